@@ -9,9 +9,30 @@ require (
 	github.com/RoaringBitmap/roaring/v2 v2.30.0 // builds the posting bitmaps; oracle of the evaluator's tests
 	github.com/fasthttp/router v1.5.4 // routes of the public and the admin listener
 	github.com/klauspost/compress v1.20.3 // gzip and zstd, several times the speed of the standard library
-	github.com/molecule-man/go-brrr v1.0.1 // indirect; pinned for fasthttp
 	github.com/schollz/progressbar/v3 v3.19.1 // the progress bar of a load on a terminal
 	github.com/spf13/cobra v1.10.2 // commands, flags, completion
 	github.com/valyala/fasthttp v1.77.0 // HTTP server without allocations per request
 	golang.org/x/sys v0.49.0 // mmap
+)
+
+require (
+	github.com/BurntSushi/toml v1.4.1-0.20240526193622-a339e1f7089c // indirect
+	github.com/molecule-man/go-brrr v1.0.1 // indirect; pinned for fasthttp
+	golang.org/x/exp/typeparams v0.0.0-20231108232855-2478ac86f678 // indirect
+	golang.org/x/mod v0.41.0 // indirect
+	golang.org/x/sync v0.23.0 // indirect
+	golang.org/x/tools v0.51.0 // indirect
+	honnef.co/go/tools v0.8.2 // indirect
+	mvdan.cc/gofumpt v0.12.0 // indirect
+)
+
+require (
+	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
+	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da // indirect
+)
+
+tool (
+	golang.org/x/perf/cmd/benchstat
+	honnef.co/go/tools/cmd/staticcheck
+	mvdan.cc/gofumpt
 )

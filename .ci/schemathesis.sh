@@ -1,0 +1,28 @@
+#!/bin/sh
+# Runs schemathesis against the program on the embedded sample: the interface description and the answers must agree.
+# Usage: schemathesis.sh BINARY
+set -eu
+binary=$1
+cache=.cache/schemathesis
+version=4.32.5
+
+if ! "$cache/bin/schemathesis" --version 2>/dev/null | grep -q "$version"; then
+	python3 -m venv "$cache"
+	"$cache/bin/pip" install -q "schemathesis==$version"
+fi
+
+log=$(mktemp)
+"$binary" serve --listen 127.0.0.1:0 >"$log" 2>&1 &
+server=$!
+trap 'kill "$server" 2>/dev/null; rm -f "$log"' EXIT
+base=
+for _ in $(seq 100); do
+	base=$(grep -o 'http://127\.0\.0\.1:[0-9]*' "$log" | head -n 1) && [ -n "$base" ] && break
+	kill -0 "$server" 2>/dev/null || { cat "$log" >&2; exit 1; }
+	sleep 0.1
+done
+[ -n "$base" ] || { cat "$log" >&2; exit 1; }
+
+"$cache/bin/schemathesis" --config-file .ci/schemathesis.toml run "$base/openapi.json" --url "$base" \
+	--header "X-CATALOG-API-APP-IDENTIFIER: $("$binary" identifier encode schemathesis ci@example.org)" \
+	--seed 1 --workers 2

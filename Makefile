@@ -1,0 +1,56 @@
+# The two commands of a fresh machine are `make run` and `make test`; the rest are parts of them or tools.
+GO       ?= go
+BIN      := bin/hdqs
+PACKAGES := ./...
+VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+
+.PHONY: build run test check unit race whole api-conformance fuzz golden bench bench-compare soak clean
+
+build: ## the static binary
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN) ./cmd/hdqs
+
+run: build ## build, load the embedded sample catalog, serve it, print URLs to try
+	$(BIN) serve
+
+test: check race whole api-conformance ## everything, from nothing
+
+check: ## vet, staticcheck, gofumpt, module file
+	$(GO) vet $(PACKAGES)
+	$(GO) tool staticcheck $(PACKAGES)
+	@unformatted=$$($(GO) tool gofumpt -l .); test -z "$$unformatted" || { echo "gofumpt: $$unformatted"; exit 1; }
+	$(GO) mod verify >/dev/null
+
+unit: ## package tests, without the race detector: allocation budgets are checked here
+	$(GO) test -short $(PACKAGES)
+
+race: unit ## package tests under the race detector
+	$(GO) test -race -short -timeout 10m $(PACKAGES)
+
+whole: build ## whole-program tests: the binary, over HTTP
+	HDQS_BINARY=$(abspath $(BIN)) $(GO) test -count=1 -timeout 10m ./cmd/... ./bench/judge/...
+
+api-conformance: build ## schemathesis against the running server
+	sh .ci/schemathesis.sh $(BIN)
+
+FUZZTIME ?= 20s
+fuzz: ## every fuzz test for FUZZTIME
+	@$(GO) list $(PACKAGES) | while read -r pkg; do \
+	  $(GO) test -list '^Fuzz' "$$pkg" | grep '^Fuzz' | while read -r name; do \
+	    echo "$$pkg $$name"; $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$pkg" || exit 1; \
+	  done || exit 1; \
+	done
+
+golden: ## rewrite golden files and the embedded sample; read the diff before committing it
+	$(GO) test ./snapshot ./api/... -run 'Golden|Bytes' -update
+	$(GO) run ./bench catalog --scale 0 --seed 1 --out loader/sample/catalog
+
+BENCH      ?= .
+BENCHCOUNT ?= 5
+bench: ## micro benchmarks of the packages
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(BENCHCOUNT) ./snapshot ./index ./api/... ./loader
+
+bench-compare: ## BASE=rev: alternates base and working tree, ten rounds each, through benchstat
+	sh bench/compare.sh "$(BASE)" "$(BENCH)"
+
+clean:
+	rm -rf bin tmp .cache

@@ -1,0 +1,202 @@
+// Package cmd holds the tests of the tree's shape: who may import whom, which folders there are, how large files and
+// functions may grow, and which words stay out of the domain-free packages.
+package cmd
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// imports lists, for every folder with Go code, which of ours it may import. A folder that is not here may not exist.
+var imports = map[string][]string{
+	"snapshot":          {},
+	"index":             {"snapshot"},
+	"loader":            {"snapshot"},
+	"loader/sample":     {},
+	"api":               {"snapshot", "index", "api/render", "api/encode", "api/web"},
+	"api/render":        {"snapshot", "index", "api/encode"},
+	"api/encode":        {},
+	"api/web":           {},
+	"bench":             {"bench/catalog", "bench/load", "bench/judge"},
+	"bench/catalog":     {},
+	"bench/load":        {},
+	"bench/judge":       {},
+	"bench/judge/judge": {},
+	"cmd":               {},
+	"cmd/hdqs":          {"snapshot", "index", "loader", "loader/sample", "api"},
+}
+
+const (
+	maxFileLines     = 500
+	maxFunctionLines = 80
+)
+
+// isData tells declarative tables, whose length is their content's, from code.
+var isData = regexp.MustCompile(`(^|/)(endpoints_|tables_|words_|countries|enums|blocks)[a-z_]*\.go$`)
+
+// domainWords may not stand in the packages that know only bytes, columns and row ids.
+var domainWords = regexp.MustCompile(`(?i)humanitarian|\bcountr(y|ies)\b|\blocations?\b|admin[12]?\b|conflict_event|refugee|rainfall|food[ _]price|provider|\bckan\b|\bcatalogue?\b|p-?code`)
+
+type goFile struct {
+	path, dir string
+	test      bool
+	lines     int
+	ast       *ast.File
+	fset      *token.FileSet
+}
+
+func goFiles(t *testing.T) []goFile {
+	t.Helper()
+	var files []goFile
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel := filepath.ToSlash(strings.TrimPrefix(path, ".."+string(filepath.Separator)))
+		if d.IsDir() {
+			if name := d.Name(); path != ".." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "node_modules") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(rel, ".go") {
+			return nil
+		}
+		fset := token.NewFileSet()
+		parsed, err := parser.ParseFile(fset, path, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		file := goFile{path: rel, dir: filepath.ToSlash(filepath.Dir(rel)), test: strings.HasSuffix(rel, "_test.go"), ast: parsed, fset: fset}
+		file.lines = fset.File(parsed.Pos()).LineCount()
+		files = append(files, file)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 10 {
+		t.Fatalf("found only %d Go files: the walk does not see the tree", len(files))
+	}
+	return files
+}
+
+func TestImportsGoOneWay(t *testing.T) {
+	for _, f := range goFiles(t) {
+		allowed, known := imports[f.dir]
+		if !known {
+			t.Errorf("%s: folder %q is not in the list of known folders", f.path, f.dir)
+			continue
+		}
+		if f.test && f.dir == "cmd/hdqs" {
+			continue // whole-program tests may bring the generator and the judge
+		}
+		for _, spec := range f.ast.Imports {
+			path, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), "hdqs/")
+			if ours && !slices.Contains(allowed, path) && path != f.dir {
+				t.Errorf("%s imports hdqs/%s; %s may import only %v", f.path, path, f.dir, allowed)
+			}
+		}
+	}
+}
+
+func TestSizes(t *testing.T) {
+	for _, f := range goFiles(t) {
+		if isData.MatchString(f.path) {
+			continue
+		}
+		if f.lines > maxFileLines && !f.test {
+			t.Errorf("%s has %d lines, more than %d", f.path, f.lines, maxFileLines)
+		}
+		for _, decl := range f.ast.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok || fn.Body == nil || f.test {
+				continue
+			}
+			if n := f.fset.Position(fn.End()).Line - f.fset.Position(fn.Pos()).Line + 1; n > maxFunctionLines {
+				t.Errorf("%s: func %s has %d lines, more than %d", f.path, fn.Name.Name, n, maxFunctionLines)
+			}
+		}
+	}
+}
+
+func TestDomainFreePackages(t *testing.T) {
+	for _, f := range goFiles(t) {
+		if f.dir != "snapshot" && f.dir != "index" {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			var text string
+			switch n := n.(type) {
+			case *ast.Ident:
+				text = n.Name
+			case *ast.BasicLit:
+				text = n.Value
+			case *ast.Comment:
+				text = n.Text
+			}
+			if word := domainWords.FindString(text); word != "" {
+				t.Errorf("%s: %q is a word of the domain", f.fset.Position(n.Pos()), word)
+			}
+			return true
+		})
+	}
+}
+
+func TestExportedNamesAreDocumented(t *testing.T) {
+	for _, f := range goFiles(t) {
+		if f.test {
+			continue
+		}
+		for _, decl := range f.ast.Decls {
+			switch d := decl.(type) {
+			case *ast.FuncDecl:
+				if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) {
+					t.Errorf("%s: func %s has no comment", f.path, d.Name.Name)
+				}
+			case *ast.GenDecl:
+				checkSpecs(t, f.path, d)
+			}
+		}
+	}
+}
+
+func exportedReceiver(d *ast.FuncDecl) bool {
+	if d.Recv == nil {
+		return true
+	}
+	typ := d.Recv.List[0].Type
+	if star, ok := typ.(*ast.StarExpr); ok {
+		typ = star.X
+	}
+	if generic, ok := typ.(*ast.IndexExpr); ok {
+		typ = generic.X
+	}
+	name, ok := typ.(*ast.Ident)
+	return ok && name.IsExported()
+}
+
+func checkSpecs(t *testing.T, path string, d *ast.GenDecl) {
+	t.Helper()
+	for _, spec := range d.Specs {
+		switch s := spec.(type) {
+		case *ast.TypeSpec:
+			if s.Name.IsExported() && d.Doc == nil && s.Doc == nil {
+				t.Errorf("%s: type %s has no comment", path, s.Name.Name)
+			}
+		case *ast.ValueSpec:
+			for _, name := range s.Names {
+				if name.IsExported() && d.Doc == nil && s.Doc == nil && s.Comment == nil {
+					t.Errorf("%s: %s has no comment", path, name.Name)
+				}
+			}
+		}
+	}
+}
