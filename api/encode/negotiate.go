@@ -1,0 +1,149 @@
+package encode
+
+// Coding is the content coding of a body.
+type Coding uint8
+
+// The codings, dearest to us last: of two that a client likes equally, the higher is served.
+const (
+	Identity Coding = iota
+	Gzip
+	Zstd
+	codings
+)
+
+// String is the coding's name in Content-Encoding; identity has none there, but a name in logs and metrics.
+func (c Coding) String() string {
+	switch c {
+	case Gzip:
+		return "gzip"
+	case Zstd:
+		return "zstd"
+	}
+	return "identity"
+}
+
+// A weight is a q-value in thousandths. unset marks a coding that no member named.
+const (
+	weightOne = 1000
+	unset     = -1
+)
+
+// Negotiate chooses the coding for a body from the values of Accept-Encoding, joined by commas where the field came more than once
+// (RFC 9110 section 12.5.3). The greatest q-value wins, ties go to zstd, then gzip, then identity. Identity that is not named is
+// the last resort, so "gzip;q=0.1" still gets gzip; "*" names whatever no other member does. A coding named twice has the lower
+// of its weights, and a member that is not of the grammar counts for nothing: in doubt the client gets what it can certainly read.
+// ok is false when identity is refused and nothing else is left, which is the one case for a 406.
+func Negotiate(acceptEncoding string) (c Coding, ok bool) {
+	w := weights(acceptEncoding)
+	best, bestWeight := Identity, w[Identity]
+	for c := Gzip; c < codings; c++ {
+		if w[c] > 0 && w[c] >= bestWeight {
+			best, bestWeight = c, w[c]
+		}
+	}
+	return best, best != Identity || w[Identity] != 0
+}
+
+// RefusesIdentity tells whether a client will not take a plain body, so that even one too short to gain must be compressed.
+func RefusesIdentity(acceptEncoding string) bool { return weights(acceptEncoding)[Identity] == 0 }
+
+// weights reads the field: thousandths for each coding, 0 for refused, unset for identity without a word about it.
+func weights(field string) (w [codings]int) {
+	for c := range w {
+		w[c] = unset
+	}
+	rest := unset
+	for len(field) > 0 {
+		var member string
+		member, field = cutAt(field, ',')
+		name, parameters := cutAt(member, ';')
+		q, ok := weight(parameters)
+		if !ok {
+			continue
+		}
+		switch name = trimBlank(name); {
+		case equalFold(name, "gzip"), equalFold(name, "x-gzip"):
+			lower(&w[Gzip], q)
+		case equalFold(name, "zstd"):
+			lower(&w[Zstd], q)
+		case equalFold(name, "identity"):
+			lower(&w[Identity], q)
+		case name == "*":
+			lower(&rest, q)
+		}
+	}
+	for c := range w {
+		if w[c] == unset {
+			w[c] = rest
+		}
+	}
+	return w
+}
+
+// weight reads what follows the name: nothing, or "q=" and a number of 0 to 1 with at most three decimals. Other parameters are
+// not of the grammar.
+func weight(parameters string) (thousandths int, ok bool) {
+	parameters = trimBlank(parameters)
+	if parameters == "" {
+		return weightOne, true
+	}
+	key, value := cutAt(parameters, '=')
+	value = trimBlank(value)
+	if key = trimBlank(key); !equalFold(key, "q") || value == "" || len(value) > len("0.000") {
+		return 0, false
+	}
+	if value[0] != '0' && value[0] != '1' || len(value) > 1 && value[1] != '.' {
+		return 0, false
+	}
+	thousandths = int(value[0]-'0') * weightOne
+	for i, unit := 2, 100; i < len(value); i, unit = i+1, unit/10 {
+		if value[i] < '0' || value[i] > '9' {
+			return 0, false
+		}
+		thousandths += int(value[i]-'0') * unit
+	}
+	return thousandths, thousandths <= weightOne
+}
+
+func lower(w *int, q int) {
+	if *w == unset || q < *w {
+		*w = q
+	}
+}
+
+// cutAt splits s around the first sep; after is empty when there is none.
+func cutAt(s string, sep byte) (before, after string) {
+	for i := 0; i < len(s); i++ {
+		if s[i] == sep {
+			return s[:i], s[i+1:]
+		}
+	}
+	return s, ""
+}
+
+func trimBlank(s string) string {
+	for len(s) > 0 && (s[0] == ' ' || s[0] == '\t') {
+		s = s[1:]
+	}
+	for len(s) > 0 && (s[len(s)-1] == ' ' || s[len(s)-1] == '\t') {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// equalFold compares with a lower-case ASCII word.
+func equalFold(s, lower string) bool {
+	if len(s) != len(lower) {
+		return false
+	}
+	for i := 0; i < len(s); i++ {
+		b := s[i]
+		if 'A' <= b && b <= 'Z' {
+			b += 'a' - 'A'
+		}
+		if b != lower[i] {
+			return false
+		}
+	}
+	return true
+}

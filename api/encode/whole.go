@@ -1,0 +1,68 @@
+package encode
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// maxWindow is how far back a zstd frame may refer. Browsers refuse more than 8 MB (RFC 9659); 1 MB costs no measurable size on
+// bodies that repeat themselves every row, and an eighth of the memory an encoder.
+const maxWindow = 1 << 20
+
+// gzipLevel is the level of bodies that are compressed whole: 2 to 6 are 1.4 to 2.5 times as dear for a tenth to a quarter fewer bytes.
+const gzipLevel = 1
+
+type gzipWriter struct {
+	w    *gzip.Writer
+	sink sink
+}
+
+// sink is an io.Writer onto a byte slice.
+type sink struct{ b []byte }
+
+func (s *sink) Write(p []byte) (int, error) {
+	s.b = append(s.b, p...)
+	return len(p), nil
+}
+
+var gzipWriters = sync.Pool{New: func() any {
+	g := new(gzipWriter)
+	w, err := gzip.NewWriterLevel(&g.sink, gzipLevel)
+	if err != nil {
+		panic(err) // the level is a constant
+	}
+	g.w = w
+	return g
+}}
+
+// AppendGzip appends body as one gzip member, the way for bodies that no table stands behind.
+func AppendGzip(dst, body []byte) []byte {
+	g := gzipWriters.Get().(*gzipWriter)
+	g.sink.b = dst
+	g.w.Reset(&g.sink)
+	// A sink takes everything, so neither call can fail.
+	_, _ = g.w.Write(body)
+	_ = g.w.Close()
+	dst, g.sink.b = g.sink.b, nil
+	gzipWriters.Put(g)
+	return dst
+}
+
+var zstdEncoder = sync.OnceValue(func() *zstd.Encoder {
+	e, err := zstd.NewWriter(nil,
+		zstd.WithEncoderLevel(zstd.SpeedDefault),
+		zstd.WithWindowSize(maxWindow), // also the longest body written as a single segment, whose window is its length
+		zstd.WithEncoderCRC(false),     // gzip's twin has one because the format says so; TCP and TLS check the bytes
+		zstd.WithZeroFrames(true),
+		zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return e
+})
+
+// AppendZstd appends body as one zstd frame that tells its content's size, the way for bodies that no table stands behind.
+func AppendZstd(dst, body []byte) []byte { return zstdEncoder().EncodeAll(body, dst) }

@@ -1,0 +1,117 @@
+package encode
+
+import (
+	"bytes"
+	stdgzip "compress/gzip"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// gunzip reads one member with the standard library and fails on anything behind it, as the clients do that know one member only.
+func gunzip(t testing.TB, b []byte) []byte {
+	t.Helper()
+	in := bytes.NewReader(b)
+	r, err := stdgzip.NewReader(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Multistream(false)
+	plain, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in.Len() != 0 {
+		t.Fatalf("%d bytes behind the first member", in.Len())
+	}
+	return plain
+}
+
+// unzstd reads one frame and fails when the frame is not the whole.
+func unzstd(t testing.TB, b []byte) []byte {
+	t.Helper()
+	d, err := zstd.NewReader(nil, zstd.WithDecoderMaxWindow(8<<20), zstd.WithDecoderConcurrency(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	var h zstd.Header
+	if err := h.Decode(b); err != nil {
+		t.Fatal(err)
+	}
+	if h.WindowSize > 8<<20 {
+		t.Fatalf("window %d, want at most 8 MB", h.WindowSize)
+	}
+	plain, err := d.DecodeAll(b, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plain) >= 256 && (!h.HasFCS || h.FrameContentSize != uint64(len(plain))) {
+		t.Fatalf("content size %d (known: %v), want %d", h.FrameContentSize, h.HasFCS, len(plain))
+	}
+	return plain
+}
+
+// records makes n lines of JSON that repeat as records do.
+func records(r *rand.Rand, n int) []byte {
+	b := []byte(`{"data":[`)
+	for i := range n {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = fmt.Appendf(b, `{"code":"C%03d","name":"Größe %d","count":%d,"flag":%v}`, i/97, i/97, r.IntN(5000), r.IntN(2) == 0)
+	}
+	return append(b, `]}`...)
+}
+
+func TestWholeRoundTrip(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	noise := make([]byte, 300_000)
+	for i := range noise {
+		noise[i] = byte(r.Uint32())
+	}
+	bodies := [][]byte{nil, []byte("x"), records(r, 1), records(r, 300), records(r, 40_000), noise, bytes.Repeat([]byte("0"), 9<<20)}
+	var all sync.WaitGroup
+	for range 4 { // the encoders are shared
+		all.Add(1)
+		go func() {
+			defer all.Done()
+			for _, body := range bodies {
+				front := []byte("front")
+				z := AppendGzip(front, body)
+				if !bytes.HasPrefix(z, front) || !bytes.Equal(gunzip(t, z[len(front):]), body) {
+					t.Errorf("gzip of %d bytes differs", len(body))
+				}
+				z = AppendZstd(front, body)
+				if !bytes.HasPrefix(z, front) || !bytes.Equal(unzstd(t, z[len(front):]), body) {
+					t.Errorf("zstd of %d bytes differs", len(body))
+				}
+			}
+		}()
+	}
+	all.Wait()
+}
+
+func BenchmarkWhole(b *testing.B) {
+	body := records(rand.New(rand.NewPCG(1, 2)), 10_000)
+	for _, c := range []struct {
+		name   string
+		append func(dst, body []byte) []byte
+	}{{"gzip", AppendGzip}, {"zstd", AppendZstd}} {
+		b.Run("coding="+c.name, func(b *testing.B) {
+			var dst []byte
+			b.ReportAllocs()
+			b.SetBytes(int64(len(body)))
+			for b.Loop() {
+				if dst = c.append(dst[:0], body); len(dst) == 0 {
+					b.Fatal("empty")
+				}
+			}
+			b.ReportMetric(float64(len(body))/float64(len(dst)), "ratio")
+		})
+	}
+}
