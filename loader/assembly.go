@@ -1,0 +1,302 @@
+package loader
+
+import (
+	"fmt"
+
+	"hdqs/snapshot"
+)
+
+// assembly gathers the rows of one table in load order. A row is set column by column, then committed; a row that turns out bad is
+// simply not committed, and the next one overwrites it:
+//
+//	a := newAssembly(tableNamed("idps"))
+//	place, population := a.group("place"), a.column("population")
+//	for each row {
+//		code, ok := place.find(key)
+//		if !ok {
+//			place.column("location_code").setText(cell) // every column of the group
+//			code = place.add(key)
+//		}
+//		place.set(code)
+//		if fault := population.read(cell); fault != "" {
+//			continue // reported; the next row takes the place of this one
+//		}
+//		a.commit()
+//	}
+//	data, doubles := a.finish(dropDoubles)
+//
+// An assembly belongs to one goroutine. Files parsed at the same time fill one assembly each, which merge then joins in load order.
+type assembly struct {
+	table  *table
+	rows   int
+	own    []*vector // columns of rows
+	groups []*tuples
+	byName map[string]*vector // all columns, those of groups included
+}
+
+// newAssembly makes an empty assembly of a table.
+func newAssembly(t *table) *assembly {
+	a := &assembly{table: t, byName: make(map[string]*vector, len(t.columns))}
+	byGroup := map[string]*tuples{}
+	for i := range t.columns {
+		c := &t.columns[i]
+		if c.group == "" {
+			v := newVector(c, &a.rows)
+			a.own = append(a.own, v)
+			a.byName[c.name] = v
+			continue
+		}
+		g := byGroup[c.group]
+		if g == nil {
+			g = &tuples{name: c.group, rows: &a.rows, byKey: map[string]uint32{}}
+			byGroup[c.group] = g
+			a.groups = append(a.groups, g)
+		}
+		v := newVector(c, &g.n)
+		g.columns = append(g.columns, v)
+		a.byName[c.name] = v
+	}
+	return a
+}
+
+// column is the column of this name, of rows or of a group's tuples. Asking for one that the table does not declare is a slip of the caller.
+func (a *assembly) column(name string) *vector {
+	if v := a.byName[name]; v != nil {
+		return v
+	}
+	panic(fmt.Sprintf("loader: table %q declares no column %q", a.table.name, name))
+}
+
+// has tells whether the table declares the column.
+func (a *assembly) has(name string) bool { return a.byName[name] != nil }
+
+// group is the tuple dictionary of this name; the same as with column holds.
+func (a *assembly) group(name string) *tuples {
+	for _, g := range a.groups {
+		if g.name == name {
+			return g
+		}
+	}
+	panic(fmt.Sprintf("loader: table %q declares no group %q", a.table.name, name))
+}
+
+// commit makes the values that were set the next row. Every column of rows and every group must have been set.
+func (a *assembly) commit() {
+	for _, v := range a.own {
+		if v.len() != a.rows+1 {
+			panic(fmt.Sprintf("loader: row %d of %q has no %q", a.rows, a.table.name, v.name))
+		}
+	}
+	for _, g := range a.groups {
+		if len(g.codes) != a.rows+1 {
+			panic(fmt.Sprintf("loader: row %d of %q has no %q", a.rows, a.table.name, g.name))
+		}
+	}
+	a.rows++
+}
+
+// tuples is a tuple dictionary while it is gathered. A tuple is found by a key that the caller makes (bytes that tell its values, such as
+// the cells it was read from); two keys with equal values become one tuple in finish.
+type tuples struct {
+	name    string
+	columns []*vector
+	n       int
+	byKey   map[string]uint32
+	keys    []string
+	codes   []uint32 // one a row
+	rows    *int
+}
+
+// column is the group's column of this name.
+func (g *tuples) column(name string) *vector {
+	for _, v := range g.columns {
+		if v.name == name {
+			return v
+		}
+	}
+	panic(fmt.Sprintf("loader: group %q has no column %q", g.name, name))
+}
+
+// find is the code of the tuple with this key; ok is false when there is none yet.
+func (g *tuples) find(key []byte) (code uint32, ok bool) {
+	code, ok = g.byKey[string(key)]
+	return code, ok
+}
+
+// add makes the values that were set the next tuple. Like an uncommitted row, a tuple that was set and not added leaves no trace.
+func (g *tuples) add(key []byte) uint32 {
+	for _, v := range g.columns {
+		if v.len() != g.n+1 {
+			panic(fmt.Sprintf("loader: tuple %d of %q has no %q", g.n, g.name, v.name))
+		}
+	}
+	code, owned := uint32(g.n), string(key)
+	g.byKey[owned] = code
+	g.keys = append(g.keys, owned)
+	g.n++
+	return code
+}
+
+// set gives the current row the tuple with this code.
+func (g *tuples) set(code uint32) { g.codes = append(g.codes[:*g.rows], code) }
+
+// vector is the values of one column while they are gathered; a set call writes the current position, the last call counts.
+type vector struct {
+	*column
+	at *int // the current position: committed rows, or tuples
+
+	// Text and Enum.
+	codes  []uint32
+	dict   []string
+	byText map[string]uint32
+	last   string // the text set last: most columns repeat it
+	lastAs uint32
+
+	ints []int64 // Int, Bool and Time
+
+	// Decimal; texts as in snapshot.ColumnData.
+	decs  []snapshot.Dec
+	texts []string
+}
+
+func newVector(c *column, at *int) *vector {
+	v := &vector{column: c, at: at}
+	switch c.kind {
+	case snapshot.Enum:
+		v.dict = c.values
+		fallthrough
+	case snapshot.Text:
+		v.byText = make(map[string]uint32, len(c.values))
+		for i, s := range c.values {
+			v.byText[s] = uint32(i)
+		}
+		v.lastAs = snapshot.NullCode
+	case snapshot.Decimal:
+		v.byText = map[string]uint32{}
+	}
+	return v
+}
+
+func (v *vector) len() int {
+	switch v.kind {
+	case snapshot.Text, snapshot.Enum:
+		return len(v.codes)
+	case snapshot.Decimal:
+		return len(v.decs)
+	}
+	return len(v.ints)
+}
+
+// setText sets a Text or Enum value; ok is false for a value that an Enum does not declare. cell is not kept.
+func (v *vector) setText(cell []byte) (ok bool) {
+	if v.lastAs != snapshot.NullCode && string(cell) == v.last {
+		v.codes = append(v.codes[:*v.at], v.lastAs)
+		return true
+	}
+	code, ok := v.byText[string(cell)]
+	if !ok {
+		return v.setString(string(cell))
+	}
+	v.setCode(code)
+	return true
+}
+
+// setString is setText for a string.
+func (v *vector) setString(s string) (ok bool) {
+	code, ok := v.byText[s]
+	if !ok {
+		if v.kind == snapshot.Enum {
+			return false
+		}
+		code = uint32(len(v.dict))
+		v.dict = append(v.dict, s)
+		v.byText[s] = code
+	}
+	v.setCode(code)
+	return true
+}
+
+// setCode sets a Text or Enum by its code in dict.
+func (v *vector) setCode(code uint32) {
+	v.last, v.lastAs = v.dict[code], code
+	v.codes = append(v.codes[:*v.at], code)
+}
+
+// setInt sets an Int, or a Time in microseconds.
+func (v *vector) setInt(i int64) { v.ints = append(v.ints[:*v.at], i) }
+
+// setBool sets a Bool.
+func (v *vector) setBool(b bool) {
+	i := int64(0)
+	if b {
+		i = 1
+	}
+	v.setInt(i)
+}
+
+// setDecimal sets a Decimal.
+func (v *vector) setDecimal(d snapshot.Dec) { v.decs = append(v.decs[:*v.at], d) }
+
+// setExact sets a Decimal that does not fit a Dec, by its exact text.
+func (v *vector) setExact(digits string) { v.setDecimal(v.exact(digits)) }
+
+// exact is the Dec that stands for an exact text in this column.
+func (v *vector) exact(digits string) snapshot.Dec {
+	code, ok := v.byText[digits]
+	if !ok {
+		code = uint32(len(v.texts))
+		v.texts = append(v.texts, digits)
+		v.byText[digits] = code
+	}
+	return snapshot.Dec{Mantissa: int64(code), Scale: snapshot.DecText}
+}
+
+// setNull sets null, whether or not the declaration allows it: what a missing list leaves out is null too.
+func (v *vector) setNull() {
+	switch v.kind {
+	case snapshot.Text, snapshot.Enum:
+		v.codes = append(v.codes[:*v.at], snapshot.NullCode)
+	case snapshot.Decimal:
+		v.setDecimal(snapshot.Dec{Scale: snapshot.DecNull})
+	default:
+		v.setInt(snapshot.NullInt)
+	}
+}
+
+// copyFrom sets the value at position i of another vector of the same kind.
+func (v *vector) copyFrom(w *vector, i int) {
+	switch {
+	case w.isNull(i):
+		v.setNull()
+	case v.kind == snapshot.Text || v.kind == snapshot.Enum:
+		v.setString(w.dict[w.codes[i]])
+	case v.kind == snapshot.Decimal && w.decs[i].Scale == snapshot.DecText:
+		v.setExact(w.texts[w.decs[i].Mantissa])
+	case v.kind == snapshot.Decimal:
+		v.setDecimal(w.decs[i])
+	default:
+		v.setInt(w.ints[i])
+	}
+}
+
+// isNull tells whether the value at position i is null.
+func (v *vector) isNull(i int) bool {
+	switch v.kind {
+	case snapshot.Text, snapshot.Enum:
+		return v.codes[i] == snapshot.NullCode
+	case snapshot.Decimal:
+		return v.decs[i].Scale == snapshot.DecNull
+	}
+	return v.ints[i] == snapshot.NullInt
+}
+
+// text is the Text or Enum value at position i, "" for null.
+func (v *vector) text(i int) string {
+	if v.isNull(i) {
+		return ""
+	}
+	return v.dict[v.codes[i]]
+}
+
+// int is the Int, Bool or Time at position i, NullInt for null.
+func (v *vector) int(i int) int64 { return v.ints[i] }

@@ -1,0 +1,204 @@
+package loader
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"hdqs/snapshot"
+)
+
+// reason says why a value or a row is not as it should be; "" is no reason. The texts are keys of the load report.
+type reason string
+
+// The reasons of values.
+const (
+	badNumber   reason = "bad_number"
+	badFlag     reason = "bad_flag"
+	badDate     reason = "bad_date"
+	unknownEnum reason = "unknown_enum"
+	missing     reason = "missing_value"
+	tooLong     reason = "text_too_long"
+	outOfBounds reason = "out_of_bounds"
+	endFirst    reason = "end_before_start"
+)
+
+// unreadable tells that there is no value to keep; after any other reason the value is set all the same and the caller decides.
+func (r reason) unreadable() bool {
+	return r == badNumber || r == badFlag || r == badDate || r == unknownEnum
+}
+
+// read sets the value that a cell of a file means, by the column's declaration: an empty cell is null where null is allowed and the
+// empty text elsewhere. A reason that is not unreadable leaves a value set (missing: null).
+func (v *vector) read(cell []byte) reason {
+	if len(cell) == 0 && (v.kind != snapshot.Text || v.nullable && !v.blank) {
+		v.setNull()
+		if v.nullable {
+			return ""
+		}
+		return missing
+	}
+	switch v.kind {
+	case snapshot.Text:
+		v.setText(cell)
+		if v.maxLen > 0 && len(cell) > v.maxLen && utf8.RuneCount(cell) > v.maxLen {
+			return tooLong
+		}
+	case snapshot.Enum:
+		if !v.setText(cell) {
+			return unknownEnum
+		}
+	case snapshot.Int:
+		i, ok := parseInt(cell)
+		if !ok {
+			return badNumber
+		}
+		v.setInt(i)
+		if !v.limits.hold(float64(i)) {
+			return outOfBounds
+		}
+	case snapshot.Decimal:
+		return v.readDecimal(cell)
+	case snapshot.Bool:
+		b, ok := parseFlag(cell)
+		if !ok {
+			return badFlag
+		}
+		v.setBool(b)
+	case snapshot.Time:
+		t, ok := parseInstant(cell)
+		if !ok {
+			return badDate
+		}
+		v.setInt(t)
+	}
+	return ""
+}
+
+func (v *vector) readDecimal(cell []byte) reason {
+	if !isDecimal(cell) {
+		return badNumber
+	}
+	if d, ok := snapshot.ParseDec(string(cell)); ok {
+		v.setDecimal(d)
+		if v.limits != nil && !v.limits.hold(d.Float()) {
+			return outOfBounds
+		}
+		return ""
+	}
+	f, err := strconv.ParseFloat(string(cell), 64)
+	if err != nil {
+		return badNumber // beyond a float64: no record could print it
+	}
+	v.setExact(plainDigits(string(cell)))
+	if !v.limits.hold(f) {
+		return outOfBounds
+	}
+	return ""
+}
+
+// hold tells whether f lies within; every number does when there are no limits.
+func (l *limits) hold(f float64) bool { return l == nil || l.from <= f && f <= l.to }
+
+// parseInt reads an integer of at most 18 digits; older files write it with a fraction of zeros, as in 12.0.
+func parseInt(cell []byte) (int64, bool) {
+	digits := cell
+	negative := false
+	if len(digits) > 0 && (digits[0] == '-' || digits[0] == '+') {
+		negative, digits = digits[0] == '-', digits[1:]
+	}
+	if dot := bytes.IndexByte(digits, '.'); dot >= 0 {
+		for _, c := range digits[dot+1:] {
+			if c != '0' {
+				return 0, false
+			}
+		}
+		digits = digits[:dot]
+	}
+	if len(digits) == 0 || len(digits) > 18 {
+		return 0, false
+	}
+	var n int64
+	for _, c := range digits {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	if negative {
+		n = -n
+	}
+	return n, true
+}
+
+// maxExponent bounds the exponent of a decimal, so that a short cell cannot ask for a long text.
+const maxExponent = 400
+
+// isDecimal tells whether a cell is a number in decimal or exponent form: no blanks, no inf, no nan, no hexadecimal.
+func isDecimal(cell []byte) bool {
+	rest := cell
+	if len(rest) > 0 && (rest[0] == '-' || rest[0] == '+') {
+		rest = rest[1:]
+	}
+	mantissa, exponent := rest, []byte(nil)
+	if e := bytes.IndexAny(rest, "eE"); e >= 0 {
+		mantissa, exponent = rest[:e], rest[e+1:]
+		if n, ok := parseInt(exponent); !ok || bytes.IndexByte(exponent, '.') >= 0 || n > maxExponent || n < -maxExponent {
+			return false
+		}
+	}
+	digits, dots := 0, 0
+	for _, c := range mantissa {
+		switch {
+		case c >= '0' && c <= '9':
+			digits++
+		case c == '.':
+			dots++
+		default:
+			return false
+		}
+	}
+	return digits > 0 && dots <= 1
+}
+
+// plainDigits writes a decimal without exponent: 1.5e-3 is 0.0015.
+func plainDigits(number string) string {
+	sign, rest := "", strings.TrimPrefix(number, "+")
+	if strings.HasPrefix(rest, "-") {
+		sign, rest = "-", rest[1:]
+	}
+	point := 0
+	if e := strings.IndexAny(rest, "eE"); e >= 0 {
+		point, _ = strconv.Atoi(rest[e+1:]) // isDecimal has read it
+		rest = rest[:e]
+	}
+	whole, fraction, _ := strings.Cut(rest, ".")
+	digits := whole + fraction
+	point += len(whole)
+	if point <= 0 {
+		digits, point = strings.Repeat("0", 1-point)+digits, 1
+	}
+	if point > len(digits) {
+		digits += strings.Repeat("0", point-len(digits))
+	}
+	whole, fraction = strings.TrimLeft(digits[:point], "0"), strings.TrimRight(digits[point:], "0")
+	if whole == "" {
+		whole = "0"
+	}
+	if fraction == "" {
+		return sign + whole
+	}
+	return sign + whole + "." + fraction
+}
+
+// parseFlag reads the three ways in which files write booleans: Y/N, True/False, t/f, in any case.
+func parseFlag(cell []byte) (value, ok bool) {
+	switch strings.ToLower(string(cell)) {
+	case "y", "t", "true":
+		return true, true
+	case "n", "f", "false":
+		return false, true
+	}
+	return false, false
+}

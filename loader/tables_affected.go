@@ -1,0 +1,68 @@
+package loader
+
+var (
+	genders            = []string{"f", "m", "x", "u", "o", "all"}
+	populationGroups   = []string{"REF", "ROC", "ASY", "OIP", "IDP", "IOC", "STA", "OOC", "HST", "RET", "RST", "NAT", "RDP", "RRI", "all"}
+	populationStatuses = []string{"AFF", "INN", "TGT", "REA", "all"}
+)
+
+var affectedTables = []*table{
+	{
+		name:    "refugees",
+		columns: movement,
+		key:     movementKey,
+		order:   movementOrder,
+	},
+	{
+		name:    "returnees",
+		columns: movement,
+		key:     movementKey,
+		order:   movementOrder,
+	},
+	{
+		name: "humanitarian_needs",
+		columns: record(
+			place2,
+			group("sector", text("sector_code", 32), text("sector_name", 512).orNull()),
+			rows(text("category", 128).indexed(), enum("population_status", populationStatuses), integer("population").positive()),
+			period, resourceID),
+		key: []string{
+			"admin2_ref", "provider_admin1_name", "provider_admin2_name",
+			"category", "sector_code", "population_status", "reference_period_start",
+		},
+		order: []string{
+			"admin2_ref", "category", "sector_code", "population_status", "reference_period_start",
+			"provider_admin1_name", "provider_admin2_name",
+		},
+	},
+	{
+		name: "idps",
+		columns: record(
+			place2,
+			rows(integer("reporting_round").positive(), text("assessment_type", 0), text("operation", 0), integer("population").positive()),
+			period, resourceID),
+		key: []string{
+			"admin2_ref", "provider_admin1_name", "provider_admin2_name",
+			"assessment_type", "reporting_round", "operation", "reference_period_start",
+		},
+		order: []string{
+			"admin2_ref", "assessment_type", "reporting_round", "operation", "population",
+			"reference_period_start", "reference_period_end", "provider_admin1_name", "provider_admin2_name",
+		},
+	},
+}
+
+// movement is people who left one country for another, or came back.
+var (
+	movement = record(
+		group("origin", integer("origin_location_ref"), text("origin_location_code", 128), text("origin_location_name", 512),
+			flag("origin_has_hrp"), flag("origin_in_gho")),
+		group("asylum", integer("asylum_location_ref"), text("asylum_location_code", 128), text("asylum_location_name", 512),
+			flag("asylum_has_hrp"), flag("asylum_in_gho")),
+		rows(enum("population_group", populationGroups), enum("gender", genders), integer("population").positive()),
+		age, period, resourceID)
+	movementKey = []string{
+		"origin_location_ref", "asylum_location_ref", "population_group", "gender", "age_range", "reference_period_start",
+	}
+	movementOrder = movementKey
+)

@@ -1,0 +1,16 @@
+package loader
+
+var geographyTables = []*table{
+	{
+		name: "population",
+		columns: record(
+			place2,
+			rows(enum("gender", genders), integer("population").positive()),
+			age, period, resourceID),
+		key: []string{"admin2_ref", "provider_admin1_name", "provider_admin2_name", "gender", "age_range", "reference_period_start"},
+		order: []string{
+			"admin2_ref", "gender", "age_range", "reference_period_start",
+			"provider_admin1_name", "provider_admin2_name",
+		},
+	},
+}
