@@ -117,6 +117,16 @@ func (g *tuples) column(name string) *vector {
 	panic(fmt.Sprintf("loader: group %q has no column %q", g.name, name))
 }
 
+// has tells whether the group has a column of this name.
+func (g *tuples) has(name string) bool {
+	for _, v := range g.columns {
+		if v.name == name {
+			return true
+		}
+	}
+	return false
+}
+
 // find is the code of the tuple with this key; ok is false when there is none yet.
 func (g *tuples) find(key []byte) (code uint32, ok bool) {
 	code, ok = g.byKey[string(key)]

@@ -77,9 +77,6 @@ func (v *vector) read(cell []byte) reason {
 }
 
 func (v *vector) readDecimal(cell []byte) reason {
-	if !isDecimal(cell) {
-		return badNumber
-	}
 	if d, ok := snapshot.ParseDec(string(cell)); ok {
 		v.setDecimal(d)
 		if v.limits != nil && !v.limits.hold(d.Float()) {
@@ -87,11 +84,15 @@ func (v *vector) readDecimal(cell []byte) reason {
 		}
 		return ""
 	}
-	f, err := strconv.ParseFloat(string(cell), 64)
+	digits, ok := snapshot.PlainDecimal(string(cell))
+	if !ok {
+		return badNumber
+	}
+	f, err := strconv.ParseFloat(digits, 64)
 	if err != nil {
 		return badNumber // beyond a float64: no record could print it
 	}
-	v.setExact(plainDigits(string(cell)))
+	v.setExact(digits)
 	if !v.limits.hold(f) {
 		return outOfBounds
 	}
@@ -130,66 +131,6 @@ func parseInt(cell []byte) (int64, bool) {
 		n = -n
 	}
 	return n, true
-}
-
-// maxExponent bounds the exponent of a decimal, so that a short cell cannot ask for a long text.
-const maxExponent = 400
-
-// isDecimal tells whether a cell is a number in decimal or exponent form: no blanks, no inf, no nan, no hexadecimal.
-func isDecimal(cell []byte) bool {
-	rest := cell
-	if len(rest) > 0 && (rest[0] == '-' || rest[0] == '+') {
-		rest = rest[1:]
-	}
-	mantissa, exponent := rest, []byte(nil)
-	if e := bytes.IndexAny(rest, "eE"); e >= 0 {
-		mantissa, exponent = rest[:e], rest[e+1:]
-		if n, ok := parseInt(exponent); !ok || bytes.IndexByte(exponent, '.') >= 0 || n > maxExponent || n < -maxExponent {
-			return false
-		}
-	}
-	digits, dots := 0, 0
-	for _, c := range mantissa {
-		switch {
-		case c >= '0' && c <= '9':
-			digits++
-		case c == '.':
-			dots++
-		default:
-			return false
-		}
-	}
-	return digits > 0 && dots <= 1
-}
-
-// plainDigits writes a decimal without exponent: 1.5e-3 is 0.0015.
-func plainDigits(number string) string {
-	sign, rest := "", strings.TrimPrefix(number, "+")
-	if strings.HasPrefix(rest, "-") {
-		sign, rest = "-", rest[1:]
-	}
-	point := 0
-	if e := strings.IndexAny(rest, "eE"); e >= 0 {
-		point, _ = strconv.Atoi(rest[e+1:]) // isDecimal has read it
-		rest = rest[:e]
-	}
-	whole, fraction, _ := strings.Cut(rest, ".")
-	digits := whole + fraction
-	point += len(whole)
-	if point <= 0 {
-		digits, point = strings.Repeat("0", 1-point)+digits, 1
-	}
-	if point > len(digits) {
-		digits += strings.Repeat("0", point-len(digits))
-	}
-	whole, fraction = strings.TrimLeft(digits[:point], "0"), strings.TrimRight(digits[point:], "0")
-	if whole == "" {
-		whole = "0"
-	}
-	if fraction == "" {
-		return sign + whole
-	}
-	return sign + whole + "." + fraction
 }
 
 // parseFlag reads the three ways in which files write booleans: Y/N, True/False, t/f, in any case.
