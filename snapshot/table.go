@@ -61,3 +61,13 @@ type ColumnData struct {
 	Decimals []Dec
 	Texts    []string
 }
+
+var kindNames = [...]string{"0", "text", "enum", "int", "decimal", "bool", "time"}
+
+// String is the kind's name in messages and dumps.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return "unknown"
+}

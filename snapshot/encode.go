@@ -1,0 +1,283 @@
+package snapshot
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// encodeColumn turns one checked column into blocks; group is its group's number, counted from 1.
+func encodeColumn(c *ColumnData, group int) part {
+	e := &columnEntry{name: c.Name, kind: c.Kind, group: uint16(group), blocks: make([]block, 0, 4)}
+	p := part{column: e}
+	var err error
+	switch c.Kind {
+	case Text, Enum:
+		err = encodeTexts(&p, c)
+	case Decimal:
+		err = encodeDecimals(&p, c)
+	default:
+		err = encodeInts(&p, c)
+	}
+	if err != nil {
+		p.err = tablef("column %q: %v", c.Name, err)
+	}
+	return p
+}
+
+// next adds a block to the column's entry; the entry's list must not move, as parts point into it.
+func (p *part) next(encode func(b *block) []byte) {
+	e := p.column
+	if len(e.blocks) == cap(e.blocks) {
+		panic("snapshot: a column with more blocks than the format has")
+	}
+	e.blocks = append(e.blocks, block{})
+	b := &e.blocks[len(e.blocks)-1]
+	p.add(b, encode(b))
+}
+
+// coded adds codes, the dictionary, exact texts and postings. Null has the code count.
+func (p *part) coded(c *ColumnData, codes []uint32, count int, null bool, dictionary func(b *block) []byte, exact []string) (err error) {
+	e := p.column
+	e.flags |= flagCoded
+	if null {
+		e.flags |= flagNullable
+		count++
+	}
+	p.next(func(b *block) []byte { return codesPayload(b, codes, count) })
+	p.next(dictionary)
+	p.exact(exact)
+	if c.Index {
+		e.flags |= flagIndexed
+		p.next(func(b *block) (payload []byte) {
+			payload, err = postingsPayload(b, codes, count)
+			return payload
+		})
+	}
+	return err
+}
+
+func (p *part) exact(texts []string) {
+	if len(texts) > 0 {
+		p.column.flags |= flagTexts
+		p.next(func(b *block) []byte { return textsPayload(b, texts) })
+	}
+}
+
+// encodeTexts sorts the values that occur, those of Enum as declared.
+func encodeTexts(p *part, c *ColumnData) error {
+	values, number := c.Values, []uint32(nil)
+	if c.Kind == Text {
+		var err error
+		if values, number, err = sortTexts(c); err != nil {
+			return err
+		}
+	}
+	null := false
+	codes := make([]uint32, len(c.Codes))
+	for i, code := range c.Codes {
+		switch {
+		case code == NullCode:
+			null = true
+			codes[i] = uint32(len(values))
+		case number != nil:
+			codes[i] = number[code]
+		default:
+			codes[i] = code
+		}
+	}
+	return p.coded(c, codes, len(values), null, func(b *block) []byte { return textsPayload(b, values) }, nil)
+}
+
+// sortTexts are the texts in use, sorted, and the new number of each old one.
+func sortTexts(c *ColumnData) (values []string, number []uint32, err error) {
+	used := make([]bool, len(c.Values))
+	for _, code := range c.Codes {
+		if code != NullCode {
+			used[code] = true
+		}
+	}
+	var order []uint32
+	for code, is := range used {
+		if is {
+			order = append(order, uint32(code))
+		}
+	}
+	slices.SortFunc(order, func(a, b uint32) int { return strings.Compare(c.Values[a], c.Values[b]) })
+	values = make([]string, len(order))
+	number = make([]uint32, len(c.Values))
+	for i, code := range order {
+		values[i] = c.Values[code]
+		number[code] = uint32(i)
+		if i > 0 && values[i-1] == values[i] {
+			return nil, nil, tablef("text %.40q is there twice", values[i])
+		}
+	}
+	return values, number, nil
+}
+
+func textsPayload(b *block, values []string) []byte {
+	b.encoding, b.count = encTexts, uint32(len(values))
+	size := 0
+	for _, v := range values {
+		size += len(v)
+	}
+	out := make([]byte, 0, 4*(len(values)+1)+size)
+	at := uint32(0)
+	out = binary.LittleEndian.AppendUint32(out, at)
+	for _, v := range values {
+		at += uint32(len(v))
+		out = binary.LittleEndian.AppendUint32(out, at)
+	}
+	for _, v := range values {
+		out = append(out, v...)
+	}
+	return out
+}
+
+// fewValues is the number of distinct ints or decimals up to which a column always gets a dictionary: filters then look at values once each,
+// and a reader can prepare each value.
+const fewValues = 4096
+
+// distinct numbers the distinct values of a column in their order of appearance, nulls apart (they get the code NullCode). It gives up,
+// with ok false, when there are more than limit of them.
+func distinct[T comparable](values []T, null func(T) bool, limit int) (codes []uint32, found []T, ok bool) {
+	codes = make([]uint32, len(values))
+	number := make(map[T]uint32)
+	for i, v := range values {
+		if null(v) {
+			codes[i] = NullCode
+			continue
+		}
+		code, is := number[v]
+		if !is {
+			if len(found) == limit {
+				return nil, nil, false
+			}
+			code = uint32(len(found))
+			number[v] = code
+			found = append(found, v)
+		}
+		codes[i] = code
+	}
+	return codes, found, true
+}
+
+// sortCodes sorts what distinct found and renumbers its codes; null gets the code after the last.
+func sortCodes[T any](codes []uint32, found []T, compare func(a, b T) int) (sorted []T, null bool) {
+	order := make([]uint32, len(found))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	slices.SortFunc(order, func(a, b uint32) int { return compare(found[a], found[b]) })
+	number := make([]uint32, len(found))
+	for i, code := range order {
+		number[code] = uint32(i)
+		sorted = append(sorted, found[code])
+	}
+	for i, code := range codes {
+		if code == NullCode {
+			null = true
+			codes[i] = uint32(len(found))
+		} else {
+			codes[i] = number[code]
+		}
+	}
+	return sorted, null
+}
+
+// codedLimit is the number of distinct values, of so many bytes each, up to which codes into a dictionary take less than n packed numbers
+// of a width, or are wanted anyway.
+func codedLimit(n, width, bytes int) int {
+	limit := fewValues
+	for codeWidth := widthOf(fewValues); codeWidth < width; codeWidth++ {
+		// So many fit: what the codes save, over the size of an entry.
+		fits := n * (width - codeWidth) / 8 / bytes
+		limit = max(limit, min(fits, 1<<codeWidth))
+	}
+	return limit
+}
+
+// encodeInts writes ints with a dictionary when that is smaller or wanted, else packed.
+func encodeInts(p *part, c *ColumnData) error {
+	low, high, some, null := int64(0), int64(0), false, false
+	for _, v := range c.Ints {
+		switch {
+		case v == NullInt:
+			null = true
+		case !some:
+			low, high, some = v, v, true
+		default:
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	span := uint64(high) - uint64(low)
+	if null {
+		span++
+	}
+	limit := codedLimit(len(c.Ints), widthOf(span), 8)
+	if c.Index || c.Kind != Int || null && span == 0 {
+		limit = len(c.Ints)
+	}
+	codes, found, ok := distinct(c.Ints, func(v int64) bool { return v == NullInt }, limit)
+	if ok {
+		values, null := sortCodes(codes, found, cmp.Compare[int64])
+		return p.coded(c, codes, len(values), null, func(b *block) []byte { return intsPayload(b, values) }, nil)
+	}
+	first := uint64(0)
+	if null {
+		p.column.flags |= flagNullable
+		first = 1
+	}
+	p.next(func(b *block) []byte {
+		b.encoding, b.width, b.count, b.base = encPacked, uint8(widthOf(span)), uint32(len(c.Ints)), low
+		pack := newPacker(len(c.Ints), int(b.width))
+		for _, v := range c.Ints {
+			if v == NullInt {
+				pack.add(0)
+			} else {
+				pack.add(uint64(v) - uint64(low) + first)
+			}
+		}
+		return pack.bytes()
+	})
+	return nil
+}
+
+func intsPayload(b *block, values []int64) []byte {
+	b.encoding, b.count = encInts, uint32(len(values))
+	out := make([]byte, 0, 8*len(values))
+	for _, v := range values {
+		out = binary.LittleEndian.AppendUint64(out, uint64(v))
+	}
+	return out
+}
+
+// decColumn is a Decimal column ready to encode: its exact texts sorted, without those not used.
+type decColumn struct {
+	values []Dec
+	exact  []string
+	rats   []*big.Rat
+
+	low       int64 // smallest mantissa of an ordinary value
+	span      uint64
+	scales    []uint8
+	scaleOf   [256]uint8
+	scaleBits int
+}
+
+func (d *decColumn) compare(a, b Dec) int {
+	if a.Scale != DecText && b.Scale != DecText {
+		return a.Compare(b)
+	}
+	return d.rat(a).Cmp(d.rat(b))
+}
+
+func (d *decColumn) rat(v Dec) *big.Rat {
+	if v.Scale == DecText {
+		return d.rats[v.Mantissa]
+	}
+	return v.Rat()
+}

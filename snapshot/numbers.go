@@ -1,0 +1,157 @@
+package snapshot
+
+import "math/bits"
+
+// packedNumbers are the numbers of a column that has no dictionary: packed differences to the smallest, with 0 for null among ints
+// and a scale in the lowest bits of each decimal.
+type packedNumbers struct {
+	packed Packed
+	base   int64
+	// first is the number that stands for base: 1 among nullable ints.
+	first uint64
+
+	scales    [MaxScale + 3]uint8 // with room for the two reserved ones
+	scaleBits int
+	decimal   bool
+}
+
+// scaledHead is what stands before the numbers of a scaled block.
+const scaledHead = 24
+
+func (p *packedNumbers) isNull(i uint32) bool {
+	v := p.packed.At(i)
+	if p.decimal {
+		return p.scales[v&(1<<p.scaleBits-1)] == DecNull
+	}
+	return v == 0
+}
+
+func (p *packedNumbers) int(i uint32) int64 {
+	return int64(uint64(p.base) + p.packed.At(i) - p.first)
+}
+
+func (p *packedNumbers) dec(i uint32) Dec {
+	v := p.packed.At(i)
+	d := Dec{Scale: p.scales[v&(1<<p.scaleBits-1)]}
+	switch v >>= p.scaleBits; d.Scale {
+	case DecNull:
+	case DecText:
+		d.Mantissa = int64(v)
+	default:
+		d.Mantissa = int64(uint64(p.base) + v)
+	}
+	return d
+}
+
+func openPacked(b *block, data []byte, n int) (Packed, error) {
+	width := int(b.width)
+	switch {
+	case b.encoding != encPacked && b.encoding != encScaled:
+		return Packed{}, corruptf("encoding %s where numbers are expected", b.encoding)
+	case width > maxLoad && width != 64:
+		return Packed{}, corruptf("numbers of %d bits, the widest are %d or 64", width, maxLoad)
+	case int(b.count) != n:
+		return Packed{}, corruptf("%d numbers for %d positions", b.count, n)
+	case uint64(len(data)) != packedSize(n, width):
+		return Packed{}, corruptf("%d numbers of %d bits take %d bytes, the block has %d", n, width, packedSize(n, width), len(data))
+	}
+	p := newPacked(data, n, width)
+	if !p.padded() {
+		return Packed{}, corruptf("padding of %d numbers of %d bits is not zero", n, width)
+	}
+	return p, nil
+}
+
+// openCodes opens codes that are at most max; with no value at all there must be no position.
+func openCodes(b *block, data []byte, n, codes int) (Packed, error) {
+	p, err := openPacked(b, data, n)
+	if err != nil {
+		return Packed{}, err
+	}
+	if codes == 0 {
+		if n > 0 {
+			return Packed{}, corruptf("%d codes into an empty dictionary", n)
+		}
+		return p, nil
+	}
+	if b.width > 32 || b.encoding != encPacked || b.base != 0 {
+		return Packed{}, corruptf("codes of %d bits, encoding %s, base %d", b.width, b.encoding, b.base)
+	}
+	if !p.within(uint64(codes - 1)) {
+		return Packed{}, corruptf("a code is beyond the last, %d", codes-1)
+	}
+	return p, nil
+}
+
+func openInts(b *block, data []byte, n int, nullable bool) (packedNumbers, error) {
+	p, err := openPacked(b, data, n)
+	if err != nil {
+		return packedNumbers{}, err
+	}
+	num := packedNumbers{packed: p, base: b.base}
+	if nullable {
+		num.first = 1
+	}
+	if b.encoding != encPacked || b.base == NullInt {
+		return packedNumbers{}, corruptf("ints in encoding %s with base %d", b.encoding, b.base)
+	}
+	most := uint64(1<<63-1) - uint64(b.base) + num.first
+	if !p.within(most) {
+		return packedNumbers{}, corruptf("base %d plus a number is beyond 64 bits", b.base)
+	}
+	return num, nil
+}
+
+func openDecimals(b *block, data []byte, n int, nullable bool, exact *exactTexts) (packedNumbers, error) {
+	if b.encoding != encScaled || len(data) < scaledHead {
+		return packedNumbers{}, corruptf("decimals in encoding %s with %d bytes", b.encoding, len(data))
+	}
+	num := packedNumbers{base: b.base, decimal: true}
+	count := int(data[0])
+	if count > len(num.scales) {
+		return packedNumbers{}, corruptf("%d scales, there are at most %d", count, len(num.scales))
+	}
+	hasNull := false
+	for k, scale := range data[1:scaledHead] {
+		switch {
+		case k >= count && scale != 0,
+			k < count && scale > MaxScale && scale != DecText && scale != DecNull,
+			k > 0 && k < count && scale <= data[k]:
+			return packedNumbers{}, corruptf("scale %d of %d is %d", k, count, scale)
+		case k < count:
+			num.scales[k] = scale
+			hasNull = hasNull || scale == DecNull
+		}
+	}
+	if hasNull != nullable || count == 0 && n > 0 {
+		return packedNumbers{}, corruptf("%d scales for %d decimals; null among them: %v, want %v", count, n, hasNull, nullable)
+	}
+	if count > 0 {
+		num.scaleBits = bits.Len(uint(count - 1))
+	}
+	var err error
+	if num.packed, err = openPacked(b, data[scaledHead:], n); err != nil {
+		return packedNumbers{}, err
+	}
+	return num, num.checkDecimals(count, exact)
+}
+
+// checkDecimals looks at each value: unlike codes they carry three bounds at once.
+func (p *packedNumbers) checkDecimals(count int, exact *exactTexts) error {
+	most := uint64(1<<63-1) - uint64(p.base)
+	for i := range uint32(p.packed.n) {
+		v := p.packed.At(i)
+		at := v & (1<<p.scaleBits - 1)
+		if at >= uint64(count) {
+			return corruptf("decimal %d has scale %d of %d", i, at, count)
+		}
+		switch scale, v := p.scales[at], v>>p.scaleBits; {
+		case scale == DecNull && v != 0,
+			scale == DecText && v >= uint64(exact.n),
+			scale <= MaxScale && v > most,
+			scale <= MaxScale && !(Dec{Mantissa: int64(uint64(p.base) + v), Scale: scale}).canonical():
+			return corruptf("decimal %d: number %d, scale %d, base %d, %d exact texts", i, v, scale, p.base, exact.n)
+		}
+	}
+	return nil
+}

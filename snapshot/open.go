@@ -1,0 +1,233 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// ReadSegment reads a segment from memory, which must not change afterwards. Any bytes give a segment or ErrCorrupt.
+func ReadSegment(data []byte) (*Segment, error) {
+	footer, offset, err := readFooter(data)
+	if err != nil {
+		return nil, err
+	}
+	d, err := readDirectory(footer, offset)
+	if err != nil {
+		return nil, err
+	}
+	s := &Segment{name: d.table, rows: int(d.rows), byName: make(map[string]*Column, len(d.columns)), data: data}
+	if err := s.lay(d); err != nil {
+		return nil, err
+	}
+	if err := s.check(d); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// lay makes the groups and columns of a directory, still without their bytes.
+func (s *Segment) lay(d *directory) error {
+	groups := map[string]bool{}
+	for i := range d.groups {
+		e := &d.groups[i]
+		if groups[e.name] {
+			return corruptf("table %q has two groups %q", s.name, e.name)
+		}
+		groups[e.name] = true
+		if e.tuples > d.rows || e.tuples == 0 && d.rows > 0 {
+			return corruptf("group %q of table %q has %d tuples for %d rows", e.name, s.name, e.tuples, d.rows)
+		}
+		s.groups = append(s.groups, &Group{Name: e.name, Tuples: int(e.tuples)})
+	}
+	for i := range d.columns {
+		e := &d.columns[i]
+		if s.byName[e.name] != nil {
+			return corruptf("table %q has two columns %q", s.name, e.name)
+		}
+		c := &Column{Name: e.name, Kind: e.kind, Nullable: e.flags&flagNullable != 0, coded: e.flags&flagCoded != 0, n: s.rows}
+		if e.group > 0 {
+			c.Group = s.groups[e.group-1]
+			c.n = c.Group.Tuples
+		}
+		s.columns = append(s.columns, c)
+		s.byName[e.name] = c
+	}
+	return nil
+}
+
+// check verifies checksums and contents of all groups and columns, on all cores; the error is that of the first bad one in the file.
+func (s *Segment) check(d *directory) error {
+	errs := make([]error, len(d.groups)+len(d.columns))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(errs)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(errs); i = int(next.Add(1)) - 1 {
+				if i < len(d.groups) {
+					errs[i] = s.openGroup(s.groups[i], &d.groups[i])
+				} else {
+					errs[i] = s.openColumn(s.columns[i-len(d.groups)], &d.columns[i-len(d.groups)])
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bytes are those of a block, once its checksum has been found right.
+func (s *Segment) bytes(b *block) ([]byte, error) {
+	padded := s.data[b.offset : b.offset+alignUp(b.length)]
+	if got := crc32.Checksum(padded, castagnoli); got != b.crc {
+		return nil, corruptf("%s block [%d,+%d) has checksum %08x, want %08x", b.encoding, b.offset, b.length, got, b.crc)
+	}
+	return padded[:b.length:b.length], nil
+}
+
+// in tells where an error of a part of the segment happened.
+func (s *Segment) in(what, name string, err error) error {
+	inner := err.Error()
+	if errors.Is(err, ErrCorrupt) {
+		inner = inner[len(ErrCorrupt.Error())+len(": "):]
+	}
+	return corruptf("table %q, %s %q: %s", s.name, what, name, inner)
+}
+
+func (s *Segment) openGroup(g *Group, e *groupEntry) error {
+	err := func() error {
+		data, err := s.bytes(&e.codes)
+		if err != nil {
+			return err
+		}
+		if g.Codes, err = openCodes(&e.codes, data, s.rows, g.Tuples); err != nil {
+			return err
+		}
+		if data, err = s.bytes(&e.postings); err != nil {
+			return err
+		}
+		g.Postings, err = openPostings(&e.postings, data, g.Tuples, s.rows, true)
+		return err
+	}()
+	if err != nil {
+		return s.in("group", g.Name, err)
+	}
+	g.size = ColumnSize{Codes: int64(e.codes.length), Postings: int64(e.postings.length)}
+	return nil
+}
+
+func (s *Segment) openColumn(c *Column, e *columnEntry) error {
+	parts := make([][]byte, len(e.blocks))
+	for i := range e.blocks {
+		var err error
+		if parts[i], err = s.bytes(&e.blocks[i]); err != nil {
+			return s.in("column", c.Name, err)
+		}
+	}
+	if err := c.open(e, parts, s.rows); err != nil {
+		return s.in("column", c.Name, err)
+	}
+	c.size.Codes = int64(len(parts[0]))
+	for _, part := range parts[1:] {
+		c.size.Dictionary += int64(len(part))
+	}
+	if e.flags&flagIndexed != 0 {
+		c.size.Postings = int64(len(parts[len(parts)-1]))
+		c.size.Dictionary -= c.size.Postings
+	}
+	return nil
+}
+
+// open gives the column its contents: blocks and parts are the directory's entries and their bytes.
+func (c *Column) open(e *columnEntry, parts [][]byte, rows int) (err error) {
+	blocks := e.blocks
+	next := 1
+	if c.coded {
+		next++
+	}
+	if e.flags&flagTexts != 0 {
+		if blocks[next].encoding != encTexts {
+			return corruptf("encoding %s where exact texts are expected", blocks[next].encoding)
+		}
+		if c.exact, err = openExactTexts(&blocks[next], parts[next]); err != nil {
+			return err
+		}
+		next++
+	}
+	switch {
+	case !c.coded && c.Kind == Int:
+		c.numbers, err = openInts(&blocks[0], parts[0], c.n, c.Nullable)
+		return err
+	case !c.coded:
+		c.numbers, err = openDecimals(&blocks[0], parts[0], c.n, c.Nullable, &c.exact)
+		return err
+	}
+	if err := c.openDictionary(&blocks[1], parts[1]); err != nil {
+		return err
+	}
+	codes := c.dict.n
+	if c.Nullable {
+		codes++
+	}
+	if c.codes, err = openCodes(&blocks[0], parts[0], c.n, codes); err != nil {
+		return err
+	}
+	if e.flags&flagIndexed != 0 {
+		c.postings, err = openPostings(&blocks[next], parts[next], codes, rows, false)
+	}
+	return err
+}
+
+func (c *Column) openDictionary(b *block, data []byte) (err error) {
+	want := encInts
+	switch c.Kind {
+	case Text, Enum:
+		want = encTexts
+	case Decimal:
+		want = encDecimals
+	}
+	if b.encoding != want {
+		return corruptf("encoding %s where a dictionary of %s is expected", b.encoding, want)
+	}
+	switch want {
+	case encTexts:
+		c.dict, err = openTextDictionary(b, data, c.Kind)
+	case encDecimals:
+		c.dict, err = openDecDictionary(b, data, &c.exact)
+	default:
+		c.dict, err = openIntDictionary(b, data, c.Kind)
+	}
+	return err
+}
+
+// OpenSegment maps a file and reads the segment in it. Close releases the mapping.
+func OpenSegment(path string) (*Segment, error) {
+	data, unmap, err := mapFile(path)
+	if err != nil {
+		return nil, err
+	}
+	s, err := ReadSegment(data)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), unmap())
+	}
+	s.unmap = unmap
+	return s, nil
+}
+
+// Close releases a segment that OpenSegment opened; nothing it has handed out may be used afterwards. It does nothing to others.
+func (s *Segment) Close() error {
+	if s.unmap == nil {
+		return nil
+	}
+	unmap := s.unmap
+	s.unmap = nil
+	return unmap()
+}

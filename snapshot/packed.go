@@ -1,0 +1,181 @@
+package snapshot
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Packed is an array of unsigned numbers of Width bits each, one after the other from the lowest bit of the first byte, read in place.
+// It is a view into its segment, shared and living like it.
+//
+//	width 3, values 5 1 7 0 2:   byte 0         byte 1
+//	                             11 001 101     x 010 000 1      (highest bit on the left; x: a zero bit of padding)
+//
+// Eight zero bytes follow the last value, so that one unaligned 64-bit load finds any value. That takes values of at most 57 bits (a
+// value starts at one of 8 bits of a byte); wider ones are stored in 64.
+type Packed struct {
+	data  []byte
+	width uint64
+	mask  uint64
+	n     int
+}
+
+// packedPad is the number of zero bytes after the last value of a packed block.
+const packedPad = 8
+
+// maxLoad is the widest value that one 64-bit load at its first byte holds.
+const maxLoad = 57
+
+// widthOf is the width that holds all numbers up to max.
+func widthOf(max uint64) int {
+	if w := bits.Len64(max); w <= maxLoad {
+		return w
+	}
+	return 64
+}
+
+// packedSize is the number of bytes of n packed numbers, padding included.
+func packedSize(n, width int) uint64 {
+	return (uint64(n)*uint64(width)+7)/8 + packedPad
+}
+
+func newPacked(data []byte, n, width int) Packed {
+	return Packed{data: data, width: uint64(width), mask: 1<<width - 1, n: n}
+}
+
+// At is the number at position i, which is below Len.
+func (p Packed) At(i uint32) uint64 {
+	bit := uint64(i) * p.width
+	return binary.LittleEndian.Uint64(p.data[bit>>3:]) >> (bit & 7) & p.mask
+}
+
+// Len is how many numbers there are.
+func (p Packed) Len() int { return p.n }
+
+// Width is the number of bits of each: 0 when all are 0.
+func (p Packed) Width() int { return int(p.width) }
+
+// Unpack sets dst to the numbers at positions from, from+1, ..., each cut to 32 bits; the last is below Len.
+func (p Packed) Unpack(dst []uint32, from uint32) {
+	width, mask := p.width, p.mask
+	if width == 0 {
+		clear(dst)
+		return
+	}
+	// As many whole values as fit are taken out of each load.
+	each := 1
+	if width <= maxLoad {
+		each = maxLoad / int(width)
+	}
+	bit := uint64(from) * width
+	step := uint64(each) * width
+	for len(dst) >= each {
+		word := binary.LittleEndian.Uint64(p.data[bit>>3:]) >> (bit & 7)
+		for k := range dst[:each] {
+			dst[k] = uint32(word & mask)
+			word >>= width & 63
+		}
+		dst = dst[each:]
+		bit += step
+	}
+	for k := range dst {
+		dst[k] = uint32(binary.LittleEndian.Uint64(p.data[bit>>3:]) >> (bit & 7) & mask)
+		bit += width
+	}
+}
+
+// within tells whether every number is at most bound, at a cost of a few instructions a load: the excess of the width's largest
+// number over bound is added to all values of a load at once, and a value above bound carries into the next.
+func (p Packed) within(bound uint64) bool {
+	if bound >= p.mask || p.n == 0 {
+		return true
+	}
+	width := p.width
+	if width > 28 {
+		for i := range p.n {
+			if p.At(uint32(i)) > bound {
+				return false
+			}
+		}
+		return true
+	}
+	each := 56 / width // the carry out of the last value needs a bit of its own
+	var add, carries uint64
+	for k := range each {
+		add |= (p.mask - bound) << (k * width)
+		carries |= 1 << ((k + 1) * width)
+	}
+	keep := uint64(1)<<(each*width) - 1
+	bit, rest := uint64(0), uint64(p.n)
+	for ; rest >= each; rest -= each {
+		word := binary.LittleEndian.Uint64(p.data[bit>>3:]) >> (bit & 7) & keep
+		if (word^add^(word+add))&carries != 0 {
+			return false
+		}
+		bit += each * width
+	}
+	for i := p.n - int(rest); i < p.n; i++ {
+		if p.At(uint32(i)) > bound {
+			return false
+		}
+	}
+	return true
+}
+
+// padded tells whether all bits after the last number are zero.
+func (p Packed) padded() bool {
+	used := uint64(p.n) * p.width
+	last := used >> 3
+	if used&7 != 0 {
+		if p.data[last]>>(used&7) != 0 {
+			return false
+		}
+		last++
+	}
+	for _, b := range p.data[last:] {
+		if b != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// packer appends numbers of one width to bytes.
+type packer struct {
+	out    []byte
+	width  int
+	word   uint64
+	filled int
+}
+
+func newPacker(n, width int) *packer {
+	return &packer{out: make([]byte, 0, packedSize(n, width)), width: width}
+}
+
+// add appends one number, which has no more than width bits.
+func (p *packer) add(v uint64) {
+	p.word |= v << p.filled
+	p.filled += p.width
+	if p.filled >= 64 {
+		p.out = binary.LittleEndian.AppendUint64(p.out, p.word)
+		p.filled -= 64
+		p.word = v >> (p.width - p.filled)
+	}
+}
+
+// bytes ends the array with its padding.
+func (p *packer) bytes() []byte {
+	for ; p.filled > 0; p.filled -= 8 {
+		p.out = append(p.out, byte(p.word))
+		p.word >>= 8
+	}
+	return append(p.out, make([]byte, packedPad)...)
+}
+
+func packCodes(codes []uint32, width int) []byte {
+	p := newPacker(len(codes), width)
+	for _, c := range codes {
+		p.add(uint64(c))
+	}
+	return p.bytes()
+}

@@ -1,0 +1,93 @@
+package snapshot
+
+import "encoding/binary"
+
+// Postings tell the row ids of each code. They come in two forms: where codes never fall from row to row the rows of a code are one
+// run, and its start is all there is (Sorted, Start); else each code has a bitmap in Roaring's frozen form (Frozen).
+// They are views into their segment, shared and living like it.
+type Postings struct {
+	n      int
+	rows   uint32
+	starts []byte // u32 each, one more than codes
+	ends   []byte // u32 each
+	frozen []byte
+}
+
+// Len is the number of codes, null's included.
+func (p *Postings) Len() int { return p.n }
+
+// Sorted tells which form this is.
+func (p *Postings) Sorted() bool { return p.starts != nil }
+
+// Start is the first row of a code of sorted postings: its rows are Start(code) up to, not including, Start(code+1). The code may be Len.
+func (p *Postings) Start(code uint32) uint32 {
+	return binary.LittleEndian.Uint32(p.starts[4*uint64(code):])
+}
+
+// Frozen is the bitmap of the rows of a code of postings that are not sorted, in Roaring's frozen form; it starts at a multiple of 8
+// bytes of the segment. Only that it lies in its block has been checked.
+func (p *Postings) Frozen(code uint32) []byte {
+	from := uint64(0)
+	if code > 0 {
+		from = alignUp(uint64(binary.LittleEndian.Uint32(p.ends[4*uint64(code)-4:])))
+	}
+	to := uint64(binary.LittleEndian.Uint32(p.ends[4*uint64(code):]))
+	return p.frozen[from:to:to]
+}
+
+func openPostings(b *block, data []byte, n, rows int, strict bool) (Postings, error) {
+	if int(b.count) != n {
+		return Postings{}, corruptf("%d postings for %d codes", b.count, n)
+	}
+	p := Postings{n: n, rows: uint32(rows)}
+	switch b.encoding {
+	case encStarts:
+		if uint64(len(data)) != 4*(uint64(n)+1) {
+			return Postings{}, corruptf("starts of %d codes take %d bytes, the block has %d", n, 4*(n+1), len(data))
+		}
+		p.starts = data
+		return p, p.checkStarts(strict)
+	case encFrozen:
+		head := alignUp(4 * uint64(n))
+		if uint64(len(data)) < head {
+			return Postings{}, corruptf("ends of %d bitmaps take %d bytes, the block has %d", n, head, len(data))
+		}
+		p.ends, p.frozen = data[:4*n:4*n], data[head:]
+		return p, p.checkEnds()
+	}
+	return Postings{}, corruptf("encoding %s where postings are expected", b.encoding)
+}
+
+// checkStarts wants starts from 0 to the number of rows; strict means that each code has a row.
+func (p *Postings) checkStarts(strict bool) error {
+	last := p.Start(0)
+	if last != 0 {
+		return corruptf("rows of the first code start at %d", last)
+	}
+	for c := 1; c <= p.n; c++ {
+		at := p.Start(uint32(c))
+		if at < last || strict && at == last {
+			return corruptf("rows of code %d start at %d, those of the one before at %d", c, at, last)
+		}
+		last = at
+	}
+	if last != p.rows {
+		return corruptf("rows of the last of %d codes end at %d of %d", p.n, last, p.rows)
+	}
+	return nil
+}
+
+func (p *Postings) checkEnds() error {
+	last := uint64(0)
+	for c := range p.n {
+		from, to := alignUp(last), uint64(binary.LittleEndian.Uint32(p.ends[4*c:]))
+		if to < from || to > uint64(len(p.frozen)) {
+			return corruptf("bitmap %d of %d is [%d,%d) of %d bytes", c, p.n, from, to, len(p.frozen))
+		}
+		last = to
+	}
+	if last != uint64(len(p.frozen)) {
+		return corruptf("bitmaps end at %d, their bytes at %d", last, len(p.frozen))
+	}
+	return nil
+}

@@ -1,0 +1,196 @@
+package snapshot
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// TestSegmentRoundTrip writes generated tables and compares everything a segment says with the table it was made from.
+func TestSegmentRoundTrip(t *testing.T) {
+	for seed := range uint64(300) {
+		table := generate(rand.New(rand.NewPCG(seed, 1)))
+		var file bytes.Buffer
+		if err := WriteSegment(&file, table); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		var again bytes.Buffer
+		if err := WriteSegment(&again, table); err != nil || !bytes.Equal(file.Bytes(), again.Bytes()) {
+			t.Fatalf("seed %d: writing twice gave other bytes (%v)", seed, err)
+		}
+		s, err := ReadSegment(file.Bytes())
+		if err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		if err := compareTable(s, table); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+// compareTable finds the first difference between a segment and a table.
+func compareTable(s *Segment, table *TableData) error {
+	if s.Name() != table.Name || s.Rows() != table.Rows || len(s.Groups()) != len(table.Groups) {
+		return fmt.Errorf("segment %q has %d rows, %d groups; the table %q, %d, %d",
+			s.Name(), s.Rows(), len(s.Groups()), table.Name, table.Rows, len(table.Groups))
+	}
+	columns := len(table.Columns)
+	for i := range table.Groups {
+		g, want := s.Groups()[i], &table.Groups[i]
+		columns += len(want.Columns)
+		if g.Name != want.Name || g.Codes.Len() != table.Rows {
+			return fmt.Errorf("group %q of %d rows, want %q of %d", g.Name, g.Codes.Len(), want.Name, table.Rows)
+		}
+		next := uint64(0)
+		for row := range uint32(table.Rows) {
+			if code := g.Codes.At(row); code > next || int(code) >= g.Tuples {
+				return fmt.Errorf("group %q: row %d has tuple %d, the next new one is %d of %d", g.Name, row, code, next, g.Tuples)
+			} else if code == next {
+				next++
+			}
+		}
+		if int(next) != g.Tuples {
+			return fmt.Errorf("group %q has %d tuples, rows use %d", g.Name, g.Tuples, next)
+		}
+		if err := comparePostings(&g.Postings, g.Codes, g.Tuples); err != nil {
+			return fmt.Errorf("group %q: %w", g.Name, err)
+		}
+		for k := range want.Columns {
+			at := func(row uint32) (uint32, int) { return uint32(g.Codes.At(row)), int(want.Codes[row]) }
+			if err := compareColumn(s, g, &want.Columns[k], at); err != nil {
+				return err
+			}
+		}
+	}
+	for k := range table.Columns {
+		if err := compareColumn(s, nil, &table.Columns[k], func(row uint32) (uint32, int) { return row, int(row) }); err != nil {
+			return err
+		}
+	}
+	if len(s.Columns()) != columns {
+		return fmt.Errorf("%d columns, want %d", len(s.Columns()), columns)
+	}
+	if _, err := s.Column("no such"); !errors.Is(err, ErrNoColumn) {
+		return fmt.Errorf("a column that is not there: %v", err)
+	}
+	return nil
+}
+
+// compareColumn compares row by row; at tells the position in the segment's column and in the table's.
+func compareColumn(s *Segment, g *Group, want *ColumnData, at func(row uint32) (uint32, int)) error {
+	c, err := s.Column(want.Name)
+	if err != nil {
+		return err
+	}
+	if c.Kind != want.Kind || c.Group != g {
+		return fmt.Errorf("column %q: kind %s, group %v", c.Name, c.Kind, c.Group)
+	}
+	null := false
+	for row := range uint32(s.Rows()) {
+		i, k := at(row)
+		got, want := textAt(c, i), wantAt(want, k)
+		null = null || want == "null"
+		if got != want {
+			return fmt.Errorf("column %q, row %d: %s, want %s", c.Name, row, got, want)
+		}
+		if !c.Coded() || c.IsNull(i) {
+			continue
+		}
+		if again := textOf(c, uint32(c.Codes().At(i))); again != want {
+			return fmt.Errorf("column %q, row %d: by code %s, want %s", c.Name, row, again, want)
+		}
+	}
+	if c.Nullable != null {
+		return fmt.Errorf("column %q: nullable %v, want %v", c.Name, c.Nullable, null)
+	}
+	if !c.Coded() {
+		return nil
+	}
+	p, ok := c.Postings()
+	codes := c.Cardinality()
+	if c.Nullable {
+		codes++
+	}
+	if ok != (want.Index && codes > 0) {
+		return fmt.Errorf("column %q: postings %v, want %v", c.Name, ok, want.Index)
+	}
+	if ok {
+		if err := comparePostings(&p, c.Codes(), codes); err != nil {
+			return fmt.Errorf("column %q: %w", c.Name, err)
+		}
+	}
+	return nil
+}
+
+// textAt and wantAt put any value into words.
+func textAt(c *Column, i uint32) string {
+	if c.IsNull(i) {
+		return "null"
+	}
+	switch c.Kind {
+	case Text, Enum:
+		return c.Text(i)
+	case Decimal:
+		return c.DecString(c.Dec(i))
+	}
+	return fmt.Sprint(c.Int(i))
+}
+
+func textOf(c *Column, code uint32) string {
+	switch c.Kind {
+	case Text, Enum:
+		return c.TextOf(code)
+	case Decimal:
+		return c.DecString(c.DecOf(code))
+	}
+	return fmt.Sprint(c.IntOf(code))
+}
+
+func wantAt(c *ColumnData, i int) string {
+	switch c.Kind {
+	case Text, Enum:
+		if c.Codes[i] == NullCode {
+			return "null"
+		}
+		return c.Values[c.Codes[i]]
+	case Decimal:
+		if c.Decimals[i].Scale == DecText {
+			return c.Texts[c.Decimals[i].Mantissa]
+		}
+		return c.Decimals[i].String()
+	}
+	if c.Ints[i] == NullInt {
+		return "null"
+	}
+	return fmt.Sprint(c.Ints[i])
+}
+
+// comparePostings wants each code to have exactly its rows.
+func comparePostings(p *Postings, codes Packed, count int) error {
+	if p.Len() != count {
+		return fmt.Errorf("%d postings for %d codes", p.Len(), count)
+	}
+	rows := make([]*roaring.Bitmap, count)
+	for c := range rows {
+		rows[c] = roaring.New()
+	}
+	for row := range uint32(codes.Len()) {
+		rows[codes.At(row)].Add(row)
+	}
+	for c := range uint32(count) {
+		got := roaring.New()
+		if p.Sorted() {
+			got.AddRange(uint64(p.Start(c)), uint64(p.Start(c+1)))
+		} else if err := got.MustFrozenView(p.Frozen(c)); err != nil {
+			return fmt.Errorf("posting %d: %w", c, err)
+		}
+		if !got.Equals(rows[c]) {
+			return fmt.Errorf("posting %d has %d rows, want %d", c, got.GetCardinality(), rows[c].GetCardinality())
+		}
+	}
+	return nil
+}
