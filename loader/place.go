@@ -5,52 +5,91 @@ import "strings"
 // place is where a row stands: the units it is stored with, each a real one or a placeholder, and what its provider called them.
 // What a record prints of it, and what filters look at, both follow from this alone.
 type place struct {
-	code1, name1 string // level 1
-	code2, name2 string // level 2; empty for sources that stop at level 1
-	real1, real2 bool   // not a placeholder
-	provider1    string
-	provider2    string
+	code1, name1 string
+	code2, name2 string // empty for sources that know no level 2
+
+	placeholder1, placeholder2 bool
+	provider1, provider2       string
 }
 
-// level is the finest level at which the row says something: a real unit, or a name that matched none.
+// level is the finest level at which a row says something: by a real unit, or by a name that matched none.
 func (p *place) level() int {
-	if p.real2 || p.provider2 != "" {
+	if p.provider2 != "" || !p.placeholder2 {
 		return 2
 	}
 	return p.level1()
 }
 
-// level1 is the same for sources that know no level 2.
+// level1 is level for sources that know no level 2.
 func (p *place) level1() int {
-	if p.real1 || p.provider1 != "" {
+	if p.provider1 != "" || !p.placeholder1 {
 		return 1
 	}
 	return 0
 }
 
-// set sets the columns of a group's next tuple that tell the place at the given level: as stored, as printed, and the provider's
-// names where the group has them. Columns of level 2 are left out where the group has none.
-func (p *place) set(g *tuples, level int) {
-	g.setUnit("1", p.code1, p.name1, p.provider1, level >= 1)
-	if g.has("admin2_code") {
-		g.setUnit("2", p.code2, p.name2, p.provider2, level >= 2)
-	}
-	g.column("admin_level").setInt(int64(level))
+// placeVectors sets the columns of a group's next tuple that tell a place: as stored, as printed, the provider's names where the group
+// has them, and the level. Which levels there are follows from the group's columns.
+type placeVectors struct {
+	units []unitVectors // level 1, and level 2 if there is one
+	level *vector
 }
 
-func (g *tuples) setUnit(level, code, name, provider string, shown bool) {
-	g.column("stored_admin" + level + "_code").setString(code)
-	g.column("stored_admin" + level + "_name").setString(name)
-	if g.has("provider_admin" + level + "_name") {
-		g.column("provider_admin" + level + "_name").setString(provider)
+// unitVectors are the columns of one level.
+type unitVectors struct{ storedCode, storedName, provider, code, name *vector }
+
+func newPlaceVectors(g *tuples) *placeVectors {
+	s := &placeVectors{level: g.column("admin_level")}
+	for _, level := range []string{"admin1", "admin2"} {
+		if !g.has(level + "_code") {
+			break
+		}
+		u := unitVectors{
+			storedCode: g.column("stored_" + level + "_code"), storedName: g.column("stored_" + level + "_name"),
+			code: g.column(level + "_code"), name: g.column(level + "_name"),
+		}
+		if g.has("provider_" + level + "_name") {
+			u.provider = g.column("provider_" + level + "_name")
+		}
+		s.units = append(s.units, u)
+	}
+	return s
+}
+
+// newPlaceSetter gives the function that sets a place whose level follows from it.
+func newPlaceSetter(g *tuples) func(place) { return newPlaceVectors(g).set }
+
+// set derives the level and sets everything.
+func (s *placeVectors) set(p place) {
+	if len(s.units) == 1 {
+		s.setAt(p, p.level1())
+	} else {
+		s.setAt(p, p.level())
+	}
+}
+
+// setAt is set for a row that tells its own level.
+func (s *placeVectors) setAt(p place, level int) {
+	s.units[0].set(p.code1, p.name1, p.provider1, level >= 1)
+	if len(s.units) == 2 {
+		s.units[1].set(p.code2, p.name2, p.provider2, level >= 2)
+	}
+	s.level.setInt(int64(level))
+}
+
+func (u *unitVectors) set(code, name, provider string, shown bool) {
+	u.storedCode.setString(code)
+	u.storedName.setString(name)
+	if u.provider != nil {
+		u.provider.setString(provider)
 	}
 	if !shown {
-		g.column("admin" + level + "_code").setNull()
-		g.column("admin" + level + "_name").setNull()
+		u.code.setNull()
+		u.name.setNull()
 		return
 	}
-	g.column("admin" + level + "_code").setString(code)
-	g.column("admin" + level + "_name").setString(printedName(name, provider))
+	u.code.setString(code)
+	u.name.setString(printedName(name, provider))
 }
 
 // printedName is the provider's name where the unit's own says nothing.
