@@ -1,2 +1,78 @@
-// Package render turns rows of a segment into the bytes of a page: JSON records and CSV lines (contract.md section 9).
 package render
+
+import (
+	"errors"
+	"fmt"
+
+	"hdqs/index"
+	"hdqs/snapshot"
+)
+
+// Field is one key of a record: its name on the wire and the column that holds its values.
+type Field struct {
+	Name   string
+	Column string
+}
+
+// Renderer turns rows of one segment into bytes. It never changes but for the fragments it builds when they are first needed, so any
+// number of goroutines may share it; it reads the segment's memory, so it must not be used after the segment's Close.
+type Renderer struct {
+	json *Form
+	csv  *Form
+}
+
+// New binds the fields of a record to a segment's columns. The error joins all that is wrong, not the first.
+func New(seg *snapshot.Segment, fields []Field) (*Renderer, error) {
+	bound, err := bind(seg, fields)
+	if err != nil {
+		return nil, err
+	}
+	return &Renderer{json: newForm(bound, jsonDialect{}), csv: newForm(bound, csvDialect{})}, nil
+}
+
+// boundField is a field with its column.
+type boundField struct {
+	name   string
+	column *snapshot.Column
+}
+
+func bind(seg *snapshot.Segment, fields []Field) ([]boundField, error) {
+	var faults []error
+	if len(fields) == 0 {
+		faults = append(faults, fmt.Errorf("render: table %q: no fields", seg.Name()))
+	}
+	bound := make([]boundField, 0, len(fields))
+	seen := make(map[string]bool, len(fields))
+	for _, f := range fields {
+		if seen[f.Name] {
+			faults = append(faults, fmt.Errorf("render: table %q: field %q is named twice", seg.Name(), f.Name))
+		}
+		seen[f.Name] = true
+		c, err := seg.Column(f.Column)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("render: field %q: %w", f.Name, err))
+			continue
+		}
+		bound = append(bound, boundField{name: f.Name, column: c})
+	}
+	if len(bound) > maxPieces {
+		faults = append(faults, fmt.Errorf("render: table %q: %d fields, at most %d", seg.Name(), len(bound), maxPieces))
+	}
+	return bound, errors.Join(faults...)
+}
+
+// JSON is the form of JSON records.
+func (r *Renderer) JSON() *Form { return r.json }
+
+// CSV is the form of CSV lines.
+func (r *Renderer) CSV() *Form { return r.csv }
+
+// AppendJSON appends the whole body {"data":[...]} of the rows of ranges.
+func (r *Renderer) AppendJSON(dst []byte, ranges []index.Range) []byte {
+	return r.json.Append(dst, ranges)
+}
+
+// AppendCSV appends the header line and one line for each row of ranges.
+func (r *Renderer) AppendCSV(dst []byte, ranges []index.Range) []byte {
+	return r.csv.Append(dst, ranges)
+}

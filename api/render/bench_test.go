@@ -1,0 +1,187 @@
+package render
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"hdqs/index"
+	"hdqs/snapshot"
+)
+
+// benchRows is the size of the benchmarks' tables: 3,300 runs of one place, so that fragments and codes together are beyond the second cache.
+const benchRows = 640_000
+
+// places fills a group like the places of a real table: text of about 200 bytes a tuple in JSON, each tuple a run of rows.
+func places(rows, tuples int) snapshot.GroupData {
+	g := snapshot.GroupData{Name: "place", Tuples: tuples, Codes: make([]uint32, rows)}
+	for i := range g.Codes {
+		g.Codes[i] = uint32(i * tuples / rows)
+	}
+	text := func(name string, of func(i int) string) {
+		c := snapshot.ColumnData{Name: name, Kind: snapshot.Text}
+		known := map[string]uint32{}
+		for i := range tuples {
+			s := of(i)
+			if _, ok := known[s]; !ok {
+				known[s] = uint32(len(c.Values))
+				c.Values = append(c.Values, s)
+			}
+			c.Codes = append(c.Codes, known[s])
+		}
+		g.Columns = append(g.Columns, c)
+	}
+	iso := func(i int) string { k := i / 88; return string([]byte{'A' + byte(k/26%26), 'A' + byte(k%26), 'X'}) }
+	text("location_code", iso)
+	text("location_name", func(i int) string { return "Republic of " + iso(i) + " Long Name" })
+	text("admin1_code", func(i int) string { return fmt.Sprintf("%s%02d", iso(i)[:2], i/6%15) })
+	text("admin1_name", func(i int) string { return fmt.Sprintf("Province %d", i/6) })
+	text("admin2_code", func(i int) string { return fmt.Sprintf("%s%02d%02d", iso(i)[:2], i/6%15, i%6) })
+	text("admin2_name", func(i int) string { return fmt.Sprintf("District of %x", uint32(i)*2654435761) })
+	level := snapshot.ColumnData{Name: "admin_level", Kind: snapshot.Int, Ints: make([]int64, tuples)}
+	for i := range level.Ints {
+		level.Ints[i] = 2
+	}
+	g.Columns = append(g.Columns, level)
+	return g
+}
+
+// months fills a group of periods.
+func months(rows, n int) snapshot.GroupData {
+	g := snapshot.GroupData{Name: "period", Tuples: n, Codes: make([]uint32, rows)}
+	for i := range g.Codes {
+		g.Codes[i] = uint32(i % n)
+	}
+	start := snapshot.ColumnData{Name: "reference_period_start", Kind: snapshot.Time}
+	end := snapshot.ColumnData{Name: "reference_period_end", Kind: snapshot.Time}
+	for i := range n {
+		start.Ints = append(start.Ints, int64(i)*30*86_400_000_000+1e15)
+		end.Ints = append(end.Ints, int64(i)*30*86_400_000_000+1e15+29*86_400_000_000)
+	}
+	g.Columns = []snapshot.ColumnData{start, end}
+	return g
+}
+
+func coded(name string, kind snapshot.Kind, values []string, rows int, code func(i int) uint32) snapshot.ColumnData {
+	c := snapshot.ColumnData{Name: name, Kind: kind, Values: values, Codes: make([]uint32, rows)}
+	for i := range c.Codes {
+		c.Codes[i] = code(i)
+	}
+	return c
+}
+
+var placeFields = []string{"location_code", "location_name", "admin1_code", "admin1_name", "admin2_code", "admin2_name", "admin_level"}
+
+// benchTable is a table of the shape of one of the big ones: "events" has two counts, "rain" three decimals of four places.
+func benchTable(b testing.TB, shape string) (*snapshot.Segment, []Field) {
+	r := rand.New(rand.NewPCG(1, 2))
+	data := &snapshot.TableData{Name: shape, Rows: benchRows}
+	data.Groups = append(data.Groups, places(benchRows, 3300), months(benchRows, 64))
+	var sources []string
+	for i := range 40 {
+		sources = append(sources, fmt.Sprintf("%08x-1f2e-4a5b-8c9d-%012x", uint32(i)*2654435761, i*7919))
+	}
+	data.Columns = append(data.Columns, coded("resource_catalog_id", snapshot.Text, sources, benchRows, func(i int) uint32 { return uint32(i * 40 / benchRows) }))
+	names := append([]string{}, placeFields...)
+	names = append(names, "resource_catalog_id")
+	switch shape {
+	case "events":
+		data.Columns = append(data.Columns, coded("event_type", snapshot.Enum, []string{"civilian_targeting", "demonstration", "political_violence"},
+			benchRows, func(i int) uint32 { return uint32(i / 64 % 3) }))
+		for _, name := range []string{"events", "fatalities"} {
+			c := snapshot.ColumnData{Name: name, Kind: snapshot.Int, Ints: make([]int64, benchRows)}
+			for i := range c.Ints {
+				c.Ints[i] = int64(r.ExpFloat64() * 6)
+			}
+			data.Columns = append(data.Columns, c)
+		}
+		names = append(names, "event_type", "events", "fatalities")
+	case "rain":
+		data.Columns = append(data.Columns, coded("aggregation_period", snapshot.Enum, []string{"1-month", "3-month", "dekad"},
+			benchRows, func(i int) uint32 { return uint32(i / 64 % 3) }))
+		names = append(names, "aggregation_period")
+		for _, name := range []string{"rainfall", "rainfall_long_term_average", "rainfall_anomaly_pct"} {
+			c := snapshot.ColumnData{Name: name, Kind: snapshot.Decimal, Decimals: make([]snapshot.Dec, benchRows)}
+			for i := range c.Decimals {
+				m := r.Int64N(3_000_000)
+				if m%10 == 0 {
+					m++
+				}
+				c.Decimals[i] = snapshot.Dec{Mantissa: m, Scale: 4}
+			}
+			data.Columns = append(data.Columns, c)
+			names = append(names, name)
+		}
+		pixels := snapshot.ColumnData{Name: "number_pixels", Kind: snapshot.Int, Ints: make([]int64, benchRows)}
+		for i := range pixels.Ints {
+			pixels.Ints[i] = int64(i / 192 % 400)
+		}
+		data.Columns = append(data.Columns, pixels, coded("version", snapshot.Enum, []string{"final", "preliminary"}, benchRows, func(int) uint32 { return 0 }))
+		names = append(names, "number_pixels", "version")
+	}
+	names = append(names, "reference_period_start", "reference_period_end")
+	var fields []Field
+	for _, name := range names {
+		fields = append(fields, Field{Name: name, Column: name})
+	}
+	return segment(b, data), fields
+}
+
+// selection is 10,000 rows: in one run, one row in twelve, or one period of every place.
+func selection(name string) []index.Range {
+	const n, from = 10_000, 100_003
+	var ranges []index.Range
+	switch name {
+	case "contiguous":
+		return []index.Range{{From: from, To: from + n}}
+	case "scattered":
+		for i := range uint32(n) {
+			ranges = append(ranges, index.Range{From: i * 12, To: i*12 + 1})
+		}
+	case "month":
+		for i := range uint32(n) {
+			ranges = append(ranges, index.Range{From: i * 64, To: i*64 + 1})
+		}
+	}
+	return ranges
+}
+
+// BenchmarkRender renders 10,000 rows; the control copies the same bytes.
+func BenchmarkRender(b *testing.B) {
+	for _, shape := range []string{"events", "rain"} {
+		seg, fields := benchTable(b, shape)
+		render, err := New(seg, fields)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, sel := range []string{"contiguous", "scattered", "month"} {
+			ranges := selection(sel)
+			for _, c := range []struct {
+				format string
+				append func(dst []byte, ranges []index.Range) []byte
+			}{{"json", render.AppendJSON}, {"csv", render.AppendCSV}} {
+				want := len(c.append(nil, ranges))
+				body := make([]byte, 0, want)
+				b.Run(fmt.Sprintf("shape=%s,rows=%s,format=%s", shape, sel, c.format), func(b *testing.B) {
+					b.ReportAllocs()
+					b.SetBytes(int64(want))
+					for b.Loop() {
+						if body = c.append(body[:0], ranges); len(body) != want {
+							b.Fatalf("%d bytes, want %d", len(body), want)
+						}
+					}
+					b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/10_000, "ns/row")
+				})
+			}
+		}
+		body := render.AppendJSON(nil, selection("contiguous"))
+		b.Run(fmt.Sprintf("shape=%s,control=copy", shape), func(b *testing.B) {
+			dst := make([]byte, len(body))
+			b.SetBytes(int64(len(body)))
+			for b.Loop() {
+				copy(dst, body)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/10_000, "ns/row")
+		})
+	}
+}

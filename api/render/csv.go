@@ -1,0 +1,54 @@
+package render
+
+import "strings"
+
+// csvDialect writes lines as Python's csv.writer does with its defaults: CR LF, quotes only where they are needed.
+type csvDialect struct{}
+
+func (d csvDialect) head(fields []boundField) []byte {
+	var line []byte
+	for i, f := range fields {
+		line = append(line, d.before(i, f.name)...)
+		line = d.appendText(line, f.name)
+	}
+	return append(line, d.end()...)
+}
+
+func (csvDialect) tail() []byte { return nil }
+func (csvDialect) cut() int     { return 0 }
+func (csvDialect) end() []byte  { return []byte("\r\n") }
+func (csvDialect) null() []byte { return nil }
+
+func (csvDialect) before(i int, _ string) []byte {
+	if i == 0 {
+		return nil
+	}
+	return []byte{','}
+}
+
+func (csvDialect) appendText(dst []byte, s string) []byte {
+	if !strings.ContainsAny(s, ",\"\r\n") {
+		return append(dst, s...)
+	}
+	dst = append(dst, '"')
+	for {
+		i := strings.IndexByte(s, '"')
+		if i < 0 {
+			break
+		}
+		dst = append(dst, s[:i]...)
+		dst = append(dst, '"', '"')
+		s = s[i+1:]
+	}
+	dst = append(dst, s...)
+	return append(dst, '"')
+}
+
+func (csvDialect) appendBool(dst []byte, b bool) []byte {
+	if b {
+		return append(dst, "True"...)
+	}
+	return append(dst, "False"...)
+}
+
+func (csvDialect) appendTime(dst []byte, micros int64) []byte { return appendTime(dst, micros, ' ') }

@@ -1,0 +1,74 @@
+package render
+
+import "sync/atomic"
+
+// fragments are the ready-made texts of one piece, one a code: of a tuple of a group, or of a value of a coded column, with the key
+// names and separators that stand around the values. They are built when first used, 128 at a time: a snapshot opens without paying
+// for them, and tuples nobody asks for take no memory.
+type fragments struct {
+	n      int
+	fields int
+	chunks []atomic.Pointer[chunk]
+
+	// appendFragment appends the text of a code and the positions, counted from its start, at which each of its fields starts.
+	appendFragment func(dst []byte, cuts []uint32, code uint32) ([]byte, []uint32)
+}
+
+const (
+	chunkBits = 7
+	chunkSize = 1 << chunkBits
+)
+
+// chunk is the text of up to 128 codes.
+type chunk struct {
+	starts [chunkSize + 1]uint32
+	text   []byte
+	cuts   []uint32 // fields of each code, one code after the other
+}
+
+func newFragments(n, fields int, appendFragment func(dst []byte, cuts []uint32, code uint32) ([]byte, []uint32)) *fragments {
+	return &fragments{
+		n: n, fields: fields, appendFragment: appendFragment,
+		chunks: make([]atomic.Pointer[chunk], (n+chunkSize-1)>>chunkBits),
+	}
+}
+
+// at is the text of a code. It stays as it is for ever.
+func (f *fragments) at(code uint32) []byte {
+	c := f.chunks[code>>chunkBits].Load()
+	if c == nil {
+		c = f.fill(code >> chunkBits)
+	}
+	i := code & (chunkSize - 1)
+	return c.text[c.starts[i]:c.starts[i+1]]
+}
+
+// cuts are the starts of a code's fields within its text.
+func (f *fragments) cuts(code uint32) []uint32 {
+	c := f.chunks[code>>chunkBits].Load()
+	if c == nil {
+		c = f.fill(code >> chunkBits)
+	}
+	i := int(code & (chunkSize - 1))
+	return c.cuts[i*f.fields : (i+1)*f.fields]
+}
+
+// fill builds a chunk. Goroutines that meet here build the same, and the first one's stays.
+func (f *fragments) fill(number uint32) *chunk {
+	c := &chunk{}
+	first := number << chunkBits
+	last := min(first+chunkSize, uint32(f.n))
+	c.cuts = make([]uint32, 0, int(last-first)*f.fields)
+	for code := first; code < last; code++ {
+		c.text, c.cuts = f.appendFragment(c.text, c.cuts, code)
+		c.starts[code-first+1] = uint32(len(c.text))
+	}
+	for i := last - first; i < chunkSize; i++ {
+		c.starts[i+1] = c.starts[i]
+	}
+	c.text = append(make([]byte, 0, len(c.text)), c.text...)
+	if !f.chunks[number].CompareAndSwap(nil, c) {
+		c = f.chunks[number].Load()
+	}
+	return c
+}

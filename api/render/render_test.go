@@ -1,0 +1,329 @@
+package render
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hdqs/index"
+	"hdqs/snapshot"
+)
+
+// naiveJSON writes records value by value, as the contract says it and no faster.
+func naiveJSON(tab *table, ranges []index.Range) string {
+	var records []string
+	for _, rng := range ranges {
+		for row := rng.From; row < rng.To; row++ {
+			var pairs []string
+			for _, f := range tab.fields {
+				pairs = append(pairs, naiveQuote(f.Name)+":"+naiveJSONValue(tab.values[f.Column][row]))
+			}
+			records = append(records, "{"+strings.Join(pairs, ",")+"}")
+		}
+	}
+	return `{"data":[` + strings.Join(records, ",") + `]}`
+}
+
+func naiveJSONValue(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case string:
+		return naiveQuote(v)
+	case micros:
+		return naiveQuote(strings.Replace(naiveTime(v), " ", "T", 1))
+	case bool:
+		return strconv.FormatBool(v)
+	}
+	return naiveNumber(v)
+}
+
+func naiveNumber(v any) string {
+	if n, ok := v.(int64); ok {
+		return strconv.FormatInt(n, 10)
+	}
+	f, err := strconv.ParseFloat(string(v.(decimal)), 64)
+	if err != nil {
+		panic(err)
+	}
+	if f == 0 {
+		f = 0 // the exact zero has no sign
+	}
+	return pythonRepr(f)
+}
+
+func naiveTime(v micros) string {
+	t := time.Unix(0, 0).UTC().Add(time.Duration(v) * time.Microsecond)
+	if v%1_000_000 != 0 {
+		return t.Format("2006-01-02 15:04:05.000000")
+	}
+	return t.Format("2006-01-02 15:04:05")
+}
+
+func naiveQuote(s string) string {
+	short := map[rune]string{'"': `\"`, '\\': `\\`, '\n': `\n`, '\r': `\r`, '\t': `\t`, '\b': `\b`, '\f': `\f`}
+	var b strings.Builder
+	for _, c := range s {
+		switch {
+		case short[c] != "":
+			b.WriteString(short[c])
+		case c < ' ':
+			fmt.Fprintf(&b, `\u%04x`, c)
+		default:
+			b.WriteRune(c)
+		}
+	}
+	return `"` + b.String() + `"`
+}
+
+func naiveCSV(tab *table, ranges []index.Range) string {
+	var b strings.Builder
+	line := func(values []string) {
+		for i, v := range values {
+			if strings.ContainsAny(v, ",\"\r\n") {
+				values[i] = `"` + strings.ReplaceAll(v, `"`, `""`) + `"`
+			}
+		}
+		b.WriteString(strings.Join(values, ",") + "\r\n")
+	}
+	var header []string
+	for _, f := range tab.fields {
+		header = append(header, f.Name)
+	}
+	line(header)
+	for _, rng := range ranges {
+		for row := rng.From; row < rng.To; row++ {
+			var values []string
+			for _, f := range tab.fields {
+				values = append(values, naiveCSVValue(tab.values[f.Column][row]))
+			}
+			line(values)
+		}
+	}
+	return b.String()
+}
+
+func naiveCSVValue(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		return v
+	case micros:
+		return naiveTime(v)
+	case bool:
+		if v {
+			return "True"
+		}
+		return "False"
+	}
+	return naiveNumber(v)
+}
+
+// TestAgainstTwins renders random ranges of random tables and compares bytes with the naive writers, and what the standard decoders read
+// with the values put in.
+func TestAgainstTwins(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	for range 100 {
+		rows := r.IntN(1 + r.IntN(3000))
+		tab := randomTable(t, r, rows)
+		render, err := New(tab.seg, tab.fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 4 {
+			ranges := randomRanges(r, rows)
+			if r.IntN(4) == 0 && rows > 0 {
+				ranges = []index.Range{{From: 0, To: uint32(rows)}}
+			}
+			body := render.AppendJSON([]byte("front"), ranges)
+			if got, want := string(body), "front"+naiveJSON(tab, ranges); got != want {
+				t.Fatalf("JSON of %v:\n got %s\nwant %s", ranges, difference(got, want), difference(want, got))
+			}
+			line := render.AppendCSV([]byte("front"), ranges)
+			if got, want := string(line), "front"+naiveCSV(tab, ranges); got != want {
+				t.Fatalf("CSV of %v:\n got %s\nwant %s", ranges, difference(got, want), difference(want, got))
+			}
+			decodeJSON(t, tab, ranges, body[len("front"):])
+			decodeCSV(t, tab, ranges, line[len("front"):])
+		}
+	}
+}
+
+// difference is s around the first byte at which it differs from other.
+func difference(s, other string) string {
+	i := 0
+	for i < len(s) && i < len(other) && s[i] == other[i] {
+		i++
+	}
+	return fmt.Sprintf("... %q (at %d of %d)", s[max(0, i-60):min(len(s), i+60)], i, len(s))
+}
+
+func decodeJSON(t *testing.T, tab *table, ranges []index.Range, body []byte) {
+	t.Helper()
+	var answer struct {
+		Data []map[string]any `json:"data"`
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	if err := d.Decode(&answer); err != nil {
+		t.Fatal(err)
+	}
+	k := 0
+	for _, rng := range ranges {
+		for row := rng.From; row < rng.To; row++ {
+			record := answer.Data[k]
+			k++
+			if len(record) != len(tab.fields) {
+				t.Fatalf("row %d has %d fields, want %d", row, len(record), len(tab.fields))
+			}
+			for _, f := range tab.fields {
+				want := tab.values[f.Column][row]
+				switch v := want.(type) {
+				case micros:
+					want = strings.Replace(naiveTime(v), " ", "T", 1)
+				case int64, decimal:
+					want = json.Number(naiveNumber(v))
+				}
+				if got := record[f.Name]; got != want {
+					t.Fatalf("row %d, %s: got %#v, want %#v", row, f.Name, got, want)
+				}
+			}
+		}
+	}
+	if k != len(answer.Data) {
+		t.Fatalf("%d records, want %d", len(answer.Data), k)
+	}
+}
+
+func decodeCSV(t *testing.T, tab *table, ranges []index.Range, body []byte) {
+	t.Helper()
+	c := csv.NewReader(bytes.NewReader(body))
+	lines := [][]string{}
+	c.FieldsPerRecord = len(tab.fields)
+	all, err := c.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rng := range ranges {
+		for row := rng.From; row < rng.To; row++ {
+			var line []string
+			for _, f := range tab.fields {
+				// encoding/csv reads \r\n inside quotes as \n.
+				line = append(line, strings.ReplaceAll(naiveCSVValue(tab.values[f.Column][row]), "\r\n", "\n"))
+			}
+			if len(line) > 1 || line[0] != "" { // it skips empty lines
+				lines = append(lines, line)
+			}
+		}
+	}
+	if len(all) != len(lines)+1 {
+		t.Fatalf("%d lines, want %d", len(all), len(lines)+1)
+	}
+	for i, line := range lines {
+		for k := range line {
+			if all[i+1][k] != line[k] {
+				t.Fatalf("line %d, field %d: got %q, want %q", i, k, all[i+1][k], line[k])
+			}
+		}
+	}
+}
+
+// TestManyReaders renders the same fragments from several goroutines while they are being built.
+func TestManyReaders(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	tab := randomTable(t, r, 5000)
+	whole := []index.Range{{From: 0, To: 5000}}
+	want := naiveJSON(tab, whole)
+	for range 10 {
+		render, err := New(tab.seg, tab.fields)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() {
+				if got := string(render.AppendJSON(nil, whole)); got != want {
+					t.Error("bodies differ")
+				}
+			})
+		}
+		all.Wait()
+	}
+}
+
+// TestManyValues covers a text column with too many values for fragments.
+func TestManyValues(t *testing.T) {
+	n := maxCodes + 10
+	tab := &table{rows: n, values: map[string][]any{}, fields: []Field{{"a", "a"}, {"b", "b"}, {"c", "c"}}}
+	data := &snapshot.TableData{Name: "wide", Rows: n}
+	for name, make := range map[string]func(i int) any{
+		"a": func(i int) any { return fmt.Sprintf("%s %d", oddTexts[i%len(oddTexts)], i) },
+		"b": func(i int) any { return micros(i) * 1_000_000 },
+		"c": func(i int) any { return decimal(strconv.Itoa(i) + ".5") },
+	} {
+		kind := map[string]string{"a": "text", "b": "time", "c": "decimal"}[name]
+		for i := range n {
+			v := make(i)
+			if i%1000 == 7 {
+				v = nil
+			}
+			tab.values[name] = append(tab.values[name], v)
+		}
+		data.Columns = append(data.Columns, columnData(t, name, kind, tab.values[name]))
+	}
+	tab.seg = segment(t, data)
+	render, err := New(tab.seg, tab.fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranges := []index.Range{{From: 0, To: 3000}, {From: uint32(n) - 5, To: uint32(n)}}
+	if got, want := string(render.AppendJSON(nil, ranges)), naiveJSON(tab, ranges); got != want {
+		t.Errorf("JSON:\n got %s\nwant %s", difference(got, want), difference(want, got))
+	}
+	if got, want := string(render.AppendCSV(nil, ranges)), naiveCSV(tab, ranges); got != want {
+		t.Errorf("CSV:\n got %s\nwant %s", difference(got, want), difference(want, got))
+	}
+}
+
+// TestNoRows is what a query without a match gets.
+func TestNoRows(t *testing.T) {
+	tab := randomTable(t, rand.New(rand.NewPCG(1, 2)), 10)
+	render, err := New(tab.seg, []Field{{"x", "c0"}, {"y", "c0"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(render.AppendJSON(nil, nil)); got != `{"data":[]}` {
+		t.Errorf("JSON %s", got)
+	}
+	if got := string(render.AppendCSV(nil, nil)); got != "x,y\r\n" {
+		t.Errorf("CSV %q", got)
+	}
+}
+
+// TestNewReportsAll wants every mismatch in one error.
+func TestNewReportsAll(t *testing.T) {
+	tab := randomTable(t, rand.New(rand.NewPCG(1, 2)), 10)
+	_, err := New(tab.seg, []Field{{"x", "none"}, {"y", "c0"}, {"y", "c0"}, {"z", "nor this"}})
+	if !errors.Is(err, snapshot.ErrNoColumn) {
+		t.Errorf("error %v, want ErrNoColumn in it", err)
+	}
+	for _, want := range []string{`"none"`, `"nor this"`, `field "y" is named twice`} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %s in it", err, want)
+		}
+	}
+	if _, err := New(tab.seg, nil); err == nil {
+		t.Error("no fields: no error")
+	}
+}
