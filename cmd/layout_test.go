@@ -18,7 +18,8 @@ import (
 var imports = map[string][]string{
 	"snapshot":          {},
 	"index":             {"snapshot"},
-	"loader":            {"snapshot"},
+	"loader":            {"snapshot", "loader/fetch", "loader/sample"},
+	"loader/fetch":      {},
 	"loader/sample":     {},
 	"api":               {"snapshot", "index", "api/render", "api/encode", "api/web"},
 	"api/render":        {"snapshot", "index", "api/encode"},

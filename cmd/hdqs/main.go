@@ -1,0 +1,116 @@
+// Command hdqs builds snapshots of humanitarian data from a catalog and serves them from memory. Each file of this package is one command; they
+// only wire the packages together.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// version is set by the linker: the commit that was built.
+var version = "unknown"
+
+// Exit codes of every command. Output on stdout is data, everything a person is told goes to stderr.
+const (
+	exitFailed       = 1
+	exitUsage        = 2
+	exitUpstream     = 3
+	exitVerification = 4
+	exitPartial      = 5
+	exitInterrupted  = 130
+)
+
+// exitError carries the exit code that an error ends the process with; quiet ones have told their story already.
+type exitError struct {
+	code  int
+	err   error
+	quiet bool
+}
+
+func (e *exitError) Error() string { return e.err.Error() }
+func (e *exitError) Unwrap() error { return e.err }
+
+func exitWith(code int, err error) error { return &exitError{code: code, err: err} }
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+func run(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := newRoot()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	var exit *exitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		if !exit.quiet {
+			fmt.Fprintln(os.Stderr, "hdqs:", exit.err)
+		}
+		return exit.code
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(os.Stderr, "hdqs: interrupted")
+		return exitInterrupted
+	}
+	fmt.Fprintln(os.Stderr, "hdqs:", err)
+	return exitFailed
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "hdqs",
+		Short:         "Builds snapshots of a humanitarian data catalog and answers the query service from memory",
+		Version:       version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return applyEnvironment(cmd.Flags())
+		},
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return exitWith(exitUsage, fmt.Errorf("%w\nsee '%s --help'", err, cmd.CommandPath()))
+	})
+	root.AddCommand(newServe(), newBuild(), newQuery(), newInspect(), newVerify(), newIdentifier())
+	for _, cmd := range root.Commands() {
+		cmd.Args = usageArgs(cmd.Args)
+	}
+	return root
+}
+
+// usageArgs makes a wrong number of arguments a usage error.
+func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if check == nil {
+			check = cobra.NoArgs
+		}
+		if err := check(cmd, args); err != nil {
+			return exitWith(exitUsage, fmt.Errorf("%w\nsee '%s --help'", err, cmd.CommandPath()))
+		}
+		return nil
+	}
+}
+
+// applyEnvironment gives each flag that is not on the command line the value of its variable: --data-dir reads HDQS_DATA_DIR.
+func applyEnvironment(flags *pflag.FlagSet) error {
+	var err error
+	flags.VisitAll(func(f *pflag.Flag) {
+		name := "HDQS_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		value, set := os.LookupEnv(name)
+		if err != nil || f.Changed || !set {
+			return
+		}
+		if setErr := flags.Set(f.Name, value); setErr != nil {
+			err = exitWith(exitUsage, fmt.Errorf("%s: %w", name, setErr))
+		}
+	})
+	return err
+}

@@ -1,0 +1,204 @@
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// Options of a Client; zero values are the defaults.
+type Options struct {
+	UserAgent    string        // default "hdqs"
+	AllowHTTP    bool          // http beside https
+	AllowPrivate bool          // addresses of private networks and of this machine, for tests and closed networks
+	Hosts        []string      // allowed hosts, exact or ".suffix"; none: any public host
+	MaxBytes     int64         // cap of one body, default 2 GiB
+	Parallel     int           // requests at once, default 2
+	Tries        int           // attempts a file, default 5
+	BackoffMin   time.Duration // before the second try, doubled for each further one; default 1 s
+	BackoffMax   time.Duration // default 60 s; a longer Retry-After ends the tries
+	Stall        time.Duration // longest time without a byte, default 60 s
+	Total        time.Duration // longest time for one file, all tries, default 1 h
+}
+
+const maxRedirects = 5
+
+// Client fetches; many goroutines may share it.
+type Client struct {
+	options  Options
+	http     *http.Client
+	slots    chan struct{}
+	requests atomic.Int64
+	retries  atomic.Int64
+	bytes    atomic.Int64
+}
+
+// Counts are what a Client has done since New.
+type Counts struct{ Requests, Retries, Bytes int64 }
+
+// Counts tells what the client has done so far.
+func (c *Client) Counts() Counts {
+	return Counts{Requests: c.requests.Load(), Retries: c.retries.Load(), Bytes: c.bytes.Load()}
+}
+
+// New makes a Client.
+func New(o Options) *Client {
+	o.UserAgent = orDefault(o.UserAgent, "hdqs")
+	o.MaxBytes = orDefault(o.MaxBytes, 2<<30)
+	o.Parallel = orDefault(o.Parallel, 2)
+	o.Tries = orDefault(o.Tries, 5)
+	o.BackoffMin = orDefault(o.BackoffMin, time.Second)
+	o.BackoffMax = orDefault(o.BackoffMax, time.Minute)
+	o.Stall = orDefault(o.Stall, time.Minute)
+	o.Total = orDefault(o.Total, time.Hour)
+	c := &Client{options: o, slots: make(chan struct{}, o.Parallel)}
+	dialer := &net.Dialer{Timeout: 15 * time.Second, Control: c.control}
+	c.http = &http.Client{
+		Transport: &http.Transport{
+			DialContext:            dialer.DialContext,
+			TLSHandshakeTimeout:    15 * time.Second,
+			ResponseHeaderTimeout:  o.Stall,
+			MaxResponseHeaderBytes: 1 << 16,
+			DisableCompression:     true, // sizes and digests are those of the stored file
+			ForceAttemptHTTP2:      true,
+		},
+		CheckRedirect: c.checkRedirect,
+	}
+	return c
+}
+
+func orDefault[T comparable](value, fallback T) T {
+	var zero T
+	if value == zero {
+		return fallback
+	}
+	return value
+}
+
+func (c *Client) checkRedirect(r *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects {
+		return refusedf("%s: more than %d redirects", via[0].URL.Redacted(), maxRedirects)
+	}
+	return c.checkURL(r.URL)
+}
+
+// failure is why one try did not succeed: whether another may, and how long the server asks to wait.
+type failure struct {
+	err   error
+	final bool
+	after time.Duration
+}
+
+// try calls attempt until it succeeds, fails for good, or the tries or the time are used up.
+func (c *Client) try(ctx context.Context, link string, attempt func(ctx context.Context, u *url.URL) *failure) error {
+	u, err := url.Parse(link)
+	if err != nil {
+		return refusedf("%q: %v", link, err)
+	}
+	if err := c.checkURL(u); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.options.Total)
+	defer cancel()
+	backoff := c.options.BackoffMin
+	for n := 1; ; n++ {
+		f := c.attempt(ctx, u, attempt)
+		switch {
+		case f == nil:
+			return nil
+		case f.final || errors.Is(f.err, ErrRefused) || n == c.options.Tries || ctx.Err() != nil:
+			return fmt.Errorf("fetch %s (try %d of %d): %w", u.Redacted(), n, c.options.Tries, f.err)
+		case f.after > c.options.BackoffMax:
+			return fmt.Errorf("fetch %s: asked to wait %s, longer than %s: %w", u.Redacted(), f.after, c.options.BackoffMax, f.err)
+		}
+		c.retries.Add(1)
+		wait := max(f.after, backoff/2+rand.N(backoff/2+1))
+		backoff = min(2*backoff, c.options.BackoffMax)
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return fmt.Errorf("fetch %s: %w, after: %w", u.Redacted(), context.Cause(ctx), f.err)
+		}
+	}
+}
+
+// attempt holds one of the slots for the time of one try only, so that a waiting file does not keep others back.
+func (c *Client) attempt(ctx context.Context, u *url.URL, attempt func(context.Context, *url.URL) *failure) *failure {
+	select {
+	case c.slots <- struct{}{}:
+	case <-ctx.Done():
+		return &failure{err: ctx.Err(), final: true}
+	}
+	defer func() { <-c.slots }()
+	c.requests.Add(1)
+	return attempt(ctx, u)
+}
+
+// request sends one GET, following redirects, and turns every status that is not in want into a failure.
+func (c *Client) request(ctx context.Context, u *url.URL, header http.Header, want ...int) (*http.Response, *failure) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, &failure{err: err, final: true}
+	}
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	r.Header.Set("User-Agent", c.options.UserAgent)
+	response, err := c.http.Do(r)
+	if err != nil {
+		return nil, &failure{err: stripURL(err)}
+	}
+	for _, status := range want {
+		if response.StatusCode == status {
+			return response, nil
+		}
+	}
+	response.Body.Close()
+	return nil, statusFailure(response, u)
+}
+
+// stripURL drops the address that net/http puts into its errors: after a redirect it is a signed link.
+func stripURL(err error) error {
+	var wrapped *url.Error
+	if errors.As(err, &wrapped) {
+		return wrapped.Err
+	}
+	return err
+}
+
+// StatusError is an answer whose status is not what was asked for.
+type StatusError struct{ Code int }
+
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("status %d %s", e.Code, http.StatusText(e.Code))
+}
+
+func statusFailure(response *http.Response, asked *url.URL) *failure {
+	f := &failure{err: &StatusError{response.StatusCode}, after: retryAfter(response.Header.Get("Retry-After"), time.Now())}
+	switch code := response.StatusCode; {
+	case code == http.StatusForbidden && response.Request.URL.String() != asked.String():
+		// The link behind the redirect ran out; the next try asks for a new one.
+	case code == http.StatusRequestTimeout || code == http.StatusTooManyRequests || code == http.StatusRequestedRangeNotSatisfiable:
+	case code >= 400 && code < 500:
+		f.final = true
+	}
+	return f
+}
+
+// retryAfter reads both forms of the header, RFC 9110 section 10.2.3; zero when absent or unreadable.
+func retryAfter(value string, now time.Time) time.Duration {
+	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil && seconds > 0 {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(value); err == nil && at.After(now) {
+		return at.Sub(now)
+	}
+	return 0
+}

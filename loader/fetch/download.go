@@ -1,0 +1,244 @@
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"crypto/md5"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Request names one file. What the caller knows of it is checked; zero values are not.
+type Request struct {
+	URL    string
+	Size   int64  // bytes of the stored file
+	SHA256 string // hex
+	MD5    string // hex
+	ETag   string // of a copy the caller has: an unchanged file is answered by NotModified
+}
+
+// Result is what a Download did.
+type Result struct {
+	NotModified bool
+	ETag        string
+	Bytes       int64
+	SHA256      string
+}
+
+// ErrPage marks a page for people where data was asked for: a proxy's error, a login, a challenge.
+var ErrPage = errors.New("an HTML or XML page instead of data")
+
+// Download puts the file at path. An existing file there is replaced only by a whole and checked one.
+func (c *Client) Download(ctx context.Context, q Request, path string) (Result, error) {
+	part, err := os.CreateTemp(filepath.Dir(path), ".part-*")
+	if err != nil {
+		return Result{}, fmt.Errorf("fetch %s: %w", q.URL, err)
+	}
+	defer os.Remove(part.Name())
+	defer part.Close()
+	d := &download{client: c, q: q, file: part, sha: sha256.New(), md5: md5.New()}
+	if err := c.try(ctx, q.URL, d.attempt); err != nil {
+		return Result{}, err
+	}
+	if d.result.NotModified {
+		return d.result, nil
+	}
+	d.result.Bytes = d.written
+	d.result.SHA256 = hex.EncodeToString(d.sha.Sum(nil))
+	if err := errors.Join(part.Sync(), os.Rename(part.Name(), path)); err != nil {
+		return Result{}, fmt.Errorf("fetch %s: %w", q.URL, err)
+	}
+	return d.result, nil
+}
+
+type download struct {
+	client    *Client
+	q         Request
+	file      *os.File
+	sha, md5  hash.Hash
+	written   int64
+	validator string // strong ETag of the bytes written so far
+	result    Result
+}
+
+func (d *download) attempt(ctx context.Context, u *url.URL) *failure {
+	header := http.Header{}
+	want := []int{http.StatusOK}
+	switch {
+	case d.written > 0 && d.validator != "":
+		header.Set("Range", fmt.Sprintf("bytes=%d-", d.written))
+		header.Set("If-Range", d.validator)
+		want = append(want, http.StatusPartialContent)
+	case d.q.ETag != "":
+		header.Set("If-None-Match", d.q.ETag)
+		want = append(want, http.StatusNotModified)
+	}
+	response, f := d.client.request(ctx, u, header, want...)
+	if f != nil {
+		var status *StatusError
+		if errors.As(f.err, &status) && status.Code == http.StatusRequestedRangeNotSatisfiable {
+			return d.restart(f.err)
+		}
+		return f
+	}
+	defer response.Body.Close()
+	if response.StatusCode == http.StatusNotModified {
+		d.result = Result{NotModified: true, ETag: d.q.ETag}
+		return nil
+	}
+	if response.StatusCode == http.StatusOK && d.written > 0 {
+		if f := d.restart(nil); f.err != nil {
+			return f
+		}
+	} else if response.StatusCode == http.StatusPartialContent {
+		if from := "bytes " + fmt.Sprint(d.written) + "-"; !strings.HasPrefix(response.Header.Get("Content-Range"), from) {
+			return d.restart(fmt.Errorf("range %q answered, asked for %q", response.Header.Get("Content-Range"), from))
+		}
+	}
+	d.result.ETag = response.Header.Get("ETag")
+	d.validator = ""
+	if strings.HasPrefix(d.result.ETag, `"`) {
+		d.validator = d.result.ETag
+	}
+	if err := d.copy(ctx, response); err != nil {
+		if errors.Is(err, ErrPage) || errors.Is(err, errTooLarge) {
+			return &failure{err: errors.Join(err, d.restart(nil).err), final: errors.Is(err, errTooLarge)}
+		}
+		return &failure{err: err}
+	}
+	return d.check()
+}
+
+// restart forgets what was written, so that the next try begins at the first byte.
+func (d *download) restart(why error) *failure {
+	d.written, d.validator = 0, ""
+	d.sha.Reset()
+	d.md5.Reset()
+	_, seekErr := d.file.Seek(0, io.SeekStart)
+	return &failure{err: errors.Join(why, seekErr, d.file.Truncate(0)), final: seekErr != nil}
+}
+
+var errTooLarge = errors.New("body over the size limit")
+
+// copy streams the body into the file, both digests, and the count that is held against the cap.
+func (d *download) copy(ctx context.Context, response *http.Response) error {
+	limit := d.client.options.MaxBytes
+	if n := response.ContentLength; n >= 0 && d.written+n > limit {
+		return fmt.Errorf("%w: %d bytes announced, at most %d", errTooLarge, d.written+n, limit)
+	}
+	body := newStallReader(response.Body, d.client.options.Stall)
+	defer body.stop()
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := body.Read(buffer)
+		if n > 0 {
+			if d.written == 0 && isPage(buffer[:n]) {
+				return ErrPage
+			}
+			if d.written+int64(n) > limit {
+				return fmt.Errorf("%w: at most %d bytes", errTooLarge, limit)
+			}
+			if _, err := d.file.Write(buffer[:n]); err != nil {
+				return err
+			}
+			d.sha.Write(buffer[:n])
+			d.md5.Write(buffer[:n])
+			d.written += int64(n)
+			d.client.bytes.Add(int64(n))
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("body cut after %d bytes: %w", d.written, err)
+		case ctx.Err() != nil:
+			return ctx.Err()
+		}
+	}
+}
+
+// check holds the whole file against what the caller knows. A file that does not fit is fetched anew: it may have been replaced
+// while it was read.
+func (d *download) check() *failure {
+	sha, sum := hex.EncodeToString(d.sha.Sum(nil)), hex.EncodeToString(d.md5.Sum(nil))
+	var err error
+	switch {
+	case d.written == 0:
+		err = errors.New("empty body")
+	case d.q.Size > 0 && d.written != d.q.Size:
+		err = fmt.Errorf("%d bytes, the catalog says %d", d.written, d.q.Size)
+	case d.q.SHA256 != "" && !strings.EqualFold(sha, d.q.SHA256):
+		err = fmt.Errorf("sha256 %s, the catalog says %s", sha, d.q.SHA256)
+	case d.q.MD5 != "" && !strings.EqualFold(sum, d.q.MD5):
+		err = fmt.Errorf("md5 %s, the catalog says %s", sum, d.q.MD5)
+	default:
+		return nil
+	}
+	return d.restart(err)
+}
+
+// isPage tells the beginning of an HTML or XML page; none of our inputs begins with "<".
+func isPage(start []byte) bool {
+	start = bytes.TrimPrefix(start, []byte("\xef\xbb\xbf"))
+	return bytes.HasPrefix(bytes.TrimLeft(start, " \t\r\n"), []byte("<"))
+}
+
+// JSON reads an answer of at most 256 MiB into v.
+func (c *Client) JSON(ctx context.Context, link string, v any) error {
+	return c.try(ctx, link, func(ctx context.Context, u *url.URL) *failure {
+		response, f := c.request(ctx, u, http.Header{"Accept": {"application/json"}}, http.StatusOK)
+		if f != nil {
+			return f
+		}
+		defer response.Body.Close()
+		body := newStallReader(response.Body, c.options.Stall)
+		defer body.stop()
+		const limit = 256 << 20
+		data, err := io.ReadAll(io.LimitReader(body, limit+1))
+		c.bytes.Add(int64(len(data)))
+		switch {
+		case err != nil:
+			return &failure{err: fmt.Errorf("body cut after %d bytes: %w", len(data), err)}
+		case len(data) > limit:
+			return &failure{err: fmt.Errorf("%w: at most %d bytes", errTooLarge, limit), final: true}
+		case isPage(data):
+			return &failure{err: ErrPage}
+		}
+		if err := json.Unmarshal(data, v); err != nil {
+			return &failure{err: fmt.Errorf("not the JSON expected: %w", err)}
+		}
+		return nil
+	})
+}
+
+// stallReader ends a read that has had no byte for too long, by closing the body under it.
+type stallReader struct {
+	body  io.ReadCloser
+	timer *time.Timer
+	limit time.Duration
+}
+
+func newStallReader(body io.ReadCloser, limit time.Duration) *stallReader {
+	return &stallReader{body: body, limit: limit, timer: time.AfterFunc(limit, func() { body.Close() })}
+}
+
+func (r *stallReader) Read(p []byte) (int, error) {
+	n, err := r.body.Read(p)
+	if n > 0 {
+		r.timer.Reset(r.limit)
+	}
+	return n, err
+}
+
+func (r *stallReader) stop() { r.timer.Stop() }

@@ -1,0 +1,292 @@
+package fetch
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+const content = "code,name\nA,first\nB,second\n"
+
+func testOptions() Options {
+	return Options{AllowHTTP: true, AllowPrivate: true, BackoffMin: time.Millisecond, BackoffMax: 50 * time.Millisecond, Stall: time.Second, Total: 20 * time.Second}
+}
+
+// serve answers the n-th request (from 1) with handler.
+func serve(t *testing.T, handler func(n int64, w http.ResponseWriter, r *http.Request)) (*httptest.Server, *atomic.Int64) {
+	t.Helper()
+	count := new(atomic.Int64)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		handler(count.Add(1), w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server, count
+}
+
+func fetchFile(t *testing.T, o Options, q Request) (string, Result, error) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "file")
+	result, err := New(o).Download(t.Context(), q, path)
+	left, globErr := filepath.Glob(filepath.Join(filepath.Dir(path), ".part-*"))
+	if globErr != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, globErr)
+	}
+	data, readErr := os.ReadFile(path)
+	if (err == nil && !result.NotModified) != (readErr == nil) {
+		t.Errorf("error %v, but reading the file: %v", err, readErr)
+	}
+	return string(data), result, err
+}
+
+// cut answers half of the body under the length of the whole.
+func cut(w http.ResponseWriter) {
+	w.Header().Set("ETag", `"v1"`)
+	w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+	fmt.Fprint(w, content[:10])
+}
+
+func TestFailuresThatPass(t *testing.T) {
+	for name, first := range map[string]func(w http.ResponseWriter, r *http.Request){
+		"500":             func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
+		"429 retry-after": func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "0"); w.WriteHeader(429) },
+		"202 empty":       func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(202) },
+		"html with 200":   func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "\n <!DOCTYPE html><html>try later") },
+		"empty body":      func(http.ResponseWriter, *http.Request) {},
+		"cut body":        func(w http.ResponseWriter, _ *http.Request) { cut(w) },
+		"wrong size":      func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, content, "C,third\n") },
+		"other content":   func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.ToUpper(content)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			server, count := serve(t, func(n int64, w http.ResponseWriter, r *http.Request) {
+				if n == 1 {
+					first(w, r)
+					return
+				}
+				w.Header().Set("ETag", `"v1"`)
+				http.ServeContent(w, r, "", time.Time{}, strings.NewReader(content))
+			})
+			sum := sha256.Sum256([]byte(content))
+			got, result, err := fetchFile(t, testOptions(), Request{URL: server.URL, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:])})
+			if err != nil || got != content || result.Bytes != int64(len(content)) || count.Load() != 2 {
+				t.Fatalf("got %q, %+v, %v after %d requests", got, result, err, count.Load())
+			}
+		})
+	}
+}
+
+func TestFailuresThatStay(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		status int
+		want   string
+		tries  int64
+	}{
+		{"gone", 404, "status 404", 1},
+		{"forbidden", 403, "status 403", 1},
+		{"always down", 503, "try 5 of 5", 5},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			server, count := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(c.status) })
+			_, _, err := fetchFile(t, testOptions(), Request{URL: server.URL})
+			if err == nil || !strings.Contains(err.Error(), c.want) || count.Load() != c.tries {
+				t.Fatalf("got %v after %d requests", err, count.Load())
+			}
+		})
+	}
+}
+
+// TestResume: what came before the cut is not sent again, and a file that changed meanwhile starts from its first byte.
+func TestResume(t *testing.T) {
+	for name, etag := range map[string]string{"same file": `"v1"`, "replaced file": `"v2"`} {
+		t.Run(name, func(t *testing.T) {
+			server, _ := serve(t, func(n int64, w http.ResponseWriter, r *http.Request) {
+				if n == 1 {
+					cut(w)
+					return
+				}
+				if r.Header.Get("Range") != "bytes=10-" || r.Header.Get("If-Range") != `"v1"` {
+					t.Errorf("asked for %q if %q", r.Header.Get("Range"), r.Header.Get("If-Range"))
+				}
+				w.Header().Set("ETag", etag)
+				http.ServeContent(w, r, "", time.Time{}, strings.NewReader(content))
+			})
+			client := New(testOptions())
+			path := filepath.Join(t.TempDir(), "file")
+			result, err := client.Download(t.Context(), Request{URL: server.URL}, path)
+			data, _ := os.ReadFile(path)
+			if err != nil || string(data) != content || result.ETag != etag {
+				t.Fatalf("got %q %+v %v", data, result, err)
+			}
+			if want := int64(len(content)); etag == `"v1"` && client.Counts().Bytes != want {
+				t.Fatalf("%d bytes travelled, the file has %d", client.Counts().Bytes, want)
+			}
+		})
+	}
+}
+
+func TestNotModified(t *testing.T) {
+	server, _ := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"v1"`)
+		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(content))
+	})
+	if _, result, err := fetchFile(t, testOptions(), Request{URL: server.URL, ETag: `"v1"`}); err != nil || !result.NotModified {
+		t.Fatalf("got %+v %v", result, err)
+	}
+}
+
+// TestExpiredLink: the link behind a redirect is asked for anew when it answers 403.
+func TestExpiredLink(t *testing.T) {
+	server, count := serve(t, func(n int64, w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/file":
+			http.Redirect(w, r, fmt.Sprintf("/signed?n=%d", n), http.StatusFound)
+		case n == 2:
+			w.WriteHeader(http.StatusForbidden)
+		default:
+			fmt.Fprint(w, content)
+		}
+	})
+	got, _, err := fetchFile(t, testOptions(), Request{URL: server.URL + "/file"})
+	if err != nil || got != content || count.Load() != 4 {
+		t.Fatalf("got %q %v after %d requests", got, err, count.Load())
+	}
+}
+
+func TestLimits(t *testing.T) {
+	endless, _ := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			if _, err := fmt.Fprint(w, strings.Repeat("x", 4096)); err != nil {
+				return
+			}
+		}
+	})
+	announced, _ := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "10000000")
+		w.WriteHeader(200)
+	})
+	silent, _ := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	})
+	loop, loops := serve(t, func(n int64, w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, fmt.Sprintf("/%d", n), http.StatusFound)
+	})
+	patient, waits := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "3600")
+		w.WriteHeader(429)
+	})
+	o := testOptions()
+	o.MaxBytes, o.Stall, o.Tries = 1<<20, 50*time.Millisecond, 2
+	for name, c := range map[string]struct{ url, want string }{
+		"endless body":          {endless.URL, "size limit"},
+		"long body announced":   {announced.URL, "10000000 bytes announced"},
+		"silence":               {silent.URL, "body cut after 0 bytes"},
+		"redirect loop":         {loop.URL, "more than 5 redirects"},
+		"wait longer than ours": {patient.URL, "asked to wait 1h0m0s"},
+	} {
+		if _, _, err := fetchFile(t, o, Request{URL: c.url}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+	if loops.Load() > 7 || waits.Load() != 1 {
+		t.Errorf("%d requests in the loop, %d to the patient one", loops.Load(), waits.Load())
+	}
+}
+
+func TestGuard(t *testing.T) {
+	local, count := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, content) })
+	port := local.URL[strings.LastIndexByte(local.URL, ':'):]
+	redirecting, _ := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "http://169.254.169.254/latest/meta-data", http.StatusFound)
+	})
+	listed := testOptions()
+	listed.Hosts = []string{"127.0.0.1", ".example.org"}
+	closedNet := testOptions()
+	closedNet.AllowPrivate = false
+	secure := testOptions()
+	secure.AllowHTTP = false
+	for name, c := range map[string]struct {
+		o   Options
+		url string
+	}{
+		"loopback address":                {closedNet, local.URL},
+		"name that leads to loopback":     {closedNet, "http://localhost" + port},
+		"loopback in IPv6":                {closedNet, "http://[::1]" + port},
+		"IPv4 in IPv6":                    {closedNet, "http://[::ffff:127.0.0.1]" + port},
+		"plain http":                      {secure, local.URL},
+		"host not in the list":            {listed, "http://localhost" + port},
+		"redirect to a host not listed":   {listed, redirecting.URL},
+		"file scheme":                     {testOptions(), "file:///etc/passwd"},
+		"credentials in the link":         {testOptions(), "http://u:p@127.0.0.1" + port},
+		"not a link":                      {testOptions(), "http://%zz"},
+		"suffix is not a part of a label": {listed, "http://badexample.org/"},
+	} {
+		_, _, err := fetchFile(t, c.o, Request{URL: c.url})
+		if !errors.Is(err, ErrRefused) {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if err != nil && strings.Contains(err.Error(), "u:p@") {
+			t.Errorf("%s: the error shows the password: %v", name, err)
+		}
+	}
+	if count.Load() != 0 {
+		t.Errorf("%d requests reached the guarded server", count.Load())
+	}
+}
+
+func TestCheckAddress(t *testing.T) {
+	for addr, public := range map[string]bool{
+		"93.184.216.34": true, "2606:2800:220:1::1": true, "8.8.8.8": true,
+		"127.0.0.1": false, "10.1.2.3": false, "172.16.0.1": false, "192.168.1.1": false, "169.254.169.254": false, "100.64.0.1": false,
+		"0.0.0.0": false, "255.255.255.255": false, "224.0.0.1": false, "198.18.0.1": false, "::1": false, "::": false, "fe80::1": false,
+		"fd00:ec2::254": false, "::ffff:10.0.0.1": false, "64:ff9b::7f00:1": false, "2002:7f00:1::": false, "ff02::1": false,
+	} {
+		if err := checkAddress(netip.MustParseAddr(addr)); (err == nil) != public {
+			t.Errorf("%s: %v", addr, err)
+		}
+	}
+}
+
+func TestJSON(t *testing.T) {
+	server, count := serve(t, func(n int64, w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, map[int64]string{1: "<html>maintenance</html>", 2: `{"success": tr`, 3: `{"success": true}`}[n])
+	})
+	var got struct{ Success bool }
+	if err := New(testOptions()).JSON(t.Context(), server.URL, &got); err != nil || !got.Success || count.Load() != 3 {
+		t.Fatalf("got %+v %v after %d requests", got, err, count.Load())
+	}
+}
+
+func TestCancel(t *testing.T) {
+	server, _ := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) })
+	ctx, cancel := context.WithCancel(t.Context())
+	o := testOptions()
+	o.BackoffMin, o.BackoffMax = time.Hour, time.Hour
+	time.AfterFunc(20*time.Millisecond, cancel)
+	start := time.Now()
+	if _, err := New(o).Download(ctx, Request{URL: server.URL}, filepath.Join(t.TempDir(), "f")); !errors.Is(err, context.Canceled) || time.Since(start) > 10*time.Second {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for value, want := range map[string]time.Duration{
+		"": 0, "7": 7 * time.Second, "-1": 0, "soon": 0, "Thu, 01 Jan 2026 00:00:30 GMT": 30 * time.Second, "Wed, 31 Dec 2025 00:00:00 GMT": 0,
+	} {
+		if got := retryAfter(value, now); got != want {
+			t.Errorf("%q: got %s, want %s", value, got, want)
+		}
+	}
+}
