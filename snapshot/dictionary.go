@@ -16,8 +16,8 @@ type texts struct {
 }
 
 func (t *texts) at(i uint32) string {
-	from := binary.LittleEndian.Uint32(t.offsets[4*i:])
-	to := binary.LittleEndian.Uint32(t.offsets[4*i+4:])
+	from := binary.LittleEndian.Uint32(t.offsets[4*uint64(i):])
+	to := binary.LittleEndian.Uint32(t.offsets[4*uint64(i)+4:])
 	b := t.bytes[from:to]
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }
@@ -30,7 +30,7 @@ func openTexts(b *block, data []byte) (t texts, err error) {
 	t = texts{n: int(b.count), offsets: data[:head:head], bytes: data[head:]}
 	last := uint32(0)
 	for i := 0; i <= t.n; i++ {
-		at := binary.LittleEndian.Uint32(t.offsets[4*i:])
+		at := binary.LittleEndian.Uint32(t.offsets[4*uint64(i):])
 		if at < last || uint64(at) > uint64(len(t.bytes)) || i == 0 && at != 0 {
 			return texts{}, corruptf("offset %d of texts is %d, the one before %d, the end %d", i, at, last, len(t.bytes))
 		}

@@ -10,8 +10,9 @@ type packedNumbers struct {
 	// first is the number that stands for base: 1 among nullable ints.
 	first uint64
 
-	scales    [MaxScale + 3]uint8 // with room for the two reserved ones
+	scales    [1 << 5]uint8 // MaxScale+1 ordinary ones, two reserved; as many as scaleBits can reach
 	scaleBits int
+	count     int // of scales
 	decimal   bool
 }
 
@@ -106,10 +107,10 @@ func openDecimals(b *block, data []byte, n int, nullable bool, exact *exactTexts
 	if b.encoding != encScaled || len(data) < scaledHead {
 		return packedNumbers{}, corruptf("decimals in encoding %s with %d bytes", b.encoding, len(data))
 	}
-	num := packedNumbers{base: b.base, decimal: true}
-	count := int(data[0])
-	if count > len(num.scales) {
-		return packedNumbers{}, corruptf("%d scales, there are at most %d", count, len(num.scales))
+	num := packedNumbers{base: b.base, decimal: true, count: int(data[0])}
+	count := num.count
+	if count > MaxScale+3 {
+		return packedNumbers{}, corruptf("%d scales, there are at most %d", count, MaxScale+3)
 	}
 	hasNull := false
 	for k, scale := range data[1:scaledHead] {
@@ -133,17 +134,17 @@ func openDecimals(b *block, data []byte, n int, nullable bool, exact *exactTexts
 	if num.packed, err = openPacked(b, data[scaledHead:], n); err != nil {
 		return packedNumbers{}, err
 	}
-	return num, num.checkDecimals(count, exact)
+	return num, num.checkDecimals(exact)
 }
 
 // checkDecimals looks at each value: unlike codes they carry three bounds at once.
-func (p *packedNumbers) checkDecimals(count int, exact *exactTexts) error {
+func (p *packedNumbers) checkDecimals(exact *exactTexts) error {
 	most := uint64(1<<63-1) - uint64(p.base)
 	for i := range uint32(p.packed.n) {
 		v := p.packed.At(i)
 		at := v & (1<<p.scaleBits - 1)
-		if at >= uint64(count) {
-			return corruptf("decimal %d has scale %d of %d", i, at, count)
+		if at >= uint64(p.count) {
+			return corruptf("decimal %d has scale %d of %d", i, at, p.count)
 		}
 		switch scale, v := p.scales[at], v>>p.scaleBits; {
 		case scale == DecNull && v != 0,

@@ -219,15 +219,20 @@ func OpenSegment(path string) (*Segment, error) {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), unmap())
 	}
 	s.unmap = unmap
-	return s, nil
+	return s.share(), nil
 }
 
-// Close releases a segment that OpenSegment opened; nothing it has handed out may be used afterwards. It does nothing to others.
+// share lets one more snapshot hold the segment.
+func (s *Segment) share() *Segment {
+	s.shares.Add(1)
+	return s
+}
+
+// Close releases a segment that OpenSegment opened; nothing it has handed out may be used afterwards. It does nothing to others. A segment that
+// several snapshots share is released with the last of them.
 func (s *Segment) Close() error {
-	if s.unmap == nil {
+	if s.unmap == nil || s.shares.Add(-1) != 0 {
 		return nil
 	}
-	unmap := s.unmap
-	s.unmap = nil
-	return unmap()
+	return s.unmap()
 }

@@ -19,10 +19,7 @@ func (c *Column) Numbers() Numbers {
 	p := &c.numbers
 	n := Numbers{Packed: p.packed, Base: p.base, First: p.first, ScaleBits: p.scaleBits}
 	if p.decimal {
-		n.Scales = p.scales[:min(1<<p.scaleBits, len(p.scales))]
-		for len(n.Scales) > 1 && n.Scales[len(n.Scales)-1] == 0 {
-			n.Scales = n.Scales[:len(n.Scales)-1]
-		}
+		n.Scales = p.scales[:p.count]
 	}
 	return n
 }

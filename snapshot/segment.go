@@ -1,5 +1,7 @@
 package snapshot
 
+import "sync/atomic"
+
 // Segment is one table's file, read in place. It never changes after OpenSegment, so any number of goroutines may share it; strings
 // and byte slices it returns are views into its memory and live until Close.
 type Segment struct {
@@ -10,6 +12,7 @@ type Segment struct {
 	byName  map[string]*Column
 	data    []byte
 	unmap   func() error
+	shares  atomic.Int32 // how often Close is still to be called
 }
 
 // Name is the table's name.

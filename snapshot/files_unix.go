@@ -33,3 +33,16 @@ func mapFile(path string) (data []byte, unmap func() error, err error) {
 	}
 	return data, func() error { return unix.Munmap(data) }, nil
 }
+
+// lockFile takes a file's lock for as long as the file is open, or fails at once when another open file has it.
+func lockFile(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
+
+// syncDir makes the names in a directory durable.
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}

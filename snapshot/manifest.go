@@ -1,0 +1,164 @@
+package snapshot
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+)
+
+// Manifest names the segments of one snapshot. It is a JSON file, written once its segments are, and never changed.
+type Manifest struct {
+	Format       int             `json:"format"` // 1
+	ID           string          `json:"id"`
+	SnapshotTime time.Time       `json:"snapshot_time"`
+	CatalogURL   string          `json:"catalog_url"`
+	Tables       []SegmentRef    `json:"tables"`
+	State        json.RawMessage `json:"state,omitempty"` // the writer's own memory; never read here
+}
+
+// SegmentRef names a table's segment by its content.
+type SegmentRef struct {
+	Table  string `json:"table"`
+	SHA256 string `json:"sha256"` // 64 hexadecimal digits, lower case
+	Rows   int    `json:"rows"`
+	Bytes  int64  `json:"bytes"`
+}
+
+// Pointer is the content of a channel: which snapshot it shows.
+type Pointer struct {
+	ID          string    `json:"id"`
+	PublishedAt time.Time `json:"published_at"`
+	SHA256      string    `json:"sha256"` // of the manifest's file
+}
+
+const (
+	manifestFormat = 1 // first format
+	// maxManifest bounds the size of a manifest; the rest of the limits bound what is in it.
+	maxManifest = 64 << 20
+	maxPointer  = 4 << 10
+	maxTables   = 1000
+	maxID       = 128
+	// reportSuffix, with .json, is what a report's file has after the id.
+	reportSuffix = ".report"
+)
+
+// ParseManifest reads a manifest and checks all that can be checked without its segments.
+func ParseManifest(data []byte) (*Manifest, error) {
+	if len(data) > maxManifest {
+		return nil, corruptf("manifest of %d bytes, at most %d are read", len(data), maxManifest)
+	}
+	var version struct {
+		Format int `json:"format"`
+	}
+	if err := json.Unmarshal(data, &version); err != nil {
+		return nil, corruptf("manifest: %v", err)
+	}
+	if version.Format != manifestFormat {
+		return nil, corruptf("manifest has format %d, this program reads %d", version.Format, manifestFormat)
+	}
+	m := &Manifest{}
+	if err := decodeStrict(data, m); err != nil {
+		return nil, corruptf("manifest: %v", err)
+	}
+	return m, m.check()
+}
+
+func decodeStrict(data []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return fmt.Errorf("more after its end at byte %d", d.InputOffset())
+	}
+	return nil
+}
+
+// check finds the first field that a manifest must not have so.
+func (m *Manifest) check() error {
+	if m.Format != manifestFormat {
+		return corruptf("manifest has format %d, want %d", m.Format, manifestFormat)
+	}
+	if err := checkID(m.ID); err != nil {
+		return corruptf("manifest: %v", err)
+	}
+	if year := m.SnapshotTime.Year(); m.SnapshotTime.IsZero() || year < 1 || year > 9999 {
+		return corruptf("manifest %s has snapshot time %v", m.ID, m.SnapshotTime)
+	}
+	if len(m.Tables) > maxTables {
+		return corruptf("manifest %s has %d tables, at most %d are possible", m.ID, len(m.Tables), maxTables)
+	}
+	seen := map[string]bool{}
+	for i, ref := range m.Tables {
+		switch err := checkHash(ref.SHA256); {
+		case err != nil:
+			return corruptf("manifest %s, table %q: %v", m.ID, ref.Table, err)
+		case checkName("table", ref.Table) != nil:
+			return corruptf("manifest %s: table %d has the name %.40q", m.ID, i, ref.Table)
+		case seen[ref.Table]:
+			return corruptf("manifest %s has table %q twice", m.ID, ref.Table)
+		case ref.Rows < 0 || ref.Rows > maxRows:
+			return corruptf("manifest %s, table %q: %d rows, possible are 0 to %d", m.ID, ref.Table, ref.Rows, maxRows)
+		case ref.Bytes < int64(headerSize+tailSize):
+			return corruptf("manifest %s, table %q: %d bytes, a segment has at least %d", m.ID, ref.Table, ref.Bytes, headerSize+tailSize)
+		}
+		seen[ref.Table] = true
+	}
+	return nil
+}
+
+// encode is the manifest's file: indented, so that a person can read it and a diff shows what changed.
+func (m *Manifest) encode() ([]byte, error) {
+	c := *m
+	c.SnapshotTime = c.SnapshotTime.UTC()
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	data, err := json.MarshalIndent(&c, "", "  ")
+	if err != nil {
+		return nil, fmt.Errorf("manifest %s: %w", m.ID, err)
+	}
+	if len(data) >= maxManifest {
+		return nil, fmt.Errorf("manifest %s has %d bytes, at most %d can be read again", m.ID, len(data), maxManifest)
+	}
+	return append(data, '\n'), nil
+}
+
+func parsePointer(data []byte) (p Pointer, err error) {
+	if err := decodeStrict(data, &p); err != nil {
+		return Pointer{}, corruptf("channel: %v", err)
+	}
+	if err := checkID(p.ID); err != nil {
+		return Pointer{}, corruptf("channel: %v", err)
+	}
+	if err := checkHash(p.SHA256); err != nil {
+		return Pointer{}, corruptf("channel to %s: %v", p.ID, err)
+	}
+	return p, nil
+}
+
+// checkID wants a name of letters, digits and - _ . that starts with a letter or digit: it becomes part of a file name.
+func checkID(id string) error {
+	ok := id != "" && len(id) <= maxID && !strings.HasSuffix(id, reportSuffix)
+	for i := 0; i < len(id) && ok; i++ {
+		c := id[i]
+		alnum := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+		ok = alnum || i > 0 && (c == '-' || c == '_' || c == '.')
+	}
+	if !ok {
+		return namef("%.140q, wanted are 1 to %d letters, digits, - _ . from a letter or digit on, not ending in %s", id, maxID, reportSuffix)
+	}
+	return nil
+}
+
+func checkHash(text string) error {
+	if b, err := hex.DecodeString(text); err != nil || len(b) != 32 || strings.ToLower(text) != text {
+		return namef("%.80q is not a SHA-256 in 64 lower-case hexadecimal digits", text)
+	}
+	return nil
+}

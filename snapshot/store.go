@@ -1,0 +1,308 @@
+package snapshot
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The folders of a store and the ends of the names in them. Files come into being under a temporary name in the folder they stay in,
+// and are renamed once they are whole and on disk, so that whatever has its final name is complete; only channels are ever replaced.
+const (
+	segmentsDir  = "segments"  // <sha256>.seg
+	manifestsDir = "manifests" // <id>.json, <id>.report.json
+	channelsDir  = "channels"  // <name>.json
+	segmentExt   = ".seg"
+	jsonExt      = ".json"
+)
+
+// Store is a directory of segments, manifests and channels. It holds no state of its own: any number of goroutines and processes may use
+// one directory at once.
+type Store struct{ dir string }
+
+// OpenStore opens a directory as a store. One that is not there yet is made by the first write.
+func OpenStore(dir string) (*Store, error) {
+	info, err := os.Stat(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, err
+	case !info.IsDir():
+		return nil, fmt.Errorf("store %s is not a directory", dir)
+	}
+	return &Store{dir: dir}, nil
+}
+
+// Dir is the store's directory.
+func (s *Store) Dir() string { return s.dir }
+
+// SegmentPath is where the segment of a hash is, or would be.
+func (s *Store) SegmentPath(hash string) (string, error) {
+	if err := checkHash(hash); err != nil {
+		return "", err
+	}
+	return filepath.Join(s.dir, segmentsDir, hash+segmentExt), nil
+}
+
+func (s *Store) jsonPath(dir, name, suffix string) (string, error) {
+	if err := checkID(name); err != nil {
+		return "", err
+	}
+	return filepath.Join(s.dir, dir, name+suffix+jsonExt), nil
+}
+
+// PutSegment writes a table as a segment, unless the store has that very segment already.
+func (s *Store) PutSegment(t *TableData) (SegmentRef, error) {
+	f, err := createTemp(filepath.Join(s.dir, segmentsDir))
+	if err != nil {
+		return SegmentRef{}, err
+	}
+	defer f.discard()
+	hash := sha256.New()
+	if err := WriteSegment(&teeWriter{f: f, hash: hash}, t); err != nil {
+		return SegmentRef{}, err
+	}
+	ref := SegmentRef{Table: t.Name, SHA256: hex.EncodeToString(hash.Sum(nil)), Rows: t.Rows, Bytes: f.n}
+	path, err := s.SegmentPath(ref.SHA256)
+	if err != nil {
+		return SegmentRef{}, err
+	}
+	// What is there may have been damaged since: it is kept only if it still is what its name says. Keeping it spares the page cache.
+	if got, err := hashFile(path); err == nil && got == ref.SHA256 {
+		return ref, nil
+	}
+	return ref, f.commit(path)
+}
+
+// PutManifest adds a manifest whose segments the store has. Writing the same manifest again changes nothing; another one with
+// the same id is refused.
+func (s *Store) PutManifest(m *Manifest) error {
+	data, err := m.encode()
+	if err != nil {
+		return err
+	}
+	path, err := s.jsonPath(manifestsDir, m.ID, "")
+	if err != nil {
+		return err
+	}
+	if err := s.checkSegments(m); err != nil {
+		return err
+	}
+	switch old, err := os.ReadFile(path); {
+	case err == nil && bytes.Equal(old, data):
+		return nil
+	case err == nil:
+		return fmt.Errorf("manifest %s with other content: %w", m.ID, fs.ErrExist)
+	}
+	return writeFile(path, data)
+}
+
+// checkSegments wants a file of the right size for each segment of a manifest.
+func (s *Store) checkSegments(m *Manifest) error {
+	for _, ref := range m.Tables {
+		path, err := s.SegmentPath(ref.SHA256)
+		if err != nil {
+			return err
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			return fmt.Errorf("manifest %s, table %q: %w", m.ID, ref.Table, err)
+		}
+		if info.Size() != ref.Bytes {
+			return corruptf("manifest %s, table %q: segment has %d bytes, want %d", m.ID, ref.Table, info.Size(), ref.Bytes)
+		}
+	}
+	return nil
+}
+
+// PutReport keeps a JSON text beside the manifest of an id; the snapshot does not depend on it.
+func (s *Store) PutReport(id string, report []byte) error {
+	path, err := s.jsonPath(manifestsDir, id, reportSuffix)
+	if err != nil {
+		return err
+	}
+	if !json.Valid(report) {
+		return fmt.Errorf("report of %s is not JSON", id)
+	}
+	return writeFile(path, report)
+}
+
+// Report is what PutReport kept. Without one the error is fs.ErrNotExist.
+func (s *Store) Report(id string) ([]byte, error) {
+	path, err := s.jsonPath(manifestsDir, id, reportSuffix)
+	if err != nil {
+		return nil, err
+	}
+	return readFile(path, maxManifest)
+}
+
+// Publish lets a channel show a snapshot of the store.
+func (s *Store) Publish(channel, id string, at time.Time) error {
+	path, err := s.jsonPath(channelsDir, channel, "")
+	if err != nil {
+		return err
+	}
+	m, hash, err := s.manifest(id)
+	if err != nil {
+		return err
+	}
+	if err := s.checkSegments(m); err != nil {
+		return err
+	}
+	data, err := json.Marshal(Pointer{ID: id, PublishedAt: at.UTC(), SHA256: hash})
+	if err != nil {
+		return fmt.Errorf("channel %s: %w", channel, err)
+	}
+	return writeFile(path, append(data, '\n'))
+}
+
+// Channel is what a channel shows. Without the channel the error is fs.ErrNotExist.
+func (s *Store) Channel(name string) (Pointer, error) {
+	path, err := s.jsonPath(channelsDir, name, "")
+	if err != nil {
+		return Pointer{}, err
+	}
+	data, err := readFile(path, maxPointer)
+	if err != nil {
+		return Pointer{}, err
+	}
+	p, err := parsePointer(data)
+	if err != nil {
+		return Pointer{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return p, nil
+}
+
+// Manifest reads the manifest of an id. Without it the error is fs.ErrNotExist.
+func (s *Store) Manifest(id string) (*Manifest, error) {
+	m, _, err := s.manifest(id)
+	return m, err
+}
+
+func (s *Store) manifest(id string) (m *Manifest, hash string, err error) {
+	path, err := s.jsonPath(manifestsDir, id, "")
+	if err != nil {
+		return nil, "", err
+	}
+	data, err := readFile(path, maxManifest)
+	if err != nil {
+		return nil, "", err
+	}
+	if m, err = ParseManifest(data); err != nil {
+		return nil, "", fmt.Errorf("%s: %w", path, err)
+	}
+	if m.ID != id {
+		return nil, "", corruptf("%s is the manifest of %s", path, m.ID)
+	}
+	sum := sha256.Sum256(data)
+	return m, hex.EncodeToString(sum[:]), nil
+}
+
+// Manifests are the ids of all snapshots, sorted.
+func (s *Store) Manifests() ([]string, error) { return s.names(manifestsDir) }
+
+// Channels are the names of all channels, sorted.
+func (s *Store) Channels() ([]string, error) { return s.names(channelsDir) }
+
+func (s *Store) names(dir string) ([]string, error) {
+	entries, err := os.ReadDir(filepath.Join(s.dir, dir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if name, ok := strings.CutSuffix(e.Name(), jsonExt); ok && checkID(name) == nil {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// Snapshot is all tables at one moment, its segments mapped. It never changes; any number of goroutines may share it.
+type Snapshot struct {
+	Manifest *Manifest
+	Segments map[string]*Segment // by table
+}
+
+// Open maps all segments of a snapshot and checks sizes, checksums and contents.
+func (s *Store) Open(id string) (*Snapshot, error) { return s.OpenAfter(id, nil) }
+
+// OpenAfter is Open, sharing with an earlier snapshot, which is still open, the segments that are in both: they are the same *Segment. Each of
+// the two has to be closed, in any order.
+func (s *Store) OpenAfter(id string, earlier *Snapshot) (*Snapshot, error) {
+	m, err := s.Manifest(id)
+	if err != nil {
+		return nil, err
+	}
+	shared := map[string]*Segment{}
+	if earlier != nil {
+		for _, ref := range earlier.Manifest.Tables {
+			shared[ref.Table+ref.SHA256] = earlier.Segments[ref.Table]
+		}
+	}
+	segments, errs := make([]*Segment, len(m.Tables)), make([]error, len(m.Tables))
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i, ref := range m.Tables {
+		if old := shared[ref.Table+ref.SHA256]; old != nil {
+			segments[i] = old.share()
+			continue
+		}
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			segments[i], errs[i] = s.openRef(ref)
+		})
+	}
+	wg.Wait()
+	snap := &Snapshot{Manifest: m, Segments: make(map[string]*Segment, len(segments))}
+	for i, segment := range segments {
+		if segment != nil {
+			snap.Segments[m.Tables[i].Table] = segment
+		}
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, errors.Join(fmt.Errorf("snapshot %s: %w", id, err), snap.Close())
+	}
+	return snap, nil
+}
+
+// openRef opens a segment and wants it to be the one a manifest describes.
+func (s *Store) openRef(ref SegmentRef) (*Segment, error) {
+	path, err := s.SegmentPath(ref.SHA256)
+	if err != nil {
+		return nil, err
+	}
+	segment, err := OpenSegment(path)
+	if err != nil {
+		return nil, err
+	}
+	if size := int64(len(segment.data)); segment.name != ref.Table || segment.rows != ref.Rows || size != ref.Bytes {
+		err := corruptf("%s is table %q with %d rows, %d bytes; the manifest says %q, %d, %d",
+			path, segment.name, segment.rows, size, ref.Table, ref.Rows, ref.Bytes)
+		return nil, errors.Join(err, segment.Close())
+	}
+	return segment, nil
+}
+
+// Close releases the segments. Nothing that they have handed out may be used afterwards, unless another snapshot shares them.
+func (s *Snapshot) Close() error {
+	var errs []error
+	for _, segment := range s.Segments {
+		errs = append(errs, segment.Close())
+	}
+	s.Segments = nil
+	return errors.Join(errs...)
+}

@@ -1,0 +1,310 @@
+package snapshot
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+var noon = time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func newStore(t *testing.T) *Store {
+	t.Helper()
+	s, err := OpenStore(filepath.Join(t.TempDir(), "store"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func smallTable(name string, value int64) *TableData {
+	return &TableData{Name: name, Rows: 2, Columns: []ColumnData{{Name: "n", Kind: Int, Ints: []int64{value, value + 1}}}}
+}
+
+// putSnapshot stores tables under an id.
+func putSnapshot(t *testing.T, s *Store, id string, tables ...*TableData) *Manifest {
+	t.Helper()
+	m := &Manifest{Format: 1, ID: id, SnapshotTime: noon, CatalogURL: "https://catalog.example", State: json.RawMessage(`{"seen": [1, 2]}`)}
+	for _, table := range tables {
+		ref, err := s.PutSegment(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Tables = append(m.Tables, ref)
+	}
+	if err := s.PutManifest(m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func TestStoreRoundTrip(t *testing.T) {
+	s := newStore(t)
+	if _, err := s.Channel("current"); !errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("channel of an empty store: %v", err)
+	}
+	one, two := generate(rand.New(rand.NewPCG(1, 2))), smallTable("other", 5)
+	putSnapshot(t, s, "s1", one, two)
+	if err := s.Publish("current", "s1", noon); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.PutReport("s1", []byte(`{"rows": 7}`)); err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.Channel("current")
+	if err != nil || p.ID != "s1" || !p.PublishedAt.Equal(noon) {
+		t.Fatalf("channel %+v, %v", p, err)
+	}
+	if _, hash, err := s.manifest("s1"); err != nil || hash != p.SHA256 {
+		t.Fatalf("manifest has hash %s (%v), channel says %s", hash, err, p.SHA256)
+	}
+	snap, err := s.Open(p.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer snap.Close()
+	for _, want := range []*TableData{one, two} {
+		if err := compareTable(snap.Segments[want.Name], want); err != nil {
+			t.Error(err)
+		}
+	}
+	if snap.Manifest.CatalogURL != "https://catalog.example" || !snap.Manifest.SnapshotTime.Equal(noon) {
+		t.Errorf("manifest %+v", snap.Manifest)
+	}
+	if report, err := s.Report("s1"); err != nil || string(report) != `{"rows": 7}` {
+		t.Errorf("report %s, %v", report, err)
+	}
+	if ids, err := s.Manifests(); err != nil || strings.Join(ids, " ") != "s1" {
+		t.Errorf("manifests %v, %v", ids, err)
+	}
+	if names, err := s.Channels(); err != nil || strings.Join(names, " ") != "current" {
+		t.Errorf("channels %v, %v", names, err)
+	}
+	if err := s.Verify("s1"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStoreKeepsWhatItHas: the same table is one file, untouched by the second write, and snapshots share it when opened.
+func TestStoreKeepsWhatItHas(t *testing.T) {
+	s := newStore(t)
+	m1 := putSnapshot(t, s, "s1", smallTable("same", 1), smallTable("other", 1))
+	path, _ := s.SegmentPath(m1.Tables[0].SHA256)
+	before, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	putSnapshot(t, s, "s2", smallTable("same", 1), smallTable("other", 2))
+	if after, err := os.Stat(path); err != nil || !os.SameFile(before, after) {
+		t.Errorf("the file of an unchanged table was written again (%v)", err)
+	}
+	a, err := s.Open("s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := s.OpenAfter("s2", a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := b.Segments["same"]
+	if same != a.Segments["same"] || b.Segments["other"] == a.Segments["other"] {
+		t.Error("segments are not shared as they should be")
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c, err := same.Column("n")
+	if err != nil || c.Int(1) != 2 {
+		t.Errorf("shared segment after one close: %v", err)
+	}
+	if err := b.Close(); err != nil {
+		t.Fatal(err)
+	}
+	// The same manifest again is no change; another one under the same id is refused.
+	if err := s.PutManifest(m1); err != nil {
+		t.Error(err)
+	}
+	m1.CatalogURL = "https://elsewhere.example"
+	if err := s.PutManifest(m1); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("another manifest under one id: %v", err)
+	}
+}
+
+// TestStoreHealsASegment: a file damaged in place is replaced by the next write of its table.
+func TestStoreHealsASegment(t *testing.T) {
+	s := newStore(t)
+	ref := putSnapshot(t, s, "s1", smallTable("n", 1)).Tables[0]
+	path, _ := s.SegmentPath(ref.SHA256)
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data[9] ^= 1
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Open("s1"); !errors.Is(err, ErrCorrupt) {
+		t.Fatalf("opening a damaged segment: %v", err)
+	}
+	if err := s.Verify("s1"); !errors.Is(err, ErrCorrupt) {
+		t.Fatalf("verifying a damaged segment: %v", err)
+	}
+	putSnapshot(t, s, "s2", smallTable("n", 1))
+	if err := s.Verify("s1"); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStoreKillPoints leaves the store as a writer killed at each point leaves it: what was published stays readable, and the
+// next writer clears up.
+func TestStoreKillPoints(t *testing.T) {
+	s := newStore(t)
+	first := putSnapshot(t, s, "s1", smallTable("n", 1))
+	if err := s.Publish("current", "s1", noon); err != nil {
+		t.Fatal(err)
+	}
+	check := func(after, want string) {
+		t.Helper()
+		p, err := s.Channel("current")
+		if err != nil || p.ID != want {
+			t.Fatalf("after %s: channel %+v, %v", after, p, err)
+		}
+		snap, err := s.Open(p.ID)
+		if err != nil {
+			t.Fatalf("after %s: %v", after, err)
+		}
+		if err := snap.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	old := time.Now().Add(-2 * leftoverAge)
+	leave := func(dir string) string {
+		path := filepath.Join(s.dir, dir, tempPrefix+"123")
+		if err := os.WriteFile(path, []byte("HSEG cut"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, old, old); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	var left []string
+	for _, dir := range []string{segmentsDir, manifestsDir, channelsDir} {
+		left = append(left, leave(dir))
+		check("a temporary file in "+dir, "s1")
+	}
+	second, err := s.PutSegment(smallTable("n", 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("a segment without a manifest", "s1")
+	m := *first
+	m.ID, m.Tables = "s2", []SegmentRef{second}
+	if err := s.PutManifest(&m); err != nil {
+		t.Fatal(err)
+	}
+	check("a manifest that is not published", "s1")
+	if err := s.Publish("current", "s2", noon); err != nil {
+		t.Fatal(err)
+	}
+	check("publishing", "s2")
+	for _, path := range left {
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s is still there (%v)", path, err)
+		}
+	}
+	// A file cut short, as a disk that lied about syncing leaves it.
+	path, _ := s.SegmentPath(second.SHA256)
+	if err := os.Truncate(path, second.Bytes-1); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Open("s2"); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("a segment cut short: %v", err)
+	}
+	if err := s.Publish("other", "s2", noon); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("publishing a segment cut short: %v", err)
+	}
+	if err := os.Truncate(path, 0); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Open("s2"); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("an empty segment: %v", err)
+	}
+	if err := s.Publish("current", "s1", noon); err != nil {
+		t.Errorf("going back: %v", err)
+	}
+	check("going back", "s1")
+}
+
+// TestLeftoversSpareWriters: a temporary file that a writer still holds is not removed, however old.
+func TestLeftoversSpareWriters(t *testing.T) {
+	dir := t.TempDir()
+	f, err := createTemp(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := time.Now().Add(-24 * time.Hour)
+	if err := os.Chtimes(f.f.Name(), old, old); err != nil {
+		t.Fatal(err)
+	}
+	if err := writeFile(filepath.Join(dir, "b.json"), []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.commit(filepath.Join(dir, "a.json")); err != nil {
+		t.Errorf("a slow writer lost its file: %v", err)
+	}
+	f.discard()
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
+		t.Errorf("%v, %v", entries, err)
+	}
+}
+
+func TestStoreNames(t *testing.T) {
+	s := newStore(t)
+	putSnapshot(t, s, "s1", smallTable("n", 1))
+	for _, name := range []string{
+		"", ".", "..", "../s1", "a/b", `a\b`, ".s1", "-s1", "s1.report", "s 1", "s\x00", "ä",
+		strings.Repeat("x", maxID+1), "/etc/passwd", "s1\n",
+	} {
+		_, errOpen := s.Open(name)
+		_, errChannel := s.Channel(name)
+		for _, err := range []error{errOpen, errChannel, s.Publish(name, "s1", noon), s.Publish("c", name, noon), s.PutReport(name, []byte("{}"))} {
+			if !errors.Is(err, ErrName) {
+				t.Errorf("name %q: %v", name, err)
+			}
+		}
+	}
+	for _, hash := range []string{"", "..", strings.Repeat("A", 64), strings.Repeat("a", 63), strings.Repeat("g", 64)} {
+		if _, err := s.SegmentPath(hash); !errors.Is(err, ErrName) {
+			t.Errorf("hash %q: %v", hash, err)
+		}
+	}
+}
+
+// TestStoreConcurrentWriters: many writers of the same and of other tables end with a whole store.
+func TestStoreConcurrentWriters(t *testing.T) {
+	s := newStore(t)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			if _, err := s.PutSegment(smallTable("n", int64(i%3))); err != nil {
+				t.Error(err)
+			}
+			if err := writeFile(filepath.Join(s.dir, channelsDir, "c.json"), []byte(`{}`)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	entries, err := os.ReadDir(filepath.Join(s.dir, segmentsDir))
+	if err != nil || len(entries) != 3 {
+		t.Errorf("%d segments, want 3 (%v): %v", len(entries), err, entries)
+	}
+}

@@ -1,0 +1,170 @@
+package snapshot
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// Verify reads every file of a snapshot from the disk again: its hash, and everything that Segment.Verify checks. All faults are in the error.
+func (s *Store) Verify(id string) error {
+	m, err := s.Manifest(id)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, ref := range m.Tables {
+		errs = append(errs, s.verifyRef(ref))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return fmt.Errorf("snapshot %s: %w", id, err)
+	}
+	return nil
+}
+
+func (s *Store) verifyRef(ref SegmentRef) error {
+	path, err := s.SegmentPath(ref.SHA256)
+	if err != nil {
+		return err
+	}
+	got, err := hashFile(path)
+	if err != nil {
+		return fmt.Errorf("table %q: %w", ref.Table, err)
+	}
+	if got != ref.SHA256 {
+		return corruptf("table %q: %s has the SHA-256 %s", ref.Table, path, got)
+	}
+	segment, err := s.openRef(ref)
+	if err != nil {
+		return err
+	}
+	return errors.Join(segment.Verify(), segment.Close())
+}
+
+// Verify checks what opening a segment takes on trust: that each row is in the posting of its code and in no other, that tuples are
+// numbered by first appearance, that every distinct value occurs, and that columns said to have nulls have some. It costs a pass over all rows
+// and postings.
+func (s *Segment) Verify() error {
+	var errs []error
+	for _, g := range s.groups {
+		if err := g.verify(); err != nil {
+			errs = append(errs, s.in("group", g.Name, err))
+		}
+	}
+	for _, c := range s.columns {
+		if err := c.verify(); err != nil {
+			errs = append(errs, s.in("column", c.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (g *Group) verify() error {
+	next := uint64(0)
+	for row := range uint32(g.Codes.Len()) {
+		switch code := g.Codes.At(row); {
+		case code > next:
+			return corruptf("row %d has tuple %d before tuple %d has appeared", row, code, next)
+		case code == next:
+			next++
+		}
+	}
+	if next != uint64(g.Tuples) {
+		return corruptf("%d tuples occur of %d", next, g.Tuples)
+	}
+	return g.Postings.verify(g.Codes)
+}
+
+func (c *Column) verify() error {
+	if !c.coded {
+		return c.verifyNumbers()
+	}
+	codes := c.dict.len()
+	if c.Nullable {
+		codes++
+	}
+	seen := make([]bool, codes)
+	for i := range uint32(c.n) {
+		seen[c.codes.At(i)] = true
+	}
+	for code, is := range seen {
+		null := code == c.dict.len()
+		if !is && (null || c.Kind != Enum) {
+			return corruptf("no position has code %d of %d (null: %v)", code, codes, null)
+		}
+	}
+	if p, ok := c.Postings(); ok {
+		return p.verify(c.codes)
+	}
+	return nil
+}
+
+func (c *Column) verifyNumbers() error {
+	null := false
+	used := make([]bool, c.exact.n)
+	for i := range uint32(c.n) {
+		switch {
+		case c.IsNull(i):
+			null = true
+		case c.Kind == Decimal:
+			if d := c.Dec(i); d.Scale == DecText {
+				used[d.Mantissa] = true
+			}
+		}
+	}
+	if null != c.Nullable {
+		return corruptf("there are nulls: %v, the column says %v", null, c.Nullable)
+	}
+	for i, is := range used {
+		if !is {
+			return corruptf("no position has exact text %d of %d", i, len(used))
+		}
+	}
+	return nil
+}
+
+// verify wants each row in the posting of its code and nowhere else. As the postings together have as many rows as the table, one that
+// holds each of its rows rightly leaves no place for others.
+func (p *Postings) verify(codes Packed) error {
+	total := uint64(0)
+	has := func(row, code uint32) error {
+		if int(row) >= codes.Len() {
+			return corruptf("posting %d has row %d of %d", code, row, codes.Len())
+		}
+		if got := codes.At(row); got != uint64(code) {
+			return corruptf("posting %d has row %d, whose code is %d", code, row, got)
+		}
+		total++
+		return nil
+	}
+	for code := range uint32(p.n) {
+		if p.Sorted() {
+			for row := p.Start(code); row < p.Start(code+1); row++ {
+				if err := has(row, code); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		bitmap := roaring.New()
+		if err := bitmap.MustFrozenView(p.Frozen(code)); err != nil {
+			return corruptf("posting %d: %v", code, err)
+		}
+		last := int64(-1)
+		for it := bitmap.Iterator(); it.HasNext(); {
+			row := it.Next()
+			if int64(row) <= last {
+				return corruptf("posting %d has row %d after row %d", code, row, last)
+			}
+			last = int64(row)
+			if err := has(row, code); err != nil {
+				return err
+			}
+		}
+	}
+	if total != uint64(codes.Len()) {
+		return corruptf("postings have %d rows of %d", total, codes.Len())
+	}
+	return nil
+}
