@@ -1,0 +1,98 @@
+package loader
+
+import (
+	"fmt"
+	"strings"
+)
+
+// normalURI is a link in the form in which it is printed. What browsers do to a web address is done to it, as the incumbent's library
+// does: scheme and host in lower case, no default port, an empty path is /, dot segments are resolved, what may not stand in an address
+// is percent-encoded and what is encoded stays. A text that is no address with a host stays as it is.
+func normalURI(uri string) string {
+	clean := strings.Trim(uri, controlsAndBlank)
+	clean = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(clean)
+	scheme, rest, ok := strings.Cut(clean, "://")
+	if !ok || scheme == "" || rest == "" {
+		return uri
+	}
+	scheme = strings.ToLower(scheme)
+	web := scheme == "http" || scheme == "https"
+	rest, fragment, hasFragment := strings.Cut(rest, "#")
+	rest, query, hasQuery := strings.Cut(rest, "?")
+	if web {
+		rest = strings.ReplaceAll(rest, `\`, "/")
+	}
+	host, path := rest, ""
+	if slash := strings.IndexByte(rest, '/'); slash >= 0 {
+		host, path = rest[:slash], rest[slash:]
+	}
+	if web {
+		path = resolveDots(path)
+	}
+	var b strings.Builder
+	b.WriteString(scheme + "://" + normalHost(host, scheme))
+	escapeTo(&b, path, " \"<>`{}")
+	if hasQuery {
+		b.WriteByte('?')
+		escapeTo(&b, query, " \"<>'")
+	}
+	if hasFragment {
+		b.WriteByte('#')
+		escapeTo(&b, fragment, " \"<>`")
+	}
+	return b.String()
+}
+
+const controlsAndBlank = "\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f "
+
+// normalHost lower-cases a host and drops the port that its scheme implies; a user before it stays.
+func normalHost(host, scheme string) string {
+	user := ""
+	if at := strings.LastIndexByte(host, '@'); at >= 0 {
+		user, host = host[:at+1], host[at+1:]
+	}
+	host = strings.ToLower(host)
+	port := ""
+	if colon := strings.LastIndexByte(host, ':'); colon >= 0 && !strings.Contains(host[colon:], "]") {
+		host, port = host[:colon], strings.TrimLeft(host[colon+1:], "0")
+	}
+	if port == "" || scheme == "http" && port == "80" || scheme == "https" && port == "443" {
+		return user + host
+	}
+	return user + host + ":" + port
+}
+
+// resolveDots takes . and .. out of a path, also in their encoded forms. A path that ends in one keeps its last slash.
+func resolveDots(path string) string {
+	if path == "" {
+		return "/"
+	}
+	if !strings.Contains(path, "/.") && !strings.Contains(path, "/%2") {
+		return path
+	}
+	var kept []string
+	segments := strings.Split(path[1:], "/")
+	for i, s := range segments {
+		plain := strings.ReplaceAll(strings.ToLower(s), "%2e", ".")
+		if plain == ".." && len(kept) > 0 {
+			kept = kept[:len(kept)-1]
+		}
+		if plain != "." && plain != ".." {
+			kept = append(kept, s)
+		} else if i == len(segments)-1 {
+			kept = append(kept, "")
+		}
+	}
+	return "/" + strings.Join(kept, "/")
+}
+
+// escapeTo percent-encodes controls, bytes beyond ASCII and the given ones.
+func escapeTo(b *strings.Builder, part, reserved string) {
+	for i := range len(part) {
+		if c := part[i]; c <= 0x1f || c >= 0x7f || strings.IndexByte(reserved, c) >= 0 {
+			fmt.Fprintf(b, "%%%02X", c)
+		} else {
+			b.WriteByte(c)
+		}
+	}
+}
