@@ -113,10 +113,10 @@ func parseEmail(text string) (normal, reason string) {
 	switch {
 	case !found:
 		return "", mailNoAt
-	case strings.Contains(domain, "@"):
-		return "", mailOther
 	case local == "":
 		return "", mailNoLocal
+	case strings.Contains(domain, "@"):
+		return "", mailOther
 	case strings.Contains(local, "..") || strings.Contains(domain, ".."):
 		return "", mailTwoPoints
 	case !goodLocal(local):

@@ -219,13 +219,10 @@ func parseDateTime(text string) (t time.Time, reason string, ok bool) {
 	if !okYear || !okMonth || !okDay || text[4] != '-' || text[7] != '-' || year == 0 {
 		return t, "", false
 	}
+	if month < 1 || month > 12 {
+		return t, "month value is outside expected range of 1-12", false
+	}
 	if !realDay(year, month, day) {
-		switch {
-		case len(text) > 10:
-			return t, "", false
-		case month < 1 || month > 12:
-			return t, "month value is outside expected range of 1-12", false
-		}
 		return t, "day value is outside expected range", false
 	}
 	t = time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
@@ -244,7 +241,10 @@ func parseDateTime(text string) (t time.Time, reason string, ok bool) {
 func clock(text string) (time.Duration, bool) {
 	body, offset := text, time.Duration(0)
 	if at := strings.LastIndexAny(text, "+-"); at >= 0 {
-		zone := strings.Replace(text[at+1:], ":", "", 1)
+		zone := text[at+1:]
+		if len(zone) == 5 && zone[2] == ':' {
+			zone = zone[:2] + zone[3:]
+		}
 		hours, ok1 := digitsAt(zone, 0, 2)
 		minutes, ok2 := digitsAt(zone, 2, 4)
 		if !ok1 || !ok2 || len(zone) != 4 || hours > 23 || minutes > 59 {
@@ -297,9 +297,10 @@ func unixTime(text string) (time.Time, bool) {
 	whole = "0" + whole
 	seconds, _ := strconv.ParseInt(whole, 10, 64)
 	micros, _ := strconv.ParseInt((fraction + "000000")[:6], 10, 64)
-	micros += seconds * 1_000_000
-	if seconds > 20_000_000_000 || seconds == 20_000_000_000 && micros > seconds*1_000_000 {
-		micros /= 1000
+	if seconds >= 20_000_000_000 && (seconds > 20_000_000_000 || micros > 0) {
+		micros = seconds*1000 + micros/1000
+	} else {
+		micros += seconds * 1_000_000
 	}
 	if text[0] == '-' {
 		micros = -micros
