@@ -1,0 +1,206 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hdqs/loader"
+	"hdqs/snapshot"
+)
+
+// storeFlags name a snapshot of a store: by id, or by the channel that points to it.
+type storeFlags struct{ store, channel string }
+
+func (f *storeFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.store, "store", "", "directory of the snapshot store")
+	cmd.Flags().StringVar(&f.channel, "channel", snapshot.DefaultChannel, "channel whose snapshot is meant when no ID is given")
+}
+
+// find opens the store and names the snapshot. The pointer is zero when an id was given.
+func (f *storeFlags) find(args []string) (store *snapshot.Store, id string, p snapshot.Pointer, err error) {
+	if f.store == "" {
+		return nil, "", p, exitWith(exitUsage, errors.New("--store is needed"))
+	}
+	if _, err := os.Stat(f.store); err != nil {
+		return nil, "", p, err
+	}
+	if store, err = snapshot.OpenStore(f.store); err != nil {
+		return nil, "", p, err
+	}
+	if len(args) == 1 {
+		return store, args[0], p, nil
+	}
+	p, err = store.Channel(f.channel)
+	return store, p.ID, p, openFault(err)
+}
+
+func newInspect() *cobra.Command {
+	var (
+		f                       storeFlags
+		asJSON, columns, report bool
+		bytesOf                 string
+	)
+	cmd := &cobra.Command{
+		Use:   "inspect --store DIR [ID] | --bytes FILE",
+		Short: "Prints what a snapshot holds: tables, rows, periods, sizes, the report of its load",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			out := cmd.OutOrStdout()
+			if bytesOf != "" {
+				data, err := os.ReadFile(bytesOf)
+				if err != nil {
+					return err
+				}
+				return openFault(snapshot.Dump(out, data))
+			}
+			store, id, pointer, err := f.find(args)
+			if err != nil {
+				return err
+			}
+			if report {
+				return printReport(out, store, id, asJSON)
+			}
+			snap, err := store.Open(id)
+			if err != nil {
+				return openFault(err)
+			}
+			defer snap.Close()
+			view := inspectSnapshot(snap, pointer, columns)
+			if asJSON {
+				encoder := json.NewEncoder(out)
+				encoder.SetIndent("", "  ")
+				return encoder.Encode(view)
+			}
+			return view.print(out)
+		},
+	}
+	f.register(cmd)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&columns, "columns", false, "print every column with its storage and size")
+	cmd.Flags().BoolVar(&report, "report", false, "print the report of the load that made the snapshot")
+	cmd.Flags().StringVar(&bytesOf, "bytes", "", "print the bytes of a segment file with their meaning")
+	return cmd
+}
+
+func printReport(out io.Writer, store *snapshot.Store, id string, asJSON bool) error {
+	data, err := store.Report(id)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		_, err = out.Write(data)
+		return err
+	}
+	var report loader.Report
+	if err := json.Unmarshal(data, &report); err != nil {
+		return fmt.Errorf("report of %s: %w", id, err)
+	}
+	return report.WriteText(out)
+}
+
+type snapshotView struct {
+	ID           string      `json:"id"`
+	SnapshotTime time.Time   `json:"snapshot_time"`
+	PublishedAt  *time.Time  `json:"published_at,omitempty"`
+	CatalogURL   string      `json:"catalog_url"`
+	Rows         int         `json:"rows"`
+	Bytes        int64       `json:"bytes"`
+	Tables       []tableView `json:"tables"`
+}
+
+type tableView struct {
+	Table       string       `json:"table"`
+	Rows        int          `json:"rows"`
+	Bytes       int64        `json:"bytes"`
+	BytesPerRow float64      `json:"bytes_per_row"`
+	From        string       `json:"from,omitempty"` // earliest reference_period_start
+	To          string       `json:"to,omitempty"`   // latest reference_period_end
+	SHA256      string       `json:"sha256"`
+	Columns     []columnView `json:"columns,omitempty"`
+}
+
+type columnView struct {
+	Column      string `json:"column"`
+	Kind        string `json:"kind"`
+	Group       string `json:"group,omitempty"`
+	Cardinality int    `json:"cardinality,omitempty"`
+	Nullable    bool   `json:"nullable,omitempty"`
+	snapshot.ColumnSize
+}
+
+func inspectSnapshot(snap *snapshot.Snapshot, p snapshot.Pointer, columns bool) snapshotView {
+	m := snap.Manifest
+	view := snapshotView{ID: m.ID, SnapshotTime: m.SnapshotTime, CatalogURL: m.CatalogURL}
+	if p.ID != "" {
+		view.PublishedAt = &p.PublishedAt
+	}
+	for _, ref := range m.Tables {
+		seg := snap.Segments[ref.Table]
+		t := tableView{Table: ref.Table, Rows: ref.Rows, Bytes: ref.Bytes, SHA256: ref.SHA256}
+		if ref.Rows > 0 {
+			t.BytesPerRow = float64(ref.Bytes) / float64(ref.Rows)
+		}
+		t.From, t.To = span(seg, "reference_period_start", false), span(seg, "reference_period_end", true)
+		for _, c := range seg.Columns() {
+			if columns {
+				t.Columns = append(t.Columns, viewColumn(c))
+			}
+		}
+		view.Tables = append(view.Tables, t)
+		view.Rows += ref.Rows
+		view.Bytes += ref.Bytes
+	}
+	return view
+}
+
+func viewColumn(c *snapshot.Column) columnView {
+	v := columnView{Column: c.Name, Kind: c.Kind.String(), Nullable: c.Nullable, ColumnSize: c.Size()}
+	if c.Coded() {
+		v.Cardinality = c.Cardinality()
+	}
+	if c.Group != nil {
+		v.Group = c.Group.Name
+	}
+	return v
+}
+
+// span is the first or last day of a time column, which its ordered dictionary tells without a look at the rows.
+func span(seg *snapshot.Segment, name string, last bool) string {
+	c, err := seg.Column(name)
+	if err != nil || !c.Coded() || c.Cardinality() == 0 {
+		return ""
+	}
+	code := uint32(0)
+	if last {
+		code = uint32(c.Cardinality() - 1)
+	}
+	return time.UnixMicro(c.IntOf(code)).UTC().Format(time.DateOnly)
+}
+
+func (v snapshotView) print(out io.Writer) error {
+	fmt.Fprintf(out, "snapshot %s of %s from %s", v.ID, v.SnapshotTime.Format(time.RFC3339), v.CatalogURL)
+	if v.PublishedAt != nil {
+		fmt.Fprintf(out, ", published %s", v.PublishedAt.Format(time.RFC3339))
+	}
+	fmt.Fprintf(out, "\n%d rows in %d tables, %s\n\n", v.Rows, len(v.Tables), plainly(v.Bytes))
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "table\trows\tbytes\tbytes/row\tfrom\tto\tsha256")
+	for _, t := range v.Tables {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%.1f\t%s\t%s\t%.12s\n", t.Table, t.Rows, t.Bytes, t.BytesPerRow, t.From, t.To, t.SHA256)
+		for _, c := range t.Columns {
+			nullable := ""
+			if c.Nullable {
+				nullable = "nulls"
+			}
+			fmt.Fprintf(w, "  %s\t%s\t%d values\t%s\t%s\t%+v\t\n", c.Column, c.Kind, c.Cardinality, c.Group, nullable, c.ColumnSize)
+		}
+	}
+	return w.Flush()
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"hdqs/api"
+	"hdqs/snapshot"
+)
+
+func newQuery() *cobra.Command {
+	var (
+		f            serveFlags
+		batch        string
+		showHeaders  bool
+		headers      []string
+		method       string
+		identifierBy string
+	)
+	cmd := &cobra.Command{
+		Use:   "query [--store DIR] 'PATH?QUERY' | --batch FILE",
+		Short: "Answers requests without a server: the same handler, the same bytes",
+		Long: `Answers one request: the body goes to stdout, the status to stderr. With --batch FILE (- is stdin) one request a line, either PATH?QUERY
+or {"method","path","headers"}; for each, in order, one line {"request","status","headers","body"}, with "body_b64" instead of "body" when the body
+is encoded or not UTF-8. Without --store the embedded sample answers.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if (len(args) == 0) == (batch == "") {
+				return exitWith(exitUsage, errors.New("query needs either one PATH?QUERY or --batch"))
+			}
+			f.identifier = identifierBy
+			server, done, err := openOffline(cmd.Context(), &f)
+			if err != nil {
+				return err
+			}
+			defer done()
+			if batch != "" {
+				return answerBatch(server, batch, cmd.InOrStdin(), cmd.OutOrStdout())
+			}
+			fields, err := parseHeaders(headers)
+			if err != nil {
+				return exitWith(exitUsage, err)
+			}
+			return answerOne(server, method, args[0], fields, showHeaders, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.store, "store", "", "directory of a snapshot store")
+	fl.StringVar(&f.channel, "channel", snapshot.DefaultChannel, "channel of the store")
+	fl.StringVar(&batch, "batch", "", "file with one request a line; - reads stdin")
+	fl.BoolVarP(&showHeaders, "include", "i", false, "print the status line and header before the body")
+	fl.StringArrayVarP(&headers, "header", "H", nil, "header line to send, as 'Name: value'; repeatable")
+	fl.StringVarP(&method, "request", "X", "GET", "method")
+	fl.StringVar(&identifierBy, "identifier", "require", "app identifiers: require, observe or off")
+	return cmd
+}
+
+// openOffline is a server without listeners on the store's current snapshot.
+func openOffline(ctx context.Context, f *serveFlags) (*api.Server, func(), error) {
+	mode, err := identifierMode(f.identifier)
+	if err != nil {
+		return nil, nil, exitWith(exitUsage, err)
+	}
+	store, done, err := openServed(ctx, io.Discard, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	server := api.New(api.Options{Identifier: mode, Logger: log})
+	follower := &follower{server: server, store: store, channel: f.channel, log: log}
+	if _, err := follower.look(); err != nil {
+		done()
+		return nil, nil, err
+	}
+	return server, func() {
+		if err := server.Shutdown(context.WithoutCancel(ctx)); err != nil {
+			log.Error("snapshot did not close", "error", err)
+		}
+		done()
+	}, nil
+}
+
+func parseHeaders(lines []string) ([]api.HeaderField, error) {
+	var fields []api.HeaderField
+	for _, line := range lines {
+		name, value, ok := strings.Cut(line, ":")
+		if !ok {
+			return nil, fmt.Errorf("--header %q: want 'Name: value'", line)
+		}
+		fields = append(fields, api.HeaderField{Name: name, Value: strings.TrimSpace(value)})
+	}
+	return fields, nil
+}
+
+func answerOne(s *api.Server, method, target string, fields []api.HeaderField, showHeaders bool, out, messages io.Writer) error {
+	a := s.Answer(method, target, fields)
+	fmt.Fprintf(messages, "%d %s\n", a.Status, http.StatusText(a.Status))
+	var text bytes.Buffer
+	if showHeaders {
+		fmt.Fprintf(&text, "HTTP/1.1 %d %s\r\n", a.Status, http.StatusText(a.Status))
+		for _, h := range a.Header {
+			fmt.Fprintf(&text, "%s: %s\r\n", h.Name, h.Value)
+		}
+		text.WriteString("\r\n")
+	}
+	text.Write(a.Body)
+	if _, err := out.Write(text.Bytes()); err != nil {
+		return err
+	}
+	if a.Status >= 400 {
+		return &exitError{code: exitFailed, err: fmt.Errorf("status %d", a.Status), quiet: true}
+	}
+	return nil
+}
+
+// batchRequest is a line of a batch that is an object.
+type batchRequest struct {
+	Method  string            `json:"method"`
+	Path    string            `json:"path"`
+	Headers map[string]string `json:"headers"`
+}
+
+type batchAnswer struct {
+	Request json.RawMessage   `json:"request"`
+	Status  int               `json:"status"`
+	Headers map[string]string `json:"headers"`
+	Body    *string           `json:"body,omitempty"`
+	BodyB64 []byte            `json:"body_b64,omitempty"`
+}
+
+func answerBatch(s *api.Server, name string, stdin io.Reader, stdout io.Writer) error {
+	in := stdin
+	if name != "-" {
+		file, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		in = file
+	}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(make([]byte, 0, 64<<10), 1<<20)
+	out := bufio.NewWriterSize(stdout, 64<<10)
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	for n := 1; lines.Scan(); n++ {
+		line := strings.TrimSuffix(lines.Text(), "\r")
+		if line == "" {
+			continue
+		}
+		answer, err := answerLine(s, line)
+		if err != nil {
+			return exitWith(exitUsage, fmt.Errorf("%s:%d: %w", name, n, err))
+		}
+		if err := encoder.Encode(answer); err != nil {
+			return err
+		}
+		// Whoever feeds requests one by one waits for each answer.
+		if err := out.Flush(); err != nil {
+			return err
+		}
+	}
+	return lines.Err()
+}
+
+func answerLine(s *api.Server, line string) (batchAnswer, error) {
+	request := batchRequest{Path: line}
+	raw, err := json.Marshal(line)
+	if err != nil {
+		return batchAnswer{}, err
+	}
+	if strings.HasPrefix(line, "{") {
+		request.Path = ""
+		if err := json.Unmarshal([]byte(line), &request); err != nil {
+			return batchAnswer{}, err
+		}
+		raw = json.RawMessage(line)
+	}
+	if !strings.HasPrefix(request.Path, "/") {
+		return batchAnswer{}, fmt.Errorf("path %q does not begin with /", request.Path)
+	}
+	if request.Method == "" {
+		request.Method = "GET"
+	}
+	var fields []api.HeaderField
+	for name, value := range request.Headers {
+		fields = append(fields, api.HeaderField{Name: name, Value: value})
+	}
+	slices.SortFunc(fields, func(a, b api.HeaderField) int { return strings.Compare(a.Name, b.Name) })
+	a := s.Answer(request.Method, request.Path, fields)
+	answer := batchAnswer{Request: raw, Status: a.Status, Headers: map[string]string{}}
+	encoded := false
+	for _, h := range a.Header {
+		encoded = encoded || strings.EqualFold(h.Name, "Content-Encoding")
+		if before, twice := answer.Headers[h.Name]; twice {
+			h.Value = before + ", " + h.Value
+		}
+		answer.Headers[h.Name] = h.Value
+	}
+	if encoded || !utf8.Valid(a.Body) {
+		answer.BodyB64 = a.Body
+		return answer, nil
+	}
+	text := string(a.Body)
+	answer.Body = &text
+	return answer, nil
+}

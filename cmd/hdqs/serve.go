@@ -1,0 +1,277 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hdqs/api"
+	"hdqs/loader"
+	"hdqs/loader/sample"
+	"hdqs/snapshot"
+)
+
+type serveFlags struct {
+	store, channel   string
+	catalog, dataDir string
+	refresh, poll    time.Duration
+	listen, admin    string
+	identifier       string
+	logFormat        string
+	shutdownDelay    time.Duration
+	drainTimeout     time.Duration
+	connections      int
+	load             loadFlags
+}
+
+func newServe() *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "Answers the query service; without flags from the embedded sample catalog",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), cmd.ErrOrStderr(), &f) },
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.store, "store", "", "directory of a snapshot store to serve and follow")
+	fl.StringVar(&f.channel, "channel", snapshot.DefaultChannel, "channel of the store")
+	fl.StringVar(&f.catalog, "catalog", "", "catalog to build from before serving (see 'hdqs build')")
+	fl.StringVar(&f.dataDir, "data-dir", "hdqs-data", "directory for the store that --catalog builds into")
+	fl.DurationVar(&f.refresh, "refresh", 0, "how often to build from --catalog again; 0: never")
+	fl.DurationVar(&f.poll, "snapshot-poll", time.Minute, "how often to look for another snapshot in the channel; SIGHUP looks at once")
+	fl.StringVar(&f.listen, "listen", "127.0.0.1:8080", "address of the public listener")
+	fl.StringVar(&f.admin, "admin", "", "address of a second listener with /healthz and /readyz; keep it private")
+	fl.StringVar(&f.identifier, "identifier", "require", "app identifiers: require, observe (ask, but refuse nobody) or off")
+	fl.StringVar(&f.logFormat, "log-format", "text", "messages on stderr: text, json or off")
+	fl.DurationVar(&f.shutdownDelay, "shutdown-delay", 0, "how long to go on answering after SIGTERM, not ready, before the listener closes")
+	fl.DurationVar(&f.drainTimeout, "drain-timeout", 20*time.Second, "how long running requests may take after that")
+	fl.IntVar(&f.connections, "max-connections", 0, "connections at once; 0: 65536")
+	f.load.register(fl)
+	cmd.MarkFlagsMutuallyExclusive("store", "catalog")
+	return cmd
+}
+
+func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
+	log, err := newLogger(messages, f.logFormat)
+	if err != nil {
+		return exitWith(exitUsage, err)
+	}
+	mode, err := identifierMode(f.identifier)
+	if err != nil {
+		return exitWith(exitUsage, err)
+	}
+	source, closeSource, err := openServed(ctx, messages, f)
+	if err != nil {
+		return err
+	}
+	defer closeSource()
+
+	server := api.New(api.Options{Identifier: mode, Logger: log, Connections: f.connections})
+	follower := &follower{server: server, store: source, channel: f.channel, log: log}
+	started := time.Now()
+	if _, err := follower.look(); err != nil {
+		return err
+	}
+	opened := time.Since(started)
+
+	public, err := net.Listen("tcp", f.listen)
+	if err != nil {
+		return fmt.Errorf("--listen %s: %w", f.listen, err)
+	}
+	failed := make(chan error, 2)
+	if f.admin != "" {
+		admin, err := net.Listen("tcp", f.admin)
+		if err != nil {
+			return fmt.Errorf("--admin %s: %w", f.admin, err)
+		}
+		go func() { failed <- server.ServeAdmin(admin) }()
+		fmt.Fprintf(messages, "admin on http://%s/readyz\n", admin.Addr())
+	}
+	go func() { failed <- server.Serve(public) }()
+	fmt.Fprintf(messages, "serving snapshot %s, opened in %s\n", follower.id, opened.Round(time.Millisecond/10))
+	printAddresses(messages, public.Addr().String(), mode)
+
+	background, stop := context.WithCancel(ctx)
+	defer stop()
+	go follower.follow(background, f.poll)
+	if f.catalog != "" && f.refresh > 0 {
+		go refresh(background, f, source, follower, log)
+	}
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	return shutDown(server, log, f)
+}
+
+// shutDown lets callers go in the order that a load balancer expects: not ready, then no new connections, then the end.
+func shutDown(server *api.Server, log *slog.Logger, f *serveFlags) error {
+	server.Drain()
+	time.Sleep(f.shutdownDelay)
+	ctx, cancel := context.WithTimeout(context.Background(), f.drainTimeout)
+	defer cancel()
+	if err := server.Shutdown(ctx); err != nil {
+		log.Warn("some requests did not end in time", "timeout", f.drainTimeout, "error", err)
+	}
+	return nil
+}
+
+// openServed opens the store that is served: the given one, one built from a catalog, or one built from the sample in a
+// directory of its own that goes with the process.
+func openServed(ctx context.Context, messages io.Writer, f *serveFlags) (*snapshot.Store, func(), error) {
+	done := func() {}
+	dir := f.store
+	switch {
+	case f.store != "":
+	case f.catalog != "":
+		dir = filepath.Join(f.dataDir, "store")
+		options := f.load.options(f.catalog)
+		if err := buildInto(ctx, messages, dir, f.channel, options, messages); err != nil && !errors.As(err, new(*exitError)) {
+			return nil, done, err
+		}
+	default:
+		temp, err := os.MkdirTemp("", "hdqs-sample-")
+		if err != nil {
+			return nil, done, err
+		}
+		done = func() { os.RemoveAll(temp) }
+		fmt.Fprintln(messages, "no --store and no --catalog: serving the embedded sample, whose figures are all made up")
+		if err := buildInto(ctx, io.Discard, temp, f.channel, loader.Options{Files: sample.FS, Catalog: "sample"}, nil); err != nil {
+			done()
+			return nil, done, err
+		}
+		dir = temp
+	}
+	store, err := snapshot.OpenStore(dir)
+	if err != nil {
+		done()
+		return nil, func() {}, err
+	}
+	return store, done, nil
+}
+
+// refresh builds from the catalog again and again. A build that fails leaves what is served as it is.
+func refresh(ctx context.Context, f *serveFlags, store *snapshot.Store, follower *follower, log *slog.Logger) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(jitter(f.refresh)):
+		}
+		report, err := loader.Build(ctx, store, withChannel(f.load.options(f.catalog), f.channel))
+		if err != nil {
+			log.Error("refresh failed; the served snapshot stays", "catalog", f.catalog, "error", err)
+			continue
+		}
+		log.Info("refreshed", "outcome", report.Outcome, "snapshot", report.Snapshot, "partial", report.Partial, "seconds", report.Seconds)
+		follower.lookAndLog()
+	}
+}
+
+func newLogger(w io.Writer, format string) (*slog.Logger, error) {
+	switch format {
+	case "text":
+		return slog.New(slog.NewTextHandler(w, nil)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(w, nil)), nil
+	case "off":
+		return slog.New(slog.DiscardHandler), nil
+	}
+	return nil, fmt.Errorf("--log-format %q: want text, json or off", format)
+}
+
+func identifierMode(text string) (api.IdentifierMode, error) {
+	switch text {
+	case "require":
+		return api.RequireIdentifier, nil
+	case "observe":
+		return api.ObserveIdentifier, nil
+	case "off":
+		return api.IgnoreIdentifier, nil
+	}
+	return 0, fmt.Errorf("--identifier %q: want require, observe or off", text)
+}
+
+// printAddresses gives a newcomer something to click on.
+func printAddresses(w io.Writer, address string, mode api.IdentifierMode) {
+	base := "http://" + address
+	identifier := ""
+	if mode == api.RequireIdentifier {
+		text, _ := api.EncodeIdentifier("hdqs-tryout", "tryout@example.org")
+		identifier = "app_identifier=" + text + "&"
+	}
+	fmt.Fprintf(w, `listening on %[1]s
+try:
+  %[1]s/                 what is here
+  %[1]s/docs             every endpoint and parameter
+  %[1]s/api/v2/metadata/location?%[2]slimit=5
+  %[1]s/api/v2/coordination-context/conflict-events?%[2]slocation_code=AFG&limit=5
+  %[1]s/api/v2/food-security-nutrition-poverty/food-prices-market-monitor?%[2]soutput_format=csv&limit=5
+`, base, identifier)
+}
+
+// follower keeps the server on the snapshot that the store's channel names.
+type follower struct {
+	server  *api.Server
+	store   *snapshot.Store
+	channel string
+	log     *slog.Logger
+	id      string
+}
+
+// look opens and serves the channel's snapshot if it is another than the served one. On an error the served one stays.
+func (f *follower) look() (changed bool, err error) {
+	pointer, err := f.store.Channel(f.channel)
+	if err != nil {
+		return false, openFault(err)
+	}
+	if pointer.ID == f.id {
+		return false, nil
+	}
+	snap, err := f.store.Open(pointer.ID)
+	if err != nil {
+		return false, openFault(err)
+	}
+	if err := f.server.Swap(snap); err != nil {
+		return false, exitWith(exitVerification, errors.Join(fmt.Errorf("snapshot %s: %w", pointer.ID, err), snap.Close()))
+	}
+	f.id = pointer.ID
+	return true, nil
+}
+
+func (f *follower) lookAndLog() {
+	before := f.id
+	switch changed, err := f.look(); {
+	case err != nil:
+		f.log.Error("another snapshot could not be served; the old one stays", "serving", before, "error", err)
+	case changed:
+		f.log.Info("snapshot swapped", "from", before, "to", f.id)
+	}
+}
+
+// follow looks at every poll and at every SIGHUP; one look at a time.
+func (f *follower) follow(ctx context.Context, poll time.Duration) {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	defer signal.Stop(hangups)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-hangups:
+		case <-time.After(jitter(poll)):
+		}
+		f.lookAndLog()
+	}
+}
