@@ -116,12 +116,11 @@ func contractName(path, column string) string {
 }
 
 // readWorld reads a directory of view dumps. catalogURL and loadTime may be
-// zero: the first then comes from catalog.json or is the public catalog.
+// zero: they then come from the catalog.json beside the dumps, and without one
+// the links lead to the public catalog.
 func readWorld(c *contract, dir, catalogURL string, loadTime time.Time) (*world, error) {
 	w := &world{contract: c, catalogURL: catalogURL, loadTime: loadTime, rows: map[string][]row{}}
-	if w.catalogURL == "" {
-		w.catalogURL = catalogURLBeside(dir)
-	}
+	w.readBeside(dir)
 	w.catalogURL = strings.TrimSuffix(w.catalogURL, "/")
 	for _, e := range c.Paths {
 		cells, err := readDump(dir, dumpOf(e.Path))
@@ -146,16 +145,20 @@ func readWorld(c *contract, dir, catalogURL string, loadTime time.Time) (*world,
 	return w, nil
 }
 
-func catalogURLBeside(dir string) string {
+func (w *world) readBeside(dir string) {
 	var beside struct {
-		CatalogURL string `json:"catalog_url"`
+		CatalogURL string    `json:"catalog_url"`
+		Time       time.Time `json:"snapshot_time"`
 	}
 	if text, err := os.ReadFile(filepath.Join(dir, "catalog.json")); err == nil {
-		if json.Unmarshal(text, &beside) == nil && beside.CatalogURL != "" {
-			return beside.CatalogURL
+		if err := json.Unmarshal(text, &beside); err != nil {
+			w.warnings = append(w.warnings, "catalog.json: "+err.Error())
 		}
 	}
-	return "https://data.humdata.org"
+	w.catalogURL = cmp.Or(w.catalogURL, beside.CatalogURL, "https://data.humdata.org")
+	if w.loadTime.IsZero() {
+		w.loadTime = beside.Time.UTC()
+	}
 }
 
 // hidden tells the placeholder units, which the two admin lists never show.
