@@ -1,0 +1,72 @@
+package api
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// readiness is the body of /readyz.
+type readiness struct {
+	Ready        bool           `json:"ready"`
+	Draining     bool           `json:"draining"`
+	Snapshot     string         `json:"snapshot,omitempty"`
+	SnapshotTime string         `json:"snapshot_time,omitempty"`
+	AgeSeconds   int64          `json:"age_seconds"`
+	Format       int            `json:"format,omitempty"`
+	Schema       string         `json:"schema"`
+	Interface    string         `json:"interface"`
+	Rows         map[string]int `json:"rows,omitempty"`
+	Missing      []string       `json:"missing"`
+	Unidentified int64          `json:"requests_without_identifier"`
+	Panics       int64          `json:"panics"`
+}
+
+// handleAdmin answers the second listener.
+func (s *Server) handleAdmin(ctx *fasthttp.RequestCtx) {
+	defer s.recovered(ctx)
+	ctx.Response.Header.Set("Cache-Control", "no-store")
+	path := string(ctx.Path())
+	switch {
+	case path != "/healthz" && path != "/readyz":
+		answerFault(ctx, fasthttp.StatusNotFound, bodyNotFound)
+	case !ctx.IsGet() && !ctx.IsHead():
+		ctx.Response.Header.Set("Allow", "GET, HEAD")
+		answerFault(ctx, fasthttp.StatusMethodNotAllowed, bodyMethodNotAllowed)
+	case path == "/healthz":
+		ctx.Response.Header.SetContentType("text/plain; charset=utf-8")
+		ctx.SetBodyString("ok\n")
+	default:
+		s.answerReadiness(ctx)
+	}
+}
+
+// answerReadiness says whether callers should come here: a snapshot is served and the process is not about to end. Old data is no reason to
+// turn them away, since all replicas would do so at once.
+func (s *Server) answerReadiness(ctx *fasthttp.RequestCtx) {
+	r := readiness{
+		Draining: s.draining.Load(), Schema: SchemaVersion, Interface: InterfaceVersion, Missing: []string{},
+		Unidentified: s.unidentified.Load(), Panics: s.panics.Load(),
+	}
+	if served := s.acquire(); served != nil {
+		manifest := served.bound.snap.Manifest
+		r.Ready = !r.Draining
+		r.Snapshot, r.Format = manifest.ID, manifest.Format
+		r.SnapshotTime = manifest.SnapshotTime.UTC().Format(time.RFC3339)
+		r.AgeSeconds = max(0, int64(time.Since(manifest.SnapshotTime).Seconds()))
+		r.Rows = served.bound.tableRows()
+		r.Missing = append(r.Missing, served.bound.Missing()...)
+		served.release(s.log)
+	}
+	body, err := json.Marshal(r)
+	if err != nil {
+		answerError(ctx, err)
+		return
+	}
+	if !r.Ready {
+		ctx.SetStatusCode(fasthttp.StatusServiceUnavailable)
+	}
+	ctx.Response.Header.SetContentType(jsonType)
+	ctx.SetBody(append(body, '\n'))
+}

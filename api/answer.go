@@ -1,0 +1,46 @@
+package api
+
+import (
+	"strconv"
+
+	"github.com/valyala/fasthttp"
+)
+
+// HeaderField is one line of a header.
+type HeaderField struct{ Name, Value string }
+
+// Answer is a response: what HTTP would send.
+type Answer struct {
+	Status int
+	Header []HeaderField
+	Body   []byte
+}
+
+// Answer answers one request without a network, by the handler that HTTP requests go through. target is path and query as on a request
+// line.
+func (s *Server) Answer(method, target string, header []HeaderField) Answer {
+	var ctx fasthttp.RequestCtx
+	var request fasthttp.Request
+	request.Header.SetMethod(method)
+	request.SetRequestURI(target)
+	for _, f := range header {
+		request.Header.Add(f.Name, f.Value)
+	}
+	ctx.Init(&request, nil, quietLogger{s.log})
+	ctx.Response.Header.SetNoDefaultContentType(true)
+	s.handle(&ctx)
+	answer := Answer{Status: ctx.Response.StatusCode()}
+	for name, value := range ctx.Response.Header.All() {
+		if string(name) != fasthttp.HeaderContentLength {
+			answer.Header = append(answer.Header, HeaderField{Name: string(name), Value: string(value)})
+		}
+	}
+	body := ctx.Response.Body()
+	if answer.Status != fasthttp.StatusNoContent {
+		answer.Header = append(answer.Header, HeaderField{Name: fasthttp.HeaderContentLength, Value: strconv.Itoa(len(body))})
+	}
+	if method != fasthttp.MethodHead {
+		answer.Body = append([]byte(nil), body...)
+	}
+	return answer
+}

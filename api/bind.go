@@ -1,0 +1,163 @@
+package api
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"hdqs/api/render"
+	"hdqs/index"
+	"hdqs/snapshot"
+)
+
+// Bound is the endpoints joined to one snapshot. It holds views of the snapshot's memory, so it must not be used after the snapshot's
+// Close; until then any number of goroutines may share it.
+type Bound struct {
+	snap  *snapshot.Snapshot
+	lists map[string]*boundList // by path
+}
+
+// boundList is one endpoint with the rows it answers from. Index and renderer are nil where the snapshot does not have the table: then the
+// list is empty.
+type boundList struct {
+	rows     int
+	index    *index.Index
+	renderer *render.Renderer
+	emptyCSV string // the header line
+}
+
+const emptyJSON = `{"data":[]}`
+
+// Bind joins all endpoints to a snapshot. The error names every table and column that does not fit, not the first.
+func Bind(snap *snapshot.Snapshot) (*Bound, error) {
+	b := &Bound{snap: snap, lists: make(map[string]*boundList, len(endpoints))}
+	var faults []error
+	for i := range endpoints {
+		list, err := bindList(&endpoints[i], snap.Segments[endpoints[i].Table])
+		if err != nil {
+			faults = append(faults, err)
+		}
+		b.lists[endpoints[i].Path] = list
+	}
+	if len(faults) > 0 {
+		return nil, errors.Join(faults...)
+	}
+	return b, nil
+}
+
+// Missing lists the tables that endpoints read and the snapshot does not have, or has without a row.
+func (b *Bound) Missing() []string {
+	var tables []string
+	for i := range endpoints {
+		if b.lists[endpoints[i].Path].rows == 0 {
+			tables = append(tables, endpoints[i].Table)
+		}
+	}
+	return tables
+}
+
+// tableRows is the number of rows by table.
+func (b *Bound) tableRows() map[string]int {
+	rows := make(map[string]int, len(endpoints))
+	for i := range endpoints {
+		rows[endpoints[i].Table] = b.lists[endpoints[i].Path].rows
+	}
+	return rows
+}
+
+func bindList(e *Endpoint, seg *snapshot.Segment) (*boundList, error) {
+	if seg == nil {
+		names := make([]string, len(e.Fields))
+		for i, f := range e.Fields {
+			names[i] = f.Name
+		}
+		return &boundList{emptyCSV: strings.Join(names, ",") + "\r\n"}, nil
+	}
+	var faults []error
+	for _, f := range e.Fields {
+		faults = append(faults, fieldFault(seg, f))
+	}
+	for _, p := range filters(e.Place, e.Params) {
+		for _, column := range p.Columns {
+			faults = append(faults, filterFault(seg, p, column))
+		}
+	}
+	if err := errors.Join(faults...); err != nil {
+		return nil, fmt.Errorf("api: %s: %w", e.Path, err)
+	}
+	ix, err := index.Open(seg)
+	if err != nil {
+		return nil, fmt.Errorf("api: %s: %w", e.Path, err)
+	}
+	r, err := render.New(seg, renderFields(e.Fields))
+	if err != nil {
+		return nil, fmt.Errorf("api: %s: %w", e.Path, err)
+	}
+	return &boundList{rows: seg.Rows(), index: ix, renderer: r}, nil
+}
+
+func renderFields(fields []Field) []render.Field {
+	out := make([]render.Field, len(fields))
+	for i, f := range fields {
+		out[i] = render.Field{Name: f.Name, Column: f.Name}
+	}
+	return out
+}
+
+// kindsOf says which kinds of column can hold a type. A filter on an enum of numbers may read an integer column.
+var kindsOf = map[Type][]snapshot.Kind{
+	String:  {snapshot.Text, snapshot.Enum},
+	URI:     {snapshot.Text},
+	Choice:  {snapshot.Enum},
+	Integer: {snapshot.Int},
+	Number:  {snapshot.Decimal},
+	Exact:   {snapshot.Decimal},
+	Boolean: {snapshot.Bool},
+	Moment:  {snapshot.Time},
+	Day:     {snapshot.Time},
+}
+
+func fieldFault(seg *snapshot.Segment, f Field) error {
+	c, err := seg.Column(f.Name)
+	switch {
+	case err != nil:
+		return err
+	case !slices.Contains(kindsOf[f.Type], c.Kind):
+		return fmt.Errorf("column %q of table %q is of kind %d, the field needs one of %v", f.Name, seg.Name(), c.Kind, kindsOf[f.Type])
+	case c.Nullable && !f.Nullable:
+		return fmt.Errorf("column %q of table %q has nulls, the field must not", f.Name, seg.Name())
+	case f.Type == Choice:
+		return enumFault(seg, c, f.Enum)
+	}
+	return nil
+}
+
+func filterFault(seg *snapshot.Segment, p Param, column string) error {
+	c, err := seg.Column(column)
+	if err != nil {
+		return fmt.Errorf("parameter %q: %w", p.Name, err)
+	}
+	kinds := kindsOf[p.Type]
+	if p.Enum == adminLevel {
+		kinds = kindsOf[Integer]
+	}
+	if !slices.Contains(kinds, c.Kind) {
+		return fmt.Errorf("parameter %q: column %q of table %q is of kind %d, not of %v", p.Name, column, seg.Name(), c.Kind, kinds)
+	}
+	if c.Kind == snapshot.Enum && p.Type == Choice {
+		return enumFault(seg, c, p.Enum)
+	}
+	return nil
+}
+
+func enumFault(seg *snapshot.Segment, c *snapshot.Column, e *Enum) error {
+	values := make([]string, c.Cardinality())
+	for i := range values {
+		values[i] = c.TextOf(uint32(i))
+	}
+	if !slices.Equal(values, e.Values) {
+		return fmt.Errorf("column %q of table %q has the values %q, the enum %q", c.Name, seg.Name(), values, e.Values)
+	}
+	return nil
+}

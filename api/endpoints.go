@@ -1,0 +1,15 @@
+package api
+
+// endpoints are all list endpoints, in the order of the specification. endpoints_*.go hold one path group each.
+var endpoints = joinEndpoints(metadata, coordination, affected, food, climate, geography)
+
+func joinEndpoints(groups ...[]Endpoint) []Endpoint {
+	var all []Endpoint
+	for _, g := range groups {
+		all = append(all, g...)
+	}
+	return all
+}
+
+// Endpoints are all list endpoints. The caller must not change them.
+func Endpoints() []Endpoint { return endpoints }

@@ -1,0 +1,370 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// object is a JSON object whose keys keep their order, so that records are described in the order of the wire.
+type object []member
+
+type member struct {
+	key   string
+	value any
+}
+
+// MarshalJSON writes the members in order.
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		key, err := json.Marshal(m.key)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(m.value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.key, err)
+		}
+		b.Write(key)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// list is a JSON array.
+type list []any
+
+func ref(kind, name string) object { return object{{"$ref", "#/components/" + kind + "/" + name}} }
+
+// Description is the interface description, OpenAPI 3.1. It says what the endpoint table says, so it is the same for every snapshot.
+func Description() ([]byte, error) {
+	var paths, schemas object
+	for i := range endpoints {
+		e := &endpoints[i]
+		paths = append(paths, member{e.Path, object{{"get", operation(e)}}})
+		name := schemaName(e)
+		schemas = append(schemas,
+			member{name, recordSchema(e)},
+			member{name + "List", object{
+				{"type", "object"},
+				{"required", list{"data"}},
+				{"additionalProperties", false},
+				{"properties", object{{"data", object{
+					{"type", "array"}, {"maxItems", maxLimit}, {"items", ref("schemas", name)},
+				}}}},
+			}})
+	}
+	paths = append(paths, otherPaths()...)
+	return json.Marshal(object{
+		{"openapi", "3.1.0"},
+		{"info", object{
+			{"title", "Humanitarian Data Query Service"},
+			{"version", InterfaceVersion},
+			{"description", "Records of humanitarian data by place and time, as JSON or CSV. Lists come in a fixed order; page through them with " +
+				"limit and offset. Header X-Total-Count tells how many records pass the filters. Every request names its application."},
+		}},
+		{"servers", list{object{{"url", "/"}}}},
+		{"tags", tags()},
+		{"paths", paths},
+		{"components", object{
+			{"schemas", append(schemas, errorSchemas()...)},
+			{"responses", errorResponses()},
+			{"headers", object{{"X-Total-Count", object{
+				{"description", "How many records pass the filters, before limit and offset."},
+				{"required", true},
+				{"schema", object{{"type", "integer"}, {"minimum", 0}}},
+			}}}},
+			{"securitySchemes", object{
+				{"AppIdentifierQuery", object{{"type", "apiKey"}, {"in", "query"}, {"name", identifierParam}}},
+				{"AppIdentifierHeader", object{{"type", "apiKey"}, {"in", "header"}, {"name", "X-CATALOG-API-APP-IDENTIFIER"}}},
+			}},
+		}},
+	})
+}
+
+func tags() list {
+	var all list
+	seen := map[string]bool{}
+	for i := range endpoints {
+		if group := endpoints[i].Group(); !seen[group] {
+			seen[group] = true
+			all = append(all, object{{"name", groupTitles[group]}})
+		}
+	}
+	return append(all, object{{"name", "Utility"}})
+}
+
+// schemaName is the endpoint's name in capitals: conflict-events is ConflictEvents.
+func schemaName(e *Endpoint) string {
+	var b strings.Builder
+	for part := range strings.SplitSeq(e.Name(), "-") {
+		b.WriteString(strings.ToUpper(part[:1]) + part[1:])
+	}
+	return b.String()
+}
+
+// operationID is worded as generated clients of the first implementation know it.
+func operationID(path, name string) string {
+	return strings.NewReplacer("/", "_", "-", "_").Replace("get_" + name + path + "_get")
+}
+
+func operation(e *Endpoint) object {
+	p := newPlan(e)
+	parameters := make(list, 0, len(p.params)+1)
+	for i := range p.params {
+		parameters = append(parameters, parameter(&p.params[i]))
+	}
+	parameters = append(parameters, object{
+		{"name", "X-CATALOG-API-APP-IDENTIFIER"},
+		{"in", "header"},
+		{"required", false},
+		{"description", "The application identifier, where the query has none."},
+		{"schema", object{{"type", "string"}}},
+		{"example", examples[identifierParam]},
+	})
+	responses := object{{"200", object{
+		{"description", "The records of the page."},
+		{"headers", object{{headerTotal, ref("headers", headerTotal)}}},
+		{"content", object{
+			{jsonType, object{{"schema", ref("schemas", schemaName(e)+"List")}}},
+			{"text/csv", object{{"schema", object{{"type", "string"}}}}},
+		}},
+	}}}
+	if p.start >= 0 {
+		responses = append(responses, member{"400", ref("responses", "BadDate")})
+	}
+	responses = append(responses, member{"403", ref("responses", "Forbidden")}, member{"405", ref("responses", "MethodNotAllowed")},
+		member{"406", ref("responses", "NotAcceptable")}, member{"422", ref("responses", "Invalid")},
+		member{"500", ref("responses", "Internal")}, member{"503", ref("responses", "Unavailable")})
+	return object{
+		{"tags", list{groupTitles[e.Group()]}},
+		{"summary", e.Summary},
+		{"description", strings.TrimSpace(e.Note + " Order of records is fixed.")},
+		{"operationId", operationID(e.Path, e.Name())},
+		{"parameters", parameters},
+		{"responses", responses},
+		{"security", list{object{{"AppIdentifierQuery", list{}}}, object{{"AppIdentifierHeader", list{}}}}},
+	}
+}
+
+func parameter(p *Param) object {
+	return object{
+		{"name", p.Name},
+		{"in", "query"},
+		{"required", false},
+		{"description", p.describe()},
+		{"schema", p.schema()},
+		{"example", typedExample(p)},
+	}
+}
+
+// typedExample is the example as JSON of the parameter's type.
+func typedExample(p *Param) any {
+	text := p.example()
+	switch p.Type {
+	case Integer, Number, Exact:
+		return json.Number(text)
+	case Boolean:
+		return text == "true"
+	}
+	return text
+}
+
+// Patterns of the parameters that are texts with a rule. dayPattern also knows the lengths of months; an empty value is no filter.
+const (
+	yearPattern = `(000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-8][0-9]{3}|9[0-8][0-9]{2}|99[0-8][0-9]|999[0-8])`
+	leapDay     = `([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[13579][26])00)-02-29`
+	clock       = `(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9])?`
+	dayPattern  = `^(` + yearPattern + `(-(0[1-9]|1[0-2]))?|(` + yearPattern +
+		`-((0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)|` + leapDay + `)` + clock + `)?$`
+	exactPattern = `^(?!^[-+.]*$)[+-]?0*\d*\.?\d*$`
+)
+
+func (p *Param) schema() object {
+	var s object
+	switch p.Type {
+	case Choice:
+		s = object{{"type", "string"}, {"enum", p.Enum.Values}}
+	case Integer:
+		s = object{{"type", "integer"}}
+	case Number:
+		s = object{{"type", "number"}}
+	case Exact:
+		s = object{{"anyOf", list{object{{"type", "number"}}, object{{"type", "string"}, {"pattern", exactPattern}}}}}
+	case Boolean:
+		s = object{{"type", "boolean"}}
+	case Moment:
+		s = object{{"anyOf", list{
+			object{{"type", "string"}, {"format", "date-time"}}, object{{"type", "string"}, {"format", "date"}},
+		}}}
+	case Day:
+		s = object{{"type", "string"}, {"pattern", dayPattern}}
+	default:
+		s = object{{"type", "string"}}
+	}
+	if p.Max > 0 {
+		s = append(s, member{"maxLength", p.Max})
+	}
+	if p.Floor != nil {
+		s = append(s, member{"minimum", *p.Floor})
+	}
+	if p.Ceiling != nil {
+		s = append(s, member{"maximum", *p.Ceiling})
+	}
+	switch {
+	case p.Default == "":
+	case p.Type == Integer:
+		s = append(s, member{"default", json.Number(p.Default)})
+	default:
+		s = append(s, member{"default", p.Default})
+	}
+	return s
+}
+
+func recordSchema(e *Endpoint) object {
+	properties, required := make(object, len(e.Fields)), make(list, len(e.Fields))
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		properties[i], required[i] = member{f.Name, f.schema()}, f.Name
+	}
+	return object{
+		{"type", "object"}, {"description", e.Summary}, {"properties", properties}, {"required", required}, {"additionalProperties", false},
+	}
+}
+
+func (f *Field) schema() object {
+	var s object
+	switch f.Type {
+	case Choice:
+		s = object{{"type", "string"}, {"enum", f.Enum.Values}}
+	case Integer:
+		s = object{{"type", "integer"}}
+	case Number:
+		s = object{{"type", "number"}}
+	case Boolean:
+		s = object{{"type", "boolean"}}
+	case Moment:
+		s = object{{"type", "string"}, {"format", "date-time"}, {"description", "Without a zone."}}
+	case URI:
+		s = object{{"type", "string"}, {"format", "uri"}, {"minLength", 1}, {"maxLength", maxURIField}}
+	default:
+		s = object{{"type", "string"}}
+		if f.Max > 0 {
+			s = append(s, member{"maxLength", f.Max})
+		}
+	}
+	if f.Nullable {
+		return object{{"anyOf", list{s, object{{"type", "null"}}}}}
+	}
+	return s
+}
+
+// maxURIField is the longest URI of a record.
+const maxURIField = 2083
+
+func otherPaths() object {
+	words := func(name, about, example string, schema object) object {
+		return object{
+			{"name", name}, {"in", "query"}, {"required", true}, {"description", about}, {"schema", schema}, {"example", example},
+		}
+	}
+	answer := func(about string, properties object) object {
+		var required list
+		for _, m := range properties {
+			required = append(required, m.key)
+		}
+		return object{{"description", about}, {"content", object{{jsonType, object{{"schema", object{
+			{"type", "object"}, {"properties", properties}, {"required", required},
+		}}}}}}}
+	}
+	text := object{{"type", "string"}}
+	return object{
+		{encodePath, object{{"get", object{
+			{"tags", list{"Utility"}},
+			{"summary", "Make an application identifier"},
+			{"operationId", operationID(encodePath, "encoded_identifier")},
+			{"parameters", list{
+				words("application", "Name of your application.", "my-app",
+					object{{"type", "string"}, {"minLength", minApplication}, {"maxLength", maxApplication}}),
+				words("email", "Where to reach you.", "me@example.org",
+					object{{"type", "string"}, {"format", "email"}, {"maxLength", maxIdentifier}}),
+			}},
+			{"responses", object{
+				{"200", answer("The identifier.", object{{"encoded_app_identifier", text}})},
+				{"405", ref("responses", "MethodNotAllowed")},
+				{"422", ref("responses", "Invalid")},
+				{"500", ref("responses", "Internal")},
+			}},
+		}}}},
+		{versionPath, object{{"get", object{
+			{"tags", list{"Utility"}},
+			{"summary", "Versions of the interface and of the tables behind it"},
+			{"operationId", operationID(versionPath, "version")},
+			{"responses", object{
+				{"200", answer("The versions.", object{{"api_version", text}, {"hapi_sqlalchemy_schema_version", text}})},
+				{"405", ref("responses", "MethodNotAllowed")},
+				{"500", ref("responses", "Internal")},
+			}},
+		}}}},
+	}
+}
+
+func errorSchemas() object {
+	text := object{{"type", "string"}}
+	closed := func(properties object, required ...any) object {
+		return object{{"type", "object"}, {"properties", properties}, {"required", list(required)}, {"additionalProperties", false}}
+	}
+	return object{
+		{"Detail", closed(object{{"detail", text}}, "detail")},
+		{"IdentifierError", closed(object{{"error", text}, {"hint", text}}, "error")},
+		{"InternalError", closed(object{
+			{"error_sample_list", object{{"type", "array"}, {"items", object{}}}}, {"error", text},
+		}, "error_sample_list", "error")},
+		{"HTTPValidationError", closed(object{
+			{"detail", object{{"type", "array"}, {"items", ref("schemas", "ValidationError")}}},
+		}, "detail")},
+		{"ValidationError", closed(object{
+			{"type", text},
+			{"loc", object{{"type", "array"}, {"items", text}}},
+			{"msg", text},
+			{"input", object{{"anyOf", list{text, object{{"type", "null"}}}}}},
+			{"ctx", object{{"type", "object"}}},
+		}, "type", "loc", "msg", "input")},
+	}
+}
+
+func errorResponses() object {
+	answer := func(about, schema string) object {
+		return object{{"description", about}, {"content", object{{jsonType, object{{"schema", ref("schemas", schema)}}}}}}
+	}
+	notAllowed := append(answer("Only GET, HEAD and OPTIONS.", "Detail"), member{"headers", object{{"Allow", object{
+		{"required", true}, {"schema", object{{"type", "string"}, {"const", allowedMethods}}},
+	}}}})
+	return object{
+		{"BadDate", answer("start_date or end_date is none of the four forms.", "Detail")},
+		{"Forbidden", answer("The application identifier is missing or bad.", "IdentifierError")},
+		{"MethodNotAllowed", notAllowed},
+		{"NotAcceptable", answer("Accept-Encoding refuses every coding there is.", "Detail")},
+		{"Invalid", answer("All parameters that break their rules.", "HTTPValidationError")},
+		{"Internal", answer("A fault of the service.", "InternalError")},
+		{"Unavailable", answer("No data is loaded yet; Retry-After says when to ask again.", "Detail")},
+	}
+}
+
+// groupedNumber words a count with blanks between thousands.
+func groupedNumber(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "\u202f" + digits[i:]
+	}
+	return digits
+}

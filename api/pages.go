@@ -1,0 +1,226 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/encode"
+)
+
+//go:embed web
+var web embed.FS
+
+var pages = template.Must(template.ParseFS(web, "web/*.html"))
+
+// styleSheet stands inside each page, and its hash in the policy: pages load nothing but the icon.
+var (
+	styleSheet = string(mustRead("web/style.css"))
+	pagePolicy = fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+		sum64(styleSheet))
+)
+
+// mustRead reads an embedded file, which the build has put there.
+func mustRead(name string) []byte {
+	b, err := web.ReadFile(name)
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+func sum64(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// pageGroup is a path group on a page.
+type pageGroup struct {
+	Title     string
+	Endpoints []pageEndpoint
+}
+
+type pageEndpoint struct {
+	Name, Path, Summary, Note string
+	Rows                      string
+	Params                    []pageParam
+	Fields                    []pageField
+}
+
+type pageParam struct{ Name, Type, About, Example string }
+
+type pageField struct{ Name, Type string }
+
+// pageGroups describes all endpoints; rows words the number of records of a path.
+func pageGroups(rows func(path string) string) []pageGroup {
+	var groups []pageGroup
+	for i := range endpoints {
+		e := &endpoints[i]
+		title := groupTitles[e.Group()]
+		if len(groups) == 0 || groups[len(groups)-1].Title != title {
+			groups = append(groups, pageGroup{Title: title})
+		}
+		page := pageEndpoint{Name: e.Name(), Path: e.Path, Summary: e.Summary, Note: e.Note, Rows: rows(e.Path)}
+		for _, p := range newPlan(e).params {
+			page.Params = append(page.Params, pageParam{Name: p.Name, Type: p.typeText(), About: p.describe(), Example: p.example()})
+		}
+		for _, f := range e.Fields {
+			page.Fields = append(page.Fields, pageField{Name: f.Name, Type: f.typeText()})
+		}
+		last := &groups[len(groups)-1]
+		last.Endpoints = append(last.Endpoints, page)
+	}
+	return groups
+}
+
+// typeTexts words the types for readers.
+var typeTexts = map[Type]string{
+	String: "text", URI: "link", Choice: "one of", Integer: "integer", Number: "number", Exact: "decimal", Boolean: "true or false",
+	Moment: "date-time", Day: "date, month or year",
+}
+
+func (p *Param) typeText() string {
+	switch {
+	case p.Type == Choice:
+		return "one of " + strings.Join(p.Enum.Values, " · ")
+	case p.Type == Moment:
+		return "date-time or date"
+	case p.Max > 0:
+		return fmt.Sprintf("text, at most %d characters", p.Max)
+	}
+	return typeTexts[p.Type]
+}
+
+func (f *Field) typeText() string {
+	text := typeTexts[f.Type]
+	switch {
+	case f.Type == Choice:
+		text = "one of " + strings.Join(f.Enum.Values, " · ")
+	case f.Max > 0:
+		text = fmt.Sprintf("text, at most %d characters", f.Max)
+	}
+	if f.Nullable {
+		text += ", or null"
+	}
+	return text
+}
+
+// landingData is what a snapshot tells the landing page.
+type landingData struct {
+	Style         template.CSS
+	ID, Time, Day string
+	Version       string
+	Base          string
+	Identifier    string
+	Groups        []pageGroup
+}
+
+func newLanding(b *Bound) landingData {
+	identifier, _ := EncodeIdentifier("my-app", "me@example.org")
+	data := landingData{Style: template.CSS(styleSheet), Version: InterfaceVersion, Identifier: identifier}
+	rows := func(string) string { return "" }
+	if b != nil {
+		at := b.snap.Manifest.SnapshotTime.UTC()
+		data.ID, data.Time, data.Day = b.snap.Manifest.ID, at.Format(time.RFC3339), at.Format("2 January 2006")
+		rows = func(path string) string { return groupedNumber(b.lists[path].rows) }
+	}
+	data.Groups = pageGroups(rows)
+	return data
+}
+
+// docsPage is the reference of all endpoints. It is the same for every snapshot.
+func docsPage() ([]byte, error) {
+	var b bytes.Buffer
+	err := pages.ExecuteTemplate(&b, "docs.html", struct {
+		Style               template.CSS
+		Version, EncodePath string
+		Groups              []pageGroup
+	}{template.CSS(styleSheet), InterfaceVersion, encodePath, pageGroups(func(string) string { return "" })})
+	return b.Bytes(), err
+}
+
+// fixedBody is a body that does not change while the server runs, in each coding.
+type fixedBody struct {
+	plain, gzip, zstd []byte
+	contentType       string
+	policy            string
+}
+
+func newFixed(contentType, policy string, body []byte) fixedBody {
+	return fixedBody{
+		plain: body, gzip: encode.AppendGzip(nil, body), zstd: encode.AppendZstd(nil, body), contentType: contentType, policy: policy,
+	}
+}
+
+// answer sends the body in the coding that the client likes best.
+func (f *fixedBody) answer(ctx *fasthttp.RequestCtx) {
+	h := &ctx.Response.Header
+	h.Set("Vary", "Accept-Encoding")
+	coding, ok := encode.Negotiate(acceptEncoding(ctx))
+	if !ok {
+		answerError(ctx, errNotAcceptable)
+		return
+	}
+	h.SetContentType(f.contentType)
+	h.Set("Content-Security-Policy", f.policy)
+	body := f.plain
+	switch coding {
+	case encode.Gzip:
+		body = f.gzip
+	case encode.Zstd:
+		body = f.zstd
+	}
+	if coding != encode.Identity {
+		h.Set("Content-Encoding", coding.String())
+	}
+	ctx.Response.SetBodyRaw(body)
+}
+
+// addPages registers the routes that no table stands behind. What they send is made from our own embedded files and endpoint table, so a
+// failure here is a slip in the program.
+func (s *Server) addPages() {
+	description, err := Description()
+	if err != nil {
+		panic(err)
+	}
+	docs, err := docsPage()
+	if err != nil {
+		panic(err)
+	}
+	openapi := newFixed(jsonType, dataPolicy, description)
+	reference := newFixed(htmlType, pagePolicy, docs)
+	icon := newFixed("image/x-icon", dataPolicy, mustRead("web/favicon.ico"))
+	s.router.ANY("/openapi.json", openapi.answer)
+	s.router.ANY("/docs", reference.answer)
+	s.router.ANY("/redoc", reference.answer)
+	s.router.ANY("/favicon.ico", icon.answer)
+	s.router.ANY("/", s.answerLanding)
+}
+
+// answerLanding writes the landing page, whose calls name the host that was asked.
+func (s *Server) answerLanding(ctx *fasthttp.RequestCtx) {
+	data := s.emptyLanding
+	if served := s.acquire(); served != nil {
+		data = served.landing
+		served.release(s.log)
+	}
+	data.Base = s.options.BaseURL
+	if data.Base == "" {
+		data.Base = "http://" + string(ctx.Host())
+	}
+	var page bytes.Buffer
+	if err := pages.ExecuteTemplate(&page, "landing.html", data); err != nil {
+		s.logFault("/", err)
+		answerError(ctx, err)
+		return
+	}
+	fixed := newFixed(htmlType, pagePolicy, page.Bytes())
+	fixed.answer(ctx)
+}

@@ -1,0 +1,245 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/fasthttp/router"
+	"github.com/valyala/fasthttp"
+
+	"hdqs/snapshot"
+)
+
+// Options are the choices of a server. The zero value is the public service's.
+type Options struct {
+	// Identifier says what becomes of requests without an application identifier. Zero refuses them.
+	Identifier IdentifierMode
+
+	// Logger takes what goes wrong. It never gets a byte of a request. nil is slog.Default.
+	Logger *slog.Logger
+
+	// ReadTimeout bounds the reading of one request, WriteTimeout the writing of one answer, IdleTimeout the wait for the next request
+	// of a connection. Zero is 5, 60 and 75 seconds.
+	ReadTimeout, WriteTimeout, IdleTimeout time.Duration
+
+	// Connections is the most connections at once. Zero is 65,536.
+	Connections int
+
+	// BaseURL is how callers reach the service, without a slash at the end, for the calls on the landing page. Empty is http and the host
+	// that was asked.
+	BaseURL string
+
+	// SmallIdle gives back the buffers of idle connections, at the cost of one more system call a request. Zero keeps them.
+	SmallIdle bool
+}
+
+// Defaults and bounds of the listeners.
+const (
+	readTimeout  = 5 * time.Second
+	writeTimeout = 60 * time.Second
+	idleTimeout  = 75 * time.Second
+	connections  = 65536
+
+	// headerRoom is what the read buffer has for header fields beside the longest URI.
+	headerRoom = 16 << 10
+	maxBody    = 1 << 10
+)
+
+// Server answers requests from the snapshot it serves. All methods may be called at any time and from any goroutine.
+type Server struct {
+	options Options
+	log     *slog.Logger
+	router  *router.Router
+	public  *fasthttp.Server
+	admin   *fasthttp.Server
+	current atomic.Pointer[served]
+
+	emptyLanding landingData
+
+	draining     atomic.Bool
+	unidentified atomic.Int64 // requests that had no good identifier
+	panics       atomic.Int64
+}
+
+// served is a bound snapshot in use. One reference belongs to the server while it is the current one, one to each request that reads it.
+type served struct {
+	bound   *Bound
+	landing landingData
+	date    string // of the snapshot
+	refs    atomic.Int64
+}
+
+// New makes a server without a snapshot: until the first Swap list requests get 503.
+func New(o Options) *Server {
+	s := &Server{options: o, log: o.Logger, router: router.New(), emptyLanding: newLanding(nil)}
+	if s.log == nil {
+		s.log = slog.Default()
+	}
+	s.addRoutes()
+	s.public = s.listener(s.handle)
+	s.admin = s.listener(s.handleAdmin)
+	return s
+}
+
+func (s *Server) listener(handler fasthttp.RequestHandler) *fasthttp.Server {
+	o := s.options
+	return &fasthttp.Server{
+		Handler:                      handler,
+		ErrorHandler:                 answerUnread,
+		Logger:                       quietLogger{s.log},
+		SecureErrorLogMessage:        true,
+		NoDefaultServerHeader:        true,
+		NoDefaultContentType:         true,
+		DisablePreParseMultipartForm: true,
+		CloseOnShutdown:              true,
+		LazyRequestTime:              true,
+		ReduceMemoryUsage:            o.SmallIdle,
+		ReadBufferSize:               maxURI + headerRoom,
+		MaxRequestBodySize:           maxBody,
+		Concurrency:                  orInt(o.Connections, connections),
+		ReadTimeout:                  orTime(o.ReadTimeout, readTimeout),
+		WriteTimeout:                 orTime(o.WriteTimeout, writeTimeout),
+		IdleTimeout:                  orTime(o.IdleTimeout, idleTimeout),
+	}
+}
+
+func orInt(n, zero int) int {
+	if n == 0 {
+		return zero
+	}
+	return n
+}
+
+func orTime(d, zero time.Duration) time.Duration {
+	if d == 0 {
+		return zero
+	}
+	return d
+}
+
+// addRoutes registers every path. Methods are told apart in handle, so that all paths refuse the same ones alike.
+func (s *Server) addRoutes() {
+	for i := range endpoints {
+		p := newPlan(&endpoints[i])
+		s.router.ANY(endpoints[i].Path, func(ctx *fasthttp.RequestCtx) { s.answerList(ctx, p) })
+	}
+	s.router.ANY(encodePath, answerEncode)
+	s.router.ANY(versionPath, answerVersion)
+	s.addPages()
+}
+
+// Swap serves another snapshot. On an error the old one stays, and snap is the caller's to close; otherwise the server closes each snapshot
+// when nobody reads it any more.
+func (s *Server) Swap(snap *snapshot.Snapshot) error {
+	bound, err := Bind(snap)
+	if err != nil {
+		return err
+	}
+	next := &served{bound: bound, landing: newLanding(bound), date: snap.Manifest.SnapshotTime.UTC().Format(time.DateOnly)}
+	next.refs.Store(1)
+	if old := s.current.Swap(next); old != nil {
+		old.release(s.log)
+	}
+	return nil
+}
+
+// acquire takes a reference to the current snapshot, nil when there is none yet. The caller releases it.
+func (s *Server) acquire() *served {
+	for {
+		v := s.current.Load()
+		if v == nil || v.hold() {
+			return v
+		}
+		// The last reference went between the two steps, so another snapshot is current.
+	}
+}
+
+// hold takes a reference unless none is left.
+func (v *served) hold() bool {
+	for {
+		n := v.refs.Load()
+		if n == 0 {
+			return false
+		}
+		if v.refs.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+func (v *served) release(log *slog.Logger) {
+	if v.refs.Add(-1) > 0 {
+		return
+	}
+	if err := v.bound.snap.Close(); err != nil {
+		log.Error("a replaced snapshot did not close", "snapshot", v.bound.snap.Manifest.ID, "error", err)
+	}
+}
+
+// Serve answers public requests of a listener until Shutdown.
+func (s *Server) Serve(l net.Listener) error { return s.public.Serve(l) }
+
+// ServeAdmin answers /healthz and /readyz on a second listener, which should not be public.
+func (s *Server) ServeAdmin(l net.Listener) error { return s.admin.Serve(l) }
+
+// Drain makes /readyz say that no new callers should come. Requests are answered as before.
+func (s *Server) Drain() { s.draining.Store(true) }
+
+// Shutdown stops both listeners, waits for running requests until ctx ends, and lets go of the snapshot.
+func (s *Server) Shutdown(ctx context.Context) error {
+	s.Drain()
+	err := errors.Join(s.public.ShutdownWithContext(ctx), s.admin.ShutdownWithContext(ctx))
+	if old := s.current.Swap(nil); old != nil {
+		old.release(s.log)
+	}
+	return err
+}
+
+// answerUnread answers a request that could not be read whole. The connection ends with it.
+func answerUnread(ctx *fasthttp.RequestCtx, err error) {
+	setShared(&ctx.Response.Header)
+	var small *fasthttp.ErrSmallBuffer
+	var network net.Error
+	switch {
+	case errors.As(err, &small):
+		// A URI that alone fills the buffer looks like this too; which it was cannot be told any more.
+		answerFault(ctx, fasthttp.StatusRequestHeaderFieldsTooLarge, bodyHeadersTooLarge)
+	case errors.Is(err, fasthttp.ErrBodyTooLarge):
+		answerFault(ctx, fasthttp.StatusRequestEntityTooLarge, bodyTooLarge)
+	case errors.As(err, &network) && network.Timeout():
+		answerFault(ctx, fasthttp.StatusRequestTimeout, bodyTimeout)
+	default:
+		answerFault(ctx, fasthttp.StatusBadRequest, bodyBadRequest)
+	}
+}
+
+// quietLogger takes the HTTP library's messages. Their arguments may hold bytes of requests, so only the fixed part is written.
+type quietLogger struct{ log *slog.Logger }
+
+// Printf logs the format without its arguments.
+func (l quietLogger) Printf(format string, _ ...any) {
+	fixed, _, _ := strings.Cut(format, "%")
+	l.log.Warn("connection", "message", strings.TrimSpace(fixed))
+}
+
+// logPanic logs where a panic happened. What it says is written only when the runtime words it: other texts may quote a request.
+func (s *Server) logPanic(fault any) {
+	s.panics.Add(1)
+	text := "(withheld)"
+	if err, ok := fault.(runtime.Error); ok {
+		text = err.Error()
+	}
+	s.log.Error("a request panicked", "panic", text, "stack", string(debug.Stack()))
+}
+
+// logFault logs an internal error of an endpoint, which quotes columns but no request.
+func (s *Server) logFault(path string, err error) {
+	s.log.Error("a request failed", "endpoint", path, "error", err)
+}
