@@ -1,0 +1,86 @@
+package index
+
+import "sync"
+
+// cache keeps the most recently used entries within a number of bytes. Goroutines may share it.
+type cache struct {
+	mu      sync.Mutex
+	limit   int
+	bytes   int
+	entries map[string]*cacheEntry
+	// The ring of entries from the most recently used (root.next) to the least (root.prev).
+	root cacheEntry
+}
+
+type cacheEntry struct {
+	prev, next *cacheEntry
+	key        string
+	value      any
+	bytes      int
+}
+
+// entryBytes is what an entry costs besides key and value: the entry itself, its place in the map and the headers of both.
+const entryBytes = 160
+
+func newCache(limit int) *cache {
+	c := &cache{limit: limit, entries: make(map[string]*cacheEntry)}
+	c.root.prev, c.root.next = &c.root, &c.root
+	return c
+}
+
+// get finds what was put under a key, nil for nothing. It does not keep the key.
+func (c *cache) get(key []byte) any {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e := c.entries[string(key)]
+	if e == nil {
+		return nil
+	}
+	e.unlink()
+	e.linkAfter(&c.root)
+	return e.value
+}
+
+// put keeps a value of a size under a key, in the place of what was there, and forgets the least recently used for it. What is too
+// large for a quarter of the cache is not kept.
+func (c *cache) put(key []byte, value any, size int) {
+	size += len(key) + entryBytes
+	if size > c.limit/4 {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.entries[string(key)]; e != nil {
+		c.drop(e)
+	}
+	for c.bytes+size > c.limit {
+		c.drop(c.root.prev)
+	}
+	e := &cacheEntry{key: string(key), value: value, bytes: size}
+	c.entries[e.key] = e
+	c.bytes += size
+	e.linkAfter(&c.root)
+}
+
+func (c *cache) drop(e *cacheEntry) {
+	e.unlink()
+	delete(c.entries, e.key)
+	c.bytes -= e.bytes
+}
+
+// size is the bytes kept.
+func (c *cache) size() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.bytes
+}
+
+func (e *cacheEntry) unlink() {
+	e.prev.next, e.next.prev = e.next, e.prev
+}
+
+func (e *cacheEntry) linkAfter(at *cacheEntry) {
+	e.prev, e.next = at, at.next
+	at.next.prev = e
+	at.next = e
+}

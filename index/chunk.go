@@ -1,0 +1,360 @@
+package index
+
+import (
+	"math/bits"
+	"sort"
+)
+
+// rowsOf is the rows of one chunk while operands are intersected: first a view of the smallest operand, then what is left of it, in
+// buffers of its own. A bitmap counts only within its window of words; outside of it nothing is known of page.
+type rowsOf struct {
+	shape  shape
+	size   int      // rows of the table in the chunk
+	pairs  []uint16 // runs
+	values []uint16 // array
+	page   *words   // bitmap
+	lo, hi int      // the window
+	known  int      // the number of rows when it is known, else -1
+
+	pageBuf  words
+	tested   words
+	valueBuf [2][maxArray]uint16
+	pairBuf  [2][2 * maxPairs]uint16
+	turn     int // which of two buffers is free
+}
+
+// maxPairs bounds the runs kept as runs: more take longer to combine than a bitmap.
+const maxPairs = 1024
+
+// load starts with a chunk of a set.
+func (r *rowsOf) load(s *set, c *chunk, size int) {
+	r.shape, r.size, r.known = c.shape, size, int(c.rows)
+	switch c.shape {
+	case runs:
+		r.pairs = s.pairs(c)
+	case array:
+		r.values = s.values(c)
+	case bitmap:
+		r.page, r.lo, r.hi = s.words(c), 0, (size+63)/64
+	}
+}
+
+// loadAll starts with every row.
+func (r *rowsOf) loadAll(size int) { r.shape, r.size, r.known = full, size, size }
+
+// and keeps the rows that a chunk of a set has too.
+func (r *rowsOf) and(s *set, c *chunk) {
+	switch {
+	case r.shape == none || c.shape == full:
+		return
+	case c.shape == none:
+		r.shape, r.known = none, 0
+		return
+	case r.shape == full:
+		r.load(s, c, r.size)
+		return
+	}
+	r.known = -1
+	switch {
+	case r.shape == array && c.shape == array:
+		r.setValues(intersect(r.freeValues(), r.values, s.values(c)))
+	case r.shape == array && c.shape == bitmap:
+		r.setValues(probe(r.freeValues(), r.values, s.words(c)))
+	case r.shape == array:
+		r.setValues(within(r.freeValues(), r.values, s.pairs(c)))
+	case r.shape == runs && c.shape == array:
+		r.setValues(within(r.freeValues(), s.values(c), r.pairs))
+	case r.shape == runs && c.shape == runs:
+		r.andRuns(s.pairs(c))
+	case r.shape == runs:
+		pairs := r.pairs
+		r.page, r.lo, r.hi = s.words(c), 0, (r.size+63)/64
+		r.maskBy(pairs)
+	case c.shape == array:
+		r.setValues(probe(r.freeValues(), r.inWindow(s.values(c)), r.page))
+	case c.shape == runs:
+		r.maskBy(s.pairs(c))
+	default:
+		r.andPage(s.words(c))
+	}
+}
+
+// andPage keeps the rows of a bitmap that another has too.
+func (r *rowsOf) andPage(page *words) {
+	a, b, dst := r.page[r.lo:r.hi], page[r.lo:r.hi], r.pageBuf[r.lo:r.hi]
+	if len(b) != len(a) || len(dst) != len(a) {
+		return
+	}
+	for i, w := range a {
+		dst[i] = w & b[i]
+	}
+	r.shape, r.page = bitmap, &r.pageBuf
+}
+
+// maskBy keeps the rows of a bitmap that lie in runs.
+func (r *rowsOf) maskBy(pairs []uint16) {
+	end := uint32(pairs[len(pairs)-2]) + uint32(pairs[len(pairs)-1]) + 1
+	lo, hi := max(r.lo, int(pairs[0]>>6)), min(r.hi, int(end+63)>>6)
+	if lo >= hi {
+		r.shape, r.known = none, 0
+		return
+	}
+	if r.page != &r.pageBuf {
+		copy(r.pageBuf[lo:hi], r.page[lo:hi])
+	}
+	r.shape, r.page, r.lo, r.hi = bitmap, &r.pageBuf, lo, hi
+	from := uint32(lo) << 6 // the first row not known to be in a run
+	for i := 0; i+1 < len(pairs); i += 2 {
+		first := uint32(pairs[i])
+		if first > from {
+			clearBits(r.page, from, min(first, uint32(hi)<<6))
+		}
+		if from = first + uint32(pairs[i+1]) + 1; from >= uint32(hi)<<6 {
+			return
+		}
+	}
+	clearBits(r.page, from, uint32(hi)<<6)
+}
+
+// andRuns keeps the rows of runs that lie in other runs.
+func (r *rowsOf) andRuns(other []uint16) {
+	if len(r.pairs)+len(other) > 2*maxPairs {
+		pairs := r.pairs
+		r.toPage()
+		if len(pairs) > 0 {
+			r.maskBy(other)
+		}
+		return
+	}
+	dst, n := r.pairBuf[r.turn][:], 0
+	r.turn ^= 1
+	a, b := r.pairs, other
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	for i := 0; i+1 < len(a) && len(b) > 0; i += 2 {
+		first, last := uint32(a[i]), uint32(a[i])+uint32(a[i+1])
+		b = b[runsBefore(b, first):]
+		for k := 0; k+1 < len(b); k += 2 {
+			from, to := uint32(b[k]), uint32(b[k])+uint32(b[k+1])
+			if from > last {
+				break
+			}
+			from, to = max(from, first), min(to, last)
+			dst[n], dst[n+1] = uint16(from), uint16(to-from)
+			n += 2
+		}
+	}
+	r.pairs, r.shape = dst[:n], runs
+	if n == 0 {
+		r.shape, r.known = none, 0
+	}
+}
+
+// runsBefore is the length of the leading runs that end before row: one by one at first, by bisection when they are many.
+func runsBefore(pairs []uint16, row uint32) int {
+	for i := 0; i < 16; i += 2 {
+		if i >= len(pairs) || uint32(pairs[i])+uint32(pairs[i+1]) >= row {
+			return i
+		}
+	}
+	return 2 * sort.Search(len(pairs)/2, func(i int) bool {
+		return uint32(pairs[2*i])+uint32(pairs[2*i+1]) >= row
+	})
+}
+
+// toPage turns whatever shape into a bitmap in pageBuf.
+func (r *rowsOf) toPage() {
+	switch r.shape {
+	case full:
+		r.lo, r.hi = 0, (r.size+63)/64
+		fillBits(&r.pageBuf, 0, uint32(r.size))
+		if r.size&63 != 0 {
+			r.pageBuf[r.hi-1] &= 1<<(r.size&63) - 1
+		}
+	case runs:
+		n := len(r.pairs)
+		r.lo, r.hi = int(r.pairs[0]>>6), (int(r.pairs[n-2])+int(r.pairs[n-1]))>>6+1
+		clear(r.pageBuf[r.lo:r.hi])
+		for i := 0; i+1 < n; i += 2 {
+			fillBits(&r.pageBuf, uint32(r.pairs[i]), uint32(r.pairs[i])+uint32(r.pairs[i+1])+1)
+		}
+	case bitmap:
+		if r.page != &r.pageBuf {
+			copy(r.pageBuf[r.lo:r.hi], r.page[r.lo:r.hi])
+		}
+	default:
+		return
+	}
+	r.shape, r.page = bitmap, &r.pageBuf
+}
+
+// test keeps the rows that pass an operand whose rows were not resolved. base is the first row of the chunk.
+func (r *rowsOf) test(o *operand, base uint32) {
+	if r.shape == none {
+		return
+	}
+	r.known = -1
+	if r.shape == array {
+		dst, n := r.freeValues(), 0
+		for _, v := range r.values {
+			if o.one(base + uint32(v)) {
+				dst[n] = v
+				n++
+			}
+		}
+		r.setValues(dst[:n])
+		return
+	}
+	r.toPage()
+	rows := r.count()
+	if rows*candidateFactor >= (r.hi-r.lo)*64 {
+		from := r.lo * 64
+		tested := r.tested[r.lo:r.hi]
+		clear(tested)
+		o.block(base+uint32(from), min(r.hi*64, r.size)-from, tested)
+		for i, w := range tested {
+			r.page[r.lo+i] &= w
+		}
+	} else {
+		for i := r.lo; i < r.hi; i++ {
+			for w := r.page[i]; w != 0; w &= w - 1 {
+				bit := w & -w
+				if !o.one(base + uint32(i<<6+bits.TrailingZeros64(w))) {
+					r.page[i] &^= bit
+				}
+			}
+		}
+	}
+	r.known = -1
+}
+
+// count is the number of rows.
+func (r *rowsOf) count() int {
+	if r.known >= 0 {
+		return r.known
+	}
+	n := 0
+	switch r.shape {
+	case runs:
+		for i := 1; i < len(r.pairs); i += 2 {
+			n += int(r.pairs[i]) + 1
+		}
+	case array:
+		n = len(r.values)
+	case bitmap:
+		for _, w := range r.page[r.lo:r.hi] {
+			n += bits.OnesCount64(w)
+		}
+	}
+	r.known = n
+	return n
+}
+
+// countAnd is the number of rows that a chunk of a set has too, which spares writing them down.
+func (r *rowsOf) countAnd(s *set, c *chunk) int {
+	if r.shape != bitmap || c.shape != bitmap {
+		r.and(s, c)
+		return r.count()
+	}
+	a, b := r.page[r.lo:r.hi], s.words(c)[r.lo:r.hi]
+	if len(a) != len(b) {
+		return 0
+	}
+	n := 0
+	for i, w := range a {
+		n += bits.OnesCount64(w & b[i])
+	}
+	return n
+}
+
+func (r *rowsOf) freeValues() []uint16 {
+	r.turn ^= 1
+	return r.valueBuf[r.turn][:]
+}
+
+func (r *rowsOf) setValues(values []uint16) {
+	r.values, r.shape, r.known = values, array, len(values)
+	if len(values) == 0 {
+		r.shape = none
+	}
+}
+
+// inWindow cuts values to those in the window.
+func (r *rowsOf) inWindow(values []uint16) []uint16 {
+	if r.lo > 0 {
+		values = values[sort.Search(len(values), func(i int) bool { return int(values[i]) >= r.lo*64 }):]
+	}
+	if r.hi < chunkWords {
+		values = values[:sort.Search(len(values), func(i int) bool { return int(values[i]) >= r.hi*64 })]
+	}
+	return values
+}
+
+// intersect writes the values that both lists have.
+func intersect(dst, a, b []uint16) []uint16 {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	n := 0
+	if len(b) > 32*len(a) {
+		for _, v := range a {
+			b = b[sort.Search(len(b), func(i int) bool { return b[i] >= v }):]
+			if len(b) == 0 {
+				break
+			}
+			if b[0] == v {
+				dst[n] = v
+				n++
+			}
+		}
+		return dst[:n]
+	}
+	// A step goes on in the list that is behind, or in both, without a branch on which: that branch would be missed half of the time.
+	for i, k := 0, 0; i < len(a) && k < len(b); {
+		x, y := int32(a[i]), int32(b[k])
+		dst[n] = a[i]
+		stepA, stepB := 1+(y-x)>>31, 1+(x-y)>>31 // 1 when x <= y, 1 when y <= x
+		n += int(stepA & stepB)
+		i += int(stepA)
+		k += int(stepB)
+	}
+	return dst[:n]
+}
+
+// probe writes the values whose bit is set.
+func probe(dst, values []uint16, page *words) []uint16 {
+	n := 0
+	for _, v := range values {
+		dst[n] = v
+		n += int(page[v>>6] >> (v & 63) & 1)
+	}
+	return dst[:n]
+}
+
+// within writes the values that lie in runs.
+func within(dst, values, pairs []uint16) []uint16 {
+	n := 0
+	for i := 0; i+1 < len(pairs) && len(values) > 0; i += 2 {
+		first, last := pairs[i], pairs[i]+pairs[i+1]
+		if values[0] < first {
+			values = values[valuesBefore(values, first):]
+		}
+		for len(values) > 0 && values[0] <= last {
+			dst[n] = values[0]
+			n++
+			values = values[1:]
+		}
+	}
+	return dst[:n]
+}
+
+// valuesBefore is the number of leading values below first.
+func valuesBefore(values []uint16, first uint16) int {
+	for i := range min(8, len(values)) {
+		if values[i] >= first {
+			return i
+		}
+	}
+	return sort.Search(len(values), func(i int) bool { return values[i] >= first })
+}

@@ -1,0 +1,141 @@
+package index
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"strings"
+	"unsafe"
+)
+
+// foldedTexts is a dictionary in folded form, one block of bytes, made for searching it whole: a NUL stands before each text and
+// behind the last, so that no literal of a pattern (which never has one) can match across two texts. It never changes.
+type foldedTexts struct {
+	bytes  []byte
+	starts []uint32    // of each text, and one more: starts[i+1]-1 ends text i
+	counts [256]uint32 // of each byte in bytes
+}
+
+// foldTexts folds n texts; it gives nil when they are longer than limit bytes together.
+func foldTexts(n int, text func(code uint32) string, limit int) *foldedTexts {
+	size := 1
+	for i := range n {
+		size += len(text(uint32(i))) + 1
+	}
+	if size > limit {
+		return nil
+	}
+	f := &foldedTexts{bytes: make([]byte, 1, size), starts: make([]uint32, n+1)}
+	for i := range n {
+		f.starts[i] = uint32(len(f.bytes))
+		f.bytes = append(appendFold(f.bytes, text(uint32(i))), 0)
+	}
+	f.starts[n] = uint32(len(f.bytes))
+	for _, c := range f.bytes {
+		f.counts[c]++
+	}
+	return f
+}
+
+// size is the memory held.
+func (f *foldedTexts) size() int { return cap(f.bytes) + 4*cap(f.starts) }
+
+// text is one folded text.
+func (f *foldedTexts) text(code int) string {
+	b := f.bytes[f.starts[code] : f.starts[code+1]-1]
+	return unsafe.String(unsafe.SliceData(b), len(b))
+}
+
+// search adds the codes of the texts that match p.
+func (f *foldedTexts) search(p *pattern, into codeSet) {
+	lit, whole := p.literal()
+	switch {
+	case p.never || len(f.starts) == 1:
+	case lit == "":
+		for code := range len(f.starts) - 1 {
+			if p.match(f.text(code)) {
+				into.add(uint32(code))
+			}
+		}
+	case whole && p.openHead && p.openTail:
+		f.searchLiteral(lit, func(code int) bool { return true }, into)
+	case whole && !p.openHead && !p.openTail && int(f.counts[0]) == len(f.starts): // no text holds a NUL
+		f.searchLiteral("\x00"+lit+"\x00", func(code int) bool { return true }, into)
+	default:
+		f.searchLiteral(lit, func(code int) bool { return p.match(f.text(code)) }, into)
+	}
+}
+
+// searchLiteral adds the codes of the texts that hold needle and are accepted. It looks at eight places at once for the needle's two rarest
+// bytes at their distance, and compares the needle only where both stand.
+func (f *foldedTexts) searchLiteral(needle string, accept func(code int) bool, into codeSet) {
+	const low, high = 0x0101010101010101, 0x8080808080808080
+	k1, k2 := f.rarest(needle)
+	c1, c2 := uint64(needle[k1])*low, uint64(needle[k2])*low
+	text, code := f.bytes, 0
+	end := len(text) - len(needle) // the last place a match can start
+	for at := 0; at <= end; {
+		var found uint64
+		if at+max(k1, k2)+8 <= len(text) {
+			x := binary.LittleEndian.Uint64(text[at+k1:]) ^ c1 | binary.LittleEndian.Uint64(text[at+k2:]) ^ c2
+			found = (x - low) &^ x & high
+			if found == 0 {
+				at += 8
+				continue
+			}
+		} else {
+			found = high
+		}
+		next := at + 8
+		for ; found != 0; found &= found - 1 {
+			place := at + bits.TrailingZeros64(found)/8
+			if place > end {
+				return
+			}
+			if string(text[place:place+len(needle)]) != needle {
+				continue
+			}
+			for int(f.starts[code+1]) <= place+min(1, len(needle)-1) {
+				code++
+			}
+			if accept(code) {
+				into.add(uint32(code))
+			}
+			// Go on behind this text. Its closing NUL stays in sight, as the needle of a whole text starts with one.
+			next = int(f.starts[code+1]) - 1
+			break
+		}
+		at = max(next, at+1)
+	}
+}
+
+// rarest gives the places of the two bytes of the needle that are rarest in the dictionary (the same place twice for one byte).
+func (f *foldedTexts) rarest(needle string) (k1, k2 int) {
+	k2 = -1
+	for k := range len(needle) {
+		switch n := f.counts[needle[k]]; {
+		case k == k1:
+		case n < f.counts[needle[k1]]:
+			k1, k2 = k, k1
+		case k2 < 0 || n < f.counts[needle[k2]]:
+			k2 = k
+		}
+	}
+	if k2 < 0 {
+		k2 = k1
+	}
+	return k1, k2
+}
+
+// searchTexts is search for a dictionary too large to keep folded.
+func searchTexts(n int, text func(code uint32) string, p *pattern, into codeSet) {
+	var buf []byte
+	for code := range uint32(n) {
+		buf = appendFold(buf[:0], text(code))
+		if p.match(unsafe.String(unsafe.SliceData(buf), len(buf))) {
+			into.add(code)
+		}
+	}
+}
+
+// hasNUL says whether a filter's text can match nothing.
+func hasNUL(text string) bool { return strings.IndexByte(text, 0) >= 0 }

@@ -1,0 +1,184 @@
+package index
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"hdqs/snapshot"
+)
+
+// ErrFilter marks a filter that the table cannot answer: an unknown column, or an op that a column's kind does not have.
+var ErrFilter = errors.New("index: invalid filter")
+
+func filterf(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrFilter, fmt.Sprintf(format, args...))
+}
+
+// Options are the limits of an Index. The zero value is meant for serving.
+type Options struct {
+	// CacheBytes bounds what is kept of answered filters: their rows, and totals. 0 means two bytes a row, within 1 MiB and 24 MiB;
+	// negative keeps nothing.
+	CacheBytes int
+	// FoldedBytes bounds the dictionaries kept in folded form for Like and Contains. 0 means 32 MiB; negative keeps none.
+	FoldedBytes int
+}
+
+// The defaults of Options. A bitmap of a whole table is an eighth of a byte a row, so the cache holds sixteen of the widest filters.
+const (
+	cacheBytesPerRow   = 2
+	minCacheBytes      = 1 << 20
+	maxCacheBytes      = 24 << 20
+	defaultFoldedBytes = 32 << 20
+)
+
+// Index answers queries on one segment. Any number of goroutines may share it. It reads the segment in place and keeps little of its own
+// (Bytes); it must not be used after the segment is closed.
+type Index struct {
+	rows    int
+	columns map[string]*column
+	cache   *cache
+	pool    sync.Pool // of *scratch
+
+	folded      atomic.Int64 // bytes of folded dictionaries
+	foldedLimit int64
+}
+
+// column is a column as filters see it.
+type column struct {
+	col   *snapshot.Column
+	id    uint32
+	space *space // what its filters select by; nil for numbers of rows without a dictionary
+
+	index  *Index
+	once   sync.Once
+	folded *foldedTexts
+}
+
+// space is one kind of code that rows have: the codes of a column, or the tuple numbers of a group.
+type space struct {
+	codes    snapshot.Packed
+	size     int // number of codes, null's included
+	postings snapshot.Postings
+	indexed  bool
+	bytes    int             // of all frozen postings
+	checked  []atomic.Uint32 // one bit a code: openFrozen has looked at every row of its posting
+}
+
+// Open makes an Index of a segment with the default options.
+func Open(seg *snapshot.Segment) (*Index, error) { return OpenWith(seg, Options{}) }
+
+// OpenWith makes an Index of a segment.
+func OpenWith(seg *snapshot.Segment, o Options) (*Index, error) {
+	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
+		return nil, errors.New("index: postings are read in place, which takes a little-endian machine")
+	}
+	if o.CacheBytes == 0 {
+		o.CacheBytes = min(max(seg.Rows()*cacheBytesPerRow, minCacheBytes), maxCacheBytes)
+	}
+	if o.FoldedBytes == 0 {
+		o.FoldedBytes = defaultFoldedBytes
+	}
+	x := &Index{
+		rows: seg.Rows(), columns: make(map[string]*column, len(seg.Columns())),
+		cache: newCache(o.CacheBytes), foldedLimit: int64(o.FoldedBytes),
+	}
+	x.pool.New = func() any { return new(scratch) }
+	groups := make(map[*snapshot.Group]*space, len(seg.Groups()))
+	for _, g := range seg.Groups() {
+		groups[g] = newSpace(g.Codes, g.Tuples, g.Postings, true)
+	}
+	for i, col := range seg.Columns() {
+		c := &column{col: col, id: uint32(i), index: x}
+		switch {
+		case col.Group != nil:
+			c.space = groups[col.Group]
+		case col.Coded():
+			size := col.Cardinality()
+			if col.Nullable {
+				size++
+			}
+			p, ok := col.Postings()
+			c.space = newSpace(col.Codes(), size, p, ok)
+		}
+		x.columns[col.Name] = c
+	}
+	return x, nil
+}
+
+func newSpace(codes snapshot.Packed, size int, p snapshot.Postings, indexed bool) *space {
+	s := &space{codes: codes, size: size, postings: p, indexed: indexed && p.Len() >= size}
+	if s.indexed && !p.Sorted() {
+		s.checked = make([]atomic.Uint32, (size+31)/32)
+		for code := range uint32(size) {
+			s.bytes += len(p.Frozen(code))
+		}
+	}
+	return s
+}
+
+// Rows is the number of rows of the table.
+func (x *Index) Rows() int { return x.rows }
+
+// Bytes is the memory the Index holds besides the segment's: folded dictionaries, cached rows and totals, and a little per column.
+func (x *Index) Bytes() int64 {
+	n := x.folded.Load() + int64(x.cache.size())
+	seen := make(map[*space]bool)
+	for _, c := range x.columns {
+		n += int64(unsafe.Sizeof(*c))
+		if c.space != nil && !seen[c.space] {
+			seen[c.space] = true
+			n += int64(unsafe.Sizeof(*c.space)) + 4*int64(len(c.space.checked))
+		}
+	}
+	return n
+}
+
+// foldedTexts is the column's dictionary in folded form, made when first asked for; nil when the limit is reached.
+func (c *column) foldedTexts() *foldedTexts {
+	c.once.Do(func() {
+		left := c.index.foldedLimit - c.index.folded.Load()
+		if f := foldTexts(c.col.Cardinality(), c.col.TextOf, int(left)); f != nil {
+			if size := int64(f.size()); c.index.folded.Add(size) <= c.index.foldedLimit {
+				c.folded = f
+			} else {
+				c.index.folded.Add(-size)
+			}
+		}
+	})
+	return c.folded
+}
+
+// check says whether the column can answer an op.
+func (c *column) check(op Op) error {
+	textual := c.col.Kind == snapshot.Text || c.col.Kind == snapshot.Enum
+	switch op {
+	case Equal:
+		return nil
+	case Like, Contains:
+		if textual {
+			return nil
+		}
+	case AtLeast, Below, AtLeastOrNull:
+		if !textual {
+			return nil
+		}
+	}
+	return filterf("column %q of kind %d has no op %d", c.col.Name, c.col.Kind, op)
+}
+
+// open makes s a view of the posting of a code.
+func (s *space) open(view *set, code uint32, rows int) error {
+	word, bit := &s.checked[code>>5], uint32(1)<<(code&31)
+	checked := word.Load()&bit != 0
+	if err := openFrozen(view, s.postings.Frozen(code), rows, checked); err != nil {
+		return fmt.Errorf("code %d of %d: %w", code, s.size, err)
+	}
+	if !checked {
+		word.Or(bit)
+	}
+	return nil
+}

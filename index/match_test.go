@@ -1,0 +1,159 @@
+package index
+
+import (
+	"bufio"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+)
+
+// matchCase is a line of testdata/match.txt.
+type matchCase struct {
+	at            string // file and line
+	op            Op
+	pattern, text string
+	want          bool
+}
+
+func readMatchCases(t testing.TB) []matchCase {
+	t.Helper()
+	file, err := os.Open("testdata/match.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var cases []matchCase
+	lines := bufio.NewScanner(file)
+	for n := 1; lines.Scan(); n++ {
+		line := lines.Text()
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		c := matchCase{at: fmt.Sprintf("match.txt:%d", n)}
+		op, rest, _ := strings.Cut(line, " ")
+		c.op = map[string]Op{"like": Like, "contains": Contains}[op]
+		var bad error
+		for _, dst := range []*string{&c.pattern, &c.text} {
+			quoted, err := strconv.QuotedPrefix(rest)
+			if err != nil {
+				bad = err
+				break
+			}
+			*dst, _ = strconv.Unquote(quoted)
+			rest = strings.TrimPrefix(rest[len(quoted):], " ")
+		}
+		if bad != nil || c.op == 0 || rest != "yes" && rest != "no" {
+			t.Fatalf("%s: cannot read %q", c.at, line)
+		}
+		c.want = rest == "yes"
+		cases = append(cases, c)
+	}
+	if err := lines.Err(); err != nil || len(cases) == 0 {
+		t.Fatal("no cases read", err)
+	}
+	return cases
+}
+
+// matchTwin is what Scan does with a text.
+func matchTwin(op Op, pattern, text string) bool {
+	return !strings.Contains(pattern, "\x00") && likeRegexp(op, pattern).MatchString(strings.Map(unicode.ToLower, text))
+}
+
+func lowered(text string) string { return string(appendFold(nil, text)) }
+
+func TestMatchCases(t *testing.T) {
+	for _, c := range readMatchCases(t) {
+		p := compilePattern(c.op, c.pattern)
+		if got := p.match(lowered(c.text)); got != c.want {
+			t.Errorf("%s: %q against %q is %v", c.at, c.pattern, c.text, got)
+		}
+		if got := matchTwin(c.op, c.pattern, c.text); got != c.want {
+			t.Errorf("%s: the twin says %v", c.at, got)
+		}
+		for _, texts := range [][]string{{c.text}, {"", c.text, "x"}, {c.text, c.text + "y", "zz"}} {
+			f := foldTexts(len(texts), func(i uint32) string { return texts[i] }, 1<<20)
+			got, slow := newCodeSet(len(texts)), newCodeSet(len(texts))
+			f.search(p, got)
+			searchTexts(len(texts), func(i uint32) string { return texts[i] }, p, slow)
+			for i, text := range texts {
+				if want := matchTwin(c.op, c.pattern, text); got.has(uint32(i)) != want || slow.has(uint32(i)) != want {
+					t.Errorf("%s: text %d of %q: search %v, slow search %v, want %v",
+						c.at, i, texts, got.has(uint32(i)), slow.has(uint32(i)), want)
+				}
+			}
+		}
+	}
+}
+
+// randomText draws from few characters, so that patterns often match, some of more than a byte or of different size in lower case.
+func randomText(r *rand.Rand, letters string, longest int) string {
+	runes := []rune(letters)
+	var b strings.Builder
+	for range r.IntN(longest + 1) {
+		b.WriteRune(runes[r.IntN(len(runes))])
+	}
+	return b.String()
+}
+
+const (
+	textLetters    = "abAB éÉ語İ\\%_"
+	patternLetters = "abAB éÉ語i\\\\%%__"
+)
+
+// TestSearchAgainstTwin searches random dictionaries with random patterns and compares each text's answer with a regular expression's.
+func TestSearchAgainstTwin(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(seed, 1))
+	for range 3000 {
+		texts := make([]string, r.IntN(40))
+		for i := range texts {
+			texts[i] = randomText(r, textLetters, 12)
+			if r.IntN(50) == 0 {
+				texts[i] += "\x00" + randomText(r, textLetters, 3)
+			}
+		}
+		op, pattern := Like, randomText(r, patternLetters, 6)
+		if r.IntN(2) == 0 {
+			op = Contains
+		}
+		p := compilePattern(op, pattern)
+		got := newCodeSet(len(texts))
+		foldTexts(len(texts), func(i uint32) string { return texts[i] }, 1<<20).search(p, got)
+		for i, text := range texts {
+			if want := matchTwin(op, pattern, text); got.has(uint32(i)) != want {
+				t.Fatalf("seed %d: op %d %q against %q is %v", seed, op, pattern, text, !want)
+			}
+		}
+	}
+}
+
+// FuzzMatch promises that any pattern on any text gives the regular expression's answer, in a time in proportion to their lengths.
+func FuzzMatch(f *testing.F) {
+	f.Add("%a_b%", "xxa\xffb", true)
+	f.Add("\\", "\\", false)
+	f.Add("a%%b", "A\x00B", false)
+	f.Fuzz(func(t *testing.T, pattern, text string, contains bool) {
+		if len(pattern) > 300 { // the twin's program grows with it
+			return
+		}
+		op := Like
+		if contains {
+			op = Contains
+		}
+		want := matchTwin(op, pattern, text)
+		p := compilePattern(op, pattern)
+		if got := p.match(lowered(text)); got != want {
+			t.Fatalf("%q against %q is %v", pattern, text, got)
+		}
+		got := newCodeSet(2)
+		foldTexts(2, func(i uint32) string { return []string{text, "other"}[i] }, 1<<20).search(p, got)
+		if got.has(0) != want || got.has(1) != matchTwin(op, pattern, "other") {
+			t.Fatalf("search: %q in %q is %v", pattern, text, got.has(0))
+		}
+	})
+}

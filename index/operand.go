@@ -1,0 +1,317 @@
+package index
+
+import (
+	"unsafe"
+)
+
+// operand is a filter made ready: which codes or numbers pass, and once resolved which rows. It never changes once it is in the cache,
+// where one that got resolved takes the place of the one that was not.
+type operand struct {
+	parts []part // or'ed; none of them passes nothing or everything
+	all   bool   // every row passes
+	set   *set   // the rows that pass, nil until resolved
+	cost  int    // about how many nanoseconds resolving takes
+}
+
+// part is the share of an operand that one kind of code decides, or one column of numbers.
+type part struct {
+	space   *space
+	codes   codeSet // those that pass
+	count   int     // how many
+	numbers *numberTest
+}
+
+// What resolving costs, in nanoseconds, roughly: by row for reading a packed value and testing it, by code for opening a posting, by code
+// for a run. Postings cost about one for each of their bytes. rowCost is also what testing a candidate costs, times candidateFactor.
+const (
+	rowCost         = 1
+	candidateFactor = 4
+	postingCost     = 64
+	runCost         = 8
+)
+
+// prepare works out which codes pass a filter that check has accepted.
+func (x *Index) prepare(f *Filter) *operand {
+	o := new(operand)
+	for _, name := range f.Columns {
+		c := x.columns[name]
+		if c.space == nil {
+			o.parts = append(o.parts, part{numbers: newNumberTest(c.col, f.Op, &f.Value)})
+			continue
+		}
+		p := o.partOf(c.space)
+		if c.col.Group != nil {
+			c.tuplesMatching(f.Op, &f.Value, p.codes)
+		} else {
+			c.valuesMatching(f.Op, &f.Value, p.codes)
+		}
+	}
+	kept := o.parts[:0]
+	for _, p := range o.parts {
+		if p.numbers == nil {
+			p.count = p.codes.count()
+			if p.count == 0 {
+				continue
+			}
+			o.all = o.all || p.count == p.space.size
+		} else if p.numbers.never() {
+			continue
+		}
+		o.cost += p.cost(x.rows)
+		kept = append(kept, p)
+	}
+	o.parts = kept
+	return o
+}
+
+// partOf is the operand's part for a space, which columns of one group share.
+func (o *operand) partOf(s *space) *part {
+	for i := range o.parts {
+		if o.parts[i].space == s {
+			return &o.parts[i]
+		}
+	}
+	// One bit more than there are codes, as null's code exists only in nullable columns.
+	o.parts = append(o.parts, part{space: s, codes: newCodeSet(s.size + 1)})
+	return &o.parts[len(o.parts)-1]
+}
+
+// size is the memory held.
+func (o *operand) size() int {
+	n := int(unsafe.Sizeof(*o))
+	for i := range o.parts {
+		p := &o.parts[i]
+		n += int(unsafe.Sizeof(*p)) + 8*len(p.codes)
+		if p.numbers != nil {
+			n += int(unsafe.Sizeof(*p.numbers)) + len(p.numbers.spans)*int(unsafe.Sizeof(span{}))
+		}
+	}
+	if o.set != nil {
+		n += o.set.size()
+	}
+	return n
+}
+
+// one tests a row.
+func (o *operand) one(row uint32) bool {
+	for i := range o.parts {
+		p := &o.parts[i]
+		if p.numbers != nil {
+			if p.numbers.one(row) {
+				return true
+			}
+		} else if p.codes.has(uint32(p.space.codes.At(row))) {
+			return true
+		}
+	}
+	return false
+}
+
+// block sets bit i of out for each i below n for which row from+i passes. out has whole words.
+func (o *operand) block(from uint32, n int, out []uint64) {
+	for i := range o.parts {
+		o.parts[i].block(from, n, out)
+	}
+}
+
+func (p *part) block(from uint32, n int, out []uint64) {
+	if p.numbers != nil {
+		p.numbers.block(from, n, out)
+	} else {
+		codesIn(p.space.codes, from, n, p.codes, out)
+	}
+}
+
+// cost estimates what resolving takes.
+func (p *part) cost(rows int) int {
+	scan := rows * rowCost
+	switch {
+	case p.numbers != nil || !p.space.indexed:
+		return scan
+	case p.space.postings.Sorted():
+		return p.count * runCost
+	}
+	cost, _ := p.unionCost()
+	return min(cost, scan)
+}
+
+// unionCost is what uniting the postings of the codes takes, or those of all other codes when that is less work.
+func (p *part) unionCost() (cost int, negated bool) {
+	own := 0
+	p.codes.each(func(code uint32) error {
+		own += len(p.space.postings.Frozen(code))
+		return nil
+	})
+	own += p.count * postingCost
+	others := p.space.bytes + p.space.size*postingCost - own
+	if others < own {
+		return others, true
+	}
+	return own, false
+}
+
+// resolve finds the rows that pass. The error is ErrPosting.
+func (o *operand) resolve(x *Index, w *scratch) (*set, error) {
+	if len(o.parts) == 1 {
+		p := &o.parts[0]
+		switch {
+		case p.numbers != nil || !p.space.indexed:
+		case p.space.postings.Sorted():
+			w.spans = p.appendSpans(w.spans[:0])
+			return rangesSet(w.spans, x.rows), nil
+		case p.count == 1:
+			return p.single(x.rows, w)
+		}
+	}
+	w.builder.reset(x.rows)
+	for i := range o.parts {
+		if err := o.parts[i].resolve(x.rows, w); err != nil {
+			return nil, err
+		}
+	}
+	return w.builder.build(), nil
+}
+
+// resolve adds the rows that pass to the builder.
+func (p *part) resolve(rows int, w *scratch) error {
+	indexed := p.numbers == nil && p.space.indexed
+	if indexed && p.space.postings.Sorted() {
+		w.spans = p.appendSpans(w.spans[:0])
+		for _, r := range w.spans {
+			w.builder.addRange(r.From, r.To)
+		}
+		return nil
+	}
+	if indexed {
+		if cost, negated := p.unionCost(); cost < rows*rowCost {
+			return p.unite(rows, w, negated)
+		}
+	}
+	for k := range chunkCount(rows) {
+		p.block(uint32(k)<<chunkBits, chunkSize(rows, k), w.builder.page(k)[:])
+	}
+	return nil
+}
+
+// unite adds the postings of the codes to the builder, or all but those of the other codes.
+func (p *part) unite(rows int, w *scratch, negated bool) error {
+	codes, b := p.codes, &w.builder
+	if negated {
+		codes = append(w.codes[:0], codes...)[:(p.space.size+63)/64]
+		w.codes = codes
+		codes.negate(p.space.size)
+		b = &w.others
+		b.reset(rows)
+	}
+	err := codes.each(func(code uint32) error {
+		if err := p.space.open(&w.view, code, rows); err != nil {
+			return err
+		}
+		b.add(&w.view)
+		return nil
+	})
+	if err == nil && negated {
+		b.negate()
+		w.builder.addBuilder(b)
+	}
+	return err
+}
+
+// single is the posting of the only code that passes, in place unless its shapes are slow to combine.
+func (p *part) single(rows int, w *scratch) (*set, error) {
+	var only uint32
+	p.codes.each(func(code uint32) error {
+		only = code
+		return nil
+	})
+	view := new(set)
+	if err := p.space.open(view, only, rows); err != nil {
+		return nil, err
+	}
+	if !view.slow() {
+		return view, nil
+	}
+	w.builder.reset(rows)
+	w.builder.add(view)
+	return w.builder.build(), nil
+}
+
+// slow says whether enough of the chunks are long lists that bitmaps are worth their memory.
+func (s *set) slow() bool {
+	long := 0
+	for i := range s.chunks {
+		c := &s.chunks[i]
+		if c.shape == array && c.n > maxBuiltValues || c.shape == runs && c.n > maxBuiltRuns {
+			long++
+		}
+	}
+	return long > 4
+}
+
+// appendSpans appends the rows of the codes of sorted postings, neighbours joined.
+func (p *part) appendSpans(dst []Range) []Range {
+	p.codes.each(func(code uint32) error {
+		from, to := p.space.postings.Start(code), p.space.postings.Start(code+1)
+		switch n := len(dst); {
+		case from == to:
+		case n > 0 && dst[n-1].To == from:
+			dst[n-1].To = to
+		default:
+			dst = append(dst, Range{from, to})
+		}
+		return nil
+	})
+	return dst
+}
+
+// rangesSet is the set of the rows in ascending ranges that do not touch.
+func rangesSet(ranges []Range, rows int) *set {
+	s := &set{chunks: make([]chunk, chunkCount(rows)), own: true}
+	// As in builder.build: a pass to choose shapes and places, one to write.
+	perChunk(ranges, func(k int, from, to uint32) {
+		s.chunks[k].rows += to - from
+		s.chunks[k].at++ // the number of runs, until places are given
+	})
+	at := 0
+	for k := range s.chunks {
+		c := &s.chunks[k]
+		pairs := int(c.at)
+		c.at = uint32(at)
+		switch {
+		case c.rows == 0:
+		case int(c.rows) == chunkSize(rows, k):
+			c.shape = full
+		case pairs <= maxBuiltRuns:
+			c.shape = runs
+			at += (4*pairs + 7) &^ 7
+		default:
+			c.shape = bitmap
+			at += 8 * chunkWords
+		}
+		s.rows += int(c.rows)
+	}
+	s.allocate(at)
+	perChunk(ranges, func(k int, from, to uint32) {
+		switch c := &s.chunks[k]; c.shape {
+		case runs:
+			c.n++
+			pairs := s.pairs(c)
+			pairs[len(pairs)-2], pairs[len(pairs)-1] = uint16(from), uint16(to-from-1)
+		case bitmap:
+			fillBits(s.words(c), from, to)
+		}
+	})
+	return s
+}
+
+// perChunk calls f with each range cut at the chunks, in rows of the chunk.
+func perChunk(ranges []Range, f func(k int, from, to uint32)) {
+	for _, r := range ranges {
+		for from := uint64(r.From); from < uint64(r.To); {
+			k := from >> chunkBits
+			end := min(uint64(r.To), (k+1)<<chunkBits)
+			f(int(k), uint32(from-k<<chunkBits), uint32(end-k<<chunkBits))
+			from = end
+		}
+	}
+}

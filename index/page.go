@@ -1,0 +1,90 @@
+package index
+
+import "math/bits"
+
+// emitter cuts the page out of the rows that pass, which come in order.
+type emitter struct {
+	ranges []Range
+	skip   uint64 // passing rows still before the page
+	left   int    // rows still missing
+	rows   int
+}
+
+// finish hands the page over.
+func (e *emitter) finish(p *Page) { p.Ranges, p.Rows = e.ranges, e.rows }
+
+// add takes the rows from to to-1.
+func (e *emitter) add(from, to uint32) {
+	n := uint64(to - from)
+	if e.skip >= n {
+		e.skip -= n
+		return
+	}
+	from += uint32(e.skip)
+	e.skip = 0
+	if uint64(to-from) > uint64(e.left) {
+		to = from + uint32(e.left)
+	}
+	e.append(from, to)
+}
+
+// append adds a range to the page, which has room for it and needs nothing skipped.
+func (e *emitter) append(from, to uint32) {
+	if from >= to {
+		return
+	}
+	e.left -= int(to - from)
+	e.rows += int(to - from)
+	if n := len(e.ranges); n > 0 && e.ranges[n-1].To == from {
+		e.ranges[n-1].To = to
+		return
+	}
+	e.ranges = append(e.ranges, Range{from, to})
+}
+
+// addRows takes the rows of a chunk that starts at base.
+func (e *emitter) addRows(r *rowsOf, base uint32) {
+	switch r.shape {
+	case full:
+		e.add(base, base+uint32(r.size))
+	case runs:
+		for i := 0; i+1 < len(r.pairs) && e.left > 0; i += 2 {
+			from := base + uint32(r.pairs[i])
+			e.add(from, from+uint32(r.pairs[i+1])+1)
+		}
+	case array:
+		n := min(e.skip, uint64(len(r.values)))
+		e.skip -= n
+		values := r.values[n:]
+		for _, v := range values[:min(len(values), e.left)] {
+			e.append(base+uint32(v), base+uint32(v)+1)
+		}
+	case bitmap:
+		e.addWords(r, base)
+	}
+}
+
+// addWords takes the rows of a bitmap.
+func (e *emitter) addWords(r *rowsOf, base uint32) {
+	i := r.lo
+	for ; i < r.hi; i++ {
+		n := uint64(bits.OnesCount64(r.page[i]))
+		if e.skip < n {
+			break
+		}
+		e.skip -= n
+	}
+	for ; i < r.hi && e.left > 0; i++ {
+		w, at := r.page[i], base+uint32(i)<<6
+		for ; e.skip > 0; e.skip-- {
+			w &= w - 1
+		}
+		for w != 0 && e.left > 0 {
+			first := uint32(bits.TrailingZeros64(w))
+			n := uint32(bits.TrailingZeros64(^(w >> first)))
+			e.append(at+first, at+first+min(n, uint32(e.left)))
+			// The lowest run of ones carries out when its lowest one is added to it.
+			w &= w + w&-w
+		}
+	}
+}

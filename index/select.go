@@ -1,0 +1,283 @@
+package index
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"slices"
+	"sort"
+)
+
+// scratch is the memory of one Select, reused by the next.
+type scratch struct {
+	keys     []byte // the filters' keys, one after the other
+	filters  []keyed
+	key      []byte // of the whole query
+	operands []*operand
+	counts   []uint32
+
+	rows    rowsOf
+	builder builder
+	others  builder
+	view    set
+	spans   []Range
+	codes   codeSet
+}
+
+// keyed is a filter and where its key stands in scratch.keys.
+type keyed struct {
+	filter   *Filter
+	from, to int
+}
+
+// totals are the exact counts of a set of filters: the passing rows before each chunk, and at the end all.
+type totals struct{ before []uint32 }
+
+func (t *totals) total() int { return int(t.before[len(t.before)-1]) }
+
+// Select answers a query: in p the ranges of the page's rows, how many they are, and how many rows pass in all. The error is ErrFilter
+// for a filter the table cannot answer, ErrPosting for a damaged segment; p is then empty.
+func (x *Index) Select(q *Query, p *Page) error {
+	p.Ranges, p.Rows, p.Total = p.Ranges[:0], 0, 0
+	for i := range q.Filters {
+		if err := x.check(&q.Filters[i]); err != nil {
+			return err
+		}
+	}
+	out := emitter{ranges: p.Ranges, left: max(q.Limit, 0), skip: q.Offset}
+	if len(q.Filters) == 0 {
+		p.Total = x.rows
+		out.add(0, uint32(x.rows))
+		out.finish(p)
+		return nil
+	}
+	w := x.pool.Get().(*scratch)
+	defer x.pool.Put(w)
+	w.makeKeys(x, q.Filters)
+	known, _ := x.cache.get(w.key).(*totals)
+	if known != nil && (out.left == 0 || q.Offset >= uint64(known.total())) {
+		p.Total = known.total()
+		return nil
+	}
+	err := x.operands(w)
+	if err == nil {
+		p.Total = x.walk(w, known, &out)
+	}
+	clear(w.operands)
+	clear(w.filters)
+	out.finish(p)
+	return err
+}
+
+func (x *Index) check(f *Filter) error {
+	if len(f.Columns) == 0 {
+		return filterf("a filter with op %d names no column", f.Op)
+	}
+	for _, name := range f.Columns {
+		c := x.columns[name]
+		if c == nil {
+			return filterf("the table has no column %q", name)
+		}
+		if err := c.check(f.Op); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// makeKeys gives each filter a key that tells it from all others, and the query the keys of its filters in an order of their own, each
+// once. A query's key starts with a byte that no filter's does.
+func (w *scratch) makeKeys(x *Index, filters []Filter) {
+	w.keys, w.filters = w.keys[:0], w.filters[:0]
+	for i := range filters {
+		from := len(w.keys)
+		w.keys = x.appendKey(w.keys, &filters[i])
+		w.filters = append(w.filters, keyed{&filters[i], from, len(w.keys)})
+	}
+	same := func(a, b keyed) int { return bytes.Compare(w.keys[a.from:a.to], w.keys[b.from:b.to]) }
+	slices.SortFunc(w.filters, same)
+	w.filters = slices.CompactFunc(w.filters, func(a, b keyed) bool { return same(a, b) == 0 })
+	w.key = append(w.key[:0], 0)
+	for _, f := range w.filters {
+		w.key = binary.AppendUvarint(w.key, uint64(f.to-f.from))
+		w.key = append(w.key, w.keys[f.from:f.to]...)
+	}
+}
+
+func (x *Index) appendKey(dst []byte, f *Filter) []byte {
+	dst = append(dst, byte(f.Op), byte(f.Value.Beyond))
+	dst = binary.AppendUvarint(dst, uint64(len(f.Columns)))
+	for _, name := range f.Columns {
+		dst = binary.AppendUvarint(dst, uint64(x.columns[name].id))
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(f.Value.Text)))
+	dst = append(dst, f.Value.Text...)
+	dst = binary.AppendVarint(dst, f.Value.Int)
+	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(f.Value.Float))
+	if e := f.Value.Exact; e != nil {
+		dst = append(e.Num().Append(dst, 62), '/')
+		dst = e.Denom().Append(dst, 62)
+	}
+	return dst
+}
+
+// operands fills w.operands with what the filters need, resolved where that pays, smallest first; one that nothing passes stands alone.
+func (x *Index) operands(w *scratch) error {
+	w.operands = w.operands[:0]
+	fewest := x.rows
+	for _, f := range w.filters {
+		key := w.keys[f.from:f.to]
+		o, seen := x.cache.get(key).(*operand)
+		if o == nil {
+			o = x.prepare(f.filter)
+		}
+		switch {
+		case o.set != nil || seen && o.all:
+		case !o.all && (seen || o.cost < cheapCost):
+			var err error
+			if o, err = x.resolved(w, o, key, true); err != nil {
+				return err
+			}
+		default:
+			x.cache.put(key, o, o.size())
+		}
+		switch {
+		case len(o.parts) == 0 || o.set != nil && o.set.rows == 0:
+			w.operands = append(w.operands[:0], o)
+			return nil
+		case o.all:
+			continue
+		case o.set != nil:
+			fewest = min(fewest, o.set.rows)
+		}
+		w.operands = append(w.operands, o)
+	}
+	return x.resolveRest(w, fewest)
+}
+
+// cheapCost is what resolving may cost without a second thought, in nanoseconds: about what else a query takes.
+const cheapCost = 10_000
+
+// resolved is an operand with its rows. With keep it goes into the cache in place of the other.
+func (x *Index) resolved(w *scratch, o *operand, key []byte, keep bool) (*operand, error) {
+	rows, err := o.resolve(x, w)
+	if err != nil {
+		return nil, err
+	}
+	done := *o
+	done.set = rows
+	if keep {
+		x.cache.put(key, &done, done.size())
+	}
+	return &done, nil
+}
+
+// resolveRest resolves the operands that are left where that costs less than testing the rows that pass all others, the cheapest first,
+// and sorts. They are new, and what is large is not kept in the cache before it is asked for again.
+func (x *Index) resolveRest(w *scratch, fewest int) error {
+	sort.Sort((*byCost)(w))
+	for i, o := range w.operands {
+		if o.set != nil || o.cost >= fewest*candidateFactor {
+			continue
+		}
+		done, err := x.resolved(w, o, nil, false)
+		if err != nil {
+			return err
+		}
+		w.operands[i] = done
+		fewest = min(fewest, done.set.rows)
+	}
+	sort.Sort((*byCost)(w))
+	return nil
+}
+
+// byCost orders operands: resolved ones by rows, then the others by what resolving them costs.
+type byCost scratch
+
+func (w *byCost) Len() int      { return len(w.operands) }
+func (w *byCost) Swap(i, j int) { w.operands[i], w.operands[j] = w.operands[j], w.operands[i] }
+func (w *byCost) Less(i, j int) bool {
+	a, b := w.operands[i], w.operands[j]
+	switch {
+	case a.set != nil && b.set != nil:
+		return a.set.rows < b.set.rows
+	case a.set != nil || b.set != nil:
+		return a.set != nil
+	}
+	return a.cost < b.cost
+}
+
+// walk intersects the operands chunk by chunk, hands the rows to out and gives the total. With known totals it starts in the chunk where
+// the page does and ends where the page ends; otherwise it counts every chunk and keeps the totals.
+func (x *Index) walk(w *scratch, known *totals, out *emitter) int {
+	chunks := chunkCount(x.rows)
+	if known != nil {
+		before := known.before
+		first := sort.Search(chunks, func(k int) bool { return uint64(before[k+1]) > out.skip })
+		out.skip -= uint64(before[first])
+		for k := first; k < chunks && out.left > 0; k++ {
+			if before[k+1] > before[k] {
+				x.chunk(w, k, false)
+				out.addRows(&w.rows, uint32(k)<<chunkBits)
+			}
+		}
+		return known.total()
+	}
+	w.counts = append(w.counts[:0], 0)
+	total := 0
+	for k := range chunks {
+		n := x.chunk(w, k, out.left == 0 || out.skip >= chunkRows)
+		total += n
+		w.counts = append(w.counts, uint32(total))
+		switch {
+		case n == 0 || out.left == 0:
+		case out.skip >= uint64(n):
+			out.skip -= uint64(n)
+		default:
+			out.addRows(&w.rows, uint32(k)<<chunkBits)
+		}
+	}
+	t := &totals{before: slices.Clone(w.counts)}
+	x.cache.put(w.key, t, 24+4*len(t.before))
+	return total
+}
+
+// chunk intersects the operands in chunk k and counts the rows; they are then in w.rows, unless only the count is wanted.
+func (x *Index) chunk(w *scratch, k int, countOnly bool) int {
+	r, size := &w.rows, chunkSize(x.rows, k)
+	r.loadAll(size)
+	smallest := -1
+	for i, o := range w.operands {
+		if o.set == nil {
+			if len(o.parts) == 0 {
+				return 0
+			}
+			continue
+		}
+		c := &o.set.chunks[k]
+		if c.shape == none {
+			return 0
+		}
+		if smallest < 0 || c.rows < w.operands[smallest].set.chunks[k].rows {
+			smallest = i
+		}
+	}
+	if smallest >= 0 {
+		r.load(w.operands[smallest].set, &w.operands[smallest].set.chunks[k], size)
+	}
+	last := len(w.operands) - 1
+	for i, o := range w.operands {
+		switch {
+		case r.shape == none:
+			return 0
+		case i == smallest:
+		case o.set == nil:
+			r.test(o, uint32(k)<<chunkBits)
+		case countOnly && (i == last || i == last-1 && smallest == last):
+			return r.countAnd(o.set, &o.set.chunks[k])
+		default:
+			r.and(o.set, &o.set.chunks[k])
+		}
+	}
+	return r.count()
+}

@@ -1,0 +1,351 @@
+package index
+
+import (
+	"math/bits"
+	"unsafe"
+)
+
+// A set of row ids is cut into chunks of 65,536 rows, the reach of a roaring container, and each chunk has the shape that suits it.
+const (
+	chunkBits  = 16
+	chunkRows  = 1 << chunkBits
+	chunkWords = chunkRows / 64
+)
+
+// shape is how the rows of a chunk are written down.
+type shape uint8
+
+const (
+	none   shape = iota // no row
+	full                // every row the table has in this chunk
+	runs                // pairs of 16 bits, first row and last row less first row, ascending, not touching
+	array               // 16 bits a row, ascending
+	bitmap              // 1,024 words of 64 bits
+)
+
+// chunk tells where the rows of one chunk are.
+type chunk struct {
+	at    uint32 // offset in the set's data
+	rows  uint32 // how many rows, 1 to 65,536 unless none
+	n     uint16 // runs: pairs; array: values
+	shape shape
+}
+
+// set is a set of row ids. It never changes once built, so any number of goroutines may share it. Its data is its own or a view into
+// the segment, and then lives as long as the segment is open.
+type set struct {
+	chunks []chunk
+	data   []byte // 8-byte aligned
+	rows   int
+	own    bool // data is ours, not the segment's
+}
+
+// words is a bitmap of a chunk.
+type words = [chunkWords]uint64
+
+func (s *set) pairs(c *chunk) []uint16 {
+	return unsafe.Slice((*uint16)(unsafe.Pointer(&s.data[c.at])), 2*int(c.n))
+}
+
+func (s *set) values(c *chunk) []uint16 {
+	return unsafe.Slice((*uint16)(unsafe.Pointer(&s.data[c.at])), int(c.n))
+}
+
+func (s *set) words(c *chunk) *words {
+	return (*words)(unsafe.Pointer(&s.data[c.at]))
+}
+
+// size is the memory held, that of the segment not counted.
+func (s *set) size() int {
+	n := int(unsafe.Sizeof(*s)) + cap(s.chunks)*int(unsafe.Sizeof(chunk{}))
+	if s.own {
+		n += cap(s.data)
+	}
+	return n
+}
+
+// allocate gives the set that many bytes of its own, a multiple of 8.
+func (s *set) allocate(size int) {
+	if size > 0 {
+		buf := make([]uint64, size/8)
+		s.data = unsafe.Slice((*byte)(unsafe.Pointer(&buf[0])), size)
+	}
+}
+
+// chunkCount is the number of chunks of a table.
+func chunkCount(rows int) int { return (rows + chunkRows - 1) / chunkRows }
+
+// chunkSize is the number of rows the table has in chunk k.
+func chunkSize(rows, k int) int { return min(chunkRows, rows-k*chunkRows) }
+
+// The shapes a builder chooses. A bitmap is the largest and the fastest to combine (half a nanosecond for 64 rows, against one or two for
+// one value or run), so the small shapes are kept for where they are small.
+const (
+	maxBuiltRuns   = 256
+	maxBuiltValues = 1024
+)
+
+// builder collects rows and makes a set of them. Builders are reused; the sets they make do not point into them.
+type builder struct {
+	rows   int
+	pages  []*words // of each chunk, nil while it has no row
+	filled []bool   // chunks that are full, whatever their page says
+	free   []*words
+}
+
+// reset makes the builder ready for a table of that many rows.
+func (b *builder) reset(rows int) {
+	b.rows = rows
+	for k, page := range b.pages {
+		if page != nil {
+			b.free = append(b.free, page)
+			b.pages[k] = nil
+		}
+	}
+	n := chunkCount(rows)
+	if cap(b.pages) < n {
+		b.pages, b.filled = make([]*words, n), make([]bool, n)
+	}
+	b.pages, b.filled = b.pages[:n], b.filled[:n]
+	clear(b.filled)
+}
+
+// page is the bitmap of chunk k, cleared when it is new.
+func (b *builder) page(k int) *words {
+	if b.pages[k] == nil {
+		if n := len(b.free); n > 0 {
+			b.pages[k], b.free = b.free[n-1], b.free[:n-1]
+			*b.pages[k] = words{}
+		} else {
+			b.pages[k] = new(words)
+		}
+	}
+	return b.pages[k]
+}
+
+// addRange adds the rows from to to-1.
+func (b *builder) addRange(from, to uint32) {
+	perChunk([]Range{{from, to}}, func(k int, from, to uint32) {
+		if int(to-from) == chunkSize(b.rows, k) {
+			b.filled[k] = true
+		} else {
+			fillBits(b.page(k), from, to)
+		}
+	})
+}
+
+// addBuilder adds the rows of another builder of the same table.
+func (b *builder) addBuilder(other *builder) {
+	for k, page := range other.pages {
+		switch {
+		case other.filled[k]:
+			b.filled[k] = true
+		case page != nil:
+			dst := b.page(k)
+			for i, w := range page {
+				dst[i] |= w
+			}
+		}
+	}
+}
+
+// add adds the rows of a set.
+func (b *builder) add(s *set) {
+	for k := range s.chunks {
+		c := &s.chunks[k]
+		switch {
+		case c.shape == none || b.filled[k]:
+			continue
+		case c.shape == full:
+			b.filled[k] = true
+			continue
+		}
+		page := b.page(k)
+		switch c.shape {
+		case runs:
+			pairs := s.pairs(c)
+			for i := 0; i+1 < len(pairs); i += 2 {
+				fillBits(page, uint32(pairs[i]), uint32(pairs[i])+uint32(pairs[i+1])+1)
+			}
+		case array:
+			for _, v := range s.values(c) {
+				page[v>>6] |= 1 << (v & 63)
+			}
+		case bitmap:
+			for i, w := range s.words(c) {
+				page[i] |= w
+			}
+		}
+	}
+}
+
+// negate turns the rows collected into all others.
+func (b *builder) negate() {
+	for k := range b.pages {
+		switch {
+		case b.filled[k]:
+			b.filled[k] = false
+			if b.pages[k] != nil {
+				*b.pages[k] = words{}
+			}
+		case b.pages[k] == nil:
+			b.filled[k] = true
+		default:
+			page, size := b.pages[k], uint32(chunkSize(b.rows, k))
+			for i := range page {
+				page[i] = ^page[i]
+			}
+			clearBits(page, size, chunkRows)
+		}
+	}
+}
+
+// build makes the set of the rows collected.
+func (b *builder) build() *set {
+	s := &set{chunks: make([]chunk, len(b.pages)), own: true}
+	// One pass to choose shapes and places, one to write, so that the data is allocated once and exactly.
+	at := 0
+	for k := range s.chunks {
+		c := &s.chunks[k]
+		if b.filled[k] {
+			c.shape, c.rows = full, uint32(chunkSize(b.rows, k))
+		} else if b.pages[k] != nil {
+			b.choose(k, c)
+		}
+		s.rows += int(c.rows)
+		c.at = uint32(at)
+		switch c.shape {
+		case runs:
+			at += 4 * int(c.n)
+		case array:
+			at += 2 * int(c.n)
+		case bitmap:
+			at += 8 * chunkWords
+		}
+		at = (at + 7) &^ 7
+	}
+	s.allocate(at)
+	for k := range s.chunks {
+		switch c := &s.chunks[k]; c.shape {
+		case runs:
+			writeRuns(s.pairs(c), b.pages[k])
+		case array:
+			writeValues(s.values(c), b.pages[k])
+		case bitmap:
+			*s.words(c) = *b.pages[k]
+		}
+	}
+	return s
+}
+
+// choose decides the shape of chunk k from its page.
+func (b *builder) choose(k int, c *chunk) {
+	rows, starts, carry := 0, 0, uint64(0)
+	for _, w := range b.pages[k] {
+		rows += bits.OnesCount64(w)
+		starts += bits.OnesCount64(w &^ (w<<1 | carry))
+		carry = w >> 63
+	}
+	c.rows = uint32(rows)
+	switch {
+	case rows == 0:
+		c.shape = none
+	case rows == chunkSize(b.rows, k):
+		c.shape = full
+	case starts <= maxBuiltRuns && starts*2 <= rows:
+		c.shape, c.n = runs, uint16(starts)
+	case rows <= maxBuiltValues:
+		c.shape, c.n = array, uint16(rows)
+	default:
+		c.shape = bitmap
+	}
+}
+
+// writeRuns writes the runs of ones of a page as pairs.
+func writeRuns(dst []uint16, page *words) {
+	n := 0
+	eachRun(page, 0, chunkWords, func(from, to uint32) bool {
+		dst[n], dst[n+1] = uint16(from), uint16(to-from-1)
+		n += 2
+		return true
+	})
+}
+
+// writeValues writes the places of the ones of a page.
+func writeValues(dst []uint16, page *words) {
+	n := 0
+	for i, w := range page {
+		for ; w != 0; w &= w - 1 {
+			dst[n] = uint16(i<<6 + bits.TrailingZeros64(w))
+			n++
+		}
+	}
+}
+
+// fillBits sets the bits from to to-1.
+func fillBits(page *words, from, to uint32) {
+	if from >= to {
+		return
+	}
+	first, last := from>>6, (to-1)>>6
+	head, tail := ^uint64(0)<<(from&63), ^uint64(0)>>(63-(to-1)&63)
+	if first == last {
+		page[first] |= head & tail
+		return
+	}
+	page[first] |= head
+	for i := first + 1; i < last; i++ {
+		page[i] = ^uint64(0)
+	}
+	page[last] |= tail
+}
+
+// clearBits clears the bits from to to-1.
+func clearBits(page *words, from, to uint32) {
+	if from >= to {
+		return
+	}
+	first, last := from>>6, (to-1)>>6
+	head, tail := ^uint64(0)<<(from&63), ^uint64(0)>>(63-(to-1)&63)
+	if first == last {
+		page[first] &^= head & tail
+		return
+	}
+	page[first] &^= head
+	clear(page[first+1 : last])
+	page[last] &^= tail
+}
+
+// eachRun calls f with each run of ones in the words lo to hi-1, as bit numbers from and to (excluded), until f says false.
+func eachRun(page *words, lo, hi int, f func(from, to uint32) bool) {
+	from, open := uint32(0), false
+	for i := lo; i < hi; i++ {
+		w, base := page[i], uint32(i)<<6
+		switch {
+		case open && w == ^uint64(0):
+			continue
+		case open:
+			n := uint32(bits.TrailingZeros64(^w))
+			if !f(from, base+n) {
+				return
+			}
+			open = false
+			w &= ^uint64(0) << n
+		}
+		for w != 0 {
+			first := uint32(bits.TrailingZeros64(w))
+			n := uint32(bits.TrailingZeros64(^(w >> first)))
+			if first+n >= 64 {
+				from, open = base+first, true
+				break
+			}
+			if !f(base+first, base+first+n) {
+				return
+			}
+			w &= ^uint64(0) << (first + n)
+		}
+	}
+	if open {
+		f(from, uint32(hi)<<6)
+	}
+}
