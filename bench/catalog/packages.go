@@ -169,7 +169,7 @@ func (d *dataset) packageJSON() ([]byte, error) {
 	if d.envelope {
 		o = object{"help": "https://catalog.example.org/api/3/action/help_show?name=package_show", "success": true, "result": o}
 	}
-	text, err := json.MarshalIndent(o, "", " ")
+	text, err := json.Marshal(o)
 	return append(text, '\n'), err
 }
 

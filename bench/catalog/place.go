@@ -55,6 +55,8 @@ func (w *world) showPlaces() {
 			code1: u.parent.code, name1: u.parent.name, code2: u.code, name2: u.name, unit: u,
 		}
 		switch {
+		case u.name == "": // known by what the provider calls it
+			p.pa2 = "Nameless"
 		case r.chance(2):
 			p.pa1, p.pa2 = "", "" // only the matched names were sent
 		case (l.iso3 == "NGA" || l.iso3 == "CMR") && r.chance(20):

@@ -35,7 +35,7 @@ var sample = sizes{
 	priceFrom: 2023, priceSeries: 44, priceMonths: 3,
 	povertyCountries: 14,
 	rainYears:        2, rainDekads: 3, rainUnits1: 16, rainUnits2: 24,
-	populationUnits: 20, populationBands: 3,
+	populationUnits: 16, populationBands: 2,
 }
 
 // full is the size of the real catalog, some 12 million rows.

@@ -1,0 +1,23 @@
+// Package sample carries a small catalog, so that the program answers without any other file. Its country codes, names and currencies
+// are facts; all places below them, all organisations and every figure are made up by a generator (bench/catalog) and mean nothing.
+// It holds every kind of row that a loader must get right, and every value of every list of values.
+package sample
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed all:catalog
+var files embed.FS
+
+// FS is the sample, rooted at the catalog: catalog.json, reference/, packages/ and a folder a role.
+var FS = root()
+
+func root() fs.FS {
+	sub, err := fs.Sub(files, "catalog")
+	if err != nil {
+		panic(err) // the name above is not the name of the folder
+	}
+	return sub
+}
