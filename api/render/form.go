@@ -2,10 +2,10 @@ package render
 
 import (
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"hdqs/index"
-	"hdqs/snapshot"
 )
 
 // Form is the rows of one segment in one output format: what a body has around its rows, and the pieces of a row.
@@ -19,11 +19,8 @@ type Form struct {
 	ids    []uint32 // of each piece, the number of its first fragment; the last is the count of all
 
 	bodySize atomic.Uint64 // of the last body of some rows: its bytes a row, in sixteenths
+	batches  sync.Pool     // of *rowBatch
 }
-
-// batch is how many rows are rendered at a time: so many that a column's codes are unpacked in one sweep, so few that the codes of
-// all pieces stay in the first cache.
-const batch = 64
 
 // guess is the bytes of a field while no body has been rendered.
 const guess = 24
@@ -78,97 +75,42 @@ func (f *Form) Append(dst []byte, ranges []index.Range) []byte {
 
 // AppendRows appends the rows of ranges without what encloses them, each ended as if another row followed.
 func (f *Form) AppendRows(dst []byte, ranges []index.Range) []byte {
-	var b rowBatch
-	for i := 0; i < len(ranges); {
-		i = b.take(ranges, i)
-		dst = f.appendBatch(dst, &b)
-	}
-	return dst
-}
-
-// rowBatch gathers up to batch rows, and the codes of one piece after the other for them.
-type rowBatch struct {
-	n      int
-	parts  [batch]index.Range // where the rows are
-	nparts int
-	skip   uint32 // rows of the next range that are in an earlier batch
-	codes  [maxPieces][batch]uint32
-}
-
-// take fills the batch from ranges[i] on and tells where to go on.
-func (b *rowBatch) take(ranges []index.Range, i int) int {
-	b.n, b.nparts = 0, 0
-	for ; i < len(ranges) && b.n < batch; i++ {
-		r := ranges[i]
-		r.From += b.skip
-		if room := uint32(batch - b.n); r.To-r.From > room {
-			r.To = r.From + room
-			b.skip += room
-			b.parts[b.nparts] = r
-			b.nparts++
-			b.n = batch
-			return i
-		}
-		b.skip = 0
-		if r.From == r.To {
-			continue
-		}
-		b.parts[b.nparts] = r
-		b.nparts++
-		b.n += int(r.To - r.From)
-	}
-	return i
-}
-
-// unpack sets codes to the numbers of p at the batch's rows.
-func (b *rowBatch) unpack(codes *[batch]uint32, p *snapshot.Packed) {
-	k := 0
-	for _, r := range b.parts[:b.nparts] {
-		n := int(r.To - r.From)
-		if n == 1 {
-			codes[k] = uint32(p.At(r.From))
-			k++
-			continue
-		}
-		p.Unpack(codes[k:k+n], r.From)
-		k += n
-	}
-}
-
-// rows sets codes to the batch's row ids.
-func (b *rowBatch) rows(codes *[batch]uint32) {
-	k := 0
-	for _, r := range b.parts[:b.nparts] {
-		for row := r.From; row < r.To; row++ {
-			codes[k] = row
-			k++
-		}
-	}
-}
-
-func (f *Form) appendBatch(dst []byte, b *rowBatch) []byte {
-	f.load(b)
-	for k := range b.n {
-		for i := range f.pieces {
-			p := &f.pieces[i]
-			code := b.codes[i][k]
-			if p.fragments != nil {
-				dst = append(dst, p.fragments.at(code)...)
-				continue
+	b := f.newBatch()
+	for _, r := range ranges {
+		for from := r.From; from < r.To; {
+			if from = b.add(from, r.To); b.n == batch {
+				dst = f.appendBatch(dst, b)
 			}
-			dst = p.appendValue(dst, code, f.null)
 		}
 	}
+	if b.n > 0 {
+		dst = f.appendBatch(dst, b)
+	}
+	f.batches.Put(b)
 	return dst
 }
 
-// load unpacks the codes of all pieces; a piece without codes gets row ids.
-func (f *Form) load(b *rowBatch) {
-	for i := range f.pieces {
-		if p := &f.pieces[i]; p.fragments != nil {
-			b.unpack(&b.codes[i], &p.codes)
-		} else {
-			b.rows(&b.codes[i])
-		}
+// appendBatch appends the rows of b and empties it.
+func (f *Form) appendBatch(dst []byte, b *rowBatch) []byte {
+	size := f.resolve(b)
+	if cap(dst)-len(dst) < size+overshoot {
+		dst = slices.Grow(dst, size+overshoot)
 	}
+	at := len(dst)
+	room := dst[:cap(dst)]
+	for _, text := range b.texts[:b.n*len(f.pieces)] {
+		// Moves of a fixed size need no call; what they write beyond the text is overwritten by the next.
+		to := room[at:]
+		switch {
+		case len(text) <= 32:
+			*(*[32]byte)(to) = *(*[32]byte)(text[:32])
+		case len(text) <= overshoot:
+			*(*[overshoot]byte)(to) = *(*[overshoot]byte)(text[:overshoot])
+		default:
+			copy(to, text)
+		}
+		at += len(text)
+	}
+	b.n, b.nparts = 0, 0
+	return dst[:at]
 }

@@ -22,7 +22,7 @@ const (
 // chunk is the text of up to 128 codes.
 type chunk struct {
 	starts [chunkSize + 1]uint32
-	text   []byte
+	text   []byte   // with overshoot bytes of memory behind it
 	cuts   []uint32 // fields of each code, one code after the other
 }
 
@@ -41,6 +41,27 @@ func (f *fragments) at(code uint32) []byte {
 	}
 	i := code & (chunkSize - 1)
 	return c.text[c.starts[i]:c.starts[i+1]]
+}
+
+// resolve sets every stride-th of texts to the text of a code, and tells their length together.
+func (f *fragments) resolve(texts [][]byte, stride int, codes []uint32) int {
+	size, at := 0, 0
+	last, text := codes[0], f.at(codes[0])
+	for _, code := range codes {
+		if code != last {
+			last = code
+			c := f.chunks[code>>chunkBits].Load()
+			if c == nil {
+				c = f.fill(code >> chunkBits)
+			}
+			i := code & (chunkSize - 1)
+			text = c.text[c.starts[i]:c.starts[i+1]]
+		}
+		texts[at] = text
+		at += stride
+		size += len(text)
+	}
+	return size
 }
 
 // cuts are the starts of a code's fields within its text.
@@ -66,7 +87,7 @@ func (f *fragments) fill(number uint32) *chunk {
 	for i := last - first; i < chunkSize; i++ {
 		c.starts[i+1] = c.starts[i]
 	}
-	c.text = append(make([]byte, 0, len(c.text)), c.text...)
+	c.text = append(make([]byte, 0, len(c.text)+overshoot), c.text...)
 	if !f.chunks[number].CompareAndSwap(nil, c) {
 		c = f.chunks[number].Load()
 	}

@@ -1,8 +1,8 @@
 package render
 
 import (
+	"fmt"
 	"math"
-	"math/bits"
 	"strconv"
 )
 
@@ -17,123 +17,108 @@ var powersOfTen = [20]uint64{
 	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
 }
 
-// maxDigits is the most digits a uint64 has.
-const maxDigits = 20
+// cellSize is room for any number, written from its end to its front: so no digit needs to be counted or moved.
+const cellSize = 32
 
-// countDigits is the number of decimal digits of u, 1 for 0.
-func countDigits(u uint64) int {
-	n := bits.Len64(u|1) * 1233 >> 12 // log10(2) is about 1233/4096
-	if u >= powersOfTen[n] {
-		n++
-	}
-	return max(n, 1)
-}
-
-// putDigits writes u right-aligned into the n bytes of b, n being countDigits(u) or more; the rest is filled with zeros.
-func putDigits(b []byte, u uint64) {
-	i := len(b)
-	for i >= 2 {
+// putUint writes the digits of u in front of position i and tells where they start.
+func putUint(b *[cellSize]byte, i int, u uint64) int {
+	for u >= 100 {
 		q := u / 100
 		r := (u - q*100) * 2
-		b[i-1], b[i-2] = pairs[r+1], pairs[r]
+		b[(i-1)&(cellSize-1)], b[(i-2)&(cellSize-1)] = pairs[r+1], pairs[r]
 		u = q
 		i -= 2
 	}
-	if i == 1 {
-		b[0] = '0' + byte(u)
+	if u >= 10 {
+		b[(i-1)&(cellSize-1)], b[(i-2)&(cellSize-1)] = pairs[u*2+1], pairs[u*2]
+		return i - 2
 	}
+	b[(i-1)&(cellSize-1)] = '0' + byte(u)
+	return i - 1
 }
 
-// extend lengthens dst by n bytes of any content.
-func extend(dst []byte, n int) []byte {
-	if cap(dst)-len(dst) >= n {
-		return dst[:len(dst)+n]
+// putInt writes v at the end of b and tells where it starts.
+func putInt(b *[cellSize]byte, v int64) int {
+	if v >= 0 {
+		return putUint(b, cellSize, uint64(v))
 	}
-	return append(dst, make([]byte, n)...)
+	i := putUint(b, cellSize, -uint64(v)) - 1
+	b[i] = '-'
+	return i
 }
 
-// appendInt writes v in decimal.
-func appendInt(dst []byte, v int64) []byte {
-	u := uint64(v)
-	if v < 0 {
-		dst = append(dst, '-')
-		u = -u
-	}
-	if u < 10 {
-		return append(dst, '0'+byte(u))
-	}
-	n := countDigits(u)
-	dst = extend(dst, n)
-	putDigits(dst[len(dst)-n:], u)
-	return dst
-}
-
-// Where Python's repr of a float turns to the exponent form: 1e16 is the first such power above one, 1e-05 the first below.
+// Python's repr of a float turns to the exponent form from 1e16 up and below 1e-4.
 const (
-	maxPlainPoint = 16
-	minPlainPoint = -3
+	plainDigits = 16
+	plainZeros  = 4
 )
 
-// appendDec writes a decimal as the shortest float64 that reads back as the same number, in the form of Python's repr: always with a
-// point or an exponent. For an ordinary Dec the digits of the mantissa are the digits of that float (see snapshot.Dec), so no float is
-// involved.
-func appendDec(dst []byte, mantissa int64, scale uint8) []byte {
+// putDec writes a decimal at the end of b and tells where it starts: the shortest float64 that reads back as the same number, in
+// the form of Python's repr, always with a point or an exponent. For an ordinary Dec the digits of the mantissa are the digits of that
+// float (see snapshot.Dec), so no float is involved.
+func putDec(b *[cellSize]byte, mantissa int64, scale uint8) int {
 	u := uint64(mantissa)
 	if mantissa < 0 {
-		dst = append(dst, '-')
 		u = -u
 	}
-	n := countDigits(u)
-	point := n - int(scale) // digits in front of the decimal point
+	i := cellSize
 	switch {
-	case point > 0 && point <= maxPlainPoint && scale > 0:
-		dst = extend(dst, n+1)
-		b := dst[len(dst)-n-1:]
-		putDigits(b[1:], u)
-		// The digits in front of the point move up by one to make room for it.
-		for i := 0; i < point; i++ {
-			b[i] = b[i+1]
+	case scale == 0 && u < powersOfTen[plainDigits]:
+		b[cellSize-1], b[cellSize-2] = '0', '.'
+		i = putUint(b, cellSize-2, u)
+	case scale == 0,
+		scale > plainZeros && u < powersOfTen[scale-plainZeros],
+		scale < 20-plainDigits && u >= powersOfTen[scale+plainDigits]:
+		i = putExponent(b, u, -int(scale))
+	default:
+		n := scale
+		for ; n >= 2; n -= 2 {
+			q := u / 100
+			r := (u - q*100) * 2
+			b[(i-1)&(cellSize-1)], b[(i-2)&(cellSize-1)] = pairs[r+1], pairs[r]
+			u = q
+			i -= 2
 		}
-		b[point] = '.'
-		return dst
-	case scale == 0 && point <= maxPlainPoint:
-		dst = extend(dst, n+2)
-		b := dst[len(dst)-n-2:]
-		putDigits(b[:n], u)
-		b[n], b[n+1] = '.', '0'
-		return dst
-	case point <= 0 && point >= minPlainPoint:
-		dst = append(dst, "0.000"[:2-point]...)
-		dst = extend(dst, n)
-		putDigits(dst[len(dst)-n:], u)
-		return dst
+		if n == 1 {
+			q := u / 10
+			b[(i-1)&(cellSize-1)] = '0' + byte(u-q*10)
+			u = q
+			i--
+		}
+		b[(i-1)&(cellSize-1)] = '.'
+		i = putUint(b, i-1, u)
 	}
-	var digits [maxDigits]byte
-	putDigits(digits[:n], u)
-	return appendExponent(dst, digits[:n], point)
+	if mantissa < 0 {
+		i--
+		b[i&(cellSize-1)] = '-'
+	}
+	return i
 }
 
-// appendExponent writes 0.digits * 10^point in exponent form: "1e-05", "1.25e+16".
-func appendExponent(dst, digits []byte, point int) []byte {
-	for len(digits) > 1 && digits[len(digits)-1] == '0' {
-		digits = digits[:len(digits)-1]
+// putExponent writes u * 10^exponent in exponent form, "1e-05" or "1.25e+16", for the few that take it.
+func putExponent(b *[cellSize]byte, u uint64, exponent int) int {
+	for u >= 10 && u%10 == 0 {
+		u /= 10
+		exponent++
 	}
-	dst = append(dst, digits[0])
+	digits := strconv.AppendUint(nil, u, 10)
+	exponent += len(digits) - 1
+	text := digits[:1:1]
 	if len(digits) > 1 {
-		dst = append(dst, '.')
-		dst = append(dst, digits[1:]...)
+		text = append(append(text, '.'), digits[1:]...)
 	}
-	exponent := point - 1
-	sign := byte('+')
-	if exponent < 0 {
-		sign = '-'
-		exponent = -exponent
-	}
-	dst = append(dst, 'e', sign)
-	if exponent < 10 {
-		dst = append(dst, '0')
-	}
-	return appendInt(dst, int64(exponent))
+	text = fmt.Appendf(text, "e%+03d", exponent)
+	return cellSize - copy(b[cellSize-len(text):], text)
+}
+
+func appendInt(dst []byte, v int64) []byte {
+	var b [cellSize]byte
+	return append(dst, b[putInt(&b, v):]...)
+}
+
+func appendDec(dst []byte, mantissa int64, scale uint8) []byte {
+	var b [cellSize]byte
+	return append(dst, b[putDec(&b, mantissa, scale):]...)
 }
 
 // appendFloat writes f in the same form, for the few decimals that no ordinary Dec holds.

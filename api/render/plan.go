@@ -2,12 +2,11 @@ package render
 
 import "hdqs/snapshot"
 
-// piece is a stretch of a row that is written at one go: a fragment, or one value between what stands around it.
+// piece is a stretch of a row that is written at one go: a fragment, or a value and what stands behind it.
 type piece struct {
-	codes     snapshot.Packed // of rows
+	codes     snapshot.Packed // of rows; of no length where every row has the same fragment
 	fragments *fragments      // nil for a value
 
-	before []byte
 	column *snapshot.Column
 	after  []byte
 	exact  *fragments // texts of the column's decimals that no ordinary Dec holds
@@ -31,30 +30,26 @@ type run struct {
 	value  bool // one field without fragments
 }
 
-// plan splits a record into pieces: neighbours of one group become one fragment a tuple, a coded column one fragment a code, and key
-// names and separators go into the fragment in front of them.
+// plan splits a record into pieces: neighbours of one group become one fragment a tuple, a coded column one fragment a code. Key names
+// and separators in front of a value go to the end of the piece before it.
 func plan(fields []boundField, d dialect) []piece {
+	var pieces []piece
 	runs := fuse(fields)
-	pieces := make([]piece, len(runs))
+	if len(runs) > 0 && runs[0].value {
+		pieces = append(pieces, constantPiece(d.before(0, fields[0].name)))
+	}
 	for i, r := range runs {
 		var end []byte
-		switch {
-		case i == len(runs)-1:
+		if i == len(runs)-1 {
 			end = d.end()
-		case !r.value && runs[i+1].value:
-			next := runs[i+1]
+		} else if next := runs[i+1]; next.value {
 			end = d.before(next.first, next.fields[0].name)
 		}
-		if !r.value {
-			pieces[i] = fragmentPiece(r, end, d)
-			continue
+		if r.value {
+			pieces = append(pieces, valuePiece(r.fields[0].column, end, d))
+		} else {
+			pieces = append(pieces, fragmentPiece(r, end, d))
 		}
-		p := valuePiece(r.fields[0].column, d)
-		p.after = end
-		if i == 0 || runs[i-1].value {
-			p.before = d.before(r.first, r.fields[0].name)
-		}
-		pieces[i] = p
 	}
 	return pieces
 }
@@ -116,38 +111,16 @@ func fragmentPiece(r run, end []byte, d dialect) piece {
 		})}
 }
 
-func valuePiece(c *snapshot.Column, d dialect) piece {
-	exact := exactFragments(c)
-	return piece{column: c, exact: exact, value: valueOf(c, exact, d)}
+// constantPiece is the same for every row.
+func constantPiece(text []byte) piece {
+	return piece{fragments: newFragments(1, 1, func(dst []byte, cuts []uint32, _ uint32) ([]byte, []uint32) {
+		return append(dst, text...), append(cuts, 0)
+	})}
 }
 
-// appendValue appends a piece's value of a row.
-func (p *piece) appendValue(dst []byte, row uint32, null []byte) []byte {
-	dst = append(dst, p.before...)
-	switch p.column.Kind {
-	case snapshot.Int:
-		if v := p.column.Int(row); v != snapshot.NullInt {
-			dst = appendInt(dst, v)
-		} else {
-			dst = append(dst, null...)
-		}
-	case snapshot.Decimal:
-		switch v := p.column.Dec(row); v.Scale {
-		case snapshot.DecNull:
-			dst = append(dst, null...)
-		case snapshot.DecText:
-			dst = append(dst, p.exact.at(uint32(v.Mantissa))...)
-		default:
-			dst = appendDec(dst, v.Mantissa, v.Scale)
-		}
-	default:
-		if p.column.IsNull(row) {
-			dst = append(dst, null...)
-		} else {
-			dst = p.value(dst, p.column, row)
-		}
-	}
-	return append(dst, p.after...)
+func valuePiece(c *snapshot.Column, after []byte, d dialect) piece {
+	exact := exactFragments(c)
+	return piece{column: c, after: after, exact: exact, value: valueOf(c, exact, d)}
 }
 
 // exactFragments are the texts of the decimals of c that no ordinary Dec holds.
