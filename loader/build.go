@@ -1,0 +1,362 @@
+package loader
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"hdqs/snapshot"
+)
+
+// Options say what to load and where to. Catalog and Store are needed; every other zero value is the default.
+type Options struct {
+	Catalog     fs.FS           // a directory catalog, or a directory of view dumps
+	CatalogName string          // what messages call it
+	Store       *snapshot.Store // where segments and the manifest go
+	Channel     string          // the pointer that is moved last; "" is stable
+
+	CatalogURL   string    // the site that links name; "" is that of catalog.json, else DefaultCatalogURL
+	SnapshotTime time.Time // the time of this load; zero is that of catalog.json, else now
+
+	AllowNoPCodes   bool // load without a list of units: every row falls to its country
+	AllowShrink     bool // publish a table that has less than half of the rows that the current snapshot has
+	StrictResources bool // drop rows whose resource is in no package
+
+	Parallel int            // tables loaded at once; 0 is the number of cores, at most 4
+	Progress func(Progress) // called from time to time, from several goroutines; nil for nobody
+}
+
+// Progress is how far the reading of files has come, in bytes as they lie on disk.
+type Progress struct {
+	Path        string
+	Done, Total int64
+}
+
+const (
+	reportFormat   = 1
+	defaultChannel = "stable"
+	maxParallel    = 4
+)
+
+// Build loads a catalog into a store: it writes the segments that changed, then a manifest and a report, and moves the channel's pointer
+// last. A load whose tables all equal those of the current snapshot leaves that one as it is. On an error nothing is published.
+func Build(ctx context.Context, opts Options) (*Report, error) {
+	began := time.Now()
+	l, err := newLoad(opts)
+	if err != nil {
+		return nil, err
+	}
+	if isViews(opts.Catalog) {
+		err = l.readViews(ctx)
+	} else {
+		err = l.readCatalog(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.report.Seconds = time.Since(began).Seconds()
+	l.report.settle()
+	return l.report, l.publish()
+}
+
+// load is one run of Build.
+type load struct {
+	opts    Options
+	time    int64 // the snapshot's time
+	catalog *catalog
+	report  *Report
+
+	current  *snapshot.Manifest // of the channel; nil when the store is new
+	before   loadState
+	state    loadState
+	units    *units
+	lists    map[string]*joinList
+	packages *packages
+	progress progress
+
+	mu       sync.Mutex // what the tables that are loaded at the same time share
+	segments map[string]snapshot.SegmentRef
+	uses     map[string]*sourceUse // by resource id
+	datasets map[string]bool       // ids that kept rows name
+
+	available map[string][]available // by table
+}
+
+// loadState is what a load remembers for the next one, kept in the manifest.
+type loadState struct {
+	Resources map[string]resourceState `json:"resources"`
+}
+
+// resourceState tells the form in which a resource was read, and when it was first read in that form.
+type resourceState struct {
+	LastModified string    `json:"last_modified,omitempty"`
+	Size         string    `json:"size,omitempty"`
+	Rows         int       `json:"rows"`
+	Sum          string    `json:"sum"`
+	Since        time.Time `json:"since"`
+}
+
+// sameForm tells whether a resource is as it was.
+func (s resourceState) sameForm(o resourceState) bool {
+	return s.LastModified == o.LastModified && s.Size == o.Size && s.Rows == o.Rows && s.Sum == o.Sum
+}
+
+func newLoad(opts Options) (*load, error) {
+	opts.Channel = cmp.Or(opts.Channel, defaultChannel)
+	opts.Parallel = cmp.Or(opts.Parallel, min(runtime.GOMAXPROCS(0), maxParallel))
+	l := &load{
+		opts: opts, units: newUnits(), lists: map[string]*joinList{}, segments: map[string]snapshot.SegmentRef{},
+		uses: map[string]*sourceUse{}, datasets: map[string]bool{}, available: map[string][]available{},
+		state:  loadState{Resources: map[string]resourceState{}},
+		report: &Report{Format: reportFormat, Catalog: opts.CatalogName},
+	}
+	l.progress.call = opts.Progress
+	return l, l.readCurrent()
+}
+
+// readCurrent finds the snapshot that the channel points to, for what it remembers.
+func (l *load) readCurrent() error {
+	pointer, err := l.opts.Store.Channel(l.opts.Channel)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if l.current, err = l.opts.Store.Manifest(pointer.ID); err != nil {
+		return err
+	}
+	if len(l.current.State) > 0 {
+		if err := json.Unmarshal(l.current.State, &l.before); err != nil {
+			return fmt.Errorf("manifest %s: state: %w", pointer.ID, err)
+		}
+	}
+	return nil
+}
+
+// setTime settles the time of the load, from Options, the catalog, or the clock, and the site that links name.
+func (l *load) setTime(fromCatalog time.Time, catalogURL string) {
+	t := l.opts.SnapshotTime
+	if t.IsZero() {
+		t = fromCatalog
+	}
+	if t.IsZero() {
+		t = time.Now()
+	}
+	t = t.UTC().Truncate(time.Second)
+	l.time = t.UnixMicro()
+	l.report.SnapshotTime = t
+	l.report.CatalogURL = strings.TrimRight(cmp.Or(l.opts.CatalogURL, catalogURL, DefaultCatalogURL), "/")
+}
+
+// readCatalog loads a directory catalog: what others join first, then the themes side by side, then what follows from all of them.
+func (l *load) readCatalog(ctx context.Context) (err error) {
+	if l.catalog, err = openCatalog(l.opts.Catalog, l.opts.CatalogName); err != nil {
+		return err
+	}
+	l.setTime(l.catalog.time, l.catalog.url)
+	l.report.Notes = append(l.report.Notes, l.catalog.notes...)
+	l.progress.measure(l.catalog)
+	l.useEmbedded()
+	l.readPackages()
+	if err := l.readLocations(ctx); err != nil {
+		return err
+	}
+	if err := l.readUnits(ctx); err != nil {
+		return err
+	}
+	location, admin1, admin2 := l.units.tables()
+	for _, a := range []*assembly{location, admin1, admin2} {
+		if err := l.putRows(a); err != nil {
+			return err
+		}
+	}
+	var read []*assembly
+	for _, src := range lists {
+		out, err := l.readRole(ctx, src)
+		if err != nil {
+			return err
+		}
+		l.take(src, out)
+		l.joinable(src, out.rows)
+		read = append(read, out.rows)
+	}
+	if err := l.readThemes(ctx); err != nil {
+		return err
+	}
+	for _, a := range read { // only now, as finish uses an assembly up
+		if err := l.putRows(a); err != nil {
+			return err
+		}
+	}
+	out := l.listedPackages()
+	l.settleTimes(out)
+	l.noteUnknownSources(out)
+	if err := l.putPackages(out); err != nil {
+		return err
+	}
+	return l.putAvailability()
+}
+
+// readThemes loads the data tables, several at once, the largest first so that the last ones to end are small.
+func (l *load) readThemes(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	queue := make(chan *source, len(themes))
+	for _, src := range slices.SortedStableFunc(slices.Values(themes), func(a, b *source) int {
+		return cmp.Compare(l.catalog.bytesOf(b.role), l.catalog.bytesOf(a.role))
+	}) {
+		queue <- src
+	}
+	close(queue)
+	var wait sync.WaitGroup
+	for range l.opts.Parallel {
+		wait.Go(func() {
+			for src := range queue {
+				if err := l.readTheme(ctx, src); err != nil {
+					cancel(err)
+					return
+				}
+			}
+		})
+	}
+	wait.Wait()
+	return context.Cause(ctx)
+}
+
+// readTheme loads one data table and writes it.
+func (l *load) readTheme(ctx context.Context, src *source) error {
+	out, err := l.readRole(ctx, src)
+	if err != nil {
+		return err
+	}
+	data, found := out.rows.finish(false)
+	entries := availableIn(data)
+	l.mu.Lock()
+	l.available[src.table] = entries
+	l.take(src, out)
+	l.takeSources(out.uses, data)
+	l.mu.Unlock()
+	return l.put(data, found)
+}
+
+// take adds what came of a role to the report. The caller holds mu while roles are read at the same time.
+func (l *load) take(src *source, out *roleRows) {
+	l.report.Resources = append(l.report.Resources, out.resources...)
+	l.report.Refused = append(l.report.Refused, out.refused...)
+	if len(l.catalog.files[src.role]) == 0 {
+		l.report.MissingRoles = append(l.report.MissingRoles, src.role)
+	}
+}
+
+// takeSources counts the rows of each source, less those whose rows all gave way to others. The caller holds mu.
+func (l *load) takeSources(uses sourceUses, data *snapshot.TableData) {
+	kept := map[string]bool{}
+	for i := range data.Columns {
+		if c := &data.Columns[i]; c.Name == "resource_catalog_id" {
+			for _, id := range c.Values {
+				kept[id] = true
+			}
+		}
+	}
+	for _, u := range uses {
+		if !kept[u.resource] {
+			continue
+		}
+		l.datasets[u.dataset] = true
+		all := l.uses[u.resource]
+		if all == nil {
+			all = &sourceUse{resource: u.resource}
+			l.uses[u.resource] = all
+		}
+		all.rows += u.rows
+		all.sum += u.sum
+	}
+}
+
+// putRows writes a table that was gathered row by row.
+func (l *load) putRows(a *assembly) error {
+	data, found := a.finish(false)
+	return l.put(data, found)
+}
+
+// put writes a table as a segment of the snapshot to be.
+func (l *load) put(data *snapshot.TableData, found doubles) error {
+	segment, err := l.opts.Store.PutSegment(data)
+	if err != nil {
+		return fmt.Errorf("table %s: %w", data.Name, err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.segments[data.Name] = segment
+	l.report.Tables = append(l.report.Tables, TableReport{
+		Table: data.Name, Rows: segment.Rows, Bytes: segment.Bytes, SHA256: segment.SHA256, Doubles: found,
+	})
+	return nil
+}
+
+// putAvailability writes the list of what there is.
+func (l *load) putAvailability() error {
+	var entries []available
+	for _, src := range themes {
+		entries = append(entries, l.available[src.table]...)
+	}
+	return l.put(availabilityTable(entries, func(resource string) int64 {
+		return l.state.Resources[resource].Since.UnixMicro()
+	}), doubles{})
+}
+
+// publish writes manifest and report and moves the pointer, unless nothing changed.
+func (l *load) publish() error {
+	m := &snapshot.Manifest{Format: 1, SnapshotTime: l.report.SnapshotTime, CatalogURL: l.report.CatalogURL}
+	for _, t := range tables {
+		segment, ok := l.segments[t.name]
+		if !ok {
+			return fmt.Errorf("table %s was not loaded", t.name)
+		}
+		m.Tables = append(m.Tables, segment)
+	}
+	if l.current != nil && slices.Equal(l.current.Tables, m.Tables) && l.current.CatalogURL == m.CatalogURL {
+		l.report.Outcome, l.report.Snapshot = "unchanged", l.current.ID
+		return nil
+	}
+	state, err := json.Marshal(l.state)
+	if err != nil {
+		return err
+	}
+	m.State = state
+	m.ID = manifestID(m)
+	l.report.Outcome, l.report.Snapshot = "published", m.ID
+	text, err := json.MarshalIndent(l.report, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := l.opts.Store.PutManifest(m); err != nil {
+		return err
+	}
+	if err := l.opts.Store.PutReport(m.ID, text); err != nil {
+		return err
+	}
+	return l.opts.Store.Publish(l.opts.Channel, m.ID, l.report.SnapshotTime)
+}
+
+// manifestID names a snapshot by its time and its content, so that equal loads have equal names.
+func manifestID(m *snapshot.Manifest) string {
+	h := sha256.New()
+	fmt.Fprintln(h, m.Format, m.SnapshotTime, m.CatalogURL)
+	for _, t := range m.Tables {
+		fmt.Fprintln(h, t.Table, t.SHA256)
+	}
+	h.Write(m.State)
+	return m.SnapshotTime.Format("20060102T150405Z") + "-" + hex.EncodeToString(h.Sum(nil))[:12]
+}

@@ -1,0 +1,184 @@
+package loader
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"strings"
+	"sync/atomic"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Bounds of a file. The ratio stops an archive that is small on disk and endless when unpacked; small ones may have any ratio.
+const (
+	maxFileBytes  = 2 << 30
+	maxRatio      = 200
+	ratioFloor    = 64 << 20
+	maxZstdWindow = 128 << 20
+)
+
+// stream is one file of a catalog, unpacked while it is read. It counts and hashes the bytes of the file itself.
+type stream struct {
+	file     resourceFile
+	raw      fs.File
+	packed   int64 // bytes of the file read
+	told     int64 // of these, already in the progress
+	unpacked int64
+	sum      hash.Hash
+	from     io.Reader
+	zstd     *zstd.Decoder
+}
+
+// openFile starts reading a file. What catalog.json says of its size and sum is held by finish, when all of it was read.
+func (c *catalog) openFile(f resourceFile) (*stream, error) {
+	from := c.fsys
+	if f.embedded {
+		from = embedded
+	}
+	raw, err := from.Open(f.path)
+	if err != nil {
+		return nil, err
+	}
+	info, err := raw.Stat()
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		err = fmt.Errorf("%s: not a regular file", f.path)
+	case info.Size() > maxFileBytes:
+		err = fmt.Errorf("%s: %d bytes, at most %d are read", f.path, info.Size(), int64(maxFileBytes))
+	case f.size > 0 && info.Size() != f.size:
+		err = fmt.Errorf("%s: %d bytes, catalog.json says %d", f.path, info.Size(), f.size)
+	}
+	s := &stream{file: f, raw: raw, sum: sha256.New()}
+	if err == nil {
+		err = s.unpack()
+	}
+	if err != nil {
+		raw.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// unpack puts the decoder that the file's name asks for between the file and its reader.
+func (s *stream) unpack() (err error) {
+	switch {
+	case strings.HasSuffix(s.file.path, ".gz"):
+		s.from, err = gzip.NewReader(bufio.NewReaderSize(packedBytes{s}, csvBuffer))
+	case strings.HasSuffix(s.file.path, ".zst"):
+		s.zstd, err = zstd.NewReader(packedBytes{s}, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
+		s.from = s.zstd
+	default:
+		s.from = packedBytes{s}
+	}
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF // an empty file is no archive
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.file.path, err)
+	}
+	return nil
+}
+
+// packedBytes reads the file as it lies on disk.
+type packedBytes struct{ s *stream }
+
+func (p packedBytes) Read(b []byte) (int, error) {
+	n, err := p.s.raw.Read(b)
+	p.s.packed += int64(n)
+	p.s.sum.Write(b[:n])
+	if p.s.packed > maxFileBytes {
+		return 0, fmt.Errorf("more than %d bytes", int64(maxFileBytes))
+	}
+	return n, err
+}
+
+// Read reads unpacked bytes.
+func (s *stream) Read(b []byte) (int, error) {
+	n, err := s.from.Read(b)
+	s.unpacked += int64(n)
+	if s.unpacked > ratioFloor && s.unpacked/maxRatio > s.packed {
+		return 0, fmt.Errorf("unpacks to more than %d times its size", maxRatio)
+	}
+	return n, err
+}
+
+// finish holds the file, read to its end, against what catalog.json says of it, and gives its sum.
+func (s *stream) finish() (sum string, err error) {
+	// What follows an archive's end belongs to the file too.
+	if _, err := io.Copy(io.Discard, packedBytes{s}); err != nil {
+		return "", fmt.Errorf("%s: %w", s.file.path, err)
+	}
+	sum = hex.EncodeToString(s.sum.Sum(nil))
+	if s.file.sha256 != "" && sum != s.file.sha256 {
+		return sum, fmt.Errorf("%s: sha256 is %s, catalog.json says %s", s.file.path, sum, s.file.sha256)
+	}
+	return sum, nil
+}
+
+func (s *stream) close() {
+	if s.zstd != nil {
+		s.zstd.Close()
+	}
+	s.raw.Close()
+}
+
+// readWhole reads a small file, unpacking nothing.
+func readWhole(fsys fs.FS, path string, limit int64) ([]byte, error) {
+	f, err := fsys.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if int64(len(data)) > limit {
+		return nil, fmt.Errorf("%s: more than %d bytes", path, limit)
+	}
+	return data, nil
+}
+
+// bytesOf is the size of a role's files on disk, as far as it can be told.
+func (c *catalog) bytesOf(role string) int64 {
+	var n int64
+	for _, f := range c.files[role] {
+		if info, err := fs.Stat(c.fsys, f.path); err == nil {
+			n += info.Size()
+		}
+	}
+	return n
+}
+
+// progress sums what all streams have read.
+type progress struct {
+	call        func(Progress)
+	total, done atomic.Int64
+}
+
+// measure finds out how much there is to read.
+func (p *progress) measure(c *catalog) {
+	if p.call == nil {
+		return
+	}
+	for role := range c.files {
+		p.total.Add(c.bytesOf(role))
+	}
+}
+
+// move tells what was read of s since the last time.
+func (p *progress) move(s *stream) {
+	if p.call == nil {
+		return
+	}
+	done := p.done.Add(s.packed - s.told)
+	s.told = s.packed
+	p.call(Progress{Path: s.file.path, Done: done, Total: p.total.Load()})
+}

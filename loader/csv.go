@@ -1,0 +1,433 @@
+package loader
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds of a CSV file. A row is held whole, so its bound is also the bound of memory.
+const (
+	maxRowBytes = 1 << 20
+	maxColumns  = 512
+	csvBuffer   = 256 << 10
+)
+
+// csvReader splits a stream of CSV (RFC 4180, UTF-8, LF or CRLF, a byte order mark allowed) into rows without allocating per row. It is
+// stricter than most: what it cannot read for sure is a fault of that row, never a guess. Bytes in quotes are kept as they
+// are, line breaks included; empty lines are passed. The cells it hands out are views into its buffer and live until the next call.
+type csvReader struct {
+	name string // of the file, for messages
+	src  io.Reader
+	buf  []byte
+	pos  int // first unread byte
+	end  int // end of the bytes read
+	eof  bool
+
+	next  int // line of buf[pos], from 1
+	line  int // line the current row begins on
+	raw   []byte
+	cells [][]byte
+
+	header []string
+	at     map[string]int // column name -> position
+	extra  []string       // columns nobody asked for
+
+	held    bool // the row after the header is split already, heldErr is what came of it
+	heldErr error
+}
+
+// rowFault is a row that cannot be used; the rows around it can.
+type rowFault struct {
+	file   string
+	line   int
+	reason reason
+	detail string
+	byRule bool // passed over by rule rather than for a defect
+}
+
+func (f *rowFault) Error() string {
+	return fmt.Sprintf("%s:%d: %s: %s", f.file, f.line, f.reason, f.detail)
+}
+
+// newCSV reads the header row. wanted names the columns that the caller needs (all must be there), optional those it can do
+// without; any other is listed in extra. A tag row under the header is skipped.
+func newCSV(name string, src io.Reader, wanted, optional []string) (*csvReader, error) {
+	r := &csvReader{name: name, src: src, buf: make([]byte, csvBuffer), next: 1}
+	if err := r.fill(); err != nil {
+		return nil, err
+	}
+	if bytes.HasPrefix(r.buf[:r.end], []byte("\xef\xbb\xbf")) {
+		r.pos = 3
+	}
+	switch err := r.split(); {
+	case err == io.EOF:
+		return nil, fmt.Errorf("%s: no header row", name)
+	case err != nil:
+		return nil, fmt.Errorf("header row: %w", err)
+	}
+	if err := r.readHeader(wanted, optional); err != nil {
+		return nil, err
+	}
+	// Older files have a row of hashtags (#country+code, ...) under the header. Anything else there is the first row of data.
+	r.heldErr = r.split()
+	r.held = r.heldErr != nil || !isTagRow(r.cells)
+	return r, nil
+}
+
+// readHeader takes the row just split as the names of the columns.
+func (r *csvReader) readHeader(wanted, optional []string) error {
+	known := make(map[string]bool, len(wanted)+len(optional))
+	for _, name := range wanted {
+		known[name] = true
+	}
+	for _, name := range optional {
+		known[name] = true
+	}
+	r.at = make(map[string]int, len(r.cells))
+	for i, cell := range r.cells {
+		name := strings.TrimSpace(string(cell))
+		r.header = append(r.header, name)
+		if name == "" {
+			continue // a column without a name cannot be asked for
+		}
+		if _, twice := r.at[name]; twice {
+			return fmt.Errorf("%s: column %q stands twice in the header", r.name, name)
+		}
+		r.at[name] = i
+		if !known[name] {
+			r.extra = append(r.extra, name)
+		}
+	}
+	var missing []string
+	for _, name := range wanted {
+		if _, ok := r.at[name]; !ok {
+			missing = append(missing, name)
+		}
+	}
+	if missing != nil {
+		return fmt.Errorf("%s: header lacks %s; it has %s", r.name, strings.Join(missing, ", "), clip(strings.Join(r.header, ","), 200))
+	}
+	return nil
+}
+
+// isTagRow tells whether a row under the header is one of hashtags: every cell that is not empty begins with #, and at least
+// one is not empty.
+func isTagRow(cells [][]byte) bool {
+	tags := 0
+	for _, c := range cells {
+		switch {
+		case len(c) == 0:
+		case c[0] == '#':
+			tags++
+		default:
+			return false
+		}
+	}
+	return tags > 0
+}
+
+// read moves to the next row. The error is io.EOF after the last, a *rowFault for a row to be dropped, or ends the file.
+func (r *csvReader) read() error {
+	err := r.heldErr
+	if r.held {
+		r.held, r.heldErr = false, nil
+	} else {
+		err = r.split()
+	}
+	if err == nil && len(r.cells) != len(r.header) {
+		return r.fault(raggedRow, fmt.Sprintf("%d cells, the header has %d", len(r.cells), len(r.header)))
+	}
+	return err
+}
+
+// cell is the value of a column of the current row, empty when the file has no such column (position -1).
+func (r *csvReader) cell(at int) []byte {
+	if at < 0 {
+		return nil
+	}
+	return r.cells[at]
+}
+
+// position finds a column, -1 when the file has none of that name.
+func (r *csvReader) position(name string) int {
+	if at, ok := r.at[name]; ok {
+		return at
+	}
+	return -1
+}
+
+func (r *csvReader) fault(why reason, detail string) *rowFault {
+	return &rowFault{file: r.name, line: r.line, reason: why, detail: detail}
+}
+
+// fill reads more: into the room left, else after moving the unread bytes to the front, else into a larger buffer.
+func (r *csvReader) fill() error {
+	switch {
+	case r.pos > 0:
+		copy(r.buf, r.buf[r.pos:r.end])
+		r.end -= r.pos
+		r.pos = 0
+	case r.end == len(r.buf):
+		r.buf = append(r.buf, make([]byte, len(r.buf))...)
+	}
+	for r.end < len(r.buf) {
+		n, err := r.src.Read(r.buf[r.end:])
+		r.end += n
+		if err == io.EOF {
+			r.eof = true
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: after line %d: %w", r.name, r.next, err)
+		}
+	}
+	return nil
+}
+
+// split reads one row into cells and raw.
+func (r *csvReader) split() error {
+	for {
+		r.line = r.next
+		n := bytes.IndexByte(r.buf[r.pos:r.end], '\n')
+		if n < 0 && !r.eof {
+			if r.end-r.pos > maxRowBytes {
+				return r.passLine(r.fault(rowTooLong, fmt.Sprintf("more than %d bytes", maxRowBytes)))
+			}
+			if err := r.fill(); err != nil {
+				return err
+			}
+			continue
+		}
+		if n < 0 {
+			n = r.end - r.pos
+		}
+		if n == 0 && r.pos == r.end {
+			return io.EOF
+		}
+		line := dropCR(r.buf[r.pos : r.pos+n])
+		if bytes.IndexByte(line, '"') >= 0 {
+			return r.splitQuoted()
+		}
+		r.pos = min(r.pos+n+1, r.end)
+		r.next++
+		if len(line) > 0 {
+			return r.splitPlain(line)
+		}
+	}
+}
+
+func dropCR(line []byte) []byte {
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		return line[:n-1]
+	}
+	return line
+}
+
+// splitPlain cuts a line without quotes at its commas.
+func (r *csvReader) splitPlain(line []byte) error {
+	r.raw, r.cells = line, r.cells[:0]
+	start := 0
+	for i, c := range line {
+		if c == ',' {
+			r.cells = append(r.cells, line[start:i:i])
+			start = i + 1
+		}
+	}
+	r.cells = append(r.cells, line[start:])
+	return r.checkRow()
+}
+
+// checkRow holds what every row must be, however it was split.
+func (r *csvReader) checkRow() error {
+	switch {
+	case len(r.raw) > maxRowBytes:
+		return r.fault(rowTooLong, fmt.Sprintf("%d bytes, at most %d are read", len(r.raw), maxRowBytes))
+	case len(r.cells) > maxColumns:
+		return r.fault(raggedRow, fmt.Sprintf("%d cells, at most %d are read", len(r.cells), maxColumns))
+	case !utf8.Valid(r.raw):
+		return r.fault(invalidUTF8, "bytes that are not UTF-8")
+	}
+	return nil
+}
+
+// passLine drops what is left of the line at pos and answers with the fault that made it useless. A line too long for the buffer that
+// has quotes ends the file: whether its end is the end of a row cannot be told.
+func (r *csvReader) passLine(fault *rowFault) error {
+	for {
+		n := bytes.IndexByte(r.buf[r.pos:r.end], '\n')
+		if fault.reason == rowTooLong && bytes.IndexByte(r.buf[r.pos:r.end], '"') >= 0 {
+			return fmt.Errorf("%s:%d: row of more than %d bytes with quotes: where it ends cannot be told", r.name, fault.line, maxRowBytes)
+		}
+		if n >= 0 {
+			r.pos += n + 1
+			r.next++
+			return fault
+		}
+		r.pos = r.end
+		if r.eof {
+			return fault
+		}
+		if err := r.fill(); err != nil {
+			return err
+		}
+	}
+}
+
+// splitQuoted splits a row that has quotes. It looks past line ends inside quotes for at most the length of a row: a quote that is
+// never closed would swallow the rows after it, so it ends the file.
+func (r *csvReader) splitQuoted() error {
+	for {
+		s := quotedRow{cells: r.cells[:0]}
+		s.scan(r.buf[r.pos:r.end], r.eof)
+		r.cells = s.cells
+		if s.state == rowShort {
+			if r.eof || r.end-r.pos > maxRowBytes {
+				return fmt.Errorf("%s:%d: a quote is not closed within %d bytes", r.name, r.line, maxRowBytes)
+			}
+			if err := r.fill(); err != nil {
+				return err
+			}
+			continue
+		}
+		row := r.buf[r.pos : r.pos+s.n]
+		r.pos += s.n
+		r.next += bytes.Count(row, []byte{'\n'})
+		if s.state == rowBad {
+			return r.passLine(r.fault(misplacedQuote, s.fault))
+		}
+		if len(row) > 0 && row[len(row)-1] != '\n' {
+			r.next++ // the last row need not end in a line break
+		}
+		r.raw = dropCR(bytes.TrimSuffix(row, []byte{'\n'}))
+		if err := r.checkRow(); err != nil {
+			return err
+		}
+		for _, i := range s.doubled {
+			r.cells[i] = unescape(r.cells[i])
+		}
+		return nil
+	}
+}
+
+// quotedRow is the scan of one row that has quotes.
+type quotedRow struct {
+	state   rowState
+	n       int      // bytes looked at; of a whole row, its length with its line break
+	cells   [][]byte // still with doubled quotes
+	doubled []int    // cells that have them
+	fault   string
+}
+
+type rowState uint8
+
+const (
+	rowWhole rowState = iota
+	rowShort          // more bytes are needed
+	rowBad            // not CSV at byte n
+)
+
+// scan looks for one row at the start of w; eof says that nothing comes after w.
+func (s *quotedRow) scan(w []byte, eof bool) {
+	for at := 0; ; {
+		var end int // where the cell ended: on its comma or line break, or len(w)
+		if at < len(w) && w[at] == '"' {
+			end = s.quotedCell(w, at+1, eof)
+		} else {
+			end = s.plainCell(w, at, eof)
+		}
+		switch {
+		case s.state != rowWhole:
+			return
+		case end < len(w) && w[end] == ',':
+			at = end + 1
+		case end < len(w):
+			s.n = end + 1
+			return
+		default:
+			s.n = end
+			return
+		}
+	}
+}
+
+func (s *quotedRow) quotedCell(w []byte, start int, eof bool) (end int) {
+	doubled := false
+	for at := start; ; {
+		k := bytes.IndexByte(w[at:], '"')
+		if k < 0 {
+			s.state = rowShort
+			return 0
+		}
+		at += k + 1
+		rest := w[at:]
+		switch {
+		case len(rest) > 0 && rest[0] == '"':
+			doubled = true
+			at++
+			continue
+		case len(rest) == 0 && !eof, len(rest) == 1 && rest[0] == '\r' && !eof:
+			s.state = rowShort
+			return 0
+		}
+		if doubled {
+			s.doubled = append(s.doubled, len(s.cells))
+		}
+		s.cells = append(s.cells, w[start:at-1:at-1])
+		switch {
+		case len(rest) == 0, rest[0] == ',', rest[0] == '\n':
+			return at
+		case rest[0] == '\r' && (len(rest) == 1 || rest[1] == '\n'):
+			return at + 1
+		}
+		s.state, s.n, s.fault = rowBad, at, "text after a closing quote"
+		return 0
+	}
+}
+
+func (s *quotedRow) plainCell(w []byte, start int, eof bool) (end int) {
+	for at := start; at < len(w); at++ {
+		switch w[at] {
+		case ',':
+			s.cells = append(s.cells, w[start:at:at])
+			return at
+		case '\n':
+			s.cells = append(s.cells, dropCR(w[start:at:at]))
+			return at
+		case '"':
+			s.state, s.n, s.fault = rowBad, at, "a quote inside a cell that does not begin with one"
+			return 0
+		}
+	}
+	if !eof {
+		s.state = rowShort
+		return 0
+	}
+	s.cells = append(s.cells, dropCR(w[start:]))
+	return len(w)
+}
+
+// unescape halves doubled quotes in place.
+func unescape(cell []byte) []byte {
+	out := cell[:0]
+	for i := 0; i < len(cell); i++ {
+		out = append(out, cell[i])
+		if cell[i] == '"' {
+			i++
+		}
+	}
+	return out
+}
+
+// clip shortens a text for a message, at a whole character.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "..."
+}

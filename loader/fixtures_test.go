@@ -1,0 +1,90 @@
+package loader
+
+import (
+	"os"
+	"testing"
+	"time"
+
+	"hdqs/snapshot"
+)
+
+// fixtureDir holds real input files; they are not part of this repository, so the tests that read them say so when they are absent.
+const fixtureDir = "../../shared/fixtures"
+
+// fixtureCounts are rows read, marked in error and kept, by role, as a separate program counted them.
+var fixtureCounts = map[string]RowCounts{
+	"conflict-events":             {Read: 20373, InError: 3, Kept: 20370},
+	"operational-presence":        {Read: 4999, InError: 32, Kept: 4967},
+	"funding":                     {Read: 136, InError: 1, Kept: 135},
+	"national-risk":               {Read: 191, Kept: 191},
+	"humanitarian-needs":          {Read: 1942, InError: 18, Kept: 1924},
+	"refugees-persons-of-concern": {Read: 13364, InError: 26, Kept: 13338},
+	"returnees":                   {Read: 2301, InError: 13, Kept: 2288},
+	"idps":                        {Read: 6854, Kept: 6854},
+	"food-security":               {Read: 21158, InError: 6105, Kept: 15053},
+	"food-prices-market-monitor":  {Read: 21730, Kept: 21730},
+	"poverty-rate":                {Read: 3166, Kept: 3166},
+	"rainfall":                    {Read: 12675, Kept: 12675},
+	"baseline-population":         {Read: 2088, InError: 2, Kept: 2086},
+}
+
+var fixtureTables = map[string]int{
+	"location": 249, "admin1": 2543, "admin2": 30687, "currency": 127, "org": 722, "org_type": 18, "sector": 19,
+	"commodity": 1072, "market": 205, "dataset": 16, "resource": 21,
+	"conflict_event": 20370, "operational_presence": 4967, "funding": 135, "national_risk": 191, "humanitarian_needs": 1924,
+	"refugees": 13338, "returnees": 2288, "idps": 6854, "food_security": 15053, "food_price": 21730, "poverty_rate": 3166,
+	"rainfall": 12675, "population": 2086,
+}
+
+var someDay = time.Date(2026, 11, 21, 1, 2, 0, 0, time.UTC)
+
+func openStore(t testing.TB) *snapshot.Store {
+	t.Helper()
+	store, err := snapshot.OpenStore(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+func fixtureCatalog(t testing.TB) string {
+	t.Helper()
+	dir := fixtureDir + "/catalog"
+	if _, err := os.Stat(dir); err != nil {
+		t.Skipf("real input files are not here: %v", err)
+	}
+	return dir
+}
+
+func TestFixtureCounts(t *testing.T) {
+	dir := fixtureCatalog(t)
+	report, err := Build(t.Context(), Options{Catalog: os.DirFS(dir), CatalogName: dir, Store: openStore(t), SnapshotTime: someDay})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]RowCounts{}
+	for _, r := range report.Resources {
+		c := got[r.Role]
+		c.add(r.Rows)
+		got[r.Role] = c
+	}
+	for role, want := range fixtureCounts {
+		if got[role] != want {
+			t.Errorf("%s: got %+v, want %+v", role, got[role], want)
+		}
+	}
+	for _, table := range report.Tables {
+		if want, ok := fixtureTables[table.Table]; ok && table.Rows != want {
+			t.Errorf("table %s: %d rows, want %d", table.Table, table.Rows, want)
+		}
+		if table.Doubles.Identical+table.Doubles.Different != 0 {
+			t.Errorf("table %s: duplicates %+v, want none", table.Table, table.Doubles)
+		}
+	}
+	if report.Partial {
+		t.Errorf("partial: %d dropped, refused %v", report.Rows.Dropped, report.Refused)
+	}
+	if testing.Verbose() {
+		_ = report.WriteText(os.Stderr)
+	}
+}

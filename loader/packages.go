@@ -1,0 +1,190 @@
+package loader
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// packageInfo is one dataset of the catalog, of which the metadata lists are made.
+type packageInfo struct {
+	ID           string         `json:"id"`
+	Name         string         `json:"name"`
+	Title        string         `json:"title"`
+	Organization organization   `json:"organization"`
+	Resources    []resourceInfo `json:"resources"`
+
+	path string // the file it was read from
+}
+
+type organization struct {
+	Name  string `json:"name"`
+	Title string `json:"title"`
+}
+
+type resourceInfo struct {
+	ID               string          `json:"id"`
+	Name             string          `json:"name"`
+	Format           string          `json:"format"`
+	URL              string          `json:"url"`
+	Size             json.RawMessage `json:"size"` // a number, null, or a text with digits
+	LastModified     string          `json:"last_modified"`
+	MetadataModified string          `json:"metadata_modified"`
+	CheckInfo        json.RawMessage `json:"fs_check_info"`
+}
+
+// The packages that are listed although no row names them.
+const (
+	riskPackagePrefix    = "inform-risk-index"
+	organisationsPackage = "hdx-hapi-organisations"
+)
+
+// packages are the datasets of a catalog by id.
+type packages struct {
+	byID map[string]*packageInfo
+	risk *packageInfo // the one of the national risk index, nil when there is none
+}
+
+// readPackages reads all package files. One that cannot be read is refused: its dataset is not listed, its rows stay.
+func (l *load) readPackages() {
+	l.packages = &packages{byID: map[string]*packageInfo{}}
+	for _, f := range l.catalog.packages {
+		data, err := readWhole(l.catalog.fsys, f.path, maxPackageJSON)
+		var p *packageInfo
+		if err == nil {
+			p, err = parsePackage(data)
+		}
+		if err != nil {
+			l.report.refuse("package", f.path, err)
+			continue
+		}
+		if l.packages.byID[p.ID] != nil {
+			l.report.Notes = append(l.report.Notes, fmt.Sprintf("%s: package %s was read before; this one counts", f.path, p.ID))
+		}
+		p.path = f.path
+		l.packages.byID[p.ID] = p
+	}
+	for _, p := range l.packages.sorted() {
+		if strings.HasPrefix(p.Name, riskPackagePrefix) && (l.packages.risk == nil || p.Name < l.packages.risk.Name) {
+			l.packages.risk = p
+		}
+	}
+}
+
+// sorted are the packages by id.
+func (p *packages) sorted() []*packageInfo {
+	all := make([]*packageInfo, 0, len(p.byID))
+	for _, info := range p.byID {
+		all = append(all, info)
+	}
+	slices.SortFunc(all, func(a, b *packageInfo) int { return cmp.Compare(a.ID, b.ID) })
+	return all
+}
+
+// parsePackage reads a package as the catalog's action package_show answers, with its envelope or without.
+func parsePackage(data []byte) (*packageInfo, error) {
+	var envelope struct {
+		Success *bool           `json:"success"`
+		Result  json.RawMessage `json:"result"`
+	}
+	if err := json.Unmarshal(data, &envelope); err != nil {
+		return nil, fmt.Errorf("package: %w", err)
+	}
+	if envelope.Success != nil && !*envelope.Success {
+		return nil, fmt.Errorf("package: the catalog's answer is an error: %s", clip(string(data), 200))
+	}
+	if len(envelope.Result) > 0 && envelope.Result[0] == '{' {
+		data = envelope.Result
+	}
+	p := &packageInfo{}
+	if err := json.Unmarshal(data, p); err != nil {
+		return nil, fmt.Errorf("package: %w", err)
+	}
+	if p.ID == "" {
+		return nil, fmt.Errorf("package: no id in %s", clip(string(data), 80))
+	}
+	return p, nil
+}
+
+// riskResource is the resource of the national risk index: the first workbook.
+func (p *packages) riskResource() *resourceInfo {
+	if p.risk == nil {
+		return nil
+	}
+	for i := range p.risk.Resources {
+		if strings.EqualFold(p.risk.Resources[i].Format, "XLSX") {
+			return &p.risk.Resources[i]
+		}
+	}
+	return nil
+}
+
+// resource finds a resource in the package that a row names with it.
+func (p *packages) resource(dataset, id string) *resourceInfo {
+	info := p.byID[dataset]
+	if info == nil {
+		return nil
+	}
+	for i := range info.Resources {
+		if info.Resources[i].ID == id {
+			return &info.Resources[i]
+		}
+	}
+	return nil
+}
+
+// modified is the time of the resource's last change, to the second.
+func (r *resourceInfo) modified() (t int64, ok bool) {
+	text := r.LastModified
+	if text == "" {
+		text = r.MetadataModified // as the catalog itself does
+	}
+	t, ok = parseInstant([]byte(text))
+	return t - t%second, ok
+}
+
+// isHXL tells whether the catalog found hashtags in the file: true when a sheet of the newest successful check has them, false when that
+// check saw none; true where there was no check, as the incumbent has it.
+func (r *resourceInfo) isHXL() bool {
+	info := r.CheckInfo
+	var text string
+	if json.Unmarshal(info, &text) == nil {
+		info = []byte(text) // JSON within JSON
+	}
+	type check struct {
+		State     string `json:"state"`
+		Timestamp string `json:"timestamp"`
+		Response  struct {
+			Sheets []struct {
+				Tagged bool `json:"is_hxlated"`
+			} `json:"sheets"`
+		} `json:"hxl_proxy_response"`
+	}
+	var checks []check
+	if info = bytes.TrimSpace(info); len(info) > 0 && info[0] == '{' {
+		checks = make([]check, 1)
+		if json.Unmarshal(info, &checks[0]) != nil {
+			return true
+		}
+	} else if json.Unmarshal(info, &checks) != nil {
+		return true
+	}
+	var newest *check
+	for i := range checks {
+		if c := &checks[i]; c.State == "success" && (newest == nil || c.Timestamp >= newest.Timestamp) {
+			newest = c
+		}
+	}
+	if newest == nil {
+		return true
+	}
+	for _, sheet := range newest.Response.Sheets {
+		if sheet.Tagged {
+			return true
+		}
+	}
+	return false
+}

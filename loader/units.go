@@ -1,0 +1,240 @@
+package loader
+
+import (
+	"fmt"
+
+	"hdqs/snapshot"
+)
+
+// unspecified is the name of the placeholder units: rows whose place is known only down to some level stand at the placeholder below it,
+// whose code is that of its parent with -XXX.
+const unspecified = "UNSPECIFIED"
+
+const placeholderSuffix = "-XXX"
+
+// orphanUnit is the one unit of level 2 that is kept although its parent is in no list: it stands at its country's placeholder.
+const orphanUnit, orphanCountry = "SS0001", "SSD"
+
+// country is one of the locations that rows can name.
+type countryUnit struct {
+	code, name     string
+	hasHRP, inGHO  bool
+	start          int64
+	placeholder1   int32 // its placeholder of level 1, a position in units.level1
+	placeholderOf2 int32 // the placeholder of level 2 below that
+}
+
+// unit is an administrative unit of level 1 or 2. Its id is its position plus one, as the incumbent's sequences number them.
+type unit struct {
+	code, name  string
+	country     int32
+	parent      int32 // of level 2: a position in level1
+	placeholder bool
+	below       int32 // of level 1: its placeholder of level 2
+	start       int64
+}
+
+// units are all places that rows can stand at. Codes are unique within a level, not across levels.
+type units struct {
+	countries []countryUnit
+	level1    []unit
+	level2    []unit
+
+	countryOf map[string]int32
+	of1       map[string]int32
+	of2       map[string]int32
+
+	seed []listedUnit // read, not yet placed
+	real [3]int       // real units of each level
+}
+
+// listedUnit is a row of the list of units, in file order.
+type listedUnit struct {
+	country, code, name, parent string
+	level                       int
+	start                       int64
+	fault                       *rowFault // as which it is reported when its parent is unknown
+}
+
+func newUnits() *units {
+	return &units{countryOf: map[string]int32{}, of1: map[string]int32{}, of2: map[string]int32{}}
+}
+
+// addCountry appends a location; ok is false when the code is there already.
+func (u *units) addCountry(c countryUnit) bool {
+	if _, twice := u.countryOf[c.code]; twice {
+		return false
+	}
+	u.countryOf[c.code] = int32(len(u.countries))
+	u.countries = append(u.countries, c)
+	return true
+}
+
+// settle numbers the listed units: level 1 in file order over the whole list, then level 2, each level with its placeholders
+// behind. skipped gets those of level 2 whose parent is no unit of level 1, and twice those whose code their level has already.
+func (u *units) settle(skipped, twice func(*rowFault)) {
+	for _, l := range u.seed {
+		if l.level != 1 {
+			continue
+		}
+		if _, seen := u.of1[l.code]; seen {
+			twice(l.fault)
+			continue
+		}
+		u.of1[l.code] = int32(len(u.level1))
+		u.level1 = append(u.level1, unit{code: l.code, name: l.name, country: u.countryOf[l.country], start: l.start})
+	}
+	u.real[1] = len(u.level1)
+	for i := range u.countries {
+		c := &u.countries[i]
+		c.placeholder1 = int32(len(u.level1))
+		u.level1 = append(u.level1, unit{
+			code: c.code + placeholderSuffix, name: unspecified, country: int32(i), placeholder: true, start: c.start,
+		})
+		u.of1[c.code+placeholderSuffix] = c.placeholder1
+	}
+	for _, l := range u.seed {
+		if l.level != 2 {
+			continue
+		}
+		if _, seen := u.of2[l.code]; seen {
+			twice(l.fault)
+			continue
+		}
+		parent, ok := u.parentOf(l)
+		if !ok {
+			skipped(l.fault)
+			continue
+		}
+		u.of2[l.code] = int32(len(u.level2))
+		u.level2 = append(u.level2, unit{code: l.code, name: l.name, country: u.level1[parent].country, parent: parent, start: l.start})
+	}
+	u.real[2] = len(u.level2)
+	for i := range u.level1 {
+		p := &u.level1[i]
+		p.below = int32(len(u.level2))
+		u.level2 = append(u.level2, unit{
+			code: p.code + placeholderSuffix, name: unspecified, country: p.country, parent: int32(i), placeholder: true, start: p.start,
+		})
+		u.of2[p.code+placeholderSuffix] = p.below
+	}
+	for i := range u.countries {
+		u.countries[i].placeholderOf2 = u.level1[u.countries[i].placeholder1].below
+	}
+	u.seed = nil
+}
+
+// parentOf finds the unit of level 1 that a listed unit of level 2 belongs to. A placeholder is no parent that a list can name.
+func (u *units) parentOf(l listedUnit) (int32, bool) {
+	if p, ok := u.of1[l.parent]; ok && !u.level1[p].placeholder {
+		return p, true
+	}
+	if c, ok := u.countryOf[orphanCountry]; ok && l.code == orphanUnit {
+		return u.countries[c].placeholder1, true
+	}
+	return 0, false
+}
+
+// spot is what a row says of its place: codes, and whether it names something at each level.
+type spot struct {
+	country          int32
+	code1, code2     []byte
+	named1, named2   bool
+	provider1, prov2 []byte
+}
+
+// find2 is the unit of level 2 that a row stands at. unknown is a code that the row gives and no list has: the row then stands at its
+// country, whatever else it says.
+func (u *units) find2(s spot) (at int32, unknown []byte) {
+	home := u.countries[s.country].placeholderOf2
+	switch {
+	case s.named2 && len(s.code2) > 0:
+		if at, ok := u.of2[string(s.code2)]; ok {
+			return at, nil
+		}
+		return home, s.code2
+	case (s.named1 || s.named2) && len(s.code1) > 0:
+		if at, ok := u.of1[string(s.code1)]; ok {
+			return u.level1[at].below, nil
+		}
+		return home, s.code1
+	}
+	return home, nil
+}
+
+// find1 is find2 for sources that know no level 2.
+func (u *units) find1(s spot) (at int32, unknown []byte) {
+	home := u.countries[s.country].placeholder1
+	if !s.named1 || len(s.code1) == 0 {
+		return home, nil
+	}
+	if at, ok := u.of1[string(s.code1)]; ok {
+		return at, nil
+	}
+	return home, s.code1
+}
+
+// ref is the id of the unit at a position.
+func ref(at int32) int64 { return int64(at) + 1 }
+
+// tables writes the three lists of places. Placeholders are no list's rows.
+func (u *units) tables() (location, admin1, admin2 *assembly) {
+	location, admin1, admin2 = newAssembly(tableNamed("location")), newAssembly(tableNamed("admin1")), newAssembly(tableNamed("admin2"))
+	for i, c := range u.countries {
+		setUnit(location, int32(i), c.code, c.name, c.start)
+		location.column("has_hrp").setBool(c.hasHRP)
+		location.column("in_gho").setBool(c.inGHO)
+		location.commit()
+	}
+	for i, a := range u.level1[:u.real[1]] {
+		setUnit(admin1, int32(i), a.code, a.name, a.start)
+		u.setCountry(admin1, a.country)
+		admin1.commit()
+	}
+	for i, a := range u.level2[:u.real[2]] {
+		setUnit(admin2, int32(i), a.code, a.name, a.start)
+		u.setCountry(admin2, a.country)
+		g, p := admin2.group("admin1"), u.level1[a.parent]
+		key := fmt.Append(nil, a.parent)
+		at, ok := g.find(key)
+		if !ok {
+			g.column("admin1_ref").setInt(ref(a.parent))
+			g.column("admin1_code").setString(p.code)
+			g.column("admin1_name").setString(p.name)
+			at = g.add(key)
+		}
+		g.set(at)
+		admin2.commit()
+	}
+	return location, admin1, admin2
+}
+
+// setUnit sets what the three lists of places share. All of it comes from the same list of codes, and none ends.
+func setUnit(a *assembly, at int32, code, name string, start int64) {
+	a.column("id").setInt(ref(at))
+	a.column("code").setString(code)
+	a.column("name").setString(name)
+	a.column("from_cods").setBool(true)
+	g := a.group("period")
+	key := fmt.Append(nil, start)
+	p, ok := g.find(key)
+	if !ok {
+		g.column("reference_period_start").setInt(start)
+		g.column("reference_period_end").setInt(snapshot.NullInt)
+		p = g.add(key)
+	}
+	g.set(p)
+}
+
+// setCountry sets the group of a unit's country.
+func (u *units) setCountry(a *assembly, country int32) {
+	g, c := a.group("location"), u.countries[country]
+	at, ok := g.find([]byte(c.code))
+	if !ok {
+		g.column("location_ref").setInt(ref(country))
+		g.column("location_code").setString(c.code)
+		g.column("location_name").setString(c.name)
+		at = g.add([]byte(c.code))
+	}
+	g.set(at)
+}
