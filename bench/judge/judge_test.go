@@ -143,10 +143,10 @@ func judgeFlags(base string, more ...string) []string {
 func TestAgainstItself(t *testing.T) {
 	base := twin(t, smallWorld(t), nil)
 	var out bytes.Buffer
-	if err := run(judgeFlags(base, "-n", "3000", "-seed", "7"), &out); err != nil {
+	if err := run(judgeFlags(base, "-n", "2000", "-seed", "7"), &out); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
-	if !strings.Contains(out.String(), "3000 requests, 0 differ") {
+	if !strings.Contains(out.String(), "2000 requests, 0 differ") {
 		t.Error(out.String())
 	}
 }
@@ -170,7 +170,7 @@ func TestSeesFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			base := twin(t, w, spoil)
-			if err := run(judgeFlags(base, "-n", "4000", "-seed", "7", "-show", "1"), io.Discard); err == nil {
+			if err := run(judgeFlags(base, "-n", "1200", "-seed", "7", "-show", "1"), io.Discard); err == nil {
 				t.Error("nothing was found")
 			}
 		})

@@ -62,7 +62,7 @@ func run(args []string, out io.Writer) error {
 	flags.StringVar(&o.base, "base", "", "base URL of the server")
 	flags.StringVar(&o.file, "file", "-", "recorded requests and answers; - is stdin")
 	flags.StringVar(&o.answers, "answers", "-", "answers of a batch; - is stdin")
-	flags.IntVar(&o.n, "n", 2000, "number of requests")
+	flags.IntVar(&o.n, "n", 2000, "number of requests; 0: every endpoint, parameter and kind of value once")
 	flags.IntVar(&o.most, "show", 20, "how many differing requests to print; 0 is all")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the requests")
 	if err := flags.Parse(args[1:]); err != nil {

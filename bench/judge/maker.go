@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/base64"
+	"fmt"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -23,9 +24,12 @@ func (m *maker) chance(percent int) bool { return m.rng.IntN(100) < percent }
 
 // requests gives n requests. Two in five come from the list of every endpoint
 // with every parameter and every kind of value, shuffled, so that a few seeds
-// cover it; the others combine.
+// cover it; the others combine. 0 gives that list, whole.
 func (m *maker) requests(n int) []request {
 	single := m.singles()
+	if n == 0 {
+		return single
+	}
 	m.rng.Shuffle(len(single), func(i, j int) { single[i], single[j] = single[j], single[i] })
 	out := make([]request, 0, n)
 	for len(out) < n {
@@ -160,6 +164,9 @@ func (m *maker) query(pairs []pair) string {
 	parts := make([]string, 0, len(pairs)+1)
 	for _, p := range pairs {
 		part := escape(p.name, 0) + "=" + escape(p.value, style)
+		if style == 2 && p.name != "" { // a name may be escaped like a value
+			part = fmt.Sprintf("%%%02x", p.name[0]) + escape(p.name[1:], 0) + "=" + escape(p.value, style)
+		}
 		if p.value == "" && style == 1 {
 			part = escape(p.name, 0)
 		}

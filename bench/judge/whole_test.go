@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestJudge asks the real binary: dumps of made-up data and the small ones of
+// testdata become a store, which is served and asked over HTTP and through the
+// batch form of `hdqs query`. HDQS_BINARY names a binary that is built already.
+func TestJudge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and runs the whole program")
+	}
+	binary := os.Getenv("HDQS_BINARY")
+	if binary == "" {
+		binary = filepath.Join(t.TempDir(), "hdqs")
+		command(t, "go", "build", "-o", binary, "./cmd/hdqs")
+	}
+	made := filepath.Join(t.TempDir(), "views")
+	command(t, "go", "run", "./bench", "views", "--scale", "0", "--seed", "11", "--out", made)
+	small, err := filepath.Abs("testdata/views")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, views, n, seed string }{
+		{"made", made, "2000", "21"},
+		{"small", small, "2000", "22"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			store := filepath.Join(t.TempDir(), "store")
+			command(t, binary, "build", "--catalog", c.views, "--store", store, "--snapshot-time", wholeTime)
+			base := serveStore(t, binary, store)
+			flags := []string{"-contract", contractFile, "-views", c.views, "-n", c.n, "-seed", c.seed, "-snapshot-time", wholeTime}
+			var out bytes.Buffer
+			if err := run(append([]string{"check", "-base", base}, flags...), &out); err != nil {
+				t.Errorf("over HTTP: %v\n%s", err, out.String())
+			}
+			if text := batch(t, binary, store, flags); text != "" {
+				t.Errorf("through the batch: %s", text)
+			}
+		})
+	}
+}
+
+const wholeTime = "2026-11-21T01:02:00Z"
+
+// command runs a program in the project's root and shows what it said when it fails.
+func command(t *testing.T, name string, args ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = filepath.Join("..", "..")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+}
+
+// serveStore starts the server on a port that was free a moment ago and waits
+// until it answers.
+func serveStore(t *testing.T, binary, store string) string {
+	t.Helper()
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	free.Close()
+	var said bytes.Buffer
+	cmd := exec.Command(binary, "serve", "--store", store, "--listen", address)
+	cmd.Stderr = &said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+	})
+	for range 200 {
+		if res, err := http.Get("http://" + address + pathPrefix + "util/version"); err == nil {
+			res.Body.Close()
+			return "http://" + address
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Fatalf("no answer from %s\n%s", address, said.String())
+	return ""
+}
+
+// batch asks the same questions without a server and gives the differences.
+func batch(t *testing.T, binary, store string, flags []string) string {
+	t.Helper()
+	var recording, questions, answers, differences bytes.Buffer
+	dir := t.TempDir()
+	write := func(name string, text *bytes.Buffer) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	if err := run(append([]string{"record"}, flags...), &recording); err != nil {
+		t.Fatal(err)
+	}
+	file := write("recording.jsonl", &recording)
+	if err := run([]string{"requests", "-file", file}, &questions); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(binary, "query", "--store", store, "--batch", "-")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = &questions, &answers, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return err.Error()
+	}
+	if err := run([]string{"grade", "-file", file, "-answers", write("answers.jsonl", &answers)}, &differences); err != nil {
+		return differences.String()
+	}
+	return ""
+}
