@@ -40,7 +40,8 @@ type resourceFile struct {
 	lastModified string
 	size         int64
 	sha256       string
-	embedded     bool // ours, not of the catalog
+	plainMD5     string // of the unpacked text, for view dumps that have it beside them
+	embedded     bool   // ours, not of the catalog
 }
 
 // catalogJSON is the file of that name.

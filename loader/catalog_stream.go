@@ -2,6 +2,7 @@ package loader
 
 import (
 	"bufio"
+	"crypto/md5"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -31,6 +32,7 @@ type stream struct {
 	told     int64 // of these, already in the progress
 	unpacked int64
 	sum      hash.Hash
+	plain    hash.Hash // of the unpacked bytes, when their sum is known
 	from     io.Reader
 	zstd     *zstd.Decoder
 }
@@ -56,6 +58,9 @@ func (c *catalog) openFile(f resourceFile) (*stream, error) {
 		err = fmt.Errorf("%s: %d bytes, catalog.json says %d", f.path, info.Size(), f.size)
 	}
 	s := &stream{file: f, raw: raw, sum: sha256.New()}
+	if f.plainMD5 != "" {
+		s.plain = md5.New()
+	}
 	if err == nil {
 		err = s.unpack()
 	}
@@ -103,6 +108,9 @@ func (p packedBytes) Read(b []byte) (int, error) {
 func (s *stream) Read(b []byte) (int, error) {
 	n, err := s.from.Read(b)
 	s.unpacked += int64(n)
+	if s.plain != nil {
+		s.plain.Write(b[:n])
+	}
 	if s.unpacked > ratioFloor && s.unpacked/maxRatio > s.packed {
 		return 0, fmt.Errorf("unpacks to more than %d times its size", maxRatio)
 	}
@@ -118,6 +126,11 @@ func (s *stream) finish() (sum string, err error) {
 	sum = hex.EncodeToString(s.sum.Sum(nil))
 	if s.file.sha256 != "" && sum != s.file.sha256 {
 		return sum, fmt.Errorf("%s: sha256 is %s, catalog.json says %s", s.file.path, sum, s.file.sha256)
+	}
+	if s.plain != nil {
+		if got := hex.EncodeToString(s.plain.Sum(nil)); got != s.file.plainMD5 {
+			return sum, fmt.Errorf("%s: md5 of its text is %s, the hash file beside it says %s", s.file.path, got, s.file.plainMD5)
+		}
 	}
 	return sum, nil
 }

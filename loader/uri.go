@@ -96,3 +96,36 @@ func escapeTo(b *strings.Builder, part, reserved string) {
 		}
 	}
 }
+
+// linkForms are the columns of the catalog's lists that are made of others: the catalog's site, then this form, with values of the row
+// in the place of names in braces.
+var linkForms = map[string]map[string]string{
+	"dataset": {
+		"catalog_link":              "/dataset/{dataset_catalog_id}",
+		"catalog_api_link":          "/api/action/package_show?id={dataset_catalog_id}",
+		"provider_catalog_link":     "/organization/{catalog_provider_stub}",
+		"provider_catalog_api_link": "/api/action/organization_show?id={catalog_provider_stub}",
+	},
+	"resource": {
+		"catalog_link":              "/dataset/{dataset_catalog_id}/resource/{resource_catalog_id}",
+		"catalog_api_link":          "/api/action/resource_show?id={resource_catalog_id}",
+		"dataset_catalog_link":      "/dataset/{dataset_catalog_id}",
+		"dataset_catalog_api_link":  "/api/action/package_show?id={dataset_catalog_id}",
+		"provider_catalog_link":     "/organization/{dataset_catalog_provider_stub}",
+		"provider_catalog_api_link": "/api/action/organization_show?id={dataset_catalog_provider_stub}",
+	},
+}
+
+// setLinks sets the links of the row that is being set, whose other columns are set already.
+func setLinks(a *assembly, catalogURL string) {
+	for name, form := range linkForms[a.table.name] {
+		open, shut := strings.IndexByte(form, '{'), 0
+		link := catalogURL
+		for ; open >= 0; open = strings.IndexByte(form, '{') {
+			shut = strings.IndexByte(form, '}')
+			link += form[:open] + a.column(form[open+1:shut]).text(a.rows)
+			form = form[shut+1:]
+		}
+		a.column(name).setString(normalURI(link + form))
+	}
+}
