@@ -139,19 +139,32 @@ func openDecimals(b *block, data []byte, n int, nullable bool, exact *exactTexts
 
 // checkDecimals looks at each value: unlike codes they carry three bounds at once.
 func (p *packedNumbers) checkDecimals(exact *exactTexts) error {
-	most := uint64(1<<63-1) - uint64(p.base)
-	for i := range uint32(p.packed.n) {
-		v := p.packed.At(i)
-		at := v & (1<<p.scaleBits - 1)
-		if at >= uint64(p.count) {
-			return corruptf("decimal %d has scale %d of %d", i, at, p.count)
+	// What each position of a scale allows: positions beyond the last scale nothing, so they have no bound that a number could keep.
+	var most [len(p.scales)]uint64
+	var known, fraction [len(p.scales)]bool
+	for k, scale := range p.scales[:p.count] {
+		known[k] = true
+		switch {
+		case scale == DecText && exact.n > 0:
+			most[k] = uint64(exact.n - 1)
+		case scale == DecText:
+			known[k] = false
+		case scale <= MaxScale:
+			most[k] = uint64(1<<63-1) - uint64(p.base)
+			fraction[k] = scale > 0
 		}
-		switch scale, v := p.scales[at], v>>p.scaleBits; {
-		case scale == DecNull && v != 0,
-			scale == DecText && v >= uint64(exact.n),
-			scale <= MaxScale && v > most,
-			scale <= MaxScale && !(Dec{Mantissa: int64(uint64(p.base) + v), Scale: scale}).canonical():
-			return corruptf("decimal %d: number %d, scale %d, base %d, %d exact texts", i, v, scale, p.base, exact.n)
+	}
+	mask := uint64(1)<<p.scaleBits - 1
+	n := p.packed.n
+	if p.packed.width == 0 {
+		n = min(n, 1) // all are the same, and take no byte that would bound how many
+	}
+	for i := range uint32(n) {
+		v := p.packed.At(i)
+		k := v & mask % uint64(len(most))
+		v >>= p.scaleBits
+		if !known[k] || v > most[k] || fraction[k] && int64(uint64(p.base)+v)%10 == 0 {
+			return corruptf("decimal %d: number %d, base %d, scale %d at %d of %d, %d exact texts", i, v, p.base, p.scales[k], k, p.count, exact.n)
 		}
 	}
 	return nil

@@ -1,0 +1,177 @@
+package snapshot
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// wideTable is a table as real ones are: a leading group in runs, an organisation-like group and a period-like one in no order, indexed
+// enums, numbers that repeat and some that do not, decimals.
+func wideTable(rows int) *TableData {
+	r := rand.New(rand.NewPCG(1, uint64(rows)))
+	t := &TableData{Name: "wide", Rows: rows}
+	group := func(name string, tuples int, code func(row int) uint32) {
+		g := GroupData{Name: name, Tuples: tuples, Codes: make([]uint32, rows)}
+		for row := range g.Codes {
+			g.Codes[row] = code(row)
+		}
+		values := make([]string, tuples)
+		for i := range values {
+			values[i] = fmt.Sprintf("%s number %d", name, i)
+		}
+		for k := range 4 {
+			codes := make([]uint32, tuples)
+			for i := range codes {
+				codes[i] = uint32(i)
+			}
+			g.Columns = append(g.Columns, ColumnData{Name: fmt.Sprintf("%s%d", name, k), Kind: Text, Codes: codes, Values: values})
+		}
+		t.Groups = append(t.Groups, g)
+	}
+	tuples := max(1, rows/300)
+	group("where", tuples, func(row int) uint32 { return uint32(row * tuples / rows) })
+	group("who", 2500, func(int) uint32 { return uint32(r.IntN(2500)) })
+	group("when", 190, func(row int) uint32 { return uint32(row % 190) })
+	for k, values := range []int{3, 20, 300, 30000} {
+		c := ColumnData{Name: fmt.Sprintf("e%d", k), Kind: Text, Index: true, Codes: make([]uint32, rows)}
+		for i := range values {
+			c.Values = append(c.Values, fmt.Sprintf("value %d", i))
+		}
+		for row := range c.Codes {
+			c.Codes[row] = uint32(r.IntN(values))
+		}
+		t.Columns = append(t.Columns, c)
+	}
+	few, many := make([]int64, rows), make([]int64, rows)
+	decimals := make([]Dec, rows)
+	for row := range rows {
+		few[row] = int64(r.ExpFloat64() * 10)
+		many[row] = r.Int64N(1 << 20)
+		decimals[row], _ = ParseDec(fmt.Sprintf("%.4f", r.Float64()*1000))
+	}
+	t.Columns = append(t.Columns, ColumnData{Name: "few", Kind: Int, Ints: few}, ColumnData{Name: "many", Kind: Int, Ints: many},
+		ColumnData{Name: "decimal", Kind: Decimal, Decimals: decimals})
+	return t
+}
+
+func wideFile(tb testing.TB, rows int) string {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "wide.seg")
+	f, err := os.Create(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	if err := WriteSegment(f, wideTable(rows)); err != nil {
+		tb.Fatal(err)
+	}
+	return path
+}
+
+func BenchmarkWriteSegment(b *testing.B) {
+	table := wideTable(1_000_000)
+	b.ReportAllocs()
+	for b.Loop() {
+		var n counter
+		if err := WriteSegment(&n, table); err != nil {
+			b.Fatal(err)
+		}
+		b.ReportMetric(float64(n)/float64(table.Rows), "B/row")
+	}
+	b.ReportMetric(float64(table.Rows)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+}
+
+type counter int64
+
+func (c *counter) Write(b []byte) (int, error) {
+	*c += counter(len(b))
+	return len(b), nil
+}
+
+// BenchmarkOpenSegment opens a file that is in the page cache: checksums and all checks.
+func BenchmarkOpenSegment(b *testing.B) {
+	for _, rows := range []int{100_000, 3_000_000} {
+		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
+			path := wideFile(b, rows)
+			b.ReportAllocs()
+			for b.Loop() {
+				s, err := OpenSegment(path)
+				if err != nil || s.Rows() != rows {
+					b.Fatal(err)
+				}
+				if err := s.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkPacked(b *testing.B) {
+	const n = 1 << 20
+	for _, width := range []int{1, 8, 15, 19, 31, 45} {
+		pack := newPacker(n, width)
+		r := rand.New(rand.NewPCG(1, 1))
+		sum := uint64(0)
+		for range n {
+			v := r.Uint64N(1<<width - 1) // never the largest, so that within has to look at all
+			sum += v
+			pack.add(v)
+		}
+		p := newPacked(pack.bytes(), n, width)
+		b.Run(fmt.Sprintf("at/width=%d", width), func(b *testing.B) {
+			for b.Loop() {
+				got := uint64(0)
+				for i := range uint32(n) {
+					got += p.At(i)
+				}
+				if got != sum {
+					b.Fatalf("sum %d, want %d", got, sum)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/value")
+		})
+		b.Run(fmt.Sprintf("unpack/width=%d", width), func(b *testing.B) {
+			dst := make([]uint32, 4096)
+			for b.Loop() {
+				for from := uint32(0); from < n; from += 4096 {
+					p.Unpack(dst, from)
+				}
+			}
+			if dst[4095] != uint32(p.At(n-1)) {
+				b.Fatal("wrong value")
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/value")
+		})
+		b.Run(fmt.Sprintf("within/width=%d", width), func(b *testing.B) {
+			for b.Loop() {
+				if !p.within(1<<width - 2) {
+					b.Fatal("wrong answer")
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/value")
+		})
+	}
+}
+
+func TestWideTable(t *testing.T) {
+	var file bytes.Buffer
+	table := wideTable(70_000)
+	if err := WriteSegment(&file, table); err != nil {
+		t.Fatal(err)
+	}
+	s, err := ReadSegment(file.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := compareTable(s, table); err != nil {
+		t.Error(err)
+	}
+	if err := s.Verify(); err != nil {
+		t.Error(err)
+	}
+}

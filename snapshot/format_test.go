@@ -1,0 +1,106 @@
+package snapshot
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// goldenTable has one column of each kind and every encoding of the format.
+func goldenTable() *TableData {
+	scattered := make([]Dec, 0, fewValues+6)
+	for i := range cap(scattered) {
+		scattered = append(scattered, Dec{Mantissa: int64(i)*1_000_003 - 2_000_000_001})
+	}
+	text := "0.1000000000000000055"
+	scattered[3], scattered[4], scattered[5] = Dec{Mantissa: 25, Scale: 2}, Dec{Scale: DecNull}, Dec{Scale: DecText}
+	rows := len(scattered)
+	t := &TableData{Name: "golden", Rows: rows}
+	t.Groups = []GroupData{{
+		Name: "place", Codes: make([]uint32, rows), Tuples: 2,
+		Columns: []ColumnData{
+			{Name: "town", Kind: Text, Codes: []uint32{1, 0}, Values: []string{"Ábc", "aBc"}},
+			{Name: "height", Kind: Int, Ints: []int64{NullInt, -7}},
+		},
+	}, {Name: "colour", Codes: make([]uint32, rows), Tuples: 2}}
+	days := make([]int64, rows)
+	counts := make([]int64, rows)
+	sizes, open := make([]uint32, rows), make([]int64, rows)
+	prices := make([]Dec, rows)
+	for row := range rows {
+		t.Groups[0].Codes[row] = uint32(row / (rows/2 + 1))
+		t.Groups[1].Codes[row] = uint32(row & 1)
+		days[row] = int64(row/2000) * 86_400_000_000
+		counts[row] = int64(row) * 1_000_003
+		sizes[row] = uint32(row % 2)
+		open[row] = int64(row % 2)
+		prices[row] = []Dec{{Mantissa: 125, Scale: 1}, {Mantissa: 3}, {Scale: DecText}}[row%3]
+	}
+	sizes[1], counts[2] = NullCode, NullInt
+	t.Columns = []ColumnData{
+		{Name: "size", Kind: Enum, Index: true, Codes: sizes, Values: []string{"small", "large", "huge"}},
+		{Name: "open", Kind: Bool, Ints: open},
+		{Name: "day", Kind: Time, Index: true, Ints: days},
+		{Name: "count", Kind: Int, Ints: counts},
+		{Name: "price", Kind: Decimal, Decimals: prices, Texts: []string{text}},
+		{Name: "exact", Kind: Decimal, Decimals: scattered, Texts: []string{text}},
+	}
+	return t
+}
+
+// TestSegmentBytes holds the bytes of the format and their meaning. A difference is a change of the format: it needs a new version.
+func TestSegmentBytes(t *testing.T) {
+	var file, dump bytes.Buffer
+	if err := WriteSegment(&file, goldenTable()); err != nil {
+		t.Fatal(err)
+	}
+	if err := Dump(&dump, file.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	golden := filepath.Join("testdata", "segment_v1.txt")
+	kept := filepath.Join("testdata", "v1", "golden.seg")
+	if *update {
+		for path, data := range map[string][]byte{golden: dump.Bytes(), kept: file.Bytes()} {
+			if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(dump.Bytes(), want) {
+		t.Errorf("the bytes of a segment changed; compare %s after go test -update", golden)
+	}
+}
+
+// TestKeptSegments: every file that a released format has left still opens and says what it was made from.
+func TestKeptSegments(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("testdata", "v1", "*.seg"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no kept files: %v", err)
+	}
+	for _, path := range files {
+		s, err := OpenSegment(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := compareTable(s, goldenTable()); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		if err := s.Verify(); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
