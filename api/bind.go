@@ -18,9 +18,10 @@ type Bound struct {
 	lists map[string]*boundList // by path
 }
 
-// boundList is one endpoint with the rows it answers from. Index and renderer are nil where the snapshot does not have the table: then the
+// boundList is one endpoint with the rows it answers from. Segment, index and renderer are nil where the snapshot does not have the table: then the
 // list is empty.
 type boundList struct {
+	segment  *snapshot.Segment
 	rows     int
 	index    *index.Index
 	renderer *render.Renderer
@@ -30,15 +31,23 @@ type boundList struct {
 const emptyJSON = `{"data":[]}`
 
 // Bind joins all endpoints to a snapshot. The error names every table and column that does not fit, not the first.
-func Bind(snap *snapshot.Snapshot) (*Bound, error) {
+func Bind(snap *snapshot.Snapshot) (*Bound, error) { return bindAfter(snap, nil) }
+
+// bindAfter takes over what an earlier snapshot has bound of segments that both share, so that a refresh of one small table opens one index.
+func bindAfter(snap *snapshot.Snapshot, earlier *Bound) (*Bound, error) {
 	b := &Bound{snap: snap, lists: make(map[string]*boundList, len(endpoints))}
 	var faults []error
 	for i := range endpoints {
-		list, err := bindList(&endpoints[i], snap.Segments[endpoints[i].Table])
+		path, seg := endpoints[i].Path, snap.Segments[endpoints[i].Table]
+		if earlier != nil && seg != nil && earlier.lists[path].segment == seg {
+			b.lists[path] = earlier.lists[path]
+			continue
+		}
+		list, err := bindList(&endpoints[i], seg)
 		if err != nil {
 			faults = append(faults, err)
 		}
-		b.lists[endpoints[i].Path] = list
+		b.lists[path] = list
 	}
 	if len(faults) > 0 {
 		return nil, errors.Join(faults...)
@@ -94,7 +103,7 @@ func bindList(e *Endpoint, seg *snapshot.Segment) (*boundList, error) {
 	if err != nil {
 		return nil, fmt.Errorf("api: %s: %w", e.Path, err)
 	}
-	return &boundList{rows: seg.Rows(), index: ix, renderer: r}, nil
+	return &boundList{segment: seg, rows: seg.Rows(), index: ix, renderer: r}, nil
 }
 
 func renderFields(fields []Field) []render.Field {

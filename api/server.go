@@ -138,7 +138,12 @@ func (s *Server) addRoutes() {
 // Swap serves another snapshot. On an error the old one stays, and snap is the caller's to close; otherwise the server closes each snapshot
 // when nobody reads it any more.
 func (s *Server) Swap(snap *snapshot.Snapshot) error {
-	bound, err := Bind(snap)
+	var earlier *Bound
+	if now := s.acquire(); now != nil {
+		defer now.release(s.log)
+		earlier = now.bound
+	}
+	bound, err := bindAfter(snap, earlier)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,247 @@
+package encode
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Bounds of DEFLATE (RFC 1951).
+const (
+	maxMatch    = 258
+	minMatch    = 3
+	maxDistance = 32 << 10
+	endOfBlock  = 256
+	litLenCodes = 286
+	distCodes   = 30
+	maxCodeLen  = 15
+)
+
+// sequence is some literals and then a match: length bytes from distance bytes back. A length above maxMatch is written as several
+// matches; the last sequence of a block may have none.
+type sequence struct {
+	literals uint32
+	length   uint16
+	distance uint16 // less 1
+}
+
+// block gathers sequences and writes them as one DEFLATE block with a code of its own.
+type block struct {
+	literals  []byte
+	sequences []sequence
+	pending   uint32 // literals since the last sequence
+
+	litLen  [litLenCodes]uint32
+	dist    [distCodes]uint32
+	huffman huffman
+	table   codeTable
+	header  blockHeader
+}
+
+// codeTable is the code of a block.
+type codeTable struct {
+	litLenLengths [litLenCodes]uint8
+	distLengths   [distCodes]uint8
+	litLen        [litLenCodes]code
+	dist          [distCodes]code
+	length        [maxMatch + 1]code // of each match length, with its extra bits
+}
+
+// lengthSymbol and lengthExtra are the symbol of each match length and its number of extra bits.
+var lengthSymbol, lengthExtra = func() (symbol [maxMatch + 1]uint16, extra [maxMatch + 1]uint8) {
+	length := minMatch
+	for s := uint16(257); s < 285; s++ {
+		n := uint8(0)
+		if s >= 265 {
+			n = uint8((s - 261) / 4)
+		}
+		for range 1 << n {
+			symbol[length], extra[length] = s, n
+			length++
+		}
+	}
+	symbol[maxMatch], extra[maxMatch] = 285, 0
+	return symbol, extra
+}()
+
+// distSymbol is the symbol of a distance less 1, and its number of extra bits.
+func distSymbol(d uint32) (symbol, extra uint32) {
+	if d < 4 {
+		return d, 0
+	}
+	n := uint32(bits.Len32(d)) - 2
+	return 2*n + d>>n, n
+}
+
+// literal adds plain bytes.
+func (b *block) literal(text []byte) {
+	b.literals = append(b.literals, text...)
+	for _, c := range text {
+		b.litLen[c]++
+	}
+	b.pending += uint32(len(text))
+}
+
+// match adds a match of any length from minMatch up.
+func (b *block) match(length, distance int) {
+	for length > 0 {
+		n := min(length, 1<<16-1)
+		if rest := length - n; rest > 0 && rest < minMatch {
+			n -= minMatch
+		}
+		length -= n
+		b.sequences = append(b.sequences, sequence{b.pending, uint16(n), uint16(distance - 1)})
+		b.pending = 0
+		symbol, _ := distSymbol(uint32(distance - 1))
+		for n > 0 {
+			part := firstMatch(n)
+			n -= part
+			b.litLen[lengthSymbol[part]]++
+			b.dist[symbol]++
+		}
+	}
+}
+
+// firstMatch is the first of the matches that a length is written as: maxMatch while it is above, but so that none is too short.
+func firstMatch(length int) int {
+	switch {
+	case length <= maxMatch:
+		return length
+	case length < maxMatch+minMatch:
+		return length / 2
+	}
+	return maxMatch
+}
+
+// empty tells whether nothing was added since the last block.
+func (b *block) empty() bool { return len(b.sequences) == 0 && len(b.literals) == 0 }
+
+// flush writes what was added as one block and forgets it.
+func (b *block) flush(w *bitWriter, final bool) {
+	if b.pending > 0 {
+		b.sequences = append(b.sequences, sequence{literals: b.pending})
+		b.pending = 0
+	}
+	b.litLen[endOfBlock] = 1
+	b.twoOf(b.litLen[:])
+	b.twoOf(b.dist[:])
+	b.build()
+	b.header.build(&b.huffman, &b.table)
+	w.reserve(b.size())
+	last := uint64(0)
+	if final {
+		last = 1
+	}
+	w.write(last|2<<1, 3)
+	b.header.write(w)
+	b.writeSequences(w)
+	eob := b.table.litLen[endOfBlock]
+	w.write(eob.bits(), eob.len())
+	b.literals, b.sequences = b.literals[:0], b.sequences[:0]
+	clear(b.litLen[:])
+	clear(b.dist[:])
+}
+
+// twoOf makes sure that two symbols have a code: some decoders refuse a code of one.
+func (b *block) twoOf(counts []uint32) {
+	used := 0
+	for _, n := range counts {
+		if n > 0 {
+			used++
+		}
+	}
+	for s := 0; used < 2; s++ {
+		if counts[s] == 0 {
+			counts[s] = 1
+			used++
+		}
+	}
+}
+
+func (b *block) build() {
+	t := &b.table
+	b.huffman.lengths(t.litLenLengths[:], b.litLen[:], maxCodeLen)
+	b.huffman.lengths(t.distLengths[:], b.dist[:], maxCodeLen)
+	canonical(t.litLen[:], t.litLenLengths[:])
+	canonical(t.dist[:], t.distLengths[:])
+	first := uint32(minMatch)
+	for n := minMatch; n <= maxMatch; n++ {
+		s := lengthSymbol[n]
+		if s != lengthSymbol[n-1] {
+			first = uint32(n)
+		}
+		c := t.litLen[s]
+		t.length[n] = c + code(uint32(n)-first)<<(8+c.len()) + code(lengthExtra[n])
+	}
+}
+
+// size is how many bits the block takes.
+func (b *block) size() uint {
+	n := uint(3) + b.header.size
+	for s, count := range b.litLen {
+		n += uint(count) * uint(b.table.litLenLengths[s])
+		if s >= 265 && s < 285 {
+			n += uint(count) * uint((s-261)/4)
+		}
+	}
+	for s, count := range b.dist {
+		n += uint(count) * uint(b.table.distLengths[s])
+		if s >= 4 {
+			n += uint(count) * uint(s/2-1)
+		}
+	}
+	return n
+}
+
+func (b *block) writeSequences(w *bitWriter) {
+	t := &b.table
+	// The writer's state is kept in registers: this is the inner loop.
+	out, at, acc, held := w.out[:cap(w.out)], len(w.out), w.acc, w.held
+	literals := b.literals
+	for i := range b.sequences {
+		s := &b.sequences[i]
+		run := literals[:s.literals]
+		literals = literals[s.literals:]
+		for len(run) >= 3 {
+			c, d, e := t.litLen[run[0]], t.litLen[run[1]], t.litLen[run[2]]
+			acc |= c.bits() << (held & 63)
+			held += c.len()
+			acc |= d.bits() << (held & 63)
+			held += d.len()
+			acc |= e.bits() << (held & 63)
+			held += e.len()
+			binary.LittleEndian.PutUint64(out[at:], acc)
+			at += int(held >> 3)
+			acc >>= held &^ 7 & 63
+			held &= 7
+			run = run[3:]
+		}
+		for _, l := range run {
+			c := t.litLen[l]
+			acc |= c.bits() << (held & 63)
+			held += c.len()
+		}
+		binary.LittleEndian.PutUint64(out[at:], acc)
+		at += int(held >> 3)
+		acc >>= held &^ 7 & 63
+		held &= 7
+		length := int(s.length)
+		symbol, extra := distSymbol(uint32(s.distance))
+		c := t.dist[symbol]
+		dist := c.bits() | uint64(uint32(s.distance)&(1<<extra-1))<<c.len()
+		distLen := c.len() + uint(extra)
+		for length > 0 {
+			n := firstMatch(length)
+			length -= n
+			c := t.length[n]
+			acc |= c.bits() << (held & 63)
+			held += c.len()
+			acc |= dist << (held & 63)
+			held += distLen
+			binary.LittleEndian.PutUint64(out[at:], acc)
+			at += int(held >> 3)
+			acc >>= held &^ 7 & 63
+			held &= 7
+		}
+	}
+	w.out, w.acc, w.held = out[:at], acc, held
+}

@@ -1,0 +1,256 @@
+package encode
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+	"math"
+	"math/bits"
+)
+
+// deflater turns rows into DEFLATE without searching: it remembers where each fragment stood last and refers back to there. What is not a
+// fragment, or one not seen within the window, is compared with what the row before has at the same place. Its memory is reused.
+type deflater struct {
+	text []byte // the last of what was encoded, and what is being encoded
+	base uint32 // position of text[0]; positions go on from body to body, so that those of an earlier one are out of reach
+	crc  uint32
+	size uint32 // of the body so far
+
+	last  []uint32 // position of each fragment
+	slots []slot   // the last row's pieces
+
+	// The match being extended ends where encoding stands.
+	length, distance int
+
+	block  block
+	bits   bitWriter
+	pieces []Piece
+}
+
+// slot is the last piece that stood at a place of the row.
+type slot struct {
+	at       uint32
+	length   uint32
+	fragment uint32
+}
+
+const (
+	// maxText is when the text in front of the window is dropped: seldom enough to cost nothing, often enough to stay in the second cache.
+	maxText = 96 << 10
+
+	// maxSequences ends a block: a code fits what it was made for, and a new one costs about 80 bytes.
+	maxSequences = 16 << 10
+
+	// shortMatch is the shortest match worth its distance.
+	shortMatch = 5
+)
+
+func newDeflater(rows Rows) *deflater {
+	return &deflater{base: maxDistance + 1, last: make([]uint32, rows.Fragments()), slots: make([]slot, rows.Slots())}
+}
+
+// start begins a body or a run that knows nothing of what is in front of it, and appends to out.
+func (d *deflater) start(out []byte) {
+	d.base += uint32(len(d.text)) + maxDistance + 1
+	if d.base > math.MaxUint32/2 {
+		d.base = maxDistance + 1
+		clear(d.last)
+		clear(d.slots)
+	}
+	d.text = d.text[:0]
+	d.crc, d.size, d.length = 0, 0, 0
+	d.bits = bitWriter{out: out}
+}
+
+// plain encodes bytes that no row holds.
+func (d *deflater) plain(text []byte) {
+	d.settle(len(d.text))
+	at := len(d.text)
+	d.text = append(d.text, text...)
+	d.block.literal(d.text[at:])
+	d.took(at)
+}
+
+// took counts the text from at on as encoded.
+func (d *deflater) took(at int) {
+	d.crc = crc32.Update(d.crc, crc32.IEEETable, d.text[at:])
+	d.size += uint32(len(d.text) - at)
+}
+
+// rows encodes the rows of runs, without the last cut bytes.
+func (d *deflater) rows(rows Rows, runs []Run, cut int) {
+	left := 0
+	for _, r := range runs {
+		left += int(r.To - r.From)
+	}
+	batches(runs, func(part []Run) {
+		if len(d.block.sequences) > maxSequences {
+			d.settle(len(d.text))
+			d.block.flush(&d.bits, false)
+		}
+		d.slide()
+		at := len(d.text)
+		d.text, d.pieces = rows.AppendPieces(d.text, d.pieces[:0], part)
+		for _, r := range part {
+			left -= int(r.To - r.From)
+		}
+		if left == 0 && cut > 0 {
+			d.text = d.text[:len(d.text)-cut]
+			p := &d.pieces[len(d.pieces)-1]
+			*p = Piece{Plain, p.Len - uint32(cut)}
+		}
+		d.took(at)
+		d.encode(rows, at)
+	})
+}
+
+// slide drops the text that no match can reach any more.
+func (d *deflater) slide() {
+	if drop := len(d.text) - maxDistance - d.length; len(d.text) > maxText && drop > 0 {
+		copy(d.text, d.text[drop:])
+		d.text = d.text[:len(d.text)-drop]
+		d.base += uint32(drop)
+	}
+}
+
+// encode encodes the pieces of the text from at on.
+func (d *deflater) encode(rows Rows, at int) {
+	slots := d.slots
+	for s := 0; len(d.pieces) > 0; s++ {
+		if s == len(slots) {
+			s = 0
+		}
+		p := d.pieces[0]
+		d.pieces = d.pieces[1:]
+		here := d.base + uint32(at)
+		end := at + int(p.Len)
+		if p.Fragment == Plain {
+			d.plainPiece(at, end, s)
+		} else {
+			back := here - d.last[p.Fragment]
+			d.last[p.Fragment] = here
+			switch {
+			case back > maxDistance:
+				d.newFragment(rows, at, end, s, p.Fragment)
+			case int(back) == d.distance && d.length > 0:
+				d.length += int(p.Len)
+			default:
+				d.refer(at, end, int(back))
+			}
+		}
+		slots[s] = slot{here, p.Len, p.Fragment}
+		at = end
+	}
+}
+
+// settle adds the match in hand, which ends at position end of the text.
+func (d *deflater) settle(end int) {
+	switch {
+	case d.length >= shortMatch:
+		d.block.match(d.length, d.distance)
+	case d.length > 0:
+		d.block.literal(d.text[end-d.length : end])
+	}
+	d.length = 0
+}
+
+// refer encodes text[at:end], which stands back bytes before too. As much of it as the match in hand covers stays there, unless a new match
+// can cover the rest.
+func (d *deflater) refer(at, end, back int) {
+	n := 0
+	if d.length > 0 {
+		n = samePrefix(d.text[at:end], d.text[at-d.distance:])
+		d.length += n
+		if end-at-n < shortMatch {
+			if n < end-at {
+				d.settle(at + n)
+				d.block.literal(d.text[at+n : end])
+			}
+			return
+		}
+		d.settle(at + n)
+	}
+	d.length, d.distance = end-at-n, back
+}
+
+// plainPiece encodes text[at:end], which is no fragment: as far as the match in hand goes on, then as it is.
+func (d *deflater) plainPiece(at, end, s int) {
+	if d.length > 0 {
+		n := samePrefix(d.text[at:end], d.text[at-d.distance:])
+		d.length += n
+		at += n
+		if at == end {
+			return
+		}
+		d.settle(at)
+	}
+	d.block.literal(d.text[at:end])
+}
+
+// newFragment encodes text[at:end], a fragment that is not within reach, field by field against the last row's.
+func (d *deflater) newFragment(rows Rows, at, end, s int, fragment uint32) {
+	old := d.slots[s]
+	back := d.base + uint32(at) - old.at
+	if back > maxDistance || old.fragment == Plain {
+		d.plainPiece(at, end, s)
+		return
+	}
+	cuts, oldCuts := rows.Cuts(s, fragment), rows.Cuts(s, old.fragment)
+	oldAt := at - int(back)
+	for f := range cuts {
+		from, to := at+int(cuts[f]), end
+		oldFrom, oldTo := oldAt+int(oldCuts[f]), oldAt+int(old.length)
+		if f+1 < len(cuts) {
+			to, oldTo = at+int(cuts[f+1]), oldAt+int(oldCuts[f+1])
+		}
+		n := samePrefix(d.text[from:to], d.text[oldFrom:oldTo])
+		switch {
+		case d.length > 0 && from-oldFrom == d.distance:
+			d.length += n
+		case n >= shortMatch:
+			d.settle(from)
+			d.length, d.distance = n, from-oldFrom
+		default:
+			n = 0
+		}
+		if from+n < to {
+			d.settle(from + n)
+			d.block.literal(d.text[from+n : to])
+		}
+	}
+}
+
+// samePrefix is how many bytes a and b start with in common.
+func samePrefix(a, b []byte) int {
+	b = b[:min(len(a), len(b))]
+	n := 0
+	for ; n+8 <= len(b); n += 8 {
+		if x := binary.LittleEndian.Uint64(a[n:]) ^ binary.LittleEndian.Uint64(b[n:]); x != 0 {
+			return n + bits.TrailingZeros64(x)>>3
+		}
+	}
+	for n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
+
+// end ends a body.
+func (d *deflater) end() []byte {
+	d.settle(len(d.text))
+	d.block.flush(&d.bits, true)
+	d.bits.align()
+	return d.bits.out
+}
+
+// sync ends a run: its output ends with a whole byte, and any other run may follow.
+func (d *deflater) sync() []byte {
+	d.settle(len(d.text))
+	if !d.block.empty() {
+		d.block.flush(&d.bits, false)
+	}
+	d.bits.reserve(64)
+	d.bits.write(0, 3)
+	d.bits.align()
+	d.bits.write(0xffff0000, 32)
+	return d.bits.out
+}

@@ -1,0 +1,331 @@
+package api
+
+import (
+	"bufio"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"hdqs/snapshot"
+)
+
+// testTable is a table of a test snapshot as rows of values: string, int64 (integers), bool, time.Time, decimal, or nil.
+type testTable struct {
+	endpoint *Endpoint
+	columns  []testColumn
+	rows     []map[string]any
+}
+
+type testColumn struct {
+	name     string
+	kind     snapshot.Kind
+	enum     *Enum
+	nullable bool
+}
+
+// decimal is an exact decimal as text.
+type decimal string
+
+// columnsOf derives the columns that an endpoint needs from its fields and filters.
+func columnsOf(e *Endpoint) []testColumn {
+	var columns []testColumn
+	known := map[string]bool{}
+	add := func(c testColumn) {
+		if !known[c.name] {
+			known[c.name] = true
+			columns = append(columns, c)
+		}
+	}
+	for _, f := range e.Fields {
+		add(testColumn{name: f.Name, kind: kindsOf[f.Type][0], enum: f.Enum, nullable: f.Nullable})
+	}
+	for _, p := range filters(e.Place, e.Params) {
+		for _, name := range p.Columns {
+			add(testColumn{name: name, kind: kindsOf[p.Type][0], enum: p.Enum})
+		}
+	}
+	return columns
+}
+
+var sampleTexts = []string{
+	"AFG", "afg", "MLI", "SOM", "AFG-XXX", "Mali", "Somalia", "Côte d'Ivoire", "CÔTE D'IVOIRE", "UNSPECIFIED", "a_b", "axb", "50%", "back\\slash",
+	`say "hi", twice`, "two\nlines", "Éthiopie", "0-4", "80+", "x",
+}
+
+// sampleTable makes rows with every enum value, nulls where they are allowed, and texts that matching and quoting stumble over.
+func sampleTable(e *Endpoint, rows int, random *rand.Rand) *testTable {
+	t := &testTable{endpoint: e, columns: columnsOf(e)}
+	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
+	for i := range rows {
+		row := map[string]any{}
+		for _, c := range t.columns {
+			if c.nullable && random.IntN(4) == 0 {
+				row[c.name] = nil
+				continue
+			}
+			switch c.kind {
+			case snapshot.Text:
+				row[c.name] = sampleTexts[random.IntN(len(sampleTexts))]
+				if c.name == "provider_admin1_name" || c.name == "provider_admin2_name" {
+					row[c.name] = []string{"", "Kabul", "kabul city", "Mali"}[random.IntN(4)]
+				}
+			case snapshot.Enum:
+				row[c.name] = c.enum.Values[i%len(c.enum.Values)]
+			case snapshot.Int:
+				row[c.name] = int64(random.IntN(12))
+				if c.name == "admin_level" {
+					row[c.name] = int64(random.IntN(3))
+				}
+			case snapshot.Decimal:
+				row[c.name] = []decimal{"0.5", "0", "-3.25", "7", "12.5", "100", "0.1", "9.99"}[random.IntN(8)]
+			case snapshot.Bool:
+				row[c.name] = random.IntN(2) == 0
+			case snapshot.Time:
+				row[c.name] = day.AddDate(0, random.IntN(8)-4, random.IntN(3)).Add(time.Duration(random.IntN(2)) * 1500 * time.Millisecond)
+			}
+		}
+		t.rows = append(t.rows, row)
+	}
+	return t
+}
+
+// data is the table as the snapshot's writer takes it: place columns in a tuple dictionary, the others by row.
+func (t *testTable) data(tb testing.TB) *snapshot.TableData {
+	data := &snapshot.TableData{Name: t.endpoint.Table, Rows: len(t.rows)}
+	place := snapshot.GroupData{Name: "place", Codes: make([]uint32, len(t.rows))}
+	var tuples []map[string]any
+	var placeColumns []testColumn
+	for _, c := range t.columns {
+		if strings.Contains(c.name, "admin") || strings.HasPrefix(c.name, "location_") {
+			placeColumns = append(placeColumns, c)
+		} else {
+			data.Columns = append(data.Columns, columnData(tb, c, t.rows, c.kind != snapshot.Decimal))
+		}
+	}
+	if placeColumns == nil {
+		return data
+	}
+	numbers := map[string]uint32{}
+	for i, row := range t.rows {
+		var key strings.Builder
+		for _, c := range placeColumns {
+			fmt.Fprintf(&key, "%v|", row[c.name])
+		}
+		if _, known := numbers[key.String()]; !known {
+			numbers[key.String()] = uint32(len(tuples))
+			tuples = append(tuples, row)
+		}
+		place.Codes[i] = numbers[key.String()]
+	}
+	place.Tuples = len(tuples)
+	for _, c := range placeColumns {
+		place.Columns = append(place.Columns, columnData(tb, c, tuples, false))
+	}
+	data.Groups = append(data.Groups, place)
+	return data
+}
+
+func columnData(tb testing.TB, c testColumn, rows []map[string]any, index bool) snapshot.ColumnData {
+	d := snapshot.ColumnData{Name: c.name, Kind: c.kind, Index: index}
+	codes := map[string]uint32{}
+	if c.kind == snapshot.Enum {
+		for i, v := range c.enum.Values {
+			codes[v] = uint32(i)
+		}
+		d.Values = c.enum.Values
+	}
+	for _, row := range rows {
+		switch v := row[c.name].(type) {
+		case nil:
+			switch c.kind {
+			case snapshot.Text, snapshot.Enum:
+				d.Codes = append(d.Codes, snapshot.NullCode)
+			case snapshot.Decimal:
+				d.Decimals = append(d.Decimals, snapshot.Dec{Scale: snapshot.DecNull})
+			default:
+				d.Ints = append(d.Ints, snapshot.NullInt)
+			}
+		case string:
+			code, known := codes[v]
+			if !known {
+				code = uint32(len(d.Values))
+				codes[v] = code
+				d.Values = append(d.Values, v)
+			}
+			d.Codes = append(d.Codes, code)
+		case int64:
+			d.Ints = append(d.Ints, v)
+		case bool:
+			d.Ints = append(d.Ints, boolInt(v))
+		case time.Time:
+			d.Ints = append(d.Ints, v.UnixMicro())
+		case decimal:
+			dec, ok := snapshot.ParseDec(string(v))
+			if !ok {
+				tb.Fatalf("%q is no decimal", v)
+			}
+			d.Decimals = append(d.Decimals, dec)
+		}
+	}
+	return d
+}
+
+// storeSnapshot writes tables to a store and opens them from there.
+func storeSnapshot(tb testing.TB, id string, at time.Time, tables []*testTable) *snapshot.Snapshot {
+	tb.Helper()
+	store, err := snapshot.OpenStore(tb.TempDir())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	manifest := &snapshot.Manifest{Format: 1, ID: id, SnapshotTime: at, CatalogURL: "https://catalog.example"}
+	for _, t := range tables {
+		ref, err := store.PutSegment(t.data(tb))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		manifest.Tables = append(manifest.Tables, ref)
+	}
+	if err := store.PutManifest(manifest); err != nil {
+		tb.Fatal(err)
+	}
+	snap, err := store.Open(id)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return snap
+}
+
+// sampleTables is a table for every endpoint. Those that testdata/http/rows.txt writes out have its rows.
+func sampleTables(tb testing.TB, rows int) []*testTable {
+	written := readRows(tb, "testdata/http/rows.txt")
+	random := rand.New(rand.NewPCG(1, 2))
+	var tables []*testTable
+	for i := range endpoints {
+		t := sampleTable(&endpoints[i], rows, random)
+		if w := written[t.endpoint.Table]; w != nil && rows == textCaseRows {
+			t.rows = w
+		}
+		tables = append(tables, t)
+	}
+	return tables
+}
+
+// textCaseRows is the size of the tables that text cases ask; other sizes are for generated tests.
+const textCaseRows = 5
+
+var sampleTime = time.Date(2026, 11, 20, 2, 0, 0, 0, time.UTC)
+
+// testServer serves sample tables.
+func testServer(tb testing.TB, o Options, tables []*testTable) *Server {
+	tb.Helper()
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	s := New(o)
+	if err := s.Swap(storeSnapshot(tb, "20261120T0200Z-test", sampleTime, tables)); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if old := s.current.Swap(nil); old != nil {
+			old.release(s.log)
+		}
+	})
+	return s
+}
+
+// readRows reads tables written as text: "table NAME", then a line a row of column=value, values in Go quotes where they hold blanks.
+func readRows(tb testing.TB, name string) map[string][]map[string]any {
+	file, err := os.Open(name)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer file.Close()
+	tables := map[string][]map[string]any{}
+	var table string
+	columns := map[string]testColumn{}
+	lines := bufio.NewScanner(file)
+	for number := 1; lines.Scan(); number++ {
+		line := strings.TrimSpace(lines.Text())
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		if name, ok := strings.CutPrefix(line, "table "); ok {
+			table, columns = name, map[string]testColumn{}
+			at := slices.IndexFunc(endpoints, func(e Endpoint) bool { return e.Table == table })
+			if at < 0 {
+				tb.Fatalf("line %d: no endpoint reads table %q", number, table)
+			}
+			for _, c := range columnsOf(&endpoints[at]) {
+				columns[c.name] = c
+			}
+			continue
+		}
+		row := map[string]any{}
+		for name, text := range pairs(tb, number, line) {
+			c, known := columns[name]
+			if !known {
+				tb.Fatalf("line %d: table %q has no column %q", number, table, name)
+			}
+			row[name] = valueOf(tb, number, c, text)
+		}
+		if len(row) != len(columns) {
+			tb.Fatalf("line %d: %d columns, table %q has %d", number, len(row), table, len(columns))
+		}
+		tables[table] = append(tables[table], row)
+	}
+	return tables
+}
+
+func pairs(tb testing.TB, number int, line string) map[string]string {
+	out := map[string]string{}
+	for line != "" {
+		name, rest, ok := strings.Cut(line, "=")
+		if !ok {
+			tb.Fatalf("line %d: %q is no column=value", number, line)
+		}
+		value := ""
+		if strings.HasPrefix(rest, `"`) {
+			quoted, err := strconv.QuotedPrefix(rest)
+			if err != nil {
+				tb.Fatalf("line %d: %q: %v", number, rest, err)
+			}
+			value, _ = strconv.Unquote(quoted)
+			rest = rest[len(quoted):]
+		} else {
+			value, rest, _ = strings.Cut(rest, " ")
+		}
+		out[name], line = value, strings.TrimSpace(rest)
+	}
+	return out
+}
+
+func valueOf(tb testing.TB, number int, c testColumn, text string) any {
+	if text == "null" {
+		return nil
+	}
+	switch c.kind {
+	case snapshot.Int:
+		n, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			tb.Fatalf("line %d: %v", number, err)
+		}
+		return n
+	case snapshot.Bool:
+		return text == "true"
+	case snapshot.Decimal:
+		return decimal(text)
+	case snapshot.Time:
+		at, err := time.Parse("2006-01-02T15:04:05.999999", text)
+		if err != nil {
+			tb.Fatalf("line %d: %v", number, err)
+		}
+		return at
+	}
+	return text
+}

@@ -1,0 +1,231 @@
+package api
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// goodIdentifier is $ID in text cases.
+const goodIdentifier = "bXktYXBwOm1lQGV4YW1wbGUub3Jn" // my-app:me@example.org
+
+// textCase is a request of testdata/http/*.txt and what its answer must be. Its lines are
+//
+//	request METHOD TARGET     what is asked; $ID is a good identifier
+//	header NAME: VALUE        sent with it
+//	mode require|observe|off  how the server treats identifiers
+//	status CODE
+//	has NAME: VALUE           a header field of the answer
+//	lacks NAME                a header field that must not be there
+//	body TEXT                 the whole body; in Go quotes when it begins with one
+//	contains TEXT             a part of the body
+type textCase struct {
+	name           string
+	method, target string
+	header         []HeaderField
+	mode           string
+	status         int
+	has            []HeaderField
+	lacks          []string
+	body           *string
+	contains       []string
+}
+
+func readTextCases(t *testing.T, name string) []textCase {
+	file, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var cases []textCase
+	lines := bufio.NewScanner(file)
+	for number := 1; lines.Scan(); number++ {
+		word, rest, _ := strings.Cut(lines.Text(), " ")
+		rest = strings.ReplaceAll(rest, "$ID", goodIdentifier)
+		if word == "request" {
+			method, target, _ := strings.Cut(rest, " ")
+			cases = append(cases, textCase{name: fmt.Sprintf("%s:%d", filepath.Base(name), number), method: method, target: target})
+			continue
+		}
+		if word == "" || word == "#" {
+			continue
+		}
+		c := &cases[len(cases)-1]
+		switch word {
+		case "header":
+			c.header = append(c.header, headerField(rest))
+		case "mode":
+			c.mode = rest
+		case "status":
+			if c.status, err = strconv.Atoi(rest); err != nil {
+				t.Fatalf("%s:%d: %v", name, number, err)
+			}
+		case "has":
+			c.has = append(c.has, headerField(rest))
+		case "lacks":
+			c.lacks = append(c.lacks, rest)
+		case "body":
+			if strings.HasPrefix(rest, `"`) {
+				if rest, err = strconv.Unquote(rest); err != nil {
+					t.Fatalf("%s:%d: %v", name, number, err)
+				}
+			}
+			c.body = &rest
+		case "contains":
+			c.contains = append(c.contains, rest)
+		default:
+			t.Fatalf("%s:%d: unknown word %q", name, number, word)
+		}
+	}
+	return cases
+}
+
+func headerField(line string) HeaderField {
+	name, value, _ := strings.Cut(line, ": ")
+	return HeaderField{Name: name, Value: value}
+}
+
+// TestTextCases runs every case twice: over TCP, and by Answer, which must say the same.
+func TestTextCases(t *testing.T) {
+	modes := map[string]IdentifierMode{"": RequireIdentifier, "require": RequireIdentifier, "observe": ObserveIdentifier, "off": IgnoreIdentifier}
+	servers, addresses := map[string]*Server{}, map[string]string{}
+	for name, mode := range modes {
+		servers[name] = testServer(t, Options{Identifier: mode}, sampleTables(t, textCaseRows))
+		addresses[name] = listen(t, servers[name])
+	}
+	files, err := filepath.Glob("testdata/http/*.txt")
+	if err != nil || len(files) < 5 {
+		t.Fatalf("found %d files: %v", len(files), err)
+	}
+	ran := 0
+	for _, file := range files {
+		if filepath.Base(file) == "rows.txt" {
+			continue
+		}
+		for _, c := range readTextCases(t, file) {
+			ran++
+			t.Run(c.name, func(t *testing.T) {
+				local := servers[c.mode].Answer(c.method, c.target, append([]HeaderField{{"Host", "test.example"}}, c.header...))
+				remote := ask(t, addresses[c.mode], c.method, c.target, c.header)
+				c.check(t, "Answer", local)
+				c.check(t, "HTTP", remote)
+				if string(local.Body) != string(remote.Body) {
+					t.Errorf("Answer and HTTP send different bodies: %q, %q", local.Body, remote.Body)
+				}
+				if l, r := sorted(local.Header), sorted(remote.Header); !slices.Equal(l, r) {
+					t.Errorf("Answer and HTTP send different headers:\n%q\n%q", l, r)
+				}
+			})
+		}
+	}
+	if ran < 50 {
+		t.Errorf("only %d cases", ran)
+	}
+}
+
+func (c *textCase) check(t *testing.T, by string, got Answer) {
+	t.Helper()
+	if got.Status != c.status {
+		t.Errorf("%s: status %d, want %d; body %q", by, got.Status, c.status, got.Body)
+	}
+	for _, want := range c.has {
+		if value, ok := got.field(want.Name); !ok || value != want.Value {
+			t.Errorf("%s: %s: %q, want %q", by, want.Name, value, want.Value)
+		}
+	}
+	for _, name := range c.lacks {
+		if value, ok := got.field(name); ok {
+			t.Errorf("%s: unwanted %s: %q", by, name, value)
+		}
+	}
+	if c.body != nil && string(got.Body) != *c.body {
+		t.Errorf("%s: body\n%s\nwant\n%s", by, got.Body, *c.body)
+	}
+	for _, part := range c.contains {
+		if !strings.Contains(string(got.Body), part) {
+			t.Errorf("%s: body lacks %q:\n%s", by, part, got.Body)
+		}
+	}
+}
+
+func (a *Answer) field(name string) (string, bool) {
+	for _, f := range a.Header {
+		if strings.EqualFold(f.Name, name) {
+			return f.Value, true
+		}
+	}
+	return "", false
+}
+
+// sorted brings header fields of both ways to one form, less those that belong to the connection.
+func sorted(fields []HeaderField) []string {
+	var out []string
+	for _, f := range fields {
+		switch name := strings.ToLower(f.Name); name {
+		case "date", "connection":
+		default:
+			out = append(out, name+": "+f.Value)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// listen serves on a free port of this machine and returns its address.
+func listen(tb testing.TB, s *Server) string {
+	tb.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	go s.Serve(l) //nolint:errcheck // ends with the listener
+	tb.Cleanup(func() { l.Close() })
+	return l.Addr().String()
+}
+
+// ask sends a request as it is, without a client that would tidy it.
+func ask(tb testing.TB, address, method, target string, header []HeaderField) Answer {
+	tb.Helper()
+	request := method + " " + target + " HTTP/1.1\r\nHost: test.example\r\nConnection: close\r\n"
+	for _, f := range header {
+		request += f.Name + ": " + f.Value + "\r\n"
+	}
+	return exchange(tb, address, method, request+"\r\n")
+}
+
+func exchange(tb testing.TB, address, method, request string) Answer {
+	tb.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		tb.Fatal(err)
+	}
+	go io.WriteString(conn, request) //nolint:errcheck // the server may answer before it has read all
+	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
+	if err != nil {
+		tb.Fatalf("%.80q: %v", request, err)
+	}
+	defer response.Body.Close()
+	a := Answer{Status: response.StatusCode}
+	for name, values := range response.Header {
+		for _, v := range values {
+			a.Header = append(a.Header, HeaderField{Name: name, Value: v})
+		}
+	}
+	if a.Body, err = io.ReadAll(response.Body); err != nil {
+		tb.Fatal(err)
+	}
+	return a
+}
