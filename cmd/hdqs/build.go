@@ -16,11 +16,15 @@ import (
 	"hdqs/snapshot"
 )
 
+// stableChannel is the channel of everyone who names none.
+const stableChannel = "stable"
+
 // loadFlags are the choices of a load, shared by build and serve.
 type loadFlags struct {
 	catalogURL   string
 	snapshotTime string
 	allowNoCodes bool
+	allowShrink  bool
 	strict       bool
 }
 
@@ -28,19 +32,32 @@ func (f *loadFlags) register(fl *pflag.FlagSet) {
 	fl.StringVar(&f.catalogURL, "catalog-url", "", "site that printed links name; default: catalog.json's, else "+loader.DefaultCatalogURL)
 	fl.StringVar(&f.snapshotTime, "snapshot-time", "", "time of the load as 2026-11-21T01:02:00Z; default: catalog.json's, else now")
 	fl.BoolVar(&f.allowNoCodes, "allow-no-pcodes", false, "build without a list of administrative units: every row falls to its country")
+	fl.BoolVar(&f.allowShrink, "allow-shrink", false, "publish tables that lost more than half of their rows")
 	fl.BoolVar(&f.strict, "strict-resources", false, "drop rows whose resource has no package, as the public service does")
 }
 
-func (f *loadFlags) options(catalog string) loader.Options {
-	return loader.Options{
-		Catalog: catalog, CatalogURL: f.catalogURL, SnapshotTime: f.snapshotTime,
-		AllowNoPCodes: f.allowNoCodes, StrictResources: f.strict,
+// options opens a catalog directory for a load into a store.
+func (f *loadFlags) options(catalog string, store *snapshot.Store, channel string) (loader.Options, error) {
+	o := loader.Options{
+		CatalogName: catalog, Store: store, Channel: channel, CatalogURL: f.catalogURL,
+		AllowNoPCodes: f.allowNoCodes, AllowShrink: f.allowShrink, StrictResources: f.strict,
 	}
-}
-
-func withChannel(o loader.Options, channel string) loader.Options {
-	o.Channel = channel
-	return o
+	if f.snapshotTime != "" {
+		t, err := time.Parse(time.RFC3339, f.snapshotTime)
+		if err != nil {
+			return o, exitWith(exitUsage, fmt.Errorf("--snapshot-time %q: want a time like 2026-11-21T01:02:00Z", f.snapshotTime))
+		}
+		o.SnapshotTime = t
+	}
+	info, err := os.Stat(catalog)
+	if err != nil {
+		return o, fmt.Errorf("catalog: %w", err)
+	}
+	if !info.IsDir() {
+		return o, fmt.Errorf("catalog %s: not a directory", catalog)
+	}
+	o.Catalog = os.DirFS(catalog)
+	return o, nil
 }
 
 func newBuild() *cobra.Command {
@@ -63,44 +80,46 @@ Exit codes: 0 ok, 1 nothing could be built, 2 usage, 5 built, but a source was r
 			if catalog == "" || store == "" {
 				return exitWith(exitUsage, errors.New("build needs --catalog and --store"))
 			}
-			out := cmd.OutOrStdout()
-			return buildInto(cmd.Context(), out, store, channel, f.options(catalog), cmd.ErrOrStderr(), asJSON)
+			into, err := snapshot.OpenStore(store)
+			if err != nil {
+				return err
+			}
+			o, err := f.options(catalog, into, channel)
+			if err != nil {
+				return err
+			}
+			report, err := build(cmd.Context(), o, cmd.ErrOrStderr())
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = report.WriteJSON(cmd.OutOrStdout())
+			} else {
+				err = report.WriteText(cmd.OutOrStdout())
+			}
+			if err == nil && report.Partial {
+				err = exitWith(exitPartial, errPartial)
+			}
+			return err
 		},
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&catalog, "catalog", "", "catalog to load")
 	fl.StringVar(&store, "store", "", "directory of the snapshot store")
-	fl.StringVar(&channel, "channel", snapshot.DefaultChannel, "channel to move")
+	fl.StringVar(&channel, "channel", stableChannel, "channel to move")
 	fl.BoolVar(&asJSON, "json", false, "print the report as JSON")
 	f.register(fl)
 	return cmd
 }
 
-// buildInto loads a catalog into a store and prints the report. progress may be nil.
-func buildInto(ctx context.Context, out io.Writer, dir, channel string, o loader.Options, progress io.Writer, asJSON ...bool) error {
-	store, err := snapshot.OpenStore(dir)
-	if err != nil {
-		return err
-	}
-	o.Channel = channel
-	if progress != nil {
-		bar := newProgress(progress)
-		o.Progress = bar.update
-		defer bar.finish()
-	}
-	report, err := loader.Build(ctx, store, o)
-	if err != nil {
-		return err
-	}
-	if len(asJSON) > 0 && asJSON[0] {
-		err = report.WriteJSON(out)
-	} else {
-		err = report.WriteText(out)
-	}
-	if err == nil && report.Partial {
-		err = &exitError{code: exitPartial, err: errors.New("a source was refused, or rows were dropped by our checks: see the report"), quiet: false}
-	}
-	return err
+var errPartial = errors.New("a source was refused, or rows were dropped by our checks: see the report")
+
+// build runs a load with its progress on messages.
+func build(ctx context.Context, o loader.Options, messages io.Writer) (*loader.Report, error) {
+	bar := newProgress(messages)
+	defer bar.finish()
+	o.Progress = bar.update
+	return loader.Build(ctx, o)
 }
 
 // openFault gives a store's error its exit code: a snapshot that is there but broken is a failed verification.

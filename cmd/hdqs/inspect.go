@@ -20,7 +20,7 @@ type storeFlags struct{ store, channel string }
 
 func (f *storeFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.store, "store", "", "directory of the snapshot store")
-	cmd.Flags().StringVar(&f.channel, "channel", snapshot.DefaultChannel, "channel whose snapshot is meant when no ID is given")
+	cmd.Flags().StringVar(&f.channel, "channel", stableChannel, "channel whose snapshot is meant when no ID is given")
 }
 
 // find opens the store and names the snapshot. The pointer is zero when an id was given.

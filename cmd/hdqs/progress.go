@@ -35,14 +35,14 @@ func (p *progress) update(s loader.Progress) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.bar != nil {
-		p.bar.ChangeMax64(max(s.TotalBytes, 1))
-		p.bar.Describe(s.Doing)
-		_ = p.bar.Set64(min(s.Bytes, max(s.TotalBytes, 1)))
+		p.bar.ChangeMax64(max(s.Total, 1))
+		p.bar.Describe(s.Path)
+		_ = p.bar.Set64(min(s.Done, max(s.Total, 1)))
 		return
 	}
 	if time.Since(p.said) >= plainEvery {
 		p.said = time.Now()
-		fmt.Fprintf(p.w, "%s: %s of %s read, %d rows\n", s.Doing, plainly(s.Bytes), plainly(s.TotalBytes), s.Rows)
+		fmt.Fprintf(p.w, "%s: %s of %s read\n", s.Path, plainly(s.Done), plainly(s.Total))
 	}
 }
 

@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"hdqs/api"
-	"hdqs/snapshot"
 )
 
 func newQuery() *cobra.Command {
@@ -59,7 +58,7 @@ is encoded or not UTF-8. Without --store the embedded sample answers.`,
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.store, "store", "", "directory of a snapshot store")
-	fl.StringVar(&f.channel, "channel", snapshot.DefaultChannel, "channel of the store")
+	fl.StringVar(&f.channel, "channel", stableChannel, "channel of the store")
 	fl.StringVar(&batch, "batch", "", "file with one request a line; - reads stdin")
 	fl.BoolVarP(&showHeaders, "include", "i", false, "print the status line and header before the body")
 	fl.StringArrayVarP(&headers, "header", "H", nil, "header line to send, as 'Name: value'; repeatable")
@@ -80,8 +79,7 @@ func openOffline(ctx context.Context, f *serveFlags) (*api.Server, func(), error
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	server := api.New(api.Options{Identifier: mode, Logger: log})
-	follower := &follower{server: server, store: store, channel: f.channel, log: log}
-	if _, err := follower.look(); err != nil {
+	if _, err := newFollower(server, store, f.channel, log).look(); err != nil {
 		done()
 		return nil, nil, err
 	}

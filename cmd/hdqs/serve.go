@@ -44,7 +44,7 @@ func newServe() *cobra.Command {
 	}
 	fl := cmd.Flags()
 	fl.StringVar(&f.store, "store", "", "directory of a snapshot store to serve and follow")
-	fl.StringVar(&f.channel, "channel", snapshot.DefaultChannel, "channel of the store")
+	fl.StringVar(&f.channel, "channel", stableChannel, "channel of the store")
 	fl.StringVar(&f.catalog, "catalog", "", "catalog to build from before serving (see 'hdqs build')")
 	fl.StringVar(&f.dataDir, "data-dir", "hdqs-data", "directory for the store that --catalog builds into")
 	fl.DurationVar(&f.refresh, "refresh", 0, "how often to build from --catalog again; 0: never")
@@ -77,7 +77,7 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	defer closeSource()
 
 	server := api.New(api.Options{Identifier: mode, Logger: log, Connections: f.connections})
-	follower := &follower{server: server, store: source, channel: f.channel, log: log}
+	follower := newFollower(server, source, f.channel, log)
 	started := time.Now()
 	if _, err := follower.look(); err != nil {
 		return err
@@ -130,35 +130,53 @@ func shutDown(server *api.Server, log *slog.Logger, f *serveFlags) error {
 // openServed opens the store that is served: the given one, one built from a catalog, or one built from the sample in a
 // directory of its own that goes with the process.
 func openServed(ctx context.Context, messages io.Writer, f *serveFlags) (*snapshot.Store, func(), error) {
-	done := func() {}
-	dir := f.store
 	switch {
 	case f.store != "":
+		if _, err := os.Stat(f.store); err != nil {
+			return nil, nil, err
+		}
+		store, err := snapshot.OpenStore(f.store)
+		return store, func() {}, err
 	case f.catalog != "":
-		dir = filepath.Join(f.dataDir, "store")
-		options := f.load.options(f.catalog)
-		if err := buildInto(ctx, messages, dir, f.channel, options, messages); err != nil && !errors.As(err, new(*exitError)) {
-			return nil, done, err
-		}
-	default:
-		temp, err := os.MkdirTemp("", "hdqs-sample-")
-		if err != nil {
-			return nil, done, err
-		}
-		done = func() { os.RemoveAll(temp) }
-		fmt.Fprintln(messages, "no --store and no --catalog: serving the embedded sample, whose figures are all made up")
-		if err := buildInto(ctx, io.Discard, temp, f.channel, loader.Options{Files: sample.FS, Catalog: "sample"}, nil); err != nil {
-			done()
-			return nil, done, err
-		}
-		dir = temp
+		store, err := buildServed(ctx, messages, f)
+		return store, func() {}, err
 	}
-	store, err := snapshot.OpenStore(dir)
+	fmt.Fprintln(messages, "no --store and no --catalog: serving the embedded sample, whose figures are all made up")
+	dir, err := os.MkdirTemp("", "hdqs-sample-")
 	if err != nil {
-		done()
-		return nil, func() {}, err
+		return nil, nil, err
 	}
-	return store, done, nil
+	remove := func() { os.RemoveAll(dir) }
+	store, err := snapshot.OpenStore(dir)
+	if err == nil {
+		_, err = loader.Build(ctx, loader.Options{Catalog: sample.FS, CatalogName: "sample", Store: store, Channel: f.channel})
+	}
+	if err != nil {
+		remove()
+		return nil, nil, err
+	}
+	return store, remove, nil
+}
+
+// buildServed loads the catalog into the data directory's store. When the load fails and the store has a snapshot, that one is served.
+func buildServed(ctx context.Context, messages io.Writer, f *serveFlags) (*snapshot.Store, error) {
+	store, err := snapshot.OpenStore(filepath.Join(f.dataDir, "store"))
+	if err != nil {
+		return nil, err
+	}
+	o, err := f.load.options(f.catalog, store, f.channel)
+	if err != nil {
+		return nil, err
+	}
+	report, err := build(ctx, o, messages)
+	if err == nil {
+		return store, report.WriteText(messages)
+	}
+	if p, channelErr := store.Channel(f.channel); channelErr == nil && ctx.Err() == nil {
+		fmt.Fprintf(messages, "hdqs: load of %s failed, serving the last snapshot %s: %v\n", f.catalog, p.ID, err)
+		return store, nil
+	}
+	return nil, err
 }
 
 // refresh builds from the catalog again and again. A build that fails leaves what is served as it is.
@@ -169,13 +187,21 @@ func refresh(ctx context.Context, f *serveFlags, store *snapshot.Store, follower
 			return
 		case <-time.After(jitter(f.refresh)):
 		}
-		report, err := loader.Build(ctx, store, withChannel(f.load.options(f.catalog), f.channel))
+		o, err := f.load.options(f.catalog, store, f.channel)
+		if err != nil {
+			log.Error("refresh failed; the served snapshot stays", "catalog", f.catalog, "error", err)
+			continue
+		}
+		report, err := loader.Build(ctx, o)
 		if err != nil {
 			log.Error("refresh failed; the served snapshot stays", "catalog", f.catalog, "error", err)
 			continue
 		}
 		log.Info("refreshed", "outcome", report.Outcome, "snapshot", report.Snapshot, "partial", report.Partial, "seconds", report.Seconds)
-		follower.lookAndLog()
+		select {
+		case follower.wake <- struct{}{}:
+		default:
+		}
 	}
 }
 
@@ -228,6 +254,11 @@ type follower struct {
 	channel string
 	log     *slog.Logger
 	id      string
+	wake    chan struct{} // a send asks for a look at once
+}
+
+func newFollower(server *api.Server, store *snapshot.Store, channel string, log *slog.Logger) *follower {
+	return &follower{server: server, store: store, channel: channel, log: log, wake: make(chan struct{}, 1)}
 }
 
 // look opens and serves the channel's snapshot if it is another than the served one. On an error the served one stays.
@@ -270,6 +301,7 @@ func (f *follower) follow(ctx context.Context, poll time.Duration) {
 		case <-ctx.Done():
 			return
 		case <-hangups:
+		case <-f.wake:
 		case <-time.After(jitter(poll)):
 		}
 		f.lookAndLog()
