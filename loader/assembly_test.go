@@ -1,0 +1,351 @@
+package loader
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdqs/snapshot"
+)
+
+// twinTable has every kind of column, in rows and in a group, and an order that mixes them.
+var twinTable = &table{
+	name: "twin",
+	columns: record(
+		group("g", integer("gi"), text("gt", 5).orNull(), decimal("gd").orNull(), instant("gm").orNull()),
+		rows(text("t", 5).orNull(), enum("e", []string{"z", "a", "m"}).orNull(), integer("i").orNull(), decimal("d").orNull(), flag("b"), instant("m"))),
+	key:   []string{"gi", "t", "e", "i"},
+	order: []string{"e", "gt", "m", "t", "i", "gm", "b"},
+}
+
+// cell is a value of the twin: nil, string, int64 or the text of a decimal.
+type twinRow map[string]any
+
+func randomRow(rng *rand.Rand, variety int) twinRow {
+	texts := []any{nil, "", "a", "b", "ab", "é", " "}
+	decimals := []any{nil, "0.5", "12", "-3.25", "123456789012345678901234567890"}
+	r := twinRow{
+		"gi": int64(rng.IntN(variety)),
+		"t":  texts[rng.IntN(len(texts))], "e": []any{nil, "z", "a", "m"}[rng.IntN(4)],
+		"i": []any{nil, int64(-1), int64(0), int64(7)}[rng.IntN(4)], "d": decimals[rng.IntN(len(decimals))],
+		"b": int64(rng.IntN(2)), "m": int64(rng.IntN(3)) * day,
+	}
+	// The columns of the group follow from gi, two of them not one to one.
+	gi := int(r["gi"].(int64))
+	r["gt"], r["gd"], r["gm"] = texts[gi%len(texts)], decimals[gi%len(decimals)], []any{nil, int64(gi) * day}[gi%2]
+	return r
+}
+
+func setCell(v *vector, value any) {
+	switch value := value.(type) {
+	case nil:
+		v.setNull()
+	case int64:
+		v.setInt(value)
+	case string:
+		if why := v.read([]byte(value)); why != "" && value != "" {
+			panic(fmt.Sprint(v.name, value, why))
+		}
+		if value == "" {
+			v.setString("")
+		}
+	}
+}
+
+// assemble puts rows into as many parts as asked for. Tuples get keys with noise, so that equal ones come twice.
+func assemble(rng *rand.Rand, rows []twinRow, parts int) *assembly {
+	var all []*assembly
+	for p := range parts {
+		a := newAssembly(twinTable)
+		for _, r := range rows[p*len(rows)/parts : (p+1)*len(rows)/parts] {
+			if rng.IntN(5) == 0 { // a row that turns out bad half way
+				a.column("t").setString("never")
+				a.column("e").setString("z")
+				a.group("g").column("gi").setInt(99)
+			}
+			g := a.group("g")
+			key := fmt.Appendf(nil, "%d/%d", r["gi"], rng.IntN(2))
+			code, ok := g.find(key)
+			if !ok {
+				for _, v := range g.columns {
+					setCell(v, r[v.name])
+				}
+				code = g.add(key)
+			}
+			g.set(code)
+			for _, v := range a.own {
+				setCell(v, r[v.name])
+			}
+			a.commit()
+		}
+		all = append(all, a)
+	}
+	return merge(all)
+}
+
+// naive does what finish does, with maps and strings.
+func naive(rows []twinRow, keepDoubles bool) (kept []twinRow, found doubles) {
+	keyOf := func(r twinRow) string { return fmt.Sprint(r["gi"], "|", quotedAny(r["t"]), "|", quotedAny(r["e"]), "|", r["i"]) }
+	for i, r := range rows {
+		var later twinRow
+		for _, other := range rows[i+1:] {
+			if keyOf(other) == keyOf(r) {
+				later = other
+			}
+		}
+		switch {
+		case later == nil || keepDoubles:
+			kept = append(kept, r)
+		case show(later) == show(r):
+			found.Identical++
+		default:
+			found.Different++
+		}
+	}
+	slices.SortStableFunc(kept, func(a, b twinRow) int {
+		for _, name := range twinTable.order {
+			if c := compareCells(name, a[name], b[name]); c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	return kept, found
+}
+
+func quotedAny(v any) string {
+	if s, ok := v.(string); ok {
+		return fmt.Sprintf("%q", s)
+	}
+	return fmt.Sprint(v)
+}
+
+func compareCells(name string, a, b any) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return 1
+	case b == nil:
+		return -1
+	}
+	if name == "e" {
+		return cmp.Compare(strings.Index("zam", a.(string)), strings.Index("zam", b.(string)))
+	}
+	if s, ok := a.(string); ok {
+		return strings.Compare(s, b.(string))
+	}
+	return cmp.Compare(a.(int64), b.(int64))
+}
+
+func show(r twinRow) string {
+	var words []string
+	for _, c := range twinTable.columns {
+		words = append(words, c.name+"="+quotedAny(r[c.name]))
+	}
+	return strings.Join(words, " ")
+}
+
+// rowOf reads a row back out of a finished table.
+func rowOf(data *snapshot.TableData, row int) twinRow {
+	r := twinRow{}
+	read := func(columns []snapshot.ColumnData, at int) {
+		for i := range columns {
+			c := &columns[i]
+			r[c.Name] = nil
+			switch c.Kind {
+			case snapshot.Text, snapshot.Enum:
+				if c.Codes[at] != snapshot.NullCode {
+					r[c.Name] = c.Values[c.Codes[at]]
+				}
+			case snapshot.Decimal:
+				switch d := c.Decimals[at]; d.Scale {
+				case snapshot.DecNull:
+				case snapshot.DecText:
+					r[c.Name] = c.Texts[d.Mantissa]
+				default:
+					r[c.Name] = d.String()
+				}
+			default:
+				if c.Ints[at] != snapshot.NullInt {
+					r[c.Name] = c.Ints[at]
+				}
+			}
+		}
+	}
+	for _, g := range data.Groups {
+		read(g.Columns, int(g.Codes[row]))
+	}
+	read(data.Columns, row)
+	return r
+}
+
+// TestFinishAgainstNaive holds gathering, merging, dropping doubles and sorting against the plain way, on generated rows.
+func TestFinishAgainstNaive(t *testing.T) {
+	for seed := range uint64(300) {
+		rng := rand.New(rand.NewPCG(seed, 1))
+		rows := make([]twinRow, rng.IntN(120))
+		variety := 1 + rng.IntN(12)
+		for i := range rows {
+			rows[i] = randomRow(rng, variety)
+			if i > 0 && rng.IntN(4) == 0 {
+				rows[i] = rows[rng.IntN(i)]
+			}
+		}
+		keep := seed%3 == 0
+		data, found := assemble(rng, rows, 1+rng.IntN(4)).finish(keep)
+		want, wantFound := naive(rows, keep)
+		if found.Identical != wantFound.Identical || found.Different != wantFound.Different {
+			t.Fatalf("seed %d: doubles %+v, want %+v", seed, found, wantFound)
+		}
+		if data.Rows != len(want) {
+			t.Fatalf("seed %d: %d rows, want %d", seed, data.Rows, len(want))
+		}
+		for i, r := range want {
+			if got := show(rowOf(data, i)); got != show(r) {
+				t.Fatalf("seed %d: row %d is\n%s, want\n%s", seed, i, got, show(r))
+			}
+		}
+		checkDense(t, data)
+	}
+}
+
+// checkDense wants no tuple and no text that no row has, and none twice.
+func checkDense(t *testing.T, data *snapshot.TableData) {
+	t.Helper()
+	columns := slices.Clone(data.Columns)
+	for _, g := range data.Groups {
+		used := map[uint32]bool{}
+		for _, c := range g.Codes {
+			used[c] = true
+		}
+		if len(used) != g.Tuples {
+			t.Fatalf("group %s: %d tuples, %d in use", g.Name, g.Tuples, len(used))
+		}
+		seen := map[string]bool{}
+		for i := range g.Tuples {
+			key := ""
+			for _, c := range g.Columns {
+				switch c.Kind {
+				case snapshot.Text, snapshot.Enum:
+					key += fmt.Sprint(c.Codes[i], ",")
+				case snapshot.Decimal:
+					key += fmt.Sprint(c.Decimals[i], ",")
+				default:
+					key += fmt.Sprint(c.Ints[i], ",")
+				}
+			}
+			if seen[key] {
+				t.Fatalf("group %s: tuple %d stands twice", g.Name, i)
+			}
+			seen[key] = true
+		}
+		columns = append(columns, g.Columns...)
+	}
+	for _, c := range columns {
+		if c.Kind != snapshot.Text {
+			continue
+		}
+		used := map[uint32]bool{}
+		for _, code := range c.Codes {
+			if code != snapshot.NullCode {
+				used[code] = true
+			}
+		}
+		distinct := map[string]bool{}
+		for _, s := range c.Values {
+			distinct[s] = true
+		}
+		if len(used) != len(c.Values) || len(distinct) != len(c.Values) {
+			t.Fatalf("column %s: %d texts, %d distinct, %d in use", c.Name, len(c.Values), len(distinct), len(used))
+		}
+	}
+}
+
+// TestDoublesTellTheirKeys holds the words in which the report names rows that gave way.
+func TestDoublesTellTheirKeys(t *testing.T) {
+	a := newAssembly(&table{
+		name: "small", columns: rows(text("code", 0), integer("n").orNull(), instant("day"), text("name", 0)), key: []string{"code", "n", "day"},
+	})
+	for _, name := range []string{"old", "new"} {
+		a.column("code").setString("A,1")
+		a.column("n").setNull()
+		a.column("day").setInt(19_723 * day)
+		a.column("name").setString(name)
+		a.commit()
+	}
+	data, found := a.finish(false)
+	if got, want := fmt.Sprint(found), `{0 1 [code="A,1" n=null day=2024-01-01]}`; got != want {
+		t.Errorf("doubles are %s, want %s", got, want)
+	}
+	if data.Rows != 1 || data.Columns[3].Values[0] != "new" {
+		t.Errorf("%d rows, the first is %q; the later row should stand alone", data.Rows, data.Columns[3].Values)
+	}
+}
+
+// TestForgottenColumn: a row without one of its values is a slip that must not pass.
+func TestForgottenColumn(t *testing.T) {
+	a := newAssembly(&table{name: "small", columns: rows(text("code", 0), integer("n"))})
+	defer func() {
+		if r := fmt.Sprint(recover()); !strings.Contains(r, `"n"`) {
+			t.Errorf("commit without n panics with %s", r)
+		}
+	}()
+	a.column("code").setString("A")
+	a.commit()
+}
+
+// BenchmarkFinish sorts and packs rows like those of the largest tables, after dropping doubles.
+func BenchmarkFinish(b *testing.B) {
+	const n = 1_000_000
+	t := tableNamed("conflict_event")
+	rng := rand.New(rand.NewPCG(1, 1))
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		a := newAssembly(t)
+		fillLikeConflict(a, rng, n)
+		b.StartTimer()
+		if data, found := a.finish(false); data.Rows+found.Different+found.Identical != n {
+			b.Fatal(data.Rows, found)
+		}
+	}
+	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
+}
+
+func fillLikeConflict(a *assembly, rng *rand.Rand, n int) {
+	places, periods := a.group("place"), a.group("period")
+	var key [8]byte
+	for i := range n {
+		at := rng.IntN(20_000)
+		key[0], key[1] = byte(at), byte(at>>8)
+		code, ok := places.find(key[:2])
+		if !ok {
+			for _, v := range places.columns {
+				if v.kind == snapshot.Text {
+					v.setString(fmt.Sprint(v.name, at%5000))
+				} else {
+					v.setInt(int64(at))
+				}
+			}
+			code = places.add(key[:2])
+		}
+		places.set(code)
+		month := i / (n/300 + 1)
+		key[0], key[1] = byte(month), byte(month>>8)
+		if code, ok = periods.find(key[:2]); !ok {
+			periods.column("reference_period_start").setInt(int64(month) * 30 * day)
+			periods.column("reference_period_end").setInt(int64(month)*30*day + 29*day)
+			code = periods.add(key[:2])
+		}
+		periods.set(code)
+		a.column("event_type").setCode(uint32(rng.IntN(3)))
+		a.column("events").setInt(int64(rng.IntN(50)))
+		a.column("fatalities").setInt(int64(rng.IntN(50)))
+		a.column("resource_catalog_id").setString("one of few")
+		a.commit()
+	}
+}

@@ -1,0 +1,191 @@
+package loader
+
+import (
+	"encoding/json"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdqs/snapshot"
+)
+
+// contractEndpoint is what the contract says of an endpoint, as far as tables are concerned.
+type contractEndpoint struct {
+	Path    string
+	Params  []contractParam
+	Fields  []contractField
+	OrderBy []contractOrder `json:"order_by"`
+	Ties    []contractOrder `json:"tie_break"`
+}
+
+type contractField struct {
+	Name      string
+	JSONType  string `json:"json_type"`
+	Number    string
+	Format    string
+	Nullable  bool
+	MaxLength int
+	Enum      []string
+}
+
+type contractParam struct{ Columns []string }
+
+type contractOrder struct {
+	Column string
+	SortAs string `json:"sort_as"`
+}
+
+// endpointTables names the tables that are not called like their path.
+var endpointTables = map[string]string{
+	"agency-commodity": "commodity", "agency-market": "market", "baseline-population": "population", "conflict-events": "conflict_event",
+	"food-prices-market-monitor": "food_price", "refugees-persons-of-concern": "refugees",
+}
+
+func readContract(t *testing.T) map[string]contractEndpoint {
+	t.Helper()
+	data, err := os.ReadFile("../testdata/contract.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var contract struct{ Endpoints []contractEndpoint }
+	if err := json.Unmarshal(data, &contract); err != nil {
+		t.Fatal(err)
+	}
+	byTable := map[string]contractEndpoint{}
+	for _, e := range contract.Endpoints {
+		name := strings.ReplaceAll(path.Base(e.Path), "-", "_")
+		if renamed, ok := endpointTables[path.Base(e.Path)]; ok {
+			name = renamed
+		}
+		byTable[name] = e
+	}
+	return byTable
+}
+
+// storedColumn is our name for a column that the contract's sort order names.
+func storedColumn(name string) string {
+	if unit, ok := strings.CutSuffix(name, "_stored"); ok {
+		return "stored_" + unit
+	}
+	return name
+}
+
+func TestTablesAreThoseOfTheContract(t *testing.T) {
+	endpoints := readContract(t)
+	if len(tables) != 25 || len(endpoints) != 25 {
+		t.Fatalf("%d tables, %d endpoints, want 25 of each", len(tables), len(endpoints))
+	}
+	for _, table := range tables {
+		e, ok := endpoints[table.name]
+		if !ok {
+			t.Errorf("no endpoint reads table %q", table.name)
+			continue
+		}
+		checkFields(t, table, e)
+		checkOrder(t, table, e)
+		checkIndexes(t, table, e)
+	}
+}
+
+func checkFields(t *testing.T, table *table, e contractEndpoint) {
+	t.Helper()
+	for _, f := range e.Fields {
+		c, ok := table.column(f.Name)
+		if !ok {
+			t.Errorf("%s: no column for field %q", table.name, f.Name)
+			continue
+		}
+		if c.nullable != f.Nullable {
+			t.Errorf("%s.%s: nullable is %v, the contract says %v", table.name, f.Name, c.nullable, f.Nullable)
+		}
+		if c.maxLen != f.MaxLength {
+			t.Errorf("%s.%s: at most %d characters, the contract says %d", table.name, f.Name, c.maxLen, f.MaxLength)
+		}
+		if !slices.Equal(c.values, f.Enum) {
+			t.Errorf("%s.%s: values %q, the contract says %q", table.name, f.Name, c.values, f.Enum)
+		}
+		want := snapshot.Text
+		switch {
+		case f.Enum != nil:
+			want = snapshot.Enum
+		case f.JSONType == "boolean":
+			want = snapshot.Bool
+		case f.Number == "int":
+			want = snapshot.Int
+		case f.JSONType == "number":
+			want = snapshot.Decimal
+		case f.Format == "date-time":
+			want = snapshot.Time
+		}
+		if c.kind != want {
+			t.Errorf("%s.%s: kind %d, the contract's field is of kind %d", table.name, f.Name, c.kind, want)
+		}
+	}
+}
+
+func checkOrder(t *testing.T, table *table, e contractEndpoint) {
+	t.Helper()
+	var want []string
+	kinds := map[string]snapshot.Kind{"text": snapshot.Text, "int": snapshot.Int, "enum": snapshot.Enum, "timestamp": snapshot.Time}
+	for _, o := range append(e.OrderBy, e.Ties...) {
+		name := storedColumn(o.Column)
+		want = append(want, name)
+		if c, ok := table.column(name); !ok || c.kind != kinds[o.SortAs] {
+			t.Errorf("%s: column %q is to sort as %s", table.name, name, o.SortAs)
+		}
+	}
+	if !slices.Equal(table.order, want) {
+		t.Errorf("%s: sorted by %q, the contract says %q", table.name, table.order, want)
+	}
+}
+
+// checkIndexes wants a posting for every column of rows that a filter looks up by value; groups have theirs, numbers are scanned.
+func checkIndexes(t *testing.T, table *table, e contractEndpoint) {
+	t.Helper()
+	filtered := map[string]bool{}
+	for _, p := range e.Params {
+		for _, name := range p.Columns {
+			filtered[strings.TrimPrefix(name, "location.")] = true
+		}
+	}
+	for _, c := range table.columns {
+		byValue := c.kind == snapshot.Text || c.kind == snapshot.Enum || c.kind == snapshot.Bool
+		if c.group == "" && byValue && filtered[c.name] && !c.index {
+			t.Errorf("%s.%s: a filter looks here and no index is declared", table.name, c.name)
+		}
+	}
+}
+
+// TestTablesAgreeWithThemselves looks for slips that no contract can tell: names used twice, keys and orders that name nothing.
+func TestTablesAgreeWithThemselves(t *testing.T) {
+	names := map[string]bool{}
+	for _, table := range tables {
+		if names[table.name] {
+			t.Errorf("table %q stands twice", table.name)
+		}
+		names[table.name] = true
+		columns := map[string]bool{}
+		for _, c := range table.columns {
+			if columns[c.name] {
+				t.Errorf("%s.%s stands twice", table.name, c.name)
+			}
+			columns[c.name] = true
+			if (c.kind == snapshot.Enum) != (c.values != nil) {
+				t.Errorf("%s.%s: values %q for kind %d", table.name, c.name, c.values, c.kind)
+			}
+			if c.limits != nil && c.kind != snapshot.Int && c.kind != snapshot.Decimal {
+				t.Errorf("%s.%s: limits for kind %d", table.name, c.name, c.kind)
+			}
+			if c.group != "" && c.index {
+				t.Errorf("%s.%s: groups are indexed whole", table.name, c.name)
+			}
+		}
+		for _, name := range append(slices.Clone(table.key), table.order...) {
+			if !columns[name] {
+				t.Errorf("%s: key or order names %q, which is no column", table.name, name)
+			}
+		}
+	}
+}
