@@ -1,0 +1,181 @@
+package index
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
+
+// rowsIn lists the rows of a chunk of a set.
+func rowsIn(s *set, k int, size int) []uint32 {
+	var r rowsOf
+	r.load(s, &s.chunks[k], size)
+	return listRows(&r)
+}
+
+func listRows(r *rowsOf) []uint32 {
+	e := emitter{left: chunkRows}
+	e.addRows(r, 0)
+	return listRanges(e.ranges)
+}
+
+func listRanges(ranges []Range) []uint32 {
+	var rows []uint32
+	for _, r := range ranges {
+		for row := r.From; row < r.To; row++ {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// randomRows draws rows below size in one of several textures, which lead to all the shapes of chunk.
+func randomRows(r *rand.Rand, size int) []uint32 {
+	var rows []uint32
+	from, to := 0, size
+	if r.IntN(3) == 0 { // only a stretch of the chunk
+		from = r.IntN(size)
+		to = from + 1 + r.IntN(size-from)
+	}
+	switch texture := r.IntN(6); texture {
+	case 0:
+		for range r.IntN(20) {
+			rows = append(rows, uint32(from+r.IntN(to-from)))
+		}
+	case 1, 2:
+		one := []int{2, 20, 200}[r.IntN(3)]
+		for row := from; row < to; row++ {
+			if r.IntN(one) == 0 {
+				rows = append(rows, uint32(row))
+			}
+		}
+	case 3, 4:
+		longest := []int{3, 50, 3000}[r.IntN(3)]
+		for row := from; row < to; row += 1 + r.IntN(longest) {
+			for n := r.IntN(longest); n >= 0 && row < to; n-- {
+				rows = append(rows, uint32(row))
+				row++
+			}
+		}
+	case 5:
+		for row := from; row < to; row++ {
+			rows = append(rows, uint32(row))
+		}
+	}
+	slices.Sort(rows)
+	return slices.Compact(rows)
+}
+
+// setOf makes the set of rows in one of the ways that sets come about; other chunks than the last are empty.
+func setOf(t *testing.T, r *rand.Rand, rows []uint32, size int) *set {
+	switch r.IntN(3) {
+	case 0: // as ranges, as sorted postings give
+		var e emitter
+		e.left = len(rows)
+		for _, row := range rows {
+			e.append(row, row+1)
+		}
+		return rangesSet(e.ranges, size)
+	case 1: // frozen
+		s := new(set)
+		if err := openFrozen(s, freeze(t, rows), size, r.IntN(2) == 0); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	var b builder
+	b.reset(size)
+	for _, row := range rows {
+		b.addRange(row, row+1)
+	}
+	if r.IntN(2) == 0 {
+		b.negate()
+		b.negate()
+	}
+	return b.build()
+}
+
+func freeze(t testing.TB, rows []uint32) []byte {
+	m := roaring.BitmapOf(rows...)
+	m.RunOptimize()
+	data, err := m.Freeze()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestChunkAgainstLists intersects random chunks of all shapes, in some orders with a test of single rows among them, and compares
+// rows and counts with plain lists.
+func TestChunkAgainstLists(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(seed, 3))
+	shapes := make(map[string]int)
+	var cur rowsOf
+	for round := range 2000 {
+		size := []int{chunkRows, chunkRows, 40_000, 64, 100, 1}[r.IntN(6)]
+		want := randomRows(r, size)
+		s := setOf(t, r, want, size)
+		if got := rowsIn(s, 0, size); !slices.Equal(got, want) || s.rows != len(want) {
+			t.Fatalf("seed %d round %d: a set of %d rows gives %d", seed, round, len(want), len(got))
+		}
+		cur.loadAll(size)
+		cur.and(s, &s.chunks[0])
+		for range 1 + r.IntN(3) {
+			other := randomRows(r, size)
+			o := setOf(t, r, other, size)
+			want = slices.DeleteFunc(slices.Clone(want), func(row uint32) bool {
+				_, found := slices.BinarySearch(other, row)
+				return !found
+			})
+			shapes[fmt.Sprint(cur.shape, "&", o.chunks[0].shape)]++
+			if r.IntN(4) == 0 {
+				if n := cur.countAnd(o, &o.chunks[0]); n != len(want) {
+					t.Fatalf("seed %d round %d: %d rows counted, want %d", seed, round, n, len(want))
+				}
+			}
+			cur.and(o, &o.chunks[0])
+			got := listRows(&cur)
+			if !slices.Equal(got, want) || cur.count() != len(want) {
+				t.Fatalf("seed %d round %d: %d rows left, counted %d, want %d", seed, round, len(got), cur.count(), len(want))
+			}
+		}
+	}
+	for _, a := range []shape{full, runs, array, bitmap} {
+		for _, b := range []shape{none, full, runs, array, bitmap} {
+			if pair := fmt.Sprint(a, "&", b); shapes[pair] == 0 {
+				t.Errorf("shapes %s never met", pair)
+			}
+		}
+	}
+}
+
+// TestPage cuts pages out of chunks of all shapes.
+func TestPage(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(seed, 4))
+	for round := range 1000 {
+		size := []int{chunkRows, 5000, 100}[r.IntN(3)]
+		rows := randomRows(r, size)
+		s := setOf(t, r, rows, size)
+		var cur rowsOf
+		cur.load(s, &s.chunks[0], size)
+		skip, left := r.IntN(len(rows)+3), r.IntN(len(rows)+3)
+		e := emitter{skip: uint64(skip), left: left}
+		e.addRows(&cur, 0)
+		want := rows[min(skip, len(rows)):]
+		want = want[:min(left, len(want))]
+		if got := listRanges(e.ranges); !slices.Equal(got, want) || e.rows != len(want) || e.left != left-len(want) {
+			t.Fatalf("seed %d round %d: skip %d limit %d of %d rows gives %d, %d left", seed, round, skip, left, len(rows), len(got), e.left)
+		}
+		for i := 1; i < len(e.ranges); i++ {
+			if e.ranges[i].From <= e.ranges[i-1].To {
+				t.Fatalf("seed %d round %d: ranges %v and %v touch", seed, round, e.ranges[i-1], e.ranges[i])
+			}
+		}
+	}
+}

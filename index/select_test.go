@@ -1,0 +1,141 @@
+package index
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"hdqs/snapshot"
+)
+
+// describe prints a query so that a failure can be asked again.
+func describe(q *Query) string {
+	text := fmt.Sprintf("offset %d limit %d", q.Offset, q.Limit)
+	for _, f := range q.Filters {
+		v := f.Value
+		text += fmt.Sprintf("; %v op %d text %q int %d beyond %d float %v exact %v", f.Columns, f.Op, v.Text, v.Int, v.Beyond, v.Float, v.Exact)
+	}
+	return text
+}
+
+// compare asks both and reports a difference.
+func compare(x *Index, seg *snapshot.Segment, q *Query, got, want *Page) error {
+	if err := Scan(seg, q, want); err != nil {
+		return fmt.Errorf("scan: %w: %s", err, describe(q))
+	}
+	if err := x.Select(q, got); err != nil {
+		return fmt.Errorf("select: %w: %s", err, describe(q))
+	}
+	if got.Total != want.Total || got.Rows != want.Rows || !slices.Equal(got.Ranges, want.Ranges) {
+		return fmt.Errorf("total %d rows %d ranges %.120s, want %d, %d, %.120s: %s", got.Total, got.Rows, fmt.Sprint(got.Ranges),
+			want.Total, want.Rows, fmt.Sprint(want.Ranges), describe(q))
+	}
+	return nil
+}
+
+// TestSelectAgainstScan asks random tables random queries, each three times, as the second answer may find its operands and the third its
+// totals in the cache. Each table meets one of several limits of memory.
+func TestSelectAgainstScan(t *testing.T) {
+	limits := []Options{{}, {CacheBytes: -1, FoldedBytes: -1}, {CacheBytes: 1 << 17, FoldedBytes: 500}}
+	for _, c := range []struct{ rows, tables, queries int }{
+		{0, 3, 10}, {1, 6, 30}, {2, 6, 30}, {63, 6, 50}, {64, 6, 50}, {1000, 12, 150}, {5000, 9, 100},
+		{65535, 2, 25}, {65536, 3, 25}, {65537, 3, 25}, {131072, 1, 25}, {200_000, 2, 25},
+	} {
+		if testing.Short() && c.rows > 65537 {
+			continue
+		}
+		t.Run(fmt.Sprintf("rows=%d", c.rows), func(t *testing.T) {
+			seed := uint64(time.Now().UnixNano())
+			for table := range c.tables {
+				r := rand.New(rand.NewPCG(seed, uint64(table)))
+				seg := newRandomTable(r, c.rows).segment(t)
+				x, err := OpenWith(seg, limits[table%len(limits)])
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got, want Page
+				for range c.queries {
+					q := randomQuery(r, seg)
+					for range 3 {
+						if err := compare(x, seg, q, &got, &want); err != nil {
+							t.Fatalf("seed %d table %d: %v", seed, table, err)
+						}
+						q.Offset /= 2
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestSelectShared lets many goroutines ask one Index the same few queries.
+func TestSelectShared(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(seed, 2))
+	seg := newRandomTable(r, 70_000).segment(t)
+	x, err := OpenWith(seg, Options{CacheBytes: 1 << 19})
+	if err != nil {
+		t.Fatal(err)
+	}
+	queries, pages := make([]*Query, 40), make([]Page, 40)
+	for i := range queries {
+		queries[i] = randomQuery(r, seg)
+		if err := Scan(seg, queries[i], &pages[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var wait sync.WaitGroup
+	for g := range 8 {
+		wait.Go(func() {
+			var got Page
+			for i := range 20 * len(queries) {
+				i = (i*7 + g) % len(queries)
+				if err := x.Select(queries[i], &got); err != nil {
+					t.Errorf("seed %d: %v", seed, err)
+				}
+				if got.Total != pages[i].Total || !slices.Equal(got.Ranges, pages[i].Ranges) {
+					t.Errorf("seed %d: another answer among others: %s", seed, describe(queries[i]))
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if limit := 1 << 19; x.cache.size() > limit {
+		t.Errorf("cache holds %d bytes, the limit is %d", x.cache.size(), limit)
+	}
+}
+
+func TestFilterErrors(t *testing.T) {
+	seg := newRandomTable(rand.New(rand.NewPCG(1, 1)), 10).segment(t)
+	x, err := Open(seg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []Filter{
+		{Columns: []string{"no_such"}, Op: Equal},
+		{Columns: []string{"text0", "no_such"}, Op: Equal},
+		{Op: Equal},
+		{Columns: []string{"text0"}, Op: AtLeast},
+		{Columns: []string{"enum"}, Op: Below},
+		{Columns: []string{"sorted_text1"}, Op: AtLeastOrNull},
+		{Columns: []string{"count"}, Op: Like},
+		{Columns: []string{"flag"}, Op: Contains},
+		{Columns: []string{"time", "text0"}, Op: AtLeast},
+		{Columns: []string{"decimal0"}, Op: Contains},
+		{Columns: []string{"level"}, Op: 0},
+		{Columns: []string{"level"}, Op: 99},
+	} {
+		q := &Query{Filters: []Filter{{Columns: []string{"level"}, Op: Equal}, f}, Limit: 10}
+		p := Page{Total: 5, Rows: 5, Ranges: []Range{{1, 2}}}
+		if err := x.Select(q, &p); !errors.Is(err, ErrFilter) || p.Total+p.Rows+len(p.Ranges) != 0 {
+			t.Errorf("%s: %v, page %v", describe(q), err, p)
+		}
+		if err := Scan(seg, q, &p); !errors.Is(err, ErrFilter) {
+			t.Errorf("scan %s: %v", describe(q), err)
+		}
+	}
+}
