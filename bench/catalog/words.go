@@ -71,12 +71,16 @@ func asSent(r *random, name string) string {
 var accented = strings.NewReplacer("a", "á", "e", "é", "o", "ô", "i", "ï")
 
 var (
-	orgKinds   = []string{"Association", "Action", "Aide", "Alliance", "Centre", "Comité", "Fundación", "Initiative", "Network", "Organisation", "Réseau", "Society", "Union", "Solidarité", "Relief", "Youth"}
-	orgLinks   = []string{"for", "of", "pour le", "de la", "para el", "and", "des"}
-	orgGoals   = []string{"Community Development", "Development", "Développement", "Education", "Environnement", "Health", "Human Rights", "Justice", "Paix", "Protection", "Recovery", "Santé", "Self-Reliance", "Water", "Women", "Agua y Vida", "Children"}
-	orgPlaces  = []string{"", "", " International", " in the North", " du Sud", " (consortium)", " - Field Office", " & Partners"}
-	foodBases  = []string{"Rice", "Maize", "Wheat flour", "Sorghum", "Millet", "Beans", "Lentils", "Oil", "Sugar", "Salt", "Milk", "Eggs", "Meat", "Fish", "Onions", "Tomatoes", "Bananas", "Potatoes", "Fuel", "Charcoal", "Soap", "Exchange rate", "Wage", "Cassava"}
-	foodKinds  = []string{"", " (imported)", " (local)", " (white)", " (red)", " (dried)", " (fresh)", " (high quality)", " (low quality, 25% broken)", " (powder)", " (vegetable)", " (non-qualified labour, daily)"}
+	orgKinds  = []string{"Association", "Action", "Aide", "Alliance", "Centre", "Comité", "Fundación", "Initiative", "Network", "Organisation", "Réseau", "Society", "Union", "Solidarité", "Relief", "Youth"}
+	orgLinks  = []string{"for", "of", "pour le", "de la", "para el", "and", "des"}
+	orgGoals  = []string{"Community Development", "Development", "Développement", "Education", "Environnement", "Health", "Human Rights", "Justice", "Paix", "Protection", "Recovery", "Santé", "Self-Reliance", "Water", "Women", "Agua y Vida", "Children"}
+	orgPlaces = []string{"", "", " International", " in the North", " du Sud", " (consortium)", " - Field Office", " & Partners"}
+	foodBases = []string{ // one of each category in turn, in the order of categories
+		"Rice", "Meat", "Milk", "Sugar", "Fuel", "Oil", "Beans", "Onions",
+		"Maize", "Fish", "Cheese", "Salt", "Charcoal", "Ghee", "Lentils", "Tomatoes",
+		"Sorghum", "Eggs", "Yogurt", "Tea", "Soap", "Palm oil", "Groundnuts", "Bananas",
+	}
+	foodKinds  = []string{"", " (imported)", " (local)", " (white)", " (red)", " (dried)", " (fresh)", " (high quality)", " (low quality, 25% broken)", " (powder)", " (vegetable)", " (large, washed, packed for sale in towns)"}
 	measures   = []string{"KG", "L", "100 KG", "Pound", "50 KG", "MT", "Unit", "Day", "1.5 KG", "Head", "90 KG", "750 ML", "12.5 KG", "Dozen"}
 	categories = []string{"cereals and tubers", "meat, fish and eggs", "milk and dairy", "miscellaneous food", "non-food", "oil and fats", "pulses and nuts", "vegetables and fruits"}
 )
