@@ -83,7 +83,7 @@ func (d *deflater) rows(rows Rows, runs []Run, cut int) {
 		left += int(r.To - r.From)
 	}
 	batches(runs, func(part []Run) {
-		if len(d.block.sequences) > maxSequences {
+		if len(d.block.sequences) > maxSequences || len(d.block.literals) > 8*maxSequences {
 			d.settle(len(d.text))
 			d.block.flush(&d.bits, false)
 		}
@@ -105,7 +105,7 @@ func (d *deflater) rows(rows Rows, runs []Run, cut int) {
 
 // slide drops the text that no match can reach any more.
 func (d *deflater) slide() {
-	if drop := len(d.text) - maxDistance - d.length; len(d.text) > maxText && drop > 0 {
+	if drop := len(d.text) - maxDistance - shortMatch; len(d.text) > maxText {
 		copy(d.text, d.text[drop:])
 		d.text = d.text[:len(d.text)-drop]
 		d.base += uint32(drop)
@@ -114,13 +114,11 @@ func (d *deflater) slide() {
 
 // encode encodes the pieces of the text from at on.
 func (d *deflater) encode(rows Rows, at int) {
-	slots := d.slots
-	for s := 0; len(d.pieces) > 0; s++ {
-		if s == len(slots) {
+	slots, s := d.slots, -1
+	for _, p := range d.pieces {
+		if s++; s == len(slots) {
 			s = 0
 		}
-		p := d.pieces[0]
-		d.pieces = d.pieces[1:]
 		here := d.base + uint32(at)
 		end := at + int(p.Len)
 		if p.Fragment == Plain {

@@ -18,7 +18,7 @@ type rowBatch struct {
 	n      int
 	parts  [batch]index.Range // where the rows are
 	nparts int
-	codes  [batch]uint32
+	codes  []uint32 // of each piece, batch of them
 	ints   [batch]int64
 	decs   [batch]snapshot.Dec
 	texts  [][]byte // one a piece, row by row; each has overshoot readable bytes behind it
@@ -35,7 +35,8 @@ func (f *Form) newBatch() *rowBatch {
 	if b, ok := f.batches.Get().(*rowBatch); ok {
 		return b
 	}
-	b := &rowBatch{texts: make([][]byte, batch*len(f.pieces)), cells: make([]cells, len(f.pieces))}
+	n := len(f.pieces)
+	b := &rowBatch{codes: make([]uint32, batch*n), texts: make([][]byte, batch*n), cells: make([]cells, n)}
 	for i := range f.pieces {
 		p := &f.pieces[i]
 		if p.fragments != nil {
@@ -62,24 +63,24 @@ func (b *rowBatch) add(from, to uint32) uint32 {
 	return to
 }
 
-// unpack sets codes to the numbers of p at the batch's rows, 0 without p.
-func (b *rowBatch) unpack(p *snapshot.Packed) []uint32 {
+// unpack sets the codes of piece i to the numbers of p at the batch's rows, 0 without any.
+func (b *rowBatch) unpack(i int, p *snapshot.Packed) []uint32 {
+	codes := b.codes[i*batch : i*batch+b.n]
 	if p.Len() == 0 {
-		clear(b.codes[:b.n])
-		return b.codes[:b.n]
+		clear(codes)
+		return codes
 	}
-	k := 0
+	rest := codes
 	for _, r := range b.parts[:b.nparts] {
 		n := int(r.To - r.From)
 		if n == 1 {
-			b.codes[k] = uint32(p.At(r.From))
-			k++
-			continue
+			rest[0] = uint32(p.At(r.From))
+		} else {
+			p.Unpack(rest[:n], r.From)
 		}
-		p.Unpack(b.codes[k:k+n], r.From)
-		k += n
+		rest = rest[n:]
 	}
-	return b.codes[:k]
+	return codes
 }
 
 // resolve finds the texts of the batch's rows and tells their length together.
@@ -89,7 +90,7 @@ func (f *Form) resolve(b *rowBatch) int {
 		p := &f.pieces[i]
 		switch {
 		case p.fragments != nil:
-			size += p.fragments.resolve(b.texts[i:], len(f.pieces), b.unpack(&p.codes))
+			size += p.fragments.resolve(b.texts[i:], len(f.pieces), b.unpack(i, &p.codes))
 		case p.column.Kind == snapshot.Int:
 			size += b.resolveInts(p, i, f.null)
 		case p.column.Kind == snapshot.Decimal:

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"hdqs/api/encode"
 	"hdqs/index"
 )
 
@@ -16,10 +17,13 @@ type Form struct {
 	cut    int
 	null   []byte
 	pieces []piece
-	ids    []uint32 // of each piece, the number of its first fragment; the last is the count of all
+	ids    []uint32 // of each piece, the number of its first fragment for the encoder; the last is the count of all
+	slots  int      // pieces of a row as the encoder sees them
+	table  *encode.Table
 
 	bodySize atomic.Uint64 // of the last body of some rows: its bytes a row, in sixteenths
 	batches  sync.Pool     // of *rowBatch
+	runs     sync.Pool     // of *[]encode.Run
 }
 
 // guess is the bytes of a field while no body has been rendered.
@@ -33,9 +37,14 @@ func newForm(fields []boundField, d dialect) *Form {
 		id := f.ids[i]
 		if fr := f.pieces[i].fragments; fr != nil {
 			id += uint32(fr.n)
+			f.slots++
+		} else {
+			id++
+			f.slots += 2
 		}
 		f.ids = append(f.ids, id)
 	}
+	f.table = encode.NewTable(rows{f})
 	return f
 }
 
@@ -113,4 +122,19 @@ func (f *Form) appendBatch(dst []byte, b *rowBatch) []byte {
 	}
 	b.n, b.nparts = 0, 0
 	return dst[:at]
+}
+
+// AppendGzip appends the body of the rows of ranges as one gzip member.
+func (f *Form) AppendGzip(dst []byte, ranges []index.Range) []byte {
+	runs, ok := f.runs.Get().(*[]encode.Run)
+	if !ok {
+		runs = new([]encode.Run)
+	}
+	*runs = (*runs)[:0]
+	for _, r := range ranges {
+		*runs = append(*runs, encode.Run(r))
+	}
+	dst = f.table.AppendGzip(dst, *runs)
+	f.runs.Put(runs)
+	return dst
 }

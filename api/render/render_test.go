@@ -2,10 +2,12 @@ package render
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"strconv"
 	"strings"
@@ -154,10 +156,29 @@ func TestAgainstTwins(t *testing.T) {
 			if got, want := string(line), "front"+naiveCSV(tab, ranges); got != want {
 				t.Fatalf("CSV of %v:\n got %s\nwant %s", ranges, difference(got, want), difference(want, got))
 			}
+			if got := gunzip(t, render.JSON().AppendGzip(nil, ranges)); string(got) != string(body[len("front"):]) {
+				t.Fatalf("gzip of %v:\n got %s\nwant %s", ranges, difference(string(got), string(body)), difference(string(body), string(got)))
+			}
+			if got := gunzip(t, render.CSV().AppendGzip(nil, ranges)); string(got) != string(line[len("front"):]) {
+				t.Fatalf("gzip of %v:\n got %s\nwant %s", ranges, difference(string(got), string(line)), difference(string(line), string(got)))
+			}
 			decodeJSON(t, tab, ranges, body[len("front"):])
 			decodeCSV(t, tab, ranges, line[len("front"):])
 		}
 	}
+}
+
+func gunzip(t *testing.T, b []byte) []byte {
+	t.Helper()
+	r, err := gzip.NewReader(bytes.NewReader(b))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plain
 }
 
 // difference is s around the first byte at which it differs from other.

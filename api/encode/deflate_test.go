@@ -1,0 +1,98 @@
+package encode
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"testing"
+
+	stdflate "compress/flate"
+)
+
+// TestDeflateAgainstInflate encodes random bodies of random tables and reads them with the standard library.
+func TestDeflateAgainstInflate(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	tables, bodies := 60, 25
+	if testing.Short() {
+		tables = 10
+	}
+	for range tables {
+		n := r.IntN(1 + r.IntN(3000))
+		rows := newFakeRows(r, n, r.IntN(4) == 0)
+		table := NewTable(rows)
+		for range bodies {
+			runs := randomRuns(r, n)
+			if got, want := gunzip(t, table.AppendGzip(nil, runs)), body(rows, runs); !bytes.Equal(got, want) {
+				t.Fatalf("body of %d runs differs: %d bytes, want %d", len(runs), len(got), len(want))
+			}
+		}
+	}
+}
+
+// FuzzBlock promises that any literals and matches come out of the standard inflater as they went in.
+func FuzzBlock(f *testing.F) {
+	f.Add([]byte("abcabcabc\x00\x10\x20"), uint64(1))
+	f.Add([]byte{}, uint64(2))
+	f.Add(bytes.Repeat([]byte{7}, 300), uint64(3))
+	f.Fuzz(func(t *testing.T, text []byte, seed uint64) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		var b block
+		var w bitWriter
+		var want []byte
+		for len(text) > 0 || r.IntN(4) > 0 {
+			n := min(len(text), r.IntN(40))
+			b.literal(text[:n])
+			want = append(want, text[:n]...)
+			text = text[n:]
+			if len(want) > 0 && r.IntN(3) > 0 {
+				distance := 1 + r.IntN(min(len(want), maxDistance))
+				length := minMatch + r.IntN(1<<r.IntN(11))
+				if r.IntN(40) == 0 {
+					length += 70_000
+				}
+				b.match(length, distance)
+				for range length {
+					want = append(want, want[len(want)-distance])
+				}
+			}
+			if r.IntN(5) == 0 {
+				b.flush(&w, false)
+			}
+		}
+		b.flush(&w, true)
+		w.align()
+		got, err := io.ReadAll(stdflate.NewReader(bytes.NewReader(w.out)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Fatalf("%d bytes, want %d", len(got), len(want))
+		}
+	})
+}
+
+// TestHuffmanLimits makes codes of counts that grow like Fibonacci's numbers, whose unlimited code would be far too long.
+func TestHuffmanLimits(t *testing.T) {
+	var h huffman
+	counts, lengths := make([]uint32, 40), make([]uint8, 40)
+	a, b := uint32(1), uint32(1)
+	for i := range counts {
+		counts[i] = a
+		a, b = b, a+b
+	}
+	for _, limit := range []int{7, 9, 15} {
+		h.lengths(lengths, counts, limit)
+		space := 0
+		for _, l := range lengths {
+			if l == 0 || int(l) > limit {
+				t.Fatalf("limit %d: lengths %v", limit, lengths)
+			}
+			space += 1 << (limit - int(l))
+		}
+		if space != 1<<limit {
+			t.Errorf("limit %d: the code fills %d of %d", limit, space, 1<<limit)
+		}
+	}
+}

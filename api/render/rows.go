@@ -1,0 +1,93 @@
+package render
+
+import (
+	"slices"
+
+	"hdqs/api/encode"
+)
+
+// rows shows a form to the encoder.
+type rows struct{ *Form }
+
+func (r rows) Head() []byte   { return r.head }
+func (r rows) Tail() []byte   { return r.tail }
+func (r rows) Cut() int       { return r.cut }
+func (r rows) Slots() int     { return r.slots }
+func (r rows) Fragments() int { return int(r.ids[len(r.ids)-1]) }
+
+// Cuts belong to the piece whose numbers include the fragment's.
+func (r rows) Cuts(_ int, fragment uint32) []uint32 {
+	for i := range r.pieces {
+		if fragment >= r.ids[i+1] {
+			continue
+		}
+		if fr := r.pieces[i].fragments; fr != nil {
+			return fr.cuts(fragment - r.ids[i])
+		}
+		break
+	}
+	return wholeText
+}
+
+// wholeText are the cuts of a text of one field.
+var wholeText = []uint32{0}
+
+func (r rows) AppendRows(dst []byte, runs []encode.Run) []byte {
+	b := r.newBatch()
+	for _, run := range runs {
+		for from := run.From; from < run.To; {
+			if from = b.add(from, run.To); b.n == batch {
+				dst = r.appendBatch(dst, b)
+			}
+		}
+	}
+	if b.n > 0 {
+		dst = r.appendBatch(dst, b)
+	}
+	r.batches.Put(b)
+	return dst
+}
+
+func (r rows) AppendPieces(dst []byte, pieces []encode.Piece, runs []encode.Run) ([]byte, []encode.Piece) {
+	b := r.newBatch()
+	for _, run := range runs {
+		for from := run.From; from < run.To; {
+			if from = b.add(from, run.To); b.n == batch {
+				dst, pieces = r.appendBatchPieces(dst, pieces, b)
+			}
+		}
+	}
+	if b.n > 0 {
+		dst, pieces = r.appendBatchPieces(dst, pieces, b)
+	}
+	r.batches.Put(b)
+	return dst, pieces
+}
+
+// appendBatchPieces appends the rows of b with their pieces. A value is two pieces: a plain text, and what follows every value of the column,
+// which is the same in every row and so as good as a fragment.
+func (r rows) appendBatchPieces(dst []byte, pieces []encode.Piece, b *rowBatch) ([]byte, []encode.Piece) {
+	n := b.n
+	dst = r.appendBatch(dst, b)
+	at := len(pieces)
+	pieces = slices.Grow(pieces, n*r.slots)[:at+n*r.slots]
+	slot := 0
+	for i := range r.pieces {
+		p := &r.pieces[i]
+		out := pieces[at+slot:]
+		texts, codes := b.texts[i:], b.codes[i*batch:]
+		if p.fragments == nil {
+			for k := range n {
+				out[k*r.slots] = encode.Piece{Fragment: encode.Plain, Len: uint32(len(texts[k*len(r.pieces)]) - len(p.after))}
+				out[k*r.slots+1] = encode.Piece{Fragment: r.ids[i], Len: uint32(len(p.after))}
+			}
+			slot += 2
+			continue
+		}
+		for k := range n {
+			out[k*r.slots] = encode.Piece{Fragment: r.ids[i] + codes[k], Len: uint32(len(texts[k*len(r.pieces)]))}
+		}
+		slot++
+	}
+	return dst, pieces
+}
