@@ -7,6 +7,7 @@
 //	judge check  --views DIR --base URL --n N        both at once
 //	judge requests --file FILE                       the requests alone, for `hdqs query --batch -`
 //	judge grade  --file FILE --answers FILE          compares what that wrote
+//	judge garble --views DIR --out DIR --seed S      dumps of the same shape with the oddest contents
 //	judge condense CONTRACT                          the facts of the full contract.json
 //
 // Differences exit with 1, a wrong call with 2.
@@ -19,6 +20,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"time"
 )
@@ -37,14 +39,14 @@ func main() {
 }
 
 var (
-	errUsage   = errors.New("usage: judge record|replay|check|requests|grade|condense [flags]")
+	errUsage   = errors.New("usage: judge record|replay|check|requests|grade|garble|condense [flags]")
 	errDiffers = errors.New("answers differ from the contract")
 )
 
 // options are the flags of all commands.
 type options struct {
 	contract, views, catalogURL, loadTime string
-	base, file, answers                   string
+	base, file, answers, out              string
 	n, most                               int
 	seed                                  uint64
 }
@@ -62,6 +64,7 @@ func run(args []string, out io.Writer) error {
 	flags.StringVar(&o.base, "base", "", "base URL of the server")
 	flags.StringVar(&o.file, "file", "-", "recorded requests and answers; - is stdin")
 	flags.StringVar(&o.answers, "answers", "-", "answers of a batch; - is stdin")
+	flags.StringVar(&o.out, "out", "", "directory to write dumps to")
 	flags.IntVar(&o.n, "n", 2000, "number of requests; 0: every endpoint, parameter and kind of value once")
 	flags.IntVar(&o.most, "show", 20, "how many differing requests to print; 0 is all")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the requests")
@@ -79,6 +82,8 @@ func run(args []string, out io.Writer) error {
 		return o.requests(out)
 	case "grade":
 		return o.grade(out)
+	case "garble":
+		return o.garble()
 	case "condense":
 		c, err := readContract(flags.Arg(0))
 		if err != nil {
@@ -133,6 +138,15 @@ func (o options) exchanges(each func(exchange) error) error {
 		}
 	}
 	return nil
+}
+
+func (o options) garble() error {
+	c, err := readContract(o.contract)
+	if err != nil {
+		return err
+	}
+	g := &garbler{contract: c, seed: o.seed, rng: rand.New(rand.NewPCG(o.seed, 0x676172626c65))}
+	return g.garble(o.views, o.out)
 }
 
 func (o options) record(out io.Writer) error {

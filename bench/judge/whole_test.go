@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -13,8 +14,8 @@ import (
 	"time"
 )
 
-// TestJudge asks the real binary: dumps of made-up data and the small ones of
-// testdata become a store, which is served and asked over HTTP and through the
+// TestJudge asks the real binary: dumps of made-up data, the same garbled, and
+// the small ones of testdata each become a store, which is served and asked over HTTP and through the
 // batch form of `hdqs query`. HDQS_BINARY names a binary that is built already.
 func TestJudge(t *testing.T) {
 	if testing.Short() {
@@ -31,9 +32,14 @@ func TestJudge(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	odd := filepath.Join(t.TempDir(), "odd")
+	if err := run([]string{"garble", "-contract", contractFile, "-views", made, "-out", odd, "-seed", "23"}, io.Discard); err != nil {
+		t.Fatal(err)
+	}
 	for _, c := range []struct{ name, views, n, seed string }{
 		{"made", made, "2000", "21"},
 		{"small", small, "2000", "22"},
+		{"odd", odd, "2000", "23"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			store := filepath.Join(t.TempDir(), "store")
