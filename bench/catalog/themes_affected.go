@@ -161,7 +161,7 @@ func (w *world) refugeeTraps(from, to int, src *resource, emit func(*row)) {
 	one.hidden = to < lastYear-1
 	emit(&one)
 	// And this one twice in each file, the second time as the first: the second is kept.
-	one.start, one.count, one.hidden = trapDay+day(from-1990), 12, true
+	one.start, one.end, one.count, one.hidden = trapDay+day(from-1990), trapEnd+day(from-1990), 12, true
 	emit(&one)
 	one.hidden = false
 	emit(&one)
