@@ -253,7 +253,8 @@ func (f *Field) schema() object {
 	case Boolean:
 		s = object{{"type", "boolean"}}
 	case Moment:
-		s = object{{"type", "string"}, {"format", "date-time"}, {"description", "Without a zone."}}
+		// Not format date-time: RFC 3339 wants a zone, and ours have none (contract section 9).
+		s = object{{"type", "string"}, {"pattern", momentPattern}, {"description", "Date and time, in UTC and without a zone."}}
 	case URI:
 		s = object{{"type", "string"}, {"format", "uri"}, {"minLength", 1}, {"maxLength", maxURIField}}
 	default:
@@ -270,6 +271,13 @@ func (f *Field) schema() object {
 
 // maxURIField is the longest URI of a record.
 const maxURIField = 2083
+
+// emailPattern accepts no address that the contract's section 2 refuses; the few more that it takes (other letters, a display name) are not
+// described.
+const emailPattern = `^[A-Za-z0-9_]{1,30}([.+-][A-Za-z0-9_]{1,10}){0,2}@([A-Za-z0-9]{1,25}(-[A-Za-z0-9]{1,25})?\.){1,3}(org|com|net|int|info|edu|[a-z]{2})$`
+
+// momentPattern is the form of times in records.
+const momentPattern = `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{6})?$`
 
 func otherPaths() object {
 	words := func(name, about, example string, schema object) object {
@@ -296,7 +304,7 @@ func otherPaths() object {
 				words("application", "Name of your application.", "my-app",
 					object{{"type", "string"}, {"minLength", minApplication}, {"maxLength", maxApplication}}),
 				words("email", "Where to reach you.", "me@example.org",
-					object{{"type", "string"}, {"format", "email"}, {"maxLength", maxIdentifier}}),
+					object{{"type", "string"}, {"pattern", emailPattern}, {"maxLength", maxIdentifier}}),
 			}},
 			{"responses", object{
 				{"200", answer("The identifier.", object{{"encoded_app_identifier", text}})},
