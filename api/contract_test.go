@@ -391,7 +391,7 @@ func goodValue(c *contract, p contractParam) string {
 	case "integer":
 		return " +1_0.00 "
 	case "number":
-		return "\t-1.5e+1_0 "
+		return "\t-1.5e+10 "
 	case "boolean":
 		return "oFF"
 	}

@@ -90,7 +90,7 @@ const (
 	badZoneMinute = "invalid timezone minute"
 	zoneMinutes   = "timezone minute value is outside expected range of 0-59"
 	zoneRange     = "timezone offset must be less than 24 hours"
-	tooEarly      = "dates before 1600 are not supported as unix timestamps"
+	tooEarly      = "dates before 0000 are not supported as unix timestamps"
 	tooLate       = "dates after 9999 are not supported as unix timestamps"
 )
 
@@ -266,13 +266,12 @@ func unixNumber(text string) (float64, bool) {
 	if digits != "" && (digits[0] == '-' || digits[0] == '+') {
 		digits = digits[1:]
 	}
-	whole, fraction, point := strings.Cut(digits, ".")
+	whole, fraction, _ := strings.Cut(digits, ".")
 	if (whole == "" && fraction == "") || (whole != "" && !isDigits(whole, false)) || (fraction != "" && !isDigits(fraction, false)) {
 		return 0, false
 	}
-	if !point {
-		n, err := strconv.ParseInt(text, 10, 64)
-		return float64(n), err == nil
+	if _, err := strconv.ParseInt("0"+whole, 10, 64); err != nil {
+		return 0, false
 	}
 	n, err := strconv.ParseFloat(text, 64)
 	return n, err == nil
@@ -285,11 +284,13 @@ func unixMoment(seconds float64) (micros int64, reason string) {
 	if math.Abs(seconds) > watershed {
 		scale = 1e3
 	}
-	earliest, latest := time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC), time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
-	switch at := seconds * scale; {
-	case at < float64(earliest.UnixMicro()):
+	startOf := func(year int) float64 { return float64(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC).Unix()) }
+	switch at := math.Floor(seconds * scale / 1e6); {
+	case at < startOf(0):
 		return 0, tooEarly
-	case at >= float64(latest.UnixMicro()):
+	case at < startOf(1):
+		return 0, yearZero
+	case at >= startOf(10000):
 		return 0, tooLate
 	}
 	whole, fraction := math.Modf(seconds)

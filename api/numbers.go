@@ -59,9 +59,9 @@ func isDigits(text string, underscores bool) bool {
 	return digit
 }
 
-// parseNumber reads a 64-bit float: decimal or exponent form, inf and nan in any case, blanks around, single '_' inside.
+// parseNumber reads a 64-bit float: decimal or exponent form, inf and nan in any case, blanks around or single '_' inside.
 func parseNumber(text string) (float64, bool) {
-	text, ok := withoutUnderscores(strings.TrimFunc(text, unicode.IsSpace))
+	text, ok := withoutUnderscores(text)
 	if !ok {
 		return 0, false
 	}
@@ -88,10 +88,11 @@ func parseNumber(text string) (float64, bool) {
 	return value, true
 }
 
-// withoutUnderscores drops '_' when none stands first, last or beside another.
+// withoutUnderscores drops the blanks around a number, or else '_' inside when none stands first, last or beside another: a number with
+// both is refused.
 func withoutUnderscores(text string) (string, bool) {
 	if strings.IndexByte(text, '_') < 0 {
-		return text, true
+		return strings.TrimFunc(text, unicode.IsSpace), true
 	}
 	if text[0] == '_' || text[len(text)-1] == '_' || strings.Contains(text, "__") {
 		return "", false

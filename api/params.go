@@ -125,9 +125,9 @@ func (r *request) readPage(p *Param, text string) {
 		switch {
 		case !ok:
 			r.fault(notInteger(p.Name, text))
-		case beyond < 0 || beyond == 0 && value < int64(*p.Floor):
+		case value < int64(*p.Floor):
 			r.fault(tooSmall(p.Name, text, *p.Floor))
-		case p.Ceiling != nil && (beyond > 0 || value > int64(*p.Ceiling)):
+		case p.Ceiling != nil && value > int64(*p.Ceiling):
 			r.fault(tooGreat(p.Name, text, *p.Ceiling))
 		case p.Name == "limit":
 			r.query.Limit = int(value)
