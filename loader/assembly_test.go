@@ -88,7 +88,9 @@ func assemble(rng *rand.Rand, rows []twinRow, parts int) *assembly {
 
 // naive does what finish does, with maps and strings.
 func naive(rows []twinRow, keepDoubles bool) (kept []twinRow, found doubles) {
-	keyOf := func(r twinRow) string { return fmt.Sprint(r["gi"], "|", quotedAny(r["t"]), "|", quotedAny(r["e"]), "|", r["i"]) }
+	keyOf := func(r twinRow) string {
+		return fmt.Sprint(r["gi"], "|", quotedAny(r["t"]), "|", quotedAny(r["e"]), "|", r["i"])
+	}
 	for i, r := range rows {
 		var later twinRow
 		for _, other := range rows[i+1:] {

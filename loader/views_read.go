@@ -39,6 +39,7 @@ func (v *view) read(ctx context.Context, l *load) (*assembly, *ResourceReport, e
 	if v.hidden != "" {
 		wants = append(wants, v.hidden)
 	}
+	optional = append(optional, unusedHeaders...)
 	report, err := l.scan(ctx, file, wants, optional, func(r *csvReader, report *ResourceReport) func() *rowFault {
 		f.csv, f.report = r, report
 		for _, s := range steps {
@@ -62,6 +63,9 @@ func (v *view) read(ctx context.Context, l *load) (*assembly, *ResourceReport, e
 	})
 	return f.rows, report, err
 }
+
+// unusedHeaders are columns that dumps are known to have and no table needs.
+var unusedHeaders = []string{"id", "has_hrp", "in_gho", "admin1_is_unspecified"}
 
 // readHashFile reads the md5 that may lie beside a dump, "" when there is none. A file name may follow it.
 func readHashFile(fsys fs.FS, path string) (string, error) {

@@ -1,0 +1,266 @@
+package loader
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"context"
+	"crypto/md5"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"hdqs/snapshot"
+)
+
+// readArchive reads the files of a case file: text between lines "-- name --"; lines that begin with "# " are comments.
+func readArchive(t *testing.T, path string) map[string]string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	name := ""
+	for _, line := range strings.SplitAfter(string(data), "\n") {
+		trimmed := strings.TrimSuffix(line, "\n")
+		switch {
+		case strings.HasPrefix(trimmed, "-- ") && strings.HasSuffix(trimmed, " --"):
+			name = strings.TrimSuffix(strings.TrimPrefix(trimmed, "-- "), " --")
+			if _, twice := files[name]; twice {
+				t.Fatalf("%s: %q stands twice", path, name)
+			}
+			files[name] = ""
+		case name == "", strings.HasPrefix(line, "# "), trimmed == "":
+		default:
+			files[name] += line
+		}
+	}
+	return files
+}
+
+// smallViews are the dumps of the small world.
+func smallViews(t *testing.T) (fstest.MapFS, map[string]string) {
+	t.Helper()
+	fsys, wants := fstest.MapFS{}, map[string]string{}
+	for name, content := range readArchive(t, "testdata/views/all.txt") {
+		if want, ok := strings.CutPrefix(name, "want "); ok {
+			wants[want] = content
+		} else {
+			fsys[name] = &fstest.MapFile{Data: []byte(content)}
+		}
+	}
+	return fsys, wants
+}
+
+// buildViews loads dumps into a fresh store and opens the snapshot.
+func buildViews(t *testing.T, fsys fstest.MapFS) (*snapshot.Snapshot, *Report) {
+	t.Helper()
+	store, err := snapshot.OpenStore(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	report, err := Build(context.Background(), Options{Catalog: fsys, CatalogName: "dumps", Store: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(report.Snapshot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, report
+}
+
+// printRows writes columns of a segment's rows as the case files do.
+func printRows(t *testing.T, seg *snapshot.Segment, columns []string) string {
+	t.Helper()
+	var b strings.Builder
+	for row := range uint32(seg.Rows()) {
+		for i, name := range columns {
+			c, err := seg.Column(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := row
+			if c.Group != nil {
+				at = uint32(c.Group.Codes.At(row))
+			}
+			if i > 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteString(printCell(c, at))
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+func printCell(c *snapshot.Column, at uint32) string {
+	switch {
+	case c.IsNull(at):
+		return "~"
+	case c.Kind == snapshot.Text || c.Kind == snapshot.Enum:
+		s := c.Text(at)
+		if s == "" || s == "~" || strings.ContainsAny(s, " \"") {
+			return strconv.Quote(s)
+		}
+		return s
+	case c.Kind == snapshot.Decimal:
+		return c.DecString(c.Dec(at))
+	case c.Kind == snapshot.Time:
+		return time.UnixMicro(c.Int(at)).UTC().Format("2006-01-02T15:04:05.999999")
+	case c.Kind == snapshot.Bool:
+		return strconv.FormatBool(c.Int(at) == 1)
+	}
+	return strconv.FormatInt(c.Int(at), 10)
+}
+
+// describeReport writes what a load has to say besides counts.
+func describeReport(r *Report) string {
+	var lines []string
+	for _, f := range r.Resources {
+		name, _, _ := strings.Cut(f.Path, ".")
+		if len(f.ExtraColumns) > 0 {
+			lines = append(lines, name+": extra columns "+strings.Join(f.ExtraColumns, " "))
+		}
+		for _, why := range slices.Sorted(maps.Keys(f.Drops)) {
+			if why != string(placeholderRow) {
+				lines = append(lines, fmt.Sprintf("%s: %d dropped %s", name, f.Drops[why].Count, why))
+			}
+		}
+		for _, why := range slices.Sorted(maps.Keys(f.Oddities)) {
+			lines = append(lines, fmt.Sprintf("%s: %d kept %s", name, f.Oddities[why].Count, why))
+		}
+	}
+	for _, f := range r.Refused {
+		lines = append(lines, f.Role+": refused")
+	}
+	for _, role := range r.MissingRoles {
+		lines = append(lines, role+": missing")
+	}
+	slices.Sort(lines)
+	return strings.Join(append(lines, r.Notes...), "\n") + "\n"
+}
+
+// TestViews loads all 25 dumps and holds every table against the case file.
+func TestViews(t *testing.T) {
+	fsys, wants := smallViews(t)
+	s, report := buildViews(t, fsys)
+	checked := map[string]bool{}
+	for head, want := range wants {
+		if head == "report" {
+			if got := describeReport(report); got != want {
+				t.Errorf("the report says\n%s, want\n%s", got, want)
+			}
+			continue
+		}
+		name, columns, _ := strings.Cut(head, ": ")
+		checked[name] = true
+		if got := printRows(t, s.Segments[name], strings.Fields(columns)); got != want {
+			t.Errorf("table %s holds\n%swant\n%s", name, got, want)
+		}
+	}
+	if len(checked) != len(tables) || len(s.Segments) != len(tables) {
+		t.Errorf("%d tables checked, %d loaded, want %d", len(checked), len(s.Segments), len(tables))
+	}
+	if want := time.Date(2026, 11, 21, 1, 2, 0, 0, time.UTC); !report.SnapshotTime.Equal(want) {
+		t.Errorf("loaded at %s, want %s of catalog.json", report.SnapshotTime, want)
+	}
+	if !report.Partial {
+		t.Error("a dropped row makes a load partial, this one is not")
+	}
+}
+
+// TestViewsOfAnyForm: compressed, with a byte order mark, with CR LF, with their sum beside them, dumps give the same snapshot.
+func TestViewsOfAnyForm(t *testing.T) {
+	fsys, _ := smallViews(t)
+	_, plain := buildViews(t, fsys)
+	other := fstest.MapFS{}
+	for name, file := range fsys {
+		view, isDump := strings.CutSuffix(name, ".csv")
+		if !isDump {
+			other[name] = file
+			continue
+		}
+		text := "\ufeff" + strings.ReplaceAll(string(file.Data), "\n", "\r\n")
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		fmt.Fprint(w, text)
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		other[name+".gz"] = &fstest.MapFile{Data: packed.Bytes()}
+		other[view+".hash"] = &fstest.MapFile{Data: fmt.Appendf(nil, "%x  %s\n", md5.Sum([]byte(text)), name)}
+	}
+	_, packed := buildViews(t, other)
+	if packed.Snapshot != plain.Snapshot || len(packed.Refused) > 0 {
+		t.Errorf("snapshot %s, refused %v; the plain dumps gave %s", packed.Snapshot, packed.Refused, plain.Snapshot)
+	}
+}
+
+// TestViewFaults changes one thing in the small world and holds what the report says of it.
+func TestViewFaults(t *testing.T) {
+	for _, c := range readCases(t, "testdata/views/faults.txt") {
+		change, want := c.cut(" -> ")
+		name, change, ok := strings.Cut(change, ": ")
+		if !ok {
+			t.Fatalf("%s: no dump named", c.at)
+		}
+		fsys, wants := smallViews(t)
+		applyChange(t, c, fsys, name, change)
+		s, report := buildViews(t, fsys)
+		var added []string
+		for line := range strings.Lines(describeReport(report)) {
+			if !strings.Contains(wants["report"], line) {
+				added = append(added, strings.TrimSpace(line))
+			}
+		}
+		got := cmp.Or(strings.Join(added, "; "), "nothing")
+		if v := viewNamed(name); v != nil {
+			got = fmt.Sprintf("%d rows, %s", s.Segments[v.table].Rows(), got)
+		}
+		if got != want {
+			t.Errorf("%s: %s: %s\n gives %s\n want  %s", c.at, name, change, got, want)
+		}
+	}
+}
+
+func viewNamed(name string) *view {
+	for _, v := range views {
+		if v.name == name {
+			return v
+		}
+	}
+	return nil
+}
+
+// applyChange does what a case says: remove, hash TEXT, or "old" => "new" in the dump's text.
+func applyChange(t *testing.T, c textCase, fsys fstest.MapFS, name, change string) {
+	t.Helper()
+	dump := fsys[name+".csv"]
+	switch {
+	case change == "remove":
+		delete(fsys, name+".csv")
+	case strings.HasPrefix(change, "new "):
+		fsys[name+".csv"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(change[4:], "|", "\n") + "\n")}
+	case strings.HasPrefix(change, "hash "):
+		fsys[name+".hash"] = &fstest.MapFile{Data: []byte(change[5:])}
+	default:
+		old, now, ok := strings.Cut(change, " => ")
+		if !ok || !bytes.Contains(dump.Data, []byte(old)) {
+			t.Fatalf("%s: %q changes nothing in %s", c.at, change, name)
+		}
+		dump.Data = []byte(strings.ReplaceAll(string(dump.Data), old, now))
+	}
+}
