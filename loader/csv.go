@@ -26,10 +26,11 @@ type csvReader struct {
 	end  int // end of the bytes read
 	eof  bool
 
-	next  int // line of buf[pos], from 1
-	line  int // line the current row begins on
-	raw   []byte
-	cells [][]byte
+	next    int // line of buf[pos], from 1
+	line    int // line the current row begins on
+	raw     []byte
+	cells   [][]byte
+	doubled []int // kept for its memory
 
 	header []string
 	at     map[string]int // column name -> position
@@ -280,9 +281,9 @@ func (r *csvReader) passLine(fault *rowFault) error {
 // never closed would swallow the rows after it, so it ends the file.
 func (r *csvReader) splitQuoted() error {
 	for {
-		s := quotedRow{cells: r.cells[:0]}
+		s := quotedRow{cells: r.cells[:0], doubled: r.doubled[:0]}
 		s.scan(r.buf[r.pos:r.end], r.eof)
-		r.cells = s.cells
+		r.cells, r.doubled = s.cells, s.doubled
 		if s.state == rowShort {
 			if r.eof || r.end-r.pos > maxRowBytes {
 				return fmt.Errorf("%s:%d: a quote is not closed within %d bytes", r.name, r.line, maxRowBytes)
