@@ -23,9 +23,9 @@ import (
 //		}
 //		a.commit()
 //	}
-//	data, doubles := a.finish(dropDoubles)
+//	data, doubles := a.finish(false)
 //
-// An assembly belongs to one goroutine. Files parsed at the same time fill one assembly each, which merge then joins in load order.
+// An assembly belongs to one goroutine.
 type assembly struct {
 	table  *table
 	rows   int
@@ -102,7 +102,6 @@ type tuples struct {
 	columns []*vector
 	n       int
 	byKey   map[string]uint32
-	keys    []string
 	codes   []uint32 // one a row
 	rows    *int
 }
@@ -140,9 +139,8 @@ func (g *tuples) add(key []byte) uint32 {
 			panic(fmt.Sprintf("loader: tuple %d of %q has no %q", g.n, g.name, v.name))
 		}
 	}
-	code, owned := uint32(g.n), string(key)
-	g.byKey[owned] = code
-	g.keys = append(g.keys, owned)
+	code := uint32(g.n)
+	g.byKey[string(key)] = code
 	g.n++
 	return code
 }
@@ -248,17 +246,14 @@ func (v *vector) setBool(b bool) {
 func (v *vector) setDecimal(d snapshot.Dec) { v.decs = append(v.decs[:*v.at], d) }
 
 // setExact sets a Decimal that does not fit a Dec, by its exact text.
-func (v *vector) setExact(digits string) { v.setDecimal(v.exact(digits)) }
-
-// exact is the Dec that stands for an exact text in this column.
-func (v *vector) exact(digits string) snapshot.Dec {
+func (v *vector) setExact(digits string) {
 	code, ok := v.byText[digits]
 	if !ok {
 		code = uint32(len(v.texts))
 		v.texts = append(v.texts, digits)
 		v.byText[digits] = code
 	}
-	return snapshot.Dec{Mantissa: int64(code), Scale: snapshot.DecText}
+	v.setDecimal(snapshot.Dec{Mantissa: int64(code), Scale: snapshot.DecText})
 }
 
 // setNull sets null, whether or not the declaration allows it: what a missing list leaves out is null too.

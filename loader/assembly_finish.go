@@ -43,7 +43,7 @@ func (a *assembly) oneTuplePerValue() {
 		for _, v := range g.columns {
 			v.pick(first)
 		}
-		g.n, g.byKey, g.keys = int(bound), nil, nil
+		g.n, g.byKey = int(bound), nil
 	}
 }
 

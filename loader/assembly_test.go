@@ -55,35 +55,31 @@ func setCell(v *vector, value any) {
 	}
 }
 
-// assemble puts rows into as many parts as asked for. Tuples get keys with noise, so that equal ones come twice.
-func assemble(rng *rand.Rand, rows []twinRow, parts int) *assembly {
-	var all []*assembly
-	for p := range parts {
-		a := newAssembly(twinTable)
-		for _, r := range rows[p*len(rows)/parts : (p+1)*len(rows)/parts] {
-			if rng.IntN(5) == 0 { // a row that turns out bad half way
-				a.column("t").setString("never")
-				a.column("e").setString("z")
-				a.group("g").column("gi").setInt(99)
-			}
-			g := a.group("g")
-			key := fmt.Appendf(nil, "%d/%d", r["gi"], rng.IntN(2))
-			code, ok := g.find(key)
-			if !ok {
-				for _, v := range g.columns {
-					setCell(v, r[v.name])
-				}
-				code = g.add(key)
-			}
-			g.set(code)
-			for _, v := range a.own {
+// assemble gathers rows. Tuples get keys with noise, so that equal ones come twice.
+func assemble(rng *rand.Rand, rows []twinRow) *assembly {
+	a := newAssembly(twinTable)
+	for _, r := range rows {
+		if rng.IntN(5) == 0 { // a row that turns out bad half way
+			a.column("t").setString("never")
+			a.column("e").setString("z")
+			a.group("g").column("gi").setInt(99)
+		}
+		g := a.group("g")
+		key := fmt.Appendf(nil, "%d/%d", r["gi"], rng.IntN(2))
+		code, ok := g.find(key)
+		if !ok {
+			for _, v := range g.columns {
 				setCell(v, r[v.name])
 			}
-			a.commit()
+			code = g.add(key)
 		}
-		all = append(all, a)
+		g.set(code)
+		for _, v := range a.own {
+			setCell(v, r[v.name])
+		}
+		a.commit()
 	}
-	return merge(all)
+	return a
 }
 
 // naive does what finish does, with maps and strings.
@@ -185,7 +181,7 @@ func rowOf(data *snapshot.TableData, row int) twinRow {
 	return r
 }
 
-// TestFinishAgainstNaive holds gathering, merging, dropping doubles and sorting against the plain way, on generated rows.
+// TestFinishAgainstNaive holds gathering, dropping doubles and sorting against the plain way, on generated rows.
 func TestFinishAgainstNaive(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -198,7 +194,7 @@ func TestFinishAgainstNaive(t *testing.T) {
 			}
 		}
 		keep := seed%3 == 0
-		data, found := assemble(rng, rows, 1+rng.IntN(4)).finish(keep)
+		data, found := assemble(rng, rows).finish(keep)
 		want, wantFound := naive(rows, keep)
 		if found.Identical != wantFound.Identical || found.Different != wantFound.Different {
 			t.Fatalf("seed %d: doubles %+v, want %+v", seed, found, wantFound)

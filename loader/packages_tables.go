@@ -98,19 +98,15 @@ func (l *load) putPackages(out listed) error {
 }
 
 func (l *load) addDataset(a *assembly, p *packageInfo) reason {
-	link := l.report.CatalogURL
 	why := readTexts(a, map[string]string{
-		"dataset_catalog_id":        p.ID,
-		"dataset_catalog_stub":      p.Name,
-		"dataset_catalog_title":     p.Title,
-		"catalog_provider_stub":     p.Organization.Name,
-		"catalog_provider_name":     p.Organization.Title,
-		"catalog_link":              normalURI(link + "/dataset/" + p.ID),
-		"catalog_api_link":          normalURI(link + "/api/action/package_show?id=" + p.ID),
-		"provider_catalog_link":     normalURI(link + "/organization/" + p.Organization.Name),
-		"provider_catalog_api_link": normalURI(link + "/api/action/organization_show?id=" + p.Organization.Name),
+		"dataset_catalog_id":    p.ID,
+		"dataset_catalog_stub":  p.Name,
+		"dataset_catalog_title": p.Title,
+		"catalog_provider_stub": p.Organization.Name,
+		"catalog_provider_name": p.Organization.Title,
 	})
 	if why == "" {
+		setLinks(a, l.report.CatalogURL)
 		a.commit()
 	}
 	return why
@@ -121,7 +117,6 @@ func (l *load) addResource(a *assembly, p *packageInfo, r *resourceInfo) reason 
 	if !ok {
 		return badDate
 	}
-	link := l.report.CatalogURL
 	why := readTexts(a, map[string]string{
 		"resource_catalog_id":           r.ID,
 		"dataset_catalog_id":            p.ID,
@@ -132,16 +127,11 @@ func (l *load) addResource(a *assembly, p *packageInfo, r *resourceInfo) reason 
 		"dataset_catalog_title":         p.Title,
 		"dataset_catalog_provider_stub": p.Organization.Name,
 		"dataset_catalog_provider_name": p.Organization.Title,
-		"catalog_link":                  normalURI(link + "/dataset/" + p.ID + "/resource/" + r.ID),
-		"catalog_api_link":              normalURI(link + "/api/action/resource_show?id=" + r.ID),
-		"dataset_catalog_link":          normalURI(link + "/dataset/" + p.ID),
-		"dataset_catalog_api_link":      normalURI(link + "/api/action/package_show?id=" + p.ID),
-		"provider_catalog_link":         normalURI(link + "/organization/" + p.Organization.Name),
-		"provider_catalog_api_link":     normalURI(link + "/api/action/organization_show?id=" + p.Organization.Name),
 	})
 	if why != "" {
 		return why
 	}
+	setLinks(a, l.report.CatalogURL)
 	a.column("update_date").setInt(modified)
 	a.column("is_hxl").setBool(r.isHXL())
 	a.column("api_updated_date").setInt(l.state.Resources[r.ID].Since.UnixMicro())
