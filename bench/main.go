@@ -35,6 +35,11 @@ func run(args []string) error {
 		return generate(args, catalog.Write)
 	case "views":
 		return generate(args, catalog.WriteViews)
+	case "hostile":
+		return generate(args, func(dir string, o catalog.Options) ([]catalog.Count, error) {
+			faults, err := catalog.WriteHostile(dir, o)
+			return []catalog.Count{{Role: "faults", Rows: len(faults)}}, err
+		})
 	}
 	fmt.Fprint(os.Stderr, usage)
 	os.Exit(2)
