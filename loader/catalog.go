@@ -53,6 +53,18 @@ type catalogJSON struct {
 	Packages     string         `json:"packages"`
 }
 
+// time is the time of the load that the file tells, zero when it tells none.
+func (m *catalogJSON) time() (time.Time, error) {
+	if m.SnapshotTime == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339, m.SnapshotTime)
+	if err != nil {
+		return t, fmt.Errorf("catalog.json: snapshot_time %q is not like 2026-11-21T01:02:00Z", m.SnapshotTime)
+	}
+	return t, nil
+}
+
 type catalogEntry struct {
 	Role         string `json:"role"`
 	Path         string `json:"path"`
@@ -76,10 +88,8 @@ func openCatalog(fsys fs.FS, name string) (*catalog, error) {
 	if m.CatalogURL != "" {
 		c.url = strings.TrimRight(m.CatalogURL, "/")
 	}
-	if m.SnapshotTime != "" {
-		if c.time, err = time.Parse(time.RFC3339, m.SnapshotTime); err != nil {
-			return nil, fmt.Errorf("catalog %s: catalog.json: snapshot_time %q is not like 2026-11-21T01:02:00Z", name, m.SnapshotTime)
-		}
+	if c.time, err = m.time(); err != nil {
+		return nil, fmt.Errorf("catalog %s: %w", name, err)
 	}
 	if len(m.Resources) > 0 {
 		err = c.take(m.Resources)

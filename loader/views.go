@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"hdqs/snapshot"
 )
@@ -24,8 +23,6 @@ type view struct {
 	needed  string            // a column whose null drops the row: no record could be printed
 	assumed map[string]bool   // flags that older or newer dumps lack, and what they are then
 }
-
-const viewSuffix = "_view"
 
 var dataRenamed = map[string]string{
 	"resource_catalog_id":   "resource_hdx_id",
@@ -117,11 +114,9 @@ func (l *load) readViews(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("views %s: %w", l.opts.CatalogName, err)
 	}
-	var at time.Time
-	if beside.SnapshotTime != "" {
-		if at, err = time.Parse(time.RFC3339, beside.SnapshotTime); err != nil {
-			return fmt.Errorf("views %s: catalog.json: snapshot_time %q is not like 2026-11-21T01:02:00Z", l.opts.CatalogName, beside.SnapshotTime)
-		}
+	at, err := beside.time()
+	if err != nil {
+		return fmt.Errorf("views %s: %w", l.opts.CatalogName, err)
 	}
 	l.setTime(at, beside.CatalogURL)
 	l.catalog = &catalog{fsys: l.opts.Catalog, name: l.opts.CatalogName, files: map[string][]resourceFile{}}

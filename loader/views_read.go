@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 )
 
@@ -170,58 +171,47 @@ func (v *view) keepCell(f *reading, to *vector, at int, header string) reason {
 	return ""
 }
 
-// keepGroup takes a tuple as it is. Columns of a place that do not stand in the dump follow from those that do.
+// keepGroup takes a tuple as it is, each distinct one once, so that what is odd about it is counted once and not for each of its rows. The
+// columns of a place that a dump does not have as they are printed follow from those that it has.
 func (v *view) keepGroup(t *table, name string, columns []*column) step {
 	var s step
 	var kept []*column
-	isPlace := false
-	for _, c := range columns {
-		if strings.HasPrefix(c.name, "stored_") {
-			isPlace = true
-		}
+	place := placeDumpOf(t, columns)
+	if place != nil {
+		s.wants, s.optional = slices.Clone(place.wants), slices.Clone(place.optional)
 	}
 	for _, c := range columns {
-		if isPlace && (derivedOfPlace[c.name] || strings.HasPrefix(c.name, "stored_admin") || isProviderName(c.name)) {
+		switch {
+		case place != nil && place.sets(c.name):
 			continue
-		}
-		kept = append(kept, c)
-		if v.mayLack(t, c) {
+		case v.mayLack(t, c):
 			s.optional = append(s.optional, v.header(c.name))
-		} else {
+		default:
 			s.wants = append(s.wants, v.header(c.name))
 		}
-	}
-	var headers placeHeaders
-	if isPlace {
-		headers = placeHeadersOf(columns, t)
-		s.wants = append(s.wants, headers.wants...)
-		s.optional = append(s.optional, headers.optional...)
+		kept = append(kept, c)
 	}
 	s.bind = func(f *reading) func() reason {
-		k := f.newKey(f.rows.group(name), append(append([]string{}, s.wants...), s.optional...)...)
-		to := make([]*vector, len(kept))
-		at := make([]int, len(kept))
-		for i, c := range kept {
-			to[i], at[i] = k.group.column(c.name), f.csv.position(v.header(c.name))
+		k := f.newKey(f.rows.group(name), slices.Concat(s.wants, s.optional)...)
+		cells := make([]func() reason, 0, len(kept)+1)
+		for _, c := range kept {
+			to, at, header := k.group.column(c.name), f.csv.position(v.header(c.name)), v.header(c.name)
+			cells = append(cells, func() reason { return v.keepCell(f, to, at, header) })
 		}
-		setPlace := func() reason { return "" }
-		if isPlace {
-			setPlace = headers.bind(f, k.group)
+		if place != nil {
+			cells = append(cells, place.bind(f, k.group))
 		}
 		return func() reason {
 			if k.known() {
 				return ""
 			}
-			for i, c := range kept {
-				if why := v.keepCell(f, to[i], at[i], v.header(c.name)); why != "" {
+			for _, set := range cells {
+				if why := set(); why != "" {
 					return why
 				}
 			}
-			if why := setPlace(); why != "" {
-				return why
-			}
-			if why := checkPeriod(f, k.group); why != "" {
-				f.report.odd(f.fault(why, "reference_period_end"))
+			if endsFirst(k.group) {
+				f.report.odd(f.fault(endFirst, "reference_period_end"))
 			}
 			k.add()
 			return ""
@@ -230,16 +220,13 @@ func (v *view) keepGroup(t *table, name string, columns []*column) step {
 	return s
 }
 
-// checkPeriod looks at the tuple being set when it is a period.
-func checkPeriod(f *reading, g *tuples) reason {
+// endsFirst tells whether the tuple being set is a period that ends before it begins.
+func endsFirst(g *tuples) bool {
 	if g.name != "period" {
-		return ""
+		return false
 	}
 	start, end := g.column("reference_period_start"), g.column("reference_period_end")
-	if !start.isNull(g.n) && !end.isNull(g.n) && end.int(g.n) < start.int(g.n) {
-		return endFirst
-	}
-	return ""
+	return !start.isNull(g.n) && !end.isNull(g.n) && end.int(g.n) < start.int(g.n)
 }
 
 // keepLinks sets the columns that are made of others, and prints the download link as all links are printed.
@@ -256,87 +243,4 @@ func keepLinks() step {
 			return ""
 		}
 	}}
-}
-
-// derivedOfPlace are the columns of a place that no dump has as they are printed.
-var derivedOfPlace = map[string]bool{
-	"admin1_code": true, "admin1_name": true, "admin2_code": true, "admin2_name": true, "admin_level": true,
-}
-
-func isProviderName(column string) bool {
-	return column == "provider_admin1_name" || column == "provider_admin2_name"
-}
-
-// placeHeaders are the columns of a dump that tell a place.
-type placeHeaders struct {
-	wants, optional []string
-	levels          int
-	told            bool // the dump tells the level and nothing to derive it from
-}
-
-func placeHeadersOf(columns []*column, t *table) placeHeaders {
-	h := placeHeaders{levels: 1, told: t.name == "data_availability"}
-	for _, c := range columns {
-		if c.name == "admin2_code" {
-			h.levels = 2
-		}
-	}
-	for _, unit := range []string{"admin1", "admin2"}[:h.levels] {
-		h.wants = append(h.wants, unit+"_code", unit+"_name")
-		if !h.told {
-			h.wants = append(h.wants, unit+"_is_unspecified", "provider_"+unit+"_name")
-		}
-	}
-	if h.told {
-		h.wants = append(h.wants, "admin_level")
-	} else {
-		h.optional = append(h.optional, "admin_level")
-	}
-	return h
-}
-
-// bind gives the function that sets stored, printed and provider names, and the level. The level follows from the units and the
-// provider's names, as the contract has it; a dump that tells another one is reported.
-func (h placeHeaders) bind(f *reading, g *tuples) func() reason {
-	at := map[string]int{}
-	for _, name := range append(h.wants, h.optional...) {
-		at[name] = f.csv.position(name)
-	}
-	vectors := newPlaceVectors(g)
-	text := func(name string) string { return string(f.csv.cell(at[name])) }
-	return func() reason {
-		p := place{code1: text("admin1_code"), name1: text("admin1_name")}
-		if h.levels == 2 {
-			p.code2, p.name2 = text("admin2_code"), text("admin2_name")
-		}
-		cell := f.csv.cell(at["admin_level"])
-		level, ok := parseInt(cell)
-		if h.told {
-			if !ok || level < 0 || level > 2 {
-				return f.fail(badNumber, "admin_level", cell)
-			}
-			vectors.setAt(p, int(level))
-			return ""
-		}
-		p.provider1 = text("provider_admin1_name")
-		if p.placeholder1, ok = parseFlag(f.csv.cell(at["admin1_is_unspecified"])); !ok {
-			return f.fail(badFlag, "admin1_is_unspecified", f.csv.cell(at["admin1_is_unspecified"]))
-		}
-		if h.levels == 2 {
-			p.provider2 = text("provider_admin2_name")
-			if p.placeholder2, ok = parseFlag(f.csv.cell(at["admin2_is_unspecified"])); !ok {
-				return f.fail(badFlag, "admin2_is_unspecified", f.csv.cell(at["admin2_is_unspecified"]))
-			}
-		}
-		vectors.set(p)
-		if derived := vectors.level.int(g.n); len(cell) > 0 && (level != derived || !digitsOnly(cell)) {
-			f.report.odd(f.fault(levelDiffers, fmt.Sprintf("admin_level: %s, the place is of level %d", quoted(cell), derived)))
-		}
-		return ""
-	}
-}
-
-func digitsOnly(cell []byte) bool {
-	_, ok := digits(cell)
-	return ok
 }
