@@ -57,30 +57,38 @@ func (p Packed) Width() int { return int(p.width) }
 
 // Unpack sets dst to the numbers at positions from, from+1, ..., each cut to 32 bits; the last is below Len.
 func (p Packed) Unpack(dst []uint32, from uint32) {
-	width, mask := p.width, p.mask
-	if width == 0 {
+	bit, width, mask, data := uint64(from)*p.width, p.width&63, p.mask, p.data
+	if p.width == 0 {
 		clear(dst)
 		return
 	}
-	// As many whole values as fit are taken out of each load.
-	each := 1
-	if width <= maxLoad {
-		each = maxLoad / int(width)
-	}
-	bit := uint64(from) * width
-	step := uint64(each) * width
-	for len(dst) >= each {
-		word := binary.LittleEndian.Uint64(p.data[bit>>3:]) >> (bit & 7)
-		for k := range dst[:each] {
-			dst[k] = uint32(word & mask)
-			word >>= width & 63
+	// Where two or four whole values fit into a load, they are taken out of one, without a loop around them.
+	switch {
+	case p.width <= maxLoad/4:
+		for ; len(dst) >= 4; dst = dst[4:] {
+			word := binary.LittleEndian.Uint64(data[bit>>3:]) >> (bit & 7)
+			d := dst[:4:4]
+			d[0] = uint32(word & mask)
+			word >>= width
+			d[1] = uint32(word & mask)
+			word >>= width
+			d[2] = uint32(word & mask)
+			word >>= width
+			d[3] = uint32(word & mask)
+			bit += 4 * width
 		}
-		dst = dst[each:]
-		bit += step
+	case p.width <= maxLoad/2:
+		for ; len(dst) >= 2; dst = dst[2:] {
+			word := binary.LittleEndian.Uint64(data[bit>>3:]) >> (bit & 7)
+			d := dst[:2:2]
+			d[0] = uint32(word & mask)
+			d[1] = uint32(word >> width & mask)
+			bit += 2 * width
+		}
 	}
 	for k := range dst {
-		dst[k] = uint32(binary.LittleEndian.Uint64(p.data[bit>>3:]) >> (bit & 7) & mask)
-		bit += width
+		dst[k] = uint32(binary.LittleEndian.Uint64(data[bit>>3:]) >> (bit & 7) & mask)
+		bit += p.width
 	}
 }
 
