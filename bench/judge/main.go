@@ -22,6 +22,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"os"
+	"sync"
 	"time"
 )
 
@@ -47,7 +48,8 @@ var (
 type options struct {
 	contract, views, catalogURL, loadTime string
 	base, file, answers, out              string
-	n, most                               int
+	only                                  string
+	n, most, parallel                     int
 	seed                                  uint64
 }
 
@@ -66,6 +68,8 @@ func run(args []string, out io.Writer) error {
 	flags.StringVar(&o.answers, "answers", "-", "answers of a batch; - is stdin")
 	flags.StringVar(&o.out, "out", "", "directory to write dumps to")
 	flags.IntVar(&o.n, "n", 2000, "number of requests; 0: every endpoint, parameter and kind of value once")
+	flags.StringVar(&o.only, "only", "", "ask only endpoints whose path holds this")
+	flags.IntVar(&o.parallel, "parallel", 1, "how many requests are on their way at once")
 	flags.IntVar(&o.most, "show", 20, "how many differing requests to print; 0 is all")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the requests")
 	if err := flags.Parse(args[1:]); err != nil {
@@ -132,7 +136,12 @@ func (o options) exchanges(each func(exchange) error) error {
 	if err != nil {
 		return err
 	}
-	for _, r := range newMaker(w, o.seed).requests(o.n) {
+	m := newMaker(w, o.seed)
+	m.only(o.only)
+	if len(m.endpoints) == 0 {
+		return fmt.Errorf("%w: --only %s: no endpoint's path holds it", errUsage, o.only)
+	}
+	for _, r := range m.requests(o.n) {
 		if err := each(exchange{r, w.answer(r)}); err != nil {
 			return err
 		}
@@ -166,11 +175,14 @@ func (o options) record(out io.Writer) error {
 
 // tally counts and prints differences.
 type tally struct {
+	mu                sync.Mutex
 	out               io.Writer
 	most, n, differed int
 }
 
 func (t *tally) add(x exchange, got reply, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	t.n++
 	found := []string{}
 	if err != nil {
@@ -203,39 +215,35 @@ func (t *tally) result() error {
 	return nil
 }
 
-func (o options) check(out io.Writer) error {
+// sendAll asks the server what each hands it and compares.
+func (o options) sendAll(out io.Writer, each func(func(exchange) error) error) error {
 	c, err := newClient(o.base)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
 	t := &tally{out: out, most: o.most}
-	err = o.exchanges(func(x exchange) error {
-		got, err := c.send(x.Request)
-		t.add(x, got, err)
-		return nil
-	})
+	exchanges := make(chan exchange)
+	var senders sync.WaitGroup
+	for range max(1, o.parallel) {
+		senders.Go(func() {
+			for x := range exchanges {
+				got, err := c.send(x.Request)
+				t.add(x, got, err)
+			}
+		})
+	}
+	err = each(func(x exchange) error { exchanges <- x; return nil })
+	close(exchanges)
+	senders.Wait()
 	if err != nil {
 		return err
 	}
 	return t.result()
 }
 
-func (o options) replay(out io.Writer) error {
-	c, err := newClient(o.base)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errUsage, err)
-	}
-	t := &tally{out: out, most: o.most}
-	err = o.recorded(func(x exchange) error {
-		got, err := c.send(x.Request)
-		t.add(x, got, err)
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	return t.result()
-}
+func (o options) check(out io.Writer) error { return o.sendAll(out, o.exchanges) }
+
+func (o options) replay(out io.Writer) error { return o.sendAll(out, o.recorded) }
 
 func (o options) requests(out io.Writer) error {
 	b := bufio.NewWriter(out)

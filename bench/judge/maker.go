@@ -4,18 +4,25 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // maker draws requests: the same world and seed give the same requests.
 type maker struct {
-	w   *world
-	rng *rand.Rand
+	w         *world
+	rng       *rand.Rand
+	endpoints []*endpoint
 }
 
 func newMaker(w *world, seed uint64) *maker {
-	return &maker{w: w, rng: rand.New(rand.NewPCG(seed, 0x6a75646765))}
+	return &maker{w: w, rng: rand.New(rand.NewPCG(seed, 0x6a75646765)), endpoints: w.contract.Paths}
+}
+
+// only keeps the endpoints whose path holds a text.
+func (m *maker) only(text string) {
+	m.endpoints = slices.DeleteFunc(slices.Clone(m.endpoints), func(e *endpoint) bool { return !strings.Contains(e.Path, text) })
 }
 
 func pick[T any](m *maker, of []T) T { return of[m.rng.IntN(len(of))] }
@@ -53,7 +60,7 @@ func (m *maker) requests(n int) []request {
 // singles is one request for every endpoint, parameter and kind of value.
 func (m *maker) singles() []request {
 	var out []request
-	for _, e := range m.w.contract.Paths {
+	for _, e := range m.endpoints {
 		for _, p := range e.Params {
 			for _, draw := range m.kinds(e, p) {
 				out = append(out, m.list(e, []pair{{p.Name, draw()}}))
@@ -80,7 +87,7 @@ var commonValues = map[string][]string{
 
 // combined is a list request with up to four filters.
 func (m *maker) combined() request {
-	e := pick(m, m.w.contract.Paths)
+	e := pick(m, m.endpoints)
 	var pairs []pair
 	row := m.anyRow(e)
 	bad := m.chance(12)
@@ -206,7 +213,7 @@ var goodOne = identifierOf("judge-app:judge@example.org")
 
 // identified is a request about its identifier.
 func (m *maker) identified() request {
-	e := pick(m, m.w.contract.Paths)
+	e := pick(m, m.endpoints)
 	value := pick(m, identifiers)
 	r := request{Method: pick(m, []string{"GET", "GET", "GET", "HEAD"}), Path: e.Path, Headers: map[string]string{}}
 	pairs := []pair{{"limit", "2"}}
@@ -237,7 +244,7 @@ func printable(text string) bool {
 
 // routed is a request about paths and methods.
 func (m *maker) routed() request {
-	path := pick(m, m.w.contract.Paths).Path
+	path := pick(m, m.endpoints).Path
 	r := request{Method: "GET", Headers: map[string]string{}}
 	if m.chance(75) {
 		r.Headers[identifierHeader] = goodOne

@@ -47,7 +47,7 @@ func TestJudge(t *testing.T) {
 			base := serveStore(t, binary, store)
 			flags := []string{"-contract", contractFile, "-views", c.views, "-n", c.n, "-seed", c.seed, "-snapshot-time", wholeTime}
 			var out bytes.Buffer
-			if err := run(append([]string{"check", "-base", base}, flags...), &out); err != nil {
+			if err := run(append([]string{"check", "-base", base, "-parallel", "4"}, flags...), &out); err != nil {
 				t.Errorf("over HTTP: %v\n%s", err, out.String())
 			}
 			if text := batch(t, binary, store, flags); text != "" {
