@@ -138,34 +138,51 @@ func (c *column) tuplesMatching(op Op, v *Value, into codeSet) {
 	n := c.col.Cardinality()
 	values := newCodeSet(n + 1)
 	c.valuesMatching(op, v, values)
-	if values.count() > 0 {
-		codesIn(c.col.Codes(), 0, c.col.Len(), values, into)
+	count := values.count()
+	if count == 0 {
+		return
 	}
-}
-
-// codesIn sets bit i of out for each i below n for which the code at position from+i is in pass, and clears the others. out has whole
-// words.
-func codesIn(codes snapshot.Packed, from uint32, n int, pass codeSet, out []uint64) {
-	var buf [1024]uint32
-	for done := 0; done < n; {
-		part := buf[:min(len(buf), n-done)]
-		codes.Unpack(part, from+uint32(done))
-		for len(part) >= 64 {
-			out[done>>6] |= inWord(part[:64], pass)
-			part, done = part[64:], done+64
-		}
-		if len(part) > 0 {
-			out[done>>6] |= inWord(part, pass)
-			done += len(part)
+	if count*manyTuples < c.col.Len() {
+		if t := c.tuplesByValue(); t != nil {
+			values.each(func(code uint32) error {
+				for _, tuple := range t.tuples[t.starts[code]:t.starts[code+1]] {
+					into.add(tuple)
+				}
+				return nil
+			})
+			return
 		}
 	}
+	c.col.Codes().In(0, c.col.Len(), values, into)
 }
 
-// inWord has bit i when codes[i] is in pass.
-func inWord(codes []uint32, pass codeSet) uint64 {
-	var w uint64
-	for i, code := range codes {
-		w |= pass[code>>6] >> (code & 63) & 1 << (i & 63)
+// manyTuples is from how many tuples on for each value that passes it pays to have the tuples listed by value.
+const manyTuples = 64
+
+// tupleLists lists a group's tuples by the value they have in one column: those of code are tuples[starts[code]:starts[code+1]].
+type tupleLists struct {
+	starts []uint32
+	tuples []uint32
+}
+
+func (t *tupleLists) size() int { return 4 * (cap(t.starts) + cap(t.tuples)) }
+
+func listTuples(codes snapshot.Packed, cardinality int) *tupleLists {
+	t := &tupleLists{starts: make([]uint32, cardinality+2), tuples: make([]uint32, codes.Len())}
+	// Null's list is the last. Counting ends of lists first lets starts come out right when the lists are filled from behind.
+	ends := t.starts
+	for i := range uint32(codes.Len()) {
+		ends[codes.At(i)]++
 	}
-	return w
+	sum := uint32(0)
+	for code, n := range ends {
+		sum += n
+		ends[code] = sum
+	}
+	for i := uint32(codes.Len()); i > 0; i-- {
+		code := codes.At(i - 1)
+		ends[code]--
+		t.tuples[ends[code]] = i - 1
+	}
+	return t
 }

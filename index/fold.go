@@ -57,55 +57,74 @@ func (f *foldedTexts) search(p *pattern, into codeSet) {
 			}
 		}
 	case whole && p.openHead && p.openTail:
-		f.searchLiteral(lit, func(code int) bool { return true }, into)
+		f.searchLiteral(lit, nil, into)
 	case whole && !p.openHead && !p.openTail && int(f.counts[0]) == len(f.starts): // no text holds a NUL
-		f.searchLiteral("\x00"+lit+"\x00", func(code int) bool { return true }, into)
+		f.searchLiteral("\x00"+lit+"\x00", nil, into)
 	default:
 		f.searchLiteral(lit, func(code int) bool { return p.match(f.text(code)) }, into)
 	}
 }
 
-// searchLiteral adds the codes of the texts that hold needle and are accepted. It looks at eight places at once for the needle's two rarest
+// searchLiteral adds the codes of the texts that hold needle and are accepted. It looks at 32 places at once for the needle's two rarest
 // bytes at their distance, and compares the needle only where both stand.
 func (f *foldedTexts) searchLiteral(needle string, accept func(code int) bool, into codeSet) {
-	const low, high = 0x0101010101010101, 0x8080808080808080
 	k1, k2 := f.rarest(needle)
-	c1, c2 := uint64(needle[k1])*low, uint64(needle[k2])*low
-	text, code := f.bytes, 0
-	end := len(text) - len(needle) // the last place a match can start
-	for at := 0; at <= end; {
-		var found uint64
-		if at+max(k1, k2)+8 <= len(text) {
-			x := binary.LittleEndian.Uint64(text[at+k1:]) ^ c1 | binary.LittleEndian.Uint64(text[at+k2:]) ^ c2
-			found = (x - low) &^ x & high
-			if found == 0 {
-				at += 8
-				continue
-			}
-		} else {
-			found = high
+	places := len(f.bytes) - len(needle) + 1 // where a match can start
+	if places <= 0 {
+		return
+	}
+	// first[i] and second[i] are the two bytes of a match that starts at i.
+	first, second := f.bytes[k1:k1+places], f.bytes[k2:k2+places]
+	c1, c2 := uint64(needle[k1])*lowBits, uint64(needle[k2])*lowBits
+	for at, code := 0, 0; ; {
+		var sure bool
+		if at, sure = nextPlace(first, second, at, c1, c2); at >= places {
+			return
 		}
-		next := at + 8
-		for ; found != 0; found &= found - 1 {
-			place := at + bits.TrailingZeros64(found)/8
-			if place > end {
-				return
-			}
-			if string(text[place:place+len(needle)]) != needle {
-				continue
-			}
-			for int(f.starts[code+1]) <= place+min(1, len(needle)-1) {
-				code++
-			}
-			if accept(code) {
-				into.add(uint32(code))
-			}
-			// Go on behind this text. Its closing NUL stays in sight, as the needle of a whole text starts with one.
-			next = int(f.starts[code+1]) - 1
+		// Of a needle of one or two bytes nothing is left to compare.
+		if !(sure && len(needle) <= 2) && string(f.bytes[at:at+len(needle)]) != needle {
+			at++
+			continue
+		}
+		for int(f.starts[code+1]) <= at+min(1, len(needle)-1) {
+			code++
+		}
+		if accept == nil || accept(code) {
+			into.add(uint32(code))
+		}
+		// Go on behind this text. Its closing NUL stays in sight, as the needle of a whole text starts with one.
+		at = max(int(f.starts[code+1])-1, at+1)
+	}
+}
+
+// nextPlace is the first place from at on where first has the bytes of c1 and second those of c2. Of the last few places, too few for a
+// word, it gives each without looking, and is then not sure. It looks nearby first, as in a row of hits the next is near.
+func nextPlace(first, second []byte, at int, c1, c2 uint64) (place int, sure bool) {
+	for near := at + 32; at < near && at+8 <= len(first); at += 8 {
+		if found := both(first[at:], second[at:], c1, c2); found != 0 {
+			return at + bits.TrailingZeros64(found)/8, true
+		}
+	}
+	for ; at+32 <= len(first); at += 32 {
+		a, b := first[at:at+32:at+32], second[at:at+32:at+32]
+		if both(a[:8], b[:8], c1, c2)|both(a[8:16], b[8:16], c1, c2)|both(a[16:24], b[16:24], c1, c2)|both(a[24:], b[24:], c1, c2) != 0 {
 			break
 		}
-		at = max(next, at+1)
 	}
+	for ; at+8 <= len(first); at += 8 {
+		if found := both(first[at:], second[at:], c1, c2); found != 0 {
+			return at + bits.TrailingZeros64(found)/8, true
+		}
+	}
+	return at, false
+}
+
+const lowBits, highBits = 0x0101010101010101, 0x8080808080808080
+
+// both has a bit in each of eight places where the bytes of a and b are those of c1 and c2, and possibly in places after the first such.
+func both(a, b []byte, c1, c2 uint64) uint64 {
+	x := (binary.LittleEndian.Uint64(a) ^ c1) | (binary.LittleEndian.Uint64(b) ^ c2)
+	return (x - lowBits) &^ x & highBits
 }
 
 // rarest gives the places of the two bytes of the needle that are rarest in the dictionary (the same place twice for one byte).

@@ -23,16 +23,17 @@ type Options struct {
 	// CacheBytes bounds what is kept of answered filters: their rows, and totals. 0 means two bytes a row, within 1 MiB and 24 MiB;
 	// negative keeps nothing.
 	CacheBytes int
-	// FoldedBytes bounds the dictionaries kept in folded form for Like and Contains. 0 means 32 MiB; negative keeps none.
-	FoldedBytes int
+	// AidBytes bounds what is kept to search dictionaries fast: texts in folded form for Like and Contains, and tuples by value. 0 means
+	// 32 MiB; negative keeps none.
+	AidBytes int
 }
 
 // The defaults of Options. A bitmap of a whole table is an eighth of a byte a row, so the cache holds sixteen of the widest filters.
 const (
-	cacheBytesPerRow   = 2
-	minCacheBytes      = 1 << 20
-	maxCacheBytes      = 24 << 20
-	defaultFoldedBytes = 32 << 20
+	cacheBytesPerRow = 2
+	minCacheBytes    = 1 << 20
+	maxCacheBytes    = 24 << 20
+	defaultAidBytes  = 32 << 20
 )
 
 // Index answers queries on one segment. Any number of goroutines may share it. It reads the segment in place and keeps little of its own
@@ -43,8 +44,8 @@ type Index struct {
 	cache   *cache
 	pool    sync.Pool // of *scratch
 
-	folded      atomic.Int64 // bytes of folded dictionaries
-	foldedLimit int64
+	aids     atomic.Int64 // bytes of folded dictionaries and lists of tuples
+	aidLimit int64
 }
 
 // column is a column as filters see it.
@@ -53,9 +54,11 @@ type column struct {
 	id    uint32
 	space *space // what its filters select by; nil for numbers of rows without a dictionary
 
-	index  *Index
-	once   sync.Once
-	folded *foldedTexts
+	index      *Index
+	foldOnce   sync.Once
+	folded     *foldedTexts
+	tuplesOnce sync.Once
+	tuples     *tupleLists
 }
 
 // space is one kind of code that rows have: the codes of a column, or the tuple numbers of a group.
@@ -79,12 +82,12 @@ func OpenWith(seg *snapshot.Segment, o Options) (*Index, error) {
 	if o.CacheBytes == 0 {
 		o.CacheBytes = min(max(seg.Rows()*cacheBytesPerRow, minCacheBytes), maxCacheBytes)
 	}
-	if o.FoldedBytes == 0 {
-		o.FoldedBytes = defaultFoldedBytes
+	if o.AidBytes == 0 {
+		o.AidBytes = defaultAidBytes
 	}
 	x := &Index{
 		rows: seg.Rows(), columns: make(map[string]*column, len(seg.Columns())),
-		cache: newCache(o.CacheBytes), foldedLimit: int64(o.FoldedBytes),
+		cache: newCache(o.CacheBytes), aidLimit: int64(o.AidBytes),
 	}
 	x.pool.New = func() any { return new(scratch) }
 	groups := make(map[*snapshot.Group]*space, len(seg.Groups()))
@@ -123,9 +126,9 @@ func newSpace(codes snapshot.Packed, size int, p snapshot.Postings, indexed bool
 // Rows is the number of rows of the table.
 func (x *Index) Rows() int { return x.rows }
 
-// Bytes is the memory the Index holds besides the segment's: folded dictionaries, cached rows and totals, and a little per column.
+// Bytes is the memory the Index holds besides the segment's: folded dictionaries, tuples by value, cached rows and totals, and a little per column.
 func (x *Index) Bytes() int64 {
-	n := x.folded.Load() + int64(x.cache.size())
+	n := x.aids.Load() + int64(x.cache.size())
 	seen := make(map[*space]bool)
 	for _, c := range x.columns {
 		n += int64(unsafe.Sizeof(*c))
@@ -139,17 +142,32 @@ func (x *Index) Bytes() int64 {
 
 // foldedTexts is the column's dictionary in folded form, made when first asked for; nil when the limit is reached.
 func (c *column) foldedTexts() *foldedTexts {
-	c.once.Do(func() {
-		left := c.index.foldedLimit - c.index.folded.Load()
-		if f := foldTexts(c.col.Cardinality(), c.col.TextOf, int(left)); f != nil {
-			if size := int64(f.size()); c.index.folded.Add(size) <= c.index.foldedLimit {
-				c.folded = f
-			} else {
-				c.index.folded.Add(-size)
-			}
+	c.foldOnce.Do(func() {
+		left := c.index.aidLimit - c.index.aids.Load()
+		if f := foldTexts(c.col.Cardinality(), c.col.TextOf, int(left)); f != nil && c.index.allow(f.size()) {
+			c.folded = f
 		}
 	})
 	return c.folded
+}
+
+// tuplesByValue is the column's group's tuples by value, made when first asked for; nil when the limit is reached.
+func (c *column) tuplesByValue() *tupleLists {
+	c.tuplesOnce.Do(func() {
+		if t := listTuples(c.col.Codes(), c.col.Cardinality()); c.index.allow(t.size()) {
+			c.tuples = t
+		}
+	})
+	return c.tuples
+}
+
+// allow says whether an aid of that size may be kept, and counts it then.
+func (x *Index) allow(size int) bool {
+	if x.aids.Add(int64(size)) <= x.aidLimit {
+		return true
+	}
+	x.aids.Add(-int64(size))
+	return false
 }
 
 // check says whether the column can answer an op.

@@ -204,37 +204,15 @@ func (t *numberTest) one(i uint32) bool { return t.passes(t.raw.Packed.At(i)) }
 
 // block sets bit i of out for each i below n for which the value at position from+i passes. out has whole words.
 func (t *numberTest) block(from uint32, n int, out []uint64) {
-	if t.mask == 0 && !t.null && t.raw.Packed.Width() <= 32 {
-		t.blockNarrow(from, n, out)
+	if t.mask == 0 && !t.null {
+		if s := t.spans[0]; s.any && t.raw.ScaleBits == 0 {
+			t.raw.Packed.Within(from, n, s.lo, s.more, out)
+		}
 		return
 	}
 	for i := range uint32(n) {
 		if t.one(from + i) {
 			out[i>>6] |= 1 << (i & 63)
-		}
-	}
-}
-
-// blockNarrow is block for numbers of one span and at most 32 bits.
-func (t *numberTest) blockNarrow(from uint32, n int, out []uint64) {
-	s := t.spans[0]
-	if !s.any {
-		return
-	}
-	lo, more := uint32(s.lo), uint32(s.more)
-	var buf [1024]uint32
-	for done := 0; done < n; {
-		part := buf[:min(len(buf), n-done)]
-		t.raw.Packed.Unpack(part, from+uint32(done))
-		for len(part) > 0 {
-			word := part[:min(64, len(part))]
-			var w uint64
-			for i, v := range word {
-				// The sign of more-(v-lo) in 64 bits is the test, without a branch.
-				w |= (uint64(more) - uint64(v-lo)) >> 63 << (i & 63)
-			}
-			out[done>>6] |= ^w & (^uint64(0) >> (64 - len(word)))
-			part, done = part[len(word):], done+len(word)
 		}
 	}
 }

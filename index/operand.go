@@ -118,7 +118,7 @@ func (p *part) block(from uint32, n int, out []uint64) {
 	if p.numbers != nil {
 		p.numbers.block(from, n, out)
 	} else {
-		codesIn(p.space.codes, from, n, p.codes, out)
+		p.space.codes.In(from, n, p.codes, out)
 	}
 }
 

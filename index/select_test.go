@@ -40,7 +40,7 @@ func compare(x *Index, seg *snapshot.Segment, q *Query, got, want *Page) error {
 // TestSelectAgainstScan asks random tables random queries, each three times, as the second answer may find its operands and the third its
 // totals in the cache. Each table meets one of several limits of memory.
 func TestSelectAgainstScan(t *testing.T) {
-	limits := []Options{{}, {CacheBytes: -1, FoldedBytes: -1}, {CacheBytes: 1 << 17, FoldedBytes: 500}}
+	limits := []Options{{}, {CacheBytes: -1, AidBytes: -1}, {CacheBytes: 1 << 17, AidBytes: 500}}
 	for _, c := range []struct{ rows, tables, queries int }{
 		{0, 3, 10}, {1, 6, 30}, {2, 6, 30}, {63, 6, 50}, {64, 6, 50}, {1000, 12, 150}, {5000, 9, 100},
 		{65535, 2, 25}, {65536, 3, 25}, {65537, 3, 25}, {131072, 1, 25}, {200_000, 2, 25},

@@ -1,5 +1,7 @@
 package snapshot
 
+import "encoding/binary"
+
 // Numbers are the values of an Int or Decimal column without a dictionary as they are packed, for scans that compare packed numbers and
 // decode none. With a number v of Packed and its position k = v mod 2^ScaleBits in Scales:
 //
@@ -22,4 +24,76 @@ func (c *Column) Numbers() Numbers {
 		n.Scales = p.scales[:p.count]
 	}
 	return n
+}
+
+// Within sets bit i of out for each i below n where the number at position from+i is lo to lo+more. It leaves other bits as they are; out has
+// room for n bits.
+func (p Packed) Within(from uint32, n int, lo, more uint64, out []uint64) {
+	if p.width > 32 || p.width == 0 {
+		for i := range uint32(n) {
+			if p.At(from+i)-lo <= more {
+				out[i>>6] |= 1 << (i & 63)
+			}
+		}
+		return
+	}
+	if lo > p.mask {
+		return
+	}
+	lo32, more32 := uint32(lo), uint32(min(more, p.mask-lo))
+	each := uint64(4)
+	switch {
+	case p.width > 28:
+		each = 1
+	case p.width > 14:
+		each = 2
+	}
+	bit, step := uint64(from)*p.width, each*p.width
+	width, mask := p.width&63, uint32(p.mask)
+	for at := 0; at < n; at += 64 {
+		// A value outside the span gives a negative difference in 64 bits, so its sign is the answer, without a branch.
+		var outside uint64
+		count := min(64, n-at)
+		i := 0
+		for ; i+int(each) <= count; i += int(each) {
+			word := binary.LittleEndian.Uint64(p.data[bit>>3:]) >> (bit & 7)
+			bit += step
+			outside |= (uint64(more32) - uint64(uint32(word)&mask-lo32)) >> 63 << (i & 63)
+			if each == 1 {
+				continue
+			}
+			word >>= width
+			outside |= (uint64(more32) - uint64(uint32(word)&mask-lo32)) >> 63 << (i & 63) << 1
+			if each == 2 {
+				continue
+			}
+			word >>= width
+			outside |= (uint64(more32) - uint64(uint32(word)&mask-lo32)) >> 63 << (i & 63) << 2
+			word >>= width
+			outside |= (uint64(more32) - uint64(uint32(word)&mask-lo32)) >> 63 << (i & 63) << 3
+		}
+		for ; i < count; i++ {
+			word := binary.LittleEndian.Uint64(p.data[bit>>3:]) >> (bit & 7)
+			bit += p.width
+			outside |= (uint64(more32) - uint64(uint32(word)&mask-lo32)) >> 63 << (i & 63)
+		}
+		out[at>>6] |= ^outside & (^uint64(0) >> (64 - count))
+	}
+}
+
+// In sets bit i of out for each i below n where bit p.At(from+i) of set is one. It leaves other bits as they are; out has room for n bits,
+// set for every number there is.
+func (p Packed) In(from uint32, n int, set, out []uint64) {
+	var codes [256]uint32
+	for at := 0; at < n; at += len(codes) {
+		part := codes[:min(len(codes), n-at)]
+		p.Unpack(part, from+uint32(at))
+		for i := 0; i < len(part); i += 64 {
+			var word uint64
+			for k, code := range part[i:min(i+64, len(part))] {
+				word |= set[code>>6] >> (code & 63) & 1 << (k & 63)
+			}
+			out[(at+i)>>6] |= word
+		}
+	}
 }
