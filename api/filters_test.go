@@ -46,7 +46,7 @@ func TestContractFilters(t *testing.T) {
 				t.Errorf("%s: no value of %s finds a row", e.Path, p.Name)
 			}
 		}
-		for range 60 {
+		for range 25 {
 			n := 2 + random.IntN(3)
 			var some []chosen
 			for range n {

@@ -1,0 +1,355 @@
+package api
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/valyala/fasthttp"
+
+	"hdqs/snapshot"
+)
+
+const listTarget = "/api/v2/metadata/sector?app_identifier=" + goodIdentifier
+
+// TestCodings: a body in a coding is the plain one again.
+func TestCodings(t *testing.T) {
+	s := testServer(t, Options{}, sampleTables(t, 400))
+	for _, target := range []string{listTarget, listTarget + "&output_format=csv", "/openapi.json", "/docs"} {
+		plain := s.Answer("GET", target, nil)
+		if len(plain.Body) <= minEncoded {
+			t.Fatalf("%s: only %d bytes", target, len(plain.Body))
+		}
+		for _, accept := range []string{"gzip", "zstd", "gzip, deflate, br", "gzip;q=0.1, identity;q=0"} {
+			got := s.Answer("GET", target, []HeaderField{{"Accept-Encoding", accept}})
+			coding, _ := got.field("Content-Encoding")
+			vary, _ := got.field("Vary")
+			var body []byte
+			var err error
+			switch coding {
+			case "gzip":
+				var r *gzip.Reader
+				if r, err = gzip.NewReader(bytes.NewReader(got.Body)); err == nil {
+					r.Multistream(false)
+					body, err = io.ReadAll(r)
+				}
+			case "zstd":
+				var r *zstd.Decoder
+				if r, err = zstd.NewReader(bytes.NewReader(got.Body)); err == nil {
+					body, err = io.ReadAll(r)
+					r.Close()
+				}
+			}
+			if err != nil || !bytes.Equal(body, plain.Body) || vary != "Accept-Encoding" || !strings.HasPrefix(accept, coding) {
+				t.Errorf("%s, %s: coding %q, %d bytes, want %d: %v", target, accept, coding, len(body), len(plain.Body), err)
+			}
+		}
+	}
+}
+
+// TestLongestRequest: every parameter at its maximum, percent-encoded, is read; a URI beyond our bound and header fields beyond the buffer
+// get JSON answers.
+func TestLongestRequest(t *testing.T) {
+	s := testServer(t, Options{}, sampleTables(t, 3))
+	address := listen(t, s)
+	for i := range endpoints {
+		target := endpoints[i].Path + "?app_identifier=" + strings.Repeat("%20", 512-len(goodIdentifier)) + goodIdentifier
+		for _, p := range newPlan(&endpoints[i]).params {
+			switch {
+			case p.Name == "app_identifier":
+			case p.Type == String:
+				target += "&" + p.Name + "=" + strings.Repeat("%F0%9F%8C%8D", p.Max)
+			default:
+				target += "&" + p.Name + "=" + strings.NewReplacer(" ", "+", ",", "%2C").Replace(p.example())
+			}
+		}
+		if len(target) > maxURI {
+			t.Errorf("%s: a legal request of %d bytes is refused", endpoints[i].Path, len(target))
+		}
+		if got := ask(t, address, "GET", target, nil); got.Status != 200 {
+			t.Errorf("%s: %d %.300s", endpoints[i].Path, got.Status, got.Body)
+		}
+	}
+	long := listTarget + "&x=" + strings.Repeat("y", maxURI)
+	if got := ask(t, address, "GET", long, nil); got.Status != 414 || string(got.Body) != bodyURITooLong {
+		t.Errorf("long URI: %d %.100s", got.Status, got.Body)
+	}
+	if got := ask(t, address, "GET", listTarget, []HeaderField{{"X", strings.Repeat("y", 70<<10)}}); got.Status != 431 || string(got.Body) != bodyHeadersTooLarge {
+		t.Errorf("long header: %d %.100s", got.Status, got.Body)
+	}
+}
+
+// TestRawRequests sends what no client library would.
+func TestRawRequests(t *testing.T) {
+	s := testServer(t, Options{ReadTimeout: 300 * time.Millisecond}, sampleTables(t, 3))
+	s.router.ANY("/panic", func(*fasthttp.RequestCtx) { panic("secret " + goodIdentifier) })
+	address := listen(t, s)
+	const host = "Host: a.example\r\nConnection: close\r\n"
+	for name, c := range map[string]struct {
+		request string
+		status  int
+	}{
+		"body over 1 KiB":         {"POST " + listTarget + " HTTP/1.1\r\n" + host + "Content-Length: 1025\r\n\r\n" + strings.Repeat("x", 1025), 413},
+		"body of 1 KiB":           {"POST " + listTarget + " HTTP/1.1\r\n" + host + "Content-Length: 1024\r\n\r\n" + strings.Repeat("x", 1024), 405},
+		"GET with a small body":   {"GET " + listTarget + " HTTP/1.1\r\n" + host + "Content-Length: 5\r\n\r\nhello", 200},
+		"chunked body over 1 KiB": {"POST " + listTarget + " HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\n\r\n800\r\n" + strings.Repeat("x", 2048) + "\r\n0\r\n\r\n", 413},
+		"a form":                  {"POST " + listTarget + " HTTP/1.1\r\n" + host + "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 5\r\n\r\n--x--", 405},
+		"no host":                 {"GET /docs HTTP/1.1\r\nConnection: close\r\n\r\n", 400},
+		"two lengths":             {"GET /docs HTTP/1.1\r\n" + host + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nxx", 400},
+		"not HTTP":                {"hello\r\n\r\n", 400},
+		"unknown method":          {"BREW " + listTarget + " HTTP/1.1\r\n" + host + "\r\n", 405},
+		"absolute form":           {"GET http://a.example" + listTarget + " HTTP/1.1\r\n" + host + "\r\n", 200},
+		"bad escapes in the path": {"GET /api/v2/%zz%?app_identifier=" + goodIdentifier + " HTTP/1.1\r\n" + host + "\r\n", 404},
+		"half a request":          {"GET " + listTarget + " HTTP/1.1\r\nHost: a", 408},
+		"panic":                   {"GET /panic HTTP/1.1\r\n" + host + "\r\n", 500},
+	} {
+		got := exchange(t, address, "GET", c.request)
+		kind, _ := got.field("Content-Type")
+		cors, _ := got.field("Access-Control-Allow-Origin")
+		if got.Status != c.status || kind != "application/json" || cors != "*" || !json.Valid(got.Body) {
+			t.Errorf("%s: %d %s %q %q, want %d", name, got.Status, kind, cors, got.Body, c.status)
+		}
+		if server, ok := got.field("Server"); ok {
+			t.Errorf("%s: Server: %s", name, server)
+		}
+		if date, _ := got.field("Date"); !near(date) {
+			t.Errorf("%s: Date: %q", name, date)
+		}
+	}
+	if got := ask(t, address, "GET", "/panic", nil); string(got.Body) != `{"error_sample_list":[],"error":"Internal Server Error. Response data is invalid."}` {
+		t.Errorf("panic: %s", got.Body)
+	}
+	if got := ask(t, address, "GET", listTarget, nil); got.Status != 200 || s.panics.Load() != 2 {
+		t.Errorf("after %d panics: %d", s.panics.Load(), got.Status)
+	}
+}
+
+func near(date string) bool {
+	at, err := http.ParseTime(date)
+	return err == nil && time.Since(at).Abs() < 5*time.Second
+}
+
+// TestNoLeak: the identifier stands in no header, body or log line of requests of every kind. The two exceptions are the caller's own query
+// in a redirect, and its over-long value in a 422, as the contract words both.
+func TestNoLeak(t *testing.T) {
+	var log bytes.Buffer
+	s := testServer(t, Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}, sampleTables(t, 30))
+	s.router.ANY("/panic", func(ctx *fasthttp.RequestCtx) { panic(ctx.QueryArgs().String()) })
+	address := listen(t, s)
+	secrets := []string{goodIdentifier, "me@example.org", "bXktYXBw"}
+	bad := "bXktYXBwOm1lQGV4YW1wbGU=" // my-app:me@example, which is no address
+	for _, identifier := range []string{goodIdentifier, bad} {
+		for i := range endpoints {
+			for _, rest := range []string{"", "&limit=0", "&output_format=csv", "&limit=x", "&start_date=x", "&offset=1&limit=2", "&unknown=1"} {
+				for _, method := range []string{"GET", "HEAD", "POST", "OPTIONS"} {
+					checkLeak(t, s.Answer(method, endpoints[i].Path+"?app_identifier="+identifier+rest, nil), secrets)
+					checkLeak(t, s.Answer(method, endpoints[i].Path+"?"+rest, []HeaderField{{"X-CATALOG-API-APP-IDENTIFIER", identifier}}), secrets)
+				}
+			}
+		}
+		for _, target := range []string{"/", "/panic", "/docs", "/api/v2/nowhere", "/api/v2/encode_app_identifier", "/nowhere"} {
+			if target == "/" || target == "/docs" {
+				continue // they show an identifier of their own
+			}
+			checkLeak(t, ask(t, address, "GET", target+"?app_identifier="+identifier, nil), secrets)
+		}
+		exchange(t, address, "GET", "GET /docs?app_identifier="+identifier+" HTTP/1.1\r\nbroken "+identifier+"\r\n\r\n")
+		exchange(t, address, "GET", "GET /docs?app_identifier="+identifier+" HTTP/1.1\r\nHost: x\r\nX: "+strings.Repeat(identifier, 3000)+"\r\n\r\n")
+	}
+	if log.Len() == 0 {
+		t.Error("nothing was logged: the test does not see the log")
+	}
+	for _, secret := range secrets {
+		if strings.Contains(log.String(), secret) {
+			t.Errorf("the log has %q:\n%s", secret, log.String())
+		}
+	}
+}
+
+func checkLeak(t *testing.T, got Answer, secrets []string) {
+	t.Helper()
+	all := string(got.Body)
+	for _, f := range got.Header {
+		all += f.Name + ": " + f.Value + "\n"
+	}
+	for _, secret := range secrets {
+		// The hint on how to make an identifier has an address of its own.
+		if strings.Contains(strings.ReplaceAll(all, howToMake, ""), secret) {
+			t.Errorf("%d has %q: %.300s", got.Status, secret, all)
+		}
+	}
+}
+
+// TestIdentifierChangesNothing: success is the same for all callers.
+func TestIdentifierChangesNothing(t *testing.T) {
+	s := testServer(t, Options{}, sampleTables(t, 30))
+	other, _ := EncodeIdentifier("another application", "you@example.com")
+	for i := range endpoints {
+		a := s.Answer("GET", endpoints[i].Path+"?limit=5&output_format=csv&app_identifier="+goodIdentifier, nil)
+		b := s.Answer("GET", endpoints[i].Path+"?app_identifier="+other+"&limit=5&output_format=csv", nil)
+		c := s.Answer("GET", endpoints[i].Path+"?limit=5&output_format=csv", []HeaderField{{identifierHeader, other}})
+		for _, x := range []Answer{b, c} {
+			if x.Status != 200 || !bytes.Equal(a.Body, x.Body) || !slices.Equal(sorted(a.Header), sorted(x.Header)) {
+				t.Errorf("%s: answers differ by caller", endpoints[i].Path)
+			}
+		}
+	}
+}
+
+// TestSwap exchanges snapshots while requests run: each answer is of one snapshot, none fails, and all but the last are closed.
+func TestSwap(t *testing.T) {
+	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
+	if got := s.Answer("GET", listTarget, nil); got.Status != 503 {
+		t.Fatalf("without a snapshot: %d", got.Status)
+	}
+	var snapshots []*snapshot.Snapshot
+	for n := range 8 {
+		snapshots = append(snapshots, storeSnapshot(t, fmt.Sprintf("snapshot-%d", n), sampleTime.AddDate(0, 0, n), sampleTables(t, 3+n%2)))
+	}
+	swap := func(n int) *served {
+		if err := s.Swap(snapshots[n]); err != nil {
+			t.Fatal(err)
+		}
+		return s.current.Load()
+	}
+	all := []*served{swap(0)}
+	var stop atomic.Bool
+	var failed, asked atomic.Int64
+	var readers sync.WaitGroup
+	for range 2 {
+		readers.Go(func() {
+			for !stop.Load() {
+				got := s.Answer("GET", listTarget+"&output_format=csv", nil)
+				name, _ := got.field("Content-Disposition")
+				total, _ := got.field("X-Total-Count")
+				lines := bytes.Count(got.Body, []byte("\n"))
+				if got.Status != 200 || total == "" || !strings.Contains(name, "sector_2026-11-2") || lines < 3 {
+					failed.Add(1)
+				}
+				asked.Add(1)
+			}
+		})
+	}
+	for n := 1; n < len(snapshots); n++ {
+		all = append(all, swap(n))
+	}
+	for asked.Load() < 50 {
+		time.Sleep(time.Millisecond)
+	}
+	stop.Store(true)
+	readers.Wait()
+	if failed.Load() > 0 {
+		t.Errorf("%d of %d requests failed", failed.Load(), asked.Load())
+	}
+	for i, v := range all[:len(all)-1] {
+		if v.refs.Load() != 0 {
+			t.Errorf("snapshot %d has %d references left", i, v.refs.Load())
+		}
+	}
+	if last := all[len(all)-1]; last.refs.Load() != 1 {
+		t.Errorf("the current snapshot has %d references", last.refs.Load())
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Answer("GET", listTarget, nil); got.Status != 503 {
+		t.Errorf("after Shutdown: %d", got.Status)
+	}
+}
+
+// TestHeldSnapshot: a replaced snapshot stays open while a request reads it.
+func TestHeldSnapshot(t *testing.T) {
+	s := testServer(t, Options{}, sampleTables(t, 3))
+	held := s.acquire()
+	if err := s.Swap(storeSnapshot(t, "next", sampleTime, sampleTables(t, 4))); err != nil {
+		t.Fatal(err)
+	}
+	if held.refs.Load() != 1 {
+		t.Fatalf("%d references", held.refs.Load())
+	}
+	var sc scratch
+	if err := sc.request.read(newPlan(&endpoints[0]), nil); err != nil {
+		t.Fatal(err)
+	}
+	list := held.bound.lists[endpoints[0].Path]
+	if err := list.find(&sc); err != nil || !json.Valid(list.append(nil, &sc)) {
+		t.Errorf("the held snapshot does not answer: %v", err)
+	}
+	held.release(s.log)
+	if held.hold() {
+		t.Error("a closed snapshot is given out again")
+	}
+}
+
+func TestAdmin(t *testing.T) {
+	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go s.ServeAdmin(l) //nolint:errcheck // ends with the listener
+	t.Cleanup(func() { l.Close() })
+	ready := func() (int, readiness) {
+		got := ask(t, l.Addr().String(), "GET", "/readyz", nil)
+		var r readiness
+		if err := json.Unmarshal(got.Body, &r); err != nil {
+			t.Fatalf("%q: %v", got.Body, err)
+		}
+		return got.Status, r
+	}
+	if status, r := ready(); status != 503 || r.Ready {
+		t.Errorf("without a snapshot: %d %+v", status, r)
+	}
+	if got := ask(t, l.Addr().String(), "GET", "/healthz", nil); got.Status != 200 || string(got.Body) != "ok\n" {
+		t.Errorf("healthz: %d %q", got.Status, got.Body)
+	}
+	tables := slices.DeleteFunc(sampleTables(t, 3), func(x *testTable) bool { return x.endpoint.Table == "funding" })
+	if err := s.Swap(storeSnapshot(t, "one", sampleTime, tables)); err != nil {
+		t.Fatal(err)
+	}
+	s.Answer("GET", "/api/v2/metadata/sector", nil)
+	status, r := ready()
+	if status != 200 || !r.Ready || r.Snapshot != "one" || r.Rows["sector"] != 3 || !slices.Equal(r.Missing, []string{"funding"}) ||
+		r.SnapshotTime != "2026-11-20T02:00:00Z" || r.Unidentified != 1 || r.Format != 1 {
+		t.Errorf("with a snapshot: %d %+v", status, r)
+	}
+	s.Drain()
+	if status, r := ready(); status != 503 || r.Ready || !r.Draining {
+		t.Errorf("draining: %d %+v", status, r)
+	}
+	for target, want := range map[string]int{"/": 404, "/api/v2/metadata/sector": 404} {
+		if got := ask(t, l.Addr().String(), "GET", target, nil); got.Status != want {
+			t.Errorf("%s: %d", target, got.Status)
+		}
+	}
+	if got := ask(t, l.Addr().String(), "POST", "/healthz", nil); got.Status != 405 {
+		t.Errorf("POST: %d", got.Status)
+	}
+}
+
+// TestHostileHost: what a caller sends as host is text on the landing page.
+func TestHostileHost(t *testing.T) {
+	s := testServer(t, Options{}, sampleTables(t, 3))
+	got := s.Answer("GET", "/", []HeaderField{{"Host", `"><script>alert(1)</script>`}})
+	if strings.Contains(string(got.Body), "<script") {
+		t.Errorf("the page runs what a host says: %s", got.Body)
+	}
+	if policy, _ := got.field("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
+		t.Errorf("policy %q", policy)
+	}
+	if len(got.Body) > 60<<10 {
+		t.Errorf("%d bytes", len(got.Body))
+	}
+}
