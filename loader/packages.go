@@ -58,7 +58,7 @@ func (l *load) readPackages() {
 			p, err = parsePackage(data)
 		}
 		if err != nil {
-			l.report.refuse("package", f.path, err)
+			l.report.refuse("package", f.path, fmt.Errorf("%s: %w", f.path, err))
 			continue
 		}
 		if l.packages.byID[p.ID] != nil {
@@ -91,20 +91,20 @@ func parsePackage(data []byte) (*packageInfo, error) {
 		Result  json.RawMessage `json:"result"`
 	}
 	if err := json.Unmarshal(data, &envelope); err != nil {
-		return nil, fmt.Errorf("package: %w", err)
+		return nil, err
 	}
 	if envelope.Success != nil && !*envelope.Success {
-		return nil, fmt.Errorf("package: the catalog's answer is an error: %s", clip(string(data), 200))
+		return nil, fmt.Errorf("the catalog's answer is an error: %s", clip(string(bytes.TrimSpace(data)), 200))
 	}
 	if len(envelope.Result) > 0 && envelope.Result[0] == '{' {
 		data = envelope.Result
 	}
 	p := &packageInfo{}
 	if err := json.Unmarshal(data, p); err != nil {
-		return nil, fmt.Errorf("package: %w", err)
+		return nil, err
 	}
 	if p.ID == "" {
-		return nil, fmt.Errorf("package: no id in %s", clip(string(data), 80))
+		return nil, fmt.Errorf("no id in %s", clip(string(data), 80))
 	}
 	return p, nil
 }

@@ -41,7 +41,11 @@ func (r *Report) WriteText(w io.Writer) error {
 	}
 	var b strings.Builder
 	for _, f := range r.Refused {
-		fmt.Fprintf(&b, "refused: %s: %s\n", f.Path, f.Why)
+		if strings.Contains(f.Why, f.Path) {
+			fmt.Fprintf(&b, "refused: %s\n", f.Why)
+		} else {
+			fmt.Fprintf(&b, "refused: %s: %s\n", f.Path, f.Why)
+		}
 	}
 	if len(r.MissingRoles) > 0 {
 		fmt.Fprintf(&b, "no file for: %s\n", strings.Join(r.MissingRoles, ", "))

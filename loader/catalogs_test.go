@@ -1,0 +1,198 @@
+package loader
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"hdqs/snapshot"
+)
+
+// TestCatalogs builds the small catalogs of testdata/catalogs, one text file each, and compares what they say with what came out.
+//
+// A file is a list of sections that begin with a line "-- name --". A section named like a file of a catalog is that file; {ADM} and {REF}
+// in its first line stand for the columns that most files share. Sections named "want ..." say what is to come of it:
+//
+//	-- want TABLE: COLUMN COLUMN ... --   the table's rows in order, cells separated by |, null for null
+//	-- want report --                     ROLE REASON COUNT: every row not used, kept oddity and unknown code
+//
+// base.txt holds the lists that a catalog does not bring itself; "-- no PATH --" leaves one out.
+func TestCatalogs(t *testing.T) {
+	paths, err := filepath.Glob("testdata/catalogs/*.txt")
+	if err != nil || len(paths) < 2 {
+		t.Fatalf("no catalogs: %v", err)
+	}
+	base := readSections(t, "testdata/catalogs/base.txt")
+	for _, path := range paths {
+		if filepath.Base(path) == "base.txt" {
+			continue
+		}
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
+			checkCatalog(t, path, append(slices.Clone(base), readSections(t, path)...))
+		})
+	}
+}
+
+func checkCatalog(t *testing.T, path string, sections []section) {
+	report, snap := buildFiles(t, catalogOf(sections))
+	for _, s := range sections {
+		what, ok := strings.CutPrefix(s.name, "want ")
+		if !ok {
+			continue
+		}
+		var got []string
+		if table, columns, ok := strings.Cut(what, ": "); ok {
+			got = segmentRows(t, snap.Segments[table], strings.Fields(columns))
+		} else {
+			got = printReport(report)
+		}
+		if g, w := strings.Join(got, "\n"), strings.Join(s.lines, "\n"); g != w {
+			t.Errorf("%s:%d: %s: got\n%s\nwant\n%s", path, s.at, what, g, w)
+		}
+	}
+}
+
+// section is a part of a case file.
+type section struct {
+	name  string
+	at    int
+	lines []string
+}
+
+func readSections(t *testing.T, path string) []section {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []section
+	for i, line := range strings.Split(strings.TrimSuffix(string(data), "\n"), "\n") {
+		if name, ok := strings.CutPrefix(line, "-- "); ok && strings.HasSuffix(line, " --") {
+			out = append(out, section{name: strings.TrimSuffix(name, " --"), at: i + 1})
+		} else if n := len(out); n > 0 && line != "" {
+			out[n-1].lines = append(out[n-1].lines, line)
+		}
+	}
+	return out
+}
+
+var shorthand = strings.NewReplacer(
+	"{ADM}", "location_code,has_hrp,in_gho,provider_admin1_name,provider_admin2_name,admin1_code,admin1_name,admin2_code,admin2_name,admin_level",
+	"{REF}", "reference_period_start,reference_period_end,dataset_hdx_id,resource_hdx_id,warning,error",
+)
+
+func catalogOf(sections []section) fstest.MapFS {
+	files := fstest.MapFS{}
+	for _, s := range sections {
+		name, left := strings.CutPrefix(s.name, "no ")
+		switch {
+		case left:
+			delete(files, name)
+		case !strings.HasPrefix(s.name, "want "):
+			lines := slices.Clone(s.lines)
+			if len(lines) > 0 {
+				lines[0] = shorthand.Replace(lines[0])
+			}
+			files[name] = &fstest.MapFile{Data: []byte(strings.Join(lines, "\n") + "\n")}
+		}
+	}
+	return files
+}
+
+// buildFiles builds a catalog into a new store and opens the snapshot.
+func buildFiles(t *testing.T, files fs.FS) (*Report, *snapshot.Snapshot) {
+	t.Helper()
+	store := openStore(t)
+	report, err := Build(t.Context(), Options{Catalog: files, CatalogName: "test", Store: store, SnapshotTime: someDay})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report, openBuilt(t, store, report)
+}
+
+func openBuilt(t *testing.T, store *snapshot.Store, report *Report) *snapshot.Snapshot {
+	t.Helper()
+	snap, err := store.Open(report.Snapshot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { snap.Close() })
+	return snap
+}
+
+// segmentRows prints columns of a table's rows, a row a line.
+func segmentRows(t *testing.T, seg *snapshot.Segment, names []string) []string {
+	t.Helper()
+	var columns []*snapshot.Column
+	for _, name := range names {
+		c, err := seg.Column(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		columns = append(columns, c)
+	}
+	var out []string
+	for row := range uint32(seg.Rows()) {
+		var cells []string
+		for _, c := range columns {
+			cells = append(cells, segmentValue(c, row))
+		}
+		out = append(out, strings.Join(cells, "|"))
+	}
+	return out
+}
+
+func segmentValue(c *snapshot.Column, row uint32) string {
+	i := row
+	if c.Group != nil {
+		i = uint32(c.Group.Codes.At(row))
+	}
+	switch {
+	case c.IsNull(i):
+		return "null"
+	case c.Kind == snapshot.Text || c.Kind == snapshot.Enum:
+		return c.Text(i)
+	case c.Kind == snapshot.Decimal:
+		return c.DecString(c.Dec(i))
+	case c.Kind == snapshot.Bool:
+		return fmt.Sprint(c.Int(i) == 1)
+	case c.Kind == snapshot.Time:
+		return time.UnixMicro(c.Int(i)).UTC().Format("2006-01-02T15:04:05.999999")
+	}
+	return fmt.Sprint(c.Int(i))
+}
+
+// printReport lists what did not go smoothly, by role.
+func printReport(r *Report) []string {
+	var out []string
+	for _, f := range r.Resources {
+		for reason, e := range f.Drops {
+			out = append(out, fmt.Sprintf("%s %s %d", f.Role, reason, e.Count))
+		}
+		for reason, e := range f.Oddities {
+			out = append(out, fmt.Sprintf("%s kept: %s %d", f.Role, reason, e.Count))
+		}
+		if e := f.UnknownCodes; e != nil {
+			out = append(out, fmt.Sprintf("%s unknown codes %d, distinct %d", f.Role, e.Count, e.Distinct))
+		}
+		if f.Rows.InError > 0 {
+			out = append(out, fmt.Sprintf("%s in error %d", f.Role, f.Rows.InError))
+		}
+	}
+	for _, table := range r.Tables {
+		if d := table.Doubles; d.Identical+d.Different > 0 {
+			out = append(out, fmt.Sprintf("%s doubles: %d identical, %d different", table.Table, d.Identical, d.Different))
+		}
+	}
+	for _, f := range r.Refused {
+		out = append(out, "refused: "+f.Why)
+	}
+	slices.Sort(out)
+	return out
+}
