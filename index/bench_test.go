@@ -109,14 +109,6 @@ func randomName(r *rand.Rand) string {
 	return text
 }
 
-func text(op Op, value string, columns ...string) Filter {
-	return Filter{Columns: columns, Op: op, Value: Value{Text: value}}
-}
-
-func number(op Op, value int64, columns ...string) Filter {
-	return Filter{Columns: columns, Op: op, Value: Value{Int: value}}
-}
-
 const month = 2_600_000_000_000
 
 var benchQueries = []struct {
@@ -178,15 +170,6 @@ func BenchmarkSelect(b *testing.B) {
 				})
 			}
 		}
-	}
-}
-
-// forget drops an entry, for benchmarks of what it saves.
-func (c *cache) forget(key []byte) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if e := c.entries[string(key)]; e != nil {
-		c.drop(e)
 	}
 }
 

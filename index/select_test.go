@@ -139,3 +139,20 @@ func TestFilterErrors(t *testing.T) {
 		}
 	}
 }
+
+func text(op Op, value string, columns ...string) Filter {
+	return Filter{Columns: columns, Op: op, Value: Value{Text: value}}
+}
+
+func number(op Op, value int64, columns ...string) Filter {
+	return Filter{Columns: columns, Op: op, Value: Value{Int: value}}
+}
+
+// forget drops an entry, for asking what it saves.
+func (c *cache) forget(key []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e := c.entries[string(key)]; e != nil {
+		c.drop(e)
+	}
+}

@@ -1,0 +1,46 @@
+//go:build !race
+
+package index
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// TestAllocations holds the budget of a query whose operands and totals are in the cache, none at all, and of one whose totals are not: the
+// totals, a slice of them and a cache entry with its key, whatever the number of rows.
+func TestAllocations(t *testing.T) {
+	seg := newRandomTable(rand.New(rand.NewPCG(1, 7)), 200_000).segment(t)
+	x, err := Open(seg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := &Query{Limit: 10_000, Filters: []Filter{
+		text(Contains, "a", "scattered_text0", "clustered_text1"), number(AtLeast, 0, "level"), text(Contains, "%", "enum"),
+	}}
+	var p Page
+	for range 3 {
+		if err := x.Select(q, &p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if p.Total < 1000 {
+		t.Fatalf("total %d, too few to show anything", p.Total)
+	}
+	ask := func() {
+		if err := x.Select(q, &p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := testing.AllocsPerRun(50, ask); n > 0 {
+		t.Errorf("%v allocations with everything cached", n)
+	}
+	w := new(scratch)
+	w.makeKeys(x, q.Filters)
+	if n := testing.AllocsPerRun(50, func() {
+		x.cache.forget(w.key)
+		ask()
+	}); n > 4 {
+		t.Errorf("%v allocations with operands cached", n)
+	}
+}
