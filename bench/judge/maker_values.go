@@ -41,7 +41,7 @@ var identifiers = []string{
 	goodOne[:8] + "\n " + goodOne[8:],
 	goodOne[:8] + "=" + goodOne[8:],
 	goodOne + "A",
-	"not-base64!", "x", "é", "====", " ", "judge-app:judge@example.org", "\x00",
+	"", "not-base64!", "x", "é", "====", " ", "judge-app:judge@example.org", "\x00",
 }
 
 // emails for the route that makes identifiers.
@@ -196,6 +196,7 @@ func (m *maker) texts(text string) []func() string {
 		func() string { return text + "\x00" },
 		func() string { return "\x00" },
 		func() string { return text + "\xff" },
+		func() string { return "\xe4\xbd" + text + "\xf0\x9f\x98" },
 		func() string { return " " + text },
 		func() string { return text + " " },
 		func() string { return " " },
@@ -235,7 +236,7 @@ func (m *maker) integers(stored func() any) []func() string {
 		out = append(out, func() string { return strconv.FormatInt(number()+step, 10) })
 	}
 	for _, v := range []string{
-		"0", "-1", "-0", "1_0", "1__0", "1_000", "99999999999999999999", "-99999999999999999999", "2147483648", "9223372036854775808", "", " ", "abc", "1e2", "1.5", "١", "--1", "+", "1 0", "1,0", "\x00", "nan",
+		"0", "-1", "-0", "1_0", "1__0", "1_000", "99999999999999999999", "-99999999999999999999", "2147483648", "9223372036854775808", "\xe4\xbd", "\xed\xa0\x80\xf4\x90x\xc3", "", " ", "abc", "1e2", "1.5", "١", "--1", "+", "1 0", "1,0", "\x00", "nan",
 	} {
 		out = append(out, func() string { return v })
 	}

@@ -57,10 +57,30 @@ func decodePart(text string) string {
 	var b strings.Builder
 	for len(raw) > 0 {
 		r, size := utf8.DecodeRune(raw)
-		b.WriteRune(r) // a wrong byte decodes as U+FFFD
+		if r == utf8.RuneError && size == 1 {
+			size = brokenLength(raw)
+		}
+		b.WriteRune(r)
 		raw = raw[size:]
 	}
 	return b.String()
+}
+
+// brokenLength is how many bytes one U+FFFD stands for: as many as could have
+// begun a character, which is how the incumbent's decoder counts.
+func brokenLength(raw []byte) int {
+	for n := min(3, len(raw)); n > 1; n-- {
+		start := raw[:n:n]
+		for end := 0; end < 0x40; end++ { // some last bytes would complete it
+			for _, rest := range [][]byte{{0x80 | byte(end)}, {0x80 | byte(end), 0x80}} {
+				whole := append(start, rest...)
+				if r, size := utf8.DecodeRune(whole); r != utf8.RuneError && size == len(whole) {
+					return n
+				}
+			}
+		}
+	}
+	return 1
 }
 
 func hexDigit(c byte) int {
