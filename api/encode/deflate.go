@@ -240,15 +240,39 @@ func (d *deflater) end() []byte {
 	return d.bits.out
 }
 
-// sync ends a run: its output ends with a whole byte, and any other run may follow.
-func (d *deflater) sync() []byte {
+// stored puts a stored block behind what was encoded. What follows it is to be primed.
+func (d *deflater) stored(b *storedBlock) {
 	d.settle(len(d.text))
 	if !d.block.empty() {
 		d.block.flush(&d.bits, false)
+		d.sync()
 	}
+	d.bits.out = append(d.bits.out, b.data...)
+	d.crc = crcMultiply(b.shift, d.crc) ^ b.crc
+	d.size += b.plain
+}
+
+// sync ends the output with a whole byte, by an empty block that is not compressed.
+func (d *deflater) sync() {
 	d.bits.reserve(64)
 	d.bits.write(0, 3)
 	d.bits.align()
 	d.bits.write(0xffff0000, 32)
-	return d.bits.out
+}
+
+// prime tells what stands in front of the rows to come after stored blocks: one run of at most batchRows rows, already in the output.
+func (d *deflater) prime(rows Rows, run Run) {
+	d.base += uint32(len(d.text)) + maxDistance + 1
+	d.text, d.pieces = rows.AppendPieces(d.text[:0], d.pieces[:0], []Run{run})
+	at, s := d.base, -1
+	for _, p := range d.pieces {
+		if s++; s == len(d.slots) {
+			s = 0
+		}
+		if p.Fragment != Plain {
+			d.last[p.Fragment] = at
+		}
+		d.slots[s] = slot{at, p.Len, p.Fragment}
+		at += p.Len
+	}
 }

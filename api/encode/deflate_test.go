@@ -21,7 +21,7 @@ func TestDeflateAgainstInflate(t *testing.T) {
 	for range tables {
 		n := r.IntN(1 + r.IntN(3000))
 		rows := newFakeRows(r, n, r.IntN(4) == 0)
-		table := NewTable(rows)
+		table := NewTable(rows, Options{Tier: Pieces})
 		for range bodies {
 			runs := randomRuns(r, n)
 			if got, want := gunzip(t, table.AppendGzip(nil, runs)), body(rows, runs); !bytes.Equal(got, want) {

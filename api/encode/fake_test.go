@@ -45,8 +45,8 @@ func newFakeRows(r *rand.Rand, n int, odd bool) *fakeRows {
 						cuts = append(cuts, uint32(len(text)))
 					}
 					text = fmt.Appendf(text, `,"key%d_%d":"%s %d"`, s, k, "the same in all", r.IntN(1+i/7))
-					if odd && r.IntN(50) == 0 {
-						text = append(text, bytes.Repeat([]byte{byte(r.Uint32())}, r.IntN(70_000))...)
+					if odd && r.IntN(200) == 0 {
+						text = append(text, bytes.Repeat([]byte{byte(r.Uint32())}, r.IntN(1<<r.IntN(17)))...)
 					}
 				}
 				if odd && r.IntN(10) == 0 {
@@ -86,6 +86,7 @@ func newFakeRows(r *rand.Rand, n int, odd bool) *fakeRows {
 func (f *fakeRows) Head() []byte   { return f.head }
 func (f *fakeRows) Tail() []byte   { return f.tail }
 func (f *fakeRows) Cut() int       { return f.cut }
+func (f *fakeRows) Len() int       { return f.n }
 func (f *fakeRows) Slots() int     { return len(f.slots) }
 func (f *fakeRows) Fragments() int { return f.fragments }
 
@@ -118,14 +119,7 @@ func (f *fakeRows) AppendPieces(dst []byte, pieces []Piece, runs []Run) ([]byte,
 }
 
 // body is the whole body of rows, written plainly.
-func body(rows Rows, runs []Run) []byte {
-	b := append([]byte(nil), rows.Head()...)
-	n := len(b)
-	if b = rows.AppendRows(b, runs); len(b) > n {
-		b = b[:len(b)-rows.Cut()]
-	}
-	return append(b, rows.Tail()...)
-}
+func body(rows Rows, runs []Run) []byte { return appendBody(nil, rows, runs) }
 
 // randomRuns are ascending runs of rows that do not touch.
 func randomRuns(r *rand.Rand, rows int) []Run {

@@ -8,6 +8,9 @@ type Rows interface {
 	Head() []byte
 	Tail() []byte
 
+	// Len is the number of rows.
+	Len() int
+
 	// Cut is how many of the last row's bytes a body leaves out: every row is written as if another followed.
 	Cut() int
 

@@ -5,27 +5,81 @@ import (
 	"sync"
 )
 
+// Tier is how much a Table may use.
+type Tier uint8
+
+// The tiers, each with what the ones after it do. 0 is all.
+const (
+	Stored Tier = iota // stored blocks for neighbouring rows
+	Pieces             // gzip from the renderer's pieces
+	Whole              // the rendered body, compressed as any other
+)
+
+// String names a tier.
+func (t Tier) String() string {
+	switch t {
+	case Stored:
+		return "stored"
+	case Pieces:
+		return "pieces"
+	}
+	return "whole"
+}
+
+// Options of a Table.
+type Options struct {
+	Tier  Tier   // the best that may be used
+	Store *Store // where its blocks are kept; nil is a small one of its own
+}
+
 // Table compresses bodies of a table's rows in one output format. Any number of goroutines may share it.
 type Table struct {
 	rows      Rows
+	tier      Tier
+	gzip      shelf
+	zstd      shelf
 	deflaters sync.Pool // of *deflater
 	bodies    sync.Pool // of *[]byte
 }
 
 // NewTable compresses bodies of rows.
-func NewTable(rows Rows) *Table { return &Table{rows: rows} }
+func NewTable(rows Rows, o Options) *Table {
+	store := o.Store
+	if store == nil {
+		store = NewStore(DefaultStoreBytes / 16)
+	}
+	return &Table{
+		rows: rows, tier: o.Tier,
+		gzip: shelf{store: store, rows: rows, make: deflateBlock},
+		zstd: shelf{store: store, rows: rows, make: zstdBlock},
+	}
+}
 
-// gzipHeader begins a member: DEFLATE, no name, no time, any system.
-const gzipHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
+const (
+	// gzipHeader begins a member: DEFLATE, no name, no time, any system.
+	gzipHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
-// AppendGzip appends the body of the rows of runs as one gzip member.
+	// leastGzip is how many blocks in a row gain more than the change to them and back costs.
+	leastGzip = 3
+
+	// fillsPerBody is how many blocks a body may make: under a millisecond on top of a request, and a page of 10,000 rows is stored after ten.
+	fillsPerBody = 8
+)
+
+// AppendGzip appends the body of the rows of runs, which ascend and do not touch, as one gzip member. It may change runs.
 func (t *Table) AppendGzip(dst []byte, runs []Run) []byte {
+	if t.tier >= Whole {
+		return t.whole(dst, runs, AppendGzip)
+	}
 	d, ok := t.deflaters.Get().(*deflater)
 	if !ok {
 		d = newDeflater(t.rows)
 	}
 	d.start(append(dst, gzipHeader...))
 	d.plain(t.rows.Head())
+	if t.tier <= Stored {
+		runs = t.stored(d, runs)
+	}
 	d.rows(t.rows, runs, t.rows.Cut())
 	d.plain(t.rows.Tail())
 	dst = d.end()
@@ -34,4 +88,68 @@ func (t *Table) AppendGzip(dst []byte, runs []Run) []byte {
 	d.bits.out = nil
 	t.deflaters.Put(d)
 	return dst
+}
+
+// stored encodes runs as far as stored blocks are in them, and tells the rest, which holds the body's last row.
+func (t *Table) stored(d *deflater, runs []Run) []Run {
+	fills, done := fillsPerBody, 0
+	for i, run := range runs {
+		head, first, blocks := split(run, i == len(runs)-1, leastGzip)
+		if blocks == 0 {
+			continue
+		}
+		t.gzip.open()
+		d.rows(t.rows, runs[done:i], 0)
+		loose, behind := head, false // rows to encode, and whether a stored block stands in front of them
+		for n := first; n < first+blocks; n++ {
+			b := t.gzip.at(n, &fills)
+			if b == nil {
+				loose.To += storedRows
+				continue
+			}
+			t.loose(d, loose, behind)
+			d.stored(b)
+			loose, behind = Run{(n + 1) * storedRows, (n + 1) * storedRows}, true
+		}
+		loose.To = run.To
+		if behind {
+			d.prime(t.rows, Run{loose.From - reach, loose.From})
+		}
+		runs[i] = loose
+		done = i
+	}
+	return runs[done:]
+}
+
+// loose encodes rows between stored blocks.
+func (t *Table) loose(d *deflater, run Run, behind bool) {
+	if run.From == run.To {
+		return
+	}
+	if behind {
+		d.prime(t.rows, Run{run.From - reach, run.From})
+	}
+	d.rows(t.rows, []Run{run}, 0)
+}
+
+// whole renders the body and compresses it.
+func (t *Table) whole(dst []byte, runs []Run, compress func(dst, body []byte) []byte) []byte {
+	space, ok := t.bodies.Get().(*[]byte)
+	if !ok {
+		space = new([]byte)
+	}
+	*space = appendBody((*space)[:0], t.rows, runs)
+	dst = compress(dst, *space)
+	t.bodies.Put(space)
+	return dst
+}
+
+// appendBody appends the plain body of the rows of runs.
+func appendBody(dst []byte, rows Rows, runs []Run) []byte {
+	dst = append(dst, rows.Head()...)
+	n := len(dst)
+	if dst = rows.AppendRows(dst, runs); len(dst) > n {
+		dst = dst[:len(dst)-rows.Cut()]
+	}
+	return append(dst, rows.Tail()...)
 }

@@ -3,6 +3,7 @@
 package render
 
 import (
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"hdqs/index"
 	"hdqs/snapshot"
 
+	"github.com/klauspost/compress/gzip"
 	"golang.org/x/sys/unix"
 )
 
@@ -202,40 +204,65 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
-// BenchmarkGzip compresses 10,000 rows; the controls compress the rendered body whole.
-func BenchmarkGzip(b *testing.B) {
+// BenchmarkCoded compresses 10,000 rows by each tier. The controls of gzip are level 1 and 6 of the body as a whole, rendered each time.
+func BenchmarkCoded(b *testing.B) {
+	level6, err := gzip.NewWriterLevel(nil, 6)
+	if err != nil {
+		b.Fatal(err)
+	}
 	for _, shape := range []string{"events", "rain"} {
 		seg, fields := benchTable(b, shape)
-		render, err := New(seg, fields)
-		if err != nil {
-			b.Fatal(err)
-		}
 		for _, sel := range []string{"contiguous", "scattered", "month"} {
 			ranges := selection(sel)
-			var plain []byte
-			for _, c := range []struct {
-				way    string
-				append func(dst []byte) []byte
-			}{
-				{"pieces", func(dst []byte) []byte { return render.JSON().AppendGzip(dst, ranges) }},
-				{"control", func(dst []byte) []byte {
-					plain = render.AppendJSON(plain[:0], ranges)
-					return encode.AppendGzip(dst, plain)
-				}},
-			} {
-				b.Run(fmt.Sprintf("shape=%s,rows=%s,way=%s", shape, sel, c.way), func(b *testing.B) {
-					var body []byte
-					b.ReportAllocs()
-					start := cpuTime()
-					for b.Loop() {
-						if body = c.append(body[:0]); len(body) < 100 {
-							b.Fatal("too short")
-						}
+			for _, coding := range []encode.Coding{encode.Gzip, encode.Zstd} {
+				for _, tier := range []encode.Tier{encode.Stored, encode.Pieces, encode.Whole} {
+					if tier == encode.Stored && sel != "contiguous" || tier == encode.Pieces && coding == encode.Zstd {
+						continue // as the tier below
 					}
-					b.ReportMetric(float64(cpuTime()-start)/float64(b.N)/10_000, "cpu-ns/row")
-					b.ReportMetric(float64(len(body)), "bytes")
-				})
+					render, err := NewWith(seg, fields, encode.Options{Tier: tier})
+					if err != nil {
+						b.Fatal(err)
+					}
+					benchBody(b, fmt.Sprintf("shape=%s,rows=%s,coding=%s,tier=%v", shape, sel, coding, tier), func(dst []byte) []byte {
+						return render.JSON().AppendCoded(dst, coding, ranges)
+					})
+				}
 			}
+			render, err := New(seg, fields)
+			if err != nil {
+				b.Fatal(err)
+			}
+			var plain []byte
+			benchBody(b, fmt.Sprintf("shape=%s,rows=%s,coding=gzip,control=level6", shape, sel), func(dst []byte) []byte {
+				plain = render.AppendJSON(plain[:0], ranges)
+				out := bytes.NewBuffer(dst)
+				level6.Reset(out)
+				if _, err := level6.Write(plain); err != nil {
+					b.Fatal(err)
+				}
+				if err := level6.Close(); err != nil {
+					b.Fatal(err)
+				}
+				return out.Bytes()
+			})
 		}
 	}
+}
+
+func benchBody(b *testing.B, name string, appendBody func(dst []byte) []byte) {
+	b.Run(name, func(b *testing.B) {
+		var body []byte
+		for range 20 { // blocks are stored by and by
+			body = appendBody(body[:0])
+		}
+		b.ReportAllocs()
+		start := cpuTime()
+		for b.Loop() {
+			if body = appendBody(body[:0]); len(body) < 100 {
+				b.Fatal("too short")
+			}
+		}
+		b.ReportMetric(float64(cpuTime()-start)/float64(b.N)/10_000, "cpu-ns/row")
+		b.ReportMetric(float64(len(body)), "bytes")
+	})
 }

@@ -12,6 +12,7 @@ import (
 // Form is the rows of one segment in one output format: what a body has around its rows, and the pieces of a row.
 // It may be shared like its Renderer.
 type Form struct {
+	rows   int
 	head   []byte
 	tail   []byte
 	cut    int
@@ -29,8 +30,8 @@ type Form struct {
 // guess is the bytes of a field while no body has been rendered.
 const guess = 24
 
-func newForm(fields []boundField, d dialect) *Form {
-	f := &Form{head: d.head(fields), tail: d.tail(), cut: d.cut(), null: d.null(), pieces: plan(fields, d)}
+func newForm(rows int, fields []boundField, d dialect, o encode.Options) *Form {
+	f := &Form{rows: rows, head: d.head(fields), tail: d.tail(), cut: d.cut(), null: d.null(), pieces: plan(fields, d)}
 	f.bodySize.Store(uint64(guess * 16 * len(fields)))
 	f.ids = make([]uint32, 1, len(f.pieces)+1)
 	for i := range f.pieces {
@@ -44,7 +45,7 @@ func newForm(fields []boundField, d dialect) *Form {
 		}
 		f.ids = append(f.ids, id)
 	}
-	f.table = encode.NewTable(rows{f})
+	f.table = encode.NewTable(encoderRows{f}, o)
 	return f
 }
 
@@ -124,8 +125,11 @@ func (f *Form) appendBatch(dst []byte, b *rowBatch) []byte {
 	return dst[:at]
 }
 
-// AppendGzip appends the body of the rows of ranges as one gzip member.
-func (f *Form) AppendGzip(dst []byte, ranges []index.Range) []byte {
+// AppendCoded appends the body of the rows of ranges in a coding.
+func (f *Form) AppendCoded(dst []byte, coding encode.Coding, ranges []index.Range) []byte {
+	if coding == encode.Identity {
+		return f.Append(dst, ranges)
+	}
 	runs, ok := f.runs.Get().(*[]encode.Run)
 	if !ok {
 		runs = new([]encode.Run)
@@ -134,7 +138,11 @@ func (f *Form) AppendGzip(dst []byte, ranges []index.Range) []byte {
 	for _, r := range ranges {
 		*runs = append(*runs, encode.Run(r))
 	}
-	dst = f.table.AppendGzip(dst, *runs)
+	if coding == encode.Gzip {
+		dst = f.table.AppendGzip(dst, *runs)
+	} else {
+		dst = f.table.AppendZstd(dst, *runs)
+	}
 	f.runs.Put(runs)
 	return dst
 }

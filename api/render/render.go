@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"hdqs/api/encode"
 	"hdqs/index"
 	"hdqs/snapshot"
 )
@@ -21,13 +22,19 @@ type Renderer struct {
 	csv  *Form
 }
 
-// New binds the fields of a record to a segment's columns. The error joins all that is wrong, not the first.
+// New is NewWith without options.
 func New(seg *snapshot.Segment, fields []Field) (*Renderer, error) {
+	return NewWith(seg, fields, encode.Options{})
+}
+
+// NewWith binds the fields of a record to a segment's columns. The error joins all that is wrong, not the first. The options are those of
+// compressed bodies.
+func NewWith(seg *snapshot.Segment, fields []Field, o encode.Options) (*Renderer, error) {
 	bound, err := bind(seg, fields)
 	if err != nil {
 		return nil, err
 	}
-	return &Renderer{json: newForm(bound, jsonDialect{}), csv: newForm(bound, csvDialect{})}, nil
+	return &Renderer{json: newForm(seg.Rows(), bound, jsonDialect{}, o), csv: newForm(seg.Rows(), bound, csvDialect{}, o)}, nil
 }
 
 // boundField is a field with its column.

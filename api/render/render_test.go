@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api/encode"
 	"hdqs/index"
 	"hdqs/snapshot"
 )
@@ -156,10 +157,10 @@ func TestAgainstTwins(t *testing.T) {
 			if got, want := string(line), "front"+naiveCSV(tab, ranges); got != want {
 				t.Fatalf("CSV of %v:\n got %s\nwant %s", ranges, difference(got, want), difference(want, got))
 			}
-			if got := gunzip(t, render.JSON().AppendGzip(nil, ranges)); string(got) != string(body[len("front"):]) {
+			if got := gunzip(t, render.JSON().AppendCoded(nil, encode.Gzip, ranges)); string(got) != string(body[len("front"):]) {
 				t.Fatalf("gzip of %v:\n got %s\nwant %s", ranges, difference(string(got), string(body)), difference(string(body), string(got)))
 			}
-			if got := gunzip(t, render.CSV().AppendGzip(nil, ranges)); string(got) != string(line[len("front"):]) {
+			if got := gunzip(t, render.CSV().AppendCoded(nil, encode.Gzip, ranges)); string(got) != string(line[len("front"):]) {
 				t.Fatalf("gzip of %v:\n got %s\nwant %s", ranges, difference(string(got), string(line)), difference(string(line), string(got)))
 			}
 			decodeJSON(t, tab, ranges, body[len("front"):])

@@ -6,17 +6,18 @@ import (
 	"hdqs/api/encode"
 )
 
-// rows shows a form to the encoder.
-type rows struct{ *Form }
+// encoderRows shows a form to the encoder.
+type encoderRows struct{ *Form }
 
-func (r rows) Head() []byte   { return r.head }
-func (r rows) Tail() []byte   { return r.tail }
-func (r rows) Cut() int       { return r.cut }
-func (r rows) Slots() int     { return r.slots }
-func (r rows) Fragments() int { return int(r.ids[len(r.ids)-1]) }
+func (r encoderRows) Head() []byte   { return r.head }
+func (r encoderRows) Tail() []byte   { return r.tail }
+func (r encoderRows) Cut() int       { return r.cut }
+func (r encoderRows) Len() int       { return r.rows }
+func (r encoderRows) Slots() int     { return r.slots }
+func (r encoderRows) Fragments() int { return int(r.ids[len(r.ids)-1]) }
 
 // Cuts belong to the piece whose numbers include the fragment's.
-func (r rows) Cuts(_ int, fragment uint32) []uint32 {
+func (r encoderRows) Cuts(_ int, fragment uint32) []uint32 {
 	for i := range r.pieces {
 		if fragment >= r.ids[i+1] {
 			continue
@@ -32,7 +33,7 @@ func (r rows) Cuts(_ int, fragment uint32) []uint32 {
 // wholeText are the cuts of a text of one field.
 var wholeText = []uint32{0}
 
-func (r rows) AppendRows(dst []byte, runs []encode.Run) []byte {
+func (r encoderRows) AppendRows(dst []byte, runs []encode.Run) []byte {
 	b := r.newBatch()
 	for _, run := range runs {
 		for from := run.From; from < run.To; {
@@ -48,7 +49,7 @@ func (r rows) AppendRows(dst []byte, runs []encode.Run) []byte {
 	return dst
 }
 
-func (r rows) AppendPieces(dst []byte, pieces []encode.Piece, runs []encode.Run) ([]byte, []encode.Piece) {
+func (r encoderRows) AppendPieces(dst []byte, pieces []encode.Piece, runs []encode.Run) ([]byte, []encode.Piece) {
 	b := r.newBatch()
 	for _, run := range runs {
 		for from := run.From; from < run.To; {
@@ -66,7 +67,7 @@ func (r rows) AppendPieces(dst []byte, pieces []encode.Piece, runs []encode.Run)
 
 // appendBatchPieces appends the rows of b with their pieces. A value is two pieces: a plain text, and what follows every value of the column,
 // which is the same in every row and so as good as a fragment.
-func (r rows) appendBatchPieces(dst []byte, pieces []encode.Piece, b *rowBatch) ([]byte, []encode.Piece) {
+func (r encoderRows) appendBatchPieces(dst []byte, pieces []encode.Piece, b *rowBatch) ([]byte, []encode.Piece) {
 	n := b.n
 	dst = r.appendBatch(dst, b)
 	at := len(pieces)

@@ -1,0 +1,190 @@
+package encode
+
+import (
+	"bytes"
+	"hash/crc32"
+	"math/rand/v2"
+	"sync"
+	"testing"
+)
+
+// longRuns are ascending runs of rows that do not touch, most of them long enough for stored blocks.
+func longRuns(r *rand.Rand, rows int) []Run {
+	var runs []Run
+	for at := r.IntN(2) * r.IntN(500); at < rows; {
+		to := min(at+1+r.IntN(1+r.IntN(4000)), rows)
+		runs = append(runs, Run{uint32(at), uint32(to)})
+		at = to + 1 + r.IntN(1+r.IntN(300))
+		if r.IntN(5) == 0 {
+			break
+		}
+	}
+	return runs
+}
+
+// TestStoredAgainstPlain asks for bodies while their blocks are being made, swept and made again, from several goroutines.
+func TestStoredAgainstPlain(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	tables := 12
+	if testing.Short() {
+		tables = 3
+	}
+	for range tables {
+		n := 2000 + r.IntN(8000)
+		rows := newFakeRows(r, n, r.IntN(3) == 0)
+		store := NewStore(int64(1+r.IntN(100)) << 10)
+		table := NewTable(rows, Options{Store: store})
+		var all sync.WaitGroup
+		for range 3 {
+			r := rand.New(rand.NewPCG(r.Uint64(), 2))
+			all.Go(func() {
+				for range 12 {
+					runs := longRuns(r, n)
+					want := body(rows, runs)
+					if got := unzstd(t, table.AppendZstd([]byte("front"), append([]Run(nil), runs...))[5:]); !bytes.Equal(got, want) {
+						t.Errorf("zstd of %v differs: %d bytes, want %d", runs, len(got), len(want))
+					}
+					if got := gunzip(t, table.AppendGzip([]byte("front"), append([]Run(nil), runs...))[5:]); !bytes.Equal(got, want) {
+						t.Errorf("gzip of %v differs: %d bytes, want %d", runs, len(got), len(want))
+					}
+				}
+			})
+		}
+		all.Wait()
+		if used := store.used.Load(); used < 0 || used > store.limit {
+			t.Errorf("store holds %d bytes, its limit is %d", used, store.limit)
+		}
+	}
+}
+
+// TestStoredBlocksAreUsed wants a page that was asked for often to be mostly copied.
+func TestStoredBlocksAreUsed(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	rows := newFakeRows(r, 9000, false)
+	table := NewTable(rows, Options{})
+	run := Run{77, 8000}
+	for range 20 {
+		table.AppendGzip(nil, []Run{run})
+		table.AppendZstd(nil, []Run{run})
+	}
+	for name, s := range map[string]*shelf{"gzip": &table.gzip, "zstd": &table.zstd} {
+		_, first, blocks := split(run, true, 1)
+		if blocks < 55 {
+			t.Fatalf("%d blocks in %v", blocks, run)
+		}
+		for n := first; n < first+blocks; n++ {
+			if s.blocks[n].Load() == nil {
+				t.Errorf("%s: block %d is not stored", name, n)
+			}
+		}
+	}
+}
+
+// TestSplit checks the promises of split for every small run.
+func TestSplit(t *testing.T) {
+	for from := uint32(0); from < 3*storedRows; from += 7 {
+		for to := from; to < 12*storedRows; to += 5 {
+			for _, last := range []bool{false, true} {
+				head, first, blocks := split(Run{from, to}, last, 2)
+				if blocks == 0 {
+					if head != (Run{from, to}) {
+						t.Fatalf("%d-%d: head %v", from, to, head)
+					}
+					continue
+				}
+				start, end := first*storedRows, (first+blocks)*storedRows
+				if blocks < 2 || head != (Run{from, start}) || start > 0 && start < from+min(start, reach) || end > to || last && end == to {
+					t.Fatalf("%d-%d, last %v: head %v, blocks %d to %d", from, to, last, head, start, end)
+				}
+			}
+		}
+	}
+}
+
+// TestCRC puts CRCs together.
+func TestCRC(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		a, b := make([]byte, r.IntN(1000)), make([]byte, r.IntN(1<<r.IntN(20)))
+		for i := range a {
+			a[i] = byte(r.Uint32())
+		}
+		for i := range b {
+			b[i] = byte(r.Uint32())
+		}
+		got := crcMultiply(crcShift(len(b)), crc32.ChecksumIEEE(a)) ^ crc32.ChecksumIEEE(b)
+		if want := crc32.ChecksumIEEE(append(a, b...)); got != want {
+			t.Fatalf("lengths %d and %d: got %08x, want %08x", len(a), len(b), got, want)
+		}
+	}
+}
+
+// rankedBlock is a compressed block of nine literals and one match of 20 bytes, whose distance it names by its rank among the last three:
+// the literals as they are, then one sequence, each of its three codes given once.
+func rankedBlock(rank int) (block, text []byte) {
+	literals := []byte("abcdefghi")
+	block = append([]byte{18<<3 | 2<<1, 0, 0, 9 << 3}, literals...)
+	block = append(block, 1, 1<<6|1<<4|1<<2, 9)
+	if rank == 1 {
+		block = append(block, 0, 17, 1)
+	} else {
+		block = append(block, 1, 17, 2|byte(rank-2))
+	}
+	block[0] = byte(len(block)-3)<<3 | 2<<1
+	text = append(text, literals...)
+	for range 20 {
+		text = append(text, text[len(text)-[]int{1, 4, 8}[rank-1]])
+	}
+	return block, text
+}
+
+// TestProofRefuses gives the prover blocks that are right at the start of a frame alone. klauspost's encoder is not known to make any.
+func TestProofRefuses(t *testing.T) {
+	for _, size := range append([]int{0}, foreignSizes[:]...) {
+		for rank := 1; rank <= 3; rank++ {
+			blocks, text := rankedBlock(rank)
+			if more := size - len(text); more > 0 {
+				pad := bytes.Repeat([]byte("and so on "), more/10)
+				blocks, text = appendRaw(blocks, pad), append(text, pad...)
+			}
+			frame := append(append(appendZstdHeader(nil, len(text)), blocks...), zstdEnd...)
+			if got := unzstd(t, frame); !bytes.Equal(got, text) {
+				t.Fatalf("rank %d, size %d: alone it differs", rank, size)
+			}
+			if provers.prove(blocks, nil, text) {
+				t.Errorf("rank %d, size %d: proved", rank, size)
+			}
+			if raw := appendRaw(nil, text); !provers.prove(raw, nil, text) {
+				t.Errorf("size %d: raw blocks refused", size)
+			}
+		}
+	}
+	if provers.prove(appendRaw(nil, nil), nil, make([]byte, maxWindow)) {
+		t.Error("a part larger than any proof was proved")
+	}
+}
+
+// FuzzStored promises that any rows come out of stored blocks of both codings as they went in.
+func FuzzStored(f *testing.F) {
+	f.Add(uint64(1), uint32(0), uint32(3000))
+	f.Add(uint64(2), uint32(100), uint32(1000))
+	f.Fuzz(func(t *testing.T, seed uint64, from, to uint32) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		n := uint32(1500 + r.IntN(1000))
+		rows := newFakeRows(r, int(n), r.IntN(3) == 0)
+		table := NewTable(rows, Options{})
+		run := Run{from % n, 0}
+		run.To = run.From + to%(n-run.From+1)
+		want := body(rows, []Run{run})
+		for range 3 {
+			if got := gunzip(t, table.AppendGzip(nil, []Run{run})); !bytes.Equal(got, want) {
+				t.Fatalf("gzip of %v differs", run)
+			}
+			if got := unzstd(t, table.AppendZstd(nil, []Run{run})); !bytes.Equal(got, want) {
+				t.Fatalf("zstd of %v differs", run)
+			}
+		}
+	})
+}
