@@ -49,16 +49,6 @@ func tableNamed(name string) *table {
 	panic("loader: no table named " + name)
 }
 
-// column finds a column by name; ok is false when the table has none.
-func (t *table) column(name string) (c *column, ok bool) {
-	for i := range t.columns {
-		if t.columns[i].name == name {
-			return &t.columns[i], true
-		}
-	}
-	return nil, false
-}
-
 // The shorthands of declarations.
 
 func text(name string, maxLen int) column {

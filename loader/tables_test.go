@@ -64,6 +64,15 @@ func readContract(t *testing.T) map[string]contractEndpoint {
 	return byTable
 }
 
+// columnOf finds a column by name; ok is false when the table has none.
+func columnOf(t *table, name string) (c column, ok bool) {
+	i := slices.IndexFunc(t.columns, func(c column) bool { return c.name == name })
+	if i < 0 {
+		return column{}, false
+	}
+	return t.columns[i], true
+}
+
 // storedColumn is our name for a column that the contract's sort order names.
 func storedColumn(name string) string {
 	if unit, ok := strings.CutSuffix(name, "_stored"); ok {
@@ -92,7 +101,7 @@ func TestTablesAreThoseOfTheContract(t *testing.T) {
 func checkFields(t *testing.T, table *table, e contractEndpoint) {
 	t.Helper()
 	for _, f := range e.Fields {
-		c, ok := table.column(f.Name)
+		c, ok := columnOf(table, f.Name)
 		if !ok {
 			t.Errorf("%s: no column for field %q", table.name, f.Name)
 			continue
@@ -132,7 +141,7 @@ func checkOrder(t *testing.T, table *table, e contractEndpoint) {
 	for _, o := range append(e.OrderBy, e.Ties...) {
 		name := storedColumn(o.Column)
 		want = append(want, name)
-		if c, ok := table.column(name); !ok || c.kind != kinds[o.SortAs] {
+		if c, ok := columnOf(table, name); !ok || c.kind != kinds[o.SortAs] {
 			t.Errorf("%s: column %q is to sort as %s", table.name, name, o.SortAs)
 		}
 	}

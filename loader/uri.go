@@ -12,10 +12,10 @@ func normalURI(uri string) string {
 	clean := strings.Trim(uri, controlsAndBlank)
 	clean = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(clean)
 	scheme, rest, ok := strings.Cut(clean, "://")
-	if !ok || scheme == "" || rest == "" {
+	scheme = strings.ToLower(scheme)
+	if !ok || !isScheme(scheme) {
 		return uri
 	}
-	scheme = strings.ToLower(scheme)
 	web := scheme == "http" || scheme == "https"
 	rest, fragment, hasFragment := strings.Cut(rest, "#")
 	rest, query, hasQuery := strings.Cut(rest, "?")
@@ -26,11 +26,14 @@ func normalURI(uri string) string {
 	if slash := strings.IndexByte(rest, '/'); slash >= 0 {
 		host, path = rest[:slash], rest[slash:]
 	}
+	if host, ok = normalHost(host, scheme); !ok {
+		return uri
+	}
 	if web {
 		path = resolveDots(path)
 	}
 	var b strings.Builder
-	b.WriteString(scheme + "://" + normalHost(host, scheme))
+	b.WriteString(scheme + "://" + host)
 	escapeTo(&b, path, " \"<>`{}")
 	if hasQuery {
 		b.WriteByte('?')
@@ -43,23 +46,38 @@ func normalURI(uri string) string {
 	return b.String()
 }
 
+func isScheme(s string) bool {
+	for i := range len(s) {
+		c := s[i]
+		if (c < 'a' || c > 'z') && (i == 0 || (c < '0' || c > '9') && c != '+' && c != '-' && c != '.') {
+			return false
+		}
+	}
+	return s != ""
+}
+
+const notInHost = controlsAndBlank + "\x7f\"<>\\^`{|}"
+
 const controlsAndBlank = "\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f "
 
-// normalHost lower-cases a host and drops the port that its scheme implies; a user before it stays.
-func normalHost(host, scheme string) string {
+// normalHost lower-cases a host and drops the port that its scheme implies; a user before it stays. ok is false for what is no host.
+func normalHost(host, scheme string) (normal string, ok bool) {
 	user := ""
 	if at := strings.LastIndexByte(host, '@'); at >= 0 {
 		user, host = host[:at+1], host[at+1:]
 	}
-	host = strings.ToLower(host)
-	port := ""
-	if colon := strings.LastIndexByte(host, ':'); colon >= 0 && !strings.Contains(host[colon:], "]") {
+	host, port := strings.ToLower(host), ""
+	if colon := strings.LastIndexByte(host, ':'); colon > strings.LastIndexByte(host, ']') {
 		host, port = host[:colon], strings.TrimLeft(host[colon+1:], "0")
 	}
-	if port == "" || scheme == "http" && port == "80" || scheme == "https" && port == "443" {
-		return user + host
+	isIPv6 := strings.HasPrefix(host, "[") && strings.HasSuffix(host, "]")
+	if host == "" || strings.ContainsAny(user+host, notInHost) || strings.Trim(port, "0123456789") != "" || strings.Contains(host, ":") && !isIPv6 {
+		return "", false
 	}
-	return user + host + ":" + port
+	if port == "" || scheme == "http" && port == "80" || scheme == "https" && port == "443" {
+		return user + host, true
+	}
+	return user + host + ":" + port, true
 }
 
 // resolveDots takes . and .. out of a path, also in their encoded forms. A path that ends in one keeps its last slash.

@@ -1,6 +1,9 @@
 package loader
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestPrintedLinks(t *testing.T) {
 	for _, c := range readCases(t, "testdata/uri/printed.txt") {
@@ -8,8 +11,28 @@ func TestPrintedLinks(t *testing.T) {
 		if got := normalURI(stored); got != want {
 			t.Errorf("%s: %q is printed %q, want %q", c.at, stored, got, want)
 		}
-		if again := normalURI(want); again != want {
-			t.Errorf("%s: %q printed again is %q", c.at, want, again)
-		}
 	}
+}
+
+// FuzzPrintedLinks: a link of the web prints in ASCII without blanks and controls (its host apart), and what is printed prints as itself.
+func FuzzPrintedLinks(f *testing.F) {
+	for _, seed := range []string{"http://x.org", "HTTPS://A@b:443/../a b?c d#e f", "https://x/%2e%2E/%", "a://b", "://", "http://é/\t\n\\"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, uri string) {
+		got := normalURI(uri)
+		if again := normalURI(got); again != got {
+			t.Errorf("%q is printed %q, and that %q", uri, got, again)
+		}
+		scheme, rest, _ := strings.Cut(got, "://")
+		slash := strings.IndexByte(rest, '/')
+		if _, isHost := normalHost(rest[:max(slash, 0)], ""); !isHost || scheme != "http" && scheme != "https" {
+			return // no address of the web: as stored
+		}
+		for _, c := range []byte(rest[slash:]) {
+			if c <= ' ' || c >= 0x7f {
+				t.Errorf("%q is printed %q", uri, got)
+			}
+		}
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/md5"
+	"encoding/csv"
 	"fmt"
 	"maps"
 	"os"
@@ -82,8 +83,8 @@ func buildViews(t *testing.T, fsys fstest.MapFS) (*snapshot.Snapshot, *Report) {
 	return s, report
 }
 
-// printRows writes columns of a segment's rows as the case files do.
-func printRows(t *testing.T, seg *snapshot.Segment, columns []string) string {
+// printTable writes columns of a segment's rows as the case files do.
+func printTable(t *testing.T, seg *snapshot.Segment, columns []string) string {
 	t.Helper()
 	var b strings.Builder
 	for row := range uint32(seg.Rows()) {
@@ -167,7 +168,7 @@ func TestViews(t *testing.T) {
 		}
 		name, columns, _ := strings.Cut(head, ": ")
 		checked[name] = true
-		if got := printRows(t, s.Segments[name], strings.Fields(columns)); got != want {
+		if got := printTable(t, s.Segments[name], strings.Fields(columns)); got != want {
 			t.Errorf("table %s holds\n%swant\n%s", name, got, want)
 		}
 	}
@@ -263,4 +264,71 @@ func applyChange(t *testing.T, c textCase, fsys fstest.MapFS, name, change strin
 		}
 		dump.Data = []byte(strings.ReplaceAll(string(dump.Data), old, now))
 	}
+}
+
+// TestAvailabilityDump: a dump of the list of what there is stands, whatever it says; where it differs from what the data say, the report
+// tells.
+func TestAvailabilityDump(t *testing.T) {
+	columns := []string{
+		"category", "subcategory", "location_name", "location_code", "stored_admin1_name", "stored_admin1_code",
+		"stored_admin2_name", "stored_admin2_code", "admin_level", "api_updated_date",
+	}
+	fsys, _ := smallViews(t)
+	s, derived := buildViews(t, fsys)
+	want := printTable(t, s.Segments["data_availability"], columns)
+
+	// The derived list as a database would dump it: in any order, with an id.
+	var dump bytes.Buffer
+	w := csv.NewWriter(&dump)
+	header := []string{"id"}
+	for _, name := range columns {
+		header = append(header, strings.TrimPrefix(name, "stored_"))
+	}
+	header[len(header)-1] = "hapi_updated_date"
+	records := [][]string{header}
+	seg := s.Segments["data_availability"]
+	for row := seg.Rows() - 1; row >= 0; row-- {
+		record := []string{strconv.Itoa(row)}
+		for _, name := range columns {
+			c, err := seg.Column(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			at := uint32(row)
+			if c.Group != nil {
+				at = uint32(c.Group.Codes.At(at))
+			}
+			cell := printCell(c, at)
+			if text, err := strconv.Unquote(cell); err == nil {
+				cell = text
+			}
+			record = append(record, strings.Replace(cell, "T", " ", btoi(name == "api_updated_date")))
+		}
+		records = append(records, record)
+	}
+	if err := w.WriteAll(records); err != nil {
+		t.Fatal(err)
+	}
+	fsys["data_availability_view.csv"] = &fstest.MapFile{Data: dump.Bytes()}
+	_, same := buildViews(t, fsys)
+	if same.Snapshot != derived.Snapshot || len(same.Notes) > 0 {
+		t.Errorf("the dump of the derived list gives %s and the notes %q, want %s and none", same.Snapshot, same.Notes, derived.Snapshot)
+	}
+
+	other := bytes.Replace(dump.Bytes(), []byte("funding,Alpha"), []byte("funding,Alfa"), 1)
+	fsys["data_availability_view.csv"] = &fstest.MapFile{Data: other}
+	s, differs := buildViews(t, fsys)
+	if len(differs.Notes) != 1 || !strings.Contains(differs.Notes[0], "1 entries only in it") || !strings.Contains(differs.Notes[0], "1 only derived") {
+		t.Errorf("a dump with one other entry gives the notes %q", differs.Notes)
+	}
+	if got := printTable(t, s.Segments["data_availability"], columns); got != strings.Replace(want, "funding Alpha", "funding Alfa", 1) {
+		t.Errorf("the dump does not stand:\n%s", got)
+	}
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }
