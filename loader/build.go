@@ -166,8 +166,8 @@ func (l *load) readCatalog(ctx context.Context) (err error) {
 	}
 	l.setTime(l.catalog.time, l.catalog.url)
 	l.report.Notes = append(l.report.Notes, l.catalog.notes...)
-	l.progress.measure(l.catalog)
 	l.useEmbedded()
+	l.progress.measure(l.catalog)
 	l.readPackages()
 	if err := l.readLocations(ctx); err != nil {
 		return err

@@ -39,11 +39,7 @@ type stream struct {
 
 // openFile starts reading a file. What catalog.json says of its size and sum is held by finish, when all of it was read.
 func (c *catalog) openFile(f resourceFile) (*stream, error) {
-	from := c.fsys
-	if f.embedded {
-		from = embedded
-	}
-	raw, err := from.Open(f.path)
+	raw, err := c.holder(f).Open(f.path)
 	if err != nil {
 		return nil, err
 	}
@@ -69,6 +65,14 @@ func (c *catalog) openFile(f resourceFile) (*stream, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// holder is where a file lies.
+func (c *catalog) holder(f resourceFile) fs.FS {
+	if f.embedded {
+		return embedded
+	}
+	return c.fsys
 }
 
 // unpack puts the decoder that the file's name asks for between the file and its reader.
@@ -163,7 +167,7 @@ func readWhole(fsys fs.FS, path string, limit int64) ([]byte, error) {
 func (c *catalog) bytesOf(role string) int64 {
 	var n int64
 	for _, f := range c.files[role] {
-		if info, err := fs.Stat(c.fsys, f.path); err == nil {
+		if info, err := fs.Stat(c.holder(f), f.path); err == nil {
 			n += info.Size()
 		}
 	}

@@ -1,0 +1,407 @@
+package loader
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"hdqs/loader/sample"
+	"hdqs/snapshot"
+)
+
+// build builds a catalog into a store at a time.
+func build(t *testing.T, store *snapshot.Store, files fs.FS, at time.Time) *Report {
+	t.Helper()
+	report, err := Build(t.Context(), Options{Catalog: files, CatalogName: "test", Store: store, SnapshotTime: at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return report
+}
+
+// copyFS reads a catalog into memory, so that a test can change it.
+func copyFS(t *testing.T, from fs.FS) fstest.MapFS {
+	t.Helper()
+	files := fstest.MapFS{}
+	err := fs.WalkDir(from, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(from, path)
+		files[path] = &fstest.MapFile{Data: data}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func segmentsOf(r *Report) map[string]string {
+	out := map[string]string{}
+	for _, s := range r.Tables {
+		out[s.Table] = s.SHA256
+	}
+	return out
+}
+
+// TestSampleLoadsClean: the sample that the program carries loses nothing of its own.
+func TestSampleLoadsClean(t *testing.T) {
+	report := build(t, openStore(t), sample.FS, someDay)
+	if report.Partial || len(report.MissingRoles) > 0 {
+		t.Errorf("partial %t, missing %v, refused %v", report.Partial, report.MissingRoles, report.Refused)
+		_ = report.WriteText(os.Stderr)
+	}
+	for _, table := range report.Tables {
+		if table.Rows == 0 {
+			t.Errorf("table %s is empty", table.Table)
+		}
+	}
+}
+
+// TestFileForms builds one catalog in many forms of its files: the tables must be the same bytes.
+func TestFileForms(t *testing.T) {
+	plain := copyFS(t, sample.FS)
+	delete(plain, "catalog.json") // which names files by their plain names
+	want := segmentsOf(build(t, openStore(t), plain, someDay))
+	compressed := func(ending string, pack func([]byte) []byte) func(string, []byte) (string, []byte) {
+		return func(path string, data []byte) (string, []byte) { return path + ending, pack(data) }
+	}
+	for name, form := range map[string]func(string, []byte) (string, []byte){
+		"gzip": compressed(".gz", gzipped),
+		"gzip of two members": compressed(".gz", func(b []byte) []byte {
+			return append(gzipped(b[:len(b)/2]), gzipped(b[len(b)/2:])...)
+		}),
+		"zstd":            compressed(".zst", zstdded),
+		"byte order mark": func(p string, b []byte) (string, []byte) { return p, append([]byte("\xef\xbb\xbf"), trimBOM(b)...) },
+		"no final break":  func(p string, b []byte) (string, []byte) { return p, bytes.TrimRight(b, "\r\n") },
+		"tags":            func(p string, b []byte) (string, []byte) { return p, withTags(b) },
+		"one more column": func(p string, b []byte) (string, []byte) { return p, withColumn(b) },
+	} {
+		files := fstest.MapFS{}
+		for path, f := range plain {
+			if strings.HasSuffix(path, ".csv") {
+				p, data := form(path, f.Data)
+				files[p] = &fstest.MapFile{Data: data}
+			} else {
+				files[path] = f
+			}
+		}
+		report := build(t, openStore(t), files, someDay)
+		got := segmentsOf(report)
+		if name == "one more column" {
+			// The bytes of rows tell when a resource was last read in a new form, but at one time that is the same time.
+			for _, r := range report.Resources {
+				if !slices.Contains(r.ExtraColumns, "one more") {
+					t.Errorf("%s: extra columns %q", r.Path, r.ExtraColumns)
+				}
+			}
+		}
+		for table, sum := range want {
+			if got[table] != sum {
+				t.Errorf("%s: table %s differs", name, table)
+			}
+		}
+	}
+}
+
+func gzipped(data []byte) []byte {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, _ = w.Write(data)
+	_ = w.Close()
+	return b.Bytes()
+}
+
+func zstdded(data []byte) []byte {
+	w, _ := zstd.NewWriter(nil)
+	return w.EncodeAll(data, nil)
+}
+
+func trimBOM(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) }
+
+// withTags puts a row of hashtags below the header, as older files have it.
+func withTags(data []byte) []byte {
+	end := bytes.IndexByte(data, '\n') + 1
+	n := bytes.Count(data[:end], []byte(","))
+	return slices.Concat(data[:end], []byte("#tag"+strings.Repeat(",#tag+x", n)+"\n"), data[end:])
+}
+
+// withColumn puts a column in front that nobody asked for.
+func withColumn(data []byte) []byte {
+	r := &csvReader{name: "f", src: bytes.NewReader(trimBOM(data)), buf: make([]byte, csvBuffer), next: 1}
+	var out []byte
+	for r.split() == nil {
+		before := "x,"
+		if out == nil {
+			before = "one more,"
+		}
+		out = append(out, before...)
+		for i, c := range r.cells {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(out, '"')
+			out = append(out, bytes.ReplaceAll(c, []byte(`"`), []byte(`""`))...)
+			out = append(out, '"')
+		}
+		out = append(out, '\n')
+	}
+	return out
+}
+
+// TestSameInputSameBytes: whatever runs side by side, equal loads write equal manifests.
+func TestSameInputSameBytes(t *testing.T) {
+	var manifests [][]byte
+	for _, parallel := range []int{1, 4, 4} {
+		store := openStore(t)
+		report, err := Build(t.Context(), Options{
+			Catalog: sample.FS, CatalogName: fmt.Sprint("at ", parallel), Store: store, SnapshotTime: someDay, Parallel: parallel,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		manifests = append(manifests, readManifest(t, store, report.Snapshot))
+	}
+	for _, m := range manifests[1:] {
+		if !bytes.Equal(m, manifests[0]) {
+			t.Errorf("manifests differ:\n%s\n%s", manifests[0], m)
+		}
+	}
+}
+
+func readManifest(t *testing.T, store *snapshot.Store, id string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(store.Dir(), "manifests", id+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// TestUnchangedLoad: a later load of the same input onto the same store leaves the snapshot as it is, to the byte.
+func TestUnchangedLoad(t *testing.T) {
+	store := openStore(t)
+	first := build(t, store, sample.FS, someDay)
+	manifest := readManifest(t, store, first.Snapshot)
+	second := build(t, store, sample.FS, someDay.Add(24*time.Hour))
+	if first.Outcome != "published" || second.Outcome != "unchanged" || second.Snapshot != first.Snapshot {
+		t.Errorf("first %s %s, second %s %s", first.Outcome, first.Snapshot, second.Outcome, second.Snapshot)
+	}
+	if !bytes.Equal(readManifest(t, store, first.Snapshot), manifest) {
+		t.Error("the manifest was written anew")
+	}
+	ids, err := store.Manifests()
+	if err != nil || len(ids) != 1 {
+		t.Errorf("manifests %v, %v", ids, err)
+	}
+}
+
+const smallTheme = `{ADM},operation,assessment_type,population,reporting_round,{REF}
+AFG,Y,Y,,,,,,,0,Op,BA,1,1,2025-01-01,2025-01-01,set,res-1,,
+AFG,Y,Y,,,,,,,0,Op,BA,2,2,2025-01-01,2025-01-01,set,res-2,,
+`
+
+const smallPackage = `{"id": "set", "name": "stub", "title": "T", "organization": {"name": "o", "title": "O"}, "resources": [
+	{"id": "res-1", "name": "one", "format": "CSV", "url": "https://example.com/1", "last_modified": "2025-01-02T03:04:05", "size": 1},
+	{"id": "res-2", "name": "two", "format": "CSV", "url": "https://example.com/2", "last_modified": "2025-01-02T03:04:05", "size": 2}]}`
+
+func smallCatalog(t *testing.T) fstest.MapFS {
+	t.Helper()
+	files := catalogOf(readSections(t, "testdata/catalogs/base.txt"))
+	files["idps/a.csv"] = &fstest.MapFile{Data: []byte(shorthand.Replace(smallTheme))}
+	files["packages/p.json"] = &fstest.MapFile{Data: []byte(smallPackage)}
+	return files
+}
+
+func replaced(t *testing.T, files fstest.MapFS, path, old, with string) fstest.MapFS {
+	t.Helper()
+	out := maps.Clone(files)
+	text := string(files[path].Data)
+	if !strings.Contains(text, old) {
+		t.Fatalf("%s has no %q", path, old)
+	}
+	out[path] = &fstest.MapFile{Data: []byte(strings.Replace(text, old, with, 1))}
+	return out
+}
+
+// TestUpdatedDates: a resource keeps the time at which it was first read as it is; a new form of it, by its package or by its rows, has
+// the time of the load.
+func TestUpdatedDates(t *testing.T) {
+	const before, after = "2026-11-21T01:02:00", "2026-11-22T01:02:00"
+	files := smallCatalog(t)
+	for name, c := range map[string]struct {
+		files          fstest.MapFS
+		first, second  string
+		availabilities int
+	}{
+		"as it was":        {files, before, before, 1},
+		"rows changed":     {replaced(t, files, "idps/a.csv", "Op,BA,1,1", "Op,BA,9,1"), after, before, 2},
+		"modified":         {replaced(t, files, "packages/p.json", "03:04:05", "03:04:06"), after, before, 2},
+		"size changed":     {replaced(t, files, "packages/p.json", `"size": 2`, `"size": 3`), before, after, 2},
+		"row gone":         {replaced(t, files, "idps/a.csv", "AFG,Y,Y,,,,,,,0,Op,BA,1,1,2025-01-01,2025-01-01,set,res-1,,\n", ""), "", before, 1},
+		"only its title":   {replaced(t, files, "packages/p.json", `"title": "T"`, `"title": "U"`), before, before, 1},
+		"order of columns": {replaced(t, files, "idps/a.csv", "warning,error", "warning,other"), before, before, 1},
+	} {
+		store := openStore(t)
+		build(t, store, files, someDay)
+		report := build(t, store, c.files, someDay.Add(24*time.Hour))
+		snap := openBuilt(t, store, report)
+		dates := map[string]string{}
+		for _, row := range segmentRows(t, snap.Segments["resource"], []string{"resource_catalog_id", "api_updated_date"}) {
+			id, date, _ := strings.Cut(row, "|")
+			dates[id] = date
+		}
+		if dates["res-1"] != c.first || dates["res-2"] != c.second {
+			t.Errorf("%s: got %v, want %s and %s", name, dates, c.first, c.second)
+		}
+		if n := snap.Segments["data_availability"].Rows(); n != c.availabilities {
+			t.Errorf("%s: %d rows of what there is, want %d", name, n, c.availabilities)
+		}
+	}
+}
+
+// TestRefusedBytes: a file whose bytes are not what they should be is refused; the rest is built.
+func TestRefusedBytes(t *testing.T) {
+	whole := []byte(shorthand.Replace(smallTheme))
+	entry := func(rest string) string {
+		return `{"format": 1, "resources": [{"role": "location", "path": "reference/location.csv"}, {"role": "pcodes", "path": "reference/pcodes.csv"},
+			{"role": "idps", "path": "idps/a.csv"` + rest + `}]}`
+	}
+	bomb := gzipped(append(slices.Clone(whole), bytes.Repeat([]byte("\n"), 300<<20)...))
+	for name, c := range map[string]struct {
+		catalog string
+		path    string
+		data    []byte
+		want    string
+	}{
+		"another sum":       {entry(`, "sha256": "` + strings.Repeat("0", 64) + `"`), "idps/a.csv", whole, "catalog.json says 0000"},
+		"another size":      {entry(`, "size": 5`), "idps/a.csv", whole, "catalog.json says 5"},
+		"not there":         {entry(""), "idps/b.csv", whole, "file does not exist"},
+		"no archive":        {"", "idps/a.csv.gz", whole, "gzip: invalid header"},
+		"no zstd archive":   {"", "idps/a.csv.zst", whole, "magic number mismatch"},
+		"empty archive":     {"", "idps/a.csv.gz", nil, "unexpected EOF"},
+		"truncated archive": {"", "idps/a.csv.gz", gzipped(whole)[:150], "unexpected EOF"},
+		"empty file":        {"", "idps/a.csv", nil, "no header row"},
+		"bomb":              {"", "idps/a.csv.gz", bomb, "unpacks to more than 200 times its size"},
+	} {
+		files := smallCatalog(t)
+		delete(files, "idps/a.csv")
+		files[c.path] = &fstest.MapFile{Data: c.data}
+		if c.catalog != "" {
+			files["catalog.json"] = &fstest.MapFile{Data: []byte(c.catalog)}
+		}
+		store := openStore(t)
+		report := build(t, store, files, someDay)
+		if len(report.Refused) != 1 || !strings.Contains(report.Refused[0].Why, c.want) || !report.Partial {
+			t.Errorf("%s: partial %t, refused %v, want %q", name, report.Partial, report.Refused, c.want)
+		}
+		if n := openBuilt(t, store, report).Segments["idps"].Rows(); n != 0 {
+			t.Errorf("%s: %d rows of the refused file", name, n)
+		}
+	}
+}
+
+// TestCannotBuild: without what everything hangs on there is an error, and nothing in the store is published.
+func TestCannotBuild(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(fstest.MapFS)
+		want   string
+	}{
+		"no units":         {func(f fstest.MapFS) { delete(f, "reference/pcodes.csv") }, "has no reference/pcodes.csv"},
+		"units of nothing": {func(f fstest.MapFS) { f["reference/pcodes.csv"] = &fstest.MapFile{} }, "no header row"},
+		"nothing":          {func(f fstest.MapFS) { clear(f) }, "no file of any known role"},
+		"future format":    {func(f fstest.MapFS) { f["catalog.json"] = &fstest.MapFile{Data: []byte(`{"format": 2}`)} }, "format 2"},
+		"catalog.json":     {func(f fstest.MapFS) { f["catalog.json"] = &fstest.MapFile{Data: []byte(`{`)} }, "catalog.json: unexpected end"},
+		"path outside": {func(f fstest.MapFS) {
+			f["catalog.json"] = &fstest.MapFile{Data: []byte(`{"resources": [{"role": "idps", "path": "../a.csv"}]}`)}
+		}, "does not stay inside"},
+	} {
+		files := smallCatalog(t)
+		c.change(files)
+		store := openStore(t)
+		_, err := Build(t.Context(), Options{Catalog: files, CatalogName: "test", Store: store})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+		if _, err := store.Channel(defaultChannel); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: channel: %v", name, err)
+		}
+	}
+}
+
+func TestCanceledBuild(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	store := openStore(t)
+	if _, err := Build(ctx, Options{Catalog: sample.FS, Store: store}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
+	if ids, err := store.Manifests(); err != nil || len(ids) != 0 {
+		t.Errorf("manifests %v, %v", ids, err)
+	}
+}
+
+// TestSwitches: what Options can allow and forbid.
+func TestSwitches(t *testing.T) {
+	files := smallCatalog(t)
+	delete(files, "reference/pcodes.csv")
+	delete(files, "packages/p.json")
+	store := openStore(t)
+	var told Progress
+	report, err := Build(t.Context(), Options{
+		Catalog: files, Store: store, AllowNoPCodes: true, StrictResources: true, Channel: "other", CatalogURL: "https://x.example/", Parallel: 1,
+		Progress: func(p Progress) { told = p },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if report.CatalogURL != "https://x.example" || report.SnapshotTime.Before(time.Now().Add(-time.Minute)) {
+		t.Errorf("catalog %s at %v", report.CatalogURL, report.SnapshotTime)
+	}
+	if got := printReport(report); !slices.Contains(got, "idps unknown_resource 2") {
+		t.Errorf("report %q", got)
+	}
+	if p, err := store.Channel("other"); err != nil || p.ID != report.Snapshot {
+		t.Errorf("channel %v, %v", p, err)
+	}
+	if told.Done != told.Total || told.Total == 0 {
+		t.Errorf("progress ended at %d of %d", told.Done, told.Total)
+	}
+}
+
+// TestReportSurvives: the report beside the manifest is the one that Build gives.
+func TestReportSurvives(t *testing.T) {
+	store := openStore(t)
+	report := build(t, store, sample.FS, someDay)
+	data, err := store.Report(report.Snapshot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept Report
+	if err := json.Unmarshal(data, &kept); err != nil {
+		t.Fatal(err)
+	}
+	var a, b bytes.Buffer
+	if err := errors.Join(report.WriteText(&a), kept.WriteText(&b)); err != nil {
+		t.Fatal(err)
+	}
+	if a.String() != b.String() || !reflect.DeepEqual(report.Rows, kept.Rows) {
+		t.Errorf("kept report:\n%s\nwant:\n%s", b.String(), a.String())
+	}
+}
