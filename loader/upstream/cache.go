@@ -1,0 +1,154 @@
+package upstream
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"time"
+)
+
+// cache is a directory of objects named by their digest, and an index of what each resource was when it was read.
+type cache struct {
+	dir     string
+	entries map[string]cacheEntry // by resource key
+}
+
+// cacheEntry is a resource as it was last read whole.
+type cacheEntry struct {
+	SHA256       string    `json:"sha256"`
+	LastModified string    `json:"last_modified"`
+	Size         int64     `json:"size"` // as the catalog says; 0 when it does not
+	Bytes        int64     `json:"bytes"`
+	ETag         string    `json:"etag,omitempty"`
+	Used         time.Time `json:"used"`
+	// Datasets are the source packages that the rows of a data file name, so that an unchanged file need not be read for them.
+	Datasets []string `json:"datasets,omitempty"`
+	Scanned  bool     `json:"scanned,omitempty"`
+}
+
+// forgetAfter is how long an object that no sync has used stays.
+const forgetAfter = 30 * 24 * time.Hour
+
+var sha256Name = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+func openCache(dir string) (*cache, error) {
+	c := &cache{dir: dir, entries: map[string]cacheEntry{}}
+	if err := os.MkdirAll(filepath.Join(dir, "objects"), 0o755); err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(c.indexPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	// An unreadable index costs downloads, not data: the objects carry their own digests.
+	if json.Unmarshal(data, &c.entries) != nil || c.entries == nil {
+		c.entries = map[string]cacheEntry{}
+	}
+	return c, nil
+}
+
+func (c *cache) indexPath() string            { return filepath.Join(c.dir, "index.json") }
+func (c *cache) objectPath(sha string) string { return filepath.Join(c.dir, "objects", sha) }
+
+// find gives the last good copy of a resource, if its object is still there with its length.
+func (c *cache) find(key string) (cacheEntry, bool) {
+	e, ok := c.entries[key]
+	if !ok || !sha256Name.MatchString(e.SHA256) {
+		return cacheEntry{}, false
+	}
+	info, err := os.Stat(c.objectPath(e.SHA256))
+	return e, err == nil && info.Size() == e.Bytes
+}
+
+// keep moves a downloaded file into the cache under its digest.
+func (c *cache) keep(key, path string, e cacheEntry) error {
+	if err := os.Rename(path, c.objectPath(e.SHA256)); err != nil {
+		return err
+	}
+	c.entries[key] = e
+	return nil
+}
+
+// keepBytes stores a small text the catalog gave in an answer.
+func (c *cache) keepBytes(key string, data []byte) (cacheEntry, error) {
+	sum := sha256.Sum256(data)
+	e := cacheEntry{SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(data)), Used: time.Now().UTC()}
+	if info, err := os.Stat(c.objectPath(e.SHA256)); err != nil || info.Size() != e.Bytes {
+		if err := writeFile(c.objectPath(e.SHA256), data); err != nil {
+			return e, err
+		}
+	}
+	c.entries[key] = e
+	return e, nil
+}
+
+// save writes the index and drops what has not been used for long.
+func (c *cache) save(now time.Time) error {
+	used := map[string]bool{}
+	for key, e := range c.entries {
+		if now.Sub(e.Used) > forgetAfter {
+			delete(c.entries, key)
+			continue
+		}
+		used[e.SHA256] = true
+	}
+	data, err := json.MarshalIndent(c.entries, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := writeFile(c.indexPath(), data); err != nil {
+		return err
+	}
+	objects, err := os.ReadDir(filepath.Join(c.dir, "objects"))
+	if err != nil {
+		return err
+	}
+	for _, o := range objects {
+		if !used[o.Name()] {
+			err = errors.Join(err, os.Remove(c.objectPath(o.Name())))
+		}
+	}
+	return err
+}
+
+// writeFile replaces a file by a whole one.
+func writeFile(path string, data []byte) error {
+	part, err := os.CreateTemp(filepath.Dir(path), ".part-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(part.Name())
+	_, err = part.Write(data)
+	return errors.Join(err, part.Sync(), part.Close(), os.Rename(part.Name(), path))
+}
+
+// link puts an object into a tree: a second name of the same file, or a copy where the file system has no such thing.
+func (c *cache) link(sha, path string) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	if os.Link(c.objectPath(sha), path) == nil {
+		return nil
+	}
+	in, err := os.Open(c.objectPath(sha))
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+	if err != nil {
+		return fmt.Errorf("tree: %w", err)
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}

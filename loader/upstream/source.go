@@ -1,0 +1,287 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"hdqs/loader/fetch"
+)
+
+// packageID keeps what rows name within what may stand in a search and in a file name.
+var packageID = regexp.MustCompile(`^[A-Za-z0-9_-]{8,100}$`)
+
+// IsRemote tells whether SRC of a catalog is read over the network.
+func IsRemote(source string) bool {
+	return strings.HasPrefix(source, "https://") || strings.HasPrefix(source, "http://") || strings.HasPrefix(source, "s3://")
+}
+
+// openSource finds out what kind of upstream an address is: a tree with a catalog.json, else a CKAN site.
+func openSource(ctx context.Context, o Options) (source, error) {
+	if strings.HasPrefix(o.Source, "s3://") {
+		return openBucket(o)
+	}
+	base := strings.TrimRight(o.Source, "/")
+	client := fetch.New(o.Fetch)
+	if o.Offline {
+		return &ckanSource{site: &ckanSite{base: base, client: client}}, nil
+	}
+	tree := &mirrorSource{base: base, client: client, dir: o.Cache}
+	err := tree.readCatalog(ctx)
+	var status *fetch.StatusError
+	switch {
+	case err == nil:
+		return tree, nil
+	case errors.Is(err, fetch.ErrRefused) || ctx.Err() != nil:
+		return nil, err
+	case errors.As(err, &status) || errors.Is(err, fetch.ErrPage) || errors.Is(err, errNoTree):
+	}
+	return &ckanSource{site: &ckanSite{base: base, client: client}}, nil
+}
+
+// ckanSource is a CKAN site.
+type ckanSource struct {
+	site     *ckanSite
+	packages map[string]*ckanPackage // of the organization, by name
+}
+
+func (c *ckanSource) kind() string         { return "ckan" }
+func (c *ckanSource) counts() fetch.Counts { return c.site.client.Counts() }
+
+func (c *ckanSource) list(ctx context.Context) (*listing, error) {
+	found, err := c.site.search(ctx, "organization:"+organization)
+	if err != nil {
+		return nil, err
+	}
+	c.packages = map[string]*ckanPackage{}
+	for _, p := range found {
+		if p.State == "" || p.State == "active" {
+			c.packages[p.Name] = p
+		}
+	}
+	l := &listing{catalogURL: c.site.base}
+	for i := range inputs {
+		in := &inputs[i]
+		p, err := c.packageOf(ctx, in)
+		if err != nil {
+			return nil, err
+		}
+		if p == nil {
+			continue
+		}
+		for _, r := range in.pick(p) {
+			f := FileState{
+				Role: in.role, Path: in.treePath(&r), Dataset: p.Name, ID: r.ID, LastModified: r.modified(),
+				link: r.URL, size: r.size(),
+			}
+			if md5Hash.MatchString(r.Hash) {
+				f.md5 = r.Hash
+			}
+			f.key = f.Role + ":" + f.ID + ":" + f.Path
+			l.files = append(l.files, f)
+		}
+	}
+	if len(l.files) == 0 {
+		return nil, fmt.Errorf("%s: organization %s has none of the datasets that are read", c.site.base, organization)
+	}
+	return l, nil
+}
+
+// packageOf finds the package of an input, nil when the site has none.
+func (c *ckanSource) packageOf(ctx context.Context, in *input) (*ckanPackage, error) {
+	if p, ok := c.packages[in.dataset]; ok || strings.HasPrefix(in.dataset, "hdx-hapi-") {
+		return p, nil
+	}
+	p, err := c.site.show(ctx, in.dataset)
+	if err != nil && (in.optional || isAbsent(err)) {
+		p, err = nil, nil
+	}
+	c.packages[in.dataset] = p
+	return p, err
+}
+
+func (c *ckanSource) download(ctx context.Context, f *FileState, etag, to string) (fetch.Result, error) {
+	return c.site.client.Download(ctx, fetch.Request{URL: f.link, Size: f.size, MD5: f.md5, ETag: etag}, to)
+}
+
+// more lists the packages that rows name, and the two that are listed though no row need name them (sources of national risk and organisations).
+func (c *ckanSource) more(ctx context.Context, datasets []string) (*listing, error) {
+	found, err := c.site.byID(ctx, datasets)
+	if err != nil {
+		return nil, err
+	}
+	risk, err := c.site.search(ctx, "name:inform-risk-index*")
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range risk {
+		found[p.ID] = p
+	}
+	if p := c.packages["hdx-hapi-organisations"]; p != nil {
+		found[p.ID] = p
+	}
+	l := &listing{texts: map[string][]byte{}}
+	for _, p := range found {
+		if !packageID.MatchString(p.ID) {
+			continue
+		}
+		f := FileState{Role: "package", Path: "packages/" + p.ID + ".json", ID: p.ID}
+		f.key = f.Role + ":" + f.ID + ":" + f.Path
+		l.files = append(l.files, f)
+		l.texts[f.key] = p.raw
+	}
+	slices.SortFunc(l.files, func(a, b FileState) int { return strings.Compare(a.Path, b.Path) })
+	return l, nil
+}
+
+// catalogFile is catalog.json as trees carry it.
+type catalogFile struct {
+	Format       int         `json:"format"`
+	CatalogURL   string      `json:"catalog_url,omitempty"`
+	SnapshotTime string      `json:"snapshot_time,omitempty"`
+	Resources    []treeEntry `json:"resources"`
+}
+
+type treeEntry struct {
+	Role         string `json:"role"`
+	Path         string `json:"path"`
+	Dataset      string `json:"dataset,omitempty"`
+	ID           string `json:"id,omitempty"`
+	LastModified string `json:"last_modified,omitempty"`
+	Size         int64  `json:"size,omitempty"`
+	SHA256       string `json:"sha256,omitempty"`
+}
+
+// errNoTree says that an answer is no catalog.json.
+var errNoTree = errors.New("no catalog.json of format 1 with resources")
+
+func (c *catalogFile) check() error {
+	if c.Format != 1 || len(c.Resources) == 0 {
+		return errNoTree
+	}
+	for _, r := range c.Resources {
+		if !fs.ValidPath(r.Path) || r.Path == "." || r.Path == "catalog.json" {
+			return fmt.Errorf("catalog.json: path %q of role %q does not stay inside the catalog", r.Path, r.Role)
+		}
+	}
+	return nil
+}
+
+// listing turns the entries of a tree into files; linkOf gives the address of a path.
+func (c *catalogFile) listing(base string, linkOf func(string) string) *listing {
+	l := &listing{catalogURL: c.CatalogURL}
+	if l.catalogURL == "" {
+		l.catalogURL = base
+	}
+	for _, r := range c.Resources {
+		f := FileState{
+			Role: r.Role, Path: r.Path, Dataset: r.Dataset, ID: r.ID, LastModified: r.LastModified, SHA256: strings.ToLower(r.SHA256),
+			link: linkOf(r.Path), size: r.Size,
+		}
+		f.key = f.Role + ":" + f.ID + ":" + f.Path
+		l.files = append(l.files, f)
+	}
+	return l
+}
+
+// mirrorSource is a tree below an HTTP address.
+type mirrorSource struct {
+	base    string
+	dir     string
+	client  *fetch.Client
+	catalog catalogFile
+}
+
+func (m *mirrorSource) kind() string         { return "mirror" }
+func (m *mirrorSource) counts() fetch.Counts { return m.client.Counts() }
+
+// readCatalog asks for catalog.json once: a site that has none must not be asked five times.
+func (m *mirrorSource) readCatalog(ctx context.Context) error {
+	if err := m.client.JSON(ctx, m.base+"/catalog.json", &m.catalog); err != nil {
+		return err
+	}
+	return m.catalog.check()
+}
+
+func (m *mirrorSource) list(context.Context) (*listing, error) {
+	return m.catalog.listing(m.base, func(p string) string {
+		return m.base + (&url.URL{Path: "/" + p}).EscapedPath()
+	}), nil
+}
+
+func (m *mirrorSource) download(ctx context.Context, f *FileState, etag, to string) (fetch.Result, error) {
+	return m.client.Download(ctx, fetch.Request{URL: f.link, Size: f.size, SHA256: f.SHA256, ETag: etag}, to)
+}
+
+func (m *mirrorSource) more(context.Context, []string) (*listing, error) { return &listing{}, nil }
+
+const locationPath = "reference/location.csv"
+
+// writeTree links the files into a new tree, writes catalog.json last, and puts the tree in the old one's place.
+func (s *syncing) writeTree() error {
+	next, err := os.MkdirTemp(s.options.Cache, ".tree-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(next)
+	c := catalogFile{Format: 1, CatalogURL: s.url}
+	remembered := rememberedListing{Source: s.options.Source, CatalogURL: s.url}
+	taken := map[string]bool{}
+	for _, f := range s.summary.Files {
+		if f.SHA256 == "" || f.State == Refused || taken[f.Path] {
+			continue
+		}
+		taken[f.Path] = true
+		if err := s.cache.link(f.SHA256, filepath.Join(next, filepath.FromSlash(path.Clean(f.Path)))); err != nil {
+			return err
+		}
+		entry := treeEntry{Role: f.Role, Path: f.Path, Dataset: f.Dataset, ID: f.ID, LastModified: f.LastModified, Size: f.Bytes, SHA256: f.SHA256}
+		if f.Role == "national-risk" {
+			entry.Dataset, entry.ID = "", "" // its rows belong to the workbook's resource, which the loader finds among the packages
+		}
+		c.Resources = append(c.Resources, entry)
+		remembered.Files = append(remembered.Files, f)
+	}
+	if len(c.Resources) == 0 {
+		return ErrUnreachable
+	}
+	if s.options.Location != "" && !taken[locationPath] {
+		data, err := os.ReadFile(s.options.Location)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(os.MkdirAll(filepath.Join(next, "reference"), 0o755), writeFile(filepath.Join(next, locationPath), data)); err != nil {
+			return err
+		}
+		c.Resources = append(c.Resources, treeEntry{Role: "location", Path: locationPath})
+	}
+	data, err := json.MarshalIndent(c, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(next, "catalog.json"), data); err != nil {
+		return err
+	}
+	memory, err := json.MarshalIndent(remembered, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := writeFile(filepath.Join(s.options.Cache, lastListing), memory); err != nil {
+		return err
+	}
+	tree := filepath.Join(s.options.Cache, "tree")
+	if err := errors.Join(os.Chmod(next, 0o755), os.RemoveAll(tree), os.Rename(next, tree)); err != nil {
+		return err
+	}
+	s.summary.Dir = tree
+	return nil
+}

@@ -1,0 +1,265 @@
+package upstream
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hdqs/bench/ckan"
+	"hdqs/loader/fetch"
+	"hdqs/loader/sample"
+)
+
+func testFetch() fetch.Options {
+	return fetch.Options{
+		AllowHTTP: true, AllowPrivate: true, Tries: 3, BackoffMin: time.Millisecond, BackoffMax: 20 * time.Millisecond,
+		Stall: 2 * time.Second, Total: 20 * time.Second,
+	}
+}
+
+// site starts a CKAN site over the sample.
+func site(t *testing.T) (*ckan.Site, Options) {
+	t.Helper()
+	s := &ckan.Site{Files: sample.FS, Override: map[string][]byte{}, Modified: map[string]string{}}
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	return s, Options{Source: server.URL, Cache: t.TempDir(), Fetch: testFetch()}
+}
+
+func mustSync(t *testing.T, o Options) *Summary {
+	t.Helper()
+	summary, err := Sync(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return summary
+}
+
+func stateOf(t *testing.T, s *Summary, path string) FileState {
+	t.Helper()
+	for _, f := range s.Files {
+		if f.Path == path {
+			return f
+		}
+	}
+	t.Fatalf("no state of %s among %d files", path, len(s.Files))
+	return FileState{}
+}
+
+// sameTree compares every file that the sample's catalog.json names with the tree.
+func sameTree(t *testing.T, dir string, except ...string) {
+	t.Helper()
+	compared := 0
+	err := fs.WalkDir(sample.FS, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".csv") || strings.HasSuffix(path, "location.csv") {
+			return err
+		}
+		for _, e := range except {
+			if e == path {
+				return nil
+			}
+		}
+		want, err := fs.ReadFile(sample.FS, path)
+		if err != nil {
+			return err
+		}
+		got, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(path)))
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s differs: %v", path, err)
+		}
+		compared++
+		return nil
+	})
+	if err != nil || compared < 20 {
+		t.Fatalf("compared %d files, %v", compared, err)
+	}
+}
+
+const (
+	presence = "operational-presence/hdx_hapi_operational_presence_global.csv"
+	conflict = "conflict-events/hdx_hapi_conflict_event_global_2024.csv"
+)
+
+func TestSyncFromCKAN(t *testing.T) {
+	server, o := site(t)
+	first := mustSync(t, o)
+	sameTree(t, first.Dir)
+	if first.Kind != "ckan" || first.Count(New) != len(first.Files) || first.Packages < 50 {
+		t.Errorf("first sync: kind %s, %d of %d files new, %d packages", first.Kind, first.Count(New), len(first.Files), first.Packages)
+	}
+	data, err := os.ReadFile(filepath.Join(first.Dir, "catalog.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(data), "signed") {
+		t.Error("catalog.json has a short-lived link")
+	}
+	files := server.Requests["file"]
+
+	second := mustSync(t, o)
+	sameTree(t, second.Dir)
+	if second.Count(Unchanged) != len(second.Files) || server.Requests["file"] != files {
+		t.Errorf("second sync: %d of %d files unchanged, %d files sent again", second.Count(Unchanged), len(second.Files), server.Requests["file"]-files)
+	}
+
+	changed, _ := fs.ReadFile(sample.FS, presence)
+	server.Lock()
+	server.Override[presence] = append(bytes.Clone(changed), changed[bytes.IndexByte(changed, '\n')+1:]...)
+	server.Modified[presence] = "2026-11-21T00:00:00"
+	server.Unlock()
+	third := mustSync(t, o)
+	if third.Count(New) != 1 || stateOf(t, third, presence).State != New || server.Requests["file"] != files+1 {
+		t.Errorf("third sync: %d new", third.Count(New))
+	}
+	sameTree(t, third.Dir, presence)
+}
+
+// TestStale: what cannot be read is taken from the last good copy, and what never could is refused; the rest goes on.
+func TestStale(t *testing.T) {
+	server, o := site(t)
+	mustSync(t, o)
+	for name, fault := range map[string]func(http.ResponseWriter){
+		"error":        func(w http.ResponseWriter) { w.WriteHeader(502) },
+		"page":         func(w http.ResponseWriter) { fmt.Fprint(w, "<html>The site is being maintained</html>") },
+		"empty answer": func(w http.ResponseWriter) { w.WriteHeader(202) },
+	} {
+		server.Lock()
+		server.Modified[conflict] = "2026-11-22T00:00:00 " + name
+		server.Fault = func(w http.ResponseWriter, r *http.Request) bool {
+			broken := strings.HasPrefix(r.URL.Path, "/dataset/") && r.URL.Query().Get("path") == conflict
+			if broken {
+				fault(w)
+			}
+			return broken
+		}
+		server.Unlock()
+		s := mustSync(t, o)
+		if f := stateOf(t, s, conflict); f.State != Stale || f.Why == "" || s.Count(Stale) != 1 || s.Count(Refused) != 0 {
+			t.Errorf("%s: %+v, %d stale, %d refused", name, f, s.Count(Stale), s.Count(Refused))
+		}
+		sameTree(t, s.Dir)
+
+		fresh := o
+		fresh.Cache = t.TempDir()
+		s = mustSync(t, fresh)
+		if f := stateOf(t, s, conflict); f.State != Refused || s.Count(Refused) != 1 {
+			t.Errorf("%s, no copy: %+v", name, f)
+		}
+		if _, err := os.Stat(filepath.Join(s.Dir, conflict)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: a refused file is in the tree: %v", name, err)
+		}
+	}
+}
+
+func TestSiteAway(t *testing.T) {
+	server, o := site(t)
+	mustSync(t, o)
+	server.Lock()
+	server.Fault = func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(503); return true }
+	server.Unlock()
+	s := mustSync(t, o)
+	if s.Count(Stale) != len(s.Files) || len(s.Notes) == 0 {
+		t.Errorf("%d of %d stale, notes %v", s.Count(Stale), len(s.Files), s.Notes)
+	}
+	sameTree(t, s.Dir)
+	o.Cache = t.TempDir()
+	if _, err := Sync(t.Context(), o); !errors.Is(err, ErrUnreachable) {
+		t.Errorf("nothing cached: %v", err)
+	}
+}
+
+func TestOffline(t *testing.T) {
+	server, o := site(t)
+	mustSync(t, o)
+	before := fmt.Sprint(server.Requests)
+	o.Offline = true
+	s := mustSync(t, o)
+	sameTree(t, s.Dir)
+	if after := fmt.Sprint(server.Requests); after != before || s.Count(Unchanged) != len(s.Files) {
+		t.Errorf("requests %s, before %s", after, before)
+	}
+}
+
+func TestOnlyAndDryRun(t *testing.T) {
+	server, o := site(t)
+	mustSync(t, o)
+	server.Lock()
+	server.Modified[conflict], server.Modified[presence] = "2026-11-23T00:00:00", "2026-11-23T00:00:00"
+	server.Unlock()
+	dry := o
+	dry.DryRun = true
+	s := mustSync(t, dry)
+	if s.Count(New) != 2 || s.Dir != "" {
+		t.Errorf("dry run: %d new, tree %q", s.Count(New), s.Dir)
+	}
+	o.Only = []string{"conflict-events"}
+	s = mustSync(t, o)
+	if stateOf(t, s, conflict).State != New || stateOf(t, s, presence).State != Unchanged {
+		t.Errorf("only: %+v %+v", stateOf(t, s, conflict), stateOf(t, s, presence))
+	}
+}
+
+// TestUnstableSearch: a package that comes twice while the pages are read makes the search begin again.
+func TestUnstableSearch(t *testing.T) {
+	server, o := site(t)
+	asked := 0
+	server.Fault = func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/package_search") {
+			return false
+		}
+		asked++
+		if asked == 1 {
+			x := map[string]any{"id": "one", "name": "one"}
+			_ = json.NewEncoder(w).Encode(map[string]any{"success": true, "result": map[string]any{"count": 2, "results": []any{x, x}}})
+			return true
+		}
+		return false
+	}
+	sameTree(t, mustSync(t, o).Dir)
+}
+
+// TestMirror: a tree on a plain web server is read like any other, its digests are held, and its tree is the same.
+func TestMirror(t *testing.T) {
+	files := http.FileServerFS(sample.FS)
+	corrupt := false
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if corrupt && r.URL.Path == "/"+presence {
+			fmt.Fprint(w, "location_code,other\n")
+			return
+		}
+		files.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	o := Options{Source: server.URL, Cache: t.TempDir(), Fetch: testFetch()}
+	s := mustSync(t, o)
+	sameTree(t, s.Dir)
+	if s.Kind != "mirror" || s.Count(New) != len(s.Files) {
+		t.Errorf("kind %s, %d new of %d", s.Kind, s.Count(New), len(s.Files))
+	}
+	corrupt = true
+	o.Cache = t.TempDir()
+	s = mustSync(t, o)
+	if f := stateOf(t, s, presence); f.State != Refused || !strings.Contains(f.Why, "bytes") && !strings.Contains(f.Why, "sha256") {
+		t.Errorf("corrupt file: %+v", f)
+	}
+}
+
+// TestEscapingPath: catalog.json of a hostile mirror cannot write outside the tree.
+func TestEscapingPath(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"format":1,"resources":[{"role":"org","path":"../../outside.csv"}]}`)
+	}))
+	defer server.Close()
+	if s, err := Sync(t.Context(), Options{Source: server.URL, Cache: t.TempDir(), Fetch: testFetch()}); err == nil {
+		t.Errorf("accepted: %+v", s)
+	}
+}
