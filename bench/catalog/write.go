@@ -77,7 +77,7 @@ func Write(dir string, o Options) ([]Count, error) {
 				}
 				mu.Lock()
 				defer mu.Unlock()
-				counts[i].add(c)
+				counts[i].Add(c)
 				m.Resources = append(m.Resources, e)
 				return nil
 			})
@@ -117,7 +117,8 @@ func writeManifest(dir string, m manifest) error {
 	return err
 }
 
-func (c *Count) add(d Count) {
+// Add adds the figures of another count.
+func (c *Count) Add(d Count) {
 	c.Rows, c.Marked, c.Hidden, c.Kept = c.Rows+d.Rows, c.Marked+d.Marked, c.Hidden+d.Hidden, c.Kept+d.Kept
 }
 

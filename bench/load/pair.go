@@ -1,0 +1,166 @@
+package load
+
+import (
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Comparison says which servers are compared, on what, and how long.
+type Comparison struct {
+	Servers     []*Server // the first is what the others are measured against
+	Queries     []Query
+	Encodings   []string
+	Rounds      int
+	Burst       time.Duration
+	Connections int
+	Progress    func(format string, args ...any) // nil: silent
+}
+
+// Cell is what one server did on one query in one coding.
+type Cell struct {
+	Query, Encoding, Server string
+	Rows, BodyBytes         int
+	SentBytes               int64   // of an answer, mean
+	PerSecond               float64 // median of the rounds
+	CPUMicros               float64 // per request, median of the rounds
+	P50, P99                time.Duration
+
+	// The first server's figure by this one's, round by round; 0 where this is the first server.
+	CPURatio, RateRatio Ratio
+	Wrong, Failed       int
+}
+
+// Ratio is the median of the rounds' ratios, and how far they spread.
+type Ratio struct{ Median, Low, High float64 }
+
+// Run compares servers query by query: in each round every server is asked for a burst, in an order that turns about.
+func (c *Comparison) Run() ([]Cell, error) {
+	var cells []Cell
+	for _, q := range c.Queries {
+		for _, encoding := range c.Encodings {
+			agreed, err := SameRows(c.Servers, q, encoding)
+			if err != nil {
+				return cells, err
+			}
+			some, err := c.query(q, encoding, agreed)
+			if err != nil {
+				return cells, err
+			}
+			cells = append(cells, some...)
+		}
+	}
+	return cells, nil
+}
+
+func (c *Comparison) query(q Query, encoding string, agreed Agreed) ([]Cell, error) {
+	q.Weight = 1
+	var servers []*Server
+	for _, s := range c.Servers {
+		if s.target(q, encoding) != "" {
+			servers = append(servers, s)
+		}
+	}
+	outcomes := make([][]*Outcome, len(servers))
+	d := Drive{Queries: []Query{q}, Encoding: encoding, Connections: c.Connections, Duration: c.Burst}
+	warm := d
+	warm.Duration = min(c.Burst/3, 300*time.Millisecond)
+	for round := -1; round < c.Rounds; round++ {
+		for k := range servers {
+			i := k
+			if round%2 != 0 {
+				i = len(servers) - 1 - k
+			}
+			if round < 0 { // not counted
+				if _, err := servers[i].Run(warm); err != nil {
+					return nil, err
+				}
+				continue
+			}
+			o, err := servers[i].Run(d)
+			if err != nil {
+				return nil, err
+			}
+			outcomes[i] = append(outcomes[i], o)
+		}
+	}
+	var cells []Cell
+	for i, s := range servers {
+		cell := Cell{Query: q.Name, Encoding: encoding, Server: s.Name, Rows: agreed.Rows, BodyBytes: agreed.Bytes}
+		cell.fill(outcomes[i])
+		if i > 0 {
+			cell.CPURatio = ratio(outcomes[0], outcomes[i], (*Outcome).CPUPerRequest)
+			cell.RateRatio = ratio(outcomes[0], outcomes[i], (*Outcome).PerSecond)
+		}
+		if c.Progress != nil {
+			c.Progress("%-28s %-8s %-12s %9.0f/s %9.1f µs CPU  p99 %v  %s", cell.Query, encoding, s.Name, cell.PerSecond, cell.CPUMicros, cell.P99, cell.CPURatio)
+		}
+		if cell.Requests(outcomes[i]) == 0 {
+			return nil, fmt.Errorf("load: %s gave no good answer to %s (%s): %s", s.Name, q.Name, encoding, outcomes[i][0].FirstWrong)
+		}
+		cells = append(cells, cell)
+	}
+	return cells, nil
+}
+
+// Requests is how many good answers there were.
+func (c *Cell) Requests(rounds []*Outcome) int {
+	n := 0
+	for _, o := range rounds {
+		n += o.Requests
+	}
+	return n
+}
+
+func (c *Cell) fill(rounds []*Outcome) {
+	var all Histogram
+	var bytes int64
+	for _, o := range rounds {
+		all.Merge(&o.Latency)
+		bytes += o.Bytes
+		c.Wrong += o.Wrong
+		c.Failed += o.Failed
+	}
+	c.SentBytes = bytes / max(int64(all.Count()), 1)
+	c.PerSecond = median(values(rounds, (*Outcome).PerSecond))
+	c.CPUMicros = median(values(rounds, (*Outcome).CPUPerRequest))
+	c.P50, c.P99 = all.Quantile(0.5), all.Quantile(0.99)
+}
+
+func values(rounds []*Outcome, of func(*Outcome) float64) []float64 {
+	all := make([]float64, len(rounds))
+	for i, o := range rounds {
+		all[i] = of(o)
+	}
+	return all
+}
+
+func median(all []float64) float64 {
+	if len(all) == 0 {
+		return 0
+	}
+	all = slices.Sorted(slices.Values(all))
+	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+}
+
+// ratio divides the figures of neighbouring bursts. Rounds without a figure on both sides do not count.
+func ratio(a, b []*Outcome, of func(*Outcome) float64) Ratio {
+	var all []float64
+	for i := range a {
+		if x, y := of(a[i]), of(b[i]); x > 0 && y > 0 {
+			all = append(all, x/y)
+		}
+	}
+	if len(all) == 0 {
+		return Ratio{}
+	}
+	return Ratio{median(all), slices.Min(all), slices.Max(all)}
+}
+
+// String gives the median and the spread.
+func (r Ratio) String() string {
+	if r.Median == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.2f (%.2f-%.2f)", r.Median, r.Low, r.High)
+}

@@ -1,0 +1,110 @@
+package load
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// Usage is what a tree of processes has used so far.
+type Usage struct {
+	CPU      float64 // seconds, user and system
+	Resident int64   // bytes now
+	Peak     int64   // bytes, the sum of the peaks of all processes
+}
+
+// ticks is USER_HZ, which is 100 wherever Linux runs Go.
+const ticks = 100
+
+// UsageOf reads /proc for a process and all its descendants that live.
+func UsageOf(pid int) (Usage, error) {
+	children, err := childrenOf()
+	if err != nil {
+		return Usage{}, err
+	}
+	var total Usage
+	tree := []int{pid}
+	for len(tree) > 0 {
+		p := tree[0]
+		tree = append(tree[1:], children[p]...)
+		u, err := usageOfOne(p)
+		if err != nil {
+			if p == pid {
+				return Usage{}, err
+			}
+			continue // a child that has just ended
+		}
+		total.CPU += u.CPU
+		total.Resident += u.Resident
+		total.Peak += u.Peak
+	}
+	return total, nil
+}
+
+// fieldsOf gives the fields of /proc/PID/stat after the name, which may hold blanks and brackets: state is field 0, parent field 1.
+func fieldsOf(pid int) ([]string, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return nil, err
+	}
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	if len(fields) < 22 {
+		return nil, fmt.Errorf("load: /proc/%d/stat has %d fields after the name", pid, len(fields))
+	}
+	return fields, nil
+}
+
+func childrenOf() (map[int][]int, error) {
+	stats, err := filepath.Glob("/proc/[0-9]*")
+	if err != nil {
+		return nil, err
+	}
+	children := map[int][]int{}
+	for _, dir := range stats {
+		pid, err := strconv.Atoi(filepath.Base(dir))
+		if err != nil {
+			continue
+		}
+		fields, err := fieldsOf(pid)
+		if err != nil {
+			continue // it has just ended
+		}
+		if parent, err := strconv.Atoi(fields[1]); err == nil {
+			children[parent] = append(children[parent], pid)
+		}
+	}
+	return children, nil
+}
+
+func usageOfOne(pid int) (Usage, error) {
+	fields, err := fieldsOf(pid)
+	if err != nil {
+		return Usage{}, err
+	}
+	user, err1 := strconv.ParseInt(fields[11], 10, 64)
+	system, err2 := strconv.ParseInt(fields[12], 10, 64)
+	if err1 != nil || err2 != nil {
+		return Usage{}, fmt.Errorf("load: /proc/%d/stat: times %q and %q", pid, fields[11], fields[12])
+	}
+	u := Usage{CPU: float64(user+system) / ticks}
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		return Usage{}, err
+	}
+	for _, line := range strings.Split(string(status), "\n") {
+		name, value, _ := strings.Cut(line, ":")
+		kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+		if err != nil {
+			continue
+		}
+		switch name {
+		case "VmRSS":
+			u.Resident = kilobytes << 10
+		case "VmHWM":
+			u.Peak = kilobytes << 10
+		}
+	}
+	return u, nil
+}

@@ -1,0 +1,196 @@
+package load
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// Report is everything a run measured.
+type Report struct {
+	Date        string
+	Commit      string
+	Machine     Machine
+	Note        string // data, commands, what else to know
+	Connections int
+	Rounds      int
+	Burst       time.Duration
+
+	Starts []StartTime `json:",omitempty"`
+	Memory []Footprint `json:",omitempty"`
+	Cells  []Cell      `json:",omitempty"`
+	Closed []LoadPoint `json:",omitempty"` // the whole mix, by connections
+	Open   []LoadPoint `json:",omitempty"` // the whole mix, by rate
+	ByRows []RowsPoint `json:",omitempty"`
+
+	Pictures []string `json:",omitempty"` // files beside the report
+}
+
+// Machine is where a run took place.
+type Machine struct {
+	CPU, Kernel, Go string
+	Cores           int
+	LoadBefore      string // the load average when the run began
+}
+
+// StartTime is how long a server took from its start to its first answer with rows.
+type StartTime struct {
+	Server            string
+	Median, Low, High time.Duration
+}
+
+// Footprint is the memory of a server that holds so many rows.
+type Footprint struct {
+	Server                 string
+	Rows                   int
+	Resident, PeakResident int64 // just after the start; at the end of the run
+}
+
+// LoadPoint is the whole mix asked over a number of connections or at a rate.
+type LoadPoint struct {
+	Server, Encoding               string
+	Connections                    int
+	Asked                          float64 // requests a second that were due; 0: closed loop
+	PerSecond                      float64
+	CPUMicros                      float64
+	MegabytesPerSecond             float64
+	Mean, P50, P90, P99, P999, Max time.Duration
+	Wrong, Failed                  int
+	Percentiles                    []Percentile `json:",omitempty"`
+}
+
+// Percentile is a point of a latency curve.
+type Percentile struct {
+	Part    float64
+	Latency time.Duration
+}
+
+// RowsPoint is the cost of an answer with so many rows.
+type RowsPoint struct {
+	Server, Encoding string
+	Rows             int
+	CPUMicros        float64
+	P50              time.Duration
+}
+
+// Point makes a load point of an outcome.
+func Point(server, encoding string, connections int, rate float64, o *Outcome) LoadPoint {
+	h := &o.Latency
+	p := LoadPoint{
+		Server: server, Encoding: encoding, Connections: connections, Asked: rate, PerSecond: o.PerSecond(), CPUMicros: o.CPUPerRequest(),
+		MegabytesPerSecond: float64(o.Bytes) / 1e6 / o.Elapsed.Seconds(), Mean: h.Mean(), P50: h.Quantile(0.5), P90: h.Quantile(0.9),
+		P99: h.Quantile(0.99), P999: h.Quantile(0.999), Max: h.Max(), Wrong: o.Wrong, Failed: o.Failed,
+	}
+	for _, part := range []float64{0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999, 1} {
+		p.Percentiles = append(p.Percentiles, Percentile{part, h.Quantile(part)})
+	}
+	return p
+}
+
+// ThisMachine describes where the program runs.
+func ThisMachine() Machine {
+	m := Machine{Go: runtime.Version(), Cores: runtime.NumCPU(), CPU: "unknown", Kernel: "unknown"}
+	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
+		for _, line := range strings.Split(string(text), "\n") {
+			if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+				m.CPU = strings.TrimSpace(value)
+				break
+			}
+		}
+	}
+	if text, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
+		m.Kernel = strings.TrimSpace(string(text))
+	}
+	if text, err := os.ReadFile("/proc/loadavg"); err == nil {
+		m.LoadBefore = strings.Join(strings.Fields(string(text))[:3], " ")
+	}
+	return m
+}
+
+// WriteJSON writes the report for programs.
+func (r *Report) WriteJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	return e.Encode(r)
+}
+
+// WriteMarkdown writes the report for people.
+func (r *Report) WriteMarkdown(w io.Writer) error {
+	b := &strings.Builder{}
+	fmt.Fprintf(b, "# Measured %s at %s\n\n%s\n\n", r.Date, r.Commit, r.Note)
+	fmt.Fprintf(b, "%s, %d cores, Linux %s, %s; load average before the run %s. %d rounds of %v bursts in turn, %d connections; CPU is user and system time "+
+		"of the server's processes. Ratios divide the first server's figure by the named one's in the same round: median (lowest-highest).\n",
+		r.Machine.CPU, r.Machine.Cores, r.Machine.Kernel, r.Machine.Go, r.Machine.LoadBefore, r.Rounds, r.Burst, r.Connections)
+	for _, picture := range r.Pictures {
+		fmt.Fprintf(b, "\n![%s](%s)\n", picture, picture)
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return err
+	}
+	return r.WriteTables(w)
+}
+
+// WriteTables writes the tables of whatever was measured.
+func (r *Report) WriteTables(w io.Writer) error {
+	b := &strings.Builder{}
+	if len(r.Starts) > 0 {
+		b.WriteString("\n## From start to first answer\n\n| server | median | lowest-highest |\n|---|--:|--:|\n")
+		for _, s := range r.Starts {
+			fmt.Fprintf(b, "| %s | %v | %v-%v |\n", s.Server, short(s.Median), short(s.Low), short(s.High))
+		}
+	}
+	if len(r.Memory) > 0 {
+		b.WriteString("\n## Memory\n\n| server | rows | after start, MB | peak, MB | peak, bytes a row |\n|---|--:|--:|--:|--:|\n")
+		for _, m := range r.Memory {
+			fmt.Fprintf(b, "| %s | %d | %.0f | %.0f | %.1f |\n", m.Server, m.Rows, float64(m.Resident)/1e6, float64(m.PeakResident)/1e6,
+				float64(m.PeakResident)/float64(max(m.Rows, 1)))
+		}
+	}
+	if len(r.Cells) > 0 {
+		b.WriteString("\n## Query by query\n\n| query | rows | coding | server | sent, bytes | requests/s | CPU, µs | p50 | p99 | CPU ratio | rate ratio |\n" +
+			"|---|--:|---|---|--:|--:|--:|--:|--:|--:|--:|\n")
+		for _, c := range r.Cells {
+			fmt.Fprintf(b, "| %s | %d | %s | %s | %d | %.0f | %.1f | %v | %v | %v | %v |\n", c.Query, c.Rows, c.Encoding, c.Server, c.SentBytes, c.PerSecond,
+				c.CPUMicros, short(c.P50), short(c.P99), c.CPURatio, c.RateRatio)
+		}
+	}
+	points(b, "The whole mix, closed loop", r.Closed)
+	points(b, "The whole mix, open loop", r.Open)
+	if len(r.ByRows) > 0 {
+		b.WriteString("\n## Cost by rows\n\n| server | coding | rows | CPU, µs | p50 |\n|---|---|--:|--:|--:|\n")
+		for _, p := range r.ByRows {
+			fmt.Fprintf(b, "| %s | %s | %d | %.1f | %v |\n", p.Server, p.Encoding, p.Rows, p.CPUMicros, short(p.P50))
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func points(b *strings.Builder, title string, all []LoadPoint) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n## %s\n\n| server | coding | connections | due/s | answered/s | MB/s | CPU, µs | p50 | p90 | p99 | p99.9 | max | wrong | failed |\n"+
+		"|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n", title)
+	for _, p := range all {
+		due := "as fast as it goes"
+		if p.Asked > 0 {
+			due = fmt.Sprintf("%.0f", p.Asked)
+		}
+		fmt.Fprintf(b, "| %s | %s | %d | %s | %.0f | %.1f | %.1f | %v | %v | %v | %v | %v | %d | %d |\n", p.Server, p.Encoding, p.Connections, due, p.PerSecond,
+			p.MegabytesPerSecond, p.CPUMicros, short(p.P50), short(p.P90), short(p.P99), short(p.P999), short(p.Max), p.Wrong, p.Failed)
+	}
+}
+
+// short cuts a duration to three digits.
+func short(d time.Duration) time.Duration {
+	for unit := time.Duration(1); ; unit *= 10 {
+		if d < 1000*unit {
+			return d.Round(unit)
+		}
+	}
+}

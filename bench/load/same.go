@@ -1,0 +1,217 @@
+package load
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// answer is a whole answer, kept to be compared or served again.
+type answer struct {
+	status       int
+	etag, total  string
+	contentType  string
+	encoded      []byte // as sent
+	body         []byte // decoded
+	wantEncoding string
+}
+
+// plain asks for nothing of its own accord: no coding, no redirect.
+var plain = &http.Client{
+	Transport:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 2},
+	Timeout:       answerTimeout,
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+// fetch asks a query once, never conditionally, and decodes the answer.
+func (s *Server) fetch(q Query, encoding string) (*answer, error) {
+	r, err := http.NewRequest(http.MethodGet, s.URL+s.target(q, encoding), nil)
+	if err != nil {
+		return nil, err
+	}
+	if !q.Anonymous {
+		name, value, _ := strings.Cut(identifierHeader, ": ")
+		r.Header.Set(name, value)
+	}
+	r.Header.Set("Accept-Encoding", encoding)
+	response, err := plain.Do(r)
+	if err != nil {
+		return nil, fmt.Errorf("load: %s: %s: %w", s.Name, q.Name, err)
+	}
+	defer response.Body.Close()
+	a := &answer{
+		status: response.StatusCode, etag: response.Header.Get("ETag"), total: response.Header.Get("X-Total-Count"),
+		contentType: response.Header.Get("Content-Type"), wantEncoding: encoding,
+	}
+	if a.encoded, err = io.ReadAll(response.Body); err != nil {
+		return nil, fmt.Errorf("load: %s: %s: %w", s.Name, q.Name, err)
+	}
+	if a.body, err = decode(a.encoded, response.Header.Get("Content-Encoding")); err != nil {
+		return nil, fmt.Errorf("load: %s: %s: %w", s.Name, q.Name, err)
+	}
+	return a, nil
+}
+
+func decode(body []byte, coding string) ([]byte, error) {
+	switch coding {
+	case "", Identity:
+		return body, nil
+	case Gzip:
+		z, err := gzip.NewReader(bytes.NewReader(body))
+		if err != nil {
+			return nil, err
+		}
+		return io.ReadAll(z)
+	case Zstd:
+		z, err := zstd.NewReader(nil)
+		if err != nil {
+			return nil, err
+		}
+		defer z.Close()
+		return z.DecodeAll(body, nil)
+	}
+	return nil, fmt.Errorf("coding %q was not asked for", coding)
+}
+
+// Rows turns an answer's body into one text a record, so that two servers' answers can be told apart by what they say and not by how
+// they write it: keys in order, numbers as the nearest 64-bit float.
+func Rows(contentType string, body []byte) ([]string, error) {
+	if strings.HasPrefix(contentType, "text/csv") {
+		all, err := csv.NewReader(bytes.NewReader(body)).ReadAll()
+		rows := make([]string, len(all))
+		for i, cells := range all {
+			rows[i] = strings.Join(cells, "\x1f")
+		}
+		return rows, err
+	}
+	var whole struct{ Data []map[string]any }
+	d := json.NewDecoder(bytes.NewReader(body))
+	if err := d.Decode(&whole); err != nil {
+		return nil, err
+	}
+	if whole.Data == nil {
+		return nil, fmt.Errorf("no list under %q", "data")
+	}
+	rows := make([]string, len(whole.Data))
+	var b []byte
+	for i, record := range whole.Data {
+		names := make([]string, 0, len(record))
+		for name := range record {
+			names = append(names, name)
+		}
+		slices.Sort(names)
+		b = b[:0]
+		for _, name := range names {
+			b = append(append(b, name...), '=')
+			switch v := record[name].(type) {
+			case float64:
+				b = strconv.AppendFloat(b, v, 'g', -1, 64)
+			case string:
+				b = strconv.AppendQuote(b, v)
+			default:
+				b = fmt.Append(b, v)
+			}
+			b = append(b, '\x1f')
+		}
+		rows[i] = string(b)
+	}
+	return rows, nil
+}
+
+// Agreed is what servers agree on about a query.
+type Agreed struct {
+	Rows  int
+	Bytes int // of the body, undecoded sizes are the servers' own
+}
+
+// SameRows asks every server a query and is an error unless all give the query's status and, for a 200, the same records in the same
+// order. Servers that do not have the query are left out.
+func SameRows(servers []*Server, q Query, encoding string) (Agreed, error) {
+	var agreed Agreed
+	var first []string
+	var of string
+	for _, s := range servers {
+		if s.target(q, encoding) == "" {
+			continue
+		}
+		a, err := s.fetch(q, encoding)
+		if err != nil {
+			return agreed, err
+		}
+		want := q.Status
+		if q.Conditional {
+			want = http.StatusOK
+		}
+		if a.status != want {
+			return agreed, fmt.Errorf("%s answers %s with %d, want %d: %.200s", s.Name, q.Name, a.status, want, a.body)
+		}
+		if want != http.StatusOK {
+			continue
+		}
+		rows, err := Rows(a.contentType, a.body)
+		if err != nil {
+			return agreed, fmt.Errorf("%s answers %s with something else than rows: %w", s.Name, q.Name, err)
+		}
+		if of == "" {
+			of, first = s.Name, rows
+			agreed = Agreed{len(rows), len(a.body)}
+			continue
+		}
+		if len(rows) != len(first) {
+			return agreed, fmt.Errorf("%s: %s gives %d rows and %s gives %d: not compared", q.Name, of, len(first), s.Name, len(rows))
+		}
+		for i := range rows {
+			if rows[i] != first[i] {
+				return agreed, fmt.Errorf("%s: row %d differs, not compared: %s gives %.300s and %s gives %.300s", q.Name, i, of, first[i], s.Name, rows[i])
+			}
+		}
+	}
+	if of == "" {
+		return agreed, nil
+	}
+	return agreed, nil
+}
+
+// Answers is an error unless the server answers a query as it should.
+func (s *Server) Answers(q Query) error {
+	a, err := s.fetch(q, Identity)
+	if err != nil {
+		return err
+	}
+	if a.status != q.Status {
+		return fmt.Errorf("load: %s: status %d, want %d", s.Name, a.status, q.Status)
+	}
+	return nil
+}
+
+// TotalRows adds up what the lists of a server hold, by its own description of itself; 0 when it has none.
+func (s *Server) TotalRows() int {
+	a, err := s.fetch(Query{Name: "openapi", Target: "/openapi.json"}, Identity)
+	if err != nil {
+		return 0
+	}
+	var description struct{ Paths map[string]any }
+	if err := json.Unmarshal(a.body, &description); err != nil {
+		return 0
+	}
+	rows := 0
+	for path := range description.Paths {
+		a, err := s.fetch(Query{Name: path, Target: path + "?limit=1"}, Identity)
+		if err != nil {
+			return 0
+		}
+		if n, err := strconv.Atoi(a.total); err == nil {
+			rows += n
+		}
+	}
+	return rows
+}

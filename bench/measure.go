@@ -1,0 +1,146 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"hdqs/bench/load"
+)
+
+const defaultMix = "bench/mixes/typical.txt"
+
+// drive holds the flags that say how to ask.
+type drive struct {
+	mix         string
+	only        string
+	encodings   string
+	connections int
+}
+
+func (d *drive) flags(flags *flag.FlagSet) {
+	flags.StringVar(&d.mix, "mix", defaultMix, "file of queries")
+	flags.StringVar(&d.only, "only", "", "ask only queries whose name holds one of these texts, separated by commas")
+	flags.StringVar(&d.encodings, "encodings", "identity,gzip", "codings to ask for, separated by commas: identity, gzip, zstd")
+	flags.IntVar(&d.connections, "connections", 8, "connections at once")
+}
+
+func (d *drive) queries() ([]load.Query, error) {
+	f, err := os.Open(d.mix)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	all, err := load.ReadMix(f)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.mix, err)
+	}
+	var some []load.Query
+	for _, q := range all {
+		for _, part := range strings.Split(d.only, ",") {
+			if strings.Contains(q.Name, part) {
+				some = append(some, q)
+				break
+			}
+		}
+	}
+	if len(some) == 0 {
+		return nil, fmt.Errorf("%s: no query is named like %q", d.mix, d.only)
+	}
+	return some, nil
+}
+
+func (d *drive) codings() []string { return strings.Split(d.encodings, ",") }
+
+// loadOne is the command load.
+func loadOne(flags *flag.FlagSet, args []string) error {
+	var d drive
+	d.flags(flags)
+	server := load.Server{Name: "server"}
+	flags.StringVar(&server.URL, "url", "http://127.0.0.1:8080", "base address of the server")
+	flags.IntVar(&server.PID, "pid", 0, "process of the server, for its CPU and memory")
+	rate := flags.Float64("rate", 0, "requests a second that fall due; 0: as fast as answers come")
+	duration := flags.Duration("duration", 5*time.Second, "how long, for each coding")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	queries, err := d.queries()
+	if err != nil {
+		return err
+	}
+	var points []load.LoadPoint
+	var r load.Report
+	for _, encoding := range d.codings() {
+		o, err := server.Run(load.Drive{Queries: queries, Encoding: encoding, Connections: d.connections, Rate: *rate, Duration: *duration})
+		if err != nil {
+			return err
+		}
+		if o.FirstWrong != "" {
+			fmt.Fprintln(os.Stderr, "first wrong answer:", o.FirstWrong)
+		}
+		points = append(points, load.Point(server.Name, encoding, d.connections, *rate, o))
+	}
+	if *rate > 0 {
+		r.Open = points
+	} else {
+		r.Closed = points
+	}
+	return r.WriteTables(os.Stdout)
+}
+
+// comparePairs is the command pair.
+func comparePairs(flags *flag.FlagSet, args []string) error {
+	var d drive
+	d.flags(flags)
+	c := load.Comparison{Progress: progress}
+	flags.IntVar(&c.Rounds, "rounds", 5, "bursts of each server")
+	flags.DurationVar(&c.Burst, "burst", time.Second, "length of a burst")
+	flags.Usage = func() {
+		fmt.Fprintln(os.Stderr, "usage: bench pair [flags] NAME=URL[,PID] NAME=URL[,PID] ...")
+		flags.PrintDefaults()
+	}
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	for _, arg := range flags.Args() {
+		s, err := parseServer(arg)
+		if err != nil {
+			return err
+		}
+		c.Servers = append(c.Servers, s)
+	}
+	if len(c.Servers) < 2 {
+		return errors.New("two servers or more are needed, as NAME=URL[,PID]")
+	}
+	var err error
+	if c.Queries, err = d.queries(); err != nil {
+		return err
+	}
+	c.Encodings, c.Connections = d.codings(), d.connections
+	cells, err := c.Run()
+	r := load.Report{Cells: cells}
+	return errors.Join(err, r.WriteTables(os.Stdout))
+}
+
+func parseServer(text string) (*load.Server, error) {
+	name, rest, ok := strings.Cut(text, "=")
+	if !ok {
+		return nil, fmt.Errorf("%q is not NAME=URL[,PID]", text)
+	}
+	s := &load.Server{Name: name}
+	url, pid, has := strings.Cut(rest, ",")
+	s.URL = strings.TrimSuffix(url, "/")
+	if has {
+		var err error
+		if s.PID, err = strconv.Atoi(pid); err != nil {
+			return nil, fmt.Errorf("%q: process id %q is no number", text, pid)
+		}
+	}
+	return s, nil
+}
+
+func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

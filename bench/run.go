@@ -1,0 +1,316 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"hdqs/bench/load"
+)
+
+// experiment is the command run: its flags and what it has under way.
+type experiment struct {
+	drive
+	start, nginx, out, note, name string
+	wrap, peers, stores           string
+	sweep                         string
+	rounds                        int
+	burst                         time.Duration
+
+	report  load.Report
+	server  *load.Server
+	queries []load.Query
+}
+
+func runAll(flags *flag.FlagSet, args []string) error {
+	e := experiment{}
+	e.drive.flags(flags)
+	flags.StringVar(&e.start, "start", "", "command that starts the server; {listen} in it becomes host:port")
+	flags.StringVar(&e.stores, "also-start", "", "more such commands, separated by ;: servers of other sizes, for memory by rows")
+	flags.StringVar(&e.wrap, "wrap", "", "put before the commands of servers, as: taskset -c 0")
+	flags.StringVar(&e.nginx, "nginx", "nginx", "the control's program; empty: no control")
+	flags.StringVar(&e.peers, "peers", "", "servers that run already, as NAME=URL[,PID], separated by ;")
+	flags.StringVar(&e.out, "out", "bench/results", "directory of reports")
+	flags.StringVar(&e.name, "name", "", "name of the report's files; empty: date and commit")
+	flags.StringVar(&e.note, "note", "", "what a reader of the report should know")
+	flags.StringVar(&e.sweep, "sweep", "/api/v2/coordination-context/conflict-events?limit=%d", "query whose cost is measured by rows")
+	flags.IntVar(&e.rounds, "rounds", 5, "bursts of each server")
+	flags.DurationVar(&e.burst, "burst", 500*time.Millisecond, "length of a burst")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	if e.start == "" {
+		return errors.New("--start is missing: the command that starts the server")
+	}
+	var err error
+	if e.queries, err = e.drive.queries(); err != nil {
+		return err
+	}
+	e.report = load.Report{
+		Date: time.Now().UTC().Format("2006-01-02"), Commit: commit(), Machine: load.ThisMachine(), Note: e.note,
+		Connections: e.connections, Rounds: e.rounds, Burst: e.burst,
+	}
+	return errors.Join(e.measure(), e.write())
+}
+
+func commit() string {
+	text, err := exec.Command("git", "describe", "--always", "--dirty").Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// process is a server that we started.
+type process struct {
+	*load.Server
+	command *exec.Cmd
+	took    time.Duration // from its start to its first answer with rows
+}
+
+// launch starts a server and waits for its first good answer.
+func (e *experiment) launch(name, command string) (*process, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	address := l.Addr().String()
+	l.Close()
+	argv := append(strings.Fields(e.wrap), strings.Fields(strings.ReplaceAll(command, "{listen}", address))...)
+	p := &process{Server: &load.Server{Name: name, URL: "http://" + address}, command: exec.Command(argv[0], argv[1:]...)}
+	p.command.Stderr = os.Stderr
+	begun := time.Now()
+	if err := p.command.Start(); err != nil {
+		return nil, err
+	}
+	p.PID = p.command.Process.Pid
+	for q := firstPlain(e.queries); ; time.Sleep(500 * time.Microsecond) {
+		if err = p.Answers(q); err == nil {
+			p.took = time.Since(begun)
+			return p, nil
+		}
+		if time.Since(begun) > time.Minute {
+			return nil, errors.Join(fmt.Errorf("%s: no good answer to %s in a minute: %w", name, q.Name, err), p.stop())
+		}
+	}
+}
+
+func firstPlain(queries []load.Query) load.Query {
+	for _, q := range queries {
+		if q.Status == 200 {
+			return q
+		}
+	}
+	return queries[0]
+}
+
+func (p *process) stop() error {
+	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	err := p.command.Wait()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return nil // how it ends is not measured
+	}
+	return err
+}
+
+// measure does all of it, in an order that leaves memory for last.
+func (e *experiment) measure() (err error) {
+	if err := e.starts(); err != nil {
+		return err
+	}
+	p, err := e.launch("ours", e.start)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.stop()) }()
+	e.server = p.Server
+	rows := p.TotalRows()
+	fresh, err := load.UsageOf(p.PID)
+	if err != nil {
+		return err
+	}
+	for _, step := range []func() error{e.compare, e.closed, e.open, e.byRows} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	used, err := load.UsageOf(p.PID)
+	if err != nil {
+		return err
+	}
+	e.report.Memory = append(e.report.Memory, load.Footprint{Server: "ours", Rows: rows, Resident: fresh.Resident, PeakResident: used.Peak})
+	slices.SortFunc(e.report.Memory, func(a, b load.Footprint) int { return a.Rows - b.Rows })
+	return nil
+}
+
+// starts starts the server five times, and the servers of other sizes once each.
+func (e *experiment) starts() error {
+	var took []time.Duration
+	for range 5 {
+		p, err := e.launch("ours", e.start)
+		if err != nil {
+			return err
+		}
+		took = append(took, p.took)
+		if err := p.stop(); err != nil {
+			return err
+		}
+	}
+	slices.Sort(took)
+	e.report.Starts = append(e.report.Starts, load.StartTime{Server: "ours", Median: took[2], Low: took[0], High: took[4]})
+	progress("first answer after %v", took)
+	for _, command := range split(e.stores) {
+		p, err := e.launch("ours", command)
+		if err != nil {
+			return err
+		}
+		f := load.Footprint{Server: "ours", Rows: p.TotalRows()}
+		fresh, err1 := load.UsageOf(p.PID)
+		_, err2 := p.Run(load.Drive{Queries: e.queries, Encoding: load.Gzip, Connections: e.connections, Duration: 3 * e.burst})
+		used, err3 := load.UsageOf(p.PID)
+		if err := errors.Join(err1, err2, err3, p.stop()); err != nil {
+			return err
+		}
+		f.Resident, f.PeakResident = fresh.Resident, used.Peak
+		e.report.Memory = append(e.report.Memory, f)
+	}
+	return nil
+}
+
+func split(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ';' })
+}
+
+// compare asks ours, the control and the peers in turn.
+func (e *experiment) compare() (err error) {
+	c := load.Comparison{
+		Servers: []*load.Server{e.server}, Queries: e.queries, Encodings: e.codings(), Rounds: e.rounds, Burst: e.burst,
+		Connections: e.connections, Progress: progress,
+	}
+	if e.nginx != "" {
+		dir, err := os.MkdirTemp("", "bench-nginx-*")
+		if err != nil {
+			return err
+		}
+		defer os.RemoveAll(dir)
+		control, err := load.StartNginx(e.nginx, dir, strings.Fields(e.wrap), e.server, e.queries)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, control.Stop()) }()
+		c.Servers = append(c.Servers, &control.Server)
+	}
+	for _, text := range split(e.peers) {
+		s, err := parseServer(text)
+		if err != nil {
+			return err
+		}
+		c.Servers = append(c.Servers, s)
+	}
+	e.report.Cells, err = c.Run()
+	return err
+}
+
+// closed asks the whole mix over more and more connections.
+func (e *experiment) closed() error {
+	for _, encoding := range e.codings() {
+		for connections := 1; connections <= 64; connections *= 2 {
+			o, err := e.server.Run(load.Drive{Queries: e.queries, Encoding: encoding, Connections: connections, Duration: 3 * e.burst})
+			if err != nil {
+				return err
+			}
+			e.report.Closed = append(e.report.Closed, load.Point("ours", encoding, connections, 0, o))
+			progress("closed loop, %s, %d connections: %.0f/s", encoding, connections, o.PerSecond())
+		}
+	}
+	return nil
+}
+
+// open asks the whole mix at parts of the rate that the closed loop reached.
+func (e *experiment) open() error {
+	for _, encoding := range e.codings() {
+		most := 0.0
+		for _, p := range e.report.Closed {
+			if p.Encoding == encoding {
+				most = max(most, p.PerSecond)
+			}
+		}
+		for _, part := range []float64{0.3, 0.6, 0.8} {
+			rate := most * part
+			o, err := e.server.Run(load.Drive{Queries: e.queries, Encoding: encoding, Connections: 64, Rate: rate, Duration: 8 * e.burst})
+			if err != nil {
+				return err
+			}
+			e.report.Open = append(e.report.Open, load.Point("ours", encoding, 64, rate, o))
+			progress("open loop, %s, %.0f/s due: p99 %v", encoding, rate, o.Latency.Quantile(0.99))
+		}
+	}
+	return nil
+}
+
+// byRows asks one query for more and more rows.
+func (e *experiment) byRows() error {
+	if e.sweep == "" {
+		return nil
+	}
+	for _, encoding := range e.codings() {
+		for _, limit := range []int{1, 10, 100, 1000, 3000, 10000} {
+			q := load.Query{Weight: 1, Name: fmt.Sprintf("sweep-%d", limit), Target: fmt.Sprintf(e.sweep, limit), Status: 200}
+			o, err := e.server.Run(load.Drive{Queries: []load.Query{q}, Encoding: encoding, Connections: e.connections, Duration: 2 * e.burst})
+			if err != nil {
+				return err
+			}
+			e.report.ByRows = append(e.report.ByRows, load.RowsPoint{
+				Server: "ours", Encoding: encoding, Rows: limit, CPUMicros: o.CPUPerRequest(), P50: o.Latency.Quantile(0.5),
+			})
+		}
+	}
+	return nil
+}
+
+// write writes the report and its plots, also of a run that broke off.
+func (e *experiment) write() error {
+	if err := os.MkdirAll(e.out, 0o755); err != nil {
+		return err
+	}
+	name := e.name
+	if name == "" {
+		name = e.report.Date + "-" + e.report.Commit
+	}
+	base := filepath.Join(e.out, name)
+	plots := e.report.Plots()
+	var names []string
+	for kind, plot := range plots {
+		if err := writeFile(base+"-"+kind+".svg", plot.WriteSVG); err != nil {
+			return err
+		}
+		names = append(names, name+"-"+kind+".svg")
+	}
+	slices.Sort(names)
+	e.report.Pictures = names
+	if err := writeFile(base+".json", e.report.WriteJSON); err != nil {
+		return err
+	}
+	progress("report: %s.md", base)
+	return writeFile(base+".md", e.report.WriteMarkdown)
+}
+
+func writeFile(path string, write func(w io.Writer) error) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(write(f), f.Close())
+}
