@@ -214,7 +214,7 @@ func TestVerifyFindsContradictions(t *testing.T) {
 // TestBitFlips: a flipped bit anywhere is found, and no file cut short opens.
 func TestBitFlips(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for seed := range uint64(10) {
+	for seed := range fewer(10) {
 		file := fileOf(t, generate(rand.New(rand.NewPCG(seed, 5))))
 		for range 1000 {
 			bit := r.IntN(8 * len(file))
@@ -265,6 +265,14 @@ func FuzzReadSegment(f *testing.F) {
 	})
 }
 
+// fewer is n, or a tenth of it in short mode.
+func fewer(n uint64) uint64 {
+	if testing.Short() {
+		return max(1, n/10)
+	}
+	return n
+}
+
 // TestMutations does for a while what the fuzz test does, from fixed seeds.
 func TestMutations(t *testing.T) {
 	var files [][]byte
@@ -274,7 +282,7 @@ func TestMutations(t *testing.T) {
 		}
 	}
 	opened := 0
-	for seed := range uint64(20_000) {
+	for seed := range fewer(20_000) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		file := bytes.Clone(files[seed%uint64(len(files))])
 		for range 1 + r.IntN(3) {

@@ -35,8 +35,8 @@
 // Not taken: mapping with MAP_POPULATE. Opening 12 million rows (143 MB) was no faster in four of four pairs, as the checksums touch all pages
 // in order anyway.
 //
-// Not taken: an encoder of bitmaps of our own in place of roaring's. Three million rows with seven posting lists are written in about
-// half a second, and the frozen form stays proved by the library's own tests.
+// Not taken: roaring's own encoder of frozen bitmaps. It converts pointers in ways that the race detector's checks refuse, weighs containers by
+// their size in memory, and with it a segment takes 1.7 times as long to write. The library is the oracle of the tests instead.
 //
 // Taken: bounds of codes checked on packed words, all values of a load at once, by looking for carries: 0.1 to 0.5 ns a code of 3
 // to 28 bits where the plain loop takes 1.4. Taken: unpacking two or four values a load without an inner loop: 0.4 ns a value up to 14 bits, against 0.3 to

@@ -3,8 +3,6 @@ package snapshot
 import (
 	"encoding/binary"
 	"math"
-
-	"github.com/RoaringBitmap/roaring/v2"
 )
 
 // postingsPayload tells the rows of each code below count: as starts when codes never fall from row to row, else as bitmaps.
@@ -23,17 +21,10 @@ func postingsPayload(b *block, codes []uint32, count int) ([]byte, error) {
 	out := make([]byte, alignUp(4*uint64(count)))
 	head := len(out)
 	rows := rowsByCode(codes, starts)
-	bitmap := roaring.New()
+	var w frozenWriter
 	for c := range count {
 		out = append(out, make([]byte, alignUp(uint64(len(out)))-uint64(len(out)))...)
-		bitmap.Clear()
-		bitmap.AddMany(rows[starts[c]:starts[c+1]])
-		bitmap.RunOptimize()
-		from := len(out)
-		out = append(out, make([]byte, bitmap.GetFrozenSizeInBytes())...)
-		if _, err := bitmap.FreezeTo(out[from:]); err != nil {
-			return nil, err
-		}
+		out = w.append(out, rows[starts[c]:starts[c+1]])
 		if len(out)-head > math.MaxUint32 {
 			return nil, tablef("bitmaps of %d of %d codes take %d bytes, at most %d are possible", c+1, count, len(out)-head, math.MaxUint32)
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -12,7 +13,7 @@ import (
 
 // TestSegmentRoundTrip writes generated tables and compares everything a segment says with the table it was made from.
 func TestSegmentRoundTrip(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range fewer(300) {
 		table := generate(rand.New(rand.NewPCG(seed, 1)))
 		var file bytes.Buffer
 		if err := WriteSegment(&file, table); err != nil {
@@ -181,15 +182,22 @@ func comparePostings(p *Postings, codes Packed, count int) error {
 	for row := range uint32(codes.Len()) {
 		rows[codes.At(row)].Add(row)
 	}
-	for c := range uint32(count) {
-		got := roaring.New()
+	for c, want := range rows {
+		code := uint32(c)
 		if p.Sorted() {
-			got.AddRange(uint64(p.Start(c)), uint64(p.Start(c+1)))
-		} else if err := got.MustFrozenView(p.Frozen(c)); err != nil {
+			run := roaring.New()
+			run.AddRange(uint64(p.Start(code)), uint64(p.Start(code+1)))
+			if !run.Equals(want) {
+				return fmt.Errorf("posting %d is [%d,%d), want %d rows", c, p.Start(code), p.Start(code+1), want.GetCardinality())
+			}
+			continue
+		}
+		var got []uint32
+		if err := frozenRows(p.Frozen(code), func(row uint32) error { got = append(got, row); return nil }); err != nil {
 			return fmt.Errorf("posting %d: %w", c, err)
 		}
-		if !got.Equals(rows[c]) {
-			return fmt.Errorf("posting %d has %d rows, want %d", c, got.GetCardinality(), rows[c].GetCardinality())
+		if !slices.Equal(got, want.ToArray()) {
+			return fmt.Errorf("posting %d has %d rows, want %d", c, len(got), want.GetCardinality())
 		}
 	}
 	return nil

@@ -3,8 +3,6 @@ package snapshot
 import (
 	"errors"
 	"fmt"
-
-	"github.com/RoaringBitmap/roaring/v2"
 )
 
 // Verify reads every file of a snapshot from the disk again: its hash, and everything that Segment.Verify checks. All faults are in the error.
@@ -147,20 +145,8 @@ func (p *Postings) verify(codes Packed) error {
 			}
 			continue
 		}
-		bitmap := roaring.New()
-		if err := bitmap.MustFrozenView(p.Frozen(code)); err != nil {
+		if err := frozenRows(p.Frozen(code), func(row uint32) error { return has(row, code) }); err != nil {
 			return corruptf("posting %d: %v", code, err)
-		}
-		last := int64(-1)
-		for it := bitmap.Iterator(); it.HasNext(); {
-			row := it.Next()
-			if int64(row) <= last {
-				return corruptf("posting %d has row %d after row %d", code, row, last)
-			}
-			last = int64(row)
-			if err := has(row, code); err != nil {
-				return err
-			}
 		}
 	}
 	if total != uint64(codes.Len()) {
