@@ -263,7 +263,9 @@ func momentItems(p, value, reason string) []any {
 // badValues breaks a parameter in every way that its contract knows.
 func badValues(c *contract, p contractParam) []badValue {
 	var bad []badValue
-	add := func(value, kind, msg string, ctx any) { bad = append(bad, badValue{value, item(p.Name, value, kind, msg, ctx)}) }
+	add := func(value, kind, msg string, ctx any) {
+		bad = append(bad, badValue{value, item(p.Name, value, kind, msg, ctx)})
+	}
 	switch {
 	case p.Type == "string":
 		if p.MaxLength > 0 {

@@ -32,7 +32,7 @@ func TestIdentifiers(t *testing.T) {
 		{std("my:app:me@example.org"), false, true},
 		{std("my-app:me@example.org:x"), false, false},
 		{std("my-app:\xff@example.org"), false, false},
-		{"bXktYXBwOm1l QGV4YW1wbGUub3Jn", true, true},   // a blank is dropped
+		{"bXktYXBwOm1l QGV4YW1wbGUub3Jn", true, true},    // a blank is dropped
 		{"bXktYXBwOm1l\r\nQGV4YW1wbGUub3Jn", true, true}, // so is a line break
 		{"bXktYXBwOm1lQGV4YW1wbGUub3Jn====", true, true}, // more '=' than needed
 		{"bXkt=YXBwOm1lQGV4YW1wbGUub3Jn", true, true},    // a '=' that closes no group
