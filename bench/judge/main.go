@@ -67,7 +67,7 @@ func run(args []string, out io.Writer) error {
 	flags.StringVar(&o.file, "file", "-", "recorded requests and answers; - is stdin")
 	flags.StringVar(&o.answers, "answers", "-", "answers of a batch; - is stdin")
 	flags.StringVar(&o.out, "out", "", "directory to write dumps to")
-	flags.IntVar(&o.n, "n", 2000, "number of requests; 0: every endpoint, parameter and kind of value once")
+	flags.IntVar(&o.n, "n", 2000, "number of requests; 0: every endpoint, parameter and kind of value once; -1: every row of every endpoint")
 	flags.StringVar(&o.only, "only", "", "ask only endpoints whose path holds this")
 	flags.IntVar(&o.parallel, "parallel", 1, "how many requests are on their way at once")
 	flags.IntVar(&o.most, "show", 20, "how many differing requests to print; 0 is all")

@@ -31,11 +31,15 @@ func (m *maker) chance(percent int) bool { return m.rng.IntN(100) < percent }
 
 // requests gives n requests. Two in five come from the list of every endpoint
 // with every parameter and every kind of value, shuffled, so that a few seeds
-// cover it; the others combine. 0 gives that list, whole.
+// cover it; the others combine. 0 gives that list, whole, and a number below
+// zero every row of every endpoint.
 func (m *maker) requests(n int) []request {
 	single := m.singles()
-	if n == 0 {
+	switch {
+	case n == 0:
 		return single
+	case n < 0:
+		return m.everything()
 	}
 	m.rng.Shuffle(len(single), func(i, j int) { single[i], single[j] = single[j], single[i] })
 	out := make([]request, 0, n)
@@ -52,6 +56,19 @@ func (m *maker) requests(n int) []request {
 			out = append(out, m.routed())
 		default:
 			out = append(out, m.encoding())
+		}
+	}
+	return out
+}
+
+// everything asks for all rows, page by page, in both formats.
+func (m *maker) everything() []request {
+	var out []request
+	for _, e := range m.endpoints {
+		for _, format := range []string{"json", "csv"} {
+			for offset := 0; offset <= len(m.w.rows[e.Path]); offset += 10000 {
+				out = append(out, request{Method: "GET", Headers: map[string]string{identifierHeader: goodOne}, Path: fmt.Sprintf("%s?output_format=%s&offset=%d", e.Path, format, offset)})
+			}
 		}
 	}
 	return out
