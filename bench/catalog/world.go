@@ -167,6 +167,7 @@ func (w *world) inventUnits() {
 	for _, l := range w.deep {
 		share[l] = 0.15 + r.unit()*r.unit()
 		if l.plan {
+			share[l] = 0.5 + r.unit()
 			planned += share[l]
 		} else {
 			share[l] *= r.unit() * 2

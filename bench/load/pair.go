@@ -56,9 +56,15 @@ func (c *Comparison) Run() ([]Cell, error) {
 func (c *Comparison) query(q Query, encoding string, agreed Agreed) ([]Cell, error) {
 	q.Weight = 1
 	var servers []*Server
-	for _, s := range c.Servers {
-		if s.target(q, encoding) != "" {
+	for i, s := range c.Servers {
+		switch _, _, err := s.prepare([]Query{q}, encoding); {
+		case err == nil:
 			servers = append(servers, s)
+		case i == 0:
+			if c.Progress != nil {
+				c.Progress("%s (%s) left out: %v", q.Name, encoding, err)
+			}
+			return nil, nil
 		}
 	}
 	outcomes := make([][]*Outcome, len(servers))
