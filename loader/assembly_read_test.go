@@ -59,7 +59,7 @@ func TestCells(t *testing.T) {
 }
 
 func TestPeriods(t *testing.T) {
-	layout := "2006-01-02T15:04:05"
+	layout := "2006-01-02T15:04:05.999999"
 	for _, c := range readCases(t, "testdata/cells/periods.txt") {
 		given, want := c.cut(" -> ")
 		first, last, _ := strings.Cut(given, " .. ")

@@ -160,7 +160,13 @@ func (l *viewLoad) readAll(ctx context.Context) error {
 		})
 	}
 	wait.Wait()
-	return context.Cause(ctx)
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if len(l.report.Resources) == 0 {
+		return fmt.Errorf("views %s: no dump could be used, the first because %s", l.catalog.name, l.report.Refused[0].Why)
+	}
+	return nil
 }
 
 // readTable makes a table of a dump and writes it. A dump that is missing or refused is an empty table, and reported.
@@ -192,8 +198,10 @@ func (l *viewLoad) readTable(ctx context.Context, v *view) error {
 	switch v.table {
 	case "resource":
 		ids, times := columnData(data.Columns, "resource_catalog_id"), columnData(data.Columns, "api_updated_date")
-		for row := range data.Rows {
-			l.updated[textAt(ids, row)] = times.Ints[row]
+		for row, at := range times.Ints {
+			if at != snapshot.NullInt {
+				l.updated[textAt(ids, row)] = at
+			}
 		}
 	case "data_availability":
 		if err == nil && path != "" {

@@ -7,7 +7,9 @@ import (
 	"context"
 	"crypto/md5"
 	"encoding/csv"
+	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -207,6 +209,24 @@ func TestViewsOfAnyForm(t *testing.T) {
 	_, packed := buildViews(t, other)
 	if packed.Snapshot != plain.Snapshot || len(packed.Refused) > 0 {
 		t.Errorf("snapshot %s, refused %v; the plain dumps gave %s", packed.Snapshot, packed.Refused, plain.Snapshot)
+	}
+}
+
+// TestNoView: when no dump can be used there is nothing to publish, and the store stays as it is.
+func TestNoView(t *testing.T) {
+	store, err := snapshot.OpenStore(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fsys := fstest.MapFS{"location_view.csv": &fstest.MapFile{Data: []byte("id,code\n1,ABC\n")}}
+	if _, err = Build(context.Background(), Options{Catalog: fsys, CatalogName: "dumps", Store: store}); err == nil {
+		t.Fatal("a directory without a usable dump was published")
+	}
+	if !strings.Contains(err.Error(), "location_view.csv") || !strings.Contains(err.Error(), "name") {
+		t.Errorf("the error names neither dump nor column: %v", err)
+	}
+	if _, err := store.Channel(defaultChannel); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the channel exists: %v", err)
 	}
 }
 
