@@ -3,6 +3,7 @@ package index
 import (
 	"math"
 	"math/big"
+	"math/bits"
 	"strconv"
 
 	"hdqs/snapshot"
@@ -94,10 +95,10 @@ func compareInt(i int64, v *Value) int {
 // span is the packed numbers lo to lo+more, if any.
 type span struct {
 	lo, more uint64
-	any      bool
+	any      uint64 // 1 or 0
 }
 
-func (s *span) has(v uint64) bool { return s.any && v-s.lo <= s.more }
+func (s *span) has(v uint64) bool { return s.any != 0 && v-s.lo <= s.more }
 
 // spanOf finds the numbers from first to last that pass op, when compare tells their values' order against the filter's value. Values
 // ascend with the numbers.
@@ -109,22 +110,22 @@ func spanOf(op Op, first, last uint64, compare func(v uint64) int) span {
 	lo, hasLo := searchNumbers(first, last, func(v uint64) bool { return compare(v) >= 0 })
 	switch {
 	case op == Below && !hasLo:
-		return span{first, last - first, true}
+		return span{first, last - first, 1}
 	case op == Below && lo == first, !hasLo:
 		return span{}
 	case op == Below:
-		return span{first, lo - 1 - first, true}
+		return span{first, lo - 1 - first, 1}
 	case op != Equal:
-		return span{lo, last - lo, true}
+		return span{lo, last - lo, 1}
 	}
 	up, hasUp := searchNumbers(lo, last, func(v uint64) bool { return compare(v) > 0 })
 	switch {
 	case !hasUp:
-		return span{lo, last - lo, true}
+		return span{lo, last - lo, 1}
 	case up == lo:
 		return span{}
 	}
-	return span{lo, up - 1 - lo, true}
+	return span{lo, up - 1 - lo, 1}
 }
 
 // searchNumbers finds the first number for which f, which never turns false again, is true.
@@ -169,7 +170,9 @@ func newNumberTest(col *snapshot.Column, op Op, v *Value) *numberTest {
 		s := &t.spans[i]
 		switch {
 		case scale == snapshot.DecNull:
-			s.any = op == AtLeastOrNull
+			if op == AtLeastOrNull {
+				s.any = 1
+			}
 		case scale == snapshot.DecText && col.ExactTexts() > 0: // they ascend by value
 			*s = spanOf(op, 0, uint64(col.ExactTexts()-1), func(n uint64) int {
 				return b.compare(snapshot.Dec{Mantissa: int64(n), Scale: snapshot.DecText})
@@ -187,7 +190,7 @@ func newNumberTest(col *snapshot.Column, op Op, v *Value) *numberTest {
 // never says whether no number passes.
 func (t *numberTest) never() bool {
 	for i := range t.spans {
-		if t.spans[i].any {
+		if t.spans[i].any != 0 {
 			return false
 		}
 	}
@@ -205,14 +208,35 @@ func (t *numberTest) one(i uint32) bool { return t.passes(t.raw.Packed.At(i)) }
 // block sets bit i of out for each i below n for which the value at position from+i passes. out has whole words.
 func (t *numberTest) block(from uint32, n int, out []uint64) {
 	if t.mask == 0 && !t.null {
-		if s := t.spans[0]; s.any && t.raw.ScaleBits == 0 {
+		if s := t.spans[0]; s.any != 0 {
 			t.raw.Packed.Within(from, n, s.lo, s.more, out)
 		}
 		return
 	}
-	for i := range uint32(n) {
-		if t.one(from + i) {
-			out[i>>6] |= 1 << (i & 63)
+	var numbers [256]uint64
+	for done := 0; done < n; done += len(numbers) {
+		part := numbers[:min(len(numbers), n-done)]
+		t.raw.Packed.Unpack64(part, from+uint32(done))
+		for i := 0; i < len(part); i += 64 {
+			out[(done+i)>>6] |= t.word(part[i:min(i+64, len(part))])
 		}
 	}
+}
+
+// word has bit i when numbers[i], of at most 64, passes.
+func (t *numberTest) word(numbers []uint64) uint64 {
+	spans, mask, shift := t.spans, t.mask, t.raw.ScaleBits
+	var inside, zeros uint64
+	for i, n := range numbers {
+		s := &spans[n&mask]
+		_, outside := bits.Sub64(s.more, n>>(shift&63)-s.lo, 0)
+		inside |= (s.any &^ outside) << (i & 63)
+		if n == 0 {
+			zeros |= 1 << (i & 63)
+		}
+	}
+	if t.null {
+		inside |= zeros
+	}
+	return inside
 }

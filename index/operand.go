@@ -1,16 +1,23 @@
 package index
 
 import (
+	"slices"
+	"sync/atomic"
 	"unsafe"
 )
 
 // operand is a filter made ready: which codes or numbers pass, and once resolved which rows. It never changes once it is in the cache,
-// where one that got resolved takes the place of the one that was not.
+// where one that got resolved takes the place of the one that was not; only the note of what was spent on it does.
 type operand struct {
-	parts []part // or'ed; none of them passes nothing or everything
+	key   []byte
+	parts []part // or'ed, each of which some rows may pass; without any nothing passes
 	all   bool   // every row passes
 	set   *set   // the rows that pass, nil until resolved
 	cost  int    // about how many nanoseconds resolving takes
+
+	// spent is about how many nanoseconds went into testing single rows, or into a set that was not kept. Once it reaches cost, the set
+	// is worth having: so in the end no filter costs more than twice what it would by the better of the two ways.
+	spent atomic.Int64
 }
 
 // part is the share of an operand that one kind of code decides, or one column of numbers.
@@ -31,8 +38,8 @@ const (
 )
 
 // prepare works out which codes pass a filter that check has accepted.
-func (x *Index) prepare(f *Filter) *operand {
-	o := new(operand)
+func (x *Index) prepare(f *Filter, key []byte) *operand {
+	o := &operand{key: slices.Clone(key)}
 	for _, name := range f.Columns {
 		c := x.columns[name]
 		if c.space == nil {
@@ -78,7 +85,7 @@ func (o *operand) partOf(s *space) *part {
 
 // size is the memory held.
 func (o *operand) size() int {
-	n := int(unsafe.Sizeof(*o))
+	n := int(unsafe.Sizeof(*o)) + len(o.key)
 	for i := range o.parts {
 		p := &o.parts[i]
 		n += int(unsafe.Sizeof(*p)) + 8*len(p.codes)

@@ -59,7 +59,7 @@ func (x *Index) Select(q *Query, p *Page) error {
 		p.Total = known.total()
 		return nil
 	}
-	err := x.operands(w)
+	err := x.operands(w, known != nil)
 	if err == nil {
 		p.Total = x.walk(w, known, &out)
 	}
@@ -122,35 +122,39 @@ func (x *Index) appendKey(dst []byte, f *Filter) []byte {
 }
 
 // operands fills w.operands with what the filters need, resolved where that pays, smallest first; one that nothing passes stands alone.
-func (x *Index) operands(w *scratch) error {
+// known says that the totals are.
+func (x *Index) operands(w *scratch, known bool) error {
 	w.operands = w.operands[:0]
 	fewest := x.rows
 	for _, f := range w.filters {
 		key := w.keys[f.from:f.to]
-		o, seen := x.cache.get(key).(*operand)
-		if o == nil {
-			o = x.prepare(f.filter)
+		o, found := x.cache.get(key).(*operand)
+		if !found {
+			o = x.prepare(f.filter, key)
+			if o.all || o.cost >= cheapCost {
+				x.cache.put(key, o, o.size())
+			}
 		}
-		switch {
-		case o.set != nil || seen && o.all:
-		case !o.all && (seen || o.cost < cheapCost):
+		if o.set == nil && !o.all && o.cost < cheapCost {
 			var err error
-			if o, err = x.resolved(w, o, key, true); err != nil {
+			if o, err = x.resolved(w, o); err != nil {
 				return err
 			}
-		default:
-			x.cache.put(key, o, o.size())
 		}
 		switch {
-		case len(o.parts) == 0 || o.set != nil && o.set.rows == 0:
-			w.operands = append(w.operands[:0], o)
-			return nil
 		case o.all:
 			continue
-		case o.set != nil:
+		case o.set == nil:
+		case o.set.rows == 0:
+			w.operands = append(w.operands[:0], o)
+			return nil
+		default:
 			fewest = min(fewest, o.set.rows)
 		}
 		w.operands = append(w.operands, o)
+	}
+	if known { // only a page is wanted, which rarely takes more than two chunks
+		fewest = min(fewest, 2*chunkRows)
 	}
 	return x.resolveRest(w, fewest)
 }
@@ -158,29 +162,19 @@ func (x *Index) operands(w *scratch) error {
 // cheapCost is what resolving may cost without a second thought, in nanoseconds: about what else a query takes.
 const cheapCost = 10_000
 
-// resolved is an operand with its rows. With keep it goes into the cache in place of the other.
-func (x *Index) resolved(w *scratch, o *operand, key []byte, keep bool) (*operand, error) {
-	rows, err := o.resolve(x, w)
-	if err != nil {
-		return nil, err
-	}
-	done := *o
-	done.set = rows
-	if keep {
-		x.cache.put(key, &done, done.size())
-	}
-	return &done, nil
-}
-
-// resolveRest resolves the operands that are left where that costs less than testing the rows that pass all others, the cheapest first,
-// and sorts. They are new, and what is large is not kept in the cache before it is asked for again.
+// resolveRest resolves the operands that are left where testing the rows that pass all others would cost more, what was spent so far
+// included, the cheapest first, and sorts all.
 func (x *Index) resolveRest(w *scratch, fewest int) error {
 	sort.Sort((*byCost)(w))
 	for i, o := range w.operands {
-		if o.set != nil || o.cost >= fewest*candidateFactor {
+		if o.set != nil {
 			continue
 		}
-		done, err := x.resolved(w, o, nil, false)
+		if work := fewest * candidateFactor; o.cost > work+int(o.spent.Load()) {
+			o.spent.Add(int64(work))
+			continue
+		}
+		done, err := x.resolved(w, o)
 		if err != nil {
 			return err
 		}
@@ -190,6 +184,24 @@ func (x *Index) resolveRest(w *scratch, fewest int) error {
 	sort.Sort((*byCost)(w))
 	return nil
 }
+
+// resolved is an operand with its rows. It goes into the cache in place of the other, unless it is large and nobody has asked for it before.
+func (x *Index) resolved(w *scratch, o *operand) (*operand, error) {
+	rows, err := o.resolve(x, w)
+	if err != nil {
+		return nil, err
+	}
+	done := &operand{key: o.key, parts: o.parts, all: o.all, set: rows, cost: o.cost}
+	if size := done.size(); o.spent.Load() > 0 || size <= x.cache.limit/largeShare {
+		x.cache.put(o.key, done, size)
+	} else {
+		o.spent.Store(int64(o.cost))
+	}
+	return done, nil
+}
+
+// largeShare is the share of the cache from which on a set is large.
+const largeShare = 64
 
 // byCost orders operands: resolved ones by rows, then the others by what resolving them costs.
 type byCost scratch

@@ -26,6 +26,26 @@ func (c *Column) Numbers() Numbers {
 	return n
 }
 
+// Unpack64 is Unpack for numbers of any width.
+func (p Packed) Unpack64(dst []uint64, from uint32) {
+	if p.width == 0 {
+		clear(dst)
+		return
+	}
+	width, mask := p.width, p.mask
+	bit := uint64(from) * width
+	for len(dst) >= 2 && width <= 28 {
+		word := binary.LittleEndian.Uint64(p.data[bit>>3:]) >> (bit & 7)
+		dst[0], dst[1] = word&mask, word>>(width&63)&mask
+		dst = dst[2:]
+		bit += 2 * width
+	}
+	for i := range dst {
+		dst[i] = binary.LittleEndian.Uint64(p.data[bit>>3:]) >> (bit & 7) & mask
+		bit += width
+	}
+}
+
 // Within sets bit i of out for each i below n where the number at position from+i is lo to lo+more. It leaves other bits as they are; out has
 // room for n bits.
 func (p Packed) Within(from uint32, n int, lo, more uint64, out []uint64) {
@@ -84,16 +104,54 @@ func (p Packed) Within(from uint32, n int, lo, more uint64, out []uint64) {
 // In sets bit i of out for each i below n where bit p.At(from+i) of set is one. It leaves other bits as they are; out has room for n bits,
 // set for every number there is.
 func (p Packed) In(from uint32, n int, set, out []uint64) {
-	var codes [256]uint32
-	for at := 0; at < n; at += len(codes) {
-		part := codes[:min(len(codes), n-at)]
-		p.Unpack(part, from+uint32(at))
-		for i := 0; i < len(part); i += 64 {
-			var word uint64
-			for k, code := range part[i:min(i+64, len(part))] {
-				word |= set[code>>6] >> (code & 63) & 1 << (k & 63)
+	if p.width > 32 || p.width == 0 {
+		for i := range uint32(n) {
+			if v := p.At(from + i); set[v>>6]>>(v&63)&1 != 0 {
+				out[i>>6] |= 1 << (i & 63)
 			}
-			out[(at+i)>>6] |= word
 		}
+		return
+	}
+	each := uint64(4)
+	switch {
+	case p.width > 28:
+		each = 1
+	case p.width > 14:
+		each = 2
+	}
+	bit, step := uint64(from)*p.width, each*p.width
+	width, mask := p.width&63, uint32(p.mask)
+	for at := 0; at < n; at += 64 {
+		var inside uint64
+		count := min(64, n-at)
+		i := 0
+		for ; i+int(each) <= count; i += int(each) {
+			word := binary.LittleEndian.Uint64(p.data[bit>>3:]) >> (bit & 7)
+			bit += step
+			v := uint32(word) & mask
+			inside |= set[v>>6] >> (v & 63) & 1 << (i & 63)
+			if each == 1 {
+				continue
+			}
+			word >>= width
+			v = uint32(word) & mask
+			inside |= set[v>>6] >> (v & 63) & 1 << (i & 63) << 1
+			if each == 2 {
+				continue
+			}
+			word >>= width
+			v = uint32(word) & mask
+			inside |= set[v>>6] >> (v & 63) & 1 << (i & 63) << 2
+			word >>= width
+			v = uint32(word) & mask
+			inside |= set[v>>6] >> (v & 63) & 1 << (i & 63) << 3
+		}
+		for ; i < count; i++ {
+			word := binary.LittleEndian.Uint64(p.data[bit>>3:]) >> (bit & 7)
+			bit += p.width
+			v := uint32(word) & mask
+			inside |= set[v>>6] >> (v & 63) & 1 << (i & 63)
+		}
+		out[at>>6] |= inside
 	}
 }

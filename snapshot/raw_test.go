@@ -12,7 +12,7 @@ func TestPackedScans(t *testing.T) {
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 1))
 	for round := range 2000 {
-		n, width := 1+r.IntN(700), r.IntN(41)
+		n, width := 1+r.IntN(700), r.IntN(58)
 		pack := newPacker(n, width)
 		numbers := make([]uint64, n)
 		for i := range numbers {
@@ -27,6 +27,10 @@ func TestPackedScans(t *testing.T) {
 			lo = r.Uint64N(2 << width)
 		}
 		more := []uint64{0, 1, r.Uint64N(1 << width), 1<<width - 1, 1<<64 - 1 - lo}[r.IntN(5)]
+		unpacked := make([]uint64, count)
+		if p.Unpack64(unpacked, uint32(from)); !slices.Equal(unpacked, numbers[from:from+count]) {
+			t.Fatalf("seed %d round %d: width %d unpacked from %d: %v, want %v", seed, round, width, from, unpacked, numbers[from:from+count])
+		}
 		set := make([]uint64, 1+1<<min(width, 16)/64)
 		for i := range set {
 			set[i] = r.Uint64() & r.Uint64()
