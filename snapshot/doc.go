@@ -10,7 +10,8 @@
 // the bytes of bitmaps) are views into its mapping: they cost no memory and no copy, and they are gone with Close. Using one afterwards
 // is a fault of the program, as reading unmapped memory ends it; so whoever swaps snapshots closes the old one when its last reader is done.
 // Snapshots opened one after the other share the segments of tables that have not changed (Store.OpenAfter); each is closed on its own.
-// Files are replaced by renaming, never written in place, so a mapping keeps the content it was opened with.
+// Files are replaced by renaming, never written in place, so a mapping keeps the content it was opened with; a program that cuts a mapped
+// file short ends those that read it.
 //
 // # Memory
 //

@@ -104,6 +104,8 @@ func (s *Store) PutManifest(m *Manifest) error {
 		return nil
 	case err == nil:
 		return fmt.Errorf("manifest %s with other content: %w", m.ID, fs.ErrExist)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
 	}
 	return writeFile(path, data)
 }
@@ -246,6 +248,30 @@ func (s *Store) OpenAfter(id string, earlier *Snapshot) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	return s.openManifest(m, earlier)
+}
+
+// OpenPointer is OpenAfter for what a channel shows, whose manifest must be the very one that was published.
+func (s *Store) OpenPointer(p Pointer, earlier *Snapshot) (*Snapshot, error) {
+	m, err := s.published(p)
+	if err != nil {
+		return nil, err
+	}
+	return s.openManifest(m, earlier)
+}
+
+func (s *Store) published(p Pointer) (*Manifest, error) {
+	m, hash, err := s.manifest(p.ID)
+	if err != nil {
+		return nil, err
+	}
+	if hash != p.SHA256 {
+		return nil, corruptf("manifest %s has the SHA-256 %s, published was %s", p.ID, hash, p.SHA256)
+	}
+	return m, nil
+}
+
+func (s *Store) openManifest(m *Manifest, earlier *Snapshot) (*Snapshot, error) {
 	shared := map[string]*Segment{}
 	if earlier != nil {
 		for _, ref := range earlier.Manifest.Tables {
@@ -274,7 +300,7 @@ func (s *Store) OpenAfter(id string, earlier *Snapshot) (*Snapshot, error) {
 		}
 	}
 	if err := errors.Join(errs...); err != nil {
-		return nil, errors.Join(fmt.Errorf("snapshot %s: %w", id, err), snap.Close())
+		return nil, errors.Join(fmt.Errorf("snapshot %s: %w", m.ID, err), snap.Close())
 	}
 	return snap, nil
 }

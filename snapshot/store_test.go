@@ -137,6 +137,38 @@ func TestStoreKeepsWhatItHas(t *testing.T) {
 	}
 }
 
+// TestStoreOpensWhatWasPublished: a manifest that was changed behind a channel's back is not served, though it may be right in itself.
+func TestStoreOpensWhatWasPublished(t *testing.T) {
+	s := newStore(t)
+	putSnapshot(t, s, "s1", smallTable("n", 1))
+	if err := s.Publish("current", "s1", noon); err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.Channel("current")
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap, err := s.OpenPointer(p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer snap.Close()
+	path := filepath.Join(s.dir, manifestsDir, "s1.json")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(data), "catalog.example", "cata1og.example", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.OpenPointer(p, snap); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("opening a changed manifest: %v", err)
+	}
+	if err := s.Verify("s1"); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("verifying a changed manifest: %v", err)
+	}
+}
+
 // TestStoreHealsASegment: a file damaged in place is replaced by the next write of its table.
 func TestStoreHealsASegment(t *testing.T) {
 	s := newStore(t)
@@ -264,6 +296,19 @@ func TestLeftoversSpareWriters(t *testing.T) {
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
 		t.Errorf("%v, %v", entries, err)
 	}
+}
+
+// TestSegmentShared: goroutines that read one segment do not disturb each other (under the race detector).
+func TestSegmentShared(t *testing.T) {
+	s, err := ReadSegment(fileOf(t, goldenTable()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() { touch(s) })
+	}
+	wg.Wait()
 }
 
 func TestStoreNames(t *testing.T) {

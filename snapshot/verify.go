@@ -5,13 +5,27 @@ import (
 	"fmt"
 )
 
-// Verify reads every file of a snapshot from the disk again: its hash, and everything that Segment.Verify checks. All faults are in the error.
+// Verify reads every file of a snapshot from the disk again: the hashes of segments, that of the manifest if a channel shows it, and everything that
+// Segment.Verify checks. All faults are in the error.
 func (s *Store) Verify(id string) error {
 	m, err := s.Manifest(id)
 	if err != nil {
 		return err
 	}
+	names, err := s.Channels()
+	if err != nil {
+		return err
+	}
 	var errs []error
+	for _, name := range names {
+		p, err := s.Channel(name)
+		if err == nil && p.ID == id {
+			_, err = s.published(p)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("channel %s: %w", name, err))
+		}
+	}
 	for _, ref := range m.Tables {
 		errs = append(errs, s.verifyRef(ref))
 	}
