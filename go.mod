@@ -9,8 +9,10 @@ require (
 	github.com/RoaringBitmap/roaring/v2 v2.30.0 // oracle of the tests of posting bitmaps
 	github.com/fasthttp/router v1.5.4 // routes of the public and the admin listener
 	github.com/klauspost/compress v1.20.3 // gzip and zstd, several times the speed of the standard library
+	github.com/minio/minio-go/v7 v7.4.1 // catalogs and stores in S3-compatible buckets
 	github.com/schollz/progressbar/v3 v3.19.1 // the progress bar of a load on a terminal
 	github.com/spf13/cobra v1.10.2 // commands, flags, completion
+	github.com/spf13/pflag v1.0.10 // the flag sets behind cobra, which every flag's environment variable is read into
 	github.com/valyala/fasthttp v1.77.0 // HTTP server without allocations per request
 	golang.org/x/sys v0.49.0 // mmap
 )
@@ -37,14 +39,12 @@ require (
 	github.com/klauspost/crc32 v1.3.0 // indirect
 	github.com/minio/crc64nvme v1.1.1 // indirect
 	github.com/minio/md5-simd v1.1.2 // indirect
-	github.com/minio/minio-go/v7 v7.4.1 // indirect
 	github.com/mitchellh/colorstring v0.0.0-20190213212951-d06e56a500db // indirect
 	github.com/mschoch/smat v0.2.0 // indirect
 	github.com/philhofer/fwd v1.2.0 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/rs/xid v1.6.0 // indirect
 	github.com/savsgio/gotils v0.0.0-20240704082632-aef3928b8a38 // indirect
-	github.com/spf13/pflag v1.0.10 // indirect
 	github.com/tinylib/msgp v1.6.4 // indirect
 	github.com/valyala/bytebufferpool v1.0.0 // indirect
 	github.com/zeebo/xxh3 v1.1.0 // indirect
