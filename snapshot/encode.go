@@ -218,7 +218,7 @@ func encodeInts(p *part, c *ColumnData) error {
 		span++
 	}
 	limit := codedLimit(len(c.Ints), widthOf(span), 8)
-	if c.Index || c.Kind != Int || null && span == 0 {
+	if c.Index || c.Kind != Int {
 		limit = len(c.Ints)
 	}
 	codes, found, ok := distinct(c.Ints, func(v int64) bool { return v == NullInt }, limit)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -29,6 +30,80 @@ func TestSegmentRoundTrip(t *testing.T) {
 		}
 		if err := compareTable(s, table); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
+		}
+	}
+}
+
+// TestExtremes: numbers at both ends of 64 bits, too many for a dictionary that would be taken for its own sake, with and without nulls.
+func TestExtremes(t *testing.T) {
+	const rows = 2 * fewValues
+	r := rand.New(rand.NewPCG(1, 30))
+	for _, nulls := range []bool{false, true} {
+		for _, spread := range []int{1, 2, 6, 7, 8, 40} {
+			ints, decs := make([]int64, rows), make([]Dec, rows)
+			for i := range ints {
+				ints[i] = int64(r.Uint64()) >> spread
+				decs[i] = Dec{Mantissa: ints[i]/10*10 + 1, Scale: uint8(r.IntN(MaxScale + 1))}
+			}
+			ints[5], ints[6] = math.MaxInt64, math.MinInt64+1
+			if spread == 1 {
+				decs[5], decs[6] = Dec{Mantissa: math.MaxInt64, Scale: 18}, Dec{Mantissa: -math.MaxInt64}
+			}
+			if nulls {
+				ints[7], decs[7] = NullInt, Dec{Scale: DecNull}
+			}
+			table := &TableData{Name: "extremes", Rows: rows, Columns: []ColumnData{
+				{Name: "ints", Kind: Int, Ints: ints}, {Name: "decs", Kind: Decimal, Decimals: decs},
+			}}
+			s, err := ReadSegment(fileOf(t, table))
+			if err != nil {
+				t.Fatalf("spread %d, nulls %v: %v", spread, nulls, err)
+			}
+			if err := compareTable(s, table); err != nil {
+				t.Errorf("spread %d, nulls %v: %v", spread, nulls, err)
+			}
+			if err := s.Verify(); err != nil {
+				t.Error(err)
+			}
+			if c, _ := s.Column("decs"); c.Coded() != (spread < 6) {
+				t.Errorf("spread %d, nulls %v: decimals coded %v", spread, nulls, c.Coded())
+			}
+		}
+	}
+}
+
+// TestEmptyAndConstant: tables of no rows, and columns that take no bits.
+func TestEmptyAndConstant(t *testing.T) {
+	for _, rows := range []int{0, 1, 1 << 17} {
+		nulls, same := make([]uint32, rows), make([]int64, rows)
+		for i := range nulls {
+			nulls[i] = NullCode
+		}
+		zeros := make([]uint32, rows)
+		table := &TableData{
+			Name: "constant", Rows: rows,
+			Groups: []GroupData{{Name: "g", Codes: zeros, Tuples: 3, Columns: []ColumnData{
+				{Name: "a", Kind: Text, Codes: []uint32{1, 1, 0}, Values: []string{"x", "y"}},
+			}}},
+			Columns: []ColumnData{
+				{Name: "nulls", Kind: Text, Index: true, Codes: nulls},
+				{Name: "declared", Kind: Enum, Index: true, Codes: zeros, Values: []string{"one", "two"}},
+				{Name: "same", Kind: Int, Index: true, Ints: same},
+				{Name: "zero", Kind: Decimal, Decimals: make([]Dec, rows)},
+			},
+		}
+		s, err := ReadSegment(fileOf(t, table))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := compareTable(s, table); err != nil {
+			t.Errorf("%d rows: %v", rows, err)
+		}
+		if err := s.Verify(); err != nil {
+			t.Error(err)
+		}
+		if c, _ := s.Column("declared"); c.Cardinality() != 2 {
+			t.Errorf("%d rows: an enum of 2 has %d values", rows, c.Cardinality())
 		}
 	}
 }
