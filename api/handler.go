@@ -168,13 +168,20 @@ func (s *Server) answerList(ctx *fasthttp.RequestCtx, p *plan) {
 		return
 	}
 	defer served.release(s.log)
+	h := &ctx.Response.Header
+	h.Set("Vary", "Accept-Encoding")
+	accept := acceptEncoding(ctx)
+	coding, ok := encode.Negotiate(accept)
+	if !ok {
+		answerError(ctx, errNotAcceptable)
+		return
+	}
 	list := served.bound.lists[p.endpoint.Path]
 	if err := list.find(sc); err != nil {
 		s.logFault(p.endpoint.Path, err)
 		answerError(ctx, err)
 		return
 	}
-	h := &ctx.Response.Header
 	h.Set(headerTotal, strconv.Itoa(sc.page.Total))
 	if sc.request.csv {
 		h.SetContentType(csvType)
@@ -183,7 +190,14 @@ func (s *Server) answerList(ctx *fasthttp.RequestCtx, p *plan) {
 	} else {
 		h.SetContentType(jsonType)
 	}
-	list.send(ctx, sc)
+	// The body goes straight into the response's buffer unless it must be seen before it is compressed.
+	buffer := ctx.Response.SwapBody(nil)[:0]
+	if coding == encode.Identity {
+		ctx.Response.SwapBody(list.append(buffer, sc))
+		return
+	}
+	sc.body = list.append(sc.body[:0], sc)
+	ctx.Response.SwapBody(encoded(h, buffer, sc.body, coding, encode.RefusesIdentity(accept)))
 }
 
 // find fills the page.
@@ -206,24 +220,6 @@ func (l *boundList) append(dst []byte, sc *scratch) []byte {
 		return l.renderer.AppendCSV(dst, sc.page.Ranges)
 	}
 	return l.renderer.AppendJSON(dst, sc.page.Ranges)
-}
-
-// send writes the page to the response, straight into its buffer when it is sent as it is.
-func (l *boundList) send(ctx *fasthttp.RequestCtx, sc *scratch) {
-	accept := acceptEncoding(ctx)
-	ctx.Response.Header.Set("Vary", "Accept-Encoding")
-	coding, ok := encode.Negotiate(accept)
-	if !ok {
-		answerError(ctx, errNotAcceptable)
-		return
-	}
-	buffer := ctx.Response.SwapBody(nil)[:0]
-	if coding == encode.Identity {
-		ctx.Response.SwapBody(l.append(buffer, sc))
-		return
-	}
-	sc.body = l.append(sc.body[:0], sc)
-	ctx.Response.SwapBody(encoded(&ctx.Response.Header, buffer, sc.body, coding, encode.RefusesIdentity(accept)))
 }
 
 // acceptEncoding is the field's values joined by commas.

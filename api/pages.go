@@ -148,39 +148,43 @@ func docsPage() ([]byte, error) {
 
 // fixedBody is a body that does not change while the server runs, in each coding.
 type fixedBody struct {
-	plain, gzip, zstd []byte
-	contentType       string
-	policy            string
+	bodies      map[encode.Coding][]byte
+	contentType string
+	policy      string
 }
 
 func newFixed(contentType, policy string, body []byte) fixedBody {
 	return fixedBody{
-		plain: body, gzip: encode.AppendGzip(nil, body), zstd: encode.AppendZstd(nil, body), contentType: contentType, policy: policy,
+		bodies: map[encode.Coding][]byte{
+			encode.Identity: body, encode.Gzip: encode.AppendGzip(nil, body), encode.Zstd: encode.AppendZstd(nil, body),
+		},
+		contentType: contentType, policy: policy,
 	}
 }
 
 // answer sends the body in the coding that the client likes best.
 func (f *fixedBody) answer(ctx *fasthttp.RequestCtx) {
-	h := &ctx.Response.Header
-	h.Set("Vary", "Accept-Encoding")
-	coding, ok := encode.Negotiate(acceptEncoding(ctx))
+	coding, ok := startPage(ctx, f.contentType, f.policy)
 	if !ok {
-		answerError(ctx, errNotAcceptable)
 		return
 	}
-	h.SetContentType(f.contentType)
-	h.Set("Content-Security-Policy", f.policy)
-	body := f.plain
-	switch coding {
-	case encode.Gzip:
-		body = f.gzip
-	case encode.Zstd:
-		body = f.zstd
-	}
 	if coding != encode.Identity {
-		h.Set("Content-Encoding", coding.String())
+		ctx.Response.Header.Set("Content-Encoding", coding.String())
 	}
-	ctx.Response.SetBodyRaw(body)
+	ctx.Response.SetBodyRaw(f.bodies[coding])
+}
+
+// startPage writes the header of a page and chooses its coding; ok is false when there is none, and the answer is complete.
+func startPage(ctx *fasthttp.RequestCtx, contentType, policy string) (coding encode.Coding, ok bool) {
+	h := &ctx.Response.Header
+	h.Set("Vary", "Accept-Encoding")
+	if coding, ok = encode.Negotiate(acceptEncoding(ctx)); !ok {
+		answerError(ctx, errNotAcceptable)
+		return coding, false
+	}
+	h.SetContentType(contentType)
+	h.Set("Content-Security-Policy", policy)
+	return coding, true
 }
 
 // addPages registers the routes that no table stands behind. What they send is made from our own embedded files and endpoint table, so a
@@ -221,6 +225,7 @@ func (s *Server) answerLanding(ctx *fasthttp.RequestCtx) {
 		answerError(ctx, err)
 		return
 	}
-	fixed := newFixed(htmlType, pagePolicy, page.Bytes())
-	fixed.answer(ctx)
+	if coding, ok := startPage(ctx, htmlType, pagePolicy); ok {
+		ctx.SetBody(encoded(&ctx.Response.Header, nil, page.Bytes(), coding, true))
+	}
 }

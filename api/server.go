@@ -47,8 +47,8 @@ const (
 	idleTimeout  = 75 * time.Second
 	connections  = 65536
 
-	// headerRoom is what the read buffer has for header fields beside the longest URI.
-	headerRoom = 16 << 10
+	// readBuffer holds the longest URI and 16 KiB of header fields.
+	readBuffer = maxURI + 16<<10
 	maxBody    = 1 << 10
 )
 
@@ -101,7 +101,7 @@ func (s *Server) listener(handler fasthttp.RequestHandler) *fasthttp.Server {
 		CloseOnShutdown:              true,
 		LazyRequestTime:              true,
 		ReduceMemoryUsage:            o.SmallIdle,
-		ReadBufferSize:               maxURI + headerRoom,
+		ReadBufferSize:               readBuffer,
 		MaxRequestBodySize:           maxBody,
 		Concurrency:                  orInt(o.Connections, connections),
 		ReadTimeout:                  orTime(o.ReadTimeout, readTimeout),
@@ -189,7 +189,7 @@ func (v *served) release(log *slog.Logger) {
 }
 
 // Serve answers public requests of a listener until Shutdown.
-func (s *Server) Serve(l net.Listener) error { return s.public.Serve(l) }
+func (s *Server) Serve(l net.Listener) error { return s.public.Serve(lineListener{l}) }
 
 // ServeAdmin answers /healthz and /readyz on a second listener, which should not be public.
 func (s *Server) ServeAdmin(l net.Listener) error { return s.admin.Serve(l) }
@@ -213,8 +213,9 @@ func answerUnread(ctx *fasthttp.RequestCtx, err error) {
 	var small *fasthttp.ErrSmallBuffer
 	var network net.Error
 	switch {
+	case errors.As(err, &small) && inFirstLine(ctx.Conn()):
+		answerFault(ctx, fasthttp.StatusRequestURITooLong, bodyURITooLong)
 	case errors.As(err, &small):
-		// A URI that alone fills the buffer looks like this too; which it was cannot be told any more.
 		answerFault(ctx, fasthttp.StatusRequestHeaderFieldsTooLarge, bodyHeadersTooLarge)
 	case errors.Is(err, fasthttp.ErrBodyTooLarge):
 		answerFault(ctx, fasthttp.StatusRequestEntityTooLarge, bodyTooLarge)

@@ -82,9 +82,11 @@ func TestLongestRequest(t *testing.T) {
 			t.Errorf("%s: %d %.300s", endpoints[i].Path, got.Status, got.Body)
 		}
 	}
-	long := listTarget + "&x=" + strings.Repeat("y", maxURI)
-	if got := ask(t, address, "GET", long, nil); got.Status != 414 || string(got.Body) != bodyURITooLong {
-		t.Errorf("long URI: %d %.100s", got.Status, got.Body)
+	for _, length := range []int{maxURI, readBuffer - 20, readBuffer, 200 << 10} {
+		long := listTarget + "&x=" + strings.Repeat("y", length)
+		if got := ask(t, address, "GET", long, nil); got.Status != 414 || string(got.Body) != bodyURITooLong {
+			t.Errorf("URI of %d bytes: %d %.100s", len(long), got.Status, got.Body)
+		}
 	}
 	if got := ask(t, address, "GET", listTarget, []HeaderField{{"X", strings.Repeat("y", 70<<10)}}); got.Status != 431 || string(got.Body) != bodyHeadersTooLarge {
 		t.Errorf("long header: %d %.100s", got.Status, got.Body)
