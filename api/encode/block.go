@@ -19,19 +19,24 @@ const (
 // sequence is some literals and then a match: length bytes from distance bytes back. A length above maxMatch is written as several
 // matches; the last sequence of a block may have none.
 type sequence struct {
-	literals uint32
+	literals uint16
 	length   uint16
 	distance uint16 // less 1
+	symbol   uint8  // of the distance, and how many extra bits it has
+	extra    uint8
 }
+
+// maxLiterals is the most that a sequence has in front of its match.
+const maxLiterals = 1<<16 - 1
 
 // block gathers sequences and writes them as one DEFLATE block with a code of its own.
 type block struct {
 	literals  []byte
 	sequences []sequence
-	pending   uint32 // literals since the last sequence
+	pending   int // literals since the last sequence
 
-	litLen  [litLenCodes]uint32
-	dist    [distCodes]uint32
+	litLen  [512]uint32 // litLenCodes of them, the others for cheap indexing
+	dist    [32]uint32
 	huffman huffman
 	table   codeTable
 	header  blockHeader
@@ -42,7 +47,7 @@ type codeTable struct {
 	litLenLengths [litLenCodes]uint8
 	distLengths   [distCodes]uint8
 	litLen        [litLenCodes]code
-	dist          [distCodes]code
+	dist          [32]code           // distCodes of them
 	length        [maxMatch + 1]code // of each match length, with its extra bits
 }
 
@@ -78,28 +83,43 @@ func (b *block) literal(text []byte) {
 	for _, c := range text {
 		b.litLen[c]++
 	}
-	b.pending += uint32(len(text))
+	b.pending += len(text)
+}
+
+// settle makes sequences of the literals that one sequence cannot have.
+func (b *block) settle() {
+	for b.pending > maxLiterals {
+		b.sequences = append(b.sequences, sequence{literals: maxLiterals})
+		b.pending -= maxLiterals
+	}
 }
 
 // match adds a match of any length from minMatch up.
 func (b *block) match(length, distance int) {
+	if b.pending > maxLiterals {
+		b.settle()
+	}
+	d := uint32(distance - 1)
+	symbol, extra := distSymbol(d)
 	for length > 0 {
-		n := min(length, 1<<16-1)
+		n := min(length, maxLength)
 		if rest := length - n; rest > 0 && rest < minMatch {
 			n -= minMatch
 		}
 		length -= n
-		b.sequences = append(b.sequences, sequence{b.pending, uint16(n), uint16(distance - 1)})
+		b.sequences = append(b.sequences, sequence{uint16(b.pending), uint16(n), uint16(d), uint8(symbol), uint8(extra)})
 		b.pending = 0
-		symbol, _ := distSymbol(uint32(distance - 1))
 		for n > 0 {
 			part := firstMatch(n)
 			n -= part
-			b.litLen[lengthSymbol[part]]++
-			b.dist[symbol]++
+			b.litLen[lengthSymbol[part]&511]++
+			b.dist[symbol&31]++
 		}
 	}
 }
+
+// maxLength is the longest match of a sequence.
+const maxLength = 1<<16 - 1
 
 // firstMatch is the first of the matches that a length is written as: maxMatch while it is above, but so that none is too short.
 func firstMatch(length int) int {
@@ -117,13 +137,14 @@ func (b *block) empty() bool { return len(b.sequences) == 0 && len(b.literals) =
 
 // flush writes what was added as one block and forgets it.
 func (b *block) flush(w *bitWriter, final bool) {
+	b.settle()
 	if b.pending > 0 {
-		b.sequences = append(b.sequences, sequence{literals: b.pending})
+		b.sequences = append(b.sequences, sequence{literals: uint16(b.pending)})
 		b.pending = 0
 	}
 	b.litLen[endOfBlock] = 1
-	b.twoOf(b.litLen[:])
-	b.twoOf(b.dist[:])
+	b.twoOf(b.litLen[:litLenCodes])
+	b.twoOf(b.dist[:distCodes])
 	b.build()
 	b.header.build(&b.huffman, &b.table)
 	w.reserve(b.size())
@@ -159,10 +180,10 @@ func (b *block) twoOf(counts []uint32) {
 
 func (b *block) build() {
 	t := &b.table
-	b.huffman.lengths(t.litLenLengths[:], b.litLen[:], maxCodeLen)
-	b.huffman.lengths(t.distLengths[:], b.dist[:], maxCodeLen)
+	b.huffman.lengths(t.litLenLengths[:], b.litLen[:litLenCodes], maxCodeLen)
+	b.huffman.lengths(t.distLengths[:], b.dist[:distCodes], maxCodeLen)
 	canonical(t.litLen[:], t.litLenLengths[:])
-	canonical(t.dist[:], t.distLengths[:])
+	canonical(t.dist[:distCodes], t.distLengths[:])
 	first := uint32(minMatch)
 	for n := minMatch; n <= maxMatch; n++ {
 		s := lengthSymbol[n]
@@ -177,13 +198,13 @@ func (b *block) build() {
 // size is how many bits the block takes.
 func (b *block) size() uint {
 	n := uint(3) + b.header.size
-	for s, count := range b.litLen {
+	for s, count := range b.litLen[:litLenCodes] {
 		n += uint(count) * uint(b.table.litLenLengths[s])
 		if s >= 265 && s < 285 {
 			n += uint(count) * uint((s-261)/4)
 		}
 	}
-	for s, count := range b.dist {
+	for s, count := range b.dist[:distCodes] {
 		n += uint(count) * uint(b.table.distLengths[s])
 		if s >= 4 {
 			n += uint(count) * uint(s/2-1)
@@ -225,10 +246,9 @@ func (b *block) writeSequences(w *bitWriter) {
 		acc >>= held &^ 7 & 63
 		held &= 7
 		length := int(s.length)
-		symbol, extra := distSymbol(uint32(s.distance))
-		c := t.dist[symbol]
-		dist := c.bits() | uint64(uint32(s.distance)&(1<<extra-1))<<c.len()
-		distLen := c.len() + uint(extra)
+		c := t.dist[s.symbol&31]
+		dist := c.bits() | uint64(uint32(s.distance)&(1<<(s.extra&15)-1))<<c.len()
+		distLen := c.len() + uint(s.extra)
 		for length > 0 {
 			n := firstMatch(length)
 			length -= n

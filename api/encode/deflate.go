@@ -42,6 +42,10 @@ const (
 
 	// shortMatch is the shortest match worth its distance.
 	shortMatch = 5
+
+	// longFragment is the length above which a fragment is not compared with what the match in hand would go on with: the match of its own is
+	// hardly shorter for it.
+	longFragment = 40
 )
 
 func newDeflater(rows Rows) *deflater {
@@ -155,7 +159,9 @@ func (d *deflater) settle(end int) {
 // can cover the rest.
 func (d *deflater) refer(at, end, back int) {
 	n := 0
-	if d.length > 0 {
+	if d.length > 0 && end-at > longFragment {
+		d.settle(at)
+	} else if d.length > 0 {
 		n = samePrefix(d.text[at:end], d.text[at-d.distance:])
 		d.length += n
 		if end-at-n < shortMatch {
@@ -194,27 +200,61 @@ func (d *deflater) newFragment(rows Rows, at, end, s int, fragment uint32) {
 	}
 	cuts, oldCuts := rows.Cuts(s, fragment), rows.Cuts(s, old.fragment)
 	oldAt := at - int(back)
-	for f := range cuts {
-		from, to := at+int(cuts[f]), end
-		oldFrom, oldTo := oldAt+int(oldCuts[f]), oldAt+int(old.length)
-		if f+1 < len(cuts) {
-			to, oldTo = at+int(cuts[f+1]), oldAt+int(oldCuts[f+1])
+	for f := 0; f < len(cuts); {
+		from, oldFrom := at+int(cuts[f]), oldAt+int(oldCuts[f])
+		to, oldTo := from, oldFrom
+		// Fields of equal lengths are compared in one stretch.
+		for f < len(cuts) && to-from == oldTo-oldFrom {
+			f++
+			if f < len(cuts) {
+				to, oldTo = at+int(cuts[f]), oldAt+int(oldCuts[f])
+			} else {
+				to, oldTo = end, oldAt+int(old.length)
+			}
 		}
-		n := samePrefix(d.text[from:to], d.text[oldFrom:oldTo])
+		d.compare(from, to, from-oldFrom, min(to-from, oldTo-oldFrom))
+	}
+}
+
+// compare encodes text[from:to], of which the first n bytes are like those distance back here and there. Of a field that is shorter or
+// longer there, this goes up to the first difference; where all lengths are equal, further on.
+func (d *deflater) compare(from, to, distance, n int) {
+	comparable := from + n
+	for from < to {
+		same := samePrefix(d.text[from:comparable], d.text[from-distance:comparable-distance])
 		switch {
-		case d.length > 0 && from-oldFrom == d.distance:
-			d.length += n
-		case n >= shortMatch:
+		case d.length > 0 && d.distance == distance:
+			d.length += same
+			from += same
+		case same >= shortMatch:
 			d.settle(from)
-			d.length, d.distance = n, from-oldFrom
-		default:
-			n = 0
+			d.length, d.distance = same, distance
+			from += same
 		}
-		if from+n < to {
-			d.settle(from + n)
-			d.block.literal(d.text[from+n : to])
+		if from == to {
+			return
+		}
+		d.settle(from)
+		next := d.nextSame(from, comparable, distance)
+		if next == comparable {
+			next = to
+		}
+		d.block.literal(d.text[from:next])
+		from = next
+	}
+}
+
+// nextSame is where the next shortMatch bytes of text[from:to] begin that are those distance back, or to.
+func (d *deflater) nextSame(from, to, distance int) int {
+	run := 0
+	for i, c := range d.text[from:to] {
+		if c != d.text[from+i-distance] {
+			run = 0
+		} else if run++; run == shortMatch {
+			return from + i + 1 - shortMatch
 		}
 	}
+	return to
 }
 
 // samePrefix is how many bytes a and b start with in common.

@@ -8,10 +8,10 @@ import (
 // Tier is how much a Table may use.
 type Tier uint8
 
-// The tiers, each with what the ones after it do. 0 is all.
+// The tiers. The first, all of them, is for use; the others are for those who doubt it, and for tests.
 const (
-	Stored Tier = iota // stored blocks for neighbouring rows
-	Pieces             // gzip from the renderer's pieces
+	Stored Tier = iota // stored blocks for neighbouring rows, and for the others what suits the table
+	Pieces             // gzip from the renderer's pieces, whether or not that suits the table
 	Whole              // the rendered body, compressed as any other
 )
 
@@ -28,7 +28,7 @@ func (t Tier) String() string {
 
 // Options of a Table.
 type Options struct {
-	Tier  Tier   // the best that may be used
+	Tier  Tier   // 0 is Stored
 	Store *Store // where its blocks are kept; nil is a small one of its own
 }
 
@@ -38,6 +38,8 @@ type Table struct {
 	tier      Tier
 	gzip      shelf
 	zstd      shelf
+	tried     sync.Once
+	pieces    bool      // whether gzip from pieces is about as small as the body compressed whole
 	deflaters sync.Pool // of *deflater
 	bodies    sync.Pool // of *[]byte
 }
@@ -68,16 +70,25 @@ const (
 
 // AppendGzip appends the body of the rows of runs, which ascend and do not touch, as one gzip member. It may change runs.
 func (t *Table) AppendGzip(dst []byte, runs []Run) []byte {
-	if t.tier >= Whole {
+	switch {
+	case t.tier >= Whole:
+		return t.whole(dst, runs, AppendGzip)
+	case t.tier == Stored && t.mostlyStored(&t.gzip, runs, leastGzip):
+	case t.tier == Stored && !t.piecesServe():
 		return t.whole(dst, runs, AppendGzip)
 	}
+	return t.fromPieces(dst, runs, t.tier == Stored)
+}
+
+// fromPieces encodes a body with stored blocks or without.
+func (t *Table) fromPieces(dst []byte, runs []Run, stored bool) []byte {
 	d, ok := t.deflaters.Get().(*deflater)
 	if !ok {
 		d = newDeflater(t.rows)
 	}
 	d.start(append(dst, gzipHeader...))
 	d.plain(t.rows.Head())
-	if t.tier <= Stored {
+	if stored {
 		runs = t.stored(d, runs)
 	}
 	d.rows(t.rows, runs, t.rows.Cut())
@@ -92,13 +103,12 @@ func (t *Table) AppendGzip(dst []byte, runs []Run) []byte {
 
 // stored encodes runs as far as stored blocks are in them, and tells the rest, which holds the body's last row.
 func (t *Table) stored(d *deflater, runs []Run) []Run {
-	fills, done := fillsPerBody, 0
+	fills, done := 0, 0
 	for i, run := range runs {
 		head, first, blocks := split(run, i == len(runs)-1, leastGzip)
 		if blocks == 0 {
 			continue
 		}
-		t.gzip.open()
 		d.rows(t.rows, runs[done:i], 0)
 		loose, behind := head, false // rows to encode, and whether a stored block stands in front of them
 		for n := first; n < first+blocks; n++ {
@@ -119,6 +129,45 @@ func (t *Table) stored(d *deflater, runs []Run) []Run {
 		done = i
 	}
 	return runs[done:]
+}
+
+// mostlyStored makes what blocks of the runs a body may make, and tells whether more than half of the rows are stored.
+func (t *Table) mostlyStored(s *shelf, runs []Run, least uint32) bool {
+	rows, stored, fills := uint32(0), uint32(0), fillsPerBody
+	for i, run := range runs {
+		rows += run.To - run.From
+		_, first, blocks := split(run, i == len(runs)-1, least)
+		if blocks > 0 {
+			s.open()
+		}
+		for n := first; n < first+blocks; n++ {
+			if s.at(n, &fills) != nil {
+				stored += storedRows
+			}
+		}
+	}
+	return stored > rows/2
+}
+
+// piecesServe tells whether gzip from pieces is about as small as that of the body as a whole: where rows repeat each other it is smaller,
+// where they are free text much larger, for nothing is searched for within it. It is tried once, on a sample.
+func (t *Table) piecesServe() bool {
+	t.tried.Do(func() {
+		const rows, worse = 750, 1.2
+		n := uint32(t.rows.Len())
+		middle := Run{n / 2, min(n/2+rows, n)}
+		var spread []Run
+		for at := uint32(0); at < n; at += max(n/rows, 2) {
+			spread = append(spread, Run{at, at + 1})
+		}
+		pieces, whole := 0, 0
+		for _, runs := range [][]Run{{middle}, spread} {
+			whole += len(t.whole(nil, runs, AppendGzip))
+			pieces += len(t.fromPieces(nil, runs, false))
+		}
+		t.pieces = float64(pieces) <= worse*float64(whole)
+	})
+	return t.pieces
 }
 
 // loose encodes rows between stored blocks.

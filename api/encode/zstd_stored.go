@@ -130,7 +130,7 @@ const (
 
 // AppendZstd appends the body of the rows of runs, which ascend and do not touch, as one zstd frame that tells its content's size.
 func (t *Table) AppendZstd(dst []byte, runs []Run) []byte {
-	if t.tier > Stored || !t.mostlyStored(runs) {
+	if t.tier > Stored || !t.mostlyStored(&t.zstd, runs, leastZstd) {
 		return t.whole(dst, runs, AppendZstd)
 	}
 	f := zstdFrame{p: partEncoders.Get().(*partEncoder), start: len(dst), dst: appendZstdHeader(dst, 0)}
@@ -156,24 +156,6 @@ func (t *Table) AppendZstd(dst []byte, runs []Run) []byte {
 	binary.LittleEndian.PutUint32(f.dst[f.start+zstdHeader-4:], uint32(f.content))
 	partEncoders.Put(f.p)
 	return append(f.dst, zstdEnd...)
-}
-
-// mostlyStored makes what blocks of the runs a body may make, and tells whether more than half of the rows are stored.
-func (t *Table) mostlyStored(runs []Run) bool {
-	rows, stored, fills := uint32(0), uint32(0), fillsPerBody
-	for i, run := range runs {
-		rows += run.To - run.From
-		_, first, blocks := split(run, i == len(runs)-1, leastZstd)
-		if blocks > 0 {
-			t.zstd.open()
-		}
-		for n := first; n < first+blocks; n++ {
-			if t.zstd.at(n, &fills) != nil {
-				stored += storedRows
-			}
-		}
-	}
-	return stored > rows/2
 }
 
 // zstdFrame is a body being put together; the text of rows that are not stored gathers in its encoder.
