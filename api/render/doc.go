@@ -1,2 +1,21 @@
 // Package render turns rows of a segment into the bytes of a page: JSON records and CSV lines (contract.md section 9).
+//
+// A Renderer has a Form for each output format. A form is a plan of pieces for each row: neighbouring fields of one group are one fragment a
+// tuple, escaped and with the key names and separators around them, a coded column is one fragment a code, and a number without a
+// dictionary is written by digit tables. Rows are rendered 64 at a time: for each piece the codes of all 64 are unpacked and looked up in one
+// sweep, then the texts are copied row by row. No record is ever made, nothing is reflected on, and no float is printed: an ordinary decimal's
+// digits are those of the shortest float64 (see snapshot.Dec).
+//
+// Fragments are built when first used, 128 codes at a time, and then stay: a snapshot opens without paying for them, and costs memory only
+// for what is asked for. Their sum is bounded by the number of tuples; 30,000 places take about 8 MB in JSON and 4 MB in CSV.
+//
+// Lifetime: a Renderer reads its segment's memory and must not be used after the segment's Close. What it appends is a copy.
+//
+// # Tried
+//
+//   - Looking up and appending piece by piece within the row: 36 ns a row where the sweep by columns takes 30 (events-like table of the benchmark).
+//   - memmove for every text: texts up to 64 bytes by moves of a fixed size save 4 ns a row.
+//   - Digits counted and written left to right: right-aligned in cells of 32 bytes, with the next key already behind them, three decimals take 93 ns
+//     a row instead of 125.
+//   - Whole rows rendered ahead: no gain where rows are neighbours and 3.4 times slower where they are scattered, for 34 times the memory (prototype).
 package render
