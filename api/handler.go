@@ -9,6 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/encode"
+	"hdqs/api/render"
 	"hdqs/index"
 )
 
@@ -18,6 +19,9 @@ const maxURI = 48 << 10
 
 // minEncoded is the longest body that is sent as it is even when the client takes compressed ones.
 const minEncoded = 1 << 10
+
+// surelyLong is how many rows are longer than minEncoded in any format: no line of a record is below 8 bytes.
+const surelyLong = minEncoded / 8
 
 // scratch is the memory of one list request. It is used again when the request is answered.
 type scratch struct {
@@ -196,6 +200,11 @@ func (s *Server) answerList(ctx *fasthttp.RequestCtx, p *plan) {
 		ctx.Response.SwapBody(list.append(buffer, sc))
 		return
 	}
+	if list.renderer != nil && sc.page.Rows >= surelyLong {
+		h.Set("Content-Encoding", coding.String())
+		ctx.Response.SwapBody(list.form(sc).AppendCoded(buffer, coding, sc.page.Ranges))
+		return
+	}
 	sc.body = list.append(sc.body[:0], sc)
 	ctx.Response.SwapBody(encoded(h, buffer, sc.body, coding, encode.RefusesIdentity(accept)))
 }
@@ -216,10 +225,16 @@ func (l *boundList) append(dst []byte, sc *scratch) []byte {
 		return append(dst, l.emptyCSV...)
 	case l.renderer == nil:
 		return append(dst, emptyJSON...)
-	case sc.request.csv:
-		return l.renderer.AppendCSV(dst, sc.page.Ranges)
 	}
-	return l.renderer.AppendJSON(dst, sc.page.Ranges)
+	return l.form(sc).Append(dst, sc.page.Ranges)
+}
+
+// form is the renderer's of the format asked for.
+func (l *boundList) form(sc *scratch) *render.Form {
+	if sc.request.csv {
+		return l.renderer.CSV()
+	}
+	return l.renderer.JSON()
 }
 
 // acceptEncoding is the field's values joined by commas.

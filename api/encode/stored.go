@@ -22,8 +22,8 @@ type Store struct {
 	shelves []*shelf
 }
 
-// DefaultStoreBytes is the limit of a Store made with 0: about 12 million rows of two codings at their usual 11 bytes a row each.
-const DefaultStoreBytes = 256 << 20
+// DefaultStoreBytes is the limit of a Store made with 0: some three million rows of one coding.
+const DefaultStoreBytes = 32 << 20
 
 // NewStore keeps at most so many bytes; 0 stands for DefaultStoreBytes.
 func NewStore(bytes int64) *Store {

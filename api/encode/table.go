@@ -29,7 +29,7 @@ func (t Tier) String() string {
 // Options of a Table.
 type Options struct {
 	Tier  Tier   // 0 is Stored
-	Store *Store // where its blocks are kept; nil is a small one of its own
+	Store *Store // where its blocks are kept; nil is one of its own, of DefaultStoreBytes
 }
 
 // Table compresses bodies of a table's rows in one output format. Any number of goroutines may share it.
@@ -48,7 +48,7 @@ type Table struct {
 func NewTable(rows Rows, o Options) *Table {
 	store := o.Store
 	if store == nil {
-		store = NewStore(DefaultStoreBytes / 16)
+		store = NewStore(0)
 	}
 	return &Table{
 		rows: rows, tier: o.Tier,

@@ -28,14 +28,24 @@ func New(seg *snapshot.Segment, fields []Field) (*Renderer, error) {
 }
 
 // NewWith binds the fields of a record to a segment's columns. The error joins all that is wrong, not the first. The options are those of
-// compressed bodies.
+// compressed bodies; without a store, the renderer has one of its own.
 func NewWith(seg *snapshot.Segment, fields []Field, o encode.Options) (*Renderer, error) {
 	bound, err := bind(seg, fields)
 	if err != nil {
 		return nil, err
 	}
+	if o.Store == nil {
+		o.Store = encode.NewStore(storedBytes*int64(seg.Rows()) + leastStore)
+	}
 	return &Renderer{json: newForm(seg.Rows(), bound, jsonDialect{}, o), csv: newForm(seg.Rows(), bound, csvDialect{}, o)}, nil
 }
+
+// A store of a renderer's own holds this much for each row: the gzip blocks of all rows of most tables, or both codings of half of them. So the
+// memory of stored blocks goes with the size of what is served: 12 million rows, 290 MB if all are asked for.
+const (
+	storedBytes = 24
+	leastStore  = 1 << 20
+)
 
 // boundField is a field with its column.
 type boundField struct {
