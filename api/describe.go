@@ -125,8 +125,11 @@ func (p *Param) describeMatch() string {
 		return "Keeps records whose value is below this; the bound itself is not included."
 	case p.Op == index.Like:
 		return "The whole value, in any case. Wildcards: % is any run of characters, _ any one; \\ before either makes it literal."
+	case p.Op == index.Contains && p.Name == "location_name":
+		return "A part of the name, in any case, so Mali also finds Somalia. Wildcards: % is any run of characters, _ any one; " +
+			"\\ before either makes it literal. A code finds one country."
 	case p.Op == index.Contains:
-		return "A part of the value, in any case, so Mali also finds Somalia. Wildcards: % is any run of characters, _ any one; " +
+		return "A part of the value, in any case. Wildcards: % is any run of characters, _ any one; " +
 			"\\ before either makes it literal."
 	case p.Enum == adminLevel:
 		return "The administrative level of the record: 0 country, 1 or 2. One level, not up to it: do not add up records of several levels."
@@ -142,7 +145,7 @@ func (p *Param) describeColumns() string {
 	case len(p.Columns) > 1:
 		return " Looks at the unit's name and at the name that the data provider used."
 	case strings.HasPrefix(p.Columns[0], "stored_"):
-		return " Looks at the stored code, also where the record shows null: placeholder codes end in -XXX."
+		return " Looks at the stored value, also where the record shows null: placeholders have codes that end in -XXX and the name UNSPECIFIED."
 	}
 	return ""
 }
