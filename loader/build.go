@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"runtime"
@@ -92,56 +91,17 @@ type load struct {
 	available map[string][]available // by table
 }
 
-// loadState is what a load remembers for the next one, kept in the manifest.
-type loadState struct {
-	Resources map[string]resourceState `json:"resources"`
-}
-
-// resourceState tells the form in which a resource was read, and when it was first read in that form.
-type resourceState struct {
-	LastModified string    `json:"last_modified,omitempty"`
-	Size         string    `json:"size,omitempty"`
-	Rows         int       `json:"rows"`
-	Sum          string    `json:"sum"`
-	Since        time.Time `json:"since"`
-}
-
-// sameForm tells whether a resource is as it was.
-func (s resourceState) sameForm(o resourceState) bool {
-	return s.LastModified == o.LastModified && s.Size == o.Size && s.Rows == o.Rows && s.Sum == o.Sum
-}
-
 func newLoad(opts Options) (*load, error) {
 	opts.Channel = cmp.Or(opts.Channel, defaultChannel)
 	opts.Parallel = cmp.Or(opts.Parallel, min(runtime.GOMAXPROCS(0), maxParallel))
 	l := &load{
 		opts: opts, units: newUnits(), lists: map[string]*joinList{}, segments: map[string]snapshot.SegmentRef{},
 		uses: map[string]*sourceUse{}, datasets: map[string]bool{}, available: map[string][]available{},
-		state:  loadState{Resources: map[string]resourceState{}},
+		state:  loadState{Resources: map[string]resourceState{}, Roles: map[string]roleState{}},
 		report: &Report{Format: reportFormat, Catalog: opts.CatalogName},
 	}
 	l.progress.call = opts.Progress
 	return l, l.readCurrent()
-}
-
-// readCurrent finds the snapshot that the channel points to, for what it remembers.
-func (l *load) readCurrent() error {
-	pointer, err := l.opts.Store.Channel(l.opts.Channel)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if l.current, err = l.opts.Store.Manifest(pointer.ID); err != nil {
-		return err
-	}
-	if len(l.current.State) > 0 {
-		if err := json.Unmarshal(l.current.State, &l.before); err != nil {
-			return fmt.Errorf("manifest %s: state: %w", pointer.ID, err)
-		}
-	}
-	return nil
 }
 
 // setTime settles the time of the load, from Options, the catalog, or the clock, and the site that links name.
@@ -191,6 +151,7 @@ func (l *load) readCatalog(ctx context.Context) (err error) {
 		l.joinable(src, out.rows)
 		read = append(read, out.rows)
 	}
+	l.settleJoins()
 	if err := l.readThemes(ctx); err != nil {
 		return err
 	}
@@ -234,20 +195,31 @@ func (l *load) readThemes(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// readTheme loads one data table and writes it.
+// readTheme loads one data table and writes it, or keeps that of the current snapshot.
 func (l *load) readTheme(ctx context.Context, src *source) error {
+	if kept, err := l.reuse(ctx, src); kept || err != nil {
+		return err
+	}
 	out, err := l.readRole(ctx, src)
 	if err != nil {
 		return err
 	}
 	data, found := out.rows.finish(false)
+	if old, shrunk := l.shrunk(src.table, data.Rows); shrunk {
+		return l.keepShrunk(src, out, old, data.Rows)
+	}
 	entries := availableIn(data)
 	l.mu.Lock()
 	l.available[src.table] = entries
 	l.take(src, out)
-	l.takeSources(out.uses, data)
+	uses := keptUses(out.uses, data)
+	l.countUses(uses)
 	l.mu.Unlock()
-	return l.put(data, found)
+	if err := l.put(data, found); err != nil {
+		return err
+	}
+	l.remember(src, out, uses, found)
+	return nil
 }
 
 // take adds what came of a role to the report. The caller holds mu while roles are read at the same time.
@@ -259,28 +231,35 @@ func (l *load) take(src *source, out *roleRows) {
 	}
 }
 
-// takeSources counts the rows of each source, less those whose rows all gave way to others. The caller holds mu.
-func (l *load) takeSources(uses sourceUses, data *snapshot.TableData) {
+// keptUses are the uses by rows that stay: those of a resource whose rows all gave way to others are left out.
+func keptUses(uses sourceUses, data *snapshot.TableData) []useState {
 	kept := map[string]bool{}
-	for i := range data.Columns {
-		if c := &data.Columns[i]; c.Name == "resource_catalog_id" {
-			for _, id := range c.Values {
-				kept[id] = true
-			}
+	for _, id := range columnData(data.Columns, "resource_catalog_id").Values {
+		kept[id] = true
+	}
+	var out []useState
+	for _, u := range uses {
+		if kept[u.resource] {
+			out = append(out, useState{Dataset: u.dataset, Resource: u.resource, Rows: u.rows, Sum: sumText(u.sum)})
 		}
 	}
+	slices.SortFunc(out, func(a, b useState) int {
+		return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Dataset, b.Dataset))
+	})
+	return out
+}
+
+// countUses adds the uses of a table to those of all. The caller holds mu.
+func (l *load) countUses(uses []useState) {
 	for _, u := range uses {
-		if !kept[u.resource] {
-			continue
-		}
-		l.datasets[u.dataset] = true
-		all := l.uses[u.resource]
+		l.datasets[u.Dataset] = true
+		all := l.uses[u.Resource]
 		if all == nil {
-			all = &sourceUse{resource: u.resource}
-			l.uses[u.resource] = all
+			all = &sourceUse{resource: u.Resource}
+			l.uses[u.Resource] = all
 		}
-		all.rows += u.rows
-		all.sum += u.sum
+		all.rows += u.Rows
+		all.sum += u.sum()
 	}
 }
 
@@ -330,11 +309,13 @@ func (l *load) publish() error {
 		l.report.Outcome, l.report.Snapshot = "unchanged", l.current.ID
 		return nil
 	}
-	state, err := json.Marshal(l.state)
-	if err != nil {
+	if err := l.checkShrunk(); err != nil {
 		return err
 	}
-	m.State = state
+	var err error
+	if m.State, err = l.stateText(); err != nil {
+		return err
+	}
 	m.ID = manifestID(m)
 	l.report.Outcome, l.report.Snapshot = "published", m.ID
 	text, err := json.MarshalIndent(l.report, "", "  ")

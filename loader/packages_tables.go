@@ -58,7 +58,7 @@ func (l *load) settleTimes(out listed) {
 		l.state.Resources[id] = s
 	}
 	for id, u := range l.uses {
-		settle(id, resourceState{Rows: u.rows, Sum: fmt.Sprintf("%016x", u.sum)})
+		settle(id, resourceState{Rows: u.rows, Sum: sumText(u.sum)})
 	}
 	for _, resources := range out {
 		for _, r := range resources {

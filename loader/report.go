@@ -74,6 +74,7 @@ type ResourceReport struct {
 	SHA256  string    `json:"sha256"`
 	Rows    RowCounts `json:"rows"`
 	Seconds float64   `json:"seconds"`
+	Reused  bool      `json:"reused,omitempty"` // not read again: its bytes are as they were, and these are the counts of then
 
 	// Drops counts rows by the reason for which they were dropped or skipped.
 	Drops map[string]*Examples `json:"drops,omitempty"`
@@ -103,7 +104,7 @@ type TableReport struct {
 	Rows   int    `json:"rows"`
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
-	Reused bool   `json:"reused,omitempty"` // its sources are those of the current snapshot, and were not read again
+	Reused bool   `json:"reused,omitempty"` // it is that of the current snapshot
 
 	Doubles doubles `json:"duplicates"` // rows that a later one with the same key replaced
 }

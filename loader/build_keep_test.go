@@ -1,0 +1,184 @@
+package loader
+
+import (
+	"bytes"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"hdqs/loader/sample"
+)
+
+func reusedTables(r *Report) []string {
+	var out []string
+	for _, t := range r.Tables {
+		if t.Reused {
+			out = append(out, t.Table)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func allThemes(but ...string) []string {
+	var out []string
+	for _, src := range themes {
+		if !slices.Contains(but, src.table) {
+			out = append(out, src.table)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// sameTables tells whether two reports name the same bytes for every table.
+func sameTables(t *testing.T, what string, got, want *Report) {
+	t.Helper()
+	w := segmentsOf(want)
+	for table, sum := range segmentsOf(got) {
+		if w[table] != sum {
+			t.Errorf("%s: table %s differs", what, table)
+		}
+	}
+	if got.Rows != want.Rows || got.Partial != want.Partial {
+		t.Errorf("%s: rows %+v, partial %t; want %+v, %t", what, got.Rows, got.Partial, want.Rows, want.Partial)
+	}
+}
+
+// TestReuse loads a changed catalog onto a store that knows the old one, and onto a new store: the tables are the same, but only what
+// changed was read.
+func TestReuse(t *testing.T) {
+	first := copyFS(t, sample.FS)
+	delete(first, "catalog.json") // which holds the sums of the files
+	with := func(path, row string) fstest.MapFS {
+		files := copyFS(t, first)
+		data := files[path].Data
+		if row == "" {
+			data = data[:bytes.LastIndexByte(bytes.TrimRight(data, "\n"), '\n')+1]
+		} else {
+			data = append(bytes.TrimRight(data, "\r\n"), "\n"+row+"\n"...)
+		}
+		files[path].Data = data
+		return files
+	}
+	renamed := copyFS(t, first)
+	for path, f := range renamed {
+		if strings.HasPrefix(path, "rainfall/") {
+			delete(renamed, path)
+			renamed[strings.Replace(path, ".csv", "_b.csv", 1)] = f
+		}
+	}
+	for name, c := range map[string]struct {
+		files fstest.MapFS
+		want  []string
+	}{
+		"one file of one role":  {with("funding/hdx_hapi_funding_global.csv", ""), allThemes("funding")},
+		"files of another name": {renamed, allThemes("rainfall")},
+		"a list":                {with("reference/currency.csv", "ZZZ,New money"), nil},
+		"a package":             {with("packages/abw-mpi.json", " "), allThemes()},
+	} {
+		store := openStore(t)
+		build(t, store, first, someDay)
+		got := build(t, store, c.files, someDay)
+		if reused := reusedTables(got); !slices.Equal(reused, c.want) {
+			t.Errorf("%s: reused %v, want %v", name, reused, c.want)
+		}
+		sameTables(t, name, got, build(t, openStore(t), c.files, someDay))
+		// What was kept is remembered as well as what was read. A snapshot that stays remembers what it was made of.
+		want := allThemes()
+		if got.Outcome == "unchanged" {
+			want = c.want
+		}
+		again := build(t, store, c.files, someDay.Add(time.Hour))
+		if reused := reusedTables(again); again.Outcome != "unchanged" || !slices.Equal(reused, want) {
+			t.Errorf("%s: again: %s, reused %v, want %v", name, again.Outcome, reused, want)
+		}
+	}
+}
+
+// TestReuseOfDamaged: a table that cannot be read any more is made anew.
+func TestReuseOfDamaged(t *testing.T) {
+	store := openStore(t)
+	first := build(t, store, sample.FS, someDay)
+	path, err := store.SegmentPath(segmentsOf(first)["idps"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	second := build(t, store, sample.FS, someDay)
+	if reused := reusedTables(second); !slices.Equal(reused, allThemes("idps")) {
+		t.Errorf("reused %v", reused)
+	}
+	sameTables(t, "damaged", second, first)
+	if _, err := os.Stat(path); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestShrunk: a table that lost more than half of its rows stays as it was until that is allowed.
+func TestShrunk(t *testing.T) {
+	rows := func(n int) fstest.MapFS {
+		files := smallCatalog(t)
+		lines := strings.SplitAfter(shorthand.Replace(smallTheme), "\n")
+		text := lines[0]
+		for i := range n {
+			text += strings.Replace(lines[1], "Op", "Op"+string(rune('a'+i)), 1)
+		}
+		files["idps/a.csv"] = &fstest.MapFile{Data: []byte(text)}
+		return files
+	}
+	store := openStore(t)
+	build(t, store, rows(10), someDay)
+	for _, c := range []struct {
+		rows, want    int
+		allow, partly bool
+	}{{5, 5, false, false}, {2, 5, false, true}, {1, 5, false, true}, {5, 5, false, false}, {1, 1, true, false}, {0, 0, true, false}, {3, 3, false, false}} {
+		report, err := Build(t.Context(), Options{Catalog: rows(c.rows), Store: store, SnapshotTime: someDay, AllowShrink: c.allow})
+		if err != nil {
+			t.Fatal(err)
+		}
+		snap := openBuilt(t, store, report)
+		available := 1
+		if c.want == 0 {
+			available = 0
+		}
+		if n, a := snap.Segments["idps"].Rows(), snap.Segments["data_availability"].Rows(); n != c.want || a != available || report.Partial != c.partly {
+			t.Errorf("%d rows: %d in the table, %d places, partial %t; want %d, %d, %t", c.rows, n, a, report.Partial, c.want, available, c.partly)
+		}
+		if n := snap.Segments["resource"].Rows(); n != available {
+			t.Errorf("%d rows: %d resources", c.rows, n)
+		}
+	}
+}
+
+// TestDamagedCurrent: a current snapshot that cannot be read does not stop the load that replaces it.
+func TestDamagedCurrent(t *testing.T) {
+	store := openStore(t)
+	first := build(t, store, smallCatalog(t), someDay)
+	if err := os.WriteFile(store.Dir()+"/manifests/"+first.Snapshot+".json", []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	second := build(t, store, smallCatalog(t), someDay.Add(time.Hour))
+	if second.Outcome != "published" || len(second.Notes) == 0 || !strings.Contains(second.Notes[0], "cannot be read") {
+		t.Errorf("%s, notes %q", second.Outcome, second.Notes)
+	}
+	openBuilt(t, store, second)
+}
+
+// TestPlacesOf reads a table back as it was written.
+func TestPlacesOf(t *testing.T) {
+	_, snap := buildFiles(t, sample.FS)
+	for _, src := range themes {
+		seg := snap.Segments[src.table]
+		for _, a := range availableIn(placesOf(seg)) {
+			if a.locationCode == "" || a.resource == "" {
+				t.Fatalf("%s: %+v", src.table, a)
+			}
+		}
+	}
+}
