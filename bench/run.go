@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -74,6 +75,7 @@ func commit() string {
 type process struct {
 	*load.Server
 	command *exec.Cmd
+	said    bytes.Buffer
 	took    time.Duration // from its start to its first answer with rows
 }
 
@@ -87,7 +89,7 @@ func (e *experiment) launch(name, command string) (*process, error) {
 	l.Close()
 	argv := append(strings.Fields(e.wrap), strings.Fields(strings.ReplaceAll(command, "{listen}", address))...)
 	p := &process{Server: &load.Server{Name: name, URL: "http://" + address}, command: exec.Command(argv[0], argv[1:]...)}
-	p.command.Stderr = os.Stderr
+	p.command.Stderr = &p.said
 	begun := time.Now()
 	if err := p.command.Start(); err != nil {
 		return nil, err
@@ -99,7 +101,8 @@ func (e *experiment) launch(name, command string) (*process, error) {
 			return p, nil
 		}
 		if time.Since(begun) > time.Minute {
-			return nil, errors.Join(fmt.Errorf("%s: no good answer to %s in a minute: %w", name, q.Name, err), p.stop())
+			stopped := p.stop()
+			return nil, errors.Join(fmt.Errorf("%s: no good answer to %s in a minute: %w; it said: %s", name, q.Name, err, p.said.String()), stopped)
 		}
 	}
 }

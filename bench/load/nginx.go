@@ -23,9 +23,9 @@ type Control struct {
 	dir     string
 }
 
-const nginxConf = `daemon off;
+const nginxConf = `%sdaemon off;
 worker_processes 1;
-error_log stderr warn;
+error_log stderr crit;
 pid nginx.pid;
 events { worker_connections 1024; }
 http {
@@ -76,8 +76,12 @@ func StartNginx(binary, dir string, wrap []string, from *Server, queries []Query
 	if err != nil {
 		return nil, err
 	}
+	user := ""
+	if os.Geteuid() == 0 {
+		user = "user root;\n" // else its workers may not read our files
+	}
 	conf := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(conf, fmt.Appendf(nil, nginxConf, port), 0o644); err != nil {
+	if err := os.WriteFile(conf, fmt.Appendf(nil, nginxConf, user, port), 0o644); err != nil {
 		return nil, err
 	}
 	absolute, err := filepath.Abs(dir)

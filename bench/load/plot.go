@@ -103,7 +103,8 @@ func (p *Plot) WriteSVG(w io.Writer) error {
 				points = append(points, fmt.Sprintf("%.1f,%.1f", x.at(l.X[k]), y.at(l.Y[k])))
 			}
 		}
-		fmt.Fprintf(b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2"/>`+"\n", strings.Join(points, " "), colour)
+		dash := strings.Repeat("5 ", i/len(colours)) // the colours come round again
+		fmt.Fprintf(b, `<polyline points="%s" fill="none" stroke="%s" stroke-width="2" stroke-dasharray="%s"/>`+"\n", strings.Join(points, " "), colour, dash)
 		for _, at := range points {
 			cx, cy, _ := strings.Cut(at, ",")
 			fmt.Fprintf(b, `<circle cx="%s" cy="%s" r="3" fill="%s"/>`, cx, cy, colour)

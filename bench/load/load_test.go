@@ -1,0 +1,243 @@
+package load
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+func TestQuantilesAgainstSorting(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, most := range []float64{100, 1e5, 1e9, 3e12} {
+		var h, half Histogram
+		var all []time.Duration
+		for i := range 20_000 {
+			d := time.Duration(r.Float64() * r.Float64() * most)
+			all = append(all, d)
+			if i%2 == 0 {
+				h.Record(d)
+			} else {
+				half.Record(d)
+			}
+		}
+		h.Merge(&half)
+		slices.Sort(all)
+		for _, q := range []float64{0, 0.01, 0.5, 0.9, 0.99, 0.999, 1} {
+			want := all[max(int(q*float64(len(all))+0.5), 1)-1]
+			got := h.Quantile(q)
+			if got < want || float64(got-want) > float64(want)/100+1 {
+				t.Errorf("up to %g ns: quantile %g is %v, sorting says %v", most, q, got, want)
+			}
+		}
+		if h.Count() != 20_000 || h.Max() != all[len(all)-1] {
+			t.Errorf("count %d, max %v", h.Count(), h.Max())
+		}
+	}
+}
+
+func TestBucketsHoldTheirValues(t *testing.T) {
+	for _, ns := range []uint64{0, 1, 127, 128, 129, 255, 256, 257, 1000, 1 << 20, 1<<40 + 12345, 1<<62 + 1} {
+		b := bucket(ns)
+		if top(b) < ns || b > 0 && top(b-1) >= ns {
+			t.Errorf("%d ns: bucket %d reaches from %d to %d", ns, b, top(b-1)+1, top(b))
+		}
+	}
+}
+
+func TestMix(t *testing.T) {
+	mix, err := ReadMix(strings.NewReader("# names\n\n3 a /x?y=1 status=422\n1 b /z conditional anonymous\n"))
+	want := []Query{{3, "a", "/x?y=1", 422, false, false}, {1, "b", "/z", 304, true, true}}
+	if err != nil || !slices.Equal(mix, want) {
+		t.Errorf("got %v, %v", mix, err)
+	}
+	for _, bad := range []string{"", "1 a", "x a /", "-1 a /", "1 a b", "1 a / status=x", "1 a / strange", "1 a /\n1 a /"} {
+		if _, err := ReadMix(strings.NewReader(bad)); err == nil {
+			t.Errorf("%q: no error", bad)
+		}
+	}
+	f, err := os.Open("../mixes/typical.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if mix, err := ReadMix(f); err != nil || len(mix) < 20 {
+		t.Errorf("typical mix: %d queries, %v", len(mix), err)
+	}
+}
+
+// list answers a few records in the ways in which servers write bodies.
+func list(w http.ResponseWriter, r *http.Request) {
+	body := `{"data":[{"a":1.50,"b":"x"},{"b":null,"a":2}]}`
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", `"v1"`)
+	switch {
+	case r.Header.Get("If-None-Match") == `"v1"`:
+		w.WriteHeader(http.StatusNotModified)
+		return
+	case r.URL.Path == "/close":
+		w.Header().Set("Connection", "close")
+	case r.URL.Path == "/chunked":
+		w.(http.Flusher).Flush()
+	case r.URL.Path == "/other":
+		body = `{"data":[{"b":"x","a":1.5},{"a":3,"b":null}]}`
+	case r.URL.Path == "/same":
+		body = ` {"data": [ {"b":"x","a":15e-1},{"a":2.0,"b":null} ] }`
+	case r.URL.Path == "/bad":
+		w.WriteHeader(http.StatusUnprocessableEntity)
+	}
+	fmt.Fprint(w, body)
+}
+
+func TestDrives(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(list))
+	defer server.Close()
+	s := &Server{Name: "test", URL: server.URL, PID: os.Getpid()}
+	queries := []Query{
+		{Weight: 2, Name: "length", Target: "/", Status: 200}, {Weight: 1, Name: "chunked", Target: "/chunked", Status: 200},
+		{Weight: 1, Name: "close", Target: "/close", Status: 200}, {Weight: 1, Name: "bad", Target: "/bad", Status: 422},
+		{Weight: 1, Name: "known", Target: "/", Status: 304, Conditional: true}, {Weight: 1, Name: "wrong", Target: "/bad", Status: 200},
+		{Weight: 0, Name: "never", Target: "/never", Status: 999},
+	}
+	for _, rate := range []float64{0, 500} {
+		o, err := s.Run(Drive{Queries: queries, Encoding: Identity, Connections: 4, Rate: rate, Duration: 300 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := o.Requests + o.Wrong
+		if o.Failed > 0 || o.Wrong == 0 || o.Wrong > asked/7+5 || o.FirstWrong != "wrong: status 422, want 200" {
+			t.Errorf("rate %g: %d good, %d wrong, %d failed, %s", rate, o.Requests, o.Wrong, o.Failed, o.FirstWrong)
+		}
+		if rate > 0 && (asked < 140 || asked > 150) {
+			t.Errorf("%d requests in 300 ms at %g a second", asked, rate)
+		}
+		if int(o.Latency.Count()) != o.Requests || o.Bytes == 0 {
+			t.Errorf("%d latencies of %d requests, %d bytes", o.Latency.Count(), o.Requests, o.Bytes)
+		}
+	}
+}
+
+// TestStallsCount holds a server up for a while: requests that fell due meanwhile must count as slow though each was answered at once when
+// it was sent.
+func TestStallsCount(t *testing.T) {
+	var n atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if n.Add(1) == 20 {
+			time.Sleep(300 * time.Millisecond)
+		}
+		list(w, r)
+	}))
+	defer server.Close()
+	s := &Server{Name: "test", URL: server.URL}
+	o, err := s.Run(Drive{Queries: []Query{{1, "q", "/", 200, false, false}}, Encoding: Identity, Connections: 1, Rate: 200, Duration: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Sixty of two hundred fell due in the stall, so the slowest quarter waited long.
+	if o.Requests < 190 || o.Latency.Quantile(0.85) < 50*time.Millisecond {
+		t.Errorf("%d requests, 85 %% within %v", o.Requests, o.Latency.Quantile(0.85))
+	}
+}
+
+func TestSameRows(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(list))
+	defer server.Close()
+	at := func(path string) *Server {
+		return &Server{Name: path, URL: server.URL, Path: func(Query, string) string { return path }}
+	}
+	q := Query{Weight: 1, Name: "q", Target: "/", Status: 200}
+	agreed, err := SameRows([]*Server{at("/"), at("/same"), at(""), at("/chunked")}, q, Gzip)
+	if err != nil || agreed.Rows != 2 {
+		t.Errorf("the same rows in another form: %v, %v", agreed, err)
+	}
+	for _, other := range []string{"/other", "/bad"} {
+		if _, err := SameRows([]*Server{at("/"), at(other)}, q, Identity); err == nil {
+			t.Errorf("%s counts as the same", other)
+		}
+	}
+	c := Comparison{Servers: []*Server{at("/"), at("/other")}, Queries: []Query{q}, Encodings: []string{Identity}, Rounds: 1, Burst: time.Millisecond, Connections: 1}
+	if cells, err := c.Run(); err == nil || len(cells) > 0 {
+		t.Errorf("servers that differ were compared: %v", cells)
+	}
+}
+
+func TestNginxServesTheAnswers(t *testing.T) {
+	binary, err := exec.LookPath("nginx")
+	if err != nil {
+		t.Skip("nginx is not installed")
+	}
+	server := httptest.NewServer(http.HandlerFunc(list))
+	defer server.Close()
+	s := &Server{Name: "test", URL: server.URL, PID: os.Getpid()}
+	q := Query{Weight: 1, Name: "q", Target: "/", Status: 200}
+	control, err := StartNginx(binary, t.TempDir(), nil, s, []Query{q, {1, "bad", "/bad", 422, false, false}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := control.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	c := Comparison{Servers: []*Server{s, &control.Server}, Queries: []Query{q}, Encodings: []string{Identity, Gzip}, Rounds: 3, Burst: 200 * time.Millisecond, Connections: 2}
+	cells, err := c.Run()
+	if err != nil || len(cells) != 4 {
+		t.Fatalf("%d cells, %v", len(cells), err)
+	}
+	for _, cell := range cells {
+		if cell.PerSecond == 0 || cell.Wrong+cell.Failed > 0 || cell.Server == "nginx" && cell.RateRatio.Median == 0 {
+			t.Errorf("%+v", cell)
+		}
+	}
+	r := Report{Cells: cells, Closed: []LoadPoint{{Server: "a", Connections: 1, PerSecond: 5}}, Memory: []Footprint{{"a", 10, 1, 2}}}
+	if err := errors.Join(r.WriteMarkdown(io.Discard), r.WriteJSON(io.Discard)); err != nil {
+		t.Error(err)
+	}
+	for name, plot := range r.Plots() {
+		var b strings.Builder
+		if err := plot.WriteSVG(&b); err != nil {
+			t.Error(err)
+		}
+		if err := xml.Unmarshal([]byte(b.String()), new(struct{})); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestUsageOfThisProcess(t *testing.T) {
+	before, err := UsageOf(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for end := time.Now().Add(100 * time.Millisecond); time.Now().Before(end); {
+		_ = fmt.Sprint(before)
+	}
+	after, err := UsageOf(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.CPU <= before.CPU || after.Resident < 1<<20 || after.Peak < after.Resident/2 {
+		t.Errorf("before %+v, after %+v", before, after)
+	}
+	if _, err := UsageOf(1 << 30); err == nil {
+		t.Error("a process that is not there was measured")
+	}
+}
+
+func TestRatioOfRounds(t *testing.T) {
+	round := func(cpu float64) *Outcome { return &Outcome{Requests: 1, CPU: cpu, Elapsed: time.Second} }
+	r := ratio([]*Outcome{round(2), round(9), round(4)}, []*Outcome{round(1), round(3), round(4)}, (*Outcome).CPUPerRequest)
+	if r != (Ratio{2, 1, 3}) {
+		t.Errorf("%v", r)
+	}
+}
