@@ -59,9 +59,6 @@ type riskRow struct {
 	missing, recentness number
 }
 
-// isKept says whether a loader keeps the row.
-func (r *row) isKept() bool { return r.fault == "" && !r.hidden }
-
 // csvPlace is the place as the CSV shows it.
 func (r *row) csvPlace() *place {
 	if r.shown != nil {

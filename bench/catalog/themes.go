@@ -6,7 +6,6 @@ type theme struct {
 	dataset               string // the catalog's own dataset, which only the manifest names
 	category, subcategory string
 	byteOrderMark         bool // and CR LF; else neither
-	level                 func(*row) int
 	files                 func(*world) []file
 }
 

@@ -9,8 +9,14 @@ func (w *world) writeLists(dir string) ([]manifestEntry, error) {
 		role string
 		fill func(*line)
 	}{
-		{"location", w.putLocations}, {"pcodes", w.putCodes}, {"org", w.putOrgs}, {"org-type", w.putOrgTypes}, {"sector", w.putSectors},
-		{"market", w.putMarkets}, {"commodity", w.putCommodities}, {"currency", w.putCurrencies},
+		{"location", w.putLocations},
+		{"pcodes", w.putCodes},
+		{"org", w.putOrgs},
+		{"org-type", w.putOrgTypes},
+		{"sector", w.putSectors},
+		{"market", w.putMarkets},
+		{"commodity", w.putCommodities},
+		{"currency", w.putCurrencies},
 	} {
 		l := &line{ends: "\n"}
 		if list.role == "location" {

@@ -104,9 +104,12 @@ func TestDrives(t *testing.T) {
 	defer server.Close()
 	s := &Server{Name: "test", URL: server.URL, PID: os.Getpid()}
 	queries := []Query{
-		{Weight: 2, Name: "length", Target: "/", Status: 200}, {Weight: 1, Name: "chunked", Target: "/chunked", Status: 200},
-		{Weight: 1, Name: "close", Target: "/close", Status: 200}, {Weight: 1, Name: "bad", Target: "/bad", Status: 422},
-		{Weight: 1, Name: "known", Target: "/", Status: 304, Conditional: true}, {Weight: 1, Name: "wrong", Target: "/bad", Status: 200},
+		{Weight: 2, Name: "length", Target: "/", Status: 200},
+		{Weight: 1, Name: "chunked", Target: "/chunked", Status: 200},
+		{Weight: 1, Name: "close", Target: "/close", Status: 200},
+		{Weight: 1, Name: "bad", Target: "/bad", Status: 422},
+		{Weight: 1, Name: "known", Target: "/", Status: 304, Conditional: true},
+		{Weight: 1, Name: "wrong", Target: "/bad", Status: 200},
 		{Weight: 0, Name: "never", Target: "/never", Status: 999},
 	}
 	for _, rate := range []float64{0, 500} {
