@@ -335,8 +335,12 @@ func probe(dst, values []uint16, page *words) []uint16 {
 // within writes the values that lie in runs.
 func within(dst, values, pairs []uint16) []uint16 {
 	n := 0
-	for i := 0; i+1 < len(pairs) && len(values) > 0; i += 2 {
-		first, last := pairs[i], pairs[i]+pairs[i+1]
+	for len(values) > 0 {
+		pairs = pairs[runsBefore(pairs, uint32(values[0])):]
+		if len(pairs) == 0 {
+			break
+		}
+		first, last := pairs[0], pairs[0]+pairs[1]
 		if values[0] < first {
 			values = values[valuesBefore(values, first):]
 		}

@@ -102,11 +102,18 @@ func setOf(t *testing.T, r *rand.Rand, rows []uint32, size int) *set {
 func freeze(t testing.TB, rows []uint32) []byte {
 	m := roaring.BitmapOf(rows...)
 	m.RunOptimize()
-	data, err := m.Freeze()
+	return freezeBitmap(t, m)
+}
+
+// freezeBitmap leaves room behind the bitmap: roaring looks at empty parts of its buffer as words, which the race detector takes
+// for reading beyond it.
+func freezeBitmap(t testing.TB, m *roaring.Bitmap) []byte {
+	data := make([]byte, m.GetFrozenSizeInBytes()+64)
+	n, err := m.FreezeTo(data)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return data
+	return data[:n]
 }
 
 // TestChunkAgainstLists intersects random chunks of all shapes, in some orders with a test of single rows among them, and compares
@@ -116,7 +123,11 @@ func TestChunkAgainstLists(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 3))
 	shapes := make(map[string]int)
 	var cur rowsOf
-	for round := range 2000 {
+	rounds := 2000
+	if testing.Short() {
+		rounds = 200
+	}
+	for round := range rounds {
 		size := []int{chunkRows, chunkRows, 40_000, 64, 100, 1}[r.IntN(6)]
 		want := randomRows(r, size)
 		s := setOf(t, r, want, size)
@@ -147,7 +158,7 @@ func TestChunkAgainstLists(t *testing.T) {
 	}
 	for _, a := range []shape{full, runs, array, bitmap} {
 		for _, b := range []shape{none, full, runs, array, bitmap} {
-			if pair := fmt.Sprint(a, "&", b); shapes[pair] == 0 {
+			if pair := fmt.Sprint(a, "&", b); shapes[pair] == 0 && !testing.Short() {
 				t.Errorf("shapes %s never met", pair)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"hdqs/snapshot"
@@ -230,7 +231,18 @@ func randomFilter(r *rand.Rand, seg *snapshot.Segment) Filter {
 		if col.Len() > 0 {
 			f.Value.Text = col.Text(at)
 		}
-		if r.IntN(2) == 0 || f.Op != Equal && r.IntN(2) == 0 {
+		if runes := []rune(f.Value.Text); len(runes) > 0 && r.IntN(2) == 0 {
+			// A part of a text that occurs, in other case and with a wildcard in it.
+			from := r.IntN(len(runes))
+			runes = runes[from : from+1+r.IntN(len(runes)-from)]
+			if r.IntN(3) == 0 {
+				runes[r.IntN(len(runes))] = '_'
+			}
+			f.Value.Text = strings.ToUpper(string(runes))
+			if f.Op == Like && r.IntN(2) == 0 {
+				f.Value.Text = "%" + f.Value.Text + "%"
+			}
+		} else if r.IntN(2) == 0 || f.Op != Equal && r.IntN(2) == 0 {
 			f.Value.Text = randomText(r, patternLetters, 4)
 		}
 		if r.IntN(50) == 0 {
