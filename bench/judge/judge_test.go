@@ -170,7 +170,7 @@ func TestSeesFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			base := twin(t, w, spoil)
-			if err := run(judgeFlags(base, "-n", "1200", "-seed", "7", "-show", "1"), io.Discard); err == nil {
+			if err := run(judgeFlags(base, "-n", "2500", "-seed", "7", "-show", "1"), io.Discard); err == nil {
 				t.Error("nothing was found")
 			}
 		})

@@ -29,10 +29,11 @@ func pick[T any](m *maker, of []T) T { return of[m.rng.IntN(len(of))] }
 
 func (m *maker) chance(percent int) bool { return m.rng.IntN(100) < percent }
 
-// requests gives n requests. Two in five come from the list of every endpoint
-// with every parameter and every kind of value, shuffled, so that a few seeds
-// cover it; the others combine. 0 gives that list, whole, and a number below
-// zero every row of every endpoint.
+// requests gives n requests: first those that tell one rule from its
+// neighbour, for every endpoint and parameter, then drawn ones. Two in five of
+// these come from the list of every endpoint with every parameter and every
+// kind of value, shuffled, so that a few seeds cover it; the others combine.
+// 0 gives that list, whole, and a number below zero every row of every endpoint.
 func (m *maker) requests(n int) []request {
 	single := m.singles()
 	switch {
@@ -42,7 +43,11 @@ func (m *maker) requests(n int) []request {
 		return m.everything()
 	}
 	m.rng.Shuffle(len(single), func(i, j int) { single[i], single[j] = single[j], single[i] })
-	out := make([]request, 0, n)
+	out := m.telling()
+	if most := n * 2 / 3; len(out) > most {
+		m.rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+		out = out[:most]
+	}
 	for len(out) < n {
 		switch k := m.rng.IntN(100); {
 		case k < 40 && len(single) > 0:

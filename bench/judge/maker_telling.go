@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// telling asks, for every endpoint, for its first page and, for every
+// parameter, what tells its rule from the ones next to it: a text's inside
+// (contains or equals), its other case (with or without regard to it), a
+// wildcard, a bound that is a stored value (with or without it), each value of
+// an enum. Without these a wrong rule could slip through a few thousand draws.
+func (m *maker) telling() []request {
+	var out []request
+	for _, e := range m.endpoints {
+		ask := func(p *param, value string) {
+			out = append(out, request{Method: "GET", Headers: map[string]string{identifierHeader: goodOne}, Path: fmt.Sprintf("%s?limit=40&%s=%s", e.Path, p.Name, escape(value, 0))})
+		}
+		out = append(out, request{Method: "GET", Headers: map[string]string{identifierHeader: goodOne}, Path: e.Path})
+		for _, p := range e.Params {
+			for _, value := range m.tellingValues(e, p) {
+				ask(p, value)
+			}
+		}
+	}
+	return out
+}
+
+func (m *maker) tellingValues(e *endpoint, p *param) []string {
+	var values []string
+	switch p.Type {
+	case "enum":
+		return p.Enum
+	case "boolean":
+		return []string{"true", "false"}
+	case "string":
+		for _, column := range p.Columns {
+			column = storedColumn(column)
+			// Something that stands inside a value, something with a case, and something that prints differently.
+			inner := m.textWhere(e, column, func(r row, text string) bool { return len([]rune(text)) > 2 })
+			cased := m.textWhere(e, column, func(r row, text string) bool { return strings.ToLower(text) != strings.ToUpper(text) })
+			hidden := m.textWhere(e, column, func(r row, text string) bool { shown, known := r.shown[column]; return known && shown != text })
+			if runes := []rune(inner); len(runes) > 2 {
+				values = append(values, string(runes[1:len(runes)-1]), "%"+string(runes[2:]))
+			}
+			values = append(values, cased, swapCase(cased), hidden)
+		}
+	case "integer", "number", "partial-date", "date-time or date":
+		for range 2 {
+			switch v := m.someStored(e, storedColumn(p.Columns[0])).(type) {
+			case int64:
+				values = append(values, strconv.FormatInt(v, 10))
+			case decimal:
+				values = append(values, v.text)
+			case time.Time:
+				values = append(values, v.Format("2006-01-02T15:04:05"), v.Format("2006-01"))
+			}
+		}
+	}
+	return values
+}
+
+// textWhere finds a text that fits, or none.
+func (m *maker) textWhere(e *endpoint, column string, fits func(r row, text string) bool) string {
+	for range 200 {
+		r := m.anyRow(e)
+		if text, ok := r.stored[column].(string); ok && fits(r, text) {
+			return text
+		}
+	}
+	return ""
+}
+
+// someStored finds a value that is not null, or nil.
+func (m *maker) someStored(e *endpoint, column string) any {
+	for range 200 {
+		if v := m.anyRow(e).stored[column]; v != nil {
+			return v
+		}
+	}
+	return nil
+}
