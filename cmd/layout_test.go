@@ -18,10 +18,11 @@ import (
 var imports = map[string][]string{
 	"snapshot":          {},
 	"index":             {"snapshot"},
-	"loader":            {"snapshot", "loader/fetch", "loader/sample"},
-	"loader/fetch":      {},
-	"loader/bucket":     {},
-	"loader/upstream":   {"loader/fetch", "loader/bucket"},
+	"fetch":             {},
+	"bucket":            {},
+	"replica":           {"snapshot", "fetch", "bucket"},
+	"loader":            {"snapshot", "loader/sample"},
+	"loader/upstream":   {"fetch", "bucket"},
 	"loader/sample":     {},
 	"api":               {"snapshot", "index", "api/render", "api/encode", "api/web"},
 	"api/render":        {"snapshot", "index", "api/encode"},
@@ -34,7 +35,7 @@ var imports = map[string][]string{
 	"bench/judge":       {},
 	"bench/judge/judge": {},
 	"cmd":               {},
-	"cmd/hdqs":          {"snapshot", "index", "loader", "loader/sample", "api"},
+	"cmd/hdqs":          {"snapshot", "replica", "fetch", "bucket", "index", "loader", "loader/sample", "loader/upstream", "api"},
 }
 
 const (

@@ -16,8 +16,8 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
-	"hdqs/loader/bucket"
-	"hdqs/loader/fetch"
+	"hdqs/bucket"
+	"hdqs/fetch"
 )
 
 // bucketSource is a tree in an S3-compatible store.

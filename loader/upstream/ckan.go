@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hdqs/loader/fetch"
+	"hdqs/fetch"
 )
 
 // organization is the one whose datasets are the standardized inputs.

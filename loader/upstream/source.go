@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"hdqs/loader/fetch"
+	"hdqs/fetch"
 )
 
 // packageID keeps what rows name within what may stand in a search and in a file name.

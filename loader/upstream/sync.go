@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"hdqs/loader/fetch"
+	"hdqs/fetch"
 )
 
 // Options of a Sync; Source and Cache are needed.

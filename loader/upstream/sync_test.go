@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"hdqs/bench/ckan"
-	"hdqs/loader/fetch"
+	"hdqs/fetch"
 	"hdqs/loader/sample"
 )
 
