@@ -133,7 +133,7 @@ func fieldFault(seg *snapshot.Segment, f Field) error {
 	case err != nil:
 		return err
 	case !slices.Contains(kindsOf[f.Type], c.Kind):
-		return fmt.Errorf("column %q of table %q is of kind %d, the field needs one of %v", f.Name, seg.Name(), c.Kind, kindsOf[f.Type])
+		return fmt.Errorf("column %q of table %q is of kind %s, the field needs one of %v", f.Name, seg.Name(), c.Kind, kindsOf[f.Type])
 	case c.Nullable && !f.Nullable:
 		return fmt.Errorf("column %q of table %q has nulls, the field must not", f.Name, seg.Name())
 	case f.Type == Choice:
@@ -152,7 +152,7 @@ func filterFault(seg *snapshot.Segment, p Param, column string) error {
 		kinds = kindsOf[Integer]
 	}
 	if !slices.Contains(kinds, c.Kind) {
-		return fmt.Errorf("parameter %q: column %q of table %q is of kind %d, not of %v", p.Name, column, seg.Name(), c.Kind, kinds)
+		return fmt.Errorf("parameter %q: column %q of table %q is of kind %s, not of %v", p.Name, column, seg.Name(), c.Kind, kinds)
 	}
 	if c.Kind == snapshot.Enum && p.Type == Choice {
 		return enumFault(seg, c, p.Enum)

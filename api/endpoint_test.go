@@ -181,6 +181,27 @@ func TestBindTellsEverything(t *testing.T) {
 	}
 }
 
+// TestEmptyTables: tables without a row answer like others.
+func TestEmptyTables(t *testing.T) {
+	tables := sampleTables(t, 3)
+	for _, x := range tables {
+		x.rows = nil
+	}
+	s := testServer(t, Options{}, tables)
+	for i := range endpoints {
+		for _, p := range filters(endpoints[i].Place, endpoints[i].Params) {
+			target := endpoints[i].Path + "?app_identifier=" + goodIdentifier + "&" + p.Name + "=" + url.QueryEscape(p.example())
+			got := s.Answer("GET", target, nil)
+			if total, _ := got.field("X-Total-Count"); got.Status != 200 || string(got.Body) != `{"data":[]}` || total != "0" {
+				t.Errorf("%s: %d %q, total %s", target, got.Status, got.Body, total)
+			}
+		}
+	}
+	if missing := s.current.Load().bound.Missing(); len(missing) != len(endpoints) {
+		t.Errorf("missing %v", missing)
+	}
+}
+
 // TestMissingTable: a table that the snapshot does not have is an empty list.
 func TestMissingTable(t *testing.T) {
 	tables := slices.DeleteFunc(sampleTables(t, 3), func(x *testTable) bool { return x.endpoint.Table == "org_type" })
