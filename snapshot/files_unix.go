@@ -3,6 +3,7 @@
 package snapshot
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -36,6 +37,9 @@ func mapFile(path string) (data []byte, unmap func() error, err error) {
 
 // lockFile takes a file's lock for as long as the file is open, or fails at once when another open file has it.
 func lockFile(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
+
+// isLocked tells whether lockFile failed because another has the lock.
+func isLocked(err error) bool { return errors.Is(err, unix.EWOULDBLOCK) }
 
 // syncDir makes the names in a directory durable.
 func syncDir(dir string) error {

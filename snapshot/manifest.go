@@ -28,7 +28,7 @@ type SegmentRef struct {
 	Bytes  int64  `json:"bytes"`
 }
 
-// Pointer is the content of a channel: which snapshot it shows.
+// Pointer is what a channel shows: a snapshot, since when, and the very manifest of it.
 type Pointer struct {
 	ID          string    `json:"id"`
 	PublishedAt time.Time `json:"published_at"`
@@ -39,7 +39,7 @@ const (
 	manifestFormat = 1 // first format
 	// maxManifest bounds the size of a manifest; the rest of the limits bound what is in it.
 	maxManifest = 64 << 20
-	maxPointer  = 4 << 10
+	maxPointer  = 16 << 10
 	maxTables   = 1000
 	maxID       = 128
 	// reportSuffix, with .json, is what a report's file has after the id.
@@ -127,19 +127,6 @@ func (m *Manifest) encode() ([]byte, error) {
 		return nil, fmt.Errorf("manifest %s has %d bytes, at most %d can be read again", m.ID, len(data), maxManifest)
 	}
 	return append(data, '\n'), nil
-}
-
-func parsePointer(data []byte) (p Pointer, err error) {
-	if err := decodeStrict(data, &p); err != nil {
-		return Pointer{}, corruptf("channel: %v", err)
-	}
-	if err := checkID(p.ID); err != nil {
-		return Pointer{}, corruptf("channel: %v", err)
-	}
-	if err := checkHash(p.SHA256); err != nil {
-		return Pointer{}, corruptf("channel to %s: %v", p.ID, err)
-	}
-	return p, nil
 }
 
 // checkID wants a name of letters, digits and - _ . that starts with a letter or digit: it becomes part of a file name.

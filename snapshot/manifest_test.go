@@ -79,10 +79,10 @@ func FuzzParseManifest(f *testing.F) {
 	})
 }
 
-func FuzzParsePointer(f *testing.F) {
+func FuzzParseChannel(f *testing.F) {
 	f.Add([]byte(`{"id": "s1", "published_at": "2024-03-01T12:00:00Z", "sha256": "` + strings.Repeat("00", 32) + `"}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := parsePointer(data)
+		p, err := ParseChannel(data)
 		switch {
 		case err == nil && (checkID(p.ID) != nil || checkHash(p.SHA256) != nil):
 			t.Fatalf("pointer %+v", p)

@@ -2,6 +2,7 @@ package snapshot
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -14,14 +15,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 )
 
 // The folders of a store and the ends of the names in them. Files come into being under a temporary name in the folder they stay in,
 // and are renamed once they are whole and on disk, so that whatever has its final name is complete; only channels are ever replaced.
 const (
 	segmentsDir  = "segments"  // <sha256>.seg
-	manifestsDir = "manifests" // <id>.json, <id>.report.json
+	manifestsDir = "manifests" // <id>.json, <id>.report.json, <id>.sig
 	channelsDir  = "channels"  // <name>.json
 	segmentExt   = ".seg"
 	jsonExt      = ".json"
@@ -29,7 +29,12 @@ const (
 
 // Store is a directory of segments, manifests and channels. It holds no state of its own: any number of goroutines and processes may use
 // one directory at once.
-type Store struct{ dir string }
+type Store struct {
+	dir     string
+	signer  ed25519.PrivateKey  // signs the manifests that are put; nil for none
+	trusted []ed25519.PublicKey // whose signatures are asked for
+	strict  bool                // no manifest is read that none of trusted has signed
+}
 
 // OpenStore opens a directory as a store. One that is not there yet is made by the first write.
 func OpenStore(dir string) (*Store, error) {
@@ -99,6 +104,12 @@ func (s *Store) PutManifest(m *Manifest) error {
 	if err := s.checkSegments(m); err != nil {
 		return err
 	}
+	// The signature comes first: there is no moment at which a reader that wants one finds the manifest without it.
+	if s.signer != nil {
+		if err := s.putSignature(m.ID, encodeSignature(s.signer, data)); err != nil {
+			return err
+		}
+	}
 	switch old, err := os.ReadFile(path); {
 	case err == nil && bytes.Equal(old, data):
 		return nil
@@ -149,43 +160,6 @@ func (s *Store) Report(id string) ([]byte, error) {
 	return readFile(path, maxManifest)
 }
 
-// Publish lets a channel show a snapshot of the store.
-func (s *Store) Publish(channel, id string, at time.Time) error {
-	path, err := s.jsonPath(channelsDir, channel, "")
-	if err != nil {
-		return err
-	}
-	m, hash, err := s.manifest(id)
-	if err != nil {
-		return err
-	}
-	if err := s.checkSegments(m); err != nil {
-		return err
-	}
-	data, err := json.Marshal(Pointer{ID: id, PublishedAt: at.UTC(), SHA256: hash})
-	if err != nil {
-		return fmt.Errorf("channel %s: %w", channel, err)
-	}
-	return writeFile(path, append(data, '\n'))
-}
-
-// Channel is what a channel shows. Without the channel the error is fs.ErrNotExist.
-func (s *Store) Channel(name string) (Pointer, error) {
-	path, err := s.jsonPath(channelsDir, name, "")
-	if err != nil {
-		return Pointer{}, err
-	}
-	data, err := readFile(path, maxPointer)
-	if err != nil {
-		return Pointer{}, err
-	}
-	p, err := parsePointer(data)
-	if err != nil {
-		return Pointer{}, fmt.Errorf("%s: %w", path, err)
-	}
-	return p, nil
-}
-
 // Manifest reads the manifest of an id. Without it the error is fs.ErrNotExist.
 func (s *Store) Manifest(id string) (*Manifest, error) {
 	m, _, err := s.manifest(id)
@@ -199,6 +173,9 @@ func (s *Store) manifest(id string) (m *Manifest, hash string, err error) {
 	}
 	data, err := readFile(path, maxManifest)
 	if err != nil {
+		return nil, "", err
+	}
+	if err := s.checkSigned(id, data); err != nil {
 		return nil, "", err
 	}
 	if m, err = ParseManifest(data); err != nil {

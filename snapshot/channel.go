@@ -1,0 +1,118 @@
+package snapshot
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"time"
+)
+
+// Channel is the content of a channel's file: what it shows, and what it has shown before, the latest first. Both are one file so that they
+// change in one step, also where a conditional write of one object is all there is.
+type Channel struct {
+	Pointer
+	Previous []Pointer `json:"previous,omitempty"`
+}
+
+// maxPrevious bounds what a channel remembers.
+const maxPrevious = 16
+
+// ParseChannel reads a channel's file.
+func ParseChannel(data []byte) (c Channel, err error) {
+	if len(data) > maxPointer {
+		return Channel{}, corruptf("channel of %d bytes, at most %d are read", len(data), maxPointer)
+	}
+	if err := decodeStrict(data, &c); err != nil {
+		return Channel{}, corruptf("channel: %v", err)
+	}
+	if len(c.Previous) > maxPrevious {
+		return Channel{}, corruptf("channel to %s remembers %d snapshots, at most %d are possible", c.ID, len(c.Previous), maxPrevious)
+	}
+	for _, p := range append(slices.Clone(c.Previous), c.Pointer) {
+		if err := p.check(); err != nil {
+			return Channel{}, err
+		}
+	}
+	return c, nil
+}
+
+func (p Pointer) check() error {
+	if err := checkID(p.ID); err != nil {
+		return corruptf("channel: %v", err)
+	}
+	if err := checkHash(p.SHA256); err != nil {
+		return corruptf("channel to %s: %v", p.ID, err)
+	}
+	return nil
+}
+
+// Moved is the channel once it shows p. The zero Channel is one that has shown nothing yet.
+func (c Channel) Moved(p Pointer) Channel {
+	p.PublishedAt = p.PublishedAt.UTC()
+	next := Channel{Pointer: p}
+	for _, old := range append([]Pointer{c.Pointer}, c.Previous...) {
+		if old.ID != "" && old.ID != p.ID && len(next.Previous) < maxPrevious {
+			next.Previous = append(next.Previous, old)
+		}
+	}
+	return next
+}
+
+// Encode is the channel's file.
+func (c Channel) Encode() ([]byte, error) {
+	data, err := json.Marshal(c)
+	if err != nil {
+		return nil, fmt.Errorf("channel to %s: %w", c.ID, err)
+	}
+	return append(data, '\n'), nil
+}
+
+// Publish lets a channel show a snapshot of the store.
+func (s *Store) Publish(channel, id string, at time.Time) error {
+	path, err := s.jsonPath(channelsDir, channel, "")
+	if err != nil {
+		return err
+	}
+	m, hash, err := s.manifest(id)
+	if err != nil {
+		return err
+	}
+	if err := s.checkSegments(m); err != nil {
+		return err
+	}
+	before, err := s.History(channel)
+	// A damaged channel loses its memory, but must not keep a good snapshot from being shown.
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrCorrupt) {
+		return err
+	}
+	data, err := before.Moved(Pointer{ID: id, PublishedAt: at, SHA256: hash}).Encode()
+	if err != nil {
+		return err
+	}
+	return writeFile(path, data)
+}
+
+// Channel is what a channel shows. Without the channel the error is fs.ErrNotExist.
+func (s *Store) Channel(name string) (Pointer, error) {
+	c, err := s.History(name)
+	return c.Pointer, err
+}
+
+// History is what a channel shows and has shown. Without the channel the error is fs.ErrNotExist.
+func (s *Store) History(name string) (Channel, error) {
+	path, err := s.jsonPath(channelsDir, name, "")
+	if err != nil {
+		return Channel{}, err
+	}
+	data, err := readFile(path, maxPointer)
+	if err != nil {
+		return Channel{}, err
+	}
+	c, err := ParseChannel(data)
+	if err != nil {
+		return Channel{}, fmt.Errorf("%s: %w", path, err)
+	}
+	return c, nil
+}

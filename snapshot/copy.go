@@ -1,0 +1,134 @@
+package snapshot
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"os"
+	"path"
+	"path/filepath"
+)
+
+// What one store needs of another to copy a snapshot. Names are relative to the store's root and have slashes, so that they name objects in a
+// bucket as well as files.
+
+// SegmentName is the name of the segment with a hash.
+func SegmentName(hash string) string { return path.Join(segmentsDir, hash+segmentExt) }
+
+// ManifestName is the name of an id's manifest.
+func ManifestName(id string) string { return path.Join(manifestsDir, id+jsonExt) }
+
+// ReportName is the name of the report beside a manifest.
+func ReportName(id string) string { return path.Join(manifestsDir, id+reportSuffix+jsonExt) }
+
+// SignatureName is the name of the signature beside a manifest.
+func SignatureName(id string) string { return path.Join(manifestsDir, id+signatureExt) }
+
+// ChannelName is the name of a channel, ErrName if it cannot be one.
+func ChannelName(channel string) (string, error) {
+	return path.Join(channelsDir, channel+jsonExt), checkID(channel)
+}
+
+// The most bytes that files of a store other than segments have.
+const (
+	MaxManifest  = maxManifest  // also of a report
+	MaxChannel   = maxPointer   // of a channel
+	MaxSignature = maxSignature // of a signature
+)
+
+// ManifestFile is the file of a manifest, byte for byte, and its SHA-256. It is checked as Manifest checks it.
+func (s *Store) ManifestFile(id string) (data []byte, hash string, err error) {
+	if _, hash, err = s.manifest(id); err != nil {
+		return nil, "", err
+	}
+	data, err = s.manifestFile(id)
+	return data, hash, err
+}
+
+func (s *Store) manifestFile(id string) ([]byte, error) {
+	path, err := s.jsonPath(manifestsDir, id, "")
+	if err != nil {
+		return nil, err
+	}
+	return readFile(path, maxManifest)
+}
+
+// CheckManifest reads the manifest that a pointer means, and wants it to be the very one, signed as the store asks for.
+func (s *Store) CheckManifest(p Pointer, data, signature []byte) (*Manifest, error) {
+	sum := sha256.Sum256(data)
+	if hash := hex.EncodeToString(sum[:]); hash != p.SHA256 {
+		return nil, corruptf("manifest %s has the SHA-256 %s, published was %s", p.ID, hash, p.SHA256)
+	}
+	if err := s.checkSignature(p.ID, data, signature); err != nil {
+		return nil, err
+	}
+	m, err := ParseManifest(data)
+	if err != nil {
+		return nil, err
+	}
+	if m.ID != p.ID {
+		return nil, corruptf("the manifest of %s is that of %s", p.ID, m.ID)
+	}
+	return m, nil
+}
+
+// AddManifest is CheckManifest, and then keeps the manifest and, if there is one, the signature. What the store had under that id gives way: it is
+// the pointer that says which of the two is right.
+func (s *Store) AddManifest(p Pointer, data, signature []byte) error {
+	m, err := s.CheckManifest(p, data, signature)
+	if err != nil {
+		return err
+	}
+	if err := s.checkSegments(m); err != nil {
+		return err
+	}
+	if len(signature) > 0 {
+		if err := s.putSignature(p.ID, signature); err != nil {
+			return err
+		}
+	}
+	path, err := s.jsonPath(manifestsDir, m.ID, "")
+	if err != nil {
+		return err
+	}
+	return writeFile(path, data)
+}
+
+// HasSegment tells whether the store has a segment: by its size, or, with whole, by its content.
+func (s *Store) HasSegment(ref SegmentRef, whole bool) bool {
+	path, err := s.SegmentPath(ref.SHA256)
+	if err != nil {
+		return false
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() != ref.Bytes {
+		return false
+	}
+	if !whole {
+		return true
+	}
+	got, err := hashFile(path)
+	return err == nil && got == ref.SHA256
+}
+
+// AddSegment keeps a segment that fill writes into a file. It gets its name only when it is what the name says.
+func (s *Store) AddSegment(ref SegmentRef, fill func(*os.File) error) error {
+	path, err := s.SegmentPath(ref.SHA256)
+	if err != nil {
+		return err
+	}
+	f, err := createTemp(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	defer f.discard()
+	if err := fill(f.f); err != nil {
+		return err
+	}
+	got, err := hashFile(f.f.Name())
+	if err != nil {
+		return err
+	}
+	if got != ref.SHA256 {
+		return corruptf("table %q: the segment has the SHA-256 %s, the manifest says %s", ref.Table, got, ref.SHA256)
+	}
+	return f.commit(path)
+}

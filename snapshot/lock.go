@@ -1,0 +1,74 @@
+package snapshot
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// lockName is the file that whoever writes to a store holds a lock on. The lock ends with its process, however that ends, so a file that
+// nobody holds says nothing and is taken over; its content only tells others whom they are waiting for.
+const lockName = "lock"
+
+// Lock is the right to move channels and to remove files of a store.
+type Lock struct{ f *os.File }
+
+// holder is the content of the lock's file.
+type holder struct {
+	PID   int       `json:"pid"`
+	Host  string    `json:"host"`
+	What  string    `json:"what"`
+	Since time.Time `json:"since"`
+}
+
+// Lock takes the store for one writer, whose errand the others are told. If another one has it the error is ErrLocked and names that one.
+func (s *Store) Lock(what string) (*Lock, error) {
+	if err := makeDir(s.dir); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(s.dir, lockName)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := lockFile(f); err != nil {
+		defer f.Close() // read only
+		if !isLocked(err) {
+			return nil, fmt.Errorf("lock %s: %w", path, err)
+		}
+		return nil, fmt.Errorf("%w: %s is held by %s", ErrLocked, path, readHolder(path))
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	text, err := json.Marshal(holder{PID: os.Getpid(), Host: host, What: what, Since: time.Now().UTC().Truncate(time.Second)})
+	if err == nil {
+		err = errors.Join(f.Truncate(0), writeAt(f, append(text, '\n')))
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
+	}
+	return &Lock{f: f}, nil
+}
+
+func writeAt(f *os.File, data []byte) error {
+	_, err := f.WriteAt(data, 0)
+	return err
+}
+
+// readHolder describes who holds a lock. The file may be read before its holder has written it.
+func readHolder(path string) string {
+	var h holder
+	data, err := readFile(path, maxPointer)
+	if err != nil || json.Unmarshal(data, &h) != nil || h.PID == 0 {
+		return "another process"
+	}
+	return fmt.Sprintf("process %d on %s (%s, since %s)", h.PID, h.Host, h.What, h.Since.Format(time.RFC3339))
+}
+
+// Release lets the next writer in. The file stays: removing it would let two processes hold locks on two files of one name.
+func (l *Lock) Release() error { return errors.Join(l.f.Truncate(0), l.f.Close()) }

@@ -1,0 +1,179 @@
+package snapshot
+
+import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+)
+
+// A signature is an ed25519 signature over the bytes of a manifest's file, in base64 with a line end. As a manifest names its segments by
+// digest, it covers every row. It says who made a snapshot, not that the snapshot is the latest one.
+const (
+	signatureExt = ".sig"
+	maxSignature = 1 << 10
+	maxKeys      = 64 << 10
+	privateBlock = "PRIVATE KEY"
+	publicBlock  = "PUBLIC KEY"
+)
+
+// Signing is the same store for a writer who signs: PutManifest signs what it puts.
+func (s *Store) Signing(key ed25519.PrivateKey) *Store {
+	signing := *s
+	signing.signer = key
+	return &signing
+}
+
+// Trusting is the same store for a reader who asks for signatures: a manifest that none of the keys has signed is refused as ErrSignature by
+// everything that reads manifests. Several keys let an old and a new one be in use at once.
+func (s *Store) Trusting(keys []ed25519.PublicKey) *Store {
+	trusting := *s
+	trusting.trusted, trusting.strict = keys, true
+	return &trusting
+}
+
+// Sign signs a manifest that is there already, with the key of Signing, unless it has that signature.
+func (s *Store) Sign(id string) error {
+	data, err := s.manifestFile(id)
+	if err != nil {
+		return err
+	}
+	signature := encodeSignature(s.signer, data)
+	if old, err := s.Signature(id); err == nil && string(old) == string(signature) {
+		return nil
+	}
+	return s.putSignature(id, signature)
+}
+
+// Signature is the signature's file of a manifest. Without one the error is fs.ErrNotExist.
+func (s *Store) Signature(id string) ([]byte, error) {
+	path, err := s.signaturePath(id)
+	if err != nil {
+		return nil, err
+	}
+	return readFile(path, maxSignature)
+}
+
+func (s *Store) putSignature(id string, signature []byte) error {
+	path, err := s.signaturePath(id)
+	if err != nil {
+		return err
+	}
+	return writeFile(path, signature)
+}
+
+func (s *Store) signaturePath(id string) (string, error) {
+	if err := checkID(id); err != nil {
+		return "", err
+	}
+	return filepath.Join(s.dir, manifestsDir, id+signatureExt), nil
+}
+
+// checkSigned looks at the signature in the store, if the store's reader asks for one.
+func (s *Store) checkSigned(id string, manifest []byte) error {
+	if !s.strict {
+		return nil
+	}
+	signature, err := s.Signature(id)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return s.checkSignature(id, manifest, signature)
+}
+
+func (s *Store) checkSignature(id string, manifest, signature []byte) error {
+	if !s.strict {
+		return nil
+	}
+	if len(signature) == 0 {
+		return fmt.Errorf("%w: manifest %s has no signature", ErrSignature, id)
+	}
+	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(signature)))
+	if err != nil || len(raw) != ed25519.SignatureSize {
+		return fmt.Errorf("%w: that of manifest %s is not %d bytes in base64", ErrSignature, id, ed25519.SignatureSize)
+	}
+	for _, key := range s.trusted {
+		if ed25519.Verify(key, manifest, raw) {
+			return nil
+		}
+	}
+	return fmt.Errorf("%w: that of manifest %s is by none of the %d trusted keys", ErrSignature, id, len(s.trusted))
+}
+
+func encodeSignature(key ed25519.PrivateKey, manifest []byte) []byte {
+	text := base64.StdEncoding.EncodeToString(ed25519.Sign(key, manifest))
+	return []byte(text + "\n")
+}
+
+// NewKeys makes a key pair, as the PEM texts that ParsePrivateKey and ParsePublicKeys read.
+func NewKeys() (private, public []byte, err error) {
+	pub, priv, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	secret, err := x509.MarshalPKCS8PrivateKey(priv)
+	if err != nil {
+		return nil, nil, err
+	}
+	open, err := x509.MarshalPKIXPublicKey(pub)
+	if err != nil {
+		return nil, nil, err
+	}
+	private = pem.EncodeToMemory(&pem.Block{Type: privateBlock, Bytes: secret})
+	public = pem.EncodeToMemory(&pem.Block{Type: publicBlock, Bytes: open})
+	return private, public, nil
+}
+
+// ParsePrivateKey reads an ed25519 key in PKCS #8, PEM.
+func ParsePrivateKey(text []byte) (ed25519.PrivateKey, error) {
+	block, _ := pem.Decode(text)
+	if block == nil || block.Type != privateBlock {
+		return nil, fmt.Errorf("no PEM block %q", privateBlock)
+	}
+	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		return nil, err
+	}
+	private, ok := key.(ed25519.PrivateKey)
+	if !ok {
+		return nil, fmt.Errorf("a key of type %T, want ed25519", key)
+	}
+	return private, nil
+}
+
+// ParsePublicKeys reads one or more ed25519 keys, each a PEM block.
+func ParsePublicKeys(text []byte) ([]ed25519.PublicKey, error) {
+	if len(text) > maxKeys {
+		return nil, fmt.Errorf("%d bytes of keys, at most %d are read", len(text), maxKeys)
+	}
+	var keys []ed25519.PublicKey
+	for {
+		block, rest := pem.Decode(text)
+		if block == nil {
+			break
+		}
+		text = rest
+		if block.Type != publicBlock {
+			return nil, fmt.Errorf("PEM block %q, want %q", block.Type, publicBlock)
+		}
+		key, err := x509.ParsePKIXPublicKey(block.Bytes)
+		if err != nil {
+			return nil, err
+		}
+		public, ok := key.(ed25519.PublicKey)
+		if !ok {
+			return nil, fmt.Errorf("a key of type %T, want ed25519", key)
+		}
+		keys = append(keys, public)
+	}
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("no PEM block %q", publicBlock)
+	}
+	return keys, nil
+}
