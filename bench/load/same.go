@@ -17,12 +17,10 @@ import (
 
 // answer is a whole answer, kept to be compared or served again.
 type answer struct {
-	status       int
-	etag, total  string
-	contentType  string
-	encoded      []byte // as sent
-	body         []byte // decoded
-	wantEncoding string
+	status      int
+	etag, total string
+	contentType string
+	body        []byte // decoded
 }
 
 // plain asks for nothing of its own accord: no coding, no redirect.
@@ -50,12 +48,13 @@ func (s *Server) fetch(q Query, encoding string) (*answer, error) {
 	defer response.Body.Close()
 	a := &answer{
 		status: response.StatusCode, etag: response.Header.Get("ETag"), total: response.Header.Get("X-Total-Count"),
-		contentType: response.Header.Get("Content-Type"), wantEncoding: encoding,
+		contentType: response.Header.Get("Content-Type"),
 	}
-	if a.encoded, err = io.ReadAll(response.Body); err != nil {
+	encoded, err := io.ReadAll(response.Body)
+	if err != nil {
 		return nil, fmt.Errorf("load: %s: %s: %w", s.Name, q.Name, err)
 	}
-	if a.body, err = decode(a.encoded, response.Header.Get("Content-Encoding")); err != nil {
+	if a.body, err = decode(encoded, response.Header.Get("Content-Encoding")); err != nil {
 		return nil, fmt.Errorf("load: %s: %s: %w", s.Name, q.Name, err)
 	}
 	return a, nil
@@ -134,51 +133,69 @@ type Agreed struct {
 }
 
 // SameRows asks every server a query and is an error unless all give the query's status and, for a 200, the same records in the same
-// order. Servers that do not have the query are left out.
+// order. The first server is asked for the uncompressed answer too, so each of its codings is held against that. Servers that do
+// not have the query are left out.
 func SameRows(servers []*Server, q Query, encoding string) (Agreed, error) {
+	type asked struct {
+		server   *Server
+		encoding string
+	}
+	var all []asked
+	if len(servers) > 0 && encoding != Identity {
+		all = append(all, asked{servers[0], Identity})
+	}
+	for _, s := range servers {
+		all = append(all, asked{s, encoding})
+	}
 	var agreed Agreed
 	var first []string
-	var of string
-	for _, s := range servers {
-		if s.target(q, encoding) == "" {
+	of := ""
+	for _, a := range all {
+		if a.server.target(q, a.encoding) == "" {
 			continue
 		}
-		a, err := s.fetch(q, encoding)
+		name := a.server.Name + " (" + a.encoding + ")"
+		rows, size, err := a.server.rows(q, a.encoding)
 		if err != nil {
-			return agreed, err
-		}
-		want := q.Status
-		if q.Conditional {
-			want = http.StatusOK
-		}
-		if a.status != want {
-			return agreed, fmt.Errorf("%s answers %s with %d, want %d: %.200s", s.Name, q.Name, a.status, want, a.body)
-		}
-		if want != http.StatusOK {
-			continue
-		}
-		rows, err := Rows(a.contentType, a.body)
-		if err != nil {
-			return agreed, fmt.Errorf("%s answers %s with something else than rows: %w", s.Name, q.Name, err)
+			return agreed, fmt.Errorf("%s: %s: %w", q.Name, name, err)
 		}
 		if of == "" {
-			of, first = s.Name, rows
-			agreed = Agreed{len(rows), len(a.body)}
+			of, first, agreed = name, rows, Agreed{len(rows), size}
 			continue
 		}
 		if len(rows) != len(first) {
-			return agreed, fmt.Errorf("%s: %s gives %d rows and %s gives %d: not compared", q.Name, of, len(first), s.Name, len(rows))
+			return agreed, fmt.Errorf("%s: %s gives %d rows and %s gives %d: not compared", q.Name, of, len(first), name, len(rows))
 		}
 		for i := range rows {
 			if rows[i] != first[i] {
-				return agreed, fmt.Errorf("%s: row %d differs, not compared: %s gives %.300s and %s gives %.300s", q.Name, i, of, first[i], s.Name, rows[i])
+				return agreed, fmt.Errorf("%s: row %d differs, not compared: %s gives %.300s and %s gives %.300s", q.Name, i, of, first[i], name, rows[i])
 			}
 		}
 	}
-	if of == "" {
-		return agreed, nil
-	}
 	return agreed, nil
+}
+
+// rows are the records of a query's answer, none when it is no 200, and the size of its body when decoded.
+func (s *Server) rows(q Query, encoding string) ([]string, int, error) {
+	a, err := s.fetch(q, encoding)
+	if err != nil {
+		return nil, 0, err
+	}
+	want := q.Status
+	if q.Conditional {
+		want = http.StatusOK
+	}
+	if a.status != want {
+		return nil, 0, fmt.Errorf("status %d, want %d: %.200s", a.status, want, a.body)
+	}
+	if want != http.StatusOK {
+		return nil, len(a.body), nil
+	}
+	rows, err := Rows(a.contentType, a.body)
+	if err != nil {
+		return nil, 0, fmt.Errorf("not rows: %w", err)
+	}
+	return rows, len(a.body), nil
 }
 
 // Answers is an error unless the server answers a query as it should.
