@@ -32,7 +32,7 @@ func floating32(f float64) number { return number{form: single, f: float64(float
 func oddity(i int) number         { return number{form: asText, scale: uint8(i)} }
 func (n number) isNull() bool     { return n.form == noNumber }
 func round(f float64, by int) int { return int(math.Round(f * float64(pow10(by)))) }
-func pow10(by int) int64 { return [...]int64{1, 10, 100, 1000, 10000, 100000, 1000000}[by] }
+func pow10(by int) int64          { return [...]int64{1, 10, 100, 1000, 10000, 100000, 1000000}[by] }
 
 func (n number) append(b []byte) []byte {
 	switch n.form {
