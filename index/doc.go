@@ -7,6 +7,9 @@
 // codes of a column, or the tuples of a group. Columns of one group that are or'ed are one set of tuples. Numbers without a dictionary
 // become spans of packed numbers instead (numberTest), so that no row is ever decoded.
 //
+// Filters that select by the same space or column of numbers are joined before any row is looked for (Index.both): the two ends of a range
+// become the few codes between them, not two halves of the table.
+//
 // Codes become rows (operand.resolve) in the cheapest way the space has: runs where codes never fall from row to row; one posting in
 // place; a union of postings, or of all others when those are less; a scan of the packed codes.
 //

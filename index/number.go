@@ -147,6 +147,7 @@ func searchNumbers(first, last uint64, f func(v uint64) bool) (v uint64, ok bool
 // numberTest tests the rows of a column without dictionary. For each scale (ints have one) the packed numbers that pass are one span, as
 // rounding to float64 keeps order; so testing a row takes no division and no float.
 type numberTest struct {
+	col   *snapshot.Column
 	raw   snapshot.Numbers
 	spans []span // by position of the scale
 	mask  uint64 // of that position within a number
@@ -161,9 +162,9 @@ func newNumberTest(col *snapshot.Column, op Op, v *Value) *numberTest {
 		s := spanOf(op, raw.First, last, func(n uint64) int {
 			return compareInt(int64(uint64(raw.Base)+n-raw.First), v)
 		})
-		return &numberTest{raw: raw, spans: []span{s}, null: op == AtLeastOrNull && raw.First == 1}
+		return &numberTest{col: col, raw: raw, spans: []span{s}, null: op == AtLeastOrNull && raw.First == 1}
 	}
-	t := &numberTest{raw: raw, spans: make([]span, 1<<raw.ScaleBits), mask: 1<<raw.ScaleBits - 1}
+	t := &numberTest{col: col, raw: raw, spans: make([]span, 1<<raw.ScaleBits), mask: 1<<raw.ScaleBits - 1}
 	b := newDecBound(col, v)
 	largest >>= raw.ScaleBits
 	for i, scale := range raw.Scales {
@@ -185,6 +186,21 @@ func newNumberTest(col *snapshot.Column, op Op, v *Value) *numberTest {
 		}
 	}
 	return t
+}
+
+// and is the test that passes what both of two tests of one column pass.
+func (t *numberTest) and(other *numberTest) *numberTest {
+	both := *t
+	both.null = t.null && other.null
+	both.spans = make([]span, len(t.spans))
+	for i, a := range t.spans {
+		b := other.spans[i]
+		lo, hi := max(a.lo, b.lo), min(a.lo+a.more, b.lo+b.more)
+		if a.any&b.any != 0 && lo <= hi {
+			both.spans[i] = span{lo, hi - lo, 1}
+		}
+	}
+	return &both
 }
 
 // never says whether no number passes.

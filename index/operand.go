@@ -71,6 +71,53 @@ func (x *Index) prepare(f *Filter, key []byte) *operand {
 	return o
 }
 
+// nothing says whether it is known that no row passes.
+func (o *operand) nothing() bool {
+	return !o.all && len(o.parts) == 0 || o.set != nil && o.set.rows == 0
+}
+
+// joinable says whether two operands select by the same codes or numbers, so that their rows can be found at once.
+func (o *operand) joinable(other *operand) bool {
+	if o.set != nil || other.set != nil || len(o.parts) != 1 || len(other.parts) != 1 {
+		return false
+	}
+	a, b := &o.parts[0], &other.parts[0]
+	if a.numbers == nil || b.numbers == nil {
+		return a.numbers == nil && b.numbers == nil && a.space == b.space
+	}
+	return a.numbers.col == b.numbers.col
+}
+
+// both is an operand for two that are joinable, such as the two ends of a range, or two columns of one group.
+func (x *Index) both(w *scratch, a, b *operand) *operand {
+	// Keys tell where they end, and no filter's starts with 255, nor a query's.
+	w.joined = append(append(append(w.joined[:0], 255), a.key...), b.key...)
+	o, _ := x.cache.get(w.joined).(*operand)
+	if o != nil {
+		return o
+	}
+	o = &operand{key: slices.Clone(w.joined)}
+	p := part{space: a.parts[0].space}
+	none := false
+	if first, second := a.parts[0].numbers, b.parts[0].numbers; first != nil {
+		p.numbers = first.and(second)
+		none = p.numbers.never()
+	} else {
+		p.codes = slices.Clone(a.parts[0].codes)
+		for i, word := range b.parts[0].codes {
+			p.codes[i] &= word
+		}
+		p.count = p.codes.count()
+		none = p.count == 0
+	}
+	if !none {
+		o.parts = []part{p}
+		o.cost = p.cost(x.rows)
+	}
+	x.cache.put(o.key, o, o.size())
+	return o
+}
+
 // partOf is the operand's part for a space, which columns of one group share.
 func (o *operand) partOf(s *space) *part {
 	for i := range o.parts {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -203,7 +204,15 @@ func randomQuery(r *rand.Rand, seg *snapshot.Segment) *Query {
 		q.Offset = 0
 	}
 	for range r.IntN(5) {
-		q.Filters = append(q.Filters, randomFilter(r, seg))
+		f := randomFilter(r, seg)
+		q.Filters = append(q.Filters, f)
+		if f.Op == AtLeast && r.IntN(2) == 0 { // a bound on the other side
+			for range 30 {
+				if other := randomFilter(r, seg); other.Op == Below && slices.Equal(other.Columns, f.Columns) {
+					q.Filters = append(q.Filters, other)
+				}
+			}
+		}
 	}
 	return q
 }

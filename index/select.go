@@ -14,6 +14,7 @@ type scratch struct {
 	filters  []keyed
 	key      []byte // of the whole query
 	operands []*operand
+	joined   []byte // key of two operands
 	counts   []uint32
 
 	rows    rowsOf
@@ -125,38 +126,61 @@ func (x *Index) appendKey(dst []byte, f *Filter) []byte {
 // known says that the totals are.
 func (x *Index) operands(w *scratch, known bool) error {
 	w.operands = w.operands[:0]
-	fewest := x.rows
 	for _, f := range w.filters {
 		key := w.keys[f.from:f.to]
 		o, found := x.cache.get(key).(*operand)
 		if !found {
 			o = x.prepare(f.filter, key)
-			if o.all || o.cost >= cheapCost {
-				x.cache.put(key, o, o.size())
-			}
+			x.cache.put(key, o, o.size())
 		}
-		if o.set == nil && !o.all && o.cost < cheapCost {
+		if o.nothing() {
+			w.operands = append(w.operands[:0], o)
+			return nil
+		}
+		if !o.all {
+			w.operands = append(w.operands, o)
+		}
+	}
+	if w.join(x) {
+		return nil
+	}
+	fewest := x.rows
+	for i, o := range w.operands {
+		if o.set == nil && o.cost < cheapCost {
 			var err error
 			if o, err = x.resolved(w, o); err != nil {
 				return err
 			}
+			w.operands[i] = o
 		}
-		switch {
-		case o.all:
-			continue
-		case o.set == nil:
-		case o.set.rows == 0:
-			w.operands = append(w.operands[:0], o)
-			return nil
-		default:
+		if o.set != nil {
 			fewest = min(fewest, o.set.rows)
 		}
-		w.operands = append(w.operands, o)
 	}
 	if known { // only a page is wanted, which rarely takes more than two chunks
 		fewest = min(fewest, 2*chunkRows)
 	}
 	return x.resolveRest(w, fewest)
+}
+
+// join replaces operands that are joinable by one for both. It is true, and one stands alone, when nothing passes it.
+func (w *scratch) join(x *Index) (nothing bool) {
+	for i := 0; i < len(w.operands); i++ {
+		for k := i + 1; k < len(w.operands); k++ {
+			if !w.operands[i].joinable(w.operands[k]) {
+				continue
+			}
+			both := x.both(w, w.operands[i], w.operands[k])
+			if both.nothing() {
+				w.operands = append(w.operands[:0], both)
+				return true
+			}
+			w.operands[i] = both
+			w.operands = slices.Delete(w.operands, k, k+1)
+			k = i
+		}
+	}
+	return false
 }
 
 // cheapCost is what resolving may cost without a second thought, in nanoseconds: about what else a query takes.
@@ -261,7 +285,7 @@ func (x *Index) chunk(w *scratch, k int, countOnly bool) int {
 	smallest := -1
 	for i, o := range w.operands {
 		if o.set == nil {
-			if len(o.parts) == 0 {
+			if o.nothing() {
 				return 0
 			}
 			continue
