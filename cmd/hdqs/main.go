@@ -75,6 +75,9 @@ func newRoot() *cobra.Command {
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return applyEnvironment(cmd.Flags())
 		},
+		// The library would fail an unknown command without a code of its own; here it is a wrong argument like any other.
+		Args: usageArgs(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return exitWith(exitUsage, fmt.Errorf("%w\nsee '%s --help'", err, cmd.CommandPath()))

@@ -57,7 +57,6 @@ func newServe() *cobra.Command {
 	fl.DurationVar(&f.drainTimeout, "drain-timeout", 20*time.Second, "how long running requests may take after that")
 	fl.IntVar(&f.connections, "max-connections", 0, "connections at once; 0: 65536")
 	f.load.register(fl)
-	cmd.MarkFlagsMutuallyExclusive("store", "catalog")
 	return cmd
 }
 
@@ -69,6 +68,9 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	mode, err := identifierMode(f.identifier)
 	if err != nil {
 		return exitWith(exitUsage, err)
+	}
+	if f.store != "" && f.catalog != "" {
+		return exitWith(exitUsage, errors.New("serve takes --store or --catalog, not both"))
 	}
 	source, closeSource, err := openServed(ctx, messages, f)
 	if err != nil {

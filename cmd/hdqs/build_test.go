@@ -1,0 +1,280 @@
+package main_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"hdqs/bench/catalog"
+)
+
+// report is what these tests read of a load's report.
+type report struct {
+	Snapshot string `json:"snapshot"`
+	Outcome  string `json:"outcome"`
+	Partial  bool   `json:"partial"`
+	Refused  []struct {
+		Path, Why string
+	} `json:"refused"`
+	Resources []struct {
+		Role, Path string
+		Rows       struct{ Read, Dropped, Kept int }
+		Drops      map[string]struct {
+			Count int
+			First []string
+		}
+	} `json:"resources"`
+	Tables []struct {
+		Table  string
+		Rows   int
+		SHA256 string
+	} `json:"tables"`
+	Rows struct{ Read, Dropped, Kept int } `json:"rows"`
+}
+
+func writeFile(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// storedFile is a file of a store.
+type storedFile struct {
+	data    []byte
+	changed time.Time
+}
+
+// stored reads every file of a store.
+func stored(t *testing.T, store string) map[string]storedFile {
+	t.Helper()
+	files := map[string]storedFile{}
+	err := filepath.WalkDir(store, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(store, path)
+		files[name] = storedFile{readFile(t, path), info.ModTime()}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// times are what of a report differs from one run to the next.
+var times = regexp.MustCompile(`"seconds": [-+.0-9e]+`)
+
+// differentFiles lists what one store has and the other has not with the same bytes.
+func differentFiles(a, b map[string]storedFile) []string {
+	var names []string
+	for name, file := range a {
+		x, y := file.data, b[name].data
+		if strings.HasSuffix(name, ".report.json") {
+			x, y = times.ReplaceAll(x, nil), times.ReplaceAll(y, nil)
+		}
+		if !bytes.Equal(x, y) {
+			names = append(names, name)
+		}
+	}
+	for name := range b {
+		if _, both := a[name]; !both {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// TestBuildIsRepeatable loads one catalog into two stores, and again into one of them.
+func TestBuildIsRepeatable(t *testing.T) {
+	files := newCatalog(t, 1)
+	first := newStore(t, files)
+	before := stored(t, first)
+	if names := differentFiles(before, stored(t, newStore(t, files))); len(names) > 0 {
+		t.Errorf("two stores from the same input differ in %q", names)
+	}
+	if len(before) != 25+2+1 {
+		t.Errorf("%d files in a store, want 25 segments, a manifest, its report and a pointer", len(before))
+	}
+	again := decode[report](t, []byte(wants(t, 0, "build", "--catalog", files, "--store", first, "--snapshot-time", "2026-12-24T00:00:00Z", "--json").out))
+	if again.Outcome != "unchanged" {
+		t.Errorf("outcome of a second load is %q, want unchanged", again.Outcome)
+	}
+	after := stored(t, first)
+	for name, file := range before {
+		if strings.HasSuffix(name, ".report.json") {
+			continue
+		}
+		if now := after[name]; !bytes.Equal(file.data, now.data) || !file.changed.Equal(now.changed) {
+			t.Errorf("%s was written again by a load of the same input", name)
+		}
+	}
+	if len(after) != len(before) {
+		t.Errorf("%d files after a load of the same input, %d before", len(after), len(before))
+	}
+}
+
+// TestBuildReport: the report goes to stdout in the form asked for, and beside the manifest.
+func TestBuildReport(t *testing.T) {
+	files, store := newCatalog(t, 1), filepath.Join(t.TempDir(), "store")
+	o := wants(t, 0, "build", "--catalog", files, "--store", store, "--json")
+	told := decode[report](t, []byte(o.out))
+	if told.Outcome != "published" || told.Partial || len(told.Tables) != 25 || told.Rows.Kept == 0 {
+		t.Errorf("report: %+v", told)
+	}
+	beside := readFile(t, filepath.Join(store, "manifests", told.Snapshot+".report.json"))
+	if kept := decode[report](t, beside); kept.Snapshot != told.Snapshot || kept.Rows != told.Rows || len(kept.Tables) != 25 {
+		t.Errorf("the report beside the manifest differs: %+v", kept)
+	}
+	if printed := wants(t, 0, "inspect", "--store", store, "--report", "--json").out; printed != string(beside) {
+		t.Error("inspect --report --json prints something else than what lies beside the manifest")
+	}
+	text := wants(t, 0, "inspect", "--store", store, "--report").out
+	for _, table := range told.Tables {
+		if !strings.Contains(text, table.Table) {
+			t.Errorf("table %s is not in the report as text", table.Table)
+		}
+	}
+	view, _ := inspect(t, store)
+	if view.ID != told.Snapshot || len(view.Tables) != 25 {
+		t.Errorf("inspect: snapshot %s with %d tables", view.ID, len(view.Tables))
+	}
+	for i, table := range view.Tables {
+		if table.Table != told.Tables[i].Table || table.Rows != told.Tables[i].Rows || table.SHA256 != told.Tables[i].SHA256 {
+			t.Errorf("inspect and report differ: %+v, %+v", table, told.Tables[i])
+		}
+	}
+	if text := wants(t, 0, "inspect", "--store", store, view.ID).out; !strings.Contains(text, view.ID) || !strings.Contains(text, "conflict_event") {
+		t.Errorf("inspect by id: %.300s", text)
+	}
+}
+
+// TestHostileCatalog: a catalog full of faults is built as far as it goes, exit code 5 says so, and it can be served.
+func TestHostileCatalog(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "catalog")
+	faults, err := catalog.WriteHostile(dir, catalog.Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, files := 0, 0
+	for _, f := range faults {
+		if f.Line > 0 {
+			rows++
+		} else {
+			files++
+		}
+	}
+	store := filepath.Join(t.TempDir(), "store")
+	o := wants(t, 5, "build", "--catalog", dir, "--store", store, "--json")
+	if r := decode[report](t, []byte(o.out)); !r.Partial || r.Rows.Dropped != rows || len(r.Refused) != files {
+		t.Errorf("partial %t, %d rows dropped, %d files refused; want true, %d, %d", r.Partial, r.Rows.Dropped, len(r.Refused), rows, files)
+	}
+	wants(t, 0, "verify", "--store", store)
+	s := serve(t, "--store", store)
+	for _, e := range endpoints(t) {
+		if a := ask(t, "GET", s.base+with(e.Path)); a.status != 200 || a.header.Get("X-Total-Count") == "0" {
+			t.Errorf("%s: %d, X-Total-Count %s", e.Path, a.status, a.header.Get("X-Total-Count"))
+		}
+	}
+}
+
+// TestExitCodes: what a script relies on.
+func TestExitCodes(t *testing.T) {
+	files := newCatalog(t, 1)
+	nowhere := filepath.Join(t.TempDir(), "nowhere")
+	fresh := filepath.Join(t.TempDir(), "store")
+	empty := t.TempDir()
+	noLocation := t.TempDir()
+	writeFile(t, filepath.Join(noLocation, "reference", "location.csv"), nil)
+	for _, c := range []struct {
+		code int
+		args []string
+		says string
+	}{
+		{1, []string{"build", "--catalog", nowhere, "--store", fresh}, "nowhere"},
+		{1, []string{"build", "--catalog", empty, "--store", fresh}, "no file of any known role"},
+		{1, []string{"build", "--catalog", noLocation, "--store", fresh}, "location"},
+		{1, []string{"build", "--catalog", filepath.Join(files, "catalog.json"), "--store", fresh}, "catalog.json"},
+		{2, []string{"build", "--catalog", files}, "--store"},
+		{2, []string{"build", "--store", fresh}, "--catalog"},
+		{2, []string{"build", "--nonsense"}, "nonsense"},
+		{2, []string{"build", "--catalog", files, "--store", fresh, "--snapshot-time", "today"}, "--snapshot-time"},
+		{2, []string{"build", "--catalog", files, "--store", fresh, "extra"}, "extra"},
+		{2, []string{"nonsense"}, "nonsense"},
+		{2, []string{"serve", "--identifier", "maybe"}, "--identifier"},
+		{2, []string{"serve", "--log-format", "xml"}, "--log-format"},
+		{2, []string{"serve", "--store", fresh, "--catalog", files}, "catalog"},
+		{2, []string{"serve", "--refresh", "often"}, "refresh"},
+		{1, []string{"serve", "--store", nowhere}, "nowhere"},
+		{1, []string{"serve", "--listen", "127.0.0.1:99999"}, "99999"},
+		{2, []string{"inspect"}, "--store"},
+		{1, []string{"inspect", "--store", nowhere}, "nowhere"},
+		{2, []string{"verify"}, "--store"},
+		{1, []string{"verify", "--store", nowhere}, "nowhere"},
+		{2, []string{"identifier", "encode", "abc", "a@b.co"}, "at least 4"},
+		{0, []string{"identifier", "encode", "hdqs-test", "test@example.org"}, ""},
+		{0, []string{"--help"}, ""},
+		{0, []string{"--version"}, ""},
+		{0, nil, ""},
+	} {
+		o := run(t, c.args...)
+		if o.code != c.code || !strings.Contains(o.errors, c.says) {
+			t.Errorf("hdqs %s: exit code %d, %q; want %d and a word of %q", strings.Join(c.args, " "), o.code, o.errors, c.code, c.says)
+		}
+		if c.code != 0 && o.out != "" {
+			t.Errorf("hdqs %s: a failure wrote to stdout: %q", strings.Join(c.args, " "), o.out)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(fresh, "channels")); err == nil {
+		t.Error("a failed build left a channel")
+	}
+}
+
+// TestEnvironment gives by variables what flags give, and lets a flag win.
+func TestEnvironment(t *testing.T) {
+	files, store := newCatalog(t, 1), filepath.Join(t.TempDir(), "store")
+	env := []string{"HDQS_CATALOG=" + files, "HDQS_STORE=" + store, "HDQS_SNAPSHOT_TIME=" + buildTime, "HDQS_CATALOG_URL=https://catalog.example"}
+	if o := runWith(t, env, "", "build"); o.code != 0 {
+		t.Fatalf("build by variables: exit code %d\n%s", o.code, o.errors)
+	}
+	view, _ := inspect(t, store)
+	if at := view.SnapshotTime.Format(time.RFC3339); at != buildTime {
+		t.Errorf("HDQS_SNAPSHOT_TIME: snapshot of %s", at)
+	}
+	s := serveWith(t, []string{"HDQS_LISTEN=127.0.0.1:0", "HDQS_ADMIN=127.0.0.1:0", "HDQS_IDENTIFIER=require"}, "--store", store, "--identifier", "off")
+	if s.admin == "" || ask(t, "GET", s.admin+"/healthz").status != 200 {
+		t.Error("HDQS_ADMIN opened no second listener")
+	}
+	a := ask(t, "GET", s.base+"/api/v2/metadata/dataset?limit=1")
+	if a.status != 200 {
+		t.Errorf("--identifier off does not win over HDQS_IDENTIFIER=require: %d", a.status)
+	}
+	if !bytes.Contains(a.body, []byte(`"catalog_link":"https://catalog.example/dataset/`)) {
+		t.Errorf("HDQS_CATALOG_URL is not in the links: %s", a.body)
+	}
+	if o := runWith(t, []string{"HDQS_SNAPSHOT_POLL=soon"}, "", "serve"); o.code != 2 || !strings.Contains(o.errors, "HDQS_SNAPSHOT_POLL") {
+		t.Errorf("a bad variable: exit code %d, %q", o.code, o.errors)
+	}
+}

@@ -1,0 +1,343 @@
+package main_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// TestServeSample starts the program as a stranger does, without a catalog, and asks for all there is.
+func TestServeSample(t *testing.T) {
+	s := serve(t)
+	t.Run("printed addresses", s.testPrinted)
+	t.Run("endpoints", s.testEndpoints)
+	t.Run("errors", s.testErrors)
+	t.Run("pages", s.testPages)
+	if code := s.stop(t); code != 0 {
+		t.Errorf("exit code %d after SIGTERM, want 0\n%s", code, s.said)
+	}
+	if strings.Contains(s.said.String(), "panic") {
+		t.Errorf("the log tells of a panic:\n%s", s.said)
+	}
+}
+
+// testPrinted: what the program tells a newcomer to try must work as it stands there.
+func (s *server) testPrinted(t *testing.T) {
+	urls := regexp.MustCompile(`(?m)^ +(http://\S+)`).FindAllStringSubmatch(s.said.String(), -1)
+	if len(urls) < 5 {
+		t.Fatalf("%d addresses to try, want 5 or more:\n%s", len(urls), s.said)
+	}
+	for _, url := range urls {
+		if a := ask(t, "GET", url[1]); a.status != 200 || len(a.body) == 0 {
+			t.Errorf("GET %s: %d with %d bytes", url[1], a.status, len(a.body))
+		}
+	}
+}
+
+func (s *server) testEndpoints(t *testing.T) {
+	for _, e := range endpoints(t) {
+		t.Run(strings.TrimPrefix(e.Path, "/api/v2/"), func(t *testing.T) {
+			total := s.testJSON(t, &e)
+			s.testCSV(t, &e, total)
+			s.testMethods(t, &e)
+			for _, format := range []string{"json", "csv"} {
+				s.testCodings(t, with(e.Path+"?output_format="+format))
+			}
+		})
+	}
+}
+
+// testJSON wants records with the contract's fields in the contract's order, and as many as the total says.
+func (s *server) testJSON(t *testing.T, e *endpoint) (total int) {
+	t.Helper()
+	a := ask(t, "GET", s.base+with(e.Path))
+	if a.status != 200 || a.header.Get("Content-Type") != "application/json" {
+		t.Fatalf("%d %q", a.status, a.header.Get("Content-Type"))
+	}
+	total, err := strconv.Atoi(a.header.Get("X-Total-Count"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := decode[struct{ Data []json.RawMessage }](t, a.body).Data
+	if len(records) != min(total, 10000) || total == 0 {
+		t.Errorf("%d records, X-Total-Count %d", len(records), total)
+	}
+	for i, record := range records {
+		if got := keys(t, record); !slices.Equal(got, e.names()) {
+			t.Fatalf("record %d has the fields %q, want %q", i, got, e.names())
+		}
+	}
+	return total
+}
+
+// keys are an object's keys in the order in which they stand.
+func keys(t *testing.T, object []byte) []string {
+	t.Helper()
+	var names []string
+	d := json.NewDecoder(bytes.NewReader(object))
+	for at := 0; ; at++ {
+		token, err := d.Token()
+		if err == io.EOF {
+			return names
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name, ok := token.(string); ok && at%2 == 1 {
+			names = append(names, name)
+		}
+	}
+}
+
+func (s *server) testCSV(t *testing.T, e *endpoint, total int) {
+	t.Helper()
+	a := ask(t, "GET", s.base+with(e.Path+"?output_format=csv"))
+	if a.status != 200 || a.header.Get("Content-Type") != "text/csv; charset=utf-8" {
+		t.Fatalf("CSV: %d %q", a.status, a.header.Get("Content-Type"))
+	}
+	if d := a.header.Get("Content-Disposition"); !strings.HasPrefix(d, "attachment; filename=") {
+		t.Errorf("CSV: Content-Disposition %q", d)
+	}
+	lines, err := csv.NewReader(bytes.NewReader(a.body)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(lines[0], e.names()) {
+		t.Errorf("CSV: header %q, want %q", lines[0], e.names())
+	}
+	if len(lines)-1 != min(total, 10000) {
+		t.Errorf("CSV: %d lines, X-Total-Count %d", len(lines)-1, total)
+	}
+	if !bytes.HasSuffix(a.body, []byte("\r\n")) || bytes.Count(a.body, []byte("\r\n")) < len(lines) {
+		t.Errorf("CSV: lines do not all end in CR LF")
+	}
+}
+
+func (s *server) testMethods(t *testing.T, e *endpoint) {
+	t.Helper()
+	url := s.base + with(e.Path+"?limit=3")
+	get, head := ask(t, "GET", url), ask(t, "HEAD", url)
+	if head.status != 200 || len(head.body) != 0 {
+		t.Errorf("HEAD: %d with %d bytes", head.status, len(head.body))
+	}
+	if difference := headerDifference(get.header, head.header); difference != "" {
+		t.Errorf("HEAD and GET: %s", difference)
+	}
+	if a := ask(t, "HEAD", s.base+e.Path); a.status != 403 {
+		t.Errorf("HEAD without identifier: %d, want 403", a.status)
+	}
+	options := ask(t, "OPTIONS", s.base+e.Path)
+	if options.status != 204 || options.header.Get("Allow") != "GET, HEAD, OPTIONS" || len(options.body) != 0 {
+		t.Errorf("OPTIONS: %d, Allow %q, %d bytes", options.status, options.header.Get("Allow"), len(options.body))
+	}
+	for _, method := range []string{"POST", "PUT", "DELETE", "PATCH"} {
+		a := ask(t, method, url)
+		if a.status != 405 || a.header.Get("Allow") != "GET, HEAD, OPTIONS" || string(a.body) != `{"detail":"Method Not Allowed"}` {
+			t.Errorf("%s: %d, Allow %q, %s", method, a.status, a.header.Get("Allow"), a.body)
+		}
+	}
+}
+
+// testCodings asks for each coding and wants the plain bytes back.
+func (s *server) testCodings(t *testing.T, path string) {
+	t.Helper()
+	plain := ask(t, "GET", s.base+path)
+	for coding, unpack := range map[string]func(*testing.T, []byte) []byte{"gzip": gunzip, "zstd": unzstd, "identity": same} {
+		a := ask(t, "GET", s.base+path, "Accept-Encoding", coding)
+		got := a.header.Get("Content-Encoding")
+		switch {
+		case a.header.Get("Vary") != "Accept-Encoding":
+			t.Errorf("%s: Vary is %q", coding, a.header.Get("Vary"))
+		case got == "":
+			if !bytes.Equal(a.body, plain.body) {
+				t.Errorf("%s: sent plain, but with other bytes", coding)
+			}
+			if coding != "identity" && len(plain.body) > 2048 {
+				t.Errorf("%s: %d bytes sent plain", coding, len(plain.body))
+			}
+		case got != coding:
+			t.Errorf("%s: Content-Encoding %q", coding, got)
+		case !bytes.Equal(unpack(t, a.body), plain.body):
+			t.Errorf("%s: other bytes after decoding", coding)
+		}
+	}
+}
+
+func same(_ *testing.T, b []byte) []byte { return b }
+
+// gunzip reads one gzip member, and nothing may follow it: many clients stop there.
+func gunzip(t *testing.T, b []byte) []byte {
+	t.Helper()
+	in := bytes.NewReader(b)
+	r, err := gzip.NewReader(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Multistream(false)
+	out, err := io.ReadAll(r)
+	if err != nil || in.Len() != 0 {
+		t.Fatalf("gzip: %v, %d bytes behind the member", err, in.Len())
+	}
+	return out
+}
+
+func unzstd(t *testing.T, b []byte) []byte {
+	t.Helper()
+	d, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	out, err := d.DecodeAll(b, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// headerDifference compares headers but for the clock.
+func headerDifference(a, b http.Header) string {
+	names := map[string]bool{}
+	for name := range a {
+		names[name] = true
+	}
+	for name := range b {
+		names[name] = true
+	}
+	delete(names, "Date")
+	delete(names, "Age")
+	delete(names, "Connection")
+	for name := range names {
+		if !slices.Equal(a.Values(name), b.Values(name)) {
+			return fmt.Sprintf("%s is %q and %q", name, a.Values(name), b.Values(name))
+		}
+	}
+	return ""
+}
+
+// testErrors asks for every kind of error of the contract.
+func (s *server) testErrors(t *testing.T) {
+	const events = "/api/v2/coordination-context/conflict-events"
+	for _, c := range []struct {
+		method, path string
+		status       int
+		body         string // the beginning
+	}{
+		{"GET", events, 403, `{"error":"Missing app identifier"`},
+		{"GET", events + "?app_identifier=", 403, `{"error":"Missing app identifier"`},
+		{"GET", events + "?app_identifier=nonsense", 403, `{"error":"Invalid app identifier"`},
+		{"GET", "/api/v2/no/such/path", 403, `{"error":"Missing app identifier"`},
+		{"POST", events, 403, `{"error":"Missing app identifier"`},
+		{"GET", with("/api/v2/no/such/path"), 404, `{"detail":"Not Found"}`},
+		{"GET", with("/api/v1/coordination-context/conflict-events"), 404, `{"detail":"Not Found"}`},
+		{"GET", "/nothing", 404, `{"detail":"Not Found"}`},
+		{"GET", with(events + "?start_date=2023-13&limit=x"), 400, `{"detail":"Invalid start_date format. Use YYYY, YYYY-MM, YYYY-MM-DD, or YYYY-MM-DDTHH:MM:SS"}`},
+		{"GET", with(events + "?end_date=x"), 400, `{"detail":"Invalid end_date format.`},
+		{
+			"GET", with(events + "?limit=10001&admin_level=3"), 422,
+			`{"detail":[{"type":"enum","loc":["query","admin_level"],"msg":"Input should be '0', '1' or '2'","input":"3","ctx":{"expected":"'0', '1' or '2'"}},` +
+				`{"type":"less_than_equal","loc":["query","limit"],"msg":"Input should be less than or equal to 10000","input":"10001","ctx":{"le":10000}}]}`,
+		},
+		{"GET", with(events + "?offset=-1"), 422, `{"detail":[{"type":"greater_than_equal","loc":["query","offset"]`},
+		{"GET", with(events + "?has_hrp=maybe"), 422, `{"detail":[{"type":"bool_parsing"`},
+		{"GET", with("/api/v2/metadata/resource?update_date_min=x"), 422, `{"detail":[{"type":"datetime_from_date_parsing","loc":["query","update_date_min","datetime"]`},
+		{"GET", "/api/v2/encode_app_identifier", 422, `{"detail":[{"type":"missing","loc":["query","application"],"msg":"Field required","input":null}`},
+	} {
+		a := ask(t, c.method, s.base+c.path)
+		if a.status != c.status || !strings.HasPrefix(string(a.body), c.body) {
+			t.Errorf("%s %s: %d %.400s, want %d %s", c.method, c.path, a.status, a.body, c.status, c.body)
+		}
+		if a.header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s %s: Content-Type %q", c.method, c.path, a.header.Get("Content-Type"))
+		}
+	}
+	slash := ask(t, "GET", s.base+with(events+"/?limit=1"))
+	if want := with(events + "?limit=1"); slash.status != 307 || slash.header.Get("Location") != want || len(slash.body) != 0 {
+		t.Errorf("slash at the end: %d, Location %q, want 307, %q", slash.status, slash.header.Get("Location"), want)
+	}
+	byHeader := ask(t, "GET", s.base+events+"?limit=1", "X-CATALOG-API-APP-IDENTIFIER", identifier)
+	if byHeader.status != 200 {
+		t.Errorf("identifier in the header: %d", byHeader.status)
+	}
+}
+
+// testPages asks for what is no list.
+func (s *server) testPages(t *testing.T) {
+	for path, contentType := range map[string]string{
+		"/":                    "text/html",
+		"/docs":                "text/html",
+		"/openapi.json":        "application/json",
+		"/favicon.ico":         "image/",
+		"/api/v2/util/version": "application/json",
+		"/api/v2/encode_app_identifier?application=hdqs-test&email=test@example.org": "application/json",
+	} {
+		a := ask(t, "GET", s.base+path)
+		if a.status != 200 || !strings.HasPrefix(a.header.Get("Content-Type"), contentType) || len(a.body) == 0 {
+			t.Errorf("%s: %d, %q, %d bytes", path, a.status, a.header.Get("Content-Type"), len(a.body))
+		}
+		if head := ask(t, "HEAD", s.base+path); head.status != 200 || len(head.body) != 0 {
+			t.Errorf("HEAD %s: %d with %d bytes", path, head.status, len(head.body))
+		}
+	}
+	encoded := ask(t, "GET", s.base+"/api/v2/encode_app_identifier?application=hdqs-test&email=test@EXAMPLE.org")
+	if want := `{"encoded_app_identifier":"` + identifier + `"}`; string(encoded.body) != want {
+		t.Errorf("encoded identifier: %s, want %s", encoded.body, want)
+	}
+}
+
+// TestHealth follows the second listener from the start to the end of a process.
+func TestHealth(t *testing.T) {
+	s := serve(t, "--shutdown-delay", "700ms")
+	type readiness struct {
+		Ready, Draining bool
+		Snapshot        string
+		Rows            map[string]int
+		Missing         []string
+	}
+	ready := func() (int, readiness) {
+		a := ask(t, "GET", s.admin+"/readyz")
+		return a.status, decode[readiness](t, a.body)
+	}
+	if a := ask(t, "GET", s.admin+"/healthz"); a.status != 200 {
+		t.Errorf("/healthz: %d", a.status)
+	}
+	if status, r := ready(); status != 200 || !r.Ready || r.Draining || r.Snapshot == "" || len(r.Rows) != 25 || len(r.Missing) != 0 {
+		t.Errorf("/readyz: %d %+v", status, r)
+	}
+	for _, path := range []string{"/healthz", "/readyz"} {
+		if a := ask(t, "GET", s.base+path); a.status != 404 {
+			t.Errorf("%s on the public listener: %d, want 404", path, a.status)
+		}
+	}
+	s.signal(t, syscall.SIGTERM)
+	waitFor(t, "/readyz to say that the end is near", func() bool {
+		status, r := ready()
+		return status == 503 && !r.Ready && r.Draining
+	})
+	if a := ask(t, "GET", s.admin+"/healthz"); a.status != 200 {
+		t.Errorf("/healthz while draining: %d", a.status)
+	}
+	if a := ask(t, "GET", s.base+with("/api/v2/metadata/sector")); a.status != 200 {
+		t.Errorf("a request while draining: %d", a.status)
+	}
+	if code := s.wait(t); code != 0 {
+		t.Errorf("exit code %d, want 0", code)
+	}
+	for _, base := range []string{s.base, s.admin} {
+		if _, err := tryAsk("GET", base+"/healthz"); err == nil {
+			t.Errorf("%s answers after the end", base)
+		}
+	}
+}
