@@ -18,7 +18,12 @@ type Location struct {
 	Client *minio.Client
 	Bucket string
 	Prefix string
+
+	traffic *traffic
 }
+
+// tries is how often a request is sent before its failure is reported, with a wait of up to a second between two.
+const tries = 4
 
 // Open reads an address. AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL name another service than AWS; the region is AWS_REGION or
 // AWS_DEFAULT_REGION; credentials are AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, then the shared credentials file, then
@@ -43,16 +48,22 @@ func Open(address string) (*Location, error) {
 	if region == "" {
 		region = os.Getenv("AWS_DEFAULT_REGION")
 	}
+	transport, err := minio.DefaultTransport(secure)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", address, err)
+	}
+	transport.ResponseHeaderTimeout = stall
+	counted := &traffic{next: transport}
 	client, err := minio.New(endpoint, &minio.Options{
 		Creds: credentials.NewChainCredentials([]credentials.Provider{
 			&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{},
 		}),
-		Secure: secure, Region: region,
+		Secure: secure, Region: region, Transport: counted, MaxRetries: tries,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", address, err)
 	}
-	return &Location{Client: client, Bucket: u.Host, Prefix: strings.Trim(u.Path, "/")}, nil
+	return &Location{Client: client, Bucket: u.Host, Prefix: strings.Trim(u.Path, "/"), traffic: counted}, nil
 }
 
 // Key is the object name of a path below the prefix.

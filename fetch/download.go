@@ -39,6 +39,9 @@ type Result struct {
 // ErrPage marks a page for people where data was asked for: a proxy's error, a login, a challenge.
 var ErrPage = errors.New("an HTML or XML page instead of data")
 
+// ErrMismatch marks a file that is whole but not what the Request says of it.
+var ErrMismatch = errors.New("not the file that was asked for")
+
 // Download puts the file at path. An existing file there is replaced only by a whole and checked one.
 func (c *Client) Download(ctx context.Context, q Request, path string) (Result, error) {
 	part, err := os.CreateTemp(filepath.Dir(path), ".part-*")
@@ -47,17 +50,25 @@ func (c *Client) Download(ctx context.Context, q Request, path string) (Result, 
 	}
 	defer os.Remove(part.Name())
 	defer part.Close()
-	d := &download{client: c, q: q, file: part, sha: sha256.New(), md5: md5.New()}
+	result, err := c.DownloadTo(ctx, q, part)
+	if err != nil || result.NotModified {
+		return result, err
+	}
+	if err := errors.Join(part.Sync(), os.Rename(part.Name(), path)); err != nil {
+		return Result{}, fmt.Errorf("fetch %s: %w", q.URL, err)
+	}
+	return result, nil
+}
+
+// DownloadTo writes the file into an open and empty one, which holds a whole and checked file only when there is no error.
+func (c *Client) DownloadTo(ctx context.Context, q Request, file *os.File) (Result, error) {
+	d := &download{client: c, q: q, file: file, sha: sha256.New(), md5: md5.New()}
 	if err := c.try(ctx, q.URL, d.attempt); err != nil {
 		return Result{}, err
 	}
-	if d.result.NotModified {
-		return d.result, nil
-	}
-	d.result.Bytes = d.written
-	d.result.SHA256 = hex.EncodeToString(d.sha.Sum(nil))
-	if err := errors.Join(part.Sync(), os.Rename(part.Name(), path)); err != nil {
-		return Result{}, fmt.Errorf("fetch %s: %w", q.URL, err)
+	if !d.result.NotModified {
+		d.result.Bytes = d.written
+		d.result.SHA256 = hex.EncodeToString(d.sha.Sum(nil))
 	}
 	return d.result, nil
 }
@@ -185,7 +196,7 @@ func (d *download) check() *failure {
 	default:
 		return nil
 	}
-	return d.restart(err)
+	return d.restart(fmt.Errorf("%w: %w", ErrMismatch, err))
 }
 
 // isPage tells the beginning of an HTML or XML page; none of our inputs begins with "<".
@@ -201,25 +212,58 @@ func (c *Client) JSON(ctx context.Context, link string, v any) error {
 		if f != nil {
 			return f
 		}
-		defer response.Body.Close()
-		body := newStallReader(response.Body, c.options.Stall)
-		defer body.stop()
-		const limit = 256 << 20
-		data, err := io.ReadAll(io.LimitReader(body, limit+1))
-		c.bytes.Add(int64(len(data)))
-		switch {
-		case err != nil:
-			return &failure{err: fmt.Errorf("body cut after %d bytes: %w", len(data), err)}
-		case len(data) > limit:
-			return &failure{err: fmt.Errorf("%w: at most %d bytes", errTooLarge, limit), final: true}
-		case isPage(data):
-			return &failure{err: ErrPage}
+		data, f := c.readAll(response, 256<<20)
+		if f != nil {
+			return f
 		}
 		if err := json.Unmarshal(data, v); err != nil {
 			return &failure{err: fmt.Errorf("not the JSON expected: %w", err)}
 		}
 		return nil
 	})
+}
+
+// Read gives a small file of at most limit bytes. Of a Request it heeds the URL and the ETag.
+func (c *Client) Read(ctx context.Context, q Request, limit int64) (data []byte, result Result, err error) {
+	err = c.try(ctx, q.URL, func(ctx context.Context, u *url.URL) *failure {
+		header, want := http.Header{}, []int{http.StatusOK}
+		if q.ETag != "" {
+			header.Set("If-None-Match", q.ETag)
+			want = append(want, http.StatusNotModified)
+		}
+		response, f := c.request(ctx, u, header, want...)
+		if f != nil {
+			return f
+		}
+		if response.StatusCode == http.StatusNotModified {
+			response.Body.Close()
+			result = Result{NotModified: true, ETag: q.ETag}
+			return nil
+		}
+		result.ETag = response.Header.Get("ETag")
+		data, f = c.readAll(response, limit)
+		result.Bytes = int64(len(data))
+		return f
+	})
+	return data, result, err
+}
+
+// readAll reads and closes a body that is to be short.
+func (c *Client) readAll(response *http.Response, limit int64) ([]byte, *failure) {
+	defer response.Body.Close()
+	body := newStallReader(response.Body, c.options.Stall)
+	defer body.stop()
+	data, err := io.ReadAll(io.LimitReader(body, limit+1))
+	c.bytes.Add(int64(len(data)))
+	switch {
+	case err != nil:
+		return nil, &failure{err: fmt.Errorf("body cut after %d bytes: %w", len(data), err)}
+	case int64(len(data)) > limit:
+		return nil, &failure{err: fmt.Errorf("%w: at most %d bytes", errTooLarge, limit), final: true}
+	case isPage(data):
+		return nil, &failure{err: ErrPage}
+	}
+	return data, nil
 }
 
 // stallReader ends a read that has had no byte for too long, by closing the body under it.

@@ -50,7 +50,7 @@ func (p Pointer) check() error {
 
 // Moved is the channel once it shows p. The zero Channel is one that has shown nothing yet.
 func (c Channel) Moved(p Pointer) Channel {
-	p.PublishedAt = p.PublishedAt.UTC()
+	p.PublishedAt = p.PublishedAt.UTC().Round(0)
 	next := Channel{Pointer: p}
 	for _, old := range append([]Pointer{c.Pointer}, c.Previous...) {
 		if old.ID != "" && old.ID != p.ID && len(next.Previous) < maxPrevious {

@@ -1,0 +1,208 @@
+package replica
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync"
+	"time"
+
+	"hdqs/snapshot"
+)
+
+// refreshAfter is the age from which a segment that is in place, but that nobody is known to use, is written again: a collection may be
+// about to remove it.
+const refreshAfter = time.Hour
+
+// Push brings what a channel of a local store shows into the remote one: the segments it lacks, the manifest with signature and report, and
+// last the channel, if that still is base. If someone else has moved it meanwhile, the error is ErrLost.
+func (r *Remote) Push(ctx context.Context, local *snapshot.Store, channel string, base Version) (Version, error) {
+	p, err := local.Channel(channel)
+	if err != nil {
+		return base, err
+	}
+	if p.ID == base.ID && p.SHA256 == base.SHA256 {
+		return base, nil
+	}
+	m, err := local.Manifest(p.ID)
+	if err != nil {
+		return base, err
+	}
+	inUse := map[string]bool{}
+	if before, err := local.Manifest(base.ID); err == nil {
+		for _, ref := range before.Tables {
+			inUse[ref.SHA256] = true
+		}
+	}
+	if err := r.putSegments(ctx, local, m, inUse); err != nil {
+		return base, err
+	}
+	if err := r.putManifest(ctx, local, p); err != nil {
+		return base, err
+	}
+	// Whatever a collection has removed meanwhile, because it had not seen the manifest yet, is put again.
+	if err := r.putSegments(ctx, local, m, nil); err != nil {
+		return base, err
+	}
+	return r.move(ctx, channel, base, p)
+}
+
+// putSegments puts those of a manifest that are not there in their size. Given inUse, also those that are there, old, and not in it.
+func (r *Remote) putSegments(ctx context.Context, local *snapshot.Store, m *snapshot.Manifest, inUse map[string]bool) error {
+	entries, err := r.objects.list(ctx, "segments")
+	if err != nil {
+		return r.in("segments", err)
+	}
+	there := map[string]snapshot.Object{}
+	for _, e := range entries {
+		there[e.Name] = e.Object
+	}
+	return eachSegment(ctx, m.Tables, func(ctx context.Context, ref snapshot.SegmentRef) error {
+		o, ok := there[snapshot.SegmentName(ref.SHA256)]
+		doubtful := inUse != nil && !inUse[ref.SHA256] && time.Since(o.Modified) > refreshAfter
+		if ok && o.Bytes == ref.Bytes && !doubtful {
+			return nil
+		}
+		path, err := local.SegmentPath(ref.SHA256)
+		if err != nil {
+			return err
+		}
+		// A damaged segment must not leave this machine.
+		if !local.HasSegment(ref, true) {
+			return fmt.Errorf("table %q: %w: %s is not what its name says", ref.Table, snapshot.ErrCorrupt, path)
+		}
+		file, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		if err := r.objects.put(ctx, snapshot.SegmentName(ref.SHA256), file, ref.Bytes, condition{}); err != nil {
+			return r.in(snapshot.SegmentName(ref.SHA256), err)
+		}
+		return nil
+	})
+}
+
+// eachSegment calls do for all segments, several at once, and ends at the first error.
+func eachSegment(ctx context.Context, refs []snapshot.SegmentRef, do func(context.Context, snapshot.SegmentRef) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	queue := make(chan snapshot.SegmentRef, len(refs))
+	for _, ref := range refs {
+		queue <- ref
+	}
+	close(queue)
+	var wait sync.WaitGroup
+	for range parallel {
+		wait.Go(func() {
+			for ref := range queue {
+				if ctx.Err() != nil {
+					return
+				}
+				if err := do(ctx, ref); err != nil {
+					cancel(err)
+					return
+				}
+			}
+		})
+	}
+	wait.Wait()
+	return context.Cause(ctx)
+}
+
+// putManifest puts what stands beside a manifest first, so that whoever finds it finds them too.
+func (r *Remote) putManifest(ctx context.Context, local *snapshot.Store, p snapshot.Pointer) error {
+	manifest, _, err := local.ManifestFile(p.ID)
+	if err != nil {
+		return err
+	}
+	report, err := local.Report(p.ID)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	signature, err := local.Signature(p.ID)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, file := range []struct {
+		name string
+		data []byte
+	}{
+		{snapshot.ReportName(p.ID), report}, {snapshot.SignatureName(p.ID), signature}, {snapshot.ManifestName(p.ID), manifest},
+	} {
+		if len(file.data) == 0 {
+			continue
+		}
+		if err := r.objects.put(ctx, file.name, bytes.NewReader(file.data), int64(len(file.data)), condition{}); err != nil {
+			return r.in(file.name, err)
+		}
+	}
+	return nil
+}
+
+// move lets a channel show p, if it still is base.
+func (r *Remote) move(ctx context.Context, channel string, base Version, p snapshot.Pointer) (Version, error) {
+	name, err := snapshot.ChannelName(channel)
+	if err != nil {
+		return base, err
+	}
+	next := base.Moved(p)
+	data, err := next.Encode()
+	if err != nil {
+		return base, err
+	}
+	only := condition{etag: base.etag, absent: base.ID == ""}
+	if base.ID != "" && base.etag == "" {
+		return base, r.in(name, fmt.Errorf("%w: the service gives objects no ETag, so no write can depend on one", ErrAway))
+	}
+	err = r.objects.put(ctx, name, bytes.NewReader(data), int64(len(data)), only)
+	if err != nil && !errors.Is(err, errCondition) {
+		return base, r.in(name, err)
+	}
+	// A try whose answer got lost may have moved the channel before the next try of the same write was refused.
+	now, readErr := r.Read(ctx, channel)
+	switch {
+	case readErr == nil && now.Pointer == next.Pointer:
+		return now, nil
+	case err == nil && readErr != nil:
+		return base, readErr
+	}
+	return base, fmt.Errorf("%s/%s: %w: it shows %s now, this load began from %s", r.address, name, ErrLost, orNothing(now.ID), orNothing(base.ID))
+}
+
+func orNothing(id string) string {
+	if id == "" {
+		return "nothing"
+	}
+	return "snapshot " + id
+}
+
+// Publish lets a channel show a snapshot that the remote store has whole.
+func (r *Remote) Publish(ctx context.Context, channel, id string, at time.Time, trust *snapshot.Store) (Version, error) {
+	base, err := r.Read(ctx, channel)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return base, err
+	}
+	p := snapshot.Pointer{ID: id, PublishedAt: at.UTC()}
+	m, err := r.manifest(ctx, &p, trust)
+	if err != nil {
+		return base, err
+	}
+	entries, err := r.objects.list(ctx, "segments")
+	if err != nil {
+		return base, r.in("segments", err)
+	}
+	there := map[string]int64{}
+	for _, e := range entries {
+		there[e.Name] = e.Bytes
+	}
+	for _, ref := range m.Tables {
+		if n, ok := there[snapshot.SegmentName(ref.SHA256)]; !ok || n != ref.Bytes {
+			return base, r.corrupt("snapshot %s: segment %.12s of table %q is not there with %d bytes", id, ref.SHA256, ref.Table, ref.Bytes)
+		}
+	}
+	return r.move(ctx, channel, base, p)
+}
