@@ -107,19 +107,33 @@ func (g *garbler) text(text string) string {
 	return string(runes[:at]) + oddTexts[sum/64%uint64(len(oddTexts))] + string(runes[at:])
 }
 
-// shuffled puts rows and columns into another order, repeats some data rows
-// with other figures, and adds a column that nobody asked for.
+// again repeats a data row with other figures, and now and then with another
+// provider's name, begin or version: what breaks ties.
+func (g *garbler) again(e *endpoint, head []string, rows [][]string) []string {
+	repeated := slices.Clone(rows[g.rng.IntN(len(rows))])
+	other := rows[g.rng.IntN(len(rows))]
+	for column, raw := range head {
+		f := e.field(contractName(e.Path, raw))
+		switch {
+		case repeated[column] == "" || raw == "lat" || raw == "lon":
+		case f != nil && f.Number == "decimal":
+			repeated[column] = oddDecimals[g.rng.IntN(len(oddDecimals))]
+		case strings.HasPrefix(raw, "provider_admin") && g.rng.IntN(3) == 0:
+			repeated[column] = oddTexts[g.rng.IntN(len(oddTexts))] + repeated[column]
+		case (raw == "reference_period_start" || raw == "version") && g.rng.IntN(3) == 0:
+			repeated[column] = other[column]
+		}
+	}
+	return repeated
+}
+
+// shuffled puts rows and columns into another order, repeats some data rows,
+// and adds a column that nobody asked for.
 func (g *garbler) shuffled(e *endpoint, records [][]string) [][]string {
 	head, rows := records[0], records[1:]
 	if e.Group != "metadata" {
-		for i, n := 0, len(rows)/10; i < n; i++ {
-			again := slices.Clone(rows[g.rng.IntN(len(rows))])
-			for column, raw := range head {
-				if f := e.field(contractName(e.Path, raw)); f != nil && f.Number == "decimal" && raw != "lat" && raw != "lon" && again[column] != "" {
-					again[column] = oddDecimals[g.rng.IntN(len(oddDecimals))]
-				}
-			}
-			rows = append(rows, again)
+		for i, n := 0, len(rows)/5; i < n; i++ {
+			rows = append(rows, g.again(e, head, rows))
 		}
 	}
 	g.rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
