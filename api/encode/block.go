@@ -17,14 +17,20 @@ const (
 )
 
 // sequence is some literals and then a match: length bytes from distance bytes back. A length above maxMatch is written as several
-// matches; the last sequence of a block may have none.
-type sequence struct {
-	literals uint16
-	length   uint16
-	distance uint16 // less 1
-	symbol   uint8  // of the distance, and how many extra bits it has
-	extra    uint8
+// matches; a length of 0 is none. It is one number, so that it is stored at one go:
+//
+//	literals 16 · length 16 · distance less 1, 16 · symbol of the distance 8 · its extra bits 8
+type sequence uint64
+
+func newSequence(literals, length int, distance, symbol, extra uint32) sequence {
+	return sequence(uint64(literals) | uint64(length)<<16 | uint64(distance)<<32 | uint64(symbol)<<48 | uint64(extra)<<56)
 }
+
+func (s sequence) literals() int    { return int(s & 0xffff) }
+func (s sequence) length() int      { return int(s >> 16 & 0xffff) }
+func (s sequence) distance() uint32 { return uint32(s >> 32 & 0xffff) }
+func (s sequence) symbol() uint32   { return uint32(s >> 48 & 0xff) }
+func (s sequence) extra() uint      { return uint(s >> 56) }
 
 // maxLiterals is the most that a sequence has in front of its match.
 const maxLiterals = 1<<16 - 1
@@ -80,16 +86,13 @@ func distSymbol(d uint32) (symbol, extra uint32) {
 // literal adds plain bytes.
 func (b *block) literal(text []byte) {
 	b.literals = append(b.literals, text...)
-	for _, c := range text {
-		b.litLen[c]++
-	}
 	b.pending += len(text)
 }
 
 // settle makes sequences of the literals that one sequence cannot have.
 func (b *block) settle() {
 	for b.pending > maxLiterals {
-		b.sequences = append(b.sequences, sequence{literals: maxLiterals})
+		b.sequences = append(b.sequences, newSequence(maxLiterals, 0, 0, 0, 0))
 		b.pending -= maxLiterals
 	}
 }
@@ -107,7 +110,7 @@ func (b *block) match(length, distance int) {
 			n -= minMatch
 		}
 		length -= n
-		b.sequences = append(b.sequences, sequence{uint16(b.pending), uint16(n), uint16(d), uint8(symbol), uint8(extra)})
+		b.sequences = append(b.sequences, newSequence(b.pending, n, d, symbol, extra))
 		b.pending = 0
 		for n > 0 {
 			part := firstMatch(n)
@@ -139,9 +142,10 @@ func (b *block) empty() bool { return len(b.sequences) == 0 && len(b.literals) =
 func (b *block) flush(w *bitWriter, final bool) {
 	b.settle()
 	if b.pending > 0 {
-		b.sequences = append(b.sequences, sequence{literals: uint16(b.pending)})
+		b.sequences = append(b.sequences, newSequence(b.pending, 0, 0, 0, 0))
 		b.pending = 0
 	}
+	b.countLiterals()
 	b.litLen[endOfBlock] = 1
 	b.twoOf(b.litLen[:litLenCodes])
 	b.twoOf(b.dist[:distCodes])
@@ -160,6 +164,24 @@ func (b *block) flush(w *bitWriter, final bool) {
 	b.literals, b.sequences = b.literals[:0], b.sequences[:0]
 	clear(b.litLen[:])
 	clear(b.dist[:])
+}
+
+// countLiterals counts in four tables, since counting the same one twice in a row waits for memory.
+func (b *block) countLiterals() {
+	var counts [4][256]uint32
+	text := b.literals
+	for ; len(text) >= 4; text = text[4:] {
+		counts[0][text[0]]++
+		counts[1][text[1]]++
+		counts[2][text[2]]++
+		counts[3][text[3]]++
+	}
+	for _, c := range text {
+		counts[0][c]++
+	}
+	for c := range counts[0] {
+		b.litLen[c] = counts[0][c] + counts[1][c] + counts[2][c] + counts[3][c]
+	}
 }
 
 // twoOf makes sure that two symbols have a code: some decoders refuse a code of one.
@@ -218,10 +240,9 @@ func (b *block) writeSequences(w *bitWriter) {
 	// The writer's state is kept in registers: this is the inner loop.
 	out, at, acc, held := w.out[:cap(w.out)], len(w.out), w.acc, w.held
 	literals := b.literals
-	for i := range b.sequences {
-		s := &b.sequences[i]
-		run := literals[:s.literals]
-		literals = literals[s.literals:]
+	for _, s := range b.sequences {
+		run := literals[:s.literals()]
+		literals = literals[len(run):]
 		for len(run) >= 3 {
 			c, d, e := t.litLen[run[0]], t.litLen[run[1]], t.litLen[run[2]]
 			acc |= c.bits() << (held & 63)
@@ -245,10 +266,10 @@ func (b *block) writeSequences(w *bitWriter) {
 		at += int(held >> 3)
 		acc >>= held &^ 7 & 63
 		held &= 7
-		length := int(s.length)
-		c := t.dist[s.symbol&31]
-		dist := c.bits() | uint64(uint32(s.distance)&(1<<(s.extra&15)-1))<<c.len()
-		distLen := c.len() + uint(s.extra)
+		length := s.length()
+		c, extra := t.dist[s.symbol()&31], s.extra()
+		dist := c.bits() | uint64(s.distance()&(1<<(extra&15)-1))<<c.len()
+		distLen := c.len() + extra
 		for length > 0 {
 			n := firstMatch(length)
 			length -= n

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"slices"
+
 	"hdqs/index"
 	"hdqs/snapshot"
 )
@@ -18,11 +20,20 @@ type rowBatch struct {
 	n      int
 	parts  [batch]index.Range // where the rows are
 	nparts int
-	codes  []uint32 // of each piece, batch of them
+	low    [batch]uint32
 	ints   [batch]int64
 	decs   [batch]snapshot.Dec
-	texts  [][]byte // one a piece, row by row; each has overshoot readable bytes behind it
-	cells  []cells  // of each piece that is a value
+	lanes  []lane // one a piece
+	joined []lane // lanes, but neighbours that are the same in all rows are one
+	text   []byte // of those
+}
+
+// lane is the texts of one piece in the batch's rows.
+type lane struct {
+	codes []uint32 // batch of them
+	same  []byte   // the text of every row, if they are the same
+	texts [][]byte // else one a row; each has overshoot readable bytes behind it
+	cells cells    // of a piece that is a value
 }
 
 // cells are room for the values of a piece: cellSize bytes, at whose end the value is written, and behind them what follows every value.
@@ -35,14 +46,14 @@ func (f *Form) newBatch() *rowBatch {
 	if b, ok := f.batches.Get().(*rowBatch); ok {
 		return b
 	}
-	n := len(f.pieces)
-	b := &rowBatch{codes: make([]uint32, batch*n), texts: make([][]byte, batch*n), cells: make([]cells, n)}
+	b := &rowBatch{lanes: make([]lane, len(f.pieces))}
 	for i := range f.pieces {
-		p := &f.pieces[i]
+		p, l := &f.pieces[i], &b.lanes[i]
+		l.codes, l.texts = make([]uint32, batch), make([][]byte, batch)
 		if p.fragments != nil {
 			continue
 		}
-		c := &b.cells[i]
+		c := &l.cells
 		c.stride = cellSize + len(p.after)
 		c.bytes = make([]byte, batch*c.stride+overshoot)
 		for k := range batch {
@@ -63,55 +74,86 @@ func (b *rowBatch) add(from, to uint32) uint32 {
 	return to
 }
 
-// unpack sets the codes of piece i to the numbers of p at the batch's rows, 0 without any.
-func (b *rowBatch) unpack(i int, p *snapshot.Packed) []uint32 {
-	codes := b.codes[i*batch : i*batch+b.n]
-	if p.Len() == 0 {
+// unpack sets codes to those of a piece at the batch's rows.
+func (b *rowBatch) unpack(codes []uint32, factors []factor) []uint32 {
+	codes = codes[:b.n]
+	if len(factors) == 0 {
 		clear(codes)
 		return codes
 	}
-	rest := codes
+	b.unpackColumn(codes, &factors[0].codes)
+	for i := 1; i < len(factors); i++ {
+		low, n := b.low[:b.n], factors[i].n
+		b.unpackColumn(low, &factors[i].codes)
+		for k, c := range low {
+			codes[k] = codes[k]*n + c
+		}
+	}
+	return codes
+}
+
+// unpackColumn sets codes to the numbers of p at the batch's rows.
+func (b *rowBatch) unpackColumn(codes []uint32, p *snapshot.Packed) {
 	for _, r := range b.parts[:b.nparts] {
 		n := int(r.To - r.From)
 		if n == 1 {
-			rest[0] = uint32(p.At(r.From))
+			codes[0] = uint32(p.At(r.From))
 		} else {
-			p.Unpack(rest[:n], r.From)
+			p.Unpack(codes[:n], r.From)
 		}
-		rest = rest[n:]
+		codes = codes[n:]
 	}
-	return codes
 }
 
 // resolve finds the texts of the batch's rows and tells their length together.
 func (f *Form) resolve(b *rowBatch) int {
 	size := 0
 	for i := range f.pieces {
-		p := &f.pieces[i]
+		p, l := &f.pieces[i], &b.lanes[i]
+		l.same = nil
 		switch {
 		case p.fragments != nil:
-			size += p.fragments.resolve(b.texts[i:], len(f.pieces), b.unpack(i, &p.codes))
+			size += p.fragments.resolve(l, b.unpack(l.codes, p.factors))
 		case p.column.Kind == snapshot.Int:
-			size += b.resolveInts(p, i, f.null)
+			size += b.resolveInts(p, l, f.null)
 		case p.column.Kind == snapshot.Decimal:
-			size += b.resolveDecs(p, i, f.null)
+			size += b.resolveDecs(p, l, f.null)
 		default:
-			size += b.resolveOther(p, i, f.null)
+			size += b.resolveOther(p, l, f.null)
 		}
 	}
 	return size
 }
 
-func (b *rowBatch) resolveInts(p *piece, i int, null []byte) int {
+// join makes one lane of neighbours that are the same in all rows: in a table sorted by place, most of a row is.
+func (b *rowBatch) join() {
+	b.joined, b.text = b.joined[:0], b.text[:0]
+	for i := 0; i < len(b.lanes); i++ {
+		l := &b.lanes[i]
+		if l.same == nil || i+1 == len(b.lanes) || b.lanes[i+1].same == nil {
+			b.joined = append(b.joined, lane{same: l.same, texts: l.texts})
+			continue
+		}
+		from := len(b.text)
+		for ; i < len(b.lanes) && b.lanes[i].same != nil; i++ {
+			b.text = append(b.text, b.lanes[i].same...)
+		}
+		i--
+		b.text = slices.Grow(b.text, overshoot)
+		b.joined = append(b.joined, lane{same: b.text[from:]})
+	}
+}
+
+func (b *rowBatch) resolveInts(p *piece, l *lane, null []byte) int {
 	k := 0
 	for _, r := range b.parts[:b.nparts] {
 		n := int(r.To - r.From)
 		p.column.Ints(b.ints[k:k+n], r.From)
 		k += n
 	}
-	size, c, stride := 0, &b.cells[i], len(b.cells)
+	size, stride := 0, l.cells.stride
 	for k, v := range b.ints[:b.n] {
-		cell := c.bytes[k*c.stride:]
+		cell := l.cells.bytes[k*stride:]
 		digits := (*[cellSize]byte)(cell)
 		var start int
 		if v != snapshot.NullInt {
@@ -119,24 +161,23 @@ func (b *rowBatch) resolveInts(p *piece, i int, null []byte) int {
 		} else {
 			start = putText(digits, null)
 		}
-		text := cell[start:c.stride]
-		b.texts[k*stride+i] = text
-		size += len(text)
+		l.texts[k] = cell[start:stride]
+		size += stride - start
 	}
 	return size
 }
 
-func (b *rowBatch) resolveDecs(p *piece, i int, null []byte) int {
+func (b *rowBatch) resolveDecs(p *piece, l *lane, null []byte) int {
 	k := 0
 	for _, r := range b.parts[:b.nparts] {
 		n := int(r.To - r.From)
 		p.column.Decs(b.decs[k:k+n], r.From)
 		k += n
 	}
-	size, c, stride := 0, &b.cells[i], len(b.cells)
+	size, stride := 0, l.cells.stride
 	for k := range b.n {
 		d := &b.decs[k]
-		cell := c.bytes[k*c.stride:]
+		cell := l.cells.bytes[k*stride:]
 		digits := (*[cellSize]byte)(cell)
 		var start int
 		switch d.Scale {
@@ -147,34 +188,29 @@ func (b *rowBatch) resolveDecs(p *piece, i int, null []byte) int {
 		case snapshot.DecText:
 			exact := p.exact.at(uint32(d.Mantissa))
 			if len(exact) > cellSize {
-				text := longText(exact, p.after)
-				b.texts[k*stride+i] = text
-				size += len(text)
+				l.texts[k] = longText(exact, p.after)
+				size += len(l.texts[k])
 				continue
 			}
 			start = putText(digits, exact)
 		}
-		text := cell[start:c.stride]
-		b.texts[k*stride+i] = text
-		size += len(text)
+		l.texts[k] = cell[start:stride]
+		size += stride - start
 	}
 	return size
 }
 
 // resolveOther writes values that are neither numbers nor fragments: those of columns with very many different texts or times.
-func (b *rowBatch) resolveOther(p *piece, i int, null []byte) int {
+func (b *rowBatch) resolveOther(p *piece, l *lane, null []byte) int {
 	size, k := 0, 0
 	for _, r := range b.parts[:b.nparts] {
 		for row := r.From; row < r.To; row++ {
-			var value []byte
-			if p.column.IsNull(row) {
-				value = null
-			} else {
-				value = p.value(nil, p.column, row)
+			value := null
+			if !p.column.IsNull(row) {
+				value = p.value(nil, row)
 			}
-			text := longText(value, p.after)
-			b.texts[k*len(b.cells)+i] = text
-			size += len(text)
+			l.texts[k] = longText(value, p.after)
+			size += len(l.texts[k])
 			k++
 		}
 	}

@@ -19,8 +19,10 @@ type Form struct {
 	null   []byte
 	pieces []piece
 	ids    []uint32 // of each piece, the number of its first fragment for the encoder; the last is the count of all
-	slots  int      // pieces of a row as the encoder sees them
 	table  *encode.Table
+
+	// The encoder sees a value as two pieces, the value and what is behind it: slotPieces are the pieces that stand behind its slots.
+	slotPieces []int
 
 	bodySize atomic.Uint64 // of the last body of some rows: its bytes a row, in sixteenths
 	batches  sync.Pool     // of *rowBatch
@@ -38,10 +40,10 @@ func newForm(rows int, fields []boundField, d dialect, o encode.Options) *Form {
 		id := f.ids[i]
 		if fr := f.pieces[i].fragments; fr != nil {
 			id += uint32(fr.n)
-			f.slots++
+			f.slotPieces = append(f.slotPieces, i)
 		} else {
 			id++
-			f.slots += 2
+			f.slotPieces = append(f.slotPieces, i, i)
 		}
 		f.ids = append(f.ids, id)
 	}
@@ -106,20 +108,28 @@ func (f *Form) appendBatch(dst []byte, b *rowBatch) []byte {
 	if cap(dst)-len(dst) < size+overshoot {
 		dst = slices.Grow(dst, size+overshoot)
 	}
+	b.join()
 	at := len(dst)
 	room := dst[:cap(dst)]
-	for _, text := range b.texts[:b.n*len(f.pieces)] {
-		// Moves of a fixed size need no call; what they write beyond the text is overwritten by the next.
-		to := room[at:]
-		switch {
-		case len(text) <= 32:
-			*(*[32]byte)(to) = *(*[32]byte)(text[:32])
-		case len(text) <= overshoot:
-			*(*[overshoot]byte)(to) = *(*[overshoot]byte)(text[:overshoot])
-		default:
-			copy(to, text)
+	for k := range b.n {
+		for i := range b.joined {
+			l := &b.joined[i]
+			text := l.same
+			if text == nil {
+				text = l.texts[k]
+			}
+			// Moves of a fixed size need no call; what they write beyond the text is overwritten by the next.
+			to := room[at:]
+			switch {
+			case len(text) <= 32:
+				*(*[32]byte)(to) = *(*[32]byte)(text[:32])
+			case len(text) <= overshoot:
+				*(*[overshoot]byte)(to) = *(*[overshoot]byte)(text[:overshoot])
+			default:
+				copy(to, text)
+			}
+			at += len(text)
 		}
-		at += len(text)
 	}
 	b.n, b.nparts = 0, 0
 	return dst[:at]

@@ -43,12 +43,24 @@ func (f *fragments) at(code uint32) []byte {
 	return c.text[c.starts[i]:c.starts[i+1]]
 }
 
-// resolve sets every stride-th of texts to the text of a code, and tells their length together.
-func (f *fragments) resolve(texts [][]byte, stride int, codes []uint32) int {
-	size, at := 0, 0
-	last, text := codes[0], f.at(codes[0])
-	for _, code := range codes {
-		if code != last {
+// resolve sets a lane to the texts of codes, and tells their length together.
+func (f *fragments) resolve(l *lane, codes []uint32) int {
+	last, k := codes[0], 1
+	for k < len(codes) && codes[k] == last {
+		k++
+	}
+	text := f.at(last)
+	if k == len(codes) {
+		l.same = text
+		return k * len(text)
+	}
+	texts := l.texts[:len(codes)]
+	for i := range k {
+		texts[i] = text
+	}
+	size := k * len(text)
+	for ; k < len(codes); k++ {
+		if code := codes[k]; code != last {
 			last = code
 			c := f.chunks[code>>chunkBits].Load()
 			if c == nil {
@@ -57,8 +69,7 @@ func (f *fragments) resolve(texts [][]byte, stride int, codes []uint32) int {
 			i := code & (chunkSize - 1)
 			text = c.text[c.starts[i]:c.starts[i+1]]
 		}
-		texts[at] = text
-		at += stride
+		texts[k] = text
 		size += len(text)
 	}
 	return size

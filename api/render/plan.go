@@ -1,16 +1,26 @@
 package render
 
-import "hdqs/snapshot"
+import (
+	"slices"
+
+	"hdqs/snapshot"
+)
 
 // piece is a stretch of a row that is written at one go: a fragment, or a value and what stands behind it.
 type piece struct {
-	codes     snapshot.Packed // of rows; of no length where every row has the same fragment
-	fragments *fragments      // nil for a value
+	factors   []factor   // of the fragments' codes; none where every row has the same fragment
+	fragments *fragments // nil for a value
 
 	column *snapshot.Column
 	after  []byte
-	exact  *fragments // texts of the column's decimals that no ordinary Dec holds
-	value  valueWriter
+	exact  *fragments                        // texts of the column's decimals that no ordinary Dec holds
+	value  func(dst []byte, i uint32) []byte // appends the non-null value at a position
+}
+
+// factor is one of the columns that make up a code: each is a digit, the last the lowest.
+type factor struct {
+	codes snapshot.Packed // of rows, below n
+	n     uint32
 }
 
 // maxPieces bounds the pieces of a row: the widest record has 16 fields.
@@ -20,18 +30,20 @@ const maxPieces = 32
 // memory than writing the value anew costs time.
 const maxCodes = 1 << 16
 
-// valueWriter appends the non-null value at position i of a column.
-type valueWriter func(dst []byte, c *snapshot.Column, i uint32) []byte
+// maxProduct bounds the fragments of neighbouring columns that are made into one piece: most pairs of codes never come, and 128 fragments
+// are built for one.
+const maxProduct = 1 << 14
 
 // run is the fields of one piece.
 type run struct {
 	fields []boundField
 	first  int  // position of fields[0] in the record
 	value  bool // one field without fragments
+	codes  int  // of coded columns, the number of their combinations; 0 for others
 }
 
-// plan splits a record into pieces: neighbours of one group become one fragment a tuple, a coded column one fragment a code. Key names
-// and separators in front of a value go to the end of the piece before it.
+// plan splits a record into pieces: neighbours of one group become one fragment a tuple, coded columns one fragment a code, or a combination
+// of codes where there are few. Key names and separators in front of a value go to the end of the piece before it.
 func plan(fields []boundField, d dialect) []piece {
 	var pieces []piece
 	runs := fuse(fields)
@@ -64,48 +76,62 @@ func fuse(fields []boundField) []run {
 			r.fields = append(r.fields, f)
 			continue
 		}
-		coded := f.column.Coded() && f.column.Cardinality() < maxCodes
-		runs = append(runs, run{fields: fields[i : i+1 : i+1], first: i, value: g == nil && !coded})
+		r := run{fields: fields[i : i+1 : i+1], first: i}
+		if g == nil {
+			if r.value = !f.column.Coded() || f.column.Cardinality() >= maxCodes; !r.value {
+				r.codes = f.column.Cardinality() + 1
+			}
+		}
+		runs = append(runs, r)
 	}
-	return runs
+	return multiply(runs)
 }
 
-// fragmentPiece makes a piece of fragments: of a group's tuples, or of the codes of one column of rows, null's last.
-func fragmentPiece(r run, end []byte, d dialect) piece {
-	before := make([][]byte, len(r.fields))
-	values := make([]valueWriter, len(r.fields))
-	exact := make([]*fragments, len(r.fields))
-	for i, f := range r.fields {
-		before[i] = d.before(r.first+i, f.name)
-		exact[i] = exactFragments(f.column)
-		values[i] = valueOf(f.column, exact[i], d)
+// multiply makes one run of neighbouring coded columns, from the right, since what varies most tends to stand there: a record goes from where to
+// what to how many.
+func multiply(runs []run) []run {
+	var out []run
+	for i := len(runs) - 1; i >= 0; i-- {
+		r := runs[i]
+		for r.codes > 0 && i > 0 && runs[i-1].codes > 0 && r.codes*runs[i-1].codes <= maxProduct {
+			i--
+			r = run{fields: append(runs[i].fields, r.fields...), first: runs[i].first, codes: r.codes * runs[i].codes}
+		}
+		out = append(out, r)
 	}
-	null := d.null()
-	c := r.fields[0].column
-	if c.Group == nil {
-		code := codeOf(c, exact[0], d)
-		return piece{codes: c.Codes(), fragments: newFragments(c.Cardinality()+1, 1,
-			func(dst []byte, cuts []uint32, i uint32) ([]byte, []uint32) {
-				dst = append(dst, before[0]...)
-				if int(i) == c.Cardinality() {
-					dst = append(dst, null...)
-				} else {
-					dst = code(dst, i)
+	slices.Reverse(out)
+	return out
+}
+
+// fragmentPiece makes a piece of fragments: of a group's tuples, or of the codes of columns of rows, null's last.
+func fragmentPiece(r run, end []byte, d dialect) piece {
+	writers := make([]fieldWriter, len(r.fields))
+	for i, f := range r.fields {
+		writers[i] = newFieldWriter(f.column, d.before(r.first+i, f.name), d)
+	}
+	if g := r.fields[0].column.Group; g != nil {
+		return piece{factors: []factor{{g.Codes, uint32(g.Tuples)}}, fragments: newFragments(g.Tuples, len(r.fields),
+			func(dst []byte, cuts []uint32, tuple uint32) ([]byte, []uint32) {
+				start := len(dst)
+				for i := range writers {
+					cuts = append(cuts, uint32(len(dst)-start))
+					dst = writers[i].appendAt(dst, tuple)
 				}
-				return append(dst, end...), append(cuts, 0)
+				return append(dst, end...), cuts
 			})}
 	}
-	return piece{codes: c.Group.Codes, fragments: newFragments(c.Group.Tuples, len(r.fields),
-		func(dst []byte, cuts []uint32, tuple uint32) ([]byte, []uint32) {
-			start := len(dst)
-			for i, f := range r.fields {
+	factors := make([]factor, len(r.fields))
+	for i, f := range r.fields {
+		factors[i] = factor{f.column.Codes(), uint32(f.column.Cardinality()) + 1}
+	}
+	return piece{factors: factors, fragments: newFragments(r.codes, len(r.fields),
+		func(dst []byte, cuts []uint32, code uint32) ([]byte, []uint32) {
+			start, rest := len(dst), uint32(r.codes)
+			for i := range writers {
+				rest /= factors[i].n
 				cuts = append(cuts, uint32(len(dst)-start))
-				dst = append(dst, before[i]...)
-				if f.column.IsNull(tuple) {
-					dst = append(dst, null...)
-				} else {
-					dst = values[i](dst, f.column, tuple)
-				}
+				dst = writers[i].appendCode(dst, code/rest)
+				code %= rest
 			}
 			return append(dst, end...), cuts
 		})}
@@ -119,57 +145,6 @@ func constantPiece(text []byte) piece {
 }
 
 func valuePiece(c *snapshot.Column, after []byte, d dialect) piece {
-	exact := exactFragments(c)
-	return piece{column: c, after: after, exact: exact, value: valueOf(c, exact, d)}
-}
-
-// exactFragments are the texts of the decimals of c that no ordinary Dec holds.
-func exactFragments(c *snapshot.Column) *fragments {
-	if c.Kind != snapshot.Decimal {
-		return nil
-	}
-	return newFragments(c.ExactTexts(), 0, func(dst []byte, cuts []uint32, i uint32) ([]byte, []uint32) {
-		return appendExact(dst, c.DecString(snapshot.Dec{Mantissa: int64(i), Scale: snapshot.DecText})), cuts
-	})
-}
-
-// valueOf is how the values of c are written by position.
-func valueOf(c *snapshot.Column, exact *fragments, d dialect) valueWriter {
-	switch c.Kind {
-	case snapshot.Text, snapshot.Enum:
-		return func(dst []byte, c *snapshot.Column, i uint32) []byte { return d.appendText(dst, c.Text(i)) }
-	case snapshot.Bool:
-		return func(dst []byte, c *snapshot.Column, i uint32) []byte { return d.appendBool(dst, c.Int(i) != 0) }
-	case snapshot.Time:
-		return func(dst []byte, c *snapshot.Column, i uint32) []byte { return d.appendTime(dst, c.Int(i)) }
-	case snapshot.Int:
-		return func(dst []byte, c *snapshot.Column, i uint32) []byte { return appendInt(dst, c.Int(i)) }
-	case snapshot.Decimal:
-		return func(dst []byte, c *snapshot.Column, i uint32) []byte { return appendDecimal(dst, c.Dec(i), exact) }
-	}
-	panic("render: column " + c.Name + " has no known kind") // a segment has no others
-}
-
-// codeOf is how the values of c are written by code.
-func codeOf(c *snapshot.Column, exact *fragments, d dialect) func(dst []byte, code uint32) []byte {
-	switch c.Kind {
-	case snapshot.Text, snapshot.Enum:
-		return func(dst []byte, code uint32) []byte { return d.appendText(dst, c.TextOf(code)) }
-	case snapshot.Bool:
-		return func(dst []byte, code uint32) []byte { return d.appendBool(dst, c.IntOf(code) != 0) }
-	case snapshot.Time:
-		return func(dst []byte, code uint32) []byte { return d.appendTime(dst, c.IntOf(code)) }
-	case snapshot.Int:
-		return func(dst []byte, code uint32) []byte { return appendInt(dst, c.IntOf(code)) }
-	case snapshot.Decimal:
-		return func(dst []byte, code uint32) []byte { return appendDecimal(dst, c.DecOf(code), exact) }
-	}
-	panic("render: column " + c.Name + " has no known kind") // a segment has no others
-}
-
-func appendDecimal(dst []byte, v snapshot.Dec, exact *fragments) []byte {
-	if v.Scale == snapshot.DecText {
-		return append(dst, exact.at(uint32(v.Mantissa))...)
-	}
-	return appendDec(dst, v.Mantissa, v.Scale)
+	w := newFieldWriter(c, nil, d)
+	return piece{column: c, after: after, exact: w.exact, value: w.at}
 }

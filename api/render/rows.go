@@ -13,19 +13,13 @@ func (r encoderRows) Head() []byte   { return r.head }
 func (r encoderRows) Tail() []byte   { return r.tail }
 func (r encoderRows) Cut() int       { return r.cut }
 func (r encoderRows) Len() int       { return r.rows }
-func (r encoderRows) Slots() int     { return r.slots }
+func (r encoderRows) Slots() int     { return len(r.slotPieces) }
 func (r encoderRows) Fragments() int { return int(r.ids[len(r.ids)-1]) }
 
-// Cuts belong to the piece whose numbers include the fragment's.
-func (r encoderRows) Cuts(_ int, fragment uint32) []uint32 {
-	for i := range r.pieces {
-		if fragment >= r.ids[i+1] {
-			continue
-		}
-		if fr := r.pieces[i].fragments; fr != nil {
-			return fr.cuts(fragment - r.ids[i])
-		}
-		break
+func (r encoderRows) Cuts(slot int, fragment uint32) []uint32 {
+	i := r.slotPieces[slot]
+	if fr := r.pieces[i].fragments; fr != nil {
+		return fr.cuts(fragment - r.ids[i])
 	}
 	return wholeText
 }
@@ -70,23 +64,29 @@ func (r encoderRows) AppendPieces(dst []byte, pieces []encode.Piece, runs []enco
 func (r encoderRows) appendBatchPieces(dst []byte, pieces []encode.Piece, b *rowBatch) ([]byte, []encode.Piece) {
 	n := b.n
 	dst = r.appendBatch(dst, b)
-	at := len(pieces)
-	pieces = slices.Grow(pieces, n*r.slots)[:at+n*r.slots]
+	at, slots := len(pieces), len(r.slotPieces)
+	pieces = slices.Grow(pieces, n*slots)[:at+n*slots]
 	slot := 0
 	for i := range r.pieces {
 		p := &r.pieces[i]
 		out := pieces[at+slot:]
-		texts, codes := b.texts[i:], b.codes[i*batch:]
+		l := &b.lanes[i]
+		length := func(k int) int {
+			if l.same != nil {
+				return len(l.same)
+			}
+			return len(l.texts[k])
+		}
 		if p.fragments == nil {
 			for k := range n {
-				out[k*r.slots] = encode.Piece{Fragment: encode.Plain, Len: uint32(len(texts[k*len(r.pieces)]) - len(p.after))}
-				out[k*r.slots+1] = encode.Piece{Fragment: r.ids[i], Len: uint32(len(p.after))}
+				out[k*slots] = encode.Piece{Fragment: encode.Plain, Len: uint32(length(k) - len(p.after))}
+				out[k*slots+1] = encode.Piece{Fragment: r.ids[i], Len: uint32(len(p.after))}
 			}
 			slot += 2
 			continue
 		}
 		for k := range n {
-			out[k*r.slots] = encode.Piece{Fragment: r.ids[i] + codes[k], Len: uint32(len(texts[k*len(r.pieces)]))}
+			out[k*slots] = encode.Piece{Fragment: r.ids[i] + l.codes[k], Len: uint32(length(k))}
 		}
 		slot++
 	}

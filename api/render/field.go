@@ -1,0 +1,72 @@
+package render
+
+import "hdqs/snapshot"
+
+// fieldWriter writes the values of one field, with what stands in front of them. It is used when fragments are built, and for the few values that
+// are neither fragments nor numbers.
+type fieldWriter struct {
+	column *snapshot.Column
+	before []byte
+	null   []byte
+	exact  *fragments // texts of decimals that no ordinary Dec holds
+
+	at   func(dst []byte, i uint32) []byte    // appends the non-null value at a position
+	code func(dst []byte, code uint32) []byte // appends the value of a code
+}
+
+func newFieldWriter(c *snapshot.Column, before []byte, d dialect) fieldWriter {
+	w := fieldWriter{column: c, before: before, null: d.null()}
+	switch c.Kind {
+	case snapshot.Text, snapshot.Enum:
+		w.at = func(dst []byte, i uint32) []byte { return d.appendText(dst, c.Text(i)) }
+		w.code = func(dst []byte, code uint32) []byte { return d.appendText(dst, c.TextOf(code)) }
+	case snapshot.Bool:
+		w.at = func(dst []byte, i uint32) []byte { return d.appendBool(dst, c.Int(i) != 0) }
+		w.code = func(dst []byte, code uint32) []byte { return d.appendBool(dst, c.IntOf(code) != 0) }
+	case snapshot.Time:
+		w.at = func(dst []byte, i uint32) []byte { return d.appendTime(dst, c.Int(i)) }
+		w.code = func(dst []byte, code uint32) []byte { return d.appendTime(dst, c.IntOf(code)) }
+	case snapshot.Int:
+		w.at = func(dst []byte, i uint32) []byte { return appendInt(dst, c.Int(i)) }
+		w.code = func(dst []byte, code uint32) []byte { return appendInt(dst, c.IntOf(code)) }
+	case snapshot.Decimal:
+		w.exact = exactFragments(c)
+		w.at = func(dst []byte, i uint32) []byte { return w.appendDecimal(dst, c.Dec(i)) }
+		w.code = func(dst []byte, code uint32) []byte { return w.appendDecimal(dst, c.DecOf(code)) }
+	default:
+		panic("render: column " + c.Name + " has no known kind") // a segment has no others
+	}
+	return w
+}
+
+// appendAt appends the field at a position.
+func (w *fieldWriter) appendAt(dst []byte, i uint32) []byte {
+	dst = append(dst, w.before...)
+	if w.column.IsNull(i) {
+		return append(dst, w.null...)
+	}
+	return w.at(dst, i)
+}
+
+// appendCode appends the field of a code, which is null's if no value has it.
+func (w *fieldWriter) appendCode(dst []byte, code uint32) []byte {
+	dst = append(dst, w.before...)
+	if int(code) == w.column.Cardinality() {
+		return append(dst, w.null...)
+	}
+	return w.code(dst, code)
+}
+
+func (w *fieldWriter) appendDecimal(dst []byte, v snapshot.Dec) []byte {
+	if v.Scale == snapshot.DecText {
+		return append(dst, w.exact.at(uint32(v.Mantissa))...)
+	}
+	return appendDec(dst, v.Mantissa, v.Scale)
+}
+
+// exactFragments are the texts of the decimals of c that no ordinary Dec holds.
+func exactFragments(c *snapshot.Column) *fragments {
+	return newFragments(c.ExactTexts(), 0, func(dst []byte, cuts []uint32, i uint32) ([]byte, []uint32) {
+		return appendExact(dst, c.DecString(snapshot.Dec{Mantissa: int64(i), Scale: snapshot.DecText})), cuts
+	})
+}
