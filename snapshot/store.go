@@ -289,8 +289,12 @@ func (s *Store) openRef(ref SegmentRef) (*Segment, error) {
 		return nil, err
 	}
 	segment, err := OpenSegment(path)
-	if err != nil {
-		return nil, err
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		// The manifest was written after its segments, so this one was lost: a snapshot that is damaged, not one that never was.
+		return nil, corruptf("table %q: %v", ref.Table, err)
+	case err != nil:
+		return nil, fmt.Errorf("table %q: %w", ref.Table, err)
 	}
 	if size := int64(len(segment.data)); segment.name != ref.Table || segment.rows != ref.Rows || size != ref.Bytes {
 		err := corruptf("%s is table %q with %d rows, %d bytes; the manifest says %q, %d, %d",

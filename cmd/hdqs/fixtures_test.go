@@ -1,0 +1,162 @@
+package main_test
+
+import (
+	"bytes"
+	"encoding/csv"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// fixtures holds real input, which is not ours to publish. Where it is absent the tests that read it say so in one line.
+var fixtures = filepath.Join("..", "..", "..", "shared", "fixtures")
+
+func needFixtures(t *testing.T) {
+	t.Helper()
+	if _, err := os.Stat(fixtures); err != nil {
+		t.Skipf("no real input in %s, which is beside the repository: %s is not run", fixtures, t.Name())
+	}
+}
+
+// fixtureRows are the rows of every table of a snapshot of the real input. All but data_availability, which is derived, were counted by a
+// separate program.
+var fixtureRows = map[string]int{
+	"location": 249, "admin1": 2543, "admin2": 30687, "currency": 127, "org": 722, "org_type": 18, "sector": 19, "commodity": 1072,
+	"market": 205, "dataset": 16, "resource": 21, "data_availability": 7865,
+	"conflict_event": 20370, "operational_presence": 4967, "funding": 135, "national_risk": 191, "refugees": 13338, "returnees": 2288,
+	"humanitarian_needs": 1924, "idps": 6854, "food_security": 15053, "food_price": 21730, "poverty_rate": 3166, "rainfall": 12675,
+	"population": 2086,
+}
+
+// fixtureRead are the rows that were read of each theme, those that are marked in error among them.
+var fixtureRead = map[string]int{
+	"conflict-events": 20373, "operational-presence": 4999, "funding": 136, "national-risk": 191, "humanitarian-needs": 1942,
+	"refugees-persons-of-concern": 13364, "returnees": 2301, "idps": 6854, "food-security": 21158, "food-prices-market-monitor": 21730,
+	"poverty-rate": 3166, "rainfall": 12675, "baseline-population": 2088,
+}
+
+// tableOf is the table of an endpoint, by the last part of its path.
+func tableOf(path string) string {
+	name := path[strings.LastIndexByte(path, '/')+1:]
+	if table, other := map[string]string{
+		"agency-commodity": "commodity", "agency-market": "market", "baseline-population": "population",
+		"refugees-persons-of-concern": "refugees", "food-prices-market-monitor": "food_price", "conflict-events": "conflict_event",
+	}[name]; other {
+		return table
+	}
+	return strings.ReplaceAll(name, "-", "_")
+}
+
+// TestFixtures builds the real input whole: nothing of it may be lost or refused, and every endpoint answers it.
+func TestFixtures(t *testing.T) {
+	needFixtures(t)
+	store := filepath.Join(t.TempDir(), "store")
+	o := wants(t, 0, "build", "--catalog", filepath.Join(fixtures, "catalog"), "--store", store, "--snapshot-time", buildTime, "--json")
+	told := decode[report](t, []byte(o.out))
+	if told.Partial || len(told.Refused) != 0 || told.Rows.Dropped != 0 {
+		t.Errorf("partial %t, refused %v, %d rows dropped; want nothing of it", told.Partial, told.Refused, told.Rows.Dropped)
+	}
+	read := map[string]int{}
+	for _, r := range told.Resources {
+		read[r.Role] += r.Rows.Read
+	}
+	for role, want := range fixtureRead {
+		if read[role] != want {
+			t.Errorf("%s: %d rows read, want %d", role, read[role], want)
+		}
+	}
+	_, rows := inspect(t, store)
+	if !maps.Equal(rows, fixtureRows) {
+		t.Errorf("tables have the rows\n%v, want\n%v", rows, fixtureRows)
+	}
+	wants(t, 0, "verify", "--store", store)
+	s := serve(t, "--store", store)
+	for _, e := range endpoints(t) {
+		want := fixtureRows[tableOf(e.Path)]
+		if total := s.testJSON(t, &e); total != want {
+			t.Errorf("%s: X-Total-Count %d, want %d", e.Path, total, want)
+		}
+		s.testCSV(t, &e, want)
+		s.testLastPage(t, &e, want)
+	}
+}
+
+// testLastPage pages to the end: the page that is not full, and the one behind it.
+func (s *server) testLastPage(t *testing.T, e *endpoint, total int) {
+	t.Helper()
+	for _, offset := range []int{total - 1, total} {
+		a := ask(t, "GET", s.base+with(e.Path+"?limit=10&offset="+strconv.Itoa(offset)))
+		if n := len(decode[struct{ Data []any }](t, a.body).Data); n != total-offset || a.header.Get("X-Total-Count") != strconv.Itoa(total) {
+			t.Errorf("%s from %d: %d records, X-Total-Count %s", e.Path, offset, n, a.header.Get("X-Total-Count"))
+		}
+	}
+}
+
+// TestFixturesWithTags builds the older form of the files, with a row of tags under the header, each in the place of today's.
+func TestFixturesWithTags(t *testing.T) {
+	needFixtures(t)
+	dir := filepath.Join(t.TempDir(), "catalog")
+	for _, folder := range []string{"reference", "packages"} {
+		if err := os.CopyFS(filepath.Join(dir, folder), os.DirFS(filepath.Join(fixtures, "catalog", folder))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[string]int{}
+	for file, role := range map[string]string{
+		"conflict_event_global_1997": "conflict-events", "food_price_global_2024": "food-prices-market-monitor",
+		"food_security_global": "food-security", "funding_global": "funding", "humanitarian_needs_global_2024": "humanitarian-needs",
+		"idps_global": "idps", "operational_presence_global": "operational-presence", "population_global_hrp": "baseline-population",
+		"poverty_rate_global": "poverty-rate", "rainfall_global_1yr": "rainfall", "returnees_global": "returnees",
+	} {
+		text := readFile(t, filepath.Join(fixtures, "hxl", "hxl_variant_"+file+".csv"))
+		writeFile(t, filepath.Join(dir, role, file+".csv"), text)
+		want[tableOf(role)] = soundRows(t, text)
+	}
+	for file, role := range map[string]string{"organization_types_beta_hxl": "org-type", "global_coordination_groups_beta_hxl": "sector"} {
+		text := readFile(t, filepath.Join(fixtures, "hxl", file+".csv"))
+		writeFile(t, filepath.Join(dir, "reference", role+".csv"), text)
+		want[tableOf(role)] = soundRows(t, text) + 4 // four are built in
+	}
+	store := newStore(t, dir)
+	_, rows := inspect(t, store)
+	for table, n := range want {
+		if rows[table] != n {
+			t.Errorf("%s: %d rows, want %d", table, rows[table], n)
+		}
+	}
+	// The list of codes is in that form, too, but cut short: what it does not have falls to the country, and no row is lost.
+	codes := readFile(t, filepath.Join(fixtures, "hxl", "hxl_variant_global_pcodes_adm_1_2.csv"))
+	writeFile(t, filepath.Join(dir, "reference", "pcodes.csv"), codes)
+	_, rows = inspect(t, newStore(t, dir))
+	if n := soundRows(t, codes); rows["admin1"]+rows["admin2"] != n {
+		t.Errorf("%d first-level and %d second-level units from %d rows", rows["admin1"], rows["admin2"], n)
+	}
+	for table, n := range want {
+		if rows[table] != n {
+			t.Errorf("%s with few codes: %d rows, want %d", table, rows[table], n)
+		}
+	}
+}
+
+// soundRows counts the rows behind header and tags that are not marked in error.
+func soundRows(t *testing.T, text []byte) int {
+	t.Helper()
+	lines, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(lines[1][0], "#") {
+		t.Fatalf("no row of tags: %q", lines[1])
+	}
+	fault, n := slices.Index(lines[0], "error"), 0
+	for _, line := range lines[2:] {
+		if fault < 0 || line[fault] == "" {
+			n++
+		}
+	}
+	return n
+}
