@@ -108,7 +108,7 @@ func (g *garbler) text(text string) string {
 }
 
 // again repeats a data row with other figures, and now and then with another
-// provider's name, begin or version: what breaks ties.
+// provider's name, begin or kind: what orders rows that were alike.
 func (g *garbler) again(e *endpoint, head []string, rows [][]string) []string {
 	repeated := slices.Clone(rows[g.rng.IntN(len(rows))])
 	other := rows[g.rng.IntN(len(rows))]
@@ -118,9 +118,11 @@ func (g *garbler) again(e *endpoint, head []string, rows [][]string) []string {
 		case repeated[column] == "" || raw == "lat" || raw == "lon":
 		case f != nil && f.Number == "decimal":
 			repeated[column] = oddDecimals[g.rng.IntN(len(oddDecimals))]
-		case strings.HasPrefix(raw, "provider_admin") && g.rng.IntN(3) == 0:
+		case f != nil && f.Enum != nil && raw != "commodity_category" && g.rng.IntN(3) == 0:
+			repeated[column] = f.Enum[g.rng.IntN(len(f.Enum))]
+		case strings.HasPrefix(raw, "provider_admin") && g.rng.IntN(2) == 0:
 			repeated[column] = oddTexts[g.rng.IntN(len(oddTexts))] + repeated[column]
-		case (raw == "reference_period_start" || raw == "version") && g.rng.IntN(3) == 0:
+		case raw == "reference_period_start" && g.rng.IntN(3) == 0:
 			repeated[column] = other[column]
 		}
 	}
@@ -132,7 +134,7 @@ func (g *garbler) again(e *endpoint, head []string, rows [][]string) []string {
 func (g *garbler) shuffled(e *endpoint, records [][]string) [][]string {
 	head, rows := records[0], records[1:]
 	if e.Group != "metadata" {
-		for i, n := 0, len(rows)/5; i < n; i++ {
+		for i, n := 0, len(rows)/3; i < n; i++ {
 			rows = append(rows, g.again(e, head, rows))
 		}
 	}

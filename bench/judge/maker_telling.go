@@ -51,15 +51,37 @@ func (m *maker) tellingValues(e *endpoint, p *param) []string {
 		for range 2 {
 			switch v := m.someStored(e, storedColumn(p.Columns[0])).(type) {
 			case int64:
-				values = append(values, strconv.FormatInt(v, 10))
+				values = append(values, strconv.FormatInt(v, 10), strconv.FormatInt(v+1, 10))
 			case decimal:
-				values = append(values, v.text)
+				values = append(values, v.text, nextDecimal(v.text))
 			case time.Time:
-				values = append(values, v.Format("2006-01-02T15:04:05"), v.Format("2006-01"))
+				values = append(values, v.Format("2006-01-02T15:04:05"), v.Format("2006-01"), v.Add(time.Second).Format("2006-01-02T15:04:05"))
+				if p.Type != "partial-date" {
+					values = append(values, v.Add(time.Microsecond).Format("2006-01-02T15:04:05.000000"))
+				}
 			}
 		}
 	}
 	return values
+}
+
+// nextDecimal is the next larger number with as many places; what is not
+// plain digits stays.
+func nextDecimal(text string) string {
+	digits := []byte(text)
+	for i := len(digits) - 1; i >= 0; i-- {
+		switch c := digits[i]; {
+		case c == '.':
+		case c < '0' || c > '9':
+			return text
+		case c < '9':
+			digits[i]++
+			return string(digits)
+		default:
+			digits[i] = '0'
+		}
+	}
+	return "1" + string(digits)
 }
 
 // textWhere finds a text that fits, or none.

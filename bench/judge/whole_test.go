@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// TestJudge asks the real binary: dumps of made-up data, the same garbled, and
-// the small ones of testdata each become a store, which is served and asked over HTTP and through the
+// TestJudge asks the real binary: dumps of made-up data, the same garbled, the
+// small ones of testdata, and the files that the made-up dumps are the joins of
+// each become a store, which is served and asked over HTTP and through the
 // batch form of `hdqs query`. HDQS_BINARY names a binary that is built already.
 func TestJudge(t *testing.T) {
 	if testing.Short() {
@@ -28,6 +29,8 @@ func TestJudge(t *testing.T) {
 	}
 	made := filepath.Join(t.TempDir(), "views")
 	command(t, "go", "run", "./bench", "views", "--scale", "0", "--seed", "11", "--out", made)
+	files := filepath.Join(t.TempDir(), "files")
+	command(t, "go", "run", "./bench", "catalog", "--scale", "0", "--seed", "11", "--out", files)
 	small, err := filepath.Abs("testdata/views")
 	if err != nil {
 		t.Fatal(err)
@@ -36,14 +39,15 @@ func TestJudge(t *testing.T) {
 	if err := run([]string{"garble", "-contract", contractFile, "-views", made, "-out", odd, "-seed", "23"}, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct{ name, views, n, seed string }{
-		{"made", made, "2000", "21"},
-		{"small", small, "2000", "22"},
-		{"odd", odd, "2000", "23"},
+	for _, c := range []struct{ name, catalog, views, n, seed string }{
+		{"made", made, made, "2000", "21"},
+		{"files", files, made, "2000", "24"}, // joined by the loader, judged by the dumps of the same world
+		{"small", small, small, "2000", "22"},
+		{"odd", odd, odd, "2000", "23"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			store := filepath.Join(t.TempDir(), "store")
-			command(t, binary, "build", "--catalog", c.views, "--store", store, "--snapshot-time", wholeTime)
+			command(t, binary, "build", "--catalog", c.catalog, "--store", store, "--snapshot-time", wholeTime)
 			base := serveStore(t, binary, store)
 			flags := []string{"-contract", contractFile, "-views", c.views, "-n", c.n, "-seed", c.seed, "-snapshot-time", wholeTime}
 			var out bytes.Buffer
