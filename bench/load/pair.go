@@ -168,5 +168,5 @@ func (r Ratio) String() string {
 	if r.Median == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.2f (%.2f-%.2f)", r.Median, r.Low, r.High)
+	return fmt.Sprintf("%.3g (%.3g-%.3g)", r.Median, r.Low, r.High)
 }
