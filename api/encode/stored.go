@@ -9,8 +9,11 @@ import (
 // Stored blocks are compressed rows, made once and put into every body whose rows include theirs: a page of 10,000 neighbouring rows is
 // then mostly copied. A block refers to at most reach rows in front of it, so it may stand wherever those stand in front of it, and ends so
 // that anything may follow.
+//
+// There are two sizes: at both ends of a run of rows, up to the next block, small ones take the place of rows that would be encoded anew.
 const (
 	storedRows = 128
+	smallRows  = 32
 	reach      = 32
 )
 
@@ -54,10 +57,11 @@ func newStoredBlock(data, text []byte) *storedBlock {
 
 func (b *storedBlock) size() int64 { return int64(cap(b.data)) + blockOverhead }
 
-// shelf holds the blocks of one table in one coding.
+// shelf holds the blocks of one size of one table in one coding.
 type shelf struct {
 	store  *Store
 	rows   Rows
+	size   uint32 // rows of a block
 	make   func(rows Rows, from, to uint32) *storedBlock
 	once   sync.Once
 	blocks []atomic.Pointer[storedBlock]
@@ -66,7 +70,7 @@ type shelf struct {
 // open makes room for the blocks when the first is asked for.
 func (s *shelf) open() {
 	s.once.Do(func() {
-		s.blocks = make([]atomic.Pointer[storedBlock], s.rows.Len()/storedRows)
+		s.blocks = make([]atomic.Pointer[storedBlock], s.rows.Len()/int(s.size))
 		s.store.mu.Lock()
 		s.store.shelves = append(s.store.shelves, s)
 		s.store.mu.Unlock()
@@ -90,7 +94,7 @@ func (s *shelf) at(n uint32, fills *int) *storedBlock {
 }
 
 func (s *shelf) fill(n uint32) *storedBlock {
-	b := s.make(s.rows, n*storedRows, (n+1)*storedRows)
+	b := s.make(s.rows, n*s.size, (n+1)*s.size)
 	if !s.blocks[n].CompareAndSwap(nil, b) {
 		if other := s.blocks[n].Load(); other != nil {
 			return other
@@ -126,25 +130,4 @@ func (s *Store) sweep() {
 			}
 		}
 	}
-}
-
-// split finds the blocks within a run: those that have in front of them the rows they refer to, and, in the last run of a body, the last row
-// behind them, for that is written differently. head is the rows in front. Below least blocks there are none: changing between stored and
-// other rows has its price.
-func split(run Run, last bool, least uint32) (head Run, first, blocks uint32) {
-	if run.To-run.From < least*storedRows {
-		return run, 0, 0
-	}
-	start, end := run.From, run.To
-	if start > 0 {
-		start += reach
-	}
-	if last {
-		end--
-	}
-	first = (start + storedRows - 1) / storedRows
-	if end /= storedRows; end < first+least {
-		return run, 0, 0
-	}
-	return Run{run.From, first * storedRows}, first, end - first
 }

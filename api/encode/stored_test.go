@@ -69,15 +69,11 @@ func TestStoredBlocksAreUsed(t *testing.T) {
 		table.AppendGzip(nil, []Run{run})
 		table.AppendZstd(nil, []Run{run})
 	}
-	for name, s := range map[string]*shelf{"gzip": &table.gzip, "zstd": &table.zstd} {
-		_, first, blocks := split(run, true, 1)
-		if blocks < 55 {
-			t.Fatalf("%d blocks in %v", blocks, run)
-		}
-		for n := first; n < first+blocks; n++ {
-			if s.blocks[n].Load() == nil {
-				t.Errorf("%s: block %d is not stored", name, n)
-			}
+	for name, s := range map[string]*shelves{"gzip": &table.gzip, "zstd": &table.zstd} {
+		stored := 0
+		rest, ok := s.walk(run, true, 1, func(Run, *storedBlock) { stored++ })
+		if !ok || stored != 61+0+1 || rest.To-rest.From > smallRows {
+			t.Errorf("%s: %d blocks are stored, then %v", name, stored, rest)
 		}
 	}
 }
@@ -87,16 +83,21 @@ func TestSplit(t *testing.T) {
 	for from := uint32(0); from < 3*storedRows; from += 7 {
 		for to := from; to < 12*storedRows; to += 5 {
 			for _, last := range []bool{false, true} {
-				head, first, blocks := split(Run{from, to}, last, 2)
-				if blocks == 0 {
-					if head != (Run{from, to}) {
-						t.Fatalf("%d-%d: head %v", from, to, head)
+				p, ok := split(Run{from, to}, last, 2)
+				if !ok {
+					if to-from > 4*storedRows+2*reach {
+						t.Fatalf("%d-%d: nothing", from, to)
 					}
 					continue
 				}
-				start, end := first*storedRows, (first+blocks)*storedRows
-				if blocks < 2 || head != (Run{from, start}) || start > 0 && start < from+min(start, reach) || end > to || last && end == to {
-					t.Fatalf("%d-%d, last %v: head %v, blocks %d to %d", from, to, last, head, start, end)
+				if p.small > p.large || p.large+2*storedRows > p.behind || p.behind > p.end || p.end > to || last && p.end == to {
+					t.Fatalf("%d-%d, last %v: %v", from, to, last, p)
+				}
+				if p.small > 0 && p.small < from+reach || p.small == 0 && from > 0 {
+					t.Fatalf("%d-%d: %v refers to rows in front", from, to, p)
+				}
+				if p.small%smallRows+p.end%smallRows+p.large%storedRows+p.behind%storedRows != 0 {
+					t.Fatalf("%d-%d: %v are not where blocks start", from, to, p)
 				}
 			}
 		}

@@ -36,8 +36,8 @@ type Options struct {
 type Table struct {
 	rows      Rows
 	tier      Tier
-	gzip      shelf
-	zstd      shelf
+	gzip      shelves
+	zstd      shelves
 	tried     sync.Once
 	pieces    bool      // whether gzip from pieces is about as small as the body compressed whole
 	deflaters sync.Pool // of *deflater
@@ -50,11 +50,7 @@ func NewTable(rows Rows, o Options) *Table {
 	if store == nil {
 		store = NewStore(0)
 	}
-	return &Table{
-		rows: rows, tier: o.Tier,
-		gzip: shelf{store: store, rows: rows, make: deflateBlock},
-		zstd: shelf{store: store, rows: rows, make: zstdBlock},
-	}
+	return &Table{rows: rows, tier: o.Tier, gzip: newShelves(store, rows, deflateBlock), zstd: newShelves(store, rows, zstdBlock)}
 }
 
 const (
@@ -63,9 +59,6 @@ const (
 
 	// leastGzip is how many blocks in a row gain more than the change to them and back costs.
 	leastGzip = 3
-
-	// fillsPerBody is how many blocks a body may make: under a millisecond on top of a request, and a page of 10,000 rows is stored after ten.
-	fillsPerBody = 8
 )
 
 // AppendGzip appends the body of the rows of runs, which ascend and do not touch, as one gzip member. It may change runs.
@@ -73,7 +66,7 @@ func (t *Table) AppendGzip(dst []byte, runs []Run) []byte {
 	switch {
 	case t.tier >= Whole:
 		return t.whole(dst, runs, AppendGzip)
-	case t.tier == Stored && t.mostlyStored(&t.gzip, runs, leastGzip):
+	case t.tier == Stored && t.gzip.mostlyStored(runs, leastGzip):
 	case t.tier == Stored && !t.piecesServe():
 		return t.whole(dst, runs, AppendGzip)
 	}
@@ -103,50 +96,26 @@ func (t *Table) fromPieces(dst []byte, runs []Run, stored bool) []byte {
 
 // stored encodes runs as far as stored blocks are in them, and tells the rest, which holds the body's last row.
 func (t *Table) stored(d *deflater, runs []Run) []Run {
-	fills, done := 0, 0
+	done := 0
 	for i, run := range runs {
-		head, first, blocks := split(run, i == len(runs)-1, leastGzip)
-		if blocks == 0 {
-			continue
-		}
-		d.rows(t.rows, runs[done:i], 0)
-		loose, behind := head, false // rows to encode, and whether a stored block stands in front of them
-		for n := first; n < first+blocks; n++ {
-			b := t.gzip.at(n, &fills)
-			if b == nil {
-				loose.To += storedRows
-				continue
+		behind := false // whether a stored block is the last of the output
+		rest, ok := t.gzip.walk(run, i == len(runs)-1, leastGzip, func(loose Run, b *storedBlock) {
+			if done < i {
+				d.rows(t.rows, runs[done:i], 0)
+				done = i
 			}
 			t.loose(d, loose, behind)
 			d.stored(b)
-			loose, behind = Run{(n + 1) * storedRows, (n + 1) * storedRows}, true
+			behind = true
+		})
+		if !ok || !behind {
+			continue
 		}
-		loose.To = run.To
-		if behind {
-			d.prime(t.rows, Run{loose.From - reach, loose.From})
-		}
-		runs[i] = loose
+		d.prime(t.rows, Run{rest.From - reach, rest.From})
+		runs[i] = rest
 		done = i
 	}
 	return runs[done:]
-}
-
-// mostlyStored makes what blocks of the runs a body may make, and tells whether more than half of the rows are stored.
-func (t *Table) mostlyStored(s *shelf, runs []Run, least uint32) bool {
-	rows, stored, fills := uint32(0), uint32(0), fillsPerBody
-	for i, run := range runs {
-		rows += run.To - run.From
-		_, first, blocks := split(run, i == len(runs)-1, least)
-		if blocks > 0 {
-			s.open()
-		}
-		for n := first; n < first+blocks; n++ {
-			if s.at(n, &fills) != nil {
-				stored += storedRows
-			}
-		}
-	}
-	return stored > rows/2
 }
 
 // piecesServe tells whether gzip from pieces is about as small as that of the body as a whole: where rows repeat each other it is smaller,

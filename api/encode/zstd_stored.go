@@ -130,26 +130,17 @@ const (
 
 // AppendZstd appends the body of the rows of runs, which ascend and do not touch, as one zstd frame that tells its content's size.
 func (t *Table) AppendZstd(dst []byte, runs []Run) []byte {
-	if t.tier > Stored || !t.mostlyStored(&t.zstd, runs, leastZstd) {
+	if t.tier > Stored || !t.zstd.mostlyStored(runs, leastZstd) {
 		return t.whole(dst, runs, AppendZstd)
 	}
 	f := zstdFrame{p: partEncoders.Get().(*partEncoder), start: len(dst), dst: appendZstdHeader(dst, 0)}
 	f.p.text = append(f.p.text[:0], t.rows.Head()...)
-	fills := 0
 	for i, run := range runs {
-		loose, first, blocks := split(run, i == len(runs)-1, leastZstd)
-		for n := first; n < first+blocks; n++ {
-			b := t.zstd.at(n, &fills)
-			if b == nil {
-				loose.To += storedRows
-				continue
-			}
+		rest, _ := t.zstd.walk(run, i == len(runs)-1, leastZstd, func(loose Run, b *storedBlock) {
 			f.rows(t.rows, loose)
 			f.stored(b)
-			loose = Run{(n + 1) * storedRows, (n + 1) * storedRows}
-		}
-		loose.To = run.To
-		f.rows(t.rows, loose)
+		})
+		f.rows(t.rows, rest)
 	}
 	f.p.text = append(f.p.text[:len(f.p.text)-t.rows.Cut()], t.rows.Tail()...)
 	f.part()
