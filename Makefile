@@ -4,7 +4,7 @@ BIN      := bin/hdqs
 PACKAGES := ./...
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: build run test check unit race whole api-conformance fuzz golden bench bench-compare soak clean
+.PHONY: build run test check unit race whole api-conformance fuzz golden bench bench-micro bench-catalog bench-compare soak clean
 
 build: ## the static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN) ./cmd/hdqs
@@ -27,7 +27,7 @@ race: unit ## package tests under the race detector
 	$(GO) test -race -short -timeout 10m $(PACKAGES)
 
 whole: build ## whole-program tests: the binary, over HTTP
-	HDQS_BINARY=$(abspath $(BIN)) $(GO) test -count=1 -timeout 10m ./cmd/... ./bench/judge/...
+	HDQS_BINARY=$(abspath $(BIN)) $(GO) test -count=1 -timeout 10m ./cmd/... ./bench/judge/... ./bench/catalog/...
 
 api-conformance: build ## schemathesis against the running server
 	sh .ci/schemathesis.sh $(BIN)
@@ -42,11 +42,24 @@ fuzz: ## every fuzz test for FUZZTIME
 
 golden: ## rewrite golden files and the embedded sample; read the diff before committing it
 	$(GO) test ./snapshot ./api/... -run 'Golden|Bytes' -update
+	rm -rf loader/sample/catalog
 	$(GO) run ./bench catalog --scale 0 --seed 1 --out loader/sample/catalog
+
+bench-catalog: ## the full-scale catalog: twelve million rows, about 170 MB
+	$(GO) run ./bench catalog --scale 1 --seed 1 --gzip --out tmp/catalog
+
+BENCHSTORE := tmp/store
+bench: build ## ours and nginx's static files in turn at full scale: bench/results/<date>-<commit>.*
+	test -d tmp/catalog || $(MAKE) bench-catalog
+	$(BIN) build --catalog tmp/catalog --store $(BENCHSTORE) >/dev/null
+	mkdir -p bench/results
+	$(GO) build -o bin/bench ./bench
+	taskset -c 1 bin/bench run --start '$(BIN) serve --store $(BENCHSTORE) --listen {listen} --log-format off' \
+	  --wrap 'taskset -c 0' --encodings identity,gzip,zstd --out bench/results
 
 BENCH      ?= .
 BENCHCOUNT ?= 5
-bench: ## micro benchmarks of the packages
+bench-micro: ## micro benchmarks of the packages
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(BENCHCOUNT) ./snapshot ./index ./api/... ./loader
 
 bench-compare: ## BASE=rev: alternates base and working tree, ten rounds each, through benchstat
