@@ -38,7 +38,8 @@ type Fetched struct {
 }
 
 // Fetch looks what the remote channel shows and downloads what the local store lacks of it. The local channel stays as it is until Keep: only the
-// caller knows whether the snapshot is of use. With whole, segments that are there already are held against their digests too.
+// caller knows whether the snapshot is of use. With whole, segments that are there already are held against their digests too. When the channel can
+// be read, but not what it shows, the version is given beside the error.
 func (r *Replica) Fetch(ctx context.Context, whole bool) (*Fetched, error) {
 	last := r.remembered()
 	kept, err := r.kept(last)
@@ -55,7 +56,20 @@ func (r *Replica) Fetch(ctx context.Context, whole bool) (*Fetched, error) {
 	}
 	f := &Fetched{Version: v, Changed: v.Pointer != kept}
 	if err := r.fetchSnapshot(ctx, f, whole); err != nil {
-		return nil, fmt.Errorf("channel %s: snapshot %s: %w", r.channel, v.ID, err)
+		return f, fmt.Errorf("channel %s: snapshot %s: %w", r.channel, v.ID, err)
+	}
+	return f, nil
+}
+
+// FetchID is Fetch for a snapshot by its id, whatever channel shows it. There is nothing to Keep.
+func (r *Replica) FetchID(ctx context.Context, id string) (*Fetched, error) {
+	f := &Fetched{}
+	f.ID = id
+	if _, err := r.remote.manifest(ctx, &f.Pointer, r.local); err != nil {
+		return nil, err
+	}
+	if err := r.fetchSnapshot(ctx, f, false); err != nil {
+		return nil, fmt.Errorf("snapshot %s: %w", id, err)
 	}
 	return f, nil
 }

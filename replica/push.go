@@ -18,13 +18,14 @@ import (
 const refreshAfter = time.Hour
 
 // Push brings what a channel of a local store shows into the remote one: the segments it lacks, the manifest with signature and report, and
-// last the channel, if that still is base. If someone else has moved it meanwhile, the error is ErrLost.
-func (r *Remote) Push(ctx context.Context, local *snapshot.Store, channel string, base Version) (Version, error) {
+// last the channel, if that still is base. If someone else has moved it meanwhile, the error is ErrLost. With again, what the remote store has is
+// not trusted and everything is put.
+func (r *Remote) Push(ctx context.Context, local *snapshot.Store, channel string, base Version, again bool) (Version, error) {
 	p, err := local.Channel(channel)
 	if err != nil {
 		return base, err
 	}
-	if p.ID == base.ID && p.SHA256 == base.SHA256 {
+	if p.ID == base.ID && p.SHA256 == base.SHA256 && !again {
 		return base, nil
 	}
 	m, err := local.Manifest(p.ID)
@@ -32,26 +33,34 @@ func (r *Remote) Push(ctx context.Context, local *snapshot.Store, channel string
 		return base, err
 	}
 	inUse := map[string]bool{}
-	if before, err := local.Manifest(base.ID); err == nil {
+	if before, err := local.Manifest(base.ID); err == nil && !again {
 		for _, ref := range before.Tables {
 			inUse[ref.SHA256] = true
 		}
 	}
-	if err := r.putSegments(ctx, local, m, inUse); err != nil {
+	old := refreshAfter
+	if again {
+		old = 0
+	}
+	if err := r.putSegments(ctx, local, m, func(o snapshot.Object, ref snapshot.SegmentRef) bool {
+		return inUse[ref.SHA256] || time.Since(o.Modified) < old
+	}); err != nil {
 		return base, err
 	}
 	if err := r.putManifest(ctx, local, p); err != nil {
 		return base, err
 	}
 	// Whatever a collection has removed meanwhile, because it had not seen the manifest yet, is put again.
-	if err := r.putSegments(ctx, local, m, nil); err != nil {
+	if err := r.putSegments(ctx, local, m, func(snapshot.Object, snapshot.SegmentRef) bool { return true }); err != nil {
 		return base, err
 	}
 	return r.move(ctx, channel, base, p)
 }
 
-// putSegments puts those of a manifest that are not there in their size. Given inUse, also those that are there, old, and not in it.
-func (r *Remote) putSegments(ctx context.Context, local *snapshot.Store, m *snapshot.Manifest, inUse map[string]bool) error {
+// putSegments puts those of a manifest that are not there in their size, or of which stays does not say that they can be relied upon.
+func (r *Remote) putSegments(
+	ctx context.Context, local *snapshot.Store, m *snapshot.Manifest, stays func(snapshot.Object, snapshot.SegmentRef) bool,
+) error {
 	entries, err := r.objects.list(ctx, "segments")
 	if err != nil {
 		return r.in("segments", err)
@@ -62,8 +71,7 @@ func (r *Remote) putSegments(ctx context.Context, local *snapshot.Store, m *snap
 	}
 	return eachSegment(ctx, m.Tables, func(ctx context.Context, ref snapshot.SegmentRef) error {
 		o, ok := there[snapshot.SegmentName(ref.SHA256)]
-		doubtful := inUse != nil && !inUse[ref.SHA256] && time.Since(o.Modified) > refreshAfter
-		if ok && o.Bytes == ref.Bytes && !doubtful {
+		if ok && o.Bytes == ref.Bytes && stays(o, ref) {
 			return nil
 		}
 		path, err := local.SegmentPath(ref.SHA256)

@@ -25,11 +25,14 @@ type holder struct {
 }
 
 // Lock takes the store for one writer, whose errand the others are told. If another one has it the error is ErrLocked and names that one.
-func (s *Store) Lock(what string) (*Lock, error) {
-	if err := makeDir(s.dir); err != nil {
+func (s *Store) Lock(what string) (*Lock, error) { return LockDir(s.dir, what) }
+
+// LockDir takes any directory as Lock takes a store's.
+func LockDir(dir, what string) (*Lock, error) {
+	if err := makeDir(dir); err != nil {
 		return nil, err
 	}
-	path := filepath.Join(s.dir, lockName)
+	path := filepath.Join(dir, lockName)
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, err

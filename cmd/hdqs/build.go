@@ -10,124 +10,144 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
-	"hdqs/loader"
+	"hdqs/replica"
 	"hdqs/snapshot"
 )
 
 // stableChannel is the channel of everyone who names none.
 const stableChannel = "stable"
 
-// loadFlags are the choices of a load, shared by build and serve.
-type loadFlags struct {
-	catalogURL   string
-	snapshotTime string
-	allowNoCodes bool
-	allowShrink  bool
-	strict       bool
-}
-
-func (f *loadFlags) register(fl *pflag.FlagSet) {
-	fl.StringVar(&f.catalogURL, "catalog-url", "", "site that printed links name; default: catalog.json's, else "+loader.DefaultCatalogURL)
-	fl.StringVar(&f.snapshotTime, "snapshot-time", "", "time of the load as 2026-11-21T01:02:00Z; default: catalog.json's, else now")
-	fl.BoolVar(&f.allowNoCodes, "allow-no-pcodes", false, "build without a list of administrative units: every row falls to its country")
-	fl.BoolVar(&f.allowShrink, "allow-shrink", false, "publish tables that lost more than half of their rows")
-	fl.BoolVar(&f.strict, "strict-resources", false, "drop rows whose resource has no package, as the public service does")
-}
-
-// options opens a catalog directory for a load into a store.
-func (f *loadFlags) options(catalog string, store *snapshot.Store, channel string) (loader.Options, error) {
-	o := loader.Options{
-		CatalogName: catalog, Store: store, Channel: channel, CatalogURL: f.catalogURL,
-		AllowNoPCodes: f.allowNoCodes, AllowShrink: f.allowShrink, StrictResources: f.strict,
-	}
-	if f.snapshotTime != "" {
-		t, err := time.Parse(time.RFC3339, f.snapshotTime)
-		if err != nil {
-			return o, exitWith(exitUsage, fmt.Errorf("--snapshot-time %q: want a time like 2026-11-21T01:02:00Z", f.snapshotTime))
-		}
-		o.SnapshotTime = t
-	}
-	info, err := os.Stat(catalog)
-	if err != nil {
-		return o, fmt.Errorf("catalog: %w", err)
-	}
-	if !info.IsDir() {
-		return o, fmt.Errorf("catalog %s: not a directory", catalog)
-	}
-	o.Catalog = os.DirFS(catalog)
-	return o, nil
+type buildFlags struct {
+	storeFlags
+	load    loadFlags
+	signKey string
+	asJSON  bool
 }
 
 func newBuild() *cobra.Command {
-	var (
-		f                       loadFlags
-		catalog, store, channel string
-		asJSON                  bool
-	)
+	var f buildFlags
 	cmd := &cobra.Command{
-		Use:   "build --catalog SRC --store DIR",
+		Use:   "build --catalog SRC --store DST",
 		Short: "Loads a catalog into a snapshot store and moves the channel to the new snapshot",
 		Long: `Loads a catalog into a snapshot store and moves the channel to the new snapshot.
 
-SRC is a directory of catalog files (one folder a role, reference/, packages/), or a directory of view dumps (*_view.csv[.gz]).
-Only changed tables are written. The report of the load goes to stdout, as a table or with --json, and beside the manifest.
+SRC is a directory of catalog files (one folder a role, reference/, packages/), a directory of view dumps (*_view.csv[.gz]), the https:// address of
+a CKAN site or of a mirror, or s3://bucket/prefix of a mirror. DST is a directory or s3://bucket/prefix; for a bucket the snapshot is built in
+--data-dir and only what the bucket lacks is sent. The endpoint of the object store is AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, the region AWS_REGION,
+credentials are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the shared credentials file, or the role of the machine.
 
-Exit codes: 0 ok, 1 nothing could be built, 2 usage, 5 built, but a source was refused or our checks dropped rows.`,
+Only changed tables are written. The report of the load goes to stdout, as a table or with --json, and beside the manifest. One load at a
+time writes to a store: a second one ends at once and names the first, and of two on different machines the later one finds the channel moved.
+
+Exit codes: 0 ok, 1 nothing could be built, 2 usage, 3 a source or the store could not be reached, 4 what the store holds is damaged or not signed,
+5 built, but a source was refused or stale, or our checks dropped rows.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if catalog == "" || store == "" {
+			if f.load.catalog == "" || f.store == "" {
 				return exitWith(exitUsage, errors.New("build needs --catalog and --store"))
 			}
-			into, err := snapshot.OpenStore(store)
+			l, err := f.build(cmd.Context(), cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			o, err := f.options(catalog, into, channel)
-			if err != nil {
-				return err
-			}
-			report, err := build(cmd.Context(), o, cmd.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				err = report.WriteJSON(cmd.OutOrStdout())
+			if f.asJSON {
+				err = l.WriteJSON(cmd.OutOrStdout())
 			} else {
-				err = report.WriteText(cmd.OutOrStdout())
+				err = l.WriteText(cmd.OutOrStdout())
 			}
-			if err == nil && report.Partial {
-				err = exitWith(exitPartial, errPartial)
+			if err != nil {
+				return err
 			}
-			return err
+			return l.partial()
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&catalog, "catalog", "", "catalog to load")
-	fl.StringVar(&store, "store", "", "directory of the snapshot store")
-	fl.StringVar(&channel, "channel", stableChannel, "channel to move")
-	fl.BoolVar(&asJSON, "json", false, "print the report as JSON")
 	f.register(fl)
+	fl.StringVar(&f.load.catalog, "catalog", "", "catalog to load")
+	fl.StringVar(&f.signKey, "sign-key", "", "PEM file with the ed25519 private key that signs the manifest: see 'hdqs keygen'")
+	fl.BoolVar(&f.asJSON, "json", false, "print the report as JSON")
+	f.load.register(fl)
 	return cmd
 }
 
-var errPartial = errors.New("a source was refused, or rows were dropped by our checks: see the report")
-
-// build runs a load with its progress on messages.
-func build(ctx context.Context, o loader.Options, messages io.Writer) (*loader.Report, error) {
-	bar := newProgress(messages)
-	defer bar.finish()
-	o.Progress = bar.update
-	return loader.Build(ctx, o)
+// build loads the catalog into the store, by way of the local copy if that is a remote one.
+func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, error) {
+	into, err := f.open()
+	if err != nil {
+		return nil, err
+	}
+	if err := f.sign(into); err != nil {
+		return nil, err
+	}
+	o, err := f.load.options(into.Store, f.channel)
+	if err != nil {
+		return nil, err
+	}
+	release, err := into.lock("build from " + f.load.catalog)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	base, damaged, err := f.begin(ctx, into, messages)
+	if err != nil {
+		return nil, err
+	}
+	l, err := f.load.run(ctx, o, f.dataDir, f.net.options(), messages)
+	if err != nil {
+		return nil, storeFault(err)
+	}
+	if f.signKey != "" {
+		if err := into.Sign(l.Snapshot); err != nil { // nothing to do unless an earlier load did not sign it
+			return nil, err
+		}
+	}
+	if into.remote == nil {
+		return l, nil
+	}
+	before := into.remote.Traffic()
+	now, err := into.remote.Push(ctx, into.Store, f.channel, base, damaged)
+	if err != nil {
+		return nil, storeFault(err)
+	}
+	t := into.remote.Traffic().Minus(before)
+	fmt.Fprintf(messages, "pushed %s to %s: %d requests, %d bytes sent\n", now.ID, into.remote.Address(), t.Requests, t.Sent)
+	return l, into.copy.Keep(now)
 }
 
-// openFault gives a store's error its exit code: a snapshot that is there but broken is a failed verification.
-func openFault(err error) error {
-	if errors.Is(err, snapshot.ErrCorrupt) {
-		return exitWith(exitVerification, err)
+func (f *buildFlags) sign(into *openStore) error {
+	if f.signKey == "" {
+		return nil
 	}
-	return err
+	text, err := os.ReadFile(f.signKey)
+	if err != nil {
+		return exitWith(exitUsage, fmt.Errorf("--sign-key: %w", err))
+	}
+	key, err := snapshot.ParsePrivateKey(text)
+	if err != nil {
+		return exitWith(exitUsage, fmt.Errorf("--sign-key %s: %w", f.signKey, err))
+	}
+	into.Store = into.Signing(key)
+	return nil
+}
+
+// begin brings the snapshot that a remote channel shows: tables that do not change are taken from it. A damaged one is no reason not to load, but the
+// best reason to send everything again.
+func (f *buildFlags) begin(ctx context.Context, into *openStore, messages io.Writer) (base replica.Version, damaged bool, err error) {
+	if into.remote == nil {
+		return base, false, nil
+	}
+	fetched, err := into.copy.Fetch(ctx, false)
+	switch {
+	case err == nil:
+		return fetched.Version, false, into.copy.Keep(fetched.Version)
+	case isAbsent(err):
+		return base, false, nil
+	case fetched != nil && errors.Is(err, snapshot.ErrCorrupt):
+		fmt.Fprintf(messages, "hdqs: the store's snapshot is damaged and will be replaced: %v\n", err)
+		return fetched.Version, true, nil
+	}
+	return base, false, storeFault(err)
 }
 
 // jitter spreads the looks of many replicas: 90 to 110 % of d.

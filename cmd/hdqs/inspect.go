@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,32 +14,6 @@ import (
 	"hdqs/snapshot"
 )
 
-// storeFlags name a snapshot of a store: by id, or by the channel that points to it.
-type storeFlags struct{ store, channel string }
-
-func (f *storeFlags) register(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&f.store, "store", "", "directory of the snapshot store")
-	cmd.Flags().StringVar(&f.channel, "channel", stableChannel, "channel whose snapshot is meant when no ID is given")
-}
-
-// find opens the store and names the snapshot. The pointer is zero when an id was given.
-func (f *storeFlags) find(args []string) (store *snapshot.Store, id string, p snapshot.Pointer, err error) {
-	if f.store == "" {
-		return nil, "", p, exitWith(exitUsage, errors.New("--store is needed"))
-	}
-	if _, err := os.Stat(f.store); err != nil {
-		return nil, "", p, err
-	}
-	if store, err = snapshot.OpenStore(f.store); err != nil {
-		return nil, "", p, err
-	}
-	if len(args) == 1 {
-		return store, args[0], p, nil
-	}
-	p, err = store.Channel(f.channel)
-	return store, p.ID, p, openFault(err)
-}
-
 func newInspect() *cobra.Command {
 	var (
 		f                       storeFlags
@@ -48,7 +21,7 @@ func newInspect() *cobra.Command {
 		bytesOf                 string
 	)
 	cmd := &cobra.Command{
-		Use:   "inspect --store DIR [ID] | --bytes FILE",
+		Use:   "inspect --store SRC [ID] | --bytes FILE",
 		Short: "Prints what a snapshot holds: tables, rows, periods, sizes, the report of its load",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -58,18 +31,22 @@ func newInspect() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return openFault(snapshot.Dump(out, data))
+				return storeFault(snapshot.Dump(out, data))
 			}
-			store, id, pointer, err := f.find(args)
+			store, err := f.openExisting()
+			if err != nil {
+				return err
+			}
+			id, pointer, err := store.find(cmd.Context(), args, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
 			if report {
-				return printReport(out, store, id, asJSON)
+				return printReport(out, store.Store, id, asJSON)
 			}
 			snap, err := store.Open(id)
 			if err != nil {
-				return openFault(err)
+				return storeFault(err)
 			}
 			defer snap.Close()
 			view := inspectSnapshot(snap, pointer, columns)
@@ -81,7 +58,7 @@ func newInspect() *cobra.Command {
 			return view.print(out)
 		},
 	}
-	f.register(cmd)
+	f.register(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&columns, "columns", false, "print every column with its storage and size")
 	cmd.Flags().BoolVar(&report, "report", false, "print the report of the load that made the snapshot")

@@ -57,8 +57,7 @@ is encoded or not UTF-8. Without --store the embedded sample answers.`,
 		},
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.store, "store", "", "directory of a snapshot store")
-	fl.StringVar(&f.channel, "channel", stableChannel, "channel of the store")
+	f.register(fl)
 	fl.StringVar(&batch, "batch", "", "file with one request a line; - reads stdin")
 	fl.BoolVarP(&showHeaders, "include", "i", false, "print the status line and header before the body")
 	fl.StringArrayVarP(&headers, "header", "H", nil, "header line to send, as 'Name: value'; repeatable")
@@ -79,7 +78,7 @@ func openOffline(ctx context.Context, f *serveFlags) (*api.Server, func(), error
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	server := api.New(api.Options{Identifier: mode, Logger: log})
-	if _, err := newFollower(server, store, f.channel, log).look(); err != nil {
+	if err := newFollower(server, store, log).first(ctx); err != nil {
 		done()
 		return nil, nil, err
 	}

@@ -8,9 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -18,20 +17,20 @@ import (
 	"hdqs/api"
 	"hdqs/loader"
 	"hdqs/loader/sample"
+	"hdqs/loader/upstream"
 	"hdqs/snapshot"
 )
 
 type serveFlags struct {
-	store, channel   string
-	catalog, dataDir string
-	refresh, poll    time.Duration
-	listen, admin    string
-	identifier       string
-	logFormat        string
-	shutdownDelay    time.Duration
-	drainTimeout     time.Duration
-	connections      int
-	load             loadFlags
+	storeFlags
+	refresh, poll time.Duration
+	listen, admin string
+	identifier    string
+	logFormat     string
+	shutdownDelay time.Duration
+	drainTimeout  time.Duration
+	connections   int
+	load          loadFlags
 }
 
 func newServe() *cobra.Command {
@@ -43,10 +42,8 @@ func newServe() *cobra.Command {
 		RunE:  func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), cmd.ErrOrStderr(), &f) },
 	}
 	fl := cmd.Flags()
-	fl.StringVar(&f.store, "store", "", "directory of a snapshot store to serve and follow")
-	fl.StringVar(&f.channel, "channel", stableChannel, "channel of the store")
-	fl.StringVar(&f.catalog, "catalog", "", "catalog to build from before serving (see 'hdqs build')")
-	fl.StringVar(&f.dataDir, "data-dir", "hdqs-data", "directory for the store that --catalog builds into")
+	f.register(fl)
+	fl.StringVar(&f.load.catalog, "catalog", "", "catalog to build from before serving (see 'hdqs build')")
 	fl.DurationVar(&f.refresh, "refresh", 0, "how often to build from --catalog again; 0: never")
 	fl.DurationVar(&f.poll, "snapshot-poll", time.Minute, "how often to look for another snapshot in the channel; SIGHUP looks at once")
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:8080", "address of the public listener")
@@ -69,7 +66,7 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	if err != nil {
 		return exitWith(exitUsage, err)
 	}
-	if f.store != "" && f.catalog != "" {
+	if f.store != "" && f.load.catalog != "" {
 		return exitWith(exitUsage, errors.New("serve takes --store or --catalog, not both"))
 	}
 	source, closeSource, err := openServed(ctx, messages, f)
@@ -79,9 +76,9 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	defer closeSource()
 
 	server := api.New(api.Options{Identifier: mode, Logger: log, Connections: f.connections})
-	follower := newFollower(server, source, f.channel, log)
+	follower := newFollower(server, source, log)
 	started := time.Now()
-	if _, err := follower.look(); err != nil {
+	if err := follower.first(ctx); err != nil {
 		return err
 	}
 	opened := time.Since(started)
@@ -100,13 +97,14 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 		fmt.Fprintf(messages, "admin on http://%s/readyz\n", admin.Addr())
 	}
 	go func() { failed <- server.Serve(public) }()
-	fmt.Fprintf(messages, "serving snapshot %s, opened in %s\n", follower.id, opened.Round(time.Millisecond/10))
+	fmt.Fprintf(messages, "serving snapshot %s, opened in %s\n", follower.shown.ID, opened.Round(time.Millisecond/10))
 	printAddresses(messages, public.Addr().String(), mode)
 
 	background, stop := context.WithCancel(ctx)
 	defer stop()
-	go follower.follow(background, f.poll)
-	if f.catalog != "" && f.refresh > 0 {
+	var busy sync.WaitGroup
+	busy.Go(func() { follower.follow(background, f.poll) })
+	if f.load.catalog != "" && f.refresh > 0 {
 		go refresh(background, f, source, follower, log)
 	}
 	select {
@@ -114,6 +112,8 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 		return err
 	case <-ctx.Done():
 	}
+	server.Drain()
+	busy.Wait() // a snapshot that is being opened shares segments with the one that shutting down lets go of
 	return shutDown(server, log, f)
 }
 
@@ -131,15 +131,12 @@ func shutDown(server *api.Server, log *slog.Logger, f *serveFlags) error {
 
 // openServed opens the store that is served: the given one, one built from a catalog, or one built from the sample in a
 // directory of its own that goes with the process.
-func openServed(ctx context.Context, messages io.Writer, f *serveFlags) (*snapshot.Store, func(), error) {
+func openServed(ctx context.Context, messages io.Writer, f *serveFlags) (*openStore, func(), error) {
 	switch {
 	case f.store != "":
-		if _, err := os.Stat(f.store); err != nil {
-			return nil, nil, err
-		}
-		store, err := snapshot.OpenStore(f.store)
+		store, err := f.openExisting()
 		return store, func() {}, err
-	case f.catalog != "":
+	case f.load.catalog != "":
 		store, err := buildServed(ctx, messages, f)
 		return store, func() {}, err
 	}
@@ -157,49 +154,57 @@ func openServed(ctx context.Context, messages io.Writer, f *serveFlags) (*snapsh
 		remove()
 		return nil, nil, err
 	}
-	return store, remove, nil
+	return &openStore{Store: store, channel: f.channel}, remove, nil
 }
 
 // buildServed loads the catalog into the data directory's store. When the load fails and the store has a snapshot, that one is served.
-func buildServed(ctx context.Context, messages io.Writer, f *serveFlags) (*snapshot.Store, error) {
-	store, err := snapshot.OpenStore(filepath.Join(f.dataDir, "store"))
+func buildServed(ctx context.Context, messages io.Writer, f *serveFlags) (*openStore, error) {
+	store, err := f.openLocal(filepath.Join(f.dataDir, "store"))
 	if err != nil {
 		return nil, err
 	}
-	o, err := f.load.options(f.catalog, store, f.channel)
-	if err != nil {
-		return nil, err
-	}
-	report, err := build(ctx, o, messages)
+	l, err := f.buildOnce(ctx, store, messages)
 	if err == nil {
-		return store, report.WriteText(messages)
+		return store, l.WriteText(messages)
 	}
 	if p, channelErr := store.Channel(f.channel); channelErr == nil && ctx.Err() == nil {
-		fmt.Fprintf(messages, "hdqs: load of %s failed, serving the last snapshot %s: %v\n", f.catalog, p.ID, err)
+		fmt.Fprintf(messages, "hdqs: load of %s failed, serving the last snapshot %s: %v\n", f.load.catalog, p.ID, err)
 		return store, nil
 	}
 	return nil, err
 }
 
+func (f *serveFlags) buildOnce(ctx context.Context, store *openStore, messages io.Writer) (*loaded, error) {
+	o, err := f.load.options(store.Store, f.channel)
+	if err != nil {
+		return nil, err
+	}
+	release, err := store.lock("serve: load of " + f.load.catalog)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	return f.load.run(ctx, o, f.dataDir, f.net.options(), messages)
+}
+
 // refresh builds from the catalog again and again. A build that fails leaves what is served as it is.
-func refresh(ctx context.Context, f *serveFlags, store *snapshot.Store, follower *follower, log *slog.Logger) {
+func refresh(ctx context.Context, f *serveFlags, store *openStore, follower *follower, log *slog.Logger) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(jitter(f.refresh)):
 		}
-		o, err := f.load.options(f.catalog, store, f.channel)
+		l, err := f.buildOnce(ctx, store, io.Discard)
 		if err != nil {
-			log.Error("refresh failed; the served snapshot stays", "catalog", f.catalog, "error", err)
+			log.Error("refresh failed; the served snapshot stays", "catalog", f.load.catalog, "error", err)
 			continue
 		}
-		report, err := loader.Build(ctx, o)
-		if err != nil {
-			log.Error("refresh failed; the served snapshot stays", "catalog", f.catalog, "error", err)
-			continue
+		stale := 0
+		if l.summary != nil {
+			stale = l.summary.Count(upstream.Stale) + l.summary.Count(upstream.Refused)
 		}
-		log.Info("refreshed", "outcome", report.Outcome, "snapshot", report.Snapshot, "partial", report.Partial, "seconds", report.Seconds)
+		log.Info("refreshed", "outcome", l.Outcome, "snapshot", l.Snapshot, "partial", l.partial() != nil, "stale", stale, "seconds", l.Seconds)
 		select {
 		case follower.wake <- struct{}{}:
 		default:
@@ -247,65 +252,4 @@ try:
   %[1]s/api/v2/coordination-context/conflict-events?%[2]slocation_code=AFG&limit=5
   %[1]s/api/v2/food-security-nutrition-poverty/food-prices-market-monitor?%[2]soutput_format=csv&limit=5
 `, base, identifier)
-}
-
-// follower keeps the server on the snapshot that the store's channel names.
-type follower struct {
-	server  *api.Server
-	store   *snapshot.Store
-	channel string
-	log     *slog.Logger
-	id      string
-	wake    chan struct{} // a send asks for a look at once
-}
-
-func newFollower(server *api.Server, store *snapshot.Store, channel string, log *slog.Logger) *follower {
-	return &follower{server: server, store: store, channel: channel, log: log, wake: make(chan struct{}, 1)}
-}
-
-// look opens and serves the channel's snapshot if it is another than the served one. On an error the served one stays.
-func (f *follower) look() (changed bool, err error) {
-	pointer, err := f.store.Channel(f.channel)
-	if err != nil {
-		return false, openFault(err)
-	}
-	if pointer.ID == f.id {
-		return false, nil
-	}
-	snap, err := f.store.Open(pointer.ID)
-	if err != nil {
-		return false, openFault(err)
-	}
-	if err := f.server.Swap(snap); err != nil {
-		return false, exitWith(exitVerification, errors.Join(fmt.Errorf("snapshot %s: %w", pointer.ID, err), snap.Close()))
-	}
-	f.id = pointer.ID
-	return true, nil
-}
-
-func (f *follower) lookAndLog() {
-	before := f.id
-	switch changed, err := f.look(); {
-	case err != nil:
-		f.log.Error("another snapshot could not be served; the old one stays", "serving", before, "error", err)
-	case changed:
-		f.log.Info("snapshot swapped", "from", before, "to", f.id)
-	}
-}
-
-// follow looks at every poll and at every SIGHUP; one look at a time.
-func (f *follower) follow(ctx context.Context, poll time.Duration) {
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	defer signal.Stop(hangups)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-hangups:
-		case <-f.wake:
-		case <-time.After(jitter(poll)):
-		}
-		f.lookAndLog()
-	}
 }

@@ -1,12 +1,18 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"os"
 
 	"github.com/spf13/cobra"
 
 	"hdqs/api"
+	"hdqs/replica"
+	"hdqs/snapshot"
 )
 
 func newVerify() *cobra.Command {
@@ -15,19 +21,16 @@ func newVerify() *cobra.Command {
 		asJSON bool
 	)
 	cmd := &cobra.Command{
-		Use:   "verify --store DIR [ID]",
+		Use:   "verify --store SRC [ID]",
 		Short: "Checks a snapshot whole: digests, checksums, postings against rows, columns against endpoints",
 		Long: `Checks a snapshot whole: the digest of every file, every checksum, that each posting agrees with the rows it was made from, and
-that every endpoint finds its columns. Exit code 4 when anything is wrong.`,
+that every endpoint finds its columns; with --require-signature, that the manifest is signed. Of a remote store all files are read anew, into a directory
+that goes with the command. Exit code 4 when anything is wrong.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			store, id, _, err := f.find(args)
+			id, fault, err := f.verify(cmd.Context(), args, cmd.ErrOrStderr())
 			if err != nil {
 				return err
-			}
-			fault := store.Verify(id)
-			if fault == nil {
-				fault = bindAll(&f, id)
 			}
 			out := cmd.OutOrStdout()
 			switch {
@@ -52,17 +55,40 @@ that every endpoint finds its columns. Exit code 4 when anything is wrong.`,
 			return nil
 		},
 	}
-	f.register(cmd)
+	f.register(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
-// bindAll joins the endpoints to the snapshot, as a server would before it serves it.
-func bindAll(f *storeFlags, id string) error {
-	store, _, _, err := f.find([]string{id})
-	if err != nil {
-		return err
+// verify finds a snapshot and what is wrong with it. The error is for what has nothing to do with its content.
+func (f *storeFlags) verify(ctx context.Context, args []string, messages io.Writer) (id string, fault, err error) {
+	if replica.IsRemote(f.store) {
+		fresh, err := os.MkdirTemp("", "hdqs-verify-")
+		if err != nil {
+			return "", nil, err
+		}
+		defer os.RemoveAll(fresh)
+		f.dataDir = fresh
 	}
+	store, err := f.openExisting()
+	if err != nil {
+		return "", nil, err
+	}
+	id, _, err = store.find(ctx, args, messages)
+	switch code := new(exitError); {
+	case errors.As(err, &code) && code.code == exitVerification:
+		return id, err, nil
+	case err != nil:
+		return id, nil, err
+	}
+	if fault = store.Verify(id); fault == nil {
+		fault = bindAll(store.Store, id)
+	}
+	return id, fault, nil
+}
+
+// bindAll joins the endpoints to the snapshot, as a server would before it serves it.
+func bindAll(store *snapshot.Store, id string) error {
 	snap, err := store.Open(id)
 	if err != nil {
 		return err

@@ -1,0 +1,49 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"hdqs/snapshot"
+)
+
+func newKeygen() *cobra.Command {
+	var private, public string
+	cmd := &cobra.Command{
+		Use:   "keygen",
+		Short: "Makes an ed25519 key pair for signing snapshots",
+		Long: `Makes an ed25519 key pair for signing snapshots: the private key for 'build --sign-key', the public one for --require-signature. To change
+keys, append the new public key to the file that replicas read, then sign with the new private key, then remove the old public key.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			secret, open, err := snapshot.NewKeys()
+			if err != nil {
+				return err
+			}
+			if err := writeNew(private, secret, 0o600); err != nil {
+				return err
+			}
+			if err := writeNew(public, open, 0o644); err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "private key: %s\npublic key: %s\n", private, public)
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&private, "private", "hdqs-sign.pem", "file for the private key; must not exist")
+	cmd.Flags().StringVar(&public, "public", "hdqs-sign.pub", "file for the public key; must not exist")
+	return cmd
+}
+
+// writeNew writes a file that is not there yet: a lost key would make the snapshots that it signed worthless.
+func writeNew(path string, data []byte, mode os.FileMode) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	return errors.Join(err, f.Sync(), f.Close())
+}

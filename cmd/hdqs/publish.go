@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hdqs/snapshot"
+)
+
+func newPublish() *cobra.Command {
+	var f storeFlags
+	cmd := &cobra.Command{
+		Use:   "publish --store DST [--channel NAME] ID",
+		Short: "Lets a channel show a snapshot that the store has",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			store, err := f.openExisting()
+			if err != nil {
+				return err
+			}
+			return store.publish(cmd.Context(), cmd.OutOrStdout(), func(snapshot.Channel) (string, error) { return args[0], nil })
+		},
+	}
+	f.register(cmd.Flags())
+	return cmd
+}
+
+func newRollback() *cobra.Command {
+	var (
+		f  storeFlags
+		to string
+	)
+	cmd := &cobra.Command{
+		Use:   "rollback --store DST [--channel NAME] [--to ID]",
+		Short: "Lets a channel show again what it showed before",
+		Long: `Lets a channel show again the snapshot that it showed before the present one, or with --to an earlier one. A channel remembers the last 16.
+As the present one is remembered too, a second rollback undoes the first. The published time is that of the rollback; no rows change.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			store, err := f.openExisting()
+			if err != nil {
+				return err
+			}
+			return store.publish(cmd.Context(), cmd.OutOrStdout(), func(c snapshot.Channel) (string, error) {
+				if to != "" {
+					return to, nil
+				}
+				if len(c.Previous) == 0 {
+					return "", fmt.Errorf("channel %s has shown nothing before %s: name a snapshot by --to", f.channel, c.ID)
+				}
+				return c.Previous[0].ID, nil
+			})
+		},
+	}
+	f.register(cmd.Flags())
+	cmd.Flags().StringVar(&to, "to", "", "id of the snapshot; default: the one before the present one")
+	return cmd
+}
+
+// publish moves the channel to the snapshot that choose picks.
+func (s *openStore) publish(ctx context.Context, out io.Writer, choose func(snapshot.Channel) (string, error)) error {
+	if s.remote == nil {
+		release, err := s.lock("publish")
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
+	before, err := s.history(ctx)
+	if err != nil && !isAbsent(err) {
+		return storeFault(err)
+	}
+	id, err := choose(before)
+	if err == nil && id == before.ID {
+		err = fmt.Errorf("channel %s shows %s already", s.channel, id)
+	}
+	if err != nil {
+		return err
+	}
+	if s.remote == nil {
+		// What is shown to everyone is looked at whole, not only at its directory.
+		if err := s.Verify(id); err != nil {
+			return storeFault(err)
+		}
+		err = s.Publish(s.channel, id, time.Now())
+	} else {
+		_, err = s.remote.Publish(ctx, s.channel, id, time.Now(), s.Store)
+	}
+	if err != nil {
+		return storeFault(err)
+	}
+	_, err = fmt.Fprintf(out, "channel %s: %s, before %s\n", s.channel, id, before.ID)
+	return err
+}
+
+func (s *openStore) history(ctx context.Context) (snapshot.Channel, error) {
+	if s.remote == nil {
+		return s.History(s.channel)
+	}
+	v, err := s.remote.Read(ctx, s.channel)
+	return v.Channel, err
+}

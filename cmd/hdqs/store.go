@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/pflag"
+
+	"hdqs/fetch"
+	"hdqs/replica"
+	"hdqs/snapshot"
+)
+
+// dataDir is where the program keeps what it downloads and builds unless told otherwise.
+const dataDir = "hdqs-data"
+
+// netFlags bound what is read from web addresses. Addresses of buckets are the environment's: see 'hdqs build --help'.
+type netFlags struct {
+	allowHTTP, allowPrivate bool
+	hosts                   []string
+}
+
+func (f *netFlags) register(fl *pflag.FlagSet) {
+	fl.BoolVar(&f.allowHTTP, "allow-http", false, "read http:// addresses too, not only https://")
+	fl.BoolVar(&f.allowPrivate, "allow-private-hosts", false, "let web addresses lead to private networks and to this machine")
+	fl.StringSliceVar(&f.hosts, "allow-host", nil, "hosts that may be read, exact or as .suffix; default: any public one")
+}
+
+func (f *netFlags) options() fetch.Options {
+	return fetch.Options{UserAgent: "hdqs/" + version, AllowHTTP: f.allowHTTP, AllowPrivate: f.allowPrivate, Hosts: f.hosts}
+}
+
+// trustFlags say whose snapshots are read.
+type trustFlags struct {
+	require   bool
+	publicKey string
+}
+
+func (f *trustFlags) register(fl *pflag.FlagSet) {
+	fl.BoolVar(&f.require, "require-signature", false, "refuse snapshots that no key of --public-key has signed")
+	fl.StringVar(&f.publicKey, "public-key", "", "PEM file with one or more ed25519 public keys")
+}
+
+func (f *trustFlags) apply(store *snapshot.Store) (*snapshot.Store, error) {
+	if !f.require {
+		return store, nil
+	}
+	if f.publicKey == "" {
+		return nil, exitWith(exitUsage, errors.New("--require-signature needs --public-key"))
+	}
+	text, err := os.ReadFile(f.publicKey)
+	if err != nil {
+		return nil, exitWith(exitUsage, fmt.Errorf("--public-key: %w", err))
+	}
+	keys, err := snapshot.ParsePublicKeys(text)
+	if err != nil {
+		return nil, exitWith(exitUsage, fmt.Errorf("--public-key %s: %w", f.publicKey, err))
+	}
+	return store.Trusting(keys), nil
+}
+
+// storeFlags name a store and one of its channels.
+type storeFlags struct {
+	store, channel, dataDir string
+	trust                   trustFlags
+	net                     netFlags
+}
+
+func (f *storeFlags) register(fl *pflag.FlagSet) {
+	fl.StringVar(&f.store, "store", "", "snapshot store: a directory, s3://bucket/prefix, or the https:// address of its root")
+	fl.StringVar(&f.channel, "channel", stableChannel, "channel of the store")
+	fl.StringVar(&f.dataDir, "data-dir", dataDir, "directory for what is downloaded and built")
+	f.trust.register(fl)
+	f.net.register(fl)
+}
+
+// openStore is a store that a command works with: a local one, or the local copy of a remote one.
+type openStore struct {
+	*snapshot.Store
+	channel string
+	remote  *replica.Remote // nil for a local store
+	copy    *replica.Replica
+}
+
+// open opens a store. Nothing of a remote one is asked yet; its copy is in the data directory.
+func (f *storeFlags) open() (*openStore, error) {
+	if f.store == "" {
+		return nil, exitWith(exitUsage, errors.New("--store is needed"))
+	}
+	if !replica.IsRemote(f.store) {
+		return f.openLocal(f.store)
+	}
+	s, err := f.openLocal(filepath.Join(f.dataDir, "store"))
+	if err != nil {
+		return nil, err
+	}
+	if s.remote, err = replica.Open(f.store, f.net.options()); err != nil {
+		return nil, exitWith(exitUsage, err)
+	}
+	s.copy = replica.NewReplica(s.remote, s.Store, f.channel)
+	return s, nil
+}
+
+func (f *storeFlags) openLocal(dir string) (*openStore, error) {
+	store, err := snapshot.OpenStore(dir)
+	if err == nil {
+		store, err = f.trust.apply(store)
+	}
+	return &openStore{Store: store, channel: f.channel}, err
+}
+
+// openExisting is open for commands that only read: a directory that is not there is a slip, not an empty store.
+func (f *storeFlags) openExisting() (*openStore, error) {
+	if f.store != "" && !replica.IsRemote(f.store) {
+		if _, err := os.Stat(f.store); err != nil {
+			return nil, err
+		}
+	}
+	return f.open()
+}
+
+// current is what the channel shows; for a remote store it is brought first. When the remote store cannot be used, but something of it was kept
+// before, that is given, and messages are told so.
+func (s *openStore) current(ctx context.Context, messages io.Writer) (snapshot.Pointer, error) {
+	if s.remote == nil {
+		p, err := s.Channel(s.channel)
+		return p, storeFault(err)
+	}
+	f, err := s.copy.Fetch(ctx, false)
+	if err == nil {
+		return f.Pointer, s.copy.Keep(f.Version)
+	}
+	last, lastErr := s.copy.Last()
+	if lastErr != nil || !errors.Is(err, replica.ErrAway) || ctx.Err() != nil {
+		return last, storeFault(err)
+	}
+	fmt.Fprintf(messages, "hdqs: %v\nhdqs: using snapshot %s of %s, kept in %s\n", err, last.ID, s.remote.Address(), s.Dir())
+	return last, nil
+}
+
+// find names a snapshot: the one with an id, or what the channel shows. The pointer is zero when an id was given.
+func (s *openStore) find(ctx context.Context, args []string, messages io.Writer) (id string, p snapshot.Pointer, err error) {
+	if len(args) == 0 {
+		p, err = s.current(ctx, messages)
+		return p.ID, p, err
+	}
+	if s.remote != nil {
+		_, err = s.copy.FetchID(ctx, args[0])
+	}
+	return args[0], p, storeFault(err)
+}
+
+// lock takes the local store for a command that changes it, or its copy.
+func (s *openStore) lock(what string) (release func(), err error) {
+	l, err := s.Lock(what)
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = l.Release() }, nil // the end of the process would do
+}
+
+// storeFault gives a store's error its exit code: a snapshot that is there but broken, or not signed, is a failed verification.
+func storeFault(err error) error {
+	switch {
+	case errors.Is(err, snapshot.ErrCorrupt) || errors.Is(err, snapshot.ErrSignature):
+		return exitWith(exitVerification, err)
+	case errors.Is(err, replica.ErrAway) || errors.Is(err, fetch.ErrRefused):
+		return exitWith(exitUpstream, err)
+	}
+	return err
+}
+
+// isAbsent tells whether a channel is not there yet.
+func isAbsent(err error) bool { return errors.Is(err, fs.ErrNotExist) }
