@@ -33,16 +33,9 @@ func LockDir(dir, what string) (*Lock, error) {
 		return nil, err
 	}
 	path := filepath.Join(dir, lockName)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := takeLock(path)
 	if err != nil {
 		return nil, err
-	}
-	if err := lockFile(f); err != nil {
-		defer f.Close() // read only
-		if !isLocked(err) {
-			return nil, fmt.Errorf("lock %s: %w", path, err)
-		}
-		return nil, fmt.Errorf("%w: %s is held by %s", ErrLocked, path, readHolder(path))
 	}
 	host, err := os.Hostname()
 	if err != nil {
@@ -56,6 +49,32 @@ func LockDir(dir, what string) (*Lock, error) {
 		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
 	}
 	return &Lock{f: f}, nil
+}
+
+// takeLock opens the file and locks it. Its last holder may remove it between the two, and then the lock is on a file without a name, which keeps
+// nobody out: it counts only if the name still leads to it.
+func takeLock(path string) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+		if err != nil {
+			return nil, err
+		}
+		if err := lockFile(f); err != nil {
+			f.Close() // nothing was written
+			if !isLocked(err) {
+				return nil, fmt.Errorf("lock %s: %w", path, err)
+			}
+			return nil, fmt.Errorf("%w: %s is held by %s", ErrLocked, path, readHolder(path))
+		}
+		mine, err := f.Stat()
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		if named, err := os.Stat(path); err == nil && os.SameFile(mine, named) {
+			return f, nil
+		}
+		f.Close() // nothing was written
+	}
 }
 
 func writeAt(f *os.File, data []byte) error {
@@ -73,5 +92,5 @@ func readHolder(path string) string {
 	return fmt.Sprintf("process %d on %s (%s, since %s)", h.PID, h.Host, h.What, h.Since.Format(time.RFC3339))
 }
 
-// Release lets the next writer in. The file stays: removing it would let two processes hold locks on two files of one name.
-func (l *Lock) Release() error { return errors.Join(l.f.Truncate(0), l.f.Close()) }
+// Release lets the next writer in.
+func (l *Lock) Release() error { return errors.Join(os.Remove(l.f.Name()), l.f.Close()) }
