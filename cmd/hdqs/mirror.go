@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
@@ -39,24 +38,22 @@ Exit codes: 0 ok, 1 failed, 2 usage, 3 a source or the target could not be reach
 				}
 				target = remote.Tree()
 			}
-			dir, partial := catalog, false
-			if upstream.IsRemote(catalog) {
-				s, release, err := source.sync(cmd.Context(), catalog, data, net.options(), cmd.ErrOrStderr())
-				if err != nil {
-					return err
+			if !upstream.IsRemote(catalog) {
+				if _, err := os.Stat(catalog); err != nil {
+					return fmt.Errorf("catalog: %w", err)
 				}
-				defer release()
-				dir, partial = s.Dir, isPartial(s)
 			}
-			if _, err := os.Stat(filepath.Join(dir, catalogFile)); err != nil {
-				return fmt.Errorf("catalog %s: %w", catalog, err)
+			s, release, err := source.sync(cmd.Context(), catalog, data, net.options(), cmd.ErrOrStderr())
+			if err != nil {
+				return err
 			}
-			copied, err := replica.CopyTree(cmd.Context(), dir, catalogFile, target)
+			defer release()
+			copied, err := replica.CopyTree(cmd.Context(), s.Dir, catalogFile, target)
 			if err != nil {
 				return storeFault(err)
 			}
 			fmt.Fprintf(cmd.OutOrStdout(), "mirrored %d files to %s: %d written, %s\n", copied.Files, to, copied.Sent, plainly(copied.Bytes))
-			if partial {
+			if isPartial(s) {
 				return exitWith(exitPartial, errStale)
 			}
 			return nil

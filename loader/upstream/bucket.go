@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path"
@@ -69,7 +70,38 @@ func (b *bucketSource) list(ctx context.Context) (*listing, error) {
 	if err := c.check(); err != nil {
 		return nil, fmt.Errorf("%s: %w", b.at, err)
 	}
+	found, err := b.glob(ctx, c.packagePattern())
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", b.at, err)
+	}
+	c.addPackages(found)
 	return c.listing(b.at.String(), func(p string) string { return p }), nil
+}
+
+// glob lists the objects that a pattern names, which may have * in its last part.
+func (b *bucketSource) glob(ctx context.Context, pattern string) ([]string, error) {
+	ctx, cancel := context.WithCancel(ctx) // stops the client's listing when it is left early
+	defer cancel()
+	b.requests.Add(1)
+	root := b.at.Key("")
+	if root != "" {
+		root += "/"
+	}
+	var found []string
+	for object := range b.at.Client.ListObjects(ctx, b.at.Bucket, minio.ListObjectsOptions{Prefix: b.at.Key(path.Dir(pattern)) + "/"}) {
+		if object.Err != nil {
+			return nil, object.Err
+		}
+		name := strings.TrimPrefix(object.Key, root)
+		fits, err := path.Match(pattern, name)
+		if err != nil {
+			return nil, fmt.Errorf("catalog.json: packages %q: %w", pattern, err)
+		}
+		if fits && fs.ValidPath(name) {
+			found = append(found, name)
+		}
+	}
+	return found, nil
 }
 
 func (b *bucketSource) download(ctx context.Context, f *FileState, etag, to string) (fetch.Result, error) {

@@ -27,6 +27,9 @@ func IsRemote(source string) bool {
 
 // openSource finds out what kind of upstream an address is: a tree with a catalog.json, else a CKAN site.
 func openSource(ctx context.Context, o Options) (source, error) {
+	if !IsRemote(o.Source) {
+		return &dirSource{dir: o.Source}, nil
+	}
 	if strings.HasPrefix(o.Source, "s3://") {
 		return openBucket(o)
 	}
@@ -149,6 +152,28 @@ type catalogFile struct {
 	CatalogURL   string      `json:"catalog_url,omitempty"`
 	SnapshotTime string      `json:"snapshot_time,omitempty"`
 	Resources    []treeEntry `json:"resources"`
+	Packages     string      `json:"packages,omitempty"` // pattern of package files that are not among the resources
+}
+
+// packagePattern is where package files lie.
+func (c *catalogFile) packagePattern() string {
+	if c.Packages == "" {
+		return "packages/*.json"
+	}
+	return c.Packages
+}
+
+// addPackages lists package files that the catalog does not name one by one.
+func (c *catalogFile) addPackages(paths []string) {
+	named := map[string]bool{}
+	for _, r := range c.Resources {
+		named[r.Path] = true
+	}
+	for _, p := range paths {
+		if !named[p] {
+			c.Resources = append(c.Resources, treeEntry{Role: "package", Path: p})
+		}
+	}
 }
 
 type treeEntry struct {
@@ -178,7 +203,7 @@ func (c *catalogFile) check() error {
 
 // listing turns the entries of a tree into files; linkOf gives the address of a path.
 func (c *catalogFile) listing(base string, linkOf func(string) string) *listing {
-	l := &listing{catalogURL: c.CatalogURL}
+	l := &listing{catalogURL: c.CatalogURL, snapshotTime: c.SnapshotTime}
 	if l.catalogURL == "" {
 		l.catalogURL = base
 	}
@@ -213,9 +238,14 @@ func (m *mirrorSource) readCatalog(ctx context.Context) error {
 }
 
 func (m *mirrorSource) list(context.Context) (*listing, error) {
-	return m.catalog.listing(m.base, func(p string) string {
+	l := m.catalog.listing(m.base, func(p string) string {
 		return m.base + (&url.URL{Path: "/" + p}).EscapedPath()
-	}), nil
+	})
+	if m.catalog.Packages != "" && !slices.ContainsFunc(l.files, func(f FileState) bool { return f.Role == "package" }) {
+		l.note = fmt.Sprintf("catalog.json names its packages only by the pattern %q, which cannot be listed over HTTP: sources will lack their "+
+			"description; a tree that 'hdqs mirror' writes names each of them", m.catalog.Packages)
+	}
+	return l, nil
 }
 
 func (m *mirrorSource) download(ctx context.Context, f *FileState, etag, to string) (fetch.Result, error) {
@@ -233,7 +263,7 @@ func (s *syncing) writeTree() error {
 		return err
 	}
 	defer os.RemoveAll(next)
-	c := catalogFile{Format: 1, CatalogURL: s.url}
+	c := catalogFile{Format: 1, CatalogURL: s.url, SnapshotTime: s.snapshotTime}
 	remembered := rememberedListing{Source: s.options.Source, CatalogURL: s.url}
 	taken := map[string]bool{}
 	for _, f := range s.summary.Files {
@@ -245,7 +275,7 @@ func (s *syncing) writeTree() error {
 			return err
 		}
 		entry := treeEntry{Role: f.Role, Path: f.Path, Dataset: f.Dataset, ID: f.ID, LastModified: f.LastModified, Size: f.Bytes, SHA256: f.SHA256}
-		if f.Role == "national-risk" {
+		if f.Role == "national-risk" && s.from.kind() == "ckan" {
 			entry.Dataset, entry.ID = "", "" // its rows belong to the workbook's resource, which the loader finds among the packages
 		}
 		c.Resources = append(c.Resources, entry)

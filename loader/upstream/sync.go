@@ -21,7 +21,7 @@ import (
 
 // Options of a Sync; Source and Cache are needed.
 type Options struct {
-	Source   string   // https://site of a CKAN catalog, https:// of a mirror's root, or s3://bucket/prefix
+	Source   string   // https://site of a CKAN catalog, https:// of a mirror's root, s3://bucket/prefix, or a directory
 	Cache    string   // directory of the download cache; the tree is made in it
 	Only     []string // roles to read from the source; others come from the cache as they are
 	Location string   // file with the list of countries, for a source that has none; "": the loader's own copy
@@ -68,7 +68,7 @@ type FileState struct {
 // Summary is what a Sync did.
 type Summary struct {
 	Source   string      `json:"source"`
-	Kind     string      `json:"kind"` // ckan, mirror or s3
+	Kind     string      `json:"kind"` // ckan, mirror, s3 or directory
 	Dir      string      `json:"-"`    // the tree, empty after a dry run
 	Files    []FileState `json:"files"`
 	Packages int         `json:"packages"`
@@ -95,9 +95,11 @@ var ErrUnreachable = errors.New("upstream: the catalog cannot be read, and the c
 
 // listing is what a source says it has: files to download, and the texts that its answers brought along.
 type listing struct {
-	catalogURL string
-	files      []FileState
-	texts      map[string][]byte // of files that need no download, by key
+	catalogURL   string
+	snapshotTime string // of a tree that says when it was made
+	files        []FileState
+	texts        map[string][]byte // of files that need no download, by key
+	note         string            // for people
 }
 
 // source is one kind of upstream.
@@ -141,6 +143,8 @@ type syncing struct {
 	summary *Summary
 	url     string // the catalog's address, for printed links
 
+	snapshotTime string
+
 	mu          sync.Mutex // the cache's index and the progress, which downloads share
 	done, total int64
 }
@@ -160,7 +164,10 @@ func (s *syncing) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.url = l.catalogURL
+	s.url, s.snapshotTime = l.catalogURL, l.snapshotTime
+	if l.note != "" {
+		s.summary.Notes = append(s.summary.Notes, l.note)
+	}
 	if s.options.DryRun {
 		s.dryRun(l)
 		return nil

@@ -1,0 +1,104 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+
+	"hdqs/fetch"
+)
+
+// dirSource is a tree on this disk. A load reads such a tree as it lies; here it is copied, for a mirror that names every one of its files.
+type dirSource struct {
+	dir   string
+	bytes atomic.Int64
+}
+
+func (d *dirSource) kind() string { return "directory" }
+
+func (d *dirSource) counts() fetch.Counts { return fetch.Counts{Bytes: d.bytes.Load()} }
+
+func (d *dirSource) list(context.Context) (*listing, error) {
+	tree := os.DirFS(d.dir)
+	var c catalogFile
+	data, err := fs.ReadFile(tree, "catalog.json")
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if c.Resources, err = listTree(tree); err != nil {
+			return nil, err
+		}
+	case err != nil:
+		return nil, err
+	default:
+		if err := json.Unmarshal(data, &c); err != nil {
+			return nil, fmt.Errorf("%s: catalog.json: %w", d.dir, err)
+		}
+		if err := c.check(); err != nil {
+			return nil, fmt.Errorf("%s: %w", d.dir, err)
+		}
+	}
+	found, err := fs.Glob(tree, c.packagePattern())
+	if err != nil {
+		return nil, fmt.Errorf("%s: catalog.json: packages %q: %w", d.dir, c.Packages, err)
+	}
+	c.addPackages(found)
+	return c.listing("", func(p string) string { return p }), nil
+}
+
+// listTree finds the files of a tree without catalog.json: a folder is a role, but reference has one file a role.
+func listTree(tree fs.FS) ([]treeEntry, error) {
+	var found []treeEntry
+	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		plain := strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
+		role, file, nested := strings.Cut(plain, "/")
+		if !nested || role == "packages" || path.Ext(plain) != ".csv" {
+			return nil
+		}
+		if role == "reference" {
+			role = strings.TrimSuffix(path.Base(file), ".csv")
+		}
+		found = append(found, treeEntry{Role: role, Path: name})
+		return nil
+	})
+	if err == nil && len(found) == 0 {
+		err = errNoTree
+	}
+	return found, err
+}
+
+func (d *dirSource) download(_ context.Context, f *FileState, etag, to string) (fetch.Result, error) {
+	in, err := os.Open(filepath.Join(d.dir, filepath.FromSlash(f.link)))
+	if err != nil {
+		return fetch.Result{}, err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return fetch.Result{}, err
+	}
+	result, err := copyObject(in, to, info.Size())
+	d.bytes.Add(result.Bytes)
+	result.ETag = result.SHA256
+	switch {
+	case err != nil:
+	case f.SHA256 != "" && result.SHA256 != f.SHA256:
+		err = fmt.Errorf("%s: sha256 %s, the catalog says %s", f.link, result.SHA256, f.SHA256)
+	case result.SHA256 == etag:
+		return fetch.Result{NotModified: true, ETag: etag}, os.Remove(to)
+	default:
+		return result, nil
+	}
+	return result, errors.Join(err, os.Remove(to))
+}
+
+func (d *dirSource) more(context.Context, []string) (*listing, error) { return &listing{}, nil }
