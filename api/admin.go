@@ -26,14 +26,14 @@ type readiness struct {
 // handleAdmin answers the second listener.
 func (s *Server) handleAdmin(ctx *fasthttp.RequestCtx) {
 	defer s.recovered(ctx)
-	ctx.Response.Header.Set("Cache-Control", "no-store")
+	faultHead.begin(ctx)
 	path := string(ctx.Path())
 	switch {
 	case path != "/healthz" && path != "/readyz":
-		answerFault(ctx, fasthttp.StatusNotFound, bodyNotFound)
+		s.answerFault(ctx, fasthttp.StatusNotFound, bodyNotFound)
 	case !ctx.IsGet() && !ctx.IsHead():
+		s.answerFault(ctx, fasthttp.StatusMethodNotAllowed, bodyMethodNotAllowed)
 		ctx.Response.Header.Set("Allow", "GET, HEAD")
-		answerFault(ctx, fasthttp.StatusMethodNotAllowed, bodyMethodNotAllowed)
 	case path == "/healthz":
 		ctx.Response.Header.SetContentType("text/plain; charset=utf-8")
 		ctx.SetBodyString("ok\n")
@@ -61,7 +61,7 @@ func (s *Server) answerReadiness(ctx *fasthttp.RequestCtx) {
 	}
 	body, err := json.Marshal(r)
 	if err != nil {
-		answerError(ctx, err)
+		s.answerError(ctx, err)
 		return
 	}
 	if !r.Ready {

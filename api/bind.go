@@ -21,6 +21,8 @@ type Bound struct {
 // boundList is one endpoint with the rows it answers from. Segment, index and renderer are nil where the snapshot does not have the table: then the
 // list is empty.
 type boundList struct {
+	version  string   // of the table's content, empty without the table
+	tag      [32]byte // what the tags of all answers begin with
 	segment  *snapshot.Segment
 	rows     int
 	index    *index.Index
@@ -36,6 +38,10 @@ func Bind(snap *snapshot.Snapshot) (*Bound, error) { return bindAfter(snap, nil)
 // bindAfter takes over what an earlier snapshot has bound of segments that both share, so that a refresh of one small table opens one index.
 func bindAfter(snap *snapshot.Snapshot, earlier *Bound) (*Bound, error) {
 	b := &Bound{snap: snap, lists: make(map[string]*boundList, len(endpoints))}
+	versions := make(map[string]string, len(snap.Manifest.Tables))
+	for _, ref := range snap.Manifest.Tables {
+		versions[ref.Table] = ref.SHA256
+	}
 	var faults []error
 	for i := range endpoints {
 		path, seg := endpoints[i].Path, snap.Segments[endpoints[i].Table]
@@ -46,7 +52,10 @@ func bindAfter(snap *snapshot.Snapshot, earlier *Bound) (*Bound, error) {
 		list, err := bindList(&endpoints[i], seg)
 		if err != nil {
 			faults = append(faults, err)
+			continue
 		}
+		list.version = versions[endpoints[i].Table]
+		list.tag = tagSeed(&endpoints[i], list.version)
 		b.lists[path] = list
 	}
 	if len(faults) > 0 {

@@ -173,7 +173,7 @@ func TestBindTellsEverything(t *testing.T) {
 		}
 	}
 	s := testServer(t, Options{}, sampleTables(t, 3))
-	if err := s.Swap(storeSnapshot(t, "bad", sampleTime, tables)); err == nil {
+	if err := s.Swap(Release{Snapshot: storeSnapshot(t, "bad", sampleTime, tables)}); err == nil {
 		t.Error("a snapshot that does not fit is served")
 	}
 	if got := s.Answer("GET", "/api/v2/metadata/sector?app_identifier="+goodIdentifier, nil); got.Status != 200 {

@@ -35,7 +35,7 @@ type Issue struct {
 	Part  string // what a parameter that may be two things was read as; mostly empty
 	Text  string
 	Input string
-	Miss  bool // the parameter is absent: Input is null
+	Miss  bool // Input is null: the parameter is absent, or its value is not told
 
 	// Ctx is a key of context and its value, an integer or a text. Key "" stands for none.
 	CtxKey  string
@@ -56,6 +56,22 @@ type BadDay struct{ Param string }
 func (e *BadDay) Error() string {
 	return "Invalid " + e.Param + " format. Use YYYY, YYYY-MM, YYYY-MM-DD, or YYYY-MM-DDTHH:MM:SS"
 }
+
+// Gone is a request for a snapshot that is not held, or not any more. Current is the one to begin again with.
+type Gone struct{ Current string }
+
+func (e *Gone) Error() string { return "api: the snapshot is not held; current is " + e.Current }
+
+// Busy is a request for which there is no room. It tells which bound was met.
+type Busy struct{ Rule string }
+
+func (e *Busy) Error() string { return "api: too much at once: " + e.Rule }
+
+// The bounds of Busy.
+const (
+	ruleQueries = "queries at once"
+	ruleBytes   = "bytes of answers in flight"
+)
 
 // Forbidden is a request whose identifier is missing or bad.
 type Forbidden struct{ Text, Hint string }
@@ -155,6 +171,8 @@ func errorAnswer(err error) (status int, body []byte) {
 		invalid   *Invalid
 		day       *BadDay
 		forbidden *Forbidden
+		gone      *Gone
+		busy      *Busy
 	)
 	switch {
 	case errors.As(err, &invalid):
@@ -165,6 +183,12 @@ func errorAnswer(err error) (status int, body []byte) {
 		body = appendJSONString([]byte(`{"error":`), forbidden.Text)
 		body = appendJSONString(append(body, `,"hint":`...), forbidden.Hint)
 		return fasthttp.StatusForbidden, append(body, '}')
+	case errors.As(err, &gone):
+		body = appendJSONString([]byte(`{"detail":"The snapshot is not held any more; begin again with the current one","snapshot":`), gone.Current)
+		return fasthttp.StatusGone, append(body, '}')
+	case errors.As(err, &busy):
+		body = appendJSONString([]byte(`{"detail":"Too much is asked at once; try again after Retry-After","rule":`), busy.Rule)
+		return fasthttp.StatusServiceUnavailable, append(body, '}')
 	case errors.Is(err, errNoSnapshot):
 		return fasthttp.StatusServiceUnavailable, []byte(bodyUnavailable)
 	case errors.Is(err, errNotAcceptable):

@@ -228,13 +228,14 @@ func testServer(tb testing.TB, o Options, tables []*testTable) *Server {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := New(o)
-	if err := s.Swap(storeSnapshot(tb, "20261120T0200Z-test", sampleTime, tables)); err != nil {
+	if err := s.Swap(Release{Snapshot: storeSnapshot(tb, "20261120T0200Z-test", sampleTime, tables)}); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
 		if old := s.current.Swap(nil); old != nil {
 			old.release(s.log)
 		}
+		s.held.close(s.log)
 	})
 	return s
 }

@@ -1,7 +1,9 @@
 package api
 
 import (
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/valyala/fasthttp"
 )
@@ -12,22 +14,132 @@ const (
 	csvType  = "text/csv; charset=utf-8"
 	htmlType = "text/html; charset=utf-8"
 
-	headerTotal      = "X-Total-Count"
-	allowedMethods   = "GET, HEAD, OPTIONS"
-	exposedHeaders   = "Content-Disposition, Retry-After, X-Total-Count"
-	preflightHeaders = "X-CATALOG-API-APP-IDENTIFIER, If-None-Match, If-Modified-Since"
+	headerTotal     = "X-Total-Count"
+	headerResult    = "X-Result-Count"
+	headerSnapshot  = "X-Snapshot-Id"
+	headerUnknown   = "X-Unknown-Params"
+	headerRequestID = "X-Request-Id"
+
+	allowedMethods = "GET, HEAD, OPTIONS"
+	exposedHeaders = "Content-Disposition, ETag, Link, Retry-After, Server-Timing, X-Request-Id, X-Result-Count, X-Snapshot-Id, X-Total-Count, " +
+		"X-Unknown-Params"
+	preflightHeaders = "X-CATALOG-API-APP-IDENTIFIER, If-None-Match, If-Modified-Since, Prefer"
 	preflightSeconds = "86400"
 
-	dataPolicy = "default-src 'none'"
+	noStore         = "no-store"
+	unknownPathKept = "max-age=60" // of a 404, so that a mistyped link in a busy page does not reach us each time
+	immutableKept   = "public, max-age=31536000, immutable"
+	dataPolicy      = "default-src 'none'"
 )
 
-// setShared sets what every answer carries. Answers to browsers of other origins may be read by all: nothing here depends on who asks.
-func setShared(h *fasthttp.ResponseHeader) {
+// Names in the form in which header fields are set without being brought to it first.
+var (
+	nameETag        = []byte("Etag")
+	nameLink        = []byte("Link")
+	nameTotal       = []byte(headerTotal)
+	nameResult      = []byte(headerResult)
+	nameSnapshot    = []byte(headerSnapshot)
+	nameUnknown     = []byte(headerUnknown)
+	nameSurrogate   = []byte("Surrogate-Key")
+	nameCacheTag    = []byte("Cache-Tag")
+	nameDisposition = []byte("Content-Disposition")
+)
+
+// Freshness is how long caches may use a success. Zero members take the defaults: 1 minute, 1 hour, 1 day, 7 days. Negative ones are left out.
+type Freshness struct {
+	MaxAge               time.Duration // of browsers
+	SharedMaxAge         time.Duration // of shared caches
+	StaleWhileRevalidate time.Duration // how long a stale answer may be used while a fresh one is fetched
+	StaleIfError         time.Duration // how long a stale answer may be used while we are away
+
+	// CDN is the value of CDN-Cache-Control on successes, for edges that keep answers otherwise than Cache-Control says. Empty sends none.
+	CDN string
+}
+
+// field is the value of Cache-Control.
+func (f *Freshness) field() string {
+	text := "public"
+	for _, d := range []struct {
+		name        string
+		given, zero time.Duration
+	}{
+		{"max-age", f.MaxAge, time.Minute},
+		{"s-maxage", f.SharedMaxAge, time.Hour},
+		{"stale-while-revalidate", f.StaleWhileRevalidate, 24 * time.Hour},
+		{"stale-if-error", f.StaleIfError, 7 * 24 * time.Hour},
+	} {
+		if length := orTime(d.given, d.zero); length >= 0 {
+			text += ", " + d.name + "=" + strconv.FormatInt(int64(length/time.Second), 10)
+		}
+	}
+	return text
+}
+
+// head is the start of an answer: all header fields that do not depend on the request. Copying it is several times cheaper than setting them.
+type head struct{ fields *fasthttp.ResponseHeader }
+
+// newHead makes a head of fields, given as name, value, name, value. All heads let pages of other origins read the answer: nothing in it
+// depends on who asks.
+func newHead(fields ...string) head {
+	h := new(fasthttp.ResponseHeader)
+	h.SetNoDefaultContentType(true)
 	h.Set("Access-Control-Allow-Origin", "*")
 	h.Set("Access-Control-Expose-Headers", exposedHeaders)
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
-	h.Set("Content-Security-Policy", dataPolicy)
+	for i := 0; i < len(fields); i += 2 {
+		h.Set(fields[i], fields[i+1])
+	}
+	return head{h}
+}
+
+// safe is what newHead takes of bodies beside their own fields.
+func safe(fields ...string) []string {
+	return append([]string{
+		"X-Content-Type-Options", "nosniff",
+		"Referrer-Policy", "no-referrer",
+		"Content-Security-Policy", dataPolicy,
+	}, fields...)
+}
+
+// begin puts the head into an answer, in place of all that it had.
+func (h head) begin(ctx *fasthttp.RequestCtx) *fasthttp.ResponseHeader {
+	h.fields.CopyTo(&ctx.Response.Header)
+	return &ctx.Response.Header
+}
+
+// Heads that no option and no snapshot changes.
+var (
+	plainHead    = newHead(safe()...)
+	faultHead    = newHead(safe("Cache-Control", noStore, "Content-Type", jsonType)...)
+	notFoundHead = newHead(safe("Cache-Control", unknownPathKept, "Content-Type", jsonType)...)
+
+	// optionsHead answers a browser's question before a request of another origin. It says the same to all, so an edge may keep it.
+	optionsHead = newHead(
+		"Allow", allowedMethods,
+		"Access-Control-Allow-Methods", allowedMethods,
+		"Access-Control-Allow-Headers", preflightHeaders,
+		"Access-Control-Max-Age", preflightSeconds,
+		"Cache-Control", "public, max-age="+preflightSeconds,
+	)
+)
+
+// listHeads are the heads of one snapshot's lists.
+type listHeads struct{ json, csv, notModified head }
+
+// newListHeads also says when the snapshot was published: at is zero when that is not known.
+func newListHeads(cacheControl, cdn, id string, at time.Time) listHeads {
+	shared := []string{"Cache-Control", cacheControl, "Vary", "Accept-Encoding", headerSnapshot, id}
+	if cdn != "" {
+		shared = append(shared, "CDN-Cache-Control", cdn)
+	}
+	if !at.IsZero() {
+		shared = append(shared, "Last-Modified", string(fasthttp.AppendHTTPDate(nil, at)))
+	}
+	body := append(safe("Accept-Ranges", "none"), shared...)
+	return listHeads{
+		json:        newHead(append(body, "Content-Type", jsonType)...),
+		csv:         newHead(append(body, "Content-Type", csvType)...),
+		notModified: newHead(shared...),
+	}
 }
 
 // fileName is the name under which a CSV answer is saved: endpoint, the codes it was asked for, the snapshot's date. Only letters, digits,

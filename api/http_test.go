@@ -171,7 +171,7 @@ func sorted(fields []HeaderField) []string {
 	var out []string
 	for _, f := range fields {
 		switch name := strings.ToLower(f.Name); name {
-		case "date", "connection":
+		case "date", "connection", "x-request-id":
 		default:
 			out = append(out, name+": "+f.Value)
 		}

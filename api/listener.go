@@ -3,36 +3,92 @@ package api
 import (
 	"bytes"
 	"net"
+	"sync/atomic"
 )
 
-// lineListener accepts connections that know whether the line they are reading has ended.
-type lineListener struct{ net.Listener }
+// firstRead is how many bytes an idle connection has room for. A usual request is shorter and costs one read; see lineConn.
+const firstRead = 1200
+
+// publicListener accepts the connections of the public listener.
+type publicListener struct {
+	net.Listener
+	flight *flight
+}
 
 // Accept waits for the next connection.
-func (l lineListener) Accept() (net.Conn, error) {
+func (l publicListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return &lineConn{Conn: c}, nil
+	return &lineConn{Conn: c, flight: l.flight}, nil
 }
 
-// lineConn counts the bytes since the last line end. When a request does not fit into the read buffer, this tells a URI that alone is too
-// long from header fields that are: the HTTP library forgets what it had read.
+// lineConn is a connection that knows three things which the HTTP library does not.
+//
+// Whether the line it reads has ended: when a request does not fit into the read buffer, this tells a URI that alone is too long from header
+// fields that are. The library forgets what it had read.
+//
+// What it had to send: its answer's bytes are in flight until the library reads on, which it does when all are written.
+//
+// What to wait with: with ReduceMemoryUsage the library asks idle connections for a single byte, and takes a read buffer of 64 KiB only when
+// that came. The bytes that came with it are kept here, so that the usual request costs one system call in either mode.
 type lineConn struct {
 	net.Conn
-	open int
+	flight *flight
+	open   int          // bytes since the last line end
+	owed   atomic.Int64 // bytes of flight; also settled by whoever closes the connection
+	from   int          // what of early the library has not had yet
+	to     int
+	early  [firstRead]byte
 }
 
 // Read reads and counts.
 func (c *lineConn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	if i := bytes.LastIndexByte(p[:n], '\n'); i >= 0 {
-		c.open = n - i - 1
-	} else {
-		c.open += n
+	c.settle()
+	if c.from < c.to {
+		n := copy(p, c.early[c.from:c.to])
+		c.from += n
+		return n, nil
 	}
-	return n, err
+	if len(p) != 1 {
+		n, err := c.Conn.Read(p)
+		c.count(p[:n])
+		return n, err
+	}
+	n, err := c.Conn.Read(c.early[:])
+	c.count(c.early[:n])
+	if n == 0 {
+		return 0, err
+	}
+	p[0] = c.early[0]
+	c.from, c.to = 1, n
+	return 1, err
+}
+
+func (c *lineConn) count(read []byte) {
+	if i := bytes.LastIndexByte(read, '\n'); i >= 0 {
+		c.open = len(read) - i - 1
+	} else {
+		c.open += len(read)
+	}
+}
+
+// Close ends the connection and what it owes.
+func (c *lineConn) Close() error {
+	err := c.Conn.Close()
+	c.settle()
+	return err
+}
+
+func (c *lineConn) charge(bytes int64) {
+	c.flight.bytes.Add(bytes - c.owed.Swap(bytes))
+}
+
+func (c *lineConn) settle() {
+	if c.owed.Load() != 0 {
+		c.flight.bytes.Add(-c.owed.Swap(0))
+	}
 }
 
 // inFirstLine says whether a full read buffer holds no line end.

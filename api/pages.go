@@ -148,43 +148,67 @@ func docsPage() ([]byte, error) {
 
 // fixedBody is a body that does not change while the server runs, in each coding.
 type fixedBody struct {
-	bodies      map[encode.Coding][]byte
-	contentType string
-	policy      string
+	bodies map[encode.Coding][]byte
+	head   head
+	bare   head // of a 304
+	tag    entityTag
 }
 
-func newFixed(contentType, policy string, body []byte) fixedBody {
+func (s *Server) newFixed(contentType, policy string, body []byte) fixedBody {
 	return fixedBody{
 		bodies: map[encode.Coding][]byte{
 			encode.Identity: body, encode.Gzip: encode.AppendGzip(nil, body), encode.Zstd: encode.AppendZstd(nil, body),
 		},
-		contentType: contentType, policy: policy,
+		head: newHead(s.pageFields(safe("Content-Type", contentType, "Content-Security-Policy", policy)...)...),
+		bare: newHead(s.pageFields()...),
+		tag:  bodyTag(body),
 	}
 }
 
-// answer sends the body in the coding that the client likes best.
-func (f *fixedBody) answer(ctx *fasthttp.RequestCtx) {
-	coding, ok := startPage(ctx, f.contentType, f.policy)
+// pageFields are the header fields of all that is not a list.
+func (s *Server) pageFields(more ...string) []string {
+	fields := append(more, "Cache-Control", s.options.Freshness.field(), "Vary", "Accept-Encoding")
+	if cdn := s.options.Freshness.CDN; cdn != "" {
+		fields = append(fields, "CDN-Cache-Control", cdn)
+	}
+	return fields
+}
+
+// answerFixed sends the body in the coding that the client likes best.
+func (s *Server) answerFixed(ctx *fasthttp.RequestCtx, f *fixedBody) {
+	coding, ok := s.beginPage(ctx, f.head, f.bare, &f.tag, pageKey)
 	if !ok {
 		return
 	}
-	if coding != encode.Identity {
-		ctx.Response.Header.Set("Content-Encoding", coding.String())
+	body := f.bodies[coding]
+	if plain := f.bodies[encode.Identity]; len(plain) <= minEncoded && !encode.RefusesIdentity(acceptEncoding(ctx)) {
+		coding, body = encode.Identity, plain
 	}
-	ctx.Response.SetBodyRaw(f.bodies[coding])
+	if coding != encode.Identity {
+		ctx.Response.Header.SetContentEncoding(coding.String())
+	}
+	ctx.Response.SetBodyRaw(body)
 }
 
-// startPage writes the header of a page and chooses its coding; ok is false when there is none, and the answer is complete.
-func startPage(ctx *fasthttp.RequestCtx, contentType, policy string) (coding encode.Coding, ok bool) {
-	h := &ctx.Response.Header
-	h.Set("Vary", "Accept-Encoding")
+// beginPage writes the header of a page and chooses its coding; ok is false when the answer is complete, because there is no such coding or the
+// client has the page.
+func (s *Server) beginPage(ctx *fasthttp.RequestCtx, full, bare head, tag *entityTag, key string) (coding encode.Coding, ok bool) {
 	if coding, ok = encode.Negotiate(acceptEncoding(ctx)); !ok {
-		answerError(ctx, errNotAcceptable)
+		s.answerError(ctx, errNotAcceptable)
 		return coding, false
 	}
-	h.SetContentType(contentType)
-	h.Set("Content-Security-Policy", policy)
-	return coding, true
+	same := notModified(&ctx.Request.Header, tag.text(), time.Time{})
+	if same {
+		full = bare
+	}
+	h := full.begin(ctx)
+	if same {
+		ctx.SetStatusCode(fasthttp.StatusNotModified)
+	}
+	s.tellSnapshot(h)
+	h.SetCanonical(nameETag, tag.text())
+	s.tellPageKeys(h, key)
+	return coding, !same
 }
 
 // addPages registers the routes that no table stands behind. What they send is made from our own embedded files and endpoint table, so a
@@ -198,14 +222,18 @@ func (s *Server) addPages() {
 	if err != nil {
 		panic(err)
 	}
-	openapi := newFixed(jsonType, dataPolicy, description)
-	reference := newFixed(htmlType, pagePolicy, docs)
-	icon := newFixed("image/x-icon", dataPolicy, mustRead("web/favicon.ico"))
-	s.router.ANY("/openapi.json", openapi.answer)
-	s.router.ANY("/docs", reference.answer)
-	s.router.ANY("/redoc", reference.answer)
-	s.router.ANY("/favicon.ico", icon.answer)
-	s.router.ANY("/", s.answerLanding)
+	for path, page := range map[string]fixedBody{
+		versionPath:     s.newFixed(jsonType, dataPolicy, []byte(bodyVersion)),
+		"/openapi.json": s.newFixed(jsonType, dataPolicy, description),
+		"/docs":         s.newFixed(htmlType, pagePolicy, docs),
+		"/redoc":        s.newFixed(htmlType, pagePolicy, docs),
+		"/favicon.ico":  s.newFixed("image/x-icon", dataPolicy, mustRead("web/favicon.ico")),
+	} {
+		s.add(path, func(ctx *fasthttp.RequestCtx) { s.answerFixed(ctx, &page) })
+	}
+	s.landing = newHead(s.pageFields(safe("Content-Type", htmlType, "Content-Security-Policy", pagePolicy)...)...)
+	s.landingBare = newHead(s.pageFields()...)
+	s.add("/", s.answerLanding)
 }
 
 // answerLanding writes the landing page, whose calls name the host that was asked.
@@ -222,10 +250,11 @@ func (s *Server) answerLanding(ctx *fasthttp.RequestCtx) {
 	var page bytes.Buffer
 	if err := pages.ExecuteTemplate(&page, "landing.html", data); err != nil {
 		s.logFault("/", err)
-		answerError(ctx, err)
+		s.answerError(ctx, err)
 		return
 	}
-	if coding, ok := startPage(ctx, htmlType, pagePolicy); ok {
+	tag := bodyTag(page.Bytes())
+	if coding, ok := s.beginPage(ctx, s.landing, s.landingBare, &tag, landingKey); ok {
 		ctx.SetBody(encoded(&ctx.Response.Header, nil, page.Bytes(), coding, true))
 	}
 }

@@ -2,6 +2,8 @@ package api
 
 import (
 	"math"
+	"slices"
+	"strings"
 
 	"hdqs/index"
 )
@@ -11,8 +13,9 @@ type plan struct {
 	endpoint *Endpoint
 	params   []Param
 	places   map[string]int
-	start    int // place of start_date, -1 without
-	end      int // place of end_date
+	byName   []int // places in the order of the names
+	start    int   // place of start_date, -1 without
+	end      int   // place of end_date
 }
 
 func newPlan(e *Endpoint) *plan {
@@ -25,25 +28,37 @@ func newPlan(e *Endpoint) *plan {
 		case param.Type == Day:
 			p.end = i
 		}
+		p.byName = append(p.byName, i)
 	}
+	slices.SortFunc(p.byName, func(a, b int) int { return strings.Compare(p.params[a].Name, p.params[b].Name) })
 	return p
 }
 
-// rawValue is one parameter of a request, still encoded.
+// rawValue is one parameter of a request, still encoded, and the number of the filter that came of it, 0 for none.
 type rawValue struct {
 	given   bool
+	filter  int
 	encoded []byte
 }
 
 // request is one list request. Its memory is used again, and encoded values are views of the query string.
 type request struct {
-	raw    []rawValue
-	name   []byte // scratch of names that must be decoded
-	value  []byte // scratch of values
-	query  index.Query
-	csv    bool
-	issues []Issue
+	raw     []rawValue
+	unknown [][]byte // names of unknown parameters, encoded
+	pin     string   // the snapshot that must answer; mostly empty
+	name    []byte   // scratch of names that must be decoded
+	value   []byte   // scratch of values
+	place   int      // of the parameter being read
+	query   index.Query
+	csv     bool
+	issues  []Issue
 }
+
+// pinParam names a snapshot that is to answer. It is ours, not the contract's: who pages through a list that way sees no change in between.
+const pinParam = "snapshot"
+
+// keptUnknown bounds the memory of unknown names.
+const keptUnknown = 64
 
 // read fills a request from a query string. The error is *BadDay or *Invalid.
 func (r *request) read(p *plan, query []byte) error {
@@ -56,6 +71,7 @@ func (r *request) read(p *plan, query []byte) error {
 		if place < 0 || !r.raw[place].given {
 			continue
 		}
+		r.place = place
 		if err := r.readDay(&p.params[place], r.text(place)); err != nil {
 			return err
 		}
@@ -65,6 +81,7 @@ func (r *request) read(p *plan, query []byte) error {
 		if !r.raw[place].given || param.Type == Day {
 			continue
 		}
+		r.place = place
 		if param.Columns == nil {
 			r.readPage(param, r.text(place))
 		} else {
@@ -77,20 +94,27 @@ func (r *request) read(p *plan, query []byte) error {
 	return nil
 }
 
-// scan notes the last value of each known parameter.
+// scan notes the last value of each known parameter, and the names of the others.
 func (r *request) scan(p *plan, query []byte) {
+	r.unknown, r.pin = r.unknown[:0], ""
 	if cap(r.raw) < len(p.params) {
 		r.raw = make([]rawValue, len(p.params))
 	}
 	r.raw = r.raw[:len(p.params)]
 	clear(r.raw)
-	eachPair(query, func(name, encoded []byte) {
+	eachPair(query, func(sent, encoded []byte) {
+		name := sent
 		if !plain(name) {
 			r.name = appendDecoded(r.name[:0], name)
 			name = r.name
 		}
-		if place, known := p.places[string(name)]; known {
+		switch place, known := p.places[string(name)]; {
+		case known:
 			r.raw[place] = rawValue{given: true, encoded: encoded}
+		case string(name) == pinParam:
+			r.pin = string(appendDecoded(nil, encoded))
+		case len(r.unknown) < keptUnknown:
+			r.unknown = append(r.unknown, sent)
 		}
 	})
 }
@@ -142,6 +166,7 @@ func (r *request) readPage(p *Param, text string) {
 		}
 		r.csv = text == "csv"
 	default:
+		// The contract echoes an identifier that is too long, like any value; see doc.go.
 		r.withinMax(p, text)
 	}
 }
@@ -212,6 +237,7 @@ func (r *request) withinMax(p *Param, text string) bool {
 
 func (r *request) filter(p *Param, v index.Value) {
 	r.query.Filters = append(r.query.Filters, index.Filter{Columns: p.Columns, Op: p.Op, Value: v})
+	r.raw[r.place].filter = len(r.query.Filters)
 }
 
 func (r *request) fault(issue Issue) { r.issues = append(r.issues, issue) }

@@ -18,13 +18,8 @@ const (
 
 const bodyVersion = `{"api_version":"` + InterfaceVersion + `","hapi_sqlalchemy_schema_version":"` + SchemaVersion + `"}`
 
-func answerVersion(ctx *fasthttp.RequestCtx) {
-	ctx.Response.Header.SetContentType(jsonType)
-	ctx.SetBodyString(bodyVersion)
-}
-
 // answerEncode makes an application identifier. Its answer holds a mail address, so nothing keeps it.
-func answerEncode(ctx *fasthttp.RequestCtx) {
+func (s *Server) answerEncode(ctx *fasthttp.RequestCtx) {
 	var application, email rawValue
 	eachPair(ctx.URI().QueryString(), func(name, encoded []byte) {
 		switch {
@@ -36,11 +31,11 @@ func answerEncode(ctx *fasthttp.RequestCtx) {
 	})
 	identifier, issues := encodeGiven(application, email)
 	if issues != nil {
-		answerError(ctx, &Invalid{Issues: issues})
+		s.answerError(ctx, &Invalid{Issues: issues})
 		return
 	}
-	ctx.Response.Header.Set("Cache-Control", "no-store")
-	ctx.Response.Header.SetContentType(jsonType)
+	faultHead.begin(ctx)
+	s.tellSnapshot(&ctx.Response.Header)
 	ctx.SetBody(append(appendJSONString([]byte(`{"encoded_app_identifier":`), identifier), '}'))
 }
 
@@ -53,4 +48,46 @@ func encodeGiven(application, email rawValue) (identifier string, issues []Issue
 		}
 	}
 	return identifier, issues
+}
+
+// farthest is the longest unknown path for which a route is sought, in bytes.
+const farthest = 128
+
+// nearest is the route that differs least from a path, empty when none is at all like it.
+func (s *Server) nearest(path string) string {
+	if len(path) > farthest {
+		return ""
+	}
+	best, least := "", len(path)/2+1
+	for _, route := range s.paths {
+		if d := distance(path, route); d < least {
+			best, least = route, d
+		}
+	}
+	return best
+}
+
+// distance is how many bytes must be added, dropped or exchanged to make one text of the other.
+func distance(a, b string) int {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			next := min(row[j], row[j+1]) + 1
+			if a[i] == b[j] {
+				next = min(next, corner)
+			} else {
+				next = min(next, corner+1)
+			}
+			corner, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(b)]
 }

@@ -13,8 +13,6 @@ import (
 
 	"github.com/fasthttp/router"
 	"github.com/valyala/fasthttp"
-
-	"hdqs/snapshot"
 )
 
 // Options are the choices of a server. The zero value is the public service's.
@@ -31,6 +29,27 @@ type Options struct {
 
 	// Connections is the most connections at once. Zero is 65,536.
 	Connections int
+
+	// Freshness is how long caches may keep answers.
+	Freshness Freshness
+
+	// KeepPrevious is how long a replaced snapshot answers requests that name it. Zero is 15 minutes; negative keeps none.
+	KeepPrevious time.Duration
+
+	// Strict refuses unknown parameters with 422, as requests with "Prefer: handling=strict" ask for themselves.
+	Strict bool
+
+	// SurrogateKey and CacheTag send the keys by which an edge can purge answers, in the field of that name; see purge.go.
+	SurrogateKey, CacheTag bool
+
+	// Queries is the most list queries at once, QueueWait how long others wait for their turn before they get 503. Zero is 4 for each core,
+	// and 50 milliseconds.
+	Queries   int
+	QueueWait time.Duration
+
+	// InflightBytes is how many bytes of answers may be on their way to clients before requests get 503. Zero is a quarter of the memory
+	// limit of the runtime, or 512 MiB without one.
+	InflightBytes int64
 
 	// BaseURL is how callers reach the service, without a slash at the end, for the calls on the landing page. Empty is http and the host
 	// that was asked.
@@ -57,28 +76,28 @@ type Server struct {
 	options Options
 	log     *slog.Logger
 	router  *router.Router
+	paths   []string // of all routes
 	public  *fasthttp.Server
 	admin   *fasthttp.Server
 	current atomic.Pointer[served]
+	held    held
+	gate    *gate
+	flight  *flight
 
-	emptyLanding landingData
+	emptyLanding         landingData
+	landing, landingBare head
 
 	draining     atomic.Bool
 	unidentified atomic.Int64 // requests that had no good identifier
 	panics       atomic.Int64
 }
 
-// served is a bound snapshot in use. One reference belongs to the server while it is the current one, one to each request that reads it.
-type served struct {
-	bound   *Bound
-	landing landingData
-	date    string // of the snapshot
-	refs    atomic.Int64
-}
-
 // New makes a server without a snapshot: until the first Swap list requests get 503.
 func New(o Options) *Server {
-	s := &Server{options: o, log: o.Logger, router: router.New(), emptyLanding: newLanding(nil)}
+	s := &Server{
+		options: o, log: o.Logger, router: router.New(), emptyLanding: newLanding(nil),
+		gate: newGate(o.Queries, o.QueueWait), flight: newFlight(o.InflightBytes),
+	}
 	if s.log == nil {
 		s.log = slog.Default()
 	}
@@ -128,68 +147,19 @@ func orTime(d, zero time.Duration) time.Duration {
 func (s *Server) addRoutes() {
 	for i := range endpoints {
 		p := newPlan(&endpoints[i])
-		s.router.ANY(endpoints[i].Path, func(ctx *fasthttp.RequestCtx) { s.answerList(ctx, p) })
+		s.add(endpoints[i].Path, func(ctx *fasthttp.RequestCtx) { s.answerList(ctx, p) })
 	}
-	s.router.ANY(encodePath, answerEncode)
-	s.router.ANY(versionPath, answerVersion)
+	s.add(encodePath, s.answerEncode)
 	s.addPages()
 }
 
-// Swap serves another snapshot. On an error the old one stays, and snap is the caller's to close; otherwise the server closes each snapshot
-// when nobody reads it any more.
-func (s *Server) Swap(snap *snapshot.Snapshot) error {
-	var earlier *Bound
-	if now := s.acquire(); now != nil {
-		defer now.release(s.log)
-		earlier = now.bound
-	}
-	bound, err := bindAfter(snap, earlier)
-	if err != nil {
-		return err
-	}
-	next := &served{bound: bound, landing: newLanding(bound), date: snap.Manifest.SnapshotTime.UTC().Format(time.DateOnly)}
-	next.refs.Store(1)
-	if old := s.current.Swap(next); old != nil {
-		old.release(s.log)
-	}
-	return nil
-}
-
-// acquire takes a reference to the current snapshot, nil when there is none yet. The caller releases it.
-func (s *Server) acquire() *served {
-	for {
-		v := s.current.Load()
-		if v == nil || v.hold() {
-			return v
-		}
-		// The last reference went between the two steps, so another snapshot is current.
-	}
-}
-
-// hold takes a reference unless none is left.
-func (v *served) hold() bool {
-	for {
-		n := v.refs.Load()
-		if n == 0 {
-			return false
-		}
-		if v.refs.CompareAndSwap(n, n+1) {
-			return true
-		}
-	}
-}
-
-func (v *served) release(log *slog.Logger) {
-	if v.refs.Add(-1) > 0 {
-		return
-	}
-	if err := v.bound.snap.Close(); err != nil {
-		log.Error("a replaced snapshot did not close", "snapshot", v.bound.snap.Manifest.ID, "error", err)
-	}
+func (s *Server) add(path string, handler fasthttp.RequestHandler) {
+	s.router.ANY(path, handler)
+	s.paths = append(s.paths, path)
 }
 
 // Serve answers public requests of a listener until Shutdown.
-func (s *Server) Serve(l net.Listener) error { return s.public.Serve(lineListener{l}) }
+func (s *Server) Serve(l net.Listener) error { return s.public.Serve(publicListener{l, s.flight}) }
 
 // ServeAdmin answers /healthz and /readyz on a second listener, which should not be public.
 func (s *Server) ServeAdmin(l net.Listener) error { return s.admin.Serve(l) }
@@ -204,26 +174,27 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	if old := s.current.Swap(nil); old != nil {
 		old.release(s.log)
 	}
+	s.held.close(s.log)
 	return err
 }
 
 // answerUnread answers a request that could not be read whole. The connection ends with it.
 func answerUnread(ctx *fasthttp.RequestCtx, err error) {
-	setShared(&ctx.Response.Header)
 	var small *fasthttp.ErrSmallBuffer
 	var network net.Error
+	status, body := fasthttp.StatusBadRequest, bodyBadRequest
 	switch {
 	case errors.As(err, &small) && inFirstLine(ctx.Conn()):
-		answerFault(ctx, fasthttp.StatusRequestURITooLong, bodyURITooLong)
+		status, body = fasthttp.StatusRequestURITooLong, bodyURITooLong
 	case errors.As(err, &small):
-		answerFault(ctx, fasthttp.StatusRequestHeaderFieldsTooLarge, bodyHeadersTooLarge)
+		status, body = fasthttp.StatusRequestHeaderFieldsTooLarge, bodyHeadersTooLarge
 	case errors.Is(err, fasthttp.ErrBodyTooLarge):
-		answerFault(ctx, fasthttp.StatusRequestEntityTooLarge, bodyTooLarge)
+		status, body = fasthttp.StatusRequestEntityTooLarge, bodyTooLarge
 	case errors.As(err, &network) && network.Timeout():
-		answerFault(ctx, fasthttp.StatusRequestTimeout, bodyTimeout)
-	default:
-		answerFault(ctx, fasthttp.StatusBadRequest, bodyBadRequest)
+		status, body = fasthttp.StatusRequestTimeout, bodyTimeout
 	}
+	faultHead.begin(ctx)
+	finishUnread(ctx, status, body)
 }
 
 // quietLogger takes the HTTP library's messages. Their arguments may hold bytes of requests, so only the fixed part is written.
@@ -236,13 +207,13 @@ func (l quietLogger) Printf(format string, _ ...any) {
 }
 
 // logPanic logs where a panic happened. What it says is written only when the runtime words it: other texts may quote a request.
-func (s *Server) logPanic(fault any) {
+func (s *Server) logPanic(fault any, request string) {
 	s.panics.Add(1)
 	text := "(withheld)"
 	if err, ok := fault.(runtime.Error); ok {
 		text = err.Error()
 	}
-	s.log.Error("a request panicked", "panic", text, "stack", string(debug.Stack()))
+	s.log.Error("a request panicked", "request", request, "panic", text, "stack", string(debug.Stack()))
 }
 
 // logFault logs an internal error of an endpoint, which quotes columns but no request.

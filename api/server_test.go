@@ -245,7 +245,7 @@ func TestIdentifierChangesNothing(t *testing.T) {
 
 // TestSwap exchanges snapshots while requests run: each answer is of one snapshot, none fails, and all but the last are closed.
 func TestSwap(t *testing.T) {
-	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
+	s := New(Options{Logger: slog.New(slog.DiscardHandler), KeepPrevious: -1})
 	if got := s.Answer("GET", listTarget, nil); got.Status != 503 {
 		t.Fatalf("without a snapshot: %d", got.Status)
 	}
@@ -254,7 +254,7 @@ func TestSwap(t *testing.T) {
 		snapshots = append(snapshots, storeSnapshot(t, fmt.Sprintf("snapshot-%d", n), sampleTime.AddDate(0, 0, n), sampleTables(t, 3+n%2)))
 	}
 	swap := func(n int) *served {
-		if err := s.Swap(snapshots[n]); err != nil {
+		if err := s.Swap(Release{Snapshot: snapshots[n]}); err != nil {
 			t.Fatal(err)
 		}
 		return s.current.Load()
@@ -343,7 +343,7 @@ func TestSwapKeepsSharedTables(t *testing.T) {
 	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
 	before := make(map[string]*boundList)
 	for _, snap := range []*snapshot.Snapshot{first, second} {
-		if err := s.Swap(snap); err != nil {
+		if err := s.Swap(Release{Snapshot: snap}); err != nil {
 			t.Fatal(err)
 		}
 		for path, list := range s.current.Load().bound.lists {
@@ -370,9 +370,9 @@ func TestSwapKeepsSharedTables(t *testing.T) {
 
 // TestHeldSnapshot: a replaced snapshot stays open while a request reads it.
 func TestHeldSnapshot(t *testing.T) {
-	s := testServer(t, Options{}, sampleTables(t, 3))
+	s := testServer(t, Options{KeepPrevious: -1}, sampleTables(t, 3))
 	held := s.acquire()
-	if err := s.Swap(storeSnapshot(t, "next", sampleTime, sampleTables(t, 4))); err != nil {
+	if err := s.Swap(Release{Snapshot: storeSnapshot(t, "next", sampleTime, sampleTables(t, 4))}); err != nil {
 		t.Fatal(err)
 	}
 	if held.refs.Load() != 1 {
@@ -415,7 +415,7 @@ func TestAdmin(t *testing.T) {
 		t.Errorf("healthz: %d %q", got.Status, got.Body)
 	}
 	tables := slices.DeleteFunc(sampleTables(t, 3), func(x *testTable) bool { return x.endpoint.Table == "funding" })
-	if err := s.Swap(storeSnapshot(t, "one", sampleTime, tables)); err != nil {
+	if err := s.Swap(Release{Snapshot: storeSnapshot(t, "one", sampleTime, tables)}); err != nil {
 		t.Fatal(err)
 	}
 	s.Answer("GET", "/api/v2/metadata/sector", nil)

@@ -51,7 +51,7 @@ func (f *follower) show(p snapshot.Pointer) (changed bool, err error) {
 	if err != nil {
 		return false, storeFault(err)
 	}
-	if err := f.server.Swap(snap); err != nil {
+	if err := f.server.Swap(api.Release{Snapshot: snap, PublishedAt: p.PublishedAt}); err != nil {
 		return false, exitWith(exitVerification, errors.Join(fmt.Errorf("snapshot %s: %w", p.ID, err), snap.Close()))
 	}
 	f.shown, f.served = p, snap

@@ -217,6 +217,7 @@ func headerDifference(a, b http.Header) string {
 		names[name] = true
 	}
 	delete(names, "Date")
+	delete(names, "X-Request-Id")
 	delete(names, "Age")
 	delete(names, "Connection")
 	for name := range names {

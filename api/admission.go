@@ -1,0 +1,92 @@
+package api
+
+import (
+	"math"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// Bounds of work at once, when Options do not say.
+const (
+	queriesPerCore = 4
+	queueWait      = 50 * time.Millisecond
+	waitersPerSlot = 64 // more than that cannot have their turn within queueWait
+	inflightBytes  = 512 << 20
+)
+
+// gate lets a number of queries run at once. Others wait a little, then are turned away: an answer that comes late costs as much as one in time,
+// and the caller has gone.
+type gate struct {
+	slots   chan struct{}
+	waiting atomic.Int64
+	wait    time.Duration
+}
+
+func newGate(queries int, wait time.Duration) *gate {
+	return &gate{slots: make(chan struct{}, orInt(queries, queriesPerCore*runtime.GOMAXPROCS(0))), wait: orTime(wait, queueWait)}
+}
+
+// enter takes a slot, which the caller leaves, or gives up.
+func (g *gate) enter() bool {
+	select {
+	case g.slots <- struct{}{}:
+		return true
+	default:
+	}
+	defer g.waiting.Add(-1)
+	if g.waiting.Add(1) > int64(waitersPerSlot*cap(g.slots)) {
+		return false
+	}
+	t := timers.Get().(*time.Timer)
+	t.Reset(g.wait)
+	defer func() {
+		t.Stop()
+		timers.Put(t)
+	}()
+	select {
+	case g.slots <- struct{}{}:
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+func (g *gate) leave() { <-g.slots }
+
+var timers = sync.Pool{New: func() any {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return t
+}}
+
+// flight counts the bytes of answers that are made and not yet taken by their clients' connections.
+type flight struct {
+	bytes  atomic.Int64
+	budget int64
+}
+
+// newFlight takes a quarter of the memory that the process may use as budget, where that is known and none is given.
+func newFlight(budget int64) *flight {
+	if budget == 0 {
+		budget = inflightBytes
+		if limit := debug.SetMemoryLimit(-1); limit < math.MaxInt64 {
+			budget = limit / 4
+		}
+	}
+	return &flight{budget: budget}
+}
+
+// full says that no further body may be made. The bodies in the making when it turns full come on top: at most one a query slot.
+func (f *flight) full() bool { return f.bytes.Load() >= f.budget }
+
+// charge counts the answer's body until its connection has taken it.
+func (f *flight) charge(ctx *fasthttp.RequestCtx) {
+	if c, ok := ctx.Conn().(*lineConn); ok {
+		c.charge(int64(len(ctx.Response.Body())))
+	}
+}

@@ -1,0 +1,221 @@
+package api
+
+import (
+	"crypto/sha256"
+	"strconv"
+	"sync"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/encode"
+	"hdqs/api/render"
+	"hdqs/index"
+)
+
+// minEncoded is the longest body that is sent as it is even when the client takes compressed ones.
+const minEncoded = 1 << 10
+
+// surelyLong is how many rows are longer than minEncoded in any format: no line of a record is below 8 bytes.
+const surelyLong = minEncoded / 8
+
+// scratch is the memory of one list request. It is used again when the request is answered.
+type scratch struct {
+	request request
+	page    index.Page
+	tag     entityTag
+	text    []byte // what tags are made of, then header values
+	body    []byte // plain bytes of a body that is sent compressed
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// keepBody is the largest body buffer worth keeping for the next request.
+const keepBody = 8 << 20
+
+func (sc *scratch) release() {
+	if cap(sc.body) > keepBody {
+		sc.body = nil
+	}
+	scratches.Put(sc)
+}
+
+// answerList answers one list endpoint, the cheap reasons to stop first: what the request says, which snapshot answers, whether the client has the
+// answer already, whether there is room for another query.
+func (s *Server) answerList(ctx *fasthttp.RequestCtx, p *plan) {
+	sc := scratches.Get().(*scratch)
+	defer sc.release()
+	r := &sc.request
+	if err := s.read(ctx, p, r); err != nil {
+		s.answerError(ctx, err)
+		r.tellUnknown(&ctx.Response.Header)
+		return
+	}
+	served, heads, err := s.snapshotOf(r)
+	if err != nil {
+		s.answerError(ctx, err)
+		return
+	}
+	defer served.release(s.log)
+	accept := acceptEncoding(ctx)
+	coding, ok := encode.Negotiate(accept)
+	if !ok {
+		s.answerError(ctx, errNotAcceptable)
+		return
+	}
+	list := served.bound.lists[p.endpoint.Path]
+	sc.identify(p, list)
+	if notModified(&ctx.Request.Header, sc.tag.text(), served.published) {
+		h := heads.notModified.begin(ctx)
+		s.mark(h, sc, p, list, served)
+		ctx.SetStatusCode(fasthttp.StatusNotModified)
+		return
+	}
+	if !ctx.IsHead() {
+		if err := s.admit(); err != nil {
+			s.answerError(ctx, err)
+			return
+		}
+		defer s.gate.leave()
+	}
+	if err := list.find(sc); err != nil {
+		s.logFault(p.endpoint.Path, err)
+		s.answerError(ctx, err)
+		return
+	}
+	h := sc.beginList(ctx, p, heads, served)
+	s.mark(h, sc, p, list, served)
+	if ctx.IsHead() && sc.page.Rows >= surelyLong {
+		// What GET would send, less what only the body tells: its length.
+		if coding != encode.Identity {
+			h.SetContentEncoding(coding.String())
+		}
+		return
+	}
+	sc.writeBody(ctx, list, coding, encode.RefusesIdentity(accept))
+	s.flight.charge(ctx)
+}
+
+// read reads the query string, and with it the wish for no unknown parameter.
+func (s *Server) read(ctx *fasthttp.RequestCtx, p *plan, r *request) error {
+	if err := r.read(p, ctx.URI().QueryString()); err != nil {
+		return err
+	}
+	if len(r.unknown) > 0 && (s.options.Strict || wantsStrict(&ctx.Request.Header)) {
+		return r.unknownFaults()
+	}
+	return nil
+}
+
+// snapshotOf takes a reference to the snapshot that is to answer.
+func (s *Server) snapshotOf(r *request) (*served, *listHeads, error) {
+	if r.pin == "" {
+		v := s.acquire()
+		if v == nil {
+			return nil, nil, errNoSnapshot
+		}
+		return v, &v.heads, nil
+	}
+	if v := s.acquirePinned(r.pin); v != nil {
+		return v, &v.pinned, nil
+	}
+	if id := s.currentID(); id != "" {
+		return nil, nil, &Gone{Current: id}
+	}
+	return nil, nil, errNoSnapshot
+}
+
+// admit takes a slot for a query, which the caller leaves.
+func (s *Server) admit() error {
+	switch {
+	case s.flight.full():
+		return &Busy{Rule: ruleBytes}
+	case !s.gate.enter():
+		return &Busy{Rule: ruleQueries}
+	}
+	return nil
+}
+
+// identify makes the tag of the answer: from the table's content and the canonical query, so that it is known before any work and the same in every
+// process. A pin is no part of it, since the answer is the same without.
+func (sc *scratch) identify(p *plan, list *boundList) {
+	r := &sc.request
+	sc.text = append(sc.text[:0], list.tag[:]...)
+	sc.text = r.appendCanonical(sc.text, p, r.query.Limit, r.query.Offset, false)
+	sc.tag = newEntityTag(sha256.Sum256(sc.text))
+}
+
+// mark writes what successes with and without a body have in common.
+func (s *Server) mark(h *fasthttp.ResponseHeader, sc *scratch, p *plan, list *boundList, v *served) {
+	h.SetCanonical(nameETag, sc.tag.text())
+	sc.request.tellUnknown(h)
+	if s.options.SurrogateKey || s.options.CacheTag {
+		s.tellKeys(h, sc, p, list, v)
+	}
+}
+
+// beginList begins a success with what the page tells of itself.
+func (sc *scratch) beginList(ctx *fasthttp.RequestCtx, p *plan, heads *listHeads, v *served) *fasthttp.ResponseHeader {
+	var h *fasthttp.ResponseHeader
+	if sc.request.csv {
+		h = heads.csv.begin(ctx)
+		name := fileName(p, &sc.request, v.date)
+		sc.text = append(append(append(sc.text[:0], `attachment; filename="`...), name...), `"; filename*=UTF-8''`...)
+		sc.text = append(sc.text, name...)
+		h.SetCanonical(nameDisposition, sc.text)
+	} else {
+		h = heads.json.begin(ctx)
+	}
+	sc.text = strconv.AppendInt(sc.text[:0], int64(sc.page.Total), 10)
+	h.SetCanonical(nameTotal, sc.text)
+	sc.text = strconv.AppendInt(sc.text[:0], int64(sc.page.Rows), 10)
+	h.SetCanonical(nameResult, sc.text)
+	if sc.text = sc.appendLinks(sc.text[:0], p); len(sc.text) > 0 {
+		h.SetCanonical(nameLink, sc.text)
+	}
+	return h
+}
+
+// writeBody makes the body. It goes straight into the response's buffer unless it must be seen before it is compressed.
+func (sc *scratch) writeBody(ctx *fasthttp.RequestCtx, list *boundList, coding encode.Coding, refusesIdentity bool) {
+	h := &ctx.Response.Header
+	buffer := ctx.Response.SwapBody(nil)[:0]
+	if coding == encode.Identity {
+		ctx.Response.SwapBody(list.append(buffer, sc))
+		return
+	}
+	if list.renderer != nil && sc.page.Rows >= surelyLong {
+		h.SetContentEncoding(coding.String())
+		ctx.Response.SwapBody(list.form(sc).AppendCoded(buffer, coding, sc.page.Ranges))
+		return
+	}
+	sc.body = list.append(sc.body[:0], sc)
+	ctx.Response.SwapBody(encoded(h, buffer, sc.body, coding, refusesIdentity))
+}
+
+// find fills the page.
+func (l *boundList) find(sc *scratch) error {
+	sc.page.Ranges, sc.page.Rows, sc.page.Total = sc.page.Ranges[:0], 0, 0
+	if l.index == nil {
+		return nil
+	}
+	return l.index.Select(&sc.request.query, &sc.page)
+}
+
+// append writes the page's bytes.
+func (l *boundList) append(dst []byte, sc *scratch) []byte {
+	switch {
+	case l.renderer == nil && sc.request.csv:
+		return append(dst, l.emptyCSV...)
+	case l.renderer == nil:
+		return append(dst, emptyJSON...)
+	}
+	return l.form(sc).Append(dst, sc.page.Ranges)
+}
+
+// form is the renderer's of the format asked for.
+func (l *boundList) form(sc *scratch) *render.Form {
+	if sc.request.csv {
+		return l.renderer.CSV()
+	}
+	return l.renderer.JSON()
+}

@@ -1,0 +1,100 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"strconv"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// serializer is the version of how records become bytes and parameters choose rows. Whoever changes either without changing an endpoint's
+// fields counts it up: caches then drop what they have.
+const serializer = 1
+
+// entityTag is a weak entity tag, W/"<22 characters>". Weak, because one tag is right for all codings of a body.
+type entityTag [27]byte
+
+func newEntityTag(sum [sha256.Size]byte) entityTag {
+	var t entityTag
+	copy(t[:], `W/"`)
+	base64.RawURLEncoding.Encode(t[3:], sum[:16])
+	t[25] = '"'
+	return t
+}
+
+// text is the tag as it is sent.
+func (t *entityTag) text() []byte { return t[:26] }
+
+// tagSeed is what all tags of an endpoint's answers have in common: the table's content, and what the answer is made of beside the query.
+// Nothing of the process gets into it, so all replicas send the same tags.
+func tagSeed(e *Endpoint, version string) [sha256.Size]byte {
+	b := append([]byte("hdqs list "), strconv.Itoa(serializer)...)
+	for _, part := range []string{version, e.Path} {
+		b = append(append(b, '\n'), part...)
+	}
+	for _, f := range e.Fields {
+		b = append(append(b, '\n'), f.Name...)
+	}
+	return sha256.Sum256(b)
+}
+
+// bodyTag is the tag of a body that is always the same.
+func bodyTag(body []byte) entityTag { return newEntityTag(sha256.Sum256(body)) }
+
+var ifModifiedSince = []byte(fasthttp.HeaderIfModifiedSince)
+
+// notModified says whether the client has this very answer. A list of tags decides alone when there is one; published is zero when not known.
+func notModified(request *fasthttp.RequestHeader, tag []byte, published time.Time) bool {
+	if lines := request.PeekAll(fasthttp.HeaderIfNoneMatch); len(lines) > 0 {
+		for _, line := range lines {
+			if listsTag(line, tag) {
+				return true
+			}
+		}
+		return false
+	}
+	if published.IsZero() {
+		return false
+	}
+	since := request.PeekBytes(ifModifiedSince)
+	if len(since) == 0 {
+		return false
+	}
+	at, err := fasthttp.ParseHTTPDate(since)
+	return err == nil && !published.Truncate(time.Second).After(at)
+}
+
+// listsTag says whether a list of entity tags has one that weakly equals tag, which is weak, or is '*'. Reading ends at the first thing that
+// is no tag.
+func listsTag(list, tag []byte) bool {
+	list = bytes.Trim(list, " \t")
+	if len(list) == 1 && list[0] == '*' {
+		return true
+	}
+	opaque := tag[2:]
+	for len(list) > 0 {
+		if list[0] == ',' || list[0] == ' ' || list[0] == '\t' {
+			list = list[1:]
+			continue
+		}
+		list = bytes.TrimPrefix(list, []byte("W/"))
+		if len(list) == 0 || list[0] != '"' {
+			return false
+		}
+		end := bytes.IndexByte(list[1:], '"')
+		if end < 0 {
+			return false
+		}
+		if bytes.Equal(list[:end+2], opaque) {
+			return true
+		}
+		list = list[end+2:]
+		if rest := bytes.TrimLeft(list, " \t"); len(rest) > 0 && rest[0] != ',' {
+			return false
+		}
+	}
+	return false
+}
