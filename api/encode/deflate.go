@@ -198,8 +198,8 @@ func (d *deflater) newFragment(rows Rows, at, end, s int, fragment uint32) {
 		d.plainPiece(at, end, s)
 		return
 	}
-	cuts, oldCuts := rows.Cuts(s, fragment), rows.Cuts(s, old.fragment)
 	oldAt := at - int(back)
+	cuts, oldCuts := rows.Cuts(s, fragment, old.fragment)
 	for f := 0; f < len(cuts); {
 		from, oldFrom := at+int(cuts[f]), oldAt+int(oldCuts[f])
 		to, oldTo := from, oldFrom

@@ -90,9 +90,9 @@ func (f *fakeRows) Len() int       { return f.n }
 func (f *fakeRows) Slots() int     { return len(f.slots) }
 func (f *fakeRows) Fragments() int { return f.fragments }
 
-func (f *fakeRows) Cuts(slot int, fragment uint32) []uint32 {
+func (f *fakeRows) Cuts(slot int, fragment, other uint32) (cuts, others []uint32) {
 	s := &f.slots[slot]
-	return s.cuts[int(fragment)-s.first]
+	return s.cuts[int(fragment)-s.first], s.cuts[int(other)-s.first]
 }
 
 func (f *fakeRows) AppendRows(dst []byte, runs []Run) []byte {

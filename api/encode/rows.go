@@ -21,10 +21,10 @@ type Rows interface {
 	AppendPieces(dst []byte, pieces []Piece, runs []Run) ([]byte, []Piece)
 	Slots() int
 
-	// Fragments is how many fragments there are; their numbers are below it. Cuts are the places within a fragment's text at which its fields
-	// start, the first of them 0.
+	// Fragments is how many fragments there are; their numbers are below it. Cuts are the places within the texts of two fragments of a slot at
+	// which their fields start, the first of them 0, as many of the one as of the other.
 	Fragments() int
-	Cuts(slot int, fragment uint32) []uint32
+	Cuts(slot int, fragment, other uint32) (cuts, others []uint32)
 }
 
 // Run is the rows From to To-1.

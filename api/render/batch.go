@@ -94,13 +94,20 @@ func (b *rowBatch) unpack(codes []uint32, factors []factor) []uint32 {
 
 // unpackColumn sets codes to the numbers of p at the batch's rows.
 func (b *rowBatch) unpackColumn(codes []uint32, p *snapshot.Packed) {
-	for _, r := range b.parts[:b.nparts] {
-		n := int(r.To - r.From)
-		if n == 1 {
-			codes[0] = uint32(p.At(r.From))
-		} else {
-			p.Unpack(codes[:n], r.From)
+	if p.Width() == 0 {
+		clear(codes)
+		return
+	}
+	parts := b.parts[:b.nparts]
+	if len(parts) == len(codes) { // rows that stand alone
+		for k := range parts {
+			codes[k] = uint32(p.At(parts[k].From))
 		}
+		return
+	}
+	for _, r := range parts {
+		n := r.To - r.From
+		p.Unpack(codes[:n], r.From)
 		codes = codes[n:]
 	}
 }

@@ -32,7 +32,7 @@ const maxCodes = 1 << 16
 
 // maxProduct bounds the fragments of neighbouring columns that are made into one piece: most pairs of codes never come, and 128 fragments
 // are built for one.
-const maxProduct = 1 << 14
+const maxProduct = 1 << 12
 
 // run is the fields of one piece.
 type run struct {

@@ -16,12 +16,13 @@ func (r encoderRows) Len() int       { return r.rows }
 func (r encoderRows) Slots() int     { return len(r.slotPieces) }
 func (r encoderRows) Fragments() int { return int(r.ids[len(r.ids)-1]) }
 
-func (r encoderRows) Cuts(slot int, fragment uint32) []uint32 {
+func (r encoderRows) Cuts(slot int, fragment, other uint32) (cuts, others []uint32) {
 	i := r.slotPieces[slot]
-	if fr := r.pieces[i].fragments; fr != nil {
-		return fr.cuts(fragment - r.ids[i])
+	fr := r.pieces[i].fragments
+	if fr == nil || fr.fields == 1 {
+		return wholeText, wholeText
 	}
-	return wholeText
+	return fr.cuts(fragment - r.ids[i]), fr.cuts(other - r.ids[i])
 }
 
 // wholeText are the cuts of a text of one field.
