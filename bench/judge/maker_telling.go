@@ -23,9 +23,51 @@ func (m *maker) telling() []request {
 			for _, value := range m.tellingValues(e, p) {
 				ask(p, value)
 			}
+			if isBound(p) { // with a second filter rows may be tested one by one
+				out = append(out, m.boundAmongFew(e, p)...)
+			}
 		}
 	}
 	return out
+}
+
+func isBound(p *param) bool {
+	return p.Match == "ge" || p.Match == "lt" || strings.HasPrefix(p.Match, "overlap_")
+}
+
+// boundAmongFew sets a bound at and just above a row's own value, among the
+// rows that share another column with it.
+func (m *maker) boundAmongFew(e *endpoint, p *param) []request {
+	var out []request
+	for range 3 {
+		r := m.anyRow(e)
+		other := pick(m, e.Params)
+		if isBound(other) {
+			continue
+		}
+		for _, value := range around(p, r.stored[storedColumn(p.Columns[0])]) {
+			pairs := []pair{{other.Name, m.fitting(other, r)}, {p.Name, value}, {"limit", "40"}}
+			out = append(out, request{Method: "GET", Headers: map[string]string{identifierHeader: goodOne}, Path: e.Path + m.query(pairs)})
+		}
+	}
+	return out
+}
+
+// around gives a stored value as a bound, and one just above it.
+func around(p *param, stored any) []string {
+	switch v := stored.(type) {
+	case int64:
+		return []string{strconv.FormatInt(v, 10), strconv.FormatInt(v+1, 10)}
+	case decimal:
+		return []string{v.text, nextDecimal(v.text)}
+	case time.Time:
+		values := []string{v.Format("2006-01-02T15:04:05"), v.Format("2006-01"), v.Add(time.Second).Format("2006-01-02T15:04:05")}
+		if p.Type != "partial-date" {
+			values = append(values, v.Add(time.Microsecond).Format("2006-01-02T15:04:05.000000"))
+		}
+		return values
+	}
+	return nil
 }
 
 func (m *maker) tellingValues(e *endpoint, p *param) []string {
@@ -49,17 +91,7 @@ func (m *maker) tellingValues(e *endpoint, p *param) []string {
 		}
 	case "integer", "number", "partial-date", "date-time or date":
 		for range 2 {
-			switch v := m.someStored(e, storedColumn(p.Columns[0])).(type) {
-			case int64:
-				values = append(values, strconv.FormatInt(v, 10), strconv.FormatInt(v+1, 10))
-			case decimal:
-				values = append(values, v.text, nextDecimal(v.text))
-			case time.Time:
-				values = append(values, v.Format("2006-01-02T15:04:05"), v.Format("2006-01"), v.Add(time.Second).Format("2006-01-02T15:04:05"))
-				if p.Type != "partial-date" {
-					values = append(values, v.Add(time.Microsecond).Format("2006-01-02T15:04:05.000000"))
-				}
-			}
+			values = append(values, around(p, m.someStored(e, storedColumn(p.Columns[0])))...)
 		}
 	}
 	return values

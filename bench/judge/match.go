@@ -97,9 +97,19 @@ func textFilter(p *param, value string) filter {
 		run := token{kind: '%'}
 		tokens = append(append([]token{run}, tokens...), run)
 	}
+	known := map[string]bool{} // names repeat, and matching one takes longest of all
 	return func(r row) bool {
 		for _, column := range p.Columns {
-			if text, ok := r.stored[storedColumn(column)].(string); ok && like(tokens, text) {
+			text, ok := r.stored[storedColumn(column)].(string)
+			if !ok {
+				continue
+			}
+			fits, seen := known[text]
+			if !seen {
+				fits = like(tokens, text)
+				known[text] = fits
+			}
+			if fits {
 				return true
 			}
 		}
