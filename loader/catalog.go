@@ -105,10 +105,28 @@ func openCatalog(fsys fs.FS, name string) (*catalog, error) {
 	for role := range c.files {
 		slices.SortStableFunc(c.files[role], byFileName)
 	}
+	c.preferCSV()
 	if len(c.files) == 0 {
 		return nil, fmt.Errorf("catalog %s: no file of any known role; folders are named like conflict-events or reference", name)
 	}
 	return c, nil
+}
+
+// riskRole is the role whose files may be workbooks.
+const riskRole = "national-risk"
+
+func isWorkbook(p string) bool { return strings.HasSuffix(p, ".xlsx") }
+
+// preferCSV passes the workbook of the national risk index over where its CSV form is there: both have the same rows.
+func (c *catalog) preferCSV() {
+	books := slices.DeleteFunc(slices.Clone(c.files[riskRole]), func(f resourceFile) bool { return !isWorkbook(f.path) })
+	if len(books) == 0 || len(books) == len(c.files[riskRole]) {
+		return
+	}
+	for _, f := range books {
+		c.notes = append(c.notes, f.path+" is not read: the same index is there as CSV")
+	}
+	c.files[riskRole] = slices.DeleteFunc(c.files[riskRole], func(f resourceFile) bool { return isWorkbook(f.path) })
 }
 
 // byFileName is the load order of the files of a role: by name, whatever compresses them.
@@ -202,7 +220,7 @@ func (c *catalog) listRole(role string) error {
 		p := path.Join(role, e.Name())
 		switch {
 		case strings.HasPrefix(e.Name(), "."):
-		case e.IsDir(), !strings.HasSuffix(plainName(p), ".csv"):
+		case e.IsDir(), !strings.HasSuffix(plainName(p), ".csv") && !(role == riskRole && isWorkbook(p)):
 			c.notes = append(c.notes, p+" is no CSV file and is not read")
 		default:
 			c.files[role] = append(c.files[role], resourceFile{role: role, path: p})

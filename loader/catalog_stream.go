@@ -83,6 +83,8 @@ func (s *stream) unpack() (err error) {
 	case strings.HasSuffix(s.file.path, ".zst"):
 		s.zstd, err = zstd.NewReader(packedBytes{s}, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
 		s.from = s.zstd
+	case isWorkbook(s.file.path):
+		s.from, err = riskTable(packedBytes{s})
 	default:
 		s.from = packedBytes{s}
 	}

@@ -16,7 +16,7 @@ func (l *load) ownIDs(file resourceFile) (dataset, resource []byte) {
 	if file.id != "" {
 		return nil, []byte(file.id)
 	}
-	if file.role == "national-risk" {
+	if file.role == riskRole {
 		if r := l.packages.riskResource(); r != nil {
 			return []byte(l.packages.risk.ID), []byte(r.ID)
 		}

@@ -1,0 +1,266 @@
+package loader
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"hdqs/loader/sample"
+)
+
+const riskNames = "ISO3|INFORM RISK|RISK CLASS|Rank|HAZARD & EXPOSURE|VULNERABILITY|LACK OF COPING CAPACITY|% of Missing Indicators|Recentness data (average years)"
+
+// makeWorkbook writes a small workbook: rows are cells between bars; a cell that begins with = is a number. More parts may be added or replaced.
+func makeWorkbook(t testing.TB, sheetName string, rows []string, parts map[string]string) []byte {
+	t.Helper()
+	var body strings.Builder
+	var shared []string
+	for i, row := range rows {
+		fmt.Fprintf(&body, `<row r="%d">`, i+1)
+		for c, text := range strings.Split(row, "|") {
+			at := fmt.Sprintf("%c%d", 'A'+c, i+1)
+			switch number, ok := strings.CutPrefix(text, "="); {
+			case ok:
+				fmt.Fprintf(&body, `<c r="%s" s="4"><f>A1*2</f><v>%s</v></c>`, at, number)
+			case text == "":
+				fmt.Fprintf(&body, `<c r="%s" s="4"/>`, at)
+			case c%3 == 0:
+				fmt.Fprintf(&body, `<c r="%s" t="s"><v>%d</v></c>`, at, len(shared))
+				shared = append(shared, text)
+			case c%3 == 1:
+				fmt.Fprintf(&body, `<c r="%s" t="str"><v>%s</v></c>`, at, escaped(text))
+			default:
+				fmt.Fprintf(&body, `<c r="%s" t="inlineStr"><is><t>%s</t></is></c>`, at, escaped(text))
+			}
+		}
+		body.WriteString(`</row>`)
+	}
+	var texts strings.Builder
+	for i, text := range shared {
+		if i%2 == 0 {
+			fmt.Fprintf(&texts, `<si><t xml:space="preserve">%s</t></si>`, escaped(text))
+		} else {
+			fmt.Fprintf(&texts, `<si><r><t>%s</t></r><r><t>%s</t></r><rPh sb="0" eb="1"><t>hint</t></rPh></si>`, escaped(text[:1]), escaped(text[1:]))
+		}
+	}
+	all := map[string]string{
+		"xl/workbook.xml": `<workbook xmlns:r="urn:r"><sheets><sheet name="About" sheetId="73" r:id="rId1"/><sheet name="` +
+			escaped(sheetName) + `" sheetId="85" r:id="rId2"/></sheets></workbook>`,
+		"xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="rId2" Target="worksheets/sheet2.xml"/><Relationship Id="rId1" Target="/xl/worksheets/sheet1.xml"/></Relationships>`,
+		"xl/worksheets/sheet1.xml":   `<worksheet><sheetData/></worksheet>`,
+		"xl/worksheets/sheet2.xml":   `<worksheet><cols><col min="1"/></cols><sheetData>` + body.String() + `</sheetData></worksheet>`,
+		"xl/sharedStrings.xml":       `<sst>` + texts.String() + `</sst>`,
+	}
+	maps.Copy(all, parts)
+	var out bytes.Buffer
+	w := zip.NewWriter(&out)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		f, err := w.Create(name)
+		if err == nil {
+			_, err = io.WriteString(f, all[name])
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func escaped(s string) string { return strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(s) }
+
+var riskSheetRows = []string{
+	"",
+	riskNames,
+	"(a-z)|(0-10)|(Very Low-Very High)|(1-191)|(0-10)|(0-10)|(0-10)|(0-100%)|()",
+	"AFG|=7.3|Very High|=6|=8.9000000000000004|=6.6|=7.7|=3.6999999999999998E-2|=0.42999999999999999",
+	"ALB|=2.9|low|=98|=3.8|=2.6|=4.4|=0|",
+	"",
+	"|||||||source: made up|",
+}
+
+const riskCSV = `
+location_code,risk_class,global_rank,overall_risk,hazard_exposure_risk,vulnerability_risk,coping_capacity_risk,meta_missing_indicators_pct,meta_avg_recentness_years,reference_period_start,reference_period_end
+
+AFG,5,6,7.3,8.9,6.6,7.7,0.037,0.43,2024-01-01,2024-12-31
+ALB,2,98,2.9,3.8,2.6,4.4,0,,2024-01-01,2024-12-31
+`
+
+func TestRiskWorkbook(t *testing.T) {
+	r, err := riskTable(bytes.NewReader(makeWorkbook(t, "INFORM Risk 2024 (a-z)", riskSheetRows, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, _ := io.ReadAll(r); string(got) != riskCSV {
+		t.Errorf("got\n%s\nwant\n%s", got, riskCSV)
+	}
+}
+
+// TestRiskWorkbookAsSource loads one index in both forms: the rows are the same, and the workbook is passed over where the CSV is.
+func TestRiskWorkbookAsSource(t *testing.T) {
+	files := copyFS(t, sample.FS)
+	delete(files, "catalog.json")
+	const asCSV, asBook = "national-risk/hdx_hapi_national_risk_global.csv", "national-risk/inform_risk_2024_v067.xlsx"
+	code := firstLocation(t, files)
+	book := makeWorkbook(t, "INFORM Risk 2024 (a-z)", []string{riskNames, strings.Replace(riskSheetRows[3], "AFG", code, 1)}, nil)
+	text := strings.Split(strings.TrimSpace(riskCSV), "\n")
+	for path := range files {
+		if strings.HasPrefix(path, "national-risk/") {
+			delete(files, path)
+		}
+	}
+	files[asCSV] = &fstest.MapFile{Data: []byte(text[0] + "\n" + strings.Replace(text[2], "AFG", code, 1) + "\n")}
+	want := build(t, openStore(t), files, someDay)
+	files[asBook] = &fstest.MapFile{Data: book}
+	if both := build(t, openStore(t), files, someDay); segmentsOf(both)["national_risk"] != segmentsOf(want)["national_risk"] || !strings.Contains(strings.Join(both.Notes, "\n"), asBook) {
+		t.Errorf("both forms: notes %q", both.Notes)
+	}
+	delete(files, asCSV)
+	got := build(t, openStore(t), files, someDay)
+	if segmentsOf(got)["national_risk"] != segmentsOf(want)["national_risk"] || rowsOf(got, "national_risk") != 1 {
+		t.Errorf("the workbook gives %d rows in another table than the CSV; refused %v", rowsOf(got, "national_risk"), got.Refused)
+	}
+	files[asBook] = &fstest.MapFile{Data: []byte("PK\x03\x04 cut")}
+	if got := build(t, openStore(t), files, someDay); len(got.Refused) != 1 || got.Refused[0].Path != asBook || !strings.Contains(got.Refused[0].Why, "not a workbook") {
+		t.Errorf("refused: %v", got.Refused)
+	}
+}
+
+func rowsOf(r *Report, table string) int {
+	for _, t := range r.Tables {
+		if t.Table == table {
+			return t.Rows
+		}
+	}
+	return -1
+}
+
+// firstLocation is a code of the catalog's list of locations.
+func firstLocation(t *testing.T, files fs.FS) string {
+	t.Helper()
+	data, err := fs.ReadFile(files, "reference/location.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(string(data), "\ufeff"))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(rows[0], func(name string) bool { return strings.Contains(name, "Alpha 3") })
+	for _, row := range rows[1:] {
+		if len(row[at]) == 3 {
+			return row[at]
+		}
+	}
+	t.Fatal("no code in location.csv")
+	return ""
+}
+
+// TestBadWorkbooks: what is no workbook, is not whole, or would unpack without end is an error that says so.
+func TestBadWorkbooks(t *testing.T) {
+	const name = "INFORM Risk 2024 (a-z)"
+	rows := riskSheetRows
+	many := map[string]string{}
+	for i := range maxWorkbookParts {
+		many[fmt.Sprintf("xl/media/%d", i)] = ""
+	}
+	wide := `<worksheet><sheetData><row r="1"><c r="ZZZ1" t="str"><v>x</v></c></row></sheetData></worksheet>`
+	good := makeWorkbook(t, name, rows, nil)
+	for what, c := range map[string]struct {
+		data []byte
+		says string
+	}{
+		"text":          {[]byte("location_code,risk_class\n"), "not a workbook"},
+		"cut":           {good[:len(good)/2], "not a workbook"},
+		"other sheets":  {makeWorkbook(t, "Risk", rows, nil), "no sheet"},
+		"no names":      {makeWorkbook(t, name, rows[3:], nil), `no row with the name "ISO3"`},
+		"renamed":       {makeWorkbook(t, name, []string{strings.Replace(riskNames, "Rank", "RANK 2", 1)}, nil), `lacks the names "Rank"`},
+		"many parts":    {makeWorkbook(t, name, rows, many), "10005 parts, at most 10000"},
+		"bomb":          {makeWorkbook(t, name, rows, map[string]string{"xl/sharedStrings.xml": "<sst>" + strings.Repeat(" ", 32<<20) + "</sst>"}), "unpacks to more than 200 times"},
+		"no such text":  {makeWorkbook(t, name, rows, map[string]string{"xl/sharedStrings.xml": "<sst/>"}), "text \"0\" of 0"},
+		"missing part":  {makeWorkbook(t, name, rows, map[string]string{"xl/_rels/workbook.xml.rels": "<x/>"}), `no part ""`},
+		"not XML":       {makeWorkbook(t, name, rows, map[string]string{"xl/worksheets/sheet2.xml": "<a><b"}), "sheet2.xml"},
+		"a far column":  {makeWorkbook(t, name, rows, map[string]string{"xl/worksheets/sheet2.xml": wide}), "at most 512"},
+		"unsorted rows": {makeWorkbook(t, name, rows, map[string]string{"xl/worksheets/sheet2.xml": `<w><row r="5"/><row r="2"/></w>`}), "row 2 after row 5"},
+	} {
+		if _, err := riskTable(bytes.NewReader(c.data)); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want %q", what, err, c.says)
+		}
+	}
+}
+
+// TestRealRiskWorkbook compares the rows of a real workbook with those of the CSV file that was derived from it, column by column.
+func TestRealRiskWorkbook(t *testing.T) {
+	const fixtures = "../../shared/fixtures/"
+	book, err := os.Open(fixtures + "other/sources/source_inform_risk_2024_v067.xlsx")
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Skip("no real workbook beside the repository")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer book.Close()
+	r, err := riskTable(book)
+	if err != nil {
+		t.Fatal(err)
+	}
+	derived, err := os.ReadFile(fixtures + "catalog/national-risk/hdx_hapi_national_risk_global.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, want := byName(t, r), byName(t, strings.NewReader(strings.TrimPrefix(string(derived), "\ufeff")))
+	if len(got) != 191 || len(got) != len(want) {
+		t.Fatalf("%d rows, the CSV has %d, want 191", len(got), len(want))
+	}
+	for i, row := range got {
+		for name, value := range row {
+			if want[i][name] != value {
+				t.Errorf("row %d, %s: %q, the CSV has %q", i+1, name, value, want[i][name])
+			}
+		}
+	}
+}
+
+func byName(t *testing.T, r io.Reader) []map[string]string {
+	t.Helper()
+	rows, err := csv.NewReader(r).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []map[string]string
+	for _, row := range rows[1:] {
+		m := map[string]string{}
+		for i, name := range rows[0] {
+			m[name] = row[i]
+		}
+		out = append(out, m)
+	}
+	return out
+}
+
+// FuzzWorkbook: any bytes give a table or an error, never a panic.
+func FuzzWorkbook(f *testing.F) {
+	f.Add(makeWorkbook(f, "INFORM Risk 2024 (a-z)", riskSheetRows, nil))
+	f.Add([]byte("PK\x05\x06" + strings.Repeat("\x00", 18)))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := riskTable(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		if _, err := newCSV("fuzz.xlsx", r, []string{"location_code"}, nil); err != nil {
+			t.Errorf("a table that is no CSV: %v", err)
+		}
+	})
+}
