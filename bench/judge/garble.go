@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"hash/fnv"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -59,8 +61,11 @@ func (g *garbler) garble(from, to string) error {
 		}
 	}
 	beside, err := os.ReadFile(filepath.Join(from, "catalog.json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
 	if err != nil {
-		return nil //nolint:nilerr // it may be missing
+		return err
 	}
 	return os.WriteFile(filepath.Join(to, "catalog.json"), beside, 0o644)
 }

@@ -99,15 +99,12 @@ func (b batchAnswer) reply(head bool) (reply, error) {
 			}
 		}
 	}
-	body := []byte(b.BodyB64)
 	if b.Body != nil {
-		body = []byte(*b.Body)
-	} else {
-		decoded, err := base64.StdEncoding.DecodeString(b.BodyB64)
-		if err != nil {
-			return reply{}, fmt.Errorf("body_b64: %w", err)
-		}
-		body = decoded
+		return newReply(b.Status, headers, []byte(*b.Body), head)
+	}
+	body, err := base64.StdEncoding.DecodeString(b.BodyB64)
+	if err != nil {
+		return reply{}, fmt.Errorf("body_b64: %w", err)
 	}
 	return newReply(b.Status, headers, body, head)
 }
