@@ -1,8 +1,10 @@
 package render
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
+	"math/bits"
 	"strconv"
 )
 
@@ -37,8 +39,34 @@ func putUint(b *[cellSize]byte, i int, u uint64) int {
 	return i - 1
 }
 
+// fewDigits is how many digits are made at once. Most numbers have no more.
+const fewDigits = 8
+
+// asciiZeros is eight digits 0.
+const asciiZeros = 0x3030303030303030
+
+// eightDigits is the digits of u, which is below 10^8, the highest in the lowest byte: a number as it stands in memory. Halves, pairs and digits
+// are parted by one multiplication each for all parts, so there is no loop whose end must be guessed.
+func eightDigits(u uint64) uint64 {
+	halves := u/10_000 | u%10_000<<32
+	high := halves * 10_486 >> 20 & 0x7f_0000_007f
+	pairs := high | (halves-high*100)<<16
+	high = pairs * 103 >> 10 & 0x000f_000f_000f_000f
+	return (high | (pairs-high*10)<<8) + asciiZeros
+}
+
+// significant is how many of eight digits are left without the zeros in front.
+func significant(digits uint64) int {
+	return fewDigits - bits.TrailingZeros64(digits-asciiZeros)>>3
+}
+
 // putInt writes v at the end of b and tells where it starts.
 func putInt(b *[cellSize]byte, v int64) int {
+	if uint64(v) < powersOfTen[fewDigits] {
+		digits := eightDigits(uint64(v))
+		binary.LittleEndian.PutUint64(b[cellSize-8:], digits)
+		return cellSize - max(significant(digits), 1)
+	}
 	if v >= 0 {
 		return putUint(b, cellSize, uint64(v))
 	}
@@ -60,6 +88,14 @@ func putDec(b *[cellSize]byte, mantissa int64, scale uint8) int {
 	u := uint64(mantissa)
 	if mantissa < 0 {
 		u = -u
+	}
+	if isFewDigits(u, scale) {
+		i := putFewDigits(b, u, uint64(scale))
+		if mantissa < 0 {
+			i--
+			b[i&(cellSize-1)] = '-'
+		}
+		return i
 	}
 	i := cellSize
 	switch {
@@ -93,6 +129,24 @@ func putDec(b *[cellSize]byte, mantissa int64, scale uint8) int {
 		b[i&(cellSize-1)] = '-'
 	}
 	return i
+}
+
+// isFewDigits tells decimals of a plain form that putFewDigits writes. All its bounds hold for nearly all decimals, so they are guessed right.
+func isFewDigits(u uint64, scale uint8) bool {
+	return u < powersOfTen[fewDigits-1] && scale < fewDigits && (scale <= plainZeros || u >= powersOfTen[scale-plainZeros])
+}
+
+// putFewDigits writes a decimal of few digits: the point parts the digits by a mask and a shift.
+func putFewDigits(b *[cellSize]byte, u, scale uint64) int {
+	if scale == 0 {
+		u, scale = u*10, 1
+	}
+	digits := eightDigits(u)
+	point := (fewDigits - scale) * 8
+	whole := digits & (1<<point - 1)
+	binary.LittleEndian.PutUint64(b[cellSize-9:], whole|'.'<<point|(digits-whole)<<8)
+	b[cellSize-1] = byte(digits >> 56)
+	return cellSize - 1 - max(significant(digits), int(scale)+1)
 }
 
 // putExponent writes u * 10^exponent in exponent form, "1e-05" or "1.25e+16", for the few that take it.
