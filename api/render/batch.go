@@ -99,9 +99,13 @@ func (b *rowBatch) unpackColumn(codes []uint32, p *snapshot.Packed) {
 		return
 	}
 	parts := b.parts[:b.nparts]
-	if len(parts) == len(codes) { // rows that stand alone
-		for k := range parts {
-			codes[k] = uint32(p.At(parts[k].From))
+	if len(codes) < sweep*len(parts) {
+		k := 0
+		for _, r := range parts {
+			for row := r.From; row < r.To; row++ {
+				codes[k] = uint32(p.At(row))
+				k++
+			}
 		}
 		return
 	}
@@ -111,6 +115,9 @@ func (b *rowBatch) unpackColumn(codes []uint32, p *snapshot.Packed) {
 		codes = codes[n:]
 	}
 }
+
+// sweep is how many rows a part must have, on the average, for a sweep over it to gain more than its call costs.
+const sweep = 8
 
 // resolve finds the texts of the batch's rows and tells their length together.
 func (f *Form) resolve(b *rowBatch) int {

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"hdqs/api/encode"
 	"hdqs/index"
@@ -348,4 +349,29 @@ func TestNewReportsAll(t *testing.T) {
 	if _, err := New(tab.seg, nil); err == nil {
 		t.Error("no fields: no error")
 	}
+}
+
+// FuzzText promises that any UTF-8 text comes back from the standard decoders as it went in, and is written as the naive writers do.
+func FuzzText(f *testing.F) {
+	for _, s := range oddTexts {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		if !utf8.ValidString(s) {
+			return // no segment holds such a text
+		}
+		quoted := appendJSONText(nil, s)
+		if string(quoted) != naiveQuote(s) {
+			t.Fatalf("%q is written as %s, want %s", s, quoted, naiveQuote(s))
+		}
+		var back string
+		if err := json.Unmarshal(quoted, &back); err != nil || back != s {
+			t.Fatalf("%q comes back as %q: %v", s, back, err)
+		}
+		line := append(csvDialect{}.appendText([]byte("x,"), s), "\r\n"...)
+		records, err := csv.NewReader(bytes.NewReader(line)).ReadAll()
+		if want := strings.ReplaceAll(s, "\r\n", "\n"); err != nil || len(records) != 1 || records[0][1] != want {
+			t.Fatalf("%q comes back as %q: %v", s, records, err)
+		}
+	})
 }
