@@ -26,7 +26,7 @@ func (r *Remote) Push(ctx context.Context, local *snapshot.Store, channel string
 		return base, err
 	}
 	if p.ID == base.ID && p.SHA256 == base.SHA256 && !again {
-		return base, nil
+		return base, r.putSignature(ctx, local, p.ID)
 	}
 	m, err := local.Manifest(p.ID)
 	if err != nil {
@@ -147,6 +147,29 @@ func (r *Remote) putManifest(ctx context.Context, local *snapshot.Store, p snaps
 		if err := r.objects.put(ctx, file.name, bytes.NewReader(file.data), int64(len(file.data)), condition{}); err != nil {
 			return r.in(file.name, err)
 		}
+	}
+	return nil
+}
+
+// putSignature brings the signature of a manifest that is there already: a snapshot may be signed after it was published.
+func (r *Remote) putSignature(ctx context.Context, local *snapshot.Store, id string) error {
+	signature, err := local.Signature(id)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	name := snapshot.SignatureName(id)
+	there, _, err := r.objects.read(ctx, name, "", snapshot.MaxSignature)
+	if err == nil && bytes.Equal(there, signature) {
+		return nil
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		err = r.objects.put(ctx, name, bytes.NewReader(signature), int64(len(signature)), condition{})
+	}
+	if err != nil {
+		return r.in(name, err)
 	}
 	return nil
 }

@@ -238,8 +238,11 @@ func (s *syncing) dryRun(l *listing) {
 	}
 }
 
-// fits tells whether a copy is the file as the catalog describes it. Without a time of change nothing can be told: ask by ETag.
+// fits tells whether a copy is the file as the catalog describes it. Without a digest or a time of change nothing can be told: ask by ETag.
 func (e *cacheEntry) fits(f *FileState) bool {
+	if f.SHA256 != "" {
+		return e.SHA256 == f.SHA256
+	}
 	return f.LastModified != "" && e.LastModified == f.LastModified && e.Size == f.size
 }
 

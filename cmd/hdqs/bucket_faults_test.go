@@ -1,0 +1,219 @@
+package main_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// TestBucketKill ends a load by kill -9 at each stage of its publishing. The bucket shows the old snapshot, whole, until the pointer has been put, and the
+// next load goes through.
+func TestBucketKill(t *testing.T) {
+	o := newObjectStore(t)
+	files, data := newCatalog(t, 1), t.TempDir()
+	load := []string{"build", "--catalog", files, "--store", storeAddress, "--data-dir", data}
+	killed := func(stage string, nth int, snapshotTime string, args ...string) {
+		t.Helper()
+		load := o.start(t, append(append([]string{}, args...), "--snapshot-time", snapshotTime)...)
+		var once sync.Mutex
+		o.hold(func(r *http.Request) {
+			once.Lock()
+			defer once.Unlock()
+			if r.Method != http.MethodPut || !strings.Contains(r.URL.Path, stage) {
+				return
+			}
+			if nth--; nth == 0 {
+				_ = load.cmd.Process.Kill()
+				<-load.ended
+				panic(http.ErrAbortHandler)
+			}
+		})
+		<-load.ended
+		o.hold(nil)
+		if load.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+			t.Fatalf("the load was not killed at %s: %v\n%s", stage, load.cmd.ProcessState, load.said)
+		}
+	}
+
+	// Into an empty bucket: there is nothing to see until the load is through.
+	killed("/segments/", 3, buildTime, load...)
+	o.run(t, 1, "verify", "--store", storeAddress)
+	o.run(t, 0, append(load, "--snapshot-time", buildTime)...)
+	old := o.inspect(t, data).ID
+
+	for i, stage := range []struct {
+		name string
+		nth  int
+	}{{"/segments/", 1}, {"/segments/", 2}, {".report.json", 1}, {"/manifests/", 2}, {"/channels/", 1}} {
+		dropRow(t, files, "poverty-rate")
+		at := fmt.Sprintf("2026-11-22T0%d:00:00Z", i)
+		killed(stage.name, stage.nth, at, load...)
+		// The data directory of the killed load, an empty one, and the bucket itself are all as before.
+		for _, dir := range []string{data, t.TempDir()} {
+			if now := o.inspect(t, dir).ID; now != old {
+				t.Errorf("killed at %s %d: the store shows %s, want %s", stage.name, stage.nth, now, old)
+			}
+		}
+		o.run(t, 0, "verify", "--store", storeAddress)
+		if i%2 == 1 { // now and then the next load is another one
+			dropRow(t, files, "poverty-rate")
+		}
+		o.run(t, 0, append(load, "--snapshot-time", at)...)
+		now := o.inspect(t, t.TempDir()).ID
+		if now == old {
+			t.Errorf("killed at %s %d: the next load published nothing", stage.name, stage.nth)
+		}
+		old = now
+		o.run(t, 0, "verify", "--store", storeAddress)
+	}
+}
+
+// TestBucketLock: one load at a time writes to a data directory, and of two on different machines one finds the channel moved.
+func TestBucketLock(t *testing.T) {
+	o := newObjectStore(t)
+	files, data := newCatalog(t, 1), t.TempDir()
+	load := []string{"build", "--catalog", files, "--store", storeAddress}
+	o.run(t, 0, append(load, "--data-dir", data)...)
+	dropRow(t, files, "poverty-rate")
+
+	reached, release := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	o.hold(func(r *http.Request) {
+		if r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/channels/") {
+			first := false
+			once.Do(func() { first = true })
+			if first {
+				close(reached)
+				<-release
+			}
+		}
+	})
+	slow := o.start(t, append(load, "--data-dir", data, "--snapshot-time", "2026-11-22T00:00:00Z")...)
+	<-reached
+	second := o.run(t, 1, append(load, "--data-dir", data)...)
+	want := fmt.Sprintf("is held by process %d on ", slow.cmd.Process.Pid)
+	if !strings.Contains(second.errors, want) || !strings.Contains(second.errors, "build from "+files) {
+		t.Errorf("a second load on the same directory says %s, want %q", second.errors, want)
+	}
+	for _, args := range [][]string{
+		{"gc", "--store", filepath.Join(data, "store")},
+		{"rollback", "--store", filepath.Join(data, "store")},
+	} {
+		if got := o.run(t, 1, args...); !strings.Contains(got.errors, want) {
+			t.Errorf("%s meanwhile says %s", args[0], got.errors)
+		}
+	}
+	dropRow(t, files, "poverty-rate")
+	o.run(t, 0, append(load, "--data-dir", t.TempDir(), "--snapshot-time", "2026-11-23T00:00:00Z")...)
+	winner := o.inspect(t, t.TempDir()).ID
+	close(release)
+	if code := slow.wait(t); code != 1 || !strings.Contains(slow.said.String(), "moved by someone else") || !strings.Contains(slow.said.String(), winner) {
+		t.Errorf("the load that was overtaken: exit code %d\n%s", code, slow.said)
+	}
+	if now := o.inspect(t, data).ID; now != winner {
+		t.Errorf("the channel shows %s, want the winner's %s", now, winner)
+	}
+	if _, err := os.Stat(filepath.Join(data, "store", "lock")); !os.IsNotExist(err) {
+		t.Errorf("a lock was left: %v", err)
+	}
+	o.run(t, 0, append(load, "--data-dir", data, "--snapshot-time", "2026-11-24T00:00:00Z")...)
+
+	// A killed load leaves its lock's file, which nobody holds any more.
+	reached, once = make(chan struct{}), sync.Once{}
+	release = make(chan struct{})
+	dropRow(t, files, "poverty-rate")
+	slow = o.start(t, append(load, "--data-dir", data, "--snapshot-time", "2026-11-25T00:00:00Z")...)
+	<-reached
+	slow.signal(t, syscall.SIGKILL)
+	slow.wait(t)
+	close(release)
+	if _, err := os.Stat(filepath.Join(data, "store", "lock")); err != nil {
+		t.Errorf("a killed load leaves no lock behind (%v): this tests nothing", err)
+	}
+	o.run(t, 0, append(load, "--data-dir", data, "--snapshot-time", "2026-11-25T00:00:00Z")...)
+}
+
+// TestBucketSignature: a reader who asks for signatures is given nothing else.
+func TestBucketSignature(t *testing.T) {
+	o := newObjectStore(t)
+	files, data, keys := newCatalog(t, 1), t.TempDir(), t.TempDir()
+	key := func(name string) (private, public string) {
+		private, public = filepath.Join(keys, name+".pem"), filepath.Join(keys, name+".pub")
+		o.run(t, 0, "keygen", "--private", private, "--public", public)
+		return private, public
+	}
+	private, public := key("one")
+	private2, public2 := key("two")
+	if info, err := os.Stat(private); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("private key: %v %v", info, err)
+	}
+	o.run(t, 1, "keygen", "--private", private, "--public", filepath.Join(keys, "other")) // no key is overwritten
+	both := filepath.Join(keys, "both.pub")
+	writeFile(t, both, append(readFile(t, public), readFile(t, public2)...))
+
+	load := []string{"build", "--catalog", files, "--store", storeAddress, "--data-dir", data}
+	ask := func(keys string) outcome {
+		t.Helper()
+		return runWith(t, o.env, "", "verify", "--store", storeAddress, "--require-signature", "--public-key", keys)
+	}
+	wantCode := func(what string, got outcome, code int, says string) {
+		t.Helper()
+		if got.code != code || !strings.Contains(got.errors, says) {
+			t.Errorf("%s: exit code %d, want %d; says %s", what, got.code, code, got.errors)
+		}
+	}
+
+	o.run(t, 0, load...)
+	wantCode("unsigned", ask(public), 4, "has no signature")
+	id := o.inspect(t, data).ID
+	o.run(t, 0, append(load, "--sign-key", private)...) // nothing has changed, but now it is signed
+	wantCode("signed after an unchanged load", ask(public), 0, "")
+	wantCode("another key", ask(public2), 4, "none of the 1 trusted keys")
+	wantCode("both keys", ask(both), 0, "")
+	o.run(t, 2, "verify", "--store", storeAddress, "--require-signature")
+	o.run(t, 2, "verify", "--store", storeAddress, "--require-signature", "--public-key", filepath.Join(keys, "absent"))
+	o.run(t, 2, append(load, "--sign-key", public)...)
+
+	strict := []string{"--store", storeAddress, "--require-signature", "--public-key", both}
+	s := o.serve(t, append(strict, "--data-dir", t.TempDir())...)
+	refused := func(what string) {
+		t.Helper()
+		lines := strings.Count(s.said.String(), "the old one stays")
+		s.signal(t, syscall.SIGHUP)
+		waitFor(t, what, func() bool { return strings.Count(s.said.String(), "the old one stays") > lines })
+		s.answers(t)
+		cold := o.run(t, 4, append(append([]string{"serve"}, strict...), "--data-dir", t.TempDir(), "--listen", "127.0.0.1:0")...)
+		if !strings.Contains(cold.errors, "signature refused") {
+			t.Errorf("%s: a cold start says %s", what, cold.errors)
+		}
+		o.run(t, 4, append(append([]string{"query"}, strict...), "--data-dir", t.TempDir(), with("/api/v2/metadata/location?limit=1"))...)
+	}
+	dropRow(t, files, "poverty-rate")
+	o.take()
+	o.run(t, 0, append(load, "--snapshot-time", "2026-11-22T00:00:00Z")...)
+	unsigned := o.inspect(t, data).ID
+	o.take()
+	refused("an unsigned snapshot")
+	for _, p := range o.take() {
+		if strings.Contains(p.path, "/segments/") {
+			t.Errorf("%s was fetched for a snapshot that is not signed", p)
+		}
+	}
+	good := o.get(t, "store/manifests/"+id+".sig")
+	o.put(t, "store/manifests/"+unsigned+".sig", good) // of another manifest
+	refused("another manifest's signature")
+	o.put(t, "store/manifests/"+unsigned+".sig", []byte("signed, honestly\n"))
+	refused("no signature but a text")
+	o.run(t, 0, append(load, "--sign-key", private2, "--snapshot-time", "2026-11-22T00:00:00Z")...)
+	o.run(t, 0, append([]string{"verify"}, strict...)...)
+	s.signal(t, syscall.SIGHUP)
+	waitFor(t, "the swap to the snapshot of the new key", func() bool { return strings.Contains(s.said.String(), "to="+unsigned) })
+	if strings.Contains(s.said.String(), "panic") {
+		t.Error(s.said)
+	}
+}
