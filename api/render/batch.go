@@ -158,15 +158,31 @@ func (b *rowBatch) join() {
 	}
 }
 
-func (b *rowBatch) resolveInts(p *piece, l *lane, null []byte) int {
+// unpackInts is the integers of a piece at the batch's rows.
+func (b *rowBatch) unpackInts(p *piece) []int64 {
 	k := 0
 	for _, r := range b.parts[:b.nparts] {
 		n := int(r.To - r.From)
 		p.column.Ints(b.ints[k:k+n], r.From)
 		k += n
 	}
+	return b.ints[:k]
+}
+
+// unpackDecs is the decimals of a piece at the batch's rows.
+func (b *rowBatch) unpackDecs(p *piece) []snapshot.Dec {
+	k := 0
+	for _, r := range b.parts[:b.nparts] {
+		n := int(r.To - r.From)
+		p.column.Decs(b.decs[k:k+n], r.From)
+		k += n
+	}
+	return b.decs[:k]
+}
+
+func (b *rowBatch) resolveInts(p *piece, l *lane, null []byte) int {
 	size, stride := 0, l.cells.stride
-	for k, v := range b.ints[:b.n] {
+	for k, v := range b.unpackInts(p) {
 		cell := l.cells.bytes[k*stride:]
 		digits := (*[cellSize]byte)(cell)
 		var start int
@@ -182,15 +198,10 @@ func (b *rowBatch) resolveInts(p *piece, l *lane, null []byte) int {
 }
 
 func (b *rowBatch) resolveDecs(p *piece, l *lane, null []byte) int {
-	k := 0
-	for _, r := range b.parts[:b.nparts] {
-		n := int(r.To - r.From)
-		p.column.Decs(b.decs[k:k+n], r.From)
-		k += n
-	}
 	size, stride := 0, l.cells.stride
-	for k := range b.n {
-		d := &b.decs[k]
+	decs := b.unpackDecs(p)
+	for k := range decs {
+		d := &decs[k]
 		cell := l.cells.bytes[k*stride:]
 		digits := (*[cellSize]byte)(cell)
 		var start int

@@ -24,6 +24,9 @@ type Form struct {
 	// The encoder sees a value as two pieces, the value and what is behind it: slotPieces are the pieces that stand behind its slots.
 	slotPieces []int
 
+	measured sync.Once
+	lengths  []measuredLength // of each measuredRows rows; 0: not counted yet
+
 	bodySize atomic.Uint64 // of the last body of some rows: its bytes a row, in sixteenths
 	batches  sync.Pool     // of *rowBatch
 	runs     sync.Pool     // of *[]encode.Run

@@ -1,0 +1,160 @@
+package render
+
+import (
+	"math/bits"
+	"sync/atomic"
+
+	"hdqs/index"
+	"hdqs/snapshot"
+)
+
+// A body of many rows is written in parts, so its length must be known before its first byte is sent. It is counted by the texts' lengths, at a third
+// of what rendering costs; rows that are neighbours were mostly counted before: lengths holds the length of each measuredRows rows.
+const measuredRows = 128
+
+type measuredLength = atomic.Uint32
+
+// Length is how many bytes Append appends for ranges.
+func (f *Form) Length(ranges []index.Range) int {
+	f.measured.Do(func() { f.lengths = make([]measuredLength, f.rows/measuredRows) })
+	b := f.newBatch()
+	length, rows := 0, 0
+	for _, r := range ranges {
+		rows += int(r.To - r.From)
+		for from := r.From; from < r.To; {
+			next := (from + measuredRows - 1) / measuredRows * measuredRows // where measured rows begin, if there are
+			if next+measuredRows > r.To {
+				next = r.To
+			}
+			if from == next {
+				if b.n > 0 {
+					length += f.measure(b)
+				}
+				length += f.measuredAt(b, from/measuredRows)
+				from += measuredRows
+			} else if from = b.add(from, next); b.n == batch {
+				length += f.measure(b)
+			}
+		}
+	}
+	if b.n > 0 {
+		length += f.measure(b)
+	}
+	f.batches.Put(b)
+	length += len(f.head) + len(f.tail)
+	if rows > 0 {
+		length -= f.cut
+	}
+	return length
+}
+
+// measuredAt is the length of measured rows, looked up or counted. Two goroutines that count the same come to the same.
+func (f *Form) measuredAt(b *rowBatch, number uint32) int {
+	if known := f.lengths[number].Load(); known > 0 {
+		return int(known)
+	}
+	length := 0
+	for from, to := number*measuredRows, (number+1)*measuredRows; from < to; {
+		from = b.add(from, to)
+		length += f.measure(b)
+	}
+	f.lengths[number].Store(uint32(length))
+	return length
+}
+
+// measure is the length of the rows of b, which it empties.
+func (f *Form) measure(b *rowBatch) int {
+	size := 0
+	for i := range f.pieces {
+		p, l := &f.pieces[i], &b.lanes[i]
+		switch {
+		case p.fragments != nil:
+			size += p.fragments.measure(b.unpack(l.codes, p.factors))
+		case p.column.Kind == snapshot.Int:
+			size += b.measureInts(p, len(f.null)) + b.n*len(p.after)
+		case p.column.Kind == snapshot.Decimal:
+			size += b.measureDecs(p, len(f.null)) + b.n*len(p.after)
+		default:
+			size += b.resolveOther(p, l, f.null)
+		}
+	}
+	b.n, b.nparts = 0, 0
+	return size
+}
+
+// measure is the length of the texts of codes.
+func (f *fragments) measure(codes []uint32) int {
+	size, length := 0, 0
+	last := ^codes[0]
+	for _, code := range codes {
+		if code != last {
+			last = code
+			c := f.chunks[code>>chunkBits].Load()
+			if c == nil {
+				c = f.fill(code >> chunkBits)
+			}
+			i := code & (chunkSize - 1)
+			length = int(c.starts[i+1] - c.starts[i])
+		}
+		size += length
+	}
+	return size
+}
+
+func (b *rowBatch) measureInts(p *piece, null int) int {
+	size := 0
+	for _, v := range b.unpackInts(p) {
+		switch {
+		case v == snapshot.NullInt:
+			size += null
+		case v < 0:
+			size += 1 + digitCount(-uint64(v))
+		default:
+			size += digitCount(uint64(v))
+		}
+	}
+	return size
+}
+
+func (b *rowBatch) measureDecs(p *piece, null int) int {
+	size := 0
+	var digits [cellSize]byte
+	decs := b.unpackDecs(p)
+	for i := range decs {
+		d := &decs[i]
+		u := uint64(d.Mantissa)
+		if d.Mantissa < 0 {
+			u = -u
+		}
+		switch {
+		case d.Scale == snapshot.DecNull:
+			size += null
+		case d.Scale == snapshot.DecText:
+			size += len(p.exact.at(uint32(d.Mantissa)))
+		case isFewDigits(u, d.Scale):
+			size += fewDigitsLength(u, uint64(d.Scale)) + int(uint64(d.Mantissa)>>63)
+		default:
+			size += cellSize - putDec(&digits, d.Mantissa, d.Scale)
+		}
+	}
+	return size
+}
+
+// fewDigitsLength is how many bytes putFewDigits writes.
+func fewDigitsLength(u, scale uint64) int {
+	if scale == 0 {
+		return digitCount(u) + len(".0")
+	}
+	return max(digitCount(u), int(scale)+1) + len(".")
+}
+
+// digitCount is the number of digits of u.
+func digitCount(u uint64) int {
+	u |= 1 // so that 0 has a digit; no other number gets one more
+	// 1233/4096 is a little above the logarithm of 2 to base 10, so n is the digits or one less.
+	n := bits.Len64(u) * 1233 >> 12
+	if u >= powersOfTen[n] {
+		n++
+	}
+	return n
+}
