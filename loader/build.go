@@ -28,8 +28,12 @@ type Options struct {
 	SnapshotTime time.Time // the time of this load; zero is that of catalog.json, else now
 
 	AllowNoPCodes   bool // load without a list of units: every row falls to its country
-	AllowShrink     bool // publish a table that has less than half of the rows that the current snapshot has
+	AllowShrink     bool // publish a table that has less than half of the rows that the current snapshot has, or of which a file cannot be used
 	StrictResources bool // drop rows whose resource is in no package
+
+	Fetched  *Fetched // how the catalog was brought; nil for one that was there
+	Verified bool     // every file has the sum that catalog.json says: one that has not changed is not read for it
+	Memory   Memory   // zero: every load reads the catalog
 
 	Parallel int            // tables loaded at once; 0 is the number of cores, at most 4
 	Progress func(Progress) // called from time to time, from several goroutines; nil for nobody
@@ -55,6 +59,9 @@ func Build(ctx context.Context, opts Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	if r, ok := l.again(began); ok {
+		return r, nil
+	}
 	if isViews(opts.Catalog) {
 		err = l.readViews(ctx)
 	} else {
@@ -63,9 +70,14 @@ func Build(ctx context.Context, opts Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	l.settleStale()
 	l.report.Seconds = time.Since(began).Seconds()
 	l.report.settle()
-	return l.report, l.publish()
+	if err := l.publish(); err != nil {
+		return l.report, err
+	}
+	l.memorize()
+	return l.report, nil
 }
 
 // load is one run of Build.
@@ -82,6 +94,7 @@ type load struct {
 	lists    map[string]*joinList
 	packages *packages
 	progress progress
+	broken   map[string]error // roles of lists that are kept from the current snapshot, and why
 
 	mu       sync.Mutex // what the tables that are loaded at the same time share
 	segments map[string]snapshot.SegmentRef
@@ -96,7 +109,7 @@ func newLoad(opts Options) (*load, error) {
 	opts.Parallel = cmp.Or(opts.Parallel, min(runtime.GOMAXPROCS(0), maxParallel))
 	l := &load{
 		opts: opts, units: newUnits(), lists: map[string]*joinList{}, segments: map[string]snapshot.SegmentRef{},
-		uses: map[string]*sourceUse{}, datasets: map[string]bool{}, available: map[string][]available{},
+		uses: map[string]*sourceUse{}, datasets: map[string]bool{}, broken: map[string]error{}, available: map[string][]available{},
 		state:  loadState{Resources: map[string]resourceState{}, Roles: map[string]roleState{}},
 		report: &Report{Format: reportFormat, Catalog: opts.CatalogName},
 	}
@@ -146,6 +159,10 @@ func (l *load) readCatalog(ctx context.Context) (err error) {
 		out, err := l.readRole(ctx, src)
 		if err != nil {
 			return err
+		}
+		if why := l.brokenList(src, out); why != nil {
+			l.keepList(src, out, why)
+			continue
 		}
 		l.take(src, out)
 		l.joinable(src, out.rows)
@@ -203,6 +220,9 @@ func (l *load) readTheme(ctx context.Context, src *source) error {
 	out, err := l.readRole(ctx, src)
 	if err != nil {
 		return err
+	}
+	if why := l.unusable(src, out); why != nil {
+		return l.keepTable(src, out, why)
 	}
 	data, found := out.rows.finish(false)
 	if old, shrunk := l.shrunk(src.table, data.Rows); shrunk {
@@ -305,7 +325,7 @@ func (l *load) publish() error {
 		}
 		m.Tables = append(m.Tables, segment)
 	}
-	if l.current != nil && slices.Equal(l.current.Tables, m.Tables) && l.current.CatalogURL == m.CatalogURL {
+	if l.current != nil && slices.Equal(l.current.Tables, m.Tables) && l.current.CatalogURL == m.CatalogURL && sameStale(l.before.Stale, l.state.Stale) {
 		l.report.Outcome, l.report.Snapshot = "unchanged", l.current.ID
 		return nil
 	}

@@ -58,6 +58,9 @@ func (l *load) reuse(ctx context.Context, src *source) (kept bool, err error) {
 // sameFile tells whether a file has the bytes that it had. One that cannot be read has not: reading it again will tell why.
 func (l *load) sameFile(ctx context.Context, f resourceFile, was fileState) (bool, error) {
 	info, err := fs.Stat(l.catalog.holder(f), f.path)
+	if err == nil && l.opts.Verified && f.sha256 != "" && !f.embedded {
+		return f.path == was.Path && f.id == was.ID && info.Size() == was.Size && f.sha256 == was.SHA256, ctx.Err()
+	}
 	if err != nil || f.path != was.Path || f.id != was.ID || info.Size() != was.Size {
 		return false, ctx.Err()
 	}
@@ -100,16 +103,9 @@ func (l *load) shrunk(table string, rows int) (old snapshot.SegmentRef, shrunk b
 
 // keepShrunk keeps the old table in place of one that lost too many rows.
 func (l *load) keepShrunk(src *source, out *roleRows, old snapshot.SegmentRef, rows int) error {
-	entries, err := l.availableInSegment(old)
-	if err != nil {
-		return fmt.Errorf("table %s fell from %d to %d rows, and the old one cannot be read: %w", src.table, old.Rows, rows, err)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.take(src, out)
-	l.report.refuse(src.role, src.table, shrunkError(old, rows))
-	l.keep(src, old, entries, roleState{Uses: l.before.Roles[src.role].Uses, Doubles: l.before.Roles[src.role].Doubles})
-	return nil
+	why := shrunkError(old, rows)
+	out.refused = append(out.refused, Refusal{Role: src.role, Path: src.table, Why: why.Error()})
+	return l.keepTable(src, out, why)
 }
 
 func shrunkError(old snapshot.SegmentRef, rows int) error {

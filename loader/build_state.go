@@ -20,6 +20,7 @@ type loadState struct {
 	Joins     string                   `json:"joins,omitempty"`
 	Roles     map[string]roleState     `json:"roles,omitempty"`
 	Resources map[string]resourceState `json:"resources"`
+	Stale     []Stale                  `json:"stale,omitempty"`
 }
 
 // resourceState tells the form in which a resource was read, and when it was first read in that form.
@@ -125,7 +126,7 @@ var programSum = sync.OnceValue(func() string {
 // Empty means that nothing can be reused.
 func (l *load) settleJoins() {
 	program := programSum()
-	if program == "" || l.opts.StrictResources || len(l.report.Refused) > 0 {
+	if program == "" || l.opts.StrictResources || len(l.report.Refused)+len(l.broken) > 0 {
 		return
 	}
 	h := sha256.New()

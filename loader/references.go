@@ -31,9 +31,15 @@ const (
 	headerStart     = "Reference Period Start"
 )
 
+// The columns of the two lists that everything stands on.
+var (
+	locationHeaders = []string{headerISO3, headerPreferred, headerM49, headerHRP, headerGHO, headerStart}
+	unitHeaders     = []string{"Location", "Admin Level", "P-Code", "Name", "Parent P-Code", "Valid from date"}
+)
+
 // readLocations reads the list of locations: the rows of the taxonomy that have an ISO code, in its order.
 func (l *load) readLocations(ctx context.Context) error {
-	wants := []string{headerISO3, headerPreferred, headerM49, headerHRP, headerGHO, headerStart}
+	wants := locationHeaders
 	return l.readList(ctx, "location", wants, func(r *csvReader) func() *rowFault {
 		at := positions(r, wants)
 		return func() *rowFault {
@@ -66,7 +72,7 @@ func (l *load) readLocations(ctx context.Context) error {
 
 // readUnits reads the list of administrative units. They get their places when the whole list is read: parents may follow their children.
 func (l *load) readUnits(ctx context.Context) error {
-	wants := []string{"Location", "Admin Level", "P-Code", "Name", "Parent P-Code", "Valid from date"}
+	wants := unitHeaders
 	if len(l.catalog.files["pcodes"]) == 0 && !l.opts.AllowNoPCodes {
 		return fmt.Errorf("catalog %s has no reference/pcodes.csv: every row would fall to its country; allow it to load all the same", l.catalog.name)
 	}

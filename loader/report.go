@@ -41,7 +41,9 @@ type Report struct {
 	// upstream marked in error, skipped units and unknown resources do not count.
 	Partial bool `json:"partial"`
 
+	Fetched      *Fetched          `json:"fetched,omitempty"` // how a remote catalog was brought
 	Refused      []Refusal         `json:"refused,omitempty"`
+	Stale        []Stale           `json:"stale,omitempty"` // what the snapshot has in an older form
 	MissingRoles []string          `json:"missing_roles,omitempty"`
 	Notes        []string          `json:"notes,omitempty"`
 	Resources    []*ResourceReport `json:"resources"`
@@ -207,5 +209,5 @@ func (r *Report) settle() {
 	for _, f := range r.Resources {
 		r.Rows.add(f.Rows)
 	}
-	r.Partial = r.Rows.Dropped > 0 || len(r.Refused) > 0
+	r.Partial = r.Rows.Dropped > 0 || len(r.Refused)+len(r.Stale) > 0 || !r.Fetched.complete()
 }

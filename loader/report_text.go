@@ -20,6 +20,11 @@ func (r *Report) WriteJSON(w io.Writer) error {
 
 // WriteText writes the report as tables for a terminal: files, what was dropped and why, tables, and what else there is to know.
 func (r *Report) WriteText(w io.Writer) error {
+	if r.Fetched != nil {
+		if err := r.Fetched.writeText(w); err != nil {
+			return err
+		}
+	}
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintf(t, "file\tread\tin error\tdropped\tskipped\tkept\tunknown codes\tbytes\tseconds\t\n")
 	for _, f := range r.Resources {
@@ -46,6 +51,9 @@ func (r *Report) WriteText(w io.Writer) error {
 		} else {
 			fmt.Fprintf(&b, "refused: %s: %s\n", f.Path, f.Why)
 		}
+	}
+	for _, s := range r.Stale {
+		fmt.Fprintf(&b, "stale since %s: %s: %s\n", s.Since.Format("2006-01-02T15:04:05Z"), s.Path, s.Why)
 	}
 	if len(r.MissingRoles) > 0 {
 		fmt.Fprintf(&b, "no file for: %s\n", strings.Join(r.MissingRoles, ", "))

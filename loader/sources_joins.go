@@ -7,7 +7,10 @@ type joinList struct {
 }
 
 // listOf is the list of a role, nil when the catalog has none.
-func (f *reading) listOf(role string) *joinList { return f.load.lists[role] }
+func (f *reading) listOf(role string) *joinList {
+	f.lists[role] = true
+	return f.load.lists[role]
+}
 
 // find looks a key up that a tupleKey or keyOf made.
 func (l *joinList) find(key []byte) (row int, ok bool) {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -17,6 +19,7 @@ type reading struct {
 	rows  *assembly
 	uses  sourceUses
 	codes map[uint32]string // tuple of the place -> a code in it that no list has
+	lists map[string]bool   // roles that rows were looked up in
 
 	// Of the current file.
 	csv         *csvReader
@@ -41,6 +44,7 @@ type roleRows struct {
 	uses      sourceUses
 	resources []*ResourceReport
 	refused   []Refusal
+	lists     []string // roles of the lists that its rows are joined with
 }
 
 // readRole reads all files of a role. A file that cannot be read to its end is refused whole: the role is read again without it, so
@@ -51,6 +55,7 @@ func (l *load) readRole(ctx context.Context, src *source) (*roleRows, error) {
 	for {
 		f := &reading{
 			load: l, src: src, rows: newAssembly(tableNamed(src.table)), uses: sourceUses{}, codes: map[uint32]string{},
+			lists: map[string]bool{},
 		}
 		out := &roleRows{rows: f.rows, uses: f.uses, refused: refused}
 		bad := -1
@@ -67,6 +72,7 @@ func (l *load) readRole(ctx context.Context, src *source) (*roleRows, error) {
 			out.resources = append(out.resources, report)
 		}
 		if bad < 0 {
+			out.lists = slices.Sorted(maps.Keys(f.lists))
 			return out, nil
 		}
 		files = append(append([]resourceFile{}, files[:bad]...), files[bad+1:]...)
@@ -75,14 +81,10 @@ func (l *load) readRole(ctx context.Context, src *source) (*roleRows, error) {
 
 // readFile adds the rows of one file.
 func (f *reading) readFile(ctx context.Context, file resourceFile) (*ResourceReport, error) {
-	var wants, optional []string
-	for _, s := range f.src.steps {
-		wants = append(wants, s.wants...)
-		optional = append(optional, s.optional...)
-	}
+	wants, optional := f.src.headers()
 	f.ownDataset, f.ownResource = f.load.ownIDs(file)
 	f.ownUsed = 0
-	report, err := f.load.scan(ctx, file, wants, append(optional, ignoredHeaders...), func(r *csvReader, report *ResourceReport) func() *rowFault {
+	report, err := f.load.scan(ctx, file, wants, optional, func(r *csvReader, report *ResourceReport) func() *rowFault {
 		f.csv, f.report, f.steps = r, report, nil
 		for _, s := range f.src.steps {
 			f.steps = append(f.steps, s.bind(f))
