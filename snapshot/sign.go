@@ -94,7 +94,7 @@ func (s *Store) checkSignature(id string, manifest, signature []byte) error {
 	if len(signature) == 0 {
 		return fmt.Errorf("%w: manifest %s has no signature", ErrSignature, id)
 	}
-	raw, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(signature)))
+	raw, err := base64.StdEncoding.Strict().DecodeString(strings.TrimSpace(string(signature)))
 	if err != nil || len(raw) != ed25519.SignatureSize {
 		return fmt.Errorf("%w: that of manifest %s is not %d bytes in base64", ErrSignature, id, ed25519.SignatureSize)
 	}

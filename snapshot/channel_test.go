@@ -1,0 +1,69 @@
+package snapshot
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestHistory: a channel remembers what it showed, latest first, each snapshot once, and not without end.
+func TestHistory(t *testing.T) {
+	s := newStore(t)
+	for i := range 25 {
+		putSnapshot(t, s, fmt.Sprint("s", i), smallTable("table", int64(i)))
+	}
+	show := func(id string, want string) {
+		t.Helper()
+		if err := s.Publish("channel", id, noon.Add(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+		c, err := s.History("channel")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := []string{c.ID}
+		for _, p := range c.Previous {
+			got = append(got, p.ID)
+		}
+		if want != "" && strings.Join(got, " ") != want {
+			t.Errorf("after %s: %s, want %s", id, strings.Join(got, " "), want)
+		}
+	}
+	show("s0", "s0")
+	show("s0", "s0")
+	show("s1", "s1 s0")
+	show("s2", "s2 s1 s0")
+	show("s1", "s1 s2 s0")
+	show("s2", "s2 s1 s0")
+	for i := range 25 {
+		show(fmt.Sprint("s", i), "")
+	}
+	c, err := s.History("channel")
+	if err != nil || len(c.Previous) != maxPrevious || c.Previous[0].ID != "s23" {
+		t.Errorf("%d remembered, %v", len(c.Previous), err)
+	}
+	// A damaged channel is an error to read, but can be published to.
+	path := filepath.Join(s.Dir(), channelsDir, "channel.json")
+	if err := os.WriteFile(path, []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Channel("channel"); err == nil {
+		t.Error("a damaged channel was read")
+	}
+	show("s3", "s3")
+}
+
+// TestChannelOfBefore: channels without a memory, as they were written at first, are read.
+func TestChannelOfBefore(t *testing.T) {
+	text := `{"id":"s1","published_at":"2024-03-01T12:00:00Z","sha256":"` + strings.Repeat("00", 32) + `"}`
+	c, err := ParseChannel([]byte(text))
+	if err != nil || c.ID != "s1" || !c.PublishedAt.Equal(noon) {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	if data, err := c.Encode(); err != nil || string(data) != text+"\n" {
+		t.Errorf("written again: %s, %v", data, err)
+	}
+}

@@ -1,0 +1,164 @@
+package snapshot
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// age makes all files of a store that are younger look this old.
+func age(t *testing.T, s *Store, now time.Time, by time.Duration) {
+	t.Helper()
+	for _, dir := range []string{segmentsDir, manifestsDir, channelsDir} {
+		paths, _ := filepath.Glob(filepath.Join(s.Dir(), dir, "*"))
+		for _, path := range paths {
+			if info, err := os.Stat(path); err == nil && now.Sub(info.ModTime()) < by {
+				if err := os.Chtimes(path, now.Add(-by), now.Add(-by)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+}
+
+func TestCollect(t *testing.T) {
+	s, now := newStore(t), time.Now()
+	put := func(id string, by time.Duration, tables ...*TableData) {
+		putSnapshot(t, s, id, tables...)
+		if err := s.PutReport(id, []byte("{}")); err != nil {
+			t.Fatal(err)
+		}
+		age(t, s, now, by)
+	}
+	// Oldest last: what is put later has been made to look older, and files that are old enough stay as they are.
+	put("young", time.Minute, smallTable("a", 1), smallTable("b", 1))
+	put("kept", 50*time.Hour, smallTable("a", 1), smallTable("b", 2))
+	put("gone", 100*time.Hour, smallTable("a", 3), smallTable("b", 1))
+	put("shown", 200*time.Hour, smallTable("a", 4))
+	if err := s.Publish("channel", "shown", noon); err != nil {
+		t.Fatal(err)
+	}
+	o := CollectOptions{Keep: 1, Grace: 24 * time.Hour, Now: now}
+	times := map[string]time.Duration{"young": time.Minute, "kept": 50 * time.Hour, "gone": 100 * time.Hour, "shown": 200 * time.Hour}
+	for id, by := range times { // as aging goes by folder, set each manifest's own time
+		for _, suffix := range []string{".json", ".report.json"} {
+			path := filepath.Join(s.Dir(), manifestsDir, id+suffix)
+			if err := os.Chtimes(path, now.Add(-by), now.Add(-by)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	before, _ := filepath.Glob(filepath.Join(s.Dir(), "*", "*"))
+	dry := o
+	dry.DryRun = true
+	would, err := s.Collect(dry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after, _ := filepath.Glob(filepath.Join(s.Dir(), "*", "*")); !slices.Equal(before, after) {
+		t.Error("a dry run removed something")
+	}
+	did, err := s.Collect(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprint(*did) != fmt.Sprint(*would) {
+		t.Errorf("did %+v, would %+v", did, would)
+	}
+	if !slices.Equal(did.Manifests, []string{"gone"}) || did.Segments != 1 || did.Kept != 3 || did.Bytes == 0 {
+		t.Errorf("%+v", did)
+	}
+	for _, id := range []string{"young", "kept", "shown"} {
+		if err := s.Verify(id); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := s.Report("gone"); err == nil {
+		t.Error("the report of a removed snapshot stays")
+	}
+}
+
+// TestCollectIsCareful: what it cannot read keeps it from removing anything.
+func TestCollectIsCareful(t *testing.T) {
+	for name, damage := range map[string]func(*Store) error{
+		"damaged channel": func(s *Store) error {
+			return os.WriteFile(filepath.Join(s.Dir(), channelsDir, "other.json"), []byte("{"), 0o644)
+		},
+		"damaged manifest": func(s *Store) error {
+			return os.WriteFile(filepath.Join(s.Dir(), manifestsDir, "s1.json"), []byte("{"), 0o644)
+		},
+		"missing manifest": func(s *Store) error { return os.Remove(filepath.Join(s.Dir(), manifestsDir, "s1.json")) },
+	} {
+		s := newStore(t)
+		putSnapshot(t, s, "s1", smallTable("a", 1))
+		putSnapshot(t, s, "s2", smallTable("a", 2))
+		if err := s.Publish("channel", "s1", noon); err != nil {
+			t.Fatal(err)
+		}
+		if err := damage(s); err != nil {
+			t.Fatal(err)
+		}
+		before, _ := filepath.Glob(filepath.Join(s.Dir(), "*", "*"))
+		if found, err := s.Collect(CollectOptions{Now: time.Now().Add(time.Hour)}); err == nil {
+			t.Errorf("%s: collected %+v", name, found)
+		}
+		if after, _ := filepath.Glob(filepath.Join(s.Dir(), "*", "*")); !slices.Equal(before, after) {
+			t.Errorf("%s: files are gone", name)
+		}
+	}
+}
+
+// TestCollectRandom: whatever was published and kept, every snapshot that is left is whole, and every segment that is left is used.
+func TestCollectRandom(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 7))
+	for range 20 {
+		s := newStore(t)
+		for i := range 2 + random.IntN(8) {
+			id := fmt.Sprint("s", i)
+			putSnapshot(t, s, id, smallTable("a", random.Int64N(4)), smallTable("b", random.Int64N(4)), smallTable("c", random.Int64N(4)))
+			if random.IntN(3) == 0 {
+				if err := s.Publish(fmt.Sprint("channel", random.IntN(2)), id, noon); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		keep := random.IntN(3)
+		if _, err := s.Collect(CollectOptions{Keep: keep, Now: time.Now().Add(time.Hour)}); err != nil {
+			t.Fatal(err)
+		}
+		used := map[string]bool{}
+		ids, err := s.Manifests()
+		if err != nil {
+			t.Fatal(err)
+		}
+		channels, _ := s.Channels()
+		if len(ids) > keep+len(channels) {
+			t.Errorf("%d snapshots are left, keep %d and %d channels", len(ids), keep, len(channels))
+		}
+		for _, id := range ids {
+			if err := s.Verify(id); err != nil {
+				t.Fatal(err)
+			}
+			m, _ := s.Manifest(id)
+			for _, ref := range m.Tables {
+				used[ref.SHA256] = true
+			}
+		}
+		for _, name := range channels {
+			if p, err := s.Channel(name); err != nil || !slices.Contains(ids, p.ID) {
+				t.Errorf("channel %s shows %s (%v), left are %v", name, p.ID, err, ids)
+			}
+		}
+		segments, _ := filepath.Glob(filepath.Join(s.Dir(), segmentsDir, "*"+segmentExt))
+		for _, path := range segments {
+			if !used[strings.TrimSuffix(filepath.Base(path), segmentExt)] {
+				t.Errorf("%s is left and nobody uses it", path)
+			}
+		}
+	}
+}
