@@ -161,10 +161,16 @@ func (w *world) readBeside(dir string) {
 	}
 }
 
-// hidden tells the placeholder units, which the two admin lists never show.
+// hidden tells the placeholder units, which the two admin lists never show,
+// and the places without a begin, which no record may hold.
 func hidden(e *endpoint, r row) bool {
-	part := lastPart(e.Path)
-	return (part == "admin1" || part == "admin2") && r.stored["is_unspecified"] == true
+	switch lastPart(e.Path) {
+	case "admin1", "admin2":
+		return r.stored["is_unspecified"] == true || r.stored["reference_period_start"] == nil
+	case "location":
+		return r.stored["reference_period_start"] == nil
+	}
+	return false
 }
 
 func (e *endpoint) field(name string) *field {
