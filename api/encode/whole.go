@@ -8,9 +8,12 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxWindow is how far back a zstd frame may refer. Browsers refuse more than 8 MB (RFC 9659); 1 MB costs no measurable size on
-// bodies that repeat themselves every row, and an eighth of the memory an encoder.
+// maxWindow is how far back a zstd frame of parts may refer. Browsers refuse more than 8 MB (RFC 9659).
 const maxWindow = 1 << 20
+
+// wholeWindow is the window of bodies that are compressed whole: it stays in the second cache. Scattered rows of the big tables take a fifth to a
+// third less time than with 1 MB, for bodies from 3 % smaller to 10 % larger.
+const wholeWindow = 256 << 10
 
 // gzipLevel is the level of bodies that are compressed whole: 2 to 6 are 1.4 to 2.5 times as dear for a tenth to a quarter fewer bytes.
 const gzipLevel = 1
@@ -54,7 +57,7 @@ func AppendGzip(dst, body []byte) []byte {
 var zstdEncoder = sync.OnceValue(func() *zstd.Encoder {
 	e, err := zstd.NewWriter(nil,
 		zstd.WithEncoderLevel(zstd.SpeedDefault),
-		zstd.WithWindowSize(maxWindow), // also the longest body written as a single segment, whose window is its length
+		zstd.WithWindowSize(wholeWindow), // also the longest body written as a single segment, whose window is its length
 		zstd.WithEncoderCRC(false),     // gzip's twin has one because the format says so; TCP and TLS check the bytes
 		zstd.WithZeroFrames(true),
 		zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)))

@@ -21,7 +21,7 @@ func TestAllocations(t *testing.T) {
 				ranges := selection(sel)
 				for coding, budget := range map[encode.Coding]float64{encode.Identity: 0, encode.Gzip: 12, encode.Zstd: 12} {
 					dst := make([]byte, 0, form.SizeHint(10_000)+1<<20)
-					for range 20 { // fragments and stored blocks are made by and by
+					for range 14 { // fragments and stored blocks are made by and by
 						dst = form.AppendCoded(dst[:0], coding, ranges)
 					}
 					n := testing.AllocsPerRun(5, func() { dst = form.AppendCoded(dst[:0], coding, ranges) })
