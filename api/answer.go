@@ -37,7 +37,8 @@ func (s *Server) Answer(method, target string, header []HeaderField) Answer {
 	}
 	body := ctx.Response.Body()
 	// The HTTP library leaves out a length of zero where there is never a body.
-	if answer.Status != fasthttp.StatusNoContent && (len(body) > 0 || method != fasthttp.MethodHead) {
+	bodiless := answer.Status == fasthttp.StatusNoContent || answer.Status == fasthttp.StatusNotModified
+	if !bodiless && (len(body) > 0 || method != fasthttp.MethodHead) {
 		answer.Header = append(answer.Header, HeaderField{Name: fasthttp.HeaderContentLength, Value: strconv.Itoa(len(body))})
 	}
 	if method != fasthttp.MethodHead {

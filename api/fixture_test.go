@@ -219,7 +219,10 @@ func sampleTables(tb testing.TB, rows int) []*testTable {
 // textCaseRows is the size of the tables that text cases ask; other sizes are for generated tests.
 const textCaseRows = 5
 
-var sampleTime = time.Date(2026, 11, 20, 2, 0, 0, 0, time.UTC)
+var (
+	sampleTime    = time.Date(2026, 11, 20, 2, 0, 0, 0, time.UTC)
+	publishedTime = time.Date(2024, 11, 20, 2, 10, 0, 5e8, time.UTC) // in the past of every clock
+)
 
 // testServer serves sample tables.
 func testServer(tb testing.TB, o Options, tables []*testTable) *Server {
@@ -228,7 +231,7 @@ func testServer(tb testing.TB, o Options, tables []*testTable) *Server {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := New(o)
-	if err := s.Swap(Release{Snapshot: storeSnapshot(tb, "20261120T0200Z-test", sampleTime, tables)}); err != nil {
+	if err := s.Swap(Release{storeSnapshot(tb, "20261120T0200Z-test", sampleTime, tables), publishedTime}); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {

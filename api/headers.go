@@ -45,7 +45,7 @@ var (
 	nameDisposition = []byte("Content-Disposition")
 )
 
-// Freshness is how long caches may use a success. Zero members take the defaults: 1 minute, 1 hour, 1 day, 7 days. Negative ones are left out.
+// Freshness is how long caches may use a success. Zero members take the defaults: 1 minute, 1 hour, 1 day, 7 days. Negative ones mean not at all.
 type Freshness struct {
 	MaxAge               time.Duration // of browsers
 	SharedMaxAge         time.Duration // of shared caches
@@ -68,7 +68,7 @@ func (f *Freshness) field() string {
 		{"stale-while-revalidate", f.StaleWhileRevalidate, 24 * time.Hour},
 		{"stale-if-error", f.StaleIfError, 7 * 24 * time.Hour},
 	} {
-		if length := orTime(d.given, d.zero); length >= 0 {
+		if length := max(0, orTime(d.given, d.zero)); length > 0 || strings.HasSuffix(d.name, "age") {
 			text += ", " + d.name + "=" + strconv.FormatInt(int64(length/time.Second), 10)
 		}
 	}

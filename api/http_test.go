@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,7 +26,10 @@ const goodIdentifier = "bXktYXBwOm1lQGV4YW1wbGUub3Jn" // my-app:me@example.org
 //	mode require|observe|off  how the server treats identifiers
 //	status CODE
 //	has NAME: VALUE           a header field of the answer
+//	has NAME: $TAG            any entity tag of ours
 //	lacks NAME                a header field that must not be there
+//	only NAMES                all fields of the answer, less those of the connection
+//	revalidates               asked again with the answer's tag, the server answers 304 with that tag
 //	body TEXT                 the whole body; in Go quotes when it begins with one
 //	contains TEXT             a part of the body
 type textCase struct {
@@ -36,6 +40,8 @@ type textCase struct {
 	status         int
 	has            []HeaderField
 	lacks          []string
+	only           []string
+	revalidates    bool
 	body           *string
 	contains       []string
 }
@@ -73,6 +79,10 @@ func readTextCases(t *testing.T, name string) []textCase {
 			c.has = append(c.has, headerField(rest))
 		case "lacks":
 			c.lacks = append(c.lacks, rest)
+		case "only":
+			c.only = strings.Fields(rest)
+		case "revalidates":
+			c.revalidates = true
 		case "body":
 			if strings.HasPrefix(rest, `"`) {
 				if rest, err = strconv.Unquote(rest); err != nil {
@@ -118,6 +128,9 @@ func TestTextCases(t *testing.T) {
 				remote := ask(t, addresses[c.mode], c.method, c.target, c.header)
 				c.check(t, "Answer", local)
 				c.check(t, "HTTP", remote)
+				if c.revalidates {
+					c.checkAgain(t, servers[c.mode], local)
+				}
 				if string(local.Body) != string(remote.Body) {
 					t.Errorf("Answer and HTTP send different bodies: %q, %q", local.Body, remote.Body)
 				}
@@ -138,8 +151,18 @@ func (c *textCase) check(t *testing.T, by string, got Answer) {
 		t.Errorf("%s: status %d, want %d; body %q", by, got.Status, c.status, got.Body)
 	}
 	for _, want := range c.has {
-		if value, ok := got.field(want.Name); !ok || value != want.Value {
+		if value, ok := got.field(want.Name); !ok || value != want.Value && !(want.Value == "$TAG" && tagForm.MatchString(value)) {
 			t.Errorf("%s: %s: %q, want %q", by, want.Name, value, want.Value)
+		}
+	}
+	if c.only != nil {
+		var names []string
+		for _, f := range sorted(got.Header) {
+			name, _, _ := strings.Cut(f, ":")
+			names = append(names, name)
+		}
+		if want := strings.Fields(strings.ToLower(strings.Join(c.only, " "))); !slices.Equal(slices.Compact(names), want) {
+			t.Errorf("%s: header fields\n%v\nwant\n%v", by, names, want)
 		}
 	}
 	for _, name := range c.lacks {
@@ -153,6 +176,23 @@ func (c *textCase) check(t *testing.T, by string, got Answer) {
 	for _, part := range c.contains {
 		if !strings.Contains(string(got.Body), part) {
 			t.Errorf("%s: body lacks %q:\n%s", by, part, got.Body)
+		}
+	}
+}
+
+var tagForm = regexp.MustCompile(`^W/"[A-Za-z0-9_-]{22}"$`)
+
+func (c *textCase) checkAgain(t *testing.T, s *Server, first Answer) {
+	t.Helper()
+	tag, _ := first.field("ETag")
+	again := s.Answer(c.method, c.target, append([]HeaderField{{"Host", "test.example"}, {"If-None-Match", tag}}, c.header...))
+	if again.Status != 304 || len(again.Body) > 0 {
+		t.Errorf("asked again with %s: %d, %d bytes", tag, again.Status, len(again.Body))
+	}
+	for _, name := range []string{"ETag", "Cache-Control", "Vary", "Last-Modified", "X-Snapshot-Id", "Access-Control-Allow-Origin"} {
+		before, _ := first.field(name)
+		if after, _ := again.field(name); before != after {
+			t.Errorf("asked again: %s is %q, was %q", name, after, before)
 		}
 	}
 }
@@ -171,7 +211,9 @@ func sorted(fields []HeaderField) []string {
 	var out []string
 	for _, f := range fields {
 		switch name := strings.ToLower(f.Name); name {
-		case "date", "connection", "x-request-id":
+		case "date", "connection":
+		case "x-request-id":
+			out = append(out, name) // another for each request
 		default:
 			out = append(out, name+": "+f.Value)
 		}

@@ -1,0 +1,308 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"hdqs/snapshot"
+)
+
+// numberedLocations is a table of locations whose ids are their positions, less those that drop says.
+func numberedLocations(rows int, drop func(id int) bool) *testTable {
+	for i := range endpoints {
+		if endpoints[i].Table != "location" {
+			continue
+		}
+		t := sampleTable(&endpoints[i], 0, nil)
+		for id := range rows {
+			if drop != nil && drop(id) {
+				continue
+			}
+			t.rows = append(t.rows, map[string]any{
+				"id": int64(id), "code": fmt.Sprintf("C%d", id%200), "name": "name", "has_hrp": id%2 == 0, "in_gho": true, "from_cods": true,
+				"reference_period_start": sampleTime, "reference_period_end": nil,
+			})
+		}
+		return t
+	}
+	panic("no table of locations")
+}
+
+var linkForm = regexp.MustCompile(`<([^>]*)>; rel="(\w+)"`)
+
+func linksOf(a Answer) map[string]string {
+	field, _ := a.field("Link")
+	links := map[string]string{}
+	for _, m := range linkForm.FindAllStringSubmatch(field, -1) {
+		links[m[2]] = m[1]
+	}
+	return links
+}
+
+// pager follows next links over HTTP and collects ids.
+type pager struct {
+	address, target string
+	ids             []int
+	snapshots       map[string]bool
+}
+
+func (p *pager) step(t *testing.T) (more bool) {
+	t.Helper()
+	got := ask(t, p.address, "GET", p.target, []HeaderField{{"X-CATALOG-API-APP-IDENTIFIER", goodIdentifier}, {"Accept-Encoding", "gzip"}})
+	coding, _ := got.field("Content-Encoding")
+	body, err := decoded(coding, got.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer struct{ Data []struct{ ID int } }
+	if err := json.Unmarshal(body, &answer); got.Status != 200 || err != nil {
+		t.Fatalf("%s: %d %v %.200s", p.target, got.Status, err, body)
+	}
+	for _, row := range answer.Data {
+		p.ids = append(p.ids, row.ID)
+	}
+	id, _ := got.field(headerSnapshot)
+	if p.snapshots == nil {
+		p.snapshots = map[string]bool{}
+	}
+	p.snapshots[id] = true
+	next, ok := linksOf(got)["next"]
+	if !ok {
+		return false
+	}
+	base, err := url.Parse(p.target)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reference, err := base.Parse(next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.target = reference.String()
+	return true
+}
+
+// TestPinnedPaging pages through 100,000 rows by links while other snapshots are published: with a pin no row is lost or doubled, without one the
+// header tells that the rows are of two snapshots.
+func TestPinnedPaging(t *testing.T) {
+	const rows = 100_000
+	first := storeSnapshot(t, "first", sampleTime, []*testTable{numberedLocations(rows, nil)})
+	second := storeSnapshot(t, "second", sampleTime, []*testTable{numberedLocations(rows, func(id int) bool { return id%10 == 0 })})
+	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
+	if err := s.Swap(Release{first, publishedTime}); err != nil {
+		t.Fatal(err)
+	}
+	address := listen(t, s)
+	pinned := &pager{address: address, target: "/api/v2/metadata/location?limit=7000&snapshot=first"}
+	loose := &pager{address: address, target: "/api/v2/metadata/location?limit=7000"}
+	for page := 0; ; page++ {
+		if page == 5 {
+			if err := s.Swap(Release{second, publishedTime.AddDate(0, 0, 1)}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		more := pinned.step(t)
+		loose.step(t)
+		if !more {
+			break
+		}
+	}
+	if len(pinned.ids) != rows || len(pinned.snapshots) != 1 {
+		t.Errorf("%d rows of snapshots %v", len(pinned.ids), pinned.snapshots)
+	}
+	for i, id := range pinned.ids {
+		if id != i {
+			t.Fatalf("row %d has the id %d", i, id)
+		}
+	}
+	if len(loose.snapshots) != 2 {
+		t.Errorf("without a pin: snapshots %v", loose.snapshots)
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestLinks walks every list backwards and forwards from random pages and compares with the arithmetic of pages.
+func TestLinks(t *testing.T) {
+	const rows = 47
+	s := testServer(t, Options{}, []*testTable{numberedLocations(rows, nil)})
+	random := rand.New(rand.NewPCG(2, 9))
+	ask := func(query string) (Answer, []int) {
+		got := s.Answer("GET", "/api/v2/metadata/location"+query, []HeaderField{{identifierHeader, goodIdentifier}})
+		var answer struct{ Data []struct{ ID int } }
+		if err := json.Unmarshal(got.Body, &answer); got.Status != 200 || err != nil {
+			t.Fatalf("%s: %d %v", query, got.Status, err)
+		}
+		var ids []int
+		for _, row := range answer.Data {
+			ids = append(ids, row.ID)
+		}
+		if n, _ := got.field(headerResult); n != strconv.Itoa(len(ids)) {
+			t.Errorf("%s: %s %s, %d rows", query, headerResult, n, len(ids))
+		}
+		return got, ids
+	}
+	for range 300 {
+		limit, offset := 1+random.IntN(20), random.IntN(60)
+		got, ids := ask(fmt.Sprintf("?limit=%d&offset=%d", limit, offset))
+		links := linksOf(got)
+		for rel, want := range map[string]bool{
+			"first": offset > 0, "prev": offset > 0, "next": offset+limit < rows, "last": offset+limit < rows || offset >= rows,
+		} {
+			if _, ok := links[rel]; ok != want {
+				t.Errorf("limit %d, offset %d: link %q is %q", limit, offset, rel, links[rel])
+			}
+		}
+		if next, ok := links["next"]; ok {
+			if _, after := ask(next); len(after) == 0 || after[0] != ids[len(ids)-1]+1 {
+				t.Errorf("limit %d, offset %d: next begins with %v", limit, offset, after)
+			}
+		}
+		if last, ok := links["last"]; ok {
+			if end, after := ask(last); len(after) == 0 || after[len(after)-1] != rows-1 || linksOf(end)["next"] != "" {
+				t.Errorf("limit %d, offset %d: last ends with %v", limit, offset, after)
+			}
+		}
+		if prev, ok := links["prev"]; ok {
+			want := max(0, offset-limit)
+			if offset-limit >= rows {
+				want = (rows - 1) / limit * limit
+			}
+			if _, before := ask(prev); len(before) == 0 || before[0] != want {
+				t.Errorf("limit %d, offset %d: prev begins with %v, want %d", limit, offset, before, want)
+			}
+		}
+		if first, ok := links["first"]; ok {
+			if _, begin := ask(first); begin[0] != 0 {
+				t.Errorf("first begins with %v", begin)
+			}
+		}
+	}
+	// Texts of the greatest length do not make headers that no proxy takes.
+	long := s.Answer("GET", "/api/v2/metadata/location?limit=1&name=%25"+strings.Repeat("%F0%9F%8C%8D", 511), []HeaderField{{identifierHeader, goodIdentifier}})
+	if link, _ := long.field("Link"); long.Status != 200 || len(link) > maxLinks {
+		t.Errorf("%d, links of %d bytes", long.Status, len(link))
+	}
+}
+
+// TestKeepPrevious: a replaced snapshot answers its pin for as long as the options say, and is closed then; more than two are not held.
+func TestKeepPrevious(t *testing.T) {
+	var snapshots []*snapshot.Snapshot
+	for n := range 5 {
+		snapshots = append(snapshots, storeSnapshot(t, fmt.Sprintf("s%d", n), sampleTime, []*testTable{numberedLocations(n+1, nil)}))
+	}
+	synctest.Test(t, func(t *testing.T) {
+		s := New(Options{Logger: slog.New(slog.DiscardHandler), KeepPrevious: time.Minute, Identifier: IgnoreIdentifier})
+		swap := func(n int) *served {
+			if err := s.Swap(Release{snapshots[n], publishedTime}); err != nil {
+				t.Fatal(err)
+			}
+			return s.current.Load()
+		}
+		check := func(id string, status int) {
+			t.Helper()
+			got := s.Answer("GET", "/api/v2/metadata/location?snapshot="+id, nil)
+			control, _ := got.field("Cache-Control")
+			current := s.currentID()
+			name, _ := got.field(headerSnapshot)
+			switch {
+			case got.Status != status:
+				t.Errorf("%s: %d, want %d", id, got.Status, status)
+			case status == 200 && (control != immutableKept || name != id):
+				t.Errorf("%s: %q, %s", id, control, name)
+			case status == 410 && (control != noStore || name != current || !bytes.Contains(got.Body, []byte(`"snapshot":"`+current+`"`))):
+				t.Errorf("%s: %q, %s, %s", id, control, name, got.Body)
+			}
+		}
+		check("s0", 503)
+		first := swap(0)
+		check("s0", 200)
+		check("s1", 410)
+		second := swap(1)
+		check("s0", 200)
+		time.Sleep(30 * time.Second)
+		swap(2)
+		check("s0", 200)
+		check("s1", 200)
+		time.Sleep(31 * time.Second)
+		check("s0", 410) // its minute is over
+		check("s1", 200)
+		swap(3)
+		swap(4)
+		check("s1", 410) // two others have been held since
+		check("s2", 200)
+		check("s3", 200)
+		check("s4", 200)
+		if first.refs.Load() != 0 || second.refs.Load() != 0 {
+			t.Errorf("references left: %d, %d", first.refs.Load(), second.refs.Load())
+		}
+		if err := s.Shutdown(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		check("s3", 503)
+		time.Sleep(2 * time.Minute)
+	})
+}
+
+// TestStrict refuses what the endpoint does not know when the server is told to.
+func TestStrict(t *testing.T) {
+	s := testServer(t, Options{Strict: true}, sampleTables(t, 3))
+	if got := s.Answer("GET", listTarget+"&snapshot=20261120T0200Z-test&limit=1", nil); got.Status != 200 {
+		t.Errorf("known parameters: %d %s", got.Status, got.Body)
+	}
+	if got := s.Answer("GET", listTarget+"&b=1&a=2", nil); got.Status != 422 || bytes.Count(got.Body, []byte("extra_forbidden")) != 2 {
+		t.Errorf("unknown ones: %d %s", got.Status, got.Body)
+	}
+}
+
+// TestHead: HEAD says what GET does, also of long answers, whose length alone it leaves out.
+func TestHead(t *testing.T) {
+	s := testServer(t, Options{}, sampleTables(t, 1500))
+	address := listen(t, s)
+	for i := range endpoints {
+		for _, rest := range []string{"", "&limit=3", "&limit=0", "&output_format=csv&offset=7"} {
+			for _, accept := range []string{"identity", "gzip", "zstd"} {
+				header := []HeaderField{{"Accept-Encoding", accept}}
+				target := endpoints[i].Path + "?app_identifier=" + goodIdentifier + rest
+				get, head := ask(t, address, "GET", target, header), ask(t, address, "HEAD", target, header)
+				if head.Status != 200 || len(head.Body) > 0 {
+					t.Fatalf("%s: %d, %d bytes", target, head.Status, len(head.Body))
+				}
+				a, b := strings.Join(sorted(get.Header), "\n"), strings.Join(sorted(head.Header), "\n")
+				if _, told := head.field("Content-Length"); !told {
+					a = regexp.MustCompile(`content-length: .*\n`).ReplaceAllString(a, "")
+				} else if rest == "" {
+					t.Errorf("%s: a body was made to tell its length", target)
+				}
+				if a != b {
+					t.Errorf("%s: GET\n%s\nHEAD\n%s", target, a, b)
+				}
+			}
+		}
+	}
+	// The connection can be used again.
+	conn := dial(t, address)
+	for range 3 {
+		if _, err := fmt.Fprintf(conn, "HEAD %s HTTP/1.1\r\nHost: a\r\n\r\n", listTarget); err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.ReadResponse(conn.reader, &http.Request{Method: "HEAD"})
+		if err != nil || response.StatusCode != 200 || response.Close {
+			t.Fatalf("%v %+v", err, response)
+		}
+		io.Copy(io.Discard, response.Body) //nolint:errcheck // empty
+	}
+}

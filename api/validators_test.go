@@ -1,0 +1,306 @@
+package api
+
+import (
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hdqs/snapshot"
+)
+
+// slowNotModified is the reference of notModified: grammar by regular expression, dates by the standard library.
+func slowNotModified(header http.Header, tag string, published time.Time) bool {
+	if lines := header.Values("If-None-Match"); len(lines) > 0 {
+		for _, line := range lines {
+			if strings.Trim(line, " \t") == "*" {
+				return true
+			}
+			const entityTag = `(?:W/)?"[^"]*"`
+			// What stands before the first thing that is no tag counts.
+			whole := regexp.MustCompile(`^[ \t,]*` + entityTag + `[ \t]*(?:,|$)`)
+			for {
+				found := whole.FindString(line)
+				if found == "" {
+					break
+				}
+				line = line[len(found):]
+				if strings.TrimPrefix(strings.Trim(found, " \t,"), "W/") == strings.TrimPrefix(tag, "W/") {
+					return true
+				}
+			}
+			// A tag that garbage follows directly is still a whole tag.
+			if m := regexp.MustCompile(`^[ \t,]*(` + entityTag + `)`).FindStringSubmatch(line); m != nil &&
+				strings.TrimPrefix(m[1], "W/") == strings.TrimPrefix(tag, "W/") {
+				return true
+			}
+		}
+		return false
+	}
+	since, err := http.ParseTime(header.Get("If-Modified-Since"))
+	return err == nil && !published.IsZero() && published.Unix() <= since.Unix()
+}
+
+// TestConditionsAgainstReference asks with generated conditions and compares the decision with the reference's.
+func TestConditionsAgainstReference(t *testing.T) {
+	s := testServer(t, Options{}, sampleTables(t, textCaseRows))
+	random := rand.New(rand.NewPCG(6, 304))
+	target := listTarget + "&limit=2"
+	first := s.Answer("GET", target, nil)
+	tag, _ := first.field("ETag")
+	published := publishedTime.Truncate(time.Second)
+	pieces := []string{
+		tag, strings.TrimPrefix(tag, "W/"), `W/"other"`, `"other"`, `""`, `W/`, `*`, `"`, `w/` + tag[2:], tag + "x", `"a,b"`, `" "`, tag[:len(tag)-1],
+		strings.ToUpper(tag), "x", `"x" y`,
+	}
+	separators := []string{",", ", ", " ,", ",,", " ", "\t, ", ""}
+	dates := []time.Time{published, published.Add(-time.Second), published.Add(time.Second), published.AddDate(-1, 0, 0), published.AddDate(1, 0, 0)}
+	forms := []string{http.TimeFormat, time.RFC850, time.ANSIC, time.RFC3339, "Mon, 2 Jan 2006 15:04:05 GMT"}
+	seen := map[int]int{}
+	for range 20000 {
+		header := http.Header{}
+		var fields []HeaderField
+		add := func(name, value string) {
+			fields = append(fields, HeaderField{name, value})
+			header.Add(name, strings.Trim(value, " \t"))
+		}
+		for range random.IntN(3) {
+			value := ""
+			for range 1 + random.IntN(4) {
+				value += pieces[random.IntN(len(pieces))] + separators[random.IntN(len(separators))]
+			}
+			add("If-None-Match", value)
+		}
+		if random.IntN(2) == 0 {
+			add("If-Modified-Since", dates[random.IntN(len(dates))].UTC().Format(forms[random.IntN(2)]))
+		} else if random.IntN(8) == 0 {
+			add("If-Modified-Since", forms[random.IntN(len(forms))])
+		}
+		method := []string{"GET", "HEAD"}[random.IntN(2)]
+		want := 200
+		if slowNotModified(header, tag, published) {
+			want = 304
+		}
+		got := s.Answer(method, target, fields)
+		if got.Status != want {
+			t.Fatalf("%s %q: %d, want %d", method, fields, got.Status, want)
+		}
+		if again, _ := got.field("ETag"); again != tag || want == 304 && len(got.Body) > 0 {
+			t.Fatalf("%q: tag %s, body %q", fields, again, got.Body)
+		}
+		seen[want]++
+	}
+	if seen[200] < 2000 || seen[304] < 2000 {
+		t.Errorf("answers by status: %v", seen)
+	}
+}
+
+// tagsOf are the tags of every endpoint in both formats.
+func tagsOf(t *testing.T, s *Server, rest string, header ...HeaderField) map[string]string {
+	t.Helper()
+	tags := map[string]string{}
+	for i := range endpoints {
+		for _, format := range []string{"", "&output_format=csv"} {
+			got := s.Answer("GET", endpoints[i].Path+"?app_identifier="+goodIdentifier+rest+format, header)
+			tag, _ := got.field("ETag")
+			if got.Status != 200 || !tagForm.MatchString(tag) {
+				t.Fatalf("%s: %d, tag %q", endpoints[i].Path, got.Status, tag)
+			}
+			tags[endpoints[i].Path+format] = tag
+		}
+	}
+	return tags
+}
+
+// TestTagsOfReplicas: two servers that have opened the same tables from stores of their own send the same tags, whatever the coding, and no tag
+// twice.
+func TestTagsOfReplicas(t *testing.T) {
+	one := testServer(t, Options{}, sampleTables(t, 300))
+	other := testServer(t, Options{Identifier: ObserveIdentifier, Strict: true}, sampleTables(t, 300))
+	want := tagsOf(t, one, "")
+	for _, accept := range []string{"", "gzip", "zstd", "identity;q=0, *"} {
+		for path, tag := range tagsOf(t, other, "", HeaderField{"Accept-Encoding", accept}) {
+			if tag != want[path] {
+				t.Errorf("%s, %q: %s and %s", path, accept, tag, want[path])
+			}
+		}
+	}
+	seen := map[string]string{}
+	for _, rest := range []string{"", "&limit=3", "&limit=3&offset=3"} {
+		for path, tag := range tagsOf(t, one, rest) {
+			if before, twice := seen[tag]; twice {
+				t.Errorf("%s and %s have one tag", before, path+rest)
+			}
+			seen[tag] = path + rest
+		}
+	}
+}
+
+// TestTagsAfterChange: a snapshot in which one table differs changes the tags of exactly the endpoint that reads it, and PurgeKeys names it.
+func TestTagsAfterChange(t *testing.T) {
+	tables := sampleTables(t, 12)
+	s := testServer(t, Options{SurrogateKey: true, CacheTag: true}, tables)
+	for i, x := range tables {
+		before := tagsOf(t, s, "&limit=3")
+		x.rows = x.rows[:len(x.rows)-1]
+		if err := s.Swap(Release{storeSnapshot(t, fmt.Sprintf("changed-%d", i), sampleTime, tables), publishedTime}); err != nil {
+			t.Fatal(err)
+		}
+		after := tagsOf(t, s, "&limit=3")
+		for path, tag := range before {
+			endpoint := strings.TrimSuffix(path, "&output_format=csv")
+			if changed := after[path] != tag; changed != (endpoint == x.endpoint.Path) {
+				t.Errorf("table %s: tag of %s changed is %v", x.endpoint.Table, path, changed)
+			}
+			got := s.Answer("GET", endpoint+"?limit=3&app_identifier="+goodIdentifier, nil)
+			keys, _ := got.field("Surrogate-Key")
+			purged := slices.ContainsFunc(PurgeKeys([]string{x.endpoint.Table}), func(key string) bool { return slices.Contains(strings.Fields(keys), key) })
+			if purged != (endpoint == x.endpoint.Path) {
+				t.Errorf("table %s: %s with keys %q is purged: %v", x.endpoint.Table, endpoint, keys, purged)
+			}
+		}
+	}
+}
+
+// TestPurgeKeys: the two fields, and the location of lists of exactly one.
+func TestPurgeKeys(t *testing.T) {
+	s := testServer(t, Options{SurrogateKey: true, CacheTag: true}, sampleTables(t, 12))
+	form := regexp.MustCompile(`^all ep-conflict-events tv-[0-9a-f]{12} snap-20261120T0200Z-test( loc-[A-Z0-9-]+)?$`)
+	for query, location := range map[string]string{
+		"": "", "&location_code=afg": "AFG", "&location_code=A%25": "", "&location_code=A_G": "", "&location_name=Mali": "",
+		"&location_code=AFG&location_code=MLI": "MLI", "&location_code=": "", "&limit=3": "",
+	} {
+		target := "/api/v2/coordination-context/conflict-events?app_identifier=" + goodIdentifier + query
+		got := s.Answer("GET", target, nil)
+		keys, _ := got.field("Surrogate-Key")
+		tags, _ := got.field("Cache-Tag")
+		m := form.FindStringSubmatch(keys)
+		if m == nil || strings.TrimPrefix(m[1], " loc-") != location || tags != strings.ReplaceAll(keys, " ", ",") {
+			t.Errorf("%s: %q, %q", query, keys, tags)
+		}
+		tag, _ := got.field("ETag")
+		if again := s.Answer("GET", target, []HeaderField{{"If-None-Match", tag}}); again.Status != 304 {
+			t.Errorf("%s: %d", query, again.Status)
+		} else if again, _ := again.field("Surrogate-Key"); again != keys {
+			t.Errorf("%s: keys of the 304 %q", query, again)
+		}
+	}
+	names := map[string]bool{}
+	for i := range endpoints {
+		if names[endpoints[i].Name()] {
+			t.Errorf("two endpoints have the key ep-%s", endpoints[i].Name())
+		}
+		names[endpoints[i].Name()] = true
+	}
+	plain := testServer(t, Options{}, sampleTables(t, 3))
+	landing := plain.Answer("GET", "/", nil)
+	if keys, ok := landing.field("Surrogate-Key"); ok {
+		t.Errorf("keys without being asked: %q", keys)
+	}
+}
+
+// TestFreshness: what options do to Cache-Control.
+func TestFreshness(t *testing.T) {
+	for want, f := range map[string]Freshness{
+		"public, max-age=0, s-maxage=5": {MaxAge: -1, SharedMaxAge: 5 * time.Second, StaleWhileRevalidate: -1, StaleIfError: -1},
+		"public, max-age=60, s-maxage=3600, stale-while-revalidate=86400, stale-if-error=604800": {CDN: "max-age=9"},
+	} {
+		s := testServer(t, Options{Freshness: f}, sampleTables(t, 3))
+		for _, target := range []string{listTarget, "/docs", "/"} {
+			got := s.Answer("GET", target, nil)
+			cdn, _ := got.field("CDN-Cache-Control")
+			if control, _ := got.field("Cache-Control"); control != want || cdn != f.CDN {
+				t.Errorf("%s: %q, %q", target, control, cdn)
+			}
+		}
+		if got := s.Answer("GET", "/nowhere", nil); got.Status != 404 {
+			t.Error(got.Status)
+		} else if cdn, ok := got.field("CDN-Cache-Control"); ok {
+			t.Errorf("CDN-Cache-Control of a 404: %q", cdn)
+		}
+	}
+}
+
+// TestFuturePublish: a pointer written by a clock that is ahead does not date answers into the future, and one without a date gives none.
+func TestFuturePublish(t *testing.T) {
+	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
+	for _, at := range []time.Time{time.Now().Add(time.Hour), {}} {
+		if err := s.Swap(Release{storeSnapshot(t, "x", sampleTime, sampleTables(t, 2)), at}); err != nil {
+			t.Fatal(err)
+		}
+		got := s.Answer("GET", listTarget, nil)
+		text, ok := got.field("Last-Modified")
+		if ok == at.IsZero() {
+			t.Errorf("published %v: Last-Modified %q", at, text)
+		}
+		if when, err := http.ParseTime(text); ok && (err != nil || when.After(time.Now())) {
+			t.Errorf("Last-Modified %q: %v", text, err)
+		}
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestRollback: going back to an earlier snapshot is a modification: a client that has only a date gets the old rows again, one that has their tag
+// gets 304.
+func TestRollback(t *testing.T) {
+	store, err := snapshot.OpenStore(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := sampleTables(t, 6)
+	putSnapshot(t, store, "a", tables)
+	for _, x := range tables {
+		x.rows = x.rows[:5]
+	}
+	putSnapshot(t, store, "b", tables)
+	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
+	var tags, dates []string
+	for day, id := range []string{"a", "b", "a"} {
+		snap, err := store.Open(id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Swap(Release{snap, publishedTime.AddDate(0, 0, day)}); err != nil {
+			t.Fatal(err)
+		}
+		got := s.Answer("GET", listTarget, nil)
+		tag, _ := got.field("ETag")
+		date, _ := got.field("Last-Modified")
+		tags, dates = append(tags, tag), append(dates, date)
+	}
+	if tags[0] != tags[2] || tags[0] == tags[1] {
+		t.Errorf("tags %q, dates %q", tags, dates)
+	}
+	if got := s.Answer("GET", listTarget, []HeaderField{{"If-Modified-Since", dates[1]}}); got.Status != 200 {
+		t.Errorf("since the bad snapshot: %d", got.Status)
+	}
+	if got := s.Answer("GET", listTarget, []HeaderField{{"If-None-Match", tags[0]}}); got.Status != 304 {
+		t.Errorf("with the tag of the first: %d", got.Status)
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// putSnapshot adds a snapshot to a store.
+func putSnapshot(t *testing.T, store *snapshot.Store, id string, tables []*testTable) {
+	t.Helper()
+	manifest := &snapshot.Manifest{Format: 1, ID: id, SnapshotTime: sampleTime, CatalogURL: "https://catalog.example"}
+	for _, x := range tables {
+		ref, err := store.PutSegment(x.data(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		manifest.Tables = append(manifest.Tables, ref)
+	}
+	if err := store.PutManifest(manifest); err != nil {
+		t.Fatal(err)
+	}
+}
