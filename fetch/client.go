@@ -24,7 +24,8 @@ type Options struct {
 	Tries        int           // attempts a file, default 5
 	BackoffMin   time.Duration // before the second try, doubled for each further one; default 1 s
 	BackoffMax   time.Duration // default 60 s; a longer Retry-After ends the tries
-	Stall        time.Duration // longest time without a byte, default 60 s
+	Stall        time.Duration // longest time without a byte, default 60 s; a body must bring MinRate bytes a second over each such time
+	MinRate      int64         // default 256; a slower one is tried again from where it stood
 	Total        time.Duration // longest time for one file, all tries, default 1 h
 }
 
@@ -57,6 +58,7 @@ func New(o Options) *Client {
 	o.BackoffMin = orDefault(o.BackoffMin, time.Second)
 	o.BackoffMax = orDefault(o.BackoffMax, time.Minute)
 	o.Stall = orDefault(o.Stall, time.Minute)
+	o.MinRate = orDefault(o.MinRate, 256)
 	o.Total = orDefault(o.Total, time.Hour)
 	c := &Client{options: o, slots: make(chan struct{}, o.Parallel)}
 	dialer := &net.Dialer{Timeout: 15 * time.Second, Control: c.control}

@@ -26,6 +26,12 @@ type Request struct {
 	SHA256 string // hex
 	MD5    string // hex
 	ETag   string // of a copy the caller has: an unchanged file is answered by NotModified
+
+	// Part, if set, is the file that a download is written to until it is whole. What it holds of an earlier download that did not end is
+	// not asked for again, if the server still has the same file.
+	Part string
+	// Received, if set, is told how many bytes came, as they come; a negative number takes back what is asked for again.
+	Received func(n int64)
 }
 
 // Result is what a Download did.
@@ -44,6 +50,9 @@ var ErrMismatch = errors.New("not the file that was asked for")
 
 // Download puts the file at path. An existing file there is replaced only by a whole and checked one.
 func (c *Client) Download(ctx context.Context, q Request, path string) (Result, error) {
+	if q.Part != "" {
+		return c.downloadInParts(ctx, q, path)
+	}
 	part, err := os.CreateTemp(filepath.Dir(path), ".part-*")
 	if err != nil {
 		return Result{}, fmt.Errorf("fetch %s: %w", q.URL, err)
@@ -62,7 +71,11 @@ func (c *Client) Download(ctx context.Context, q Request, path string) (Result, 
 
 // DownloadTo writes the file into an open and empty one, which holds a whole and checked file only when there is no error.
 func (c *Client) DownloadTo(ctx context.Context, q Request, file *os.File) (Result, error) {
-	d := &download{client: c, q: q, file: file, sha: sha256.New(), md5: md5.New()}
+	return c.run(ctx, &download{client: c, q: q, file: file, sha: sha256.New(), md5: md5.New()})
+}
+
+func (c *Client) run(ctx context.Context, d *download) (Result, error) {
+	q := d.q
 	if err := c.try(ctx, q.URL, d.attempt); err != nil {
 		return Result{}, err
 	}
@@ -81,6 +94,7 @@ type download struct {
 	written   int64
 	validator string // strong ETag of the bytes written so far
 	result    Result
+	mark      func(validator string) error // keeps the validator for a later process; may be nil
 }
 
 func (d *download) attempt(ctx context.Context, u *url.URL) *failure {
@@ -122,6 +136,11 @@ func (d *download) attempt(ctx context.Context, u *url.URL) *failure {
 	if strings.HasPrefix(d.result.ETag, `"`) {
 		d.validator = d.result.ETag
 	}
+	if d.mark != nil {
+		if err := d.mark(d.validator); err != nil {
+			return &failure{err: err, final: true}
+		}
+	}
 	if err := d.copy(ctx, response); err != nil {
 		if errors.Is(err, ErrPage) || errors.Is(err, errTooLarge) {
 			return &failure{err: errors.Join(err, d.restart(nil).err), final: errors.Is(err, errTooLarge)}
@@ -133,6 +152,7 @@ func (d *download) attempt(ctx context.Context, u *url.URL) *failure {
 
 // restart forgets what was written, so that the next try begins at the first byte.
 func (d *download) restart(why error) *failure {
+	d.received(-d.written)
 	d.written, d.validator = 0, ""
 	d.sha.Reset()
 	d.md5.Reset()
@@ -148,7 +168,7 @@ func (d *download) copy(ctx context.Context, response *http.Response) error {
 	if n := response.ContentLength; n >= 0 && d.written+n > limit {
 		return fmt.Errorf("%w: %d bytes announced, at most %d", errTooLarge, d.written+n, limit)
 	}
-	body := newStallReader(response.Body, d.client.options.Stall)
+	body := newStallReader(response.Body, d.client.options)
 	defer body.stop()
 	buffer := make([]byte, 64<<10)
 	for {
@@ -167,6 +187,7 @@ func (d *download) copy(ctx context.Context, response *http.Response) error {
 			d.md5.Write(buffer[:n])
 			d.written += int64(n)
 			d.client.bytes.Add(int64(n))
+			d.received(int64(n))
 		}
 		switch {
 		case errors.Is(err, io.EOF):
@@ -176,6 +197,12 @@ func (d *download) copy(ctx context.Context, response *http.Response) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		}
+	}
+}
+
+func (d *download) received(n int64) {
+	if d.q.Received != nil && n != 0 {
+		d.q.Received(n)
 	}
 }
 
@@ -251,7 +278,7 @@ func (c *Client) Read(ctx context.Context, q Request, limit int64) (data []byte,
 // readAll reads and closes a body that is to be short.
 func (c *Client) readAll(response *http.Response, limit int64) ([]byte, *failure) {
 	defer response.Body.Close()
-	body := newStallReader(response.Body, c.options.Stall)
+	body := newStallReader(response.Body, c.options)
 	defer body.stop()
 	data, err := io.ReadAll(io.LimitReader(body, limit+1))
 	c.bytes.Add(int64(len(data)))
@@ -266,20 +293,24 @@ func (c *Client) readAll(response *http.Response, limit int64) ([]byte, *failure
 	return data, nil
 }
 
-// stallReader ends a read that has had no byte for too long, by closing the body under it.
+// stallReader ends a read that brings too little for too long, by closing the body under it: nothing, or a byte now and then.
 type stallReader struct {
 	body  io.ReadCloser
 	timer *time.Timer
 	limit time.Duration
+	need  int64 // bytes for which another limit is given
+	got   int64 // of these
 }
 
-func newStallReader(body io.ReadCloser, limit time.Duration) *stallReader {
-	return &stallReader{body: body, limit: limit, timer: time.AfterFunc(limit, func() { body.Close() })}
+func newStallReader(body io.ReadCloser, o Options) *stallReader {
+	need := max(1, int64(o.Stall.Seconds()*float64(o.MinRate)))
+	return &stallReader{body: body, limit: o.Stall, need: need, timer: time.AfterFunc(o.Stall, func() { body.Close() })}
 }
 
 func (r *stallReader) Read(p []byte) (int, error) {
 	n, err := r.body.Read(p)
-	if n > 0 {
+	if r.got += int64(n); r.got >= r.need {
+		r.got = 0
 		r.timer.Reset(r.limit)
 	}
 	return n, err

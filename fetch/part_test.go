@@ -1,0 +1,101 @@
+package fetch
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestPartOutlivesProcess: a second client goes on where the first one was stopped, if the file on the server is still the same.
+func TestPartOutlivesProcess(t *testing.T) {
+	if bootID() == "" {
+		t.Skip("this system does not name its runs")
+	}
+	for name, c := range map[string]struct {
+		etag, url string
+		spoil     func(part string) error
+		wantRange string
+	}{
+		"same file":       {`"v1"`, "/file", nil, "bytes=10-"},
+		"replaced file":   {`"v2"`, "/file", nil, "bytes=10-"},
+		"another address": {`"v1"`, "/other", nil, ""},
+		"another run of the machine": {`"v1"`, "/file", func(part string) error {
+			text, err := os.ReadFile(part + ofSuffix)
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(part+ofSuffix, []byte(strings.Replace(string(text), bootID(), "other", 1)), 0o644)
+		}, ""},
+		"longer than the file": {`"v1"`, "/file", func(part string) error { return os.WriteFile(part, []byte(content+content), 0o644) }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stopped := true
+			var asked []string
+			server, _ := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
+				asked = append(asked, r.Header.Get("Range"))
+				if stopped {
+					w.Header().Set("ETag", `"v1"`)
+					w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+					fmt.Fprint(w, content[:10])
+					w.(http.Flusher).Flush()
+					<-r.Context().Done()
+					return
+				}
+				w.Header().Set("ETag", c.etag)
+				http.ServeContent(w, r, "", time.Time{}, strings.NewReader(content))
+			})
+			dir := t.TempDir()
+			path, part := filepath.Join(dir, "file"), filepath.Join(dir, "part")
+			ctx, cancel := context.WithCancel(t.Context())
+			var received int64
+			q := Request{URL: server.URL + "/file", Size: int64(len(content)), Part: part, Received: func(n int64) {
+				if received += n; received == 10 {
+					cancel()
+				}
+			}}
+			if _, err := New(testOptions()).Download(ctx, q, path); err == nil {
+				t.Fatal("the first download was not stopped")
+			}
+			if c.spoil != nil {
+				if err := c.spoil(part); err != nil {
+					t.Fatal(err)
+				}
+			}
+			stopped, asked, received = false, nil, 0
+			q.URL = server.URL + c.url
+			result, err := New(testOptions()).Download(t.Context(), q, path)
+			data, _ := os.ReadFile(path)
+			if err != nil || string(data) != content || result.Bytes != int64(len(content)) || received != int64(len(content)) {
+				t.Fatalf("got %q %+v %v, told of %d bytes", data, result, err, received)
+			}
+			if len(asked) != 1 || asked[0] != c.wantRange {
+				t.Errorf("asked for %q, want %q", asked, c.wantRange)
+			}
+			if left, _ := filepath.Glob(part + "*"); left != nil {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+// TestSlowDrip: a byte now and then is as good as none.
+func TestSlowDrip(t *testing.T) {
+	server, _ := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			fmt.Fprint(w, "x")
+			w.(http.Flusher).Flush()
+			time.Sleep(10 * time.Millisecond)
+		}
+	})
+	o := testOptions()
+	o.Stall, o.MinRate, o.Tries = 200*time.Millisecond, 1000, 1
+	began := time.Now()
+	if _, _, err := fetchFile(t, o, Request{URL: server.URL}); err == nil || !strings.Contains(err.Error(), "body cut after") || time.Since(began) > 5*time.Second {
+		t.Errorf("got %v after %s", err, time.Since(began))
+	}
+}
