@@ -86,8 +86,8 @@ func TestShedding(t *testing.T) {
 
 // TestBytesInFlight: answers that nobody reads count until their connection ends, and others are told to wait meanwhile.
 func TestBytesInFlight(t *testing.T) {
-	for _, small := range []bool{false, true} {
-		s := testServer(t, Options{SmallIdle: small, InflightBytes: 4 << 20, WriteTimeout: time.Minute}, []*testTable{numberedLocations(60000, nil)})
+	for _, keep := range []bool{false, true} {
+		s := testServer(t, Options{KeepBuffers: keep, InflightBytes: 4 << 20, WriteTimeout: time.Minute}, []*testTable{numberedLocations(60000, nil)})
 		address := listen(t, s)
 		target := "/api/v2/metadata/location?app_identifier=" + goodIdentifier
 		if got := ask(t, address, "GET", target, nil); got.Status != 200 || len(got.Body) < 1<<20 {
@@ -185,7 +185,7 @@ func (d dialled) get(target string) int {
 		if err != nil {
 			return 0
 		}
-		fmt.Sscanf(line, "HTTP/1.1 %d", &status)         //nolint:errcheck // most lines are others
+		fmt.Sscanf(line, "HTTP/1.1 %d", &status)        //nolint:errcheck // most lines are others
 		fmt.Sscanf(line, "Content-Length: %d", &length) //nolint:errcheck // most lines are others
 		if line == "\r\n" {
 			break
@@ -200,8 +200,8 @@ func (d dialled) get(target string) int {
 // TestSlowClients: a client that sends a byte now and then is cut off when the time of a request is over; one that reads slowly when the time of an
 // answer is. Others are served meanwhile.
 func TestSlowClients(t *testing.T) {
-	for _, small := range []bool{false, true} {
-		s := testServer(t, Options{ReadTimeout: 200 * time.Millisecond, WriteTimeout: 300 * time.Millisecond, IdleTimeout: 400 * time.Millisecond, SmallIdle: small},
+	for _, keep := range []bool{false, true} {
+		s := testServer(t, Options{ReadTimeout: 200 * time.Millisecond, WriteTimeout: 300 * time.Millisecond, IdleTimeout: 400 * time.Millisecond, KeepBuffers: keep},
 			[]*testTable{numberedLocations(60000, nil)})
 		address := listen(t, s)
 		writer, reader, idle := dial(t, address), dial(t, address), dial(t, address)

@@ -82,7 +82,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return exitWith(exitUsage, fmt.Errorf("%w\nsee '%s --help'", err, cmd.CommandPath()))
 	})
-	root.AddCommand(newServe(), newBuild(), newQuery(), newInspect(), newVerify(),
+	root.AddCommand(newServe(), newBuild(), newQuery(), newInspect(), newVerify(), newDiff(),
 		newPublish(), newRollback(), newCollect(), newMirror(), newKeygen(), newIdentifier())
 	for _, cmd := range root.Commands() {
 		cmd.Args = usageArgs(cmd.Args)

@@ -31,6 +31,7 @@ type serveFlags struct {
 	drainTimeout  time.Duration
 	connections   int
 	load          loadFlags
+	answers       answerFlags
 }
 
 func newServe() *cobra.Command {
@@ -54,6 +55,7 @@ func newServe() *cobra.Command {
 	fl.DurationVar(&f.drainTimeout, "drain-timeout", 20*time.Second, "how long running requests may take after that")
 	fl.IntVar(&f.connections, "max-connections", 0, "connections at once; 0: 65536")
 	f.load.register(fl)
+	f.answers.register(fl)
 	return cmd
 }
 
@@ -75,7 +77,9 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	}
 	defer closeSource()
 
-	server := api.New(api.Options{Identifier: mode, Logger: log, Connections: f.connections})
+	options := api.Options{Identifier: mode, Logger: log, Connections: f.connections}
+	f.answers.fill(&options)
+	server := api.New(options)
 	follower := newFollower(server, source, log)
 	started := time.Now()
 	if err := follower.first(ctx); err != nil {

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"hdqs/api"
+)
+
+// answerFlags say how answers are made, kept by caches and refused under load.
+type answerFlags struct {
+	maxAge, sharedMaxAge               time.Duration
+	staleWhileRevalidate, staleIfError time.Duration
+	cdnCacheControl                    string
+	keepPrevious                       time.Duration
+	strict, surrogateKey, cacheTag     bool
+	queries                            int
+	queueWait                          time.Duration
+	inflight                           int64
+	keepBuffers                        bool
+}
+
+func (f *answerFlags) register(fl *pflag.FlagSet) {
+	fl.DurationVar(&f.maxAge, "max-age", time.Minute, "how long browsers may use an answer")
+	fl.DurationVar(&f.sharedMaxAge, "s-maxage", time.Hour, "how long shared caches may use an answer")
+	fl.DurationVar(&f.staleWhileRevalidate, "stale-while-revalidate", 24*time.Hour, "how long caches may go on with a stale answer while they fetch a fresh one")
+	fl.DurationVar(&f.staleIfError, "stale-if-error", 7*24*time.Hour, "how long caches may go on with a stale answer while this service is away")
+	fl.StringVar(&f.cdnCacheControl, "cdn-cache-control", "", "value of CDN-Cache-Control on successes; empty: not sent")
+	fl.DurationVar(&f.keepPrevious, "keep-previous", 15*time.Minute, "how long a replaced snapshot answers requests with snapshot=ID; 0: not at all")
+	fl.BoolVar(&f.strict, "strict", false, "refuse unknown parameters with 422, as 'Prefer: handling=strict' asks for one request")
+	fl.BoolVar(&f.surrogateKey, "surrogate-key", false, "send purge keys as Surrogate-Key ('hdqs diff' prints what to purge)")
+	fl.BoolVar(&f.cacheTag, "cache-tag", false, "send purge keys as Cache-Tag")
+	fl.IntVar(&f.queries, "max-queries", 0, "list queries at once; 0: 4 for each core")
+	fl.DurationVar(&f.queueWait, "queue-wait", 50*time.Millisecond, "how long a query may wait for its turn before it gets 503")
+	fl.Int64Var(&f.inflight, "max-inflight-bytes", 0, "bytes of answers on their way to clients before requests get 503; 0: a quarter of GOMEMLIMIT, or 512 MiB")
+	fl.BoolVar(&f.keepBuffers, "keep-buffers", false, "leave idle connections their 64 KiB of buffers")
+}
+
+// fill sets the options that the flags stand for.
+func (f *answerFlags) fill(o *api.Options) {
+	o.Freshness = api.Freshness{
+		MaxAge: orNever(f.maxAge), SharedMaxAge: orNever(f.sharedMaxAge), StaleWhileRevalidate: orNever(f.staleWhileRevalidate),
+		StaleIfError: orNever(f.staleIfError), CDN: f.cdnCacheControl,
+	}
+	o.KeepPrevious = orNever(f.keepPrevious)
+	o.Strict, o.SurrogateKey, o.CacheTag = f.strict, f.surrogateKey, f.cacheTag
+	o.Queries, o.QueueWait, o.InflightBytes = f.queries, orNever(f.queueWait), f.inflight
+	o.KeepBuffers = f.keepBuffers
+}
+
+// orNever tells a zero that was meant from an option that was left out.
+func orNever(d time.Duration) time.Duration {
+	if d == 0 {
+		return -1
+	}
+	return d
+}

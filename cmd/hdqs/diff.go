@@ -1,0 +1,126 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"hdqs/api"
+	"hdqs/snapshot"
+)
+
+func newDiff() *cobra.Command {
+	var (
+		f      storeFlags
+		asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:   "diff --store SRC A [B]",
+		Short: "Compares two snapshots: tables that differ, endpoints that answer otherwise, keys for an edge to purge",
+		Long: `Compares two snapshots of a store; without B, A and what the channel shows. Tables are compared by content, so one that was loaded again and
+came out the same is no difference. The keys are those of 'hdqs serve --surrogate-key' and '--cache-tag': purging them after B is published drops every
+answer that is no longer true, and no other.`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			store, err := f.openExisting()
+			if err != nil {
+				return err
+			}
+			var sides [2]*snapshot.Manifest
+			for i := range sides {
+				id, _, err := store.find(cmd.Context(), args[min(i, len(args)):min(i+1, len(args))], cmd.ErrOrStderr())
+				if err != nil {
+					return err
+				}
+				if sides[i], err = store.Manifest(id); err != nil {
+					return storeFault(err)
+				}
+			}
+			d := compareSnapshots(sides[0], sides[1])
+			if !asJSON {
+				return d.print(cmd.OutOrStdout())
+			}
+			encoder := json.NewEncoder(cmd.OutOrStdout())
+			encoder.SetIndent("", "  ")
+			return encoder.Encode(d)
+		},
+	}
+	f.register(cmd.Flags())
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// snapshotDiff is what a step from one snapshot to another changes.
+type snapshotDiff struct {
+	From      string      `json:"from"`
+	To        string      `json:"to"`
+	Same      int         `json:"tables_unchanged"`
+	Tables    []tableDiff `json:"tables_changed"`
+	Endpoints []string    `json:"endpoints_changed"`
+	Purge     []string    `json:"purge"`
+}
+
+// tableDiff is a table that differs. A table that one side does not have has no rows and bytes there.
+type tableDiff struct {
+	Table       string `json:"table"`
+	RowsBefore  int    `json:"rows_before"`
+	RowsAfter   int    `json:"rows_after"`
+	BytesBefore int64  `json:"bytes_before"`
+	BytesAfter  int64  `json:"bytes_after"`
+}
+
+func compareSnapshots(from, to *snapshot.Manifest) snapshotDiff {
+	d := snapshotDiff{From: from.ID, To: to.ID, Tables: []tableDiff{}, Endpoints: []string{}, Purge: []string{}}
+	before := map[string]snapshot.SegmentRef{}
+	for _, ref := range from.Tables {
+		before[ref.Table] = ref
+	}
+	for _, ref := range to.Tables {
+		old := before[ref.Table]
+		delete(before, ref.Table)
+		if old.SHA256 == ref.SHA256 {
+			d.Same++
+			continue
+		}
+		d.Tables = append(d.Tables, tableDiff{ref.Table, old.Rows, ref.Rows, old.Bytes, ref.Bytes})
+	}
+	for _, old := range before {
+		d.Tables = append(d.Tables, tableDiff{Table: old.Table, RowsBefore: old.Rows, BytesBefore: old.Bytes})
+	}
+	slices.SortFunc(d.Tables, func(a, b tableDiff) int { return strings.Compare(a.Table, b.Table) })
+	tables := make([]string, len(d.Tables))
+	for i, t := range d.Tables {
+		tables[i] = t.Table
+	}
+	for _, e := range api.EndpointsOf(tables) {
+		d.Endpoints = append(d.Endpoints, e.Path)
+	}
+	if from.ID != to.ID {
+		d.Purge = api.PurgeKeys(tables)
+	}
+	return d
+}
+
+func (d *snapshotDiff) print(out io.Writer) error {
+	fmt.Fprintf(out, "%s -> %s: %d tables changed, %d unchanged\n", d.From, d.To, len(d.Tables), d.Same)
+	if len(d.Tables) > 0 {
+		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "\ntable\trows before\trows after\tdifference\tbytes before\tbytes after")
+		for _, t := range d.Tables {
+			fmt.Fprintf(w, "%s\t%d\t%d\t%+d\t%d\t%d\n", t.Table, t.RowsBefore, t.RowsAfter, t.RowsAfter-t.RowsBefore, t.BytesBefore, t.BytesAfter)
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "\nendpoints that answer otherwise:\n  %s\n", strings.Join(d.Endpoints, "\n  "))
+	}
+	if len(d.Purge) > 0 {
+		fmt.Fprintf(out, "\npurge: %s\n", strings.Join(d.Purge, " "))
+	}
+	return nil
+}

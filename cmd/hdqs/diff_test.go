@@ -1,0 +1,38 @@
+package main
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdqs/snapshot"
+)
+
+// TestCompareSnapshots: tables by content, whichever side has them, and the keys of exactly the endpoints that read them.
+func TestCompareSnapshots(t *testing.T) {
+	ref := func(table, hash string, rows int) snapshot.SegmentRef {
+		return snapshot.SegmentRef{Table: table, SHA256: strings.Repeat(hash, 64), Rows: rows, Bytes: int64(rows) * 10}
+	}
+	a := &snapshot.Manifest{ID: "a", Tables: []snapshot.SegmentRef{
+		ref("sector", "1", 3), ref("food_price", "2", 100), ref("idps", "3", 7), ref("commodity", "4", 5),
+	}}
+	b := &snapshot.Manifest{ID: "b", Tables: []snapshot.SegmentRef{
+		ref("sector", "1", 3), ref("food_price", "5", 120), ref("commodity", "4", 5), ref("rainfall", "6", 9),
+	}}
+	d := compareSnapshots(a, b)
+	want := []tableDiff{{"food_price", 100, 120, 1000, 1200}, {"idps", 7, 0, 70, 0}, {"rainfall", 0, 9, 0, 90}}
+	if !slices.Equal(d.Tables, want) || d.Same != 2 {
+		t.Errorf("%+v, %d unchanged", d.Tables, d.Same)
+	}
+	if want := []string{"landing", "ep-idps", "ep-food-prices-market-monitor", "ep-rainfall"}; !slices.Equal(d.Purge, want) {
+		t.Errorf("purge %q, want %q", d.Purge, want)
+	}
+	var text bytes.Buffer
+	if err := d.print(&text); err != nil || !strings.Contains(text.String(), "food_price  100          120         +20") {
+		t.Errorf("%v\n%s", err, text.String())
+	}
+	if d := compareSnapshots(a, a); len(d.Tables)+len(d.Endpoints)+len(d.Purge) > 0 {
+		t.Errorf("of itself: %+v", d)
+	}
+}
