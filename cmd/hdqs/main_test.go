@@ -154,7 +154,7 @@ var (
 )
 
 // patience is how long anything that a test waits for may take, on a machine that is busy with other tests.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // serve starts the server on free ports and waits until it says where it listens.
 func serve(t *testing.T, args ...string) *server {
