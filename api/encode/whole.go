@@ -58,7 +58,7 @@ var zstdEncoder = sync.OnceValue(func() *zstd.Encoder {
 	e, err := zstd.NewWriter(nil,
 		zstd.WithEncoderLevel(zstd.SpeedDefault),
 		zstd.WithWindowSize(wholeWindow), // also the longest body written as a single segment, whose window is its length
-		zstd.WithEncoderCRC(false),     // gzip's twin has one because the format says so; TCP and TLS check the bytes
+		zstd.WithEncoderCRC(false),       // gzip's twin has one because the format says so; TCP and TLS check the bytes
 		zstd.WithZeroFrames(true),
 		zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)))
 	if err != nil {
