@@ -48,6 +48,9 @@ func (g *garbler) garble(from, to string) error {
 			continue // half of the time it has to be derived
 		}
 		text, err := readMaybeGzip(filepath.Join(from, view+".csv"))
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
 		if err != nil {
 			return err
 		}
