@@ -14,6 +14,7 @@ import (
 	"path"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/minio/minio-go/v7"
 
@@ -25,6 +26,7 @@ import (
 type bucketSource struct {
 	at       *bucket.Location
 	requests atomic.Int64
+	retries  atomic.Int64
 	bytes    atomic.Int64
 	max      int64
 }
@@ -44,7 +46,7 @@ func openBucket(o Options) (source, error) {
 func (b *bucketSource) kind() string { return "s3" }
 
 func (b *bucketSource) counts() fetch.Counts {
-	return fetch.Counts{Requests: b.requests.Load(), Bytes: b.bytes.Load()}
+	return fetch.Counts{Requests: b.requests.Load(), Retries: b.retries.Load(), Bytes: b.bytes.Load()}
 }
 
 func (b *bucketSource) list(ctx context.Context) (*listing, error) {
@@ -104,7 +106,37 @@ func (b *bucketSource) glob(ctx context.Context, pattern string) ([]string, erro
 	return found, nil
 }
 
-func (b *bucketSource) download(ctx context.Context, f *FileState, etag, to string) (fetch.Result, error) {
+// bodyTries is how often a body is asked for that breaks off; before it begins the client tries again by itself.
+const bodyTries = 4
+
+func (b *bucketSource) download(ctx context.Context, f *FileState, w wanted) (result fetch.Result, err error) {
+	for n := range bodyTries {
+		if n > 0 {
+			b.retries.Add(1)
+			select {
+			case <-ctx.Done():
+				return result, ctx.Err()
+			case <-time.After(time.Duration(n) * time.Second):
+			}
+		}
+		var received int64
+		result, err = b.read(ctx, f, w.etag, w.to, func(n int64) {
+			received += n
+			w.received(n)
+		})
+		var answer minio.ErrorResponse
+		if err == nil || errors.As(err, &answer) {
+			break
+		}
+		w.received(-received)
+	}
+	return result, err
+}
+
+func (b *bucketSource) describes() bool { return false }
+
+// read asks for a file once.
+func (b *bucketSource) read(ctx context.Context, f *FileState, etag, to string, received func(n int64)) (fetch.Result, error) {
 	b.requests.Add(1)
 	var o minio.GetObjectOptions
 	if etag != "" {
@@ -125,7 +157,7 @@ func (b *bucketSource) download(ctx context.Context, f *FileState, etag, to stri
 		}
 		return fetch.Result{}, fmt.Errorf("%s: %w", path.Join(b.at.String(), f.link), err)
 	}
-	result, err := copyObject(object, to, b.max)
+	result, err := copyObject(object, to, b.max, received)
 	b.bytes.Add(result.Bytes)
 	result.ETag = info.ETag
 	switch {
@@ -140,13 +172,22 @@ func (b *bucketSource) download(ctx context.Context, f *FileState, etag, to stri
 	return result, errors.Join(fmt.Errorf("%s: %w", f.link, err), os.Remove(to))
 }
 
-func copyObject(from io.Reader, to string, limit int64) (result fetch.Result, err error) {
+// tally is a writer that only counts.
+type tally func(n int64)
+
+// Write counts.
+func (t tally) Write(p []byte) (int, error) {
+	t(int64(len(p)))
+	return len(p), nil
+}
+
+func copyObject(from io.Reader, to string, limit int64, received func(n int64)) (result fetch.Result, err error) {
 	file, err := os.Create(to)
 	if err != nil {
 		return result, err
 	}
 	sum := sha256.New()
-	result.Bytes, err = io.Copy(io.MultiWriter(file, sum), io.LimitReader(from, limit+1))
+	result.Bytes, err = io.Copy(io.MultiWriter(file, sum, tally(received)), io.LimitReader(from, limit+1))
 	result.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	if err == nil && result.Bytes > limit {
 		err = fmt.Errorf("over the size limit of %d bytes", limit)

@@ -18,6 +18,7 @@ import (
 type cache struct {
 	dir     string
 	entries map[string]cacheEntry // by resource key
+	saved   time.Time
 }
 
 // cacheEntry is a resource as it was last read whole.
@@ -31,17 +32,36 @@ type cacheEntry struct {
 	// Datasets are the source packages that the rows of a data file name, so that an unchanged file need not be read for them.
 	Datasets []string `json:"datasets,omitempty"`
 	Scanned  bool     `json:"scanned,omitempty"`
+	// Doubt is why the copy may be of no use. It is all there is: a later form takes its place whatever that looks like.
+	Doubt string `json:"doubt,omitempty"`
+	// Rejected is a later form that was read and is of no use.
+	Rejected *rejection `json:"rejected,omitempty"`
+}
+
+type rejection struct {
+	LastModified string `json:"last_modified"`
+	Size         int64  `json:"size"`
+	Why          string `json:"why"`
+	By           string `json:"by"` // the program that rejected it: another one may take it
 }
 
 // forgetAfter is how long an object that no sync has used stays.
 const forgetAfter = 30 * 24 * time.Hour
 
+// dropPartsAfter is how long a download that was stopped can be gone on with.
+const dropPartsAfter = 7 * 24 * time.Hour
+
+// saveEvery is how often the index is written while files come in.
+const saveEvery = time.Second
+
 var sha256Name = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 func openCache(dir string) (*cache, error) {
 	c := &cache{dir: dir, entries: map[string]cacheEntry{}}
-	if err := os.MkdirAll(filepath.Join(dir, "objects"), 0o755); err != nil {
-		return nil, err
+	for _, name := range []string{"objects", "parts"} {
+		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
+			return nil, err
+		}
 	}
 	data, err := os.ReadFile(c.indexPath())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -59,6 +79,16 @@ func openCache(dir string) (*cache, error) {
 
 func (c *cache) indexPath() string            { return filepath.Join(c.dir, "index.json") }
 func (c *cache) objectPath(sha string) string { return filepath.Join(c.dir, "objects", sha) }
+
+// newPath is where a download is put before its digest names it, and partPath where it is gathered.
+func (c *cache) newPath(key string) string  { return filepath.Join(c.dir, "parts", nameOf(key)+".new") }
+func (c *cache) partPath(key string) string { return filepath.Join(c.dir, "parts", nameOf(key)) }
+
+// nameOf makes a file's name of a key, which may hold anything.
+func nameOf(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:16])
+}
 
 // find gives the last good copy of a resource, if its object is still there with its length.
 func (c *cache) find(key string) (cacheEntry, bool) {
@@ -92,22 +122,35 @@ func (c *cache) keepBytes(key string, data []byte) (cacheEntry, error) {
 	return e, nil
 }
 
-// save writes the index and drops what has not been used for long.
+// saveSometimes writes the index if that was not done just now.
+func (c *cache) saveSometimes() error {
+	now := time.Now()
+	if now.Sub(c.saved) < saveEvery {
+		return nil
+	}
+	return c.save(now)
+}
+
+// save writes the index, without what has not been used for long.
 func (c *cache) save(now time.Time) error {
-	used := map[string]bool{}
 	for key, e := range c.entries {
 		if now.Sub(e.Used) > forgetAfter {
 			delete(c.entries, key)
-			continue
 		}
-		used[e.SHA256] = true
 	}
 	data, err := json.MarshalIndent(c.entries, "", " ")
 	if err != nil {
 		return err
 	}
-	if err := writeFile(c.indexPath(), data); err != nil {
-		return err
+	c.saved = time.Now()
+	return writeFile(c.indexPath(), data)
+}
+
+// tidy removes the objects that the index does not name, and parts that nobody went on with.
+func (c *cache) tidy(now time.Time) error {
+	used := map[string]bool{}
+	for _, e := range c.entries {
+		used[e.SHA256] = true
 	}
 	objects, err := os.ReadDir(filepath.Join(c.dir, "objects"))
 	if err != nil {
@@ -116,6 +159,13 @@ func (c *cache) save(now time.Time) error {
 	for _, o := range objects {
 		if !used[o.Name()] {
 			err = errors.Join(err, os.Remove(c.objectPath(o.Name())))
+		}
+	}
+	parts, listErr := os.ReadDir(filepath.Join(c.dir, "parts"))
+	err = errors.Join(err, listErr)
+	for _, p := range parts {
+		if info, statErr := p.Info(); statErr == nil && now.Sub(info.ModTime()) > dropPartsAfter {
+			err = errors.Join(err, os.Remove(filepath.Join(c.dir, "parts", p.Name())))
 		}
 	}
 	return err

@@ -61,7 +61,7 @@ func listTree(tree fs.FS) ([]treeEntry, error) {
 		}
 		plain := strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 		role, file, nested := strings.Cut(plain, "/")
-		if !nested || role == "packages" || path.Ext(plain) != ".csv" {
+		if !nested || role == "packages" || path.Ext(plain) != ".csv" && !(role == riskRole && path.Ext(plain) == ".xlsx") {
 			return nil
 		}
 		if role == "reference" {
@@ -76,7 +76,10 @@ func listTree(tree fs.FS) ([]treeEntry, error) {
 	return found, err
 }
 
-func (d *dirSource) download(_ context.Context, f *FileState, etag, to string) (fetch.Result, error) {
+func (d *dirSource) describes() bool { return false }
+
+func (d *dirSource) download(_ context.Context, f *FileState, w wanted) (fetch.Result, error) {
+	etag, to := w.etag, w.to
 	in, err := os.Open(filepath.Join(d.dir, filepath.FromSlash(f.link)))
 	if err != nil {
 		return fetch.Result{}, err
@@ -86,7 +89,7 @@ func (d *dirSource) download(_ context.Context, f *FileState, etag, to string) (
 	if err != nil {
 		return fetch.Result{}, err
 	}
-	result, err := copyObject(in, to, info.Size())
+	result, err := copyObject(in, to, info.Size(), w.received)
 	d.bytes.Add(result.Bytes)
 	result.ETag = result.SHA256
 	switch {

@@ -2,6 +2,8 @@ package upstream
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -72,6 +74,7 @@ func (c *ckanSource) list(ctx context.Context) (*listing, error) {
 		}
 	}
 	l := &listing{catalogURL: c.site.base}
+	risk := false
 	for i := range inputs {
 		in := &inputs[i]
 		p, err := c.packageOf(ctx, in)
@@ -91,12 +94,49 @@ func (c *ckanSource) list(ctx context.Context) (*listing, error) {
 			}
 			f.key = f.Role + ":" + f.ID + ":" + f.Path
 			l.files = append(l.files, f)
+			risk = risk || f.Role == riskRole
+		}
+	}
+	if !risk {
+		if err := c.listRiskWorkbook(ctx, l); err != nil {
+			return nil, err
 		}
 	}
 	if len(l.files) == 0 {
 		return nil, fmt.Errorf("%s: organization %s has none of the datasets that are read", c.site.base, organization)
 	}
 	return l, nil
+}
+
+// The national risk index is published as a workbook in any case, and as CSV in the form of other themes most of the time.
+const (
+	riskRole    = "national-risk"
+	riskPackage = "name:inform-risk-index*"
+)
+
+// listRiskWorkbook adds the workbook of the national risk index: the first one of its package, as the lists of resources have it.
+func (c *ckanSource) listRiskWorkbook(ctx context.Context, l *listing) error {
+	found, err := c.site.search(ctx, riskPackage)
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	p := slices.MinFunc(found, func(a, b *ckanPackage) int { return strings.Compare(a.Name, b.Name) })
+	for _, r := range p.Resources {
+		if !strings.EqualFold(r.Format, "xlsx") {
+			continue
+		}
+		f := FileState{
+			Role: riskRole, Path: riskRole + "/" + r.ID + ".xlsx", Dataset: p.Name, ID: r.ID, LastModified: r.modified(),
+			link: r.URL, size: r.size(),
+		}
+		if packageID.MatchString(r.ID) {
+			f.key = f.Role + ":" + f.ID + ":" + f.Path
+			l.files = append(l.files, f)
+			l.note = "hdx-hapi-national-risk has no CSV file; the workbook of " + p.Name + " is read"
+		}
+		return nil
+	}
+	return nil
 }
 
 // packageOf finds the package of an input, nil when the site has none.
@@ -112,9 +152,12 @@ func (c *ckanSource) packageOf(ctx context.Context, in *input) (*ckanPackage, er
 	return p, err
 }
 
-func (c *ckanSource) download(ctx context.Context, f *FileState, etag, to string) (fetch.Result, error) {
-	return c.site.client.Download(ctx, fetch.Request{URL: f.link, Size: f.size, MD5: f.md5, ETag: etag}, to)
+func (c *ckanSource) download(ctx context.Context, f *FileState, w wanted) (fetch.Result, error) {
+	q := fetch.Request{URL: f.link, Size: f.size, MD5: f.md5, ETag: w.etag, Part: w.part, Received: w.received}
+	return c.site.client.Download(ctx, q, w.to)
 }
+
+func (c *ckanSource) describes() bool { return true }
 
 // more lists the packages that rows name, and the two that are listed though no row need name them (sources of national risk and organisations).
 func (c *ckanSource) more(ctx context.Context, datasets []string) (*listing, error) {
@@ -122,7 +165,7 @@ func (c *ckanSource) more(ctx context.Context, datasets []string) (*listing, err
 	if err != nil {
 		return nil, err
 	}
-	risk, err := c.site.search(ctx, "name:inform-risk-index*")
+	risk, err := c.site.search(ctx, riskPackage)
 	if err != nil {
 		return nil, err
 	}
@@ -248,9 +291,12 @@ func (m *mirrorSource) list(context.Context) (*listing, error) {
 	return l, nil
 }
 
-func (m *mirrorSource) download(ctx context.Context, f *FileState, etag, to string) (fetch.Result, error) {
-	return m.client.Download(ctx, fetch.Request{URL: f.link, Size: f.size, SHA256: f.SHA256, ETag: etag}, to)
+func (m *mirrorSource) download(ctx context.Context, f *FileState, w wanted) (fetch.Result, error) {
+	q := fetch.Request{URL: f.link, Size: f.size, SHA256: f.SHA256, ETag: w.etag, Part: w.part, Received: w.received}
+	return m.client.Download(ctx, q, w.to)
 }
+
+func (m *mirrorSource) describes() bool { return false }
 
 func (m *mirrorSource) more(context.Context, []string) (*listing, error) { return &listing{}, nil }
 
@@ -275,7 +321,7 @@ func (s *syncing) writeTree() error {
 			return err
 		}
 		entry := treeEntry{Role: f.Role, Path: f.Path, Dataset: f.Dataset, ID: f.ID, LastModified: f.LastModified, Size: f.Bytes, SHA256: f.SHA256}
-		if f.Role == "national-risk" && s.from.kind() == "ckan" {
+		if f.Role == riskRole && s.from.kind() == "ckan" {
 			entry.Dataset, entry.ID = "", "" // its rows belong to the workbook's resource, which the loader finds among the packages
 		}
 		c.Resources = append(c.Resources, entry)
@@ -292,7 +338,8 @@ func (s *syncing) writeTree() error {
 		if err := errors.Join(os.MkdirAll(filepath.Join(next, "reference"), 0o755), writeFile(filepath.Join(next, locationPath), data)); err != nil {
 			return err
 		}
-		c.Resources = append(c.Resources, treeEntry{Role: "location", Path: locationPath})
+		sum := sha256.Sum256(data)
+		c.Resources = append(c.Resources, treeEntry{Role: "location", Path: locationPath, Size: int64(len(data)), SHA256: hex.EncodeToString(sum[:])})
 	}
 	data, err := json.MarshalIndent(c, "", " ")
 	if err != nil {
@@ -301,6 +348,8 @@ func (s *syncing) writeTree() error {
 	if err := writeFile(filepath.Join(next, "catalog.json"), data); err != nil {
 		return err
 	}
+	sum := sha256.Sum256(data)
+	s.summary.Inputs = hex.EncodeToString(sum[:])
 	memory, err := json.MarshalIndent(remembered, "", " ")
 	if err != nil {
 		return err

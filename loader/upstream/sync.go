@@ -1,18 +1,12 @@
 package upstream
 
 import (
-	"bufio"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -27,6 +21,10 @@ type Options struct {
 	Location string   // file with the list of countries, for a source that has none; "": the loader's own copy
 	Offline  bool     // ask nobody: everything comes from the cache
 	DryRun   bool     // find out what would be read, download nothing, make no tree
+
+	// Check, when set, reads a file that was downloaded and tells why a load would not use it; name is its name in the tree. Such a
+	// file does not take the place of a good copy.
+	Check func(ctx context.Context, role, name, file string) error
 
 	Fetch    fetch.Options
 	Progress func(Progress) // called from several goroutines; nil for nobody
@@ -59,10 +57,11 @@ type FileState struct {
 	SHA256       string  `json:"sha256,omitempty"`
 	Seconds      float64 `json:"seconds"`
 
-	key  string
-	link string
-	size int64
-	md5  string
+	key      string
+	link     string
+	size     int64
+	md5      string
+	received int64 // of size, already told to the progress
 }
 
 // Summary is what a Sync did.
@@ -70,6 +69,7 @@ type Summary struct {
 	Source   string      `json:"source"`
 	Kind     string      `json:"kind"` // ckan, mirror, s3 or directory
 	Dir      string      `json:"-"`    // the tree, empty after a dry run
+	Inputs   string      `json:"-"`    // a sum of everything in the tree
 	Files    []FileState `json:"files"`
 	Packages int         `json:"packages"`
 	Requests int64       `json:"requests"`
@@ -106,10 +106,19 @@ type listing struct {
 type source interface {
 	kind() string
 	list(ctx context.Context) (*listing, error)
-	download(ctx context.Context, f *FileState, etag, path string) (fetch.Result, error)
+	download(ctx context.Context, f *FileState, w wanted) (fetch.Result, error)
+	// describes tells whether more has anything to tell: a tree has named its packages already.
+	describes() bool
 	// more lists what can only be known after the data files were read: the packages that their rows name.
 	more(ctx context.Context, datasets []string) (*listing, error)
 	counts() fetch.Counts
+}
+
+// wanted says where a download goes to.
+type wanted struct {
+	etag     string // of the copy that is there
+	to, part string
+	received func(n int64)
 }
 
 // Sync brings a catalog into the cache and makes a tree of it that the loader reads. One failed file does not fail the rest: see FileState. The
@@ -145,7 +154,9 @@ type syncing struct {
 
 	snapshotTime string
 
-	mu          sync.Mutex // the cache's index and the progress, which downloads share
+	mu sync.Mutex // the cache's index, which downloads share
+
+	progress    sync.Mutex
 	done, total int64
 }
 
@@ -178,11 +189,13 @@ func (s *syncing) run(ctx context.Context) error {
 		if err := s.fetchMore(ctx, last); err != nil {
 			return err
 		}
+	} else {
+		s.countPackages()
 	}
 	if ctx.Err() != nil {
 		return errors.Join(ctx.Err(), s.cache.save(s.began))
 	}
-	return errors.Join(s.writeTree(), s.cache.save(s.began))
+	return errors.Join(s.writeTree(), s.cache.save(s.began), s.cache.tidy(s.began))
 }
 
 func (s *syncing) remembered() *rememberedListing {
@@ -230,7 +243,7 @@ func (s *syncing) wanted(role string) bool {
 
 func (s *syncing) dryRun(l *listing) {
 	for _, f := range l.files {
-		f.State = New
+		f.State, f.Bytes = New, f.size
 		if e, ok := s.cache.find(f.key); ok && e.fits(&f) {
 			f.State, f.Bytes = Unchanged, e.Bytes
 		}
@@ -278,7 +291,11 @@ func (s *syncing) fetchOne(ctx context.Context, f FileState, text []byte) FileSt
 	case have && f.State == Stale:
 		f.take(old)
 	case have && (s.options.Offline || !s.wanted(f.Role) || old.fits(&f)):
-		f.State = Unchanged
+		f.State, f.Why = Unchanged, old.Doubt
+		f.take(old)
+		s.touch(f.key)
+	case s.rejected(&f, old) && have:
+		f.State, f.Why = Stale, old.Rejected.Why
 		f.take(old)
 		s.touch(f.key)
 	case s.options.Offline || f.State == Stale:
@@ -287,13 +304,25 @@ func (s *syncing) fetchOne(ctx context.Context, f FileState, text []byte) FileSt
 		s.download(ctx, &f, old, have)
 	}
 	f.Seconds = time.Since(began).Seconds()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.done += f.size
-	if s.options.Progress != nil {
-		s.options.Progress(Progress{Path: f.Path, Done: s.done, Total: s.total})
-	}
+	s.move(f.Path, f.size-f.received)
 	return f
+}
+
+// move tells how far the downloads have come.
+func (s *syncing) move(path string, n int64) {
+	if s.options.Progress == nil {
+		return
+	}
+	s.progress.Lock()
+	defer s.progress.Unlock()
+	s.done += n
+	s.options.Progress(Progress{Path: path, Done: s.done, Total: s.total})
+}
+
+// rejected tells whether this program has read the present form of a file already, and would not use it.
+func (s *syncing) rejected(f *FileState, old cacheEntry) bool {
+	r := old.Rejected
+	return r != nil && f.LastModified != "" && r.LastModified == f.LastModified && r.Size == f.size && r.By == s.options.Fetch.UserAgent
 }
 
 func (f *FileState) take(e cacheEntry) {
@@ -324,32 +353,51 @@ func (s *syncing) keepText(f *FileState, old cacheEntry, text []byte) {
 	f.SHA256, f.Bytes = e.SHA256, e.Bytes
 }
 
+// download reads a file and settles what stands for it. What cannot be read, or is of no use, does not take the place of a good copy.
 func (s *syncing) download(ctx context.Context, f *FileState, old cacheEntry, have bool) {
-	part := filepath.Join(s.cache.dir, "objects", ".part-"+strings.NewReplacer("/", "_", ":", "_").Replace(f.key))
+	to := s.cache.newPath(f.key)
 	etag := ""
 	if have {
 		etag = old.ETag
 	}
-	result, err := s.from.download(ctx, f, etag, part)
+	result, err := s.from.download(ctx, f, wanted{etag: etag, to: to, part: s.cache.partPath(f.key), received: func(n int64) {
+		f.received += n
+		s.move(f.Path, n)
+	}})
+	var doubt error
+	if err == nil && !result.NotModified && s.options.Check != nil {
+		doubt = s.options.Check(ctx, f.Role, f.Path, to)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := cacheEntry{
-		SHA256: result.SHA256, LastModified: f.LastModified, Size: f.size, Bytes: result.Bytes, ETag: result.ETag, Used: s.began.UTC(),
-	}
 	switch {
 	case err == nil && result.NotModified:
 		old.LastModified, old.Size, old.Used = f.LastModified, f.size, s.began.UTC()
 		s.cache.entries[f.key] = old
-		f.State = Unchanged
+		f.State, f.Why = Unchanged, old.Doubt
 		f.take(old)
 		return
+	case doubt != nil && have && old.Doubt == "" && ctx.Err() == nil:
+		old.Rejected = &rejection{LastModified: f.LastModified, Size: f.size, Why: doubt.Error(), By: s.options.Fetch.UserAgent}
+		old.Used = s.began.UTC()
+		s.cache.entries[f.key] = old
+		err = errors.Join(doubt, os.Remove(to))
 	case err == nil:
-		err = s.cache.keep(f.key, part, e)
+		e := cacheEntry{
+			SHA256: result.SHA256, LastModified: f.LastModified, Size: f.size, Bytes: result.Bytes, ETag: result.ETag, Used: s.began.UTC(),
+		}
+		if doubt != nil {
+			e.Doubt = doubt.Error()
+		}
+		if err = s.cache.keep(f.key, to, e); err == nil {
+			f.State, f.Why = New, e.Doubt
+			f.take(e)
+			// A process that is stopped now need not read this file again.
+			err = s.cache.saveSometimes()
+		}
 	}
 	switch {
 	case err == nil:
-		f.State = New
-		f.take(e)
 	case have:
 		f.State, f.Why = Stale, err.Error()
 		f.take(old)
@@ -379,89 +427,4 @@ func (s *syncing) keepVanished(l *listing, last *rememberedListing) {
 			s.summary.Files = append(s.summary.Files, f)
 		}
 	}
-}
-
-// fetchMore reads the packages that rows name. Without them the data is whole but its sources lack their description, so the last ones stand in.
-func (s *syncing) fetchMore(ctx context.Context, last *rememberedListing) error {
-	datasets, err := s.datasets()
-	if err != nil {
-		return err
-	}
-	l, err := s.from.more(ctx, datasets)
-	if err == nil {
-		s.fetchAll(ctx, l)
-	} else {
-		s.summary.Notes = append(s.summary.Notes, "the source packages could not be read, the last ones are used: "+err.Error())
-		if last != nil {
-			for _, f := range last.Files {
-				f.key = f.Role + ":" + f.ID + ":" + f.Path
-				if e, ok := s.cache.find(f.key); ok && f.Role == "package" {
-					f.State, f.Why = Stale, err.Error()
-					f.take(e)
-					s.touch(f.key)
-					s.summary.Files = append(s.summary.Files, f)
-				}
-			}
-		}
-	}
-	for _, f := range s.summary.Files {
-		if f.Role == "package" {
-			s.summary.Packages++
-		}
-	}
-	return nil
-}
-
-// datasets are the source packages that the rows of all data files name. A file is read for them once.
-func (s *syncing) datasets() ([]string, error) {
-	all := map[string]bool{}
-	for _, f := range s.summary.Files {
-		if f.SHA256 == "" || isReference(f.Role) || f.Role == "package" {
-			continue
-		}
-		e := s.cache.entries[f.key]
-		if !e.Scanned || e.SHA256 != f.SHA256 {
-			found, err := namedDatasets(s.cache.objectPath(f.SHA256))
-			if err != nil {
-				s.summary.Notes = append(s.summary.Notes, fmt.Sprintf("%s: not read for the packages its rows name: %v", f.Path, err))
-				continue
-			}
-			e.Datasets, e.Scanned = found, true
-			s.cache.entries[f.key] = e
-		}
-		for _, id := range e.Datasets {
-			all[id] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(all)), nil
-}
-
-// namedDatasets reads the distinct values of the column dataset_hdx_id.
-func namedDatasets(path string) ([]string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	reader := csv.NewReader(bufio.NewReaderSize(file, 1<<20))
-	reader.ReuseRecord, reader.LazyQuotes, reader.FieldsPerRecord = true, true, -1
-	header, err := reader.Read()
-	if err != nil {
-		return nil, err
-	}
-	column := slices.IndexFunc(header, func(name string) bool { return strings.TrimPrefix(name, "\ufeff") == "dataset_hdx_id" })
-	found := map[string]bool{}
-	for column >= 0 {
-		record, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if column < len(record) && packageID.MatchString(record[column]) && !found[record[column]] {
-			found[strings.Clone(record[column])] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(found)), nil
 }
