@@ -177,7 +177,7 @@ func FuzzCSV(f *testing.F) {
 // BenchmarkCSV reads rows like those of the largest sources, as bytes in memory.
 func BenchmarkCSV(b *testing.B) {
 	const row = "AFG,Y,Y,Some province,Some district,AF01,Some province,AF0101,Some district,2,political_violence,12,3," +
-		"2025-01-01,2025-01-31,00000000-0000-4000-8000-00000000000d,00000000-0000-4000-8000-00000000000e,,\n"
+		"2025-01-01,2025-01-31,00000000-0000-4000-8000-000000000001,00000000-0000-4000-8000-000000000002,,\n"
 	const header = "a,b,c,d,e,f,g,h,i,j,k,l,m,n,o,p,q,r,s\n"
 	for _, quote := range []bool{false, true} {
 		line := row
