@@ -19,18 +19,17 @@ const (
 // sequence is some literals and then a match: length bytes from distance bytes back. A length above maxMatch is written as several
 // matches; a length of 0 is none. It is one number, so that it is stored at one go:
 //
-//	literals 16 · length 16 · distance less 1, 16 · symbol of the distance 8 · its extra bits 8
+//	literals 16 · length 16 · distance less 1, 24 · symbol of the distance in DEFLATE 8
 type sequence uint64
 
-func newSequence(literals, length int, distance, symbol, extra uint32) sequence {
-	return sequence(uint64(literals) | uint64(length)<<16 | uint64(distance)<<32 | uint64(symbol)<<48 | uint64(extra)<<56)
+func newSequence(literals, length int, distance, symbol uint32) sequence {
+	return sequence(uint64(literals) | uint64(length)<<16 | uint64(distance)<<32 | uint64(symbol)<<56)
 }
 
 func (s sequence) literals() int    { return int(s & 0xffff) }
 func (s sequence) length() int      { return int(s >> 16 & 0xffff) }
-func (s sequence) distance() uint32 { return uint32(s >> 32 & 0xffff) }
-func (s sequence) symbol() uint32   { return uint32(s >> 48 & 0xff) }
-func (s sequence) extra() uint      { return uint(s >> 56) }
+func (s sequence) distance() uint32 { return uint32(s >> 32 & 0xffffff) }
+func (s sequence) symbol() uint32   { return uint32(s >> 56) }
 
 // maxLiterals is the most that a sequence has in front of its match.
 const maxLiterals = 1<<16 - 1
@@ -74,13 +73,19 @@ var lengthSymbol, lengthExtra = func() (symbol [maxMatch + 1]uint16, extra [maxM
 	return symbol, extra
 }()
 
-// distSymbol is the symbol of a distance less 1, and its number of extra bits.
-func distSymbol(d uint32) (symbol, extra uint32) {
+// distSymbol is the symbol of a distance less 1.
+func distSymbol(d uint32) uint32 {
 	if d < 4 {
-		return d, 0
+		return d
 	}
 	n := uint32(bits.Len32(d)) - 2
-	return 2*n + d>>n, n
+	return 2*n + d>>n
+}
+
+// distExtra is how many extra bits each symbol of a distance has.
+var distExtra = [32]uint8{
+	4: 1, 5: 1, 6: 2, 7: 2, 8: 3, 9: 3, 10: 4, 11: 4, 12: 5, 13: 5, 14: 6, 15: 6, 16: 7, 17: 7,
+	18: 8, 19: 8, 20: 9, 21: 9, 22: 10, 23: 10, 24: 11, 25: 11, 26: 12, 27: 12, 28: 13, 29: 13,
 }
 
 // literal adds plain bytes.
@@ -92,7 +97,7 @@ func (b *block) literal(text []byte) {
 // settle makes sequences of the literals that one sequence cannot have.
 func (b *block) settle() {
 	for b.pending > maxLiterals {
-		b.sequences = append(b.sequences, newSequence(maxLiterals, 0, 0, 0, 0))
+		b.sequences = append(b.sequences, newSequence(maxLiterals, 0, 0, 0))
 		b.pending -= maxLiterals
 	}
 }
@@ -103,14 +108,14 @@ func (b *block) match(length, distance int) {
 		b.settle()
 	}
 	d := uint32(distance - 1)
-	symbol, extra := distSymbol(d)
+	symbol := distSymbol(d)
 	for length > 0 {
 		n := min(length, maxLength)
 		if rest := length - n; rest > 0 && rest < minMatch {
 			n -= minMatch
 		}
 		length -= n
-		b.sequences = append(b.sequences, newSequence(b.pending, n, d, symbol, extra))
+		b.sequences = append(b.sequences, newSequence(b.pending, n, d, symbol))
 		b.pending = 0
 		for n > 0 {
 			part := firstMatch(n)
@@ -142,7 +147,7 @@ func (b *block) empty() bool { return len(b.sequences) == 0 && len(b.literals) =
 func (b *block) flush(w *bitWriter, final bool) {
 	b.settle()
 	if b.pending > 0 {
-		b.sequences = append(b.sequences, newSequence(b.pending, 0, 0, 0, 0))
+		b.sequences = append(b.sequences, newSequence(b.pending, 0, 0, 0))
 		b.pending = 0
 	}
 	b.countLiterals()
@@ -267,7 +272,7 @@ func (b *block) writeSequences(w *bitWriter) {
 		acc >>= held &^ 7 & 63
 		held &= 7
 		length := s.length()
-		c, extra := t.dist[s.symbol()&31], s.extra()
+		c, extra := t.dist[s.symbol()&31], uint(distExtra[s.symbol()&31])
 		dist := c.bits() | uint64(s.distance()&(1<<(extra&15)-1))<<c.len()
 		distLen := c.len() + extra
 		for length > 0 {
