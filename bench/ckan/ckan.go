@@ -3,7 +3,9 @@
 package ckan
 
 import (
+	"bytes"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -14,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 )
 
 // Site answers for the catalog in Files. Change its fields only between requests, under Lock.
@@ -30,6 +33,13 @@ type Site struct {
 	Requests map[string]int   // by kind: search, show, download, file
 	Sent     map[string]int64 // bytes of files, by path
 	links    map[string]string
+	read     *content // of Files, which does not change
+}
+
+// content is what the site has of its files.
+type content struct {
+	entries  []entry
+	packages []json.RawMessage // as they lie there, without envelopes
 }
 
 // names of the resources that a site gives the lists which share a dataset, and of those that are found by name.
@@ -58,8 +68,11 @@ type entry struct {
 
 var year = regexp.MustCompile(`(\d{4})\.csv`)
 
-// packages makes the standardized datasets from catalog.json, and adds the source packages as they lie there.
-func (s *Site) packages(base string) ([]object, error) {
+// open reads what the site has, once.
+func (s *Site) open() (*content, error) {
+	if s.read != nil {
+		return s.read, nil
+	}
 	var catalog struct{ Resources []entry }
 	data, err := fs.ReadFile(s.Files, "catalog.json")
 	if err == nil {
@@ -68,8 +81,7 @@ func (s *Site) packages(base string) ([]object, error) {
 	if err != nil {
 		return nil, err
 	}
-	var all []object
-	byName := map[string]object{}
+	c := &content{entries: catalog.Resources}
 	paths, err := fs.Glob(s.Files, "packages/*.json")
 	if err != nil {
 		return nil, err
@@ -79,17 +91,42 @@ func (s *Site) packages(base string) ([]object, error) {
 		if err != nil {
 			return nil, err
 		}
-		var x object
-		if err := json.Unmarshal(data, &x); err != nil {
+		var envelope struct{ Result json.RawMessage }
+		if err := json.Unmarshal(data, &envelope); err != nil {
 			return nil, err
 		}
-		if inner, ok := x["result"].(object); ok {
-			x = inner
+		if envelope.Result != nil {
+			data = envelope.Result
 		}
-		byName[fmt.Sprint(x["name"])] = x
+		c.packages = append(c.packages, data)
+	}
+	s.read = c
+	return c, nil
+}
+
+// packages makes the standardized datasets from catalog.json, and adds the source packages as they lie there. A source package that nothing
+// is added to stays the text it is.
+func (s *Site) packages(base string) ([]object, error) {
+	c, err := s.open()
+	if err != nil {
+		return nil, err
+	}
+	var all []object
+	byName := map[string]object{}
+	for _, text := range c.packages {
+		var head struct {
+			ID, Name     string
+			Organization struct{ Name string }
+			Resources    []json.RawMessage
+		}
+		if err := json.Unmarshal(text, &head); err != nil {
+			return nil, err
+		}
+		x := object{"id": head.ID, "name": head.Name, "organization": object{"name": head.Organization.Name}, whole: text}
+		byName[head.Name] = x
 		all = append(all, x)
 	}
-	for _, e := range catalog.Resources {
+	for _, e := range c.entries {
 		name, title := e.Dataset, e.Role
 		if known, ok := listed[e.Role]; ok {
 			name, title = known.dataset, known.resource
@@ -106,6 +143,12 @@ func (s *Site) packages(base string) ([]object, error) {
 			byName[name] = x
 			all = append(all, x)
 		}
+		if text, ok := x[whole].(json.RawMessage); ok {
+			delete(x, whole)
+			if err := json.Unmarshal(text, &x); err != nil {
+				return nil, err
+			}
+		}
 		resources, _ := x["resources"].([]any)
 		if e.Role == "org" {
 			resources = nil // the package lies in the catalog too, with links that lead nowhere
@@ -114,6 +157,17 @@ func (s *Site) packages(base string) ([]object, error) {
 	}
 	slices.SortFunc(all, func(a, b object) int { return strings.Compare(fmt.Sprint(a["id"]), fmt.Sprint(b["id"])) })
 	return all, nil
+}
+
+// whole is the key of a package's text, where that is all there is to say.
+const whole = ""
+
+// said is a package as the site answers it.
+func said(x object) any {
+	if text, ok := x[whole]; ok {
+		return text
+	}
+	return x
 }
 
 // idOf makes an id that stays the same.
@@ -210,7 +264,10 @@ func (s *Site) search(w http.ResponseWriter, r *http.Request, base string) {
 	rows, _ := strconv.Atoi(q.Get("rows"))
 	start, _ := strconv.Atoi(q.Get("start"))
 	start = min(start, len(found))
-	page := found[start:min(len(found), start+min(rows, 1000))]
+	page := []any{}
+	for _, x := range found[start:min(len(found), start+min(rows, 1000))] {
+		page = append(page, said(x))
+	}
 	reply(w, http.StatusOK, object{
 		"help": base + "/help", "success": true,
 		"result": object{"count": len(found), "sort": q.Get("sort"), "facets": object{}, "search_facets": object{}, "results": page},
@@ -222,7 +279,7 @@ func (s *Site) show(w http.ResponseWriter, r *http.Request, base string) {
 	id := r.URL.Query().Get("id")
 	for _, x := range all {
 		if err == nil && (x["id"] == id || x["name"] == id) {
-			reply(w, http.StatusOK, object{"help": base + "/help", "success": true, "result": x})
+			reply(w, http.StatusOK, object{"help": base + "/help", "success": true, "result": said(x)})
 			return
 		}
 	}
@@ -248,8 +305,21 @@ func (s *Site) file(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	s.Sent[name] += int64(len(data))
 	w.Header().Set("Content-Type", "text/csv")
-	w.Header().Set("Content-Length", strconv.Itoa(len(data)))
-	_, _ = w.Write(data)
+	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(append(data[:len(data):len(data)], s.Modified[name]...))))
+	http.ServeContent(&counted{ResponseWriter: w, site: s, name: name}, r, "", time.Time{}, bytes.NewReader(data))
+}
+
+// counted counts the bytes of files that were sent.
+type counted struct {
+	http.ResponseWriter
+	site *Site
+	name string
+}
+
+// Write writes and counts.
+func (c *counted) Write(p []byte) (int, error) {
+	n, err := c.ResponseWriter.Write(p)
+	c.site.Sent[c.name] += int64(n)
+	return n, err
 }
