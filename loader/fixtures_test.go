@@ -1,10 +1,13 @@
 package loader
 
 import (
+	"io"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
+	"hdqs/loader/sample"
 	"hdqs/snapshot"
 )
 
@@ -87,4 +90,48 @@ func TestFixtureCounts(t *testing.T) {
 	if testing.Verbose() {
 		_ = report.WriteText(os.Stderr)
 	}
+}
+
+// TestFixtureTagRows reads real files of the older form: none of their rows of tags is data.
+func TestFixtureTagRows(t *testing.T) {
+	fixtureCatalog(t)
+	paths, err := filepath.Glob(fixtureDir + "/hxl/*.csv")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no files: %v", err)
+	}
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := newCSV(path, f, nil, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := 0
+		for err = r.read(); err == nil; err = r.read() {
+			rows++
+			if isTagRow(r.cells) {
+				t.Errorf("%s:%d: a row of tags: %s", path, r.line, r.raw)
+			}
+		}
+		if err != io.EOF || rows == 0 {
+			t.Errorf("%s: %d rows, then %v", path, rows, err)
+		}
+		f.Close()
+	}
+}
+
+// BenchmarkBuild loads the sample: mostly the cost of a table, of which there are many here and rows few.
+func BenchmarkBuild(b *testing.B) {
+	b.ReportAllocs()
+	rows := 0
+	for b.Loop() {
+		report, err := Build(b.Context(), Options{Catalog: sample.FS, Store: openStore(b), SnapshotTime: someDay})
+		if err != nil || report.Rows.Kept == 0 {
+			b.Fatalf("%v, %v", report, err)
+		}
+		rows = report.Rows.Read
+	}
+	b.ReportMetric(float64(rows)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
