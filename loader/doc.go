@@ -12,7 +12,8 @@
 //	assembly*.go   rows in load order, column by column; then doubles, order, and the snapshot's form
 //	place.go       what a record prints of where it is, and on which level it stands
 //	availability   the list of what there is, out of the finished tables
-//	report.go      what was read, kept, dropped, and why
+//	build*.go      the steps of a load; what it remembers for the next one, so that a table whose files and lists are as they were is kept
+//	report*.go     what was read, kept, dropped, and why
 //
 // From a catalog, a row that breaks a check is dropped and counted, and of two rows with one key the later stands. View dumps are
 // taken as they are: the same checks only report, except that a cell which cannot be read at all drops its row.
