@@ -10,16 +10,17 @@ import (
 
 // Fixed bodies. Their texts are part of the contract.
 const (
-	bodyNotFound         = `{"detail":"Not Found"}`
-	bodyMethodNotAllowed = `{"detail":"Method Not Allowed"}`
-	bodyInternal         = `{"error_sample_list":[],"error":"Internal Server Error. Response data is invalid."}`
-	bodyUnavailable      = `{"detail":"No snapshot is loaded yet"}`
-	bodyURITooLong       = `{"detail":"URI Too Long"}`
-	bodyHeadersTooLarge  = `{"detail":"Request Header Fields Too Large"}`
-	bodyTooLarge         = `{"detail":"Content Too Large"}`
-	bodyBadRequest       = `{"detail":"Bad Request"}`
-	bodyTimeout          = `{"detail":"Request Timeout"}`
-	bodyNotAcceptable    = `{"detail":"Not Acceptable"}`
+	bodyNotFound            = `{"detail":"Not Found"}`
+	bodyMethodNotAllowed    = `{"detail":"Method Not Allowed"}`
+	bodyInternal            = `{"error_sample_list":[],"error":"Internal Server Error. Response data is invalid."}`
+	bodyUnavailable         = `{"detail":"No snapshot is loaded yet"}`
+	bodyURITooLong          = `{"detail":"URI Too Long"}`
+	bodyHeadersTooLarge     = `{"detail":"Request Header Fields Too Large"}`
+	bodyTooLarge            = `{"detail":"Content Too Large"}`
+	bodyBadRequest          = `{"detail":"Bad Request"}`
+	bodyTimeout             = `{"detail":"Request Timeout"}`
+	bodyVersionNotSupported = `{"detail":"HTTP Version Not Supported"}`
+	bodyNotAcceptable       = `{"detail":"Not Acceptable"}`
 )
 
 // Errors of the server itself. A request's faults are *Invalid, *BadDay and *Forbidden.

@@ -23,6 +23,11 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 		s.answerFault(ctx, fasthttp.StatusRequestURITooLong, bodyURITooLong)
 		return
 	}
+	if header := &ctx.Request.Header; !header.IsHTTP11() && !bytes.HasPrefix(header.Protocol(), []byte("HTTP/1.")) {
+		s.answerFault(ctx, fasthttp.StatusHTTPVersionNotSupported, bodyVersionNotSupported)
+		ctx.SetConnectionClose()
+		return
+	}
 	path := pathOf(ctx)
 	route := s.route(path)
 	if route != nil && ctx.IsOptions() {

@@ -1,0 +1,98 @@
+package api
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// rawCase is one of testdata/raw/*.txt, which explains the words.
+type rawCase struct {
+	name, send string
+	answers    []string
+	closed     bool
+}
+
+func readRawCases(t *testing.T, name string) []rawCase {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []rawCase
+	for number, line := range strings.Split(string(text), "\n") {
+		word, rest, _ := strings.Cut(line, " ")
+		last := len(cases) - 1
+		switch word {
+		case "", "#":
+		case "case":
+			cases = append(cases, rawCase{name: fmt.Sprintf("%d %s", number+1, rest)})
+		case "send":
+			bytes, err := strconv.Unquote(`"` + strings.ReplaceAll(rest, `"`, `\"`) + `"`)
+			if err != nil {
+				t.Fatalf("%s:%d: %v", name, number+1, err)
+			}
+			cases[last].send += strings.ReplaceAll(bytes, "$L", listTarget)
+		case "answers":
+			cases[last].answers = strings.Fields(rest)
+		case "then":
+			cases[last].closed = rest == "closed"
+		default:
+			t.Fatalf("%s:%d: unknown word %q", name, number+1, word)
+		}
+	}
+	return cases
+}
+
+// TestRawCases sends bytes that no client library would, with and without buffers that idle connections keep.
+func TestRawCases(t *testing.T) {
+	cases := readRawCases(t, "testdata/raw/rfc9112.txt")
+	if len(cases) < 40 {
+		t.Fatalf("only %d cases", len(cases))
+	}
+	for _, keep := range []bool{false, true} {
+		address := listen(t, testServer(t, Options{KeepBuffers: keep, ReadTimeout: 700 * time.Millisecond}, sampleTables(t, 3)))
+		for _, c := range cases {
+			t.Run(fmt.Sprintf("%s keep=%v", c.name, keep), func(t *testing.T) { c.check(t, address) })
+		}
+	}
+}
+
+func (c *rawCase) check(t *testing.T, address string) {
+	conn := dial(t, address)
+	if err := conn.SetDeadline(time.Now().Add(8 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, c.send); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range c.answers {
+		if want == "none" {
+			break
+		}
+		method := "GET"
+		if strings.Count(c.send, "HEAD ") == 1 && i == 1 {
+			method = "HEAD"
+		}
+		response, err := http.ReadResponse(conn.reader, &http.Request{Method: method})
+		if err != nil {
+			t.Fatalf("answer %d: %v", i, err)
+		}
+		body, err := io.ReadAll(response.Body)
+		if err != nil || strconv.Itoa(response.StatusCode) != want {
+			t.Errorf("answer %d: %d %q %v, want %s", i, response.StatusCode, body, err, want)
+		}
+		if response.StatusCode >= 400 && response.Header.Get("Content-Type") != jsonType {
+			t.Errorf("answer %d: %d of type %q", i, response.StatusCode, response.Header.Get("Content-Type"))
+		}
+	}
+	status := conn.get(listTarget)
+	if closed := status == 0; closed != c.closed {
+		t.Errorf("closed is %v, want %v (another request gets %d)", closed, c.closed, status)
+	}
+}
