@@ -78,7 +78,7 @@ func (f *follower) lookRemote(ctx context.Context) (changed bool, err error) {
 	if err := f.store.copy.Keep(fetched.Version); err != nil {
 		return changed, err
 	}
-	if changed {
+	if fetched.Changed {
 		t := f.store.remote.Traffic().Minus(before)
 		f.log.Info("snapshot fetched", "snapshot", f.shown.ID, "segments", fetched.Segments, "segment_bytes", fetched.Bytes,
 			"requests", t.Requests, "received_bytes", t.Received)

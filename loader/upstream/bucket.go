@@ -77,7 +77,7 @@ func (b *bucketSource) list(ctx context.Context) (*listing, error) {
 		return nil, fmt.Errorf("%s: %w", b.at, err)
 	}
 	c.addPackages(found)
-	return c.listing(b.at.String(), func(p string) string { return p }), nil
+	return c.listing(func(p string) string { return p }), nil
 }
 
 // glob lists the objects that a pattern names, which may have * in its last part.

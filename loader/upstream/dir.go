@@ -49,7 +49,7 @@ func (d *dirSource) list(context.Context) (*listing, error) {
 		return nil, fmt.Errorf("%s: catalog.json: packages %q: %w", d.dir, c.Packages, err)
 	}
 	c.addPackages(found)
-	return c.listing("", func(p string) string { return p }), nil
+	return c.listing(func(p string) string { return p }), nil
 }
 
 // listTree finds the files of a tree without catalog.json: a folder is a role, but reference has one file a role.

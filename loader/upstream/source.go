@@ -244,12 +244,10 @@ func (c *catalogFile) check() error {
 	return nil
 }
 
-// listing turns the entries of a tree into files; linkOf gives the address of a path.
-func (c *catalogFile) listing(base string, linkOf func(string) string) *listing {
+// listing turns the entries of a tree into files; linkOf gives the address of a path. The address of a tree is not that of the catalog it was taken
+// from: a tree that does not tell leaves it to the loader.
+func (c *catalogFile) listing(linkOf func(string) string) *listing {
 	l := &listing{catalogURL: c.CatalogURL, snapshotTime: c.SnapshotTime}
-	if l.catalogURL == "" {
-		l.catalogURL = base
-	}
 	for _, r := range c.Resources {
 		f := FileState{
 			Role: r.Role, Path: r.Path, Dataset: r.Dataset, ID: r.ID, LastModified: r.LastModified, SHA256: strings.ToLower(r.SHA256),
@@ -281,7 +279,7 @@ func (m *mirrorSource) readCatalog(ctx context.Context) error {
 }
 
 func (m *mirrorSource) list(context.Context) (*listing, error) {
-	l := m.catalog.listing(m.base, func(p string) string {
+	l := m.catalog.listing(func(p string) string {
 		return m.base + (&url.URL{Path: "/" + p}).EscapedPath()
 	})
 	if m.catalog.Packages != "" && !slices.ContainsFunc(l.files, func(f FileState) bool { return f.Role == "package" }) {
