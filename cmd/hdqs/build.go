@@ -23,6 +23,9 @@ type buildFlags struct {
 	load    loadFlags
 	signKey string
 	asJSON  bool
+
+	dryRun   bool
+	markdown string
 }
 
 func newBuild() *cobra.Command {
@@ -44,19 +47,17 @@ Exit codes: 0 ok, 1 nothing could be built, 2 usage, 3 a source or the store cou
 5 built, but a source was refused or stale, or our checks dropped rows.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if f.load.catalog == "" || f.store == "" {
+			if f.load.catalog == "" || f.store == "" && !f.dryRun {
 				return exitWith(exitUsage, errors.New("build needs --catalog and --store"))
+			}
+			if f.dryRun {
+				return f.load.source.plan(cmd.Context(), f.load.catalog, f.dataDir, f.net.options(), cmd.OutOrStdout(), f.asJSON)
 			}
 			l, err := f.build(cmd.Context(), cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
-			if f.asJSON {
-				err = l.WriteJSON(cmd.OutOrStdout())
-			} else {
-				err = l.WriteText(cmd.OutOrStdout())
-			}
-			if err != nil {
+			if err := f.report(l, cmd.OutOrStdout()); err != nil {
 				return err
 			}
 			return l.partial()
@@ -67,8 +68,27 @@ Exit codes: 0 ok, 1 nothing could be built, 2 usage, 3 a source or the store cou
 	fl.StringVar(&f.load.catalog, "catalog", "", "catalog to load")
 	fl.StringVar(&f.signKey, "sign-key", "", "PEM file with the ed25519 private key that signs the manifest: see 'hdqs keygen'")
 	fl.BoolVar(&f.asJSON, "json", false, "print the report as JSON")
+	fl.StringVar(&f.markdown, "markdown", "", "file to append a short summary in Markdown to, for the page of a job")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print which files would be read, and read none")
 	f.load.register(fl)
 	return cmd
+}
+
+// report tells what came of the load.
+func (f *buildFlags) report(l *loaded, out io.Writer) error {
+	if f.markdown != "" {
+		file, err := os.OpenFile(f.markdown, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		if err != nil {
+			return fmt.Errorf("--markdown: %w", err)
+		}
+		if err := errors.Join(l.WriteMarkdown(file), file.Close()); err != nil {
+			return fmt.Errorf("--markdown %s: %w", f.markdown, err)
+		}
+	}
+	if f.asJSON {
+		return l.WriteJSON(out)
+	}
+	return l.WriteText(out)
 }
 
 // build loads the catalog into the store, by way of the local copy if that is a remote one.

@@ -50,6 +50,9 @@ func newInspect() *cobra.Command {
 			}
 			defer snap.Close()
 			view := inspectSnapshot(snap, pointer, columns)
+			if view.Stale, err = loader.StaleIn(snap.Manifest); err != nil {
+				return err
+			}
 			if asJSON {
 				encoder := json.NewEncoder(out)
 				encoder.SetIndent("", "  ")
@@ -83,13 +86,15 @@ func printReport(out io.Writer, store *snapshot.Store, id string, asJSON bool) e
 }
 
 type snapshotView struct {
-	ID           string      `json:"id"`
-	SnapshotTime time.Time   `json:"snapshot_time"`
-	PublishedAt  *time.Time  `json:"published_at,omitempty"`
-	CatalogURL   string      `json:"catalog_url"`
-	Rows         int         `json:"rows"`
-	Bytes        int64       `json:"bytes"`
-	Tables       []tableView `json:"tables"`
+	ID           string     `json:"id"`
+	SnapshotTime time.Time  `json:"snapshot_time"`
+	PublishedAt  *time.Time `json:"published_at,omitempty"`
+	CatalogURL   string     `json:"catalog_url"`
+	Rows         int        `json:"rows"`
+	Bytes        int64      `json:"bytes"`
+
+	Stale  []loader.Stale `json:"stale,omitempty"` // what it has in an older form, for the present one could not be used
+	Tables []tableView    `json:"tables"`
 }
 
 type tableView struct {
@@ -166,7 +171,11 @@ func (v snapshotView) print(out io.Writer) error {
 	if v.PublishedAt != nil {
 		fmt.Fprintf(out, ", published %s", v.PublishedAt.Format(time.RFC3339))
 	}
-	fmt.Fprintf(out, "\n%d rows in %d tables, %s\n\n", v.Rows, len(v.Tables), plainly(v.Bytes))
+	fmt.Fprintf(out, "\n%d rows in %d tables, %s\n", v.Rows, len(v.Tables), plainly(v.Bytes))
+	for _, s := range v.Stale {
+		fmt.Fprintf(out, "stale since %s: %s: %s\n", s.Since.Format(time.RFC3339), s.Path, s.Why)
+	}
+	fmt.Fprintln(out)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "table\trows\tbytes\tbytes/row\tfrom\tto\tsha256")
 	for _, t := range v.Tables {

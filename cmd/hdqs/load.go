@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -34,20 +31,9 @@ func (f *loadFlags) register(fl *pflag.FlagSet) {
 	fl.StringVar(&f.catalogURL, "catalog-url", "", "site that printed links name; default: catalog.json's, else "+loader.DefaultCatalogURL)
 	fl.StringVar(&f.snapshotTime, "snapshot-time", "", "time of the load as 2026-11-21T01:02:00Z; default: catalog.json's, else now")
 	fl.BoolVar(&f.allowNoCodes, "allow-no-pcodes", false, "build without a list of administrative units: every row falls to its country")
-	fl.BoolVar(&f.allowShrink, "allow-shrink", false, "publish tables that lost more than half of their rows")
+	fl.BoolVar(&f.allowShrink, "allow-shrink", false, "publish tables that lost more than half of their rows, or of which a file cannot be used")
 	fl.BoolVar(&f.strict, "strict-resources", false, "drop rows whose resource has no package, as the public service does")
 	f.source.register(fl)
-}
-
-// sourceFlags say how a catalog is brought over the network.
-type sourceFlags struct {
-	only    []string
-	offline bool
-}
-
-func (f *sourceFlags) register(fl *pflag.FlagSet) {
-	fl.StringSliceVar(&f.only, "only", nil, "roles to read over the network; the others are taken as they were read last")
-	fl.BoolVar(&f.offline, "offline", false, "read nothing over the network: the catalog as it was read last")
 }
 
 // options makes the options of a load, without its catalog.
@@ -113,50 +99,13 @@ func (f *loadFlags) run(ctx context.Context, o loader.Options, data string, web 
 		}
 		defer release()
 		l.summary, dir = s, s.Dir
+		o.Fetched, o.Verified, o.Memory = fetched(s), true, memory(s, o.Store, o.Channel)
 	}
 	o.Catalog = os.DirFS(dir)
-	bar := newProgress(messages)
+	bar := newProgress(messages, "loading")
 	defer bar.finish()
-	o.Progress = bar.update
+	o.Progress = func(p loader.Progress) { bar.update(p.Path, p.Done, p.Total) }
 	var err error
 	l.Report, err = loader.Build(ctx, o)
 	return l, err
-}
-
-// sync brings a catalog into its own place of the data directory. Until it is released no other load changes the tree there.
-func (f *sourceFlags) sync(
-	ctx context.Context, address, data string, web fetch.Options, messages io.Writer,
-) (*upstream.Summary, func(), error) {
-	sum := sha256.Sum256([]byte(address))
-	cache := filepath.Join(data, "catalogs", hex.EncodeToString(sum[:8]))
-	lock, err := snapshot.LockDir(cache, "load of "+address)
-	if err != nil {
-		return nil, nil, err
-	}
-	release := func() { _ = lock.Release() } // the end of the process would do
-	s, err := upstream.Sync(ctx, upstream.Options{Source: address, Cache: cache, Only: f.only, Offline: f.offline, Fetch: web})
-	if err != nil {
-		release()
-		if ctx.Err() == nil {
-			err = exitWith(exitUpstream, fmt.Errorf("catalog %s: %w", address, err))
-		}
-		return nil, nil, err
-	}
-	printSync(messages, s)
-	return s, release, nil
-}
-
-// printSync tells what was read, and of which files not.
-func printSync(w io.Writer, s *upstream.Summary) {
-	fmt.Fprintf(w, "catalog %s: %d files: %d new, %d unchanged, %d stale, %d refused; %d requests, %d retries, %s in %.1f s\n", s.Source, len(s.Files),
-		s.Count(upstream.New), s.Count(upstream.Unchanged), s.Count(upstream.Stale), s.Count(upstream.Refused),
-		s.Requests, s.Retries, plainly(s.Bytes), s.Seconds)
-	for _, f := range s.Files {
-		if f.State == upstream.Stale || f.State == upstream.Refused {
-			fmt.Fprintf(w, "  %s %s: %s\n", f.State, f.Path, f.Why)
-		}
-	}
-	for _, note := range s.Notes {
-		fmt.Fprintln(w, "  note:", note)
-	}
 }

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"hdqs/fetch"
+	"hdqs/loader"
+	"hdqs/loader/upstream"
+	"hdqs/snapshot"
+)
+
+// sourceFlags say how a catalog is brought over the network.
+type sourceFlags struct {
+	cache     string
+	only      []string
+	offline   bool
+	locations string
+	maxBytes  int64
+	timeout   time.Duration
+}
+
+func (f *sourceFlags) register(fl *pflag.FlagSet) {
+	fl.StringVar(&f.cache, "cache", "", "directory for what is downloaded of the catalog; default: one below --data-dir")
+	fl.StringSliceVar(&f.only, "only", nil, "roles to read over the network; the others are taken as they were read last")
+	fl.BoolVar(&f.offline, "offline", false, "read nothing over the network: the catalog as it was read last")
+	fl.StringVar(&f.locations, "location-list", "", "file with the list of countries, which no catalog has; default: the program's own")
+	fl.Int64Var(&f.maxBytes, "max-download", 2<<30, "largest file that is downloaded, in bytes")
+	fl.DurationVar(&f.timeout, "download-timeout", time.Hour, "longest time for one file, all tries together")
+}
+
+// options makes the options of a sync.
+func (f *sourceFlags) options(address, data string, web fetch.Options) (upstream.Options, error) {
+	o := upstream.Options{
+		Source: address, Cache: f.cache, Only: f.only, Location: f.locations, Offline: f.offline, Fetch: web, Check: checkFile,
+	}
+	if o.Cache == "" {
+		sum := sha256.Sum256([]byte(address))
+		o.Cache = filepath.Join(data, "catalogs", hex.EncodeToString(sum[:8]))
+	}
+	if f.maxBytes <= 0 || f.timeout <= 0 {
+		return o, exitWith(exitUsage, errors.New("--max-download and --download-timeout must be more than 0"))
+	}
+	o.Fetch.MaxBytes, o.Fetch.Total = f.maxBytes, f.timeout
+	if f.locations != "" {
+		if _, err := os.Stat(f.locations); err != nil {
+			return o, exitWith(exitUsage, fmt.Errorf("--location-list: %w", err))
+		}
+	}
+	return o, nil
+}
+
+// sync brings a catalog into its own place of the data directory. Until it is released no other load changes the tree there.
+func (f *sourceFlags) sync(
+	ctx context.Context, address, data string, web fetch.Options, messages io.Writer,
+) (*upstream.Summary, func(), error) {
+	o, err := f.options(address, data, web)
+	if err != nil {
+		return nil, nil, err
+	}
+	lock, err := snapshot.LockDir(o.Cache, "load of "+address)
+	if err != nil {
+		return nil, nil, err
+	}
+	release := func() { _ = lock.Release() } // the end of the process would do
+	bar := newProgress(messages, "downloading")
+	o.Progress = func(p upstream.Progress) { bar.update(p.Path, p.Done, p.Total) }
+	s, err := upstream.Sync(ctx, o)
+	bar.finish()
+	if err != nil {
+		release()
+		return nil, nil, syncFault(ctx, address, err)
+	}
+	printSync(messages, s)
+	return s, release, nil
+}
+
+// syncFault gives an error its exit code: of a catalog that cannot be had, or of this machine.
+func syncFault(ctx context.Context, address string, err error) error {
+	err = fmt.Errorf("catalog %s: %w", address, err)
+	if ctx.Err() == nil && (errors.Is(err, upstream.ErrUnreachable) || errors.Is(err, fetch.ErrRefused)) {
+		return exitWith(exitUpstream, err)
+	}
+	return err
+}
+
+// plan tells what a load would read, and reads nothing but the catalog's lists.
+func (f *sourceFlags) plan(ctx context.Context, address, data string, web fetch.Options, out io.Writer, asJSON bool) error {
+	o, err := f.options(address, data, web)
+	if err != nil {
+		return err
+	}
+	o.DryRun = true
+	s, err := upstream.Sync(ctx, o)
+	if err != nil {
+		return syncFault(ctx, address, err)
+	}
+	if asJSON {
+		encoder := json.NewEncoder(out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(s)
+	}
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "source\tstate\tbytes\tlast modified")
+	var bytes int64
+	for _, file := range s.Files {
+		if file.State == upstream.New {
+			bytes += file.Bytes
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", file.Path, file.State, file.Bytes, file.LastModified)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, note := range s.Notes {
+		fmt.Fprintln(out, "note:", note)
+	}
+	_, err = fmt.Fprintf(out, "would read %d of %d files, %s as far as the catalog says\n", s.Count(upstream.New), len(s.Files), plainly(bytes))
+	return err
+}
+
+// fetched is a summary as the report of the load carries it.
+func fetched(s *upstream.Summary) *loader.Fetched {
+	f := &loader.Fetched{
+		Source: s.Source, Kind: s.Kind, Requests: s.Requests, Retries: s.Retries, Bytes: s.Bytes, Seconds: s.Seconds, Notes: s.Notes,
+	}
+	for _, file := range s.Files {
+		f.Sources = append(f.Sources, loader.SourceReport{
+			Role: file.Role, Path: file.Path, State: file.State, Why: file.Why, LastModified: file.LastModified, Bytes: file.Bytes, Seconds: file.Seconds,
+		})
+	}
+	return f
+}
+
+// memory is where the load of a synced catalog into a store finds what the last one did.
+func memory(s *upstream.Summary, store *snapshot.Store, channel string) loader.Memory {
+	dir, err := filepath.Abs(store.Dir())
+	if err != nil {
+		return loader.Memory{}
+	}
+	sum := sha256.Sum256([]byte(dir + "\n" + channel))
+	return loader.Memory{
+		File:   filepath.Join(filepath.Dir(s.Dir), "load-"+hex.EncodeToString(sum[:8])+".json"),
+		Inputs: s.Inputs,
+	}
+}
+
+// checkFile looks at a downloaded file as the load will.
+func checkFile(ctx context.Context, role, name, file string) error {
+	return loader.CheckFile(ctx, oneFile{name: name, file: file}, role, name)
+}
+
+// oneFile is a file under the name that the catalog has for it.
+type oneFile struct{ name, file string }
+
+// Open opens the file.
+func (o oneFile) Open(name string) (fs.File, error) {
+	if name != o.name {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return os.Open(o.file)
+}
+
+// printSync tells what was read, and of which files not.
+func printSync(w io.Writer, s *upstream.Summary) {
+	fmt.Fprintf(w, "catalog %s: %d files: %d new, %d unchanged, %d stale, %d refused; %d requests, %d retries, %s in %.1f s\n", s.Source, len(s.Files),
+		s.Count(upstream.New), s.Count(upstream.Unchanged), s.Count(upstream.Stale), s.Count(upstream.Refused),
+		s.Requests, s.Retries, plainly(s.Bytes), s.Seconds)
+	for _, f := range s.Files {
+		if f.State == upstream.Stale || f.State == upstream.Refused {
+			fmt.Fprintf(w, "  %s %s: %s\n", f.State, f.Path, f.Why)
+		}
+	}
+	for _, note := range s.Notes {
+		fmt.Fprintln(w, "  note:", note)
+	}
+}
