@@ -84,9 +84,9 @@ func newFlight(budget int64) *flight {
 // full says that no further body may be made. The bodies in the making when it turns full come on top: at most one a query slot.
 func (f *flight) full() bool { return f.bytes.Load() >= f.budget }
 
-// charge counts the answer's body until its connection has taken it.
-func (f *flight) charge(ctx *fasthttp.RequestCtx) {
+// charge counts the memory of an answer's body until its connection has taken it.
+func (f *flight) charge(ctx *fasthttp.RequestCtx, bytes int) {
 	if c, ok := ctx.Conn().(*lineConn); ok {
-		c.charge(int64(len(ctx.Response.Body())))
+		c.charge(int64(bytes))
 	}
 }

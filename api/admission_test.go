@@ -37,7 +37,7 @@ func dial(tb testing.TB, address string) dialled {
 // TestShedding: with all slots taken, lists get 503 after the wait and say which rule it was; what needs no query is answered; a slot that comes
 // free in time is used.
 func TestShedding(t *testing.T) {
-	s := testServer(t, Options{Queries: 2, QueueWait: 20 * time.Millisecond}, sampleTables(t, 3))
+	s := testServer(t, Options{Queries: 2, QueueWait: 20 * time.Millisecond, CacheBytes: -1}, sampleTables(t, 3))
 	first := s.Answer("GET", listTarget, nil)
 	tag, _ := first.field("ETag")
 	for range 2 {

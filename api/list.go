@@ -70,7 +70,18 @@ func (s *Server) answerList(ctx *fasthttp.RequestCtx, p *plan) {
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
 		return
 	}
+	refusesIdentity := encode.RefusesIdentity(accept)
+	var result *finished // what others wait for
 	if !ctx.IsHead() {
+		known, making := s.bodies.enter(bodyKey{sc.tag, coding, refusesIdentity})
+		if known != nil {
+			sc.page.Rows, sc.page.Total = known.rows, known.total
+			h := sc.beginList(ctx, p, heads, served)
+			s.mark(h, sc, p, list, served)
+			known.send(ctx, coding)
+			return
+		}
+		defer func() { s.bodies.leave(making, result) }()
 		if err := s.admit(); err != nil {
 			s.answerError(ctx, err)
 			return
@@ -91,8 +102,15 @@ func (s *Server) answerList(ctx *fasthttp.RequestCtx, p *plan) {
 		}
 		return
 	}
-	sc.writeBody(ctx, list, coding, encode.RefusesIdentity(accept))
-	s.flight.charge(ctx)
+	if coding == encode.Identity && list.renderer != nil && list.form(sc).SizeHint(sc.page.Rows) >= leastStreamed {
+		s.stream(ctx, sc, list.form(sc), served)
+		s.flight.charge(ctx, partMemory)
+		return
+	}
+	sc.writeBody(ctx, list, coding, refusesIdentity)
+	body := ctx.Response.Body()
+	result = &finished{body: body, coded: len(h.ContentEncoding()) > 0, rows: sc.page.Rows, total: sc.page.Total}
+	s.flight.charge(ctx, len(body))
 }
 
 // read reads the query string, and with it the wish for no unknown parameter.
