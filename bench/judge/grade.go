@@ -5,14 +5,18 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 // reply is what a server said: Body after its content coding was undone, Wire
@@ -64,18 +68,68 @@ func (c *client) send(r request) (reply, error) {
 
 func newReply(status int, headers http.Header, body []byte, head bool) (reply, error) {
 	r := reply{Status: status, Headers: headers, Coding: headers.Get("Content-Encoding")}
-	if r.Coding == "gzip" && !head {
-		z, err := gzip.NewReader(bytes.NewReader(body))
-		if err != nil {
-			return r, fmt.Errorf("body said to be gzip: %w", err)
-		}
-		z.Multistream(false)
-		if body, err = io.ReadAll(z); err != nil {
-			return r, fmt.Errorf("body said to be gzip: %w", err)
+	if !head {
+		var err error
+		if body, err = decoded(r.Coding, body); err != nil {
+			return r, fmt.Errorf("body said to be %s: %w", r.Coding, err)
 		}
 	}
 	r.Body = string(body)
 	return r, nil
+}
+
+// decoded undoes a content coding. Several gzip members would be valid too,
+// but common clients read only the first.
+func decoded(coding string, body []byte) ([]byte, error) {
+	switch coding {
+	case "":
+		return body, nil
+	case "gzip":
+		in := bytes.NewReader(body)
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, err
+		}
+		z.Multistream(false)
+		text, err := io.ReadAll(z)
+		if err == nil && in.Len() > 0 {
+			err = fmt.Errorf("%d bytes follow the first member", in.Len())
+		}
+		return text, err
+	case "zstd":
+		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(8<<20))
+		if err != nil {
+			return nil, err
+		}
+		defer z.Close()
+		return z.DecodeAll(body, nil)
+	}
+	return nil, errors.New("nobody asked for it")
+}
+
+// wantedCoding is what Accept-Encoding gets for a body worth coding: the best
+// quality, and of equals zstd before gzip before none.
+func wantedCoding(accept string) string {
+	quality := map[string]float64{}
+	for _, part := range strings.Split(strings.ToLower(accept), ",") {
+		name, rest, _ := strings.Cut(strings.TrimSpace(part), ";")
+		q := 1.0
+		if _, value, found := strings.Cut(rest, "="); found {
+			q, _ = strconv.ParseFloat(strings.TrimSpace(value), 64)
+		}
+		quality[strings.TrimSpace(name)] = q
+	}
+	best, coding := quality["identity"], ""
+	for _, name := range []string{"gzip", "zstd"} {
+		q, named := quality[name]
+		if !named {
+			q = quality["*"]
+		}
+		if q > 0 && q >= best {
+			best, coding = q, name
+		}
+	}
+	return coding
 }
 
 // batchAnswer is one line that `hdqs query --batch` writes.
@@ -151,8 +205,8 @@ func (a answer) differences(r request, got reply) []string {
 	}
 	if r.Method != "HEAD" && a.Total != nil {
 		coding := ""
-		if r.header("Accept-Encoding") == "gzip" && len(a.Body) > 1024 {
-			coding = "gzip"
+		if len(a.Body) > 1024 {
+			coding = wantedCoding(r.header("Accept-Encoding"))
 		}
 		differ("Content-Encoding", coding, got.Coding)
 	}

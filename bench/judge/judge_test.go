@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 func smallWorld(t testing.TB) *world {
@@ -121,9 +123,9 @@ func twin(t *testing.T, w *world, spoil func(r request, a *answer)) string {
 			a.Body = strings.TrimSuffix(a.Body, "}") + `,"hint":"read on"}`
 		}
 		body := []byte(a.Body)
-		if r.header("Accept-Encoding") == "gzip" && a.Total != nil && len(body) > 1024 {
-			h.Set("Content-Encoding", "gzip")
-			body = zipped(t, body)
+		if coding := wantedCoding(r.header("Accept-Encoding")); coding != "" && a.Total != nil && len(body) > 1024 {
+			h.Set("Content-Encoding", coding)
+			body = packed(t, coding, body)
 		}
 		rw.WriteHeader(a.Status)
 		if hr.Method != http.MethodHead {
@@ -246,10 +248,16 @@ func TestRecordThenReplay(t *testing.T) {
 	}
 }
 
-func zipped(t *testing.T, body []byte) []byte {
+func packed(t *testing.T, coding string, body []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
+	var z io.WriteCloser = gzip.NewWriter(&b)
+	if coding == "zstd" {
+		var err error
+		if z, err = zstd.NewWriter(&b); err != nil {
+			t.Error(err)
+		}
+	}
 	if _, err := z.Write(body); err != nil {
 		t.Error(err)
 	}

@@ -66,13 +66,16 @@ func (m *maker) requests(n int) []request {
 	return out
 }
 
-// everything asks for all rows, page by page, in both formats.
+// everything asks for all rows, page by page, in both formats and all codings.
 func (m *maker) everything() []request {
 	var out []request
 	for _, e := range m.endpoints {
 		for _, format := range []string{"json", "csv"} {
 			for offset := 0; offset <= len(m.w.rows[e.Path]); offset += 10000 {
-				out = append(out, request{Method: "GET", Headers: map[string]string{identifierHeader: goodOne}, Path: fmt.Sprintf("%s?output_format=%s&offset=%d", e.Path, format, offset)})
+				for _, coding := range []string{"identity", "gzip", "zstd"} {
+					headers := map[string]string{identifierHeader: goodOne, "Accept-Encoding": coding}
+					out = append(out, request{Method: "GET", Headers: headers, Path: fmt.Sprintf("%s?output_format=%s&offset=%d", e.Path, format, offset)})
+				}
 			}
 		}
 	}
@@ -143,6 +146,10 @@ func (m *maker) combined() request {
 	return m.list(e, pairs)
 }
 
+var codings = []string{
+	"gzip", "gzip", "zstd", "gzip, deflate, br, zstd", "gzip;q=0.8, zstd;q=0.2", "GZIP", "*", "br", "identity", "gzip;q=0", "gzip;q=0.5,identity;q=1", "deflate , gzip ; q=1.0",
+}
+
 // list finishes a request for records: page, format, identifier, method and
 // the way its values are written.
 func (m *maker) list(e *endpoint, pairs []pair) request {
@@ -177,8 +184,8 @@ func (m *maker) list(e *endpoint, pairs []pair) request {
 	if m.chance(4) {
 		r.Method = "HEAD"
 	}
-	if m.chance(10) {
-		r.Headers["Accept-Encoding"] = "gzip"
+	if m.chance(30) {
+		r.Headers["Accept-Encoding"] = pick(m, codings)
 	}
 	r.Path = e.Path + m.query(pairs)
 	return r
