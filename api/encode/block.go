@@ -145,11 +145,7 @@ func (b *block) empty() bool { return len(b.sequences) == 0 && len(b.literals) =
 
 // flush writes what was added as one block and forgets it.
 func (b *block) flush(w *bitWriter, final bool) {
-	b.settle()
-	if b.pending > 0 {
-		b.sequences = append(b.sequences, newSequence(b.pending, 0, 0, 0))
-		b.pending = 0
-	}
+	b.close()
 	b.countLiterals()
 	b.litLen[endOfBlock] = 1
 	b.twoOf(b.litLen[:litLenCodes])
@@ -166,6 +162,20 @@ func (b *block) flush(w *bitWriter, final bool) {
 	b.writeSequences(w)
 	eob := b.table.litLen[endOfBlock]
 	w.write(eob.bits(), eob.len())
+	b.forget()
+}
+
+// close makes a sequence of the literals that no match follows.
+func (b *block) close() {
+	b.settle()
+	if b.pending > 0 {
+		b.sequences = append(b.sequences, newSequence(b.pending, 0, 0, 0))
+		b.pending = 0
+	}
+}
+
+// forget makes the block empty.
+func (b *block) forget() {
 	b.literals, b.sequences = b.literals[:0], b.sequences[:0]
 	clear(b.litLen[:])
 	clear(b.dist[:])

@@ -9,8 +9,8 @@ import (
 	stdflate "compress/flate"
 )
 
-// TestDeflateAgainstInflate encodes random bodies of random tables and reads them with the standard library.
-func TestDeflateAgainstInflate(t *testing.T) {
+// TestPiecesAgainstPlain encodes random bodies of random tables and reads them with the standard library's inflate and with klauspost's zstd.
+func TestPiecesAgainstPlain(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -24,43 +24,58 @@ func TestDeflateAgainstInflate(t *testing.T) {
 		table := NewTable(rows, Options{Tier: Pieces})
 		for range bodies {
 			runs := randomRuns(r, n)
-			if got, want := gunzip(t, table.AppendGzip(nil, runs)), body(rows, runs); !bytes.Equal(got, want) {
-				t.Fatalf("body of %d runs differs: %d bytes, want %d", len(runs), len(got), len(want))
+			want := body(rows, runs)
+			if got := gunzip(t, table.AppendGzip(nil, runs)); !bytes.Equal(got, want) {
+				t.Fatalf("gzip of %d runs differs: %d bytes, want %d", len(runs), len(got), len(want))
+			}
+			if got := unzstd(t, table.AppendZstd(nil, runs)); !bytes.Equal(got, want) {
+				t.Fatalf("zstd of %d runs differs: %d bytes, want %d", len(runs), len(got), len(want))
 			}
 		}
 	}
 }
 
-// FuzzBlock promises that any literals and matches come out of the standard inflater as they went in.
+// randomSequences adds literals and matches of text to a block and calls flush now and then; it tells what they stand for.
+func randomSequences(r *rand.Rand, b *block, window int, text []byte, flush func()) (want []byte) {
+	for len(text) > 0 || r.IntN(4) > 0 {
+		n := min(len(text), r.IntN(40))
+		if r.IntN(30) == 0 {
+			n = len(text)
+		}
+		b.literal(text[:n])
+		want = append(want, text[:n]...)
+		text = text[n:]
+		if len(want) > 0 && r.IntN(3) > 0 {
+			distance := 1 + r.IntN(min(len(want), window))
+			if r.IntN(2) == 0 {
+				distance = min(len(want), 1<<r.IntN(4)) // soon comes again
+			}
+			length := minMatch + r.IntN(1<<r.IntN(11))
+			if r.IntN(40) == 0 {
+				length += 70_000
+			}
+			b.match(length, distance)
+			for range length {
+				want = append(want, want[len(want)-distance])
+			}
+		}
+		if r.IntN(5) == 0 {
+			flush()
+		}
+	}
+	return want
+}
+
+// FuzzBlock promises that any literals and matches come out of the standard inflater as they went in, and out of a zstd decoder.
 func FuzzBlock(f *testing.F) {
 	f.Add([]byte("abcabcabc\x00\x10\x20"), uint64(1))
 	f.Add([]byte{}, uint64(2))
 	f.Add(bytes.Repeat([]byte{7}, 300), uint64(3))
+	f.Add(bytes.Repeat([]byte("0123456789"), 20_000), uint64(4))
 	f.Fuzz(func(t *testing.T, text []byte, seed uint64) {
-		r := rand.New(rand.NewPCG(seed, 1))
 		var b block
 		var w bitWriter
-		var want []byte
-		for len(text) > 0 || r.IntN(4) > 0 {
-			n := min(len(text), r.IntN(40))
-			b.literal(text[:n])
-			want = append(want, text[:n]...)
-			text = text[n:]
-			if len(want) > 0 && r.IntN(3) > 0 {
-				distance := 1 + r.IntN(min(len(want), maxDistance))
-				length := minMatch + r.IntN(1<<r.IntN(11))
-				if r.IntN(40) == 0 {
-					length += 70_000
-				}
-				b.match(length, distance)
-				for range length {
-					want = append(want, want[len(want)-distance])
-				}
-			}
-			if r.IntN(5) == 0 {
-				b.flush(&w, false)
-			}
-		}
+		want := randomSequences(rand.New(rand.NewPCG(seed, 1)), &b, maxDistance, text, func() { b.flush(&w, false) })
 		b.flush(&w, true)
 		w.align()
 		got, err := io.ReadAll(stdflate.NewReader(bytes.NewReader(w.out)))
@@ -68,7 +83,14 @@ func FuzzBlock(f *testing.F) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got, want) {
-			t.Fatalf("%d bytes, want %d", len(got), len(want))
+			t.Fatalf("DEFLATE: %d bytes, want %d", len(got), len(want))
+		}
+		var z zstdWriter
+		z.begin(nil)
+		want = randomSequences(rand.New(rand.NewPCG(seed, 2)), &z.block, piecesWindow, text, z.blocks)
+		z.size = uint32(len(want))
+		if got := unzstd(t, z.end()); !bytes.Equal(got, want) {
+			t.Fatalf("zstd: %d bytes, want %d", len(got), len(want))
 		}
 	})
 }

@@ -38,9 +38,9 @@ type Table struct {
 	tier      Tier
 	gzip      shelves
 	zstd      shelves
-	tried     sync.Once
-	pieces    bool      // whether gzip from pieces is about as small as the body compressed whole
+	trials    [codings]trial
 	deflaters sync.Pool // of *deflater
+	writers   sync.Pool // of *zstdWriter
 	bodies    sync.Pool // of *[]byte
 }
 
@@ -65,16 +65,33 @@ const (
 func (t *Table) AppendGzip(dst []byte, runs []Run) []byte {
 	switch {
 	case t.tier >= Whole:
-		return t.whole(dst, runs, AppendGzip)
+		return t.wholeGzip(dst, runs)
 	case t.tier == Stored && t.gzip.mostlyStored(runs, leastGzip):
-	case t.tier == Stored && !t.piecesServe():
-		return t.whole(dst, runs, AppendGzip)
+	case t.tier == Stored && !t.piecesServe(Gzip, t.piecesGzip, t.wholeGzip):
+		return t.wholeGzip(dst, runs)
 	}
-	return t.fromPieces(dst, runs, t.tier == Stored)
+	return t.deflate(dst, runs, t.tier == Stored)
 }
 
-// fromPieces encodes a body with stored blocks or without.
-func (t *Table) fromPieces(dst []byte, runs []Run, stored bool) []byte {
+// AppendZstd appends the body of the rows of runs, which ascend and do not touch, as one zstd frame that tells its content's size.
+func (t *Table) AppendZstd(dst []byte, runs []Run) []byte {
+	switch {
+	case t.tier >= Whole:
+		return t.wholeZstd(dst, runs)
+	case t.tier == Stored && t.zstd.mostlyStored(runs, leastZstd):
+		return t.storedZstd(dst, runs)
+	case t.tier == Stored && !t.piecesServe(Zstd, t.piecesZstd, t.wholeZstd):
+		return t.wholeZstd(dst, runs)
+	}
+	return t.piecesZstd(dst, runs)
+}
+
+func (t *Table) wholeGzip(dst []byte, runs []Run) []byte  { return t.whole(dst, runs, AppendGzip) }
+func (t *Table) wholeZstd(dst []byte, runs []Run) []byte  { return t.whole(dst, runs, AppendZstd) }
+func (t *Table) piecesGzip(dst []byte, runs []Run) []byte { return t.deflate(dst, runs, false) }
+
+// deflate encodes a body from pieces, with stored blocks or without.
+func (t *Table) deflate(dst []byte, runs []Run, stored bool) []byte {
 	d, ok := t.deflaters.Get().(*deflater)
 	if !ok {
 		d = newDeflater(t.rows)
@@ -91,6 +108,21 @@ func (t *Table) fromPieces(dst []byte, runs []Run, stored bool) []byte {
 	dst = binary.LittleEndian.AppendUint32(dst, d.size)
 	d.bits.out = nil
 	t.deflaters.Put(d)
+	return dst
+}
+
+// piecesZstd encodes a body from pieces.
+func (t *Table) piecesZstd(dst []byte, runs []Run) []byte {
+	z, ok := t.writers.Get().(*zstdWriter)
+	if !ok {
+		z = newZstdWriter(t.rows)
+	}
+	z.begin(dst)
+	z.plain(t.rows.Head())
+	z.rows(t.rows, runs, t.rows.Cut())
+	z.plain(t.rows.Tail())
+	dst = z.end()
+	t.writers.Put(z)
 	return dst
 }
 
@@ -118,25 +150,32 @@ func (t *Table) stored(d *deflater, runs []Run) []Run {
 	return runs[done:]
 }
 
-// piecesServe tells whether gzip from pieces is about as small as that of the body as a whole: where rows repeat each other it is smaller,
-// where they are free text much larger, for nothing is searched for within it. It is tried once, on a sample.
-func (t *Table) piecesServe() bool {
-	t.tried.Do(func() {
-		const rows, worse = 750, 1.2
+// trial is whether bodies from pieces are about as small as those compressed whole: where rows repeat each other they are smaller, where they are free
+// text much larger, for nothing is searched for within it.
+type trial struct {
+	once   sync.Once
+	passed bool
+}
+
+// piecesServe tries a coding once, on a sample.
+func (t *Table) piecesServe(c Coding, pieces, whole func(dst []byte, runs []Run) []byte) bool {
+	try := &t.trials[c]
+	try.once.Do(func() {
+		const rows, worse = 1500, 1.25
 		n := uint32(t.rows.Len())
 		middle := Run{n / 2, min(n/2+rows, n)}
 		var spread []Run
 		for at := uint32(0); at < n; at += max(n/rows, 2) {
 			spread = append(spread, Run{at, at + 1})
 		}
-		pieces, whole := 0, 0
+		a, b := 0, 0
 		for _, runs := range [][]Run{{middle}, spread} {
-			whole += len(t.whole(nil, runs, AppendGzip))
-			pieces += len(t.fromPieces(nil, runs, false))
+			a += len(pieces(nil, runs))
+			b += len(whole(nil, runs))
 		}
-		t.pieces = float64(pieces) <= worse*float64(whole)
+		try.passed = float64(a) <= worse*float64(b)
 	})
-	return t.pieces
+	return try.passed
 }
 
 // loose encodes rows between stored blocks.

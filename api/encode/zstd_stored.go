@@ -128,11 +128,8 @@ const (
 	maxPart = 128 << 10
 )
 
-// AppendZstd appends the body of the rows of runs, which ascend and do not touch, as one zstd frame that tells its content's size.
-func (t *Table) AppendZstd(dst []byte, runs []Run) []byte {
-	if t.tier > Stored || !t.zstd.mostlyStored(runs, leastZstd) {
-		return t.whole(dst, runs, AppendZstd)
-	}
+// storedZstd puts a body together from stored blocks and other rows.
+func (t *Table) storedZstd(dst []byte, runs []Run) []byte {
 	f := zstdFrame{p: partEncoders.Get().(*partEncoder), start: len(dst), dst: appendZstdHeader(dst, 0)}
 	f.p.text = append(f.p.text[:0], t.rows.Head()...)
 	for i, run := range runs {
