@@ -7,10 +7,11 @@
 //   - Stored: rows that are neighbours. The table is cut into blocks of 128 rows, each compressed once, when first asked for, and kept; at both ends of
 //     a run, into blocks of 32. A body is one gzip member, or one zstd frame, of the rows in front of its first block, the blocks, and the rows
 //     behind: several members or frames are cut off behind the first by curl, Chromium, Firefox and httpx.
-//   - Pieces: any other rows, gzip. The renderer tells which fragments the text consists of, and a fragment that stood within the last 32 KB is a
-//     reference, without a search. What is new is compared with the row before, field by field.
+//   - Pieces: any other rows. The renderer tells which fragments the text consists of, and a fragment that stood within the window is a
+//     reference, without a search. What is new is compared with the row before, field by field (matcher.go). The literals and matches are
+//     written as DEFLATE with a code for each 16 K sequences, or as zstd with tables for as many.
 //   - Whole: the rendered body through klauspost's encoders: gzip level 1, zstd's default. For tables of free text, on which a trial finds that
-//     pieces are a fifth larger, for scattered rows in zstd, and for bodies that are no table's (AppendGzip, AppendZstd).
+//     pieces are a quarter larger, and for bodies that are no table's (AppendGzip, AppendZstd).
 //
 // # Why any block may follow any other
 //
@@ -38,5 +39,8 @@
 //     blocks, building their codes takes under 3 % of the time, and no class can be one that the training missed.
 //   - Looking how far the match in hand goes on into every fragment that has a place of its own to refer to: as many bytes, a fifth more time. It is
 //     done for short ones only, whose difference is a digit or two.
+//   - Whole bodies by klauspost's zstd for scattered rows too: on nine of the ten biggest tables of a generated catalog, 10,000 rows from pieces take 0.45 to
+//     0.7 of the time and 0.7 to 1.05 of the bytes.
+//   - Comparing short new fragments at both ends instead of field by field: a quarter more bytes, since two numbers mostly differ in a record, not one.
 //   - Multi-member gzip: see above.
 package encode
