@@ -107,6 +107,10 @@ func (c *Client) try(ctx context.Context, link string, attempt func(ctx context.
 	if err := c.checkURL(u); err != nil {
 		return err
 	}
+	// The time in which others are served first is not the file's.
+	if err := c.enter(ctx); err != nil {
+		return fmt.Errorf("fetch %s: %w", u.Redacted(), err)
+	}
 	ctx, cancel := context.WithTimeout(ctx, c.options.Total)
 	defer cancel()
 	backoff := c.options.BackoffMin
@@ -128,16 +132,24 @@ func (c *Client) try(ctx context.Context, link string, attempt func(ctx context.
 		case <-ctx.Done():
 			return fmt.Errorf("fetch %s: %w, after: %w", u.Redacted(), context.Cause(ctx), f.err)
 		}
+		if err := c.enter(ctx); err != nil {
+			return fmt.Errorf("fetch %s: %w, after: %w", u.Redacted(), err, f.err)
+		}
 	}
 }
 
-// attempt holds one of the slots for the time of one try only, so that a waiting file does not keep others back.
-func (c *Client) attempt(ctx context.Context, u *url.URL, attempt func(context.Context, *url.URL) *failure) *failure {
+// enter takes one of the slots. It is held for the time of one try only, so that a file which waits does not keep others back.
+func (c *Client) enter(ctx context.Context) error {
 	select {
 	case c.slots <- struct{}{}:
+		return nil
 	case <-ctx.Done():
-		return &failure{err: ctx.Err(), final: true}
+		return ctx.Err()
 	}
+}
+
+// attempt makes one try and leaves the slot.
+func (c *Client) attempt(ctx context.Context, u *url.URL, attempt func(context.Context, *url.URL) *failure) *failure {
 	defer func() { <-c.slots }()
 	c.requests.Add(1)
 	return attempt(ctx, u)

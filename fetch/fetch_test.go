@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -287,6 +288,60 @@ func TestRetryAfter(t *testing.T) {
 	} {
 		if got := retryAfter(value, now); got != want {
 			t.Errorf("%q: got %s, want %s", value, got, want)
+		}
+	}
+}
+
+// TestGuardOnRedirect: a redirect is connected to by the same dialer, which looks at the address that its name has. Only the way to the first host is
+// replaced here, as if it were a public one.
+func TestGuardOnRedirect(t *testing.T) {
+	inner, reached := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, content) })
+	port := inner.URL[strings.LastIndexByte(inner.URL, ':'):]
+	for _, target := range []string{
+		"http://169.254.169.254/latest/meta-data/", "http://localhost" + port, "http://127.0.0.1" + port, "http://[::1]" + port,
+		"http://0.0.0.0" + port, "http://10.0.0.1/", "http://[fd00:ec2::254]/",
+	} {
+		public, _ := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, target, http.StatusFound) })
+		o := testOptions()
+		o.AllowPrivate = false
+		c := New(o)
+		transport := c.http.Transport.(*http.Transport)
+		guarded := transport.DialContext
+		transport.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			if address == "catalog.example:80" {
+				return (&net.Dialer{}).DialContext(ctx, network, strings.TrimPrefix(public.URL, "http://"))
+			}
+			return guarded(ctx, network, address)
+		}
+		_, err := c.Download(t.Context(), Request{URL: "http://catalog.example/file"}, filepath.Join(t.TempDir(), "file"))
+		if !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "try 1 of") {
+			t.Errorf("%s: %v", target, err)
+		}
+	}
+	if reached.Load() != 0 {
+		t.Errorf("%d requests reached the inner server", reached.Load())
+	}
+}
+
+// TestQueueIsNotTime: a file that waits for others is not late.
+func TestQueueIsNotTime(t *testing.T) {
+	server, _ := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) {
+		time.Sleep(150 * time.Millisecond)
+		fmt.Fprint(w, content)
+	})
+	o := testOptions()
+	o.Parallel, o.Total = 1, 400*time.Millisecond
+	c := New(o)
+	failed := make(chan error, 5)
+	for i := range cap(failed) {
+		go func() {
+			_, err := c.Download(t.Context(), Request{URL: server.URL}, filepath.Join(t.TempDir(), fmt.Sprint(i)))
+			failed <- err
+		}()
+	}
+	for range cap(failed) {
+		if err := <-failed; err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -18,7 +18,6 @@ import (
 type cache struct {
 	dir     string
 	entries map[string]cacheEntry // by resource key
-	saved   time.Time
 }
 
 // cacheEntry is a resource as it was last read whole.
@@ -50,9 +49,6 @@ const forgetAfter = 30 * 24 * time.Hour
 
 // dropPartsAfter is how long a download that was stopped can be gone on with.
 const dropPartsAfter = 7 * 24 * time.Hour
-
-// saveEvery is how often the index is written while files come in.
-const saveEvery = time.Second
 
 var sha256Name = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
@@ -122,13 +118,17 @@ func (c *cache) keepBytes(key string, data []byte) (cacheEntry, error) {
 	return e, nil
 }
 
-// saveSometimes writes the index if that was not done just now.
-func (c *cache) saveSometimes() error {
-	now := time.Now()
-	if now.Sub(c.saved) < saveEvery {
-		return nil
+// saveForNow writes the index while files come in: a process that is stopped has not read them for nothing. It does not wait for the disk.
+func (c *cache) saveForNow() error {
+	data, err := json.Marshal(c.entries)
+	if err != nil {
+		return err
 	}
-	return c.save(now)
+	next := c.indexPath() + ".new"
+	if err := os.WriteFile(next, data, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(next, c.indexPath())
 }
 
 // save writes the index, without what has not been used for long.
@@ -142,7 +142,6 @@ func (c *cache) save(now time.Time) error {
 	if err != nil {
 		return err
 	}
-	c.saved = time.Now()
 	return writeFile(c.indexPath(), data)
 }
 

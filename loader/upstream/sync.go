@@ -392,8 +392,7 @@ func (s *syncing) download(ctx context.Context, f *FileState, old cacheEntry, ha
 		if err = s.cache.keep(f.key, to, e); err == nil {
 			f.State, f.Why = New, e.Doubt
 			f.take(e)
-			// A process that is stopped now need not read this file again.
-			err = s.cache.saveSometimes()
+			err = s.cache.saveForNow()
 		}
 	}
 	switch {
