@@ -286,7 +286,9 @@ func (o *objectStore) testAway(t *testing.T, data string, s *server) {
 
 // testDamage: whatever is wrong in the bucket, a running replica keeps its snapshot, and a new one does not start.
 func (o *objectStore) testDamage(t *testing.T, files, data string, s *server) {
-	_, to, changed := o.publishChange(t, files, data, "poverty-rate")
+	kept := t.TempDir()
+	o.run(t, 0, "query", "--store", storeAddress, "--data-dir", kept, with("/api/v2/metadata/location?limit=1"))
+	from, to, changed := o.publishChange(t, files, data, "poverty-rate")
 	segment := "store/segments/" + slices.Sorted(maps.Keys(changed))[0] + ".seg"
 	manifest, channel := "store/manifests/"+to+".json", "store/channels/stable.json"
 	flip := func(b []byte) []byte {
@@ -322,6 +324,12 @@ func (o *objectStore) testDamage(t *testing.T, files, data string, s *server) {
 			t.Errorf("%s: a cold start says %s", fault.name, cold.errors)
 		}
 		o.run(t, 4, "verify", "--store", storeAddress)
+		// One that has kept the snapshot before starts with that, and says why.
+		warm := o.serve(t, "--store", storeAddress, "--data-dir", kept)
+		if !strings.Contains(warm.said.String(), "serving the last good one") || !strings.Contains(warm.said.String(), "serving snapshot "+from) {
+			t.Errorf("%s: a start from what was kept says %s", fault.name, warm.said)
+		}
+		warm.stop(t)
 		lines := strings.Count(s.said.String(), "the old one stays")
 		s.signal(t, syscall.SIGHUP)
 		waitFor(t, "the refusal: "+fault.name, func() bool { return strings.Count(s.said.String(), "the old one stays") > lines })

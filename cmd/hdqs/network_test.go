@@ -1,0 +1,112 @@
+package main_test
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hdqs/bench/ckan"
+)
+
+// TestBuildFromSite loads a catalog from a site that speaks CKAN: the rows are those of its directory, a second load downloads nothing, and what the site
+// cannot give any more is taken as it was.
+func TestBuildFromSite(t *testing.T) {
+	files := newCatalog(t, 1)
+	site := &ckan.Site{Files: os.DirFS(files), Override: map[string][]byte{}, Modified: map[string]string{}}
+	server := httptest.NewServer(site)
+	defer server.Close()
+	data := t.TempDir()
+	store := filepath.Join(data, "store")
+	load := []string{
+		"build", "--catalog", server.URL, "--store", store, "--data-dir", data, "--snapshot-time", buildTime,
+		"--catalog-url", "https://catalog.example.org", "--allow-http", "--allow-private-hosts", "--download-timeout", "3s",
+		"--location-list", filepath.Join(files, "reference", "location.csv"), // sites do not publish one
+	}
+	wants(t, 3, "build", "--catalog", server.URL, "--store", store, "--data-dir", data)                 // not https
+	wants(t, 3, "build", "--catalog", server.URL, "--store", store, "--data-dir", data, "--allow-http") // a private address
+	wants(t, 0, load...)
+	direct := newStore(t, files)
+	got, _ := inspect(t, store)
+	want, _ := inspect(t, direct)
+	tables := map[string]string{}
+	for _, table := range want.Tables {
+		tables[table.Table] = table.SHA256
+	}
+	for _, table := range got.Tables {
+		if table.SHA256 != tables[table.Table] {
+			t.Errorf("table %s differs from that of the directory", table.Table)
+		}
+	}
+
+	again := wants(t, 0, load...)
+	if !strings.Contains(again.errors, " 0 new,") || !strings.Contains(again.out, "unchanged") {
+		t.Errorf("a second load says %s%s", again.errors, again.out)
+	}
+
+	if testing.Short() {
+		return // what follows waits for downloads to be tried again
+	}
+	const broken = "operational-presence/hdx_hapi_operational_presence_global.csv"
+	site.Lock()
+	site.Modified[broken] = "2026-11-22T00:00:00"
+	site.Fault = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Query().Get("path") != broken {
+			return false
+		}
+		fmt.Fprint(w, "<html>Maintenance</html>")
+		return true
+	}
+	site.Unlock()
+	stale := wants(t, 5, append(load, "--only", "operational-presence")...)
+	if !strings.Contains(stale.errors, "stale "+broken) {
+		t.Errorf("a load with a broken file says %s", stale.errors)
+	}
+	same := func(what string) {
+		t.Helper()
+		if now, _ := inspect(t, store); fmt.Sprint(now.Tables) != fmt.Sprint(got.Tables) {
+			t.Errorf("%s changed the tables", what)
+		}
+	}
+	same("a load with a broken file")
+	server.Close()
+	wants(t, 5, append(load, "--offline")...) // the broken file still is what it last was
+	wants(t, 5, load...)
+	wants(t, 3, "build", "--catalog", server.URL, "--store", store, "--data-dir", t.TempDir(), "--allow-http", "--allow-private-hosts", "--download-timeout", "1s")
+	same("loads without the site")
+}
+
+// TestMirrorFromDirectory: a mirror served by any web server loads like the directory it was taken from.
+func TestMirrorFromDirectory(t *testing.T) {
+	files, copied, data := newCatalog(t, 1), filepath.Join(t.TempDir(), "mirror"), t.TempDir()
+	wants(t, 0, "mirror", "--catalog", files, "--to", copied, "--data-dir", data)
+	err := fs.WalkDir(os.DirFS(files), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || name == "catalog.json" {
+			return err
+		}
+		if got := readFile(t, filepath.Join(copied, name)); !bytes.Equal(got, readFile(t, filepath.Join(files, name))) {
+			t.Errorf("%s differs", name)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(copied)))
+	defer server.Close()
+	store := filepath.Join(data, "store")
+	wants(t, 0, "build", "--catalog", server.URL, "--store", store, "--data-dir", data, "--allow-http", "--allow-private-hosts")
+	got, _ := inspect(t, store)
+	want, _ := inspect(t, newStore(t, files))
+	if fmt.Sprint(got.Tables) != fmt.Sprint(want.Tables) {
+		t.Errorf("tables from the mirror:\n%v\nof the directory:\n%v", got.Tables, want.Tables)
+	}
+	if again := wants(t, 0, "mirror", "--catalog", files, "--to", copied, "--data-dir", data); !strings.Contains(again.out, ": 0 written") {
+		t.Errorf("a second mirror says %s", again.out)
+	}
+}
