@@ -3,7 +3,9 @@ package api
 import (
 	"bytes"
 	"encoding/base64"
+	"hash/maphash"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 )
 
@@ -45,9 +47,9 @@ func needsIdentifier(path string) bool {
 	return true
 }
 
-// identifierOf finds the identifier of a request: the last value of the query parameter, or when that is empty the header. The query value
-// is decoded into scratch; the result lives as long as both arguments.
-func identifierOf(query, header, scratch []byte) []byte {
+// identifierOf finds the identifier of a request: the last value of the query parameter, or when that is empty the header. The result lives as
+// long as both arguments.
+func identifierOf(query, header []byte) []byte {
 	var value []byte
 	eachPair(query, func(name, encoded []byte) {
 		if nameIs(name, identifierParam) {
@@ -57,8 +59,34 @@ func identifierOf(query, header, scratch []byte) []byte {
 	if len(value) == 0 {
 		return header
 	}
-	return appendDecoded(scratch[:0], value)
+	if plain(value) {
+		return value
+	}
+	return appendDecoded(nil, value)
 }
+
+// knownIdentifiers are good identifiers that came lately: most callers come again at once, and taking an identifier apart costs more than finding
+// it here. A slot holds whichever came last. The zero value knows none.
+type knownIdentifiers [256]atomic.Pointer[string]
+
+var identifierSeed = maphash.MakeSeed()
+
+// check is checkIdentifier.
+func (k *knownIdentifiers) check(value []byte) *Forbidden {
+	slot := &k[maphash.Bytes(identifierSeed, value)%uint64(len(k))]
+	if known := slot.Load(); known != nil && *known == string(value) {
+		return nil
+	}
+	fault := checkIdentifier(value)
+	if fault == nil && len(value) <= keptIdentifier {
+		text := string(value)
+		slot.Store(&text)
+	}
+	return fault
+}
+
+// keptIdentifier is the longest identifier that is remembered.
+const keptIdentifier = 256
 
 // nameIs compares an encoded parameter name.
 func nameIs(encoded []byte, name string) bool {

@@ -81,9 +81,7 @@ func (s *Server) identify(ctx *fasthttp.RequestCtx, path string) error {
 	if s.options.Identifier == IgnoreIdentifier || !needsIdentifier(path) {
 		return nil
 	}
-	var room [maxIdentifier]byte
-	value := identifierOf(ctx.URI().QueryString(), ctx.Request.Header.Peek(identifierHeader), room[:0])
-	fault := checkIdentifier(value)
+	fault := s.known.check(identifierOf(ctx.URI().QueryString(), ctx.Request.Header.Peek(identifierHeader)))
 	if fault == nil {
 		return nil
 	}

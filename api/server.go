@@ -83,6 +83,7 @@ type Server struct {
 	paths   []string // of all routes
 	public  *fasthttp.Server
 	admin   *fasthttp.Server
+	known   knownIdentifiers
 	current atomic.Pointer[served]
 	held    held
 	gate    *gate

@@ -1,0 +1,58 @@
+//go:build !race
+
+package api
+
+import (
+	"io"
+	"net"
+	"runtime"
+	"testing"
+	"time"
+)
+
+// TestIdleConnections: what a connection that has been answered and waits costs in memory. 10,000 of them may cost 300 MB, with the client's side of
+// each in this process too. The kernel's buffers are not counted.
+func TestIdleConnections(t *testing.T) {
+	const (
+		connections = 1500
+		budget      = 300 << 20 / 10000
+	)
+	s := testServer(t, Options{}, sampleTables(t, 200))
+	address := listen(t, s)
+	used := func() uint64 {
+		for range 3 {
+			runtime.GC()
+		}
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapInuse + m.StackInuse
+	}
+	// What is made once belongs to no connection.
+	if got := ask(t, address, "GET", listTarget, nil); got.Status != 200 {
+		t.Fatal(got.Status)
+	}
+	before := used()
+	var all []net.Conn
+	answer := make([]byte, 64<<10)
+	for range connections {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		all = append(all, conn)
+		if _, err := io.WriteString(conn, "GET "+listTarget+"&limit=20 HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := conn.Read(answer); err != nil || n < 200 {
+			t.Fatal(n, err)
+		}
+	}
+	time.Sleep(50 * time.Millisecond)
+	each := (used() - before) / connections
+	t.Logf("%d bytes a connection", each)
+	if each > budget {
+		t.Errorf("%d bytes a connection, at most %d", each, budget)
+	}
+	runtime.KeepAlive(all)
+}
