@@ -39,12 +39,13 @@ func (l publicListener) Accept() (net.Conn, error) {
 // that came. The bytes that came with it are kept here, so that the usual request costs one system call in either mode.
 type lineConn struct {
 	net.Conn
-	flight *flight
-	open   int          // bytes since the last line end
-	owed   atomic.Int64 // bytes of flight; also settled by whoever closes the connection
-	from   int          // what of early the library has not had yet
-	to     int
-	early  [firstRead]byte
+	flight  *flight
+	writeBy time.Time    // the write deadline
+	open    int          // bytes since the last line end
+	owed    atomic.Int64 // bytes of flight; also settled by whoever closes the connection
+	from    int          // what of early the library has not had yet
+	to      int
+	early   [firstRead]byte
 }
 
 // Read reads and counts.
