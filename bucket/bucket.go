@@ -53,7 +53,7 @@ func Open(address string) (*Location, error) {
 		return nil, fmt.Errorf("%s: %w", address, err)
 	}
 	transport.ResponseHeaderTimeout = stall
-	counted := &traffic{next: transport}
+	counted := &traffic{next: transport, stall: stall}
 	client, err := minio.New(endpoint, &minio.Options{
 		Creds: credentials.NewChainCredentials([]credentials.Provider{
 			&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{},

@@ -22,6 +22,7 @@ func (l *Location) Counts() Counts {
 // traffic counts requests and bytes, and ends answers that have come to a halt.
 type traffic struct {
 	next                     http.RoundTripper
+	stall                    time.Duration // between two bytes of an answer
 	requests, sent, received atomic.Int64
 }
 
@@ -37,8 +38,8 @@ func (t *traffic) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	body := &countedBody{ReadCloser: response.Body, n: &t.received}
-	body.alarm = time.AfterFunc(stall, func() { body.ReadCloser.Close() })
+	body := &countedBody{ReadCloser: response.Body, n: &t.received, stall: t.stall}
+	body.alarm = time.AfterFunc(t.stall, func() { body.ReadCloser.Close() })
 	body.alarm.Stop() // until the first read
 	response.Body = body
 	return response, nil
@@ -49,12 +50,13 @@ type countedBody struct {
 	io.ReadCloser
 	n     *atomic.Int64
 	alarm *time.Timer
+	stall time.Duration
 }
 
 // Read reads and counts.
 func (b *countedBody) Read(p []byte) (int, error) {
 	if b.alarm != nil {
-		b.alarm.Reset(stall)
+		b.alarm.Reset(b.stall)
 	}
 	n, err := b.ReadCloser.Read(p)
 	b.n.Add(int64(n))

@@ -13,6 +13,13 @@
 // Files are replaced by renaming, never written in place, so a mapping keeps the content it was opened with; a program that cuts a mapped
 // file short ends those that read it.
 //
+// # Stores
+//
+// Readers need no lock: what has a name is whole, and only channels are replaced. Writers take Lock, one at a time. A channel remembers what
+// it has shown (Channel), so that it can go back. Collect removes what no channel shows; segments that readers have mapped live on without a
+// name. A manifest can be signed, which by the digests in it covers every row: Store.Signing signs what it puts, the manifest's signature
+// first, and Store.Trusting reads nothing else.
+//
 // # Memory
 //
 // The memory of a segment is its pages in the page cache, which the kernel can drop and read again; on the heap are a few hundred

@@ -225,14 +225,6 @@ func (o *objectStore) list(t *testing.T, prefix string) map[string]int64 {
 	return found
 }
 
-// copyObjects puts the objects below one prefix below another too.
-func (o *objectStore) copyObjects(t *testing.T, from, to string) {
-	t.Helper()
-	for name := range o.list(t, from+"/") {
-		o.put(t, to+strings.TrimPrefix(name, from), o.get(t, name))
-	}
-}
-
 // run runs a command that uses the gate and wants an exit code.
 func (o *objectStore) run(t *testing.T, code int, args ...string) outcome {
 	t.Helper()

@@ -1,0 +1,76 @@
+package bucket
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestOpen(t *testing.T) {
+	for _, c := range []struct{ address, endpoint, want string }{
+		{"s3://bucket", "", "s3://bucket"},
+		{"s3://bucket/", "http://127.0.0.1:9000", "s3://bucket"},
+		{"s3://bucket/a/b/", "https://objects.example", "s3://bucket/a/b"},
+		{"s3:///a", "", ""},
+		{"bucket/a", "", ""},
+		{"https://bucket/a", "", ""},
+		{"s3://bucket", "objects.example", ""},
+		{"s3://bucket", "ftp://objects.example", ""},
+	} {
+		t.Setenv("AWS_ENDPOINT_URL_S3", "")
+		t.Setenv("AWS_ENDPOINT_URL", c.endpoint)
+		l, err := Open(c.address)
+		switch {
+		case c.want == "" && err == nil:
+			t.Errorf("%q with endpoint %q: opened as %s", c.address, c.endpoint, l)
+		case c.want != "" && (err != nil || l.String() != c.want):
+			t.Errorf("%q with endpoint %q: %v, %v", c.address, c.endpoint, l, err)
+		}
+	}
+	t.Setenv("AWS_ENDPOINT_URL", "")
+	l, err := Open("s3://bucket/a/b/")
+	if err != nil || l.Key("x/y") != "a/b/x/y" || l.Bucket != "bucket" {
+		t.Errorf("%+v, %v", l, err)
+	}
+}
+
+// TestTraffic: bodies are counted both ways, and an answer that comes to a halt fails, while a reader who takes its time does not.
+func TestTraffic(t *testing.T) {
+	halt := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		_, _ = io.WriteString(w, "0123456789")
+		if r.URL.Path == "/halt" {
+			_ = http.NewResponseController(w).Flush()
+			<-halt
+		}
+	}))
+	defer server.Close()
+	defer close(halt)
+	counted := &traffic{next: http.DefaultTransport, stall: 50 * time.Millisecond}
+	client := &http.Client{Transport: counted}
+	res, err := client.Post(server.URL, "text/plain", strings.NewReader("abc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(3 * counted.stall)
+	if data, err := io.ReadAll(res.Body); err != nil || string(data) != "0123456789" {
+		t.Errorf("a slow reader gets %q, %v", data, err)
+	}
+	if err := res.Body.Close(); err != nil {
+		t.Error(err)
+	}
+	if res, err = client.Get(server.URL + "/halt"); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := io.ReadAll(res.Body); err == nil || string(data) != "0123456789" {
+		t.Errorf("an answer that came to a halt: %q, %v", data, err)
+	}
+	l := &Location{traffic: counted}
+	if c := l.Counts(); c != (Counts{Requests: 2, Sent: 3, Received: 20}) {
+		t.Errorf("%+v", c)
+	}
+}
