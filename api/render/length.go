@@ -131,8 +131,8 @@ func (b *rowBatch) measureDecs(p *piece, null int) int {
 			size += null
 		case d.Scale == snapshot.DecText:
 			size += len(p.exact.at(uint32(d.Mantissa)))
-		case isFewDigits(u, d.Scale):
-			size += fewDigitsLength(u, uint64(d.Scale)) + int(uint64(d.Mantissa)>>63)
+		case isPlain(u, d.Scale):
+			size += plainLength(u, uint64(d.Scale)) + int(uint64(d.Mantissa)>>63)
 		default:
 			size += cellSize - putDec(&digits, d.Mantissa, d.Scale)
 		}
@@ -140,8 +140,8 @@ func (b *rowBatch) measureDecs(p *piece, null int) int {
 	return size
 }
 
-// fewDigitsLength is how many bytes putFewDigits writes.
-func fewDigitsLength(u, scale uint64) int {
+// plainLength is how many bytes putPlain writes.
+func plainLength(u, scale uint64) int {
 	if scale == 0 {
 		return digitCount(u) + len(".0")
 	}

@@ -89,8 +89,8 @@ func putDec(b *[cellSize]byte, mantissa int64, scale uint8) int {
 	if mantissa < 0 {
 		u = -u
 	}
-	if isFewDigits(u, scale) {
-		i := putFewDigits(b, u, uint64(scale))
+	if isPlain(u, scale) {
+		i := putPlain(b, u, uint64(scale))
 		if mantissa < 0 {
 			i--
 			b[i&(cellSize-1)] = '-'
@@ -131,22 +131,35 @@ func putDec(b *[cellSize]byte, mantissa int64, scale uint8) int {
 	return i
 }
 
-// isFewDigits tells decimals of a plain form that putFewDigits writes. All its bounds hold for nearly all decimals, so they are guessed right.
-func isFewDigits(u uint64, scale uint8) bool {
-	return u < powersOfTen[fewDigits-1] && scale < fewDigits && (scale <= plainZeros || u >= powersOfTen[scale-plainZeros])
+// isPlain tells decimals that putPlain writes: nearly all, so its bounds are guessed right.
+func isPlain(u uint64, scale uint8) bool {
+	return u < powersOfTen[plainDigits-1] && scale <= fewDigits && (scale <= plainZeros || u >= powersOfTen[scale-plainZeros])
 }
 
-// putFewDigits writes a decimal of few digits: the point parts the digits by a mask and a shift.
-func putFewDigits(b *[cellSize]byte, u, scale uint64) int {
+// putPlain writes a decimal in the plain form: the point parts the lower eight digits by a mask and a shift.
+func putPlain(b *[cellSize]byte, u, scale uint64) int {
 	if scale == 0 {
 		u, scale = u*10, 1
 	}
+	high, n := uint64(asciiZeros), 0
+	if u >= powersOfTen[fewDigits] {
+		q := u / 100_000_000
+		u -= q * 100_000_000
+		high = eightDigits(q)
+		n = significant(high)
+	}
 	digits := eightDigits(u)
-	point := (fewDigits - scale) * 8
+	if n > 0 {
+		n += fewDigits
+	} else {
+		n = significant(digits)
+	}
+	point := (fewDigits - scale) * 8 & 63
 	whole := digits & (1<<point - 1)
+	binary.LittleEndian.PutUint64(b[cellSize-17:], high)
 	binary.LittleEndian.PutUint64(b[cellSize-9:], whole|'.'<<point|(digits-whole)<<8)
 	b[cellSize-1] = byte(digits >> 56)
-	return cellSize - 1 - max(significant(digits), int(scale)+1)
+	return cellSize - 1 - max(n, int(scale)+1)
 }
 
 // putExponent writes u * 10^exponent in exponent form, "1e-05" or "1.25e+16", for the few that take it.

@@ -83,6 +83,14 @@ func TestDecimalsAgainstFloats(t *testing.T) {
 		check("0." + strings.Repeat("0", r.IntN(12)) + strconv.FormatInt(r.Int64N(1<<r.IntN(62)+1), 10))
 		check(digits + strings.Repeat("0", r.IntN(10)))
 	}
+	for scale := range 12 { // the ends of numbers of digits, with the point at every place
+		for power := int64(1); power < 1e17; power *= 10 {
+			for _, m := range []int64{power - 1, power, power + 1, 2*power - 1} {
+				digits := strings.Repeat("0", max(scale+1-len(strconv.FormatInt(m, 10)), 0)) + strconv.FormatInt(m, 10)
+				check(digits[:len(digits)-scale] + "." + digits[len(digits)-scale:])
+			}
+		}
+	}
 	if ordinary < 300_000 {
 		t.Errorf("%d of 600,000 were ordinary decimals: the fast path was hardly tested", ordinary)
 	}
