@@ -18,14 +18,17 @@ type bodyStream struct {
 	served *served
 	log    *slog.Logger
 	ranges []index.Range // of the body
-	part   []byte
-	sent   int  // of part
-	more   bool // behind part
+	part   *[]byte       // what was rendered and not yet taken; nil when all was
+	sent   int           // of part
+	more   bool          // behind part
 }
 
 var streams = sync.Pool{New: func() any { return new(bodyStream) }}
 
-// keepPart is the largest buffer worth keeping for the next stream.
+// parts are the buffers of parts. A stream takes one for each part, and so most of the time the one that is still in the cache, whoever had it.
+var parts = sync.Pool{New: func() any { return new([]byte) }}
+
+// keepPart is the largest buffer worth keeping for the next part.
 const keepPart = 1 << 20
 
 // partMemory is about what a body in parts holds in memory.
@@ -41,40 +44,58 @@ func (s *Server) stream(ctx *fasthttp.RequestCtx, sc *scratch, f *render.Form, v
 	st.served, st.log = v, s.log
 	st.ranges, sc.page.Ranges = sc.page.Ranges, st.ranges
 	st.body.Start(f, st.ranges)
-	st.part, st.sent, st.more = st.part[:0], 0, true
+	st.more = true
 	ctx.Response.SetBodyStream(st, st.body.Len())
 }
 
 // next renders the next part.
 func (st *bodyStream) next() {
-	st.part, st.more = st.body.AppendPart(st.part[:0])
-	st.sent = 0
+	st.part, st.sent = parts.Get().(*[]byte), 0
+	*st.part, st.more = st.body.AppendPart((*st.part)[:0])
+}
+
+// took notes that n more bytes of the part were taken.
+func (st *bodyStream) took(n int) {
+	if st.sent += n; st.sent == len(*st.part) {
+		st.drop()
+	}
+}
+
+// drop gives the part's buffer away.
+func (st *bodyStream) drop() {
+	if st.part != nil && cap(*st.part) <= keepPart {
+		parts.Put(st.part)
+	}
+	st.part = nil
 }
 
 // WriteTo writes what is left of the body.
 func (st *bodyStream) WriteTo(w io.Writer) (int64, error) {
 	total := int64(0)
-	for {
-		n, err := w.Write(st.part[st.sent:])
-		st.sent += n
+	for st.part != nil || st.more {
+		if st.part == nil {
+			st.next()
+		}
+		n, err := w.Write((*st.part)[st.sent:])
+		st.took(n)
 		total += int64(n)
-		if err != nil || !st.more {
+		if err != nil {
 			return total, err
 		}
-		st.next()
 	}
+	return total, nil
 }
 
 // Read is for those who cannot be written to.
 func (st *bodyStream) Read(p []byte) (int, error) {
-	if st.sent == len(st.part) {
+	if st.part == nil {
 		if !st.more {
 			return 0, io.EOF
 		}
 		st.next()
 	}
-	n := copy(p, st.part[st.sent:])
-	st.sent += n
+	n := copy(p, (*st.part)[st.sent:])
+	st.took(n)
 	return n, nil
 }
 
@@ -84,10 +105,8 @@ func (st *bodyStream) Close() error {
 	if v == nil {
 		return nil
 	}
-	st.body, st.served, st.log = render.Body{}, nil, nil
-	if cap(st.part) > keepPart {
-		st.part = nil
-	}
+	st.drop()
+	st.body, st.served, st.log, st.more = render.Body{}, nil, nil, false
 	streams.Put(st)
 	v.release(log)
 	return nil
