@@ -18,6 +18,7 @@ type answerFlags struct {
 	queries                            int
 	queueWait                          time.Duration
 	inflight                           int64
+	bodyCache                          int64
 	keepBuffers                        bool
 }
 
@@ -34,6 +35,7 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 	fl.IntVar(&f.queries, "max-queries", 0, "list queries at once; 0: 4 for each core")
 	fl.DurationVar(&f.queueWait, "queue-wait", 50*time.Millisecond, "how long a query may wait for its turn before it gets 503")
 	fl.Int64Var(&f.inflight, "max-inflight-bytes", 0, "bytes of answers on their way to clients before requests get 503; 0: a quarter of GOMEMLIMIT, or 512 MiB")
+	fl.Int64Var(&f.bodyCache, "body-cache", 64<<20, "bytes of finished bodies kept for callers who ask the same; 0: none, and each request makes its own")
 	fl.BoolVar(&f.keepBuffers, "keep-buffers", false, "leave idle connections their 64 KiB of buffers")
 }
 
@@ -47,6 +49,9 @@ func (f *answerFlags) fill(o *api.Options) {
 	o.Strict, o.SurrogateKey, o.CacheTag = f.strict, f.surrogateKey, f.cacheTag
 	o.Queries, o.QueueWait, o.InflightBytes = f.queries, orNever(f.queueWait), f.inflight
 	o.KeepBuffers = f.keepBuffers
+	if o.CacheBytes = f.bodyCache; o.CacheBytes == 0 {
+		o.CacheBytes = -1
+	}
 }
 
 // orNever tells a zero that was meant from an option that was left out.
