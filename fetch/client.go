@@ -26,7 +26,7 @@ type Options struct {
 	BackoffMax   time.Duration // default 60 s; a longer Retry-After ends the tries
 	Stall        time.Duration // longest time without a byte, default 60 s; a body must bring MinRate bytes a second over each such time
 	MinRate      int64         // default 256; a slower one is tried again from where it stood
-	Total        time.Duration // longest time for one file, all tries, default 1 h
+	Total        time.Duration // longest time for one file, all tries and the waits between them, default 1 h
 }
 
 const maxRedirects = 5
@@ -107,15 +107,15 @@ func (c *Client) try(ctx context.Context, link string, attempt func(ctx context.
 	if err := c.checkURL(u); err != nil {
 		return err
 	}
-	// The time in which others are served first is not the file's.
-	if err := c.enter(ctx); err != nil {
-		return fmt.Errorf("fetch %s: %w", u.Redacted(), err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, c.options.Total)
-	defer cancel()
+	left := c.options.Total // without the time in which others are served first
 	backoff := c.options.BackoffMin
 	for n := 1; ; n++ {
-		f := c.attempt(ctx, u, attempt)
+		if err := c.enter(ctx); err != nil {
+			return fmt.Errorf("fetch %s: %w", u.Redacted(), err)
+		}
+		began := time.Now()
+		f := c.attempt(ctx, left, u, attempt)
+		left -= time.Since(began)
 		switch {
 		case f == nil:
 			return nil
@@ -124,16 +124,16 @@ func (c *Client) try(ctx context.Context, link string, attempt func(ctx context.
 		case f.after > c.options.BackoffMax:
 			return fmt.Errorf("fetch %s: asked to wait %s, longer than %s: %w", u.Redacted(), f.after, c.options.BackoffMax, f.err)
 		}
-		c.retries.Add(1)
 		wait := max(f.after, backoff/2+rand.N(backoff/2+1))
 		backoff = min(2*backoff, c.options.BackoffMax)
+		if left -= wait; left <= 0 {
+			return fmt.Errorf("fetch %s (try %d of %d): no more than %s are given to a file: %w", u.Redacted(), n, c.options.Tries, c.options.Total, f.err)
+		}
+		c.retries.Add(1)
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
 			return fmt.Errorf("fetch %s: %w, after: %w", u.Redacted(), context.Cause(ctx), f.err)
-		}
-		if err := c.enter(ctx); err != nil {
-			return fmt.Errorf("fetch %s: %w, after: %w", u.Redacted(), err, f.err)
 		}
 	}
 }
@@ -149,8 +149,10 @@ func (c *Client) enter(ctx context.Context) error {
 }
 
 // attempt makes one try and leaves the slot.
-func (c *Client) attempt(ctx context.Context, u *url.URL, attempt func(context.Context, *url.URL) *failure) *failure {
+func (c *Client) attempt(ctx context.Context, limit time.Duration, u *url.URL, attempt func(context.Context, *url.URL) *failure) *failure {
 	defer func() { <-c.slots }()
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	c.requests.Add(1)
 	return attempt(ctx, u)
 }

@@ -273,7 +273,7 @@ func TestCancel(t *testing.T) {
 	server, _ := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) })
 	ctx, cancel := context.WithCancel(t.Context())
 	o := testOptions()
-	o.BackoffMin, o.BackoffMax = time.Hour, time.Hour
+	o.BackoffMin, o.BackoffMax, o.Total = time.Hour, time.Hour, 3*time.Hour
 	time.AfterFunc(20*time.Millisecond, cancel)
 	start := time.Now()
 	if _, err := New(o).Download(ctx, Request{URL: server.URL}, filepath.Join(t.TempDir(), "f")); !errors.Is(err, context.Canceled) || time.Since(start) > 10*time.Second {

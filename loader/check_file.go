@@ -28,6 +28,9 @@ func CheckFile(ctx context.Context, fsys fs.FS, role, name string) error {
 	if err != nil {
 		return err
 	}
+	if err := checkIDs(r); err != nil {
+		return err
+	}
 	rows, broken := 0, 0
 	var first *rowFault
 	for {
@@ -52,6 +55,24 @@ func CheckFile(ctx context.Context, fsys fs.FS, role, name string) error {
 	}
 	_, err = s.finish()
 	return err
+}
+
+// checkIDs tells whether a file names its sources in a form that is not this program's. A file may name none; but one that does so under other
+// names, as those of before 2025 did, would seem to.
+func checkIDs(r *csvReader) error {
+	dataset, resource := r.position("dataset_hdx_id") >= 0, r.position("resource_hdx_id") >= 0
+	for _, other := range []string{"dataset_id", "resource_id"} {
+		if r.position(other) >= 0 && !(dataset && resource) {
+			return fmt.Errorf("%s: header lacks dataset_hdx_id or resource_hdx_id and has %s", r.name, other)
+		}
+	}
+	switch {
+	case dataset && !resource:
+		return fmt.Errorf("%s: header lacks resource_hdx_id, but has dataset_hdx_id", r.name)
+	case resource && !dataset:
+		return fmt.Errorf("%s: header lacks dataset_hdx_id, but has resource_hdx_id", r.name)
+	}
+	return nil
 }
 
 // headersOf are the columns that the files of a role must have, and those that they may have.

@@ -196,6 +196,9 @@ func (l *load) scan(
 	if err != nil {
 		return nil, err
 	}
+	if err := checkIDs(r); err != nil {
+		return nil, err
+	}
 	report := &ResourceReport{Role: file.role, Path: file.path, ExtraColumns: r.extra}
 	row, inError := bind(r, report), r.position("error")
 	for {
