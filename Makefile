@@ -4,7 +4,7 @@ BIN      := bin/hdqs
 PACKAGES := ./...
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: build run test check unit race whole bucket api-conformance fuzz golden bench bench-micro bench-catalog bench-compare soak clean
+.PHONY: build run test check unit race whole bucket edge api-conformance fuzz golden bench bench-micro bench-catalog bench-compare soak clean
 
 build: ## the static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN) ./cmd/hdqs
@@ -12,7 +12,7 @@ build: ## the static binary
 run: build ## build, load the embedded sample catalog, serve it, print URLs to try
 	$(BIN) serve
 
-test: check race whole bucket api-conformance ## everything, from nothing
+test: check race whole bucket edge api-conformance ## everything, from nothing
 
 check: ## vet, staticcheck, gofumpt, module file
 	$(GO) vet $(PACKAGES)
@@ -35,6 +35,9 @@ bucket: build ## whole-program tests of stores and catalogs in a bucket, against
 
 api-conformance: build ## schemathesis against the running server
 	sh .ci/schemathesis.sh $(BIN)
+
+edge: ## the cache of deploy/nginx in front of the service, and a browser's view from another origin
+	HDQS_EDGE=1 $(GO) test -count=1 -timeout 5m -run 'Edge|Browser' ./api
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz test for FUZZTIME

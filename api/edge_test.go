@@ -1,0 +1,372 @@
+package api
+
+import (
+	"bytes"
+	goflag "flag"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+var update = goflag.Bool("update", false, "rewrite files that are made from the endpoints")
+
+// edge skips a test of real edges and browsers unless they are there: 'make edge' says so.
+func edge(t *testing.T) {
+	t.Helper()
+	if os.Getenv("HDQS_EDGE") == "" {
+		t.Skip("HDQS_EDGE is not set: 'make edge' runs this with nginx and Chromium")
+	}
+}
+
+// nginxParams is the text of deploy/nginx/params.conf: variables that hold a query's parameters in a fixed order, for the key of a cache. A query
+// is put in order only when nothing is lost by it: all names are known ones in their case, each stands once and with a value.
+func nginxParams() string {
+	var names []string
+	for i := range endpoints {
+		for _, p := range newPlan(&endpoints[i]).params {
+			if p.Name != identifierParam {
+				names = append(names, p.Name)
+			}
+		}
+	}
+	names = append(names, pinParam)
+	slices.Sort(names)
+	names = slices.Compact(names)
+	var b strings.Builder
+	b.WriteString("# Made from the endpoints by 'make golden'; a test holds it.\n\nvariables_hash_max_size 4096;\n\n")
+	b.WriteString("map $args $hdqs_plain {\n\tdefault \"\";\n\t\"\" 1;\n\t\"~^(?=.{1,4000}$)(?!(?:.*&)?([a-z0-9_]+)=.*&\\1=)(?:(?:" +
+		strings.Join(append([]string{identifierParam}, names...), "|") + ")=[^&]+(?:&|$))+$\" 1;\n}\n\n")
+	for _, name := range names {
+		b.WriteString("map $arg_" + name + " $hdqs_p_" + name + " { \"\" \"\"; default \"" + name + "=$arg_" + name + "&\"; }\n")
+	}
+	b.WriteString("\nmap \"\" $hdqs_sorted {\n\tdefault \"")
+	for _, name := range names {
+		b.WriteString("$hdqs_p_" + name)
+	}
+	b.WriteString("\";\n}\n")
+	return b.String()
+}
+
+// TestGoldenNginxParams holds the file of parameter names to the endpoints.
+func TestGoldenNginxParams(t *testing.T) {
+	const file = "../deploy/nginx/params.conf"
+	if *update {
+		if err := os.WriteFile(file, []byte(nginxParams()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || string(text) != nginxParams() {
+		t.Errorf("%s is not what the endpoints say (go test ./api -run Golden -update rewrites it): %v", file, err)
+	}
+}
+
+// origin is a server with a count of the requests it gets, behind an nginx with our configuration.
+type origin struct {
+	server  *Server
+	asked   atomic.Int64
+	last    atomic.Pointer[string] // the target of the last request
+	address string                 // of the nginx
+	stop    func()                 // ends the server, not the nginx
+}
+
+// startEdge starts both. The files of deploy are used as they are, but for addresses and folders.
+func startEdge(t *testing.T, o Options) *origin {
+	t.Helper()
+	edge(t)
+	binary, err := exec.LookPath("nginx")
+	if err != nil {
+		binary = "/usr/sbin/nginx"
+	}
+	g := &origin{server: testServer(t, o, sampleTables(t, 1500))}
+	handler := g.server.public.Handler
+	g.server.public.Handler = func(ctx *fasthttp.RequestCtx) {
+		g.asked.Add(1)
+		target := string(ctx.Method()) + " " + string(ctx.RequestURI())
+		g.last.Store(&target)
+		handler(ctx)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go g.server.Serve(l) //nolint:errcheck // ends with the listener
+	g.stop = sync.OnceFunc(func() {
+		if err := g.server.public.Shutdown(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(g.stop)
+	g.address = freeAddress(t)
+
+	dir := t.TempDir()
+	text, err := os.ReadFile("../deploy/nginx/hdqs.conf")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf := strings.NewReplacer("127.0.0.1:8080", l.Addr().String(), "listen 8088", "listen "+g.address, "/var/cache/nginx/hdqs", filepath.Join(dir, "cache")).
+		Replace(string(text))
+	files := map[string]string{
+		"hdqs.conf":   conf,
+		"params.conf": nginxParams(),
+		"nginx.conf": "daemon off;\nmaster_process off;\npid nginx.pid;\nerror_log stderr warn;\nevents {}\nhttp {\naccess_log off;\nkeepalive_timeout 0;\n" +
+			"client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;\ninclude hdqs.conf;\n}\n",
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var messages bytes.Buffer
+	command := exec.Command(binary, "-p", dir, "-c", filepath.Join(dir, "nginx.conf"), "-e", "stderr")
+	command.Stderr = &messages
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		command.Wait() //nolint:errcheck // it is killed
+		close(ended)
+	}()
+	t.Cleanup(func() {
+		command.Process.Kill() //nolint:errcheck // it may have ended
+		<-ended
+		if t.Failed() {
+			t.Logf("nginx: %s", messages.String())
+		}
+	})
+	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		if conn, err := net.Dial("tcp", g.address); err == nil {
+			conn.Close()
+			return g
+		}
+		select {
+		case <-ended:
+			t.Fatalf("nginx: %s", messages.String())
+		default:
+		}
+		if time.Now().After(end) {
+			t.Fatal("nginx does not listen")
+		}
+	}
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// counted asks the edge and says how many requests that made at the origin.
+func (g *origin) counted(t *testing.T, method, target string, header ...HeaderField) (Answer, int64) {
+	t.Helper()
+	before := g.asked.Load()
+	got := ask(t, g.address, method, target, header)
+	return got, g.asked.Load() - before
+}
+
+// TestEdgeKey: callers, order of parameters, GET and HEAD share an answer; codings do not; what nginx cannot put in order is passed on as it is, and
+// every answer is the origin's own.
+func TestEdgeKey(t *testing.T) {
+	g := startEdge(t, Options{})
+	other, _ := EncodeIdentifier("another application", "you@example.com")
+	const events = "/api/v2/coordination-context/conflict-events?"
+	first, n := g.counted(t, "GET", events+"location_code=AFG&limit=700&has_hrp=true&app_identifier="+goodIdentifier)
+	if first.Status != 200 || n != 1 {
+		t.Fatalf("%d, %d requests", first.Status, n)
+	}
+	for _, c := range []struct {
+		method, target string
+		header         []HeaderField
+	}{
+		{"GET", events + "has_hrp=true&limit=700&location_code=AFG&app_identifier=" + url.QueryEscape(other), nil},
+		{"HEAD", events + "app_identifier=" + other + "&limit=700&has_hrp=true&location_code=AFG", nil},
+		{"GET", events + "limit=700&location_code=AFG&has_hrp=true", []HeaderField{{"X-CATALOG-API-APP-IDENTIFIER", other}}},
+		{"GET", events + "limit=700&location_code=AFG&has_hrp=true&", []HeaderField{{"x-catalog-api-app-identifier", goodIdentifier}, {"User-Agent", "x"}, {"Origin", "https://y"}}},
+	} {
+		got, n := g.counted(t, c.method, c.target, c.header...)
+		if got.Status != 200 || n != 0 || c.method == "GET" && !bytes.Equal(got.Body, first.Body) {
+			t.Errorf("%s %s: %d, %d requests, %d bytes", c.method, c.target, got.Status, n, len(got.Body))
+		}
+		for _, name := range []string{"ETag", "X-Total-Count", "Link", "X-Snapshot-Id", "Access-Control-Allow-Origin", "Cache-Control"} {
+			a, _ := first.field(name)
+			if b, _ := got.field(name); a != b {
+				t.Errorf("%s: %s %q, want %q", c.target, name, b, a)
+			}
+		}
+	}
+	// A coding each, whatever the browser's wording, and the bytes as we made them.
+	for _, c := range []struct {
+		accept, coding string
+		requests       int64
+	}{
+		{"gzip", "gzip", 1}, {"gzip, deflate", "gzip", 0}, {"GZIP,br", "gzip", 0}, {"gzip, deflate, br, zstd", "zstd", 1}, {"zstd", "zstd", 0}, {"br", "", 0},
+		{"gzip;q=0", "", 1}, {"zstd;q=0.1, gzip;q=0.5", "gzip", 1},
+	} {
+		target := events + "limit=700&location_code=AFG&has_hrp=true&app_identifier=" + goodIdentifier
+		got, n := g.counted(t, "GET", target, HeaderField{"Accept-Encoding", c.accept})
+		coding, _ := got.field("Content-Encoding")
+		own := g.server.Answer("GET", target, []HeaderField{{"Accept-Encoding", c.accept}})
+		if got.Status != 200 || coding != c.coding || n != c.requests || !bytes.Equal(got.Body, own.Body) {
+			t.Errorf("%q: %d, coding %q, %d requests, %d bytes, own %d", c.accept, got.Status, coding, n, len(got.Body), len(own.Body))
+		}
+	}
+	// Without a name, the service decides each time.
+	for range 2 {
+		if got, n := g.counted(t, "GET", events+"limit=700&location_code=AFG&has_hrp=true"); got.Status != 403 || n != 1 {
+			t.Errorf("no identifier: %d, %d requests", got.Status, n)
+		}
+	}
+	if got, _ := g.counted(t, "GET", "/api/v2/util/version"); got.Status != 200 {
+		t.Errorf("version: %d", got.Status)
+	}
+	// Faults are not kept, a 404 is.
+	for target, want := range map[string]int64{events + "limit=x&app_identifier=" + goodIdentifier: 1, "/nowhere": 0} {
+		g.counted(t, "GET", target)
+		if _, n := g.counted(t, "GET", target); n != want {
+			t.Errorf("%s again: %d requests", target, n)
+		}
+	}
+}
+
+// TestEdgeAnswers: random requests, spelled in every way, get through the edge what the service says, twice.
+func TestEdgeAnswers(t *testing.T) {
+	g := startEdge(t, Options{})
+	random := rand.New(rand.NewPCG(2, 7))
+	for range 400 {
+		e := &endpoints[random.IntN(len(endpoints))]
+		var pairs []string
+		for _, p := range newPlan(e).params {
+			if random.IntN(4) == 0 && p.Name != identifierParam {
+				pairs = append(pairs, p.Name+"="+url.QueryEscape(p.example()))
+			}
+		}
+		pairs = append(pairs, []string{
+			"limit=5", "limit=5&limit=2", "Limit=1", "limit=", "x=1", "lim%69t=3", "snapshot=x", "snapshot=20261120T0200Z-test", "code=%", "code", "&", "output_format=csv",
+		}[random.IntN(12)])
+		pairs = append(pairs, "app_identifier="+goodIdentifier)
+		random.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
+		target := e.Path + "?" + strings.Join(pairs, "&")
+		want := g.server.Answer("GET", target, nil)
+		for range 2 {
+			got := ask(t, g.address, "GET", target, nil)
+			same := got.Status == want.Status && bytes.Equal(got.Body, want.Body)
+			for _, name := range []string{"ETag", "Link", "X-Total-Count", "X-Unknown-Params", "Content-Disposition", "Content-Type"} {
+				a, _ := want.field(name)
+				b, _ := got.field(name)
+				same = same && a == b
+			}
+			if !same {
+				t.Errorf("%s: %d %.200s\nwant %d %.200s\nheaders %q\nwant %q", target, got.Status, got.Body, want.Status, want.Body, got.Header, want.Header)
+			}
+		}
+	}
+}
+
+// TestEdgeStale: a stale answer is used while a fresh one is fetched, which costs a 304, and while the service is away, for as long as its header says.
+func TestEdgeStale(t *testing.T) {
+	g := startEdge(t, Options{Freshness: Freshness{MaxAge: -1, SharedMaxAge: time.Second, StaleWhileRevalidate: 3 * time.Second, StaleIfError: 5 * time.Second}})
+	target := listTarget + "&limit=20"
+	first, _ := g.counted(t, "GET", target)
+	time.Sleep(2200 * time.Millisecond) // nginx counts whole seconds
+	stale, _ := g.counted(t, "GET", target)
+	if state, _ := stale.field("X-Cache"); state != "STALE" && state != "UPDATING" || !bytes.Equal(stale.Body, first.Body) {
+		t.Errorf("after its time: %s", state)
+	}
+	waitFor(t, "the fetch behind a stale answer", func() bool { return g.asked.Load() == 2 })
+	time.Sleep(100 * time.Millisecond)
+	if fresh, n := g.counted(t, "GET", target); n != 0 || !bytes.Equal(fresh.Body, first.Body) {
+		t.Errorf("after the fetch: %d requests", n)
+	}
+	g.stop()
+	time.Sleep(5500 * time.Millisecond)
+	if got, _ := g.counted(t, "GET", target); got.Status != 200 || !bytes.Equal(got.Body, first.Body) {
+		t.Errorf("the service is away: %d", got.Status)
+	}
+	time.Sleep(3500 * time.Millisecond)
+	if got, _ := g.counted(t, "GET", target); got.Status != 502 {
+		t.Errorf("longer than it may be: %d", got.Status)
+	}
+}
+
+// TestEdgeStampede: many that miss one answer at once make one request.
+func TestEdgeStampede(t *testing.T) {
+	g := startEdge(t, Options{})
+	var all sync.WaitGroup
+	for range 100 {
+		all.Go(func() {
+			if got := ask(t, g.address, "GET", listTarget+"&limit=50", nil); got.Status != 200 {
+				t.Error(got.Status)
+			}
+		})
+	}
+	all.Wait()
+	if n := g.asked.Load(); n != 1 {
+		t.Errorf("%d requests", n)
+	}
+}
+
+// TestBrowser: a page of another origin reads rows and headers, in a browser.
+func TestBrowser(t *testing.T) {
+	edge(t)
+	s := testServer(t, Options{Logger: slog.New(slog.DiscardHandler)}, sampleTables(t, 30))
+	api := "http://" + listen(t, s)
+	page := fmt.Sprintf(`<!doctype html><title>t</title><pre id=out>waiting</pre><script>
+(async () => {
+  const out = {}, names = ["ETag", "Link", "X-Total-Count", "X-Result-Count", "X-Snapshot-Id", "X-Unknown-Params", "Content-Disposition", "X-Request-Id"];
+  const read = (r) => Object.fromEntries(names.map((n) => [n, r.headers.get(n)]));
+  const query = await fetch(%[1]q);
+  out.query = {status: query.status, rows: (await query.json()).data.length, ...read(query)};
+  const header = await fetch(%[2]q, {headers: {"X-CATALOG-API-APP-IDENTIFIER": %[3]q}, cache: "no-store"});
+  out.header = {status: header.status, text: (await header.text()).split("\r\n").length, ...read(header)};
+  const again = await fetch(%[1]q, {headers: {"If-None-Match": query.headers.get("ETag")}, cache: "no-store"});
+  out.again = {status: again.status, ...read(again)};
+  const gone = await fetch(%[2]q);
+  out.gone = {status: gone.status, body: await gone.json(), ...read(gone)};
+  document.getElementById("out").textContent = JSON.stringify(out);
+})().catch((e) => { document.getElementById("out").textContent = "failed: " + e; });
+</script>`, api+listTarget+"&limit=4&sort_by=x", api+"/api/v2/metadata/sector?output_format=csv&limit=3", goodIdentifier)
+	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprint(w, page)
+	}))
+	defer pages.Close()
+	binary, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(binary, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--user-data-dir="+t.TempDir(), "--virtual-time-budget=8000", "--dump-dom", pages.URL)
+	dom, err := command.Output()
+	if err != nil {
+		t.Fatalf("chromium: %v", err)
+	}
+	for _, part := range []string{
+		`"query":{"status":200,"rows":4,"ETag":"W/`, `rel=\"next\"`, `"X-Total-Count":"30","X-Result-Count":"4","X-Snapshot-Id":"20261120T0200Z-test","X-Unknown-Params":"sort_by"`,
+		`"header":{"status":200,"text":5,"ETag":"W/`, `filename=\"sector_2026-11-20.csv\"`,
+		`"again":{"status":304,"ETag":"W/`, `"gone":{"status":403,"body":{"error":"Missing app identifier"`,
+	} {
+		if !strings.Contains(string(dom), part) {
+			t.Errorf("the page lacks %s:\n%s", part, dom[max(0, len(dom)-2500):])
+		}
+	}
+}
