@@ -2,7 +2,9 @@ package api
 
 import (
 	"bytes"
+	"errors"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -28,7 +30,7 @@ func (l publicListener) Accept() (net.Conn, error) {
 	return &lineConn{Conn: c, flight: l.flight}, nil
 }
 
-// lineConn is a connection that knows three things which the HTTP library does not.
+// lineConn is a connection that knows four things which the HTTP library does not.
 //
 // Whether the line it reads has ended: when a request does not fit into the read buffer, this tells a URI that alone is too long from header
 // fields that are. The library forgets what it had read.
@@ -37,10 +39,14 @@ func (l publicListener) Accept() (net.Conn, error) {
 //
 // What to wait with: with ReduceMemoryUsage the library asks idle connections for a single byte, and takes a read buffer of 64 KiB only when
 // that came. The bytes that came with it are kept here, so that the usual request costs one system call in either mode.
+//
+// What belongs together: of an answer longer than its write buffer the library writes a buffer full and then the rest. The buffer is held until the
+// rest comes, and both go with one system call: each wakes the client, which is a fifth of the cost of a page of 90 KB.
 type lineConn struct {
 	net.Conn
 	flight  *flight
-	writeBy time.Time    // the write deadline
+	writeBy time.Time // the write deadline
+	held    atomic.Pointer[heldWrite]
 	open    int          // bytes since the last line end
 	owed    atomic.Int64 // bytes of flight; also settled by whoever closes the connection
 	from    int          // what of early the library has not had yet
@@ -51,6 +57,9 @@ type lineConn struct {
 // Read reads and counts.
 func (c *lineConn) Read(p []byte) (int, error) {
 	c.settle()
+	if err := c.let(); err != nil {
+		return 0, err
+	}
 	if c.from < c.to {
 		n := copy(p, c.early[c.from:c.to])
 		c.from += n
@@ -81,9 +90,57 @@ func (c *lineConn) count(read []byte) {
 
 // Close ends the connection and what it owes.
 func (c *lineConn) Close() error {
-	err := c.Conn.Close()
+	err := errors.Join(c.let(), c.Conn.Close())
 	c.settle()
 	return err
+}
+
+// writeBuffer is the length of the library's buffer of what it writes.
+const writeBuffer = 4 << 10
+
+// heldWrite is a full write buffer, and room to send it with what follows.
+type heldWrite struct {
+	bytes [writeBuffer]byte
+	both  [2][]byte
+	out   net.Buffers
+}
+
+var heldWrites = sync.Pool{New: func() any { return new(heldWrite) }}
+
+// Write writes, or holds a full buffer until the next write, read or end of the connection.
+func (c *lineConn) Write(p []byte) (int, error) {
+	h := c.held.Swap(nil)
+	switch {
+	case h == nil && len(p) == writeBuffer:
+		h = heldWrites.Get().(*heldWrite)
+		copy(h.bytes[:], p)
+		c.held.Store(h)
+		return len(p), nil
+	case h == nil:
+		return c.Conn.Write(p)
+	}
+	n, err := h.send(c.Conn, p)
+	return int(max(n-writeBuffer, 0)), err
+}
+
+// let writes what is held.
+func (c *lineConn) let() error {
+	h := c.held.Swap(nil)
+	if h == nil {
+		return nil
+	}
+	_, err := h.send(c.Conn, nil)
+	return err
+}
+
+// send writes the buffer and p.
+func (h *heldWrite) send(w net.Conn, p []byte) (int64, error) {
+	h.both = [2][]byte{h.bytes[:], p}
+	h.out = h.both[:]
+	n, err := h.out.WriteTo(w)
+	h.both, h.out = [2][]byte{}, nil
+	heldWrites.Put(h)
+	return n, err
 }
 
 // SetWriteDeadline keeps a deadline that is a little earlier: the library sets one for each answer, and moving a timer costs as much as a header field.

@@ -127,6 +127,7 @@ func (s *Server) listener(handler fasthttp.RequestHandler) *fasthttp.Server {
 		LazyRequestTime:              true,
 		ReduceMemoryUsage:            !o.KeepBuffers,
 		ReadBufferSize:               readBuffer,
+		WriteBufferSize:              writeBuffer,
 		MaxRequestBodySize:           maxBody,
 		Concurrency:                  orInt(o.Connections, connections),
 		ReadTimeout:                  orTime(o.ReadTimeout, readTimeout),
