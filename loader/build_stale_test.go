@@ -1,0 +1,229 @@
+package loader
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"hdqs/loader/sample"
+	"hdqs/snapshot"
+)
+
+// stalePaths are what a report and the manifest of its snapshot mark as stale, which must be the same.
+func stalePaths(t *testing.T, store *snapshot.Store, r *Report) []string {
+	t.Helper()
+	m, err := store.Manifest(r.Snapshot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	marked, err := StaleIn(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !sameStale(marked, r.Stale) {
+		t.Errorf("the manifest marks %v, the report %v", marked, r.Stale)
+	}
+	var paths []string
+	for _, s := range r.Stale {
+		paths = append(paths, s.Path)
+	}
+	return paths
+}
+
+// TestRefusedKeepsTable: when a file cannot be used any more, its table stays as it was, with those that are joined with it; when it can again,
+// nothing is marked.
+func TestRefusedKeepsTable(t *testing.T) {
+	whole := copyFS(t, sample.FS)
+	delete(whole, "catalog.json")
+	with := func(path string, change func([]byte) []byte) fstest.MapFS {
+		files := copyFS(t, whole)
+		files[path] = &fstest.MapFile{Data: change(files[path].Data)}
+		return files
+	}
+	without := func(path string) fstest.MapFS {
+		files := copyFS(t, whole)
+		delete(files, path)
+		return files
+	}
+	rename := func(old, other string) func([]byte) []byte {
+		return func(b []byte) []byte { return bytes.Replace(b, []byte(old), []byte(other), 1) }
+	}
+	const presence, funding = "operational-presence/hdx_hapi_operational_presence_global.csv", "funding/hdx_hapi_funding_global.csv"
+	for name, c := range map[string]struct {
+		files fstest.MapFS
+		want  []string
+		why   string
+	}{
+		"renamed column": {with(funding, rename("appeal_code", "appeal_id")), []string{"funding"}, "header lacks appeal_code"},
+		"older ids":      {with(funding, rename("dataset_hdx_id", "dataset_id")), []string{"funding"}, "has dataset_id"},
+		"a page":         {with(presence, func([]byte) []byte { return []byte("<html><body>later</body></html>") }), []string{"operational_presence"}, "header lacks"},
+		"an open quote": {with(presence, func(b []byte) []byte { return append(b, `"`+strings.Repeat("x", maxRowBytes+10)...) }), []string{"operational_presence"},
+			"a quote is not closed"},
+		"many columns":     {with(funding, func(b []byte) []byte { return append(bytes.Repeat([]byte("c,"), 600), b...) }), []string{"funding"}, "at most 512"},
+		"a list":           {with("reference/org.csv", rename("acronym", "akronym")), []string{"operational_presence", "org"}, "header lacks acronym"},
+		"a list gone":      {without("reference/market.csv"), []string{"food_price", "market"}, "from"},
+		"a theme gone":     {without(funding), []string{"funding"}, "fell from"},
+		"a list of a list": {with("reference/org-type.csv", rename("HR.info ID", "ID")), []string{"operational_presence", "org", "org_type"}, "header lacks HR.info ID"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := openStore(t)
+			first := build(t, store, whole, someDay)
+			for n := range 2 {
+				got := build(t, store, c.files, someDay.Add(time.Duration(n+1)*time.Hour))
+				paths := stalePaths(t, store, got)
+				if !slices.Equal(paths, c.want) || !got.Partial || !strings.Contains(got.Stale[0].Why+got.Stale[len(got.Stale)-1].Why, c.why) {
+					t.Errorf("load %d: stale %v, partial %t, %+v; want %v", n, paths, got.Partial, got.Stale, c.want)
+				}
+				for table, sum := range segmentsOf(first) {
+					if segmentsOf(got)[table] != sum {
+						t.Errorf("load %d: table %s is another one", n, table)
+					}
+				}
+				if since := someDay.Add(time.Hour); !got.Stale[0].Since.Equal(since) {
+					t.Errorf("load %d: stale since %s, want %s", n, got.Stale[0].Since, since)
+				}
+			}
+			again := build(t, store, whole, someDay.Add(3*time.Hour))
+			if len(stalePaths(t, store, again)) > 0 || again.Partial {
+				t.Errorf("the whole catalog: %+v", again.Stale)
+			}
+			sameTables(t, "the whole catalog", again, first)
+		})
+	}
+}
+
+// TestFetchedStates: what the network could not give is marked, and a role of which a file is missing keeps its table.
+func TestFetchedStates(t *testing.T) {
+	store := openStore(t)
+	files := copyFS(t, sample.FS)
+	delete(files, "catalog.json")
+	options := func(at time.Time, sources ...SourceReport) Options {
+		return Options{Catalog: files, CatalogName: "test", Store: store, SnapshotTime: at, Fetched: &Fetched{Source: "https://x.example", Kind: "ckan", Sources: sources}}
+	}
+	load := func(o Options) *Report {
+		t.Helper()
+		r, err := Build(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	first := load(options(someDay, SourceReport{Role: "idps", Path: "idps/a.csv", State: SourceNew}))
+	if first.Partial || len(first.Stale) > 0 {
+		t.Errorf("first: %+v", first.Stale)
+	}
+	stale := load(options(someDay.Add(time.Hour), SourceReport{Role: "idps", Path: "idps/a.csv", State: SourceStale, Why: "status 500"}))
+	if !stale.Partial || stale.Outcome != "published" || !slices.Equal(stalePaths(t, store, stale), []string{"idps/a.csv"}) {
+		t.Errorf("stale: %s, %+v", stale.Outcome, stale.Stale)
+	}
+	later := load(options(someDay.Add(2*time.Hour), SourceReport{Role: "idps", Path: "idps/a.csv", State: SourceStale, Why: "another reason"}))
+	if later.Outcome != "unchanged" || later.Snapshot != stale.Snapshot || !later.Partial {
+		t.Errorf("still stale: %s, %s after %s", later.Outcome, later.Snapshot, stale.Snapshot)
+	}
+	for path := range files {
+		if strings.HasPrefix(path, "conflict-events/") && strings.Contains(path, "2024") {
+			delete(files, path)
+		}
+	}
+	refused := load(options(someDay.Add(3*time.Hour), SourceReport{Role: "conflict-events", Path: "conflict-events/2024.csv", State: SourceRefused, Why: "status 404"}))
+	if !slices.Equal(stalePaths(t, store, refused), []string{"conflict_event"}) || segmentsOf(refused)["conflict_event"] != segmentsOf(first)["conflict_event"] {
+		t.Errorf("refused: %+v", refused.Stale)
+	}
+	var text, markdown bytes.Buffer
+	if err := refused.WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	if err := refused.WriteMarkdown(&markdown); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"conflict-events/2024.csv", "refused", "status 404", "stale since"} {
+		if !strings.Contains(text.String(), want) || !strings.Contains(markdown.String(), want) {
+			t.Errorf("%q is not in\n%s\nor not in\n%s", want, text.String()[:500], markdown.String())
+		}
+	}
+}
+
+// TestMemory: a load of the inputs of before ends without reading them; anything that may change its outcome makes it read.
+func TestMemory(t *testing.T) {
+	store := openStore(t)
+	memory := filepath.Join(t.TempDir(), "memory.json")
+	broken := fstest.MapFS{"reference/location.csv": {Data: []byte("x")}} // what nobody may read
+	load := func(inputs string, files fstest.MapFS, change func(*Options)) (*Report, error) {
+		o := Options{Catalog: files, CatalogName: "test", Store: store, SnapshotTime: someDay, Memory: Memory{File: memory, Inputs: inputs}}
+		if change != nil {
+			change(&o)
+		}
+		return Build(t.Context(), o)
+	}
+	whole := copyFS(t, sample.FS)
+	first, err := load("a", whole, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := load("a", broken, func(o *Options) { o.Fetched = &Fetched{Kind: "ckan", Requests: 3} })
+	if err != nil || again.Outcome != "unchanged" || again.Snapshot != first.Snapshot || again.Rows != first.Rows || again.Partial != first.Partial || again.Fetched.Requests != 3 {
+		t.Fatalf("again: %v, %+v", err, again)
+	}
+	var reused int
+	for _, table := range again.Tables {
+		if table.Reused {
+			reused++
+		}
+	}
+	if reused != 25 {
+		t.Errorf("%d tables reused", reused)
+	}
+	for what, change := range map[string]func(*Options){
+		"other inputs":      func(o *Options) { o.Memory.Inputs = "b" },
+		"no memory":         func(o *Options) { o.Memory.File = memory + ".none" },
+		"another site":      func(o *Options) { o.CatalogURL = "https://other.example" },
+		"another option":    func(o *Options) { o.StrictResources = true },
+		"another channel":   func(o *Options) { o.Channel = "canary" },
+		"a source is stale": func(o *Options) { o.Fetched = &Fetched{Sources: []SourceReport{{Path: "x", State: SourceStale}}} },
+	} {
+		if r, err := load("a", broken, change); err == nil {
+			t.Errorf("%s: not read: %s", what, r.Outcome)
+		}
+	}
+	path, err := store.SegmentPath(first.Tables[3].SHA256)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 10); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := load("a", broken, nil); err == nil {
+		t.Error("a segment that is cut is not missed")
+	}
+}
+
+// TestCheckFile tells files of another form, dialect or encoding from those with some broken rows.
+func TestCheckFile(t *testing.T) {
+	header := "code,name\n"
+	rows := strings.Repeat("A,b\n", 1000)
+	for _, c := range []struct{ role, name, data, want string }{
+		{"currency", "a.csv", header + rows, ""},
+		{"currency", "a.csv", "\ufeff" + strings.ReplaceAll(header+rows, "\n", "\r\n"), ""},
+		{"currency", "a.csv", header + rows + strings.Repeat("A,\xe9\n", 10), ""},
+		{"currency", "a.csv", header + rows + strings.Repeat("A,\xe9\n", 11), "11 of 1011 rows are broken, first a.csv:1002: invalid_utf8"},
+		{"currency", "a.csv", strings.ReplaceAll(header+rows, ",", ";"), "header lacks code, name"},
+		{"currency", "a.csv", "", "no header row"},
+		{"currency", "a.csv", header + rows + `A,"` + strings.Repeat("x\n", maxRowBytes), "a quote is not closed"},
+		{"currency", "a.csv.gz", header, "gzip"},
+		{"national-risk", "a.xlsx", "PK", "not a workbook"},
+		{"location", "a.csv", header, "header lacks ISO 3166-1"},
+		{"pcodes", "a.csv", header, "header lacks Location"},
+		{"package", "a.json", "{", ""},
+		{"nonsense", "a.csv", "", ""},
+	} {
+		err := CheckFile(t.Context(), fstest.MapFS{c.name: {Data: []byte(c.data)}}, c.role, c.name)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s %s: %v, want %q", c.role, c.name, err, c.want)
+		}
+	}
+}
