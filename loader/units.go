@@ -137,10 +137,9 @@ func (u *units) parentOf(l listedUnit) (int32, bool) {
 
 // spot is what a row says of its place: codes, and whether it names something at each level.
 type spot struct {
-	country          int32
-	code1, code2     []byte
-	named1, named2   bool
-	provider1, prov2 []byte
+	country        int32
+	code1, code2   []byte
+	named1, named2 bool
 }
 
 // find2 is the unit of level 2 that a row stands at. unknown is a code that the row gives and no list has: the row then stands at its
