@@ -1,0 +1,161 @@
+package upstream
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"hdqs/bench/ckan"
+	"hdqs/loader/sample"
+)
+
+// TestCheck: a file that a load would not use does not take the place of a good copy, and is not read again until it changes or the program does.
+// Where there is no copy it is taken, with a doubt, and gives way to whatever comes next.
+func TestCheck(t *testing.T) {
+	server, o := site(t)
+	reads := 0
+	o.Check = func(_ context.Context, role, name, file string) error {
+		data, err := os.ReadFile(file)
+		if name == presence {
+			reads++
+		}
+		if err != nil || role == "" || strings.HasPrefix(string(data), "drifted") {
+			return errors.Join(errors.New("header has drifted"), err)
+		}
+		return nil
+	}
+	set := func(text, modified string) {
+		server.Lock()
+		defer server.Unlock()
+		server.Modified[presence] = modified
+		if delete(server.Override, presence); text != "" {
+			server.Override[presence] = []byte(text)
+		}
+	}
+	state := func(what, want string) {
+		t.Helper()
+		s := mustSync(t, o)
+		f := stateOf(t, s, presence)
+		if f.State != want || (strings.Contains(f.Why, "drifted") != (what == "drifted" || what == "first drifted")) {
+			t.Errorf("%s: %s %q, want %s", what, f.State, f.Why, want)
+		}
+		if what != "first drifted" {
+			sameTree(t, s.Dir)
+		}
+	}
+	state("first", New)
+	set("drifted,header\n", "2026-11-22T00:00:00")
+	state("drifted", Stale)
+	state("drifted", Stale)
+	if reads != 2 {
+		t.Errorf("the drifted file was read %d times, want once", reads-1)
+	}
+	o.Fetch.UserAgent = "hdqs/next"
+	state("drifted", Stale)
+	if reads != 3 {
+		t.Error("another program did not look at the drifted file")
+	}
+	set("", "2026-11-23T00:00:00")
+	state("mended", New)
+	state("mended", Unchanged)
+
+	o.Cache = t.TempDir()
+	set("drifted,header\n", "2026-11-24T00:00:00")
+	state("first drifted", New)
+	state("first drifted", Unchanged)
+	set("drifted,once more\n", "2026-11-25T00:00:00")
+	state("first drifted", New)
+	set("", "2026-11-26T00:00:00")
+	state("mended", New)
+}
+
+// TestRiskWorkbook: a site without the CSV form of the national risk index gives the first workbook of the index.
+func TestRiskWorkbook(t *testing.T) {
+	s := &ckan.Site{}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	files := fstest.MapFS{}
+	err := fs.WalkDir(sample.FS, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || strings.Contains(path, "packages/inform") {
+			return err
+		}
+		data, err := fs.ReadFile(sample.FS, path)
+		files[path] = &fstest.MapFile{Data: data}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c catalogFile
+	if err := json.Unmarshal(files["catalog.json"].Data, &c); err != nil {
+		t.Fatal(err)
+	}
+	var kept []treeEntry
+	for _, r := range c.Resources {
+		if r.Role != riskRole {
+			kept = append(kept, r)
+		}
+	}
+	c.Resources = kept
+	const book, id = "PK\x03\x04 as published", "603e40eb-aaaa-47e2-b8ac-e51961c7d661"
+	resource := func(id, format, file string) ckanResource {
+		return ckanResource{ID: id, Name: file, Format: format, LastModified: "2026-01-01T00:00:00", URL: server.URL + "/dataset/x/resource/" + id + "/download/" + file + "?path=" + file, State: "active"}
+	}
+	pack := ckanPackage{ID: "f5ec2ee7-aaaa-451b-864b-70bdb582a022", Name: "inform-risk-index-2021", State: "active", Resources: []ckanResource{
+		resource("11111111-aaaa-47e2-b8ac-e51961c7d661", "PDF", "guide.pdf"), resource(id, "XLSX", "index.xlsx"), resource("22222222-aaaa-47e2-b8ac-e51961c7d661", "XLSX", "trend.xlsx"),
+	}}
+	for name, v := range map[string]any{"catalog.json": c, "packages/inform.json": pack} {
+		data, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = &fstest.MapFile{Data: data}
+	}
+	files["index.xlsx"] = &fstest.MapFile{Data: []byte(book)}
+	s.Lock()
+	s.Files = files
+	s.Unlock()
+	sum := mustSync(t, Options{Source: server.URL, Cache: t.TempDir(), Fetch: testFetch()})
+	const path = "national-risk/" + id + ".xlsx"
+	if f := stateOf(t, sum, path); f.State != New {
+		t.Errorf("workbook: %+v", f)
+	}
+	if data, err := os.ReadFile(filepath.Join(sum.Dir, path)); err != nil || string(data) != book {
+		t.Errorf("in the tree: %q, %v", data, err)
+	}
+	if notes := strings.Join(sum.Notes, "\n"); !strings.Contains(notes, "inform-risk-index-2021") {
+		t.Errorf("notes: %s", notes)
+	}
+}
+
+// TestStoppedSync: a sync that is stopped keeps what it has read; the next one asks for the rest only.
+func TestStoppedSync(t *testing.T) {
+	server, o := site(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	server.Fault = func(_ http.ResponseWriter, r *http.Request) bool {
+		if server.Requests["file"] == 15 && strings.HasPrefix(r.URL.Path, "/dataset/") {
+			cancel()
+		}
+		return false
+	}
+	if _, err := Sync(ctx, o); !errors.Is(err, context.Canceled) {
+		t.Fatalf("stopped: %v", err)
+	}
+	server.Lock()
+	before := server.Requests["file"]
+	server.Fault = nil
+	server.Unlock()
+	s := mustSync(t, o)
+	sameTree(t, s.Dir)
+	if n := s.Count(Unchanged); n < 13 || server.Requests["file"]-before > len(s.Files)-s.Packages-13 {
+		t.Errorf("%d files taken up, %d asked for after %d", n, server.Requests["file"]-before, before)
+	}
+}
