@@ -78,17 +78,38 @@ func Description() ([]byte, error) {
 		{"components", object{
 			{"schemas", append(schemas, errorSchemas()...)},
 			{"responses", errorResponses()},
-			{"headers", object{{"X-Total-Count", object{
-				{"description", "How many records pass the filters, before limit and offset."},
-				{"required", true},
-				{"schema", object{{"type", "integer"}, {"minimum", 0}}},
-			}}}},
+			{"headers", headerDescriptions()},
 			{"securitySchemes", object{
 				{"AppIdentifierQuery", object{{"type", "apiKey"}, {"in", "query"}, {"name", identifierParam}}},
 				{"AppIdentifierHeader", object{{"type", "apiKey"}, {"in", "header"}, {"name", "X-CATALOG-API-APP-IDENTIFIER"}}},
 			}},
 		}},
 	})
+}
+
+// listHeaders refers to all of headerDescriptions.
+func listHeaders() object {
+	var all object
+	for _, m := range headerDescriptions() {
+		all = append(all, member{m.key, ref("headers", m.key)})
+	}
+	return all
+}
+
+// headerDescriptions describes the header fields of a list that callers use.
+func headerDescriptions() object {
+	describe := func(about string, required bool, schema object) object {
+		return object{{"description", about}, {"required", required}, {"schema", schema}}
+	}
+	text, count := object{{"type", "string"}}, object{{"type", "integer"}, {"minimum", 0}}
+	return object{
+		{headerTotal, describe("How many records pass the filters, before limit and offset.", true, count)},
+		{headerResult, describe("How many records this answer has.", true, count)},
+		{headerSnapshot, describe("The snapshot that answered. With snapshot=ID in the query the same one answers again, for as long as it is held.", true, text)},
+		{"ETag", describe("Send it as If-None-Match to get 304 for as long as the answer is the same, also after new data of other kinds.", true, text)},
+		{"Link", describe("Neighbouring pages: first, prev, next, last. Add the application identifier to them, or send it in the header.", false, text)},
+		{headerUnknown, describe("Parameters of the query that this endpoint does not have, and ignored. With 'Prefer: handling=strict' they are refused.", false, text)},
+	}
 }
 
 func tags() list {
@@ -133,7 +154,7 @@ func operation(e *Endpoint) object {
 	})
 	responses := object{{"200", object{
 		{"description", "The records of the page."},
-		{"headers", object{{headerTotal, ref("headers", headerTotal)}}},
+		{"headers", listHeaders()},
 		{"content", object{
 			{jsonType, object{{"schema", ref("schemas", schemaName(e)+"List")}}},
 			{"text/csv", object{{"schema", object{{"type", "string"}}}}},
@@ -143,7 +164,7 @@ func operation(e *Endpoint) object {
 		responses = append(responses, member{"400", ref("responses", "BadDate")})
 	}
 	responses = append(responses, member{"403", ref("responses", "Forbidden")}, member{"405", ref("responses", "MethodNotAllowed")},
-		member{"406", ref("responses", "NotAcceptable")}, member{"422", ref("responses", "Invalid")},
+		member{"406", ref("responses", "NotAcceptable")}, member{"410", ref("responses", "Gone")}, member{"422", ref("responses", "Invalid")},
 		member{"500", ref("responses", "Internal")}, member{"503", ref("responses", "Unavailable")})
 	return object{
 		{"tags", list{groupTitles[e.Group()]}},
@@ -333,6 +354,8 @@ func errorSchemas() object {
 	}
 	return object{
 		{"Detail", closed(object{{"detail", text}}, "detail")},
+		{"Busy", closed(object{{"detail", text}, {"rule", text}}, "detail")},
+		{"Gone", closed(object{{"detail", text}, {"snapshot", text}}, "detail", "snapshot")},
 		{"IdentifierError", closed(object{{"error", text}, {"hint", text}}, "error")},
 		{"InternalError", closed(object{
 			{"error_sample_list", object{{"type", "array"}, {"items", object{}}}}, {"error", text},
@@ -364,7 +387,8 @@ func errorResponses() object {
 		{"NotAcceptable", answer("Accept-Encoding refuses every coding there is.", "Detail")},
 		{"Invalid", answer("All parameters that break their rules.", "HTTPValidationError")},
 		{"Internal", answer("A fault of the service.", "InternalError")},
-		{"Unavailable", answer("No data is loaded yet; Retry-After says when to ask again.", "Detail")},
+		{"Gone", answer("The snapshot that the extension snapshot=ID names is not held any more; the current one is told.", "Gone")},
+		{"Unavailable", answer("No data is loaded yet, or too much is asked at once; Retry-After says when to ask again.", "Busy")},
 	}
 }
 
