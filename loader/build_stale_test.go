@@ -62,8 +62,11 @@ func TestRefusedKeepsTable(t *testing.T) {
 		"renamed column": {with(funding, rename("appeal_code", "appeal_id")), []string{"funding"}, "header lacks appeal_code"},
 		"older ids":      {with(funding, rename("dataset_hdx_id", "dataset_id")), []string{"funding"}, "has dataset_id"},
 		"a page":         {with(presence, func([]byte) []byte { return []byte("<html><body>later</body></html>") }), []string{"operational_presence"}, "header lacks"},
-		"an open quote": {with(presence, func(b []byte) []byte { return append(b, `"`+strings.Repeat("x", maxRowBytes+10)...) }), []string{"operational_presence"},
-			"a quote is not closed"},
+		"an open quote": {
+			with(presence, func(b []byte) []byte { return append(b, `"`+strings.Repeat("x", maxRowBytes+10)...) }),
+			[]string{"operational_presence"},
+			"a quote is not closed",
+		},
 		"many columns":     {with(funding, func(b []byte) []byte { return append(bytes.Repeat([]byte("c,"), 600), b...) }), []string{"funding"}, "at most 512"},
 		"a list":           {with("reference/org.csv", rename("acronym", "akronym")), []string{"operational_presence", "org"}, "header lacks acronym"},
 		"a list gone":      {without("reference/market.csv"), []string{"food_price", "market"}, "from"},

@@ -16,8 +16,10 @@ var embedded embed.FS
 var builtInRows = map[string][][2]string{
 	"org-type": {{"501", "Civil Society"}, {"502", "Observer"}, {"503", "Development Programme"}, {"504", "Local NGO"}},
 	"sector": {
-		{"Cash", "Cash programming"}, {"Hum", "Humanitarian assistance (unspecified)"},
-		{"Multi", "Multi-sector (unspecified)"}, {"Intersectoral", "Intersectoral"},
+		{"Cash", "Cash programming"},
+		{"Hum", "Humanitarian assistance (unspecified)"},
+		{"Multi", "Multi-sector (unspecified)"},
+		{"Intersectoral", "Intersectoral"},
 	},
 }
 

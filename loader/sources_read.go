@@ -98,8 +98,10 @@ func (f *reading) readFile(ctx context.Context, file resourceFile) (*ResourceRep
 }
 
 // ignoredHeaders are columns that files have and nobody reads.
-var ignoredHeaders = []string{"warning", "error", "has_hrp", "in_gho", "usd_price", "sector_name", "org_type_description",
-	"origin_has_hrp", "origin_in_gho", "asylum_has_hrp", "asylum_in_gho", "dataset_hdx_id", "resource_hdx_id"}
+var ignoredHeaders = []string{
+	"warning", "error", "has_hrp", "in_gho", "usd_price", "sector_name", "org_type_description",
+	"origin_has_hrp", "origin_in_gho", "asylum_has_hrp", "asylum_in_gho", "dataset_hdx_id", "resource_hdx_id",
+}
 
 // row reads the current row of the file.
 func (f *reading) row() *rowFault {

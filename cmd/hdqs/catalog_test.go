@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -444,4 +448,132 @@ func TestPlanAndRefresh(t *testing.T) {
 	if !slices.Equal(made, []string{"funding"}) {
 		t.Errorf("made anew: %v", made)
 	}
+}
+
+// TestServeFromSite: a server that loads for itself goes on with what the site has; a site that fails takes nothing away, and one that never
+// answered ends it with the code of an upstream failure.
+func TestServeFromSite(t *testing.T) {
+	t.Parallel()
+	site, dir := newSite(t), t.TempDir()
+	wants(t, 3, "serve", "--catalog", site.url, "--data-dir", filepath.Join(dir, "other"), "--allow-http", "--allow-private-hosts", "--allow-host", "catalog.example")
+	s := serve(t, "--catalog", site.url, "--refresh", "1s", "--data-dir", dir, "--identifier", "off", "--allow-http", "--allow-private-hosts",
+		"--download-timeout", "2s", "--catalog-url", "https://catalog.example.org", "--location-list", filepath.Join(site.files, "reference", "location.csv"))
+	const funding, path = "funding/hdx_hapi_funding_global.csv", "/api/v2/coordination-context/funding?limit=1"
+	total := func() string { return ask(t, "GET", s.base+path).header.Get("X-Total-Count") }
+	before := total()
+	data := bytes.TrimRight(readFile(t, filepath.Join(site.files, funding)), "\r\n")
+	set := func(text []byte, modified string, fault func(http.ResponseWriter, *http.Request)) {
+		site.Lock()
+		site.mu.Lock()
+		site.Override[funding], site.Modified[funding] = text, modified
+		if delete(site.faults, funding); fault != nil {
+			site.faults[funding] = fault
+		}
+		site.mu.Unlock()
+		site.Unlock()
+	}
+	set(data[:bytes.LastIndexByte(data, '\n')+1], "2026-11-22T00:00:00", nil)
+	waitFor(t, "the changed rows", func() bool { return total() != before })
+	changed := total()
+	set([]byte("<html>"), "2026-11-23T00:00:00", status(503))
+	waitFor(t, "a refresh with a stale source", func() bool { return strings.Contains(s.said.String(), "stale=1") })
+	if now := total(); now != changed {
+		t.Errorf("%s rows after the site failed, %s before", now, changed)
+	}
+	set(data, "2026-11-24T00:00:00", nil)
+	waitFor(t, "the first rows again", func() bool { return total() == before })
+	if code := s.stop(t); code != 0 {
+		t.Errorf("exit code %d\n%s", code, s.said)
+	}
+}
+
+// TestBombs: files that are small on disk and endless when they are read are refused, and cost no memory.
+func TestBombs(t *testing.T) {
+	t.Parallel()
+	files := newCatalog(t, 1)
+	if err := os.Remove(filepath.Join(files, "catalog.json")); err != nil {
+		t.Fatal(err)
+	}
+	head := func(path string) []byte {
+		data := readFile(t, filepath.Join(files, path))
+		return data[:bytes.IndexByte(data, '\n')+1]
+	}
+	const idps, needs, funding = "idps/hdx_hapi_idps_global.csv", "humanitarian-needs/hdx_hapi_humanitarian_needs_global_2025.csv", "funding/hdx_hapi_funding_global.csv"
+	makeBomb(t, filepath.Join(files, "idps", "bomb.csv.gz"), head(idps), "\n", 400<<20)
+	makeBomb(t, filepath.Join(files, "humanitarian-needs", "cell.csv"), append(head(needs), '"'), "x", 200<<20)
+	makeBomb(t, filepath.Join(files, "funding", "wide.csv"), append(bytes.Repeat([]byte("c,"), 600), head(funding)...), "", 0)
+
+	cmd := exec.Command(binary, "build", "--catalog", files, "--store", filepath.Join(t.TempDir(), "store"), "--json")
+	cmd.Env = environment()
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	peak := peakMemory(cmd)
+	err := cmd.Wait()
+	if cmd.ProcessState.ExitCode() != 5 {
+		t.Fatalf("exit code %d, %v", cmd.ProcessState.ExitCode(), err)
+	}
+	refused := map[string]string{}
+	for _, r := range decode[report](t, out.Bytes()).Refused {
+		refused[r.Path] = r.Why
+	}
+	for path, why := range map[string]string{
+		"idps/bomb.csv.gz": "unpacks to more than 200 times", "humanitarian-needs/cell.csv": "row of more than 1048576 bytes", "funding/wide.csv": "at most 512",
+	} {
+		if !strings.Contains(refused[path], why) {
+			t.Errorf("%s: %q, want %q", path, refused[path], why)
+		}
+	}
+	if kib := <-peak; !raceDetector && kib > 300<<10 {
+		t.Errorf("%d KiB of memory, want at most %d", kib, 300<<10)
+	} else {
+		t.Logf("%d KiB of memory", kib)
+	}
+}
+
+// makeBomb writes a file, packed if its name says so, that ends in n bytes of one kind.
+func makeBomb(t *testing.T, path string, head []byte, fill string, n int) {
+	t.Helper()
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var w io.WriteCloser = file
+	if strings.HasSuffix(path, ".gz") {
+		w = gzip.NewWriter(file)
+	}
+	_, err = w.Write(head)
+	chunk := bytes.Repeat([]byte(fill), 1<<20)
+	for ; n > 0 && err == nil; n -= len(chunk) {
+		_, err = w.Write(chunk)
+	}
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+var peakLine = regexp.MustCompile(`VmHWM:\s*(\d+) kB`)
+
+// peakMemory watches a process until it ends, where the system tells how much memory one has had. What the system says afterwards would count the
+// parent's too.
+func peakMemory(cmd *exec.Cmd) <-chan int {
+	result := make(chan int, 1)
+	go func() {
+		peak := 0
+		for {
+			text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+			found := peakLine.FindSubmatch(text)
+			if err != nil || found == nil {
+				result <- peak
+				return
+			}
+			kib, _ := strconv.Atoi(string(found[1]))
+			peak = max(peak, kib)
+			time.Sleep(5 * time.Millisecond)
+		}
+	}()
+	return result
 }
