@@ -20,7 +20,15 @@
 // A Server serves one snapshot at a time, and holds those it served before for a while, for requests that name them (release.go). Swap puts another in its place: requests that run keep the one they began with, and it is
 // closed when the last of them ends.
 //
+// Long bodies without a coding are rendered while they are written (stream.go). Others are kept when they are asked for twice, and made once for all who
+// wait for the same (cache.go); both are a matter of time and memory only, and Options.CacheBytes turns them off.
+//
 // # Tried
+//
+// Keeping long bodies without a coding: they would be read from memory as slowly as they are rendered, and a few fill the cache.
+//
+// Whatever the library writes at once: it sends a write buffer full and then the rest, and the first of the two calls wakes the client for 4 KB. One call
+// for both saves 5 to 15 % of a page of 90 KB.
 //
 // Buffers of idle connections given back: no slower than keeping them, once the bytes that come with the first one are kept too (lineConn); without
 // that it is one more system call a request. A connection that waits costs 11 KB instead of 80.

@@ -41,7 +41,7 @@ func (l publicListener) Accept() (net.Conn, error) {
 // that came. The bytes that came with it are kept here, so that the usual request costs one system call in either mode.
 //
 // What belongs together: of an answer longer than its write buffer the library writes a buffer full and then the rest. The buffer is held until the
-// rest comes, and both go with one system call: each wakes the client, which is a fifth of the cost of a page of 90 KB.
+// rest comes, and both go with one system call: each wakes the client.
 type lineConn struct {
 	net.Conn
 	flight  *flight

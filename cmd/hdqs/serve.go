@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -77,6 +78,7 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	}
 	defer closeSource()
 
+	boundGarbage()
 	options := api.Options{Identifier: mode, Logger: log, Connections: f.connections}
 	f.answers.fill(&options)
 	server := api.New(options)
@@ -119,6 +121,17 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	server.Drain()
 	busy.Wait() // a snapshot that is being opened shares segments with the one that shutting down lets go of
 	return shutDown(server, log, f)
+}
+
+// garbagePercent is how much garbage the collector lets there be by what is in use. Requests allocate little beside what is kept (stored blocks,
+// fragments, bodies), so the default would mostly allow for garbage of its own size that nobody needs.
+const garbagePercent = 50
+
+// boundGarbage sets the collector, unless whoever started the program did.
+func boundGarbage() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbagePercent)
+	}
 }
 
 // shutDown lets callers go in the order that a load balancer expects: not ready, then no new connections, then the end.
