@@ -157,13 +157,17 @@ func replace(t *testing.T, path string, data []byte) {
 	}
 }
 
-// TestPollFindsSnapshot: without a signal the channel is looked at now and then.
+// TestPollFindsSnapshot: without a signal the channel is looked at now and then, and only another snapshot is opened.
 func TestPollFindsSnapshot(t *testing.T) {
 	store := newStore(t, newCatalog(t, 1))
 	s := serve(t, "--store", store, "--snapshot-poll", "50ms")
 	wants(t, 0, "build", "--catalog", newCatalog(t, 2), "--store", store, "--snapshot-time", "2026-12-01T00:00:00Z", "--allow-shrink")
 	view, _ := inspect(t, store)
 	waitFor(t, "the new snapshot", func() bool { return s.snapshotID(t) == view.ID })
+	time.Sleep(300 * time.Millisecond) // some more looks
+	if n := strings.Count(s.said.String(), "snapshot swapped"); n != 1 {
+		t.Errorf("the log tells of %d swaps, want 1:\n%s", n, s.said)
+	}
 }
 
 // TestBrokenSnapshotIsNotServed: whatever is wrong with the channel's next snapshot, the old one goes on answering and the log says why.
