@@ -25,14 +25,9 @@
 //
 // # Tried
 //
-// Keeping long bodies without a coding: they would be read from memory as slowly as they are rendered, and a few fill the cache.
+// Idle connections keep their read buffers (Options.KeepBuffers): no faster, once the bytes that come with the first one are kept too (lineConn); without
+// that, giving buffers back is one more system call a request. 10,000 connections that were answered once and wait cost 108 MB so, and 245 MB with
+// buffers whose greater part was never touched.
 //
-// Whatever the library writes at once: it sends a write buffer full and then the rest, and the first of the two calls wakes the client for 4 KB. One call
-// for both saves 5 to 15 % of a page of 90 KB.
-//
-// Buffers of idle connections given back: no slower than keeping them, once the bytes that come with the first one are kept too (lineConn); without
-// that it is one more system call a request. A connection that waits costs 11 KB instead of 80.
-//
-// A whole header as one prepared text: the HTTP library removes line ends from values, rightly. Copying a prepared header object costs a tenth of
-// setting its fields.
+// A whole header as one prepared text: the HTTP library removes line ends from values, rightly. So heads are objects that are copied.
 package api

@@ -75,7 +75,7 @@ func (f *Freshness) field() string {
 	return text
 }
 
-// head is the start of an answer: all header fields that do not depend on the request. Copying it is several times cheaper than setting them.
+// head is the start of an answer: all header fields that do not depend on the request, to be copied as they are.
 type head struct{ fields *fasthttp.ResponseHeader }
 
 // newHead makes a head of fields, given as name, value, name, value. All heads let pages of other origins read the answer: nothing in it
