@@ -132,7 +132,9 @@ func (l *load) placeUnits() {
 // readList reads the files of a reference role, or the embedded copy of one that the catalog lacks.
 func (l *load) readList(ctx context.Context, role string, wants []string, bind func(*csvReader) func() *rowFault) error {
 	for _, file := range l.catalog.files[role] {
-		report, err := l.scan(ctx, file, wants, nil, func(r *csvReader, _ *ResourceReport) func() *rowFault { return bind(r) })
+		report, err := l.scan(ctx, file, wants, nil, func(r *csvReader, _ *ResourceReport) (func() *rowFault, error) {
+			return bind(r), nil
+		})
 		if err != nil {
 			return fmt.Errorf("list %s: %w", role, err)
 		}

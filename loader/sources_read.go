@@ -84,12 +84,12 @@ func (f *reading) readFile(ctx context.Context, file resourceFile) (*ResourceRep
 	wants, optional := f.src.headers()
 	f.ownDataset, f.ownResource = f.load.ownIDs(file)
 	f.ownUsed = 0
-	report, err := f.load.scan(ctx, file, wants, optional, func(r *csvReader, report *ResourceReport) func() *rowFault {
+	report, err := f.load.scan(ctx, file, wants, optional, func(r *csvReader, report *ResourceReport) (func() *rowFault, error) {
 		f.csv, f.report, f.steps = r, report, nil
 		for _, s := range f.src.steps {
 			f.steps = append(f.steps, s.bind(f))
 		}
-		return f.row
+		return f.row, checkIDs(r)
 	})
 	if err == nil && f.ownUsed > 0 {
 		report.note(fmt.Sprintf("%d rows name no resource; they count for %s", f.ownUsed, f.ownResource))
@@ -183,10 +183,10 @@ func rowSum(raw []byte) uint64 {
 	return h ^ h>>32
 }
 
-// scan reads one file row by row. bind is called once its header is known; the function it gives is called for each row that upstream has
+// scan reads one file row by row. bind is called once its header is known, and may refuse the file; the function it gives is called for each row that upstream has
 // not marked in error, and answers with a fault for a row that is not kept. An error refuses the file.
 func (l *load) scan(
-	ctx context.Context, file resourceFile, wants, optional []string, bind func(*csvReader, *ResourceReport) func() *rowFault,
+	ctx context.Context, file resourceFile, wants, optional []string, bind func(*csvReader, *ResourceReport) (func() *rowFault, error),
 ) (*ResourceReport, error) {
 	began := time.Now()
 	s, err := l.catalog.openFile(file)
@@ -198,11 +198,12 @@ func (l *load) scan(
 	if err != nil {
 		return nil, err
 	}
-	if err := checkIDs(r); err != nil {
+	report := &ResourceReport{Role: file.role, Path: file.path, ExtraColumns: r.extra}
+	row, err := bind(r, report)
+	if err != nil {
 		return nil, err
 	}
-	report := &ResourceReport{Role: file.role, Path: file.path, ExtraColumns: r.extra}
-	row, inError := bind(r, report), r.position("error")
+	inError := r.position("error")
 	for {
 		err := r.read()
 		if err == io.EOF {

@@ -41,7 +41,7 @@ func (v *view) read(ctx context.Context, l *load) (*assembly, *ResourceReport, e
 		wants = append(wants, v.hidden)
 	}
 	optional = append(optional, unusedHeaders...)
-	report, err := l.scan(ctx, file, wants, optional, func(r *csvReader, report *ResourceReport) func() *rowFault {
+	report, err := l.scan(ctx, file, wants, optional, func(r *csvReader, report *ResourceReport) (func() *rowFault, error) {
 		f.csv, f.report = r, report
 		for _, s := range steps {
 			f.steps = append(f.steps, s.bind(f))
@@ -60,7 +60,7 @@ func (v *view) read(ctx context.Context, l *load) (*assembly, *ResourceReport, e
 			}
 			f.rows.commit()
 			return nil
-		}
+		}, nil
 	})
 	return f.rows, report, err
 }
