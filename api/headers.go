@@ -38,7 +38,6 @@ var (
 	nameLink        = []byte("Link")
 	nameTotal       = []byte(headerTotal)
 	nameResult      = []byte(headerResult)
-	nameSnapshot    = []byte(headerSnapshot)
 	nameUnknown     = []byte(headerUnknown)
 	nameSurrogate   = []byte("Surrogate-Key")
 	nameCacheTag    = []byte("Cache-Tag")
