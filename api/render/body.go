@@ -2,8 +2,8 @@ package render
 
 import "hdqs/index"
 
-// Body is a body on its way out in parts: its length is known ahead, and its memory is that of one part. A part that still lies in the second cache
-// when it is sent costs half of what a body of megabytes does, and a slow client holds a part and not the whole. It is for one goroutine, and must
+// Body is a body on its way out in parts: its length is known ahead, and its memory is that of one part. A part still lies in the second cache when
+// it is sent, and a slow client holds a part and not the whole. It is for one goroutine, and must
 // not be used after the Close of its renderer's segment.
 type Body struct {
 	form   *Form
