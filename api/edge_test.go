@@ -219,8 +219,14 @@ func TestEdgeKey(t *testing.T) {
 		accept, coding string
 		requests       int64
 	}{
-		{"gzip", "gzip", 1}, {"gzip, deflate", "gzip", 0}, {"GZIP,br", "gzip", 0}, {"gzip, deflate, br, zstd", "zstd", 1}, {"zstd", "zstd", 0}, {"br", "", 0},
-		{"gzip;q=0", "", 1}, {"zstd;q=0.1, gzip;q=0.5", "gzip", 1},
+		{"gzip", "gzip", 1},
+		{"gzip, deflate", "gzip", 0},
+		{"GZIP,br", "gzip", 0},
+		{"gzip, deflate, br, zstd", "zstd", 1},
+		{"zstd", "zstd", 0},
+		{"br", "", 0},
+		{"gzip;q=0", "", 1},
+		{"zstd;q=0.1, gzip;q=0.5", "gzip", 1},
 	} {
 		target := events + "limit=700&location_code=AFG&has_hrp=true&app_identifier=" + goodIdentifier
 		got, n := g.counted(t, "GET", target, HeaderField{"Accept-Encoding", c.accept})

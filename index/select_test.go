@@ -42,8 +42,18 @@ func compare(x *Index, seg *snapshot.Segment, q *Query, got, want *Page) error {
 func TestSelectAgainstScan(t *testing.T) {
 	limits := []Options{{}, {CacheBytes: -1, AidBytes: -1}, {CacheBytes: 1 << 17, AidBytes: 500}}
 	for _, c := range []struct{ rows, tables, queries int }{
-		{0, 3, 10}, {1, 6, 30}, {2, 6, 30}, {63, 6, 50}, {64, 6, 50}, {1000, 9, 120}, {5000, 6, 80},
-		{65535, 1, 20}, {65536, 3, 15}, {65537, 2, 15}, {131072, 1, 20}, {200_000, 1, 25},
+		{0, 3, 10},
+		{1, 6, 30},
+		{2, 6, 30},
+		{63, 6, 50},
+		{64, 6, 50},
+		{1000, 9, 120},
+		{5000, 6, 80},
+		{65535, 1, 20},
+		{65536, 3, 15},
+		{65537, 2, 15},
+		{131072, 1, 20},
+		{200_000, 1, 25},
 	} {
 		if testing.Short() {
 			if c.rows > 65537 {

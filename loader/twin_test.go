@@ -26,22 +26,32 @@ import (
 var twinThemes = map[string][4]string{
 	"conflict-events":      {"conflict_event", "2", "event_type:E events:I?[0,] fatalities:I?[0,]", "P event_type reference_period_start"},
 	"operational-presence": {"operational_presence", "2", "org_acronym:T32 org_name:T512 sector_code:T32", "P org_acronym org_name sector_code reference_period_start"},
-	"funding": {"funding", "0", "appeal_code:T64 appeal_name:T256 appeal_type:T64? requirements_usd:D?[0,] funding_usd:D[0,] funding_pct:D?[0,]",
-		"appeal_code location_code reference_period_start"},
+	"funding": {
+		"funding", "0", "appeal_code:T64 appeal_name:T256 appeal_type:T64? requirements_usd:D?[0,] funding_usd:D[0,] funding_pct:D?[0,]",
+		"appeal_code location_code reference_period_start",
+	},
 	"national-risk": {"national_risk", "0", "risk_class:E global_rank:I[1,250] overall_risk:D[0,10] hazard_exposure_risk:D[0,10] vulnerability_risk:D[0,10] " +
 		"coping_capacity_risk:D[0,10] meta_missing_indicators_pct:D?[0,100] meta_avg_recentness_years:D?", "location_code reference_period_start"},
 	"refugees-persons-of-concern": {"refugees", "m", twinMovement, twinMovementKey},
 	"returnees":                   {"returnees", "m", twinMovement, twinMovementKey},
-	"humanitarian-needs": {"humanitarian_needs", "2", "sector_code:T32 category:T128 population_status:E population:I[0,]",
-		"P category sector_code population_status reference_period_start"},
-	"idps": {"idps", "2", "operation:T assessment_type:T population:I[0,] reporting_round:I[0,]",
-		"P assessment_type reporting_round operation reference_period_start"},
+	"humanitarian-needs": {
+		"humanitarian_needs", "2", "sector_code:T32 category:T128 population_status:E population:I[0,]",
+		"P category sector_code population_status reference_period_start",
+	},
+	"idps": {
+		"idps", "2", "operation:T assessment_type:T population:I[0,] reporting_round:I[0,]",
+		"P assessment_type reporting_round operation reference_period_start",
+	},
 	"food-security": {"food_security", "2", "ipc_phase>classification_phase:E ipc_type>classification_type:E population_in_phase:I[0,] " +
 		"population_fraction_in_phase:D[0,1]", "P classification_phase classification_type reference_period_start"},
-	"food-prices-market-monitor": {"food_price", "k", "market_code:T32 commodity_code:T32 currency_code:T32 unit:T32 price_flag:E price_type:E price:D[0,]",
-		"market_code commodity_code unit price_flag price_type reference_period_start"},
-	"poverty-rate": {"poverty_rate", "1", "mpi:D headcount_ratio:D[0,100] intensity_of_deprivation:D?[0,100] vulnerable_to_poverty:D[0,100] in_severe_poverty:D[0,100]",
-		"P reference_period_start"},
+	"food-prices-market-monitor": {
+		"food_price", "k", "market_code:T32 commodity_code:T32 currency_code:T32 unit:T32 price_flag:E price_type:E price:D[0,]",
+		"market_code commodity_code unit price_flag price_type reference_period_start",
+	},
+	"poverty-rate": {
+		"poverty_rate", "1", "mpi:D headcount_ratio:D[0,100] intensity_of_deprivation:D?[0,100] vulnerable_to_poverty:D[0,100] in_severe_poverty:D[0,100]",
+		"P reference_period_start",
+	},
 	"rainfall": {"rainfall", "2", "provider_admin1_code:T128 provider_admin2_code:T128 aggregation_period:E rainfall:D[0,] rainfall_long_term_average:D[0,] " +
 		"rainfall_anomaly_pct:D number_pixels:I?[1,] version:E?", "P provider_admin1_code provider_admin2_code aggregation_period version reference_period_start"},
 	"baseline-population": {"population", "2", "gender:E age_range:T32 min_age:I?[0,] max_age:I?[0,] population:I[0,]", "P gender age_range reference_period_start"},
