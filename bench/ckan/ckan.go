@@ -150,8 +150,8 @@ func (s *Site) packages(base string) ([]object, error) {
 			}
 		}
 		resources, _ := x["resources"].([]any)
-		if e.Role == "org" {
-			resources = nil // the package lies in the catalog too, with links that lead nowhere
+		if e.Role == "org" || e.Role == "org-type" || e.Role == "sector" {
+			resources = nil // the package may lie in the catalog too, with links that lead elsewhere
 		}
 		x["resources"] = append(resources, s.resource(base, title, e))
 	}

@@ -141,7 +141,7 @@ func TestStoppedSync(t *testing.T) {
 	server, o := site(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	server.Fault = func(_ http.ResponseWriter, r *http.Request) bool {
-		if server.Requests["file"] == 15 && strings.HasPrefix(r.URL.Path, "/dataset/") {
+		if server.Requests["file"] >= 15 && strings.HasPrefix(r.URL.Path, "/dataset/") {
 			cancel()
 		}
 		return false
