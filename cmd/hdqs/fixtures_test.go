@@ -3,13 +3,17 @@ package main_test
 import (
 	"bytes"
 	"encoding/csv"
+	"encoding/json"
 	"maps"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"hdqs/bench/ckan"
 )
 
 // fixtures holds real input, which is not ours to publish. Where it is absent the tests that read it say so in one line.
@@ -159,4 +163,66 @@ func soundRows(t *testing.T, text []byte) int {
 		}
 	}
 	return n
+}
+
+// TestFixturesFromSite publishes the real files on a site that speaks CKAN: a load from it gives the segments that their directory gives.
+func TestFixturesFromSite(t *testing.T) {
+	needFixtures(t)
+	dir := filepath.Join(t.TempDir(), "catalog")
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(fixtures, "catalog"))); err != nil {
+		t.Fatal(err)
+	}
+	datasets := map[string]string{
+		"conflict-events": "conflict-event", "refugees-persons-of-concern": "refugees", "food-prices-market-monitor": "food-price",
+		"baseline-population": "population",
+	}
+	type entry struct {
+		Role    string `json:"role"`
+		Path    string `json:"path"`
+		Dataset string `json:"dataset"`
+		Size    int64  `json:"size"`
+	}
+	var resources []entry
+	paths, err := filepath.Glob(filepath.Join(dir, "*", "*.csv"))
+	if err != nil || len(paths) < len(fixtureRead) {
+		t.Fatalf("%d files, %v", len(paths), err)
+	}
+	for _, path := range paths {
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		role := filepath.Base(filepath.Dir(path))
+		e := entry{Role: role, Path: role + "/" + info.Name(), Size: info.Size()}
+		if role == "reference" {
+			e.Role = strings.TrimSuffix(info.Name(), ".csv")
+		} else if e.Dataset = "hdx-hapi-" + role; datasets[role] != "" {
+			e.Dataset = "hdx-hapi-" + datasets[role]
+		}
+		resources = append(resources, e)
+	}
+	text, err := json.Marshal(map[string]any{"format": 1, "resources": resources})
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(dir, "catalog.json"), text)
+	server := httptest.NewServer(&ckan.Site{Files: os.DirFS(dir)})
+	defer server.Close()
+	data := t.TempDir()
+	wants(t, 0, "build", "--catalog", server.URL, "--store", filepath.Join(data, "store"), "--data-dir", data, "--allow-http", "--allow-private-hosts",
+		"--snapshot-time", buildTime, "--catalog-url", "https://data.humdata.org", "--location-list", filepath.Join(dir, "reference", "location.csv"))
+	got, gotRows := inspect(t, filepath.Join(data, "store"))
+	direct := filepath.Join(t.TempDir(), "store")
+	wants(t, 0, "build", "--catalog", filepath.Join(fixtures, "catalog"), "--store", direct, "--snapshot-time", buildTime)
+	want, wantRows := inspect(t, direct)
+	g, w := tableSums(got), tableSums(want)
+	if gotRows["dataset"] != wantRows["dataset"]+1 {
+		t.Errorf("%d datasets from the site, %d from the directory; want one more: the organisations' own, which the directory does not have",
+			gotRows["dataset"], wantRows["dataset"])
+	}
+	delete(g, "dataset")
+	delete(w, "dataset")
+	if !maps.Equal(g, w) {
+		t.Errorf("segments from the site\n%v, from the directory\n%v", g, w)
+	}
 }
