@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"github.com/valyala/fasthttp"
+
+	"hdqs/api/render"
 )
 
 // Fixed bodies. Their texts are part of the contract.
@@ -179,16 +181,16 @@ func errorAnswer(err error) (status int, body []byte) {
 	case errors.As(err, &invalid):
 		return fasthttp.StatusUnprocessableEntity, appendIssues(nil, invalid.Issues)
 	case errors.As(err, &day):
-		return fasthttp.StatusBadRequest, append(appendJSONString([]byte(`{"detail":`), day.Error()), '}')
+		return fasthttp.StatusBadRequest, append(render.AppendJSONText([]byte(`{"detail":`), day.Error()), '}')
 	case errors.As(err, &forbidden):
-		body = appendJSONString([]byte(`{"error":`), forbidden.Text)
-		body = appendJSONString(append(body, `,"hint":`...), forbidden.Hint)
+		body = render.AppendJSONText([]byte(`{"error":`), forbidden.Text)
+		body = render.AppendJSONText(append(body, `,"hint":`...), forbidden.Hint)
 		return fasthttp.StatusForbidden, append(body, '}')
 	case errors.As(err, &gone):
-		body = appendJSONString([]byte(`{"detail":"The snapshot is not held any more; begin again with the current one","snapshot":`), gone.Current)
+		body = render.AppendJSONText([]byte(`{"detail":"The snapshot is not held any more; begin again with the current one","snapshot":`), gone.Current)
 		return fasthttp.StatusGone, append(body, '}')
 	case errors.As(err, &busy):
-		body = appendJSONString([]byte(`{"detail":"Too much is asked at once; try again after Retry-After","rule":`), busy.Rule)
+		body = render.AppendJSONText([]byte(`{"detail":"Too much is asked at once; try again after Retry-After","rule":`), busy.Rule)
 		return fasthttp.StatusServiceUnavailable, append(body, '}')
 	case errors.Is(err, errNoSnapshot):
 		return fasthttp.StatusServiceUnavailable, []byte(bodyUnavailable)
@@ -205,21 +207,21 @@ func appendIssues(dst []byte, issues []Issue) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendJSONString(append(dst, `{"type":`...), issue.Type)
-		dst = appendJSONString(append(dst, `,"loc":["query",`...), issue.Param)
+		dst = render.AppendJSONText(append(dst, `{"type":`...), issue.Type)
+		dst = render.AppendJSONText(append(dst, `,"loc":["query",`...), issue.Param)
 		if issue.Part != "" {
-			dst = appendJSONString(append(dst, ','), issue.Part)
+			dst = render.AppendJSONText(append(dst, ','), issue.Part)
 		}
-		dst = appendJSONString(append(dst, `],"msg":`...), issue.Text)
+		dst = render.AppendJSONText(append(dst, `],"msg":`...), issue.Text)
 		if issue.Miss {
 			dst = append(dst, `,"input":null`...)
 		} else {
-			dst = appendJSONString(append(dst, `,"input":`...), issue.Input)
+			dst = render.AppendJSONText(append(dst, `,"input":`...), issue.Input)
 		}
 		if issue.CtxKey != "" {
-			dst = append(appendJSONString(append(dst, `,"ctx":{`...), issue.CtxKey), ':')
+			dst = append(render.AppendJSONText(append(dst, `,"ctx":{`...), issue.CtxKey), ':')
 			if issue.CtxText != "" {
-				dst = appendJSONString(dst, issue.CtxText)
+				dst = render.AppendJSONText(dst, issue.CtxText)
 			} else {
 				dst = strconv.AppendInt(dst, int64(issue.CtxInt), 10)
 			}
@@ -228,33 +230,4 @@ func appendIssues(dst []byte, issues []Issue) []byte {
 		dst = append(dst, '}')
 	}
 	return append(dst, `]}`...)
-}
-
-// appendJSONString quotes a text as the records do: only '"', '\' and control characters are escaped.
-func appendJSONString(dst []byte, text string) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	for i := range len(text) {
-		switch c := text[i]; c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		case '\b':
-			dst = append(dst, '\\', 'b')
-		case '\f':
-			dst = append(dst, '\\', 'f')
-		default:
-			if c < ' ' {
-				dst = append(dst, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-			} else {
-				dst = append(dst, c)
-			}
-		}
-	}
-	return append(dst, '"')
 }

@@ -2,6 +2,8 @@ package api
 
 import (
 	"github.com/valyala/fasthttp"
+
+	"hdqs/api/render"
 )
 
 // Paths beside the list endpoints.
@@ -36,7 +38,7 @@ func (s *Server) answerEncode(ctx *fasthttp.RequestCtx) {
 	}
 	faultHead.begin(ctx)
 	s.tellSnapshot(&ctx.Response.Header)
-	ctx.SetBody(append(appendJSONString([]byte(`{"encoded_app_identifier":`), identifier), '}'))
+	ctx.SetBody(append(render.AppendJSONText([]byte(`{"encoded_app_identifier":`), identifier), '}'))
 }
 
 // encodeGiven also tells parameters that are missing.

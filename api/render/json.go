@@ -15,10 +15,10 @@ func (jsonDialect) before(i int, name string) []byte {
 	if i == 0 {
 		open = '{'
 	}
-	return append(appendJSONText([]byte{open}, name), ':')
+	return append(AppendJSONText([]byte{open}, name), ':')
 }
 
-func (jsonDialect) appendText(dst []byte, s string) []byte { return appendJSONText(dst, s) }
+func (jsonDialect) appendText(dst []byte, s string) []byte { return AppendJSONText(dst, s) }
 
 func (jsonDialect) appendBool(dst []byte, b bool) []byte {
 	if b {
@@ -31,9 +31,9 @@ func (jsonDialect) appendTime(dst []byte, micros int64) []byte {
 	return append(appendTime(append(dst, '"'), micros, 'T'), '"')
 }
 
-// appendJSONText quotes s. Only the quote, the backslash and the control characters below blank are escaped; everything else, also
+// AppendJSONText quotes s. Only the quote, the backslash and the control characters below blank are escaped; everything else, also
 // <, U+007F and U+2028, stands as it is.
-func appendJSONText(dst []byte, s string) []byte {
+func AppendJSONText(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
 	clean := 0

@@ -360,7 +360,7 @@ func FuzzText(f *testing.F) {
 		if !utf8.ValidString(s) {
 			return // no segment holds such a text
 		}
-		quoted := appendJSONText(nil, s)
+		quoted := AppendJSONText(nil, s)
 		if string(quoted) != naiveQuote(s) {
 			t.Fatalf("%q is written as %s, want %s", s, quoted, naiveQuote(s))
 		}
