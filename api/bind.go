@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"hdqs/api/encode"
 	"hdqs/api/render"
 	"hdqs/index"
 	"hdqs/snapshot"
@@ -33,10 +34,10 @@ type boundList struct {
 const emptyJSON = `{"data":[]}`
 
 // Bind joins all endpoints to a snapshot. The error names every table and column that does not fit, not the first.
-func Bind(snap *snapshot.Snapshot) (*Bound, error) { return bindAfter(snap, nil) }
+func Bind(snap *snapshot.Snapshot) (*Bound, error) { return bindAfter(snap, nil, encode.Stored) }
 
 // bindAfter takes over what an earlier snapshot has bound of segments that both share, so that a refresh of one small table opens one index.
-func bindAfter(snap *snapshot.Snapshot, earlier *Bound) (*Bound, error) {
+func bindAfter(snap *snapshot.Snapshot, earlier *Bound, tier encode.Tier) (*Bound, error) {
 	b := &Bound{snap: snap, lists: make(map[string]*boundList, len(endpoints))}
 	versions := make(map[string]string, len(snap.Manifest.Tables))
 	for _, ref := range snap.Manifest.Tables {
@@ -49,7 +50,7 @@ func bindAfter(snap *snapshot.Snapshot, earlier *Bound) (*Bound, error) {
 			b.lists[path] = earlier.lists[path]
 			continue
 		}
-		list, err := bindList(&endpoints[i], seg)
+		list, err := bindList(&endpoints[i], seg, tier)
 		if err != nil {
 			faults = append(faults, err)
 			continue
@@ -84,7 +85,7 @@ func (b *Bound) tableRows() map[string]int {
 	return rows
 }
 
-func bindList(e *Endpoint, seg *snapshot.Segment) (*boundList, error) {
+func bindList(e *Endpoint, seg *snapshot.Segment, tier encode.Tier) (*boundList, error) {
 	if seg == nil {
 		names := make([]string, len(e.Fields))
 		for i, f := range e.Fields {
@@ -108,7 +109,7 @@ func bindList(e *Endpoint, seg *snapshot.Segment) (*boundList, error) {
 	if err != nil {
 		return nil, fmt.Errorf("api: %s: %w", e.Path, err)
 	}
-	r, err := render.New(seg, renderFields(e.Fields))
+	r, err := render.NewWith(seg, renderFields(e.Fields), encode.Options{Tier: tier})
 	if err != nil {
 		return nil, fmt.Errorf("api: %s: %w", e.Path, err)
 	}

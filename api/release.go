@@ -43,7 +43,7 @@ func (s *Server) Swap(r Release) error {
 		defer now.release(s.log)
 		earlier = now.bound
 	}
-	bound, err := bindAfter(r.Snapshot, earlier)
+	bound, err := bindAfter(r.Snapshot, earlier, s.options.Compression)
 	if err != nil {
 		return err
 	}

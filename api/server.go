@@ -13,6 +13,8 @@ import (
 
 	"github.com/fasthttp/router"
 	"github.com/valyala/fasthttp"
+
+	"hdqs/api/encode"
 )
 
 // Options are the choices of a server. The zero value is the public service's.
@@ -50,6 +52,9 @@ type Options struct {
 	// InflightBytes is how many bytes of answers may be on their way to clients before requests get 503. Zero is a quarter of the memory
 	// limit of the runtime, or 512 MiB without one.
 	InflightBytes int64
+
+	// Compression is how much the encoders of pages may use. Zero is everything; the others are for those who doubt it.
+	Compression encode.Tier
 
 	// CacheBytes is how many bytes of finished bodies are kept for callers who ask the same. Zero is 64 MiB; negative keeps none, and lets no request
 	// wait for another's body either.

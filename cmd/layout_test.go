@@ -35,7 +35,7 @@ var imports = map[string][]string{
 	"bench/judge":       {},
 	"bench/judge/judge": {},
 	"cmd":               {},
-	"cmd/hdqs":          {"snapshot", "replica", "fetch", "bucket", "index", "loader", "loader/sample", "loader/upstream", "api"},
+	"cmd/hdqs":          {"snapshot", "replica", "fetch", "bucket", "index", "loader", "loader/sample", "loader/upstream", "api", "api/encode"},
 }
 
 const (

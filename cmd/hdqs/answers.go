@@ -1,11 +1,14 @@
 package main
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/pflag"
 
 	"hdqs/api"
+	"hdqs/api/encode"
 )
 
 // answerFlags say how answers are made, kept by caches and refused under load.
@@ -20,6 +23,7 @@ type answerFlags struct {
 	inflight                           int64
 	bodyCache                          int64
 	keepBuffers                        bool
+	compression                        string
 }
 
 func (f *answerFlags) register(fl *pflag.FlagSet) {
@@ -36,11 +40,18 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 	fl.DurationVar(&f.queueWait, "queue-wait", 50*time.Millisecond, "how long a query may wait for its turn before it gets 503")
 	fl.Int64Var(&f.inflight, "max-inflight-bytes", 0, "bytes of answers on their way to clients before requests get 503; 0: a quarter of GOMEMLIMIT, or 512 MiB")
 	fl.Int64Var(&f.bodyCache, "body-cache", 64<<20, "bytes of finished bodies kept for callers who ask the same; 0: none, and each request makes its own")
+	fl.StringVar(&f.compression, "compression", encode.Stored.String(), "how much the encoders of pages may use: stored (everything), pieces (no stored blocks) or whole (only the library's)")
 	fl.BoolVar(&f.keepBuffers, "keep-buffers", false, "leave idle connections their 64 KiB of buffers")
 }
 
 // fill sets the options that the flags stand for.
-func (f *answerFlags) fill(o *api.Options) {
+func (f *answerFlags) fill(o *api.Options) error {
+	tiers := []encode.Tier{encode.Stored, encode.Pieces, encode.Whole}
+	at := slices.IndexFunc(tiers, func(t encode.Tier) bool { return t.String() == f.compression })
+	if at < 0 {
+		return fmt.Errorf("--compression %q: want stored, pieces or whole", f.compression)
+	}
+	o.Compression = tiers[at]
 	o.Freshness = api.Freshness{
 		MaxAge: orNever(f.maxAge), SharedMaxAge: orNever(f.sharedMaxAge), StaleWhileRevalidate: orNever(f.staleWhileRevalidate),
 		StaleIfError: orNever(f.staleIfError), CDN: f.cdnCacheControl,
@@ -52,6 +63,7 @@ func (f *answerFlags) fill(o *api.Options) {
 	if o.CacheBytes = f.bodyCache; o.CacheBytes == 0 {
 		o.CacheBytes = -1
 	}
+	return nil
 }
 
 // orNever tells a zero that was meant from an option that was left out.

@@ -80,7 +80,9 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 
 	boundGarbage()
 	options := api.Options{Identifier: mode, Logger: log, Connections: f.connections}
-	f.answers.fill(&options)
+	if err := f.answers.fill(&options); err != nil {
+		return exitWith(exitUsage, err)
+	}
 	server := api.New(options)
 	follower := newFollower(server, source, log)
 	started := time.Now()
