@@ -20,14 +20,18 @@ check: ## vet, staticcheck, gofumpt, module file
 	@unformatted=$$($(GO) tool gofumpt -l .); test -z "$$unformatted" || { echo "gofumpt: $$unformatted"; exit 1; }
 	$(GO) mod verify >/dev/null
 
+# What starts the program or generates catalogs is run by whole, once and without the race detector; soak runs it with.
+WHOLE := ./cmd/... ./bench/judge/... ./bench/catalog/...
+PARTS  = $(shell $(GO) list $(PACKAGES) | grep -v -E '^hdqs/(cmd/hdqs|bench/judge|bench/catalog)$$')
+
 unit: ## package tests, without the race detector: allocation budgets are checked here
-	$(GO) test -short $(PACKAGES)
+	$(GO) test -short $(PARTS)
 
 race: unit ## package tests under the race detector
-	$(GO) test -race -short -timeout 10m $(PACKAGES)
+	$(GO) test -race -short -timeout 10m $(PARTS)
 
 whole: build ## whole-program tests: the binary, over HTTP
-	HDQS_BINARY=$(abspath $(BIN)) $(GO) test -count=1 -timeout 10m ./cmd/... ./bench/judge/... ./bench/catalog/...
+	HDQS_BINARY=$(abspath $(BIN)) $(GO) test -count=1 -timeout 10m $(WHOLE)
 
 bucket: build ## whole-program tests of stores and catalogs in a bucket, against a real S3 server
 	sh .ci/moto.sh
@@ -46,6 +50,12 @@ fuzz: ## every fuzz test for FUZZTIME
 	    echo "$$pkg $$name"; $(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) "$$pkg" || exit 1; \
 	  done || exit 1; \
 	done
+
+SOAK ?= 10
+soak: ## the long form: whole-program tests under the race detector, property tests SOAK times with other seeds, fuzzing
+	$(GO) test -race -count=1 -timeout 60m $(WHOLE)
+	$(GO) test -count=$(SOAK) -timeout 120m $(PARTS)
+	$(MAKE) fuzz FUZZTIME=5m
 
 golden: ## rewrite golden files and the embedded sample; read the diff before committing it
 	$(GO) test ./snapshot ./api/... -run 'Golden|Bytes' -update
