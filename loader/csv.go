@@ -8,10 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of a CSV file. A row is held whole, so its bound is also the bound of memory.
+// Bounds of a CSV file. A row is held whole, so its bound is also the bound of the reader's memory; the number of lines bounds what tables made of
+// the rows can take: several times the largest file there is.
 const (
 	maxRowBytes = 1 << 20
 	maxColumns  = 512
+	maxLines    = 50_000_000
 	csvBuffer   = 256 << 10
 )
 
@@ -244,6 +246,8 @@ func (r *csvReader) splitPlain(line []byte) error {
 // checkRow holds what every row must be, however it was split.
 func (r *csvReader) checkRow() error {
 	switch {
+	case r.line > maxLines:
+		return fmt.Errorf("%s:%d: more than %d lines", r.name, r.line, maxLines)
 	case len(r.raw) > maxRowBytes:
 		return r.fault(rowTooLong, fmt.Sprintf("%d bytes, at most %d are read", len(r.raw), maxRowBytes))
 	case len(r.cells) > maxColumns:

@@ -204,3 +204,22 @@ func BenchmarkCSV(b *testing.B) {
 		})
 	}
 }
+
+// TestTooManyLines: a file may not be longer than a load can hold; the reader is put before the last line that it may read.
+func TestTooManyLines(t *testing.T) {
+	r, err := newCSV("f.csv", strings.NewReader("a\n1\n2\n3\n"), []string{"a"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.read(); err != nil {
+		t.Fatal(err)
+	}
+	r.next = maxLines
+	if err := r.read(); err != nil {
+		t.Errorf("line %d: %v", maxLines, err)
+	}
+	var fault *rowFault
+	if err := r.read(); err == nil || errors.As(err, &fault) || !strings.Contains(err.Error(), "more than 50000000 lines") {
+		t.Errorf("line %d: %v", maxLines+1, err)
+	}
+}
