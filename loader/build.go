@@ -186,22 +186,25 @@ func (l *load) readCatalog(ctx context.Context) (err error) {
 	return l.putAvailability()
 }
 
-// readThemes loads the data tables, several at once, the largest first so that the last ones to end are small.
+// readThemes loads the data tables.
 func (l *load) readThemes(ctx context.Context) error {
+	return largestFirst(ctx, l.opts.Parallel, themes, func(src *source) int64 { return l.catalog.bytesOf(src.role) }, l.readTheme)
+}
+
+// largestFirst does work on all items, parallel at once, the largest first so that the last ones to end are small. The first error ends it.
+func largestFirst[T any](ctx context.Context, parallel int, items []T, size func(T) int64, work func(context.Context, T) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	queue := make(chan *source, len(themes))
-	for _, src := range slices.SortedStableFunc(slices.Values(themes), func(a, b *source) int {
-		return cmp.Compare(l.catalog.bytesOf(b.role), l.catalog.bytesOf(a.role))
-	}) {
-		queue <- src
+	queue := make(chan T, len(items))
+	for _, item := range slices.SortedStableFunc(slices.Values(items), func(a, b T) int { return cmp.Compare(size(b), size(a)) }) {
+		queue <- item
 	}
 	close(queue)
 	var wait sync.WaitGroup
-	for range l.opts.Parallel {
+	for range parallel {
 		wait.Go(func() {
-			for src := range queue {
-				if err := l.readTheme(ctx, src); err != nil {
+			for item := range queue {
+				if err := work(ctx, item); err != nil {
 					cancel(err)
 					return
 				}

@@ -1,14 +1,11 @@
 package loader
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
-	"sync"
 
 	"hdqs/snapshot"
 )
@@ -137,30 +134,10 @@ func (l *load) readViews(ctx context.Context) error {
 	return all.putAvailability()
 }
 
-// readAll reads the dumps several at once, the largest first so that the last ones to end are small.
+// readAll reads the dumps.
 func (l *viewLoad) readAll(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	queue := make(chan *view, len(views))
-	for _, v := range slices.SortedStableFunc(slices.Values(views), func(a, b *view) int {
-		return cmp.Compare(l.catalog.bytesOf(b.name), l.catalog.bytesOf(a.name))
-	}) {
-		queue <- v
-	}
-	close(queue)
-	var wait sync.WaitGroup
-	for range l.opts.Parallel {
-		wait.Go(func() {
-			for v := range queue {
-				if err := l.readTable(ctx, v); err != nil {
-					cancel(err)
-					return
-				}
-			}
-		})
-	}
-	wait.Wait()
-	if err := context.Cause(ctx); err != nil {
+	size := func(v *view) int64 { return l.catalog.bytesOf(v.name) }
+	if err := largestFirst(ctx, l.opts.Parallel, views, size, l.readTable); err != nil {
 		return err
 	}
 	if len(l.report.Resources) == 0 {
