@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"encoding/base64"
+	"errors"
 	"hash/maphash"
 	"strings"
 	"sync/atomic"
@@ -264,4 +265,17 @@ func EncodeIdentifier(application, email string) (identifier string, issues []Is
 		return "", issues
 	}
 	return base64.StdEncoding.EncodeToString([]byte(application + ":" + normal)), nil
+}
+
+// DecodeIdentifier gives back the application and the contact address of an identifier that requests may carry.
+func DecodeIdentifier(identifier string) (application, email string, err error) {
+	value := []byte(identifier)
+	for _, r := range []reading{strictReading, tolerantReading} {
+		if identifierFault(value, r) == "" {
+			text, _ := r.appendBytes(nil, value)
+			colon := r.colon(text)
+			return string(text[:colon]), string(text[colon+1:]), nil
+		}
+	}
+	return "", "", errors.New(identifierFault(value, tolerantReading))
 }

@@ -58,6 +58,10 @@ func TestIdentifiers(t *testing.T) {
 		if fault != nil && (fault.Text != "Invalid app identifier" || !strings.HasSuffix(fault.Hint, howToMake)) {
 			t.Errorf("%.60q: %+v", c.value, fault)
 		}
+		application, email, err := DecodeIdentifier(c.value)
+		if (err == nil) != c.good || c.good && (runeCount(application) < minApplication || !strings.Contains(email, "me@example.org")) {
+			t.Errorf("%.60q: decoded as %q, %q, %v", c.value, application, email, err)
+		}
 	}
 	if fault := checkIdentifier(nil); fault == nil || fault.Text != "Missing app identifier" {
 		t.Errorf("no identifier: %+v", fault)

@@ -74,13 +74,33 @@ func (r *Replica) FetchID(ctx context.Context, id string) (*Fetched, error) {
 	return f, nil
 }
 
+// Manifest is the manifest of an id, or with an empty one of what the remote channel shows. Nothing is kept and no segment is asked for: what two
+// snapshots have in common can be told from their manifests.
+func (r *Replica) Manifest(ctx context.Context, id string) (*snapshot.Manifest, error) {
+	if id != "" {
+		return r.remote.manifest(ctx, &snapshot.Pointer{ID: id}, r.local)
+	}
+	v, err := r.remote.Read(ctx, r.channel)
+	if err != nil {
+		return nil, err
+	}
+	if m, err := r.local.Published(v.Pointer); err == nil {
+		return m, nil
+	}
+	data, signature, err := r.remote.manifestFile(ctx, v.ID)
+	if err != nil {
+		return nil, missingIsCorrupt(err)
+	}
+	m, err := r.local.CheckManifest(v.Pointer, data, signature)
+	if err != nil {
+		return nil, r.remote.in(snapshot.ManifestName(v.ID), err)
+	}
+	return m, nil
+}
+
 // complete tells whether the local store has all of a snapshot, and trusts it.
 func (r *Replica) complete(p snapshot.Pointer) bool {
-	_, hash, err := r.local.ManifestFile(p.ID)
-	if err != nil || hash != p.SHA256 {
-		return false
-	}
-	m, err := r.local.Manifest(p.ID)
+	m, err := r.local.Published(p)
 	if err != nil {
 		return false
 	}
@@ -98,7 +118,7 @@ func (r *Replica) fetchSnapshot(ctx context.Context, f *Fetched, whole bool) err
 	signature, _ := r.local.Signature(p.ID) // looked for where the manifest comes from, if it is not here
 	if err != nil || hash != p.SHA256 {
 		if data, signature, err = r.remote.manifestFile(ctx, p.ID); err != nil {
-			return err
+			return missingIsCorrupt(err)
 		}
 	}
 	m, err := r.local.CheckManifest(p, data, signature)
@@ -138,7 +158,7 @@ func (r *Replica) fetchSnapshot(ctx context.Context, f *Fetched, whole bool) err
 // missingIsCorrupt: what a channel leads to must be there, so a file that is not is a fault of the store, not an absence.
 func missingIsCorrupt(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: not there, though the channel leads to it", snapshot.ErrCorrupt)
+		return fmt.Errorf("%w: not there, though the channel leads to it: %v", snapshot.ErrCorrupt, err)
 	}
 	return err
 }
@@ -147,7 +167,7 @@ func missingIsCorrupt(err error) error {
 func (r *Remote) manifestFile(ctx context.Context, id string) (data, signature []byte, err error) {
 	name := snapshot.ManifestName(id)
 	if data, _, err = r.objects.read(ctx, name, "", snapshot.MaxManifest); err != nil {
-		return nil, nil, r.in(name, missingIsCorrupt(err))
+		return nil, nil, r.in(name, err)
 	}
 	name = snapshot.SignatureName(id)
 	signature, _, err = r.objects.read(ctx, name, "", snapshot.MaxSignature)

@@ -124,6 +124,42 @@ func TestPushAndFetch(t *testing.T) {
 	}
 }
 
+// TestManifestAlone: to look at a manifest takes that and its signature, and nothing is kept.
+func TestManifestAlone(t *testing.T) {
+	b, r := newFake(t)
+	writer, reader := newStore(t), newStore(t)
+	replica := NewReplica(r, reader, "stable")
+	publish(t, writer, "s1", table("a", 1))
+	v := mustPush(t, r, writer, Version{})
+	publish(t, writer, "s2", table("a", 2))
+	mustPush(t, r, writer, v)
+	for _, c := range []struct {
+		id, want string
+		requests int
+	}{{"s1", "s1", 2}, {"s2", "s2", 2}, {"", "s2", 3}} {
+		b.take("")
+		m, err := replica.Manifest(t.Context(), c.id)
+		if asked := b.take(""); err != nil || m.ID != c.want || len(asked) != c.requests {
+			t.Errorf("%q: %v, %v after %q", c.id, m, err, asked)
+		}
+	}
+	if ids, err := reader.Manifests(); err != nil || len(ids) > 0 {
+		t.Errorf("kept %v, %v", ids, err)
+	}
+	mustFetch(t, replica, reader)
+	b.take("")
+	if m, err := replica.Manifest(t.Context(), ""); err != nil || m.ID != "s2" || len(b.take("")) != 1 {
+		t.Errorf("of what is kept: %v, %v", m, err)
+	}
+	if _, err := replica.Manifest(t.Context(), "s9"); !errors.Is(err, fs.ErrNotExist) || errors.Is(err, snapshot.ErrCorrupt) {
+		t.Errorf("of a snapshot that is not there: %v", err)
+	}
+	b.set(func(b *fakeBucket) { delete(b.objects, "manifests/s2.json") })
+	if _, err := NewReplica(r, newStore(t), "stable").Manifest(t.Context(), ""); !errors.Is(err, snapshot.ErrCorrupt) {
+		t.Errorf("of what a channel shows and is not there: %v", err)
+	}
+}
+
 // TestLostRace: of two writers that began from the same channel one wins, also when there was no channel.
 func TestLostRace(t *testing.T) {
 	_, r := newFake(t)
@@ -468,7 +504,7 @@ func TestPublishRemote(t *testing.T) {
 	if _, err := r.Publish(t.Context(), "stable", "s2", noon, s); !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Errorf("a snapshot that is not whole: %v", err)
 	}
-	if _, err := r.Publish(t.Context(), "stable", "s9", noon, s); !errors.Is(err, snapshot.ErrCorrupt) {
+	if _, err := r.Publish(t.Context(), "stable", "s9", noon, s); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a snapshot that is not there: %v", err)
 	}
 }

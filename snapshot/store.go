@@ -230,15 +230,20 @@ func (s *Store) OpenAfter(id string, earlier *Snapshot) (*Snapshot, error) {
 
 // OpenPointer is OpenAfter for what a channel shows, whose manifest must be the very one that was published.
 func (s *Store) OpenPointer(p Pointer, earlier *Snapshot) (*Snapshot, error) {
-	m, err := s.published(p)
+	m, err := s.Published(p)
 	if err != nil {
 		return nil, err
 	}
 	return s.openManifest(m, earlier)
 }
 
-func (s *Store) published(p Pointer) (*Manifest, error) {
+// Published is the manifest of what a channel shows, which must be the very one that was published.
+func (s *Store) Published(p Pointer) (*Manifest, error) {
 	m, hash, err := s.manifest(p.ID)
+	if errors.Is(err, fs.ErrNotExist) {
+		// A channel is moved after the manifest was written, so this one was lost: a store that is damaged, not one that never had it.
+		return nil, corruptf("a channel shows %s: %v", p.ID, err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ func (s *Store) Verify(id string) error {
 	for _, name := range names {
 		p, err := s.Channel(name)
 		if err == nil && p.ID == id {
-			_, err = s.published(p)
+			_, err = s.Published(p)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("channel %s: %w", name, err))

@@ -146,8 +146,18 @@ func (o *objectStore) publishChange(t *testing.T, files, data, role string) (fro
 // testChange: of a change only the segments of its tables travel, to the bucket and to each replica, and nobody who asks meanwhile is turned away.
 func (o *objectStore) testChange(t *testing.T, files, data string, replicas []*server) {
 	ask := newAsking(replicas)
-	_, to, changed := o.publishChange(t, files, data, "poverty-rate")
+	from, to, changed := o.publishChange(t, files, data, "poverty-rate")
 	passed := o.take()
+	for _, args := range [][]string{{from, to}, {from}} { // two snapshots are compared by their manifests
+		got := o.run(t, 0, append([]string{"diff", "--store", storeAddress, "--data-dir", t.TempDir()}, args...)...).out
+		var asked []string
+		for _, p := range o.take() {
+			asked = append(asked, p.path)
+		}
+		if !strings.Contains(got, fmt.Sprintf("%d tables changed", len(changed))) || len(asked) > 5 || strings.Contains(strings.Join(asked, " "), "/segments/") {
+			t.Errorf("diff asks for %q and says %s", asked, got)
+		}
+	}
 	sent := o.segments(t, "PUT", passed, changed)
 	t.Logf("to the bucket: %d segments, %d bytes of segments, %d bytes in %d requests in all", len(changed), sent, total(passed), len(passed))
 	for i, s := range replicas {
@@ -378,7 +388,11 @@ func (o *objectStore) testRollback(t *testing.T, data string, s *server) {
 	if again := o.inspect(t, data).ID; again != now {
 		t.Errorf("rollback --to %s gives %s", now, again)
 	}
-	o.run(t, 4, "publish", "--store", storeAddress, "--data-dir", data, "no-such-snapshot")
+	for _, command := range []string{"publish", "verify", "inspect", "diff"} {
+		if got := o.run(t, 1, command, "--store", storeAddress, "--data-dir", data, "no-such-snapshot"); !strings.Contains(got.errors, "no-such-snapshot") {
+			t.Errorf("%s of a snapshot that is not there says %s", command, got.errors)
+		}
+	}
 	o.run(t, 1, "rollback", "--store", storeAddress, "--data-dir", data, "--channel", "canary")
 }
 

@@ -203,6 +203,7 @@ func TestHostileCatalog(t *testing.T) {
 // TestExitCodes: what a script relies on.
 func TestExitCodes(t *testing.T) {
 	files := newCatalog(t, 1)
+	store := newStore(t, files)
 	nowhere := filepath.Join(t.TempDir(), "nowhere")
 	fresh := filepath.Join(t.TempDir(), "store")
 	empty := t.TempDir()
@@ -235,6 +236,12 @@ func TestExitCodes(t *testing.T) {
 		{1, []string{"verify", "--store", nowhere}, "nowhere"},
 		{2, []string{"identifier", "encode", "abc", "a@b.co"}, "at least 4"},
 		{0, []string{"identifier", "encode", "hdqs-test", "test@example.org"}, ""},
+		{0, []string{"identifier", "decode", identifier}, ""},
+		{2, []string{"identifier", "decode", "bXktYXBw"}, "not of the form application:email"},
+		{1, []string{"verify", "--store", store, "no-such-snapshot"}, "no-such-snapshot"},
+		{1, []string{"inspect", "--store", store, "no-such-snapshot"}, "no-such-snapshot"},
+		{1, []string{"diff", "--store", store, "no-such-snapshot"}, "no-such-snapshot"},
+		{1, []string{"publish", "--store", store, "no-such-snapshot"}, "no-such-snapshot"},
 		{0, []string{"--help"}, ""},
 		{0, []string{"--version"}, ""},
 		{0, nil, ""},
@@ -246,6 +253,9 @@ func TestExitCodes(t *testing.T) {
 		if c.code != 0 && o.out != "" {
 			t.Errorf("hdqs %s: a failure wrote to stdout: %q", strings.Join(c.args, " "), o.out)
 		}
+	}
+	if o := run(t, "identifier", "decode", identifier); o.out != "hdqs-test\ntest@example.org\n" {
+		t.Errorf("decoded as %q", o.out)
 	}
 	if _, err := os.Stat(filepath.Join(fresh, "channels")); err == nil {
 		t.Error("a failed build left a channel")

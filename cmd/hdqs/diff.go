@@ -33,12 +33,9 @@ answer that is no longer true, and no other.`,
 			}
 			var sides [2]*snapshot.Manifest
 			for i := range sides {
-				id, _, err := store.find(cmd.Context(), args[min(i, len(args)):min(i+1, len(args))], cmd.ErrOrStderr())
+				sides[i], err = store.manifest(cmd.Context(), args[min(i, len(args)):min(i+1, len(args))], cmd.ErrOrStderr())
 				if err != nil {
 					return err
-				}
-				if sides[i], err = store.Manifest(id); err != nil {
-					return storeFault(err)
 				}
 			}
 			d := compareSnapshots(sides[0], sides[1])

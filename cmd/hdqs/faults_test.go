@@ -101,6 +101,11 @@ func damages(t *testing.T, whole string) []damage {
 				t.Fatal(err)
 			}
 		}, "conflict_event"},
+		{"manifest missing", func(t *testing.T, store string) {
+			if err := os.Remove(filepath.Join(store, "manifests", manifest)); err != nil {
+				t.Fatal(err)
+			}
+		}, "manifest"},
 		{"segment of another table", func(t *testing.T, store string) {
 			other := readFile(t, segmentOf(t, whole, "idps"))
 			change(t, filepath.Join(store, "segments", segment), func([]byte) []byte { return other })

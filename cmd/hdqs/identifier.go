@@ -9,7 +9,7 @@ import (
 )
 
 func newIdentifier() *cobra.Command {
-	cmd := &cobra.Command{Use: "identifier", Short: "Makes app identifiers"}
+	cmd := &cobra.Command{Use: "identifier", Short: "Makes app identifiers, and takes them apart"}
 	cmd.AddCommand(&cobra.Command{
 		Use:   "encode APPLICATION EMAIL",
 		Short: "Prints the app identifier of an application and its contact e-mail",
@@ -20,6 +20,19 @@ func newIdentifier() *cobra.Command {
 				return exitWith(exitUsage, &api.Invalid{Issues: issues})
 			}
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), text)
+			return err
+		},
+	})
+	cmd.AddCommand(&cobra.Command{
+		Use:   "decode IDENTIFIER",
+		Short: "Prints the application and the contact e-mail of an app identifier, one a line",
+		Args:  usageArgs(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			application, email, err := api.DecodeIdentifier(args[0])
+			if err != nil {
+				return exitWith(exitUsage, fmt.Errorf("identifier %.80q: %w", args[0], err))
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s\n%s\n", application, email)
 			return err
 		},
 	})

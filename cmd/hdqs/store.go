@@ -129,6 +129,9 @@ func (f *storeFlags) openExisting() (*openStore, error) {
 func (s *openStore) current(ctx context.Context, messages io.Writer) (snapshot.Pointer, error) {
 	if s.remote == nil {
 		p, err := s.Channel(s.channel)
+		if err == nil {
+			_, err = s.Published(p)
+		}
 		return p, storeFault(err)
 	}
 	f, err := s.copy.Fetch(ctx, false)
@@ -153,6 +156,27 @@ func (s *openStore) find(ctx context.Context, args []string, messages io.Writer)
 		_, err = s.copy.FetchID(ctx, args[0])
 	}
 	return args[0], p, storeFault(err)
+}
+
+// manifest is that of a snapshot with an id, or of what the channel shows. Of a remote store nothing else is brought.
+func (s *openStore) manifest(ctx context.Context, args []string, messages io.Writer) (*snapshot.Manifest, error) {
+	id := ""
+	if len(args) > 0 {
+		id = args[0]
+	}
+	if s.remote != nil {
+		m, err := s.copy.Manifest(ctx, id)
+		if id != "" || !errors.Is(err, replica.ErrAway) {
+			return m, storeFault(err)
+		}
+		// find gives what was kept of the store's channel.
+	}
+	id, _, err := s.find(ctx, args, messages)
+	if err != nil {
+		return nil, err
+	}
+	m, err := s.Manifest(id)
+	return m, storeFault(err)
 }
 
 // lock takes the local store for a command that changes it, or its copy.

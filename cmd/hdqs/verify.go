@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -80,6 +81,9 @@ func (f *storeFlags) verify(ctx context.Context, args []string, messages io.Writ
 		return id, err, nil
 	case err != nil:
 		return id, nil, err
+	}
+	if _, err := store.Manifest(id); errors.Is(err, fs.ErrNotExist) {
+		return id, nil, err // one that was never there is a slip, not a damaged one
 	}
 	if fault = store.Verify(id); fault == nil {
 		fault = bindAll(store.Store, id)
