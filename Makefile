@@ -4,7 +4,7 @@ BIN      := bin/hdqs
 PACKAGES := ./...
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: build run test check unit race whole bucket edge api-conformance fuzz golden bench bench-micro bench-catalog bench-compare soak clean
+.PHONY: build run test check unit race whole bucket clients edge api-conformance fuzz golden bench bench-micro bench-catalog bench-compare soak clean
 
 build: ## the static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN) ./cmd/hdqs
@@ -12,7 +12,7 @@ build: ## the static binary
 run: build ## build, load the embedded sample catalog, serve it, print URLs to try
 	$(BIN) serve
 
-test: check race whole bucket edge api-conformance ## everything, from nothing
+test: check race whole bucket clients edge api-conformance ## everything, from nothing
 
 check: ## vet, staticcheck, gofumpt, module file
 	$(GO) vet $(PACKAGES)
@@ -36,6 +36,10 @@ whole: build ## whole-program tests: the binary, over HTTP
 bucket: build ## whole-program tests of stores and catalogs in a bucket, against a real S3 server
 	sh .ci/moto.sh
 	HDQS_BINARY=$(abspath $(BIN)) HDQS_MOTO=$(abspath .cache/moto/bin/moto_server) $(GO) test -count=1 -timeout 10m -run '^TestBucket' ./cmd/hdqs
+
+clients: build ## curl, Chromium, requests, httpx, Node and Go read compressed pages whole
+	sh .ci/clients.sh
+	HDQS_BINARY=$(abspath $(BIN)) HDQS_CLIENTS=$(abspath .cache/clients/bin/python) $(GO) test -count=1 -timeout 5m -run '^TestClients' ./cmd/hdqs
 
 api-conformance: build ## schemathesis against the running server
 	sh .ci/schemathesis.sh $(BIN)

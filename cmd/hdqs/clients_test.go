@@ -1,0 +1,332 @@
+package main_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"hdqs/bench/catalog"
+)
+
+// clientPage is a page that real clients fetch.
+type clientPage struct {
+	name, path string
+	rows       int
+	stitched   int  // so many rows, at least, come from stored blocks
+	short      bool // too short to be coded, unless the client refuses the plain body
+}
+
+const (
+	conflictPath = "/api/v2/coordination-context/conflict-events"
+	pricesPath   = "/api/v2/food-security-nutrition-poverty/food-prices-market-monitor"
+	rainfallPath = "/api/v2/climate/rainfall"
+	refugeesPath = "/api/v2/affected-people/refugees-persons-of-concern"
+)
+
+// clientPages are one of each kind: rows that are neighbours, which are stitched from stored blocks; rows of three countries with others between
+// them; scattered rows, which come from pieces; and answers so short that there is nothing to stitch.
+var clientPages = []clientPage{
+	{"neighbours", conflictPath + "?limit=10000&offset=137", 10000, 9900, false},
+	{"neighbours-prices", pricesPath + "?limit=10000&offset=1001", 10000, 9900, false},
+	{"neighbours-rainfall", rainfallPath + "?limit=10000", 10000, 9900, false},
+	{"neighbours-csv", conflictPath + "?limit=10000&offset=3333&output_format=csv", 10000, 9900, false},
+	{"neighbours-refugees-csv", refugeesPath + "?limit=10000&offset=50&output_format=csv", 10000, 9900, false},
+	{threeCountries, conflictPath + "?limit=7000&location_name=ia", 7000, 6700, false},
+	{threeCountries + "-csv", conflictPath + "?limit=7000&location_name=ia&output_format=csv", 7000, 6700, false},
+	{"scattered", conflictPath + "?limit=10000&event_type=political_violence", 10000, 0, false},
+	{"scattered-csv", pricesPath + "?limit=5000&commodity_category=cereals%20and%20tubers&output_format=csv", 5000, 0, false},
+	{"one", conflictPath + "?limit=1", 1, 0, true},
+	{"one-csv", conflictPath + "?limit=1&output_format=csv", 1, 0, true},
+	{"none", conflictPath + "?location_code=ZZZ", 0, 0, true},
+	{"none-csv", conflictPath + "?location_code=ZZZ&output_format=csv", 0, 0, true},
+}
+
+// threeCountries is a page of three runs of rows.
+const threeCountries = "three-countries"
+
+// storedBlockRows is how many rows a large stored block holds; small ones, at the ends of a run, only add to the number of blocks.
+const storedBlockRows = 128
+
+// httpClient is a client that the world uses.
+type httpClient struct {
+	name, coding string
+	chooses      bool // whether the coding is the client's own choice
+	fetch        func(t *testing.T, plan string) (output string)
+}
+
+// TestClients has real clients read bodies that the server stitched from stored blocks. Each must hand out the plain body, whole; and
+// what went over the wire must be what the test is about: one gzip member, or one zstd frame, of many blocks.
+func TestClients(t *testing.T) {
+	python := os.Getenv("HDQS_CLIENTS")
+	if python == "" {
+		t.Skip("HDQS_CLIENTS names no Python with requests and httpx: `make clients` installs one and runs this")
+	}
+	s := serve(t, "--store", storeOfScale(t, 0.02), "--body-cache", "0")
+	plain := map[string]answer{}
+	for _, p := range clientPages {
+		plain[p.name] = s.settle(t, p)
+	}
+	script := func(name string) string { return filepath.Join("testdata", "clients", name) }
+	for _, c := range []httpClient{
+		{"curl", "gzip", false, fetchCurl},
+		{"curl", "zstd", false, fetchCurl},
+		{"requests", "gzip", false, fetchProgram(python, script("fetch.py"), "requests")},
+		{"httpx", "gzip", false, fetchProgram(python, script("fetch.py"), "httpx")},
+		{"httpx", "zstd", false, fetchProgram(python, script("fetch.py"), "httpx")},
+		{"node", "gzip", false, fetchProgram("node", script("fetch.mjs"))},
+		{"go", "gzip", true, fetchGo},
+		{"chromium", "gzip", true, fetchChromium}, // which takes zstd over TLS and from this machine only
+		{"chromium", "zstd", true, fetchChromium},
+	} {
+		t.Run(c.name+"/"+c.coding, func(t *testing.T) { c.check(t, s, plain) })
+	}
+}
+
+// storeOfScale builds a generated catalog with tables that are longer than a page.
+func storeOfScale(t *testing.T, scale float64) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "catalog")
+	if _, err := catalog.Write(dir, catalog.Options{Seed: 1, Scale: scale}); err != nil {
+		t.Fatal(err)
+	}
+	return newStore(t, dir)
+}
+
+// settle asks for a page until all its stored blocks are made: a request makes but a few. It gives the plain answer.
+func (s *server) settle(t *testing.T, p clientPage) answer {
+	t.Helper()
+	url := s.base + with(p.path)
+	plain := ask(t, "GET", url)
+	if plain.status != 200 || rowsOf(t, p, plain.body) != p.rows {
+		t.Fatalf("%s: %d with %d rows, want %d", p.name, plain.status, rowsOf(t, p, plain.body), p.rows)
+	}
+	if p.name == threeCountries {
+		var countries []string
+		for _, r := range decode[struct {
+			Data []struct {
+				Code string `json:"location_code"`
+			}
+		}](t, plain.body).Data {
+			countries = append(countries, r.Code)
+		}
+		if countries = slices.Compact(countries); len(countries) != 3 {
+			t.Fatalf("%s: %q", p.name, countries)
+		}
+	}
+	for range 25 {
+		for _, coding := range []string{"gzip", "zstd"} {
+			ask(t, "GET", url, "Accept-Encoding", coding)
+		}
+	}
+	return plain
+}
+
+// rowsOf counts the rows of a body.
+func rowsOf(t *testing.T, p clientPage, body []byte) int {
+	t.Helper()
+	if strings.Contains(p.path, "csv") {
+		return bytes.Count(body, []byte("\r\n")) - 1
+	}
+	return len(decode[struct{ Data []json.RawMessage }](t, body).Data)
+}
+
+// check has one client fetch all pages over a wire of its own.
+func (c *httpClient) check(t *testing.T, s *server, plain map[string]answer) {
+	w := tap(t, strings.TrimPrefix(s.base, "http://"))
+	base := w.base
+	if c.name == "chromium" && c.coding == "gzip" {
+		base = strings.Replace(base, "127.0.0.1", elsewhere, 1)
+	}
+	var plan strings.Builder
+	pages := map[string]clientPage{} // by target
+	add := func(p clientPage, accept string) {
+		target := with(p.path) + "&page=" + p.name
+		p.path = target
+		pages[target] = p
+		if c.chooses {
+			accept = "-"
+		}
+		fmt.Fprintf(&plan, "%s\t%s%s\t%s\n", p.name, base, target, accept)
+	}
+	for _, p := range clientPages {
+		add(p, c.coding)
+		if p.short && !c.chooses {
+			p.name, p.short = p.name+"-coded", false
+			add(p, c.coding+", identity;q=0")
+		}
+	}
+	fetched := 0
+	for _, line := range strings.Split(strings.TrimSpace(c.fetch(t, plan.String())), "\n") {
+		field := strings.Split(line, "\t")
+		want, known := plain[strings.TrimSuffix(field[0], "-coded")]
+		if len(field) != 4 || !known {
+			t.Fatalf("the client said %q", line)
+		}
+		fetched++
+		sum := sha256.Sum256(want.body)
+		if field[1] != "200" || field[2] != strconv.Itoa(len(want.body)) || field[3] != hex.EncodeToString(sum[:]) {
+			t.Errorf("%s: status %s, %s bytes, SHA-256 %s; want 200, %d, %x", field[0], field[1], field[2], field[3], len(want.body), sum)
+		}
+	}
+	if fetched != len(pages) {
+		t.Errorf("%d pages fetched, want %d", fetched, len(pages))
+	}
+	seen := map[string]bool{}
+	for _, x := range w.exchanges(t) {
+		p, known := pages[x.target]
+		if !known {
+			t.Fatalf("the client asked for %s", x.target)
+		}
+		seen[p.name] = true
+		p.checkWire(t, c.coding, x, plain[strings.TrimSuffix(p.name, "-coded")].body)
+	}
+	if len(seen) != len(pages) {
+		t.Errorf("%d pages went over the wire, want %d", len(seen), len(pages))
+	}
+}
+
+// checkWire wants the coding and the structure that a page should have.
+func (p *clientPage) checkWire(t *testing.T, coding string, x exchange, plain []byte) {
+	t.Helper()
+	if p.short {
+		coding = ""
+	}
+	if got := x.header.Get("Content-Encoding"); got != coding {
+		t.Errorf("%s: Content-Encoding %q for Accept-Encoding %q, want %q", p.name, got, x.accept, coding)
+		return
+	}
+	least := p.stitched / storedBlockRows
+	switch coding {
+	case "":
+		if !bytes.Equal(x.body, plain) {
+			t.Errorf("%s: sent plain, but with other bytes", p.name)
+		}
+	case "gzip":
+		text, blocks, err := gzipBlocks(x.body)
+		if err != nil || blocks < least || !bytes.Equal(text, plain) {
+			t.Errorf("%s: gzip: %v, %d stored blocks, want %d or more", p.name, err, blocks, least)
+		}
+	case "zstd":
+		size, blocks, err := zstdBlocks(x.body)
+		if err != nil || blocks < least || size != len(plain) && (size != unsaid || least > 0) {
+			t.Fatalf("%s: zstd: %v, %d blocks, want %d or more; %d bytes, want %d", p.name, err, blocks, least, size, len(plain))
+		}
+		if !bytes.Equal(unzstd(t, x.body), plain) {
+			t.Errorf("%s: zstd: other bytes after decoding", p.name)
+		}
+	}
+}
+
+// clientLine is a line of a client's output.
+func clientLine(name string, status int, body []byte) string {
+	return fmt.Sprintf("%s\t%d\t%d\t%x\n", name, status, len(body), sha256.Sum256(body))
+}
+
+// fetchProgram runs a program that reads a plan.
+func fetchProgram(name string, args ...string) func(*testing.T, string) string {
+	return func(t *testing.T, plan string) string {
+		cmd := exec.CommandContext(t.Context(), name, args...)
+		cmd.Stdin = strings.NewReader(plan)
+		var messages bytes.Buffer
+		cmd.Stderr = &messages
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, messages.String())
+		}
+		return string(out)
+	}
+}
+
+// fetchCurl runs curl once a page.
+func fetchCurl(t *testing.T, plan string) string {
+	var out strings.Builder
+	for line := range strings.Lines(plan) {
+		field := strings.Split(strings.TrimSpace(line), "\t")
+		body := fetchProgram("curl", "--silent", "--show-error", "--fail", "--compressed", "--header", "Accept-Encoding: "+field[2], field[1])(t, "")
+		out.WriteString(clientLine(field[0], 200, []byte(body)))
+	}
+	return out.String()
+}
+
+// fetchGo asks as every Go program does that has set nothing.
+func fetchGo(t *testing.T, plan string) string {
+	transport := &http.Transport{}
+	defer transport.CloseIdleConnections()
+	var out strings.Builder
+	for line := range strings.Lines(plan) {
+		field := strings.Split(strings.TrimSpace(line), "\t")
+		response, err := (&http.Client{Transport: transport}).Get(field[1])
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if err != nil {
+			t.Fatalf("%s: %v", field[0], err)
+		}
+		out.WriteString(clientLine(field[0], response.StatusCode, body))
+	}
+	return out.String()
+}
+
+// elsewhere is a name that Chromium is told to find on this machine, but does not take for it: then it asks as over any network without TLS, for
+// gzip and not for zstd.
+const elsewhere = "api.test"
+
+// fetchChromium opens a page that fetches the others.
+func fetchChromium(t *testing.T, plan string) string {
+	text, err := os.ReadFile(filepath.Join("testdata", "clients", "fetch.html"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan string, 1)
+	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/":
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_, _ = w.Write(text)
+		case "/plan":
+			_, _ = io.WriteString(w, plan)
+		case "/done":
+			said, _ := io.ReadAll(r.Body)
+			done <- string(said)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer pages.Close()
+	cmd := exec.Command("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--user-data-dir="+t.TempDir(),
+		"--host-resolver-rules=MAP "+elsewhere+" 127.0.0.1", "--remote-debugging-port=0", pages.URL)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var messages log
+	cmd.Stderr = &messages
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // it has children
+		_ = cmd.Wait()
+	}()
+	select {
+	case said := <-done:
+		return said
+	case <-time.After(patience):
+		t.Fatalf("the page did not end in %s\n%s", patience, messages.String())
+	}
+	return ""
+}
