@@ -48,8 +48,8 @@ var (
 type options struct {
 	contract, views, catalogURL, loadTime string
 	base, file, answers, out              string
-	only                                  string
-	n, most, parallel                     int
+	only, accept                          string
+	n, long, most, parallel               int
 	seed                                  uint64
 }
 
@@ -68,7 +68,9 @@ func run(args []string, out io.Writer) error {
 	flags.StringVar(&o.answers, "answers", "-", "answers of a batch; - is stdin")
 	flags.StringVar(&o.out, "out", "", "directory to write dumps to")
 	flags.IntVar(&o.n, "n", 2000, "number of requests; 0: every endpoint, parameter and kind of value once; -1: every row of every endpoint")
+	flags.IntVar(&o.long, "long", 0, "number of requests for many rows, beside the others")
 	flags.StringVar(&o.only, "only", "", "ask only endpoints whose path holds this")
+	flags.StringVar(&o.accept, "accept-encoding", "", "send every request with this Accept-Encoding; empty: as the requests were made")
 	flags.IntVar(&o.parallel, "parallel", 1, "how many requests are on their way at once")
 	flags.IntVar(&o.most, "show", 20, "how many differing requests to print; 0 is all")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the requests")
@@ -141,7 +143,7 @@ func (o options) exchanges(each func(exchange) error) error {
 	if len(m.endpoints) == 0 {
 		return fmt.Errorf("%w: --only %s: no endpoint's path holds it", errUsage, o.only)
 	}
-	for _, r := range m.requests(o.n) {
+	for _, r := range append(m.requests(o.n), m.long(o.long)...) {
 		if err := each(exchange{r, w.answer(r)}); err != nil {
 			return err
 		}
@@ -227,6 +229,9 @@ func (o options) sendAll(out io.Writer, each func(func(exchange) error) error) e
 	for range max(1, o.parallel) {
 		senders.Go(func() {
 			for x := range exchanges {
+				if o.accept != "" {
+					x.Request = x.Request.accepting(o.accept)
+				}
 				got, err := c.send(x.Request)
 				t.add(x, got, err)
 			}

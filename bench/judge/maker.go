@@ -82,6 +82,36 @@ func (m *maker) everything() []request {
 	return out
 }
 
+// long gives n requests for many rows: half of them for rows that are
+// neighbours, half for those that share a value with some row.
+func (m *maker) long(n int) []request {
+	const least = 600
+	var large []*endpoint
+	for _, e := range m.endpoints {
+		if len(m.w.rows[e.Path]) >= least {
+			large = append(large, e)
+		}
+	}
+	var out []request
+	for len(large) > 0 && len(out) < n {
+		e := pick(m, large)
+		rows := len(m.w.rows[e.Path])
+		limit := least + m.rng.IntN(2500)
+		if m.chance(5) {
+			limit = 10000
+		}
+		pairs := []pair{{"limit", strconv.Itoa(limit)}, {"output_format", pick(m, []string{"json", "csv"})}}
+		if m.chance(50) {
+			pairs = append(pairs, pair{"offset", strconv.Itoa(m.rng.IntN(rows - least + 1))})
+		} else {
+			p := pick(m, e.Params)
+			pairs = append(pairs, pair{p.Name, m.fitting(p, m.anyRow(e))})
+		}
+		out = append(out, m.list(e, pairs))
+	}
+	return out
+}
+
 // singles is one request for every endpoint, parameter and kind of value.
 func (m *maker) singles() []request {
 	var out []request

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"strings"
 	"unicode/utf8"
 )
@@ -98,4 +99,14 @@ func (r request) header(name string) string {
 		}
 	}
 	return ""
+}
+
+// accepting is the request with another Accept-Encoding.
+func (r request) accepting(codings string) request {
+	headers := map[string]string{}
+	maps.Copy(headers, r.Headers)
+	maps.DeleteFunc(headers, func(name, _ string) bool { return strings.EqualFold(name, "Accept-Encoding") })
+	headers["Accept-Encoding"] = codings
+	r.Headers = headers
+	return r
 }

@@ -58,12 +58,40 @@ func TestJudge(t *testing.T) {
 				t.Errorf("over HTTP: %v\n%s", err, out.String())
 			}
 			if c.name == "large" {
+				judgeTiers(t, binary, store, c.views)
 				return // the batch goes the same way
 			}
 			if text := batch(t, binary, store, flags); text != "" {
 				t.Errorf("through the batch: %s", text)
 			}
 		})
+	}
+}
+
+// judgeTiers asks servers that are told how to compress. Requests are sent again and again, as stored blocks are made little by little, and are used
+// once most of a page's are there.
+func judgeTiers(t *testing.T, binary, store, views string) {
+	var recording bytes.Buffer
+	if err := run([]string{"record", "-contract", contractFile, "-views", views, "-n", "200", "-long", "60", "-seed", "26", "-snapshot-time", wholeTime}, &recording); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "recording.jsonl")
+	if err := os.WriteFile(file, recording.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		tier  string
+		times int
+	}{{"stored", 4}, {"pieces", 1}, {"whole", 1}} {
+		base := serveStore(t, binary, store, "--compression", c.tier, "--body-cache", "0")
+		for _, coding := range []string{"gzip", "zstd"} {
+			for range c.times {
+				var out bytes.Buffer
+				if err := run([]string{"replay", "-base", base, "-parallel", "4", "-file", file, "-accept-encoding", coding}, &out); err != nil {
+					t.Errorf("%s, %s: %v\n%s", c.tier, coding, err, out.String())
+				}
+			}
+		}
 	}
 }
 
@@ -83,7 +111,7 @@ func command(t *testing.T, name string, args ...string) {
 
 // serveStore starts the server on a port that was free a moment ago and waits
 // until it answers.
-func serveStore(t *testing.T, binary, store string) string {
+func serveStore(t *testing.T, binary, store string, flags ...string) string {
 	t.Helper()
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -92,7 +120,7 @@ func serveStore(t *testing.T, binary, store string) string {
 	address := free.Addr().String()
 	free.Close()
 	var said bytes.Buffer
-	cmd := exec.Command(binary, "serve", "--store", store, "--listen", address)
+	cmd := exec.Command(binary, append([]string{"serve", "--store", store, "--listen", address}, flags...)...)
 	cmd.Stderr = &said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
