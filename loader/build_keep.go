@@ -124,11 +124,7 @@ func (l *load) checkShrunk() error {
 
 // availableInSegment lists what a table of the store holds.
 func (l *load) availableInSegment(ref snapshot.SegmentRef) ([]available, error) {
-	path, err := l.opts.Store.SegmentPath(ref.SHA256)
-	if err != nil {
-		return nil, err
-	}
-	seg, err := snapshot.OpenSegment(path)
+	seg, err := l.openCurrent(ref.Table)
 	if err != nil {
 		return nil, err
 	}

@@ -72,6 +72,13 @@ func TestRefusedKeepsTable(t *testing.T) {
 		"a list gone":      {without("reference/market.csv"), []string{"food_price", "market"}, "from"},
 		"a theme gone":     {without(funding), []string{"funding"}, "fell from"},
 		"a list of a list": {with("reference/org-type.csv", rename("HR.info ID", "ID")), []string{"operational_presence", "org", "org_type"}, "header lacks HR.info ID"},
+		"locations":        {with("reference/location.csv", rename("Has HRP", "HRP")), []string{"location"}, "header lacks Has HRP"},
+		"no locations":     {with("reference/location.csv", headerOf), []string{"location"}, "from"},
+		"units":            {with("reference/pcodes.csv", rename("P-Code", "Code")), []string{"admin1", "admin2"}, "header lacks P-Code"},
+		"units cut off":    {with("reference/pcodes.csv", func(b []byte) []byte { return append(b, '"', 'x') }), []string{"admin1", "admin2"}, "a quote is not closed"},
+		"no units":         {with("reference/pcodes.csv", headerOf), []string{"admin1", "admin2"}, "from"},
+		"units gone":       {without("reference/pcodes.csv"), []string{"admin1", "admin2"}, "has no reference/pcodes.csv"},
+		"units of nowhere": {with("reference/pcodes.csv", everyParent("nowhere")), []string{"admin1", "admin2"}, "admin2 fell from"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := openStore(t)
@@ -97,6 +104,104 @@ func TestRefusedKeepsTable(t *testing.T) {
 			}
 			sameTables(t, "the whole catalog", again, first)
 		})
+	}
+}
+
+// headerOf is a file without its rows.
+func headerOf(b []byte) []byte { return b[:bytes.IndexByte(b, '\n')+1] }
+
+// everyParent names one parent for every unit of level 2.
+func everyParent(name string) func([]byte) []byte {
+	return func(b []byte) []byte {
+		lines := strings.Split(string(b), "\n")
+		at := slices.Index(strings.Split(strings.TrimRight(lines[0], "\r"), ","), "Parent P-Code")
+		for i, line := range lines {
+			if cells := strings.Split(line, ","); len(cells) > at && cells[1] == "2" {
+				cells[at] = name
+				lines[i] = strings.Join(cells, ",")
+			}
+		}
+		return []byte(strings.Join(lines, "\n"))
+	}
+}
+
+// TestListsReadBack: while a list cannot be used, what else is new comes in as if it could; the list that is fine counts as it is now.
+func TestListsReadBack(t *testing.T) {
+	whole := copyFS(t, sample.FS)
+	delete(whole, "catalog.json")
+	const funding = "funding/hdx_hapi_funding_global.csv"
+	next := copyFS(t, whole)
+	data := bytes.TrimRight(next[funding].Data, "\n")
+	next[funding] = &fstest.MapFile{Data: data[:bytes.LastIndexByte(data, '\n')+1]}
+	units := next["reference/pcodes.csv"].Data
+	want := build(t, openStore(t), next, someDay)
+	for name, spoil := range map[string]func(fstest.MapFS){
+		"locations": func(f fstest.MapFS) { f["reference/location.csv"] = &fstest.MapFile{Data: []byte("x")} },
+		"units":     func(f fstest.MapFS) { f["reference/pcodes.csv"] = &fstest.MapFile{Data: []byte("x")} },
+		"both": func(f fstest.MapFS) {
+			f["reference/location.csv"] = &fstest.MapFile{Data: []byte("x")}
+			f["reference/pcodes.csv"] = &fstest.MapFile{Data: units[:len(units)/3]}
+		},
+	} {
+		store := openStore(t)
+		build(t, store, whole, someDay)
+		files := copyFS(t, next)
+		spoil(files)
+		got := build(t, store, files, someDay.Add(time.Hour))
+		if !got.Partial || len(got.Refused) == 0 && name != "both" {
+			t.Errorf("%s: partial %t, refused %v", name, got.Partial, got.Refused)
+		}
+		for table, sum := range segmentsOf(want) {
+			// Of the resources and of what there is one time is that of this load.
+			if segmentsOf(got)[table] != sum && table != "resource" && table != "data_availability" {
+				t.Errorf("%s: table %s is not what the whole list makes it", name, table)
+			}
+		}
+		// Without a last good copy there is none to go on with, also if one is in another channel.
+		for _, o := range []Options{{Store: openStore(t)}, {Store: store, Channel: "other"}} {
+			o.Catalog, o.CatalogName, o.SnapshotTime = files, "test", someDay.Add(2*time.Hour)
+			if _, err := Build(t.Context(), o); name != "both" && (err == nil || !strings.Contains(err.Error(), "header lacks")) {
+				t.Errorf("%s: nothing to fall back on: %v", name, err)
+			}
+		}
+		damaged := segmentsOf(got)[map[string]string{"locations": "location", "units": "admin2", "both": "location"}[name]]
+		path, err := store.SegmentPath(damaged)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(path, 10); err != nil {
+			t.Fatal(err)
+		}
+		_, err = Build(t.Context(), Options{Catalog: files, CatalogName: "test", Store: store, SnapshotTime: someDay.Add(2 * time.Hour)})
+		if err == nil || !strings.Contains(err.Error(), "the old one cannot be read") {
+			t.Errorf("%s: with a damaged snapshot: %v", name, err)
+		}
+	}
+}
+
+// TestListsNotFetched: a list that the network does not give, and no cache has, is read back too.
+func TestListsNotFetched(t *testing.T) {
+	store := openStore(t)
+	files := copyFS(t, sample.FS)
+	delete(files, "catalog.json")
+	first := build(t, store, files, someDay)
+	delete(files, "reference/location.csv")
+	delete(files, "reference/pcodes.csv")
+	fetched := &Fetched{Source: "https://x.example", Kind: "mirror", Sources: []SourceReport{
+		{Role: "location", Path: "reference/location.csv", State: SourceRefused, Why: "status 404"},
+		{Role: "pcodes", Path: "reference/pcodes.csv", State: SourceRefused, Why: "status 500"},
+	}}
+	got, err := Build(t.Context(), Options{Catalog: files, CatalogName: "test", Store: store, SnapshotTime: someDay.Add(time.Hour), Fetched: fetched})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if paths := stalePaths(t, store, got); !got.Partial || !slices.Equal(paths, []string{"admin1", "admin2", "location"}) || !strings.Contains(got.Stale[0].Why, "status 500") {
+		t.Errorf("partial %t, stale %v", got.Partial, got.Stale)
+	}
+	for table, sum := range segmentsOf(first) {
+		if segmentsOf(got)[table] != sum {
+			t.Errorf("table %s is another one", table)
+		}
 	}
 }
 
@@ -155,7 +260,7 @@ func TestFetchedStates(t *testing.T) {
 func TestMemory(t *testing.T) {
 	store := openStore(t)
 	memory := filepath.Join(t.TempDir(), "memory.json")
-	broken := fstest.MapFS{"reference/location.csv": {Data: []byte("x")}} // what nobody may read
+	broken := fstest.MapFS{"catalog.json": {Data: []byte("{")}} // what nobody may read
 	load := func(inputs string, files fstest.MapFS, change func(*Options)) (*Report, error) {
 		o := Options{Catalog: files, CatalogName: "test", Store: store, SnapshotTime: someDay, Memory: Memory{File: memory, Inputs: inputs}}
 		if change != nil {

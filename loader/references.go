@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"fmt"
@@ -41,6 +42,23 @@ var (
 
 // readLocations reads the list of locations: the rows of the taxonomy that have an ISO code, in its order.
 func (l *load) readLocations(ctx context.Context) error {
+	fault := l.notFetched("location")
+	if fault == nil || !l.hasOld("location") { // what the network does not give, the embedded copy does
+		fault = l.readLocationList(ctx)
+	}
+	if fault == nil {
+		fault = l.lost("location", "location", len(l.units.countries))
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case fault == nil:
+		return nil
+	}
+	return l.standIn(fault, l.readCountriesBack, "location")
+}
+
+func (l *load) readLocationList(ctx context.Context) *listFault {
 	wants := locationHeaders
 	return l.readList(ctx, "location", wants, func(r *csvReader) func() *rowFault {
 		at := positions(r, wants)
@@ -74,11 +92,32 @@ func (l *load) readLocations(ctx context.Context) error {
 
 // readUnits reads the list of administrative units. They get their places when the whole list is read: parents may follow their children.
 func (l *load) readUnits(ctx context.Context) error {
-	wants := unitHeaders
-	if len(l.catalog.files["pcodes"]) == 0 && !l.opts.AllowNoPCodes {
-		return fmt.Errorf("catalog %s has no reference/pcodes.csv: every row would fall to its country; allow it to load all the same", l.catalog.name)
+	fault := l.notFetched("pcodes")
+	if fault == nil && len(l.catalog.files["pcodes"]) == 0 && !l.opts.AllowNoPCodes {
+		fault = &listFault{role: "pcodes", why: fmt.Errorf(
+			"catalog %s has no reference/pcodes.csv: every row would fall to its country; allow it to load all the same", l.catalog.name)}
 	}
-	err := l.readList(ctx, "pcodes", wants, func(r *csvReader) func() *rowFault {
+	if fault == nil {
+		fault = l.readUnitList(ctx)
+	}
+	if fault == nil {
+		l.placeUnits()
+		if len(l.catalog.files["pcodes"]) > 0 {
+			fault = cmp.Or(l.lost("pcodes", "admin1", l.units.real[1]), l.lost("pcodes", "admin2", l.units.real[2]))
+		}
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case fault == nil:
+		return nil
+	}
+	return l.standIn(fault, l.readUnitsBack, "admin1", "admin2")
+}
+
+func (l *load) readUnitList(ctx context.Context) *listFault {
+	wants := unitHeaders
+	return l.readList(ctx, "pcodes", wants, func(r *csvReader) func() *rowFault {
 		at := positions(r, wants)
 		return func() *rowFault {
 			u := listedUnit{
@@ -107,10 +146,6 @@ func (l *load) readUnits(ctx context.Context) error {
 			return nil
 		}
 	})
-	if err == nil {
-		l.placeUnits()
-	}
-	return err
 }
 
 // placeUnits numbers the units and moves those that have no place from kept to skipped or dropped.
@@ -120,23 +155,27 @@ func (l *load) placeUnits() {
 		reports[r.Path] = r
 	}
 	l.units.settle(func(f *rowFault) {
-		reports[f.file].Rows.Kept--
-		reports[f.file].skip(f)
+		if f != nil {
+			reports[f.file].Rows.Kept--
+			reports[f.file].skip(f)
+		}
 	}, func(f *rowFault) {
-		f.reason = codeTwice
-		reports[f.file].Rows.Kept--
-		reports[f.file].drop(f)
+		if f != nil {
+			f.reason = codeTwice
+			reports[f.file].Rows.Kept--
+			reports[f.file].drop(f)
+		}
 	})
 }
 
 // readList reads the files of a reference role, or the embedded copy of one that the catalog lacks.
-func (l *load) readList(ctx context.Context, role string, wants []string, bind func(*csvReader) func() *rowFault) error {
+func (l *load) readList(ctx context.Context, role string, wants []string, bind func(*csvReader) func() *rowFault) *listFault {
 	for _, file := range l.catalog.files[role] {
 		report, err := l.scan(ctx, file, wants, nil, func(r *csvReader, _ *ResourceReport) (func() *rowFault, error) {
 			return bind(r), nil
 		})
 		if err != nil {
-			return fmt.Errorf("list %s: %w", role, err)
+			return &listFault{role: role, path: file.path, why: fmt.Errorf("list %s: %w", role, err)}
 		}
 		l.report.Resources = append(l.report.Resources, report)
 	}

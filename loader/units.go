@@ -53,7 +53,7 @@ type listedUnit struct {
 	country, code, name, parent string
 	level                       int
 	start                       int64
-	fault                       *rowFault // as which it is reported when its parent is unknown
+	fault                       *rowFault // as which it is reported when its parent is unknown; nil for one read back from a snapshot
 }
 
 func newUnits() *units {
@@ -68,6 +68,15 @@ func (u *units) addCountry(c countryUnit) bool {
 	u.countryOf[c.code] = int32(len(u.countries))
 	u.countries = append(u.countries, c)
 	return true
+}
+
+// withoutUnits are the same locations, with no units yet.
+func (u *units) withoutUnits() *units {
+	next := newUnits()
+	for _, c := range u.countries {
+		next.addCountry(c)
+	}
+	return next
 }
 
 // settle numbers the listed units: level 1 in file order over the whole list, then level 2, each level with its placeholders

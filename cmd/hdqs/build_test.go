@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -196,6 +197,38 @@ func TestHostileCatalog(t *testing.T) {
 	for _, e := range endpoints(t) {
 		if a := ask(t, "GET", s.base+with(e.Path)); a.status != 200 || a.header.Get("X-Total-Count") == "0" {
 			t.Errorf("%s: %d, X-Total-Count %s", e.Path, a.status, a.header.Get("X-Total-Count"))
+		}
+	}
+}
+
+// TestBrokenListOfDirectory: a directory whose list of locations or of units breaks loads like a site does: with the rows of before, and marked so.
+func TestBrokenListOfDirectory(t *testing.T) {
+	for list, tables := range map[string]string{"location": "location", "pcodes": "admin2"} {
+		files := newCatalog(t, 1)
+		if err := os.Remove(filepath.Join(files, "catalog.json")); err != nil {
+			t.Fatal(err)
+		}
+		store, path := newStore(t, files), filepath.Join(files, "reference", list+".csv")
+		before, _ := inspect(t, store)
+		good := readFile(t, path)
+		writeFile(t, path, []byte("<html>later</html>\n"))
+		load := []string{"build", "--catalog", files, "--store", store, "--snapshot-time", "2026-11-22T00:00:00Z", "--json"}
+		r := decode[sourceReport](t, []byte(wants(t, 5, load...).out))
+		if !r.Partial || len(r.Stale) == 0 || r.Stale[len(r.Stale)-1].Path != tables || !strings.Contains(r.Stale[0].Why, "header lacks") {
+			t.Errorf("%s: %+v", list, r)
+		}
+		after, _ := inspect(t, store)
+		if fmt.Sprint(after.Tables) != fmt.Sprint(before.Tables) {
+			t.Errorf("%s: tables changed:\n%v\n%v", list, after.Tables, before.Tables)
+		}
+		if text := wants(t, 0, "inspect", "--store", store).out; !strings.Contains(text, "stale since 2026-11-22T00:00:00Z: "+tables) {
+			t.Errorf("%s: inspect says %.500s", list, text)
+		}
+		wants(t, 1, "build", "--catalog", files, "--store", filepath.Join(t.TempDir(), "store"))
+		writeFile(t, path, good)
+		wants(t, 0, load...)
+		if text := wants(t, 0, "inspect", "--store", store).out; strings.Contains(text, "stale") {
+			t.Errorf("%s: still marked: %.500s", list, text)
 		}
 	}
 }
