@@ -10,7 +10,7 @@ import (
 func TestCompressionTiers(t *testing.T) {
 	wants(t, 2, "serve", "--compression", "best")
 	pages := []string{"", "offset=7", "limit=3&offset=2", "location_code=A%25", "location_name=a", "admin_level=1", "start_date=2025-06", "has_hrp=true&offset=1"}
-	for _, tier := range []string{"stored", "pieces", "whole"} {
+	for _, tier := range tiers {
 		s := serve(t, "--compression", tier, "--body-cache", "0")
 		packed := 0
 		for _, e := range endpoints(t) {

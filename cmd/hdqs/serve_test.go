@@ -18,18 +18,27 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// TestServeSample starts the program as a stranger does, without a catalog, and asks for all there is.
+// tiers are the ways to compress that `hdqs serve --compression` forces; the first is the default.
+var tiers = []string{"stored", "pieces", "whole"}
+
+// TestServeSample starts the program as a stranger does, without a catalog, and asks for all there is; then with each of the other ways to compress.
 func TestServeSample(t *testing.T) {
-	s := serve(t)
-	t.Run("printed addresses", s.testPrinted)
-	t.Run("endpoints", s.testEndpoints)
-	t.Run("errors", s.testErrors)
-	t.Run("pages", s.testPages)
-	if code := s.stop(t); code != 0 {
-		t.Errorf("exit code %d after SIGTERM, want 0\n%s", code, s.said)
-	}
-	if strings.Contains(s.said.String(), "panic") {
-		t.Errorf("the log tells of a panic:\n%s", s.said)
+	for i, tier := range tiers {
+		var flags []string
+		if i > 0 {
+			flags = []string{"--compression", tier}
+		}
+		s := serve(t, flags...)
+		t.Run("printed addresses "+tier, s.testPrinted)
+		t.Run("endpoints "+tier, s.testEndpoints)
+		t.Run("errors "+tier, s.testErrors)
+		t.Run("pages "+tier, s.testPages)
+		if code := s.stop(t); code != 0 {
+			t.Errorf("exit code %d after SIGTERM, want 0\n%s", code, s.said)
+		}
+		if strings.Contains(s.said.String(), "panic") {
+			t.Errorf("the log tells of a panic:\n%s", s.said)
+		}
 	}
 }
 
