@@ -80,9 +80,20 @@ func TestGoldenNginxParams(t *testing.T) {
 type origin struct {
 	server  *Server
 	asked   atomic.Int64
-	last    atomic.Pointer[string] // the target of the last request
-	address string                 // of the nginx
-	stop    func()                 // ends the server, not the nginx
+	address string // of the nginx
+	stop    func() // ends the server, not the nginx
+
+	mu      sync.Mutex
+	targets []string // methods and targets since seen was called
+}
+
+// seen gives the requests that the server got since it was called last.
+func (g *origin) seen() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	targets := g.targets
+	g.targets = nil
+	return targets
 }
 
 // startEdge starts both. The files of deploy are used as they are, but for addresses and folders.
@@ -98,7 +109,9 @@ func startEdge(t *testing.T, o Options) *origin {
 	g.server.public.Handler = func(ctx *fasthttp.RequestCtx) {
 		g.asked.Add(1)
 		target := string(ctx.Method()) + " " + string(ctx.RequestURI())
-		g.last.Store(&target)
+		g.mu.Lock()
+		g.targets = append(g.targets, target)
+		g.mu.Unlock()
 		handler(ctx)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -124,7 +137,8 @@ func startEdge(t *testing.T, o Options) *origin {
 	files := map[string]string{
 		"hdqs.conf":   conf,
 		"params.conf": nginxParams(),
-		"nginx.conf": "daemon off;\nmaster_process off;\npid nginx.pid;\nerror_log stderr warn;\nevents {}\nhttp {\naccess_log off;\nkeepalive_timeout 0;\n" +
+		"nginx.conf": "daemon off;\nmaster_process off;\npid nginx.pid;\nerror_log stderr warn;\nevents {}\nhttp {\naccess_log off;\n" +
+			"client_header_timeout 1s;\nclient_body_timeout 1s;\nlingering_timeout 1s;\n" +
 			"client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;\ninclude hdqs.conf;\n}\n",
 	}
 	for name, text := range files {

@@ -15,6 +15,7 @@ import (
 type rawCase struct {
 	name, send string
 	answers    []string
+	nginx      int
 	closed     bool
 }
 
@@ -37,9 +38,13 @@ func readRawCases(t *testing.T, name string) []rawCase {
 			if err != nil {
 				t.Fatalf("%s:%d: %v", name, number+1, err)
 			}
-			cases[last].send += strings.ReplaceAll(bytes, "$L", listTarget)
+			cases[last].send += bytes
 		case "answers":
 			cases[last].answers = strings.Fields(rest)
+		case "nginx":
+			if cases[last].nginx, err = strconv.Atoi(rest); err != nil {
+				t.Fatalf("%s:%d: %v", name, number+1, err)
+			}
 		case "then":
 			cases[last].closed = rest == "closed"
 		default:
@@ -49,12 +54,26 @@ func readRawCases(t *testing.T, name string) []rawCase {
 	return cases
 }
 
+// allRawCases are those of all files.
+func allRawCases(t *testing.T) []rawCase {
+	t.Helper()
+	var cases []rawCase
+	for _, file := range []string{"rfc9112", "smuggling"} {
+		found := readRawCases(t, "testdata/raw/"+file+".txt")
+		if len(found) < 35 {
+			t.Fatalf("%s: only %d cases", file, len(found))
+		}
+		cases = append(cases, found...)
+	}
+	return cases
+}
+
+// bytes are what a case sends, with a list's path and query.
+func (c *rawCase) bytes(list string) string { return strings.ReplaceAll(c.send, "$L", list) }
+
 // TestRawCases sends bytes that no client library would, with and without buffers that idle connections keep.
 func TestRawCases(t *testing.T) {
-	cases := readRawCases(t, "testdata/raw/rfc9112.txt")
-	if len(cases) < 40 {
-		t.Fatalf("only %d cases", len(cases))
-	}
+	cases := allRawCases(t)
 	for _, keep := range []bool{false, true} {
 		address := listen(t, testServer(t, Options{KeepBuffers: keep, ReadTimeout: 700 * time.Millisecond}, sampleTables(t, 3)))
 		for _, c := range cases {
@@ -68,7 +87,7 @@ func (c *rawCase) check(t *testing.T, address string) {
 	if err := conn.SetDeadline(time.Now().Add(8 * time.Second)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.WriteString(conn, c.send); err != nil {
+	if _, err := io.WriteString(conn, c.bytes(listTarget)); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range c.answers {

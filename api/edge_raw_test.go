@@ -1,0 +1,132 @@
+package api
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// edgePatience is longer than nginx waits for anything in these tests.
+const edgePatience = 6 * time.Second
+
+// TestEdgeRawCases sends the bytes of testdata/raw through nginx. It may read them otherwise than we do, stricter or not; but it must never ask us more
+// than the client asked, never hang, and never hand one request the answer of another: neither on the client's connection nor on those that it keeps
+// to us.
+func TestEdgeRawCases(t *testing.T) {
+	g := startEdge(t, Options{})
+	for i, c := range allRawCases(t) {
+		t.Run(c.name, func(t *testing.T) { c.checkEdge(t, g, strconv.Itoa(i)) })
+	}
+}
+
+// marked is a list that no cache has: its answer names the mark, among the unknown parameters.
+func marked(mark string) string { return listTarget + "&" + mark + "=1" }
+
+// checkEdge sends a case, then a good request on the same connection and one on another.
+func (c *rawCase) checkEdge(t *testing.T, g *origin, number string) {
+	requests := c.nginx
+	for _, status := range c.answers {
+		if status != "100" && c.nginx == 0 {
+			requests++
+		}
+	}
+	g.seen()
+	conn := dial(t, g.address)
+	if err := conn.SetDeadline(time.Now().Add(edgePatience)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, c.bytes(marked("case"+number))); err != nil {
+		t.Fatal(err)
+	}
+	for answers, open := 0, true; open && answers < requests; {
+		method := "GET"
+		if strings.Count(c.send, "HEAD ") == 1 && answers == 1 {
+			method = "HEAD"
+		}
+		var a edgeAnswer
+		if a, open = readEdge(t, conn, method); !open || a.status == http.StatusContinue {
+			continue
+		}
+		answers++
+		if a.status == http.StatusOK && strings.Contains(c.send, "$L") && !a.own("case"+number) {
+			t.Errorf("answer %d is that of %q", answers, a.unknown)
+		}
+	}
+	targets := g.seen()
+	if len(targets) > requests {
+		t.Errorf("the client sent %d requests, the service got %q", requests, targets)
+	}
+	if a, answered := askNext(t, conn, "next"+number); answered && a.status == http.StatusOK && !a.own("next"+number) {
+		t.Errorf("the next request on the connection got the answer of %q", a.unknown)
+	} else if answered && a.status != http.StatusOK && a.status != http.StatusBadRequest && a.status != http.StatusRequestTimeout {
+		t.Errorf("the next request on the connection got %d", a.status)
+	}
+	other := dial(t, g.address)
+	if a, answered := askNext(t, other, "other"+number); !answered || a.status != http.StatusOK || !a.own("other"+number) {
+		t.Errorf("a request on another connection got %d, the answer of %q", a.status, a.unknown)
+	}
+	for _, target := range append(targets, g.seen()...) {
+		if _, path, _ := strings.Cut(target, " "); strings.HasPrefix(path, "/smuggled") {
+			t.Errorf("the service was asked %q", target)
+		}
+	}
+}
+
+// edgeAnswer is what is needed of an answer.
+type edgeAnswer struct {
+	status  int
+	unknown string
+}
+
+// own says whether the answer is that of the request with a mark.
+func (a edgeAnswer) own(mark string) bool {
+	return slices.Contains(strings.Split(a.unknown, ", "), mark)
+}
+
+// readEdge reads an answer; ok is false when the connection ends instead.
+func readEdge(t *testing.T, conn dialled, method string) (a edgeAnswer, ok bool) {
+	t.Helper()
+	start, err := conn.reader.Peek(5)
+	var timeout net.Error
+	switch {
+	case errors.As(err, &timeout) && timeout.Timeout():
+		t.Fatalf("no answer and no end in %s", edgePatience)
+	case len(start) == 0:
+		return edgeAnswer{}, false
+	case string(start) != "HTTP/": // the answer to a request without a version has no header, and ends with the connection
+		if _, err := io.Copy(io.Discard, conn.reader); err != nil {
+			t.Fatal(err)
+		}
+		return edgeAnswer{}, true
+	}
+	response, err := http.ReadResponse(conn.reader, &http.Request{Method: method})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		t.Fatal(err)
+	}
+	return edgeAnswer{response.StatusCode, response.Header.Get(headerUnknown)}, true
+}
+
+// askNext sends a good request that is to be the last, and wants at most one answer. There is none when the connection has ended.
+func askNext(t *testing.T, conn dialled, mark string) (edgeAnswer, bool) {
+	t.Helper()
+	if err := conn.SetDeadline(time.Now().Add(edgePatience)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, "GET "+marked(mark)+" HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"); err != nil {
+		return edgeAnswer{}, false
+	}
+	a, answered := readEdge(t, conn, "GET")
+	if extra, more := readEdge(t, conn, "GET"); answered && more {
+		t.Errorf("one more answer: %+v", extra)
+	}
+	return a, answered
+}
