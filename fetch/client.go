@@ -119,7 +119,7 @@ func (c *Client) try(ctx context.Context, link string, attempt func(ctx context.
 		switch {
 		case f == nil:
 			return nil
-		case f.final || errors.Is(f.err, ErrRefused) || n == c.options.Tries || ctx.Err() != nil:
+		case f.final || errors.Is(f.err, ErrRefused) || errors.Is(f.err, ErrDisk) || n == c.options.Tries || ctx.Err() != nil:
 			return fmt.Errorf("fetch %s (try %d of %d): %w", u.Redacted(), n, c.options.Tries, f.err)
 		case f.after > c.options.BackoffMax:
 			return fmt.Errorf("fetch %s: asked to wait %s, longer than %s: %w", u.Redacted(), f.after, c.options.BackoffMax, f.err)

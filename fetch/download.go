@@ -3,13 +3,9 @@ package fetch
 import (
 	"bytes"
 	"context"
-	"crypto/md5"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"net/http"
 	"net/url"
@@ -50,60 +46,71 @@ var ErrMismatch = errors.New("not the file that was asked for")
 
 // Download puts the file at path. An existing file there is replaced only by a whole and checked one.
 func (c *Client) Download(ctx context.Context, q Request, path string) (Result, error) {
-	if q.Part != "" {
-		return c.downloadInParts(ctx, q, path)
-	}
-	part, err := os.CreateTemp(filepath.Dir(path), ".part-*")
+	part, err := c.openPart(q, path)
 	if err != nil {
 		return Result{}, fmt.Errorf("fetch %s: %w", q.URL, err)
 	}
-	defer os.Remove(part.Name())
 	defer part.Close()
-	result, err := c.DownloadTo(ctx, q, part)
-	if err != nil || result.NotModified {
-		return result, err
+	d := &download{client: c, q: q, part: part}
+	d.received(part.Written)
+	result, err := c.run(ctx, d)
+	switch {
+	case err != nil:
+		return result, errors.Join(err, part.Leave(err))
+	case result.NotModified:
+		return result, part.Discard()
 	}
-	if err := errors.Join(part.Sync(), os.Rename(part.Name(), path)); err != nil {
+	if err := part.Keep(path); err != nil {
 		return Result{}, fmt.Errorf("fetch %s: %w", q.URL, err)
 	}
 	return result, nil
 }
 
+// openPart makes the file that a download to path is gathered in.
+func (c *Client) openPart(q Request, path string) (*Part, error) {
+	if q.Part != "" {
+		below := c.options.MaxBytes + 1
+		if q.Size > 0 {
+			below = min(below, q.Size)
+		}
+		return OpenPart(q.Part, q.URL, below)
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), ".part-*")
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrDisk, err)
+	}
+	return NewPart(file), nil
+}
+
 // DownloadTo writes the file into an open and empty one, which holds a whole and checked file only when there is no error.
 func (c *Client) DownloadTo(ctx context.Context, q Request, file *os.File) (Result, error) {
-	return c.run(ctx, &download{client: c, q: q, file: file, sha: sha256.New(), md5: md5.New()})
+	return c.run(ctx, &download{client: c, q: q, part: NewPart(file)})
 }
 
 func (c *Client) run(ctx context.Context, d *download) (Result, error) {
-	q := d.q
-	if err := c.try(ctx, q.URL, d.attempt); err != nil {
+	if err := c.try(ctx, d.q.URL, d.attempt); err != nil {
 		return Result{}, err
 	}
 	if !d.result.NotModified {
-		d.result.Bytes = d.written
-		d.result.SHA256 = hex.EncodeToString(d.sha.Sum(nil))
+		d.result.Bytes, d.result.SHA256 = d.part.Written, d.part.SHA256()
 	}
 	return d.result, nil
 }
 
 type download struct {
-	client    *Client
-	q         Request
-	file      *os.File
-	sha, md5  hash.Hash
-	written   int64
-	validator string // strong ETag of the bytes written so far
-	result    Result
-	mark      func(validator string) error // keeps the validator for a later process; may be nil
+	client *Client
+	q      Request
+	part   *Part
+	result Result
 }
 
 func (d *download) attempt(ctx context.Context, u *url.URL) *failure {
 	header := http.Header{}
 	want := []int{http.StatusOK}
 	switch {
-	case d.written > 0 && d.validator != "":
-		header.Set("Range", fmt.Sprintf("bytes=%d-", d.written))
-		header.Set("If-Range", d.validator)
+	case d.part.Written > 0 && d.part.Validator != "":
+		header.Set("Range", fmt.Sprintf("bytes=%d-", d.part.Written))
+		header.Set("If-Range", d.part.Validator)
 		want = append(want, http.StatusPartialContent)
 	case d.q.ETag != "":
 		header.Set("If-None-Match", d.q.ETag)
@@ -122,24 +129,18 @@ func (d *download) attempt(ctx context.Context, u *url.URL) *failure {
 		d.result = Result{NotModified: true, ETag: d.q.ETag}
 		return nil
 	}
-	if response.StatusCode == http.StatusOK && d.written > 0 {
+	if response.StatusCode == http.StatusOK && d.part.Written > 0 {
 		if f := d.restart(nil); f.err != nil {
 			return f
 		}
 	} else if response.StatusCode == http.StatusPartialContent {
-		if from := "bytes " + fmt.Sprint(d.written) + "-"; !strings.HasPrefix(response.Header.Get("Content-Range"), from) {
+		if from := "bytes " + fmt.Sprint(d.part.Written) + "-"; !strings.HasPrefix(response.Header.Get("Content-Range"), from) {
 			return d.restart(fmt.Errorf("range %q answered, asked for %q", response.Header.Get("Content-Range"), from))
 		}
 	}
 	d.result.ETag = response.Header.Get("ETag")
-	d.validator = ""
-	if strings.HasPrefix(d.result.ETag, `"`) {
-		d.validator = d.result.ETag
-	}
-	if d.mark != nil {
-		if err := d.mark(d.validator); err != nil {
-			return &failure{err: err, final: true}
-		}
+	if err := d.part.Begin(d.result.ETag); err != nil {
+		return &failure{err: err, final: true}
 	}
 	if err := d.copy(ctx, response); err != nil {
 		if errors.Is(err, ErrPage) || errors.Is(err, errTooLarge) {
@@ -152,12 +153,9 @@ func (d *download) attempt(ctx context.Context, u *url.URL) *failure {
 
 // restart forgets what was written, so that the next try begins at the first byte.
 func (d *download) restart(why error) *failure {
-	d.received(-d.written)
-	d.written, d.validator = 0, ""
-	d.sha.Reset()
-	d.md5.Reset()
-	_, seekErr := d.file.Seek(0, io.SeekStart)
-	return &failure{err: errors.Join(why, seekErr, d.file.Truncate(0)), final: seekErr != nil}
+	d.received(-d.part.Written)
+	err := d.part.Restart()
+	return &failure{err: errors.Join(why, err), final: err != nil}
 }
 
 var errTooLarge = errors.New("body over the size limit")
@@ -165,8 +163,8 @@ var errTooLarge = errors.New("body over the size limit")
 // copy streams the body into the file, both digests, and the count that is held against the cap.
 func (d *download) copy(ctx context.Context, response *http.Response) error {
 	limit := d.client.options.MaxBytes
-	if n := response.ContentLength; n >= 0 && d.written+n > limit {
-		return fmt.Errorf("%w: %d bytes announced, at most %d", errTooLarge, d.written+n, limit)
+	if n := response.ContentLength; n >= 0 && d.part.Written+n > limit {
+		return fmt.Errorf("%w: %d bytes announced, at most %d", errTooLarge, d.part.Written+n, limit)
 	}
 	body := newStallReader(response.Body, d.client.options)
 	defer body.stop()
@@ -174,18 +172,15 @@ func (d *download) copy(ctx context.Context, response *http.Response) error {
 	for {
 		n, err := body.Read(buffer)
 		if n > 0 {
-			if d.written == 0 && isPage(buffer[:n]) {
+			if d.part.Written == 0 && isPage(buffer[:n]) {
 				return ErrPage
 			}
-			if d.written+int64(n) > limit {
+			if d.part.Written+int64(n) > limit {
 				return fmt.Errorf("%w: at most %d bytes", errTooLarge, limit)
 			}
-			if _, err := d.file.Write(buffer[:n]); err != nil {
+			if _, err := d.part.Write(buffer[:n]); err != nil {
 				return err
 			}
-			d.sha.Write(buffer[:n])
-			d.md5.Write(buffer[:n])
-			d.written += int64(n)
 			d.client.bytes.Add(int64(n))
 			d.received(int64(n))
 		}
@@ -193,7 +188,7 @@ func (d *download) copy(ctx context.Context, response *http.Response) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-			return fmt.Errorf("body cut after %d bytes: %w", d.written, err)
+			return fmt.Errorf("body cut after %d bytes: %w", d.part.Written, err)
 		case ctx.Err() != nil:
 			return ctx.Err()
 		}
@@ -209,13 +204,13 @@ func (d *download) received(n int64) {
 // check holds the whole file against what the caller knows. A file that does not fit is fetched anew: it may have been replaced
 // while it was read.
 func (d *download) check() *failure {
-	sha, sum := hex.EncodeToString(d.sha.Sum(nil)), hex.EncodeToString(d.md5.Sum(nil))
+	sha, sum := d.part.SHA256(), d.part.MD5()
 	var err error
 	switch {
-	case d.written == 0:
+	case d.part.Written == 0:
 		err = errors.New("empty body")
-	case d.q.Size > 0 && d.written != d.q.Size:
-		err = fmt.Errorf("%d bytes, the catalog says %d", d.written, d.q.Size)
+	case d.q.Size > 0 && d.part.Written != d.q.Size:
+		err = fmt.Errorf("%d bytes, the catalog says %d", d.part.Written, d.q.Size)
 	case d.q.SHA256 != "" && !strings.EqualFold(sha, d.q.SHA256):
 		err = fmt.Errorf("sha256 %s, the catalog says %s", sha, d.q.SHA256)
 	case d.q.MD5 != "" && !strings.EqualFold(sum, d.q.MD5):

@@ -1,6 +1,10 @@
 package main_test
 
 import (
+	"bytes"
+	"crypto/md5"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -70,6 +74,126 @@ func TestBucketKill(t *testing.T) {
 		}
 		old = now
 		o.run(t, 0, "verify", "--store", storeAddress)
+	}
+}
+
+// TestBucketResume: a file of a mirror whose answer is cut goes on where it stopped, in the same load and in the next one; of an object that was replaced
+// meanwhile nothing old is kept.
+func TestBucketResume(t *testing.T) {
+	o := newObjectStore(t)
+	files := newCatalog(t, 1)
+	const name = "conflict-events/hdx_hapi_conflict_event_global_2025.csv"
+	o.run(t, 0, "mirror", "--catalog", files, "--to", mirrorAddress, "--data-dir", t.TempDir())
+	data := o.get(t, "mirror/"+name)
+	size := int64(len(data))
+	asked := func() (ranges []string, match map[string]bool, received int64) {
+		match = map[string]bool{}
+		for _, p := range o.take() {
+			if p.path == "mirror/"+name && p.method == http.MethodGet {
+				ranges, received = append(ranges, p.ranged), received+p.received
+				if p.ranged != "" {
+					match[p.match] = true
+				}
+			}
+		}
+		return ranges, match, received
+	}
+	// cutting cuts the first answers for the file, and is told of each request for it.
+	cutting := func(times int, told func(n int)) {
+		n := 0
+		var mu sync.Mutex
+		o.cut(func(r *http.Request) int64 {
+			if r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, name) {
+				return 0
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			n++
+			if told != nil {
+				told(n)
+			}
+			if n <= times {
+				return size / 4
+			}
+			return 0
+		})
+	}
+	wantTables := func(what, dir string, want snapshotView) {
+		t.Helper()
+		if got, _ := inspect(t, filepath.Join(dir, "store")); fmt.Sprint(got.Tables) != fmt.Sprint(want.Tables) {
+			t.Errorf("%s: the tables are not those of the whole files", what)
+		}
+	}
+	load := func(dir string) []string {
+		return []string{"build", "--catalog", mirrorAddress, "--store", filepath.Join(dir, "store"), "--data-dir", dir, "--snapshot-time", buildTime}
+	}
+	want, _ := inspect(t, newStore(t, files))
+
+	dir := t.TempDir()
+	o.take()
+	cutting(2, nil)
+	o.run(t, 0, load(dir)...)
+	ranges, match, received := asked()
+	quarters := fmt.Sprint([]string{"", fmt.Sprintf("bytes=%d-", size/4), fmt.Sprintf("bytes=%d-", 2*(size/4))})
+	sum := md5.Sum(data)
+	if fmt.Sprint(ranges) != quarters || len(match) != 1 || !match[`"`+hex.EncodeToString(sum[:])+`"`] || received != size {
+		t.Errorf("asked for %q, if it is %v; %d bytes came of %d; want %s", ranges, match, received, size, quarters)
+	}
+	wantTables("cut twice", dir, want)
+
+	// The load is killed while it waits for the rest; the next one asks for that only.
+	dir = t.TempDir()
+	killed := make(chan *server, 1)
+	cutting(1, func(n int) {
+		if n == 2 {
+			s := <-killed
+			_ = s.cmd.Process.Kill()
+			<-s.ended
+		}
+	})
+	s := o.start(t, load(dir)...)
+	killed <- s
+	s.wait(t)
+	o.cut(nil)
+	late := 0
+	waitFor(t, "both requests to be over", func() bool {
+		ranges, _, _ := asked()
+		late += len(ranges)
+		return late == 2
+	})
+	o.run(t, 0, load(dir)...)
+	if ranges, _, received := asked(); len(ranges) != 1 || ranges[0] != fmt.Sprintf("bytes=%d-", size/4) || received != size-size/4 {
+		t.Errorf("after a kill: asked for %q, %d bytes came of %d", ranges, received, size-size/4)
+	}
+	wantTables("killed", dir, want)
+
+	// The object is replaced while the load waits. The catalog's list must not tell its size and sum, or the load would refuse what is there now.
+	next := bytes.Replace(readFile(t, filepath.Join(files, name)), []byte(",civilian_targeting,"), []byte(",demonstration,"), 1)
+	c := decode[map[string]any](t, o.get(t, "mirror/catalog.json"))
+	for _, entry := range c["resources"].([]any) {
+		delete(entry.(map[string]any), "size")
+		delete(entry.(map[string]any), "sha256")
+	}
+	text, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.put(t, "mirror/catalog.json", text)
+	dir = t.TempDir()
+	o.put(t, "mirror/"+name, data)
+	cutting(1, func(n int) {
+		if n == 2 {
+			o.put(t, "mirror/"+name, next)
+		}
+	})
+	asked()
+	o.run(t, 0, load(dir)...)
+	if ranges, _, _ := asked(); len(ranges) != 3 || ranges[0] != "" || ranges[1] == "" || ranges[2] != "" {
+		t.Errorf("of a replaced object is asked for %q", ranges)
+	}
+	got := readFile(t, filepath.Join(dir, "catalogs", filepath.Base(pathOf(t, dir, "catalogs/*")), "tree", name))
+	if !bytes.Equal(got, next) || bytes.Equal(next[:size/4], data[:size/4]) {
+		t.Errorf("%d bytes are kept of the replaced object, which has %d", len(got), len(next))
 	}
 }
 

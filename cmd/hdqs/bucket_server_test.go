@@ -26,12 +26,14 @@ type objectStore struct {
 	mu     sync.Mutex
 	passed []passage
 	closed bool
-	before func(*http.Request) // called before a request passes
+	before func(*http.Request)       // called before a request passes
+	cutAt  func(*http.Request) int64 // how much of the answer passes before the connection breaks; 0: all
 }
 
 // passage is a request that went through the gate, with the bytes of its body and of the answer's.
 type passage struct {
 	method, path   string
+	ranged, match  string // Range and If-Match
 	status         int
 	sent, received int64
 }
@@ -104,7 +106,7 @@ func freePort(t *testing.T) string {
 // pass is the gate.
 func (o *objectStore) pass(w http.ResponseWriter, r *http.Request, proxy http.Handler) {
 	o.mu.Lock()
-	closed, before := o.closed, o.before
+	closed, before, cutAt := o.closed, o.before, o.cutAt
 	o.mu.Unlock()
 	if closed {
 		panic(http.ErrAbortHandler) // the connection breaks, without an answer
@@ -113,20 +115,28 @@ func (o *objectStore) pass(w http.ResponseWriter, r *http.Request, proxy http.Ha
 		before(r)
 	}
 	counted := &countedWriter{ResponseWriter: w, status: 200}
+	if cutAt != nil {
+		counted.cut = cutAt(r)
+	}
 	body := &countedReader{ReadCloser: r.Body}
 	r.Body = body
-	p := passage{method: r.Method, path: strings.TrimPrefix(r.URL.Path, "/"+bucketName+"/")}
+	p := passage{
+		method: r.Method, path: strings.TrimPrefix(r.URL.Path, "/"+bucketName+"/"), ranged: r.Header.Get("Range"), match: r.Header.Get("If-Match"),
+	}
+	defer func() {
+		p.status, p.sent, p.received = counted.status, body.n, counted.n
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.passed = append(o.passed, p)
+	}()
 	proxy.ServeHTTP(counted, r)
-	p.status, p.sent, p.received = counted.status, body.n, counted.n
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.passed = append(o.passed, p)
 }
 
 type countedWriter struct {
 	http.ResponseWriter
 	status int
 	n      int64
+	cut    int64
 }
 
 func (w *countedWriter) WriteHeader(status int) {
@@ -135,6 +145,12 @@ func (w *countedWriter) WriteHeader(status int) {
 }
 
 func (w *countedWriter) Write(p []byte) (int, error) {
+	if w.cut > 0 && w.n+int64(len(p)) > w.cut {
+		_, _ = w.ResponseWriter.Write(p[:w.cut-w.n])
+		_ = http.NewResponseController(w.ResponseWriter).Flush()
+		w.n = w.cut
+		panic(http.ErrAbortHandler)
+	}
 	w.n += int64(len(p))
 	return w.ResponseWriter.Write(p)
 }
@@ -171,6 +187,13 @@ func (o *objectStore) hold(before func(*http.Request)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.before = before
+}
+
+// cut breaks the connection in the middle of answers; nil for none.
+func (o *objectStore) cut(at func(*http.Request) int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.cutAt = at
 }
 
 // must sends a request past the gate, as someone else would who has the bucket's keys.

@@ -2,15 +2,12 @@ package upstream
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
-	"os"
 	"path"
 	"strings"
 	"sync/atomic"
@@ -24,11 +21,10 @@ import (
 
 // bucketSource is a tree in an S3-compatible store.
 type bucketSource struct {
-	at       *bucket.Location
-	requests atomic.Int64
-	retries  atomic.Int64
-	bytes    atomic.Int64
-	max      int64
+	at      *bucket.Location
+	retries atomic.Int64
+	max     int64         // bytes of a file
+	total   time.Duration // for a file, all tries together; 0: no bound
 }
 
 func openBucket(o Options) (source, error) {
@@ -40,17 +36,17 @@ func openBucket(o Options) (source, error) {
 	if max == 0 {
 		max = 2 << 30
 	}
-	return &bucketSource{at: at, max: max}, nil
+	return &bucketSource{at: at, max: max, total: o.Fetch.Total}, nil
 }
 
 func (b *bucketSource) kind() string { return "s3" }
 
 func (b *bucketSource) counts() fetch.Counts {
-	return fetch.Counts{Requests: b.requests.Load(), Retries: b.retries.Load(), Bytes: b.bytes.Load()}
+	c := b.at.Counts()
+	return fetch.Counts{Requests: c.Requests, Retries: b.retries.Load(), Bytes: c.Received}
 }
 
 func (b *bucketSource) list(ctx context.Context) (*listing, error) {
-	b.requests.Add(1)
 	object, err := b.at.Client.GetObject(ctx, b.at.Bucket, b.at.Key("catalog.json"), minio.GetObjectOptions{})
 	if err != nil {
 		return nil, err
@@ -61,7 +57,6 @@ func (b *bucketSource) list(ctx context.Context) (*listing, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: catalog.json: %w", b.at, err)
 	}
-	b.bytes.Add(int64(len(data)))
 	var c catalogFile
 	if len(data) > limit {
 		return nil, fmt.Errorf("%s: catalog.json is over %d bytes", b.at, limit)
@@ -84,7 +79,6 @@ func (b *bucketSource) list(ctx context.Context) (*listing, error) {
 func (b *bucketSource) glob(ctx context.Context, pattern string) ([]string, error) {
 	ctx, cancel := context.WithCancel(ctx) // stops the client's listing when it is left early
 	defer cancel()
-	b.requests.Add(1)
 	root := b.at.Key("")
 	if root != "" {
 		root += "/"
@@ -110,66 +104,115 @@ func (b *bucketSource) glob(ctx context.Context, pattern string) ([]string, erro
 const bodyTries = 4
 
 func (b *bucketSource) download(ctx context.Context, f *FileState, w wanted) (result fetch.Result, err error) {
+	if b.total > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, b.total)
+		defer cancel()
+	}
+	below := b.max + 1
+	if f.size > 0 {
+		below = min(below, f.size)
+	}
+	address := path.Join(b.at.String(), f.link)
+	part, err := fetch.OpenPart(w.part, address, below)
+	if err != nil {
+		return result, err
+	}
+	defer part.Close()
+	w.received(part.Written)
 	for n := range bodyTries {
 		if n > 0 {
 			b.retries.Add(1)
 			select {
 			case <-ctx.Done():
-				return result, ctx.Err()
+				return result, errors.Join(fmt.Errorf("%s: %w", address, ctx.Err()), part.Leave(ctx.Err()))
 			case <-time.After(time.Duration(n) * time.Second):
 			}
 		}
-		var received int64
-		result, err = b.read(ctx, f, w.etag, w.to, func(n int64) {
-			received += n
-			w.received(n)
-		})
-		var answer minio.ErrorResponse
-		if err == nil || errors.As(err, &answer) {
+		var again bool
+		if result, again, err = b.read(ctx, f, w, part); err == nil || !again || errors.Is(err, fetch.ErrDisk) {
 			break
 		}
-		w.received(-received)
 	}
-	return result, err
+	switch {
+	case err != nil:
+		return result, errors.Join(fmt.Errorf("%s: %w", address, err), part.Leave(err))
+	case result.NotModified:
+		return result, part.Discard()
+	}
+	return result, part.Keep(w.to)
 }
 
 func (b *bucketSource) describes() bool { return false }
 
-// read asks for a file once.
-func (b *bucketSource) read(ctx context.Context, f *FileState, etag, to string, received func(n int64)) (fetch.Result, error) {
-	b.requests.Add(1)
-	var o minio.GetObjectOptions
-	if etag != "" {
-		if err := o.SetMatchETagExcept(strings.Trim(etag, `"`)); err != nil {
-			return fetch.Result{}, err
+// read asks once for what is left of a file, and tells whether another try may bring more.
+func (b *bucketSource) read(ctx context.Context, f *FileState, w wanted, part *fetch.Part) (result fetch.Result, again bool, err error) {
+	if part.Written > 0 && part.Validator == "" {
+		if err := restart(part, w, nil); err != nil {
+			return result, false, err
 		}
 	}
-	object, err := b.at.Client.GetObject(ctx, b.at.Bucket, b.at.Key(f.link), o)
-	if err != nil {
-		return fetch.Result{}, err
+	var o minio.GetObjectOptions
+	from := part.Written
+	switch {
+	case from > 0:
+		// Of an object that was replaced meanwhile the rest is not asked for: bytes of two objects would make a third.
+		err = errors.Join(o.SetRange(from, 0), o.SetMatchETag(strings.Trim(part.Validator, `"`)))
+	case w.etag != "":
+		err = o.SetMatchETagExcept(strings.Trim(w.etag, `"`))
 	}
-	defer object.Close()
-	info, err := object.Stat()
+	if err != nil {
+		return result, false, err
+	}
+	core := minio.Core{Client: b.at.Client} // one request, where the client's own GetObject makes two
+	body, info, header, err := core.GetObject(ctx, b.at.Bucket, b.at.Key(f.link), o)
 	if err != nil {
 		var answer minio.ErrorResponse
-		if errors.As(err, &answer) && answer.StatusCode == http.StatusNotModified {
-			return fetch.Result{NotModified: true, ETag: etag}, nil
+		switch known := errors.As(err, &answer); {
+		case known && answer.StatusCode == http.StatusNotModified:
+			return fetch.Result{NotModified: true, ETag: w.etag}, false, nil
+		case known && (answer.StatusCode == http.StatusPreconditionFailed || answer.StatusCode == http.StatusRequestedRangeNotSatisfiable):
+			return result, true, restart(part, w, err)
+		default:
+			return result, !known, err // the client has tried again by itself what may pass
 		}
-		return fetch.Result{}, fmt.Errorf("%s: %w", path.Join(b.at.String(), f.link), err)
 	}
-	result, err := copyObject(object, to, b.max, received)
-	b.bytes.Add(result.Bytes)
-	result.ETag = info.ETag
+	defer body.Close()
+	etag := info.ETag
+	if etag != "" {
+		etag = `"` + etag + `"` // the client takes the quotes away
+	}
+	switch {
+	case from == 0:
+	case header.Get("Content-Range") == "": // the whole file, for whatever reason
+		if err := restart(part, w, nil); err != nil {
+			return result, false, err
+		}
+	case etag != part.Validator || !strings.HasPrefix(header.Get("Content-Range"), fmt.Sprintf("bytes %d-", from)):
+		// Not every service heeds the condition.
+		return result, true, restart(part, w, fmt.Errorf("%s of %s was answered, asked for was byte %d on of %s", header.Get("Content-Range"), etag, from, part.Validator))
+	}
+	if err := part.Begin(etag); err != nil {
+		return result, false, err
+	}
+	_, err = io.Copy(io.MultiWriter(part, tally(w.received)), io.LimitReader(body, b.max-part.Written+1))
 	switch {
 	case err != nil:
-	case f.size > 0 && result.Bytes != f.size:
-		err = fmt.Errorf("%d bytes, the catalog says %d", result.Bytes, f.size)
-	case f.SHA256 != "" && result.SHA256 != f.SHA256:
-		err = fmt.Errorf("sha256 %s, the catalog says %s", result.SHA256, f.SHA256)
-	default:
-		return result, nil
+		return result, !errors.Is(err, fetch.ErrDisk), fmt.Errorf("cut after %d bytes: %w", part.Written, err)
+	case part.Written > b.max:
+		return result, false, restart(part, w, fmt.Errorf("over the size limit of %d bytes", b.max))
+	case f.size > 0 && part.Written != f.size:
+		return result, true, restart(part, w, fmt.Errorf("%d bytes, the catalog says %d", part.Written, f.size))
+	case f.SHA256 != "" && part.SHA256() != f.SHA256:
+		return result, true, restart(part, w, fmt.Errorf("sha256 %s, the catalog says %s", part.SHA256(), f.SHA256))
 	}
-	return result, errors.Join(fmt.Errorf("%s: %w", f.link, err), os.Remove(to))
+	return fetch.Result{ETag: info.ETag, Bytes: part.Written, SHA256: part.SHA256()}, false, nil
+}
+
+// restart lets a download begin again, for a reason that is its error.
+func restart(part *fetch.Part, w wanted, why error) error {
+	w.received(-part.Written)
+	return errors.Join(why, part.Restart())
 }
 
 // tally is a writer that only counts.
@@ -179,20 +222,6 @@ type tally func(n int64)
 func (t tally) Write(p []byte) (int, error) {
 	t(int64(len(p)))
 	return len(p), nil
-}
-
-func copyObject(from io.Reader, to string, limit int64, received func(n int64)) (result fetch.Result, err error) {
-	file, err := os.Create(to)
-	if err != nil {
-		return result, err
-	}
-	sum := sha256.New()
-	result.Bytes, err = io.Copy(io.MultiWriter(file, sum, tally(received)), io.LimitReader(from, limit+1))
-	result.SHA256 = hex.EncodeToString(sum.Sum(nil))
-	if err == nil && result.Bytes > limit {
-		err = fmt.Errorf("over the size limit of %d bytes", limit)
-	}
-	return result, errors.Join(err, file.Sync(), file.Close())
 }
 
 func (b *bucketSource) more(context.Context, []string) (*listing, error) { return &listing{}, nil }

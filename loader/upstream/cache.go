@@ -99,7 +99,7 @@ func (c *cache) find(key string) (cacheEntry, bool) {
 // keep moves a downloaded file into the cache under its digest.
 func (c *cache) keep(key, path string, e cacheEntry) error {
 	if err := os.Rename(path, c.objectPath(e.SHA256)); err != nil {
-		return err
+		return errors.Join(err, os.Remove(path))
 	}
 	c.entries[key] = e
 	return nil
@@ -125,10 +125,14 @@ func (c *cache) saveForNow() error {
 		return err
 	}
 	next := c.indexPath() + ".new"
-	if err := os.WriteFile(next, data, 0o644); err != nil {
-		return err
+	err = os.WriteFile(next, data, 0o644)
+	if err == nil {
+		err = os.Rename(next, c.indexPath())
 	}
-	return os.Rename(next, c.indexPath())
+	if err != nil {
+		os.Remove(next) // as far as it came to be
+	}
+	return err
 }
 
 // save writes the index, without what has not been used for long.
@@ -178,7 +182,13 @@ func writeFile(path string, data []byte) error {
 	}
 	defer os.Remove(part.Name())
 	_, err = part.Write(data)
-	return errors.Join(err, part.Sync(), part.Close(), os.Rename(part.Name(), path))
+	if err == nil {
+		err = part.Sync()
+	}
+	if err := errors.Join(err, part.Close()); err != nil {
+		return err
+	}
+	return os.Rename(part.Name(), path) // only now: a file that is not whole gets no name
 }
 
 // link puts an object into a tree: a second name of the same file, or a copy where the file system has no such thing.

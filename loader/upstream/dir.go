@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -105,3 +106,24 @@ func (d *dirSource) download(_ context.Context, f *FileState, w wanted) (fetch.R
 }
 
 func (d *dirSource) more(context.Context, []string) (*listing, error) { return &listing{}, nil }
+
+// copyObject copies a file of at most limit bytes.
+func copyObject(from io.Reader, to string, limit int64, received func(n int64)) (result fetch.Result, err error) {
+	file, err := os.Create(to)
+	if err != nil {
+		return result, fmt.Errorf("%w: %w", fetch.ErrDisk, err)
+	}
+	defer file.Close() // synced before
+	part := fetch.NewPart(file)
+	_, err = io.Copy(io.MultiWriter(part, tally(received)), io.LimitReader(from, limit+1))
+	result.Bytes, result.SHA256 = part.Written, part.SHA256()
+	if err == nil && result.Bytes > limit {
+		err = fmt.Errorf("over the size limit of %d bytes", limit)
+	}
+	if err == nil {
+		if err = file.Sync(); err != nil {
+			err = fmt.Errorf("%w: %w", fetch.ErrDisk, err)
+		}
+	}
+	return result, err
+}

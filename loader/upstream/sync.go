@@ -122,7 +122,7 @@ type wanted struct {
 }
 
 // Sync brings a catalog into the cache and makes a tree of it that the loader reads. One failed file does not fail the rest: see FileState. The
-// error is ErrUnreachable when there is nothing to make a tree of.
+// error is ErrUnreachable when there is nothing to make a tree of; a cache that cannot be written is an error too.
 func Sync(ctx context.Context, o Options) (*Summary, error) {
 	began := time.Now()
 	store, err := openCache(o.Cache)
@@ -154,7 +154,8 @@ type syncing struct {
 
 	snapshotTime string
 
-	mu sync.Mutex // the cache's index, which downloads share
+	mu   sync.Mutex // the cache's index, which downloads share
+	stop context.CancelCauseFunc
 
 	progress    sync.Mutex
 	done, total int64
@@ -183,6 +184,8 @@ func (s *syncing) run(ctx context.Context) error {
 		s.dryRun(l)
 		return nil
 	}
+	ctx, s.stop = context.WithCancelCause(ctx)
+	defer s.stop(nil)
 	s.fetchAll(ctx, l)
 	s.keepVanished(l, last)
 	if !s.options.Offline {
@@ -193,7 +196,7 @@ func (s *syncing) run(ctx context.Context) error {
 		s.countPackages()
 	}
 	if ctx.Err() != nil {
-		return errors.Join(ctx.Err(), s.cache.save(s.began))
+		return errors.Join(context.Cause(ctx), s.cache.save(s.began))
 	}
 	return errors.Join(s.writeTree(), s.cache.save(s.began), s.cache.tidy(s.began))
 }
@@ -343,6 +346,7 @@ func (s *syncing) keepText(f *FileState, old cacheEntry, text []byte) {
 	defer s.mu.Unlock()
 	e, err := s.cache.keepBytes(f.key, text)
 	if err != nil {
+		s.stop(err)
 		f.State, f.Why = Refused, err.Error()
 		return
 	}
@@ -394,6 +398,12 @@ func (s *syncing) download(ctx context.Context, f *FileState, old cacheEntry, ha
 			f.take(e)
 			err = s.cache.saveForNow()
 		}
+		if err != nil {
+			s.stop(err)
+		}
+	}
+	if errors.Is(err, fetch.ErrDisk) {
+		s.stop(err) // no fault of the source: there is no use in asking for more, and what is kept is not stale for that
 	}
 	switch {
 	case err == nil:
