@@ -107,10 +107,8 @@ func (s *Server) answerList(ctx *fasthttp.RequestCtx, p *plan) {
 		s.flight.charge(ctx, partMemory)
 		return
 	}
-	sc.writeBody(ctx, list, coding, refusesIdentity)
-	body := ctx.Response.Body()
-	result = &finished{body: body, coded: len(h.ContentEncoding()) > 0, rows: sc.page.Rows, total: sc.page.Total}
-	s.flight.charge(ctx, len(body))
+	s.flight.charge(ctx, sc.writeBody(ctx, list, coding, refusesIdentity))
+	result = &finished{body: ctx.Response.Body(), coded: len(h.ContentEncoding()) > 0, rows: sc.page.Rows, total: sc.page.Total}
 }
 
 // read reads the query string, and with it the wish for no unknown parameter.
@@ -193,21 +191,25 @@ func (sc *scratch) beginList(ctx *fasthttp.RequestCtx, p *plan, heads *listHeads
 	return h
 }
 
-// writeBody makes the body. It goes straight into the response's buffer unless it must be seen before it is compressed.
-func (sc *scratch) writeBody(ctx *fasthttp.RequestCtx, list *boundList, coding encode.Coding, refusesIdentity bool) {
+// writeBody makes the body. It goes straight into the answer's buffer unless it must be seen before it is compressed. The memory of the buffer is
+// told, which may be more than the body's.
+func (sc *scratch) writeBody(ctx *fasthttp.RequestCtx, list *boundList, coding encode.Coding, refusesIdentity bool) int {
 	h := &ctx.Response.Header
-	buffer := ctx.Response.SwapBody(nil)[:0]
-	if coding == encode.Identity {
-		ctx.Response.SwapBody(list.append(buffer, sc))
-		return
-	}
-	if list.renderer != nil && sc.page.Rows >= surelyLong {
+	buffer := bodyFor(ctx, sc.page.Rows)
+	dst := buffer.bytes[:0]
+	switch {
+	case coding == encode.Identity:
+		dst = list.append(dst, sc)
+	case list.renderer != nil && sc.page.Rows >= surelyLong:
 		h.SetContentEncoding(coding.String())
-		ctx.Response.SwapBody(list.form(sc).AppendCoded(buffer, coding, sc.page.Ranges))
-		return
+		dst = list.form(sc).AppendCoded(dst, coding, sc.page.Ranges)
+	default:
+		sc.body = list.append(sc.body[:0], sc)
+		dst = encoded(h, dst, sc.body, coding, refusesIdentity)
 	}
-	sc.body = list.append(sc.body[:0], sc)
-	ctx.Response.SwapBody(encoded(h, buffer, sc.body, coding, refusesIdentity))
+	buffer.bytes = dst
+	ctx.Response.SetBodyRaw(dst)
+	return cap(dst)
 }
 
 // find fills the page.

@@ -2,10 +2,15 @@ package api
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
+	"net/http"
+	"strings"
+	"sync"
 	"testing"
+	"time"
 )
 
 // TestHeldWrites writes pieces of all lengths around the write buffer's, reads in between, closes, and compares what arrives.
@@ -76,5 +81,73 @@ func TestHeldUntilRead(t *testing.T) {
 	go conn.Read(make([]byte, 1))
 	if n, err := io.ReadFull(client, make([]byte, writeBuffer)); err != nil {
 		t.Fatalf("%d bytes: %v", n, err)
+	}
+}
+
+// slimListener gives connections so little room for what they send that long answers wait for their clients.
+type slimListener struct{ net.Listener }
+
+func (l slimListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return c, c.(*net.TCPConn).SetWriteBuffer(4 << 10)
+}
+
+// TestLentBodies: answers of many lengths and codings, asked for one behind the other and several at once on one connection, by clients that read at
+// different speeds: each arrives as it was made, whoever's buffer it was made in.
+func TestLentBodies(t *testing.T) {
+	for _, keep := range []bool{false, true} { // idle connections their buffers
+		s := testServer(t, Options{KeepBuffers: keep, CacheBytes: -1, QueueWait: 10 * time.Second}, sampleTables(t, 3000))
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		go s.Serve(slimListener{l}) //nolint:errcheck // ends with the listener
+		t.Cleanup(func() { l.Close() })
+		limits, codings := []int{0, 1, 5, 100, 127, 128, 700, 1500}, []string{"identity", "gzip", "zstd"}
+		want := map[string][]byte{}
+		for _, limit := range limits {
+			target := fmt.Sprintf("%s&limit=%d", listTarget, limit)
+			want[target] = s.Answer("GET", target, nil).Body
+		}
+		var all sync.WaitGroup
+		for client := range 12 {
+			conn := dial(t, l.Addr().String())
+			all.Go(func() {
+				r := rand.New(rand.NewPCG(uint64(client), 7))
+				for range 8 {
+					var asked []string
+					var requests strings.Builder
+					for range 1 + r.IntN(4) {
+						coding, target := codings[r.IntN(len(codings))], fmt.Sprintf("%s&limit=%d", listTarget, limits[r.IntN(len(limits))])
+						asked = append(asked, target)
+						fmt.Fprintf(&requests, "GET %s HTTP/1.1\r\nHost: a\r\nAccept-Encoding: %s\r\n\r\n", target, coding)
+					}
+					if _, err := io.WriteString(conn, requests.String()); err != nil {
+						t.Error(err)
+						return
+					}
+					time.Sleep(time.Duration(r.IntN(3)) * time.Millisecond)
+					for _, what := range asked {
+						response, err := http.ReadResponse(conn.reader, nil)
+						if err != nil {
+							t.Errorf("%s: %v", what, err)
+							return
+						}
+						body, err := io.ReadAll(response.Body)
+						if err == nil {
+							body, err = decoded(response.Header.Get("Content-Encoding"), body)
+						}
+						if err != nil || !bytes.Equal(body, want[what]) {
+							t.Errorf("%s: %d bytes arrived, want %d, or others: %v", what, len(body), len(want[what]), err)
+							return
+						}
+					}
+				}
+			})
+		}
+		all.Wait()
 	}
 }
