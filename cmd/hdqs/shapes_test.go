@@ -1,0 +1,171 @@
+package main_test
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// scatteredQueries select rows that are mostly no neighbours, of the endpoints that have many rows.
+var scatteredQueries = map[string]string{
+	"admin2":                      "name=ka",
+	"data-availability":           "category=food-security-nutrition-poverty",
+	"operational-presence":        "sector_name=e",
+	"conflict-events":             "event_type=political_violence",
+	"refugees-persons-of-concern": "population_group=ASY",
+	"humanitarian-needs":          "population_status=INN",
+	"returnees":                   "gender=f",
+	"food-security":               "classification_phase=3",
+	"food-prices-market-monitor":  "commodity_category=cereals%20and%20tubers",
+	"rainfall":                    "aggregation_period=1-month",
+	"baseline-population":         "gender=f",
+}
+
+// libraryLevels are what the codings' lengths are compared with.
+var libraryLevels = []struct {
+	coding, name string
+	compress     func(t *testing.T, text []byte) int
+}{
+	{"gzip", "level 6", gzipLength(6)},
+	{"gzip", "level 1", gzipLength(1)},
+	{"zstd", "default", zstdLength(zstd.SpeedDefault)},
+	{"zstd", "fastest", zstdLength(zstd.SpeedFastest)},
+}
+
+func gzipLength(level int) func(*testing.T, []byte) int {
+	return func(t *testing.T, text []byte) int {
+		var out bytes.Buffer
+		w, err := gzip.NewWriterLevel(&out, level)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Write(text); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return out.Len()
+	}
+}
+
+func zstdLength(level zstd.EncoderLevel) func(*testing.T, []byte) int {
+	return func(t *testing.T, text []byte) int {
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(level), zstd.WithEncoderConcurrency(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		return len(e.EncodeAll(text, nil))
+	}
+}
+
+// TestFixturesShapes measures what the shapes of real data make of pages: how long rows are, plain and in a segment, and how long compressed pages
+// are by those of the library. `go test -v` prints the table. Long pages have bounds: rows that are neighbours 1.3 times level 6, others 1.3 times level 1.
+func TestFixturesShapes(t *testing.T) {
+	needFixtures(t)
+	const long, bound = 1000, 1.3
+	store := filepath.Join(t.TempDir(), "store")
+	wants(t, 0, "build", "--catalog", filepath.Join(fixtures, "catalog"), "--store", store, "--snapshot-time", buildTime)
+	segment := segmentBytes(t, store)
+	servers := map[string]*server{}
+	for _, tier := range tiers {
+		servers[tier] = serve(t, "--store", store, "--body-cache", "0", "--compression", tier)
+	}
+	var report strings.Builder
+	report.WriteString("| page | rows | segment | JSON |")
+	for _, l := range libraryLevels {
+		fmt.Fprintf(&report, " %s %s | %s |", l.coding, l.name, strings.Join(tiers, " | "))
+	}
+	report.WriteString("\n|---|" + strings.Repeat("---:|", 3+len(libraryLevels)*(1+len(tiers))) + "\n")
+	for _, e := range endpoints(t) {
+		name := e.Path[strings.LastIndexByte(e.Path, '/')+1:]
+		queries := []string{""}
+		if query := scatteredQueries[name]; query != "" {
+			queries = append(queries, query)
+		}
+		for _, query := range queries {
+			page := measurePage(t, servers, e.Path+"?limit=10000&"+query)
+			fmt.Fprintf(&report, "| %s | %d | %.1f | %s |\n", strings.TrimSuffix(name+" "+query, " "), page.rows, segment[tableOf(e.Path)], page)
+			if page.rows == 0 {
+				t.Errorf("%s %s: no rows", name, query)
+			}
+			level := 0
+			if query != "" {
+				level = 1
+			}
+			if ratio := page.ratio(level, 0); page.rows >= long && ratio > bound {
+				t.Errorf("%s %s: gzip is %.2f of %s, want %.1f or less", name, query, ratio, libraryLevels[level].name, bound)
+			}
+		}
+	}
+	t.Logf("bytes a row, and what the ways to compress make of them by the library's levels:\n%s", report.String())
+}
+
+// segmentBytes is how many bytes a row each table of a store takes.
+func segmentBytes(t *testing.T, store string) map[string]float64 {
+	t.Helper()
+	view := decode[struct {
+		Tables []struct {
+			Table       string  `json:"table"`
+			BytesPerRow float64 `json:"bytes_per_row"`
+		} `json:"tables"`
+	}](t, []byte(wants(t, 0, "inspect", "--store", store, "--json").out))
+	all := map[string]float64{}
+	for _, table := range view.Tables {
+		all[table.Table] = table.BytesPerRow
+	}
+	return all
+}
+
+// pageLengths are the lengths of a page: plain, by the library's levels, and by coding in each of our ways.
+type pageLengths struct {
+	rows, plain int
+	library     []int
+	ours        map[string][]int
+}
+
+func (p *pageLengths) ratio(level, tier int) float64 {
+	return float64(p.ours[libraryLevels[level].coding][tier]) / float64(p.library[level])
+}
+
+// String is the page's part of a line of the table.
+func (p *pageLengths) String() string {
+	rows := float64(max(p.rows, 1))
+	text := fmt.Sprintf("%.0f", float64(p.plain)/rows)
+	for level := range libraryLevels {
+		text += fmt.Sprintf(" | %.1f", float64(p.library[level])/rows)
+		for tier := range tiers {
+			text += fmt.Sprintf(" | %.2f", p.ratio(level, tier))
+		}
+	}
+	return text
+}
+
+// measurePage asks for a page in every way, until its stored blocks are made.
+func measurePage(t *testing.T, servers map[string]*server, path string) *pageLengths {
+	t.Helper()
+	plain := ask(t, "GET", servers[tiers[0]].base+with(path)).body
+	p := &pageLengths{rows: len(decode[struct{ Data []any }](t, plain).Data), plain: len(plain), ours: map[string][]int{}}
+	for _, l := range libraryLevels {
+		p.library = append(p.library, l.compress(t, plain))
+	}
+	for coding, unpack := range map[string]func(*testing.T, []byte) []byte{"gzip": gunzip, "zstd": unzstd} {
+		for _, tier := range tiers {
+			var body []byte
+			for range 25 {
+				body = ask(t, "GET", servers[tier].base+with(path), "Accept-Encoding", coding+", identity;q=0").body
+			}
+			if !bytes.Equal(unpack(t, body), plain) {
+				t.Errorf("%s: %s %s is another body", path, tier, coding)
+			}
+			p.ours[coding] = append(p.ours[coding], len(body))
+		}
+	}
+	return p
+}
