@@ -36,14 +36,23 @@ func TestBulkAgainstSingle(t *testing.T) {
 	for _, c := range seg.Columns() {
 		from, n := uint32(r.IntN(rows/2)), rows/3
 		ints, decs := make([]int64, n), make([]Dec, n)
+		at, intsAt, decsAt := make([]uint32, n), make([]int64, n), make([]Dec, n)
+		for k := range at {
+			at[k] = r.Uint32N(rows)
+		}
 		if c.Kind == Int {
 			c.Ints(ints, from)
+			c.IntsAt(intsAt, at)
 		} else {
 			c.Decs(decs, from)
+			c.DecsAt(decsAt, at)
 		}
 		for k := range n {
 			if at := from + uint32(k); c.Kind == Int && ints[k] != c.Int(at) || c.Kind == Decimal && decs[k] != c.Dec(at) {
 				t.Fatalf("%s (coded: %v) at %d: %d %v, want %v %v", c.Name, c.Coded(), at, ints[k], decs[k], c.IsNull(at), c.Len())
+			}
+			if at := at[k]; c.Kind == Int && intsAt[k] != c.Int(at) || c.Kind == Decimal && decsAt[k] != c.Dec(at) {
+				t.Fatalf("%s (coded: %v) at %d, gathered: %d %v, want %v %v", c.Name, c.Coded(), at, intsAt[k], decsAt[k], c.IsNull(at), c.Len())
 			}
 		}
 	}

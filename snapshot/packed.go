@@ -92,6 +92,16 @@ func (p Packed) Unpack(dst []uint32, from uint32) {
 	}
 }
 
+// Gather sets dst to the numbers at the positions of at, each cut to 32 bits.
+func (p Packed) Gather(dst []uint32, at []uint32) {
+	width, mask, data := p.width, p.mask, p.data
+	dst = dst[:len(at)]
+	for k, i := range at {
+		bit := uint64(i) * width
+		dst[k] = uint32(binary.LittleEndian.Uint64(data[bit>>3:]) >> (bit & 7) & mask)
+	}
+}
+
 // within tells whether every number is at most bound, at a cost of a few instructions a load: the excess of the width's largest
 // number over bound is added to all values of a load at once, and a value above bound carries into the next.
 func (p Packed) within(bound uint64) bool {

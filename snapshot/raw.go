@@ -46,6 +46,16 @@ func (p Packed) Unpack64(dst []uint64, from uint32) {
 	}
 }
 
+// Gather64 is Gather for numbers of any width.
+func (p Packed) Gather64(dst []uint64, at []uint32) {
+	width, mask, data := p.width, p.mask, p.data
+	dst = dst[:len(at)]
+	for k, i := range at {
+		bit := uint64(i) * width
+		dst[k] = binary.LittleEndian.Uint64(data[bit>>3:]) >> (bit & 7) & mask
+	}
+}
+
 // Within sets bit i of out for each i below n where the number at position from+i is lo to lo+more. It leaves other bits as they are; out has
 // room for n bits.
 func (p Packed) Within(from uint32, n int, lo, more uint64, out []uint64) {

@@ -20,6 +20,8 @@ type rowBatch struct {
 	n      int
 	parts  [batch]index.Range // where the rows are
 	nparts int
+	rows   [batch]uint32 // the same one by one, in nrows; filled when parts are short
+	nrows  int
 	low    [batch]uint32
 	ints   [batch]int64
 	decs   [batch]snapshot.Dec
@@ -98,18 +100,11 @@ func (b *rowBatch) unpackColumn(codes []uint32, p *snapshot.Packed) {
 		clear(codes)
 		return
 	}
-	parts := b.parts[:b.nparts]
-	if len(codes) < sweep*len(parts) {
-		k := 0
-		for _, r := range parts {
-			for row := r.From; row < r.To; row++ {
-				codes[k] = uint32(p.At(row))
-				k++
-			}
-		}
+	if b.scattered() {
+		p.Gather(codes, b.rowIDs())
 		return
 	}
-	for _, r := range parts {
+	for _, r := range b.parts[:b.nparts] {
 		n := r.To - r.From
 		p.Unpack(codes[:n], r.From)
 		codes = codes[n:]
@@ -118,6 +113,25 @@ func (b *rowBatch) unpackColumn(codes []uint32, p *snapshot.Packed) {
 
 // sweep is how many rows a part must have, on the average, for a sweep over it to gain more than its call costs.
 const sweep = 8
+
+// scattered tells whether the parts are too short for a sweep over each.
+func (b *rowBatch) scattered() bool { return b.n < sweep*b.nparts }
+
+// rowIDs is the rows one by one.
+func (b *rowBatch) rowIDs() []uint32 {
+	if b.nrows == 0 {
+		for _, r := range b.parts[:b.nparts] {
+			for row := r.From; row < r.To; row++ {
+				b.rows[b.nrows&(batch-1)] = row
+				b.nrows++
+			}
+		}
+	}
+	return b.rows[:b.nrows]
+}
+
+// clear makes room for other rows.
+func (b *rowBatch) clear() { b.n, b.nparts, b.nrows = 0, 0, 0 }
 
 // resolve finds the texts of the batch's rows and tells their length together.
 func (f *Form) resolve(b *rowBatch) int {
@@ -160,6 +174,10 @@ func (b *rowBatch) join() {
 
 // unpackInts is the integers of a piece at the batch's rows.
 func (b *rowBatch) unpackInts(p *piece) []int64 {
+	if b.scattered() {
+		p.column.IntsAt(b.ints[:b.n], b.rowIDs())
+		return b.ints[:b.n]
+	}
 	k := 0
 	for _, r := range b.parts[:b.nparts] {
 		n := int(r.To - r.From)
@@ -171,6 +189,10 @@ func (b *rowBatch) unpackInts(p *piece) []int64 {
 
 // unpackDecs is the decimals of a piece at the batch's rows.
 func (b *rowBatch) unpackDecs(p *piece) []snapshot.Dec {
+	if b.scattered() {
+		p.column.DecsAt(b.decs[:b.n], b.rowIDs())
+		return b.decs[:b.n]
+	}
 	k := 0
 	for _, r := range b.parts[:b.nparts] {
 		n := int(r.To - r.From)
@@ -204,13 +226,20 @@ func (b *rowBatch) resolveDecs(p *piece, l *lane, null []byte) int {
 		d := &decs[k]
 		cell := l.cells.bytes[k*stride:]
 		digits := (*[cellSize]byte)(cell)
+		form := &decForms[d.Scale]
+		sign := d.Mantissa >> 63
+		u := uint64((d.Mantissa ^ sign) - sign)
 		var start int
-		switch d.Scale {
+		switch {
+		case u-form.least < form.span:
+			start = putPlain(digits, u*form.times, form.point)
+			digits[(start-1)&(cellSize-1)] = '-'
+			start += int(sign)
 		default:
 			start = putDec(digits, d.Mantissa, d.Scale)
-		case snapshot.DecNull:
+		case d.Scale == snapshot.DecNull:
 			start = putText(digits, null)
-		case snapshot.DecText:
+		case d.Scale == snapshot.DecText:
 			exact := p.exact.at(uint32(d.Mantissa))
 			if len(exact) > cellSize {
 				l.texts[k] = longText(exact, p.after)

@@ -134,7 +134,7 @@ func (f *Form) appendBatch(dst []byte, b *rowBatch) []byte {
 			at += len(text)
 		}
 	}
-	b.n, b.nparts = 0, 0
+	b.clear()
 	return dst[:at]
 }
 

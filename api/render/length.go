@@ -78,7 +78,7 @@ func (f *Form) measure(b *rowBatch) int {
 			size += b.resolveOther(p, l, f.null)
 		}
 	}
-	b.n, b.nparts = 0, 0
+	b.clear()
 	return size
 }
 
@@ -122,30 +122,21 @@ func (b *rowBatch) measureDecs(p *piece, null int) int {
 	decs := b.unpackDecs(p)
 	for i := range decs {
 		d := &decs[i]
-		u := uint64(d.Mantissa)
-		if d.Mantissa < 0 {
-			u = -u
-		}
+		form := &decForms[d.Scale]
+		sign := d.Mantissa >> 63
+		u := uint64((d.Mantissa ^ sign) - sign)
 		switch {
+		case u-form.least < form.span:
+			size += max(digitCount(u*form.times), int(form.point)+1) + len(".") - int(sign)
 		case d.Scale == snapshot.DecNull:
 			size += null
 		case d.Scale == snapshot.DecText:
 			size += len(p.exact.at(uint32(d.Mantissa)))
-		case isPlain(u, d.Scale):
-			size += plainLength(u, uint64(d.Scale)) + int(uint64(d.Mantissa)>>63)
 		default:
 			size += cellSize - putDec(&digits, d.Mantissa, d.Scale)
 		}
 	}
 	return size
-}
-
-// plainLength is how many bytes putPlain writes.
-func plainLength(u, scale uint64) int {
-	if scale == 0 {
-		return digitCount(u) + len(".0")
-	}
-	return max(digitCount(u), int(scale)+1) + len(".")
 }
 
 // digitCount is the number of digits of u.

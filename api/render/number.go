@@ -89,16 +89,10 @@ func putDec(b *[cellSize]byte, mantissa int64, scale uint8) int {
 	if mantissa < 0 {
 		u = -u
 	}
-	if isPlain(u, scale) {
-		i := putPlain(b, u, uint64(scale))
-		if mantissa < 0 {
-			i--
-			b[i&(cellSize-1)] = '-'
-		}
-		return i
-	}
 	i := cellSize
-	switch {
+	switch form := &decForms[scale]; {
+	case u-form.least < form.span:
+		i = putPlain(b, u*form.times, form.point)
 	case scale == 0 && u < powersOfTen[plainDigits]:
 		b[cellSize-1], b[cellSize-2] = '0', '.'
 		i = putUint(b, cellSize-2, u)
@@ -131,16 +125,29 @@ func putDec(b *[cellSize]byte, mantissa int64, scale uint8) int {
 	return i
 }
 
-// isPlain tells decimals that putPlain writes: nearly all, so its bounds are guessed right.
-func isPlain(u uint64, scale uint8) bool {
-	return u < powersOfTen[plainDigits-1] && scale <= fewDigits && (scale <= plainZeros || u >= powersOfTen[scale-plainZeros])
-}
+// decForm tells which decimals of a scale putPlain writes: those whose mantissa, without its sign, is least to least+span-1. It is told the
+// mantissa times more, and point, the digits behind the point.
+type decForm struct{ least, span, times, point uint64 }
 
-// putPlain writes a decimal in the plain form: the point parts the lower eight digits by a mask and a shift.
-func putPlain(b *[cellSize]byte, u, scale uint64) int {
-	if scale == 0 {
-		u, scale = u*10, 1
+// decForms are the forms of all scales. Nearly all decimals are plain, so their bounds are guessed right; of the reserved scales none is.
+var decForms = func() (forms [256]decForm) {
+	for scale := range uint64(fewDigits + 1) {
+		f := decForm{span: powersOfTen[plainDigits-1], times: 1, point: scale}
+		if scale == 0 {
+			f.times, f.point = 10, 1
+		}
+		if scale > plainZeros {
+			f.least = powersOfTen[scale-plainZeros]
+		}
+		f.span -= f.least
+		forms[scale] = f
 	}
+	return forms
+}()
+
+// putPlain writes u, a decimal of 1 to fewDigits digits behind the point and of at most 16 in all, in the plain form: the point parts the lower eight
+// digits by a mask and a shift.
+func putPlain(b *[cellSize]byte, u, scale uint64) int {
 	high, n := uint64(asciiZeros), 0
 	if u >= powersOfTen[fewDigits] {
 		q := u / 100_000_000
