@@ -29,7 +29,7 @@ func (s *Server) handleAdmin(ctx *fasthttp.RequestCtx) {
 	faultHead.begin(ctx)
 	path := string(ctx.Path())
 	switch {
-	case path != "/healthz" && path != "/readyz":
+	case path != "/healthz" && path != "/readyz" && path != "/metrics":
 		s.answerFault(ctx, fasthttp.StatusNotFound, bodyNotFound)
 	case !ctx.IsGet() && !ctx.IsHead():
 		s.answerFault(ctx, fasthttp.StatusMethodNotAllowed, bodyMethodNotAllowed)
@@ -37,6 +37,8 @@ func (s *Server) handleAdmin(ctx *fasthttp.RequestCtx) {
 	case path == "/healthz":
 		ctx.Response.Header.SetContentType("text/plain; charset=utf-8")
 		ctx.SetBodyString("ok\n")
+	case path == "/metrics":
+		s.answerMetrics(ctx)
 	default:
 		s.answerReadiness(ctx)
 	}

@@ -25,6 +25,7 @@ type gate struct {
 	slots   chan struct{}
 	waiting atomic.Int64
 	wait    time.Duration
+	shed    atomic.Int64 // those that gave up
 }
 
 func newGate(queries int, wait time.Duration) *gate {
@@ -68,6 +69,7 @@ var timers = sync.Pool{New: func() any {
 type flight struct {
 	bytes  atomic.Int64
 	budget int64
+	shed   atomic.Int64 // requests that were turned away when it was full
 }
 
 // newFlight takes a quarter of the memory that the process may use as budget, where that is known and none is given.

@@ -237,8 +237,8 @@ func TestSlowClients(t *testing.T) {
 	}
 }
 
-// TestLeak: 10,000 requests of every kind with one identifier, over connections that are kept. It comes back in no header, body or log line, but for
-// the redirect, which repeats the caller's own query.
+// TestLeak: 10,000 requests of every kind with one identifier, over connections that are kept. It comes back in no header, body, log line or metric, but
+// for the redirect, which repeats the caller's own query. All are counted, and no request makes a series.
 func TestLeak(t *testing.T) {
 	requests := 10000
 	if testing.Short() {
@@ -248,6 +248,7 @@ func TestLeak(t *testing.T) {
 	s := testServer(t, Options{Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), SurrogateKey: true, CacheTag: true}, sampleTables(t, 40))
 	s.add("/api/panic", func(ctx *fasthttp.RequestCtx) { panic(ctx.QueryArgs().String()) })
 	address := listen(t, s)
+	admin := listenAdmin(t, s)
 	secrets := []string{goodIdentifier, "me@example.org", "bXktYXBw", "my-app:"}
 	conn := dial(t, address)
 	kinds := []string{
@@ -256,6 +257,7 @@ func TestLeak(t *testing.T) {
 	}
 	methods := []string{"GET", "GET", "GET", "HEAD", "OPTIONS", "PUT"}
 	tags := []string{"", "If-None-Match: *\r\n", "Accept-Encoding: gzip\r\n", "Prefer: handling=strict\r\n", "Accept-Encoding: *;q=0\r\n"}
+	first := readMetrics(t, admin)
 	for n := range requests {
 		path := endpoints[n%len(endpoints)].Path
 		switch n % 97 {
@@ -287,10 +289,26 @@ func TestLeak(t *testing.T) {
 	if log.Len() == 0 {
 		t.Error("nothing was logged: the test does not see the log")
 	}
+	page := string(ask(t, admin, "GET", "/metrics", nil).Body)
 	for _, secret := range secrets {
 		if strings.Contains(log.String(), secret) {
 			t.Errorf("the log has %q", secret)
 		}
+		if strings.Contains(page, secret) {
+			t.Errorf("the metrics have %q", secret)
+		}
+	}
+	last, answered := readMetrics(t, admin), int64(0)
+	for series, n := range last {
+		if strings.HasPrefix(series, "hdqs_responses_total{") {
+			answered += n
+		}
+		if _, known := first[series]; !known {
+			t.Errorf("series %s is new", series)
+		}
+	}
+	if answered != int64(requests) || last["hdqs_panics_total"] == 0 {
+		t.Errorf("%d answers are counted of %d, %d panics", answered, requests, last["hdqs_panics_total"])
 	}
 }
 

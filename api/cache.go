@@ -71,6 +71,7 @@ type making struct {
 
 type bodyShard struct {
 	sync.Mutex
+	found  cacheCounts
 	kept   map[bodyKey]*keptBody
 	clock  []*keptBody // in the order of a clock's hand
 	hand   int
@@ -117,11 +118,13 @@ func (c *bodyCache) enter(key bodyKey) (*finished, *making) {
 	s.Lock()
 	if k := s.kept[key]; k != nil {
 		k.used = true
+		s.found.hits++
 		s.Unlock()
 		return &k.finished, nil
 	}
 	if m := s.making[key]; m != nil {
 		m.awaits++
+		s.found.joins++
 		if m.done == nil {
 			m.done = make(chan struct{})
 		}
@@ -131,8 +134,29 @@ func (c *bodyCache) enter(key bodyKey) (*finished, *making) {
 		return m.result, nil
 	}
 	m := s.begin(key)
+	s.found.misses++
 	s.Unlock()
 	return nil, m
+}
+
+// cacheCounts are what became of requests, and how much is kept.
+type cacheCounts struct{ hits, joins, misses, bytes int64 }
+
+// counts sums over the shards; a cache that is not there has none.
+func (c *bodyCache) counts() (all cacheCounts) {
+	if c == nil {
+		return all
+	}
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.Lock()
+		all.hits += s.found.hits
+		all.joins += s.found.joins
+		all.misses += s.found.misses
+		all.bytes += int64(s.bytes)
+		s.Unlock()
+	}
+	return all
 }
 
 // begin notes that the caller makes a body, and whether it was asked for before.

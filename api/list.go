@@ -144,8 +144,10 @@ func (s *Server) snapshotOf(r *request) (*served, *listHeads, error) {
 func (s *Server) admit() error {
 	switch {
 	case s.flight.full():
+		s.flight.shed.Add(1)
 		return &Busy{Rule: ruleBytes}
 	case !s.gate.enter():
+		s.gate.shed.Add(1)
 		return &Busy{Rule: ruleQueries}
 	}
 	return nil

@@ -170,6 +170,13 @@ func (h *held) acquire(id string) *served {
 	return nil
 }
 
+// count is how many there are.
+func (h *held) count() int {
+	h.Lock()
+	defer h.Unlock()
+	return len(h.entries)
+}
+
 // close releases all, and whatever may still come.
 func (h *held) close(log *slog.Logger) {
 	h.Lock()

@@ -101,6 +101,7 @@ type Server struct {
 	draining     atomic.Bool
 	unidentified atomic.Int64 // requests that had no good identifier
 	panics       atomic.Int64
+	responses    [len(countedStatuses) + 1]atomic.Int64 // of the public listener
 }
 
 // New makes a server without a snapshot: until the first Swap list requests get 503.
@@ -113,16 +114,22 @@ func New(o Options) *Server {
 		s.log = slog.Default()
 	}
 	s.addRoutes()
-	s.public = s.listener(s.handle)
-	s.admin = s.listener(s.handleAdmin)
+	s.public = s.listener(func(ctx *fasthttp.RequestCtx) {
+		s.handle(ctx)
+		s.count(ctx)
+	}, func(ctx *fasthttp.RequestCtx, err error) {
+		answerUnread(ctx, err)
+		s.count(ctx)
+	})
+	s.admin = s.listener(s.handleAdmin, answerUnread)
 	return s
 }
 
-func (s *Server) listener(handler fasthttp.RequestHandler) *fasthttp.Server {
+func (s *Server) listener(handler fasthttp.RequestHandler, unread func(*fasthttp.RequestCtx, error)) *fasthttp.Server {
 	o := s.options
 	return &fasthttp.Server{
 		Handler:                      handler,
-		ErrorHandler:                 answerUnread,
+		ErrorHandler:                 unread,
 		Logger:                       quietLogger{s.log},
 		SecureErrorLogMessage:        true,
 		NoDefaultServerHeader:        true,
@@ -173,7 +180,7 @@ func (s *Server) add(path string, handler fasthttp.RequestHandler) {
 // Serve answers public requests of a listener until Shutdown.
 func (s *Server) Serve(l net.Listener) error { return s.public.Serve(publicListener{l, s.flight}) }
 
-// ServeAdmin answers /healthz and /readyz on a second listener, which should not be public.
+// ServeAdmin answers /healthz, /readyz and /metrics on a second listener, which should not be public.
 func (s *Server) ServeAdmin(l net.Listener) error { return s.admin.Serve(l) }
 
 // Drain makes /readyz say that no new callers should come. Requests are answered as before.

@@ -49,7 +49,7 @@ func newServe() *cobra.Command {
 	fl.DurationVar(&f.refresh, "refresh", 0, "how often to build from --catalog again; 0: never")
 	fl.DurationVar(&f.poll, "snapshot-poll", time.Minute, "how often to look for another snapshot in the channel; SIGHUP looks at once")
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:8080", "address of the public listener")
-	fl.StringVar(&f.admin, "admin", "", "address of a second listener with /healthz and /readyz; keep it private")
+	fl.StringVar(&f.admin, "admin", "", "address of a second listener with /healthz, /readyz and /metrics; keep it private")
 	fl.StringVar(&f.identifier, "identifier", "require", "app identifiers: require, observe (ask, but refuse nobody) or off")
 	fl.StringVar(&f.logFormat, "log-format", "text", "messages on stderr: text, json or off")
 	fl.DurationVar(&f.shutdownDelay, "shutdown-delay", 0, "how long to go on answering after SIGTERM, not ready, before the listener closes")

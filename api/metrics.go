@@ -1,0 +1,105 @@
+package api
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// metricsType is the text format that Prometheus reads.
+const metricsType = "text/plain; version=0.0.4; charset=utf-8"
+
+// metric is a family of /metrics. Its samples are counted where things happen; nothing but numbers and words of our own gets into them, so no caller
+// can add a series or put a text of its own there.
+type metric struct {
+	name, kind, help string
+	samples          func(s *Server, page *metricsPage)
+}
+
+// metrics are all families, in the order of the page.
+var metrics = []metric{
+	{"hdqs_responses_total", "counter", "Answers of the public listener by status.", func(s *Server, p *metricsPage) {
+		for i, status := range countedStatuses {
+			p.labelled("code", strconv.Itoa(status), s.responses[i].Load())
+		}
+		p.labelled("code", "other", s.responses[len(countedStatuses)].Load())
+	}},
+	{"hdqs_shed_total", "counter", "Requests that got 503 because there was no room, by the bound that was met.", func(s *Server, p *metricsPage) {
+		p.labelled("reason", "queries", s.gate.shed.Load())
+		p.labelled("reason", "bytes", s.flight.shed.Load())
+	}},
+	{"hdqs_cache_hits_total", "counter", "Bodies that were there.", func(s *Server, p *metricsPage) { p.value(s.bodies.counts().hits) }},
+	{"hdqs_cache_misses_total", "counter", "Bodies that had to be made.", func(s *Server, p *metricsPage) { p.value(s.bodies.counts().misses) }},
+	{"hdqs_cache_joins_total", "counter", "Requests that waited for a body in the making.", func(s *Server, p *metricsPage) {
+		p.value(s.bodies.counts().joins)
+	}},
+	{"hdqs_cache_bytes", "gauge", "Memory of the bodies that are kept.", func(s *Server, p *metricsPage) { p.value(s.bodies.counts().bytes) }},
+	{"hdqs_queries_running", "gauge", "List queries that have a slot.", func(s *Server, p *metricsPage) { p.value(int64(len(s.gate.slots))) }},
+	{"hdqs_queries_waiting", "gauge", "List queries that wait for one.", func(s *Server, p *metricsPage) { p.value(s.gate.waiting.Load()) }},
+	{"hdqs_inflight_bytes", "gauge", "Bytes of answers that are made and not yet taken.", func(s *Server, p *metricsPage) { p.value(s.flight.bytes.Load()) }},
+	{"hdqs_connections", "gauge", "Open connections of the public listener.", func(s *Server, p *metricsPage) {
+		p.value(max(0, int64(s.public.GetOpenConnectionsCount()))) // less than none before it listens
+	}},
+	{"hdqs_snapshots_held", "gauge", "Snapshots that answer: the served one, and replaced ones for requests that name them.", func(s *Server, p *metricsPage) {
+		n := s.held.count()
+		if s.current.Load() != nil {
+			n++
+		}
+		p.value(int64(n))
+	}},
+	{"hdqs_snapshot_age_seconds", "gauge", "Time since the served snapshot's data was loaded; absent without one.", func(s *Server, p *metricsPage) {
+		if v := s.acquire(); v != nil {
+			p.value(max(0, int64(time.Since(v.bound.snap.Manifest.SnapshotTime).Seconds())))
+			v.release(s.log)
+		}
+	}},
+	{"hdqs_requests_without_identifier_total", "counter", "Requests whose identifier was missing or bad.", func(s *Server, p *metricsPage) {
+		p.value(s.unidentified.Load())
+	}},
+	{"hdqs_panics_total", "counter", "Requests that panicked.", func(s *Server, p *metricsPage) { p.value(s.panics.Load()) }},
+}
+
+// countedStatuses have a series each; any other status counts as another.
+var countedStatuses = [...]int{200, 204, 304, 307, 400, 403, 404, 405, 406, 408, 410, 413, 414, 422, 431, 500, 503, 505}
+
+// count notes the status of an answer.
+func (s *Server) count(ctx *fasthttp.RequestCtx) {
+	status := ctx.Response.StatusCode()
+	for i, counted := range countedStatuses {
+		if counted == status {
+			s.responses[i].Add(1)
+			return
+		}
+	}
+	s.responses[len(countedStatuses)].Add(1)
+}
+
+// metricsPage is the page in the making.
+type metricsPage struct {
+	text []byte
+	name string // of the family
+}
+
+func (p *metricsPage) value(n int64) {
+	p.text = append(append(p.text, p.name...), ' ')
+	p.text = append(strconv.AppendInt(p.text, n, 10), '\n')
+}
+
+// labelled writes a sample with a label. Labels and their values are words that need no escaping.
+func (p *metricsPage) labelled(label, word string, n int64) {
+	p.text = append(append(append(append(append(append(p.text, p.name...), '{'), label...), `="`...), word...), `"} `...)
+	p.text = append(strconv.AppendInt(p.text, n, 10), '\n')
+}
+
+// answerMetrics writes what the server has counted, for the admin listener.
+func (s *Server) answerMetrics(ctx *fasthttp.RequestCtx) {
+	var p metricsPage
+	for _, m := range metrics {
+		p.name = m.name
+		p.text = append(p.text, "# HELP "+m.name+" "+m.help+"\n# TYPE "+m.name+" "+m.kind+"\n"...)
+		m.samples(s, &p)
+	}
+	ctx.Response.Header.SetContentType(metricsType)
+	ctx.SetBody(p.text)
+}

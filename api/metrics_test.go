@@ -1,0 +1,145 @@
+package api
+
+import (
+	"log/slog"
+	"net"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// listenAdmin starts the admin listener.
+func listenAdmin(tb testing.TB, s *Server) string {
+	tb.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	go s.ServeAdmin(l) //nolint:errcheck // ends with the listener
+	tb.Cleanup(func() { l.Close() })
+	return l.Addr().String()
+}
+
+var (
+	helpLine   = regexp.MustCompile(`^# HELP ([a-z_]+) [A-Z].*\.$`)
+	typeLine   = regexp.MustCompile(`^# TYPE ([a-z_]+) (counter|gauge)$`)
+	sampleLine = regexp.MustCompile(`^(([a-z_]+)(?:\{[a-z]+="[a-z0-9]+"\})?) (-?[0-9]+)$`)
+)
+
+// readMetrics reads /metrics as its text format is: of each family its help, its type, then its samples.
+func readMetrics(t *testing.T, address string) map[string]int64 {
+	t.Helper()
+	got := ask(t, address, "GET", "/metrics", nil)
+	if kind, _ := got.field("Content-Type"); got.Status != 200 || kind != metricsType {
+		t.Fatalf("%d %q", got.Status, kind)
+	}
+	series, family, kind := map[string]int64{}, "", ""
+	for line := range strings.SplitSeq(strings.TrimSuffix(string(got.Body), "\n"), "\n") {
+		if m := helpLine.FindStringSubmatch(line); m != nil {
+			family, kind = m[1], ""
+			continue
+		}
+		if m := typeLine.FindStringSubmatch(line); m != nil && m[1] == family {
+			if kind = m[2]; (kind == "counter") != strings.HasSuffix(family, "_total") {
+				t.Errorf("%s is a %s", family, kind)
+			}
+			continue
+		}
+		m := sampleLine.FindStringSubmatch(line)
+		if m == nil || m[2] != family || kind == "" {
+			t.Fatalf("line %q below family %q", line, family)
+		}
+		n, err := strconv.ParseInt(m[3], 10, 64)
+		if _, twice := series[m[1]]; err != nil || twice || n < 0 {
+			t.Errorf("line %q: %v", line, err)
+		}
+		series[m[1]] = n
+	}
+	return series
+}
+
+// TestMetrics: what happens is counted, once, where it belongs.
+func TestMetrics(t *testing.T) {
+	s := New(Options{Queries: 1, QueueWait: time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
+	admin := listenAdmin(t, s)
+	if m := readMetrics(t, admin); m["hdqs_snapshots_held"] != 0 || slices.Contains(keys(m), "hdqs_snapshot_age_seconds") {
+		t.Errorf("without a snapshot: %v", m)
+	}
+	for _, id := range []string{"one", "two"} {
+		if err := s.Swap(Release{Snapshot: storeSnapshot(t, id, time.Now().Add(-time.Hour), sampleTables(t, 30))}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	address := listen(t, s)
+	want := map[string]int64{"hdqs_snapshots_held": 2}
+	check := func(when string, wants map[string]int64) {
+		t.Helper()
+		for series, n := range wants {
+			want[series] = n
+		}
+		got := readMetrics(t, admin)
+		for series, n := range want {
+			if got[series] != n {
+				t.Errorf("%s: %s is %d, want %d", when, series, got[series], n)
+			}
+		}
+		if age := got["hdqs_snapshot_age_seconds"]; age < 3600 || age > 3700 {
+			t.Errorf("%s: the snapshot's age is %d s", when, age)
+		}
+	}
+	check("at first", map[string]int64{"hdqs_cache_misses_total": 0, "hdqs_cache_bytes": 0, `hdqs_responses_total{code="200"}`: 0})
+	conn := dial(t, address)
+	for range 3 { // asked for once, made again to be kept, there
+		conn.get(listTarget)
+	}
+	body := int64(len(s.Answer("GET", listTarget, nil).Body)) // a hit too; no answer of a listener
+	check("the same thrice", map[string]int64{
+		"hdqs_cache_misses_total": 2, "hdqs_cache_hits_total": 2, "hdqs_cache_bytes": body + keptOverhead,
+		`hdqs_responses_total{code="200"}`: 3, "hdqs_connections": 1,
+	})
+	conn.get("/api/v2/metadata/sector")
+	conn.get("/nowhere")
+	check("faults", map[string]int64{
+		`hdqs_responses_total{code="403"}`: 1, `hdqs_responses_total{code="404"}`: 1, "hdqs_requests_without_identifier_total": 1,
+	})
+	if !s.gate.enter() {
+		t.Fatal("no slot")
+	}
+	conn.get(listTarget + "&limit=1")
+	check("no slot", map[string]int64{`hdqs_shed_total{reason="queries"}`: 1, `hdqs_responses_total{code="503"}`: 1, "hdqs_queries_running": 1, "hdqs_cache_misses_total": 3})
+	s.gate.leave()
+	s.flight.bytes.Add(s.flight.budget)
+	conn.get(listTarget + "&limit=1")
+	check("no room", map[string]int64{
+		`hdqs_shed_total{reason="bytes"}`: 1, `hdqs_responses_total{code="503"}`: 2, "hdqs_inflight_bytes": s.flight.budget, "hdqs_queries_running": 0,
+		"hdqs_cache_misses_total": 4,
+	})
+	s.flight.bytes.Add(-s.flight.budget)
+	raw := dial(t, address)
+	if answer, _ := raw.raw(t, "GET", "nonsense\r\n\r\n"); !strings.HasPrefix(answer, "HTTP/1.1 400 ") {
+		t.Errorf("nonsense: %.40q", answer)
+	}
+	check("what cannot be read", map[string]int64{`hdqs_responses_total{code="400"}`: 1, "hdqs_inflight_bytes": 0})
+	_, m := s.bodies.enter(testKey(1))
+	for range 2 {
+		go s.bodies.enter(testKey(1))
+	}
+	waitFor(t, "two who wait", func() bool { return s.bodies.counts().joins == 2 })
+	s.bodies.leave(m, nil)
+	check("two waited for one", map[string]int64{"hdqs_cache_joins_total": 2, "hdqs_cache_misses_total": 5})
+	conn.Close()
+	waitFor(t, "the end of the connections", func() bool { return readMetrics(t, admin)["hdqs_connections"] == 0 })
+	if got := ask(t, address, "GET", "/metrics", nil); got.Status != 404 {
+		t.Errorf("/metrics of the public listener: %d", got.Status)
+	}
+}
+
+func keys(m map[string]int64) (all []string) {
+	for key := range m {
+		all = append(all, key)
+	}
+	return all
+}
