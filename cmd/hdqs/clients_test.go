@@ -241,6 +241,7 @@ func fetchProgram(name string, args ...string) func(*testing.T, string) string {
 	return func(t *testing.T, plan string) string {
 		cmd := exec.CommandContext(t.Context(), name, args...)
 		cmd.Stdin = strings.NewReader(plan)
+		cmd.Env = environment("NO_PROXY=*", "no_proxy=*")
 		var messages bytes.Buffer
 		cmd.Stderr = &messages
 		out, err := cmd.Output()
@@ -311,7 +312,7 @@ func fetchChromium(t *testing.T, plan string) string {
 	defer pages.Close()
 	cmd := exec.Command("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--user-data-dir="+t.TempDir(),
-		"--host-resolver-rules=MAP "+elsewhere+" 127.0.0.1", "--remote-debugging-port=0", pages.URL)
+		"--host-resolver-rules=MAP "+elsewhere+" 127.0.0.1", "--no-proxy-server", pages.URL)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var messages log
 	cmd.Stderr = &messages
