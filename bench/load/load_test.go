@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -56,12 +57,18 @@ func TestBucketsHoldTheirValues(t *testing.T) {
 }
 
 func TestMix(t *testing.T) {
-	mix, err := ReadMix(strings.NewReader("# names\n\n3 a /x?y=1 status=422\n1 b /z conditional anonymous\n"))
-	want := []Query{{3, "a", "/x?y=1", 422, false, false}, {1, "b", "/z", 304, true, true}}
-	if err != nil || !slices.Equal(mix, want) {
+	mix, err := ReadMix(strings.NewReader("# names\n\n3 a /x?y=1 status=422\n1 b /z conditional anonymous gzip:cpu/nginx<=1.2 gzip:bytes/gzip6<=1.3\n"))
+	want := []Query{
+		{Weight: 3, Name: "a", Target: "/x?y=1", Status: 422},
+		{1, "b", "/z", 304, true, true, []Bound{{Gzip, "cpu/nginx", 1.2}, {Gzip, "bytes/gzip6", 1.3}}},
+	}
+	if err != nil || !reflect.DeepEqual(mix, want) {
 		t.Errorf("got %v, %v", mix, err)
 	}
-	for _, bad := range []string{"", "1 a", "x a /", "-1 a /", "1 a b", "1 a / status=x", "1 a / strange", "1 a /\n1 a /"} {
+	for _, bad := range []string{
+		"", "1 a", "x a /", "-1 a /", "1 a b", "1 a / status=x", "1 a / strange", "1 a /\n1 a /",
+		"1 a / br:cpu<=1", "1 a / gzip:cpu<=x", "1 a / gzip:cpu<=0", "1 a / gzip:bytes/gzip12<=1", "1 a / gzip:cpu/<=1", "1 a / gzip:speed<=1",
+	} {
 		if _, err := ReadMix(strings.NewReader(bad)); err == nil {
 			t.Errorf("%q: no error", bad)
 		}
@@ -142,7 +149,7 @@ func TestStallsCount(t *testing.T) {
 	}))
 	defer server.Close()
 	s := &Server{Name: "test", URL: server.URL}
-	o, err := s.Run(Drive{Queries: []Query{{1, "q", "/", 200, false, false}}, Encoding: Identity, Connections: 1, Rate: 200, Duration: time.Second})
+	o, err := s.Run(Drive{Queries: []Query{{Weight: 1, Name: "q", Target: "/", Status: 200}}, Encoding: Identity, Connections: 1, Rate: 200, Duration: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,8 +189,10 @@ func TestNginxServesTheAnswers(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(list))
 	defer server.Close()
 	s := &Server{Name: "test", URL: server.URL, PID: os.Getpid()}
-	q := Query{Weight: 1, Name: "q", Target: "/", Status: 200}
-	control, err := StartNginx(binary, t.TempDir(), nil, s, []Query{q, {1, "bad", "/bad", 422, false, false}})
+	q := Query{Weight: 1, Name: "q", Target: "/", Status: 200, Bounds: []Bound{
+		{Identity, "cpu", 1e6}, {Identity, "cpu/nginx", 1e-9}, {Identity, "cpu/absent", 1}, {Gzip, "bytes/gzip6", 0.5},
+	}}
+	control, err := StartNginx(binary, t.TempDir(), nil, s, []Query{q, {Weight: 1, Name: "bad", Target: "/bad", Status: 422}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +211,14 @@ func TestNginxServesTheAnswers(t *testing.T) {
 			t.Errorf("%+v", cell)
 		}
 	}
-	r := Report{Cells: cells, Closed: []LoadPoint{{Server: "a", Connections: 1, PerSecond: 5}}, Memory: []Footprint{{"a", 10, 1, 2}}}
+	var met []bool
+	for _, v := range c.Verdicts {
+		met = append(met, v.Met())
+	}
+	if !slices.Equal(met, []bool{true, false, false}) { // the answer is too short to gain from gzip
+		t.Errorf("verdicts %+v", c.Verdicts)
+	}
+	r := Report{Cells: cells, Targets: c.Verdicts, Closed: []LoadPoint{{Server: "a", Connections: 1, PerSecond: 5}}, Memory: []Footprint{{"a", 10, 1, 2}}}
 	if err := errors.Join(r.WriteMarkdown(io.Discard), r.WriteJSON(io.Discard)); err != nil {
 		t.Error(err)
 	}

@@ -16,10 +16,11 @@ type Query struct {
 	Status      int    // what must be answered
 	Conditional bool   // asked with the ETag of its own answer; then Status is 304
 	Anonymous   bool   // asked without the application identifier
+	Bounds      []Bound
 }
 
 // ReadMix reads a mix: a line a query, with weight, name, path and query string, and what else there is to say: status=N,
-// conditional, anonymous. Empty lines and those that begin with # do not count.
+// conditional, anonymous, bounds. Empty lines and those that begin with # do not count.
 func ReadMix(r io.Reader) ([]Query, error) {
 	var mix []Query
 	names := map[string]bool{}
@@ -55,7 +56,14 @@ func ReadMix(r io.Reader) ([]Query, error) {
 			case word == "anonymous":
 				q.Anonymous = true
 			default:
-				return nil, fmt.Errorf("mix line %d: unknown word %q", n, word)
+				bound, is, err := readBound(word)
+				if err != nil {
+					return nil, fmt.Errorf("mix line %d: %w", n, err)
+				}
+				if !is {
+					return nil, fmt.Errorf("mix line %d: unknown word %q", n, word)
+				}
+				q.Bounds = append(q.Bounds, bound)
 			}
 		}
 		mix = append(mix, q)

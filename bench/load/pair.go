@@ -15,6 +15,8 @@ type Comparison struct {
 	Burst       time.Duration
 	Connections int
 	Progress    func(format string, args ...any) // nil: silent
+
+	Verdicts []Verdict // on the queries' bounds, when Run has ended
 }
 
 // Cell is what one server did on one query in one coding.
@@ -106,7 +108,9 @@ func (c *Comparison) query(q Query, encoding string, agreed Agreed) ([]Cell, err
 		}
 		cells = append(cells, cell)
 	}
-	return cells, nil
+	verdicts, err := c.judge(q, encoding, cells, outcomes[0])
+	c.Verdicts = append(c.Verdicts, verdicts...)
+	return cells, err
 }
 
 // Requests is how many good answers there were.

@@ -20,12 +20,13 @@ type Report struct {
 	Rounds      int
 	Burst       time.Duration
 
-	Starts []StartTime `json:",omitempty"`
-	Memory []Footprint `json:",omitempty"`
-	Cells  []Cell      `json:",omitempty"`
-	Closed []LoadPoint `json:",omitempty"` // the whole mix, by connections
-	Open   []LoadPoint `json:",omitempty"` // the whole mix, by rate
-	ByRows []RowsPoint `json:",omitempty"`
+	Starts  []StartTime `json:",omitempty"`
+	Memory  []Footprint `json:",omitempty"`
+	Targets []Verdict   `json:",omitempty"`
+	Cells   []Cell      `json:",omitempty"`
+	Closed  []LoadPoint `json:",omitempty"` // the whole mix, by connections
+	Open    []LoadPoint `json:",omitempty"` // the whole mix, by rate
+	ByRows  []RowsPoint `json:",omitempty"`
 
 	Pictures []string `json:",omitempty"` // files beside the report
 }
@@ -150,6 +151,7 @@ func (r *Report) WriteTables(w io.Writer) error {
 				float64(m.PeakResident)/float64(max(m.Rows, 1)))
 		}
 	}
+	writeVerdicts(b, r.Targets)
 	if len(r.Cells) > 0 {
 		b.WriteString("\n## Query by query\n\n| query | rows | coding | server | sent, bytes | requests/s | CPU, µs | p50 | p99 | CPU ratio | rate ratio |\n" +
 			"|---|--:|---|---|--:|--:|--:|--:|--:|--:|--:|\n")

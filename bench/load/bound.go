@@ -1,0 +1,131 @@
+package load
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// Bound is what an answer may take at most. In a mix it stands behind the query as CODING:MEASURE<=MOST, where a measure is
+//
+//	cpu           microseconds of processor time a request, of the first server
+//	cpu/SERVER    the same, divided by the named server's in the same round
+//	bytes/gzipN   length of the body sent, divided by that of the whole plain body compressed at level N
+type Bound struct {
+	Encoding, Measure string
+	Most              float64
+}
+
+// Verdict is a bound and what was measured: median, lowest and highest of the rounds.
+type Verdict struct {
+	Query string
+	Bound
+	Got Ratio
+}
+
+// Met tells whether the median keeps the bound.
+func (v *Verdict) Met() bool { return v.Got.Median <= v.Most }
+
+const (
+	measureCPU  = "cpu"
+	perServer   = "cpu/"
+	perGzip     = "bytes/gzip"
+	boundIsMost = "<="
+)
+
+// readBound reads a bound; ok is false for a word that is none.
+func readBound(word string) (b Bound, ok bool, err error) {
+	what, most, is := strings.Cut(word, boundIsMost)
+	if !is {
+		return b, false, nil
+	}
+	b.Encoding, b.Measure, _ = strings.Cut(what, ":")
+	if !slices.Contains([]string{Identity, Gzip, Zstd}, b.Encoding) {
+		return b, true, fmt.Errorf("bound %q: %q is no coding", word, b.Encoding)
+	}
+	if b.Most, err = strconv.ParseFloat(most, 64); err != nil || b.Most <= 0 {
+		return b, true, fmt.Errorf("bound %q: %q is no number above 0", word, most)
+	}
+	if _, isGzip := b.gzipLevel(); b.Measure != measureCPU && !isGzip && (!strings.HasPrefix(b.Measure, perServer) || b.Measure == perServer) {
+		return b, true, fmt.Errorf("bound %q: no measure %q", word, b.Measure)
+	}
+	return b, true, nil
+}
+
+// gzipLevel is the level that lengths are compared with.
+func (b *Bound) gzipLevel() (level int, ok bool) {
+	text, ok := strings.CutPrefix(b.Measure, perGzip)
+	if !ok {
+		return 0, false
+	}
+	level, err := strconv.Atoi(text)
+	return level, err == nil && gzip.BestSpeed <= level && level <= gzip.BestCompression
+}
+
+// judge compares the cells of a query in one coding, of which the first is the first server's, with the query's bounds.
+func (c *Comparison) judge(q Query, encoding string, cells []Cell, first []*Outcome) ([]Verdict, error) {
+	var verdicts []Verdict
+	for _, b := range q.Bounds {
+		if b.Encoding != encoding {
+			continue
+		}
+		v := Verdict{Query: q.Name, Bound: b}
+		if level, ok := b.gzipLevel(); ok {
+			whole, err := c.gzipped(q, level)
+			if err != nil {
+				return verdicts, err
+			}
+			r := float64(cells[0].SentBytes) / float64(whole)
+			v.Got = Ratio{r, r, r}
+		} else if name, ok := strings.CutPrefix(b.Measure, perServer); ok {
+			i := slices.IndexFunc(cells, func(cell Cell) bool { return cell.Server == name })
+			if i < 1 {
+				continue // that server does not take part, or has no such answer
+			}
+			v.Got = cells[i].CPURatio
+		} else {
+			all := values(first, (*Outcome).CPUPerRequest)
+			v.Got = Ratio{median(all), slices.Min(all), slices.Max(all)}
+		}
+		verdicts = append(verdicts, v)
+	}
+	return verdicts, nil
+}
+
+// gzipped is the length of the first server's plain body at a level of gzip.
+func (c *Comparison) gzipped(q Query, level int) (int, error) {
+	a, err := c.Servers[0].fetch(q, Identity)
+	if err != nil {
+		return 0, err
+	}
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, level)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := z.Write(a.body); err != nil {
+		return 0, err
+	}
+	if err := z.Close(); err != nil {
+		return 0, err
+	}
+	return b.Len(), nil
+}
+
+func writeVerdicts(b *strings.Builder, all []Verdict) {
+	if len(all) == 0 {
+		return
+	}
+	b.WriteString("\n## Targets\n\n| query | coding | measure | at most | measured | |\n|---|---|---|--:|--:|---|\n")
+	for _, v := range all {
+		met := "missed"
+		if v.Met() {
+			met = "met"
+		}
+		fmt.Fprintf(b, "| %s | %s | %s | %g | %v | %s |\n", v.Query, v.Encoding, v.Measure, v.Most, v.Got, met)
+	}
+}
