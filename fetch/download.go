@@ -77,7 +77,7 @@ func (c *Client) openPart(q Request, path string) (*Part, error) {
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), ".part-*")
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDisk, err)
+		return nil, onDisk(err)
 	}
 	return NewPart(file), nil
 }

@@ -42,12 +42,12 @@ func NewPart(file *os.File) *Part { return &Part{file: file, sha: sha256.New(), 
 func OpenPart(name, address string, below int64) (*Part, error) {
 	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrDisk, err)
+		return nil, onDisk(err)
 	}
 	p := NewPart(file)
 	p.address = address
 	if err := p.takeUp(below); err != nil {
-		return nil, errors.Join(fmt.Errorf("%w: %w", ErrDisk, err), file.Close())
+		return nil, errors.Join(onDisk(err), p.Discard(), file.Close())
 	}
 	return p, nil
 }
@@ -80,7 +80,7 @@ func (p *Part) Begin(etag string) error {
 		return nil
 	}
 	if err := p.mark(); err != nil {
-		return fmt.Errorf("%w: %w", ErrDisk, err)
+		return onDisk(err)
 	}
 	return nil
 }
@@ -116,9 +116,17 @@ func (p *Part) Restart() error {
 	p.md5.Reset()
 	_, err := p.file.Seek(0, io.SeekStart)
 	if err := errors.Join(err, p.file.Truncate(0)); err != nil {
-		return fmt.Errorf("%w: %w", ErrDisk, err)
+		return onDisk(err)
 	}
 	return nil
+}
+
+// onDisk marks an error of this machine's file system.
+func onDisk(err error) error {
+	if errors.Is(err, ErrDisk) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrDisk, err)
 }
 
 // SHA256 is the digest of what was written, in hexadecimal digits.
@@ -134,7 +142,7 @@ func (p *Part) Keep(path string) error {
 		err = os.Rename(p.file.Name(), path)
 	}
 	if err := errors.Join(err, p.Discard()); err != nil {
-		return fmt.Errorf("%w: %w", ErrDisk, err)
+		return onDisk(err)
 	}
 	return nil
 }

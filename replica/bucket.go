@@ -13,6 +13,7 @@ import (
 	"github.com/minio/minio-go/v7"
 
 	"hdqs/bucket"
+	"hdqs/fetch"
 	"hdqs/snapshot"
 )
 
@@ -111,11 +112,26 @@ func (b *bucketObjects) copy(ctx context.Context, name string, from, size int64,
 		return 0, err
 	}
 	defer body.Close()
-	n, err := io.Copy(file, io.LimitReader(body, size-from+1))
+	n, err := io.Copy(onDisk{file}, io.LimitReader(body, size-from+1))
+	if errors.Is(err, fetch.ErrDisk) {
+		return n, err
+	}
 	if err != nil {
 		return n, fmt.Errorf("%w: cut after %d bytes: %w", ErrAway, from+n, err)
 	}
 	return n, nil
+}
+
+// onDisk marks the errors of writing to a file: they say nothing of the service.
+type onDisk struct{ file *os.File }
+
+// Write writes.
+func (d onDisk) Write(p []byte) (int, error) {
+	n, err := d.file.Write(p)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", fetch.ErrDisk, err)
+	}
+	return n, err
 }
 
 func (b *bucketObjects) list(ctx context.Context, folder string) ([]entry, error) {

@@ -31,7 +31,7 @@ func webFault(err error) error {
 		return fs.ErrNotExist
 	case errors.Is(err, fetch.ErrMismatch):
 		return fmt.Errorf("%w: %w", snapshot.ErrCorrupt, err)
-	case errors.Is(err, fetch.ErrRefused):
+	case errors.Is(err, fetch.ErrRefused) || errors.Is(err, fetch.ErrDisk):
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrAway, err)

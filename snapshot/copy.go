@@ -3,6 +3,7 @@ package snapshot
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"os"
 	"path"
 	"path/filepath"
@@ -78,7 +79,7 @@ func (s *Store) AddManifest(p Pointer, data, signature []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := s.checkSegments(m); err != nil {
+	if err := errors.Join(s.checkSegments(m), s.syncSegments(m)); err != nil {
 		return err
 	}
 	if len(signature) > 0 {

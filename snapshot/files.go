@@ -22,8 +22,21 @@ const (
 // tempFile is a file that has no final name yet. Its writer holds a lock on it, by which others see that it is no leftover.
 type tempFile struct {
 	*bufio.Writer
-	f *os.File
-	n int64
+	f    *os.File
+	n    int64
+	disk int64 // bytes that have reached the file
+}
+
+// onDisk writes to the file; errors tell how far it came.
+type onDisk struct{ t *tempFile }
+
+func (d onDisk) Write(b []byte) (int, error) {
+	n, err := d.t.f.Write(b)
+	d.t.disk += int64(n)
+	if err != nil {
+		err = fmt.Errorf("%w, after %d bytes", err, d.t.disk)
+	}
+	return n, err
 }
 
 // createTemp makes a temporary file in a directory, which it makes if need be, and removes what killed runs have left there.
@@ -38,7 +51,8 @@ func createTemp(dir string) (*tempFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &tempFile{Writer: bufio.NewWriterSize(f, 1<<20), f: f}
+	t := &tempFile{f: f}
+	t.Writer = bufio.NewWriterSize(onDisk{t}, 1<<20)
 	if err := lockFile(f); err != nil {
 		t.discard()
 		return nil, fmt.Errorf("lock %s: %w", f.Name(), err)

@@ -46,7 +46,7 @@ func LockDir(dir, what string) (*Lock, error) {
 		err = errors.Join(f.Truncate(0), writeAt(f, append(text, '\n')))
 	}
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), f.Close())
+		return nil, errors.Join(fmt.Errorf("lock %s: %w", path, err), (&Lock{f: f}).Release())
 	}
 	return &Lock{f: f}, nil
 }

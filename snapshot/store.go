@@ -104,6 +104,9 @@ func (s *Store) PutManifest(m *Manifest) error {
 	if err := s.checkSegments(m); err != nil {
 		return err
 	}
+	if err := s.syncSegments(m); err != nil {
+		return err
+	}
 	// The signature comes first: there is no moment at which a reader that wants one finds the manifest without it.
 	if s.signer != nil {
 		if err := s.putSignature(m.ID, encodeSignature(s.signer, data)); err != nil {
@@ -137,6 +140,15 @@ func (s *Store) checkSegments(m *Manifest) error {
 		}
 	}
 	return nil
+}
+
+// syncSegments makes sure that the names of a manifest's segments are on the disk before the manifest is: whoever wrote one that is there already
+// may have failed to.
+func (s *Store) syncSegments(m *Manifest) error {
+	if len(m.Tables) == 0 {
+		return nil
+	}
+	return syncDir(filepath.Join(s.dir, segmentsDir))
 }
 
 // PutReport keeps a JSON text beside the manifest of an id; the snapshot does not depend on it.
