@@ -235,8 +235,6 @@ func (b *rowBatch) resolveDecs(p *piece, l *lane, null []byte) int {
 			start = putPlain(digits, u*form.times, form.point)
 			digits[(start-1)&(cellSize-1)] = '-'
 			start += int(sign)
-		default:
-			start = putDec(digits, d.Mantissa, d.Scale)
 		case d.Scale == snapshot.DecNull:
 			start = putText(digits, null)
 		case d.Scale == snapshot.DecText:
@@ -247,6 +245,8 @@ func (b *rowBatch) resolveDecs(p *piece, l *lane, null []byte) int {
 				continue
 			}
 			start = putText(digits, exact)
+		default:
+			start = putDec(digits, d.Mantissa, d.Scale)
 		}
 		l.texts[k] = cell[start:stride]
 		size += stride - start
