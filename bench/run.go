@@ -1,18 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"hdqs/bench/load"
@@ -71,40 +66,9 @@ func commit() string {
 	return strings.TrimSpace(string(text))
 }
 
-// process is a server that we started.
-type process struct {
-	*load.Server
-	command *exec.Cmd
-	said    bytes.Buffer
-	took    time.Duration // from its start to its first answer with rows
-}
-
-// launch starts a server and waits for its first good answer.
+// launch starts a server in the way the flags say.
 func (e *experiment) launch(name, command string) (*process, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	address := l.Addr().String()
-	l.Close()
-	argv := append(strings.Fields(e.wrap), strings.Fields(strings.ReplaceAll(command, "{listen}", address))...)
-	p := &process{Server: &load.Server{Name: name, URL: "http://" + address}, command: exec.Command(argv[0], argv[1:]...)}
-	p.command.Stderr = &p.said
-	begun := time.Now()
-	if err := p.command.Start(); err != nil {
-		return nil, err
-	}
-	p.PID = p.command.Process.Pid
-	for q := firstPlain(e.queries); ; time.Sleep(500 * time.Microsecond) {
-		if err = p.Answers(q); err == nil {
-			p.took = time.Since(begun)
-			return p, nil
-		}
-		if time.Since(begun) > time.Minute {
-			stopped := p.stop()
-			return nil, errors.Join(fmt.Errorf("%s: no good answer to %s in a minute: %w; it said: %s", name, q.Name, err, p.said.String()), stopped)
-		}
-	}
+	return launch(&load.Server{Name: name}, e.wrap, command, firstPlain(e.queries), time.Minute)
 }
 
 func firstPlain(queries []load.Query) load.Query {
@@ -114,18 +78,6 @@ func firstPlain(queries []load.Query) load.Query {
 		}
 	}
 	return queries[0]
-}
-
-func (p *process) stop() error {
-	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
-		return err
-	}
-	err := p.command.Wait()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		return nil // how it ends is not measured
-	}
-	return err
 }
 
 // measure does all of it, in an order that leaves memory for last.
@@ -223,6 +175,7 @@ func (e *experiment) compare() (err error) {
 		c.Servers = append(c.Servers, s)
 	}
 	e.report.Cells, err = c.Run()
+	e.report.Targets = c.Verdicts
 	return err
 }
 
@@ -283,37 +236,11 @@ func (e *experiment) byRows() error {
 	return nil
 }
 
-// write writes the report and its plots, also of a run that broke off.
+// write writes the report, also of a run that broke off.
 func (e *experiment) write() error {
-	if err := os.MkdirAll(e.out, 0o755); err != nil {
-		return err
-	}
 	name := e.name
 	if name == "" {
 		name = e.report.Date + "-" + e.report.Commit
 	}
-	base := filepath.Join(e.out, name)
-	plots := e.report.Plots()
-	var names []string
-	for kind, plot := range plots {
-		if err := writeFile(base+"-"+kind+".svg", plot.WriteSVG); err != nil {
-			return err
-		}
-		names = append(names, name+"-"+kind+".svg")
-	}
-	slices.Sort(names)
-	e.report.Pictures = names
-	if err := writeFile(base+".json", e.report.WriteJSON); err != nil {
-		return err
-	}
-	progress("report: %s.md", base)
-	return writeFile(base+".md", e.report.WriteMarkdown)
-}
-
-func writeFile(path string, write func(w io.Writer) error) error {
-	f, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(write(f), f.Close())
+	return writeReport(&e.report, e.out, name)
 }

@@ -27,10 +27,16 @@ type reply struct {
 
 const answerTimeout = 60 * time.Second
 
-// request is the bytes of a GET.
-func request(host, target, encoding string, headers ...string) []byte {
+// request is the bytes of a question.
+func request(host string, a ask, encoding string, headers ...string) []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "GET %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: hdqs-bench\r\n", target, host)
+	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: hdqs-bench\r\n", a.method, a.target, host)
+	if a.accept != "" {
+		fmt.Fprintf(&b, "Accept: %s\r\n", a.accept)
+	}
+	if a.body != "" {
+		fmt.Fprintf(&b, "Content-Length: %d\r\n", len(a.body))
+	}
 	if encoding != Identity {
 		fmt.Fprintf(&b, "Accept-Encoding: %s\r\n", encoding)
 	}
@@ -38,6 +44,7 @@ func request(host, target, encoding string, headers ...string) []byte {
 		b.WriteString(h + "\r\n")
 	}
 	b.WriteString("\r\n")
+	b.WriteString(a.body)
 	return b.Bytes()
 }
 

@@ -24,6 +24,9 @@ type Server struct {
 
 	// Path says where a query's answer stands, for a server of files; nil: where the query says. "" means not there.
 	Path func(q Query, encoding string) string
+
+	Translation *Translation // for a server of another interface; nil: it is asked what the query says
+	Encoding    string       // asked of this server whatever others are asked for; empty: the same
 }
 
 // Identifier is sent with every query that is not anonymous: base64 of "hdqs bench:bench@example.org".
@@ -78,8 +81,8 @@ func (s *Server) prepare(queries []Query, encoding string) ([]prepared, string, 
 	var kinds []prepared
 	total := 0
 	for _, q := range queries {
-		target := s.target(q, encoding)
-		if target == "" || q.Weight == 0 {
+		asked := s.ask(q, encoding)
+		if asked.target == "" || q.Weight == 0 {
 			continue
 		}
 		headers := []string{identifierHeader}
@@ -96,7 +99,7 @@ func (s *Server) prepare(queries []Query, encoding string) ([]prepared, string, 
 			}
 			headers = append(headers, "If-None-Match: "+a.etag)
 		}
-		kinds = append(kinds, prepared{q, request(base.Host, target, encoding, headers...)})
+		kinds = append(kinds, prepared{q, request(base.Host, asked, s.coding(encoding), headers...)})
 		total += q.Weight
 	}
 	if total == 0 {
@@ -116,13 +119,6 @@ func (s *Server) prepare(queries []Query, encoding string) ([]prepared, string, 
 		order = append(order, kinds[next])
 	}
 	return order, base.Host, nil
-}
-
-func (s *Server) target(q Query, encoding string) string {
-	if s.Path != nil {
-		return s.Path(q, encoding)
-	}
-	return q.Target
 }
 
 // Run asks a server for as long as the drive says.

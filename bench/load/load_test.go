@@ -254,9 +254,7 @@ func TestUsageOfThisProcess(t *testing.T) {
 }
 
 func TestRatioOfRounds(t *testing.T) {
-	round := func(cpu float64) *Outcome { return &Outcome{Requests: 1, CPU: cpu, Elapsed: time.Second} }
-	r := ratio([]*Outcome{round(2), round(9), round(4)}, []*Outcome{round(1), round(3), round(4)}, (*Outcome).CPUPerRequest)
-	if r != (Ratio{2, 1, 3}) {
+	if r := ratio([]float64{2, 9, 4, 5, 0}, []float64{1, 3, 4, 0, 1}); r != (Ratio{2, 1, 3}) {
 		t.Errorf("%v", r)
 	}
 }

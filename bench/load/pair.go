@@ -31,6 +31,8 @@ type Cell struct {
 	// The first server's figure by this one's, round by round; 0 where this is the first server.
 	CPURatio, RateRatio Ratio
 	Wrong, Failed       int
+
+	Rates, Costs []float64 // requests a second and CPU µs a request of each round
 }
 
 // Ratio is the median of the rounds' ratios, and how far they spread.
@@ -97,8 +99,7 @@ func (c *Comparison) query(q Query, encoding string, agreed Agreed) ([]Cell, err
 		cell := Cell{Query: q.Name, Encoding: encoding, Server: s.Name, Rows: agreed.Rows, BodyBytes: agreed.Bytes}
 		cell.fill(outcomes[i])
 		if i > 0 {
-			cell.CPURatio = ratio(outcomes[0], outcomes[i], (*Outcome).CPUPerRequest)
-			cell.RateRatio = ratio(outcomes[0], outcomes[i], (*Outcome).PerSecond)
+			cell.CPURatio, cell.RateRatio = ratio(cells[0].Costs, cell.Costs), ratio(cells[0].Rates, cell.Rates)
 		}
 		if c.Progress != nil {
 			c.Progress("%-28s %-8s %-12s %9.0f/s %9.1f µs CPU  p99 %v  %s", cell.Query, encoding, s.Name, cell.PerSecond, cell.CPUMicros, cell.P99, cell.CPURatio)
@@ -132,8 +133,8 @@ func (c *Cell) fill(rounds []*Outcome) {
 		c.Failed += o.Failed
 	}
 	c.SentBytes = bytes / max(int64(all.Count()), 1)
-	c.PerSecond = median(values(rounds, (*Outcome).PerSecond))
-	c.CPUMicros = median(values(rounds, (*Outcome).CPUPerRequest))
+	c.Rates, c.Costs = values(rounds, (*Outcome).PerSecond), values(rounds, (*Outcome).CPUPerRequest)
+	c.PerSecond, c.CPUMicros = median(c.Rates), median(c.Costs)
 	c.P50, c.P99 = all.Quantile(0.5), all.Quantile(0.99)
 }
 
@@ -154,11 +155,11 @@ func median(all []float64) float64 {
 }
 
 // ratio divides the figures of neighbouring bursts. Rounds without a figure on both sides do not count.
-func ratio(a, b []*Outcome, of func(*Outcome) float64) Ratio {
+func ratio(a, b []float64) Ratio {
 	var all []float64
-	for i := range a {
-		if x, y := of(a[i]), of(b[i]); x > 0 && y > 0 {
-			all = append(all, x/y)
+	for i := range min(len(a), len(b)) {
+		if a[i] > 0 && b[i] > 0 {
+			all = append(all, a[i]/b[i])
 		}
 	}
 	if len(all) == 0 {

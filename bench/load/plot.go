@@ -130,6 +130,9 @@ func number3(v float64) string {
 // Plots are the pictures of a report, by the name of their file. Those without data are left out.
 func (r *Report) Plots() map[string]*Plot {
 	all := map[string]*Plot{}
+	if len(r.Standings) > 0 {
+		all = questionPlots(r.Cells)
+	}
 	latency := &Plot{
 		Title: "Latency by percentile, open loop", X: "part of the requests that took longer", Y: "milliseconds",
 		XTicks: []float64{1, 10, 100, 1000, 10000}, XLabel: func(v float64) string { return fmt.Sprintf("%.4g %%", 100/v) },

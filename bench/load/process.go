@@ -20,15 +20,12 @@ const ticks = 100
 
 // UsageOf reads /proc for a process and all its descendants that live.
 func UsageOf(pid int) (Usage, error) {
-	children, err := childrenOf()
+	tree, err := Tree(pid)
 	if err != nil {
 		return Usage{}, err
 	}
 	var total Usage
-	tree := []int{pid}
-	for len(tree) > 0 {
-		p := tree[0]
-		tree = append(tree[1:], children[p]...)
+	for _, p := range tree {
 		u, err := usageOfOne(p)
 		if err != nil {
 			if p == pid {
@@ -41,6 +38,19 @@ func UsageOf(pid int) (Usage, error) {
 		total.Peak += u.Peak
 	}
 	return total, nil
+}
+
+// Tree lists a process, first, and all its descendants.
+func Tree(pid int) ([]int, error) {
+	children, err := childrenOf()
+	if err != nil {
+		return nil, err
+	}
+	tree := []int{pid}
+	for i := 0; i < len(tree); i++ {
+		tree = append(tree, children[tree[i]]...)
+	}
+	return tree, nil
 }
 
 // fieldsOf gives the fields of /proc/PID/stat after the name, which may hold blanks and brackets: state is field 0, parent field 1.

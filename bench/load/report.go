@@ -28,6 +28,9 @@ type Report struct {
 	Open    []LoadPoint `json:",omitempty"` // the whole mix, by rate
 	ByRows  []RowsPoint `json:",omitempty"`
 
+	Standings []Standing `json:",omitempty"` // of the first server against its peers
+	Wanted    Wanted     `json:",omitzero"`
+
 	Pictures []string `json:",omitempty"` // files beside the report
 }
 
@@ -152,6 +155,7 @@ func (r *Report) WriteTables(w io.Writer) error {
 		}
 	}
 	writeVerdicts(b, r.Targets)
+	standings(b, r.Standings, r.Wanted)
 	if len(r.Cells) > 0 {
 		b.WriteString("\n## Query by query\n\n| query | rows | coding | server | sent, bytes | requests/s | CPU, µs | p50 | p99 | CPU ratio | rate ratio |\n" +
 			"|---|--:|---|---|--:|--:|--:|--:|--:|--:|--:|\n")

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -32,7 +33,8 @@ var plain = &http.Client{
 
 // fetch asks a query once, never conditionally, and decodes the answer.
 func (s *Server) fetch(q Query, encoding string) (*answer, error) {
-	r, err := http.NewRequest(http.MethodGet, s.URL+s.target(q, encoding), nil)
+	asked := s.ask(q, encoding)
+	r, err := http.NewRequest(asked.method, s.URL+asked.target, strings.NewReader(asked.body))
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +42,10 @@ func (s *Server) fetch(q Query, encoding string) (*answer, error) {
 		name, value, _ := strings.Cut(identifierHeader, ": ")
 		r.Header.Set(name, value)
 	}
-	r.Header.Set("Accept-Encoding", encoding)
+	if asked.accept != "" {
+		r.Header.Set("Accept", asked.accept)
+	}
+	r.Header.Set("Accept-Encoding", s.coding(encoding))
 	response, err := plain.Do(r)
 	if err != nil {
 		return nil, fmt.Errorf("load: %s: %s: %w", s.Name, q.Name, err)
@@ -83,8 +88,11 @@ func decode(body []byte, coding string) ([]byte, error) {
 
 // Rows turns an answer's body into one text a record, so that two servers' answers can be told apart by what they say and not by how
 // they write it: keys in order, numbers as the nearest 64-bit float.
-func Rows(contentType string, body []byte) ([]string, error) {
-	if strings.HasPrefix(contentType, "text/csv") {
+func Rows(contentType string, body []byte) ([]string, error) { return rowTexts(contentType, body, nil) }
+
+// rowTexts is Rows; fields that a record lacks count as null.
+func rowTexts(contentType string, body []byte, fields []string) ([]string, error) {
+	if kind, _, _ := strings.Cut(contentType, ";"); strings.HasSuffix(kind, "/csv") {
 		all, err := csv.NewReader(bytes.NewReader(body)).ReadAll()
 		rows := make([]string, len(all))
 		for i, cells := range all {
@@ -92,38 +100,71 @@ func Rows(contentType string, body []byte) ([]string, error) {
 		}
 		return rows, err
 	}
-	var whole struct{ Data []map[string]any }
-	d := json.NewDecoder(bytes.NewReader(body))
-	if err := d.Decode(&whole); err != nil {
+	all, err := records(body)
+	if err != nil {
 		return nil, err
 	}
-	if whole.Data == nil {
-		return nil, fmt.Errorf("no list under %q", "data")
-	}
-	rows := make([]string, len(whole.Data))
+	rows := make([]string, len(all))
 	var b []byte
-	for i, record := range whole.Data {
-		names := make([]string, 0, len(record))
-		for name := range record {
-			names = append(names, name)
-		}
-		slices.Sort(names)
-		b = b[:0]
-		for _, name := range names {
-			b = append(append(b, name...), '=')
-			switch v := record[name].(type) {
-			case float64:
-				b = strconv.AppendFloat(b, v, 'g', -1, 64)
-			case string:
-				b = strconv.AppendQuote(b, v)
-			default:
-				b = fmt.Append(b, v)
+	for i, record := range all {
+		for _, name := range fields {
+			if _, has := record[name]; !has {
+				record[name] = nil
 			}
-			b = append(b, '\x1f')
 		}
+		b = appendRecord(b[:0], record)
 		rows[i] = string(b)
 	}
 	return rows, nil
+}
+
+// records reads the records of a JSON body in any of the shapes that servers give lists: under "data", bare, or as columns and rows.
+func records(body []byte) ([]map[string]any, error) {
+	if text := bytes.TrimLeft(body, " \t\r\n"); len(text) > 0 && text[0] == '[' {
+		var all []map[string]any
+		return all, json.Unmarshal(body, &all)
+	}
+	var whole struct {
+		Data    []map[string]any
+		Columns []string
+		Rows    [][]any
+	}
+	if err := json.Unmarshal(body, &whole); err != nil {
+		return nil, err
+	}
+	if whole.Data != nil {
+		return whole.Data, nil
+	}
+	if whole.Rows == nil || whole.Columns == nil {
+		return nil, fmt.Errorf("no list under %q, nor %q and %q", "data", "columns", "rows")
+	}
+	all := make([]map[string]any, len(whole.Rows))
+	for i, cells := range whole.Rows {
+		if len(cells) != len(whole.Columns) {
+			return nil, fmt.Errorf("row %d has %d cells under %d columns", i, len(cells), len(whole.Columns))
+		}
+		all[i] = make(map[string]any, len(cells))
+		for k, cell := range cells {
+			all[i][whole.Columns[k]] = cell
+		}
+	}
+	return all, nil
+}
+
+func appendRecord(b []byte, record map[string]any) []byte {
+	for _, name := range slices.Sorted(maps.Keys(record)) {
+		b = append(append(b, name...), '=')
+		switch v := record[name].(type) {
+		case float64:
+			b = strconv.AppendFloat(b, v, 'g', -1, 64)
+		case string:
+			b = strconv.AppendQuote(b, v)
+		default:
+			b = fmt.Append(b, v)
+		}
+		b = append(b, '\x1f')
+	}
+	return b
 }
 
 // Agreed is what servers agree on about a query.
@@ -151,10 +192,10 @@ func SameRows(servers []*Server, q Query, encoding string) (Agreed, error) {
 	var first []string
 	of := ""
 	for _, a := range all {
-		if a.server.target(q, a.encoding) == "" {
+		if a.server.ask(q, a.encoding).target == "" {
 			continue
 		}
-		name := a.server.Name + " (" + a.encoding + ")"
+		name := a.server.Name + " (" + a.server.coding(a.encoding) + ")"
 		rows, size, err := a.server.rows(q, a.encoding)
 		if err != nil {
 			return agreed, fmt.Errorf("%s: %s: %w", q.Name, name, err)
@@ -191,7 +232,11 @@ func (s *Server) rows(q Query, encoding string) ([]string, int, error) {
 	if want != http.StatusOK {
 		return nil, len(a.body), nil
 	}
-	rows, err := Rows(a.contentType, a.body)
+	var fields []string
+	if s.Translation != nil {
+		fields = s.Translation.fields
+	}
+	rows, err := rowTexts(a.contentType, a.body, fields)
 	if err != nil {
 		return nil, 0, fmt.Errorf("not rows: %w", err)
 	}

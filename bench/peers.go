@@ -1,0 +1,173 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"hdqs/bench/load"
+)
+
+// contest is the command peers: its flags and the servers it started.
+type contest struct {
+	drive
+	start, list, bin, tables string
+	out, note, name          string
+	rounds                   int
+	burst                    time.Duration
+	processes                []*process
+}
+
+// peer is a line of the list of peers.
+type peer struct{ name, translation, command string }
+
+func comparePeers(flags *flag.FlagSet, args []string) error {
+	c := contest{}
+	c.drive.flags(flags)
+	flags.StringVar(&c.start, "start", "", "command that starts the server; {listen} in it becomes host:port")
+	flags.StringVar(&c.list, "peers", "bench/peers/peers.txt", "file of peers and how they are started")
+	flags.StringVar(&c.bin, "bin", ".cache/peers/bin", "{bin} in commands of peers: where their programs are")
+	flags.StringVar(&c.tables, "tables", "tmp/peers/tables", "{tables} in commands of peers: what make_tables.py made")
+	flags.StringVar(&c.out, "out", "bench/results", "directory of reports")
+	flags.StringVar(&c.name, "name", "", "name of the report's files; empty: date, commit and peers")
+	flags.StringVar(&c.note, "note", "", "what a reader of the report should know")
+	flags.IntVar(&c.rounds, "rounds", 5, "bursts of each server")
+	flags.DurationVar(&c.burst, "burst", time.Second, "length of a burst")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	if c.start == "" {
+		return errors.New("--start is missing: the command that starts the server")
+	}
+	queries, err := c.queries()
+	if err != nil {
+		return err
+	}
+	peers, err := readPeers(c.list)
+	if err != nil {
+		return err
+	}
+	stopped := make(chan os.Signal, 1)
+	signal.Notify(stopped, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		<-stopped
+		fmt.Fprintln(os.Stderr, "interrupted:", c.stop())
+		os.Exit(130)
+	}()
+	return errors.Join(c.run(queries, peers), c.stop())
+}
+
+// readPeers reads the list of peers: name, file of the translation or -, command.
+func readPeers(path string) ([]peer, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var all []peer
+	scanner := bufio.NewScanner(f)
+	for n := 1; scanner.Scan(); n++ {
+		fields := strings.Fields(scanner.Text())
+		if len(fields) == 0 || strings.HasPrefix(fields[0], "#") {
+			continue
+		}
+		if len(fields) < 3 {
+			return nil, fmt.Errorf("%s:%d: %d words, want name, translation and command", path, n, len(fields))
+		}
+		all = append(all, peer{fields[0], fields[1], strings.Join(fields[2:], " ")})
+	}
+	return all, scanner.Err()
+}
+
+// server makes the server of a peer, with its translation.
+func (c *contest) server(p peer) (*load.Server, error) {
+	s := &load.Server{Name: p.name, Encoding: load.Identity}
+	if p.translation == "-" {
+		return s, nil
+	}
+	f, err := os.Open(filepath.Join(filepath.Dir(c.list), p.translation))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if s.Translation, err = load.ReadTranslation(f); err != nil {
+		return nil, fmt.Errorf("%s: %w", f.Name(), err)
+	}
+	return s, nil
+}
+
+// run starts everybody, compares them in turn and writes the report.
+func (c *contest) run(queries []load.Query, peers []peer) error {
+	first := firstPlain(queries)
+	begin := func(s *load.Server, command string) error {
+		p, err := launch(s, "", command, first, 2*time.Minute)
+		if err != nil {
+			return err
+		}
+		c.processes = append(c.processes, p)
+		return p.settle(time.Minute)
+	}
+	ours := &load.Server{Name: "ours", Encoding: load.Identity}
+	if err := begin(ours, c.start); err != nil {
+		return err
+	}
+	packed := &load.Server{Name: "ours-gzip", URL: ours.URL, PID: ours.PID, Encoding: load.Gzip}
+	comparison := load.Comparison{
+		Servers: []*load.Server{ours, packed}, Queries: queries, Encodings: []string{load.Identity}, Rounds: c.rounds, Burst: c.burst,
+		Connections: c.connections, Progress: progress,
+	}
+	words := strings.NewReplacer("{bin}", c.bin, "{tables}", c.tables, "{here}", filepath.Dir(c.list))
+	report := load.Report{
+		Date: time.Now().UTC().Format("2006-01-02"), Commit: commit(), Machine: load.ThisMachine(), Note: c.note,
+		Connections: c.connections, Rounds: c.rounds, Burst: c.burst, Wanted: load.Wanted{CPU: 20, Rate: 8, CompressedRate: 15},
+	}
+	for _, p := range peers {
+		s, err := c.server(p)
+		if err != nil {
+			return err
+		}
+		progress("starting %s", p.name)
+		if err := begin(s, words.Replace(p.command)); err != nil {
+			return err
+		}
+		comparison.Servers = append(comparison.Servers, s)
+	}
+	var err error
+	report.Cells, err = comparison.Run()
+	for _, cell := range report.Cells {
+		if cell.Wrong+cell.Failed > 0 {
+			err = errors.Join(err, fmt.Errorf("%s: %s answered %d times wrong and %d times not at all", cell.Query, cell.Server, cell.Wrong, cell.Failed))
+		}
+	}
+	report.Standings = load.Standings(report.Cells, ours.Name, packed.Name)
+	for _, p := range c.processes {
+		u, unknown := load.UsageOf(p.PID)
+		if unknown != nil {
+			err = errors.Join(err, unknown)
+			continue
+		}
+		report.Memory = append(report.Memory, load.Footprint{Server: p.Name, Rows: p.TotalRows(), Resident: u.Resident, PeakResident: u.Peak})
+	}
+	name := c.name
+	if name == "" {
+		name = report.Date + "-" + report.Commit + "-peers"
+	}
+	return errors.Join(err, writeReport(&report, c.out, name))
+}
+
+// stop ends all servers that were started.
+func (c *contest) stop() error {
+	var err error
+	for _, p := range c.processes {
+		err = errors.Join(err, p.stop())
+	}
+	c.processes = nil
+	return err
+}
