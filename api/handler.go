@@ -30,7 +30,7 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	}
 	path := pathOf(ctx)
 	route := s.route(path)
-	if route != nil && ctx.IsOptions() {
+	if ctx.IsOptions() && (route != nil || isPreflight(&ctx.Request.Header)) {
 		optionsHead.begin(ctx)
 		s.tellSnapshot(&ctx.Response.Header)
 		ctx.SetStatusCode(fasthttp.StatusNoContent)
@@ -49,6 +49,12 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	default:
 		route(ctx)
 	}
+}
+
+// isPreflight tells a browser's question from other OPTIONS. It never has an identifier, and a page learns what its request would get, a 404 too, only
+// when the question is answered well: so it is answered on every path.
+func isPreflight(h *fasthttp.RequestHeader) bool {
+	return len(h.Peek("Origin")) > 0 && len(h.Peek("Access-Control-Request-Method")) > 0
 }
 
 // pathOf is the path as it was sent, less its percent encoding. It is not made shorter: "/a/../b" is no route.
