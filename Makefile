@@ -4,7 +4,7 @@ BIN      := bin/hdqs
 PACKAGES := ./...
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: build run test check unit race whole bucket clients edge api-conformance fuzz golden bench bench-micro bench-catalog bench-compare soak clean
+.PHONY: build run test check unit race whole bucket clients edge api-conformance fuzz golden bench bench-micro bench-catalog bench-compare bench-overload soak clean
 
 build: ## the static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN) ./cmd/hdqs
@@ -77,6 +77,11 @@ bench: build ## ours and nginx's static files in turn at full scale: bench/resul
 	$(GO) build -o bin/bench ./bench
 	taskset -c 1 bin/bench run --start '$(BIN) serve --store $(BENCHSTORE) --listen {listen} --log-format off' \
 	  --wrap 'taskset -c 0' --encodings identity,gzip,zstd --out bench/results
+
+bench-overload: build ## three times the load that the server can take, and 10,000 connections that wait: two minutes, after make bench
+	$(GO) build -o bin/bench ./bench
+	taskset -c 1 bin/bench overload --start '$(BIN) serve --store $(BENCHSTORE) --listen {listen} --log-format off --body-cache 0' \
+	  --wrap 'env GOMAXPROCS=1 taskset -c 0'
 
 BENCH      ?= .
 BENCHCOUNT ?= 5

@@ -18,6 +18,7 @@ const usage = `usage: bench COMMAND [flags]
   load     asks one server a mix of queries, as fast as it answers or at a rate
   pair     asks servers the same queries in turn and compares them
   peers    starts a server and its peers, databases that answer the same questions, and compares them
+  overload starts a server and asks for more than it can give, and beside thousands of connections that wait
   run      starts a server and a control, measures both in every way, writes a report with plots
 
 bench COMMAND -h lists the flags.
@@ -25,7 +26,7 @@ bench COMMAND -h lists the flags.
 
 var commands = map[string]func(*flag.FlagSet, []string) error{
 	"catalog": makeCatalog, "views": makeViews, "hostile": makeHostile,
-	"load": loadOne, "pair": comparePairs, "peers": comparePeers, "run": runAll,
+	"load": loadOne, "pair": comparePairs, "peers": comparePeers, "run": runAll, "overload": overload,
 }
 
 func main() {

@@ -41,6 +41,10 @@ type Drive struct {
 	Connections int
 	Rate        float64 // requests a second, due at even intervals; 0: each connection asks again at once
 	Duration    time.Duration
+
+	// Patience is how long after a request was due its answer is of use. One that no connection is free for in the tenth part of that is not sent. Zero
+	// waits for ever, and sends all.
+	Patience time.Duration
 }
 
 // Outcome is what a drive measured.
@@ -48,6 +52,8 @@ type Outcome struct {
 	Requests   int
 	Wrong      int // answered with another status than the query's
 	Failed     int // not answered
+	Late       int // answered when nobody waited any more
+	Unsent     int // due when no connection was free
 	FirstWrong string
 	Bytes      int64
 	Elapsed    time.Duration
@@ -165,6 +171,8 @@ func (o *Outcome) add(other *Outcome) {
 	o.Requests += other.Requests
 	o.Wrong += other.Wrong
 	o.Failed += other.Failed
+	o.Late += other.Late
+	o.Unsent += other.Unsent
 	o.Bytes += other.Bytes
 	if o.FirstWrong == "" {
 		o.FirstWrong = other.FirstWrong
@@ -186,6 +194,10 @@ func (o *Outcome) ask(d Drive, order []prepared, address string, begun time.Time
 		if due.Sub(begun) >= d.Duration {
 			return
 		}
+		if d.Patience > 0 && time.Since(due) > d.Patience/10 {
+			o.Unsent++
+			continue
+		}
 		p := &order[turn%int64(len(order))]
 		r, err := c.do(p.bytes)
 		switch {
@@ -199,7 +211,12 @@ func (o *Outcome) ask(d Drive, order []prepared, address string, begun time.Time
 			o.note(fmt.Sprintf("%s: status %d, want %d", p.query.Name, r.status, p.query.Status))
 			continue
 		}
-		o.Latency.Record(time.Since(due))
+		took := time.Since(due)
+		if d.Patience > 0 && took > d.Patience {
+			o.Late++
+			continue
+		}
+		o.Latency.Record(took)
 		o.Requests++
 		o.Bytes += r.bytes
 	}

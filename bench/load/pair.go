@@ -162,6 +162,10 @@ func ratio(a, b []float64) Ratio {
 			all = append(all, a[i]/b[i])
 		}
 	}
+	return spread(all)
+}
+
+func spread(all []float64) Ratio {
 	if len(all) == 0 {
 		return Ratio{}
 	}

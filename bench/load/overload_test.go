@@ -1,0 +1,84 @@
+package load
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestOverload asks servers whose capacity is a number of answers at once of a known length: one that turns away what is too much, and one that lets all
+// wait, whose answers come too late in the open loop.
+func TestOverload(t *testing.T) {
+	const (
+		slots  = 4
+		length = 10 * time.Millisecond
+	)
+	for _, queues := range []bool{false, true} {
+		var running atomic.Int64
+		room := make(chan struct{}, slots)
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/favicon.ico" {
+				return
+			}
+			defer running.Add(-1)
+			if running.Add(1) > slots && !queues {
+				w.WriteHeader(http.StatusServiceUnavailable)
+				return
+			}
+			room <- struct{}{}
+			defer func() { <-room }()
+			time.Sleep(length)
+			io.WriteString(w, "[]") //nolint:errcheck // a client that has gone is none of the test's
+		}))
+		defer s.Close()
+		v := Overload{
+			Server: &Server{Name: "fake", URL: s.URL, PID: os.Getpid()}, Queries: []Query{{Weight: 1, Name: "one", Target: "/one", Status: 200}}, Encoding: Identity,
+			Connections: slots, Wide: 64, Idle: 20, Patience: 100 * time.Millisecond, Rounds: 1, Burst: 400 * time.Millisecond, Progress: t.Logf,
+		}
+		r, err := v.Run()
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := &r.Rounds[0]
+		if len(o.Usual) != 4 || o.Open.Asked != overloadFactor*o.Usual[1].PerSecond || o.Recovery <= 0 || r.IdleRate.Median <= 0 {
+			t.Errorf("round %+v", o)
+		}
+		switch {
+		case queues && (o.Turned != 0 || o.Late+o.Unsent == 0):
+			t.Errorf("a server that lets all wait: %d turned away, %d late, %d unsent", o.Turned, o.Late, o.Unsent)
+		case !queues && (o.Turned == 0 || o.Open.PerSecond == 0):
+			t.Errorf("a server that turns away: %d turned away, %v good answers a second", o.Turned, o.Open.PerSecond)
+		}
+		var page bytes.Buffer
+		if err := r.WriteMarkdown(&page); err != nil || !strings.Contains(page.String(), "| 12 connections |") {
+			t.Errorf("%v\n%s", err, page.String())
+		}
+	}
+}
+
+// TestPatience: an answer that comes after its caller has gone is none, and what finds no connection is not sent.
+func TestPatience(t *testing.T) {
+	var asked atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		if asked.Add(1) == 2 {
+			time.Sleep(300 * time.Millisecond)
+		}
+	}))
+	defer s.Close()
+	o, err := (&Server{Name: "fake", URL: s.URL}).Run(Drive{
+		Queries: []Query{{Weight: 1, Name: "one", Target: "/one", Status: 200}}, Encoding: Identity, Connections: 1, Rate: 50,
+		Duration: 500 * time.Millisecond, Patience: 150 * time.Millisecond,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Late == 0 || o.Unsent < 5 || o.Requests+o.Late+o.Unsent != 25 || int64(o.Requests+o.Late) != asked.Load() {
+		t.Errorf("%d good, %d late, %d unsent of 25; %d came", o.Requests, o.Late, o.Unsent, asked.Load())
+	}
+}
