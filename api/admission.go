@@ -21,10 +21,14 @@ const (
 
 // gate lets a number of queries run at once. Others wait a little, then are turned away: an answer that comes late costs as much as one in time,
 // and the caller has gone.
+//
+// A query seldom waits for a slot, since those that have one do not rest: what is too much waits for a core. So a long query first lets all go that are
+// ready, and looks how long that took.
 type gate struct {
 	slots   chan struct{}
 	waiting atomic.Int64
 	wait    time.Duration
+	queue   standing
 	shed    atomic.Int64 // those that gave up
 }
 
@@ -32,8 +36,15 @@ func newGate(queries int, wait time.Duration) *gate {
 	return &gate{slots: make(chan struct{}, orInt(queries, queriesPerCore*runtime.GOMAXPROCS(0))), wait: orTime(wait, queueWait)}
 }
 
-// enter takes a slot, which the caller leaves, or gives up.
-func (g *gate) enter() bool {
+// enter takes a slot, which the caller leaves, or gives up. Short queries do not queue for a core: refusing them would cost as much as answering.
+func (g *gate) enter(long bool) bool {
+	if long && g.wait > 0 {
+		arrived := time.Now()
+		runtime.Gosched()
+		if now := time.Now(); g.queue.isTooLong(now.Sub(arrived), g.wait, now) {
+			return false
+		}
+	}
 	select {
 	case g.slots <- struct{}{}:
 		return true
@@ -58,6 +69,32 @@ func (g *gate) enter() bool {
 }
 
 func (g *gate) leave() { <-g.slots }
+
+// standing tells a queue that does not get shorter from one that a hiccup of the machine has made, which needs only time.
+type standing struct {
+	since atomic.Int64 // when waits became too long, in nanoseconds of the clock's epoch; 0 while some are short
+}
+
+// hiccup is how many times the longest wait a queue may be too long before it counts.
+const hiccup = 2
+
+// isTooLong notes how long somebody waited, and says whether that was more than most and has been for so long that something must go.
+func (s *standing) isTooLong(waited, most time.Duration, now time.Time) bool {
+	since := s.since.Load()
+	switch {
+	case waited < most/4:
+		if since != 0 {
+			s.since.Store(0)
+		}
+		return false
+	case waited <= most:
+		return false
+	case since == 0:
+		s.since.CompareAndSwap(0, now.UnixNano())
+		return false
+	}
+	return now.UnixNano()-since >= int64(hiccup*most)
+}
 
 var timers = sync.Pool{New: func() any {
 	t := time.NewTimer(time.Hour)

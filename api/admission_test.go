@@ -41,7 +41,7 @@ func TestShedding(t *testing.T) {
 	first := s.Answer("GET", listTarget, nil)
 	tag, _ := first.field("ETag")
 	for range 2 {
-		if !s.gate.enter() {
+		if !s.gate.enter(false) {
 			t.Fatal("no slot")
 		}
 	}
@@ -81,6 +81,38 @@ func TestShedding(t *testing.T) {
 	s.flight.bytes.Add(-s.flight.budget)
 	if got := s.Answer("GET", listTarget, nil); got.Status != 200 || len(s.gate.slots) != 0 || s.gate.waiting.Load() != 0 {
 		t.Errorf("afterwards: %d, %d slots, %d waiting", got.Status, len(s.gate.slots), s.gate.waiting.Load())
+	}
+}
+
+// TestStanding: waits in milliseconds, when they were seen, and what goes. The longest wait is 50.
+func TestStanding(t *testing.T) {
+	var s standing
+	for _, c := range []struct {
+		at, waited int
+		goes       bool
+		why        string
+	}{
+		{0, 0, false, "nobody waits"},
+		{10, 50, false, "as long as one may"},
+		{1000, 400, false, "a hiccup"},
+		{1001, 390, false, "those behind it"},
+		{1099, 300, false, "still those"},
+		{1100, 10, false, "which were all"},
+		{1200, 80, false, "again"},
+		{1299, 80, false, "not yet for long"},
+		{1300, 80, true, "it does not get shorter"},
+		{1301, 51, true, "neither here"},
+		{1302, 50, false, "in time"},
+		{1303, 51, true, "but the queue stands"},
+		{1304, 13, false, "in time"},
+		{1500, 51, true, "which is not short"},
+		{1501, 12, false, "this is"},
+		{1502, 51, false, "so it begins anew"},
+		{1602, 51, true, "and stands again"},
+	} {
+		if goes := s.isTooLong(time.Duration(c.waited)*time.Millisecond, 50*time.Millisecond, time.UnixMilli(int64(c.at))); goes != c.goes {
+			t.Errorf("at %d, %d waited (%s): %v", c.at, c.waited, c.why, goes)
+		}
 	}
 }
 

@@ -15,8 +15,8 @@
 // "Prefer: handling=strict" is a wish: it does not reach answers that a cache has, which say in X-Unknown-Params what was ignored. To vary by the field
 // would be a second copy of everything. Options.Strict leaves no way around it.
 //
-// Requests are turned away by capacity, never by caller (admission.go): a bound on queries at once with a short queue, and one on bytes that clients have not
-// taken yet. What needs no query is answered even then.
+// Requests are turned away by capacity, never by caller (admission.go): a bound on queries at once with a short queue, one on how long pages may wait for a
+// core when that does not get better by itself, and one on bytes that clients have not taken yet. What needs no query is answered even then.
 //
 // A Server serves one snapshot at a time, and holds those it served before for a while, for requests that name them (release.go). Swap puts another in its place: requests that run keep the one they began with, and it is
 // closed when the last of them ends.
@@ -29,6 +29,12 @@
 // Idle connections keep their read buffers (Options.KeepBuffers): no faster, once the bytes that come with the first one are kept too (lineConn); without
 // that, giving buffers back is one more system call a request. 10,000 connections that were answered once and wait cost 108 MB so, and 245 MB with
 // buffers whose greater part was never touched.
+//
+// Turning away at once what waited too long, whatever happened before: a hiccup of the machine of 50 milliseconds cost all requests that it met. A queue must
+// stand for 100 milliseconds now. With neither, 512 callers of a page that costs 1.1 ms of CPU all waited 0.6 s, as long as callers let it.
+//
+// More memory between collections (a ballast, GOGC 400): with 0.2 KB of garbage a request instead of 5.7, collections are too few to matter, also with
+// 10,000 idle connections, whose stacks cost 25 ms of CPU each time.
 //
 // A whole header as one prepared text: the HTTP library removes line ends from values, rightly. So heads are objects that are copied.
 package api

@@ -82,7 +82,7 @@ func (s *Server) answerList(ctx *fasthttp.RequestCtx, p *plan) {
 			return
 		}
 		defer func() { s.bodies.leave(making, result) }()
-		if err := s.admit(); err != nil {
+		if err := s.admit(sc.request.query.Limit >= surelyLong); err != nil {
 			s.answerError(ctx, err)
 			return
 		}
@@ -141,12 +141,12 @@ func (s *Server) snapshotOf(r *request) (*served, *listHeads, error) {
 }
 
 // admit takes a slot for a query, which the caller leaves.
-func (s *Server) admit() error {
+func (s *Server) admit(long bool) error {
 	switch {
 	case s.flight.full():
 		s.flight.shed.Add(1)
 		return &Busy{Rule: ruleBytes}
-	case !s.gate.enter():
+	case !s.gate.enter(long):
 		s.gate.shed.Add(1)
 		return &Busy{Rule: ruleQueries}
 	}

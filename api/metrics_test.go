@@ -105,7 +105,7 @@ func TestMetrics(t *testing.T) {
 	check("faults", map[string]int64{
 		`hdqs_responses_total{code="403"}`: 1, `hdqs_responses_total{code="404"}`: 1, "hdqs_requests_without_identifier_total": 1,
 	})
-	if !s.gate.enter() {
+	if !s.gate.enter(false) {
 		t.Fatal("no slot")
 	}
 	conn.get(listTarget + "&limit=1")

@@ -44,8 +44,8 @@ type Options struct {
 	// SurrogateKey and CacheTag send the keys by which an edge can purge answers, in the field of that name; see purge.go.
 	SurrogateKey, CacheTag bool
 
-	// Queries is the most list queries at once, QueueWait how long others wait for their turn before they get 503. Zero is 4 for each core,
-	// and 50 milliseconds.
+	// Queries is the most list queries at once, QueueWait how long others wait for their turn before they get 503, for a slot or, when
+	// waits have been that long for twice that time, for a core. Zero is 4 for each core, and 50 milliseconds; negative waits for no slot and looks at no core.
 	Queries   int
 	QueueWait time.Duration
 
