@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"time"
 
 	"hdqs/snapshot"
 )
@@ -255,6 +256,7 @@ func writeFrom(path string, from io.Reader) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
+	removeLeftovers(filepath.Dir(path))
 	part, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
 	if err != nil {
 		return err
@@ -265,4 +267,17 @@ func writeFrom(path string, from io.Reader) error {
 		return err
 	}
 	return os.Rename(part.Name(), path)
+}
+
+// leftoverAge is how old a temporary file is that only a killed process can have left.
+const leftoverAge = time.Hour
+
+// removeLeftovers removes such files, as far as it can: nothing depends on it.
+func removeLeftovers(dir string) {
+	left, _ := filepath.Glob(filepath.Join(dir, ".tmp-*"))
+	for _, path := range left {
+		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > leftoverAge {
+			os.Remove(path)
+		}
+	}
 }

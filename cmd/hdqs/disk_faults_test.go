@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // mayPass tells whether a load may go through although a step failed: it then did without something that only saves work, or left behind what
@@ -30,6 +31,7 @@ type diskTrial struct {
 	load         func(dir string) []string
 	whole        string                // the directory before
 	before, want map[string]storedFile // of the store
+	kill         bool                  // the program is killed before each step; else the step fails
 }
 
 const channelFile = "channels/stable.json"
@@ -37,7 +39,12 @@ const channelFile = "channels/stable.json"
 // TestDiskFaults lets every kind of step by which a load changes its cache and its store fail, as a disk fails that is broken or full. The old snapshot
 // stays, whole, or the new one is there, whole; the error names the file; nothing half-written is left; and the next load makes what one does
 // that nothing happened to.
-func TestDiskFaults(t *testing.T) {
+func TestDiskFaults(t *testing.T) { testLoadSteps(t, 50, false) }
+
+// TestKillPoints ends the load by kill -9 before each of these steps. Only what has a temporary name is left of it, and the next load clears that away.
+func TestKillPoints(t *testing.T) { testLoadSteps(t, 25, true) }
+
+func testLoadSteps(t *testing.T, least int, kill bool) {
 	files, mirror := newCatalog(t, 1), filepath.Join(t.TempDir(), "mirror")
 	if err := os.RemoveAll(filepath.Join(files, "packages")); err != nil { // for speed
 		t.Fatal(err)
@@ -48,13 +55,13 @@ func TestDiskFaults(t *testing.T) {
 	publish()
 	web := httptest.NewServer(http.FileServer(http.Dir(mirror)))
 	t.Cleanup(web.Close)
-	d := &diskTrial{whole: filepath.Join(t.TempDir(), "data"), load: func(dir string) []string {
+	d := &diskTrial{kill: kill, whole: filepath.Join(t.TempDir(), "data"), load: func(dir string) []string {
 		return []string{
 			"build", "--catalog", web.URL, "--store", filepath.Join(dir, "store"), "--data-dir", dir, "--snapshot-time", buildTime,
 			"--allow-http", "--allow-private-hosts",
 		}
 	}}
-	d.run(t, 50, func() {
+	d.run(t, least, func() {
 		dropRow(t, files, "funding")
 		publish()
 	})
@@ -89,14 +96,20 @@ func (d *diskTrial) run(t *testing.T, least int, change func()) {
 	}
 	var trials []injection
 	counts := map[step]int{}
+	faults := [2]syscall.Errno{syscall.EIO, syscall.ENOSPC}
+	// To be killed before any other call than these leaves what one of them leaves.
+	telling := map[string]bool{"create": true, "fsync": true, "rename": true}
+	if d.kill {
+		faults = [2]syscall.Errno{}
+	}
 	for _, s := range good.steps {
-		if counts[s]++; counts[s] == 1 {
-			trials = append(trials, injection{s, 1, syscall.EIO})
+		if counts[s]++; counts[s] == 1 && (telling[s.call] || !d.kill) {
+			trials = append(trials, injection{s, 1, faults[0]})
 		}
 	}
 	for s, n := range counts {
-		if n > 1 && strings.HasPrefix(s.kind, "store/") {
-			trials = append(trials, injection{s, n, syscall.ENOSPC})
+		if n > 1 && strings.HasPrefix(s.kind, "store/") && (telling[s.call] || s.call == "write" && !d.kill) {
+			trials = append(trials, injection{s, n, faults[1]})
 		}
 	}
 	var failed atomic.Int64
@@ -135,12 +148,17 @@ func (d *diskTrial) try(t *testing.T, in injection) bool {
 	got := runTraced(t, dir, in, d.load(dir)...)
 	now := stored(t, store)
 	published := bytes.Equal(now[channelFile].data, d.want[channelFile].data)
+	mayLeave := d.kill || in.call == "unlink"
 	switch {
+	case d.kill && (got.code == -1) != got.failed:
+		t.Errorf("exit code %d of a load that was to be killed: %s", got.code, got.errors)
 	case got.code == 0 && got.failed && !in.mayPass():
 		t.Errorf("nobody is told: %s", got.errors)
 	case got.code == 0 && !published:
 		t.Errorf("a load that went through has published nothing")
 	case got.code == 0:
+	case d.kill && !published && bytes.Equal(now[channelFile].data, d.before[channelFile].data):
+	case d.kill && published:
 	case got.code != 1 || !got.failed || !strings.Contains(got.errors, in.fault.Error()) || !strings.Contains(got.errors, dir):
 		t.Errorf("exit code %d, failed %v: %s; want 1 and the file's name with %q", got.code, got.failed, got.errors, in.fault)
 	case !published && !bytes.Equal(now[channelFile].data, d.before[channelFile].data):
@@ -150,7 +168,7 @@ func (d *diskTrial) try(t *testing.T, in injection) bool {
 	for name, file := range now {
 		was, old := d.before[name]
 		will, next := d.want[name]
-		if name == "lock" && in.call == "unlink" || unfinished.MatchString(name) && in.call == "unlink" {
+		if mayLeave && unfinished.MatchString(name) {
 			continue
 		}
 		if !(old && bytes.Equal(file.data, was.data) || next && bytes.Equal(normal(file.data), normal(will.data))) {
@@ -167,16 +185,13 @@ func (d *diskTrial) try(t *testing.T, in injection) bool {
 			t.Errorf("%s of the new snapshot is not there", name)
 		}
 	}
-	if in.call != "unlink" {
-		_ = filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
-			if rel, _ := filepath.Rel(dir, path); err != nil || unfinished.MatchString(rel) {
-				t.Errorf("%s is left, %v", rel, err)
-			}
-			return nil
-		})
+	if !mayLeave {
+		nothingUnfinished(t, dir)
 	}
 	if got.code != 0 {
+		age(t, dir)
 		wants(t, 0, d.load(dir)...)
+		nothingUnfinished(t, dir)
 		after := stored(t, store)
 		for name, file := range d.want {
 			if !strings.HasSuffix(name, ".report.json") && !bytes.Equal(after[name].data, file.data) {
@@ -189,3 +204,32 @@ func (d *diskTrial) try(t *testing.T, in injection) bool {
 
 // normal is a report without its times; other files have none like them.
 func normal(data []byte) []byte { return times.ReplaceAll(data, nil) }
+
+// nothingUnfinished wants all files of a directory to be whole ones.
+func nothingUnfinished(t *testing.T, dir string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if rel, _ := filepath.Rel(dir, path); unfinished.MatchString(rel) {
+			t.Errorf("%s is left", rel)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// age makes what was left older than anything that another process could be about to write to.
+func age(t *testing.T, dir string) {
+	t.Helper()
+	old := time.Now().Add(-2 * time.Hour)
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && unfinished.MatchString(path) {
+			err = os.Chtimes(path, old, old)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -21,7 +21,8 @@ type step struct{ call, kind string }
 
 func (s step) String() string { return s.call + " " + s.kind }
 
-// injection lets one call fail as a broken disk would: the nth, from 1, of a step. With no step none fails.
+// injection lets one call fail as a broken disk would: the nth, from 1, of a step. With no step none fails, and with no fault the program is killed
+// before the call.
 type injection struct {
 	step
 	nth   int
@@ -51,6 +52,7 @@ var calls = map[uint64]struct {
 
 // tracer follows all threads of one program. It lives on one thread, as ptrace wants it.
 type tracer struct {
+	pid    int
 	below  string
 	inject injection
 	seen   map[step]int
@@ -76,13 +78,13 @@ func runTraced(t *testing.T, below string, inject injection, args ...string) tra
 	}
 	process, err := os.StartProcess(binary, append([]string{binary}, args...), &os.ProcAttr{
 		// A program that is stopped at each of its calls does better without those of the collector and of preemption.
-		Env: environment("GOGC=off", "GODEBUG=asyncpreemptoff=1"), Files: files, Sys: &syscall.SysProcAttr{Ptrace: true, Setpgid: true},
+		Env: environment("GOMAXPROCS=1", "GOGC=off", "GODEBUG=asyncpreemptoff=1"), Files: files, Sys: &syscall.SysProcAttr{Ptrace: true, Setpgid: true},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := &tracer{below: below, inject: inject, seen: map[step]int{}, inside: map[int]bool{}, fail: map[int]bool{}}
-	code, err := tr.follow(process.Pid)
+	tr := &tracer{pid: process.Pid, below: below, inject: inject, seen: map[step]int{}, inside: map[int]bool{}, fail: map[int]bool{}}
+	code, err := tr.follow()
 	if err != nil {
 		_ = process.Kill()
 		t.Fatalf("tracing hdqs %s: %v", strings.Join(args, " "), err)
@@ -92,8 +94,9 @@ func runTraced(t *testing.T, below string, inject injection, args ...string) tra
 	return tr.result
 }
 
-// follow lets the program run from call to call until it ends, and gives its exit code.
-func (tr *tracer) follow(pid int) (code int, err error) {
+// follow lets the program run from call to call until it ends, and gives its exit code, -1 when it was killed.
+func (tr *tracer) follow() (code int, err error) {
+	pid := tr.pid
 	var status unix.WaitStatus
 	if _, err := unix.Wait4(pid, &status, 0, nil); err != nil {
 		return 0, err
@@ -187,7 +190,11 @@ func (tr *tracer) entry(tid int) error {
 	if s != tr.inject.step || tr.seen[s] != tr.inject.nth {
 		return nil
 	}
-	tr.result.failed, tr.fail[tid] = true, true
+	tr.result.failed = true
+	if tr.inject.fault == 0 {
+		return unix.Kill(tr.pid, unix.SIGKILL)
+	}
+	tr.fail[tid] = true
 	r.Orig_rax = ^uint64(0) // no such call: nothing happens
 	return unix.PtraceSetRegs(tid, &r)
 }

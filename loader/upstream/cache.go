@@ -149,7 +149,8 @@ func (c *cache) save(now time.Time) error {
 	return writeFile(c.indexPath(), data)
 }
 
-// tidy removes the objects that the index does not name, and parts that nobody went on with.
+// tidy removes the objects that the index does not name, parts that nobody went on with, and what a killed process was about to write. Nobody else
+// uses the cache meanwhile.
 func (c *cache) tidy(now time.Time) error {
 	used := map[string]bool{}
 	for _, e := range c.entries {
@@ -162,6 +163,13 @@ func (c *cache) tidy(now time.Time) error {
 	for _, o := range objects {
 		if !used[o.Name()] {
 			err = errors.Join(err, os.Remove(c.objectPath(o.Name())))
+		}
+	}
+	for _, pattern := range []string{".tree-*", ".part-*", ".memory-*"} {
+		left, globErr := filepath.Glob(filepath.Join(c.dir, pattern))
+		err = errors.Join(err, globErr)
+		for _, path := range left {
+			err = errors.Join(err, os.RemoveAll(path))
 		}
 	}
 	parts, listErr := os.ReadDir(filepath.Join(c.dir, "parts"))
