@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -343,5 +344,54 @@ func TestQueueIsNotTime(t *testing.T) {
 		if err := <-failed; err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestManners: at most two requests at a time unless told otherwise, and each says who asks.
+func TestManners(t *testing.T) {
+	var now, most atomic.Int64
+	server, _ := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
+		if n := now.Add(1); n > most.Load() {
+			most.Store(n)
+		}
+		time.Sleep(20 * time.Millisecond)
+		now.Add(-1)
+		if agent := r.Header.Get("User-Agent"); agent != "hdqs/test" {
+			t.Errorf("User-Agent %q", agent)
+		}
+		fmt.Fprint(w, content)
+	})
+	o := testOptions()
+	o.UserAgent = "hdqs/test"
+	c := New(o)
+	dir := t.TempDir()
+	var wait sync.WaitGroup
+	for i := range 8 {
+		wait.Go(func() {
+			if _, err := c.Download(t.Context(), Request{URL: server.URL}, filepath.Join(dir, fmt.Sprint(i))); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if most.Load() != 2 {
+		t.Errorf("%d requests at once", most.Load())
+	}
+}
+
+// TestFullDisk: what cannot be written here is no fault of the server's, which is not asked again.
+func TestFullDisk(t *testing.T) {
+	server, count := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("ETag", `"v1"`)
+		fmt.Fprint(w, content)
+	})
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	_, err = New(testOptions()).DownloadTo(t.Context(), Request{URL: server.URL}, full)
+	if !errors.Is(err, ErrDisk) || !strings.Contains(err.Error(), "after 0 bytes: write /dev/full: no space left") || count.Load() != 1 {
+		t.Errorf("after %d requests: %v", count.Load(), err)
 	}
 }

@@ -65,6 +65,14 @@ func flip(at int) func([]byte) []byte {
 	}
 }
 
+// versioned gives a segment another version: it stands behind the first magic number and before the last one.
+func versioned(b []byte, version ...byte) []byte {
+	b = bytes.Clone(b)
+	copy(b[4:8], version)
+	copy(b[len(b)-8:], version)
+	return b
+}
+
 func cut(b []byte) []byte   { return b[:len(b)/2] }
 func nothing([]byte) []byte { return nil }
 func foreign([]byte) []byte {
@@ -88,6 +96,9 @@ func damages(t *testing.T, whole string) []damage {
 	}
 	list := []damage{
 		inSegment("empty", nothing), inSegment("truncated", cut), inSegment("of another program", foreign),
+		inSegment("of a later version", func(b []byte) []byte { return versioned(b, 2, 0, 0, 0) }),
+		inSegment("of the other byte order", func(b []byte) []byte { return versioned(b, 0, 0, 0, 1) }),
+		inManifest("of a later version", func(b []byte) []byte { return bytes.Replace(b, []byte(`"format": 1`), []byte(`"format": 2`), 1) }),
 		inManifest("empty", nothing), inManifest("truncated", cut), inManifest("of another program", otherJSON), inManifest("not JSON", foreign),
 		inManifest("with a flipped bit", func(b []byte) []byte {
 			// A digit of a row count: still good JSON.

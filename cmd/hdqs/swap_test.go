@@ -189,6 +189,9 @@ func TestBrokenSnapshotIsNotServed(t *testing.T) {
 		{"manifest truncated", "manifests/" + manifest, cut},
 		{"pointer truncated", "channels/stable.json", cut},
 		{"pointer empty", "channels/stable.json", nothing},
+		{"pointer to nothing", "channels/stable.json", func(b []byte) []byte { return bytes.ReplaceAll(b, []byte(view.ID), []byte("no-such-snapshot")) }},
+		{"segment of a later version", "segments/" + segment, func(b []byte) []byte { return versioned(b, 2, 0, 0, 0) }},
+		{"segment of the other byte order", "segments/" + segment, func(b []byte) []byte { return versioned(b, 0, 0, 0, 1) }},
 	} {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
@@ -224,6 +227,48 @@ func TestBrokenSnapshotIsNotServed(t *testing.T) {
 			s.signal(t, syscall.SIGHUP)
 			waitFor(t, "the repaired snapshot", func() bool { return s.snapshotID(t) == view.ID })
 		})
+	}
+}
+
+// TestPointerFlips moves a channel to and fro while the server is told to look, again and again, faster than it can: each answer is one snapshot's, and in
+// the end it serves what the channel shows.
+func TestPointerFlips(t *testing.T) {
+	store := newStore(t, newCatalog(t, 1))
+	first, _ := inspect(t, store)
+	wants(t, 0, "build", "--catalog", newCatalog(t, 2), "--store", store, "--snapshot-time", "2026-12-01T00:00:00Z", "--allow-shrink")
+	second, _ := inspect(t, store)
+	s := serve(t, "--store", store, "--snapshot-poll", "20ms")
+	var pointers [2][]byte
+	pointers[1] = readFile(t, filepath.Join(store, "channels", "stable.json"))
+	wants(t, 0, "rollback", "--store", store)
+	pointers[0] = readFile(t, filepath.Join(store, "channels", "stable.json"))
+	of := func(path string) func() string {
+		return func() string {
+			a := ask(t, "GET", s.base+with(path))
+			return a.header.Get("X-Snapshot-Id") + " " + a.header.Get("X-Total-Count")
+		}
+	}("/api/v2/coordination-context/conflict-events?limit=1")
+	rows := map[string]string{}
+	for i := range 300 {
+		replace(t, filepath.Join(store, "channels", "stable.json"), pointers[i%2])
+		if i%3 == 0 {
+			s.signal(t, syscall.SIGHUP)
+		}
+		id, total, _ := strings.Cut(of(), " ")
+		if was, seen := rows[id]; id != first.ID && id != second.ID || seen && was != total {
+			t.Fatalf("%s rows of snapshot %s, before %s", total, id, was)
+		}
+		rows[id] = total
+	}
+	for i, want := range []string{first.ID, second.ID} {
+		replace(t, filepath.Join(store, "channels", "stable.json"), pointers[i])
+		waitFor(t, "the last pointer's snapshot", func() bool { return s.snapshotID(t) == want })
+	}
+	if strings.Contains(s.said.String(), "ERROR") || strings.Contains(s.said.String(), "panic") {
+		t.Errorf("%s", s.said)
+	}
+	if code := s.stop(t); code != 0 {
+		t.Errorf("exit code %d", code)
 	}
 }
 

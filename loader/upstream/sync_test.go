@@ -10,7 +10,10 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -100,8 +103,16 @@ func TestSyncFromCKAN(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Links that run out in a minute are kept nowhere.
+	for _, name := range []string{"index.json", lastListing} {
+		text, err := os.ReadFile(filepath.Join(o.Cache, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		data = append(data, text...)
+	}
 	if strings.Contains(string(data), "signed") {
-		t.Error("catalog.json has a short-lived link")
+		t.Error("what is kept has a short-lived link")
 	}
 	files := server.Requests["file"]
 
@@ -157,6 +168,54 @@ func TestStale(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(s.Dir, conflict)); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: a refused file is in the tree: %v", name, err)
 		}
+	}
+}
+
+// TestHostileLinks: a site whose lists lead elsewhere than to files of the catalog is not followed, whatever way the link goes.
+func TestHostileLinks(t *testing.T) {
+	reached := new(atomic.Int64)
+	inner := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
+	defer inner.Close()
+	port := inner.URL[strings.LastIndexByte(inner.URL, ':'):]
+	good := &ckan.Site{Files: sample.FS, Override: map[string][]byte{}, Modified: map[string]string{}}
+	var link atomic.Pointer[string]
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		answer := httptest.NewRecorder()
+		good.ServeHTTP(answer, r)
+		for key, values := range answer.Header() {
+			w.Header()[key] = values
+		}
+		w.WriteHeader(answer.Code)
+		body := answer.Body.Bytes()
+		if strings.HasPrefix(r.URL.Path, "/api/") {
+			body = regexp.MustCompile(`"[^"]*path=`+presence+`"`).ReplaceAll(body, []byte(`"`+*link.Load()+`"`))
+		}
+		_, _ = w.Write(body)
+	}))
+	defer server.Close()
+	for _, to := range []string{
+		"http://169.254.169.254/latest/meta-data/", "http://localhost" + port, "http://[::1]" + port, "http://metadata.google.internal/", "file:///etc/passwd",
+		"gopher://127.0.0.1" + port, "http://127.0.0.1@localhost" + port, "//localhost" + port, "",
+	} {
+		link.Store(&to)
+		o := Options{Source: server.URL, Cache: t.TempDir(), Fetch: testFetch(), Only: []string{"operational-presence"}}
+		o.Fetch.Hosts = []string{"127.0.0.1"}
+		s := mustSync(t, o)
+		at := slices.IndexFunc(s.Files, func(f FileState) bool { return f.Role == "operational-presence" })
+		if at < 0 {
+			continue // not listed: nothing is asked for
+		}
+		asked++
+		if f := s.Files[at]; f.State != Refused || !strings.Contains(f.Why, "address refused") {
+			t.Errorf("%q: %s: %s", to, f.State, f.Why)
+		}
+	}
+	if asked < 5 {
+		t.Errorf("%d links were looked at: this tests too little", asked)
+	}
+	if reached.Load() > 0 {
+		t.Errorf("%d requests reached the inner server", reached.Load())
 	}
 }
 
