@@ -180,8 +180,8 @@ type bodyBuffer struct {
 var shortBodies, longBodies sync.Pool
 
 // lend gives the buffer for the body of the connection's next answer. It is the connection's until that answer is written: then the library asks
-// for the next request, or for the next answer if that request is there. A connection that is closed meanwhile keeps it, since whoever closes it need not be
-// who writes.
+// for the next request, or for the next answer if that request is there, or is done with the connection (ended). Close does not give it back, since whoever
+// closes a connection need not be who writes to it.
 func (c *lineConn) lend(pool *sync.Pool) *bodyBuffer {
 	if c.body != nil && c.body.pool != pool {
 		c.giveBack()
@@ -192,6 +192,15 @@ func (c *lineConn) lend(pool *sync.Pool) *bodyBuffer {
 		}
 	}
 	return c.body
+}
+
+// ended is told by the library, in the goroutine that served the connection, when that is over.
+func ended(c net.Conn, state fasthttp.ConnState) {
+	if state == fasthttp.StateClosed {
+		if line, ok := c.(*lineConn); ok {
+			line.giveBack()
+		}
+	}
 }
 
 // giveBack ends the use of the last answer's buffer.

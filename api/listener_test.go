@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -11,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/valyala/fasthttp"
 )
 
 // TestHeldWrites writes pieces of all lengths around the write buffer's, reads in between, closes, and compares what arrives.
@@ -106,7 +109,7 @@ func TestLentBodies(t *testing.T) {
 		}
 		go s.Serve(slimListener{l}) //nolint:errcheck // ends with the listener
 		t.Cleanup(func() { l.Close() })
-		limits, codings := []int{0, 1, 5, 100, 127, 128, 700, 1500}, []string{"identity", "gzip", "zstd"}
+		limits := []int{0, 1, 5, 100, 127, 128, 700, 1500}
 		want := map[string][]byte{}
 		for _, limit := range limits {
 			target := fmt.Sprintf("%s&limit=%d", listTarget, limit)
@@ -114,40 +117,87 @@ func TestLentBodies(t *testing.T) {
 		}
 		var all sync.WaitGroup
 		for client := range 12 {
-			conn := dial(t, l.Addr().String())
 			all.Go(func() {
 				r := rand.New(rand.NewPCG(uint64(client), 7))
-				for range 8 {
-					var asked []string
-					var requests strings.Builder
-					for range 1 + r.IntN(4) {
-						coding, target := codings[r.IntN(len(codings))], fmt.Sprintf("%s&limit=%d", listTarget, limits[r.IntN(len(limits))])
-						asked = append(asked, target)
-						fmt.Fprintf(&requests, "GET %s HTTP/1.1\r\nHost: a\r\nAccept-Encoding: %s\r\n\r\n", target, coding)
-					}
-					if _, err := io.WriteString(conn, requests.String()); err != nil {
+				for range 4 {
+					if err := askSeveral(r, l.Addr().String(), limits, want); err != nil {
 						t.Error(err)
 						return
-					}
-					time.Sleep(time.Duration(r.IntN(3)) * time.Millisecond)
-					for _, what := range asked {
-						response, err := http.ReadResponse(conn.reader, nil)
-						if err != nil {
-							t.Errorf("%s: %v", what, err)
-							return
-						}
-						body, err := io.ReadAll(response.Body)
-						if err == nil {
-							body, err = decoded(response.Header.Get("Content-Encoding"), body)
-						}
-						if err != nil || !bytes.Equal(body, want[what]) {
-							t.Errorf("%s: %d bytes arrived, want %d, or others: %v", what, len(body), len(want[what]), err)
-							return
-						}
 					}
 				}
 			})
 		}
 		all.Wait()
+	}
+}
+
+// askSeveral asks a few times for some pages at once over one connection, which may end with the last of them.
+func askSeveral(r *rand.Rand, address string, limits []int, want map[string][]byte) error {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	for again := true; again; again = r.IntN(3) > 0 {
+		var asked []string
+		var requests strings.Builder
+		for more := 1 + r.IntN(4); more > 0; more-- {
+			target := fmt.Sprintf("%s&limit=%d", listTarget, limits[r.IntN(len(limits))])
+			asked = append(asked, target)
+			fmt.Fprintf(&requests, "GET %s HTTP/1.1\r\nHost: a\r\nAccept-Encoding: %s\r\n", target, []string{"identity", "gzip", "zstd"}[r.IntN(3)])
+			if more == 1 && r.IntN(4) == 0 {
+				requests.WriteString("Connection: close\r\n")
+			}
+			requests.WriteString("\r\n")
+		}
+		if _, err := io.WriteString(conn, requests.String()); err != nil {
+			return err
+		}
+		time.Sleep(time.Duration(r.IntN(3)) * time.Millisecond)
+		for i, what := range asked {
+			response, err := http.ReadResponse(in, nil)
+			if err != nil {
+				return fmt.Errorf("%s: %w", what, err)
+			}
+			body, err := io.ReadAll(response.Body)
+			if err == nil {
+				body, err = decoded(response.Header.Get("Content-Encoding"), body)
+			}
+			if err != nil || !bytes.Equal(body, want[what]) {
+				return fmt.Errorf("%s: %d bytes arrived, want %d, or others: %v", what, len(body), len(want[what]), err)
+			}
+			if response.Close && i == len(asked)-1 {
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+// TestLentUntil: a connection keeps its buffer from answer to answer of one length, and has none when it waits or is over.
+func TestLentUntil(t *testing.T) {
+	a, b := net.Pipe()
+	defer b.Close()
+	c := &lineConn{Conn: a, flight: newFlight(0)}
+	short := c.lend(&shortBodies)
+	if c.lend(&shortBodies) != short {
+		t.Error("another buffer for an answer of the same length")
+	}
+	if long := c.lend(&longBodies); long == short || long.pool != &longBodies {
+		t.Error("a short buffer for a long answer")
+	}
+	go b.Write([]byte("x"))
+	if _, err := c.Read(make([]byte, 10)); err != nil || c.body != nil {
+		t.Errorf("it reads and has %v: %v", c.body, err)
+	}
+	c.lend(&longBodies)
+	ended(c, fasthttp.StateIdle)
+	if c.body == nil {
+		t.Error("it is not over and has none")
+	}
+	ended(c, fasthttp.StateClosed)
+	if c.body != nil {
+		t.Error("it is over and has one")
 	}
 }

@@ -130,6 +130,7 @@ func (s *Server) listener(handler fasthttp.RequestHandler, unread func(*fasthttp
 	return &fasthttp.Server{
 		Handler:                      handler,
 		ErrorHandler:                 unread,
+		ConnState:                    ended,
 		Logger:                       quietLogger{s.log},
 		SecureErrorLogMessage:        true,
 		NoDefaultServerHeader:        true,
