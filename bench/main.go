@@ -19,6 +19,8 @@ const usage = `usage: bench COMMAND [flags]
   pair     asks servers the same queries in turn and compares them
   peers    starts a server and its peers, databases that answer the same questions, and compares them
   overload starts a server and asks for more than it can give, and beside thousands of connections that wait
+  incumbent
+           starts a server and holds it against recorded figures of another program
   run      starts a server and a control, measures both in every way, writes a report with plots
 
 bench COMMAND -h lists the flags.
@@ -26,7 +28,7 @@ bench COMMAND -h lists the flags.
 
 var commands = map[string]func(*flag.FlagSet, []string) error{
 	"catalog": makeCatalog, "views": makeViews, "hostile": makeHostile,
-	"load": loadOne, "pair": comparePairs, "peers": comparePeers, "run": runAll, "overload": overload,
+	"load": loadOne, "pair": comparePairs, "peers": comparePeers, "incumbent": compareIncumbent, "run": runAll, "overload": overload,
 }
 
 func main() {

@@ -6,10 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"hdqs/bench/load"
@@ -54,13 +52,7 @@ func comparePeers(flags *flag.FlagSet, args []string) error {
 	if err != nil {
 		return err
 	}
-	stopped := make(chan os.Signal, 1)
-	signal.Notify(stopped, syscall.SIGINT, syscall.SIGTERM)
-	go func() {
-		<-stopped
-		fmt.Fprintln(os.Stderr, "interrupted:", c.stop())
-		os.Exit(130)
-	}()
+	stopWhenInterrupted(c.stop)
 	return errors.Join(c.run(queries, peers), c.stop())
 }
 

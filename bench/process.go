@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -101,6 +102,17 @@ func (p *process) stop() error {
 		return nil // how it ends is not measured
 	}
 	return err
+}
+
+// stopWhenInterrupted ends what was started before the program ends.
+func stopWhenInterrupted(stop func() error) {
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGINT, syscall.SIGTERM)
+	go func() {
+		<-asked
+		fmt.Fprintln(os.Stderr, errors.Join(errors.New("interrupted"), stop()))
+		os.Exit(130)
+	}()
 }
 
 // writeReport writes a report and its plots into a directory.

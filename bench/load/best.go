@@ -72,7 +72,7 @@ func (s *Standing) Missed(w Wanted) []string {
 	return all
 }
 
-func standings(b *strings.Builder, all []Standing, w Wanted) {
+func writeStandings(b *strings.Builder, all []Standing, w Wanted) {
 	if len(all) == 0 {
 		return
 	}

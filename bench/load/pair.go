@@ -165,6 +165,7 @@ func ratio(a, b []float64) Ratio {
 	return spread(all)
 }
 
+// spread is the median, lowest and highest of figures.
 func spread(all []float64) Ratio {
 	if len(all) == 0 {
 		return Ratio{}

@@ -81,13 +81,15 @@ func (p *Plot) WriteSVG(w io.Writer) error {
 	if ticks == nil {
 		ticks = x.decades()
 	}
-	for _, v := range ticks {
-		label := number3(v)
+	for i, v := range ticks {
+		label, down := number3(v), 16
 		if p.XLabel != nil {
-			label = p.XLabel(v)
+			if label = p.XLabel(v); len(label) > 9 && i%2 == 1 {
+				down += 14 // long ones stand in two rows
+			}
 		}
 		fmt.Fprintf(b, `<line x1="%.1f" x2="%.1f" y1="%d" y2="%d" stroke="#ddd"/><text x="%.1f" y="%d" text-anchor="middle">%s</text>`+"\n",
-			x.at(v), x.at(v), above, plotHeight-below, x.at(v), plotHeight-below+16, label)
+			x.at(v), x.at(v), above, plotHeight-below, x.at(v), plotHeight-below+down, label)
 	}
 	for _, v := range y.decades() {
 		fmt.Fprintf(b, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end">%s</text>`+"\n",
@@ -156,6 +158,9 @@ func (r *Report) Plots() map[string]*Plot {
 		cost.add(p.Server+" "+p.Encoding, float64(p.Rows), p.CPUMicros)
 	}
 	for _, m := range r.Memory {
+		if m.Rows == 0 {
+			continue // a server that does not say
+		}
 		memory.add("", float64(m.Rows), float64(m.PeakResident)/1e6)
 	}
 	for name, p := range map[string]*Plot{"latency": latency, "throughput": throughput, "cost": cost, "memory": memory} {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -30,6 +31,7 @@ type Report struct {
 
 	Standings []Standing `json:",omitempty"` // of the first server against its peers
 	Wanted    Wanted     `json:",omitzero"`
+	Recorded  []Recorded `json:",omitempty"` // the server against what was seen of another program
 
 	Pictures []string `json:",omitempty"` // files beside the report
 }
@@ -150,12 +152,16 @@ func (r *Report) WriteTables(w io.Writer) error {
 	if len(r.Memory) > 0 {
 		b.WriteString("\n## Memory\n\n| server | rows | after start, MB | peak, MB | peak, bytes a row |\n|---|--:|--:|--:|--:|\n")
 		for _, m := range r.Memory {
-			fmt.Fprintf(b, "| %s | %d | %.0f | %.0f | %.1f |\n", m.Server, m.Rows, float64(m.Resident)/1e6, float64(m.PeakResident)/1e6,
-				float64(m.PeakResident)/float64(max(m.Rows, 1)))
+			rows, each := "unknown", ""
+			if m.Rows > 0 {
+				rows, each = strconv.Itoa(m.Rows), fmt.Sprintf("%.1f", float64(m.PeakResident)/float64(m.Rows))
+			}
+			fmt.Fprintf(b, "| %s | %s | %.0f | %.0f | %s |\n", m.Server, rows, float64(m.Resident)/1e6, float64(m.PeakResident)/1e6, each)
 		}
 	}
 	writeVerdicts(b, r.Targets)
-	standings(b, r.Standings, r.Wanted)
+	writeStandings(b, r.Standings, r.Wanted)
+	writeRecorded(b, r.Recorded)
 	if len(r.Cells) > 0 {
 		b.WriteString("\n## Query by query\n\n| query | rows | coding | server | sent, bytes | requests/s | CPU, µs | p50 | p99 | CPU ratio | rate ratio |\n" +
 			"|---|--:|---|---|--:|--:|--:|--:|--:|--:|--:|\n")
