@@ -4,7 +4,7 @@ BIN      := bin/hdqs
 PACKAGES := ./...
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: build run test check unit race whole bucket clients edge api-conformance fuzz golden bench bench-micro bench-catalog bench-compare bench-overload soak clean
+.PHONY: build run test check unit race whole bucket clients edge api-conformance fuzz golden bench bench-micro bench-catalog bench-peers bench-incumbent bench-compare bench-overload soak clean
 
 build: ## the static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN) ./cmd/hdqs
@@ -70,18 +70,47 @@ bench-catalog: ## the full-scale catalog: twelve million rows, about 170 MB
 	$(GO) run ./bench catalog --scale 1 --seed 1 --gzip --out tmp/catalog
 
 BENCHSTORE := tmp/store
+# Without the cache of finished bodies: what is measured is making them.
+BENCHSERVE := --listen {listen} --log-format off --body-cache 0
 bench: build ## ours and nginx's static files in turn at full scale: bench/results/<date>-<commit>.*
 	test -d tmp/catalog || $(MAKE) bench-catalog
 	$(BIN) build --catalog tmp/catalog --store $(BENCHSTORE) >/dev/null
 	mkdir -p bench/results
 	$(GO) build -o bin/bench ./bench
-	taskset -c 1 bin/bench run --start '$(BIN) serve --store $(BENCHSTORE) --listen {listen} --log-format off' \
-	  --wrap 'taskset -c 0' --encodings identity,gzip,zstd --out bench/results
+	for scale in 0.1 0.3; do bin/bench catalog --scale $$scale --seed 1 --gzip --out tmp/catalog-$$scale && \
+	  $(BIN) build --catalog tmp/catalog-$$scale --store $(BENCHSTORE)-$$scale >/dev/null || exit 1; done
+	taskset -c 1 bin/bench run --mix bench/mixes/typical.txt,bench/mixes/targets.txt --encodings identity,gzip,zstd --wrap 'taskset -c 0' --out bench/results \
+	  --start '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE)' \
+	  --also-start '$(BIN) serve --store $(BENCHSTORE)-0.1 $(BENCHSERVE);$(BIN) serve --store $(BENCHSTORE)-0.3 $(BENCHSERVE)' \
+	  --note 'Catalog at scale 1; the server on one core, without its cache of bodies, so that each answer is made anew; the clients on another core.'
 
 bench-overload: build ## three times the load that the server can take, and 10,000 connections that wait: two minutes, after make bench
 	$(GO) build -o bin/bench ./bench
 	taskset -c 1 bin/bench overload --start '$(BIN) serve --store $(BENCHSTORE) --listen {listen} --log-format off --body-cache 0' \
 	  --wrap 'env GOMAXPROCS=1 taskset -c 0'
+
+PEERS := tmp/peers
+bench-peers: build .cache/peers/installed ## DuckDB, chDB, Datasette, ROAPI and ours in turn on two million rows, nothing pinned: ten minutes or less
+	$(GO) build -o bin/bench ./bench
+	test -f $(PEERS)/views/catalog.json || bin/bench views --scale 0.65 --gzip --out $(PEERS)/views
+	$(BIN) build --catalog $(PEERS)/views --store $(PEERS)/store >/dev/null
+	$(MAKE) $(PEERS)/tables/events.sqlite
+	bin/bench peers --mix bench/mixes/peers.txt --tables $(PEERS)/tables \
+	  --start '$(BIN) serve --store $(PEERS)/store --listen {listen} --log-format off --body-cache 0' \
+	  --note 'Conflict events of bench views --scale 0.65; ours with --body-cache 0, so that every answer is made anew. Nothing is pinned.'
+
+$(PEERS)/tables/events.sqlite: bench/peers/make_tables.py bench/peers/events.py
+	.cache/peers/bin/python bench/peers/make_tables.py $(PEERS)/views $(PEERS)/tables
+
+.cache/peers/installed: bench/peers/requirements.txt
+	python3 -m venv .cache/peers
+	.cache/peers/bin/pip install -q -r bench/peers/requirements.txt
+	touch $@
+
+bench-incumbent: build ## ours against recorded figures of the public service's program: four minutes, after make bench
+	$(GO) build -o bin/bench ./bench
+	bin/bench incumbent --start '$(BIN) serve --store $(BENCHSTORE) --listen {listen} --log-format off --body-cache 0' \
+	  --note 'Generated catalog at scale 1, no coding, --body-cache 0, nothing pinned; client and server share the cores, as they did when theirs was measured.'
 
 BENCH      ?= .
 BENCHCOUNT ?= 5

@@ -23,21 +23,20 @@ type drive struct {
 }
 
 func (d *drive) flags(flags *flag.FlagSet) {
-	flags.StringVar(&d.mix, "mix", defaultMix, "file of queries")
+	flags.StringVar(&d.mix, "mix", defaultMix, "files of queries, separated by commas")
 	flags.StringVar(&d.only, "only", "", "ask only queries whose name holds one of these texts, separated by commas")
 	flags.StringVar(&d.encodings, "encodings", "identity,gzip", "codings to ask for, separated by commas: identity, gzip, zstd")
 	flags.IntVar(&d.connections, "connections", 8, "connections at once")
 }
 
 func (d *drive) queries() ([]load.Query, error) {
-	f, err := os.Open(d.mix)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	all, err := load.ReadMix(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", d.mix, err)
+	var all []load.Query
+	for _, path := range strings.Split(d.mix, ",") {
+		mix, err := readMix(path)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		all = append(all, mix...)
 	}
 	var some []load.Query
 	for _, q := range all {
@@ -52,6 +51,15 @@ func (d *drive) queries() ([]load.Query, error) {
 		return nil, fmt.Errorf("%s: no query is named like %q", d.mix, d.only)
 	}
 	return some, nil
+}
+
+func readMix(path string) ([]load.Query, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return load.ReadMix(f)
 }
 
 func (d *drive) codings() []string { return strings.Split(d.encodings, ",") }
