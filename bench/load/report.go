@@ -128,9 +128,16 @@ func (r *Report) WriteJSON(w io.Writer) error {
 func (r *Report) WriteMarkdown(w io.Writer) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "# Measured %s at %s\n\n%s\n\n", r.Date, r.Commit, r.Note)
-	fmt.Fprintf(b, "%s, %d cores, Linux %s, %s; load average before the run %s. %d rounds of %v bursts in turn, %d connections; CPU is user and system time "+
-		"of the server's processes. Ratios divide the first server's figure by the named one's in the same round: median (lowest-highest).\n",
-		r.Machine.CPU, r.Machine.Cores, r.Machine.Kernel, r.Machine.Go, r.Machine.LoadBefore, r.Rounds, r.Burst, r.Connections)
+	fmt.Fprintf(b, "%s, %d cores, Linux %s, %s; load average before the run %s. %d rounds of %v bursts", r.Machine.CPU, r.Machine.Cores, r.Machine.Kernel,
+		r.Machine.Go, r.Machine.LoadBefore, r.Rounds, r.Burst)
+	if r.Connections > 0 {
+		fmt.Fprintf(b, " in turn, %d connections", r.Connections)
+	}
+	b.WriteString("; CPU is user and system time of the server's processes.")
+	if len(r.Cells) > 0 {
+		b.WriteString(" Ratios divide the first server's figure by the named one's in the same round: median (lowest-highest).")
+	}
+	b.WriteString("\n")
 	for _, picture := range r.Pictures {
 		fmt.Fprintf(b, "\n![%s](%s)\n", picture, picture)
 	}

@@ -18,7 +18,7 @@ INDEXES = ("location_code", "location_code, event_type", "event_type, has_hrp")
 
 def main(views, out):
     os.makedirs(out, exist_ok=True)
-    for name in ("events.duckdb", "events.parquet", "events.sqlite"):
+    for name in ("events.duckdb", "events.parquet", "events.sqlite", "events.part"):
         if os.path.exists(os.path.join(out, name)):
             os.remove(os.path.join(out, name))
     database = duckdb.connect(os.path.join(out, "events.duckdb"))
@@ -26,7 +26,7 @@ def main(views, out):
     database.execute(LOAD, glob.glob(views + "/conflict_event_view.csv*")[:1])
     database.execute(f"COPY (SELECT * FROM event ORDER BY id) TO '{out}/events.parquet' (FORMAT parquet, COMPRESSION zstd)")
     columns = [line[0] for line in database.execute("DESCRIBE event").fetchall()]
-    light = sqlite3.connect(os.path.join(out, "events.sqlite"))
+    light = sqlite3.connect(os.path.join(out, "events.part"))
     light.execute("PRAGMA journal_mode = OFF")
     light.execute(f"CREATE TABLE event (id INTEGER PRIMARY KEY, {', '.join(columns[1:])})")
     rows = database.execute("SELECT * FROM event ORDER BY id")
@@ -37,6 +37,8 @@ def main(views, out):
     light.execute("ANALYZE")
     light.commit()
     count = light.execute("SELECT count(*) FROM event").fetchone()[0]
+    light.close()
+    os.rename(os.path.join(out, "events.part"), os.path.join(out, "events.sqlite"))  # last, so that it says all are whole
     print(f"{count} rows in {out}", file=sys.stderr)
 
 

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hdqs/bench/load"
+)
+
+// TestMain lets this binary be the servers that the tests start: listening where BENCH_LISTEN says, answering records in the form BENCH_FORM.
+func TestMain(m *testing.M) {
+	listen := os.Getenv("BENCH_LISTEN")
+	if listen == "" {
+		os.Exit(m.Run())
+	}
+	body := map[string]string{
+		"list": `{"data":[{"a":1,"b":"x"}]}`, "bare": `[{"a":1,"b":"x"}]`, "columns": `{"columns":["b","a"],"rows":[["x",1]]}`, "other": `[{"a":2,"b":"x"}]`,
+	}[os.Getenv("BENCH_FORM")]
+	if body == "" {
+		fmt.Fprintln(os.Stderr, "no such form")
+		os.Exit(3)
+	}
+	fmt.Fprintln(os.Stderr, http.ListenAndServe(listen, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, body)
+	})))
+	os.Exit(1)
+}
+
+// fake is the command of a server that answers in a form.
+func fake(t *testing.T, listen, form string) string {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "env BENCH_LISTEN=" + listen + " BENCH_FORM=" + form + " " + exe
+}
+
+func TestServersAreStartedAndStopped(t *testing.T) {
+	q := load.Query{Weight: 1, Name: "q", Target: "/", Status: 200}
+	p, err := launch(&load.Server{Name: "fake"}, "", fake(t, "127.0.0.1:{port}", "list"), q, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.settle(time.Minute); err != nil {
+		t.Error(err)
+	}
+	if err := p.Answers(q); err != nil {
+		t.Error(err)
+	}
+	if err := p.stop(); err != nil {
+		t.Error(err)
+	}
+	if p.Answers(q) == nil {
+		t.Error("a server that was stopped answers")
+	}
+	begun := time.Now()
+	_, err = launch(&load.Server{Name: "fake"}, "", fake(t, "{listen}", "strange"), q, time.Minute)
+	if err == nil || !strings.Contains(err.Error(), "no such form") || time.Since(begun) > 30*time.Second {
+		t.Errorf("after %v: %v", time.Since(begun), err)
+	}
+}
+
+// TestPeersAreCompared runs the command with peers that answer alike in other forms, and with one that does not.
+func TestPeersAreCompared(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	mix := write("mix.txt", "1 q /\n")
+	write("translation.txt", "query q\npost /sql\nsql SELECT 1\n")
+	run := func(name, peers string) error {
+		return comparePeers(flag.NewFlagSet("peers", flag.ContinueOnError), []string{
+			"--start", fake(t, "{listen}", "list"), "--mix", mix, "--peers", write(name+".txt", peers), "--out", dir, "--name", name, "--rounds", "2", "--burst", "30ms",
+		})
+	}
+	alike := "# comment\nbare translation.txt " + fake(t, "127.0.0.1:{port}", "bare") + "\n\ncolumns - " + fake(t, "{listen}", "columns") + "\n"
+	if err := run("alike", alike); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "alike.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report load.Report
+	if err := json.Unmarshal(text, &report); err != nil {
+		t.Fatal(err)
+	}
+	if len(report.Cells) != 4 || len(report.Standings) != 1 || report.Standings[0].Rate.Median == 0 || len(report.Memory) != 3 || len(report.Pictures) < 2 {
+		t.Errorf("%+v", report)
+	}
+	for _, name := range append(report.Pictures, "alike.md") {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := run("unlike", "other - "+fake(t, "{listen}", "other")+"\n"); err == nil || !strings.Contains(err.Error(), "not compared") {
+		t.Errorf("a peer with other rows: %v", err)
+	}
+	for name, peers := range map[string]string{"short": "name -\n", "untranslated": "name absent.txt command\n"} {
+		if err := run(name, peers); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if err := comparePeers(flag.NewFlagSet("peers", flag.ContinueOnError), []string{"--peers", filepath.Join(dir, "absent.txt"), "--mix", mix, "--start", "x"}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no list of peers: %v", err)
+	}
+}
+
+func TestPeersFileReads(t *testing.T) {
+	peers, err := readPeers("peers/peers.txt")
+	if err != nil || len(peers) != 5 {
+		t.Fatalf("%+v, %v", peers, err)
+	}
+	c := contest{list: "peers/peers.txt"}
+	for _, p := range peers {
+		if _, err := c.server(p); err != nil {
+			t.Error(err)
+		}
+	}
+}
