@@ -6,6 +6,9 @@
 // digest of the manifest, the manifest those of the segments, and each file gets its name in the local store only once its bytes have that
 // digest. So the local store is both cache and last good snapshot, and whatever is wrong with the remote one leaves it as it was.
 //
+// A reader that asks for signatures wants one of the channel too, and remembers the latest time at which that was moved: what was put there before is
+// not shown again, whoever puts it back. It takes a writer with a key to go back to an older snapshot.
+//
 // What travels is what the other side lacks. A look at an unchanged channel is one request with If-None-Match and an answer without a body.
 //
 // # Collection

@@ -55,11 +55,26 @@ func (r *Replica) Fetch(ctx context.Context, whole bool) (*Fetched, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.check(v, last); err != nil {
+		return nil, err
+	}
 	f := &Fetched{Version: v, Changed: v.Pointer != kept}
 	if err := r.fetchSnapshot(ctx, f, whole); err != nil {
 		return f, fmt.Errorf("channel %s: snapshot %s: %w", r.channel, v.ID, err)
 	}
 	return f, nil
+}
+
+// check refuses a channel that is not signed as the local store asks for, or that was signed once and is put back now. What is remembered of it
+// was good when it was kept.
+func (r *Replica) check(v Version, last memory) error {
+	if err := r.local.CheckChannel(r.channel, v.Channel); err != nil {
+		return fmt.Errorf("%s: %w", r.remote.address, err)
+	}
+	if err := r.local.CheckStep(last.Channel.Pointer, v.Pointer); err != nil {
+		return fmt.Errorf("%s: channel %s: %w", r.remote.address, r.channel, err)
+	}
+	return nil
 }
 
 // FetchID is Fetch for a snapshot by its id, whatever channel shows it. There is nothing to Keep.
@@ -82,6 +97,9 @@ func (r *Replica) Manifest(ctx context.Context, id string) (*snapshot.Manifest, 
 		return r.remote.manifest(ctx, &snapshot.Pointer{ID: id}, r.local)
 	}
 	v, err := r.remote.Read(ctx, r.channel)
+	if err == nil {
+		err = r.check(v, r.remembered())
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +226,7 @@ func (r *Replica) Keep(v Version) error {
 	if err := writeFrom(r.memoryPath(), bytes.NewReader(data)); err != nil {
 		return err
 	}
-	return r.local.Publish(r.channel, v.ID, v.PublishedAt)
+	return r.local.AddChannel(r.channel, v.Channel)
 }
 
 // Last is the snapshot that was last kept. If none was, or if the local channel shows one from elsewhere, the error is fs.ErrNotExist.

@@ -26,7 +26,7 @@ func (r *Remote) Push(ctx context.Context, local *snapshot.Store, channel string
 		return base, err
 	}
 	if p.ID == base.ID && p.SHA256 == base.SHA256 && !again {
-		return base, r.putSignature(ctx, local, p.ID)
+		return r.putSignatures(ctx, local, channel, base)
 	}
 	m, err := local.Manifest(p.ID)
 	if err != nil {
@@ -54,7 +54,7 @@ func (r *Remote) Push(ctx context.Context, local *snapshot.Store, channel string
 	if err := r.putSegments(ctx, local, m, func(snapshot.Object, snapshot.SegmentRef) bool { return true }); err != nil {
 		return base, err
 	}
-	return r.move(ctx, channel, base, p)
+	return r.move(ctx, channel, base, base.Moved(p), local)
 }
 
 // putSegments puts those of a manifest that are not there in their size, or of which stays does not say that they can be relied upon.
@@ -151,6 +151,17 @@ func (r *Remote) putManifest(ctx context.Context, local *snapshot.Store, p snaps
 	return nil
 }
 
+// putSignatures brings the signatures of a channel that is there already, and of what it shows.
+func (r *Remote) putSignatures(ctx context.Context, local *snapshot.Store, channel string, base Version) (Version, error) {
+	if err := r.putSignature(ctx, local, base.ID); err != nil {
+		return base, err
+	}
+	if signed := local.SignChannel(channel, base.Channel); signed.Signature != base.Signature {
+		return r.move(ctx, channel, base, signed, local)
+	}
+	return base, nil
+}
+
 // putSignature brings the signature of a manifest that is there already: a snapshot may be signed after it was published.
 func (r *Remote) putSignature(ctx context.Context, local *snapshot.Store, id string) error {
 	signature, err := local.Signature(id)
@@ -174,13 +185,13 @@ func (r *Remote) putSignature(ctx context.Context, local *snapshot.Store, id str
 	return nil
 }
 
-// move lets a channel show p, if it still is base.
-func (r *Remote) move(ctx context.Context, channel string, base Version, p snapshot.Pointer) (Version, error) {
+// move puts a channel in the place of base, if that is what is there still, and with the signature of the store's writer, if he signs.
+func (r *Remote) move(ctx context.Context, channel string, base Version, next snapshot.Channel, by *snapshot.Store) (Version, error) {
 	name, err := snapshot.ChannelName(channel)
 	if err != nil {
 		return base, err
 	}
-	next := base.Moved(p)
+	next = by.SignChannel(channel, next)
 	data, err := next.Encode()
 	if err != nil {
 		return base, err
@@ -217,6 +228,11 @@ func (r *Remote) Publish(ctx context.Context, channel, id string, at time.Time, 
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return base, err
 	}
+	if base.ID != "" {
+		if err := trust.CheckChannel(channel, base.Channel); err != nil {
+			return base, fmt.Errorf("%s: %w", r.address, err)
+		}
+	}
 	p := snapshot.Pointer{ID: id, PublishedAt: at.UTC()}
 	m, err := r.manifest(ctx, &p, trust)
 	if err != nil {
@@ -235,5 +251,5 @@ func (r *Remote) Publish(ctx context.Context, channel, id string, at time.Time, 
 			return base, r.corrupt("snapshot %s: segment %.12s of table %q is not there with %d bytes", id, ref.SHA256, ref.Table, ref.Bytes)
 		}
 	}
-	return r.move(ctx, channel, base, p)
+	return r.move(ctx, channel, base, base.Moved(p), trust)
 }

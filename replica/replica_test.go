@@ -420,8 +420,76 @@ func TestSignedFetch(t *testing.T) {
 	if err := writer.Signing(key).Sign("s1"); err != nil {
 		t.Fatal(err)
 	}
-	mustPush(t, r, writer, v)
+	v = mustPush(t, r, writer, v)
+	if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, snapshot.ErrSignature) || !strings.Contains(err.Error(), "channel stable has no signature") {
+		t.Errorf("a channel that is not signed: %v", err)
+	}
+	signing := writer.Signing(key)
+	v = mustPush(t, r, signing, v)
+	if puts := b.take("PUT"); len(puts) != 2 || puts[1] != "PUT channels/stable.json" {
+		t.Errorf("to sign what is there puts %q", puts)
+	}
+	if again := mustPush(t, r, signing, v); again.etag != v.etag || len(b.take("PUT")) > 0 {
+		t.Error("what is signed already is signed again")
+	}
 	mustFetch(t, replica, reader)
+}
+
+// TestRewound: a channel's file that was good once is not taken back, nor another channel's; a rollback by who has the key is.
+func TestRewound(t *testing.T) {
+	b, r := newFake(t)
+	private, public, err := snapshot.NewKeys()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := snapshot.ParsePrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := snapshot.ParsePublicKeys(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const channel = "channels/stable.json"
+	writer, reader, trusting := newStore(t).Signing(key), newStore(t).Trusting(keys), newStore(t)
+	replica, careless := NewReplica(r, reader, "stable"), NewReplica(r, trusting, "stable")
+	publish(t, writer, "s1", table("a", 1))
+	v := mustPush(t, r, writer, Version{})
+	old := b.objects[channel]
+	mustFetch(t, replica, reader)
+	publish(t, writer, "s2", table("a", 2))
+	v = mustPush(t, r, writer, v)
+	if !v.PublishedAt.After(noon) {
+		t.Errorf("published at %s, after what was published at %s", v.PublishedAt, noon)
+	}
+	mustFetch(t, replica, reader)
+	mustFetch(t, careless, trusting)
+	if _, err := r.Publish(t.Context(), "canary", "s1", noon.Add(time.Hour), writer); err != nil {
+		t.Fatal(err)
+	}
+	good := b.objects[channel]
+	for name, put := range map[string]fakeObject{"an older file": old, "the file of another channel": b.objects["channels/canary.json"]} {
+		b.set(func(b *fakeBucket) { b.objects[channel] = put })
+		if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, snapshot.ErrSignature) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := replica.Manifest(t.Context(), ""); !errors.Is(err, snapshot.ErrSignature) {
+			t.Errorf("%s, to look at: %v", name, err)
+		}
+		if p, err := replica.Last(); err != nil || p.ID != "s2" {
+			t.Errorf("%s: last is %+v, %v", name, p, err)
+		}
+		if f, err := careless.Fetch(t.Context(), false); err != nil || f.ID != "s1" {
+			t.Errorf("%s: who asks for no signature gets %v, %v", name, f, err)
+		}
+	}
+	b.set(func(b *fakeBucket) { b.objects[channel] = good })
+	if _, err := r.Publish(t.Context(), "stable", "s1", noon, writer); err != nil {
+		t.Fatal(err)
+	}
+	if f := mustFetch(t, replica, reader); f.ID != "s1" || !f.PublishedAt.After(v.PublishedAt) {
+		t.Errorf("after a rollback: %+v", f)
+	}
 }
 
 // TestCollectRemote: a collection removes what is not needed, but not what is written anew while it runs, and Push puts again what went meanwhile.

@@ -13,7 +13,8 @@ import (
 // change in one step, also where a conditional write of one object is all there is.
 type Channel struct {
 	Pointer
-	Previous []Pointer `json:"previous,omitempty"`
+	Previous  []Pointer `json:"previous,omitempty"`
+	Signature string    `json:"signature,omitempty"` // of all the above and the channel's name, in base64
 }
 
 // maxPrevious bounds what a channel remembers.
@@ -29,6 +30,9 @@ func ParseChannel(data []byte) (c Channel, err error) {
 	}
 	if len(c.Previous) > maxPrevious {
 		return Channel{}, corruptf("channel to %s remembers %d snapshots, at most %d are possible", c.ID, len(c.Previous), maxPrevious)
+	}
+	if len(c.Signature) > maxSignature {
+		return Channel{}, corruptf("channel to %s has a signature of %d bytes, at most %d are read", c.ID, len(c.Signature), maxSignature)
 	}
 	for _, p := range append(slices.Clone(c.Previous), c.Pointer) {
 		if err := p.check(); err != nil {
@@ -48,9 +52,13 @@ func (p Pointer) check() error {
 	return nil
 }
 
-// Moved is the channel once it shows p. The zero Channel is one that has shown nothing yet.
+// Moved is the channel once it shows p, without a signature. The zero Channel is one that has shown nothing yet. A channel's time only moves forward,
+// by a second at least, whatever clocks say: readers take the later of two for the one that counts.
 func (c Channel) Moved(p Pointer) Channel {
 	p.PublishedAt = p.PublishedAt.UTC().Round(0)
+	if c.ID != "" && !p.PublishedAt.After(c.PublishedAt) {
+		p.PublishedAt = c.PublishedAt.UTC().Truncate(time.Second).Add(time.Second)
+	}
 	next := Channel{Pointer: p}
 	for _, old := range append([]Pointer{c.Pointer}, c.Previous...) {
 		if old.ID != "" && old.ID != p.ID && len(next.Previous) < maxPrevious {
@@ -83,11 +91,27 @@ func (s *Store) Publish(channel, id string, at time.Time) error {
 		return err
 	}
 	before, err := s.History(channel)
-	// A damaged channel loses its memory, but must not keep a good snapshot from being shown.
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrCorrupt) {
+	// A damaged channel, or one that nobody trusted has signed, loses its memory, but must not keep a good snapshot from being shown.
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrSignature) {
 		return err
 	}
-	data, err := before.Moved(Pointer{ID: id, PublishedAt: at, SHA256: hash}).Encode()
+	data, err := s.SignChannel(channel, before.Moved(Pointer{ID: id, PublishedAt: at, SHA256: hash})).Encode()
+	if err != nil {
+		return err
+	}
+	return writeFile(path, data)
+}
+
+// AddChannel keeps a channel as it is somewhere else, where its snapshot comes from.
+func (s *Store) AddChannel(name string, c Channel) error {
+	path, err := s.jsonPath(channelsDir, name, "")
+	if err != nil {
+		return err
+	}
+	if _, err := s.Published(c.Pointer); err != nil {
+		return err
+	}
+	data, err := c.Encode()
 	if err != nil {
 		return err
 	}
@@ -102,6 +126,17 @@ func (s *Store) Channel(name string) (Pointer, error) {
 
 // History is what a channel shows and has shown. Without the channel the error is fs.ErrNotExist.
 func (s *Store) History(name string) (Channel, error) {
+	c, err := s.readChannel(name)
+	if err == nil {
+		err = s.CheckChannel(name, c)
+	}
+	if err != nil {
+		return Channel{}, err
+	}
+	return c, nil
+}
+
+func (s *Store) readChannel(name string) (Channel, error) {
 	path, err := s.jsonPath(channelsDir, name, "")
 	if err != nil {
 		return Channel{}, err

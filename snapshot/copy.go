@@ -59,7 +59,7 @@ func (s *Store) CheckManifest(p Pointer, data, signature []byte) (*Manifest, err
 	if hash := hex.EncodeToString(sum[:]); hash != p.SHA256 {
 		return nil, corruptf("manifest %s has the SHA-256 %s, published was %s", p.ID, hash, p.SHA256)
 	}
-	if err := s.checkSignature(p.ID, data, signature); err != nil {
+	if err := s.checkSignature("manifest "+p.ID, data, signature); err != nil {
 		return nil, err
 	}
 	m, err := ParseManifest(data)

@@ -15,7 +15,7 @@ var (
 	ErrTable = errors.New("snapshot: invalid table")
 	// ErrName marks an id, channel or hash that must not become a file name.
 	ErrName = errors.New("snapshot: invalid name")
-	// ErrSignature marks a manifest that no trusted key has signed.
+	// ErrSignature marks a manifest or channel that no trusted key has signed, or that is not the one to show any more.
 	ErrSignature = errors.New("snapshot: signature refused")
 	// ErrLocked marks a store that another load is writing to.
 	ErrLocked = errors.New("snapshot: store is in use")

@@ -11,10 +11,13 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"time"
 )
 
 // A signature is an ed25519 signature over the bytes of a manifest's file, in base64 with a line end. As a manifest names its segments by
-// digest, it covers every row. It says who made a snapshot, not that the snapshot is the latest one.
+// digest, it covers every row. It says who made a snapshot, not that the snapshot is the one to show: that is said by the signature in a channel's file,
+// which covers the channel's name and the times at which it came to show what it shows. So whoever can write to a store, but has no key, can neither
+// show something else nor put another channel's file there; and what was signed for the channel once, its readers do not take back (CheckStep).
 const (
 	signatureExt = ".sig"
 	maxSignature = 1 << 10
@@ -23,15 +26,15 @@ const (
 	publicBlock  = "PUBLIC KEY"
 )
 
-// Signing is the same store for a writer who signs: PutManifest signs what it puts.
+// Signing is the same store for a writer who signs: PutManifest and Publish sign what they write.
 func (s *Store) Signing(key ed25519.PrivateKey) *Store {
 	signing := *s
 	signing.signer = key
 	return &signing
 }
 
-// Trusting is the same store for a reader who asks for signatures: a manifest that none of the keys has signed is refused as ErrSignature by
-// everything that reads manifests. Several keys let an old and a new one be in use at once.
+// Trusting is the same store for a reader who asks for signatures: a manifest or channel that none of the keys has signed is refused as ErrSignature by
+// everything that reads them. Several keys let an old and a new one be in use at once.
 func (s *Store) Trusting(keys []ed25519.PublicKey) *Store {
 	trusting := *s
 	trusting.trusted, trusting.strict = keys, true
@@ -49,6 +52,52 @@ func (s *Store) Sign(id string) error {
 		return nil
 	}
 	return s.putSignature(id, signature)
+}
+
+// SignChannel is a channel with the signature of Signing's key; without a key it is as it was.
+func (s *Store) SignChannel(name string, c Channel) Channel {
+	if s.signer != nil {
+		c.Signature = strings.TrimSpace(string(encodeSignature(s.signer, c.signedText(name))))
+	}
+	return c
+}
+
+// SignShown signs a channel that is there already, with the key of Signing, unless it has that signature.
+func (s *Store) SignShown(name string) error {
+	c, err := s.readChannel(name)
+	if err != nil {
+		return err
+	}
+	signed := s.SignChannel(name, c)
+	if signed.Signature == c.Signature {
+		return nil
+	}
+	return s.AddChannel(name, signed)
+}
+
+// signedText is what the signature of a channel covers. No manifest begins like it.
+func (c Channel) signedText(name string) []byte {
+	text := fmt.Appendf(nil, "channel %s\n", name)
+	for _, p := range append([]Pointer{c.Pointer}, c.Previous...) {
+		text = fmt.Appendf(text, "%s %s %s\n", p.ID, p.SHA256, p.PublishedAt.UTC().Format(time.RFC3339Nano))
+	}
+	return text
+}
+
+// CheckChannel looks at the signature of a channel, if the store's reader asks for signatures. The error is ErrSignature.
+func (s *Store) CheckChannel(name string, c Channel) error {
+	return s.checkSignature("channel "+name, c.signedText(name), []byte(c.Signature))
+}
+
+// CheckStep refuses a step of a channel to what it showed before it showed from, if the store's reader asks for signatures: such a pointer is signed,
+// but was put back by someone who has no key. To roll back is a step forward, with a time of its own. The error is ErrSignature.
+func (s *Store) CheckStep(from, to Pointer) error {
+	same := from.ID == to.ID && from.SHA256 == to.SHA256 && from.PublishedAt.Equal(to.PublishedAt)
+	if !s.strict || from.ID == "" || same || to.PublishedAt.After(from.PublishedAt) {
+		return nil
+	}
+	return fmt.Errorf("%w: the channel was moved back, to %s of %s, after it had shown %s of %s", ErrSignature,
+		to.ID, to.PublishedAt.Format(time.RFC3339), from.ID, from.PublishedAt.Format(time.RFC3339))
 }
 
 // Signature is the signature's file of a manifest. Without one the error is fs.ErrNotExist.
@@ -84,31 +133,30 @@ func (s *Store) checkSigned(id string, manifest []byte) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return s.checkSignature(id, manifest, signature)
+	return s.checkSignature("manifest "+id, manifest, signature)
 }
 
-func (s *Store) checkSignature(id string, manifest, signature []byte) error {
+func (s *Store) checkSignature(what string, text, signature []byte) error {
 	if !s.strict {
 		return nil
 	}
 	if len(signature) == 0 {
-		return fmt.Errorf("%w: manifest %s has no signature", ErrSignature, id)
+		return fmt.Errorf("%w: %s has no signature", ErrSignature, what)
 	}
 	raw, err := base64.StdEncoding.Strict().DecodeString(strings.TrimSpace(string(signature)))
 	if err != nil || len(raw) != ed25519.SignatureSize {
-		return fmt.Errorf("%w: that of manifest %s is not %d bytes in base64", ErrSignature, id, ed25519.SignatureSize)
+		return fmt.Errorf("%w: that of %s is not %d bytes in base64", ErrSignature, what, ed25519.SignatureSize)
 	}
 	for _, key := range s.trusted {
-		if ed25519.Verify(key, manifest, raw) {
+		if ed25519.Verify(key, text, raw) {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: that of manifest %s is by none of the %d trusted keys", ErrSignature, id, len(s.trusted))
+	return fmt.Errorf("%w: that of %s is by none of the %d trusted keys", ErrSignature, what, len(s.trusted))
 }
 
-func encodeSignature(key ed25519.PrivateKey, manifest []byte) []byte {
-	text := base64.StdEncoding.EncodeToString(ed25519.Sign(key, manifest))
-	return []byte(text + "\n")
+func encodeSignature(key ed25519.PrivateKey, text []byte) []byte {
+	return []byte(base64.StdEncoding.EncodeToString(ed25519.Sign(key, text)) + "\n")
 }
 
 // NewKeys makes a key pair, as the PEM texts that ParsePrivateKey and ParsePublicKeys read.

@@ -4,7 +4,9 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"os"
+	"strings"
 	"testing"
+	"time"
 )
 
 func newTestKeys(t *testing.T) (ed25519.PrivateKey, []ed25519.PublicKey) {
@@ -35,7 +37,7 @@ func TestTrusting(t *testing.T) {
 		"Manifest":     func(s *Store, id string) error { _, err := s.Manifest(id); return err },
 		"ManifestFile": func(s *Store, id string) error { _, _, err := s.ManifestFile(id); return err },
 		"Verify":       func(s *Store, id string) error { return s.Verify(id) },
-		"Publish":      func(s *Store, id string) error { return s.Publish("channel", id, noon) },
+		"Publish":      func(s *Store, id string) error { return s.Signing(key).Publish("channel", id, noon) },
 		"Open": func(s *Store, id string) error {
 			snap, err := s.Open(id)
 			if err != nil {
@@ -103,6 +105,98 @@ func TestSignatureCoversEveryByte(t *testing.T) {
 	}
 	if _, err := strict.Manifest("s1"); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSignedChannel: whatever is changed in a channel's file, it is not the signed one any more; nor is it that under another name.
+func TestSignedChannel(t *testing.T) {
+	s := newStore(t)
+	key, keys := newTestKeys(t)
+	_, others := newTestKeys(t)
+	signing := s.Signing(key)
+	for i, id := range []string{"s1", "s2", "s3"} {
+		putSnapshot(t, signing, id, smallTable("table", int64(i)))
+		if err := signing.Publish("channel", id, noon.Add(time.Duration(i)*time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	strict := s.Trusting(keys)
+	c, err := strict.History("channel")
+	if err != nil || c.ID != "s3" || len(c.Previous) != 2 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	if err := s.Trusting(others).CheckChannel("channel", c); !errors.Is(err, ErrSignature) {
+		t.Errorf("another key: %v", err)
+	}
+	if err := strict.CheckChannel("chan", c); !errors.Is(err, ErrSignature) {
+		t.Errorf("another name: %v", err)
+	}
+	for name, change := range map[string]func(*Channel){
+		"id":              func(c *Channel) { c.ID = "s1" },
+		"digest":          func(c *Channel) { c.SHA256 = c.Previous[0].SHA256 },
+		"time":            func(c *Channel) { c.PublishedAt = c.PublishedAt.Add(1) },
+		"memory cut":      func(c *Channel) { c.Previous = c.Previous[:1] },
+		"memory's order":  func(c *Channel) { c.Previous = []Pointer{c.Previous[1], c.Previous[0]} },
+		"memory's time":   func(c *Channel) { c.Previous = []Pointer{{"s2", noon, c.Previous[0].SHA256}, c.Previous[1]} },
+		"no signature":    func(c *Channel) { c.Signature = "" },
+		"other signature": func(c *Channel) { c.Signature = s.Signing(key).SignChannel("other", *c).Signature },
+		"text":            func(c *Channel) { c.Signature = "signed, honestly" },
+	} {
+		changed := c
+		change(&changed)
+		if err := strict.CheckChannel("channel", changed); !errors.Is(err, ErrSignature) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := s.CheckChannel("channel", changed); err != nil {
+			t.Errorf("%s, and nobody asks: %v", name, err)
+		}
+	}
+
+	// Publishing without the key takes the signature away, and with it comes back.
+	if err := s.Publish("channel", "s1", noon.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := strict.Channel("channel"); !errors.Is(err, ErrSignature) {
+		t.Errorf("published without a key: %v", err)
+	}
+	if err := signing.SignShown("channel"); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := strict.Channel("channel"); err != nil || p.ID != "s1" {
+		t.Errorf("signed afterwards: %+v, %v", p, err)
+	}
+}
+
+// TestSteps: a channel's time only moves forward, and who asks for signatures does not follow it back.
+func TestSteps(t *testing.T) {
+	_, keys := newTestKeys(t)
+	s := newStore(t)
+	strict := s.Trusting(keys)
+	pointer := func(id string, at time.Time) Pointer {
+		return Pointer{ID: id, PublishedAt: at, SHA256: strings.Repeat("0", 64)}
+	}
+	c := Channel{}.Moved(pointer("s1", noon))
+	for _, next := range []struct {
+		at   time.Time
+		want time.Duration // after noon
+	}{{noon.Add(time.Minute), time.Minute}, {noon.Add(time.Minute), 61 * time.Second}, {noon.Add(-time.Hour), 62 * time.Second}, {noon.Add(90*time.Second + 1), 90*time.Second + 1}, {noon, 91 * time.Second}} {
+		was := c
+		c = c.Moved(pointer("s2", next.at))
+		if got := c.PublishedAt.Sub(noon); got != next.want {
+			t.Errorf("published %s after, want %s", got, next.want)
+		}
+		if err := strict.CheckStep(was.Pointer, c.Pointer); err != nil {
+			t.Error(err)
+		}
+		if err := strict.CheckStep(c.Pointer, was.Pointer); !errors.Is(err, ErrSignature) || s.CheckStep(c.Pointer, was.Pointer) != nil {
+			t.Errorf("back from %s: %v", c.PublishedAt, err)
+		}
+	}
+	if err := strict.CheckStep(c.Pointer, pointer("s3", c.PublishedAt)); !errors.Is(err, ErrSignature) {
+		t.Errorf("another snapshot of the same time: %v", err)
+	}
+	if strict.CheckStep(c.Pointer, c.Pointer) != nil || strict.CheckStep(Pointer{}, c.Pointer) != nil {
+		t.Error("no step is refused")
 	}
 }
 

@@ -18,9 +18,9 @@ func (s *Store) Verify(id string) error {
 	}
 	var errs []error
 	for _, name := range names {
-		p, err := s.Channel(name)
-		if err == nil && p.ID == id {
-			_, err = s.Published(p)
+		c, err := s.readChannel(name) // who signed what other channels show is not asked here
+		if err == nil && c.ID == id {
+			_, err = s.Published(c.Pointer)
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("channel %s: %w", name, err))

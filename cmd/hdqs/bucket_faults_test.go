@@ -341,3 +341,63 @@ func TestBucketSignature(t *testing.T) {
 		t.Error(s.said)
 	}
 }
+
+// TestBucketRewind: someone who can write the bucket, but has no key, cannot bring a channel back to an older snapshot, though that is signed; the operator
+// can, with the key.
+func TestBucketRewind(t *testing.T) {
+	o := newObjectStore(t)
+	files, data, keys := newCatalog(t, 1), t.TempDir(), t.TempDir()
+	private, public := filepath.Join(keys, "key.pem"), filepath.Join(keys, "key.pub")
+	o.run(t, 0, "keygen", "--private", private, "--public", public)
+	const channel = "store/channels/stable.json"
+	load := []string{"build", "--catalog", files, "--store", storeAddress, "--data-dir", data, "--sign-key", private}
+	o.run(t, 0, append(load, "--snapshot-time", "2026-11-21T00:00:00Z")...)
+	first, old := o.inspect(t, data).ID, o.get(t, channel)
+	dropRow(t, files, "poverty-rate")
+	o.run(t, 0, append(load, "--snapshot-time", "2026-11-22T00:00:00Z")...)
+	second := o.inspect(t, data).ID
+	o.run(t, 0, "publish", "--store", storeAddress, "--data-dir", data, "--channel", "canary", "--sign-key", private, first)
+
+	kept := t.TempDir()
+	strict := []string{"--store", storeAddress, "--require-signature", "--public-key", public}
+	s := o.serve(t, append(strict, "--data-dir", kept)...)
+	look := func(what, says string) {
+		t.Helper()
+		lines := strings.Count(s.said.String(), says)
+		s.signal(t, syscall.SIGHUP)
+		waitFor(t, what, func() bool { return strings.Count(s.said.String(), says) > lines })
+		s.answers(t)
+	}
+	for name, put := range map[string][]byte{"an older file": old, "another channel's file": o.get(t, "store/channels/canary.json")} {
+		good := o.get(t, channel)
+		o.put(t, channel, put)
+		look(name, "the old one stays")
+		again := o.serve(t, append(strict, "--data-dir", kept)...)
+		if !strings.Contains(again.said.String(), "serving snapshot "+second) || !strings.Contains(again.said.String(), "signature refused") {
+			t.Errorf("%s: a replica that is started again says %s", name, again.said)
+		}
+		again.stop(t)
+		o.put(t, channel, good)
+	}
+	if strings.Contains(s.said.String(), "to="+first) {
+		t.Errorf("the older snapshot was served: %s", s.said)
+	}
+	o.run(t, 0, "rollback", "--store", storeAddress, "--data-dir", data)
+	look("a rollback without the key", "the old one stays")
+	o.run(t, 0, "rollback", "--store", storeAddress, "--data-dir", data, "--sign-key", private)
+	o.run(t, 0, "rollback", "--store", storeAddress, "--data-dir", data, "--sign-key", private)
+	look("the rollback of who has the key", "to="+first)
+	o.run(t, 0, append([]string{"verify"}, strict...)...)
+
+	// The same for a store on this disk, as far as one process can remember.
+	local := filepath.Join(t.TempDir(), "store")
+	load = []string{"build", "--catalog", files, "--store", local, "--sign-key", private, "--snapshot-time"}
+	o.run(t, 0, append(load, "2026-11-21T00:00:00Z")...)
+	path := filepath.Join(local, "channels", "stable.json")
+	old = readFile(t, path)
+	dropRow(t, files, "poverty-rate")
+	o.run(t, 0, append(load, "2026-11-22T00:00:00Z")...)
+	s = o.serve(t, "--store", local, "--require-signature", "--public-key", public)
+	replace(t, path, old)
+	look("an older file in a directory", "moved back")
+}

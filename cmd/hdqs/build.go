@@ -20,9 +20,9 @@ const stableChannel = "stable"
 
 type buildFlags struct {
 	storeFlags
-	load    loadFlags
-	signKey string
-	asJSON  bool
+	load   loadFlags
+	sign   signFlags
+	asJSON bool
 
 	dryRun   bool
 	markdown string
@@ -66,7 +66,7 @@ Exit codes: 0 ok, 1 nothing could be built, 2 usage, 3 a source or the store cou
 	fl := cmd.Flags()
 	f.register(fl)
 	fl.StringVar(&f.load.catalog, "catalog", "", "catalog to load")
-	fl.StringVar(&f.signKey, "sign-key", "", "PEM file with the ed25519 private key that signs the manifest: see 'hdqs keygen'")
+	f.sign.register(fl)
 	fl.BoolVar(&f.asJSON, "json", false, "print the report as JSON")
 	fl.StringVar(&f.markdown, "markdown", "", "file to append a short summary in Markdown to, for the page of a job")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print which files would be read, and read none")
@@ -97,7 +97,7 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 	if err != nil {
 		return nil, err
 	}
-	if err := f.sign(into); err != nil {
+	if err := f.sign.apply(into); err != nil {
 		return nil, err
 	}
 	o, err := f.load.options(into.Store, f.channel)
@@ -117,8 +117,8 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 	if err != nil {
 		return nil, storeFault(err)
 	}
-	if f.signKey != "" {
-		if err := into.Sign(l.Snapshot); err != nil { // nothing to do unless an earlier load did not sign it
+	if f.sign.key != "" { // nothing to do unless an earlier load did not sign
+		if err := errors.Join(into.Sign(l.Snapshot), into.SignShown(f.channel)); err != nil {
 			return nil, err
 		}
 	}
@@ -133,22 +133,6 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 	t := into.remote.Traffic().Minus(before)
 	fmt.Fprintf(messages, "pushed %s to %s: %d requests, %d bytes sent\n", now.ID, into.remote.Address(), t.Requests, t.Sent)
 	return l, into.copy.Keep(now)
-}
-
-func (f *buildFlags) sign(into *openStore) error {
-	if f.signKey == "" {
-		return nil
-	}
-	text, err := os.ReadFile(f.signKey)
-	if err != nil {
-		return exitWith(exitUsage, fmt.Errorf("--sign-key: %w", err))
-	}
-	key, err := snapshot.ParsePrivateKey(text)
-	if err != nil {
-		return exitWith(exitUsage, fmt.Errorf("--sign-key %s: %w", f.signKey, err))
-	}
-	into.Store = into.Signing(key)
-	return nil
 }
 
 // begin brings the snapshot that a remote channel shows: tables that do not change are taken from it. A damaged one is no reason not to load, but the

@@ -47,6 +47,9 @@ func (f *follower) show(p snapshot.Pointer) (changed bool, err error) {
 	if p.ID == f.shown.ID && p.SHA256 == f.shown.SHA256 {
 		return false, nil
 	}
+	if err := f.store.CheckStep(f.shown, p); err != nil {
+		return false, storeFault(err)
+	}
 	snap, err := f.store.OpenPointer(p, f.served)
 	if err != nil {
 		return false, storeFault(err)

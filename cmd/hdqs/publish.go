@@ -12,13 +12,19 @@ import (
 )
 
 func newPublish() *cobra.Command {
-	var f storeFlags
+	var (
+		f    storeFlags
+		sign signFlags
+	)
 	cmd := &cobra.Command{
 		Use:   "publish --store DST [--channel NAME] ID",
 		Short: "Lets a channel show a snapshot that the store has",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := f.openExisting()
+			if err == nil {
+				err = sign.apply(store)
+			}
 			if err != nil {
 				return err
 			}
@@ -26,22 +32,28 @@ func newPublish() *cobra.Command {
 		},
 	}
 	f.register(cmd.Flags())
+	sign.register(cmd.Flags())
 	return cmd
 }
 
 func newRollback() *cobra.Command {
 	var (
-		f  storeFlags
-		to string
+		f    storeFlags
+		sign signFlags
+		to   string
 	)
 	cmd := &cobra.Command{
 		Use:   "rollback --store DST [--channel NAME] [--to ID]",
 		Short: "Lets a channel show again what it showed before",
 		Long: `Lets a channel show again the snapshot that it showed before the present one, or with --to an earlier one. A channel remembers the last 16.
-As the present one is remembered too, a second rollback undoes the first. The published time is that of the rollback; no rows change.`,
+As the present one is remembered too, a second rollback undoes the first. The published time is that of the rollback; no rows change. Replicas that ask
+for signatures go back only if the rollback is signed too.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			store, err := f.openExisting()
+			if err == nil {
+				err = sign.apply(store)
+			}
 			if err != nil {
 				return err
 			}
@@ -57,6 +69,7 @@ As the present one is remembered too, a second rollback undoes the first. The pu
 		},
 	}
 	f.register(cmd.Flags())
+	sign.register(cmd.Flags())
 	cmd.Flags().StringVar(&to, "to", "", "id of the snapshot; default: the one before the present one")
 	return cmd
 }

@@ -42,7 +42,7 @@ type trustFlags struct {
 }
 
 func (f *trustFlags) register(fl *pflag.FlagSet) {
-	fl.BoolVar(&f.require, "require-signature", false, "refuse snapshots that no key of --public-key has signed")
+	fl.BoolVar(&f.require, "require-signature", false, "refuse snapshots and channels that no key of --public-key has signed, and channels that were put back")
 	fl.StringVar(&f.publicKey, "public-key", "", "PEM file with one or more ed25519 public keys")
 }
 
@@ -62,6 +62,29 @@ func (f *trustFlags) apply(store *snapshot.Store) (*snapshot.Store, error) {
 		return nil, exitWith(exitUsage, fmt.Errorf("--public-key %s: %w", f.publicKey, err))
 	}
 	return store.Trusting(keys), nil
+}
+
+// signFlags say who signs what is written.
+type signFlags struct{ key string }
+
+func (f *signFlags) register(fl *pflag.FlagSet) {
+	fl.StringVar(&f.key, "sign-key", "", "PEM file with the ed25519 private key that signs manifest and channel: see 'hdqs keygen'")
+}
+
+func (f *signFlags) apply(into *openStore) error {
+	if f.key == "" {
+		return nil
+	}
+	text, err := os.ReadFile(f.key)
+	if err != nil {
+		return exitWith(exitUsage, fmt.Errorf("--sign-key: %w", err))
+	}
+	key, err := snapshot.ParsePrivateKey(text)
+	if err != nil {
+		return exitWith(exitUsage, fmt.Errorf("--sign-key %s: %w", f.key, err))
+	}
+	into.Store = into.Signing(key)
+	return nil
 }
 
 // storeFlags name a store and one of its channels.
