@@ -1,0 +1,45 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestPace: how far, how fast, and how long at that rate.
+func TestPace(t *testing.T) {
+	for _, c := range []struct {
+		done, total int64
+		took        time.Duration
+		want        string
+	}{
+		{0, 0, time.Second, "0 B"},
+		{0, 1 << 20, time.Second, "0 B of 1.0 MiB"},
+		{1 << 20, 4 << 20, 2 * time.Second, "1.0 MiB of 4.0 MiB, 512.0 KiB/s, 6s left"},
+		{4 << 20, 4 << 20, 2 * time.Second, "4.0 MiB of 4.0 MiB, 2.0 MiB/s"},
+		{3 << 20, 0, time.Second, "3.0 MiB, 3.0 MiB/s"},
+	} {
+		if got := pace(c.done, c.total, c.took); got != c.want {
+			t.Errorf("%d of %d in %s: %q, want %q", c.done, c.total, c.took, got, c.want)
+		}
+	}
+}
+
+// TestPlainProgress: where nobody watches there is a line now and then, no more.
+func TestPlainProgress(t *testing.T) {
+	var out bytes.Buffer
+	p := newProgress(&out, "downloading")
+	p.update("idps/a.csv", 10, 100)
+	if out.Len() > 0 {
+		t.Errorf("said at once: %q", out.String())
+	}
+	p.said, p.began = time.Now().Add(-plainEvery), time.Now().Add(-10*time.Second)
+	for range 3 {
+		p.update("idps/a.csv", 50<<20, 100<<20)
+	}
+	p.finish()
+	if got := out.String(); strings.Count(got, "\n") != 1 || !strings.HasPrefix(got, "downloading idps/a.csv: 50.0 MiB of 100.0 MiB, ") || !strings.Contains(got, "left") {
+		t.Errorf("said %q", got)
+	}
+}

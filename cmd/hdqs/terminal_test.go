@@ -1,0 +1,76 @@
+//go:build linux
+
+package main_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal opens a terminal that nobody sits at: what is written to the one file is read from the other.
+func terminal(t *testing.T) (screen, program *os.File) {
+	t.Helper()
+	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { screen.Close() })
+	n, err := unix.IoctlGetInt(int(screen.Fd()), unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(screen.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if program, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { program.Close() })
+	return screen, program
+}
+
+// TestProgressOnTerminal: a person who watches a load sees what is downloaded and what is read, how fast and how long it will take; the report is no part of it.
+func TestProgressOnTerminal(t *testing.T) {
+	t.Parallel()
+	site, dir := newSite(t), t.TempDir()
+	const slow = "idps/hdx_hapi_idps_global.csv"
+	data := readFile(t, filepath.Join(site.files, slow))
+	site.faults[slow] = func(w http.ResponseWriter, _ *http.Request) { // a file that takes a second
+		w.Header().Set("Content-Length", fmt.Sprint(len(data)))
+		for part := range 8 {
+			_, _ = w.Write(data[part*len(data)/8 : (part+1)*len(data)/8])
+			w.(http.Flusher).Flush()
+			time.Sleep(120 * time.Millisecond)
+		}
+	}
+	screen, program := terminal(t)
+	cmd := exec.CommandContext(t.Context(), binary, site.builds(dir, "--json")...)
+	cmd.Env, cmd.Stderr = environment("COLUMNS=200"), program
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	program.Close()
+	seen, _ := io.ReadAll(screen) // ends with an error when the program has closed its side
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, seen)
+	}
+	for _, want := range []string{"downloading " + slow, "loading ", "%", "/s", "B/", ":"} {
+		if !bytes.Contains(seen, []byte(want)) {
+			t.Errorf("%q is not shown in\n%q", want, seen)
+		}
+	}
+	if r := decode[sourceReport](t, out.Bytes()); r.Outcome != "published" {
+		t.Errorf("report: %.200s", out.String())
+	}
+}
