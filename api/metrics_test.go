@@ -100,6 +100,10 @@ func TestMetrics(t *testing.T) {
 		"hdqs_cache_misses_total": 2, "hdqs_cache_hits_total": 2, "hdqs_cache_bytes": body + keptOverhead,
 		`hdqs_responses_total{code="200"}`: 3, "hdqs_connections": 1,
 	})
+	if answer, _ := conn.raw(t, "GET", "GET "+listTarget+"&offset=2 HTTP/1.1\r\nHost: a\r\nIf-None-Match: *\r\n\r\n"); !strings.HasPrefix(answer, "HTTP/1.1 304 ") {
+		t.Errorf("a client that has the answer: %.40q", answer)
+	}
+	check("no query for one who has the answer", map[string]int64{`hdqs_responses_total{code="304"}`: 1})
 	conn.get("/api/v2/metadata/sector")
 	conn.get("/nowhere")
 	check("faults", map[string]int64{
