@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"runtime"
@@ -67,6 +68,12 @@ func Build(ctx context.Context, opts Options) (*Report, error) {
 	} else {
 		err = l.readCatalog(ctx)
 	}
+	if moved := (*movedUnits)(nil); errors.As(err, &moved) {
+		if l, err = newLoad(opts); err == nil {
+			l.hold = moved
+			err = l.readCatalog(ctx)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -95,12 +102,14 @@ type load struct {
 	packages *packages
 	progress progress
 	broken   map[string]error // roles of lists that are kept from the current snapshot, and why
+	hold     *movedUnits      // why the lists of locations and units are to be those of before; nil when they need not
 
 	mu       sync.Mutex // what the tables that are loaded at the same time share
 	segments map[string]snapshot.SegmentRef
 	uses     map[string]*sourceUse // by resource id
 	datasets map[string]bool       // ids that kept rows name
 
+	placed    string                 // a table that was kept and has ids of places; "" for none
 	available map[string][]available // by table
 }
 
@@ -171,6 +180,9 @@ func (l *load) readCatalog(ctx context.Context) (err error) {
 	l.settleJoins()
 	if err := l.readThemes(ctx); err != nil {
 		return err
+	}
+	if moved := l.movedUnits(); moved != nil {
+		return moved
 	}
 	for _, a := range read { // only now, as finish uses an assembly up
 		if err := l.putRows(a); err != nil {

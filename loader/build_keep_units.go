@@ -18,7 +18,7 @@ type listFault struct {
 
 // standIn reads a list back from tables of the current snapshot, in the place of one that cannot be used. Without such a snapshot, that is the load's error.
 func (l *load) standIn(f *listFault, read func([]*snapshot.Segment) error, tables ...string) error {
-	if !l.hasOld(tables[0]) {
+	if l.hold == nil && !l.hasOld(tables[0]) {
 		return f.why
 	}
 	segments := make([]*snapshot.Segment, len(tables))
@@ -41,6 +41,46 @@ func (l *load) standIn(f *listFault, read func([]*snapshot.Segment) error, table
 		l.markStale(f.role, table, f.why)
 	}
 	return nil
+}
+
+// movedUnits says that a table was kept whose rows have ids of places, though places have other ids now. The load is made once more then, with the places of
+// before: a row must not come to stand somewhere else.
+type movedUnits struct {
+	kept, changed string // tables
+}
+
+func (m *movedUnits) Error() string {
+	return fmt.Sprintf("table %s is that of before, and so must be the places that its rows name; table %s would be another one", m.kept, m.changed)
+}
+
+// notePlaced notes that a table was kept. The caller holds mu while roles are read at the same time.
+func (l *load) notePlaced(table string) {
+	for _, c := range tableNamed(table).columns {
+		if c.name == "location_ref" || c.name == "origin_location_ref" {
+			l.placed = table
+		}
+	}
+}
+
+// movedUnits tells whether tables that were kept and places that were not are together now.
+func (l *load) movedUnits() *movedUnits {
+	if l.placed == "" || l.hold != nil {
+		return nil
+	}
+	for _, table := range []string{"location", "admin1", "admin2"} {
+		if old, ok := l.currentTable(table); ok && old != l.segments[table] {
+			return &movedUnits{kept: l.placed, changed: table}
+		}
+	}
+	return nil
+}
+
+// held is the fault of a list that is to be that of before: units are with their locations, but not the other way round.
+func (l *load) held(role string) *listFault {
+	if l.hold == nil || role == "location" && l.hold.changed != "location" {
+		return nil
+	}
+	return &listFault{role: role, why: l.hold}
 }
 
 // hasOld tells whether the current snapshot has rows of a table.

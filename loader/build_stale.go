@@ -92,6 +92,7 @@ func (l *load) keepTable(src *source, out *roleRows, why error) error {
 	defer l.mu.Unlock()
 	l.take(src, out)
 	l.markStale(src.role, src.table, why)
+	l.notePlaced(src.table)
 	l.keep(src, old, entries, roleState{Uses: l.before.Roles[src.role].Uses, Doubles: l.before.Roles[src.role].Doubles})
 	return nil
 }
@@ -112,6 +113,7 @@ func (l *load) brokenList(src *source, out *roleRows) error {
 func (l *load) keepList(src *source, out *roleRows, why error) {
 	old, _ := l.currentTable(src.table)
 	l.broken[src.role] = why
+	l.notePlaced(src.table)
 	l.take(src, out)
 	l.markStale(src.role, src.table, why)
 	l.segments[src.table] = old

@@ -179,6 +179,61 @@ func TestListsReadBack(t *testing.T) {
 	}
 }
 
+// TestKeptTablesKeepTheirPlaces: rows name places by numbers, which follow from the lists. When a table is kept, the lists stay those that its numbers
+// are of, though there are new ones; what does not name places does not matter.
+func TestKeptTablesKeepTheirPlaces(t *testing.T) {
+	const idps, funding, pcodes, locations = "idps/hdx_hapi_idps_global.csv", "funding/hdx_hapi_funding_global.csv", "reference/pcodes.csv", "reference/location.csv"
+	whole := copyFS(t, sample.FS)
+	delete(whole, "catalog.json")
+	spoil := func(path string, with func([]byte) []byte) func(fstest.MapFS) {
+		return func(f fstest.MapFS) { f[path] = &fstest.MapFile{Data: with(f[path].Data)} }
+	}
+	lastRow := func(b []byte) []byte { b = bytes.TrimRight(b, "\n"); return b[:bytes.LastIndexByte(b, '\n')+1] }
+	// firstRow takes away the first row of a list: all others get other numbers.
+	firstRow := func(b []byte) []byte {
+		head := bytes.IndexByte(b, '\n') + 1
+		return append(bytes.Clone(b[:head]), b[head+bytes.IndexByte(b[head:], '\n')+1:]...)
+	}
+	broken := spoil(idps, func([]byte) []byte { return []byte("<html>") })
+	fewer, shorter := spoil(pcodes, firstRow), spoil(funding, lastRow)
+	for name, c := range map[string]struct {
+		changes []func(fstest.MapFS)
+		stale   []string
+		same    []string // tables of before
+		changed []string
+	}{
+		"units":         {[]func(fstest.MapFS){fewer, broken, shorter}, []string{"admin1", "admin2", "idps"}, []string{"location", "admin1", "admin2", "idps", "rainfall"}, []string{"funding"}},
+		"locations":     {[]func(fstest.MapFS){spoil(locations, firstRow), broken}, []string{"admin1", "admin2", "idps", "location"}, []string{"location", "admin1", "admin2", "idps"}, nil},
+		"a kept list":   {[]func(fstest.MapFS){fewer, func(f fstest.MapFS) { delete(f, "reference/market.csv") }}, []string{"admin1", "admin2", "food_price", "market"}, []string{"admin1", "market", "food_price"}, nil},
+		"no places":     {[]func(fstest.MapFS){fewer, spoil("reference/currency.csv", func([]byte) []byte { return []byte("x") })}, []string{"currency"}, []string{"currency"}, []string{"admin1"}},
+		"nothing kept":  {[]func(fstest.MapFS){fewer, shorter}, nil, []string{"location"}, []string{"admin1", "funding", "idps"}},
+		"nothing moved": {[]func(fstest.MapFS){broken, shorter}, []string{"idps"}, []string{"admin1", "idps"}, []string{"funding"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := openStore(t)
+			first := segmentsOf(build(t, store, whole, someDay))
+			files := copyFS(t, whole)
+			for _, change := range c.changes {
+				change(files)
+			}
+			got := build(t, store, files, someDay.Add(time.Hour))
+			if paths := stalePaths(t, store, got); !slices.Equal(paths, c.stale) {
+				t.Errorf("stale are %v: %+v", paths, got.Stale)
+			}
+			for _, table := range c.same {
+				if segmentsOf(got)[table] != first[table] {
+					t.Errorf("table %s is another one", table)
+				}
+			}
+			for _, table := range c.changed {
+				if segmentsOf(got)[table] == first[table] {
+					t.Errorf("table %s is that of before", table)
+				}
+			}
+		})
+	}
+}
+
 // TestListsNotFetched: a list that the network does not give, and no cache has, is read back too.
 func TestListsNotFetched(t *testing.T) {
 	store := openStore(t)

@@ -42,7 +42,7 @@ var (
 
 // readLocations reads the list of locations: the rows of the taxonomy that have an ISO code, in its order.
 func (l *load) readLocations(ctx context.Context) error {
-	fault := l.notFetched("location")
+	fault := cmp.Or(l.held("location"), l.notFetched("location"))
 	if fault == nil || !l.hasOld("location") { // what the network does not give, the embedded copy does
 		fault = l.readLocationList(ctx)
 	}
@@ -92,7 +92,7 @@ func (l *load) readLocationList(ctx context.Context) *listFault {
 
 // readUnits reads the list of administrative units. They get their places when the whole list is read: parents may follow their children.
 func (l *load) readUnits(ctx context.Context) error {
-	fault := l.notFetched("pcodes")
+	fault := cmp.Or(l.held("pcodes"), l.notFetched("pcodes"))
 	if fault == nil && len(l.catalog.files["pcodes"]) == 0 && !l.opts.AllowNoPCodes {
 		fault = &listFault{role: "pcodes", why: fmt.Errorf(
 			"catalog %s has no reference/pcodes.csv: every row would fall to its country; allow it to load all the same", l.catalog.name)}
