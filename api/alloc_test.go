@@ -3,32 +3,54 @@
 package api
 
 import (
+	"runtime"
 	"testing"
 
 	"github.com/valyala/fasthttp"
 )
 
-// TestAllocations is the budget of a small request with three filters. What is allocated: path, filter texts and accepted codings. Nothing grows
-// with rows.
+// TestAllocations is the budget of a small request with three filters, and of pages in each coding. What is allocated: path, filter texts and accepted
+// codings. Nothing grows with rows, and bodies are made in buffers that are there.
 func TestAllocations(t *testing.T) {
-	const budget = 4
+	const bytesBudget = 8 << 10 // a collection may empty the pools once, so an encoder may be made anew
+	const events = "/api/v2/coordination-context/conflict-events?app_identifier=" + goodIdentifier
 	for _, rows := range []int{50, 2000} {
-		s := testServer(t, Options{}, sampleTables(t, rows))
-		var ctx fasthttp.RequestCtx
-		var request fasthttp.Request
-		request.SetRequestURI("/api/v2/coordination-context/conflict-events?location_code=AFG&admin_level=1&start_date=2024&limit=5&app_identifier=" + goodIdentifier)
-		ctx.Init2(&lineConn{flight: s.flight}, nil, true)
-		request.CopyTo(&ctx.Request)
-		got := testing.AllocsPerRun(500, func() {
-			ctx.Response.Reset()
-			s.handle(&ctx)
-			if ctx.Response.StatusCode() != 200 {
-				t.Fatal(ctx.Response.StatusCode())
+		s := testServer(t, Options{CacheBytes: -1}, sampleTables(t, rows))
+		for _, c := range []struct {
+			target, coding string
+			budget         float64
+		}{
+			{events + "&location_code=AFG&admin_level=1&start_date=2024&limit=5", "", 4},
+			{events + "&limit=700", "", 3},
+			{events + "&limit=1500", "gzip", 6},
+			{events + "&limit=1500", "zstd", 6},
+			{events + "&limit=1500&event_type=political_violence", "gzip", 6},
+			{events, "", 3},
+		} {
+			var ctx fasthttp.RequestCtx
+			ctx.Init2(&lineConn{flight: s.flight}, nil, true)
+			ctx.Request.SetRequestURI(c.target)
+			if c.coding != "" {
+				ctx.Request.Header.Set("Accept-Encoding", c.coding)
 			}
-		})
-		t.Logf("%d rows: %.0f allocations", rows, got)
-		if got > budget {
-			t.Errorf("%d rows: %.0f allocations a request, budget %d", rows, got, budget)
+			request := func() {
+				ctx.Response.Reset()
+				s.handle(&ctx)
+				if ctx.Response.StatusCode() != 200 {
+					t.Fatal(ctx.Response.StatusCode())
+				}
+			}
+			const runs = 200
+			request()
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			got := testing.AllocsPerRun(runs, request)
+			runtime.ReadMemStats(&after)
+			bytes := (after.TotalAlloc - before.TotalAlloc) / runs
+			t.Logf("%d rows, %s %s: %.0f allocations, %d bytes", rows, c.target[len(events):], c.coding, got, bytes)
+			if got > c.budget || bytes > bytesBudget {
+				t.Errorf("%d rows, %s %s: %.0f allocations of %d bytes a request, budget %.0f of %d", rows, c.target, c.coding, got, bytes, c.budget, bytesBudget)
+			}
 		}
 	}
 }
