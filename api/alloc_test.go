@@ -3,6 +3,7 @@
 package api
 
 import (
+	"math"
 	"runtime"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 // TestAllocations is the budget of a small request with three filters, and of pages in each coding. What is allocated: path, filter texts and accepted
 // codings. Nothing grows with rows, and bodies are made in buffers that are there.
 func TestAllocations(t *testing.T) {
-	const bytesBudget = 8 << 10 // a collection may empty the pools once, so an encoder may be made anew
+	const bytesBudget = 2 << 10
 	const events = "/api/v2/coordination-context/conflict-events?app_identifier=" + goodIdentifier
 	for _, rows := range []int{50, 2000} {
 		s := testServer(t, Options{CacheBytes: -1}, sampleTables(t, rows))
@@ -40,13 +41,16 @@ func TestAllocations(t *testing.T) {
 					t.Fatal(ctx.Response.StatusCode())
 				}
 			}
-			const runs = 200
-			request()
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			got := testing.AllocsPerRun(runs, request)
-			runtime.ReadMemStats(&after)
-			bytes := (after.TotalAlloc - before.TotalAlloc) / runs
+			const runs = 100
+			var got float64
+			bytes := uint64(math.MaxUint64)
+			for range 5 { // what is made once, here or in the background, is in some of them
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				got = testing.AllocsPerRun(runs, request)
+				runtime.ReadMemStats(&after)
+				bytes = min(bytes, (after.TotalAlloc-before.TotalAlloc)/runs)
+			}
 			t.Logf("%d rows, %s %s: %.0f allocations, %d bytes", rows, c.target[len(events):], c.coding, got, bytes)
 			if got > c.budget || bytes > bytesBudget {
 				t.Errorf("%d rows, %s %s: %.0f allocations of %d bytes a request, budget %.0f of %d", rows, c.target, c.coding, got, bytes, c.budget, bytesBudget)
