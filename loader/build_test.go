@@ -299,6 +299,7 @@ func TestRefusedBytes(t *testing.T) {
 		"truncated archive": {"", "idps/a.csv.gz", gzipped(whole)[:150], "unexpected EOF"},
 		"empty file":        {"", "idps/a.csv", nil, "no header row"},
 		"bomb":              {"", "idps/a.csv.gz", bomb, "unpacks to more than 200 times its size"},
+		"zstd bomb":         {"", "idps/a.csv.zst", zstdded(append(slices.Clone(whole), bytes.Repeat([]byte("\n"), 300<<20)...)), "unpacks to more than 200 times its size"},
 	} {
 		files := smallCatalog(t)
 		delete(files, "idps/a.csv")

@@ -503,6 +503,11 @@ func TestBombs(t *testing.T) {
 	makeBomb(t, filepath.Join(files, "humanitarian-needs", "cell.csv"), append(head(needs), '"'), "x", 200<<20)
 	makeBomb(t, filepath.Join(files, "funding", "wide.csv"), append(bytes.Repeat([]byte("c,"), 600), head(funding)...), "", 0)
 
+	makeBomb(t, filepath.Join(files, "returnees", "huge.csv"), head("returnees/hdx_hapi_returnees_global.csv"), "", 0)
+	if err := os.Truncate(filepath.Join(files, "returnees", "huge.csv"), 2<<30+1); err != nil { // it takes no room
+		t.Fatal(err)
+	}
+
 	cmd := exec.Command(binary, "build", "--catalog", files, "--store", filepath.Join(t.TempDir(), "store"), "--json")
 	cmd.Env = environment()
 	var out bytes.Buffer
@@ -521,6 +526,7 @@ func TestBombs(t *testing.T) {
 	}
 	for path, why := range map[string]string{
 		"idps/bomb.csv.gz": "unpacks to more than 200 times", "humanitarian-needs/cell.csv": "row of more than 1048576 bytes", "funding/wide.csv": "at most 512",
+		"returnees/huge.csv": "2147483649 bytes, at most 2147483648 are read",
 	} {
 		if !strings.Contains(refused[path], why) {
 			t.Errorf("%s: %q, want %q", path, refused[path], why)
