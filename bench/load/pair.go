@@ -30,6 +30,7 @@ type Cell struct {
 
 	// The first server's figure by this one's, round by round; 0 where this is the first server.
 	CPURatio, RateRatio Ratio
+	Answers             int // good ones; rates count no others
 	Wrong, Failed       int
 
 	Rates, Costs []float64 // requests a second and CPU µs a request of each round
@@ -104,7 +105,7 @@ func (c *Comparison) query(q Query, encoding string, agreed Agreed) ([]Cell, err
 		if c.Progress != nil {
 			c.Progress("%-28s %-8s %-12s %9.0f/s %9.1f µs CPU  p99 %v  %s", cell.Query, encoding, s.Name, cell.PerSecond, cell.CPUMicros, cell.P99, cell.CPURatio)
 		}
-		if cell.Requests(outcomes[i]) == 0 {
+		if cell.Answers == 0 {
 			return nil, fmt.Errorf("load: %s gave no good answer to %s (%s): %s", s.Name, q.Name, encoding, outcomes[i][0].FirstWrong)
 		}
 		cells = append(cells, cell)
@@ -114,21 +115,13 @@ func (c *Comparison) query(q Query, encoding string, agreed Agreed) ([]Cell, err
 	return cells, err
 }
 
-// Requests is how many good answers there were.
-func (c *Cell) Requests(rounds []*Outcome) int {
-	n := 0
-	for _, o := range rounds {
-		n += o.Requests
-	}
-	return n
-}
-
 func (c *Cell) fill(rounds []*Outcome) {
 	var all Histogram
 	var bytes int64
 	for _, o := range rounds {
 		all.Merge(&o.Latency)
 		bytes += o.Bytes
+		c.Answers += o.Requests
 		c.Wrong += o.Wrong
 		c.Failed += o.Failed
 	}
