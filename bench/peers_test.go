@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -129,5 +130,30 @@ func TestPeersFileReads(t *testing.T) {
 		if _, err := c.server(p); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestQuestionsBecomeSQL holds what the Python servers make of parameters against clauses that a reader can check.
+func TestQuestionsBecomeSQL(t *testing.T) {
+	const program = `
+from events import CSV_FIELDS, FIELDS, Question
+mark = lambda i, kind: f"{{p{i}:{kind}}}"
+print(Question().where(mark))
+print(Question(limit=5, offset=7).where(mark, order=""))
+print(Question(location_code="mli", event_type="riots", start_date="2024-01-02", end_date="2024-02-03", limit=9).where(mark))
+print(Question(admin1_name="BaR", has_hrp=False).where(lambda i, kind: "?", order=""))
+print(len(FIELDS), CSV_FIELDS[-1])
+`
+	const want = `('WHERE id >= 0 AND id < 10000 ORDER BY id', [])
+('WHERE id >= 7 AND id < 12 ', [])
+('WHERE location_code = {p0:String} AND event_type = {p1:String} AND reference_period_end >= {p2:String} AND reference_period_start <= {p3:String} ORDER BY id LIMIT 9 OFFSET 0', ['MLI', 'riots', '2024-01-02T00:00:00', '2024-02-03T23:59:59'])
+('WHERE (unit_name LIKE ? OR provider_name LIKE ?) AND has_hrp = ?  LIMIT 10000 OFFSET 0', ['%bar%', '%bar%', False])
+13 reference_period_end_csv AS reference_period_end
+`
+	python := exec.Command("python3", "-B", "-c", program)
+	python.Dir = "peers"
+	got, err := python.CombinedOutput()
+	if err != nil || string(got) != want {
+		t.Errorf("%v\ngot\n%s\nwant\n%s", err, got, want)
 	}
 }

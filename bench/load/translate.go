@@ -2,6 +2,7 @@ package load
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -34,82 +35,99 @@ type ask struct {
 //
 // Empty lines and those that begin with # do not count.
 func ReadTranslation(r io.Reader) (*Translation, error) {
-	t := &Translation{asks: map[string]ask{}}
-	words := []string{}
-	name, sql := "", ""
-	finish := func() error {
-		a, had := t.asks[name]
-		switch {
-		case name == "":
-			return nil
-		case !had || a.target == "":
-			return fmt.Errorf("query %q has neither get nor post", name)
-		case a.method == http.MethodPost:
-			a.body = sql
-		case sql != "":
-			separator := "?"
-			if strings.Contains(a.target, "?") {
-				separator = "&"
-			}
-			a.target += separator + "sql=" + url.QueryEscape(sql)
-		}
-		t.asks[name] = a
-		return nil
-	}
+	t := translator{Translation: Translation{asks: map[string]ask{}}}
 	scanner := bufio.NewScanner(r)
 	for n := 1; scanner.Scan(); n++ {
-		line := strings.NewReplacer(words...).Replace(strings.TrimSpace(scanner.Text()))
+		line := strings.NewReplacer(t.words...).Replace(strings.TrimSpace(scanner.Text()))
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
 		word, rest, _ := strings.Cut(line, " ")
-		if rest = strings.TrimSpace(rest); rest == "" {
-			return nil, fmt.Errorf("translation line %d: %q says nothing", n, word)
+		if err := t.read(word, strings.TrimSpace(rest)); err != nil {
+			return nil, fmt.Errorf("translation line %d: %w", n, err)
 		}
-		a := t.asks[name]
-		switch word {
-		case "let":
-			short, long, _ := strings.Cut(rest, " ")
-			words = append(words, "{"+short+"}", strings.TrimSpace(long))
-			continue
-		case "absent-is-null":
-			t.fields = strings.Fields(rest)
-			continue
-		case "query":
-			if err := finish(); err != nil {
-				return nil, fmt.Errorf("translation line %d: before it, %w", n, err)
-			}
-			if _, has := t.asks[rest]; has {
-				return nil, fmt.Errorf("translation line %d: a second query %q", n, rest)
-			}
-			name, sql, a = rest, "", ask{}
-		case "get", "post":
-			if !strings.HasPrefix(rest, "/") {
-				return nil, fmt.Errorf("translation line %d: path %q does not begin with /", n, rest)
-			}
-			a.method, a.target = strings.ToUpper(word), rest
-		case "accept":
-			a.accept = rest
-		case "sql":
-			sql = strings.TrimSpace(sql + " " + rest)
-		default:
-			return nil, fmt.Errorf("translation line %d: unknown word %q", n, word)
-		}
-		if name == "" {
-			return nil, fmt.Errorf("translation line %d: %q before the first query", n, word)
-		}
-		t.asks[name] = a
 	}
 	if err := scanner.Err(); err != nil {
 		return nil, err
 	}
-	if err := finish(); err != nil {
+	if err := t.finish(); err != nil {
 		return nil, fmt.Errorf("translation: at its end, %w", err)
 	}
 	if len(t.asks) == 0 {
-		return nil, fmt.Errorf("translation: no queries")
+		return nil, errors.New("translation: no queries")
 	}
-	return t, nil
+	return &t.Translation, nil
+}
+
+// translator is a translation while it is read.
+type translator struct {
+	Translation
+	words []string // of let, each followed by its text
+	name  string   // of the query whose lines are being read; empty before the first
+	now   ask
+	sql   []string
+}
+
+// read takes a line.
+func (t *translator) read(word, rest string) error {
+	if rest == "" {
+		return fmt.Errorf("%q says nothing", word)
+	}
+	switch word {
+	case "let":
+		short, long, _ := strings.Cut(rest, " ")
+		t.words = append(t.words, "{"+short+"}", strings.TrimSpace(long))
+		return nil
+	case "absent-is-null":
+		t.fields = strings.Fields(rest)
+		return nil
+	case "query":
+		if err := t.finish(); err != nil {
+			return fmt.Errorf("before it, %w", err)
+		}
+		if _, has := t.asks[rest]; has {
+			return fmt.Errorf("a second query %q", rest)
+		}
+		t.name, t.now, t.sql = rest, ask{}, nil
+		return nil
+	}
+	if t.name == "" {
+		return fmt.Errorf("%q before the first query", word)
+	}
+	switch word {
+	case "get", "post":
+		if !strings.HasPrefix(rest, "/") {
+			return fmt.Errorf("path %q does not begin with /", rest)
+		}
+		t.now.method, t.now.target = strings.ToUpper(word), rest
+	case "accept":
+		t.now.accept = rest
+	case "sql":
+		t.sql = append(t.sql, rest)
+	default:
+		return fmt.Errorf("unknown word %q", word)
+	}
+	return nil
+}
+
+// finish puts the query that was read with the others.
+func (t *translator) finish() error {
+	if t.name == "" {
+		return nil
+	}
+	sql := strings.Join(t.sql, " ")
+	switch {
+	case t.now.target == "":
+		return fmt.Errorf("query %q has neither get nor post", t.name)
+	case t.now.method == http.MethodPost:
+		t.now.body = sql
+	case sql != "" && strings.Contains(t.now.target, "?"):
+		t.now.target += "&sql=" + url.QueryEscape(sql)
+	case sql != "":
+		t.now.target += "?sql=" + url.QueryEscape(sql)
+	}
+	t.asks[t.name] = t.now
+	return nil
 }
 
 // ask is how a server is asked a query.
