@@ -332,7 +332,7 @@ func TestLeak(t *testing.T) {
 	}
 	last, answered := readMetrics(t, admin), int64(0)
 	for series, n := range last {
-		if strings.HasPrefix(series, "hdqs_responses_total{") {
+		if strings.HasPrefix(series, "hdqs_http_requests_total{") {
 			answered += n
 		}
 		if _, known := first[series]; !known {

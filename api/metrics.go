@@ -19,7 +19,7 @@ type metric struct {
 
 // metrics are all families, in the order of the page.
 var metrics = []metric{
-	{"hdqs_responses_total", "counter", "Answers of the public listener by status.", func(s *Server, p *metricsPage) {
+	{"hdqs_http_requests_total", "counter", "Requests of the public listener by the status of their answer.", func(s *Server, p *metricsPage) {
 		for i, status := range countedStatuses {
 			p.labelled("code", strconv.Itoa(status), s.responses[i].Load())
 		}
@@ -37,7 +37,7 @@ var metrics = []metric{
 	{"hdqs_cache_bytes", "gauge", "Memory of the bodies that are kept.", func(s *Server, p *metricsPage) { p.value(s.bodies.counts().bytes) }},
 	{"hdqs_queries_running", "gauge", "List queries that have a slot.", func(s *Server, p *metricsPage) { p.value(int64(len(s.gate.slots))) }},
 	{"hdqs_queries_waiting", "gauge", "List queries that wait for one.", func(s *Server, p *metricsPage) { p.value(s.gate.waiting.Load()) }},
-	{"hdqs_inflight_bytes", "gauge", "Bytes of answers that are made and not yet taken.", func(s *Server, p *metricsPage) { p.value(s.flight.bytes.Load()) }},
+	{"hdqs_http_in_flight_bytes", "gauge", "Bytes of answers that are made and not yet taken.", func(s *Server, p *metricsPage) { p.value(s.flight.bytes.Load()) }},
 	{"hdqs_connections", "gauge", "Open connections of the public listener.", func(s *Server, p *metricsPage) {
 		p.value(max(0, int64(s.public.GetOpenConnectionsCount()))) // less than none before it listens
 	}},

@@ -90,7 +90,7 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s: the snapshot's age is %d s", when, age)
 		}
 	}
-	check("at first", map[string]int64{"hdqs_cache_misses_total": 0, "hdqs_cache_bytes": 0, `hdqs_responses_total{code="200"}`: 0})
+	check("at first", map[string]int64{"hdqs_cache_misses_total": 0, "hdqs_cache_bytes": 0, `hdqs_http_requests_total{code="200"}`: 0})
 	conn := dial(t, address)
 	for range 3 { // asked for once, made again to be kept, there
 		conn.get(listTarget)
@@ -98,27 +98,27 @@ func TestMetrics(t *testing.T) {
 	body := int64(len(s.Answer("GET", listTarget, nil).Body)) // a hit too; no answer of a listener
 	check("the same thrice", map[string]int64{
 		"hdqs_cache_misses_total": 2, "hdqs_cache_hits_total": 2, "hdqs_cache_bytes": body + keptOverhead,
-		`hdqs_responses_total{code="200"}`: 3, "hdqs_connections": 1,
+		`hdqs_http_requests_total{code="200"}`: 3, "hdqs_connections": 1,
 	})
 	if answer, _ := conn.raw(t, "GET", "GET "+listTarget+"&offset=2 HTTP/1.1\r\nHost: a\r\nIf-None-Match: *\r\n\r\n"); !strings.HasPrefix(answer, "HTTP/1.1 304 ") {
 		t.Errorf("a client that has the answer: %.40q", answer)
 	}
-	check("no query for one who has the answer", map[string]int64{`hdqs_responses_total{code="304"}`: 1})
+	check("no query for one who has the answer", map[string]int64{`hdqs_http_requests_total{code="304"}`: 1})
 	conn.get("/api/v2/metadata/sector")
 	conn.get("/nowhere")
 	check("faults", map[string]int64{
-		`hdqs_responses_total{code="403"}`: 1, `hdqs_responses_total{code="404"}`: 1, "hdqs_requests_without_identifier_total": 1,
+		`hdqs_http_requests_total{code="403"}`: 1, `hdqs_http_requests_total{code="404"}`: 1, "hdqs_requests_without_identifier_total": 1,
 	})
 	if !s.gate.enter(false) {
 		t.Fatal("no slot")
 	}
 	conn.get(listTarget + "&limit=1")
-	check("no slot", map[string]int64{`hdqs_shed_total{reason="queries"}`: 1, `hdqs_responses_total{code="503"}`: 1, "hdqs_queries_running": 1, "hdqs_cache_misses_total": 3})
+	check("no slot", map[string]int64{`hdqs_shed_total{reason="queries"}`: 1, `hdqs_http_requests_total{code="503"}`: 1, "hdqs_queries_running": 1, "hdqs_cache_misses_total": 3})
 	s.gate.leave()
 	s.flight.bytes.Add(s.flight.budget)
 	conn.get(listTarget + "&limit=1")
 	check("no room", map[string]int64{
-		`hdqs_shed_total{reason="bytes"}`: 1, `hdqs_responses_total{code="503"}`: 2, "hdqs_inflight_bytes": s.flight.budget, "hdqs_queries_running": 0,
+		`hdqs_shed_total{reason="bytes"}`: 1, `hdqs_http_requests_total{code="503"}`: 2, "hdqs_http_in_flight_bytes": s.flight.budget, "hdqs_queries_running": 0,
 		"hdqs_cache_misses_total": 4,
 	})
 	s.flight.bytes.Add(-s.flight.budget)
@@ -126,7 +126,7 @@ func TestMetrics(t *testing.T) {
 	if answer, _ := raw.raw(t, "GET", "nonsense\r\n\r\n"); !strings.HasPrefix(answer, "HTTP/1.1 400 ") {
 		t.Errorf("nonsense: %.40q", answer)
 	}
-	check("what cannot be read", map[string]int64{`hdqs_responses_total{code="400"}`: 1, "hdqs_inflight_bytes": 0})
+	check("what cannot be read", map[string]int64{`hdqs_http_requests_total{code="400"}`: 1, "hdqs_http_in_flight_bytes": 0})
 	_, m := s.bodies.enter(testKey(1))
 	for range 2 {
 		go s.bodies.enter(testKey(1))
