@@ -66,10 +66,13 @@ func (r *Replica) Fetch(ctx context.Context, whole bool) (*Fetched, error) {
 }
 
 // check refuses a channel that is not signed as the local store asks for, or that was signed once and is put back now. What is remembered of it
-// was good when it was kept.
+// counts only if that is signed too: it may be from a time when nobody asked.
 func (r *Replica) check(v Version, last memory) error {
 	if err := r.local.CheckChannel(r.channel, v.Channel); err != nil {
 		return fmt.Errorf("%s: %w", r.remote.address, err)
+	}
+	if r.local.CheckChannel(r.channel, last.Channel) != nil {
+		return nil
 	}
 	if err := r.local.CheckStep(last.Channel.Pointer, v.Pointer); err != nil {
 		return fmt.Errorf("%s: channel %s: %w", r.remote.address, r.channel, err)

@@ -483,7 +483,19 @@ func TestRewound(t *testing.T) {
 			t.Errorf("%s: who asks for no signature gets %v, %v", name, f, err)
 		}
 	}
+	// What was kept while nobody asked for signatures says nothing to who does.
+	future := v.Channel
+	future.PublishedAt, future.Signature = noon.Add(1000*time.Hour), ""
+	text, err := future.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.set(func(b *fakeBucket) { b.objects[channel] = fakeObject{data: text, modified: noon} })
+	mustFetch(t, careless, trusting)
 	b.set(func(b *fakeBucket) { b.objects[channel] = good })
+	if f, err := NewReplica(r, trusting.Trusting(keys), "stable").Fetch(t.Context(), false); err != nil || f.ID != "s2" {
+		t.Errorf("after what was not signed: %v, %v", f, err)
+	}
 	if _, err := r.Publish(t.Context(), "stable", "s1", noon, writer); err != nil {
 		t.Fatal(err)
 	}

@@ -103,6 +103,9 @@ func (d *diskTrial) run(t *testing.T, least int, change func()) {
 		faults = [2]syscall.Errno{}
 	}
 	for _, s := range good.steps {
+		if s.call == "unlink" && unfinished.MatchString(s.kind) {
+			continue // what is left then is what a killed load leaves
+		}
 		if counts[s]++; counts[s] == 1 && (telling[s.call] || !d.kill) {
 			trials = append(trials, injection{s, 1, faults[0]})
 		}
