@@ -23,7 +23,7 @@ const (
 // and the caller has gone.
 //
 // A query seldom waits for a slot, since those that have one do not rest: what is too much waits for a core. So a long query first lets all go that are
-// ready, and looks how long that took.
+// ready, and looks how long that took; now and then while it is short, since whatever else keeps a core busy goes first too.
 type gate struct {
 	slots   chan struct{}
 	waiting atomic.Int64
@@ -38,8 +38,7 @@ func newGate(queries int, wait time.Duration) *gate {
 
 // enter takes a slot, which the caller leaves, or gives up. Short queries do not queue for a core: refusing them would cost as much as answering.
 func (g *gate) enter(long bool) bool {
-	if long && g.wait > 0 {
-		arrived := time.Now()
+	if arrived := time.Now(); long && g.wait > 0 && g.queue.isWorthALook(g.wait, arrived) {
 		runtime.Gosched()
 		if now := time.Now(); g.queue.isTooLong(now.Sub(arrived), g.wait, now) {
 			return false
@@ -73,16 +72,26 @@ func (g *gate) leave() { <-g.slots }
 // standing tells a queue that does not get shorter from one that a hiccup of the machine has made, which needs only time.
 type standing struct {
 	since atomic.Int64 // when waits became too long, in nanoseconds of the clock's epoch; 0 while some are short
+	quiet atomic.Int64 // when the last wait was short
 }
 
 // hiccup is how many times the longest wait a queue may be too long before it counts.
 const hiccup = 2
 
+// isShort says whether a wait is far below the longest.
+func isShort(waited, most time.Duration) bool { return waited < most/4 }
+
+// isWorthALook says whether the last short wait was long enough ago for the queue to have grown.
+func (s *standing) isWorthALook(most time.Duration, now time.Time) bool {
+	return !isShort(time.Duration(now.UnixNano()-s.quiet.Load()), most)
+}
+
 // isTooLong notes how long somebody waited, and says whether that was more than most and has been for so long that something must go.
 func (s *standing) isTooLong(waited, most time.Duration, now time.Time) bool {
 	since := s.since.Load()
 	switch {
-	case waited < most/4:
+	case isShort(waited, most):
+		s.quiet.Store(now.UnixNano())
 		if since != 0 {
 			s.since.Store(0)
 		}

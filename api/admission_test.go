@@ -87,6 +87,7 @@ func TestShedding(t *testing.T) {
 // TestStanding: waits in milliseconds, when they were seen, and what goes. The longest wait is 50.
 func TestStanding(t *testing.T) {
 	var s standing
+	quiet := 0 // when the last short wait was seen
 	for _, c := range []struct {
 		at, waited int
 		goes       bool
@@ -110,8 +111,17 @@ func TestStanding(t *testing.T) {
 		{1502, 51, false, "so it begins anew"},
 		{1602, 51, true, "and stands again"},
 	} {
-		if goes := s.isTooLong(time.Duration(c.waited)*time.Millisecond, 50*time.Millisecond, time.UnixMilli(int64(c.at))); goes != c.goes {
+		now := time.UnixMilli(int64(c.at))
+		if goes := s.isTooLong(time.Duration(c.waited)*time.Millisecond, 50*time.Millisecond, now); goes != c.goes {
 			t.Errorf("at %d, %d waited (%s): %v", c.at, c.waited, c.why, goes)
+		}
+		if c.waited <= 12 {
+			quiet = c.at
+		}
+		for _, later := range []int{0, 12, 13} {
+			if look := s.isWorthALook(50*time.Millisecond, now.Add(time.Duration(later)*time.Millisecond)); look != (c.at+later-quiet > 12) {
+				t.Errorf("at %d, %d waited (%s): %d later worth a look: %v", c.at, c.waited, c.why, later, look)
+			}
 		}
 	}
 }
