@@ -97,7 +97,7 @@ bench-peers: build .cache/peers/installed ## DuckDB, chDB, Datasette, ROAPI and 
 	$(MAKE) $(PEERS)/tables/events.sqlite
 	bin/bench peers --mix bench/mixes/peers.txt --tables $(PEERS)/tables \
 	  --start '$(BIN) serve --store $(PEERS)/store --listen {listen} --log-format off --body-cache 0 --queue-wait 30s' \
-	  --note 'Conflict events of bench views --scale 0.65; ours with --body-cache 0, so that every answer is made anew, and --queue-wait 30s: nobody is turned away, as with the peers. Nothing is pinned.'
+	  --note 'Conflict events of bench views --scale 0.65; ours with --body-cache 0, so that every answer is made anew, and --queue-wait 30s: nobody is turned away, as with the peers. ours-gzip is the same server, asked for gzip. Nothing is pinned.'
 
 $(PEERS)/tables/events.sqlite: bench/peers/make_tables.py bench/peers/events.py
 	.cache/peers/bin/python bench/peers/make_tables.py $(PEERS)/views $(PEERS)/tables
