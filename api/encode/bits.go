@@ -19,7 +19,10 @@ func (w *bitWriter) reserve(n uint) {
 	}
 }
 
-// write appends up to 56 bits.
+// maxBits is how many bits can be written at a time.
+const maxBits = 56
+
+// write appends up to maxBits bits.
 func (w *bitWriter) write(v uint64, n uint) {
 	w.acc |= v << w.held
 	w.held += n

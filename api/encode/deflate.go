@@ -2,17 +2,36 @@ package encode
 
 import "hash/crc32"
 
-// deflater writes what its matcher finds as DEFLATE.
+// deflater writes what its matcher finds as DEFLATE. Most of it is written as it is found, with a code that stays from one body to the next: one batch
+// of rows in some is gathered and counted, and when a code for what was counted lately would be shorter, a new block begins with it.
 type deflater struct {
 	matcher
-	bits bitWriter
-	crc  uint32 // of the body so far
+	crc uint32 // of the body so far
+
+	open    bool   // a block's header is written
+	batches int    // of rows since there was no block
+	made    bool   // there is a code
+	recent  counts // what was counted lately
+	table   codeTable
+	header  blockHeader
+	huffman huffman
 }
+
+const (
+	// sampleEvery is how many batches there are for one that is counted.
+	sampleEvery = 32
+
+	// A code is kept while it takes at most so many hundredths of the best one's bits, at the start of a body and later on.
+	keepFirst, keepLater = 125, 110
+
+	// newHeader is about how many bits it takes to describe a new code.
+	newHeader = 800
+)
 
 func newDeflater(rows Rows) *deflater {
 	d := &deflater{}
 	d.init(rows, maxDistance)
-	d.flush = func() { d.block.flush(&d.bits, false) }
+	d.next = d.nextBatch
 	d.check = func(text []byte) { d.crc = crc32.Update(d.crc, crc32.IEEETable, text) }
 	return d
 }
@@ -21,33 +40,132 @@ func newDeflater(rows Rows) *deflater {
 func (d *deflater) start(out []byte) {
 	d.matcher.start()
 	d.crc = 0
-	d.bits = bitWriter{out: out}
+	d.block.bits = bitWriter{out: out}
 }
 
-// end ends a body.
+// nextBatch goes on to the next batch of rows.
+func (d *deflater) nextBatch() {
+	b := &d.block
+	if d.batches > 0 && !b.empty() {
+		d.sample()
+		b.direct = true
+	}
+	if d.batches%sampleEvery == 0 {
+		b.direct = false
+	}
+	d.batches++
+}
+
+// sample counts what was gathered, and writes it in the block at hand, or in a new one if another code is much better.
+func (d *deflater) sample() {
+	var c counts
+	c.add(&d.block.gathered)
+	if !d.open {
+		if !d.made || c.cost(&d.table)*100 > c.least()*keepFirst {
+			d.recent = c
+			d.build()
+		}
+		d.begin()
+	} else if d.recent.fade(&c); d.recent.cost(&d.table)*100 > d.recent.least()*keepLater {
+		d.endBlock()
+		d.build()
+		d.begin()
+	}
+	d.block.writeGathered()
+}
+
+// short writes what was gathered as a block of its own, or of three kinds of codes the one that makes it shortest.
+func (d *deflater) short() {
+	var c counts
+	c.add(&d.block.gathered)
+	fixed, kept, best := c.cost(fixedCode), c.cost(&d.table)+d.header.size, c.least()+newHeader
+	switch {
+	case best*100 < min(fixed, kept)*(200-keepFirst), !d.made && best < fixed:
+		d.recent = c
+		d.build()
+		d.begin()
+	case d.made && kept < fixed:
+		d.begin()
+	default:
+		d.block.bits.reserve(64)
+		d.block.bits.write(1<<1, 3)
+		d.block.code, d.open = fixedCode, true
+	}
+	d.block.writeGathered()
+}
+
+// build makes the code for what was counted lately. Symbols that were not counted have one too.
+func (d *deflater) build() {
+	c := d.recent
+	for s := range c.litLen {
+		c.litLen[s] = c.litLen[s]*16 + 1
+	}
+	for s := range c.dist {
+		c.dist[s] = c.dist[s]*16 + 1
+	}
+	d.huffman.lengths(d.table.litLenLengths[:], c.litLen[:litLenCodes], maxCodeLen)
+	d.huffman.lengths(d.table.distLengths[:], c.dist[:distCodes], maxCodeLen)
+	d.table.codes()
+	d.header.build(&d.huffman, &d.table)
+	d.made = true
+	d.block.generation++
+}
+
+// begin begins a block with the code at hand.
+func (d *deflater) begin() {
+	w := &d.block.bits
+	w.reserve(d.header.size + 64)
+	w.write(2<<1, 3)
+	d.header.write(w)
+	d.block.code, d.open = &d.table, true
+}
+
+// endBlock ends the block, if there is one.
+func (d *deflater) endBlock() {
+	if d.open {
+		eob := d.block.code.litLen[endOfBlock]
+		d.block.bits.reserve(64)
+		d.block.bits.write(eob.bits(), eob.len())
+		d.open = false
+	}
+}
+
+// flush writes what is in hand and ends the block.
+func (d *deflater) flush() {
+	d.finish()
+	switch {
+	case d.block.empty():
+	case d.open:
+		d.block.writeGathered()
+	default:
+		d.short()
+	}
+	d.endBlock()
+	d.block.direct, d.batches = false, 0
+}
+
+// end ends a body: by an empty block, as only the last may say that it is.
 func (d *deflater) end() []byte {
-	d.settle(len(d.text))
-	d.block.flush(&d.bits, true)
-	d.bits.align()
-	return d.bits.out
+	d.flush()
+	d.block.bits.reserve(64)
+	d.block.bits.write(1|1<<1, 3)
+	d.block.bits.write(fixedCode.litLen[endOfBlock].bits(), fixedCode.litLen[endOfBlock].len())
+	d.block.bits.align()
+	return d.block.bits.out
 }
 
 // stored puts a stored block behind what was encoded. What follows it is to be primed.
 func (d *deflater) stored(b *storedBlock) {
-	d.settle(len(d.text))
-	if !d.block.empty() {
-		d.block.flush(&d.bits, false)
-		d.sync()
+	d.flush()
+	w := &d.block.bits
+	if w.held > 0 {
+		// An empty block that is not compressed ends with a whole byte.
+		w.reserve(64)
+		w.write(0, 3)
+		w.align()
+		w.write(0xffff0000, 32)
 	}
-	d.bits.out = append(d.bits.out, b.data...)
+	w.out = append(w.out, b.data...)
 	d.crc = crcMultiply(b.shift, d.crc) ^ b.crc
-	d.size += b.plain
-}
-
-// sync ends the output with a whole byte, by an empty block that is not compressed.
-func (d *deflater) sync() {
-	d.bits.reserve(64)
-	d.bits.write(0, 3)
-	d.bits.align()
-	d.bits.write(0xffff0000, 32)
+	d.skip(b.plain)
 }

@@ -42,7 +42,8 @@ func randomSequences(r *rand.Rand, b *block, window int, text []byte, flush func
 		if r.IntN(30) == 0 {
 			n = len(text)
 		}
-		b.literal(text[:n])
+		ops := []op{{plain: uint32(n), size: tooMany}}
+		b.run(ops, text[:n], 0)
 		want = append(want, text[:n]...)
 		text = text[n:]
 		if len(want) > 0 && r.IntN(3) > 0 {
@@ -50,11 +51,11 @@ func randomSequences(r *rand.Rand, b *block, window int, text []byte, flush func
 			if r.IntN(2) == 0 {
 				distance = min(len(want), 1<<r.IntN(4)) // soon comes again
 			}
-			length := minMatch + r.IntN(1<<r.IntN(11))
+			length := shortMatch + r.IntN(1<<r.IntN(11))
 			if r.IntN(40) == 0 {
 				length += 70_000
 			}
-			b.match(length, distance)
+			b.run([]op{{length: uint32(length), distance: uint32(distance)}}, nil, -length)
 			for range length {
 				want = append(want, want[len(want)-distance])
 			}
@@ -73,12 +74,17 @@ func FuzzBlock(f *testing.F) {
 	f.Add(bytes.Repeat([]byte{7}, 300), uint64(3))
 	f.Add(bytes.Repeat([]byte("0123456789"), 20_000), uint64(4))
 	f.Fuzz(func(t *testing.T, text []byte, seed uint64) {
-		var b block
-		var w bitWriter
-		want := randomSequences(rand.New(rand.NewPCG(seed, 1)), &b, maxDistance, text, func() { b.flush(&w, false) })
-		b.flush(&w, true)
-		w.align()
-		got, err := io.ReadAll(stdflate.NewReader(bytes.NewReader(w.out)))
+		r := rand.New(rand.NewPCG(seed, 1))
+		d := newDeflater(newFakeRows(r, 1, false))
+		d.start(nil)
+		want := randomSequences(r, &d.block, maxDistance, text, func() {
+			if r.IntN(4) > 0 {
+				d.nextBatch()
+			} else {
+				d.flush()
+			}
+		})
+		got, err := io.ReadAll(stdflate.NewReader(bytes.NewReader(d.end())))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,6 +22,7 @@ type fakeSlot struct {
 	cuts  [][]uint32
 	codes []uint32 // a fragment, or a plain text, a row
 	plain bool
+	after int
 }
 
 // newFakeRows makes n rows. With odd, texts may be empty, very long or the same.
@@ -34,11 +35,33 @@ func newFakeRows(r *rand.Rand, n int, odd bool) *fakeRows {
 	for s := range slots {
 		slot := fakeSlot{plain: r.IntN(3) == 0, first: f.fragments}
 		spread := 1 + r.IntN(1+r.IntN(600))
+		after := []string{"", `,"and so on":`}[r.IntN(2)]
+		if slot.plain {
+			slot.after = len(after)
+			if s == slots-1 {
+				slot.after += len("},")
+			}
+		}
+		number := r.IntN(4) == 0
 		for i := range spread {
 			text, cuts := []byte(nil), []uint32{0}
 			fields := 1 + r.IntN(5)
+			if number {
+				fields = 0
+				text = fmt.Appendf(text, `,"n":%d.0`, r.IntN(100_000))
+			}
 			if slot.plain {
 				text = strconv.AppendInt(text, int64(r.Uint64()>>r.IntN(64)), 10)
+				switch r.IntN(20) {
+				case 0:
+					text = append(text[:0], "null"...)
+				case 1:
+					text = append(text, bytes.Repeat([]byte(":x,"), r.IntN(20))...)
+				}
+				if odd && r.IntN(200) == 0 {
+					text = append(text, bytes.Repeat([]byte{byte(r.Uint32())}, r.IntN(1<<r.IntN(17)))...)
+				}
+				text = append(text, after...)
 			} else {
 				for k := range fields {
 					if k > 0 {
@@ -56,6 +79,7 @@ func newFakeRows(r *rand.Rand, n int, odd bool) *fakeRows {
 			if s == slots-1 {
 				text = append(text, "},"...)
 			}
+			text = append(make([]byte, 0, len(text)+Slack), text...)
 			slot.texts = append(slot.texts, text)
 			slot.cuts = append(slot.cuts, cuts)
 		}
@@ -96,26 +120,59 @@ func (f *fakeRows) Cuts(slot int, fragment, other uint32) (cuts, others []uint32
 }
 
 func (f *fakeRows) AppendRows(dst []byte, runs []Run) []byte {
-	dst, _ = f.AppendPieces(dst, nil, runs)
-	return dst
-}
-
-func (f *fakeRows) AppendPieces(dst []byte, pieces []Piece, runs []Run) ([]byte, []Piece) {
 	for _, run := range runs {
 		for row := run.From; row < run.To; row++ {
 			for i := range f.slots {
 				s := &f.slots[i]
-				text := s.texts[s.codes[row]]
-				dst = append(dst, text...)
-				p := Piece{Plain, uint32(len(text))}
-				if !s.plain {
-					p.Fragment = uint32(s.first) + s.codes[row]
-				}
-				pieces = append(pieces, p)
+				dst = append(dst, s.texts[s.codes[row]]...)
 			}
 		}
 	}
-	return dst, pieces
+	return dst
+}
+
+func (f *fakeRows) NewBatch() Batch { return &fakeBatch{rows: f} }
+
+// fakeBatch renders made-up rows. What the last call gave is overwritten by the next.
+type fakeBatch struct {
+	rows  *fakeRows
+	space [][]byte // of each slot
+	codes [][]uint32
+	texts [][][]byte
+}
+
+func (b *fakeBatch) Append(dst []byte, lanes []Lane, runs []Run) []byte {
+	f := b.rows
+	if b.space == nil {
+		b.space, b.codes, b.texts = make([][]byte, len(f.slots)), make([][]uint32, len(f.slots)), make([][][]byte, len(f.slots))
+	}
+	for i := range f.slots {
+		s := &f.slots[i]
+		clear(b.space[i])
+		space, codes, texts, same := b.space[i][:0], b.codes[i][:0], b.texts[i][:0], true
+		for _, run := range runs {
+			for row := run.From; row < run.To; row++ {
+				code := s.codes[row]
+				text := s.texts[code]
+				if s.plain {
+					at := len(space)
+					space = append(append(space, text...), make([]byte, Slack)...)
+					text = space[at : at+len(text)]
+				}
+				codes, texts = append(codes, code), append(texts, text)
+				same = same && code == codes[0]
+			}
+		}
+		b.space[i], b.codes[i], b.texts[i] = space, codes, texts
+		lanes[i] = Lane{Texts: texts, First: uint32(s.first), After: s.after}
+		if !s.plain {
+			lanes[i].Fragments = codes
+			if same {
+				lanes[i].Same, lanes[i].Texts = texts[0], nil
+			}
+		}
+	}
+	return f.AppendRows(dst, runs)
 }
 
 // body is the whole body of rows, written plainly.

@@ -1,59 +1,74 @@
 package encode
 
 import (
-	"encoding/binary"
 	"math"
-	"math/bits"
+	"slices"
 )
 
-// matcher turns rows into literals and matches without searching: it remembers where each fragment stood last and refers back to there. What
-// is not a fragment, or one not seen within the window, is compared with what the row before has at the same place. Its memory is reused.
+// matcher turns rows into literals and matches without searching. A row is compared with the one before piece by piece: pieces that are the same
+// fragment lengthen the match in hand, one that is another fragment is a reference to where that one stood last, or an edit of the row
+// before's (edit.go), as a plain text is. Its memory is reused.
 type matcher struct {
 	window int    // how far back a match may refer
-	text   []byte // the last of what was encoded, and what is being encoded
+	text   []byte // what is being encoded, behind the last bytes of what was
 	base   uint32 // position of text[0]; positions go on from body to body, so that those of an earlier one are out of reach
+	at     int    // how far the text is encoded
 	size   uint32 // of the body so far
-	flush  func() // writes the block when it is full
+	next   func() // called in front of each batch of rows
 	check  func(text []byte)
 
-	last  []uint32 // position of each fragment
-	slots []slot   // the last row's pieces
+	rowsOf  Rows
+	batch   Batch
+	lanes   []Lane
+	varying []varying
+	last    []uint32 // where each fragment stood before the row before's
+	slots   []slot
 
-	// The match being extended ends where encoding stands.
+	// back is the distance to where the row before stands as far as this row is: beyond the window if there is none.
+	back int
+
+	// The match in hand ends where encoding stands.
 	length, distance int
 
+	ops   []op // what was found
+	from  int  // where their text starts, the match in hand of before included
+	items []item
+
+	fetched uint32 // keeps lookUp's fetching from being left out
+
 	block  block
-	pieces []Piece
+	editor editor
+	edits  edits
 }
 
-// slot is the last piece that stood at a place of the row.
+// slot is the piece of the last row in a slot.
 type slot struct {
-	at       uint32
-	length   uint32
+	text     []byte
 	fragment uint32
+	fields   int    // of the fragments, once it is known
+	plain    []byte // memory for a text that is no fragment's
 }
 
 const (
-	// moreText is how much text more than a window is kept until the rest is dropped: seldom enough to cost nothing, often enough to stay in the
-	// second cache.
-	moreText = 64 << 10
-
-	// maxSequences ends a block: a code fits what it was made for, and a new one costs about 80 bytes.
-	maxSequences = 16 << 10
-
 	// shortMatch is the shortest match worth its distance.
 	shortMatch = 5
 
-	// longFragment is the length above which a fragment is not compared with what the match in hand would go on with: the match of its own is
-	// hardly shorter for it.
+	// shortFragment is the length up to which a fragment is not referred to.
+	shortFragment = 16
+
+	// longFragment is the length above which a fragment within reach is not compared with the row before's: the reference is as short.
 	longFragment = 40
 )
 
 // init makes the memory for a table's rows.
 func (d *matcher) init(rows Rows, window int) {
 	d.window = window
+	d.rowsOf, d.batch = rows, rows.NewBatch()
+	d.lanes, d.slots, d.varying = make([]Lane, rows.Slots()), make([]slot, rows.Slots()), make([]varying, 0, rows.Slots())
+	d.last = make([]uint32, rows.Fragments())
+	d.editor.init()
 	d.base = uint32(window) + 1
-	d.last, d.slots = make([]uint32, rows.Fragments()), make([]slot, rows.Slots())
+	d.start()
 }
 
 // start begins a body.
@@ -62,18 +77,28 @@ func (d *matcher) start() {
 	if d.base > math.MaxUint32/2 {
 		d.base = uint32(d.window) + 1
 		clear(d.last)
-		clear(d.slots)
 	}
-	d.text, d.size, d.length = d.text[:0], 0, 0
+	d.text, d.at, d.from, d.size, d.length = d.text[:0], 0, 0, 0, 0
+	d.forgetRow()
 }
 
-// plain encodes bytes that no row holds.
+// forgetRow makes the next row a first one.
+func (d *matcher) forgetRow() {
+	d.back = math.MaxInt32
+	for s := range d.slots {
+		d.slots[s].fragment, d.slots[s].text = noFragment, nil
+	}
+}
+
+// plain encodes bytes that no row holds. The row to come is a first one.
 func (d *matcher) plain(text []byte) {
-	d.settle(len(d.text))
-	at := len(d.text)
+	d.settle()
+	d.drop()
 	d.text = append(d.text, text...)
-	d.block.literal(d.text[at:])
-	d.took(at)
+	d.took(d.at)
+	d.literal(len(text))
+	d.run()
+	d.forgetRow()
 }
 
 // took counts the text from at on as encoded.
@@ -85,210 +110,262 @@ func (d *matcher) took(at int) {
 }
 
 // rows encodes the rows of runs, without the last cut bytes.
-func (d *matcher) rows(rows Rows, runs []Run, cut int) {
+func (d *matcher) rows(runs []Run, cut int) {
 	left := 0
 	for _, r := range runs {
 		left += int(r.To - r.From)
 	}
 	batches(runs, func(part []Run) {
-		if len(d.block.sequences) > maxSequences || len(d.block.literals) > 8*maxSequences {
-			d.settle(len(d.text))
-			d.flush()
-		}
-		d.slide()
-		at := len(d.text)
-		d.text, d.pieces = rows.AppendPieces(d.text, d.pieces[:0], part)
+		d.next()
+		d.drop()
+		d.text = d.batch.Append(d.text, d.lanes, part)
+		n := 0
 		for _, r := range part {
-			left -= int(r.To - r.From)
+			n += int(r.To - r.From)
 		}
-		if left == 0 && cut > 0 {
-			d.text = d.text[:len(d.text)-cut]
-			p := &d.pieces[len(d.pieces)-1]
-			*p = Piece{Plain, p.Len - uint32(cut)}
+		left -= n
+		if left > 0 {
+			d.took(d.at)
+			d.encode(n, 0)
+			return
 		}
-		d.took(at)
-		d.encode(rows, at)
+		d.text = d.text[:len(d.text)-cut]
+		d.took(d.at)
+		d.encode(n, cut)
 	})
 }
 
-// slide drops the text that no match can reach any more.
-func (d *matcher) slide() {
-	if drop := len(d.text) - d.window - shortMatch; drop > moreText {
-		copy(d.text, d.text[drop:])
-		d.text = d.text[:len(d.text)-drop]
+// drop drops the text that is encoded, but for what the match in hand may need as literals.
+func (d *matcher) drop() {
+	if drop := d.at - shortMatch; drop > 0 {
+		d.text = append(d.text[:0], d.text[drop:d.at]...)
 		d.base += uint32(drop)
+		d.at = shortMatch
+		d.from -= drop
 	}
 }
 
-// encode encodes the pieces of the text from at on.
-func (d *matcher) encode(rows Rows, at int) {
-	slots, s := d.slots, -1
-	for _, p := range d.pieces {
-		if s++; s == len(slots) {
-			s = 0
+// encode encodes a batch of n rows, the last of them without its last cut bytes. The first and the last one differ from their predecessors in any
+// slot, the others only in those that vary.
+func (d *matcher) encode(n, cut int) {
+	rows, first := n, 0
+	if cut > 0 {
+		rows--
+	}
+	if n == 1 {
+		first = cut
+	}
+	d.row(0, first)
+	if rows > 1 {
+		d.between(rows)
+	}
+	if rows < n && n > 1 {
+		d.row(n-1, cut)
+	}
+	d.keepPlain()
+	d.run()
+}
+
+// row encodes row k of a batch, without its last cut bytes.
+func (d *matcher) row(k, cut int) {
+	start := d.at
+	for s := range d.lanes {
+		l := &d.lanes[s]
+		text, number := l.Same, 0
+		if text == nil {
+			text, number = l.Texts[k], k
 		}
-		here := d.base + uint32(at)
-		end := at + int(p.Len)
-		if p.Fragment == Plain {
-			d.plainPiece(at, end, s)
+		cut := cut
+		if s < len(d.lanes)-1 {
+			cut = 0
+		}
+		text = text[:len(text)-cut]
+		if l.Fragments == nil {
+			d.plainPiece(s, text, l.After, cut)
+		} else if f := l.First + l.Fragments[number]; f == d.slots[s].fragment {
+			d.extend(len(text))
 		} else {
-			back := here - d.last[p.Fragment]
-			d.last[p.Fragment] = here
-			switch {
-			case int(back) > d.window:
-				d.newFragment(rows, at, end, s, p.Fragment)
-			case int(back) == d.distance && d.length > 0:
-				d.length += int(p.Len)
-			default:
-				d.refer(at, end, int(back))
-			}
+			d.fragment(s, f, text, cut)
 		}
-		slots[s] = slot{here, p.Len, p.Fragment}
-		at = end
+	}
+	if d.back > d.window {
+		d.back = d.at - start
 	}
 }
 
-// settle adds the match in hand, which ends at position end of the text.
-func (d *matcher) settle(end int) {
-	switch {
-	case d.length >= shortMatch:
-		d.block.match(d.length, d.distance)
-	case d.length > 0:
-		d.block.literal(d.text[end-d.length : end])
+// op ends the match in hand and adds it as an op with n plain bytes behind, of which the bits are to be set. It is set field by field, as one put together
+// elsewhere would be read back before its parts are written.
+func (d *matcher) op(n int) *op {
+	if len(d.ops) == cap(d.ops) {
+		d.ops = slices.Grow(d.ops, 1)
 	}
+	d.ops = d.ops[:len(d.ops)+1]
+	x := &d.ops[len(d.ops)-1]
+	x.length, x.distance, x.plain = uint32(d.length), uint32(d.distance), uint32(n)
 	d.length = 0
+	d.at += n
+	return x
 }
 
-// refer encodes text[at:end], which stands back bytes before too. As much of it as the match in hand covers stays there, unless a new match
-// can cover the rest.
-func (d *matcher) refer(at, end, back int) {
-	n := 0
-	if d.length > 0 && end-at > longFragment {
-		d.settle(at)
-	} else if d.length > 0 {
-		n = samePrefix(d.text[at:end], d.text[at-d.distance:])
-		d.length += n
-		if end-at-n < shortMatch {
-			if n < end-at {
-				d.settle(at + n)
-				d.block.literal(d.text[at+n : end])
-			}
-			return
-		}
-		d.settle(at + n)
-	}
-	d.length, d.distance = end-at-n, back
-}
-
-// plainPiece encodes text[at:end], which is no fragment: as far as the match in hand goes on, then as it is.
-func (d *matcher) plainPiece(at, end, s int) {
+// settle ends the match in hand.
+func (d *matcher) settle() {
 	if d.length > 0 {
-		n := samePrefix(d.text[at:end], d.text[at-d.distance:])
-		d.length += n
-		at += n
-		if at == end {
-			return
-		}
-		d.settle(at)
+		x := d.op(0)
+		x.bits, x.size = 0, 0
 	}
-	d.block.literal(d.text[at:end])
 }
 
-// newFragment encodes text[at:end], a fragment that is not within reach, field by field against the last row's.
-func (d *matcher) newFragment(rows Rows, at, end, s int, fragment uint32) {
-	old := d.slots[s]
-	back := d.base + uint32(at) - old.at
-	if int(back) > d.window || old.fragment == Plain {
-		d.plainPiece(at, end, s)
+// literal encodes the next n bytes as they are.
+func (d *matcher) literal(n int) { d.op(n).size = tooMany }
+
+// finish ends the match in hand and hands it over.
+func (d *matcher) finish() {
+	d.settle()
+	d.run()
+}
+
+// run hands over what was found.
+func (d *matcher) run() {
+	d.block.run(d.ops, d.text[:d.at], d.from)
+	d.ops, d.from = d.ops[:0], d.at-d.length
+}
+
+// extend encodes the next n bytes, which are those of the row before.
+func (d *matcher) extend(n int) {
+	switch {
+	case n == 0:
+		return
+	case d.distance != d.back || d.length == 0:
+		if d.back > d.window {
+			d.literal(n)
+			return
+		}
+		d.settle()
+		d.distance = d.back
+	}
+	d.length += n
+	d.at += n
+}
+
+// refer encodes the next n bytes, which stand distance back too.
+func (d *matcher) refer(n, distance int) {
+	if d.distance != distance {
+		d.settle()
+		d.distance = distance
+	}
+	d.length += n
+	d.at += n
+}
+
+// plainPiece encodes a text that is no fragment. The last after bytes are those of the row before, of which the text lacks the last cut.
+func (d *matcher) plainPiece(s int, text []byte, after, cut int) {
+	old := d.slots[s].text
+	d.slots[s].text = text
+	if old == nil {
+		d.literal(len(text))
 		return
 	}
-	oldAt := at - int(back)
-	cuts, oldCuts := rows.Cuts(s, fragment, old.fragment)
-	for f := 0; f < len(cuts); {
-		from, oldFrom := at+int(cuts[f]), oldAt+int(oldCuts[f])
-		to, oldTo := from, oldFrom
-		// Fields of equal lengths are compared in one stretch.
-		for f < len(cuts) && to-from == oldTo-oldFrom {
-			f++
-			if f < len(cuts) {
-				to, oldTo = at+int(cuts[f]), oldAt+int(oldCuts[f])
-			} else {
-				to, oldTo = end, oldAt+int(old.length)
+	n, m := len(text)-max(after-cut, 0), len(old)-after
+	same := min(samePrefix(text, old), n, m)
+	d.extend(same)
+	if same < n || same < m {
+		d.literal(n - same)
+		d.back += n - m
+	}
+	d.extend(len(text) - n)
+}
+
+// fragment encodes a text, a fragment without its last cut bytes, that takes the place of another.
+func (d *matcher) fragment(s int, fragment uint32, text []byte, cut int) {
+	slot := &d.slots[s]
+	here := d.base + uint32(d.at)
+	old, oldText := slot.fragment, slot.text
+	slot.fragment, slot.text = fragment, text
+	known := d.window + 1
+	if old == noFragment || len(text) > shortFragment {
+		known = int(here - d.last[fragment])
+	}
+	if old != noFragment {
+		if len(oldText) > shortFragment {
+			d.last[old] = here - uint32(d.back)
+		}
+		near := d.back+len(text) <= d.window && max(len(text), len(oldText)) <= maxEdited
+		if near && (known > d.window || len(text) <= longFragment) {
+			e := &d.edits
+			cuts, oldCuts := d.rowsOf.Cuts(s, fragment, old)
+			slot.fields = len(cuts)
+			e.compare(oldText, text, oldCuts, cuts)
+			if cut == 0 && e.n > 0 {
+				d.editor.at(old, fragment).keep(old, fragment, e)
+			}
+			if known > d.window || e.cheap() {
+				d.apply(e, text)
+				return
 			}
 		}
-		d.compare(from, to, from-oldFrom, min(to-from, oldTo-oldFrom))
+		d.back += len(text) - len(oldText)
+	}
+	if known <= d.window {
+		d.refer(len(text), known)
+	} else {
+		d.literal(len(text))
 	}
 }
 
-// compare encodes text[from:to], of which the first n bytes are like those distance back here and there. Of a field that is shorter or
-// longer there, this goes up to the first difference; where all lengths are equal, further on.
-func (d *matcher) compare(from, to, distance, n int) {
-	comparable := from + n
-	for from < to {
-		same := samePrefix(d.text[from:comparable], d.text[from-distance:comparable-distance])
-		switch {
-		case d.length > 0 && d.distance == distance:
-			d.length += same
-			from += same
-		case same >= shortMatch:
-			d.settle(from)
-			d.length, d.distance = same, distance
-			from += same
-		}
-		if from == to {
-			return
-		}
-		d.settle(from)
-		next := d.nextSame(from, comparable, distance)
-		if next == comparable {
-			next = to
-		}
-		d.block.literal(d.text[from:next])
-		from = next
+// apply encodes a text that is made by edits.
+func (d *matcher) apply(e *edits, text []byte) {
+	if d.block.direct {
+		encodeEdits(e.list[:e.n], text, d.block.code)
 	}
+	if d.distance != d.back {
+		d.settle()
+	}
+	at, back, length := len(d.ops), d.back, d.length
+	d.ops = slices.Grow(d.ops, maxEdits)[:at+e.n]
+	for i := range e.list[:e.n] {
+		back = e.list[i].set(&d.ops[at+i], length, back)
+		length = 0
+	}
+	d.distance, d.back, d.length = back, back, length+e.rest
+	d.at += len(text)
 }
 
-// nextSame is where the next shortMatch bytes of text[from:to] begin that are those distance back, or to.
-func (d *matcher) nextSame(from, to, distance int) int {
-	run := 0
-	for i, c := range d.text[from:to] {
-		if c != d.text[from+i-distance] {
-			run = 0
-		} else if run++; run == shortMatch {
-			return from + i + 1 - shortMatch
-		}
-	}
-	return to
+// skip takes note of n bytes that were put into the body by others. The rows to come are to be primed.
+func (d *matcher) skip(n uint32) {
+	d.base += uint32(d.at) + n
+	d.text, d.at = d.text[:0], 0
+	d.from = 0
+	d.size += n
 }
 
-// samePrefix is how many bytes a and b start with in common.
-func samePrefix(a, b []byte) int {
-	b = b[:min(len(a), len(b))]
-	n := 0
-	for ; n+8 <= len(b); n += 8 {
-		if x := binary.LittleEndian.Uint64(a[n:]) ^ binary.LittleEndian.Uint64(b[n:]); x != 0 {
-			return n + bits.TrailingZeros64(x)>>3
+// prime tells which row stands in front of those to come.
+func (d *matcher) prime(row uint32) {
+	d.text = d.batch.Append(d.text[:0], d.lanes, []Run{{row, row + 1}})
+	for s := range d.lanes {
+		l, slot := &d.lanes[s], &d.slots[s]
+		if slot.text = l.Same; slot.text == nil {
+			slot.text = l.Texts[0]
+		}
+		if l.Fragments != nil {
+			slot.fragment = l.First + l.Fragments[0]
 		}
 	}
-	for n < len(b) && a[n] == b[n] {
-		n++
-	}
-	return n
+	d.keepPlain()
+	d.at = len(d.text)
+	d.from = d.at
+	d.base -= uint32(d.at)
+	d.back = d.at
 }
 
-// prime tells what stands in front of the rows to come after stored blocks: one run of at most batchRows rows, already in the output.
-func (d *matcher) prime(rows Rows, run Run) {
-	d.base += uint32(len(d.text) + d.window + 1)
-	d.text, d.pieces = rows.AppendPieces(d.text[:0], d.pieces[:0], []Run{run})
-	at, s := d.base, -1
-	for _, p := range d.pieces {
-		if s++; s == len(d.slots) {
-			s = 0
+// zeros is what can be read behind a text.
+var zeros [Slack]byte
+
+// keepPlain keeps the plain texts of the last row, which the next batch overwrites.
+func (d *matcher) keepPlain() {
+	for i := range d.lanes {
+		if s := &d.slots[i]; d.lanes[i].Fragments == nil {
+			s.plain = append(append(s.plain[:0], s.text...), zeros[:]...)
+			s.text = s.plain[:len(s.text)]
 		}
-		if p.Fragment != Plain {
-			d.last[p.Fragment] = at
-		}
-		d.slots[s] = slot{at, p.Len, p.Fragment}
-		at += p.Len
 	}
 }

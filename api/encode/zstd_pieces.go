@@ -93,7 +93,12 @@ func matchLenCode(n uint32) lengthCode {
 func newZstdWriter(rows Rows) *zstdWriter {
 	z := &zstdWriter{}
 	z.init(rows, piecesWindow)
-	z.flush = z.blocks
+	z.next = func() {
+		if z.block.full() {
+			z.finish()
+			z.blocks()
+		}
+	}
 	return z
 }
 
@@ -108,7 +113,7 @@ func (z *zstdWriter) begin(out []byte) {
 
 // end ends the frame.
 func (z *zstdWriter) end() []byte {
-	z.settle(len(z.text))
+	z.finish()
 	z.blocks()
 	out := append(z.bits.out, zstdEnd...)
 	binary.LittleEndian.PutUint32(out[z.start+zstdHeader-4:], z.size)
@@ -152,7 +157,7 @@ func (z *zstdWriter) encodeSequences(sequences []sequence) {
 			z.codes = append(z.codes, zstdCodes{literals: literals, content: literals})
 			continue
 		}
-		value := z.distanceValue(s.distance()+1, literals)
+		value := z.distanceValue(uint32(s.distance()), literals)
 		l, m, k := litLenCode(literals), matchLenCode(length-minMatch), uint8(bits.Len32(value)-1)
 		z.codes = append(z.codes, zstdCodes{
 			litLen: l.code, litLenBits: l.bits, litLenExtra: uint16(literals) - l.base,

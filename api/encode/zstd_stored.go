@@ -161,7 +161,7 @@ func (f *zstdFrame) rows(rows Rows, run Run) {
 		if len(f.p.text) > maxPart {
 			f.part()
 		}
-		to := min(run.To, run.From+batchRows)
+		to := min(run.To, run.From+BatchRows)
 		f.p.text = rows.AppendRows(f.p.text, []Run{{run.From, to}})
 		run.From = to
 	}

@@ -60,10 +60,26 @@ func plan(fields []boundField, d dialect) []piece {
 		if r.value {
 			pieces = append(pieces, valuePiece(r.fields[0].column, end, d))
 		} else {
-			pieces = append(pieces, fragmentPiece(r, end, d))
+			p := fragmentPiece(r, end, d)
+			if isSplit(runs, i) {
+				p.fragments.alike = &alike{first: map[string]uint32{}}
+			}
+			pieces = append(pieces, p)
 		}
 	}
 	return pieces
+}
+
+// isSplit tells whether the group of a run has fields in other runs too. Then a run's texts do not tell its tuples apart: there are few types of
+// organisation, and many organisations.
+func isSplit(runs []run, i int) bool {
+	g := runs[i].fields[0].column.Group
+	for k, r := range runs {
+		if g != nil && k != i && r.fields[0].column.Group == g {
+			return true
+		}
+	}
+	return false
 }
 
 // fuse splits fields into the runs that become one piece each.

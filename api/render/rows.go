@@ -1,10 +1,6 @@
 package render
 
-import (
-	"slices"
-
-	"hdqs/api/encode"
-)
+import "hdqs/api/encode"
 
 // encoderRows shows a form to the encoder.
 type encoderRows struct{ *Form }
@@ -13,16 +9,15 @@ func (r encoderRows) Head() []byte   { return r.head }
 func (r encoderRows) Tail() []byte   { return r.tail }
 func (r encoderRows) Cut() int       { return r.cut }
 func (r encoderRows) Len() int       { return r.rows }
-func (r encoderRows) Slots() int     { return len(r.slotPieces) }
+func (r encoderRows) Slots() int     { return len(r.pieces) }
 func (r encoderRows) Fragments() int { return int(r.ids[len(r.ids)-1]) }
 
 func (r encoderRows) Cuts(slot int, fragment, other uint32) (cuts, others []uint32) {
-	i := r.slotPieces[slot]
-	fr := r.pieces[i].fragments
-	if fr == nil || fr.fields == 1 {
+	fr := r.pieces[slot].fragments
+	if fr.fields == 1 {
 		return wholeText, wholeText
 	}
-	return fr.cuts(fragment - r.ids[i]), fr.cuts(other - r.ids[i])
+	return fr.cuts(fragment - r.ids[slot]), fr.cuts(other - r.ids[slot])
 }
 
 // wholeText are the cuts of a text of one field.
@@ -44,52 +39,42 @@ func (r encoderRows) AppendRows(dst []byte, runs []encode.Run) []byte {
 	return dst
 }
 
-func (r encoderRows) AppendPieces(dst []byte, pieces []encode.Piece, runs []encode.Run) ([]byte, []encode.Piece) {
-	b := r.newBatch()
-	for _, run := range runs {
-		for from := run.From; from < run.To; {
-			if from = b.add(from, run.To); b.n == batch {
-				dst, pieces = r.appendBatchPieces(dst, pieces, b)
-			}
+func (r encoderRows) NewBatch() encode.Batch {
+	e := encoderBatch{r.Form, r.newBatch(), make([][]uint32, len(r.pieces))}
+	for i := range r.pieces {
+		if fr := r.pieces[i].fragments; fr != nil && fr.alike != nil {
+			e.first[i] = make([]uint32, batch)
 		}
 	}
-	if b.n > 0 {
-		dst, pieces = r.appendBatchPieces(dst, pieces, b)
-	}
-	r.batches.Put(b)
-	return dst, pieces
+	return e
 }
 
-// appendBatchPieces appends the rows of b with their pieces. A value is two pieces: a plain text, and what follows every value of the column,
-// which is the same in every row and so as good as a fragment.
-func (r encoderRows) appendBatchPieces(dst []byte, pieces []encode.Piece, b *rowBatch) ([]byte, []encode.Piece) {
-	n := b.n
-	dst = r.appendBatch(dst, b)
-	at, slots := len(pieces), len(r.slotPieces)
-	pieces = slices.Grow(pieces, n*slots)[:at+n*slots]
-	slot := 0
-	for i := range r.pieces {
-		p := &r.pieces[i]
-		out := pieces[at+slot:]
-		l := &b.lanes[i]
-		length := func(k int) int {
-			if l.same != nil {
-				return len(l.same)
-			}
-			return len(l.texts[k])
+// encoderBatch shows a batch of rows to the encoder, one piece a slot.
+type encoderBatch struct {
+	f     *Form
+	b     *rowBatch
+	first [][]uint32 // memory for the codes of pieces that are alike
+}
+
+func (e encoderBatch) Append(dst []byte, lanes []encode.Lane, runs []encode.Run) []byte {
+	for _, run := range runs {
+		for from := run.From; from < run.To; {
+			from = e.b.add(from, run.To)
 		}
-		if p.fragments == nil {
-			for k := range n {
-				out[k*slots] = encode.Piece{Fragment: encode.Plain, Len: uint32(length(k) - len(p.after))}
-				out[k*slots+1] = encode.Piece{Fragment: r.ids[i], Len: uint32(len(p.after))}
-			}
-			slot += 2
-			continue
-		}
-		for k := range n {
-			out[k*slots] = encode.Piece{Fragment: r.ids[i] + l.codes[k], Len: uint32(length(k))}
-		}
-		slot++
 	}
-	return dst, pieces
+	n := e.b.n
+	dst = e.f.appendBatch(dst, e.b)
+	for i := range e.f.pieces {
+		p, l := &e.f.pieces[i], &e.b.lanes[i]
+		lanes[i] = encode.Lane{Same: l.same, Texts: l.texts[:n], First: e.f.ids[i]}
+		switch {
+		case p.fragments == nil:
+			lanes[i].After = len(p.after)
+		case p.fragments.alike != nil:
+			lanes[i].Fragments = p.fragments.firstAlike(e.first[i], l.codes[:n])
+		default:
+			lanes[i].Fragments = l.codes[:n]
+		}
+	}
+	return dst
 }

@@ -1,0 +1,249 @@
+package encode
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+)
+
+// The rows of a batch are encoded in sweeps: over each lane to find what differs, over the pieces that do to fetch the ways to them, then over
+// these. Only the last has branches on what differs from row to row: one that is guessed wrong takes as long as fifty instructions.
+
+// varying is a lane of a batch whose rows are not all the same.
+type varying struct {
+	*Lane
+	slot    int
+	before  int  // bytes between the varying lane before it and this one
+	longest int  // of the plain texts, without what is behind all
+	short   bool // whether the fragments are of one field and most likely a number
+	changed [BatchRows]uint8
+
+	// fragments are those of the rows, or nothing in particular.
+	fragments [BatchRows]uint32
+}
+
+// item is a piece that is not as in the row before, behind so many bytes that are.
+type item struct {
+	same uint32
+	row  uint16
+	lane uint16
+	kept *keptEdits // where the way there stands, if it is known
+}
+
+// between encodes the rows of a batch from the second on to rows.
+func (d *matcher) between(rows int) {
+	after := d.vary(rows)
+	same := d.list(rows, after)
+	d.fetched += d.lookUp()
+	for i := range d.items {
+		it := &d.items[i]
+		v, k := &d.varying[it.lane], int(it.row)
+		switch {
+		case d.distance == d.back:
+			d.length += int(it.same)
+			d.at += int(it.same)
+		case it.same > 0:
+			d.extend(int(it.same))
+		case d.goOn(v, k):
+			continue
+		}
+		switch {
+		case v.Fragments == nil:
+			d.value(v, k)
+		case v.short && d.back+4*Slack <= d.window && len(v.Texts[k])+len(v.Texts[k-1]) <= 4*Slack:
+			d.number(v, k)
+		case it.kept.leads(v, k) && d.back+len(v.Texts[k]) <= d.window && (it.kept.cheap || d.known(it.kept.to) > d.window):
+			d.follow(v, k, it.kept)
+		default:
+			d.fragment(v.slot, v.First+v.Fragments[k], v.Texts[k], 0)
+		}
+	}
+	d.extend(same)
+	for i := range d.varying {
+		if v := &d.varying[i]; v.Fragments == nil {
+			d.slots[v.slot].text = v.Texts[rows-1]
+		}
+	}
+}
+
+// vary lists the lanes that are not the same in all rows, finds the rows that differ from the one before, and tells how many bytes are behind the last
+// of the lanes.
+func (d *matcher) vary(rows int) (after int) {
+	d.varying = d.varying[:0]
+	for s := range d.lanes {
+		l := &d.lanes[s]
+		if l.Same != nil {
+			after += len(l.Same)
+			continue
+		}
+		d.varying = d.varying[:len(d.varying)+1]
+		v := &d.varying[len(d.varying)-1]
+		v.Lane, v.slot, v.before, v.longest = l, s, after, 0
+		after = 0
+		if l.Fragments == nil {
+			v.short = false
+			v.compare(rows)
+			continue
+		}
+		fragments := l.Fragments[:rows]
+		if v.short = d.slots[s].fields == 1 && isNumber(l.Texts[0]); !v.short {
+			copy(v.fragments[:], fragments)
+		}
+		for k := 1; k < len(fragments); k++ {
+			changed := uint8(0)
+			if fragments[k] != fragments[k-1] {
+				changed = 1
+			}
+			v.changed[k&(BatchRows-1)] = changed
+		}
+	}
+	return after
+}
+
+// isNumber tells whether a text of one field ends like a number: of these, most are different ones.
+func isNumber(text []byte) bool {
+	return len(text) > 0 && len(text) <= 2*Slack && text[len(text)-1]-'0' < 10
+}
+
+// compare finds the plain texts that differ from the row before's. Most are numbers and fit two words.
+func (v *varying) compare(rows int) {
+	old := v.Texts[0]
+	for k := 1; k < rows; k++ {
+		text := v.Texts[k]
+		n := len(text) - v.After
+		v.longest = max(v.longest, n)
+		a, b := (*[Slack]byte)(text[:Slack]), (*[Slack]byte)(old[:Slack])
+		x := binary.LittleEndian.Uint64(a[:]) ^ binary.LittleEndian.Uint64(b[:])
+		y := binary.LittleEndian.Uint64(a[8:]) ^ binary.LittleEndian.Uint64(b[8:])
+		changed := uint8(0)
+		if x|y|uint64(len(text)^len(old)) != 0 {
+			changed = 1
+		}
+		if n > Slack && !bytes.Equal(text, old) {
+			changed = 1
+		}
+		v.changed[k&(BatchRows-1)] = changed
+		old = text
+	}
+}
+
+// list lists the pieces that are not as in the row before, and tells how many bytes behind the last are. Which pieces change cannot be guessed, so this
+// goes on from one to the next without a branch.
+func (d *matcher) list(rows, after int) int {
+	if need := rows*len(d.varying) + 1; cap(d.items) < need {
+		d.items = make([]item, 0, need)
+	}
+	items, n, same := d.items[:cap(d.items)], 0, 0
+	for k := 1; k < rows; k++ {
+		for i := range d.varying {
+			v := &d.varying[i]
+			same += v.before
+			changed := int(v.changed[k&(BatchRows-1)])
+			it := &items[n]
+			it.same, it.row, it.lane = uint32(same), uint16(k), uint16(i)
+			n += changed
+			same = (same + len(v.Texts[k])) & (changed - 1)
+		}
+		same += after
+	}
+	d.items = items[:n]
+	return same
+}
+
+// value encodes a plain text that is not the row before's.
+func (d *matcher) value(v *varying, k int) {
+	text := v.Texts[k]
+	n := len(text) - v.After
+	x := d.op(n)
+	if x.size = tooMany; d.block.direct {
+		x.bits, x.size = d.block.code.number(text, n, v.longest)
+	}
+	d.back += len(text) - len(v.Texts[k-1])
+	if d.back > d.window {
+		d.literal(v.After)
+		return
+	}
+	d.length, d.distance = v.After, d.back
+	d.at += v.After
+}
+
+// number encodes a short fragment that takes the place of another: from the first difference on, it is written as it is.
+func (d *matcher) number(v *varying, k int) {
+	text, old := v.Texts[k], v.Texts[k-1]
+	slot := &d.slots[v.slot]
+	slot.fragment, slot.text = v.First+v.Fragments[k], text
+	same := min(samePrefix(text, old), len(text), len(old))
+	if d.distance != d.back {
+		d.settle()
+	}
+	d.length += same
+	d.at += same
+	d.distance = d.back
+	n := len(text) - same
+	x := d.op(n)
+	if x.size = tooMany; d.block.direct {
+		x.bits, x.size = d.block.code.number(text[same:], n, max(n, 8))
+	}
+	d.back += len(text) - len(old)
+	d.distance = d.back
+}
+
+// goOn encodes a fragment that stands behind an earlier row's as the match in hand does, if it is that.
+func (d *matcher) goOn(v *varying, k int) bool {
+	if v.Fragments == nil || d.length == 0 {
+		return false
+	}
+	slot := &d.slots[v.slot]
+	fragment, here, text := v.First+v.Fragments[k], d.base+uint32(d.at), v.Texts[k]
+	if len(text) <= shortFragment || here-d.last[fragment] != uint32(d.distance) {
+		return false
+	}
+	d.last[slot.fragment] = here - uint32(d.back)
+	d.back += len(text) - len(slot.text)
+	slot.fragment, slot.text = fragment, text
+	d.length += len(text)
+	d.at += len(text)
+	return true
+}
+
+// lookUp looks up the ways from fragments to others, all before any is needed: so they are fetched from memory side by side.
+func (d *matcher) lookUp() (fetched uint32) {
+	for i := range d.items {
+		it := &d.items[i]
+		v, k := &d.varying[it.lane], it.row&(BatchRows-1)
+		it.kept = d.editor.at(v.First+v.fragments[(k-1)&(BatchRows-1)], v.First+v.fragments[k])
+		fetched += it.kept.from
+	}
+	return fetched
+}
+
+// known is how far away a fragment was last seen.
+func (d *matcher) known(fragment uint32) int { return int(d.base + uint32(d.at) - d.last[fragment]) }
+
+// leads tells whether e leads to the fragment in row k of a batch.
+func (e *keptEdits) leads(v *varying, k int) bool {
+	return e.from == v.First+v.Fragments[k-1] && e.to == v.First+v.Fragments[k]
+}
+
+// follow encodes a fragment by edits that are known.
+func (d *matcher) follow(v *varying, k int, e *keptEdits) {
+	if e.code != d.block.generation && d.block.direct {
+		encodeEdits(e.list[:e.n], v.Texts[k], d.block.code)
+		e.code = d.block.generation
+	}
+	if d.distance != d.back {
+		d.settle()
+	}
+	d.last[e.from] = d.base + uint32(d.at) - uint32(d.back)
+	slot := &d.slots[v.slot]
+	slot.fragment, slot.text = e.to, v.Texts[k]
+	// Whether there is one edit or two cannot be guessed, so two are added in any case.
+	at := len(d.ops)
+	ops := slices.Grow(d.ops, maxKept)[:at+maxKept]
+	back := e.list[0].set(&ops[at], d.length, d.back)
+	back = e.list[1].set(&ops[at+1], 0, back)
+	d.ops = ops[:at+int(e.n)]
+	d.distance, d.back = back, back
+	d.length = int(e.rest)
+	d.at += len(slot.text)
+}

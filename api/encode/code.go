@@ -1,0 +1,115 @@
+package encode
+
+import "encoding/binary"
+
+// codeTable is the code of a block: every symbol has one, so that anything can be written that turns up later.
+type codeTable struct {
+	litLenLengths [litLenCodes]uint8
+	distLengths   [distCodes]uint8
+	litLen        [litLenCodes]code
+	dist          [32]code           // distCodes of them
+	length        [maxMatch + 1]code // of each match length, with its extra bits
+	pair          [256]uint64        // of each pair, the bits above a byte that counts them
+}
+
+// Numbers are written two characters at a time. A pair is two numbers below 16, the lower one first: of a character from firstDigit up, or of none.
+const (
+	firstDigit = '+'
+	none       = 15
+
+	// maxNumber is the longest number whose bits are put together.
+	maxNumber = 16
+)
+
+// ones is 1 in each byte.
+const ones = 0x0101010101010101
+
+// pairsOf are the pairs of the first n bytes of a word, in every other byte. ok is false when some are not characters of numbers.
+func pairsOf(word uint64, n int) (pairs uint64, ok bool) {
+	// Shifts by 64 and more leave nothing.
+	keep := uint64(1)<<(uint(max(n, 0))*8) - 1
+	// A byte below firstDigit borrows from those above it, but is seen itself.
+	d := (word - firstDigit*ones) & keep
+	ok = (d|(d+ones&keep))&(0xf0*ones) == 0
+	d |= none * ones &^ keep
+	return (d | d>>4) & 0x00ff00ff00ff00ff, ok
+}
+
+// number is the bits of the first n bytes of a text of at most longest bytes, or tooMany.
+func (t *codeTable) number(text []byte, n, longest int) (all uint64, size uint32) {
+	if longest > maxNumber {
+		return 0, tooMany
+	}
+	pairs, ok := pairsOf(binary.LittleEndian.Uint64(text[:8:8]), n)
+	all, size = t.pairs(pairs)
+	if longest > 8 {
+		more, alsoOK := pairsOf(binary.LittleEndian.Uint64(text[8:16:16]), n-8)
+		bits, m := t.pairs(more)
+		all |= bits << (size & 63)
+		size += m
+		ok = ok && alsoOK
+	}
+	if !ok || size > maxBits {
+		return 0, tooMany
+	}
+	return all, size
+}
+
+// pairs is the bits of four pairs.
+func (t *codeTable) pairs(p uint64) (all uint64, size uint32) {
+	a, b, c, d := t.pair[p&0xff], t.pair[p>>16&0xff], t.pair[p>>32&0xff], t.pair[p>>48&0xff]
+	ab, n := a>>8|b>>8<<(a&63), uint32(a&0xff+b&0xff)
+	cd, m := c>>8|d>>8<<(c&63), uint32(c&0xff+d&0xff)
+	return ab | cd<<(n&63), n + m
+}
+
+// codes assigns the codes to the lengths.
+func (t *codeTable) codes() {
+	canonical(t.litLen[:], t.litLenLengths[:])
+	canonical(t.dist[:distCodes], t.distLengths[:])
+	first := uint32(minMatch)
+	for n := minMatch; n <= maxMatch; n++ {
+		s := lengthSymbol[n]
+		if s != lengthSymbol[n-1] {
+			first = uint32(n)
+		}
+		c := t.litLen[s]
+		t.length[n] = c + code(uint32(n)-first)<<(8+c.len()) + code(lengthExtra[n])
+	}
+	for p := range t.pair {
+		var bits, size uint64
+		for _, d := range [2]int{p & 15, p >> 4} {
+			if d != none {
+				c := t.litLen[firstDigit+d]
+				bits |= c.bits() << size
+				size += uint64(c.len())
+			}
+		}
+		t.pair[p] = bits<<8 | size
+	}
+}
+
+// fixedCode is the code that DEFLATE knows beforehand.
+var fixedCode = func() *codeTable {
+	var t codeTable
+	var lengths [litLenCodes + 2]uint8
+	for s := range lengths {
+		switch {
+		case s < 144, s >= 280:
+			lengths[s] = 8
+		case s < 256:
+			lengths[s] = 9
+		default:
+			lengths[s] = 7
+		}
+	}
+	var codes [litLenCodes + 2]code
+	canonical(codes[:], lengths[:])
+	copy(t.litLenLengths[:], lengths[:])
+	for s := range t.distLengths {
+		t.distLengths[s] = 5
+	}
+	t.codes()
+	copy(t.litLen[:], codes[:])
+	return &t
+}()

@@ -1,0 +1,192 @@
+package encode
+
+import (
+	"math/bits"
+	"slices"
+)
+
+// sequence is some literals and then a match: length bytes from distance bytes back. A length of 0 is none. It is one number, so that it is
+// stored at one go:
+//
+//	literals 16 · length 16 · distance less 1, 24
+type sequence uint64
+
+func newSequence(literals, length, distance int) sequence {
+	return sequence(uint64(literals) | uint64(length)<<16 | uint64(distance-1)<<32)
+}
+
+func (s sequence) literals() int { return int(s & 0xffff) }
+func (s sequence) length() int   { return int(s >> 16 & 0xffff) }
+func (s sequence) distance() int { return int(s>>32&0xffffff) + 1 }
+
+const (
+	// maxSequences is when there are enough for a block: a code fits what it was made for, and a new one costs about 80 bytes.
+	maxSequences = 16 << 10
+
+	// maxLiterals is the most that a sequence has in front of its match.
+	maxLiterals = 1<<16 - 1
+
+	// maxLength is the longest match of a sequence.
+	maxLength = 1<<16 - 1
+)
+
+// gathered are literals and matches that are not written yet.
+type gathered struct {
+	literals  []byte
+	sequences []sequence
+	pending   int // literals since the last sequence
+}
+
+// add gathers what ops do. Their text starts at position at.
+func (g *gathered) add(ops []op, text []byte, at int) {
+	g.literals = slices.Grow(g.literals, len(text)+shortLiterals)
+	g.sequences = slices.Grow(g.sequences, len(ops))
+	for i := range ops {
+		x := &ops[i]
+		at += int(x.length)
+		from, to := at, at+int(x.plain)
+		if x.length >= shortMatch {
+			g.match(int(x.length), int(x.distance))
+		} else {
+			from -= int(x.length)
+		}
+		g.literal(text, from, to)
+		at = to
+	}
+}
+
+// shortLiterals is how many bytes are moved at one go, without a call.
+const shortLiterals = 16
+
+// literal adds the plain bytes from position from to position to of a text. There is room for them.
+func (g *gathered) literal(text []byte, from, to int) {
+	n, at := to-from, len(g.literals)
+	g.literals = g.literals[:at+n]
+	if n <= shortLiterals && from+shortLiterals <= len(text) {
+		*(*[shortLiterals]byte)(g.literals[at : at+shortLiterals]) = *(*[shortLiterals]byte)(text[from:])
+	} else {
+		copy(g.literals[at:], text[from:to])
+	}
+	g.pending += n
+}
+
+// match adds a match of any length from minMatch up, behind the literals that no match has yet.
+func (g *gathered) match(length, distance int) {
+	for ; g.pending > maxLiterals; g.pending -= maxLiterals {
+		g.sequences = append(g.sequences, newSequence(maxLiterals, 0, 1))
+	}
+	for length > maxLength {
+		// What is left is never too short.
+		g.sequences = append(g.sequences, newSequence(g.pending, maxLength-minMatch, distance))
+		g.pending = 0
+		length -= maxLength - minMatch
+	}
+	g.sequences = append(g.sequences, newSequence(g.pending, length, distance))
+	g.pending = 0
+}
+
+// close makes a sequence of the literals that no match follows.
+func (g *gathered) close() {
+	for g.pending > 0 {
+		n := min(g.pending, maxLiterals)
+		g.sequences = append(g.sequences, newSequence(n, 0, 1))
+		g.pending -= n
+	}
+}
+
+// forget drops what was added.
+func (g *gathered) forget() { g.literals, g.sequences, g.pending = g.literals[:0], g.sequences[:0], 0 }
+
+// empty tells whether nothing was added.
+func (g *gathered) empty() bool { return len(g.sequences) == 0 && len(g.literals) == 0 }
+
+// full tells whether there is enough for a code.
+func (g *gathered) full() bool {
+	return len(g.sequences) > maxSequences || len(g.literals) > 8*maxSequences
+}
+
+// counts is how often each symbol of DEFLATE comes.
+type counts struct {
+	litLen [512]uint32 // litLenCodes of them, the others for cheap indexing
+	dist   [32]uint32
+}
+
+// add counts what was gathered.
+func (c *counts) add(g *gathered) {
+	for _, l := range g.literals {
+		c.litLen[l]++
+	}
+	for _, s := range g.sequences {
+		length := s.length()
+		if length == 0 {
+			continue
+		}
+		symbol := distSymbol(uint32(s.distance()-1)) & 31
+		for length > maxMatch+minMatch {
+			length -= maxMatch
+			c.litLen[285]++
+			c.dist[symbol]++
+		}
+		for length > 0 {
+			n := firstMatch(length)
+			length -= n
+			c.litLen[lengthSymbol[n]&511]++
+			c.dist[symbol]++
+		}
+	}
+}
+
+// fade adds what was counted last, after making what was before weigh less.
+func (c *counts) fade(last *counts) {
+	for s := range c.litLen[:litLenCodes] {
+		c.litLen[s] += last.litLen[s] - c.litLen[s]>>2
+	}
+	for s := range c.dist {
+		c.dist[s] += last.dist[s] - c.dist[s]>>2
+	}
+}
+
+// cost is how many bits the symbols take in a code, without their extra bits.
+func (c *counts) cost(t *codeTable) (size uint) {
+	for s, l := range t.litLenLengths {
+		size += uint(c.litLen[s]) * uint(l)
+	}
+	for s, l := range t.distLengths {
+		size += uint(c.dist[s]) * uint(l)
+	}
+	return size
+}
+
+// least is about how many bits they take in the best code.
+func (c *counts) least() uint { return entropy(c.litLen[:litLenCodes]) + entropy(c.dist[:distCodes]) }
+
+// entropy is about the sum of n·log2(total/n).
+func entropy(counts []uint32) uint {
+	total, sum := uint64(0), uint64(0)
+	for _, n := range counts {
+		if n > 0 {
+			total += uint64(n)
+			sum += uint64(n) * log2(n)
+		}
+	}
+	if total == 0 {
+		return 0
+	}
+	return uint(total*log2(uint32(total))-sum) >> logBits
+}
+
+const logBits = 8
+
+// log2 is the logarithm of n, in 1/256.
+func log2(n uint32) uint64 {
+	k := bits.Len32(n) - 1
+	return uint64(k)<<logBits + uint64(logFractions[n<<(31-k)<<1>>(32-6)])
+}
+
+// matches is as many matches as were gathered, or more, when each is at most maxMatch long.
+func (g *gathered) matches() (n uint) {
+	for _, s := range g.sequences {
+		n += uint(s.length())/maxMatch + 2
+	}
+	return n
+}
