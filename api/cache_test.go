@@ -21,18 +21,20 @@ func testKey(n int) bodyKey {
 // TestOneMaker: of a thousand requests for one body at once, one makes it, and all others get it from there.
 func TestOneMaker(t *testing.T) {
 	c := newBodyCache(0)
-	var made, entered atomic.Int64
+	var made atomic.Int64
+	s := &c.shards[(&bodyKey{tag: testKey(1).tag}).shard()]
 	var wg sync.WaitGroup
 	want := []byte("body")
 	for range 1000 {
 		wg.Go(func() {
-			entered.Add(1)
 			got, m := c.enter(testKey(1))
 			if got == nil {
 				made.Add(1)
-				for entered.Load() < 1000 {
-					time.Sleep(time.Millisecond)
-				}
+				waitFor(t, "all others to wait", func() bool {
+					s.Lock()
+					defer s.Unlock()
+					return m.awaits == 999
+				})
 				body := append([]byte(nil), want...)
 				c.leave(m, &finished{body: body, rows: 3, total: 7})
 				clear(body) // its memory is the response's, and used again
@@ -47,7 +49,7 @@ func TestOneMaker(t *testing.T) {
 	if made.Load() != 1 {
 		t.Errorf("the body was made %d times", made.Load())
 	}
-	if n := len(c.shards[(&bodyKey{tag: testKey(1).tag}).shard()].making); n != 0 {
+	if n := len(s.making); n != 0 {
 		t.Errorf("%d bodies are still in the making", n)
 	}
 }

@@ -21,9 +21,6 @@ type Form struct {
 	ids    []uint32 // of each piece, the number of its first fragment for the encoder; the last is the count of all
 	table  *encode.Table
 
-	// The encoder sees a value as two pieces, the value and what is behind it: slotPieces are the pieces that stand behind its slots.
-	slotPieces []int
-
 	measured sync.Once
 	lengths  []measuredLength // of each measuredRows rows; 0: not counted yet
 
@@ -43,10 +40,8 @@ func newForm(rows int, fields []boundField, d dialect, o encode.Options) *Form {
 		id := f.ids[i]
 		if fr := f.pieces[i].fragments; fr != nil {
 			id += uint32(fr.n)
-			f.slotPieces = append(f.slotPieces, i)
 		} else {
 			id++
-			f.slotPieces = append(f.slotPieces, i, i)
 		}
 		f.ids = append(f.ids, id)
 	}
