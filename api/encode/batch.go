@@ -52,7 +52,8 @@ func (d *matcher) between(rows int) {
 			d.value(v, k)
 		case v.short && d.back+4*Slack <= d.window && len(v.Texts[k])+len(v.Texts[k-1]) <= 4*Slack:
 			d.number(v, k)
-		case it.kept.leads(v, k) && d.back+len(v.Texts[k]) <= d.window && (it.kept.cheap || d.known(it.kept.to) > d.window):
+		case it.kept.leads(v, k) && d.back+len(v.Texts[k]) <= d.window &&
+			(it.kept.cheap && len(v.Texts[k]) <= longFragment || d.known(it.kept.to) > d.window):
 			d.follow(v, k, it.kept)
 		default:
 			d.fragment(v.slot, v.First+v.Fragments[k], v.Texts[k], 0)
@@ -86,7 +87,7 @@ func (d *matcher) vary(rows int) (after int) {
 			continue
 		}
 		fragments := l.Fragments[:rows]
-		if v.short = d.slots[s].fields == 1 && isNumber(l.Texts[0]); !v.short {
+		if v.short = isNumber(l.Texts[0]) && d.fields(s) == 1; !v.short {
 			copy(v.fragments[:], fragments)
 		}
 		for k := 1; k < len(fragments); k++ {
@@ -98,6 +99,17 @@ func (d *matcher) vary(rows int) (after int) {
 		}
 	}
 	return after
+}
+
+// fields is how many fields the fragments of a slot have.
+func (d *matcher) fields(s int) int {
+	slot := &d.slots[s]
+	if slot.fields == 0 {
+		first := d.lanes[s].First
+		cuts, _ := d.rowsOf.Cuts(s, first, first)
+		slot.fields = len(cuts)
+	}
+	return slot.fields
 }
 
 // isNumber tells whether a text of one field ends like a number: of these, most are different ones.

@@ -89,7 +89,7 @@ type block struct {
 	direct bool
 	code   *codeTable // of the block being written
 
-	// generation tells the codes apart that are written with directly; the first is 1.
+	// generation tells the codes apart that are written with directly, from firstGeneration up.
 	generation uint32
 
 	bits bitWriter

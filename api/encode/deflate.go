@@ -2,7 +2,7 @@ package encode
 
 import "hash/crc32"
 
-// deflater writes what its matcher finds as DEFLATE. Most of it is written as it is found, with a code that stays from one body to the next: one batch
+// deflater writes what its matcher finds as DEFLATE. Most of it is written as it is found, with the code that its table's bodies start with: one batch
 // of rows in some is gathered and counted, and when a code for what was counted lately would be shorter, a new block begins with it.
 type deflater struct {
 	matcher
@@ -10,11 +10,40 @@ type deflater struct {
 
 	open    bool   // a block's header is written
 	batches int    // of rows since there was no block
-	made    bool   // there is a code
 	recent  counts // what was counted lately
-	table   codeTable
-	header  blockHeader
+	code    *blockCode
+	own     blockCode // for what was counted, when that is better
+	made    uint32    // codes so far, the first code among them
 	huffman huffman
+}
+
+// blockCode is a code and how it is described in front of a block.
+type blockCode struct {
+	table  codeTable
+	header blockHeader
+}
+
+// firstCode is the code with which all bodies of a table start. So the bytes of a body depend on its rows, and not on what was asked for before it.
+type firstCode struct {
+	blockCode
+	seen counts
+}
+
+// firstGeneration is the generation of a first code.
+const firstGeneration = 1
+
+// newFirstCode makes the code from samples of rows.
+func newFirstCode(rows Rows) *firstCode {
+	d, first := newDeflater(rows), &firstCode{}
+	d.next = func() {} // nothing is written, all is gathered
+	for _, runs := range sampleRuns(rows.Len()) {
+		d.start(nil, first)
+		d.rows(runs, 0)
+		d.finish()
+	}
+	first.seen.add(&d.block.gathered)
+	first.blockCode.build(&d.huffman, &first.seen)
+	return first
 }
 
 const (
@@ -29,7 +58,7 @@ const (
 )
 
 func newDeflater(rows Rows) *deflater {
-	d := &deflater{}
+	d := &deflater{made: firstGeneration}
 	d.init(rows, maxDistance)
 	d.next = d.nextBatch
 	d.check = func(text []byte) { d.crc = crc32.Update(d.crc, crc32.IEEETable, text) }
@@ -37,9 +66,10 @@ func newDeflater(rows Rows) *deflater {
 }
 
 // start begins a body that is appended to out.
-func (d *deflater) start(out []byte) {
+func (d *deflater) start(out []byte, first *firstCode) {
 	d.matcher.start()
 	d.crc = 0
+	d.recent, d.code, d.block.generation = first.seen, &first.blockCode, firstGeneration
 	d.block.bits = bitWriter{out: out}
 }
 
@@ -61,12 +91,12 @@ func (d *deflater) sample() {
 	var c counts
 	c.add(&d.block.gathered)
 	if !d.open {
-		if !d.made || c.cost(&d.table)*100 > c.least()*keepFirst {
+		if c.cost(&d.code.table)*100 > c.least()*keepFirst {
 			d.recent = c
 			d.build()
 		}
 		d.begin()
-	} else if d.recent.fade(&c); d.recent.cost(&d.table)*100 > d.recent.least()*keepLater {
+	} else if d.recent.fade(&c); d.recent.cost(&d.code.table)*100 > d.recent.least()*keepLater {
 		d.endBlock()
 		d.build()
 		d.begin()
@@ -78,13 +108,13 @@ func (d *deflater) sample() {
 func (d *deflater) short() {
 	var c counts
 	c.add(&d.block.gathered)
-	fixed, kept, best := c.cost(fixedCode), c.cost(&d.table)+d.header.size, c.least()+newHeader
+	fixed, kept, best := c.cost(fixedCode), c.cost(&d.code.table)+d.code.header.size, c.least()+newHeader
 	switch {
-	case best*100 < min(fixed, kept)*(200-keepFirst), !d.made && best < fixed:
+	case best*100 < min(fixed, kept)*(200-keepFirst):
 		d.recent = c
 		d.build()
 		d.begin()
-	case d.made && kept < fixed:
+	case kept < fixed:
 		d.begin()
 	default:
 		d.block.bits.reserve(64)
@@ -94,30 +124,35 @@ func (d *deflater) short() {
 	d.block.writeGathered()
 }
 
-// build makes the code for what was counted lately. Symbols that were not counted have one too.
+// build makes the code for what was counted lately.
 func (d *deflater) build() {
-	c := d.recent
+	d.own.build(&d.huffman, &d.recent)
+	d.made++
+	d.code, d.block.generation = &d.own, d.made
+}
+
+// build makes the code for what was counted. Symbols that were not counted have one too.
+func (b *blockCode) build(h *huffman, seen *counts) {
+	c := *seen
 	for s := range c.litLen {
 		c.litLen[s] = c.litLen[s]*16 + 1
 	}
 	for s := range c.dist {
 		c.dist[s] = c.dist[s]*16 + 1
 	}
-	d.huffman.lengths(d.table.litLenLengths[:], c.litLen[:litLenCodes], maxCodeLen)
-	d.huffman.lengths(d.table.distLengths[:], c.dist[:distCodes], maxCodeLen)
-	d.table.codes()
-	d.header.build(&d.huffman, &d.table)
-	d.made = true
-	d.block.generation++
+	h.lengths(b.table.litLenLengths[:], c.litLen[:litLenCodes], maxCodeLen)
+	h.lengths(b.table.distLengths[:], c.dist[:distCodes], maxCodeLen)
+	b.table.codes()
+	b.header.build(h, &b.table)
 }
 
 // begin begins a block with the code at hand.
 func (d *deflater) begin() {
 	w := &d.block.bits
-	w.reserve(d.header.size + 64)
+	w.reserve(d.code.header.size + 64)
 	w.write(2<<1, 3)
-	d.header.write(w)
-	d.block.code, d.open = &d.table, true
+	d.code.header.write(w)
+	d.block.code, d.open = &d.code.table, true
 }
 
 // endBlock ends the block, if there is one.

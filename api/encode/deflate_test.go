@@ -35,6 +35,28 @@ func TestPiecesAgainstPlain(t *testing.T) {
 	}
 }
 
+// TestBodiesDependOnRowsAlone: what a table has encoded before leaves no trace in the bytes of a body.
+func TestBodiesDependOnRowsAlone(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	for range 20 {
+		n := r.IntN(3000)
+		rows := newFakeRows(r, n, r.IntN(4) == 0)
+		used := NewTable(rows, Options{Tier: Pieces})
+		for range 20 {
+			runs := randomRuns(r, n)
+			fresh := NewTable(rows, Options{Tier: Pieces})
+			if got, want := used.AppendGzip(nil, runs), fresh.AppendGzip(nil, runs); !bytes.Equal(got, want) {
+				t.Fatalf("gzip of %d runs: %d bytes, and %d from a table that was not used before", len(runs), len(got), len(want))
+			}
+			if got, want := used.AppendZstd(nil, runs), fresh.AppendZstd(nil, runs); !bytes.Equal(got, want) {
+				t.Fatalf("zstd of %d runs: %d bytes, and %d from a table that was not used before", len(runs), len(got), len(want))
+			}
+		}
+	}
+}
+
 // randomSequences adds literals and matches of text to a block and calls flush now and then; it tells what they stand for.
 func randomSequences(r *rand.Rand, b *block, window int, text []byte, flush func()) (want []byte) {
 	for len(text) > 0 || r.IntN(4) > 0 {
@@ -75,8 +97,9 @@ func FuzzBlock(f *testing.F) {
 	f.Add(bytes.Repeat([]byte("0123456789"), 20_000), uint64(4))
 	f.Fuzz(func(t *testing.T, text []byte, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		d := newDeflater(newFakeRows(r, 1, false))
-		d.start(nil)
+		rows := newFakeRows(r, 1, false)
+		d := newDeflater(rows)
+		d.start(nil, newFirstCode(rows))
 		want := randomSequences(r, &d.block, maxDistance, text, func() {
 			if r.IntN(4) > 0 {
 				d.nextBatch()

@@ -9,8 +9,8 @@
 //     behind: several members or frames are cut off behind the first by curl, Chromium, Firefox and httpx.
 //   - Pieces: any other rows. The renderer tells which fragments the text consists of. What is as in the row before lengthens the match in hand, a fragment
 //     that stood within the window is a reference, without a search, and what is new is an edit of the row before's text, found field by field
-//     and kept for the next time that the one follows on the other (matcher.go, batch.go, edit.go). DEFLATE is written at once, with a code that stays from
-//     body to body and is counted anew in one batch of 32 (deflate.go); zstd with tables for each 16 K sequences.
+//     and kept for the next time that the one follows on the other (matcher.go, batch.go, edit.go). DEFLATE is written at once, with a code that
+//     the table's bodies start with and that is counted anew in one batch of 32 (deflate.go); zstd with tables for each 16 K sequences.
 //   - Whole: the rendered body through klauspost's encoders: gzip level 1, zstd's default. For tables of free text, on which a trial finds that
 //     pieces are a quarter larger (zstd: a tenth), and for bodies that are no table's (AppendGzip, AppendZstd).
 //
@@ -51,8 +51,10 @@
 //   - Stored blocks without the 32 rows in front: 32 % more bytes (gzip level 6), 26 % (zstd fastest).
 //   - Level 9 for stored blocks: 10 to 18 % fewer bytes, four times the time of level 6, paid by the first request.
 //   - zstd's default level for stored blocks with rows in front: 3 % fewer bytes for twice the time.
-//   - A code for each 16 K sequences in place of one that stays: 1 to 3 % fewer bytes, but all sequences are kept, counted and read again, a tenth of the time.
-//   - A code trained per table over the classes of filters: not needed, the code follows what is asked for, and every symbol has one.
+//   - A code for each 16 K sequences in place of one that is kept while it serves: 1 to 3 % fewer bytes, but all sequences are kept, counted and read again, a tenth of the time.
+//   - A code trained per table over the classes of filters: two samples are enough to start with, the code follows what comes, and every symbol has one.
+//   - A code that stays from body to body: a little better for what is asked for often, but the bytes of a body, and its length, then depend on what was asked
+//     for before.
 //   - Fixed Huffman codes for the few rows beside stored blocks are taken where they make them shorter; a code of their own for each was most of the time
 //     of a page in three runs.
 //   - Ways made for numbers of all rows of a lane in a sweep of their own, so that all pieces that differ go one way: 5 to 9 % slower than making them as

@@ -78,7 +78,7 @@ func (d *matcher) start() {
 		d.base = uint32(d.window) + 1
 		clear(d.last)
 	}
-	d.text, d.at, d.from, d.size, d.length = d.text[:0], 0, 0, 0, 0
+	d.text, d.at, d.from, d.size, d.length, d.distance = d.text[:0], 0, 0, 0, 0, 0
 	d.forgetRow()
 }
 
@@ -293,7 +293,6 @@ func (d *matcher) fragment(s int, fragment uint32, text []byte, cut int) {
 		if near && (known > d.window || len(text) <= longFragment) {
 			e := &d.edits
 			cuts, oldCuts := d.rowsOf.Cuts(s, fragment, old)
-			slot.fields = len(cuts)
 			e.compare(oldText, text, oldCuts, cuts)
 			if cut == 0 && e.n > 0 {
 				d.editor.at(old, fragment).keep(old, fragment, e)

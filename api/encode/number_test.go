@@ -29,10 +29,10 @@ func TestNumbers(t *testing.T) {
 			}
 		}
 		longest := n + r.IntN(3)
-		got, size := d.table.number(text, n, longest)
+		got, size := d.own.table.number(text, n, longest)
 		want := bitWriter{}
 		want.reserve(400)
-		d.table.writeLiterals(&want, text[:n])
+		d.own.table.writeLiterals(&want, text[:n])
 		bits := 8*len(want.out) + int(want.held)
 		if size == tooMany {
 			if !strange && longest <= maxNumber && bits <= maxBits {

@@ -39,6 +39,8 @@ type Table struct {
 	gzip      shelves
 	zstd      shelves
 	trials    [codings]trial
+	train     sync.Once
+	first     *firstCode
 	deflaters sync.Pool // of *deflater
 	writers   sync.Pool // of *zstdWriter
 	bodies    sync.Pool // of *[]byte
@@ -96,7 +98,8 @@ func (t *Table) deflate(dst []byte, runs []Run, stored bool) []byte {
 	if !ok {
 		d = newDeflater(t.rows)
 	}
-	d.start(append(dst, gzipHeader...))
+	t.train.Do(func() { t.first = newFirstCode(t.rows) })
+	d.start(append(dst, gzipHeader...), t.first)
 	d.plain(t.rows.Head())
 	if stored {
 		runs = t.stored(d, runs)
@@ -160,19 +163,24 @@ type trial struct {
 // worse is how many hundredths of a whole body's bytes one from pieces may take. zstd's encoder is quick, so that little time is gained for them.
 var worse = [codings]int{Gzip: 125, Zstd: 110}
 
+// sampleRuns are rows that stand for those of a table of n: some in the middle that are neighbours, and some from all over it.
+func sampleRuns(n int) [2][]Run {
+	const sample = 1500
+	rows := uint32(n)
+	middle := Run{rows / 2, min(rows/2+sample, rows)}
+	var spread []Run
+	for at := uint32(0); at < rows; at += max(rows/sample, 2) {
+		spread = append(spread, Run{at, at + 1})
+	}
+	return [2][]Run{{middle}, spread}
+}
+
 // piecesServe tries a coding once, on a sample.
 func (t *Table) piecesServe(c Coding, pieces, whole func(dst []byte, runs []Run) []byte) bool {
 	try := &t.trials[c]
 	try.once.Do(func() {
-		const rows = 1500
-		n := uint32(t.rows.Len())
-		middle := Run{n / 2, min(n/2+rows, n)}
-		var spread []Run
-		for at := uint32(0); at < n; at += max(n/rows, 2) {
-			spread = append(spread, Run{at, at + 1})
-		}
 		a, b := 0, 0
-		for _, runs := range [][]Run{{middle}, spread} {
+		for _, runs := range sampleRuns(t.rows.Len()) {
 			a += len(pieces(nil, runs))
 			b += len(whole(nil, runs))
 		}
