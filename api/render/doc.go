@@ -11,6 +11,19 @@
 //
 // Lifetime: a Renderer reads its segment's memory and must not be used after the segment's Close. What it appends is a copy.
 //
+// # Where the time goes
+//
+// 10,000 rows of JSON, full-scale generated catalog, in microseconds of processor time on a virtual machine; copying as many bytes takes 150 to 220:
+//
+//	                      neighbours   scattered   of that, for neighbours
+//	conflict events              245         365   copying texts 60 %, looking them up 25 %
+//	food prices                  385         650
+//	refugees                     385         530   copying 50 %, integers 21 %, unpacking and looking up 20 %
+//	operational presence         455         600   copying 70 %, mostly names from beyond the second cache
+//	rainfall                     760       1,050   three decimals 50 %: unpacking 10 %, digits 20 %, placing them 20 %
+//
+// Sending a body of 3.8 MB over loopback takes another 500 to 750, of whatever memory it comes from.
+//
 // # Tried
 //
 //   - Looking up and appending piece by piece within the row: 36 ns a row where the sweep by columns takes 30 (events-like table of the benchmark).
@@ -22,4 +35,8 @@
 //     where rows are scattered and next to nothing where they are neighbours. Sent over loopback, more system calls take most of that back: 0.82 to
 //     1.06 of the processor time of whole bodies. What remains is memory: 0.2 MB a client instead of 4 to 6.
 //   - Whole rows rendered ahead: no gain where rows are neighbours and 3.4 times slower where they are scattered, for 34 times the memory (prototype).
+//   - Moves of 64 bytes, one after the other, for texts of up to 384: a fifth slower than memmove.
+//   - Parts of 256 KB to 1 MB: no difference to 128 KB in the server's processor time.
+//   - Building with a profile of the benchmarks: nothing that the server's processor time shows, for 25 seconds more of building. With GOAMD64=v3: 3 to 5 %,
+//     but then older machines cannot run the program.
 package render

@@ -15,7 +15,7 @@ type number struct {
 
 const (
 	noNumber = iota
-	fixed    // n / 10^scale with all digits: 51.4260
+	fixed    // n / 10^scale with all digits: 7.1230
 	trimmed  // the same without trailing zeros: 51.426
 	single   // f in the shortest form of 32 bits, exponent form below 1e-4
 	double   // f in the shortest form of 64 bits, exponent form below 1e-4
