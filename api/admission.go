@@ -38,11 +38,8 @@ func newGate(queries int, wait time.Duration) *gate {
 
 // enter takes a slot, which the caller leaves, or gives up. Short queries do not queue for a core: refusing them would cost as much as answering.
 func (g *gate) enter(long bool) bool {
-	if arrived := time.Now(); long && g.wait > 0 && g.queue.isWorthALook(g.wait, arrived) {
-		runtime.Gosched()
-		if now := time.Now(); g.queue.isTooLong(now.Sub(arrived), g.wait, now) {
-			return false
-		}
+	if long && g.wait > 0 && g.queueTooLong() {
+		return false
 	}
 	select {
 	case g.slots <- struct{}{}:
@@ -68,6 +65,17 @@ func (g *gate) enter(long bool) bool {
 }
 
 func (g *gate) leave() { <-g.slots }
+
+// queueTooLong lets others go first, when it is time to look, and says whether that took too long.
+func (g *gate) queueTooLong() bool {
+	arrived := time.Now()
+	if !g.queue.isWorthALook(g.wait, arrived) {
+		return false
+	}
+	runtime.Gosched()
+	now := time.Now()
+	return g.queue.isTooLong(now.Sub(arrived), g.wait, now)
+}
 
 // standing tells a queue that does not get shorter from one that a hiccup of the machine has made, which needs only time.
 type standing struct {

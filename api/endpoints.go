@@ -10,6 +10,3 @@ func joinEndpoints(groups ...[]Endpoint) []Endpoint {
 	}
 	return all
 }
-
-// Endpoints are all list endpoints. The caller must not change them.
-func Endpoints() []Endpoint { return endpoints }

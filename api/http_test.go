@@ -223,13 +223,18 @@ func sorted(fields []HeaderField) []string {
 }
 
 // listen serves on a free port of this machine and returns its address.
-func listen(tb testing.TB, s *Server) string {
+func listen(tb testing.TB, s *Server) string { return listenFor(tb, s.Serve) }
+
+// listenAdmin starts the admin listener.
+func listenAdmin(tb testing.TB, s *Server) string { return listenFor(tb, s.ServeAdmin) }
+
+func listenFor(tb testing.TB, serve func(net.Listener) error) string {
 	tb.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)
 	}
-	go s.Serve(l) //nolint:errcheck // ends with the listener
+	go serve(l) //nolint:errcheck // ends with the listener
 	tb.Cleanup(func() { l.Close() })
 	return l.Addr().String()
 }

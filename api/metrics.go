@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 
@@ -82,14 +83,12 @@ type metricsPage struct {
 }
 
 func (p *metricsPage) value(n int64) {
-	p.text = append(append(p.text, p.name...), ' ')
-	p.text = append(strconv.AppendInt(p.text, n, 10), '\n')
+	p.text = fmt.Appendf(p.text, "%s %d\n", p.name, n)
 }
 
 // labelled writes a sample with a label. Labels and their values are words that need no escaping.
 func (p *metricsPage) labelled(label, word string, n int64) {
-	p.text = append(append(append(append(append(append(p.text, p.name...), '{'), label...), `="`...), word...), `"} `...)
-	p.text = append(strconv.AppendInt(p.text, n, 10), '\n')
+	p.text = fmt.Appendf(p.text, "%s{%s=%q} %d\n", p.name, label, word, n)
 }
 
 // answerMetrics writes what the server has counted, for the admin listener.

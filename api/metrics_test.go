@@ -2,7 +2,6 @@ package api
 
 import (
 	"log/slog"
-	"net"
 	"regexp"
 	"slices"
 	"strconv"
@@ -10,18 +9,6 @@ import (
 	"testing"
 	"time"
 )
-
-// listenAdmin starts the admin listener.
-func listenAdmin(tb testing.TB, s *Server) string {
-	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	go s.ServeAdmin(l) //nolint:errcheck // ends with the listener
-	tb.Cleanup(func() { l.Close() })
-	return l.Addr().String()
-}
 
 var (
 	helpLine   = regexp.MustCompile(`^# HELP ([a-z_]+) [A-Z].*\.$`)

@@ -311,27 +311,14 @@ func TestSwapKeepsSharedTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	put := func(id string, tables []*testTable) {
-		manifest := &snapshot.Manifest{Format: 1, ID: id, SnapshotTime: sampleTime, CatalogURL: "https://catalog.example"}
-		for _, x := range tables {
-			ref, err := store.PutSegment(x.data(t))
-			if err != nil {
-				t.Fatal(err)
-			}
-			manifest.Tables = append(manifest.Tables, ref)
-		}
-		if err := store.PutManifest(manifest); err != nil {
-			t.Fatal(err)
-		}
-	}
 	tables := sampleTables(t, 20)
-	put("first", tables)
+	putSnapshot(t, store, "first", tables)
 	for _, x := range tables {
 		if x.endpoint.Table == "sector" {
 			x.rows = x.rows[:7]
 		}
 	}
-	put("second", tables)
+	putSnapshot(t, store, "second", tables)
 	first, err := store.Open("first")
 	if err != nil {
 		t.Fatal(err)

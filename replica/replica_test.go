@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -391,21 +392,25 @@ func TestLast(t *testing.T) {
 	}
 }
 
-// TestSignedFetch: nothing is downloaded of a snapshot that is not signed.
-func TestSignedFetch(t *testing.T) {
-	b, r := newFake(t)
+// newKeys makes a key to sign with and the list of keys that readers trust then.
+func newKeys(t *testing.T) (ed25519.PrivateKey, []ed25519.PublicKey) {
+	t.Helper()
 	private, public, err := snapshot.NewKeys()
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err := snapshot.ParsePrivateKey(private)
-	if err != nil {
+	key, err1 := snapshot.ParsePrivateKey(private)
+	keys, err2 := snapshot.ParsePublicKeys(public)
+	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
-	keys, err := snapshot.ParsePublicKeys(public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	return key, keys
+}
+
+// TestSignedFetch: nothing is downloaded of a snapshot that is not signed.
+func TestSignedFetch(t *testing.T) {
+	b, r := newFake(t)
+	key, keys := newKeys(t)
 	writer, reader := newStore(t), newStore(t).Trusting(keys)
 	replica := NewReplica(r, reader, "stable")
 	publish(t, writer, "s1", table("a", 1))
@@ -438,18 +443,7 @@ func TestSignedFetch(t *testing.T) {
 // TestRewound: a channel's file that was good once is not taken back, nor another channel's; a rollback by who has the key is.
 func TestRewound(t *testing.T) {
 	b, r := newFake(t)
-	private, public, err := snapshot.NewKeys()
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := snapshot.ParsePrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keys, err := snapshot.ParsePublicKeys(public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key, keys := newKeys(t)
 	const channel = "channels/stable.json"
 	writer, reader, trusting := newStore(t).Signing(key), newStore(t).Trusting(keys), newStore(t)
 	replica, careless := NewReplica(r, reader, "stable"), NewReplica(r, trusting, "stable")

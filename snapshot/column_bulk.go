@@ -4,64 +4,53 @@ package snapshot
 const bulk = 64
 
 // Ints sets dst to the values at positions from, from+1, ... of an Int, Bool or Time column, as Int would one by one.
-func (c *Column) Ints(dst []int64, from uint32) {
-	var space [bulk]uint64
-	for len(dst) > 0 {
-		n := min(len(dst), bulk)
-		c.unpack(space[:n], from)
-		c.ints(dst[:n], &space)
-		dst, from = dst[n:], from+uint32(n)
-	}
-}
+func (c *Column) Ints(dst []int64, from uint32) { c.readInts(dst, from, nil) }
 
 // IntsAt is Ints for the positions of at, as many as dst has room for.
-func (c *Column) IntsAt(dst []int64, at []uint32) {
-	var space [bulk]uint64
-	for len(dst) > 0 {
-		n := min(len(dst), bulk)
-		c.gather(space[:n], at[:n])
-		c.ints(dst[:n], &space)
-		dst, at = dst[n:], at[n:]
-	}
-}
+func (c *Column) IntsAt(dst []int64, at []uint32) { c.readInts(dst, 0, at) }
 
 // Decs sets dst to the values at positions from, from+1, ... of a Decimal column, as Dec would one by one.
-func (c *Column) Decs(dst []Dec, from uint32) {
-	var space [bulk]uint64
-	for len(dst) > 0 {
-		n := min(len(dst), bulk)
-		c.unpack(space[:n], from)
-		c.decs(dst[:n], &space)
-		dst, from = dst[n:], from+uint32(n)
-	}
-}
+func (c *Column) Decs(dst []Dec, from uint32) { c.readDecs(dst, from, nil) }
 
 // DecsAt is Decs for the positions of at, as many as dst has room for.
-func (c *Column) DecsAt(dst []Dec, at []uint32) {
+func (c *Column) DecsAt(dst []Dec, at []uint32) { c.readDecs(dst, 0, at) }
+
+// readInts sets dst to the values at the positions of at, or without them from the position from on.
+func (c *Column) readInts(dst []int64, from uint32, at []uint32) {
 	var space [bulk]uint64
-	for len(dst) > 0 {
-		n := min(len(dst), bulk)
-		c.gather(space[:n], at[:n])
-		c.decs(dst[:n], &space)
-		dst, at = dst[n:], at[n:]
+	for i := 0; i < len(dst); i += bulk {
+		n := min(len(dst)-i, bulk)
+		c.unpack(space[:n], i, from, at)
+		c.ints(dst[i:i+n], &space)
 	}
 }
 
-// packedValues are what the positions hold: codes, or numbers.
-func (c *Column) packedValues() Packed {
+// readDecs is readInts for decimals.
+func (c *Column) readDecs(dst []Dec, from uint32, at []uint32) {
+	var space [bulk]uint64
+	for i := 0; i < len(dst); i += bulk {
+		n := min(len(dst)-i, bulk)
+		c.unpack(space[:n], i, from, at)
+		c.decs(dst[i:i+n], &space)
+	}
+}
+
+// unpack sets dst to what is packed, codes or numbers, at the positions of at from the one with number i on, or without them from position from+i on.
+func (c *Column) unpack(dst []uint64, i int, from uint32, at []uint32) {
+	packed := c.numbers.packed
 	if c.coded {
-		return c.codes
+		packed = c.codes
 	}
-	return c.numbers.packed
+	if at == nil {
+		packed.Unpack64(dst, from+uint32(i))
+		return
+	}
+	packed.Gather64(dst, at[i:i+len(dst)])
 }
-
-func (c *Column) unpack(dst []uint64, from uint32) { c.packedValues().Unpack64(dst, from) }
-
-func (c *Column) gather(dst []uint64, at []uint32) { c.packedValues().Gather64(dst, at) }
 
 // ints sets dst to the values of packed ones.
 func (c *Column) ints(dst []int64, packed *[bulk]uint64) {
-	null, more := uint64(0), uint64(c.numbers.base)-c.numbers.first
+	null := uint64(0)
 	if c.coded {
 		null = uint64(c.dict.len())
 	}
@@ -72,7 +61,7 @@ func (c *Column) ints(dst []int64, packed *[bulk]uint64) {
 		case c.coded:
 			dst[k] = c.dict.int(uint32(v))
 		default:
-			dst[k] = int64(v + more)
+			dst[k] = c.numbers.intOf(v)
 		}
 	}
 }
@@ -90,16 +79,7 @@ func (c *Column) decs(dst []Dec, packed *[bulk]uint64) {
 		}
 		return
 	}
-	n := &c.numbers
-	scaleBits := n.scaleBits & 63
-	mask := uint64(1)<<scaleBits - 1
 	for k := range dst {
-		v := packed[k&(bulk-1)]
-		scale := n.scales[v&mask%uint64(len(n.scales))]
-		v >>= scaleBits
-		if scale <= MaxScale {
-			v += uint64(n.base)
-		}
-		dst[k] = Dec{int64(v), scale}
+		dst[k] = c.numbers.decOf(packed[k&(bulk-1)])
 	}
 }

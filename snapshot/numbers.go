@@ -27,21 +27,21 @@ func (p *packedNumbers) isNull(i uint32) bool {
 	return v == 0
 }
 
-func (p *packedNumbers) int(i uint32) int64 {
-	return int64(uint64(p.base) + p.packed.At(i) - p.first)
-}
+func (p *packedNumbers) int(i uint32) int64 { return p.intOf(p.packed.At(i)) }
 
-func (p *packedNumbers) dec(i uint32) Dec {
-	v := p.packed.At(i)
-	d := Dec{Scale: p.scales[v&(1<<p.scaleBits-1)]}
-	switch v >>= p.scaleBits; d.Scale {
-	case DecNull:
-	case DecText:
-		d.Mantissa = int64(v)
-	default:
-		d.Mantissa = int64(uint64(p.base) + v)
+func (p *packedNumbers) dec(i uint32) Dec { return p.decOf(p.packed.At(i)) }
+
+// intOf is the int that is packed as v.
+func (p *packedNumbers) intOf(v uint64) int64 { return int64(uint64(p.base) + v - p.first) }
+
+// decOf is the decimal that is packed as v. The mantissa of null is 0, and that of an exact text its position.
+func (p *packedNumbers) decOf(v uint64) Dec {
+	scale := p.scales[v&(1<<(p.scaleBits&63)-1)%uint64(len(p.scales))]
+	v >>= p.scaleBits & 63
+	if scale <= MaxScale {
+		v += uint64(p.base)
 	}
-	return d
+	return Dec{int64(v), scale}
 }
 
 func openPacked(b *block, data []byte, n int) (Packed, error) {

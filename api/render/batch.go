@@ -226,18 +226,11 @@ func (b *rowBatch) resolveDecs(p *piece, l *lane, null []byte) int {
 		d := &decs[k]
 		cell := l.cells.bytes[k*stride:]
 		digits := (*[cellSize]byte)(cell)
-		form := &decForms[d.Scale]
-		sign := d.Mantissa >> 63
-		u := uint64((d.Mantissa ^ sign) - sign)
 		var start int
-		switch {
-		case u-form.least < form.span:
-			start = putPlain(digits, u*form.times, form.point)
-			digits[(start-1)&(cellSize-1)] = '-'
-			start += int(sign)
-		case d.Scale == snapshot.DecNull:
+		switch d.Scale {
+		case snapshot.DecNull:
 			start = putText(digits, null)
-		case d.Scale == snapshot.DecText:
+		case snapshot.DecText:
 			exact := p.exact.at(uint32(d.Mantissa))
 			if len(exact) > cellSize {
 				l.texts[k] = longText(exact, p.after)

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -204,11 +203,7 @@ func (r *OverloadReport) conclude() {
 }
 
 // WriteJSON writes the report for programs.
-func (r *OverloadReport) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetIndent("", " ")
-	return e.Encode(r)
-}
+func (r *OverloadReport) WriteJSON(w io.Writer) error { return writeJSON(w, r) }
 
 // WriteMarkdown writes the report for people.
 func (r *OverloadReport) WriteMarkdown(w io.Writer) error {

@@ -118,10 +118,12 @@ func ThisMachine() Machine {
 }
 
 // WriteJSON writes the report for programs.
-func (r *Report) WriteJSON(w io.Writer) error {
+func (r *Report) WriteJSON(w io.Writer) error { return writeJSON(w, r) }
+
+func writeJSON(w io.Writer, report any) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", " ")
-	return e.Encode(r)
+	return e.Encode(report)
 }
 
 // WriteMarkdown writes the report for people.
