@@ -12,34 +12,28 @@ import (
 
 // compareIncumbent is the command incumbent.
 func compareIncumbent(flags *flag.FlagSet, args []string) error {
-	start := flags.String("start", "", "command that starts the server; {listen} in it becomes host:port")
+	var rec record
+	rec.register(flags, "date, commit and incumbent")
 	list := flags.String("list", "bench/incumbent.txt", "file of queries and of what was recorded of the other program")
-	out := flags.String("out", "bench/results", "directory of reports")
-	name := flags.String("name", "", "name of the report's files; empty: date, commit and incumbent")
-	note := flags.String("note", "", "what a reader of the report should know")
 	rounds := flags.Int("rounds", 3, "bursts for each number of connections")
 	burst := flags.Duration("burst", time.Second, "length of a burst")
-	if err := parse(flags, args); err != nil {
+	if err := rec.parse(flags, args); err != nil {
 		return err
-	}
-	if *start == "" {
-		return errors.New("--start is missing: the command that starts the server")
 	}
 	f, err := os.Open(*list)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	r := load.Report{
-		Date: time.Now().UTC().Format("2006-01-02"), Commit: commit(), Machine: load.ThisMachine(), Note: *note, Rounds: *rounds, Burst: *burst,
-	}
+	r := rec.begin()
+	r.Rounds, r.Burst = *rounds, *burst
 	if r.Recorded, err = load.ReadRecorded(f); err != nil {
 		return fmt.Errorf("%s: %w", *list, err)
 	}
 	if len(r.Recorded) == 0 {
 		return fmt.Errorf("%s: no queries", *list)
 	}
-	p, err := launch(&load.Server{Name: "ours"}, "", *start, r.Recorded[0].Query, time.Minute)
+	p, err := launch(&load.Server{Name: "ours"}, "", rec.start, r.Recorded[0].Query, time.Minute)
 	if err != nil {
 		return err
 	}
@@ -54,8 +48,5 @@ func compareIncumbent(flags *flag.FlagSet, args []string) error {
 				at.CPUMicros, at.CoresOfServers, at.Multiple(), q.Want)
 		}
 	}
-	if *name == "" {
-		*name = r.Date + "-" + r.Commit + "-incumbent"
-	}
-	return errors.Join(p.stop(), writeReport(&r, *out, *name))
+	return errors.Join(p.stop(), rec.write(&r, "-incumbent"))
 }

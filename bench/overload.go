@@ -22,21 +22,15 @@ func overload(flags *flag.FlagSet, args []string) (err error) {
 			return err
 		}
 	}
-	flags.StringVar(&e.start, "start", "", "command that starts the server; {listen} in it becomes host:port")
+	e.record.register(flags, "date and commit")
 	flags.StringVar(&e.wrap, "wrap", "", "put before the server's command, as: taskset -c 0")
-	flags.StringVar(&e.out, "out", "bench/results", "directory of reports")
-	flags.StringVar(&e.name, "name", "", "name of the report's files; empty: date and commit")
-	flags.StringVar(&e.note, "note", "", "what a reader of the report should know")
 	flags.IntVar(&v.Wide, "wide", 512, "connections of the open loop")
 	flags.IntVar(&v.Idle, "idle", 10000, "connections that wait; both sides need as many open files")
 	flags.DurationVar(&v.Patience, "patience", time.Second, "how long after it was due an answer is of use")
 	flags.IntVar(&v.Rounds, "rounds", 5, "how often everything is measured")
 	flags.DurationVar(&v.Burst, "burst", 3*time.Second, "length of each of the seven parts of a round")
-	if err := parse(flags, args); err != nil {
+	if err := e.record.parse(flags, args); err != nil {
 		return err
-	}
-	if e.start == "" {
-		return errors.New("--start is missing: the command that starts the server")
 	}
 	if e.queries, err = e.drive.queries(); err != nil {
 		return err
@@ -55,12 +49,8 @@ func overload(flags *flag.FlagSet, args []string) (err error) {
 		if err != nil {
 			return err
 		}
-		r.Date, r.Commit, r.Note = time.Now().UTC().Format("2006-01-02"), commit(), e.note
-		name := e.name
-		if name == "" {
-			name = r.Date + "-" + r.Commit
-		}
-		base := filepath.Join(e.out, name+"-overload-"+v.Encoding)
+		r.Date, r.Commit, r.Note = today(), commit(), e.note
+		base := filepath.Join(e.out, e.record.stem(r.Date, r.Commit, "")+"-overload-"+v.Encoding)
 		if err := errors.Join(writeFile(base+".json", r.WriteJSON), writeFile(base+".md", r.WriteMarkdown), r.WriteMarkdown(os.Stdout)); err != nil {
 			return err
 		}

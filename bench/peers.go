@@ -16,11 +16,11 @@ import (
 // contest is the command peers: its flags and the servers it started.
 type contest struct {
 	drive
-	start, list, bin, tables string
-	out, note, name          string
-	rounds                   int
-	burst                    time.Duration
-	processes                []*process
+	record
+	list, bin, tables string
+	rounds            int
+	burst             time.Duration
+	processes         []*process
 }
 
 // peer is a line of the list of peers.
@@ -29,20 +29,14 @@ type peer struct{ name, translation, command string }
 func comparePeers(flags *flag.FlagSet, args []string) error {
 	c := contest{}
 	c.drive.flags(flags)
-	flags.StringVar(&c.start, "start", "", "command that starts the server; {listen} in it becomes host:port")
+	c.record.register(flags, "date, commit and peers")
 	flags.StringVar(&c.list, "peers", "bench/peers/peers.txt", "file of peers and how they are started")
 	flags.StringVar(&c.bin, "bin", ".cache/peers/bin", "{bin} in commands of peers: where their programs are")
 	flags.StringVar(&c.tables, "tables", "tmp/peers/tables", "{tables} in commands of peers: what make_tables.py made")
-	flags.StringVar(&c.out, "out", "bench/results", "directory of reports")
-	flags.StringVar(&c.name, "name", "", "name of the report's files; empty: date, commit and peers")
-	flags.StringVar(&c.note, "note", "", "what a reader of the report should know")
 	flags.IntVar(&c.rounds, "rounds", 5, "bursts of each server")
 	flags.DurationVar(&c.burst, "burst", time.Second, "length of a burst")
-	if err := parse(flags, args); err != nil {
+	if err := c.record.parse(flags, args); err != nil {
 		return err
-	}
-	if c.start == "" {
-		return errors.New("--start is missing: the command that starts the server")
 	}
 	queries, err := c.queries()
 	if err != nil {
@@ -116,10 +110,9 @@ func (c *contest) run(queries []load.Query, peers []peer) error {
 		Connections: c.connections, Progress: progress,
 	}
 	words := strings.NewReplacer("{bin}", c.bin, "{tables}", c.tables, "{here}", filepath.Dir(c.list))
-	report := load.Report{
-		Date: time.Now().UTC().Format("2006-01-02"), Commit: commit(), Machine: load.ThisMachine(), Note: c.note,
-		Connections: c.connections, Rounds: c.rounds, Burst: c.burst, Wanted: load.Wanted{CPU: 20, Rate: 8, CompressedRate: 15},
-	}
+	report := c.record.begin()
+	report.Connections, report.Rounds, report.Burst = c.connections, c.rounds, c.burst
+	report.Wanted = load.Wanted{CPU: 20, Rate: 8, CompressedRate: 15}
 	for _, p := range peers {
 		s, err := c.server(p)
 		if err != nil {
@@ -153,11 +146,7 @@ func (c *contest) run(queries []load.Query, peers []peer) error {
 		}
 		report.Memory = append(report.Memory, load.Footprint{Server: p.Name, Rows: p.TotalRows(), Resident: u.Resident, PeakResident: u.Peak})
 	}
-	name := c.name
-	if name == "" {
-		name = report.Date + "-" + report.Commit + "-peers"
-	}
-	return errors.Join(err, writeReport(&report, c.out, name))
+	return errors.Join(err, c.record.write(&report, "-peers"))
 }
 
 // stop ends all servers that were started.

@@ -16,11 +16,11 @@ import (
 // experiment is the command run: its flags and what it has under way.
 type experiment struct {
 	drive
-	start, nginx, out, note, name string
-	wrap, peers, stores           string
-	sweep                         string
-	rounds                        int
-	burst                         time.Duration
+	record
+	nginx, wrap, peers, stores string
+	sweep                      string
+	rounds                     int
+	burst                      time.Duration
 
 	report  load.Report
 	server  *load.Server
@@ -30,32 +30,24 @@ type experiment struct {
 func runAll(flags *flag.FlagSet, args []string) error {
 	e := experiment{}
 	e.drive.flags(flags)
-	flags.StringVar(&e.start, "start", "", "command that starts the server; {listen} in it becomes host:port")
+	e.record.register(flags, "date and commit")
 	flags.StringVar(&e.stores, "also-start", "", "more such commands, separated by ;: servers of other sizes, for memory by rows")
 	flags.StringVar(&e.wrap, "wrap", "", "put before the commands of servers, as: taskset -c 0")
 	flags.StringVar(&e.nginx, "nginx", "nginx", "the control's program; empty: no control")
 	flags.StringVar(&e.peers, "peers", "", "servers that run already, as NAME=URL[,PID], separated by ;")
-	flags.StringVar(&e.out, "out", "bench/results", "directory of reports")
-	flags.StringVar(&e.name, "name", "", "name of the report's files; empty: date and commit")
-	flags.StringVar(&e.note, "note", "", "what a reader of the report should know")
 	flags.StringVar(&e.sweep, "sweep", "/api/v2/coordination-context/conflict-events?limit=%d", "query whose cost is measured by rows")
 	flags.IntVar(&e.rounds, "rounds", 5, "bursts of each server")
 	flags.DurationVar(&e.burst, "burst", 500*time.Millisecond, "length of a burst")
-	if err := parse(flags, args); err != nil {
+	if err := e.record.parse(flags, args); err != nil {
 		return err
-	}
-	if e.start == "" {
-		return errors.New("--start is missing: the command that starts the server")
 	}
 	var err error
 	if e.queries, err = e.drive.queries(); err != nil {
 		return err
 	}
-	e.report = load.Report{
-		Date: time.Now().UTC().Format("2006-01-02"), Commit: commit(), Machine: load.ThisMachine(), Note: e.note,
-		Connections: e.connections, Rounds: e.rounds, Burst: e.burst,
-	}
-	return errors.Join(e.measure(), e.write())
+	e.report = e.record.begin()
+	e.report.Connections, e.report.Rounds, e.report.Burst = e.connections, e.rounds, e.burst
+	return errors.Join(e.measure(), e.record.write(&e.report, "")) // also what a run that broke off had measured
 }
 
 func commit() string {
@@ -234,13 +226,4 @@ func (e *experiment) byRows() error {
 		}
 	}
 	return nil
-}
-
-// write writes the report, also of a run that broke off.
-func (e *experiment) write() error {
-	name := e.name
-	if name == "" {
-		name = e.report.Date + "-" + e.report.Commit
-	}
-	return writeReport(&e.report, e.out, name)
 }

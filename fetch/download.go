@@ -69,11 +69,7 @@ func (c *Client) Download(ctx context.Context, q Request, path string) (Result, 
 // openPart makes the file that a download to path is gathered in.
 func (c *Client) openPart(q Request, path string) (*Part, error) {
 	if q.Part != "" {
-		below := c.options.MaxBytes + 1
-		if q.Size > 0 {
-			below = min(below, q.Size)
-		}
-		return OpenPart(q.Part, q.URL, below)
+		return OpenPart(q.Part, q.URL, c.options.MaxBytes, q.Size)
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), ".part-*")
 	if err != nil {

@@ -38,14 +38,19 @@ const (
 // NewPart makes a part of an open and empty file.
 func NewPart(file *os.File) *Part { return &Part{file: file, sha: sha256.New(), md5: md5.New()} }
 
-// OpenPart opens a part of the file at an address, and takes up what an earlier process left of it, if that is shorter than below. It has to be closed.
-func OpenPart(name, address string, below int64) (*Part, error) {
+// OpenPart opens a part of the file at an address, and takes up what an earlier process left of it, if that is no more than most bytes and less than
+// size, where that is known and not 0. It has to be closed.
+func OpenPart(name, address string, most, size int64) (*Part, error) {
 	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, onDisk(err)
 	}
 	p := NewPart(file)
 	p.address = address
+	below := most + 1
+	if size > 0 {
+		below = min(below, size)
+	}
 	if err := p.takeUp(below); err != nil {
 		return nil, errors.Join(onDisk(err), p.Discard(), file.Close())
 	}

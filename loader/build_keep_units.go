@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
@@ -16,9 +17,14 @@ type listFault struct {
 	why        error
 }
 
-// standIn reads a list back from tables of the current snapshot, in the place of one that cannot be used. Without such a snapshot, that is the load's error.
-func (l *load) standIn(f *listFault, read func([]*snapshot.Segment) error, tables ...string) error {
-	if l.hold == nil && !l.hasOld(tables[0]) {
+// standIn reads a list back from tables of the current snapshot, in the place of one that has a fault. Without such a snapshot, that is the load's error.
+func (l *load) standIn(ctx context.Context, f *listFault, read func([]*snapshot.Segment) error, tables ...string) error {
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case f == nil:
+		return nil
+	case l.hold == nil && !l.hasOld(tables[0]):
 		return f.why
 	}
 	segments := make([]*snapshot.Segment, len(tables))

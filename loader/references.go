@@ -49,13 +49,7 @@ func (l *load) readLocations(ctx context.Context) error {
 	if fault == nil {
 		fault = l.lost("location", "location", len(l.units.countries))
 	}
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case fault == nil:
-		return nil
-	}
-	return l.standIn(fault, l.readCountriesBack, "location")
+	return l.standIn(ctx, fault, l.readCountriesBack, "location")
 }
 
 func (l *load) readLocationList(ctx context.Context) *listFault {
@@ -106,13 +100,7 @@ func (l *load) readUnits(ctx context.Context) error {
 			fault = cmp.Or(l.lost("pcodes", "admin1", l.units.real[1]), l.lost("pcodes", "admin2", l.units.real[2]))
 		}
 	}
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case fault == nil:
-		return nil
-	}
-	return l.standIn(fault, l.readUnitsBack, "admin1", "admin2")
+	return l.standIn(ctx, fault, l.readUnitsBack, "admin1", "admin2")
 }
 
 func (l *load) readUnitList(ctx context.Context) *listFault {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -42,9 +41,7 @@ answer that is no longer true, and no other.`,
 			if !asJSON {
 				return d.print(cmd.OutOrStdout())
 			}
-			encoder := json.NewEncoder(cmd.OutOrStdout())
-			encoder.SetIndent("", "  ")
-			return encoder.Encode(d)
+			return printJSON(cmd.OutOrStdout(), d)
 		},
 	}
 	f.register(cmd.Flags())

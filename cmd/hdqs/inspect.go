@@ -54,9 +54,7 @@ func newInspect() *cobra.Command {
 				return err
 			}
 			if asJSON {
-				encoder := json.NewEncoder(out)
-				encoder.SetIndent("", "  ")
-				return encoder.Encode(view)
+				return printJSON(out, view)
 			}
 			return view.print(out)
 		},

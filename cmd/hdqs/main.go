@@ -4,8 +4,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"strings"
@@ -117,4 +119,11 @@ func applyEnvironment(flags *pflag.FlagSet) error {
 		}
 	})
 	return err
+}
+
+// printJSON prints a value for programs, in a form that people can read too.
+func printJSON(w io.Writer, v any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(v)
 }

@@ -109,12 +109,8 @@ func (b *bucketSource) download(ctx context.Context, f *FileState, w wanted) (re
 		ctx, cancel = context.WithTimeout(ctx, b.total)
 		defer cancel()
 	}
-	below := b.max + 1
-	if f.size > 0 {
-		below = min(below, f.size)
-	}
 	address := path.Join(b.at.String(), f.link)
-	part, err := fetch.OpenPart(w.part, address, below)
+	part, err := fetch.OpenPart(w.part, address, b.max, f.size)
 	if err != nil {
 		return result, err
 	}
