@@ -15,102 +15,155 @@ import (
 const (
 	queriesPerCore = 4
 	queueWait      = 50 * time.Millisecond
-	waitersPerSlot = 64 // more than that cannot have their turn within queueWait
 	inflightBytes  = 512 << 20
 )
 
-// gate lets a number of queries run at once. Others wait a little, then are turned away: an answer that comes late costs as much as one in time,
-// and the caller has gone.
+// gate lets a number of queries run at once. Others wait for their turn, in the order in which they came, or are turned away when that would take too
+// long: an answer that comes late costs as much as one in time, and the caller has gone.
 //
-// A query seldom waits for a slot, since those that have one do not rest: what is too much waits for a core. So a long query first lets all go that are
-// ready, and looks how long that took; now and then while it is short, since whatever else keeps a core busy goes first too.
+// What is too much waits for a core rather than for a slot, since a query that has one does not rest: the runtime would keep those that come in a queue of
+// its own, unseen, and run each to its end. So a long query that has a slot first lets all go that are ready. They are read, find the slots taken, and
+// learn here how many were before them.
 type gate struct {
 	slots   chan struct{}
-	waiting atomic.Int64
 	wait    time.Duration
+	waiting atomic.Int64
+	each    atomic.Int64 // nanoseconds by which each that waits makes the next one wait longer, of late
 	queue   standing
-	shed    atomic.Int64 // those that gave up
+	quiet   atomic.Int64 // when it last took a short time to let others go, in nanoseconds of the clock's epoch
+	shed    atomic.Int64 // those that were turned away
 }
 
 func newGate(queries int, wait time.Duration) *gate {
 	return &gate{slots: make(chan struct{}, orInt(queries, queriesPerCore*runtime.GOMAXPROCS(0))), wait: orTime(wait, queueWait)}
 }
 
-// enter takes a slot, which the caller leaves, or gives up. Short queries do not queue for a core: refusing them would cost as much as answering.
+// enter takes a slot, which the caller leaves, or says that there is none in time. Short queries do not let others go: they are done before that.
 func (g *gate) enter(long bool) bool {
-	if long && g.wait > 0 && g.queueTooLong() {
+	if !g.take() {
+		g.shed.Add(1)
 		return false
 	}
+	if long && g.wait > 0 {
+		g.letOthersGo()
+	}
+	return true
+}
+
+func (g *gate) leave() { <-g.slots }
+
+// take takes a slot. The queue may be longer than the longest wait until it stands, so nobody waits longer than that takes.
+func (g *gate) take() bool {
 	select {
 	case g.slots <- struct{}{}:
+		g.queue.end()
 		return true
 	default:
 	}
+	if g.wait <= 0 {
+		return false
+	}
+	arrived := time.Now()
+	ahead := g.waiting.Add(1) - 1
 	defer g.waiting.Add(-1)
-	if g.waiting.Add(1) > int64(waitersPerSlot*cap(g.slots)) {
+	if g.queue.isTooLong(time.Duration(ahead*g.each.Load()), g.wait, arrived) {
 		return false
 	}
 	t := timers.Get().(*time.Timer)
-	t.Reset(g.wait)
+	t.Reset(hiccup * g.wait)
 	defer func() {
 		t.Stop()
 		timers.Put(t)
 	}()
 	select {
 	case g.slots <- struct{}{}:
+		g.learn(ahead, time.Since(arrived))
 		return true
 	case <-t.C:
 		return false
 	}
 }
 
-func (g *gate) leave() { <-g.slots }
+// leastAhead is the shortest queue from which something can be learned of the time that each one in it takes.
+const leastAhead = 8
 
-// queueTooLong lets others go first, when it is time to look, and says whether that took too long.
-func (g *gate) queueTooLong() bool {
-	arrived := time.Now()
-	if !g.queue.isWorthALook(g.wait, arrived) {
-		return false
+// learn notes how long somebody waited behind so many. One of two notes at once may get lost.
+func (g *gate) learn(ahead int64, waited time.Duration) {
+	if ahead >= leastAhead {
+		each := g.each.Load()
+		g.each.Store(each + (int64(waited)/ahead-each)/8)
+	}
+}
+
+// letOthersGo lets all go first that are ready to, unless that was quick a moment ago.
+func (g *gate) letOthersGo() {
+	began := time.Now()
+	if isShort(time.Duration(began.UnixNano()-g.quiet.Load()), g.wait) {
+		return
 	}
 	runtime.Gosched()
-	now := time.Now()
-	return g.queue.isTooLong(now.Sub(arrived), g.wait, now)
+	if now := time.Now(); isShort(now.Sub(began), g.wait) {
+		g.quiet.Store(now.UnixNano())
+	}
 }
 
 // standing tells a queue that does not get shorter from one that a hiccup of the machine has made, which needs only time.
 type standing struct {
 	since atomic.Int64 // when waits became too long, in nanoseconds of the clock's epoch; 0 while some are short
-	quiet atomic.Int64 // when the last wait was short
 }
 
 // hiccup is how many times the longest wait a queue may be too long before it counts.
 const hiccup = 2
 
 // isShort says whether a wait is far below the longest.
-func isShort(waited, most time.Duration) bool { return waited < most/4 }
+func isShort(wait, most time.Duration) bool { return wait < most/4 }
 
-// isWorthALook says whether the last short wait was long enough ago for the queue to have grown.
-func (s *standing) isWorthALook(most time.Duration, now time.Time) bool {
-	return !isShort(time.Duration(now.UnixNano()-s.quiet.Load()), most)
-}
-
-// isTooLong notes how long somebody waited, and says whether that was more than most and has been for so long that something must go.
-func (s *standing) isTooLong(waited, most time.Duration, now time.Time) bool {
+// isTooLong notes how long somebody will wait, and says whether that is more than most and has been for so long that something must go.
+func (s *standing) isTooLong(wait, most time.Duration, now time.Time) bool {
 	since := s.since.Load()
 	switch {
-	case isShort(waited, most):
-		s.quiet.Store(now.UnixNano())
-		if since != 0 {
-			s.since.Store(0)
-		}
+	case isShort(wait, most):
+		s.end()
 		return false
-	case waited <= most:
+	case wait <= most:
 		return false
 	case since == 0:
 		s.since.CompareAndSwap(0, now.UnixNano())
 		return false
 	}
 	return now.UnixNano()-since >= int64(hiccup*most)
+}
+
+// end notes that somebody need not wait.
+func (s *standing) end() {
+	if s.since.Load() != 0 {
+		s.since.Store(0)
+	}
+}
+
+// pace spreads refusals over time: callers who ask again at once, whatever Retry-After says, wait for each refusal, and so cannot make refusing them take
+// the cores from those who get answers. Callers who do as they are told are seldom so many that one of them waits.
+type pace struct {
+	last atomic.Int64 // when the last refusal was due, in nanoseconds of the clock's epoch
+}
+
+const (
+	refusalsPerCore = 2500                   // a second: about a tenth of a core's time
+	refusalBurst    = 100 * time.Millisecond // of a pause's refusals may come at once
+	longestHold     = time.Second
+)
+
+// next is how long the next refusal has to wait.
+func (p *pace) next(now time.Time) time.Duration {
+	every := int64(time.Second) / int64(refusalsPerCore*runtime.GOMAXPROCS(0))
+	earliest, latest := now.Add(-refusalBurst).UnixNano(), now.Add(longestHold).UnixNano()
+	for {
+		last := p.last.Load()
+		due := min(max(last+every, earliest), latest)
+		if p.last.CompareAndSwap(last, due) {
+			return max(0, time.Duration(due-now.UnixNano()))
+		}
+	}
 }
 
 var timers = sync.Pool{New: func() any {

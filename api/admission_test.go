@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -84,14 +85,13 @@ func TestShedding(t *testing.T) {
 	}
 }
 
-// TestStanding: waits in milliseconds, when they were seen, and what goes. The longest wait is 50.
+// TestStanding: expected waits in milliseconds, when that was, and who goes. The longest wait is 50.
 func TestStanding(t *testing.T) {
 	var s standing
-	quiet := 0 // when the last short wait was seen
 	for _, c := range []struct {
-		at, waited int
-		goes       bool
-		why        string
+		at, wait int
+		goes     bool
+		why      string
 	}{
 		{0, 0, false, "nobody waits"},
 		{10, 50, false, "as long as one may"},
@@ -112,17 +112,83 @@ func TestStanding(t *testing.T) {
 		{1602, 51, true, "and stands again"},
 	} {
 		now := time.UnixMilli(int64(c.at))
-		if goes := s.isTooLong(time.Duration(c.waited)*time.Millisecond, 50*time.Millisecond, now); goes != c.goes {
-			t.Errorf("at %d, %d waited (%s): %v", c.at, c.waited, c.why, goes)
+		if goes := s.isTooLong(time.Duration(c.wait)*time.Millisecond, 50*time.Millisecond, now); goes != c.goes {
+			t.Errorf("at %d, a wait of %d (%s): %v", c.at, c.wait, c.why, goes)
 		}
-		if c.waited <= 12 {
-			quiet = c.at
-		}
-		for _, later := range []int{0, 12, 13} {
-			if look := s.isWorthALook(50*time.Millisecond, now.Add(time.Duration(later)*time.Millisecond)); look != (c.at+later-quiet > 12) {
-				t.Errorf("at %d, %d waited (%s): %d later worth a look: %v", c.at, c.waited, c.why, later, look)
+	}
+	if s.end(); s.isTooLong(time.Second, 50*time.Millisecond, time.UnixMilli(5000)) {
+		t.Error("somebody found a slot, and the queue stands still")
+	}
+}
+
+// TestTurns: who came first goes first; what their waits tell of the queue turns away who would wait too long, at once and without a place in it.
+func TestTurns(t *testing.T) {
+	const longest = time.Minute // so that none is over in this test
+	g := newGate(1, longest)
+	if !g.enter(false) {
+		t.Fatal("no slot")
+	}
+	const n = 3 * leastAhead
+	turns := make(chan int, n)
+	for i := range n {
+		go func() {
+			if g.enter(i%2 == 0) {
+				turns <- i
 			}
+		}()
+		waitFor(t, "its place", func() bool { return g.waiting.Load() == int64(i+1) })
+		time.Sleep(time.Millisecond) // from there to the queue itself
+	}
+	for i := range n {
+		g.leave()
+		if got := <-turns; got != i {
+			t.Fatalf("turn %d is of the one that came as number %d", i, got)
 		}
+	}
+	if each := g.each.Load(); each <= 0 || each >= int64(longest) {
+		t.Errorf("%d ns each", each)
+	}
+	g.queue.since.Store(time.Now().Add(-hiccup * longest).UnixNano())
+	g.waiting.Add(3)
+	g.each.Store(int64(longest) / 2)
+	if g.enter(true) || g.waiting.Load() != 3 || g.shed.Load() != 1 {
+		t.Errorf("a wait of three halves of the longest: %d wait, %d turned away", g.waiting.Load(), g.shed.Load())
+	}
+	g.waiting.Add(-3)
+	g.leave()
+	if !g.enter(true) || g.queue.since.Load() != 0 {
+		t.Error("with a free slot the queue stands")
+	}
+	g.leave()
+}
+
+// TestPace: refusals come at once until they are too many, then evenly, and none later than longestHold.
+func TestPace(t *testing.T) {
+	var p pace
+	start := time.Now()
+	every := time.Second / time.Duration(refusalsPerCore*runtime.GOMAXPROCS(0))
+	free := int(refusalBurst / every)
+	for i := range free {
+		if hold := p.next(start); hold != 0 {
+			t.Fatalf("refusal %d of %d waits %v", i, free, hold)
+		}
+	}
+	last := time.Duration(0)
+	for range int(longestHold / every) {
+		hold := p.next(start)
+		if step := hold - last; step < 0 || step > every+time.Microsecond {
+			t.Fatalf("%v after %v, every %v", hold, last, every)
+		}
+		last = hold
+	}
+	for range 10 {
+		last = p.next(start)
+	}
+	if last != longestHold {
+		t.Errorf("the longest wait is %v", last)
+	}
+	if hold := p.next(start.Add(longestHold + refusalBurst + time.Second)); hold != 0 {
+		t.Errorf("after a pause one waits %v", hold)
 	}
 }
 

@@ -15,8 +15,9 @@
 // "Prefer: handling=strict" is a wish: it does not reach answers that a cache has, which say in X-Unknown-Params what was ignored. To vary by the field
 // would be a second copy of everything. Options.Strict leaves no way around it.
 //
-// Requests are turned away by capacity, never by caller (admission.go): a bound on queries at once with a short queue, one on how long pages may wait for a
-// core when that does not get better by itself, and one on bytes that clients have not taken yet. What needs no query is answered even then.
+// Requests are turned away by capacity, never by caller (admission.go): a bound on queries at once with a queue, which is short whenever it does not get
+// short by itself, and one on bytes that clients have not taken yet. What needs no query is answered even then. Refusals have a pace: callers who ask
+// again at once wait for each.
 //
 // A Server serves one snapshot at a time, and holds those it served before for a while, for requests that name them (release.go). Swap puts another in its place: requests that run keep the one they began with, and it is
 // closed when the last of them ends.

@@ -2,8 +2,10 @@ package api
 
 import (
 	"crypto/sha256"
+	"errors"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -42,25 +44,35 @@ func (sc *scratch) release() {
 // answerList answers one list endpoint, the cheap reasons to stop first: what the request says, which snapshot answers, whether the client has the
 // answer already, whether there is room for another query.
 func (s *Server) answerList(ctx *fasthttp.RequestCtx, p *plan) {
+	err := s.list(ctx, p)
+	if err == nil {
+		return
+	}
+	if busy := (*Busy)(nil); errors.As(err, &busy) {
+		time.Sleep(s.refusals.next(time.Now())) // here, where nothing is held any more that others wait for
+	}
+	s.answerError(ctx, err)
+}
+
+// list is answerList less the answers of most errors.
+func (s *Server) list(ctx *fasthttp.RequestCtx, p *plan) error {
 	sc := scratches.Get().(*scratch)
 	defer sc.release()
 	r := &sc.request
 	if err := s.read(ctx, p, r); err != nil {
 		s.answerError(ctx, err)
 		r.tellUnknown(&ctx.Response.Header)
-		return
+		return nil
 	}
 	served, heads, err := s.snapshotOf(r)
 	if err != nil {
-		s.answerError(ctx, err)
-		return
+		return err
 	}
 	defer served.release(s.log)
 	accept := acceptEncoding(ctx)
 	coding, ok := encode.Negotiate(accept)
 	if !ok {
-		s.answerError(ctx, errNotAcceptable)
-		return
+		return errNotAcceptable
 	}
 	list := served.bound.lists[p.endpoint.Path]
 	sc.identify(p, list)
@@ -68,7 +80,7 @@ func (s *Server) answerList(ctx *fasthttp.RequestCtx, p *plan) {
 		h := heads.notModified.begin(ctx)
 		s.mark(h, sc, p, list, served)
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
-		return
+		return nil
 	}
 	refusesIdentity := encode.RefusesIdentity(accept)
 	var result *finished // what others wait for
@@ -79,19 +91,17 @@ func (s *Server) answerList(ctx *fasthttp.RequestCtx, p *plan) {
 			h := sc.beginList(ctx, p, heads, served)
 			s.mark(h, sc, p, list, served)
 			known.send(ctx, coding)
-			return
+			return nil
 		}
 		defer func() { s.bodies.leave(making, result) }()
 		if err := s.admit(sc.request.query.Limit >= surelyLong); err != nil {
-			s.answerError(ctx, err)
-			return
+			return err
 		}
 		defer s.gate.leave()
 	}
 	if err := list.find(sc); err != nil {
 		s.logFault(p.endpoint.Path, err)
-		s.answerError(ctx, err)
-		return
+		return err
 	}
 	h := sc.beginList(ctx, p, heads, served)
 	s.mark(h, sc, p, list, served)
@@ -100,15 +110,16 @@ func (s *Server) answerList(ctx *fasthttp.RequestCtx, p *plan) {
 		if coding != encode.Identity {
 			h.SetContentEncoding(coding.String())
 		}
-		return
+		return nil
 	}
 	if coding == encode.Identity && list.renderer != nil && list.form(sc).SizeHint(sc.page.Rows) >= leastStreamed {
 		s.stream(ctx, sc, list.form(sc), served)
 		s.flight.charge(ctx, partMemory)
-		return
+		return nil
 	}
 	s.flight.charge(ctx, sc.writeBody(ctx, list, coding, refusesIdentity))
 	result = &finished{body: ctx.Response.Body(), coded: len(h.ContentEncoding()) > 0, rows: sc.page.Rows, total: sc.page.Total}
+	return nil
 }
 
 // read reads the query string, and with it the wish for no unknown parameter.
@@ -147,7 +158,6 @@ func (s *Server) admit(long bool) error {
 		s.flight.shed.Add(1)
 		return &Busy{Rule: ruleBytes}
 	case !s.gate.enter(long):
-		s.gate.shed.Add(1)
 		return &Busy{Rule: ruleQueries}
 	}
 	return nil

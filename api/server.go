@@ -44,8 +44,9 @@ type Options struct {
 	// SurrogateKey and CacheTag send the keys by which an edge can purge answers, in the field of that name; see purge.go.
 	SurrogateKey, CacheTag bool
 
-	// Queries is the most list queries at once, QueueWait how long others wait for their turn before they get 503, for a slot or, when
-	// waits have been that long for twice that time, for a core. Zero is 4 for each core, and 50 milliseconds; negative waits for no slot and looks at no core.
+	// Queries is the most list queries at once, QueueWait how long others may have to wait for their turn: when that has been too short for twice
+	// its time, those who would wait longer get 503, and nobody waits longer than twice that. Zero is 4 for each core, and 50 milliseconds; negative
+	// lets nobody wait.
 	Queries   int
 	QueueWait time.Duration
 
@@ -82,18 +83,19 @@ const (
 
 // Server answers requests from the snapshot it serves. All methods may be called at any time and from any goroutine.
 type Server struct {
-	options Options
-	log     *slog.Logger
-	router  *router.Router
-	paths   []string // of all routes
-	public  *fasthttp.Server
-	admin   *fasthttp.Server
-	known   knownIdentifiers
-	current atomic.Pointer[served]
-	held    held
-	gate    *gate
-	flight  *flight
-	bodies  *bodyCache
+	options  Options
+	log      *slog.Logger
+	router   *router.Router
+	paths    []string // of all routes
+	public   *fasthttp.Server
+	admin    *fasthttp.Server
+	known    knownIdentifiers
+	current  atomic.Pointer[served]
+	held     held
+	gate     *gate
+	refusals pace
+	flight   *flight
+	bodies   *bodyCache
 
 	emptyLanding         landingData
 	landing, landingBare head

@@ -45,17 +45,20 @@ type OverloadReport struct {
 	Rounds         []OverloadRound
 
 	// Parts of the usual rate and multiples of the usual CPU for each good answer.
-	ClosedRate, ClosedCPU, OpenRate, OpenCPU, IdleRate, IdleCPU Ratio
-	Recovery                                                    Ratio   // seconds
-	IdleMemory                                                  float64 // bytes of the server that all waiting connections cost, in the worst round
+	ClosedRate, ClosedCPU, OpenRate, OpenCPU, RudeRate, RudeCPU, IdleRate, IdleCPU Ratio
+
+	Recovery   Ratio   // seconds
+	IdleMemory float64 // bytes of the server that all waiting connections cost, in the worst round
 }
 
 // OverloadRound is one round's part of it.
 type OverloadRound struct {
 	Usual        []LoadPoint // before and after each part
 	Closed, Open LoadPoint
+	Rude         LoadPoint // as many connections as the open loop's, that ask again as soon as they are turned away
 	Idle         LoadPoint
-	Turned       int           // requests of both overloads that were answered otherwise than asked: turned away
+	Turned       int           // requests of the open loop that were answered otherwise than asked: turned away
+	TurnedRudely int           // those of Rude
 	Late, Unsent int           // of the open loop
 	Recovery     time.Duration // from the end of the open loop until nine tenths of the usual rate
 	Resident     [2]int64      // bytes without and with the waiting connections
@@ -95,7 +98,7 @@ func (v *Overload) drive(connections int, rate float64, length time.Duration) (L
 	return Point(v.Server.Name, v.Encoding, connections, rate, o), o, nil
 }
 
-// round is: usual, three times the connections, usual, three times the rate, usual, usual beside connections that wait, usual.
+// round is: usual, three times the connections, usual, three times the rate, usual, all connections, usual, usual beside connections that wait, usual.
 func (v *Overload) round() (*OverloadRound, error) {
 	r := &OverloadRound{}
 	usual := func() error {
@@ -104,10 +107,7 @@ func (v *Overload) round() (*OverloadRound, error) {
 		return err
 	}
 	closed := func() (err error) {
-		var o *Outcome
-		if r.Closed, o, err = v.drive(overloadFactor*v.Connections, 0, v.Burst); err == nil {
-			r.Turned += o.Wrong
-		}
+		r.Closed, _, err = v.drive(overloadFactor*v.Connections, 0, v.Burst)
 		return err
 	}
 	open := func() (err error) {
@@ -115,18 +115,25 @@ func (v *Overload) round() (*OverloadRound, error) {
 		if r.Open, o, err = v.drive(v.Wide, overloadFactor*r.Usual[len(r.Usual)-1].PerSecond, v.Burst); err != nil {
 			return err
 		}
-		r.Turned += o.Wrong
-		r.Late, r.Unsent = o.Late, o.Unsent
+		r.Turned, r.Late, r.Unsent = o.Wrong, o.Late, o.Unsent
 		return v.comeBack(r)
 	}
-	for _, part := range []func() error{usual, closed, usual, open, usual, func() error { return v.beside(r) }, usual} {
+	rude := func() (err error) {
+		var o *Outcome
+		if r.Rude, o, err = v.drive(v.Wide, 0, v.Burst); err == nil {
+			r.TurnedRudely = o.Wrong
+		}
+		return err
+	}
+	for _, part := range []func() error{usual, closed, usual, open, usual, rude, usual, func() error { return v.beside(r) }, usual} {
 		if err := part(); err != nil {
 			return nil, err
 		}
 	}
-	v.Progress("usual %.0f/s; %d connections %.0f/s; %.0f/s due: %.0f/s, p99 %v, %d turned away, %d late, %d unsent; back after %v; %d wait: %.0f/s, %+.0f MB",
+	v.Progress("usual %.0f/s; %d connections %.0f/s; %.0f/s due: %.0f/s, p99 %v, %d turned away, %d late, %d unsent; back after %v; "+
+		"%d rude %.0f/s, %d turned away; %d wait: %.0f/s, %+.0f MB",
 		r.Usual[0].PerSecond, overloadFactor*v.Connections, r.Closed.PerSecond, r.Open.Asked, r.Open.PerSecond, short(r.Open.P99), r.Turned, r.Late, r.Unsent,
-		short(r.Recovery), v.Idle, r.Idle.PerSecond, float64(r.Resident[1]-r.Resident[0])/1e6)
+		short(r.Recovery), v.Wide, r.Rude.PerSecond, r.TurnedRudely, v.Idle, r.Idle.PerSecond, float64(r.Resident[1]-r.Resident[0])/1e6)
 	return r, nil
 }
 
@@ -187,9 +194,11 @@ func (r *OverloadReport) conclude() {
 	cpu := func(p *LoadPoint) float64 { return p.CPUMicros }
 	closed := func(r *OverloadRound) (*LoadPoint, int) { return &r.Closed, 0 }
 	open := func(r *OverloadRound) (*LoadPoint, int) { return &r.Open, 1 }
-	idle := func(r *OverloadRound) (*LoadPoint, int) { return &r.Idle, 2 }
+	rude := func(r *OverloadRound) (*LoadPoint, int) { return &r.Rude, 2 }
+	idle := func(r *OverloadRound) (*LoadPoint, int) { return &r.Idle, 3 }
 	r.ClosedRate, r.ClosedCPU = of(rate, closed), of(cpu, closed)
 	r.OpenRate, r.OpenCPU = of(rate, open), of(cpu, open)
+	r.RudeRate, r.RudeCPU = of(rate, rude), of(cpu, rude)
 	r.IdleRate, r.IdleCPU = of(rate, idle), of(cpu, idle)
 	var recovery, memory []float64
 	for _, round := range r.Rounds {
@@ -213,16 +222,16 @@ func (r *OverloadReport) WriteMarkdown(w io.Writer) error {
 		r.Date, r.Commit, r.Note, r.Machine.CPU, r.Machine.Cores, r.Machine.Kernel, r.Machine.Go, r.Machine.LoadBefore, r.Encoding, strings.Join(r.Queries, ", "),
 		r.Connections, len(r.Rounds), r.Burst)
 	fmt.Fprintf(b, "| part | good answers, of the usual rate | CPU a good answer, of the usual |\n|---|--:|--:|\n"+
-		"| %d connections | %v | %v |\n| %d times the usual rate due, %d connections, callers wait %v | %v | %v |\n| usual, beside %d connections that wait | %v | %v |\n\n",
-		overloadFactor*r.Connections, r.ClosedRate, r.ClosedCPU, overloadFactor, r.Wide, r.Patience, r.OpenRate, r.OpenCPU, r.IdleWait, r.IdleRate, r.IdleCPU)
+		"| %d connections | %v | %v |\n| %d times the usual rate due, %d connections, callers wait %v | %v | %v |\n| %d connections that ask again as soon as they are turned away | %v | %v |\n| usual, beside %d connections that wait | %v | %v |\n\n",
+		overloadFactor*r.Connections, r.ClosedRate, r.ClosedCPU, overloadFactor, r.Wide, r.Patience, r.OpenRate, r.OpenCPU, r.Wide, r.RudeRate, r.RudeCPU, r.IdleWait, r.IdleRate, r.IdleCPU)
 	fmt.Fprintf(b, "Back at nine tenths of the usual rate after %v s. The waiting connections cost %.0f MB of the server's memory.\n\n", r.Recovery, r.IdleMemory/1e6)
-	b.WriteString("| round | usual/s | CPU, µs | p99 | closed/s | p99 | due/s | good/s | p50 | p99 | turned away | late | unsent | back after | beside idle/s | MB |\n" +
-		"|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	b.WriteString("| round | usual/s | CPU, µs | p99 | closed/s | p99 | due/s | good/s | p50 | p99 | turned away | late | unsent | back after | rude/s | p99 | turned away | beside idle/s | MB |\n" +
+		"|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	for i, o := range r.Rounds {
 		u := &o.Usual[0]
-		fmt.Fprintf(b, "| %d | %.0f | %.1f | %v | %.0f | %v | %.0f | %.0f | %v | %v | %d | %d | %d | %v | %.0f | %.0f → %.0f |\n", i+1, u.PerSecond, u.CPUMicros, short(u.P99),
+		fmt.Fprintf(b, "| %d | %.0f | %.1f | %v | %.0f | %v | %.0f | %.0f | %v | %v | %d | %d | %d | %v | %.0f | %v | %d | %.0f | %.0f → %.0f |\n", i+1, u.PerSecond, u.CPUMicros, short(u.P99),
 			o.Closed.PerSecond, short(o.Closed.P99), o.Open.Asked, o.Open.PerSecond, short(o.Open.P50), short(o.Open.P99), o.Turned, o.Late, o.Unsent,
-			short(o.Recovery), o.Idle.PerSecond, float64(o.Resident[0])/1e6, float64(o.Resident[1])/1e6)
+			short(o.Recovery), o.Rude.PerSecond, short(o.Rude.P99), o.TurnedRudely, o.Idle.PerSecond, float64(o.Resident[0])/1e6, float64(o.Resident[1])/1e6)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
