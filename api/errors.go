@@ -168,30 +168,42 @@ func notEmail(param, input, reason string) Issue {
 	}
 }
 
-// errorAnswer is the status and body of an error, and the only place that knows them.
+// answered is an error that is the request's, or its moment's. It knows its answer.
+type answered interface {
+	error
+	answer() (status int, body []byte)
+}
+
+func (e *Invalid) answer() (int, []byte) {
+	return fasthttp.StatusUnprocessableEntity, appendIssues(nil, e.Issues)
+}
+
+func (e *BadDay) answer() (int, []byte) {
+	return fasthttp.StatusBadRequest, append(render.AppendJSONText([]byte(`{"detail":`), e.Error()), '}')
+}
+
+func (e *Forbidden) answer() (int, []byte) {
+	body := render.AppendJSONText([]byte(`{"error":`), e.Text)
+	body = render.AppendJSONText(append(body, `,"hint":`...), e.Hint)
+	return fasthttp.StatusForbidden, append(body, '}')
+}
+
+func (e *Gone) answer() (int, []byte) {
+	body := render.AppendJSONText([]byte(`{"detail":"The snapshot is not held any more; begin again with the current one","snapshot":`), e.Current)
+	return fasthttp.StatusGone, append(body, '}')
+}
+
+func (e *Busy) answer() (int, []byte) {
+	body := render.AppendJSONText([]byte(`{"detail":"Too much is asked at once; try again after Retry-After","rule":`), e.Rule)
+	return fasthttp.StatusServiceUnavailable, append(body, '}')
+}
+
+// errorAnswer is the status and body of any error.
 func errorAnswer(err error) (status int, body []byte) {
-	var (
-		invalid   *Invalid
-		day       *BadDay
-		forbidden *Forbidden
-		gone      *Gone
-		busy      *Busy
-	)
+	var known answered
 	switch {
-	case errors.As(err, &invalid):
-		return fasthttp.StatusUnprocessableEntity, appendIssues(nil, invalid.Issues)
-	case errors.As(err, &day):
-		return fasthttp.StatusBadRequest, append(render.AppendJSONText([]byte(`{"detail":`), day.Error()), '}')
-	case errors.As(err, &forbidden):
-		body = render.AppendJSONText([]byte(`{"error":`), forbidden.Text)
-		body = render.AppendJSONText(append(body, `,"hint":`...), forbidden.Hint)
-		return fasthttp.StatusForbidden, append(body, '}')
-	case errors.As(err, &gone):
-		body = render.AppendJSONText([]byte(`{"detail":"The snapshot is not held any more; begin again with the current one","snapshot":`), gone.Current)
-		return fasthttp.StatusGone, append(body, '}')
-	case errors.As(err, &busy):
-		body = render.AppendJSONText([]byte(`{"detail":"Too much is asked at once; try again after Retry-After","rule":`), busy.Rule)
-		return fasthttp.StatusServiceUnavailable, append(body, '}')
+	case errors.As(err, &known):
+		return known.answer()
 	case errors.Is(err, errNoSnapshot):
 		return fasthttp.StatusServiceUnavailable, []byte(bodyUnavailable)
 	case errors.Is(err, errNotAcceptable):

@@ -2,7 +2,8 @@ package api
 
 import (
 	"bytes"
-	"fmt"
+	"encoding/binary"
+	"encoding/hex"
 	"math/rand/v2"
 	"strings"
 
@@ -133,13 +134,18 @@ func (s *Server) finishFault(ctx *fasthttp.RequestCtx, status int, body string) 
 
 // finishUnread is finishFault where no server is at hand.
 func finishUnread(ctx *fasthttp.RequestCtx, status int, body string) {
-	ctx.Response.Header.Set(headerRequestID, newRequestID())
+	ctx.Response.Header.SetCanonical(nameRequestID, newRequestID())
 	ctx.SetStatusCode(status)
 	ctx.SetBodyString(body)
 }
 
 // newRequestID names a request. Nothing depends on it but a search in the log.
-func newRequestID() string { return fmt.Sprintf("%016x%016x", rand.Uint64(), rand.Uint64()) }
+func newRequestID() []byte {
+	var id [16]byte
+	binary.NativeEndian.PutUint64(id[:8], rand.Uint64())
+	binary.NativeEndian.PutUint64(id[8:], rand.Uint64())
+	return hex.AppendEncode(nil, id[:])
+}
 
 // tellSnapshot names the served snapshot in an answer that does not come from it.
 func (s *Server) tellSnapshot(h *fasthttp.ResponseHeader) {
@@ -153,7 +159,7 @@ func (s *Server) answerError(ctx *fasthttp.RequestCtx, err error) {
 	s.answerFault(ctx, status, string(body))
 	switch status {
 	case fasthttp.StatusServiceUnavailable:
-		ctx.Response.Header.Set("Retry-After", "1")
+		ctx.Response.Header.SetCanonical(nameRetryAfter, retryAfter)
 	case fasthttp.StatusNotAcceptable:
 		ctx.Response.Header.Set("Vary", "Accept-Encoding")
 	}

@@ -42,6 +42,10 @@ var (
 	nameSurrogate   = []byte("Surrogate-Key")
 	nameCacheTag    = []byte("Cache-Tag")
 	nameDisposition = []byte("Content-Disposition")
+	nameRequestID   = []byte(headerRequestID)
+	nameRetryAfter  = []byte("Retry-After")
+
+	retryAfter = []byte("1")
 )
 
 // Freshness is how long caches may use a success. Zero members take the defaults: 1 minute, 1 hour, 1 day, 7 days. Negative ones mean not at all.
