@@ -52,11 +52,11 @@ func (g *gate) enter(long bool) bool {
 
 func (g *gate) leave() { <-g.slots }
 
-// take takes a slot. The queue may be longer than the longest wait until it stands, so nobody waits longer than that takes.
+// take takes a slot, when one comes free while the caller may wait. A queue that stands is kept half as long as that: then few of those who join it wait in
+// vain, and those who get answers do not all get them as late as can be.
 func (g *gate) take() bool {
 	select {
 	case g.slots <- struct{}{}:
-		g.queue.end()
 		return true
 	default:
 	}
@@ -66,11 +66,11 @@ func (g *gate) take() bool {
 	arrived := time.Now()
 	ahead := g.waiting.Add(1) - 1
 	defer g.waiting.Add(-1)
-	if g.queue.isTooLong(time.Duration(ahead*g.each.Load()), g.wait, arrived) {
+	if g.queue.isTooLong(time.Duration(ahead*g.each.Load()), g.wait/2, arrived) {
 		return false
 	}
 	t := timers.Get().(*time.Timer)
-	t.Reset(hiccup * g.wait)
+	t.Reset(g.wait)
 	defer func() {
 		t.Stop()
 		timers.Put(t)
@@ -109,37 +109,29 @@ func (g *gate) letOthersGo() {
 
 // standing tells a queue that does not get shorter from one that a hiccup of the machine has made, which needs only time.
 type standing struct {
-	since atomic.Int64 // when waits became too long, in nanoseconds of the clock's epoch; 0 while some are short
+	since atomic.Int64 // when waits became too long, in nanoseconds of the clock's epoch
+	last  atomic.Int64 // when one was too long last
 }
 
-// hiccup is how many times the longest wait a queue may be too long before it counts.
+// hiccup is how many times the longest wait a queue may be too long before it counts, and not be before it does no more. In between it may well be short:
+// a busy runtime reads what has come to its sockets at once every ten or twenty milliseconds.
 const hiccup = 2
+
+// isTooLong notes how long somebody will wait, and says whether that is more than most and has been so often for so long that something must go.
+func (s *standing) isTooLong(wait, most time.Duration, now time.Time) bool {
+	if wait <= most {
+		return false
+	}
+	at, long := now.UnixNano(), int64(hiccup*most)
+	if at-s.last.Swap(at) > long {
+		s.since.Store(at)
+		return false
+	}
+	return at-s.since.Load() >= long
+}
 
 // isShort says whether a wait is far below the longest.
 func isShort(wait, most time.Duration) bool { return wait < most/4 }
-
-// isTooLong notes how long somebody will wait, and says whether that is more than most and has been for so long that something must go.
-func (s *standing) isTooLong(wait, most time.Duration, now time.Time) bool {
-	since := s.since.Load()
-	switch {
-	case isShort(wait, most):
-		s.end()
-		return false
-	case wait <= most:
-		return false
-	case since == 0:
-		s.since.CompareAndSwap(0, now.UnixNano())
-		return false
-	}
-	return now.UnixNano()-since >= int64(hiccup*most)
-}
-
-// end notes that somebody need not wait.
-func (s *standing) end() {
-	if s.since.Load() != 0 {
-		s.since.Store(0)
-	}
-}
 
 // pace spreads refusals over time: callers who ask again at once, whatever Retry-After says, wait for each refusal, and so cannot make refusing them take
 // the cores from those who get answers. Callers who do as they are told are seldom so many that one of them waits.

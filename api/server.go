@@ -44,9 +44,8 @@ type Options struct {
 	// SurrogateKey and CacheTag send the keys by which an edge can purge answers, in the field of that name; see purge.go.
 	SurrogateKey, CacheTag bool
 
-	// Queries is the most list queries at once, QueueWait how long others may have to wait for their turn: when that has been too short for twice
-	// its time, those who would wait longer get 503, and nobody waits longer than twice that. Zero is 4 for each core, and 50 milliseconds; negative
-	// lets nobody wait.
+	// Queries is the most list queries at once, QueueWait how long others wait for their turn before they get 503. While there are always some who would
+	// wait for more than half of it, those get 503 at once. Zero is 4 for each core, and 50 milliseconds; negative lets nobody wait.
 	Queries   int
 	QueueWait time.Duration
 

@@ -44,12 +44,16 @@ type OverloadReport struct {
 	Burst          time.Duration
 	Rounds         []OverloadRound
 
-	// Parts of the usual rate and multiples of the usual CPU for each good answer.
-	ClosedRate, ClosedCPU, OpenRate, OpenCPU, RudeRate, RudeCPU, IdleRate, IdleCPU Ratio
+	Against struct{ Closed, Open, Rude, Idle Multiples }
 
 	Recovery   Ratio   // seconds
 	IdleMemory float64 // bytes of the server that all waiting connections cost, in the worst round
 }
+
+// Multiples are a part's rate of good answers, and CPU and longest wait but for one in a hundred of each, divided by the usual.
+type Multiples struct{ Rate, CPU, P99 Ratio }
+
+func (m Multiples) String() string { return fmt.Sprintf("%v | %v | %v", m.Rate, m.CPU, m.P99) }
 
 // OverloadRound is one round's part of it.
 type OverloadRound struct {
@@ -190,16 +194,19 @@ func (r *OverloadReport) conclude() {
 		}
 		return spread(all)
 	}
-	rate := func(p *LoadPoint) float64 { return p.PerSecond }
-	cpu := func(p *LoadPoint) float64 { return p.CPUMicros }
-	closed := func(r *OverloadRound) (*LoadPoint, int) { return &r.Closed, 0 }
-	open := func(r *OverloadRound) (*LoadPoint, int) { return &r.Open, 1 }
-	rude := func(r *OverloadRound) (*LoadPoint, int) { return &r.Rude, 2 }
-	idle := func(r *OverloadRound) (*LoadPoint, int) { return &r.Idle, 3 }
-	r.ClosedRate, r.ClosedCPU = of(rate, closed), of(cpu, closed)
-	r.OpenRate, r.OpenCPU = of(rate, open), of(cpu, open)
-	r.RudeRate, r.RudeCPU = of(rate, rude), of(cpu, rude)
-	r.IdleRate, r.IdleCPU = of(rate, idle), of(cpu, idle)
+	for _, c := range []struct {
+		against *Multiples
+		part    func(*OverloadRound) (p *LoadPoint, at int)
+	}{
+		{&r.Against.Closed, func(r *OverloadRound) (*LoadPoint, int) { return &r.Closed, 0 }},
+		{&r.Against.Open, func(r *OverloadRound) (*LoadPoint, int) { return &r.Open, 1 }},
+		{&r.Against.Rude, func(r *OverloadRound) (*LoadPoint, int) { return &r.Rude, 2 }},
+		{&r.Against.Idle, func(r *OverloadRound) (*LoadPoint, int) { return &r.Idle, 3 }},
+	} {
+		c.against.Rate = of(func(p *LoadPoint) float64 { return p.PerSecond }, c.part)
+		c.against.CPU = of(func(p *LoadPoint) float64 { return p.CPUMicros }, c.part)
+		c.against.P99 = of(func(p *LoadPoint) float64 { return p.P99.Seconds() }, c.part)
+	}
 	var recovery, memory []float64
 	for _, round := range r.Rounds {
 		recovery = append(recovery, round.Recovery.Seconds())
@@ -221,9 +228,11 @@ func (r *OverloadReport) WriteMarkdown(w io.Writer) error {
 		"that ask again at once. %d rounds of %v parts in turn; each part is divided by the usual load just before and after it: median (lowest-highest).\n\n",
 		r.Date, r.Commit, r.Note, r.Machine.CPU, r.Machine.Cores, r.Machine.Kernel, r.Machine.Go, r.Machine.LoadBefore, r.Encoding, strings.Join(r.Queries, ", "),
 		r.Connections, len(r.Rounds), r.Burst)
-	fmt.Fprintf(b, "| part | good answers, of the usual rate | CPU a good answer, of the usual |\n|---|--:|--:|\n"+
-		"| %d connections | %v | %v |\n| %d times the usual rate due, %d connections, callers wait %v | %v | %v |\n| %d connections that ask again as soon as they are turned away | %v | %v |\n| usual, beside %d connections that wait | %v | %v |\n\n",
-		overloadFactor*r.Connections, r.ClosedRate, r.ClosedCPU, overloadFactor, r.Wide, r.Patience, r.OpenRate, r.OpenCPU, r.Wide, r.RudeRate, r.RudeCPU, r.IdleWait, r.IdleRate, r.IdleCPU)
+	b.WriteString("| part | good answers, of the usual rate | CPU a good answer, of the usual | p99, of the usual |\n|---|--:|--:|--:|\n")
+	fmt.Fprintf(b, "| %d connections | %v |\n", overloadFactor*r.Connections, r.Against.Closed)
+	fmt.Fprintf(b, "| %d times the usual rate due, %d connections, callers wait %v | %v |\n", overloadFactor, r.Wide, r.Patience, r.Against.Open)
+	fmt.Fprintf(b, "| %d connections that ask again as soon as they are turned away | %v |\n", r.Wide, r.Against.Rude)
+	fmt.Fprintf(b, "| usual, beside %d connections that wait | %v |\n\n", r.IdleWait, r.Against.Idle)
 	fmt.Fprintf(b, "Back at nine tenths of the usual rate after %v s. The waiting connections cost %.0f MB of the server's memory.\n\n", r.Recovery, r.IdleMemory/1e6)
 	b.WriteString("| round | usual/s | CPU, µs | p99 | closed/s | p99 | due/s | good/s | p50 | p99 | turned away | late | unsent | back after | rude/s | p99 | turned away | beside idle/s | MB |\n" +
 		"|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")

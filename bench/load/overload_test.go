@@ -46,7 +46,7 @@ func TestOverload(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := &r.Rounds[0]
-		if len(o.Usual) != 5 || o.Open.Asked != overloadFactor*o.Usual[1].PerSecond || o.Recovery <= 0 || r.IdleRate.Median <= 0 || queues && o.TurnedRudely != 0 || !queues && o.TurnedRudely == 0 {
+		if len(o.Usual) != 5 || o.Open.Asked != overloadFactor*o.Usual[1].PerSecond || o.Recovery <= 0 || r.Against.Idle.Rate.Median <= 0 || queues && o.TurnedRudely != 0 || !queues && o.TurnedRudely == 0 {
 			t.Errorf("round %+v", o)
 		}
 		switch {
