@@ -64,11 +64,16 @@ func (s *Server) list(ctx *fasthttp.RequestCtx, p *plan) error {
 		r.tellUnknown(&ctx.Response.Header)
 		return nil
 	}
-	served, heads, err := s.snapshotOf(r)
+	served, err := s.snapshotOf(r)
 	if err != nil {
 		return err
 	}
 	defer served.release(s.log)
+	told := served.told.Load()
+	heads := &told.heads
+	if r.pin != "" {
+		heads = &told.pinned
+	}
 	accept := acceptEncoding(ctx)
 	coding, ok := encode.Negotiate(accept)
 	if !ok {
@@ -76,7 +81,7 @@ func (s *Server) list(ctx *fasthttp.RequestCtx, p *plan) error {
 	}
 	list := served.bound.lists[p.endpoint.Path]
 	sc.identify(p, list)
-	if notModified(&ctx.Request.Header, sc.tag.text(), served.published) {
+	if notModified(&ctx.Request.Header, sc.tag.text(), told.published) {
 		h := heads.notModified.begin(ctx)
 		s.mark(h, sc, p, list, served)
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
@@ -134,21 +139,21 @@ func (s *Server) read(ctx *fasthttp.RequestCtx, p *plan, r *request) error {
 }
 
 // snapshotOf takes a reference to the snapshot that is to answer.
-func (s *Server) snapshotOf(r *request) (*served, *listHeads, error) {
+func (s *Server) snapshotOf(r *request) (*served, error) {
 	if r.pin == "" {
 		v := s.acquire()
 		if v == nil {
-			return nil, nil, errNoSnapshot
+			return nil, errNoSnapshot
 		}
-		return v, &v.heads, nil
+		return v, nil
 	}
 	if v := s.acquirePinned(r.pin); v != nil {
-		return v, &v.pinned, nil
+		return v, nil
 	}
 	if id := s.currentID(); id != "" {
-		return nil, nil, &Gone{Current: id}
+		return nil, &Gone{Current: id}
 	}
-	return nil, nil, errNoSnapshot
+	return nil, errNoSnapshot
 }
 
 // admit takes a slot for a query, which the caller leaves.

@@ -25,14 +25,19 @@ type Release struct {
 
 // served is a bound snapshot in use. One reference belongs to the server while it is the current one or held, one to each request that reads it.
 type served struct {
-	id        string
-	bound     *Bound
-	landing   landingData
-	date      string    // of the snapshot
+	id      string
+	bound   *Bound
+	landing landingData
+	date    string // of the snapshot
+	told    atomic.Pointer[announcement]
+	refs    atomic.Int64
+}
+
+// announcement is what answers say of a snapshot's publication.
+type announcement struct {
 	published time.Time // in whole seconds; zero when not known
 	heads     listHeads
 	pinned    listHeads // for requests that name the snapshot: their answers never change
-	refs      atomic.Int64
 }
 
 // Swap serves another snapshot. On an error the old one stays, and the new one is the caller's to close; otherwise the server closes each snapshot
@@ -57,18 +62,42 @@ func (s *Server) Swap(r Release) error {
 func (s *Server) newServed(b *Bound, published time.Time) *served {
 	manifest := b.snap.Manifest
 	v := &served{id: manifest.ID, bound: b, landing: newLanding(b), date: manifest.SnapshotTime.UTC().Format(time.DateOnly)}
-	if !published.IsZero() {
-		// A clock elsewhere may be ahead, but nothing can have been modified after it is sent.
-		if now := time.Now(); published.After(now) {
-			published = now
-		}
-		v.published = published.UTC().Truncate(time.Second)
-	}
-	f := &s.options.Freshness
-	v.heads = newListHeads(f.field(), f.CDN, v.id, v.published)
-	v.pinned = newListHeads(immutableKept, "", v.id, v.published)
 	v.refs.Store(1)
+	s.announce(v, published)
 	return v
+}
+
+// Announce says when the channel came to show the snapshot that is served, if that is another time than its Release had: it was shown anew, and others
+// may have been in between that nobody here has seen.
+func (s *Server) Announce(published time.Time) {
+	if v := s.acquire(); v != nil {
+		s.announce(v, published)
+		v.release(s.log)
+	}
+}
+
+// furthestAhead is how far a publisher's clock may be ahead of ours for its time to be told when ours has come that far.
+const furthestAhead = time.Hour
+
+// announce tells a time of publication. Nothing can have been modified after it is sent (RFC 9110, section 8.8.2.1), and an earlier time than the channel's
+// may be the one that another snapshot was published at. So until a time that is still to come, none is told.
+func (s *Server) announce(v *served, published time.Time) {
+	ahead := time.Until(published)
+	if ahead <= 0 {
+		v.told.Store(s.newAnnouncement(v.id, published))
+		return
+	}
+	none := s.newAnnouncement(v.id, time.Time{})
+	v.told.Store(none)
+	if ahead < furthestAhead {
+		time.AfterFunc(ahead, func() { v.told.CompareAndSwap(none, s.newAnnouncement(v.id, published)) })
+	}
+}
+
+func (s *Server) newAnnouncement(id string, published time.Time) *announcement {
+	t := published.UTC().Truncate(time.Second) // the zero time stays what it is
+	f := &s.options.Freshness
+	return &announcement{t, newListHeads(f.field(), f.CDN, id, t), newListHeads(immutableKept, "", id, t)}
 }
 
 // acquire takes a reference to the current snapshot, nil when there is none yet. The caller releases it.

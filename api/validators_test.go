@@ -226,24 +226,57 @@ func TestFreshness(t *testing.T) {
 	}
 }
 
-// TestFuturePublish: a pointer written by a clock that is ahead does not date answers into the future, and one without a date gives none.
+// TestFuturePublish: a pointer written by a clock that is ahead does not date answers into the future, nor to any time that another snapshot may have had;
+// its own is told when it has come. One without a date gives none.
 func TestFuturePublish(t *testing.T) {
 	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
-	for _, at := range []time.Time{time.Now().Add(time.Hour), {}} {
+	modified := func() string {
+		got := s.Answer("GET", listTarget, nil)
+		text, _ := got.field("Last-Modified")
+		return text
+	}
+	soon := time.Now().Add(time.Second).Truncate(time.Second).Add(300 * time.Millisecond)
+	for _, at := range []time.Time{time.Now().Add(time.Minute), {}, time.Now().AddDate(1, 0, 0), soon} {
 		if err := s.Swap(Release{storeSnapshot(t, "x", sampleTime, sampleTables(t, 2)), at}); err != nil {
 			t.Fatal(err)
 		}
-		got := s.Answer("GET", listTarget, nil)
-		text, ok := got.field("Last-Modified")
-		if ok == at.IsZero() {
+		if text := modified(); text != "" {
 			t.Errorf("published %v: Last-Modified %q", at, text)
 		}
-		if when, err := http.ParseTime(text); ok && (err != nil || when.After(time.Now())) {
-			t.Errorf("Last-Modified %q: %v", text, err)
+		if got := s.Answer("GET", listTarget, []HeaderField{{"If-Modified-Since", "Fri, 31 Dec 9999 23:59:59 GMT"}}); got.Status != 200 {
+			t.Errorf("published %v: %d", at, got.Status)
 		}
 	}
+	waitFor(t, "the time of publication", func() bool { return modified() == soon.UTC().Format(http.TimeFormat) })
 	if err := s.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+	s.Announce(soon) // nothing is served any more
+}
+
+// TestAnnounce: a snapshot that was shown anew is modified since, though its rows and tags are the same.
+func TestAnnounce(t *testing.T) {
+	s := testServer(t, Options{}, sampleTables(t, 3))
+	first := s.Answer("GET", listTarget, nil)
+	s.Announce(publishedTime.Add(2 * time.Second))
+	again := s.Answer("GET", listTarget, nil)
+	for _, c := range []struct {
+		name string
+		same bool
+	}{{"ETag", true}, {"X-Snapshot-Id", true}, {"Last-Modified", false}} {
+		before, _ := first.field(c.name)
+		after, _ := again.field(c.name)
+		if (before == after) != c.same {
+			t.Errorf("%s: %q, then %q", c.name, before, after)
+		}
+	}
+	for second, status := range []int{200, 200, 304} {
+		since := publishedTime.Add(time.Duration(second) * time.Second).Format(http.TimeFormat)
+		for _, target := range []string{listTarget, listTarget + "&snapshot=20261120T0200Z-test"} {
+			if got := s.Answer("GET", target, []HeaderField{{"If-Modified-Since", since}}); got.Status != status {
+				t.Errorf("%s, since %s: %d, want %d", target, since, got.Status, status)
+			}
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ type Options struct {
 	Channel     string          // the pointer that is moved last; "" is stable
 
 	CatalogURL   string    // the site that links name; "" is that of catalog.json, else DefaultCatalogURL
-	SnapshotTime time.Time // the time of this load; zero is that of catalog.json, else now
+	SnapshotTime time.Time // the time of this load and of its publication; zero is that of catalog.json, else now, and published now
 
 	AllowNoPCodes   bool // load without a list of units: every row falls to its country
 	AllowShrink     bool // publish a table that has less than half of the rows that the current snapshot has, or of which a file cannot be used
@@ -363,7 +363,12 @@ func (l *load) publish() error {
 	if err := l.opts.Store.PutReport(m.ID, text); err != nil {
 		return err
 	}
-	return l.opts.Store.Publish(l.opts.Channel, m.ID, l.report.SnapshotTime)
+	// The catalog's time is none of publication: clients that have only a date ask what came since, and until now another snapshot was shown.
+	published := l.opts.SnapshotTime
+	if published.IsZero() {
+		published = time.Now()
+	}
+	return l.opts.Store.Publish(l.opts.Channel, m.ID, published)
 }
 
 // manifestID names a snapshot by its time and its content, so that equal loads have equal names.

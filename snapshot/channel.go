@@ -53,11 +53,11 @@ func (p Pointer) check() error {
 }
 
 // Moved is the channel once it shows p, without a signature. The zero Channel is one that has shown nothing yet. A channel's time only moves forward,
-// by a second at least, whatever clocks say: readers take the later of two for the one that counts.
+// to another second at least, whatever clocks say: readers take the later of two for the one that counts, and HTTP tells whole seconds.
 func (c Channel) Moved(p Pointer) Channel {
 	p.PublishedAt = p.PublishedAt.UTC().Round(0)
-	if c.ID != "" && !p.PublishedAt.After(c.PublishedAt) {
-		p.PublishedAt = c.PublishedAt.UTC().Truncate(time.Second).Add(time.Second)
+	if earliest := c.PublishedAt.UTC().Truncate(time.Second).Add(time.Second); c.ID != "" && p.PublishedAt.Before(earliest) {
+		p.PublishedAt = earliest
 	}
 	next := Channel{Pointer: p}
 	for _, old := range append([]Pointer{c.Pointer}, c.Previous...) {

@@ -42,13 +42,18 @@ func (f *follower) look(ctx context.Context) (changed bool, err error) {
 	return f.show(p)
 }
 
-// show opens a snapshot of the local store and serves it.
+// show opens a snapshot of the local store and serves it. When it is served already, but was shown anew, others that were shown in between may have been
+// missed here: then only its time of publication is another.
 func (f *follower) show(p snapshot.Pointer) (changed bool, err error) {
-	if p.ID == f.shown.ID && p.SHA256 == f.shown.SHA256 {
-		return false, nil
-	}
 	if err := f.store.CheckStep(f.shown, p); err != nil {
 		return false, storeFault(err)
+	}
+	if p.ID == f.shown.ID && p.SHA256 == f.shown.SHA256 {
+		if !p.PublishedAt.Equal(f.shown.PublishedAt) {
+			f.server.Announce(p.PublishedAt)
+			f.shown = p
+		}
+		return false, nil
 	}
 	snap, err := f.store.OpenPointer(p, f.served)
 	if err != nil {

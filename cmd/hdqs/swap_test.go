@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -167,6 +168,34 @@ func TestPollFindsSnapshot(t *testing.T) {
 	time.Sleep(300 * time.Millisecond) // some more looks
 	if n := strings.Count(s.said.String(), "snapshot swapped"); n != 1 {
 		t.Errorf("the log tells of %d swaps, want 1:\n%s", n, s.said)
+	}
+}
+
+// TestShownAnew: a replica that looks seldom tells when its snapshot was shown anew, though it has not seen the one in between: clients of others have.
+func TestShownAnew(t *testing.T) {
+	store := newStore(t, newCatalog(t, 1))
+	first, _ := inspect(t, store)
+	wants(t, 0, "build", "--catalog", newCatalog(t, 2), "--store", store, "--snapshot-time", "2026-11-21T01:03:00Z", "--allow-shrink")
+	second, _ := inspect(t, store)
+	wants(t, 0, "publish", "--store", store, first.ID)
+	s := serve(t, "--store", store, "--snapshot-poll", "1h")
+	modified := func() time.Time {
+		t.Helper()
+		a := ask(t, "GET", s.base+with(swapRequests[0].path))
+		at, err := http.ParseTime(a.header.Get("Last-Modified"))
+		if err != nil && a.header.Get("Last-Modified") != "" { // none as long as it is still to come
+			t.Fatal(err)
+		}
+		return at
+	}
+	waitFor(t, "the first time of publication", func() bool { return !modified().IsZero() })
+	before := modified()
+	wants(t, 0, "publish", "--store", store, second.ID)
+	wants(t, 0, "publish", "--store", store, first.ID)
+	s.signal(t, syscall.SIGHUP)
+	waitFor(t, "the last one", func() bool { return modified().Sub(before) >= 2*time.Second })
+	if id := s.snapshotID(t); id != first.ID || strings.Contains(s.said.String(), "snapshot swapped") {
+		t.Errorf("%s is served, not %s:\n%s", id, first.ID, s.said)
 	}
 }
 
