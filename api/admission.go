@@ -18,6 +18,12 @@ const (
 	inflightBytes  = 512 << 20
 )
 
+// started is where moments are counted from.
+var started = time.Now()
+
+// moment is a time in nanoseconds of a clock that nobody sets.
+func moment(t time.Time) int64 { return int64(t.Sub(started)) }
+
 // gate lets a number of queries run at once. Others wait for their turn, in the order in which they came, or are turned away when that would take too
 // long: an answer that comes late costs as much as one in time, and the caller has gone.
 //
@@ -30,7 +36,7 @@ type gate struct {
 	waiting atomic.Int64
 	each    atomic.Int64 // nanoseconds by which each that waits makes the next one wait longer, of late
 	queue   standing
-	quiet   atomic.Int64 // when it last took a short time to let others go, in nanoseconds of the clock's epoch
+	quiet   atomic.Int64 // moment at which it last took a short time to let others go
 	shed    atomic.Int64 // those that were turned away
 }
 
@@ -41,7 +47,6 @@ func newGate(queries int, wait time.Duration) *gate {
 // enter takes a slot, which the caller leaves, or says that there is none in time. Short queries do not let others go: they are done before that.
 func (g *gate) enter(long bool) bool {
 	if !g.take() {
-		g.shed.Add(1)
 		return false
 	}
 	if long && g.wait > 0 {
@@ -98,19 +103,19 @@ func (g *gate) learn(ahead int64, waited time.Duration) {
 // letOthersGo lets all go first that are ready to, unless that was quick a moment ago.
 func (g *gate) letOthersGo() {
 	began := time.Now()
-	if isShort(time.Duration(began.UnixNano()-g.quiet.Load()), g.wait) {
+	if isShort(time.Duration(moment(began)-g.quiet.Load()), g.wait) {
 		return
 	}
 	runtime.Gosched()
 	if now := time.Now(); isShort(now.Sub(began), g.wait) {
-		g.quiet.Store(now.UnixNano())
+		g.quiet.Store(moment(now))
 	}
 }
 
 // standing tells a queue that does not get shorter from one that a hiccup of the machine has made, which needs only time.
 type standing struct {
-	since atomic.Int64 // when waits became too long, in nanoseconds of the clock's epoch
-	last  atomic.Int64 // when one was too long last
+	since atomic.Int64 // moment at which waits became too long
+	last  atomic.Int64 // at which one was too long last
 }
 
 // hiccup is how many times the longest wait a queue may be too long before it counts, and not be before it does no more. In between it may well be short:
@@ -122,7 +127,7 @@ func (s *standing) isTooLong(wait, most time.Duration, now time.Time) bool {
 	if wait <= most {
 		return false
 	}
-	at, long := now.UnixNano(), int64(hiccup*most)
+	at, long := moment(now), int64(hiccup*most)
 	if at-s.last.Swap(at) > long {
 		s.since.Store(at)
 		return false
@@ -136,7 +141,7 @@ func isShort(wait, most time.Duration) bool { return wait < most/4 }
 // pace spreads refusals over time: callers who ask again at once, whatever Retry-After says, wait for each refusal, and so cannot make refusing them take
 // the cores from those who get answers. Callers who do as they are told are seldom so many that one of them waits.
 type pace struct {
-	last atomic.Int64 // when the last refusal was due, in nanoseconds of the clock's epoch
+	last atomic.Int64 // moment at which the last refusal was due
 }
 
 const (
@@ -148,12 +153,12 @@ const (
 // next is how long the next refusal has to wait.
 func (p *pace) next(now time.Time) time.Duration {
 	every := int64(time.Second) / int64(refusalsPerCore*runtime.GOMAXPROCS(0))
-	earliest, latest := now.Add(-refusalBurst).UnixNano(), now.Add(longestHold).UnixNano()
+	at := moment(now)
 	for {
 		last := p.last.Load()
-		due := min(max(last+every, earliest), latest)
+		due := min(max(last+every, at-int64(refusalBurst)), at+int64(longestHold))
 		if p.last.CompareAndSwap(last, due) {
-			return max(0, time.Duration(due-now.UnixNano()))
+			return max(0, time.Duration(due-at))
 		}
 	}
 }

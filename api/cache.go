@@ -67,6 +67,7 @@ type making struct {
 	awaits int           // requests that wait for it
 	done   chan struct{} // closed when it is made; nil while nobody waits
 	result *finished     // nil when there is none to share
+	err    error         // why there is none, if that is true of those who wait too
 }
 
 type bodyShard struct {
@@ -109,10 +110,10 @@ func newBodyCache(bytes int64) *bodyCache {
 }
 
 // enter gives the body of a key, waiting for it when it is being made. Without one, the caller makes it: it then leaves what it got here, if that is
-// not nil either.
-func (c *bodyCache) enter(key bodyKey) (*finished, *making) {
+// not nil either. An error is the maker's.
+func (c *bodyCache) enter(key bodyKey) (*finished, *making, error) {
 	if c == nil {
-		return nil, nil
+		return nil, nil, nil
 	}
 	s := &c.shards[key.shard()]
 	s.Lock()
@@ -120,7 +121,7 @@ func (c *bodyCache) enter(key bodyKey) (*finished, *making) {
 		k.used = true
 		s.found.hits++
 		s.Unlock()
-		return &k.finished, nil
+		return &k.finished, nil, nil
 	}
 	if m := s.making[key]; m != nil {
 		m.awaits++
@@ -131,12 +132,12 @@ func (c *bodyCache) enter(key bodyKey) (*finished, *making) {
 		done := m.done
 		s.Unlock()
 		<-done
-		return m.result, nil
+		return m.result, nil, m.err
 	}
 	m := s.begin(key)
 	s.found.misses++
 	s.Unlock()
-	return nil, m
+	return nil, m, nil
 }
 
 // cacheCounts are what became of requests, and how much is kept.
@@ -173,15 +174,15 @@ func (s *bodyShard) begin(key bodyKey) *making {
 	return m
 }
 
-// leave ends the making of a body and gives a copy of it to those who wait; result is nil when there is none to give, and they make their own.
-func (c *bodyCache) leave(m *making, result *finished) {
+// leave ends the making of a body and gives a copy of it to those who wait. With an error they get that. With neither, they make their own.
+func (c *bodyCache) leave(m *making, result *finished, err error) {
 	if m == nil {
 		return
 	}
 	s := &c.shards[m.key.shard()]
 	s.Lock()
 	if result == nil || len(result.body) > c.longest && m.awaits == 0 || !m.keep && m.awaits == 0 {
-		s.end(m, nil)
+		s.end(m, nil, err)
 		s.Unlock()
 		return
 	}
@@ -193,18 +194,18 @@ func (c *bodyCache) leave(m *making, result *finished) {
 	if k.size() <= c.longest {
 		s.keep(k)
 	}
-	s.end(m, &k.finished)
+	s.end(m, &k.finished, nil)
 	s.Unlock()
 }
 
 // end tells those who wait. What nobody waited for is used again.
-func (s *bodyShard) end(m *making, result *finished) {
+func (s *bodyShard) end(m *making, result *finished, err error) {
 	delete(s.making, m.key)
 	if m.done == nil {
 		s.free = append(s.free, m)
 		return
 	}
-	m.result = result
+	m.result, m.err = result, err
 	close(m.done)
 }
 

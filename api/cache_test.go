@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -27,7 +28,7 @@ func TestOneMaker(t *testing.T) {
 	want := []byte("body")
 	for range 1000 {
 		wg.Go(func() {
-			got, m := c.enter(testKey(1))
+			got, m, _ := c.enter(testKey(1))
 			if got == nil {
 				made.Add(1)
 				waitFor(t, "all others to wait", func() bool {
@@ -36,7 +37,7 @@ func TestOneMaker(t *testing.T) {
 					return m.awaits == 999
 				})
 				body := append([]byte(nil), want...)
-				c.leave(m, &finished{body: body, rows: 3, total: 7})
+				c.leave(m, &finished{body: body, rows: 3, total: 7}, nil)
 				clear(body) // its memory is the response's, and used again
 				return
 			}
@@ -54,31 +55,36 @@ func TestOneMaker(t *testing.T) {
 	}
 }
 
-// TestMakerGivesUp: those who wait for a body that does not come make their own.
+// TestMakerGivesUp: those who wait for a body that does not come make their own, or get its maker's error.
 func TestMakerGivesUp(t *testing.T) {
-	c := newBodyCache(0)
-	_, m := c.enter(testKey(1))
-	alone := make(chan bool)
-	for range 3 {
-		go func() {
-			got, making := c.enter(testKey(1))
-			alone <- got == nil && making == nil
-		}()
-	}
-	s := &c.shards[m.key.shard()]
-	waitFor(t, "three who wait", func() bool {
-		s.Lock()
-		defer s.Unlock()
-		return m.awaits == 3
-	})
-	c.leave(m, nil)
-	for range 3 {
-		if !<-alone {
-			t.Error("got a body that nobody made")
+	for _, fault := range []error{nil, &Busy{Rule: ruleQueries}} {
+		c := newBodyCache(0)
+		_, m, _ := c.enter(testKey(1))
+		alone := make(chan error)
+		for range 3 {
+			go func() {
+				got, making, err := c.enter(testKey(1))
+				if got != nil || making != nil {
+					err = errors.New("a body that nobody made")
+				}
+				alone <- err
+			}()
 		}
-	}
-	if got, m := c.enter(testKey(1)); got != nil || m == nil {
-		t.Error("nobody may make the body again")
+		s := &c.shards[m.key.shard()]
+		waitFor(t, "three who wait", func() bool {
+			s.Lock()
+			defer s.Unlock()
+			return m.awaits == 3
+		})
+		c.leave(m, nil, fault)
+		for range 3 {
+			if err := <-alone; !errors.Is(err, fault) {
+				t.Errorf("%v, want %v", err, fault)
+			}
+		}
+		if got, m, err := c.enter(testKey(1)); got != nil || m == nil || err != nil {
+			t.Error("nobody may make the body again")
+		}
 	}
 }
 
@@ -86,8 +92,8 @@ func TestMakerGivesUp(t *testing.T) {
 func TestKeptOnSecondRequest(t *testing.T) {
 	c := newBodyCache(0)
 	ask := func(n int) bool {
-		got, m := c.enter(testKey(n))
-		c.leave(m, &finished{body: fmt.Append(nil, n)})
+		got, m, _ := c.enter(testKey(n))
+		c.leave(m, &finished{body: fmt.Append(nil, n)}, nil)
 		return got != nil
 	}
 	for turn, want := range []bool{false, false, true, true} {
@@ -98,10 +104,10 @@ func TestKeptOnSecondRequest(t *testing.T) {
 		}
 	}
 	without := newBodyCache(-1)
-	if got, m := without.enter(testKey(1)); got != nil || m != nil {
+	if got, m, err := without.enter(testKey(1)); got != nil || m != nil || err != nil {
 		t.Error("there is a cache where none is wanted")
 	}
-	without.leave(nil, &finished{})
+	without.leave(nil, &finished{}, nil)
 }
 
 // TestCacheBound: whatever comes, the memory stays below the limit, what is used stays longer than what is not, and no body longer than a quarter of a
@@ -116,14 +122,14 @@ func TestCacheBound(t *testing.T) {
 		if i%4 > 0 {
 			n = r.IntN(20_000)
 		}
-		got, m := c.enter(testKey(n))
+		got, m, _ := c.enter(testKey(n))
 		if n < 10 && got != nil {
 			often++
 		}
 		if got != nil && (len(got.body) < 8 || got.rows != n || len(got.body) > c.longest) {
 			t.Fatalf("body %d: %d bytes, %d rows", n, len(got.body), got.rows)
 		}
-		c.leave(m, &finished{body: make([]byte, 8+n%100*200), rows: n})
+		c.leave(m, &finished{body: make([]byte, 8+n%100*200), rows: n}, nil)
 	}
 	sum := 0
 	for i := range c.shards {

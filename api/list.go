@@ -49,6 +49,11 @@ func (s *Server) answerList(ctx *fasthttp.RequestCtx, p *plan) {
 		return
 	}
 	if busy := (*Busy)(nil); errors.As(err, &busy) {
+		if busy.Rule == ruleBytes {
+			s.flight.shed.Add(1)
+		} else {
+			s.gate.shed.Add(1)
+		}
 		time.Sleep(s.refusals.next(time.Now())) // here, where nothing is held any more that others wait for
 	}
 	s.answerError(ctx, err)
@@ -90,7 +95,10 @@ func (s *Server) list(ctx *fasthttp.RequestCtx, p *plan) error {
 	refusesIdentity := encode.RefusesIdentity(accept)
 	var result *finished // what others wait for
 	if !ctx.IsHead() {
-		known, making := s.bodies.enter(bodyKey{sc.tag, coding, refusesIdentity})
+		known, making, err := s.bodies.enter(bodyKey{sc.tag, coding, refusesIdentity})
+		if err != nil {
+			return err
+		}
 		if known != nil {
 			sc.page.Rows, sc.page.Total = known.rows, known.total
 			h := sc.beginList(ctx, p, heads, served)
@@ -98,9 +106,10 @@ func (s *Server) list(ctx *fasthttp.RequestCtx, p *plan) error {
 			known.send(ctx, coding)
 			return nil
 		}
-		defer func() { s.bodies.leave(making, result) }()
-		if err := s.admit(sc.request.query.Limit >= surelyLong); err != nil {
-			return err
+		var busy error // there is no room for those either who wait for the same
+		defer func() { s.bodies.leave(making, result, busy) }()
+		if busy = s.admit(sc.request.query.Limit >= surelyLong); busy != nil {
+			return busy
 		}
 		defer s.gate.leave()
 	}
@@ -160,7 +169,6 @@ func (s *Server) snapshotOf(r *request) (*served, error) {
 func (s *Server) admit(long bool) error {
 	switch {
 	case s.flight.full():
-		s.flight.shed.Add(1)
 		return &Busy{Rule: ruleBytes}
 	case !s.gate.enter(long):
 		return &Busy{Rule: ruleQueries}

@@ -114,12 +114,12 @@ func TestMetrics(t *testing.T) {
 		t.Errorf("nonsense: %.40q", answer)
 	}
 	check("what cannot be read", map[string]int64{`hdqs_http_requests_total{code="400"}`: 1, "hdqs_http_in_flight_bytes": 0})
-	_, m := s.bodies.enter(testKey(1))
+	_, m, _ := s.bodies.enter(testKey(1))
 	for range 2 {
 		go s.bodies.enter(testKey(1))
 	}
 	waitFor(t, "two who wait", func() bool { return s.bodies.counts().joins == 2 })
-	s.bodies.leave(m, nil)
+	s.bodies.leave(m, nil, nil)
 	check("two waited for one", map[string]int64{"hdqs_cache_joins_total": 2, "hdqs_cache_misses_total": 5})
 	conn.Close()
 	waitFor(t, "the end of the connections", func() bool { return readMetrics(t, admin)["hdqs_connections"] == 0 })
