@@ -7,10 +7,11 @@
 //
 // Successes are made to be kept by caches. Their entity tag comes from the table's content and the canonical query (canonical.go, validators.go), so it
 // is known before any work, the same in all replicas and codings, and outlives snapshots that do not change the table. Nothing of a success depends
-// on the identifier: links leave it out, X-Unknown-Params withholds what could be one, and no answer varies by it. It comes back in two places only,
-// neither of which a cache keeps: the redirect of a path with a slash at its end repeats the caller's query, and a 422 for an identifier of more than 512
-// characters has it as input. That item is the contract's too: its section 2 wants string_too_long for it, and section 8 says what each item's input is: "the
-// raw string, null for a missing one".
+// on the identifier: links leave it out, X-Unknown-Params withholds names that have one or a piece of one in them (unknown.go), and no answer varies by
+// it. It comes back in two places only, neither of which a cache keeps: the redirect of a path with a slash at its end repeats the caller's query, and a
+// 422 for an identifier of more than 512 characters has it as input. That item is the contract's too: its section 2 wants string_too_long for it, and
+// section 8 says what each item's input is: "the raw string, null for a missing one". Who sends it as the value of another parameter asks for rows with
+// that value, and it is treated as any value.
 //
 // "Prefer: handling=strict" is a wish: it does not reach answers that a cache has, which say in X-Unknown-Params what was ignored. To vary by the field
 // would be a second copy of everything. Options.Strict leaves no way around it.
