@@ -170,16 +170,19 @@ func isCodeName(param string) bool { return param == "code" || strings.HasSuffix
 // longestCode is the longest code that is worth a place in a file name.
 const longestCode = 32
 
-// isCode tells codes without wildcards, which stand in file names.
+// isCode tells codes without wildcards, which stand in file names and purge keys. Nothing but '.' and '-' is no code.
 func isCode(value string) bool {
-	if value == "" || len(value) > longestCode {
+	if len(value) > longestCode {
 		return false
 	}
+	told := false
 	for i := range len(value) {
-		c := value[i]
-		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '.' && c != '-' {
+		switch c := value[i]; {
+		case isLetter(c) || '0' <= c && c <= '9':
+			told = true
+		case c != '.' && c != '-':
 			return false
 		}
 	}
-	return true
+	return told
 }
