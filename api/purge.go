@@ -12,13 +12,14 @@ import (
 //
 //	all          every answer
 //	page         what is not a list; landing is the landing page, which tells of the snapshot
-//	ep-NAME      every list of an endpoint
+//	ep-NAME      every list of an endpoint that the next snapshot may change
 //	tv-VERSION   every list of an endpoint at one content of its table
 //	snap-ID      every answer from a snapshot
-//	loc-CODE     lists of exactly one location
+//	loc-CODE     lists of exactly one location that the next snapshot may change
 //
 // Table versions do not change with the snapshot, so what is purged after a publish is the endpoints whose tables differ (PurgeKeys), and all
-// else stays warm.
+// else stays warm. Answers to requests that name their snapshot stay true whatever is published, so they have neither ep-NAME nor loc-CODE; all, tv-VERSION
+// and snap-ID are left, for data that must be withdrawn.
 const (
 	pageKey    = "page"
 	landingKey = "landing"
@@ -52,11 +53,14 @@ func EndpointsOf(tables []string) []*Endpoint {
 
 // tellKeys writes the keys of a list.
 func (s *Server) tellKeys(h *fasthttp.ResponseHeader, sc *scratch, p *plan, list *boundList, v *served) {
-	keys := append(sc.text[:0], "all ep-"...)
-	keys = append(keys, p.endpoint.Name()...)
+	pinned := sc.request.pin != ""
+	keys := append(sc.text[:0], "all"...)
+	if !pinned {
+		keys = append(append(keys, " ep-"...), p.endpoint.Name()...)
+	}
 	keys = append(append(keys, " tv-"...), list.version[:min(versionDigits, len(list.version))]...)
 	keys = append(append(keys, " snap-"...), v.id...)
-	if code := sc.request.location(p); code != "" {
+	if code := sc.request.location(p); code != "" && !pinned {
 		keys = append(append(keys, " loc-"...), code...)
 	}
 	sc.text = keys

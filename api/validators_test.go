@@ -167,13 +167,15 @@ func TestTagsAfterChange(t *testing.T) {
 	}
 }
 
-// TestPurgeKeys: the two fields, and the location of lists of exactly one.
+// TestPurgeKeys: the two fields, and the location of lists of exactly one. Answers to requests that name their snapshot have no key that is purged after
+// a publish.
 func TestPurgeKeys(t *testing.T) {
 	s := testServer(t, Options{SurrogateKey: true, CacheTag: true}, sampleTables(t, 12))
 	form := regexp.MustCompile(`^all ep-conflict-events tv-[0-9a-f]{12} snap-20261120T0200Z-test( loc-[A-Z0-9-]+)?$`)
+	pinned := regexp.MustCompile(`^all tv-[0-9a-f]{12} snap-20261120T0200Z-test$`)
 	for query, location := range map[string]string{
 		"": "", "&location_code=afg": "AFG", "&location_code=A%25": "", "&location_code=A_G": "", "&location_name=Mali": "",
-		"&location_code=AFG&location_code=MLI": "MLI", "&location_code=": "", "&limit=3": "",
+		"&location_code=AFG&location_code=MLI": "MLI", "&location_code=": "", "&limit=3": "", "&location_code=-": "", "&location_code=..": "",
 	} {
 		target := "/api/v2/coordination-context/conflict-events?app_identifier=" + goodIdentifier + query
 		got := s.Answer("GET", target, nil)
@@ -188,6 +190,12 @@ func TestPurgeKeys(t *testing.T) {
 			t.Errorf("%s: %d", query, again.Status)
 		} else if again, _ := again.field("Surrogate-Key"); again != keys {
 			t.Errorf("%s: keys of the 304 %q", query, again)
+		}
+		for _, header := range [][]HeaderField{nil, {{"If-None-Match", tag}}} {
+			got := s.Answer("GET", target+"&snapshot=20261120T0200Z-test", header)
+			if keys, _ := got.field("Surrogate-Key"); !pinned.MatchString(keys) || got.Status != 200 && header == nil {
+				t.Errorf("%s: pinned: %d with keys %q", query, got.Status, keys)
+			}
 		}
 	}
 	names := map[string]bool{}
