@@ -21,6 +21,7 @@ import (
 // else stays warm. Answers to requests that name their snapshot stay true whatever is published, so they have neither ep-NAME nor loc-CODE; all, tv-VERSION
 // and snap-ID are left, for data that must be withdrawn.
 const (
+	AllKey     = "all"
 	pageKey    = "page"
 	landingKey = "landing"
 )
@@ -54,7 +55,7 @@ func EndpointsOf(tables []string) []*Endpoint {
 // tellKeys writes the keys of a list.
 func (s *Server) tellKeys(h *fasthttp.ResponseHeader, sc *scratch, p *plan, list *boundList, v *served) {
 	pinned := sc.request.pin != ""
-	keys := append(sc.text[:0], "all"...)
+	keys := append(sc.text[:0], AllKey...)
 	if !pinned {
 		keys = append(append(keys, " ep-"...), p.endpoint.Name()...)
 	}
@@ -69,7 +70,7 @@ func (s *Server) tellKeys(h *fasthttp.ResponseHeader, sc *scratch, p *plan, list
 
 func (s *Server) tellPageKeys(h *fasthttp.ResponseHeader, key string) {
 	if s.options.SurrogateKey || s.options.CacheTag {
-		s.sendKeys(h, []byte("all "+key+" snap-"+s.currentID()))
+		s.sendKeys(h, []byte(AllKey+" "+key+" snap-"+s.currentID()))
 	}
 }
 

@@ -1,22 +1,11 @@
 package loader
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"text/tabwriter"
 )
-
-// WriteJSON writes the report as it stands beside the manifest.
-func (r *Report) WriteJSON(w io.Writer) error {
-	data, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(data, '\n'))
-	return err
-}
 
 // WriteText writes the report as tables for a terminal: files, what was dropped and why, tables, and what else there is to know.
 func (r *Report) WriteText(w io.Writer) error {

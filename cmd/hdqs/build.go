@@ -11,6 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hdqs/api"
+	"hdqs/loader"
 	"hdqs/replica"
 	"hdqs/snapshot"
 )
@@ -40,8 +42,9 @@ a CKAN site or of a mirror, or s3://bucket/prefix of a mirror. DST is a director
 --data-dir and only what the bucket lacks is sent. The endpoint of the object store is AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, the region AWS_REGION,
 credentials are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the shared credentials file, or the role of the machine.
 
-Only changed tables are written. The report of the load goes to stdout, as a table or with --json, and beside the manifest. One load at a
-time writes to a store: a second one ends at once and names the first, and of two on different machines the later one finds the channel moved.
+Only changed tables are written. The report of the load goes to stdout, as a table or with --json, and beside the manifest. On stdout it ends in the
+keys that an edge is to purge once replicas serve the new snapshot, those of 'hdqs diff'. One load at a time writes to a store: a second one ends at
+once and names the first, and of two on different machines the later one finds the channel moved.
 
 Exit codes: 0 ok, 1 nothing could be built, 2 usage, 3 a source or the store could not be reached, 4 what the store holds is damaged or not signed,
 5 built, but a source was refused or stale, or our checks dropped rows.`,
@@ -86,9 +89,15 @@ func (f *buildFlags) report(l *loaded, out io.Writer) error {
 		}
 	}
 	if f.asJSON {
-		return l.WriteJSON(out)
+		return printJSON(out, struct {
+			*loader.Report
+			Purge []string `json:"purge,omitempty"`
+		}{l.Report, l.purge})
 	}
-	return l.WriteText(out)
+	if err := l.WriteText(out); err != nil {
+		return err
+	}
+	return printPurge(out, l.purge)
 }
 
 // build loads the catalog into the store, by way of the local copy if that is a remote one.
@@ -113,9 +122,20 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 	if err != nil {
 		return nil, err
 	}
+	shown, shownErr := base.Pointer, error(nil)
+	if into.remote == nil {
+		shown, shownErr = into.Channel(f.channel)
+	}
 	l, err := f.load.run(ctx, o, f.dataDir, f.net.options(), messages)
 	if err != nil {
 		return nil, storeFault(err)
+	}
+	switch {
+	case l.Outcome != "published":
+	case shownErr != nil && !isAbsent(shownErr): // whatever it showed, replicas have gone on serving
+		l.purge = []string{api.AllKey}
+	default:
+		l.purge = purgeKeys(shown.ID, l.Snapshot, into.Manifest, messages)
 	}
 	if f.sign.key != "" { // nothing to do unless an earlier load did not sign
 		if err := errors.Join(into.Sign(l.Snapshot), into.SignShown(f.channel)); err != nil {

@@ -114,7 +114,34 @@ func (d *snapshotDiff) print(out io.Writer) error {
 		fmt.Fprintf(out, "\nendpoints that answer otherwise:\n  %s\n", strings.Join(d.Endpoints, "\n  "))
 	}
 	if len(d.Purge) > 0 {
-		fmt.Fprintf(out, "\npurge: %s\n", strings.Join(d.Purge, " "))
+		fmt.Fprintln(out)
 	}
-	return nil
+	return printPurge(out, d.Purge)
+}
+
+// printPurge prints the keys that an edge is to purge, if there are any.
+func printPurge(out io.Writer, keys []string) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	_, err := fmt.Fprintf(out, "purge: %s\n", strings.Join(keys, " "))
+	return err
+}
+
+// purgeKeys are the keys to purge once a channel shows another snapshot, from "" when it showed none. A snapshot that cannot be read any more is no reason
+// to fail after the step: anything may differ from it, and messages are told.
+func purgeKeys(from, to string, read func(id string) (*snapshot.Manifest, error), messages io.Writer) []string {
+	if from == "" {
+		return nil
+	}
+	var sides [2]*snapshot.Manifest
+	for i, id := range []string{from, to} {
+		m, err := read(id)
+		if err != nil {
+			fmt.Fprintf(messages, "hdqs: what differs is not known, so everything is to be purged: %v\n", err)
+			return []string{api.AllKey}
+		}
+		sides[i] = m
+	}
+	return compareSnapshots(sides[0], sides[1]).Purge
 }

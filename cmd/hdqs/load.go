@@ -66,6 +66,7 @@ func (f *loadFlags) options(store *snapshot.Store, channel string) (loader.Optio
 type loaded struct {
 	*loader.Report
 	summary *upstream.Summary // nil for a catalog on this disk
+	purge   []string          // keys of what an edge has and is true no more
 }
 
 var (

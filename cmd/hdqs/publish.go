@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -19,7 +18,9 @@ func newPublish() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "publish --store DST [--channel NAME] ID",
 		Short: "Lets a channel show a snapshot that the store has",
-		Args:  cobra.ExactArgs(1),
+		Long: `Lets a channel show a snapshot that the store has, and prints the keys that an edge is to purge once replicas serve it: those of 'hdqs diff' between
+what the channel showed and the snapshot.`,
+		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			store, err := f.openExisting()
 			if err == nil {
@@ -28,7 +29,7 @@ func newPublish() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return store.publish(cmd.Context(), cmd.OutOrStdout(), func(snapshot.Channel) (string, error) { return args[0], nil })
+			return store.publish(cmd, func(snapshot.Channel) (string, error) { return args[0], nil })
 		},
 	}
 	f.register(cmd.Flags())
@@ -47,7 +48,7 @@ func newRollback() *cobra.Command {
 		Short: "Lets a channel show again what it showed before",
 		Long: `Lets a channel show again the snapshot that it showed before the present one, or with --to an earlier one. A channel remembers the last 16.
 As the present one is remembered too, a second rollback undoes the first. The published time is that of the rollback; no rows change. Replicas that ask
-for signatures go back only if the rollback is signed too.`,
+for signatures go back only if the rollback is signed too. The keys that an edge is to purge are printed as 'hdqs publish' does.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			store, err := f.openExisting()
@@ -57,7 +58,7 @@ for signatures go back only if the rollback is signed too.`,
 			if err != nil {
 				return err
 			}
-			return store.publish(cmd.Context(), cmd.OutOrStdout(), func(c snapshot.Channel) (string, error) {
+			return store.publish(cmd, func(c snapshot.Channel) (string, error) {
 				if to != "" {
 					return to, nil
 				}
@@ -74,8 +75,9 @@ for signatures go back only if the rollback is signed too.`,
 	return cmd
 }
 
-// publish moves the channel to the snapshot that choose picks.
-func (s *openStore) publish(ctx context.Context, out io.Writer, choose func(snapshot.Channel) (string, error)) error {
+// publish moves the channel to the snapshot that choose picks, and tells what an edge is to purge.
+func (s *openStore) publish(cmd *cobra.Command, choose func(snapshot.Channel) (string, error)) error {
+	ctx, out, messages := cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 	if s.remote == nil {
 		release, err := s.lock("publish")
 		if err != nil {
@@ -106,8 +108,15 @@ func (s *openStore) publish(ctx context.Context, out io.Writer, choose func(snap
 	if err != nil {
 		return storeFault(err)
 	}
-	_, err = fmt.Fprintf(out, "channel %s: %s, before %s\n", s.channel, id, before.ID)
-	return err
+	if before.ID == "" {
+		_, err = fmt.Fprintf(out, "channel %s: %s\n", s.channel, id)
+		return err
+	}
+	if _, err := fmt.Fprintf(out, "channel %s: %s, before %s\n", s.channel, id, before.ID); err != nil {
+		return err
+	}
+	read := func(id string) (*snapshot.Manifest, error) { return s.manifest(ctx, []string{id}, messages) }
+	return printPurge(out, purgeKeys(before.ID, id, read, messages))
 }
 
 func (s *openStore) history(ctx context.Context) (snapshot.Channel, error) {
