@@ -23,12 +23,14 @@ const (
 	bodyTimeout             = `{"detail":"Request Timeout"}`
 	bodyVersionNotSupported = `{"detail":"HTTP Version Not Supported"}`
 	bodyNotAcceptable       = `{"detail":"Not Acceptable"}`
+	bodyPreconditionFailed  = `{"detail":"Precondition Failed"}`
 )
 
 // Errors of the server itself. A request's faults are *Invalid, *BadDay and *Forbidden.
 var (
 	errNoSnapshot    = errors.New("api: no snapshot is loaded")
 	errNotAcceptable = errors.New("api: no coding that the client accepts")
+	errPrecondition  = errors.New("api: the answer is not the one that the client asks for")
 )
 
 // Issue is one fault of one parameter.
@@ -208,6 +210,8 @@ func errorAnswer(err error) (status int, body []byte) {
 		return fasthttp.StatusServiceUnavailable, []byte(bodyUnavailable)
 	case errors.Is(err, errNotAcceptable):
 		return fasthttp.StatusNotAcceptable, []byte(bodyNotAcceptable)
+	case errors.Is(err, errPrecondition):
+		return fasthttp.StatusPreconditionFailed, []byte(bodyPreconditionFailed)
 	}
 	return fasthttp.StatusInternalServerError, []byte(bodyInternal)
 }

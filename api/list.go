@@ -84,6 +84,9 @@ func (s *Server) list(ctx *fasthttp.RequestCtx, p *plan) error {
 	if !ok {
 		return errNotAcceptable
 	}
+	if !holds(&ctx.Request.Header, told.published) {
+		return errPrecondition
+	}
 	list := served.bound.lists[p.endpoint.Path]
 	sc.identify(p, list)
 	if notModified(&ctx.Request.Header, sc.tag.text(), told.published) {

@@ -62,7 +62,7 @@ var metrics = []metric{
 }
 
 // countedStatuses have a series each; any other status counts as another.
-var countedStatuses = [...]int{200, 204, 304, 307, 400, 403, 404, 405, 406, 408, 410, 413, 414, 422, 431, 500, 503, 505}
+var countedStatuses = [...]int{200, 204, 304, 307, 400, 403, 404, 405, 406, 408, 410, 412, 413, 414, 422, 431, 500, 503, 505}
 
 // count notes the status of an answer.
 func (s *Server) count(ctx *fasthttp.RequestCtx) {

@@ -165,8 +165,8 @@ func operation(e *Endpoint) object {
 		responses = append(responses, member{"400", ref("responses", "BadDate")})
 	}
 	responses = append(responses, member{"403", ref("responses", "Forbidden")}, member{"405", ref("responses", "MethodNotAllowed")},
-		member{"406", ref("responses", "NotAcceptable")}, member{"410", ref("responses", "Gone")}, member{"422", ref("responses", "Invalid")},
-		member{"500", ref("responses", "Internal")}, member{"503", ref("responses", "Unavailable")})
+		member{"406", ref("responses", "NotAcceptable")}, member{"410", ref("responses", "Gone")},
+		member{"412", ref("responses", "PreconditionFailed")}, member{"422", ref("responses", "Invalid")}, member{"500", ref("responses", "Internal")}, member{"503", ref("responses", "Unavailable")})
 	return object{
 		{"tags", list{groupTitles[e.Group()]}},
 		{"summary", e.Summary},
@@ -386,6 +386,7 @@ func errorResponses() object {
 		{"Forbidden", answer("The application identifier is missing or bad.", "IdentifierError")},
 		{"MethodNotAllowed", notAllowed},
 		{"NotAcceptable", answer("Accept-Encoding refuses every coding there is.", "Detail")},
+		{"PreconditionFailed", answer("If-Match lists tags, all of which are weak and match nothing, or the data is newer than If-Unmodified-Since.", "Detail")},
 		{"Invalid", answer("All parameters that break their rules.", "HTTPValidationError")},
 		{"Internal", answer("A fault of the service.", "InternalError")},
 		{"Gone", answer("The snapshot that the extension snapshot=ID names is not held any more; the current one is told.", "Gone")},

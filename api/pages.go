@@ -190,11 +190,15 @@ func (s *Server) answerFixed(ctx *fasthttp.RequestCtx, f *fixedBody) {
 	ctx.Response.SetBodyRaw(body)
 }
 
-// beginPage writes the header of a page and chooses its coding; ok is false when the answer is complete, because there is no such coding or the
-// client has the page.
+// beginPage writes the header of a page and chooses its coding; ok is false when the answer is complete, because there is no such coding, the client
+// wants another page or has this one.
 func (s *Server) beginPage(ctx *fasthttp.RequestCtx, full, bare head, tag *entityTag, key string) (coding encode.Coding, ok bool) {
 	if coding, ok = encode.Negotiate(acceptEncoding(ctx)); !ok {
 		s.answerError(ctx, errNotAcceptable)
+		return coding, false
+	}
+	if !holds(&ctx.Request.Header, time.Time{}) {
+		s.answerError(ctx, errPrecondition)
 		return coding, false
 	}
 	same := notModified(&ctx.Request.Header, tag.text(), time.Time{})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"slices"
 	"strconv"
 	"time"
 
@@ -44,7 +45,15 @@ func tagSeed(e *Endpoint, version string) [sha256.Size]byte {
 // bodyTag is the tag of a body that is always the same.
 func bodyTag(body []byte) entityTag { return newEntityTag(sha256.Sum256(body)) }
 
-var ifModifiedSince = []byte(fasthttp.HeaderIfModifiedSince)
+// holds says whether a request may be answered at all, as far as If-Match and If-Unmodified-Since go; the former decides alone when there is one. It
+// compares strongly and our tags are weak, so no tag matches, but '*' does. published is zero when not known.
+func holds(request *fasthttp.RequestHeader, published time.Time) bool {
+	if lines := request.PeekAll(fasthttp.HeaderIfMatch); len(lines) > 0 {
+		return slices.ContainsFunc(lines, isAny)
+	}
+	until, ok := dateOf(request, fasthttp.HeaderIfUnmodifiedSince)
+	return !ok || published.IsZero() || !published.After(until)
+}
 
 // notModified says whether the client has this very answer. A list of tags decides alone when there is one; published is zero when not known.
 func notModified(request *fasthttp.RequestHeader, tag []byte, published time.Time) bool {
@@ -56,22 +65,36 @@ func notModified(request *fasthttp.RequestHeader, tag []byte, published time.Tim
 		}
 		return false
 	}
-	if published.IsZero() {
-		return false
-	}
-	since := request.PeekBytes(ifModifiedSince)
-	if len(since) == 0 {
-		return false
-	}
-	at, err := fasthttp.ParseHTTPDate(since)
-	return err == nil && !published.Truncate(time.Second).After(at)
+	since, ok := dateOf(request, fasthttp.HeaderIfModifiedSince)
+	return ok && !published.IsZero() && !published.After(since)
 }
+
+// dateForms are the forms of dates in headers: the one that is sent today, and two that old clients send.
+var dateForms = [...]string{"Mon, 02 Jan 2006 15:04:05 GMT", "Monday, 02-Jan-06 15:04:05 GMT", time.ANSIC}
+
+// dateOf reads a field that is a date. What is not exactly one date in one of the forms is to be ignored: it is not ok.
+func dateOf(request *fasthttp.RequestHeader, name string) (at time.Time, ok bool) {
+	lines := request.PeekAll(name)
+	if len(lines) != 1 {
+		return at, false
+	}
+	text := string(lines[0])
+	for _, form := range dateForms {
+		// Written again it must be the same: what reads dates also takes parts of seconds, days of other weeks and small letters.
+		if at, err := time.Parse(form, text); err == nil && at.Format(form) == text {
+			return at, true
+		}
+	}
+	return at, false
+}
+
+// isAny tells the '*' that stands for any tag.
+func isAny(list []byte) bool { return string(bytes.Trim(list, " \t")) == "*" }
 
 // listsTag says whether a list of entity tags has one that weakly equals tag, which is weak, or is '*'. Reading ends at the first thing that
 // is no tag.
 func listsTag(list, tag []byte) bool {
-	list = bytes.Trim(list, " \t")
-	if len(list) == 1 && list[0] == '*' {
+	if isAny(list) {
 		return true
 	}
 	opaque := tag[2:]

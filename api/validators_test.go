@@ -14,6 +14,33 @@ import (
 	"hdqs/snapshot"
 )
 
+// slowStatus is the reference of what conditions make of a 200, step by step as RFC 9110 has it in section 13.2.2.
+func slowStatus(header http.Header, tag string, published time.Time) int {
+	if lines := header.Values("If-Match"); len(lines) > 0 {
+		if !slices.ContainsFunc(lines, func(line string) bool { return strings.Trim(line, " \t") == "*" }) {
+			return 412 // the strong comparison is false of a weak tag, whatever the other one is
+		}
+	} else if until, ok := slowDate(header.Values("If-Unmodified-Since")); ok && published.After(until) {
+		return 412
+	}
+	if slowNotModified(header, tag, published) {
+		return 304
+	}
+	return 200
+}
+
+// slowDate reads the values of a field that is one HTTP-date: its form by regular expression.
+func slowDate(values []string) (time.Time, bool) {
+	const day, month, clock = `(Mon|Tue|Wed|Thu|Fri|Sat|Sun)`, `(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)`, `\d\d:\d\d:\d\d`
+	form := regexp.MustCompile(`^(` + day + `, \d\d ` + month + ` \d{4} ` + clock + ` GMT|(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d\d-` + month +
+		`-\d\d ` + clock + ` GMT|` + day + ` ` + month + ` [ \d]\d ` + clock + ` \d{4})$`)
+	if len(values) != 1 || !form.MatchString(values[0]) {
+		return time.Time{}, false
+	}
+	at, err := http.ParseTime(values[0])
+	return at, err == nil
+}
+
 // slowNotModified is the reference of notModified: grammar by regular expression, dates by the standard library.
 func slowNotModified(header http.Header, tag string, published time.Time) bool {
 	if lines := header.Values("If-None-Match"); len(lines) > 0 {
@@ -42,8 +69,8 @@ func slowNotModified(header http.Header, tag string, published time.Time) bool {
 		}
 		return false
 	}
-	since, err := http.ParseTime(header.Get("If-Modified-Since"))
-	return err == nil && !published.IsZero() && published.Unix() <= since.Unix()
+	since, ok := slowDate(header.Values("If-Modified-Since"))
+	return ok && !published.IsZero() && published.Unix() <= since.Unix()
 }
 
 // TestConditionsAgainstReference asks with generated conditions and compares the decision with the reference's.
@@ -60,7 +87,10 @@ func TestConditionsAgainstReference(t *testing.T) {
 	}
 	separators := []string{",", ", ", " ,", ",,", " ", "\t, ", ""}
 	dates := []time.Time{published, published.Add(-time.Second), published.Add(time.Second), published.AddDate(-1, 0, 0), published.AddDate(1, 0, 0)}
-	forms := []string{http.TimeFormat, time.RFC850, time.ANSIC, time.RFC3339, "Mon, 2 Jan 2006 15:04:05 GMT"}
+	forms := []string{
+		http.TimeFormat, http.TimeFormat, "Monday, 02-Jan-06 15:04:05 GMT", time.ANSIC, time.RFC3339, "Mon, 2 Jan 2006 15:04:05 GMT", time.RFC1123Z,
+		"Mon, 02 Jan 2006 15:04:05.5 GMT", "Mon, 02 Jan 2006 15:04:05.000 GMT", "Mon, 02 Jan 2006 15:04:05,5 GMT", "Monday, 02-Jan-06 15:04:05 EST", "mon, 02 JAN 2006",
+	}
 	seen := map[int]int{}
 	for range 20000 {
 		header := http.Header{}
@@ -69,33 +99,52 @@ func TestConditionsAgainstReference(t *testing.T) {
 			fields = append(fields, HeaderField{name, value})
 			header.Add(name, strings.Trim(value, " \t"))
 		}
-		for range random.IntN(3) {
+		tags := func(name string) {
 			value := ""
 			for range 1 + random.IntN(4) {
 				value += pieces[random.IntN(len(pieces))] + separators[random.IntN(len(separators))]
 			}
-			add("If-None-Match", value)
+			add(name, value)
 		}
-		if random.IntN(2) == 0 {
-			add("If-Modified-Since", dates[random.IntN(len(dates))].UTC().Format(forms[random.IntN(2)]))
-		} else if random.IntN(8) == 0 {
-			add("If-Modified-Since", forms[random.IntN(len(forms))])
+		date := func(name string) {
+			switch random.IntN(20) {
+			case 0:
+				add(name, forms[random.IntN(len(forms))])
+			case 1:
+				add(name, "")
+			default:
+				add(name, dates[random.IntN(len(dates))].UTC().Format(forms[random.IntN(len(forms))]))
+			}
 		}
+		for range random.IntN(3) {
+			tags("If-None-Match")
+		}
+		for range [...]int{0, 1, 1, 2}[random.IntN(4)] {
+			date("If-Modified-Since")
+		}
+		for range [...]int{0, 0, 0, 1, 2}[random.IntN(5)] {
+			if random.IntN(2) == 0 {
+				add("If-Match", " * ")
+			} else {
+				tags("If-Match")
+			}
+		}
+		for range [...]int{0, 0, 0, 1, 1, 2}[random.IntN(6)] {
+			date("If-Unmodified-Since")
+		}
+		random.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
 		method := []string{"GET", "HEAD"}[random.IntN(2)]
-		want := 200
-		if slowNotModified(header, tag, published) {
-			want = 304
-		}
+		want := slowStatus(header, tag, published)
 		got := s.Answer(method, target, fields)
 		if got.Status != want {
 			t.Fatalf("%s %q: %d, want %d", method, fields, got.Status, want)
 		}
-		if again, _ := got.field("ETag"); again != tag || want == 304 && len(got.Body) > 0 {
+		if again, _ := got.field("ETag"); again != tag && want != 412 || want == 304 && len(got.Body) > 0 {
 			t.Fatalf("%q: tag %s, body %q", fields, again, got.Body)
 		}
 		seen[want]++
 	}
-	if seen[200] < 2000 || seen[304] < 2000 {
+	if seen[200] < 2000 || seen[304] < 2000 || seen[412] < 2000 {
 		t.Errorf("answers by status: %v", seen)
 	}
 }
