@@ -13,8 +13,11 @@
 // section 8 says what each item's input is: "the raw string, null for a missing one". Who sends it as the value of another parameter asks for rows with
 // that value, and it is treated as any value.
 //
+// There is no Content-Location: it would write the canonical query into every header once more, while caches keep answers under the URL that was asked
+// for and clients follow Link, which has that query without the identifier.
+//
 // "Prefer: handling=strict" is a wish: it does not reach answers that a cache has, which say in X-Unknown-Params what was ignored. To vary by the field
-// would be a second copy of everything. Options.Strict leaves no way around it.
+// would be a second copy of everything. Options.Strict leaves no way around it. That a wish was granted is said (Preference-Applied) only in faults, which no cache has.
 //
 // Requests are turned away by capacity, never by caller (admission.go): a bound on queries at once with a queue, which is short whenever it does not get
 // short by itself, and one on bytes that clients have not taken yet. What needs no query is answered even then. Refusals have a pace: callers who ask

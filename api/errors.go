@@ -49,7 +49,10 @@ type Issue struct {
 }
 
 // Invalid is a request with parameters that break their rules: all of them, in order.
-type Invalid struct{ Issues []Issue }
+type Invalid struct {
+	Issues []Issue
+	Wished bool // they are faults because the client has asked for strict handling
+}
 
 func (e *Invalid) Error() string {
 	return fmt.Sprintf("api: %d invalid parameters, first %s: %s", len(e.Issues), e.Issues[0].Param, e.Issues[0].Text)

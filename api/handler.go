@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"math/rand/v2"
 	"strings"
 
@@ -31,7 +32,7 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	}
 	path := pathOf(ctx)
 	route := s.route(path)
-	if ctx.IsOptions() && (route != nil || isPreflight(&ctx.Request.Header)) {
+	if ctx.IsOptions() && (route != nil || path == wholeServer || isPreflight(&ctx.Request.Header)) {
 		optionsHead.begin(ctx)
 		s.tellSnapshot(&ctx.Response.Header)
 		ctx.SetStatusCode(fasthttp.StatusNoContent)
@@ -51,6 +52,9 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 		route(ctx)
 	}
 }
+
+// wholeServer is the target of an OPTIONS request that asks about no path.
+const wholeServer = "*"
 
 // isPreflight tells a browser's question from other OPTIONS. It never has an identifier, and a page learns what its request would get, a 404 too, only
 // when the question is answered well: so it is answered on every path.
@@ -162,6 +166,10 @@ func (s *Server) answerError(ctx *fasthttp.RequestCtx, err error) {
 		ctx.Response.Header.SetCanonical(nameRetryAfter, retryAfter)
 	case fasthttp.StatusNotAcceptable:
 		ctx.Response.Header.Set("Vary", "Accept-Encoding")
+	case fasthttp.StatusUnprocessableEntity:
+		if fault := (*Invalid)(nil); errors.As(err, &fault) && fault.Wished {
+			ctx.Response.Header.Set("Preference-Applied", strictHandling)
+		}
 	}
 }
 

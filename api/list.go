@@ -144,8 +144,11 @@ func (s *Server) read(ctx *fasthttp.RequestCtx, p *plan, r *request) error {
 	if err := r.read(p, ctx.URI().QueryString()); err != nil {
 		return err
 	}
-	if len(r.unknown) > 0 && (s.options.Strict || wantsStrict(&ctx.Request.Header)) {
-		return r.unknownFaults()
+	if len(r.unknown) == 0 {
+		return nil
+	}
+	if wished := wantsStrict(&ctx.Request.Header); wished || s.options.Strict {
+		return r.unknownFaults(wished)
 	}
 	return nil
 }

@@ -126,15 +126,18 @@ func (r *request) tellUnknown(h *fasthttp.ResponseHeader) {
 	h.SetCanonical(nameUnknown, list)
 }
 
-// wantsStrict says whether the client asks for unknown parameters to be faults. It is a wish: a shared cache may answer with a list that it has,
+// strictHandling is the wish for unknown parameters to be faults.
+const strictHandling = "handling=strict"
+
+// wantsStrict says whether the client has that wish; of several about handling the first one counts. A shared cache may answer with a list that it has,
 // and X-Unknown-Params on it. Varying by the field would give each cache two of everything.
 func wantsStrict(request *fasthttp.RequestHeader) bool {
 	for _, line := range request.PeekAll("Prefer") {
 		for wish := range bytes.SplitSeq(line, []byte{','}) {
 			wish, _, _ = bytes.Cut(wish, []byte{';'})
 			name, value, _ := bytes.Cut(wish, []byte{'='})
-			if bytes.EqualFold(bytes.TrimSpace(name), []byte("handling")) && bytes.EqualFold(bytes.Trim(value, " \t\""), []byte("strict")) {
-				return true
+			if bytes.EqualFold(bytes.TrimSpace(name), []byte("handling")) {
+				return bytes.EqualFold(bytes.Trim(value, " \t\""), []byte("strict"))
 			}
 		}
 	}
@@ -142,8 +145,8 @@ func wantsStrict(request *fasthttp.RequestHeader) bool {
 }
 
 // unknownFaults are the issues of a strict request. Their input is null: the value of a misspelled parameter may be an identifier.
-func (r *request) unknownFaults() *Invalid {
-	var all Invalid
+func (r *request) unknownFaults(wished bool) *Invalid {
+	all := Invalid{Wished: wished}
 	for _, name := range r.unknownNames() {
 		all.Issues = append(all.Issues, Issue{Type: "extra_forbidden", Param: name, Text: "Extra inputs are not permitted", Miss: true})
 	}
