@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -172,11 +170,6 @@ func (f *buildFlags) begin(ctx context.Context, into *openStore, messages io.Wri
 		return fetched.Version, true, nil
 	}
 	return base, false, storeFault(err)
-}
-
-// jitter spreads the looks of many replicas: 90 to 110 % of d.
-func jitter(d time.Duration) time.Duration {
-	return d*9/10 + rand.N(d/5+1)
 }
 
 // isTerminal tells whether a person watches w.

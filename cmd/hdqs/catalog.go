@@ -38,6 +38,8 @@ func (f *sourceFlags) register(fl *pflag.FlagSet) {
 	fl.StringVar(&f.locations, "location-list", "", "file with the list of countries, which no catalog has; default: the program's own")
 	fl.Int64Var(&f.maxBytes, "max-download", 2<<30, "largest file that is downloaded, in bytes")
 	fl.DurationVar(&f.timeout, "download-timeout", time.Hour, "longest time for one file, all tries together")
+	bound(fl, "max-download", &f.maxBytes, 1, noMost)
+	bound(fl, "download-timeout", &f.timeout, time.Millisecond, longestPause)
 }
 
 // options makes the options of a sync.
@@ -48,9 +50,6 @@ func (f *sourceFlags) options(address, data string, web fetch.Options) (upstream
 	if o.Cache == "" {
 		sum := sha256.Sum256([]byte(address))
 		o.Cache = filepath.Join(data, "catalogs", hex.EncodeToString(sum[:8]))
-	}
-	if f.maxBytes <= 0 || f.timeout <= 0 {
-		return o, exitWith(exitUsage, errors.New("--max-download and --download-timeout must be more than 0"))
 	}
 	o.Fetch.MaxBytes, o.Fetch.Total = f.maxBytes, f.timeout
 	if f.locations != "" {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -25,9 +24,6 @@ snapshot names. Nothing younger than --grace is removed: it may belong to a snap
 longer than a load takes. A channel can be rolled back only to snapshots that are kept.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if o.Keep < 0 || o.Grace < 0 {
-				return exitWith(exitUsage, errors.New("--keep and --grace must not be negative"))
-			}
 			store, err := f.openExisting()
 			if err != nil {
 				return err
@@ -61,6 +57,8 @@ longer than a load takes. A channel can be rolled back only to snapshots that ar
 	f.register(cmd.Flags())
 	cmd.Flags().IntVar(&o.Keep, "keep", 3, "how many snapshots that no channel shows stay, the latest first")
 	cmd.Flags().DurationVar(&o.Grace, "grace", 24*time.Hour, "age below which nothing is removed")
+	bound(cmd.Flags(), "keep", &o.Keep, 0, mostAtOnce)
+	bound(cmd.Flags(), "grace", &o.Grace, 0, longestPause)
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "tell what would be removed, remove nothing")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd

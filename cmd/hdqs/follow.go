@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"os"
 	"os/signal"
 	"syscall"
@@ -148,6 +149,14 @@ func (f *follower) lookAndLog(ctx context.Context) {
 	}
 }
 
+// nextLook comes after about so long: 90 to 110 % of it, which spreads the looks of many replicas. After 0 it never comes.
+func nextLook(after time.Duration) <-chan time.Time {
+	if after == 0 {
+		return nil
+	}
+	return time.After(after*9/10 + rand.N(after/5+1))
+}
+
 // follow looks at every poll and at every SIGHUP; one look at a time.
 func (f *follower) follow(ctx context.Context, poll time.Duration) {
 	hangups := make(chan os.Signal, 1)
@@ -159,7 +168,7 @@ func (f *follower) follow(ctx context.Context, poll time.Duration) {
 			return
 		case <-hangups:
 		case <-f.wake:
-		case <-time.After(jitter(poll)):
+		case <-nextLook(poll):
 		}
 		f.lookAndLog(ctx)
 	}

@@ -47,7 +47,7 @@ func newServe() *cobra.Command {
 	f.register(fl)
 	fl.StringVar(&f.load.catalog, "catalog", "", "catalog to build from before serving (see 'hdqs build')")
 	fl.DurationVar(&f.refresh, "refresh", 0, "how often to build from --catalog again; 0: never")
-	fl.DurationVar(&f.poll, "snapshot-poll", time.Minute, "how often to look for another snapshot in the channel; SIGHUP looks at once")
+	fl.DurationVar(&f.poll, "snapshot-poll", time.Minute, "how often to look for another snapshot in the channel; 0: never; SIGHUP looks at once")
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:8080", "address of the public listener")
 	fl.StringVar(&f.admin, "admin", "", "address of a second listener with /healthz, /readyz and /metrics; keep it private")
 	fl.StringVar(&f.identifier, "identifier", "require", "app identifiers: require, observe (ask, but refuse nobody) or off")
@@ -55,6 +55,11 @@ func newServe() *cobra.Command {
 	fl.DurationVar(&f.shutdownDelay, "shutdown-delay", 0, "how long to go on answering after SIGTERM, not ready, before the listener closes")
 	fl.DurationVar(&f.drainTimeout, "drain-timeout", 20*time.Second, "how long running requests may take after that")
 	fl.IntVar(&f.connections, "max-connections", 0, "connections at once; 0: 65536")
+	boundOrZero(fl, "refresh", &f.refresh, shortestLook, longestPause)
+	boundOrZero(fl, "snapshot-poll", &f.poll, shortestLook, longestPause)
+	bound(fl, "shutdown-delay", &f.shutdownDelay, 0, longestWait)
+	bound(fl, "drain-timeout", &f.drainTimeout, 0, longestWait)
+	bound(fl, "max-connections", &f.connections, 0, mostAtOnce)
 	f.load.register(fl)
 	f.answers.register(fl)
 	return cmd
@@ -212,7 +217,7 @@ func refresh(ctx context.Context, f *serveFlags, store *openStore, follower *fol
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(jitter(f.refresh)):
+		case <-nextLook(f.refresh):
 		}
 		l, err := f.buildOnce(ctx, store, io.Discard)
 		if err != nil {

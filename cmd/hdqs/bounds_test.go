@@ -1,0 +1,68 @@
+package main_test
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestBounds gives flags values that would crash the program or turn it off: each is refused with the flag's name, the value and the bounds.
+func TestBounds(t *testing.T) {
+	serve := []string{"serve", "--listen", "127.0.0.1:99999"}
+	gc := []string{"gc", "--store", t.TempDir()}
+	build := []string{"build", "--catalog", "https://catalog.example", "--store", t.TempDir(), "--data-dir", t.TempDir()}
+	for _, c := range []struct {
+		command           []string
+		flag, value, want string
+	}{
+		{serve, "--max-queries", "-1", "want 0 to 16777216"},
+		{serve, "--max-queries", "9223372036854775807", "want 0 to 16777216"},
+		{serve, "--max-inflight-bytes", "-1", "want 0 or more"},
+		{serve, "--body-cache", "-1", "want 0 or more"},
+		{serve, "--max-connections", "-1", "want 0 to 16777216"},
+		{serve, "--max-connections", "99999999999", "want 0 to 16777216"},
+		{serve, "--snapshot-poll", "-1s", "want 0, or 10ms to 87600h0m0s"},
+		{serve, "--snapshot-poll", "1ns", "want 0, or 10ms to 87600h0m0s"},
+		{serve, "--snapshot-poll", "2000000h", "want 0, or 10ms to 87600h0m0s"},
+		{serve, "--refresh", "-1h", "want 0, or 10ms to 87600h0m0s"},
+		{serve, "--refresh", "2000000h", "want 0, or 10ms to 87600h0m0s"},
+		{serve, "--queue-wait", "-1s", "want 0s to 24h0m0s"},
+		{serve, "--queue-wait", "2000000h", "want 0s to 24h0m0s"},
+		{serve, "--shutdown-delay", "-1s", "want 0s to 24h0m0s"},
+		{serve, "--drain-timeout", "-1s", "want 0s to 24h0m0s"},
+		{serve, "--max-age", "-1s", "want 0s to 87600h0m0s"},
+		{serve, "--s-maxage", "2000000h", "want 0s to 87600h0m0s"},
+		{serve, "--stale-while-revalidate", "-1s", "want 0s to 87600h0m0s"},
+		{serve, "--stale-if-error", "-1s", "want 0s to 87600h0m0s"},
+		{serve, "--keep-previous", "-1s", "want 0s to 87600h0m0s"},
+		{serve, "--download-timeout", "0s", "want 1ms to 87600h0m0s"},
+		{build, "--download-timeout", "-1s", "want 1ms to 87600h0m0s"},
+		{build, "--max-download", "0", "want 1 or more"},
+		{gc, "--keep", "-1", "want 0 to 16777216"},
+		{gc, "--grace", "-1h", "want 0s to 87600h0m0s"},
+	} {
+		o := run(t, append(c.command, c.flag, c.value)...)
+		if o.code != 2 || o.out != "" || !strings.Contains(o.errors, c.flag) || !strings.Contains(o.errors, c.value) || !strings.Contains(o.errors, c.want) {
+			t.Errorf("hdqs %s %s %s: exit code %d, %.300q; want 2 and %q", c.command[0], c.flag, c.value, o.code, o.errors, c.want)
+		}
+	}
+	o := runWith(t, []string{"HDQS_MAX_QUERIES=-1"}, "", serve...)
+	if o.code != 2 || !strings.Contains(o.errors, "HDQS_MAX_QUERIES") || !strings.Contains(o.errors, "want 0 to") {
+		t.Errorf("a variable: exit code %d, %.300q", o.code, o.errors)
+	}
+}
+
+// TestNoPoll: with --snapshot-poll 0 the channel is looked at when SIGHUP asks for it, and neither always nor by itself.
+func TestNoPoll(t *testing.T) {
+	store := newStore(t, newCatalog(t, 1))
+	s := serve(t, "--store", store, "--snapshot-poll", "0s")
+	before := s.snapshotID(t)
+	wants(t, 0, "build", "--catalog", newCatalog(t, 2), "--store", store, "--snapshot-time", "2026-11-22T01:02:00Z", "--allow-shrink")
+	time.Sleep(200 * time.Millisecond)
+	if id := s.snapshotID(t); id != before {
+		t.Errorf("it serves %s by itself", id)
+	}
+	s.signal(t, syscall.SIGHUP)
+	waitFor(t, "the other snapshot", func() bool { return s.snapshotID(t) != before })
+}
