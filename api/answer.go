@@ -26,7 +26,7 @@ func (s *Server) Answer(method, target string, header []HeaderField) Answer {
 	for _, f := range header {
 		request.Header.Add(f.Name, f.Value)
 	}
-	ctx.Init(&request, nil, quietLogger{s.log})
+	ctx.Init(&request, nil, &s.faults)
 	ctx.Response.Header.SetNoDefaultContentType(true)
 	s.handle(&ctx)
 	answer := Answer{Status: ctx.Response.StatusCode()}

@@ -133,11 +133,6 @@ func (s *Server) answerFault(ctx *fasthttp.RequestCtx, status int, body string) 
 // finishFault sends a body after a head, and a name by which the caller can tell us of the request.
 func (s *Server) finishFault(ctx *fasthttp.RequestCtx, status int, body string) {
 	s.tellSnapshot(&ctx.Response.Header)
-	finishUnread(ctx, status, body)
-}
-
-// finishUnread is finishFault where no server is at hand.
-func finishUnread(ctx *fasthttp.RequestCtx, status int, body string) {
 	ctx.Response.Header.SetCanonical(nameRequestID, newRequestID())
 	ctx.SetStatusCode(status)
 	ctx.SetBodyString(body)

@@ -32,10 +32,12 @@ func (l publicListener) Accept() (net.Conn, error) {
 	return &lineConn{Conn: c, flight: l.flight}, nil
 }
 
-// lineConn is a connection that knows five things which the HTTP library does not.
+// lineConn is a connection that knows six things which the HTTP library does not.
 //
 // Whether the line it reads has ended: when a request does not fit into the read buffer, this tells a URI that alone is too long from header
 // fields that are. The library forgets what it had read.
+//
+// Whether the request is a HEAD, whose answer has no body also when the library could make nothing of the request.
 //
 // What it had to send: its answer's bytes are in flight until the library reads on, which it does when all are written.
 //
@@ -53,7 +55,10 @@ type lineConn struct {
 	flight  *flight
 	writeBy time.Time // the write deadline
 	held    atomic.Pointer[heldWrite]
-	open    int          // bytes since the last line end
+	open    int  // bytes since the last line end
+	ended   bool // whether what was read last ends with an empty line
+	begun   int  // how many bytes of start are the request's; -1 when it is not known where the request starts
+	start   [len(headStart)]byte
 	owed    atomic.Int64 // bytes of flight; also settled by whoever closes the connection
 	body    *bodyBuffer  // of the last answer; of the goroutine that serves the connection alone
 	from    int          // what of early the library has not had yet
@@ -88,7 +93,16 @@ func (c *lineConn) Read(p []byte) (int, error) {
 	return 1, err
 }
 
+// headStart is how a HEAD starts.
+const headStart = "HEAD "
+
+var emptyLine = []byte("\r\n\r\n")
+
 func (c *lineConn) count(read []byte) {
+	if c.begun >= 0 && c.begun < len(c.start) {
+		c.begun += copy(c.start[c.begun:], read)
+	}
+	c.ended = bytes.HasSuffix(read, emptyLine)
 	if i := bytes.LastIndexByte(read, '\n'); i >= 0 {
 		c.open = len(read) - i - 1
 	} else {
@@ -194,12 +208,20 @@ func (c *lineConn) lend(pool *sync.Pool) *bodyBuffer {
 	return c.body
 }
 
-// ended is told by the library, in the goroutine that served the connection, when that is over.
-func ended(c net.Conn, state fasthttp.ConnState) {
-	if state == fasthttp.StateClosed {
-		if line, ok := c.(*lineConn); ok {
-			line.giveBack()
+// noteState is told by the library, in the goroutine that serves a connection, when the connection waits for its next request and when it is over.
+func noteState(c net.Conn, state fasthttp.ConnState) {
+	line, ok := c.(*lineConn)
+	if !ok {
+		return
+	}
+	switch state {
+	case fasthttp.StateIdle:
+		line.begun = 0
+		if line.from < line.to || !line.ended {
+			line.begun = -1 // some of it was read already, or may have been
 		}
+	case fasthttp.StateClosed:
+		line.giveBack()
 	}
 }
 
@@ -224,6 +246,12 @@ func bodyFor(ctx *fasthttp.RequestCtx, rows int) *bodyBuffer {
 		return c.lend(pool)
 	}
 	return new(bodyBuffer)
+}
+
+// isHead says whether the request that the connection reads is surely a HEAD. Of one that was sent before its turn it is not known.
+func isHead(c net.Conn) bool {
+	line, ok := c.(*lineConn)
+	return ok && line.begun == len(headStart) && string(line.start[:]) == headStart
 }
 
 // inFirstLine says whether a full read buffer holds no line end.

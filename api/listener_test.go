@@ -192,11 +192,11 @@ func TestLentUntil(t *testing.T) {
 		t.Errorf("it reads and has %v: %v", c.body, err)
 	}
 	c.lend(&longBodies)
-	ended(c, fasthttp.StateIdle)
+	noteState(c, fasthttp.StateIdle)
 	if c.body == nil {
 		t.Error("it is not over and has none")
 	}
-	ended(c, fasthttp.StateClosed)
+	noteState(c, fasthttp.StateClosed)
 	if c.body != nil {
 		t.Error("it is over and has one")
 	}

@@ -58,6 +58,9 @@ var metrics = []metric{
 	{"hdqs_requests_without_identifier_total", "counter", "Requests whose identifier was missing or bad.", func(s *Server, p *metricsPage) {
 		p.value(s.unidentified.Load())
 	}},
+	{"hdqs_connection_faults_total", "counter", "Messages of the HTTP library, mostly of requests that it could not read; the log has one a second.", func(s *Server, p *metricsPage) {
+		p.value(s.faults.count.Load())
+	}},
 	{"hdqs_panics_total", "counter", "Requests that panicked.", func(s *Server, p *metricsPage) { p.value(s.panics.Load()) }},
 }
 

@@ -99,6 +99,7 @@ type Server struct {
 	emptyLanding         landingData
 	landing, landingBare head
 
+	faults       faultLog
 	draining     atomic.Bool
 	unidentified atomic.Int64 // requests that had no good identifier
 	panics       atomic.Int64
@@ -114,15 +115,16 @@ func New(o Options) *Server {
 	if s.log == nil {
 		s.log = slog.Default()
 	}
+	s.faults.log = s.log
 	s.addRoutes()
 	s.public = s.listener(func(ctx *fasthttp.RequestCtx) {
 		s.handle(ctx)
 		s.count(ctx)
 	}, func(ctx *fasthttp.RequestCtx, err error) {
-		answerUnread(ctx, err)
+		s.answerUnread(ctx, err)
 		s.count(ctx)
 	})
-	s.admin = s.listener(s.handleAdmin, answerUnread)
+	s.admin = s.listener(s.handleAdmin, s.answerUnread)
 	return s
 }
 
@@ -131,8 +133,9 @@ func (s *Server) listener(handler fasthttp.RequestHandler, unread func(*fasthttp
 	return &fasthttp.Server{
 		Handler:                      handler,
 		ErrorHandler:                 unread,
-		ConnState:                    ended,
-		Logger:                       quietLogger{s.log},
+		HeaderReceived:               expectLess,
+		ConnState:                    noteState,
+		Logger:                       &s.faults,
 		SecureErrorLogMessage:        true,
 		NoDefaultServerHeader:        true,
 		NoDefaultContentType:         true,
@@ -199,8 +202,17 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return err
 }
 
+// expectLess takes the expectation from a request whose body is longer than we read. Then its length is found fault with at once, and the client is not
+// asked to send what will be refused.
+func expectLess(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
+	if h.ContentLength() > maxBody {
+		h.Del(fasthttp.HeaderExpect)
+	}
+	return fasthttp.RequestConfig{}
+}
+
 // answerUnread answers a request that could not be read whole. The connection ends with it.
-func answerUnread(ctx *fasthttp.RequestCtx, err error) {
+func (s *Server) answerUnread(ctx *fasthttp.RequestCtx, err error) {
 	var small *fasthttp.ErrSmallBuffer
 	var network net.Error
 	status, body := fasthttp.StatusBadRequest, bodyBadRequest
@@ -214,17 +226,32 @@ func answerUnread(ctx *fasthttp.RequestCtx, err error) {
 	case errors.As(err, &network) && network.Timeout():
 		status, body = fasthttp.StatusRequestTimeout, bodyTimeout
 	}
-	faultHead.begin(ctx)
-	finishUnread(ctx, status, body)
+	s.answerFault(ctx, status, body)
+	// The library tells a HEAD only when it could read the header.
+	ctx.Response.SkipBody = ctx.IsHead() || isHead(ctx.Conn())
 }
 
-// quietLogger takes the HTTP library's messages. Their arguments may hold bytes of requests, so only the fixed part is written.
-type quietLogger struct{ log *slog.Logger }
+// faultLog takes the HTTP library's messages. Their arguments may hold bytes of requests, so only the fixed part is written; and as anybody can bring
+// messages about, only one a second is.
+type faultLog struct {
+	log   *slog.Logger
+	count atomic.Int64 // all messages
+	told  atomic.Int64 // those of which the log knows, by their text or by number
+	last  atomic.Int64 // when one was written, in nanoseconds of the clock's epoch
+}
 
-// Printf logs the format without its arguments.
-func (l quietLogger) Printf(format string, _ ...any) {
+// faultPause is the least time between two messages.
+const faultPause = time.Second
+
+// Printf logs the format without its arguments, and how many messages were left out since the last one.
+func (l *faultLog) Printf(format string, _ ...any) {
+	count := l.count.Add(1)
+	last, now := l.last.Load(), time.Now().UnixNano()
+	if now-last < int64(faultPause) || !l.last.CompareAndSwap(last, now) {
+		return
+	}
 	fixed, _, _ := strings.Cut(format, "%")
-	l.log.Warn("connection", "message", strings.TrimSpace(fixed))
+	l.log.Warn("connection", "message", strings.TrimSpace(fixed), "suppressed", max(0, count-l.told.Swap(count)-1))
 }
 
 // logPanic logs where a panic happened. What it says is written only when the runtime words it: other texts may quote a request.
