@@ -70,15 +70,17 @@ type Gone struct{ Current string }
 
 func (e *Gone) Error() string { return "api: the snapshot is not held; current is " + e.Current }
 
-// Busy is a request for which there is no room. It tells which bound was met.
+// Busy is a request or a connection for which there is no room. It tells which bound was met.
 type Busy struct{ Rule string }
 
 func (e *Busy) Error() string { return "api: too much at once: " + e.Rule }
 
 // The bounds of Busy.
 const (
-	ruleQueries = "queries at once"
-	ruleBytes   = "bytes of answers in flight"
+	ruleQueries     = "queries at once"
+	ruleBytes       = "bytes of answers in flight"
+	ruleConnections = "connections"
+	ruleAddress     = "connections of one address"
 )
 
 // Forbidden is a request whose identifier is missing or bad.

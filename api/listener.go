@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"net"
+	"net/netip"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,22 +19,7 @@ const firstRead = 1200
 // writeSlack is by how much a write may have to end earlier than its deadline.
 const writeSlack = time.Second
 
-// publicListener accepts the connections of the public listener.
-type publicListener struct {
-	net.Listener
-	flight *flight
-}
-
-// Accept waits for the next connection.
-func (l publicListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return &lineConn{Conn: c, flight: l.flight}, nil
-}
-
-// lineConn is a connection that knows six things which the HTTP library does not.
+// lineConn is a connection that knows seven things which the HTTP library does not.
 //
 // Whether the line it reads has ended: when a request does not fit into the read buffer, this tells a URI that alone is too long from header
 // fields that are. The library forgets what it had read.
@@ -48,12 +35,19 @@ func (l publicListener) Accept() (net.Conn, error) {
 // What to wait with: with ReduceMemoryUsage the library asks idle connections for a single byte, and takes a read buffer of 64 KiB only when
 // that came. The bytes that came with it are kept here, so that the usual request costs one system call in either mode.
 //
+// Whether the wait for its next request is to be the last one: see connections.
+//
 // What belongs together: of an answer longer than its write buffer the library writes a buffer full and then the rest. The buffer is held until the
 // rest comes, and both go with one system call: each wakes the client.
 type lineConn struct {
 	net.Conn
+	all     *connections
+	address netip.Addr // of the client, where connections of an address are bounded
 	flight  *flight
+	readBy  time.Time // the read deadline that the library has set
 	writeBy time.Time // the write deadline
+	waiting bool      // whether nothing of the next request has come
+	last    bool      // whether this is the last wait
 	held    atomic.Pointer[heldWrite]
 	open    int  // bytes since the last line end
 	ended   bool // whether what was read last ends with an empty line
@@ -79,11 +73,11 @@ func (c *lineConn) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	if len(p) != 1 {
-		n, err := c.Conn.Read(p)
+		n, err := c.receive(p)
 		c.count(p[:n])
 		return n, err
 	}
-	n, err := c.Conn.Read(c.early[:])
+	n, err := c.receive(c.early[:])
 	c.count(c.early[:n])
 	if n == 0 {
 		return 0, err
@@ -91,6 +85,43 @@ func (c *lineConn) Read(p []byte) (int, error) {
 	p[0] = c.early[0]
 	c.from, c.to = 1, n
 	return 1, err
+}
+
+// receive reads from the network. Once connections are to end it waits for the next request for a moment only, and then says that the connection is closed.
+// Whoever ends connections wakes those that wait, and others too by the way: they go on.
+func (c *lineConn) receive(p []byte) (int, error) {
+	for {
+		if c.waiting && !c.last && c.all.ending.Load() {
+			c.last = true
+			if err := c.Conn.SetReadDeadline(time.Now().Add(lastWait)); err != nil {
+				return 0, err
+			}
+		}
+		n, err := c.Conn.Read(p)
+		switch woken := errors.Is(err, os.ErrDeadlineExceeded) && c.all.ending.Load(); {
+		case n > 0 && c.last && c.waiting:
+			c.waiting = false
+			return n, c.Conn.SetReadDeadline(c.readBy)
+		case n > 0:
+			c.waiting = false
+			return n, err
+		case woken && c.waiting && c.last:
+			return 0, net.ErrClosed
+		case woken && c.waiting:
+		case woken && time.Now().Before(c.readBy):
+			if err := c.Conn.SetReadDeadline(c.readBy); err != nil {
+				return 0, err
+			}
+		default:
+			return n, err
+		}
+	}
+}
+
+// SetReadDeadline remembers the deadline, since it may be shortened and restored.
+func (c *lineConn) SetReadDeadline(at time.Time) error {
+	c.readBy = at
+	return c.Conn.SetReadDeadline(at)
 }
 
 // headStart is how a HEAD starts.
@@ -114,6 +145,7 @@ func (c *lineConn) count(read []byte) {
 func (c *lineConn) Close() error {
 	err := errors.Join(c.let(), c.Conn.Close())
 	c.settle()
+	c.all.leave(c)
 	return err
 }
 
@@ -216,6 +248,7 @@ func noteState(c net.Conn, state fasthttp.ConnState) {
 	}
 	switch state {
 	case fasthttp.StateIdle:
+		line.waiting = line.from == line.to
 		line.begun = 0
 		if line.from < line.to || !line.ended {
 			line.begun = -1 // some of it was read already, or may have been

@@ -16,6 +16,11 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
+// openListener is a listener without a server.
+func openListener(l net.Listener) *publicListener {
+	return &publicListener{Listener: l, all: newConnections(0, 0, nil, nil), flight: newFlight(0)}
+}
+
 // TestHeldWrites writes pieces of all lengths around the write buffer's, reads in between, closes, and compares what arrives.
 func TestHeldWrites(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
@@ -29,7 +34,7 @@ func TestHeldWrites(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		conn, err := publicListener{l, newFlight(0)}.Accept()
+		conn, err := openListener(l).Accept()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -73,7 +78,7 @@ func TestHeldUntilRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	conn, err := publicListener{l, newFlight(0)}.Accept()
+	conn, err := openListener(l).Accept()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +184,7 @@ func askSeveral(r *rand.Rand, address string, limits []int, want map[string][]by
 func TestLentUntil(t *testing.T) {
 	a, b := net.Pipe()
 	defer b.Close()
-	c := &lineConn{Conn: a, flight: newFlight(0)}
+	c := &lineConn{Conn: a, all: newConnections(0, 0, nil, nil), flight: newFlight(0)}
 	short := c.lend(&shortBodies)
 	if c.lend(&shortBodies) != short {
 		t.Error("another buffer for an answer of the same length")

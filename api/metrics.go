@@ -26,9 +26,11 @@ var metrics = []metric{
 		}
 		p.labelled("code", "other", s.responses[len(countedStatuses)].Load())
 	}},
-	{"hdqs_shed_total", "counter", "Requests that got 503 because there was no room, by the bound that was met.", func(s *Server, p *metricsPage) {
+	{"hdqs_shed_total", "counter", "Requests and connections for which there was no room, by the bound that was met.", func(s *Server, p *metricsPage) {
 		p.labelled("reason", "queries", s.gate.shed.Load())
 		p.labelled("reason", "bytes", s.flight.shed.Load())
+		p.labelled("reason", "connections", s.callers.shed.Load())
+		p.labelled("reason", "address", s.callers.shedEach.Load())
 	}},
 	{"hdqs_cache_hits_total", "counter", "Bodies that were there.", func(s *Server, p *metricsPage) { p.value(s.bodies.counts().hits) }},
 	{"hdqs_cache_misses_total", "counter", "Bodies that had to be made.", func(s *Server, p *metricsPage) { p.value(s.bodies.counts().misses) }},
@@ -40,7 +42,7 @@ var metrics = []metric{
 	{"hdqs_queries_waiting", "gauge", "List queries that wait for one.", func(s *Server, p *metricsPage) { p.value(s.gate.waiting.Load()) }},
 	{"hdqs_http_in_flight_bytes", "gauge", "Bytes of answers that are made and not yet taken.", func(s *Server, p *metricsPage) { p.value(s.flight.bytes.Load()) }},
 	{"hdqs_connections", "gauge", "Open connections of the public listener.", func(s *Server, p *metricsPage) {
-		p.value(max(0, int64(s.public.GetOpenConnectionsCount()))) // less than none before it listens
+		p.value(int64(s.callers.count()))
 	}},
 	{"hdqs_snapshots_held", "gauge", "Snapshots that answer: the served one, and replaced ones for requests that name them.", func(s *Server, p *metricsPage) {
 		n := s.held.count()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math"
 	"net"
 	"runtime"
 	"runtime/debug"
@@ -29,8 +30,9 @@ type Options struct {
 	// of a connection. Zero is 5, 60 and 75 seconds.
 	ReadTimeout, WriteTimeout, IdleTimeout time.Duration
 
-	// Connections is the most connections at once. Zero is 65,536.
-	Connections int
+	// Connections is the most connections of the public listener at once, ConnectionsPerAddress the most of one client's address, which behind a CDN or
+	// a load balancer is theirs. Those beyond get 503 and are closed. Zero is 65,536, and no bound for an address.
+	Connections, ConnectionsPerAddress int
 
 	// Freshness is how long caches may keep answers.
 	Freshness Freshness
@@ -73,7 +75,10 @@ const (
 	readTimeout  = 5 * time.Second
 	writeTimeout = 60 * time.Second
 	idleTimeout  = 75 * time.Second
-	connections  = 65536
+
+	// defaultConnections is also the bound of the second listener, and neverMet that of the library for the first: see connections.
+	defaultConnections = 65536
+	neverMet           = math.MaxInt32
 
 	// readBuffer holds the longest URI and 16 KiB of header fields.
 	readBuffer = maxURI + 16<<10
@@ -94,6 +99,7 @@ type Server struct {
 	gate     *gate
 	refusals pace
 	flight   *flight
+	callers  *connections
 	bodies   *bodyCache
 
 	emptyLanding         landingData
@@ -116,19 +122,23 @@ func New(o Options) *Server {
 		s.log = slog.Default()
 	}
 	s.faults.log = s.log
+	s.callers = newConnections(o.Connections, o.ConnectionsPerAddress, s.refuse, &s.faults)
 	s.addRoutes()
-	s.public = s.listener(func(ctx *fasthttp.RequestCtx) {
+	s.public = s.listener(neverMet, func(ctx *fasthttp.RequestCtx) {
 		s.handle(ctx)
+		if s.draining.Load() {
+			ctx.SetConnectionClose()
+		}
 		s.count(ctx)
 	}, func(ctx *fasthttp.RequestCtx, err error) {
 		s.answerUnread(ctx, err)
 		s.count(ctx)
 	})
-	s.admin = s.listener(s.handleAdmin, s.answerUnread)
+	s.admin = s.listener(defaultConnections, s.handleAdmin, s.answerUnread)
 	return s
 }
 
-func (s *Server) listener(handler fasthttp.RequestHandler, unread func(*fasthttp.RequestCtx, error)) *fasthttp.Server {
+func (s *Server) listener(concurrency int, handler fasthttp.RequestHandler, unread func(*fasthttp.RequestCtx, error)) *fasthttp.Server {
 	o := s.options
 	return &fasthttp.Server{
 		Handler:                      handler,
@@ -146,7 +156,7 @@ func (s *Server) listener(handler fasthttp.RequestHandler, unread func(*fasthttp
 		ReadBufferSize:               readBuffer,
 		WriteBufferSize:              writeBuffer,
 		MaxRequestBodySize:           maxBody,
-		Concurrency:                  orInt(o.Connections, connections),
+		Concurrency:                  concurrency,
 		ReadTimeout:                  orTime(o.ReadTimeout, readTimeout),
 		WriteTimeout:                 orTime(o.WriteTimeout, writeTimeout),
 		IdleTimeout:                  orTime(o.IdleTimeout, idleTimeout),
@@ -183,23 +193,35 @@ func (s *Server) add(path string, handler fasthttp.RequestHandler) {
 }
 
 // Serve answers public requests of a listener until Shutdown.
-func (s *Server) Serve(l net.Listener) error { return s.public.Serve(publicListener{l, s.flight}) }
+func (s *Server) Serve(l net.Listener) error {
+	public := &publicListener{Listener: l, all: s.callers, flight: s.flight}
+	s.callers.add(public)
+	return s.public.Serve(public)
+}
 
 // ServeAdmin answers /healthz, /readyz and /metrics on a second listener, which should not be public.
 func (s *Server) ServeAdmin(l net.Listener) error { return s.admin.Serve(l) }
 
-// Drain makes /readyz say that no new callers should come. Requests are answered as before.
+// Drain makes /readyz say that no new callers should come. Requests are answered as before, but each is the last of its connection, and its answer says so.
 func (s *Server) Drain() { s.draining.Store(true) }
 
-// Shutdown stops both listeners, waits for running requests until ctx ends, and lets go of the snapshot.
+// Shutdown stops both listeners, waits for running requests until ctx ends, and lets go of the snapshot. Requests that have come, or come in the next tenth
+// of a second on connections that are open, are answered.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.Drain()
+	s.callers.end(ctx)
 	err := errors.Join(s.public.ShutdownWithContext(ctx), s.admin.ShutdownWithContext(ctx))
 	if old := s.current.Swap(nil); old != nil {
 		old.release(s.log)
 	}
 	s.held.close(s.log)
 	return err
+}
+
+// refuse answers a connection that there is no place for.
+func (s *Server) refuse(ctx *fasthttp.RequestCtx, rule string) {
+	s.answerError(ctx, &Busy{rule})
+	s.count(ctx)
 }
 
 // expectLess takes the expectation from a request whose body is longer than we read. Then its length is found fault with at once, and the client is not

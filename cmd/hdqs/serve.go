@@ -31,6 +31,7 @@ type serveFlags struct {
 	shutdownDelay time.Duration
 	drainTimeout  time.Duration
 	connections   int
+	perAddress    int
 	load          loadFlags
 	answers       answerFlags
 }
@@ -52,14 +53,16 @@ func newServe() *cobra.Command {
 	fl.StringVar(&f.admin, "admin", "", "address of a second listener with /healthz, /readyz and /metrics; keep it private")
 	fl.StringVar(&f.identifier, "identifier", "require", "app identifiers: require, observe (ask, but refuse nobody) or off")
 	fl.StringVar(&f.logFormat, "log-format", "text", "messages on stderr: text, json or off")
-	fl.DurationVar(&f.shutdownDelay, "shutdown-delay", 0, "how long to go on answering after SIGTERM, not ready, before the listener closes")
+	fl.DurationVar(&f.shutdownDelay, "shutdown-delay", 0, "how long to go on answering after SIGTERM, not ready and with 'Connection: close', before the listener closes")
 	fl.DurationVar(&f.drainTimeout, "drain-timeout", 20*time.Second, "how long running requests may take after that")
-	fl.IntVar(&f.connections, "max-connections", 0, "connections at once; 0: 65536")
+	fl.IntVar(&f.connections, "max-connections", 0, "connections at once, others get 503; 0: 65536")
+	fl.IntVar(&f.perAddress, "max-connections-per-address", 0, "connections at once of one client's address, others get 503; 0: no bound, as is needed behind a CDN or load balancer")
 	boundOrZero(fl, "refresh", &f.refresh, shortestLook, longestPause)
 	boundOrZero(fl, "snapshot-poll", &f.poll, shortestLook, longestPause)
 	bound(fl, "shutdown-delay", &f.shutdownDelay, 0, longestWait)
 	bound(fl, "drain-timeout", &f.drainTimeout, 0, longestWait)
 	bound(fl, "max-connections", &f.connections, 0, mostAtOnce)
+	bound(fl, "max-connections-per-address", &f.perAddress, 0, mostAtOnce)
 	f.load.register(fl)
 	f.answers.register(fl)
 	return cmd
@@ -84,7 +87,7 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	defer closeSource()
 
 	boundGarbage()
-	options := api.Options{Identifier: mode, Logger: log, Connections: f.connections}
+	options := api.Options{Identifier: mode, Logger: log, Connections: f.connections, ConnectionsPerAddress: f.perAddress}
 	if err := f.answers.fill(&options); err != nil {
 		return exitWith(exitUsage, err)
 	}

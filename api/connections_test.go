@@ -1,0 +1,269 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+const plainGet = "GET " + listTarget + " HTTP/1.1\r\nHost: a\r\n\r\n"
+
+// TestTurnedAway: a connection beyond the bound gets the answer that any 503 is, is counted, and takes no place; each that ends makes room for one.
+func TestTurnedAway(t *testing.T) {
+	for rule, o := range map[string]Options{"connections": {Connections: 2}, "connections of one address": {ConnectionsPerAddress: 2}} {
+		s := testServer(t, o, sampleTables(t, 3))
+		address, admin := listen(t, s), listenAdmin(t, s)
+		first, second := dial(t, address), dial(t, address)
+		for _, conn := range []dialled{first, second} {
+			if status := conn.get(listTarget); status != 200 {
+				t.Fatalf("%s: %d within the bound", rule, status)
+			}
+		}
+		got := exchange(t, address, "GET", plainGet)
+		var names []string
+		for _, f := range got.Header {
+			names = append(names, f.Name)
+		}
+		slices.Sort(names)
+		want := strings.Fields("Access-Control-Allow-Origin Access-Control-Expose-Headers Cache-Control Content-Length Content-Security-Policy " +
+			"Content-Type Date Referrer-Policy Retry-After X-Content-Type-Options X-Request-Id X-Snapshot-Id")
+		body := `{"detail":"Too much is asked at once; try again after Retry-After","rule":"` + rule + `"}`
+		if got.Status != 503 || !slices.Equal(names, want) || string(got.Body) != body {
+			t.Errorf("%s: %d %s\nfields %q,\nwant   %q", rule, got.Status, got.Body, names, want)
+		}
+		for name, want := range map[string]string{"Cache-Control": noStore, "Retry-After": "1", "Content-Type": jsonType} {
+			if value, _ := got.field(name); value != want {
+				t.Errorf("%s: %s: %s", rule, name, value)
+			}
+		}
+		if answer, closed := dial(t, address).raw(t, "GET", plainGet); !closed {
+			t.Errorf("%s: it does not say that the connection ends: %.80q", rule, answer)
+		}
+		if head := unreadAnswer(t, address, "", "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"); head.Status != 503 || len(head.Body) > 0 {
+			t.Errorf("%s: HEAD: %d with %d bytes", rule, head.Status, len(head.Body))
+		}
+		if silent := unreadAnswer(t, address, "", ""); silent.Status != 503 || string(silent.Body) != body {
+			t.Errorf("%s: a client that sends nothing: %d %s", rule, silent.Status, silent.Body)
+		}
+		word, _, _ := strings.Cut(strings.TrimPrefix(rule, "connections of one "), " ")
+		m := readMetrics(t, admin)
+		if m[fmt.Sprintf("hdqs_shed_total{reason=%q}", word)] != 4 || m[`hdqs_http_requests_total{code="503"}`] != 4 || m["hdqs_connections"] != 2 {
+			t.Errorf("%s: counted %v", rule, m)
+		}
+		if status := first.get(listTarget); status != 200 {
+			t.Errorf("%s: %d on a connection that has a place", rule, status)
+		}
+		first.Close()
+		waitFor(t, "a place", func() bool { return s.callers.count() == 1 })
+		third := dial(t, address)
+		if status := third.get(listTarget); status != 200 {
+			t.Errorf("%s: %d after another connection has ended", rule, status)
+		}
+		if got := exchange(t, address, "GET", plainGet); got.Status != 503 {
+			t.Errorf("%s: %d: one that ended made room for two", rule, got.Status)
+		}
+		second.Close()
+		third.Close()
+		waitFor(t, "all places", func() bool { return s.callers.count() == 0 })
+		if len(s.callers.each) != 0 {
+			t.Errorf("%s: %v are remembered", rule, s.callers.each)
+		}
+	}
+}
+
+// TestOtherAddress: the bound of an address is no other's.
+func TestOtherAddress(t *testing.T) {
+	address := listen(t, testServer(t, Options{ConnectionsPerAddress: 1}, sampleTables(t, 3)))
+	if status := dial(t, address).get(listTarget); status != 200 {
+		t.Fatal(status)
+	}
+	if got := exchange(t, address, "GET", plainGet); got.Status != 503 {
+		t.Errorf("the second of an address: %d", got.Status)
+	}
+	other := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+	client := http.Client{Transport: &http.Transport{DialContext: other.DialContext, DisableKeepAlives: true}}
+	response, err := client.Get("http://" + address + listTarget)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response.Body.Close()
+	if response.StatusCode != 200 {
+		t.Errorf("the first of another address: %d", response.StatusCode)
+	}
+}
+
+// TestTurnedAwayClients: a usual client always sees the 503 and never a broken connection, also when many are turned away at once; and those who say
+// nothing keep nobody from being turned away.
+func TestTurnedAwayClients(t *testing.T) {
+	s := testServer(t, Options{Connections: 1}, sampleTables(t, 3))
+	address := listen(t, s)
+	inside := dial(t, address)
+	if status := inside.get(listTarget); status != 200 {
+		t.Fatal(status)
+	}
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() {
+			for range 20 {
+				response, err := client.Get("http://" + address + listTarget)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				body, err := io.ReadAll(response.Body)
+				response.Body.Close()
+				if err != nil || response.StatusCode != 503 || !strings.Contains(string(body), `"rule":"connections"`) {
+					t.Errorf("%d %q %v", response.StatusCode, body, err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	began := time.Now()
+	var silent []net.Conn
+	for range turnedAwayAtOnce + 50 {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		silent = append(silent, conn)
+	}
+	for i, conn := range silent {
+		if err := conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 503 ") {
+			t.Fatalf("connection %d: %.30q %v", i, answer, err)
+		}
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("silent connections took %s", took)
+	}
+	if status := inside.get(listTarget); status != 200 {
+		t.Errorf("inside: %d", status)
+	}
+}
+
+// TestPlaceOnce: closing twice gives back one place.
+func TestPlaceOnce(t *testing.T) {
+	n := newConnections(1, 1, nil, nil)
+	a, b := net.Pipe()
+	defer b.Close()
+	first, second := &lineConn{Conn: a, all: n, flight: newFlight(0)}, &lineConn{Conn: a, all: n, flight: newFlight(0)}
+	if n.enter(first) != "" || n.enter(second) != ruleConnections {
+		t.Fatal("not one place")
+	}
+	first.Close()
+	if n.enter(second) != "" {
+		t.Fatal("no place after the first has ended")
+	}
+	first.Close()
+	if n.count() != 1 || n.enter(first) != ruleConnections {
+		t.Error("closed twice, it made room for two")
+	}
+}
+
+// shortListener has no descriptor for a connection twice, and then breaks.
+type shortListener struct{ left int }
+
+func (l *shortListener) Accept() (net.Conn, error) {
+	if l.left--; l.left < 0 {
+		return nil, errors.New("broken")
+	}
+	return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
+}
+func (l *shortListener) Close() error   { return nil }
+func (l *shortListener) Addr() net.Addr { return nil }
+
+// TestShortOfDescriptors: a lack of descriptors passes; it is no reason to end.
+func TestShortOfDescriptors(t *testing.T) {
+	s := testServer(t, Options{}, sampleTables(t, 3))
+	l := &shortListener{left: 2}
+	if err := s.Serve(l); err == nil || !strings.Contains(err.Error(), "broken") || l.left != -1 || s.faults.count.Load() == 0 {
+		t.Errorf("%v with %d left", err, l.left)
+	}
+}
+
+// endSoon shuts a server down and gives what Shutdown said.
+func endSoon(s *Server) <-chan error {
+	ended := make(chan error, 1)
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		ended <- s.Shutdown(ctx)
+	}()
+	return ended
+}
+
+// TestLastRequests: when the server ends, connections that wait are closed without a word, but a request that has come or is on its way is answered whole,
+// and its answer is said to be the last.
+func TestLastRequests(t *testing.T) {
+	for _, keep := range []bool{false, true} {
+		s := testServer(t, Options{KeepBuffers: keep}, sampleTables(t, 3))
+		address := listen(t, s)
+		idle, busy, half, fresh, unused := dial(t, address), dial(t, address), dial(t, address), dial(t, address), dial(t, address)
+		for _, conn := range []dialled{idle, busy, half} {
+			if status := conn.get(listTarget); status != 200 {
+				t.Fatal(status)
+			}
+		}
+		if _, err := io.WriteString(half, plainGet[:30]); err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, "five connections", func() bool { return s.callers.count() == 5 })
+		time.Sleep(20 * time.Millisecond)
+		ended := endSoon(s)
+		waitFor(t, "the end to begin", s.callers.ending.Load)
+		time.Sleep(lastWait / 4)
+		for _, conn := range []dialled{busy, fresh} {
+			if answer, closed := conn.raw(t, "GET", plainGet); !strings.HasPrefix(answer, "HTTP/1.1 200 ") || !closed {
+				t.Errorf("keep=%v: a request near the end: %.60q, close: %v", keep, answer, closed)
+			}
+		}
+		time.Sleep(2 * lastWait)
+		if answer, closed := half.raw(t, "GET", plainGet[30:]); !strings.HasPrefix(answer, "HTTP/1.1 200 ") || !closed {
+			t.Errorf("keep=%v: the rest of a request near the end: %.60q, close: %v", keep, answer, closed)
+		}
+		for _, conn := range []dialled{idle, unused, busy, half, fresh} {
+			if rest, err := io.ReadAll(conn.reader); err != nil || len(rest) > 0 {
+				t.Errorf("keep=%v: a connection ends with %.40q, %v", keep, rest, err)
+			}
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if _, err := net.Dial("tcp", address); err == nil {
+			t.Error("it listens after the end")
+		}
+	}
+}
+
+// TestDrain: while the end is near, each answer is the last of its connection, and new connections are welcome.
+func TestDrain(t *testing.T) {
+	s := testServer(t, Options{}, sampleTables(t, 3))
+	address := listen(t, s)
+	conn := dial(t, address)
+	if answer, closed := conn.raw(t, "GET", plainGet); !strings.HasPrefix(answer, "HTTP/1.1 200 ") || closed {
+		t.Errorf("before: %.60q, close: %v", answer, closed)
+	}
+	s.Drain()
+	for _, conn := range []dialled{conn, dial(t, address)} {
+		if answer, closed := conn.raw(t, "GET", plainGet); !strings.HasPrefix(answer, "HTTP/1.1 200 ") || !closed {
+			t.Errorf("draining: %.60q, close: %v", answer, closed)
+		}
+		if rest, err := io.ReadAll(conn.reader); err != nil || len(rest) > 0 {
+			t.Errorf("draining: then %.40q, %v", rest, err)
+		}
+	}
+}
