@@ -18,8 +18,8 @@ import (
 // Bounds of connections that are turned away, and of the end.
 const (
 	turnedAwayAtOnce = 512                    // connections that get the time to read why
-	turnAwayTime     = time.Second            // for a connection's request, and again for its leaving
-	turnAwayWrite    = 100 * time.Millisecond // for the answer, which a new connection has room for
+	turnAwayTime     = time.Second            // for a connection's request, for the answer, and for its leaving
+	turnAwayWrite    = 100 * time.Millisecond // for the answers to others; a new connection has room for it
 
 	lastAccept = 20 * time.Millisecond  // for which a listener takes who has come already
 	lastWait   = 100 * time.Millisecond // for the next request of a connection
@@ -62,7 +62,12 @@ type publicListener struct {
 	all    *connections
 	flight *flight
 	once   sync.Once
+	gone   chan struct{} // closed with the listener
 	closed error
+}
+
+func (n *connections) listener(l net.Listener, f *flight) *publicListener {
+	return &publicListener{Listener: l, all: n, flight: f, gone: make(chan struct{})}
 }
 
 // Accept waits for the next connection that there is a place for. Near the end it takes those that have come, and closes the listener.
@@ -94,7 +99,10 @@ func (l *publicListener) Accept() (net.Conn, error) {
 
 // Close closes the listener; more than once is no fault.
 func (l *publicListener) Close() error {
-	l.once.Do(func() { l.closed = l.Listener.Close() })
+	l.once.Do(func() {
+		l.closed = l.Listener.Close()
+		close(l.gone)
+	})
 	return l.closed
 }
 
@@ -118,8 +126,11 @@ func (n *connections) add(l *publicListener) {
 	}
 }
 
-// end lets Accept take for a moment who has come, if the listener can be told so.
+// end lets Accept take for a moment those who have come, if the listener can be told so.
 func (l *publicListener) end() {
+	if socket, ok := l.Listener.(syscall.Conn); ok {
+		_ = refuseMore(socket) // where that is not to be had, those who come when it closes are reset
+	}
 	timed, ok := l.Listener.(interface{ SetDeadline(time.Time) error })
 	if !ok || timed.SetDeadline(time.Now().Add(lastAccept)) != nil {
 		_ = l.Close()
@@ -181,7 +192,7 @@ func (n *connections) turnAway(c net.Conn, rule string) {
 			<-n.turning
 		}()
 	default:
-		n.answerTurned(c, rule, false)
+		n.answerTurned(c, rule, false, turnAwayWrite)
 		_ = c.Close()
 	}
 }
@@ -197,7 +208,7 @@ func (n *connections) turnAwayGently(c net.Conn, rule string) {
 	if err != nil && (!errors.As(err, &network) || !network.Timeout()) {
 		return // nobody is there to be answered
 	}
-	n.answerTurned(c, rule, string(request[:min(got, len(headStart))]) == headStart)
+	n.answerTurned(c, rule, string(request[:min(got, len(headStart))]) == headStart, turnAwayTime)
 	if half, ok := c.(interface{ CloseWrite() error }); !ok || half.CloseWrite() != nil {
 		return
 	}
@@ -206,12 +217,12 @@ func (n *connections) turnAwayGently(c net.Conn, rule string) {
 }
 
 // answerTurned writes the answer that a request would get for which there is no room.
-func (n *connections) answerTurned(c net.Conn, rule string, head bool) {
+func (n *connections) answerTurned(c net.Conn, rule string, head bool, within time.Duration) {
 	var ctx fasthttp.RequestCtx
 	n.refuse(&ctx, rule)
 	ctx.Response.SkipBody = head
 	ctx.SetConnectionClose()
-	_ = c.SetWriteDeadline(time.Now().Add(turnAwayWrite))
+	_ = c.SetWriteDeadline(time.Now().Add(within))
 	w := bufio.NewWriter(c)
 	if ctx.Response.Write(w) == nil {
 		_ = w.Flush()
@@ -229,7 +240,14 @@ func (n *connections) end(ctx context.Context) {
 	for c := range n.open {
 		_ = c.Conn.SetReadDeadline(time.Now()) // it sees in receive why it was woken
 	}
+	listeners := n.listeners
 	n.mu.Unlock()
+	for _, l := range listeners {
+		select {
+		case <-ctx.Done():
+		case <-l.gone:
+		}
+	}
 	for n.count()+len(n.turning) > 0 {
 		select {
 		case <-ctx.Done():

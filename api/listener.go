@@ -88,33 +88,34 @@ func (c *lineConn) Read(p []byte) (int, error) {
 }
 
 // receive reads from the network. Once connections are to end it waits for the next request for a moment only, and then says that the connection is closed.
-// Whoever ends connections wakes those that wait, and others too by the way: they go on.
+// Whoever ends connections wakes all that read, by a deadline that is over; those whose own is not go on.
 func (c *lineConn) receive(p []byte) (int, error) {
+	by := c.readBy
 	for {
 		if c.waiting && !c.last && c.all.ending.Load() {
-			c.last = true
-			if err := c.Conn.SetReadDeadline(time.Now().Add(lastWait)); err != nil {
+			c.last, by = true, time.Now().Add(lastWait)
+			if err := c.Conn.SetReadDeadline(by); err != nil {
 				return 0, err
 			}
 		}
 		n, err := c.Conn.Read(p)
-		switch woken := errors.Is(err, os.ErrDeadlineExceeded) && c.all.ending.Load(); {
-		case n > 0 && c.last && c.waiting:
-			c.waiting = false
-			return n, c.Conn.SetReadDeadline(c.readBy)
-		case n > 0:
-			c.waiting = false
-			return n, err
-		case woken && c.waiting && c.last:
-			return 0, net.ErrClosed
-		case woken && c.waiting:
-		case woken && time.Now().Before(c.readBy):
-			if err := c.Conn.SetReadDeadline(c.readBy); err != nil {
-				return 0, err
+		if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && c.all.ending.Load() {
+			switch {
+			case c.waiting && !c.last:
+				continue
+			case time.Now().Before(by):
+				if err := c.Conn.SetReadDeadline(by); err != nil {
+					return 0, err
+				}
+				continue
+			case c.waiting:
+				return 0, net.ErrClosed
 			}
-		default:
-			return n, err
 		}
+		if c.waiting = c.waiting && n == 0; c.last && !c.waiting && by != c.readBy {
+			err = errors.Join(err, c.Conn.SetReadDeadline(c.readBy)) // for the rest of the request
+		}
+		return n, err
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 
 // openListener is a listener without a server.
 func openListener(l net.Listener) *publicListener {
-	return &publicListener{Listener: l, all: newConnections(0, 0, nil, nil), flight: newFlight(0)}
+	return newConnections(0, 0, nil, nil).listener(l, newFlight(0))
 }
 
 // TestHeldWrites writes pieces of all lengths around the write buffer's, reads in between, closes, and compares what arrives.

@@ -194,7 +194,8 @@ func (s *Server) add(path string, handler fasthttp.RequestHandler) {
 
 // Serve answers public requests of a listener until Shutdown.
 func (s *Server) Serve(l net.Listener) error {
-	public := &publicListener{Listener: l, all: s.callers, flight: s.flight}
+	public := s.callers.listener(l, s.flight)
+	defer public.Close() // Shutdown waits for it
 	s.callers.add(public)
 	return s.public.Serve(public)
 }

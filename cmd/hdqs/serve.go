@@ -99,7 +99,7 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	}
 	opened := time.Since(started)
 
-	public, err := net.Listen("tcp", f.listen)
+	public, err := listenPublic(ctx, f.listen)
 	if err != nil {
 		return fmt.Errorf("--listen %s: %w", f.listen, err)
 	}
@@ -131,6 +131,14 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	server.Drain()
 	busy.Wait() // a snapshot that is being opened shares segments with the one that shutting down lets go of
 	return shutDown(server, log, f)
+}
+
+// listenPublic listens for plain TCP. With multipath TCP, which the library would offer, the kernel has no filters, and a listener cannot be closed without
+// resetting connections that have just begun (api.Server.Shutdown).
+func listenPublic(ctx context.Context, address string) (net.Listener, error) {
+	var plain net.ListenConfig
+	plain.SetMultipathTCP(false)
+	return plain.Listen(ctx, "tcp", address)
 }
 
 // garbagePercent is how much garbage the collector lets there be by what is in use. Requests allocate little beside what is kept (stored blocks,
