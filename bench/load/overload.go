@@ -53,6 +53,7 @@ type OverloadReport struct {
 // Multiples are a part's rate of good answers, and CPU and longest wait but for one in a hundred of each, divided by the usual.
 type Multiples struct{ Rate, CPU, P99 Ratio }
 
+// String is the three as cells of a row.
 func (m Multiples) String() string { return fmt.Sprintf("%v | %v | %v", m.Rate, m.CPU, m.P99) }
 
 // OverloadRound is one round's part of it.
