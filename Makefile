@@ -84,7 +84,7 @@ bench: build ## ours and nginx's static files in turn at full scale: bench/resul
 	  --also-start '$(BIN) serve --store $(BENCHSTORE)-0.1 $(BENCHSERVE);$(BIN) serve --store $(BENCHSTORE)-0.3 $(BENCHSERVE)' \
 	  --note 'Catalog at scale 1; the server on one core, without its cache of bodies, so that each answer is made anew; the clients on another core.'
 
-bench-overload: build ## three times the load that the server can take, and 10,000 connections that wait: four minutes, after make bench
+bench-overload: build ## three times the load that the server can take, and 10,000 connections that wait: five minutes, after make bench
 	$(GO) build -o bin/bench ./bench
 	taskset -c 1 bin/bench overload --start '$(BIN) serve --store $(BENCHSTORE) --listen {listen} --log-format off --body-cache 0' \
 	  --wrap 'env GOMAXPROCS=1 taskset -c 0'

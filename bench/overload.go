@@ -27,7 +27,7 @@ func overload(flags *flag.FlagSet, args []string) (err error) {
 	flags.IntVar(&v.Wide, "wide", 512, "connections of the open loop")
 	flags.IntVar(&v.Idle, "idle", 10000, "connections that wait; both sides need as many open files")
 	flags.DurationVar(&v.Patience, "patience", time.Second, "how long after it was due an answer is of use")
-	flags.IntVar(&v.Rounds, "rounds", 5, "how often everything is measured")
+	flags.IntVar(&v.Rounds, "rounds", 7, "how often everything is measured")
 	flags.DurationVar(&v.Burst, "burst", 4*time.Second, "length of each of the nine parts of a round")
 	if err := e.record.parse(flags, args); err != nil {
 		return err
