@@ -37,7 +37,6 @@ type gate struct {
 	each    atomic.Int64 // nanoseconds by which each that waits makes the next one wait longer, of late
 	queue   standing
 	quiet   atomic.Int64 // moment at which it last took a short time to let others go
-	shed    atomic.Int64 // those that were turned away
 }
 
 func newGate(queries int, wait time.Duration) *gate {
@@ -173,7 +172,6 @@ var timers = sync.Pool{New: func() any {
 type flight struct {
 	bytes  atomic.Int64
 	budget int64
-	shed   atomic.Int64 // requests that were turned away when it was full
 }
 
 // newFlight takes a quarter of the memory that the process may use as budget, where that is known and none is given.

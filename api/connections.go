@@ -44,14 +44,14 @@ type connections struct {
 	open      map[*lineConn]struct{}
 	each      map[netip.Addr]int // open ones of an address, where they are bounded
 
-	ending         atomic.Bool
-	turning        chan struct{} // a place for each that is being turned away
-	shed, shedEach atomic.Int64  // those that were turned away
+	ending  atomic.Bool
+	turning chan struct{} // a place for each that is being turned away
+	shed    *shedCounts
 }
 
-func newConnections(most, mostEach int, refuse func(*fasthttp.RequestCtx, string), log fasthttp.Logger) *connections {
+func newConnections(most, mostEach int, shed *shedCounts, refuse func(*fasthttp.RequestCtx, string), log fasthttp.Logger) *connections {
 	return &connections{
-		most: orInt(most, defaultConnections), mostEach: mostEach, refuse: refuse, log: log,
+		most: orInt(most, defaultConnections), mostEach: mostEach, shed: shed, refuse: refuse, log: log,
 		open: map[*lineConn]struct{}{}, each: map[netip.Addr]int{}, turning: make(chan struct{}, turnedAwayAtOnce),
 	}
 }
@@ -90,6 +90,7 @@ func (l *publicListener) Accept() (net.Conn, error) {
 		pause = leastPause
 		line := &lineConn{Conn: c, all: l.all, flight: l.flight, waiting: true}
 		if rule := l.all.enter(line); rule != "" {
+			l.all.shed.add(rule)
 			l.all.turnAway(c, rule)
 			continue
 		}
@@ -142,7 +143,6 @@ func (n *connections) enter(c *lineConn) (rule string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if len(n.open) >= n.most {
-		n.shed.Add(1)
 		return ruleConnections
 	}
 	if n.mostEach > 0 {
@@ -151,7 +151,6 @@ func (n *connections) enter(c *lineConn) (rule string) {
 		}
 		if c.address.IsValid() {
 			if n.each[c.address] >= n.mostEach {
-				n.shedEach.Add(1)
 				return ruleAddress
 			}
 			n.each[c.address]++

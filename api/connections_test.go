@@ -157,7 +157,7 @@ func TestTurnedAwayClients(t *testing.T) {
 
 // TestPlaceOnce: closing twice gives back one place.
 func TestPlaceOnce(t *testing.T) {
-	n := newConnections(1, 1, nil, nil)
+	n := newConnections(1, 1, new(shedCounts), nil, nil)
 	a, b := net.Pipe()
 	defer b.Close()
 	first, second := &lineConn{Conn: a, all: n, flight: newFlight(0)}, &lineConn{Conn: a, all: n, flight: newFlight(0)}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/valyala/fasthttp"
 
@@ -82,6 +83,22 @@ const (
 	ruleConnections = "connections"
 	ruleAddress     = "connections of one address"
 )
+
+// rules are all of them, with the words that tell them apart in the metrics.
+var rules = [...]struct{ rule, reason string }{
+	{ruleQueries, "queries"}, {ruleBytes, "bytes"}, {ruleConnections, "connections"}, {ruleAddress, "address"},
+}
+
+// shedCounts count what was turned away, each bound in the place of its rule.
+type shedCounts [len(rules)]atomic.Int64
+
+func (c *shedCounts) add(rule string) {
+	for i := range rules {
+		if rules[i].rule == rule {
+			c[i].Add(1)
+		}
+	}
+}
 
 // Forbidden is a request whose identifier is missing or bad.
 type Forbidden struct{ Text, Hint string }

@@ -49,11 +49,7 @@ func (s *Server) answerList(ctx *fasthttp.RequestCtx, p *plan) {
 		return
 	}
 	if busy := (*Busy)(nil); errors.As(err, &busy) {
-		if busy.Rule == ruleBytes {
-			s.flight.shed.Add(1)
-		} else {
-			s.gate.shed.Add(1)
-		}
+		s.shed.add(busy.Rule)
 		time.Sleep(s.refusals.next(time.Now())) // here, where nothing is held any more that others wait for
 	}
 	s.answerError(ctx, err)
@@ -156,11 +152,10 @@ func (s *Server) read(ctx *fasthttp.RequestCtx, p *plan, r *request) error {
 // snapshotOf takes a reference to the snapshot that is to answer.
 func (s *Server) snapshotOf(r *request) (*served, error) {
 	if r.pin == "" {
-		v := s.acquire()
-		if v == nil {
-			return nil, errNoSnapshot
+		if v := s.acquire(); v != nil {
+			return v, nil
 		}
-		return v, nil
+		return nil, errNoSnapshot
 	}
 	if v := s.acquirePinned(r.pin); v != nil {
 		return v, nil

@@ -18,7 +18,7 @@ import (
 
 // openListener is a listener without a server.
 func openListener(l net.Listener) *publicListener {
-	return newConnections(0, 0, nil, nil).listener(l, newFlight(0))
+	return newConnections(0, 0, new(shedCounts), nil, nil).listener(l, newFlight(0))
 }
 
 // TestHeldWrites writes pieces of all lengths around the write buffer's, reads in between, closes, and compares what arrives.
@@ -184,7 +184,7 @@ func askSeveral(r *rand.Rand, address string, limits []int, want map[string][]by
 func TestLentUntil(t *testing.T) {
 	a, b := net.Pipe()
 	defer b.Close()
-	c := &lineConn{Conn: a, all: newConnections(0, 0, nil, nil), flight: newFlight(0)}
+	c := &lineConn{Conn: a, all: newConnections(0, 0, new(shedCounts), nil, nil), flight: newFlight(0)}
 	short := c.lend(&shortBodies)
 	if c.lend(&shortBodies) != short {
 		t.Error("another buffer for an answer of the same length")

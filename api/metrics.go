@@ -27,10 +27,9 @@ var metrics = []metric{
 		p.labelled("code", "other", s.responses[len(countedStatuses)].Load())
 	}},
 	{"hdqs_shed_total", "counter", "Requests and connections for which there was no room, by the bound that was met.", func(s *Server, p *metricsPage) {
-		p.labelled("reason", "queries", s.gate.shed.Load())
-		p.labelled("reason", "bytes", s.flight.shed.Load())
-		p.labelled("reason", "connections", s.callers.shed.Load())
-		p.labelled("reason", "address", s.callers.shedEach.Load())
+		for i := range rules {
+			p.labelled("reason", rules[i].reason, s.shed[i].Load())
+		}
 	}},
 	{"hdqs_cache_hits_total", "counter", "Bodies that were there.", func(s *Server, p *metricsPage) { p.value(s.bodies.counts().hits) }},
 	{"hdqs_cache_misses_total", "counter", "Bodies that had to be made.", func(s *Server, p *metricsPage) { p.value(s.bodies.counts().misses) }},

@@ -100,6 +100,7 @@ type Server struct {
 	refusals pace
 	flight   *flight
 	callers  *connections
+	shed     shedCounts // requests and connections that were turned away
 	bodies   *bodyCache
 
 	emptyLanding         landingData
@@ -122,7 +123,7 @@ func New(o Options) *Server {
 		s.log = slog.Default()
 	}
 	s.faults.log = s.log
-	s.callers = newConnections(o.Connections, o.ConnectionsPerAddress, s.refuse, &s.faults)
+	s.callers = newConnections(o.Connections, o.ConnectionsPerAddress, &s.shed, s.refuse, &s.faults)
 	s.addRoutes()
 	s.public = s.listener(neverMet, func(ctx *fasthttp.RequestCtx) {
 		s.handle(ctx)
