@@ -113,6 +113,7 @@ func TestMetrics(t *testing.T) {
 	if answer, _ := raw.raw(t, "GET", "nonsense\r\n\r\n"); !strings.HasPrefix(answer, "HTTP/1.1 400 ") {
 		t.Errorf("nonsense: %.40q", answer)
 	}
+	waitFor(t, "the end of its connection", func() bool { return s.callers.count() == 1 }) // which comes after the answer
 	check("what cannot be read", map[string]int64{`hdqs_http_requests_total{code="400"}`: 1, "hdqs_http_in_flight_bytes": 0})
 	_, m, _ := s.bodies.enter(testKey(1))
 	for range 2 {
