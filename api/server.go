@@ -261,7 +261,7 @@ type faultLog struct {
 	log   *slog.Logger
 	count atomic.Int64 // all messages
 	told  atomic.Int64 // those of which the log knows, by their text or by number
-	last  atomic.Int64 // when one was written, in nanoseconds of the clock's epoch
+	next  atomic.Int64 // moment from which on one may be written
 }
 
 // faultPause is the least time between two messages.
@@ -270,8 +270,8 @@ const faultPause = time.Second
 // Printf logs the format without its arguments, and how many messages were left out since the last one.
 func (l *faultLog) Printf(format string, _ ...any) {
 	count := l.count.Add(1)
-	last, now := l.last.Load(), time.Now().UnixNano()
-	if now-last < int64(faultPause) || !l.last.CompareAndSwap(last, now) {
+	next, now := l.next.Load(), moment(time.Now())
+	if now < next || !l.next.CompareAndSwap(next, now+int64(faultPause)) {
 		return
 	}
 	fixed, _, _ := strings.Cut(format, "%")
