@@ -189,11 +189,11 @@ func (o *Outcome) ask(d Drive, order []prepared, address string, begun time.Time
 		due := time.Now()
 		if d.Rate > 0 {
 			due = begun.Add(time.Duration(float64(turn) / d.Rate * float64(time.Second)))
-			time.Sleep(time.Until(due))
 		}
 		if due.Sub(begun) >= d.Duration {
-			return
+			return // at once: to sleep first would count a time in which nobody asks
 		}
+		time.Sleep(time.Until(due))
 		if d.Patience > 0 && time.Since(due) > d.Patience/10 {
 			o.Unsent++
 			continue

@@ -159,6 +159,22 @@ func TestStallsCount(t *testing.T) {
 	}
 }
 
+// TestSpareConnections asks over many more connections than the rate needs, each of which has its next request due only long after the drive's end: that is
+// no part of the time which the rate is a share of.
+func TestSpareConnections(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(list))
+	defer server.Close()
+	s := &Server{Name: "test", URL: server.URL}
+	d := Drive{Queries: []Query{{Weight: 1, Name: "q", Target: "/", Status: 200}}, Encoding: Identity, Connections: 200, Rate: 10, Duration: 300 * time.Millisecond}
+	o, err := s.Run(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o.Requests != 3 || o.Elapsed > 5*time.Second {
+		t.Errorf("%d requests in %v, want 3 in %v", o.Requests, o.Elapsed, d.Duration)
+	}
+}
+
 func TestSameRows(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(list))
 	defer server.Close()
