@@ -36,7 +36,6 @@ type gate struct {
 	waiting atomic.Int64
 	each    atomic.Int64 // nanoseconds by which each that waits makes the next one wait longer, of late
 	queue   standing
-	quiet   atomic.Int64 // moment at which it last took a short time to let others go
 }
 
 func newGate(queries int, wait time.Duration) *gate {
@@ -49,7 +48,7 @@ func (g *gate) enter(long bool) bool {
 		return false
 	}
 	if long && g.wait > 0 {
-		g.letOthersGo()
+		runtime.Gosched()
 	}
 	return true
 }
@@ -99,18 +98,6 @@ func (g *gate) learn(ahead int64, waited time.Duration) {
 	}
 }
 
-// letOthersGo lets all go first that are ready to, unless that was quick a moment ago.
-func (g *gate) letOthersGo() {
-	began := time.Now()
-	if isShort(time.Duration(moment(began)-g.quiet.Load()), g.wait) {
-		return
-	}
-	runtime.Gosched()
-	if now := time.Now(); isShort(now.Sub(began), g.wait) {
-		g.quiet.Store(moment(now))
-	}
-}
-
 // standing tells a queue that does not get shorter from one that a hiccup of the machine has made, which needs only time.
 type standing struct {
 	since atomic.Int64 // moment at which waits became too long
@@ -133,9 +120,6 @@ func (s *standing) isTooLong(wait, most time.Duration, now time.Time) bool {
 	}
 	return at-s.since.Load() >= long
 }
-
-// isShort says whether a wait is far below the longest.
-func isShort(wait, most time.Duration) bool { return wait < most/4 }
 
 // pace spreads refusals over time: callers who ask again at once, whatever Retry-After says, wait for each refusal, and so cannot make refusing them take
 // the cores from those who get answers. Callers who do as they are told are seldom so many that one of them waits.
