@@ -37,7 +37,7 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.surrogateKey, "surrogate-key", false, "send purge keys as Surrogate-Key ('hdqs diff' prints what to purge)")
 	fl.BoolVar(&f.cacheTag, "cache-tag", false, "send purge keys as Cache-Tag")
 	fl.IntVar(&f.queries, "max-queries", 0, "list queries at once; 0: 4 for each core")
-	fl.DurationVar(&f.queueWait, "queue-wait", 50*time.Millisecond, "how long a query may wait for its turn before it gets 503; half as long while there are always too many; 0: not at all")
+	fl.DurationVar(&f.queueWait, "queue-wait", api.DefaultQueueWait, "how long a query may wait for its turn before it gets 503; half as long while there are always too many; 0: not at all")
 	fl.Int64Var(&f.inflight, "max-inflight-bytes", 0, "bytes of answers on their way to clients before requests get 503; 0: a quarter of GOMEMLIMIT, or 512 MiB")
 	fl.Int64Var(&f.bodyCache, "body-cache", 64<<20, "bytes of finished bodies kept for callers who ask the same; 0: none, and each request makes its own")
 	fl.StringVar(&f.compression, "compression", encode.Stored.String(), "how much the encoders of pages may use: stored (everything), pieces (no stored blocks) or whole (only the library's)")
