@@ -72,6 +72,7 @@ bench-catalog: ## the full-scale catalog: twelve million rows, about 170 MB
 BENCHSTORE := tmp/store
 # Without the cache of finished bodies: what is measured is making them.
 BENCHSERVE := --listen {listen} --log-format off --body-cache 0
+BENCHNOTE := Catalog at scale 1; the server on one core, without its cache of bodies, so that each answer is made anew; the clients on another core.
 bench: build ## ours and nginx's static files in turn at full scale: bench/results/<date>-<commit>.*
 	test -d tmp/catalog || $(MAKE) bench-catalog
 	$(BIN) build --catalog tmp/catalog --store $(BENCHSTORE) >/dev/null
@@ -82,12 +83,13 @@ bench: build ## ours and nginx's static files in turn at full scale: bench/resul
 	taskset -c 1 bin/bench run --mix bench/mixes/typical.txt,bench/mixes/targets.txt --encodings identity,gzip,zstd --wrap 'taskset -c 0' --out bench/results \
 	  --start '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE)' \
 	  --also-start '$(BIN) serve --store $(BENCHSTORE)-0.1 $(BENCHSERVE);$(BIN) serve --store $(BENCHSTORE)-0.3 $(BENCHSERVE)' \
-	  --note 'Catalog at scale 1; the server on one core, without its cache of bodies, so that each answer is made anew; the clients on another core.'
+	  --note '$(BENCHNOTE)'
 
 bench-overload: build ## three times the load that the server can take, and 10,000 connections that wait: five minutes, after make bench
 	$(GO) build -o bin/bench ./bench
 	taskset -c 1 bin/bench overload --start '$(BIN) serve --store $(BENCHSTORE) --listen {listen} --log-format off --body-cache 0' \
-	  --wrap 'env GOMAXPROCS=1 taskset -c 0'
+	  --wrap 'env GOMAXPROCS=1 taskset -c 0' \
+	  --note '$(BENCHNOTE)'
 
 PEERS := tmp/peers
 bench-peers: build .cache/peers/installed ## DuckDB, chDB, Datasette, ROAPI and ours in turn on two million rows, nothing pinned: ten minutes or less

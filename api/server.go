@@ -47,7 +47,7 @@ type Options struct {
 	SurrogateKey, CacheTag bool
 
 	// Queries is the most list queries at once, QueueWait how long others wait for their turn before they get 503. While there are always some who would
-	// wait for more than half of it, those get 503 at once. Zero is 4 for each core, and 50 milliseconds; negative lets nobody wait.
+	// wait for more than half of it, those get 503 at once. Zero is 4 for each core, and DefaultQueueWait; negative lets nobody wait.
 	Queries   int
 	QueueWait time.Duration
 

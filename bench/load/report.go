@@ -101,12 +101,17 @@ func Point(server, encoding string, connections int, rate float64, o *Outcome) L
 func ThisMachine() Machine {
 	m := Machine{Go: runtime.Version(), Cores: runtime.NumCPU(), CPU: "unknown", Kernel: "unknown"}
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		for _, line := range strings.Split(string(text), "\n") {
-			if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+		cores := 0 // the machine's: this process is often pinned to one, and the runtime counts what it may use
+		for line := range strings.Lines(string(text)) {
+			name, value, _ := strings.Cut(line, ":")
+			switch strings.TrimSpace(name) {
+			case "processor":
+				cores++
+			case "model name":
 				m.CPU = strings.TrimSpace(value)
-				break
 			}
 		}
+		m.Cores = max(cores, m.Cores)
 	}
 	if text, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
 		m.Kernel = strings.TrimSpace(string(text))
