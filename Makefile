@@ -87,7 +87,7 @@ bench: build ## ours and nginx's static files in turn at full scale: bench/resul
 
 bench-overload: build ## three times the load that the server can take, and 10,000 connections that wait: five minutes, after make bench
 	$(GO) build -o bin/bench ./bench
-	taskset -c 1 bin/bench overload --start '$(BIN) serve --store $(BENCHSTORE) --listen {listen} --log-format off --body-cache 0' \
+	taskset -c 1 bin/bench overload --start '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE)' \
 	  --wrap 'env GOMAXPROCS=1 taskset -c 0' \
 	  --note '$(BENCHNOTE)'
 
