@@ -42,7 +42,7 @@ type connections struct {
 	mu        sync.Mutex
 	listeners []*publicListener
 	open      map[*lineConn]struct{}
-	each      map[netip.Addr]int // open ones of an address, where they are bounded
+	each      map[netip.Prefix]int // open ones of a client, where they are bounded
 
 	ending  atomic.Bool
 	turning chan struct{} // a place for each that is being turned away
@@ -52,7 +52,7 @@ type connections struct {
 func newConnections(most, mostEach int, shed *shedCounts, refuse func(*fasthttp.RequestCtx, string), log fasthttp.Logger) *connections {
 	return &connections{
 		most: orInt(most, defaultConnections), mostEach: mostEach, shed: shed, refuse: refuse, log: log,
-		open: map[*lineConn]struct{}{}, each: map[netip.Addr]int{}, turning: make(chan struct{}, turnedAwayAtOnce),
+		open: map[*lineConn]struct{}{}, each: map[netip.Prefix]int{}, turning: make(chan struct{}, turnedAwayAtOnce),
 	}
 }
 
@@ -147,13 +147,13 @@ func (n *connections) enter(c *lineConn) (rule string) {
 	}
 	if n.mostEach > 0 {
 		if at, ok := c.RemoteAddr().(*net.TCPAddr); ok {
-			c.address = at.AddrPort().Addr().Unmap()
+			c.client = clientOf(at.AddrPort().Addr())
 		}
-		if c.address.IsValid() {
-			if n.each[c.address] >= n.mostEach {
+		if c.client.IsValid() {
+			if n.each[c.client] >= n.mostEach {
 				return ruleAddress
 			}
-			n.each[c.address]++
+			n.each[c.client]++
 		}
 	}
 	n.open[c] = struct{}{}
@@ -168,12 +168,24 @@ func (n *connections) leave(c *lineConn) {
 		return
 	}
 	delete(n.open, c)
-	if !c.address.IsValid() {
+	if !c.client.IsValid() {
 		return
 	}
-	if n.each[c.address]--; n.each[c.address] == 0 {
-		delete(n.each, c.address)
+	if n.each[c.client]--; n.each[c.client] == 0 {
+		delete(n.each, c.client)
 	}
+}
+
+// clientOf is what counts as one client: an IPv4 address, or the 64 bits of an IPv6 address that name a network. Within it each host takes as many addresses
+// as it likes (RFC 8981).
+func clientOf(a netip.Addr) netip.Prefix {
+	a = a.Unmap().WithZone("")
+	bits := a.BitLen()
+	if a.Is6() {
+		bits = 64
+	}
+	p, _ := a.Prefix(bits) // of an invalid address an invalid one
+	return p
 }
 
 func (n *connections) count() int {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -265,5 +266,20 @@ func TestDrain(t *testing.T) {
 		if rest, err := io.ReadAll(conn.reader); err != nil || len(rest) > 0 {
 			t.Errorf("draining: then %.40q, %v", rest, err)
 		}
+	}
+}
+
+// TestClientOf: what counts as one client.
+func TestClientOf(t *testing.T) {
+	for address, want := range map[string]string{
+		"192.0.2.7": "192.0.2.7/32", "::ffff:192.0.2.7": "192.0.2.7/32", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "2001:db8:1:2::9": "2001:db8:1:2::/64",
+		"2001:db8:1:3::9": "2001:db8:1:3::/64", "fe80::1%eth0": "fe80::/64", "::1": "::/64",
+	} {
+		if got := clientOf(netip.MustParseAddr(address)); got.String() != want {
+			t.Errorf("%s is of %v, want %s", address, got, want)
+		}
+	}
+	if got := clientOf(netip.Addr{}); got.IsValid() {
+		t.Errorf("no address is of %v", got)
 	}
 }

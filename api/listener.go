@@ -42,7 +42,7 @@ const writeSlack = time.Second
 type lineConn struct {
 	net.Conn
 	all     *connections
-	address netip.Addr // of the client, where connections of an address are bounded
+	client  netip.Prefix // where a client's connections are bounded
 	flight  *flight
 	readBy  time.Time // the read deadline that the library has set
 	writeBy time.Time // the write deadline

@@ -30,7 +30,7 @@ type Options struct {
 	// of a connection. Zero is 5, 60 and 75 seconds.
 	ReadTimeout, WriteTimeout, IdleTimeout time.Duration
 
-	// Connections is the most connections of the public listener at once, ConnectionsPerAddress the most of one client's address, which behind a CDN or
+	// Connections is the most connections of the public listener at once, ConnectionsPerAddress the most of one IPv4 address or IPv6 /64, which behind a CDN or
 	// a load balancer is theirs. Those beyond get 503 and are closed. Zero is 65,536, and no bound for an address.
 	Connections, ConnectionsPerAddress int
 

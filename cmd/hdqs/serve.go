@@ -56,7 +56,7 @@ func newServe() *cobra.Command {
 	fl.DurationVar(&f.shutdownDelay, "shutdown-delay", 0, "how long to go on answering after SIGTERM, not ready and with 'Connection: close', before the listener closes")
 	fl.DurationVar(&f.drainTimeout, "drain-timeout", 20*time.Second, "how long running requests may take after that")
 	fl.IntVar(&f.connections, "max-connections", 0, "connections at once, others get 503; 0: 65536")
-	fl.IntVar(&f.perAddress, "max-connections-per-address", 0, "connections at once of one client's address, others get 503; 0: no bound, as is needed behind a CDN or load balancer")
+	fl.IntVar(&f.perAddress, "max-connections-per-address", 0, "connections at once of one IPv4 address or IPv6 /64, others get 503; 0: no bound, as is needed behind a CDN or load balancer")
 	boundOrZero(fl, "refresh", &f.refresh, shortestLook, longestPause)
 	boundOrZero(fl, "snapshot-poll", &f.poll, shortestLook, longestPause)
 	bound(fl, "shutdown-delay", &f.shutdownDelay, 0, longestWait)
