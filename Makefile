@@ -4,7 +4,7 @@ BIN      := bin/hdqs
 PACKAGES := ./...
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: build run test check unit race whole bucket clients edge api-conformance fuzz golden bench bench-micro bench-catalog bench-peers bench-incumbent bench-compare bench-overload soak clean
+.PHONY: build run test check unit race whole bucket clients edge api-conformance fuzz golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-compare bench-overload soak clean
 
 build: ## the static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN) ./cmd/hdqs
@@ -73,9 +73,11 @@ BENCHSTORE := tmp/store
 # Without the cache of finished bodies: what is measured is making them.
 BENCHSERVE := --listen {listen} --log-format off --body-cache 0
 BENCHNOTE := Catalog at scale 1; the server on one core, without its cache of bodies, so that each answer is made anew; the clients on another core.
-bench: build ## ours and nginx's static files in turn at full scale: bench/results/<date>-<commit>.*
+bench-store: build
 	test -d tmp/catalog || $(MAKE) bench-catalog
 	$(BIN) build --catalog tmp/catalog --store $(BENCHSTORE) >/dev/null
+
+bench: bench-store ## ours and nginx's static files in turn at full scale: bench/results/<date>-<commit>.*
 	mkdir -p bench/results
 	$(GO) build -o bin/bench ./bench
 	for scale in 0.1 0.3; do bin/bench catalog --scale $$scale --seed 1 --gzip --out tmp/catalog-$$scale && \
@@ -85,7 +87,7 @@ bench: build ## ours and nginx's static files in turn at full scale: bench/resul
 	  --also-start '$(BIN) serve --store $(BENCHSTORE)-0.1 $(BENCHSERVE);$(BIN) serve --store $(BENCHSTORE)-0.3 $(BENCHSERVE)' \
 	  --note '$(BENCHNOTE)'
 
-bench-overload: build ## three times the load that the server can take, and 10,000 connections that wait: five minutes, after make bench
+bench-overload: bench-store ## three times the load that the server can take, and 10,000 connections that wait: five minutes
 	$(GO) build -o bin/bench ./bench
 	taskset -c 1 bin/bench overload --start '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE)' \
 	  --wrap 'env GOMAXPROCS=1 taskset -c 0' \
@@ -98,7 +100,7 @@ bench-peers: build .cache/peers/installed ## DuckDB, chDB, Datasette, ROAPI and 
 	$(BIN) build --catalog $(PEERS)/views --store $(PEERS)/store >/dev/null
 	$(MAKE) $(PEERS)/tables/events.sqlite
 	bin/bench peers --mix bench/mixes/peers.txt --tables $(PEERS)/tables \
-	  --start '$(BIN) serve --store $(PEERS)/store --listen {listen} --log-format off --body-cache 0 --queue-wait 30s' \
+	  --start '$(BIN) serve --store $(PEERS)/store $(BENCHSERVE) --queue-wait 30s' \
 	  --note 'Conflict events of bench views --scale 0.65; ours with --body-cache 0, so that every answer is made anew, and --queue-wait 30s: nobody is turned away, as with the peers. ours-gzip is the same server, asked for gzip. Nothing is pinned.'
 
 $(PEERS)/tables/events.sqlite: bench/peers/make_tables.py bench/peers/events.py
@@ -109,9 +111,9 @@ $(PEERS)/tables/events.sqlite: bench/peers/make_tables.py bench/peers/events.py
 	.cache/peers/bin/pip install -q -r bench/peers/requirements.txt
 	touch $@
 
-bench-incumbent: build ## ours against recorded figures of the public service's program: four minutes, after make bench
+bench-incumbent: bench-store ## ours against recorded figures of the public service's program: four minutes
 	$(GO) build -o bin/bench ./bench
-	bin/bench incumbent --start '$(BIN) serve --store $(BENCHSTORE) --listen {listen} --log-format off --body-cache 0 --queue-wait 30s' \
+	bin/bench incumbent --start '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE) --queue-wait 30s' \
 	  --note 'Generated catalog at scale 1, no coding, --body-cache 0, --queue-wait 30s so that nobody is turned away, nothing pinned; client and server share the cores, as they did when theirs was measured.'
 
 BENCH      ?= .
