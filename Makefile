@@ -87,7 +87,7 @@ bench: bench-store ## ours and nginx's static files in turn at full scale: bench
 	  --also-start '$(BIN) serve --store $(BENCHSTORE)-0.1 $(BENCHSERVE);$(BIN) serve --store $(BENCHSTORE)-0.3 $(BENCHSERVE)' \
 	  --note '$(BENCHNOTE)'
 
-bench-overload: bench-store ## three times the load that the server can take, and 10,000 connections that wait: five minutes
+bench-overload: bench-store ## three times the load that the server can take, and 10,000 connections that wait: seven minutes
 	$(GO) build -o bin/bench ./bench
 	taskset -c 1 bin/bench overload --start '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE)' \
 	  --wrap 'env GOMAXPROCS=1 taskset -c 0' \

@@ -28,7 +28,7 @@ func overload(flags *flag.FlagSet, args []string) (err error) {
 	flags.IntVar(&v.Idle, "idle", 10000, "connections that wait; both sides need as many open files")
 	flags.DurationVar(&v.Patience, "patience", time.Second, "how long after it was due an answer is of use")
 	flags.IntVar(&v.Rounds, "rounds", 7, "how often everything is measured")
-	flags.DurationVar(&v.Burst, "burst", 4*time.Second, "length of each of the nine parts of a round")
+	flags.DurationVar(&v.Burst, "burst", 4*time.Second, "length of each of the nine parts of a round; the two with many connections take three times as long")
 	if err := e.record.parse(flags, args); err != nil {
 		return err
 	}
