@@ -108,11 +108,11 @@ func (s *openStore) publish(cmd *cobra.Command, choose func(snapshot.Channel) (s
 	if err != nil {
 		return storeFault(err)
 	}
-	if before.ID == "" {
-		_, err = fmt.Fprintf(out, "channel %s: %s\n", s.channel, id)
-		return err
+	said := fmt.Sprintf("channel %s: %s", s.channel, id)
+	if before.ID != "" {
+		said += ", before " + before.ID
 	}
-	if _, err := fmt.Fprintf(out, "channel %s: %s, before %s\n", s.channel, id, before.ID); err != nil {
+	if _, err := fmt.Fprintln(out, said); err != nil {
 		return err
 	}
 	read := func(id string) (*snapshot.Manifest, error) { return s.manifest(ctx, []string{id}, messages) }
