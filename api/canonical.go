@@ -135,7 +135,7 @@ func appendEscaped(dst []byte, text string) []byte {
 	const hex = "0123456789ABCDEF"
 	for i := range len(text) {
 		c := text[i]
-		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '.' || c == '~' {
+		if isLetterOrDigit(c) || c == '-' || c == '_' || c == '.' || c == '~' {
 			dst = append(dst, c)
 		} else {
 			dst = append(dst, '%', hex[c>>4], hex[c&15])

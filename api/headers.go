@@ -178,7 +178,7 @@ func isCode(value string) bool {
 	told := false
 	for i := range len(value) {
 		switch c := value[i]; {
-		case isLetter(c) || '0' <= c && c <= '9':
+		case isLetterOrDigit(c):
 			told = true
 		case c != '.' && c != '-':
 			return false

@@ -50,7 +50,7 @@ func isName(text []byte) bool {
 		return false
 	}
 	for _, c := range text {
-		if !isLetter(c) && (c < '0' || c > '9') && c != '_' && c != '.' && c != '-' {
+		if !isLetterOrDigit(c) && c != '_' && c != '.' && c != '-' {
 			return false
 		}
 	}
@@ -58,6 +58,8 @@ func isName(text []byte) bool {
 }
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
+
+func isLetterOrDigit(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' }
 
 // Text in base64 is taken for a piece of an identifier when it has leastHidden printable characters in a row, or when it has an '@' and is as long as the
 // shortest identifier, in whatever script. So 0.2 % of 5,000 ordinary names of fields and functions are withheld; with 6 characters in a row it were 1 %.
