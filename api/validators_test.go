@@ -292,11 +292,16 @@ func TestFuturePublish(t *testing.T) {
 		text, _ := got.field("Last-Modified")
 		return text
 	}
-	soon := time.Now().Add(time.Second).Truncate(time.Second).Add(300 * time.Millisecond)
-	for _, at := range []time.Time{time.Now().Add(time.Minute), {}, time.Now().AddDate(1, 0, 0), soon} {
-		if err := s.Swap(Release{storeSnapshot(t, "x", sampleTime, sampleTables(t, 2)), at}); err != nil {
+	var soon time.Time
+	for _, ahead := range []time.Duration{time.Minute, 0, 365 * 24 * time.Hour, 4 * time.Second} {
+		snap, at := storeSnapshot(t, "x", sampleTime, sampleTables(t, 2)), time.Time{}
+		if ahead > 0 { // from now on, since the snapshot took its time
+			at = time.Now().Add(ahead).Truncate(time.Second).Add(300 * time.Millisecond)
+		}
+		if err := s.Swap(Release{snap, at}); err != nil {
 			t.Fatal(err)
 		}
+		soon = at
 		if text := modified(); text != "" {
 			t.Errorf("published %v: Last-Modified %q", at, text)
 		}
