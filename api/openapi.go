@@ -107,7 +107,7 @@ func headerDescriptions() object {
 		{headerResult, describe("How many records this answer has.", true, count)},
 		{headerSnapshot, describe("The snapshot that answered. With snapshot=ID in the query the same one answers again, for as long as it is held.", true, text)},
 		{"ETag", describe("Send it as If-None-Match to get 304 for as long as the answer is the same, also after new data of other kinds.", true, text)},
-		{"Link", describe("Neighbouring pages: first, prev, next, last. Add the application identifier to them, or send it in the header.", false, text)},
+		{"Link", describe("Neighbouring pages: next, prev, first, last; none for a query longer than about 2,000 characters. Add the application identifier to them, or send it in the header.", false, text)},
 		{headerUnknown, describe("Parameters of the query that this endpoint does not have, and ignored; '(withheld)' stands for those that are no names. "+
 			"With 'Prefer: handling=strict' they are refused.", false, text)},
 	}

@@ -198,6 +198,52 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestLinksOfLongQueries: a query of any length has next on every page but the last, or on none, and then the header says how many rows there are.
+func TestLinksOfLongQueries(t *testing.T) {
+	var datasets *testTable
+	for i := range endpoints {
+		if endpoints[i].Table == "dataset" {
+			datasets = sampleTable(&endpoints[i], 120, rand.New(rand.NewPCG(5, 6)))
+		}
+	}
+	s := testServer(t, Options{Identifier: IgnoreIdentifier}, []*testTable{datasets})
+	const path = "/api/v2/metadata/dataset"
+	field := func(a Answer, name string) int {
+		text, _ := a.field(name)
+		n, err := strconv.Atoi(text)
+		if a.Status != 200 || err != nil {
+			t.Fatalf("%d, %s: %v", a.Status, name, err)
+		}
+		return n
+	}
+	linked, bare := 0, 0
+	for n := 1; n <= 1024; n++ {
+		if n > 200 && n < 600 && n%10 > 0 {
+			continue // all links are dropped but one at some 210, and that one at some 650
+		}
+		target, rows, pages := "?limit=9&dataset_catalog_title="+strings.Repeat("%25", n), 0, 0
+		var total int
+		for target != "" {
+			page := s.Answer("GET", path+target, nil)
+			rows, pages, total = rows+field(page, headerResult), pages+1, field(page, headerTotal)
+			target = linksOf(page)["next"]
+		}
+		switch {
+		case total < 100:
+			t.Fatalf("%d rows, want more: offsets are to become longer", total)
+		case pages == 1:
+			bare++
+		case rows == total:
+			linked++
+		default:
+			t.Errorf("%d signs: %d of %d rows in %d pages", n, rows, total, pages)
+		}
+	}
+	if linked < 200 || bare < 200 {
+		t.Errorf("%d queries with links, %d without", linked, bare)
+	}
+}
+
 // TestKeepPrevious: a replaced snapshot answers its pin for as long as the options say, and is closed then; more than two are not held.
 func TestKeepPrevious(t *testing.T) {
 	var snapshots []*snapshot.Snapshot
