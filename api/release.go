@@ -2,6 +2,7 @@ package api
 
 import (
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,8 +13,8 @@ import (
 // keepPrevious is how long a replaced snapshot answers requests that name it, when Options do not say.
 const keepPrevious = 15 * time.Minute
 
-// maxPrevious bounds how many replaced snapshots are held at once, since each has indexes of its own.
-const maxPrevious = 2
+// MostPrevious bounds how many replaced snapshots are held at once, since each has indexes of its own.
+const MostPrevious = 2
 
 // Release is a snapshot as its channel shows it.
 type Release struct {
@@ -53,7 +54,11 @@ func (s *Server) Swap(r Release) error {
 		return err
 	}
 	next := s.newServed(bound, r.PublishedAt)
-	if old := s.current.Swap(next); old != nil {
+	s.held.Lock() // acquirePinned must not find the old one in neither place
+	defer s.held.Unlock()
+	old := s.current.Swap(next)
+	s.held.drop(s.log, func(v *served) bool { return v.id == next.id })
+	if old != nil {
 		s.held.keep(old, orTime(s.options.KeepPrevious, keepPrevious), s.log)
 	}
 	return nil
@@ -113,11 +118,14 @@ func (s *Server) acquire() *served {
 
 // acquirePinned is acquire for the snapshot of an id, current or held, nil when it is neither.
 func (s *Server) acquirePinned(id string) *served {
-	v := s.acquire()
-	if v == nil || v.id == id {
+	if v := s.current.Load(); v == nil || v.id == id && v.hold() {
 		return v
 	}
-	v.release(s.log)
+	s.held.Lock() // what is current stays so
+	defer s.held.Unlock()
+	if v := s.current.Load(); v != nil && v.id == id && v.hold() {
+		return v
+	}
 	return s.held.acquire(id)
 }
 
@@ -158,41 +166,39 @@ type held struct {
 	closed  bool
 }
 
-// keep takes over a reference for some time.
+// keep takes over a reference for some time. The caller has locked.
 func (h *held) keep(v *served, period time.Duration, log *slog.Logger) {
-	h.Lock()
-	defer h.Unlock()
 	if period <= 0 || h.closed {
 		v.release(log)
 		return
 	}
 	h.entries = append(h.entries, v)
-	if len(h.entries) > maxPrevious {
-		h.entries[0].release(log)
-		h.entries = append(h.entries[:0], h.entries[1:]...)
+	if len(h.entries) > MostPrevious {
+		oldest := h.entries[0]
+		h.drop(log, func(entry *served) bool { return entry == oldest })
 	}
-	time.AfterFunc(period, func() { h.drop(v, log) })
+	time.AfterFunc(period, func() {
+		h.Lock()
+		defer h.Unlock()
+		h.drop(log, func(entry *served) bool { return entry == v })
+	})
 }
 
-// drop releases a snapshot unless that has happened.
-func (h *held) drop(v *served, log *slog.Logger) {
-	h.Lock()
-	defer h.Unlock()
-	for i, entry := range h.entries {
-		if entry == v {
-			h.entries = append(h.entries[:i], h.entries[i+1:]...)
-			v.release(log)
-			return
+// drop releases the snapshots of which that is asked. The caller has locked.
+func (h *held) drop(log *slog.Logger, asked func(*served) bool) {
+	h.entries = slices.DeleteFunc(h.entries, func(v *served) bool {
+		if !asked(v) {
+			return false
 		}
-	}
+		v.release(log)
+		return true
+	})
 }
 
-// acquire takes a reference to the latest held snapshot of an id.
+// acquire takes a reference to the held snapshot of an id. The caller has locked.
 func (h *held) acquire(id string) *served {
-	h.Lock()
-	defer h.Unlock()
-	for i := len(h.entries) - 1; i >= 0; i-- {
-		if v := h.entries[i]; v.id == id && v.hold() {
+	for _, v := range h.entries {
+		if v.id == id && v.hold() {
 			return v
 		}
 	}
@@ -210,8 +216,6 @@ func (h *held) count() int {
 func (h *held) close(log *slog.Logger) {
 	h.Lock()
 	defer h.Unlock()
-	for _, v := range h.entries {
-		v.release(log)
-	}
-	h.entries, h.closed = nil, true
+	h.drop(log, func(*served) bool { return true })
+	h.closed = true
 }

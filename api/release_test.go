@@ -244,10 +244,53 @@ func TestLinksOfLongQueries(t *testing.T) {
 	}
 }
 
+// TestPinAcrossSwap: a snapshot that is being replaced, and the one that replaces it, answer their pins at every moment.
+func TestPinAcrossSwap(t *testing.T) {
+	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
+	release := func(id string) Release {
+		return Release{storeSnapshot(t, id, sampleTime, []*testTable{numberedLocations(1, nil)}), publishedTime}
+	}
+	if err := s.Swap(release("a")); err != nil {
+		t.Fatal(err)
+	}
+	const aWhile = 50 * time.Millisecond // for what must not happen, or has likely happened
+	bound, err := Bind(release("b").Snapshot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.held.Lock()
+	found := make(chan *served, 1)
+	go func() { found <- s.acquirePinned("b") }()
+	time.Sleep(aWhile)
+	s.held.keep(s.current.Swap(s.newServed(bound, publishedTime)), time.Hour, s.log)
+	s.held.Unlock()
+	if v := <-found; v == nil {
+		t.Error("b became current while it was looked for, and was not found")
+	} else {
+		v.release(s.log)
+	}
+
+	next := release("c")
+	s.held.Lock()
+	swapped := make(chan error, 1)
+	go func() { swapped <- s.Swap(next) }()
+	time.Sleep(aWhile)
+	if id := s.currentID(); id != "b" {
+		t.Errorf("%s is current before the one before is held", id)
+	}
+	s.held.Unlock()
+	if err := <-swapped; err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestKeepPrevious: a replaced snapshot answers its pin for as long as the options say, and is closed then; more than two are not held.
 func TestKeepPrevious(t *testing.T) {
 	var snapshots []*snapshot.Snapshot
-	for n := range 5 {
+	for _, n := range []int{0, 1, 2, 3, 4, 3} {
 		snapshots = append(snapshots, storeSnapshot(t, fmt.Sprintf("s%d", n), sampleTime, []*testTable{numberedLocations(n+1, nil)}))
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -291,6 +334,10 @@ func TestKeepPrevious(t *testing.T) {
 		check("s1", 410) // two others have been held since
 		check("s2", 200)
 		check("s3", 200)
+		check("s4", 200)
+		swap(5) // s3 again
+		check("s3", 200)
+		check("s2", 200) // what is served anew takes no place among the held ones
 		check("s4", 200)
 		if first.refs.Load() != 0 || second.refs.Load() != 0 {
 			t.Errorf("references left: %d, %d", first.refs.Load(), second.refs.Load())
