@@ -84,10 +84,13 @@ func (s *Server) Announce(published time.Time) {
 // furthestAhead is how far a publisher's clock may be ahead of ours for its time to be told when ours has come that far.
 const furthestAhead = time.Hour
 
-// announce tells a time of publication. Nothing can have been modified after it is sent (RFC 9110, section 8.8.2.1), and an earlier time than the channel's
-// may be the one that another snapshot was published at. So until a time that is still to come, none is told.
+// dateLag is how much Date may be behind the clock: the HTTP library moves it once a second, in a goroutine of its own.
+const dateLag = 2 * time.Second
+
+// announce tells a time of publication. Nothing can have been modified after the Date of its answer (RFC 9110, section 8.8.2.1), and an earlier time than
+// the channel's may be the one that another snapshot was published at. So until Date is surely not before the time, none is told.
 func (s *Server) announce(v *served, published time.Time) {
-	ahead := time.Until(published)
+	ahead := time.Until(published.Truncate(time.Second).Add(dateLag))
 	if ahead <= 0 {
 		v.told.Store(s.newAnnouncement(v.id, published))
 		return

@@ -293,7 +293,7 @@ func TestFuturePublish(t *testing.T) {
 		return text
 	}
 	var soon time.Time
-	for _, ahead := range []time.Duration{time.Minute, 0, 365 * 24 * time.Hour, 4 * time.Second} {
+	for _, ahead := range []time.Duration{time.Minute, 0, 365 * 24 * time.Hour, 2 * time.Second} {
 		snap, at := storeSnapshot(t, "x", sampleTime, sampleTables(t, 2)), time.Time{}
 		if ahead > 0 { // from now on, since the snapshot took its time
 			at = time.Now().Add(ahead).Truncate(time.Second).Add(300 * time.Millisecond)
@@ -309,7 +309,16 @@ func TestFuturePublish(t *testing.T) {
 			t.Errorf("published %v: %d", at, got.Status)
 		}
 	}
-	waitFor(t, "the time of publication", func() bool { return modified() == soon.UTC().Format(http.TimeFormat) })
+	address := listen(t, s)
+	waitFor(t, "the time of publication", func() bool {
+		got := ask(t, address, "GET", listTarget, nil)
+		date, _ := got.field("Date")
+		sent, err := http.ParseTime(date)
+		if text, _ := got.field("Last-Modified"); err != nil || text != "" && sent.Before(soon.Truncate(time.Second)) {
+			t.Fatalf("Date %q, Last-Modified %q: %v", date, text, err)
+		}
+		return modified() == soon.UTC().Format(http.TimeFormat)
+	})
 	if err := s.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
