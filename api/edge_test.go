@@ -259,6 +259,16 @@ func TestEdgeKey(t *testing.T) {
 	if got, _ := g.counted(t, "GET", "/api/v2/util/version"); got.Status != 200 {
 		t.Errorf("version: %d", got.Status)
 	}
+	// No caller gets a page that another one's host is in.
+	g.counted(t, "GET", "/", HeaderField{"Host", "evil.example"})
+	if got, n := g.counted(t, "GET", "/"); got.Status != 200 || n != 1 || bytes.Contains(got.Body, []byte("evil.example")) {
+		t.Errorf("landing page: %d, %d requests, %s", got.Status, n, got.Body)
+	}
+	// A question mark in a path does not pass for the end of another.
+	g.counted(t, "GET", "/docs%3Fx")
+	if got, _ := g.counted(t, "GET", "/docs?x?"); got.Status != 200 {
+		t.Errorf("question mark: %d", got.Status)
+	}
 	// Faults are not kept, a 404 is.
 	for target, want := range map[string]int64{events + "limit=x&app_identifier=" + goodIdentifier: 1, "/nowhere": 0} {
 		g.counted(t, "GET", target)

@@ -235,9 +235,17 @@ func (s *Server) addPages() {
 	} {
 		s.add(path, func(ctx *fasthttp.RequestCtx) { s.answerFixed(ctx, &page) })
 	}
-	s.landing = newHead(s.pageFields(safe("Content-Type", htmlType, "Content-Security-Policy", pagePolicy)...)...)
-	s.landingBare = newHead(s.pageFields()...)
+	s.landing = newHead(s.landingFields(safe("Content-Type", htmlType, "Content-Security-Policy", pagePolicy)...)...)
+	s.landingBare = newHead(s.landingFields()...)
 	s.add("/", s.answerLanding)
+}
+
+// landingFields are pageFields unless the page depends on the host that was asked.
+func (s *Server) landingFields(more ...string) []string {
+	if s.options.BaseURL == "" {
+		return append(more, "Cache-Control", noStore, "Vary", "Accept-Encoding")
+	}
+	return s.pageFields(more...)
 }
 
 // answerLanding writes the landing page, whose calls name the host that was asked.

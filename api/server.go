@@ -63,7 +63,7 @@ type Options struct {
 	CacheBytes int64
 
 	// BaseURL is how callers reach the service, without a slash at the end, for the calls on the landing page. Empty is http and the host
-	// that was asked.
+	// that was asked, and then no cache may keep that page: not all have the host in their key.
 	BaseURL string
 
 	// KeepBuffers leaves idle connections their read buffers of 64 KiB. Without it they wait with 1.2 KiB, at no more system calls (listener.go).

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
@@ -437,5 +438,28 @@ func TestHostileHost(t *testing.T) {
 	}
 	if len(got.Body) > 60<<10 {
 		t.Errorf("%d bytes", len(got.Body))
+	}
+}
+
+// TestLandingAndHosts: a landing page that a cache may keep is the same whatever host was asked.
+func TestLandingAndHosts(t *testing.T) {
+	for _, base := range []string{"", "https://data.example.org/hdqs"} {
+		s := testServer(t, Options{BaseURL: base}, sampleTables(t, 3))
+		ours := s.Answer("GET", "/", []HeaderField{{"Host", "data.example.org"}})
+		other := s.Answer("GET", "/", []HeaderField{{"Host", "evil.example"}})
+		control, _ := ours.field("Cache-Control")
+		kept := control != noStore
+		if kept != (base != "") || kept && (control != (&Freshness{}).field() || !bytes.Equal(ours.Body, other.Body)) {
+			t.Errorf("base URL %q: Cache-Control %q, the same for another host: %t", base, control, bytes.Equal(ours.Body, other.Body))
+		}
+		if want := cmp.Or(base, "http://data.example.org") + "/api/v2/"; !bytes.Contains(ours.Body, []byte(want)) {
+			t.Errorf("base URL %q: no call to %s", base, want)
+		}
+		tag, _ := ours.field("ETag")
+		if got := s.Answer("GET", "/", []HeaderField{{"Host", "data.example.org"}, {"If-None-Match", tag}}); got.Status != 304 {
+			t.Errorf("base URL %q, again: %d", base, got.Status)
+		} else if again, _ := got.field("Cache-Control"); again != control {
+			t.Errorf("base URL %q, again: Cache-Control %q", base, again)
+		}
 	}
 }

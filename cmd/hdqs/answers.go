@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -24,6 +26,7 @@ type answerFlags struct {
 	bodyCache                          int64
 	keepBuffers                        bool
 	compression                        string
+	baseURL                            string
 }
 
 func (f *answerFlags) register(fl *pflag.FlagSet) {
@@ -32,7 +35,8 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 	fl.DurationVar(&f.staleWhileRevalidate, "stale-while-revalidate", 24*time.Hour, "how long caches may go on with a stale answer while they fetch a fresh one")
 	fl.DurationVar(&f.staleIfError, "stale-if-error", 7*24*time.Hour, "how long caches may go on with a stale answer while this service is away")
 	fl.StringVar(&f.cdnCacheControl, "cdn-cache-control", "", "value of CDN-Cache-Control on successes; empty: not sent")
-	fl.DurationVar(&f.keepPrevious, "keep-previous", 15*time.Minute, "how long a replaced snapshot answers requests with snapshot=ID; 0: not at all")
+	fl.DurationVar(&f.keepPrevious, "keep-previous", 15*time.Minute,
+		fmt.Sprintf("how long a replaced snapshot answers requests with snapshot=ID, the last %d at most; 0: not at all", api.MostPrevious))
 	fl.BoolVar(&f.strict, "strict", false, "refuse unknown parameters with 422, as 'Prefer: handling=strict' asks for one request")
 	fl.BoolVar(&f.surrogateKey, "surrogate-key", false, "send purge keys as Surrogate-Key ('hdqs diff' prints what to purge)")
 	fl.BoolVar(&f.cacheTag, "cache-tag", false, "send purge keys as Cache-Tag")
@@ -41,6 +45,7 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 	fl.Int64Var(&f.inflight, "max-inflight-bytes", 0, "bytes of answers on their way to clients before requests get 503; 0: a quarter of GOMEMLIMIT, or 512 MiB")
 	fl.Int64Var(&f.bodyCache, "body-cache", 64<<20, "bytes of finished bodies kept for callers who ask the same; 0: none, and each request makes its own")
 	fl.StringVar(&f.compression, "compression", encode.Stored.String(), "how much the encoders of pages may use: stored (everything), pieces (no stored blocks) or whole (only the library's)")
+	fl.StringVar(&f.baseURL, "base-url", "", "where callers reach the service, as https://HOST, for the calls on the landing page; empty: the host that was asked, and caches may not keep that page")
 	fl.BoolVar(&f.keepBuffers, "keep-buffers", false, "leave idle connections their 64 KiB of buffers")
 	for name, into := range map[string]*time.Duration{
 		"max-age": &f.maxAge, "s-maxage": &f.sharedMaxAge, "stale-while-revalidate": &f.staleWhileRevalidate, "stale-if-error": &f.staleIfError,
@@ -55,7 +60,7 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 }
 
 // fill sets the options that the flags stand for.
-func (f *answerFlags) fill(o *api.Options) error {
+func (f *answerFlags) fill(o *api.Options) (err error) {
 	tiers := []encode.Tier{encode.Stored, encode.Pieces, encode.Whole}
 	at := slices.IndexFunc(tiers, func(t encode.Tier) bool { return t.String() == f.compression })
 	if at < 0 {
@@ -70,10 +75,25 @@ func (f *answerFlags) fill(o *api.Options) error {
 	o.Strict, o.SurrogateKey, o.CacheTag = f.strict, f.surrogateKey, f.cacheTag
 	o.Queries, o.QueueWait, o.InflightBytes = f.queries, orNever(f.queueWait), f.inflight
 	o.KeepBuffers = f.keepBuffers
+	if o.BaseURL, err = baseURL(f.baseURL); err != nil {
+		return err
+	}
 	if o.CacheBytes = f.bodyCache; o.CacheBytes == 0 {
 		o.CacheBytes = -1
 	}
 	return nil
+}
+
+// baseURL checks where callers reach the service; what it gives has no slash at its end.
+func baseURL(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || strings.ContainsAny(text, "?#' ") {
+		return "", fmt.Errorf("--base-url %q: want http or https and a host, without user, query or quotes", text)
+	}
+	return strings.TrimRight(text, "/"), nil
 }
 
 // orNever tells a zero that was meant from an option that was left out.
