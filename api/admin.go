@@ -26,6 +26,9 @@ type readiness struct {
 // handleAdmin answers the second listener.
 func (s *Server) handleAdmin(ctx *fasthttp.RequestCtx) {
 	defer s.recovered(ctx)
+	if s.refuseUnsound(ctx) {
+		return
+	}
 	faultHead.begin(ctx)
 	path := string(ctx.Path())
 	switch {

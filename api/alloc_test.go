@@ -3,8 +3,10 @@
 package api
 
 import (
+	"bufio"
 	"math"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/valyala/fasthttp"
@@ -59,6 +61,10 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
+// usualFields are those of a browser's request, as a cache hands it on.
+const usualFields = "Host: data.example.org\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0\r\nAccept: */*\r\n" +
+	"Accept-Language: en-US,en;q=0.5\r\nReferer: https://data.example.org/docs\r\nX-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Proto: https\r\n\r\n"
+
 // BenchmarkRequest is the way of a request through the handler, without sockets.
 func BenchmarkRequest(b *testing.B) {
 	s := testServer(b, Options{}, sampleTables(b, 2000))
@@ -71,7 +77,9 @@ func BenchmarkRequest(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			var ctx fasthttp.RequestCtx
 			var request fasthttp.Request
-			request.SetRequestURI(target)
+			if err := request.Read(bufio.NewReader(strings.NewReader("GET " + target + " HTTP/1.1\r\n" + usualFields))); err != nil {
+				b.Fatal(err)
+			}
 			if name == "kind=same" {
 				first := s.Answer("GET", target, nil)
 				tag, _ := first.field("ETag")
@@ -87,5 +95,16 @@ func BenchmarkRequest(b *testing.B) {
 				b.Fatal(status)
 			}
 		})
+	}
+}
+
+// BenchmarkUnsound is what each request pays for those that others read otherwise.
+func BenchmarkUnsound(b *testing.B) {
+	fields := []byte(usualFields)
+	b.ReportAllocs()
+	for b.Loop() {
+		if isUncoded(fields) {
+			b.Fatal("refused")
+		}
 	}
 }

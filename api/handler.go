@@ -21,6 +21,9 @@ const maxURI = 48 << 10
 // identifier, path, method, parameters.
 func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	defer s.recovered(ctx)
+	if s.refuseUnsound(ctx) {
+		return
+	}
 	if len(ctx.Request.Header.RequestURI()) > maxURI {
 		s.answerFault(ctx, fasthttp.StatusRequestURITooLong, bodyURITooLong)
 		return
