@@ -19,7 +19,10 @@ const firstRead = 1200
 // writeSlack is by how much a write may have to end earlier than its deadline.
 const writeSlack = time.Second
 
-// lineConn is a connection that knows seven things which the HTTP library does not.
+// errEndless ends the reading of a request that has all the bytes that one may have.
+var errEndless = errors.New("api: a request is longer than any that is read")
+
+// lineConn is a connection that knows eight things which the HTTP library does not.
 //
 // Whether the line it reads has ended: when a request does not fit into the read buffer, this tells a URI that alone is too long from header
 // fields that are. The library forgets what it had read.
@@ -37,6 +40,9 @@ const writeSlack = time.Second
 //
 // Whether the wait for its next request is to be the last one: see connections.
 //
+// How much its request has had. The library bounds header, body and trailers, but reads and drops what stands between the chunks of a body as long as it comes.
+// It asks for bytes only while the request's end is not among those that it has, so all of them are that request's, however many requests were sent at once.
+//
 // What belongs together: of an answer longer than its write buffer the library writes a buffer full and then the rest. The buffer is held until the
 // rest comes, and both go with one system call: each wakes the client.
 type lineConn struct {
@@ -49,6 +55,8 @@ type lineConn struct {
 	waiting bool      // whether nothing of the next request has come
 	last    bool      // whether this is the last wait
 	held    atomic.Pointer[heldWrite]
+	given   int  // bytes that the library got since it began with the request
+	endless bool // whether it was denied more
 	open    int  // bytes since the last line end
 	ended   bool // whether what was read last ends with an empty line
 	begun   int  // how many bytes of start are the request's; -1 when it is not known where the request starts
@@ -67,6 +75,17 @@ func (c *lineConn) Read(p []byte) (int, error) {
 	if err := c.let(); err != nil {
 		return 0, err
 	}
+	if c.given >= maxRequest {
+		c.endless = true
+		return 0, errEndless
+	}
+	n, err := c.take(p)
+	c.given += n
+	return n, err
+}
+
+// take gives what was read early, or reads.
+func (c *lineConn) take(p []byte) (int, error) {
 	if c.from < c.to {
 		n := copy(p, c.early[c.from:c.to])
 		c.from += n
@@ -250,6 +269,7 @@ func noteState(c net.Conn, state fasthttp.ConnState) {
 	switch state {
 	case fasthttp.StateIdle:
 		line.waiting = line.from == line.to
+		line.given = 0
 		line.begun = 0
 		if line.from < line.to || !line.ended {
 			line.begun = -1 // some of it was read already, or may have been
@@ -286,6 +306,12 @@ func bodyFor(ctx *fasthttp.RequestCtx, rows int) *bodyBuffer {
 func isHead(c net.Conn) bool {
 	line, ok := c.(*lineConn)
 	return ok && line.begun == len(headStart) && string(line.start[:]) == headStart
+}
+
+// isEndless says whether the connection's request is longer than any that is read.
+func isEndless(c net.Conn) bool {
+	line, ok := c.(*lineConn)
+	return ok && line.endless
 }
 
 // inFirstLine says whether a full read buffer holds no line end.

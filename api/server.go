@@ -83,6 +83,10 @@ const (
 	// readBuffer holds the longest URI and 16 KiB of header fields.
 	readBuffer = maxURI + 16<<10
 	maxBody    = 1 << 10
+
+	// maxRequest is what is read of one request: the longest header, and a body of which each byte is a chunk of its own, with a size of as many
+	// digits as the library reads and room for an extension.
+	maxRequest = readBuffer + 32*maxBody
 )
 
 // Server answers requests from the snapshot it serves. All methods may be called at any time and from any goroutine.
@@ -241,7 +245,9 @@ func (s *Server) answerUnread(ctx *fasthttp.RequestCtx, err error) {
 	var network net.Error
 	status, body := fasthttp.StatusBadRequest, bodyBadRequest
 	switch {
-	case errors.As(err, &small) && inFirstLine(ctx.Conn()):
+	case isEndless(ctx.Conn()):
+		status, body = fasthttp.StatusRequestEntityTooLarge, bodyTooLarge
+	case errors.As(err, &small) && inFirstLine(ctx.Conn()) && len(ctx.Request.Header.RawHeaders()) == 0: // with a header it is a trailer's line
 		status, body = fasthttp.StatusRequestURITooLong, bodyURITooLong
 	case errors.As(err, &small):
 		status, body = fasthttp.StatusRequestHeaderFieldsTooLarge, bodyHeadersTooLarge
