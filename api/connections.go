@@ -18,7 +18,7 @@ import (
 // Bounds of connections that are turned away, and of the end.
 const (
 	turnedAwayAtOnce = 512                    // connections that get the time to read why
-	turnAwayTime     = time.Second            // for a connection's request, for the answer, and for its leaving
+	turnAwayTime     = time.Second            // for a connection's request, for the answer, and for the leaving of any
 	turnAwayWrite    = 100 * time.Millisecond // for the answers to others; a new connection has room for it
 
 	lastAccept = 20 * time.Millisecond  // for which a listener takes who has come already
@@ -47,12 +47,16 @@ type connections struct {
 	ending  atomic.Bool
 	turning chan struct{} // a place for each that is being turned away
 	shed    *shedCounts
+
+	parting     chan struct{} // a place for each that ends in stages; see part
+	partingTime time.Duration // for which it may
 }
 
 func newConnections(most, mostEach int, shed *shedCounts, refuse func(*fasthttp.RequestCtx, string), log fasthttp.Logger) *connections {
 	return &connections{
 		most: orInt(most, defaultConnections), mostEach: mostEach, shed: shed, refuse: refuse, log: log,
 		open: map[*lineConn]struct{}{}, each: map[netip.Prefix]int{}, turning: make(chan struct{}, turnedAwayAtOnce),
+		parting: make(chan struct{}, partingAtOnce), partingTime: turnAwayTime,
 	}
 }
 
@@ -220,11 +224,7 @@ func (n *connections) turnAwayGently(c net.Conn, rule string) {
 		return // nobody is there to be answered
 	}
 	n.answerTurned(c, rule, string(request[:min(got, len(headStart))]) == headStart, turnAwayTime)
-	if half, ok := c.(interface{ CloseWrite() error }); !ok || half.CloseWrite() != nil {
-		return
-	}
-	_ = c.SetReadDeadline(time.Now().Add(turnAwayTime))
-	_, _ = io.CopyBuffer(io.Discard, struct{ io.Reader }{c}, request)
+	seeOff(c, turnAwayTime)
 }
 
 // answerTurned writes the answer that a request would get for which there is no room.

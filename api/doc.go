@@ -21,7 +21,8 @@
 //
 // Requests are turned away by capacity, never by caller (admission.go): a bound on queries at once with a queue, which is short whenever it does not get
 // short by itself, and one on bytes that clients have not taken yet. What needs no query is answered even then. Refusals have a pace: callers who ask
-// again at once wait for each. Connections are bounded too, and those beyond are told so as requests are; how they end stands in connections.go.
+// again at once wait for each. Connections are bounded too, and those beyond are told so as requests are; how they end stands in connections.go, and in
+// parting.go what becomes of those whose clients send what is not read.
 //
 // A Server serves one snapshot at a time, and holds those it served before for a while, for requests that name them (release.go). Swap puts another in its place: requests that run keep the one they began with, and it is
 // closed when the last of them ends.

@@ -31,6 +31,7 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	if header := &ctx.Request.Header; !header.IsHTTP11() && !bytes.HasPrefix(header.Protocol(), []byte("HTTP/1.")) {
 		s.answerFault(ctx, fasthttp.StatusHTTPVersionNotSupported, bodyVersionNotSupported)
 		ctx.SetConnectionClose()
+		cutShort(ctx.Conn())
 		return
 	}
 	path := pathOf(ctx)

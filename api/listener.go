@@ -55,11 +55,12 @@ type lineConn struct {
 	waiting bool      // whether nothing of the next request has come
 	last    bool      // whether this is the last wait
 	held    atomic.Pointer[heldWrite]
-	given   int  // bytes that the library got since it began with the request
-	endless bool // whether it was denied more
-	open    int  // bytes since the last line end
-	ended   bool // whether what was read last ends with an empty line
-	begun   int  // how many bytes of start are the request's; -1 when it is not known where the request starts
+	given   int         // bytes that the library got since it began with the request
+	endless bool        // whether it was denied more
+	short   atomic.Bool // whether the connection ends with a request that was not read whole; Close takes it, which anybody may call
+	open    int         // bytes since the last line end
+	ended   bool        // whether what was read last ends with an empty line
+	begun   int         // how many bytes of start are the request's; -1 when it is not known where the request starts
 	start   [len(headStart)]byte
 	owed    atomic.Int64 // bytes of flight; also settled by whoever closes the connection
 	body    *bodyBuffer  // of the last answer; of the goroutine that serves the connection alone
@@ -161,10 +162,14 @@ func (c *lineConn) count(read []byte) {
 	}
 }
 
-// Close ends the connection and what it owes.
+// Close ends the connection and what it owes: in stages, the first time, when its last request was not read whole.
 func (c *lineConn) Close() error {
-	err := errors.Join(c.let(), c.Conn.Close())
+	err := c.let()
 	c.settle()
+	if err == nil && c.short.Swap(false) && c.part() {
+		return nil
+	}
+	err = errors.Join(err, c.Conn.Close())
 	c.all.leave(c)
 	return err
 }

@@ -257,6 +257,7 @@ func (s *Server) answerUnread(ctx *fasthttp.RequestCtx, err error) {
 		status, body = fasthttp.StatusRequestTimeout, bodyTimeout
 	}
 	s.answerFault(ctx, status, body)
+	cutShort(ctx.Conn())
 	// The library tells a HEAD only when it could read the header.
 	ctx.Response.SkipBody = ctx.IsHead() || isHead(ctx.Conn())
 }

@@ -14,6 +14,7 @@ func (s *Server) refuseUnsound(ctx *fasthttp.RequestCtx) bool {
 	}
 	s.answerFault(ctx, fasthttp.StatusBadRequest, bodyBadRequest)
 	ctx.SetConnectionClose()
+	cutShort(ctx.Conn())
 	return true
 }
 
