@@ -66,9 +66,13 @@ func isPreflight(h *fasthttp.RequestHeader) bool {
 	return len(h.Peek("Origin")) > 0 && len(h.Peek("Access-Control-Request-Method")) > 0
 }
 
-// pathOf is the path as it was sent, less its percent encoding. It is not made shorter: "/a/../b" is no route.
+// pathOf is the path as it was sent, less its percent encoding. It is not made shorter: "/a/../b" is no route. None at all is that of the root (RFC 9110,
+// 4.2.3), as in "http://a?limit=1".
 func pathOf(ctx *fasthttp.RequestCtx) string {
 	sent := ctx.URI().PathOriginal()
+	if len(sent) == 0 {
+		return "/"
+	}
 	if bytes.IndexByte(sent, '%') >= 0 {
 		sent = appendUnescaped(nil, sent, false)
 	}

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -151,5 +152,78 @@ func sendPieces(w io.Writer, text string, about int) {
 			return
 		}
 		text = text[n:]
+	}
+}
+
+// Twins of what reads hosts and fields byte by byte.
+var (
+	hostForm  = regexp.MustCompile(`^(\[([A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{2})+\]|([A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+)(:[0-9]*)?$`)
+	codedForm = regexp.MustCompile(`(?i)(^|\n)transfer-encoding:`)
+	chunkForm = regexp.MustCompile(`(?i)(^|\n)transfer-encoding:[ \t\r\n]*chunked`)
+)
+
+// somePieces are up to so many pieces, one behind the other.
+func somePieces(r *rand.Rand, most int, pieces []string) string {
+	var text strings.Builder
+	for range r.IntN(most + 1) {
+		text.WriteString(pieces[r.IntN(len(pieces))])
+	}
+	return text.String()
+}
+
+// TestHostForm compares the look at a host with a regular expression.
+func TestHostForm(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 1))
+	pieces := []string{"a", "Z9", ".", "-", "[", "]", ":", "::1", "80", "%", "%c3", "%zz", "@", "/", "?", "#", " ", "_", "~", "!$&'()*+,;=", "\\", "\"", "\xe9", "\x00"}
+	good := 0
+	for range 200_000 {
+		text := somePieces(r, 5, pieces)
+		want := hostForm.MatchString(text)
+		if want {
+			good++
+		}
+		if got := isHost([]byte(text)); got != want {
+			t.Fatalf("%q: %v, want %v", text, got, want)
+		}
+	}
+	if good < 1000 {
+		t.Errorf("only %d were hosts", good)
+	}
+}
+
+// TestUncodedForm does so with the look for a transfer coding.
+func TestUncodedForm(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 2))
+	pieces := []string{"Transfer-Encoding:", "tRANSFER-eNCODING: ", "T", "TE: trailers", "chunked", "CHUNKED", "identity", " ", "\t", "\n", "\r\n", "\r\n ", "X: y"}
+	coded := 0
+	for range 200_000 {
+		text := somePieces(r, 7, pieces)
+		if strings.Count(strings.ToLower(text), "transfer-encoding") > 1 {
+			continue // the library refuses a second one
+		}
+		want := codedForm.MatchString(text) && !chunkForm.MatchString(text)
+		if want {
+			coded++
+		}
+		if got := isUncoded([]byte(text + "\r\n\r\n")); got != want {
+			t.Fatalf("%q: %v, want %v", text, got, want)
+		}
+	}
+	if coded < 1000 {
+		t.Errorf("only %d were refused", coded)
+	}
+}
+
+// TestUnsoundAdmin: the second listener reads requests as the first does.
+func TestUnsoundAdmin(t *testing.T) {
+	address := listenAdmin(t, testServer(t, Options{}, sampleTables(t, 3)))
+	for _, field := range []string{"Host: a\r\nTransfer-Encoding: identity", "Host: u@a"} {
+		conn := dial(t, address)
+		if _, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\n"+field+"\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if status, err := conn.readWhole(); status != 400 || err != nil {
+			t.Errorf("%q: %d %v", field, status, err)
+		}
 	}
 }
