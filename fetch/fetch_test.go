@@ -21,8 +21,9 @@ import (
 
 const content = "code,name\nA,first\nB,second\n"
 
+// testOptions try again soon, and stall only where a test has a server that does.
 func testOptions() Options {
-	return Options{AllowHTTP: true, AllowPrivate: true, BackoffMin: time.Millisecond, BackoffMax: 50 * time.Millisecond, Stall: time.Second, Total: 20 * time.Second}
+	return Options{AllowHTTP: true, AllowPrivate: true, BackoffMin: time.Millisecond, BackoffMax: 50 * time.Millisecond, Stall: 20 * time.Second, Total: 20 * time.Second}
 }
 
 // serve answers the n-th request (from 1) with handler.
@@ -189,15 +190,20 @@ func TestLimits(t *testing.T) {
 		w.WriteHeader(429)
 	})
 	o := testOptions()
-	o.MaxBytes, o.Stall, o.Tries = 1<<20, 50*time.Millisecond, 2
-	for name, c := range map[string]struct{ url, want string }{
-		"endless body":          {endless.URL, "size limit"},
-		"long body announced":   {announced.URL, "10000000 bytes announced"},
-		"silence":               {silent.URL, "body cut after 0 bytes"},
-		"redirect loop":         {loop.URL, "more than 5 redirects"},
-		"wait longer than ours": {patient.URL, "asked to wait 1h0m0s"},
+	o.MaxBytes, o.Tries = 1<<20, 2
+	short := o // of patience; the beginning of an answer has to come within it, too
+	short.Stall, short.Tries = time.Second, 1
+	for name, c := range map[string]struct {
+		o         Options
+		url, want string
+	}{
+		"endless body":          {o, endless.URL, "size limit"},
+		"long body announced":   {o, announced.URL, "10000000 bytes announced"},
+		"silence":               {short, silent.URL, "body cut after 0 bytes"},
+		"redirect loop":         {o, loop.URL, "more than 5 redirects"},
+		"wait longer than ours": {o, patient.URL, "asked to wait 1h0m0s"},
 	} {
-		if _, _, err := fetchFile(t, o, Request{URL: c.url}); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, _, err := fetchFile(t, c.o, Request{URL: c.url}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
 	}
@@ -327,13 +333,13 @@ func TestGuardOnRedirect(t *testing.T) {
 // TestQueueIsNotTime: a file that waits for others is not late.
 func TestQueueIsNotTime(t *testing.T) {
 	server, _ := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) {
-		time.Sleep(150 * time.Millisecond)
+		time.Sleep(100 * time.Millisecond)
 		fmt.Fprint(w, content)
 	})
 	o := testOptions()
-	o.Parallel, o.Total = 1, 400*time.Millisecond
+	o.Parallel, o.Total = 1, 1500*time.Millisecond
 	c := New(o)
-	failed := make(chan error, 5)
+	failed := make(chan error, 20)
 	for i := range cap(failed) {
 		go func() {
 			_, err := c.Download(t.Context(), Request{URL: server.URL}, filepath.Join(t.TempDir(), fmt.Sprint(i)))
@@ -349,13 +355,26 @@ func TestQueueIsNotTime(t *testing.T) {
 
 // TestManners: at most two requests at a time unless told otherwise, and each says who asks.
 func TestManners(t *testing.T) {
-	var now, most atomic.Int64
+	var mu sync.Mutex
+	var now, most int
+	two := make(chan struct{}) // closed when there are two
 	server, _ := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
-		if n := now.Add(1); n > most.Load() {
-			most.Store(n)
+		mu.Lock()
+		now++
+		if now == 2 && most < 2 {
+			close(two)
 		}
-		time.Sleep(20 * time.Millisecond)
-		now.Add(-1)
+		most = max(most, now)
+		mu.Unlock()
+		select {
+		case <-two:
+		case <-time.After(10 * time.Second):
+			t.Error("a request was alone for 10 s")
+		}
+		time.Sleep(20 * time.Millisecond) // for more than two to come
+		mu.Lock()
+		now--
+		mu.Unlock()
 		if agent := r.Header.Get("User-Agent"); agent != "hdqs/test" {
 			t.Errorf("User-Agent %q", agent)
 		}
@@ -374,8 +393,8 @@ func TestManners(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	if most.Load() != 2 {
-		t.Errorf("%d requests at once", most.Load())
+	if most != 2 {
+		t.Errorf("%d requests at once", most)
 	}
 }
 

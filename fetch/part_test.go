@@ -93,9 +93,9 @@ func TestSlowDrip(t *testing.T) {
 		}
 	})
 	o := testOptions()
-	o.Stall, o.MinRate, o.Tries = 200*time.Millisecond, 1000, 1
+	o.Stall, o.MinRate, o.Tries = time.Second, 1000, 1 // the beginning of an answer has to come within a second, too
 	began := time.Now()
-	if _, _, err := fetchFile(t, o, Request{URL: server.URL}); err == nil || !strings.Contains(err.Error(), "body cut after") || time.Since(began) > 5*time.Second {
+	if _, _, err := fetchFile(t, o, Request{URL: server.URL}); err == nil || !strings.Contains(err.Error(), "body cut after") || time.Since(began) > 10*time.Second {
 		t.Errorf("got %v after %s", err, time.Since(began))
 	}
 }
