@@ -45,6 +45,7 @@ type connections struct {
 	each      map[netip.Prefix]int // open ones of a client, where they are bounded
 
 	ending  atomic.Bool
+	wait    time.Duration // for the next request of a connection, once they end
 	turning chan struct{} // a place for each that is being turned away
 	shed    *shedCounts
 
@@ -55,7 +56,7 @@ type connections struct {
 func newConnections(most, mostEach int, shed *shedCounts, refuse func(*fasthttp.RequestCtx, string), log fasthttp.Logger) *connections {
 	return &connections{
 		most: orInt(most, defaultConnections), mostEach: mostEach, shed: shed, refuse: refuse, log: log,
-		open: map[*lineConn]struct{}{}, each: map[netip.Prefix]int{}, turning: make(chan struct{}, turnedAwayAtOnce),
+		open: map[*lineConn]struct{}{}, each: map[netip.Prefix]int{}, turning: make(chan struct{}, turnedAwayAtOnce), wait: lastWait,
 		parting: make(chan struct{}, partingAtOnce), partingTime: turnAwayTime,
 	}
 }

@@ -207,23 +207,17 @@ func endSoon(s *Server) <-chan error {
 	return ended
 }
 
-// TestLastRequests: when the server ends, connections that wait are closed without a word, but a request that has come or is on its way is answered whole,
-// and its answer is said to be the last.
+// TestLastRequests: when the server ends, a request that comes while connections are waited for is answered whole, and its answer is said to be the last.
 func TestLastRequests(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		s := testServer(t, Options{KeepBuffers: keep}, sampleTables(t, 3))
+		s.callers.wait = time.Minute // however long this test takes to ask
 		address := listen(t, s)
-		idle, busy, half, fresh, unused := dial(t, address), dial(t, address), dial(t, address), dial(t, address), dial(t, address)
-		for _, conn := range []dialled{idle, busy, half} {
-			if status := conn.get(listTarget); status != 200 {
-				t.Fatal(status)
-			}
+		busy, fresh := dial(t, address), dial(t, address)
+		if status := busy.get(listTarget); status != 200 {
+			t.Fatal(status)
 		}
-		if _, err := io.WriteString(half, plainGet[:30]); err != nil {
-			t.Fatal(err)
-		}
-		waitFor(t, "five connections", func() bool { return s.callers.count() == 5 })
-		time.Sleep(20 * time.Millisecond)
+		waitFor(t, "two connections", func() bool { return s.callers.count() == 2 })
 		ended := endSoon(s)
 		waitFor(t, "the end to begin", s.callers.ending.Load)
 		time.Sleep(lastWait / 4)
@@ -231,14 +225,8 @@ func TestLastRequests(t *testing.T) {
 			if answer, closed := conn.raw(t, "GET", plainGet); !strings.HasPrefix(answer, "HTTP/1.1 200 ") || !closed {
 				t.Errorf("keep=%v: a request near the end: %.60q, close: %v", keep, answer, closed)
 			}
-		}
-		time.Sleep(2 * lastWait)
-		if answer, closed := half.raw(t, "GET", plainGet[30:]); !strings.HasPrefix(answer, "HTTP/1.1 200 ") || !closed {
-			t.Errorf("keep=%v: the rest of a request near the end: %.60q, close: %v", keep, answer, closed)
-		}
-		for _, conn := range []dialled{idle, unused, busy, half, fresh} {
 			if rest, err := io.ReadAll(conn.reader); err != nil || len(rest) > 0 {
-				t.Errorf("keep=%v: a connection ends with %.40q, %v", keep, rest, err)
+				t.Errorf("keep=%v: then %.40q, %v", keep, rest, err)
 			}
 		}
 		if err := <-ended; err != nil {
@@ -246,6 +234,40 @@ func TestLastRequests(t *testing.T) {
 		}
 		if _, err := net.Dial("tcp", address); err == nil {
 			t.Error("it listens after the end")
+		}
+	}
+}
+
+// TestLastWait: when the server ends, connections that wait are closed without a word, but of a request that has begun to come the rest is waited for, and
+// it is answered whole.
+func TestLastWait(t *testing.T) {
+	for _, keep := range []bool{false, true} {
+		s := testServer(t, Options{KeepBuffers: keep}, sampleTables(t, 3))
+		address := listen(t, s)
+		idle, half, unused := dial(t, address), dial(t, address), dial(t, address)
+		for _, conn := range []dialled{idle, half} {
+			if status := conn.get(listTarget); status != 200 {
+				t.Fatal(status)
+			}
+		}
+		if _, err := io.WriteString(half, plainGet[:30]); err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, "three connections", func() bool { return s.callers.count() == 3 })
+		time.Sleep(20 * time.Millisecond)
+		ended := endSoon(s)
+		waitFor(t, "the end to begin", s.callers.ending.Load)
+		time.Sleep(2 * lastWait)
+		if answer, closed := half.raw(t, "GET", plainGet[30:]); !strings.HasPrefix(answer, "HTTP/1.1 200 ") || !closed {
+			t.Errorf("keep=%v: the rest of a request near the end: %.60q, close: %v", keep, answer, closed)
+		}
+		for _, conn := range []dialled{idle, unused, half} {
+			if rest, err := io.ReadAll(conn.reader); err != nil || len(rest) > 0 {
+				t.Errorf("keep=%v: a connection ends with %.40q, %v", keep, rest, err)
+			}
+		}
+		if err := <-ended; err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -20,9 +20,10 @@ func TestFaultHeaders(t *testing.T) {
 	const usual = "Access-Control-Allow-Origin Access-Control-Expose-Headers Cache-Control Content-Length Content-Security-Policy Content-Type Date " +
 		"Referrer-Policy X-Content-Type-Options X-Request-Id"
 	quiet := slog.New(slog.DiscardHandler)
-	s := testServer(t, Options{Logger: quiet, ReadTimeout: 200 * time.Millisecond, Queries: 1, QueueWait: time.Millisecond}, sampleTables(t, 3))
+	s := testServer(t, Options{Logger: quiet, Queries: 1, QueueWait: time.Millisecond}, sampleTables(t, 3))
 	s.router.ANY("/panic", func(*fasthttp.RequestCtx) { panic("x") })
 	busy, unready := listen(t, s), listen(t, New(Options{Logger: quiet}))
+	hasty := listen(t, testServer(t, Options{ReadTimeout: time.Second}, sampleTables(t, 3))) // for what never comes
 	if !s.gate.enter(false) {
 		t.Fatal("no slot")
 	}
@@ -42,7 +43,7 @@ func TestFaultHeaders(t *testing.T) {
 		{busy, get(listTarget, "X: "+strings.Repeat("y", 2*readBuffer)+"\r\n"), 431, "X-Snapshot-Id", bodyHeadersTooLarge},
 		{busy, "POST " + listTarget + " HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\n\r\n" + strings.Repeat("x", 2000), 413, "X-Snapshot-Id", bodyTooLarge},
 		{busy, "GET /docs HTTP/1.1\r\n\r\n", 400, "X-Snapshot-Id", bodyBadRequest},
-		{busy, "GET /docs HTTP/1.1\r\nHost: a", 408, "X-Snapshot-Id", bodyTimeout},
+		{hasty, "GET /docs HTTP/1.1\r\nHost: a", 408, "X-Snapshot-Id", bodyTimeout},
 		{busy, "GET /docs HTTP/2.0\r\nHost: a\r\n\r\n", 505, "X-Snapshot-Id", bodyVersionNotSupported},
 	} {
 		got := exchange(t, c.address, "GET", c.request)
@@ -67,14 +68,20 @@ func TestFaultHeaders(t *testing.T) {
 // TestUnreadHead: a HEAD that could not be read is answered as a GET is, without the body; so is one that is the second of its connection.
 func TestUnreadHead(t *testing.T) {
 	for _, keep := range []bool{false, true} {
-		address := listen(t, testServer(t, Options{KeepBuffers: keep, ReadTimeout: 300 * time.Millisecond}, sampleTables(t, 3)))
+		patient := listen(t, testServer(t, Options{KeepBuffers: keep}, sampleTables(t, 3)))
+		hasty := listen(t, testServer(t, Options{KeepBuffers: keep, ReadTimeout: 500 * time.Millisecond}, sampleTables(t, 3)))
+		const half = " /docs HTTP/1.1\r\nHost: a"
 		for _, rest := range []string{
 			" /docs HTTP/1.1\r\n\r\n",
 			" /docs HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
-			" /docs HTTP/1.1\r\nHost: a",
+			half,
 			" /docs HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\n\r\n",
 			" /docs?" + strings.Repeat("y", 2*readBuffer) + " HTTP/1.1\r\nHost: a\r\n\r\n",
 		} {
+			address := patient
+			if rest == half { // the end of which is waited for
+				address = hasty
+			}
 			for _, before := range []string{"", "GET " + listTarget + " HTTP/1.1\r\nHost: a\r\n\r\n"} {
 				full, bare := unreadAnswer(t, address, before, "GET"+rest), unreadAnswer(t, address, before, "HEAD"+rest)
 				if bare.Status != full.Status || full.Status < 400 || len(bare.Body) > 0 || len(full.Body) == 0 {
@@ -121,8 +128,10 @@ func TestFaultLog(t *testing.T) {
 	}
 	began := time.Now()
 	nonsense(200)
-	waitFor(t, "all to be counted", func() bool { return readMetrics(t, admin)["hdqs_connection_faults_total"] == 200 })
-	if lines := log.lines(); lines < 1 || lines > 1+int(time.Since(began)/faultPause) {
+	waitFor(t, "all to be counted, and a line", func() bool {
+		return readMetrics(t, admin)["hdqs_connection_faults_total"] == 200 && log.lines() > 0 // counted first
+	})
+	if lines := log.lines(); lines > 1+int(time.Since(began)/faultPause) {
 		t.Errorf("%d lines in %s", lines, time.Since(began))
 	}
 	time.Sleep(faultPause)

@@ -113,7 +113,7 @@ func (c *lineConn) receive(p []byte) (int, error) {
 	by := c.readBy
 	for {
 		if c.waiting && !c.last && c.all.ending.Load() {
-			c.last, by = true, time.Now().Add(lastWait)
+			c.last, by = true, time.Now().Add(c.all.wait)
 			if err := c.Conn.SetReadDeadline(by); err != nil {
 				return 0, err
 			}
