@@ -190,7 +190,7 @@ func (o *Outcome) ask(d Drive, order []prepared, address string, begun time.Time
 		if d.Rate > 0 {
 			due = begun.Add(time.Duration(float64(turn) / d.Rate * float64(time.Second)))
 		}
-		if due.Sub(begun) >= d.Duration {
+		if due.Sub(begun) >= d.Duration && (d.Rate > 0 || turn > 0) { // a machine that begins late still asks once: of nothing there is no rate
 			return // at once: to sleep first would count a time in which nobody asks
 		}
 		time.Sleep(time.Until(due))

@@ -16,8 +16,9 @@ import (
 // wait, whose answers come too late in the open loop.
 func TestOverload(t *testing.T) {
 	const (
-		slots  = 4
-		length = 10 * time.Millisecond
+		slots    = 4
+		length   = 10 * time.Millisecond
+		capacity = slots * float64(time.Second/length)
 	)
 	for _, queues := range []bool{false, true} {
 		var running atomic.Int64
@@ -41,11 +42,18 @@ func TestOverload(t *testing.T) {
 			Server: &Server{Name: "fake", URL: s.URL, PID: os.Getpid()}, Queries: []Query{{Weight: 1, Name: "one", Target: "/one", Status: 200}}, Encoding: Identity,
 			Connections: slots, Wide: 64, Idle: 20, Patience: 100 * time.Millisecond, Rounds: 1, Burst: 400 * time.Millisecond, Progress: t.Logf,
 		}
-		r, err := v.Run()
-		if err != nil {
-			t.Fatal(err)
+		var r *OverloadReport
+		var o *OverloadRound
+		for try := 1; o == nil || overloadFactor*o.Usual[1].PerSecond < 1.5*capacity; try++ { // else a busy machine did not ask for too much
+			if try > 10 {
+				t.Fatalf("usual rates of %v a second, which the server could more than double", o.Usual[1].PerSecond)
+			}
+			var err error
+			if r, err = v.Run(); err != nil {
+				t.Fatal(err)
+			}
+			o = &r.Rounds[0]
 		}
-		o := &r.Rounds[0]
 		if len(o.Usual) != 5 || o.Open.Asked != overloadFactor*o.Usual[1].PerSecond || o.Recovery <= 0 || r.Against.Idle.Rate.Median <= 0 || queues && o.TurnedRudely != 0 || !queues && o.TurnedRudely == 0 {
 			t.Errorf("round %+v", o)
 		}
@@ -67,13 +75,13 @@ func TestPatience(t *testing.T) {
 	var asked atomic.Int64
 	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 		if asked.Add(1) == 2 {
-			time.Sleep(300 * time.Millisecond)
+			time.Sleep(1200 * time.Millisecond)
 		}
 	}))
 	defer s.Close()
 	o, err := (&Server{Name: "fake", URL: s.URL}).Run(Drive{
-		Queries: []Query{{Weight: 1, Name: "one", Target: "/one", Status: 200}}, Encoding: Identity, Connections: 1, Rate: 50,
-		Duration: 500 * time.Millisecond, Patience: 150 * time.Millisecond,
+		Queries: []Query{{Weight: 1, Name: "one", Target: "/one", Status: 200}}, Encoding: Identity, Connections: 1, Rate: 12.5,
+		Duration: 2 * time.Second, Patience: 600 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
