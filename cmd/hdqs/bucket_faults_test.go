@@ -88,7 +88,7 @@ func TestBucketResume(t *testing.T) {
 	size := int64(len(data))
 	asked := func() (ranges []string, match map[string]bool, received int64) {
 		match = map[string]bool{}
-		for _, p := range o.take() {
+		for _, p := range o.take(t) {
 			if p.path == "mirror/"+name && p.method == http.MethodGet {
 				ranges, received = append(ranges, p.ranged), received+p.received
 				if p.ranged != "" {
@@ -130,7 +130,7 @@ func TestBucketResume(t *testing.T) {
 	want, _ := inspect(t, newStore(t, files))
 
 	dir := t.TempDir()
-	o.take()
+	o.take(t)
 	cutting(2, nil)
 	o.run(t, 0, load(dir)...)
 	ranges, match, received := asked()
@@ -318,12 +318,12 @@ func TestBucketSignature(t *testing.T) {
 		o.run(t, 4, append(append([]string{"query"}, strict...), "--data-dir", t.TempDir(), with("/api/v2/metadata/location?limit=1"))...)
 	}
 	dropRow(t, files, "poverty-rate")
-	o.take()
+	o.take(t)
 	o.run(t, 0, append(load, "--snapshot-time", "2026-11-22T00:00:00Z")...)
 	unsigned := o.inspect(t, data).ID
-	o.take()
+	o.take(t)
 	refused("an unsigned snapshot")
-	for _, p := range o.take() {
+	for _, p := range o.take(t) {
 		if strings.Contains(p.path, "/segments/") {
 			t.Errorf("%s was fetched for a snapshot that is not signed", p)
 		}

@@ -5,13 +5,13 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"os"
 	"os/exec"
+	"regexp"
 	"strings"
 	"sync"
 	"syscall"
@@ -24,7 +24,8 @@ type objectStore struct {
 	env    []string // of commands that are to use the gate
 
 	mu     sync.Mutex
-	passed []passage
+	passed []*passage // in the order in which they came
+	inside int        // how many of them have not gone yet: who asked may have the answer before they are counted
 	closed bool
 	before func(*http.Request)       // called before a request passes
 	cutAt  func(*http.Request) int64 // how much of the answer passes before the connection breaks; 0: all
@@ -47,10 +48,9 @@ func newObjectStore(t *testing.T) *objectStore {
 	if program == "" {
 		t.Skip("HDQS_MOTO names no S3 server: `make bucket` installs one and runs this")
 	}
-	port := freePort(t)
-	o := &objectStore{direct: "http://127.0.0.1:" + port}
+	o := new(objectStore)
 	said := new(log)
-	cmd := exec.Command(program, "-H", "127.0.0.1", "-p", port)
+	cmd := exec.Command(program, "-H", "127.0.0.1", "-p", "0")
 	cmd.Stdout, cmd.Stderr = said, said
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
@@ -61,6 +61,9 @@ func newObjectStore(t *testing.T) *objectStore {
 		_ = cmd.Wait()
 	})
 	waitFor(t, "the S3 server", func() bool {
+		if o.direct = motoLine.FindString(said.String()); o.direct == "" {
+			return false
+		}
 		res, err := http.Get(o.direct)
 		if err == nil {
 			res.Body.Close()
@@ -89,19 +92,8 @@ func newObjectStore(t *testing.T) *objectStore {
 	return o
 }
 
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
-}
+// motoLine is where moto says that it listens.
+var motoLine = regexp.MustCompile(`http://127\.0\.0\.1:[1-9]\d*`)
 
 // pass is the gate.
 func (o *objectStore) pass(w http.ResponseWriter, r *http.Request, proxy http.Handler) {
@@ -120,14 +112,18 @@ func (o *objectStore) pass(w http.ResponseWriter, r *http.Request, proxy http.Ha
 	}
 	body := &countedReader{ReadCloser: r.Body}
 	r.Body = body
-	p := passage{
+	p := &passage{
 		method: r.Method, path: strings.TrimPrefix(r.URL.Path, "/"+bucketName+"/"), ranged: r.Header.Get("Range"), match: r.Header.Get("If-Match"),
 	}
+	o.mu.Lock()
+	o.passed = append(o.passed, p)
+	o.inside++
+	o.mu.Unlock()
 	defer func() {
-		p.status, p.sent, p.received = counted.status, body.n, counted.n
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		o.passed = append(o.passed, p)
+		p.status, p.sent, p.received = counted.status, body.n, counted.n
+		o.inside--
 	}()
 	proxy.ServeHTTP(counted, r)
 }
@@ -166,12 +162,19 @@ func (r *countedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// take gives what has passed since the last call.
-func (o *objectStore) take() []passage {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	passed := o.passed
-	o.passed = nil
+// take gives what has passed since the last call, when all of it has.
+func (o *objectStore) take(t *testing.T) []*passage {
+	t.Helper()
+	var passed []*passage
+	waitFor(t, "requests that are in the gate", func() bool {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if o.inside > 0 {
+			return false
+		}
+		passed, o.passed = o.passed, nil
+		return true
+	})
 	return passed
 }
 
@@ -284,4 +287,4 @@ func (o *objectStore) start(t *testing.T, args ...string) *server {
 	return s
 }
 
-func (p passage) String() string { return fmt.Sprintf("%s %s %d", p.method, p.path, p.status) }
+func (p *passage) String() string { return fmt.Sprintf("%s %s %d", p.method, p.path, p.status) }

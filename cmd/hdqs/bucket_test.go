@@ -45,7 +45,7 @@ func TestBucket(t *testing.T) {
 // testMirror: the second time nothing is written.
 func (o *objectStore) testMirror(t *testing.T, files, data string) {
 	said := o.run(t, 0, "mirror", "--catalog", files, "--to", mirrorAddress, "--data-dir", data).out
-	passed := o.take()
+	passed := o.take(t)
 	if last := passed[len(passed)-1]; last.method != "PUT" || last.path != "mirror/catalog.json" {
 		t.Errorf("the last request is %s, want the catalog's", last)
 	}
@@ -63,9 +63,9 @@ func (o *objectStore) testMirror(t *testing.T, files, data string) {
 
 // testBuild: a load from the bucket is the load from the directory, and arrives in the order that leaves readers whole.
 func (o *objectStore) testBuild(t *testing.T, files, data string) {
-	o.take()
+	o.take(t)
 	o.run(t, 0, "build", "--catalog", mirrorAddress, "--store", storeAddress, "--data-dir", data)
-	passed := o.take()
+	passed := o.take(t)
 	local, _ := inspect(t, newStore(t, files))
 	remote := o.inspect(t, data)
 	if len(remote.Tables) != 25 || fmt.Sprint(remote.Tables) != fmt.Sprint(local.Tables) {
@@ -81,7 +81,7 @@ func (o *objectStore) testBuild(t *testing.T, files, data string) {
 		t.Errorf("order of what was put: %s", got)
 	}
 	o.run(t, 0, "build", "--catalog", mirrorAddress, "--store", storeAddress, "--data-dir", data)
-	for _, p := range o.take() {
+	for _, p := range o.take(t) {
 		if p.method == "PUT" {
 			t.Errorf("an unchanged load sends %s", p)
 		}
@@ -127,7 +127,7 @@ func (o *objectStore) publishChange(t *testing.T, files, data, role string) (fro
 	before := o.inspect(t, data)
 	dropRow(t, files, role)
 	o.run(t, 0, "mirror", "--catalog", files, "--to", mirrorAddress, "--data-dir", data)
-	o.take()
+	o.take(t)
 	o.run(t, 0, "build", "--catalog", mirrorAddress, "--store", storeAddress, "--data-dir", data)
 	after := o.inspect(t, data)
 	changed = map[string]bool{}
@@ -147,11 +147,11 @@ func (o *objectStore) publishChange(t *testing.T, files, data, role string) (fro
 func (o *objectStore) testChange(t *testing.T, files, data string, replicas []*server) {
 	ask := newAsking(replicas)
 	from, to, changed := o.publishChange(t, files, data, "poverty-rate")
-	passed := o.take()
+	passed := o.take(t)
 	for _, args := range [][]string{{from, to}, {from}} { // two snapshots are compared by their manifests
 		got := o.run(t, 0, append([]string{"diff", "--store", storeAddress, "--data-dir", t.TempDir()}, args...)...).out
 		var asked []string
-		for _, p := range o.take() {
+		for _, p := range o.take(t) {
 			asked = append(asked, p.path)
 		}
 		if !strings.Contains(got, fmt.Sprintf("%d tables changed", len(changed))) || len(asked) > 5 || strings.Contains(strings.Join(asked, " "), "/segments/") {
@@ -166,7 +166,7 @@ func (o *objectStore) testChange(t *testing.T, files, data string, replicas []*s
 		if !strings.Contains(s.said.String(), "to="+to) {
 			t.Errorf("replica %d did not swap to %s:\n%s", i, to, s.said)
 		}
-		passed := o.take()
+		passed := o.take(t)
 		got := o.segments(t, "GET", passed, changed)
 		t.Logf("to replica %d: %d bytes of segments, %d bytes in %d requests in all", i, got, total(passed), len(passed))
 	}
@@ -176,9 +176,9 @@ func (o *objectStore) testChange(t *testing.T, files, data string, replicas []*s
 	waitFor(t, "two looks at the channel", func() bool {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		return len(o.passed) == 2
+		return len(o.passed) == 2 && o.inside == 0
 	})
-	for _, p := range o.take() {
+	for _, p := range o.take(t) {
 		if p.status != http.StatusNotModified || p.received != 0 {
 			t.Errorf("a look at an unchanged channel: %s with %d bytes", p, p.received)
 		}
@@ -189,7 +189,7 @@ func (o *objectStore) testChange(t *testing.T, files, data string, replicas []*s
 }
 
 // segments wants exactly the given segments to have travelled, each once and whole, and gives their bytes.
-func (o *objectStore) segments(t *testing.T, method string, passed []passage, want map[string]bool) (bytes int64) {
+func (o *objectStore) segments(t *testing.T, method string, passed []*passage, want map[string]bool) (bytes int64) {
 	t.Helper()
 	sizes := o.list(t, "store/segments/")
 	got := map[string]bool{}
@@ -213,7 +213,7 @@ func (o *objectStore) segments(t *testing.T, method string, passed []passage, wa
 	return bytes
 }
 
-func total(passed []passage) (bytes int64) {
+func total(passed []*passage) (bytes int64) {
 	for _, p := range passed {
 		bytes += p.sent + p.received
 	}
