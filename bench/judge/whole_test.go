@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -102,7 +101,7 @@ const wholeTime = "2026-11-21T01:02:00Z"
 // command runs a program in the project's root and shows what it said when it fails.
 func command(t *testing.T, name string, args ...string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = filepath.Join("..", "..")
@@ -111,19 +110,17 @@ func command(t *testing.T, name string, args ...string) {
 	}
 }
 
-// serveStore starts the server on a port that was free a moment ago and waits
-// until it answers.
+// serveStore starts the server on a port of its choice and waits until it says
+// which.
 func serveStore(t *testing.T, binary, store string, flags ...string) string {
 	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	said, err := os.Create(filepath.Join(t.TempDir(), "said"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := free.Addr().String()
-	free.Close()
-	var said bytes.Buffer
-	cmd := exec.Command(binary, append([]string{"serve", "--store", store, "--listen", address}, flags...)...)
-	cmd.Stderr = &said
+	defer said.Close()
+	cmd := exec.Command(binary, append([]string{"serve", "--store", store, "--listen", "127.0.0.1:0"}, flags...)...)
+	cmd.Stdout, cmd.Stderr = said, said
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -131,16 +128,20 @@ func serveStore(t *testing.T, binary, store string, flags ...string) string {
 		_ = cmd.Process.Signal(os.Interrupt)
 		_ = cmd.Wait()
 	})
-	for range 200 {
-		if res, err := http.Get("http://" + address + pathPrefix + "util/version"); err == nil {
-			res.Body.Close()
-			return "http://" + address
+	var text []byte
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if text, err = os.ReadFile(said.Name()); err != nil {
+			t.Fatal(err)
 		}
-		time.Sleep(50 * time.Millisecond)
+		if found := listening.FindSubmatch(text); found != nil {
+			return string(found[1])
+		}
 	}
-	t.Fatalf("no answer from %s\n%s", address, said.String())
+	t.Fatalf("it does not listen\n%s", text)
 	return ""
 }
+
+var listening = regexp.MustCompile(`(?m)^listening on (http://\S+)$`)
 
 // batch asks the same questions without a server and gives the differences.
 func batch(t *testing.T, binary, store string, flags []string) string {

@@ -4,6 +4,7 @@ package main_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -252,7 +253,11 @@ func ask(t *testing.T, method, url string, fields ...string) answer {
 }
 
 func tryAsk(method, url string, fields ...string) (answer, error) {
-	req, err := http.NewRequest(method, url, nil)
+	return tryAskWithin(context.Background(), method, url, fields...)
+}
+
+func tryAskWithin(ctx context.Context, method, url string, fields ...string) (answer, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, nil)
 	if err != nil {
 		return answer{}, err
 	}

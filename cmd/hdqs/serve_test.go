@@ -309,7 +309,7 @@ func (s *server) testPages(t *testing.T) {
 
 // TestHealth follows the second listener from the start to the end of a process.
 func TestHealth(t *testing.T) {
-	s := serve(t, "--shutdown-delay", "700ms")
+	s := serve(t, "--shutdown-delay", "3s")
 	type readiness struct {
 		Ready, Draining bool
 		Snapshot        string

@@ -2,10 +2,12 @@ package main_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"os"
 	"path/filepath"
 	"strings"
@@ -61,14 +63,20 @@ type callers struct {
 	asked   atomic.Int64
 }
 
-func (c *callers) start(n int, s *server, judge func(request int, a answer, err error) (goOn bool)) {
+// start also tells judge how long it took until a request was sent.
+func (c *callers) start(n int, s *server, judge func(request int, a answer, err error, sending time.Duration) (goOn bool)) {
 	for worker := range n {
 		c.running.Go(func() {
 			for i := worker; !c.stop.Load(); i++ {
 				r := swapRequests[i%len(swapRequests)]
-				a, err := tryAsk("GET", s.base+with(r.path), r.fields...)
+				began := time.Now()
+				var sending atomic.Int64
+				ctx := httptrace.WithClientTrace(context.Background(), &httptrace.ClientTrace{
+					WroteRequest: func(httptrace.WroteRequestInfo) { sending.Store(int64(time.Since(began))) },
+				})
+				a, err := tryAskWithin(ctx, "GET", s.base+with(r.path), r.fields...)
 				c.asked.Add(1)
-				if !judge(i%len(swapRequests), a, err) {
+				if !judge(i%len(swapRequests), a, err, time.Duration(sending.Load())) {
 					return
 				}
 			}
@@ -89,7 +97,7 @@ func TestSwapUnderLoad(t *testing.T) {
 		swaps = 10
 	}
 	store := newStore(t, newCatalog(t, 1))
-	s := serve(t, "--store", store)
+	s := serve(t, "--store", store, "--queue-wait", "30s") // none is turned away where there are fewer cores than callers
 	first, firstID := s.shapes(t), s.snapshotID(t)
 
 	// What the second snapshot answers is known from a copy of the store, into which it is built first.
@@ -109,7 +117,7 @@ func TestSwapUnderLoad(t *testing.T) {
 
 	var c callers
 	var seen [2]atomic.Int64
-	c.start(6, s, func(i int, a answer, err error) bool {
+	c.start(6, s, func(i int, a answer, err error, _ time.Duration) bool {
 		switch {
 		case err != nil:
 			t.Errorf("%s: %v", swapRequests[i].path, err)
@@ -141,6 +149,7 @@ func TestSwapUnderLoad(t *testing.T) {
 		t.Errorf("%d answers of the first snapshot, %d of the second", seen[0].Load(), seen[1].Load())
 	}
 	t.Logf("%d requests during %d swaps: %d answers of the first snapshot, %d of the second", c.asked.Load(), swaps, seen[0].Load(), seen[1].Load())
+	waitFor(t, "the log to tell of the last swap", func() bool { return strings.Count(s.said.String(), "snapshot swapped") >= swaps })
 	if n := strings.Count(s.said.String(), "snapshot swapped"); n != swaps {
 		t.Errorf("the log tells of %d swaps, want %d", n, swaps)
 	}
@@ -165,6 +174,7 @@ func TestPollFindsSnapshot(t *testing.T) {
 	wants(t, 0, "build", "--catalog", newCatalog(t, 2), "--store", store, "--snapshot-time", "2026-12-01T00:00:00Z", "--allow-shrink")
 	view, _ := inspect(t, store)
 	waitFor(t, "the new snapshot", func() bool { return s.snapshotID(t) == view.ID })
+	waitFor(t, "the log to tell of it", func() bool { return strings.Contains(s.said.String(), "snapshot swapped") })
 	time.Sleep(300 * time.Millisecond) // some more looks
 	if n := strings.Count(s.said.String(), "snapshot swapped"); n != 1 {
 		t.Errorf("the log tells of %d swaps, want 1:\n%s", n, s.said)
@@ -310,16 +320,17 @@ func TestEndUnderLoad(t *testing.T) {
 		rounds = 1
 	}
 	for range rounds {
-		s := serve(t, "--store", store, "--shutdown-delay", "200ms")
+		s := serve(t, "--store", store, "--shutdown-delay", "200ms", "--queue-wait", "30s")
 		want := s.shapes(t)
 		var c callers
-		c.start(6, s, func(i int, a answer, err error) bool {
+		c.start(6, s, func(i int, a answer, err error, sending time.Duration) bool {
 			if err == nil && shape(&a) != want[i] {
 				t.Errorf("%s: another answer near the end: %d, %d bytes", swapRequests[i].path, a.status, len(a.body))
 			}
 			var opening *net.OpError
-			if err != nil && (!errors.As(err, &opening) || opening.Op != "dial") {
-				t.Errorf("%s: %v", swapRequests[i].path, err)
+			late := sending >= lastWait && a.status == 0 // the machine is so busy that the new connection may have been given up before its request came
+			if err != nil && (!errors.As(err, &opening) || opening.Op != "dial") && !late {
+				t.Errorf("%s, sent after %s: %v", swapRequests[i].path, sending, err)
 			}
 			return err == nil
 		})
