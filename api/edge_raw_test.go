@@ -13,7 +13,7 @@ import (
 )
 
 // edgePatience is longer than nginx waits for anything in these tests.
-const edgePatience = 6 * time.Second
+const edgePatience = 20 * time.Second
 
 // TestEdgeRawCases sends the bytes of testdata/raw through nginx. It may read them otherwise than we do, stricter or not; but it must never ask us more
 // than the client asked, never hang, and never hand one request the answer of another: neither on the client's connection nor on those that it keeps
