@@ -6,5 +6,5 @@ version=5.2.5
 
 if ! "$cache/bin/pip" show moto 2>/dev/null | grep -qx "Version: $version"; then
 	python3 -m venv "$cache"
-	"$cache/bin/pip" install -q "moto[server]==$version"
+	"$cache/bin/pip" install -q -c .ci/constraints.txt "moto[server]==$version"
 fi

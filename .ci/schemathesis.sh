@@ -8,7 +8,7 @@ version=4.32.5
 
 if ! "$cache/bin/schemathesis" --version 2>/dev/null | grep -q "$version"; then
 	python3 -m venv "$cache"
-	"$cache/bin/pip" install -q "schemathesis==$version"
+	"$cache/bin/pip" install -q -c .ci/constraints.txt "schemathesis==$version"
 fi
 
 log=$(mktemp)
@@ -16,7 +16,7 @@ log=$(mktemp)
 server=$!
 trap 'kill "$server" 2>/dev/null; rm -f "$log"' EXIT
 base=
-for _ in $(seq 100); do
+for _ in $(seq 600); do
 	base=$(grep -o 'http://127\.0\.0\.1:[0-9]*' "$log" | head -n 1) && [ -n "$base" ] && break
 	kill -0 "$server" 2>/dev/null || { cat "$log" >&2; exit 1; }
 	sleep 0.1
