@@ -92,15 +92,18 @@ func TestHeldUntilRead(t *testing.T) {
 	}
 }
 
-// slimListener gives connections so little room for what they send that long answers wait for their clients.
-type slimListener struct{ net.Listener }
+// slimListener gives connections so little room, in bytes, for what they send that long answers wait for their clients.
+type slimListener struct {
+	net.Listener
+	room int
+}
 
 func (l slimListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return c, c.(*net.TCPConn).SetWriteBuffer(4 << 10)
+	return c, c.(*net.TCPConn).SetWriteBuffer(l.room)
 }
 
 // TestLentBodies: answers of many lengths and codings, asked for one behind the other and several at once on one connection, by clients that read at
@@ -112,7 +115,7 @@ func TestLentBodies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		go s.Serve(slimListener{l}) //nolint:errcheck // ends with the listener
+		go s.Serve(slimListener{l, 4 << 10}) //nolint:errcheck // ends with the listener
 		t.Cleanup(func() { l.Close() })
 		limits := []int{0, 1, 5, 100, 127, 128, 700, 1500}
 		want := map[string][]byte{}

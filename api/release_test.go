@@ -293,6 +293,7 @@ func TestKeepPrevious(t *testing.T) {
 	for _, n := range []int{0, 1, 2, 3, 4, 3} {
 		snapshots = append(snapshots, storeSnapshot(t, fmt.Sprintf("s%d", n), sampleTime, []*testTable{numberedLocations(n+1, nil)}))
 	}
+	New(Options{Logger: slog.New(slog.DiscardHandler)}) // encoders that all tests share are not to be made within
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Options{Logger: slog.New(slog.DiscardHandler), KeepPrevious: time.Minute, Identifier: IgnoreIdentifier})
 		swap := func(n int) *served {
