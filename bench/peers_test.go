@@ -152,8 +152,10 @@ print(len(FIELDS), CSV_FIELDS[-1])
 `
 	python := exec.Command("python3", "-B", "-c", program)
 	python.Dir = "peers"
-	got, err := python.CombinedOutput()
+	var messages strings.Builder // a shell that starts it may have something to say of the locale
+	python.Stderr = &messages
+	got, err := python.Output()
 	if err != nil || string(got) != want {
-		t.Errorf("%v\ngot\n%s\nwant\n%s", err, got, want)
+		t.Errorf("%v\ngot\n%s\nwant\n%s\n%s", err, got, want, messages.String())
 	}
 }
