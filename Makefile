@@ -25,27 +25,27 @@ WHOLE := ./cmd/... ./bench/judge/... ./bench/catalog/...
 PARTS  = $(shell $(GO) list $(PACKAGES) | grep -v -E '^hdqs/(cmd/hdqs|bench/judge|bench/catalog)$$')
 
 unit: ## package tests, without the race detector: allocation budgets are checked here
-	$(GO) test -short $(PARTS)
+	$(GO) test -short -timeout 30m $(PARTS)
 
 race: unit ## package tests under the race detector
-	$(GO) test -race -short -timeout 10m $(PARTS)
+	$(GO) test -race -short -timeout 30m $(PARTS)
 
 whole: build ## whole-program tests: the binary, over HTTP
-	HDQS_BINARY=$(abspath $(BIN)) $(GO) test -count=1 -timeout 10m $(WHOLE)
+	HDQS_BINARY=$(abspath $(BIN)) $(GO) test -count=1 -timeout 30m $(WHOLE)
 
 bucket: build ## whole-program tests of stores and catalogs in a bucket, against a real S3 server
 	sh .ci/moto.sh
-	HDQS_BINARY=$(abspath $(BIN)) HDQS_MOTO=$(abspath .cache/moto/bin/moto_server) $(GO) test -count=1 -timeout 10m -run '^TestBucket' ./cmd/hdqs
+	HDQS_BINARY=$(abspath $(BIN)) HDQS_MOTO=$(abspath .cache/moto/bin/moto_server) $(GO) test -count=1 -timeout 30m -run '^TestBucket' ./cmd/hdqs
 
 clients: build ## curl, Chromium, requests, httpx, Node and Go read compressed pages whole
 	sh .ci/clients.sh
-	HDQS_BINARY=$(abspath $(BIN)) HDQS_CLIENTS=$(abspath .cache/clients/bin/python) $(GO) test -count=1 -timeout 5m -run '^TestClients' ./cmd/hdqs
+	HDQS_BINARY=$(abspath $(BIN)) HDQS_CLIENTS=$(abspath .cache/clients/bin/python) $(GO) test -count=1 -timeout 15m -run '^TestClients' ./cmd/hdqs
 
 api-conformance: build ## schemathesis against the running server
 	sh .ci/schemathesis.sh $(BIN)
 
 edge: ## the cache of deploy/nginx in front of the service, and a browser's view from another origin
-	HDQS_EDGE=1 $(GO) test -count=1 -timeout 5m -run 'Edge|Browser' ./api
+	HDQS_EDGE=1 $(GO) test -count=1 -timeout 15m -run 'Edge|Browser' ./api
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz test for FUZZTIME
