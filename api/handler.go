@@ -69,7 +69,12 @@ func isPreflight(h *fasthttp.RequestHeader) bool {
 // pathOf is the path as it was sent, less its percent encoding. It is not made shorter: "/a/../b" is no route. None at all is that of the root (RFC 9110,
 // 4.2.3), as in "http://a?limit=1".
 func pathOf(ctx *fasthttp.RequestCtx) string {
-	sent := ctx.URI().PathOriginal()
+	sent := ctx.Request.Header.RequestURI()
+	if sent[0] != '/' {
+		sent = ctx.URI().PathOriginal()
+	} else if end := bytes.IndexAny(sent, "?#"); end >= 0 { // the library would find a host in "//a/docs?://"
+		sent = sent[:end]
+	}
 	if len(sent) == 0 {
 		return "/"
 	}
