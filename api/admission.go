@@ -154,7 +154,8 @@ var timers = sync.Pool{New: func() any {
 	return t
 }}
 
-// flight counts the bytes of answers that are made and not yet taken by their clients' connections.
+// flight counts the bytes of answers that are not yet taken by their clients' connections, with what those hold until then. A body that many send counts
+// once, and not while it has a place in the cache, which has a bound of its own.
 type flight struct {
 	bytes  atomic.Int64
 	budget int64
@@ -171,12 +172,20 @@ func newFlight(budget int64) *flight {
 	return &flight{budget: budget}
 }
 
-// full says that no further body may be made. The bodies in the making when it turns full come on top: at most one a query slot.
+// full says that no further body may be made or sent. The bodies in the making when it turns full come on top: at most one a query slot.
 func (f *flight) full() bool { return f.bytes.Load() >= f.budget }
 
-// charge counts the memory of an answer's body until its connection has taken it.
+// charge counts the memory of an answer with a body of its own until its connection has taken it.
 func (f *flight) charge(ctx *fasthttp.RequestCtx, bytes int) {
 	if c, ok := ctx.Conn().(*lineConn); ok {
-		c.charge(int64(bytes))
+		c.charge(int64(bytes) + c.memory())
 	}
+}
+
+// chargeOthers is charge for an answer whose body is not made in the connection's own buffer. That may still be there from the answer before, and goes.
+func (f *flight) chargeOthers(ctx *fasthttp.RequestCtx, bytes int) {
+	if c, ok := ctx.Conn().(*lineConn); ok {
+		c.giveBack()
+	}
+	f.charge(ctx, bytes)
 }

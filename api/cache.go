@@ -14,9 +14,12 @@ import (
 // What a swap has made useless is asked for no more and goes first.
 //
 // Bodies that are sent in parts are not for it: rendering them costs no more than reading them from where a cache would keep them.
+//
+// A body outlives its place in the cache while clients read it: then it counts as bytes in flight, once for all of them.
 type bodyCache struct {
 	shards  [bodyShards]bodyShard
 	longest int // of the bodies kept
+	flight  *flight
 }
 
 const (
@@ -66,15 +69,15 @@ type making struct {
 	keep   bool
 	awaits int           // requests that wait for it
 	done   chan struct{} // closed when it is made; nil while nobody waits
-	result *finished     // nil when there is none to share
+	result *sharedBody   // nil when there is none to share
 	err    error         // why there is none, if that is true of those who wait too
 }
 
 type bodyShard struct {
 	sync.Mutex
 	found  cacheCounts
-	kept   map[bodyKey]*keptBody
-	clock  []*keptBody // in the order of a clock's hand
+	kept   map[bodyKey]*sharedBody
+	clock  []*sharedBody // in the order of a clock's hand
 	hand   int
 	bytes  int
 	limit  int
@@ -83,17 +86,9 @@ type bodyShard struct {
 	seen   [seenKeys]uint64 // hashes of keys asked for once
 }
 
-// keptBody is an entry. Its place in the clock is its shard's.
-type keptBody struct {
-	key bodyKey
-	finished
-	used bool // since the hand passed
-}
-
-func (k *keptBody) size() int { return len(k.body) + keptOverhead }
-
-// newBodyCache keeps at most so many bytes: 0 stands for cacheBytes, and below 0 there is no cache, which is nil.
-func newBodyCache(bytes int64) *bodyCache {
+// newBodyCache keeps at most so many bytes: 0 stands for cacheBytes, and below 0 there is no cache, which is nil. What it drops before its readers are
+// done is counted in f.
+func newBodyCache(bytes int64, f *flight) *bodyCache {
 	switch {
 	case bytes < 0:
 		return nil
@@ -101,17 +96,17 @@ func newBodyCache(bytes int64) *bodyCache {
 		bytes = cacheBytes
 	}
 	limit := int(bytes / bodyShards)
-	c := &bodyCache{longest: limit / 4}
+	c := &bodyCache{longest: limit / 4, flight: f}
 	for i := range c.shards {
 		s := &c.shards[i]
-		s.limit, s.kept, s.making = limit, map[bodyKey]*keptBody{}, map[bodyKey]*making{}
+		s.limit, s.kept, s.making = limit, map[bodyKey]*sharedBody{}, map[bodyKey]*making{}
 	}
 	return c
 }
 
-// enter gives the body of a key, waiting for it when it is being made. Without one, the caller makes it: it then leaves what it got here, if that is
-// not nil either. An error is the maker's.
-func (c *bodyCache) enter(key bodyKey) (*finished, *making, error) {
+// enter gives the body of a key, waiting for it when it is being made; the caller is its reader then, and releases it. Without one, the caller makes it:
+// it then leaves what it got here, if that is not nil either. An error is the maker's.
+func (c *bodyCache) enter(key bodyKey) (*sharedBody, *making, error) {
 	if c == nil {
 		return nil, nil, nil
 	}
@@ -119,9 +114,10 @@ func (c *bodyCache) enter(key bodyKey) (*finished, *making, error) {
 	s.Lock()
 	if k := s.kept[key]; k != nil {
 		k.used = true
+		k.readers.Add(1)
 		s.found.hits++
 		s.Unlock()
-		return &k.finished, nil, nil
+		return k, nil, nil
 	}
 	if m := s.making[key]; m != nil {
 		m.awaits++
@@ -188,18 +184,21 @@ func (c *bodyCache) leave(m *making, result *finished, err error) {
 	}
 	s.Unlock()
 	// Whoever comes during the copying still finds the body in the making.
-	k := &keptBody{key: m.key, finished: *result}
+	k := &sharedBody{key: m.key, finished: *result}
 	k.body = append(make([]byte, 0, len(result.body)), result.body...)
 	s.Lock()
+	k.readers.Store(int64(m.awaits))
 	if k.size() <= c.longest {
-		s.keep(k)
+		s.keep(k, c.flight)
+	} else {
+		k.drop(c.flight)
 	}
-	s.end(m, &k.finished, nil)
+	s.end(m, k, nil)
 	s.Unlock()
 }
 
 // end tells those who wait. What nobody waited for is used again.
-func (s *bodyShard) end(m *making, result *finished, err error) {
+func (s *bodyShard) end(m *making, result *sharedBody, err error) {
 	delete(s.making, m.key)
 	if m.done == nil {
 		s.free = append(s.free, m)
@@ -210,7 +209,7 @@ func (s *bodyShard) end(m *making, result *finished, err error) {
 }
 
 // keep adds a body, and drops those that were not used since the hand passed them last until there is room.
-func (s *bodyShard) keep(k *keptBody) {
+func (s *bodyShard) keep(k *sharedBody, f *flight) {
 	for s.bytes+k.size() > s.limit && len(s.clock) > 0 {
 		s.hand %= len(s.clock)
 		old := s.clock[s.hand]
@@ -221,6 +220,7 @@ func (s *bodyShard) keep(k *keptBody) {
 		}
 		s.bytes -= old.size()
 		delete(s.kept, old.key)
+		old.drop(f)
 		last := len(s.clock) - 1
 		s.clock[s.hand], s.clock[last] = s.clock[last], nil
 		s.clock = s.clock[:last]

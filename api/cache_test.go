@@ -21,7 +21,7 @@ func testKey(n int) bodyKey {
 
 // TestOneMaker: of a thousand requests for one body at once, one makes it, and all others get it from there.
 func TestOneMaker(t *testing.T) {
-	c := newBodyCache(0)
+	c := newBodyCache(0, newFlight(0))
 	var made atomic.Int64
 	s := &c.shards[(&bodyKey{tag: testKey(1).tag}).shard()]
 	var wg sync.WaitGroup
@@ -58,7 +58,7 @@ func TestOneMaker(t *testing.T) {
 // TestMakerGivesUp: those who wait for a body that does not come make their own, or get its maker's error.
 func TestMakerGivesUp(t *testing.T) {
 	for _, fault := range []error{nil, &Busy{Rule: ruleQueries}} {
-		c := newBodyCache(0)
+		c := newBodyCache(0, newFlight(0))
 		_, m, _ := c.enter(testKey(1))
 		alone := make(chan error)
 		for range 3 {
@@ -90,7 +90,7 @@ func TestMakerGivesUp(t *testing.T) {
 
 // TestKeptOnSecondRequest: a body asked for once is not kept, one asked for twice is, whatever was asked for in between.
 func TestKeptOnSecondRequest(t *testing.T) {
-	c := newBodyCache(0)
+	c := newBodyCache(0, newFlight(0))
 	ask := func(n int) bool {
 		got, m, _ := c.enter(testKey(n))
 		c.leave(m, &finished{body: fmt.Append(nil, n)}, nil)
@@ -103,7 +103,7 @@ func TestKeptOnSecondRequest(t *testing.T) {
 			}
 		}
 	}
-	without := newBodyCache(-1)
+	without := newBodyCache(-1, newFlight(0))
 	if got, m, err := without.enter(testKey(1)); got != nil || m != nil || err != nil {
 		t.Error("there is a cache where none is wanted")
 	}
@@ -114,7 +114,7 @@ func TestKeptOnSecondRequest(t *testing.T) {
 // shard is kept.
 func TestCacheBound(t *testing.T) {
 	const limit = 1 << 20
-	c := newBodyCache(limit)
+	c := newBodyCache(limit, newFlight(0))
 	r := rand.New(rand.NewPCG(1, 2))
 	often := 0
 	for i := range 200_000 {

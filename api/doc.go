@@ -20,7 +20,9 @@
 // would be a second copy of everything. Options.Strict leaves no way around it. That a wish was granted is said (Preference-Applied) only in faults, which no cache has.
 //
 // Requests are turned away by capacity, never by caller (admission.go): a bound on queries at once with a queue, which is short whenever it does not get
-// short by itself, and one on bytes that clients have not taken yet. What needs no query is answered even then. Refusals have a pace: callers who ask
+// short by itself, and one on bytes that clients have not taken yet. The latter counts the memory that lists hold until then: bodies, each once however many
+// send it, and what a connection has beside, of which most is the read buffer when the next request came before its turn (shared.go). What needs neither a
+// query nor a list's body is answered even then. Refusals have a pace: callers who ask
 // again at once wait for each. Connections are bounded too, and those beyond are told so as requests are; how they end stands in connections.go, and in
 // parting.go what becomes of those whose clients send what is not read.
 //

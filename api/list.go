@@ -94,7 +94,7 @@ func (s *Server) list(ctx *fasthttp.RequestCtx, p *plan) error {
 	refusesIdentity := encode.RefusesIdentity(accept)
 	var result *finished // what others wait for
 	if !ctx.IsHead() {
-		known, making, err := s.bodies.enter(bodyKey{sc.tag, coding, refusesIdentity})
+		known, making, err := s.enter(ctx, bodyKey{sc.tag, coding, refusesIdentity})
 		if err != nil {
 			return err
 		}
@@ -107,7 +107,8 @@ func (s *Server) list(ctx *fasthttp.RequestCtx, p *plan) error {
 		}
 		var busy error // there is no room for those either who wait for the same
 		defer func() { s.bodies.leave(making, result, busy) }()
-		if busy = s.admit(sc.request.query.Limit >= surelyLong); busy != nil {
+		if !s.gate.enter(sc.request.query.Limit >= surelyLong) {
+			busy = &Busy{Rule: ruleQueries}
 			return busy
 		}
 		defer s.gate.leave()
@@ -127,7 +128,7 @@ func (s *Server) list(ctx *fasthttp.RequestCtx, p *plan) error {
 	}
 	if coding == encode.Identity && list.renderer != nil && list.form(sc).SizeHint(sc.page.Rows) >= leastStreamed {
 		s.stream(ctx, sc, list.form(sc), served)
-		s.flight.charge(ctx, partMemory)
+		s.flight.chargeOthers(ctx, partMemory)
 		return nil
 	}
 	s.flight.charge(ctx, sc.writeBody(ctx, list, coding, refusesIdentity))
@@ -164,17 +165,6 @@ func (s *Server) snapshotOf(r *request) (*served, error) {
 		return nil, &Gone{Current: id}
 	}
 	return nil, errNoSnapshot
-}
-
-// admit takes a slot for a query, which the caller leaves.
-func (s *Server) admit(long bool) error {
-	switch {
-	case s.flight.full():
-		return &Busy{Rule: ruleBytes}
-	case !s.gate.enter(long):
-		return &Busy{Rule: ruleQueries}
-	}
-	return nil
 }
 
 // identify makes the tag of the answer: from the table's content and the canonical query, so that it is known before any work and the same in every

@@ -29,7 +29,8 @@ var errEndless = errors.New("api: a request is longer than any that is read")
 //
 // Whether the request is a HEAD, whose answer has no body also when the library could make nothing of the request.
 //
-// What it had to send: its answer's bytes are in flight until the library reads on, which it does when all are written.
+// What it had to send: its answer's bytes are in flight until the library reads on, which it does when all are written; so long it is the reader of a body
+// that it shares (shared.go).
 //
 // Where its answer's body was made: in a buffer that goes to the next answer of whichever connection when the library reads on. The library's own
 // pool keeps no buffers that are longer than what most bodies fill, and those made for a page of unknown length mostly are: it made two a request, and
@@ -60,11 +61,13 @@ type lineConn struct {
 	short   atomic.Bool // whether the connection ends with a request that was not read whole; Close takes it, which anybody may call
 	open    int         // bytes since the last line end
 	ended   bool        // whether what was read last ends with an empty line
+	more    bool        // whether it has more than one request, as far as one can tell
 	begun   int         // how many bytes of start are the request's; -1 when it is not known where the request starts
 	start   [len(headStart)]byte
-	owed    atomic.Int64 // bytes of flight; also settled by whoever closes the connection
-	body    *bodyBuffer  // of the last answer; of the goroutine that serves the connection alone
-	from    int          // what of early the library has not had yet
+	owed    atomic.Int64               // bytes of flight; also settled by whoever closes the connection
+	shared  atomic.Pointer[sharedBody] // which the last answer sends; as owed
+	body    *bodyBuffer                // of the last answer; of the goroutine that serves the connection alone
+	from    int                        // what of early the library has not had yet
 	to      int
 	early   [firstRead]byte
 }
@@ -155,6 +158,7 @@ func (c *lineConn) count(read []byte) {
 		c.begun += copy(c.start[c.begun:], read)
 	}
 	c.ended = bytes.HasSuffix(read, emptyLine)
+	c.more = bytes.Index(read, emptyLine) != len(read)-len(emptyLine)
 	if i := bytes.LastIndexByte(read, '\n'); i >= 0 {
 		c.open = len(read) - i - 1
 	} else {
@@ -232,10 +236,12 @@ func (c *lineConn) SetWriteDeadline(at time.Time) error {
 }
 
 func (c *lineConn) charge(bytes int64) {
+	c.unshare()
 	c.flight.bytes.Add(bytes - c.owed.Swap(bytes))
 }
 
 func (c *lineConn) settle() {
+	c.unshare()
 	if c.owed.Load() != 0 {
 		c.flight.bytes.Add(-c.owed.Swap(0))
 	}

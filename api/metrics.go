@@ -39,7 +39,7 @@ var metrics = []metric{
 	{"hdqs_cache_bytes", "gauge", "Memory of the bodies that are kept.", func(s *Server, p *metricsPage) { p.value(s.bodies.counts().bytes) }},
 	{"hdqs_queries_running", "gauge", "List queries that have a slot.", func(s *Server, p *metricsPage) { p.value(int64(len(s.gate.slots))) }},
 	{"hdqs_queries_waiting", "gauge", "List queries that wait for one.", func(s *Server, p *metricsPage) { p.value(s.gate.waiting.Load()) }},
-	{"hdqs_http_in_flight_bytes", "gauge", "Bytes of answers that are made and not yet taken.", func(s *Server, p *metricsPage) { p.value(s.flight.bytes.Load()) }},
+	{"hdqs_http_in_flight_bytes", "gauge", "Bytes of answers that are not yet taken, with what their connections hold until then.", func(s *Server, p *metricsPage) { p.value(s.flight.bytes.Load()) }},
 	{"hdqs_connections", "gauge", "Open connections of the public listener.", func(s *Server, p *metricsPage) {
 		p.value(int64(s.callers.count()))
 	}},

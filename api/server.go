@@ -121,8 +121,9 @@ type Server struct {
 func New(o Options) *Server {
 	s := &Server{
 		options: o, log: o.Logger, router: router.New(), emptyLanding: newLanding(nil),
-		gate: newGate(o.Queries, o.QueueWait), flight: newFlight(o.InflightBytes), bodies: newBodyCache(o.CacheBytes),
+		gate: newGate(o.Queries, o.QueueWait), flight: newFlight(o.InflightBytes),
 	}
+	s.bodies = newBodyCache(o.CacheBytes, s.flight)
 	if s.log == nil {
 		s.log = slog.Default()
 	}
