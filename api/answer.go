@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"strconv"
 
 	"github.com/valyala/fasthttp"
@@ -29,20 +30,31 @@ func (s *Server) Answer(method, target string, header []HeaderField) Answer {
 	ctx.Init(&request, nil, &s.faults)
 	ctx.Response.Header.SetNoDefaultContentType(true)
 	s.handle(&ctx)
+	body := s.bodyOf(&ctx)
 	answer := Answer{Status: ctx.Response.StatusCode()}
 	for name, value := range ctx.Response.Header.All() {
 		if string(name) != fasthttp.HeaderContentLength {
 			answer.Header = append(answer.Header, HeaderField{Name: string(name), Value: string(value)})
 		}
 	}
-	body := ctx.Response.Body()
 	// The HTTP library leaves out a length of zero where there is never a body.
 	bodiless := answer.Status == fasthttp.StatusNoContent || answer.Status == fasthttp.StatusNotModified
 	if !bodiless && (len(body) > 0 || method != fasthttp.MethodHead) {
 		answer.Header = append(answer.Header, HeaderField{Name: fasthttp.HeaderContentLength, Value: strconv.Itoa(len(body))})
 	}
 	if method != fasthttp.MethodHead {
-		answer.Body = append([]byte(nil), body...)
+		answer.Body = body
 	}
 	return answer
+}
+
+// bodyOf is the whole body. When it cannot be made, no header has gone, so the answer turns into that of a fault.
+func (s *Server) bodyOf(ctx *fasthttp.RequestCtx) []byte {
+	var body bytes.Buffer
+	if ctx.Response.BodyWriteTo(&body) != nil {
+		ctx.Response.Reset()
+		s.answerFault(ctx, fasthttp.StatusInternalServerError, bodyInternal)
+		return []byte(bodyInternal)
+	}
+	return body.Bytes()
 }

@@ -29,6 +29,9 @@
 // A Server serves one snapshot at a time, and holds those it served before for a while, for requests that name them (release.go). Swap puts another in its place: requests that run keep the one they began with, and it is
 // closed when the last of them ends.
 //
+// A panic costs one request, wherever its answer is made: in the handler, in what the HTTP library asks for without it, or while a body is written. It is
+// counted and logged with its stack.
+//
 // Long bodies without a coding are rendered while they are written (stream.go). Others are kept when they are asked for twice, and made once for all who
 // wait for the same (cache.go); both are a matter of time and memory only, and Options.CacheBytes turns them off.
 //

@@ -227,8 +227,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 
 // refuse answers a connection that there is no place for.
 func (s *Server) refuse(ctx *fasthttp.RequestCtx, rule string) {
+	defer s.count(ctx)
+	defer s.recovered(ctx)
 	s.answerError(ctx, &Busy{rule})
-	s.count(ctx)
 }
 
 // expectLess takes the expectation from a request whose body is longer than we read. Then its length is found fault with at once, and the client is not
@@ -242,6 +243,7 @@ func expectLess(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 
 // answerUnread answers a request that could not be read whole. The connection ends with it.
 func (s *Server) answerUnread(ctx *fasthttp.RequestCtx, err error) {
+	defer s.recovered(ctx)
 	var small *fasthttp.ErrSmallBuffer
 	var network net.Error
 	status, body := fasthttp.StatusBadRequest, bodyBadRequest

@@ -1,8 +1,8 @@
 package api
 
 import (
+	"errors"
 	"io"
-	"log/slog"
 	"sync"
 
 	"github.com/valyala/fasthttp"
@@ -16,7 +16,7 @@ import (
 type bodyStream struct {
 	body   render.Body
 	served *served
-	log    *slog.Logger
+	server *Server
 	ranges []index.Range // of the body
 	part   *[]byte       // what was rendered and not yet taken; nil when all was
 	sent   int           // of part
@@ -41,7 +41,7 @@ const leastStreamed = 256 << 10
 func (s *Server) stream(ctx *fasthttp.RequestCtx, sc *scratch, f *render.Form, v *served) {
 	st := streams.Get().(*bodyStream)
 	v.refs.Add(1) // the caller has one, so there is one to add to
-	st.served, st.log = v, s.log
+	st.served, st.server = v, s
 	st.ranges, sc.page.Ranges = sc.page.Ranges, st.ranges
 	st.body.Start(f, st.ranges)
 	st.more = true
@@ -69,9 +69,21 @@ func (st *bodyStream) drop() {
 	st.part = nil
 }
 
+// errPanicked ends a connection in the middle of an answer.
+var errPanicked = errors.New("api: a panic while a body was rendered")
+
+// recovered is what Server.recovered is to a handler, of which nothing is left when the library writes a body. The library would recover too, but neither
+// count nor tell where it was. The header has gone or is in a buffer, so the answer is cut short; it has no name by which the caller could tell us of it.
+func (st *bodyStream) recovered(err *error) {
+	if fault := recover(); fault != nil {
+		st.server.logPanic(fault, "")
+		*err = errPanicked
+	}
+}
+
 // WriteTo writes what is left of the body.
-func (st *bodyStream) WriteTo(w io.Writer) (int64, error) {
-	total := int64(0)
+func (st *bodyStream) WriteTo(w io.Writer) (total int64, err error) {
+	defer st.recovered(&err)
 	for st.part != nil || st.more {
 		if st.part == nil {
 			st.next()
@@ -87,27 +99,28 @@ func (st *bodyStream) WriteTo(w io.Writer) (int64, error) {
 }
 
 // Read is for those who cannot be written to.
-func (st *bodyStream) Read(p []byte) (int, error) {
+func (st *bodyStream) Read(p []byte) (n int, err error) {
+	defer st.recovered(&err)
 	if st.part == nil {
 		if !st.more {
 			return 0, io.EOF
 		}
 		st.next()
 	}
-	n := copy(p, (*st.part)[st.sent:])
+	n = copy(p, (*st.part)[st.sent:])
 	st.took(n)
 	return n, nil
 }
 
 // Close lets go of the snapshot.
 func (st *bodyStream) Close() error {
-	v, log := st.served, st.log
+	v, s := st.served, st.server
 	if v == nil {
 		return nil
 	}
 	st.drop()
-	st.body, st.served, st.log, st.more = render.Body{}, nil, nil, false
+	st.body, st.served, st.server, st.more = render.Body{}, nil, nil, false
 	streams.Put(st)
-	v.release(log)
+	v.release(s.log)
 	return nil
 }

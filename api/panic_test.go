@@ -1,0 +1,133 @@
+package api
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/render"
+)
+
+// sharedLog is a log that tests read while servers write it.
+type sharedLog struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *sharedLog) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *sharedLog) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// breakingServer has two paths beside its own, of long plain pages whose rendering panics: at once, and after the first part.
+func breakingServer(t *testing.T, log io.Writer) *Server {
+	t.Helper()
+	s := testServer(t, Options{Logger: slog.New(slog.NewTextHandler(log, nil))}, []*testTable{numberedLocations(10_000, nil)})
+	for i := range endpoints {
+		if endpoints[i].Table != "location" {
+			continue
+		}
+		p := newPlan(&endpoints[i])
+		for path, rendered := range map[string]bool{"/api/break": false, "/api/break-later": true} {
+			s.add(path, func(ctx *fasthttp.RequestCtx) {
+				s.answerList(ctx, p)
+				st := ctx.Response.BodyStream().(*bodyStream)
+				if rendered {
+					st.next()
+				}
+				st.body = render.Body{} // which has no form
+			})
+		}
+	}
+	return s
+}
+
+// TestPanicInStream: a panic while a long page is rendered, after its header has gone, is counted and logged with its stack as one in a handler is. It costs
+// the one answer, which is cut short with its connection; the snapshot and the bytes in flight are given back.
+func TestPanicInStream(t *testing.T) {
+	var log sharedLog
+	s := breakingServer(t, &log)
+	address := listen(t, s)
+	served := s.current.Load()
+	for n, path := range []string{"/api/break", "/api/break-later"} {
+		conn := dial(t, address)
+		if _, err := io.WriteString(conn, "GET "+path+"?app_identifier="+goodIdentifier+" HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if response, err := http.ReadResponse(conn.reader, nil); err == nil {
+			body, err := io.ReadAll(response.Body)
+			if response.StatusCode != 200 || !errors.Is(err, io.ErrUnexpectedEOF) || int64(len(body)) >= response.ContentLength {
+				t.Errorf("%s: %d, %d of %d bytes, %v", path, response.StatusCode, len(body), response.ContentLength, err)
+			}
+		} else if !errors.Is(err, io.ErrUnexpectedEOF) { // the header may still have been in a buffer
+			t.Errorf("%s: %v", path, err)
+		}
+		waitFor(t, "the end of the connection", func() bool { return s.callers.count() == 0 })
+		if s.panics.Load() != int64(n+1) {
+			t.Fatalf("%s: %d panics are counted", path, s.panics.Load())
+		}
+		if refs, bytes, slots := served.refs.Load(), s.flight.bytes.Load(), len(s.gate.slots); refs != 1 || bytes != 0 || slots != 0 {
+			t.Errorf("%s: %d references to the snapshot, %d bytes in flight, %d slots", path, refs, bytes, slots)
+		}
+	}
+	said := log.String()
+	if strings.Count(said, "a request panicked") != 2 || strings.Count(said, "AppendPart") < 2 || !strings.Contains(said, "nil pointer") || strings.Contains(said, goodIdentifier) {
+		t.Errorf("the log says\n%s", said)
+	}
+	if got := ask(t, address, "GET", "/api/v2/metadata/location?app_identifier="+goodIdentifier, nil); got.Status != 200 || len(got.Body) < leastStreamed {
+		t.Errorf("afterwards: %d, %d bytes", got.Status, len(got.Body))
+	}
+}
+
+// TestPanicInReadStream: the same for those who read a body.
+func TestPanicInReadStream(t *testing.T) {
+	var log sharedLog
+	s := breakingServer(t, &log)
+	st := &bodyStream{server: s, more: true}
+	if n, err := st.Read(make([]byte, 10)); n != 0 || !errors.Is(err, errPanicked) || s.panics.Load() != 1 || !strings.Contains(log.String(), "AppendPart") {
+		t.Errorf("%d bytes, %v; %d panics; the log says\n%s", n, err, s.panics.Load(), log.String())
+	}
+}
+
+// TestPanicWithoutNetwork: without a network, where no header has gone, such an answer is a 500 as any other.
+func TestPanicWithoutNetwork(t *testing.T) {
+	var log sharedLog
+	s := breakingServer(t, &log)
+	for _, path := range []string{"/api/break", "/api/break-later"} {
+		if got := s.Answer("GET", path+"?app_identifier="+goodIdentifier, nil); got.Status != 500 || string(got.Body) != bodyInternal {
+			t.Errorf("%s: %d %.200s", path, got.Status, got.Body)
+		}
+	}
+	if s.panics.Load() != 2 || s.current.Load().refs.Load() != 1 {
+		t.Errorf("%d panics, %d references to the snapshot", s.panics.Load(), s.current.Load().refs.Load())
+	}
+}
+
+// brokenError panics when somebody looks what it is.
+type brokenError struct{ error }
+
+func (brokenError) As(any) bool { panic("broken") }
+
+// TestPanicInUnread: a panic in the answer to what could not be read is a 500 too, and does not end the process.
+func TestPanicInUnread(t *testing.T) {
+	s := testServer(t, Options{}, nil)
+	var ctx fasthttp.RequestCtx
+	s.answerUnread(&ctx, brokenError{})
+	if status, body := ctx.Response.StatusCode(), string(ctx.Response.Body()); status != 500 || body != bodyInternal || s.panics.Load() != 1 {
+		t.Errorf("%d %s; %d panics are counted", status, body, s.panics.Load())
+	}
+}
