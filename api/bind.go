@@ -3,6 +3,7 @@ package api
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -37,8 +38,14 @@ const emptyJSON = `{"data":[]}`
 func Bind(snap *snapshot.Snapshot) (*Bound, error) { return bindAfter(snap, nil, encode.Stored) }
 
 // bindAfter takes over what an earlier snapshot has bound of segments that both share, so that a refresh of one small table opens one index.
-func bindAfter(snap *snapshot.Snapshot, earlier *Bound, tier encode.Tier) (*Bound, error) {
-	b := &Bound{snap: snap, lists: make(map[string]*boundList, len(endpoints))}
+// A panic is an error too: what a snapshot holds that nobody has thought of must not end a process that serves another one.
+func bindAfter(snap *snapshot.Snapshot, earlier *Bound, tier encode.Tier) (b *Bound, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			b, err = nil, fmt.Errorf("api: a panic while a snapshot was bound: %v\n%s", fault, debug.Stack())
+		}
+	}()
+	b = &Bound{snap: snap, lists: make(map[string]*boundList, len(endpoints))}
 	versions := make(map[string]string, len(snap.Manifest.Tables))
 	for _, ref := range snap.Manifest.Tables {
 		versions[ref.Table] = ref.SHA256

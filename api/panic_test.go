@@ -13,6 +13,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/render"
+	"hdqs/snapshot"
 )
 
 // sharedLog is a log that tests read while servers write it.
@@ -129,5 +130,17 @@ func TestPanicInUnread(t *testing.T) {
 	s.answerUnread(&ctx, brokenError{})
 	if status, body := ctx.Response.StatusCode(), string(ctx.Response.Body()); status != 500 || body != bodyInternal || s.panics.Load() != 1 {
 		t.Errorf("%d %s; %d panics are counted", status, body, s.panics.Load())
+	}
+}
+
+// TestPanicInSwap: a snapshot that cannot be bound is refused with the place in the program, and the one before goes on.
+func TestPanicInSwap(t *testing.T) {
+	s := testServer(t, Options{}, sampleTables(t, 3))
+	err := s.Swap(Release{Snapshot: &snapshot.Snapshot{}}) // which not even has a manifest
+	if err == nil || !strings.Contains(err.Error(), "nil pointer") || !strings.Contains(err.Error(), "bindAfter") {
+		t.Errorf("%v", err)
+	}
+	if got := s.Answer("GET", listTarget, nil); got.Status != 200 || s.current.Load().refs.Load() != 1 {
+		t.Errorf("%d, %d references", got.Status, s.current.Load().refs.Load())
 	}
 }
