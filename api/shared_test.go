@@ -35,7 +35,7 @@ func slowClient(t *testing.T, address, target string, times int) net.Conn {
 // many, others are turned away. When they have gone nothing is in flight.
 func TestSharedBytesInFlight(t *testing.T) {
 	s := testServer(t, Options{InflightBytes: 1 << 20, WriteTimeout: time.Minute, QueueWait: 10 * time.Second}, []*testTable{numberedLocations(20_000, nil)})
-	address := listenFor(t, func(l net.Listener) error { return s.Serve(slimListener{l}) })
+	address := listenFor(t, func(l net.Listener) error { return s.Serve(slimListener{l, 4 << 10}) })
 	target := "/api/v2/metadata/location?app_identifier=" + goodIdentifier
 	gzip := []HeaderField{{"Accept-Encoding", "gzip"}}
 	var page Answer
@@ -240,7 +240,7 @@ func (nowhere) Close() error { return nil }
 // flight, and no page has a reader.
 func TestSharedBodiesOverNetwork(t *testing.T) {
 	s := testServer(t, Options{CacheBytes: 1 << 20, WriteTimeout: time.Minute, QueueWait: 10 * time.Second}, []*testTable{numberedLocations(2_000, nil)})
-	address := listenFor(t, func(l net.Listener) error { return s.Serve(slimListener{l}) })
+	address := listenFor(t, func(l net.Listener) error { return s.Serve(slimListener{l, 4 << 10}) })
 	var clients sync.WaitGroup
 	for client := range 16 {
 		clients.Go(func() {
