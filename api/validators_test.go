@@ -267,7 +267,7 @@ func TestFreshness(t *testing.T) {
 		"public, max-age=0, s-maxage=5": {MaxAge: -1, SharedMaxAge: 5 * time.Second, StaleWhileRevalidate: -1, StaleIfError: -1},
 		"public, max-age=60, s-maxage=3600, stale-while-revalidate=86400, stale-if-error=604800": {CDN: "max-age=9"},
 	} {
-		s := testServer(t, Options{Freshness: f}, sampleTables(t, 3))
+		s := testServer(t, Options{Freshness: f, BaseURL: "https://data.example.org"}, sampleTables(t, 3))
 		for _, target := range []string{listTarget, "/docs", "/"} {
 			got := s.Answer("GET", target, nil)
 			cdn, _ := got.field("CDN-Cache-Control")
