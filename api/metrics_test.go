@@ -106,6 +106,7 @@ func TestMetrics(t *testing.T) {
 	conn.get(listTarget + "&limit=1")
 	check("no room", map[string]int64{
 		`hdqs_shed_total{reason="bytes"}`: 1, `hdqs_http_requests_total{code="503"}`: 2, "hdqs_http_in_flight_bytes": s.flight.budget, "hdqs_queries_running": 0,
+		"hdqs_cache_misses_total": 3,
 	})
 	s.flight.bytes.Add(-s.flight.budget)
 	raw := dial(t, address)

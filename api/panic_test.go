@@ -1,13 +1,11 @@
 package api
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/valyala/fasthttp"
@@ -16,43 +14,20 @@ import (
 	"hdqs/snapshot"
 )
 
-// sharedLog is a log that tests read while servers write it.
-type sharedLog struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *sharedLog) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *sharedLog) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
 // breakingServer has two paths beside its own, of long plain pages whose rendering panics: at once, and after the first part.
 func breakingServer(t *testing.T, log io.Writer) *Server {
 	t.Helper()
 	s := testServer(t, Options{Logger: slog.New(slog.NewTextHandler(log, nil))}, []*testTable{numberedLocations(10_000, nil)})
-	for i := range endpoints {
-		if endpoints[i].Table != "location" {
-			continue
-		}
-		p := newPlan(&endpoints[i])
-		for path, rendered := range map[string]bool{"/api/break": false, "/api/break-later": true} {
-			s.add(path, func(ctx *fasthttp.RequestCtx) {
-				s.answerList(ctx, p)
-				st := ctx.Response.BodyStream().(*bodyStream)
-				if rendered {
-					st.next()
-				}
-				st.body = render.Body{} // which has no form
-			})
-		}
+	p := planOf("/api/v2/metadata/location")
+	for path, rendered := range map[string]bool{"/api/break": false, "/api/break-later": true} {
+		s.add(path, func(ctx *fasthttp.RequestCtx) {
+			s.answerList(ctx, p)
+			st := ctx.Response.BodyStream().(*bodyStream)
+			if rendered {
+				st.next()
+			}
+			st.body = render.Body{} // which has no form
+		})
 	}
 	return s
 }
@@ -60,7 +35,7 @@ func breakingServer(t *testing.T, log io.Writer) *Server {
 // TestPanicInStream: a panic while a long page is rendered, after its header has gone, is counted and logged with its stack as one in a handler is. It costs
 // the one answer, which is cut short with its connection; the snapshot and the bytes in flight are given back.
 func TestPanicInStream(t *testing.T) {
-	var log sharedLog
+	var log lockedLog
 	s := breakingServer(t, &log)
 	address := listen(t, s)
 	served := s.current.Load()
@@ -96,7 +71,7 @@ func TestPanicInStream(t *testing.T) {
 
 // TestPanicInReadStream: the same for those who read a body.
 func TestPanicInReadStream(t *testing.T) {
-	var log sharedLog
+	var log lockedLog
 	s := breakingServer(t, &log)
 	st := &bodyStream{server: s, more: true}
 	if n, err := st.Read(make([]byte, 10)); n != 0 || !errors.Is(err, errPanicked) || s.panics.Load() != 1 || !strings.Contains(log.String(), "AppendPart") {
@@ -106,7 +81,7 @@ func TestPanicInReadStream(t *testing.T) {
 
 // TestPanicWithoutNetwork: without a network, where no header has gone, such an answer is a 500 as any other.
 func TestPanicWithoutNetwork(t *testing.T) {
-	var log sharedLog
+	var log lockedLog
 	s := breakingServer(t, &log)
 	for _, path := range []string{"/api/break", "/api/break-later"} {
 		if got := s.Answer("GET", path+"?app_identifier="+goodIdentifier, nil); got.Status != 500 || string(got.Body) != bodyInternal {
