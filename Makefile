@@ -21,8 +21,8 @@ check: ## vet, staticcheck, gofumpt, module file
 	$(GO) mod verify >/dev/null
 
 # What starts the program or generates catalogs is run by whole, once and without the race detector; soak runs it with.
-WHOLE := ./cmd/... ./bench/judge/... ./bench/catalog/...
-PARTS  = $(shell $(GO) list $(PACKAGES) | grep -v -E '^hdqs/(cmd/hdqs|bench/judge|bench/catalog)$$')
+WHOLE := ./cmd/... ./internal/judge/... ./internal/generator/...
+PARTS  = $(shell $(GO) list $(PACKAGES) | grep -v -E '^hdqs/(cmd/hdqs|internal/judge|internal/generator)$$')
 
 unit: ## package tests, without the race detector: allocation budgets are checked here
 	$(GO) test -short -timeout 30m $(PARTS)
@@ -80,7 +80,7 @@ bench-store: build
 bench: bench-store ## ours and nginx's static files in turn at full scale: bench/results/<date>-<commit>.*
 	mkdir -p bench/results
 	$(GO) build -o bin/bench ./bench
-	for scale in 0.1 0.3; do bin/bench catalog --scale $$scale --seed 1 --gzip --out tmp/catalog-$$scale && \
+	for scale in 0.1 0.3; do $(GO) run ./cmd/generate catalog --scale $$scale --seed 1 --gzip --out tmp/catalog-$$scale && \
 	  $(BIN) build --catalog tmp/catalog-$$scale --store $(BENCHSTORE)-$$scale >/dev/null || exit 1; done
 	taskset -c 1 bin/bench run --mix bench/mixes/typical.txt,bench/mixes/targets.txt --encodings identity,gzip,zstd --wrap 'taskset -c 0' --out bench/results \
 	  --start '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE)' \
@@ -96,7 +96,7 @@ bench-overload: bench-store ## three times the load that the server can take, an
 PEERS := tmp/peers
 bench-peers: build .cache/peers/installed ## DuckDB, chDB, Datasette, ROAPI and ours in turn on two million rows, nothing pinned: ten minutes or less
 	$(GO) build -o bin/bench ./bench
-	test -f $(PEERS)/views/catalog.json || bin/bench views --scale 0.65 --gzip --out $(PEERS)/views
+	test -f $(PEERS)/views/catalog.json || $(GO) run ./cmd/generate views --scale 0.65 --gzip --out $(PEERS)/views
 	$(BIN) build --catalog $(PEERS)/views --store $(PEERS)/store >/dev/null
 	$(MAKE) $(PEERS)/tables/events.sqlite
 	bin/bench peers --mix bench/mixes/peers.txt --tables $(PEERS)/tables \

@@ -1,19 +1,14 @@
-// Command bench makes catalogs to measure with, and measures servers over HTTP. It knows files and addresses only, nothing of the
-// program under test, so that any program can be measured alike.
+// Command bench measures servers over HTTP. It imports nothing of the program under test, so that any program can be
+// measured alike.
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 )
 
 const usage = `usage: bench COMMAND [flags]
-
-  catalog  a directory catalog of made-up data (--scale 1: twelve million rows)
-  views    the view dumps of the same data
-  hostile  a catalog full of faults
 
   load     asks one server a mix of queries, as fast as it answers or at a rate
   pair     asks servers the same queries in turn and compares them
@@ -27,7 +22,6 @@ bench COMMAND -h lists the flags.
 `
 
 var commands = map[string]func(*flag.FlagSet, []string) error{
-	"catalog": makeCatalog, "views": makeViews, "hostile": makeHostile,
 	"load": loadOne, "pair": comparePairs, "peers": comparePeers, "incumbent": compareIncumbent, "run": runAll, "overload": overload,
 }
 
@@ -54,5 +48,3 @@ func parse(flags *flag.FlagSet, args []string) error {
 	}
 	return nil
 }
-
-var errNoOut = errors.New("--out is missing: a directory to write to")

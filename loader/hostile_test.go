@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	generator "hdqs/bench/catalog"
+	"hdqs/internal/generator"
 )
 
 // TestHostileCatalog loads a catalog full of faults: each bad row is dropped and told by file and line, each useless file is refused, and the

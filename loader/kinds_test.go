@@ -5,7 +5,7 @@ import (
 	"os"
 	"testing"
 
-	generator "hdqs/bench/catalog"
+	"hdqs/internal/generator"
 	"hdqs/snapshot"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"hdqs/api"
+	"hdqs/internal/replica"
 	"hdqs/loader"
-	"hdqs/replica"
 	"hdqs/snapshot"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"hdqs/bench/catalog"
+	"hdqs/internal/generator"
 )
 
 // report is what these tests read of a load's report.
@@ -175,7 +175,7 @@ func TestBuildReport(t *testing.T) {
 // TestHostileCatalog: a catalog full of faults is built as far as it goes, exit code 5 says so, and it can be served.
 func TestHostileCatalog(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "catalog")
-	faults, err := catalog.WriteHostile(dir, catalog.Options{Seed: 1})
+	faults, err := generator.WriteHostile(dir, generator.Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,12 +22,12 @@ import (
 	"testing"
 	"time"
 
-	"hdqs/bench/ckan"
+	"hdqs/internal/ckantest"
 )
 
 // publishedSite is a CKAN site over a generated catalog. Faults stand before it and answer by the path of the file that is asked for.
 type publishedSite struct {
-	*ckan.Site
+	*ckantest.Site
 	files string
 	url   string
 
@@ -40,7 +40,7 @@ func newSite(t *testing.T) *publishedSite {
 	t.Helper()
 	files := newCatalog(t, 1)
 	s := &publishedSite{
-		Site:   &ckan.Site{Files: os.DirFS(files), Override: map[string][]byte{}, Modified: map[string]string{}},
+		Site:   &ckantest.Site{Files: os.DirFS(files), Override: map[string][]byte{}, Modified: map[string]string{}},
 		files:  files,
 		faults: map[string]func(http.ResponseWriter, *http.Request){}, asked: map[string][]string{},
 	}

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"hdqs/bench/catalog"
+	"hdqs/internal/generator"
 )
 
 // clientPage is a page that real clients fetch.
@@ -100,7 +100,7 @@ func TestClients(t *testing.T) {
 func storeOfScale(t *testing.T, scale float64) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "catalog")
-	if _, err := catalog.Write(dir, catalog.Options{Seed: 1, Scale: scale}); err != nil {
+	if _, err := generator.Write(dir, generator.Options{Seed: 1, Scale: scale}); err != nil {
 		t.Fatal(err)
 	}
 	return newStore(t, dir)

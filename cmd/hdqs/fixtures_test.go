@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"hdqs/bench/ckan"
+	"hdqs/internal/ckantest"
 )
 
 // fixtures holds real input, which is not ours to publish. Where it is absent the tests that read it say so in one line.
@@ -206,7 +206,7 @@ func TestFixturesFromSite(t *testing.T) {
 		t.Fatal(err)
 	}
 	writeFile(t, filepath.Join(dir, "catalog.json"), text)
-	server := httptest.NewServer(&ckan.Site{Files: os.DirFS(dir)})
+	server := httptest.NewServer(&ckantest.Site{Files: os.DirFS(dir)})
 	defer server.Close()
 	data := t.TempDir()
 	wants(t, 0, "build", "--catalog", server.URL, "--store", filepath.Join(data, "store"), "--data-dir", data, "--allow-http", "--allow-private-hosts",

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"hdqs/api"
-	"hdqs/replica"
+	"hdqs/internal/replica"
 	"hdqs/snapshot"
 )
 

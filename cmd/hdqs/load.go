@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"hdqs/fetch"
+	"hdqs/internal/fetch"
 	"hdqs/loader"
 	"hdqs/loader/upstream"
 	"hdqs/snapshot"

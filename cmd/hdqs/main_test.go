@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"hdqs/bench/catalog"
+	"hdqs/internal/generator"
 )
 
 // binary is the program under test.
@@ -109,7 +109,7 @@ func wants(t *testing.T, code int, args ...string) outcome {
 func newCatalog(t *testing.T, seed uint64) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "catalog")
-	if _, err := catalog.Write(dir, catalog.Options{Seed: seed}); err != nil {
+	if _, err := generator.Write(dir, generator.Options{Seed: seed}); err != nil {
 		t.Fatal(err)
 	}
 	return dir

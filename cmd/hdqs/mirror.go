@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hdqs/internal/replica"
 	"hdqs/loader/upstream"
-	"hdqs/replica"
 )
 
 func newMirror() *cobra.Command {

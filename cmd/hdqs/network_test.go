@@ -11,14 +11,14 @@ import (
 	"strings"
 	"testing"
 
-	"hdqs/bench/ckan"
+	"hdqs/internal/ckantest"
 )
 
 // TestBuildFromSite loads a catalog from a site that speaks CKAN: the rows are those of its directory, a second load downloads nothing, and what the site
 // cannot give any more is taken as it was.
 func TestBuildFromSite(t *testing.T) {
 	files := newCatalog(t, 1)
-	site := &ckan.Site{Files: os.DirFS(files), Override: map[string][]byte{}, Modified: map[string]string{}}
+	site := &ckantest.Site{Files: os.DirFS(files), Override: map[string][]byte{}, Modified: map[string]string{}}
 	server := httptest.NewServer(site)
 	defer server.Close()
 	data := t.TempDir()

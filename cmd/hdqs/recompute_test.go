@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"testing"
 
-	"hdqs/bench/catalog"
+	"hdqs/internal/generator"
 )
 
 // recomputed is what the second implementation says of one endpoint: the texts of its records, in order.
@@ -51,10 +51,10 @@ func recompute(t *testing.T, catalogDir, catalogURL string) []*recomputed {
 // language makes of the same catalog.
 func TestRecompute(t *testing.T) {
 	const catalogURL = "https://catalog.example.org"
-	made := func(o catalog.Options) func(*testing.T) string {
+	made := func(o generator.Options) func(*testing.T) string {
 		return func(t *testing.T) string {
 			dir := filepath.Join(t.TempDir(), "catalog")
-			if _, err := catalog.Write(dir, o); err != nil {
+			if _, err := generator.Write(dir, o); err != nil {
 				t.Fatal(err)
 			}
 			return dir
@@ -65,8 +65,8 @@ func TestRecompute(t *testing.T) {
 		short   bool // also in a short run
 		catalog func(*testing.T) string
 	}{
-		{"sample", true, made(catalog.Options{Seed: 1})},
-		{"another seed", false, made(catalog.Options{Seed: 7})},
+		{"sample", true, made(generator.Options{Seed: 1})},
+		{"another seed", false, made(generator.Options{Seed: 7})},
 		{"real input", false, func(t *testing.T) string {
 			needFixtures(t)
 			return filepath.Join(fixtures, "catalog")

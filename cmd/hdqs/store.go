@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"hdqs/fetch"
-	"hdqs/replica"
+	"hdqs/internal/fetch"
+	"hdqs/internal/replica"
 	"hdqs/snapshot"
 )
 

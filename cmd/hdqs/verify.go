@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hdqs/api"
-	"hdqs/replica"
+	"hdqs/internal/replica"
 	"hdqs/snapshot"
 )
 

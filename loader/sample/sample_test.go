@@ -19,7 +19,7 @@ func TestSampleIsWhatTheGeneratorWrites(t *testing.T) {
 		t.Skip("builds and runs the generator")
 	}
 	dir := t.TempDir()
-	run := exec.Command("go", "run", "./bench", "catalog", "--scale", "0", "--seed", "1", "--out", dir)
+	run := exec.Command("go", "run", "./cmd/generate", "catalog", "--scale", "0", "--seed", "1", "--out", dir)
 	run.Dir = filepath.Join("..", "..")
 	if out, err := run.CombinedOutput(); err != nil {
 		t.Fatalf("generator: %v\n%s", err, out)

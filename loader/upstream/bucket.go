@@ -15,8 +15,8 @@ import (
 
 	"github.com/minio/minio-go/v7"
 
-	"hdqs/bucket"
-	"hdqs/fetch"
+	"hdqs/internal/bucket"
+	"hdqs/internal/fetch"
 )
 
 // bucketSource is a tree in an S3-compatible store.

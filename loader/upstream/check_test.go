@@ -13,7 +13,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"hdqs/bench/ckan"
+	"hdqs/internal/ckantest"
 	"hdqs/loader/sample"
 )
 
@@ -79,7 +79,7 @@ func TestCheck(t *testing.T) {
 
 // TestRiskWorkbook: a site without the CSV form of the national risk index gives the first workbook of the index.
 func TestRiskWorkbook(t *testing.T) {
-	s := &ckan.Site{}
+	s := &ckantest.Site{}
 	server := httptest.NewServer(s)
 	defer server.Close()
 	files := fstest.MapFS{}

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"hdqs/fetch"
+	"hdqs/internal/fetch"
 )
 
 // organization is the one whose datasets are the standardized inputs.

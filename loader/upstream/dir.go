@@ -13,7 +13,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"hdqs/fetch"
+	"hdqs/internal/fetch"
 )
 
 // dirSource is a tree on this disk. A load reads such a tree as it lies; here it is copied, for a mirror that names every one of its files.

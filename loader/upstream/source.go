@@ -16,7 +16,7 @@ import (
 	"slices"
 	"strings"
 
-	"hdqs/fetch"
+	"hdqs/internal/fetch"
 )
 
 // packageID keeps what rows name within what may stand in a search and in a file name.

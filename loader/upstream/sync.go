@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"hdqs/fetch"
+	"hdqs/internal/fetch"
 )
 
 // Options of a Sync; Source and Cache are needed.

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"hdqs/bench/ckan"
-	"hdqs/fetch"
+	"hdqs/internal/ckantest"
+	"hdqs/internal/fetch"
 	"hdqs/loader/sample"
 )
 
@@ -30,9 +30,9 @@ func testFetch() fetch.Options {
 }
 
 // site starts a CKAN site over the sample.
-func site(t *testing.T) (*ckan.Site, Options) {
+func site(t *testing.T) (*ckantest.Site, Options) {
 	t.Helper()
-	s := &ckan.Site{Files: sample.FS, Override: map[string][]byte{}, Modified: map[string]string{}}
+	s := &ckantest.Site{Files: sample.FS, Override: map[string][]byte{}, Modified: map[string]string{}}
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	return s, Options{Source: server.URL, Cache: t.TempDir(), Fetch: testFetch()}
@@ -177,7 +177,7 @@ func TestHostileLinks(t *testing.T) {
 	inner := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
 	defer inner.Close()
 	port := inner.URL[strings.LastIndexByte(inner.URL, ':'):]
-	good := &ckan.Site{Files: sample.FS, Override: map[string][]byte{}, Modified: map[string]string{}}
+	good := &ckantest.Site{Files: sample.FS, Override: map[string][]byte{}, Modified: map[string]string{}}
 	var link atomic.Pointer[string]
 	asked := 0
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

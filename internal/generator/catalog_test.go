@@ -1,0 +1,231 @@
+package generator
+
+import (
+	"bytes"
+	"encoding/csv"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// sampleOf writes the sample and its views and gives their folders.
+func sampleOf(t *testing.T) (catalog, views string) {
+	t.Helper()
+	catalog, views = t.TempDir(), t.TempDir()
+	kept, err := Write(catalog, Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := WriteViews(views, Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(kept, shown) {
+		t.Errorf("catalog holds %v, views %v", kept, shown)
+	}
+	return catalog, views
+}
+
+// table is a CSV file as the standard library reads it.
+type table struct {
+	header []string
+	rows   [][]string
+}
+
+func (f *table) cell(row []string, column string) string {
+	i := slices.Index(f.header, column)
+	if i < 0 {
+		return ""
+	}
+	return row[i]
+}
+
+func readCSV(t *testing.T, path string) *table {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.HasSuffix(path, ".gz") {
+		z, err := gzip.NewReader(bytes.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err = io.ReadAll(z); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))).ReadAll()
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	if len(all) > 1 && strings.HasPrefix(all[1][0], "#") {
+		all = append(all[:1], all[2:]...)
+	}
+	return &table{all[0], all[1:]}
+}
+
+// settings reads "name: value" lines of a text file.
+func settings(t *testing.T, path string) [][2]string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all [][2]string
+	for _, line := range strings.Split(string(text), "\n") {
+		if name, value, ok := strings.Cut(line, ": "); ok && !strings.HasPrefix(line, "#") {
+			all = append(all, [2]string{name, value})
+		}
+	}
+	return all
+}
+
+func TestHeaders(t *testing.T) {
+	dir, _ := sampleOf(t)
+	blocks := map[string]string{}
+	for _, s := range settings(t, "testdata/headers.txt") {
+		role, want := s[0], strings.NewReplacer("ADM", blocks["ADM"], "REF", blocks["REF"]).Replace(s[1])
+		if role == strings.ToUpper(role) {
+			blocks[role] = want
+			continue
+		}
+		files, _ := filepath.Glob(filepath.Join(dir, role, "*.csv"))
+		if len(files) == 0 {
+			files = []string{filepath.Join(dir, "reference", role+".csv")}
+		}
+		plain := 0
+		for _, file := range files {
+			got := strings.Join(readCSV(t, file).header, ",")
+			if got == want {
+				plain++
+			} else if !strings.Contains(got, "made_up") { // a file with moved columns says so
+				t.Errorf("%s: header\n got %s\nwant %s", file, got, want)
+			}
+		}
+		if plain == 0 && role != "idps" {
+			t.Errorf("%s: no file with the columns in their usual order", role)
+		}
+	}
+}
+
+func TestViewColumns(t *testing.T) {
+	_, dir := sampleOf(t)
+	lists := settings(t, "testdata/views.txt")
+	if len(lists) != 25 {
+		t.Fatalf("%d views, want 25", len(lists))
+	}
+	for _, s := range lists {
+		f := readCSV(t, filepath.Join(dir, s[0]+"_view.csv"))
+		got, want := slices.Sorted(slices.Values(f.header)), slices.Sorted(slices.Values(strings.Split(s[1], ", ")))
+		if !slices.Equal(got, want) {
+			t.Errorf("%s_view: columns\n got %v\nwant %v", s[0], got, want)
+		}
+		if len(f.rows) == 0 {
+			t.Errorf("%s_view: no rows", s[0])
+		}
+	}
+}
+
+func TestEveryValueOccurs(t *testing.T) {
+	_, dir := sampleOf(t)
+	for _, s := range settings(t, "testdata/values.txt") {
+		view, column, _ := strings.Cut(s[0], " ")
+		f := readCSV(t, filepath.Join(dir, view+"_view.csv"))
+		if !slices.Contains(f.header, column) {
+			t.Errorf("%s_view has no column %s", view, column)
+			continue
+		}
+		seen := map[string]bool{}
+		for _, row := range f.rows {
+			seen[f.cell(row, column)] = true
+		}
+		for _, want := range strings.Split(s[1], "|") {
+			if want == "null" || want == `""` {
+				want = ""
+			}
+			if !seen[strings.Trim(want, `"`)] {
+				t.Errorf("%s_view: no row has %q in %s", view, want, column)
+			}
+		}
+	}
+}
+
+func TestSameOptionsSameBytes(t *testing.T) {
+	write := func(o Options, make func(string, Options) ([]Count, error)) map[string]string {
+		dir := t.TempDir()
+		if _, err := make(dir, o); err != nil {
+			t.Fatal(err)
+		}
+		all := map[string]string{}
+		err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			name, _ := filepath.Rel(dir, path)
+			all[name] = string(text)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	for _, make := range []func(string, Options) ([]Count, error){Write, WriteViews} {
+		one := write(Options{Seed: 7, Scale: 0.002, Compress: true, Workers: 1}, make)
+		two := write(Options{Seed: 7, Scale: 0.002, Compress: true, Workers: 5}, make)
+		other := write(Options{Seed: 8, Scale: 0.002, Compress: true, Workers: 5}, make)
+		if len(one) != len(two) {
+			t.Fatalf("%d files, then %d", len(one), len(two))
+		}
+		differing := 0
+		for name, text := range one {
+			if two[name] != text {
+				t.Errorf("%s: other bytes with other workers", name)
+			}
+			if other[name] != text {
+				differing++
+			}
+		}
+		if differing < 15 {
+			t.Errorf("another seed changes %d of %d files only", differing, len(one))
+		}
+	}
+}
+
+func TestFullScale(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes twelve million rows")
+	}
+	w := newWorld(1, 1)
+	total := 0
+	for _, th := range themes {
+		for _, f := range th.files(w) {
+			f.rows(func(*row) { total++ })
+		}
+	}
+	if total < 11_500_000 || total > 13_000_000 {
+		t.Errorf("%d rows at scale 1, want about twelve million", total)
+	}
+	for _, c := range []struct {
+		name      string
+		got, want int
+	}{
+		{"locations", len(w.locations), 249},
+		{"first-level units", len(w.admin1) - 249, 2543},
+		{"second-level units", len(w.admin2) - len(w.admin1), 30_687},
+		{"organisations", len(w.orgs), 2585},
+		{"markets", len(w.markets), 9739},
+		{"commodities", len(w.commodities), 1135},
+	} {
+		if c.got < c.want*95/100 || c.got > c.want*105/100 {
+			t.Errorf("%d %s, want about %d", c.got, c.name, c.want)
+		}
+	}
+}

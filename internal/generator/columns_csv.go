@@ -1,0 +1,204 @@
+package generator
+
+import "strings"
+
+// column is a named cell of a theme's line.
+type column struct {
+	name string
+	put  func(*line, *row)
+}
+
+const (
+	adm = "location_code,has_hrp,in_gho,provider_admin1_name,provider_admin2_name,admin1_code,admin1_name,admin2_code,admin2_name,admin_level,"
+	ref = ",reference_period_start,reference_period_end,dataset_hdx_id,resource_hdx_id,warning,error"
+	who = "origin_location_code,origin_has_hrp,origin_in_gho,asylum_location_code,asylum_has_hrp,asylum_in_gho," +
+		"population_group,gender,age_range,min_age,max_age,population"
+)
+
+// csvHeaders are the columns of each theme's file as the catalog publishes them.
+var csvHeaders = map[string]string{
+	"conflict-events":      adm + "event_type,events,fatalities" + ref,
+	"operational-presence": adm + "org_acronym,org_name,org_type_description,sector_code,sector_name" + ref,
+	"funding":              "location_code,has_hrp,in_gho,appeal_code,appeal_name,appeal_type,requirements_usd,funding_usd,funding_pct" + ref,
+	"national-risk": "location_code,has_hrp,in_gho,risk_class,global_rank,overall_risk,hazard_exposure_risk,vulnerability_risk," +
+		"coping_capacity_risk,meta_missing_indicators_pct,meta_avg_recentness_years,reference_period_start,reference_period_end",
+	"humanitarian-needs":          adm + "sector_code,sector_name,category,population_status,population" + ref,
+	"refugees-persons-of-concern": who + ref,
+	"returnees":                   who + ref,
+	"idps":                        adm + "operation,assessment_type,population,reporting_round" + ref,
+	"food-security":               adm + "ipc_phase,ipc_type,population_in_phase,population_fraction_in_phase" + ref,
+	"food-prices-market-monitor": adm + "market_name,market_code,lat,lon,commodity_category,commodity_name,commodity_code,unit,price_flag," +
+		"price_type,currency_code,price,usd_price" + ref,
+	"poverty-rate": "location_code,has_hrp,in_gho,provider_admin1_name,admin1_code,admin1_name,admin_level,mpi,headcount_ratio," +
+		"intensity_of_deprivation,vulnerable_to_poverty,in_severe_poverty,reference_period_start,reference_period_end,dataset_hdx_id,resource_hdx_id",
+	"rainfall": adm + "provider_admin1_code,provider_admin2_code,aggregation_period,rainfall,rainfall_long_term_average," +
+		"rainfall_anomaly_pct,number_pixels,version" + ref,
+	"baseline-population": adm + "gender,age_range,min_age,max_age,population" + ref,
+	"market":              adm + "market_name,market_code,lat,lon,dataset_hdx_id,resource_hdx_id,warning,error",
+}
+
+// tags are what older files carry in a second row below the header.
+var tags = map[string]string{
+	"location_code": "#country+code", "has_hrp": "#meta+has_hrp", "in_gho": "#meta+in_gho",
+	"provider_admin1_name": "#adm1+name+provider", "provider_admin2_name": "#adm2+name+provider",
+	"admin1_code": "#adm1+code", "admin1_name": "#adm1+name", "admin2_code": "#adm2+code", "admin2_name": "#adm2+name",
+	"admin_level": "#adm+level", "event_type": "#event+type", "events": "#indicator+event+num", "fatalities": "#affected+killed",
+	"reference_period_start": "#date+start", "reference_period_end": "#date+end",
+	"dataset_hdx_id": "#meta+dataset_id", "resource_hdx_id": "#meta+resource_id", "warning": "#meta+warning", "error": "#meta+error",
+	"operation": "#operation+name", "assessment_type": "#assessment+type", "population": "#affected+idps", "reporting_round": "#round+code",
+}
+
+// putCSV prints the columns of the published files: what upstream matched, not what is true.
+var putCSV = map[string]func(*line, *row){
+	"location_code":        func(l *line, r *row) { l.text(r.csvCode()) },
+	"has_hrp":              func(l *line, r *row) { r.csvFlag(l, true) },
+	"in_gho":               func(l *line, r *row) { r.csvFlag(l, false) },
+	"provider_admin1_name": func(l *line, r *row) { l.text(r.csvPlace().pa1) },
+	"provider_admin2_name": func(l *line, r *row) { l.text(r.csvPlace().pa2) },
+	"admin1_code":          func(l *line, r *row) { l.text(r.csvPlace().code1) },
+	"admin1_name":          func(l *line, r *row) { l.text(r.csvPlace().name1) },
+	"admin2_code":          func(l *line, r *row) { l.text(r.csvPlace().code2) },
+	"admin2_name":          func(l *line, r *row) { l.text(r.csvPlace().name2) },
+	"admin_level":          func(l *line, r *row) { l.text(r.csvPlace().level) },
+
+	"reference_period_start": func(l *line, r *row) { l.time(r.start, r.csvClock(1)) },
+	"reference_period_end":   func(l *line, r *row) { l.time(r.end, r.csvClock(2)) },
+	"dataset_hdx_id":         func(l *line, r *row) { l.text(r.src.dataset.id) },
+	"resource_hdx_id":        func(l *line, r *row) { l.text(r.src.id) },
+	"warning":                func(l *line, r *row) { l.text(r.warning) },
+	"error":                  func(l *line, r *row) { l.text(r.fault) },
+
+	"population": func(l *line, r *row) {
+		l.nullableInt(r.count, r.countNull)
+		if r.odd {
+			l.buf = append(l.buf, ".0"...)
+		}
+	},
+	"org_type_description": func(l *line, r *row) { l.text(r.org.kindName) },
+	"sector_name":          func(l *line, r *row) { l.text(r.sector.name) },
+
+	"origin_location_code": func(l *line, r *row) { l.text(r.csvCode()) },
+	"origin_has_hrp":       func(l *line, r *row) { r.csvFlag(l, true) },
+	"origin_in_gho":        func(l *line, r *row) { r.csvFlag(l, false) },
+	"asylum_location_code": func(l *line, r *row) { l.text(r.asylum.iso3) },
+	"asylum_has_hrp":       func(l *line, r *row) { l.flag(r.asylum.plan, "Y", "N") },
+	"asylum_in_gho":        func(l *line, r *row) { l.flag(r.asylum.appeal, "Y", "N") },
+	"usd_price":            func(l *line, r *row) { l.number(r.values[1]) },
+	"made_up":              func(l *line, _ *row) { l.text("yes") },
+}
+
+// putBoth prints the columns that a published file and a view print alike.
+var putBoth = map[string]func(*line, *row){
+	"event_type":                   func(l *line, r *row) { l.text(r.kind) },
+	"events":                       func(l *line, r *row) { l.nullableInt(r.count, r.countNull) },
+	"fatalities":                   func(l *line, r *row) { l.nullableInt(r.deaths, r.deathsNull) },
+	"org_acronym":                  func(l *line, r *row) { l.text(r.org.acronym) },
+	"org_name":                     func(l *line, r *row) { l.text(r.org.name) },
+	"sector_code":                  func(l *line, r *row) { l.text(r.sector.code) },
+	"appeal_code":                  func(l *line, r *row) { l.text(r.appeal.code) },
+	"appeal_name":                  func(l *line, r *row) { l.text(r.appeal.name) },
+	"appeal_type":                  func(l *line, r *row) { l.nullable(r.appeal.kind) },
+	"requirements_usd":             func(l *line, r *row) { l.nullableInt(r.appeal.needed, r.appeal.neededNull) },
+	"funding_usd":                  func(l *line, r *row) { l.int(r.appeal.given) },
+	"funding_pct":                  func(l *line, r *row) { l.nullableInt(r.appeal.pct, r.appeal.pctNull) },
+	"risk_class":                   func(l *line, r *row) { l.int(r.risk.class) },
+	"global_rank":                  func(l *line, r *row) { l.int(r.risk.rank) },
+	"overall_risk":                 func(l *line, r *row) { l.number(r.risk.risks[0]) },
+	"hazard_exposure_risk":         func(l *line, r *row) { l.number(r.risk.risks[1]) },
+	"vulnerability_risk":           func(l *line, r *row) { l.number(r.risk.risks[2]) },
+	"coping_capacity_risk":         func(l *line, r *row) { l.number(r.risk.risks[3]) },
+	"meta_missing_indicators_pct":  func(l *line, r *row) { l.number(r.risk.missing) },
+	"meta_avg_recentness_years":    func(l *line, r *row) { l.number(r.risk.recentness) },
+	"category":                     func(l *line, r *row) { l.text(r.kind) },
+	"population_status":            func(l *line, r *row) { l.text(r.state) },
+	"population_group":             func(l *line, r *row) { l.text(r.kind) },
+	"gender":                       func(l *line, r *row) { l.text(r.gender) },
+	"age_range":                    func(l *line, r *row) { l.text(r.age.label) },
+	"min_age":                      func(l *line, r *row) { l.nullableInt(r.age.min, r.age.min < 0) },
+	"max_age":                      func(l *line, r *row) { l.nullableInt(r.age.max, r.age.max < 0) },
+	"operation":                    func(l *line, r *row) { l.text(r.operation) },
+	"assessment_type":              func(l *line, r *row) { l.text(r.kind) },
+	"reporting_round":              func(l *line, r *row) { l.int(r.round) },
+	"ipc_phase":                    func(l *line, r *row) { l.text(r.kind) },
+	"ipc_type":                     func(l *line, r *row) { l.text(r.state) },
+	"population_in_phase":          func(l *line, r *row) { l.int(r.count) },
+	"population_fraction_in_phase": func(l *line, r *row) { l.number(r.values[0]) },
+	"market_name":                  func(l *line, r *row) { l.text(r.market.name) },
+	"market_code":                  func(l *line, r *row) { l.text(r.market.code) },
+	"lat":                          func(l *line, r *row) { l.number(r.market.lat) },
+	"lon":                          func(l *line, r *row) { l.number(r.market.lon) },
+	"commodity_category":           func(l *line, r *row) { l.text(r.commodity.category) },
+	"commodity_name":               func(l *line, r *row) { l.text(r.commodity.name) },
+	"commodity_code":               func(l *line, r *row) { l.text(r.commodity.code) },
+	"unit":                         func(l *line, r *row) { l.text(r.measure) },
+	"price_flag":                   func(l *line, r *row) { l.text(r.flag) },
+	"price_type":                   func(l *line, r *row) { l.text(r.trade) },
+	"currency_code":                func(l *line, r *row) { l.text(r.currency) },
+	"price":                        func(l *line, r *row) { l.number(r.values[0]) },
+	"mpi":                          func(l *line, r *row) { l.number(r.values[0]) },
+	"headcount_ratio":              func(l *line, r *row) { l.number(r.values[1]) },
+	"intensity_of_deprivation":     func(l *line, r *row) { l.number(r.values[2]) },
+	"vulnerable_to_poverty":        func(l *line, r *row) { l.number(r.values[3]) },
+	"in_severe_poverty":            func(l *line, r *row) { l.number(r.values[4]) },
+	"provider_admin1_code":         func(l *line, r *row) { l.text(r.pc1) },
+	"provider_admin2_code":         func(l *line, r *row) { l.text(r.pc2) },
+	"aggregation_period":           func(l *line, r *row) { l.text(r.kind) },
+	"rainfall":                     func(l *line, r *row) { l.number(r.values[0]) },
+	"rainfall_long_term_average":   func(l *line, r *row) { l.number(r.values[1]) },
+	"rainfall_anomaly_pct":         func(l *line, r *row) { l.number(r.values[2]) },
+	"number_pixels":                func(l *line, r *row) { l.nullableInt(r.pixels, r.pixels == 0) },
+	"version":                      func(l *line, r *row) { l.nullable(r.state) },
+}
+
+// csvCode is the CSV's location_code of a row, or of its origin.
+func (r *row) csvCode() string {
+	switch {
+	case r.homeCode != "":
+		return r.homeCode
+	case r.home != nil:
+		return r.home.iso3
+	}
+	return r.csvPlace().iso3
+}
+
+// csvFlag prints has_hrp (plan) or in_gho as the CSV has it, which nobody should trust.
+func (r *row) csvFlag(l *line, plan bool) {
+	switch {
+	case r.homeCode != "": // a code that upstream does not know has no flags
+	case r.risk != nil: // made from a database
+		l.flag(plan && r.home.plan || !plan && r.home.appeal, "True", "False")
+	case r.home != nil:
+		l.flag(plan && r.home.plan || !plan && r.home.appeal, "Y", "N")
+	default:
+		p := r.csvPlace()
+		of := p.location()
+		l.flag((plan && of.plan || !plan && of.appeal) != p.lies, "Y", "N")
+	}
+}
+
+// csvClock is what follows the date of a period's start (1) or end (2); only the poverty file has times.
+func (r *row) csvClock(which int) string {
+	switch {
+	case r.clock == 0:
+		return ""
+	case r.clock == 2 && which == 2:
+		return " 23:59:59+00:00"
+	}
+	return " 00:00:00+00:00"
+}
+
+// bind joins the names of a header to what prints them.
+func bind(header string, own map[string]func(*line, *row)) []column {
+	var all []column
+	for _, name := range strings.Split(header, ",") {
+		put := own[name]
+		if put == nil {
+			put = putBoth[name]
+		}
+		if put == nil {
+			panic("catalog: nothing prints the column " + name)
+		}
+		all = append(all, column{name, put})
+	}
+	return all
+}

@@ -1,0 +1,103 @@
+package generator
+
+import "strconv"
+
+// line collects the bytes of CSV lines. Quotes stand only where they must; psql quotes the empty string too, to tell it from null.
+type line struct {
+	buf   []byte
+	psql  bool
+	ends  string
+	begun bool
+}
+
+func (l *line) cell() {
+	if l.begun {
+		l.buf = append(l.buf, ',')
+	}
+	l.begun = true
+}
+
+func (l *line) end() {
+	l.buf = append(l.buf, l.ends...)
+	l.begun = false
+}
+
+// text writes the bytes of a cell.
+func (l *line) text(s string) {
+	if s == "" {
+		if l.psql {
+			l.buf = append(l.buf, `""`...)
+		}
+		return
+	}
+	for i := 0; i < len(s); i++ {
+		if c := s[i]; c == ',' || c == '"' || c == '\n' || c == '\r' {
+			l.quoted(s)
+			return
+		}
+	}
+	l.buf = append(l.buf, s...)
+}
+
+func (l *line) quoted(s string) {
+	l.buf = append(l.buf, '"')
+	for i := 0; i < len(s); i++ {
+		if s[i] == '"' {
+			l.buf = append(l.buf, '"')
+		}
+		l.buf = append(l.buf, s[i])
+	}
+	l.buf = append(l.buf, '"')
+}
+
+// nullable writes text whose empty form is null.
+func (l *line) nullable(s string) {
+	if s != "" {
+		l.text(s)
+	}
+}
+
+func (l *line) int(n int) { l.buf = strconv.AppendInt(l.buf, int64(n), 10) }
+
+func (l *line) nullableInt(n int, null bool) {
+	if !null {
+		l.int(n)
+	}
+}
+
+func (l *line) number(n number) {
+	if !n.isNull() {
+		l.buf = n.append(l.buf)
+	}
+}
+
+func (l *line) day(d day) {
+	if d != noDay {
+		l.buf = appendDay(l.buf, d)
+	}
+}
+
+// time writes a day at a time of day.
+func (l *line) time(d day, clock string) {
+	if d != noDay {
+		l.day(d)
+		l.buf = append(l.buf, clock...)
+	}
+}
+
+func (l *line) flag(b bool, yes, no string) {
+	if b {
+		l.buf = append(l.buf, yes...)
+	} else {
+		l.buf = append(l.buf, no...)
+	}
+}
+
+// row writes whole cells of text.
+func (l *line) row(cells ...string) {
+	for _, c := range cells {
+		l.cell()
+		l.text(c)
+	}
+	l.end()
+}

@@ -1,0 +1,79 @@
+package generator
+
+import (
+	"math"
+	"strconv"
+)
+
+// number is a decimal with the digits a provider would send.
+type number struct {
+	form  byte
+	scale uint8
+	n     int64
+	f     float64
+}
+
+const (
+	noNumber = iota
+	fixed    // n / 10^scale with all digits: 7.1230
+	trimmed  // the same without trailing zeros: 51.426
+	single   // f in the shortest form of 32 bits, exponent form below 1e-4
+	double   // f in the shortest form of 64 bits, exponent form below 1e-4
+	asText   // one of the odd spellings, scale is its place in oddities
+)
+
+// oddities are spellings of decimals that occur seldom and must be read all the same.
+var oddities = []string{"1e-05", "2.5E-4", "12.50", "1.25e1", "0.0000000001"}
+
+func fix(n, scale int) number     { return number{form: fixed, n: int64(n), scale: uint8(scale)} }
+func trim(n, scale int) number    { return number{form: trimmed, n: int64(n), scale: uint8(scale)} }
+func floating(f float64) number   { return number{form: double, f: f} }
+func floating32(f float64) number { return number{form: single, f: float64(float32(f))} }
+func oddity(i int) number         { return number{form: asText, scale: uint8(i)} }
+func (n number) isNull() bool     { return n.form == noNumber }
+func round(f float64, by int) int { return int(math.Round(f * float64(pow10(by)))) }
+func pow10(by int) int64          { return [...]int64{1, 10, 100, 1000, 10000, 100000, 1000000}[by] }
+
+func (n number) append(b []byte) []byte {
+	switch n.form {
+	case single:
+		return appendFloat(b, n.f, 32)
+	case double:
+		return appendFloat(b, n.f, 64)
+	case asText:
+		return append(b, oddities[n.scale]...)
+	}
+	whole, rest := n.n, int64(0)
+	if n.n < 0 {
+		b, whole = append(b, '-'), -n.n
+	}
+	unit := pow10(int(n.scale))
+	whole, rest = whole/unit, whole%unit
+	b = strconv.AppendInt(b, whole, 10)
+	if n.scale == 0 || n.form == trimmed && rest == 0 {
+		return b
+	}
+	b = append(b, '.')
+	for unit /= 10; unit > 0; unit /= 10 {
+		b = append(b, byte('0'+rest/unit))
+		if rest %= unit; rest == 0 && n.form == trimmed {
+			break
+		}
+	}
+	return b
+}
+
+// appendFloat prints as Python does, which is where the real files come from: 1e-05, 0.0001, 12.0.
+func appendFloat(b []byte, f float64, bits int) []byte {
+	if a := math.Abs(f); a != 0 && a < 1e-4 {
+		return strconv.AppendFloat(b, f, 'e', -1, bits)
+	}
+	before := len(b)
+	b = strconv.AppendFloat(b, f, 'f', -1, bits)
+	for _, c := range b[before:] {
+		if c == '.' {
+			return b
+		}
+	}
+	return append(b, '.', '0')
+}

@@ -1,0 +1,68 @@
+package generator
+
+// row is one line of any theme. A theme sets the fields its columns print; the rest stays empty.
+type row struct {
+	at             *place    // where it truly is
+	shown          *place    // what the CSV shows when that is another place; nil: at
+	home           *location // national themes; origin of refugees
+	asylum         *location
+	homeCode       string // the CSV's code where it is no location's
+	src            *resource
+	start, end     day
+	clock          byte   // poverty: which of the two forms of an end
+	warning, fault string // fault: the CSV's error, so the row is dropped
+	hidden         bool   // a later row has the same key, so the row is dropped
+
+	count       int // people, events
+	countNull   bool
+	odd         bool // count is printed as 12.0
+	deaths      int
+	deathsNull  bool
+	kind        string // event_type, population_group, category of needs, phase, aggregation_period, assessment_type
+	state       string // population_status, ipc_type, version
+	gender      string
+	age         age
+	org         *org
+	sector      pair
+	appeal      appeal
+	risk        *riskRow
+	values      [5]number // fraction; price, price in dollars; poverty; rainfall
+	operation   string
+	round       int
+	market      *market
+	commodity   *commodity
+	measure     string
+	flag, trade string
+	currency    string
+	pc1, pc2    string // a provider's own codes
+	pixels      int    // 0: null
+}
+
+// age is a band of ages; -1 is an age that is not given.
+type age struct {
+	label    string
+	min, max int
+}
+
+var allAges = age{"all", -1, -1}
+
+type appeal struct {
+	code, name, kind   string
+	needed, given, pct int
+	neededNull         bool
+	pctNull            bool
+}
+
+type riskRow struct {
+	class, rank         int
+	risks               [4]number
+	missing, recentness number
+}
+
+// csvPlace is the place as the CSV shows it.
+func (r *row) csvPlace() *place {
+	if r.shown != nil {
+		return r.shown
+	}
+	return r.at
+}

@@ -1,0 +1,76 @@
+package generator
+
+// sizes says how much of everything a catalog holds.
+type sizes struct {
+	deepCountries, admin1, admin2 int // countries with codes below them, and how many
+	orgs, markets, commodities    int
+	conflictFrom, conflictMonths  int // first year; months of a year, 12 but in the sample
+	conflictUnits                 int // reporting units below countries in the last year
+	presence                      int // rows
+	fundingFrom                   int
+	riskCountries                 int
+	needsYears, needsRows         int // files, rows of one
+	refugeeFrom, refugeePairs     int // first year; pairs of countries in the last year
+	returneeFrom, returneePairs   int
+	idpRows                       int
+	foodAnalyses                  int // rows of food security are about 14 an analysed unit
+	priceFrom, priceSeries        int // first year; series of prices in a year
+	priceMonths                   int
+	povertyCountries              int
+	rainYears, rainDekads         int // files, dekads of one
+	rainUnits1, rainUnits2        int // first-level and second-level units with rainfall
+	populationUnits               int // second-level units with a census
+	populationBands               int // age bands
+}
+
+// sample is what the program carries with it.
+var sample = sizes{
+	deepCountries: 25, admin1: 56, admin2: 110,
+	orgs: 46, markets: 52, commodities: 40,
+	conflictFrom: 2024, conflictMonths: 2, conflictUnits: 36,
+	presence: 420, fundingFrom: 2021, riskCountries: 60,
+	needsYears: 2, needsRows: 260,
+	refugeeFrom: 2018, refugeePairs: 9, returneeFrom: 2022, returneePairs: 7,
+	idpRows: 330, foodAnalyses: 30,
+	priceFrom: 2023, priceSeries: 44, priceMonths: 3,
+	povertyCountries: 14,
+	rainYears:        2, rainDekads: 3, rainUnits1: 16, rainUnits2: 24,
+	populationUnits: 16, populationBands: 2,
+}
+
+// full is the size of the real catalog, some 12 million rows.
+var full = sizes{
+	deepCountries: 158, admin1: 2543, admin2: 30687,
+	orgs: 2585, markets: 9739, commodities: 1135,
+	conflictFrom: 1997, conflictMonths: 12, conflictUnits: 4600,
+	presence: 43620, fundingFrom: 2000, riskCountries: 191,
+	needsYears: 3, needsRows: 430_000,
+	refugeeFrom: 2000, refugeePairs: 9600, returneeFrom: 2018, returneePairs: 180,
+	idpRows: 80_000, foodAnalyses: 26_500,
+	priceFrom: 2017, priceSeries: 21_000, priceMonths: 12,
+	povertyCountries: 110,
+	rainYears:        5, rainDekads: 36, rainUnits1: 2500, rainUnits2: 4700,
+	populationUnits: 25_000, populationBands: 12,
+}
+
+// lastYear is the year in which every made-up catalog was read.
+const lastYear = 2026
+
+// sized gives the sizes of a scale. Between 0 and 1 the years stay and there is less of everything in them.
+func sized(scale float64) sizes {
+	if scale == 0 {
+		return sample
+	}
+	s := full
+	for _, n := range []*int{
+		&s.admin1, &s.admin2, &s.orgs, &s.markets, &s.commodities, &s.conflictUnits, &s.presence, &s.needsRows,
+		&s.refugeePairs, &s.returneePairs, &s.idpRows, &s.foodAnalyses, &s.priceSeries, &s.rainUnits1, &s.rainUnits2, &s.populationUnits,
+	} {
+		*n = max(10, int(float64(*n)*scale))
+	}
+	s.admin1 = max(s.admin1, 2*sample.deepCountries)
+	s.orgs, s.markets = max(s.orgs, sample.orgs), max(s.markets, sample.markets)
+	s.commodities = min(max(s.commodities, sample.commodities), full.commodities)
+	s.deepCountries = min(s.deepCountries, s.admin1/2)
+	return s
+}

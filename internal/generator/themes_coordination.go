@@ -1,0 +1,227 @@
+package generator
+
+import "fmt"
+
+var eventTypes = []string{"civilian_targeting", "demonstration", "political_violence"}
+
+// conflictFiles has a file a year; in each, event types one after the other, months in them, places in those. Countries without a
+// plan report as a whole.
+func (w *world) conflictFiles() []file {
+	s := w.sizes
+	units := w.planned(s.conflictUnits)
+	var files []file
+	for year := s.conflictFrom; year <= lastYear; year++ {
+		files = append(files, file{
+			name:   fmt.Sprintf("hdx_hapi_conflict_event_global_%d.csv", year),
+			tagged: year == s.conflictFrom,
+			rows: func(emit func(*row)) {
+				r := newRandom(w.seed, fmt.Sprintf("conflict/%d", year))
+				// Coverage has grown: a fifth of the units in the first year, all of them in the last.
+				part := 1.0
+				if span := lastYear - s.conflictFrom; span > 5 {
+					part = 0.2 + 0.8*float64(year-s.conflictFrom)/float64(span)
+				}
+				reporting := units[:int(float64(len(units))*part)]
+				months := s.conflictMonths
+				if year == lastYear {
+					months = min(months, 10)
+				}
+				w.conflictYear(r, year, months, reporting, emit)
+				if year == lastYear {
+					w.trapRows(w.source("political-violence-events", 0), emit, func(r *row, i int) {
+						r.kind, r.count, r.deaths = eventTypes[i%3], i, i/2
+						r.countNull, r.deathsNull = i == 4, i%3 == 1 || i == 4
+					})
+				}
+			},
+		})
+	}
+	return files
+}
+
+func (w *world) conflictYear(r *random, year, months int, units []*place, emit func(*row)) {
+	var nations []*place
+	for i, l := range w.locations {
+		if !l.plan && (len(w.deep) > 100 || i%20 == 0) {
+			nations = append(nations, w.national[l.id-1])
+		}
+	}
+	sources := []*resource{w.source("civilian-targeting-events", 0), w.source("demonstration-events", 0), w.source("political-violence-events", 0)}
+	for kind, event := range eventTypes {
+		for m := 1; m <= months; m++ {
+			first, last := month(year, m)
+			for i := range len(nations) + len(units) {
+				var at *place
+				if i < len(nations) {
+					at = nations[i]
+				} else {
+					at = units[i-len(nations)]
+				}
+				one := row{at: at, src: sources[kind], start: first, end: last, kind: event}
+				one.deathsNull = kind == 1
+				if r.chance(14) {
+					one.count = 1 + r.skewed(60)
+					if kind != 1 {
+						one.deaths = r.skewed(40)
+					}
+				}
+				if at.name1 != "" && at.code1 != at.admin1().code {
+					one.warning = "PCode unknown " + at.code1 + "->" + at.code2
+				}
+				emit(&one)
+			}
+		}
+	}
+}
+
+// presenceFiles has one file: who does what, where, by country with a plan.
+func (w *world) presenceFiles() []file {
+	return []file{{
+		name: "hdx_hapi_operational_presence_global.csv",
+		rows: func(emit func(*row)) {
+			r := newRandom(w.seed, "presence")
+			var plans []*location
+			for _, l := range w.deep {
+				if l.plan {
+					plans = append(plans, l)
+				}
+			}
+			for i, l := range plans {
+				rows := w.sizes.presence / len(plans)
+				start, end := date(2024, 1+i%12, 1), date(2025, 3+i%9, 30)
+				switch i % 7 {
+				case 3:
+					end = noDay
+				case 5:
+					end = date(2029, 12, 30)
+				}
+				units := append(w.placesOf(l, 2), w.placesOf(l, 1)...)
+				units = append(units, w.placesOf(l, 0)...)
+				src := w.source(l.stub()+"-operational-presence", i%2)
+				w.presenceOf(r, rows, units, row{src: src, start: start, end: end}, emit)
+			}
+			src := w.source(plans[0].stub()+"-operational-presence", b2i(len(plans) > 3))
+			w.trapRows(src, emit, func(r *row, i int) {
+				r.org, r.sector = w.orgs[i%len(oddOrgs)], sectors[i%len(sectors)]
+				if i%4 == 1 {
+					r.end = noDay
+				}
+			})
+			for i := range w.orgs[:len(oddOrgs)+len(orgTypes)] { // every odd one and every type
+				emit(&row{
+					at: w.national[w.deep[0].id-1], src: src, start: trapDay + 2, end: trapEnd, org: w.orgs[i],
+					sector: sectors[i%len(sectors)],
+				})
+			}
+		},
+	}}
+}
+
+// presenceOf spreads rows over units: an organisation works in a few sectors in neighbouring places.
+func (w *world) presenceOf(r *random, rows int, units []*place, like row, emit func(*row)) {
+	type key struct {
+		at     *place
+		org    *org
+		sector int
+	}
+	seen := map[key]bool{}
+	for made := 0; made < rows; {
+		o := w.orgs[len(oddOrgs)+r.skewed(len(w.orgs)-len(oddOrgs))]
+		sector := r.below(len(sectors))
+		from := r.below(len(units))
+		for at := from; at < min(len(units), from+1+r.skewed(25)); at++ {
+			k := key{units[at], o, sector}
+			if made++; seen[k] {
+				continue
+			}
+			seen[k] = true
+			one := like
+			one.at, one.org, one.sector = units[at], o, sectors[sector]
+			if r.chance(1) {
+				one.fault = "No sector for entity, row left out"
+			}
+			emit(&one)
+		}
+	}
+}
+
+var appealKinds = []string{"Humanitarian response plan", "Flash appeal", "Regional response plan", "CAP", "Other"}
+
+func (w *world) fundingFiles() []file {
+	return []file{{
+		name: "hdx_hapi_funding_global.csv",
+		rows: func(emit func(*row)) {
+			r := newRandom(w.seed, "funding")
+			for _, l := range w.deep {
+				src := w.source("fts-requirements-and-funding-"+l.stub(), 0)
+				for year := lastYear + 1; year >= w.sizes.fundingFrom; year-- {
+					one := row{home: l, src: src, start: date(year, 1, 1), end: date(year, 12, 31)}
+					one.appeal = appeal{code: "Not specified", name: "Not specified", given: 1000 + r.skewed(90_000_000), neededNull: true, pctNull: true}
+					emit(&one)
+					if !l.plan && !r.chance(30) {
+						continue
+					}
+					needed := 1_000_000 + r.skewed(2_000_000_000)
+					given := int(float64(needed) * r.unit() * 0.9)
+					one.appeal = appeal{
+						code: fmt.Sprintf("H%s%02d", l.iso3, year%100), name: fmt.Sprintf("%s Response Plan %d (invented)", l.name, year),
+						kind: pick(r, appealKinds), needed: needed, given: given, pct: given * 100 / needed,
+					}
+					emit(&one)
+				}
+			}
+			w.fundingTraps(emit)
+		},
+	}}
+}
+
+func (w *world) fundingTraps(emit func(*row)) {
+	src := w.source("fts-requirements-and-funding-"+w.deep[0].stub(), 0)
+	one := row{home: w.deep[0], src: src, start: trapDay, end: trapEnd}
+	for _, a := range []appeal{
+		{code: "FOVER1", name: "More than was asked", kind: "Flash appeal", needed: 1_000_000, given: 1_640_000, pct: 164},
+		{code: "FZERO1", name: "Asked for nothing, got nothing", kind: "Other", pctNull: true},
+		{code: "FNULL1", name: `Appeal "without", type`, needed: 5, given: 0},
+		{code: "flow%_er", name: "Größe – نداء – 呼吁", kind: "Sonstige Größe", neededNull: true, given: 7, pctNull: true},
+		{code: "FBIG01", name: "More than 32 bits", kind: "Other", needed: 51_000_000_000, given: 4_294_967_296, pct: 8},
+	} {
+		one.appeal = a
+		emit(&one)
+	}
+	one.appeal.code, one.start, one.end, one.fault = "FBACK1", trapEnd, trapDay, "Start date occurs after end date"
+	emit(&one)
+	one = row{home: w.deep[0], homeCode: "XKX", src: src, start: trapDay, end: trapEnd, fault: errorTexts[0]}
+	one.appeal = appeal{code: "FXKX01", name: "Nowhere", given: 1, neededNull: true, pctNull: true}
+	emit(&one)
+	one.homeCode, one.fault, one.appeal.code, one.src = "", "", "FLOST1", w.unknown(0)
+	emit(&one)
+}
+
+func (w *world) riskFiles() []file {
+	return []file{{
+		name: "hdx_hapi_national_risk_global.csv",
+		rows: func(emit func(*row)) {
+			r := newRandom(w.seed, "risk")
+			src := w.source("inform-risk-index-made-up", 1)
+			for i := range w.sizes.riskCountries {
+				l := w.locations[i*len(w.locations)/w.sizes.riskCountries]
+				overall := 5 + r.below(91)
+				risk := &riskRow{class: 1 + i%5, rank: 1 + i*113%w.sizes.riskCountries}
+				for k := range risk.risks {
+					risk.risks[k] = fix(min(100, max(0, overall+r.between(-5, 5))), 1)
+				}
+				risk.missing = floating(float64(r.below(18)) / 51)
+				risk.recentness = floating(float64(r.below(60)) / 67)
+				switch i {
+				case 1:
+					risk.missing, risk.recentness = number{}, number{}
+				case 2:
+					risk.missing, risk.recentness = fix(0, 0), floating(1.25e-5)
+				case 3:
+					risk.risks = [4]number{fix(0, 0), fix(10, 0), fix(100, 1), fix(0, 1)}
+				}
+				emit(&row{home: l, src: src, risk: risk, start: date(2026, 1, 1), end: date(2026, 12, 31)})
+			}
+		},
+	}}
+}

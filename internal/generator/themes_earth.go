@@ -1,0 +1,183 @@
+package generator
+
+import "fmt"
+
+var (
+	aggregations = []string{"dekad", "1-month", "3-month"}
+	versions     = []string{"final", "preliminary", "forecast"}
+)
+
+// rainfallFiles has a file for each of the last years, the newest first by name. Second-level units are in the first file only.
+func (w *world) rainfallFiles() []file {
+	s := w.sizes
+	firsts := w.someOf(s.rainUnits1, 1, func(l *location) bool { return true })
+	seconds := w.planned(s.rainUnits2)
+	var files []file
+	for n := 1; n <= s.rainYears; n++ {
+		units := firsts
+		if n == 1 {
+			units = append(append([]*place(nil), firsts...), seconds...)
+		}
+		files = append(files, file{
+			name: fmt.Sprintf("hdx_hapi_rainfall_global_%dyr.csv", n),
+			rows: func(emit func(*row)) {
+				r := newRandom(w.seed, fmt.Sprintf("rainfall/%d", n))
+				for i, at := range units {
+					w.rainOf(r, i, n, at, emit)
+				}
+				w.rainTraps(n, emit)
+			},
+		})
+	}
+	return files
+}
+
+// rainOf emits the dekads of a unit in the n-th year back, three aggregations each.
+func (w *world) rainOf(r *random, i, n int, at *place, emit func(*row)) {
+	l := at.location()
+	one := row{at: at, shown: rainPlace(at), pixels: 1 + (i*i)%2600}
+	one.at = one.shown
+	if at.level == "1" {
+		one.pc1, one.src = itoa(900_000+i), w.source(l.stub()+"-rainfall-subnational", 0)
+	} else {
+		one.pc2, one.src = itoa(1_000_000+i), w.source(l.stub()+"-rainfall-subnational", 1)
+	}
+	wet := r.unit() * 40
+	for dekad := range w.sizes.rainDekads {
+		// The year runs from the last dekad of October backwards.
+		m := 10 - dekad/3
+		year := lastYear + 1 - n
+		if m < 1 {
+			m, year = m+12, year-1
+		}
+		_, last := month(year, m)
+		third := 2 - dekad%3
+		one.start, one.end = date(year, m, 1+third*10), last
+		if third < 2 {
+			one.end = date(year, m, 10+third*10)
+		}
+		one.state = "final"
+		if n == 1 && dekad < 4 {
+			one.state = versions[1+b2i(dekad == 0)]
+		}
+		sum := 1.0
+		for k, period := range aggregations {
+			one.kind = period
+			sum *= [...]float64{1, 3, 2.8}[k]
+			rain, normal := wet*sum*r.unit(), wet*sum*(0.4+r.unit()/4)
+			if r.chance(6) {
+				rain = float64(r.below(4))
+			}
+			if r.chance(1) {
+				rain = r.unit() * 1e-4
+			}
+			one.values[0], one.values[1] = floating32(rain), floating32(normal)
+			one.values[2] = floating32(100 * (rain + 1) / (normal + 1))
+			emit(&one)
+		}
+	}
+}
+
+// rainPlace is a place as the rainfall file shows it: the provider's own codes instead of names.
+func rainPlace(at *place) *place {
+	p := *at
+	p.pa1 = "Not provided"
+	if at.level == "2" {
+		p.pa2 = "Not provided"
+	}
+	return &p
+}
+
+func (w *world) rainTraps(n int, emit func(*row)) {
+	src := w.source(w.deep[0].stub()+"-rainfall-subnational", 1)
+	set := func(r *row, i int) {
+		r.kind, r.state, r.pixels = aggregations[i%3], versions[i/3%3], i
+		r.pc1 = itoa(77 + i)
+		r.values = [5]number{oddity(i % len(oddities)), floating32(float64(i) / 7), floating32(float64(20-i) * 3.3)}
+		if i == 8 {
+			r.pc1, r.state = "", ""
+		}
+	}
+	if n == w.sizes.rainYears {
+		w.trapRows(src, emit, set)
+	}
+	// A dekad that wandered: this key stands in every file, and the last file has the say.
+	wandered := row{at: w.national[w.deep[1].id-1], src: src, start: trapDay + 3, end: trapEnd, hidden: n < w.sizes.rainYears}
+	set(&wandered, 1)
+	wandered.pixels = 1000 + n
+	emit(&wandered)
+}
+
+// populationFiles has two files, of countries with a plan and of the others.
+func (w *world) populationFiles() []file {
+	var files []file
+	for _, plan := range []bool{true, false} {
+		name := "non_hrp"
+		if plan {
+			name = "hrp"
+		}
+		files = append(files, file{
+			name: "hdx_hapi_population_global_" + name + ".csv",
+			rows: func(emit func(*row)) {
+				r := newRandom(w.seed, "population/"+name)
+				for _, l := range w.deep {
+					if l.plan == plan {
+						w.census(r, l, emit)
+					}
+				}
+				src := w.source("cod-ps-"+w.deep[0].stub(), 0)
+				if plan {
+					w.trapRows(src, emit, func(r *row, i int) {
+						r.gender, r.age, r.count, r.odd = genders[i%len(genders)], age{fmt.Sprintf("%d+", i), i, -1}, i*12_345, i == 5
+						if i == 7 {
+							r.age, r.count = age{"unknown", -1, -1}, 3_000_000_000
+						}
+					})
+				}
+				// A country that changed file: both hold its rows, and the later file has the say.
+				one := row{
+					at: w.national[w.deep[1].id-1], src: src, start: trapDay + 4, end: trapEnd, gender: "all", age: allAges, count: 4711 + b2i(plan),
+					hidden: plan,
+				}
+				emit(&one)
+			},
+		})
+	}
+	return files
+}
+
+// census emits the population of a country, its first-level and its second-level units.
+func (w *world) census(r *random, l *location, emit func(*row)) {
+	src := w.source("cod-ps-"+l.stub(), 0)
+	total := w.source("cod-ps-"+l.stub(), 1)
+	year := 2018 + l.id%7
+	for level := range 3 {
+		units := w.placesOf(l, level)
+		if level == 2 {
+			// As many of a country's units as its share of all units with a census.
+			all := len(w.admin2) - len(w.admin1)
+			units = units[:min(len(units), (len(units)*w.sizes.populationUnits+all-1)/all)]
+		}
+		for _, at := range units {
+			one := row{at: at, src: src, start: date(year, 1, 1), end: date(year, 12, 31)}
+			if level == 0 {
+				one.src = total
+			}
+			people := 1000 + r.skewed(3_000_000)
+			for _, gender := range []string{"f", "m", "all"} {
+				one.gender = gender
+				for band := range w.sizes.populationBands {
+					low := band * 5
+					one.age = age{fmt.Sprintf("%d-%d", low, low+4), low, low + 4}
+					if band == w.sizes.populationBands-1 {
+						one.age = age{fmt.Sprintf("%d+", low), low, -1}
+					}
+					one.count = people * (w.sizes.populationBands - band) / (w.sizes.populationBands * 7) * (1 + b2i(gender == "all"))
+					emit(&one)
+				}
+				one.age, one.count = allAges, people*(1+b2i(gender == "all"))
+				emit(&one)
+			}
+		}
+	}
+}

@@ -1,0 +1,164 @@
+package generator
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// program is the binary under test: the one that HDQS_BINARY names, else one built here.
+func program(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("builds and runs the whole program")
+	}
+	if binary := os.Getenv("HDQS_BINARY"); binary != "" {
+		return binary
+	}
+	binary := filepath.Join(t.TempDir(), "hdqs")
+	build := exec.Command("go", "build", "-o", binary, "./cmd/hdqs")
+	build.Dir = filepath.Join("..", "..")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return binary
+}
+
+// load builds a store from a catalog and gives its folder and the program's exit code.
+func load(t *testing.T, binary, catalog string) (store string, exit int) {
+	t.Helper()
+	store = t.TempDir()
+	out, err := exec.Command(binary, "build", "--catalog", catalog, "--store", store).CombinedOutput()
+	var failed *exec.ExitError
+	switch {
+	case errors.As(err, &failed):
+		return store, failed.ExitCode()
+	case err != nil:
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return store, 0
+}
+
+// manifestOf reads the only manifest of a store, or the report beside it.
+func manifestOf(t *testing.T, store string, report bool, into any) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(store, "manifests", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if strings.HasSuffix(f, ".report.json") != report {
+			continue
+		}
+		text, err := os.ReadFile(f)
+		if err == nil {
+			err = json.Unmarshal(text, into)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	t.Fatalf("%s: no manifest (report: %v) among %v", store, report, files)
+}
+
+// TestBothFormsMakeOneSnapshot loads a world from its CSV files, whose codes are stale, lost or shifted, and from its views, where all
+// joins are done: every table must come out with the same bytes.
+func TestBothFormsMakeOneSnapshot(t *testing.T) {
+	binary := program(t)
+	for _, o := range []Options{{Seed: 1}, {Seed: 2, Scale: 0.004, Compress: true}} {
+		t.Run(fmt.Sprintf("seed=%d/scale=%g", o.Seed, o.Scale), func(t *testing.T) {
+			tables := [2]map[string]string{}
+			for i, write := range []func(string, Options) ([]Count, error){Write, WriteViews} {
+				dir := t.TempDir()
+				counts, err := write(dir, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				store, exit := load(t, binary, dir)
+				if exit != 0 {
+					t.Fatalf("exit %d", exit)
+				}
+				var m struct {
+					Tables []struct {
+						Table, SHA256 string
+						Rows          int
+					}
+				}
+				manifestOf(t, store, false, &m)
+				tables[i] = map[string]string{}
+				rows := map[string]int{}
+				for _, table := range m.Tables {
+					tables[i][table.Table] = table.SHA256
+					rows[table.Table] = table.Rows
+				}
+				for k, th := range themes {
+					if rows[th.view] != counts[k].Kept {
+						t.Errorf("%s: %d rows, the generator kept %d", th.view, rows[th.view], counts[k].Kept)
+					}
+				}
+			}
+			if len(tables[0]) != 25 {
+				t.Errorf("%d tables, want 25", len(tables[0]))
+			}
+			for table, sum := range tables[0] {
+				if tables[1][table] != sum {
+					t.Errorf("%s: one segment from the files, another from the views", table)
+				}
+			}
+		})
+	}
+}
+
+// TestHostile loads a catalog full of faults: each bad row is dropped and each broken file named, no more and no less.
+func TestHostile(t *testing.T) {
+	binary := program(t)
+	dir := t.TempDir()
+	faults, err := WriteHostile(dir, Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	store, exit := load(t, binary, dir)
+	if exit != 5 {
+		t.Errorf("exit %d, want 5: something was refused", exit)
+	}
+	var report struct {
+		Refused   []struct{ Path string }
+		Resources []struct {
+			Path string
+			Rows struct{ Dropped, Kept int }
+		}
+	}
+	manifestOf(t, store, true, &report)
+	refused := map[string]bool{}
+	for _, r := range report.Refused {
+		refused[r.Path] = true
+	}
+	want := map[string]int{}
+	for _, f := range faults {
+		if f.Fatal && !refused[f.Path] {
+			t.Errorf("%s (%s): not refused", f.Path, f.What)
+		}
+		if !f.Fatal {
+			want[f.Path]++
+		}
+	}
+	for _, r := range report.Resources {
+		n, bad := want[r.Path]
+		if !bad {
+			continue
+		}
+		delete(want, r.Path)
+		if r.Rows.Dropped != n || r.Rows.Kept != 1 {
+			t.Errorf("%s: %d rows dropped and %d kept, want %d and the good one", r.Path, r.Rows.Dropped, r.Rows.Kept, n)
+		}
+	}
+	if len(want) > 0 {
+		t.Errorf("not in the report: %v", want)
+	}
+}

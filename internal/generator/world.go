@@ -1,0 +1,274 @@
+package generator
+
+import (
+	_ "embed"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+//go:embed countries.txt
+var countriesText string
+
+//go:embed currencies.txt
+var currenciesText string
+
+// world is everything the rows speak of.
+type world struct {
+	seed  uint64
+	sizes sizes
+
+	taxonomy  []*location // as listed: also rows that are no location
+	locations []*location
+	byCode    map[string]*location
+	codes     []codeLine // the list of p-codes, line by line
+	admin1    []*admin1  // ids in this order
+	admin2    []*admin2
+	deep      []*location // locations with units below them, those with a plan first
+
+	orgTypes    []pair
+	sectors     []pair
+	orgs        []*org
+	currencies  []pair
+	commodities []*commodity
+	markets     []*market
+	datasets    []*dataset
+	byName      map[string]*dataset
+
+	national []*place // of each location
+	first    []*place // of each real admin1
+	second   []*place // of each real admin2
+	traps    []*place // places that a CSV shows oddly, each different from all other places
+}
+
+// pair is a code and its name.
+type pair struct{ code, name string }
+
+// location is a row of the country taxonomy; id is 0 where it has no ISO code and so is none.
+type location struct {
+	id            int
+	iso3, iso2    string
+	m49           string
+	name          string // as printed
+	preferred, un string // the two columns it is made of
+	plan, appeal  bool   // has_hrp and in_gho
+	start         day
+	currency      string
+	tongue        *tongue
+	units1        []*admin1
+	units2        []*admin2
+	unspecified   *admin2 // of rows that name no unit
+}
+
+type admin1 struct {
+	id          int
+	code, name  string
+	location    *location
+	start       day
+	unspecified bool
+	connector   *admin2
+	units       []*admin2
+}
+
+type admin2 struct {
+	id          int
+	code, name  string
+	parent      *admin1
+	start       day
+	unspecified bool
+}
+
+// codeLine is a line of the list of p-codes.
+type codeLine struct {
+	iso3               string
+	level              int
+	code, name, parent string
+	start              day
+}
+
+type org struct {
+	acronym, name, kind, kindName string
+}
+
+type commodity struct {
+	category, name, code string
+}
+
+type market struct {
+	at         *place
+	code, name string
+	lat, lon   number
+}
+
+func newWorld(seed uint64, scale float64) *world {
+	w := &world{seed: seed, sizes: sized(scale), byCode: map[string]*location{}, byName: map[string]*dataset{}}
+	w.readCountries()
+	w.inventUnits()
+	w.numberUnits()
+	w.showPlaces()
+	w.inventLists()
+	w.inventPackages()
+	return w
+}
+
+// strangers are rows of the taxonomy without an ISO code, put behind the country they follow; they take no id.
+var strangers = map[string]*location{
+	"KOR": {iso3: "XKX", iso2: "XK", preferred: "Kosovo"},
+	"NPL": {iso3: "ANT", iso2: "AN", preferred: "Netherlands Antilles"},
+	"BWA": {iso3: "AZO", preferred: "Azores Islands"},
+}
+
+func (w *world) readCountries() {
+	for i, line := range strings.Split(strings.TrimSpace(countriesText), "\n") {
+		f := strings.SplitN(line, " ", 5)
+		l := &location{
+			id: i + 1, iso3: f[0], iso2: f[1], m49: f[2], name: f[4], preferred: f[4], un: f[4],
+			plan: f[3] == "H", appeal: f[3] != "-", start: date(1974, 1, 1), tongue: &tongues[hashOf(w.seed, f[0])%uint64(len(tongues))],
+		}
+		switch {
+		case l.iso3 == "TWN":
+			l.un = "" // printed by its preferred term
+		case l.iso3 == "CIV":
+			l.preferred = "Cote d'Ivoire" // printed by its United Nations name
+		case i%4 == 0:
+			l.start = date(1975+i%40, 1+i%12, 1+i%28)
+		}
+		l.currency = "USD"
+		for _, line := range strings.Split(strings.TrimSpace(currenciesText), "\n") {
+			if line[:2] == l.iso2 {
+				l.currency = line[:3]
+			}
+		}
+		w.locations = append(w.locations, l)
+		w.byCode[l.iso3] = l
+		w.taxonomy = append(w.taxonomy, l)
+		if s, ok := strangers[l.iso3]; ok {
+			w.taxonomy = append(w.taxonomy, s)
+		}
+	}
+}
+
+// inventUnits makes the list of p-codes: countries in their order, in each first the one level, then the other.
+func (w *world) inventUnits() {
+	r := newRandom(w.seed, "units")
+	for _, plan := range []int{2, 1, 0} {
+		for _, l := range w.locations {
+			if b2i(l.plan)+b2i(l.appeal) == plan && len(w.deep) < w.sizes.deepCountries {
+				w.deep = append(w.deep, l)
+			}
+		}
+	}
+	ecuador := w.byCode["ECU"]
+	if !contains(w.deep, ecuador) { // its units hold a trap
+		w.deep = append(w.deep, ecuador)
+	}
+	share := map[*location]float64{}
+	var planned, others float64
+	for _, l := range w.deep {
+		share[l] = 0.15 + r.unit()*r.unit()
+		if l.plan {
+			share[l] = 0.5 + r.unit()
+			planned += share[l]
+		} else {
+			share[l] *= r.unit() * 2
+			others += share[l]
+		}
+	}
+	for _, l := range w.locations {
+		if share[l] == 0 {
+			w.codes = append(w.codes, trapCodes[l.iso3]...)
+			continue
+		}
+		part := 0.84 * share[l] / others
+		if l.plan {
+			part = 0.16 * share[l] / planned
+		}
+		w.inventCountry(r, l, max(2, int(float64(w.sizes.admin1)*part+0.5)), max(3, int(float64(w.sizes.admin2)*part+0.5)))
+		w.codes = append(w.codes, trapCodes[l.iso3]...)
+	}
+}
+
+func (w *world) inventCountry(r *random, l *location, firsts, seconds int) {
+	valid := date(2016+r.below(9), 1+r.below(12), 1+r.below(28))
+	digits := 2
+	if l.iso3 == "NGA" || firsts > 99 {
+		digits = 3
+	}
+	codes := make([]string, firsts)
+	for i := range codes {
+		codes[i] = fmt.Sprintf("%s%0*d", l.iso2, digits, i+1)
+		w.codes = append(w.codes, codeLine{l.iso3, 1, codes[i], l.tongue.place(r), l.iso3, valid})
+	}
+	// One first-level unit in six has none below it, as in life.
+	var parents []string
+	for i, code := range codes {
+		if i == 0 || !r.chance(17) {
+			parents = append(parents, code)
+		}
+	}
+	for i := range seconds {
+		parent := i * len(parents) / seconds
+		number := i - (parent*seconds+len(parents)-1)/len(parents) + 1
+		code := parents[parent] + fmt.Sprintf("%0*d", digits, number)
+		w.codes = append(w.codes, codeLine{l.iso3, 2, code, l.tongue.place(r), parents[parent], valid})
+	}
+}
+
+// numberUnits turns the list of p-codes into units with the ids of the incumbent: real ones of a level in file order, then the
+// connectors, of the first level in location order, of the second in the order of the first level's ids.
+func (w *world) numberUnits() {
+	byCode := map[string]*admin1{}
+	for _, c := range w.codes {
+		l, known := w.byCode[c.iso3]
+		if c.level != 1 || !known {
+			continue
+		}
+		u := &admin1{id: len(w.admin1) + 1, code: c.code, name: c.name, location: l, start: c.start}
+		byCode[c.code] = u
+		l.units1 = append(l.units1, u)
+		w.admin1 = append(w.admin1, u)
+	}
+	for _, l := range w.locations {
+		u := &admin1{id: len(w.admin1) + 1, code: l.iso3 + "-XXX", name: "UNSPECIFIED", location: l, start: l.start, unspecified: true}
+		byCode[u.code] = u
+		w.admin1 = append(w.admin1, u)
+	}
+	for _, c := range w.codes {
+		parent := byCode[c.parent]
+		if c.code == orphanCode {
+			parent = byCode["SSD-XXX"]
+		}
+		if c.level != 2 || parent == nil {
+			continue // a second-level unit below no first-level unit is skipped
+		}
+		u := &admin2{id: len(w.admin2) + 1, code: c.code, name: c.name, parent: parent, start: c.start}
+		parent.units = append(parent.units, u)
+		parent.location.units2 = append(parent.location.units2, u)
+		w.admin2 = append(w.admin2, u)
+	}
+	for _, a := range w.admin1 {
+		a.connector = &admin2{id: len(w.admin2) + 1, code: a.code + "-XXX", name: "UNSPECIFIED", parent: a, start: a.start, unspecified: true}
+		w.admin2 = append(w.admin2, a.connector)
+		if a.unspecified {
+			a.location.unspecified = a.connector
+		}
+	}
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func contains[T comparable](all []T, one T) bool {
+	for _, x := range all {
+		if x == one {
+			return true
+		}
+	}
+	return false
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

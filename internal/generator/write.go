@@ -1,0 +1,184 @@
+package generator
+
+import (
+	"encoding/json"
+	"runtime"
+	"sort"
+	"strings"
+	"sync"
+)
+
+// Options say which catalog to make. The same options give the same bytes.
+type Options struct {
+	Seed     uint64
+	Scale    float64 // 0: the sample; 1: about twelve million rows; between: less of everything
+	Compress bool    // .gz
+	Workers  int     // 0: one for each core
+}
+
+func (o Options) workers() int {
+	if o.Workers > 0 {
+		return o.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// Count is what a theme's files hold: all rows, and how many of them a loader drops because upstream marked them or because a later
+// row has the same key.
+type Count struct {
+	Role                       string
+	Rows, Marked, Hidden, Kept int
+}
+
+// The addresses and times of every made-up catalog.
+const (
+	CatalogURL   = "https://catalog.example.org"
+	SnapshotTime = "2026-11-21T01:02:00Z"
+)
+
+// manifest is catalog.json.
+type manifest struct {
+	Format       int             `json:"format"`
+	CatalogURL   string          `json:"catalog_url"`
+	SnapshotTime string          `json:"snapshot_time"`
+	Resources    []manifestEntry `json:"resources,omitempty"`
+	Packages     string          `json:"packages,omitempty"`
+}
+
+type manifestEntry struct {
+	Role         string `json:"role"`
+	Path         string `json:"path"`
+	Dataset      string `json:"dataset,omitempty"`
+	ID           string `json:"id,omitempty"`
+	LastModified string `json:"last_modified,omitempty"`
+	Size         int64  `json:"size"`
+	SHA256       string `json:"sha256"`
+}
+
+// Write makes the directory catalog and says what its themes hold, in the order of the themes.
+func Write(dir string, o Options) ([]Count, error) {
+	w := newWorld(o.Seed, o.Scale)
+	m := manifest{Format: 1, CatalogURL: CatalogURL, SnapshotTime: SnapshotTime, Packages: "packages/*.json"}
+	counts := make([]Count, len(themes))
+	var mu sync.Mutex
+	var jobs []func() error
+	for i, t := range themes {
+		counts[i].Role = t.role
+		for _, f := range t.files(w) {
+			jobs = append(jobs, func() error {
+				c, written, err := w.writeFile(dir, t, f, o.Compress)
+				if err != nil {
+					return err
+				}
+				e := manifestEntry{Role: t.role, Path: written.Path, Size: written.Bytes, SHA256: written.SHA256}
+				if t.dataset != "" { // rows of the national risk carry no ids: theirs come from its package
+					e.Dataset, e.ID = "hdx-hapi-"+t.dataset, uuid(o.Seed, "published/"+f.name)
+					e.LastModified = "2026-11-20T09:31:02"
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				counts[i].Add(c)
+				m.Resources = append(m.Resources, e)
+				return nil
+			})
+		}
+	}
+	if err := inParallel(o.workers(), jobs); err != nil {
+		return nil, err
+	}
+	lists, err := w.writeLists(dir)
+	if err != nil {
+		return nil, err
+	}
+	m.Resources = append(m.Resources, lists...)
+	if err := w.writePackages(dir); err != nil {
+		return nil, err
+	}
+	order := map[string]int{}
+	for i, t := range themes {
+		order[t.role] = i + 1
+	}
+	sort.SliceStable(m.Resources, func(i, j int) bool {
+		a, b := m.Resources[i], m.Resources[j]
+		if order[a.Role] != order[b.Role] {
+			return order[a.Role] < order[b.Role]
+		}
+		return order[a.Role] > 0 && a.Path < b.Path
+	})
+	return counts, writeManifest(dir, m)
+}
+
+func writeManifest(dir string, m manifest) error {
+	text, err := json.MarshalIndent(m, "", " ")
+	if err != nil {
+		return err
+	}
+	_, err = writeWhole(dir, "catalog.json", append(text, '\n'))
+	return err
+}
+
+// Add adds the figures of another count.
+func (c *Count) Add(d Count) {
+	c.Rows, c.Marked, c.Hidden, c.Kept = c.Rows+d.Rows, c.Marked+d.Marked, c.Hidden+d.Hidden, c.Kept+d.Kept
+}
+
+// writeFile writes one CSV of a theme.
+func (w *world) writeFile(dir string, t *theme, f file, compress bool) (Count, Written, error) {
+	var c Count
+	out, err := create(dir, t.role+"/"+f.name, compress)
+	if err != nil {
+		return c, Written{}, err
+	}
+	header := csvHeaders[t.role]
+	if f.moved {
+		header = moveColumns(header)
+	}
+	columns := bind(header, putCSV)
+	s := &stream{out: out, line: line{ends: "\n"}}
+	if t.byteOrderMark {
+		s.buf, s.ends = append(s.buf, "\ufeff"...), "\r\n"
+	}
+	s.row(strings.Split(header, ",")...)
+	if f.tagged {
+		s.tagRow(columns)
+	}
+	f.rows(func(r *row) {
+		c.Rows++
+		switch {
+		case r.fault != "":
+			c.Marked++
+		case r.hidden:
+			c.Hidden++
+		default:
+			c.Kept++
+		}
+		for i := range columns {
+			s.cell()
+			columns[i].put(&s.line, r)
+		}
+		s.end()
+		s.flush(false)
+	})
+	s.flush(true)
+	written, err := out.close()
+	if s.err != nil {
+		err = s.err
+	}
+	return c, written, err
+}
+
+// tagRow is the second row of older files.
+func (l *line) tagRow(columns []column) {
+	cells := make([]string, len(columns))
+	for i, c := range columns {
+		cells[i] = tags[c.name]
+	}
+	l.row(cells...)
+}
+
+// moveColumns puts the last columns first and adds one that no reader knows.
+func moveColumns(header string) string {
+	names := strings.Split(header, ",")
+	half := len(names) / 2
+	return strings.Join(append(append(append([]string(nil), names[half:]...), "made_up"), names[:half]...), ",")
+}

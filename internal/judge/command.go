@@ -1,0 +1,307 @@
+// Package judge is the slow twin of the whole service: from a directory of view dumps it computes, one row at a time and
+// sharing no code with the service, what the contract wants for any request, and compares. cmd/judge is its program.
+package judge
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"sync"
+	"time"
+)
+
+// Main runs one command of the judge and returns the exit code: 0, 1 where answers differ or a step failed, 2 for a
+// wrong call. Results go to out, messages to messages.
+func Main(args []string, out, messages io.Writer) int {
+	err := run(args, out)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(messages, err)
+	if errors.Is(err, errUsage) {
+		return 2
+	}
+	return 1
+}
+
+var (
+	errUsage   = errors.New("usage: judge record|replay|check|requests|grade|garble|condense [flags]")
+	errDiffers = errors.New("answers differ from the contract")
+)
+
+// options are the flags of all commands.
+type options struct {
+	contract, views, catalogURL, loadTime string
+	base, file, answers, out              string
+	only, accept                          string
+	n, long, most, parallel               int
+	seed                                  uint64
+}
+
+func run(args []string, out io.Writer) error {
+	if len(args) == 0 {
+		return errUsage
+	}
+	var o options
+	flags := flag.NewFlagSet("judge "+args[0], flag.ContinueOnError)
+	flags.StringVar(&o.contract, "contract", "testdata/contract.json", "the condensed contract")
+	flags.StringVar(&o.views, "views", "", "directory of view dumps")
+	flags.StringVar(&o.catalogURL, "catalog-url", "", "base of printed links; empty: catalog.json beside the dumps, else the public catalog")
+	flags.StringVar(&o.loadTime, "snapshot-time", "", "time of the load (RFC 3339), for rows of unknown resources")
+	flags.StringVar(&o.base, "base", "", "base URL of the server")
+	flags.StringVar(&o.file, "file", "-", "recorded requests and answers; - is stdin")
+	flags.StringVar(&o.answers, "answers", "-", "answers of a batch; - is stdin")
+	flags.StringVar(&o.out, "out", "", "directory to write dumps to")
+	flags.IntVar(&o.n, "n", 2000, "number of requests; 0: every endpoint, parameter and kind of value once; -1: every row of every endpoint")
+	flags.IntVar(&o.long, "long", 0, "number of requests for many rows, beside the others")
+	flags.StringVar(&o.only, "only", "", "ask only endpoints whose path holds this")
+	flags.StringVar(&o.accept, "accept-encoding", "", "send every request with this Accept-Encoding; empty: as the requests were made")
+	flags.IntVar(&o.parallel, "parallel", 1, "how many requests are on their way at once")
+	flags.IntVar(&o.most, "show", 20, "how many differing requests to print; 0 is all")
+	flags.Uint64Var(&o.seed, "seed", 1, "seed of the requests")
+	if err := flags.Parse(args[1:]); err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	switch args[0] {
+	case "record":
+		return o.record(out)
+	case "replay":
+		return o.replay(out)
+	case "check":
+		return o.check(out)
+	case "requests":
+		return o.requests(out)
+	case "grade":
+		return o.grade(out)
+	case "garble":
+		return o.garble()
+	case "condense":
+		c, err := readContract(flags.Arg(0))
+		if err != nil {
+			return err
+		}
+		text, err := condense(c)
+		if err == nil {
+			_, err = out.Write(text)
+		}
+		return err
+	}
+	return errUsage
+}
+
+// exchange is one line of a recording.
+type exchange struct {
+	Request  request `json:"request"`
+	Expected answer  `json:"expected"`
+}
+
+func (o options) world() (*world, error) {
+	c, err := readContract(o.contract)
+	if err != nil {
+		return nil, err
+	}
+	var at time.Time
+	if o.loadTime != "" {
+		if at, err = time.Parse(time.RFC3339, o.loadTime); err != nil {
+			return nil, fmt.Errorf("%w: --snapshot-time: %w", errUsage, err)
+		}
+	}
+	w, err := readWorld(c, o.views, o.catalogURL, at.UTC())
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range w.warnings[:min(len(w.warnings), 10)] {
+		fmt.Fprintln(os.Stderr, "the dumps contradict themselves:", text)
+	}
+	return w, nil
+}
+
+// exchanges makes the requests one after the other and hands each on with
+// its answer, so that no more than one body is held.
+func (o options) exchanges(each func(exchange) error) error {
+	w, err := o.world()
+	if err != nil {
+		return err
+	}
+	m := newMaker(w, o.seed)
+	m.only(o.only)
+	if len(m.endpoints) == 0 {
+		return fmt.Errorf("%w: --only %s: no endpoint's path holds it", errUsage, o.only)
+	}
+	for _, r := range append(m.requests(o.n), m.long(o.long)...) {
+		if err := each(exchange{r, w.answer(r)}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o options) garble() error {
+	c, err := readContract(o.contract)
+	if err != nil {
+		return err
+	}
+	g := &garbler{contract: c, seed: o.seed, rng: rand.New(rand.NewPCG(o.seed, 0x676172626c65))}
+	return g.garble(o.views, o.out)
+}
+
+func (o options) record(out io.Writer) error {
+	b := bufio.NewWriter(out)
+	err := o.exchanges(func(x exchange) error {
+		line, err := encodePlain(x)
+		if err == nil {
+			_, err = b.Write(append(line, '\n'))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return b.Flush()
+}
+
+// tally counts and prints differences.
+type tally struct {
+	mu                sync.Mutex
+	out               io.Writer
+	most, n, differed int
+}
+
+func (t *tally) add(x exchange, got reply, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.n++
+	found := []string{}
+	if err != nil {
+		found = append(found, "no answer: "+err.Error())
+	} else {
+		found = x.Expected.differences(x.Request, got)
+	}
+	if len(found) == 0 {
+		return
+	}
+	t.differed++
+	if t.most > 0 && t.differed > t.most {
+		return
+	}
+	fmt.Fprintf(t.out, "%s %s", x.Request.Method, x.Request.Path)
+	for name, value := range x.Request.Headers {
+		fmt.Fprintf(t.out, "  %s: %s", name, value)
+	}
+	fmt.Fprintln(t.out)
+	for _, text := range found {
+		fmt.Fprintln(t.out, "   ", text)
+	}
+}
+
+func (t *tally) result() error {
+	fmt.Fprintf(t.out, "%d requests, %d differ\n", t.n, t.differed)
+	if t.differed > 0 {
+		return errDiffers
+	}
+	return nil
+}
+
+// sendAll asks the server what each hands it and compares.
+func (o options) sendAll(out io.Writer, each func(func(exchange) error) error) error {
+	c, err := newClient(o.base)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	t := &tally{out: out, most: o.most}
+	exchanges := make(chan exchange)
+	var senders sync.WaitGroup
+	for range max(1, o.parallel) {
+		senders.Go(func() {
+			for x := range exchanges {
+				if o.accept != "" {
+					x.Request = x.Request.accepting(o.accept)
+				}
+				got, err := c.send(x.Request)
+				t.add(x, got, err)
+			}
+		})
+	}
+	err = each(func(x exchange) error { exchanges <- x; return nil })
+	close(exchanges)
+	senders.Wait()
+	if err != nil {
+		return err
+	}
+	return t.result()
+}
+
+func (o options) check(out io.Writer) error { return o.sendAll(out, o.exchanges) }
+
+func (o options) replay(out io.Writer) error { return o.sendAll(out, o.recorded) }
+
+func (o options) requests(out io.Writer) error {
+	b := bufio.NewWriter(out)
+	err := o.recorded(func(x exchange) error {
+		line, err := encodePlain(x.Request)
+		if err == nil {
+			_, err = b.Write(append(line, '\n'))
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return b.Flush()
+}
+
+func (o options) grade(out io.Writer) error {
+	in, err := openInput(o.answers)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	answers := json.NewDecoder(in)
+	t := &tally{out: out, most: o.most}
+	err = o.recorded(func(x exchange) error {
+		var b batchAnswer
+		if err := answers.Decode(&b); err != nil {
+			return fmt.Errorf("answer %d of %s: %w", t.n+1, o.answers, err)
+		}
+		got, err := b.reply(x.Request.Method == "HEAD")
+		t.add(x, got, err)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return t.result()
+}
+
+func (o options) recorded(each func(exchange) error) error {
+	in, err := openInput(o.file)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	lines := json.NewDecoder(in)
+	for n := 1; ; n++ {
+		var x exchange
+		switch err := lines.Decode(&x); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("%s: line %d: %w", o.file, n, err)
+		}
+		if err := each(x); err != nil {
+			return err
+		}
+	}
+}
+
+func openInput(name string) (io.ReadCloser, error) {
+	if name == "-" {
+		return io.NopCloser(os.Stdin), nil
+	}
+	return os.Open(name)
+}

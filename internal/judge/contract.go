@@ -1,0 +1,196 @@
+package judge
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
+// contract is what the judge knows of the interface: the condensed
+// testdata/contract.json. The full contract decodes into the same types, as
+// they name a subset of its keys.
+type contract struct {
+	Name     string              `json:"contract"`
+	Version  string              `json:"interface_version"`
+	Enums    map[string]enumFact `json:"enums"`
+	Common   []*param            `json:"common_params"`
+	Paths    []*endpoint         `json:"endpoints"`
+	Other    []*otherRoute       `json:"other_routes"`
+	Errors   map[string]any      `json:"errors"`
+	byPath   map[string]*endpoint
+	otherFor map[string]*otherRoute
+}
+
+// enumFact is a closed list of values, in the order in which they sort.
+type enumFact struct {
+	Values   []string `json:"values_in_sort_order"`
+	Msg      string   `json:"error_msg"`
+	Expected string   `json:"error_ctx_expected"`
+}
+
+// endpoint is one list of records.
+type endpoint struct {
+	Path   string     `json:"path"`
+	Group  string     `json:"group"`
+	Method string     `json:"method"`
+	Params []*param   `json:"params"`
+	Fields []*field   `json:"fields"`
+	Order  []*sortKey `json:"order_by"`
+	Tie    []*sortKey `json:"tie_break"`
+}
+
+// param is one query parameter; Match says how it restricts Columns.
+type param struct {
+	Name        string   `json:"name"`
+	Type        string   `json:"type"`
+	Parse       string   `json:"parse,omitempty"`
+	Required    bool     `json:"required,omitempty"`
+	Enum        []string `json:"enum,omitempty"`
+	EnumName    string   `json:"enum_name,omitempty"`
+	MaxLength   *int     `json:"maxLength,omitempty"`
+	MinLength   *int     `json:"minLength,omitempty"`
+	Pattern     string   `json:"pattern,omitempty"`
+	Min         *int64   `json:"min,omitempty"`
+	Max         *int64   `json:"max,omitempty"`
+	Default     any      `json:"default,omitempty"`
+	Match       string   `json:"match"`
+	Columns     []string `json:"columns,omitempty"`
+	IgnoredWhen string   `json:"ignored_when,omitempty"`
+	AltHeader   string   `json:"alternative_header,omitempty"`
+}
+
+// field is one key of a record, in the order of the wire. Note is kept where
+// it is a rule (the form of a link), not prose.
+type field struct {
+	Name      string   `json:"name"`
+	JSONType  string   `json:"json_type"`
+	Number    string   `json:"number,omitempty"`
+	Nullable  bool     `json:"nullable,omitempty"`
+	Format    string   `json:"format,omitempty"`
+	MaxLength *int     `json:"maxLength,omitempty"`
+	Enum      []string `json:"enum,omitempty"`
+	Note      string   `json:"note,omitempty"`
+}
+
+// sortKey is one column of an endpoint's order.
+type sortKey struct {
+	Column    string `json:"column"`
+	SortAs    string `json:"sort_as"`
+	Direction string `json:"direction"`
+	Nulls     string `json:"nulls"`
+}
+
+// otherRoute is a path that is not a list of records.
+type otherRoute struct {
+	Path     string   `json:"path"`
+	Auth     bool     `json:"auth"`
+	Params   []*param `json:"params"`
+	Response any      `json:"response"`
+}
+
+// readContract reads the condensed or the full contract.
+func readContract(path string) (*contract, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	c := &contract{byPath: map[string]*endpoint{}, otherFor: map[string]*otherRoute{}}
+	if err := json.Unmarshal(text, c); err != nil {
+		return nil, fmt.Errorf("contract %s: %w", path, err)
+	}
+	for _, e := range c.Paths {
+		c.byPath[e.Path] = e
+	}
+	for _, o := range c.Other {
+		c.otherFor[o.Path] = o
+	}
+	for name, e := range c.Errors {
+		c.Errors[name] = withoutSource(e)
+	}
+	return c, nil
+}
+
+// withoutSource drops the keys that say where a rule comes from, at any depth.
+func withoutSource(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		delete(v, "src")
+		for k := range v {
+			v[k] = withoutSource(v[k])
+		}
+	case []any:
+		for i := range v {
+			v[i] = withoutSource(v[i])
+		}
+	}
+	return v
+}
+
+// condense writes the facts of c with one parameter, field or sort key a
+// line, so that a change of the contract shows as the lines it concerns.
+func condense(c *contract) ([]byte, error) {
+	var b bytes.Buffer
+	var firstErr error
+	line := func(format string, v any, end string) {
+		text, err := encodePlain(v)
+		if err != nil && firstErr == nil {
+			firstErr = err
+		}
+		fmt.Fprintf(&b, format, text)
+		b.WriteString(end)
+	}
+	more := func(i, n int) string {
+		if i < n-1 {
+			return ",\n"
+		}
+		return "\n"
+	}
+	b.WriteString("{\n")
+	line("\"contract\": %s", c.Name, ",\n")
+	line("\"interface_version\": %s", c.Version, ",\n")
+	line("\"enums\": %s", c.Enums, ",\n")
+	b.WriteString("\"common_params\": [\n")
+	for i, p := range c.Common {
+		line("  %s", p, more(i, len(c.Common)))
+	}
+	b.WriteString("],\n\"endpoints\": [\n")
+	for i, e := range c.Paths {
+		line("{\"path\": %s", e.Path, ", ")
+		line("\"group\": %s", e.Group, ", ")
+		line("\"method\": %s", e.Method, ",\n \"params\": [\n")
+		for j, p := range e.Params {
+			line("  %s", p, more(j, len(e.Params)))
+		}
+		b.WriteString(" ],\n \"fields\": [\n")
+		for j, f := range e.Fields {
+			line("  %s", f, more(j, len(e.Fields)))
+		}
+		b.WriteString(" ],\n \"order_by\": [\n")
+		for j, s := range e.Order {
+			line("  %s", s, more(j, len(e.Order)))
+		}
+		b.WriteString(" ],\n \"tie_break\": [\n")
+		for j, s := range e.Tie {
+			line("  %s", s, more(j, len(e.Tie)))
+		}
+		b.WriteString(" ]}" + more(i, len(c.Paths)))
+	}
+	b.WriteString("],\n\"other_routes\": [\n")
+	for i, o := range c.Other {
+		line("  %s", o, more(i, len(c.Other)))
+	}
+	line("],\n\"errors\": %s\n}\n", c.Errors, "")
+	return b.Bytes(), firstErr
+}
+
+// encodePlain is JSON without the escapes that HTML would want.
+func encodePlain(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}

@@ -1,0 +1,112 @@
+package judge
+
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// readDump reads a view dump, plain or gzipped, as one map a row from the
+// header's names to the cells. A view that is not there is an empty table.
+func readDump(dir, view string) ([]map[string]string, error) {
+	text, err := readMaybeGzip(filepath.Join(dir, view+".csv"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	records, err := splitCSV(strings.TrimPrefix(text, "\ufeff"))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", view, err)
+	}
+	if len(records) == 0 {
+		return nil, nil
+	}
+	rows := make([]map[string]string, 0, len(records)-1)
+	for i, r := range records[1:] {
+		if len(r) != len(records[0]) {
+			return nil, fmt.Errorf("%s: record %d has %d cells, the header %d", view, i+2, len(r), len(records[0]))
+		}
+		row := make(map[string]string, len(r))
+		for j, name := range records[0] {
+			row[name] = r[j]
+		}
+		rows = append(rows, row)
+	}
+	return rows, nil
+}
+
+func readMaybeGzip(path string) (string, error) {
+	text, err := os.ReadFile(path)
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return string(text), err
+	}
+	f, err := os.Open(path + ".gz")
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		return "", fmt.Errorf("%s.gz: %w", path, err)
+	}
+	text, err = io.ReadAll(z)
+	return string(text), err
+}
+
+// splitCSV cuts psql's CSV into records. encoding/csv would do but for one
+// thing: it turns a CR LF inside quotes into LF, and a cell must arrive as it
+// was written.
+func splitCSV(text string) ([][]string, error) {
+	var records [][]string
+	var record []string
+	var cell strings.Builder
+	endRecord := func() {
+		record = append(record, cell.String())
+		cell.Reset()
+		if len(record) > 1 || record[0] != "" {
+			records = append(records, record)
+		}
+		record = nil
+	}
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			end := i + 1
+			for ; end < len(text); end++ {
+				if text[end] != '"' {
+					cell.WriteByte(text[end])
+					continue
+				}
+				if end+1 < len(text) && text[end+1] == '"' {
+					cell.WriteByte('"')
+					end++
+					continue
+				}
+				break
+			}
+			if end == len(text) {
+				return nil, fmt.Errorf("record %d: a quote is never closed", len(records)+1)
+			}
+			i = end
+		case c == ',':
+			record = append(record, cell.String())
+			cell.Reset()
+		case c == '\n':
+			endRecord()
+		case c == '\r' && i+1 < len(text) && text[i+1] == '\n':
+		default:
+			cell.WriteByte(c)
+		}
+	}
+	if cell.Len() > 0 || len(record) > 0 {
+		endRecord()
+	}
+	return records, nil
+}

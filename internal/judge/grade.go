@@ -1,0 +1,261 @@
+package judge
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/klauspost/compress/zstd"
+)
+
+// reply is what a server said: Body after its content coding was undone, Wire
+// as many bytes as came over it.
+type reply struct {
+	Status  int
+	Headers http.Header
+	Body    string
+	Coding  string
+}
+
+// client sends requests as they are written, without following redirects,
+// inflating or adding headers of its own.
+type client struct {
+	base *url.URL
+	http *http.Client
+}
+
+func newClient(base string) (*client, error) {
+	u, err := url.Parse(base)
+	if err != nil || u.Host == "" {
+		return nil, fmt.Errorf("base URL %q: want http://host:port", base)
+	}
+	return &client{base: u, http: &http.Client{
+		Timeout:       30 * time.Second,
+		Transport:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 4},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+func (c *client) send(r request) (reply, error) {
+	target := *c.base
+	target.Opaque = r.Path // goes out as it is, escapes and all
+	req := &http.Request{Method: r.Method, URL: &target, Host: c.base.Host, Header: http.Header{"User-Agent": {"hdqs-judge"}}}
+	for name, value := range r.Headers {
+		req.Header[name] = []string{value} // as written: names have no case
+	}
+	res, err := c.http.Do(req)
+	if err != nil {
+		return reply{}, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return reply{}, err
+	}
+	return newReply(res.StatusCode, res.Header, body, r.Method == "HEAD")
+}
+
+func newReply(status int, headers http.Header, body []byte, head bool) (reply, error) {
+	r := reply{Status: status, Headers: headers, Coding: headers.Get("Content-Encoding")}
+	if !head {
+		var err error
+		if body, err = decoded(r.Coding, body); err != nil {
+			return r, fmt.Errorf("body said to be %s: %w", r.Coding, err)
+		}
+	}
+	r.Body = string(body)
+	return r, nil
+}
+
+// decoded undoes a content coding. Several gzip members would be valid too,
+// but common clients read only the first.
+func decoded(coding string, body []byte) ([]byte, error) {
+	switch coding {
+	case "":
+		return body, nil
+	case "gzip":
+		in := bytes.NewReader(body)
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, err
+		}
+		z.Multistream(false)
+		text, err := io.ReadAll(z)
+		if err == nil && in.Len() > 0 {
+			err = fmt.Errorf("%d bytes follow the first member", in.Len())
+		}
+		return text, err
+	case "zstd":
+		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(8<<20))
+		if err != nil {
+			return nil, err
+		}
+		defer z.Close()
+		return z.DecodeAll(body, nil)
+	}
+	return nil, errors.New("nobody asked for it")
+}
+
+// wantedCoding is what Accept-Encoding gets for a body worth coding: the best
+// quality, and of equals zstd before gzip before none.
+func wantedCoding(accept string) string {
+	quality := map[string]float64{}
+	for _, part := range strings.Split(strings.ToLower(accept), ",") {
+		name, rest, _ := strings.Cut(strings.TrimSpace(part), ";")
+		q := 1.0
+		if _, value, found := strings.Cut(rest, "="); found {
+			q, _ = strconv.ParseFloat(strings.TrimSpace(value), 64)
+		}
+		quality[strings.TrimSpace(name)] = q
+	}
+	best, coding := quality["identity"], ""
+	for _, name := range []string{"gzip", "zstd"} {
+		q, named := quality[name]
+		if !named {
+			q = quality["*"]
+		}
+		if q > 0 && q >= best {
+			best, coding = q, name
+		}
+	}
+	return coding
+}
+
+// batchAnswer is one line that `hdqs query --batch` writes.
+type batchAnswer struct {
+	Request json.RawMessage `json:"request"`
+	Status  int             `json:"status"`
+	Headers map[string]any  `json:"headers"`
+	Body    *string         `json:"body"`
+	BodyB64 string          `json:"body_b64"`
+}
+
+func (b batchAnswer) reply(head bool) (reply, error) {
+	headers := http.Header{}
+	for name, v := range b.Headers {
+		switch v := v.(type) {
+		case string:
+			headers.Set(name, v)
+		case []any:
+			for _, one := range v {
+				headers.Add(name, fmt.Sprint(one))
+			}
+		}
+	}
+	if b.Body != nil {
+		return newReply(b.Status, headers, []byte(*b.Body), head)
+	}
+	body, err := base64.StdEncoding.DecodeString(b.BodyB64)
+	if err != nil {
+		return reply{}, fmt.Errorf("body_b64: %w", err)
+	}
+	return newReply(b.Status, headers, body, head)
+}
+
+var fileName = regexp.MustCompile(`^attachment; ?filename="([A-Za-z0-9._-]+)"`)
+
+// differences lists in words what a reply has that the contract does not
+// want; nothing means that it is right.
+func (a answer) differences(r request, got reply) []string {
+	var found []string
+	differ := func(what, want, have string) {
+		if want != have {
+			found = append(found, fmt.Sprintf("%s: want %s, got %s", what, clip(want), clip(have)))
+		}
+	}
+	differ("status", fmt.Sprint(a.Status), fmt.Sprint(got.Status))
+	switch contentType := got.Headers.Get("Content-Type"); a.ContentType {
+	case "":
+	case htmlType:
+		if !strings.HasPrefix(contentType, htmlType) {
+			differ("Content-Type", htmlType, contentType)
+		}
+	default:
+		differ("Content-Type", a.ContentType, contentType)
+	}
+	total := ""
+	if a.Total != nil {
+		total = fmt.Sprint(*a.Total)
+	}
+	differ("X-Total-Count", total, got.Headers.Get("X-Total-Count"))
+	if a.Allow != "" {
+		differ("Allow", a.Allow, got.Headers.Get("Allow"))
+	}
+	differ("Location", a.Location, got.Headers.Get("Location"))
+	differ("Access-Control-Allow-Origin", "*", got.Headers.Get("Access-Control-Allow-Origin"))
+	if a.File != "" {
+		name := fileName.FindStringSubmatch(got.Headers.Get("Content-Disposition"))
+		if name == nil || !strings.HasPrefix(name[1], a.File) || !strings.HasSuffix(name[1], ".csv") {
+			differ("Content-Disposition", `attachment; filename="`+a.File+`...csv"`, got.Headers.Get("Content-Disposition"))
+		}
+	}
+	if a.Total != nil && !strings.Contains(got.Headers.Get("Vary"), "Accept-Encoding") {
+		differ("Vary", "Accept-Encoding", got.Headers.Get("Vary"))
+	}
+	if r.Method != "HEAD" && a.Total != nil {
+		coding := ""
+		if len(a.Body) > 1024 {
+			coding = wantedCoding(r.header("Accept-Encoding"))
+		}
+		differ("Content-Encoding", coding, got.Coding)
+	}
+	if d := a.bodyDifference(got.Body); d != "" {
+		found = append(found, d)
+	}
+	return found
+}
+
+func (a answer) bodyDifference(got string) string {
+	want := a.Body
+	switch a.Check {
+	case checkSome:
+		if got == "" {
+			return "body: empty"
+		}
+		return ""
+	case checkHint:
+		var both struct{ Error, Hint string }
+		if json.Unmarshal([]byte(got), &both) != nil || both.Hint == "" || !strings.HasPrefix(got, strings.TrimSuffix(want, "}")+",") {
+			return fmt.Sprintf("body: want %s with a hint, got %s", want, clip(got))
+		}
+		return ""
+	case checkReasons:
+		want, got = withoutReasons(want), withoutReasons(got)
+	}
+	if want == got {
+		return ""
+	}
+	at := 0
+	for at < len(want) && at < len(got) && want[at] == got[at] {
+		at++
+	}
+	from := max(0, at-60)
+	for from > 0 && !utf8.RuneStart(want[from]) {
+		from--
+	}
+	return fmt.Sprintf("body: differs at byte %d (want %d bytes, got %d)\n    want ...%s\n    got  ...%s",
+		at, len(want), len(got), clip(want[from:]), clip(got[min(from, len(got)):]))
+}
+
+var reasonText = regexp.MustCompile(`(valid datetime or date, |valid date or datetime, |"ctx":\{"error":")[^"]*"`)
+
+func withoutReasons(body string) string { return reasonText.ReplaceAllString(body, `$1"`) }
+
+func clip(text string) string {
+	const most = 300
+	if len(text) > most {
+		return text[:most] + "..."
+	}
+	return text
+}

@@ -1,0 +1,185 @@
+package judge
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// token is one step of a text pattern.
+type token struct {
+	kind byte // '%' any run, '_' any one, 'c' this character
+	char rune
+}
+
+func folded(text string) []rune {
+	runes := []rune(text)
+	for i, r := range runes {
+		runes[i] = unicode.ToLower(r)
+	}
+	return runes
+}
+
+// pattern reads the wildcards; a backslash that escapes nothing is itself.
+func pattern(text string) []token {
+	var tokens []token
+	runes := folded(text)
+	for i := 0; i < len(runes); i++ {
+		switch r := runes[i]; {
+		case r == '%' || r == '_':
+			tokens = append(tokens, token{kind: byte(r)})
+		case r == '\\' && i+1 < len(runes):
+			i++
+			tokens = append(tokens, token{'c', runes[i]})
+		default:
+			tokens = append(tokens, token{'c', r})
+		}
+	}
+	return tokens
+}
+
+// like tells whether the whole text fits the pattern: reach[j] says that the
+// characters so far fit the first j tokens.
+func like(tokens []token, text string) bool {
+	reach := make([]bool, len(tokens)+1)
+	reach[0] = true
+	passRuns := func() {
+		for j, t := range tokens {
+			if t.kind == '%' && reach[j] {
+				reach[j+1] = true
+			}
+		}
+	}
+	passRuns()
+	for _, r := range folded(text) {
+		next := make([]bool, len(tokens)+1)
+		for j, t := range tokens {
+			switch {
+			case !reach[j]:
+			case t.kind == '%':
+				next[j] = true
+			case t.kind == '_' || t.char == r:
+				next[j+1] = true
+			}
+		}
+		reach = next
+		passRuns()
+	}
+	return reach[len(tokens)]
+}
+
+// filter keeps the rows that a parameter asks for.
+type filter func(r row) bool
+
+func nothing(row) bool { return false }
+
+// storedColumn is where the dumps keep the column that a parameter names: the
+// flags stand in the row itself.
+func storedColumn(name string) string {
+	name = strings.Replace(name, "origin_location.", "origin_", 1)
+	name = strings.Replace(name, "asylum_location.", "asylum_", 1)
+	return strings.TrimPrefix(name, "location.")
+}
+
+// textFilter is the four kinds of matching a string.
+func textFilter(p *param, value string) filter {
+	if strings.ContainsRune(value, 0) {
+		return nothing
+	}
+	if p.Match == "exact" {
+		return func(r row) bool { return r.stored[storedColumn(p.Columns[0])] == value }
+	}
+	tokens := pattern(value)
+	if strings.HasPrefix(p.Match, "icontains") {
+		run := token{kind: '%'}
+		tokens = append(append([]token{run}, tokens...), run)
+	}
+	known := map[string]bool{} // names repeat, and matching one takes longest of all
+	return func(r row) bool {
+		for _, column := range p.Columns {
+			text, ok := r.stored[storedColumn(column)].(string)
+			if !ok {
+				continue
+			}
+			fits, seen := known[text]
+			if !seen {
+				fits = like(tokens, text)
+				known[text] = fits
+			}
+			if fits {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// integerFilter compares mathematically, whatever the size.
+func integerFilter(p *param, bound *big.Int) filter {
+	return func(r row) bool {
+		v, ok := r.stored[storedColumn(p.Columns[0])].(int64)
+		if !ok {
+			return false
+		}
+		return holds(p, big.NewInt(v).Cmp(bound))
+	}
+}
+
+// floatFilter sorts nan above every number, as the incumbent's database does.
+func floatFilter(p *param, bound float64) filter {
+	return func(r row) bool {
+		v, ok := r.stored[storedColumn(p.Columns[0])].(decimal)
+		switch {
+		case !ok:
+			return false
+		case math.IsNaN(bound) || v.float < bound:
+			return holds(p, -1)
+		case v.float > bound:
+			return holds(p, 1)
+		}
+		return holds(p, 0)
+	}
+}
+
+func exactFilter(p *param, bound exact) filter {
+	return func(r row) bool {
+		v, ok := r.stored[storedColumn(p.Columns[0])].(decimal)
+		if !ok {
+			return false
+		}
+		stored := parseExact(v.text)
+		switch {
+		case stored.less(bound):
+			return holds(p, -1)
+		case bound.less(stored):
+			return holds(p, 1)
+		}
+		return holds(p, 0)
+	}
+}
+
+func timeFilter(p *param, bound time.Time) filter {
+	return func(r row) bool {
+		v, ok := r.stored[storedColumn(p.Columns[0])].(time.Time)
+		if !ok {
+			return p.Match == "overlap_start"
+		}
+		return holds(p, v.Compare(bound))
+	}
+}
+
+// holds turns the order of stored value and bound into the answer.
+func holds(p *param, order int) bool {
+	switch p.Match {
+	case "exact":
+		return order == 0
+	case "ge", "overlap_start":
+		return order >= 0
+	case "lt", "overlap_end":
+		return order < 0
+	}
+	panic(fmt.Sprintf("parameter %s: match %q compares nothing", p.Name, p.Match))
+}

@@ -1,0 +1,160 @@
+package judge
+
+import (
+	"encoding/base64"
+	"encoding/csv"
+	"encoding/json"
+	"math"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// The judge's own parts against other writings of the same rules, so that it
+// does not share a slip with what it judges.
+
+// FuzzLike holds the matcher to the standard library's expressions.
+func FuzzLike(f *testing.F) {
+	for _, seed := range [][2]string{{"a%b", "a x b"}, {"_", "é"}, {`\%\_\\`, `%_\`}, {`x\`, `x\`}, {"%%_%", "ab"}, {"İ", "i"}, {"", ""}, {"%a%a%", "ba\na"}} {
+		f.Add(seed[0], seed[1])
+	}
+	f.Fuzz(func(t *testing.T, value, text string) {
+		if !utf8.ValidString(value) || !utf8.ValidString(text) || len(value) > 200 {
+			t.Skip()
+		}
+		var expr strings.Builder
+		expr.WriteString(`(?s)\A`)
+		runes := folded(value)
+		for i := 0; i < len(runes); i++ {
+			switch {
+			case runes[i] == '%':
+				expr.WriteString(`.*`)
+			case runes[i] == '_':
+				expr.WriteString(`.`)
+			case runes[i] == '\\' && i+1 < len(runes):
+				i++
+				fallthrough
+			default:
+				expr.WriteString(regexp.QuoteMeta(string(runes[i])))
+			}
+		}
+		expr.WriteString(`\z`)
+		want := regexp.MustCompile(expr.String()).MatchString(string(folded(text)))
+		if got := like(pattern(value), text); got != want {
+			t.Errorf("%q like %q: %v, want %v", text, value, got, want)
+		}
+	})
+}
+
+// FuzzQuery holds the reading of a query string to net/url where that has an answer.
+func FuzzQuery(f *testing.F) {
+	for _, seed := range []string{"a=b&c=%20+d", "=&&a", "a=%C3%A9&a=2", "%zz=1", "a=%ff"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got := readQuery(text)
+		for _, p := range got {
+			if !utf8.ValidString(p.name) || !utf8.ValidString(p.value) {
+				t.Fatalf("%q reads as %q", text, got)
+			}
+		}
+		want, err := url.ParseQuery(text)
+		if err != nil || strings.Contains(text, ";") {
+			return
+		}
+		for name, values := range want {
+			if last := values[len(values)-1]; utf8.ValidString(name) && utf8.ValidString(last) {
+				if have, _ := got.last(name); have != last {
+					t.Errorf("%q: %s is %q, want %q", text, name, have, last)
+				}
+			}
+		}
+	})
+}
+
+// FuzzBase64 holds the lenient decoding to the strict one where that accepts.
+func FuzzBase64(f *testing.F) {
+	for _, seed := range []string{"YWJjZA==", "YWJj", "YQ", "Y=W=", "YWJjZA==YQ==", "-_-_"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, ok := decodeBase64(text)
+		want, err := base64.StdEncoding.DecodeString(text)
+		if err == nil && (!ok || got != string(want)) {
+			t.Errorf("%q decodes to %q %v, want %q", text, got, ok, want)
+		}
+	})
+}
+
+// FuzzCSV holds the reader of dumps to encoding/csv.
+func FuzzCSV(f *testing.F) {
+	for _, seed := range []string{"a,b\n1,2\n", "a,b\n\"x\"\"\n,\",\n", "a,b\r\n1,2", "a,b\n\"", "a,b\n\n1,2\n"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got, err := splitCSV(text)
+		reader := csv.NewReader(strings.NewReader(text))
+		want, wantErr := reader.ReadAll()
+		if wantErr != nil || strings.Contains(text, "\r") || strings.Contains(text, "\n\"\"\n") || len(want) == 0 || len(want[0]) < 2 {
+			return
+		}
+		if err != nil || !slices.EqualFunc(got, want, slices.Equal) {
+			t.Errorf("%q: got %q (%v), want %q", text, got, err, want)
+		}
+	})
+}
+
+// TestFloatText: what is printed reads back as the same float and looks like one.
+func TestFloatText(t *testing.T) {
+	for text, want := range map[string]string{
+		"12.50": "12.5", "100": "100.0", "0.00001": "1e-05", "0.0001": "0.0001", "1000000000000000": "1000000000000000.0",
+		"10000000000000000": "1e+16", "1.5e300": "1.5e+300", "-0": "-0.0", "123456789.123456789": "123456789.12345679",
+	} {
+		v, err := strconv.ParseFloat(text, 64)
+		if got := floatText(v); err != nil || got != want {
+			t.Errorf("%s prints as %s, want %s (%v)", text, got, want, err)
+		}
+	}
+	for bits := uint64(1); bits < 1<<63; bits += 0x0123_4567_89ab_cdef >> 3 {
+		v := math.Float64frombits(bits)
+		if math.IsInf(v, 0) || math.IsNaN(v) {
+			continue
+		}
+		text := floatText(v)
+		if back, err := strconv.ParseFloat(text, 64); err != nil || back != v || !strings.ContainsAny(text, ".e") {
+			t.Errorf("%v prints as %s", v, text)
+		}
+	}
+}
+
+// TestExactOrder: decimals compare by value however they are written.
+func TestExactOrder(t *testing.T) {
+	ascending := []string{"-1e400", "-10", "-1.50", "-1e-400", "0", "1e-400", "0.1", "0.10000000000000000000000001", "1", "9.99", "10", "1e2", "1e400", "1e99999999999"}
+	for i, a := range ascending {
+		for j, b := range ascending {
+			if got := parseExact(a).less(parseExact(b)); got != (i < j) {
+				t.Errorf("%s < %s: %v", a, b, got)
+			}
+		}
+	}
+	for _, same := range [][2]string{{"1.50", "1.5"}, {"0.00", "-0"}, {"100", "1e2"}, {"+5.", "5"}, {".5", "5e-1"}, {"0.05e1", "0.5"}} {
+		a, b := parseExact(same[0]), parseExact(same[1])
+		if a.less(b) || b.less(a) {
+			t.Errorf("%s and %s are the same number", same[0], same[1])
+		}
+	}
+}
+
+// TestQuoted: what is escaped reads back.
+func TestQuoted(t *testing.T) {
+	for r := rune(0); r < 0x2100; r++ {
+		var back string
+		if err := json.Unmarshal([]byte(quoted(string(r))), &back); err != nil || back != string(r) {
+			t.Errorf("%U is written as %s", r, quoted(string(r)))
+		}
+	}
+}

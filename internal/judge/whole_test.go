@@ -1,0 +1,174 @@
+package judge
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestJudge asks the real binary: dumps of made-up data, the same garbled, the
+// small ones of testdata, and the files that the made-up dumps are the joins of
+// each become a store, which is served and asked over HTTP and through the
+// batch form of `hdqs query`. HDQS_BINARY names a binary that is built already.
+func TestJudge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds and runs the whole program")
+	}
+	binary := os.Getenv("HDQS_BINARY")
+	if binary == "" {
+		binary = filepath.Join(t.TempDir(), "hdqs")
+		command(t, "go", "build", "-o", binary, "./cmd/hdqs")
+	}
+	made := filepath.Join(t.TempDir(), "views")
+	command(t, "go", "run", "./cmd/generate", "views", "--scale", "0", "--seed", "11", "--out", made)
+	files := filepath.Join(t.TempDir(), "files")
+	command(t, "go", "run", "./cmd/generate", "catalog", "--scale", "0", "--seed", "11", "--out", files)
+	small, err := filepath.Abs("testdata/views")
+	if err != nil {
+		t.Fatal(err)
+	}
+	odd := filepath.Join(t.TempDir(), "odd")
+	if err := run([]string{"garble", "-contract", contractFile, "-views", made, "-out", odd, "-seed", "23"}, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	large := filepath.Join(t.TempDir(), "large")
+	command(t, "go", "run", "./cmd/generate", "views", "--scale", "0.01", "--seed", "12", "--out", large)
+	for _, c := range []struct{ name, catalog, views, n, seed string }{
+		{"made", made, made, "2000", "21"},
+		{"files", files, made, "1500", "24"}, // joined by the loader, judged by the dumps of the same world
+		{"small", small, small, "2000", "22"},
+		{"odd", odd, odd, "1500", "23"},
+		{"large", large, large, "800", "25"}, // tables with more rows than an answer, and columns with more values than codes
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			store := filepath.Join(t.TempDir(), "store")
+			command(t, binary, "build", "--catalog", c.catalog, "--store", store, "--snapshot-time", wholeTime)
+			base := serveStore(t, binary, store)
+			flags := []string{"-contract", contractFile, "-views", c.views, "-n", c.n, "-seed", c.seed, "-snapshot-time", wholeTime}
+			var out bytes.Buffer
+			if err := run(append([]string{"check", "-base", base, "-parallel", "4"}, flags...), &out); err != nil {
+				t.Errorf("over HTTP: %v\n%s", err, out.String())
+			}
+			if c.name == "large" || c.name == "odd" {
+				judgeTiers(t, binary, store, c.views)
+			}
+			if c.name == "large" {
+				return // the batch goes the same way
+			}
+			if text := batch(t, binary, store, flags); text != "" {
+				t.Errorf("through the batch: %s", text)
+			}
+		})
+	}
+}
+
+// judgeTiers asks servers that are told how to compress. Requests are sent again and again, as stored blocks are made little by little, and are used
+// once most of a page's are there.
+func judgeTiers(t *testing.T, binary, store, views string) {
+	var recording bytes.Buffer
+	if err := run([]string{"record", "-contract", contractFile, "-views", views, "-n", "200", "-long", "60", "-seed", "26", "-snapshot-time", wholeTime}, &recording); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "recording.jsonl")
+	if err := os.WriteFile(file, recording.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		tier  string
+		times int
+	}{{"stored", 4}, {"pieces", 1}, {"whole", 1}} {
+		base := serveStore(t, binary, store, "--compression", c.tier, "--body-cache", "0")
+		for _, coding := range []string{"gzip", "zstd"} {
+			for range c.times {
+				var out bytes.Buffer
+				if err := run([]string{"replay", "-base", base, "-parallel", "4", "-file", file, "-accept-encoding", coding}, &out); err != nil {
+					t.Errorf("%s, %s: %v\n%s", c.tier, coding, err, out.String())
+				}
+			}
+		}
+	}
+}
+
+const wholeTime = "2026-11-21T01:02:00Z"
+
+// command runs a program in the project's root and shows what it said when it fails.
+func command(t *testing.T, name string, args ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Dir = filepath.Join("..", "..")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+}
+
+// serveStore starts the server on a port of its choice and waits until it says
+// which.
+func serveStore(t *testing.T, binary, store string, flags ...string) string {
+	t.Helper()
+	said, err := os.Create(filepath.Join(t.TempDir(), "said"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer said.Close()
+	cmd := exec.Command(binary, append([]string{"serve", "--store", store, "--listen", "127.0.0.1:0"}, flags...)...)
+	cmd.Stdout, cmd.Stderr = said, said
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+	})
+	var text []byte
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if text, err = os.ReadFile(said.Name()); err != nil {
+			t.Fatal(err)
+		}
+		if found := listening.FindSubmatch(text); found != nil {
+			return string(found[1])
+		}
+	}
+	t.Fatalf("it does not listen\n%s", text)
+	return ""
+}
+
+var listening = regexp.MustCompile(`(?m)^listening on (http://\S+)$`)
+
+// batch asks the same questions without a server and gives the differences.
+func batch(t *testing.T, binary, store string, flags []string) string {
+	t.Helper()
+	var recording, questions, answers, differences bytes.Buffer
+	dir := t.TempDir()
+	write := func(name string, text *bytes.Buffer) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	if err := run(append([]string{"record"}, flags...), &recording); err != nil {
+		t.Fatal(err)
+	}
+	file := write("recording.jsonl", &recording)
+	if err := run([]string{"requests", "-file", file}, &questions); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(binary, "query", "--store", store, "--batch", "-")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = &questions, &answers, os.Stderr
+	if err := cmd.Run(); err != nil {
+		return err.Error()
+	}
+	if err := run([]string{"grade", "-file", file, "-answers", write("answers.jsonl", &answers)}, &differences); err != nil {
+		return differences.String()
+	}
+	return ""
+}

@@ -1,0 +1,309 @@
+package judge
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// world is everything the service may be asked about: for each endpoint its
+// rows, in the order in which an unfiltered answer prints them.
+type world struct {
+	contract   *contract
+	catalogURL string
+	loadTime   time.Time
+	rows       map[string][]row
+	warnings   []string
+}
+
+// row holds the stored value of every column of a dump under the contract's
+// names, and under shown the few that print differently from how they are
+// stored. A value is nil, string, int64, bool, time.Time or decimal.
+type row struct {
+	stored map[string]any
+	shown  map[string]any
+}
+
+// decimal keeps the text of an exact number beside the float it prints as.
+type decimal struct {
+	text  string
+	float float64
+}
+
+// at is the value that a record prints.
+func (r row) at(name string) any {
+	if v, ok := r.shown[name]; ok {
+		return v
+	}
+	return r.stored[name]
+}
+
+const pathPrefix = "/api/v2/"
+
+// lastPart is what the endpoint's dump and its data-availability entry are
+// named after.
+func lastPart(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
+
+// dumpOf names the view that holds an endpoint's rows.
+func dumpOf(path string) string {
+	switch part := lastPart(path); part {
+	case "agency-commodity":
+		return "wfp_commodity_view"
+	case "agency-market":
+		return "wfp_market_view"
+	case "baseline-population":
+		return "population_view"
+	case "conflict-events":
+		return "conflict_event_view"
+	case "food-prices-market-monitor":
+		return "food_price_view"
+	case "refugees-persons-of-concern":
+		return "refugees_view"
+	default:
+		return strings.ReplaceAll(part, "-", "_") + "_view"
+	}
+}
+
+// contractName turns a dump's column into the contract's name for it.
+func contractName(path, column string) string {
+	switch lastPart(path) {
+	case "dataset":
+		switch column {
+		case "hdx_id":
+			return "dataset_catalog_id"
+		case "hdx_stub":
+			return "dataset_catalog_stub"
+		case "title":
+			return "dataset_catalog_title"
+		case "hdx_provider_stub":
+			return "catalog_provider_stub"
+		case "hdx_provider_name":
+			return "catalog_provider_name"
+		}
+	case "resource":
+		switch column {
+		case "hdx_id":
+			return "resource_catalog_id"
+		case "dataset_hdx_id":
+			return "dataset_catalog_id"
+		case "dataset_hdx_stub":
+			return "dataset_catalog_stub"
+		case "dataset_title":
+			return "dataset_catalog_title"
+		case "dataset_hdx_provider_stub":
+			return "dataset_catalog_provider_stub"
+		case "dataset_hdx_provider_name":
+			return "dataset_catalog_provider_name"
+		}
+	}
+	switch column {
+	case "hapi_updated_date":
+		return "api_updated_date"
+	case "resource_hdx_id":
+		return "resource_catalog_id"
+	case "ipc_phase":
+		return "classification_phase"
+	case "ipc_type":
+		return "classification_type"
+	}
+	return column
+}
+
+// readWorld reads a directory of view dumps. catalogURL and loadTime may be
+// zero: they then come from the catalog.json beside the dumps, and without one
+// the links lead to the public catalog.
+func readWorld(c *contract, dir, catalogURL string, loadTime time.Time) (*world, error) {
+	w := &world{contract: c, catalogURL: catalogURL, loadTime: loadTime, rows: map[string][]row{}}
+	w.readBeside(dir)
+	w.catalogURL = strings.TrimSuffix(w.catalogURL, "/")
+	for _, e := range c.Paths {
+		cells, err := readDump(dir, dumpOf(e.Path))
+		if err != nil {
+			return nil, err
+		}
+		for i, raw := range cells {
+			r, err := w.typed(e, raw)
+			if err != nil {
+				return nil, fmt.Errorf("%s: row %d: %w", dumpOf(e.Path), i+1, err)
+			}
+			if hidden(e, r) {
+				continue
+			}
+			w.rows[e.Path] = append(w.rows[e.Path], r)
+		}
+	}
+	w.settleAvailability()
+	for _, e := range c.Paths {
+		w.sort(e)
+	}
+	return w, nil
+}
+
+func (w *world) readBeside(dir string) {
+	var beside struct {
+		CatalogURL string    `json:"catalog_url"`
+		Time       time.Time `json:"snapshot_time"`
+	}
+	if text, err := os.ReadFile(filepath.Join(dir, "catalog.json")); err == nil {
+		if err := json.Unmarshal(text, &beside); err != nil {
+			w.warnings = append(w.warnings, "catalog.json: "+err.Error())
+		}
+	}
+	w.catalogURL = cmp.Or(w.catalogURL, beside.CatalogURL, "https://data.humdata.org")
+	if w.loadTime.IsZero() {
+		w.loadTime = beside.Time.UTC()
+	}
+}
+
+// hidden tells the placeholder units, which the two admin lists never show,
+// and the places without a begin, which no record may hold.
+func hidden(e *endpoint, r row) bool {
+	switch lastPart(e.Path) {
+	case "admin1", "admin2":
+		return r.stored["is_unspecified"] == true || r.stored["reference_period_start"] == nil
+	case "location":
+		return r.stored["reference_period_start"] == nil
+	}
+	return false
+}
+
+func (e *endpoint) field(name string) *field {
+	for _, f := range e.Fields {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// typed gives every cell its type: the field's where a record prints it, else
+// what the column's name says.
+func (w *world) typed(e *endpoint, raw map[string]string) (row, error) {
+	r := row{stored: map[string]any{}, shown: map[string]any{}}
+	for column, text := range raw {
+		name := contractName(e.Path, column)
+		v, err := typedCell(e, name, text)
+		if err != nil {
+			return row{}, fmt.Errorf("column %s: %w", column, err)
+		}
+		r.stored[name] = v
+	}
+	if e.field("admin_level") != nil {
+		w.place(e, r)
+	}
+	for _, f := range e.Fields {
+		switch {
+		case strings.HasPrefix(f.Note, "{catalog_url}"):
+			r.stored[f.Name] = w.link(f.Note, r)
+		case f.Format == "uri":
+			r.shown[f.Name] = normalURI(r.stored[f.Name].(string))
+		}
+	}
+	return r, nil
+}
+
+func typedCell(e *endpoint, name, text string) (any, error) {
+	f := e.field(name)
+	kind := kindOf(f, name)
+	neverNull := strings.HasPrefix(name, "provider_admin") || strings.HasPrefix(name, "admin1_") || strings.HasPrefix(name, "admin2_")
+	if text == "" {
+		if kind == "text" && (neverNull || f == nil || !f.Nullable) {
+			return "", nil
+		}
+		return nil, nil
+	}
+	switch kind {
+	case "int":
+		whole, fraction, _ := strings.Cut(text, ".")
+		if strings.Trim(fraction, "0") != "" {
+			return nil, fmt.Errorf("%q is not an integer", text)
+		}
+		return strconv.ParseInt(whole, 10, 64)
+	case "dec":
+		v, err := strconv.ParseFloat(text, 64)
+		return decimal{text, v}, err
+	case "bool":
+		switch text {
+		case "t", "true", "True":
+			return true, nil
+		case "f", "false", "False":
+			return false, nil
+		}
+		return nil, fmt.Errorf("%q is not a flag", text)
+	case "time":
+		for _, layout := range []string{"2006-01-02 15:04:05.999999", "2006-01-02"} {
+			if t, err := time.Parse(layout, text); err == nil {
+				return t, nil
+			}
+		}
+		return nil, fmt.Errorf("%q is not a timestamp", text)
+	}
+	return text, nil
+}
+
+func kindOf(f *field, name string) string {
+	switch {
+	case f == nil && (name == "id" || strings.HasSuffix(name, "_ref") || name == "admin_level"):
+		return "int"
+	case f == nil && (strings.HasSuffix(name, "has_hrp") || strings.HasSuffix(name, "in_gho") || strings.HasSuffix(name, "is_unspecified") || name == "from_cods"):
+		return "bool"
+	case f == nil && strings.HasPrefix(name, "reference_period_"):
+		return "time"
+	case f == nil:
+		return "text"
+	case f.Number == "int":
+		return "int"
+	case f.Number == "decimal":
+		return "dec"
+	case f.JSONType == "boolean":
+		return "bool"
+	case f.Format == "date-time":
+		return "time"
+	}
+	return "text"
+}
+
+// sort puts an endpoint's rows into the contract's order; rows that tie in
+// everything stay as they were loaded.
+func (w *world) sort(e *endpoint) {
+	keys := slices.Concat(e.Order, e.Tie)
+	slices.SortStableFunc(w.rows[e.Path], func(a, b row) int {
+		for _, k := range keys {
+			column := strings.TrimSuffix(k.Column, "_stored")
+			if c := compareStored(e, k, a.stored[column], b.stored[column]); c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+}
+
+func compareStored(e *endpoint, k *sortKey, a, b any) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil:
+		return 1
+	case b == nil:
+		return -1
+	}
+	if k.SortAs == "enum" {
+		order := e.field(k.Column).Enum
+		return cmp.Compare(slices.Index(order, a.(string)), slices.Index(order, b.(string)))
+	}
+	switch a := a.(type) {
+	case int64:
+		return cmp.Compare(a, b.(int64))
+	case time.Time:
+		return a.Compare(b.(time.Time))
+	case string:
+		return cmp.Compare(a, b.(string))
+	}
+	panic(fmt.Sprintf("%s: no order for column %s of type %T", e.Path, k.Column, a))
+}

@@ -1,0 +1,685 @@
+package replica
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"hdqs/internal/fetch"
+	"hdqs/snapshot"
+)
+
+var noon = time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func newStore(t *testing.T) *snapshot.Store {
+	t.Helper()
+	s, err := snapshot.OpenStore(filepath.Join(t.TempDir(), "store"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// table has a few thousand distinct numbers that follow from seed.
+func table(name string, seed int64) *snapshot.TableData {
+	ints := make([]int64, 3000)
+	for i := range ints {
+		ints[i] = seed + int64(i*i*7919)
+	}
+	return &snapshot.TableData{Name: name, Rows: len(ints), Columns: []snapshot.ColumnData{{Name: "n", Kind: snapshot.Int, Ints: ints}}}
+}
+
+// publish stores tables under an id and lets the channel show them.
+func publish(t *testing.T, s *snapshot.Store, id string, tables ...*snapshot.TableData) *snapshot.Manifest {
+	t.Helper()
+	m := &snapshot.Manifest{Format: 1, ID: id, SnapshotTime: noon, CatalogURL: "https://catalog.example"}
+	for _, table := range tables {
+		ref, err := s.PutSegment(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m.Tables = append(m.Tables, ref)
+	}
+	if err := errors.Join(s.PutManifest(m), s.PutReport(id, []byte(`{"rows":1}`)), s.Publish("stable", id, noon)); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func mustPush(t *testing.T, r *Remote, s *snapshot.Store, base Version) Version {
+	t.Helper()
+	v, err := r.Push(t.Context(), s, "stable", base, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// mustFetch fetches, keeps, and wants the local store to be whole.
+func mustFetch(t *testing.T, replica *Replica, s *snapshot.Store) *Fetched {
+	t.Helper()
+	f, err := replica.Fetch(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(replica.Keep(f.Version), s.Verify(f.ID)); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+func TestPushAndFetch(t *testing.T) {
+	b, r := newFake(t)
+	writer, reader := newStore(t), newStore(t)
+	replica := NewReplica(r, reader, "stable")
+	if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrAway) {
+		t.Fatalf("no channel: %v", err)
+	}
+	publish(t, writer, "s1", table("a", 1), table("b", 1))
+	v := mustPush(t, r, writer, Version{})
+	puts := b.take("PUT")
+	if n := len(puts); n != 5 || puts[n-1] != "PUT channels/stable.json" || puts[n-2] != "PUT manifests/s1.json" {
+		t.Errorf("put: %q", puts)
+	}
+	f := mustFetch(t, replica, reader)
+	if !f.Changed || f.Segments != 2 || f.ID != "s1" {
+		t.Errorf("fetched %+v", f)
+	}
+	if report, err := reader.Report("s1"); err != nil || string(report) != `{"rows":1}` {
+		t.Errorf("report %s, %v", report, err)
+	}
+
+	b.take("")
+	before := r.Traffic()
+	if f = mustFetch(t, replica, reader); f.Changed || f.Segments != 0 || f.ID != "s1" {
+		t.Errorf("fetched again %+v", f)
+	}
+	if d := r.Traffic().Minus(before); d.Requests != 1 || d.Received != 0 || len(b.take("GET")) != 1 {
+		t.Errorf("traffic of a look at an unchanged channel: %+v", d)
+	}
+
+	m := publish(t, writer, "s2", table("a", 1), table("b", 2))
+	v = mustPush(t, r, writer, v)
+	segment := snapshot.SegmentName(m.Tables[1].SHA256)
+	if puts := b.take("PUT segments"); len(puts) != 1 || puts[0] != "PUT "+segment {
+		t.Errorf("put of a change: %q", puts)
+	}
+	if f = mustFetch(t, replica, reader); !f.Changed || f.Segments != 1 || f.Bytes != m.Tables[1].Bytes || f.Previous[0].ID != "s1" {
+		t.Errorf("fetched a change %+v", f)
+	}
+	if gets := b.take("GET segments"); len(gets) != 1 || gets[0] != "GET "+segment {
+		t.Errorf("got of a change: %q", gets)
+	}
+	if again := mustPush(t, r, writer, v); again.ID != v.ID || len(b.take("PUT")) != 0 {
+		t.Errorf("pushing the same sends something")
+	}
+}
+
+// TestManifestAlone: to look at a manifest takes that and its signature, and nothing is kept.
+func TestManifestAlone(t *testing.T) {
+	b, r := newFake(t)
+	writer, reader := newStore(t), newStore(t)
+	replica := NewReplica(r, reader, "stable")
+	publish(t, writer, "s1", table("a", 1))
+	v := mustPush(t, r, writer, Version{})
+	publish(t, writer, "s2", table("a", 2))
+	mustPush(t, r, writer, v)
+	for _, c := range []struct {
+		id, want string
+		requests int
+	}{{"s1", "s1", 2}, {"s2", "s2", 2}, {"", "s2", 3}} {
+		b.take("")
+		m, err := replica.Manifest(t.Context(), c.id)
+		if asked := b.take(""); err != nil || m.ID != c.want || len(asked) != c.requests {
+			t.Errorf("%q: %v, %v after %q", c.id, m, err, asked)
+		}
+	}
+	if ids, err := reader.Manifests(); err != nil || len(ids) > 0 {
+		t.Errorf("kept %v, %v", ids, err)
+	}
+	mustFetch(t, replica, reader)
+	b.take("")
+	if m, err := replica.Manifest(t.Context(), ""); err != nil || m.ID != "s2" || len(b.take("")) != 1 {
+		t.Errorf("of what is kept: %v, %v", m, err)
+	}
+	if _, err := replica.Manifest(t.Context(), "s9"); !errors.Is(err, fs.ErrNotExist) || errors.Is(err, snapshot.ErrCorrupt) {
+		t.Errorf("of a snapshot that is not there: %v", err)
+	}
+	b.set(func(b *fakeBucket) { delete(b.objects, "manifests/s2.json") })
+	if _, err := NewReplica(r, newStore(t), "stable").Manifest(t.Context(), ""); !errors.Is(err, snapshot.ErrCorrupt) {
+		t.Errorf("of what a channel shows and is not there: %v", err)
+	}
+}
+
+// TestLostRace: of two writers that began from the same channel one wins, also when there was no channel.
+func TestLostRace(t *testing.T) {
+	_, r := newFake(t)
+	one, two := newStore(t), newStore(t)
+	publish(t, one, "one", table("a", 1))
+	publish(t, two, "two", table("a", 2))
+	v := mustPush(t, r, one, Version{})
+	_, err := r.Push(t.Context(), two, "stable", Version{}, false)
+	if !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "snapshot one") {
+		t.Errorf("second writer of a new channel: %v", err)
+	}
+	publish(t, one, "three", table("a", 3))
+	mustPush(t, r, one, v)
+	if _, err := r.Push(t.Context(), two, "stable", v, false); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "snapshot three") {
+		t.Errorf("second writer of a channel: %v", err)
+	}
+	if now, err := r.Read(t.Context(), "stable"); err != nil || now.ID != "three" {
+		t.Errorf("the channel shows %s, %v", now.ID, err)
+	}
+}
+
+// TestLostAnswer: the channel is moved, but the answer does not arrive; the next try of the same write is refused, and still it is no lost race.
+func TestLostAnswer(t *testing.T) {
+	b, r := newFake(t)
+	s := newStore(t)
+	publish(t, s, "s1", table("a", 1))
+	var cut atomic.Bool
+	b.set(func(b *fakeBucket) {
+		b.after = func(r *http.Request, name string) bool {
+			return r.Method == http.MethodPut && name == "channels/stable.json" && !cut.Swap(true)
+		}
+	})
+	if v := mustPush(t, r, s, Version{}); v.ID != "s1" || v.etag == "" {
+		t.Errorf("%+v", v)
+	}
+	if puts := b.take("PUT channels"); len(puts) != 2 {
+		t.Errorf("%q: this tests nothing", puts)
+	}
+}
+
+// TestResume: a body that is cut goes on where it ended, and is whole in the end.
+func TestResume(t *testing.T) {
+	b, r := newFake(t)
+	writer, reader := newStore(t), newStore(t)
+	m := publish(t, writer, "s1", table("a", 1))
+	mustPush(t, r, writer, Version{})
+	name := snapshot.SegmentName(m.Tables[0].SHA256)
+	var ranges []string
+	b.set(func(b *fakeBucket) {
+		data := b.objects[name].data
+		b.fault = func(w http.ResponseWriter, r *http.Request, asked string) bool {
+			if asked != name {
+				return false
+			}
+			ranges = append(ranges, r.Header.Get("Range"))
+			if len(ranges) > 2 {
+				return false
+			}
+			from := 0
+			if len(ranges) == 2 {
+				from = len(data) / 3
+				w.Header().Set("Content-Range", fmt.Sprintf("bytes %d-%d/%d", from, len(data)-1, len(data)))
+			}
+			w.Header().Set("Content-Length", fmt.Sprint(len(data)-from))
+			w.Header().Set("ETag", `"e"`)
+			w.Header().Set("Last-Modified", noon.Format(http.TimeFormat))
+			if from > 0 {
+				w.WriteHeader(http.StatusPartialContent)
+			}
+			_, _ = w.Write(data[from : from+len(data)/3])
+			panic(http.ErrAbortHandler)
+		}
+	})
+	f := mustFetch(t, NewReplica(r, reader, "stable"), reader)
+	size := m.Tables[0].Bytes
+	want := fmt.Sprintf("[ bytes=%d- bytes=%d-]", size/3, 2*(size/3))
+	if got := fmt.Sprint(ranges); f.Segments != 1 || got != want {
+		t.Errorf("ranges %s, want %s", got, want)
+	}
+}
+
+// TestFetchRefuses: what is wrong does not get into the local store, and what is kept stays.
+func TestFetchRefuses(t *testing.T) {
+	b, r := newFake(t)
+	writer, reader := newStore(t), newStore(t)
+	replica := NewReplica(r, reader, "stable")
+	publish(t, writer, "s1", table("a", 1))
+	v := mustPush(t, r, writer, Version{})
+	mustFetch(t, replica, reader)
+	m := publish(t, writer, "s2", table("a", 2))
+	mustPush(t, r, writer, v)
+	segment := snapshot.SegmentName(m.Tables[0].SHA256)
+	for name, fault := range map[string]struct {
+		object string
+		data   func([]byte) []byte
+		want   error
+	}{
+		"flipped segment":   {segment, func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, snapshot.ErrCorrupt},
+		"endless segment":   {segment, func(b []byte) []byte { return append(b, make([]byte, 1<<20)...) }, snapshot.ErrCorrupt},
+		"short segment":     {segment, func(b []byte) []byte { return b[:10] }, snapshot.ErrCorrupt},
+		"missing segment":   {segment, nil, snapshot.ErrCorrupt},
+		"flipped manifest":  {"manifests/s2.json", func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, snapshot.ErrCorrupt},
+		"huge manifest":     {"manifests/s2.json", func([]byte) []byte { return make([]byte, snapshot.MaxManifest+1) }, snapshot.ErrCorrupt},
+		"missing manifest":  {"manifests/s2.json", nil, snapshot.ErrCorrupt},
+		"huge channel":      {"channels/stable.json", func([]byte) []byte { return make([]byte, snapshot.MaxChannel+1) }, snapshot.ErrCorrupt},
+		"channel elsewhere": {"channels/stable.json", func([]byte) []byte { return []byte(`{"id":"../s2"}`) }, snapshot.ErrCorrupt},
+		"no channel":        {"channels/stable.json", nil, fs.ErrNotExist},
+	} {
+		var good fakeObject
+		b.set(func(b *fakeBucket) {
+			good = b.objects[fault.object]
+			if fault.data == nil {
+				delete(b.objects, fault.object)
+				return
+			}
+			b.objects[fault.object] = fakeObject{data: fault.data(append([]byte{}, good.data...)), modified: good.modified}
+		})
+		if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, fault.want) || errors.Is(err, ErrAway) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if p, err := replica.Last(); err != nil || p.ID != "s1" {
+			t.Errorf("%s: last is %s, %v", name, p.ID, err)
+		}
+		if err := reader.Verify("s1"); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if reader.HasSegment(m.Tables[0], false) {
+			t.Errorf("%s: the segment is in the local store", name)
+		}
+		b.set(func(b *fakeBucket) { b.objects[fault.object] = good })
+	}
+	left, err := filepath.Glob(filepath.Join(reader.Dir(), "segments", ".tmp-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("temporary files are left: %q", left)
+	}
+	if f := mustFetch(t, replica, reader); f.ID != "s2" {
+		t.Errorf("after all: %+v", f)
+	}
+}
+
+// TestAway: a service that does not answer, or answers that it cannot, is away; and nothing is asked for ever.
+func TestAway(t *testing.T) {
+	b, r := newFake(t)
+	writer, reader := newStore(t), newStore(t)
+	replica := NewReplica(r, reader, "stable")
+	publish(t, writer, "s1", table("a", 1))
+	v := mustPush(t, r, writer, Version{})
+	mustFetch(t, replica, reader)
+	for name, fault := range map[string]func(http.ResponseWriter){
+		"broken":        func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+		"error":         func(w http.ResponseWriter) { fakeError(w, 503, "SlowDown") },
+		"forbidden":     func(w http.ResponseWriter) { fakeError(w, 403, "AccessDenied") },
+		"no bucket":     func(w http.ResponseWriter) { fakeError(w, 404, "NoSuchBucket") },
+		"page for eyes": func(w http.ResponseWriter) { w.WriteHeader(502); fmt.Fprint(w, "<html>Bad Gateway</html>") },
+	} {
+		b.set(func(b *fakeBucket) {
+			b.fault = func(w http.ResponseWriter, _ *http.Request, _ string) bool { fault(w); return true }
+		})
+		if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, ErrAway) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if p, err := replica.Last(); err != nil || p.ID != "s1" {
+			t.Errorf("%s: last is %s, %v", name, p.ID, err)
+		}
+	}
+	publish(t, writer, "s2", table("a", 2))
+	if _, err := r.Push(t.Context(), writer, "stable", v, false); !errors.Is(err, ErrAway) {
+		t.Errorf("push: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := replica.Fetch(ended, false); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+}
+
+// TestLast: the local channel counts only if it comes from this remote one.
+func TestLast(t *testing.T) {
+	b, r := newFake(t)
+	writer, reader := newStore(t), newStore(t)
+	publish(t, writer, "s1", table("a", 1))
+	v := mustPush(t, r, writer, Version{})
+	replica := NewReplica(r, reader, "stable")
+	if _, err := replica.Last(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("empty: %v", err)
+	}
+	mustFetch(t, replica, reader)
+	other, err := Open("s3://bucket/other", fetch.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := NewReplica(other, reader, "stable").Last(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("from another address: %+v, %v", p, err)
+	}
+	// A load of its own into the same directory.
+	publish(t, reader, "own", table("a", 9))
+	if p, err := replica.Last(); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("after another load: %+v, %v", p, err)
+	}
+	b.take("")
+	if f := mustFetch(t, replica, reader); f.ID != "s1" || !f.Changed {
+		t.Errorf("fetched after another load: %+v", f)
+	}
+	if p, err := replica.Last(); err != nil || p.ID != "s1" {
+		t.Errorf("last %+v, %v", p, err)
+	}
+	// The process ends between the two steps of Keep: the channel still shows the snapshot before.
+	publish(t, writer, "s2", table("a", 2))
+	mustPush(t, r, writer, v)
+	f, err := replica.Fetch(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := os.ReadFile(filepath.Join(reader.Dir(), "channels", "stable.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := replica.Keep(f.Version); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(reader.Dir(), "channels", "stable.json"), before, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := replica.Last(); err != nil || p.ID != "s1" {
+		t.Errorf("after half a Keep: %+v, %v", p, err)
+	}
+	if f := mustFetch(t, replica, reader); f.ID != "s2" {
+		t.Errorf("fetched after half a Keep: %+v", f)
+	}
+}
+
+// newKeys makes a key to sign with and the list of keys that readers trust then.
+func newKeys(t *testing.T) (ed25519.PrivateKey, []ed25519.PublicKey) {
+	t.Helper()
+	private, public, err := snapshot.NewKeys()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err1 := snapshot.ParsePrivateKey(private)
+	keys, err2 := snapshot.ParsePublicKeys(public)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	return key, keys
+}
+
+// TestSignedFetch: nothing is downloaded of a snapshot that is not signed.
+func TestSignedFetch(t *testing.T) {
+	b, r := newFake(t)
+	key, keys := newKeys(t)
+	writer, reader := newStore(t), newStore(t).Trusting(keys)
+	replica := NewReplica(r, reader, "stable")
+	publish(t, writer, "s1", table("a", 1))
+	v := mustPush(t, r, writer, Version{})
+	b.take("")
+	if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, snapshot.ErrSignature) {
+		t.Errorf("not signed: %v", err)
+	}
+	if gets := b.take("GET segments"); len(gets) != 0 {
+		t.Errorf("downloaded %q", gets)
+	}
+	if err := writer.Signing(key).Sign("s1"); err != nil {
+		t.Fatal(err)
+	}
+	v = mustPush(t, r, writer, v)
+	if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, snapshot.ErrSignature) || !strings.Contains(err.Error(), "channel stable has no signature") {
+		t.Errorf("a channel that is not signed: %v", err)
+	}
+	signing := writer.Signing(key)
+	v = mustPush(t, r, signing, v)
+	if puts := b.take("PUT"); len(puts) != 2 || puts[1] != "PUT channels/stable.json" {
+		t.Errorf("to sign what is there puts %q", puts)
+	}
+	if again := mustPush(t, r, signing, v); again.etag != v.etag || len(b.take("PUT")) > 0 {
+		t.Error("what is signed already is signed again")
+	}
+	mustFetch(t, replica, reader)
+}
+
+// TestRewound: a channel's file that was good once is not taken back, nor another channel's; a rollback by who has the key is.
+func TestRewound(t *testing.T) {
+	b, r := newFake(t)
+	key, keys := newKeys(t)
+	const channel = "channels/stable.json"
+	writer, reader, trusting := newStore(t).Signing(key), newStore(t).Trusting(keys), newStore(t)
+	replica, careless := NewReplica(r, reader, "stable"), NewReplica(r, trusting, "stable")
+	publish(t, writer, "s1", table("a", 1))
+	v := mustPush(t, r, writer, Version{})
+	old := b.objects[channel]
+	mustFetch(t, replica, reader)
+	publish(t, writer, "s2", table("a", 2))
+	v = mustPush(t, r, writer, v)
+	if !v.PublishedAt.After(noon) {
+		t.Errorf("published at %s, after what was published at %s", v.PublishedAt, noon)
+	}
+	mustFetch(t, replica, reader)
+	mustFetch(t, careless, trusting)
+	if _, err := r.Publish(t.Context(), "canary", "s1", noon.Add(time.Hour), writer); err != nil {
+		t.Fatal(err)
+	}
+	good := b.objects[channel]
+	for name, put := range map[string]fakeObject{"an older file": old, "the file of another channel": b.objects["channels/canary.json"]} {
+		b.set(func(b *fakeBucket) { b.objects[channel] = put })
+		if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, snapshot.ErrSignature) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := replica.Manifest(t.Context(), ""); !errors.Is(err, snapshot.ErrSignature) {
+			t.Errorf("%s, to look at: %v", name, err)
+		}
+		if p, err := replica.Last(); err != nil || p.ID != "s2" {
+			t.Errorf("%s: last is %+v, %v", name, p, err)
+		}
+		if f, err := careless.Fetch(t.Context(), false); err != nil || f.ID != "s1" {
+			t.Errorf("%s: who asks for no signature gets %v, %v", name, f, err)
+		}
+	}
+	// What was kept while nobody asked for signatures says nothing to who does.
+	future := v.Channel
+	future.PublishedAt, future.Signature = noon.Add(1000*time.Hour), ""
+	text, err := future.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.set(func(b *fakeBucket) { b.objects[channel] = fakeObject{data: text, modified: noon} })
+	mustFetch(t, careless, trusting)
+	b.set(func(b *fakeBucket) { b.objects[channel] = good })
+	if f, err := NewReplica(r, trusting.Trusting(keys), "stable").Fetch(t.Context(), false); err != nil || f.ID != "s2" {
+		t.Errorf("after what was not signed: %v, %v", f, err)
+	}
+	if _, err := r.Publish(t.Context(), "stable", "s1", noon, writer); err != nil {
+		t.Fatal(err)
+	}
+	if f := mustFetch(t, replica, reader); f.ID != "s1" || !f.PublishedAt.After(v.PublishedAt) {
+		t.Errorf("after a rollback: %+v", f)
+	}
+}
+
+// TestCollectRemote: a collection removes what is not needed, but not what is written anew while it runs, and Push puts again what went meanwhile.
+func TestCollectRemote(t *testing.T) {
+	b, r := newFake(t)
+	s := newStore(t)
+	publish(t, s, "s1", table("a", 1), table("b", 1))
+	v := mustPush(t, r, s, Version{})
+	publish(t, s, "s2", table("a", 2), table("b", 1))
+	v = mustPush(t, r, s, v)
+	old := func(b *fakeBucket) {
+		for name, o := range b.objects {
+			o.modified = o.modified.Add(-48 * time.Hour)
+			b.objects[name] = o
+		}
+	}
+	b.set(old)
+	o := snapshot.CollectOptions{Grace: 24 * time.Hour}
+	found, err := r.Collect(t.Context(), o)
+	if err != nil || len(found.Manifests) != 1 || found.Segments != 1 || found.Kept != 1 {
+		t.Fatalf("%+v, %v", found, err)
+	}
+	reader := newStore(t)
+	mustFetch(t, NewReplica(r, reader, "stable"), reader)
+
+	// The table of s1 comes back while its segment, which nobody needs, waits for a collection that has listed it already.
+	publish(t, s, "s3", table("a", 3), table("b", 1))
+	v = mustPush(t, r, s, v)
+	b.set(old)
+	m := publish(t, s, "s4", table("a", 2), table("b", 1))
+	segment := snapshot.SegmentName(m.Tables[0].SHA256)
+	var collected atomic.Bool
+	b.set(func(b *fakeBucket) {
+		b.fault = func(_ http.ResponseWriter, q *http.Request, name string) bool {
+			if q.Method == http.MethodHead && name == segment && !collected.Swap(true) {
+				v = mustPush(t, r, s, v)
+			}
+			return false
+		}
+	})
+	if _, err := r.Collect(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if !collected.Load() {
+		t.Fatal("the collection did not look at the segment: this tests nothing")
+	}
+	fresh := newStore(t)
+	if f := mustFetch(t, NewReplica(r, fresh, "stable"), fresh); f.ID != "s4" {
+		t.Errorf("%+v", f)
+	}
+
+	// A segment goes between Push's first look and its last.
+	m = publish(t, s, "s5", table("a", 5), table("b", 5))
+	segment = snapshot.SegmentName(m.Tables[0].SHA256)
+	b.set(func(b *fakeBucket) {
+		b.fault = func(_ http.ResponseWriter, q *http.Request, name string) bool {
+			if q.Method == http.MethodPut && name == "manifests/s5.json" {
+				b.set(func(b *fakeBucket) { delete(b.objects, segment) })
+			}
+			return false
+		}
+	})
+	mustPush(t, r, s, v)
+	fresh = newStore(t)
+	mustFetch(t, NewReplica(r, fresh, "stable"), fresh)
+}
+
+func TestPublishRemote(t *testing.T) {
+	b, r := newFake(t)
+	s := newStore(t)
+	publish(t, s, "s1", table("a", 1))
+	v := mustPush(t, r, s, Version{})
+	m := publish(t, s, "s2", table("a", 2))
+	mustPush(t, r, s, v)
+	now, err := r.Publish(t.Context(), "stable", "s1", noon.Add(time.Hour), s)
+	if err != nil || now.ID != "s1" || now.Previous[0].ID != "s2" || !now.PublishedAt.Equal(noon.Add(time.Hour)) {
+		t.Errorf("%+v, %v", now, err)
+	}
+	b.set(func(b *fakeBucket) { delete(b.objects, snapshot.SegmentName(m.Tables[0].SHA256)) })
+	if _, err := r.Publish(t.Context(), "stable", "s2", noon, s); !errors.Is(err, snapshot.ErrCorrupt) {
+		t.Errorf("a snapshot that is not whole: %v", err)
+	}
+	if _, err := r.Publish(t.Context(), "stable", "s9", noon, s); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a snapshot that is not there: %v", err)
+	}
+}
+
+// TestWeb: a store behind a web server is read the same way, with its body resumed, and not written.
+func TestWeb(t *testing.T) {
+	s := newStore(t)
+	publish(t, s, "s1", table("a", 1), table("b", 1))
+	files := http.FileServer(http.Dir(s.Dir()))
+	var cut atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/segments/") {
+			w.Header().Set("ETag", `"`+r.URL.Path+`"`)
+			if r.Header.Get("Range") == "" {
+				cut.Add(1)
+				w = &cutWriter{ResponseWriter: w, left: 1000}
+			}
+		}
+		files.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	o := fetch.Options{AllowHTTP: true, AllowPrivate: true, BackoffMin: time.Millisecond}
+	r, err := Open(server.URL+"/", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	reader := newStore(t)
+	if f := mustFetch(t, NewReplica(r, reader, "stable"), reader); f.Segments != 2 || cut.Load() != 2 {
+		t.Errorf("%+v, %d bodies were cut", f, cut.Load())
+	}
+	if _, err := r.Push(t.Context(), s, "stable", Version{}, false); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("push: %v", err)
+	}
+	if _, err := r.Collect(t.Context(), snapshot.CollectOptions{}); !errors.Is(err, ErrReadOnly) {
+		t.Errorf("collect: %v", err)
+	}
+	o.AllowPrivate = false
+	if r, err = Open(server.URL, o); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewReplica(r, reader, "stable").Fetch(t.Context(), false); !errors.Is(err, fetch.ErrRefused) {
+		t.Errorf("private address: %v", err)
+	}
+}
+
+// cutWriter breaks the connection after some bytes.
+type cutWriter struct {
+	http.ResponseWriter
+	left int
+}
+
+func (w *cutWriter) Write(p []byte) (int, error) {
+	if len(p) >= w.left {
+		_, _ = w.ResponseWriter.Write(p[:w.left])
+		_ = http.NewResponseController(w.ResponseWriter).Flush()
+		panic(http.ErrAbortHandler)
+	}
+	w.left -= len(p)
+	return w.ResponseWriter.Write(p)
+}
+
+// TestCopyTree: only what differs is written, and the list of files last.
+func TestCopyTree(t *testing.T) {
+	b, r := newFake(t)
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("list.json", "1")
+	write("a/x.csv", "x")
+	write("z.csv", "z")
+	write("empty.csv", "")
+	local := DirTarget(filepath.Join(t.TempDir(), "copy"))
+	for _, step := range []struct {
+		name string
+		sent int
+	}{{"all", 4}, {"nothing", 0}, {"one", 1}} {
+		if step.name == "one" {
+			write("a/x.csv", "y")
+		}
+		b.take("")
+		for _, to := range []Target{r.Tree(), local} {
+			c, err := CopyTree(t.Context(), dir, "list.json", to)
+			if err != nil || c.Sent != step.sent || c.Files != 4 {
+				t.Errorf("%s to %T: %+v, %v", step.name, to, c, err)
+			}
+		}
+		if puts := b.take("PUT"); step.name == "all" && puts[len(puts)-1] != "PUT list.json" {
+			t.Errorf("order %q", puts)
+		}
+	}
+	if data, err := os.ReadFile(filepath.Join(string(local), "a", "x.csv")); err != nil || string(data) != "y" {
+		t.Errorf("%s, %v", data, err)
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if string(b.objects["a/x.csv"].data) != "y" {
+		t.Errorf("%s", b.objects["a/x.csv"].data)
+	}
+}

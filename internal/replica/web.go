@@ -1,0 +1,65 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+
+	"hdqs/internal/fetch"
+	"hdqs/snapshot"
+)
+
+// web is a store below an HTTP address: any web server over a store's directory, or the public address of a bucket.
+type web struct {
+	base   string
+	client *fetch.Client
+}
+
+func (w *web) traffic() Traffic {
+	c := w.client.Counts()
+	return Traffic{Requests: c.Requests, Received: c.Bytes}
+}
+
+func webFault(err error) error {
+	var status *fetch.StatusError
+	switch {
+	case errors.As(err, &status) && (status.Code == http.StatusNotFound || status.Code == http.StatusGone):
+		return fs.ErrNotExist
+	case errors.Is(err, fetch.ErrMismatch):
+		return fmt.Errorf("%w: %w", snapshot.ErrCorrupt, err)
+	case errors.Is(err, fetch.ErrRefused) || errors.Is(err, fetch.ErrDisk):
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrAway, err)
+}
+
+func (w *web) read(ctx context.Context, name, etag string, limit int64) ([]byte, string, error) {
+	data, result, err := w.client.Read(ctx, fetch.Request{URL: w.base + "/" + name, ETag: etag}, limit)
+	switch {
+	case err != nil:
+		return nil, "", webFault(err)
+	case result.NotModified:
+		return nil, etag, errSame
+	}
+	return data, result.ETag, nil
+}
+
+func (w *web) download(ctx context.Context, name string, ref snapshot.SegmentRef, file *os.File) error {
+	_, err := w.client.DownloadTo(ctx, fetch.Request{URL: w.base + "/" + name, Size: ref.Bytes, SHA256: ref.SHA256}, file)
+	if err != nil {
+		return webFault(err)
+	}
+	return nil
+}
+
+func (w *web) list(context.Context, string) ([]entry, error) { return nil, ErrReadOnly }
+
+func (w *web) stat(context.Context, string) (entry, error) { return entry{}, ErrReadOnly }
+
+func (w *web) put(context.Context, string, io.Reader, int64, condition) error { return ErrReadOnly }
+
+func (w *web) remove(context.Context, string) error { return ErrReadOnly }
