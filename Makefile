@@ -64,10 +64,10 @@ soak: ## the long form: whole-program tests under the race detector, property te
 golden: ## rewrite golden files and the embedded sample; read the diff before committing it
 	$(GO) test ./snapshot ./api/... -run 'Golden|Bytes' -update
 	rm -rf loader/sample/catalog
-	$(GO) run ./bench catalog --scale 0 --seed 1 --out loader/sample/catalog
+	$(GO) run ./cmd/generate catalog --scale 0 --seed 1 --out loader/sample/catalog
 
 bench-catalog: ## the full-scale catalog: twelve million rows, about 170 MB
-	$(GO) run ./bench catalog --scale 1 --seed 1 --gzip --out tmp/catalog
+	$(GO) run ./cmd/generate catalog --scale 1 --seed 1 --gzip --out tmp/catalog
 
 BENCHSTORE := tmp/store
 # Without the cache of finished bodies: what is measured is making them.
@@ -101,7 +101,7 @@ bench-peers: build .cache/peers/installed ## DuckDB, chDB, Datasette, ROAPI and 
 	$(MAKE) $(PEERS)/tables/events.sqlite
 	bin/bench peers --mix bench/mixes/peers.txt --tables $(PEERS)/tables \
 	  --start '$(BIN) serve --store $(PEERS)/store $(BENCHSERVE) --queue-wait 30s' \
-	  --note 'Conflict events of bench views --scale 0.65; ours with --body-cache 0, so that every answer is made anew, and --queue-wait 30s: nobody is turned away, as with the peers. ours-gzip is the same server, asked for gzip. Nothing is pinned.'
+	  --note 'Conflict events of generate views --scale 0.65; ours with --body-cache 0, so that every answer is made anew, and --queue-wait 30s: nobody is turned away, as with the peers. ours-gzip is the same server, asked for gzip. Nothing is pinned.'
 
 $(PEERS)/tables/events.sqlite: bench/peers/make_tables.py bench/peers/events.py
 	.cache/peers/bin/python bench/peers/make_tables.py $(PEERS)/views $(PEERS)/tables

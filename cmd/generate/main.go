@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"hdqs/internal/generator"
@@ -47,6 +48,8 @@ func generate(flags *flag.FlagSet, args []string, write func(string, generator.O
 	out := flags.String("out", "", "directory to write to")
 	flags.Uint64Var(&o.Seed, "seed", 1, "another seed, other data")
 	flags.Float64Var(&o.Scale, "scale", 0, "0 is the sample, 1 is twelve million rows")
+	flags.BoolVar(&o.Small, "small", false, "instead of a scale: a few rows of each theme")
+	roles := flags.String("roles", "", "the themes to write, with commas between their roles; empty: all")
 	flags.BoolVar(&o.Compress, "gzip", false, "compress the files of the themes")
 	flags.IntVar(&o.Workers, "workers", 0, "goroutines; 0: one for each core")
 	if err := flags.Parse(args); err != nil {
@@ -60,6 +63,12 @@ func generate(flags *flag.FlagSet, args []string, write func(string, generator.O
 	}
 	if o.Scale < 0 || o.Scale > 1 {
 		return fmt.Errorf("--scale %g is not between 0 and 1", o.Scale)
+	}
+	if o.Small && o.Scale != 0 {
+		return errors.New("--small and --scale exclude each other")
+	}
+	if *roles != "" {
+		o.Roles = strings.Split(*roles, ",")
 	}
 	begun := time.Now()
 	counts, err := write(*out, o)

@@ -111,7 +111,7 @@ var brokenFiles = []struct{ path, what, text string }{
 // WriteHostile makes the sample with faults added: a file zz_rows.csv in every role, each bad row between good ones, and files that are
 // broken as a whole. It lists the faults, also in faults.json. There is no catalog.json, so that a reader lists the folders itself.
 func WriteHostile(dir string, o Options) ([]Fault, error) {
-	if _, err := Write(dir, Options{Seed: o.Seed}); err != nil {
+	if _, err := Write(dir, Options{Seed: o.Seed, Small: o.Small}); err != nil {
 		return nil, err
 	}
 	if err := os.Remove(filepath.Join(dir, "catalog.json")); err != nil {

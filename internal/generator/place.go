@@ -66,7 +66,11 @@ func (w *world) showPlaces() {
 		}
 		w.second[i] = p
 	}
-	w.traps = w.showTraps()
+	for i, p := range w.showTraps() {
+		if i%w.sizes.trapStep == 0 {
+			w.traps = append(w.traps, p)
+		}
+	}
 }
 
 // placesOf are the places of a location's units of a level.

@@ -10,16 +10,20 @@ import (
 // WriteViews makes the view dumps of the same world: what a database holds after all joins. Rows stand in the order in which a loader
 // reads the files, those that it drops are left out.
 func WriteViews(dir string, o Options) ([]Count, error) {
-	w := newWorld(o.Seed, o.Scale)
+	some, err := o.themes()
+	if err != nil {
+		return nil, err
+	}
+	w := newWorld(o)
 	loaded, err := time.Parse(time.RFC3339, SnapshotTime)
 	if err != nil {
 		return nil, err
 	}
 	v := &views{world: w, dir: dir, compress: o.Compress, loaded: loaded.Format("2006-01-02 15:04:05")}
-	counts := make([]Count, len(themes))
-	available := make([]map[availability]bool, len(themes))
+	counts := make([]Count, len(some))
+	available := make([]map[availability]bool, len(some))
 	var jobs []func() error
-	for i, t := range themes {
+	for i, t := range some {
 		jobs = append(jobs, func() error {
 			counts[i].Role = t.role
 			available[i] = map[availability]bool{}
@@ -29,7 +33,7 @@ func WriteViews(dir string, o Options) ([]Count, error) {
 	if err := inParallel(o.workers(), jobs); err != nil {
 		return nil, err
 	}
-	if err := v.writeLists(available); err != nil {
+	if err := v.writeLists(some, available); err != nil {
 		return nil, err
 	}
 	return counts, writeManifest(dir, manifest{Format: 1, CatalogURL: CatalogURL, SnapshotTime: SnapshotTime})
@@ -141,7 +145,7 @@ func (r *row) availability(view string) []availability {
 	return []availability{{r.location(), r.at.unit, r.at.trueLevel()}}
 }
 
-func (v *views) writeLists(available []map[availability]bool) error {
+func (v *views) writeLists(some []*theme, available []map[availability]bool) error {
 	for _, list := range []struct {
 		view, header string
 		fill         func(*stream)
@@ -160,7 +164,7 @@ func (v *views) writeLists(available []map[availability]bool) error {
 		{"wfp_commodity", "code,category,name", v.viewCommodities},
 		{"wfp_market", "", v.viewMarkets},
 		{"data_availability", "id,category,subcategory,location_name,location_code,admin1_name,admin1_code,admin2_name,admin2_code," +
-			"admin_level,hapi_updated_date", func(s *stream) { v.viewAvailability(s, available) }},
+			"admin_level,hapi_updated_date", func(s *stream) { v.viewAvailability(s, some, available) }},
 	} {
 		header := list.header
 		if header == "" {
@@ -276,9 +280,9 @@ func (v *views) viewMarkets(s *stream) {
 	}
 }
 
-func (v *views) viewAvailability(s *stream, available []map[availability]bool) {
+func (v *views) viewAvailability(s *stream, some []*theme, available []map[availability]bool) {
 	id := 0
-	for i, t := range themes {
+	for i, t := range some {
 		all := make([]availability, 0, len(available[i]))
 		for a := range available[i] {
 			all = append(all, a)

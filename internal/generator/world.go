@@ -3,6 +3,7 @@ package generator
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -100,8 +101,8 @@ type market struct {
 	lat, lon   number
 }
 
-func newWorld(seed uint64, scale float64) *world {
-	w := &world{seed: seed, sizes: sized(scale), byCode: map[string]*location{}, byName: map[string]*dataset{}}
+func newWorld(o Options) *world {
+	w := &world{seed: o.Seed, sizes: sized(o), byCode: map[string]*location{}, byName: map[string]*dataset{}}
 	w.readCountries()
 	w.inventUnits()
 	w.numberUnits()
@@ -121,8 +122,11 @@ var strangers = map[string]*location{
 func (w *world) readCountries() {
 	for i, line := range strings.Split(strings.TrimSpace(countriesText), "\n") {
 		f := strings.SplitN(line, " ", 5)
+		if only := w.sizes.countries; len(only) > 0 && !slices.Contains(only, f[0]) {
+			continue
+		}
 		l := &location{
-			id: i + 1, iso3: f[0], iso2: f[1], m49: f[2], name: f[4], preferred: f[4], un: f[4],
+			id: len(w.locations) + 1, iso3: f[0], iso2: f[1], m49: f[2], name: f[4], preferred: f[4], un: f[4],
 			plan: f[3] == "H", appeal: f[3] != "-", start: date(1974, 1, 1), tongue: &tongues[hashOf(w.seed, f[0])%uint64(len(tongues))],
 		}
 		switch {

@@ -2,7 +2,9 @@ package generator
 
 import (
 	"encoding/json"
+	"fmt"
 	"runtime"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -11,9 +13,11 @@ import (
 // Options say which catalog to make. The same options give the same bytes.
 type Options struct {
 	Seed     uint64
-	Scale    float64 // 0: the sample; 1: about twelve million rows; between: less of everything
-	Compress bool    // .gz
-	Workers  int     // 0: one for each core
+	Scale    float64  // 0: the sample; 1: about twelve million rows; between: less of everything
+	Small    bool     // instead of a scale: a few rows of each theme, for tests that load a catalog many times
+	Roles    []string // the themes to write, by role; nil: all
+	Compress bool     // .gz
+	Workers  int      // 0: one for each core
 }
 
 func (o Options) workers() int {
@@ -21,6 +25,25 @@ func (o Options) workers() int {
 		return o.Workers
 	}
 	return runtime.GOMAXPROCS(0)
+}
+
+// themes are those that the options ask for.
+func (o Options) themes() ([]*theme, error) {
+	if o.Roles == nil {
+		return themes, nil
+	}
+	var some []*theme
+	for _, t := range themes {
+		if slices.Contains(o.Roles, t.role) {
+			some = append(some, t)
+		}
+	}
+	for _, role := range o.Roles {
+		if !slices.ContainsFunc(some, func(t *theme) bool { return t.role == role }) {
+			return nil, fmt.Errorf("catalog: no theme has the role %q", role)
+		}
+	}
+	return some, nil
 }
 
 // Count is what a theme's files hold: all rows, and how many of them a loader drops because upstream marked them or because a later
@@ -57,12 +80,16 @@ type manifestEntry struct {
 
 // Write makes the directory catalog and says what its themes hold, in the order of the themes.
 func Write(dir string, o Options) ([]Count, error) {
-	w := newWorld(o.Seed, o.Scale)
+	some, err := o.themes()
+	if err != nil {
+		return nil, err
+	}
+	w := newWorld(o)
 	m := manifest{Format: 1, CatalogURL: CatalogURL, SnapshotTime: SnapshotTime, Packages: "packages/*.json"}
-	counts := make([]Count, len(themes))
+	counts := make([]Count, len(some))
 	var mu sync.Mutex
 	var jobs []func() error
-	for i, t := range themes {
+	for i, t := range some {
 		counts[i].Role = t.role
 		for _, f := range t.files(w) {
 			jobs = append(jobs, func() error {
@@ -91,7 +118,7 @@ func Write(dir string, o Options) ([]Count, error) {
 		return nil, err
 	}
 	m.Resources = append(m.Resources, lists...)
-	if err := w.writePackages(dir); err != nil {
+	if err := w.writePackages(dir, !o.Small && o.Roles == nil); err != nil {
 		return nil, err
 	}
 	order := map[string]int{}
@@ -151,6 +178,7 @@ func (w *world) writeFile(dir string, t *theme, f file, compress bool) (Count, W
 			c.Hidden++
 		default:
 			c.Kept++
+			r.src.mark()
 		}
 		for i := range columns {
 			s.cell()

@@ -118,9 +118,12 @@ func (w *world) putCurrencies(l *line) {
 	}
 }
 
-// writePackages writes a file for each dataset that the catalog still knows.
-func (w *world) writePackages(dir string) error {
+// writePackages writes the package_show answer of each dataset, or only of those that rows refer to.
+func (w *world) writePackages(dir string, all bool) error {
 	for _, d := range w.datasets {
+		if !all && !d.always && !d.used.Load() {
+			continue
+		}
 		text, err := d.packageJSON()
 		if err != nil {
 			return err
