@@ -11,12 +11,13 @@ import (
 	"hdqs/api/render"
 	"hdqs/index"
 	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // Bound is the endpoints joined to one snapshot. It holds views of the snapshot's memory, so it must not be used after the snapshot's
 // Close; until then any number of goroutines may share it.
 type Bound struct {
-	snap  *snapshot.Snapshot
+	snap  *store.Snapshot
 	lists map[string]*boundList // by path
 }
 
@@ -35,11 +36,11 @@ type boundList struct {
 const emptyJSON = `{"data":[]}`
 
 // Bind joins all endpoints to a snapshot. The error names every table and column that does not fit, not the first.
-func Bind(snap *snapshot.Snapshot) (*Bound, error) { return bindAfter(snap, nil, encode.Stored) }
+func Bind(snap *store.Snapshot) (*Bound, error) { return bindAfter(snap, nil, encode.Stored) }
 
 // bindAfter takes over what an earlier snapshot has bound of segments that both share, so that a refresh of one small table opens one index.
 // A panic is an error too: what a snapshot holds that nobody has thought of must not end a process that serves another one.
-func bindAfter(snap *snapshot.Snapshot, earlier *Bound, tier encode.Tier) (b *Bound, err error) {
+func bindAfter(snap *store.Snapshot, earlier *Bound, tier encode.Tier) (b *Bound, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			b, err = nil, fmt.Errorf("api: a panic while a snapshot was bound: %v\n%s", fault, debug.Stack())

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // testTable is a table of a test snapshot as rows of values: string, int64 (integers), bool, time.Time, decimal, or nil.
@@ -177,24 +178,24 @@ func columnData(tb testing.TB, c testColumn, rows []map[string]any, index bool) 
 }
 
 // storeSnapshot writes tables to a store and opens them from there.
-func storeSnapshot(tb testing.TB, id string, at time.Time, tables []*testTable) *snapshot.Snapshot {
+func storeSnapshot(tb testing.TB, id string, at time.Time, tables []*testTable) *store.Snapshot {
 	tb.Helper()
-	store, err := snapshot.OpenStore(tb.TempDir())
+	st, err := store.Open(tb.TempDir())
 	if err != nil {
 		tb.Fatal(err)
 	}
-	manifest := &snapshot.Manifest{Format: 1, ID: id, SnapshotTime: at, CatalogURL: "https://catalog.example"}
+	manifest := &store.Manifest{Format: 1, ID: id, SnapshotTime: at, CatalogURL: "https://catalog.example"}
 	for _, t := range tables {
-		ref, err := store.PutSegment(t.data(tb))
+		ref, err := st.PutSegment(t.data(tb))
 		if err != nil {
 			tb.Fatal(err)
 		}
 		manifest.Tables = append(manifest.Tables, ref)
 	}
-	if err := store.PutManifest(manifest); err != nil {
+	if err := st.PutManifest(manifest); err != nil {
 		tb.Fatal(err)
 	}
-	snap, err := store.Open(id)
+	snap, err := st.Open(id)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/render"
-	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // breakingServer has two paths beside its own, of long plain pages whose rendering panics: at once, and after the first part.
@@ -111,7 +111,7 @@ func TestPanicInUnread(t *testing.T) {
 // TestPanicInSwap: a snapshot that cannot be bound is refused with the place in the program, and the one before goes on.
 func TestPanicInSwap(t *testing.T) {
 	s := testServer(t, Options{}, sampleTables(t, 3))
-	err := s.Swap(Release{Snapshot: &snapshot.Snapshot{}}) // which not even has a manifest
+	err := s.Swap(Release{Snapshot: &store.Snapshot{}}) // which not even has a manifest
 	if err == nil || !strings.Contains(err.Error(), "nil pointer") || !strings.Contains(err.Error(), "bindAfter") {
 		t.Errorf("%v", err)
 	}

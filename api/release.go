@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // keepPrevious is how long a replaced snapshot answers requests that name it, when Options do not say.
@@ -18,7 +18,7 @@ const MostPrevious = 2
 
 // Release is a snapshot as its channel shows it.
 type Release struct {
-	Snapshot *snapshot.Snapshot
+	Snapshot *store.Snapshot
 
 	// PublishedAt is when the channel came to show it, which is later than when it was built, after a rollback too. Zero when not known.
 	PublishedAt time.Time

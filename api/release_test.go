@@ -16,7 +16,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // numberedLocations is a table of locations whose ids are their positions, less those that drop says.
@@ -278,7 +278,7 @@ func TestPinAcrossSwap(t *testing.T) {
 
 // TestKeepPrevious: a replaced snapshot answers its pin for as long as the options say, and is closed then; more than two are not held.
 func TestKeepPrevious(t *testing.T) {
-	var snapshots []*snapshot.Snapshot
+	var snapshots []*store.Snapshot
 	for _, n := range []int{0, 1, 2, 3, 4, 3} {
 		snapshots = append(snapshots, storeSnapshot(t, fmt.Sprintf("s%d", n), sampleTime, []*testTable{numberedLocations(n+1, nil)}))
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"hdqs/index"
-	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 const listTarget = "/api/v2/metadata/sector?app_identifier=" + goodIdentifier
@@ -255,7 +255,7 @@ func TestSwap(t *testing.T) {
 	if got := s.Answer("GET", listTarget, nil); got.Status != 503 {
 		t.Fatalf("without a snapshot: %d", got.Status)
 	}
-	var snapshots []*snapshot.Snapshot
+	var snapshots []*store.Snapshot
 	for n := range 8 {
 		snapshots = append(snapshots, storeSnapshot(t, fmt.Sprintf("snapshot-%d", n), sampleTime.AddDate(0, 0, n), sampleTables(t, 3+n%2)))
 	}
@@ -313,29 +313,29 @@ func TestSwap(t *testing.T) {
 // TestSwapKeepsSharedTables: of a table that two snapshots share, index and renderer go on; the others are bound anew, and nothing reads a
 // closed one.
 func TestSwapKeepsSharedTables(t *testing.T) {
-	store, err := snapshot.OpenStore(t.TempDir())
+	st, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	tables := sampleTables(t, 20)
-	putSnapshot(t, store, "first", tables)
+	putSnapshot(t, st, "first", tables)
 	for _, x := range tables {
 		if x.endpoint.Table == "sector" {
 			x.rows = x.rows[:7]
 		}
 	}
-	putSnapshot(t, store, "second", tables)
-	first, err := store.Open("first")
+	putSnapshot(t, st, "second", tables)
+	first, err := st.Open("first")
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := store.OpenAfter("second", first)
+	second, err := st.OpenAfter("second", first)
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
 	before := make(map[string]*boundList)
-	for _, snap := range []*snapshot.Snapshot{first, second} {
+	for _, snap := range []*store.Snapshot{first, second} {
 		if err := s.Swap(Release{Snapshot: snap}); err != nil {
 			t.Fatal(err)
 		}

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // slowStatus is the reference of what conditions make of a 200, step by step as RFC 9110 has it in section 13.2.2.
@@ -354,20 +354,20 @@ func TestAnnounce(t *testing.T) {
 // TestRollback: going back to an earlier snapshot is a modification: a client that has only a date gets the old rows again, one that has their tag
 // gets 304.
 func TestRollback(t *testing.T) {
-	store, err := snapshot.OpenStore(t.TempDir())
+	st, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	tables := sampleTables(t, 6)
-	putSnapshot(t, store, "a", tables)
+	putSnapshot(t, st, "a", tables)
 	for _, x := range tables {
 		x.rows = x.rows[:5]
 	}
-	putSnapshot(t, store, "b", tables)
+	putSnapshot(t, st, "b", tables)
 	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
 	var tags, dates []string
 	for day, id := range []string{"a", "b", "a"} {
-		snap, err := store.Open(id)
+		snap, err := st.Open(id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -394,17 +394,17 @@ func TestRollback(t *testing.T) {
 }
 
 // putSnapshot adds a snapshot to a store.
-func putSnapshot(t *testing.T, store *snapshot.Store, id string, tables []*testTable) {
+func putSnapshot(t *testing.T, st *store.Store, id string, tables []*testTable) {
 	t.Helper()
-	manifest := &snapshot.Manifest{Format: 1, ID: id, SnapshotTime: sampleTime, CatalogURL: "https://catalog.example"}
+	manifest := &store.Manifest{Format: 1, ID: id, SnapshotTime: sampleTime, CatalogURL: "https://catalog.example"}
 	for _, x := range tables {
-		ref, err := store.PutSegment(x.data(t))
+		ref, err := st.PutSegment(x.data(t))
 		if err != nil {
 			t.Fatal(err)
 		}
 		manifest.Tables = append(manifest.Tables, ref)
 	}
-	if err := store.PutManifest(manifest); err != nil {
+	if err := st.PutManifest(manifest); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -16,14 +16,15 @@ import (
 	"time"
 
 	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // Options say what to load and where to. Catalog and Store are needed; every other zero value is the default.
 type Options struct {
-	Catalog     fs.FS           // a directory catalog, or a directory of view dumps
-	CatalogName string          // what messages call it
-	Store       *snapshot.Store // where segments and the manifest go
-	Channel     string          // the pointer that is moved last; "" is stable
+	Catalog     fs.FS        // a directory catalog, or a directory of view dumps
+	CatalogName string       // what messages call it
+	Store       *store.Store // where segments and the manifest go
+	Channel     string       // the pointer that is moved last; "" is stable
 
 	CatalogURL   string    // the site that links name; "" is that of catalog.json, else DefaultCatalogURL
 	SnapshotTime time.Time // the time of this load and of its publication; zero is that of catalog.json, else now, and published now
@@ -94,7 +95,7 @@ type load struct {
 	catalog *catalog
 	report  *Report
 
-	current  *snapshot.Manifest // of the channel; nil when the store is new
+	current  *store.Manifest // of the channel; nil when the store is new
 	before   loadState
 	state    loadState
 	units    *units
@@ -105,7 +106,7 @@ type load struct {
 	hold     *movedUnits      // why the lists of locations and units are to be those of before; nil when they need not
 
 	mu       sync.Mutex // what the tables that are loaded at the same time share
-	segments map[string]snapshot.SegmentRef
+	segments map[string]store.SegmentRef
 	uses     map[string]*sourceUse // by resource id
 	datasets map[string]bool       // ids that kept rows name
 
@@ -117,7 +118,7 @@ func newLoad(opts Options) (*load, error) {
 	opts.Channel = cmp.Or(opts.Channel, defaultChannel)
 	opts.Parallel = cmp.Or(opts.Parallel, min(runtime.GOMAXPROCS(0), maxParallel))
 	l := &load{
-		opts: opts, units: newUnits(), lists: map[string]*joinList{}, segments: map[string]snapshot.SegmentRef{},
+		opts: opts, units: newUnits(), lists: map[string]*joinList{}, segments: map[string]store.SegmentRef{},
 		uses: map[string]*sourceUse{}, datasets: map[string]bool{}, broken: map[string]error{}, available: map[string][]available{},
 		state:  loadState{Resources: map[string]resourceState{}, Roles: map[string]roleState{}},
 		report: &Report{Format: reportFormat, Catalog: opts.CatalogName},
@@ -332,7 +333,7 @@ func (l *load) putAvailability() error {
 
 // publish writes manifest and report and moves the pointer, unless nothing changed.
 func (l *load) publish() error {
-	m := &snapshot.Manifest{Format: 1, SnapshotTime: l.report.SnapshotTime, CatalogURL: l.report.CatalogURL}
+	m := &store.Manifest{Format: 1, SnapshotTime: l.report.SnapshotTime, CatalogURL: l.report.CatalogURL}
 	for _, t := range tables {
 		segment, ok := l.segments[t.name]
 		if !ok {
@@ -372,7 +373,7 @@ func (l *load) publish() error {
 }
 
 // manifestID names a snapshot by its time and its content, so that equal loads have equal names.
-func manifestID(m *snapshot.Manifest) string {
+func manifestID(m *store.Manifest) string {
 	h := sha256.New()
 	fmt.Fprintln(h, m.Format, m.SnapshotTime, m.CatalogURL)
 	for _, t := range m.Tables {

@@ -8,13 +8,14 @@ import (
 	"strings"
 
 	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // A data table of the current snapshot can stand in for the one that this load would make: because nothing that it is made of has changed,
 // or because the new one lost more than half of its rows, which is more likely a fault upstream than the world.
 
 // currentTable is a table of the current snapshot.
-func (l *load) currentTable(table string) (ref snapshot.SegmentRef, ok bool) {
+func (l *load) currentTable(table string) (ref store.SegmentRef, ok bool) {
 	if l.current == nil {
 		return ref, false
 	}
@@ -85,7 +86,7 @@ func (l *load) sameFile(ctx context.Context, f resourceFile, was fileState) (boo
 }
 
 // keep takes a table over from the current snapshot. The caller holds mu.
-func (l *load) keep(src *source, old snapshot.SegmentRef, entries []available, was roleState) {
+func (l *load) keep(src *source, old store.SegmentRef, entries []available, was roleState) {
 	l.available[src.table] = entries
 	l.segments[src.table] = old
 	l.countUses(was.Uses)
@@ -96,19 +97,19 @@ func (l *load) keep(src *source, old snapshot.SegmentRef, entries []available, w
 }
 
 // shrunk tells whether a table has less than half of the rows that the current snapshot has.
-func (l *load) shrunk(table string, rows int) (old snapshot.SegmentRef, shrunk bool) {
+func (l *load) shrunk(table string, rows int) (old store.SegmentRef, shrunk bool) {
 	old, ok := l.currentTable(table)
 	return old, ok && !l.opts.AllowShrink && 2*rows < old.Rows
 }
 
 // keepShrunk keeps the old table in place of one that lost too many rows.
-func (l *load) keepShrunk(src *source, out *roleRows, old snapshot.SegmentRef, rows int) error {
+func (l *load) keepShrunk(src *source, out *roleRows, old store.SegmentRef, rows int) error {
 	why := shrunkError(old, rows)
 	out.refused = append(out.refused, Refusal{Role: src.role, Path: src.table, Why: why.Error()})
 	return l.keepTable(src, out, why)
 }
 
-func shrunkError(old snapshot.SegmentRef, rows int) error {
+func shrunkError(old store.SegmentRef, rows int) error {
 	return fmt.Errorf("table %s fell from %d to %d rows; a table that loses more than half is published only when allowed", old.Table, old.Rows, rows)
 }
 
@@ -123,7 +124,7 @@ func (l *load) checkShrunk() error {
 }
 
 // availableInSegment lists what a table of the store holds.
-func (l *load) availableInSegment(ref snapshot.SegmentRef) ([]available, error) {
+func (l *load) availableInSegment(ref store.SegmentRef) ([]available, error) {
 	seg, err := l.openCurrent(ref.Table)
 	if err != nil {
 		return nil, err

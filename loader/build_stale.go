@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // Stale is a source whose present form could not be used: the snapshot has what it was before.
@@ -20,7 +20,7 @@ type Stale struct {
 }
 
 // StaleIn tells which sources a snapshot has in an older form.
-func StaleIn(m *snapshot.Manifest) ([]Stale, error) {
+func StaleIn(m *store.Manifest) ([]Stale, error) {
 	var state loadState
 	if len(m.State) == 0 {
 		return nil, nil

@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"hdqs/loader/sample"
-	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // stalePaths are what a report and the manifest of its snapshot mark as stale, which must be the same.
-func stalePaths(t *testing.T, store *snapshot.Store, r *Report) []string {
+func stalePaths(t *testing.T, st *store.Store, r *Report) []string {
 	t.Helper()
-	m, err := store.Manifest(r.Snapshot)
+	m, err := st.Manifest(r.Snapshot)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,11 +81,11 @@ func TestRefusedKeepsTable(t *testing.T) {
 		"units of nowhere": {with("reference/pcodes.csv", everyParent("nowhere")), []string{"admin1", "admin2"}, "admin2 fell from"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store := openStore(t)
-			first := build(t, store, whole, someDay)
+			st := openStore(t)
+			first := build(t, st, whole, someDay)
 			for n := range 2 {
-				got := build(t, store, c.files, someDay.Add(time.Duration(n+1)*time.Hour))
-				paths := stalePaths(t, store, got)
+				got := build(t, st, c.files, someDay.Add(time.Duration(n+1)*time.Hour))
+				paths := stalePaths(t, st, got)
 				if !slices.Equal(paths, c.want) || !got.Partial || !strings.Contains(got.Stale[0].Why+got.Stale[len(got.Stale)-1].Why, c.why) {
 					t.Errorf("load %d: stale %v, partial %t, %+v; want %v", n, paths, got.Partial, got.Stale, c.want)
 				}
@@ -98,8 +98,8 @@ func TestRefusedKeepsTable(t *testing.T) {
 					t.Errorf("load %d: stale since %s, want %s", n, got.Stale[0].Since, since)
 				}
 			}
-			again := build(t, store, whole, someDay.Add(3*time.Hour))
-			if len(stalePaths(t, store, again)) > 0 || again.Partial {
+			again := build(t, st, whole, someDay.Add(3*time.Hour))
+			if len(stalePaths(t, st, again)) > 0 || again.Partial {
 				t.Errorf("the whole catalog: %+v", again.Stale)
 			}
 			sameTables(t, "the whole catalog", again, first)
@@ -143,11 +143,11 @@ func TestListsReadBack(t *testing.T) {
 			f["reference/pcodes.csv"] = &fstest.MapFile{Data: units[:len(units)/3]}
 		},
 	} {
-		store := openStore(t)
-		build(t, store, whole, someDay)
+		st := openStore(t)
+		build(t, st, whole, someDay)
 		files := copyFS(t, next)
 		spoil(files)
-		got := build(t, store, files, someDay.Add(time.Hour))
+		got := build(t, st, files, someDay.Add(time.Hour))
 		if !got.Partial || len(got.Refused) == 0 && name != "both" {
 			t.Errorf("%s: partial %t, refused %v", name, got.Partial, got.Refused)
 		}
@@ -158,21 +158,21 @@ func TestListsReadBack(t *testing.T) {
 			}
 		}
 		// Without a last good copy there is none to go on with, also if one is in another channel.
-		for _, o := range []Options{{Store: openStore(t)}, {Store: store, Channel: "other"}} {
+		for _, o := range []Options{{Store: openStore(t)}, {Store: st, Channel: "other"}} {
 			o.Catalog, o.CatalogName, o.SnapshotTime = files, "test", someDay.Add(2*time.Hour)
 			if _, err := Build(t.Context(), o); name != "both" && (err == nil || !strings.Contains(err.Error(), "header lacks")) {
 				t.Errorf("%s: nothing to fall back on: %v", name, err)
 			}
 		}
 		damaged := segmentsOf(got)[map[string]string{"locations": "location", "units": "admin2", "both": "location"}[name]]
-		path, err := store.SegmentPath(damaged)
+		path, err := st.SegmentPath(damaged)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if err := os.Truncate(path, 10); err != nil {
 			t.Fatal(err)
 		}
-		_, err = Build(t.Context(), Options{Catalog: files, CatalogName: "test", Store: store, SnapshotTime: someDay.Add(2 * time.Hour)})
+		_, err = Build(t.Context(), Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: someDay.Add(2 * time.Hour)})
 		if err == nil || !strings.Contains(err.Error(), "the old one cannot be read") {
 			t.Errorf("%s: with a damaged snapshot: %v", name, err)
 		}
@@ -210,14 +210,14 @@ func TestKeptTablesKeepTheirPlaces(t *testing.T) {
 		"nothing moved": {[]func(fstest.MapFS){broken, shorter}, []string{"idps"}, []string{"admin1", "idps"}, []string{"funding"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store := openStore(t)
-			first := segmentsOf(build(t, store, whole, someDay))
+			st := openStore(t)
+			first := segmentsOf(build(t, st, whole, someDay))
 			files := copyFS(t, whole)
 			for _, change := range c.changes {
 				change(files)
 			}
-			got := build(t, store, files, someDay.Add(time.Hour))
-			if paths := stalePaths(t, store, got); !slices.Equal(paths, c.stale) {
+			got := build(t, st, files, someDay.Add(time.Hour))
+			if paths := stalePaths(t, st, got); !slices.Equal(paths, c.stale) {
 				t.Errorf("stale are %v: %+v", paths, got.Stale)
 			}
 			for _, table := range c.same {
@@ -236,21 +236,21 @@ func TestKeptTablesKeepTheirPlaces(t *testing.T) {
 
 // TestListsNotFetched: a list that the network does not give, and no cache has, is read back too.
 func TestListsNotFetched(t *testing.T) {
-	store := openStore(t)
+	st := openStore(t)
 	files := copyFS(t, sample.FS)
 	delete(files, "catalog.json")
-	first := build(t, store, files, someDay)
+	first := build(t, st, files, someDay)
 	delete(files, "reference/location.csv")
 	delete(files, "reference/pcodes.csv")
 	fetched := &Fetched{Source: "https://x.example", Kind: "mirror", Sources: []SourceReport{
 		{Role: "location", Path: "reference/location.csv", State: SourceRefused, Why: "status 404"},
 		{Role: "pcodes", Path: "reference/pcodes.csv", State: SourceRefused, Why: "status 500"},
 	}}
-	got, err := Build(t.Context(), Options{Catalog: files, CatalogName: "test", Store: store, SnapshotTime: someDay.Add(time.Hour), Fetched: fetched})
+	got, err := Build(t.Context(), Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: someDay.Add(time.Hour), Fetched: fetched})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if paths := stalePaths(t, store, got); !got.Partial || !slices.Equal(paths, []string{"admin1", "admin2", "location"}) || !strings.Contains(got.Stale[0].Why, "status 500") {
+	if paths := stalePaths(t, st, got); !got.Partial || !slices.Equal(paths, []string{"admin1", "admin2", "location"}) || !strings.Contains(got.Stale[0].Why, "status 500") {
 		t.Errorf("partial %t, stale %v", got.Partial, got.Stale)
 	}
 	for table, sum := range segmentsOf(first) {
@@ -262,11 +262,11 @@ func TestListsNotFetched(t *testing.T) {
 
 // TestFetchedStates: what the network could not give is marked, and a role of which a file is missing keeps its table.
 func TestFetchedStates(t *testing.T) {
-	store := openStore(t)
+	st := openStore(t)
 	files := copyFS(t, sample.FS)
 	delete(files, "catalog.json")
 	options := func(at time.Time, sources ...SourceReport) Options {
-		return Options{Catalog: files, CatalogName: "test", Store: store, SnapshotTime: at, Fetched: &Fetched{Source: "https://x.example", Kind: "ckan", Sources: sources}}
+		return Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: at, Fetched: &Fetched{Source: "https://x.example", Kind: "ckan", Sources: sources}}
 	}
 	load := func(o Options) *Report {
 		t.Helper()
@@ -281,7 +281,7 @@ func TestFetchedStates(t *testing.T) {
 		t.Errorf("first: %+v", first.Stale)
 	}
 	stale := load(options(someDay.Add(time.Hour), SourceReport{Role: "idps", Path: "idps/a.csv", State: SourceStale, Why: "status 500"}))
-	if !stale.Partial || stale.Outcome != "published" || !slices.Equal(stalePaths(t, store, stale), []string{"idps/a.csv"}) {
+	if !stale.Partial || stale.Outcome != "published" || !slices.Equal(stalePaths(t, st, stale), []string{"idps/a.csv"}) {
 		t.Errorf("stale: %s, %+v", stale.Outcome, stale.Stale)
 	}
 	later := load(options(someDay.Add(2*time.Hour), SourceReport{Role: "idps", Path: "idps/a.csv", State: SourceStale, Why: "another reason"}))
@@ -294,7 +294,7 @@ func TestFetchedStates(t *testing.T) {
 		}
 	}
 	refused := load(options(someDay.Add(3*time.Hour), SourceReport{Role: "conflict-events", Path: "conflict-events/2024.csv", State: SourceRefused, Why: "status 404"}))
-	if !slices.Equal(stalePaths(t, store, refused), []string{"conflict_event"}) || segmentsOf(refused)["conflict_event"] != segmentsOf(first)["conflict_event"] {
+	if !slices.Equal(stalePaths(t, st, refused), []string{"conflict_event"}) || segmentsOf(refused)["conflict_event"] != segmentsOf(first)["conflict_event"] {
 		t.Errorf("refused: %+v", refused.Stale)
 	}
 	var text, markdown bytes.Buffer
@@ -313,11 +313,11 @@ func TestFetchedStates(t *testing.T) {
 
 // TestMemory: a load of the inputs of before ends without reading them; anything that may change its outcome makes it read.
 func TestMemory(t *testing.T) {
-	store := openStore(t)
+	st := openStore(t)
 	memory := filepath.Join(t.TempDir(), "memory.json")
 	broken := fstest.MapFS{"catalog.json": {Data: []byte("{")}} // what nobody may read
 	load := func(inputs string, files fstest.MapFS, change func(*Options)) (*Report, error) {
-		o := Options{Catalog: files, CatalogName: "test", Store: store, SnapshotTime: someDay, Memory: Memory{File: memory, Inputs: inputs}}
+		o := Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: someDay, Memory: Memory{File: memory, Inputs: inputs}}
 		if change != nil {
 			change(&o)
 		}
@@ -353,7 +353,7 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%s: not read: %s", what, r.Outcome)
 		}
 	}
-	path, err := store.SegmentPath(first.Tables[3].SHA256)
+	path, err := st.SegmentPath(first.Tables[3].SHA256)
 	if err != nil {
 		t.Fatal(err)
 	}

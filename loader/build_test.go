@@ -21,13 +21,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"hdqs/loader/sample"
-	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // build builds a catalog into a store at a time.
-func build(t *testing.T, store *snapshot.Store, files fs.FS, at time.Time) *Report {
+func build(t *testing.T, st *store.Store, files fs.FS, at time.Time) *Report {
 	t.Helper()
-	report, err := Build(t.Context(), Options{Catalog: files, CatalogName: "test", Store: store, SnapshotTime: at})
+	report, err := Build(t.Context(), Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: at})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,14 +169,14 @@ func withColumn(data []byte) []byte {
 func TestSameInputSameBytes(t *testing.T) {
 	var manifests [][]byte
 	for _, parallel := range []int{1, 4, 4} {
-		store := openStore(t)
+		st := openStore(t)
 		report, err := Build(t.Context(), Options{
-			Catalog: sample.FS, CatalogName: fmt.Sprint("at ", parallel), Store: store, SnapshotTime: someDay, Parallel: parallel,
+			Catalog: sample.FS, CatalogName: fmt.Sprint("at ", parallel), Store: st, SnapshotTime: someDay, Parallel: parallel,
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		manifests = append(manifests, readManifest(t, store, report.Snapshot))
+		manifests = append(manifests, readManifest(t, st, report.Snapshot))
 	}
 	for _, m := range manifests[1:] {
 		if !bytes.Equal(m, manifests[0]) {
@@ -185,9 +185,9 @@ func TestSameInputSameBytes(t *testing.T) {
 	}
 }
 
-func readManifest(t *testing.T, store *snapshot.Store, id string) []byte {
+func readManifest(t *testing.T, st *store.Store, id string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(store.Dir(), "manifests", id+".json"))
+	data, err := os.ReadFile(filepath.Join(st.Dir(), "manifests", id+".json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,17 +196,17 @@ func readManifest(t *testing.T, store *snapshot.Store, id string) []byte {
 
 // TestUnchangedLoad: a later load of the same input onto the same store leaves the snapshot as it is, to the byte.
 func TestUnchangedLoad(t *testing.T) {
-	store := openStore(t)
-	first := build(t, store, sample.FS, someDay)
-	manifest := readManifest(t, store, first.Snapshot)
-	second := build(t, store, sample.FS, someDay.Add(24*time.Hour))
+	st := openStore(t)
+	first := build(t, st, sample.FS, someDay)
+	manifest := readManifest(t, st, first.Snapshot)
+	second := build(t, st, sample.FS, someDay.Add(24*time.Hour))
 	if first.Outcome != "published" || second.Outcome != "unchanged" || second.Snapshot != first.Snapshot {
 		t.Errorf("first %s %s, second %s %s", first.Outcome, first.Snapshot, second.Outcome, second.Snapshot)
 	}
-	if !bytes.Equal(readManifest(t, store, first.Snapshot), manifest) {
+	if !bytes.Equal(readManifest(t, st, first.Snapshot), manifest) {
 		t.Error("the manifest was written anew")
 	}
-	ids, err := store.Manifests()
+	ids, err := st.Manifests()
 	if err != nil || len(ids) != 1 {
 		t.Errorf("manifests %v, %v", ids, err)
 	}
@@ -258,10 +258,10 @@ func TestUpdatedDates(t *testing.T) {
 		"only its title":   {replaced(t, files, "packages/p.json", `"title": "T"`, `"title": "U"`), before, before, 1},
 		"order of columns": {replaced(t, files, "idps/a.csv", "warning,error", "warning,other"), before, before, 1},
 	} {
-		store := openStore(t)
-		build(t, store, files, someDay)
-		report := build(t, store, c.files, someDay.Add(24*time.Hour))
-		snap := openBuilt(t, store, report)
+		st := openStore(t)
+		build(t, st, files, someDay)
+		report := build(t, st, c.files, someDay.Add(24*time.Hour))
+		snap := openBuilt(t, st, report)
 		dates := map[string]string{}
 		for _, row := range segmentRows(t, snap.Segments["resource"], []string{"resource_catalog_id", "api_updated_date"}) {
 			id, date, _ := strings.Cut(row, "|")
@@ -307,12 +307,12 @@ func TestRefusedBytes(t *testing.T) {
 		if c.catalog != "" {
 			files["catalog.json"] = &fstest.MapFile{Data: []byte(c.catalog)}
 		}
-		store := openStore(t)
-		report := build(t, store, files, someDay)
+		st := openStore(t)
+		report := build(t, st, files, someDay)
 		if len(report.Refused) != 1 || !strings.Contains(report.Refused[0].Why, c.want) || !report.Partial {
 			t.Errorf("%s: partial %t, refused %v, want %q", name, report.Partial, report.Refused, c.want)
 		}
-		if n := openBuilt(t, store, report).Segments["idps"].Rows(); n != 0 {
+		if n := openBuilt(t, st, report).Segments["idps"].Rows(); n != 0 {
 			t.Errorf("%s: %d rows of the refused file", name, n)
 		}
 	}
@@ -335,12 +335,12 @@ func TestCannotBuild(t *testing.T) {
 	} {
 		files := smallCatalog(t)
 		c.change(files)
-		store := openStore(t)
-		_, err := Build(t.Context(), Options{Catalog: files, CatalogName: "test", Store: store})
+		st := openStore(t)
+		_, err := Build(t.Context(), Options{Catalog: files, CatalogName: "test", Store: st})
 		if err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
-		if _, err := store.Channel(defaultChannel); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := st.Channel(defaultChannel); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: channel: %v", name, err)
 		}
 	}
@@ -349,11 +349,11 @@ func TestCannotBuild(t *testing.T) {
 func TestCanceledBuild(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	store := openStore(t)
-	if _, err := Build(ctx, Options{Catalog: sample.FS, Store: store}); !errors.Is(err, context.Canceled) {
+	st := openStore(t)
+	if _, err := Build(ctx, Options{Catalog: sample.FS, Store: st}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)
 	}
-	if ids, err := store.Manifests(); err != nil || len(ids) != 0 {
+	if ids, err := st.Manifests(); err != nil || len(ids) != 0 {
 		t.Errorf("manifests %v, %v", ids, err)
 	}
 }
@@ -363,10 +363,10 @@ func TestSwitches(t *testing.T) {
 	files := smallCatalog(t)
 	delete(files, "reference/pcodes.csv")
 	delete(files, "packages/p.json")
-	store := openStore(t)
+	st := openStore(t)
 	var told Progress
 	report, err := Build(t.Context(), Options{
-		Catalog: files, Store: store, AllowNoPCodes: true, StrictResources: true, Channel: "other", CatalogURL: "https://x.example/", Parallel: 1,
+		Catalog: files, Store: st, AllowNoPCodes: true, StrictResources: true, Channel: "other", CatalogURL: "https://x.example/", Parallel: 1,
 		Progress: func(p Progress) { told = p },
 	})
 	if err != nil {
@@ -378,7 +378,7 @@ func TestSwitches(t *testing.T) {
 	if got := printReport(report); !slices.Contains(got, "idps unknown_resource 2") {
 		t.Errorf("report %q", got)
 	}
-	if p, err := store.Channel("other"); err != nil || p.ID != report.Snapshot {
+	if p, err := st.Channel("other"); err != nil || p.ID != report.Snapshot {
 		t.Errorf("channel %v, %v", p, err)
 	}
 	if told.Done != told.Total || told.Total == 0 {
@@ -388,9 +388,9 @@ func TestSwitches(t *testing.T) {
 
 // TestReportSurvives: the report beside the manifest is the one that Build gives.
 func TestReportSurvives(t *testing.T) {
-	store := openStore(t)
-	report := build(t, store, sample.FS, someDay)
-	data, err := store.Report(report.Snapshot)
+	st := openStore(t)
+	report := build(t, st, sample.FS, someDay)
+	data, err := st.Report(report.Snapshot)
 	if err != nil {
 		t.Fatal(err)
 	}

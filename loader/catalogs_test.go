@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // TestCatalogs builds the small catalogs of testdata/catalogs, one text file each, and compares what they say with what came out.
@@ -106,19 +107,19 @@ func catalogOf(sections []section) fstest.MapFS {
 }
 
 // buildFiles builds a catalog into a new store and opens the snapshot.
-func buildFiles(t *testing.T, files fs.FS) (*Report, *snapshot.Snapshot) {
+func buildFiles(t *testing.T, files fs.FS) (*Report, *store.Snapshot) {
 	t.Helper()
-	store := openStore(t)
-	report, err := Build(t.Context(), Options{Catalog: files, CatalogName: "test", Store: store, SnapshotTime: someDay})
+	st := openStore(t)
+	report, err := Build(t.Context(), Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: someDay})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return report, openBuilt(t, store, report)
+	return report, openBuilt(t, st, report)
 }
 
-func openBuilt(t *testing.T, store *snapshot.Store, report *Report) *snapshot.Snapshot {
+func openBuilt(t *testing.T, st *store.Store, report *Report) *store.Snapshot {
 	t.Helper()
-	snap, err := store.Open(report.Snapshot)
+	snap, err := st.Open(report.Snapshot)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"hdqs/loader/sample"
-	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // fixtureDir holds real input files; they are not part of this repository, so the tests that read them say so when they are absent.
@@ -41,13 +41,13 @@ var fixtureTables = map[string]int{
 
 var someDay = time.Date(2026, 11, 21, 1, 2, 0, 0, time.UTC)
 
-func openStore(t testing.TB) *snapshot.Store {
+func openStore(t testing.TB) *store.Store {
 	t.Helper()
-	store, err := snapshot.OpenStore(t.TempDir())
+	st, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return store
+	return st
 }
 
 func fixtureCatalog(t testing.TB) string {

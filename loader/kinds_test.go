@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"hdqs/internal/generator"
-	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // TestBothKindsOfCatalogAgree writes one made-up world twice, as files that the loader must join and as dumps of the joined views, and
@@ -40,11 +40,11 @@ func TestBothKindsOfCatalogAgree(t *testing.T) {
 // tableReports loads a directory and gives what the report says of its tables.
 func tableReports(t *testing.T, dir string) map[string]TableReport {
 	t.Helper()
-	store, err := snapshot.OpenStore(t.TempDir())
+	st, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := Build(context.Background(), Options{Catalog: os.DirFS(dir), CatalogName: dir, Store: store})
+	report, err := Build(context.Background(), Options{Catalog: os.DirFS(dir), CatalogName: dir, Store: st})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // readArchive reads the files of a case file: text between lines "-- name --"; lines that begin with "# " are comments.
@@ -63,17 +64,17 @@ func smallViews(t *testing.T) (fstest.MapFS, map[string]string) {
 }
 
 // buildViews loads dumps into a fresh store and opens the snapshot.
-func buildViews(t *testing.T, fsys fstest.MapFS) (*snapshot.Snapshot, *Report) {
+func buildViews(t *testing.T, fsys fstest.MapFS) (*store.Snapshot, *Report) {
 	t.Helper()
-	store, err := snapshot.OpenStore(t.TempDir())
+	st, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	report, err := Build(context.Background(), Options{Catalog: fsys, CatalogName: "dumps", Store: store})
+	report, err := Build(context.Background(), Options{Catalog: fsys, CatalogName: "dumps", Store: st})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := store.Open(report.Snapshot)
+	s, err := st.Open(report.Snapshot)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,18 +215,18 @@ func TestViewsOfAnyForm(t *testing.T) {
 
 // TestNoView: when no dump can be used there is nothing to publish, and the store stays as it is.
 func TestNoView(t *testing.T) {
-	store, err := snapshot.OpenStore(t.TempDir())
+	st, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	fsys := fstest.MapFS{"location_view.csv": &fstest.MapFile{Data: []byte("id,code\n1,ABC\n")}}
-	if _, err = Build(context.Background(), Options{Catalog: fsys, CatalogName: "dumps", Store: store}); err == nil {
+	if _, err = Build(context.Background(), Options{Catalog: fsys, CatalogName: "dumps", Store: st}); err == nil {
 		t.Fatal("a directory without a usable dump was published")
 	}
 	if !strings.Contains(err.Error(), "location_view.csv") || !strings.Contains(err.Error(), "name") {
 		t.Errorf("the error names neither dump nor column: %v", err)
 	}
-	if _, err := store.Channel(defaultChannel); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := st.Channel(defaultChannel); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the channel exists: %v", err)
 	}
 }

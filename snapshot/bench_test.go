@@ -2,7 +2,6 @@ package snapshot
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -175,38 +174,4 @@ func TestWideTable(t *testing.T) {
 	if err := s.Verify(); err != nil {
 		t.Error(err)
 	}
-}
-
-// BenchmarkOpenStore opens the snapshot that channel HDQS_BENCH_CHANNEL (stable) of the store at HDQS_BENCH_STORE shows; without one it is skipped.
-func BenchmarkOpenStore(b *testing.B) {
-	dir := os.Getenv("HDQS_BENCH_STORE")
-	if dir == "" {
-		b.Skip("HDQS_BENCH_STORE names no store")
-	}
-	s, err := OpenStore(dir)
-	if err != nil {
-		b.Fatal(err)
-	}
-	p, err := s.Channel(cmp.Or(os.Getenv("HDQS_BENCH_CHANNEL"), "stable"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	rows, bytes := 0, int64(0)
-	b.ReportAllocs()
-	for b.Loop() {
-		snap, err := s.Open(p.ID)
-		if err != nil {
-			b.Fatal(err)
-		}
-		rows, bytes = 0, 0
-		for _, ref := range snap.Manifest.Tables {
-			rows += ref.Rows
-			bytes += ref.Bytes
-		}
-		if err := snap.Close(); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric(float64(rows), "rows")
-	b.ReportMetric(float64(bytes)/float64(max(rows, 1)), "B/row")
 }

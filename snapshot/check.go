@@ -10,8 +10,8 @@ func checkTable(t *TableData) error {
 	if err := checkName("table", t.Name); err != nil {
 		return err
 	}
-	if t.Rows < 0 || t.Rows > maxRows {
-		return tablef("table %q has %d rows, possible are 0 to %d", t.Name, t.Rows, maxRows)
+	if t.Rows < 0 || t.Rows > MaxRows {
+		return tablef("table %q has %d rows, possible are 0 to %d", t.Name, t.Rows, MaxRows)
 	}
 	if len(t.Groups) > maxCount {
 		return tablef("table %q has %d groups, at most %d are possible", t.Name, len(t.Groups), maxCount)
@@ -55,8 +55,13 @@ func checkTable(t *TableData) error {
 	return nil
 }
 
+// ValidName reports whether a table, group or column can have this name: 1 to 255 bytes of UTF-8.
+func ValidName(name string) bool {
+	return name != "" && len(name) <= maxName && utf8.ValidString(name)
+}
+
 func checkName(what, name string) error {
-	if name == "" || len(name) > maxName || !utf8.ValidString(name) {
+	if !ValidName(name) {
 		return tablef("%s name %.40q has %d bytes, wanted are 1 to %d of UTF-8", what, name, len(name), maxName)
 	}
 	return nil

@@ -55,8 +55,8 @@ func readDirectory(footer []byte, offset uint64) (*directory, error) {
 	if d.table, err = c.name(); err != nil {
 		return nil, err
 	}
-	if d.rows = c.u32(); d.rows > maxRows {
-		return nil, corruptf("table %q has %d rows, at most %d are possible", d.table, d.rows, maxRows)
+	if d.rows = c.u32(); d.rows > MaxRows {
+		return nil, corruptf("table %q has %d rows, at most %d are possible", d.table, d.rows, MaxRows)
 	}
 	groups := int(c.u16())
 	for i := 0; i < groups && !c.short; i++ {

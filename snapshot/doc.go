@@ -1,24 +1,16 @@
 // Package snapshot keeps tables as files that are read in place.
 //
 // A table in memory (TableData) becomes a segment, one file, by WriteSegment; format.go has the picture of its bytes and Dump prints them.
-// OpenSegment maps a segment and gives its columns. A Store is a directory of segments named by their content, of manifests, each of which
-// names the segments of one snapshot, and of channels, each of which points to the manifest to be served.
+// OpenSegment maps a segment and gives its columns. Package store keeps the segments of whole snapshots in a directory.
 //
 // # Lifetimes and sharing
 //
 // A Segment never changes once it is open, so any number of goroutines may share it without locks. What it hands out (strings, Packed, Postings,
 // the bytes of bitmaps) are views into its mapping: they cost no memory and no copy, and they are gone with Close. Using one afterwards
 // is a fault of the program, as reading unmapped memory ends it; so whoever swaps snapshots closes the old one when its last reader is done.
-// Snapshots opened one after the other share the segments of tables that have not changed (Store.OpenAfter); each is closed on its own.
+// Snapshots can share a segment: Acquire adds a reference, Close gives one up.
 // Files are replaced by renaming, never written in place, so a mapping keeps the content it was opened with; a program that cuts a mapped
 // file short ends those that read it.
-//
-// # Stores
-//
-// Readers need no lock: what has a name is whole, and only channels are replaced. Writers take Lock, one at a time. A channel remembers what
-// it has shown (Channel), so that it can go back. Collect removes what no channel shows; segments that readers have mapped live on without a
-// name. A manifest can be signed, which by the digests in it covers every row: Store.Signing signs what it puts, the manifest's signature
-// first, and Store.Trusting reads nothing else.
 //
 // # Memory
 //

@@ -5,20 +5,14 @@ import (
 	"fmt"
 )
 
-// The errors of this package, one meaning each; messages around them name the thing, the value and the bound.
+// The errors of this package, one meaning each. The message names the thing, the value and the bound.
 var (
-	// ErrCorrupt marks bytes that are not a valid segment, manifest or pointer.
+	// ErrCorrupt marks bytes that are not a valid segment, or in a store not a valid manifest or channel.
 	ErrCorrupt = errors.New("snapshot: corrupt")
-	// ErrNoColumn marks a column name that a segment does not hold.
+	// ErrNoColumn marks a column name that a segment does not have.
 	ErrNoColumn = errors.New("snapshot: no such column")
 	// ErrTable marks a TableData that contradicts itself.
 	ErrTable = errors.New("snapshot: invalid table")
-	// ErrName marks an id, channel or hash that must not become a file name.
-	ErrName = errors.New("snapshot: invalid name")
-	// ErrSignature marks a manifest or channel that no trusted key has signed, or that is not the one to show any more.
-	ErrSignature = errors.New("snapshot: signature refused")
-	// ErrLocked marks a store that another load is writing to.
-	ErrLocked = errors.New("snapshot: store is in use")
 )
 
 func corruptf(format string, args ...any) error {
@@ -31,8 +25,4 @@ func noColumnf(format string, args ...any) error {
 
 func tablef(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrTable, fmt.Sprintf(format, args...))
-}
-
-func namef(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrName, fmt.Sprintf(format, args...))
 }

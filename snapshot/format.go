@@ -55,9 +55,14 @@ const (
 	formatWrite = formatV1
 )
 
+// MaxRows is the most rows of a table, and MinSegmentBytes the size of the smallest segment.
+const (
+	MaxRows         = 1<<31 - 1
+	MinSegmentBytes = int64(headerSize + tailSize)
+)
+
 // The limits of a segment. They bound what a reader works through, not what is sensible.
 const (
-	maxRows  = 1<<31 - 1
 	maxName  = 255
 	maxCount = 1<<16 - 1 // groups, columns
 )

@@ -84,8 +84,8 @@ func (s *Segment) check(d *directory) error {
 	return nil
 }
 
-// bytes are those of a block, once its checksum has been found right.
-func (s *Segment) bytes(b *block) ([]byte, error) {
+// payload returns the bytes of a block after checking its checksum.
+func (s *Segment) payload(b *block) ([]byte, error) {
 	padded := s.data[b.offset : b.offset+alignUp(b.length)]
 	if got := crc32.Checksum(padded, castagnoli); got != b.crc {
 		return nil, corruptf("%s block [%d,+%d) has checksum %08x, want %08x", b.encoding, b.offset, b.length, got, b.crc)
@@ -104,14 +104,14 @@ func (s *Segment) in(what, name string, err error) error {
 
 func (s *Segment) openGroup(g *Group, e *groupEntry) error {
 	err := func() error {
-		data, err := s.bytes(&e.codes)
+		data, err := s.payload(&e.codes)
 		if err != nil {
 			return err
 		}
 		if g.Codes, err = openCodes(&e.codes, data, s.rows, g.Tuples); err != nil {
 			return err
 		}
-		if data, err = s.bytes(&e.postings); err != nil {
+		if data, err = s.payload(&e.postings); err != nil {
 			return err
 		}
 		g.Postings, err = openPostings(&e.postings, data, g.Tuples, s.rows, true)
@@ -128,7 +128,7 @@ func (s *Segment) openColumn(c *Column, e *columnEntry) error {
 	parts := make([][]byte, len(e.blocks))
 	for i := range e.blocks {
 		var err error
-		if parts[i], err = s.bytes(&e.blocks[i]); err != nil {
+		if parts[i], err = s.payload(&e.blocks[i]); err != nil {
 			return s.in("column", c.Name, err)
 		}
 	}
@@ -219,17 +219,17 @@ func OpenSegment(path string) (*Segment, error) {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), unmap())
 	}
 	s.unmap = unmap
-	return s.share(), nil
+	return s.Acquire(), nil
 }
 
-// share lets one more snapshot hold the segment.
-func (s *Segment) share() *Segment {
+// Acquire adds one reference: a segment that OpenSegment opened needs one Close more. It returns the segment.
+func (s *Segment) Acquire() *Segment {
 	s.shares.Add(1)
 	return s
 }
 
-// Close releases a segment that OpenSegment opened; nothing it has handed out may be used afterwards. It does nothing to others. A segment that
-// several snapshots share is released with the last of them.
+// Close gives up one reference to a segment that OpenSegment opened. The last Close releases the mapping: nothing that the segment has
+// handed out may be used afterwards. Close does nothing to a segment in memory (ReadSegment).
 func (s *Segment) Close() error {
 	if s.unmap == nil || s.shares.Add(-1) != 0 {
 		return nil

@@ -21,6 +21,9 @@ func (s *Segment) Name() string { return s.name }
 // Rows is the number of rows; row ids are 0 to Rows-1.
 func (s *Segment) Rows() int { return s.rows }
 
+// Bytes is the size of the segment's file.
+func (s *Segment) Bytes() int64 { return int64(len(s.data)) }
+
 // Groups are the tuple dictionaries in file order.
 func (s *Segment) Groups() []*Group { return s.groups }
 

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 
 	"github.com/RoaringBitmap/roaring/v2"
@@ -276,4 +277,17 @@ func comparePostings(p *Postings, codes Packed, count int) error {
 		}
 	}
 	return nil
+}
+
+// TestSegmentShared: goroutines that read one segment do not disturb each other (under the race detector).
+func TestSegmentShared(t *testing.T) {
+	s, err := ReadSegment(fileOf(t, goldenTable()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() { touch(s) })
+	}
+	wg.Wait()
 }

@@ -1,58 +1,6 @@
 package snapshot
 
-import (
-	"errors"
-	"fmt"
-)
-
-// Verify reads every file of a snapshot from the disk again: the hashes of segments, that of the manifest if a channel shows it, and everything that
-// Segment.Verify checks. All faults are in the error.
-func (s *Store) Verify(id string) error {
-	m, err := s.Manifest(id)
-	if err != nil {
-		return err
-	}
-	names, err := s.Channels()
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, name := range names {
-		c, err := s.readChannel(name) // who signed what other channels show is not asked here
-		if err == nil && c.ID == id {
-			_, err = s.Published(c.Pointer)
-		}
-		if err != nil {
-			errs = append(errs, fmt.Errorf("channel %s: %w", name, err))
-		}
-	}
-	for _, ref := range m.Tables {
-		errs = append(errs, s.verifyRef(ref))
-	}
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("snapshot %s: %w", id, err)
-	}
-	return nil
-}
-
-func (s *Store) verifyRef(ref SegmentRef) error {
-	path, err := s.SegmentPath(ref.SHA256)
-	if err != nil {
-		return err
-	}
-	got, err := hashFile(path)
-	if err != nil {
-		return fmt.Errorf("table %q: %w", ref.Table, err)
-	}
-	if got != ref.SHA256 {
-		return corruptf("table %q: %s has the SHA-256 %s", ref.Table, path, got)
-	}
-	segment, err := s.openRef(ref)
-	if err != nil {
-		return err
-	}
-	return errors.Join(segment.Verify(), segment.Close())
-}
+import "errors"
 
 // Verify checks what opening a segment takes on trust: that each row is in the posting of its code and in no other, that tuples are
 // numbered by first appearance, that every distinct value occurs, and that columns said to have nulls have some. It costs a pass over all rows

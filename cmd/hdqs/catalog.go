@@ -18,7 +18,7 @@ import (
 	"hdqs/internal/fetch"
 	"hdqs/loader"
 	"hdqs/loader/upstream"
-	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // sourceFlags say how a catalog is brought over the network.
@@ -68,7 +68,7 @@ func (f *sourceFlags) sync(
 	if err != nil {
 		return nil, nil, err
 	}
-	lock, err := snapshot.LockDir(o.Cache, "load of "+address)
+	lock, err := store.LockDir(o.Cache, "load of "+address)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -141,8 +141,8 @@ func fetched(s *upstream.Summary) *loader.Fetched {
 }
 
 // memory is where the load of a synced catalog into a store finds what the last one did.
-func memory(s *upstream.Summary, store *snapshot.Store, channel string) loader.Memory {
-	dir, err := filepath.Abs(store.Dir())
+func memory(s *upstream.Summary, st *store.Store, channel string) loader.Memory {
+	dir, err := filepath.Abs(st.Dir())
 	if err != nil {
 		return loader.Memory{}
 	}

@@ -7,13 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 func newCollect() *cobra.Command {
 	var (
 		f      storeFlags
-		o      snapshot.CollectOptions
+		o      store.CollectOptions
 		asJSON bool
 	)
 	cmd := &cobra.Command{
@@ -24,20 +24,20 @@ snapshot names. Nothing younger than --grace is removed: it may belong to a snap
 longer than a load takes. A channel can be rolled back only to snapshots that are kept.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			store, err := f.openExisting()
+			st, err := f.openExisting()
 			if err != nil {
 				return err
 			}
-			var found *snapshot.Collected
-			if store.remote != nil {
-				found, err = store.remote.Collect(cmd.Context(), o)
+			var found *store.Collected
+			if st.remote != nil {
+				found, err = st.remote.Collect(cmd.Context(), o)
 			} else {
-				release, lockErr := store.lock("gc")
+				release, lockErr := st.lock("gc")
 				if lockErr != nil {
 					return lockErr
 				}
 				defer release()
-				found, err = store.Collect(o)
+				found, err = st.Collect(o)
 			}
 			if err != nil {
 				return storeFault(err)

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hdqs/api"
-	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 func newDiff() *cobra.Command {
@@ -26,13 +26,13 @@ came out the same is no difference. The keys are those of 'hdqs serve --surrogat
 answer that is no longer true, and no other.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			store, err := f.openExisting()
+			st, err := f.openExisting()
 			if err != nil {
 				return err
 			}
-			var sides [2]*snapshot.Manifest
+			var sides [2]*store.Manifest
 			for i := range sides {
-				sides[i], err = store.manifest(cmd.Context(), args[min(i, len(args)):min(i+1, len(args))], cmd.ErrOrStderr())
+				sides[i], err = st.manifest(cmd.Context(), args[min(i, len(args)):min(i+1, len(args))], cmd.ErrOrStderr())
 				if err != nil {
 					return err
 				}
@@ -68,9 +68,9 @@ type tableDiff struct {
 	BytesAfter  int64  `json:"bytes_after"`
 }
 
-func compareSnapshots(from, to *snapshot.Manifest) snapshotDiff {
+func compareSnapshots(from, to *store.Manifest) snapshotDiff {
 	d := snapshotDiff{From: from.ID, To: to.ID, Tables: []tableDiff{}, Endpoints: []string{}, Purge: []string{}}
-	before := map[string]snapshot.SegmentRef{}
+	before := map[string]store.SegmentRef{}
 	for _, ref := range from.Tables {
 		before[ref.Table] = ref
 	}
@@ -130,11 +130,11 @@ func printPurge(out io.Writer, keys []string) error {
 
 // purgeKeys are the keys to purge once a channel shows another snapshot, from "" when it showed none. A snapshot that cannot be read any more is no reason
 // to fail after the step: anything may differ from it, and messages are told.
-func purgeKeys(from, to string, read func(id string) (*snapshot.Manifest, error), messages io.Writer) []string {
+func purgeKeys(from, to string, read func(id string) (*store.Manifest, error), messages io.Writer) []string {
 	if from == "" {
 		return nil
 	}
-	var sides [2]*snapshot.Manifest
+	var sides [2]*store.Manifest
 	for i, id := range []string{from, to} {
 		m, err := read(id)
 		if err != nil {

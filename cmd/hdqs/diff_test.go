@@ -6,18 +6,18 @@ import (
 	"strings"
 	"testing"
 
-	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // TestCompareSnapshots: tables by content, whichever side has them, and the keys of exactly the endpoints that read them.
 func TestCompareSnapshots(t *testing.T) {
-	ref := func(table, hash string, rows int) snapshot.SegmentRef {
-		return snapshot.SegmentRef{Table: table, SHA256: strings.Repeat(hash, 64), Rows: rows, Bytes: int64(rows) * 10}
+	ref := func(table, hash string, rows int) store.SegmentRef {
+		return store.SegmentRef{Table: table, SHA256: strings.Repeat(hash, 64), Rows: rows, Bytes: int64(rows) * 10}
 	}
-	a := &snapshot.Manifest{ID: "a", Tables: []snapshot.SegmentRef{
+	a := &store.Manifest{ID: "a", Tables: []store.SegmentRef{
 		ref("sector", "1", 3), ref("food_price", "2", 100), ref("idps", "3", 7), ref("commodity", "4", 5),
 	}}
-	b := &snapshot.Manifest{ID: "b", Tables: []snapshot.SegmentRef{
+	b := &store.Manifest{ID: "b", Tables: []store.SegmentRef{
 		ref("sector", "1", 3), ref("food_price", "5", 120), ref("commodity", "4", 5), ref("rainfall", "6", 9),
 	}}
 	d := compareSnapshots(a, b)

@@ -14,6 +14,7 @@ import (
 	"hdqs/api"
 	"hdqs/internal/replica"
 	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // follower keeps the server on the snapshot that the store's channel shows.
@@ -23,12 +24,12 @@ type follower struct {
 	log    *slog.Logger
 	wake   chan struct{} // a send asks for a look at once
 
-	shown  snapshot.Pointer
-	served *snapshot.Snapshot // the server's, open for as long as it is the current one
+	shown  store.Pointer
+	served *store.Snapshot // the server's, open for as long as it is the current one
 }
 
-func newFollower(server *api.Server, store *openStore, log *slog.Logger) *follower {
-	return &follower{server: server, store: store, log: log, wake: make(chan struct{}, 1)}
+func newFollower(server *api.Server, st *openStore, log *slog.Logger) *follower {
+	return &follower{server: server, store: st, log: log, wake: make(chan struct{}, 1)}
 }
 
 // look serves what the channel shows if that is another snapshot than the served one. On an error the served one stays.
@@ -45,7 +46,7 @@ func (f *follower) look(ctx context.Context) (changed bool, err error) {
 
 // show opens a snapshot of the local store and serves it. When it is served already, but was shown anew, others that were shown in between may have been
 // missed here: then only its time of publication is another.
-func (f *follower) show(p snapshot.Pointer) (changed bool, err error) {
+func (f *follower) show(p store.Pointer) (changed bool, err error) {
 	if err := f.store.CheckStep(f.shown, p); err != nil {
 		return false, storeFault(err)
 	}
@@ -105,12 +106,12 @@ const (
 // tidy removes from the copy what nobody needs any more.
 func (f *follower) tidy() {
 	release, err := f.store.lock("serve: collection")
-	if errors.Is(err, snapshot.ErrLocked) {
+	if errors.Is(err, store.ErrLocked) {
 		return // the next change comes by here too
 	}
 	if err == nil {
 		defer release()
-		_, err = f.store.Collect(snapshot.CollectOptions{Keep: copyKeeps, Grace: copyGrace})
+		_, err = f.store.Collect(store.CollectOptions{Keep: copyKeeps, Grace: copyGrace})
 	}
 	if err != nil {
 		f.log.Warn("old snapshots could not be removed", "store", f.store.Dir(), "error", err)

@@ -12,6 +12,7 @@ import (
 
 	"hdqs/loader"
 	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 func newInspect() *cobra.Command {
@@ -33,18 +34,18 @@ func newInspect() *cobra.Command {
 				}
 				return storeFault(snapshot.Dump(out, data))
 			}
-			store, err := f.openExisting()
+			st, err := f.openExisting()
 			if err != nil {
 				return err
 			}
-			id, pointer, err := store.find(cmd.Context(), args, cmd.ErrOrStderr())
+			id, pointer, err := st.find(cmd.Context(), args, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
 			if report {
-				return printReport(out, store.Store, id, asJSON)
+				return printReport(out, st.Store, id, asJSON)
 			}
-			snap, err := store.Open(id)
+			snap, err := st.Open(id)
 			if err != nil {
 				return storeFault(err)
 			}
@@ -67,8 +68,8 @@ func newInspect() *cobra.Command {
 	return cmd
 }
 
-func printReport(out io.Writer, store *snapshot.Store, id string, asJSON bool) error {
-	data, err := store.Report(id)
+func printReport(out io.Writer, st *store.Store, id string, asJSON bool) error {
+	data, err := st.Report(id)
 	if err != nil {
 		return err
 	}
@@ -115,7 +116,7 @@ type columnView struct {
 	snapshot.ColumnSize
 }
 
-func inspectSnapshot(snap *snapshot.Snapshot, p snapshot.Pointer, columns bool) snapshotView {
+func inspectSnapshot(snap *store.Snapshot, p store.Pointer, columns bool) snapshotView {
 	m := snap.Manifest
 	view := snapshotView{ID: m.ID, SnapshotTime: m.SnapshotTime, CatalogURL: m.CatalogURL}
 	if p.ID != "" {

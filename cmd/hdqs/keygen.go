@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 func newKeygen() *cobra.Command {
@@ -19,7 +19,7 @@ func newKeygen() *cobra.Command {
 keys, append the new public key to the file that replicas read, then sign with the new private key, then remove the old public key.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			secret, open, err := snapshot.NewKeys()
+			secret, open, err := store.NewKeys()
 			if err != nil {
 				return err
 			}

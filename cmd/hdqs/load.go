@@ -13,7 +13,7 @@ import (
 	"hdqs/internal/fetch"
 	"hdqs/loader"
 	"hdqs/loader/upstream"
-	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // loadFlags are the choices of a load, shared by build and serve.
@@ -37,9 +37,9 @@ func (f *loadFlags) register(fl *pflag.FlagSet) {
 }
 
 // options makes the options of a load, without its catalog.
-func (f *loadFlags) options(store *snapshot.Store, channel string) (loader.Options, error) {
+func (f *loadFlags) options(st *store.Store, channel string) (loader.Options, error) {
 	o := loader.Options{
-		CatalogName: f.catalog, Store: store, Channel: channel, CatalogURL: f.catalogURL,
+		CatalogName: f.catalog, Store: st, Channel: channel, CatalogURL: f.catalogURL,
 		AllowNoPCodes: f.allowNoCodes, AllowShrink: f.allowShrink, StrictResources: f.strict,
 	}
 	if f.snapshotTime != "" {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 func newPublish() *cobra.Command {
@@ -22,14 +22,14 @@ func newPublish() *cobra.Command {
 what the channel showed and the snapshot.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			store, err := f.openExisting()
+			st, err := f.openExisting()
 			if err == nil {
-				err = sign.apply(store)
+				err = sign.apply(st)
 			}
 			if err != nil {
 				return err
 			}
-			return store.publish(cmd, func(snapshot.Channel) (string, error) { return args[0], nil })
+			return st.publish(cmd, func(store.Channel) (string, error) { return args[0], nil })
 		},
 	}
 	f.register(cmd.Flags())
@@ -51,14 +51,14 @@ As the present one is remembered too, a second rollback undoes the first. The pu
 for signatures go back only if the rollback is signed too. The keys that an edge is to purge are printed as 'hdqs publish' does.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			store, err := f.openExisting()
+			st, err := f.openExisting()
 			if err == nil {
-				err = sign.apply(store)
+				err = sign.apply(st)
 			}
 			if err != nil {
 				return err
 			}
-			return store.publish(cmd, func(c snapshot.Channel) (string, error) {
+			return st.publish(cmd, func(c store.Channel) (string, error) {
 				if to != "" {
 					return to, nil
 				}
@@ -76,7 +76,7 @@ for signatures go back only if the rollback is signed too. The keys that an edge
 }
 
 // publish moves the channel to the snapshot that choose picks, and tells what an edge is to purge.
-func (s *openStore) publish(cmd *cobra.Command, choose func(snapshot.Channel) (string, error)) error {
+func (s *openStore) publish(cmd *cobra.Command, choose func(store.Channel) (string, error)) error {
 	ctx, out, messages := cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 	if s.remote == nil {
 		release, err := s.lock("publish")
@@ -115,11 +115,11 @@ func (s *openStore) publish(cmd *cobra.Command, choose func(snapshot.Channel) (s
 	if _, err := fmt.Fprintln(out, said); err != nil {
 		return err
 	}
-	read := func(id string) (*snapshot.Manifest, error) { return s.manifest(ctx, []string{id}, messages) }
+	read := func(id string) (*store.Manifest, error) { return s.manifest(ctx, []string{id}, messages) }
 	return printPurge(out, purgeKeys(before.ID, id, read, messages))
 }
 
-func (s *openStore) history(ctx context.Context) (snapshot.Channel, error) {
+func (s *openStore) history(ctx context.Context) (store.Channel, error) {
 	if s.remote == nil {
 		return s.History(s.channel)
 	}

@@ -19,7 +19,7 @@ import (
 	"hdqs/loader"
 	"hdqs/loader/sample"
 	"hdqs/loader/upstream"
-	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 type serveFlags struct {
@@ -169,11 +169,11 @@ func shutDown(server *api.Server, log *slog.Logger, f *serveFlags) error {
 func openServed(ctx context.Context, messages io.Writer, f *serveFlags) (*openStore, func(), error) {
 	switch {
 	case f.store != "":
-		store, err := f.openExisting()
-		return store, func() {}, err
+		st, err := f.openExisting()
+		return st, func() {}, err
 	case f.load.catalog != "":
-		store, err := buildServed(ctx, messages, f)
-		return store, func() {}, err
+		st, err := buildServed(ctx, messages, f)
+		return st, func() {}, err
 	}
 	fmt.Fprintln(messages, "no --store and no --catalog: serving the embedded sample, whose figures are all made up")
 	dir, err := os.MkdirTemp("", "hdqs-sample-")
@@ -181,40 +181,40 @@ func openServed(ctx context.Context, messages io.Writer, f *serveFlags) (*openSt
 		return nil, nil, err
 	}
 	remove := func() { os.RemoveAll(dir) }
-	store, err := snapshot.OpenStore(dir)
+	st, err := store.Open(dir)
 	if err == nil {
-		_, err = loader.Build(ctx, loader.Options{Catalog: sample.FS, CatalogName: "sample", Store: store, Channel: f.channel})
+		_, err = loader.Build(ctx, loader.Options{Catalog: sample.FS, CatalogName: "sample", Store: st, Channel: f.channel})
 	}
 	if err != nil {
 		remove()
 		return nil, nil, err
 	}
-	return &openStore{Store: store, channel: f.channel}, remove, nil
+	return &openStore{Store: st, channel: f.channel}, remove, nil
 }
 
 // buildServed loads the catalog into the data directory's store. When the load fails and the store has a snapshot, that one is served.
 func buildServed(ctx context.Context, messages io.Writer, f *serveFlags) (*openStore, error) {
-	store, err := f.openLocal(filepath.Join(f.dataDir, "store"))
+	st, err := f.openLocal(filepath.Join(f.dataDir, "store"))
 	if err != nil {
 		return nil, err
 	}
-	l, err := f.buildOnce(ctx, store, messages)
+	l, err := f.buildOnce(ctx, st, messages)
 	if err == nil {
-		return store, l.WriteText(messages)
+		return st, l.WriteText(messages)
 	}
-	if p, channelErr := store.Channel(f.channel); channelErr == nil && ctx.Err() == nil {
+	if p, channelErr := st.Channel(f.channel); channelErr == nil && ctx.Err() == nil {
 		fmt.Fprintf(messages, "hdqs: load of %s failed, serving the last snapshot %s: %v\n", f.load.catalog, p.ID, err)
-		return store, nil
+		return st, nil
 	}
 	return nil, err
 }
 
-func (f *serveFlags) buildOnce(ctx context.Context, store *openStore, messages io.Writer) (*loaded, error) {
-	o, err := f.load.options(store.Store, f.channel)
+func (f *serveFlags) buildOnce(ctx context.Context, st *openStore, messages io.Writer) (*loaded, error) {
+	o, err := f.load.options(st.Store, f.channel)
 	if err != nil {
 		return nil, err
 	}
-	release, err := store.lock("serve: load of " + f.load.catalog)
+	release, err := st.lock("serve: load of " + f.load.catalog)
 	if err != nil {
 		return nil, err
 	}
@@ -223,14 +223,14 @@ func (f *serveFlags) buildOnce(ctx context.Context, store *openStore, messages i
 }
 
 // refresh builds from the catalog again and again. A build that fails leaves what is served as it is.
-func refresh(ctx context.Context, f *serveFlags, store *openStore, follower *follower, log *slog.Logger) {
+func refresh(ctx context.Context, f *serveFlags, st *openStore, follower *follower, log *slog.Logger) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-nextLook(f.refresh):
 		}
-		l, err := f.buildOnce(ctx, store, io.Discard)
+		l, err := f.buildOnce(ctx, st, io.Discard)
 		if err != nil {
 			log.Error("refresh failed; the served snapshot stays", "catalog", f.load.catalog, "error", err)
 			continue

@@ -14,6 +14,7 @@ import (
 	"hdqs/internal/fetch"
 	"hdqs/internal/replica"
 	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // dataDir is where the program keeps what it downloads and builds unless told otherwise.
@@ -46,9 +47,9 @@ func (f *trustFlags) register(fl *pflag.FlagSet) {
 	fl.StringVar(&f.publicKey, "public-key", "", "PEM file with one or more ed25519 public keys")
 }
 
-func (f *trustFlags) apply(store *snapshot.Store) (*snapshot.Store, error) {
+func (f *trustFlags) apply(st *store.Store) (*store.Store, error) {
 	if !f.require {
-		return store, nil
+		return st, nil
 	}
 	if f.publicKey == "" {
 		return nil, exitWith(exitUsage, errors.New("--require-signature needs --public-key"))
@@ -57,11 +58,11 @@ func (f *trustFlags) apply(store *snapshot.Store) (*snapshot.Store, error) {
 	if err != nil {
 		return nil, exitWith(exitUsage, fmt.Errorf("--public-key: %w", err))
 	}
-	keys, err := snapshot.ParsePublicKeys(text)
+	keys, err := store.ParsePublicKeys(text)
 	if err != nil {
 		return nil, exitWith(exitUsage, fmt.Errorf("--public-key %s: %w", f.publicKey, err))
 	}
-	return store.Trusting(keys), nil
+	return st.Trusting(keys), nil
 }
 
 // signFlags say who signs what is written.
@@ -79,7 +80,7 @@ func (f *signFlags) apply(into *openStore) error {
 	if err != nil {
 		return exitWith(exitUsage, fmt.Errorf("--sign-key: %w", err))
 	}
-	key, err := snapshot.ParsePrivateKey(text)
+	key, err := store.ParsePrivateKey(text)
 	if err != nil {
 		return exitWith(exitUsage, fmt.Errorf("--sign-key %s: %w", f.key, err))
 	}
@@ -104,7 +105,7 @@ func (f *storeFlags) register(fl *pflag.FlagSet) {
 
 // openStore is a store that a command works with: a local one, or the local copy of a remote one.
 type openStore struct {
-	*snapshot.Store
+	*store.Store
 	channel string
 	remote  *replica.Remote // nil for a local store
 	copy    *replica.Replica
@@ -130,11 +131,11 @@ func (f *storeFlags) open() (*openStore, error) {
 }
 
 func (f *storeFlags) openLocal(dir string) (*openStore, error) {
-	store, err := snapshot.OpenStore(dir)
+	st, err := store.Open(dir)
 	if err == nil {
-		store, err = f.trust.apply(store)
+		st, err = f.trust.apply(st)
 	}
-	return &openStore{Store: store, channel: f.channel}, err
+	return &openStore{Store: st, channel: f.channel}, err
 }
 
 // openExisting is open for commands that only read: a directory that is not there is a slip, not an empty store.
@@ -149,7 +150,7 @@ func (f *storeFlags) openExisting() (*openStore, error) {
 
 // current is what the channel shows; for a remote store it is brought first. When the remote store cannot be used, but something of it was kept
 // before, that is given, and messages are told so.
-func (s *openStore) current(ctx context.Context, messages io.Writer) (snapshot.Pointer, error) {
+func (s *openStore) current(ctx context.Context, messages io.Writer) (store.Pointer, error) {
 	if s.remote == nil {
 		p, err := s.Channel(s.channel)
 		if err == nil {
@@ -170,7 +171,7 @@ func (s *openStore) current(ctx context.Context, messages io.Writer) (snapshot.P
 }
 
 // find names a snapshot: the one with an id, or what the channel shows. The pointer is zero when an id was given.
-func (s *openStore) find(ctx context.Context, args []string, messages io.Writer) (id string, p snapshot.Pointer, err error) {
+func (s *openStore) find(ctx context.Context, args []string, messages io.Writer) (id string, p store.Pointer, err error) {
 	if len(args) == 0 {
 		p, err = s.current(ctx, messages)
 		return p.ID, p, err
@@ -182,7 +183,7 @@ func (s *openStore) find(ctx context.Context, args []string, messages io.Writer)
 }
 
 // manifest is that of a snapshot with an id, or of what the channel shows. Of a remote store nothing else is brought.
-func (s *openStore) manifest(ctx context.Context, args []string, messages io.Writer) (*snapshot.Manifest, error) {
+func (s *openStore) manifest(ctx context.Context, args []string, messages io.Writer) (*store.Manifest, error) {
 	id := ""
 	if len(args) > 0 {
 		id = args[0]
@@ -214,7 +215,7 @@ func (s *openStore) lock(what string) (release func(), err error) {
 // storeFault gives a store's error its exit code: a snapshot that is there but broken, or not signed, is a failed verification.
 func storeFault(err error) error {
 	switch {
-	case errors.Is(err, snapshot.ErrCorrupt) || errors.Is(err, snapshot.ErrSignature):
+	case errors.Is(err, snapshot.ErrCorrupt) || errors.Is(err, store.ErrSignature):
 		return exitWith(exitVerification, err)
 	case errors.Is(err, replica.ErrAway) || errors.Is(err, fetch.ErrRefused):
 		return exitWith(exitUpstream, err)

@@ -13,7 +13,7 @@ import (
 
 	"hdqs/api"
 	"hdqs/internal/replica"
-	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 func newVerify() *cobra.Command {
@@ -71,29 +71,29 @@ func (f *storeFlags) verify(ctx context.Context, args []string, messages io.Writ
 		defer os.RemoveAll(fresh)
 		f.dataDir = fresh
 	}
-	store, err := f.openExisting()
+	st, err := f.openExisting()
 	if err != nil {
 		return "", nil, err
 	}
-	id, _, err = store.find(ctx, args, messages)
+	id, _, err = st.find(ctx, args, messages)
 	switch code := new(exitError); {
 	case errors.As(err, &code) && code.code == exitVerification:
 		return id, err, nil
 	case err != nil:
 		return id, nil, err
 	}
-	if _, err := store.Manifest(id); errors.Is(err, fs.ErrNotExist) {
+	if _, err := st.Manifest(id); errors.Is(err, fs.ErrNotExist) {
 		return id, nil, err // one that was never there is a slip, not a damaged one
 	}
-	if fault = store.Verify(id); fault == nil {
-		fault = bindAll(store.Store, id)
+	if fault = st.Verify(id); fault == nil {
+		fault = bindAll(st.Store, id)
 	}
 	return id, fault, nil
 }
 
 // bindAll joins the endpoints to the snapshot, as a server would before it serves it.
-func bindAll(store *snapshot.Store, id string) error {
-	snap, err := store.Open(id)
+func bindAll(st *store.Store, id string) error {
+	snap, err := st.Open(id)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"hdqs/internal/bucket"
 	"hdqs/internal/fetch"
 	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // bucketObjects are objects below a prefix of a bucket.
@@ -89,7 +90,7 @@ func (b *bucketObjects) read(ctx context.Context, name, etag string, limit int64
 // resumes is how often a body that was cut is taken up again where it ended.
 const resumes = 3
 
-func (b *bucketObjects) download(ctx context.Context, name string, ref snapshot.SegmentRef, file *os.File) error {
+func (b *bucketObjects) download(ctx context.Context, name string, ref store.SegmentRef, file *os.File) error {
 	at := int64(0)
 	for try := 0; ; try++ {
 		n, err := b.copy(ctx, name, at, ref.Bytes, file)
@@ -152,7 +153,7 @@ func (b *bucketObjects) list(ctx context.Context, folder string) ([]entry, error
 			return nil, fault(info.Err)
 		}
 		entries = append(entries, entry{
-			Object: snapshot.Object{Name: strings.TrimPrefix(info.Key, prefix), Bytes: info.Size, Modified: info.LastModified},
+			Object: store.Object{Name: strings.TrimPrefix(info.Key, prefix), Bytes: info.Size, Modified: info.LastModified},
 			etag:   strings.Trim(info.ETag, `"`),
 		})
 	}
@@ -164,7 +165,7 @@ func (b *bucketObjects) stat(ctx context.Context, name string) (entry, error) {
 	if err != nil {
 		return entry{}, fault(err)
 	}
-	return entry{Object: snapshot.Object{Name: name, Bytes: info.Size, Modified: info.LastModified}, etag: info.ETag}, nil
+	return entry{Object: store.Object{Name: name, Bytes: info.Size, Modified: info.LastModified}, etag: info.ETag}, nil
 }
 
 func (b *bucketObjects) put(ctx context.Context, name string, body io.Reader, size int64, only condition) error {

@@ -6,12 +6,12 @@ import (
 	"io/fs"
 	"time"
 
-	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
-// Collect removes what no channel of the remote store needs: see snapshot.Collect.
-func (r *Remote) Collect(ctx context.Context, o snapshot.CollectOptions) (*snapshot.Collected, error) {
-	return snapshot.Collect(shelf{ctx: ctx, remote: r}, o)
+// Collect removes what no channel of the remote store needs: see store.Collect.
+func (r *Remote) Collect(ctx context.Context, o store.CollectOptions) (*store.Collected, error) {
+	return store.Collect(shelf{ctx: ctx, remote: r}, o)
 }
 
 // shelf is a remote store for a collection. It holds the collection's context, with which it ends.
@@ -21,12 +21,12 @@ type shelf struct {
 }
 
 // List is Shelf.List.
-func (s shelf) List(folder string) ([]snapshot.Object, error) {
+func (s shelf) List(folder string) ([]store.Object, error) {
 	entries, err := s.remote.objects.list(s.ctx, folder)
 	if err != nil {
 		return nil, s.remote.in(folder, err)
 	}
-	var all []snapshot.Object
+	var all []store.Object
 	for _, e := range entries {
 		all = append(all, e.Object)
 	}
@@ -43,7 +43,7 @@ func (s shelf) Read(name string, limit int64) ([]byte, error) {
 }
 
 // Remove is Shelf.Remove. The object is looked at once more: Push writes anew what it is going to need.
-func (s shelf) Remove(o snapshot.Object) (bool, error) {
+func (s shelf) Remove(o store.Object) (bool, error) {
 	now, err := s.remote.objects.stat(s.ctx, o.Name)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !now.Modified.Truncate(time.Second).Equal(o.Modified.Truncate(time.Second)) {
 		return false, nil

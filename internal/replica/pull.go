@@ -16,17 +16,18 @@ import (
 	"time"
 
 	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // Replica is a local store that follows a channel of a remote one. One goroutine at a time uses it.
 type Replica struct {
 	remote  *Remote
-	local   *snapshot.Store
+	local   *store.Store
 	channel string
 }
 
 // NewReplica makes a Replica. If the local store asks for signatures, so does the replica before it downloads a segment.
-func NewReplica(remote *Remote, local *snapshot.Store, channel string) *Replica {
+func NewReplica(remote *Remote, local *store.Store, channel string) *Replica {
 	return &Replica{remote: remote, local: local, channel: channel}
 }
 
@@ -95,9 +96,9 @@ func (r *Replica) FetchID(ctx context.Context, id string) (*Fetched, error) {
 
 // Manifest is the manifest of an id, or with an empty one of what the remote channel shows. Nothing is kept and no segment is asked for: what two
 // snapshots have in common can be told from their manifests.
-func (r *Replica) Manifest(ctx context.Context, id string) (*snapshot.Manifest, error) {
+func (r *Replica) Manifest(ctx context.Context, id string) (*store.Manifest, error) {
 	if id != "" {
-		return r.remote.manifest(ctx, &snapshot.Pointer{ID: id}, r.local)
+		return r.remote.manifest(ctx, &store.Pointer{ID: id}, r.local)
 	}
 	v, err := r.remote.Read(ctx, r.channel)
 	if err == nil {
@@ -115,13 +116,13 @@ func (r *Replica) Manifest(ctx context.Context, id string) (*snapshot.Manifest, 
 	}
 	m, err := r.local.CheckManifest(v.Pointer, data, signature)
 	if err != nil {
-		return nil, r.remote.in(snapshot.ManifestName(v.ID), err)
+		return nil, r.remote.in(store.ManifestName(v.ID), err)
 	}
 	return m, nil
 }
 
 // complete tells whether the local store has all of a snapshot, and trusts it.
-func (r *Replica) complete(p snapshot.Pointer) bool {
+func (r *Replica) complete(p store.Pointer) bool {
 	m, err := r.local.Published(p)
 	if err != nil {
 		return false
@@ -148,11 +149,11 @@ func (r *Replica) fetchSnapshot(ctx context.Context, f *Fetched, whole bool) err
 		return err
 	}
 	var segments, received atomic.Int64
-	err = eachSegment(ctx, m.Tables, func(ctx context.Context, ref snapshot.SegmentRef) error {
+	err = eachSegment(ctx, m.Tables, func(ctx context.Context, ref store.SegmentRef) error {
 		if r.local.HasSegment(ref, whole) {
 			return nil
 		}
-		name := snapshot.SegmentName(ref.SHA256)
+		name := store.SegmentName(ref.SHA256)
 		err := r.local.AddSegment(ref, func(file *os.File) error { return r.remote.objects.download(ctx, name, ref, file) })
 		if err != nil {
 			return r.remote.in(name, missingIsCorrupt(err))
@@ -170,7 +171,7 @@ func (r *Replica) fetchSnapshot(ctx context.Context, f *Fetched, whole bool) err
 	}
 	// The report is for people; a snapshot without one is as good.
 	if _, err := r.local.Report(p.ID); errors.Is(err, fs.ErrNotExist) {
-		if report, _, err := r.remote.objects.read(ctx, snapshot.ReportName(p.ID), "", snapshot.MaxManifest); err == nil && json.Valid(report) {
+		if report, _, err := r.remote.objects.read(ctx, store.ReportName(p.ID), "", store.MaxManifest); err == nil && json.Valid(report) {
 			return r.local.PutReport(p.ID, report)
 		}
 	}
@@ -187,12 +188,12 @@ func missingIsCorrupt(err error) error {
 
 // manifestFile reads a manifest and its signature, which need not be there.
 func (r *Remote) manifestFile(ctx context.Context, id string) (data, signature []byte, err error) {
-	name := snapshot.ManifestName(id)
-	if data, _, err = r.objects.read(ctx, name, "", snapshot.MaxManifest); err != nil {
+	name := store.ManifestName(id)
+	if data, _, err = r.objects.read(ctx, name, "", store.MaxManifest); err != nil {
 		return nil, nil, r.in(name, err)
 	}
-	name = snapshot.SignatureName(id)
-	signature, _, err = r.objects.read(ctx, name, "", snapshot.MaxSignature)
+	name = store.SignatureName(id)
+	signature, _, err = r.objects.read(ctx, name, "", store.MaxSignature)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, r.in(name, err)
 	}
@@ -200,7 +201,7 @@ func (r *Remote) manifestFile(ctx context.Context, id string) (data, signature [
 }
 
 // manifest reads the manifest of an id and completes the pointer to it.
-func (r *Remote) manifest(ctx context.Context, p *snapshot.Pointer, trust *snapshot.Store) (*snapshot.Manifest, error) {
+func (r *Remote) manifest(ctx context.Context, p *store.Pointer, trust *store.Store) (*store.Manifest, error) {
 	data, signature, err := r.manifestFile(ctx, p.ID)
 	if err != nil {
 		return nil, err
@@ -209,7 +210,7 @@ func (r *Remote) manifest(ctx context.Context, p *snapshot.Pointer, trust *snaps
 	p.SHA256 = hex.EncodeToString(sum[:])
 	m, err := trust.CheckManifest(*p, data, signature)
 	if err != nil {
-		return nil, r.in(snapshot.ManifestName(p.ID), err)
+		return nil, r.in(store.ManifestName(p.ID), err)
 	}
 	return m, nil
 }
@@ -233,15 +234,15 @@ func (r *Replica) Keep(v Version) error {
 }
 
 // Last is the snapshot that was last kept. If none was, or if the local channel shows one from elsewhere, the error is fs.ErrNotExist.
-func (r *Replica) Last() (snapshot.Pointer, error) { return r.kept(r.remembered()) }
+func (r *Replica) Last() (store.Pointer, error) { return r.kept(r.remembered()) }
 
 // memory is a file beside the local store's own: where its channel comes from. The channel is moved after it is written, so for a
 // moment, or for good if the process ends then, the channel still shows Before.
 type memory struct {
-	Address string           `json:"address"`
-	Version string           `json:"etag"`
-	Channel snapshot.Channel `json:"channel"`
-	Before  snapshot.Pointer `json:"before"`
+	Address string        `json:"address"`
+	Version string        `json:"etag"`
+	Channel store.Channel `json:"channel"`
+	Before  store.Pointer `json:"before"`
 }
 
 func (r *Replica) memoryPath() string {
@@ -250,7 +251,7 @@ func (r *Replica) memoryPath() string {
 
 // remembered reads the memory; one that cannot be read is none, which costs a request.
 func (r *Replica) remembered() (m memory) {
-	if _, err := snapshot.ChannelName(r.channel); err != nil {
+	if _, err := store.ChannelName(r.channel); err != nil {
 		return memory{}
 	}
 	data, err := os.ReadFile(r.memoryPath())
@@ -261,13 +262,13 @@ func (r *Replica) remembered() (m memory) {
 }
 
 // kept is what the local channel shows, if that came from this remote channel.
-func (r *Replica) kept(m memory) (snapshot.Pointer, error) {
+func (r *Replica) kept(m memory) (store.Pointer, error) {
 	p, err := r.local.Channel(r.channel)
 	if err != nil {
-		return snapshot.Pointer{}, err
+		return store.Pointer{}, err
 	}
 	if m.Address == "" || p.SHA256 != m.Channel.SHA256 && p.SHA256 != m.Before.SHA256 {
-		return snapshot.Pointer{}, fmt.Errorf("%s: channel %s does not come from %s: %w", r.local.Dir(), r.channel, r.remote.address, fs.ErrNotExist)
+		return store.Pointer{}, fmt.Errorf("%s: channel %s does not come from %s: %w", r.local.Dir(), r.channel, r.remote.address, fs.ErrNotExist)
 	}
 	return p, nil
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // refreshAfter is the age from which a segment that is in place, but that nobody is known to use, is written again: a collection may be
@@ -20,7 +21,7 @@ const refreshAfter = time.Hour
 // Push brings what a channel of a local store shows into the remote one: the segments it lacks, the manifest with signature and report, and
 // last the channel, if that still is base. If someone else has moved it meanwhile, the error is ErrLost. With again, what the remote store has is
 // not trusted and everything is put.
-func (r *Remote) Push(ctx context.Context, local *snapshot.Store, channel string, base Version, again bool) (Version, error) {
+func (r *Remote) Push(ctx context.Context, local *store.Store, channel string, base Version, again bool) (Version, error) {
 	p, err := local.Channel(channel)
 	if err != nil {
 		return base, err
@@ -42,7 +43,7 @@ func (r *Remote) Push(ctx context.Context, local *snapshot.Store, channel string
 	if again {
 		old = 0
 	}
-	if err := r.putSegments(ctx, local, m, func(o snapshot.Object, ref snapshot.SegmentRef) bool {
+	if err := r.putSegments(ctx, local, m, func(o store.Object, ref store.SegmentRef) bool {
 		return inUse[ref.SHA256] || time.Since(o.Modified) < old
 	}); err != nil {
 		return base, err
@@ -51,7 +52,7 @@ func (r *Remote) Push(ctx context.Context, local *snapshot.Store, channel string
 		return base, err
 	}
 	// Whatever a collection has removed meanwhile, because it had not seen the manifest yet, is put again.
-	if err := r.putSegments(ctx, local, m, func(snapshot.Object, snapshot.SegmentRef) bool { return true }); err != nil {
+	if err := r.putSegments(ctx, local, m, func(store.Object, store.SegmentRef) bool { return true }); err != nil {
 		return base, err
 	}
 	return r.move(ctx, channel, base, base.Moved(p), local)
@@ -59,18 +60,18 @@ func (r *Remote) Push(ctx context.Context, local *snapshot.Store, channel string
 
 // putSegments puts those of a manifest that are not there in their size, or of which stays does not say that they can be relied upon.
 func (r *Remote) putSegments(
-	ctx context.Context, local *snapshot.Store, m *snapshot.Manifest, stays func(snapshot.Object, snapshot.SegmentRef) bool,
+	ctx context.Context, local *store.Store, m *store.Manifest, stays func(store.Object, store.SegmentRef) bool,
 ) error {
 	entries, err := r.objects.list(ctx, "segments")
 	if err != nil {
 		return r.in("segments", err)
 	}
-	there := map[string]snapshot.Object{}
+	there := map[string]store.Object{}
 	for _, e := range entries {
 		there[e.Name] = e.Object
 	}
-	return eachSegment(ctx, m.Tables, func(ctx context.Context, ref snapshot.SegmentRef) error {
-		o, ok := there[snapshot.SegmentName(ref.SHA256)]
+	return eachSegment(ctx, m.Tables, func(ctx context.Context, ref store.SegmentRef) error {
+		o, ok := there[store.SegmentName(ref.SHA256)]
 		if ok && o.Bytes == ref.Bytes && stays(o, ref) {
 			return nil
 		}
@@ -87,18 +88,18 @@ func (r *Remote) putSegments(
 			return err
 		}
 		defer file.Close()
-		if err := r.objects.put(ctx, snapshot.SegmentName(ref.SHA256), file, ref.Bytes, condition{}); err != nil {
-			return r.in(snapshot.SegmentName(ref.SHA256), err)
+		if err := r.objects.put(ctx, store.SegmentName(ref.SHA256), file, ref.Bytes, condition{}); err != nil {
+			return r.in(store.SegmentName(ref.SHA256), err)
 		}
 		return nil
 	})
 }
 
 // eachSegment calls do for all segments, several at once, and ends at the first error.
-func eachSegment(ctx context.Context, refs []snapshot.SegmentRef, do func(context.Context, snapshot.SegmentRef) error) error {
+func eachSegment(ctx context.Context, refs []store.SegmentRef, do func(context.Context, store.SegmentRef) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	queue := make(chan snapshot.SegmentRef, len(refs))
+	queue := make(chan store.SegmentRef, len(refs))
 	for _, ref := range refs {
 		queue <- ref
 	}
@@ -122,7 +123,7 @@ func eachSegment(ctx context.Context, refs []snapshot.SegmentRef, do func(contex
 }
 
 // putManifest puts what stands beside a manifest first, so that whoever finds it finds them too.
-func (r *Remote) putManifest(ctx context.Context, local *snapshot.Store, p snapshot.Pointer) error {
+func (r *Remote) putManifest(ctx context.Context, local *store.Store, p store.Pointer) error {
 	manifest, _, err := local.ManifestFile(p.ID)
 	if err != nil {
 		return err
@@ -139,7 +140,7 @@ func (r *Remote) putManifest(ctx context.Context, local *snapshot.Store, p snaps
 		name string
 		data []byte
 	}{
-		{snapshot.ReportName(p.ID), report}, {snapshot.SignatureName(p.ID), signature}, {snapshot.ManifestName(p.ID), manifest},
+		{store.ReportName(p.ID), report}, {store.SignatureName(p.ID), signature}, {store.ManifestName(p.ID), manifest},
 	} {
 		if len(file.data) == 0 {
 			continue
@@ -152,7 +153,7 @@ func (r *Remote) putManifest(ctx context.Context, local *snapshot.Store, p snaps
 }
 
 // putSignatures brings the signatures of a channel that is there already, and of what it shows.
-func (r *Remote) putSignatures(ctx context.Context, local *snapshot.Store, channel string, base Version) (Version, error) {
+func (r *Remote) putSignatures(ctx context.Context, local *store.Store, channel string, base Version) (Version, error) {
 	if err := r.putSignature(ctx, local, base.ID); err != nil {
 		return base, err
 	}
@@ -163,7 +164,7 @@ func (r *Remote) putSignatures(ctx context.Context, local *snapshot.Store, chann
 }
 
 // putSignature brings the signature of a manifest that is there already: a snapshot may be signed after it was published.
-func (r *Remote) putSignature(ctx context.Context, local *snapshot.Store, id string) error {
+func (r *Remote) putSignature(ctx context.Context, local *store.Store, id string) error {
 	signature, err := local.Signature(id)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -171,8 +172,8 @@ func (r *Remote) putSignature(ctx context.Context, local *snapshot.Store, id str
 	if err != nil {
 		return err
 	}
-	name := snapshot.SignatureName(id)
-	there, _, err := r.objects.read(ctx, name, "", snapshot.MaxSignature)
+	name := store.SignatureName(id)
+	there, _, err := r.objects.read(ctx, name, "", store.MaxSignature)
 	if err == nil && bytes.Equal(there, signature) {
 		return nil
 	}
@@ -186,8 +187,8 @@ func (r *Remote) putSignature(ctx context.Context, local *snapshot.Store, id str
 }
 
 // move puts a channel in the place of base, if that is what is there still, and with the signature of the store's writer, if he signs.
-func (r *Remote) move(ctx context.Context, channel string, base Version, next snapshot.Channel, by *snapshot.Store) (Version, error) {
-	name, err := snapshot.ChannelName(channel)
+func (r *Remote) move(ctx context.Context, channel string, base Version, next store.Channel, by *store.Store) (Version, error) {
+	name, err := store.ChannelName(channel)
 	if err != nil {
 		return base, err
 	}
@@ -223,7 +224,7 @@ func orNothing(id string) string {
 }
 
 // Publish lets a channel show a snapshot that the remote store has whole.
-func (r *Remote) Publish(ctx context.Context, channel, id string, at time.Time, trust *snapshot.Store) (Version, error) {
+func (r *Remote) Publish(ctx context.Context, channel, id string, at time.Time, trust *store.Store) (Version, error) {
 	base, err := r.Read(ctx, channel)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return base, err
@@ -233,7 +234,7 @@ func (r *Remote) Publish(ctx context.Context, channel, id string, at time.Time, 
 			return base, fmt.Errorf("%s: %w", r.address, err)
 		}
 	}
-	p := snapshot.Pointer{ID: id, PublishedAt: at.UTC()}
+	p := store.Pointer{ID: id, PublishedAt: at.UTC()}
 	m, err := r.manifest(ctx, &p, trust)
 	if err != nil {
 		return base, err
@@ -247,7 +248,7 @@ func (r *Remote) Publish(ctx context.Context, channel, id string, at time.Time, 
 		there[e.Name] = e.Bytes
 	}
 	for _, ref := range m.Tables {
-		if n, ok := there[snapshot.SegmentName(ref.SHA256)]; !ok || n != ref.Bytes {
+		if n, ok := there[store.SegmentName(ref.SHA256)]; !ok || n != ref.Bytes {
 			return base, r.corrupt("snapshot %s: segment %.12s of table %q is not there with %d bytes", id, ref.SHA256, ref.Table, ref.Bytes)
 		}
 	}

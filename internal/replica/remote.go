@@ -11,9 +11,10 @@ import (
 
 	"hdqs/internal/fetch"
 	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
-// The errors of this package. What is there but wrong is snapshot.ErrCorrupt or snapshot.ErrSignature, and what is not there fs.ErrNotExist.
+// The errors of this package. What is there but wrong is snapshot.ErrCorrupt or store.ErrSignature, and what is not there fs.ErrNotExist.
 var (
 	// ErrAway marks a remote store that could not be reached, or would not answer.
 	ErrAway = errors.New("replica: remote store is away")
@@ -43,7 +44,7 @@ func (t Traffic) Minus(earlier Traffic) Traffic {
 
 // entry is an object of a listing.
 type entry struct {
-	snapshot.Object
+	store.Object
 	etag string
 }
 
@@ -58,7 +59,7 @@ type objects interface {
 	// read gives a small object, unless etag is its version still.
 	read(ctx context.Context, name, etag string, limit int64) (data []byte, version string, err error)
 	// download writes an object of a known size into an empty file.
-	download(ctx context.Context, name string, ref snapshot.SegmentRef, file *os.File) error
+	download(ctx context.Context, name string, ref store.SegmentRef, file *os.File) error
 	list(ctx context.Context, folder string) ([]entry, error)
 	// stat tells what a listing would of one object; its time is that of the listing to the second.
 	stat(ctx context.Context, name string) (entry, error)
@@ -114,7 +115,7 @@ func (r *Remote) Traffic() Traffic { return r.objects.traffic() }
 
 // Version is a channel as it was read: its content, and what a write names it by.
 type Version struct {
-	snapshot.Channel
+	store.Channel
 	etag string
 }
 
@@ -124,16 +125,16 @@ func (r *Remote) Read(ctx context.Context, channel string) (Version, error) {
 }
 
 func (r *Remote) readChannel(ctx context.Context, channel, etag string) (v Version, err error) {
-	name, err := snapshot.ChannelName(channel)
+	name, err := store.ChannelName(channel)
 	if err != nil {
 		return v, err
 	}
-	data, version, err := r.objects.read(ctx, name, etag, snapshot.MaxChannel)
+	data, version, err := r.objects.read(ctx, name, etag, store.MaxChannel)
 	if err != nil {
 		return v, r.in(name, err)
 	}
 	v.etag = version
-	if v.Channel, err = snapshot.ParseChannel(data); err != nil {
+	if v.Channel, err = store.ParseChannel(data); err != nil {
 		return v, r.in(name, err)
 	}
 	return v, nil

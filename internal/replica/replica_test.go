@@ -17,13 +17,14 @@ import (
 
 	"hdqs/internal/fetch"
 	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 var noon = time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func newStore(t *testing.T) *snapshot.Store {
+func newStore(t *testing.T) *store.Store {
 	t.Helper()
-	s, err := snapshot.OpenStore(filepath.Join(t.TempDir(), "store"))
+	s, err := store.Open(filepath.Join(t.TempDir(), "store"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,9 +41,9 @@ func table(name string, seed int64) *snapshot.TableData {
 }
 
 // publish stores tables under an id and lets the channel show them.
-func publish(t *testing.T, s *snapshot.Store, id string, tables ...*snapshot.TableData) *snapshot.Manifest {
+func publish(t *testing.T, s *store.Store, id string, tables ...*snapshot.TableData) *store.Manifest {
 	t.Helper()
-	m := &snapshot.Manifest{Format: 1, ID: id, SnapshotTime: noon, CatalogURL: "https://catalog.example"}
+	m := &store.Manifest{Format: 1, ID: id, SnapshotTime: noon, CatalogURL: "https://catalog.example"}
 	for _, table := range tables {
 		ref, err := s.PutSegment(table)
 		if err != nil {
@@ -56,7 +57,7 @@ func publish(t *testing.T, s *snapshot.Store, id string, tables ...*snapshot.Tab
 	return m
 }
 
-func mustPush(t *testing.T, r *Remote, s *snapshot.Store, base Version) Version {
+func mustPush(t *testing.T, r *Remote, s *store.Store, base Version) Version {
 	t.Helper()
 	v, err := r.Push(t.Context(), s, "stable", base, false)
 	if err != nil {
@@ -66,7 +67,7 @@ func mustPush(t *testing.T, r *Remote, s *snapshot.Store, base Version) Version 
 }
 
 // mustFetch fetches, keeps, and wants the local store to be whole.
-func mustFetch(t *testing.T, replica *Replica, s *snapshot.Store) *Fetched {
+func mustFetch(t *testing.T, replica *Replica, s *store.Store) *Fetched {
 	t.Helper()
 	f, err := replica.Fetch(t.Context(), false)
 	if err != nil {
@@ -110,7 +111,7 @@ func TestPushAndFetch(t *testing.T) {
 
 	m := publish(t, writer, "s2", table("a", 1), table("b", 2))
 	v = mustPush(t, r, writer, v)
-	segment := snapshot.SegmentName(m.Tables[1].SHA256)
+	segment := store.SegmentName(m.Tables[1].SHA256)
 	if puts := b.take("PUT segments"); len(puts) != 1 || puts[0] != "PUT "+segment {
 		t.Errorf("put of a change: %q", puts)
 	}
@@ -207,7 +208,7 @@ func TestResume(t *testing.T) {
 	writer, reader := newStore(t), newStore(t)
 	m := publish(t, writer, "s1", table("a", 1))
 	mustPush(t, r, writer, Version{})
-	name := snapshot.SegmentName(m.Tables[0].SHA256)
+	name := store.SegmentName(m.Tables[0].SHA256)
 	var ranges []string
 	b.set(func(b *fakeBucket) {
 		data := b.objects[name].data
@@ -252,7 +253,7 @@ func TestFetchRefuses(t *testing.T) {
 	mustFetch(t, replica, reader)
 	m := publish(t, writer, "s2", table("a", 2))
 	mustPush(t, r, writer, v)
-	segment := snapshot.SegmentName(m.Tables[0].SHA256)
+	segment := store.SegmentName(m.Tables[0].SHA256)
 	for name, fault := range map[string]struct {
 		object string
 		data   func([]byte) []byte
@@ -263,9 +264,9 @@ func TestFetchRefuses(t *testing.T) {
 		"short segment":     {segment, func(b []byte) []byte { return b[:10] }, snapshot.ErrCorrupt},
 		"missing segment":   {segment, nil, snapshot.ErrCorrupt},
 		"flipped manifest":  {"manifests/s2.json", func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, snapshot.ErrCorrupt},
-		"huge manifest":     {"manifests/s2.json", func([]byte) []byte { return make([]byte, snapshot.MaxManifest+1) }, snapshot.ErrCorrupt},
+		"huge manifest":     {"manifests/s2.json", func([]byte) []byte { return make([]byte, store.MaxManifest+1) }, snapshot.ErrCorrupt},
 		"missing manifest":  {"manifests/s2.json", nil, snapshot.ErrCorrupt},
-		"huge channel":      {"channels/stable.json", func([]byte) []byte { return make([]byte, snapshot.MaxChannel+1) }, snapshot.ErrCorrupt},
+		"huge channel":      {"channels/stable.json", func([]byte) []byte { return make([]byte, store.MaxChannel+1) }, snapshot.ErrCorrupt},
 		"channel elsewhere": {"channels/stable.json", func([]byte) []byte { return []byte(`{"id":"../s2"}`) }, snapshot.ErrCorrupt},
 		"no channel":        {"channels/stable.json", nil, fs.ErrNotExist},
 	} {
@@ -395,12 +396,12 @@ func TestLast(t *testing.T) {
 // newKeys makes a key to sign with and the list of keys that readers trust then.
 func newKeys(t *testing.T) (ed25519.PrivateKey, []ed25519.PublicKey) {
 	t.Helper()
-	private, public, err := snapshot.NewKeys()
+	private, public, err := store.NewKeys()
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, err1 := snapshot.ParsePrivateKey(private)
-	keys, err2 := snapshot.ParsePublicKeys(public)
+	key, err1 := store.ParsePrivateKey(private)
+	keys, err2 := store.ParsePublicKeys(public)
 	if err := errors.Join(err1, err2); err != nil {
 		t.Fatal(err)
 	}
@@ -416,7 +417,7 @@ func TestSignedFetch(t *testing.T) {
 	publish(t, writer, "s1", table("a", 1))
 	v := mustPush(t, r, writer, Version{})
 	b.take("")
-	if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, snapshot.ErrSignature) {
+	if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, store.ErrSignature) {
 		t.Errorf("not signed: %v", err)
 	}
 	if gets := b.take("GET segments"); len(gets) != 0 {
@@ -426,7 +427,7 @@ func TestSignedFetch(t *testing.T) {
 		t.Fatal(err)
 	}
 	v = mustPush(t, r, writer, v)
-	if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, snapshot.ErrSignature) || !strings.Contains(err.Error(), "channel stable has no signature") {
+	if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, store.ErrSignature) || !strings.Contains(err.Error(), "channel stable has no signature") {
 		t.Errorf("a channel that is not signed: %v", err)
 	}
 	signing := writer.Signing(key)
@@ -464,10 +465,10 @@ func TestRewound(t *testing.T) {
 	good := b.objects[channel]
 	for name, put := range map[string]fakeObject{"an older file": old, "the file of another channel": b.objects["channels/canary.json"]} {
 		b.set(func(b *fakeBucket) { b.objects[channel] = put })
-		if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, snapshot.ErrSignature) {
+		if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, store.ErrSignature) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if _, err := replica.Manifest(t.Context(), ""); !errors.Is(err, snapshot.ErrSignature) {
+		if _, err := replica.Manifest(t.Context(), ""); !errors.Is(err, store.ErrSignature) {
 			t.Errorf("%s, to look at: %v", name, err)
 		}
 		if p, err := replica.Last(); err != nil || p.ID != "s2" {
@@ -513,7 +514,7 @@ func TestCollectRemote(t *testing.T) {
 		}
 	}
 	b.set(old)
-	o := snapshot.CollectOptions{Grace: 24 * time.Hour}
+	o := store.CollectOptions{Grace: 24 * time.Hour}
 	found, err := r.Collect(t.Context(), o)
 	if err != nil || len(found.Manifests) != 1 || found.Segments != 1 || found.Kept != 1 {
 		t.Fatalf("%+v, %v", found, err)
@@ -526,7 +527,7 @@ func TestCollectRemote(t *testing.T) {
 	v = mustPush(t, r, s, v)
 	b.set(old)
 	m := publish(t, s, "s4", table("a", 2), table("b", 1))
-	segment := snapshot.SegmentName(m.Tables[0].SHA256)
+	segment := store.SegmentName(m.Tables[0].SHA256)
 	var collected atomic.Bool
 	b.set(func(b *fakeBucket) {
 		b.fault = func(_ http.ResponseWriter, q *http.Request, name string) bool {
@@ -549,7 +550,7 @@ func TestCollectRemote(t *testing.T) {
 
 	// A segment goes between Push's first look and its last.
 	m = publish(t, s, "s5", table("a", 5), table("b", 5))
-	segment = snapshot.SegmentName(m.Tables[0].SHA256)
+	segment = store.SegmentName(m.Tables[0].SHA256)
 	b.set(func(b *fakeBucket) {
 		b.fault = func(_ http.ResponseWriter, q *http.Request, name string) bool {
 			if q.Method == http.MethodPut && name == "manifests/s5.json" {
@@ -574,7 +575,7 @@ func TestPublishRemote(t *testing.T) {
 	if err != nil || now.ID != "s1" || now.Previous[0].ID != "s2" || !now.PublishedAt.Equal(noon.Add(time.Hour)) {
 		t.Errorf("%+v, %v", now, err)
 	}
-	b.set(func(b *fakeBucket) { delete(b.objects, snapshot.SegmentName(m.Tables[0].SHA256)) })
+	b.set(func(b *fakeBucket) { delete(b.objects, store.SegmentName(m.Tables[0].SHA256)) })
 	if _, err := r.Publish(t.Context(), "stable", "s2", noon, s); !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Errorf("a snapshot that is not whole: %v", err)
 	}
@@ -612,7 +613,7 @@ func TestWeb(t *testing.T) {
 	if _, err := r.Push(t.Context(), s, "stable", Version{}, false); !errors.Is(err, ErrReadOnly) {
 		t.Errorf("push: %v", err)
 	}
-	if _, err := r.Collect(t.Context(), snapshot.CollectOptions{}); !errors.Is(err, ErrReadOnly) {
+	if _, err := r.Collect(t.Context(), store.CollectOptions{}); !errors.Is(err, ErrReadOnly) {
 		t.Errorf("collect: %v", err)
 	}
 	o.AllowPrivate = false

@@ -11,6 +11,7 @@ import (
 
 	"hdqs/internal/fetch"
 	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 // web is a store below an HTTP address: any web server over a store's directory, or the public address of a bucket.
@@ -48,7 +49,7 @@ func (w *web) read(ctx context.Context, name, etag string, limit int64) ([]byte,
 	return data, result.ETag, nil
 }
 
-func (w *web) download(ctx context.Context, name string, ref snapshot.SegmentRef, file *os.File) error {
+func (w *web) download(ctx context.Context, name string, ref store.SegmentRef, file *os.File) error {
 	_, err := w.client.DownloadTo(ctx, fetch.Request{URL: w.base + "/" + name, Size: ref.Bytes, SHA256: ref.SHA256}, file)
 	if err != nil {
 		return webFault(err)

@@ -1,4 +1,4 @@
-package snapshot
+package store
 
 import (
 	"bytes"
@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"hdqs/snapshot"
 )
 
 // The folders of a store and the ends of the names in them. Files come into being under a temporary name in the folder they stay in,
@@ -36,8 +38,8 @@ type Store struct {
 	strict  bool                // no manifest is read that none of trusted has signed
 }
 
-// OpenStore opens a directory as a store. One that is not there yet is made by the first write.
-func OpenStore(dir string) (*Store, error) {
+// Open opens a directory as a store. One that is not there yet is made by the first write.
+func Open(dir string) (*Store, error) {
 	info, err := os.Stat(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -68,14 +70,14 @@ func (s *Store) jsonPath(dir, name, suffix string) (string, error) {
 }
 
 // PutSegment writes a table as a segment, unless the store has that very segment already.
-func (s *Store) PutSegment(t *TableData) (SegmentRef, error) {
+func (s *Store) PutSegment(t *snapshot.TableData) (SegmentRef, error) {
 	f, err := createTemp(filepath.Join(s.dir, segmentsDir))
 	if err != nil {
 		return SegmentRef{}, err
 	}
 	defer f.discard()
 	hash := sha256.New()
-	if err := WriteSegment(&teeWriter{f: f, hash: hash}, t); err != nil {
+	if err := snapshot.WriteSegment(&teeWriter{f: f, hash: hash}, t); err != nil {
 		return SegmentRef{}, err
 	}
 	ref := SegmentRef{Table: t.Name, SHA256: hex.EncodeToString(hash.Sum(nil)), Rows: t.Rows, Bytes: f.n}
@@ -224,7 +226,7 @@ func (s *Store) names(dir string) ([]string, error) {
 // Snapshot is all tables at one moment, its segments mapped. It never changes; any number of goroutines may share it.
 type Snapshot struct {
 	Manifest *Manifest
-	Segments map[string]*Segment // by table
+	Segments map[string]*snapshot.Segment // by table
 }
 
 // Open maps all segments of a snapshot and checks sizes, checksums and contents.
@@ -266,18 +268,18 @@ func (s *Store) Published(p Pointer) (*Manifest, error) {
 }
 
 func (s *Store) openManifest(m *Manifest, earlier *Snapshot) (*Snapshot, error) {
-	shared := map[string]*Segment{}
+	shared := map[string]*snapshot.Segment{}
 	if earlier != nil {
 		for _, ref := range earlier.Manifest.Tables {
 			shared[ref.Table+ref.SHA256] = earlier.Segments[ref.Table]
 		}
 	}
-	segments, errs := make([]*Segment, len(m.Tables)), make([]error, len(m.Tables))
+	segments, errs := make([]*snapshot.Segment, len(m.Tables)), make([]error, len(m.Tables))
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for i, ref := range m.Tables {
 		if old := shared[ref.Table+ref.SHA256]; old != nil {
-			segments[i] = old.share()
+			segments[i] = old.Acquire()
 			continue
 		}
 		wg.Go(func() {
@@ -287,7 +289,7 @@ func (s *Store) openManifest(m *Manifest, earlier *Snapshot) (*Snapshot, error) 
 		})
 	}
 	wg.Wait()
-	snap := &Snapshot{Manifest: m, Segments: make(map[string]*Segment, len(segments))}
+	snap := &Snapshot{Manifest: m, Segments: make(map[string]*snapshot.Segment, len(segments))}
 	for i, segment := range segments {
 		if segment != nil {
 			snap.Segments[m.Tables[i].Table] = segment
@@ -300,12 +302,12 @@ func (s *Store) openManifest(m *Manifest, earlier *Snapshot) (*Snapshot, error) 
 }
 
 // openRef opens a segment and wants it to be the one a manifest describes.
-func (s *Store) openRef(ref SegmentRef) (*Segment, error) {
+func (s *Store) openRef(ref SegmentRef) (*snapshot.Segment, error) {
 	path, err := s.SegmentPath(ref.SHA256)
 	if err != nil {
 		return nil, err
 	}
-	segment, err := OpenSegment(path)
+	segment, err := snapshot.OpenSegment(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		// The manifest was written after its segments, so this one was lost: a snapshot that is damaged, not one that never was.
@@ -313,9 +315,9 @@ func (s *Store) openRef(ref SegmentRef) (*Segment, error) {
 	case err != nil:
 		return nil, fmt.Errorf("table %q: %w", ref.Table, err)
 	}
-	if size := int64(len(segment.data)); segment.name != ref.Table || segment.rows != ref.Rows || size != ref.Bytes {
+	if size := segment.Bytes(); segment.Name() != ref.Table || segment.Rows() != ref.Rows || size != ref.Bytes {
 		err := corruptf("%s is table %q with %d rows, %d bytes; the manifest says %q, %d, %d",
-			path, segment.name, segment.rows, size, ref.Table, ref.Rows, ref.Bytes)
+			path, segment.Name(), segment.Rows(), size, ref.Table, ref.Rows, ref.Bytes)
 		return nil, errors.Join(err, segment.Close())
 	}
 	return segment, nil

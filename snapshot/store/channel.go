@@ -1,4 +1,4 @@
-package snapshot
+package store
 
 import (
 	"encoding/json"
@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"slices"
 	"time"
+
+	"hdqs/snapshot"
 )
 
 // Channel is the content of a channel's file: what it shows, and what it has shown before, the latest first. Both are one file so that they
@@ -92,7 +94,7 @@ func (s *Store) Publish(channel, id string, at time.Time) error {
 	}
 	before, err := s.History(channel)
 	// A damaged channel, or one that nobody trusted has signed, loses its memory, but must not keep a good snapshot from being shown.
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, ErrCorrupt) && !errors.Is(err, ErrSignature) {
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, snapshot.ErrCorrupt) && !errors.Is(err, ErrSignature) {
 		return err
 	}
 	data, err := s.SignChannel(channel, before.Moved(Pointer{ID: id, PublishedAt: at, SHA256: hash})).Encode()

@@ -1,4 +1,4 @@
-package snapshot
+package store
 
 import (
 	"fmt"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/snapshot"
 )
 
 // age makes all files of a store that are younger look this old.
@@ -28,7 +30,7 @@ func age(t *testing.T, s *Store, now time.Time, by time.Duration) {
 
 func TestCollect(t *testing.T) {
 	s, now := newStore(t), time.Now()
-	put := func(id string, by time.Duration, tables ...*TableData) {
+	put := func(id string, by time.Duration, tables ...*snapshot.TableData) {
 		putSnapshot(t, s, id, tables...)
 		if err := s.PutReport(id, []byte("{}")); err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-package snapshot
+package store
 
 import (
 	"bytes"
@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"hdqs/snapshot"
 )
 
 // Manifest names the segments of one snapshot. It is a JSON file, written once its segments are, and never changed.
@@ -98,14 +100,14 @@ func (m *Manifest) check() error {
 		switch err := checkHash(ref.SHA256); {
 		case err != nil:
 			return corruptf("manifest %s, table %q: %v", m.ID, ref.Table, err)
-		case checkName("table", ref.Table) != nil:
+		case !snapshot.ValidName(ref.Table):
 			return corruptf("manifest %s: table %d has the name %.40q", m.ID, i, ref.Table)
 		case seen[ref.Table]:
 			return corruptf("manifest %s has table %q twice", m.ID, ref.Table)
-		case ref.Rows < 0 || ref.Rows > maxRows:
-			return corruptf("manifest %s, table %q: %d rows, possible are 0 to %d", m.ID, ref.Table, ref.Rows, maxRows)
-		case ref.Bytes < int64(headerSize+tailSize):
-			return corruptf("manifest %s, table %q: %d bytes, a segment has at least %d", m.ID, ref.Table, ref.Bytes, headerSize+tailSize)
+		case ref.Rows < 0 || ref.Rows > snapshot.MaxRows:
+			return corruptf("manifest %s, table %q: %d rows, possible are 0 to %d", m.ID, ref.Table, ref.Rows, snapshot.MaxRows)
+		case ref.Bytes < snapshot.MinSegmentBytes:
+			return corruptf("manifest %s, table %q: %d bytes, a segment has at least %d", m.ID, ref.Table, ref.Bytes, snapshot.MinSegmentBytes)
 		}
 		seen[ref.Table] = true
 	}

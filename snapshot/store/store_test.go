@@ -1,35 +1,37 @@
-package snapshot
+package store
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"hdqs/snapshot"
 )
 
 var noon = time.Date(2024, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func newStore(t *testing.T) *Store {
 	t.Helper()
-	s, err := OpenStore(filepath.Join(t.TempDir(), "store"))
+	s, err := Open(filepath.Join(t.TempDir(), "store"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func smallTable(name string, value int64) *TableData {
-	return &TableData{Name: name, Rows: 2, Columns: []ColumnData{{Name: "n", Kind: Int, Ints: []int64{value, value + 1}}}}
+func smallTable(name string, value int64) *snapshot.TableData {
+	return &snapshot.TableData{Name: name, Rows: 2, Columns: []snapshot.ColumnData{{Name: "n", Kind: snapshot.Int, Ints: []int64{value, value + 1}}}}
 }
 
 // putSnapshot stores tables under an id.
-func putSnapshot(t *testing.T, s *Store, id string, tables ...*TableData) *Manifest {
+func putSnapshot(t *testing.T, s *Store, id string, tables ...*snapshot.TableData) *Manifest {
 	t.Helper()
 	m := &Manifest{Format: 1, ID: id, SnapshotTime: noon, CatalogURL: "https://catalog.example", State: json.RawMessage(`{"seen": [1, 2]}`)}
 	for _, table := range tables {
@@ -45,12 +47,65 @@ func putSnapshot(t *testing.T, s *Store, id string, tables ...*TableData) *Manif
 	return m
 }
 
+// mixedTable has a group, text, nulls and decimals.
+func mixedTable() *snapshot.TableData {
+	return &snapshot.TableData{
+		Name: "mixed", Rows: 3,
+		Groups: []snapshot.GroupData{{Name: "g", Codes: []uint32{1, 0, 1}, Tuples: 2, Columns: []snapshot.ColumnData{
+			{Name: "place", Kind: snapshot.Text, Codes: []uint32{0, snapshot.NullCode}, Values: []string{"x"}},
+		}}},
+		Columns: []snapshot.ColumnData{
+			{Name: "n", Kind: snapshot.Int, Ints: []int64{7, snapshot.NullInt, -7}},
+			{Name: "d", Kind: snapshot.Decimal, Decimals: []snapshot.Dec{{Mantissa: 15, Scale: 1}, {Scale: snapshot.DecNull}, {Mantissa: 2}}},
+		},
+	}
+}
+
+// compareSegment wants the store's file of a table to have the bytes of WriteSegment, and the opened segment to be that table.
+func compareSegment(t *testing.T, s *Store, snap *Snapshot, want *snapshot.TableData) {
+	t.Helper()
+	var data bytes.Buffer
+	if err := snapshot.WriteSegment(&data, want); err != nil {
+		t.Fatal(err)
+	}
+	for _, ref := range snap.Manifest.Tables {
+		if ref.Table != want.Name {
+			continue
+		}
+		path, err := s.SegmentPath(ref.SHA256)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(path); err != nil || !bytes.Equal(got, data.Bytes()) {
+			t.Errorf("%s: file differs from WriteSegment's bytes, %v", want.Name, err)
+		}
+	}
+	segment := snap.Segments[want.Name]
+	if segment == nil || segment.Name() != want.Name || segment.Rows() != want.Rows || segment.Bytes() != int64(data.Len()) {
+		t.Fatalf("segment of %s: %+v", want.Name, segment)
+	}
+	n, err := segment.Column("n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range want.Columns {
+		if c.Name != "n" {
+			continue
+		}
+		for row, v := range want.Columns[i].Ints {
+			if got := n.Int(uint32(row)); got != v {
+				t.Errorf("%s, row %d: n is %d, want %d", want.Name, row, got, v)
+			}
+		}
+	}
+}
+
 func TestStoreRoundTrip(t *testing.T) {
 	s := newStore(t)
 	if _, err := s.Channel("current"); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("channel of an empty store: %v", err)
 	}
-	one, two := generate(rand.New(rand.NewPCG(1, 2))), smallTable("other", 5)
+	one, two := mixedTable(), smallTable("other", 5)
 	putSnapshot(t, s, "s1", one, two)
 	if err := s.Publish("current", "s1", noon); err != nil {
 		t.Fatal(err)
@@ -70,10 +125,8 @@ func TestStoreRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer snap.Close()
-	for _, want := range []*TableData{one, two} {
-		if err := compareTable(snap.Segments[want.Name], want); err != nil {
-			t.Error(err)
-		}
+	for _, want := range []*snapshot.TableData{one, two} {
+		compareSegment(t, s, snap, want)
 	}
 	if snap.Manifest.CatalogURL != "https://catalog.example" || !snap.Manifest.SnapshotTime.Equal(noon) {
 		t.Errorf("manifest %+v", snap.Manifest)
@@ -161,10 +214,10 @@ func TestStoreOpensWhatWasPublished(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Replace(string(data), "catalog.example", "cata1og.example", 1)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.OpenPointer(p, snap); !errors.Is(err, ErrCorrupt) {
+	if _, err := s.OpenPointer(p, snap); !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Errorf("opening a changed manifest: %v", err)
 	}
-	if err := s.Verify("s1"); !errors.Is(err, ErrCorrupt) {
+	if err := s.Verify("s1"); !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Errorf("verifying a changed manifest: %v", err)
 	}
 }
@@ -182,10 +235,10 @@ func TestStoreHealsASegment(t *testing.T) {
 	if err := os.WriteFile(path, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Open("s1"); !errors.Is(err, ErrCorrupt) {
+	if _, err := s.Open("s1"); !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Fatalf("opening a damaged segment: %v", err)
 	}
-	if err := s.Verify("s1"); !errors.Is(err, ErrCorrupt) {
+	if err := s.Verify("s1"); !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Fatalf("verifying a damaged segment: %v", err)
 	}
 	putSnapshot(t, s, "s2", smallTable("n", 1))
@@ -257,16 +310,16 @@ func TestStoreKillPoints(t *testing.T) {
 	if err := os.Truncate(path, second.Bytes-1); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Open("s2"); !errors.Is(err, ErrCorrupt) {
+	if _, err := s.Open("s2"); !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Errorf("a segment cut short: %v", err)
 	}
-	if err := s.Publish("other", "s2", noon); !errors.Is(err, ErrCorrupt) {
+	if err := s.Publish("other", "s2", noon); !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Errorf("publishing a segment cut short: %v", err)
 	}
 	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Open("s2"); !errors.Is(err, ErrCorrupt) {
+	if _, err := s.Open("s2"); !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Errorf("an empty segment: %v", err)
 	}
 	if err := s.Publish("current", "s1", noon); err != nil {
@@ -296,19 +349,6 @@ func TestLeftoversSpareWriters(t *testing.T) {
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
 		t.Errorf("%v, %v", entries, err)
 	}
-}
-
-// TestSegmentShared: goroutines that read one segment do not disturb each other (under the race detector).
-func TestSegmentShared(t *testing.T) {
-	s, err := ReadSegment(fileOf(t, goldenTable()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() { touch(s) })
-	}
-	wg.Wait()
 }
 
 func TestStoreNames(t *testing.T) {

@@ -1,9 +1,11 @@
-package snapshot
+package store
 
 import (
 	"errors"
 	"strings"
 	"testing"
+
+	"hdqs/snapshot"
 )
 
 const goodManifest = `{
@@ -51,20 +53,20 @@ func TestMalformedManifests(t *testing.T) {
 		if text == goodManifest {
 			t.Fatalf("%s: %q is not in the manifest", f.name, f.old)
 		}
-		if _, err := ParseManifest([]byte(text)); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), f.says) {
+		if _, err := ParseManifest([]byte(text)); !errors.Is(err, snapshot.ErrCorrupt) || !strings.Contains(err.Error(), f.says) {
 			t.Errorf("%s: %v, want an error with %q", f.name, err, f.says)
 		}
 	}
 }
 
-// FuzzParseManifest: any bytes give a manifest that can be written again, or ErrCorrupt.
+// FuzzParseManifest: any bytes give a manifest that can be written again, or snapshot.ErrCorrupt.
 func FuzzParseManifest(f *testing.F) {
 	f.Add([]byte(goodManifest))
 	f.Add([]byte(`{"format": 1}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := ParseManifest(data)
 		if err != nil {
-			if !errors.Is(err, ErrCorrupt) {
+			if !errors.Is(err, snapshot.ErrCorrupt) {
 				t.Fatal(err)
 			}
 			return
@@ -86,7 +88,7 @@ func FuzzParseChannel(f *testing.F) {
 		switch {
 		case err == nil && (checkID(p.ID) != nil || checkHash(p.SHA256) != nil):
 			t.Fatalf("pointer %+v", p)
-		case err != nil && !errors.Is(err, ErrCorrupt):
+		case err != nil && !errors.Is(err, snapshot.ErrCorrupt):
 			t.Fatal(err)
 		}
 	})

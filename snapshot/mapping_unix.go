@@ -3,7 +3,6 @@
 package snapshot
 
 import (
-	"errors"
 	"fmt"
 	"os"
 
@@ -33,20 +32,4 @@ func mapFile(path string) (data []byte, unmap func() error, err error) {
 		return nil, nil, fmt.Errorf("map %s, %d bytes: %w", path, size, err)
 	}
 	return data, func() error { return unix.Munmap(data) }, nil
-}
-
-// lockFile takes a file's lock for as long as the file is open, or fails at once when another open file has it.
-func lockFile(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
-
-// isLocked tells whether lockFile failed because another has the lock.
-func isLocked(err error) bool { return errors.Is(err, unix.EWOULDBLOCK) }
-
-// syncDir makes the names in a directory durable.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }
