@@ -131,7 +131,7 @@ func textAt(c *snapshot.ColumnData, i int) string {
 // availabilityTable makes the table of what there is out of the entries of all themes. updated tells when a resource was last read in a new
 // form; entries that differ in nothing but their resource become one when these times are equal.
 func availabilityTable(entries []available, updated func(resource string) int64) *snapshot.TableData {
-	a := newAssembly(tableNamed("data_availability"))
+	a := newTableBuilder(tableNamed("data_availability"))
 	category, subcategory, date := a.column("category"), a.column("subcategory"), a.column("api_updated_date")
 	places := a.group("place")
 	setPlace := newPlaceVectors(places)

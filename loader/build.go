@@ -33,9 +33,9 @@ type Options struct {
 	AllowShrink     bool // publish a table that has less than half of the rows that the current snapshot has, or of which a file cannot be used
 	StrictResources bool // drop rows whose resource is in no package
 
-	Fetched  *Fetched // how the catalog was brought; nil for one that was there
-	Verified bool     // every file has the sum that catalog.json says: one that has not changed is not read for it
-	Memory   Memory   // zero: every load reads the catalog
+	Fetched  *FetchReport // how the catalog was brought; nil for one that was there
+	Verified bool         // every file has the sum that catalog.json says: one that has not changed is not read for it
+	Cache    BuildCache   // zero: every load reads the catalog
 
 	Parallel int            // tables loaded at once; 0 is the number of cores, at most 4
 	Progress func(Progress) // called from time to time, from several goroutines; nil for nobody
@@ -61,7 +61,7 @@ func Build(ctx context.Context, opts Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r, ok := l.again(began); ok {
+	if r, ok := l.cachedReport(began); ok {
 		return r, nil
 	}
 	if isViews(opts.Catalog) {
@@ -84,7 +84,7 @@ func Build(ctx context.Context, opts Options) (*Report, error) {
 	if err := l.publish(); err != nil {
 		return l.report, err
 	}
-	l.memorize()
+	l.saveReport()
 	return l.report, nil
 }
 
@@ -99,7 +99,7 @@ type load struct {
 	before   loadState
 	state    loadState
 	units    *units
-	lists    map[string]*joinList
+	lists    map[string]*joinTable
 	packages *packages
 	progress progress
 	broken   map[string]error // roles of lists that are kept from the current snapshot, and why
@@ -118,7 +118,7 @@ func newLoad(opts Options) (*load, error) {
 	opts.Channel = cmp.Or(opts.Channel, defaultChannel)
 	opts.Parallel = cmp.Or(opts.Parallel, min(runtime.GOMAXPROCS(0), maxParallel))
 	l := &load{
-		opts: opts, units: newUnits(), lists: map[string]*joinList{}, segments: map[string]store.SegmentRef{},
+		opts: opts, units: newUnits(), lists: map[string]*joinTable{}, segments: map[string]store.SegmentRef{},
 		uses: map[string]*sourceUse{}, datasets: map[string]bool{}, broken: map[string]error{}, available: map[string][]available{},
 		state:  loadState{Resources: map[string]resourceState{}, Roles: map[string]roleState{}},
 		report: &Report{Format: reportFormat, Catalog: opts.CatalogName},
@@ -159,12 +159,12 @@ func (l *load) readCatalog(ctx context.Context) (err error) {
 		return err
 	}
 	location, admin1, admin2 := l.units.tables()
-	for _, a := range []*assembly{location, admin1, admin2} {
+	for _, a := range []*tableBuilder{location, admin1, admin2} {
 		if err := l.putRows(a); err != nil {
 			return err
 		}
 	}
-	var read []*assembly
+	var read []*tableBuilder
 	for _, src := range lists {
 		out, err := l.readRole(ctx, src)
 		if err != nil {
@@ -185,7 +185,7 @@ func (l *load) readCatalog(ctx context.Context) (err error) {
 	if moved := l.movedUnits(); moved != nil {
 		return moved
 	}
-	for _, a := range read { // only now, as finish uses an assembly up
+	for _, a := range read { // only now, as finish uses an tableBuilder up
 		if err := l.putRows(a); err != nil {
 			return err
 		}
@@ -300,13 +300,13 @@ func (l *load) countUses(uses []useState) {
 }
 
 // putRows writes a table that was gathered row by row.
-func (l *load) putRows(a *assembly) error {
+func (l *load) putRows(a *tableBuilder) error {
 	data, found := a.finish(false)
 	return l.put(data, found)
 }
 
 // put writes a table as a segment of the snapshot to be.
-func (l *load) put(data *snapshot.TableData, found doubles) error {
+func (l *load) put(data *snapshot.TableData, found duplicateRows) error {
 	segment, err := l.opts.Store.PutSegment(data)
 	if err != nil {
 		return fmt.Errorf("table %s: %w", data.Name, err)
@@ -315,7 +315,7 @@ func (l *load) put(data *snapshot.TableData, found doubles) error {
 	defer l.mu.Unlock()
 	l.segments[data.Name] = segment
 	l.report.Tables = append(l.report.Tables, TableReport{
-		Table: data.Name, Rows: segment.Rows, Bytes: segment.Bytes, SHA256: segment.SHA256, Doubles: found,
+		Table: data.Name, Rows: segment.Rows, Bytes: segment.Bytes, SHA256: segment.SHA256, Duplicates: found,
 	})
 	return nil
 }
@@ -328,7 +328,7 @@ func (l *load) putAvailability() error {
 	}
 	return l.put(availabilityTable(entries, func(resource string) int64 {
 		return l.state.Resources[resource].Since.UnixMicro()
-	}), doubles{})
+	}), duplicateRows{})
 }
 
 // publish writes manifest and report and moves the pointer, unless nothing changed.

@@ -92,7 +92,7 @@ func (l *load) keep(src *source, old store.SegmentRef, entries []available, was 
 	l.countUses(was.Uses)
 	l.state.Roles[src.role] = was
 	l.report.Tables = append(l.report.Tables, TableReport{
-		Table: src.table, Rows: old.Rows, Bytes: old.Bytes, SHA256: old.SHA256, Doubles: was.Doubles, Reused: true,
+		Table: src.table, Rows: old.Rows, Bytes: old.Bytes, SHA256: old.SHA256, Duplicates: was.Duplicates, Reused: true,
 	})
 }
 

@@ -34,9 +34,9 @@ type resourceState struct {
 
 // roleState tells what a data table was made of. Without files it only tells which resources its rows name.
 type roleState struct {
-	Files   []fileState `json:"files,omitempty"`
-	Uses    []useState  `json:"uses"`
-	Doubles doubles     `json:"duplicates"`
+	Files      []fileState   `json:"files,omitempty"`
+	Uses       []useState    `json:"uses"`
+	Duplicates duplicateRows `json:"duplicates"`
 }
 
 // fileState is one file as it was read, and what came of it.
@@ -142,8 +142,8 @@ func (l *load) settleJoins() {
 }
 
 // remember keeps what a table was made of. A role with a refused file is read again next time.
-func (l *load) remember(src *source, out *roleRows, uses []useState, found doubles) {
-	s := roleState{Uses: uses, Doubles: found}
+func (l *load) remember(src *source, out *roleRows, uses []useState, found duplicateRows) {
+	s := roleState{Uses: uses, Duplicates: found}
 	if len(out.refused) == 0 {
 		for _, r := range out.resources {
 			i := slices.IndexFunc(l.catalog.files[src.role], func(f resourceFile) bool { return f.path == r.Path })

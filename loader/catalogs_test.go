@@ -187,7 +187,7 @@ func printReport(r *Report) []string {
 		}
 	}
 	for _, table := range r.Tables {
-		if d := table.Doubles; d.Identical+d.Different > 0 {
+		if d := table.Duplicates; d.Identical+d.Different > 0 {
 			out = append(out, fmt.Sprintf("%s doubles: %d identical, %d different", table.Table, d.Identical, d.Different))
 		}
 	}

@@ -80,8 +80,8 @@ func TestFixtureCounts(t *testing.T) {
 		if want, ok := fixtureTables[table.Table]; ok && table.Rows != want {
 			t.Errorf("table %s: %d rows, want %d", table.Table, table.Rows, want)
 		}
-		if table.Doubles.Identical+table.Doubles.Different != 0 {
-			t.Errorf("table %s: duplicates %+v, want none", table.Table, table.Doubles)
+		if table.Duplicates.Identical+table.Duplicates.Different != 0 {
+			t.Errorf("table %s: duplicates %+v, want none", table.Table, table.Duplicates)
 		}
 	}
 	if report.Partial {

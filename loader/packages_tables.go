@@ -71,7 +71,7 @@ func (l *load) settleTimes(out listed) {
 
 // putPackages writes the lists of datasets and of resources.
 func (l *load) putPackages(out listed) error {
-	datasets, resources := newAssembly(tableNamed("dataset")), newAssembly(tableNamed("resource"))
+	datasets, resources := newTableBuilder(tableNamed("dataset")), newTableBuilder(tableNamed("resource"))
 	report := &ResourceReport{Role: "package", Path: "packages"}
 	for _, p := range l.packages.sorted() {
 		kept, ok := out[p]
@@ -97,7 +97,7 @@ func (l *load) putPackages(out listed) error {
 	return l.putRows(resources)
 }
 
-func (l *load) addDataset(a *assembly, p *packageInfo) reason {
+func (l *load) addDataset(a *tableBuilder, p *packageInfo) reason {
 	why := readTexts(a, map[string]string{
 		"dataset_catalog_id":    p.ID,
 		"dataset_catalog_stub":  p.Name,
@@ -112,7 +112,7 @@ func (l *load) addDataset(a *assembly, p *packageInfo) reason {
 	return why
 }
 
-func (l *load) addResource(a *assembly, p *packageInfo, r *resourceInfo) reason {
+func (l *load) addResource(a *tableBuilder, p *packageInfo, r *resourceInfo) reason {
 	modified, ok := r.modified()
 	if !ok {
 		return badDate
@@ -140,7 +140,7 @@ func (l *load) addResource(a *assembly, p *packageInfo, r *resourceInfo) reason 
 }
 
 // readTexts sets text columns by name.
-func readTexts(a *assembly, values map[string]string) reason {
+func readTexts(a *tableBuilder, values map[string]string) reason {
 	for name, value := range values {
 		if why := a.column(name).read([]byte(value)); why != "" {
 			return why

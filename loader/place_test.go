@@ -28,7 +28,7 @@ func TestPrintedPlaces(t *testing.T) {
 		default:
 			t.Fatalf("%s: %d units in %q", c.at, len(found), given)
 		}
-		g := newAssembly(tableNamed(table)).group("place")
+		g := newTableBuilder(tableNamed(table)).group("place")
 		newPlaceSetter(g)(p)
 		var got []string
 		for _, name := range names {

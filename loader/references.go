@@ -181,8 +181,8 @@ func (l *load) useEmbedded() {
 }
 
 // joinable makes the rows of a list findable, the last of each key. Built-in rows are added first.
-func (l *load) joinable(src *source, rows *assembly) {
-	list := &joinList{rows: rows, at: make(map[string]int, rows.rows)}
+func (l *load) joinable(src *source, rows *tableBuilder) {
+	list := &joinTable{rows: rows, at: make(map[string]int, rows.rows)}
 	columns := make([]*vector, len(src.joinedBy))
 	for i, name := range src.joinedBy {
 		columns[i] = rows.column(name)

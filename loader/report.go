@@ -41,7 +41,7 @@ type Report struct {
 	// upstream marked in error, skipped units and unknown resources do not count.
 	Partial bool `json:"partial"`
 
-	Fetched      *Fetched          `json:"fetched,omitempty"` // how a remote catalog was brought
+	Fetched      *FetchReport      `json:"fetched,omitempty"` // how a remote catalog was brought
 	Refused      []Refusal         `json:"refused,omitempty"`
 	Stale        []Stale           `json:"stale,omitempty"` // what the snapshot has in an older form
 	MissingRoles []string          `json:"missing_roles,omitempty"`
@@ -108,7 +108,7 @@ type TableReport struct {
 	SHA256 string `json:"sha256"`
 	Reused bool   `json:"reused,omitempty"` // it is that of the current snapshot
 
-	Doubles doubles `json:"duplicates"` // rows that a later one with the same key replaced
+	Duplicates duplicateRows `json:"duplicates"` // rows that a later one with the same key replaced
 }
 
 func (e *Examples) add(example string) {

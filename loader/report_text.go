@@ -28,7 +28,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	fmt.Fprintf(t, "table\trows\tduplicates\tof these identical\tbytes\tsegment\t\n")
 	for _, s := range r.Tables {
 		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%s\t\n",
-			s.Table, s.Rows, s.Doubles.Identical+s.Doubles.Different, s.Doubles.Identical, s.Bytes, clip(s.SHA256, 12))
+			s.Table, s.Rows, s.Duplicates.Identical+s.Duplicates.Different, s.Duplicates.Identical, s.Bytes, clip(s.SHA256, 12))
 	}
 	if err := t.Flush(); err != nil {
 		return err

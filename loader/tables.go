@@ -73,8 +73,8 @@ func (c column) between(from, to float64) column {
 	return c
 }
 
-// positive allows zero too, as every count and price does.
-func (c column) positive() column { return c.between(0, maxNumber) }
+// nonNegative bounds a count or a price.
+func (c column) nonNegative() column { return c.between(0, maxNumber) }
 
 const maxNumber = math.MaxFloat64
 
@@ -97,7 +97,7 @@ var (
 	resourceID = rows(text("resource_catalog_id", 36).indexed())
 	period     = group("period", instant("reference_period_start"), instant("reference_period_end"))
 	openPeriod = group("period", instant("reference_period_start"), instant("reference_period_end").orNull())
-	age        = group("age", text("age_range", 32), integer("min_age").orNull().positive(), integer("max_age").orNull().positive())
+	age        = group("age", text("age_range", 32), integer("min_age").orNull().nonNegative(), integer("max_age").orNull().nonNegative())
 	sector     = group("sector", text("sector_code", 32), text("sector_name", 512))
 
 	// country is a place that is only a country.

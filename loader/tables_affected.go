@@ -24,7 +24,7 @@ var affectedTables = []*table{
 		columns: record(
 			place2,
 			group("sector", text("sector_code", 32), text("sector_name", 512).orNull()),
-			rows(text("category", 128).indexed(), enum("population_status", populationStatuses), integer("population").positive()),
+			rows(text("category", 128).indexed(), enum("population_status", populationStatuses), integer("population").nonNegative()),
 			period, resourceID),
 		key: []string{
 			"admin2_ref", "provider_admin1_name", "provider_admin2_name",
@@ -39,7 +39,7 @@ var affectedTables = []*table{
 		name: "idps",
 		columns: record(
 			place2,
-			rows(integer("reporting_round").positive(), text("assessment_type", 0), text("operation", 0), integer("population").positive()),
+			rows(integer("reporting_round").nonNegative(), text("assessment_type", 0), text("operation", 0), integer("population").nonNegative()),
 			period, resourceID),
 		key: []string{
 			"admin2_ref", "provider_admin1_name", "provider_admin2_name",
@@ -59,7 +59,7 @@ var (
 			flag("origin_has_hrp"), flag("origin_in_gho")),
 		group("asylum", integer("asylum_location_ref"), text("asylum_location_code", 128), text("asylum_location_name", 512),
 			flag("asylum_has_hrp"), flag("asylum_in_gho")),
-		rows(enum("population_group", populationGroups), enum("gender", genders), integer("population").positive()),
+		rows(enum("population_group", populationGroups), enum("gender", genders), integer("population").nonNegative()),
 		age, period, resourceID)
 	movementKey = []string{
 		"origin_location_ref", "asylum_location_ref", "population_group", "gender", "age_range", "reference_period_start",

@@ -10,7 +10,7 @@ var climateTables = []*table{
 				text("provider_admin1_code", 128).orBlank(), text("provider_admin2_code", 128).orBlank(),
 			})...),
 			rows(enum("aggregation_period", []string{"dekad", "1-month", "3-month"}), enum("version", []string{"final", "forecast", "preliminary"}).orNull(),
-				decimal("rainfall").positive(), decimal("rainfall_long_term_average").positive(), decimal("rainfall_anomaly_pct"),
+				decimal("rainfall").nonNegative(), decimal("rainfall_long_term_average").nonNegative(), decimal("rainfall_anomaly_pct"),
 				integer("number_pixels").orNull().between(1, maxNumber)),
 			period, resourceID),
 		key: []string{

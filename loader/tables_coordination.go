@@ -22,8 +22,8 @@ var coordinationTables = []*table{
 		columns: record(
 			country,
 			rows(text("appeal_code", 64).indexed(), text("appeal_name", 256), text("appeal_type", 64).orNull().indexed(),
-				decimal("requirements_usd").orNull().positive(), decimal("funding_usd").positive(),
-				decimal("funding_pct").orNull().positive()), // above 100 when more was given than asked for
+				decimal("requirements_usd").orNull().nonNegative(), decimal("funding_usd").nonNegative(),
+				decimal("funding_pct").orNull().nonNegative()), // above 100 when more was given than asked for
 			period, resourceID),
 		key:   []string{"appeal_code", "location_ref", "reference_period_start"},
 		order: []string{"appeal_code", "location_ref", "reference_period_start"},
@@ -33,7 +33,7 @@ var coordinationTables = []*table{
 		columns: record(
 			place2,
 			rows(enum("event_type", []string{"civilian_targeting", "demonstration", "political_violence"}),
-				integer("events").orNull().positive(), integer("fatalities").orNull().positive()),
+				integer("events").orNull().nonNegative(), integer("fatalities").orNull().nonNegative()),
 			period, resourceID),
 		key:   []string{"admin2_ref", "provider_admin1_name", "provider_admin2_name", "event_type", "reference_period_start"},
 		order: []string{"admin2_ref", "event_type", "reference_period_start", "provider_admin1_name", "provider_admin2_name"},

@@ -14,7 +14,7 @@ var foodTables = []*table{
 			place2,
 			rows(enum("classification_phase", []string{"1", "2", "3", "4", "5", "3+", "all"}),
 				enum("classification_type", []string{"current", "first projection", "second projection"}),
-				integer("population_in_phase").positive(), decimal("population_fraction_in_phase").between(0, 1)),
+				integer("population_in_phase").nonNegative(), decimal("population_fraction_in_phase").between(0, 1)),
 			period, resourceID),
 		key: []string{
 			"admin2_ref", "provider_admin1_name", "provider_admin2_name",
@@ -37,7 +37,7 @@ var foodTables = []*table{
 			group("terms", text("currency_code", 32), text("unit", 32),
 				enum("price_flag", []string{"actual", "aggregate", "actual,aggregate"}),
 				enum("price_type", []string{"Farm Gate", "Producer", "Retail", "Wholesale"})),
-			rows(decimal("price").positive()),
+			rows(decimal("price").nonNegative()),
 			period, resourceID),
 		key:   []string{"market_code", "commodity_code", "unit", "price_flag", "price_type", "reference_period_start"},
 		order: []string{"market_code", "commodity_code", "unit", "price_flag", "price_type", "reference_period_start"},

@@ -5,7 +5,7 @@ var geographyTables = []*table{
 		name: "population",
 		columns: record(
 			place2,
-			rows(enum("gender", genders), integer("population").positive()),
+			rows(enum("gender", genders), integer("population").nonNegative()),
 			age, period, resourceID),
 		key: []string{"admin2_ref", "provider_admin1_name", "provider_admin2_name", "gender", "age_range", "reference_period_start"},
 		order: []string{

@@ -186,8 +186,8 @@ func (u *units) find1(s spot) (at int32, unknown []byte) {
 func ref(at int32) int64 { return int64(at) + 1 }
 
 // tables writes the three lists of places. Placeholders are no list's rows.
-func (u *units) tables() (location, admin1, admin2 *assembly) {
-	location, admin1, admin2 = newAssembly(tableNamed("location")), newAssembly(tableNamed("admin1")), newAssembly(tableNamed("admin2"))
+func (u *units) tables() (location, admin1, admin2 *tableBuilder) {
+	location, admin1, admin2 = newTableBuilder(tableNamed("location")), newTableBuilder(tableNamed("admin1")), newTableBuilder(tableNamed("admin2"))
 	for i, c := range u.countries {
 		setUnit(location, int32(i), c.code, c.name, c.start)
 		location.column("has_hrp").setBool(c.hasHRP)
@@ -218,7 +218,7 @@ func (u *units) tables() (location, admin1, admin2 *assembly) {
 }
 
 // setUnit sets what the three lists of places share. All of it comes from the same list of codes, and none ends.
-func setUnit(a *assembly, at int32, code, name string, start int64) {
+func setUnit(a *tableBuilder, at int32, code, name string, start int64) {
 	a.column("id").setInt(ref(at))
 	a.column("code").setString(code)
 	a.column("name").setString(name)
@@ -235,7 +235,7 @@ func setUnit(a *assembly, at int32, code, name string, start int64) {
 }
 
 // setCountry sets the group of a unit's country.
-func (u *units) setCountry(a *assembly, country int32) {
+func (u *units) setCountry(a *tableBuilder, country int32) {
 	g, c := a.group("location"), u.countries[country]
 	at, ok := g.find([]byte(c.code))
 	if !ok {

@@ -135,7 +135,7 @@ var linkForms = map[string]map[string]string{
 }
 
 // setLinks sets the links of the row that is being set, whose other columns are set already.
-func setLinks(a *assembly, catalogURL string) {
+func setLinks(a *tableBuilder, catalogURL string) {
 	for name, form := range linkForms[a.table.name] {
 		open, shut := strings.IndexByte(form, '{'), 0
 		link := catalogURL

@@ -157,7 +157,7 @@ func (l *viewLoad) readTable(ctx context.Context, v *view) error {
 		path = files[0].path
 	}
 	if err != nil || path == "" {
-		rows = newAssembly(tableNamed(v.table))
+		rows = newTableBuilder(tableNamed(v.table))
 	}
 	data, found := rows.finish(true)
 	list := availableIn(data)
@@ -215,7 +215,7 @@ func (l *viewLoad) putAvailability() error {
 				len(only), examplesOf(only), len(more), examplesOf(more)))
 		}
 	}
-	return l.put(data, doubles{})
+	return l.put(data, duplicateRows{})
 }
 
 func examplesOf(entries []string) string {

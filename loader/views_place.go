@@ -51,7 +51,7 @@ func (p *placeDump) sets(name string) bool {
 }
 
 // bind gives the function that sets a tuple's place. A level in the dump that does not follow from the place is reported.
-func (p *placeDump) bind(f *reading, g *tuples) func() reason {
+func (p *placeDump) bind(f *sourceReader, g *tuples) func() reason {
 	at := map[string]int{}
 	for _, name := range append(p.wants, p.optional...) {
 		at[name] = f.csv.position(name)

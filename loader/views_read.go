@@ -20,7 +20,7 @@ const (
 const maxHashFile = 4096
 
 // read reads the dump into rows. An error refuses it.
-func (v *view) read(ctx context.Context, l *load) (*assembly, *ResourceReport, error) {
+func (v *view) read(ctx context.Context, l *load) (*tableBuilder, *ResourceReport, error) {
 	files := l.catalog.files[v.name]
 	if files == nil {
 		return nil, nil, nil
@@ -31,7 +31,7 @@ func (v *view) read(ctx context.Context, l *load) (*assembly, *ResourceReport, e
 		return nil, nil, err
 	}
 	file.plainMD5 = sum
-	f := &reading{load: l, rows: newAssembly(tableNamed(v.table))}
+	f := &sourceReader{load: l, rows: newTableBuilder(tableNamed(v.table))}
 	steps := v.steps(f.rows.table)
 	var wants, optional []string
 	for _, s := range steps {
@@ -138,7 +138,7 @@ func (v *view) mayLack(t *table, c *column) bool {
 // keep takes a column as it is: only a cell that cannot be read drops the row, anything else is reported.
 func (v *view) keep(t *table, c *column) step {
 	header := v.header(c.name)
-	s := step{bind: func(f *reading) func() reason {
+	s := step{bind: func(f *sourceReader) func() reason {
 		to, at := f.rows.column(c.name), f.csv.position(header)
 		return func() reason { return v.keepCell(f, to, at, header) }
 	}}
@@ -150,7 +150,7 @@ func (v *view) keep(t *table, c *column) step {
 	return s
 }
 
-func (v *view) keepCell(f *reading, to *vector, at int, header string) reason {
+func (v *view) keepCell(f *sourceReader, to *vector, at int, header string) reason {
 	if at < 0 {
 		if is, ok := v.assumed[to.name]; ok {
 			to.setBool(is)
@@ -191,7 +191,7 @@ func (v *view) keepGroup(t *table, name string, columns []*column) step {
 		}
 		kept = append(kept, c)
 	}
-	s.bind = func(f *reading) func() reason {
+	s.bind = func(f *sourceReader) func() reason {
 		k := f.newKey(f.rows.group(name), slices.Concat(s.wants, s.optional)...)
 		cells := make([]func() reason, 0, len(kept)+1)
 		for _, c := range kept {
@@ -231,7 +231,7 @@ func endsFirst(g *tuples) bool {
 
 // keepLinks sets the columns that are made of others, and prints the download link as all links are printed.
 func keepLinks() step {
-	return step{bind: func(f *reading) func() reason {
+	return step{bind: func(f *sourceReader) func() reason {
 		return func() reason {
 			setLinks(f.rows, f.load.report.CatalogURL)
 			if f.rows.has("download_url") {

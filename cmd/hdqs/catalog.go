@@ -128,8 +128,8 @@ func (f *sourceFlags) plan(ctx context.Context, address, data string, web fetch.
 }
 
 // fetched is a summary as the report of the load carries it.
-func fetched(s *upstream.Summary) *loader.Fetched {
-	f := &loader.Fetched{
+func fetched(s *upstream.Summary) *loader.FetchReport {
+	f := &loader.FetchReport{
 		Source: s.Source, Kind: s.Kind, Requests: s.Requests, Retries: s.Retries, Bytes: s.Bytes, Seconds: s.Seconds, Notes: s.Notes,
 	}
 	for _, file := range s.Files {
@@ -140,14 +140,14 @@ func fetched(s *upstream.Summary) *loader.Fetched {
 	return f
 }
 
-// memory is where the load of a synced catalog into a store finds what the last one did.
-func memory(s *upstream.Summary, st *store.Store, channel string) loader.Memory {
+// buildCache is the incremental-build cache of a synced catalog, a store and a channel.
+func buildCache(s *upstream.Summary, st *store.Store, channel string) loader.BuildCache {
 	dir, err := filepath.Abs(st.Dir())
 	if err != nil {
-		return loader.Memory{}
+		return loader.BuildCache{}
 	}
 	sum := sha256.Sum256([]byte(dir + "\n" + channel))
-	return loader.Memory{
+	return loader.BuildCache{
 		File:   filepath.Join(filepath.Dir(s.Dir), "load-"+hex.EncodeToString(sum[:8])+".json"),
 		Inputs: s.Inputs,
 	}

@@ -100,7 +100,7 @@ func (f *loadFlags) run(ctx context.Context, o loader.Options, data string, web 
 		}
 		defer release()
 		l.summary, dir = s, s.Dir
-		o.Fetched, o.Verified, o.Memory = fetched(s), true, memory(s, o.Store, o.Channel)
+		o.Fetched, o.Verified, o.Cache = fetched(s), true, buildCache(s, o.Store, o.Channel)
 	}
 	o.Catalog = os.DirFS(dir)
 	bar := newProgress(messages, "loading")

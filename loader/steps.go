@@ -7,7 +7,7 @@ import "fmt"
 type step struct {
 	wants    []string // columns that the file must have
 	optional []string // columns that are used when it has them
-	bind     func(f *reading) func() reason
+	bind     func(f *sourceReader) func() reason
 }
 
 // read takes the column of this name from the cell of the same name.
@@ -15,7 +15,7 @@ func read(name string) step { return readAs(name, name) }
 
 // readAs takes a column from the cell under another header.
 func readAs(header, name string) step {
-	return step{wants: []string{header}, bind: func(f *reading) func() reason {
+	return step{wants: []string{header}, bind: func(f *sourceReader) func() reason {
 		v, at := f.rows.column(name), f.csv.position(header)
 		return func() reason {
 			cell := f.csv.cell(at)
@@ -29,7 +29,7 @@ func readAs(header, name string) step {
 
 // readGroup takes a tuple of columns from the cells of the same names.
 func readGroup(group string, names ...string) step {
-	return step{wants: names, bind: func(f *reading) func() reason {
+	return step{wants: names, bind: func(f *sourceReader) func() reason {
 		k := f.newKey(f.rows.group(group), names...)
 		vectors := make([]*vector, len(names))
 		for i, name := range names {
@@ -62,7 +62,7 @@ func readOpenPeriod() step {
 }
 
 func periodStep(wants, optional []string) step {
-	return step{wants: wants, optional: optional, bind: func(f *reading) func() reason {
+	return step{wants: wants, optional: optional, bind: func(f *sourceReader) func() reason {
 		k := f.newKey(f.rows.group("period"), "reference_period_start", "reference_period_end")
 		start, end := k.group.column("reference_period_start"), k.group.column("reference_period_end")
 		return func() reason {
@@ -97,7 +97,7 @@ func periodStep(wants, optional []string) step {
 
 // checkIndex notes rows whose poverty index is not the product of its two factors. They stay.
 func checkIndex() step {
-	return step{bind: func(f *reading) func() reason {
+	return step{bind: func(f *sourceReader) func() reason {
 		mpi, headcount, intensity := f.rows.column("mpi"), f.rows.column("headcount_ratio"), f.rows.column("intensity_of_deprivation")
 		return func() reason {
 			if gap, ok := mpiGap(mpi, headcount, intensity, f.rows.rows); ok {
@@ -110,7 +110,7 @@ func checkIndex() step {
 
 // tupleKey finds the tuple of a row by the cells it comes from. Neighbouring rows mostly have the same one, which is told by comparing bytes.
 type tupleKey struct {
-	f     *reading
+	f     *sourceReader
 	group *tuples
 	at    []int
 	key   []byte
@@ -119,7 +119,7 @@ type tupleKey struct {
 	valid bool // code is that of last
 }
 
-func (f *reading) newKey(group *tuples, headers ...string) *tupleKey {
+func (f *sourceReader) newKey(group *tuples, headers ...string) *tupleKey {
 	k := &tupleKey{f: f, group: group}
 	for _, name := range headers {
 		k.at = append(k.at, f.csv.position(name))

@@ -82,7 +82,7 @@ func (v *vector) rankTexts() (byCode []uint32, null uint32) {
 
 // sorted puts row ids, given in load order, into the table's order. It sorts stably from the least significant words of the joined
 // ranks to the most significant one, so equal rows keep their load order.
-func (a *assembly) sorted(ids []uint32) []uint32 {
+func (a *tableBuilder) sorted(ids []uint32) []uint32 {
 	parts := make([]classes, 0, len(a.table.order))
 	for _, name := range a.table.order {
 		parts = append(parts, a.ranked(name))
@@ -109,7 +109,7 @@ func (a *assembly) sorted(ids []uint32) []uint32 {
 
 func (c *classes) width() int { return bits.Len32(max(c.bound, 1) - 1) }
 
-func (a *assembly) ranked(name string) classes {
+func (a *tableBuilder) ranked(name string) classes {
 	for _, g := range a.groups {
 		for _, v := range g.columns {
 			if v.name == name {

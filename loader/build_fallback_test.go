@@ -242,7 +242,7 @@ func TestListsNotFetched(t *testing.T) {
 	first := build(t, st, files, someDay)
 	delete(files, "reference/location.csv")
 	delete(files, "reference/pcodes.csv")
-	fetched := &Fetched{Source: "https://x.example", Kind: "mirror", Sources: []SourceReport{
+	fetched := &FetchReport{Source: "https://x.example", Kind: "mirror", Sources: []SourceReport{
 		{Role: "location", Path: "reference/location.csv", State: SourceRefused, Why: "status 404"},
 		{Role: "pcodes", Path: "reference/pcodes.csv", State: SourceRefused, Why: "status 500"},
 	}}
@@ -266,7 +266,7 @@ func TestFetchedStates(t *testing.T) {
 	files := copyFS(t, sample.FS)
 	delete(files, "catalog.json")
 	options := func(at time.Time, sources ...SourceReport) Options {
-		return Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: at, Fetched: &Fetched{Source: "https://x.example", Kind: "ckan", Sources: sources}}
+		return Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: at, Fetched: &FetchReport{Source: "https://x.example", Kind: "ckan", Sources: sources}}
 	}
 	load := func(o Options) *Report {
 		t.Helper()
@@ -317,7 +317,7 @@ func TestMemory(t *testing.T) {
 	memory := filepath.Join(t.TempDir(), "memory.json")
 	broken := fstest.MapFS{"catalog.json": {Data: []byte("{")}} // what nobody may read
 	load := func(inputs string, files fstest.MapFS, change func(*Options)) (*Report, error) {
-		o := Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: someDay, Memory: Memory{File: memory, Inputs: inputs}}
+		o := Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: someDay, Cache: BuildCache{File: memory, Inputs: inputs}}
 		if change != nil {
 			change(&o)
 		}
@@ -328,7 +328,7 @@ func TestMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := load("a", broken, func(o *Options) { o.Fetched = &Fetched{Kind: "ckan", Requests: 3} })
+	again, err := load("a", broken, func(o *Options) { o.Fetched = &FetchReport{Kind: "ckan", Requests: 3} })
 	if err != nil || again.Outcome != "unchanged" || again.Snapshot != first.Snapshot || again.Rows != first.Rows || again.Partial != first.Partial || again.Fetched.Requests != 3 {
 		t.Fatalf("again: %v, %+v", err, again)
 	}
@@ -342,12 +342,12 @@ func TestMemory(t *testing.T) {
 		t.Errorf("%d tables reused", reused)
 	}
 	for what, change := range map[string]func(*Options){
-		"other inputs":      func(o *Options) { o.Memory.Inputs = "b" },
-		"no memory":         func(o *Options) { o.Memory.File = memory + ".none" },
+		"other inputs":      func(o *Options) { o.Cache.Inputs = "b" },
+		"no memory":         func(o *Options) { o.Cache.File = memory + ".none" },
 		"another site":      func(o *Options) { o.CatalogURL = "https://other.example" },
 		"another option":    func(o *Options) { o.StrictResources = true },
 		"another channel":   func(o *Options) { o.Channel = "canary" },
-		"a source is stale": func(o *Options) { o.Fetched = &Fetched{Sources: []SourceReport{{Path: "x", State: SourceStale}}} },
+		"a source is stale": func(o *Options) { o.Fetched = &FetchReport{Sources: []SourceReport{{Path: "x", State: SourceStale}}} },
 	} {
 		if r, err := load("a", broken, change); err == nil {
 			t.Errorf("%s: not read: %s", what, r.Outcome)

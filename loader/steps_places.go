@@ -3,7 +3,7 @@ package loader
 // readCountry takes a group that is only a country; prefix is that of its columns (origin_, asylum_ or none).
 func readCountry(group, prefix string) step {
 	header := prefix + "location_code"
-	return step{wants: []string{header}, bind: func(f *reading) func() reason {
+	return step{wants: []string{header}, bind: func(f *sourceReader) func() reason {
 		k := f.newKey(f.rows.group(group), header)
 		set := f.countrySetter(k.group, prefix)
 		return func() reason {
@@ -22,7 +22,7 @@ func readCountry(group, prefix string) step {
 }
 
 // countrySetter sets the five columns that tell a country. Name and flags are those of the list of locations, whatever the file says.
-func (f *reading) countrySetter(g *tuples, prefix string) func(at int32) {
+func (f *sourceReader) countrySetter(g *tuples, prefix string) func(at int32) {
 	id, code, name := g.column(prefix+"location_ref"), g.column(prefix+"location_code"), g.column(prefix+"location_name")
 	hrp, gho := g.column(prefix+"has_hrp"), g.column(prefix+"in_gho")
 	return func(at int32) {
@@ -46,7 +46,7 @@ var (
 
 // readUnit2 takes the group place down to level 2, and with it columns of the same group from the cells of their names.
 func readUnit2(more ...string) step {
-	return step{wants: append(append([]string{}, unit2Headers...), more...), optional: unitIgnored, bind: func(f *reading) func() reason {
+	return step{wants: append(append([]string{}, unit2Headers...), more...), optional: unitIgnored, bind: func(f *sourceReader) func() reason {
 		k := f.newKey(f.rows.group("place"), append(append([]string{}, unit2Headers...), more...)...)
 		set := f.unit2Setter(k)
 		extra := make([]*vector, len(more))
@@ -75,7 +75,7 @@ func readUnit2(more ...string) step {
 }
 
 // unit2Setter sets the columns of a place down to level 2 from the cells of a key that begins with unit2Headers.
-func (f *reading) unit2Setter(k *tupleKey) func() reason {
+func (f *sourceReader) unit2Setter(k *tupleKey) func() reason {
 	g, u := k.group, f.load.units
 	setCountry := f.countrySetter(g, "")
 	id1, id2 := g.column("admin1_ref"), g.column("admin2_ref")
@@ -111,7 +111,7 @@ func (f *reading) unit2Setter(k *tupleKey) func() reason {
 
 // readUnit1 takes the group place of a source that knows no level 2.
 func readUnit1() step {
-	return step{wants: unit1Headers, optional: unitIgnored, bind: func(f *reading) func() reason {
+	return step{wants: unit1Headers, optional: unitIgnored, bind: func(f *sourceReader) func() reason {
 		k := f.newKey(f.rows.group("place"), unit1Headers...)
 		g, u := k.group, f.load.units
 		setCountry := f.countrySetter(g, "")

@@ -3,14 +3,14 @@ package loader
 import "hdqs/snapshot"
 
 // finish drops doubles (unless every row is to stand, as in view dumps), sorts the rest, and hands out the table. The assembly is used up.
-func (a *assembly) finish(keepDoubles bool) (*snapshot.TableData, doubles) {
+func (a *tableBuilder) finish(keepDuplicates bool) (*snapshot.TableData, duplicateRows) {
 	a.oneTuplePerValue()
 	var ids []uint32
-	var found doubles
-	if keepDoubles {
+	var found duplicateRows
+	if keepDuplicates {
 		ids = a.ids(nil)
 	} else {
-		ids, found = a.dropDoubles()
+		ids, found = a.dropDuplicates()
 	}
 	ids = a.sorted(ids)
 	data := &snapshot.TableData{Name: a.table.name, Rows: len(ids)}
@@ -24,7 +24,7 @@ func (a *assembly) finish(keepDoubles bool) (*snapshot.TableData, doubles) {
 }
 
 // oneTuplePerValue makes equal tuples, found by different keys, one.
-func (a *assembly) oneTuplePerValue() {
+func (a *tableBuilder) oneTuplePerValue() {
 	for _, g := range a.groups {
 		g.codes = g.codes[:a.rows]
 		of, bound := classify(g.columns, g.n)

@@ -7,8 +7,8 @@ import (
 	"text/tabwriter"
 )
 
-// Fetched is how a catalog was brought from where it is published before it was loaded. Field names are stable.
-type Fetched struct {
+// FetchReport is how a catalog was brought from where it is published before it was loaded. Field names are stable.
+type FetchReport struct {
 	Source   string         `json:"source"`
 	Kind     string         `json:"kind"` // ckan, mirror or s3
 	Sources  []SourceReport `json:"sources"`
@@ -39,7 +39,7 @@ type SourceReport struct {
 }
 
 // Count is how many sources are in a state.
-func (f *Fetched) Count(state string) int {
+func (f *FetchReport) Count(state string) int {
 	n := 0
 	for _, s := range f.Sources {
 		if s.State == state {
@@ -50,12 +50,12 @@ func (f *Fetched) Count(state string) int {
 }
 
 // complete tells whether every source was read, or is as it was. Nothing fetched is complete.
-func (f *Fetched) complete() bool {
+func (f *FetchReport) complete() bool {
 	return f == nil || f.Count(SourceStale)+f.Count(SourceRefused) == 0
 }
 
 // refusedOf finds a source of a role that could not be had at all.
-func (f *Fetched) refusedOf(role string) (SourceReport, bool) {
+func (f *FetchReport) refusedOf(role string) (SourceReport, bool) {
 	if f == nil {
 		return SourceReport{}, false
 	}
@@ -67,21 +67,21 @@ func (f *Fetched) refusedOf(role string) (SourceReport, bool) {
 }
 
 // summary is one line about all sources.
-func (f *Fetched) summary() string {
+func (f *FetchReport) summary() string {
 	return fmt.Sprintf("%s (%s): %d sources: %d new, %d unchanged, %d stale, %d refused; %d requests, %d retries, %d bytes in %.1f s",
 		f.Source, f.Kind, len(f.Sources), f.Count(SourceNew), f.Count(SourceUnchanged), f.Count(SourceStale), f.Count(SourceRefused),
 		f.Requests, f.Retries, f.Bytes, f.Seconds)
 }
 
 // telling are the sources worth a line: descriptions of packages, of which there are hundreds, only when they failed.
-func (f *Fetched) telling() []SourceReport {
+func (f *FetchReport) telling() []SourceReport {
 	return slices.DeleteFunc(slices.Clone(f.Sources), func(s SourceReport) bool {
 		return s.Role == "package" && (s.State == SourceNew || s.State == SourceUnchanged)
 	})
 }
 
 // writeText writes the sources as a table.
-func (f *Fetched) writeText(w io.Writer) error {
+func (f *FetchReport) writeText(w io.Writer) error {
 	fmt.Fprintf(w, "catalog %s\n", f.summary())
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "source\tstate\tbytes\tseconds\tlast modified\twhy")

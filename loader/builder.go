@@ -9,7 +9,7 @@ import (
 // assembly gathers the rows of one table in load order. A row is set column by column, then committed; a row that turns out bad is
 // simply not committed, and the next one overwrites it:
 //
-//	a := newAssembly(tableNamed("idps"))
+//	a := newTableBuilder(tableNamed("idps"))
 //	place, population := a.group("place"), a.column("population")
 //	for each row {
 //		code, ok := place.find(key)
@@ -26,7 +26,7 @@ import (
 //	data, doubles := a.finish(false)
 //
 // An assembly belongs to one goroutine.
-type assembly struct {
+type tableBuilder struct {
 	table  *table
 	rows   int
 	own    []*vector // columns of rows
@@ -34,9 +34,9 @@ type assembly struct {
 	byName map[string]*vector // all columns, those of groups included
 }
 
-// newAssembly makes an empty assembly of a table.
-func newAssembly(t *table) *assembly {
-	a := &assembly{table: t, byName: make(map[string]*vector, len(t.columns))}
+// newTableBuilder makes an empty assembly of a table.
+func newTableBuilder(t *table) *tableBuilder {
+	a := &tableBuilder{table: t, byName: make(map[string]*vector, len(t.columns))}
 	byGroup := map[string]*tuples{}
 	for i := range t.columns {
 		c := &t.columns[i]
@@ -60,7 +60,7 @@ func newAssembly(t *table) *assembly {
 }
 
 // column is the column of this name, of rows or of a group's tuples. Asking for one that the table does not declare is a slip of the caller.
-func (a *assembly) column(name string) *vector {
+func (a *tableBuilder) column(name string) *vector {
 	if v := a.byName[name]; v != nil {
 		return v
 	}
@@ -68,10 +68,10 @@ func (a *assembly) column(name string) *vector {
 }
 
 // has tells whether the table declares the column.
-func (a *assembly) has(name string) bool { return a.byName[name] != nil }
+func (a *tableBuilder) has(name string) bool { return a.byName[name] != nil }
 
 // group is the tuple dictionary of this name; the same as with column holds.
-func (a *assembly) group(name string) *tuples {
+func (a *tableBuilder) group(name string) *tuples {
 	for _, g := range a.groups {
 		if g.name == name {
 			return g
@@ -81,7 +81,7 @@ func (a *assembly) group(name string) *tuples {
 }
 
 // commit makes the values that were set the next row. Every column of rows and every group must have been set.
-func (a *assembly) commit() {
+func (a *tableBuilder) commit() {
 	for _, v := range a.own {
 		if v.len() != a.rows+1 {
 			panic(fmt.Sprintf("loader: row %d of %q has no %q", a.rows, a.table.name, v.name))

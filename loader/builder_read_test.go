@@ -13,7 +13,7 @@ import (
 // caseColumns are the kinds of column that the case file names.
 var caseColumns = map[string]column{
 	"text5": text("c", 5), "text5?": text("c", 5).orNull(), "blank5?": text("c", 5).orBlank(),
-	"int": integer("c"), "int?": integer("c").orNull(), "count": integer("c").positive(), "rank": integer("c").between(1, 250),
+	"int": integer("c"), "int?": integer("c").orNull(), "count": integer("c").nonNegative(), "rank": integer("c").between(1, 250),
 	"dec": decimal("c"), "dec?": decimal("c").orNull(), "share": decimal("c").between(0, 1),
 	"enum": enum("c", []string{"f", "m", "all"}), "enum?": enum("c", []string{"f", "m", "all"}).orNull(),
 	"bool": flag("c"), "time": instant("c"),

@@ -1,19 +1,19 @@
 package loader
 
-// joinList is a list that other sources look up: its rows by the cells of its key.
-type joinList struct {
-	rows *assembly
+// joinTable is a list that other sources look up: its rows by the cells of its key.
+type joinTable struct {
+	rows *tableBuilder
 	at   map[string]int // key cells, each followed by 0xff -> row; the last row of a key counts
 }
 
 // listOf is the list of a role, nil when the catalog has none.
-func (f *reading) listOf(role string) *joinList {
+func (f *sourceReader) listOf(role string) *joinTable {
 	f.lists[role] = true
 	return f.load.lists[role]
 }
 
 // find looks a key up that a tupleKey or keyOf made.
-func (l *joinList) find(key []byte) (row int, ok bool) {
+func (l *joinTable) find(key []byte) (row int, ok bool) {
 	if l == nil {
 		return 0, false
 	}
@@ -31,7 +31,7 @@ func keyOf(key []byte, cells ...[]byte) []byte {
 
 // readOrgType takes the type of a listed organisation: the code from its row, the description from the list of types.
 func readOrgType() step {
-	return step{wants: []string{"org_type_code"}, optional: []string{"org_type_description"}, bind: func(f *reading) func() reason {
+	return step{wants: []string{"org_type_code"}, optional: []string{"org_type_description"}, bind: func(f *sourceReader) func() reason {
 		code, description, at := f.rows.column("org_type_code"), f.rows.column("org_type_description"), f.csv.position("org_type_code")
 		types := f.listOf("org-type")
 		var key []byte
@@ -58,7 +58,7 @@ func readOrgType() step {
 // list; the file's own description is not used.
 func readOrg() step {
 	wants := []string{"org_acronym", "org_name"}
-	return step{wants: wants, optional: []string{"org_type_description"}, bind: func(f *reading) func() reason {
+	return step{wants: wants, optional: []string{"org_type_description"}, bind: func(f *sourceReader) func() reason {
 		k := f.newKey(f.rows.group("org"), wants...)
 		acronym, name := k.group.column("org_acronym"), k.group.column("org_name")
 		code, description := k.group.column("org_type_code"), k.group.column("org_type_description")
@@ -91,7 +91,7 @@ func readOrg() step {
 // in, under the header own.
 func readSector(own string) step {
 	optional := []string{"sector_name"}
-	return step{wants: []string{"sector_code"}, optional: optional, bind: func(f *reading) func() reason {
+	return step{wants: []string{"sector_code"}, optional: optional, bind: func(f *sourceReader) func() reason {
 		headers := []string{"sector_code"}
 		if own != "" {
 			headers = append(headers, own)
@@ -131,7 +131,7 @@ func readSector(own string) step {
 // readCommodity takes a commodity by its code. Its name and category are those of the list; when that lacks it, of the file.
 func readCommodity() step {
 	headers := []string{"commodity_code", "commodity_name", "commodity_category"}
-	return step{wants: headers[:1], optional: headers[1:], bind: func(f *reading) func() reason {
+	return step{wants: headers[:1], optional: headers[1:], bind: func(f *sourceReader) func() reason {
 		k := f.newKey(f.rows.group("commodity"), headers...)
 		code, name, category := k.group.column(headers[0]), k.group.column(headers[1]), k.group.column(headers[2])
 		commodities := f.listOf("commodity")
@@ -167,7 +167,7 @@ func readCommodity() step {
 func readMarket() step {
 	own := []string{"market_name", "lat", "lon"}
 	optional := append(append(append([]string{}, unit2Headers...), unitIgnored...), own...)
-	return step{wants: []string{"market_code"}, optional: optional, bind: func(f *reading) func() reason {
+	return step{wants: []string{"market_code"}, optional: optional, bind: func(f *sourceReader) func() reason {
 		g := f.rows.group("market")
 		listed := f.newKey(g, "market_code")
 		unlisted := f.newKey(g, append(append(append([]string{}, unit2Headers...), "market_code"), own...)...)
@@ -209,7 +209,7 @@ func readMarket() step {
 }
 
 // copyMarket sets place, name and position of a market from its row in the list.
-func (f *reading) copyMarket(g *tuples, markets *assembly, row int) {
+func (f *sourceReader) copyMarket(g *tuples, markets *tableBuilder, row int) {
 	from := markets.group("place")
 	tuple := int(from.codes[row])
 	for _, c := range unitColumns {
@@ -222,7 +222,7 @@ func (f *reading) copyMarket(g *tuples, markets *assembly, row int) {
 
 // readIDs takes the source that a row names, and counts the row for it. A row without one counts for the file's own.
 func readIDs() step {
-	return step{optional: []string{"dataset_hdx_id", "resource_hdx_id"}, bind: func(f *reading) func() reason {
+	return step{optional: []string{"dataset_hdx_id", "resource_hdx_id"}, bind: func(f *sourceReader) func() reason {
 		v := f.rows.column("resource_catalog_id")
 		dataset, resource := f.csv.position("dataset_hdx_id"), f.csv.position("resource_hdx_id")
 		return func() reason {

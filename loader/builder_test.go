@@ -56,8 +56,8 @@ func setCell(v *vector, value any) {
 }
 
 // assemble gathers rows. Tuples get keys with noise, so that equal ones come twice.
-func assemble(rng *rand.Rand, rows []twinRow) *assembly {
-	a := newAssembly(twinTable)
+func assemble(rng *rand.Rand, rows []twinRow) *tableBuilder {
+	a := newTableBuilder(twinTable)
 	for _, r := range rows {
 		if rng.IntN(5) == 0 { // a row that turns out bad half way
 			a.column("t").setString("never")
@@ -83,7 +83,7 @@ func assemble(rng *rand.Rand, rows []twinRow) *assembly {
 }
 
 // naive does what finish does, with maps and strings.
-func naive(rows []twinRow, keepDoubles bool) (kept []twinRow, found doubles) {
+func naive(rows []twinRow, keepDuplicates bool) (kept []twinRow, found duplicateRows) {
 	keyOf := func(r twinRow) string {
 		return fmt.Sprint(r["gi"], "|", quotedAny(r["t"]), "|", quotedAny(r["e"]), "|", r["i"])
 	}
@@ -95,7 +95,7 @@ func naive(rows []twinRow, keepDoubles bool) (kept []twinRow, found doubles) {
 			}
 		}
 		switch {
-		case later == nil || keepDoubles:
+		case later == nil || keepDuplicates:
 			kept = append(kept, r)
 		case show(later) == show(r):
 			found.Identical++
@@ -265,7 +265,7 @@ func checkDense(t *testing.T, data *snapshot.TableData) {
 
 // TestDoublesTellTheirKeys holds the words in which the report names rows that gave way.
 func TestDoublesTellTheirKeys(t *testing.T) {
-	a := newAssembly(&table{
+	a := newTableBuilder(&table{
 		name: "small", columns: rows(text("code", 0), integer("n").orNull(), instant("day"), text("name", 0)), key: []string{"code", "n", "day"},
 	})
 	for _, name := range []string{"old", "new"} {
@@ -286,7 +286,7 @@ func TestDoublesTellTheirKeys(t *testing.T) {
 
 // TestForgottenColumn: a row without one of its values is a slip that must not pass.
 func TestForgottenColumn(t *testing.T) {
-	a := newAssembly(&table{name: "small", columns: rows(text("code", 0), integer("n"))})
+	a := newTableBuilder(&table{name: "small", columns: rows(text("code", 0), integer("n"))})
 	defer func() {
 		if r := fmt.Sprint(recover()); !strings.Contains(r, `"n"`) {
 			t.Errorf("commit without n panics with %s", r)
@@ -304,7 +304,7 @@ func BenchmarkFinish(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		b.StopTimer()
-		a := newAssembly(t)
+		a := newTableBuilder(t)
 		fillLikeConflict(a, rng, n)
 		b.StartTimer()
 		if data, found := a.finish(false); data.Rows+found.Different+found.Identical != n {
@@ -314,7 +314,7 @@ func BenchmarkFinish(b *testing.B) {
 	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
 
-func fillLikeConflict(a *assembly, rng *rand.Rand, n int) {
+func fillLikeConflict(a *tableBuilder, rng *rand.Rand, n int) {
 	places, periods := a.group("place"), a.group("period")
 	var key [8]byte
 	for i := range n {

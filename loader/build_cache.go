@@ -12,24 +12,24 @@ import (
 )
 
 // Memory is how a load finds out, without reading the catalog, that it would make what is there already.
-type Memory struct {
+type BuildCache struct {
 	File   string // what the last load left; one for each catalog, store and channel
 	Inputs string // names everything that the catalog holds, as whoever brought it knows
 }
 
-// remembered is the content of the file.
-type remembered struct {
+// cachedBuild is the content of the file.
+type cachedBuild struct {
 	Inputs string  `json:"inputs"`
 	Report *Report `json:"report"`
 }
 
-// maxMemory bounds the file that is read back.
-const maxMemory = 64 << 20
+// maxBuildCache bounds the file that is read back.
+const maxBuildCache = 64 << 20
 
 // inputs sums up all that decides about a load's outcome.
 func (o *Options) inputs() string {
 	h := sha256.New()
-	fmt.Fprintln(h, programSum(), o.Memory.Inputs, o.CatalogURL, o.AllowNoPCodes, o.AllowShrink, o.StrictResources)
+	fmt.Fprintln(h, programSum(), o.Cache.Inputs, o.CatalogURL, o.AllowNoPCodes, o.AllowShrink, o.StrictResources)
 	if o.Fetched != nil {
 		for _, s := range o.Fetched.Sources {
 			if s.State == SourceStale || s.State == SourceRefused {
@@ -42,18 +42,18 @@ func (o *Options) inputs() string {
 
 // again gives the report of the last load when this one would be its repetition: the same inputs, and the channel still shows what came of
 // them. The segments are not opened, only looked for.
-func (l *load) again(began time.Time) (*Report, bool) {
-	m := l.opts.Memory
+func (l *load) cachedReport(began time.Time) (*Report, bool) {
+	m := l.opts.Cache
 	if m.File == "" || m.Inputs == "" || programSum() == "" || l.current == nil {
 		return nil, false
 	}
-	var last remembered
+	var last cachedBuild
 	f, err := os.Open(m.File)
 	if err != nil {
 		return nil, false
 	}
 	defer f.Close()
-	if json.NewDecoder(io.LimitReader(f, maxMemory)).Decode(&last) != nil || last.Report == nil {
+	if json.NewDecoder(io.LimitReader(f, maxBuildCache)).Decode(&last) != nil || last.Report == nil {
 		return nil, false
 	}
 	r := last.Report
@@ -79,18 +79,18 @@ func (l *load) again(began time.Time) (*Report, bool) {
 	return r, true
 }
 
-// memorize keeps the report for the next load. That it could not be written costs that load time, nothing else.
-func (l *load) memorize() {
-	m := l.opts.Memory
+// saveReport keeps the report for the next load. That it could not be written costs that load time, nothing else.
+func (l *load) saveReport() {
+	m := l.opts.Cache
 	if m.File == "" || m.Inputs == "" {
 		return
 	}
-	if err := m.write(remembered{Inputs: l.opts.inputs(), Report: l.report}); err != nil {
+	if err := m.write(cachedBuild{Inputs: l.opts.inputs(), Report: l.report}); err != nil {
 		l.report.Notes = append(l.report.Notes, "the next load will read everything again: "+err.Error())
 	}
 }
 
-func (m Memory) write(r remembered) error {
+func (m BuildCache) write(r cachedBuild) error {
 	data, err := json.Marshal(r)
 	if err != nil {
 		return err

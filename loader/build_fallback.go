@@ -93,7 +93,7 @@ func (l *load) keepTable(src *source, out *roleRows, why error) error {
 	l.take(src, out)
 	l.markStale(src.role, src.table, why)
 	l.notePlaced(src.table)
-	l.keep(src, old, entries, roleState{Uses: l.before.Roles[src.role].Uses, Doubles: l.before.Roles[src.role].Doubles})
+	l.keep(src, old, entries, roleState{Uses: l.before.Roles[src.role].Uses, Duplicates: l.before.Roles[src.role].Duplicates})
 	return nil
 }
 

@@ -9,17 +9,17 @@ import (
 )
 
 // doubles counts the rows that gave way to a later one with the same key.
-type doubles struct {
+type duplicateRows struct {
 	Identical int      `json:"identical"` // equal in every column
 	Different int      `json:"different"`
 	Examples  []string `json:"examples,omitempty"` // keys of the first different ones, in words
 }
 
-const maxDoubleExamples = 5
+const maxDuplicateExamples = 5
 
-// dropDoubles gives the ids of the rows that stay, in load order: of the rows with one key the last.
-func (a *assembly) dropDoubles() ([]uint32, doubles) {
-	var found doubles
+// dropDuplicates gives the ids of the rows that stay, in load order: of the rows with one key the last.
+func (a *tableBuilder) dropDuplicates() ([]uint32, duplicateRows) {
+	var found duplicateRows
 	if a.table.key == nil || a.rows < 2 {
 		return a.ids(nil), found
 	}
@@ -45,7 +45,7 @@ func (a *assembly) dropDoubles() ([]uint32, doubles) {
 		default:
 			dropped[i] = true
 			found.Different++
-			if len(found.Examples) < maxDoubleExamples {
+			if len(found.Examples) < maxDuplicateExamples {
 				found.Examples = append(found.Examples, a.describeKey(row))
 			}
 		}
@@ -53,7 +53,7 @@ func (a *assembly) dropDoubles() ([]uint32, doubles) {
 	return a.ids(dropped), found
 }
 
-func (a *assembly) ids(dropped []bool) []uint32 {
+func (a *tableBuilder) ids(dropped []bool) []uint32 {
 	ids := make([]uint32, 0, a.rows)
 	for i := range a.rows {
 		if dropped == nil || !dropped[i] {
@@ -64,7 +64,7 @@ func (a *assembly) ids(dropped []bool) []uint32 {
 }
 
 // keyClasses numbers the key columns; those of one group become one number a tuple.
-func (a *assembly) keyClasses() []classes {
+func (a *tableBuilder) keyClasses() []classes {
 	var key []classes
 	isKey := map[string]bool{}
 	for _, name := range a.table.key {
@@ -151,7 +151,7 @@ func sameKey(key []classes, a, b uint32) bool {
 }
 
 // equalRows compares every column. Tuples are compared by code, which finish has made one a distinct tuple.
-func (a *assembly) equalRows(i, j uint32) bool {
+func (a *tableBuilder) equalRows(i, j uint32) bool {
 	for _, g := range a.groups {
 		if g.codes[i] != g.codes[j] {
 			return false
@@ -176,7 +176,7 @@ func (a *assembly) equalRows(i, j uint32) bool {
 	return true
 }
 
-func (a *assembly) describeKey(row uint32) string {
+func (a *tableBuilder) describeKey(row uint32) string {
 	var words []string
 	for _, name := range a.table.key {
 		v, at := a.column(name), int(row)

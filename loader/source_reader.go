@@ -13,10 +13,10 @@ import (
 )
 
 // reading is one role while its files are read into an assembly.
-type reading struct {
+type sourceReader struct {
 	load  *load
 	src   *source
-	rows  *assembly
+	rows  *tableBuilder
 	uses  sourceUses
 	codes map[uint32]string // tuple of the place -> a code in it that no list has
 	lists map[string]bool   // roles that rows were looked up in
@@ -40,7 +40,7 @@ type reading struct {
 
 // roleRows is what came of a role.
 type roleRows struct {
-	rows      *assembly
+	rows      *tableBuilder
 	uses      sourceUses
 	resources []*ResourceReport
 	refused   []Refusal
@@ -53,8 +53,8 @@ func (l *load) readRole(ctx context.Context, src *source) (*roleRows, error) {
 	files := l.catalog.files[src.role]
 	var refused []Refusal
 	for {
-		f := &reading{
-			load: l, src: src, rows: newAssembly(tableNamed(src.table)), uses: sourceUses{}, codes: map[uint32]string{},
+		f := &sourceReader{
+			load: l, src: src, rows: newTableBuilder(tableNamed(src.table)), uses: sourceUses{}, codes: map[uint32]string{},
 			lists: map[string]bool{},
 		}
 		out := &roleRows{rows: f.rows, uses: f.uses, refused: refused}
@@ -80,7 +80,7 @@ func (l *load) readRole(ctx context.Context, src *source) (*roleRows, error) {
 }
 
 // readFile adds the rows of one file.
-func (f *reading) readFile(ctx context.Context, file resourceFile) (*ResourceReport, error) {
+func (f *sourceReader) readFile(ctx context.Context, file resourceFile) (*ResourceReport, error) {
 	wants, optional := f.src.headers()
 	f.ownDataset, f.ownResource = f.load.ownIDs(file)
 	f.ownUsed = 0
@@ -104,7 +104,7 @@ var ignoredHeaders = []string{
 }
 
 // row reads the current row of the file.
-func (f *reading) row() *rowFault {
+func (f *sourceReader) row() *rowFault {
 	f.unknown, f.use = "", nil
 	for _, step := range f.steps {
 		if why := step(); why != "" {
@@ -123,12 +123,12 @@ func (f *reading) row() *rowFault {
 }
 
 // fail notes what a row's fault stands on.
-func (f *reading) fail(why reason, header string, cell []byte) reason {
+func (f *sourceReader) fail(why reason, header string, cell []byte) reason {
 	f.detail = header + ": " + quoted(cell)
 	return why
 }
 
-func (f *reading) fault(why reason, detail string) *rowFault { return f.csv.fault(why, detail) }
+func (f *sourceReader) fault(why reason, detail string) *rowFault { return f.csv.fault(why, detail) }
 
 func quoted(cell []byte) string { return strconv.Quote(clip(string(cell), 120)) }
 
@@ -136,7 +136,7 @@ func quoted(cell []byte) string { return strconv.Quote(clip(string(cell), 120)) 
 func (k *tupleKey) noteCode(code []byte) { k.f.code = string(code) }
 
 // noteUnknown tells whether the tuple of the current row has such a code.
-func (f *reading) noteUnknown(k *tupleKey) {
+func (f *sourceReader) noteUnknown(k *tupleKey) {
 	if f.code != "" {
 		f.codes[k.code] = f.code
 		f.code = ""
@@ -158,7 +158,7 @@ type sourceUse struct {
 type sourceUses map[string]*sourceUse
 
 // useSource finds the source of the current row; it is counted when the row is committed.
-func (f *reading) useSource(dataset, resource []byte) {
+func (f *sourceReader) useSource(dataset, resource []byte) {
 	if u := f.lastUse; u != nil && string(dataset) == u.dataset && string(resource) == u.resource {
 		f.use = u
 		return
