@@ -1,0 +1,342 @@
+package cmd
+
+import (
+	"bytes"
+	"go/ast"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const maxReadmeLines = 120
+
+// document is a Markdown file of the repository.
+type document struct {
+	path, dir string // relative to the root, with slashes
+	text      string
+	prose     string // text without indented and fenced code blocks
+}
+
+// skippedDocs are made by programs and quote what was true when they were made.
+var skippedDocs = regexp.MustCompile(`^(bench/results|tmp|bin)/|(^|/)(testdata|catalog)/`)
+
+func documents(t *testing.T) []document {
+	t.Helper()
+	var docs []document
+	err := filepath.WalkDir("..", func(file string, d fs.DirEntry, err error) error {
+		rel := relative(file)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && file != ".." && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(rel, ".md") || skippedDocs.MatchString(rel):
+			return nil
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		doc := document{path: rel, dir: path.Dir(rel), text: string(data)}
+		doc.prose = withoutCode(doc.text)
+		docs = append(docs, doc)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(docs) < 5 {
+		t.Fatalf("found only %d documents", len(docs))
+	}
+	return docs
+}
+
+func relative(file string) string {
+	return filepath.ToSlash(strings.TrimPrefix(file, ".."+string(filepath.Separator)))
+}
+
+func withoutCode(text string) string {
+	var prose []string
+	fenced := false
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(strings.TrimSpace(line), "```") {
+			fenced = !fenced
+			continue
+		}
+		if !fenced && !strings.HasPrefix(line, "    ") && !strings.HasPrefix(line, "\t") {
+			prose = append(prose, line)
+		}
+	}
+	return strings.Join(prose, "")
+}
+
+// exists reports whether a path below the root, which may hold wildcards, names a file or folder.
+func exists(name string) bool {
+	found, err := filepath.Glob(filepath.Join("..", filepath.FromSlash(name)))
+	return err == nil && len(found) > 0
+}
+
+var (
+	link     = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading  = regexp.MustCompile(`(?m)^#+ +(.+?) *$`)
+	codeSpan = regexp.MustCompile("`([^`\n]+)`")
+)
+
+func TestDocumentLinks(t *testing.T) {
+	for _, doc := range documents(t) {
+		for _, match := range link.FindAllStringSubmatch(doc.prose, -1) {
+			target, anchor, _ := strings.Cut(match[1], "#")
+			if strings.Contains(match[1], "://") {
+				continue
+			}
+			file := doc.path
+			if target != "" {
+				file = path.Join(doc.dir, target)
+			}
+			if !exists(file) {
+				t.Errorf("%s: link to %s, which does not exist", doc.path, match[1])
+				continue
+			}
+			if anchor != "" && !slices.Contains(anchors(t, file), anchor) {
+				t.Errorf("%s: link to %s, which has no such heading", doc.path, match[1])
+			}
+		}
+	}
+}
+
+// anchors returns the fragments by which the headings of a document are linked to.
+func anchors(t *testing.T, file string) []string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, match := range heading.FindAllStringSubmatch(string(data), -1) {
+		words := regexp.MustCompile(`[^\p{L}\p{N}_ -]`).ReplaceAllString(strings.ToLower(match[1]), "")
+		all = append(all, strings.ReplaceAll(words, " ", "-"))
+	}
+	return all
+}
+
+// TestDocumentPaths checks code spans that begin with a top folder of the repository, or name a file by its extension.
+func TestDocumentPaths(t *testing.T) {
+	topLevel := map[string]bool{}
+	entries, err := os.ReadDir("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		topLevel[e.Name()] = e.IsDir()
+	}
+	sourceFile := regexp.MustCompile(`^[\w*./-]+\.(go|md|txt|conf|service|timer|sh|py|svg|seg)$`)
+	pathLike := regexp.MustCompile(`^[\w*.{},/-]+$`)
+	for _, doc := range documents(t) {
+		for _, match := range codeSpan.FindAllStringSubmatch(doc.prose, -1) {
+			name := strings.TrimSuffix(match[1], "/")
+			first, _, nested := strings.Cut(name, "/")
+			isFolder, known := topLevel[first]
+			checked := known && (nested || !isFolder) || nested && sourceFile.MatchString(name)
+			if !checked || !pathLike.MatchString(name) || first == "bin" || first == "tmp" {
+				continue
+			}
+			for _, one := range alternatives(name) {
+				if !exists(one) && !exists(path.Join(doc.dir, one)) {
+					t.Errorf("%s: `%s` does not exist", doc.path, match[1])
+				}
+			}
+		}
+	}
+}
+
+// alternatives expands one pair of braces, as in hdqs-build.{service,timer}.
+func alternatives(name string) []string {
+	before, rest, found := strings.Cut(name, "{")
+	inside, after, closed := strings.Cut(rest, "}")
+	if !found || !closed {
+		return []string{name}
+	}
+	var all []string
+	for one := range strings.SplitSeq(inside, ",") {
+		all = append(all, before+one+after)
+	}
+	return all
+}
+
+func TestReadmeIsShort(t *testing.T) {
+	data, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(data, []byte("\n")); n > maxReadmeLines {
+		t.Errorf("README.md has %d lines, more than %d: move details to docs", n, maxReadmeLines)
+	}
+}
+
+// TestReadmeListsPackages compares the folders with Go code to the table below "Packages".
+func TestReadmeListsPackages(t *testing.T) {
+	data, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(data), "\n## Packages\n")
+	if !found {
+		t.Fatal("README.md has no section Packages")
+	}
+	listed := map[string]bool{}
+	for line := range strings.Lines(section) {
+		if cells := strings.Split(line, "|"); len(cells) > 2 {
+			for _, match := range codeSpan.FindAllStringSubmatch(cells[1], -1) {
+				listed[match[1]] = true
+			}
+		}
+	}
+	folders := map[string]bool{}
+	for _, f := range goFiles(t) {
+		folders[f.dir] = true
+	}
+	delete(folders, "cmd") // tests of the tree only
+	for _, dir := range slices.Sorted(maps.Keys(folders)) {
+		if !listed[dir] {
+			t.Errorf("README.md: package %s is not in the table of packages", dir)
+		}
+	}
+	for _, dir := range slices.Sorted(maps.Keys(listed)) {
+		if !folders[dir] {
+			t.Errorf("README.md: the table of packages has %s, which is not a package", dir)
+		}
+	}
+}
+
+func TestDocumentMakeTargets(t *testing.T) {
+	makefile, err := os.ReadFile("../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("(?m)(?:`|^ +|^\t)make ([a-z][a-z-]*)")
+	for _, doc := range documents(t) {
+		for _, match := range named.FindAllStringSubmatch(doc.text, -1) {
+			if !regexp.MustCompile(`(?m)^` + match[1] + `:`).Match(makefile) {
+				t.Errorf("%s: make %s is not a target of the Makefile", doc.path, match[1])
+			}
+		}
+	}
+}
+
+// TestDocumentNames checks that code spans like `loader.Build` and `index.Index.Select` name what the package declares.
+func TestDocumentNames(t *testing.T) {
+	declared, packages := declarations(t)
+	qualified := regexp.MustCompile(`^([a-z]+)\.([A-Z]\w*(?:\.[A-Z]\w*)?)$`)
+	for _, doc := range documents(t) {
+		for _, match := range codeSpan.FindAllStringSubmatch(doc.prose, -1) {
+			parts := qualified.FindStringSubmatch(match[1])
+			if parts != nil && packages[parts[1]] && !declared[match[1]] {
+				t.Errorf("%s: `%s` is not declared", doc.path, match[1])
+			}
+		}
+	}
+}
+
+// declarations returns the exported names of all packages, as package.Name and package.Type.Method, and the names of the packages.
+func declarations(t *testing.T) (declared, packages map[string]bool) {
+	declared, packages = map[string]bool{}, map[string]bool{}
+	for _, f := range goFiles(t) {
+		name := f.ast.Name.Name
+		packages[name] = true
+		for _, decl := range f.ast.Decls {
+			switch d := decl.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil {
+					declared[name+"."+d.Name.Name] = true
+				} else if receiver := receiverName(d); receiver != "" {
+					declared[name+"."+receiver+"."+d.Name.Name] = true
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					switch s := spec.(type) {
+					case *ast.TypeSpec:
+						declared[name+"."+s.Name.Name] = true
+					case *ast.ValueSpec:
+						for _, n := range s.Names {
+							declared[name+"."+n.Name] = true
+						}
+					}
+				}
+			}
+		}
+	}
+	return declared, packages
+}
+
+// receiverName returns the type of a method, without pointer and type parameters.
+func receiverName(d *ast.FuncDecl) string {
+	typ := d.Recv.List[0].Type
+	if star, ok := typ.(*ast.StarExpr); ok {
+		typ = star.X
+	}
+	if generic, ok := typ.(*ast.IndexExpr); ok {
+		typ = generic.X
+	}
+	name, _ := typ.(*ast.Ident)
+	if name == nil {
+		return ""
+	}
+	return name.Name
+}
+
+// TestDocumentFlags checks that the program has each flag that a document names.
+func TestDocumentFlags(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds the program")
+	}
+	program := filepath.Join(t.TempDir(), "hdqs")
+	if out, err := exec.Command("go", "build", "-o", program, "../cmd/hdqs").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	help := func(args ...string) string {
+		out, err := exec.Command(program, append(args, "--help")...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("hdqs %v --help: %v\n%s", args, err, out)
+		}
+		return string(out)
+	}
+	all := help()
+	_, commands, _ := strings.Cut(all, "Available Commands:")
+	commands, _, _ = strings.Cut(commands, "\n\n")
+	for _, match := range regexp.MustCompile(`(?m)^  ([a-z]+) `).FindAllStringSubmatch(commands, -1) {
+		all += help(match[1])
+	}
+	flags := map[string]bool{"--help": true, "--version": true}
+	for _, match := range regexp.MustCompile(`(?m)^ +(?:-\w, +)?(--[a-z][a-z-]*)`).FindAllStringSubmatch(all, -1) {
+		flags[match[1]] = true
+	}
+	span := regexp.MustCompile("`(--[a-z][a-z-]*)[^`]*`")
+	command := regexp.MustCompile("(?m)(?:^ +|`|^\t)(?:bin/)?hdqs [a-z].*$")
+	flag := regexp.MustCompile(` (--[a-z][a-z-]*)`)
+	for _, doc := range documents(t) {
+		if strings.HasPrefix(doc.path, "bench/") {
+			continue // the flags of other programs
+		}
+		var named []string
+		for _, match := range span.FindAllStringSubmatch(doc.prose, -1) {
+			named = append(named, match[1])
+		}
+		for _, line := range command.FindAllString(doc.text, -1) {
+			for _, match := range flag.FindAllStringSubmatch(line, -1) {
+				named = append(named, match[1])
+			}
+		}
+		for _, name := range named {
+			if !flags[name] {
+				t.Errorf("%s: no command of hdqs has the flag %s", doc.path, name)
+			}
+		}
+	}
+}
