@@ -1,10 +1,12 @@
-# The two commands of a fresh machine are `make run` and `make test`; the rest are parts of them or tools.
+# The two commands of a fresh machine are `make run` and `make test`; `make quick` is for between two edits. The rest are
+# parts of them or tools.
 GO       ?= go
 BIN      := bin/hdqs
 PACKAGES := ./...
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: build run test check unit race whole bucket clients edge api-conformance fuzz golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-compare bench-overload soak clean
+.PHONY: build run quick test parts table check unit race budgets whole bucket clients edge api-conformance fuzz golden \
+  bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-compare bench-overload soak clean
 
 build: ## the static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN) ./cmd/hdqs
@@ -12,40 +14,83 @@ build: ## the static binary
 run: build ## build, load the embedded sample catalog, serve it, print URLs to try
 	$(BIN) serve
 
-test: check race whole bucket clients edge api-conformance ## everything, from nothing
+# Under a minute once the build cache is warm. BASE=revision compares with another revision than the merge base with the
+# default branch. Whole-program tests start only a few of their servers with -short.
+quick: ## vet and short tests of the packages that changed, and of those that depend on them
+	@.ci/quick
+
+# Parts run side by side, JOBS at a time; the log of each is printed when it ends, and a table of seconds at the end.
+# What is missing is installed first, as root with apt-get. Elsewhere parts that need it are left out with a line that
+# names the Debian package; with CI=true, as .ci/run sets it, they fail, and so does any test that is skipped, unless it
+# reads the real input files, which are no part of the repository.
+JOBS ?= 3
+test: ## everything, from nothing
+	@.ci/install
+	@rm -rf tmp/parts
+	@echo "Parts run $(JOBS) at a time. The log of each is printed when it ends."
+	@began=$$(date +%s); $(MAKE) --no-print-directory --keep-going --jobs=$(JOBS) --output-sync=target parts; status=$$?; \
+	  printf '\n'; sort -rnk2 tmp/parts/*.result; printf '%-16s %5d s\n' all $$(($$(date +%s) - began)); exit $$status
+
+# The longest first. Without gcc there is no race detector, and the package tests run without it.
+parts: race whole $(if $(shell .ci/install --check gcc),unit,budgets) bucket clients edge api-conformance check
+
+PART   = @.ci/part $@
+GOTEST = $(GO) tool gotestsum --format=pkgname --format-icons=text --format-hide-empty-pkg \
+  --jsonfile-timing-events=tmp/parts/$@.events --post-run-command='.ci/skips tmp/parts/$@.events' -- -timeout=30m
 
 check: ## vet, staticcheck, gofumpt, module file
+	$(PART) '' $(MAKE) --no-print-directory lint
+
+.PHONY: lint
+lint:
 	$(GO) vet $(PACKAGES)
 	$(GO) tool staticcheck $(PACKAGES)
 	@unformatted=$$($(GO) tool gofumpt -l .); test -z "$$unformatted" || { echo "gofumpt: $$unformatted"; exit 1; }
 	$(GO) mod verify >/dev/null
 
-# What starts the program or generates catalogs is run by whole, once and without the race detector; soak runs it with.
-WHOLE := ./cmd/... ./internal/judge/... ./internal/generator/...
-PARTS  = $(shell $(GO) list $(PACKAGES) | grep -v -E '^hdqs/(cmd/hdqs|internal/judge|internal/generator)$$')
+# What starts the program or generates catalogs runs once, in whole, without the race detector; soak runs it with.
+WHOLE := ./cmd/... ./internal/judge/... ./internal/generator/... ./loader/sample
+UNITS  = $(filter-out hdqs/cmd hdqs/cmd/% hdqs/internal/judge hdqs/internal/generator hdqs/loader/sample,$(shell $(GO) list $(PACKAGES)))
 
-unit: ## package tests, without the race detector: allocation budgets are checked here
-	$(GO) test -short -timeout 30m $(PARTS)
+race: ## package tests under the race detector
+	$(PART) gcc $(GOTEST) -race -short $(UNITS)
 
-race: unit ## package tests under the race detector
-	$(GO) test -race -short -timeout 30m $(PARTS)
+# The race detector changes allocations and memory, so files with these tests are built without it only. cmd/layout_test.go
+# checks that every test in such a file has one of these words in its name.
+budgets: ## package tests that cannot run under the race detector: budgets of allocations and memory
+	$(PART) '' $(GOTEST) -short -run 'Alloc|Budget|Bytes|Idle' $(UNITS)
+
+unit: ## all package tests without the race detector
+	$(PART) '' $(GOTEST) -short $(UNITS)
+
+whole bucket clients: export HDQS_BINARY := $(abspath $(BIN))
 
 whole: build ## whole-program tests: the binary, over HTTP
-	HDQS_BINARY=$(abspath $(BIN)) $(GO) test -count=1 -timeout 30m $(WHOLE)
+	$(PART) '' $(GOTEST) -count=1 -skip '^Test(Bucket|Clients)' $(WHOLE)
 
-bucket: build ## whole-program tests of stores and catalogs in a bucket, against a real S3 server
-	sh .ci/moto.sh
-	HDQS_BINARY=$(abspath $(BIN)) HDQS_MOTO=$(abspath .cache/moto/bin/moto_server) $(GO) test -count=1 -timeout 30m -run '^TestBucket' ./cmd/hdqs
+bucket: export HDQS_MOTO := $(abspath .cache/moto/bin/moto_server)
+bucket: build .cache/moto/packages ## whole-program tests of stores and catalogs in a bucket, against a real S3 server
+	$(PART) python3-venv $(GOTEST) -count=1 -run '^TestBucket' ./cmd/hdqs
 
-clients: build ## curl, Chromium, requests, httpx, Node and Go read compressed pages whole
-	sh .ci/clients.sh
-	HDQS_BINARY=$(abspath $(BIN)) HDQS_CLIENTS=$(abspath .cache/clients/bin/python) $(GO) test -count=1 -timeout 15m -run '^TestClients' ./cmd/hdqs
+clients: export HDQS_CLIENTS := $(abspath .cache/clients/bin/python)
+clients: build .cache/clients/packages ## curl, Chromium, requests, httpx, Node and Go read compressed pages whole
+	$(PART) 'python3-venv curl node chromium' $(GOTEST) -count=1 -run '^TestClients' ./cmd/hdqs
 
-api-conformance: build ## schemathesis against the running server
-	sh .ci/schemathesis.sh $(BIN)
+api-conformance: build .cache/schemathesis/packages ## schemathesis against the running server
+	$(PART) python3-venv .ci/schemathesis.sh $(BIN)
 
+edge: export HDQS_EDGE := 1
 edge: ## the cache of deploy/nginx in front of the service, and a browser's view from another origin
-	HDQS_EDGE=1 $(GO) test -count=1 -timeout 15m -run 'Edge|Browser' ./api
+	$(PART) 'nginx chromium' $(GOTEST) -count=1 -run 'Edge|Browser' ./api/...
+
+.cache/moto/packages: .ci/venv .ci/constraints.txt
+	@.ci/venv $(@D) 'moto[server]==5.2.5'
+
+.cache/clients/packages: .ci/venv .ci/constraints.txt
+	@.ci/venv $(@D) requests==2.34.2 httpx==0.28.1 zstandard==0.25.0
+
+.cache/schemathesis/packages: .ci/venv .ci/constraints.txt
+	@.ci/venv $(@D) schemathesis==4.32.5
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz test for FUZZTIME
@@ -58,11 +103,11 @@ fuzz: ## every fuzz test for FUZZTIME
 SOAK ?= 10
 soak: ## the long form: whole-program tests under the race detector, property tests SOAK times with other seeds, fuzzing
 	$(GO) test -race -count=1 -timeout 60m $(WHOLE)
-	$(GO) test -count=$(SOAK) -timeout 120m $(PARTS)
+	$(GO) test -count=$(SOAK) -timeout 120m $(UNITS)
 	$(MAKE) fuzz FUZZTIME=5m
 
 golden: ## rewrite golden files and the embedded sample; read the diff before committing it
-	$(GO) test ./snapshot ./api/... -run 'Golden|Bytes' -update
+	$(GO) test $$(grep -rl --include='*_test.go' '"update", false' . | xargs -n 1 dirname | sort -u) -run 'Golden|Bytes' -update
 	rm -rf loader/sample/catalog
 	$(GO) run ./cmd/generate catalog --scale 0 --seed 1 --out loader/sample/catalog
 

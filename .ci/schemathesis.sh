@@ -4,12 +4,6 @@
 set -eu
 binary=$1
 cache=.cache/schemathesis
-version=4.32.5
-
-if ! "$cache/bin/schemathesis" --version 2>/dev/null | grep -q "$version"; then
-	python3 -m venv "$cache"
-	"$cache/bin/pip" install -q -c .ci/constraints.txt "schemathesis==$version"
-fi
 
 log=$(mktemp)
 "$binary" serve --listen 127.0.0.1:0 >"$log" 2>&1 &
