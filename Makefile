@@ -166,7 +166,7 @@ BENCHCOUNT ?= 5
 bench-micro: ## micro benchmarks of the packages
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(BENCHCOUNT) ./snapshot ./index ./api/... ./loader
 
-bench-compare: ## BASE=rev: alternates base and working tree, ten rounds each, through benchstat
+bench-compare: ## BASE=rev: base and working tree in turn, ten rounds, through benchstat; fails if a benchmark is over 3 % slower
 	sh bench/compare.sh "$(BASE)" "$(BENCH)"
 
 clean:

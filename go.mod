@@ -6,6 +6,7 @@ go 1.26.0
 exclude github.com/molecule-man/go-brrr v1.3.0
 
 require (
+	github.com/HdrHistogram/hdrhistogram-go v1.4.0 // latency percentiles of bench
 	github.com/RoaringBitmap/roaring/v2 v2.30.0 // oracle of the tests of posting bitmaps
 	github.com/fasthttp/router v1.5.4 // routes of the public and the admin listener
 	github.com/klauspost/compress v1.20.3 // gzip and zstd, several times the speed of the standard library

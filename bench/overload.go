@@ -41,17 +41,19 @@ func overload(flags *flag.FlagSet, args []string) (err error) {
 	}
 	defer func() { err = errors.Join(err, p.stop()) }()
 	v.Server, v.Queries, v.Connections = p.Server, e.queries, e.connections
-	if err := os.MkdirAll(e.out, 0o755); err != nil {
-		return err
-	}
 	for _, v.Encoding = range e.codings() {
 		r, err := v.Run()
 		if err != nil {
 			return err
 		}
 		r.Date, r.Commit, r.Note = today(), commit(), e.note
-		base := filepath.Join(e.out, e.record.stem(r.Date, r.Commit, "")+"-overload-"+v.Encoding)
-		if err := errors.Join(writeFile(base+".json", r.WriteJSON), writeFile(base+".md", r.WriteMarkdown), r.WriteMarkdown(os.Stdout)); err != nil {
+		name := e.record.stem(r.Date, r.Commit, "") + "-overload-" + v.Encoding
+		err = errors.Join(
+			writeFile(filepath.Join(e.data, name+".json"), r.WriteJSON),
+			writeFile(filepath.Join(e.out, name+".md"), r.WriteMarkdown),
+			r.WriteMarkdown(os.Stdout),
+		)
+		if err != nil {
 			return err
 		}
 	}

@@ -84,7 +84,7 @@ func TestPeersAreCompared(t *testing.T) {
 	write("translation.txt", "query q\npost /sql\nsql SELECT 1\n")
 	run := func(name, peers string) error {
 		return comparePeers(flag.NewFlagSet("peers", flag.ContinueOnError), []string{
-			"--start", fake(t, "{listen}", "list"), "--mix", mix, "--peers", write(name+".txt", peers), "--out", dir, "--name", name, "--rounds", "2", "--burst", "30ms",
+			"--start", fake(t, "{listen}", "list"), "--mix", mix, "--peers", write(name+".txt", peers), "--out", dir, "--json", dir, "--name", name, "--rounds", "2", "--burst", "30ms",
 		})
 	}
 	alike := "# comment\nbare translation.txt " + fake(t, "127.0.0.1:{port}", "bare") + "\n\ncolumns - " + fake(t, "{listen}", "columns") + "\n"

@@ -115,11 +115,8 @@ func stopWhenInterrupted(stop func() error) {
 	}()
 }
 
-// writeReport writes a report and its plots into a directory.
-func writeReport(r *load.Report, dir, name string) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
+// writeReport writes a report and its plots into a directory, and the report as JSON into another.
+func writeReport(r *load.Report, dir, data, name string) error {
 	base := filepath.Join(dir, name)
 	var names []string
 	for kind, plot := range r.Plots() {
@@ -130,14 +127,18 @@ func writeReport(r *load.Report, dir, name string) error {
 	}
 	slices.Sort(names)
 	r.Pictures = names
-	if err := writeFile(base+".json", r.WriteJSON); err != nil {
+	if err := writeFile(filepath.Join(data, name+".json"), r.WriteJSON); err != nil {
 		return err
 	}
 	progress("report: %s.md", base)
 	return writeFile(base+".md", r.WriteMarkdown)
 }
 
+// writeFile writes a file and makes its directory if there is none.
 func writeFile(path string, write func(w io.Writer) error) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
 	f, err := os.Create(path)
 	if err != nil {
 		return err

@@ -9,12 +9,13 @@ import (
 )
 
 // record is what the commands that measure our server have in common: how it is started, and where its report goes.
-type record struct{ start, out, name, note string }
+type record struct{ start, out, data, name, note string }
 
 // register adds the flags; unnamed says what the report's files are named after otherwise.
 func (r *record) register(flags *flag.FlagSet, unnamed string) {
 	flags.StringVar(&r.start, "start", "", "command that starts the server; {listen} in it becomes host:port")
-	flags.StringVar(&r.out, "out", "bench/results", "directory of reports")
+	flags.StringVar(&r.out, "out", "bench/results", "directory of reports, Markdown and SVG")
+	flags.StringVar(&r.data, "json", "tmp/bench", "directory of the same reports as JSON")
 	flags.StringVar(&r.name, "name", "", "name of the report's files; empty: "+unnamed)
 	flags.StringVar(&r.note, "note", "", "what a reader of the report should know")
 }
@@ -48,5 +49,5 @@ func (r *record) stem(date, commit, kind string) string {
 
 // write writes a report; kind stands at the end of its files' names.
 func (r *record) write(report *load.Report, kind string) error {
-	return writeReport(report, r.out, r.stem(report.Date, report.Commit, kind))
+	return writeReport(report, r.out, r.data, r.stem(report.Date, report.Commit, kind))
 }

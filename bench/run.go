@@ -202,7 +202,7 @@ func (e *experiment) open() error {
 				return err
 			}
 			e.report.Open = append(e.report.Open, load.Point("ours", encoding, 64, rate, o))
-			progress("open loop, %s, %.0f/s due: p99 %v", encoding, rate, o.Latency.Quantile(0.99))
+			progress("open loop, %s, %.0f/s due: p99 %v", encoding, rate, o.Quantile(0.99))
 		}
 	}
 	return nil
@@ -221,7 +221,7 @@ func (e *experiment) byRows() error {
 				return err
 			}
 			e.report.ByRows = append(e.report.ByRows, load.RowsPoint{
-				Server: "ours", Encoding: encoding, Rows: limit, CPUMicros: o.CPUPerRequest(), P50: o.Latency.Quantile(0.5),
+				Server: "ours", Encoding: encoding, Rows: limit, CPUMicros: o.CPUPerRequest(), P50: o.Quantile(0.5),
 			})
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // The codings that a server may be asked for.
@@ -58,7 +60,16 @@ type Outcome struct {
 	Bytes      int64
 	Elapsed    time.Duration
 	CPU        float64 // seconds of the server's processes; 0 when unknown
-	Latency    Histogram
+	Latency    *hdrhistogram.Histogram
+	Slowest    time.Duration // exactly; the histogram rounds
+}
+
+// newLatencies counts durations up to an hour, each to within one per cent.
+func newLatencies() *hdrhistogram.Histogram { return hdrhistogram.New(1, int64(time.Hour), 2) }
+
+// Quantile is the latency that a part q of all good answers did not exceed; 0 if there are no answers.
+func (o *Outcome) Quantile(q float64) time.Duration {
+	return min(time.Duration(o.Latency.ValueAtQuantile(100*q)), o.Slowest)
 }
 
 // PerSecond is the rate of good answers.
@@ -145,10 +156,11 @@ func (s *Server) Run(d Drive) (*Outcome, error) {
 	begun := time.Now()
 	var wg sync.WaitGroup
 	for i := range outcomes {
+		outcomes[i].Latency = newLatencies()
 		wg.Go(func() { outcomes[i].ask(d, order, address, begun, &next) })
 	}
 	wg.Wait()
-	total := &Outcome{Elapsed: time.Since(begun)}
+	total := &Outcome{Elapsed: time.Since(begun), Latency: newLatencies()}
 	after, err := s.usage()
 	if err != nil {
 		return nil, err
@@ -177,7 +189,8 @@ func (o *Outcome) add(other *Outcome) {
 	if o.FirstWrong == "" {
 		o.FirstWrong = other.FirstWrong
 	}
-	o.Latency.Merge(&other.Latency)
+	o.Latency.Merge(other.Latency)
+	o.Slowest = max(o.Slowest, other.Slowest)
 }
 
 // ask is one connection's part of a drive. All connections take their turns from next.
@@ -216,10 +229,18 @@ func (o *Outcome) ask(d Drive, order []prepared, address string, begun time.Time
 			o.Late++
 			continue
 		}
-		o.Latency.Record(took)
-		o.Requests++
+		o.good(took)
 		o.Bytes += r.bytes
 	}
+}
+
+// good counts a good answer.
+func (o *Outcome) good(took time.Duration) {
+	if err := o.Latency.RecordValue(int64(min(took, time.Hour))); err != nil {
+		panic(err) // only a value out of range is refused
+	}
+	o.Slowest = max(o.Slowest, took)
+	o.Requests++
 }
 
 func (o *Outcome) note(what string) {

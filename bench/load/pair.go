@@ -116,16 +116,12 @@ func (c *Comparison) query(q Query, encoding string, agreed Agreed) ([]Cell, err
 }
 
 func (c *Cell) fill(rounds []*Outcome) {
-	var all Histogram
-	var bytes int64
+	all := Outcome{Latency: newLatencies()}
 	for _, o := range rounds {
-		all.Merge(&o.Latency)
-		bytes += o.Bytes
-		c.Answers += o.Requests
-		c.Wrong += o.Wrong
-		c.Failed += o.Failed
+		all.add(o)
 	}
-	c.SentBytes = bytes / max(int64(all.Count()), 1)
+	c.Answers, c.Wrong, c.Failed = all.Requests, all.Wrong, all.Failed
+	c.SentBytes = all.Bytes / max(int64(all.Requests), 1)
 	c.Rates, c.Costs = values(rounds, (*Outcome).PerSecond), values(rounds, (*Outcome).CPUPerRequest)
 	c.PerSecond, c.CPUMicros = median(c.Rates), median(c.Costs)
 	c.P50, c.P99 = all.Quantile(0.5), all.Quantile(0.99)

@@ -87,7 +87,7 @@ func (q *Recorded) Measure(s *Server, rounds int, burst time.Duration) error {
 		}
 		d.Duration = burst
 		var all []*Outcome
-		var sum Outcome
+		sum := Outcome{Latency: newLatencies()}
 		for range rounds {
 			o, err := s.Run(d)
 			if err != nil {
@@ -101,7 +101,7 @@ func (q *Recorded) Measure(s *Server, rounds int, burst time.Duration) error {
 			sum.Elapsed, sum.CPU = sum.Elapsed+o.Elapsed, sum.CPU+o.CPU
 		}
 		p.Rate = spread(values(all, (*Outcome).PerSecond))
-		p.P50, p.CPUMicros = sum.Latency.Quantile(0.5), sum.CPUPerRequest()
+		p.P50, p.CPUMicros = sum.Quantile(0.5), sum.CPUPerRequest()
 		p.MegabytesASec, p.CoresOfServers = float64(sum.Bytes)/1e6/sum.Elapsed.Seconds(), sum.CPU/sum.Elapsed.Seconds()
 	}
 	return nil

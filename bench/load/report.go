@@ -58,15 +58,15 @@ type Footprint struct {
 
 // LoadPoint is the whole mix asked over a number of connections or at a rate.
 type LoadPoint struct {
-	Server, Encoding               string
-	Connections                    int
-	Asked                          float64 // requests a second that were due; 0: closed loop
-	PerSecond                      float64
-	CPUMicros                      float64
-	MegabytesPerSecond             float64
-	Mean, P50, P90, P99, P999, Max time.Duration
-	Wrong, Failed                  int
-	Percentiles                    []Percentile `json:",omitempty"`
+	Server, Encoding         string
+	Connections              int
+	Asked                    float64 // requests a second that were due; 0: closed loop
+	PerSecond                float64
+	CPUMicros                float64
+	MegabytesPerSecond       float64
+	P50, P90, P99, P999, Max time.Duration
+	Wrong, Failed            int
+	Percentiles              []Percentile `json:",omitempty"`
 }
 
 // Percentile is a point of a latency curve.
@@ -85,14 +85,13 @@ type RowsPoint struct {
 
 // Point makes a load point of an outcome.
 func Point(server, encoding string, connections int, rate float64, o *Outcome) LoadPoint {
-	h := &o.Latency
 	p := LoadPoint{
 		Server: server, Encoding: encoding, Connections: connections, Asked: rate, PerSecond: o.PerSecond(), CPUMicros: o.CPUPerRequest(),
-		MegabytesPerSecond: float64(o.Bytes) / 1e6 / o.Elapsed.Seconds(), Mean: h.Mean(), P50: h.Quantile(0.5), P90: h.Quantile(0.9),
-		P99: h.Quantile(0.99), P999: h.Quantile(0.999), Max: h.Max(), Wrong: o.Wrong, Failed: o.Failed,
+		MegabytesPerSecond: float64(o.Bytes) / 1e6 / o.Elapsed.Seconds(), P50: o.Quantile(0.5), P90: o.Quantile(0.9),
+		P99: o.Quantile(0.99), P999: o.Quantile(0.999), Max: o.Slowest, Wrong: o.Wrong, Failed: o.Failed,
 	}
 	for _, part := range []float64{0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999, 1} {
-		p.Percentiles = append(p.Percentiles, Percentile{part, h.Quantile(part)})
+		p.Percentiles = append(p.Percentiles, Percentile{part, o.Quantile(part)})
 	}
 	return p
 }

@@ -1,13 +1,25 @@
-// Package catalog makes a catalog that looks like the real one and is entirely made up: a world of places, organisations,
-// markets and packages, and thirteen themes of rows about it. Country codes, names and currencies are facts; every place below
-// them, every code and every figure is drawn from a seeded generator.
+// Package generator writes catalogs that look like the real one and are entirely made up: a world of places, organisations,
+// markets and packages, and thirteen themes with rows about it. Country codes, names and currencies are facts. Every
+// place below them, every code and every figure is drawn from a seeded generator.
 //
-// The same world is written in two forms. Write makes the directory catalog that a loader reads: standardised CSV files whose
-// codes may be stale, wrong or missing, as they are in life. WriteViews makes the dumps of a database that has all joins
-// done. The generator decides first which unit a row belongs to and then what the CSV shows of it, so the views need no code that
-// resolves anything: they print what is true, the CSV prints what a provider sent, and a loader of both must arrive at the same
-// records.
+// The same world is written in two forms. Write makes the directory catalog that a loader reads: standardised CSV files
+// whose codes may be stale, wrong or missing, as in the real ones. WriteViews makes the dumps of a database in which all
+// joins are done. The generator first decides which unit a row belongs to, and then what the CSV shows of it. So the
+// views need no code that resolves codes: they print the truth, the CSV prints what a provider sent, and a loader must
+// make the same segments of both, byte for byte. The whole-program test of this package checks that.
 //
-// Scale 0 is the sample: small, and holding every trap. Scale 1 has about twelve million rows with the cardinalities of the real
-// catalog. Every scale holds the rows of the traps, so that nothing is easier because there is more of it.
+// Traps are rows that are hard to load: stale codes, one code at two levels, names in other scripts. Scale 0 is the
+// sample that the program embeds, small but with every trap. Scale 1 has about twelve million rows, with the
+// cardinalities of the real catalog. Every scale holds all traps, so a large catalog is not easier than a small one.
+// The small catalog (Options.Small) has a few rows of each theme and one trap in six: it is for tests of faults, which
+// load a catalog many times.
+//
+// The command generate writes them:
+//
+//	go run ./cmd/generate catalog --scale 1 --gzip --out DIR          # twelve million rows: seconds, 170 MB
+//	go run ./cmd/generate views   --scale 1 --gzip --out DIR          # the same world as view dumps
+//	go run ./cmd/generate hostile --out DIR                           # faults in every role, listed in faults.json
+//	go run ./cmd/generate catalog --small --roles funding,idps --out DIR # two themes, about 50 KB
+//
+// The same options give the same bytes on any number of cores.
 package generator
