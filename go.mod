@@ -9,13 +9,14 @@ require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0 // latency percentiles of bench
 	github.com/RoaringBitmap/roaring/v2 v2.30.0 // oracle of the tests of posting bitmaps
 	github.com/fasthttp/router v1.5.4 // routes of the public and the admin listener
+	github.com/google/renameio/v2 v2.0.2 // files replaced in one step, see internal/atomicfile
 	github.com/klauspost/compress v1.20.3 // gzip and zstd, several times the speed of the standard library
 	github.com/minio/minio-go/v7 v7.4.1 // catalogs and stores in S3-compatible buckets
 	github.com/schollz/progressbar/v3 v3.19.1 // the progress bar of a load on a terminal
 	github.com/spf13/cobra v1.10.2 // commands, flags, completion
-	github.com/spf13/pflag v1.0.10 // the flag sets behind cobra, which every flag's environment variable is read into
+	github.com/spf13/pflag v1.0.10 // cobra's flag sets, into which the environment variables are read
 	github.com/valyala/fasthttp v1.77.0 // HTTP server without allocations per request
-	golang.org/x/sys v0.49.0 // mmap
+	golang.org/x/sys v0.49.0 // mmap, flock
 )
 
 require (

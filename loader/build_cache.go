@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"time"
+
+	"hdqs/internal/atomicfile"
 )
 
 // Memory is how a load finds out, without reading the catalog, that it would make what is there already.
@@ -95,17 +96,5 @@ func (m BuildCache) write(r cachedBuild) error {
 	if err != nil {
 		return err
 	}
-	part, err := os.CreateTemp(filepath.Dir(m.File), ".memory-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(part.Name())
-	if _, err = part.Write(data); err != nil {
-		part.Close()
-		return err
-	}
-	if err := part.Close(); err != nil {
-		return err
-	}
-	return os.Rename(part.Name(), m.File)
+	return atomicfile.Write(m.File, data)
 }

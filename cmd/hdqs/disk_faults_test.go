@@ -20,11 +20,11 @@ import (
 // mayPass tells whether a load may go through although a step failed: it then did without something that only saves work, or left behind what
 // the next load clears away. Everything else is an error.
 func (s step) mayPass() bool {
-	return s.call == "unlink" || s.call == "link" || strings.Contains(s.kind, ".memory-") || strings.HasPrefix(s.kind, "catalogs/#/load-")
+	return s.call == "unlink" || s.call == "link" || strings.HasPrefix(strings.Replace(s.kind, "/.", "/", 1), "catalogs/#/load-")
 }
 
 // unfinished are names of files that are not whole yet.
-var unfinished = regexp.MustCompile(`(^|/)(\.(tmp|part|tree|memory)-[^/]*|parts/[^/]+|[^/]+\.new|lock)$`)
+var unfinished = regexp.MustCompile(`(^|/)(\..+[0-9]{6,}|\.tree-[^/]*|parts/[^/]+|lock)$`)
 
 // diskTrial is a load, and what the store is before and after it when nothing happens.
 type diskTrial struct {

@@ -220,7 +220,7 @@ var kinds = []struct {
 }{
 	{regexp.MustCompile(`[0-9a-f]{12,}`), "#"},
 	{regexp.MustCompile(`\b20\d{6}T\d{6}Z`), "@"},
-	{regexp.MustCompile(`(\.(tmp|part|tree|memory)-)\d+`), "$1"},
+	{regexp.MustCompile(`(\.tree-)\d+`), "$1"},
 	{regexp.MustCompile(`(tree-?)/.+`), "$1/*"},
 }
 

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 )
@@ -23,8 +22,9 @@ type Request struct {
 	MD5    string // hex
 	ETag   string // of a copy the caller has: an unchanged file is answered by NotModified
 
-	// Part, if set, is the file that a download is written to until it is whole. What it holds of an earlier download that did not end is
-	// not asked for again, if the server still has the same file.
+	// Part, if set, is the file that a download is written to until it is complete. A download that was interrupted
+	// resumes where it ended, if the server still has the same file. Without Part the next download begins at the
+	// first byte.
 	Part string
 	// Received, if set, is told how many bytes came, as they come; a negative number takes back what is asked for again.
 	Received func(n int64)
@@ -68,14 +68,10 @@ func (c *Client) Download(ctx context.Context, q Request, path string) (Result, 
 
 // openPart makes the file that a download to path is gathered in.
 func (c *Client) openPart(q Request, path string) (*Part, error) {
-	if q.Part != "" {
-		return OpenPart(q.Part, q.URL, c.options.MaxBytes, q.Size)
+	if q.Part == "" {
+		return OpenPart(path+".part", "", c.options.MaxBytes, q.Size)
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".part-*")
-	if err != nil {
-		return nil, onDisk(err)
-	}
-	return NewPart(file), nil
+	return OpenPart(q.Part, q.URL, c.options.MaxBytes, q.Size)
 }
 
 // DownloadTo writes the file into an open and empty one, which holds a whole and checked file only when there is no error.

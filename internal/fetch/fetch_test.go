@@ -41,7 +41,7 @@ func fetchFile(t *testing.T, o Options, q Request) (string, Result, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
 	result, err := New(o).Download(t.Context(), q, path)
-	left, globErr := filepath.Glob(filepath.Join(filepath.Dir(path), ".part-*"))
+	left, globErr := filepath.Glob(path + ".*")
 	if globErr != nil || len(left) > 0 {
 		t.Errorf("left behind: %v %v", left, globErr)
 	}

@@ -11,6 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+
+	"hdqs/internal/atomicfile"
 )
 
 // ErrDisk marks a file that could not be written here. It says nothing of the server, and asking that again does not help.
@@ -39,7 +41,9 @@ const (
 func NewPart(file *os.File) *Part { return &Part{file: file, sha: sha256.New(), md5: md5.New()} }
 
 // OpenPart opens a part of the file at an address, and takes up what an earlier process left of it, if that is no more than most bytes and less than
-// size, where that is known and not 0. It has to be closed.
+// size, where that is known and not 0. With an empty address nothing is taken up, and nothing is left. It has to be closed.
+//
+// This is why a part is not an atomicfile.File: its name must be known to the next process, and Sweep must not remove it.
 func OpenPart(name, address string, most, size int64) (*Part, error) {
 	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -142,9 +146,9 @@ func (p *Part) MD5() string { return hex.EncodeToString(p.md5.Sum(nil)) }
 
 // Keep gives the whole file its name, once it is on the disk. On an error there is no such file, nor a part of it.
 func (p *Part) Keep(path string) error {
-	err := p.file.Sync()
-	if err == nil {
-		err = os.Rename(p.file.Name(), path)
+	err := atomicfile.Rename(p.file, path)
+	if _, statErr := os.Stat(p.file.Name()); err != nil && errors.Is(statErr, fs.ErrNotExist) {
+		err = errors.Join(err, os.Remove(path)) // renamed, but the directory could not be synced
 	}
 	if err := errors.Join(err, p.Discard()); err != nil {
 		return onDisk(err)

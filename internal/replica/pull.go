@@ -8,13 +8,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"sync/atomic"
-	"time"
 
+	"hdqs/internal/atomicfile"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
@@ -227,7 +226,7 @@ func (r *Replica) Keep(v Version) error {
 	if err != nil {
 		return err
 	}
-	if err := writeFrom(r.memoryPath(), bytes.NewReader(data)); err != nil {
+	if err := atomicfile.Write(r.memoryPath(), data); err != nil {
 		return err
 	}
 	return r.local.AddChannel(r.channel, v.Channel)
@@ -271,35 +270,4 @@ func (r *Replica) kept(m memory) (store.Pointer, error) {
 		return store.Pointer{}, fmt.Errorf("%s: channel %s does not come from %s: %w", r.local.Dir(), r.channel, r.remote.address, fs.ErrNotExist)
 	}
 	return p, nil
-}
-
-// writeFrom replaces a file in one step.
-func writeFrom(path string, from io.Reader) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	removeLeftovers(filepath.Dir(path))
-	part, err := os.CreateTemp(filepath.Dir(path), ".tmp-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(part.Name()) // not there after the renaming
-	_, err = io.Copy(part, from)
-	if err := errors.Join(err, part.Chmod(0o644), part.Sync(), part.Close()); err != nil {
-		return err
-	}
-	return os.Rename(part.Name(), path)
-}
-
-// leftoverAge is how old a temporary file is that only a killed process can have left.
-const leftoverAge = time.Hour
-
-// removeLeftovers removes such files, as far as it can: nothing depends on it.
-func removeLeftovers(dir string) {
-	left, _ := filepath.Glob(filepath.Join(dir, ".tmp-*"))
-	for _, path := range left {
-		if info, err := os.Stat(path); err == nil && time.Since(info.ModTime()) > leftoverAge {
-			os.Remove(path)
-		}
-	}
 }

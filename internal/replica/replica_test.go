@@ -293,7 +293,7 @@ func TestFetchRefuses(t *testing.T) {
 		}
 		b.set(func(b *fakeBucket) { b.objects[fault.object] = good })
 	}
-	left, err := filepath.Glob(filepath.Join(reader.Dir(), "segments", ".tmp-*"))
+	left, err := filepath.Glob(filepath.Join(reader.Dir(), "segments", ".*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("temporary files are left: %q", left)
 	}

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+
+	"hdqs/internal/atomicfile"
 )
 
 // Target is where a tree of files is copied to.
@@ -91,7 +93,7 @@ func (d DirTarget) Put(_ context.Context, name, file string) error {
 		return err
 	}
 	defer in.Close()
-	return writeFrom(d.path(name), in)
+	return atomicfile.WriteFrom(d.path(name), in)
 }
 
 // Tree is the remote store's address as a Target, whatever is below it.

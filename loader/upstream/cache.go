@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"time"
+
+	"hdqs/internal/atomicfile"
 )
 
 // cache is a directory of objects named by their digest, and an index of what each resource was when it was read.
@@ -110,7 +112,7 @@ func (c *cache) keepBytes(key string, data []byte) (cacheEntry, error) {
 	sum := sha256.Sum256(data)
 	e := cacheEntry{SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(data)), Used: time.Now().UTC()}
 	if info, err := os.Stat(c.objectPath(e.SHA256)); err != nil || info.Size() != e.Bytes {
-		if err := writeFile(c.objectPath(e.SHA256), data); err != nil {
+		if err := atomicfile.Write(c.objectPath(e.SHA256), data); err != nil {
 			return e, err
 		}
 	}
@@ -118,21 +120,13 @@ func (c *cache) keepBytes(key string, data []byte) (cacheEntry, error) {
 	return e, nil
 }
 
-// saveForNow writes the index while files come in: a process that is stopped has not read them for nothing. It does not wait for the disk.
+// saveForNow writes the index while files come in: a process that is stopped has not read them for nothing.
 func (c *cache) saveForNow() error {
 	data, err := json.Marshal(c.entries)
 	if err != nil {
 		return err
 	}
-	next := c.indexPath() + ".new"
-	err = os.WriteFile(next, data, 0o644)
-	if err == nil {
-		err = os.Rename(next, c.indexPath())
-	}
-	if err != nil {
-		os.Remove(next) // as far as it came to be
-	}
-	return err
+	return atomicfile.Write(c.indexPath(), data)
 }
 
 // save writes the index, without what has not been used for long.
@@ -146,7 +140,7 @@ func (c *cache) save(now time.Time) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(c.indexPath(), data)
+	return atomicfile.Write(c.indexPath(), data)
 }
 
 // tidy removes the objects that the index does not name, parts that nobody went on with, and what a killed process was about to write. Nobody else
@@ -165,12 +159,10 @@ func (c *cache) tidy(now time.Time) error {
 			err = errors.Join(err, os.Remove(c.objectPath(o.Name())))
 		}
 	}
-	for _, pattern := range []string{".tree-*", ".part-*", ".memory-*"} {
-		left, globErr := filepath.Glob(filepath.Join(c.dir, pattern))
-		err = errors.Join(err, globErr)
-		for _, path := range left {
-			err = errors.Join(err, os.RemoveAll(path))
-		}
+	trees, globErr := filepath.Glob(filepath.Join(c.dir, ".tree-*"))
+	err = errors.Join(err, globErr, atomicfile.Sweep(c.dir))
+	for _, path := range trees {
+		err = errors.Join(err, os.RemoveAll(path))
 	}
 	parts, listErr := os.ReadDir(filepath.Join(c.dir, "parts"))
 	err = errors.Join(err, listErr)
@@ -180,23 +172,6 @@ func (c *cache) tidy(now time.Time) error {
 		}
 	}
 	return err
-}
-
-// writeFile replaces a file by a whole one.
-func writeFile(path string, data []byte) error {
-	part, err := os.CreateTemp(filepath.Dir(path), ".part-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(part.Name())
-	_, err = part.Write(data)
-	if err == nil {
-		err = part.Sync()
-	}
-	if err := errors.Join(err, part.Close()); err != nil {
-		return err
-	}
-	return os.Rename(part.Name(), path) // only now: a file that is not whole gets no name
 }
 
 // link puts an object into a tree: a second name of the same file, or a copy where the file system has no such thing.

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"hdqs/internal/atomicfile"
 	"hdqs/internal/fetch"
 )
 
@@ -333,7 +334,7 @@ func (s *syncing) writeTree() error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(os.MkdirAll(filepath.Join(next, "reference"), 0o755), writeFile(filepath.Join(next, locationPath), data)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Join(next, "reference"), 0o755), atomicfile.Write(filepath.Join(next, locationPath), data)); err != nil {
 			return err
 		}
 		sum := sha256.Sum256(data)
@@ -343,7 +344,7 @@ func (s *syncing) writeTree() error {
 	if err != nil {
 		return err
 	}
-	if err := writeFile(filepath.Join(next, "catalog.json"), data); err != nil {
+	if err := atomicfile.Write(filepath.Join(next, "catalog.json"), data); err != nil {
 		return err
 	}
 	sum := sha256.Sum256(data)
@@ -352,7 +353,7 @@ func (s *syncing) writeTree() error {
 	if err != nil {
 		return err
 	}
-	if err := writeFile(filepath.Join(s.options.Cache, lastListing), memory); err != nil {
+	if err := atomicfile.Write(filepath.Join(s.options.Cache, lastListing), memory); err != nil {
 		return err
 	}
 	tree := filepath.Join(s.options.Cache, "tree")

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"hdqs/internal/atomicfile"
 	"hdqs/snapshot"
 )
 
@@ -101,7 +102,7 @@ func (s *Store) Publish(channel, id string, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(path, data)
+	return atomicfile.Write(path, data)
 }
 
 // AddChannel keeps a channel as it is somewhere else, where its snapshot comes from.
@@ -117,7 +118,7 @@ func (s *Store) AddChannel(name string, c Channel) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(path, data)
+	return atomicfile.Write(path, data)
 }
 
 // Channel is what a channel shows. Without the channel the error is fs.ErrNotExist.

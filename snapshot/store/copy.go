@@ -6,7 +6,8 @@ import (
 	"errors"
 	"os"
 	"path"
-	"path/filepath"
+
+	"hdqs/internal/atomicfile"
 )
 
 // What one store needs of another to copy a snapshot. Names are relative to the store's root and have slashes, so that they name objects in a
@@ -91,7 +92,7 @@ func (s *Store) AddManifest(p Pointer, data, signature []byte) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(path, data)
+	return atomicfile.Write(path, data)
 }
 
 // HasSegment tells whether the store has a segment: by its size, or, with whole, by its content.
@@ -116,20 +117,20 @@ func (s *Store) AddSegment(ref SegmentRef, fill func(*os.File) error) error {
 	if err != nil {
 		return err
 	}
-	f, err := createTemp(filepath.Dir(path))
+	f, err := atomicfile.Create(path)
 	if err != nil {
 		return err
 	}
-	defer f.discard()
-	if err := fill(f.f); err != nil {
+	defer f.Discard()
+	if err := fill(f.OS()); err != nil {
 		return err
 	}
-	got, err := hashFile(f.f.Name())
+	got, err := hashFile(f.Name())
 	if err != nil {
 		return err
 	}
 	if got != ref.SHA256 {
 		return corruptf("table %q: the segment has the SHA-256 %s, the manifest says %s", ref.Table, got, ref.SHA256)
 	}
-	return f.commit(path)
+	return f.Commit()
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"hdqs/internal/atomicfile"
 )
 
 // lockName is the file that whoever writes to a store holds a lock on. The lock ends with its process, however that ends, so a file that
@@ -29,7 +31,7 @@ func (s *Store) Lock(what string) (*Lock, error) { return LockDir(s.dir, what) }
 
 // LockDir takes any directory as Lock takes a store's.
 func LockDir(dir, what string) (*Lock, error) {
-	if err := makeDir(dir); err != nil {
+	if err := atomicfile.MkdirAll(dir); err != nil {
 		return nil, err
 	}
 	path := filepath.Join(dir, lockName)
@@ -59,9 +61,9 @@ func takeLock(path string) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := lockFile(f); err != nil {
+		if err := atomicfile.TryLock(f); err != nil {
 			f.Close() // nothing was written
-			if !isLocked(err) {
+			if !atomicfile.IsLocked(err) {
 				return nil, fmt.Errorf("lock %s: %w", path, err)
 			}
 			return nil, fmt.Errorf("%w: %s is held by %s", ErrLocked, path, readHolder(path))

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"hdqs/internal/atomicfile"
 )
 
 // A signature is an ed25519 signature over the bytes of a manifest's file, in base64 with a line end. As a manifest names its segments by
@@ -114,7 +116,7 @@ func (s *Store) putSignature(id string, signature []byte) error {
 	if err != nil {
 		return err
 	}
-	return writeFile(path, signature)
+	return atomicfile.Write(path, signature)
 }
 
 func (s *Store) signaturePath(id string) (string, error) {

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 
+	"hdqs/internal/atomicfile"
 	"hdqs/snapshot"
 )
 
@@ -71,16 +72,15 @@ func (s *Store) jsonPath(dir, name, suffix string) (string, error) {
 
 // PutSegment writes a table as a segment, unless the store has that very segment already.
 func (s *Store) PutSegment(t *snapshot.TableData) (SegmentRef, error) {
-	f, err := createTemp(filepath.Join(s.dir, segmentsDir))
+	f, err := createSegment(filepath.Join(s.dir, segmentsDir))
 	if err != nil {
 		return SegmentRef{}, err
 	}
-	defer f.discard()
-	hash := sha256.New()
-	if err := snapshot.WriteSegment(&teeWriter{f: f, hash: hash}, t); err != nil {
+	defer f.Discard()
+	if err := snapshot.WriteSegment(f, t); err != nil {
 		return SegmentRef{}, err
 	}
-	ref := SegmentRef{Table: t.Name, SHA256: hex.EncodeToString(hash.Sum(nil)), Rows: t.Rows, Bytes: f.n}
+	ref := SegmentRef{Table: t.Name, SHA256: f.sum(), Rows: t.Rows, Bytes: f.bytes}
 	path, err := s.SegmentPath(ref.SHA256)
 	if err != nil {
 		return SegmentRef{}, err
@@ -89,7 +89,7 @@ func (s *Store) PutSegment(t *snapshot.TableData) (SegmentRef, error) {
 	if got, err := hashFile(path); err == nil && got == ref.SHA256 {
 		return ref, nil
 	}
-	return ref, f.commit(path)
+	return ref, f.commitAs(path)
 }
 
 // PutManifest adds a manifest whose segments the store has. Writing the same manifest again changes nothing; another one with
@@ -123,7 +123,7 @@ func (s *Store) PutManifest(m *Manifest) error {
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}
-	return writeFile(path, data)
+	return atomicfile.Write(path, data)
 }
 
 // checkSegments wants a file of the right size for each segment of a manifest.
@@ -150,7 +150,7 @@ func (s *Store) syncSegments(m *Manifest) error {
 	if len(m.Tables) == 0 {
 		return nil
 	}
-	return syncDir(filepath.Join(s.dir, segmentsDir))
+	return atomicfile.SyncDir(filepath.Join(s.dir, segmentsDir))
 }
 
 // PutReport keeps a JSON text beside the manifest of an id; the snapshot does not depend on it.
@@ -162,7 +162,7 @@ func (s *Store) PutReport(id string, report []byte) error {
 	if !json.Valid(report) {
 		return fmt.Errorf("report of %s is not JSON", id)
 	}
-	return writeFile(path, report)
+	return atomicfile.Write(path, report)
 }
 
 // Report is what PutReport kept. Without one the error is fs.ErrNotExist.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/internal/atomicfile"
 	"hdqs/snapshot"
 )
 
@@ -269,9 +270,9 @@ func TestStoreKillPoints(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	old := time.Now().Add(-2 * leftoverAge)
+	old := time.Now().Add(-time.Hour)
 	leave := func(dir string) string {
-		path := filepath.Join(s.dir, dir, tempPrefix+"123")
+		path := filepath.Join(s.dir, dir, ".file.json5577006791947779410")
 		if err := os.WriteFile(path, []byte("HSEG cut"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -328,29 +329,6 @@ func TestStoreKillPoints(t *testing.T) {
 	check("going back", "s1")
 }
 
-// TestLeftoversSpareWriters: a temporary file that a writer still holds is not removed, however old.
-func TestLeftoversSpareWriters(t *testing.T) {
-	dir := t.TempDir()
-	f, err := createTemp(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := time.Now().Add(-24 * time.Hour)
-	if err := os.Chtimes(f.f.Name(), old, old); err != nil {
-		t.Fatal(err)
-	}
-	if err := writeFile(filepath.Join(dir, "b.json"), []byte("{}")); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.commit(filepath.Join(dir, "a.json")); err != nil {
-		t.Errorf("a slow writer lost its file: %v", err)
-	}
-	f.discard()
-	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
-		t.Errorf("%v, %v", entries, err)
-	}
-}
-
 func TestStoreNames(t *testing.T) {
 	s := newStore(t)
 	putSnapshot(t, s, "s1", smallTable("n", 1))
@@ -382,7 +360,7 @@ func TestStoreConcurrentWriters(t *testing.T) {
 			if _, err := s.PutSegment(smallTable("n", int64(i%3))); err != nil {
 				t.Error(err)
 			}
-			if err := writeFile(filepath.Join(s.dir, channelsDir, "c.json"), []byte(`{}`)); err != nil {
+			if err := atomicfile.Write(filepath.Join(s.dir, channelsDir, "c.json"), []byte(`{}`)); err != nil {
 				t.Error(err)
 			}
 		})

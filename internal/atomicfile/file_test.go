@@ -1,0 +1,207 @@
+package atomicfile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func wantNames(t *testing.T, dir string, want ...string) {
+	t.Helper()
+	if got := names(t, dir); !slices.Equal(got, want) {
+		t.Errorf("the directory holds %q, want %q", got, want)
+	}
+}
+
+func TestWriteReplaces(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "new", "directory")
+	path := filepath.Join(dir, "a.json")
+	for _, content := range []string{"first", "", "second"} {
+		if err := Write(path, []byte(content)); err != nil {
+			t.Fatal(err)
+		}
+		got, err := os.ReadFile(path)
+		if err != nil || string(got) != content {
+			t.Errorf("read %q, %v; want %q", got, err, content)
+		}
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode() != 0o644 {
+		t.Errorf("mode %v, %v; want 0644", info.Mode(), err)
+	}
+	wantNames(t, dir, "a.json")
+}
+
+func TestFailedWriteLeavesOldFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "a.json")
+	if err := Write(path, []byte("old")); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("broken reader")
+	if err := WriteFrom(path, &failingReader{err: broken}); !errors.Is(err, broken) {
+		t.Errorf("error %v, want that of the reader", err)
+	}
+	if got, err := os.ReadFile(path); string(got) != "old" {
+		t.Errorf("the file holds %q, %v; want the old content", got, err)
+	}
+	wantNames(t, dir, "a.json")
+}
+
+// failingReader fails after its first bytes.
+type failingReader struct {
+	err  error
+	read bool
+}
+
+func (r *failingReader) Read(b []byte) (int, error) {
+	if r.read {
+		return 0, r.err
+	}
+	r.read = true
+	return copy(b, "new"), nil
+}
+
+// TestTargetIsDirectory checks that a commit that fails leaves nothing.
+func TestTargetIsDirectory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(dir, "a.json", "full"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(filepath.Join(dir, "a.json"), []byte("text")); err == nil {
+		t.Error("a directory was replaced by a file")
+	}
+	f, err := Create(filepath.Join(dir, "segment"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.CommitAs(filepath.Join(dir, "a.json")); err == nil {
+		t.Error("a directory was replaced by a file")
+	}
+	if err := f.Discard(); err != nil {
+		t.Error(err)
+	}
+	wantNames(t, dir, "a.json")
+}
+
+func TestCommitAs(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	f, err := Create(filepath.Join(dir, "segment"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write([]byte("text")); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.CommitAs(filepath.Join(dir, "digest")); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Discard(); err != nil {
+		t.Errorf("Discard after CommitAs: %v", err)
+	}
+	wantNames(t, dir, "digest")
+}
+
+func TestWriteErrorHasCount(t *testing.T) {
+	t.Parallel()
+	f, err := Create(filepath.Join(t.TempDir(), "a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Discard()
+	if _, err := f.Write([]byte("text")); err != nil {
+		t.Fatal(err)
+	}
+	f.OS().Close()
+	if _, err := f.Write([]byte("more")); err == nil || !strings.Contains(err.Error(), "after 4 bytes") {
+		t.Errorf("error %v, want the number of bytes before it", err)
+	}
+}
+
+// TestSweepRemovesLeftovers covers the names of this and of earlier releases. Files that are young, that have names of
+// another form, or that are no regular files stay.
+func TestSweepRemovesLeftovers(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	old := time.Now().Add(-2 * leftoverAge)
+	leave := func(name string, at time.Time) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.WriteFile(path, []byte("cut"), 0o600), os.Chtimes(path, at, at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f, err := Create(filepath.Join(dir, "stable.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := filepath.Base(f.Name())
+	if err := f.Discard(); err != nil {
+		t.Fatal(err)
+	}
+	leave(mine, old)
+	leave(".tmp-123456789", old)
+	leave(".part-1234567890", old)
+	leave(".memory-4033249031", old)
+	leave("file.json123456789", old)
+	leave(".hidden", old)
+	leave(".year2026", old)
+	leave(".young.json123456789", time.Now())
+	if err := os.Mkdir(filepath.Join(dir, ".tree-123456789"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := Sweep(dir); err != nil {
+		t.Fatal(err)
+	}
+	wantNames(t, dir, ".hidden", ".tree-123456789", ".year2026", ".young.json123456789", "file.json123456789")
+}
+
+// TestSweepSparesWriters: a temporary file that its writer holds open is not removed, however old it is.
+func TestSweepSparesWriters(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	old := time.Now().Add(-24 * time.Hour)
+	var pending []*File
+	for _, name := range []string{"a.json", "c"} {
+		f, err := Create(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Discard()
+		if err := os.Chtimes(f.Name(), old, old); err != nil {
+			t.Fatal(err)
+		}
+		pending = append(pending, f)
+	}
+	if err := Write(filepath.Join(dir, "b.json"), []byte("{}")); err != nil {
+		t.Fatal(err)
+	}
+	if err := pending[0].Commit(); err != nil {
+		t.Errorf("a slow writer lost its file: %v", err)
+	}
+	if err := pending[1].CommitAs(filepath.Join(dir, "c.seg")); err != nil {
+		t.Errorf("a slow writer lost its file: %v", err)
+	}
+	wantNames(t, dir, "a.json", "b.json", "c.seg")
+}
