@@ -126,7 +126,8 @@ func anchors(t *testing.T, file string) []string {
 	return all
 }
 
-// TestDocumentPaths checks code spans that begin with a top folder of the repository, or name a file by its extension.
+// TestDocumentPaths checks code spans that begin with a top folder of the repository, or name a
+// file by its extension.
 func TestDocumentPaths(t *testing.T) {
 	topLevel := map[string]bool{}
 	entries, err := os.ReadDir("..")
@@ -230,7 +231,8 @@ func TestDocumentMakeTargets(t *testing.T) {
 	}
 }
 
-// TestDocumentNames checks that code spans like `loader.Build` and `index.Index.Select` name what the package declares.
+// TestDocumentNames checks that code spans like `loader.Build` and `index.Index.Select` name what
+// the package declares.
 func TestDocumentNames(t *testing.T) {
 	declared, packages := declarations(t)
 	qualified := regexp.MustCompile(`^([a-z]+)\.([A-Z]\w*(?:\.[A-Z]\w*)?)$`)
@@ -244,7 +246,8 @@ func TestDocumentNames(t *testing.T) {
 	}
 }
 
-// declarations returns the exported names of all packages, as package.Name and package.Type.Method, and the names of the packages.
+// declarations returns the exported names of all packages, as package.Name and package.Type.Method,
+// and the names of the packages.
 func declarations(t *testing.T) (declared, packages map[string]bool) {
 	declared, packages = map[string]bool{}, map[string]bool{}
 	for _, f := range goFiles(t) {

@@ -1,5 +1,5 @@
-// Package cmd holds the tests of the tree's shape: who may import whom, which folders there are, how large files and
-// functions may grow, and which words stay out of the domain-free packages.
+// Package cmd holds the tests of the whole tree: which folders there are and what each may import,
+// the sizes of files, functions and lines, and the words that domain-free packages may not use.
 package cmd
 
 import (
@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,7 +15,7 @@ import (
 	"testing"
 )
 
-// imports lists, for every folder with Go code, which of ours it may import. A folder that is not here may not exist.
+// imports lists every folder with Go code and which packages of this module it may import.
 var imports = map[string][]string{
 	"snapshot":            {},
 	"snapshot/store":      {"snapshot", "internal/atomicfile"},
@@ -37,10 +38,13 @@ var imports = map[string][]string{
 	"cmd":                 {},
 	"cmd/generate":        {"internal/generator"},
 	"cmd/judge":           {"internal/judge"},
-	"cmd/hdqs":            {"snapshot", "snapshot/store", "internal/replica", "internal/fetch", "index", "loader", "loader/sample", "loader/upstream", "api", "api/encode"},
+	"cmd/hdqs": {
+		"snapshot", "snapshot/store", "internal/replica", "internal/fetch", "index", "loader", "loader/sample",
+		"loader/upstream", "api", "api/encode",
+	},
 }
 
-// testOnly lists the packages that every test may import: they speak files and HTTP only.
+// testOnly lists the packages that every test may import.
 var testOnly = []string{"internal/generator", "internal/ckantest", "loader/sample"}
 
 const (
@@ -48,11 +52,12 @@ const (
 	maxFunctionLines = 80
 )
 
-// isData tells declarative tables, whose length is their content's, from code.
+// isData matches files of declarative tables, which may be longer than code.
 var isData = regexp.MustCompile(`(^|/)(endpoints_|tables_|words_|countries|enums|blocks)[a-z_]*\.go$`)
 
-// domainWords may not stand in the packages that know only bytes, columns and row ids.
-var domainWords = regexp.MustCompile(`(?i)humanitarian|\bcountr(y|ies)\b|\blocations?\b|admin[12]?\b|conflict_event|refugee|rainfall|food[ _]price|provider|\bckan\b|\bcatalogue?\b|p-?code`)
+// domainWords may not occur in the packages that deal only with bytes, columns and row ids.
+var domainWords = regexp.MustCompile(`(?i)humanitarian|\bcountr(y|ies)\b|\blocations?\b|admin[12]?\b|` +
+	`conflict_event|refugee|rainfall|food[ _]price|provider|\bckan\b|\bcatalogue?\b|p-?code`)
 
 type goFile struct {
 	path, dir string
@@ -71,7 +76,8 @@ func goFiles(t *testing.T) []goFile {
 		}
 		rel := filepath.ToSlash(strings.TrimPrefix(path, ".."+string(filepath.Separator)))
 		if d.IsDir() {
-			if name := d.Name(); path != ".." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "node_modules") {
+			name := d.Name()
+			if path != ".." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "node_modules") {
 				return fs.SkipDir
 			}
 			return nil
@@ -84,16 +90,17 @@ func goFiles(t *testing.T) []goFile {
 		if err != nil {
 			return err
 		}
-		file := goFile{path: rel, dir: filepath.ToSlash(filepath.Dir(rel)), test: strings.HasSuffix(rel, "_test.go"), ast: parsed, fset: fset}
-		file.lines = fset.File(parsed.Pos()).LineCount()
-		files = append(files, file)
+		files = append(files, goFile{
+			path: rel, dir: filepath.ToSlash(filepath.Dir(rel)), test: strings.HasSuffix(rel, "_test.go"),
+			lines: fset.File(parsed.Pos()).LineCount(), ast: parsed, fset: fset,
+		})
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(files) < 10 {
-		t.Fatalf("found only %d Go files: the walk does not see the tree", len(files))
+		t.Fatalf("found only %d Go files: the walk has missed most of the tree", len(files))
 	}
 	return files
 }
@@ -102,11 +109,11 @@ func TestImportsGoOneWay(t *testing.T) {
 	for _, f := range goFiles(t) {
 		allowed, known := imports[f.dir]
 		if !known {
-			t.Errorf("%s: folder %q is not in the list of known folders", f.path, f.dir)
+			t.Errorf("%s: folder %q is not in the list of imports", f.path, f.dir)
 			continue
 		}
 		if f.test && f.dir == "cmd/hdqs" {
-			continue // whole-program tests may bring the generator and the judge
+			continue // whole-program tests may import the generator and the judge
 		}
 		for _, spec := range f.ast.Imports {
 			path, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), "hdqs/")
@@ -127,7 +134,7 @@ func TestKnownFoldersExist(t *testing.T) {
 	}
 	for dir := range imports {
 		if !found[dir] {
-			t.Errorf("folder %q is in the list of known folders and holds no Go file", dir)
+			t.Errorf("folder %q is in the list of imports but holds no Go file", dir)
 		}
 	}
 }
@@ -168,7 +175,7 @@ func TestDomainFreePackages(t *testing.T) {
 				text = n.Text
 			}
 			if word := domainWords.FindString(text); word != "" {
-				t.Errorf("%s: %q is a word of the domain", f.fset.Position(n.Pos()), word)
+				t.Errorf("%s: %q is a domain word, and %s is domain-free", f.fset.Position(n.Pos()), word, f.dir)
 			}
 			return true
 		})
@@ -183,7 +190,7 @@ func TestExportedNamesAreDocumented(t *testing.T) {
 		for _, decl := range f.ast.Decls {
 			switch d := decl.(type) {
 			case *ast.FuncDecl:
-				// Error needs no words: its meaning is the error interface's.
+				// Error methods need no comment: the error interface documents them.
 				if d.Name.IsExported() && d.Doc == nil && exportedReceiver(d) && d.Name.Name != "Error" {
 					t.Errorf("%s: func %s has no comment", f.path, d.Name.Name)
 				}
@@ -222,6 +229,31 @@ func checkSpecs(t *testing.T, path string, d *ast.GenDecl) {
 				if name.IsExported() && d.Doc == nil && s.Doc == nil && s.Comment == nil {
 					t.Errorf("%s: %s has no comment", path, name.Name)
 				}
+			}
+		}
+	}
+}
+
+// TestRaceFreeTests checks the names of the tests that the race detector's build leaves out. The
+// only part of `make test` that runs them is budgets, which selects tests by name.
+func TestRaceFreeTests(t *testing.T) {
+	const names = "Alloc|Budget|Bytes|Idle"
+	makefile, err := os.ReadFile(filepath.Join("..", "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(makefile), "-run '"+names+"'") {
+		t.Errorf("the Makefile's budgets part does not run %q", names)
+	}
+	named := regexp.MustCompile(names)
+	for _, f := range goFiles(t) {
+		if !f.test || len(f.ast.Comments) == 0 || f.ast.Comments[0].List[0].Text != "//go:build !race" {
+			continue
+		}
+		for _, decl := range f.ast.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if ok && strings.HasPrefix(fn.Name.Name, "Test") && !named.MatchString(fn.Name.Name) {
+				t.Errorf("%s: neither race nor budgets runs %s: budgets runs %q", f.path, fn.Name.Name, names)
 			}
 		}
 	}

@@ -1,4 +1,5 @@
-// Command generate writes made-up catalogs: the embedded sample, the catalogs of tests and those of benchmarks.
+// Command generate writes made-up catalogs: the embedded sample, the catalogs of tests and those of
+// benchmarks.
 package main
 
 import (
@@ -43,7 +44,9 @@ func writeHostile(dir string, o generator.Options) ([]generator.Count, error) {
 }
 
 // generate makes a catalog and prints what is in it.
-func generate(flags *flag.FlagSet, args []string, write func(string, generator.Options) ([]generator.Count, error)) error {
+func generate(
+	flags *flag.FlagSet, args []string, write func(string, generator.Options) ([]generator.Count, error),
+) error {
 	var o generator.Options
 	out := flags.String("out", "", "directory to write to")
 	flags.Uint64Var(&o.Seed, "seed", 1, "another seed, other data")

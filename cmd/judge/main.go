@@ -1,11 +1,12 @@
-// Command judge grades a server, or recorded answers, against the contract: package judge computes what each answer must be.
+// Command judge grades a server, or recorded answers, against the contract: package judge computes
+// what each answer must be.
 //
-//	judge record --views DIR --n N --seed S > FILE   requests with the answers they should get
+//	judge record --views DIR --n N --seed S > FILE   requests with their expected answers
 //	judge replay --base URL --file FILE              sends them and prints every difference
 //	judge check  --views DIR --base URL --n N        both at once
-//	judge requests --file FILE                       the requests alone, for `hdqs query --batch -`
-//	judge grade  --file FILE --answers FILE          compares what that wrote
-//	judge garble --views DIR --out DIR --seed S      dumps of the same shape with the oddest contents
+//	judge requests --file FILE                       requests for `hdqs query --batch -`
+//	judge grade  --file FILE --answers FILE          compares the answers
+//	judge garble --views DIR --out DIR --seed S      the same dumps with odd contents
 //	judge condense CONTRACT                          the facts of the full contract.json
 //
 // Differences exit with 1, a wrong call with 2.
