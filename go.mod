@@ -16,6 +16,7 @@ require (
 	github.com/spf13/cobra v1.10.2 // commands, flags, completion
 	github.com/spf13/pflag v1.0.10 // cobra's flag sets, into which the environment variables are read
 	github.com/valyala/fasthttp v1.77.0 // HTTP server without allocations per request
+	golang.org/x/sync v0.24.0 // errgroup: worker pools
 	golang.org/x/sys v0.49.0 // mmap, flock
 )
 
@@ -24,7 +25,6 @@ require (
 	github.com/molecule-man/go-brrr v1.0.1 // indirect; pinned for fasthttp
 	golang.org/x/exp/typeparams v0.0.0-20260811152304-ee035b5b010f // indirect
 	golang.org/x/mod v0.41.0 // indirect
-	golang.org/x/sync v0.24.0 // indirect
 	golang.org/x/tools v0.51.0 // indirect
 	honnef.co/go/tools v0.8.2 // indirect
 	mvdan.cc/gofumpt v0.12.0 // indirect

@@ -1,12 +1,13 @@
 package snapshot
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"runtime"
-	"sync"
-	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // ReadSegment reads a segment from memory, which must not change afterwards. Any bytes give a segment or ErrCorrupt.
@@ -59,29 +60,24 @@ func (s *Segment) lay(d *directory) error {
 	return nil
 }
 
-// check verifies checksums and contents of all groups and columns, on all cores; the error is that of the first bad one in the file.
+// check verifies the checksums and contents of all groups and columns on all cores. The error is that of the first bad
+// one in the file.
 func (s *Segment) check(d *directory) error {
 	errs := make([]error, len(d.groups)+len(d.columns))
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(errs)) {
-		wg.Go(func() {
-			for i := int(next.Add(1)) - 1; i < len(errs); i = int(next.Add(1)) - 1 {
-				if i < len(d.groups) {
-					errs[i] = s.openGroup(s.groups[i], &d.groups[i])
-				} else {
-					errs[i] = s.openColumn(s.columns[i-len(d.groups)], &d.columns[i-len(d.groups)])
-				}
+	var workers errgroup.Group
+	workers.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range errs {
+		workers.Go(func() error {
+			if i < len(d.groups) {
+				errs[i] = s.openGroup(s.groups[i], &d.groups[i])
+			} else {
+				errs[i] = s.openColumn(s.columns[i-len(d.groups)], &d.columns[i-len(d.groups)])
 			}
+			return nil
 		})
 	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	_ = workers.Wait() // the errors are in errs, in the order of the file
+	return cmp.Or(errs...)
 }
 
 // payload returns the bytes of a block after checking its checksum.

@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,15 +52,15 @@ func (c *Client) Counts() Counts {
 
 // New makes a Client.
 func New(o Options) *Client {
-	o.UserAgent = orDefault(o.UserAgent, "hdqs")
-	o.MaxBytes = orDefault(o.MaxBytes, 2<<30)
-	o.Parallel = orDefault(o.Parallel, 2)
-	o.Tries = orDefault(o.Tries, 5)
-	o.BackoffMin = orDefault(o.BackoffMin, time.Second)
-	o.BackoffMax = orDefault(o.BackoffMax, time.Minute)
-	o.Stall = orDefault(o.Stall, time.Minute)
-	o.MinRate = orDefault(o.MinRate, 256)
-	o.Total = orDefault(o.Total, time.Hour)
+	o.UserAgent = cmp.Or(o.UserAgent, "hdqs")
+	o.MaxBytes = cmp.Or(o.MaxBytes, 2<<30)
+	o.Parallel = cmp.Or(o.Parallel, 2)
+	o.Tries = cmp.Or(o.Tries, 5)
+	o.BackoffMin = cmp.Or(o.BackoffMin, time.Second)
+	o.BackoffMax = cmp.Or(o.BackoffMax, time.Minute)
+	o.Stall = cmp.Or(o.Stall, time.Minute)
+	o.MinRate = cmp.Or(o.MinRate, 256)
+	o.Total = cmp.Or(o.Total, time.Hour)
 	c := &Client{options: o, slots: make(chan struct{}, o.Parallel)}
 	dialer := &net.Dialer{Timeout: 15 * time.Second, Control: c.control}
 	c.http = &http.Client{
@@ -74,14 +75,6 @@ func New(o Options) *Client {
 		CheckRedirect: c.checkRedirect,
 	}
 	return c
-}
-
-func orDefault[T comparable](value, fallback T) T {
-	var zero T
-	if value == zero {
-		return fallback
-	}
-	return value
 }
 
 func (c *Client) checkRedirect(r *http.Request, via []*http.Request) error {

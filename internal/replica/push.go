@@ -7,8 +7,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
@@ -95,30 +96,22 @@ func (r *Remote) putSegments(
 	})
 }
 
-// eachSegment calls do for all segments, several at once, and ends at the first error.
+// eachSegment calls do for all segments, several at once, and ends at the first error. When ctx has ended, that is the
+// error: what do makes of it would look like a fault of the remote store.
 func eachSegment(ctx context.Context, refs []store.SegmentRef, do func(context.Context, store.SegmentRef) error) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	queue := make(chan store.SegmentRef, len(refs))
+	workers, limited := errgroup.WithContext(ctx)
+	workers.SetLimit(parallel)
 	for _, ref := range refs {
-		queue <- ref
-	}
-	close(queue)
-	var wait sync.WaitGroup
-	for range parallel {
-		wait.Go(func() {
-			for ref := range queue {
-				if ctx.Err() != nil {
-					return
-				}
-				if err := do(ctx, ref); err != nil {
-					cancel(err)
-					return
-				}
+		workers.Go(func() error {
+			if err := limited.Err(); err != nil {
+				return err
 			}
+			return do(limited, ref)
 		})
 	}
-	wait.Wait()
+	if err := workers.Wait(); ctx.Err() == nil {
+		return err
+	}
 	return context.Cause(ctx)
 }
 

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"hdqs/internal/fetch"
 )
 
@@ -268,17 +270,15 @@ func (s *syncing) fetchAll(ctx context.Context, l *listing) {
 		s.total += l.files[i].size
 	}
 	results := make([]FileState, len(l.files))
-	var wait sync.WaitGroup
-	slots := make(chan struct{}, 16)
+	var workers errgroup.Group
+	workers.SetLimit(16)
 	for i := range l.files {
-		wait.Add(1)
-		slots <- struct{}{}
-		go func() {
-			defer func() { <-slots; wait.Done() }()
+		workers.Go(func() error {
 			results[i] = s.fetchOne(ctx, l.files[i], l.texts[l.files[i].key])
-		}()
+			return nil
+		})
 	}
-	wait.Wait()
+	_ = workers.Wait() // the errors are in the results
 	s.summary.Files = append(s.summary.Files, results...)
 }
 

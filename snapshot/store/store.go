@@ -14,7 +14,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"hdqs/internal/atomicfile"
 	"hdqs/snapshot"
@@ -275,20 +276,19 @@ func (s *Store) openManifest(m *Manifest, earlier *Snapshot) (*Snapshot, error) 
 		}
 	}
 	segments, errs := make([]*snapshot.Segment, len(m.Tables)), make([]error, len(m.Tables))
-	var wg sync.WaitGroup
-	slots := make(chan struct{}, runtime.GOMAXPROCS(0))
+	var workers errgroup.Group
+	workers.SetLimit(runtime.GOMAXPROCS(0))
 	for i, ref := range m.Tables {
 		if old := shared[ref.Table+ref.SHA256]; old != nil {
 			segments[i] = old.Acquire()
 			continue
 		}
-		wg.Go(func() {
-			slots <- struct{}{}
-			defer func() { <-slots }()
+		workers.Go(func() error {
 			segments[i], errs[i] = s.openRef(ref)
+			return nil
 		})
 	}
-	wg.Wait()
+	_ = workers.Wait() // all errors are reported, not the first one only
 	snap := &Snapshot{Manifest: m, Segments: make(map[string]*snapshot.Segment, len(segments))}
 	for i, segment := range segments {
 		if segment != nil {
