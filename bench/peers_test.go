@@ -46,6 +46,7 @@ func fake(t *testing.T, listen, form string) string {
 }
 
 func TestServersAreStartedAndStopped(t *testing.T) {
+	t.Parallel()
 	q := load.Query{Weight: 1, Name: "q", Target: "/", Status: 200}
 	p, err := launch(&load.Server{Name: "fake"}, "", fake(t, "127.0.0.1:{port}", "list"), q, time.Minute)
 	if err != nil {
@@ -70,7 +71,8 @@ func TestServersAreStartedAndStopped(t *testing.T) {
 	}
 }
 
-// TestPeersAreCompared runs the command with peers that answer alike in other forms, and with one that does not.
+// TestPeersAreCompared runs the command with peers that give the same records in other forms, and with one whose
+// records differ.
 func TestPeersAreCompared(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -84,40 +86,56 @@ func TestPeersAreCompared(t *testing.T) {
 	write("translation.txt", "query q\npost /sql\nsql SELECT 1\n")
 	run := func(name, peers string) error {
 		return comparePeers(flag.NewFlagSet("peers", flag.ContinueOnError), []string{
-			"--start", fake(t, "{listen}", "list"), "--mix", mix, "--peers", write(name+".txt", peers), "--out", dir, "--json", dir, "--name", name, "--rounds", "2", "--burst", "30ms",
+			"--start", fake(t, "{listen}", "list"), "--mix", mix, "--peers", write(name+".txt", peers),
+			"--out", dir, "--json", dir, "--name", name, "--rounds", "2", "--burst", "30ms",
 		})
 	}
-	alike := "# comment\nbare translation.txt " + fake(t, "127.0.0.1:{port}", "bare") + "\n\ncolumns - " + fake(t, "{listen}", "columns") + "\n"
-	if err := run("alike", alike); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "alike.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var report load.Report
-	if err := json.Unmarshal(text, &report); err != nil {
-		t.Fatal(err)
-	}
-	if len(report.Cells) != 4 || len(report.Standings) != 1 || report.Standings[0].Rate.Median == 0 || len(report.Memory) != 3 || len(report.Pictures) < 2 {
-		t.Errorf("%+v", report)
-	}
-	for _, name := range append(report.Pictures, "alike.md") {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			t.Error(err)
+	t.Run("same records", func(t *testing.T) {
+		t.Parallel()
+		peers := "# comment\nbare translation.txt " + fake(t, "127.0.0.1:{port}", "bare") + "\n\n" +
+			"columns - " + fake(t, "{listen}", "columns") + "\n"
+		if err := run("alike", peers); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if err := run("unlike", "other - "+fake(t, "{listen}", "other")+"\n"); err == nil || !strings.Contains(err.Error(), "not compared") {
-		t.Errorf("a peer with other rows: %v", err)
-	}
-	for name, peers := range map[string]string{"short": "name -\n", "untranslated": "name absent.txt command\n"} {
-		if err := run(name, peers); err == nil {
-			t.Errorf("%s: no error", name)
+		text, err := os.ReadFile(filepath.Join(dir, "alike.json"))
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	if err := comparePeers(flag.NewFlagSet("peers", flag.ContinueOnError), []string{"--peers", filepath.Join(dir, "absent.txt"), "--mix", mix, "--start", "x"}); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("no list of peers: %v", err)
-	}
+		var report load.Report
+		if err := json.Unmarshal(text, &report); err != nil {
+			t.Fatal(err)
+		}
+		if len(report.Cells) != 4 || len(report.Standings) != 1 || report.Standings[0].Rate.Median == 0 ||
+			len(report.Memory) != 3 || len(report.Pictures) < 2 {
+			t.Errorf("%+v", report)
+		}
+		for _, name := range append(report.Pictures, "alike.md") {
+			if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	t.Run("other records", func(t *testing.T) {
+		t.Parallel()
+		err := run("unlike", "other - "+fake(t, "{listen}", "other")+"\n")
+		if err == nil || !strings.Contains(err.Error(), "not compared") {
+			t.Errorf("got %v, want a refusal to compare", err)
+		}
+	})
+	t.Run("bad lists", func(t *testing.T) {
+		t.Parallel()
+		for name, peers := range map[string]string{"short": "name -\n", "untranslated": "name absent.txt command\n"} {
+			if err := run(name, peers); err == nil {
+				t.Errorf("%s: no error", name)
+			}
+		}
+		err := comparePeers(flag.NewFlagSet("peers", flag.ContinueOnError), []string{
+			"--peers", filepath.Join(dir, "absent.txt"), "--mix", mix, "--start", "x",
+		})
+		if !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("no list of peers: %v", err)
+		}
+	})
 }
 
 func TestPeersFileReads(t *testing.T) {
@@ -135,6 +153,7 @@ func TestPeersFileReads(t *testing.T) {
 
 // TestQuestionsBecomeSQL holds what the Python servers make of parameters against clauses that a reader can check.
 func TestQuestionsBecomeSQL(t *testing.T) {
+	t.Parallel()
 	const program = `
 from events import CSV_FIELDS, FIELDS, Question
 mark = lambda i, kind: f"{{p{i}:{kind}}}"

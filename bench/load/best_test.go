@@ -47,6 +47,7 @@ func TestStandings(t *testing.T) {
 }
 
 func TestRecorded(t *testing.T) {
+	t.Parallel()
 	f, err := os.Open("../incumbent.txt")
 	if err != nil {
 		t.Fatal(err)

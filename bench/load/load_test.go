@@ -101,6 +101,7 @@ func list(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestDrives(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(list))
 	defer server.Close()
 	s := &Server{Name: "test", URL: server.URL, PID: os.Getpid()}
@@ -134,6 +135,7 @@ func TestDrives(t *testing.T) {
 // TestStallsCount holds a server up for a while: requests that fell due meanwhile must count as slow though each was answered at once when
 // it was sent.
 func TestStallsCount(t *testing.T) {
+	t.Parallel()
 	var n atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if n.Add(1) == 20 {
@@ -156,6 +158,7 @@ func TestStallsCount(t *testing.T) {
 // TestSpareConnections asks over many more connections than the rate needs, each of which has its next request due only long after the drive's end: that is
 // no part of the time which the rate is a share of.
 func TestSpareConnections(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(list))
 	defer server.Close()
 	s := &Server{Name: "test", URL: server.URL}
@@ -192,6 +195,7 @@ func TestSameRows(t *testing.T) {
 }
 
 func TestNginxServesTheAnswers(t *testing.T) {
+	t.Parallel()
 	binary, err := exec.LookPath("nginx")
 	if err != nil {
 		t.Skip("nginx is not installed")
@@ -211,7 +215,7 @@ func TestNginxServesTheAnswers(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	c := Comparison{Servers: []*Server{s, &control.Server}, Queries: []Query{q}, Encodings: []string{Identity, Gzip}, Rounds: 3, Burst: 200 * time.Millisecond, Connections: 2}
+	c := Comparison{Servers: []*Server{s, &control.Server}, Queries: []Query{q}, Encodings: []string{Identity, Gzip}, Rounds: 3, Burst: 100 * time.Millisecond, Connections: 2}
 	cells, err := c.Run()
 	if err != nil || len(cells) != 4 {
 		t.Fatalf("%d cells, %v", len(cells), err)

@@ -62,6 +62,7 @@ sql SELECT {which} FROM {table} WHERE more
 `
 
 func TestTranslatedServersAreComparedLikeOthers(t *testing.T) {
+	t.Parallel()
 	ours := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/csv" {
 			w.Header().Set("Content-Type", "text/csv; charset=utf-8")
@@ -113,6 +114,7 @@ func TestTranslatedServersAreComparedLikeOthers(t *testing.T) {
 }
 
 func TestForcedCodingIsAskedFor(t *testing.T) {
+	t.Parallel()
 	seen := make(chan string, 100)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		select {

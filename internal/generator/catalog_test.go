@@ -90,6 +90,7 @@ func settings(t *testing.T, path string) [][2]string {
 }
 
 func TestHeaders(t *testing.T) {
+	t.Parallel()
 	dir, _ := sampleOf(t)
 	blocks := map[string]string{}
 	for _, s := range settings(t, "testdata/headers.txt") {
@@ -118,6 +119,7 @@ func TestHeaders(t *testing.T) {
 }
 
 func TestViewColumns(t *testing.T) {
+	t.Parallel()
 	_, dir := sampleOf(t)
 	lists := settings(t, "testdata/views.txt")
 	if len(lists) != 25 {
@@ -136,6 +138,7 @@ func TestViewColumns(t *testing.T) {
 }
 
 func TestEveryValueOccurs(t *testing.T) {
+	t.Parallel()
 	_, dir := sampleOf(t)
 	for _, s := range settings(t, "testdata/values.txt") {
 		view, column, _ := strings.Cut(s[0], " ")
@@ -160,6 +163,7 @@ func TestEveryValueOccurs(t *testing.T) {
 }
 
 func TestSameOptionsSameBytes(t *testing.T) {
+	t.Parallel()
 	write := func(o Options, make func(string, Options) ([]Count, error)) map[string]string {
 		dir := t.TempDir()
 		if _, err := make(dir, o); err != nil {
@@ -203,6 +207,7 @@ func TestSameOptionsSameBytes(t *testing.T) {
 }
 
 func TestFullScale(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("makes twelve million rows")
 	}
@@ -236,6 +241,7 @@ func TestFullScale(t *testing.T) {
 // TestSmall checks that a part of the small catalog is small and complete: catalog.json lists every file with its size
 // and checksum, and every source that kept rows name, but for the unknown ones, has its package.
 func TestSmall(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	counts, err := Write(dir, Options{Seed: 1, Small: true, Roles: []string{"idps", "funding"}})
 	if err != nil {

@@ -70,6 +70,7 @@ func manifestOf(t *testing.T, store string, report bool, into any) {
 // TestBothFormsMakeOneSnapshot loads a world from its CSV files, whose codes are stale, lost or shifted, and from its views, where all
 // joins are done: every table must come out with the same bytes.
 func TestBothFormsMakeOneSnapshot(t *testing.T) {
+	t.Parallel()
 	binary := program(t)
 	for name, o := range map[string]Options{
 		"sample":         {Seed: 1},
@@ -128,6 +129,7 @@ func TestBothFormsMakeOneSnapshot(t *testing.T) {
 
 // TestHostile loads a catalog full of faults: each bad row is dropped and each broken file named, no more and no less.
 func TestHostile(t *testing.T) {
+	t.Parallel()
 	binary := program(t)
 	dir := t.TempDir()
 	faults, err := WriteHostile(dir, Options{Seed: 1})

@@ -34,6 +34,7 @@ func smallWorld(t testing.TB) *world {
 
 // TestCases holds the judge to answers that were worked out by hand.
 func TestCases(t *testing.T) {
+	t.Parallel()
 	w := smallWorld(t)
 	text, err := os.ReadFile("testdata/cases.txt")
 	if err != nil {
@@ -143,6 +144,7 @@ func judgeFlags(base string, more ...string) []string {
 // TestAgainstItself sends requests over HTTP to the judge's own answers: what
 // differs then is the fault of the way there and back.
 func TestAgainstItself(t *testing.T) {
+	t.Parallel()
 	base := twin(t, smallWorld(t), nil)
 	var out bytes.Buffer
 	if err := run(judgeFlags(base, "-n", "2000", "-seed", "7"), &out); err != nil {
@@ -155,6 +157,7 @@ func TestAgainstItself(t *testing.T) {
 
 // TestSeesFaults spoils one thing at a time; each must be found.
 func TestSeesFaults(t *testing.T) {
+	t.Parallel()
 	w := smallWorld(t)
 	for name, spoil := range map[string]func(r request, a *answer){
 		"status":       func(_ request, a *answer) { a.Status = map[int]int{404: 405}[a.Status] | a.Status },
@@ -171,6 +174,7 @@ func TestSeesFaults(t *testing.T) {
 		"empty answer": func(_ request, a *answer) { a.Body = strings.Replace(a.Body, `"data":[]`, `"data":null`, 1) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			base := twin(t, w, spoil)
 			if err := run(judgeFlags(base, "-n", "2500", "-seed", "7", "-show", "1"), io.Discard); err == nil {
 				t.Error("nothing was found")
@@ -191,6 +195,7 @@ func orZero(n **int) *int {
 // TestRecordThenReplay goes the long way, through the recording, and through
 // the form of a batch.
 func TestRecordThenReplay(t *testing.T) {
+	t.Parallel()
 	base := twin(t, smallWorld(t), nil)
 	recording := t.TempDir() + "/recording.jsonl"
 	var out bytes.Buffer

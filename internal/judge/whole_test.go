@@ -11,12 +11,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/internal/generator"
 )
 
-// TestJudge asks the real binary: dumps of made-up data, the same garbled, the
-// small ones of testdata, and the files that the made-up dumps are the joins of
-// each become a store, which is served and asked over HTTP and through the
-// batch form of `hdqs query`. HDQS_BINARY names a binary that is built already.
+// TestJudge judges the real binary on five catalogs: dumps of made-up data, the
+// same garbled, the small ones of testdata, and the files that the made-up dumps
+// are the joins of. Each becomes a store, which is served and asked over HTTP and
+// through the batch form of `hdqs query`. HDQS_BINARY names a binary built before.
 func TestJudge(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and runs the whole program")
@@ -26,10 +28,15 @@ func TestJudge(t *testing.T) {
 		binary = filepath.Join(t.TempDir(), "hdqs")
 		command(t, "go", "build", "-o", binary, "./cmd/hdqs")
 	}
-	made := filepath.Join(t.TempDir(), "views")
-	command(t, "go", "run", "./cmd/generate", "views", "--scale", "0", "--seed", "11", "--out", made)
-	files := filepath.Join(t.TempDir(), "files")
-	command(t, "go", "run", "./cmd/generate", "catalog", "--scale", "0", "--seed", "11", "--out", files)
+	generate := func(write func(string, generator.Options) ([]generator.Count, error), o generator.Options) string {
+		dir := t.TempDir()
+		if _, err := write(dir, o); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	made := generate(generator.WriteViews, generator.Options{Seed: 11})
+	files := generate(generator.Write, generator.Options{Seed: 11})
 	small, err := filepath.Abs("testdata/views")
 	if err != nil {
 		t.Fatal(err)
@@ -38,8 +45,7 @@ func TestJudge(t *testing.T) {
 	if err := run([]string{"garble", "-contract", contractFile, "-views", made, "-out", odd, "-seed", "23"}, io.Discard); err != nil {
 		t.Fatal(err)
 	}
-	large := filepath.Join(t.TempDir(), "large")
-	command(t, "go", "run", "./cmd/generate", "views", "--scale", "0.01", "--seed", "12", "--out", large)
+	large := generate(generator.WriteViews, generator.Options{Seed: 12, Scale: 0.01})
 	for _, c := range []struct{ name, catalog, views, n, seed string }{
 		{"made", made, made, "2000", "21"},
 		{"files", files, made, "1500", "24"}, // joined by the loader, judged by the dumps of the same world
@@ -48,6 +54,7 @@ func TestJudge(t *testing.T) {
 		{"large", large, large, "800", "25"}, // tables with more rows than an answer, and columns with more values than codes
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
 			store := filepath.Join(t.TempDir(), "store")
 			command(t, binary, "build", "--catalog", c.catalog, "--store", store, "--snapshot-time", wholeTime)
 			base := serveStore(t, binary, store)
