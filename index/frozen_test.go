@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/RoaringBitmap/roaring/v2"
+
+	"hdqs/snapshot"
 )
 
 // listSet lists all rows of a set of a table.
@@ -52,6 +54,12 @@ func TestFrozenAgainstRoaring(t *testing.T) {
 	}
 }
 
+const (
+	bitmapType = byte(snapshot.BitmapContainer)
+	arrayType  = byte(snapshot.ArrayContainer)
+	runsType   = byte(snapshot.RunContainer)
+)
+
 // frozenBytes writes containers as they are given, right or wrong.
 func frozenBytes(containers ...container) []byte {
 	var bitsets, pairs, values, keys, counts, types []byte
@@ -61,14 +69,14 @@ func frozenBytes(containers ...container) []byte {
 		types = append(types, c.kind)
 		for _, v := range c.values {
 			switch c.kind {
-			case frozenRuns:
+			case runsType:
 				pairs = binary.LittleEndian.AppendUint16(pairs, v)
-			case frozenBitset:
+			case bitmapType:
 			default:
 				values = binary.LittleEndian.AppendUint16(values, v)
 			}
 		}
-		if c.kind == frozenBitset {
+		if c.kind == bitmapType {
 			page := make([]byte, 8*chunkWords)
 			for _, v := range c.values {
 				page[v/8] |= 1 << (v % 8)
@@ -76,7 +84,7 @@ func frozenBytes(containers ...container) []byte {
 			bitsets = append(bitsets, page...)
 		}
 	}
-	header := binary.LittleEndian.AppendUint32(nil, uint32(len(containers))<<15|frozenCookie)
+	header := binary.LittleEndian.AppendUint32(nil, uint32(len(containers))<<15|13766)
 	return slices.Concat(bitsets, pairs, values, keys, counts, types, header)
 }
 
@@ -89,8 +97,8 @@ type container struct {
 func TestFrozenFaults(t *testing.T) {
 	const rows = chunkRows + 100
 	good := frozenBytes(
-		container{0, 1, frozenArray, []uint16{3, 9}},
-		container{1, 2, frozenRuns, []uint16{0, 4, 6, 93}},
+		container{0, 1, arrayType, []uint16{3, 9}},
+		container{1, 2, runsType, []uint16{0, 4, 6, 93}},
 	)
 	for name, data := range map[string][]byte{
 		"empty":                      {},
@@ -101,26 +109,26 @@ func TestFrozenFaults(t *testing.T) {
 		"a byte too few":             good[1:],
 		"type 4":                     frozenBytes(container{0, 0, 4, []uint16{3}}),
 		"type 0":                     frozenBytes(container{0, 0, 0, []uint16{3}}),
-		"keys fall":                  frozenBytes(container{1, 0, frozenArray, []uint16{3}}, container{0, 0, frozenArray, []uint16{3}}),
-		"key twice":                  frozenBytes(container{0, 0, frozenArray, []uint16{3}}, container{0, 0, frozenArray, []uint16{4}}),
-		"key beyond the table":       frozenBytes(container{2, 0, frozenArray, []uint16{3}}),
-		"too many containers": frozenBytes(container{0, 0, frozenArray, []uint16{3}}, container{1, 0, frozenArray, []uint16{3}},
-			container{2, 0, frozenArray, []uint16{3}}),
-		"row beyond the table":  frozenBytes(container{1, 0, frozenArray, []uint16{100}}),
-		"values fall":           frozenBytes(container{0, 1, frozenArray, []uint16{9, 3}}),
-		"value twice":           frozenBytes(container{0, 1, frozenArray, []uint16{9, 9}}),
-		"array too long":        frozenBytes(container{0, maxArray, frozenArray, make([]uint16, maxArray+1)}),
-		"no run":                frozenBytes(container{0, 0, frozenRuns, nil}),
-		"run beyond the table":  frozenBytes(container{1, 1, frozenRuns, []uint16{90, 10}}),
-		"run beyond the chunk":  frozenBytes(container{0, 1, frozenRuns, []uint16{65535, 1}}),
-		"runs touch":            frozenBytes(container{0, 2, frozenRuns, []uint16{3, 2, 6, 1}}),
-		"runs overlap":          frozenBytes(container{0, 2, frozenRuns, []uint16{3, 2, 5, 1}}),
-		"runs fall":             frozenBytes(container{0, 2, frozenRuns, []uint16{30, 2, 5, 1}}),
-		"bitset miscounted":     frozenBytes(container{0, 5, frozenBitset, []uint16{1, 2, 3}}),
-		"bitset beyond, word":   frozenBytes(container{1, 1, frozenBitset, []uint16{1, 101}}),
-		"bitset beyond, page":   frozenBytes(container{1, 1, frozenBitset, []uint16{1, 60_000}}),
-		"bitset missing":        frozenBytes(container{0, 1, frozenArray, []uint16{3, 9}})[4:],
-		"runs counted too high": frozenBytes(container{0, 3, frozenRuns, []uint16{3, 2, 9, 2}}),
+		"keys fall":                  frozenBytes(container{1, 0, arrayType, []uint16{3}}, container{0, 0, arrayType, []uint16{3}}),
+		"key twice":                  frozenBytes(container{0, 0, arrayType, []uint16{3}}, container{0, 0, arrayType, []uint16{4}}),
+		"key beyond the table":       frozenBytes(container{2, 0, arrayType, []uint16{3}}),
+		"too many containers": frozenBytes(container{0, 0, arrayType, []uint16{3}}, container{1, 0, arrayType, []uint16{3}},
+			container{2, 0, arrayType, []uint16{3}}),
+		"row beyond the table":  frozenBytes(container{1, 0, arrayType, []uint16{100}}),
+		"values fall":           frozenBytes(container{0, 1, arrayType, []uint16{9, 3}}),
+		"value twice":           frozenBytes(container{0, 1, arrayType, []uint16{9, 9}}),
+		"array too long":        frozenBytes(container{0, maxArray, arrayType, make([]uint16, maxArray+1)}),
+		"no run":                frozenBytes(container{0, 0, runsType, nil}),
+		"run beyond the table":  frozenBytes(container{1, 1, runsType, []uint16{90, 10}}),
+		"run beyond the chunk":  frozenBytes(container{0, 1, runsType, []uint16{65535, 1}}),
+		"runs touch":            frozenBytes(container{0, 2, runsType, []uint16{3, 2, 6, 1}}),
+		"runs overlap":          frozenBytes(container{0, 2, runsType, []uint16{3, 2, 5, 1}}),
+		"runs fall":             frozenBytes(container{0, 2, runsType, []uint16{30, 2, 5, 1}}),
+		"bitset miscounted":     frozenBytes(container{0, 5, bitmapType, []uint16{1, 2, 3}}),
+		"bitset beyond, word":   frozenBytes(container{1, 1, bitmapType, []uint16{1, 101}}),
+		"bitset beyond, page":   frozenBytes(container{1, 1, bitmapType, []uint16{1, 60_000}}),
+		"bitset missing":        frozenBytes(container{0, 1, arrayType, []uint16{3, 9}})[4:],
+		"runs counted too high": frozenBytes(container{0, 3, runsType, []uint16{3, 2, 9, 2}}),
 	} {
 		var s set
 		if err := openFrozen(&s, data, rows, false); !errors.Is(err, ErrPosting) {
@@ -136,9 +144,9 @@ func TestFrozenFaults(t *testing.T) {
 // FuzzFrozen promises that any bytes give ErrPosting or a set of ascending rows of the table, as many as it says, that every operation works
 // on; and never a panic.
 func FuzzFrozen(f *testing.F) {
-	f.Add(frozenBytes(container{0, 1, frozenArray, []uint16{3, 9}}, container{1, 2, frozenRuns, []uint16{0, 4, 6, 93}}), uint32(chunkRows+100))
-	f.Add(frozenBytes(container{0, 2, frozenBitset, []uint16{1, 2, 3}}), uint32(64))
-	f.Add(frozenBytes(container{0, 0, frozenArray, []uint16{0}}), uint32(1))
+	f.Add(frozenBytes(container{0, 1, arrayType, []uint16{3, 9}}, container{1, 2, runsType, []uint16{0, 4, 6, 93}}), uint32(chunkRows+100))
+	f.Add(frozenBytes(container{0, 2, bitmapType, []uint16{1, 2, 3}}), uint32(64))
+	f.Add(frozenBytes(container{0, 0, arrayType, []uint16{0}}), uint32(1))
 	f.Add([]byte{}, uint32(0))
 	f.Fuzz(func(t *testing.T, data []byte, rows uint32) {
 		rows %= 3 * chunkRows

@@ -23,7 +23,7 @@
 // Bytes come from outside: any at all give a segment or ErrCorrupt (FuzzReadSegment). Opening checks every checksum, and that each offset,
 // length, width, code, scale and start lies within its bounds, that dictionaries ascend and that texts are UTF-8, so that no accessor can
 // go astray. Two things are left to Segment.Verify, as they take a pass over all rows: that postings agree with the codes of rows, and
-// that nothing is in a dictionary that no row has. The inside of a bitmap belongs to Roaring's format and to those who read it.
+// that nothing is in a dictionary that no row has. The inside of a bitmap is checked when it is read (Containers).
 // Positions and codes that a caller passes are its own responsibility, as with a slice.
 //
 // # Tried
@@ -36,8 +36,11 @@
 // pages in order anyway: all are there before the first request. It and MADV_POPULATE_READ take 22 ms of CPU where touching takes 18, and neither they nor
 // MADV_WILLNEED are faster when the bytes come from a disk.
 //
-// Not taken: roaring's own encoder of frozen bitmaps. It converts pointers in ways that the race detector's checks refuse, weighs containers by
-// their size in memory, and with it a segment takes 1.7 times as long to write. The library is the oracle of the tests instead.
+// Taken: roaring as the writer of postings. A writer of our own was 1.5 times as fast (180 against 275 ms of CPU for the 175,000
+// bitmaps of a catalog at full size), which is 1 to 2 % of a load; it is not worth a second writer of the same form.
+//
+// Not taken: roaring's Validate before FrozenView. It compares each run of a container with every later one, so that verifying a
+// store of 137 MB took 3.1 s of CPU, and hostile bytes could make it far more. Containers checks the same in one pass: 0.95 s.
 //
 // Taken: bounds of codes checked on packed words, all values of a load at once, by looking for carries: 0.1 to 0.5 ns a code of 3
 // to 28 bits where the plain loop takes 1.4. Taken: unpacking two or four values a load without an inner loop: 0.4 ns a value up to 14 bits, against 0.3 to

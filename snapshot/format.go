@@ -51,7 +51,11 @@ const (
 	tailSize   = 8 + 4 + 4 + 4 + len(magic)
 	blockSize  = 1 + 1 + 4 + 8 + 8 + 4
 
-	formatV1    = 1 // first format
+	// The versions of the format, and what changed within one without a need for the next.
+	//
+	// 1: first format. Frozen bitmaps are written by roaring since November 2026; before, a container of 2r+1 rows in r runs was
+	// stored as runs, now as an array, which takes 2 bytes more. Readers of both times read both.
+	formatV1    = 1
 	formatWrite = formatV1
 )
 

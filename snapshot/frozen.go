@@ -5,189 +5,182 @@ import (
 	"math/bits"
 )
 
-// Roaring's frozen form keeps 65,536 numbers, those with the same upper half, in a container: a bitmap, sorted runs or a sorted array of
-// lower halves. All bitmaps come first, then all runs, all arrays, and a directory that is read from its end:
+// A posting is one roaring bitmap in CRoaring's frozen form, little-endian:
 //
-//	8192 B a bitmap · start u16, length-1 u16 a run · u16 a value of an array · keys u16 · counts u16 · types u8 · header u32
+//	bitmaps   1,024 words of 64 bits each
+//	runs      pairs of 16 bits: first row, last row less first row
+//	arrays    16 bits a row
+//	keys      16 bits a container: the chunk of 65,536 rows it is for, ascending
+//	counts    16 bits a container: rows less one, for runs the number of pairs
+//	types     1 byte a container: 1 bitmap, 2 array, 3 runs
+//	header    32 bits: 15 bits of cookie, then the number of containers
 //
-//	keys    the upper halves, ascending
-//	counts  the values of a bitmap or array less one; the runs of a run container
-//	types   1 bitmap, 2 array, 3 runs
-//	header  13766 in the lower 15 bits, above it the number of containers
+// In the first three parts the containers follow each other in the order of their keys. Roaring writes this form (postingWriter) and
+// has a view of it (Postings.Bitmap). The reader here finds and checks the containers, for that view and for an evaluator of its own.
+const frozenCookie = 13766
+
+// ContainerType is how the rows of a container are written down.
+type ContainerType uint8
+
+// The types of a container.
 const (
-	frozenCookie    = 13766
-	frozenBitmap    = 1
-	frozenArray     = 2
-	frozenRuns      = 3
-	frozenBitmapLen = 8192
+	BitmapContainer ContainerType = 1 + iota // 1,024 words of 64 bits
+	ArrayContainer                           // 16 bits a row, ascending, at most MaxArray of them
+	RunContainer                             // pairs of 16 bits, first row and last row less first row, ascending, not touching
 )
 
-// frozenWriter makes frozen bitmaps; its buffers serve one after the other.
-type frozenWriter struct {
-	bitmaps, runs, arrays []byte
-	keys, counts, types   []byte
+// The sizes of containers.
+const (
+	MaxArray      = 4096
+	chunkBits     = 16
+	chunkRows     = 1 << chunkBits
+	bitmapBytes   = chunkRows / 8
+	containerHead = 2 + 2 + 1 // key, count, type
+)
+
+// Container is the rows of one chunk of a frozen bitmap: the rows from Key*65,536 on, up to the next chunk.
+type Container struct {
+	Key  int
+	Type ContainerType
+	At   uint32 // where its data starts in the bitmap's bytes
+	N    uint32 // number of pairs of a RunContainer, of values of an ArrayContainer, of words of a BitmapContainer
+	Rows uint32 // number of rows, 1 to 65,536
 }
 
-// append appends the frozen bitmap of row ids that ascend. Each container is of the sort that takes the fewest bytes.
-func (w *frozenWriter) append(dst []byte, rows []uint32) []byte {
-	w.bitmaps, w.runs, w.arrays = w.bitmaps[:0], w.runs[:0], w.arrays[:0]
-	w.keys, w.counts, w.types = w.keys[:0], w.counts[:0], w.types[:0]
-	for len(rows) > 0 {
-		// The rows of one container, and how many runs they are.
-		key := rows[0] >> 16
-		n, runs := 1, 1
-		for ; n < len(rows) && rows[n]>>16 == key; n++ {
-			if rows[n] != rows[n-1]+1 {
-				runs++
-			}
-		}
-		w.keys = binary.LittleEndian.AppendUint16(w.keys, uint16(key))
-		w.container(rows[:n], runs)
-		rows = rows[n:]
+// Containers calls yield with each container of the frozen bitmap of a table of that many rows. It reads any bytes: the error is
+// ErrCorrupt unless they are strictly ascending rows of the table, as many as counted. With checked the caller vouches that an earlier
+// call has found these bytes right; only the places of the containers are worked out then.
+func Containers(data []byte, rows int, checked bool, yield func(Container)) error {
+	if len(data) < 4 {
+		return corruptf("%d bytes, a posting has at least 4", len(data))
 	}
-	for _, part := range [...][]byte{w.bitmaps, w.runs, w.arrays, w.keys, w.counts, w.types} {
-		dst = append(dst, part...)
+	header := binary.LittleEndian.Uint32(data[len(data)-4:])
+	n, chunks := int(header>>15), (rows+chunkRows-1)/chunkRows
+	if header&0x7fff != frozenCookie || n > chunks {
+		return corruptf("header %#08x, want cookie %d and at most %d containers", header, frozenCookie, chunks)
 	}
-	return binary.LittleEndian.AppendUint32(dst, frozenCookie|uint32(len(w.types))<<15)
-}
-
-func (w *frozenWriter) container(rows []uint32, runs int) {
-	n := len(rows)
-	kind, count := byte(frozenArray), n-1
-	switch {
-	case 4*runs < min(2*n, frozenBitmapLen):
-		kind, count = frozenRuns, runs
-		for i := 0; i < n; {
-			first := i
-			for i++; i < n && rows[i] == rows[i-1]+1; i++ {
-			}
-			w.runs = binary.LittleEndian.AppendUint16(w.runs, uint16(rows[first]))
-			w.runs = binary.LittleEndian.AppendUint16(w.runs, uint16(i-1-first))
-		}
-	case 2*n > frozenBitmapLen:
-		kind = frozenBitmap
-		from := len(w.bitmaps)
-		w.bitmaps = append(w.bitmaps, make([]byte, frozenBitmapLen)...)
-		for _, row := range rows {
-			w.bitmaps[from+int(row&0xffff)>>3] |= 1 << (row & 7)
-		}
-	default:
-		for _, row := range rows {
-			w.arrays = binary.LittleEndian.AppendUint16(w.arrays, uint16(row))
-		}
+	if len(data) < 4+containerHead*n {
+		return corruptf("%d bytes, %d containers take at least %d", len(data), n, 4+containerHead*n)
 	}
-	w.counts = binary.LittleEndian.AppendUint16(w.counts, uint16(count))
-	w.types = append(w.types, kind)
-}
-
-// frozenReader walks a frozen bitmap, each sort of container at its own pace.
-type frozenReader struct {
-	bitmaps, runs, arrays []byte
-	types, counts, keys   []byte
-	yield                 func(row uint32) error
-}
-
-// frozenRows calls yield with each row id of a frozen bitmap in ascending order, until it returns an error. Only Verify reads postings so
-// plainly.
-func frozenRows(b []byte, yield func(row uint32) error) error {
-	if len(b) < 4 {
-		return corruptf("bitmap of %d bytes has no header", len(b))
-	}
-	header := binary.LittleEndian.Uint32(b[len(b)-4:])
-	n := int(header >> 15)
-	if header&0x7fff != frozenCookie || n > 1<<16 || len(b)-4 < 5*n {
-		return corruptf("bitmap of %d bytes with header %#x", len(b), header)
-	}
-	at := len(b) - 4 - 5*n
-	r := &frozenReader{keys: b[at:][:2*n], counts: b[at+2*n:][:2*n], types: b[at+4*n:][:n], yield: yield}
-	var sizes [4]int
-	for i, kind := range r.types {
-		count := int(r.count(i))
-		switch kind {
-		case frozenBitmap:
-			sizes[kind] += frozenBitmapLen
-		case frozenArray:
-			sizes[kind] += 2 * (count + 1)
-		case frozenRuns:
-			sizes[kind] += 4 * count
-		default:
-			return corruptf("container %d of %d has type %d", i, n, kind)
-		}
-	}
-	if sizes[frozenBitmap]+sizes[frozenRuns]+sizes[frozenArray] != at {
-		return corruptf("containers take %d, %d and %d bytes, there are %d", sizes[frozenBitmap], sizes[frozenRuns], sizes[frozenArray], at)
-	}
-	r.bitmaps, b = b[:sizes[frozenBitmap]], b[sizes[frozenBitmap]:]
-	r.runs, b = b[:sizes[frozenRuns]], b[sizes[frozenRuns]:]
-	r.arrays = b[:sizes[frozenArray]]
-	for i := range n {
-		if err := r.container(i); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *frozenReader) count(i int) uint16 { return binary.LittleEndian.Uint16(r.counts[2*i:]) }
-
-func (r *frozenReader) container(i int) error {
-	key, count := binary.LittleEndian.Uint16(r.keys[2*i:]), int(r.count(i))
-	if i > 0 && binary.LittleEndian.Uint16(r.keys[2*i-2:]) >= key {
-		return corruptf("container %d has key %d, not above the one before", i, key)
-	}
-	base := uint32(key) << 16
-	switch r.types[i] {
-	case frozenBitmap:
-		return r.bitmap(base, count+1)
-	case frozenRuns:
-		return r.run(base, count)
+	end := len(data) - 4 - containerHead*n
+	f := frozen{data: data, keys: data[end : end+2*n], counts: data[end+2*n : end+4*n], types: data[end+4*n : end+5*n]}
+	if err := f.measure(end); err != nil {
+		return err
 	}
 	last := -1
-	for range count + 1 {
-		v := binary.LittleEndian.Uint16(r.arrays)
-		r.arrays = r.arrays[2:]
-		if int(v) <= last {
-			return corruptf("value %d of a container comes after %d", v, last)
+	for i := range n {
+		key := int(binary.LittleEndian.Uint16(f.keys[2*i:]))
+		if key <= last || key >= chunks {
+			return corruptf("container %d has key %d after %d, the table has %d chunks", i, key, last, chunks)
 		}
-		last = int(v)
-		if err := r.yield(base | uint32(v)); err != nil {
-			return err
+		last = key
+		c, ok := f.next(i, min(chunkRows, rows-key*chunkRows), checked)
+		if !ok {
+			return corruptf("container %d, type %d, of chunk %d is not ascending rows as counted", i, c.Type, key)
 		}
+		c.Key = key
+		yield(c)
 	}
 	return nil
 }
 
-func (r *frozenReader) bitmap(base uint32, count int) error {
-	for k := range uint32(frozenBitmapLen / 8) {
-		for word := binary.LittleEndian.Uint64(r.bitmaps[8*k:]); word != 0; word &= word - 1 {
-			count--
-			if err := r.yield(base | k<<6 | uint32(bits.TrailingZeros64(word))); err != nil {
-				return err
-			}
+// frozen is the parts of a frozen bitmap.
+type frozen struct {
+	data, keys, counts, types []byte
+
+	bitmaps, runs, arrays int // where the next container of each type starts
+}
+
+// measure finds where the three parts start. They must end where the keys start.
+func (f *frozen) measure(end int) error {
+	bitmaps, pairs, values := 0, 0, 0
+	for i, t := range f.types {
+		count := int(binary.LittleEndian.Uint16(f.counts[2*i:]))
+		switch ContainerType(t) {
+		case BitmapContainer:
+			bitmaps++
+		case ArrayContainer:
+			values += count + 1
+		case RunContainer:
+			pairs += count
+		default:
+			return corruptf("container %d has type %d, known are 1 to 3", i, t)
 		}
 	}
-	r.bitmaps = r.bitmaps[frozenBitmapLen:]
-	if count != 0 {
-		return corruptf("bitmap has %d values less than counted", count)
+	f.runs = bitmaps * bitmapBytes
+	f.arrays = f.runs + 4*pairs
+	if got := f.arrays + 2*values; got != end {
+		return corruptf("containers take %d bytes, the posting has %d", got, end)
 	}
 	return nil
 }
 
-func (r *frozenReader) run(base uint32, count int) error {
+// next reads container i, of a chunk with size rows. It must be called for one container after the other.
+func (f *frozen) next(i, size int, checked bool) (c Container, ok bool) {
+	count := uint32(binary.LittleEndian.Uint16(f.counts[2*i:]))
+	c.Type = ContainerType(f.types[i])
+	switch c.Type {
+	case BitmapContainer:
+		c.At, c.N, c.Rows = uint32(f.bitmaps), bitmapBytes/8, count+1
+		f.bitmaps += bitmapBytes
+		ok = checked || checkBitmap(f.data[c.At:f.bitmaps], int(c.Rows), size)
+	case ArrayContainer:
+		c.At, c.N, c.Rows = uint32(f.arrays), count+1, count+1
+		f.arrays += 2 * int(c.N)
+		ok = c.N <= MaxArray && (checked || checkArray(f.data[c.At:f.arrays], size))
+	case RunContainer:
+		c.At, c.N = uint32(f.runs), count
+		f.runs += 4 * int(c.N)
+		c.Rows, ok = checkRuns(f.data[c.At:f.runs], size)
+	}
+	return c, ok
+}
+
+// checkBitmap reports whether a bitmap has that many ones, all below size.
+func checkBitmap(data []byte, rows, size int) bool {
+	n, from := 0, 0
+	for ; from+64 <= size; from += 64 {
+		n += bits.OnesCount64(binary.LittleEndian.Uint64(data[from/8:]))
+	}
+	if from < size {
+		word := binary.LittleEndian.Uint64(data[from/8:])
+		if word>>(size&63) != 0 {
+			return false
+		}
+		n += bits.OnesCount64(word)
+		from += 64
+	}
+	for ; from < chunkRows; from += 64 {
+		if binary.LittleEndian.Uint64(data[from/8:]) != 0 {
+			return false
+		}
+	}
+	return n == rows
+}
+
+// checkArray reports whether values ascend and are below size.
+func checkArray(data []byte, size int) bool {
+	last := -1
+	for ; len(data) >= 2; data = data[2:] {
+		v := int(binary.LittleEndian.Uint16(data))
+		if v <= last {
+			return false
+		}
+		last = v
+	}
+	return last < size
+}
+
+// checkRuns returns how many rows runs have, and whether there is one, they ascend, do not touch and are below size.
+func checkRuns(data []byte, size int) (rows uint32, ok bool) {
 	last := -2
-	for range count {
-		start := int(binary.LittleEndian.Uint16(r.runs))
-		end := start + int(binary.LittleEndian.Uint16(r.runs[2:]))
-		r.runs = r.runs[4:]
-		if start <= last+1 || end > 1<<16-1 {
-			return corruptf("run from %d to %d comes after %d", start, end, last)
+	for ; len(data) >= 4; data = data[4:] {
+		first, more := int(binary.LittleEndian.Uint16(data)), int(binary.LittleEndian.Uint16(data[2:]))
+		if first <= last+1 || first+more >= size {
+			return 0, false
 		}
-		last = end
-		for v := start; v <= end; v++ {
-			if err := r.yield(base | uint32(v)); err != nil {
-				return err
-			}
-		}
+		last = first + more
+		rows += uint32(more) + 1
 	}
-	return nil
+	return rows, rows > 0
 }

@@ -1,6 +1,11 @@
 package snapshot
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/RoaringBitmap/roaring/v2"
+)
 
 // Postings tell the row ids of each code. They come in two forms: where codes never fall from row to row the rows of a code are one
 // run, and its start is all there is (Sorted, Start); else each code has a bitmap in Roaring's frozen form (Frozen).
@@ -22,6 +27,20 @@ func (p *Postings) Sorted() bool { return p.starts != nil }
 // Start is the first row of a code of sorted postings: its rows are Start(code) up to, not including, Start(code+1). The code may be Len.
 func (p *Postings) Start(code uint32) uint32 {
 	return binary.LittleEndian.Uint32(p.starts[4*uint64(code):])
+}
+
+// Bitmap returns the rows of a code of postings that are not sorted as a roaring bitmap: a view into the segment, to be read only.
+// All of its bytes are checked first. The error is ErrCorrupt.
+func (p *Postings) Bitmap(code uint32) (*roaring.Bitmap, error) {
+	data := p.Frozen(code)
+	if err := Containers(data, int(p.rows), false, func(Container) {}); err != nil {
+		return nil, fmt.Errorf("posting %d: %w", code, err)
+	}
+	rows, err := viewFrozen(data, int(p.rows))
+	if err != nil {
+		return nil, corruptf("posting %d: %v", code, err)
+	}
+	return rows, nil
 }
 
 // Frozen is the bitmap of the rows of a code of postings that are not sorted, in Roaring's frozen form; it starts at a multiple of 8

@@ -107,8 +107,16 @@ func (p *Postings) verify(codes Packed) error {
 			}
 			continue
 		}
-		if err := frozenRows(p.Frozen(code), func(row uint32) error { return has(row, code) }); err != nil {
-			return corruptf("posting %d: %v", code, err)
+		rows, err := p.Bitmap(code)
+		if err != nil {
+			return err
+		}
+		rows.Iterate(func(row uint32) bool {
+			err = has(row, code)
+			return err == nil
+		})
+		if err != nil {
+			return err
 		}
 	}
 	if total != uint64(codes.Len()) {
