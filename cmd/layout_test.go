@@ -38,6 +38,7 @@ var imports = map[string][]string{
 	"cmd":                 {},
 	"cmd/generate":        {"internal/generator"},
 	"cmd/judge":           {"internal/judge"},
+	"cmd/notices":         {"internal/atomicfile"},
 	"cmd/hdqs": {
 		"snapshot", "snapshot/store", "internal/replica", "internal/fetch", "index", "loader", "loader/sample",
 		"loader/upstream", "api", "api/encode",

@@ -28,7 +28,6 @@ var notYetWrapped = []string{
 	"bench/load",
 	"cmd/hdqs",
 	"index",
-	"internal/atomicfile",
 	"internal/bucket",
 	"internal/ckantest",
 	"internal/fetch",

@@ -17,9 +17,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// version is set by the linker: the commit that was built.
-var version = "unknown"
-
 // Exit codes of every command. Output on stdout is data, everything a person is told goes to stderr.
 const (
 	exitFailed       = 1
@@ -71,7 +68,7 @@ func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "hdqs",
 		Short:         "Builds snapshots of a humanitarian data catalog and answers the query service from memory",
-		Version:       version,
+		Version:       versionText(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
@@ -81,11 +78,12 @@ func newRoot() *cobra.Command {
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return exitWith(exitUsage, fmt.Errorf("%w\nsee '%s --help'", err, cmd.CommandPath()))
 	})
 	root.AddCommand(newServe(), newBuild(), newQuery(), newInspect(), newVerify(), newDiff(),
-		newPublish(), newRollback(), newCollect(), newMirror(), newKeygen(), newIdentifier())
+		newPublish(), newRollback(), newCollect(), newMirror(), newKeygen(), newIdentifier(), newLicenses())
 	for _, cmd := range root.Commands() {
 		cmd.Args = usageArgs(cmd.Args)
 	}

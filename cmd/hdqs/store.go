@@ -33,7 +33,7 @@ func (f *netFlags) register(fl *pflag.FlagSet) {
 }
 
 func (f *netFlags) options() fetch.Options {
-	return fetch.Options{UserAgent: "hdqs/" + version, AllowHTTP: f.allowHTTP, AllowPrivate: f.allowPrivate, Hosts: f.hosts}
+	return fetch.Options{UserAgent: userAgent(), AllowHTTP: f.allowHTTP, AllowPrivate: f.allowPrivate, Hosts: f.hosts}
 }
 
 // trustFlags say whose snapshots are read.

@@ -20,8 +20,9 @@ type File struct {
 	written int64
 }
 
-// Create opens a file that Commit will name path. It makes the directory if there is none, and removes what killed
-// processes have left in it. The caller ends with Discard, which does nothing after a commit.
+// Create opens a file that Commit will name path. It makes the directory if there is none, and
+// removes what killed processes have left in it. The caller ends with Discard, which does nothing
+// after a commit.
 func Create(path string) (*File, error) {
 	dir := filepath.Dir(path)
 	if err := MkdirAll(dir); err != nil {
@@ -30,7 +31,8 @@ func Create(path string) (*File, error) {
 	if err := Sweep(dir); err != nil {
 		return nil, err
 	}
-	// Without WithTempDir the library writes files of its own to find out whether os.TempDir would do.
+	// Without WithTempDir the library writes files of its own to find out whether os.TempDir would
+	// do.
 	pending, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir))
 	if err != nil {
 		return nil, err
@@ -61,7 +63,8 @@ func (f *File) Name() string { return f.pending.Name() }
 // OS is the open file, for callers that need more than Write.
 func (f *File) OS() *os.File { return f.pending.File }
 
-// Commit makes the file durable under the name that was given to Create, and replaces what had that name.
+// Commit makes the file durable under the name that was given to Create, and replaces what had that
+// name.
 func (f *File) Commit() error {
 	if err := f.pending.CloseAtomicallyReplace(); err != nil {
 		return err
@@ -69,7 +72,8 @@ func (f *File) Commit() error {
 	return SyncDir(filepath.Dir(f.path))
 }
 
-// CommitAs is Commit under another name in the same directory, for names that depend on the content.
+// CommitAs is Commit under another name in the same directory, for names that depend on the
+// content.
 func (f *File) CommitAs(path string) error { return Rename(f.OS(), path) }
 
 // Discard closes the file, and removes it if it was not committed.
@@ -100,7 +104,8 @@ func WriteFrom(path string, from io.Reader) error {
 	return f.Commit()
 }
 
-// Rename makes an open file durable under another name in the same file system. It does not close the file.
+// Rename makes an open file durable under another name in the same file system. It does not close
+// the file.
 func Rename(f *os.File, path string) error {
 	if err := f.Sync(); err != nil {
 		return err

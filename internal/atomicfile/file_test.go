@@ -139,8 +139,8 @@ func TestWriteErrorHasCount(t *testing.T) {
 	}
 }
 
-// TestSweepRemovesLeftovers covers the names of this and of earlier releases. Files that are young, that have names of
-// another form, or that are no regular files stay.
+// TestSweepRemovesLeftovers covers the names of this and of earlier releases. Files that are young,
+// that have names of another form, or that are no regular files stay.
 func TestSweepRemovesLeftovers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -177,7 +177,8 @@ func TestSweepRemovesLeftovers(t *testing.T) {
 	wantNames(t, dir, ".hidden", ".tree-123456789", ".year2026", ".young.json123456789", "file.json123456789")
 }
 
-// TestSweepSparesWriters: a temporary file that its writer holds open is not removed, however old it is.
+// TestSweepSparesWriters: a temporary file that its writer holds open is not removed, however old
+// it is.
 func TestSweepSparesWriters(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -8,7 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TryLock locks a file for as long as it stays open, and fails at once when another open file has the lock.
+// TryLock locks a file for as long as it stays open, and fails at once when another open file has
+// the lock.
 func TryLock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) }
 
 // IsLocked reports whether TryLock failed because another open file has the lock.

@@ -8,16 +8,17 @@ import (
 	"time"
 )
 
-// leftoverAge is how long a temporary file must lie unchanged before Sweep removes it: its writer may not have locked it
-// yet.
+// leftoverAge is how long a temporary file must lie unchanged before Sweep removes it: its writer
+// may not have locked it yet.
 const leftoverAge = time.Minute
 
-// temporary matches the names that the library makes: a dot, the final name, a random number of up to 63 bits. Earlier
-// releases left .tmp-, .part- and .memory- with a number of up to 32 bits, which it matches too.
+// temporary matches the names that the library makes: a dot, the final name, a random number of up
+// to 63 bits. Earlier releases left .tmp-, .part- and .memory- with a number of up to 32 bits,
+// which it matches too.
 var temporary = regexp.MustCompile(`^\..+[0-9]{6,19}$`)
 
-// Sweep removes the temporary files of a directory whose writers were killed: those that nobody holds a lock on, and
-// that have not changed for a minute.
+// Sweep removes the temporary files of a directory whose writers were killed: those that nobody
+// holds a lock on, and that have not changed for a minute.
 func Sweep(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

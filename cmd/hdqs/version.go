@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"hdqs/api"
+)
+
+// release is the version of the program, as in CHANGELOG.md. It says nothing about the interface,
+// which has a version of its own.
+const release = "0.10.0"
+
+// commit is what was built. "make build" sets it to the output of git describe.
+var commit string
+
+// built is commit, or without it what the compiler has noted.
+func built() string {
+	if commit != "" {
+		return commit
+	}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				return s.Value
+			}
+		}
+	}
+	return "unknown"
+}
+
+func versionText() string {
+	return fmt.Sprintf("%s (commit %s), contract %s", release, built(), api.InterfaceVersion)
+}
+
+// userAgent names the program to the servers that it asks. Another commit has another name: it may
+// accept a file that this one has rejected.
+func userAgent() string { return fmt.Sprintf("hdqs/%s (%s)", release, built()) }
