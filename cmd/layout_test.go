@@ -20,8 +20,9 @@ var imports = map[string][]string{
 	"snapshot":            {},
 	"snapshot/store":      {"snapshot", "internal/atomicfile"},
 	"index":               {"snapshot"},
-	"loader":              {"snapshot", "snapshot/store", "internal/atomicfile", "loader/sample"},
-	"loader/upstream":     {"internal/atomicfile", "internal/fetch", "internal/bucket"},
+	"loader":              {"snapshot", "snapshot/store", "internal/atomicfile", "loader/sample", "loader/catalogfile"},
+	"loader/catalogfile":  {},
+	"loader/upstream":     {"internal/atomicfile", "internal/fetch", "internal/bucket", "loader", "loader/catalogfile"},
 	"loader/sample":       {},
 	"api":                 {"snapshot", "snapshot/store", "index", "api/render", "api/encode"},
 	"api/render":          {"snapshot", "index", "api/encode"},
@@ -54,7 +55,7 @@ const (
 )
 
 // isData matches files of declarative tables, which may be longer than code.
-var isData = regexp.MustCompile(`(^|/)(endpoints_|tables_|words_|countries|enums|blocks)[a-z_]*\.go$`)
+var isData = regexp.MustCompile(`(^|/)(endpoints_|themes_|words_|countries|enums|blocks)[a-z_]*\.go$`)
 
 // domainWords may not occur in the packages that deal only with bytes, columns and row ids.
 var domainWords = regexp.MustCompile(`(?i)humanitarian|\bcountr(y|ies)\b|\blocations?\b|admin[12]?\b|` +

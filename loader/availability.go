@@ -6,59 +6,27 @@ import (
 	"hdqs/snapshot"
 )
 
-// dataTheme tells under which names a data table stands in the list of what there is, and which of its groups are places. It follows the
-// path of the table's endpoint, except for rainfall, which the incumbent lists under another name than its path.
-type dataTheme struct {
-	table, category, subcategory string
-	places                       []placeGroup
-}
-
-// placeGroup is a group that tells a place; prefix is that of its columns.
-type placeGroup struct{ group, prefix string }
-
-var (
-	inPlace       = []placeGroup{{group: "place"}}
-	betweenPlaces = []placeGroup{{group: "origin", prefix: "origin_"}, {group: "asylum", prefix: "asylum_"}}
-)
-
-var dataThemes = []dataTheme{
-	{"humanitarian_needs", "affected-people", "humanitarian-needs", inPlace},
-	{"idps", "affected-people", "idps", inPlace},
-	{"refugees", "affected-people", "refugees-persons-of-concern", betweenPlaces},
-	{"returnees", "affected-people", "returnees", betweenPlaces},
-	{"rainfall", "climate", "hazards-rainfall", inPlace},
-	{"conflict_event", "coordination-context", "conflict-events", inPlace},
-	{"funding", "coordination-context", "funding", inPlace},
-	{"national_risk", "coordination-context", "national-risk", inPlace},
-	{"operational_presence", "coordination-context", "operational-presence", inPlace},
-	{"food_price", "food-security-nutrition-poverty", "food-prices-market-monitor", []placeGroup{{group: "market"}}},
-	{"food_security", "food-security-nutrition-poverty", "food-security", inPlace},
-	{"poverty_rate", "food-security-nutrition-poverty", "poverty-rate", inPlace},
-	{"population", "geography-infrastructure", "baseline-population", inPlace},
-}
-
-// available is one entry of what there is: that a theme has rows about a place, from some resource. Units are those stored, without
-// regard to what providers call them; a level that the theme does not have is empty.
+// available is an entry of the list of available data: a theme has rows about a place, from a resource. Units are those
+// stored, without regard to what providers call them; a level that the theme does not have is empty.
 type available struct {
-	theme                      *dataTheme
+	theme                      *theme
 	locationCode, locationName string
 	code1, name1, code2, name2 string
 	level                      int64
 	resource                   string
 }
 
-// availableIn lists what a table holds, each entry once. It only reads data, so tables may be listed at the same time; a table that is no
-// theme's holds nothing.
+// availableIn lists the entries of a table, each once; the table of no data theme has none. It only reads data, so tables
+// may be listed concurrently.
 func availableIn(data *snapshot.TableData) []available {
 	var list []available
-	for i := range dataThemes {
-		theme := &dataThemes[i]
-		if theme.table != data.Name {
+	for _, th := range dataThemes {
+		if th.table.name != data.Name {
 			continue
 		}
 		seen := map[available]bool{}
-		for _, place := range theme.places {
-			for _, a := range theme.availableAt(data, place) {
+		for _, place := range th.places {
+			for _, a := range th.availableAt(data, place) {
 				if !seen[a] {
 					seen[a] = true
 					list = append(list, a)
@@ -69,8 +37,9 @@ func availableIn(data *snapshot.TableData) []available {
 	return list
 }
 
-// availableAt goes through the rows once; rows are mostly like the one before, so few pairs of place and resource are looked up.
-func (th *dataTheme) availableAt(data *snapshot.TableData, place placeGroup) []available {
+// availableAt goes through the rows once. A row mostly has the place and the resource of the one before, so few pairs are
+// looked up.
+func (th *theme) availableAt(data *snapshot.TableData, place placeGroup) []available {
 	var group *snapshot.GroupData
 	for i := range data.Groups {
 		if data.Groups[i].Name == place.group {
@@ -97,7 +66,7 @@ func (th *dataTheme) availableAt(data *snapshot.TableData, place placeGroup) []a
 	return list
 }
 
-func (th *dataTheme) availablePlace(columns []snapshot.ColumnData, prefix string, tuple int) available {
+func (th *theme) availablePlace(columns []snapshot.ColumnData, prefix string, tuple int) available {
 	textOf := func(name string) string { return textAt(columnData(columns, name), tuple) }
 	a := available{
 		theme: th, locationCode: textOf(prefix + "location_code"), locationName: textOf(prefix + "location_name"),
@@ -128,12 +97,12 @@ func textAt(c *snapshot.ColumnData, i int) string {
 	return c.Values[c.Codes[i]]
 }
 
-// availabilityTable makes the table of what there is out of the entries of all themes. updated tells when a resource was last read in a new
-// form; entries that differ in nothing but their resource become one when these times are equal.
+// availabilityTable makes the list of available data from the entries of all themes. updated is when a resource was last
+// read in a new form. Entries that differ only in their resource become one when these times are equal.
 func availabilityTable(entries []available, updated func(resource string) int64) *snapshot.TableData {
-	a := newTableBuilder(tableNamed("data_availability"))
-	category, subcategory, date := a.column("category"), a.column("subcategory"), a.column("api_updated_date")
-	places := a.group("place")
+	b := newTableBuilder(tableNamed("data_availability"))
+	category, subcategory, date := b.column("category"), b.column("subcategory"), b.column("api_updated_date")
+	places := b.group("place")
 	setPlace := newPlaceVectors(places)
 	type entry struct {
 		available
@@ -161,13 +130,13 @@ func availabilityTable(entries []available, updated func(resource string) int64)
 			tuple = places.add(key)
 		}
 		places.set(tuple)
-		a.commit()
+		b.commit()
 	}
-	data, _ := a.finish(true)
+	data, _ := b.finish(true)
 	return data
 }
 
-// appendTexts appends texts so that different lists of them give different bytes.
+// appendTexts appends texts so that different lists of texts give different bytes.
 func appendTexts(key []byte, texts ...string) []byte {
 	for _, s := range texts {
 		key = binary.AppendUvarint(key, uint64(len(s)))

@@ -45,7 +45,7 @@ func (o *Options) inputs() string {
 // them. The segments are not opened, only looked for.
 func (l *load) cachedReport(began time.Time) (*Report, bool) {
 	m := l.opts.Cache
-	if m.File == "" || m.Inputs == "" || programSum() == "" || l.current == nil {
+	if m.File == "" || m.Inputs == "" || programSum() == "" || l.previous.manifest == nil {
 		return nil, false
 	}
 	var last cachedBuild
@@ -57,11 +57,11 @@ func (l *load) cachedReport(began time.Time) (*Report, bool) {
 	if json.NewDecoder(io.LimitReader(f, maxBuildCache)).Decode(&last) != nil || last.Report == nil {
 		return nil, false
 	}
-	r := last.Report
-	if last.Inputs != l.opts.inputs() || r.Snapshot != l.current.ID || len(r.Tables) != len(l.current.Tables) {
+	r, current := last.Report, l.previous.manifest
+	if last.Inputs != l.opts.inputs() || r.Snapshot != current.ID || len(r.Tables) != len(current.Tables) {
 		return nil, false
 	}
-	for _, t := range l.current.Tables {
+	for _, t := range current.Tables {
 		path, err := l.opts.Store.SegmentPath(t.SHA256)
 		if err != nil {
 			return nil, false
@@ -81,13 +81,13 @@ func (l *load) cachedReport(began time.Time) (*Report, bool) {
 }
 
 // saveReport keeps the report for the next load. That it could not be written costs that load time, nothing else.
-func (l *load) saveReport() {
+func (l *load) saveReport(report *Report) {
 	m := l.opts.Cache
 	if m.File == "" || m.Inputs == "" {
 		return
 	}
-	if err := m.write(cachedBuild{Inputs: l.opts.inputs(), Report: l.report}); err != nil {
-		l.report.Notes = append(l.report.Notes, "the next load will read everything again: "+err.Error())
+	if err := m.write(cachedBuild{Inputs: l.opts.inputs(), Report: report}); err != nil {
+		report.Notes = append(report.Notes, "the next load will read everything again: "+err.Error())
 	}
 }
 

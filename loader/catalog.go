@@ -1,7 +1,6 @@
 package loader
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,18 +8,17 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"hdqs/loader/catalogfile"
 )
 
-// DefaultCatalogURL is the site that links name when neither Options nor catalog.json tells one.
+// DefaultCatalogURL is the site in links when neither Options nor catalog.json names one.
 const DefaultCatalogURL = "https://data.humdata.org"
 
-// Bounds of a catalog's small files, which are held whole.
-const (
-	maxCatalogJSON = 16 << 20
-	maxPackageJSON = 64 << 20
-)
+// maxPackageJSON bounds a package file, which is held in memory whole.
+const maxPackageJSON = 64 << 20
 
-// catalog is what a directory holds: files by role, each in load order.
+// catalog lists the files of a directory by role, each role in load order.
 type catalog struct {
 	fsys     fs.FS
 	name     string
@@ -28,10 +26,10 @@ type catalog struct {
 	time     time.Time // of catalog.json; zero when it has none
 	files    map[string][]resourceFile
 	packages []resourceFile
-	notes    []string // what was passed over
+	notes    []string // what is not read
 }
 
-// resourceFile is one file of a catalog, with what catalog.json says of it.
+// resourceFile is one file of a catalog, with what catalog.json says about it.
 type resourceFile struct {
 	role         string
 	path         string
@@ -40,43 +38,9 @@ type resourceFile struct {
 	lastModified string
 	size         int64
 	sha256       string
-	plainMD5     string // of the unpacked text, for view dumps that have it beside them
-	embedded     bool   // ours, not of the catalog
+	plainMD5     string // of the unpacked text, for view dumps with a hash file
+	embedded     bool   // one of the loader's own lists
 }
-
-// catalogJSON is the file of that name.
-type catalogJSON struct {
-	Format       int            `json:"format"`
-	CatalogURL   string         `json:"catalog_url"`
-	SnapshotTime string         `json:"snapshot_time"`
-	Resources    []catalogEntry `json:"resources"`
-	Packages     string         `json:"packages"`
-}
-
-// time is the time of the load that the file tells, zero when it tells none.
-func (m *catalogJSON) time() (time.Time, error) {
-	if m.SnapshotTime == "" {
-		return time.Time{}, nil
-	}
-	t, err := time.Parse(time.RFC3339, m.SnapshotTime)
-	if err != nil {
-		return t, fmt.Errorf("catalog.json: snapshot_time %q is not like 2026-11-21T01:02:00Z", m.SnapshotTime)
-	}
-	return t, nil
-}
-
-type catalogEntry struct {
-	Role         string `json:"role"`
-	Path         string `json:"path"`
-	Dataset      string `json:"dataset"`
-	ID           string `json:"id"`
-	LastModified string `json:"last_modified"`
-	Size         int64  `json:"size"`
-	SHA256       string `json:"sha256"`
-}
-
-// referenceRoles are the lists that others join; they lie in the folder reference.
-var referenceRoles = []string{"location", "pcodes", "org", "org-type", "sector", "market", "commodity", "currency"}
 
 // openCatalog lists a directory: by its catalog.json when that names resources, else by its folders.
 func openCatalog(fsys fs.FS, name string) (*catalog, error) {
@@ -88,7 +52,7 @@ func openCatalog(fsys fs.FS, name string) (*catalog, error) {
 	if m.CatalogURL != "" {
 		c.url = strings.TrimRight(m.CatalogURL, "/")
 	}
-	if c.time, err = m.time(); err != nil {
+	if c.time, err = m.Time(); err != nil {
 		return nil, fmt.Errorf("catalog %s: %w", name, err)
 	}
 	if len(m.Resources) > 0 {
@@ -97,7 +61,7 @@ func openCatalog(fsys fs.FS, name string) (*catalog, error) {
 		err = c.list()
 	}
 	if err == nil {
-		err = c.listPackages(m.Packages)
+		err = c.listPackages(m.PackagePattern())
 	}
 	if err != nil {
 		return nil, fmt.Errorf("catalog %s: %w", name, err)
@@ -112,24 +76,19 @@ func openCatalog(fsys fs.FS, name string) (*catalog, error) {
 	return c, nil
 }
 
-// riskRole is the role whose files may be workbooks.
-const riskRole = "national-risk"
-
-func isWorkbook(p string) bool { return strings.HasSuffix(p, ".xlsx") }
-
-// preferCSV passes the workbook of the national risk index over where its CSV form is there: both have the same rows.
+// preferCSV leaves out the workbook of the national risk index where its CSV form exists: both have the same rows.
 func (c *catalog) preferCSV() {
-	books := slices.DeleteFunc(slices.Clone(c.files[riskRole]), func(f resourceFile) bool { return !isWorkbook(f.path) })
-	if len(books) == 0 || len(books) == len(c.files[riskRole]) {
+	books := slices.DeleteFunc(slices.Clone(c.files[catalogfile.RiskRole]), func(f resourceFile) bool { return !catalogfile.IsWorkbook(f.path) })
+	if len(books) == 0 || len(books) == len(c.files[catalogfile.RiskRole]) {
 		return
 	}
 	for _, f := range books {
 		c.notes = append(c.notes, f.path+" is not read: the same index is there as CSV")
 	}
-	c.files[riskRole] = slices.DeleteFunc(c.files[riskRole], func(f resourceFile) bool { return isWorkbook(f.path) })
+	c.files[catalogfile.RiskRole] = slices.DeleteFunc(c.files[catalogfile.RiskRole], func(f resourceFile) bool { return catalogfile.IsWorkbook(f.path) })
 }
 
-// byFileName is the load order of the files of a role: by name, whatever compresses them.
+// byFileName is the load order of the files of a role: by name without compression.
 func byFileName(a, b resourceFile) int {
 	if n := strings.Compare(plainName(a.path), plainName(b.path)); n != 0 {
 		return n
@@ -138,47 +97,41 @@ func byFileName(a, b resourceFile) int {
 }
 
 // plainName is a file's name without folder and compression.
-func plainName(p string) string {
-	name := path.Base(p)
-	for _, ext := range []string{".gz", ".zst"} {
-		if cut, ok := strings.CutSuffix(name, ext); ok {
-			return cut
-		}
-	}
-	return name
-}
+func plainName(p string) string { return catalogfile.TrimCompression(path.Base(p)) }
 
-func readCatalogJSON(fsys fs.FS) (m catalogJSON, err error) {
-	data, err := readWhole(fsys, "catalog.json", maxCatalogJSON)
+// readCatalogJSON reads catalog.json, which is empty when there is none.
+func readCatalogJSON(fsys fs.FS) (*catalogfile.File, error) {
+	data, err := readWhole(fsys, catalogfile.Name, catalogfile.MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) {
-		return m, nil
+		return &catalogfile.File{}, nil
 	}
 	if err != nil {
-		return m, err
+		return nil, err
 	}
-	if err := json.Unmarshal(data, &m); err != nil {
-		return m, fmt.Errorf("catalog.json: %w", err)
+	m, err := catalogfile.Parse(data)
+	if err != nil {
+		return nil, err
 	}
-	if m.Format != 0 && m.Format != 1 {
-		return m, fmt.Errorf("catalog.json: format %d, this program reads format 1", m.Format)
+	if m.Format != 0 && m.Format != catalogfile.Format {
+		return nil, fmt.Errorf("catalog.json: format %d, this program reads format %d", m.Format, catalogfile.Format)
 	}
 	return m, nil
 }
 
 // take uses the entries of catalog.json.
-func (c *catalog) take(entries []catalogEntry) error {
+func (c *catalog) take(entries []catalogfile.Entry) error {
 	for _, e := range entries {
-		if !fs.ValidPath(e.Path) {
-			return fmt.Errorf("catalog.json: path %q of role %q does not stay inside the catalog", e.Path, e.Role)
+		if err := e.CheckPath(); err != nil {
+			return err
 		}
 		f := resourceFile{
 			role: e.Role, path: e.Path, dataset: e.Dataset, id: e.ID,
 			lastModified: e.LastModified, size: e.Size, sha256: strings.ToLower(e.SHA256),
 		}
 		switch {
-		case e.Role == "package":
+		case e.Role == catalogfile.PackageRole:
 			c.packages = append(c.packages, f)
-		case slices.Contains(referenceRoles, e.Role), themeOf(e.Role) != nil:
+		case catalogfile.IsReference(e.Role), dataTheme(e.Role) != nil:
 			c.files[e.Role] = append(c.files[e.Role], f)
 		default:
 			c.notes = append(c.notes, fmt.Sprintf("catalog.json: %s has the unknown role %q and is not read", e.Path, e.Role))
@@ -187,7 +140,7 @@ func (c *catalog) take(entries []catalogEntry) error {
 	return nil
 }
 
-// list finds the files of each role by the folder they lie in.
+// list finds the files of each role by their folders.
 func (c *catalog) list() error {
 	entries, err := fs.ReadDir(c.fsys, ".")
 	if err != nil {
@@ -196,10 +149,10 @@ func (c *catalog) list() error {
 	for _, e := range entries {
 		name := e.Name()
 		switch {
-		case name == "catalog.json", name == "packages", strings.HasPrefix(name, "."):
-		case name == "reference":
+		case name == catalogfile.Name, name == "packages", strings.HasPrefix(name, "."):
+		case name == catalogfile.ReferenceFolder:
 			err = c.listReference()
-		case themeOf(name) != nil:
+		case dataTheme(name) != nil:
 			err = c.listRole(name)
 		default:
 			c.notes = append(c.notes, fmt.Sprintf("%s is no known role and is not read", name))
@@ -220,7 +173,7 @@ func (c *catalog) listRole(role string) error {
 		p := path.Join(role, e.Name())
 		switch {
 		case strings.HasPrefix(e.Name(), "."):
-		case e.IsDir(), !strings.HasSuffix(plainName(p), ".csv") && !(role == riskRole && isWorkbook(p)):
+		case e.IsDir(), !strings.HasSuffix(plainName(p), ".csv") && !(role == catalogfile.RiskRole && catalogfile.IsWorkbook(p)):
 			c.notes = append(c.notes, p+" is no CSV file and is not read")
 		default:
 			c.files[role] = append(c.files[role], resourceFile{role: role, path: p})
@@ -230,16 +183,16 @@ func (c *catalog) listRole(role string) error {
 }
 
 func (c *catalog) listReference() error {
-	entries, err := fs.ReadDir(c.fsys, "reference")
+	entries, err := fs.ReadDir(c.fsys, catalogfile.ReferenceFolder)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		p := path.Join("reference", e.Name())
+		p := path.Join(catalogfile.ReferenceFolder, e.Name())
 		role, isCSV := strings.CutSuffix(plainName(p), ".csv")
 		switch {
 		case strings.HasPrefix(e.Name(), "."):
-		case !isCSV, e.IsDir(), !slices.Contains(referenceRoles, role):
+		case !isCSV, e.IsDir(), !catalogfile.IsReference(role):
 			c.notes = append(c.notes, p+" is no known list and is not read")
 		default:
 			c.files[role] = append(c.files[role], resourceFile{role: role, path: p})
@@ -248,18 +201,15 @@ func (c *catalog) listReference() error {
 	return nil
 }
 
-// listPackages finds the package files that catalog.json's pattern names, by default those of the folder packages.
+// listPackages finds the package files that catalog.json's pattern matches.
 func (c *catalog) listPackages(pattern string) error {
-	if pattern == "" {
-		pattern = "packages/*.json"
-	}
 	paths, err := fs.Glob(c.fsys, pattern)
 	if err != nil {
 		return fmt.Errorf("catalog.json: packages %q: %w", pattern, err)
 	}
 	for _, p := range paths {
 		if !slices.ContainsFunc(c.packages, func(f resourceFile) bool { return f.path == p }) {
-			c.packages = append(c.packages, resourceFile{role: "package", path: p})
+			c.packages = append(c.packages, resourceFile{role: catalogfile.PackageRole, path: p})
 		}
 	}
 	slices.SortStableFunc(c.packages, func(a, b resourceFile) int { return strings.Compare(a.path, b.path) })

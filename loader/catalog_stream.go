@@ -14,9 +14,12 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"hdqs/loader/catalogfile"
 )
 
-// Bounds of a file. The ratio stops an archive that is small on disk and endless when unpacked; small ones may have any ratio.
+// Bounds of a file. The ratio stops an archive that is small on disk and endless when unpacked; up to ratioFloor any ratio
+// is accepted.
 const (
 	maxFileBytes  = 2 << 30
 	maxRatio      = 200
@@ -29,7 +32,7 @@ type stream struct {
 	file     resourceFile
 	raw      fs.File
 	packed   int64 // bytes of the file read
-	told     int64 // of these, already in the progress
+	reported int64 // of these, already in the progress
 	unpacked int64
 	sum      hash.Hash
 	plain    hash.Hash // of the unpacked bytes, when their sum is known
@@ -37,7 +40,7 @@ type stream struct {
 	zstd     *zstd.Decoder
 }
 
-// openFile starts reading a file. What catalog.json says of its size and sum is held by finish, when all of it was read.
+// openFile begins to read a file. It checks the size in catalog.json; finish checks the sum.
 func (c *catalog) openFile(f resourceFile) (*stream, error) {
 	raw, err := c.holder(f).Open(f.path)
 	if err != nil {
@@ -67,7 +70,7 @@ func (c *catalog) openFile(f resourceFile) (*stream, error) {
 	return s, nil
 }
 
-// holder is where a file lies.
+// holder is the file system of a file.
 func (c *catalog) holder(f resourceFile) fs.FS {
 	if f.embedded {
 		return embedded
@@ -75,7 +78,7 @@ func (c *catalog) holder(f resourceFile) fs.FS {
 	return c.fsys
 }
 
-// unpack puts the decoder that the file's name asks for between the file and its reader.
+// unpack puts the decoder for the file's suffix between the file and its reader.
 func (s *stream) unpack() (err error) {
 	switch {
 	case strings.HasSuffix(s.file.path, ".gz"):
@@ -83,7 +86,7 @@ func (s *stream) unpack() (err error) {
 	case strings.HasSuffix(s.file.path, ".zst"):
 		s.zstd, err = zstd.NewReader(packedBytes{s}, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
 		s.from = s.zstd
-	case isWorkbook(s.file.path):
+	case catalogfile.IsWorkbook(s.file.path):
 		s.from, err = riskTable(packedBytes{s})
 	default:
 		s.from = packedBytes{s}
@@ -97,7 +100,7 @@ func (s *stream) unpack() (err error) {
 	return nil
 }
 
-// packedBytes reads the file as it lies on disk.
+// packedBytes reads the file as it is on disk.
 type packedBytes struct{ s *stream }
 
 func (p packedBytes) Read(b []byte) (int, error) {
@@ -123,9 +126,9 @@ func (s *stream) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// finish holds the file, read to its end, against what catalog.json says of it, and gives its sum.
+// finish compares the file, which has been read to its end, with what catalog.json says about it, and returns its sum.
 func (s *stream) finish() (sum string, err error) {
-	// What follows an archive's end belongs to the file too.
+	// Bytes after the end of an archive belong to the file too.
 	if _, err := io.Copy(io.Discard, packedBytes{s}); err != nil {
 		return "", fmt.Errorf("%s: %w", s.file.path, err)
 	}
@@ -165,7 +168,7 @@ func readWhole(fsys fs.FS, path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// bytesOf is the size of a role's files on disk, as far as it can be told.
+// bytesOf is the size of a role's files on disk, without those that cannot be found.
 func (c *catalog) bytesOf(role string) int64 {
 	var n int64
 	for _, f := range c.files[role] {
@@ -182,22 +185,24 @@ type progress struct {
 	total, done atomic.Int64
 }
 
-// measure finds out how much there is to read.
-func (p *progress) measure(c *catalog) {
+// restart begins at zero and finds out how much there is to read.
+func (p *progress) restart(c *catalog) {
 	if p.call == nil {
 		return
 	}
+	p.done.Store(0)
+	p.total.Store(0)
 	for role := range c.files {
 		p.total.Add(c.bytesOf(role))
 	}
 }
 
-// move tells what was read of s since the last time.
+// move reports what was read of s since the last time.
 func (p *progress) move(s *stream) {
 	if p.call == nil {
 		return
 	}
-	done := p.done.Add(s.packed - s.told)
-	s.told = s.packed
+	done := p.done.Add(s.packed - s.reported)
+	s.reported = s.packed
 	p.call(Progress{Path: s.file.path, Done: done, Total: p.total.Load()})
 }

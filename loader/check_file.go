@@ -6,97 +6,113 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
+
+	"hdqs/loader/catalogfile"
 )
 
-// CheckFile reads a file of a catalog to its end and tells why a load would not use it: it is not CSV, lacks columns, does not unpack, or has more
-// than one row in a hundred that is broken as text, which is another dialect or encoding rather than a slip. Whoever brings catalogs asks it
-// before a new file takes the place of a good one. Files of unknown roles pass.
-func CheckFile(ctx context.Context, fsys fs.FS, role, name string) error {
-	wants, optional, ok := headersOf(role)
+// CheckFile reads a file of a catalog to its end and reports why a load would not use it: it is not CSV, lacks columns,
+// does not unpack, or more than one row in a hundred is malformed, which is another dialect or encoding rather than a slip.
+// A file of an unknown role passes.
+//
+// A new file is checked whole before it replaces a good copy, so a file is read twice before it is in a snapshot: here and
+// by the load. The load cannot skip its own checks, because it reads directories that nobody has checked, but it never
+// compares a checked file with its sum again (Options.Verified). datasets are the packages that rows name, so that the
+// check is also the only pass for them. They are returned with an error too, as far as the file could be read.
+func CheckFile(ctx context.Context, fsys fs.FS, role, name string) (datasets []string, err error) {
+	wanted, optional, ok := headersOf(role)
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	c := &catalog{fsys: fsys}
 	s, err := c.openFile(resourceFile{role: role, path: name})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer s.close()
-	r, err := newCSV(path.Base(name), s, wants, optional)
+	r, err := newCSV(path.Base(name), s, nil, slices.Concat(wanted, optional))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := checkIDs(r); err != nil {
-		return err
+	// A file whose header has a fault is read on: the previous table, which is kept then, needs the packages of its rows.
+	fault := r.missing(wanted)
+	if fault == nil {
+		fault = checkIDs(r)
 	}
-	rows, broken := 0, 0
+	check := fileCheck{csv: r, dataset: r.position("dataset_hdx_id"), datasets: map[string]bool{}}
+	err = check.rows(ctx)
+	if err == nil {
+		_, err = s.finish()
+	}
+	if fault == nil {
+		fault = err
+	}
+	return slices.Sorted(maps.Keys(check.datasets)), fault
+}
+
+// fileCheck reads the rows of a file for CheckFile.
+type fileCheck struct {
+	csv      *csvReader
+	dataset  int // position of the id, -1 when the file has none
+	datasets map[string]bool
+	last     string
+}
+
+func (c *fileCheck) rows(ctx context.Context) error {
+	rows, malformed := 0, 0
 	var first *rowFault
 	for {
-		err := r.read()
+		err := c.csv.read()
 		if err == io.EOF {
 			break
 		}
 		var fault *rowFault
-		if errors.As(err, &fault) {
-			if broken++; first == nil {
+		switch {
+		case errors.As(err, &fault):
+			if malformed++; first == nil {
 				first = fault
 			}
-		} else if err != nil {
+		case err != nil:
 			return err
+		case c.dataset >= 0:
+			c.addDataset(c.csv.cells[c.dataset])
 		}
-		if rows++; rows%8192 == 0 && ctx.Err() != nil {
+		if rows++; rows%cancelCheckRows == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}
-	if broken*100 > rows {
-		return fmt.Errorf("%d of %d rows are broken, first %w", broken, rows, first)
-	}
-	_, err = s.finish()
-	return err
-}
-
-// checkIDs tells whether a file names its sources in a form that is not this program's. A file may name none; but one that does so under other
-// names, as those of before 2025 did, would seem to.
-func checkIDs(r *csvReader) error {
-	dataset, resource := r.position("dataset_hdx_id") >= 0, r.position("resource_hdx_id") >= 0
-	for _, other := range []string{"dataset_id", "resource_id"} {
-		if r.position(other) >= 0 && !(dataset && resource) {
-			return fmt.Errorf("%s: header lacks dataset_hdx_id or resource_hdx_id and has %s", r.name, other)
-		}
-	}
-	switch {
-	case dataset && !resource:
-		return fmt.Errorf("%s: header lacks resource_hdx_id, but has dataset_hdx_id", r.name)
-	case resource && !dataset:
-		return fmt.Errorf("%s: header lacks dataset_hdx_id, but has resource_hdx_id", r.name)
+	if malformed*100 > rows {
+		return fmt.Errorf("%d of %d rows are broken, first %w", malformed, rows, first)
 	}
 	return nil
 }
 
+// addDataset collects an id. Rows mostly name the dataset of the row before.
+func (c *fileCheck) addDataset(id []byte) {
+	if string(id) == c.last || len(id) > maxDatasetID {
+		return
+	}
+	c.last = string(id)
+	c.datasets[c.last] = true
+}
+
+// maxDatasetID is longer than any dataset's id: it bounds what a hostile file can make CheckFile keep.
+const maxDatasetID = 100
+
 // headersOf are the columns that the files of a role must have, and those that they may have.
-func headersOf(role string) (wants, optional []string, ok bool) {
+func headersOf(role string) (wanted, optional []string, ok bool) {
 	switch role {
-	case "location":
+	case catalogfile.LocationRole:
 		return locationHeaders, nil, true
-	case "pcodes":
+	case catalogfile.UnitRole:
 		return unitHeaders, nil, true
 	}
-	all := slices.Concat(lists, themes)
-	i := slices.IndexFunc(all, func(s *source) bool { return s.role == role })
+	i := slices.IndexFunc(themes, func(th *theme) bool { return th.role == role && role != "" })
 	if i < 0 {
 		return nil, nil, false
 	}
-	wants, optional = all[i].headers()
-	return wants, optional, true
-}
-
-// headers are the columns that the steps of a source name.
-func (s *source) headers() (wants, optional []string) {
-	for _, step := range s.steps {
-		wants = append(wants, step.wants...)
-		optional = append(optional, step.optional...)
-	}
-	return wants, append(optional, ignoredHeaders...)
+	wanted, optional = themes[i].headers()
+	return wanted, optional, true
 }

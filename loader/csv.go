@@ -104,16 +104,22 @@ func (r *csvReader) readHeader(wanted, optional []string) error {
 			r.extra = append(r.extra, name)
 		}
 	}
+	return r.missing(wanted)
+}
+
+// missing is the error of a header that lacks columns, nil when it has all of them.
+func (r *csvReader) missing(wanted []string) error {
 	var missing []string
 	for _, name := range wanted {
 		if _, ok := r.at[name]; !ok {
 			missing = append(missing, name)
 		}
 	}
-	if missing != nil {
-		return fmt.Errorf("%s: header lacks %s; it has %s", r.name, strings.Join(missing, ", "), clip(strings.Join(r.header, ","), 200))
+	if missing == nil {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("%s: header lacks %s; it has %s",
+		r.name, strings.Join(missing, ", "), clip(strings.Join(r.header, ","), 200))
 }
 
 // isTagRow tells whether a row under the header is one of hashtags: every cell that is not empty begins with #, and at least
@@ -160,6 +166,11 @@ func (r *csvReader) position(name string) int {
 		return at
 	}
 	return -1
+}
+
+// cellFault is a fault of the current row because of one cell.
+func (r *csvReader) cellFault(why reason, header string, cell []byte) *rowFault {
+	return r.fault(why, header+": "+quoted(cell))
 }
 
 func (r *csvReader) fault(why reason, detail string) *rowFault {

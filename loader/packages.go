@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"hdqs/loader/catalogfile"
 )
 
-// packageInfo is one dataset of the catalog, of which the metadata lists are made.
+// packageInfo is one dataset of the catalog. The metadata tables are made of packages.
 type packageInfo struct {
 	ID           string         `json:"id"`
 	Name         string         `json:"name"`
@@ -48,9 +50,9 @@ type packages struct {
 	risk *packageInfo // the one of the national risk index, nil when there is none
 }
 
-// readPackages reads all package files. One that cannot be read is refused: its dataset is not listed, its rows stay.
-func (l *load) readPackages() {
-	l.packages = &packages{byID: map[string]*packageInfo{}}
+// readPackages reads all package files. One that cannot be read is refused: its dataset is not listed, its rows are kept.
+func (l *load) readPackages() *packages {
+	found := &packages{byID: map[string]*packageInfo{}}
 	for _, f := range l.catalog.packages {
 		data, err := readWhole(l.catalog.fsys, f.path, maxPackageJSON)
 		var p *packageInfo
@@ -58,20 +60,22 @@ func (l *load) readPackages() {
 			p, err = parsePackage(data)
 		}
 		if err != nil {
-			l.report.refuse("package", f.path, fmt.Errorf("%s: %w", f.path, err))
+			l.report.refuse(catalogfile.PackageRole, f.path, fmt.Errorf("%s: %w", f.path, err))
 			continue
 		}
-		if l.packages.byID[p.ID] != nil {
-			l.report.Notes = append(l.report.Notes, fmt.Sprintf("%s: package %s was read before; this one counts", f.path, p.ID))
+		if found.byID[p.ID] != nil {
+			l.report.Notes = append(l.report.Notes,
+				fmt.Sprintf("%s: package %s was read before; this one counts", f.path, p.ID))
 		}
 		p.path = f.path
-		l.packages.byID[p.ID] = p
+		found.byID[p.ID] = p
 	}
-	for _, p := range l.packages.sorted() {
-		if strings.HasPrefix(p.Name, riskPackagePrefix) && (l.packages.risk == nil || p.Name < l.packages.risk.Name) {
-			l.packages.risk = p
+	for _, p := range found.sorted() {
+		if strings.HasPrefix(p.Name, riskPackagePrefix) && (found.risk == nil || p.Name < found.risk.Name) {
+			found.risk = p
 		}
 	}
+	return found
 }
 
 // sorted are the packages by id.
@@ -146,8 +150,8 @@ func (r *resourceInfo) modified() (t int64, ok bool) {
 	return t - t%second, ok
 }
 
-// isHXL tells whether the catalog found hashtags in the file: true when a sheet of the newest successful check has them, false when that
-// check saw none; true where there was no check, as the incumbent has it.
+// isHXL reports whether the catalog found hashtags in the file: true when a sheet of the newest successful check has them,
+// false when that check saw no hashtags, true where there was no check, as in the incumbent.
 func (r *resourceInfo) isHXL() bool {
 	info := r.CheckInfo
 	var text string

@@ -8,17 +8,19 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"hdqs/loader/catalogfile"
 )
 
-// ownIDs are the ids for which rows of a file count that name no source: what catalog.json says of the file, for the national risk index
-// its package, else an id made of the file's name.
-func (l *load) ownIDs(file resourceFile) (dataset, resource []byte) {
+// ownIDs are the ids for rows of a file that name no source: what catalog.json says about the file, for the national risk
+// index its package, else an id made from the file's name.
+func (p *pass) ownIDs(file resourceFile) (dataset, resource []byte) {
 	if file.id != "" {
 		return nil, []byte(file.id)
 	}
-	if file.role == riskRole {
-		if r := l.packages.riskResource(); r != nil {
-			return []byte(l.packages.risk.ID), []byte(r.ID)
+	if file.role == catalogfile.RiskRole {
+		if r := p.refs.packages.riskResource(); r != nil {
+			return []byte(p.refs.packages.risk.ID), []byte(r.ID)
 		}
 	}
 	sum := sha256.Sum256([]byte(file.role + "/" + plainName(file.path)))
@@ -26,131 +28,134 @@ func (l *load) ownIDs(file resourceFile) (dataset, resource []byte) {
 	return nil, []byte(strings.Join([]string{h[:8], h[8:12], h[12:16], h[16:20], h[20:]}, "-"))
 }
 
-// listed says which packages, and which of their resources, the metadata lists have.
+// listed are the packages in the metadata tables, and their resources there.
 type listed map[*packageInfo][]*resourceInfo
 
 // listedPackages are the packages and resources that kept rows name, the national risk index, and the list of organisations.
-func (l *load) listedPackages() listed {
+func (p *pass) listedPackages() listed {
 	out := listed{}
-	for _, p := range l.packages.byID {
-		if !l.datasets[p.ID] && p != l.packages.risk && p.Name != organisationsPackage {
+	all := p.refs.packages
+	for _, info := range all.byID {
+		if !p.result.datasets[info.ID] && info != all.risk && info.Name != organisationsPackage {
 			continue
 		}
-		out[p] = nil
-		for i := range p.Resources {
-			r := &p.Resources[i]
-			if l.uses[r.ID] != nil || p == l.packages.risk && r == l.packages.riskResource() {
-				out[p] = append(out[p], r)
+		out[info] = nil
+		for i := range info.Resources {
+			r := &info.Resources[i]
+			if p.result.uses[r.ID] != nil || info == all.risk && r == all.riskResource() {
+				out[info] = append(out[info], r)
 			}
 		}
 	}
 	return out
 }
 
-// settleTimes tells since when each resource is as it is: since this load, unless the store's last snapshot has it in the same form.
-func (l *load) settleTimes(out listed) {
-	now := time.UnixMicro(l.time).UTC()
-	settle := func(id string, s resourceState) {
+// setTimes records since when each resource has its present form: since this load, unless the previous snapshot has it in
+// the same form.
+func (p *pass) setTimes(out listed) {
+	now := time.UnixMicro(p.time).UTC()
+	set := func(id string, s resourceState) {
 		s.Since = now
-		if old, ok := l.before.Resources[id]; ok && old.sameForm(s) {
+		if old, ok := p.previous.state.Resources[id]; ok && old.sameForm(s) {
 			s.Since = old.Since
 		}
-		l.state.Resources[id] = s
+		p.result.state.Resources[id] = s
 	}
-	for id, u := range l.uses {
-		settle(id, resourceState{Rows: u.rows, Sum: sumText(u.sum)})
+	for id, u := range p.result.uses {
+		set(id, resourceState{Rows: u.rows, Sum: sumText(u.sum)})
 	}
 	for _, resources := range out {
 		for _, r := range resources {
-			s := l.state.Resources[r.ID]
+			s := p.result.state.Resources[r.ID]
 			s.LastModified, s.Size = r.LastModified, strings.Trim(string(r.Size), `"`)
-			settle(r.ID, s)
+			set(r.ID, s)
 		}
 	}
 }
 
 // putPackages writes the lists of datasets and of resources.
-func (l *load) putPackages(out listed) error {
+func (p *pass) putPackages(out listed) error {
 	datasets, resources := newTableBuilder(tableNamed("dataset")), newTableBuilder(tableNamed("resource"))
-	report := &ResourceReport{Role: "package", Path: "packages"}
-	for _, p := range l.packages.sorted() {
-		kept, ok := out[p]
+	report := &ResourceReport{Role: catalogfile.PackageRole, Path: "packages"}
+	for _, info := range p.refs.packages.sorted() {
+		kept, ok := out[info]
 		if !ok {
 			continue
 		}
-		if why := l.addDataset(datasets, p); why != "" {
-			report.drop(&rowFault{file: p.path, reason: why, detail: "package " + p.ID})
+		if why := p.addDataset(datasets, info); why != "" {
+			report.drop(&rowFault{file: info.path, reason: why, detail: "package " + info.ID})
 			continue
 		}
 		for _, r := range kept {
-			if why := l.addResource(resources, p, r); why != "" {
-				report.drop(&rowFault{file: p.path, reason: why, detail: "resource " + r.ID})
+			if why := p.addResource(resources, info, r); why != "" {
+				report.drop(&rowFault{file: info.path, reason: why, detail: "resource " + r.ID})
 			}
 		}
 	}
 	if report.Drops != nil {
-		l.report.Resources = append(l.report.Resources, report)
+		p.result.report.Resources = append(p.result.report.Resources, report)
 	}
-	if err := l.putRows(datasets); err != nil {
+	if err := p.result.putRows(datasets); err != nil {
 		return err
 	}
-	return l.putRows(resources)
+	return p.result.putRows(resources)
 }
 
-func (l *load) addDataset(a *tableBuilder, p *packageInfo) reason {
-	why := readTexts(a, map[string]string{
-		"dataset_catalog_id":    p.ID,
-		"dataset_catalog_stub":  p.Name,
-		"dataset_catalog_title": p.Title,
-		"catalog_provider_stub": p.Organization.Name,
-		"catalog_provider_name": p.Organization.Title,
+func (p *pass) addDataset(b *tableBuilder, info *packageInfo) reason {
+	why := readTexts(b, map[string]string{
+		"dataset_catalog_id":    info.ID,
+		"dataset_catalog_stub":  info.Name,
+		"dataset_catalog_title": info.Title,
+		"catalog_provider_stub": info.Organization.Name,
+		"catalog_provider_name": info.Organization.Title,
 	})
 	if why == "" {
-		setLinks(a, l.report.CatalogURL)
-		a.commit()
+		setLinks(b, p.report.CatalogURL)
+		b.commit()
 	}
 	return why
 }
 
-func (l *load) addResource(a *tableBuilder, p *packageInfo, r *resourceInfo) reason {
+func (p *pass) addResource(b *tableBuilder, info *packageInfo, r *resourceInfo) reason {
 	modified, ok := r.modified()
 	if !ok {
 		return badDate
 	}
-	why := readTexts(a, map[string]string{
+	why := readTexts(b, map[string]string{
 		"resource_catalog_id":           r.ID,
-		"dataset_catalog_id":            p.ID,
+		"dataset_catalog_id":            info.ID,
 		"name":                          r.Name,
 		"format":                        strings.ToLower(r.Format),
 		"download_url":                  normalURI(r.URL),
-		"dataset_catalog_stub":          p.Name,
-		"dataset_catalog_title":         p.Title,
-		"dataset_catalog_provider_stub": p.Organization.Name,
-		"dataset_catalog_provider_name": p.Organization.Title,
+		"dataset_catalog_stub":          info.Name,
+		"dataset_catalog_title":         info.Title,
+		"dataset_catalog_provider_stub": info.Organization.Name,
+		"dataset_catalog_provider_name": info.Organization.Title,
 	})
 	if why != "" {
 		return why
 	}
-	setLinks(a, l.report.CatalogURL)
-	a.column("update_date").setInt(modified)
-	a.column("is_hxl").setBool(r.isHXL())
-	a.column("api_updated_date").setInt(l.state.Resources[r.ID].Since.UnixMicro())
-	a.commit()
+	setLinks(b, p.report.CatalogURL)
+	b.column("update_date").setInt(modified)
+	b.column("is_hxl").setBool(r.isHXL())
+	b.column("api_updated_date").setInt(p.result.state.Resources[r.ID].Since.UnixMicro())
+	b.commit()
 	return ""
 }
 
 // readTexts sets text columns by name.
-func readTexts(a *tableBuilder, values map[string]string) reason {
+func readTexts(b *tableBuilder, values map[string]string) reason {
 	for name, value := range values {
-		if why := a.column(name).read([]byte(value)); why != "" {
+		if why := b.column(name).read([]byte(value)); why != "" {
 			return why
 		}
 	}
 	return ""
 }
 
-// noteUnknownSources tells which resources rows name that no package has. Their rows stay, and count as read by this load.
-func (l *load) noteUnknownSources(out listed) {
+// noteUnknownSources reports the resources that rows name and no package has. Their rows are kept and count as read by
+// this load.
+func (p *pass) noteUnknownSources(out listed) {
 	known := map[string]bool{}
 	for _, resources := range out {
 		for _, r := range resources {
@@ -158,7 +163,7 @@ func (l *load) noteUnknownSources(out listed) {
 		}
 	}
 	var unknown []*sourceUse
-	for _, u := range l.uses {
+	for _, u := range p.result.uses {
 		if !known[u.resource] {
 			unknown = append(unknown, u)
 		}
@@ -173,6 +178,6 @@ func (l *load) noteUnknownSources(out listed) {
 	for _, u := range unknown[:min(len(unknown), maxExamples)] {
 		first = append(first, fmt.Sprintf("%s (%d rows)", clip(u.resource, 40), u.rows))
 	}
-	l.report.Notes = append(l.report.Notes,
-		fmt.Sprintf("%d resources that rows name are in no package and are not listed: %s", len(unknown), strings.Join(first, ", ")))
+	p.result.note(fmt.Sprintf("%d resources that rows name are in no package and are not listed: %s",
+		len(unknown), strings.Join(first, ", ")))
 }

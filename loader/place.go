@@ -56,9 +56,6 @@ func newPlaceVectors(g *tuples) *placeVectors {
 	return s
 }
 
-// newPlaceSetter gives the function that sets a place whose level follows from it.
-func newPlaceSetter(g *tuples) func(place) { return newPlaceVectors(g).set }
-
 // set derives the level and sets everything.
 func (s *placeVectors) set(p place) {
 	if len(s.units) == 1 {

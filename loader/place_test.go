@@ -29,7 +29,7 @@ func TestPrintedPlaces(t *testing.T) {
 			t.Fatalf("%s: %d units in %q", c.at, len(found), given)
 		}
 		g := newTableBuilder(tableNamed(table)).group("place")
-		newPlaceSetter(g)(p)
+		newPlaceVectors(g).set(p)
 		var got []string
 		for _, name := range names {
 			v := g.column(name)

@@ -196,8 +196,17 @@ func reasons(m map[string]*Examples) []string {
 	})
 }
 
-// settle orders the report, whose parts came in as the tables were ready, and sums it up.
-func (r *Report) settle() {
+// clone copies the report as far as a load appends to it.
+func (r *Report) clone() *Report {
+	c := *r
+	c.Refused, c.Stale, c.Notes = slices.Clone(r.Refused), slices.Clone(r.Stale), slices.Clone(r.Notes)
+	c.MissingRoles = slices.Clone(r.MissingRoles)
+	c.Resources, c.Tables = slices.Clone(r.Resources), slices.Clone(r.Tables)
+	return &c
+}
+
+// finish sorts the report, whose parts came in as the tables were ready, and sums it up.
+func (r *Report) finish() {
 	slices.SortStableFunc(r.Resources, func(a, b *ResourceReport) int { return strings.Compare(a.Path, b.Path) })
 	slices.SortStableFunc(r.Refused, func(a, b Refusal) int { return strings.Compare(a.Path, b.Path) })
 	slices.Sort(r.MissingRoles)

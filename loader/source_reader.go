@@ -1,152 +1,118 @@
 package loader
 
 import (
-	"context"
-	"errors"
+	"cmp"
 	"fmt"
 	"hash/crc32"
-	"io"
-	"maps"
 	"slices"
 	"strconv"
-	"time"
+
+	"hdqs/snapshot"
 )
 
-// reading is one role while its files are read into an assembly.
+// sourceReader reads the files of one role into a table. What belongs to the role is kept over all its files; file and
+// row are replaced as a whole for each file and each row.
 type sourceReader struct {
-	load  *load
-	src   *source
-	rows  *tableBuilder
-	uses  sourceUses
-	codes map[uint32]string // tuple of the place -> a code in it that no list has
-	lists map[string]bool   // roles that rows were looked up in
+	steps  []step
+	rows   *tableBuilder
+	refs   *references
+	strict bool // drop rows whose resource is in no package
 
-	// Of the current file.
-	csv         *csvReader
-	report      *ResourceReport
-	ownDataset  []byte // of rows that name no source
-	ownResource []byte
-	steps       []func() reason
+	uses     sourceUses
+	lastUse  *sourceUse
+	useKey   []byte
+	unlisted map[uint32]string // tuple of a place -> a code in it that no list has
 
-	// Of the current row.
-	detail  string
-	unknown string
-	code    string // of the tuple being made
-	use     *sourceUse
-	lastUse *sourceUse
-	useKey  []byte
-	ownUsed int
+	file sourceFile
+	row  sourceRow
 }
 
-// roleRows is what came of a role.
-type roleRows struct {
-	rows      *tableBuilder
-	uses      sourceUses
-	resources []*ResourceReport
-	refused   []Refusal
-	lists     []string // roles of the lists that its rows are joined with
+// sourceFile is the state of the current file.
+type sourceFile struct {
+	csv      *csvReader
+	report   *ResourceReport
+	dataset  []byte // ids for rows that name no source
+	resource []byte
+	ownUsed  int // how many rows these were used for
+	steps    []rowStep
 }
 
-// readRole reads all files of a role. A file that cannot be read to its end is refused whole: the role is read again without it, so
-// that none of its rows stay.
-func (l *load) readRole(ctx context.Context, src *source) (*roleRows, error) {
-	files := l.catalog.files[src.role]
-	var refused []Refusal
-	for {
-		f := &sourceReader{
-			load: l, src: src, rows: newTableBuilder(tableNamed(src.table)), uses: sourceUses{}, codes: map[uint32]string{},
-			lists: map[string]bool{},
-		}
-		out := &roleRows{rows: f.rows, uses: f.uses, refused: refused}
-		bad := -1
-		for i, file := range files {
-			report, err := f.readFile(ctx, file)
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			if err != nil {
-				refused = append(refused, Refusal{Role: src.role, Path: file.path, Why: err.Error()})
-				bad = i
-				break
-			}
-			out.resources = append(out.resources, report)
-		}
-		if bad < 0 {
-			out.lists = slices.Sorted(maps.Keys(f.lists))
-			return out, nil
-		}
-		files = append(append([]resourceFile{}, files[:bad]...), files[bad+1:]...)
+// sourceRow is the state of the current row.
+type sourceRow struct {
+	use      *sourceUse
+	unlisted string // a code in its place that no list has
+}
+
+// references are what rows are looked up in: places, join tables, and the packages of the catalog.
+type references struct {
+	units    *units
+	joins    map[string]*joinTable // by role
+	packages *packages
+}
+
+func newSourceReader(t *table, steps []step, refs *references) *sourceReader {
+	return &sourceReader{
+		steps: steps, rows: newTableBuilder(t), refs: refs,
+		uses: sourceUses{}, unlisted: map[uint32]string{},
 	}
 }
 
-// readFile adds the rows of one file.
-func (f *sourceReader) readFile(ctx context.Context, file resourceFile) (*ResourceReport, error) {
-	wants, optional := f.src.headers()
-	f.ownDataset, f.ownResource = f.load.ownIDs(file)
-	f.ownUsed = 0
-	report, err := f.load.scan(ctx, file, wants, optional, func(r *csvReader, report *ResourceReport) (func() *rowFault, error) {
-		f.csv, f.report, f.steps = r, report, nil
-		for _, s := range f.src.steps {
-			f.steps = append(f.steps, s.bind(f))
-		}
-		return f.row, checkIDs(r)
-	})
-	if err == nil && f.ownUsed > 0 {
-		report.note(fmt.Sprintf("%d rows name no resource; they count for %s", f.ownUsed, f.ownResource))
-	}
-	return report, err
-}
-
-// ignoredHeaders are columns that files have and nobody reads.
-var ignoredHeaders = []string{
+// unreadHeaders are columns that files have and nothing reads.
+var unreadHeaders = []string{
 	"warning", "error", "has_hrp", "in_gho", "usd_price", "sector_name", "org_type_description",
 	"origin_has_hrp", "origin_in_gho", "asylum_has_hrp", "asylum_in_gho", "dataset_hdx_id", "resource_hdx_id",
 }
 
-// row reads the current row of the file.
-func (f *sourceReader) row() *rowFault {
-	f.unknown, f.use = "", nil
-	for _, step := range f.steps {
-		if why := step(); why != "" {
-			return f.fault(why, f.detail)
+// open begins a file.
+func (f *sourceReader) open(r *csvReader, report *ResourceReport) error {
+	f.file.csv, f.file.report = r, report
+	for _, s := range f.steps {
+		f.file.steps = append(f.file.steps, s.bind(f))
+	}
+	return checkIDs(r)
+}
+
+// readRow adds the current row of the file to the table.
+func (f *sourceReader) readRow() *rowFault {
+	f.row = sourceRow{}
+	for _, s := range f.file.steps {
+		if fault := s.Row(); fault != nil {
+			return fault
 		}
 	}
 	f.rows.commit()
-	if f.use != nil {
-		f.use.rows++
-		f.use.sum += rowSum(f.csv.raw)
+	if f.row.use != nil {
+		f.row.use.rows++
+		f.row.use.sum += rowSum(f.file.csv.raw)
 	}
-	if f.unknown != "" {
-		f.report.unknownCode(f.csv.line, f.unknown)
+	if f.row.unlisted != "" {
+		f.file.report.unknownCode(f.file.csv.line, f.row.unlisted)
 	}
 	return nil
 }
 
-// fail notes what a row's fault stands on.
-func (f *sourceReader) fail(why reason, header string, cell []byte) reason {
-	f.detail = header + ": " + quoted(cell)
-	return why
+// odd reports something about the current row, which is kept.
+func (f *sourceReader) odd(why reason, detail string) {
+	f.file.report.odd(f.file.csv.fault(why, detail))
 }
-
-func (f *sourceReader) fault(why reason, detail string) *rowFault { return f.csv.fault(why, detail) }
 
 func quoted(cell []byte) string { return strconv.Quote(clip(string(cell), 120)) }
 
-// noteCode keeps a code that no list has for the tuple that is being made.
-func (k *tupleKey) noteCode(code []byte) { k.f.code = string(code) }
-
-// noteUnknown tells whether the tuple of the current row has such a code.
-func (f *sourceReader) noteUnknown(k *tupleKey) {
-	if f.code != "" {
-		f.codes[k.code] = f.code
-		f.code = ""
-	}
-	if len(f.codes) > 0 {
-		f.unknown = f.codes[k.code]
+// addUnlisted remembers a code of a new tuple that no list has; code is empty when the lists have all of them.
+func (f *sourceReader) addUnlisted(tuple uint32, code string) {
+	if code != "" {
+		f.unlisted[tuple] = code
 	}
 }
 
-// sourceUse counts what rows name one resource, with an order-free sum of their bytes.
+// notePlace marks the current row if the place that it has been given has an unlisted code.
+func (f *sourceReader) notePlace(tuple uint32) {
+	if len(f.unlisted) > 0 {
+		f.row.unlisted = f.unlisted[tuple]
+	}
+}
+
+// sourceUse counts the rows that name one resource, with a sum of their bytes that does not depend on their order.
 type sourceUse struct {
 	dataset, resource string
 	unknown           bool // no package has it
@@ -157,25 +123,44 @@ type sourceUse struct {
 // sourceUses are found by dataset and resource id, each followed by 0xff.
 type sourceUses map[string]*sourceUse
 
-// useSource finds the source of the current row; it is counted when the row is committed.
-func (f *sourceReader) useSource(dataset, resource []byte) {
+// useOf finds the source that a row names. The row is counted for it when the row is committed.
+func (f *sourceReader) useOf(dataset, resource []byte) *sourceUse {
 	if u := f.lastUse; u != nil && string(dataset) == u.dataset && string(resource) == u.resource {
-		f.use = u
-		return
+		return u
 	}
 	f.useKey = keyOf(f.useKey[:0], dataset, resource)
 	u := f.uses[string(f.useKey)]
 	if u == nil {
 		u = &sourceUse{dataset: string(dataset), resource: string(resource)}
-		u.unknown = f.load.packages.resource(u.dataset, u.resource) == nil
+		u.unknown = f.refs.packages.resource(u.dataset, u.resource) == nil
 		f.uses[string(f.useKey)] = u
 	}
-	f.use, f.lastUse = u, u
+	f.lastUse = u
+	return u
+}
+
+// kept are the uses by rows that are in the finished table: a resource whose rows all gave way to others is left out.
+func (uses sourceUses) kept(data *snapshot.TableData) []useState {
+	inTable := map[string]bool{}
+	for _, id := range columnData(data.Columns, "resource_catalog_id").Values {
+		inTable[id] = true
+	}
+	var out []useState
+	for _, u := range uses {
+		if inTable[u.resource] {
+			out = append(out, useState{Dataset: u.dataset, Resource: u.resource, Rows: u.rows, Sum: sumText(u.sum)})
+		}
+	}
+	slices.SortFunc(out, func(a, b useState) int {
+		return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Dataset, b.Dataset))
+	})
+	return out
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// rowSum is a 64-bit sum of a row's bytes, of two polynomials that the processor computes; mixed, because sums of sums are added up.
+// rowSum is a 64-bit sum of a row's bytes: two CRCs, which processors compute in hardware, mixed because sums of rows are
+// added up.
 func rowSum(raw []byte) uint64 {
 	h := uint64(crc32.Checksum(raw, castagnoli))<<32 | uint64(crc32.ChecksumIEEE(raw))
 	h = (h ^ h>>29) * 0xbf58476d1ce4e5b9
@@ -183,62 +168,20 @@ func rowSum(raw []byte) uint64 {
 	return h ^ h>>32
 }
 
-// scan reads one file row by row. bind is called once its header is known, and may refuse the file; the function it gives is called for each row that upstream has
-// not marked in error, and answers with a fault for a row that is not kept. An error refuses the file.
-func (l *load) scan(
-	ctx context.Context, file resourceFile, wants, optional []string, bind func(*csvReader, *ResourceReport) (func() *rowFault, error),
-) (*ResourceReport, error) {
-	began := time.Now()
-	s, err := l.catalog.openFile(file)
-	if err != nil {
-		return nil, err
-	}
-	defer s.close()
-	r, err := newCSV(file.path, s, wants, optional)
-	if err != nil {
-		return nil, err
-	}
-	report := &ResourceReport{Role: file.role, Path: file.path, ExtraColumns: r.extra}
-	row, err := bind(r, report)
-	if err != nil {
-		return nil, err
-	}
-	inError := r.position("error")
-	for {
-		err := r.read()
-		if err == io.EOF {
-			break
-		}
-		report.Rows.Read++
-		var fault *rowFault
-		switch {
-		case err != nil && !errors.As(err, &fault):
-			return nil, err
-		case err != nil:
-			report.drop(fault)
-			continue
-		case inError >= 0 && len(r.cells[inError]) > 0:
-			report.Rows.InError++
-			continue
-		}
-		switch fault := row(); {
-		case fault == nil:
-			report.Rows.Kept++
-		case fault.byRule:
-			report.skip(fault)
-		default:
-			report.drop(fault)
-		}
-		if report.Rows.Read%8192 == 0 {
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			l.progress.move(s)
+// checkIDs refuses a file that names its sources in an unknown form. A file may name none; but one that does so under
+// other names, as those of before 2025 did, would look as if it named none.
+func checkIDs(r *csvReader) error {
+	dataset, resource := r.position("dataset_hdx_id") >= 0, r.position("resource_hdx_id") >= 0
+	for _, other := range []string{"dataset_id", "resource_id"} {
+		if r.position(other) >= 0 && !(dataset && resource) {
+			return fmt.Errorf("%s: header lacks dataset_hdx_id or resource_hdx_id and has %s", r.name, other)
 		}
 	}
-	l.progress.move(s)
-	report.SHA256, err = s.finish()
-	report.Bytes = s.packed
-	report.Seconds = time.Since(began).Seconds()
-	return report, err
+	switch {
+	case dataset && !resource:
+		return fmt.Errorf("%s: header lacks resource_hdx_id, but has dataset_hdx_id", r.name)
+	case resource && !dataset:
+		return fmt.Errorf("%s: header lacks dataset_hdx_id, but has resource_hdx_id", r.name)
+	}
+	return nil
 }

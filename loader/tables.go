@@ -36,19 +36,6 @@ type column struct {
 // limits bounds a number, both ends included.
 type limits struct{ from, to float64 }
 
-// tables are all tables of a snapshot.
-var tables = slices.Concat(metadataTables, coordinationTables, affectedTables, foodTables, climateTables, geographyTables)
-
-// tableNamed finds the declaration of a table; an unknown name is a slip of the caller.
-func tableNamed(name string) *table {
-	for _, t := range tables {
-		if t.name == name {
-			return t
-		}
-	}
-	panic("loader: no table named " + name)
-}
-
 // The shorthands of declarations.
 
 func text(name string, maxLen int) column {

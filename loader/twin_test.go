@@ -420,8 +420,8 @@ func compareTwin(t *testing.T, files fs.FS) {
 	t.Helper()
 	_, snap := buildFiles(t, files)
 	w := newTwin(t, files)
-	for _, src := range themes {
-		seg := snap.Segments[src.table]
+	for _, src := range dataThemes {
+		seg := snap.Segments[src.table.name]
 		var names []string
 		for _, c := range seg.Columns() {
 			if !strings.HasSuffix(c.Name, "_ref") {

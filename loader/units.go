@@ -6,16 +6,17 @@ import (
 	"hdqs/snapshot"
 )
 
-// unspecified is the name of the placeholder units: rows whose place is known only down to some level stand at the placeholder below it,
-// whose code is that of its parent with -XXX.
+// unspecified is the name of placeholder units. A row whose place is known only down to some level is given the
+// placeholder below it, whose code is that of its parent with -XXX.
 const unspecified = "UNSPECIFIED"
 
 const placeholderSuffix = "-XXX"
 
-// orphanUnit is the one unit of level 2 that is kept although its parent is in no list: it stands at its country's placeholder.
+// orphanUnit is the one unit of level 2 that is kept although no list has its parent: its parent is its country's
+// placeholder.
 const orphanUnit, orphanCountry = "SS0001", "SSD"
 
-// country is one of the locations that rows can name.
+// countryUnit is one of the locations that rows can name.
 type countryUnit struct {
 	code, name     string
 	hasHRP, inGHO  bool
@@ -24,7 +25,7 @@ type countryUnit struct {
 	placeholderOf2 int32 // the placeholder of level 2 below that
 }
 
-// unit is an administrative unit of level 1 or 2. Its id is its position plus one, as the incumbent's sequences number them.
+// unit is an administrative unit of level 1 or 2. Its id is its position plus one, as in the incumbent's sequences.
 type unit struct {
 	code, name  string
 	country     int32
@@ -34,7 +35,7 @@ type unit struct {
 	start       int64
 }
 
-// units are all places that rows can stand at. Codes are unique within a level, not across levels.
+// units are all places that rows can have. Codes are unique within a level, not across levels.
 type units struct {
 	countries []countryUnit
 	level1    []unit
@@ -44,8 +45,8 @@ type units struct {
 	of1       map[string]int32
 	of2       map[string]int32
 
-	seed []listedUnit // read, not yet placed
-	real [3]int       // real units of each level
+	listed []listedUnit // read, not yet numbered
+	real   [3]int       // real units of each level
 }
 
 // listedUnit is a row of the list of units, in file order.
@@ -53,14 +54,14 @@ type listedUnit struct {
 	country, code, name, parent string
 	level                       int
 	start                       int64
-	fault                       *rowFault // as which it is reported when its parent is unknown; nil for one read back from a snapshot
+	fault                       *rowFault // reported when its parent is unknown; nil for one restored from a snapshot
 }
 
 func newUnits() *units {
 	return &units{countryOf: map[string]int32{}, of1: map[string]int32{}, of2: map[string]int32{}}
 }
 
-// addCountry appends a location; ok is false when the code is there already.
+// addCountry appends a location, unless its code is taken.
 func (u *units) addCountry(c countryUnit) bool {
 	if _, twice := u.countryOf[c.code]; twice {
 		return false
@@ -70,7 +71,7 @@ func (u *units) addCountry(c countryUnit) bool {
 	return true
 }
 
-// withoutUnits are the same locations, with no units yet.
+// withoutUnits are the same locations without units.
 func (u *units) withoutUnits() *units {
 	next := newUnits()
 	for _, c := range u.countries {
@@ -79,21 +80,55 @@ func (u *units) withoutUnits() *units {
 	return next
 }
 
-// settle numbers the listed units: level 1 in file order over the whole list, then level 2, each level with its placeholders
-// behind. skipped gets those of level 2 whose parent is no unit of level 1, and twice those whose code their level has already.
-func (u *units) settle(skipped, twice func(*rowFault)) {
-	for _, l := range u.seed {
+// number gives the listed units their ids: level 1 in file order over the whole list, then level 2, each level followed by
+// its placeholders. It returns the rows of units that get none: those of level 2 whose parent is no unit of level 1, and
+// those whose code is taken. Rows restored from a snapshot are not returned.
+func (u *units) number() (orphans, twice []*rowFault) {
+	add := func(faults []*rowFault, f *rowFault) []*rowFault {
+		if f == nil {
+			return faults
+		}
+		return append(faults, f)
+	}
+	for _, l := range u.listed {
 		if l.level != 1 {
 			continue
 		}
 		if _, seen := u.of1[l.code]; seen {
-			twice(l.fault)
+			twice = add(twice, l.fault)
 			continue
 		}
 		u.of1[l.code] = int32(len(u.level1))
 		u.level1 = append(u.level1, unit{code: l.code, name: l.name, country: u.countryOf[l.country], start: l.start})
 	}
 	u.real[1] = len(u.level1)
+	u.addPlaceholders1()
+	for _, l := range u.listed {
+		if l.level != 2 {
+			continue
+		}
+		if _, seen := u.of2[l.code]; seen {
+			twice = add(twice, l.fault)
+			continue
+		}
+		parent, ok := u.parentOf(l)
+		if !ok {
+			orphans = add(orphans, l.fault)
+			continue
+		}
+		u.of2[l.code] = int32(len(u.level2))
+		u.level2 = append(u.level2, unit{
+			code: l.code, name: l.name, country: u.level1[parent].country, parent: parent, start: l.start,
+		})
+	}
+	u.real[2] = len(u.level2)
+	u.addPlaceholders2()
+	u.listed = nil
+	return orphans, twice
+}
+
+// addPlaceholders1 adds a placeholder of level 1 for every country.
+func (u *units) addPlaceholders1() {
 	for i := range u.countries {
 		c := &u.countries[i]
 		c.placeholder1 = int32(len(u.level1))
@@ -102,38 +137,25 @@ func (u *units) settle(skipped, twice func(*rowFault)) {
 		})
 		u.of1[c.code+placeholderSuffix] = c.placeholder1
 	}
-	for _, l := range u.seed {
-		if l.level != 2 {
-			continue
-		}
-		if _, seen := u.of2[l.code]; seen {
-			twice(l.fault)
-			continue
-		}
-		parent, ok := u.parentOf(l)
-		if !ok {
-			skipped(l.fault)
-			continue
-		}
-		u.of2[l.code] = int32(len(u.level2))
-		u.level2 = append(u.level2, unit{code: l.code, name: l.name, country: u.level1[parent].country, parent: parent, start: l.start})
-	}
-	u.real[2] = len(u.level2)
+}
+
+// addPlaceholders2 adds a placeholder of level 2 for every unit of level 1, placeholders included.
+func (u *units) addPlaceholders2() {
 	for i := range u.level1 {
 		p := &u.level1[i]
 		p.below = int32(len(u.level2))
 		u.level2 = append(u.level2, unit{
-			code: p.code + placeholderSuffix, name: unspecified, country: p.country, parent: int32(i), placeholder: true, start: p.start,
+			code: p.code + placeholderSuffix, name: unspecified, country: p.country, parent: int32(i),
+			placeholder: true, start: p.start,
 		})
 		u.of2[p.code+placeholderSuffix] = p.below
 	}
 	for i := range u.countries {
 		u.countries[i].placeholderOf2 = u.level1[u.countries[i].placeholder1].below
 	}
-	u.seed = nil
 }
 
-// parentOf finds the unit of level 1 that a listed unit of level 2 belongs to. A placeholder is no parent that a list can name.
+// parentOf finds the unit of level 1 that a listed unit of level 2 belongs to. A list cannot name a placeholder.
 func (u *units) parentOf(l listedUnit) (int32, bool) {
 	if p, ok := u.of1[l.parent]; ok && !u.level1[p].placeholder {
 		return p, true
@@ -144,15 +166,15 @@ func (u *units) parentOf(l listedUnit) (int32, bool) {
 	return 0, false
 }
 
-// spot is what a row says of its place: codes, and whether it names something at each level.
+// spot is what a row says about its place: codes, and whether it names something at each level.
 type spot struct {
 	country        int32
 	code1, code2   []byte
 	named1, named2 bool
 }
 
-// find2 is the unit of level 2 that a row stands at. unknown is a code that the row gives and no list has: the row then stands at its
-// country, whatever else it says.
+// find2 is the unit of level 2 of a row. unknown is a code in the row that no list has: the row then falls to its country,
+// whatever else it says.
 func (u *units) find2(s spot) (at int32, unknown []byte) {
 	home := u.countries[s.country].placeholderOf2
 	switch {
@@ -170,7 +192,7 @@ func (u *units) find2(s spot) (at int32, unknown []byte) {
 	return home, nil
 }
 
-// find1 is find2 for sources that know no level 2.
+// find1 is find2 for files that have no level 2.
 func (u *units) find1(s spot) (at int32, unknown []byte) {
 	home := u.countries[s.country].placeholder1
 	if !s.named1 || len(s.code1) == 0 {
@@ -185,9 +207,10 @@ func (u *units) find1(s spot) (at int32, unknown []byte) {
 // ref is the id of the unit at a position.
 func ref(at int32) int64 { return int64(at) + 1 }
 
-// tables writes the three lists of places. Placeholders are no list's rows.
+// tables makes the three tables of places. Placeholders are not in them.
 func (u *units) tables() (location, admin1, admin2 *tableBuilder) {
-	location, admin1, admin2 = newTableBuilder(tableNamed("location")), newTableBuilder(tableNamed("admin1")), newTableBuilder(tableNamed("admin2"))
+	location = newTableBuilder(tableNamed("location"))
+	admin1, admin2 = newTableBuilder(tableNamed("admin1")), newTableBuilder(tableNamed("admin2"))
 	for i, c := range u.countries {
 		setUnit(location, int32(i), c.code, c.name, c.start)
 		location.column("has_hrp").setBool(c.hasHRP)
@@ -217,7 +240,7 @@ func (u *units) tables() (location, admin1, admin2 *tableBuilder) {
 	return location, admin1, admin2
 }
 
-// setUnit sets what the three lists of places share. All of it comes from the same list of codes, and none ends.
+// setUnit sets the columns that the three tables of places share. Periods have no end.
 func setUnit(a *tableBuilder, at int32, code, name string, start int64) {
 	a.column("id").setInt(ref(at))
 	a.column("code").setString(code)

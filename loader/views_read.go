@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// The reasons that only dumps have.
+// The reasons that occur only in dumps.
 const (
 	placeholderRow reason = "placeholder"
 	levelDiffers   reason = "admin_level_differs"
@@ -19,56 +19,86 @@ const (
 // maxHashFile bounds the small file with a dump's sum.
 const maxHashFile = 4096
 
-// read reads the dump into rows. An error refuses it.
-func (v *view) read(ctx context.Context, l *load) (*tableBuilder, *ResourceReport, error) {
-	files := l.catalog.files[v.name]
+// unusedViewHeaders are columns that dumps are known to have and no table needs.
+var unusedViewHeaders = []string{"id", "has_hrp", "in_gho", "admin1_is_unspecified"}
+
+// viewReader reads a dump into a table.
+type viewReader struct {
+	sourceReader
+	th       *theme
+	hidden   int // position of the flag of rows that the table leaves out, -1 when there is none
+	addLinks bool
+	site     string // of links
+}
+
+// readDump reads the dump of a theme. It returns nothing when there is none; an error refuses the dump.
+func (l *load) readDump(ctx context.Context, th *theme) (*tableBuilder, *ResourceReport, error) {
+	files := l.catalog.files[th.viewName()]
 	if files == nil {
 		return nil, nil, nil
 	}
 	file := files[0]
-	sum, err := readHashFile(l.catalog.fsys, v.name+".hash")
+	sum, err := readHashFile(l.catalog.fsys, th.viewName()+".hash")
 	if err != nil {
 		return nil, nil, err
 	}
 	file.plainMD5 = sum
-	f := &sourceReader{load: l, rows: newTableBuilder(tableNamed(v.table))}
-	steps := v.steps(f.rows.table)
-	var wants, optional []string
-	for _, s := range steps {
-		wants, optional = append(wants, s.wants...), append(optional, s.optional...)
+	v := &viewReader{
+		sourceReader: *newSourceReader(th.table, th.viewSteps(), nil), th: th,
+		addLinks: linkForms[th.table.name] != nil, site: l.report.CatalogURL,
 	}
-	if v.hidden != "" {
-		wants = append(wants, v.hidden)
+	var wanted, optional []string
+	for _, s := range v.steps {
+		w, o := s.headers()
+		wanted, optional = append(wanted, w...), append(optional, o...)
 	}
-	optional = append(optional, unusedHeaders...)
-	report, err := l.scan(ctx, file, wants, optional, func(r *csvReader, report *ResourceReport) (func() *rowFault, error) {
-		f.csv, f.report = r, report
-		for _, s := range steps {
-			f.steps = append(f.steps, s.bind(f))
-		}
-		hidden := r.position(v.hidden)
-		return func() *rowFault {
-			if is, ok := parseFlag(r.cell(hidden)); ok && is {
-				fault := r.fault(placeholderRow, "not listed")
-				fault.byRule = true
-				return fault
-			}
-			for _, step := range f.steps {
-				if why := step(); why != "" {
-					return f.fault(why, f.detail)
-				}
-			}
-			f.rows.commit()
-			return nil
-		}, nil
-	})
-	return f.rows, report, err
+	if th.view.hidden != "" {
+		wanted = append(wanted, th.view.hidden)
+	}
+	report, err := l.scan(ctx, file, wanted, append(optional, unusedViewHeaders...), v)
+	return v.rows, report, err
 }
 
-// unusedHeaders are columns that dumps are known to have and no table needs.
-var unusedHeaders = []string{"id", "has_hrp", "in_gho", "admin1_is_unspecified"}
+func (v *viewReader) open(r *csvReader, report *ResourceReport) error {
+	v.file.csv, v.file.report = r, report
+	for _, s := range v.steps {
+		v.file.steps = append(v.file.steps, s.bind(&v.sourceReader))
+	}
+	v.hidden = r.position(v.th.view.hidden)
+	return nil
+}
 
-// readHashFile reads the md5 that may lie beside a dump, "" when there is none. A file name may follow it.
+func (v *viewReader) readRow() *rowFault {
+	r := v.file.csv
+	if is, ok := parseFlag(r.cell(v.hidden)); ok && is {
+		fault := r.fault(placeholderRow, "not listed")
+		fault.byRule = true
+		return fault
+	}
+	for _, s := range v.file.steps {
+		if fault := s.Row(); fault != nil {
+			return fault
+		}
+	}
+	if v.addLinks {
+		v.setLinks()
+	}
+	v.rows.commit()
+	return nil
+}
+
+// setLinks sets the columns that are made from others, and normalizes the download link as other links are.
+func (v *viewReader) setLinks() {
+	setLinks(v.rows, v.site)
+	if v.rows.has("download_url") {
+		to := v.rows.column("download_url")
+		if i := v.rows.rows; !to.isNull(i) {
+			to.setString(normalURI(to.text(i)))
+		}
+	}
+}
+
+// readHashFile reads the md5 that may be beside a dump, "" when there is none. A file name may follow it.
 func readHashFile(fsys fs.FS, path string) (string, error) {
 	data, err := readWhole(fsys, path, maxHashFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -88,159 +118,169 @@ func readHashFile(fsys fs.FS, path string) (string, error) {
 	return sum, nil
 }
 
-// header is the dump's name for a column of the table.
-func (v *view) header(column string) string {
-	if name, ok := v.renamed[column]; ok {
-		return name
-	}
-	return column
-}
-
-// steps follow from the declaration of the table: a step for each group and one for each column of rows.
-func (v *view) steps(t *table) []step {
+// viewSteps follow from the declaration of the table: a step for each column of rows and one for each group.
+func (th *theme) viewSteps() []step {
+	t := th.table
 	var steps []step
 	groups := map[string][]*column{}
-	var names []string
+	var order []string
 	for i := range t.columns {
 		c := &t.columns[i]
 		switch {
 		case c.group != "":
 			if groups[c.group] == nil {
-				names = append(names, c.group)
+				order = append(order, c.group)
 			}
 			groups[c.group] = append(groups[c.group], c)
 		case linkForms[t.name][c.name] == "":
-			steps = append(steps, v.keep(t, c))
+			steps = append(steps, newViewColumn(th, c))
 		}
 	}
-	for _, name := range names {
-		steps = append(steps, v.keepGroup(t, name, groups[name]))
+	for _, name := range order {
+		steps = append(steps, newViewGroup(th, name, groups[name]))
 	}
-	if linkForms[t.name] != nil {
-		steps = append(steps, keepLinks())
-	}
-	if t.name == "poverty_rate" {
-		steps = append(steps, checkIndex())
+	if slices.ContainsFunc(th.steps, func(s step) bool { _, ok := s.(povertyStep); return ok }) {
+		steps = append(steps, checkPovertyIndex())
 	}
 	return steps
 }
 
-// mayLack tells whether a dump may come without a column: its nulls then stand in. Ids that neither sort nor tell rows apart may be missing too.
-func (v *view) mayLack(t *table, c *column) bool {
-	_, assumed := v.assumed[c.name]
-	id := strings.HasSuffix(c.name, "_ref") && t.name != "admin1" && t.name != "admin2"
-	for _, name := range t.order {
-		id = id && name != c.name
-	}
+// mayLack reports whether a dump may lack a column, whose nulls are used then. Ids that are not part of the table's order
+// may be missing too.
+func (th *theme) mayLack(c *column) bool {
+	_, assumed := th.view.assumed[c.name]
+	t := th.table
+	id := strings.HasSuffix(c.name, "_ref") && t.name != "admin1" && t.name != "admin2" && !slices.Contains(t.order, c.name)
 	return c.nullable || assumed || id
 }
 
-// keep takes a column as it is: only a cell that cannot be read drops the row, anything else is reported.
-func (v *view) keep(t *table, c *column) step {
-	header := v.header(c.name)
-	s := step{bind: func(f *sourceReader) func() reason {
-		to, at := f.rows.column(c.name), f.csv.position(header)
-		return func() reason { return v.keepCell(f, to, at, header) }
-	}}
-	if v.mayLack(t, c) {
-		s.optional = []string{header}
+// viewColumn takes a column as it is: only a cell that cannot be read drops the row, anything else is reported.
+type viewColumn struct {
+	names
+	th     *theme
+	column *column
+}
+
+func newViewColumn(th *theme, c *column) step {
+	s := viewColumn{th: th, column: c}
+	header := []string{th.viewHeader(c.name)}
+	if th.mayLack(c) {
+		s.optional = header
 	} else {
-		s.wants = []string{header}
+		s.wanted = header
 	}
 	return s
 }
 
-func (v *view) keepCell(f *sourceReader, to *vector, at int, header string) reason {
-	if at < 0 {
-		if is, ok := v.assumed[to.name]; ok {
-			to.setBool(is)
-		} else {
-			to.setNull()
-		}
-		return ""
-	}
-	cell := f.csv.cell(at)
-	why := to.read(cell)
-	switch {
-	case why == "":
-	case why.unreadable(), why == missing && to.name == v.needed:
-		return f.fail(why, header, cell)
-	default:
-		f.report.odd(f.fault(why, header+": "+quoted(cell)))
-	}
-	return ""
+func (s viewColumn) bind(f *sourceReader) rowStep {
+	return newViewCell(f, s.th, f.rows.column(s.column.name))
 }
 
-// keepGroup takes a tuple as it is, each distinct one once, so that what is odd about it is counted once and not for each of its rows. The
-// columns of a place that a dump does not have as they are printed follow from those that it has.
-func (v *view) keepGroup(t *table, name string, columns []*column) step {
-	var s step
-	var kept []*column
-	place := placeDumpOf(t, columns)
-	if place != nil {
-		s.wants, s.optional = slices.Clone(place.wants), slices.Clone(place.optional)
+// viewCell is a cell of a dump and the column that it is read into.
+type viewCell struct {
+	f       *sourceReader
+	to      *vector
+	at      int // -1 when the dump lacks the column
+	header  string
+	assumed *bool // the value then; nil is null
+	needed  bool
+}
+
+func newViewCell(f *sourceReader, th *theme, to *vector) *viewCell {
+	header := th.viewHeader(to.name)
+	c := &viewCell{f: f, to: to, at: f.file.csv.position(header), header: header, needed: to.name == th.view.needed}
+	if is, ok := th.view.assumed[to.name]; ok {
+		c.assumed = &is
+	}
+	return c
+}
+
+// Row reads the cell.
+func (c *viewCell) Row() *rowFault {
+	switch {
+	case c.at < 0 && c.assumed != nil:
+		c.to.setBool(*c.assumed)
+		return nil
+	case c.at < 0:
+		c.to.setNull()
+		return nil
+	}
+	cell := c.f.file.csv.cell(c.at)
+	why := c.to.read(cell)
+	switch {
+	case why == "":
+	case why.unreadable(), why == missing && c.needed:
+		return c.f.file.csv.cellFault(why, c.header, cell)
+	default:
+		c.f.odd(why, c.header+": "+quoted(cell))
+	}
+	return nil
+}
+
+// viewGroup takes a tuple as it is. Each distinct tuple is read once, so that what is odd about it is counted once and
+// not for each of its rows. The columns of a place that a dump does not have as they are printed follow from those that
+// it has.
+type viewGroup struct {
+	names
+	th    *theme
+	group string
+	kept  []*column
+	place *placeDump
+}
+
+func newViewGroup(th *theme, group string, columns []*column) step {
+	s := viewGroup{th: th, group: group, place: placeDumpOf(th.table, columns)}
+	if s.place != nil {
+		s.wanted, s.optional = slices.Clone(s.place.wanted), slices.Clone(s.place.optional)
 	}
 	for _, c := range columns {
 		switch {
-		case place != nil && place.sets(c.name):
+		case s.place != nil && s.place.sets(c.name):
 			continue
-		case v.mayLack(t, c):
-			s.optional = append(s.optional, v.header(c.name))
+		case th.mayLack(c):
+			s.optional = append(s.optional, th.viewHeader(c.name))
 		default:
-			s.wants = append(s.wants, v.header(c.name))
+			s.wanted = append(s.wanted, th.viewHeader(c.name))
 		}
-		kept = append(kept, c)
-	}
-	s.bind = func(f *sourceReader) func() reason {
-		k := f.newKey(f.rows.group(name), slices.Concat(s.wants, s.optional)...)
-		cells := make([]func() reason, 0, len(kept)+1)
-		for _, c := range kept {
-			to, at, header := k.group.column(c.name), f.csv.position(v.header(c.name)), v.header(c.name)
-			cells = append(cells, func() reason { return v.keepCell(f, to, at, header) })
-		}
-		if place != nil {
-			cells = append(cells, place.bind(f, k.group))
-		}
-		return func() reason {
-			if k.known() {
-				return ""
-			}
-			for _, set := range cells {
-				if why := set(); why != "" {
-					return why
-				}
-			}
-			if endsFirst(k.group) {
-				f.report.odd(f.fault(endFirst, "reference_period_end"))
-			}
-			k.add()
-			return ""
-		}
+		s.kept = append(s.kept, c)
 	}
 	return s
 }
 
-// endsFirst tells whether the tuple being set is a period that ends before it begins.
-func endsFirst(g *tuples) bool {
-	if g.name != "period" {
-		return false
+func (s viewGroup) bind(f *sourceReader) rowStep {
+	r := &viewGroupRow{f: f, key: f.newKey(f.rows.group(s.group), slices.Concat(s.wanted, s.optional)...)}
+	for _, c := range s.kept {
+		r.cells = append(r.cells, newViewCell(f, s.th, r.key.group.column(c.name)))
 	}
-	start, end := g.column("reference_period_start"), g.column("reference_period_end")
-	return !start.isNull(g.n) && !end.isNull(g.n) && end.int(g.n) < start.int(g.n)
+	if s.place != nil {
+		r.cells = append(r.cells, s.place.bind(f, r.key.group))
+	}
+	if s.group == "period" {
+		r.start, r.end = r.key.group.column(periodStart), r.key.group.column(periodEnd)
+	}
+	return r
 }
 
-// keepLinks sets the columns that are made of others, and prints the download link as all links are printed.
-func keepLinks() step {
-	return step{bind: func(f *sourceReader) func() reason {
-		return func() reason {
-			setLinks(f.rows, f.load.report.CatalogURL)
-			if f.rows.has("download_url") {
-				v := f.rows.column("download_url")
-				if i := f.rows.rows; !v.isNull(i) {
-					v.setString(normalURI(v.text(i)))
-				}
-			}
-			return ""
+type viewGroupRow struct {
+	f          *sourceReader
+	key        *tupleKey
+	cells      []rowStep
+	start, end *vector // of a period
+}
+
+// Row reads the tuple unless its cells have been seen before.
+func (s *viewGroupRow) Row() *rowFault {
+	if s.key.known() {
+		return nil
+	}
+	for _, c := range s.cells {
+		if fault := c.Row(); fault != nil {
+			return fault
 		}
-	}}
+	}
+	if n := s.key.group.n; s.start != nil && !s.start.isNull(n) && !s.end.isNull(n) && s.end.int(n) < s.start.int(n) {
+		s.f.odd(endFirst, periodEnd)
+	}
+	s.key.add()
+	return nil
 }

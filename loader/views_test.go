@@ -249,8 +249,8 @@ func TestViewFaults(t *testing.T) {
 			}
 		}
 		got := cmp.Or(strings.Join(added, "; "), "nothing")
-		if v := viewNamed(name); v != nil {
-			got = fmt.Sprintf("%d rows, %s", s.Segments[v.table].Rows(), got)
+		if th := viewNamed(name); th != nil {
+			got = fmt.Sprintf("%d rows, %s", s.Segments[th.table.name].Rows(), got)
 		}
 		if got != want {
 			t.Errorf("%s: %s: %s\n gives %s\n want  %s", c.at, name, change, got, want)
@@ -258,10 +258,10 @@ func TestViewFaults(t *testing.T) {
 	}
 }
 
-func viewNamed(name string) *view {
-	for _, v := range views {
-		if v.name == name {
-			return v
+func viewNamed(name string) *theme {
+	for _, th := range themes {
+		if th.viewName() == name {
+			return th
 		}
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"text/tabwriter"
@@ -45,7 +44,7 @@ func (f *sourceFlags) register(fl *pflag.FlagSet) {
 // options makes the options of a sync.
 func (f *sourceFlags) options(address, data string, web fetch.Options) (upstream.Options, error) {
 	o := upstream.Options{
-		Source: address, Cache: f.cache, Only: f.only, Location: f.locations, Offline: f.offline, Fetch: web, Check: checkFile,
+		Source: address, Cache: f.cache, Only: f.only, Location: f.locations, Offline: f.offline, Fetch: web,
 	}
 	if o.Cache == "" {
 		sum := sha256.Sum256([]byte(address))
@@ -151,22 +150,6 @@ func buildCache(s *upstream.Summary, st *store.Store, channel string) loader.Bui
 		File:   filepath.Join(filepath.Dir(s.Dir), "load-"+hex.EncodeToString(sum[:8])+".json"),
 		Inputs: s.Inputs,
 	}
-}
-
-// checkFile looks at a downloaded file as the load will.
-func checkFile(ctx context.Context, role, name, file string) error {
-	return loader.CheckFile(ctx, oneFile{name: name, file: file}, role, name)
-}
-
-// oneFile is a file under the name that the catalog has for it.
-type oneFile struct{ name, file string }
-
-// Open opens the file.
-func (o oneFile) Open(name string) (fs.File, error) {
-	if name != o.name {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-	}
-	return os.Open(o.file)
 }
 
 // printSync tells what was read, and of which files not.

@@ -17,6 +17,7 @@ import (
 
 	"hdqs/internal/bucket"
 	"hdqs/internal/fetch"
+	"hdqs/loader/catalogfile"
 )
 
 // bucketSource is a tree in an S3-compatible store.
@@ -57,22 +58,22 @@ func (b *bucketSource) list(ctx context.Context) (*listing, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: catalog.json: %w", b.at, err)
 	}
-	var c catalogFile
+	var c catalogfile.File
 	if len(data) > limit {
 		return nil, fmt.Errorf("%s: catalog.json is over %d bytes", b.at, limit)
 	}
 	if err := json.Unmarshal(data, &c); err != nil {
 		return nil, fmt.Errorf("%s: catalog.json: %w", b.at, err)
 	}
-	if err := c.check(); err != nil {
+	if err := checkTree(&c); err != nil {
 		return nil, fmt.Errorf("%s: %w", b.at, err)
 	}
-	found, err := b.glob(ctx, c.packagePattern())
+	found, err := b.glob(ctx, c.PackagePattern())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", b.at, err)
 	}
-	c.addPackages(found)
-	return c.listing(func(p string) string { return p }), nil
+	c.AddPackages(found)
+	return treeListing(&c, func(p string) string { return p }), nil
 }
 
 // glob lists the objects that a pattern names, which may have * in its last part.
@@ -139,7 +140,7 @@ func (b *bucketSource) download(ctx context.Context, f *FileState, w wanted) (re
 	return result, part.Keep(w.to)
 }
 
-func (b *bucketSource) describes() bool { return false }
+func (b *bucketSource) listsPackages() bool { return false }
 
 // read asks once for what is left of a file, and tells whether another try may bring more.
 func (b *bucketSource) read(ctx context.Context, f *FileState, w wanted, part *fetch.Part) (result fetch.Result, again bool, err error) {
@@ -191,7 +192,7 @@ func (b *bucketSource) read(ctx context.Context, f *FileState, w wanted, part *f
 	if err := part.Begin(etag); err != nil {
 		return result, false, err
 	}
-	_, err = io.Copy(io.MultiWriter(part, tally(w.received)), io.LimitReader(body, b.max-part.Written+1))
+	_, err = io.Copy(io.MultiWriter(part, byteCounter(w.received)), io.LimitReader(body, b.max-part.Written+1))
 	switch {
 	case err != nil:
 		return result, !errors.Is(err, fetch.ErrDisk), fmt.Errorf("cut after %d bytes: %w", part.Written, err)
@@ -211,13 +212,13 @@ func restart(part *fetch.Part, w wanted, why error) error {
 	return errors.Join(why, part.Restart())
 }
 
-// tally is a writer that only counts.
-type tally func(n int64)
+// byteCounter is a writer that reports how much is written to it.
+type byteCounter func(n int64)
 
 // Write counts.
-func (t tally) Write(p []byte) (int, error) {
-	t(int64(len(p)))
+func (c byteCounter) Write(p []byte) (int, error) {
+	c(int64(len(p)))
 	return len(p), nil
 }
 
-func (b *bucketSource) more(context.Context, []string) (*listing, error) { return &listing{}, nil }
+func (b *bucketSource) packages(context.Context, []string) (*listing, error) { return &listing{}, nil }

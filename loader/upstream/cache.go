@@ -33,8 +33,8 @@ type cacheEntry struct {
 	// Datasets are the source packages that the rows of a data file name, so that an unchanged file need not be read for them.
 	Datasets []string `json:"datasets,omitempty"`
 	Scanned  bool     `json:"scanned,omitempty"`
-	// Doubt is why the copy may be of no use. It is all there is: a later form takes its place whatever that looks like.
-	Doubt string `json:"doubt,omitempty"`
+	// Suspect explains why the only cached copy failed validation; any newer download replaces it unconditionally.
+	Suspect string `json:"doubt,omitempty"`
 	// Rejected is a later form that was read and is of no use.
 	Rejected *rejection `json:"rejected,omitempty"`
 }

@@ -14,6 +14,7 @@ import (
 	"testing/fstest"
 
 	"hdqs/internal/ckantest"
+	"hdqs/loader/catalogfile"
 	"hdqs/loader/sample"
 )
 
@@ -22,15 +23,15 @@ import (
 func TestCheck(t *testing.T) {
 	server, o := site(t)
 	reads := 0
-	o.Check = func(_ context.Context, role, name, file string) error {
+	o.Check = func(_ context.Context, role, name, file string) ([]string, error) {
 		data, err := os.ReadFile(file)
 		if name == presence {
 			reads++
 		}
 		if err != nil || role == "" || strings.HasPrefix(string(data), "drifted") {
-			return errors.Join(errors.New("header has drifted"), err)
+			return nil, errors.Join(errors.New("header has drifted"), err)
 		}
-		return nil
+		return nil, nil
 	}
 	set := func(text, modified string) {
 		server.Lock()
@@ -94,13 +95,13 @@ func TestRiskWorkbook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var c catalogFile
+	var c catalogfile.File
 	if err := json.Unmarshal(files["catalog.json"].Data, &c); err != nil {
 		t.Fatal(err)
 	}
-	var kept []treeEntry
+	var kept []catalogfile.Entry
 	for _, r := range c.Resources {
-		if r.Role != riskRole {
+		if r.Role != catalogfile.RiskRole {
 			kept = append(kept, r)
 		}
 	}

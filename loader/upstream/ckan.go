@@ -14,46 +14,12 @@ import (
 	"strings"
 
 	"hdqs/internal/fetch"
+	"hdqs/loader"
+	"hdqs/loader/catalogfile"
 )
 
 // organization is the one whose datasets are the standardized inputs.
 const organization = "hdx-hapi"
-
-// input says where the files of a role are published: the dataset's name and which of its CSV resources count.
-type input struct {
-	role, dataset string
-	named         *regexp.Regexp // resource names; nil is any
-	first         bool           // only the first that fits
-	optional      bool           // the loader has a copy of its own
-}
-
-var inputs = []input{
-	{role: "conflict-events", dataset: "hdx-hapi-conflict-event", named: regexp.MustCompile(`Conflict Events`)},
-	{role: "operational-presence", dataset: "hdx-hapi-operational-presence", first: true},
-	{role: "funding", dataset: "hdx-hapi-funding", first: true},
-	{role: "national-risk", dataset: "hdx-hapi-national-risk", first: true},
-	{role: "humanitarian-needs", dataset: "hdx-hapi-humanitarian-needs"},
-	{role: "refugees-persons-of-concern", dataset: "hdx-hapi-refugees"},
-	{role: "returnees", dataset: "hdx-hapi-returnees", first: true},
-	{role: "idps", dataset: "hdx-hapi-idps", first: true},
-	{role: "food-security", dataset: "hdx-hapi-food-security"},
-	{role: "food-prices-market-monitor", dataset: "hdx-hapi-food-price", named: regexp.MustCompile(`Food Prices \d`)},
-	{role: "market", dataset: "hdx-hapi-food-price", named: regexp.MustCompile(`Markets`), first: true},
-	{role: "commodity", dataset: "hdx-hapi-food-price", named: regexp.MustCompile(`Commodities`), first: true},
-	{role: "currency", dataset: "hdx-hapi-food-price", named: regexp.MustCompile(`Currencies`), first: true},
-	{role: "poverty-rate", dataset: "hdx-hapi-poverty-rate", first: true},
-	{role: "rainfall", dataset: "hdx-hapi-rainfall"},
-	{role: "baseline-population", dataset: "hdx-hapi-population"},
-	{role: "org", dataset: "hdx-hapi-organisations", first: true},
-	{role: "pcodes", dataset: "global-pcodes", named: regexp.MustCompile(`^global_pcodes_adm_1_2`), first: true},
-	{role: "org-type", dataset: "organization-types-beta", named: regexp.MustCompile(`CSV no HXL`), first: true, optional: true},
-	{role: "sector", dataset: "global-coordination-groups-beta", named: regexp.MustCompile(`CSV no HXL`), first: true, optional: true},
-}
-
-// isReference tells the roles that lie in the folder reference.
-func isReference(role string) bool {
-	return slices.Contains([]string{"location", "pcodes", "org", "org-type", "sector", "market", "commodity", "currency"}, role)
-}
 
 // ckanPackage is what is used of a package; raw is all of it.
 type ckanPackage struct {
@@ -212,15 +178,15 @@ func isAbsent(err error) bool {
 }
 
 // pick finds the resources of an input in its package.
-func (in *input) pick(p *ckanPackage) []ckanResource {
+func pick(in *loader.Input, p *ckanPackage) []ckanResource {
 	var picked []ckanResource
 	for _, r := range p.Resources {
 		fits := strings.EqualFold(r.Format, "csv") && (r.State == "" || r.State == "active")
-		if !fits || in.named != nil && !in.named.MatchString(r.Name) {
+		if !fits || in.Named != nil && !in.Named.MatchString(r.Name) {
 			continue
 		}
 		picked = append(picked, r)
-		if in.first {
+		if in.First {
 			break
 		}
 	}
@@ -249,9 +215,9 @@ var (
 )
 
 // treePath is where a resource lies in the tree: its published file name orders the files of a role, as in any other catalog.
-func (in *input) treePath(r *ckanResource) string {
-	if isReference(in.role) {
-		return "reference/" + in.role + ".csv"
+func treePath(role string, r *ckanResource) string {
+	if catalogfile.IsReference(role) {
+		return "reference/" + role + ".csv"
 	}
 	name := r.ID
 	if u, err := url.Parse(r.URL); err == nil && strings.HasSuffix(strings.ToLower(u.Path), ".csv") {
@@ -261,5 +227,5 @@ func (in *input) treePath(r *ckanResource) string {
 	if !strings.HasSuffix(name, ".csv") {
 		name += ".csv"
 	}
-	return in.role + "/" + name
+	return role + "/" + name
 }

@@ -14,6 +14,7 @@ import (
 	"sync/atomic"
 
 	"hdqs/internal/fetch"
+	"hdqs/loader/catalogfile"
 )
 
 // dirSource is a tree on this disk. A load reads such a tree as it lies; here it is copied, for a mirror that names every one of its files.
@@ -28,7 +29,7 @@ func (d *dirSource) counts() fetch.Counts { return fetch.Counts{Bytes: d.bytes.L
 
 func (d *dirSource) list(context.Context) (*listing, error) {
 	tree := os.DirFS(d.dir)
-	var c catalogFile
+	var c catalogfile.File
 	data, err := fs.ReadFile(tree, "catalog.json")
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -41,34 +42,34 @@ func (d *dirSource) list(context.Context) (*listing, error) {
 		if err := json.Unmarshal(data, &c); err != nil {
 			return nil, fmt.Errorf("%s: catalog.json: %w", d.dir, err)
 		}
-		if err := c.check(); err != nil {
+		if err := checkTree(&c); err != nil {
 			return nil, fmt.Errorf("%s: %w", d.dir, err)
 		}
 	}
-	found, err := fs.Glob(tree, c.packagePattern())
+	found, err := fs.Glob(tree, c.PackagePattern())
 	if err != nil {
 		return nil, fmt.Errorf("%s: catalog.json: packages %q: %w", d.dir, c.Packages, err)
 	}
-	c.addPackages(found)
-	return c.listing(func(p string) string { return p }), nil
+	c.AddPackages(found)
+	return treeListing(&c, func(p string) string { return p }), nil
 }
 
 // listTree finds the files of a tree without catalog.json: a folder is a role, but reference has one file a role.
-func listTree(tree fs.FS) ([]treeEntry, error) {
-	var found []treeEntry
+func listTree(tree fs.FS) ([]catalogfile.Entry, error) {
+	var found []catalogfile.Entry
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
 			return err
 		}
 		plain := strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 		role, file, nested := strings.Cut(plain, "/")
-		if !nested || role == "packages" || path.Ext(plain) != ".csv" && !(role == riskRole && path.Ext(plain) == ".xlsx") {
+		if !nested || role == "packages" || path.Ext(plain) != ".csv" && !(role == catalogfile.RiskRole && path.Ext(plain) == ".xlsx") {
 			return nil
 		}
 		if role == "reference" {
 			role = strings.TrimSuffix(path.Base(file), ".csv")
 		}
-		found = append(found, treeEntry{Role: role, Path: name})
+		found = append(found, catalogfile.Entry{Role: role, Path: name})
 		return nil
 	})
 	if err == nil && len(found) == 0 {
@@ -77,7 +78,7 @@ func listTree(tree fs.FS) ([]treeEntry, error) {
 	return found, err
 }
 
-func (d *dirSource) describes() bool { return false }
+func (d *dirSource) listsPackages() bool { return false }
 
 func (d *dirSource) download(_ context.Context, f *FileState, w wanted) (fetch.Result, error) {
 	etag, to := w.etag, w.to
@@ -105,7 +106,7 @@ func (d *dirSource) download(_ context.Context, f *FileState, w wanted) (fetch.R
 	return result, errors.Join(err, os.Remove(to))
 }
 
-func (d *dirSource) more(context.Context, []string) (*listing, error) { return &listing{}, nil }
+func (d *dirSource) packages(context.Context, []string) (*listing, error) { return &listing{}, nil }
 
 // copyObject copies a file of at most limit bytes.
 func copyObject(from io.Reader, to string, limit int64, received func(n int64)) (result fetch.Result, err error) {
@@ -115,7 +116,7 @@ func copyObject(from io.Reader, to string, limit int64, received func(n int64)) 
 	}
 	defer file.Close() // synced before
 	part := fetch.NewPart(file)
-	_, err = io.Copy(io.MultiWriter(part, tally(received)), io.LimitReader(from, limit+1))
+	_, err = io.Copy(io.MultiWriter(part, byteCounter(received)), io.LimitReader(from, limit+1))
 	result.Bytes, result.SHA256 = part.Written, part.SHA256()
 	if err == nil && result.Bytes > limit {
 		err = fmt.Errorf("over the size limit of %d bytes", limit)

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"net/url"
 	"os"
 	"path"
@@ -18,6 +17,8 @@ import (
 
 	"hdqs/internal/atomicfile"
 	"hdqs/internal/fetch"
+	"hdqs/loader"
+	"hdqs/loader/catalogfile"
 )
 
 // packageID keeps what rows name within what may stand in a search and in a file name.
@@ -56,8 +57,8 @@ func openSource(ctx context.Context, o Options) (source, error) {
 
 // ckanSource is a CKAN site.
 type ckanSource struct {
-	site     *ckanSite
-	packages map[string]*ckanPackage // of the organization, by name
+	site  *ckanSite
+	found map[string]*ckanPackage // packages of the organization, by name
 }
 
 func (c *ckanSource) kind() string         { return "ckan" }
@@ -68,34 +69,33 @@ func (c *ckanSource) list(ctx context.Context) (*listing, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.packages = map[string]*ckanPackage{}
+	c.found = map[string]*ckanPackage{}
 	for _, p := range found {
 		if p.State == "" || p.State == "active" {
-			c.packages[p.Name] = p
+			c.found[p.Name] = p
 		}
 	}
 	l := &listing{catalogURL: c.site.base}
 	risk := false
-	for i := range inputs {
-		in := &inputs[i]
-		p, err := c.packageOf(ctx, in)
+	for _, in := range loader.Inputs() {
+		p, err := c.packageOf(ctx, &in)
 		if err != nil {
 			return nil, err
 		}
 		if p == nil {
 			continue
 		}
-		for _, r := range in.pick(p) {
+		for _, r := range pick(&in, p) {
 			f := FileState{
-				Role: in.role, Path: in.treePath(&r), Dataset: p.Name, ID: r.ID, LastModified: r.modified(),
+				Role: in.Role, Path: treePath(in.Role, &r), Dataset: p.Name, ID: r.ID, LastModified: r.modified(),
 				link: r.URL, size: r.size(),
 			}
 			if md5Hash.MatchString(r.Hash) {
 				f.md5 = r.Hash
 			}
-			f.key = f.Role + ":" + f.ID + ":" + f.Path
+			f.key = f.newKey()
 			l.files = append(l.files, f)
-			risk = risk || f.Role == riskRole
+			risk = risk || f.Role == catalogfile.RiskRole
 		}
 	}
 	if !risk {
@@ -111,7 +111,6 @@ func (c *ckanSource) list(ctx context.Context) (*listing, error) {
 
 // The national risk index is published as a workbook in any case, and as CSV in the form of other themes most of the time.
 const (
-	riskRole    = "national-risk"
 	riskPackage = "name:inform-risk-index*"
 )
 
@@ -127,11 +126,11 @@ func (c *ckanSource) listRiskWorkbook(ctx context.Context, l *listing) error {
 			continue
 		}
 		f := FileState{
-			Role: riskRole, Path: riskRole + "/" + r.ID + ".xlsx", Dataset: p.Name, ID: r.ID, LastModified: r.modified(),
+			Role: catalogfile.RiskRole, Path: catalogfile.RiskRole + "/" + r.ID + ".xlsx", Dataset: p.Name, ID: r.ID, LastModified: r.modified(),
 			link: r.URL, size: r.size(),
 		}
 		if packageID.MatchString(r.ID) {
-			f.key = f.Role + ":" + f.ID + ":" + f.Path
+			f.key = f.newKey()
 			l.files = append(l.files, f)
 			l.note = "hdx-hapi-national-risk has no CSV file; the workbook of " + p.Name + " is read"
 		}
@@ -141,15 +140,15 @@ func (c *ckanSource) listRiskWorkbook(ctx context.Context, l *listing) error {
 }
 
 // packageOf finds the package of an input, nil when the site has none.
-func (c *ckanSource) packageOf(ctx context.Context, in *input) (*ckanPackage, error) {
-	if p, ok := c.packages[in.dataset]; ok || strings.HasPrefix(in.dataset, "hdx-hapi-") {
+func (c *ckanSource) packageOf(ctx context.Context, in *loader.Input) (*ckanPackage, error) {
+	if p, ok := c.found[in.Dataset]; ok || strings.HasPrefix(in.Dataset, "hdx-hapi-") {
 		return p, nil
 	}
-	p, err := c.site.show(ctx, in.dataset)
-	if err != nil && (in.optional || isAbsent(err)) {
+	p, err := c.site.show(ctx, in.Dataset)
+	if err != nil && (in.Optional || isAbsent(err)) {
 		p, err = nil, nil
 	}
-	c.packages[in.dataset] = p
+	c.found[in.Dataset] = p
 	return p, err
 }
 
@@ -158,10 +157,10 @@ func (c *ckanSource) download(ctx context.Context, f *FileState, w wanted) (fetc
 	return c.site.client.Download(ctx, q, w.to)
 }
 
-func (c *ckanSource) describes() bool { return true }
+func (c *ckanSource) listsPackages() bool { return true }
 
-// more lists the packages that rows name, and the two that are listed though no row need name them (sources of national risk and organisations).
-func (c *ckanSource) more(ctx context.Context, datasets []string) (*listing, error) {
+// packages lists the packages that rows name, and the two that are listed though no row need name them (sources of national risk and organisations).
+func (c *ckanSource) packages(ctx context.Context, datasets []string) (*listing, error) {
 	found, err := c.site.byID(ctx, datasets)
 	if err != nil {
 		return nil, err
@@ -173,7 +172,7 @@ func (c *ckanSource) more(ctx context.Context, datasets []string) (*listing, err
 	for _, p := range risk {
 		found[p.ID] = p
 	}
-	if p := c.packages["hdx-hapi-organisations"]; p != nil {
+	if p := c.found["hdx-hapi-organisations"]; p != nil {
 		found[p.ID] = p
 	}
 	l := &listing{texts: map[string][]byte{}}
@@ -181,8 +180,8 @@ func (c *ckanSource) more(ctx context.Context, datasets []string) (*listing, err
 		if !packageID.MatchString(p.ID) {
 			continue
 		}
-		f := FileState{Role: "package", Path: "packages/" + p.ID + ".json", ID: p.ID}
-		f.key = f.Role + ":" + f.ID + ":" + f.Path
+		f := FileState{Role: catalogfile.PackageRole, Path: "packages/" + p.ID + ".json", ID: p.ID}
+		f.key = f.newKey()
 		l.files = append(l.files, f)
 		l.texts[f.key] = p.raw
 	}
@@ -190,71 +189,35 @@ func (c *ckanSource) more(ctx context.Context, datasets []string) (*listing, err
 	return l, nil
 }
 
-// catalogFile is catalog.json as trees carry it.
-type catalogFile struct {
-	Format       int         `json:"format"`
-	CatalogURL   string      `json:"catalog_url,omitempty"`
-	SnapshotTime string      `json:"snapshot_time,omitempty"`
-	Resources    []treeEntry `json:"resources"`
-	Packages     string      `json:"packages,omitempty"` // pattern of package files that are not among the resources
-}
-
-// packagePattern is where package files lie.
-func (c *catalogFile) packagePattern() string {
-	if c.Packages == "" {
-		return "packages/*.json"
-	}
-	return c.Packages
-}
-
-// addPackages lists package files that the catalog does not name one by one.
-func (c *catalogFile) addPackages(paths []string) {
-	named := map[string]bool{}
-	for _, r := range c.Resources {
-		named[r.Path] = true
-	}
-	for _, p := range paths {
-		if !named[p] {
-			c.Resources = append(c.Resources, treeEntry{Role: "package", Path: p})
-		}
-	}
-}
-
-type treeEntry struct {
-	Role         string `json:"role"`
-	Path         string `json:"path"`
-	Dataset      string `json:"dataset,omitempty"`
-	ID           string `json:"id,omitempty"`
-	LastModified string `json:"last_modified,omitempty"`
-	Size         int64  `json:"size,omitempty"`
-	SHA256       string `json:"sha256,omitempty"`
-}
-
 // errNoTree says that an answer is no catalog.json.
 var errNoTree = errors.New("no catalog.json of format 1 with resources")
 
-func (c *catalogFile) check() error {
-	if c.Format != 1 || len(c.Resources) == 0 {
+// checkTree refuses a catalog.json that a tree cannot be made from.
+func checkTree(c *catalogfile.File) error {
+	if c.Format != catalogfile.Format || len(c.Resources) == 0 {
 		return errNoTree
 	}
 	for _, r := range c.Resources {
-		if !fs.ValidPath(r.Path) || r.Path == "." || r.Path == "catalog.json" {
-			return fmt.Errorf("catalog.json: path %q of role %q does not stay inside the catalog", r.Path, r.Role)
+		if err := r.CheckPath(); err != nil {
+			return err
+		}
+		if r.Path == "." || r.Path == catalogfile.Name {
+			return fmt.Errorf("%s: path %q of role %q is not a file of the catalog", catalogfile.Name, r.Path, r.Role)
 		}
 	}
 	return nil
 }
 
-// listing turns the entries of a tree into files; linkOf gives the address of a path. The address of a tree is not that of the catalog it was taken
-// from: a tree that does not tell leaves it to the loader.
-func (c *catalogFile) listing(linkOf func(string) string) *listing {
+// treeListing turns the entries of a tree into files; linkOf is the address of a path. The address of a tree is not that of
+// the catalog it was copied from: where catalog.json has none, the loader uses its default.
+func treeListing(c *catalogfile.File, linkOf func(string) string) *listing {
 	l := &listing{catalogURL: c.CatalogURL, snapshotTime: c.SnapshotTime}
 	for _, r := range c.Resources {
 		f := FileState{
 			Role: r.Role, Path: r.Path, Dataset: r.Dataset, ID: r.ID, LastModified: r.LastModified, SHA256: strings.ToLower(r.SHA256),
 			link: linkOf(r.Path), size: r.Size,
 		}
-		f.key = f.Role + ":" + f.ID + ":" + f.Path
+		f.key = f.newKey()
 		l.files = append(l.files, f)
 	}
 	return l
@@ -265,7 +228,7 @@ type mirrorSource struct {
 	base    string
 	dir     string
 	client  *fetch.Client
-	catalog catalogFile
+	catalog catalogfile.File
 }
 
 func (m *mirrorSource) kind() string         { return "mirror" }
@@ -276,14 +239,14 @@ func (m *mirrorSource) readCatalog(ctx context.Context) error {
 	if err := m.client.JSON(ctx, m.base+"/catalog.json", &m.catalog); err != nil {
 		return err
 	}
-	return m.catalog.check()
+	return checkTree(&m.catalog)
 }
 
 func (m *mirrorSource) list(context.Context) (*listing, error) {
-	l := m.catalog.listing(func(p string) string {
+	l := treeListing(&m.catalog, func(p string) string {
 		return m.base + (&url.URL{Path: "/" + p}).EscapedPath()
 	})
-	if m.catalog.Packages != "" && !slices.ContainsFunc(l.files, func(f FileState) bool { return f.Role == "package" }) {
+	if m.catalog.Packages != "" && !slices.ContainsFunc(l.files, func(f FileState) bool { return f.Role == catalogfile.PackageRole }) {
 		l.note = fmt.Sprintf("catalog.json names its packages only by the pattern %q, which cannot be listed over HTTP: sources will lack their "+
 			"description; a tree that 'hdqs mirror' writes names each of them", m.catalog.Packages)
 	}
@@ -295,21 +258,21 @@ func (m *mirrorSource) download(ctx context.Context, f *FileState, w wanted) (fe
 	return m.client.Download(ctx, q, w.to)
 }
 
-func (m *mirrorSource) describes() bool { return false }
+func (m *mirrorSource) listsPackages() bool { return false }
 
-func (m *mirrorSource) more(context.Context, []string) (*listing, error) { return &listing{}, nil }
+func (m *mirrorSource) packages(context.Context, []string) (*listing, error) { return &listing{}, nil }
 
 const locationPath = "reference/location.csv"
 
 // writeTree links the files into a new tree, writes catalog.json last, and puts the tree in the old one's place.
-func (s *syncing) writeTree() error {
+func (s *syncRun) writeTree() error {
 	next, err := os.MkdirTemp(s.options.Cache, ".tree-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(next)
-	c := catalogFile{Format: 1, CatalogURL: s.url, SnapshotTime: s.snapshotTime}
-	remembered := rememberedListing{Source: s.options.Source, CatalogURL: s.url}
+	c := catalogfile.File{Format: catalogfile.Format, CatalogURL: s.url, SnapshotTime: s.snapshotTime}
+	remembered := savedListing{Source: s.options.Source, CatalogURL: s.url}
 	taken := map[string]bool{}
 	for _, f := range s.summary.Files {
 		if f.SHA256 == "" || f.State == Refused || taken[f.Path] {
@@ -319,8 +282,8 @@ func (s *syncing) writeTree() error {
 		if err := s.cache.link(f.SHA256, filepath.Join(next, filepath.FromSlash(path.Clean(f.Path)))); err != nil {
 			return err
 		}
-		entry := treeEntry{Role: f.Role, Path: f.Path, Dataset: f.Dataset, ID: f.ID, LastModified: f.LastModified, Size: f.Bytes, SHA256: f.SHA256}
-		if f.Role == riskRole && s.from.kind() == "ckan" {
+		entry := catalogfile.Entry{Role: f.Role, Path: f.Path, Dataset: f.Dataset, ID: f.ID, LastModified: f.LastModified, Size: f.Bytes, SHA256: f.SHA256}
+		if f.Role == catalogfile.RiskRole && s.from.kind() == "ckan" {
 			entry.Dataset, entry.ID = "", "" // its rows belong to the workbook's resource, which the loader finds among the packages
 		}
 		c.Resources = append(c.Resources, entry)
@@ -338,7 +301,7 @@ func (s *syncing) writeTree() error {
 			return err
 		}
 		sum := sha256.Sum256(data)
-		c.Resources = append(c.Resources, treeEntry{Role: "location", Path: locationPath, Size: int64(len(data)), SHA256: hex.EncodeToString(sum[:])})
+		c.Resources = append(c.Resources, catalogfile.Entry{Role: "location", Path: locationPath, Size: int64(len(data)), SHA256: hex.EncodeToString(sum[:])})
 	}
 	data, err := json.MarshalIndent(c, "", " ")
 	if err != nil {

@@ -24,9 +24,9 @@ type Options struct {
 	Offline  bool     // ask nobody: everything comes from the cache
 	DryRun   bool     // find out what would be read, download nothing, make no tree
 
-	// Check, when set, reads a file that was downloaded and tells why a load would not use it; name is its name in the tree. Such a
-	// file does not take the place of a good copy.
-	Check func(ctx context.Context, role, name, file string) error
+	// Check reads a downloaded file, whose path in the tree is name. It returns the packages that rows name, and why a
+	// load would not use the file. Such a file does not replace a good copy. Nil is loader.CheckFile.
+	Check func(ctx context.Context, role, name, file string) (datasets []string, err error)
 
 	Fetch    fetch.Options
 	Progress func(Progress) // called from several goroutines; nil for nobody
@@ -109,10 +109,10 @@ type source interface {
 	kind() string
 	list(ctx context.Context) (*listing, error)
 	download(ctx context.Context, f *FileState, w wanted) (fetch.Result, error)
-	// describes tells whether more has anything to tell: a tree has named its packages already.
-	describes() bool
-	// more lists what can only be known after the data files were read: the packages that their rows name.
-	more(ctx context.Context, datasets []string) (*listing, error)
+	// listsPackages reports whether packages has anything to list: a tree has listed its packages already.
+	listsPackages() bool
+	// packages lists the packages of these datasets, which rows of the data files name.
+	packages(ctx context.Context, datasets []string) (*listing, error)
 	counts() fetch.Counts
 }
 
@@ -135,7 +135,7 @@ func Sync(ctx context.Context, o Options) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &syncing{options: o, cache: store, from: from, began: began, summary: &Summary{Source: o.Source, Kind: from.kind()}}
+	s := &syncRun{options: o, cache: store, from: from, began: began, summary: &Summary{Source: o.Source, Kind: from.kind()}}
 	if err := s.run(ctx); err != nil {
 		return nil, err
 	}
@@ -145,8 +145,8 @@ func Sync(ctx context.Context, o Options) (*Summary, error) {
 	return s.summary, nil
 }
 
-// syncing is one run of Sync.
-type syncing struct {
+// syncRun is one run of Sync.
+type syncRun struct {
 	options Options
 	cache   *cache
 	from    source
@@ -166,14 +166,14 @@ type syncing struct {
 // lastListing is the cache's memory of the last tree, for when the source is away.
 const lastListing = "last-listing.json"
 
-type rememberedListing struct {
+type savedListing struct {
 	Source     string      `json:"source"`
 	CatalogURL string      `json:"catalog_url"`
 	Files      []FileState `json:"files"`
 }
 
-func (s *syncing) run(ctx context.Context) error {
-	last := s.remembered()
+func (s *syncRun) run(ctx context.Context) error {
+	last := s.savedListing()
 	l, err := s.list(ctx, last)
 	if err != nil {
 		return err
@@ -189,9 +189,9 @@ func (s *syncing) run(ctx context.Context) error {
 	ctx, s.stop = context.WithCancelCause(ctx)
 	defer s.stop(nil)
 	s.fetchAll(ctx, l)
-	s.keepVanished(l, last)
+	s.keepDelisted(l, last)
 	if !s.options.Offline {
-		if err := s.fetchMore(ctx, last); err != nil {
+		if err := s.fetchPackages(ctx, last); err != nil {
 			return err
 		}
 	} else {
@@ -203,9 +203,9 @@ func (s *syncing) run(ctx context.Context) error {
 	return errors.Join(s.writeTree(), s.cache.save(s.began), s.cache.tidy(s.began))
 }
 
-func (s *syncing) remembered() *rememberedListing {
+func (s *syncRun) savedListing() *savedListing {
 	data, err := os.ReadFile(filepath.Join(s.options.Cache, lastListing))
-	var last rememberedListing
+	var last savedListing
 	if err != nil || json.Unmarshal(data, &last) != nil || last.Source != s.options.Source {
 		return nil
 	}
@@ -213,7 +213,7 @@ func (s *syncing) remembered() *rememberedListing {
 }
 
 // list asks the source what it has. When it cannot say, the last listing stands in, with every file stale.
-func (s *syncing) list(ctx context.Context, last *rememberedListing) (*listing, error) {
+func (s *syncRun) list(ctx context.Context, last *savedListing) (*listing, error) {
 	var err error
 	if !s.options.Offline {
 		var l *listing
@@ -232,7 +232,7 @@ func (s *syncing) list(ctx context.Context, last *rememberedListing) (*listing, 
 	}
 	l := &listing{catalogURL: last.CatalogURL}
 	for _, f := range last.Files {
-		f.key = f.Role + ":" + f.ID + ":" + f.Path
+		f.key = f.newKey()
 		f.Why = ""
 		if err != nil {
 			f.State, f.Why = Stale, "the catalog could not be listed"
@@ -242,11 +242,14 @@ func (s *syncing) list(ctx context.Context, last *rememberedListing) (*listing, 
 	return l, nil
 }
 
-func (s *syncing) wanted(role string) bool {
+// note adds a note for people to the summary.
+func (s *syncRun) note(text string) { s.summary.Notes = append(s.summary.Notes, text) }
+
+func (s *syncRun) wanted(role string) bool {
 	return len(s.options.Only) == 0 || slices.Contains(s.options.Only, role)
 }
 
-func (s *syncing) dryRun(l *listing) {
+func (s *syncRun) dryRun(l *listing) {
 	for _, f := range l.files {
 		f.State, f.Bytes = New, f.size
 		if e, ok := s.cache.find(f.key); ok && e.fits(&f) {
@@ -265,7 +268,7 @@ func (e *cacheEntry) fits(f *FileState) bool {
 }
 
 // fetchAll brings all files of a listing into the cache, several at a time; how many the fetch client lets through.
-func (s *syncing) fetchAll(ctx context.Context, l *listing) {
+func (s *syncRun) fetchAll(ctx context.Context, l *listing) {
 	for i := range l.files {
 		s.total += l.files[i].size
 	}
@@ -283,7 +286,7 @@ func (s *syncing) fetchAll(ctx context.Context, l *listing) {
 }
 
 // fetchOne settles the state of one file.
-func (s *syncing) fetchOne(ctx context.Context, f FileState, text []byte) FileState {
+func (s *syncRun) fetchOne(ctx context.Context, f FileState, text []byte) FileState {
 	began := time.Now()
 	s.mu.Lock()
 	old, have := s.cache.find(f.key)
@@ -292,14 +295,14 @@ func (s *syncing) fetchOne(ctx context.Context, f FileState, text []byte) FileSt
 	case text != nil:
 		s.keepText(&f, old, text)
 	case have && f.State == Stale:
-		f.take(old)
+		f.use(old)
 	case have && (s.options.Offline || !s.wanted(f.Role) || old.fits(&f)):
-		f.State, f.Why = Unchanged, old.Doubt
-		f.take(old)
+		f.State, f.Why = Unchanged, old.Suspect
+		f.use(old)
 		s.touch(f.key)
 	case s.rejected(&f, old) && have:
 		f.State, f.Why = Stale, old.Rejected.Why
-		f.take(old)
+		f.use(old)
 		s.touch(f.key)
 	case s.options.Offline || f.State == Stale:
 		f.State, f.Why = Refused, "not in the cache"
@@ -312,7 +315,7 @@ func (s *syncing) fetchOne(ctx context.Context, f FileState, text []byte) FileSt
 }
 
 // move tells how far the downloads have come.
-func (s *syncing) move(path string, n int64) {
+func (s *syncRun) move(path string, n int64) {
 	if s.options.Progress == nil {
 		return
 	}
@@ -323,17 +326,21 @@ func (s *syncing) move(path string, n int64) {
 }
 
 // rejected tells whether this program has read the present form of a file already, and would not use it.
-func (s *syncing) rejected(f *FileState, old cacheEntry) bool {
+func (s *syncRun) rejected(f *FileState, old cacheEntry) bool {
 	r := old.Rejected
 	return r != nil && f.LastModified != "" && r.LastModified == f.LastModified && r.Size == f.size && r.By == s.options.Fetch.UserAgent
 }
 
-func (f *FileState) take(e cacheEntry) {
+// newKey identifies a file in the cache.
+func (f *FileState) newKey() string { return f.Role + ":" + f.ID + ":" + f.Path }
+
+// use makes a copy in the cache the file.
+func (f *FileState) use(e cacheEntry) {
 	f.SHA256, f.Bytes, f.LastModified = e.SHA256, e.Bytes, e.LastModified
 }
 
 // touch keeps an entry from being forgotten.
-func (s *syncing) touch(key string) {
+func (s *syncRun) touch(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e := s.cache.entries[key]
@@ -341,7 +348,7 @@ func (s *syncing) touch(key string) {
 	s.cache.entries[key] = e
 }
 
-func (s *syncing) keepText(f *FileState, old cacheEntry, text []byte) {
+func (s *syncRun) keepText(f *FileState, old cacheEntry, text []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, err := s.cache.keepBytes(f.key, text)
@@ -358,7 +365,7 @@ func (s *syncing) keepText(f *FileState, old cacheEntry, text []byte) {
 }
 
 // download reads a file and settles what stands for it. What cannot be read, or is of no use, does not take the place of a good copy.
-func (s *syncing) download(ctx context.Context, f *FileState, old cacheEntry, have bool) {
+func (s *syncRun) download(ctx context.Context, f *FileState, old cacheEntry, have bool) {
 	to := s.cache.newPath(f.key)
 	etag := ""
 	if have {
@@ -368,9 +375,13 @@ func (s *syncing) download(ctx context.Context, f *FileState, old cacheEntry, ha
 		f.received += n
 		s.move(f.Path, n)
 	}})
-	var doubt error
-	if err == nil && !result.NotModified && s.options.Check != nil {
-		doubt = s.options.Check(ctx, f.Role, f.Path, to)
+	var suspect error
+	var datasets []string
+	if err == nil && !result.NotModified {
+		datasets, suspect = s.options.check(ctx, f.Role, f.Path, to)
+		if suspect != nil && ctx.Err() != nil { // the check was stopped: the file is neither good nor bad
+			err, suspect = errors.Join(context.Cause(ctx), os.Remove(to)), nil
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -378,24 +389,25 @@ func (s *syncing) download(ctx context.Context, f *FileState, old cacheEntry, ha
 	case err == nil && result.NotModified:
 		old.LastModified, old.Size, old.Used = f.LastModified, f.size, s.began.UTC()
 		s.cache.entries[f.key] = old
-		f.State, f.Why = Unchanged, old.Doubt
-		f.take(old)
+		f.State, f.Why = Unchanged, old.Suspect
+		f.use(old)
 		return
-	case doubt != nil && have && old.Doubt == "" && ctx.Err() == nil:
-		old.Rejected = &rejection{LastModified: f.LastModified, Size: f.size, Why: doubt.Error(), By: s.options.Fetch.UserAgent}
+	case suspect != nil && have && old.Suspect == "" && ctx.Err() == nil:
+		old.Rejected = &rejection{LastModified: f.LastModified, Size: f.size, Why: suspect.Error(), By: s.options.Fetch.UserAgent}
 		old.Used = s.began.UTC()
 		s.cache.entries[f.key] = old
-		err = errors.Join(doubt, os.Remove(to))
+		err = errors.Join(suspect, os.Remove(to))
 	case err == nil:
 		e := cacheEntry{
-			SHA256: result.SHA256, LastModified: f.LastModified, Size: f.size, Bytes: result.Bytes, ETag: result.ETag, Used: s.began.UTC(),
+			SHA256: result.SHA256, LastModified: f.LastModified, Size: f.size, Bytes: result.Bytes, ETag: result.ETag,
+			Used: s.began.UTC(), Datasets: datasets, Scanned: true,
 		}
-		if doubt != nil {
-			e.Doubt = doubt.Error()
+		if suspect != nil {
+			e.Suspect = suspect.Error()
 		}
 		if err = s.cache.keep(f.key, to, e); err == nil {
-			f.State, f.Why = New, e.Doubt
-			f.take(e)
+			f.State, f.Why = New, e.Suspect
+			f.use(e)
 			err = s.cache.saveForNow()
 		}
 		if err != nil {
@@ -409,14 +421,14 @@ func (s *syncing) download(ctx context.Context, f *FileState, old cacheEntry, ha
 	case err == nil:
 	case have:
 		f.State, f.Why = Stale, err.Error()
-		f.take(old)
+		f.use(old)
 	default:
 		f.State, f.Why = Refused, err.Error()
 	}
 }
 
-// keepVanished adds, for every role that the source has no file of any more, the files it last had: a dataset does not go away in one night.
-func (s *syncing) keepVanished(l *listing, last *rememberedListing) {
+// keepDelisted adds, for every role that the source has no file of any more, the files it last had: a dataset does not go away in one night.
+func (s *syncRun) keepDelisted(l *listing, last *savedListing) {
 	if last == nil {
 		return
 	}
@@ -428,10 +440,10 @@ func (s *syncing) keepVanished(l *listing, last *rememberedListing) {
 		if has[f.Role] {
 			continue
 		}
-		f.key = f.Role + ":" + f.ID + ":" + f.Path
+		f.key = f.newKey()
 		if e, ok := s.cache.find(f.key); ok {
 			f.State, f.Why = Stale, "the catalog lists no file of this role any more"
-			f.take(e)
+			f.use(e)
 			s.touch(f.key)
 			s.summary.Files = append(s.summary.Files, f)
 		}

@@ -1,70 +1,78 @@
 package upstream
 
 import (
-	"bufio"
 	"context"
-	"encoding/csv"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"slices"
 	"strings"
+
+	"hdqs/loader/catalogfile"
 )
 
-// fetchMore reads the packages that rows name. Without them the data is whole but its sources lack their description, so the last ones stand in.
-func (s *syncing) fetchMore(ctx context.Context, last *rememberedListing) error {
-	if !s.from.describes() {
+// fetchPackages reads the packages that rows name. Without them the data is complete but its sources lack their
+// description, so the last copies are used then.
+func (s *syncRun) fetchPackages(ctx context.Context, last *savedListing) error {
+	if !s.from.listsPackages() {
 		s.countPackages()
 		return nil
 	}
-	datasets, err := s.datasets()
+	datasets, err := s.datasets(ctx)
 	if err != nil {
 		return err
 	}
-	l, err := s.from.more(ctx, datasets)
+	l, err := s.from.packages(ctx, datasets)
 	if err == nil {
 		s.fetchAll(ctx, l)
 	} else {
-		s.summary.Notes = append(s.summary.Notes, "the source packages could not be read, the last ones are used: "+err.Error())
-		if last != nil {
-			for _, f := range last.Files {
-				f.key = f.Role + ":" + f.ID + ":" + f.Path
-				if e, ok := s.cache.find(f.key); ok && f.Role == "package" {
-					f.State, f.Why = Stale, err.Error()
-					f.take(e)
-					s.touch(f.key)
-					s.summary.Files = append(s.summary.Files, f)
-				}
-			}
-		}
+		s.note("the source packages could not be read, the last ones are used: " + err.Error())
+		s.keepPackages(last, err)
 	}
 	s.countPackages()
 	return nil
 }
 
-func (s *syncing) countPackages() {
+// keepPackages uses the last copies of the packages.
+func (s *syncRun) keepPackages(last *savedListing, why error) {
+	if last == nil {
+		return
+	}
+	for _, f := range last.Files {
+		f.key = f.newKey()
+		if e, ok := s.cache.find(f.key); ok && f.Role == catalogfile.PackageRole {
+			f.State, f.Why = Stale, why.Error()
+			f.use(e)
+			s.touch(f.key)
+			s.summary.Files = append(s.summary.Files, f)
+		}
+	}
+}
+
+func (s *syncRun) countPackages() {
 	for _, f := range s.summary.Files {
-		if f.Role == "package" {
+		if f.Role == catalogfile.PackageRole {
 			s.summary.Packages++
 		}
 	}
 }
 
-// datasets are the source packages that the rows of all data files name. A file is read for them once.
-func (s *syncing) datasets() ([]string, error) {
+// datasets are the source packages that the rows of all data files name. They are known from the check of a download; only
+// copies that an older program left are read for them.
+func (s *syncRun) datasets(ctx context.Context) ([]string, error) {
 	all := map[string]bool{}
 	for _, f := range s.summary.Files {
-		if f.SHA256 == "" || isReference(f.Role) || f.Role == "package" || !strings.HasSuffix(f.Path, ".csv") {
+		isData := !catalogfile.IsReference(f.Role) && f.Role != catalogfile.PackageRole
+		if f.SHA256 == "" || !isData || !strings.HasSuffix(f.Path, ".csv") {
 			continue
 		}
 		e := s.cache.entries[f.key]
 		if !e.Scanned || e.SHA256 != f.SHA256 {
-			found, err := namedDatasets(s.cache.objectPath(f.SHA256))
+			found, err := s.options.check(ctx, f.Role, f.Path, s.cache.objectPath(f.SHA256))
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
 			if err != nil {
-				s.summary.Notes = append(s.summary.Notes, fmt.Sprintf("%s: not read for the packages its rows name: %v", f.Path, err))
-				continue
+				s.note(fmt.Sprintf("%s: not read to its end for the packages its rows name: %v", f.Path, err))
 			}
 			e.Datasets, e.Scanned = found, true
 			s.cache.entries[f.key] = e
@@ -74,34 +82,4 @@ func (s *syncing) datasets() ([]string, error) {
 		}
 	}
 	return slices.Sorted(maps.Keys(all)), nil
-}
-
-// namedDatasets reads the distinct values of the column dataset_hdx_id.
-func namedDatasets(path string) ([]string, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	reader := csv.NewReader(bufio.NewReaderSize(file, 1<<20))
-	reader.ReuseRecord, reader.LazyQuotes, reader.FieldsPerRecord = true, true, -1
-	header, err := reader.Read()
-	if err != nil {
-		return nil, err
-	}
-	column := slices.IndexFunc(header, func(name string) bool { return strings.TrimPrefix(name, "\ufeff") == "dataset_hdx_id" })
-	found := map[string]bool{}
-	for column >= 0 {
-		record, err := reader.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, err
-		}
-		if column < len(record) && packageID.MatchString(record[column]) && !found[record[column]] {
-			found[strings.Clone(record[column])] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(found)), nil
 }

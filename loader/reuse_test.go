@@ -25,9 +25,9 @@ func reusedTables(r *Report) []string {
 
 func allThemes(but ...string) []string {
 	var out []string
-	for _, src := range themes {
-		if !slices.Contains(but, src.table) {
-			out = append(out, src.table)
+	for _, src := range dataThemes {
+		if !slices.Contains(but, src.table.name) {
+			out = append(out, src.table.name)
 		}
 	}
 	slices.Sort(out)
@@ -173,11 +173,11 @@ func TestDamagedCurrent(t *testing.T) {
 // TestPlacesOf reads a table back as it was written.
 func TestPlacesOf(t *testing.T) {
 	_, snap := buildFiles(t, sample.FS)
-	for _, src := range themes {
-		seg := snap.Segments[src.table]
+	for _, src := range dataThemes {
+		seg := snap.Segments[src.table.name]
 		for _, a := range availableIn(placesOf(seg)) {
 			if a.locationCode == "" || a.resource == "" {
-				t.Fatalf("%s: %+v", src.table, a)
+				t.Fatalf("%s: %+v", src.table.name, a)
 			}
 		}
 	}

@@ -384,7 +384,7 @@ func TestCheckFile(t *testing.T) {
 		{"package", "a.json", "{", ""},
 		{"nonsense", "a.csv", "", ""},
 	} {
-		err := CheckFile(t.Context(), fstest.MapFS{c.name: {Data: []byte(c.data)}}, c.role, c.name)
+		_, err := CheckFile(t.Context(), fstest.MapFS{c.name: {Data: []byte(c.data)}}, c.role, c.name)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %s: %v, want %q", c.role, c.name, err, c.want)
 		}

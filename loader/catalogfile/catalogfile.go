@@ -1,0 +1,125 @@
+// Package catalogfile describes the layout of a catalog directory: catalog.json, the roles of files and the folders they
+// lie in. The loader reads this layout; package upstream writes it.
+package catalogfile
+
+import (
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Name is the file that lists the others.
+const Name = "catalog.json"
+
+// Format is the version of catalog.json that this program reads and writes.
+const Format = 1
+
+// MaxBytes bounds catalog.json, which is held in memory whole.
+const MaxBytes = 16 << 20
+
+// defaultPackages is where package files lie when catalog.json has no pattern for them.
+const defaultPackages = "packages/*.json"
+
+// The roles that need special treatment. A data file has the role of its theme, which is also its folder.
+const (
+	PackageRole  = "package"       // a dataset's description, in the folder packages
+	LocationRole = "location"      // the list of countries
+	UnitRole     = "pcodes"        // the list of administrative units
+	RiskRole     = "national-risk" // its files may be workbooks
+)
+
+// ReferenceFolder holds one file for each reference role.
+const ReferenceFolder = "reference"
+
+var referenceRoles = []string{
+	LocationRole, UnitRole, "org", "org-type", "sector", "market", "commodity", "currency",
+}
+
+// IsReference reports whether a role is a list that rows of other roles refer to.
+func IsReference(role string) bool { return slices.Contains(referenceRoles, role) }
+
+// File is the content of catalog.json.
+type File struct {
+	Format       int     `json:"format"`
+	CatalogURL   string  `json:"catalog_url,omitempty"`
+	SnapshotTime string  `json:"snapshot_time,omitempty"`
+	Resources    []Entry `json:"resources"`
+	Packages     string  `json:"packages,omitempty"` // pattern of package files that Resources does not list
+}
+
+// Entry is one file of a catalog.
+type Entry struct {
+	Role         string `json:"role"`
+	Path         string `json:"path"`
+	Dataset      string `json:"dataset,omitempty"`
+	ID           string `json:"id,omitempty"`
+	LastModified string `json:"last_modified,omitempty"`
+	Size         int64  `json:"size,omitempty"`
+	SHA256       string `json:"sha256,omitempty"`
+}
+
+// Parse decodes catalog.json. It does not check what the content means.
+func Parse(data []byte) (*File, error) {
+	f := &File{}
+	if err := json.Unmarshal(data, f); err != nil {
+		return nil, fmt.Errorf("%s: %w", Name, err)
+	}
+	return f, nil
+}
+
+// Time is the snapshot time that the file sets, zero when it sets none.
+func (f *File) Time() (time.Time, error) {
+	if f.SnapshotTime == "" {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339, f.SnapshotTime)
+	if err != nil {
+		return t, fmt.Errorf("%s: snapshot_time %q is not like 2026-11-21T01:02:00Z", Name, f.SnapshotTime)
+	}
+	return t, nil
+}
+
+// PackagePattern matches the paths of package files that Resources does not list.
+func (f *File) PackagePattern() string {
+	if f.Packages == "" {
+		return defaultPackages
+	}
+	return f.Packages
+}
+
+// AddPackages lists package files that are not listed yet.
+func (f *File) AddPackages(paths []string) {
+	listed := map[string]bool{}
+	for _, r := range f.Resources {
+		listed[r.Path] = true
+	}
+	for _, p := range paths {
+		if !listed[p] {
+			f.Resources = append(f.Resources, Entry{Role: PackageRole, Path: p})
+		}
+	}
+}
+
+// CheckPath refuses a path that leads out of the catalog.
+func (e *Entry) CheckPath() error {
+	if !fs.ValidPath(e.Path) {
+		return fmt.Errorf("%s: path %q of role %q does not stay inside the catalog", Name, e.Path, e.Role)
+	}
+	return nil
+}
+
+// TrimCompression removes the suffix of a compressed file.
+func TrimCompression(name string) string {
+	for _, ext := range []string{".gz", ".zst"} {
+		if cut, ok := strings.CutSuffix(name, ext); ok {
+			return cut
+		}
+	}
+	return name
+}
+
+// IsWorkbook reports whether a file is a spreadsheet rather than CSV.
+func IsWorkbook(name string) bool { return strings.HasSuffix(name, ".xlsx") }

@@ -1,0 +1,229 @@
+package loader
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// pass reads the catalog once under a plan.
+type pass struct {
+	*load
+	plan   plan
+	refs   references
+	broken map[string]error // roles of lists that are kept from the previous snapshot, and why
+	result *result
+}
+
+// readCatalog loads a directory catalog: the lists that others join first, then the themes concurrently, then the tables
+// that follow from all of them.
+func (l *load) readCatalog(ctx context.Context) (*result, error) {
+	var err error
+	if l.catalog, err = openCatalog(l.opts.Catalog, l.opts.CatalogName); err != nil {
+		return nil, err
+	}
+	l.setTime(l.catalog.time, l.catalog.url)
+	l.report.Notes = append(l.report.Notes, l.catalog.notes...)
+	l.useEmbedded()
+	found := l.readPackages()
+	next := plan{}
+	for {
+		p := &pass{
+			load: l, plan: next, broken: map[string]error{}, result: newResult(l.opts.Store, l.report),
+			refs: references{units: newUnits(), joins: map[string]*joinTable{}, packages: found},
+		}
+		l.progress.restart(l.catalog)
+		var conflict bool
+		if next, conflict, err = p.read(ctx); err != nil || !conflict {
+			return p.result, err
+		}
+	}
+}
+
+// read reads everything, unless it finds that the plan must be another one.
+func (p *pass) read(ctx context.Context) (next plan, conflict bool, err error) {
+	if err := p.readPlaces(ctx); err != nil {
+		return next, false, err
+	}
+	read, err := p.readLists(ctx)
+	if err != nil {
+		return next, false, err
+	}
+	p.foreseeKept()
+	if next, conflict = p.conflict(); conflict {
+		return next, true, nil
+	}
+	size := func(th *theme) int64 { return p.catalog.bytesOf(th.role) }
+	if err := largestFirst(ctx, p.opts.Parallel, dataThemes, size, p.readTheme); err != nil {
+		return next, false, err
+	}
+	if next, conflict = p.conflict(); conflict {
+		return next, true, nil
+	}
+	for _, b := range read { // only now: themes were joined with these rows, and putRows uses them up
+		if err := p.result.putRows(b); err != nil {
+			return next, false, err
+		}
+	}
+	return next, false, p.putDerived()
+}
+
+// readPlaces reads the lists of locations and units and writes their tables.
+func (p *pass) readPlaces(ctx context.Context) error {
+	if err := p.readLocations(ctx); err != nil {
+		return err
+	}
+	if err := p.readUnits(ctx); err != nil {
+		return err
+	}
+	location, admin1, admin2 := p.refs.units.tables()
+	for _, b := range []*tableBuilder{location, admin1, admin2} {
+		if err := p.result.putRows(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readLists reads the lists that themes are joined with. It returns the rows of those that are not kept.
+func (p *pass) readLists(ctx context.Context) (read []*tableBuilder, err error) {
+	for _, th := range joinedLists {
+		out, err := p.readRole(ctx, th)
+		if err != nil {
+			return nil, err
+		}
+		if why := p.brokenList(th, out); why != nil {
+			p.keepList(th, out, why)
+			continue
+		}
+		p.result.addRole(th, out, len(p.catalog.files[th.role]) > 0)
+		p.refs.joins[th.role] = newJoinTable(th, out.rows)
+		read = append(read, out.rows)
+	}
+	p.sumJoins()
+	return read, nil
+}
+
+// putDerived writes the tables that follow from the rows of all others.
+func (p *pass) putDerived() error {
+	listed := p.listedPackages()
+	p.setTimes(listed)
+	p.noteUnknownSources(listed)
+	if err := p.putPackages(listed); err != nil {
+		return err
+	}
+	return p.putAvailability()
+}
+
+// largestFirst does work on all items, at most parallel of them at a time, the largest first so that the last ones to
+// end are small. The first error cancels the rest.
+func largestFirst[T any](
+	ctx context.Context, parallel int, items []T, size func(T) int64, work func(context.Context, T) error,
+) error {
+	bySize := func(a, b T) int { return cmp.Compare(size(b), size(a)) }
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for _, item := range slices.SortedStableFunc(slices.Values(items), bySize) {
+		group.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			return work(ctx, item)
+		})
+	}
+	return group.Wait()
+}
+
+// roleRows is what came of reading a role.
+type roleRows struct {
+	rows      *tableBuilder
+	uses      sourceUses
+	resources []*ResourceReport
+	refused   []Refusal
+}
+
+// readRole reads all files of a role. A file that cannot be read to its end is refused as a whole: the role is read again
+// without it, so that none of its rows are left in the table.
+func (p *pass) readRole(ctx context.Context, th *theme) (*roleRows, error) {
+	files := p.catalog.files[th.role]
+	var refused []Refusal
+	for {
+		f := newSourceReader(th.table, th.steps, &p.refs)
+		f.strict = p.opts.StrictResources
+		out := &roleRows{rows: f.rows, uses: f.uses, refused: refused}
+		bad := -1
+		for i, file := range files {
+			report, err := p.readFile(ctx, f, th, file)
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if err != nil {
+				refused = append(refused, Refusal{Role: th.role, Path: file.path, Why: err.Error()})
+				bad = i
+				break
+			}
+			out.resources = append(out.resources, report)
+		}
+		if bad < 0 {
+			return out, nil
+		}
+		files = slices.Concat(files[:bad], files[bad+1:])
+	}
+}
+
+// readFile adds the rows of one file.
+func (p *pass) readFile(ctx context.Context, f *sourceReader, th *theme, file resourceFile) (*ResourceReport, error) {
+	wanted, optional := th.headers()
+	f.file = sourceFile{}
+	f.file.dataset, f.file.resource = p.ownIDs(file)
+	report, err := p.scan(ctx, file, wanted, optional, f)
+	if err == nil && f.file.ownUsed > 0 {
+		report.note(fmt.Sprintf("%d rows name no resource; they count for %s", f.file.ownUsed, f.file.resource))
+	}
+	return report, err
+}
+
+// readTheme loads one data table and writes it, or keeps that of the previous snapshot.
+func (p *pass) readTheme(ctx context.Context, th *theme) error {
+	if kept, err := p.reuse(ctx, th); kept || err != nil {
+		return err
+	}
+	out, err := p.readRole(ctx, th)
+	if err != nil {
+		return err
+	}
+	if why := p.unusable(th, out.refused); why != nil {
+		return p.keepTable(th, out, why)
+	}
+	data, found := out.rows.finish(false)
+	if why := p.shrunk(th.table.name, data.Rows); why != nil {
+		out.refused = append(out.refused, Refusal{Role: th.role, Path: th.table.name, Why: why.Error()})
+		return p.keepTable(th, out, why)
+	}
+	entries, uses := availableIn(data), out.uses.kept(data)
+	r := p.result
+	r.mu.Lock()
+	r.available[th.table.name] = entries
+	r.addRole(th, out, len(p.catalog.files[th.role]) > 0)
+	r.countUses(uses)
+	r.mu.Unlock()
+	if err := r.put(data, found); err != nil {
+		return err
+	}
+	p.remember(th, out, uses, found)
+	return nil
+}
+
+// putAvailability writes the list of available data.
+func (p *pass) putAvailability() error {
+	var entries []available
+	for _, th := range dataThemes {
+		entries = append(entries, p.result.available[th.table.name]...)
+	}
+	return p.result.put(availabilityTable(entries, func(resource string) int64 {
+		return p.result.state.Resources[resource].Since.UnixMicro()
+	}), duplicateRows{})
+}

@@ -1,0 +1,86 @@
+package loader
+
+import (
+	"context"
+	"errors"
+	"io"
+	"time"
+)
+
+// rowReader takes the rows of one file.
+type rowReader interface {
+	// open begins a file whose header has been read, and may refuse it.
+	open(r *csvReader, report *ResourceReport) error
+
+	// readRow takes the current row. A fault drops the row.
+	readRow() *rowFault
+}
+
+// cancelCheckRows is how many rows are read between two looks at the context.
+const cancelCheckRows = 8192
+
+// scanner reads files of a catalog row by row.
+type scanner struct {
+	catalog  *catalog
+	verified bool // every file has the sum that catalog.json gives
+	progress progress
+}
+
+// scan reads one file. Rows that upstream has marked in error are counted and not given to the reader. An error refuses
+// the file as a whole.
+func (s *scanner) scan(
+	ctx context.Context, file resourceFile, wanted, optional []string, to rowReader,
+) (*ResourceReport, error) {
+	began := time.Now()
+	from, err := s.catalog.openFile(file)
+	if err != nil {
+		return nil, err
+	}
+	defer from.close()
+	r, err := newCSV(file.path, from, wanted, optional)
+	if err != nil {
+		return nil, err
+	}
+	report := &ResourceReport{Role: file.role, Path: file.path, ExtraColumns: r.extra}
+	if err := to.open(r, report); err != nil {
+		return nil, err
+	}
+	inError := r.position("error")
+	for {
+		err := r.read()
+		if err == io.EOF {
+			break
+		}
+		report.Rows.Read++
+		var fault *rowFault
+		switch {
+		case err != nil && !errors.As(err, &fault):
+			return nil, err
+		case err != nil:
+			report.drop(fault)
+			continue
+		case inError >= 0 && len(r.cells[inError]) > 0:
+			report.Rows.InError++
+			continue
+		}
+		switch fault := to.readRow(); {
+		case fault == nil:
+			report.Rows.Kept++
+		case fault.byRule:
+			report.skip(fault)
+		default:
+			report.drop(fault)
+		}
+		if report.Rows.Read%cancelCheckRows == 0 {
+			if ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			s.progress.move(from)
+		}
+	}
+	s.progress.move(from)
+	report.SHA256, err = from.finish()
+	report.Bytes = from.packed
+	report.Seconds = time.Since(began).Seconds()
+	return report, err
+}
