@@ -6,8 +6,9 @@ import (
 	"hdqs/snapshot"
 )
 
-// available is an entry of the list of available data: a theme has rows about a place, from a resource. Units are those
-// stored, without regard to what providers call them; a level that the theme does not have is empty.
+// available is an entry of the list of available data: a theme has rows about a place, from a
+// resource. Units are those stored, without regard to what providers call them; a level that the
+// theme does not have is empty.
 type available struct {
 	theme                      *theme
 	locationCode, locationName string
@@ -16,8 +17,8 @@ type available struct {
 	resource                   string
 }
 
-// availableIn lists the entries of a table, each once; the table of no data theme has none. It only reads data, so tables
-// may be listed concurrently.
+// availableIn lists the entries of a table, each once; the table of no data theme has none. It only
+// reads data, so tables may be listed concurrently.
 func availableIn(data *snapshot.TableData) []available {
 	var list []available
 	for _, th := range dataThemes {
@@ -37,8 +38,8 @@ func availableIn(data *snapshot.TableData) []available {
 	return list
 }
 
-// availableAt goes through the rows once. A row mostly has the place and the resource of the one before, so few pairs are
-// looked up.
+// availableAt goes through the rows once. A row mostly has the place and the resource of the one
+// before, so few pairs are looked up.
 func (th *theme) availableAt(data *snapshot.TableData, place placeGroup) []available {
 	var group *snapshot.GroupData
 	for i := range data.Groups {
@@ -97,8 +98,9 @@ func textAt(c *snapshot.ColumnData, i int) string {
 	return c.Values[c.Codes[i]]
 }
 
-// availabilityTable makes the list of available data from the entries of all themes. updated is when a resource was last
-// read in a new form. Entries that differ only in their resource become one when these times are equal.
+// availabilityTable makes the list of available data from the entries of all themes. updated is
+// when a resource was last read in a new form. Entries that differ only in their resource become
+// one when these times are equal.
 func availabilityTable(entries []available, updated func(resource string) int64) *snapshot.TableData {
 	b := newTableBuilder(tableNamed("data_availability"))
 	category, subcategory, date := b.column("category"), b.column("subcategory"), b.column("api_updated_date")

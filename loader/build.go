@@ -16,8 +16,8 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// Options say what to load and where to. Catalog and Store are required; the zero value of every other field is its
-// default.
+// Options say what to load and where to. Catalog and Store are required; the zero value of every
+// other field is its default.
 type Options struct {
 	Catalog     fs.FS        // a catalog directory, or a directory of view dumps
 	CatalogName string       // what messages call it
@@ -26,17 +26,19 @@ type Options struct {
 
 	// CatalogURL is the site in printed links; "" is that of catalog.json, else DefaultCatalogURL.
 	CatalogURL string
-	// SnapshotTime is the time of this load and of its publication. Zero: the load has the time of catalog.json, or
-	// else the present, and is published at the present time.
+	// SnapshotTime is the time of this load and of its publication. Zero: the load has the time of
+	// catalog.json, or else the present, and is published at the present time.
 	SnapshotTime time.Time
 
 	AllowNoPCodes bool // load without a list of units: every row falls to its country
-	// AllowShrink publishes a table that has less than half of its previous rows, or of which a file cannot be used.
+	// AllowShrink publishes a table that has less than half of its previous rows, or of which a
+	// file cannot be used.
 	AllowShrink     bool
 	StrictResources bool // drop rows whose resource is in no package
 
 	Fetched *FetchReport // how the catalog was fetched; nil for a local one
-	// Verified says that every file has the sum in catalog.json: an unchanged one is recognised without reading it.
+	// Verified says that every file has the sum in catalog.json: an unchanged one is recognised
+	// without reading it.
 	Verified bool
 	Cache    BuildCache // zero: every load reads the catalog
 
@@ -56,9 +58,9 @@ const (
 	maxParallel    = 4
 )
 
-// Build loads a catalog into a store: it writes the segments that changed, then a manifest and a report, and moves the
-// channel's pointer last. A load whose tables all equal those of the current snapshot leaves that one as it is. On an
-// error nothing is published.
+// Build loads a catalog into a store: it writes the segments that changed, then a manifest and a
+// report, and moves the channel's pointer last. A load whose tables all equal those of the current
+// snapshot leaves that one as it is. On an error nothing is published.
 func Build(ctx context.Context, opts Options) (*Report, error) {
 	began := time.Now()
 	l := newLoad(opts)
@@ -105,7 +107,8 @@ func newLoad(opts Options) *load {
 	return l
 }
 
-// setTime sets the time of the load, from Options, the catalog, or the clock, and the site in links.
+// setTime sets the time of the load, from Options, the catalog, or the clock, and the site in
+// links.
 func (l *load) setTime(fromCatalog time.Time, catalogURL string) {
 	t := l.opts.SnapshotTime
 	if t.IsZero() {
@@ -155,8 +158,8 @@ func (l *load) publish(r *result) error {
 	if err := l.opts.Store.PutReport(m.ID, text); err != nil {
 		return err
 	}
-	// Publish with the wall clock, not the catalog's time: If-Modified-Since compares against when this snapshot became
-	// visible.
+	// Publish with the wall clock, not the catalog's time: If-Modified-Since compares against when
+	// this snapshot became visible.
 	published := l.opts.SnapshotTime
 	if published.IsZero() {
 		published = time.Now()

@@ -12,7 +12,8 @@ import (
 	"hdqs/internal/atomicfile"
 )
 
-// Memory is how a load finds out, without reading the catalog, that it would make what is there already.
+// Memory is how a load finds out, without reading the catalog, that it would make what is there
+// already.
 type BuildCache struct {
 	File   string // what the last load left; one for each catalog, store and channel
 	Inputs string // names everything that the catalog holds, as whoever brought it knows
@@ -41,8 +42,8 @@ func (o *Options) inputs() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// again gives the report of the last load when this one would be its repetition: the same inputs, and the channel still shows what came of
-// them. The segments are not opened, only looked for.
+// again gives the report of the last load when this one would be its repetition: the same inputs,
+// and the channel still shows what came of them. The segments are not opened, only looked for.
 func (l *load) cachedReport(began time.Time) (*Report, bool) {
 	m := l.opts.Cache
 	if m.File == "" || m.Inputs == "" || programSum() == "" || l.previous.manifest == nil {
@@ -80,7 +81,8 @@ func (l *load) cachedReport(began time.Time) (*Report, bool) {
 	return r, true
 }
 
-// saveReport keeps the report for the next load. That it could not be written costs that load time, nothing else.
+// saveReport keeps the report for the next load. That it could not be written costs that load time,
+// nothing else.
 func (l *load) saveReport(report *Report) {
 	m := l.opts.Cache
 	if m.File == "" || m.Inputs == "" {

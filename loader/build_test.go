@@ -105,7 +105,8 @@ func TestFileForms(t *testing.T) {
 		report := build(t, openStore(t), files, someDay)
 		got := segmentsOf(report)
 		if name == "one more column" {
-			// The bytes of rows tell when a resource was last read in a new form, but at one time that is the same time.
+			// The bytes of rows tell when a resource was last read in a new form, but at one time
+			// that is the same time.
 			for _, r := range report.Resources {
 				if !slices.Contains(r.ExtraColumns, "one more") {
 					t.Errorf("%s: extra columns %q", r.Path, r.ExtraColumns)
@@ -194,7 +195,8 @@ func readManifest(t *testing.T, st *store.Store, id string) []byte {
 	return data
 }
 
-// TestUnchangedLoad: a later load of the same input onto the same store leaves the snapshot as it is, to the byte.
+// TestUnchangedLoad: a later load of the same input onto the same store leaves the snapshot as it
+// is, to the byte.
 func TestUnchangedLoad(t *testing.T) {
 	st := openStore(t)
 	first := build(t, st, sample.FS, someDay)
@@ -240,8 +242,8 @@ func replaced(t *testing.T, files fstest.MapFS, path, old, with string) fstest.M
 	return out
 }
 
-// TestUpdatedDates: a resource keeps the time at which it was first read as it is; a new form of it, by its package or by its rows, has
-// the time of the load.
+// TestUpdatedDates: a resource keeps the time at which it was first read as it is; a new form of
+// it, by its package or by its rows, has the time of the load.
 func TestUpdatedDates(t *testing.T) {
 	const before, after = "2026-11-21T01:02:00", "2026-11-22T01:02:00"
 	files := smallCatalog(t)
@@ -318,7 +320,8 @@ func TestRefusedBytes(t *testing.T) {
 	}
 }
 
-// TestCannotBuild: without what everything hangs on there is an error, and nothing in the store is published.
+// TestCannotBuild: without what everything hangs on there is an error, and nothing in the store is
+// published.
 func TestCannotBuild(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(fstest.MapFS)

@@ -6,8 +6,8 @@ import (
 	"hdqs/snapshot"
 )
 
-// assembly gathers the rows of one table in load order. A row is set column by column, then committed; a row that turns out bad is
-// simply not committed, and the next one overwrites it:
+// assembly gathers the rows of one table in load order. A row is set column by column, then
+// committed; a row that turns out bad is simply not committed, and the next one overwrites it:
 //
 //	a := newTableBuilder(tableNamed("idps"))
 //	place, population := a.group("place"), a.column("population")
@@ -59,7 +59,8 @@ func newTableBuilder(t *table) *tableBuilder {
 	return a
 }
 
-// column is the column of this name, of rows or of a group's tuples. Asking for one that the table does not declare is a slip of the caller.
+// column is the column of this name, of rows or of a group's tuples. Asking for one that the table
+// does not declare is a slip of the caller.
 func (a *tableBuilder) column(name string) *vector {
 	if v := a.byName[name]; v != nil {
 		return v
@@ -80,7 +81,8 @@ func (a *tableBuilder) group(name string) *tuples {
 	panic(fmt.Sprintf("loader: table %q declares no group %q", a.table.name, name))
 }
 
-// commit makes the values that were set the next row. Every column of rows and every group must have been set.
+// commit makes the values that were set the next row. Every column of rows and every group must
+// have been set.
 func (a *tableBuilder) commit() {
 	for _, v := range a.own {
 		if v.len() != a.rows+1 {
@@ -95,8 +97,9 @@ func (a *tableBuilder) commit() {
 	a.rows++
 }
 
-// tuples is a tuple dictionary while it is gathered. A tuple is found by a key that the caller makes (bytes that tell its values, such as
-// the cells it was read from); two keys with equal values become one tuple in finish.
+// tuples is a tuple dictionary while it is gathered. A tuple is found by a key that the caller
+// makes (bytes that tell its values, such as the cells it was read from); two keys with equal
+// values become one tuple in finish.
 type tuples struct {
 	name    string
 	columns []*vector
@@ -132,7 +135,8 @@ func (g *tuples) find(key []byte) (code uint32, ok bool) {
 	return code, ok
 }
 
-// add makes the values that were set the next tuple. Like an uncommitted row, a tuple that was set and not added leaves no trace.
+// add makes the values that were set the next tuple. Like an uncommitted row, a tuple that was set
+// and not added leaves no trace.
 func (g *tuples) add(key []byte) uint32 {
 	for _, v := range g.columns {
 		if v.len() != g.n+1 {
@@ -148,7 +152,8 @@ func (g *tuples) add(key []byte) uint32 {
 // set gives the current row the tuple with this code.
 func (g *tuples) set(code uint32) { g.codes = append(g.codes[:*g.rows], code) }
 
-// vector is the values of one column while they are gathered; a set call writes the current position, the last call counts.
+// vector is the values of one column while they are gathered; a set call writes the current
+// position, the last call counts.
 type vector struct {
 	*column
 	at *int // the current position: committed rows, or tuples
@@ -195,7 +200,8 @@ func (v *vector) len() int {
 	return len(v.ints)
 }
 
-// setText sets a Text or Enum value; ok is false for a value that an Enum does not declare. cell is not kept.
+// setText sets a Text or Enum value; ok is false for a value that an Enum does not declare. cell is
+// not kept.
 func (v *vector) setText(cell []byte) (ok bool) {
 	if v.lastAs != snapshot.NullCode && string(cell) == v.last {
 		v.codes = append(v.codes[:*v.at], v.lastAs)
@@ -256,7 +262,8 @@ func (v *vector) setExact(digits string) {
 	v.setDecimal(snapshot.Dec{Mantissa: int64(code), Scale: snapshot.DecText})
 }
 
-// setNull sets null, whether or not the declaration allows it: what a missing list leaves out is null too.
+// setNull sets null, whether or not the declaration allows it: what a missing list leaves out is
+// null too.
 func (v *vector) setNull() {
 	switch v.kind {
 	case snapshot.Text, snapshot.Enum:

@@ -17,7 +17,8 @@ type duplicateRows struct {
 
 const maxDuplicateExamples = 5
 
-// dropDuplicates gives the ids of the rows that stay, in load order: of the rows with one key the last.
+// dropDuplicates gives the ids of the rows that stay, in load order: of the rows with one key the
+// last.
 func (a *tableBuilder) dropDuplicates() ([]uint32, duplicateRows) {
 	var found duplicateRows
 	if a.table.key == nil || a.rows < 2 {
@@ -95,7 +96,8 @@ func (a *tableBuilder) keyClasses() []classes {
 	return key
 }
 
-// classify numbers the distinct combinations of values of columns, n positions, by first appearance.
+// classify numbers the distinct combinations of values of columns, n positions, by first
+// appearance.
 func classify(columns []*vector, n int) (of []uint32, bound uint32) {
 	of = make([]uint32, n)
 	seen := make(map[string]uint32, n)
@@ -115,7 +117,8 @@ func classify(columns []*vector, n int) (of []uint32, bound uint32) {
 	return of, uint32(len(seen))
 }
 
-// appendKey appends bytes of fixed length that are equal for equal values of this column and for no others.
+// appendKey appends bytes of fixed length that are equal for equal values of this column and for no
+// others.
 func (v *vector) appendKey(key []byte, i int) []byte {
 	var x uint64
 	switch v.kind {
@@ -150,7 +153,8 @@ func sameKey(key []classes, a, b uint32) bool {
 	return true
 }
 
-// equalRows compares every column. Tuples are compared by code, which finish has made one a distinct tuple.
+// equalRows compares every column. Tuples are compared by code, which finish has made one a
+// distinct tuple.
 func (a *tableBuilder) equalRows(i, j uint32) bool {
 	for _, g := range a.groups {
 		if g.codes[i] != g.codes[j] {

@@ -2,7 +2,8 @@ package loader
 
 import "hdqs/snapshot"
 
-// finish drops doubles (unless every row is to stand, as in view dumps), sorts the rest, and hands out the table. The assembly is used up.
+// finish drops doubles (unless every row is to stand, as in view dumps), sorts the rest, and hands
+// out the table. The assembly is used up.
 func (a *tableBuilder) finish(keepDuplicates bool) (*snapshot.TableData, duplicateRows) {
 	a.oneTuplePerValue()
 	var ids []uint32
@@ -87,7 +88,8 @@ func (g *tuples) data(ids []uint32) snapshot.GroupData {
 	return d
 }
 
-// data is the column with its values in the order of positions, less the texts that no position has any more.
+// data is the column with its values in the order of positions, less the texts that no position has
+// any more.
 func (v *vector) data(positions []uint32) snapshot.ColumnData {
 	v.pick(positions)
 	d := snapshot.ColumnData{Name: v.name, Kind: v.kind, Index: v.index}

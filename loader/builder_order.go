@@ -8,8 +8,9 @@ import (
 	"hdqs/snapshot"
 )
 
-// classes number the values of one or more columns, so that rows are compared and sorted by small integers. The class of row i is
-// of[i] for a column of rows and of[codes[i]] for columns of a group.
+// classes number the values of one or more columns, so that rows are compared and sorted by small
+// integers. The class of row i is of[i] for a column of rows and of[codes[i]] for columns of a
+// group.
 type classes struct {
 	of    []uint32
 	codes []uint32 // nil for a column of rows
@@ -23,7 +24,8 @@ func (c *classes) row(i uint32) uint32 {
 	return c.of[c.codes[i]]
 }
 
-// rank numbers the n values of a column by its sort order: numbers by value, text by bytes, an Enum as declared; nulls last.
+// rank numbers the n values of a column by its sort order: numbers by value, text by bytes, an Enum
+// as declared; nulls last.
 func (v *vector) rank(n int) (of []uint32, bound uint32) {
 	switch v.kind {
 	case snapshot.Text, snapshot.Enum:
@@ -80,8 +82,9 @@ func (v *vector) rankTexts() (byCode []uint32, null uint32) {
 	return byCode, uint32(len(v.dict))
 }
 
-// sorted puts row ids, given in load order, into the table's order. It sorts stably from the least significant words of the joined
-// ranks to the most significant one, so equal rows keep their load order.
+// sorted puts row ids, given in load order, into the table's order. It sorts stably from the least
+// significant words of the joined ranks to the most significant one, so equal rows keep their load
+// order.
 func (a *tableBuilder) sorted(ids []uint32) []uint32 {
 	parts := make([]classes, 0, len(a.table.order))
 	for _, name := range a.table.order {
@@ -122,7 +125,8 @@ func (a *tableBuilder) ranked(name string) classes {
 	return classes{of: of, bound: bound}
 }
 
-// radixSort sorts words, and ids along with them, by the lowest width bits; equal words keep their order.
+// radixSort sorts words, and ids along with them, by the lowest width bits; equal words keep their
+// order.
 func radixSort(words []uint64, ids []uint32, width int) {
 	const digitBits = 11
 	if slices.IsSorted(words) {

@@ -9,7 +9,8 @@ import (
 	"hdqs/snapshot"
 )
 
-// reason says why a value or a row is not as it should be; "" is no reason. The texts are keys of the load report.
+// reason says why a value or a row is not as it should be; "" is no reason. The texts are keys of
+// the load report.
 type reason string
 
 // The reasons of values.
@@ -24,13 +25,15 @@ const (
 	endFirst    reason = "end_before_start"
 )
 
-// unreadable tells that there is no value to keep; after any other reason the value is set all the same and the caller decides.
+// unreadable tells that there is no value to keep; after any other reason the value is set all the
+// same and the caller decides.
 func (r reason) unreadable() bool {
 	return r == badNumber || r == badFlag || r == badDate || r == unknownEnum
 }
 
-// read sets the value that a cell of a file means, by the column's declaration: an empty cell is null where null is allowed and the
-// empty text elsewhere. A reason that is not unreadable leaves a value set (missing: null).
+// read sets the value that a cell of a file means, by the column's declaration: an empty cell is
+// null where null is allowed and the empty text elsewhere. A reason that is not unreadable leaves a
+// value set (missing: null).
 func (v *vector) read(cell []byte) reason {
 	if len(cell) == 0 && (v.kind != snapshot.Text || v.nullable && !v.blank) {
 		v.setNull()
@@ -102,7 +105,8 @@ func (v *vector) readDecimal(cell []byte) reason {
 // hold tells whether f lies within; every number does when there are no limits.
 func (l *limits) hold(f float64) bool { return l == nil || l.from <= f && f <= l.to }
 
-// parseInt reads an integer of at most 18 digits; older files write it with a fraction of zeros, as in 12.0.
+// parseInt reads an integer of at most 18 digits; older files write it with a fraction of zeros, as
+// in 12.0.
 func parseInt(cell []byte) (int64, bool) {
 	digits := cell
 	negative := false

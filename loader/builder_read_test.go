@@ -75,7 +75,8 @@ func TestPeriods(t *testing.T) {
 	}
 }
 
-// TestInstantsAgainstTime holds our calendar against the standard library's, over all years that a cell can name.
+// TestInstantsAgainstTime holds our calendar against the standard library's, over all years that a
+// cell can name.
 func TestInstantsAgainstTime(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	first := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
@@ -89,7 +90,8 @@ func TestInstantsAgainstTime(t *testing.T) {
 	}
 }
 
-// FuzzCells: any cell gives each kind of column a value or a reason, and a value that is kept prints and reads back as itself.
+// FuzzCells: any cell gives each kind of column a value or a reason, and a value that is kept
+// prints and reads back as itself.
 func FuzzCells(f *testing.F) {
 	for _, seed := range []string{"", " ", "12.0", "-1e-5", "2024-12-31 23:59:59.5+00", "t", "f", "9999999999999999999", "\xff", "1e400"} {
 		f.Add(seed)

@@ -181,7 +181,8 @@ func rowOf(data *snapshot.TableData, row int) twinRow {
 	return r
 }
 
-// TestFinishAgainstNaive holds gathering, dropping doubles and sorting against the plain way, on generated rows.
+// TestFinishAgainstNaive holds gathering, dropping doubles and sorting against the plain way, on
+// generated rows.
 func TestFinishAgainstNaive(t *testing.T) {
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 1))

@@ -42,7 +42,8 @@ type resourceFile struct {
 	embedded     bool   // one of the loader's own lists
 }
 
-// openCatalog lists a directory: by its catalog.json when that names resources, else by its folders.
+// openCatalog lists a directory: by its catalog.json when that names resources, else by its
+// folders.
 func openCatalog(fsys fs.FS, name string) (*catalog, error) {
 	c := &catalog{fsys: fsys, name: name, url: DefaultCatalogURL, files: map[string][]resourceFile{}}
 	m, err := readCatalogJSON(fsys)
@@ -76,7 +77,8 @@ func openCatalog(fsys fs.FS, name string) (*catalog, error) {
 	return c, nil
 }
 
-// preferCSV leaves out the workbook of the national risk index where its CSV form exists: both have the same rows.
+// preferCSV leaves out the workbook of the national risk index where its CSV form exists: both have
+// the same rows.
 func (c *catalog) preferCSV() {
 	books := slices.DeleteFunc(slices.Clone(c.files[catalogfile.RiskRole]), func(f resourceFile) bool { return !catalogfile.IsWorkbook(f.path) })
 	if len(books) == 0 || len(books) == len(c.files[catalogfile.RiskRole]) {

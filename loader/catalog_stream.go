@@ -18,8 +18,8 @@ import (
 	"hdqs/loader/catalogfile"
 )
 
-// Bounds of a file. The ratio stops an archive that is small on disk and endless when unpacked; up to ratioFloor any ratio
-// is accepted.
+// Bounds of a file. The ratio stops an archive that is small on disk and endless when unpacked; up
+// to ratioFloor any ratio is accepted.
 const (
 	maxFileBytes  = 2 << 30
 	maxRatio      = 200
@@ -27,7 +27,8 @@ const (
 	maxZstdWindow = 128 << 20
 )
 
-// stream is one file of a catalog, unpacked while it is read. It counts and hashes the bytes of the file itself.
+// stream is one file of a catalog, unpacked while it is read. It counts and hashes the bytes of the
+// file itself.
 type stream struct {
 	file     resourceFile
 	raw      fs.File
@@ -126,7 +127,8 @@ func (s *stream) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// finish compares the file, which has been read to its end, with what catalog.json says about it, and returns its sum.
+// finish compares the file, which has been read to its end, with what catalog.json says about it,
+// and returns its sum.
 func (s *stream) finish() (sum string, err error) {
 	// Bytes after the end of an archive belong to the file too.
 	if _, err := io.Copy(io.Discard, packedBytes{s}); err != nil {

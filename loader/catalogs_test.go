@@ -15,10 +15,12 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// TestCatalogs builds the small catalogs of testdata/catalogs, one text file each, and compares what they say with what came out.
+// TestCatalogs builds the small catalogs of testdata/catalogs, one text file each, and compares
+// what they say with what came out.
 //
-// A file is a list of sections that begin with a line "-- name --". A section named like a file of a catalog is that file; {ADM} and {REF}
-// in its first line stand for the columns that most files share. Sections named "want ..." say what is to come of it:
+// A file is a list of sections that begin with a line "-- name --". A section named like a file of
+// a catalog is that file; {ADM} and {REF} in its first line stand for the columns that most files
+// share. Sections named "want ..." say what is to come of it:
 //
 //	-- want TABLE: COLUMN COLUMN ... --   the table's rows in order, cells separated by |, null for null
 //	-- want report --                     ROLE REASON COUNT: every row not used, kept oddity and unknown code

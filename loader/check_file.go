@@ -13,14 +13,15 @@ import (
 	"hdqs/loader/catalogfile"
 )
 
-// CheckFile reads a file of a catalog to its end and reports why a load would not use it: it is not CSV, lacks columns,
-// does not unpack, or more than one row in a hundred is malformed, which is another dialect or encoding rather than a slip.
-// A file of an unknown role passes.
+// CheckFile reads a file of a catalog to its end and reports why a load would not use it: it is not
+// CSV, lacks columns, does not unpack, or more than one row in a hundred is malformed, which is
+// another dialect or encoding rather than a slip. A file of an unknown role passes.
 //
-// A new file is checked whole before it replaces a good copy, so a file is read twice before it is in a snapshot: here and
-// by the load. The load cannot skip its own checks, because it reads directories that nobody has checked, but it never
-// compares a checked file with its sum again (Options.Verified). datasets are the packages that rows name, so that the
-// check is also the only pass for them. They are returned with an error too, as far as the file could be read.
+// A new file is checked whole before it replaces a good copy, so a file is read twice before it is
+// in a snapshot: here and by the load. The load cannot skip its own checks, because it reads
+// directories that nobody has checked, but it never compares a checked file with its sum again
+// (Options.Verified). datasets are the packages that rows name, so that the check is also the only
+// pass for them. They are returned with an error too, as far as the file could be read.
 func CheckFile(ctx context.Context, fsys fs.FS, role, name string) (datasets []string, err error) {
 	wanted, optional, ok := headersOf(role)
 	if !ok {
@@ -36,7 +37,8 @@ func CheckFile(ctx context.Context, fsys fs.FS, role, name string) (datasets []s
 	if err != nil {
 		return nil, err
 	}
-	// A file whose header has a fault is read on: the previous table, which is kept then, needs the packages of its rows.
+	// A file whose header has a fault is read on: the previous table, which is kept then, needs the
+	// packages of its rows.
 	fault := r.missing(wanted)
 	if fault == nil {
 		fault = checkIDs(r)
@@ -98,7 +100,8 @@ func (c *fileCheck) addDataset(id []byte) {
 	c.datasets[c.last] = true
 }
 
-// maxDatasetID is longer than any dataset's id: it bounds what a hostile file can make CheckFile keep.
+// maxDatasetID is longer than any dataset's id: it bounds what a hostile file can make CheckFile
+// keep.
 const maxDatasetID = 100
 
 // headersOf are the columns that the files of a role must have, and those that they may have.

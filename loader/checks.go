@@ -6,7 +6,8 @@ import (
 	"hdqs/snapshot"
 )
 
-// Most checks are limits of columns, held where a cell is read. Here are those that look at more than one value of a row.
+// Most checks are limits of columns, held where a cell is read. Here are those that look at more
+// than one value of a row.
 
 // mpiMismatch is reported and keeps the row.
 const mpiMismatch reason = "mpi_is_not_headcount_times_intensity"
@@ -14,8 +15,8 @@ const mpiMismatch reason = "mpi_is_not_headcount_times_intensity"
 // mpiTolerance is how far an index may lie from the product of its factors.
 const mpiTolerance = 0.0001
 
-// mpiGap is how far the row being set lies from mpi = headcount × intensity, in the percentages of both; ok is false when it lies within
-// the tolerance or cannot be told.
+// mpiGap is how far the row being set lies from mpi = headcount × intensity, in the percentages of
+// both; ok is false when it lies within the tolerance or cannot be told.
 func mpiGap(mpi, headcount, intensity *vector, row int) (gap float64, ok bool) {
 	if mpi.isNull(row) || headcount.isNull(row) || intensity.isNull(row) {
 		return 0, false

@@ -8,8 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of a CSV file. A row is held whole, so its bound is also the bound of the reader's memory; the number of lines bounds what tables made of
-// the rows can take: several times the largest file there is.
+// Bounds of a CSV file. A row is held whole, so its bound is also the bound of the reader's memory;
+// the number of lines bounds what tables made of the rows can take: several times the largest file
+// there is.
 const (
 	maxRowBytes = 1 << 20
 	maxColumns  = 512
@@ -17,9 +18,11 @@ const (
 	csvBuffer   = 256 << 10
 )
 
-// csvReader splits a stream of CSV (RFC 4180, UTF-8, LF or CRLF, a byte order mark allowed) into rows without allocating per row. It is
-// stricter than most: what it cannot read for sure is a fault of that row, never a guess. Bytes in quotes are kept as they
-// are, line breaks included; empty lines are passed. The cells it hands out are views into its buffer and live until the next call.
+// csvReader splits a stream of CSV (RFC 4180, UTF-8, LF or CRLF, a byte order mark allowed) into
+// rows without allocating per row. It is stricter than most: what it cannot read for sure is a
+// fault of that row, never a guess. Bytes in quotes are kept as they are, line breaks included;
+// empty lines are passed. The cells it hands out are views into its buffer and live until the next
+// call.
 type csvReader struct {
 	name string // of the file, for messages
 	src  io.Reader
@@ -55,8 +58,9 @@ func (f *rowFault) Error() string {
 	return fmt.Sprintf("%s:%d: %s: %s", f.file, f.line, f.reason, f.detail)
 }
 
-// newCSV reads the header row. wanted names the columns that the caller needs (all must be there), optional those it can do
-// without; any other is listed in extra. A tag row under the header is skipped.
+// newCSV reads the header row. wanted names the columns that the caller needs (all must be there),
+// optional those it can do without; any other is listed in extra. A tag row under the header is
+// skipped.
 func newCSV(name string, src io.Reader, wanted, optional []string) (*csvReader, error) {
 	r := &csvReader{name: name, src: src, buf: make([]byte, csvBuffer), next: 1}
 	if err := r.fill(); err != nil {
@@ -74,7 +78,8 @@ func newCSV(name string, src io.Reader, wanted, optional []string) (*csvReader, 
 	if err := r.readHeader(wanted, optional); err != nil {
 		return nil, err
 	}
-	// Older files have a row of hashtags (#country+code, ...) under the header. Anything else there is the first row of data.
+	// Older files have a row of hashtags (#country+code, ...) under the header. Anything else there
+	// is the first row of data.
 	r.heldErr = r.split()
 	r.held = r.heldErr != nil || !isTagRow(r.cells)
 	return r, nil
@@ -122,8 +127,8 @@ func (r *csvReader) missing(wanted []string) error {
 		r.name, strings.Join(missing, ", "), clip(strings.Join(r.header, ","), 200))
 }
 
-// isTagRow tells whether a row under the header is one of hashtags: every cell that is not empty begins with #, and at least
-// one is not empty.
+// isTagRow tells whether a row under the header is one of hashtags: every cell that is not empty
+// begins with #, and at least one is not empty.
 func isTagRow(cells [][]byte) bool {
 	tags := 0
 	for _, c := range cells {
@@ -138,7 +143,8 @@ func isTagRow(cells [][]byte) bool {
 	return tags > 0
 }
 
-// read moves to the next row. The error is io.EOF after the last, a *rowFault for a row to be dropped, or ends the file.
+// read moves to the next row. The error is io.EOF after the last, a *rowFault for a row to be
+// dropped, or ends the file.
 func (r *csvReader) read() error {
 	err := r.heldErr
 	if r.held {
@@ -152,7 +158,8 @@ func (r *csvReader) read() error {
 	return err
 }
 
-// cell is the value of a column of the current row, empty when the file has no such column (position -1).
+// cell is the value of a column of the current row, empty when the file has no such column
+// (position -1).
 func (r *csvReader) cell(at int) []byte {
 	if at < 0 {
 		return nil
@@ -177,7 +184,8 @@ func (r *csvReader) fault(why reason, detail string) *rowFault {
 	return &rowFault{file: r.name, line: r.line, reason: why, detail: detail}
 }
 
-// fill reads more: into the room left, else after moving the unread bytes to the front, else into a larger buffer.
+// fill reads more: into the room left, else after moving the unread bytes to the front, else into a
+// larger buffer.
 func (r *csvReader) fill() error {
 	switch {
 	case r.pos > 0:
@@ -269,8 +277,9 @@ func (r *csvReader) checkRow() error {
 	return nil
 }
 
-// passLine drops what is left of the line at pos and answers with the fault that made it useless. A line too long for the buffer that
-// has quotes ends the file: whether its end is the end of a row cannot be told.
+// passLine drops what is left of the line at pos and answers with the fault that made it useless. A
+// line too long for the buffer that has quotes ends the file: whether its end is the end of a row
+// cannot be told.
 func (r *csvReader) passLine(fault *rowFault) error {
 	for {
 		n := bytes.IndexByte(r.buf[r.pos:r.end], '\n')
@@ -292,8 +301,9 @@ func (r *csvReader) passLine(fault *rowFault) error {
 	}
 }
 
-// splitQuoted splits a row that has quotes. It looks past line ends inside quotes for at most the length of a row: a quote that is
-// never closed would swallow the rows after it, so it ends the file.
+// splitQuoted splits a row that has quotes. It looks past line ends inside quotes for at most the
+// length of a row: a quote that is never closed would swallow the rows after it, so it ends the
+// file.
 func (r *csvReader) splitQuoted() error {
 	for {
 		s := quotedRow{cells: r.cells[:0], doubled: r.doubled[:0]}

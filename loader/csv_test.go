@@ -107,8 +107,9 @@ func splitRows(text []byte, bufferSize int) (rows [][]string, faults int, err er
 	}
 }
 
-// checkAgainstStandard holds the reader against encoding/csv, and a tiny buffer against a large one: where the standard reader sees no fault
-// and the text is UTF-8, the rows are the same; where it sees one, so do we.
+// checkAgainstStandard holds the reader against encoding/csv, and a tiny buffer against a large
+// one: where the standard reader sees no fault and the text is UTF-8, the rows are the same; where
+// it sees one, so do we.
 func checkAgainstStandard(t *testing.T, text []byte) {
 	t.Helper()
 	rows, faults, err := splitRows(text, csvBuffer)
@@ -160,7 +161,8 @@ func TestCSVAgainstStandard(t *testing.T) {
 	}
 }
 
-// FuzzCSV promises: any bytes give rows, faults of rows or an error, the same with any buffer, and rows as the standard reader has them.
+// FuzzCSV promises: any bytes give rows, faults of rows or an error, the same with any buffer, and
+// rows as the standard reader has them.
 func FuzzCSV(f *testing.F) {
 	for _, s := range []string{"a,b\n1,2\n", "a,\"b\"\"\n\"\r\n1,2", "\"", "a\"b\n", "\xef\xbb\xbfa,b\r\n#x,#y\r\n", "a,b\n\n,\n\"x\"y\n"} {
 		f.Add([]byte(s))
@@ -205,7 +207,8 @@ func BenchmarkCSV(b *testing.B) {
 	}
 }
 
-// TestTooManyLines: a file may not be longer than a load can hold; the reader is put before the last line that it may read.
+// TestTooManyLines: a file may not be longer than a load can hold; the reader is put before the
+// last line that it may read.
 func TestTooManyLines(t *testing.T) {
 	r, err := newCSV("f.csv", strings.NewReader("a\n1\n2\n3\n"), []string{"a"}, nil)
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// A table that cannot be made as the catalog has it now is kept from the previous snapshot and reported as stale: because
-// a file cannot be used, or because the new table lost more than half of its rows, which is more likely a fault upstream
-// than a change in the world.
+// A table that cannot be made as the catalog has it now is kept from the previous snapshot and
+// reported as stale: because a file cannot be used, or because the new table lost more than half of
+// its rows, which is more likely a fault upstream than a change in the world.
 
 // Stale is a source whose present form could not be used. The snapshot has its last good form.
 type Stale struct {
@@ -35,8 +35,8 @@ func StaleIn(m *store.Manifest) ([]Stale, error) {
 	return state.Stale, nil
 }
 
-// markStale reports a table or file of which the last good form is used. The caller holds result.mu while roles are read
-// concurrently.
+// markStale reports a table or file of which the last good form is used. The caller holds result.mu
+// while roles are read concurrently.
 func (l *load) markStale(r *result, role, path string, why error) {
 	since := l.previous.staleSince(role, path, time.UnixMicro(l.time).UTC())
 	r.report.Stale = append(r.report.Stale, Stale{Role: role, Path: path, Why: why.Error(), Since: since})
@@ -56,13 +56,15 @@ func (l *load) finishStale(r *result) {
 	r.state.Stale = r.report.Stale
 }
 
-// sameStale reports whether two snapshots are marked alike. The reasons, which contain times and addresses, do not count.
+// sameStale reports whether two snapshots are marked alike. The reasons, which contain times and
+// addresses, do not count.
 func sameStale(a, b []Stale) bool {
 	return slices.EqualFunc(a, b, func(a, b Stale) bool { return a.Role == b.Role && a.Path == b.Path })
 }
 
-// unusable is why the rows that were read of a role cannot become its table: a file is missing or was refused, or a list
-// that they are joined with is. Without a previous table the rest is better than nothing.
+// unusable is why the rows that were read of a role cannot become its table: a file is missing or
+// was refused, or a list that they are joined with is. Without a previous table the rest is better
+// than nothing.
 func (p *pass) unusable(th *theme, refused []Refusal) error {
 	if !p.previous.hasRows(th.table.name) || p.opts.AllowShrink {
 		return nil
@@ -84,7 +86,8 @@ func (p *pass) unusable(th *theme, refused []Refusal) error {
 	return nil
 }
 
-// shrunk is the error of a table that has less than half of the rows of the previous snapshot, nil for any other.
+// shrunk is the error of a table that has less than half of the rows of the previous snapshot, nil
+// for any other.
 func (l *load) shrunk(table string, rows int) error {
 	old, ok := l.previous.table(table)
 	if !ok || l.opts.AllowShrink || 2*rows >= old.Rows {
@@ -94,7 +97,8 @@ func (l *load) shrunk(table string, rows int) error {
 		old.Table, old.Rows, rows)
 }
 
-// checkShrunk refuses a result whose data tables cannot be kept one by one, such as one of view dumps.
+// checkShrunk refuses a result whose data tables cannot be kept one by one, such as one of view
+// dumps.
 func (l *load) checkShrunk(r *result) error {
 	for _, th := range dataThemes {
 		if err := l.shrunk(th.table.name, r.segments[th.table.name].Rows); err != nil {
@@ -122,7 +126,8 @@ func (p *pass) keepTable(th *theme, out *roleRows, why error) error {
 	return nil
 }
 
-// brokenList is why a list cannot be used although there is a previous one, be it that it has no file any more.
+// brokenList is why a list cannot be used although there is a previous one, be it that it has no
+// file any more.
 func (p *pass) brokenList(th *theme, out *roleRows) error {
 	if why := p.unusable(th, out.refused); why != nil {
 		return why
@@ -130,8 +135,8 @@ func (p *pass) brokenList(th *theme, out *roleRows) error {
 	return p.shrunk(th.table.name, out.rows.rows)
 }
 
-// keepList keeps the previous table of a list. The tables that are joined with it are kept too, as the list's old rows
-// are not in memory.
+// keepList keeps the previous table of a list. The tables that are joined with it are kept too, as
+// the list's old rows are not in memory.
 func (p *pass) keepList(th *theme, out *roleRows, why error) {
 	old, _ := p.previous.table(th.table.name)
 	p.broken[th.role] = why

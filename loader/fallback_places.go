@@ -7,9 +7,9 @@ import (
 	"hdqs/snapshot"
 )
 
-// The lists of locations and units are not kept as other tables are, since all rows are placed with them. When one of
-// them cannot be used, it is restored from the previous snapshot and the load goes on as if the file still had its rows:
-// what else is new is published.
+// The lists of locations and units are not kept as other tables are, since all rows are placed with
+// them. When one of them cannot be used, it is restored from the previous snapshot and the load
+// goes on as if the file still had its rows: what else is new is published.
 
 // listFault is why the list of a role cannot be used, and the file it is about, if it is about one.
 type listFault struct {
@@ -17,8 +17,8 @@ type listFault struct {
 	why        error
 }
 
-// useFallback restores a list that has a fault from tables of the previous snapshot. Without such a snapshot, the fault is
-// the load's error.
+// useFallback restores a list that has a fault from tables of the previous snapshot. Without such a
+// snapshot, the fault is the load's error.
 func (p *pass) useFallback(
 	ctx context.Context, f *listFault, restore func([]*snapshot.Segment) error, tables ...string,
 ) error {
@@ -88,8 +88,8 @@ func (p *pass) restoreCountries(segments []*snapshot.Segment) error {
 	return nil
 }
 
-// restoreUnits rebuilds the list of units from the tables of both levels, each in the order of the file that it was made
-// from. Units of locations that are not listed any more are left out.
+// restoreUnits rebuilds the list of units from the tables of both levels, each in the order of the
+// file that it was made from. Units of locations that are not listed any more are left out.
 func (p *pass) restoreUnits(segments []*snapshot.Segment) error {
 	p.refs.units = p.refs.units.withoutUnits()
 	for i, segment := range segments {

@@ -14,7 +14,8 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// stalePaths are what a report and the manifest of its snapshot mark as stale, which must be the same.
+// stalePaths are what a report and the manifest of its snapshot mark as stale, which must be the
+// same.
 func stalePaths(t *testing.T, st *store.Store, r *Report) []string {
 	t.Helper()
 	m, err := st.Manifest(r.Snapshot)
@@ -35,8 +36,8 @@ func stalePaths(t *testing.T, st *store.Store, r *Report) []string {
 	return paths
 }
 
-// TestRefusedKeepsTable: when a file cannot be used any more, its table stays as it was, with those that are joined with it; when it can again,
-// nothing is marked.
+// TestRefusedKeepsTable: when a file cannot be used any more, its table stays as it was, with those
+// that are joined with it; when it can again, nothing is marked.
 func TestRefusedKeepsTable(t *testing.T) {
 	whole := copyFS(t, sample.FS)
 	delete(whole, "catalog.json")
@@ -125,7 +126,8 @@ func everyParent(name string) func([]byte) []byte {
 	}
 }
 
-// TestListsReadBack: while a list cannot be used, what else is new comes in as if it could; the list that is fine counts as it is now.
+// TestListsReadBack: while a list cannot be used, what else is new comes in as if it could; the
+// list that is fine counts as it is now.
 func TestListsReadBack(t *testing.T) {
 	whole := copyFS(t, sample.FS)
 	delete(whole, "catalog.json")
@@ -179,8 +181,9 @@ func TestListsReadBack(t *testing.T) {
 	}
 }
 
-// TestKeptTablesKeepTheirPlaces: rows name places by numbers, which follow from the lists. When a table is kept, the lists stay those that its numbers
-// are of, though there are new ones; what does not name places does not matter.
+// TestKeptTablesKeepTheirPlaces: rows name places by numbers, which follow from the lists. When a
+// table is kept, the lists stay those that its numbers are of, though there are new ones; what does
+// not name places does not matter.
 func TestKeptTablesKeepTheirPlaces(t *testing.T) {
 	const idps, funding, pcodes, locations = "idps/hdx_hapi_idps_global.csv", "funding/hdx_hapi_funding_global.csv", "reference/pcodes.csv", "reference/location.csv"
 	whole := copyFS(t, sample.FS)
@@ -260,7 +263,8 @@ func TestListsNotFetched(t *testing.T) {
 	}
 }
 
-// TestFetchedStates: what the network could not give is marked, and a role of which a file is missing keeps its table.
+// TestFetchedStates: what the network could not give is marked, and a role of which a file is
+// missing keeps its table.
 func TestFetchedStates(t *testing.T) {
 	st := openStore(t)
 	files := copyFS(t, sample.FS)
@@ -311,7 +315,8 @@ func TestFetchedStates(t *testing.T) {
 	}
 }
 
-// TestMemory: a load of the inputs of before ends without reading them; anything that may change its outcome makes it read.
+// TestMemory: a load of the inputs of before ends without reading them; anything that may change
+// its outcome makes it read.
 func TestMemory(t *testing.T) {
 	st := openStore(t)
 	memory := filepath.Join(t.TempDir(), "memory.json")

@@ -11,10 +11,12 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// fixtureDir holds real input files; they are not part of this repository, so the tests that read them say so when they are absent.
+// fixtureDir holds real input files; they are not part of this repository, so the tests that read
+// them say so when they are absent.
 const fixtureDir = "../../shared/fixtures"
 
-// fixtureCounts are rows read, marked in error and kept, by role, as a separate program counted them.
+// fixtureCounts are rows read, marked in error and kept, by role, as a separate program counted
+// them.
 var fixtureCounts = map[string]RowCounts{
 	"conflict-events":             {Read: 20373, InError: 3, Kept: 20370},
 	"operational-presence":        {Read: 4999, InError: 32, Kept: 4967},
@@ -122,7 +124,8 @@ func TestFixtureTagRows(t *testing.T) {
 	}
 }
 
-// BenchmarkBuild loads the sample: mostly the cost of a table, of which there are many here and rows few.
+// BenchmarkBuild loads the sample: mostly the cost of a table, of which there are many here and
+// rows few.
 func BenchmarkBuild(b *testing.B) {
 	b.ReportAllocs()
 	rows := 0

@@ -9,8 +9,8 @@ import (
 	"hdqs/internal/generator"
 )
 
-// TestHostileCatalog loads a catalog full of faults: each bad row is dropped and told by file and line, each useless file is refused, and the
-// tables are those of the catalog without them.
+// TestHostileCatalog loads a catalog full of faults: each bad row is dropped and told by file and
+// line, each useless file is refused, and the tables are those of the catalog without them.
 func TestHostileCatalog(t *testing.T) {
 	hostile, sound := t.TempDir(), t.TempDir()
 	faults, err := generator.WriteHostile(hostile, generator.Options{Seed: 1})

@@ -9,9 +9,10 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// TestBothKindsOfCatalogAgree writes one made-up world twice, as files that the loader must join and as dumps of the joined views, and
-// wants the same bytes of every table. The generator knows which unit a row stands at before it writes what the file shows of it, so
-// neither kind is derived from the other.
+// TestBothKindsOfCatalogAgree writes one made-up world twice, as files that the loader must join
+// and as dumps of the joined views, and wants the same bytes of every table. The generator knows
+// which unit a row stands at before it writes what the file shows of it, so neither kind is derived
+// from the other.
 func TestBothKindsOfCatalogAgree(t *testing.T) {
 	for _, o := range []generator.Options{{Seed: 1}, {Seed: 2, Compress: true}} {
 		files, dumps := t.TempDir(), t.TempDir()

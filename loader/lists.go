@@ -10,7 +10,8 @@ import (
 	"hdqs/loader/catalogfile"
 )
 
-// embedded are the lists that a catalog may leave out: codes and names are facts, kept as the taxonomy has them.
+// embedded are the lists that a catalog may leave out: codes and names are facts, kept as the
+// taxonomy has them.
 //
 //go:embed reference/*.csv
 var embedded embed.FS
@@ -48,7 +49,8 @@ const (
 	maxPlaceName = 512
 )
 
-// readLocations reads the list of locations: the rows of the taxonomy that have an ISO code, in its order.
+// readLocations reads the list of locations: the rows of the taxonomy that have an ISO code, in its
+// order.
 func (p *pass) readLocations(ctx context.Context) error {
 	const role, table = catalogfile.LocationRole, "location"
 	fault := cmp.Or(p.plan.kept(role), p.notFetched(role))
@@ -109,8 +111,8 @@ func (l *locationReader) readRow() *rowFault {
 	return nil
 }
 
-// readUnits reads the list of administrative units. They are numbered when the whole list has been read, since parents
-// may follow their children.
+// readUnits reads the list of administrative units. They are numbered when the whole list has been
+// read, since parents may follow their children.
 func (p *pass) readUnits(ctx context.Context) error {
 	const role = catalogfile.UnitRole
 	files := p.catalog.files[role]
@@ -166,7 +168,8 @@ func (l *unitReader) readRow() *rowFault {
 	return nil
 }
 
-// numberUnits numbers the units. Those that get no number are counted as skipped or dropped instead of kept.
+// numberUnits numbers the units. Those that get no number are counted as skipped or dropped instead
+// of kept.
 func (p *pass) numberUnits() {
 	reports := map[string]*ResourceReport{}
 	for _, r := range p.result.report.Resources {

@@ -50,7 +50,8 @@ type packages struct {
 	risk *packageInfo // the one of the national risk index, nil when there is none
 }
 
-// readPackages reads all package files. One that cannot be read is refused: its dataset is not listed, its rows are kept.
+// readPackages reads all package files. One that cannot be read is refused: its dataset is not
+// listed, its rows are kept.
 func (l *load) readPackages() *packages {
 	found := &packages{byID: map[string]*packageInfo{}}
 	for _, f := range l.catalog.packages {
@@ -88,7 +89,8 @@ func (p *packages) sorted() []*packageInfo {
 	return all
 }
 
-// parsePackage reads a package as the catalog's action package_show answers, with its envelope or without.
+// parsePackage reads a package as the catalog's action package_show answers, with its envelope or
+// without.
 func parsePackage(data []byte) (*packageInfo, error) {
 	var envelope struct {
 		Success *bool           `json:"success"`
@@ -150,8 +152,9 @@ func (r *resourceInfo) modified() (t int64, ok bool) {
 	return t - t%second, ok
 }
 
-// isHXL reports whether the catalog found hashtags in the file: true when a sheet of the newest successful check has them,
-// false when that check saw no hashtags, true where there was no check, as in the incumbent.
+// isHXL reports whether the catalog found hashtags in the file: true when a sheet of the newest
+// successful check has them, false when that check saw no hashtags, true where there was no check,
+// as in the incumbent.
 func (r *resourceInfo) isHXL() bool {
 	info := r.CheckInfo
 	var text string

@@ -12,8 +12,8 @@ import (
 	"hdqs/loader/catalogfile"
 )
 
-// ownIDs are the ids for rows of a file that name no source: what catalog.json says about the file, for the national risk
-// index its package, else an id made from the file's name.
+// ownIDs are the ids for rows of a file that name no source: what catalog.json says about the file,
+// for the national risk index its package, else an id made from the file's name.
 func (p *pass) ownIDs(file resourceFile) (dataset, resource []byte) {
 	if file.id != "" {
 		return nil, []byte(file.id)
@@ -31,7 +31,8 @@ func (p *pass) ownIDs(file resourceFile) (dataset, resource []byte) {
 // listed are the packages in the metadata tables, and their resources there.
 type listed map[*packageInfo][]*resourceInfo
 
-// listedPackages are the packages and resources that kept rows name, the national risk index, and the list of organisations.
+// listedPackages are the packages and resources that kept rows name, the national risk index, and
+// the list of organisations.
 func (p *pass) listedPackages() listed {
 	out := listed{}
 	all := p.refs.packages
@@ -50,8 +51,8 @@ func (p *pass) listedPackages() listed {
 	return out
 }
 
-// setTimes records since when each resource has its present form: since this load, unless the previous snapshot has it in
-// the same form.
+// setTimes records since when each resource has its present form: since this load, unless the
+// previous snapshot has it in the same form.
 func (p *pass) setTimes(out listed) {
 	now := time.UnixMicro(p.time).UTC()
 	set := func(id string, s resourceState) {
@@ -153,8 +154,8 @@ func readTexts(b *tableBuilder, values map[string]string) reason {
 	return ""
 }
 
-// noteUnknownSources reports the resources that rows name and no package has. Their rows are kept and count as read by
-// this load.
+// noteUnknownSources reports the resources that rows name and no package has. Their rows are kept
+// and count as read by this load.
 func (p *pass) noteUnknownSources(out listed) {
 	known := map[string]bool{}
 	for _, resources := range out {

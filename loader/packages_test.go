@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestTagged holds the reading of a resource's file checks against its case file: the newest check that succeeded decides.
+// TestTagged holds the reading of a resource's file checks against its case file: the newest check
+// that succeeded decides.
 func TestTagged(t *testing.T) {
 	for _, c := range readCases(t, "testdata/packages/tagged.txt") {
 		info, want := c.cut(" -> ")
@@ -45,7 +46,8 @@ func TestParsePackage(t *testing.T) {
 	}
 }
 
-// FuzzPackage promises: any bytes give a package with an id or an error, and its resources can be asked everything.
+// FuzzPackage promises: any bytes give a package with an id or an error, and its resources can be
+// asked everything.
 func FuzzPackage(f *testing.F) {
 	f.Add([]byte(smallPackage))
 	f.Add([]byte(`{"success": true, "result": ` + smallPackage + `}`))

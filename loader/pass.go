@@ -18,8 +18,8 @@ type pass struct {
 	result *result
 }
 
-// readCatalog loads a directory catalog: the lists that others join first, then the themes concurrently, then the tables
-// that follow from all of them.
+// readCatalog loads a directory catalog: the lists that others join first, then the themes
+// concurrently, then the tables that follow from all of them.
 func (l *load) readCatalog(ctx context.Context) (*result, error) {
 	var err error
 	if l.catalog, err = openCatalog(l.opts.Catalog, l.opts.CatalogName); err != nil {
@@ -88,7 +88,8 @@ func (p *pass) readPlaces(ctx context.Context) error {
 	return nil
 }
 
-// readLists reads the lists that themes are joined with. It returns the rows of those that are not kept.
+// readLists reads the lists that themes are joined with. It returns the rows of those that are not
+// kept.
 func (p *pass) readLists(ctx context.Context) (read []*tableBuilder, err error) {
 	for _, th := range joinedLists {
 		out, err := p.readRole(ctx, th)
@@ -118,8 +119,8 @@ func (p *pass) putDerived() error {
 	return p.putAvailability()
 }
 
-// largestFirst does work on all items, at most parallel of them at a time, the largest first so that the last ones to
-// end are small. The first error cancels the rest.
+// largestFirst does work on all items, at most parallel of them at a time, the largest first so
+// that the last ones to end are small. The first error cancels the rest.
 func largestFirst[T any](
 	ctx context.Context, parallel int, items []T, size func(T) int64, work func(context.Context, T) error,
 ) error {
@@ -145,8 +146,8 @@ type roleRows struct {
 	refused   []Refusal
 }
 
-// readRole reads all files of a role. A file that cannot be read to its end is refused as a whole: the role is read again
-// without it, so that none of its rows are left in the table.
+// readRole reads all files of a role. A file that cannot be read to its end is refused as a whole:
+// the role is read again without it, so that none of its rows are left in the table.
 func (p *pass) readRole(ctx context.Context, th *theme) (*roleRows, error) {
 	files := p.catalog.files[th.role]
 	var refused []Refusal

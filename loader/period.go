@@ -8,8 +8,9 @@ const (
 	day    = 86_400 * second
 )
 
-// parseDay reads the first ten characters of a date cell, YYYY-MM-DD, and gives that day's midnight. What may follow, a time of
-// day and an offset as in 2022-12-31 23:59:59+00:00, is checked for its form and ignored: the source means whole days.
+// parseDay reads the first ten characters of a date cell, YYYY-MM-DD, and gives that day's
+// midnight. What may follow, a time of day and an offset as in 2022-12-31 23:59:59+00:00, is
+// checked for its form and ignored: the source means whole days.
 func parseDay(cell []byte) (midnight int64, ok bool) {
 	if len(cell) > 10 {
 		if _, ok := parseInstant(cell); !ok {
@@ -23,8 +24,8 @@ func parseDay(cell []byte) (midnight int64, ok bool) {
 // endOfDay is the last second of the day that begins at midnight: the end of every period.
 func endOfDay(midnight int64) int64 { return midnight + day - second }
 
-// parseInstant reads YYYY-MM-DD, or that with a time of day: a blank or T, HH:MM:SS, up to six digits of fraction, and an offset
-// (Z, +00, +00:00) that is ignored.
+// parseInstant reads YYYY-MM-DD, or that with a time of day: a blank or T, HH:MM:SS, up to six
+// digits of fraction, and an offset (Z, +00, +00:00) that is ignored.
 func parseInstant(cell []byte) (int64, bool) {
 	if len(cell) < 10 {
 		return 0, false
@@ -116,8 +117,8 @@ func daysIn(year, month int64) int64 {
 	return 31
 }
 
-// daysSince1970 counts days of the proleptic Gregorian calendar. Years begin in March here, so that the leap day comes last
-// and the days before a month are a line through the month's number.
+// daysSince1970 counts days of the proleptic Gregorian calendar. Years begin in March here, so that
+// the leap day comes last and the days before a month are a line through the month's number.
 func daysSince1970(year, month, dayOfMonth int64) int64 {
 	if month <= 2 {
 		year--

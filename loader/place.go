@@ -2,8 +2,9 @@ package loader
 
 import "strings"
 
-// place is where a row stands: the units it is stored with, each a real one or a placeholder, and what its provider called them.
-// What a record prints of it, and what filters look at, both follow from this alone.
+// place is where a row stands: the units it is stored with, each a real one or a placeholder, and
+// what its provider called them. What a record prints of it, and what filters look at, both follow
+// from this alone.
 type place struct {
 	code1, name1 string
 	code2, name2 string // empty for sources that know no level 2
@@ -12,7 +13,8 @@ type place struct {
 	provider1, provider2       string
 }
 
-// level is the finest level at which a row says something: by a real unit, or by a name that matched none.
+// level is the finest level at which a row says something: by a real unit, or by a name that
+// matched none.
 func (p *place) level() int {
 	if p.provider2 != "" || !p.placeholder2 {
 		return 2
@@ -28,8 +30,9 @@ func (p *place) level1() int {
 	return 0
 }
 
-// placeVectors sets the columns of a group's next tuple that tell a place: as stored, as printed, the provider's names where the group
-// has them, and the level. Which levels there are follows from the group's columns.
+// placeVectors sets the columns of a group's next tuple that tell a place: as stored, as printed,
+// the provider's names where the group has them, and the level. Which levels there are follows from
+// the group's columns.
 type placeVectors struct {
 	units []unitVectors // level 1, and level 2 if there is one
 	level *vector

@@ -6,14 +6,16 @@ import (
 	"hdqs/loader/catalogfile"
 )
 
-// plan says, before any data theme is read, which lists of places a load uses: those of the catalog, or those of the
-// previous snapshot. Rows refer to places by number, and the numbers follow from the lists. So a table that is kept from
-// the previous snapshot is right only together with the places it was made with.
+// plan says, before any data theme is read, which lists of places a load uses: those of the
+// catalog, or those of the previous snapshot. Rows refer to places by number, and the numbers
+// follow from the lists. So a table that is kept from the previous snapshot is right only together
+// with the places it was made with.
 //
-// The plan begins with the lists of the catalog. It is revised when they would change a place's number and some table is
-// kept. Most reasons for keeping a table are known before themes are read: a list that it is joined with is kept, a file
-// could not be fetched, the catalog has no file of the role. Two reasons appear only while a theme is read: a file that
-// is broken further down, and a table that lost more than half of its rows. Then the themes are read a second time.
+// The plan begins with the lists of the catalog. It is revised when they would change a place's
+// number and some table is kept. Most reasons for keeping a table are known before themes are read:
+// a list that it is joined with is kept, a file could not be fetched, the catalog has no file of
+// the role. Two reasons appear only while a theme is read: a file that is broken further down, and
+// a table that lost more than half of its rows. Then the themes are read a second time.
 type plan struct {
 	keptLocations error // why the previous list of locations is used; nil when it is not
 	keptUnits     error // why the previous list of units is used
@@ -34,8 +36,8 @@ func (p plan) kept(role string) *listFault {
 	return &listFault{role: role, why: why}
 }
 
-// revise is the plan for a load that keeps a table although one of the tables of places changes. Units follow their
-// locations, but locations do not follow units.
+// revise is the plan for a load that keeps a table although one of the tables of places changes.
+// Units follow their locations, but locations do not follow units.
 func revise(keptTable, changedPlaces string) plan {
 	why := fmt.Errorf("table %s is kept from the current snapshot and refers to places by number, "+
 		"so the places are kept as well: table %s would change", keptTable, changedPlaces)
@@ -46,7 +48,8 @@ func revise(keptTable, changedPlaces string) plan {
 	return p
 }
 
-// changedPlaces is the first table of places that differs from the previous snapshot's, "" when none does.
+// changedPlaces is the first table of places that differs from the previous snapshot's, "" when
+// none does.
 func (p *pass) changedPlaces() string {
 	for _, table := range []string{"location", "admin1", "admin2"} {
 		if old, ok := p.previous.table(table); ok && old != p.result.segments[table] {
@@ -56,7 +59,8 @@ func (p *pass) changedPlaces() string {
 	return ""
 }
 
-// conflict is the plan that must replace the present one, because a table is kept whose places have changed.
+// conflict is the plan that must replace the present one, because a table is kept whose places have
+// changed.
 func (p *pass) conflict() (next plan, found bool) {
 	kept, changed := p.result.keptPlaced, p.changedPlaces()
 	if p.plan.revised() || kept == "" || changed == "" {

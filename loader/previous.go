@@ -11,16 +11,16 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// previous is the snapshot that the channel points to when a load begins. Tables that nothing has changed for are reused
-// from it, and tables that cannot be made from the catalog are kept.
+// previous is the snapshot that the channel points to when a load begins. Tables that nothing has
+// changed for are reused from it, and tables that cannot be made from the catalog are kept.
 type previous struct {
 	store    *store.Store
 	manifest *store.Manifest // nil when the channel is new or its snapshot cannot be read
 	state    loadState       // what the load that made it left for the next one
 }
 
-// openPrevious reads the manifest that a channel points to. On an error the result is that of a new channel: the load
-// then replaces a snapshot that cannot be read.
+// openPrevious reads the manifest that a channel points to. On an error the result is that of a new
+// channel: the load then replaces a snapshot that cannot be read.
 func openPrevious(st *store.Store, channel string) (*previous, error) {
 	p := &previous{store: st}
 	pointer, err := st.Channel(channel)
@@ -73,7 +73,8 @@ func (p *previous) open(table string) (*snapshot.Segment, error) {
 	return snapshot.OpenSegment(path)
 }
 
-// staleSince is when a source could not be used for the first time without a break; now when that is this load.
+// staleSince is when a source could not be used for the first time without a break; now when that
+// is this load.
 func (p *previous) staleSince(role, path string, now time.Time) time.Time {
 	for _, old := range p.state.Stale {
 		if old.Role == role && old.Path == path {
@@ -97,7 +98,8 @@ func (p *previous) available(table string) ([]available, error) {
 	return entries, nil
 }
 
-// placesOf reads from a segment what availableIn looks at: texts and numbers of groups, and the resources of rows.
+// placesOf reads from a segment what availableIn looks at: texts and numbers of groups, and the
+// resources of rows.
 func placesOf(seg *snapshot.Segment) *snapshot.TableData {
 	data := &snapshot.TableData{Name: seg.Name(), Rows: seg.Rows()}
 	for _, g := range seg.Groups() {
@@ -149,7 +151,8 @@ func (a available) clone() available {
 	return a
 }
 
-// segmentReader finds columns of a segment and reads values of rows. The first column that is missing is its error.
+// segmentReader finds columns of a segment and reads values of rows. The first column that is
+// missing is its error.
 type segmentReader struct {
 	segment *snapshot.Segment
 	err     error

@@ -34,11 +34,13 @@ type Report struct {
 	Snapshot     string    `json:"snapshot"`
 	SnapshotTime time.Time `json:"snapshot_time"`
 
-	// Outcome is "published", or "unchanged" when every table equals that of the store's current snapshot, which then stays.
+	// Outcome is "published", or "unchanged" when every table equals that of the store's current
+	// snapshot, which then stays.
 	Outcome string `json:"outcome"`
 
-	// Partial says that a source was refused or kept from an older snapshot, or that our own checks dropped rows. Rows that
-	// upstream marked in error, skipped units and unknown resources do not count.
+	// Partial says that a source was refused or kept from an older snapshot, or that our own checks
+	// dropped rows. Rows that upstream marked in error, skipped units and unknown resources do not
+	// count.
 	Partial bool `json:"partial"`
 
 	Fetched      *FetchReport      `json:"fetched,omitempty"` // how a remote catalog was brought
@@ -81,7 +83,8 @@ type ResourceReport struct {
 	// Drops counts rows by the reason for which they were dropped or skipped.
 	Drops map[string]*Examples `json:"drops,omitempty"`
 
-	// UnknownCodes are administrative codes that no list has; their rows stay, placed at the country.
+	// UnknownCodes are administrative codes that no list has; their rows stay, placed at the
+	// country.
 	UnknownCodes *Examples `json:"unknown_codes,omitempty"`
 
 	// Oddities are counted only: the row stays as it is.

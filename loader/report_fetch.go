@@ -7,7 +7,8 @@ import (
 	"text/tabwriter"
 )
 
-// FetchReport is how a catalog was brought from where it is published before it was loaded. Field names are stable.
+// FetchReport is how a catalog was brought from where it is published before it was loaded. Field
+// names are stable.
 type FetchReport struct {
 	Source   string         `json:"source"`
 	Kind     string         `json:"kind"` // ckan, mirror or s3
@@ -73,7 +74,8 @@ func (f *FetchReport) summary() string {
 		f.Requests, f.Retries, f.Bytes, f.Seconds)
 }
 
-// telling are the sources worth a line: descriptions of packages, of which there are hundreds, only when they failed.
+// telling are the sources worth a line: descriptions of packages, of which there are hundreds, only
+// when they failed.
 func (f *FetchReport) telling() []SourceReport {
 	return slices.DeleteFunc(slices.Clone(f.Sources), func(s SourceReport) bool {
 		return s.Role == "package" && (s.State == SourceNew || s.State == SourceUnchanged)

@@ -9,7 +9,8 @@ import (
 // maxMarkdownLines bounds each list of the summary: a job page is read, not searched.
 const maxMarkdownLines = 30
 
-// WriteMarkdown writes a short summary for the page of a job: the outcome, what could not be used, which tables changed.
+// WriteMarkdown writes a short summary for the page of a job: the outcome, what could not be used,
+// which tables changed.
 func (r *Report) WriteMarkdown(w io.Writer) error {
 	var b strings.Builder
 	state := "complete"

@@ -7,7 +7,8 @@ import (
 	"text/tabwriter"
 )
 
-// WriteText writes the report as tables for a terminal: files, what was dropped and why, tables, and what else there is to know.
+// WriteText writes the report as tables for a terminal: files, what was dropped and why, tables,
+// and what else there is to know.
 func (r *Report) WriteText(w io.Writer) error {
 	if r.Fetched != nil {
 		if err := r.Fetched.writeText(w); err != nil {

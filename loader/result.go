@@ -8,8 +8,8 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// result gathers the tables of the snapshot to be, and what is reported and remembered of them. Tables are loaded
-// concurrently; the mutex guards everything but the store.
+// result gathers the tables of the snapshot to be, and what is reported and remembered of them.
+// Tables are loaded concurrently; the mutex guards everything but the store.
 type result struct {
 	store *store.Store
 

@@ -6,7 +6,8 @@ import (
 	"io/fs"
 )
 
-// reuse keeps the table of a role whose files, and all that they are joined with, are those that it was made from.
+// reuse keeps the table of a role whose files, and all that they are joined with, are those that it
+// was made from.
 func (p *pass) reuse(ctx context.Context, th *theme) (kept bool, err error) {
 	was, files := p.previous.state.Roles[th.role], p.catalog.files[th.role]
 	old, ok := p.previous.table(th.table.name)
@@ -36,8 +37,8 @@ func (p *pass) reuse(ctx context.Context, th *theme) (kept bool, err error) {
 	return true, nil
 }
 
-// sameFile reports whether a file has the bytes that it had. One that cannot be read has not: reading it again will show
-// why.
+// sameFile reports whether a file has the bytes that it had. One that cannot be read has not:
+// reading it again will show why.
 func (s *scanner) sameFile(ctx context.Context, f resourceFile, was fileState) (bool, error) {
 	info, err := fs.Stat(s.catalog.holder(f), f.path)
 	if err != nil || f.path != was.Path || f.id != was.ID || info.Size() != was.Size {

@@ -48,8 +48,8 @@ func sameTables(t *testing.T, what string, got, want *Report) {
 	}
 }
 
-// TestReuse loads a changed catalog onto a store that knows the old one, and onto a new store: the tables are the same, but only what
-// changed was read.
+// TestReuse loads a changed catalog onto a store that knows the old one, and onto a new store: the
+// tables are the same, but only what changed was read.
 func TestReuse(t *testing.T) {
 	first := copyFS(t, sample.FS)
 	delete(first, "catalog.json") // which holds the sums of the files
@@ -87,7 +87,8 @@ func TestReuse(t *testing.T) {
 			t.Errorf("%s: reused %v, want %v", name, reused, c.want)
 		}
 		sameTables(t, name, got, build(t, openStore(t), c.files, someDay))
-		// What was kept is remembered as well as what was read. A snapshot that stays remembers what it was made of.
+		// What was kept is remembered as well as what was read. A snapshot that stays remembers
+		// what it was made of.
 		want := allThemes()
 		if got.Outcome == "unchanged" {
 			want = c.want
@@ -156,7 +157,8 @@ func TestShrunk(t *testing.T) {
 	}
 }
 
-// TestDamagedCurrent: a current snapshot that cannot be read does not stop the load that replaces it.
+// TestDamagedCurrent: a current snapshot that cannot be read does not stop the load that replaces
+// it.
 func TestDamagedCurrent(t *testing.T) {
 	store := openStore(t)
 	first := build(t, store, smallCatalog(t), someDay)

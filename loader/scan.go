@@ -26,8 +26,8 @@ type scanner struct {
 	progress progress
 }
 
-// scan reads one file. Rows that upstream has marked in error are counted and not given to the reader. An error refuses
-// the file as a whole.
+// scan reads one file. Rows that upstream has marked in error are counted and not given to the
+// reader. An error refuses the file as a whole.
 func (s *scanner) scan(
 	ctx context.Context, file resourceFile, wanted, optional []string, to rowReader,
 ) (*ResourceReport, error) {

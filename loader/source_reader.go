@@ -10,8 +10,8 @@ import (
 	"hdqs/snapshot"
 )
 
-// sourceReader reads the files of one role into a table. What belongs to the role is kept over all its files; file and
-// row are replaced as a whole for each file and each row.
+// sourceReader reads the files of one role into a table. What belongs to the role is kept over all
+// its files; file and row are replaced as a whole for each file and each row.
 type sourceReader struct {
 	steps  []step
 	rows   *tableBuilder
@@ -98,7 +98,8 @@ func (f *sourceReader) odd(why reason, detail string) {
 
 func quoted(cell []byte) string { return strconv.Quote(clip(string(cell), 120)) }
 
-// addUnlisted remembers a code of a new tuple that no list has; code is empty when the lists have all of them.
+// addUnlisted remembers a code of a new tuple that no list has; code is empty when the lists have
+// all of them.
 func (f *sourceReader) addUnlisted(tuple uint32, code string) {
 	if code != "" {
 		f.unlisted[tuple] = code
@@ -112,7 +113,8 @@ func (f *sourceReader) notePlace(tuple uint32) {
 	}
 }
 
-// sourceUse counts the rows that name one resource, with a sum of their bytes that does not depend on their order.
+// sourceUse counts the rows that name one resource, with a sum of their bytes that does not depend
+// on their order.
 type sourceUse struct {
 	dataset, resource string
 	unknown           bool // no package has it
@@ -139,7 +141,8 @@ func (f *sourceReader) useOf(dataset, resource []byte) *sourceUse {
 	return u
 }
 
-// kept are the uses by rows that are in the finished table: a resource whose rows all gave way to others is left out.
+// kept are the uses by rows that are in the finished table: a resource whose rows all gave way to
+// others is left out.
 func (uses sourceUses) kept(data *snapshot.TableData) []useState {
 	inTable := map[string]bool{}
 	for _, id := range columnData(data.Columns, "resource_catalog_id").Values {
@@ -159,8 +162,8 @@ func (uses sourceUses) kept(data *snapshot.TableData) []useState {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// rowSum is a 64-bit sum of a row's bytes: two CRCs, which processors compute in hardware, mixed because sums of rows are
-// added up.
+// rowSum is a 64-bit sum of a row's bytes: two CRCs, which processors compute in hardware, mixed
+// because sums of rows are added up.
 func rowSum(raw []byte) uint64 {
 	h := uint64(crc32.Checksum(raw, castagnoli))<<32 | uint64(crc32.ChecksumIEEE(raw))
 	h = (h ^ h>>29) * 0xbf58476d1ce4e5b9
@@ -168,8 +171,8 @@ func rowSum(raw []byte) uint64 {
 	return h ^ h>>32
 }
 
-// checkIDs refuses a file that names its sources in an unknown form. A file may name none; but one that does so under
-// other names, as those of before 2025 did, would look as if it named none.
+// checkIDs refuses a file that names its sources in an unknown form. A file may name none; but one
+// that does so under other names, as those of before 2025 did, would look as if it named none.
 func checkIDs(r *csvReader) error {
 	dataset, resource := r.position("dataset_hdx_id") >= 0, r.position("resource_hdx_id") >= 0
 	for _, other := range []string{"dataset_id", "resource_id"} {

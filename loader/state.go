@@ -30,7 +30,8 @@ type resourceState struct {
 	Since        time.Time `json:"since"`
 }
 
-// roleState is what a data table was made from. Without files it only lists the resources that its rows name.
+// roleState is what a data table was made from. Without files it only lists the resources that its
+// rows name.
 type roleState struct {
 	Files      []fileState   `json:"files,omitempty"`
 	Uses       []useState    `json:"uses"`
@@ -54,7 +55,8 @@ type useState struct {
 	Sum      string `json:"sum"`
 }
 
-// maxRemembered bounds the state in a manifest; a catalog with more resources is read anew each time.
+// maxRemembered bounds the state in a manifest; a catalog with more resources is read anew each
+// time.
 const maxRemembered = 100_000
 
 // sameForm reports whether a resource is as it was.
@@ -100,8 +102,8 @@ var programSum = sync.OnceValue(func() string {
 	return hex.EncodeToString(h.Sum(nil))
 })
 
-// sumJoins sums up what a data table depends on beside its own files: the lists, the resource of the national risk index,
-// the program. An empty sum means that no table can be reused.
+// sumJoins sums up what a data table depends on beside its own files: the lists, the resource of
+// the national risk index, the program. An empty sum means that no table can be reused.
 func (p *pass) sumJoins() {
 	r := p.result
 	program := programSum()
@@ -119,7 +121,8 @@ func (p *pass) sumJoins() {
 	r.state.Joins = hex.EncodeToString(h.Sum(nil))
 }
 
-// remember keeps what a table was made from. A role with a refused file is read again by the next load.
+// remember keeps what a table was made from. A role with a refused file is read again by the next
+// load.
 func (p *pass) remember(th *theme, out *roleRows, uses []useState, found duplicateRows) {
 	s := roleState{Uses: uses, Duplicates: found}
 	if len(out.refused) == 0 {

@@ -2,8 +2,9 @@ package loader
 
 import "fmt"
 
-// step is one part of reading a row: it takes some cells of a file and sets some columns of a table. Cells are found by
-// the names in the file's header, so the order of columns does not matter.
+// step is one part of reading a row: it takes some cells of a file and sets some columns of a
+// table. Cells are found by the names in the file's header, so the order of columns does not
+// matter.
 type step interface {
 	// headers are the columns that a file must have, and those that are used when it has them.
 	headers() (wanted, optional []string)
@@ -141,7 +142,8 @@ func (s *periodRow) Row() *rowFault {
 	return nil
 }
 
-// checkPovertyIndex reports rows whose poverty index is not the product of its two factors. It keeps them.
+// checkPovertyIndex reports rows whose poverty index is not the product of its two factors. It
+// keeps them.
 func checkPovertyIndex() step { return povertyStep{} }
 
 type povertyStep struct{ names }
@@ -166,8 +168,8 @@ func (s *povertyRow) Row() *rowFault {
 	return nil
 }
 
-// tupleKey finds the tuple of a row by the cells it comes from. Neighbouring rows mostly have the same tuple, so the
-// cells are compared with those of the row before first.
+// tupleKey finds the tuple of a row by the cells it comes from. Neighbouring rows mostly have the
+// same tuple, so the cells are compared with those of the row before first.
 type tupleKey struct {
 	csv   *csvReader
 	group *tuples
@@ -220,7 +222,8 @@ type keyCell struct {
 	header string
 }
 
-// vectors pairs columns of the key's group with the cells of the same names, which begin at position from of the key.
+// vectors pairs columns of the key's group with the cells of the same names, which begin at
+// position from of the key.
 func (k *tupleKey) vectors(columns []string, from int) []keyCell {
 	var cells []keyCell
 	for i, name := range columns {

@@ -2,7 +2,8 @@ package loader
 
 import "slices"
 
-// joinTable is a reference list that rows of other files are joined with: its rows, found by their key cells.
+// joinTable is a reference list that rows of other files are joined with: its rows, found by their
+// key cells.
 type joinTable struct {
 	rows *tableBuilder
 	at   map[string]int // key cells, each followed by 0xff -> row; of rows with one key the last
@@ -45,7 +46,8 @@ func keyOf(key []byte, cells ...[]byte) []byte {
 	return key
 }
 
-// readOrgType sets the type of a listed organisation: the code from its row, the description from the list of types.
+// readOrgType sets the type of a listed organisation: the code from its row, the description from
+// the list of types.
 func readOrgType() step {
 	return orgTypeStep{names{wanted: []string{"org_type_code"}, optional: []string{"org_type_description"}}}
 }
@@ -87,8 +89,8 @@ func (s *orgTypeRow) Row() *rowFault {
 	return nil
 }
 
-// readOrg sets an organisation, found by acronym and name (several organisations share an acronym). Its type is that of
-// the list; the file's own description is not used.
+// readOrg sets an organisation, found by acronym and name (several organisations share an acronym).
+// Its type is that of the list; the file's own description is not used.
 func readOrg() step {
 	return orgStep{names{wanted: []string{"org_acronym", "org_name"}, optional: []string{"org_type_description"}}}
 }
@@ -133,8 +135,8 @@ func (s *orgRow) Row() *rowFault {
 	return nil
 }
 
-// readSector sets a sector, found by its code. The name of an unknown code is null where the table allows that;
-// otherwise it is the file's own name, under the header own.
+// readSector sets a sector, found by its code. The name of an unknown code is null where the table
+// allows that; otherwise it is the file's own name, under the header own.
 func readSector(own string) step {
 	return sectorStep{names{wanted: []string{"sector_code"}, optional: []string{"sector_name"}}, own}
 }
@@ -195,8 +197,8 @@ func (s *sectorRow) Row() *rowFault {
 	return nil
 }
 
-// readCommodity sets a commodity, found by its code. Its name and category are those of the list, or those of the file
-// when the list lacks it.
+// readCommodity sets a commodity, found by its code. Its name and category are those of the list,
+// or those of the file when the list lacks it.
 func readCommodity() step {
 	return commodityStep{names{
 		wanted: []string{"commodity_code"}, optional: []string{"commodity_name", "commodity_category"},
@@ -251,8 +253,8 @@ func (s *commodityRow) Row() *rowFault {
 // marketOwn are a row's own columns of a market.
 var marketOwn = []string{"market_name", "lat", "lon"}
 
-// readMarket sets a market, found by its code: place, name and position are those of the list, whatever the row says.
-// The row's own are used for a market that the list lacks.
+// readMarket sets a market, found by its code: place, name and position are those of the list,
+// whatever the row says. The row's own are used for a market that the list lacks.
 func readMarket() step {
 	return marketStep{names{
 		wanted: []string{"market_code"}, optional: slices.Concat(unit2Headers, unitIgnored, marketOwn),
@@ -328,8 +330,8 @@ func (s *marketRow) copyListed(row int) {
 	s.group.column("lon").copyFrom(markets.column("lon"), row)
 }
 
-// readIDs sets the resource that a row names, and counts the row for it. A row that names none counts for the file's
-// own resource.
+// readIDs sets the resource that a row names, and counts the row for it. A row that names none
+// counts for the file's own resource.
 func readIDs() step {
 	return idsStep{names{optional: []string{"dataset_hdx_id", "resource_hdx_id"}}}
 }

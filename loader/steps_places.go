@@ -2,7 +2,8 @@ package loader
 
 import "slices"
 
-// readCountry sets a group that is only a country; prefix is that of its columns (origin_, asylum_ or empty).
+// readCountry sets a group that is only a country; prefix is that of its columns (origin_, asylum_
+// or empty).
 func readCountry(group, prefix string) step {
 	return countryStep{names{wanted: []string{prefix + "location_code"}}, group, prefix}
 }
@@ -42,8 +43,8 @@ func (s *countryRow) Row() *rowFault {
 	return nil
 }
 
-// countryColumns are the five columns of a country. Name and flags are those of the list of locations, whatever the
-// file says.
+// countryColumns are the five columns of a country. Name and flags are those of the list of
+// locations, whatever the file says.
 type countryColumns struct{ id, code, name, hrp, gho *vector }
 
 func newCountryColumns(g *tuples, prefix string) *countryColumns {
@@ -63,8 +64,8 @@ func (s *countryColumns) set(u *units, at int32) {
 	s.gho.setBool(c.inGHO)
 }
 
-// The columns of a file that give a row's place. A file's own admin_level and flags are not used, nor are names of units
-// that its codes identify.
+// The columns of a file that give a row's place. A file's own admin_level and flags are not used,
+// nor are names of units that its codes identify.
 var (
 	unit2Headers = []string{
 		"location_code", "provider_admin1_name", "provider_admin2_name",
@@ -74,7 +75,8 @@ var (
 	unitIgnored  = []string{"has_hrp", "in_gho", "admin_level"}
 )
 
-// readUnit2 sets the group place down to level 2, and further columns of the group from the cells of their names.
+// readUnit2 sets the group place down to level 2, and further columns of the group from the cells
+// of their names.
 func readUnit2(more ...string) step {
 	return unit2Step{names{wanted: slices.Concat(unit2Headers, more), optional: unitIgnored}, more}
 }
@@ -133,8 +135,8 @@ func (f *sourceReader) newUnit2Columns(k *tupleKey) *unit2Columns {
 	}
 }
 
-// set fills the columns from the cells of the key. unlisted is a code in the row that no list has, empty when the lists
-// have all of them.
+// set fills the columns from the cells of the key. unlisted is a code in the row that no list has,
+// empty when the lists have all of them.
 func (s *unit2Columns) set() (unlisted string, fault *rowFault) {
 	k, u := s.key, s.units
 	country, ok := u.countryOf[string(k.cell(0))]

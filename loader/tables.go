@@ -7,16 +7,19 @@ import (
 	"hdqs/snapshot"
 )
 
-// table declares one table of a snapshot: what a row holds, which rows are the same row, and how rows are ordered. Everything
-// that reads, checks, sorts or writes the table works from this literal.
+// table declares one table of a snapshot: what a row holds, which rows are the same row, and how
+// rows are ordered. Everything that reads, checks, sorts or writes the table works from this
+// literal.
 type table struct {
 	name    string
 	columns []column
 
-	// key names the columns that tell rows apart; of two rows with one key the later wins. nil: every row stands.
+	// key names the columns that tell rows apart; of two rows with one key the later wins. nil:
+	// every row stands.
 	key []string
 
-	// order is the sort order, tie-breaks included. Rows that are equal in all of it keep the order they were loaded in.
+	// order is the sort order, tie-breaks included. Rows that are equal in all of it keep the order
+	// they were loaded in.
 	order []string
 }
 
@@ -91,7 +94,8 @@ var (
 	country = group("place",
 		integer("location_ref"), text("location_code", 128), text("location_name", 512), flag("has_hrp"), flag("in_gho"))
 
-	// place2 is a place down to level 2: the stored unit and its parents, what prints of them, and what the provider called it.
+	// place2 is a place down to level 2: the stored unit and its parents, what prints of them, and
+	// what the provider called it.
 	place2 = group("place", unitColumns...)
 
 	// place1 is the same down to level 1.

@@ -150,7 +150,8 @@ func checkOrder(t *testing.T, table *table, e contractEndpoint) {
 	}
 }
 
-// checkIndexes wants a posting for every column of rows that a filter looks up by value; groups have theirs, numbers are scanned.
+// checkIndexes wants a posting for every column of rows that a filter looks up by value; groups
+// have theirs, numbers are scanned.
 func checkIndexes(t *testing.T, table *table, e contractEndpoint) {
 	t.Helper()
 	filtered := map[string]bool{}
@@ -167,7 +168,8 @@ func checkIndexes(t *testing.T, table *table, e contractEndpoint) {
 	}
 }
 
-// TestTablesAgreeWithThemselves looks for slips that no contract can tell: names used twice, keys and orders that name nothing.
+// TestTablesAgreeWithThemselves looks for slips that no contract can tell: names used twice, keys
+// and orders that name nothing.
 func TestTablesAgreeWithThemselves(t *testing.T) {
 	names := map[string]bool{}
 	for _, table := range tables {

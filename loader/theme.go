@@ -6,34 +6,38 @@ import (
 	"slices"
 )
 
-// theme declares one table and everything the loader has to know about it: what a row holds, which files its rows come
-// from and how they are read, the dump of the incumbent's view, where the files are published, and how the table stands
-// in the list of available data. Sources, views, availability and the inputs of a CKAN site are derived from these
-// literals, so each fact is written once.
+// theme declares one table and everything the loader has to know about it: what a row holds, which
+// files its rows come from and how they are read, the dump of the incumbent's view, where the files
+// are published, and how the table stands in the list of available data. Sources, views,
+// availability and the inputs of a CKAN site are derived from these literals, so each fact is
+// written once.
 type theme struct {
 	table *table
 
-	// role names the theme's files: the folder of a data theme, the file in reference/ of a list. Empty for tables that
-	// the loader makes from others.
+	// role names the theme's files: the folder of a data theme, the file in reference/ of a list.
+	// Empty for tables that the loader makes from others.
 	role      string
 	published published // where a CKAN site has the files
 
-	// steps read a row of these files. Nil for the lists of places, which have readers of their own (places.go).
+	// steps read a row of these files. Nil for the lists of places, which have readers of their own
+	// (places.go).
 	steps []step
 
-	// joinedBy are the columns by which steps of other themes look up rows of this one; nil when no theme does.
+	// joinedBy are the columns by which steps of other themes look up rows of this one; nil when no
+	// theme does.
 	joinedBy []string
 
 	view view
 
-	// category and subcategory are what the list of available data calls a data theme; both are empty for reference
-	// lists. They follow the path of the table's endpoint, except for rainfall, which the incumbent lists under another
-	// name.
+	// category and subcategory are what the list of available data calls a data theme; both are
+	// empty for reference lists. They follow the path of the table's endpoint, except for rainfall,
+	// which the incumbent lists under another name.
 	category, subcategory string
 	places                []placeGroup // of a data theme: the groups that hold its places
 }
 
-// published says where a CKAN site publishes the files of a role: the dataset, and which of its CSV resources count.
+// published says where a CKAN site publishes the files of a role: the dataset, and which of its CSV
+// resources count.
 type published struct {
 	dataset  string
 	named    string // regular expression that resource names match; empty matches all
@@ -86,7 +90,8 @@ func dataTheme(role string) *theme {
 	return nil
 }
 
-// headers are the columns that files of the theme must have, and those that are used when they are there.
+// headers are the columns that files of the theme must have, and those that are used when they are
+// there.
 func (th *theme) headers() (wanted, optional []string) {
 	for _, s := range th.steps {
 		w, o := s.headers()

@@ -199,8 +199,8 @@ const maxURI = 2083
 
 var location = group("location", integer("location_ref"), text("location_code", 128), text("location_name", 512))
 
-// joinedLists are the reference lists that the loader reads row by row, in the order in which it reads them: a list that
-// another one joins comes first.
+// joinedLists are the reference lists that the loader reads row by row, in the order in which it
+// reads them: a list that another one joins comes first.
 var joinedLists = listsOf("org-type", "sector", "currency", "commodity", "org", "market")
 
 func listsOf(roles ...string) []*theme {

@@ -9,7 +9,8 @@ import (
 	"testing/fstest"
 )
 
-// TestRandomCatalogsAgainstTwin makes catalogs whose cells are drawn from few values, good and bad, so that every join meets every case.
+// TestRandomCatalogsAgainstTwin makes catalogs whose cells are drawn from few values, good and bad,
+// so that every join meets every case.
 func TestRandomCatalogsAgainstTwin(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)

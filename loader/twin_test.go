@@ -18,11 +18,12 @@ import (
 	"hdqs/snapshot"
 )
 
-// The twin reads a catalog a second time, with encoding/csv, maps and strings, a row at a time, written from the description of the
-// sources and not from the loader. Its rows and the loader's must be the same.
+// The twin reads a catalog a second time, with encoding/csv, maps and strings, a row at a time,
+// written from the description of the sources and not from the loader. Its rows and the loader's
+// must be the same.
 
-// twinThemes says for each role: its table; how it tells a place; columns as header>column:kind with ? for nullable and [from,to] for
-// limits; and the key, in columns.
+// twinThemes says for each role: its table; how it tells a place; columns as header>column:kind
+// with ? for nullable and [from,to] for limits; and the key, in columns.
 var twinThemes = map[string][4]string{
 	"conflict-events":      {"conflict_event", "2", "event_type:E events:I?[0,] fatalities:I?[0,]", "P event_type reference_period_start"},
 	"operational-presence": {"operational_presence", "2", "org_acronym:T32 org_name:T512 sector_code:T32", "P org_acronym org_name sector_code reference_period_start"},
@@ -205,7 +206,8 @@ func (w *twin) rows(role string) []string {
 	return out
 }
 
-// riskID is the first workbook of the national risk index, the only source of these catalogs without ids.
+// riskID is the first workbook of the national risk index, the only source of these catalogs
+// without ids.
 func (w *twin) riskID() string {
 	names, _ := fs.Glob(w.files, "packages/*.json")
 	for _, name := range names {
@@ -243,7 +245,8 @@ func (w *twin) setCountry(prefix, code string, out row) bool {
 	return c != nil
 }
 
-// place resolves a row's place: kind 2, 1 and 0 go down to that level, m is from one country to another, k is that of the market.
+// place resolves a row's place: kind 2, 1 and 0 go down to that level, m is from one country to
+// another, k is that of the market.
 func (w *twin) place(kind string, r, out row) bool {
 	switch kind {
 	case "m":

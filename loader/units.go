@@ -6,14 +6,14 @@ import (
 	"hdqs/snapshot"
 )
 
-// unspecified is the name of placeholder units. A row whose place is known only down to some level is given the
-// placeholder below it, whose code is that of its parent with -XXX.
+// unspecified is the name of placeholder units. A row whose place is known only down to some level
+// is given the placeholder below it, whose code is that of its parent with -XXX.
 const unspecified = "UNSPECIFIED"
 
 const placeholderSuffix = "-XXX"
 
-// orphanUnit is the one unit of level 2 that is kept although no list has its parent: its parent is its country's
-// placeholder.
+// orphanUnit is the one unit of level 2 that is kept although no list has its parent: its parent is
+// its country's placeholder.
 const orphanUnit, orphanCountry = "SS0001", "SSD"
 
 // countryUnit is one of the locations that rows can name.
@@ -25,7 +25,8 @@ type countryUnit struct {
 	placeholderOf2 int32 // the placeholder of level 2 below that
 }
 
-// unit is an administrative unit of level 1 or 2. Its id is its position plus one, as in the incumbent's sequences.
+// unit is an administrative unit of level 1 or 2. Its id is its position plus one, as in the
+// incumbent's sequences.
 type unit struct {
 	code, name  string
 	country     int32
@@ -80,9 +81,10 @@ func (u *units) withoutUnits() *units {
 	return next
 }
 
-// number gives the listed units their ids: level 1 in file order over the whole list, then level 2, each level followed by
-// its placeholders. It returns the rows of units that get none: those of level 2 whose parent is no unit of level 1, and
-// those whose code is taken. Rows restored from a snapshot are not returned.
+// number gives the listed units their ids: level 1 in file order over the whole list, then level 2,
+// each level followed by its placeholders. It returns the rows of units that get none: those of
+// level 2 whose parent is no unit of level 1, and those whose code is taken. Rows restored from a
+// snapshot are not returned.
 func (u *units) number() (orphans, twice []*rowFault) {
 	add := func(faults []*rowFault, f *rowFault) []*rowFault {
 		if f == nil {
@@ -155,7 +157,8 @@ func (u *units) addPlaceholders2() {
 	}
 }
 
-// parentOf finds the unit of level 1 that a listed unit of level 2 belongs to. A list cannot name a placeholder.
+// parentOf finds the unit of level 1 that a listed unit of level 2 belongs to. A list cannot name a
+// placeholder.
 func (u *units) parentOf(l listedUnit) (int32, bool) {
 	if p, ok := u.of1[l.parent]; ok && !u.level1[p].placeholder {
 		return p, true
@@ -173,8 +176,8 @@ type spot struct {
 	named1, named2 bool
 }
 
-// find2 is the unit of level 2 of a row. unknown is a code in the row that no list has: the row then falls to its country,
-// whatever else it says.
+// find2 is the unit of level 2 of a row. unknown is a code in the row that no list has: the row
+// then falls to its country, whatever else it says.
 func (u *units) find2(s spot) (at int32, unknown []byte) {
 	home := u.countries[s.country].placeholderOf2
 	switch {

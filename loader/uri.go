@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// normalURI is a link in the form in which it is printed. What browsers do to a web address is done to it, as the incumbent's library
-// does: scheme and host in lower case, no default port, an empty path is /, dot segments are resolved, what may not stand in an address
-// is percent-encoded and what is encoded stays. A text that is no address with a host stays as it is.
+// normalURI is a link in the form in which it is printed. What browsers do to a web address is done
+// to it, as the incumbent's library does: scheme and host in lower case, no default port, an empty
+// path is /, dot segments are resolved, what may not stand in an address is percent-encoded and
+// what is encoded stays. A text that is no address with a host stays as it is.
 func normalURI(uri string) string {
 	clean := strings.Trim(uri, controlsAndBlank)
 	clean = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(clean)

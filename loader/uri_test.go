@@ -14,7 +14,8 @@ func TestPrintedLinks(t *testing.T) {
 	}
 }
 
-// FuzzPrintedLinks: a link of the web prints in ASCII without blanks and controls (its host apart), and what is printed prints as itself.
+// FuzzPrintedLinks: a link of the web prints in ASCII without blanks and controls (its host apart),
+// and what is printed prints as itself.
 func FuzzPrintedLinks(f *testing.F) {
 	for _, seed := range []string{"http://x.org", "HTTPS://A@b:443/../a b?c d#e f", "https://x/%2e%2E/%", "a://b", "://", "http://é/\t\n\\"} {
 		f.Add(seed)

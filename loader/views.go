@@ -11,8 +11,9 @@ import (
 	"hdqs/snapshot"
 )
 
-// view declares how a dump of one of the incumbent's views becomes a table. Most columns have the same name in both. Rows
-// are taken as they are, in file order and with duplicates; what the checks would drop from a catalog is only reported.
+// view declares how a dump of one of the incumbent's views becomes a table. Most columns have the
+// same name in both. Rows are taken as they are, in file order and with duplicates; what the checks
+// would drop from a catalog is only reported.
 type view struct {
 	name    string            // the dump is <name>.csv, possibly compressed; "" is the table's name with _view
 	renamed map[string]string // column of the table -> of the dump, where they differ; nil in a data theme: dataRenamed
@@ -122,7 +123,8 @@ func (l *load) readViews(ctx context.Context) (*result, error) {
 	return v.result, v.putAvailability()
 }
 
-// readTable makes a table from a dump and writes it. A dump that is missing or refused is an empty table, and reported.
+// readTable makes a table from a dump and writes it. A dump that is missing or refused is an empty
+// table, and reported.
 func (l *viewLoad) readTable(ctx context.Context, th *theme) error {
 	rows, report, err := l.readDump(ctx, th)
 	if ctx.Err() != nil {
@@ -176,8 +178,9 @@ func (l *viewLoad) addReport(th *theme, path string, report *ResourceReport, err
 	}
 }
 
-// putAvailability writes the list of available data: the dump's, or one derived from the other dumps when it has none.
-// When both exist they should agree; a difference is reported and the dump is used.
+// putAvailability writes the list of available data: the dump's, or one derived from the other
+// dumps when it has none. When both exist they should agree; a difference is reported and the dump
+// is used.
 func (l *viewLoad) putAvailability() error {
 	var entries []available
 	for _, th := range dataThemes {

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// placeDump says how a dump gives the places of a table. It has the stored units, whether they are placeholders, and the
-// provider's names; what is printed, and the level, follow from these by the same rule as for any other catalog. The list
-// of available data has only units and level, so there the level is read from the dump.
+// placeDump says how a dump gives the places of a table. It has the stored units, whether they are
+// placeholders, and the provider's names; what is printed, and the level, follow from these by the
+// same rule as for any other catalog. The list of available data has only units and level, so there
+// the level is read from the dump.
 type placeDump struct {
 	wanted, optional []string
 	levels           int

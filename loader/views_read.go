@@ -31,7 +31,8 @@ type viewReader struct {
 	site     string // of links
 }
 
-// readDump reads the dump of a theme. It returns nothing when there is none; an error refuses the dump.
+// readDump reads the dump of a theme. It returns nothing when there is none; an error refuses the
+// dump.
 func (l *load) readDump(ctx context.Context, th *theme) (*tableBuilder, *ResourceReport, error) {
 	files := l.catalog.files[th.viewName()]
 	if files == nil {
@@ -87,7 +88,8 @@ func (v *viewReader) readRow() *rowFault {
 	return nil
 }
 
-// setLinks sets the columns that are made from others, and normalizes the download link as other links are.
+// setLinks sets the columns that are made from others, and normalizes the download link as other
+// links are.
 func (v *viewReader) setLinks() {
 	setLinks(v.rows, v.site)
 	if v.rows.has("download_url") {
@@ -98,7 +100,8 @@ func (v *viewReader) setLinks() {
 	}
 }
 
-// readHashFile reads the md5 that may be beside a dump, "" when there is none. A file name may follow it.
+// readHashFile reads the md5 that may be beside a dump, "" when there is none. A file name may
+// follow it.
 func readHashFile(fsys fs.FS, path string) (string, error) {
 	data, err := readWhole(fsys, path, maxHashFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -118,7 +121,8 @@ func readHashFile(fsys fs.FS, path string) (string, error) {
 	return sum, nil
 }
 
-// viewSteps follow from the declaration of the table: a step for each column of rows and one for each group.
+// viewSteps follow from the declaration of the table: a step for each column of rows and one for
+// each group.
 func (th *theme) viewSteps() []step {
 	t := th.table
 	var steps []step
@@ -145,8 +149,8 @@ func (th *theme) viewSteps() []step {
 	return steps
 }
 
-// mayLack reports whether a dump may lack a column, whose nulls are used then. Ids that are not part of the table's order
-// may be missing too.
+// mayLack reports whether a dump may lack a column, whose nulls are used then. Ids that are not
+// part of the table's order may be missing too.
 func (th *theme) mayLack(c *column) bool {
 	_, assumed := th.view.assumed[c.name]
 	t := th.table
@@ -154,7 +158,8 @@ func (th *theme) mayLack(c *column) bool {
 	return c.nullable || assumed || id
 }
 
-// viewColumn takes a column as it is: only a cell that cannot be read drops the row, anything else is reported.
+// viewColumn takes a column as it is: only a cell that cannot be read drops the row, anything else
+// is reported.
 type viewColumn struct {
 	names
 	th     *theme
@@ -217,9 +222,9 @@ func (c *viewCell) Row() *rowFault {
 	return nil
 }
 
-// viewGroup takes a tuple as it is. Each distinct tuple is read once, so that what is odd about it is counted once and
-// not for each of its rows. The columns of a place that a dump does not have as they are printed follow from those that
-// it has.
+// viewGroup takes a tuple as it is. Each distinct tuple is read once, so that what is odd about it
+// is counted once and not for each of its rows. The columns of a place that a dump does not have as
+// they are printed follow from those that it has.
 type viewGroup struct {
 	names
 	th    *theme

@@ -23,7 +23,8 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// readArchive reads the files of a case file: text between lines "-- name --"; lines that begin with "# " are comments.
+// readArchive reads the files of a case file: text between lines "-- name --"; lines that begin
+// with "# " are comments.
 func readArchive(t *testing.T, path string) map[string]string {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -186,7 +187,8 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// TestViewsOfAnyForm: compressed, with a byte order mark, with CR LF, with their sum beside them, dumps give the same snapshot.
+// TestViewsOfAnyForm: compressed, with a byte order mark, with CR LF, with their sum beside them,
+// dumps give the same snapshot.
 func TestViewsOfAnyForm(t *testing.T) {
 	fsys, _ := smallViews(t)
 	_, plain := buildViews(t, fsys)
@@ -287,8 +289,8 @@ func applyChange(t *testing.T, c textCase, fsys fstest.MapFS, name, change strin
 	}
 }
 
-// TestAvailabilityDump: a dump of the list of what there is stands, whatever it says; where it differs from what the data say, the report
-// tells.
+// TestAvailabilityDump: a dump of the list of what there is stands, whatever it says; where it
+// differs from what the data say, the report tells.
 func TestAvailabilityDump(t *testing.T) {
 	columns := []string{
 		"category", "subcategory", "location_name", "location_code", "stored_admin1_name", "stored_admin1_code",

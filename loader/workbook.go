@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// Bounds of a workbook. It is a zip archive, so the ratio and the number of its parts are held against bombs, whatever the archive says of itself.
+// Bounds of a workbook. It is a zip archive, so the ratio and the number of its parts are held
+// against bombs, whatever the archive says of itself.
 const (
 	maxWorkbookBytes   = 64 << 20
 	maxWorkbookParts   = 10_000
@@ -21,7 +22,8 @@ const (
 	maxWorkbookStrings = 1 << 20
 )
 
-// workbook is an .xlsx file (ECMA-376), of which only the values of cells are read: no formulas, formats or dates.
+// workbook is an .xlsx file (ECMA-376), of which only the values of cells are read: no formulas,
+// formats or dates.
 type workbook struct {
 	parts  map[string]*zip.File
 	texts  []string // that cells share
@@ -151,7 +153,8 @@ func (w *workbook) readSheets() error {
 	})
 }
 
-// richText is a text, whole or in runs of different fonts. Phonetic hints, which are runs of their own kind, are no part of it.
+// richText is a text, whole or in runs of different fonts. Phonetic hints, which are runs of their
+// own kind, are no part of it.
 type richText struct {
 	Plain string `xml:"t"`
 	Runs  []struct {
@@ -188,7 +191,8 @@ func (w *workbook) readTexts() error {
 	})
 }
 
-// rows calls visit for each row of a sheet that has cells, with its number from 1. The cells live until visit returns.
+// rows calls visit for each row of a sheet that has cells, with its number from 1. The cells live
+// until visit returns.
 func (w *workbook) rows(s sheet, visit func(number int, cells []cell) error) error {
 	var cells []cell
 	number := 0

@@ -20,7 +20,8 @@ import (
 
 const riskNames = "ISO3|INFORM RISK|RISK CLASS|Rank|HAZARD & EXPOSURE|VULNERABILITY|LACK OF COPING CAPACITY|% of Missing Indicators|Recentness data (average years)"
 
-// makeWorkbook writes a small workbook: rows are cells between bars; a cell that begins with = is a number. More parts may be added or replaced.
+// makeWorkbook writes a small workbook: rows are cells between bars; a cell that begins with = is a
+// number. More parts may be added or replaced.
 func makeWorkbook(t testing.TB, sheetName string, rows []string, parts map[string]string) []byte {
 	t.Helper()
 	var body strings.Builder
@@ -108,7 +109,8 @@ func TestRiskWorkbook(t *testing.T) {
 	}
 }
 
-// TestRiskWorkbookAsSource loads one index in both forms: the rows are the same, and the workbook is passed over where the CSV is.
+// TestRiskWorkbookAsSource loads one index in both forms: the rows are the same, and the workbook
+// is passed over where the CSV is.
 func TestRiskWorkbookAsSource(t *testing.T) {
 	files := copyFS(t, sample.FS)
 	delete(files, "catalog.json")
@@ -168,7 +170,8 @@ func firstLocation(t *testing.T, files fs.FS) string {
 	return ""
 }
 
-// TestBadWorkbooks: what is no workbook, is not whole, or would unpack without end is an error that says so.
+// TestBadWorkbooks: what is no workbook, is not whole, or would unpack without end is an error that
+// says so.
 func TestBadWorkbooks(t *testing.T) {
 	const name = "INFORM Risk 2024 (a-z)"
 	rows := riskSheetRows
@@ -201,7 +204,8 @@ func TestBadWorkbooks(t *testing.T) {
 	}
 }
 
-// TestRealRiskWorkbook compares the rows of a real workbook with those of the CSV file that was derived from it, column by column.
+// TestRealRiskWorkbook compares the rows of a real workbook with those of the CSV file that was
+// derived from it, column by column.
 func TestRealRiskWorkbook(t *testing.T) {
 	const fixtures = "../../shared/fixtures/"
 	book, err := os.Open(fixtures + "other/sources/source_inform_risk_2024_v067.xlsx")

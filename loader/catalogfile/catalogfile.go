@@ -1,5 +1,5 @@
-// Package catalogfile describes the layout of a catalog directory: catalog.json, the roles of files and the folders they
-// lie in. The loader reads this layout; package upstream writes it.
+// Package catalogfile describes the layout of a catalog directory: catalog.json, the roles of files
+// and the folders they lie in. The loader reads this layout; package upstream writes it.
 package catalogfile
 
 import (
@@ -23,7 +23,8 @@ const MaxBytes = 16 << 20
 // defaultPackages is where package files lie when catalog.json has no pattern for them.
 const defaultPackages = "packages/*.json"
 
-// The roles that need special treatment. A data file has the role of its theme, which is also its folder.
+// The roles that need special treatment. A data file has the role of its theme, which is also its
+// folder.
 const (
 	PackageRole  = "package"       // a dataset's description, in the folder packages
 	LocationRole = "location"      // the list of countries

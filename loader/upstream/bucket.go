@@ -101,7 +101,8 @@ func (b *bucketSource) glob(ctx context.Context, pattern string) ([]string, erro
 	return found, nil
 }
 
-// bodyTries is how often a body is asked for that breaks off; before it begins the client tries again by itself.
+// bodyTries is how often a body is asked for that breaks off; before it begins the client tries
+// again by itself.
 const bodyTries = 4
 
 func (b *bucketSource) download(ctx context.Context, f *FileState, w wanted) (result fetch.Result, err error) {
@@ -153,7 +154,8 @@ func (b *bucketSource) read(ctx context.Context, f *FileState, w wanted, part *f
 	from := part.Written
 	switch {
 	case from > 0:
-		// Of an object that was replaced meanwhile the rest is not asked for: bytes of two objects would make a third.
+		// Of an object that was replaced meanwhile the rest is not asked for: bytes of two objects
+		// would make a third.
 		err = errors.Join(o.SetRange(from, 0), o.SetMatchETag(strings.Trim(part.Validator, `"`)))
 	case w.etag != "":
 		err = o.SetMatchETagExcept(strings.Trim(w.etag, `"`))

@@ -16,7 +16,8 @@ import (
 	"hdqs/internal/atomicfile"
 )
 
-// cache is a directory of objects named by their digest, and an index of what each resource was when it was read.
+// cache is a directory of objects named by their digest, and an index of what each resource was
+// when it was read.
 type cache struct {
 	dir     string
 	entries map[string]cacheEntry // by resource key
@@ -30,10 +31,12 @@ type cacheEntry struct {
 	Bytes        int64     `json:"bytes"`
 	ETag         string    `json:"etag,omitempty"`
 	Used         time.Time `json:"used"`
-	// Datasets are the source packages that the rows of a data file name, so that an unchanged file need not be read for them.
+	// Datasets are the source packages that the rows of a data file name, so that an unchanged file
+	// need not be read for them.
 	Datasets []string `json:"datasets,omitempty"`
 	Scanned  bool     `json:"scanned,omitempty"`
-	// Suspect explains why the only cached copy failed validation; any newer download replaces it unconditionally.
+	// Suspect explains why the only cached copy failed validation; any newer download replaces it
+	// unconditionally.
 	Suspect string `json:"doubt,omitempty"`
 	// Rejected is a later form that was read and is of no use.
 	Rejected *rejection `json:"rejected,omitempty"`
@@ -120,7 +123,8 @@ func (c *cache) keepBytes(key string, data []byte) (cacheEntry, error) {
 	return e, nil
 }
 
-// saveForNow writes the index while files come in: a process that is stopped has not read them for nothing.
+// saveForNow writes the index while files come in: a process that is stopped has not read them for
+// nothing.
 func (c *cache) saveForNow() error {
 	data, err := json.Marshal(c.entries)
 	if err != nil {
@@ -143,8 +147,8 @@ func (c *cache) save(now time.Time) error {
 	return atomicfile.Write(c.indexPath(), data)
 }
 
-// tidy removes the objects that the index does not name, parts that nobody went on with, and what a killed process was about to write. Nobody else
-// uses the cache meanwhile.
+// tidy removes the objects that the index does not name, parts that nobody went on with, and what a
+// killed process was about to write. Nobody else uses the cache meanwhile.
 func (c *cache) tidy(now time.Time) error {
 	used := map[string]bool{}
 	for _, e := range c.entries {
@@ -174,7 +178,8 @@ func (c *cache) tidy(now time.Time) error {
 	return err
 }
 
-// link puts an object into a tree: a second name of the same file, or a copy where the file system has no such thing.
+// link puts an object into a tree: a second name of the same file, or a copy where the file system
+// has no such thing.
 func (c *cache) link(sha, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

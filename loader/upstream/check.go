@@ -9,7 +9,8 @@ import (
 	"hdqs/loader"
 )
 
-// check reads a downloaded file as a load will, and returns the ids of the packages that its rows name.
+// check reads a downloaded file as a load will, and returns the ids of the packages that its rows
+// name.
 func (o *Options) check(ctx context.Context, role, name, file string) (datasets []string, err error) {
 	check := o.Check
 	if check == nil {

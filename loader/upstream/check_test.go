@@ -18,8 +18,9 @@ import (
 	"hdqs/loader/sample"
 )
 
-// TestCheck: a file that a load would not use does not take the place of a good copy, and is not read again until it changes or the program does.
-// Where there is no copy it is taken, with a doubt, and gives way to whatever comes next.
+// TestCheck: a file that a load would not use does not take the place of a good copy, and is not
+// read again until it changes or the program does. Where there is no copy it is taken, with a
+// doubt, and gives way to whatever comes next.
 func TestCheck(t *testing.T) {
 	server, o := site(t)
 	reads := 0
@@ -78,7 +79,8 @@ func TestCheck(t *testing.T) {
 	state("mended", New)
 }
 
-// TestRiskWorkbook: a site without the CSV form of the national risk index gives the first workbook of the index.
+// TestRiskWorkbook: a site without the CSV form of the national risk index gives the first workbook
+// of the index.
 func TestRiskWorkbook(t *testing.T) {
 	s := &ckantest.Site{}
 	server := httptest.NewServer(s)
@@ -137,7 +139,8 @@ func TestRiskWorkbook(t *testing.T) {
 	}
 }
 
-// TestStoppedSync: a sync that is stopped keeps what it has read; the next one asks for the rest only.
+// TestStoppedSync: a sync that is stopped keeps what it has read; the next one asks for the rest
+// only.
 func TestStoppedSync(t *testing.T) {
 	server, o := site(t)
 	ctx, cancel := context.WithCancel(t.Context())

@@ -44,7 +44,8 @@ type ckanResource struct {
 	State            string      `json:"state"`
 }
 
-// UnmarshalJSON keeps the text beside what is read from it: package files of the tree are the site's own words.
+// UnmarshalJSON keeps the text beside what is read from it: package files of the tree are the
+// site's own words.
 func (p *ckanPackage) UnmarshalJSON(data []byte) error {
 	type plain ckanPackage
 	p.raw = append(json.RawMessage(nil), data...)
@@ -90,8 +91,8 @@ const (
 	searchAttempts = 5
 )
 
-// search reads all pages of a search. Packages may come and go between two pages, so the whole search is done again until the count has stayed
-// and no package was seen twice.
+// search reads all pages of a search. Packages may come and go between two pages, so the whole
+// search is done again until the count has stayed and no package was seen twice.
 func (s *ckanSite) search(ctx context.Context, fq string) ([]*ckanPackage, error) {
 	var why error
 	for range searchAttempts {
@@ -144,8 +145,8 @@ func (s *ckanSite) searchOnce(ctx context.Context, fq string) ([]*ckanPackage, e
 // packagesPerSearch keeps the address of a search below what proxies take.
 const packagesPerSearch = 100
 
-// byID finds packages by id; those that a search does not find are asked for one by one, since a search lags behind. Ids that no package has any more are
-// simply absent.
+// byID finds packages by id; those that a search does not find are asked for one by one, since a
+// search lags behind. Ids that no package has any more are simply absent.
 func (s *ckanSite) byID(ctx context.Context, ids []string) (map[string]*ckanPackage, error) {
 	found := map[string]*ckanPackage{}
 	for batch := range slices.Chunk(ids, packagesPerSearch) {
@@ -171,7 +172,8 @@ func (s *ckanSite) byID(ctx context.Context, ids []string) (map[string]*ckanPack
 	return found, nil
 }
 
-// isAbsent tells a thing that the site does not have, or not for everyone, from a site that does not answer.
+// isAbsent tells a thing that the site does not have, or not for everyone, from a site that does
+// not answer.
 func isAbsent(err error) bool {
 	var status *fetch.StatusError
 	return errors.As(err, &status) && (status.Code == http.StatusNotFound || status.Code == http.StatusForbidden)
@@ -214,7 +216,8 @@ var (
 	md5Hash      = regexp.MustCompile(`^[0-9a-f]{32}$`)
 )
 
-// treePath is where a resource lies in the tree: its published file name orders the files of a role, as in any other catalog.
+// treePath is where a resource lies in the tree: its published file name orders the files of a
+// role, as in any other catalog.
 func treePath(role string, r *ckanResource) string {
 	if catalogfile.IsReference(role) {
 		return "reference/" + role + ".csv"

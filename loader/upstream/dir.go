@@ -17,7 +17,8 @@ import (
 	"hdqs/loader/catalogfile"
 )
 
-// dirSource is a tree on this disk. A load reads such a tree as it lies; here it is copied, for a mirror that names every one of its files.
+// dirSource is a tree on this disk. A load reads such a tree as it lies; here it is copied, for a
+// mirror that names every one of its files.
 type dirSource struct {
 	dir   string
 	bytes atomic.Int64
@@ -54,7 +55,8 @@ func (d *dirSource) list(context.Context) (*listing, error) {
 	return treeListing(&c, func(p string) string { return p }), nil
 }
 
-// listTree finds the files of a tree without catalog.json: a folder is a role, but reference has one file a role.
+// listTree finds the files of a tree without catalog.json: a folder is a role, but reference has
+// one file a role.
 func listTree(tree fs.FS) ([]catalogfile.Entry, error) {
 	var found []catalogfile.Entry
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {

@@ -29,7 +29,8 @@ func IsRemote(source string) bool {
 	return strings.HasPrefix(source, "https://") || strings.HasPrefix(source, "http://") || strings.HasPrefix(source, "s3://")
 }
 
-// openSource finds out what kind of upstream an address is: a tree with a catalog.json, else a CKAN site.
+// openSource finds out what kind of upstream an address is: a tree with a catalog.json, else a CKAN
+// site.
 func openSource(ctx context.Context, o Options) (source, error) {
 	if !IsRemote(o.Source) {
 		return &dirSource{dir: o.Source}, nil
@@ -109,12 +110,14 @@ func (c *ckanSource) list(ctx context.Context) (*listing, error) {
 	return l, nil
 }
 
-// The national risk index is published as a workbook in any case, and as CSV in the form of other themes most of the time.
+// The national risk index is published as a workbook in any case, and as CSV in the form of other
+// themes most of the time.
 const (
 	riskPackage = "name:inform-risk-index*"
 )
 
-// listRiskWorkbook adds the workbook of the national risk index: the first one of its package, as the lists of resources have it.
+// listRiskWorkbook adds the workbook of the national risk index: the first one of its package, as
+// the lists of resources have it.
 func (c *ckanSource) listRiskWorkbook(ctx context.Context, l *listing) error {
 	found, err := c.site.search(ctx, riskPackage)
 	if err != nil || len(found) == 0 {
@@ -159,7 +162,8 @@ func (c *ckanSource) download(ctx context.Context, f *FileState, w wanted) (fetc
 
 func (c *ckanSource) listsPackages() bool { return true }
 
-// packages lists the packages that rows name, and the two that are listed though no row need name them (sources of national risk and organisations).
+// packages lists the packages that rows name, and the two that are listed though no row need name
+// them (sources of national risk and organisations).
 func (c *ckanSource) packages(ctx context.Context, datasets []string) (*listing, error) {
 	found, err := c.site.byID(ctx, datasets)
 	if err != nil {
@@ -208,8 +212,9 @@ func checkTree(c *catalogfile.File) error {
 	return nil
 }
 
-// treeListing turns the entries of a tree into files; linkOf is the address of a path. The address of a tree is not that of
-// the catalog it was copied from: where catalog.json has none, the loader uses its default.
+// treeListing turns the entries of a tree into files; linkOf is the address of a path. The address
+// of a tree is not that of the catalog it was copied from: where catalog.json has none, the loader
+// uses its default.
 func treeListing(c *catalogfile.File, linkOf func(string) string) *listing {
 	l := &listing{catalogURL: c.CatalogURL, snapshotTime: c.SnapshotTime}
 	for _, r := range c.Resources {
@@ -264,7 +269,8 @@ func (m *mirrorSource) packages(context.Context, []string) (*listing, error) { r
 
 const locationPath = "reference/location.csv"
 
-// writeTree links the files into a new tree, writes catalog.json last, and puts the tree in the old one's place.
+// writeTree links the files into a new tree, writes catalog.json last, and puts the tree in the old
+// one's place.
 func (s *syncRun) writeTree() error {
 	next, err := os.MkdirTemp(s.options.Cache, ".tree-")
 	if err != nil {

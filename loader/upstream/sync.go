@@ -24,15 +24,17 @@ type Options struct {
 	Offline  bool     // ask nobody: everything comes from the cache
 	DryRun   bool     // find out what would be read, download nothing, make no tree
 
-	// Check reads a downloaded file, whose path in the tree is name. It returns the packages that rows name, and why a
-	// load would not use the file. Such a file does not replace a good copy. Nil is loader.CheckFile.
+	// Check reads a downloaded file, whose path in the tree is name. It returns the packages that
+	// rows name, and why a load would not use the file. Such a file does not replace a good copy.
+	// Nil is loader.CheckFile.
 	Check func(ctx context.Context, role, name, file string) (datasets []string, err error)
 
 	Fetch    fetch.Options
 	Progress func(Progress) // called from several goroutines; nil for nobody
 }
 
-// Progress is how far the downloads have come. Total is what the catalog says of their sizes, as far as it does.
+// Progress is how far the downloads have come. Total is what the catalog says of their sizes, as
+// far as it does.
 type Progress struct {
 	Path        string
 	Done, Total int64
@@ -95,7 +97,8 @@ func (s *Summary) Count(state string) int {
 // ErrUnreachable marks a source of which nothing could be read, now or before.
 var ErrUnreachable = errors.New("upstream: the catalog cannot be read, and the cache holds no copy of it")
 
-// listing is what a source says it has: files to download, and the texts that its answers brought along.
+// listing is what a source says it has: files to download, and the texts that its answers brought
+// along.
 type listing struct {
 	catalogURL   string
 	snapshotTime string // of a tree that says when it was made
@@ -109,7 +112,8 @@ type source interface {
 	kind() string
 	list(ctx context.Context) (*listing, error)
 	download(ctx context.Context, f *FileState, w wanted) (fetch.Result, error)
-	// listsPackages reports whether packages has anything to list: a tree has listed its packages already.
+	// listsPackages reports whether packages has anything to list: a tree has listed its packages
+	// already.
 	listsPackages() bool
 	// packages lists the packages of these datasets, which rows of the data files name.
 	packages(ctx context.Context, datasets []string) (*listing, error)
@@ -123,8 +127,9 @@ type wanted struct {
 	received func(n int64)
 }
 
-// Sync brings a catalog into the cache and makes a tree of it that the loader reads. One failed file does not fail the rest: see FileState. The
-// error is ErrUnreachable when there is nothing to make a tree of; a cache that cannot be written is an error too.
+// Sync brings a catalog into the cache and makes a tree of it that the loader reads. One failed
+// file does not fail the rest: see FileState. The error is ErrUnreachable when there is nothing to
+// make a tree of; a cache that cannot be written is an error too.
 func Sync(ctx context.Context, o Options) (*Summary, error) {
 	began := time.Now()
 	store, err := openCache(o.Cache)
@@ -212,7 +217,8 @@ func (s *syncRun) savedListing() *savedListing {
 	return &last
 }
 
-// list asks the source what it has. When it cannot say, the last listing stands in, with every file stale.
+// list asks the source what it has. When it cannot say, the last listing stands in, with every file
+// stale.
 func (s *syncRun) list(ctx context.Context, last *savedListing) (*listing, error) {
 	var err error
 	if !s.options.Offline {
@@ -259,7 +265,8 @@ func (s *syncRun) dryRun(l *listing) {
 	}
 }
 
-// fits tells whether a copy is the file as the catalog describes it. Without a digest or a time of change nothing can be told: ask by ETag.
+// fits tells whether a copy is the file as the catalog describes it. Without a digest or a time of
+// change nothing can be told: ask by ETag.
 func (e *cacheEntry) fits(f *FileState) bool {
 	if f.SHA256 != "" {
 		return e.SHA256 == f.SHA256
@@ -267,7 +274,8 @@ func (e *cacheEntry) fits(f *FileState) bool {
 	return f.LastModified != "" && e.LastModified == f.LastModified && e.Size == f.size
 }
 
-// fetchAll brings all files of a listing into the cache, several at a time; how many the fetch client lets through.
+// fetchAll brings all files of a listing into the cache, several at a time; how many the fetch
+// client lets through.
 func (s *syncRun) fetchAll(ctx context.Context, l *listing) {
 	for i := range l.files {
 		s.total += l.files[i].size
@@ -325,7 +333,8 @@ func (s *syncRun) move(path string, n int64) {
 	s.options.Progress(Progress{Path: path, Done: s.done, Total: s.total})
 }
 
-// rejected tells whether this program has read the present form of a file already, and would not use it.
+// rejected tells whether this program has read the present form of a file already, and would not
+// use it.
 func (s *syncRun) rejected(f *FileState, old cacheEntry) bool {
 	r := old.Rejected
 	return r != nil && f.LastModified != "" && r.LastModified == f.LastModified && r.Size == f.size && r.By == s.options.Fetch.UserAgent
@@ -364,7 +373,8 @@ func (s *syncRun) keepText(f *FileState, old cacheEntry, text []byte) {
 	f.SHA256, f.Bytes = e.SHA256, e.Bytes
 }
 
-// download reads a file and settles what stands for it. What cannot be read, or is of no use, does not take the place of a good copy.
+// download reads a file and settles what stands for it. What cannot be read, or is of no use, does
+// not take the place of a good copy.
 func (s *syncRun) download(ctx context.Context, f *FileState, old cacheEntry, have bool) {
 	to := s.cache.newPath(f.key)
 	etag := ""
@@ -427,7 +437,8 @@ func (s *syncRun) download(ctx context.Context, f *FileState, old cacheEntry, ha
 	}
 }
 
-// keepDelisted adds, for every role that the source has no file of any more, the files it last had: a dataset does not go away in one night.
+// keepDelisted adds, for every role that the source has no file of any more, the files it last had:
+// a dataset does not go away in one night.
 func (s *syncRun) keepDelisted(l *listing, last *savedListing) {
 	if last == nil {
 		return

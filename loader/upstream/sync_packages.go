@@ -10,8 +10,8 @@ import (
 	"hdqs/loader/catalogfile"
 )
 
-// fetchPackages reads the packages that rows name. Without them the data is complete but its sources lack their
-// description, so the last copies are used then.
+// fetchPackages reads the packages that rows name. Without them the data is complete but its
+// sources lack their description, so the last copies are used then.
 func (s *syncRun) fetchPackages(ctx context.Context, last *savedListing) error {
 	if !s.from.listsPackages() {
 		s.countPackages()
@@ -56,8 +56,8 @@ func (s *syncRun) countPackages() {
 	}
 }
 
-// datasets are the source packages that the rows of all data files name. They are known from the check of a download; only
-// copies that an older program left are read for them.
+// datasets are the source packages that the rows of all data files name. They are known from the
+// check of a download; only copies that an older program left are read for them.
 func (s *syncRun) datasets(ctx context.Context) ([]string, error) {
 	all := map[string]bool{}
 	for _, f := range s.summary.Files {

@@ -134,7 +134,8 @@ func TestSyncFromCKAN(t *testing.T) {
 	sameTree(t, third.Dir, presence)
 }
 
-// TestStale: what cannot be read is taken from the last good copy, and what never could is refused; the rest goes on.
+// TestStale: what cannot be read is taken from the last good copy, and what never could is refused;
+// the rest goes on.
 func TestStale(t *testing.T) {
 	server, o := site(t)
 	mustSync(t, o)
@@ -171,7 +172,8 @@ func TestStale(t *testing.T) {
 	}
 }
 
-// TestHostileLinks: a site whose lists lead elsewhere than to files of the catalog is not followed, whatever way the link goes.
+// TestHostileLinks: a site whose lists lead elsewhere than to files of the catalog is not followed,
+// whatever way the link goes.
 func TestHostileLinks(t *testing.T) {
 	reached := new(atomic.Int64)
 	inner := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
@@ -267,7 +269,8 @@ func TestOnlyAndDryRun(t *testing.T) {
 	}
 }
 
-// TestUnstableSearch: a package that comes twice while the pages are read makes the search begin again.
+// TestUnstableSearch: a package that comes twice while the pages are read makes the search begin
+// again.
 func TestUnstableSearch(t *testing.T) {
 	server, o := site(t)
 	asked := 0
@@ -286,7 +289,8 @@ func TestUnstableSearch(t *testing.T) {
 	sameTree(t, mustSync(t, o).Dir)
 }
 
-// TestMirror: a tree on a plain web server is read like any other, its digests are held, and its tree is the same.
+// TestMirror: a tree on a plain web server is read like any other, its digests are held, and its
+// tree is the same.
 func TestMirror(t *testing.T) {
 	files := http.FileServerFS(sample.FS)
 	corrupt := false
