@@ -9,7 +9,7 @@
 //	judge garble --views DIR --out DIR --seed S      the same dumps with odd contents
 //	judge condense CONTRACT                          the facts of the full contract.json
 //
-// Differences exit with 1, a wrong call with 2.
+// The exit code is 1 if answers differ, 2 for a usage error.
 package main
 
 import (

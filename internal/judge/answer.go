@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// answer is what the contract wants a request to get. Check says how its body
-// is held against the server's.
+// answer is the answer that the contract requires. Check selects how its body is compared with the
+// server's.
 type answer struct {
 	Status      int    `json:"status"`
 	ContentType string `json:"content_type,omitempty"`
 	Total       *int   `json:"total,omitempty"`
 	Allow       string `json:"allow,omitempty"`
 	Location    string `json:"location,omitempty"`
-	File        string `json:"file,omitempty"` // begin of a CSV's file name
+	File        string `json:"file,omitempty"` // start of a CSV's file name
 	Check       string `json:"check"`
 	Body        string `json:"body"`
 }
 
 const (
 	checkExact   = "exact"   // the same bytes
-	checkHint    = "hint"    // the same error, and a hint in words of the server's own
-	checkReasons = "reasons" // the same but for why a date is bad
+	checkHint    = "hint"    // the same error, and a hint whose text is the server's own
+	checkReasons = "reasons" // the same except the reason why a date is bad
 	checkSome    = "some"    // any body that is not empty
 )
 
@@ -37,7 +37,7 @@ func jsonAnswer(status int, body string) answer {
 	return answer{Status: status, ContentType: jsonType, Check: checkExact, Body: body}
 }
 
-// answer goes through the checks in the contract's order.
+// answer applies the checks in the contract's order.
 func (w *world) answer(r request) answer {
 	path, text, hasQuery := strings.Cut(r.Path, "?")
 	q := readQuery(text)
@@ -54,7 +54,7 @@ func (w *world) answerRoute(r request, path string, q query, text string, hasQue
 	if r.Method == "OPTIONS" && known {
 		return answer{Status: 204, Allow: methods, Check: checkExact}
 	}
-	if fault := identify(r, path, q); fault != "" {
+	if fault := identifierFault(r, path, q); fault != "" {
 		a := jsonAnswer(403, `{"error":`+quoted(fault)+`}`)
 		a.Check = checkHint
 		return a
@@ -105,7 +105,10 @@ rows:
 	}
 	total := len(matches)
 	if format, _ := q.last("output_format"); format == "csv" {
-		return answer{Status: 200, ContentType: csvType, Total: &total, File: lastPart(e.Path), Check: checkExact, Body: csvBody(e, rd.page(matches))}
+		return answer{
+			Status: 200, ContentType: csvType, Total: &total, File: lastPart(e.Path), Check: checkExact,
+			Body: csvBody(e, rd.page(matches)),
+		}
 	}
 	a := jsonAnswer(200, jsonBody(e, rd.page(matches)))
 	a.Total = &total
@@ -142,7 +145,8 @@ func (w *world) answerOther(o *otherRoute, q query) answer {
 		encoded := base64.StdEncoding.EncodeToString([]byte(application + ":" + normal))
 		return jsonAnswer(200, `{"encoded_app_identifier":`+quoted(encoded)+`}`)
 	case "version":
-		return jsonAnswer(200, fmt.Sprintf(`{"api_version":%s,"hapi_sqlalchemy_schema_version":"0.9.17"}`, quoted(w.contract.Version)))
+		return jsonAnswer(200, fmt.Sprintf(`{"api_version":%s,"hapi_sqlalchemy_schema_version":"0.9.17"}`,
+			quoted(w.contract.Version)))
 	case "openapi.json":
 		return answer{Status: 200, ContentType: jsonType, Check: checkSome}
 	case "favicon.ico":

@@ -1,5 +1,6 @@
-// Package judge is the slow twin of the whole service: from a directory of view dumps it computes, one row at a time and
-// sharing no code with the service, what the contract wants for any request, and compares. cmd/judge is its program.
+// Package judge is a conformance oracle for the whole service. From a directory of view dumps it
+// computes the answer that the contract requires for any request, one row at a time and sharing no
+// code with the service, and compares it with the server's. cmd/judge is its program.
 package judge
 
 import (
@@ -15,8 +16,8 @@ import (
 	"time"
 )
 
-// Main runs one command of the judge and returns the exit code: 0, 1 where answers differ or a step failed, 2 for a
-// wrong call. Results go to out, messages to messages.
+// Main runs one command of the judge and returns the exit code: 0, 1 if answers differ or a step
+// failed, 2 for a usage error. Results go to out, messages to messages.
 func Main(args []string, out, messages io.Writer) int {
 	err := run(args, out)
 	if err == nil {
@@ -51,18 +52,21 @@ func run(args []string, out io.Writer) error {
 	flags := flag.NewFlagSet("judge "+args[0], flag.ContinueOnError)
 	flags.StringVar(&o.contract, "contract", "testdata/contract.json", "the condensed contract")
 	flags.StringVar(&o.views, "views", "", "directory of view dumps")
-	flags.StringVar(&o.catalogURL, "catalog-url", "", "base of printed links; empty: catalog.json beside the dumps, else the public catalog")
+	flags.StringVar(&o.catalogURL, "catalog-url", "",
+		"base of links; empty: the one in the catalog.json beside the dumps, else the public catalog")
 	flags.StringVar(&o.loadTime, "snapshot-time", "", "time of the load (RFC 3339), for rows of unknown resources")
 	flags.StringVar(&o.base, "base", "", "base URL of the server")
 	flags.StringVar(&o.file, "file", "-", "recorded requests and answers; - is stdin")
 	flags.StringVar(&o.answers, "answers", "-", "answers of a batch; - is stdin")
 	flags.StringVar(&o.out, "out", "", "directory to write dumps to")
-	flags.IntVar(&o.n, "n", 2000, "number of requests; 0: every endpoint, parameter and kind of value once; -1: every row of every endpoint")
-	flags.IntVar(&o.long, "long", 0, "number of requests for many rows, beside the others")
-	flags.StringVar(&o.only, "only", "", "ask only endpoints whose path holds this")
-	flags.StringVar(&o.accept, "accept-encoding", "", "send every request with this Accept-Encoding; empty: as the requests were made")
-	flags.IntVar(&o.parallel, "parallel", 1, "how many requests are on their way at once")
-	flags.IntVar(&o.most, "show", 20, "how many differing requests to print; 0 is all")
+	flags.IntVar(&o.n, "n", 2000,
+		"number of requests; 0: every endpoint, parameter and kind of value once; -1: all rows of every endpoint")
+	flags.IntVar(&o.long, "long", 0, "number of requests for many rows, in addition to the others")
+	flags.StringVar(&o.only, "only", "", "ask only endpoints whose path contains this")
+	flags.StringVar(&o.accept, "accept-encoding", "",
+		"send every request with this Accept-Encoding; empty: the one it was generated with")
+	flags.IntVar(&o.parallel, "parallel", 1, "number of concurrent requests")
+	flags.IntVar(&o.most, "show", 20, "how many differing requests to print; 0: all")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the requests")
 	if err := flags.Parse(args[1:]); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
@@ -116,13 +120,13 @@ func (o options) world() (*world, error) {
 		return nil, err
 	}
 	for _, text := range w.warnings[:min(len(w.warnings), 10)] {
-		fmt.Fprintln(os.Stderr, "the dumps contradict themselves:", text)
+		fmt.Fprintln(os.Stderr, "the dumps contradict each other:", text)
 	}
 	return w, nil
 }
 
-// exchanges makes the requests one after the other and hands each on with
-// its answer, so that no more than one body is held.
+// exchanges generates the requests and passes each on with its answer, one after the other, so that
+// only one body is in memory.
 func (o options) exchanges(each func(exchange) error) error {
 	w, err := o.world()
 	if err != nil {
@@ -131,7 +135,7 @@ func (o options) exchanges(each func(exchange) error) error {
 	m := newMaker(w, o.seed)
 	m.only(o.only)
 	if len(m.endpoints) == 0 {
-		return fmt.Errorf("%w: --only %s: no endpoint's path holds it", errUsage, o.only)
+		return fmt.Errorf("%w: --only %s: no endpoint's path contains it", errUsage, o.only)
 	}
 	for _, r := range append(m.requests(o.n), m.long(o.long)...) {
 		if err := each(exchange{r, w.answer(r)}); err != nil {
@@ -207,7 +211,7 @@ func (t *tally) result() error {
 	return nil
 }
 
-// sendAll asks the server what each hands it and compares.
+// sendAll sends the requests that each passes on to the server and compares the answers.
 func (o options) sendAll(out io.Writer, each func(func(exchange) error) error) error {
 	c, err := newClient(o.base)
 	if err != nil {

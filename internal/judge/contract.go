@@ -7,9 +7,8 @@ import (
 	"os"
 )
 
-// contract is what the judge knows of the interface: the condensed
-// testdata/contract.json. The full contract decodes into the same types, as
-// they name a subset of its keys.
+// contract is the interface as the judge reads it from the condensed testdata/contract.json. The
+// full contract decodes into the same types, because they name a subset of its keys.
 type contract struct {
 	Name     string              `json:"contract"`
 	Version  string              `json:"interface_version"`
@@ -22,7 +21,7 @@ type contract struct {
 	otherFor map[string]*otherRoute
 }
 
-// enumFact is a closed list of values, in the order in which they sort.
+// enumFact is a closed list of values, in sort order.
 type enumFact struct {
 	Values   []string `json:"values_in_sort_order"`
 	Msg      string   `json:"error_msg"`
@@ -40,7 +39,7 @@ type endpoint struct {
 	Tie    []*sortKey `json:"tie_break"`
 }
 
-// param is one query parameter; Match says how it restricts Columns.
+// param is one query parameter. Match is the comparison by which it restricts Columns.
 type param struct {
 	Name        string   `json:"name"`
 	Type        string   `json:"type"`
@@ -60,8 +59,8 @@ type param struct {
 	AltHeader   string   `json:"alternative_header,omitempty"`
 }
 
-// field is one key of a record, in the order of the wire. Note is kept where
-// it is a rule (the form of a link), not prose.
+// field is one key of a record; fields are in wire order. Note is kept only if it is a rule, the
+// form of a link.
 type field struct {
 	Name      string   `json:"name"`
 	JSONType  string   `json:"json_type"`
@@ -111,7 +110,7 @@ func readContract(path string) (*contract, error) {
 	return c, nil
 }
 
-// withoutSource drops the keys that say where a rule comes from, at any depth.
+// withoutSource deletes the keys that name the source of a rule, at any depth.
 func withoutSource(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -127,8 +126,8 @@ func withoutSource(v any) any {
 	return v
 }
 
-// condense writes the facts of c with one parameter, field or sort key a
-// line, so that a change of the contract shows as the lines it concerns.
+// condense writes c with one parameter, field or sort key on each line, so that a change of the
+// contract is a diff of the lines it concerns.
 func condense(c *contract) ([]byte, error) {
 	var b bytes.Buffer
 	var firstErr error
@@ -184,7 +183,7 @@ func condense(c *contract) ([]byte, error) {
 	return b.Bytes(), firstErr
 }
 
-// encodePlain is JSON without the escapes that HTML would want.
+// encodePlain encodes JSON without HTML escapes.
 func encodePlain(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -9,9 +9,8 @@ import (
 
 const contractFile = "../../testdata/contract.json"
 
-// TestCondensedContract holds testdata/contract.json to its origin when the
-// full contract lies beside the project; the file itself is what all other
-// tests read, so there is nothing to check without it.
+// TestCondensedContract compares testdata/contract.json with the full contract it was made from, if
+// that is in the directory beside the project.
 func TestCondensedContract(t *testing.T) {
 	full := filepath.Join("..", "..", "..", "shared", "contract", "contract.json")
 	if _, err := os.Stat(full); os.IsNotExist(err) {
@@ -30,6 +29,7 @@ func TestCondensedContract(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s is not the condensation of %s: run `go run ./cmd/judge condense FULL > testdata/contract.json`", contractFile, full)
+		t.Errorf("%s is not the condensation of %s: run `go run ./cmd/judge condense FULL > testdata/contract.json`",
+			contractFile, full)
 	}
 }

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// readDump reads a view dump, plain or gzipped, as one map a row from the
-// header's names to the cells. A view that is not there is an empty table.
+// readDump reads a view dump, plain or gzipped. Each row is a map from the header's names to the
+// cells. A missing view is an empty table.
 func readDump(dir, view string) ([]map[string]string, error) {
 	text, err := readMaybeGzip(filepath.Join(dir, view+".csv"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -60,9 +60,8 @@ func readMaybeGzip(path string) (string, error) {
 	return string(text), err
 }
 
-// splitCSV cuts psql's CSV into records. encoding/csv would do but for one
-// thing: it turns a CR LF inside quotes into LF, and a cell must arrive as it
-// was written.
+// splitCSV splits psql's CSV into records. encoding/csv turns a CR LF inside quotes into LF, and
+// cells must be read as they were written.
 func splitCSV(text string) ([][]string, error) {
 	var records [][]string
 	var record []string
@@ -78,23 +77,12 @@ func splitCSV(text string) ([][]string, error) {
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
 		case c == '"':
-			end := i + 1
-			for ; end < len(text); end++ {
-				if text[end] != '"' {
-					cell.WriteByte(text[end])
-					continue
-				}
-				if end+1 < len(text) && text[end+1] == '"' {
-					cell.WriteByte('"')
-					end++
-					continue
-				}
-				break
-			}
-			if end == len(text) {
+			content, length, closed := quotedPart(text[i+1:])
+			if !closed {
 				return nil, fmt.Errorf("record %d: a quote is never closed", len(records)+1)
 			}
-			i = end
+			cell.WriteString(content)
+			i += length
 		case c == ',':
 			record = append(record, cell.String())
 			cell.Reset()
@@ -109,4 +97,19 @@ func splitCSV(text string) ([][]string, error) {
 		endRecord()
 	}
 	return records, nil
+}
+
+// quotedPart reads quoted text after its opening quote. length includes the closing quote.
+func quotedPart(text string) (content string, length int, closed bool) {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		if text[i] == '"' {
+			if i+1 == len(text) || text[i+1] != '"' {
+				return b.String(), i + 1, true
+			}
+			i++ // a doubled quote is one
+		}
+		b.WriteByte(text[i])
+	}
+	return "", 0, false
 }

@@ -14,10 +14,9 @@ import (
 	"strings"
 )
 
-// garbler turns dumps into dumps of the same shape that hold what a tidy
-// catalog seldom does: letters whose case is special, quotes and line ends,
-// decimals of every length, numbers beyond 32 bits, microseconds, rows in no
-// order, rows that tie, columns in another order.
+// garbler turns dumps into dumps of the same shape with unusual contents: letters with special case
+// rules, quotes and line ends, decimals of every length, numbers beyond 32 bits, microseconds,
+// shuffled rows, rows with equal sort keys, columns in another order.
 type garbler struct {
 	contract *contract
 	seed     uint64
@@ -26,15 +25,21 @@ type garbler struct {
 
 var (
 	oddTexts = []string{
-		"é", "É", `"`, ",", "\n", "\r\n", "İ", "ı", "ß", "ẞ", "K", "ſ", "Σς", "%", "_", `\`, "\t", "\u2028", "😀", "'", "  ", "<&>", "\x7f", "\x01", "ǅ", "日本", "م",
+		"é", "É", `"`, ",", "\n", "\r\n", "İ", "ı", "ß", "ẞ", "K", "ſ", "Σς", "%", "_", `\`, "\t", "\u2028", "😀", "'",
+		"  ", "<&>", "\x7f", "\x01", "ǅ", "日本", "م",
 		";", "=", "|", "\u00a0", "\ufeff", "\ufffd", "e\u0301",
 	}
 	oddDecimals = []string{
-		"0", "0.0", "-0.5", "1e-05", "123456789012345.678", "0.1000000000000000055511151231257827", "1E+2", "99999999999999999999.99", "0.30000000000000004", "5e-324",
-		"1.7976931348623157e308", "00012.50", "0.000001", "12345678901234567890123456789", "100", "9007199254740993", "0.1", "2.5", "1e16", "1e15", "0.0001", "0.00009999",
+		"0", "0.0", "-0.5", "1e-05", "123456789012345.678", "0.1000000000000000055511151231257827", "1E+2",
+		"99999999999999999999.99", "0.30000000000000004", "5e-324",
+		"1.7976931348623157e308", "00012.50", "0.000001", "12345678901234567890123456789", "100", "9007199254740993",
+		"0.1", "2.5", "1e16", "1e15", "0.0001", "0.00009999",
 	}
-	oddIntegers = []string{"0", "1", "2147483647", "2147483648", "9007199254740993", "999999999999999999", "12", "255", "65536"}
-	oddMicros   = []string{".000001", ".5", ".999999", ".123456", ".000000"}
+	oddIntegers = []string{
+		"0", "1", "2147483647", "2147483648", "9007199254740993", "999999999999999999", "12",
+		"255", "65536",
+	}
+	oddMicros = []string{".000001", ".5", ".999999", ".123456", ".000000"}
 )
 
 // garble writes garbled dumps of a directory to another.
@@ -45,7 +50,7 @@ func (g *garbler) garble(from, to string) error {
 	for _, e := range g.contract.Paths {
 		view := dumpOf(e.Path)
 		if view == "data_availability_view" && g.seed%2 == 1 {
-			continue // half of the time it has to be derived
+			continue // for half of the seeds the program has to derive it
 		}
 		text, err := readMaybeGzip(filepath.Join(from, view+".csv"))
 		if errors.Is(err, fs.ErrNotExist) {
@@ -73,36 +78,61 @@ func (g *garbler) garble(from, to string) error {
 	return os.WriteFile(filepath.Join(to, "catalog.json"), beside, 0o644)
 }
 
-// records changes cells. A text changes alike wherever it stands, as the
-// dumps repeat names that one list holds.
+// records changes cells. Equal texts get the same change everywhere, because dumps repeat names of
+// one list.
 func (g *garbler) records(e *endpoint, records [][]string) {
 	for column, raw := range records[0] {
 		name := contractName(e.Path, raw)
-		f := e.field(name)
-		kind := kindOf(f, name)
-		linked := strings.HasSuffix(raw, "hdx_id") || strings.HasSuffix(raw, "stub") || raw == "download_url"
-		given := dumpOf(e.Path) == "data_availability_view" && (raw == "category" || raw == "subcategory")
-		if linked || given || f != nil && f.Enum != nil || f == nil && kind != "text" || name == "id" || strings.HasSuffix(name, "_ref") || name == "admin_level" {
+		kind := kindOf(e.field(name), name)
+		if fixedColumn(e, raw) {
 			continue
 		}
-		listed := e.Group == "metadata"
 		for _, record := range records[1:] {
-			cell := &record[column]
-			switch {
-			case kind == "text":
-				*cell = g.text(*cell)
-			case *cell == "" || listed && kind != "dec" || g.rng.IntN(3) > 0:
-			case !listed && g.rng.IntN(15) == 0:
-				*cell = "" // also where a record allows no null: dumps are served as they are
-			case kind == "int":
-				*cell = oddIntegers[g.rng.IntN(len(oddIntegers))]
-			case kind == "dec" && !listed && name != "lat" && name != "lon":
-				*cell = oddDecimals[g.rng.IntN(len(oddDecimals))]
-			case kind == "time":
-				*cell += oddMicros[g.rng.IntN(len(oddMicros))]
+			if kind == "text" {
+				record[column] = g.text(record[column])
+			} else {
+				record[column] = g.figure(e, name, kind, record[column])
 			}
 		}
 	}
+}
+
+// fixedColumn reports whether a column keeps its values: those that other tables or the judge
+// derive something from.
+func fixedColumn(e *endpoint, raw string) bool {
+	name := contractName(e.Path, raw)
+	f := e.field(name)
+	switch {
+	case strings.HasSuffix(raw, "hdx_id"), strings.HasSuffix(raw, "stub"), raw == "download_url":
+		return true
+	case name == "id", strings.HasSuffix(name, "_ref"), name == "admin_level":
+		return true
+	case dumpOf(e.Path) == "data_availability_view" && (raw == "category" || raw == "subcategory"):
+		return true
+	case f == nil:
+		return kindOf(f, name) != "text"
+	}
+	return f.Enum != nil
+}
+
+// figure changes one in three numbers and times. Metadata lists keep theirs.
+func (g *garbler) figure(e *endpoint, name, kind, cell string) string {
+	listed := e.Group == "metadata"
+	if cell == "" || listed && kind != "dec" || g.rng.IntN(3) > 0 {
+		return cell
+	}
+	if !listed && g.rng.IntN(15) == 0 {
+		return "" // also where a record allows no null: dumps are served unchanged
+	}
+	switch {
+	case kind == "int":
+		return oddIntegers[g.rng.IntN(len(oddIntegers))]
+	case kind == "dec" && !listed && name != "lat" && name != "lon":
+		return oddDecimals[g.rng.IntN(len(oddDecimals))]
+	case kind == "time":
+		return cell + oddMicros[g.rng.IntN(len(oddMicros))]
+	}
+	return cell
 }
 
 func (g *garbler) text(text string) string {
@@ -117,9 +147,9 @@ func (g *garbler) text(text string) string {
 	return string(runes[:at]) + oddTexts[sum/64%uint64(len(oddTexts))] + string(runes[at:])
 }
 
-// again repeats a data row with other figures, and now and then with another
-// provider's name, begin or kind: what orders rows that were alike.
-func (g *garbler) again(e *endpoint, head []string, rows [][]string) []string {
+// variant repeats a data row with other figures, and sometimes with another provider's name, start
+// or enum value: the columns that order rows which were equal.
+func (g *garbler) variant(e *endpoint, head []string, rows [][]string) []string {
 	repeated := slices.Clone(rows[g.rng.IntN(len(rows))])
 	other := rows[g.rng.IntN(len(rows))]
 	for column, raw := range head {
@@ -139,13 +169,13 @@ func (g *garbler) again(e *endpoint, head []string, rows [][]string) []string {
 	return repeated
 }
 
-// shuffled puts rows and columns into another order, repeats some data rows,
-// and adds a column that nobody asked for.
+// shuffled puts rows and columns into another order, repeats some data rows, and adds an unknown
+// column.
 func (g *garbler) shuffled(e *endpoint, records [][]string) [][]string {
 	head, rows := records[0], records[1:]
 	if e.Group != "metadata" {
 		for i, n := 0, len(rows)/3; i < n; i++ {
-			rows = append(rows, g.again(e, head, rows))
+			rows = append(rows, g.variant(e, head, rows))
 		}
 	}
 	g.rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })

@@ -8,13 +8,13 @@ import (
 
 const identifierHeader = "X-CATALOG-API-APP-IDENTIFIER"
 
-// exempt are the two paths below /api that need no identifier.
+// exempt reports whether a path below /api needs no identifier: two do not.
 func exempt(path string) bool {
 	return path == pathPrefix+"encode_app_identifier" || path == pathPrefix+"util/version"
 }
 
-// identify is the first check of a request: "" or the error of the 403.
-func identify(r request, path string, q query) string {
+// identifierFault is the first check of a request: it returns "" or the error of the 403.
+func identifierFault(r request, path string, q query) string {
 	if !strings.HasPrefix(path, "/api") || exempt(path) {
 		return ""
 	}
@@ -31,7 +31,7 @@ func identify(r request, path string, q query) string {
 	return "Invalid app identifier"
 }
 
-// goodIdentifier tries the incumbent's reading first, then the kinder one.
+// goodIdentifier decodes as the incumbent does first, then more leniently.
 func goodIdentifier(value string) bool {
 	for _, r := range value {
 		if r > 0x7f {
@@ -41,10 +41,10 @@ func goodIdentifier(value string) bool {
 	if text, ok := decodeBase64(value); ok && strings.Count(text, ":") == 1 && goodPair(text) {
 		return true
 	}
-	kinder := strings.NewReplacer("-", "+", "_", "/", " ", "+").Replace(value)
-	kinder = strings.TrimRight(kinder, "=")
-	kinder += strings.Repeat("=", (4-len(kinder)%4)%4)
-	text, ok := decodeBase64(kinder)
+	lenient := strings.NewReplacer("-", "+", "_", "/", " ", "+").Replace(value)
+	lenient = strings.TrimRight(lenient, "=")
+	lenient += strings.Repeat("=", (4-len(lenient)%4)%4)
+	text, ok := decodeBase64(lenient)
 	return ok && goodPair(text)
 }
 
@@ -61,9 +61,9 @@ func goodPair(text string) bool {
 	return reason == ""
 }
 
-// decodeBase64 is the lenient decoding of the incumbent's library: foreign
-// characters are dropped, decoding ends where padding closes a group, and an
-// open group at the end is an error.
+// decodeBase64 decodes as the incumbent's library does: characters outside the alphabet are
+// skipped, decoding ends where padding completes a group, and an incomplete group at the end is an
+// error.
 func decodeBase64(value string) (string, bool) {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 	var out []byte
@@ -100,7 +100,7 @@ const (
 	mailOther     = "The email address is not valid."
 )
 
-// parseEmail gives the normal form of an address or the reason against it.
+// parseEmail returns the normal form of an address, or the reason why it is invalid.
 func parseEmail(text string) (normal, reason string) {
 	if utf8.RuneCountInString(text) > 512 {
 		return "", mailOther
@@ -132,7 +132,7 @@ func parseEmail(text string) (normal, reason string) {
 	return local + "@" + strings.ToLower(domain), ""
 }
 
-// bracketed takes the address out of `Some Name <a@b.co>`.
+// bracketed extracts the address from `Some Name <a@b.co>`.
 func bracketed(text string) (string, bool) {
 	trimmed := strings.TrimFunc(text, unicode.IsSpace)
 	name, rest, found := strings.Cut(trimmed, "<")

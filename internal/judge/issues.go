@@ -8,13 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// issue is one item of a 422. Loose marks an item whose reason the contract
-// leaves open.
+// issue is one item of a 422. loose marks an item whose reason the contract does not fix.
 type issue struct {
 	typ, msg string
 	loc      []string
 	input    string // JSON
-	ctx      string // JSON, "" for none
+	ctx      string // JSON; "" if the item has no such key
 	loose    bool
 }
 
@@ -23,14 +22,15 @@ func (i issue) json() string {
 	for n, part := range i.loc {
 		loc[n] = quoted(part)
 	}
-	text := fmt.Sprintf(`{"type":%s,"loc":[%s],"msg":%s,"input":%s`, quoted(i.typ), strings.Join(loc, ","), quoted(i.msg), i.input)
+	text := fmt.Sprintf(`{"type":%s,"loc":[%s],"msg":%s,"input":%s`, quoted(i.typ), strings.Join(loc, ","),
+		quoted(i.msg), i.input)
 	if i.ctx != "" {
 		text += `,"ctx":` + i.ctx
 	}
 	return text + "}"
 }
 
-// reader turns the parameters of one request into filters and issues.
+// reader parses the parameters of one request into filters and issues.
 type reader struct {
 	contract *contract
 	q        query
@@ -39,14 +39,20 @@ type reader struct {
 }
 
 func (rd *reader) fault(p *param, value, typ, msg, ctx string) {
-	rd.issues = append(rd.issues, issue{typ: typ, msg: msg, loc: []string{"query", p.Name}, input: quoted(value), ctx: ctx})
+	rd.issues = append(rd.issues, issue{
+		typ: typ, msg: msg, loc: []string{"query", p.Name}, input: quoted(value),
+		ctx: ctx,
+	})
 }
 
 func (rd *reader) missing(p *param) {
-	rd.issues = append(rd.issues, issue{typ: "missing", msg: "Field required", loc: []string{"query", p.Name}, input: "null"})
+	rd.issues = append(rd.issues, issue{
+		typ: "missing", msg: "Field required", loc: []string{"query", p.Name},
+		input: "null",
+	})
 }
 
-// inOrder lists the parameters of an endpoint in the order of a 422's items.
+// inOrder returns the parameters of an endpoint in the order of a 422's items.
 func inOrder(c *contract, e *endpoint) []*param {
 	common := make([]*param, 0, 4)
 	for _, name := range []string{"limit", "offset", "app_identifier", "output_format"} {
@@ -62,11 +68,16 @@ func inOrder(c *contract, e *endpoint) []*param {
 			own = append(own, p)
 		}
 	}
-	slices.SortFunc(places, func(a, b *param) int { return slices.Index(placeParams, a.Name) - slices.Index(placeParams, b.Name) })
+	slices.SortFunc(places, func(a, b *param) int {
+		return slices.Index(placeParams, a.Name) - slices.Index(placeParams, b.Name)
+	})
 	return slices.Concat(places, common, own)
 }
 
-var placeParams = []string{"location_code", "location_name", "admin1_code", "admin1_name", "admin2_code", "admin2_name", "admin_level"}
+var placeParams = []string{
+	"location_code", "location_name", "admin1_code", "admin1_name", "admin2_code",
+	"admin2_name", "admin_level",
+}
 
 func isPlace(name string) bool { return slices.Contains(placeParams, name) }
 
@@ -79,7 +90,7 @@ func (e *endpoint) param(name string) *param {
 	return nil
 }
 
-// read checks one parameter; a good one may add a filter.
+// read checks one parameter. A valid one may add a filter.
 func (rd *reader) read(p *param) {
 	value, sent := rd.q.last(p.Name)
 	if !sent {
@@ -106,13 +117,14 @@ func (rd *reader) read(p *param) {
 		rd.filters = append(rd.filters, func(r row) bool { return r.stored[storedColumn(p.Columns[0])] == want })
 	case "date-time or date":
 		rd.readDateTime(p, value)
-	case "partial-date": // checked before all others
+	case "partial-date": // badDate has checked it already
 		if t, ok := parseInstant(value, p.Match == "overlap_end"); ok {
 			rd.filters = append(rd.filters, timeFilter(p, t))
 		}
 	case "email":
 		if _, reason := parseEmail(value); reason != "" {
-			rd.fault(p, value, "value_error", "value is not a valid email address: "+reason, `{"reason":`+quoted(reason)+`}`)
+			rd.fault(p, value, "value_error", "value is not a valid email address: "+reason,
+				`{"reason":`+quoted(reason)+`}`)
 		}
 	default:
 		panic(fmt.Sprintf("parameter %s has the unknown type %q", p.Name, p.Type))
@@ -123,9 +135,11 @@ func (rd *reader) readString(p *param, value string) {
 	length := utf8.RuneCountInString(value)
 	switch {
 	case p.MaxLength != nil && length > *p.MaxLength:
-		rd.fault(p, value, "string_too_long", fmt.Sprintf("String should have at most %d characters", *p.MaxLength), fmt.Sprintf(`{"max_length":%d}`, *p.MaxLength))
+		rd.fault(p, value, "string_too_long", fmt.Sprintf("String should have at most %d characters", *p.MaxLength),
+			fmt.Sprintf(`{"max_length":%d}`, *p.MaxLength))
 	case p.MinLength != nil && length < *p.MinLength:
-		rd.fault(p, value, "string_too_short", fmt.Sprintf("String should have at least %d characters", *p.MinLength), fmt.Sprintf(`{"min_length":%d}`, *p.MinLength))
+		rd.fault(p, value, "string_too_short", fmt.Sprintf("String should have at least %d characters", *p.MinLength),
+			fmt.Sprintf(`{"min_length":%d}`, *p.MinLength))
 	case value != "" && len(p.Columns) > 0:
 		rd.filters = append(rd.filters, textFilter(p, value))
 	}
@@ -151,9 +165,11 @@ func (rd *reader) readInteger(p *param, value string) {
 	case !ok:
 		rd.fault(p, value, "int_parsing", "Input should be a valid integer, unable to parse string as an integer", "")
 	case p.Min != nil && n.Cmp(big.NewInt(*p.Min)) < 0:
-		rd.fault(p, value, "greater_than_equal", fmt.Sprintf("Input should be greater than or equal to %d", *p.Min), fmt.Sprintf(`{"ge":%d}`, *p.Min))
+		rd.fault(p, value, "greater_than_equal", fmt.Sprintf("Input should be greater than or equal to %d", *p.Min),
+			fmt.Sprintf(`{"ge":%d}`, *p.Min))
 	case p.Max != nil && n.Cmp(big.NewInt(*p.Max)) > 0:
-		rd.fault(p, value, "less_than_equal", fmt.Sprintf("Input should be less than or equal to %d", *p.Max), fmt.Sprintf(`{"le":%d}`, *p.Max))
+		rd.fault(p, value, "less_than_equal", fmt.Sprintf("Input should be less than or equal to %d", *p.Max),
+			fmt.Sprintf(`{"le":%d}`, *p.Max))
 	case len(p.Columns) > 0:
 		rd.filters = append(rd.filters, integerFilter(p, n))
 	}
@@ -196,7 +212,7 @@ func (rd *reader) readDateTime(p *param, value string) {
 	add("date", "date_from_datetime_parsing", "Input should be a valid date or datetime, ")
 }
 
-// badDate finds the first of start_date and end_date that is no date.
+// badDate returns the name of the first of start_date and end_date that is not a date, or "".
 func badDate(e *endpoint, q query) string {
 	for _, name := range []string{"start_date", "end_date"} {
 		value, _ := q.last(name)
@@ -210,7 +226,7 @@ func badDate(e *endpoint, q query) string {
 	return ""
 }
 
-// page cuts limit and offset out of the rows that match.
+// page applies limit and offset to the rows that match.
 func (rd *reader) page(rows []row) []row {
 	limit, offset := big.NewInt(10000), new(big.Int)
 	if value, sent := rd.q.last("limit"); sent {

@@ -32,7 +32,7 @@ func smallWorld(t testing.TB) *world {
 	return w
 }
 
-// TestCases holds the judge to answers that were worked out by hand.
+// TestCases compares the judge's answers with answers written by hand.
 func TestCases(t *testing.T) {
 	t.Parallel()
 	w := smallWorld(t)
@@ -104,8 +104,11 @@ func twin(t *testing.T, w *world, spoil func(r request, a *answer)) string {
 		}
 		h := rw.Header()
 		h.Set("Access-Control-Allow-Origin", "*")
-		h["Content-Type"] = nil // not one that the library guesses
-		for name, value := range map[string]string{"Content-Type": a.ContentType, "Allow": a.Allow, "Location": a.Location} {
+		h["Content-Type"] = nil // else the library guesses one
+		for name, value := range map[string]string{
+			"Content-Type": a.ContentType, "Allow": a.Allow,
+			"Location": a.Location,
+		} {
 			if value != "" {
 				h.Set(name, value)
 			}
@@ -138,11 +141,14 @@ func twin(t *testing.T, w *world, spoil func(r request, a *answer)) string {
 }
 
 func judgeFlags(base string, more ...string) []string {
-	return append([]string{"check", "-contract", contractFile, "-views", "testdata/views", "-base", base, "-snapshot-time", "2026-11-21T01:02:00Z"}, more...)
+	return append([]string{
+		"check", "-contract", contractFile, "-views", "testdata/views", "-base", base,
+		"-snapshot-time", "2026-11-21T01:02:00Z",
+	}, more...)
 }
 
-// TestAgainstItself sends requests over HTTP to the judge's own answers: what
-// differs then is the fault of the way there and back.
+// TestAgainstItself sends requests to a server of the judge's own answers. Differences would come
+// from the client or the comparison.
 func TestAgainstItself(t *testing.T) {
 	t.Parallel()
 	base := twin(t, smallWorld(t), nil)
@@ -155,21 +161,27 @@ func TestAgainstItself(t *testing.T) {
 	}
 }
 
-// TestSeesFaults spoils one thing at a time; each must be found.
+// TestSeesFaults makes one error at a time in the answers; each must be found.
 func TestSeesFaults(t *testing.T) {
 	t.Parallel()
 	w := smallWorld(t)
 	for name, spoil := range map[string]func(r request, a *answer){
-		"status":       func(_ request, a *answer) { a.Status = map[int]int{404: 405}[a.Status] | a.Status },
-		"total":        func(_ request, a *answer) { *orZero(&a.Total) += 1 },
-		"a byte":       func(_ request, a *answer) { a.Body = strings.Replace(a.Body, "2024", "2025", 1) },
-		"order":        func(_ request, a *answer) { a.Body = strings.Replace(a.Body, "},{", "}, {", 1) },
-		"allow":        func(_ request, a *answer) { a.Allow = strings.Replace(a.Allow, ", HEAD", "", 1) },
-		"location":     func(_ request, a *answer) { a.Location = strings.Replace(a.Location, "%20", "+", 1) },
-		"type":         func(_ request, a *answer) { a.ContentType = strings.Replace(a.ContentType, "; charset=utf-8", "", 1) },
-		"line end":     func(_ request, a *answer) { a.Body = strings.TrimSuffix(a.Body, "\r\n") },
-		"reason":       func(_ request, a *answer) { a.Body = strings.Replace(a.Body, "input is too short", "too short", 1) },
-		"error text":   func(_ request, a *answer) { a.Body = strings.Replace(a.Body, "Missing app", "Missing the app", 1) },
+		"status":   func(_ request, a *answer) { a.Status = map[int]int{404: 405}[a.Status] | a.Status },
+		"total":    func(_ request, a *answer) { *orZero(&a.Total) += 1 },
+		"a byte":   func(_ request, a *answer) { a.Body = strings.Replace(a.Body, "2024", "2025", 1) },
+		"order":    func(_ request, a *answer) { a.Body = strings.Replace(a.Body, "},{", "}, {", 1) },
+		"allow":    func(_ request, a *answer) { a.Allow = strings.Replace(a.Allow, ", HEAD", "", 1) },
+		"location": func(_ request, a *answer) { a.Location = strings.Replace(a.Location, "%20", "+", 1) },
+		"type": func(_ request, a *answer) {
+			a.ContentType = strings.Replace(a.ContentType, "; charset=utf-8", "", 1)
+		},
+		"line end": func(_ request, a *answer) { a.Body = strings.TrimSuffix(a.Body, "\r\n") },
+		"reason": func(_ request, a *answer) {
+			a.Body = strings.Replace(a.Body, "input is too short", "too short", 1)
+		},
+		"error text": func(_ request, a *answer) {
+			a.Body = strings.Replace(a.Body, "Missing app", "Missing the app", 1)
+		},
 		"file name":    func(_ request, a *answer) { a.File = strings.Replace(a.File, "rainfall", "rain", 1) },
 		"empty answer": func(_ request, a *answer) { a.Body = strings.Replace(a.Body, `"data":[]`, `"data":null`, 1) },
 	} {
@@ -177,7 +189,7 @@ func TestSeesFaults(t *testing.T) {
 			t.Parallel()
 			base := twin(t, w, spoil)
 			if err := run(judgeFlags(base, "-n", "2500", "-seed", "7", "-show", "1"), io.Discard); err == nil {
-				t.Error("nothing was found")
+				t.Error("the error was not found")
 			}
 		})
 	}
@@ -192,22 +204,27 @@ func orZero(n **int) *int {
 	return *n
 }
 
-// TestRecordThenReplay goes the long way, through the recording, and through
-// the form of a batch.
+// TestRecordThenReplay checks the same through a recording, and through the batch form.
 func TestRecordThenReplay(t *testing.T) {
 	t.Parallel()
 	base := twin(t, smallWorld(t), nil)
 	recording := t.TempDir() + "/recording.jsonl"
 	var out bytes.Buffer
-	if err := run([]string{"record", "-contract", contractFile, "-views", "testdata/views", "-n", "300", "-seed", "3", "-snapshot-time", "2026-11-21T01:02:00Z"}, &out); err != nil {
+	if err := run([]string{
+		"record", "-contract", contractFile, "-views", "testdata/views", "-n", "300", "-seed", "3",
+		"-snapshot-time", "2026-11-21T01:02:00Z",
+	}, &out); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(recording, out.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var again bytes.Buffer
-	if err := run([]string{"record", "-contract", contractFile, "-views", "testdata/views", "-n", "300", "-seed", "3", "-snapshot-time", "2026-11-21T01:02:00Z"}, &again); err != nil || !bytes.Equal(out.Bytes(), again.Bytes()) {
-		t.Errorf("one seed gave two recordings (%v)", err)
+	if err := run([]string{
+		"record", "-contract", contractFile, "-views", "testdata/views", "-n", "300", "-seed", "3",
+		"-snapshot-time", "2026-11-21T01:02:00Z",
+	}, &again); err != nil || !bytes.Equal(out.Bytes(), again.Bytes()) {
+		t.Errorf("the same seed gave two different recordings (%v)", err)
 	}
 	out.Reset()
 	if err := run([]string{"replay", "-file", recording, "-base", base}, &out); err != nil {
@@ -236,7 +253,10 @@ func TestRecordThenReplay(t *testing.T) {
 		for name := range got.Headers {
 			headers[name] = got.Headers.Get(name)
 		}
-		text, err := encodePlain(batchAnswer{Request: json.RawMessage(line), Status: got.Status, Headers: headers, Body: &got.Body})
+		text, err := encodePlain(batchAnswer{
+			Request: json.RawMessage(line), Status: got.Status, Headers: headers,
+			Body: &got.Body,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -249,7 +269,7 @@ func TestRecordThenReplay(t *testing.T) {
 	out.Reset()
 	err = run([]string{"grade", "-file", recording, "-answers", file}, &out)
 	if n := strings.Count(out.String(), "Content-Encoding"); err != nil && strings.Count(out.String(), "\n    ") != n {
-		t.Errorf("%v\n%s", err, out.String()) // only the coding we took out may differ
+		t.Errorf("%v\n%s", err, out.String()) // only the coding, which was removed from the requests, may differ
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// link fills a link's form with the row's values.
+// link fills a link template with the row's values.
 func (w *world) link(form string, r row) string {
 	var b strings.Builder
 	for form != "" {
@@ -25,9 +25,9 @@ func (w *world) link(form string, r row) string {
 	return normalURI(b.String())
 }
 
-// normalURI prints a uri as the contract's section 6 says: scheme and host in
-// lower case, no default port, at least a path of "/", and what may not stand
-// in a path or a query percent-encoded while existing escapes are kept.
+// normalURI prints a URI as section 6 of the contract says: scheme and host in lower case, no
+// default port, a path of at least "/", and percent-encoded characters where path and query allow
+// them no other way. Existing escapes are kept.
 func normalURI(uri string) string {
 	scheme, rest, found := strings.Cut(strings.TrimSpace(uri), "://")
 	if !found {

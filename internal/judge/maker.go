@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// maker draws requests: the same world and seed give the same requests.
+// maker generates requests. The same world and seed give the same requests.
 type maker struct {
 	w         *world
 	rng       *rand.Rand
@@ -20,20 +20,20 @@ func newMaker(w *world, seed uint64) *maker {
 	return &maker{w: w, rng: rand.New(rand.NewPCG(seed, 0x6a75646765)), endpoints: w.contract.Paths}
 }
 
-// only keeps the endpoints whose path holds a text.
+// only keeps the endpoints whose path contains a text.
 func (m *maker) only(text string) {
-	m.endpoints = slices.DeleteFunc(slices.Clone(m.endpoints), func(e *endpoint) bool { return !strings.Contains(e.Path, text) })
+	m.endpoints = slices.DeleteFunc(slices.Clone(m.endpoints),
+		func(e *endpoint) bool { return !strings.Contains(e.Path, text) })
 }
 
 func pick[T any](m *maker, of []T) T { return of[m.rng.IntN(len(of))] }
 
 func (m *maker) chance(percent int) bool { return m.rng.IntN(100) < percent }
 
-// requests gives n requests: first those that tell one rule from its
-// neighbour, for every endpoint and parameter, then drawn ones. Two in five of
-// these come from the list of every endpoint with every parameter and every
-// kind of value, shuffled, so that a few seeds cover it; the others combine.
-// 0 gives that list, whole, and a number below zero every row of every endpoint.
+// requests returns n requests: first the edge cases of every endpoint and parameter, then random
+// ones. Two in five of these come from the shuffled list of every endpoint with every parameter and
+// every kind of value, so that a few seeds cover it. The others combine parameters. For n = 0 it
+// returns that list, for a negative n requests for all rows of every endpoint.
 func (m *maker) requests(n int) []request {
 	single := m.singles()
 	switch {
@@ -43,7 +43,7 @@ func (m *maker) requests(n int) []request {
 		return m.everything()
 	}
 	m.rng.Shuffle(len(single), func(i, j int) { single[i], single[j] = single[j], single[i] })
-	out := m.telling()
+	out := m.edges()
 	if most := n * 2 / 3; len(out) > most {
 		m.rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
 		out = out[:most]
@@ -66,7 +66,7 @@ func (m *maker) requests(n int) []request {
 	return out
 }
 
-// everything asks for all rows, page by page, in both formats and all codings.
+// everything requests all rows, page by page, in both formats and all codings.
 func (m *maker) everything() []request {
 	var out []request
 	for _, e := range m.endpoints {
@@ -74,7 +74,10 @@ func (m *maker) everything() []request {
 			for offset := 0; offset <= len(m.w.rows[e.Path]); offset += 10000 {
 				for _, coding := range []string{"identity", "gzip", "zstd"} {
 					headers := map[string]string{identifierHeader: goodOne, "Accept-Encoding": coding}
-					out = append(out, request{Method: "GET", Headers: headers, Path: fmt.Sprintf("%s?output_format=%s&offset=%d", e.Path, format, offset)})
+					out = append(out, request{
+						Method: "GET", Headers: headers,
+						Path: fmt.Sprintf("%s?output_format=%s&offset=%d", e.Path, format, offset),
+					})
 				}
 			}
 		}
@@ -82,8 +85,8 @@ func (m *maker) everything() []request {
 	return out
 }
 
-// long gives n requests for many rows: half of them for rows that are
-// neighbours, half for those that share a value with some row.
+// long returns n requests for many rows: half for neighbouring rows, half for rows that share a
+// value with some row.
 func (m *maker) long(n int) []request {
 	const least = 600
 	var large []*endpoint
@@ -112,7 +115,7 @@ func (m *maker) long(n int) []request {
 	return out
 }
 
-// singles is one request for every endpoint, parameter and kind of value.
+// singles returns one request for every endpoint, parameter and kind of value.
 func (m *maker) singles() []request {
 	var out []request
 	for _, e := range m.endpoints {
@@ -133,10 +136,14 @@ func (m *maker) singles() []request {
 
 var commonValues = map[string][]string{
 	"limit": {
-		"0", "1", "7", "100", "10000", "10001", "-1", "", "1.0", "1.5", "1e2", " 5 ", "+5", "005", "1_0", "1__0", "_1", "abc", "99999999999999999999",
+		"0", "1", "7", "100", "10000", "10001", "-1", "", "1.0", "1.5", "1e2", " 5 ", "+5", "005", "1_0", "1__0",
+		"_1", "abc", "99999999999999999999",
 		"-99999999999999999999", "-0", "10000.0", "\x00", "5 5", "１",
 	},
-	"offset":        {"0", "1", "10", "1000000", "-1", "", "3.0", "3.1", " 2", "99999999999999999999", "-99999999999999999999", "x", "+3", "0_3", "-0"},
+	"offset": {
+		"0", "1", "10", "1000000", "-1", "", "3.0", "3.1", " 2", "99999999999999999999",
+		"-99999999999999999999", "x", "+3", "0_3", "-0",
+	},
 	"output_format": {"csv", "json", "", "CSV", "xml", "csv ", "json,csv", "\x00"},
 }
 
@@ -151,7 +158,7 @@ func (m *maker) combined() request {
 		switch {
 		case bad && m.chance(60):
 			pairs = append(pairs, pair{p.Name, pick(m, m.kinds(e, p))()})
-		default: // from one row, so that the filters agree now and then
+		default: // all from one row, so that some answers are not empty
 			pairs = append(pairs, pair{p.Name, m.fitting(p, row)})
 		}
 	}
@@ -163,9 +170,12 @@ func (m *maker) combined() request {
 		}
 	}
 	if m.chance(10) {
-		pairs = append(pairs, pair{pick(m, []string{"foo", "LOCATION_CODE", "Limit", "sort_by", "reference_period_start_min", "location_code[]", "", "é"}), "x"})
+		pairs = append(pairs, pair{pick(m, []string{
+			"foo", "LOCATION_CODE", "Limit", "sort_by",
+			"reference_period_start_min", "location_code[]", "", "é",
+		}), "x"})
 	}
-	if len(pairs) > 0 && m.chance(10) { // repeated: the last one counts
+	if len(pairs) > 0 && m.chance(10) { // a repeated parameter: the last one counts
 		p := pairs[m.rng.IntN(len(pairs))]
 		for _, known := range e.Params {
 			if known.Name == p.name {
@@ -177,11 +187,12 @@ func (m *maker) combined() request {
 }
 
 var codings = []string{
-	"gzip", "gzip", "zstd", "gzip, deflate, br, zstd", "gzip;q=0.8, zstd;q=0.2", "GZIP", "*", "br", "identity", "gzip;q=0", "gzip;q=0.5,identity;q=1", "deflate , gzip ; q=1.0",
+	"gzip", "gzip", "zstd", "gzip, deflate, br, zstd", "gzip;q=0.8, zstd;q=0.2", "GZIP", "*", "br", "identity",
+	"gzip;q=0", "gzip;q=0.5,identity;q=1", "deflate , gzip ; q=1.0",
 }
 
-// list finishes a request for records: page, format, identifier, method and
-// the way its values are written.
+// list completes a request for records: page, format, identifier, method and how its values are
+// encoded.
 func (m *maker) list(e *endpoint, pairs []pair) request {
 	has := func(name string) bool {
 		for _, p := range pairs {
@@ -194,7 +205,8 @@ func (m *maker) list(e *endpoint, pairs []pair) request {
 	if !has("limit") && !has("offset") && m.chance(80) {
 		pairs = append(pairs, pair{"limit", strconv.Itoa(m.rng.IntN(60))})
 		if m.chance(60) {
-			pairs = append(pairs, pair{"offset", strconv.Itoa(m.rng.IntN(1 + len(m.w.rows[e.Path])*(1+m.rng.IntN(5))/4))})
+			most := len(m.w.rows[e.Path]) * (1 + m.rng.IntN(5)) / 4
+			pairs = append(pairs, pair{"offset", strconv.Itoa(m.rng.IntN(1 + most))})
 		}
 	}
 	if !has("output_format") && m.chance(25) {
@@ -207,7 +219,7 @@ func (m *maker) list(e *endpoint, pairs []pair) request {
 		pairs = append(pairs, pair{"app_identifier", goodOne})
 	}
 	m.rng.Shuffle(len(pairs), func(i, j int) {
-		if pairs[i].name != pairs[j].name { // the order of repeats decides
+		if pairs[i].name != pairs[j].name { // the order of repeats matters
 			pairs[i], pairs[j] = pairs[j], pairs[i]
 		}
 	})
@@ -221,7 +233,7 @@ func (m *maker) list(e *endpoint, pairs []pair) request {
 	return r
 }
 
-// query writes parameters in one of the ways clients do.
+// query encodes parameters in one of the ways clients do.
 func (m *maker) query(pairs []pair) string {
 	if len(pairs) == 0 {
 		return ""
@@ -230,7 +242,7 @@ func (m *maker) query(pairs []pair) string {
 	parts := make([]string, 0, len(pairs)+1)
 	for _, p := range pairs {
 		part := escape(p.name, 0) + "=" + escape(p.value, style)
-		if style == 2 && p.name != "" { // a name may be escaped like a value
+		if style == 2 && p.name != "" { // names may be escaped too
 			part = fmt.Sprintf("%%%02x", p.name[0]) + escape(p.name[1:], 0) + "=" + escape(p.value, style)
 		}
 		if p.value == "" && style == 1 {
@@ -238,14 +250,14 @@ func (m *maker) query(pairs []pair) string {
 		}
 		parts = append(parts, part)
 		if m.chance(1) {
-			parts = append(parts, "") // an empty part says nothing
+			parts = append(parts, "") // an empty part is ignored
 		}
 	}
 	return "?" + strings.Join(parts, "&")
 }
 
-// escape percent-encodes; style 0 is strict, 1 writes + for blanks, 2 uses
-// lower-case hex, 3 leaves what a query may hold.
+// escape percent-encodes. Style 0 is strict, 1 writes + for blanks, 2 uses lower-case hex, 3 keeps
+// what a query may contain.
 func escape(text string, style int) string {
 	const upper, lower = "0123456789ABCDEF", "0123456789abcdef"
 	var b strings.Builder
@@ -270,21 +282,21 @@ func identifierOf(text string) string { return base64.StdEncoding.EncodeToString
 
 var goodOne = identifierOf("judge-app:judge@example.org")
 
-// identified is a request about its identifier.
+// identified returns a request that tests the identifier.
 func (m *maker) identified() request {
 	e := pick(m, m.endpoints)
 	value := pick(m, identifiers)
 	r := request{Method: pick(m, []string{"GET", "GET", "GET", "HEAD"}), Path: e.Path, Headers: map[string]string{}}
 	pairs := []pair{{"limit", "2"}}
 	switch m.rng.IntN(6) {
-	case 0: // none at all
+	case 0: // no identifier
 	case 1, 2:
 		pairs = append(pairs, pair{"app_identifier", value})
 	case 3:
 		if ok := printable(value); ok {
 			r.Headers[identifierHeader] = value
 		}
-	case 4: // query against header: the query wins unless it is empty
+	case 4: // in both: the query wins unless it is empty
 		pairs = append(pairs, pair{"app_identifier", value})
 		r.Headers[identifierHeader] = pick(m, []string{goodOne, "nonsense"})
 	case 5: // the last of several
@@ -298,10 +310,11 @@ func (m *maker) identified() request {
 }
 
 func printable(text string) bool {
-	return text == strings.TrimSpace(text) && strings.Trim(text, " ") != "" && !strings.ContainsFunc(text, func(r rune) bool { return r < 0x20 || r > 0x7e })
+	return text == strings.TrimSpace(text) && strings.Trim(text, " ") != "" &&
+		!strings.ContainsFunc(text, func(r rune) bool { return r < 0x20 || r > 0x7e })
 }
 
-// routed is a request about paths and methods.
+// routed returns a request that tests paths and methods.
 func (m *maker) routed() request {
 	path := pick(m, m.endpoints).Path
 	r := request{Method: "GET", Headers: map[string]string{}}
@@ -312,8 +325,10 @@ func (m *maker) routed() request {
 	switch m.rng.IntN(8) {
 	case 0:
 		r.Path = pick(m, []string{
-			"/api", "/api/", "/api/v2", "/api/v2/nothing", "/api/v1/metadata/location", "/api/metadata/location", "/apix", "/nothing", "/api/v2/metadata",
-			"/API/v2/metadata/location", "/api/v2/metadata/Location", "/api/v2/metadata/location/x", "/api/v2/climate/hazards-rainfall", "/openapi.yaml",
+			"/api", "/api/", "/api/v2", "/api/v2/nothing", "/api/v1/metadata/location", "/api/metadata/location",
+			"/apix", "/nothing", "/api/v2/metadata",
+			"/API/v2/metadata/location", "/api/v2/metadata/Location", "/api/v2/metadata/location/x",
+			"/api/v2/climate/hazards-rainfall", "/openapi.yaml",
 			"/api/v2/util/verify-request", "/api/v2/encode_app_identifier/x", "/api/v2/metadata/wfp-market",
 		}) + query
 	case 1, 2:
@@ -324,12 +339,16 @@ func (m *maker) routed() request {
 	case 4, 5:
 		r.Path = path + query
 		r.Method = pick(m, []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"})
-	case 6: // a browser asking whether it may
+	case 6: // a CORS preflight request
 		r = request{Method: "OPTIONS", Path: path + query, Headers: map[string]string{
-			"Origin": "https://example.org", "Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": strings.ToLower(identifierHeader),
+			"Origin": "https://example.org", "Access-Control-Request-Method": "GET",
+			"Access-Control-Request-Headers": strings.ToLower(identifierHeader),
 		}}
 	case 7:
-		r.Path = pick(m, []string{"/api/v2/util/version/", "/api/v2/encode_app_identifier/", "/docs/", "/api/v2/nothing/", "/nothing/"}) + query
+		r.Path = pick(m, []string{
+			"/api/v2/util/version/", "/api/v2/encode_app_identifier/", "/docs/",
+			"/api/v2/nothing/", "/nothing/",
+		}) + query
 	}
 	return r
 }

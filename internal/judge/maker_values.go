@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// identifiers are good and bad in every way that the two readings tell apart.
+// identifiers are valid and invalid in every way in which the two decodings differ.
 var identifiers = []string{
 	goodOne,
 	identifierOf("abcd:a@b.co"),
@@ -44,20 +44,24 @@ var identifiers = []string{
 	"", "not-base64!", "x", "é", "====", " ", "judge-app:judge@example.org", "\x00",
 }
 
-// emails for the route that makes identifiers.
+// emails are for the route that encodes identifiers.
 var emails = []string{
-	"a@b.co", "A.b+c@EXAMPLE.Org", "jürgen@exämple.org", "Some Name <a@B.co>", " a@b.co ", "", "plain", "@b.co", "a@b", "a..b@c.co", "a@b..co",
-	".a@b.co", "a.@b.co", "a b@c.co", "a@b c.co", "a@b@c.co", "a@-b.co", "a@b-.co", "a@b.c0", "a@b.1", "a@x.test", "a@x.LOCAL", "a@example.com",
-	"a@[1.2.3.4]", "a@b_c.co", "a;b@c.co", "o'x@c.co", strings.Repeat("x", 64) + "@b.co", strings.Repeat("x", 65) + "@b.co",
+	"a@b.co", "A.b+c@EXAMPLE.Org", "jürgen@exämple.org", "Some Name <a@B.co>", " a@b.co ", "", "plain", "@b.co",
+	"a@b", "a..b@c.co", "a@b..co",
+	".a@b.co", "a.@b.co", "a b@c.co", "a@b c.co", "a@b@c.co", "a@-b.co", "a@b-.co", "a@b.c0", "a@b.1", "a@x.test",
+	"a@x.LOCAL", "a@example.com",
+	"a@[1.2.3.4]", "a@b_c.co", "a;b@c.co", "o'x@c.co", strings.Repeat("x", 64) + "@b.co", strings.Repeat("x", 65) +
+		"@b.co",
 	"a@" + strings.Repeat("b", 63) + ".co", "a@" + strings.Repeat("b", 64) + ".co", "a@b.co.", "a@.b.co", "\x00@b.co",
 }
 
-// encoding is a request that makes an identifier.
+// encoding returns a request that encodes an identifier.
 func (m *maker) encoding() request {
 	var pairs []pair
 	if m.chance(92) {
 		pairs = append(pairs, pair{"application", pick(m, []string{
-			"abcd", "abc", "", "my app", "größe", "a:b:c", strings.Repeat("é", 512), strings.Repeat("x", 513), "ab\x00d", "日本語だ", `"q\`,
+			"abcd", "abc", "", "my app", "größe", "a:b:c", strings.Repeat("é", 512), strings.Repeat("x", 513),
+			"ab\x00d", "日本語だ", `"q\`,
 		})})
 	}
 	if m.chance(92) {
@@ -66,7 +70,8 @@ func (m *maker) encoding() request {
 	if m.chance(20) {
 		pairs = append(pairs, pair{"output_format", "xml"}, pair{"app_identifier", "bad"})
 	}
-	return request{Method: pick(m, []string{"GET", "GET", "GET", "HEAD"}), Path: pathPrefix + "encode_app_identifier" + m.query(pairs)}
+	return request{Method: pick(m, []string{"GET", "GET", "GET", "HEAD"}), Path: pathPrefix +
+		"encode_app_identifier" + m.query(pairs)}
 }
 
 func (m *maker) anyRow(e *endpoint) row {
@@ -76,7 +81,7 @@ func (m *maker) anyRow(e *endpoint) row {
 	return row{}
 }
 
-// fitting draws a value that keeps the row, nearly always.
+// fitting draws a value that nearly always matches the row.
 func (m *maker) fitting(p *param, r row) string {
 	stored := r.stored[storedColumn(pick(m, p.Columns))]
 	switch v := stored.(type) {
@@ -107,7 +112,7 @@ func (m *maker) fitting(p *param, r row) string {
 	return ""
 }
 
-// kinds lists ways to draw a value for a parameter, good and bad.
+// kinds lists ways to draw a value for a parameter, valid and invalid.
 func (m *maker) kinds(e *endpoint, p *param) []func() string {
 	stored := func() any {
 		return m.anyRow(e).stored[storedColumn(pick(m, p.Columns))]
@@ -126,16 +131,19 @@ func (m *maker) kinds(e *endpoint, p *param) []func() string {
 	case "enum":
 		out := fixed(p.Enum...)
 		first := p.Enum[0]
-		return append(out, fixed("", strings.ToUpper(first)+"x", first+" ", " "+first, "nothing", first+","+p.Enum[len(p.Enum)-1], "\x00", swapCase(p.Enum[len(p.Enum)-1]),
+		return append(out, fixed("", strings.ToUpper(first)+"x", first+" ", " "+first, "nothing",
+			first+","+p.Enum[len(p.Enum)-1], "\x00", swapCase(p.Enum[len(p.Enum)-1]),
 			strings.Repeat("z", 200), "%", "é\"\\\n")...)
 	case "boolean":
-		return fixed("true", "false", "TRUE", "False", "t", "F", "1", "0", "yes", "NO", "y", "n", "on", "Off", "", " true", "true ", "2", "01", "none", "\x00")
+		return fixed("true", "false", "TRUE", "False", "t", "F", "1", "0", "yes", "NO", "y", "n", "on", "Off", "",
+			" true", "true ", "2", "01", "none", "\x00")
 	case "integer":
 		return m.integers(stored)
 	case "number":
 		kinds := m.numbers(stored, fixed)
 		if p.Parse == "decimal" {
-			// The incumbent's decimal reads the last three and the contract is silent about them.
+			// The incumbent accepts the last three as decimals, and the contract does not mention
+			// them.
 			kinds = kinds[:len(kinds)-3]
 		}
 		return kinds
@@ -156,8 +164,7 @@ func swapCase(text string) string {
 	}, text)
 }
 
-// texts draws from a stored text; the first few always match it, but where it
-// holds wildcards of its own.
+// texts draws values from a stored text. The first six match it unless it contains wildcards.
 func (m *maker) texts(text string) []func() string {
 	runes := []rune(text)
 	cut := func() (int, int) {
@@ -211,7 +218,7 @@ func (m *maker) texts(text string) []func() string {
 	}
 }
 
-// lengths draws around the longest value allowed.
+// lengths draws values around the maximum length.
 func (m *maker) lengths(p *param) []func() string {
 	if p.MaxLength == nil {
 		return nil
@@ -229,14 +236,19 @@ func (m *maker) lengths(p *param) []func() string {
 func (m *maker) integers(stored func() any) []func() string {
 	number := func() int64 { v, _ := stored().(int64); return v }
 	var out []func() string
-	for _, format := range []string{"%d", "+%d", " %d ", "00%d", "%d.0", "%d.000", "\t%d", "%d.5", "%de0", "%d_", "%d x", "0x%d"} {
+	for _, format := range []string{
+		"%d", "+%d", " %d ", "00%d", "%d.0", "%d.000", "\t%d", "%d.5", "%de0", "%d_",
+		"%d x", "0x%d",
+	} {
 		out = append(out, func() string { return fmt.Sprintf(format, number()) })
 	}
 	for _, step := range []int64{-1, 1, -1000, 1000} {
 		out = append(out, func() string { return strconv.FormatInt(number()+step, 10) })
 	}
 	for _, v := range []string{
-		"0", "-1", "-0", "1_0", "1__0", "1_000", "99999999999999999999", "-99999999999999999999", "2147483648", "9223372036854775808", "\xe4\xbd", "\xed\xa0\x80\xf4\x90x\xc3", "", " ", "abc", "1e2", "1.5", "١", "--1", "+", "1 0", "1,0", "\x00", "nan",
+		"0", "-1", "-0", "1_0", "1__0", "1_000", "99999999999999999999", "-99999999999999999999", "2147483648",
+		"9223372036854775808", "\xe4\xbd", "\xed\xa0\x80\xf4\x90x\xc3", "", " ", "abc", "1e2", "1.5", "١", "--1", "+",
+		"1 0", "1,0", "\x00", "nan",
 	} {
 		out = append(out, func() string { return v })
 	}
@@ -264,8 +276,10 @@ func (m *maker) numbers(stored func() any, fixed func(...string) []func() string
 		func() string { return "000" + strings.TrimPrefix(number().text, "-") },
 	}
 	return append(out, fixed(
-		"0", "-0", ".5", "5.", ".", "1_0", "1e1", "1E+1", "1e-3", "1e", "inf", "-inf", "INF", "Infinity", "nan", "-NaN", "+nan", "1e400", "-1e400", "1e-400",
-		"0x10", "1,5", "", " ", "abc", "+", "+-1", "1 0", "\x00", "1f", "1000000000000000000000000000000", "0.1", "2.5", "_1", "1__0", "١")...)
+		"0", "-0", ".5", "5.", ".", "1_0", "1e1", "1E+1", "1e-3", "1e", "inf", "-inf", "INF", "Infinity", "nan",
+		"-NaN", "+nan", "1e400", "-1e400", "1e-400",
+		"0x10", "1,5", "", " ", "abc", "+", "+-1", "1 0", "\x00", "1f", "1000000000000000000000000000000", "0.1",
+		"2.5", "_1", "1__0", "١")...)
 }
 
 func (m *maker) partialDates(stored func() any, fixed func(...string) []func() string) []func() string {
@@ -277,14 +291,20 @@ func (m *maker) partialDates(stored func() any, fixed func(...string) []func() s
 	}
 	var out []func() string
 	for _, layout := range []string{"2006", "2006-01", "2006-01-02", "2006-01-02T15:04:05"} {
-		for _, step := range []time.Duration{0, -time.Second, time.Second, 24 * time.Hour, -24 * time.Hour, 31 * 24 * time.Hour} {
+		for _, step := range []time.Duration{
+			0, -time.Second, time.Second, 24 * time.Hour, -24 * time.Hour,
+			31 * 24 * time.Hour,
+		} {
 			out = append(out, func() string { return at().Add(step).Format(layout) })
 		}
 	}
 	return append(out, fixed(
-		"", "2023-02-29", "2024-02-29", "2023-13", "2023-00", "2023-1-1", "2023-01-32", "0000", "0001", "9999", "9998", "9999-01-01", "9998-12-31T23:59:59", "0000-01-01",
-		"2023-05-17 10:20:30", "2023-05-17T10:20:30Z", "2023-05-17T10:20:30.5", "2023-05-17T10:20", "2023-05-17T24:00:00", "2023-05-17T10:60:00", "2023-05-17T10:20:60",
-		"20230517", "2023/05/17", "2023-05-17t10:20:30", "２０２３", "٢٠٢٣", " 2023", "2023 ", "bad", "202", "20233", "-023", "2023-5", "2023-+5", "+023", "\x00", "2023-05-17T10-20-30", "1e10")...)
+		"", "2023-02-29", "2024-02-29", "2023-13", "2023-00", "2023-1-1", "2023-01-32", "0000", "0001", "9999",
+		"9998", "9999-01-01", "9998-12-31T23:59:59", "0000-01-01",
+		"2023-05-17 10:20:30", "2023-05-17T10:20:30Z", "2023-05-17T10:20:30.5", "2023-05-17T10:20",
+		"2023-05-17T24:00:00", "2023-05-17T10:60:00", "2023-05-17T10:20:60",
+		"20230517", "2023/05/17", "2023-05-17t10:20:30", "２０２３", "٢٠٢٣", " 2023", "2023 ", "bad", "202", "20233",
+		"-023", "2023-5", "2023-+5", "+023", "\x00", "2023-05-17T10-20-30", "1e10")...)
 }
 
 func (m *maker) dateTimes(stored func() any, fixed func(...string) []func() string) []func() string {
@@ -297,7 +317,8 @@ func (m *maker) dateTimes(stored func() any, fixed func(...string) []func() stri
 	var out []func() string
 	east := time.FixedZone("", 5*3600+30*60)
 	for _, layout := range []string{
-		"2006-01-02", "2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02t15:04:05", "2006-01-02 15:04:05", "2006-01-02_15:04:05", "2006-01-02T15:04:05.000000", "2006-01-02T15:04:05.0Z",
+		"2006-01-02", "2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02t15:04:05", "2006-01-02 15:04:05",
+		"2006-01-02_15:04:05", "2006-01-02T15:04:05.000000", "2006-01-02T15:04:05.0Z",
 		"2006-01-02T15:04:05Z", "2006-01-02T15:04Z",
 	} {
 		for _, step := range []time.Duration{0, -time.Second, time.Second} {
@@ -314,6 +335,8 @@ func (m *maker) dateTimes(stored func() any, fixed func(...string) []func() stri
 		func() string { return strconv.FormatInt(at().Unix(), 10) + ".0" },
 	)
 	return append(out, fixed(
-		"", "2023", "-5", "20000000000", "abc", "2023-13-01", "2023-00-01", "2023-02-30", "2023-01-00", "2023-1-1", "2023/01/01", "2023-01-01x", "2023-01-01T", "2023-01-01T10", "2023-01-01T25:00",
-		"2023-01-01T10:60", "2023-01-01T10:20:60", "2023-01-01T10:20:30.", "2023-01-01T10:20:30+25:00", " 2023-01-01", "2023-01", "nan", "１２３４", "abcdefghijkl", "\x00", "2023-02-30T00:00:00")...)
+		"", "2023", "-5", "20000000000", "abc", "2023-13-01", "2023-00-01", "2023-02-30", "2023-01-00", "2023-1-1",
+		"2023/01/01", "2023-01-01x", "2023-01-01T", "2023-01-01T10", "2023-01-01T25:00",
+		"2023-01-01T10:60", "2023-01-01T10:20:60", "2023-01-01T10:20:30.", "2023-01-01T10:20:30+25:00", " 2023-01-01",
+		"2023-01", "nan", "１２３４", "abcdefghijkl", "\x00", "2023-02-30T00:00:00")...)
 }

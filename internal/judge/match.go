@@ -23,7 +23,7 @@ func folded(text string) []rune {
 	return runes
 }
 
-// pattern reads the wildcards; a backslash that escapes nothing is itself.
+// pattern parses wildcards. A backslash that escapes nothing is a literal.
 func pattern(text string) []token {
 	var tokens []token
 	runes := folded(text)
@@ -41,8 +41,8 @@ func pattern(text string) []token {
 	return tokens
 }
 
-// like tells whether the whole text fits the pattern: reach[j] says that the
-// characters so far fit the first j tokens.
+// like reports whether the whole text matches the pattern. reach[j] is true if the characters read
+// so far match the first j tokens.
 func like(tokens []token, text string) bool {
 	reach := make([]bool, len(tokens)+1)
 	reach[0] = true
@@ -71,20 +71,20 @@ func like(tokens []token, text string) bool {
 	return reach[len(tokens)]
 }
 
-// filter keeps the rows that a parameter asks for.
+// filter reports whether a row matches a parameter.
 type filter func(r row) bool
 
 func nothing(row) bool { return false }
 
-// storedColumn is where the dumps keep the column that a parameter names: the
-// flags stand in the row itself.
+// storedColumn is the dump's column for a column that a parameter names: dumps have a location's
+// flags in the row itself.
 func storedColumn(name string) string {
 	name = strings.Replace(name, "origin_location.", "origin_", 1)
 	name = strings.Replace(name, "asylum_location.", "asylum_", 1)
 	return strings.TrimPrefix(name, "location.")
 }
 
-// textFilter is the four kinds of matching a string.
+// textFilter is a filter by string: exact, or by pattern, in one column or several.
 func textFilter(p *param, value string) filter {
 	if strings.ContainsRune(value, 0) {
 		return nothing
@@ -97,7 +97,7 @@ func textFilter(p *param, value string) filter {
 		run := token{kind: '%'}
 		tokens = append(append([]token{run}, tokens...), run)
 	}
-	known := map[string]bool{} // names repeat, and matching one takes longest of all
+	known := map[string]bool{} // names repeat, and matching takes most of the time
 	return func(r row) bool {
 		for _, column := range p.Columns {
 			text, ok := r.stored[storedColumn(column)].(string)
@@ -117,7 +117,7 @@ func textFilter(p *param, value string) filter {
 	}
 }
 
-// integerFilter compares mathematically, whatever the size.
+// integerFilter compares integers of any size.
 func integerFilter(p *param, bound *big.Int) filter {
 	return func(r row) bool {
 		v, ok := r.stored[storedColumn(p.Columns[0])].(int64)
@@ -128,7 +128,7 @@ func integerFilter(p *param, bound *big.Int) filter {
 	}
 }
 
-// floatFilter sorts nan above every number, as the incumbent's database does.
+// floatFilter orders NaN above every number, as the incumbent's database does.
 func floatFilter(p *param, bound float64) filter {
 	return func(r row) bool {
 		v, ok := r.stored[storedColumn(p.Columns[0])].(decimal)
@@ -171,7 +171,7 @@ func timeFilter(p *param, bound time.Time) filter {
 	}
 }
 
-// holds turns the order of stored value and bound into the answer.
+// holds reports whether a stored value matches, given how it compares with the bound.
 func holds(p *param, order int) bool {
 	switch p.Match {
 	case "exact":

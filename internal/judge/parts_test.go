@@ -14,12 +14,21 @@ import (
 	"unicode/utf8"
 )
 
-// The judge's own parts against other writings of the same rules, so that it
-// does not share a slip with what it judges.
+// These tests compare parts of the judge with other implementations of the same rules, so that it
+// has no mistake in common with the program it judges.
 
-// FuzzLike holds the matcher to the standard library's expressions.
+// FuzzLike compares the matcher with regular expressions of the standard library.
 func FuzzLike(f *testing.F) {
-	for _, seed := range [][2]string{{"a%b", "a x b"}, {"_", "é"}, {`\%\_\\`, `%_\`}, {`x\`, `x\`}, {"%%_%", "ab"}, {"İ", "i"}, {"", ""}, {"%a%a%", "ba\na"}} {
+	for _, seed := range [][2]string{
+		{"a%b", "a x b"},
+		{"_", "é"},
+		{`\%\_\\`, `%_\`},
+		{`x\`, `x\`},
+		{"%%_%", "ab"},
+		{"İ", "i"},
+		{"", ""},
+		{"%a%a%", "ba\na"},
+	} {
 		f.Add(seed[0], seed[1])
 	}
 	f.Fuzz(func(t *testing.T, value, text string) {
@@ -50,7 +59,7 @@ func FuzzLike(f *testing.F) {
 	})
 }
 
-// FuzzQuery holds the reading of a query string to net/url where that has an answer.
+// FuzzQuery compares the query string parser with net/url where that succeeds.
 func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{"a=b&c=%20+d", "=&&a", "a=%C3%A9&a=2", "%zz=1", "a=%ff"} {
 		f.Add(seed)
@@ -76,7 +85,7 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// FuzzBase64 holds the lenient decoding to the strict one where that accepts.
+// FuzzBase64 compares the lenient decoder with the strict one where that succeeds.
 func FuzzBase64(f *testing.F) {
 	for _, seed := range []string{"YWJjZA==", "YWJj", "YQ", "Y=W=", "YWJjZA==YQ==", "-_-_"} {
 		f.Add(seed)
@@ -90,7 +99,7 @@ func FuzzBase64(f *testing.F) {
 	})
 }
 
-// FuzzCSV holds the reader of dumps to encoding/csv.
+// FuzzCSV compares the CSV parser with encoding/csv.
 func FuzzCSV(f *testing.F) {
 	for _, seed := range []string{"a,b\n1,2\n", "a,b\n\"x\"\"\n,\",\n", "a,b\r\n1,2", "a,b\n\"", "a,b\n\n1,2\n"} {
 		f.Add(seed)
@@ -99,7 +108,8 @@ func FuzzCSV(f *testing.F) {
 		got, err := splitCSV(text)
 		reader := csv.NewReader(strings.NewReader(text))
 		want, wantErr := reader.ReadAll()
-		if wantErr != nil || strings.Contains(text, "\r") || strings.Contains(text, "\n\"\"\n") || len(want) == 0 || len(want[0]) < 2 {
+		if wantErr != nil || strings.Contains(text, "\r") || strings.Contains(text, "\n\"\"\n") || len(want) == 0 ||
+			len(want[0]) < 2 {
 			return
 		}
 		if err != nil || !slices.EqualFunc(got, want, slices.Equal) {
@@ -108,10 +118,12 @@ func FuzzCSV(f *testing.F) {
 	})
 }
 
-// TestFloatText: what is printed reads back as the same float and looks like one.
+// TestFloatText checks that a printed float parses as the same float and has a point or an
+// exponent.
 func TestFloatText(t *testing.T) {
 	for text, want := range map[string]string{
-		"12.50": "12.5", "100": "100.0", "0.00001": "1e-05", "0.0001": "0.0001", "1000000000000000": "1000000000000000.0",
+		"12.50": "12.5", "100": "100.0", "0.00001": "1e-05", "0.0001": "0.0001",
+		"1000000000000000":  "1000000000000000.0",
 		"10000000000000000": "1e+16", "1.5e300": "1.5e+300", "-0": "-0.0", "123456789.123456789": "123456789.12345679",
 	} {
 		v, err := strconv.ParseFloat(text, 64)
@@ -131,9 +143,12 @@ func TestFloatText(t *testing.T) {
 	}
 }
 
-// TestExactOrder: decimals compare by value however they are written.
+// TestExactOrder checks that decimals compare by value in every notation.
 func TestExactOrder(t *testing.T) {
-	ascending := []string{"-1e400", "-10", "-1.50", "-1e-400", "0", "1e-400", "0.1", "0.10000000000000000000000001", "1", "9.99", "10", "1e2", "1e400", "1e99999999999"}
+	ascending := []string{
+		"-1e400", "-10", "-1.50", "-1e-400", "0", "1e-400", "0.1", "0.10000000000000000000000001",
+		"1", "9.99", "10", "1e2", "1e400", "1e99999999999",
+	}
 	for i, a := range ascending {
 		for j, b := range ascending {
 			if got := parseExact(a).less(parseExact(b)); got != (i < j) {
@@ -141,15 +156,22 @@ func TestExactOrder(t *testing.T) {
 			}
 		}
 	}
-	for _, same := range [][2]string{{"1.50", "1.5"}, {"0.00", "-0"}, {"100", "1e2"}, {"+5.", "5"}, {".5", "5e-1"}, {"0.05e1", "0.5"}} {
+	for _, same := range [][2]string{
+		{"1.50", "1.5"},
+		{"0.00", "-0"},
+		{"100", "1e2"},
+		{"+5.", "5"},
+		{".5", "5e-1"},
+		{"0.05e1", "0.5"},
+	} {
 		a, b := parseExact(same[0]), parseExact(same[1])
 		if a.less(b) || b.less(a) {
-			t.Errorf("%s and %s are the same number", same[0], same[1])
+			t.Errorf("%s and %s compare as different numbers", same[0], same[1])
 		}
 	}
 }
 
-// TestQuoted: what is escaped reads back.
+// TestQuoted checks that escaped strings parse as the original.
 func TestQuoted(t *testing.T) {
 	for r := rune(0); r < 0x2100; r++ {
 		var back string

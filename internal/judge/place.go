@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// place works out what a row prints of where it is: the level from the
-// units and the provider's names, and from the level which of the four stored
-// values show.
+// place computes what a row prints of its place: the level from the units and the provider's names,
+// and from the level which of the four stored codes and names are shown.
 func (w *world) place(e *endpoint, r row) {
 	text := func(name string) string { s, _ := r.stored[name].(string); return s }
 	level := int64(0)
@@ -23,7 +22,8 @@ func (w *world) place(e *endpoint, r row) {
 		level = 1
 	}
 	if column, ok := r.stored["admin_level"].(int64); ok && column != level {
-		w.warnings = append(w.warnings, fmt.Sprintf("%s: a row of level %d says admin_level %d", dumpOf(e.Path), level, column))
+		w.warnings = append(w.warnings, fmt.Sprintf("%s: a row of level %d says admin_level %d", dumpOf(e.Path),
+			level, column))
 	}
 	r.stored["admin_level"] = level
 	for n, unit := range []string{"admin1", "admin2"} {
@@ -42,8 +42,8 @@ func shownName(stored, provider string) string {
 	return stored
 }
 
-// settleAvailability derives the list of what there is from the data rows. A
-// dump of that list wins, but must hold the same set.
+// settleAvailability derives the data-availability list from the data rows. A dump of that list
+// takes precedence, but must have the same rows.
 func (w *world) settleAvailability() {
 	path := pathPrefix + "metadata/data-availability"
 	given := w.rows[path]
@@ -68,7 +68,9 @@ func (w *world) settleAvailability() {
 		return all
 	}
 	if a, b := keys(given), keys(derived); !slices.Equal(a, b) {
-		w.warnings = append(w.warnings, fmt.Sprintf("data_availability_view has %d rows, derived from the data are %d, and they differ", len(a), len(b)))
+		w.warnings = append(w.warnings,
+			fmt.Sprintf("data_availability_view has %d rows, derived from the data are %d, and they differ", len(a),
+				len(b)))
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// quoted is a JSON string that escapes only what must be.
+// quoted is a JSON string with the fewest escapes.
 func quoted(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -37,8 +37,7 @@ func quoted(text string) string {
 	return b.String()
 }
 
-// floatText is the shortest form that reads back as the same float and shows
-// that it is one.
+// floatText is the shortest form that parses as the same float and has a point or an exponent.
 func floatText(v float64) string {
 	text := strconv.FormatFloat(v, 'e', -1, 64)
 	mantissa, exponent, _ := strings.Cut(text, "e")
@@ -47,7 +46,7 @@ func floatText(v float64) string {
 		panic(fmt.Sprintf("no JSON number for %v", v))
 	}
 	if power < -4 || power >= 16 {
-		return mantissa + "e" + exponent // Go too writes at least two digits
+		return mantissa + "e" + exponent // Go writes at least two digits of an exponent, as Python does
 	}
 	text = strconv.FormatFloat(v, 'f', -1, 64)
 	if !strings.Contains(text, ".") {

@@ -6,19 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// request is one HTTP request: Path is everything after the host, as sent.
+// request is one HTTP request. Path is everything after the host, as sent.
 type request struct {
 	Method  string            `json:"method"`
 	Path    string            `json:"path"`
 	Headers map[string]string `json:"headers,omitempty"`
 }
 
-// query holds the decoded parameters in the order in which they stand.
+// query holds the decoded parameters in the order of the query string.
 type query []pair
 
 type pair struct{ name, value string }
 
-// last is the value that counts: of a repeated parameter the last one.
+// last returns the value that counts: the last one if a parameter is repeated.
 func (q query) last(name string) (string, bool) {
 	for i := len(q) - 1; i >= 0; i-- {
 		if q[i].name == name {
@@ -40,8 +40,8 @@ func readQuery(text string) query {
 	return q
 }
 
-// decodePart undoes the form encoding; a percent sign that starts no escape
-// stays, and bytes that are not UTF-8 become U+FFFD.
+// decodePart undoes the form encoding. A percent sign that starts no escape is kept, and bytes that
+// are not UTF-8 become U+FFFD.
 func decodePart(text string) string {
 	var raw []byte
 	for i := 0; i < len(text); i++ {
@@ -67,12 +67,12 @@ func decodePart(text string) string {
 	return b.String()
 }
 
-// brokenLength is how many bytes one U+FFFD stands for: as many as could have
-// begun a character, which is how the incumbent's decoder counts.
+// brokenLength is the number of bytes that one U+FFFD replaces: as many as could start a character,
+// as in the incumbent's decoder.
 func brokenLength(raw []byte) int {
 	for n := min(3, len(raw)); n > 1; n-- {
 		start := raw[:n:n]
-		for end := 0; end < 0x40; end++ { // some last bytes would complete it
+		for end := 0; end < 0x40; end++ { // some continuation would complete it
 			for _, rest := range [][]byte{{0x80 | byte(end)}, {0x80 | byte(end), 0x80}} {
 				whole := append(start, rest...)
 				if r, size := utf8.DecodeRune(whole); r != utf8.RuneError && size == len(whole) {
@@ -91,7 +91,7 @@ func hexDigit(c byte) int {
 	return strings.IndexByte("0123456789abcdef", c)
 }
 
-// header finds a header by name, in whatever case it was sent.
+// header returns a header by its name in any case.
 func (r request) header(name string) string {
 	for k, v := range r.Headers {
 		if strings.EqualFold(k, name) {
@@ -101,7 +101,7 @@ func (r request) header(name string) string {
 	return ""
 }
 
-// accepting is the request with another Accept-Encoding.
+// accepting returns the request with another Accept-Encoding.
 func (r request) accepting(codings string) request {
 	headers := map[string]string{}
 	maps.Copy(headers, r.Headers)

@@ -1,15 +1,17 @@
 package judge
 
 import (
+	"cmp"
 	"math/big"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 )
 
-// parseInteger reads an integer of any size: sign, single underscores between
-// digits, blanks around and a fraction of zeros are fine.
+// parseInteger reads an integer of any size. A sign, single underscores between digits, blanks at
+// both ends and a fraction of zeros are allowed.
 func parseInteger(text string) (*big.Int, bool) {
 	text = strings.TrimFunc(text, unicode.IsSpace)
 	if whole, fraction, found := strings.Cut(text, "."); found {
@@ -35,8 +37,8 @@ func parseInteger(text string) (*big.Int, bool) {
 	return v, ok
 }
 
-// numberText checks the forms that floats and decimals share and returns the
-// number without blanks and underscores. word is set for inf and nan.
+// numberText checks the forms that floats and decimals share, and returns the number without blanks
+// and underscores. word is set for inf and nan.
 func numberText(text string) (number string, word bool, ok bool) {
 	text = strings.TrimFunc(text, unicode.IsSpace)
 	if strings.HasPrefix(text, "_") || strings.HasSuffix(text, "_") || strings.Contains(text, "__") {
@@ -79,19 +81,19 @@ func parseFloat(text string) (float64, bool) {
 			number = "nan"
 		}
 	}
-	v, _ := strconv.ParseFloat(number, 64) // too large is infinite, as it should be
+	v, _ := strconv.ParseFloat(number, 64) // too large a number becomes infinite, as required
 	return v, true
 }
 
-// exact is a decimal number as digits and a power of ten, so that comparing
-// never has to write out an exponent of a million.
+// exact is a decimal number as digits and a power of ten, so that comparing needs no expansion of
+// large exponents.
 type exact struct {
 	sign   int
-	digits string // no zero at either end
+	digits string // without zeros at either end
 	scale  int    // the value is 0.digits times ten to the scale
 }
 
-// parseExact reads what numberText let through.
+// parseExact parses a number that numberText accepted.
 func parseExact(number string) exact {
 	v := exact{sign: 1}
 	if number[0] == '-' {
@@ -163,48 +165,37 @@ func realDay(y, m, d int) bool {
 	return time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC).Day() == d
 }
 
-// parseInstant reads start_date or end_date. The short forms stand for the
-// begin of their span, for end_date for the begin of the next one.
+// spans are the forms of start_date and end_date by their length, with the length of what each
+// names.
+var spans = map[int]struct {
+	layout              string
+	years, months, days int
+}{
+	4:  {"2006", 1, 0, 0},
+	7:  {"2006-01", 0, 1, 0},
+	10: {"2006-01-02", 0, 0, 1},
+	19: {"2006-01-02T15:04:05", 0, 0, 0},
+}
+
+// parseInstant reads start_date or end_date. A short form means the start of its span in
+// start_date, and the start of the next span in end_date.
 func parseInstant(text string, end bool) (time.Time, bool) {
-	ok := true
-	number := func(from, to int) int {
-		n, fine := digitsAt(text, from, to)
-		ok = ok && fine
-		return n
-	}
-	mark := func(at int, c byte) { ok = ok && text[at] == c }
-	month, day, hour, minute, second := 1, 1, 0, 0, 0
-	if n := len(text); n != 4 && n != 7 && n != 10 && n != 19 {
+	span, known := spans[len(text)]
+	if !known {
 		return time.Time{}, false
 	}
-	year := number(0, 4)
-	step := [3]int{1, 0, 0}
-	if len(text) >= 7 {
-		mark(4, '-')
-		month, step = number(5, 7), [3]int{0, 1, 0}
-	}
-	if len(text) >= 10 {
-		mark(7, '-')
-		day, step = number(8, 10), [3]int{0, 0, 1}
-	}
-	if len(text) == 19 {
-		mark(10, 'T')
-		mark(13, ':')
-		mark(16, ':')
-		hour, minute, second, step = number(11, 13), number(14, 16), number(17, 19), [3]int{}
-	}
-	if !ok || year == 0 || year == 9999 || !realDay(year, month, day) || hour > 23 || minute > 59 || second > 59 {
+	t, err := time.Parse(span.layout, text)
+	if err != nil || t.Year() == 0 || t.Year() == 9999 {
 		return time.Time{}, false
 	}
-	t := time.Date(year, time.Month(month), day, hour, minute, second, 0, time.UTC)
 	if end {
-		t = t.AddDate(step[0], step[1], step[2])
+		t = t.AddDate(span.years, span.months, span.days)
 	}
 	return t, true
 }
 
-// parseDateTime reads a date-time parameter. For a bad one it gives the
-// reason where the contract fixes it and "" where any near one will do.
+// parseDateTime reads a date-time parameter. For a bad one it returns the reason if the contract
+// fixes its text, and "" if any reason will do.
 func parseDateTime(text string) (t time.Time, reason string, ok bool) {
 	if t, ok := unixTime(text); ok {
 		return t, "", true
@@ -235,57 +226,32 @@ func parseDateTime(text string) (t time.Time, reason string, ok bool) {
 	return t.Add(since), "", ok
 }
 
-// clock reads HH:MM, HH:MM:SS, a fraction and a zone as the time since the
-// day's begin in UTC.
+// clockForm is HH:MM, with optional seconds, fraction of up to nine digits, and zone.
+var clockForm = regexp.MustCompile(`^([01][0-9]|2[0-3]):([0-5][0-9])` +
+	`(?::([0-5][0-9])(?:[.,]([0-9]{1,9}))?)?` +
+	`(?:[Zz]|([+-])([01][0-9]|2[0-3]):?([0-5][0-9]))?$`)
+
+// clock reads the time of a day and returns the time since the day began in UTC. Digits below a
+// microsecond are cut.
 func clock(text string) (time.Duration, bool) {
-	body, offset := text, time.Duration(0)
-	if at := strings.LastIndexAny(text, "+-"); at >= 0 {
-		zone := text[at+1:]
-		if len(zone) == 5 && zone[2] == ':' {
-			zone = zone[:2] + zone[3:]
-		}
-		hours, ok1 := digitsAt(zone, 0, 2)
-		minutes, ok2 := digitsAt(zone, 2, 4)
-		if !ok1 || !ok2 || len(zone) != 4 || hours > 23 || minutes > 59 {
-			return 0, false
-		}
-		body, offset = text[:at], time.Duration(hours)*time.Hour+time.Duration(minutes)*time.Minute
-		if text[at] == '-' {
-			offset = -offset
-		}
-	} else if strings.HasSuffix(text, "Z") || strings.HasSuffix(text, "z") {
-		body = text[:len(text)-1]
-	}
-	hour, okHour := digitsAt(body, 0, 2)
-	if !okHour || len(body) < 5 || body[2] != ':' || hour > 23 {
+	parts := clockForm.FindStringSubmatch(text)
+	if parts == nil {
 		return 0, false
 	}
-	minute, okMinute := digitsAt(body, 3, 5)
-	if !okMinute || minute > 59 {
-		return 0, false
+	count := func(digits string, unit time.Duration) time.Duration {
+		n, _ := strconv.Atoi(cmp.Or(digits, "0")) // only digits match
+		return time.Duration(n) * unit
 	}
-	since := time.Duration(hour)*time.Hour + time.Duration(minute)*time.Minute - offset
-	if body = body[5:]; body == "" {
-		return since, true
+	since := count(parts[1], time.Hour) + count(parts[2], time.Minute) + count(parts[3], time.Second)
+	since += count((parts[4] + "000000")[:6], time.Microsecond)
+	offset := count(parts[6], time.Hour) + count(parts[7], time.Minute)
+	if parts[5] == "-" {
+		offset = -offset
 	}
-	second, okSecond := digitsAt(body, 1, 3)
-	if !okSecond || body[0] != ':' || second > 59 {
-		return 0, false
-	}
-	since += time.Duration(second) * time.Second
-	if body = body[3:]; body == "" {
-		return since, true
-	}
-	fraction := body[1:]
-	if body[0] != '.' && body[0] != ',' || fraction == "" || len(fraction) > 9 {
-		return 0, false
-	}
-	micros, ok := digitsAt((fraction + "000000")[:6], 0, 6)
-	_, allDigits := digitsAt(fraction, 0, len(fraction))
-	return since + time.Duration(micros)*time.Microsecond, ok && allDigits
+	return since - offset, true
 }
 
-// unixTime reads seconds, or milliseconds when above 2e10, since 1970.
+// unixTime reads seconds since 1970, or milliseconds if the number is above 2e10.
 func unixTime(text string) (time.Time, bool) {
 	digits := strings.TrimLeft(text, "+-")
 	whole, fraction, _ := strings.Cut(digits, ".")

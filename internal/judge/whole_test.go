@@ -42,7 +42,8 @@ func TestJudge(t *testing.T) {
 		t.Fatal(err)
 	}
 	odd := filepath.Join(t.TempDir(), "odd")
-	if err := run([]string{"garble", "-contract", contractFile, "-views", made, "-out", odd, "-seed", "23"}, io.Discard); err != nil {
+	if err := run([]string{"garble", "-contract", contractFile, "-views", made, "-out", odd, "-seed", "23"},
+		io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	large := generate(generator.WriteViews, generator.Options{Seed: 12, Scale: 0.01})
@@ -51,14 +52,17 @@ func TestJudge(t *testing.T) {
 		{"files", files, made, "1500", "24"}, // joined by the loader, judged by the dumps of the same world
 		{"small", small, small, "2000", "22"},
 		{"odd", odd, odd, "1500", "23"},
-		{"large", large, large, "800", "25"}, // tables with more rows than an answer, and columns with more values than codes
+		{"large", large, large, "800", "25"}, // tables longer than a page, and columns with more values than codes
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			store := filepath.Join(t.TempDir(), "store")
 			command(t, binary, "build", "--catalog", c.catalog, "--store", store, "--snapshot-time", wholeTime)
 			base := serveStore(t, binary, store)
-			flags := []string{"-contract", contractFile, "-views", c.views, "-n", c.n, "-seed", c.seed, "-snapshot-time", wholeTime}
+			flags := []string{
+				"-contract", contractFile, "-views", c.views, "-n", c.n, "-seed", c.seed,
+				"-snapshot-time", wholeTime,
+			}
 			var out bytes.Buffer
 			if err := run(append([]string{"check", "-base", base, "-parallel", "4"}, flags...), &out); err != nil {
 				t.Errorf("over HTTP: %v\n%s", err, out.String())
@@ -67,7 +71,7 @@ func TestJudge(t *testing.T) {
 				judgeTiers(t, binary, store, c.views)
 			}
 			if c.name == "large" {
-				return // the batch goes the same way
+				return // the batch takes the same path
 			}
 			if text := batch(t, binary, store, flags); text != "" {
 				t.Errorf("through the batch: %s", text)
@@ -76,11 +80,14 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// judgeTiers asks servers that are told how to compress. Requests are sent again and again, as stored blocks are made little by little, and are used
-// once most of a page's are there.
+// judgeTiers judges servers with a fixed compression. Requests to the one with stored blocks are
+// repeated: blocks are made little by little, and are used once most blocks of a page exist.
 func judgeTiers(t *testing.T, binary, store, views string) {
 	var recording bytes.Buffer
-	if err := run([]string{"record", "-contract", contractFile, "-views", views, "-n", "200", "-long", "60", "-seed", "26", "-snapshot-time", wholeTime}, &recording); err != nil {
+	if err := run([]string{
+		"record", "-contract", contractFile, "-views", views, "-n", "200", "-long", "60", "-seed",
+		"26", "-snapshot-time", wholeTime,
+	}, &recording); err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "recording.jsonl")
@@ -95,7 +102,10 @@ func judgeTiers(t *testing.T, binary, store, views string) {
 		for _, coding := range []string{"gzip", "zstd"} {
 			for range c.times {
 				var out bytes.Buffer
-				if err := run([]string{"replay", "-base", base, "-parallel", "4", "-file", file, "-accept-encoding", coding}, &out); err != nil {
+				if err := run([]string{
+					"replay", "-base", base, "-parallel", "4", "-file", file, "-accept-encoding",
+					coding,
+				}, &out); err != nil {
 					t.Errorf("%s, %s: %v\n%s", c.tier, coding, err, out.String())
 				}
 			}
@@ -105,7 +115,7 @@ func judgeTiers(t *testing.T, binary, store, views string) {
 
 const wholeTime = "2026-11-21T01:02:00Z"
 
-// command runs a program in the project's root and shows what it said when it fails.
+// command runs a program in the project's root and reports its output if it fails.
 func command(t *testing.T, name string, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
@@ -117,8 +127,7 @@ func command(t *testing.T, name string, args ...string) {
 	}
 }
 
-// serveStore starts the server on a port of its choice and waits until it says
-// which.
+// serveStore starts the server on a free port and returns its URL.
 func serveStore(t *testing.T, binary, store string, flags ...string) string {
 	t.Helper()
 	said, err := os.Create(filepath.Join(t.TempDir(), "said"))
@@ -144,13 +153,13 @@ func serveStore(t *testing.T, binary, store string, flags ...string) string {
 			return string(found[1])
 		}
 	}
-	t.Fatalf("it does not listen\n%s", text)
+	t.Fatalf("the server does not listen\n%s", text)
 	return ""
 }
 
 var listening = regexp.MustCompile(`(?m)^listening on (http://\S+)$`)
 
-// batch asks the same questions without a server and gives the differences.
+// batch answers the same requests without a server and returns the differences.
 func batch(t *testing.T, binary, store string, flags []string) string {
 	t.Helper()
 	var recording, questions, answers, differences bytes.Buffer
@@ -174,7 +183,8 @@ func batch(t *testing.T, binary, store string, flags []string) string {
 	if err := cmd.Run(); err != nil {
 		return err.Error()
 	}
-	if err := run([]string{"grade", "-file", file, "-answers", write("answers.jsonl", &answers)}, &differences); err != nil {
+	if err := run([]string{"grade", "-file", file, "-answers", write("answers.jsonl", &answers)},
+		&differences); err != nil {
 		return differences.String()
 	}
 	return ""

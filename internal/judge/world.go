@@ -12,8 +12,7 @@ import (
 	"time"
 )
 
-// world is everything the service may be asked about: for each endpoint its
-// rows, in the order in which an unfiltered answer prints them.
+// world holds the rows of every endpoint, in the order in which an unfiltered answer prints them.
 type world struct {
 	contract   *contract
 	catalogURL string
@@ -22,9 +21,8 @@ type world struct {
 	warnings   []string
 }
 
-// row holds the stored value of every column of a dump under the contract's
-// names, and under shown the few that print differently from how they are
-// stored. A value is nil, string, int64, bool, time.Time or decimal.
+// row holds the stored value of every column of a dump under the contract's names. shown holds the
+// few that print differently. A value is nil, string, int64, bool, time.Time or decimal.
 type row struct {
 	stored map[string]any
 	shown  map[string]any
@@ -46,8 +44,7 @@ func (r row) at(name string) any {
 
 const pathPrefix = "/api/v2/"
 
-// lastPart is what the endpoint's dump and its data-availability entry are
-// named after.
+// lastPart names the endpoint's dump and its data-availability entry.
 func lastPart(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
 // dumpOf names the view that holds an endpoint's rows.
@@ -70,54 +67,32 @@ func dumpOf(path string) string {
 	}
 }
 
-// contractName turns a dump's column into the contract's name for it.
-func contractName(path, column string) string {
-	switch lastPart(path) {
-	case "dataset":
-		switch column {
-		case "hdx_id":
-			return "dataset_catalog_id"
-		case "hdx_stub":
-			return "dataset_catalog_stub"
-		case "title":
-			return "dataset_catalog_title"
-		case "hdx_provider_stub":
-			return "catalog_provider_stub"
-		case "hdx_provider_name":
-			return "catalog_provider_name"
-		}
-	case "resource":
-		switch column {
-		case "hdx_id":
-			return "resource_catalog_id"
-		case "dataset_hdx_id":
-			return "dataset_catalog_id"
-		case "dataset_hdx_stub":
-			return "dataset_catalog_stub"
-		case "dataset_title":
-			return "dataset_catalog_title"
-		case "dataset_hdx_provider_stub":
-			return "dataset_catalog_provider_stub"
-		case "dataset_hdx_provider_name":
-			return "dataset_catalog_provider_name"
-		}
-	}
-	switch column {
-	case "hapi_updated_date":
-		return "api_updated_date"
-	case "resource_hdx_id":
-		return "resource_catalog_id"
-	case "ipc_phase":
-		return "classification_phase"
-	case "ipc_type":
-		return "classification_type"
-	}
-	return column
+// contractNames are the contract's names of columns that dumps call otherwise, first by the last
+// part of a path, then of all endpoints.
+var contractNames = map[string]map[string]string{
+	"dataset": {
+		"hdx_id": "dataset_catalog_id", "hdx_stub": "dataset_catalog_stub", "title": "dataset_catalog_title",
+		"hdx_provider_stub": "catalog_provider_stub", "hdx_provider_name": "catalog_provider_name",
+	},
+	"resource": {
+		"hdx_id": "resource_catalog_id", "dataset_hdx_id": "dataset_catalog_id",
+		"dataset_hdx_stub": "dataset_catalog_stub",
+		"dataset_title":    "dataset_catalog_title", "dataset_hdx_provider_stub": "dataset_catalog_provider_stub",
+		"dataset_hdx_provider_name": "dataset_catalog_provider_name",
+	},
+	"": {
+		"hapi_updated_date": "api_updated_date", "resource_hdx_id": "resource_catalog_id",
+		"ipc_phase": "classification_phase", "ipc_type": "classification_type",
+	},
 }
 
-// readWorld reads a directory of view dumps. catalogURL and loadTime may be
-// zero: they then come from the catalog.json beside the dumps, and without one
-// the links lead to the public catalog.
+// contractName is the contract's name of a dump's column.
+func contractName(path, column string) string {
+	return cmp.Or(contractNames[lastPart(path)][column], contractNames[""][column], column)
+}
+
+// readWorld reads a directory of view dumps. If catalogURL or loadTime is zero, it comes from the
+// catalog.json beside the dumps; without that file, links lead to the public catalog.
 func readWorld(c *contract, dir, catalogURL string, loadTime time.Time) (*world, error) {
 	w := &world{contract: c, catalogURL: catalogURL, loadTime: loadTime, rows: map[string][]row{}}
 	w.readBeside(dir)
@@ -161,8 +136,8 @@ func (w *world) readBeside(dir string) {
 	}
 }
 
-// hidden tells the placeholder units, which the two admin lists never show,
-// and the places without a begin, which no record may hold.
+// hidden reports whether a row is never served: placeholder units in the two admin lists, and
+// places without a start, which no record may have.
 func hidden(e *endpoint, r row) bool {
 	switch lastPart(e.Path) {
 	case "admin1", "admin2":
@@ -182,8 +157,7 @@ func (e *endpoint) field(name string) *field {
 	return nil
 }
 
-// typed gives every cell its type: the field's where a record prints it, else
-// what the column's name says.
+// typed parses every cell: by its field if a record prints it, else by the column's name.
 func (w *world) typed(e *endpoint, raw map[string]string) (row, error) {
 	r := row{stored: map[string]any{}, shown: map[string]any{}}
 	for column, text := range raw {
@@ -211,7 +185,8 @@ func (w *world) typed(e *endpoint, raw map[string]string) (row, error) {
 func typedCell(e *endpoint, name, text string) (any, error) {
 	f := e.field(name)
 	kind := kindOf(f, name)
-	neverNull := strings.HasPrefix(name, "provider_admin") || strings.HasPrefix(name, "admin1_") || strings.HasPrefix(name, "admin2_")
+	neverNull := strings.HasPrefix(name, "provider_admin") || strings.HasPrefix(name, "admin1_") ||
+		strings.HasPrefix(name, "admin2_")
 	if text == "" {
 		if kind == "text" && (neverNull || f == nil || !f.Nullable) {
 			return "", nil
@@ -229,33 +204,51 @@ func typedCell(e *endpoint, name, text string) (any, error) {
 		v, err := strconv.ParseFloat(text, 64)
 		return decimal{text, v}, err
 	case "bool":
-		switch text {
-		case "t", "true", "True":
-			return true, nil
-		case "f", "false", "False":
-			return false, nil
+		flag, known := flags[text]
+		if !known {
+			return nil, fmt.Errorf("%q is not a flag", text)
 		}
-		return nil, fmt.Errorf("%q is not a flag", text)
+		return flag, nil
 	case "time":
-		for _, layout := range []string{"2006-01-02 15:04:05.999999", "2006-01-02"} {
-			if t, err := time.Parse(layout, text); err == nil {
-				return t, nil
-			}
-		}
-		return nil, fmt.Errorf("%q is not a timestamp", text)
+		return timestamp(text)
 	}
 	return text, nil
 }
 
+var flags = map[string]bool{"t": true, "true": true, "True": true, "f": false, "false": false, "False": false}
+
+func timestamp(text string) (time.Time, error) {
+	for _, layout := range []string{"2006-01-02 15:04:05.999999", "2006-01-02"} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, fmt.Errorf("%q is not a timestamp", text)
+}
+
+// unprintedKinds are the kinds of columns that no record prints, by the end of their names.
+var unprintedKinds = []struct{ suffix, kind string }{
+	{"_ref", "int"},
+	{"admin_level", "int"},
+	{"has_hrp", "bool"},
+	{"in_gho", "bool"},
+	{"is_unspecified", "bool"},
+	{"from_cods", "bool"},
+}
+
+// kindOf is the kind of a column: of its field if a record prints it, else by its name.
 func kindOf(f *field, name string) string {
 	switch {
-	case f == nil && (name == "id" || strings.HasSuffix(name, "_ref") || name == "admin_level"):
+	case f == nil && name == "id":
 		return "int"
-	case f == nil && (strings.HasSuffix(name, "has_hrp") || strings.HasSuffix(name, "in_gho") || strings.HasSuffix(name, "is_unspecified") || name == "from_cods"):
-		return "bool"
 	case f == nil && strings.HasPrefix(name, "reference_period_"):
 		return "time"
 	case f == nil:
+		for _, c := range unprintedKinds {
+			if strings.HasSuffix(name, c.suffix) {
+				return c.kind
+			}
+		}
 		return "text"
 	case f.Number == "int":
 		return "int"
@@ -269,8 +262,7 @@ func kindOf(f *field, name string) string {
 	return "text"
 }
 
-// sort puts an endpoint's rows into the contract's order; rows that tie in
-// everything stay as they were loaded.
+// sort puts an endpoint's rows into the contract's order. Rows with equal keys stay in load order.
 func (w *world) sort(e *endpoint) {
 	keys := slices.Concat(e.Order, e.Tie)
 	slices.SortStableFunc(w.rows[e.Path], func(a, b row) int {
