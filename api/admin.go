@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
 )
 
 // readiness is the body of /readyz.
@@ -26,7 +28,7 @@ type readiness struct {
 // handleAdmin answers the second listener.
 func (s *Server) handleAdmin(ctx *fasthttp.RequestCtx) {
 	defer s.recovered(ctx)
-	if s.refuseUnsound(ctx) {
+	if s.refuseMalformed(ctx) {
 		return
 	}
 	faultHead.begin(ctx)
@@ -47,11 +49,12 @@ func (s *Server) handleAdmin(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// answerReadiness says whether callers should come here: a snapshot is served and the process is not about to end. Old data is no reason to
-// turn them away, since all replicas would do so at once.
+// answerReadiness says whether callers should come here: a snapshot is served and the process is
+// not about to end. Old data is no reason to turn them away, since all replicas would do so at
+// once.
 func (s *Server) answerReadiness(ctx *fasthttp.RequestCtx) {
 	r := readiness{
-		Draining: s.draining.Load(), Schema: SchemaVersion, Interface: InterfaceVersion, Missing: []string{},
+		Draining: s.draining.Load(), Schema: contract.SchemaVersion, Interface: contract.InterfaceVersion, Missing: []string{},
 		Unidentified: s.unidentified.Load(), Panics: s.panics.Load(),
 	}
 	if served := s.acquire(); served != nil {
@@ -72,6 +75,6 @@ func (s *Server) answerReadiness(ctx *fasthttp.RequestCtx) {
 	if !r.Ready {
 		ctx.SetStatusCode(fasthttp.StatusServiceUnavailable)
 	}
-	ctx.Response.Header.SetContentType(jsonType)
+	ctx.Response.Header.SetContentType(contract.JSONType)
 	ctx.SetBody(append(body, '\n'))
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// TestAllocations is the budget of a small request with three filters, and of pages in each coding. What is allocated: path, filter texts and accepted
-// codings. Nothing grows with rows, and bodies are made in buffers that are there.
+// TestAllocations is the budget of a small request with three filters, and of pages in each coding.
+// What is allocated: path, filter texts and accepted codings. Nothing grows with rows, and bodies
+// are made in buffers that are there.
 func TestAllocations(t *testing.T) {
 	const bytesBudget = 2 << 10
 	const events = "/api/v2/coordination-context/conflict-events?app_identifier=" + goodIdentifier
@@ -31,7 +32,7 @@ func TestAllocations(t *testing.T) {
 			{events, "", 3},
 		} {
 			var ctx fasthttp.RequestCtx
-			ctx.Init2(&lineConn{flight: s.flight}, nil, true)
+			ctx.Init2(s.callers.Wrap(nil), nil, true)
 			ctx.Request.SetRequestURI(c.target)
 			if c.coding != "" {
 				ctx.Request.Header.Set("Accept-Encoding", c.coding)
@@ -63,6 +64,7 @@ func TestAllocations(t *testing.T) {
 
 // usualFields are those of a browser's request, as a cache hands it on.
 const usualFields = "Host: data.example.org\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0\r\nAccept: */*\r\n" +
+
 	"Accept-Language: en-US,en;q=0.5\r\nReferer: https://data.example.org/docs\r\nX-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Proto: https\r\n\r\n"
 
 // BenchmarkRequest is the way of a request through the handler, without sockets.
@@ -95,20 +97,5 @@ func BenchmarkRequest(b *testing.B) {
 				b.Fatal(status)
 			}
 		})
-	}
-}
-
-// BenchmarkUnsound is what each request pays for those that others read otherwise.
-func BenchmarkUnsound(b *testing.B) {
-	var s Server
-	var ctx fasthttp.RequestCtx
-	if err := ctx.Request.Read(bufio.NewReader(strings.NewReader("GET /docs HTTP/1.1\r\n" + usualFields))); err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		if s.refuseUnsound(&ctx) {
-			b.Fatal("refused")
-		}
 	}
 }

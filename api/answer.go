@@ -17,8 +17,8 @@ type Answer struct {
 	Body   []byte
 }
 
-// Answer answers one request without a network, by the handler that HTTP requests go through. target is path and query as on a request
-// line.
+// Answer answers one request without a network, by the handler that HTTP requests go through.
+// target is path and query as on a request line.
 func (s *Server) Answer(method, target string, header []HeaderField) Answer {
 	var ctx fasthttp.RequestCtx
 	var request fasthttp.Request
@@ -27,7 +27,7 @@ func (s *Server) Answer(method, target string, header []HeaderField) Answer {
 	for _, f := range header {
 		request.Header.Add(f.Name, f.Value)
 	}
-	ctx.Init(&request, nil, &s.faults)
+	ctx.Init(&request, nil, s.faults)
 	ctx.Response.Header.SetNoDefaultContentType(true)
 	s.handle(&ctx)
 	body := s.bodyOf(&ctx)
@@ -48,7 +48,8 @@ func (s *Server) Answer(method, target string, header []HeaderField) Answer {
 	return answer
 }
 
-// bodyOf is the whole body. When it cannot be made, no header has gone, so the answer turns into that of a fault.
+// bodyOf is the whole body. When it cannot be made, no header has gone, so the answer turns into
+// that of a fault.
 func (s *Server) bodyOf(ctx *fasthttp.RequestCtx) []byte {
 	var body bytes.Buffer
 	if ctx.Response.BodyWriteTo(&body) != nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"hdqs/api/contract"
 	"hdqs/api/encode"
 	"hdqs/api/render"
 	"hdqs/index"
@@ -14,57 +15,60 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// Bound is the endpoints joined to one snapshot. It holds views of the snapshot's memory, so it must not be used after the snapshot's
-// Close; until then any number of goroutines may share it.
+// Bound is the endpoints joined to one snapshot. It holds views of the snapshot's memory, so it
+// must not be used after the snapshot's Close; until then any number of goroutines may share it.
 type Bound struct {
 	snap  *store.Snapshot
 	lists map[string]*boundList // by path
 }
 
-// boundList is one endpoint with the rows it answers from. Segment, index and renderer are nil where the snapshot does not have the table: then the
-// list is empty.
+// boundList is one endpoint with the rows it answers from. Segment, index and renderer are nil
+// where the snapshot does not have the table: then the list is empty.
 type boundList struct {
 	version  string   // of the table's content, empty without the table
 	tag      [32]byte // what the tags of all answers begin with
 	segment  *snapshot.Segment
 	rows     int
 	index    *index.Index
+	filters  []index.Filter // by position in Plan.Params, without values
 	renderer *render.Renderer
 	emptyCSV string // the header line
 }
 
 const emptyJSON = `{"data":[]}`
 
-// Bind joins all endpoints to a snapshot. The error names every table and column that does not fit, not the first.
+// Bind joins all endpoints to a snapshot. The error names every table and column that does not fit,
+// not the first.
 func Bind(snap *store.Snapshot) (*Bound, error) { return bindAfter(snap, nil, encode.Stored) }
 
-// bindAfter takes over what an earlier snapshot has bound of segments that both share, so that a refresh of one small table opens one index.
-// A panic is an error too: what a snapshot holds that nobody has thought of must not end a process that serves another one.
+// bindAfter takes over what an earlier snapshot has bound of segments that both share, so that a
+// refresh of one small table opens one index. A panic is an error too: what a snapshot holds that
+// nobody has thought of must not end a process that serves another one.
 func bindAfter(snap *store.Snapshot, earlier *Bound, tier encode.Tier) (b *Bound, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			b, err = nil, fmt.Errorf("api: a panic while a snapshot was bound: %v\n%s", fault, debug.Stack())
 		}
 	}()
-	b = &Bound{snap: snap, lists: make(map[string]*boundList, len(endpoints))}
+	b = &Bound{snap: snap, lists: make(map[string]*boundList, len(contract.Endpoints))}
 	versions := make(map[string]string, len(snap.Manifest.Tables))
 	for _, ref := range snap.Manifest.Tables {
 		versions[ref.Table] = ref.SHA256
 	}
 	var faults []error
-	for i := range endpoints {
-		path, seg := endpoints[i].Path, snap.Segments[endpoints[i].Table]
+	for i := range contract.Endpoints {
+		path, seg := contract.Endpoints[i].Path, snap.Segments[contract.Endpoints[i].Table]
 		if earlier != nil && seg != nil && earlier.lists[path].segment == seg {
 			b.lists[path] = earlier.lists[path]
 			continue
 		}
-		list, err := bindList(&endpoints[i], seg, tier)
+		list, err := bindList(&contract.Endpoints[i], seg, tier)
 		if err != nil {
 			faults = append(faults, err)
 			continue
 		}
-		list.version = versions[endpoints[i].Table]
-		list.tag = tagSeed(&endpoints[i], list.version)
+		list.version = versions[contract.Endpoints[i].Table]
+		list.tag = tagSeed(&contract.Endpoints[i], list.version)
 		b.lists[path] = list
 	}
 	if len(faults) > 0 {
@@ -73,12 +77,13 @@ func bindAfter(snap *store.Snapshot, earlier *Bound, tier encode.Tier) (b *Bound
 	return b, nil
 }
 
-// Missing lists the tables that endpoints read and the snapshot does not have, or has without a row.
+// Missing lists the tables that endpoints read and the snapshot does not have, or has without a
+// row.
 func (b *Bound) Missing() []string {
 	var tables []string
-	for i := range endpoints {
-		if b.lists[endpoints[i].Path].rows == 0 {
-			tables = append(tables, endpoints[i].Table)
+	for i := range contract.Endpoints {
+		if b.lists[contract.Endpoints[i].Path].rows == 0 {
+			tables = append(tables, contract.Endpoints[i].Table)
 		}
 	}
 	return tables
@@ -86,14 +91,14 @@ func (b *Bound) Missing() []string {
 
 // tableRows is the number of rows by table.
 func (b *Bound) tableRows() map[string]int {
-	rows := make(map[string]int, len(endpoints))
-	for i := range endpoints {
-		rows[endpoints[i].Table] = b.lists[endpoints[i].Path].rows
+	rows := make(map[string]int, len(contract.Endpoints))
+	for i := range contract.Endpoints {
+		rows[contract.Endpoints[i].Table] = b.lists[contract.Endpoints[i].Path].rows
 	}
 	return rows
 }
 
-func bindList(e *Endpoint, seg *snapshot.Segment, tier encode.Tier) (*boundList, error) {
+func bindList(e *contract.Endpoint, seg *snapshot.Segment, tier encode.Tier) (*boundList, error) {
 	if seg == nil {
 		names := make([]string, len(e.Fields))
 		for i, f := range e.Fields {
@@ -105,7 +110,7 @@ func bindList(e *Endpoint, seg *snapshot.Segment, tier encode.Tier) (*boundList,
 	for _, f := range e.Fields {
 		faults = append(faults, fieldFault(seg, f))
 	}
-	for _, p := range filters(e.Place, e.Params) {
+	for _, p := range e.Filters() {
 		for _, column := range p.Columns {
 			faults = append(faults, filterFault(seg, p, column))
 		}
@@ -121,10 +126,25 @@ func bindList(e *Endpoint, seg *snapshot.Segment, tier encode.Tier) (*boundList,
 	if err != nil {
 		return nil, fmt.Errorf("api: %s: %w", e.Path, err)
 	}
-	return &boundList{segment: seg, rows: seg.Rows(), index: ix, renderer: r}, nil
+	return &boundList{segment: seg, rows: seg.Rows(), index: ix, filters: bindFilters(e), renderer: r}, nil
 }
 
-func renderFields(fields []Field) []render.Field {
+// ops are the index's names of the comparisons.
+var ops = map[contract.Op]index.Op{
+	contract.Equal: index.Equal, contract.Like: index.Like, contract.Contains: index.Contains, contract.AtLeast: index.AtLeast, contract.Below: index.Below,
+	contract.AtLeastOrNull: index.AtLeastOrNull,
+}
+
+func bindFilters(e *contract.Endpoint) []index.Filter {
+	params := contract.NewPlan(e).Params
+	filters := make([]index.Filter, len(params))
+	for i, p := range params {
+		filters[i] = index.Filter{Columns: p.Columns, Op: ops[p.Op]}
+	}
+	return filters
+}
+
+func renderFields(fields []contract.Field) []render.Field {
 	out := make([]render.Field, len(fields))
 	for i, f := range fields {
 		out[i] = render.Field{Name: f.Name, Column: f.Name}
@@ -132,53 +152,54 @@ func renderFields(fields []Field) []render.Field {
 	return out
 }
 
-// kindsOf says which kinds of column can hold a type. A filter on an enum of numbers may read an integer column.
-var kindsOf = map[Type][]snapshot.Kind{
-	String:  {snapshot.Text, snapshot.Enum},
-	URI:     {snapshot.Text},
-	Choice:  {snapshot.Enum},
-	Integer: {snapshot.Int},
-	Number:  {snapshot.Decimal},
-	Exact:   {snapshot.Decimal},
-	Boolean: {snapshot.Bool},
-	Moment:  {snapshot.Time},
-	Day:     {snapshot.Time},
+// kindsOf says which kinds of column can hold a type. A filter on an enum of numbers may read an
+// integer column.
+var kindsOf = map[contract.Type][]snapshot.Kind{
+	contract.String:   {snapshot.Text, snapshot.Enum},
+	contract.URI:      {snapshot.Text},
+	contract.Choice:   {snapshot.Enum},
+	contract.Integer:  {snapshot.Int},
+	contract.Number:   {snapshot.Decimal},
+	contract.Exact:    {snapshot.Decimal},
+	contract.Boolean:  {snapshot.Bool},
+	contract.DateTime: {snapshot.Time},
+	contract.Day:      {snapshot.Time},
 }
 
-// fieldFault lets a null pass that the field does not allow: rows of view dumps are served as they are, and one such cell must not keep
-// all tables from being served. The load report has it.
-func fieldFault(seg *snapshot.Segment, f Field) error {
+// fieldFault lets a null pass that the field does not allow: rows of view dumps are served as they
+// are, and one such cell must not keep all tables from being served. The load report has it.
+func fieldFault(seg *snapshot.Segment, f contract.Field) error {
 	c, err := seg.Column(f.Name)
 	switch {
 	case err != nil:
 		return err
 	case !slices.Contains(kindsOf[f.Type], c.Kind):
 		return fmt.Errorf("column %q of table %q is of kind %s, the field needs one of %v", f.Name, seg.Name(), c.Kind, kindsOf[f.Type])
-	case f.Type == Choice:
+	case f.Type == contract.Choice:
 		return enumFault(seg, c, f.Enum)
 	}
 	return nil
 }
 
-func filterFault(seg *snapshot.Segment, p Param, column string) error {
+func filterFault(seg *snapshot.Segment, p contract.Param, column string) error {
 	c, err := seg.Column(column)
 	if err != nil {
 		return fmt.Errorf("parameter %q: %w", p.Name, err)
 	}
 	kinds := kindsOf[p.Type]
-	if p.Enum == adminLevel {
-		kinds = kindsOf[Integer]
+	if p.IsLevel() {
+		kinds = kindsOf[contract.Integer]
 	}
 	if !slices.Contains(kinds, c.Kind) {
 		return fmt.Errorf("parameter %q: column %q of table %q is of kind %s, not of %v", p.Name, column, seg.Name(), c.Kind, kinds)
 	}
-	if c.Kind == snapshot.Enum && p.Type == Choice {
+	if c.Kind == snapshot.Enum && p.Type == contract.Choice {
 		return enumFault(seg, c, p.Enum)
 	}
 	return nil
 }
 
-func enumFault(seg *snapshot.Segment, c *snapshot.Column, e *Enum) error {
+func enumFault(seg *snapshot.Segment, c *snapshot.Column, e *contract.Enum) error {
 	values := make([]string, c.Cardinality())
 	for i := range values {
 		values[i] = c.TextOf(uint32(i))

@@ -2,24 +2,29 @@ package api
 
 import (
 	"encoding/binary"
+	"errors"
 	"sync"
 
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/encode"
+	"hdqs/api/wire"
 )
 
-// bodyCache keeps bodies that were asked for twice, and lets requests for a body in the making wait for it. Its key is the entity tag, which is made
-// of the table's content and the canonical query: so what it holds is never out of date, and a swap leaves what other tables answered in place.
-// What a swap has made useless is asked for no more and goes first.
+// bodyCache keeps bodies that were asked for twice, and lets requests wait for a body that another
+// request is making. Its key is the entity tag, which is made of the table's content and the
+// canonical query: so its bodies are never out of date, and a swap leaves the answers of unchanged
+// tables in place. Bodies that a swap has made useless are no longer asked for and go first.
 //
-// Bodies that are sent in parts are not for it: rendering them costs no more than reading them from where a cache would keep them.
+// Bodies that are sent in parts do not go through it: rendering them costs no more than reading
+// them from the memory of a cache.
 //
-// A body outlives its place in the cache while clients read it: then it counts as bytes in flight, once for all of them.
+// A body outlives its place in the cache while clients read it. Then it counts as bytes in flight,
+// once for all of them (wire.Shared).
 type bodyCache struct {
 	shards  [bodyShards]bodyShard
-	longest int // of the bodies kept
-	flight  *flight
+	maxBody int // the longest body that is kept
+	budget  *wire.Budget
 }
 
 const (
@@ -28,14 +33,15 @@ const (
 	// cacheBytes is how much is kept when Options do not say.
 	cacheBytes = 64 << 20
 
-	// seenKeys is how many keys a shard remembers to have been asked for once.
+	// seenKeys is how many keys that were asked for once a shard remembers.
 	seenKeys = 256
 
-	// keptOverhead is the memory a kept body takes beside its bytes.
-	keptOverhead = 256
+	// cachedOverhead is the memory of a cached body beside its bytes.
+	cachedOverhead = 256
 )
 
-// bodyKey names a body. Two clients that take the same coding may get different bodies when one of them refuses short ones as they are.
+// bodyKey identifies a body. Two clients that accept the same coding may get different bodies when
+// one of them refuses short ones as they are.
 type bodyKey struct {
 	tag             entityTag
 	coding          encode.Coding
@@ -48,7 +54,8 @@ func (k *bodyKey) hash() uint64 {
 	return (binary.LittleEndian.Uint64(k.tag[4:]) + uint64(k.coding)) * 0x9E3779B97F4A7C15
 }
 
-// finished is a body with what its header says. It never changes, so any number of requests may send it at once.
+// finished is a body with what its header says. It never changes, so any number of requests may
+// send it at once.
 type finished struct {
 	body        []byte
 	coded       bool
@@ -63,32 +70,40 @@ func (f *finished) send(ctx *fasthttp.RequestCtx, coding encode.Coding) {
 	ctx.Response.SetBodyRaw(f.body)
 }
 
-// making is a body in the making. Its maker leaves it, whatever happens.
-type making struct {
-	key    bodyKey
-	keep   bool
-	awaits int           // requests that wait for it
-	done   chan struct{} // closed when it is made; nil while nobody waits
-	result *sharedBody   // nil when there is none to share
-	err    error         // why there is none, if that is true of those who wait too
+// cachedBody is a body of the cache, or one that was made for all who waited for it.
+type cachedBody struct {
+	wire.Shared
+	finished
+	key  bodyKey
+	used bool // since the clock's hand passed
+}
+
+// inFlight is a body that a request is making.
+type inFlight struct {
+	key     bodyKey
+	keep    bool
+	waiters int
+	done    chan struct{} // closed when it is made; nil while nobody waits
+	result  *cachedBody   // nil when there is none to share
+	err     error         // why there is none, if that holds for the waiters too
 }
 
 type bodyShard struct {
 	sync.Mutex
-	found  cacheCounts
-	kept   map[bodyKey]*sharedBody
-	clock  []*sharedBody // in the order of a clock's hand
-	hand   int
-	bytes  int
-	limit  int
-	making map[bodyKey]*making
-	free   []*making
-	seen   [seenKeys]uint64 // hashes of keys asked for once
+	found    cacheCounts
+	kept     map[bodyKey]*cachedBody
+	clock    []*cachedBody // the bodies in kept, in the order of the clock's hand
+	hand     int
+	bytes    int
+	limit    int
+	inFlight map[bodyKey]*inFlight
+	free     []*inFlight
+	seen     [seenKeys]uint64 // hashes of keys that were asked for once
 }
 
-// newBodyCache keeps at most so many bytes: 0 stands for cacheBytes, and below 0 there is no cache, which is nil. What it drops before its readers are
-// done is counted in f.
-func newBodyCache(bytes int64, f *flight) *bodyCache {
+// newBodyCache keeps at most so many bytes. Zero is cacheBytes; below zero there is no cache, which
+// is nil.
+func newBodyCache(bytes int64, budget *wire.Budget) *bodyCache {
 	switch {
 	case bytes < 0:
 		return nil
@@ -96,31 +111,53 @@ func newBodyCache(bytes int64, f *flight) *bodyCache {
 		bytes = cacheBytes
 	}
 	limit := int(bytes / bodyShards)
-	c := &bodyCache{longest: limit / 4, flight: f}
+	c := &bodyCache{maxBody: limit / 4, budget: budget}
 	for i := range c.shards {
 		s := &c.shards[i]
-		s.limit, s.kept, s.making = limit, map[bodyKey]*sharedBody{}, map[bodyKey]*making{}
+		s.limit, s.kept, s.inFlight = limit, map[bodyKey]*cachedBody{}, map[bodyKey]*inFlight{}
 	}
 	return c
 }
 
-// enter gives the body of a key, waiting for it when it is being made; the caller is its reader then, and releases it. Without one, the caller makes it:
-// it then leaves what it got here, if that is not nil either. An error is the maker's.
-func (c *bodyCache) enter(key bodyKey) (*sharedBody, *making, error) {
+// do returns the body of a key, from the cache or from another request that is making it. The
+// caller is one of its readers and releases it. Otherwise do calls create, whose caller answers
+// with what it has made, and shares a copy of the result with those who waited meanwhile. They get
+// the error as well if it is *Busy. Without a body and such an error, each of them makes its own.
+func (c *bodyCache) do(key bodyKey, create func() (finished, error)) (*cachedBody, error) {
+	known, own, err := c.begin(key)
+	if known != nil || err != nil {
+		return known, err
+	}
+	var result finished
+	defer func() {
+		if _, busy := errors.AsType[*Busy](err); busy {
+			c.end(own, result, err)
+		} else {
+			c.end(own, result, nil)
+		}
+	}()
+	result, err = create()
+	return nil, err
+}
+
+// begin returns the body of a key, waiting for it if another request is making it. Without one, the
+// caller makes it, and then ends the entry that it got here, which is nil without a cache. An error
+// is the maker's.
+func (c *bodyCache) begin(key bodyKey) (*cachedBody, *inFlight, error) {
 	if c == nil {
 		return nil, nil, nil
 	}
 	s := &c.shards[key.shard()]
 	s.Lock()
-	if k := s.kept[key]; k != nil {
-		k.used = true
-		k.readers.Add(1)
+	if b := s.kept[key]; b != nil {
+		b.used = true
+		b.Acquire(1)
 		s.found.hits++
 		s.Unlock()
-		return k, nil, nil
+		return b, nil, nil
 	}
-	if m := s.making[key]; m != nil {
-		m.awaits++
+	if m := s.inFlight[key]; m != nil {
+		m.waiters++
 		s.found.joins++
 		if m.done == nil {
 			m.done = make(chan struct{})
@@ -130,7 +167,7 @@ func (c *bodyCache) enter(key bodyKey) (*sharedBody, *making, error) {
 		<-done
 		return m.result, nil, m.err
 	}
-	m := s.begin(key)
+	m := s.start(key)
 	s.found.misses++
 	s.Unlock()
 	return nil, m, nil
@@ -139,7 +176,7 @@ func (c *bodyCache) enter(key bodyKey) (*sharedBody, *making, error) {
 // cacheCounts are what became of requests, and how much is kept.
 type cacheCounts struct{ hits, joins, misses, bytes int64 }
 
-// counts sums over the shards; a cache that is not there has none.
+// counts sums over the shards. It is zero without a cache.
 func (c *bodyCache) counts() (all cacheCounts) {
 	if c == nil {
 		return all
@@ -156,50 +193,52 @@ func (c *bodyCache) counts() (all cacheCounts) {
 	return all
 }
 
-// begin notes that the caller makes a body, and whether it was asked for before.
-func (s *bodyShard) begin(key bodyKey) *making {
-	m := new(making)
+// start adds an in-flight entry, which notes whether its key was asked for before.
+func (s *bodyShard) start(key bodyKey) *inFlight {
+	m := new(inFlight)
 	if n := len(s.free); n > 0 {
 		m, s.free = s.free[n-1], s.free[:n-1]
 	}
 	hash := key.hash()
 	seen := &s.seen[hash>>32%seenKeys]
-	*m = making{key: key, keep: *seen == hash}
+	*m = inFlight{key: key, keep: *seen == hash}
 	*seen = hash
-	s.making[key] = m
+	s.inFlight[key] = m
 	return m
 }
 
-// leave ends the making of a body and gives a copy of it to those who wait. With an error they get that. With neither, they make their own.
-func (c *bodyCache) leave(m *making, result *finished, err error) {
+// end removes an in-flight entry, and gives a copy of the body to the cache and to those who wait.
+// With an error they get that. With neither, they make their own.
+func (c *bodyCache) end(m *inFlight, result finished, err error) {
 	if m == nil {
 		return
 	}
 	s := &c.shards[m.key.shard()]
 	s.Lock()
-	if result == nil || len(result.body) > c.longest && m.awaits == 0 || !m.keep && m.awaits == 0 {
-		s.end(m, nil, err)
+	if result.body == nil || len(result.body) > c.maxBody && m.waiters == 0 || !m.keep && m.waiters == 0 {
+		s.finish(m, nil, err)
 		s.Unlock()
 		return
 	}
 	s.Unlock()
-	// Whoever comes during the copying still finds the body in the making.
-	k := &sharedBody{key: m.key, finished: *result}
-	k.body = append(make([]byte, 0, len(result.body)), result.body...)
+	// Requests that come during the copying still find the entry.
+	b := &cachedBody{key: m.key, finished: result}
+	b.body = append(make([]byte, 0, len(result.body)), result.body...)
+	b.Init(c.budget, len(b.body)+cachedOverhead)
 	s.Lock()
-	k.readers.Store(int64(m.awaits))
-	if k.size() <= c.longest {
-		s.keep(k, c.flight)
+	b.Acquire(m.waiters)
+	if b.Size() <= c.maxBody {
+		s.keep(b)
 	} else {
-		k.drop(c.flight)
+		b.Evict()
 	}
-	s.end(m, k, nil)
+	s.finish(m, b, nil)
 	s.Unlock()
 }
 
-// end tells those who wait. What nobody waited for is used again.
-func (s *bodyShard) end(m *making, result *sharedBody, err error) {
-	delete(s.making, m.key)
+// finish wakes those who wait. An entry that nobody waited for is used again.
+func (s *bodyShard) finish(m *inFlight, result *cachedBody, err error) {
+	delete(s.inFlight, m.key)
 	if m.done == nil {
 		s.free = append(s.free, m)
 		return
@@ -208,9 +247,10 @@ func (s *bodyShard) end(m *making, result *sharedBody, err error) {
 	close(m.done)
 }
 
-// keep adds a body, and drops those that were not used since the hand passed them last until there is room.
-func (s *bodyShard) keep(k *sharedBody, f *flight) {
-	for s.bytes+k.size() > s.limit && len(s.clock) > 0 {
+// keep adds a body. Until there is room for it, it evicts bodies that were not used since the hand
+// passed them last.
+func (s *bodyShard) keep(b *cachedBody) {
+	for s.bytes+b.Size() > s.limit && len(s.clock) > 0 {
 		s.hand %= len(s.clock)
 		old := s.clock[s.hand]
 		if old.used {
@@ -218,14 +258,14 @@ func (s *bodyShard) keep(k *sharedBody, f *flight) {
 			s.hand++
 			continue
 		}
-		s.bytes -= old.size()
+		s.bytes -= old.Size()
 		delete(s.kept, old.key)
-		old.drop(f)
+		old.Evict()
 		last := len(s.clock) - 1
 		s.clock[s.hand], s.clock[last] = s.clock[last], nil
 		s.clock = s.clock[:last]
 	}
-	s.kept[k.key] = k
-	s.clock = append(s.clock, k)
-	s.bytes += k.size()
+	s.kept[b.key] = b
+	s.clock = append(s.clock, b)
+	s.bytes += b.Size()
 }

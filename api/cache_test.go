@@ -12,32 +12,35 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api/contract"
 	"hdqs/api/encode"
+	"hdqs/api/wire"
 )
 
 func testKey(n int) bodyKey {
 	return bodyKey{tag: newEntityTag([32]byte{byte(n), byte(n >> 8), byte(n >> 16), 0, 1, 2}), coding: encode.Gzip}
 }
 
-// TestOneMaker: of a thousand requests for one body at once, one makes it, and all others get it from there.
+// TestOneMaker: of a thousand requests for one body at once, one makes it, and all others get it
+// from there.
 func TestOneMaker(t *testing.T) {
-	c := newBodyCache(0, newFlight(0))
+	c := newBodyCache(0, wire.NewBudget(0))
 	var made atomic.Int64
 	s := &c.shards[(&bodyKey{tag: testKey(1).tag}).shard()]
 	var wg sync.WaitGroup
 	want := []byte("body")
 	for range 1000 {
 		wg.Go(func() {
-			got, m, _ := c.enter(testKey(1))
+			got, m, _ := c.begin(testKey(1))
 			if got == nil {
 				made.Add(1)
 				waitFor(t, "all others to wait", func() bool {
 					s.Lock()
 					defer s.Unlock()
-					return m.awaits == 999
+					return m.waiters == 999
 				})
 				body := append([]byte(nil), want...)
-				c.leave(m, &finished{body: body, rows: 3, total: 7}, nil)
+				c.end(m, finished{body: body, rows: 3, total: 7}, nil)
 				clear(body) // its memory is the response's, and used again
 				return
 			}
@@ -50,20 +53,21 @@ func TestOneMaker(t *testing.T) {
 	if made.Load() != 1 {
 		t.Errorf("the body was made %d times", made.Load())
 	}
-	if n := len(s.making); n != 0 {
+	if n := len(s.inFlight); n != 0 {
 		t.Errorf("%d bodies are still in the making", n)
 	}
 }
 
-// TestMakerGivesUp: those who wait for a body that does not come make their own, or get its maker's error.
+// TestMakerGivesUp: those who wait for a body that does not come make their own, or get its maker's
+// error.
 func TestMakerGivesUp(t *testing.T) {
 	for _, fault := range []error{nil, &Busy{Rule: ruleQueries}} {
-		c := newBodyCache(0, newFlight(0))
-		_, m, _ := c.enter(testKey(1))
+		c := newBodyCache(0, wire.NewBudget(0))
+		_, m, _ := c.begin(testKey(1))
 		alone := make(chan error)
 		for range 3 {
 			go func() {
-				got, making, err := c.enter(testKey(1))
+				got, making, err := c.begin(testKey(1))
 				if got != nil || making != nil {
 					err = errors.New("a body that nobody made")
 				}
@@ -74,26 +78,27 @@ func TestMakerGivesUp(t *testing.T) {
 		waitFor(t, "three who wait", func() bool {
 			s.Lock()
 			defer s.Unlock()
-			return m.awaits == 3
+			return m.waiters == 3
 		})
-		c.leave(m, nil, fault)
+		c.end(m, finished{}, fault)
 		for range 3 {
 			if err := <-alone; !errors.Is(err, fault) {
 				t.Errorf("%v, want %v", err, fault)
 			}
 		}
-		if got, m, err := c.enter(testKey(1)); got != nil || m == nil || err != nil {
+		if got, m, err := c.begin(testKey(1)); got != nil || m == nil || err != nil {
 			t.Error("nobody may make the body again")
 		}
 	}
 }
 
-// TestKeptOnSecondRequest: a body asked for once is not kept, one asked for twice is, whatever was asked for in between.
+// TestKeptOnSecondRequest: a body asked for once is not kept, one asked for twice is, whatever was
+// asked for in between.
 func TestKeptOnSecondRequest(t *testing.T) {
-	c := newBodyCache(0, newFlight(0))
+	c := newBodyCache(0, wire.NewBudget(0))
 	ask := func(n int) bool {
-		got, m, _ := c.enter(testKey(n))
-		c.leave(m, &finished{body: fmt.Append(nil, n)}, nil)
+		got, m, _ := c.begin(testKey(n))
+		c.end(m, finished{body: fmt.Append(nil, n)}, nil)
 		return got != nil
 	}
 	for turn, want := range []bool{false, false, true, true} {
@@ -103,18 +108,18 @@ func TestKeptOnSecondRequest(t *testing.T) {
 			}
 		}
 	}
-	without := newBodyCache(-1, newFlight(0))
-	if got, m, err := without.enter(testKey(1)); got != nil || m != nil || err != nil {
+	without := newBodyCache(-1, wire.NewBudget(0))
+	if got, m, err := without.begin(testKey(1)); got != nil || m != nil || err != nil {
 		t.Error("there is a cache where none is wanted")
 	}
-	without.leave(nil, &finished{}, nil)
+	without.end(nil, finished{}, nil)
 }
 
-// TestCacheBound: whatever comes, the memory stays below the limit, what is used stays longer than what is not, and no body longer than a quarter of a
-// shard is kept.
+// TestCacheBound: whatever comes, the memory stays below the limit, what is used stays longer than
+// what is not, and no body longer than a quarter of a shard is kept.
 func TestCacheBound(t *testing.T) {
 	const limit = 1 << 20
-	c := newBodyCache(limit, newFlight(0))
+	c := newBodyCache(limit, wire.NewBudget(0))
 	r := rand.New(rand.NewPCG(1, 2))
 	often := 0
 	for i := range 200_000 {
@@ -122,21 +127,21 @@ func TestCacheBound(t *testing.T) {
 		if i%4 > 0 {
 			n = r.IntN(20_000)
 		}
-		got, m, _ := c.enter(testKey(n))
+		got, m, _ := c.begin(testKey(n))
 		if n < 10 && got != nil {
 			often++
 		}
-		if got != nil && (len(got.body) < 8 || got.rows != n || len(got.body) > c.longest) {
+		if got != nil && (len(got.body) < 8 || got.rows != n || len(got.body) > c.maxBody) {
 			t.Fatalf("body %d: %d bytes, %d rows", n, len(got.body), got.rows)
 		}
-		c.leave(m, &finished{body: make([]byte, 8+n%100*200), rows: n}, nil)
+		c.end(m, finished{body: make([]byte, 8+n%100*200), rows: n}, nil)
 	}
 	sum := 0
 	for i := range c.shards {
 		s := &c.shards[i]
 		bytes := 0
 		for key, k := range s.kept {
-			bytes += k.size()
+			bytes += k.Size()
 			if key != k.key {
 				t.Errorf("%v stands where %v should", k.key, key)
 			}
@@ -151,13 +156,14 @@ func TestCacheBound(t *testing.T) {
 	}
 }
 
-// TestCachedAnswersAreTheSame asks servers with and without a cache for everything, several times, in all codings.
+// TestCachedAnswersAreTheSame asks servers with and without a cache for everything, several times,
+// in all codings.
 func TestCachedAnswersAreTheSame(t *testing.T) {
 	tables := sampleTables(t, 400)
 	with, without := testServer(t, Options{}, tables), testServer(t, Options{CacheBytes: -1}, tables)
-	for i := range endpoints {
+	for i := range contract.Endpoints {
 		for _, query := range []string{"", "&limit=2&offset=1", "&limit=0", "&output_format=csv", "&offset=1000"} {
-			target := endpoints[i].Path + "?app_identifier=" + goodIdentifier + query
+			target := contract.Endpoints[i].Path + "?app_identifier=" + goodIdentifier + query
 			for _, accept := range []string{"identity", "gzip", "zstd", "gzip, identity;q=0"} {
 				header := []HeaderField{{"Accept-Encoding", accept}}
 				want := without.Answer("GET", target, header)
@@ -186,7 +192,8 @@ func plainBody(t *testing.T, a Answer) []byte {
 	return body
 }
 
-// TestManyAskAtOnce asks over a network for the same pages from many connections in all codings, and compares the bodies.
+// TestManyAskAtOnce asks over a network for the same pages from many connections in all codings,
+// and compares the bodies.
 func TestManyAskAtOnce(t *testing.T) {
 	table := numberedLocations(20_000, nil)
 	s := testServer(t, Options{Queries: 64, QueueWait: 10 * time.Second}, []*testTable{table})
@@ -226,5 +233,5 @@ func TestManyAskAtOnce(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	waitFor(t, "all bytes taken", func() bool { return s.flight.bytes.Load() == 0 })
+	waitFor(t, "all bytes taken", func() bool { return s.budget.Bytes() == 0 })
 }

@@ -2,23 +2,31 @@ package api
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
+
+	"hdqs/api/contract"
+	"hdqs/api/wire"
+)
+
+// Values of package wire.
+const (
+	refusedAtOnce = 512                    // connections beyond a limit that get the time to read why
+	drainWait     = 100 * time.Millisecond // for the last request of a connection
+	maxLingerRead = 4 << 20                // bytes that are read of a connection that lingers
 )
 
 const plainGet = "GET " + listTarget + " HTTP/1.1\r\nHost: a\r\n\r\n"
 
-// TestTurnedAway: a connection beyond the bound gets the answer that any 503 is, is counted, and takes no place; each that ends makes room for one.
+// TestTurnedAway: a connection beyond the bound gets the answer that any 503 is, is counted, and
+// takes no place; each that ends makes room for one.
 func TestTurnedAway(t *testing.T) {
 	for rule, o := range map[string]Options{"connections": {Connections: 2}, "connections of one address": {ConnectionsPerAddress: 2}} {
 		s := testServer(t, o, sampleTables(t, 3))
@@ -41,7 +49,7 @@ func TestTurnedAway(t *testing.T) {
 		if got.Status != 503 || !slices.Equal(names, want) || string(got.Body) != body {
 			t.Errorf("%s: %d %s\nfields %q,\nwant   %q", rule, got.Status, got.Body, names, want)
 		}
-		for name, want := range map[string]string{"Cache-Control": noStore, "Retry-After": "1", "Content-Type": jsonType} {
+		for name, want := range map[string]string{"Cache-Control": noStore, "Retry-After": "1", "Content-Type": contract.JSONType} {
 			if value, _ := got.field(name); value != want {
 				t.Errorf("%s: %s: %s", rule, name, value)
 			}
@@ -64,7 +72,7 @@ func TestTurnedAway(t *testing.T) {
 			t.Errorf("%s: %d on a connection that has a place", rule, status)
 		}
 		first.Close()
-		waitFor(t, "a place", func() bool { return s.callers.count() == 1 })
+		waitFor(t, "a place", func() bool { return s.callers.Count() == 1 })
 		third := dial(t, address)
 		if status := third.get(listTarget); status != 200 {
 			t.Errorf("%s: %d after another connection has ended", rule, status)
@@ -74,10 +82,7 @@ func TestTurnedAway(t *testing.T) {
 		}
 		second.Close()
 		third.Close()
-		waitFor(t, "all places", func() bool { return s.callers.count() == 0 })
-		if len(s.callers.each) != 0 {
-			t.Errorf("%s: %v are remembered", rule, s.callers.each)
-		}
+		waitFor(t, "all places", func() bool { return s.callers.Count() == 0 })
 	}
 }
 
@@ -102,8 +107,8 @@ func TestOtherAddress(t *testing.T) {
 	}
 }
 
-// TestTurnedAwayClients: a usual client always sees the 503 and never a broken connection, also when many are turned away at once; and those who say
-// nothing keep nobody from being turned away.
+// TestTurnedAwayClients: a usual client always sees the 503 and never a broken connection, also
+// when many are turned away at once; and those who say nothing keep nobody from being turned away.
 func TestTurnedAwayClients(t *testing.T) {
 	s := testServer(t, Options{Connections: 1}, sampleTables(t, 3))
 	address := listen(t, s)
@@ -132,7 +137,7 @@ func TestTurnedAwayClients(t *testing.T) {
 	all.Wait()
 	began := time.Now()
 	var silent []net.Conn
-	for range turnedAwayAtOnce + 50 {
+	for range refusedAtOnce + 50 {
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
 			t.Fatal(err)
@@ -156,46 +161,6 @@ func TestTurnedAwayClients(t *testing.T) {
 	}
 }
 
-// TestPlaceOnce: closing twice gives back one place.
-func TestPlaceOnce(t *testing.T) {
-	n := newConnections(1, 1, new(shedCounts), nil, nil)
-	a, b := net.Pipe()
-	defer b.Close()
-	first, second := &lineConn{Conn: a, all: n, flight: newFlight(0)}, &lineConn{Conn: a, all: n, flight: newFlight(0)}
-	if n.enter(first) != "" || n.enter(second) != ruleConnections {
-		t.Fatal("not one place")
-	}
-	first.Close()
-	if n.enter(second) != "" {
-		t.Fatal("no place after the first has ended")
-	}
-	first.Close()
-	if n.count() != 1 || n.enter(first) != ruleConnections {
-		t.Error("closed twice, it made room for two")
-	}
-}
-
-// shortListener has no descriptor for a connection twice, and then breaks.
-type shortListener struct{ left int }
-
-func (l *shortListener) Accept() (net.Conn, error) {
-	if l.left--; l.left < 0 {
-		return nil, errors.New("broken")
-	}
-	return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
-}
-func (l *shortListener) Close() error   { return nil }
-func (l *shortListener) Addr() net.Addr { return nil }
-
-// TestShortOfDescriptors: a lack of descriptors passes; it is no reason to end.
-func TestShortOfDescriptors(t *testing.T) {
-	s := testServer(t, Options{}, sampleTables(t, 3))
-	l := &shortListener{left: 2}
-	if err := s.Serve(l); err == nil || !strings.Contains(err.Error(), "broken") || l.left != -1 || s.faults.count.Load() == 0 {
-		t.Errorf("%v with %d left", err, l.left)
-	}
-}
-
 // endSoon shuts a server down and gives what Shutdown said.
 func endSoon(s *Server) <-chan error {
 	ended := make(chan error, 1)
@@ -207,20 +172,23 @@ func endSoon(s *Server) <-chan error {
 	return ended
 }
 
-// TestLastRequests: when the server ends, a request that comes while connections are waited for is answered whole, and its answer is said to be the last.
+// TestLastRequests: when the server ends, a request that comes while connections are waited for is
+// answered whole, and its answer is said to be the last.
 func TestLastRequests(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		s := testServer(t, Options{KeepBuffers: keep}, sampleTables(t, 3))
-		s.callers.wait = time.Minute // however long this test takes to ask
+		limits := s.connectionLimits()
+		limits.DrainWait = time.Minute // however long this test takes to ask
+		s.callers = wire.NewConnections(limits)
 		address := listen(t, s)
 		busy, fresh := dial(t, address), dial(t, address)
 		if status := busy.get(listTarget); status != 200 {
 			t.Fatal(status)
 		}
-		waitFor(t, "two connections", func() bool { return s.callers.count() == 2 })
+		waitFor(t, "two connections", func() bool { return s.callers.Count() == 2 })
 		ended := endSoon(s)
-		waitFor(t, "the end to begin", s.callers.ending.Load)
-		time.Sleep(lastWait / 4)
+		waitFor(t, "the end to begin", s.callers.Draining)
+		time.Sleep(drainWait / 4)
 		for _, conn := range []dialled{busy, fresh} {
 			if answer, closed := conn.raw(t, "GET", plainGet); !strings.HasPrefix(answer, "HTTP/1.1 200 ") || !closed {
 				t.Errorf("keep=%v: a request near the end: %.60q, close: %v", keep, answer, closed)
@@ -238,8 +206,8 @@ func TestLastRequests(t *testing.T) {
 	}
 }
 
-// TestLastWait: when the server ends, connections that wait are closed without a word, but of a request that has begun to come the rest is waited for, and
-// it is answered whole.
+// TestLastWait: when the server ends, connections that wait are closed without a word, but of a
+// request that has begun to come the rest is waited for, and it is answered whole.
 func TestLastWait(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		s := testServer(t, Options{KeepBuffers: keep}, sampleTables(t, 3))
@@ -253,11 +221,11 @@ func TestLastWait(t *testing.T) {
 		if _, err := io.WriteString(half, plainGet[:30]); err != nil {
 			t.Fatal(err)
 		}
-		waitFor(t, "three connections", func() bool { return s.callers.count() == 3 })
+		waitFor(t, "three connections", func() bool { return s.callers.Count() == 3 })
 		time.Sleep(20 * time.Millisecond)
 		ended := endSoon(s)
-		waitFor(t, "the end to begin", s.callers.ending.Load)
-		time.Sleep(2 * lastWait)
+		waitFor(t, "the end to begin", s.callers.Draining)
+		time.Sleep(2 * drainWait)
 		if answer, closed := half.raw(t, "GET", plainGet[30:]); !strings.HasPrefix(answer, "HTTP/1.1 200 ") || !closed {
 			t.Errorf("keep=%v: the rest of a request near the end: %.60q, close: %v", keep, answer, closed)
 		}
@@ -272,7 +240,8 @@ func TestLastWait(t *testing.T) {
 	}
 }
 
-// TestDrain: while the end is near, each answer is the last of its connection, and new connections are welcome.
+// TestDrain: while the end is near, each answer is the last of its connection, and new connections
+// are welcome.
 func TestDrain(t *testing.T) {
 	s := testServer(t, Options{}, sampleTables(t, 3))
 	address := listen(t, s)
@@ -288,20 +257,5 @@ func TestDrain(t *testing.T) {
 		if rest, err := io.ReadAll(conn.reader); err != nil || len(rest) > 0 {
 			t.Errorf("draining: then %.40q, %v", rest, err)
 		}
-	}
-}
-
-// TestClientOf: what counts as one client.
-func TestClientOf(t *testing.T) {
-	for address, want := range map[string]string{
-		"192.0.2.7": "192.0.2.7/32", "::ffff:192.0.2.7": "192.0.2.7/32", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64", "2001:db8:1:2::9": "2001:db8:1:2::/64",
-		"2001:db8:1:3::9": "2001:db8:1:3::/64", "fe80::1%eth0": "fe80::/64", "::1": "::/64",
-	} {
-		if got := clientOf(netip.MustParseAddr(address)); got.String() != want {
-			t.Errorf("%s is of %v, want %s", address, got, want)
-		}
-	}
-	if got := clientOf(netip.Addr{}); got.IsValid() {
-		t.Errorf("no address is of %v", got)
 	}
 }

@@ -10,14 +10,17 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/api/contract"
 )
 
 // edgePatience is longer than nginx waits for anything in these tests.
 const edgePatience = 20 * time.Second
 
-// TestEdgeRawCases sends the bytes of testdata/raw through nginx. It may read them otherwise than we do, stricter or not; but it must never ask us more
-// than the client asked, never hang, and never hand one request the answer of another: neither on the client's connection nor on those that it keeps
-// to us.
+// TestEdgeRawCases sends the bytes of testdata/raw through nginx. It may read them otherwise than
+// we do, stricter or not; but it must never ask us more than the client asked, never hang, and
+// never hand one request the answer of another: neither on the client's connection nor on those
+// that it keeps to us.
 func TestEdgeRawCases(t *testing.T) {
 	g := startEdge(t, Options{})
 	for i, c := range allRawCases(t) {
@@ -112,10 +115,11 @@ func readEdge(t *testing.T, conn dialled, method string) (a edgeAnswer, ok bool)
 	if _, err := io.Copy(io.Discard, response.Body); err != nil {
 		t.Fatal(err)
 	}
-	return edgeAnswer{response.StatusCode, response.Header.Get(headerUnknown)}, true
+	return edgeAnswer{response.StatusCode, response.Header.Get(contract.HeaderUnknown)}, true
 }
 
-// askNext sends a good request that is to be the last, and wants at most one answer. There is none when the connection has ended.
+// askNext sends a good request that is to be the last, and wants at most one answer. There is none
+// when the connection has ended.
 func askNext(t *testing.T, conn dialled, mark string) (edgeAnswer, bool) {
 	t.Helper()
 	if err := conn.SetDeadline(time.Now().Add(edgePatience)); err != nil {

@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	goflag "flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -22,6 +21,10 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api/contract"
+
+	goflag "flag"
+
 	"github.com/valyala/fasthttp"
 )
 
@@ -35,24 +38,25 @@ func edge(t *testing.T) {
 	}
 }
 
-// nginxParams is the text of deploy/nginx/params.conf: variables that hold a query's parameters in a fixed order, for the key of a cache. A query
-// is put in order only when nothing is lost by it: all names are known ones in their case, each stands once and with a value.
+// nginxParams is the text of deploy/nginx/params.conf: variables that hold a query's parameters in
+// a fixed order, for the key of a cache. A query is put in order only when nothing is lost by it:
+// all names are known ones in their case, each stands once and with a value.
 func nginxParams() string {
 	var names []string
-	for i := range endpoints {
-		for _, p := range newPlan(&endpoints[i]).params {
-			if p.Name != identifierParam {
+	for i := range contract.Endpoints {
+		for _, p := range contract.NewPlan(&contract.Endpoints[i]).Params {
+			if p.Name != contract.IdentifierParam {
 				names = append(names, p.Name)
 			}
 		}
 	}
-	names = append(names, pinParam)
+	names = append(names, contract.SnapshotParam)
 	slices.Sort(names)
 	names = slices.Compact(names)
 	var b strings.Builder
 	b.WriteString("# Made from the endpoints by 'make golden'; a test holds it.\n\nvariables_hash_max_size 4096;\n\n")
 	b.WriteString("map $args $hdqs_plain {\n\tdefault \"\";\n\t\"\" 1;\n\t\"~^(?=.{1,4000}$)(?!(?:.*&)?([a-z0-9_]+)=.*&\\1=)(?:(?:" +
-		strings.Join(append([]string{identifierParam}, names...), "|") + ")=[^&]+(?:&|$))+$\" 1;\n}\n\n")
+		strings.Join(append([]string{contract.IdentifierParam}, names...), "|") + ")=[^&]+(?:&|$))+$\" 1;\n}\n\n")
 	for _, name := range names {
 		b.WriteString("map $arg_" + name + " $hdqs_p_" + name + " { \"\" \"\"; default \"" + name + "=$arg_" + name + "&\"; }\n")
 	}
@@ -182,7 +186,8 @@ func startEdge(t *testing.T, o Options) *origin {
 	}
 }
 
-// freeAddress is a free port of an address of this process, which nobody else takes before an nginx does.
+// freeAddress is a free port of an address of this process, which nobody else takes before an nginx
+// does.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	pid := os.Getpid()
@@ -202,11 +207,11 @@ func (g *origin) counted(t *testing.T, method, target string, header ...HeaderFi
 	return got, g.asked.Load() - before
 }
 
-// TestEdgeKey: callers, order of parameters, GET and HEAD share an answer; codings do not; what nginx cannot put in order is passed on as it is, and
-// every answer is the origin's own.
+// TestEdgeKey: callers, order of parameters, GET and HEAD share an answer; codings do not; what
+// nginx cannot put in order is passed on as it is, and every answer is the origin's own.
 func TestEdgeKey(t *testing.T) {
 	g := startEdge(t, Options{})
-	other, _ := EncodeIdentifier("another application", "you@example.com")
+	other, _ := contract.EncodeIdentifier("another application", "you@example.com")
 	const events = "/api/v2/coordination-context/conflict-events?"
 	first, n := g.counted(t, "GET", events+"location_code=AFG&limit=700&has_hrp=true&app_identifier="+goodIdentifier)
 	if first.Status != 200 || n != 1 {
@@ -282,16 +287,17 @@ func TestEdgeKey(t *testing.T) {
 	}
 }
 
-// TestEdgeAnswers: random requests, spelled in every way, get through the edge what the service says, twice.
+// TestEdgeAnswers: random requests, spelled in every way, get through the edge what the service
+// says, twice.
 func TestEdgeAnswers(t *testing.T) {
 	g := startEdge(t, Options{})
 	random := rand.New(rand.NewPCG(2, 7))
 	for range 400 {
-		e := &endpoints[random.IntN(len(endpoints))]
+		e := &contract.Endpoints[random.IntN(len(contract.Endpoints))]
 		var pairs []string
-		for _, p := range newPlan(e).params {
-			if random.IntN(4) == 0 && p.Name != identifierParam {
-				pairs = append(pairs, p.Name+"="+url.QueryEscape(p.example()))
+		for _, p := range contract.NewPlan(e).Params {
+			if random.IntN(4) == 0 && p.Name != contract.IdentifierParam {
+				pairs = append(pairs, p.Name+"="+url.QueryEscape(p.Example()))
 			}
 		}
 		pairs = append(pairs, []string{
@@ -316,7 +322,8 @@ func TestEdgeAnswers(t *testing.T) {
 	}
 }
 
-// TestEdgeStale: a stale answer is used while a fresh one is fetched, which costs a 304, and while the service is away, for as long as its header says.
+// TestEdgeStale: a stale answer is used while a fresh one is fetched, which costs a 304, and while
+// the service is away, for as long as its header says.
 func TestEdgeStale(t *testing.T) {
 	g := startEdge(t, Options{Freshness: Freshness{MaxAge: -1, SharedMaxAge: 3 * time.Second, StaleWhileRevalidate: 6 * time.Second, StaleIfError: 13 * time.Second}})
 	target := listTarget + "&limit=20"

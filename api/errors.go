@@ -2,13 +2,14 @@ package api
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"sync/atomic"
 
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api/contract"
 	"hdqs/api/render"
+	"hdqs/api/wire"
 )
 
 // Fixed bodies. Their texts are part of the contract.
@@ -27,69 +28,37 @@ const (
 	bodyPreconditionFailed  = `{"detail":"Precondition Failed"}`
 )
 
-// Errors of the server itself. A request's faults are *Invalid, *BadDay and *Forbidden.
+// Errors of the server itself. The faults of a request are *Invalid, *BadDay and *Forbidden.
 var (
-	errNoSnapshot    = errors.New("api: no snapshot is loaded")
-	errNotAcceptable = errors.New("api: no coding that the client accepts")
-	errPrecondition  = errors.New("api: the answer is not the one that the client asks for")
+	errMethodNotAllowed = errors.New("api: the method is not allowed")
+	errNoSnapshot       = errors.New("api: no snapshot is loaded")
+	errNotAcceptable    = errors.New("api: the client accepts no coding that there is")
+	errPrecondition     = errors.New("api: a precondition of the request does not hold")
 )
 
-// Issue is one fault of one parameter.
-type Issue struct {
-	Type  string
-	Param string
-	Part  string // what a parameter that may be two things was read as; mostly empty
-	Text  string
-	Input string
-	Miss  bool // Input is null: the parameter is absent, or its value is not told
-
-	// Ctx is a key of context and its value, an integer or a text. Key "" stands for none.
-	CtxKey  string
-	CtxInt  int
-	CtxText string
-}
-
-// Invalid is a request with parameters that break their rules: all of them, in order.
-type Invalid struct {
-	Issues []Issue
-	Wished bool // they are faults because the client has asked for strict handling
-}
-
-func (e *Invalid) Error() string {
-	return fmt.Sprintf("api: %d invalid parameters, first %s: %s", len(e.Issues), e.Issues[0].Param, e.Issues[0].Text)
-}
-
-// BadDay is a start_date or end_date that is none. It hides all other faults.
-type BadDay struct{ Param string }
-
-func (e *BadDay) Error() string {
-	return "Invalid " + e.Param + " format. Use YYYY, YYYY-MM, YYYY-MM-DD, or YYYY-MM-DDTHH:MM:SS"
-}
-
-// Gone is a request for a snapshot that is not held, or not any more. Current is the one to begin again with.
+// Gone is the error of a request that names a snapshot which is not retained, or not any more.
+// Current is the snapshot to begin again with.
 type Gone struct{ Current string }
 
-func (e *Gone) Error() string { return "api: the snapshot is not held; current is " + e.Current }
+func (e *Gone) Error() string { return "api: the snapshot is not retained; current is " + e.Current }
 
-// Busy is a request or a connection for which there is no room. It tells which bound was met.
+// Busy is the error of a request or a connection that a limit refuses. Rule is the limit.
 type Busy struct{ Rule string }
 
 func (e *Busy) Error() string { return "api: too much at once: " + e.Rule }
 
-// The bounds of Busy.
+// The limits of requests. Those of connections are wire's.
 const (
-	ruleQueries     = "queries at once"
-	ruleBytes       = "bytes of answers in flight"
-	ruleConnections = "connections"
-	ruleAddress     = "connections of one address"
+	ruleQueries = "queries at once"
+	ruleBytes   = "bytes of answers in flight"
 )
 
-// rules are all of them, with the words that tell them apart in the metrics.
+// rules are all limits, with the reasons that metrics have for them.
 var rules = [...]struct{ rule, reason string }{
-	{ruleQueries, "queries"}, {ruleBytes, "bytes"}, {ruleConnections, "connections"}, {ruleAddress, "address"},
+	{ruleQueries, "queries"}, {ruleBytes, "bytes"}, {wire.RuleConnections, "connections"}, {wire.RuleAddress, "address"},
 }
 
-// shedCounts count what was turned away, each bound in the place of its rule.
+// shedCounts count what was refused, by position in rules.
 type shedCounts [len(rules)]atomic.Int64
 
 func (c *shedCounts) add(rule string) {
@@ -100,134 +69,28 @@ func (c *shedCounts) add(rule string) {
 	}
 }
 
-// Forbidden is a request whose identifier is missing or bad.
-type Forbidden struct{ Text, Hint string }
-
-func (e *Forbidden) Error() string { return e.Text }
-
-func missing(param string) Issue {
-	return Issue{Type: "missing", Param: param, Text: "Field required", Miss: true}
-}
-
-func tooLong(param, input string, limit int) Issue {
-	return Issue{
-		Type: "string_too_long", Param: param, Text: "String should have at most " + strconv.Itoa(limit) + " characters",
-		Input: input, CtxKey: "max_length", CtxInt: limit,
-	}
-}
-
-func tooShortText(param, input string, limit int) Issue {
-	return Issue{
-		Type: "string_too_short", Param: param, Text: "String should have at least " + strconv.Itoa(limit) + " characters",
-		Input: input, CtxKey: "min_length", CtxInt: limit,
-	}
-}
-
-func notInteger(param, input string) Issue {
-	return Issue{
-		Type: "int_parsing", Param: param, Input: input,
-		Text: "Input should be a valid integer, unable to parse string as an integer",
-	}
-}
-
-func tooSmall(param, input string, floor int) Issue {
-	return Issue{
-		Type: "greater_than_equal", Param: param, Text: "Input should be greater than or equal to " + strconv.Itoa(floor),
-		Input: input, CtxKey: "ge", CtxInt: floor,
-	}
-}
-
-func tooGreat(param, input string, ceiling int) Issue {
-	return Issue{
-		Type: "less_than_equal", Param: param, Text: "Input should be less than or equal to " + strconv.Itoa(ceiling),
-		Input: input, CtxKey: "le", CtxInt: ceiling,
-	}
-}
-
-func notNumber(param, input string) Issue {
-	return Issue{
-		Type: "float_parsing", Param: param, Input: input,
-		Text: "Input should be a valid number, unable to parse string as a number",
-	}
-}
-
-func notDecimal(param, input string, fault decimalFault) Issue {
-	if fault == decimalInfinite {
-		return Issue{Type: "finite_number", Param: param, Text: "Input should be a finite number", Input: input}
-	}
-	return Issue{Type: "decimal_parsing", Param: param, Text: "Input should be a valid decimal", Input: input}
-}
-
-func notBoolean(param, input string) Issue {
-	return Issue{
-		Type: "bool_parsing", Param: param, Input: input,
-		Text: "Input should be a valid boolean, unable to interpret input",
-	}
-}
-
-func notInEnum(param, input string, e *Enum) Issue {
-	return Issue{
-		Type: "enum", Param: param, Text: "Input should be " + e.expected, Input: input, CtxKey: "expected", CtxText: e.expected,
-	}
-}
-
-// notMoment is two issues: a date-time parameter may be either of two things, and each reading says why it failed.
-func notMoment(param, input string, fault momentFault) []Issue {
-	return []Issue{
-		{
-			Type: "datetime_from_date_parsing", Param: param, Part: "datetime", Input: input,
-			Text: "Input should be a valid datetime or date, " + fault.dateTime, CtxKey: "error", CtxText: fault.dateTime,
-		},
-		{
-			Type: "date_from_datetime_parsing", Param: param, Part: "date", Input: input,
-			Text: "Input should be a valid date or datetime, " + fault.date, CtxKey: "error", CtxText: fault.date,
-		},
-	}
-}
-
-func notEmail(param, input, reason string) Issue {
-	return Issue{
-		Type: "value_error", Param: param, Text: "value is not a valid email address: " + reason,
-		Input: input, CtxKey: "reason", CtxText: reason,
-	}
-}
-
-// answered is an error that is the request's, or its moment's. It knows its answer.
-type answered interface {
-	error
-	answer() (status int, body []byte)
-}
-
-func (e *Invalid) answer() (int, []byte) {
-	return fasthttp.StatusUnprocessableEntity, appendIssues(nil, e.Issues)
-}
-
-func (e *BadDay) answer() (int, []byte) {
-	return fasthttp.StatusBadRequest, append(render.AppendJSONText([]byte(`{"detail":`), e.Error()), '}')
-}
-
-func (e *Forbidden) answer() (int, []byte) {
-	body := render.AppendJSONText([]byte(`{"error":`), e.Text)
-	body = render.AppendJSONText(append(body, `,"hint":`...), e.Hint)
-	return fasthttp.StatusForbidden, append(body, '}')
-}
-
-func (e *Gone) answer() (int, []byte) {
-	body := render.AppendJSONText([]byte(`{"detail":"The snapshot is not held any more; begin again with the current one","snapshot":`), e.Current)
-	return fasthttp.StatusGone, append(body, '}')
-}
-
-func (e *Busy) answer() (int, []byte) {
-	body := render.AppendJSONText([]byte(`{"detail":"Too much is asked at once; try again after Retry-After","rule":`), e.Rule)
-	return fasthttp.StatusServiceUnavailable, append(body, '}')
-}
-
 // errorAnswer is the status and body of any error.
 func errorAnswer(err error) (status int, body []byte) {
-	var known answered
+	if e, ok := errors.AsType[*contract.Invalid](err); ok {
+		return fasthttp.StatusUnprocessableEntity, appendIssues(nil, e.Issues)
+	}
+	if e, ok := errors.AsType[*contract.BadDay](err); ok {
+		return fasthttp.StatusBadRequest, jsonTexts("detail", e.Error())
+	}
+	if e, ok := errors.AsType[*contract.Forbidden](err); ok {
+		return fasthttp.StatusForbidden, jsonTexts("error", e.Text, "hint", e.Hint)
+	}
+	if e, ok := errors.AsType[*Gone](err); ok {
+		const detail = "The snapshot is not held any more; begin again with the current one"
+		return fasthttp.StatusGone, jsonTexts("detail", detail, "snapshot", e.Current)
+	}
+	if e, ok := errors.AsType[*Busy](err); ok {
+		const detail = "Too much is asked at once; try again after Retry-After"
+		return fasthttp.StatusServiceUnavailable, jsonTexts("detail", detail, "rule", e.Rule)
+	}
 	switch {
-	case errors.As(err, &known):
-		return known.answer()
+	case errors.Is(err, errMethodNotAllowed):
+		return fasthttp.StatusMethodNotAllowed, []byte(bodyMethodNotAllowed)
 	case errors.Is(err, errNoSnapshot):
 		return fasthttp.StatusServiceUnavailable, []byte(bodyUnavailable)
 	case errors.Is(err, errNotAcceptable):
@@ -238,8 +101,21 @@ func errorAnswer(err error) (status int, body []byte) {
 	return fasthttp.StatusInternalServerError, []byte(bodyInternal)
 }
 
-// appendIssues writes the body of a 422, keys in the order of the wire.
-func appendIssues(dst []byte, issues []Issue) []byte {
+// jsonTexts is a JSON object of texts, given as key, value, key, value.
+func jsonTexts(pairs ...string) []byte {
+	body := []byte{'{'}
+	for i := 0; i < len(pairs); i += 2 {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(render.AppendJSONText(body, pairs[i]), ':')
+		body = render.AppendJSONText(body, pairs[i+1])
+	}
+	return append(body, '}')
+}
+
+// appendIssues writes the body of a 422.
+func appendIssues(dst []byte, issues []contract.Issue) []byte {
 	dst = append(dst, `{"detail":[`...)
 	for i, issue := range issues {
 		if i > 0 {
@@ -251,7 +127,7 @@ func appendIssues(dst []byte, issues []Issue) []byte {
 			dst = render.AppendJSONText(append(dst, ','), issue.Part)
 		}
 		dst = render.AppendJSONText(append(dst, `],"msg":`...), issue.Text)
-		if issue.Miss {
+		if issue.NullInput {
 			dst = append(dst, `,"input":null`...)
 		} else {
 			dst = render.AppendJSONText(append(dst, `,"input":`...), issue.Input)

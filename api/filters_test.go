@@ -13,10 +13,13 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/api/contract"
 )
 
-// TestContractFilters asks every filter of every endpoint for values that its rows hold, and values near them, alone and combined, and
-// compares whole bodies in both formats with a plain evaluation of the contract's match kinds.
+// TestContractFilters asks every filter of every endpoint for values that its rows hold, and values
+// near them, alone and combined, and compares whole bodies in both formats with a plain evaluation
+// of the contract's match kinds.
 func TestContractFilters(t *testing.T) {
 	rows, pages := 60, 25
 	if testing.Short() {
@@ -73,8 +76,9 @@ type chosen struct {
 	value string
 }
 
-// filterValues are values of the columns, values made from them by the rules of matching, and a few that are in no row.
-func filterValues(c *contract, p contractParam, table *testTable, random *rand.Rand) []string {
+// filterValues are values of the columns, values made from them by the rules of matching, and a few
+// that are in no row.
+func filterValues(c *spec, p contractParam, table *testTable, random *rand.Rand) []string {
 	if p.Type == "enum" {
 		return c.Enums[p.Enum].Values
 	}
@@ -84,7 +88,7 @@ func filterValues(c *contract, p contractParam, table *testTable, random *rand.R
 	var values []string
 	for range 6 {
 		row := table.rows[random.IntN(len(table.rows))]
-		column := wantColumns(table.endpoint.Path, p)[random.IntN(len(p.Columns))]
+		column := columnsOfParam(table.endpoint.Path, p)[random.IntN(len(p.Columns))]
 		switch v := row[column].(type) {
 		case string:
 			if v == "" {
@@ -160,7 +164,7 @@ func checkAnswer(t *testing.T, s *Server, e contractEndpoint, table *testTable, 
 
 // plainMatch is the contract's match kinds, word for word.
 func plainMatch(path string, one chosen, row map[string]any) bool {
-	for _, column := range wantColumns(path, one.param) {
+	for _, column := range columnsOfParam(path, one.param) {
 		if plainColumn(one, row[column]) {
 			return true
 		}
@@ -348,10 +352,10 @@ func plainCSV(tb testing.TB, e contractEndpoint, rows []map[string]any) string {
 func TestEveryEnumValueIsFound(t *testing.T) {
 	tables := sampleTables(t, 60)
 	s := testServer(t, Options{}, tables)
-	for i := range endpoints {
-		e := &endpoints[i]
-		for _, p := range filters(e.Place, e.Params) {
-			if p.Type != Choice || p.Enum == adminLevel {
+	for i := range contract.Endpoints {
+		e := &contract.Endpoints[i]
+		for _, p := range e.Filters() {
+			if p.Type != contract.Choice || p.IsLevel() {
 				continue
 			}
 			for _, value := range p.Enum.Values {
@@ -368,4 +372,17 @@ func TestEveryEnumValueIsFound(t *testing.T) {
 			}
 		}
 	}
+}
+
+// columnsOfParam are the columns that a filter reads. Package contract compares them with the
+// contract.
+func columnsOfParam(path string, p contractParam) []string {
+	for i := range contract.Endpoints {
+		for _, own := range contract.Endpoints[i].Filters() {
+			if contract.Endpoints[i].Path == path && own.Name == p.Name {
+				return own.Columns
+			}
+		}
+	}
+	return nil
 }

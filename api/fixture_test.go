@@ -12,13 +12,15 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api/contract"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
 
-// testTable is a table of a test snapshot as rows of values: string, int64 (integers), bool, time.Time, decimal, or nil.
+// testTable is a table of a test snapshot as rows of values: string, int64 (integers), bool,
+// time.Time, decimal, or nil.
 type testTable struct {
-	endpoint *Endpoint
+	endpoint *contract.Endpoint
 	columns  []testColumn
 	rows     []map[string]any
 }
@@ -26,7 +28,7 @@ type testTable struct {
 type testColumn struct {
 	name     string
 	kind     snapshot.Kind
-	enum     *Enum
+	enum     *contract.Enum
 	nullable bool
 }
 
@@ -34,7 +36,7 @@ type testColumn struct {
 type decimal string
 
 // columnsOf derives the columns that an endpoint needs from its fields and filters.
-func columnsOf(e *Endpoint) []testColumn {
+func columnsOf(e *contract.Endpoint) []testColumn {
 	var columns []testColumn
 	known := map[string]bool{}
 	add := func(c testColumn) {
@@ -46,7 +48,7 @@ func columnsOf(e *Endpoint) []testColumn {
 	for _, f := range e.Fields {
 		add(testColumn{name: f.Name, kind: kindsOf[f.Type][0], enum: f.Enum, nullable: f.Nullable})
 	}
-	for _, p := range filters(e.Place, e.Params) {
+	for _, p := range e.Filters() {
 		for _, name := range p.Columns {
 			add(testColumn{name: name, kind: kindsOf[p.Type][0], enum: p.Enum})
 		}
@@ -59,8 +61,9 @@ var sampleTexts = []string{
 	`say "hi", twice`, "two\nlines", "Éthiopie", "0-4", "80+", "x",
 }
 
-// sampleTable makes rows with every enum value, nulls where they are allowed, and texts that matching and quoting stumble over.
-func sampleTable(e *Endpoint, rows int, random *rand.Rand) *testTable {
+// sampleTable makes rows with every enum value, nulls where they are allowed, and texts that
+// matching and quoting stumble over.
+func sampleTable(e *contract.Endpoint, rows int, random *rand.Rand) *testTable {
 	t := &testTable{endpoint: e, columns: columnsOf(e)}
 	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i := range rows {
@@ -96,7 +99,8 @@ func sampleTable(e *Endpoint, rows int, random *rand.Rand) *testTable {
 	return t
 }
 
-// data is the table as the snapshot's writer takes it: place columns in a tuple dictionary, the others by row.
+// data is the table as the snapshot's writer takes it: place columns in a tuple dictionary, the
+// others by row.
 func (t *testTable) data(tb testing.TB) *snapshot.TableData {
 	data := &snapshot.TableData{Name: t.endpoint.Table, Rows: len(t.rows)}
 	place := snapshot.GroupData{Name: "place", Codes: make([]uint32, len(t.rows))}
@@ -202,13 +206,14 @@ func storeSnapshot(tb testing.TB, id string, at time.Time, tables []*testTable) 
 	return snap
 }
 
-// sampleTables is a table for every endpoint. Those that testdata/http/rows.txt writes out have its rows.
+// sampleTables is a table for every endpoint. Those that testdata/http/rows.txt writes out have its
+// rows.
 func sampleTables(tb testing.TB, rows int) []*testTable {
 	written := readRows(tb, "testdata/http/rows.txt")
 	random := rand.New(rand.NewPCG(1, 2))
 	var tables []*testTable
-	for i := range endpoints {
-		t := sampleTable(&endpoints[i], rows, random)
+	for i := range contract.Endpoints {
+		t := sampleTable(&contract.Endpoints[i], rows, random)
 		if w := written[t.endpoint.Table]; w != nil && rows == textCaseRows {
 			t.rows = w
 		}
@@ -239,12 +244,13 @@ func testServer(tb testing.TB, o Options, tables []*testTable) *Server {
 		if old := s.current.Swap(nil); old != nil {
 			old.release(s.log)
 		}
-		s.held.close(s.log)
+		s.retained.close(s.log)
 	})
 	return s
 }
 
-// readRows reads tables written as text: "table NAME", then a line a row of column=value, values in Go quotes where they hold blanks.
+// readRows reads tables written as text: "table NAME", then a line a row of column=value, values in
+// Go quotes where they hold blanks.
 func readRows(tb testing.TB, name string) map[string][]map[string]any {
 	file, err := os.Open(name)
 	if err != nil {
@@ -262,11 +268,11 @@ func readRows(tb testing.TB, name string) map[string][]map[string]any {
 		}
 		if name, ok := strings.CutPrefix(line, "table "); ok {
 			table, columns = name, map[string]testColumn{}
-			at := slices.IndexFunc(endpoints, func(e Endpoint) bool { return e.Table == table })
+			at := slices.IndexFunc(contract.Endpoints, func(e contract.Endpoint) bool { return e.Table == table })
 			if at < 0 {
 				tb.Fatalf("line %d: no endpoint reads table %q", number, table)
 			}
-			for _, c := range columnsOf(&endpoints[at]) {
+			for _, c := range columnsOf(&contract.Endpoints[at]) {
 				columns[c.name] = c
 			}
 			continue
@@ -333,4 +339,11 @@ func valueOf(tb testing.TB, number int, c testColumn, text string) any {
 		return at
 	}
 	return text
+}
+
+func boolInt(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
 }

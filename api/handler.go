@@ -10,18 +10,26 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api/contract"
 	"hdqs/api/encode"
+	"hdqs/api/wire"
 )
 
-// maxURI is the longest path and query we read, in bytes. A request with every parameter of an endpoint at its maximum, in percent-encoded
-// four-byte characters, is shorter.
+// maxURI is the longest path and query that is read, in bytes. A request with every parameter of an
+// endpoint at its maximum, in percent-encoded four-byte characters, is shorter.
 const maxURI = 48 << 10
 
-// handle answers every request of the public listener, in the order of the contract: what can be said without knowing the caller,
-// identifier, path, method, parameters.
+// route is what answers a path: a list endpoint, or a handler.
+type route struct {
+	list    *contract.Plan
+	handler fasthttp.RequestHandler
+}
+
+// handle answers every request of the public listener. It checks in the order of the contract:
+// first what does not depend on the caller, then identifier, path, method, parameters.
 func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	defer s.recovered(ctx)
-	if s.refuseUnsound(ctx) {
+	if s.refuseMalformed(ctx) {
 		return
 	}
 	if len(ctx.Request.Header.RequestURI()) > maxURI {
@@ -31,66 +39,78 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	if header := &ctx.Request.Header; !header.IsHTTP11() && !bytes.HasPrefix(header.Protocol(), []byte("HTTP/1.")) {
 		s.answerFault(ctx, fasthttp.StatusHTTPVersionNotSupported, bodyVersionNotSupported)
 		ctx.SetConnectionClose()
-		cutShort(ctx.Conn())
+		wire.CutShort(ctx.Conn())
 		return
 	}
 	path := pathOf(ctx)
-	route := s.route(path)
-	if ctx.IsOptions() && (route != nil || path == wholeServer || isPreflight(&ctx.Request.Header)) {
+	route, known := s.routes[path]
+	if ctx.IsOptions() && (known || path == wholeServer || isPreflight(&ctx.Request.Header)) {
 		optionsHead.begin(ctx)
-		s.tellSnapshot(&ctx.Response.Header)
+		s.setSnapshot(&ctx.Response.Header)
 		ctx.SetStatusCode(fasthttp.StatusNoContent)
 		return
 	}
-	if fault := s.identify(ctx, path); fault != nil {
-		s.answerError(ctx, fault)
+	if route.list != nil {
+		s.answerList(ctx, route.list)
 		return
 	}
+	if contract.NeedsIdentifier(path) {
+		if err := s.checkIdentifier(ctx, contract.QueryIdentifier(ctx.URI().QueryString())); err != nil {
+			s.answerError(ctx, err)
+			return
+		}
+	}
 	switch {
-	case route == nil:
+	case !known:
 		s.answerUnknown(ctx, path)
 	case !ctx.IsGet() && !ctx.IsHead():
-		s.answerFault(ctx, fasthttp.StatusMethodNotAllowed, bodyMethodNotAllowed)
-		ctx.Response.Header.Set("Allow", allowedMethods)
+		s.answerError(ctx, errMethodNotAllowed)
 	default:
-		route(ctx)
+		route.handler(ctx)
 	}
 }
 
 // wholeServer is the target of an OPTIONS request that asks about no path.
 const wholeServer = "*"
 
-// isPreflight tells a browser's question from other OPTIONS. It never has an identifier, and a page learns what its request would get, a 404 too, only
-// when the question is answered well: so it is answered on every path.
+// refuseMalformed answers a request that others may read in another way, and ends its connection.
+func (s *Server) refuseMalformed(ctx *fasthttp.RequestCtx) bool {
+	if !wire.IsMalformed(&ctx.Request.Header) {
+		return false
+	}
+	s.answerFault(ctx, fasthttp.StatusBadRequest, bodyBadRequest)
+	ctx.SetConnectionClose()
+	wire.CutShort(ctx.Conn())
+	return true
+}
+
+// isPreflight recognises a browser's question before a request of another origin. It never has an
+// identifier, and a page sees the answer to its request, also a 404, only after a success here: so
+// it is answered on every path.
 func isPreflight(h *fasthttp.RequestHeader) bool {
 	return len(h.Peek("Origin")) > 0 && len(h.Peek("Access-Control-Request-Method")) > 0
 }
 
-// pathOf is the path as it was sent, less its percent encoding. It is not made shorter: "/a/../b" is no route. None at all is that of the root (RFC 9110,
-// 4.2.3), as in "http://a?limit=1".
+// pathOf is the path as it was sent, without percent encoding. It is not normalised: "/a/../b" is
+// no route. An empty path is the root (RFC 9110, 4.2.3), as in "http://a?limit=1".
 func pathOf(ctx *fasthttp.RequestCtx) string {
 	sent := ctx.Request.Header.RequestURI()
 	if sent[0] != '/' {
 		sent = ctx.URI().PathOriginal()
-	} else if end := bytes.IndexAny(sent, "?#"); end >= 0 { // the library would find a host in "//a/docs?://"
+	} else if end := bytes.IndexAny(sent, "?#"); end >= 0 { // fasthttp would find a host in "//a/docs?://"
 		sent = sent[:end]
 	}
 	if len(sent) == 0 {
 		return "/"
 	}
 	if bytes.IndexByte(sent, '%') >= 0 {
-		sent = appendUnescaped(nil, sent, false)
+		sent = contract.AppendUnescaped(nil, sent, false)
 	}
 	return string(sent)
 }
 
-// route is the handler of a path, nil for an unknown one.
-func (s *Server) route(path string) fasthttp.RequestHandler {
-	handler, _ := s.router.Lookup(fasthttp.MethodGet, path, nil)
-	return handler
-}
-
-// recovered turns a panic into a 500. The connection is closed: what the request left behind is not known.
+// recovered turns a panic into a 500. The connection is closed, since the state of the request is
+// unknown.
 func (s *Server) recovered(ctx *fasthttp.RequestCtx) {
 	if fault := recover(); fault != nil {
 		ctx.Response.Reset()
@@ -100,12 +120,17 @@ func (s *Server) recovered(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// identify checks the application identifier where one is needed.
-func (s *Server) identify(ctx *fasthttp.RequestCtx, path string) error {
-	if s.options.Identifier == IgnoreIdentifier || !needsIdentifier(path) {
+// checkIdentifier checks the application identifier in the query, or in the header when that is
+// empty.
+func (s *Server) checkIdentifier(ctx *fasthttp.RequestCtx, inQuery []byte) error {
+	if s.options.Identifier == IgnoreIdentifier {
 		return nil
 	}
-	fault := s.known.check(identifierOf(ctx.URI().QueryString(), ctx.Request.Header.Peek(identifierHeader)))
+	identifier := inQuery
+	if len(identifier) == 0 {
+		identifier = ctx.Request.Header.Peek(contract.IdentifierHeader)
+	}
+	fault := s.known.check(identifier)
 	if fault == nil {
 		return nil
 	}
@@ -116,10 +141,11 @@ func (s *Server) identify(ctx *fasthttp.RequestCtx, path string) error {
 	return fault
 }
 
-// answerUnknown answers a path that no route has: a redirect when only slashes at the end are too much, else 404.
+// answerUnknown answers a path without a route: a redirect if only slashes at the end are too much,
+// else 404.
 func (s *Server) answerUnknown(ctx *fasthttp.RequestCtx, path string) {
 	short := strings.TrimRight(path, "/")
-	if len(short) == len(path) || s.route(short) == nil {
+	if _, known := s.routes[short]; !known || len(short) == len(path) {
 		h := notFoundHead.begin(ctx)
 		s.finishFault(ctx, fasthttp.StatusNotFound, bodyNotFound)
 		if near := s.nearest(path); near != "" {
@@ -128,7 +154,7 @@ func (s *Server) answerUnknown(ctx *fasthttp.RequestCtx, path string) {
 		return
 	}
 	h := plainHead.begin(ctx)
-	s.tellSnapshot(h)
+	s.setSnapshot(h)
 	if query := ctx.URI().QueryString(); len(query) > 0 {
 		short += "?" + string(query)
 	}
@@ -143,15 +169,15 @@ func (s *Server) answerFault(ctx *fasthttp.RequestCtx, status int, body string) 
 	s.finishFault(ctx, status, body)
 }
 
-// finishFault sends a body after a head, and a name by which the caller can tell us of the request.
+// finishFault sends a body after a head, with an id by which the caller can report the request.
 func (s *Server) finishFault(ctx *fasthttp.RequestCtx, status int, body string) {
-	s.tellSnapshot(&ctx.Response.Header)
+	s.setSnapshot(&ctx.Response.Header)
 	ctx.Response.Header.SetCanonical(nameRequestID, newRequestID())
 	ctx.SetStatusCode(status)
 	ctx.SetBodyString(body)
 }
 
-// newRequestID names a request. Nothing depends on it but a search in the log.
+// newRequestID is a random id, for searches in the log only.
 func newRequestID() []byte {
 	var id [16]byte
 	binary.NativeEndian.PutUint64(id[:8], rand.Uint64())
@@ -159,29 +185,32 @@ func newRequestID() []byte {
 	return hex.AppendEncode(nil, id[:])
 }
 
-// tellSnapshot names the served snapshot in an answer that does not come from it.
-func (s *Server) tellSnapshot(h *fasthttp.ResponseHeader) {
+// setSnapshot writes the id of the served snapshot into an answer that is not made from it.
+func (s *Server) setSnapshot(h *fasthttp.ResponseHeader) {
 	if id := s.currentID(); id != "" {
-		h.Set(headerSnapshot, id)
+		h.Set(contract.HeaderSnapshot, id)
 	}
 }
 
+// answerError answers with the status and body of an error.
 func (s *Server) answerError(ctx *fasthttp.RequestCtx, err error) {
 	status, body := errorAnswer(err)
 	s.answerFault(ctx, status, string(body))
 	switch status {
 	case fasthttp.StatusServiceUnavailable:
 		ctx.Response.Header.SetCanonical(nameRetryAfter, retryAfter)
+	case fasthttp.StatusMethodNotAllowed:
+		ctx.Response.Header.Set("Allow", contract.AllowedMethods)
 	case fasthttp.StatusNotAcceptable:
 		ctx.Response.Header.Set("Vary", "Accept-Encoding")
 	case fasthttp.StatusUnprocessableEntity:
-		if fault := (*Invalid)(nil); errors.As(err, &fault) && fault.Wished {
+		if fault, ok := errors.AsType[*contract.Invalid](err); ok && fault.Preferred {
 			ctx.Response.Header.Set("Preference-Applied", strictHandling)
 		}
 	}
 }
 
-// acceptEncoding is the field's values joined by commas.
+// acceptEncoding joins the values of Accept-Encoding by commas.
 func acceptEncoding(ctx *fasthttp.RequestCtx) string {
 	values := ctx.Request.Header.PeekAll(fasthttp.HeaderAcceptEncoding)
 	switch len(values) {
@@ -193,7 +222,8 @@ func acceptEncoding(ctx *fasthttp.RequestCtx) string {
 	return string(bytes.Join(values, []byte(",")))
 }
 
-// encoded appends a body in a coding, or as it is when it is too short to gain and the client takes it so.
+// encoded appends a body in a coding, or as it is when it is too short to gain and the client
+// accepts that.
 func encoded(h *fasthttp.ResponseHeader, dst, body []byte, coding encode.Coding, always bool) []byte {
 	if coding == encode.Identity || len(body) <= minEncoded && !always {
 		return append(dst, body...)

@@ -1,26 +1,23 @@
 package api
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
 )
 
 // Header names and values that every answer of a kind has.
 const (
-	jsonType = "application/json"
 	csvType  = "text/csv; charset=utf-8"
 	htmlType = "text/html; charset=utf-8"
 
-	headerTotal     = "X-Total-Count"
-	headerResult    = "X-Result-Count"
-	headerSnapshot  = "X-Snapshot-Id"
-	headerUnknown   = "X-Unknown-Params"
 	headerRequestID = "X-Request-Id"
 
-	allowedMethods = "GET, HEAD, OPTIONS"
 	exposedHeaders = "Content-Disposition, ETag, Link, Retry-After, Server-Timing, X-Request-Id, X-Result-Count, X-Snapshot-Id, X-Total-Count, " +
 		"X-Unknown-Params"
 	preflightHeaders = "X-CATALOG-API-APP-IDENTIFIER, If-None-Match, If-Modified-Since, Prefer"
@@ -36,9 +33,9 @@ const (
 var (
 	nameETag        = []byte("Etag")
 	nameLink        = []byte("Link")
-	nameTotal       = []byte(headerTotal)
-	nameResult      = []byte(headerResult)
-	nameUnknown     = []byte(headerUnknown)
+	nameTotal       = []byte(contract.HeaderTotal)
+	nameResult      = []byte(contract.HeaderResult)
+	nameUnknown     = []byte(contract.HeaderUnknown)
 	nameSurrogate   = []byte("Surrogate-Key")
 	nameCacheTag    = []byte("Cache-Tag")
 	nameDisposition = []byte("Content-Disposition")
@@ -48,14 +45,16 @@ var (
 	retryAfter = []byte("1")
 )
 
-// Freshness is how long caches may use a success. Zero members take the defaults: 1 minute, 1 hour, 1 day, 7 days. Negative ones mean not at all.
+// Freshness is how long caches may use a success. Zero members take the defaults: 1 minute, 1 hour,
+// 1 day, 7 days. Negative ones mean not at all.
 type Freshness struct {
 	MaxAge               time.Duration // of browsers
 	SharedMaxAge         time.Duration // of shared caches
 	StaleWhileRevalidate time.Duration // how long a stale answer may be used while a fresh one is fetched
 	StaleIfError         time.Duration // how long a stale answer may be used while we are away
 
-	// CDN is the value of CDN-Cache-Control on successes, for edges that keep answers otherwise than Cache-Control says. Empty sends none.
+	// CDN is the value of CDN-Cache-Control on successes, for edges that keep answers otherwise
+	// than Cache-Control says. Empty sends none.
 	CDN string
 }
 
@@ -71,18 +70,19 @@ func (f *Freshness) field() string {
 		{"stale-while-revalidate", f.StaleWhileRevalidate, 24 * time.Hour},
 		{"stale-if-error", f.StaleIfError, 7 * 24 * time.Hour},
 	} {
-		if length := max(0, orTime(d.given, d.zero)); length > 0 || strings.HasSuffix(d.name, "age") {
+		if length := max(0, cmp.Or(d.given, d.zero)); length > 0 || strings.HasSuffix(d.name, "age") {
 			text += ", " + d.name + "=" + strconv.FormatInt(int64(length/time.Second), 10)
 		}
 	}
 	return text
 }
 
-// head is the start of an answer: all header fields that do not depend on the request, to be copied as they are.
+// head is the start of an answer: all header fields that do not depend on the request, to be copied
+// as they are.
 type head struct{ fields *fasthttp.ResponseHeader }
 
-// newHead makes a head of fields, given as name, value, name, value. All heads let pages of other origins read the answer: nothing in it
-// depends on who asks.
+// newHead makes a head of fields, given as name, value, name, value. All heads let pages of other
+// origins read the answer: nothing in it depends on who asks.
 func newHead(fields ...string) head {
 	h := new(fasthttp.ResponseHeader)
 	h.SetNoDefaultContentType(true)
@@ -112,13 +112,14 @@ func (h head) begin(ctx *fasthttp.RequestCtx) *fasthttp.ResponseHeader {
 // Heads that no option and no snapshot changes.
 var (
 	plainHead    = newHead(safe()...)
-	faultHead    = newHead(safe("Cache-Control", noStore, "Content-Type", jsonType)...)
-	notFoundHead = newHead(safe("Cache-Control", unknownPathKept, "Content-Type", jsonType)...)
+	faultHead    = newHead(safe("Cache-Control", noStore, "Content-Type", contract.JSONType)...)
+	notFoundHead = newHead(safe("Cache-Control", unknownPathKept, "Content-Type", contract.JSONType)...)
 
-	// optionsHead answers a browser's question before a request of another origin. It says the same to all, so an edge may keep it.
+	// optionsHead answers a browser's question before a request of another origin. It says the same
+	// to all, so an edge may keep it.
 	optionsHead = newHead(
-		"Allow", allowedMethods,
-		"Access-Control-Allow-Methods", allowedMethods,
+		"Allow", contract.AllowedMethods,
+		"Access-Control-Allow-Methods", contract.AllowedMethods,
 		"Access-Control-Allow-Headers", preflightHeaders,
 		"Access-Control-Max-Age", preflightSeconds,
 		"Cache-Control", "public, max-age="+preflightSeconds,
@@ -130,7 +131,7 @@ type listHeads struct{ json, csv, notModified head }
 
 // newListHeads also says when the snapshot was published: at is zero when that is not known.
 func newListHeads(cacheControl, cdn, id string, at time.Time) listHeads {
-	shared := []string{"Cache-Control", cacheControl, "Vary", "Accept-Encoding", headerSnapshot, id}
+	shared := []string{"Cache-Control", cacheControl, "Vary", "Accept-Encoding", contract.HeaderSnapshot, id}
 	if cdn != "" {
 		shared = append(shared, "CDN-Cache-Control", cdn)
 	}
@@ -139,50 +140,8 @@ func newListHeads(cacheControl, cdn, id string, at time.Time) listHeads {
 	}
 	body := append(safe("Accept-Ranges", "none"), shared...)
 	return listHeads{
-		json:        newHead(append(body, "Content-Type", jsonType)...),
+		json:        newHead(append(body, "Content-Type", contract.JSONType)...),
 		csv:         newHead(append(body, "Content-Type", csvType)...),
 		notModified: newHead(shared...),
 	}
-}
-
-// fileName is the name under which a CSV answer is saved: endpoint, the codes it was asked for, the snapshot's date. Only letters, digits,
-// '.' and '-' of a code get into it, so no value can break out of the header.
-func fileName(p *plan, r *request, date string) string {
-	var b strings.Builder
-	b.WriteString(p.endpoint.Name())
-	for place, param := range p.params {
-		if param.Type != String || !isCodeName(param.Name) || !r.raw[place].given {
-			continue
-		}
-		if code := r.text(place); isCode(code) {
-			b.WriteByte('_')
-			b.WriteString(code)
-		}
-	}
-	b.WriteByte('_')
-	b.WriteString(date)
-	b.WriteString(".csv")
-	return b.String()
-}
-
-func isCodeName(param string) bool { return param == "code" || strings.HasSuffix(param, "_code") }
-
-// longestCode is the longest code that is worth a place in a file name.
-const longestCode = 32
-
-// isCode tells codes without wildcards, which stand in file names and purge keys. Nothing but '.' and '-' is no code.
-func isCode(value string) bool {
-	if len(value) > longestCode {
-		return false
-	}
-	told := false
-	for i := range len(value) {
-		switch c := value[i]; {
-		case isLetterOrDigit(c):
-			told = true
-		case c != '.' && c != '-':
-			return false
-		}
-	}
-	return told
 }

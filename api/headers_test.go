@@ -13,21 +13,24 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
 )
 
-// TestFaultHeaders is the header of each fault that testdata/http cannot bring about: all its fields' names, and the values that caches and callers go by.
+// TestFaultHeaders is the header of each fault that testdata/http cannot bring about: all its
+// fields' names, and the values that caches and callers go by.
 func TestFaultHeaders(t *testing.T) {
 	const usual = "Access-Control-Allow-Origin Access-Control-Expose-Headers Cache-Control Content-Length Content-Security-Policy Content-Type Date " +
 		"Referrer-Policy X-Content-Type-Options X-Request-Id"
 	quiet := slog.New(slog.DiscardHandler)
 	s := testServer(t, Options{Logger: quiet, Queries: 1, QueueWait: time.Millisecond}, sampleTables(t, 3))
-	s.router.ANY("/panic", func(*fasthttp.RequestCtx) { panic("x") })
+	s.add("/panic", route{handler: func(*fasthttp.RequestCtx) { panic("x") }})
 	busy, unready := listen(t, s), listen(t, New(Options{Logger: quiet}))
 	hasty := listen(t, testServer(t, Options{ReadTimeout: time.Second}, sampleTables(t, 3))) // for what never comes
-	if !s.gate.enter(false) {
+	if !s.gate.Enter(false) {
 		t.Fatal("no slot")
 	}
-	defer s.gate.leave()
+	defer s.gate.Leave()
 	get := func(target, more string) string { return "GET " + target + " HTTP/1.1\r\nHost: a\r\n" + more + "\r\n" }
 	for _, c := range []struct {
 		address, request string
@@ -57,7 +60,7 @@ func TestFaultHeaders(t *testing.T) {
 		if got.Status != c.status || !slices.Equal(names, want) || string(got.Body) != c.body {
 			t.Errorf("%.60q: %d %s\nfields %q,\nwant   %q", c.request, got.Status, got.Body, names, want)
 		}
-		for name, want := range map[string]string{"Cache-Control": noStore, "Retry-After": "1", "Access-Control-Allow-Origin": "*", "Content-Type": jsonType} {
+		for name, want := range map[string]string{"Cache-Control": noStore, "Retry-After": "1", "Access-Control-Allow-Origin": "*", "Content-Type": contract.JSONType} {
 			if value, ok := got.field(name); ok && value != want {
 				t.Errorf("%.60q: %s: %s", c.request, name, value)
 			}
@@ -65,7 +68,8 @@ func TestFaultHeaders(t *testing.T) {
 	}
 }
 
-// TestUnreadHead: a HEAD that could not be read is answered as a GET is, without the body; so is one that is the second of its connection.
+// TestUnreadHead: a HEAD that could not be read is answered as a GET is, without the body; so is
+// one that is the second of its connection.
 func TestUnreadHead(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		patient := listen(t, testServer(t, Options{KeepBuffers: keep}, sampleTables(t, 3)))
@@ -96,7 +100,8 @@ func TestUnreadHead(t *testing.T) {
 	}
 }
 
-// unreadAnswer is the answer to a request that cannot be read, after a good one has been answered. The body is all that comes before the connection ends.
+// unreadAnswer is the answer to a request that cannot be read, after a good one has been answered.
+// The body is all that comes before the connection ends.
 func unreadAnswer(t *testing.T, address, before, request string) Answer {
 	t.Helper()
 	conn := dial(t, address)
@@ -116,7 +121,11 @@ func unreadAnswer(t *testing.T, address, before, request string) Answer {
 	return a
 }
 
-// TestFaultLog: many connections of nonsense make a line in the log, which says how many there were, and are counted.
+// logPause is the least time between two messages of the HTTP library in the log.
+const logPause = time.Second
+
+// TestFaultLog: many connections of nonsense make a line in the log, which says how many there
+// were, and are counted.
 func TestFaultLog(t *testing.T) {
 	var log lockedLog
 	s := testServer(t, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, sampleTables(t, 3))
@@ -131,10 +140,10 @@ func TestFaultLog(t *testing.T) {
 	waitFor(t, "all to be counted, and a line", func() bool {
 		return readMetrics(t, admin)["hdqs_connection_faults_total"] == 200 && log.lines() > 0 // counted first
 	})
-	if lines := log.lines(); lines > 1+int(time.Since(began)/faultPause) {
+	if lines := log.lines(); lines > 1+int(time.Since(began)/logPause) {
 		t.Errorf("%d lines in %s", lines, time.Since(began))
 	}
-	time.Sleep(faultPause)
+	time.Sleep(logPause)
 	nonsense(1)
 	waitFor(t, "the number of those that were left out", func() bool {
 		told := log.lines()

@@ -10,8 +10,9 @@ import (
 	"time"
 )
 
-// TestIdleConnections: what a connection that has been answered and waits costs in memory. 10,000 of them may cost 300 MB, with the client's side of
-// each in this process too. The kernel's buffers are not counted.
+// TestIdleConnections: what a connection that has been answered and waits costs in memory. 10,000
+// of them may cost 300 MB, with the client's side of each in this process too. The kernel's buffers
+// are not counted.
 func TestIdleConnections(t *testing.T) {
 	const (
 		connections = 1500

@@ -9,20 +9,25 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api/contract"
 	"hdqs/api/encode"
 	"hdqs/api/render"
+	"hdqs/api/wire"
 	"hdqs/index"
 )
 
-// minEncoded is the longest body that is sent as it is even when the client takes compressed ones.
+// minEncoded is the longest body that is sent as it is even when the client accepts compressed
+// ones.
 const minEncoded = 1 << 10
 
-// surelyLong is how many rows are longer than minEncoded in any format: no line of a record is below 8 bytes.
-const surelyLong = minEncoded / 8
+// manyRows is how many rows are longer than minEncoded in any format: no line of a record is below
+// 8 bytes.
+const manyRows = minEncoded / 8
 
-// scratch is the memory of one list request. It is used again when the request is answered.
+// scratch is the memory of one list request. It is reused when the request is answered.
 type scratch struct {
-	request request
+	request contract.Request
+	query   index.Query
 	page    index.Page
 	tag     entityTag
 	text    []byte // what tags are made of, then header values
@@ -31,38 +36,57 @@ type scratch struct {
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// keepBody is the largest body buffer worth keeping for the next request.
-const keepBody = 8 << 20
+// maxScratchBody is the largest body buffer that is kept for the next request.
+const maxScratchBody = 8 << 20
 
 func (sc *scratch) release() {
-	if cap(sc.body) > keepBody {
+	if cap(sc.body) > maxScratchBody {
 		sc.body = nil
 	}
 	scratches.Put(sc)
 }
 
-// answerList answers one list endpoint, the cheap reasons to stop first: what the request says, which snapshot answers, whether the client has the
-// answer already, whether there is room for another query.
-func (s *Server) answerList(ctx *fasthttp.RequestCtx, p *plan) {
+// answerList answers a request for a list endpoint.
+func (s *Server) answerList(ctx *fasthttp.RequestCtx, p *contract.Plan) {
 	err := s.list(ctx, p)
 	if err == nil {
 		return
 	}
-	if busy := (*Busy)(nil); errors.As(err, &busy) {
+	if busy, ok := errors.AsType[*Busy](err); ok {
 		s.shed.add(busy.Rule)
-		time.Sleep(s.refusals.next(time.Now())) // here, where nothing is held any more that others wait for
+		time.Sleep(s.refusals.Delay(time.Now())) // here, where the request holds nothing that others wait for
 	}
 	s.answerError(ctx, err)
 }
 
-// list is answerList less the answers of most errors.
-func (s *Server) list(ctx *fasthttp.RequestCtx, p *plan) error {
+// reply is what the answer to a list request is made from.
+type reply struct {
+	*scratch
+	ctx             *fasthttp.RequestCtx
+	endpoint        *contract.Endpoint
+	served          *served
+	list            *boundList
+	heads           *listHeads
+	coding          encode.Coding
+	refusesIdentity bool
+}
+
+// list checks the cheap reasons to stop first: what the request says, which snapshot answers,
+// whether the client has the answer already. It returns the error to answer with.
+func (s *Server) list(ctx *fasthttp.RequestCtx, p *contract.Plan) error {
 	sc := scratches.Get().(*scratch)
 	defer sc.release()
 	r := &sc.request
-	if err := s.read(ctx, p, r); err != nil {
+	r.Scan(p, ctx.URI().QueryString())
+	if err := s.checkIdentifier(ctx, r.Identifier()); err != nil {
+		return err
+	}
+	if !ctx.IsGet() && !ctx.IsHead() {
+		return errMethodNotAllowed
+	}
+	if err := s.parse(ctx, r); err != nil {
 		s.answerError(ctx, err)
-		r.tellUnknown(&ctx.Response.Header)
+		setUnknown(&ctx.Response.Header, r)
 		return nil
 	}
 	served, err := s.snapshotOf(r)
@@ -70,95 +94,104 @@ func (s *Server) list(ctx *fasthttp.RequestCtx, p *plan) error {
 		return err
 	}
 	defer served.release(s.log)
-	told := served.told.Load()
-	heads := &told.heads
-	if r.pin != "" {
-		heads = &told.pinned
-	}
+	publication := served.publication.Load()
 	accept := acceptEncoding(ctx)
 	coding, ok := encode.Negotiate(accept)
 	if !ok {
 		return errNotAcceptable
 	}
-	if !holds(&ctx.Request.Header, told.published) {
+	if !preconditionHolds(&ctx.Request.Header, publication.at) {
 		return errPrecondition
 	}
-	list := served.bound.lists[p.endpoint.Path]
-	sc.identify(p, list)
-	if notModified(&ctx.Request.Header, sc.tag.text(), told.published) {
-		h := heads.notModified.begin(ctx)
-		s.mark(h, sc, p, list, served)
+	a := reply{
+		scratch: sc, ctx: ctx, endpoint: p.Endpoint, served: served, list: served.bound.lists[p.Endpoint.Path],
+		heads: publication.headsFor(r), coding: coding, refusesIdentity: encode.RefusesIdentity(accept),
+	}
+	a.makeTag()
+	if notModified(&ctx.Request.Header, sc.tag.text(), publication.at) {
+		s.setValidators(a.heads.notModified.begin(ctx), &a)
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
 		return nil
 	}
-	refusesIdentity := encode.RefusesIdentity(accept)
-	var result *finished // what others wait for
-	if !ctx.IsHead() {
-		known, making, err := s.enter(ctx, bodyKey{sc.tag, coding, refusesIdentity})
-		if err != nil {
-			return err
-		}
-		if known != nil {
-			sc.page.Rows, sc.page.Total = known.rows, known.total
-			h := sc.beginList(ctx, p, heads, served)
-			s.mark(h, sc, p, list, served)
-			known.send(ctx, coding)
-			return nil
-		}
-		var busy error // there is no room for those either who wait for the same
-		defer func() { s.bodies.leave(making, result, busy) }()
-		if !s.gate.enter(sc.request.query.Limit >= surelyLong) {
-			busy = &Busy{Rule: ruleQueries}
-			return busy
-		}
-		defer s.gate.leave()
-	}
-	if err := list.find(sc); err != nil {
-		s.logFault(p.endpoint.Path, err)
+	if ctx.IsHead() {
+		_, err := s.query(&a)
 		return err
 	}
-	h := sc.beginList(ctx, p, heads, served)
-	s.mark(h, sc, p, list, served)
-	if ctx.IsHead() && sc.page.Rows >= surelyLong {
-		// What GET would send, less what only the body tells: its length.
-		if coding != encode.Identity {
-			h.SetContentEncoding(coding.String())
+	return s.answerBody(&a)
+}
+
+// answerBody answers with a body that is there or being made, or else makes it, if there is room
+// for another query.
+func (s *Server) answerBody(a *reply) error {
+	if s.budget.IsFull() {
+		return &Busy{Rule: ruleBytes}
+	}
+	known, err := s.bodies.do(bodyKey{a.tag, a.coding, a.refusesIdentity}, func() (finished, error) {
+		if !s.gate.Enter(a.request.Limit >= manyRows) {
+			return finished{}, &Busy{Rule: ruleQueries}
 		}
+		defer s.gate.Leave()
+		return s.query(a)
+	})
+	if known != nil {
+		wire.Send(a.ctx, &known.Shared)
+		a.page.Rows, a.page.Total = known.rows, known.total
+		s.beginList(a)
+		known.send(a.ctx, a.coding)
+	}
+	return err
+}
+
+// query finds the rows and answers with them. The result is empty when other requests cannot use
+// it.
+func (s *Server) query(a *reply) (finished, error) {
+	if err := a.list.find(a.scratch); err != nil {
+		s.logFault(a.endpoint.Path, err)
+		return finished{}, err
+	}
+	h := s.beginList(a)
+	if a.ctx.IsHead() && a.page.Rows >= manyRows {
+		// The header of a GET, without the length, which only the body would give.
+		if a.coding != encode.Identity {
+			h.SetContentEncoding(a.coding.String())
+		}
+		return finished{}, nil
+	}
+	if a.coding == encode.Identity && a.list.renderer != nil &&
+		a.list.form(a.scratch).SizeHint(a.page.Rows) >= minStreamed {
+		s.stream(a.ctx, a.scratch, a.list.form(a.scratch), a.served)
+		wire.ChargeOther(a.ctx, partMemory)
+		return finished{}, nil
+	}
+	wire.Charge(a.ctx, a.writeBody())
+	return finished{
+		body: a.ctx.Response.Body(), coded: len(h.ContentEncoding()) > 0, rows: a.page.Rows, total: a.page.Total,
+	}, nil
+}
+
+// parse reads the parameters. Unknown ones are faults for clients and servers that want that.
+func (s *Server) parse(ctx *fasthttp.RequestCtx, r *contract.Request) error {
+	if err := r.Parse(); err != nil {
+		return err
+	}
+	if !r.HasUnknown() {
 		return nil
 	}
-	if coding == encode.Identity && list.renderer != nil && list.form(sc).SizeHint(sc.page.Rows) >= leastStreamed {
-		s.stream(ctx, sc, list.form(sc), served)
-		s.flight.chargeOthers(ctx, partMemory)
-		return nil
+	if preferred := prefersStrict(&ctx.Request.Header); preferred || s.options.Strict {
+		return r.UnknownFaults(preferred)
 	}
-	s.flight.charge(ctx, sc.writeBody(ctx, list, coding, refusesIdentity))
-	result = &finished{body: ctx.Response.Body(), coded: len(h.ContentEncoding()) > 0, rows: sc.page.Rows, total: sc.page.Total}
 	return nil
 }
 
-// read reads the query string, and with it the wish for no unknown parameter.
-func (s *Server) read(ctx *fasthttp.RequestCtx, p *plan, r *request) error {
-	if err := r.read(p, ctx.URI().QueryString()); err != nil {
-		return err
-	}
-	if len(r.unknown) == 0 {
-		return nil
-	}
-	if wished := wantsStrict(&ctx.Request.Header); wished || s.options.Strict {
-		return r.unknownFaults(wished)
-	}
-	return nil
-}
-
-// snapshotOf takes a reference to the snapshot that is to answer.
-func (s *Server) snapshotOf(r *request) (*served, error) {
-	if r.pin == "" {
+// snapshotOf acquires the snapshot that must answer.
+func (s *Server) snapshotOf(r *contract.Request) (*served, error) {
+	if r.Snapshot == "" {
 		if v := s.acquire(); v != nil {
 			return v, nil
 		}
 		return nil, errNoSnapshot
 	}
-	if v := s.acquirePinned(r.pin); v != nil {
+	if v := s.acquirePinned(r.Snapshot); v != nil {
 		return v, nil
 	}
 	if id := s.currentID(); id != "" {
@@ -167,64 +200,66 @@ func (s *Server) snapshotOf(r *request) (*served, error) {
 	return nil, errNoSnapshot
 }
 
-// identify makes the tag of the answer: from the table's content and the canonical query, so that it is known before any work and the same in every
-// process. A pin is no part of it, since the answer is the same without.
-func (sc *scratch) identify(p *plan, list *boundList) {
-	r := &sc.request
-	sc.text = append(sc.text[:0], list.tag[:]...)
-	sc.text = r.appendCanonical(sc.text, p, r.query.Limit, r.query.Offset, false)
-	sc.tag = newEntityTag(sha256.Sum256(sc.text))
+// makeTag makes the tag of the answer from the table's content and the canonical query, so that it
+// is known before any work and the same in every process. The snapshot that a request names is not
+// part of it, since the answer is the same without.
+func (a *reply) makeTag() {
+	a.text = append(a.text[:0], a.list.tag[:]...)
+	a.text = a.request.AppendCanonical(a.text)
+	a.tag = newEntityTag(sha256.Sum256(a.text))
 }
 
-// mark writes what successes with and without a body have in common.
-func (s *Server) mark(h *fasthttp.ResponseHeader, sc *scratch, p *plan, list *boundList, v *served) {
-	h.SetCanonical(nameETag, sc.tag.text())
-	sc.request.tellUnknown(h)
+// setValidators writes the header fields of successes with and without a body.
+func (s *Server) setValidators(h *fasthttp.ResponseHeader, a *reply) {
+	h.SetCanonical(nameETag, a.tag.text())
+	setUnknown(h, &a.request)
 	if s.options.SurrogateKey || s.options.CacheTag {
-		s.tellKeys(h, sc, p, list, v)
+		s.setListKeys(h, a)
 	}
 }
 
-// beginList begins a success with what the page tells of itself.
-func (sc *scratch) beginList(ctx *fasthttp.RequestCtx, p *plan, heads *listHeads, v *served) *fasthttp.ResponseHeader {
+// beginList writes the header of a success, with the numbers and neighbours of its page.
+func (s *Server) beginList(a *reply) *fasthttp.ResponseHeader {
 	var h *fasthttp.ResponseHeader
-	if sc.request.csv {
-		h = heads.csv.begin(ctx)
-		name := fileName(p, &sc.request, v.date)
-		sc.text = append(append(append(sc.text[:0], `attachment; filename="`...), name...), `"; filename*=UTF-8''`...)
-		sc.text = append(sc.text, name...)
-		h.SetCanonical(nameDisposition, sc.text)
+	if a.request.CSV {
+		h = a.heads.csv.begin(a.ctx)
+		name := a.request.FileName(a.served.date)
+		a.text = append(append(append(a.text[:0], `attachment; filename="`...), name...), `"; filename*=UTF-8''`...)
+		a.text = append(a.text, name...)
+		h.SetCanonical(nameDisposition, a.text)
 	} else {
-		h = heads.json.begin(ctx)
+		h = a.heads.json.begin(a.ctx)
 	}
-	sc.text = strconv.AppendInt(sc.text[:0], int64(sc.page.Total), 10)
-	h.SetCanonical(nameTotal, sc.text)
-	sc.text = strconv.AppendInt(sc.text[:0], int64(sc.page.Rows), 10)
-	h.SetCanonical(nameResult, sc.text)
-	if sc.text = sc.appendLinks(sc.text[:0], p); len(sc.text) > 0 {
-		h.SetCanonical(nameLink, sc.text)
+	a.text = strconv.AppendInt(a.text[:0], int64(a.page.Total), 10)
+	h.SetCanonical(nameTotal, a.text)
+	a.text = strconv.AppendInt(a.text[:0], int64(a.page.Rows), 10)
+	h.SetCanonical(nameResult, a.text)
+	if a.text = appendLinks(a.text[:0], &a.request, a.page.Total); len(a.text) > 0 {
+		h.SetCanonical(nameLink, a.text)
 	}
+	s.setValidators(h, a)
 	return h
 }
 
-// writeBody makes the body. It goes straight into the answer's buffer unless it must be seen before it is compressed. The memory of the buffer is
-// told, which may be more than the body's.
-func (sc *scratch) writeBody(ctx *fasthttp.RequestCtx, list *boundList, coding encode.Coding, refusesIdentity bool) int {
-	h := &ctx.Response.Header
-	buffer := bodyFor(ctx, sc.page.Rows)
-	dst := buffer.bytes[:0]
+// writeBody makes the body. It goes straight into the answer's buffer unless it must be complete
+// before it is compressed. The result is the memory of the buffer, which may be more than the
+// body's.
+func (a *reply) writeBody() int {
+	h := &a.ctx.Response.Header
+	buffer := wire.Buffer(a.ctx, a.page.Rows >= manyRows)
+	dst := buffer.Bytes[:0]
 	switch {
-	case coding == encode.Identity:
-		dst = list.append(dst, sc)
-	case list.renderer != nil && sc.page.Rows >= surelyLong:
-		h.SetContentEncoding(coding.String())
-		dst = list.form(sc).AppendCoded(dst, coding, sc.page.Ranges)
+	case a.coding == encode.Identity:
+		dst = a.list.append(dst, a.scratch)
+	case a.list.renderer != nil && a.page.Rows >= manyRows:
+		h.SetContentEncoding(a.coding.String())
+		dst = a.list.form(a.scratch).AppendCoded(dst, a.coding, a.page.Ranges)
 	default:
-		sc.body = list.append(sc.body[:0], sc)
-		dst = encoded(h, dst, sc.body, coding, refusesIdentity)
+		a.body = a.list.append(a.body[:0], a.scratch)
+		dst = encoded(h, dst, a.body, a.coding, a.refusesIdentity)
 	}
-	buffer.bytes = dst
-	ctx.Response.SetBodyRaw(dst)
+	buffer.Bytes = dst
+	a.ctx.Response.SetBodyRaw(dst)
 	return cap(dst)
 }
 
@@ -234,13 +269,21 @@ func (l *boundList) find(sc *scratch) error {
 	if l.index == nil {
 		return nil
 	}
-	return l.index.Select(&sc.request.query, &sc.page)
+	r := &sc.request
+	sc.query.Limit, sc.query.Offset = r.Limit, r.Offset
+	sc.query.Filters = sc.query.Filters[:0]
+	for i := range r.Filters {
+		f := l.filters[r.Filters[i].Param]
+		f.Value = index.Value(r.Filters[i].Value)
+		sc.query.Filters = append(sc.query.Filters, f)
+	}
+	return l.index.Select(&sc.query, &sc.page)
 }
 
 // append writes the page's bytes.
 func (l *boundList) append(dst []byte, sc *scratch) []byte {
 	switch {
-	case l.renderer == nil && sc.request.csv:
+	case l.renderer == nil && sc.request.CSV:
 		return append(dst, l.emptyCSV...)
 	case l.renderer == nil:
 		return append(dst, emptyJSON...)
@@ -248,9 +291,9 @@ func (l *boundList) append(dst []byte, sc *scratch) []byte {
 	return l.form(sc).Append(dst, sc.page.Ranges)
 }
 
-// form is the renderer's of the format asked for.
+// form is the renderer of the requested format.
 func (l *boundList) form(sc *scratch) *render.Form {
-	if sc.request.csv {
+	if sc.request.CSV {
 		return l.renderer.CSV()
 	}
 	return l.renderer.JSON()

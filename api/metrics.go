@@ -11,8 +11,9 @@ import (
 // metricsType is the text format that Prometheus reads.
 const metricsType = "text/plain; version=0.0.4; charset=utf-8"
 
-// metric is a family of /metrics. Its samples are counted where things happen; nothing but numbers and words of our own gets into them, so no caller
-// can add a series or put a text of its own there.
+// metric is a family of /metrics. Its samples are counted where things happen; nothing but numbers
+// and words of our own gets into them, so no caller can add a series or put a text of its own
+// there.
 type metric struct {
 	name, kind, help string
 	samples          func(s *Server, page *metricsPage)
@@ -37,14 +38,14 @@ var metrics = []metric{
 		p.value(s.bodies.counts().joins)
 	}},
 	{"hdqs_cache_bytes", "gauge", "Memory of the bodies that are kept.", func(s *Server, p *metricsPage) { p.value(s.bodies.counts().bytes) }},
-	{"hdqs_queries_running", "gauge", "List queries that have a slot.", func(s *Server, p *metricsPage) { p.value(int64(len(s.gate.slots))) }},
-	{"hdqs_queries_waiting", "gauge", "List queries that wait for one.", func(s *Server, p *metricsPage) { p.value(s.gate.waiting.Load()) }},
-	{"hdqs_http_in_flight_bytes", "gauge", "Bytes of answers that are not yet taken, with what their connections hold until then.", func(s *Server, p *metricsPage) { p.value(s.flight.bytes.Load()) }},
+	{"hdqs_queries_running", "gauge", "List queries that have a slot.", func(s *Server, p *metricsPage) { p.value(int64(s.gate.Running())) }},
+	{"hdqs_queries_waiting", "gauge", "List queries that wait for one.", func(s *Server, p *metricsPage) { p.value(s.gate.Waiting()) }},
+	{"hdqs_http_in_flight_bytes", "gauge", "Bytes of answers that are not yet taken, with what their connections hold until then.", func(s *Server, p *metricsPage) { p.value(s.budget.Bytes()) }},
 	{"hdqs_connections", "gauge", "Open connections of the public listener.", func(s *Server, p *metricsPage) {
-		p.value(int64(s.callers.count()))
+		p.value(int64(s.callers.Count()))
 	}},
 	{"hdqs_snapshots_held", "gauge", "Snapshots that answer: the served one, and replaced ones for requests that name them.", func(s *Server, p *metricsPage) {
-		n := s.held.count()
+		n := s.retained.count()
 		if s.current.Load() != nil {
 			n++
 		}
@@ -60,7 +61,7 @@ var metrics = []metric{
 		p.value(s.unidentified.Load())
 	}},
 	{"hdqs_connection_faults_total", "counter", "Messages of the HTTP library, mostly of requests that it could not read; the log has one a second.", func(s *Server, p *metricsPage) {
-		p.value(s.faults.count.Load())
+		p.value(s.faults.Count())
 	}},
 	{"hdqs_panics_total", "counter", "Requests that panicked.", func(s *Server, p *metricsPage) { p.value(s.panics.Load()) }},
 }

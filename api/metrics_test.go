@@ -16,7 +16,8 @@ var (
 	sampleLine = regexp.MustCompile(`^(([a-z_]+)(?:\{[a-z]+="[a-z0-9]+"\})?) (-?[0-9]+)$`)
 )
 
-// readMetrics reads /metrics as its text format is: of each family its help, its type, then its samples.
+// readMetrics reads /metrics as its text format is: of each family its help, its type, then its
+// samples.
 func readMetrics(t *testing.T, address string) map[string]int64 {
 	t.Helper()
 	got := ask(t, address, "GET", "/metrics", nil)
@@ -84,7 +85,7 @@ func TestMetrics(t *testing.T) {
 	}
 	body := int64(len(s.Answer("GET", listTarget, nil).Body)) // a hit too; no answer of a listener
 	check("the same thrice", map[string]int64{
-		"hdqs_cache_misses_total": 2, "hdqs_cache_hits_total": 2, "hdqs_cache_bytes": body + keptOverhead,
+		"hdqs_cache_misses_total": 2, "hdqs_cache_hits_total": 2, "hdqs_cache_bytes": body + cachedOverhead,
 		`hdqs_http_requests_total{code="200"}`: 3, "hdqs_connections": 1,
 	})
 	if answer, _ := conn.raw(t, "GET", "GET "+listTarget+"&offset=2 HTTP/1.1\r\nHost: a\r\nIf-None-Match: *\r\n\r\n"); !strings.HasPrefix(answer, "HTTP/1.1 304 ") {
@@ -96,31 +97,31 @@ func TestMetrics(t *testing.T) {
 	check("faults", map[string]int64{
 		`hdqs_http_requests_total{code="403"}`: 1, `hdqs_http_requests_total{code="404"}`: 1, "hdqs_requests_without_identifier_total": 1,
 	})
-	if !s.gate.enter(false) {
+	if !s.gate.Enter(false) {
 		t.Fatal("no slot")
 	}
 	conn.get(listTarget + "&limit=1")
 	check("no slot", map[string]int64{`hdqs_shed_total{reason="queries"}`: 1, `hdqs_http_requests_total{code="503"}`: 1, "hdqs_queries_running": 1, "hdqs_cache_misses_total": 3})
-	s.gate.leave()
-	s.flight.bytes.Add(s.flight.budget)
+	s.gate.Leave()
+	s.budget.Add(s.budget.Limit())
 	conn.get(listTarget + "&limit=1")
 	check("no room", map[string]int64{
-		`hdqs_shed_total{reason="bytes"}`: 1, `hdqs_http_requests_total{code="503"}`: 2, "hdqs_http_in_flight_bytes": s.flight.budget, "hdqs_queries_running": 0,
+		`hdqs_shed_total{reason="bytes"}`: 1, `hdqs_http_requests_total{code="503"}`: 2, "hdqs_http_in_flight_bytes": s.budget.Limit(), "hdqs_queries_running": 0,
 		"hdqs_cache_misses_total": 3,
 	})
-	s.flight.bytes.Add(-s.flight.budget)
+	s.budget.Add(-s.budget.Limit())
 	raw := dial(t, address)
 	if answer, _ := raw.raw(t, "GET", "nonsense\r\n\r\n"); !strings.HasPrefix(answer, "HTTP/1.1 400 ") {
 		t.Errorf("nonsense: %.40q", answer)
 	}
-	waitFor(t, "the end of its connection", func() bool { return s.callers.count() == 1 }) // which comes after the answer
+	waitFor(t, "the end of its connection", func() bool { return s.callers.Count() == 1 }) // which comes after the answer
 	check("what cannot be read", map[string]int64{`hdqs_http_requests_total{code="400"}`: 1, "hdqs_http_in_flight_bytes": 0})
-	_, m, _ := s.bodies.enter(testKey(1))
+	_, m, _ := s.bodies.begin(testKey(1))
 	for range 2 {
-		go s.bodies.enter(testKey(1))
+		go s.bodies.begin(testKey(1))
 	}
 	waitFor(t, "two who wait", func() bool { return s.bodies.counts().joins == 2 })
-	s.bodies.leave(m, nil, nil)
+	s.bodies.end(m, finished{}, nil)
 	check("two waited for one", map[string]int64{"hdqs_cache_joins_total": 2, "hdqs_cache_misses_total": 4})
 	conn.Close()
 	waitFor(t, "the end of the connections", func() bool { return readMetrics(t, admin)["hdqs_connections"] == 0 })

@@ -7,11 +7,12 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
-	"strings"
+	"strconv"
 	"time"
 
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api/contract"
 	"hdqs/api/encode"
 )
 
@@ -61,55 +62,23 @@ type pageField struct{ Name, Type string }
 // pageGroups describes all endpoints; rows words the number of records of a path.
 func pageGroups(rows func(path string) string) []pageGroup {
 	var groups []pageGroup
-	for i := range endpoints {
-		e := &endpoints[i]
-		title := groupTitles[e.Group()]
+	for i := range contract.Endpoints {
+		e := &contract.Endpoints[i]
+		title := e.GroupTitle()
 		if len(groups) == 0 || groups[len(groups)-1].Title != title {
 			groups = append(groups, pageGroup{Title: title})
 		}
 		page := pageEndpoint{Name: e.Name(), Path: e.Path, Summary: e.Summary, Note: e.Note, Rows: rows(e.Path)}
-		for _, p := range newPlan(e).params {
-			page.Params = append(page.Params, pageParam{Name: p.Name, Type: p.typeText(), About: p.describe(), Example: p.example()})
+		for _, p := range contract.NewPlan(e).Params {
+			page.Params = append(page.Params, pageParam{Name: p.Name, Type: p.TypeText(), About: p.Describe(), Example: p.Example()})
 		}
 		for _, f := range e.Fields {
-			page.Fields = append(page.Fields, pageField{Name: f.Name, Type: f.typeText()})
+			page.Fields = append(page.Fields, pageField{Name: f.Name, Type: f.TypeText()})
 		}
 		last := &groups[len(groups)-1]
 		last.Endpoints = append(last.Endpoints, page)
 	}
 	return groups
-}
-
-// typeTexts words the types for readers.
-var typeTexts = map[Type]string{
-	String: "text", URI: "link", Choice: "one of", Integer: "integer", Number: "number", Exact: "decimal", Boolean: "true or false",
-	Moment: "date-time", Day: "date, month or year",
-}
-
-func (p *Param) typeText() string {
-	switch {
-	case p.Type == Choice:
-		return "one of " + strings.Join(p.Enum.Values, " · ")
-	case p.Type == Moment:
-		return "date-time or date"
-	case p.Max > 0:
-		return fmt.Sprintf("text, at most %d characters", p.Max)
-	}
-	return typeTexts[p.Type]
-}
-
-func (f *Field) typeText() string {
-	text := typeTexts[f.Type]
-	switch {
-	case f.Type == Choice:
-		text = "one of " + strings.Join(f.Enum.Values, " · ")
-	case f.Max > 0:
-		text = fmt.Sprintf("text, at most %d characters", f.Max)
-	}
-	if f.Nullable {
-		text += ", or null"
-	}
-	return text
 }
 
 // landingData is what a snapshot tells the landing page.
@@ -123,8 +92,8 @@ type landingData struct {
 }
 
 func newLanding(b *Bound) landingData {
-	identifier, _ := EncodeIdentifier("my-app", "me@example.org")
-	data := landingData{Style: template.CSS(styleSheet), Version: InterfaceVersion, Identifier: identifier}
+	identifier, _ := contract.EncodeIdentifier("my-app", "me@example.org")
+	data := landingData{Style: template.CSS(styleSheet), Version: contract.InterfaceVersion, Identifier: identifier}
 	rows := func(string) string { return "" }
 	if b != nil {
 		at := b.snap.Manifest.SnapshotTime.UTC()
@@ -142,7 +111,7 @@ func docsPage() ([]byte, error) {
 		Style               template.CSS
 		Version, EncodePath string
 		Groups              []pageGroup
-	}{template.CSS(styleSheet), InterfaceVersion, encodePath, pageGroups(func(string) string { return "" })})
+	}{template.CSS(styleSheet), contract.InterfaceVersion, contract.EncodePath, pageGroups(func(string) string { return "" })})
 	return b.Bytes(), err
 }
 
@@ -190,14 +159,14 @@ func (s *Server) answerFixed(ctx *fasthttp.RequestCtx, f *fixedBody) {
 	ctx.Response.SetBodyRaw(body)
 }
 
-// beginPage writes the header of a page and chooses its coding; ok is false when the answer is complete, because there is no such coding, the client
-// wants another page or has this one.
+// beginPage writes the header of a page and chooses its coding; ok is false when the answer is
+// complete, because there is no such coding, the client wants another page or has this one.
 func (s *Server) beginPage(ctx *fasthttp.RequestCtx, full, bare head, tag *entityTag, key string) (coding encode.Coding, ok bool) {
 	if coding, ok = encode.Negotiate(acceptEncoding(ctx)); !ok {
 		s.answerError(ctx, errNotAcceptable)
 		return coding, false
 	}
-	if !holds(&ctx.Request.Header, time.Time{}) {
+	if !preconditionHolds(&ctx.Request.Header, time.Time{}) {
 		s.answerError(ctx, errPrecondition)
 		return coding, false
 	}
@@ -209,16 +178,16 @@ func (s *Server) beginPage(ctx *fasthttp.RequestCtx, full, bare head, tag *entit
 	if same {
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
 	}
-	s.tellSnapshot(h)
+	s.setSnapshot(h)
 	h.SetCanonical(nameETag, tag.text())
-	s.tellPageKeys(h, key)
+	s.setPageKeys(h, key)
 	return coding, !same
 }
 
-// addPages registers the routes that no table stands behind. What they send is made from our own embedded files and endpoint table, so a
-// failure here is a slip in the program.
+// addPages registers the routes without a table. What they send is made from embedded files and the
+// endpoint literals, so an error here is a mistake in the program.
 func (s *Server) addPages() {
-	description, err := Description()
+	description, err := contract.Description()
 	if err != nil {
 		panic(err)
 	}
@@ -227,17 +196,17 @@ func (s *Server) addPages() {
 		panic(err)
 	}
 	for path, page := range map[string]fixedBody{
-		versionPath:     s.newFixed(jsonType, dataPolicy, []byte(bodyVersion)),
-		"/openapi.json": s.newFixed(jsonType, dataPolicy, description),
-		"/docs":         s.newFixed(htmlType, pagePolicy, docs),
-		"/redoc":        s.newFixed(htmlType, pagePolicy, docs),
-		"/favicon.ico":  s.newFixed("image/x-icon", dataPolicy, mustRead("web/favicon.ico")),
+		contract.VersionPath: s.newFixed(contract.JSONType, dataPolicy, []byte(bodyVersion)),
+		"/openapi.json":      s.newFixed(contract.JSONType, dataPolicy, description),
+		"/docs":              s.newFixed(htmlType, pagePolicy, docs),
+		"/redoc":             s.newFixed(htmlType, pagePolicy, docs),
+		"/favicon.ico":       s.newFixed("image/x-icon", dataPolicy, mustRead("web/favicon.ico")),
 	} {
-		s.add(path, func(ctx *fasthttp.RequestCtx) { s.answerFixed(ctx, &page) })
+		s.add(path, route{handler: func(ctx *fasthttp.RequestCtx) { s.answerFixed(ctx, &page) }})
 	}
 	s.landing = newHead(s.landingFields(safe("Content-Type", htmlType, "Content-Security-Policy", pagePolicy)...)...)
 	s.landingBare = newHead(s.landingFields()...)
-	s.add("/", s.answerLanding)
+	s.add("/", route{handler: s.answerLanding})
 }
 
 // landingFields are pageFields unless the page depends on the host that was asked.
@@ -269,4 +238,13 @@ func (s *Server) answerLanding(ctx *fasthttp.RequestCtx) {
 	if coding, ok := s.beginPage(ctx, s.landing, s.landingBare, &tag, landingKey); ok {
 		ctx.SetBody(encoded(&ctx.Response.Header, nil, page.Bytes(), coding, true))
 	}
+}
+
+// groupedNumber words a count with blanks between thousands.
+func groupedNumber(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "\u202f" + digits[i:]
+	}
+	return digits
 }

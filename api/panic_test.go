@@ -14,26 +14,28 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// breakingServer has two paths beside its own, of long plain pages whose rendering panics: at once, and after the first part.
+// breakingServer has two paths beside its own, of long plain pages whose rendering panics: at once,
+// and after the first part.
 func breakingServer(t *testing.T, log io.Writer) *Server {
 	t.Helper()
 	s := testServer(t, Options{Logger: slog.New(slog.NewTextHandler(log, nil))}, []*testTable{numberedLocations(10_000, nil)})
 	p := planOf("/api/v2/metadata/location")
 	for path, rendered := range map[string]bool{"/api/break": false, "/api/break-later": true} {
-		s.add(path, func(ctx *fasthttp.RequestCtx) {
+		s.add(path, route{handler: func(ctx *fasthttp.RequestCtx) {
 			s.answerList(ctx, p)
 			st := ctx.Response.BodyStream().(*bodyStream)
 			if rendered {
 				st.next()
 			}
 			st.body = render.Body{} // which has no form
-		})
+		}})
 	}
 	return s
 }
 
-// TestPanicInStream: a panic while a long page is rendered, after its header has gone, is counted and logged with its stack as one in a handler is. It costs
-// the one answer, which is cut short with its connection; the snapshot and the bytes in flight are given back.
+// TestPanicInStream: a panic while a long page is rendered, after its header has gone, is counted
+// and logged with its stack as one in a handler is. It costs the one answer, which is cut short
+// with its connection; the snapshot and the bytes in flight are given back.
 func TestPanicInStream(t *testing.T) {
 	var log lockedLog
 	s := breakingServer(t, &log)
@@ -52,11 +54,11 @@ func TestPanicInStream(t *testing.T) {
 		} else if !errors.Is(err, io.ErrUnexpectedEOF) { // the header may still have been in a buffer
 			t.Errorf("%s: %v", path, err)
 		}
-		waitFor(t, "the end of the connection", func() bool { return s.callers.count() == 0 })
+		waitFor(t, "the end of the connection", func() bool { return s.callers.Count() == 0 })
 		if s.panics.Load() != int64(n+1) {
 			t.Fatalf("%s: %d panics are counted", path, s.panics.Load())
 		}
-		if refs, bytes, slots := served.refs.Load(), s.flight.bytes.Load(), len(s.gate.slots); refs != 1 || bytes != 0 || slots != 0 {
+		if refs, bytes, slots := served.refs.Load(), s.budget.Bytes(), s.gate.Running(); refs != 1 || bytes != 0 || slots != 0 {
 			t.Errorf("%s: %d references to the snapshot, %d bytes in flight, %d slots", path, refs, bytes, slots)
 		}
 	}
@@ -64,7 +66,7 @@ func TestPanicInStream(t *testing.T) {
 	if strings.Count(said, "a request panicked") != 2 || strings.Count(said, "AppendPart") < 2 || !strings.Contains(said, "nil pointer") || strings.Contains(said, goodIdentifier) {
 		t.Errorf("the log says\n%s", said)
 	}
-	if got := ask(t, address, "GET", "/api/v2/metadata/location?app_identifier="+goodIdentifier, nil); got.Status != 200 || len(got.Body) < leastStreamed {
+	if got := ask(t, address, "GET", "/api/v2/metadata/location?app_identifier="+goodIdentifier, nil); got.Status != 200 || len(got.Body) < minStreamed {
 		t.Errorf("afterwards: %d, %d bytes", got.Status, len(got.Body))
 	}
 }
@@ -79,7 +81,8 @@ func TestPanicInReadStream(t *testing.T) {
 	}
 }
 
-// TestPanicWithoutNetwork: without a network, where no header has gone, such an answer is a 500 as any other.
+// TestPanicWithoutNetwork: without a network, where no header has gone, such an answer is a 500 as
+// any other.
 func TestPanicWithoutNetwork(t *testing.T) {
 	var log lockedLog
 	s := breakingServer(t, &log)
@@ -98,7 +101,8 @@ type brokenError struct{ error }
 
 func (brokenError) As(any) bool { panic("broken") }
 
-// TestPanicInUnread: a panic in the answer to what could not be read is a 500 too, and does not end the process.
+// TestPanicInUnread: a panic in the answer to what could not be read is a 500 too, and does not end
+// the process.
 func TestPanicInUnread(t *testing.T) {
 	s := testServer(t, Options{}, nil)
 	var ctx fasthttp.RequestCtx
@@ -108,7 +112,8 @@ func TestPanicInUnread(t *testing.T) {
 	}
 }
 
-// TestPanicInSwap: a snapshot that cannot be bound is refused with the place in the program, and the one before goes on.
+// TestPanicInSwap: a snapshot that cannot be bound is refused with the place in the program, and
+// the one before goes on.
 func TestPanicInSwap(t *testing.T) {
 	s := testServer(t, Options{}, sampleTables(t, 3))
 	err := s.Swap(Release{Snapshot: &store.Snapshot{}}) // which not even has a manifest

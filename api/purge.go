@@ -1,11 +1,9 @@
 package api
 
 import (
-	"strings"
-
 	"github.com/valyala/fasthttp"
 
-	"hdqs/index"
+	"hdqs/api/contract"
 )
 
 // Purge keys are labels of answers by which an edge drops what is no longer true:
@@ -17,9 +15,10 @@ import (
 //	snap-ID      every answer from a snapshot
 //	loc-CODE     lists of exactly one location that the next snapshot may change
 //
-// Table versions do not change with the snapshot, so what is purged after a publish is the endpoints whose tables differ (PurgeKeys), and all
-// else stays warm. Answers to requests that name their snapshot stay true whatever is published, so they have neither ep-NAME nor loc-CODE; all, tv-VERSION
-// and snap-ID are left, for data that must be withdrawn.
+// Table versions do not change with the snapshot, so what is purged after a publish is the
+// endpoints whose tables differ (PurgeKeys), and all else stays warm. Answers to requests that name
+// their snapshot stay true whatever is published, so they have neither ep-NAME nor loc-CODE; all,
+// tv-VERSION and snap-ID are left, for data that must be withdrawn.
 const (
 	AllKey     = "all"
 	pageKey    = "page"
@@ -39,12 +38,12 @@ func PurgeKeys(tables []string) []string {
 }
 
 // EndpointsOf are the endpoints that read one of the tables.
-func EndpointsOf(tables []string) []*Endpoint {
-	var all []*Endpoint
-	for i := range endpoints {
+func EndpointsOf(tables []string) []*contract.Endpoint {
+	var all []*contract.Endpoint
+	for i := range contract.Endpoints {
 		for _, table := range tables {
-			if endpoints[i].Table == table {
-				all = append(all, &endpoints[i])
+			if contract.Endpoints[i].Table == table {
+				all = append(all, &contract.Endpoints[i])
 				break
 			}
 		}
@@ -52,29 +51,30 @@ func EndpointsOf(tables []string) []*Endpoint {
 	return all
 }
 
-// tellKeys writes the keys of a list.
-func (s *Server) tellKeys(h *fasthttp.ResponseHeader, sc *scratch, p *plan, list *boundList, v *served) {
-	pinned := sc.request.pin != ""
-	keys := append(sc.text[:0], AllKey...)
+// setListKeys writes the keys of a list.
+func (s *Server) setListKeys(h *fasthttp.ResponseHeader, a *reply) {
+	pinned := a.request.Snapshot != ""
+	keys := append(a.text[:0], AllKey...)
 	if !pinned {
-		keys = append(append(keys, " ep-"...), p.endpoint.Name()...)
+		keys = append(append(keys, " ep-"...), a.endpoint.Name()...)
 	}
-	keys = append(append(keys, " tv-"...), list.version[:min(versionDigits, len(list.version))]...)
-	keys = append(append(keys, " snap-"...), v.id...)
-	if code := sc.request.location(p); code != "" && !pinned {
+	keys = append(append(keys, " tv-"...), a.list.version[:min(versionDigits, len(a.list.version))]...)
+	keys = append(append(keys, " snap-"...), a.served.id...)
+	if code := a.request.Location(); code != "" && !pinned {
 		keys = append(append(keys, " loc-"...), code...)
 	}
-	sc.text = keys
+	a.text = keys
 	s.sendKeys(h, keys)
 }
 
-func (s *Server) tellPageKeys(h *fasthttp.ResponseHeader, key string) {
+func (s *Server) setPageKeys(h *fasthttp.ResponseHeader, key string) {
 	if s.options.SurrogateKey || s.options.CacheTag {
 		s.sendKeys(h, []byte(AllKey+" "+key+" snap-"+s.currentID()))
 	}
 }
 
-// sendKeys turns the blanks between keys into the commas of Cache-Tag after they have served Surrogate-Key.
+// sendKeys turns the blanks between keys into the commas of Cache-Tag after they have served
+// Surrogate-Key.
 func (s *Server) sendKeys(h *fasthttp.ResponseHeader, keys []byte) {
 	if s.options.SurrogateKey {
 		h.SetCanonical(nameSurrogate, keys)
@@ -87,20 +87,4 @@ func (s *Server) sendKeys(h *fasthttp.ResponseHeader, keys []byte) {
 		}
 		h.SetCanonical(nameCacheTag, keys)
 	}
-}
-
-// location is the code of the one location that a request asks for, in capitals, empty when it asks for more.
-func (r *request) location(p *plan) string {
-	for place, param := range p.params {
-		isLocation := param.Name == "location_code" || param.Name == "code" && p.endpoint.Table == "location"
-		if !isLocation || param.Op != index.Like {
-			continue
-		}
-		if filter := r.raw[place].filter; filter > 0 {
-			if code := r.query.Filters[filter-1].Value.Text; isCode(code) {
-				return strings.ToUpper(code)
-			}
-		}
-	}
-	return ""
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/api/contract"
 )
 
 // rawCase is one of testdata/raw/*.txt, which explains the words.
@@ -72,7 +74,8 @@ func allRawCases(t *testing.T) []rawCase {
 // bytes are what a case sends, with a list's path and query.
 func (c *rawCase) bytes(list string) string { return strings.ReplaceAll(c.send, "$L", list) }
 
-// TestRawCases sends bytes that no client library would, with and without buffers that idle connections keep.
+// TestRawCases sends bytes that no client library would, with and without buffers that idle
+// connections keep.
 func TestRawCases(t *testing.T) {
 	cases := allRawCases(t)
 	for _, keep := range []bool{false, true} {
@@ -109,7 +112,7 @@ func (c *rawCase) check(t *testing.T, address string) {
 		if err != nil || strconv.Itoa(response.StatusCode) != want {
 			t.Errorf("answer %d: %d %q %v, want %s", i, response.StatusCode, body, err, want)
 		}
-		if response.StatusCode >= 400 && response.Header.Get("Content-Type") != jsonType {
+		if response.StatusCode >= 400 && response.Header.Get("Content-Type") != contract.JSONType {
 			t.Errorf("answer %d: %d of type %q", i, response.StatusCode, response.Header.Get("Content-Type"))
 		}
 	}

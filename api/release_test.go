@@ -16,12 +16,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"hdqs/api/contract"
 	"hdqs/snapshot/store"
 )
 
-// numberedLocations is a table of locations whose ids are their positions, less those that drop says.
+// numberedLocations is a table of locations whose ids are their positions, less those that drop
+// says.
 func numberedLocations(rows int, drop func(id int) bool) *testTable {
-	t := sampleTable(planOf("/api/v2/metadata/location").endpoint, 0, nil)
+	t := sampleTable(planOf("/api/v2/metadata/location").Endpoint, 0, nil)
 	for id := range rows {
 		if drop != nil && drop(id) {
 			continue
@@ -67,7 +69,7 @@ func (p *pager) step(t *testing.T) (more bool) {
 	for _, row := range answer.Data {
 		p.ids = append(p.ids, row.ID)
 	}
-	id, _ := got.field(headerSnapshot)
+	id, _ := got.field(contract.HeaderSnapshot)
 	if p.snapshots == nil {
 		p.snapshots = map[string]bool{}
 	}
@@ -88,8 +90,8 @@ func (p *pager) step(t *testing.T) (more bool) {
 	return true
 }
 
-// TestPinnedPaging pages through 100,000 rows by links while other snapshots are published: with a pin no row is lost or doubled, without one the
-// header tells that the rows are of two snapshots.
+// TestPinnedPaging pages through 100,000 rows by links while other snapshots are published: with a
+// pin no row is lost or doubled, without one the header tells that the rows are of two snapshots.
 func TestPinnedPaging(t *testing.T) {
 	const rows = 100_000
 	first := storeSnapshot(t, "first", sampleTime, []*testTable{numberedLocations(rows, nil)})
@@ -129,13 +131,14 @@ func TestPinnedPaging(t *testing.T) {
 	}
 }
 
-// TestLinks walks every list backwards and forwards from random pages and compares with the arithmetic of pages.
+// TestLinks walks every list backwards and forwards from random pages and compares with the
+// arithmetic of pages.
 func TestLinks(t *testing.T) {
 	const rows = 47
 	s := testServer(t, Options{}, []*testTable{numberedLocations(rows, nil)})
 	random := rand.New(rand.NewPCG(2, 9))
 	ask := func(query string) (Answer, []int) {
-		got := s.Answer("GET", "/api/v2/metadata/location"+query, []HeaderField{{identifierHeader, goodIdentifier}})
+		got := s.Answer("GET", "/api/v2/metadata/location"+query, []HeaderField{{contract.IdentifierHeader, goodIdentifier}})
 		var answer struct{ Data []struct{ ID int } }
 		if err := json.Unmarshal(got.Body, &answer); got.Status != 200 || err != nil {
 			t.Fatalf("%s: %d %v", query, got.Status, err)
@@ -144,8 +147,8 @@ func TestLinks(t *testing.T) {
 		for _, row := range answer.Data {
 			ids = append(ids, row.ID)
 		}
-		if n, _ := got.field(headerResult); n != strconv.Itoa(len(ids)) {
-			t.Errorf("%s: %s %s, %d rows", query, headerResult, n, len(ids))
+		if n, _ := got.field(contract.HeaderResult); n != strconv.Itoa(len(ids)) {
+			t.Errorf("%s: %s %s, %d rows", query, contract.HeaderResult, n, len(ids))
 		}
 		return got, ids
 	}
@@ -186,16 +189,17 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	// Texts of the greatest length do not make headers that no proxy takes.
-	long := s.Answer("GET", "/api/v2/metadata/location?limit=1&name=%25"+strings.Repeat("%F0%9F%8C%8D", 511), []HeaderField{{identifierHeader, goodIdentifier}})
+	long := s.Answer("GET", "/api/v2/metadata/location?limit=1&name=%25"+strings.Repeat("%F0%9F%8C%8D", 511), []HeaderField{{contract.IdentifierHeader, goodIdentifier}})
 	if link, _ := long.field("Link"); long.Status != 200 || len(link) > maxLinks {
 		t.Errorf("%d, links of %d bytes", long.Status, len(link))
 	}
 }
 
-// TestLinksOfLongQueries: a query of any length has next on every page but the last, or on none, and then the header says how many rows there are.
+// TestLinksOfLongQueries: a query of any length has next on every page but the last, or on none,
+// and then the header says how many rows there are.
 func TestLinksOfLongQueries(t *testing.T) {
 	const path = "/api/v2/metadata/dataset"
-	datasets := sampleTable(planOf(path).endpoint, 120, rand.New(rand.NewPCG(5, 6)))
+	datasets := sampleTable(planOf(path).Endpoint, 120, rand.New(rand.NewPCG(5, 6)))
 	s := testServer(t, Options{Identifier: IgnoreIdentifier}, []*testTable{datasets})
 	field := func(a Answer, name string) int {
 		text, _ := a.field(name)
@@ -214,7 +218,7 @@ func TestLinksOfLongQueries(t *testing.T) {
 		var total int
 		for target != "" {
 			page := s.Answer("GET", path+target, nil)
-			rows, pages, total = rows+field(page, headerResult), pages+1, field(page, headerTotal)
+			rows, pages, total = rows+field(page, contract.HeaderResult), pages+1, field(page, contract.HeaderTotal)
 			target = linksOf(page)["next"]
 		}
 		switch {
@@ -233,7 +237,8 @@ func TestLinksOfLongQueries(t *testing.T) {
 	}
 }
 
-// TestPinAcrossSwap: a snapshot that is being replaced, and the one that replaces it, answer their pins at every moment.
+// TestPinAcrossSwap: a snapshot that is being replaced, and the one that replaces it, answer their
+// pins at every moment.
 func TestPinAcrossSwap(t *testing.T) {
 	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
 	release := func(id string) Release {
@@ -247,12 +252,12 @@ func TestPinAcrossSwap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.held.Lock()
+	s.retained.Lock()
 	found := make(chan *served, 1)
 	go func() { found <- s.acquirePinned("b") }()
 	time.Sleep(aWhile)
-	s.held.keep(s.current.Swap(s.newServed(bound, publishedTime)), time.Hour, s.log)
-	s.held.Unlock()
+	s.retained.keep(s.current.Swap(s.newServed(bound, publishedTime)), time.Hour, s.log)
+	s.retained.Unlock()
 	if v := <-found; v == nil {
 		t.Error("b became current while it was looked for, and was not found")
 	} else {
@@ -260,14 +265,14 @@ func TestPinAcrossSwap(t *testing.T) {
 	}
 
 	next := release("c")
-	s.held.Lock()
+	s.retained.Lock()
 	swapped := make(chan error, 1)
 	go func() { swapped <- s.Swap(next) }()
 	time.Sleep(aWhile)
 	if id := s.currentID(); id != "b" {
 		t.Errorf("%s is current before the one before is held", id)
 	}
-	s.held.Unlock()
+	s.retained.Unlock()
 	if err := <-swapped; err != nil {
 		t.Fatal(err)
 	}
@@ -276,7 +281,8 @@ func TestPinAcrossSwap(t *testing.T) {
 	}
 }
 
-// TestKeepPrevious: a replaced snapshot answers its pin for as long as the options say, and is closed then; more than two are not held.
+// TestKeepPrevious: a replaced snapshot answers its pin for as long as the options say, and is
+// closed then; more than two are not held.
 func TestKeepPrevious(t *testing.T) {
 	var snapshots []*store.Snapshot
 	for _, n := range []int{0, 1, 2, 3, 4, 3} {
@@ -296,7 +302,7 @@ func TestKeepPrevious(t *testing.T) {
 			got := s.Answer("GET", "/api/v2/metadata/location?snapshot="+id, nil)
 			control, _ := got.field("Cache-Control")
 			current := s.currentID()
-			name, _ := got.field(headerSnapshot)
+			name, _ := got.field(contract.HeaderSnapshot)
 			switch {
 			case got.Status != status:
 				t.Errorf("%s: %d, want %d", id, got.Status, status)
@@ -355,11 +361,11 @@ func TestStrict(t *testing.T) {
 func TestHead(t *testing.T) {
 	s := testServer(t, Options{}, sampleTables(t, 1500))
 	address := listen(t, s)
-	for i := range endpoints {
+	for i := range contract.Endpoints {
 		for _, rest := range []string{"", "&limit=3", "&limit=0", "&output_format=csv&offset=7"} {
 			for _, accept := range []string{"identity", "gzip", "zstd"} {
 				header := []HeaderField{{"Accept-Encoding", accept}}
-				target := endpoints[i].Path + "?app_identifier=" + goodIdentifier + rest
+				target := contract.Endpoints[i].Path + "?app_identifier=" + goodIdentifier + rest
 				get, head := ask(t, address, "GET", target, header), ask(t, address, "HEAD", target, header)
 				if head.Status != 200 || len(head.Body) > 0 {
 					t.Fatalf("%s: %d, %d bytes", target, head.Status, len(head.Body))

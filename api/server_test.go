@@ -20,19 +20,20 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/valyala/fasthttp"
 
-	"hdqs/index"
+	"hdqs/api/contract"
 	"hdqs/snapshot/store"
 )
 
 const listTarget = "/api/v2/metadata/sector?app_identifier=" + goodIdentifier
 
-// TestCodings: a body in a coding is the plain one again, for pages and for lists of every endpoint, whole, filtered and cut out.
+// TestCodings: a body in a coding is the plain one again, for pages and for lists of every
+// endpoint, whole, filtered and cut out.
 func TestCodings(t *testing.T) {
 	s := testServer(t, Options{}, sampleTables(t, 1500))
 	targets := []string{"/openapi.json", "/docs", "/"}
-	for i := range endpoints {
-		for _, rest := range []string{"", "&offset=317&limit=700", "&limit=200", scatter(&endpoints[i])} {
-			target := endpoints[i].Path + "?app_identifier=" + goodIdentifier + rest
+	for i := range contract.Endpoints {
+		for _, rest := range []string{"", "&offset=317&limit=700", "&limit=200", scatter(&contract.Endpoints[i])} {
+			target := contract.Endpoints[i].Path + "?app_identifier=" + goodIdentifier + rest
 			targets = append(targets, target, target+"&output_format=csv")
 		}
 	}
@@ -46,8 +47,8 @@ func TestCodings(t *testing.T) {
 				coded++
 			}
 			body, err := decoded(coding, got.Body)
-			total, _ := got.field(headerTotal)
-			want, _ := plain.field(headerTotal)
+			total, _ := got.field(contract.HeaderTotal)
+			want, _ := plain.field(contract.HeaderTotal)
 			vary, _ := got.field("Vary")
 			if err != nil || !bytes.Equal(body, plain.Body) || total != want || vary != "Accept-Encoding" || !strings.HasPrefix(accept, coding) {
 				t.Errorf("%s, %s: coding %q, %d bytes, want %d: %v", target, accept, coding, len(body), len(plain.Body), err)
@@ -60,19 +61,20 @@ func TestCodings(t *testing.T) {
 }
 
 // scatter is a filter that leaves rows out here and there.
-func scatter(e *Endpoint) string {
-	for _, p := range filters(e.Params, e.Place) {
+func scatter(e *contract.Endpoint) string {
+	for _, p := range append(slices.Clone(e.Params), e.Place...) {
 		switch {
-		case p.Type == Boolean:
+		case p.Type == contract.Boolean:
 			return "&" + p.Name + "=true"
-		case p.Op == index.Like || p.Op == index.Contains:
+		case p.Op == contract.Like || p.Op == contract.Contains:
 			return "&" + p.Name + "=%25a%25"
 		}
 	}
 	return ""
 }
 
-// decoded undoes a coding with the standard library where it can, and takes one gzip member only, as browsers do.
+// decoded undoes a coding with the standard library where it can, and takes one gzip member only,
+// as browsers do.
 func decoded(coding string, body []byte) ([]byte, error) {
 	switch coding {
 	case "gzip":
@@ -93,27 +95,27 @@ func decoded(coding string, body []byte) ([]byte, error) {
 	return body, nil
 }
 
-// TestLongestRequest: every parameter at its maximum, percent-encoded, is read; a URI beyond our bound and header fields beyond the buffer
-// get JSON answers.
+// TestLongestRequest: every parameter at its maximum, percent-encoded, is read; a URI beyond our
+// bound and header fields beyond the buffer get JSON answers.
 func TestLongestRequest(t *testing.T) {
 	s := testServer(t, Options{}, sampleTables(t, 3))
 	address := listen(t, s)
-	for i := range endpoints {
-		target := endpoints[i].Path + "?app_identifier=" + strings.Repeat("%20", 512-len(goodIdentifier)) + goodIdentifier
-		for _, p := range newPlan(&endpoints[i]).params {
+	for i := range contract.Endpoints {
+		target := contract.Endpoints[i].Path + "?app_identifier=" + strings.Repeat("%20", 512-len(goodIdentifier)) + goodIdentifier
+		for _, p := range contract.NewPlan(&contract.Endpoints[i]).Params {
 			switch {
 			case p.Name == "app_identifier":
-			case p.Type == String:
+			case p.Type == contract.String:
 				target += "&" + p.Name + "=" + strings.Repeat("%F0%9F%8C%8D", p.Max)
 			default:
-				target += "&" + p.Name + "=" + strings.NewReplacer(" ", "+", ",", "%2C").Replace(p.example())
+				target += "&" + p.Name + "=" + strings.NewReplacer(" ", "+", ",", "%2C").Replace(p.Example())
 			}
 		}
 		if len(target) > maxURI {
-			t.Errorf("%s: a legal request of %d bytes is refused", endpoints[i].Path, len(target))
+			t.Errorf("%s: a legal request of %d bytes is refused", contract.Endpoints[i].Path, len(target))
 		}
 		if got := ask(t, address, "GET", target, nil); got.Status != 200 {
-			t.Errorf("%s: %d %.300s", endpoints[i].Path, got.Status, got.Body)
+			t.Errorf("%s: %d %.300s", contract.Endpoints[i].Path, got.Status, got.Body)
 		}
 	}
 	for _, length := range []int{maxURI, readBuffer - 20, readBuffer, 200 << 10} {
@@ -130,7 +132,7 @@ func TestLongestRequest(t *testing.T) {
 // TestRawRequests sends what no client library would.
 func TestRawRequests(t *testing.T) {
 	s := testServer(t, Options{}, sampleTables(t, 3))
-	s.router.ANY("/panic", func(*fasthttp.RequestCtx) { panic("secret " + goodIdentifier) })
+	s.add("/panic", route{handler: func(*fasthttp.RequestCtx) { panic("secret " + goodIdentifier) }})
 	address := listen(t, s)
 	hasty := listen(t, testServer(t, Options{ReadTimeout: time.Second}, sampleTables(t, 3))) // for what never comes
 	const host = "Host: a.example\r\nConnection: close\r\n"
@@ -182,21 +184,22 @@ func near(date string) bool {
 	return err == nil && time.Since(at).Abs() < 5*time.Second
 }
 
-// TestNoLeak: the identifier stands in no header, body or log line of requests of every kind. The two exceptions are the caller's own query
-// in a redirect, and its over-long value in a 422, as the contract words both.
+// TestNoLeak: the identifier stands in no header, body or log line of requests of every kind. The
+// two exceptions are the caller's own query in a redirect, and its over-long value in a 422, as the
+// contract words both.
 func TestNoLeak(t *testing.T) {
 	var log lockedLog // the library logs what it could not read when that is answered
 	s := testServer(t, Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}, sampleTables(t, 30))
-	s.router.ANY("/panic", func(ctx *fasthttp.RequestCtx) { panic(ctx.QueryArgs().String()) })
+	s.add("/panic", route{handler: func(ctx *fasthttp.RequestCtx) { panic(ctx.QueryArgs().String()) }})
 	address := listen(t, s)
 	secrets := []string{goodIdentifier, "me@example.org", "bXktYXBw"}
 	bad := "bXktYXBwOm1lQGV4YW1wbGU=" // my-app:me@example, which is no address
 	for _, identifier := range []string{goodIdentifier, bad} {
-		for i := range endpoints {
+		for i := range contract.Endpoints {
 			for _, rest := range []string{"", "&limit=0", "&output_format=csv", "&limit=x", "&start_date=x", "&offset=1&limit=2", "&unknown=1"} {
 				for _, method := range []string{"GET", "HEAD", "POST", "OPTIONS"} {
-					checkLeak(t, s.Answer(method, endpoints[i].Path+"?app_identifier="+identifier+rest, nil), secrets)
-					checkLeak(t, s.Answer(method, endpoints[i].Path+"?"+rest, []HeaderField{{"X-CATALOG-API-APP-IDENTIFIER", identifier}}), secrets)
+					checkLeak(t, s.Answer(method, contract.Endpoints[i].Path+"?app_identifier="+identifier+rest, nil), secrets)
+					checkLeak(t, s.Answer(method, contract.Endpoints[i].Path+"?"+rest, []HeaderField{{"X-CATALOG-API-APP-IDENTIFIER", identifier}}), secrets)
 				}
 			}
 		}
@@ -227,7 +230,7 @@ func checkLeak(t *testing.T, got Answer, secrets []string) {
 	}
 	for _, secret := range secrets {
 		// The hint on how to make an identifier has an address of its own.
-		if strings.Contains(strings.ReplaceAll(all, howToMake, ""), secret) {
+		if strings.Contains(strings.ReplaceAll(all, contract.IdentifierHelp, ""), secret) {
 			t.Errorf("%d has %q: %.300s", got.Status, secret, all)
 		}
 	}
@@ -236,20 +239,21 @@ func checkLeak(t *testing.T, got Answer, secrets []string) {
 // TestIdentifierChangesNothing: success is the same for all callers.
 func TestIdentifierChangesNothing(t *testing.T) {
 	s := testServer(t, Options{}, sampleTables(t, 30))
-	other, _ := EncodeIdentifier("another application", "you@example.com")
-	for i := range endpoints {
-		a := s.Answer("GET", endpoints[i].Path+"?limit=5&output_format=csv&app_identifier="+goodIdentifier, nil)
-		b := s.Answer("GET", endpoints[i].Path+"?app_identifier="+other+"&limit=5&output_format=csv", nil)
-		c := s.Answer("GET", endpoints[i].Path+"?limit=5&output_format=csv", []HeaderField{{identifierHeader, other}})
+	other, _ := contract.EncodeIdentifier("another application", "you@example.com")
+	for i := range contract.Endpoints {
+		a := s.Answer("GET", contract.Endpoints[i].Path+"?limit=5&output_format=csv&app_identifier="+goodIdentifier, nil)
+		b := s.Answer("GET", contract.Endpoints[i].Path+"?app_identifier="+other+"&limit=5&output_format=csv", nil)
+		c := s.Answer("GET", contract.Endpoints[i].Path+"?limit=5&output_format=csv", []HeaderField{{contract.IdentifierHeader, other}})
 		for _, x := range []Answer{b, c} {
 			if x.Status != 200 || !bytes.Equal(a.Body, x.Body) || !slices.Equal(sorted(a.Header), sorted(x.Header)) {
-				t.Errorf("%s: answers differ by caller", endpoints[i].Path)
+				t.Errorf("%s: answers differ by caller", contract.Endpoints[i].Path)
 			}
 		}
 	}
 }
 
-// TestSwap exchanges snapshots while requests run: each answer is of one snapshot, none fails, and all but the last are closed.
+// TestSwap exchanges snapshots while requests run: each answer is of one snapshot, none fails, and
+// all but the last are closed.
 func TestSwap(t *testing.T) {
 	s := New(Options{Logger: slog.New(slog.DiscardHandler), KeepPrevious: -1})
 	if got := s.Answer("GET", listTarget, nil); got.Status != 503 {
@@ -310,8 +314,8 @@ func TestSwap(t *testing.T) {
 	}
 }
 
-// TestSwapKeepsSharedTables: of a table that two snapshots share, index and renderer go on; the others are bound anew, and nothing reads a
-// closed one.
+// TestSwapKeepsSharedTables: of a table that two snapshots share, index and renderer go on; the
+// others are bound anew, and nothing reads a closed one.
 func TestSwapKeepsSharedTables(t *testing.T) {
 	st, err := store.Open(t.TempDir())
 	if err != nil {
@@ -346,14 +350,14 @@ func TestSwapKeepsSharedTables(t *testing.T) {
 			before[path] = list
 		}
 	}
-	for i := range endpoints {
+	for i := range contract.Endpoints {
 		want := "20"
-		if endpoints[i].Table == "sector" {
+		if contract.Endpoints[i].Table == "sector" {
 			want = "7"
 		}
-		got := s.Answer("GET", endpoints[i].Path+"?app_identifier="+goodIdentifier, nil)
-		if total, _ := got.field(headerTotal); got.Status != 200 || total != want || !json.Valid(got.Body) {
-			t.Errorf("%s: %d, %s rows", endpoints[i].Path, got.Status, total)
+		got := s.Answer("GET", contract.Endpoints[i].Path+"?app_identifier="+goodIdentifier, nil)
+		if total, _ := got.field(contract.HeaderTotal); got.Status != 200 || total != want || !json.Valid(got.Body) {
+			t.Errorf("%s: %d, %s rows", contract.Endpoints[i].Path, got.Status, total)
 		}
 	}
 	if err := s.Shutdown(t.Context()); err != nil {
@@ -372,15 +376,16 @@ func TestHeldSnapshot(t *testing.T) {
 		t.Fatalf("%d references", held.refs.Load())
 	}
 	var sc scratch
-	if err := sc.request.read(newPlan(&endpoints[0]), nil); err != nil {
+	sc.request.Scan(contract.NewPlan(&contract.Endpoints[0]), nil)
+	if err := sc.request.Parse(); err != nil {
 		t.Fatal(err)
 	}
-	list := held.bound.lists[endpoints[0].Path]
+	list := held.bound.lists[contract.Endpoints[0].Path]
 	if err := list.find(&sc); err != nil || !json.Valid(list.append(nil, &sc)) {
 		t.Errorf("the held snapshot does not answer: %v", err)
 	}
 	held.release(s.log)
-	if held.hold() {
+	if held.acquire() {
 		t.Error("a closed snapshot is given out again")
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api/wire"
+
 	"github.com/valyala/fasthttp"
 )
 
@@ -31,8 +33,9 @@ func slowClient(t *testing.T, address, target string, times int) net.Conn {
 	return conn
 }
 
-// TestSharedBytesInFlight: clients that do not read a page that is kept count too, with what each of them makes the server hold, and when they are too
-// many, others are turned away. When they have gone nothing is in flight.
+// TestSharedBytesInFlight: clients that do not read a page that is kept count too, with what each
+// of them makes the server hold, and when they are too many, others are turned away. When they have
+// gone nothing is in flight.
 func TestSharedBytesInFlight(t *testing.T) {
 	s := testServer(t, Options{InflightBytes: 1 << 20, WriteTimeout: time.Minute, QueueWait: 10 * time.Second}, []*testTable{numberedLocations(20_000, nil)})
 	address := listenFor(t, func(l net.Listener) error { return s.Serve(slimListener{l, 4 << 10}) })
@@ -45,7 +48,7 @@ func TestSharedBytesInFlight(t *testing.T) {
 	if found := s.bodies.counts(); page.Status != 200 || found.hits != 1 {
 		t.Fatalf("%d, %d hits", page.Status, found.hits)
 	}
-	waitFor(t, "the answers that were read", func() bool { return s.flight.bytes.Load() == 0 })
+	waitFor(t, "the answers that were read", func() bool { return s.budget.Bytes() == 0 })
 	turnedAway := func() int64 { return s.shedBy(ruleBytes) }
 	var slow []net.Conn
 	for turnedAway() == 0 && len(slow) < 100 {
@@ -54,7 +57,7 @@ func TestSharedBytesInFlight(t *testing.T) {
 		waitFor(t, "its first answer", func() bool { return s.bodies.counts().hits > before || turnedAway() > 0 })
 	}
 	if turnedAway() == 0 {
-		t.Fatalf("%d clients do not read %d bytes each; %d bytes are in flight, and nobody is turned away", len(slow), len(page.Body), s.flight.bytes.Load())
+		t.Fatalf("%d clients do not read %d bytes each; %d bytes are in flight, and nobody is turned away", len(slow), len(page.Body), s.budget.Bytes())
 	}
 	if got := ask(t, address, "GET", target, gzip); got.Status != 503 || !bytes.Contains(got.Body, []byte(ruleBytes)) {
 		t.Errorf("another client: %d %.100s", got.Status, got.Body)
@@ -67,7 +70,7 @@ func TestSharedBytesInFlight(t *testing.T) {
 	for _, conn := range slow {
 		conn.Close()
 	}
-	waitFor(t, "connections that ended", func() bool { return s.flight.bytes.Load() == 0 })
+	waitFor(t, "connections that ended", func() bool { return s.budget.Bytes() == 0 })
 	if got := ask(t, address, "GET", target, gzip); got.Status != 200 || !bytes.Equal(got.Body, page.Body) {
 		t.Errorf("afterwards: %d, %d bytes", got.Status, len(got.Body))
 	}
@@ -83,117 +86,148 @@ func (s *Server) shedBy(rule string) int64 {
 	panic(fmt.Sprintf("no rule %q", rule))
 }
 
-// readBy gives a body to a connection as an answer does.
-func (f *flight) readBy(c *lineConn, k *sharedBody) {
-	var ctx fasthttp.RequestCtx
-	ctx.Init2(c, nil, true)
-	f.share(&ctx, k)
+// nowhere is a connection to nobody: what it reads is a request that goes on.
+type nowhere struct{ net.Conn }
+
+func (nowhere) Close() error                    { return nil }
+func (nowhere) Read(p []byte) (int, error)      { return copy(p, "x"), nil }
+func (nowhere) SetReadDeadline(time.Time) error { return nil }
+
+// reader is a connection that sends bodies.
+type reader struct{ net.Conn }
+
+// newReader makes a connection to nobody.
+func newReader(n *wire.Connections) reader { return reader{n.Wrap(nowhere{})} }
+
+// answer sends a body as the answer to a request does.
+func (r reader) answer(b *cachedBody) {
+	wire.Send(r.ctx(), &b.Shared)
 }
 
-// TestDroppedWhileRead: a body that the cache drops counts once until the last of its readers is done with it; one that was made for those who waited and is
-// too long to be kept does so from the start.
-func TestDroppedWhileRead(t *testing.T) {
-	f := newFlight(0)
-	all := newConnections(0, 0, new(shedCounts), nil, nil)
-	connection := func() *lineConn {
-		ours, theirs := net.Pipe()
-		t.Cleanup(func() { theirs.Close() })
-		return &lineConn{Conn: ours, all: all, flight: f}
+// ctx is a request of the connection.
+func (r reader) ctx() *fasthttp.RequestCtx {
+	ctx := new(fasthttp.RequestCtx)
+	ctx.Init2(r.Conn, nil, true)
+	return ctx
+}
+
+// finish ends the sending of the answer: the connection reads on.
+func (r reader) finish() {
+	if _, err := r.Read(make([]byte, 8)); err != nil {
+		panic(err)
 	}
+	wire.NoteState(r.Conn, fasthttp.StateIdle)
+}
+
+// testConnections count bytes in a budget.
+func testConnections(budget *wire.Budget) *wire.Connections {
+	return wire.NewConnections(wire.Options{ReadBuffer: readBuffer, MaxBody: maxBody, Budget: budget})
+}
+
+// answerMemory is what one answer holds beside its body: what a connection counts for a body of no
+// bytes.
+func answerMemory() int {
+	budget := wire.NewBudget(0)
+	wire.Charge(newReader(testConnections(budget)).ctx(), 0)
+	return int(budget.Bytes())
+}
+
+// TestEvictedWhileRead: a body that the cache evicts counts once until the last of its readers is
+// done with it. One that was made for those who waited and is too long to be kept does so from the
+// start.
+func TestEvictedWhileRead(t *testing.T) {
+	t.Parallel()
+	budget := wire.NewBudget(0)
+	all, each := testConnections(budget), answerMemory()
 	want := func(what string, bytes int) {
 		t.Helper()
-		if got := f.bytes.Load(); got != int64(bytes) {
+		if got := budget.Bytes(); got != int64(bytes) {
 			t.Errorf("%s: %d bytes are in flight, want %d", what, got, bytes)
 		}
 	}
-	c := newBodyCache(bodyShards*100_000, f)
-	leave := func(n, length int) {
+	c := newBodyCache(bodyShards*100_000, budget)
+	add := func(n, length int) {
 		for range 2 { // the second time it is kept
-			if _, m, _ := c.enter(testKey(n)); m != nil {
-				c.leave(m, &finished{body: make([]byte, length)}, nil)
+			if _, m, _ := c.begin(testKey(n)); m != nil {
+				c.end(m, finished{body: make([]byte, length)}, nil)
 			}
 		}
 	}
-	leave(1, 20_000)
-	first, second := connection(), connection()
-	for _, reader := range []*lineConn{first, second, second} { // the last one sends it in two answers, one behind the other
-		known, _, _ := c.enter(testKey(1))
-		f.readBy(reader, known)
+	add(1, 20_000)
+	first, second := newReader(all), newReader(all)
+	for _, r := range []reader{first, second, second} { // the last one sends it in two answers in succession
+		known, _, _ := c.begin(testKey(1))
+		r.answer(known)
 	}
-	want("in the cache", 2*answerMemory)
+	want("in the cache", 2*each)
 	key := testKey(1)
 	shard, last := &c.shards[key.shard()], 1
 	for shard.kept[key] != nil {
 		last++
-		leave(last, 20_000)
+		add(last, 20_000)
 	}
-	want("dropped", 2*answerMemory+20_000+keptOverhead)
-	first.settle()
-	want("one has read it", answerMemory+20_000+keptOverhead)
-	second.lend(&longBodies)
-	known, _, _ := c.enter(testKey(last))
-	f.readBy(second, known)
-	want("the other one sends another body", answerMemory)
-	if second.body != nil {
-		t.Error("it holds the buffer of an answer before")
-	}
+	want("evicted", 2*each+20_000+cachedOverhead)
+	first.finish()
+	want("one has sent it", each+20_000+cachedOverhead)
+	known, _, _ := c.begin(testKey(last))
+	second.answer(known)
+	want("the other one sends another body", each)
 	for range 2 {
 		_ = second.Close()
 	}
-	want("none is read", 0)
+	want("no body is sent", 0)
 
-	_, m, _ := c.enter(testKey(-1))
-	joined := make(chan *sharedBody)
+	_, m, _ := c.begin(testKey(-1))
+	joined := make(chan *cachedBody)
 	for range 2 {
 		go func() {
-			k, _, _ := c.enter(testKey(-1))
-			joined <- k
+			b, _, _ := c.begin(testKey(-1))
+			joined <- b
 		}()
 	}
-	waitFor(t, "two who wait", func() bool { return c.counts().joins == 2 })
-	c.leave(m, &finished{body: make([]byte, 90_000)}, nil)
-	want("a long body", 90_000+keptOverhead)
-	first.more = true // of what it sent not all was looked at
-	f.readBy(first, <-joined)
-	want("that one sends", 90_000+keptOverhead+answerMemory+readBuffer)
-	first.settle()
-	want("that another has yet to send", 90_000+keptOverhead)
-	var process fasthttp.RequestCtx
-	f.share(&process, <-joined)
+	waitFor(t, "two that wait", func() bool { return c.counts().joins == 2 })
+	c.end(m, finished{body: make([]byte, 90_000)}, nil)
+	want("a long body", 90_000+cachedOverhead)
+	first.answer(<-joined) // it has read a part of its next request
+	want("one sends it", 90_000+cachedOverhead+each+readBuffer)
+	first.finish()
+	want("another has yet to send it", 90_000+cachedOverhead)
+	wire.Send(new(fasthttp.RequestCtx), &(<-joined).Shared)
 	want("which it does without a connection", 0)
 }
 
-// TestSharedBodiesProperty: connections read bodies, which come and go, make some themselves, take their answers, are closed by whoever comes first, and
-// begin anew. What is in flight is never below nothing, and nothing when all is over.
+// TestSharedBodiesProperty: connections send bodies, which come and go, make some themselves,
+// finish their answers, are closed by whoever comes first, and begin anew. The bytes in flight are
+// never negative, and zero when all is over.
 func TestSharedBodiesProperty(t *testing.T) {
+	t.Parallel()
 	const (
 		workers = 8
 		turns   = 3000
 		bodies  = 300
 	)
-	f := newFlight(0)
-	c := newBodyCache(1<<20, f) // a tenth of all
-	all := newConnections(0, 0, new(shedCounts), nil, nil)
+	budget := wire.NewBudget(0)
+	c := newBodyCache(1<<20, budget) // a tenth of all bodies
+	all := testConnections(budget)
 	var running, closing sync.WaitGroup
 	for worker := range workers {
 		running.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(worker), 11))
-			conn := &lineConn{Conn: nowhere{}, all: all, flight: f}
+			conn := newReader(all)
 			for range turns {
-				conn.more = r.IntN(2) == 0
 				n := r.IntN(r.IntN(bodies) + 1)
-				known, m, _ := c.enter(testKey(n))
+				known, m, _ := c.begin(testKey(n))
 				switch {
 				case known == nil && r.IntN(10) == 0:
-					c.leave(m, nil, nil)
+					c.end(m, finished{}, nil)
 				case known == nil && m != nil:
-					conn.charge(100)
-					c.leave(m, &finished{body: make([]byte, 8+n*100), rows: n}, nil)
+					wire.Charge(conn.ctx(), 100)
+					c.end(m, finished{body: make([]byte, 8+n*100), rows: n}, nil)
 				case known != nil:
 					if known.rows != n || len(known.body) != 8+n*100 {
 						t.Errorf("body %d: %d rows, %d bytes", n, known.rows, len(known.body))
 					}
-					f.readBy(conn, known)
+					conn.answer(known)
 				}
 				switch r.IntN(6) {
 				case 0: // the next request is there already
@@ -201,11 +235,11 @@ func TestSharedBodiesProperty(t *testing.T) {
 					old := conn
 					closing.Go(func() { _ = old.Close() })
 					_ = old.Close()
-					conn = &lineConn{Conn: nowhere{}, all: all, flight: f}
+					conn = newReader(all)
 				default:
-					conn.settle()
+					conn.finish()
 				}
-				if bytes := f.bytes.Load(); bytes < 0 {
+				if bytes := budget.Bytes(); bytes < 0 {
 					t.Errorf("%d bytes are in flight", bytes)
 				}
 			}
@@ -214,7 +248,7 @@ func TestSharedBodiesProperty(t *testing.T) {
 	}
 	running.Wait()
 	closing.Wait()
-	if bytes := f.bytes.Load(); bytes != 0 {
+	if bytes := budget.Bytes(); bytes != 0 {
 		t.Errorf("afterwards %d bytes are in flight", bytes)
 	}
 	found := c.counts()
@@ -223,21 +257,16 @@ func TestSharedBodiesProperty(t *testing.T) {
 	}
 	t.Logf("%+v", found)
 	for i := range c.shards {
-		for key, k := range c.shards[i].kept {
-			if k.readers.Load() != 0 {
-				t.Errorf("%v has %d readers", key, k.readers.Load())
+		for key, b := range c.shards[i].kept {
+			if b.Readers() != 0 {
+				t.Errorf("%v has %d readers", key, b.Readers())
 			}
 		}
 	}
 }
 
-// nowhere is a connection to nobody.
-type nowhere struct{ net.Conn }
-
-func (nowhere) Close() error { return nil }
-
-// TestSharedBodiesOverNetwork: clients ask for pages, more than the cache holds, and read all, some or nothing of them. When they have gone nothing is in
-// flight, and no page has a reader.
+// TestSharedBodiesOverNetwork: clients ask for pages, more than the cache holds, and read all, some
+// or nothing of them. When they have gone nothing is in flight, and no page has a reader.
 func TestSharedBodiesOverNetwork(t *testing.T) {
 	s := testServer(t, Options{CacheBytes: 1 << 20, WriteTimeout: time.Minute, QueueWait: 10 * time.Second}, []*testTable{numberedLocations(2_000, nil)})
 	address := listenFor(t, func(l net.Listener) error { return s.Serve(slimListener{l, 4 << 10}) })
@@ -269,8 +298,8 @@ func TestSharedBodiesOverNetwork(t *testing.T) {
 		})
 	}
 	clients.Wait()
-	waitFor(t, "connections that ended", func() bool { return s.callers.count() == 0 })
-	if bytes := s.flight.bytes.Load(); bytes != 0 {
+	waitFor(t, "connections that ended", func() bool { return s.callers.Count() == 0 })
+	if bytes := s.budget.Bytes(); bytes != 0 {
 		t.Errorf("%d bytes are in flight", bytes)
 	}
 	found := s.bodies.counts()
@@ -282,8 +311,8 @@ func TestSharedBodiesOverNetwork(t *testing.T) {
 		shard := &s.bodies.shards[i]
 		shard.Lock()
 		for key, k := range shard.kept {
-			if k.readers.Load() != 0 {
-				t.Errorf("%v has %d readers", key, k.readers.Load())
+			if k.Readers() != 0 {
+				t.Errorf("%v has %d readers", key, k.Readers())
 			}
 		}
 		shard.Unlock()

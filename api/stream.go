@@ -11,8 +11,9 @@ import (
 	"hdqs/index"
 )
 
-// bodyStream is a long body that is rendered while it is written: a part of it is in memory, and still in the cache when the kernel takes it. The
-// HTTP library closes it, also when the client goes away, and until then it keeps the snapshot open.
+// bodyStream is a long body that is rendered while it is written: a part of it is in memory, and
+// still in the cache when the kernel takes it. The HTTP library closes it, also when the client
+// goes away, and until then it keeps the snapshot open.
 type bodyStream struct {
 	body   render.Body
 	served *served
@@ -25,7 +26,8 @@ type bodyStream struct {
 
 var streams = sync.Pool{New: func() any { return new(bodyStream) }}
 
-// parts are the buffers of parts. A stream takes one for each part, and so most of the time the one that is still in the cache, whoever had it.
+// parts are the buffers of parts. A stream takes one for each part, and so most of the time the one
+// that is still in the cache, whoever had it.
 var parts = sync.Pool{New: func() any { return new([]byte) }}
 
 // keepPart is the largest buffer worth keeping for the next part.
@@ -34,10 +36,11 @@ const keepPart = 1 << 20
 // partMemory is about what a body in parts holds in memory.
 const partMemory = 192 << 10
 
-// leastStreamed is the length from which on a body is worth streaming, by the form's guess.
-const leastStreamed = 256 << 10
+// minStreamed is the length from which on a body is worth streaming, by the form's guess.
+const minStreamed = 256 << 10
 
-// stream answers with the rows of a page as they are. The caller goes on to own sc and its own reference to the snapshot.
+// stream answers with the rows of a page as they are. The caller goes on to own sc and its own
+// reference to the snapshot.
 func (s *Server) stream(ctx *fasthttp.RequestCtx, sc *scratch, f *render.Form, v *served) {
 	st := streams.Get().(*bodyStream)
 	v.refs.Add(1) // the caller has one, so there is one to add to
@@ -72,8 +75,10 @@ func (st *bodyStream) drop() {
 // errPanicked ends a connection in the middle of an answer.
 var errPanicked = errors.New("api: a panic while a body was rendered")
 
-// recovered is what Server.recovered is to a handler, of which nothing is left when the library writes a body. The library would recover too, but neither
-// count nor tell where it was. The header has gone or is in a buffer, so the answer is cut short; it has no name by which the caller could tell us of it.
+// recovered is what Server.recovered is to a handler, of which nothing is left when the library
+// writes a body. The library would recover too, but neither count nor tell where it was. The header
+// has gone or is in a buffer, so the answer is cut short; it has no name by which the caller could
+// tell us of it.
 func (st *bodyStream) recovered(err *error) {
 	if fault := recover(); fault != nil {
 		st.server.logPanic(fault, "")

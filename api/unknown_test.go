@@ -8,66 +8,23 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"hdqs/api/contract"
 )
 
-// told asks for a list with one more parameter, and gives all that comes back: of the list, and of the fault that a strict request gets.
-func told(t *testing.T, s *Server, query string) (names, everything string) {
-	t.Helper()
-	target := "/api/v2/metadata/location?limit=0&" + query
-	header := []HeaderField{{"X-CATALOG-API-APP-IDENTIFIER", goodIdentifier}}
-	list := s.Answer("GET", target, header)
-	strict := s.Answer("GET", target, append(header, HeaderField{"Prefer", "handling=strict"}))
-	if list.Status != 200 || strict.Status != 422 {
-		t.Fatalf("%s: %d and %d", query, list.Status, strict.Status)
-	}
-	var b strings.Builder
-	for _, a := range []Answer{list, strict} {
-		for _, f := range a.Header {
-			b.WriteString(f.Name + ": " + f.Value + "\n")
-		}
-		b.Write(a.Body)
-	}
-	names, _ = list.field("X-Unknown-Params")
-	return names, b.String()
-}
+// What replaces names that are not repeated.
+const (
+	shownEmpty    = "(empty)"
+	shownWithheld = "(withheld)"
+)
 
-// TestUnknownNames: ordinary names and slips are told as they were sent, whatever may be an identifier or a piece of one is not.
-func TestUnknownNames(t *testing.T) {
-	s := testServer(t, Options{}, sampleTables(t, 3))
-	for _, name := range []string{
-		"location_cod", "admin1_nam", "foo", "utm_source", "X-Y.z", "sort_by", "reference_period_start_min", "_", "pageSize", "page.size", "LOCATION_CODE",
-		"operational_presence", "resource_hdx_id", "ipc_type", "Limit", "app_identifer", "fbclid", "adminLevel", "iso3", "appIdentifier",
-		"has-hrp", "updateDateMin", "a", "app-identifier", "organisation_acronym", "provider_admin2_name",
-	} {
-		if names, _ := told(t, s, name+"=1"); names != name {
-			t.Errorf("%s is told as %q", name, names)
-		}
-	}
-	const identifier = "cmV2LWFwcDptYWlsYm94QGV4YW1wbGUub3Jn" // rev-app:mailbox@example.org
-	for _, query := range []string{
-		identifier, "app_identifier%3D" + identifier, "x" + identifier, identifier + "x", "xy" + identifier, "xyz" + identifier, "%20" + identifier,
-		identifier + "%20", "+" + identifier, "id-" + identifier, "id_" + identifier, "i.d" + identifier, "app_identifier:" + identifier,
-		identifier + "%3D%3D", "%253D" + identifier, strings.ReplaceAll(identifier, "L", "%254C"), identifier[:18] + "-" + identifier[18:],
-		identifier[:9] + "_" + identifier[9:19] + "." + identifier[19:], identifier[:24], identifier[9:], "k" + identifier[5:25],
-		"mailbox%40example.org", "rev-app:mailbox", "mailbox%2540example.org", "mailbox%0D%0AX:y", "\"mailbox\"", "1mailbox", "m%C3%A4ilbox",
-		strings.Repeat("a", 41),
-	} {
-		names, everything := told(t, s, query)
-		if names != withheldName || strings.Contains(everything, "mailbox") {
-			t.Errorf("%s is told as %q", query, names)
-		}
-	}
-	if names, _ := told(t, s, "b=1&b=2&"+identifier+"=1&x"+identifier+"&=3&a"); names != "(empty), (withheld), a, b" {
-		t.Errorf("together: %q", names)
-	}
-}
-
-// decodings are all that base64 decoders make of a text: with either alphabet, from each digit on, with what is no digit dropped or as an end.
+// decodings are all that base64 decoders make of a text: with either alphabet, from each digit on,
+// with what is no digit dropped or as an end.
 func decodings(text string) []string {
 	var all []string
 	for _, alphabet := range []string{"+/", "-_"} {
 		isDigit := func(r rune) bool {
-			return r < utf8.RuneSelf && (isLetter(byte(r)) || '0' <= r && r <= '9' || strings.ContainsRune(alphabet, r))
+			return r < utf8.RuneSelf && (('a' <= r|0x20 && r|0x20 <= 'z') || '0' <= r && r <= '9' || strings.ContainsRune(alphabet, r))
 		}
 		pieces := strings.FieldsFunc(text, func(r rune) bool { return !isDigit(r) })
 		pieces = append(pieces, strings.Join(pieces, ""))
@@ -89,8 +46,103 @@ func decodings(text string) []string {
 	return all
 }
 
-// TestUnknownNamesLeak sends random identifiers as names, in every dress that comes to mind. No decoding of anything in the answers has the address or
-// what stands before its '@'.
+// FuzzUnknownNames: what is told of any name has no part that is an identifier, and no decoding of
+// it has seven printable characters in a row.
+func FuzzUnknownNames(f *testing.F) {
+	for _, seed := range []string{goodIdentifier, "id-" + goodIdentifier, "location_cod", "a-b_c.d", "x%3D" + goodIdentifier, "YWFhYTphQGEuYg"} {
+		f.Add(seed)
+	}
+	form := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,39}$`)
+	readable := regexp.MustCompile(`[ -~]{7}`)
+	plan := contract.NewPlan(&contract.Endpoints[0])
+	f.Fuzz(func(t *testing.T, name string) {
+		var r contract.Request
+		r.Scan(plan, []byte(name))
+		names := r.UnknownNames()
+		if len(names) != 1 {
+			if len(names) > 0 && !strings.ContainsAny(name, "&=") {
+				t.Fatalf("%q: %q", name, names)
+			}
+			return // several names, or a known one
+		}
+		told := names[0]
+		if told == shownEmpty || told == shownWithheld {
+			return
+		}
+		if !form.MatchString(told) {
+			t.Errorf("%q is told as %q", name, told)
+		}
+		for i := range told {
+			for j := i + 1; j <= len(told); j++ {
+				if contract.CheckIdentifier([]byte(told[i:j])) == nil {
+					t.Fatalf("%q has the identifier %q", told, told[i:j])
+				}
+			}
+		}
+		for _, decoded := range decodings(told) {
+			if readable.MatchString(decoded) {
+				t.Errorf("%q has %q", told, decoded)
+			}
+		}
+	})
+}
+
+// told asks for a list with one more parameter, and gives all that comes back: of the list, and of
+// the fault that a strict request gets.
+func told(t *testing.T, s *Server, query string) (names, everything string) {
+	t.Helper()
+	target := "/api/v2/metadata/location?limit=0&" + query
+	header := []HeaderField{{"X-CATALOG-API-APP-IDENTIFIER", goodIdentifier}}
+	list := s.Answer("GET", target, header)
+	strict := s.Answer("GET", target, append(header, HeaderField{"Prefer", "handling=strict"}))
+	if list.Status != 200 || strict.Status != 422 {
+		t.Fatalf("%s: %d and %d", query, list.Status, strict.Status)
+	}
+	var b strings.Builder
+	for _, a := range []Answer{list, strict} {
+		for _, f := range a.Header {
+			b.WriteString(f.Name + ": " + f.Value + "\n")
+		}
+		b.Write(a.Body)
+	}
+	names, _ = list.field("X-Unknown-Params")
+	return names, b.String()
+}
+
+// TestUnknownNames: ordinary names and slips are told as they were sent, whatever may be an
+// identifier or a piece of one is not.
+func TestUnknownNames(t *testing.T) {
+	s := testServer(t, Options{}, sampleTables(t, 3))
+	for _, name := range []string{
+		"location_cod", "admin1_nam", "foo", "utm_source", "X-Y.z", "sort_by", "reference_period_start_min", "_", "pageSize", "page.size", "LOCATION_CODE",
+		"operational_presence", "resource_hdx_id", "ipc_type", "Limit", "app_identifer", "fbclid", "adminLevel", "iso3", "appIdentifier",
+		"has-hrp", "updateDateMin", "a", "app-identifier", "organisation_acronym", "provider_admin2_name",
+	} {
+		if names, _ := told(t, s, name+"=1"); names != name {
+			t.Errorf("%s is told as %q", name, names)
+		}
+	}
+	const identifier = "cmV2LWFwcDptYWlsYm94QGV4YW1wbGUub3Jn" // rev-app:mailbox@example.org
+	for _, query := range []string{
+		identifier, "app_identifier%3D" + identifier, "x" + identifier, identifier + "x", "xy" + identifier, "xyz" + identifier, "%20" + identifier,
+		identifier + "%20", "+" + identifier, "id-" + identifier, "id_" + identifier, "i.d" + identifier, "app_identifier:" + identifier,
+		identifier + "%3D%3D", "%253D" + identifier, strings.ReplaceAll(identifier, "L", "%254C"), identifier[:18] + "-" + identifier[18:],
+		identifier[:9] + "_" + identifier[9:19] + "." + identifier[19:], identifier[:24], identifier[9:], "k" + identifier[5:25],
+		"mailbox%40example.org", "rev-app:mailbox", "mailbox%2540example.org", "mailbox%0D%0AX:y", "\"mailbox\"", "1mailbox", "m%C3%A4ilbox",
+		strings.Repeat("a", 41),
+	} {
+		names, everything := told(t, s, query)
+		if names != shownWithheld || strings.Contains(everything, "mailbox") {
+			t.Errorf("%s is told as %q", query, names)
+		}
+	}
+	if names, _ := told(t, s, "b=1&b=2&"+identifier+"=1&x"+identifier+"&=3&a"); names != "(empty), (withheld), a, b" {
+		t.Errorf("together: %q", names)
+	}
+}
+
+// TestUnknownNamesLeak sends random identifiers as names, in every dress that comes to mind. No
+// decoding of anything in the answers has the address or what stands before its '@'.
 func TestUnknownNamesLeak(t *testing.T) {
 	s := testServer(t, Options{}, sampleTables(t, 3))
 	trials := 20000
@@ -107,7 +159,8 @@ func TestUnknownNamesLeak(t *testing.T) {
 		return string(out)
 	}
 	const lower, digits = "abcdefghijklmnopqrstuvwxyz", "0123456789"
-	// The second and third alphabets have the letters of which whole groups of base64 are small letters.
+	// The second and third alphabets have the letters of which whole groups of base64 are small
+	// letters.
 	locals := []string{lower, "jnrvzghijklwxyzabcdefs", "jz", lower + digits, lower + strings.ToUpper(lower), "aé語", "~?_" + lower}
 	applications := []string{lower + "-", lower + strings.ToUpper(lower) + digits + " ._", "jz", "é語x", "\x01\x7fa", "?>~"}
 	domains := []string{lower, "jz", "é語"}
@@ -123,7 +176,7 @@ func TestUnknownNamesLeak(t *testing.T) {
 	for range trials {
 		local := text(locals[random.IntN(len(locals))], 5, 12)
 		address := local + "@" + text(domains[random.IntN(len(domains))], 1, 8) + "." + text(lower, 1, 3)
-		identifier, issues := EncodeIdentifier(text(applications[random.IntN(len(applications))], 4, 10), address)
+		identifier, issues := contract.EncodeIdentifier(text(applications[random.IntN(len(applications))], 4, 10), address)
 		if issues != nil {
 			continue // the last label may be a reserved one
 		}
@@ -136,7 +189,7 @@ func TestUnknownNamesLeak(t *testing.T) {
 			at := random.IntN(len(identifier))
 			identifier = identifier[:at] + text("-_. \n", 1, 3) + identifier[at:]
 		}
-		if checkIdentifier([]byte(identifier)) != nil {
+		if contract.CheckIdentifier([]byte(identifier)) != nil {
 			t.Fatalf("%q is no identifier", identifier)
 		}
 		query := url.QueryEscape(around() + identifier + around())
@@ -144,7 +197,7 @@ func TestUnknownNamesLeak(t *testing.T) {
 			query = url.QueryEscape(query)
 		}
 		names, everything := told(t, s, query)
-		if names != withheldName {
+		if names != shownWithheld {
 			t.Errorf("%s, %s: told as %q", address, query, names)
 		}
 		for _, decoded := range append(decodings(everything), everything) {
@@ -153,39 +206,4 @@ func TestUnknownNamesLeak(t *testing.T) {
 			}
 		}
 	}
-}
-
-// FuzzUnknownNames: what is told of any name has no part that is an identifier, and no decoding of it has seven printable characters in a row.
-func FuzzUnknownNames(f *testing.F) {
-	for _, seed := range []string{goodIdentifier, "id-" + goodIdentifier, "location_cod", "a-b_c.d", "x%3D" + goodIdentifier, "YWFhYTphQGEuYg"} {
-		f.Add(seed)
-	}
-	form := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,39}$`)
-	readable := regexp.MustCompile(`[ -~]{7}`)
-	f.Fuzz(func(t *testing.T, name string) {
-		r := request{unknown: [][]byte{[]byte(name)}}
-		names := r.unknownNames()
-		if len(names) != 1 {
-			t.Fatalf("%q: %q", name, names)
-		}
-		told := names[0]
-		if told == emptyName || told == withheldName {
-			return
-		}
-		if !form.MatchString(told) {
-			t.Errorf("%q is told as %q", name, told)
-		}
-		for i := range told {
-			for j := i + 1; j <= len(told); j++ {
-				if checkIdentifier([]byte(told[i:j])) == nil {
-					t.Fatalf("%q has the identifier %q", told, told[i:j])
-				}
-			}
-		}
-		for _, decoded := range decodings(told) {
-			if readable.MatchString(decoded) {
-				t.Errorf("%q has %q", told, decoded)
-			}
-		}
-	})
 }

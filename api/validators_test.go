@@ -11,10 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api/contract"
 	"hdqs/snapshot/store"
 )
 
-// slowStatus is the reference of what conditions make of a 200, step by step as RFC 9110 has it in section 13.2.2.
+// slowStatus is the reference of what conditions make of a 200, step by step as RFC 9110 has it in
+// section 13.2.2.
 func slowStatus(header http.Header, tag string, published time.Time) int {
 	if lines := header.Values("If-Match"); len(lines) > 0 {
 		if !slices.ContainsFunc(lines, func(line string) bool { return strings.Trim(line, " \t") == "*" }) {
@@ -41,7 +43,8 @@ func slowDate(values []string) (time.Time, bool) {
 	return at, err == nil
 }
 
-// slowNotModified is the reference of notModified: grammar by regular expression, dates by the standard library.
+// slowNotModified is the reference of notModified: grammar by regular expression, dates by the
+// standard library.
 func slowNotModified(header http.Header, tag string, published time.Time) bool {
 	if lines := header.Values("If-None-Match"); len(lines) > 0 {
 		for _, line := range lines {
@@ -73,7 +76,8 @@ func slowNotModified(header http.Header, tag string, published time.Time) bool {
 	return ok && !published.IsZero() && published.Unix() <= since.Unix()
 }
 
-// TestConditionsAgainstReference asks with generated conditions and compares the decision with the reference's.
+// TestConditionsAgainstReference asks with generated conditions and compares the decision with the
+// reference's.
 func TestConditionsAgainstReference(t *testing.T) {
 	s := testServer(t, Options{}, sampleTables(t, textCaseRows))
 	random := rand.New(rand.NewPCG(6, 304))
@@ -153,21 +157,21 @@ func TestConditionsAgainstReference(t *testing.T) {
 func tagsOf(t *testing.T, s *Server, rest string, header ...HeaderField) map[string]string {
 	t.Helper()
 	tags := map[string]string{}
-	for i := range endpoints {
+	for i := range contract.Endpoints {
 		for _, format := range []string{"", "&output_format=csv"} {
-			got := s.Answer("GET", endpoints[i].Path+"?app_identifier="+goodIdentifier+rest+format, header)
+			got := s.Answer("GET", contract.Endpoints[i].Path+"?app_identifier="+goodIdentifier+rest+format, header)
 			tag, _ := got.field("ETag")
 			if got.Status != 200 || !tagForm.MatchString(tag) {
-				t.Fatalf("%s: %d, tag %q", endpoints[i].Path, got.Status, tag)
+				t.Fatalf("%s: %d, tag %q", contract.Endpoints[i].Path, got.Status, tag)
 			}
-			tags[endpoints[i].Path+format] = tag
+			tags[contract.Endpoints[i].Path+format] = tag
 		}
 	}
 	return tags
 }
 
-// TestTagsOfReplicas: two servers that have opened the same tables from stores of their own send the same tags, whatever the coding, and no tag
-// twice.
+// TestTagsOfReplicas: two servers that have opened the same tables from stores of their own send
+// the same tags, whatever the coding, and no tag twice.
 func TestTagsOfReplicas(t *testing.T) {
 	one := testServer(t, Options{}, sampleTables(t, 300))
 	other := testServer(t, Options{Identifier: ObserveIdentifier, Strict: true}, sampleTables(t, 300))
@@ -190,7 +194,8 @@ func TestTagsOfReplicas(t *testing.T) {
 	}
 }
 
-// TestTagsAfterChange: a snapshot in which one table differs changes the tags of exactly the endpoint that reads it, and PurgeKeys names it.
+// TestTagsAfterChange: a snapshot in which one table differs changes the tags of exactly the
+// endpoint that reads it, and PurgeKeys names it.
 func TestTagsAfterChange(t *testing.T) {
 	tables := sampleTables(t, 12)
 	s := testServer(t, Options{SurrogateKey: true, CacheTag: true}, tables)
@@ -216,8 +221,8 @@ func TestTagsAfterChange(t *testing.T) {
 	}
 }
 
-// TestPurgeKeys: the two fields, and the location of lists of exactly one. Answers to requests that name their snapshot have no key that is purged after
-// a publish.
+// TestPurgeKeys: the two fields, and the location of lists of exactly one. Answers to requests that
+// name their snapshot have no key that is purged after a publish.
 func TestPurgeKeys(t *testing.T) {
 	s := testServer(t, Options{SurrogateKey: true, CacheTag: true}, sampleTables(t, 12))
 	form := regexp.MustCompile(`^all ep-conflict-events tv-[0-9a-f]{12} snap-20261120T0200Z-test( loc-[A-Z0-9-]+)?$`)
@@ -248,11 +253,11 @@ func TestPurgeKeys(t *testing.T) {
 		}
 	}
 	names := map[string]bool{}
-	for i := range endpoints {
-		if names[endpoints[i].Name()] {
-			t.Errorf("two endpoints have the key ep-%s", endpoints[i].Name())
+	for i := range contract.Endpoints {
+		if names[contract.Endpoints[i].Name()] {
+			t.Errorf("two Endpoints have the key ep-%s", contract.Endpoints[i].Name())
 		}
-		names[endpoints[i].Name()] = true
+		names[contract.Endpoints[i].Name()] = true
 	}
 	plain := testServer(t, Options{}, sampleTables(t, 3))
 	landing := plain.Answer("GET", "/", nil)
@@ -283,8 +288,9 @@ func TestFreshness(t *testing.T) {
 	}
 }
 
-// TestFuturePublish: a pointer written by a clock that is ahead does not date answers into the future, nor to any time that another snapshot may have had;
-// its own is told when it has come. One without a date gives none.
+// TestFuturePublish: a pointer written by a clock that is ahead does not date answers into the
+// future, nor to any time that another snapshot may have had; its own is told when it has come. One
+// without a date gives none.
 func TestFuturePublish(t *testing.T) {
 	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
 	modified := func() string {
@@ -325,7 +331,8 @@ func TestFuturePublish(t *testing.T) {
 	s.Announce(soon) // nothing is served any more
 }
 
-// TestAnnounce: a snapshot that was shown anew is modified since, though its rows and tags are the same.
+// TestAnnounce: a snapshot that was shown anew is modified since, though its rows and tags are the
+// same.
 func TestAnnounce(t *testing.T) {
 	s := testServer(t, Options{}, sampleTables(t, 3))
 	first := s.Answer("GET", listTarget, nil)
@@ -351,8 +358,8 @@ func TestAnnounce(t *testing.T) {
 	}
 }
 
-// TestRollback: going back to an earlier snapshot is a modification: a client that has only a date gets the old rows again, one that has their tag
-// gets 304.
+// TestRollback: going back to an earlier snapshot is a modification: a client that has only a date
+// gets the old rows again, one that has their tag gets 304.
 func TestRollback(t *testing.T) {
 	st, err := store.Open(t.TempDir())
 	if err != nil {

@@ -17,14 +17,18 @@ import (
 
 // imports lists every folder with Go code and which packages of this module it may import.
 var imports = map[string][]string{
-	"snapshot":            {},
-	"snapshot/store":      {"snapshot", "internal/atomicfile"},
-	"index":               {"snapshot"},
-	"loader":              {"snapshot", "snapshot/store", "internal/atomicfile", "loader/sample", "loader/catalogfile"},
-	"loader/catalogfile":  {},
-	"loader/upstream":     {"internal/atomicfile", "internal/fetch", "internal/bucket", "loader", "loader/catalogfile"},
-	"loader/sample":       {},
-	"api":                 {"snapshot", "snapshot/store", "index", "api/render", "api/encode"},
+	"snapshot":           {},
+	"snapshot/store":     {"snapshot", "internal/atomicfile"},
+	"index":              {"snapshot"},
+	"loader":             {"snapshot", "snapshot/store", "internal/atomicfile", "loader/sample", "loader/catalogfile"},
+	"loader/catalogfile": {},
+	"loader/upstream":    {"internal/atomicfile", "internal/fetch", "internal/bucket", "loader", "loader/catalogfile"},
+	"loader/sample":      {},
+	"api": {
+		"snapshot", "snapshot/store", "index", "api/contract", "api/wire", "api/render", "api/encode",
+	},
+	"api/contract":        {}, // not even index: api maps its Op and Value
+	"api/wire":            {},
 	"api/render":          {"snapshot", "index", "api/encode"},
 	"api/encode":          {},
 	"internal/atomicfile": {},
@@ -42,7 +46,7 @@ var imports = map[string][]string{
 	"cmd/notices":         {"internal/atomicfile"},
 	"cmd/hdqs": {
 		"snapshot", "snapshot/store", "internal/replica", "internal/fetch", "index", "loader", "loader/sample",
-		"loader/upstream", "api", "api/encode",
+		"loader/upstream", "api", "api/contract", "api/encode",
 	},
 }
 

@@ -22,6 +22,7 @@ const (
 // limits is removed.
 var notYetWrapped = []string{
 	"api",
+	"api/contract",
 	"api/encode",
 	"api/render",
 	"bench",

@@ -3,9 +3,9 @@ package main
 import (
 	"fmt"
 
-	"github.com/spf13/cobra"
+	"hdqs/api/contract"
 
-	"hdqs/api"
+	"github.com/spf13/cobra"
 )
 
 func newIdentifier() *cobra.Command {
@@ -15,9 +15,9 @@ func newIdentifier() *cobra.Command {
 		Short: "Prints the app identifier of an application and its contact e-mail",
 		Args:  usageArgs(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			text, issues := api.EncodeIdentifier(args[0], args[1])
+			text, issues := contract.EncodeIdentifier(args[0], args[1])
 			if len(issues) > 0 {
-				return exitWith(exitUsage, &api.Invalid{Issues: issues})
+				return exitWith(exitUsage, &contract.Invalid{Issues: issues})
 			}
 			_, err := fmt.Fprintln(cmd.OutOrStdout(), text)
 			return err
@@ -28,7 +28,7 @@ func newIdentifier() *cobra.Command {
 		Short: "Prints the application and the contact e-mail of an app identifier, one a line",
 		Args:  usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			application, email, err := api.DecodeIdentifier(args[0])
+			application, email, err := contract.DecodeIdentifier(args[0])
 			if err != nil {
 				return exitWith(exitUsage, fmt.Errorf("identifier %.80q: %w", args[0], err))
 			}

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hdqs/api"
+	"hdqs/api/contract"
 	"hdqs/loader"
 	"hdqs/loader/sample"
 	"hdqs/loader/upstream"
@@ -276,7 +277,7 @@ func printAddresses(w io.Writer, address string, mode api.IdentifierMode) {
 	base := "http://" + address
 	identifier := ""
 	if mode == api.RequireIdentifier {
-		text, _ := api.EncodeIdentifier("hdqs-tryout", "tryout@example.org")
+		text, _ := contract.EncodeIdentifier("hdqs-tryout", "tryout@example.org")
 		identifier = "app_identifier=" + text + "&"
 	}
 	fmt.Fprintf(w, `listening on %[1]s

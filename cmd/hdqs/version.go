@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"hdqs/api"
+	"hdqs/api/contract"
 )
 
 // release is the version of the program, as in CHANGELOG.md. It says nothing about the interface,
@@ -30,7 +30,7 @@ func built() string {
 }
 
 func versionText() string {
-	return fmt.Sprintf("%s (commit %s), contract %s", release, built(), api.InterfaceVersion)
+	return fmt.Sprintf("%s (commit %s), contract %s", release, built(), contract.InterfaceVersion)
 }
 
 // userAgent names the program to the servers that it asks. Another commit has another name: it may

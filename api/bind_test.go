@@ -1,0 +1,139 @@
+package api
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdqs/api/contract"
+	"hdqs/snapshot"
+)
+
+// TestBindTellsEverything: one error names each table and column that does not fit.
+func TestBindTellsEverything(t *testing.T) {
+	tables := sampleTables(t, 6)
+	remove := func(table, column string) {
+		for _, x := range tables {
+			if x.endpoint.Table == table {
+				x.columns = slices.DeleteFunc(x.columns, func(c testColumn) bool { return c.name == column })
+			}
+		}
+	}
+	change := func(table, column string, by func(*testColumn), value any) {
+		for _, x := range tables {
+			if x.endpoint.Table != table {
+				continue
+			}
+			for i := range x.columns {
+				if x.columns[i].name == column {
+					by(&x.columns[i])
+				}
+			}
+			for _, row := range x.rows {
+				row[column] = value
+			}
+		}
+	}
+	remove("location", "has_hrp")
+	remove("rainfall", "stored_admin1_code")
+	change("funding", "funding_usd", func(c *testColumn) { c.kind = snapshot.Int }, int64(7))
+	change("conflict_event", "event_type", func(c *testColumn) {
+		c.enum = &contract.Enum{Name: "event_type", Values: []string{"riot", "demonstration"}}
+	}, "riot")
+	_, err := Bind(storeSnapshot(t, "bad", sampleTime, tables))
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, part := range []string{
+		`/metadata/location: `, `"has_hrp"`, `/climate/rainfall: parameter "admin1_code"`, `"stored_admin1_code"`,
+		`column "funding_usd" of table "funding" is of kind`,
+		`column "event_type" of table "conflict_event" has the values`,
+	} {
+		if !strings.Contains(err.Error(), part) {
+			t.Errorf("the error lacks %q:\n%v", part, err)
+		}
+	}
+	s := testServer(t, Options{}, sampleTables(t, 3))
+	if err := s.Swap(Release{Snapshot: storeSnapshot(t, "bad", sampleTime, tables)}); err == nil {
+		t.Error("a snapshot that does not fit is served")
+	}
+	if got := s.Answer("GET", "/api/v2/metadata/sector?app_identifier="+goodIdentifier, nil); got.Status != 200 {
+		t.Errorf("the old snapshot is gone: %d", got.Status)
+	}
+}
+
+// TestNullWhereNoneMayBe: rows of view dumps are served as they are, so a null that the record does
+// not allow is printed.
+func TestNullWhereNoneMayBe(t *testing.T) {
+	tables := sampleTables(t, 3)
+	for _, x := range tables {
+		if x.endpoint.Table != "idps" {
+			continue
+		}
+		for _, row := range x.rows {
+			row["operation"], row["population"], row["reference_period_start"] = nil, nil, nil
+		}
+	}
+	s := testServer(t, Options{}, tables)
+	got := s.Answer("GET", "/api/v2/affected-people/idps?limit=1&app_identifier="+goodIdentifier, nil)
+	for _, part := range []string{`"operation":null`, `"population":null`, `"reference_period_start":null`} {
+		if got.Status != 200 || !strings.Contains(string(got.Body), part) {
+			t.Errorf("%d %s lacks %s", got.Status, got.Body, part)
+		}
+	}
+}
+
+// TestEmptyTables: tables without a row answer like others.
+func TestEmptyTables(t *testing.T) {
+	tables := sampleTables(t, 3)
+	for _, x := range tables {
+		x.rows = nil
+	}
+	s := testServer(t, Options{}, tables)
+	for i := range contract.Endpoints {
+		for _, p := range contract.Endpoints[i].Filters() {
+			target := contract.Endpoints[i].Path + "?app_identifier=" + goodIdentifier + "&" + p.Name + "=" + url.QueryEscape(p.Example())
+			got := s.Answer("GET", target, nil)
+			if total, _ := got.field("X-Total-Count"); got.Status != 200 || string(got.Body) != `{"data":[]}` || total != "0" {
+				t.Errorf("%s: %d %q, total %s", target, got.Status, got.Body, total)
+			}
+		}
+	}
+	if missing := s.current.Load().bound.Missing(); len(missing) != len(contract.Endpoints) {
+		t.Errorf("missing %v", missing)
+	}
+}
+
+// TestMissingTable: a table that the snapshot does not have is an empty list.
+func TestMissingTable(t *testing.T) {
+	tables := slices.DeleteFunc(sampleTables(t, 3), func(x *testTable) bool { return x.endpoint.Table == "org_type" })
+	s := testServer(t, Options{}, tables)
+	target := "/api/v2/metadata/org-type?app_identifier=" + goodIdentifier
+	for target, want := range map[string]string{target: `{"data":[]}`, target + "&output_format=csv&code=x": "code,description\r\n"} {
+		got := s.Answer("GET", target, nil)
+		if total, _ := got.field("X-Total-Count"); got.Status != 200 || string(got.Body) != want || total != "0" {
+			t.Errorf("%s: %d %q, total %s", target, got.Status, got.Body, total)
+		}
+	}
+	if got := s.Answer("GET", target+"&code="+strings.Repeat("x", 33), nil); got.Status != 422 {
+		t.Errorf("parameters are not checked: %d", got.Status)
+	}
+	if missing := s.current.Load().bound.Missing(); !slices.Equal(missing, []string{"org_type"}) {
+		t.Errorf("missing %v", missing)
+	}
+}
+
+// TestExamples: every example of the documentation is answered.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	s := testServer(t, Options{}, sampleTables(t, 3))
+	for i := range contract.Endpoints {
+		for _, p := range contract.NewPlan(&contract.Endpoints[i]).Params {
+			target := contract.Endpoints[i].Path + "?app_identifier=" + goodIdentifier + "&" + p.Name + "=" + url.QueryEscape(p.Example())
+			if got := s.Answer("GET", target, nil); got.Status != 200 {
+				t.Errorf("%s: %d %s", target, got.Status, got.Body)
+			}
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// slimListener gives connections so little room, in bytes, for what they send that long answers
+// wait for their clients.
+type slimListener struct {
+	net.Listener
+	room int
+}
+
+func (l slimListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return c, c.(*net.TCPConn).SetWriteBuffer(l.room)
+}
+
+// TestLentBodies: answers of many lengths and codings, asked for one behind the other and several
+// at once on one connection, by clients that read at different speeds: each arrives as it was made,
+// whoever's buffer it was made in.
+func TestLentBodies(t *testing.T) {
+	for _, keep := range []bool{false, true} { // idle connections their buffers
+		s := testServer(t, Options{KeepBuffers: keep, CacheBytes: -1, QueueWait: 10 * time.Second}, sampleTables(t, 3000))
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		go s.Serve(slimListener{l, 4 << 10}) //nolint:errcheck // ends with the listener
+		t.Cleanup(func() { l.Close() })
+		limits := []int{0, 1, 5, 100, 127, 128, 700, 1500}
+		want := map[string][]byte{}
+		for _, limit := range limits {
+			target := fmt.Sprintf("%s&limit=%d", listTarget, limit)
+			want[target] = s.Answer("GET", target, nil).Body
+		}
+		var all sync.WaitGroup
+		for client := range 12 {
+			all.Go(func() {
+				r := rand.New(rand.NewPCG(uint64(client), 7))
+				for range 4 {
+					if err := askSeveral(r, l.Addr().String(), limits, want); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+		all.Wait()
+	}
+}
+
+// askSeveral asks a few times for some pages at once over one connection, which may end with the
+// last of them.
+func askSeveral(r *rand.Rand, address string, limits []int, want map[string][]byte) error {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	in := bufio.NewReader(conn)
+	for again := true; again; again = r.IntN(3) > 0 {
+		var asked []string
+		var requests strings.Builder
+		for more := 1 + r.IntN(4); more > 0; more-- {
+			target := fmt.Sprintf("%s&limit=%d", listTarget, limits[r.IntN(len(limits))])
+			asked = append(asked, target)
+			fmt.Fprintf(&requests, "GET %s HTTP/1.1\r\nHost: a\r\nAccept-Encoding: %s\r\n", target, []string{"identity", "gzip", "zstd"}[r.IntN(3)])
+			if more == 1 && r.IntN(4) == 0 {
+				requests.WriteString("Connection: close\r\n")
+			}
+			requests.WriteString("\r\n")
+		}
+		if _, err := io.WriteString(conn, requests.String()); err != nil {
+			return err
+		}
+		time.Sleep(time.Duration(r.IntN(3)) * time.Millisecond)
+		for i, what := range asked {
+			response, err := http.ReadResponse(in, nil)
+			if err != nil {
+				return fmt.Errorf("%s: %w", what, err)
+			}
+			body, err := io.ReadAll(response.Body)
+			if err == nil {
+				body, err = decoded(response.Header.Get("Content-Encoding"), body)
+			}
+			if err != nil || !bytes.Equal(body, want[what]) {
+				return fmt.Errorf("%s: %d bytes arrived, want %d, or others: %v", what, len(body), len(want[what]), err)
+			}
+			if response.Close && i == len(asked)-1 {
+				return nil
+			}
+		}
+	}
+	return nil
+}

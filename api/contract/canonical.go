@@ -1,0 +1,166 @@
+package contract
+
+import (
+	"math"
+	"math/big"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A canonical query is the one way to write what a list request asks for: the parameters that
+// count, sorted by name, without defaults and the identifier, with values as they were understood.
+// Requests with the same canonical query have the same answer, so validators and links are made
+// from it. Reading a canonical query gives that canonical query again (FuzzCanonical).
+
+// canonicalQuery is a canonical query without limit and offset, which differ from link to link.
+// Each pair is followed by '&'. limitAt and offsetAt are where those two belong.
+type canonicalQuery struct {
+	pairs             []byte
+	limitAt, offsetAt int
+}
+
+// canonicalize makes the canonical query of a request without a fault.
+func (r *Request) canonicalize() {
+	c := &r.canonical
+	c.pairs = c.pairs[:0]
+	for _, position := range r.plan.byName {
+		raw, param := &r.raw[position], &r.plan.Params[position]
+		switch {
+		case param.Name == "limit":
+			c.limitAt = len(c.pairs)
+		case param.Name == "offset":
+			c.offsetAt = len(c.pairs)
+		case param.Name == "output_format":
+			if r.CSV {
+				c.pairs = append(c.pairs, "output_format=csv&"...)
+			}
+		case raw.filter > 0:
+			c.pairs = append(append(c.pairs, param.Name...), '=')
+			c.pairs = r.appendValue(c.pairs, param, position, &r.Filters[raw.filter-1].Value)
+			c.pairs = append(c.pairs, '&')
+		}
+	}
+}
+
+// AppendCanonical appends the canonical query.
+func (r *Request) AppendCanonical(dst []byte) []byte {
+	return r.appendCanonical(dst, r.Offset, r.Limit != MaxLimit)
+}
+
+// AppendPage appends the canonical query of the page at another offset. It always has a limit: some
+// clients take "?" alone for no reference at all.
+func (r *Request) AppendPage(dst []byte, offset uint64) []byte {
+	return r.appendCanonical(dst, offset, true)
+}
+
+func (r *Request) appendCanonical(dst []byte, offset uint64, limit bool) []byte {
+	c := &r.canonical
+	from := len(dst)
+	dst = append(dst, c.pairs[:c.limitAt]...)
+	if limit {
+		dst = strconv.AppendInt(append(dst, "limit="...), int64(r.Limit), 10)
+		dst = append(dst, '&')
+	}
+	dst = append(dst, c.pairs[c.limitAt:c.offsetAt]...)
+	if offset > 0 {
+		dst = strconv.AppendUint(append(dst, "offset="...), offset, 10)
+		dst = append(dst, '&')
+	}
+	dst = append(dst, c.pairs[c.offsetAt:]...)
+	return dst[:max(from, len(dst)-1)]
+}
+
+// appendValue writes a filter's value so that reading it gives that value again.
+func (r *Request) appendValue(dst []byte, p *Param, position int, v *Value) []byte {
+	switch p.Type {
+	case Integer:
+		return appendInteger(dst, v.Int, v.Beyond)
+	case Number:
+		return appendNumber(dst, v.Float)
+	case Exact:
+		return append(dst, exactText(v.Exact)...)
+	case Boolean:
+		return strconv.AppendBool(dst, v.Int != 0)
+	case DateTime, Day:
+		if at := time.UnixMicro(v.Int).UTC(); at.Year() >= 1 && at.Year() < 9999 {
+			return appendInstant(dst, at)
+		}
+		// The instants at both ends cannot be written as such in a query.
+		return appendEscaped(dst, r.text(position))
+	}
+	return appendEscaped(dst, v.Text)
+}
+
+func appendInteger(dst []byte, value int64, beyond int8) []byte {
+	switch {
+	case beyond > 0:
+		return append(dst, "9223372036854775808"...)
+	case beyond < 0:
+		return append(dst, "-9223372036854775809"...)
+	}
+	return strconv.AppendInt(dst, value, 10)
+}
+
+func appendNumber(dst []byte, value float64) []byte {
+	switch {
+	case math.IsNaN(value):
+		return append(dst, "nan"...)
+	case math.IsInf(value, 0):
+		if value < 0 {
+			dst = append(dst, '-')
+		}
+		return append(dst, "inf"...)
+	case value == 0:
+		return append(dst, '0') // either zero
+	}
+	from := len(dst)
+	dst = strconv.AppendFloat(dst, value, 'g', -1, 64)
+	for i := from; i < len(dst); i++ {
+		if dst[i] == '+' { // e+21: a blank in a query
+			return append(dst[:i], dst[i+1:]...)
+		}
+	}
+	return dst
+}
+
+// longestDigits is the length from which on a decimal is written with an exponent.
+const longestDigits = 32
+
+// exactText writes a decimal fraction exactly.
+func exactText(r *big.Rat) string {
+	places, _ := r.FloatPrec()
+	text := r.FloatString(places)
+	if len(text) <= longestDigits {
+		return text
+	}
+	sign := ""
+	if text[0] == '-' {
+		sign, text = "-", text[1:]
+	}
+	digits := strings.TrimLeft(strings.ReplaceAll(text, ".", ""), "0")
+	short := strings.TrimRight(digits, "0")
+	return sign + short + "e" + strconv.Itoa(len(digits)-len(short)-places)
+}
+
+func appendInstant(dst []byte, at time.Time) []byte {
+	dst = at.AppendFormat(dst, "2006-01-02T15:04:05")
+	if at.Nanosecond() != 0 {
+		dst = at.AppendFormat(dst, ".000000")
+	}
+	return dst
+}
+
+// appendEscaped percent-encodes what is not unreserved.
+func appendEscaped(dst []byte, text string) []byte {
+	const hex = "0123456789ABCDEF"
+	for i := range len(text) {
+		c := text[i]
+		if isLetterOrDigit(c) || c == '-' || c == '_' || c == '.' || c == '~' {
+			dst = append(dst, c)
+		} else {
+			dst = append(dst, '%', hex[c>>4], hex[c&15])
+		}
+	}
+	return dst
+}

@@ -1,0 +1,64 @@
+package contract
+
+import "strings"
+
+// FileName is the name under which a CSV answer is saved: endpoint, the codes that were asked for,
+// and a date. Only letters, digits, '.' and '-' of a code get into it, so that no value can end the
+// header field early.
+func (r *Request) FileName(date string) string {
+	var b strings.Builder
+	b.WriteString(r.plan.Endpoint.Name())
+	for position, param := range r.plan.Params {
+		if param.Type != String || !isCodeName(param.Name) || !r.raw[position].given {
+			continue
+		}
+		if code := r.text(position); isCode(code) {
+			b.WriteByte('_')
+			b.WriteString(code)
+		}
+	}
+	b.WriteByte('_')
+	b.WriteString(date)
+	b.WriteString(".csv")
+	return b.String()
+}
+
+func isCodeName(param string) bool { return param == "code" || strings.HasSuffix(param, "_code") }
+
+// maxCode is the longest code that file names and purge keys repeat.
+const maxCode = 32
+
+// isCode accepts codes without wildcards, which are safe in file names and purge keys. A code has
+// at least one letter or digit.
+func isCode(value string) bool {
+	if len(value) > maxCode {
+		return false
+	}
+	alphanumeric := false
+	for i := range len(value) {
+		switch c := value[i]; {
+		case isLetterOrDigit(c):
+			alphanumeric = true
+		case c != '.' && c != '-':
+			return false
+		}
+	}
+	return alphanumeric
+}
+
+// Location is the code of the only location that a request asks for, in capitals. It is empty when
+// the request asks for several.
+func (r *Request) Location() string {
+	for position, param := range r.plan.Params {
+		isLocation := param.Name == "location_code" || param.Name == "code" && r.plan.Endpoint.Table == "location"
+		if !isLocation || param.Op != Like {
+			continue
+		}
+		if filter := r.raw[position].filter; filter > 0 {
+			if code := r.Filters[filter-1].Value.Text; isCode(code) {
+				return strings.ToUpper(code)
+			}
+		}
+	}
+	return ""
+}

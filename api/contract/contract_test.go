@@ -1,0 +1,170 @@
+package contract
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestContractEndpoints compares every literal with the contract: paths and their order, parameters
+// with type, bounds, match kind and columns, records field by field.
+func TestContractEndpoints(t *testing.T) {
+	c := readContract(t)
+	if c.Version != InterfaceVersion {
+		t.Errorf("version %q, want %q", InterfaceVersion, c.Version)
+	}
+	if len(Endpoints) != len(c.Paths) {
+		t.Fatalf("%d Endpoints, want %d", len(Endpoints), len(c.Paths))
+	}
+	for i, want := range c.Paths {
+		e := &Endpoints[i]
+		if e.Path != want.Path {
+			t.Errorf("endpoint %d is %s, want %s", i, e.Path, want.Path)
+			continue
+		}
+		checkParams(t, c, e, want.Params)
+		checkFields(t, e, want.Fields)
+	}
+	for _, common := range c.Common {
+		at := slices.IndexFunc(pageParams, func(p Param) bool { return p.Name == common.Name })
+		if at < 0 {
+			t.Errorf("no common parameter %s", common.Name)
+			continue
+		}
+		checkParam(t, c, "every endpoint", &pageParams[at], common)
+	}
+}
+
+// checkParams also holds the two orders: place filters in the contract's order, and the others in
+// it.
+func checkParams(t *testing.T, c *spec, e *Endpoint, want []contractParam) {
+	t.Helper()
+	place := map[string]bool{}
+	for _, p := range e.Place {
+		place[p.Name] = true
+	}
+	var wantPlace, wantOwn []contractParam
+	for _, p := range want {
+		if place[p.Name] {
+			wantPlace = append(wantPlace, p)
+		} else {
+			wantOwn = append(wantOwn, p)
+		}
+	}
+	for _, part := range []struct {
+		have []Param
+		want []contractParam
+	}{{e.Place, wantPlace}, {e.Params, wantOwn}} {
+		if len(part.have) != len(part.want) {
+			t.Errorf("%s: %d parameters, want %d", e.Path, len(part.have), len(part.want))
+			continue
+		}
+		for i := range part.have {
+			if part.have[i].Name != part.want[i].Name {
+				t.Errorf("%s: parameter %d is %s, want %s", e.Path, i, part.have[i].Name, part.want[i].Name)
+				continue
+			}
+			checkParam(t, c, e.Path, &part.have[i], part.want[i])
+		}
+	}
+	level := slices.ContainsFunc(want, func(p contractParam) bool { return p.Name == "admin_level" })
+	if level && e.Name() != "data-availability" && len(e.Place) == 0 {
+		t.Errorf("%s: place filters stand among the others", e.Path)
+	}
+}
+
+var contractTypes = map[string]Type{
+	"string": String, "enum": Choice, "integer": Integer, "number": Number, "boolean": Boolean, "date-time or date": DateTime,
+	"partial-date": Day,
+}
+
+var contractOps = map[string]Op{
+	"exact": Equal, "ilike": Like, "icontains": Contains, "icontains_or_provider": Contains,
+	"enum_equal": Equal, "level_equal": Equal, "bool_equal": Equal, "ge": AtLeast, "lt": Below,
+	"overlap_start": AtLeastOrNull, "overlap_end": Below,
+}
+
+func checkParam(t *testing.T, c *spec, path string, p *Param, want contractParam) {
+	t.Helper()
+	wantType := contractTypes[want.Type]
+	if want.Parse == "decimal" {
+		wantType = Exact
+	}
+	if p.Type != wantType || p.Max != want.MaxLength {
+		t.Errorf("%s: %s: type %d max %d, want %d, %d", path, p.Name, p.Type, p.Max, wantType, want.MaxLength)
+	}
+	if p.Op != contractOps[want.Match] {
+		t.Errorf("%s: %s: op %d, want that of %s", path, p.Name, p.Op, want.Match)
+	}
+	if (p.Floor == nil) != (want.Min == nil) || p.Floor != nil && *p.Floor != *want.Min {
+		t.Errorf("%s: %s: floor is not %v", path, p.Name, want.Min)
+	}
+	if (p.Ceiling == nil) != (want.Max == nil) || p.Ceiling != nil && *p.Ceiling != *want.Max {
+		t.Errorf("%s: %s: ceiling is not %v", path, p.Name, want.Max)
+	}
+	wantDefault := ""
+	if want.Default != nil {
+		wantDefault = fmt.Sprint(want.Default)
+	}
+	if p.Default != wantDefault {
+		t.Errorf("%s: %s: default %q, want %q", path, p.Name, p.Default, wantDefault)
+	}
+	if want.Enum != "" {
+		e := c.Enums[want.Enum]
+		if !slices.Equal(p.Enum.Values, e.Values) || p.Enum.Expected != e.Expected || "Input should be "+p.Enum.Expected != e.Message {
+			t.Errorf("%s: %s: enum %v %q, want %v", path, p.Name, p.Enum.Values, p.Enum.Expected, e)
+		}
+	}
+	if columns := wantColumns(path, want); !slices.Equal(p.Columns, columns) {
+		t.Errorf("%s: %s: columns %v, want %v", path, p.Name, p.Columns, columns)
+	}
+}
+
+// wantColumns brings the contract's column names to ours: flags stand in the row, and codes and
+// names of admin units are matched as stored, except in the lists of the units themselves.
+func wantColumns(path string, p contractParam) []string {
+	var columns []string
+	for _, column := range p.Columns {
+		table, flag, joined := strings.Cut(column, ".")
+		switch {
+		case joined && table == "location":
+			column = flag
+		case joined:
+			column = strings.TrimSuffix(table, "location") + flag
+		case strings.HasPrefix(column, "admin1_") || strings.HasPrefix(column, "admin2_"):
+			if path != "/api/v2/metadata/admin2" && !strings.HasSuffix(column, "_ref") {
+				column = "stored_" + column
+			}
+		}
+		columns = append(columns, column)
+	}
+	return columns
+}
+
+func checkFields(t *testing.T, e *Endpoint, want []contractField) {
+	t.Helper()
+	if len(e.Fields) != len(want) {
+		t.Errorf("%s: %d fields, want %d", e.Path, len(e.Fields), len(want))
+		return
+	}
+	for i, w := range want {
+		f := e.Fields[i]
+		wantType := map[string]Type{"string": String, "integer": Integer, "number": Number, "boolean": Boolean}[w.JSON]
+		switch w.Format {
+		case "uri":
+			wantType = URI
+			w.MaxLength = 0 // all links share one bound
+		case "date-time":
+			wantType = DateTime
+		case "enum":
+			wantType = Choice
+		}
+		if f.Name != w.Name || f.Type != wantType || f.Nullable != w.Nullable || f.Max != w.MaxLength {
+			t.Errorf("%s: field %d is %+v, want %+v", e.Path, i, f, w)
+		}
+		if wantType == Choice && f.Enum != nil && !slices.Equal(f.Enum.Values, w.Enum) {
+			t.Errorf("%s: field %s: enum %v, want %v", e.Path, f.Name, f.Enum.Values, w.Enum)
+		}
+	}
+}

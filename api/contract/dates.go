@@ -1,0 +1,299 @@
+package contract
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// parseDay reads start_date or end_date: YYYY, YYYY-MM, YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS. The
+// instant, in microseconds, is the first of the given span, or the first after it when after is
+// true; a full date-time is the instant itself.
+func parseDay(text string, after bool) (micros int64, ok bool) {
+	n := len(text)
+	if n != 4 && n != 7 && n != 10 && n != 19 {
+		return 0, false
+	}
+	year, ok := fixedDigits(text[:4])
+	if !ok || year == 0 || year == 9999 {
+		return 0, false
+	}
+	month, day, years, months, days := 1, 1, 1, 0, 0
+	if n >= 7 {
+		if month, ok = fixedDigits(text[5:7]); !ok || text[4] != '-' || month < 1 || month > 12 {
+			return 0, false
+		}
+		years, months = 0, 1
+	}
+	if n >= 10 {
+		if day, ok = fixedDigits(text[8:10]); !ok || text[7] != '-' || day < 1 || day > daysIn(year, month) {
+			return 0, false
+		}
+		months, days = 0, 1
+	}
+	if n == 19 {
+		clock, ok := parseClock(text[10:])
+		return time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC).UnixMicro() + clock, ok
+	}
+	if !after {
+		years, months, days = 0, 0, 0
+	}
+	return time.Date(year+years, time.Month(month+months), day+days, 0, 0, 0, 0, time.UTC).UnixMicro(), true
+}
+
+// parseClock reads THH:MM:SS.
+func parseClock(text string) (micros int64, ok bool) {
+	hour, ok1 := fixedDigits(text[1:3])
+	minute, ok2 := fixedDigits(text[4:6])
+	second, ok3 := fixedDigits(text[7:9])
+	ok = ok1 && ok2 && ok3 && text[0] == 'T' && text[3] == ':' && text[6] == ':' && hour < 24 && minute < 60 && second < 60
+	return int64(hour*3600+minute*60+second) * 1e6, ok
+}
+
+// fixedDigits reads ASCII digits only.
+func fixedDigits(text string) (n int, ok bool) {
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return 0, false
+		}
+		n = n*10 + int(text[i]-'0')
+	}
+	return n, true
+}
+
+func daysIn(year, month int) int {
+	return time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
+}
+
+// Reasons why a text is no date or date-time, as the error texts give them.
+const (
+	tooShort      = "input is too short"
+	badYear       = "invalid character in year"
+	badMonth      = "invalid character in month"
+	badDay        = "invalid character in day"
+	badDateSep    = "invalid date separator, expected `-`"
+	monthRange    = "month value is outside expected range of 1-12"
+	dayRange      = "day value is outside expected range"
+	yearZero      = "year 0 is out of range"
+	extra         = "unexpected extra characters at the end of the input"
+	badSep        = "invalid datetime separator, expected `T`, `t`, `_` or space"
+	badTimeSep    = "invalid time separator, expected `:`"
+	badHour       = "invalid character in hour"
+	badMinute     = "invalid character in minute"
+	badSecond     = "invalid character in second"
+	hourRange     = "hour value is outside expected range of 0-23"
+	minuteRange   = "minute value is outside expected range of 0-59"
+	secondRange   = "second value is outside expected range of 0-59"
+	noFraction    = "second fraction digits missing after `.`"
+	badZoneSign   = "invalid timezone sign"
+	badZoneHour   = "invalid timezone hour"
+	badZoneMinute = "invalid timezone minute"
+	zoneMinutes   = "timezone minute value is outside expected range of 0-59"
+	zoneRange     = "timezone offset must be less than 24 hours"
+	tooEarly      = "dates before 0000 are not supported as unix timestamps"
+	tooLate       = "dates after 9999 are not supported as unix timestamps"
+)
+
+// dateTimeFault says why a text is no date-time: as a date-time read as a date, and as a date read
+// as a date-time, which are the two items of its error. The zero value means no fault.
+type dateTimeFault struct{ dateTime, date string }
+
+func (f dateTimeFault) isFault() bool { return f.date != "" }
+
+// parseDateTime reads a date-time parameter: a date (midnight), a date with a time and maybe a
+// zone, or a Unix time in seconds, or in milliseconds above 2e10. Zones are applied and dropped.
+func parseDateTime(text string) (micros int64, fault dateTimeFault) {
+	days, reason := parseDate(text)
+	if reason != "" {
+		if number, isNumber := unixNumber(text); isNumber {
+			if micros, reason = unixTime(number); reason == "" {
+				return micros, dateTimeFault{}
+			}
+		}
+		return 0, dateTimeFault{dateTime: reason, date: reason}
+	}
+	if len(text) == len("2006-01-02") {
+		return days, dateTimeFault{}
+	}
+	clock, reason := parseTime(text[len("2006-01-02"):])
+	if reason != "" {
+		return 0, dateTimeFault{dateTime: extra, date: reason}
+	}
+	return days + clock, dateTimeFault{}
+}
+
+// parseDate reads the first ten bytes.
+func parseDate(text string) (micros int64, reason string) {
+	if len(text) < len("2006-01-02") {
+		return 0, tooShort
+	}
+	year, okYear := fixedDigits(text[:4])
+	month, okMonth := fixedDigits(text[5:7])
+	day, okDay := fixedDigits(text[8:10])
+	switch {
+	case !okYear:
+		return 0, badYear
+	case text[4] != '-':
+		return 0, badDateSep
+	case !okMonth:
+		return 0, badMonth
+	case text[7] != '-':
+		return 0, badDateSep
+	case !okDay:
+		return 0, badDay
+	case month < 1 || month > 12:
+		return 0, monthRange
+	case day < 1 || day > daysIn(year, month):
+		return 0, dayRange
+	case year == 0:
+		return 0, yearZero
+	}
+	return time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC).UnixMicro(), ""
+}
+
+// parseTime reads what follows a date: separator, HH:MM, maybe :SS, a fraction and a zone.
+func parseTime(text string) (micros int64, reason string) {
+	if strings.IndexByte("Tt _", text[0]) < 0 {
+		return 0, badSep
+	}
+	text = text[1:]
+	if len(text) < len("15:04") {
+		return 0, tooShort
+	}
+	hour, okHour := fixedDigits(text[:2])
+	minute, okMinute := fixedDigits(text[3:5])
+	switch {
+	case !okHour:
+		return 0, badHour
+	case text[2] != ':':
+		return 0, badTimeSep
+	case !okMinute:
+		return 0, badMinute
+	case hour > 23:
+		return 0, hourRange
+	case minute > 59:
+		return 0, minuteRange
+	}
+	micros = int64(hour*3600+minute*60) * 1e6
+	text = text[5:]
+	if strings.HasPrefix(text, ":") {
+		second, rest, reason := parseSeconds(text[1:])
+		if reason != "" {
+			return 0, reason
+		}
+		micros, text = micros+second, rest
+	}
+	offset, reason := parseZone(text)
+	return micros - offset, reason
+}
+
+// parseSeconds reads SS and a fraction, of which digits beyond the sixth are dropped.
+func parseSeconds(text string) (micros int64, rest, reason string) {
+	if len(text) < 2 {
+		return 0, "", badSecond
+	}
+	second, ok := fixedDigits(text[:2])
+	if !ok {
+		return 0, "", badSecond
+	}
+	if second > 59 {
+		return 0, "", secondRange
+	}
+	micros, text = int64(second)*1e6, text[2:]
+	if text == "" || (text[0] != '.' && text[0] != ',') {
+		return micros, text, ""
+	}
+	digits := 1
+	for unit := int64(1e5); digits < len(text) && '0' <= text[digits] && text[digits] <= '9'; digits++ {
+		micros += int64(text[digits]-'0') * unit
+		unit /= 10
+	}
+	if digits == 1 {
+		return 0, "", noFraction
+	}
+	return micros, text[digits:], ""
+}
+
+// parseZone reads Z, ±hh:mm or ±hhmm at the end of a date-time, or nothing.
+func parseZone(text string) (micros int64, reason string) {
+	if text == "" {
+		return 0, ""
+	}
+	sign := int64(1e6)
+	switch {
+	case text[0] == 'Z' || text[0] == 'z':
+		if len(text) > 1 {
+			return 0, extra
+		}
+		return 0, ""
+	case text[0] == '+':
+		text = text[1:]
+	case text[0] == '-':
+		sign, text = -sign, text[1:]
+	case strings.HasPrefix(text, "\u2212"): // the typographic minus
+		sign, text = -sign, text[len("\u2212"):]
+	default:
+		return 0, badZoneSign
+	}
+	if len(text) < 2 {
+		return 0, badZoneHour
+	}
+	hour, ok := fixedDigits(text[:2])
+	if !ok {
+		return 0, badZoneHour
+	}
+	text = strings.TrimPrefix(text[2:], ":")
+	if len(text) < 2 {
+		return 0, badZoneMinute
+	}
+	minute, ok := fixedDigits(text[:2])
+	switch {
+	case !ok:
+		return 0, badZoneMinute
+	case minute > 59:
+		return 0, zoneMinutes
+	case hour > 23:
+		return 0, zoneRange
+	case len(text) > 2:
+		return 0, extra
+	}
+	return sign * int64(hour*3600+minute*60), ""
+}
+
+// unixNumber reads a Unix time: an optional sign and digits, or digits with a point among them.
+func unixNumber(text string) (float64, bool) {
+	digits := text
+	if digits != "" && (digits[0] == '-' || digits[0] == '+') {
+		digits = digits[1:]
+	}
+	whole, fraction, _ := strings.Cut(digits, ".")
+	if (whole == "" && fraction == "") || (whole != "" && !isDigits(whole, false)) || (fraction != "" && !isDigits(fraction, false)) {
+		return 0, false
+	}
+	if _, err := strconv.ParseInt("0"+whole, 10, 64); err != nil {
+		return 0, false
+	}
+	n, err := strconv.ParseFloat(text, 64)
+	return n, err == nil
+}
+
+// unixTime takes seconds, or milliseconds when they are more than 2e10 either way.
+func unixTime(seconds float64) (micros int64, reason string) {
+	const watershed = 2e10
+	scale := 1e6
+	if math.Abs(seconds) > watershed {
+		scale = 1e3
+	}
+	startOf := func(year int) float64 { return float64(time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC).Unix()) }
+	switch at := math.Floor(seconds * scale / 1e6); {
+	case at < startOf(0):
+		return 0, tooEarly
+	case at < startOf(1):
+		return 0, yearZero
+	case at >= startOf(10000):
+		return 0, tooLate
+	}
+	whole, fraction := math.Modf(seconds)
+	return int64(whole)*int64(scale) + int64(math.Round(fraction*scale)), ""
+}

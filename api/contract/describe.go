@@ -1,0 +1,186 @@
+package contract
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Titles of the path groups, for pages and the interface description.
+var groupTitles = map[string]string{
+	"metadata":                        "Metadata",
+	"coordination-context":            "Coordination & context",
+	"affected-people":                 "Affected people",
+	"food-security-nutrition-poverty": "Food security, nutrition & poverty",
+	"climate":                         "Climate",
+	"geography-infrastructure":        "Geography & infrastructure",
+}
+
+// examples holds a value a parameter of each name; numbers, flags and enums have one by their type.
+var examples = map[string]string{
+	"acronym":                       "UNICEF",
+	"admin1_code":                   "AF01",
+	"admin1_name":                   "Kabul",
+	"admin2_code":                   "AF0101",
+	"admin2_name":                   "Kabul",
+	"age_range":                     "0-4",
+	"app_identifier":                "bXktYXBwOm1lQGV4YW1wbGUub3Jn",
+	"appeal_code":                   "HAFG24",
+	"appeal_type":                   "HRP",
+	"api_updated_date_max":          "2030-01-01",
+	"api_updated_date_min":          "2020-01-01T00:00:00",
+	"application":                   "my-app",
+	"asylum_location_code":          "PAK",
+	"asylum_location_name":          "Pakistan",
+	"catalog_provider_name":         "OCHA",
+	"catalog_provider_stub":         "ocha-%",
+	"code":                          "A%",
+	"commodity_code":                "51",
+	"commodity_name":                "rice",
+	"dataset_catalog_id":            "5be2d7f8-4d2b-4c36-8a0e-0f6c5f4a1b2c",
+	"dataset_catalog_provider_name": "OCHA",
+	"dataset_catalog_provider_stub": "ocha-%",
+	"dataset_catalog_stub":          "global-population",
+	"dataset_catalog_title":         "population",
+	"description":                   "international",
+	"email":                         "me@example.org",
+	"end_date":                      "2024-12",
+	"format":                        "CSV",
+	"location_code":                 "AFG",
+	"location_name":                 "Afghanistan",
+	"market_code":                   "266",
+	"market_name":                   "Kabul",
+	"name":                          "a",
+	"org_acronym":                   "UNICEF",
+	"org_name":                      "children",
+	"org_type_code":                 "433",
+	"org_type_description":          "international",
+	"origin_location_code":          "AFG",
+	"origin_location_name":          "Afghanistan",
+	"price_max":                     "100.5",
+	"price_min":                     "0.25",
+	"resource_catalog_id":           "0d2c1b6e-9a34-4f0e-9a51-2b7c8d9e0f1a",
+	"sector_code":                   "WSH",
+	"sector_name":                   "water",
+	"start_date":                    "2024-01-01",
+	"subcategory":                   "conflict-events",
+	"update_date_max":               "2030-01-01",
+	"update_date_min":               "2020-01-01T00:00:00",
+}
+
+// Example is a value that the parameter accepts.
+func (p *Param) Example() string {
+	if p.Default != "" {
+		return p.Default
+	}
+	switch p.Type {
+	case Choice:
+		return p.Enum.Values[0]
+	case Integer:
+		if p.Op == Below {
+			return "1000000"
+		}
+		return "1"
+	case Number:
+		if p.Op == Below {
+			return "9.5"
+		}
+		return "0.5"
+	case Boolean:
+		return "true"
+	}
+	if p.Name == "category" {
+		return "climate"
+	}
+	return examples[p.Name]
+}
+
+// Describe says in a sentence or two what a parameter does.
+func (p *Param) Describe() string {
+	switch p.Name {
+	case "limit":
+		return fmt.Sprintf("The most records to return, 0 to %d. Header X-Total-Count tells how many there are.", MaxLimit)
+	case "offset":
+		return "How many records to skip. The order of records is fixed, so pages fit together."
+	case "output_format":
+		return "json, or csv for a file with a header line."
+	case "app_identifier":
+		return "Names your application; make it with /api/v2/encode_app_identifier. Needed here or in the header X-CATALOG-API-APP-IDENTIFIER."
+	case "start_date":
+		return "Keeps records whose reference period ends at this instant or later, or has no end. YYYY, YYYY-MM and YYYY-MM-DD mean the " +
+			"first instant of that span."
+	case "end_date":
+		return "Keeps records whose reference period starts before the end of this span: YYYY, YYYY-MM or YYYY-MM-DD. With a time, before " +
+			"that instant."
+	}
+	return p.describeMatch() + p.describeColumns()
+}
+
+func (p *Param) describeMatch() string {
+	switch {
+	case p.Op == AtLeast:
+		return "Keeps records whose value is at least this."
+	case p.Op == Below:
+		return "Keeps records whose value is below this; the bound itself is not included."
+	case p.Op == Like:
+		return "The whole value, in any case. Wildcards: % is any run of characters, _ any one; \\ before either makes it literal."
+	case p.Op == Contains && p.Name == "location_name":
+		return "A part of the name, in any case, so Mali also finds Somalia. Wildcards: % is any run of characters, _ any one; " +
+			"\\ before either makes it literal. A code finds one country."
+	case p.Op == Contains:
+		return "A part of the value, in any case. Wildcards: % is any run of characters, _ any one; " +
+			"\\ before either makes it literal."
+	case p.IsLevel():
+		return "The administrative level of the record: 0 country, 1 or 2. One level, not up to it: do not add up records of several levels."
+	case p.Type == String:
+		return "The whole value, in its case."
+	}
+	return "The exact value."
+}
+
+// describeColumns says where a place filter looks beyond what records show.
+func (p *Param) describeColumns() string {
+	switch {
+	case len(p.Columns) > 1:
+		return " Looks at the unit's name and at the name that the data provider used."
+	case strings.HasPrefix(p.Columns[0], "stored_"):
+		return " Looks at the stored value, also where the record shows null: placeholders have codes that end in -XXX and the name UNSPECIFIED."
+	}
+	return ""
+}
+
+// typeTexts are the types in words.
+var typeTexts = map[Type]string{
+	String: "text", URI: "link", Choice: "one of", Integer: "integer", Number: "number", Exact: "decimal", Boolean: "true or false",
+	DateTime: "date-time", Day: "date, month or year",
+}
+
+// TypeText is the type in words.
+func (p *Param) TypeText() string {
+	switch {
+	case p.Type == Choice:
+		return "one of " + strings.Join(p.Enum.Values, " · ")
+	case p.Type == DateTime:
+		return "date-time or date"
+	case p.Max > 0:
+		return fmt.Sprintf("text, at most %d characters", p.Max)
+	}
+	return typeTexts[p.Type]
+}
+
+// TypeText is the type in words.
+func (f *Field) TypeText() string {
+	text := typeTexts[f.Type]
+	switch {
+	case f.Type == Choice:
+		text = "one of " + strings.Join(f.Enum.Values, " · ")
+	case f.Max > 0:
+		text = fmt.Sprintf("text, at most %d characters", f.Max)
+	}
+	if f.Nullable {
+		text += ", or null"
+	}
+	return text
+}
+
+// GroupTitle is the title of the endpoint's path group.
+func (e *Endpoint) GroupTitle() string { return groupTitles[e.Group()] }

@@ -1,0 +1,191 @@
+package contract
+
+import (
+	"strings"
+)
+
+// Endpoint says all of one list endpoint. The order of its parameters is the order in which their
+// faults are reported: Place, then the page parameters that all endpoints share (blocks.go), then
+// Params.
+type Endpoint struct {
+	Path    string
+	Table   string
+	Summary string
+	Note    string  // what a caller must know beyond the parameters; may be empty
+	Fields  []Field // the record, in the order of the wire
+	Place   []Param // place filters that are checked before the page parameters
+	Params  []Param
+}
+
+// Group is the part of the path that stands before the endpoint's own name.
+func (e *Endpoint) Group() string {
+	parts := strings.Split(e.Path, "/")
+	return parts[len(parts)-2]
+}
+
+// Name is the last part of the path.
+func (e *Endpoint) Name() string { return e.Path[strings.LastIndexByte(e.Path, '/')+1:] }
+
+// Type is what a field or parameter holds.
+type Type uint8
+
+// The types. Day is the partial date of start_date and end_date; DateTime is a date-time, or as a
+// parameter also a date; Number compares as a 64-bit float, Exact as a decimal; URI is a string for
+// fields only.
+const (
+	String Type = 1 + iota
+	URI
+	Choice
+	Integer
+	Number
+	Exact
+	Boolean
+	DateTime
+	Day
+)
+
+// Field is one key of a record. Its value is the column of the same name.
+type Field struct {
+	Name     string
+	Type     Type
+	Nullable bool
+	Max      int   // String: most code points, 0 without limit
+	Enum     *Enum // Choice only
+}
+
+// Param is one query parameter. With Columns it is a filter: one of them stands in the relation Op
+// to the parameter's value.
+type Param struct {
+	Name    string
+	Type    Type
+	Max     int   // String: most code points, 0 without limit. Choice: told in the description only, since no value is longer
+	Enum    *Enum // Choice only
+	Op      Op
+	Columns []string
+	Floor   *int // Integer: least value, nil without
+	Ceiling *int // Integer: greatest value, nil without
+	Default string
+}
+
+// Enum is a closed list of values, in the order in which columns of it sort.
+type Enum struct {
+	Name     string
+	Values   []string
+	Expected string // the values as error texts quote them
+}
+
+// newEnum also words the list as the error texts quote it: 'a', 'b' or 'c'.
+func newEnum(name string, values ...string) *Enum {
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = "'" + v + "'"
+	}
+	last := len(quoted) - 1
+	return &Enum{Name: name, Values: values, Expected: strings.Join(quoted[:last], ", ") + " or " + quoted[last]}
+}
+
+func (e *Enum) has(value string) bool {
+	for _, v := range e.Values {
+		if v == value {
+			return true
+		}
+	}
+	return false
+}
+
+// The words of the endpoint literals: record and null join fields, filters joins parameters, the
+// others make one or two each.
+
+func record(parts ...[]Field) []Field {
+	var all []Field
+	for _, p := range parts {
+		all = append(all, p...)
+	}
+	return all
+}
+
+func null(parts ...[]Field) []Field {
+	all := record(parts...)
+	for i := range all {
+		all[i].Nullable = true
+	}
+	return all
+}
+
+func text(name string, limit int) []Field { return []Field{{Name: name, Type: String, Max: limit}} }
+func choice(name string, e *Enum) []Field { return []Field{{Name: name, Type: Choice, Enum: e}} }
+
+func uris(names ...string) []Field     { return fieldsOf(URI, names) }
+func integers(names ...string) []Field { return fieldsOf(Integer, names) }
+func decimals(names ...string) []Field { return fieldsOf(Number, names) }
+func booleans(names ...string) []Field { return fieldsOf(Boolean, names) }
+func times(names ...string) []Field    { return fieldsOf(DateTime, names) }
+
+func fieldsOf(t Type, names []string) []Field {
+	fields := make([]Field, len(names))
+	for i, name := range names {
+		fields[i] = Field{Name: name, Type: t}
+	}
+	return fields
+}
+
+func filters(parts ...[]Param) []Param {
+	var all []Param
+	for _, p := range parts {
+		all = append(all, p...)
+	}
+	return all
+}
+
+// is matches the whole value as it stands.
+func is(name string, limit int) []Param { return textFilter(name, limit, Equal) }
+
+// like matches the whole value in any case, with wildcards.
+func like(name string, limit int) []Param { return textFilter(name, limit, Like) }
+
+// contains matches a part of the value in any case, with wildcards.
+func contains(name string, limit int) []Param { return textFilter(name, limit, Contains) }
+
+func textFilter(name string, limit int, op Op) []Param {
+	return []Param{{Name: name, Type: String, Max: limit, Op: op, Columns: []string{name}}}
+}
+
+// number matches an integer column.
+func number(name string) []Param {
+	return []Param{{Name: name, Type: Integer, Op: Equal, Columns: []string{name}}}
+}
+
+func flag(name string) []Param {
+	return []Param{{Name: name, Type: Boolean, Op: Equal, Columns: []string{name}}}
+}
+
+func oneOf(name string, e *Enum) []Param {
+	return []Param{{Name: name, Type: Choice, Enum: e, Op: Equal, Columns: []string{name}}}
+}
+
+// between is the pair name_min (inclusive) and name_max (exclusive) of a column.
+func between(name string, t Type) []Param {
+	return []Param{
+		{Name: name + "_min", Type: t, Op: AtLeast, Columns: []string{name}},
+		{Name: name + "_max", Type: t, Op: Below, Columns: []string{name}},
+	}
+}
+
+// on says which columns a filter reads when they are not named like the parameter.
+func on(filter []Param, columns ...string) []Param {
+	filter[0].Columns = columns
+	return filter
+}
+
+// atMost documents the longest value of an enum parameter.
+func atMost(limit int, filter []Param) []Param {
+	filter[0].Max = limit
+	return filter
+}
+
+// Filters are the parameters of the endpoint that are filters.
+func (e *Endpoint) Filters() []Param { return filters(e.Place, e.Params) }
+
+// IsLevel reports whether the parameter is an enum of numbers: the level of a row is an integer
+// column.
+func (p *Param) IsLevel() bool { return p.Enum == adminLevel }

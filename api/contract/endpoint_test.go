@@ -1,0 +1,128 @@
+package contract
+
+import (
+	"encoding/json"
+	"maps"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestEndpointTable checks the table against itself.
+func TestEndpointTable(t *testing.T) {
+	paths, tables := map[string]bool{}, map[string]bool{}
+	for i := range Endpoints {
+		e := &Endpoints[i]
+		if paths[e.Path] || tables[e.Table] {
+			t.Errorf("%s: path or table %q named twice", e.Path, e.Table)
+		}
+		paths[e.Path], tables[e.Table] = true, true
+		if !strings.HasPrefix(e.Path, "/api/v2/") || groupTitles[e.Group()] == "" || e.Summary == "" {
+			t.Errorf("%s: group or summary is missing", e.Path)
+		}
+		fields, params := map[string]bool{}, map[string]bool{}
+		for _, f := range e.Fields {
+			if fields[f.Name] || (f.Type == Choice) != (f.Enum != nil) || f.Type == Exact || f.Type == Day {
+				t.Errorf("%s: field %+v is named twice or has no type of a field", e.Path, f)
+			}
+			fields[f.Name] = true
+		}
+		for _, p := range NewPlan(e).Params {
+			if params[p.Name] || (p.Type == Choice) != (p.Enum != nil) || p.Type == URI || (p.Columns == nil) != (p.Op == 0) {
+				t.Errorf("%s: parameter %+v is named twice or does not fit together", e.Path, p)
+			}
+			params[p.Name] = true
+			if p.Op == AtLeastOrNull && p.Type != Day {
+				t.Errorf("%s: %s: only dates of a period pass nulls", e.Path, p.Name)
+			}
+		}
+	}
+}
+
+// TestExamples: every parameter has an example, and the example keeps its rules.
+func TestExampleValues(t *testing.T) {
+	used := map[string]bool{"application": true, "email": true}
+	for i := range Endpoints {
+		for _, p := range NewPlan(&Endpoints[i]).Params {
+			used[p.Name] = true
+			value := p.Example()
+			if value == "" || p.Describe() == "" {
+				t.Errorf("%s: %s has no example or description", Endpoints[i].Path, p.Name)
+			}
+			var r Request
+			r.Scan(NewPlan(&Endpoints[i]), []byte(p.Name+"="+url.QueryEscape(value)))
+			if err := r.Parse(); err != nil {
+				t.Errorf("%s: %s=%s: %v", Endpoints[i].Path, p.Name, value, err)
+			}
+		}
+	}
+	for name := range examples {
+		if !used[name] {
+			t.Errorf("an example for %s, which is no parameter", name)
+		}
+	}
+}
+
+// TestDescription: the interface description is JSON whose references lead somewhere, with one
+// operation a route.
+func TestDescription(t *testing.T) {
+	text, err := Description()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d map[string]any
+	if err := json.Unmarshal(text, &d); err != nil {
+		t.Fatal(err)
+	}
+	for _, match := range regexp.MustCompile(`"\$ref":"#/([^"]+)"`).FindAllStringSubmatch(string(text), -1) {
+		var at any = d
+		for part := range strings.SplitSeq(match[1], "/") {
+			at, _ = at.(map[string]any)[part]
+			if at == nil {
+				t.Fatalf("%s leads nowhere", match[0])
+			}
+		}
+	}
+	operations := map[string]bool{}
+	paths := d["paths"].(map[string]any)
+	if len(paths) != len(Endpoints)+2 {
+		t.Errorf("%d paths", len(paths))
+	}
+	for path, methods := range paths {
+		get := methods.(map[string]any)["get"].(map[string]any)
+		id := get["operationId"].(string)
+		if operations[id] {
+			t.Errorf("%s: operation %s twice", path, id)
+		}
+		operations[id] = true
+	}
+	if !operations["get_conflict_events_api_v2_coordination_context_conflict_events_get"] {
+		t.Errorf("no operation of the expected form among %v", slices.Sorted(maps.Keys(operations)))
+	}
+	again, err := Description()
+	if err != nil || string(again) != string(text) {
+		t.Errorf("two descriptions differ: %v", err)
+	}
+}
+
+// TestDayPattern holds the described rule of dates against the reader.
+func TestDayPattern(t *testing.T) {
+	pattern := regexp.MustCompile(dayPattern)
+	for _, year := range []string{"0000", "0001", "0099", "0400", "1900", "2000", "2023", "2024", "2100", "9996", "9998", "9999"} {
+		texts := []string{year}
+		for _, month := range []string{"00", "01", "02", "04", "06", "09", "11", "12", "13"} {
+			texts = append(texts, year+"-"+month)
+			for _, day := range []string{"00", "01", "28", "29", "30", "31", "32"} {
+				date := year + "-" + month + "-" + day
+				texts = append(texts, date, date+"T00:00:00", date+"T23:59:59", date+"T24:00:00", date+"T10:60:00", date+" 10:00:00")
+			}
+		}
+		for _, text := range texts {
+			if _, ok := parseDay(text, false); ok != pattern.MatchString(text) {
+				t.Errorf("%q: read %v, described %v", text, ok, !ok)
+			}
+		}
+	}
+}

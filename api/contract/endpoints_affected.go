@@ -1,0 +1,51 @@
+package contract
+
+var affected = []Endpoint{
+	{
+		Path:    "/api/v2/affected-people/refugees-persons-of-concern",
+		Table:   "refugees",
+		Summary: "Refugees and other persons of concern by origin and asylum",
+		Fields: record(
+			res, choice("population_group", populationGroup), choice("gender", gender), ages, integers("population"), period, journey,
+		),
+		Params: filters(
+			oneOf("population_group", populationGroup), between("population", Integer), oneOf("gender", gender),
+			is("age_range", 32), journeys, dates,
+		),
+	},
+	{
+		Path:    "/api/v2/affected-people/humanitarian-needs",
+		Table:   "humanitarian_needs",
+		Summary: "People in need by sector",
+		Fields: record(
+			geo, res, text("sector_code", 32), text("category", 128), choice("population_status", populationStatus),
+			integers("population"), period, null(text("sector_name", 512)),
+		),
+		Place: filters(loc, a1, a2, lvl),
+		Params: filters(
+			contains("category", 128), contains("sector_code", 32), oneOf("population_status", populationStatus),
+			between("population", Integer), contains("sector_name", 512), flags, dates,
+		),
+	},
+	{
+		Path:    "/api/v2/affected-people/idps",
+		Table:   "idps",
+		Summary: "Internally displaced people",
+		Fields: record(
+			geo, res, integers("reporting_round"), text("assessment_type", 0), text("operation", 0), integers("population"), period,
+		),
+		Place:  filters(loc, a1, a2, lvl),
+		Params: filters(flags, dates),
+	},
+	{
+		Path:    "/api/v2/affected-people/returnees",
+		Table:   "returnees",
+		Summary: "People who went back",
+		Fields: record(
+			res, choice("population_group", populationGroup), choice("gender", gender), ages, integers("population"), period, journey,
+		),
+		Params: filters(
+			oneOf("population_group", populationGroup), oneOf("gender", gender), like("age_range", 32), journeys, dates,
+		),
+	},
+}

@@ -1,0 +1,14 @@
+package contract
+
+var geography = []Endpoint{
+	{
+		Path:    "/api/v2/geography-infrastructure/baseline-population",
+		Table:   "population",
+		Summary: "Population by gender and age",
+		Fields:  record(geo, res, choice("gender", gender), ages, integers("population"), period),
+		Place:   filters(loc, a1, a2, lvl),
+		Params: filters(
+			atMost(3, oneOf("gender", gender)), like("age_range", 32), between("population", Integer), flags, dates,
+		),
+	},
+}

@@ -1,0 +1,270 @@
+package contract
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"strings"
+	"unicode/utf8"
+)
+
+// IdentifierParam is the query parameter of the application identifier, IdentifierHeader the header
+// field, in the form to which the HTTP library brings names.
+const (
+	IdentifierParam  = "app_identifier"
+	IdentifierHeader = "X-Catalog-Api-App-Identifier"
+)
+
+// Bounds of the application's name, in code points, and of the address.
+const (
+	minApplication = 4
+	maxApplication = 512
+	maxIdentifier  = 512
+)
+
+// exemptPaths begin with /api and need no identifier.
+var exemptPaths = [...]string{EncodePath, VersionPath}
+
+// NeedsIdentifier says whether a path is served to known applications only.
+func NeedsIdentifier(path string) bool {
+	if !strings.HasPrefix(path, "/api") {
+		return false
+	}
+	for _, p := range exemptPaths {
+		if path == p {
+			return false
+		}
+	}
+	return true
+}
+
+// QueryIdentifier finds the application identifier in a query string: the last value of its
+// parameter. It is empty without one, and lives no longer than the query string.
+func QueryIdentifier(query []byte) []byte {
+	var value []byte
+	eachPair(query, func(name, encoded []byte) {
+		if nameIs(name, IdentifierParam) {
+			value = encoded
+		}
+	})
+	return decodedView(value)
+}
+
+// nameIs compares an encoded parameter name.
+func nameIs(encoded []byte, name string) bool {
+	if isPlain(encoded) {
+		return string(encoded) == name
+	}
+	return string(appendDecoded(nil, encoded)) == name
+}
+
+// IdentifierHelp says how to get an identifier.
+const IdentifierHelp = "Make one at /api/v2/encode_app_identifier?application=my-app&email=me@example.org " +
+	"and send it as the query parameter app_identifier or in the header X-CATALOG-API-APP-IDENTIFIER."
+
+// CheckIdentifier returns nil for a good identifier. Nothing of the identifier gets into the error.
+func CheckIdentifier(value []byte) *Forbidden {
+	if len(value) == 0 {
+		return &Forbidden{Text: "Missing app identifier", Hint: "Every request needs an application identifier. " + IdentifierHelp}
+	}
+	if identifierFault(value, strictReading) == "" {
+		return nil
+	}
+	fault := identifierFault(value, tolerantReading)
+	if fault == "" {
+		return nil
+	}
+	return &Forbidden{Text: "Invalid app identifier", Hint: fault + " " + IdentifierHelp}
+}
+
+// reading is how an identifier is taken apart: the first implementation's way, or ours, which
+// forgives what base64 suffers on its way through URLs, and colons in the application's name.
+type reading struct {
+	appendBytes func(dst, text []byte) ([]byte, bool)
+	colon       func(text []byte) int
+}
+
+var (
+	strictReading   = reading{appendBytes: appendBase64, colon: onlyColon}
+	tolerantReading = reading{appendBytes: appendAnyBase64, colon: lastColon}
+)
+
+func onlyColon(text []byte) int {
+	i := bytes.IndexByte(text, ':')
+	if i != bytes.LastIndexByte(text, ':') {
+		return -1
+	}
+	return i
+}
+
+func lastColon(text []byte) int { return bytes.LastIndexByte(text, ':') }
+
+// identifierFault says what is wrong with an identifier, "" for nothing.
+func identifierFault(value []byte, r reading) string {
+	for _, c := range value {
+		if c >= utf8.RuneSelf {
+			return "The identifier has characters that base64 does not use."
+		}
+	}
+	var room [256]byte
+	text, ok := r.appendBytes(room[:0], value)
+	if !ok {
+		return "The identifier is not base64."
+	}
+	if !utf8.Valid(text) {
+		return "The decoded identifier is not UTF-8 text."
+	}
+	colon := r.colon(text)
+	if colon < 0 {
+		return "The decoded identifier is not of the form application:email."
+	}
+	if n := utf8.RuneCount(text[:colon]); n < minApplication || n > maxApplication {
+		return "The application's name must have 4 to 512 characters."
+	}
+	if email := text[colon+1:]; utf8.RuneCount(email) > maxIdentifier {
+		return "The e-mail address must have at most 512 characters."
+	} else if _, reason := parseEmail(string(email)); reason != "" {
+		return "The e-mail address is not valid: " + reason
+	}
+	return ""
+}
+
+// appendBase64 decodes the standard alphabet as lenient decoders do: other characters are dropped,
+// a '=' counts only where it closes a group, and what follows a closed group is ignored. It is not
+// ok when a group stays open.
+func appendBase64(dst, text []byte) ([]byte, bool) {
+	dst, open := appendGroups(dst, text, base64Digit)
+	return dst, open == 0
+}
+
+// appendAnyBase64 also takes '-' and '_' for '+' and '/', a blank for a '+' that a query turned
+// into one, and needs no padding.
+func appendAnyBase64(dst, text []byte) ([]byte, bool) {
+	dst, open := appendGroups(dst, text, anyBase64Digit)
+	return dst, open != 1
+}
+
+// appendGroups decodes groups of four digits; open is the number of digits in the last, unclosed
+// one.
+func appendGroups(dst, text []byte, digit func(byte) int) (out []byte, open int) {
+	var group uint32
+	pads := 0
+	for _, c := range text {
+		if c == '=' {
+			if open >= 2 {
+				if pads++; open+pads >= 4 {
+					return appendOpen(dst, group, open), 0
+				}
+			}
+			continue
+		}
+		d := digit(c)
+		if d < 0 {
+			continue
+		}
+		pads = 0
+		group = group<<6 | uint32(d)
+		if open++; open == 4 {
+			dst = append(dst, byte(group>>16), byte(group>>8), byte(group))
+			group, open = 0, 0
+		}
+	}
+	return appendOpen(dst, group, open), open
+}
+
+// appendOpen appends the whole bytes of an unfinished group.
+func appendOpen(dst []byte, group uint32, open int) []byte {
+	switch open {
+	case 2:
+		return append(dst, byte(group>>4))
+	case 3:
+		return append(dst, byte(group>>10), byte(group>>2))
+	}
+	return dst
+}
+
+func base64Digit(c byte) int {
+	switch {
+	case 'A' <= c && c <= 'Z':
+		return int(c - 'A')
+	case 'a' <= c && c <= 'z':
+		return int(c-'a') + 26
+	case '0' <= c && c <= '9':
+		return int(c-'0') + 52
+	case c == '+':
+		return 62
+	case c == '/':
+		return 63
+	}
+	return -1
+}
+
+func anyBase64Digit(c byte) int {
+	switch c {
+	case '-', ' ':
+		return 62
+	case '_':
+		return 63
+	}
+	return base64Digit(c)
+}
+
+// EncodeIdentifier is the identifier of an application and a contact address. Issues are the faults
+// of both.
+func EncodeIdentifier(application, email string) (identifier string, issues []Issue) {
+	switch n := runeCount(application); {
+	case n < minApplication:
+		issues = append(issues, tooShortText("application", application, minApplication))
+	case n > maxApplication:
+		issues = append(issues, tooLong("application", application, maxApplication))
+	}
+	normal := ""
+	if runeCount(email) > maxIdentifier {
+		issues = append(issues, tooLong("email", email, maxIdentifier))
+	} else {
+		var reason string
+		if normal, reason = parseEmail(email); reason != "" {
+			issues = append(issues, notEmail("email", email, reason))
+		}
+	}
+	if issues != nil {
+		return "", issues
+	}
+	return base64.StdEncoding.EncodeToString([]byte(application + ":" + normal)), nil
+}
+
+// DecodeIdentifier gives back the application and the contact address of an identifier that
+// requests may carry.
+func DecodeIdentifier(identifier string) (application, email string, err error) {
+	value := []byte(identifier)
+	for _, r := range []reading{strictReading, tolerantReading} {
+		if identifierFault(value, r) == "" {
+			text, _ := r.appendBytes(nil, value)
+			colon := r.colon(text)
+			return string(text[:colon]), string(text[colon+1:]), nil
+		}
+	}
+	return "", "", errors.New(identifierFault(value, tolerantReading))
+}
+
+// EncodeQuery is EncodeIdentifier for a query string with both parameters, either of which may be
+// missing.
+func EncodeQuery(query []byte) (identifier string, issues []Issue) {
+	var application, email rawValue
+	eachPair(query, func(name, encoded []byte) {
+		switch {
+		case nameIs(name, "application"):
+			application = rawValue{given: true, encoded: encoded}
+		case nameIs(name, "email"):
+			email = rawValue{given: true, encoded: encoded}
+		}
+	})
+	identifier, issues = EncodeIdentifier(
+		string(appendDecoded(nil, application.encoded)), string(appendDecoded(nil, email.encoded)))
+	for i, issue := range issues {
+		if issue.Param == "application" && !application.given || issue.Param == "email" && !email.given {
+			issues[i] = missing(issue.Param)
+		}
+	}
+	return identifier, issues
+}

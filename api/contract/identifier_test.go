@@ -1,0 +1,270 @@
+package contract
+
+import (
+	"encoding/base64"
+	"errors"
+	"net/url"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// TestIdentifiers: what is good by either reading, and what by none. Good ones by the first
+// implementation's reading are marked strict.
+func TestIdentifiers(t *testing.T) {
+	std := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+	for _, c := range []struct {
+		value        string
+		strict, good bool
+	}{
+		{std("my-app:me@example.org"), true, true},
+		{std("abcd:me@example.org"), true, true},
+		{std("abc:me@example.org"), false, false},
+		{std(strings.Repeat("é", 512) + ":me@example.org"), true, true},
+		{std(strings.Repeat("é", 513) + ":me@example.org"), false, false},
+		{std("    :me@example.org"), true, true},
+		{std("my-app:  me@example.org "), true, true},
+		{std("my-app:Some Name <me@example.org>"), true, true},
+		{std("my-app: <me@example.org>"), true, true},
+		{std("my-app:Some, Name <me@example.org>"), false, false},
+		{std("my-app:me@example"), false, false},
+		{std("my-app:"), false, false},
+		{std(":me@example.org"), false, false},
+		{std("my-app"), false, false},
+		{std("my:app:me@example.org"), false, true},
+		{std("my-app:me@example.org:x"), false, false},
+		{std("my-app:\xff@example.org"), false, false},
+		{"bXktYXBwOm1l QGV4YW1wbGUub3Jn", true, true},    // a blank is dropped
+		{"bXktYXBwOm1l\r\nQGV4YW1wbGUub3Jn", true, true}, // so is a line break
+		{"bXktYXBwOm1lQGV4YW1wbGUub3Jn====", true, true}, // more '=' than needed
+		{"bXkt=YXBwOm1lQGV4YW1wbGUub3Jn", true, true},    // a '=' that closes no group
+		{strings.TrimRight(std("my-app1:me@example.org"), "="), false, true},
+		{std("my-app1:me@example.org") + "junk", true, true}, // what follows a closed group
+		{std("my-app1:me@example.org") + "=", true, true},
+		{"b", false, false},
+		{goodIdentifier[:25], false, false}, // cut short, one digit over
+		{"é" + goodIdentifier, false, false},
+		{"my-app:me@example.org", false, false},
+		{"my-app", false, false},
+		{base64.URLEncoding.EncodeToString([]byte("a?b>c~d\xc3\xbf\xc3\xbe:me@example.org")), false, true},
+		{base64.RawURLEncoding.EncodeToString([]byte("a?b>c~d?:me@example.org")), false, true},
+		{strings.ReplaceAll(std("a>b>c>d>:me@example.org"), "+", " "), false, true},
+	} {
+		if strict := identifierFault([]byte(c.value), strictReading) == ""; strict != c.strict {
+			t.Errorf("%.60q: strictly good is %v", c.value, strict)
+		}
+		fault := CheckIdentifier([]byte(c.value))
+		if (fault == nil) != c.good {
+			t.Errorf("%.60q: good is %v: %+v", c.value, fault == nil, fault)
+		}
+		if fault != nil && (fault.Text != "Invalid app identifier" || !strings.HasSuffix(fault.Hint, IdentifierHelp)) {
+			t.Errorf("%.60q: %+v", c.value, fault)
+		}
+		application, email, err := DecodeIdentifier(c.value)
+		if (err == nil) != c.good || c.good && (runeCount(application) < minApplication || !strings.Contains(email, "me@example.org")) {
+			t.Errorf("%.60q: decoded as %q, %q, %v", c.value, application, email, err)
+		}
+	}
+	if fault := CheckIdentifier(nil); fault == nil || fault.Text != "Missing app identifier" {
+		t.Errorf("no identifier: %+v", fault)
+	}
+}
+
+func TestEmails(t *testing.T) {
+	label63 := strings.Repeat("a", 63)
+	for _, c := range []struct{ text, normal, reason string }{
+		{"me@example.org", "me@example.org", ""},
+		{"Me@EXAMPLE.Org", "Me@example.org", ""},
+		{" me@example.org\t", "me@example.org", ""},
+		{"Some Name <me@example.org>", "me@example.org", ""},
+		{"Söme Näme 2 <me@example.org> ", "me@example.org", ""},
+		{"a.b+c!#$%&'*-/=?^_`{|}~@example.org", "a.b+c!#$%&'*-/=?^_`{|}~@example.org", ""},
+		{"jürgen@bücher.example", "jürgen@bücher.example", ""},
+		{"me@a-b.example.org", "me@a-b.example.org", ""},
+		{"me@1.2.org", "me@1.2.org", ""},
+		{strings.Repeat("a", 64) + "@example.org", strings.Repeat("a", 64) + "@example.org", ""},
+		{"me@" + label63 + ".org", "me@" + label63 + ".org", ""},
+		{"", "", emailNoAt},
+		{"me", "", emailNoAt},
+		{"@example.org", "", emailNoLocal},
+		{"me@example", "", emailNoPeriod},
+		{"me@localhost", "", emailNoPeriod},
+		{"m..e@example.org", "", emailPeriods},
+		{"me@example..org", "", emailPeriods},
+		{".me@example.org", "", emailInvalid},
+		{"me.@example.org", "", emailInvalid},
+		{"me@.example.org", "", emailInvalid},
+		{"me@example.org.", "", emailInvalid},
+		{"me@", "", emailInvalid},
+		{"me@-a.org", "", emailInvalid},
+		{"me@a-.org", "", emailInvalid},
+		{"me@example.o1", "", emailInvalid},
+		{"me@example.123", "", emailInvalid},
+		{"me@[1.2.3.4]", "", emailInvalid},
+		{"me@a_b.org", "", emailInvalid},
+		{"me@you@example.org", "", emailInvalid},
+		{`"me"@example.org`, "", emailInvalid},
+		{"m e@example.org", "", emailInvalid},
+		{"me@exam ple.org", "", emailInvalid},
+		{"me\x00@example.org", "", emailInvalid},
+		{strings.Repeat("a", 65) + "@example.org", "", emailInvalid},
+		{"me@" + label63 + "a.org", "", emailInvalid},
+		{"me@" + strings.Repeat(label63+".", 4) + "org", "", emailInvalid},
+		{"aaaa@" + strings.Repeat(label63+".", 3) + strings.Repeat("b", 54) + ".org", "", emailInvalid}, // 255
+		{"me@x.test", "", emailInvalid},
+		{"me@x.LOCAL", "", emailInvalid},
+		{"me@x.arpa", "", emailInvalid},
+		{"me@x.invalid", "", emailInvalid},
+		{"me@x.onion", "", emailInvalid},
+		{"me@example.com", "me@example.com", ""},
+		{"me@test.org", "me@test.org", ""},
+		{"me@a.example", "me@a.example", ""},
+	} {
+		normal, reason := parseEmail(c.text)
+		if normal != c.normal || reason != c.reason {
+			t.Errorf("%.70q: %q %q, want %q %q", c.text, normal, reason, c.normal, c.reason)
+		}
+	}
+}
+
+// FuzzIdentifier: any bytes are good or refused, what is encoded is good, and no hint repeats its
+// value.
+func FuzzIdentifier(f *testing.F) {
+	for _, seed := range []string{"", goodIdentifier, "====", "bXkt=", "a-_ +/", "\xff", "my-app:me@example.org"} {
+		f.Add(seed, "my-app", "me@example.org")
+	}
+	f.Add("x", "a:b:c", "Some Name <A@B.co>")
+	f.Fuzz(func(t *testing.T, value, application, email string) {
+		if fault := CheckIdentifier([]byte(value)); fault != nil {
+			if text := fault.Text + fault.Hint; !utf8.ValidString(text) || len(text) > 650 {
+				t.Errorf("%q: %q", value, text)
+			}
+		}
+		if identifierFault([]byte(value), strictReading) == "" && CheckIdentifier([]byte(value)) != nil {
+			t.Errorf("%q is good by the first reading only", value)
+		}
+		if !utf8.ValidString(application) || !utf8.ValidString(email) {
+			return // a decoded query is UTF-8
+		}
+		identifier, issues := EncodeIdentifier(application, email)
+		if len(issues) > 0 {
+			return
+		}
+		if fault := CheckIdentifier([]byte(identifier)); fault != nil {
+			t.Errorf("%q, %q: encoded as %s and refused: %+v", application, email, identifier, fault)
+		}
+		standard, err := base64.StdEncoding.DecodeString(identifier)
+		if ours, ok := appendBase64(nil, []byte(identifier)); err != nil || !ok || string(ours) != string(standard) {
+			t.Errorf("%s decodes to %q, %q", identifier, ours, standard)
+		}
+	})
+}
+
+// FuzzQuery holds the query reader against one built on net/url, and the parameter reader to its
+// promises.
+func FuzzQuery(f *testing.F) {
+	for _, seed := range []string{
+		"", "a=b&c", "location_code=%41FG&limit=1", "a=%zz%4&&=x&b=+%2B", "x=%e2%82&y=%f0%9f%8c%8d%ff", "limit=1&limit=2", "a;b=1;c",
+		"price_min=1e999999&price_max=nan", "start_date=2024&end_date=x", "admin_level=3&population_min=1__0", "%6Cimit=5",
+		"api_updated_date_min=2023-05-17T10:20%2B02:00", "a=b=c&=", "%", "=%&%=",
+	} {
+		f.Add(seed)
+	}
+	var plans []*Plan
+	for i := range Endpoints {
+		plans = append(plans, NewPlan(&Endpoints[i]))
+	}
+	f.Fuzz(func(t *testing.T, query string) {
+		want := plainQuery(query)
+		var r Request
+		for _, p := range plans {
+			r.Scan(p, []byte(query))
+			for position, param := range p.Params {
+				value, given := want[param.Name]
+				if r.raw[position].given != given || given && r.text(position) != value {
+					t.Fatalf("%q: %s is %q %v, want %q %v", query, param.Name, r.text(position), r.raw[position].given, value, given)
+				}
+			}
+			if identifier := string(r.Identifier()); identifier != want[IdentifierParam] || identifier != string(QueryIdentifier([]byte(query))) {
+				t.Fatalf("%q: identifier %q, want %q", query, identifier, want[IdentifierParam])
+			}
+			var invalid *Invalid
+			var badDay *BadDay
+			switch err := r.Parse(); {
+			case errors.As(err, &invalid):
+				for _, issue := range invalid.Issues {
+					if !utf8.ValidString(issue.Text + issue.Input + issue.CtxText) {
+						t.Fatalf("%q: %+v", query, issue)
+					}
+				}
+			case errors.As(err, &badDay):
+			case err != nil:
+				t.Fatalf("%q: %v", query, err)
+			case r.Limit < 0 || r.Limit > MaxLimit || len(r.Filters) > len(p.Params):
+				t.Fatalf("%q: %+v", query, r)
+			}
+		}
+	})
+}
+
+// plainQuery is the last value of each name.
+func plainQuery(query string) map[string]string {
+	values := map[string]string{}
+	for pair := range strings.SplitSeq(query, "&") {
+		if pair == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(pair, "=")
+		values[plainText(name)] = plainText(value)
+	}
+	return values
+}
+
+// plainText decodes one piece at a time, so that a bad escape spoils nothing but itself.
+func plainText(encoded string) string {
+	var b strings.Builder
+	for i := 0; i < len(encoded); {
+		if encoded[i] == '%' && i+3 <= len(encoded) {
+			if piece, err := url.QueryUnescape(encoded[i : i+3]); err == nil {
+				b.WriteString(piece)
+				i += 3
+				continue
+			}
+		}
+		if encoded[i] == '+' {
+			b.WriteByte(' ')
+		} else {
+			b.WriteByte(encoded[i])
+		}
+		i++
+	}
+	// Ranging over a string gives one U+FFFD a bad byte; a run of them that is the start of a
+	// sequence is one.
+	text := b.String()
+	if utf8.ValidString(text) {
+		return text
+	}
+	return string(repaired([]byte(text)))
+}
+
+// TestRepaired is the substitution that the Unicode standard recommends (its table of maximal
+// subparts), which Python follows.
+func TestRepaired(t *testing.T) {
+	for text, want := range map[string]string{
+		"\x80":                     "\uFFFD",
+		"a\xffb":                   "a\uFFFDb",
+		"\xe2\x82":                 "\uFFFD",
+		"\xe2\x82a":                "\uFFFDa",
+		"\xc0\x80":                 "\uFFFD\uFFFD",
+		"\xed\xa0\x80":             "\uFFFD\uFFFD\uFFFD",
+		"\xf0\x90\x80":             "\uFFFD",
+		"\xf4\x90\x80\x80":         "\uFFFD\uFFFD\uFFFD\uFFFD",
+		"\xe1\x80\xe2\xf0\x91\x92": "\uFFFD\uFFFD\uFFFD",
+		"\xf5\x80":                 "\uFFFD\uFFFD",
+		"é\xc3":                    "é\uFFFD",
+	} {
+		if got := string(repaired([]byte(text))); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,132 @@
+package contract
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// Issue is one fault of one parameter.
+type Issue struct {
+	Type      string
+	Param     string
+	Part      string // which reading of a parameter with two possible types failed; mostly empty
+	Text      string
+	Input     string
+	NullInput bool // the input is null: the parameter is absent, or its value is withheld
+
+	// The context is a key and its value, a number or a text. It is absent when the key is empty.
+	CtxKey  string
+	CtxInt  int
+	CtxText string
+}
+
+// Invalid is the error of a request with parameters that break their rules: all of them, in order.
+type Invalid struct {
+	Issues    []Issue
+	Preferred bool // these are faults only because the client has asked for strict handling
+}
+
+func (e *Invalid) Error() string {
+	return fmt.Sprintf("api: %d invalid parameters, first %s: %s", len(e.Issues), e.Issues[0].Param, e.Issues[0].Text)
+}
+
+// BadDay is a start_date or end_date in none of the accepted forms. It hides all other faults.
+type BadDay struct{ Param string }
+
+func (e *BadDay) Error() string {
+	return "Invalid " + e.Param + " format. Use YYYY, YYYY-MM, YYYY-MM-DD, or YYYY-MM-DDTHH:MM:SS"
+}
+
+// Forbidden is the error of a request whose identifier is missing or bad.
+type Forbidden struct{ Text, Hint string }
+
+func (e *Forbidden) Error() string { return e.Text }
+
+// missing is the issue of a required parameter that is absent.
+func missing(param string) Issue {
+	return Issue{Type: "missing", Param: param, Text: "Field required", NullInput: true}
+}
+
+func tooLong(param, input string, limit int) Issue {
+	return Issue{
+		Type: "string_too_long", Param: param, Text: "String should have at most " + strconv.Itoa(limit) + " characters",
+		Input: input, CtxKey: "max_length", CtxInt: limit,
+	}
+}
+
+func tooShortText(param, input string, limit int) Issue {
+	return Issue{
+		Type: "string_too_short", Param: param, Text: "String should have at least " + strconv.Itoa(limit) + " characters",
+		Input: input, CtxKey: "min_length", CtxInt: limit,
+	}
+}
+
+func notInteger(param, input string) Issue {
+	return Issue{
+		Type: "int_parsing", Param: param, Input: input,
+		Text: "Input should be a valid integer, unable to parse string as an integer",
+	}
+}
+
+func tooSmall(param, input string, floor int) Issue {
+	return Issue{
+		Type: "greater_than_equal", Param: param, Text: "Input should be greater than or equal to " + strconv.Itoa(floor),
+		Input: input, CtxKey: "ge", CtxInt: floor,
+	}
+}
+
+func tooGreat(param, input string, ceiling int) Issue {
+	return Issue{
+		Type: "less_than_equal", Param: param, Text: "Input should be less than or equal to " + strconv.Itoa(ceiling),
+		Input: input, CtxKey: "le", CtxInt: ceiling,
+	}
+}
+
+func notNumber(param, input string) Issue {
+	return Issue{
+		Type: "float_parsing", Param: param, Input: input,
+		Text: "Input should be a valid number, unable to parse string as a number",
+	}
+}
+
+func notDecimal(param, input string, fault decimalFault) Issue {
+	if fault == decimalInfinite {
+		return Issue{Type: "finite_number", Param: param, Text: "Input should be a finite number", Input: input}
+	}
+	return Issue{Type: "decimal_parsing", Param: param, Text: "Input should be a valid decimal", Input: input}
+}
+
+func notBoolean(param, input string) Issue {
+	return Issue{
+		Type: "bool_parsing", Param: param, Input: input,
+		Text: "Input should be a valid boolean, unable to interpret input",
+	}
+}
+
+func notInEnum(param, input string, e *Enum) Issue {
+	return Issue{
+		Type: "enum", Param: param, Text: "Input should be " + e.Expected, Input: input, CtxKey: "expected", CtxText: e.Expected,
+	}
+}
+
+// notDateTime is two issues: the parameter may be a date-time or a date, and each reading gives its
+// reason.
+func notDateTime(param, input string, fault dateTimeFault) []Issue {
+	return []Issue{
+		{
+			Type: "datetime_from_date_parsing", Param: param, Part: "datetime", Input: input,
+			Text: "Input should be a valid datetime or date, " + fault.dateTime, CtxKey: "error", CtxText: fault.dateTime,
+		},
+		{
+			Type: "date_from_datetime_parsing", Param: param, Part: "date", Input: input,
+			Text: "Input should be a valid date or datetime, " + fault.date, CtxKey: "error", CtxText: fault.date,
+		},
+	}
+}
+
+func notEmail(param, input, reason string) Issue {
+	return Issue{
+		Type: "value_error", Param: param, Text: "value is not a valid email address: " + reason,
+		Input: input, CtxKey: "reason", CtxText: reason,
+	}
+}

@@ -1,0 +1,25 @@
+package contract
+
+// Paths beside the list endpoints.
+const (
+	EncodePath  = "/api/v2/encode_app_identifier"
+	VersionPath = "/api/v2/util/version"
+)
+
+// Versions that the service tells. SchemaVersion is that of the tables the records were designed
+// with.
+const (
+	InterfaceVersion = "0.9.13"
+	SchemaVersion    = "0.9.17"
+)
+
+// Header fields, content types and methods that the interface description names.
+const (
+	HeaderTotal    = "X-Total-Count"
+	HeaderResult   = "X-Result-Count"
+	HeaderSnapshot = "X-Snapshot-Id"
+	HeaderUnknown  = "X-Unknown-Params"
+
+	JSONType       = "application/json"
+	AllowedMethods = "GET, HEAD, OPTIONS"
+)

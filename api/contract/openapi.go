@@ -1,0 +1,397 @@
+package contract
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// object is a JSON object whose keys keep their order, so that records are described in the order
+// of the wire.
+type object []member
+
+type member struct {
+	key   string
+	value any
+}
+
+// MarshalJSON writes the members in order.
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		key, err := json.Marshal(m.key)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(m.value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m.key, err)
+		}
+		b.Write(key)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// list is a JSON array.
+type list []any
+
+func ref(kind, name string) object { return object{{"$ref", "#/components/" + kind + "/" + name}} }
+
+// Description is the interface description, OpenAPI 3.1. It says what the endpoint table says, so
+// it is the same for every snapshot.
+func Description() ([]byte, error) {
+	var paths, schemas object
+	for i := range Endpoints {
+		e := &Endpoints[i]
+		paths = append(paths, member{e.Path, object{{"get", operation(e)}}})
+		name := schemaName(e)
+		schemas = append(schemas,
+			member{name, recordSchema(e)},
+			member{name + "List", object{
+				{"type", "object"},
+				{"required", list{"data"}},
+				{"additionalProperties", false},
+				{"properties", object{{"data", object{
+					{"type", "array"}, {"maxItems", MaxLimit}, {"items", ref("schemas", name)},
+				}}}},
+			}})
+	}
+	paths = append(paths, otherPaths()...)
+	return json.Marshal(object{
+		{"openapi", "3.1.0"},
+		{"info", object{
+			{"title", "Humanitarian Data Query Service"},
+			{"version", InterfaceVersion},
+			{"description", "Records of humanitarian data by place and time, as JSON or CSV. Lists come in a fixed order; page through them with " +
+				"limit and offset. Header X-Total-Count tells how many records pass the filters. Every request names its application."},
+		}},
+		{"servers", list{object{{"url", "/"}}}},
+		{"tags", tags()},
+		{"paths", paths},
+		{"components", object{
+			{"schemas", append(schemas, errorSchemas()...)},
+			{"responses", errorResponses()},
+			{"headers", headerDescriptions()},
+			{"securitySchemes", object{
+				{"AppIdentifierQuery", object{{"type", "apiKey"}, {"in", "query"}, {"name", IdentifierParam}}},
+				{"AppIdentifierHeader", object{{"type", "apiKey"}, {"in", "header"}, {"name", "X-CATALOG-API-APP-IDENTIFIER"}}},
+			}},
+		}},
+	})
+}
+
+// listHeaders refers to all of headerDescriptions.
+func listHeaders() object {
+	var all object
+	for _, m := range headerDescriptions() {
+		all = append(all, member{m.key, ref("headers", m.key)})
+	}
+	return all
+}
+
+// headerDescriptions describes the header fields of a list that callers use.
+func headerDescriptions() object {
+	describe := func(about string, required bool, schema object) object {
+		return object{{"description", about}, {"required", required}, {"schema", schema}}
+	}
+	text, count := object{{"type", "string"}}, object{{"type", "integer"}, {"minimum", 0}}
+	return object{
+		{HeaderTotal, describe("How many records pass the filters, before limit and offset.", true, count)},
+		{HeaderResult, describe("How many records this answer has.", true, count)},
+		{HeaderSnapshot, describe("The snapshot that answered. With snapshot=ID in the query the same one answers again, for as long as it is held.", true, text)},
+		{"ETag", describe("Send it as If-None-Match to get 304 for as long as the answer is the same, also after new data of other kinds.", true, text)},
+		{"Link", describe("Neighbouring pages: next, prev, first, last; none for a query longer than about 2,000 characters. Add the application identifier to them, or send it in the header.", false, text)},
+		{HeaderUnknown, describe("Parameters of the query that this endpoint does not have, and ignored; '(withheld)' stands for those that are no names. "+
+			"With 'Prefer: handling=strict' they are refused.", false, text)},
+	}
+}
+
+func tags() list {
+	var all list
+	seen := map[string]bool{}
+	for i := range Endpoints {
+		if group := Endpoints[i].Group(); !seen[group] {
+			seen[group] = true
+			all = append(all, object{{"name", groupTitles[group]}})
+		}
+	}
+	return append(all, object{{"name", "Utility"}})
+}
+
+// schemaName is the endpoint's name in capitals: conflict-events is ConflictEvents.
+func schemaName(e *Endpoint) string {
+	var b strings.Builder
+	for part := range strings.SplitSeq(e.Name(), "-") {
+		b.WriteString(strings.ToUpper(part[:1]) + part[1:])
+	}
+	return b.String()
+}
+
+// operationID is worded as generated clients of the first implementation know it.
+func operationID(path, name string) string {
+	return strings.NewReplacer("/", "_", "-", "_").Replace("get_" + name + path + "_get")
+}
+
+func operation(e *Endpoint) object {
+	p := NewPlan(e)
+	parameters := make(list, 0, len(p.Params)+1)
+	for i := range p.Params {
+		parameters = append(parameters, parameter(&p.Params[i]))
+	}
+	parameters = append(parameters, object{
+		{"name", "X-CATALOG-API-APP-IDENTIFIER"},
+		{"in", "header"},
+		{"required", false},
+		{"description", "The application identifier, where the query has none."},
+		{"schema", object{{"type", "string"}}},
+		{"example", examples[IdentifierParam]},
+	})
+	responses := object{{"200", object{
+		{"description", "The records of the page."},
+		{"headers", listHeaders()},
+		{"content", object{
+			{JSONType, object{{"schema", ref("schemas", schemaName(e)+"List")}}},
+			{"text/csv", object{{"schema", object{{"type", "string"}}}}},
+		}},
+	}}}
+	if p.start >= 0 {
+		responses = append(responses, member{"400", ref("responses", "BadDate")})
+	}
+	responses = append(responses, member{"403", ref("responses", "Forbidden")}, member{"405", ref("responses", "MethodNotAllowed")},
+		member{"406", ref("responses", "NotAcceptable")}, member{"410", ref("responses", "Gone")},
+		member{"412", ref("responses", "PreconditionFailed")}, member{"422", ref("responses", "Invalid")}, member{"500", ref("responses", "Internal")}, member{"503", ref("responses", "Unavailable")})
+	return object{
+		{"tags", list{e.GroupTitle()}},
+		{"summary", e.Summary},
+		{"description", strings.TrimSpace(e.Note + " Order of records is fixed.")},
+		{"operationId", operationID(e.Path, e.Name())},
+		{"parameters", parameters},
+		{"responses", responses},
+		{"security", list{object{{"AppIdentifierQuery", list{}}}, object{{"AppIdentifierHeader", list{}}}}},
+	}
+}
+
+func parameter(p *Param) object {
+	return object{
+		{"name", p.Name},
+		{"in", "query"},
+		{"required", false},
+		{"description", p.Describe()},
+		{"schema", p.schema()},
+		{"example", typedExample(p)},
+	}
+}
+
+// typedExample is the example as JSON of the parameter's type.
+func typedExample(p *Param) any {
+	text := p.Example()
+	switch p.Type {
+	case Integer, Number, Exact:
+		return json.Number(text)
+	case Boolean:
+		return text == "true"
+	}
+	return text
+}
+
+// Patterns of the parameters that are texts with a rule. dayPattern also knows the lengths of
+// months; an empty value is no filter.
+const (
+	yearPattern = `(000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-8][0-9]{3}|9[0-8][0-9]{2}|99[0-8][0-9]|999[0-8])`
+	leapDay     = `([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[13579][26])00)-02-29`
+	clock       = `(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9])?`
+	dayPattern  = `^(` + yearPattern + `(-(0[1-9]|1[0-2]))?|(` + yearPattern +
+		`-((0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)|` + leapDay + `)` + clock + `)?$`
+	exactPattern = `^(?!^[-+.]*$)[+-]?0*\d*\.?\d*$`
+)
+
+func (p *Param) schema() object {
+	var s object
+	switch p.Type {
+	case Choice:
+		s = object{{"type", "string"}, {"enum", p.Enum.Values}}
+	case Integer:
+		s = object{{"type", "integer"}}
+	case Number:
+		s = object{{"type", "number"}}
+	case Exact:
+		s = object{{"anyOf", list{object{{"type", "number"}}, object{{"type", "string"}, {"pattern", exactPattern}}}}}
+	case Boolean:
+		s = object{{"type", "boolean"}}
+	case DateTime:
+		s = object{{"anyOf", list{
+			object{{"type", "string"}, {"format", "date-time"}}, object{{"type", "string"}, {"format", "date"}},
+		}}}
+	case Day:
+		s = object{{"type", "string"}, {"pattern", dayPattern}}
+	default:
+		s = object{{"type", "string"}}
+	}
+	if p.Max > 0 {
+		s = append(s, member{"maxLength", p.Max})
+	}
+	if p.Floor != nil {
+		s = append(s, member{"minimum", *p.Floor})
+	}
+	if p.Ceiling != nil {
+		s = append(s, member{"maximum", *p.Ceiling})
+	}
+	switch {
+	case p.Default == "":
+	case p.Type == Integer:
+		s = append(s, member{"default", json.Number(p.Default)})
+	default:
+		s = append(s, member{"default", p.Default})
+	}
+	return s
+}
+
+func recordSchema(e *Endpoint) object {
+	properties, required := make(object, len(e.Fields)), make(list, len(e.Fields))
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		properties[i], required[i] = member{f.Name, f.schema()}, f.Name
+	}
+	return object{
+		{"type", "object"}, {"description", e.Summary}, {"properties", properties}, {"required", required}, {"additionalProperties", false},
+	}
+}
+
+func (f *Field) schema() object {
+	var s object
+	switch f.Type {
+	case Choice:
+		s = object{{"type", "string"}, {"enum", f.Enum.Values}}
+	case Integer:
+		s = object{{"type", "integer"}}
+	case Number:
+		s = object{{"type", "number"}}
+	case Boolean:
+		s = object{{"type", "boolean"}}
+	case DateTime:
+		// Not format date-time: RFC 3339 wants a zone, and ours have none (contract section 9).
+		s = object{{"type", "string"}, {"pattern", dateTimePattern}, {"description", "Date and time, in UTC and without a zone."}}
+	case URI:
+		s = object{{"type", "string"}, {"format", "uri"}, {"minLength", 1}, {"maxLength", maxURIField}}
+	default:
+		s = object{{"type", "string"}}
+		if f.Max > 0 {
+			s = append(s, member{"maxLength", f.Max})
+		}
+	}
+	if f.Nullable {
+		return object{{"anyOf", list{s, object{{"type", "null"}}}}}
+	}
+	return s
+}
+
+// maxURIField is the longest URI of a record.
+const maxURIField = 2083
+
+// emailPattern accepts no address that the contract's section 2 refuses; the few more that it takes
+// (other letters, a display name) are not described.
+const emailPattern = `^[A-Za-z0-9_]{1,30}([.+-][A-Za-z0-9_]{1,10}){0,2}@([A-Za-z0-9]{1,25}(-[A-Za-z0-9]{1,25})?\.){1,3}(org|com|net|int|info|edu|[a-z]{2})$`
+
+// dateTimePattern is the form of times in records.
+const dateTimePattern = `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{6})?$`
+
+func otherPaths() object {
+	words := func(name, about, example string, schema object) object {
+		return object{
+			{"name", name}, {"in", "query"}, {"required", true}, {"description", about}, {"schema", schema}, {"example", example},
+		}
+	}
+	answer := func(about string, properties object) object {
+		var required list
+		for _, m := range properties {
+			required = append(required, m.key)
+		}
+		return object{{"description", about}, {"content", object{{JSONType, object{{"schema", object{
+			{"type", "object"}, {"properties", properties}, {"required", required},
+		}}}}}}}
+	}
+	text := object{{"type", "string"}}
+	return object{
+		{EncodePath, object{{"get", object{
+			{"tags", list{"Utility"}},
+			{"summary", "Make an application identifier"},
+			{"operationId", operationID(EncodePath, "encoded_identifier")},
+			{"parameters", list{
+				words("application", "Name of your application.", "my-app",
+					object{{"type", "string"}, {"minLength", minApplication}, {"maxLength", maxApplication}}),
+				words("email", "Where to reach you.", "me@example.org",
+					object{{"type", "string"}, {"pattern", emailPattern}, {"maxLength", maxIdentifier}}),
+			}},
+			{"responses", object{
+				{"200", answer("The identifier.", object{{"encoded_app_identifier", text}})},
+				{"405", ref("responses", "MethodNotAllowed")},
+				{"422", ref("responses", "Invalid")},
+				{"500", ref("responses", "Internal")},
+			}},
+		}}}},
+		{VersionPath, object{{"get", object{
+			{"tags", list{"Utility"}},
+			{"summary", "Versions of the interface and of the tables behind it"},
+			{"operationId", operationID(VersionPath, "version")},
+			{"responses", object{
+				{"200", answer("The versions.", object{{"api_version", text}, {"hapi_sqlalchemy_schema_version", text}})},
+				{"405", ref("responses", "MethodNotAllowed")},
+				{"500", ref("responses", "Internal")},
+			}},
+		}}}},
+	}
+}
+
+func errorSchemas() object {
+	text := object{{"type", "string"}}
+	closed := func(properties object, required ...any) object {
+		return object{{"type", "object"}, {"properties", properties}, {"required", list(required)}, {"additionalProperties", false}}
+	}
+	return object{
+		{"Detail", closed(object{{"detail", text}}, "detail")},
+		{"Busy", closed(object{{"detail", text}, {"rule", text}}, "detail")},
+		{"Gone", closed(object{{"detail", text}, {"snapshot", text}}, "detail", "snapshot")},
+		{"IdentifierError", closed(object{{"error", text}, {"hint", text}}, "error")},
+		{"InternalError", closed(object{
+			{"error_sample_list", object{{"type", "array"}, {"items", object{}}}}, {"error", text},
+		}, "error_sample_list", "error")},
+		{"HTTPValidationError", closed(object{
+			{"detail", object{{"type", "array"}, {"items", ref("schemas", "ValidationError")}}},
+		}, "detail")},
+		{"ValidationError", closed(object{
+			{"type", text},
+			{"loc", object{{"type", "array"}, {"items", text}}},
+			{"msg", text},
+			{"input", object{{"anyOf", list{text, object{{"type", "null"}}}}}},
+			{"ctx", object{{"type", "object"}}},
+		}, "type", "loc", "msg", "input")},
+	}
+}
+
+func errorResponses() object {
+	answer := func(about, schema string) object {
+		return object{{"description", about}, {"content", object{{JSONType, object{{"schema", ref("schemas", schema)}}}}}}
+	}
+	notAllowed := append(answer("Only GET, HEAD and OPTIONS.", "Detail"), member{"headers", object{{"Allow", object{
+		{"required", true}, {"schema", object{{"type", "string"}, {"const", AllowedMethods}}},
+	}}}})
+	return object{
+		{"BadDate", answer("start_date or end_date is none of the four forms.", "Detail")},
+		{"Forbidden", answer("The application identifier is missing or bad.", "IdentifierError")},
+		{"MethodNotAllowed", notAllowed},
+		{"NotAcceptable", answer("Accept-Encoding refuses every coding there is.", "Detail")},
+		{"PreconditionFailed", answer("If-Match lists tags, all of which are weak and match nothing, or the data is newer than If-Unmodified-Since.", "Detail")},
+		{"Invalid", answer("All parameters that break their rules.", "HTTPValidationError")},
+		{"Internal", answer("A fault of the service.", "InternalError")},
+		{"Gone", answer("The snapshot that the extension snapshot=ID names is not held any more; the current one is told.", "Gone")},
+		{"Unavailable", answer("No data is loaded yet, or too much is asked at once; Retry-After says when to ask again.", "Busy")},
+	}
+}

@@ -1,0 +1,137 @@
+package contract
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// eachPair calls do for every name and value of a query string, both still encoded. Only '&'
+// separates; a name without '=' has an empty value; empty pairs are skipped.
+func eachPair(query []byte, do func(name, value []byte)) {
+	for len(query) > 0 {
+		pair := query
+		if i := bytes.IndexByte(query, '&'); i >= 0 {
+			pair, query = query[:i], query[i+1:]
+		} else {
+			query = nil
+		}
+		if len(pair) == 0 {
+			continue
+		}
+		if i := bytes.IndexByte(pair, '='); i >= 0 {
+			do(pair[:i], pair[i+1:])
+		} else {
+			do(pair, nil)
+		}
+	}
+}
+
+// isPlain reports whether encoded bytes are the same decoded.
+func isPlain(encoded []byte) bool {
+	for _, c := range encoded {
+		if c == '%' || c == '+' || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// appendDecoded appends the text that encoded bytes stand for: '+' is a blank, %xx a byte, a '%'
+// before anything else itself. Bytes that are not UTF-8 become U+FFFD.
+func appendDecoded(dst, encoded []byte) []byte {
+	if isPlain(encoded) {
+		return append(dst, encoded...)
+	}
+	from := len(dst)
+	dst = AppendUnescaped(dst, encoded, true)
+	if !utf8.Valid(dst[from:]) {
+		dst = append(dst[:from], repaired(dst[from:])...)
+	}
+	return dst
+}
+
+// decodedView is the text that encoded bytes stand for: the bytes themselves where they are the
+// same, else new memory.
+func decodedView(encoded []byte) []byte {
+	if isPlain(encoded) {
+		return encoded
+	}
+	return appendDecoded(nil, encoded)
+}
+
+// AppendUnescaped replaces %xx, and '+' by a blank when blanks is true, as it is in queries but not
+// in paths.
+func AppendUnescaped(dst, encoded []byte, blanks bool) []byte {
+	for i := 0; i < len(encoded); i++ {
+		switch c := encoded[i]; {
+		case c == '+' && blanks:
+			dst = append(dst, ' ')
+		case c == '%' && i+2 < len(encoded) && hexDigit(encoded[i+1]) >= 0 && hexDigit(encoded[i+2]) >= 0:
+			dst = append(dst, byte(hexDigit(encoded[i+1])<<4|hexDigit(encoded[i+2])))
+			i += 2
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return dst
+}
+
+func hexDigit(c byte) int {
+	switch {
+	case '0' <= c && c <= '9':
+		return int(c - '0')
+	case 'a' <= c && c <= 'f':
+		return int(c-'a') + 10
+	case 'A' <= c && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}
+
+// repaired replaces every maximal piece of an ill-formed sequence by one U+FFFD, as the Unicode
+// standard recommends and Python does. (Go replaces every byte, so the length of a value, which has
+// a limit, would differ.)
+func repaired(text []byte) []byte {
+	out := make([]byte, 0, len(text)+8)
+	for len(text) > 0 {
+		r, n := utf8.DecodeRune(text)
+		if r == utf8.RuneError && n == 1 {
+			n = brokenLength(text)
+			out = append(out, "\uFFFD"...)
+		} else {
+			out = append(out, text[:n]...)
+		}
+		text = text[n:]
+	}
+	return out
+}
+
+// brokenLength is the length of the longest start of text that is the start of some UTF-8 sequence,
+// at least 1. text does not begin with a whole sequence.
+func brokenLength(text []byte) int {
+	want, low, high := 0, byte(0x80), byte(0xBF)
+	switch c := text[0]; {
+	case 0xC2 <= c && c <= 0xDF:
+		want = 2
+	case c == 0xE0:
+		want, low = 3, 0xA0
+	case c == 0xED:
+		want, high = 3, 0x9F
+	case 0xE1 <= c && c <= 0xEF:
+		want = 3
+	case c == 0xF0:
+		want, low = 4, 0x90
+	case c == 0xF4:
+		want, high = 4, 0x8F
+	case 0xF1 <= c && c <= 0xF3:
+		want = 4
+	}
+	n := 1
+	for ; n < want && n < len(text) && low <= text[n] && text[n] <= high; n++ {
+		low, high = 0x80, 0xBF
+	}
+	return n
+}
+
+// runeCount counts the code points of a decoded value.
+func runeCount(value string) int { return utf8.RuneCountInString(value) }

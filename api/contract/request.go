@@ -1,0 +1,265 @@
+package contract
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+// Plan is an endpoint prepared for reading requests. It never changes, so requests share it.
+type Plan struct {
+	Endpoint *Endpoint
+	Params   []Param // in the order in which their faults are reported
+
+	positions  map[string]int // in Params, by name
+	byName     []int          // positions in the order of the names
+	start, end int            // positions of start_date and end_date, -1 without
+	identifier int            // position of app_identifier
+}
+
+// NewPlan prepares an endpoint.
+func NewPlan(e *Endpoint) *Plan {
+	p := &Plan{
+		Endpoint: e, Params: filters(e.Place, pageParams, e.Params), positions: map[string]int{}, start: -1, end: -1,
+	}
+	for i, param := range p.Params {
+		p.positions[param.Name] = i
+		switch {
+		case param.Name == IdentifierParam:
+			p.identifier = i
+		case param.Type == Day && param.Op == AtLeastOrNull:
+			p.start = i
+		case param.Type == Day:
+			p.end = i
+		}
+		p.byName = append(p.byName, i)
+	}
+	slices.SortFunc(p.byName, func(a, b int) int { return strings.Compare(p.Params[a].Name, p.Params[b].Name) })
+	return p
+}
+
+// Request is one list request. Its memory is reused by the next Scan. Until then it refers to the
+// bytes of the query string that it was made from.
+type Request struct {
+	Limit    int
+	Offset   uint64
+	CSV      bool
+	Snapshot string // the id of the snapshot that must answer; mostly empty
+	Filters  []Filter
+
+	plan      *Plan
+	raw       []rawValue // by position of the parameter
+	unknown   [][]byte   // names of unknown parameters, encoded
+	name      []byte     // scratch memory of names that must be decoded
+	value     []byte     // scratch memory of values that must be decoded
+	position  int        // of the parameter being read
+	issues    []Issue
+	canonical canonicalQuery
+}
+
+// rawValue is one parameter of a request.
+type rawValue struct {
+	given   bool
+	filter  int    // position in Filters plus 1; 0 without a filter
+	encoded []byte // as it was sent
+}
+
+// SnapshotParam names the snapshot that is to answer. It is our extension of the contract: a caller
+// who pages through a list with it sees no change between pages.
+const SnapshotParam = "snapshot"
+
+// maxUnknownKept bounds the memory of unknown names.
+const maxUnknownKept = 64
+
+// Scan splits a query string. It notes the last value of each known parameter, and the names of the
+// others. Parse gives the values their meaning.
+func (r *Request) Scan(p *Plan, query []byte) {
+	r.plan, r.unknown, r.Snapshot = p, r.unknown[:0], ""
+	if cap(r.raw) < len(p.Params) {
+		r.raw = make([]rawValue, len(p.Params))
+	}
+	r.raw = r.raw[:len(p.Params)]
+	clear(r.raw)
+	eachPair(query, func(sent, encoded []byte) {
+		name := sent
+		if !isPlain(name) {
+			r.name = appendDecoded(r.name[:0], name)
+			name = r.name
+		}
+		switch position, known := p.positions[string(name)]; {
+		case known:
+			r.raw[position] = rawValue{given: true, encoded: encoded}
+		case string(name) == SnapshotParam:
+			r.Snapshot = string(appendDecoded(nil, encoded))
+		case len(r.unknown) < maxUnknownKept:
+			r.unknown = append(r.unknown, sent)
+		}
+	})
+}
+
+// Identifier is the application identifier in the query, empty without one.
+func (r *Request) Identifier() []byte {
+	return decodedView(r.raw[r.plan.identifier].encoded)
+}
+
+// Parse reads the values that Scan found. The error is *BadDay or *Invalid.
+func (r *Request) Parse() error {
+	p := r.plan
+	r.Filters = r.Filters[:0]
+	r.Limit, r.Offset, r.CSV = MaxLimit, 0, false
+	r.issues = nil
+	for _, position := range [...]int{p.start, p.end} {
+		if position < 0 || !r.raw[position].given {
+			continue
+		}
+		r.position = position
+		if err := r.readDay(&p.Params[position], r.text(position)); err != nil {
+			return err
+		}
+	}
+	for position := range p.Params {
+		param := &p.Params[position]
+		if !r.raw[position].given || param.Type == Day {
+			continue
+		}
+		r.position = position
+		if param.Columns == nil {
+			r.readPage(param, r.text(position))
+		} else {
+			r.readFilter(param, r.text(position))
+		}
+	}
+	if r.issues != nil {
+		return &Invalid{Issues: r.issues}
+	}
+	r.canonicalize()
+	return nil
+}
+
+// text is the decoded value of a parameter, in memory of its own: filters outlive the request in
+// caches.
+func (r *Request) text(position int) string {
+	encoded := r.raw[position].encoded
+	if isPlain(encoded) {
+		return string(encoded)
+	}
+	r.value = appendDecoded(r.value[:0], encoded)
+	return string(r.value)
+}
+
+func (r *Request) readDay(p *Param, text string) error {
+	if text == "" {
+		return nil
+	}
+	micros, ok := parseDay(text, p.Op == Below)
+	if !ok {
+		return &BadDay{Param: p.Name}
+	}
+	r.filter(Value{Int: micros})
+	return nil
+}
+
+// readPage reads a parameter that is not a filter.
+func (r *Request) readPage(p *Param, text string) {
+	switch p.Name {
+	case "limit", "offset":
+		value, beyond, ok := parseInteger(text)
+		switch {
+		case !ok:
+			r.fault(notInteger(p.Name, text))
+		case value < int64(*p.Floor):
+			r.fault(tooSmall(p.Name, text, *p.Floor))
+		case p.Ceiling != nil && value > int64(*p.Ceiling):
+			r.fault(tooGreat(p.Name, text, *p.Ceiling))
+		case p.Name == "limit":
+			r.Limit = int(value)
+		case beyond > 0:
+			r.Offset = math.MaxUint64
+		default:
+			r.Offset = uint64(value)
+		}
+	case "output_format":
+		if !p.Enum.has(text) {
+			r.fault(notInEnum(p.Name, text, p.Enum))
+		}
+		r.CSV = text == "csv"
+	default:
+		// The contract repeats an identifier that is too long, like any value; see package api.
+		r.withinMax(p, text)
+	}
+}
+
+// readFilter reads a filter's value by its type.
+func (r *Request) readFilter(p *Param, text string) {
+	switch p.Type {
+	case String:
+		if r.withinMax(p, text) && text != "" {
+			r.filter(Value{Text: text})
+		}
+	case Choice:
+		r.readChoice(p, text)
+	case Integer:
+		if value, beyond, ok := parseInteger(text); ok {
+			r.filter(Value{Int: value, Beyond: beyond})
+		} else {
+			r.fault(notInteger(p.Name, text))
+		}
+	case Number:
+		if value, ok := parseNumber(text); ok {
+			r.filter(Value{Float: value})
+		} else {
+			r.fault(notNumber(p.Name, text))
+		}
+	case Exact:
+		if value, fault := parseExact(text); fault == decimalFine {
+			r.filter(Value{Exact: value})
+		} else {
+			r.fault(notDecimal(p.Name, text, fault))
+		}
+	case Boolean:
+		value, ok := parseBoolean(text)
+		switch {
+		case !ok:
+			r.fault(notBoolean(p.Name, text))
+		case value:
+			r.filter(Value{Int: 1})
+		default:
+			r.filter(Value{})
+		}
+	case DateTime:
+		if micros, fault := parseDateTime(text); !fault.isFault() {
+			r.filter(Value{Int: micros})
+		} else {
+			r.issues = append(r.issues, notDateTime(p.Name, text, fault)...)
+		}
+	}
+}
+
+// readChoice also sets the number of an enum of numbers: the level of a row is an integer column.
+func (r *Request) readChoice(p *Param, text string) {
+	if !p.Enum.has(text) {
+		r.fault(notInEnum(p.Name, text, p.Enum))
+		return
+	}
+	value := Value{Text: text}
+	if p.IsLevel() {
+		value.Int = int64(text[0] - '0')
+	}
+	r.filter(value)
+}
+
+func (r *Request) withinMax(p *Param, text string) bool {
+	if p.Max > 0 && len(text) > p.Max && runeCount(text) > p.Max {
+		r.fault(tooLong(p.Name, text, p.Max))
+		return false
+	}
+	return true
+}
+
+// filter adds a filter for the parameter being read.
+func (r *Request) filter(v Value) {
+	r.Filters = append(r.Filters, Filter{Param: r.position, Value: v})
+	r.raw[r.position].filter = len(r.Filters)
+}
+
+func (r *Request) fault(issue Issue) { r.issues = append(r.issues, issue) }

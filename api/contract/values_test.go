@@ -1,0 +1,172 @@
+package contract
+
+import (
+	"bufio"
+	"fmt"
+	"math"
+	"math/big"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestValues reads every text of testdata/values.txt.
+func TestValues(t *testing.T) {
+	file, err := os.Open("testdata/values.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	lines, ran := bufio.NewScanner(file), 0
+	for number := 1; lines.Scan(); number++ {
+		line := lines.Text()
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		kind, rest, _ := strings.Cut(line, " ")
+		quoted, err := strconv.QuotedPrefix(rest)
+		if err != nil {
+			t.Fatalf("line %d: %v", number, err)
+		}
+		text, err := strconv.Unquote(quoted)
+		if err != nil {
+			t.Fatalf("line %d: %v", number, err)
+		}
+		want := strings.TrimPrefix(rest[len(quoted):], " ")
+		got := readValue(kind, text, want)
+		if got != want {
+			t.Errorf("line %d: %s %q: got %s, want %s", number, kind, text, got, want)
+		}
+		ran++
+	}
+	if ran < 200 {
+		t.Errorf("only %d lines", ran)
+	}
+}
+
+// readValue words what a reader makes of a text as values.txt does; want is given for values that
+// have several wordings.
+func readValue(kind, text, want string) string {
+	wanted := strings.TrimPrefix(want, "= ")
+	switch kind {
+	case "int":
+		value, beyond, ok := parseInteger(text)
+		exact, isNumber := new(big.Int).SetString(wanted, 10)
+		switch {
+		case !ok:
+			return "bad int_parsing"
+		case beyond == 0:
+			return fmt.Sprintf("= %d", value)
+		case isNumber && !exact.IsInt64() && exact.Sign() == int(beyond):
+			return want
+		}
+		return fmt.Sprintf("= beyond %d", beyond)
+	case "float":
+		value, ok := parseNumber(text)
+		wantedValue, err := strconv.ParseFloat(wanted, 64)
+		switch {
+		case !ok:
+			return "bad float_parsing"
+		case err == nil && (value == wantedValue || math.IsNaN(value) && math.IsNaN(wantedValue)):
+			return want
+		}
+		return fmt.Sprintf("= %v", value)
+	case "decimal":
+		value, fault := parseExact(text)
+		wantedValue, isNumber := new(big.Rat).SetString(wanted)
+		switch {
+		case fault == decimalInfinite:
+			return "bad finite_number"
+		case fault == decimalBad:
+			return "bad decimal_parsing"
+		case isNumber && value.Cmp(wantedValue) == 0:
+			return want
+		case strings.HasSuffix(wanted, "E-999999999999"): // brought within bounds
+			return want
+		}
+		return "= " + value.RatString()
+	case "bool":
+		if value, ok := parseBoolean(text); ok {
+			return fmt.Sprintf("= %v", value)
+		}
+		return "bad bool_parsing"
+	case "moment":
+		micros, fault := parseDateTime(text)
+		if fault.isFault() {
+			return fmt.Sprintf("bad %s %s", wordReason(fault.dateTime), wordReason(fault.date))
+		}
+		return "= " + wordMoment(micros)
+	}
+	return "unknown kind " + kind
+}
+
+func wordReason(reason string) string { return `"` + reason + `"` }
+
+func wordMoment(micros int64) string {
+	at := time.UnixMicro(micros).UTC()
+	if at.Nanosecond() == 0 {
+		return at.Format("2006-01-02T15:04:05")
+	}
+	return at.Format("2006-01-02T15:04:05.000000")
+}
+
+// TestDays reads the forms of start_date and end_date.
+func TestDays(t *testing.T) {
+	for _, c := range []struct{ text, start, end string }{
+		{"2023", "2023-01-01T00:00:00", "2024-01-01T00:00:00"},
+		{"0001", "0001-01-01T00:00:00", "0002-01-01T00:00:00"},
+		{"9998", "9998-01-01T00:00:00", "9999-01-01T00:00:00"},
+		{"2023-05", "2023-05-01T00:00:00", "2023-06-01T00:00:00"},
+		{"2023-12", "2023-12-01T00:00:00", "2024-01-01T00:00:00"},
+		{"2023-05-17", "2023-05-17T00:00:00", "2023-05-18T00:00:00"},
+		{"2024-02-29", "2024-02-29T00:00:00", "2024-03-01T00:00:00"},
+		{"2023-12-31", "2023-12-31T00:00:00", "2024-01-01T00:00:00"},
+		{"9998-12-31", "9998-12-31T00:00:00", "9999-01-01T00:00:00"},
+		{"2023-05-17T10:20:30", "2023-05-17T10:20:30", "2023-05-17T10:20:30"},
+		{"2023-05-17T23:59:59", "2023-05-17T23:59:59", "2023-05-17T23:59:59"},
+	} {
+		for _, side := range []struct {
+			after bool
+			want  string
+		}{{false, c.start}, {true, c.end}} {
+			micros, ok := parseDay(c.text, side.after)
+			if !ok || wordMoment(micros) != side.want {
+				t.Errorf("%q, after %v: %s %v, want %s", c.text, side.after, wordMoment(micros), ok, side.want)
+			}
+		}
+	}
+	for _, text := range []string{
+		"0000", "9999", "9999-01-01", "0000-05", "2023-00", "2023-13", "2023-02-29", "2023-04-31", "2023-05-00", "2023-05-32", "2023/05",
+		"2023-05-17 10:20:30", "2023-05-17T10:20:30Z", "2023-05-17T10:20", "2023-05-17T24:00:00", "2023-05-17T10:60:00", "2023-05-17T10:20:60",
+		"20230517", " 2023", "2023 ", "+202", "２023", "abcd", "2023-5", "2023-05-17T10-20-30", "2023-05-17t10:20:30", "2023_05", "x",
+		"2023-05-17T10:20:30.5", "12-05-2023", "1e10",
+	} {
+		if micros, ok := parseDay(text, false); ok {
+			t.Errorf("%q is read as %s", text, wordMoment(micros))
+		}
+	}
+}
+
+// TestExactBounds: values beyond the bounds of exact comparison keep their side of every stored
+// decimal.
+func TestExactBounds(t *testing.T) {
+	long := strings.Repeat("7", 500)
+	for _, c := range []struct{ smaller, greater string }{
+		{"99999999999999999999999999", "1e999999999999999999"},
+		{"-1e999999999999999999", "-99999999999999999999999999"},
+		{"0", "1e-999999999999999999"},
+		{"-1e-999999999999999999", "0"},
+		{"0." + long[:390], "0." + long},
+		{"-0." + long, "-0." + long[:390]},
+		{long[:400] + strings.Repeat("0", 100), long},
+		{"12.49", "12.5"},
+	} {
+		a, fault1 := parseExact(c.smaller)
+		b, fault2 := parseExact(c.greater)
+		if fault1 != decimalFine || fault2 != decimalFine || a.Cmp(b) >= 0 {
+			t.Errorf("%.40s is not below %.40s", c.smaller, c.greater)
+		}
+	}
+}

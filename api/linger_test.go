@@ -1,0 +1,75 @@
+package api
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"hdqs/api/wire"
+)
+
+// unreadable are requests of more than a megabyte, none of which is read whole, and their answers.
+func unreadable() map[string]string {
+	long := strings.Repeat("x", 1<<20)
+	return map[string]string{
+		"POST " + listTarget + " HTTP/1.1\r\nHost: a\r\nContent-Length: 1048576\r\n\r\n" + long:               "413",
+		chunkedPost + "100000\r\n" + long + "\r\n0\r\n\r\n":                                                   "413",
+		chunkedPost + "1;" + long + "\r\nx\r\n0\r\n\r\n":                                                      "413",
+		"GET " + listTarget + "&x=" + long + " HTTP/1.1\r\nHost: a\r\n\r\n":                                   "414",
+		"GET " + listTarget + " HTTP/1.1\r\nHost: a\r\nX: " + long + "\r\n\r\n":                               "431",
+		"GET " + listTarget + " HTTP/1.1\r\nHost: a b\r\n\r\n" + long:                                         "400",
+		"POST " + listTarget + " HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: identity\r\n\r\n" + long:           "400",
+		"POST " + listTarget + " HTTP/3.0\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello" + long:                "505",
+		"POST " + listTarget + " HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nno size\r\n" + long: "400",
+		plainGet[:len(plainGet)-2] + "Content-Length: 1025\r\nExpect: 100-continue\r\n\r\n" + long:            "413",
+	}
+}
+
+// patientServer lets connections linger for as long as their clients need.
+func patientServer(t *testing.T, o Options) *Server {
+	s := testServer(t, o, sampleTables(t, 3))
+	limits := s.connectionLimits()
+	limits.LingerTime = time.Minute
+	s.callers = wire.NewConnections(limits)
+	return s
+}
+
+// readWhole reads an answer and the end of the connection.
+func (c dialled) readWhole() (status int, err error) {
+	response, err := http.ReadResponse(c.reader, nil)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		return 0, err
+	}
+	if rest, err := io.ReadAll(c.reader); err != nil || len(rest) > 0 {
+		return 0, fmt.Errorf("then %.40q, %w", rest, err)
+	}
+	return response.StatusCode, nil
+}
+
+// TestAnswerBeforeTheRest: a client that sends all of a request before it reads gets the answer,
+// and no broken connection.
+func TestAnswerBeforeTheRest(t *testing.T) {
+	for _, keep := range []bool{false, true} {
+		s := patientServer(t, Options{KeepBuffers: keep})
+		address := listen(t, s)
+		for request, want := range unreadable() {
+			for range 3 {
+				conn := dial(t, address)
+				if _, err := io.WriteString(conn, request); err != nil {
+					t.Fatalf("%.80q: %v", request, err)
+				}
+				if status, err := conn.readWhole(); fmt.Sprint(status) != want || err != nil {
+					t.Fatalf("%.80q: %d %v, want %s", request, status, err, want)
+				}
+				conn.Close()
+			}
+		}
+		waitFor(t, "all places", func() bool { return s.callers.Count()+s.callers.Lingering() == 0 })
+	}
+}

@@ -1,0 +1,171 @@
+package api
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+const chunkedPost = "POST " + listTarget + " HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+// TestLongChunks: what stands around the bytes of a body counts too. Extensions and trailers that
+// are longer than any header are refused, and the most that a body within its bound needs is read.
+func TestLongChunks(t *testing.T) {
+	for _, keep := range []bool{false, true} {
+		address := listen(t, testServer(t, Options{KeepBuffers: keep}, sampleTables(t, 3)))
+		for name, c := range map[string]struct {
+			request string
+			status  int
+		}{
+			"an extension":           {chunkedPost + "1;" + strings.Repeat("x", 200<<10) + "\r\ny\r\n0\r\n\r\n", 413},
+			"many extensions":        {chunkedPost + strings.Repeat("1;"+strings.Repeat("x", 1000)+"\r\ny\r\n", 500) + "0\r\n\r\n", 413},
+			"of the last chunk":      {chunkedPost + "1\r\ny\r\n0;" + strings.Repeat("x", 200<<10) + "\r\n\r\n", 413},
+			"a long trailer":         {chunkedPost + "0\r\nX: " + strings.Repeat("y", 200<<10) + "\r\n\r\n", 431},
+			"many trailers":          {chunkedPost + "0\r\n" + strings.Repeat("X: y\r\n", 40<<10) + "\r\n", 431},
+			"a byte in each chunk":   {chunkedPost + strings.Repeat("1\r\nx\r\n", maxBody) + "0\r\n\r\n", 405},
+			"with the longest sizes": {chunkedPost + strings.Repeat("000000000000001\r\nx\r\n", maxBody) + "000000000000000\r\n\r\n", 405},
+			"one byte more":          {chunkedPost + strings.Repeat("1\r\nx\r\n", maxBody+1) + "0\r\n\r\n", 413},
+			"after the longest header": {strings.Replace(chunkedPost, " HTTP", "&x="+strings.Repeat("y", maxURI-200)+" HTTP", 1) +
+				strings.Repeat("000000000000001\r\nx\r\n", maxBody) + "0\r\n\r\n", 405},
+		} {
+			if got := exchange(t, address, "POST", c.request); got.Status != c.status {
+				t.Errorf("%s, keep=%v: %d %s, want %d", name, keep, got.Status, got.Body, c.status)
+			}
+		}
+	}
+}
+
+// countedListener counts what is read from its connections.
+type countedListener struct {
+	net.Listener
+	read *atomic.Int64
+}
+
+type countedConn struct {
+	net.Conn
+	read *atomic.Int64
+}
+
+func (l countedListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return countedConn{c, l.read}, nil
+}
+
+func (c countedConn) CloseWrite() error { return c.Conn.(*net.TCPConn).CloseWrite() }
+
+func (c countedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.read.Add(int64(n))
+	return n, err
+}
+
+// listenCounted is listen, and tells how much is read.
+func listenCounted(t *testing.T, s *Server) (address string, read *atomic.Int64) {
+	read = new(atomic.Int64)
+	return listenFor(t, func(l net.Listener) error { return s.Serve(countedListener{l, read}) }), read
+}
+
+// TestEndlessChunk: of a request without an end no more is read than the longest request has, and a
+// read buffer.
+func TestEndlessChunk(t *testing.T) {
+	for _, begin := range []string{chunkedPost + "1;", chunkedPost + "0\r\nX: ", plainGet[:30], plainGet[:len(plainGet)-4]} {
+		address, read := listenCounted(t, testServer(t, Options{ReadTimeout: time.Minute}, sampleTables(t, 3)))
+		conn := dial(t, address)
+		go func() {
+			_, err := io.WriteString(conn, begin)
+			for more := strings.Repeat("x", 10_000); err == nil; {
+				_, err = io.WriteString(conn, more)
+			}
+		}()
+		if response, err := http.ReadResponse(conn.reader, nil); err != nil || response.StatusCode/100 != 4 {
+			t.Errorf("%.20q: %v, %v", begin[len(begin)-20:], response, err)
+		}
+		if n := read.Load(); n > readBuffer+32*maxBody+readBuffer+maxLingerRead {
+			t.Errorf("%q: %d bytes were read", begin[len(begin)-20:], n)
+		}
+	}
+}
+
+// someRequest is a legal request, short or long, and the status that it gets.
+func someRequest(r *rand.Rand) (request string, status int) {
+	x := strings.Repeat("x", []int{0, 10, 1000, 20_000, maxURI - 200}[r.IntN(5)])
+	switch r.IntN(4) {
+	case 0:
+		return "GET " + listTarget + "&x=" + x + " HTTP/1.1\r\nHost: a\r\n\r\n", 200
+	case 1:
+		return "GET /nowhere HTTP/1.1\r\nHost: a\r\nX: " + x + "\r\n\r\n", 404
+	case 2:
+		body := strings.Repeat("x", r.IntN(maxBody+1))
+		return fmt.Sprintf("POST %s&x=%s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s", listTarget, x, len(body), body), 405
+	}
+	return "POST " + listTarget + "&x=" + x + chunkedPost[len("POST "+listTarget):] + strings.Repeat("1;a=b\r\nx\r\n", r.IntN(maxBody+1)) + "0\r\n\r\n", 405
+}
+
+// TestManyAtOnce: a client may send as many requests before their turn as it likes, and in whatever
+// pieces: none is counted against another.
+func TestManyAtOnce(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 9))
+	for _, keep := range []bool{false, true} {
+		address := listen(t, testServer(t, Options{KeepBuffers: keep, QueueWait: 10 * time.Second}, sampleTables(t, 3)))
+		for round := range 6 {
+			conn := dial(t, address)
+			var all strings.Builder
+			var want []int
+			for len(want) < 100 {
+				request, status := someRequest(r)
+				if round == 0 {
+					request, status = plainGet, 200 // all in one segment
+				}
+				all.WriteString(request)
+				want = append(want, status)
+			}
+			go sendPieces(conn, all.String(), r.IntN(3)*20_000)
+			for i, status := range want {
+				response, err := http.ReadResponse(conn.reader, nil)
+				if err != nil {
+					t.Fatalf("keep=%v: answer %d: %v", keep, i, err)
+				}
+				if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != status {
+					t.Fatalf("keep=%v: answer %d: %d %v, want %d", keep, i, response.StatusCode, err, status)
+				}
+			}
+		}
+	}
+}
+
+// sendPieces writes a text in pieces of about so many bytes, or at once.
+func sendPieces(w io.Writer, text string, about int) {
+	for len(text) > 0 {
+		n := len(text)
+		if about > 0 {
+			n = min(n, 1+rand.IntN(2*about))
+		}
+		if _, err := io.WriteString(w, text[:n]); err != nil {
+			return
+		}
+		text = text[n:]
+	}
+}
+
+// TestUnsoundAdmin: the second listener reads requests as the first does.
+func TestUnsoundAdmin(t *testing.T) {
+	address := listenAdmin(t, testServer(t, Options{}, sampleTables(t, 3)))
+	for _, field := range []string{"Host: a\r\nTransfer-Encoding: identity", "Host: u@a"} {
+		conn := dial(t, address)
+		if _, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\n"+field+"\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if status, err := conn.readWhole(); status != 400 || err != nil {
+			t.Errorf("%q: %d %v", field, status, err)
+		}
+	}
+}

@@ -1,0 +1,12 @@
+package api
+
+import "hdqs/api/contract"
+
+func planOf(path string) *contract.Plan {
+	for i := range contract.Endpoints {
+		if contract.Endpoints[i].Path == path {
+			return contract.NewPlan(&contract.Endpoints[i])
+		}
+	}
+	panic("no endpoint " + path)
+}

@@ -1,0 +1,45 @@
+package api
+
+import (
+	"bytes"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+)
+
+// setUnknown writes X-Unknown-Params. Unknown parameters change nothing, so a caller who misspells
+// a filter gets more rows than wanted. The field shows why.
+func setUnknown(h *fasthttp.ResponseHeader, r *contract.Request) {
+	names := r.UnknownNames()
+	if len(names) == 0 {
+		return
+	}
+	var list []byte
+	for i, name := range names {
+		if i > 0 {
+			list = append(list, ", "...)
+		}
+		list = append(list, name...)
+	}
+	h.SetCanonical(nameUnknown, list)
+}
+
+// strictHandling is the preference that makes unknown parameters faults.
+const strictHandling = "handling=strict"
+
+// prefersStrict reports whether the client has that preference. The first one about handling
+// counts. A shared cache may answer such a request with a list that it has, including
+// X-Unknown-Params: to vary by Prefer would store every answer twice.
+func prefersStrict(request *fasthttp.RequestHeader) bool {
+	for _, line := range request.PeekAll("Prefer") {
+		for preference := range bytes.SplitSeq(line, []byte{','}) {
+			preference, _, _ = bytes.Cut(preference, []byte{';'})
+			name, value, _ := bytes.Cut(preference, []byte{'='})
+			if bytes.EqualFold(bytes.TrimSpace(name), []byte("handling")) {
+				return bytes.EqualFold(bytes.Trim(value, " \t\""), []byte("strict"))
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,43 @@
+package wire
+
+import (
+	"math"
+	"runtime/debug"
+	"sync/atomic"
+)
+
+// defaultBudget is used when the process has no memory limit.
+const defaultBudget = 512 << 20
+
+// Budget counts the bytes of answers in flight: made and not yet taken by their clients'
+// connections, with what the connections hold until then. A body that several connections send
+// counts once, and only while it is not in a cache, which has a limit of its own (Shared).
+type Budget struct {
+	bytes atomic.Int64
+	limit int64
+}
+
+// NewBudget makes a budget. Zero is a quarter of the memory limit of the Go runtime, or 512 MiB
+// without one.
+func NewBudget(limit int64) *Budget {
+	if limit == 0 {
+		limit = defaultBudget
+		if memory := debug.SetMemoryLimit(-1); memory < math.MaxInt64 {
+			limit = memory / 4
+		}
+	}
+	return &Budget{limit: limit}
+}
+
+// IsFull reports that no further body may be made or sent. The bodies being made when the budget
+// fills up come on top: at most one for each slot of the Gate.
+func (b *Budget) IsFull() bool { return b.bytes.Load() >= b.limit }
+
+// Add counts bytes, or gives them back when negative.
+func (b *Budget) Add(bytes int64) { b.bytes.Add(bytes) }
+
+// Bytes is the number of bytes in flight.
+func (b *Budget) Bytes() int64 { return b.bytes.Load() }
+
+// Limit is the number of bytes from which on the budget is full.
+func (b *Budget) Limit() int64 { return b.limit }

@@ -1,0 +1,36 @@
+package wire
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// rejectSYN is a filter of TCP segments, of which it sees the TCP header first. It drops those that
+// open a connection (SYN without ACK).
+var rejectSYN = []unix.SockFilter{
+	{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: 13}, // the flags
+	{Code: unix.BPF_ALU | unix.BPF_AND | unix.BPF_K, K: 0x12},
+	{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: 0x02, Jf: 1},
+	{Code: unix.BPF_RET | unix.BPF_K, K: 0},
+	{Code: unix.BPF_RET | unix.BPF_K, K: 0xffffffff},
+}
+
+// rejectNew lets no more connections begin. Those that have begun can be accepted as before. To
+// close the listener at once would reset all that the kernel has opened, whose clients may have
+// sent a request. New clients try again after a second, when the listener is closed.
+func rejectNew(l syscall.Conn) error {
+	raw, err := l.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var failed error
+	err = raw.Control(func(fd uintptr) {
+		program := unix.SockFprog{Len: uint16(len(rejectSYN)), Filter: &rejectSYN[0]}
+		failed = unix.SetsockoptSockFprog(int(fd), unix.SOL_SOCKET, unix.SO_ATTACH_FILTER, &program)
+	})
+	if err != nil {
+		return err
+	}
+	return failed
+}

@@ -1,0 +1,78 @@
+package wire
+
+import (
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// WriteBuffer is the WriteBufferSize of the fasthttp.Server.
+const WriteBuffer = 4 << 10
+
+// deadlineSlack is by how much a write may have to end before its deadline.
+const deadlineSlack = time.Second
+
+// coalescer joins writes. Of an answer longer than its write buffer fasthttp writes one full buffer
+// and then the rest. The full buffer waits here for the rest, and both go out with one system call:
+// each system call wakes the client.
+type coalescer struct {
+	pending  atomic.Pointer[pendingWrite]
+	deadline time.Time
+}
+
+// pendingWrite is a full write buffer, with the memory to send it together with what follows.
+type pendingWrite struct {
+	bytes [WriteBuffer]byte
+	both  [2][]byte
+	out   net.Buffers
+}
+
+var pendingWrites = sync.Pool{New: func() any { return new(pendingWrite) }}
+
+// write writes p, or buffers it when it is a full buffer: until the next write, read or end of the
+// connection.
+func (w *coalescer) write(c net.Conn, p []byte) (int, error) {
+	b := w.pending.Swap(nil)
+	switch {
+	case b == nil && len(p) == WriteBuffer:
+		b = pendingWrites.Get().(*pendingWrite)
+		copy(b.bytes[:], p)
+		w.pending.Store(b)
+		return len(p), nil
+	case b == nil:
+		return c.Write(p)
+	}
+	n, err := b.send(c, p)
+	return int(max(n-WriteBuffer, 0)), err
+}
+
+// flush writes what is buffered.
+func (w *coalescer) flush(c net.Conn) error {
+	b := w.pending.Swap(nil)
+	if b == nil {
+		return nil
+	}
+	_, err := b.send(c, nil)
+	return err
+}
+
+// send writes the buffer and p.
+func (b *pendingWrite) send(c net.Conn, p []byte) (int64, error) {
+	b.both = [2][]byte{b.bytes[:], p}
+	b.out = b.both[:]
+	n, err := b.out.WriteTo(c)
+	b.both, b.out = [2][]byte{}, nil
+	pendingWrites.Put(b)
+	return n, err
+}
+
+// setDeadline keeps a deadline that is a little earlier: fasthttp sets one for each answer, and
+// moving a timer costs as much as a header field.
+func (w *coalescer) setDeadline(c net.Conn, at time.Time) error {
+	if early := at.Sub(w.deadline); early >= 0 && early < deadlineSlack && !at.IsZero() {
+		return nil
+	}
+	w.deadline = at
+	return c.SetWriteDeadline(at)
+}

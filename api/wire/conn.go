@@ -1,0 +1,179 @@
+package wire
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// firstRead is how many bytes an idle connection can read. A usual request is shorter and costs one
+// read.
+const firstRead = 1200
+
+// errTooLong ends the reading of a request that has all the bytes that one may have.
+var errTooLong = errors.New("wire: a request is longer than any that is read")
+
+// conn wraps net.Conn with what fasthttp lacks:
+//
+//   - It reads as many bytes as fit into early when fasthttp asks for one byte. With
+//     ReduceMemoryUsage fasthttp waits for the first byte of a request before it takes a read
+//     buffer of 64 KiB. The bytes that come with the first one are kept here, so the usual request
+//     costs one system call either way.
+//   - It ends reading when a request is longer than any may be (progress).
+//   - It can drain: while connections come to an end, it waits only briefly for the next request
+//     (Connections.End).
+//   - It lingers when it is closed before its last request was read whole (linger.go).
+//   - It joins the two writes of a long answer (coalescer), and counts what the answer holds in
+//     memory until it is written (lease).
+//
+// One goroutine reads and writes. Close may be called by any.
+type conn struct {
+	net.Conn
+	all    *Connections
+	client netip.Prefix // whose connections are counted together; invalid without a limit
+	out    coalescer
+	lease  lease
+
+	readBy  time.Time // the read deadline that fasthttp has set
+	idle    bool      // no byte of the next request has come
+	last    bool      // this is the last wait for a request: the connection drains
+	cut     atomic.Bool
+	request progress
+
+	from, to int // the bytes of early that fasthttp has not had yet
+	early    [firstRead]byte
+}
+
+// Read reads the request, after all of the answer before it is written: fasthttp reads on only
+// then.
+func (c *conn) Read(p []byte) (int, error) {
+	c.lease.settle()
+	c.lease.returnBuffer()
+	if err := c.out.flush(c.Conn); err != nil {
+		return 0, err
+	}
+	if c.request.isFull(c.all.maxRequest()) {
+		return 0, errTooLong
+	}
+	n, err := c.readAhead(p)
+	c.request.given += n
+	return n, err
+}
+
+// readAhead returns what was read early, or reads.
+func (c *conn) readAhead(p []byte) (int, error) {
+	if c.from < c.to {
+		n := copy(p, c.early[c.from:c.to])
+		c.from += n
+		return n, nil
+	}
+	if len(p) != 1 {
+		n, err := c.receive(p)
+		c.request.note(p[:n])
+		return n, err
+	}
+	n, err := c.receive(c.early[:])
+	c.request.note(c.early[:n])
+	if n == 0 {
+		return 0, err
+	}
+	p[0] = c.early[0]
+	c.from, c.to = 1, n
+	return 1, err
+}
+
+// receive reads from the network. While connections drain it waits for the next request for a short
+// time only, and then says that the connection is closed. Connections.End wakes all readers by a
+// deadline in the past; those whose own deadline has not come go on.
+func (c *conn) receive(p []byte) (int, error) {
+	by := c.readBy
+	for {
+		if c.idle && !c.last && c.all.draining.Load() {
+			c.last, by = true, time.Now().Add(c.all.options.DrainWait)
+			if err := c.Conn.SetReadDeadline(by); err != nil {
+				return 0, err
+			}
+		}
+		n, err := c.Conn.Read(p)
+		if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && c.all.draining.Load() {
+			switch {
+			case c.idle && !c.last:
+				continue
+			case time.Now().Before(by):
+				if err := c.Conn.SetReadDeadline(by); err != nil {
+					return 0, err
+				}
+				continue
+			case c.idle:
+				return 0, net.ErrClosed
+			}
+		}
+		if c.idle = c.idle && n == 0; c.last && !c.idle && by != c.readBy {
+			err = errors.Join(err, c.Conn.SetReadDeadline(c.readBy)) // for the rest of the request
+		}
+		return n, err
+	}
+}
+
+// SetReadDeadline remembers the deadline, since draining shortens and restores it.
+func (c *conn) SetReadDeadline(at time.Time) error {
+	c.readBy = at
+	return c.Conn.SetReadDeadline(at)
+}
+
+// Write writes through the coalescer.
+func (c *conn) Write(p []byte) (int, error) { return c.out.write(c.Conn, p) }
+
+// SetWriteDeadline sets a deadline unless the present one is almost as late.
+func (c *conn) SetWriteDeadline(at time.Time) error { return c.out.setDeadline(c.Conn, at) }
+
+// Close ends the connection and gives back what it holds. The first Close of a connection whose
+// last request was not read whole lingers.
+func (c *conn) Close() error {
+	err := c.out.flush(c.Conn)
+	c.lease.settle()
+	if err == nil && c.cut.Swap(false) && c.linger() {
+		return nil
+	}
+	err = errors.Join(err, c.Conn.Close())
+	c.all.remove(c)
+	return err
+}
+
+// memory is what the connection holds beside a body. If the client sent its next request before it
+// had this answer, that includes the read buffer.
+func (c *conn) memory() int64 {
+	if c.request.more {
+		return answerMemory + int64(c.all.options.ReadBuffer)
+	}
+	return answerMemory
+}
+
+// NoteState is the fasthttp.Server's ConnState. fasthttp calls it in the goroutine that serves the
+// connection, when the connection waits for its next request and when it is over.
+func NoteState(nc net.Conn, state fasthttp.ConnState) {
+	c, ok := nc.(*conn)
+	if !ok {
+		return
+	}
+	switch state {
+	case fasthttp.StateIdle:
+		c.idle = c.from == c.to
+		c.request.begin(c.idle)
+	case fasthttp.StateClosed:
+		c.lease.returnBuffer()
+	}
+}
+
+// CutShort notes that a connection ends with a request that was not read whole, or whose end is in
+// doubt.
+func CutShort(nc net.Conn) {
+	if c, ok := nc.(*conn); ok {
+		c.cut.Store(true)
+	}
+}

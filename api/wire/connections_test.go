@@ -1,0 +1,119 @@
+package wire
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+)
+
+// TestClosedTwice: a second Close of a connection does not make room for another connection.
+func TestClosedTwice(t *testing.T) {
+	t.Parallel()
+	n := NewConnections(Options{Connections: 1, PerClient: 1, Budget: NewBudget(0)})
+	a, b := net.Pipe()
+	defer b.Close()
+	first, second := n.wrap(a), n.wrap(a)
+	if n.admit(first) != "" || n.admit(second) != RuleConnections {
+		t.Fatal("there is not room for exactly one")
+	}
+	first.Close()
+	if n.admit(second) != "" {
+		t.Fatal("no room after the first has ended")
+	}
+	first.Close()
+	if n.Count() != 1 || n.admit(first) != RuleConnections {
+		t.Error("the second Close made room for another")
+	}
+}
+
+// addressed is a connection from an address.
+type addressed struct {
+	net.Conn
+	from net.Addr
+}
+
+func (c addressed) RemoteAddr() net.Addr { return c.from }
+func (c addressed) Close() error         { return nil }
+
+// TestPerClient: the limit of a client is not another's, and nothing of a client is remembered
+// after its last connection.
+func TestPerClient(t *testing.T) {
+	t.Parallel()
+	n := NewConnections(Options{PerClient: 2, Budget: NewBudget(0)})
+	from := func(address string) *conn {
+		return n.wrap(addressed{from: net.TCPAddrFromAddrPort(netip.MustParseAddrPort(address))})
+	}
+	var open []*conn
+	for _, c := range []struct{ address, rule string }{
+		{"192.0.2.7:1", ""},
+		{"192.0.2.7:2", ""},
+		{"192.0.2.7:3", RuleAddress},
+		{"192.0.2.8:1", ""},
+		{"[2001:db8::1]:1", ""},
+		{"[2001:db8::2]:1", ""},
+		{"[2001:db8::3]:1", RuleAddress},
+		{"[2001:db8:0:1::1]:1", ""},
+	} {
+		own := from(c.address)
+		if rule := n.admit(own); rule != c.rule {
+			t.Errorf("%s: rule %q, want %q", c.address, rule, c.rule)
+		} else if rule == "" {
+			open = append(open, own)
+		}
+	}
+	for _, c := range open {
+		c.Close()
+	}
+	if n.Count() != 0 || len(n.perClient) != 0 {
+		t.Errorf("%d connections and the clients %v are left", n.Count(), n.perClient)
+	}
+}
+
+// shortListener has no descriptor for a connection twice, and then breaks.
+type shortListener struct{ left int }
+
+func (l *shortListener) Accept() (net.Conn, error) {
+	if l.left--; l.left < 0 {
+		return nil, errors.New("broken")
+	}
+	return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
+}
+func (l *shortListener) Close() error   { return nil }
+func (l *shortListener) Addr() net.Addr { return nil }
+
+type countedLog struct{ messages int }
+
+func (l *countedLog) Printf(string, ...any) { l.messages++ }
+
+// TestShortOfDescriptors: Accept waits while there are no descriptors, and reports it.
+func TestShortOfDescriptors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := new(countedLog)
+		broken := &shortListener{left: 2}
+		_, err := NewConnections(Options{Logger: log}).Listen(broken).Accept()
+		if err == nil || !strings.Contains(err.Error(), "broken") || broken.left != -1 || log.messages != 2 {
+			t.Errorf("%v with %d connections left to accept, %d messages", err, broken.left, log.messages)
+		}
+	})
+}
+
+// TestClientOf: what counts as one client.
+func TestClientOf(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"192.0.2.7": "192.0.2.7/32", "::ffff:192.0.2.7": "192.0.2.7/32", "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64",
+		"2001:db8:1:2::9": "2001:db8:1:2::/64", "2001:db8:1:3::9": "2001:db8:1:3::/64", "fe80::1%eth0": "fe80::/64",
+		"::1": "::/64",
+	} {
+		if got := clientOf(netip.MustParseAddr(address)); got.String() != want {
+			t.Errorf("the client of %s is %v, want %s", address, got, want)
+		}
+	}
+	if got := clientOf(netip.Addr{}); got.IsValid() {
+		t.Errorf("the client of no address is %v", got)
+	}
+}

@@ -1,0 +1,258 @@
+package wire
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// countedListener counts what is read from its connections.
+type countedListener struct {
+	net.Listener
+	read *atomic.Int64
+}
+
+type countedConn struct {
+	net.Conn
+	read *atomic.Int64
+}
+
+func (l countedListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return countedConn{c, l.read}, nil
+}
+
+func (c countedConn) CloseWrite() error { return c.Conn.(*net.TCPConn).CloseWrite() }
+
+func (c countedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.read.Add(int64(n))
+	return n, err
+}
+
+// serve answers requests with "ok" over connections with some options, and counts what it reads.
+// Those that linger do so for a minute unless the options say otherwise.
+func serve(t *testing.T, o Options) (n *Connections, address string, read *atomic.Int64) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.ReadBuffer, o.MaxBody, o.Budget = 16<<10, 16, NewBudget(0)
+	if o.LingerTime == 0 {
+		o.LingerTime = time.Minute
+	}
+	o.Count = func(string) {}
+	o.Refuse = func(ctx *fasthttp.RequestCtx, rule string) { ctx.Error(rule, fasthttp.StatusServiceUnavailable) }
+	n, read = NewConnections(o), new(atomic.Int64)
+	server := &fasthttp.Server{
+		Handler: func(ctx *fasthttp.RequestCtx) { ctx.SetBodyString("ok") },
+		ErrorHandler: func(ctx *fasthttp.RequestCtx, err error) {
+			ctx.Error("unread", UnreadStatus(ctx, err))
+			CutShort(ctx.Conn())
+		},
+		ConnState: NoteState, Logger: new(quiet), ReadBufferSize: o.ReadBuffer, WriteBufferSize: WriteBuffer,
+		MaxRequestBodySize: o.MaxBody, ReduceMemoryUsage: true,
+	}
+	public := n.Listen(countedListener{l, read})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		server.Serve(public) //nolint:errcheck // ends with the listener
+		public.Close()
+	}()
+	t.Cleanup(func() {
+		public.Close()
+		<-done
+	})
+	return n, l.Addr().String(), read
+}
+
+type quiet struct{}
+
+func (quiet) Printf(string, ...any) {}
+
+// client is a client's connection.
+type client struct {
+	net.Conn
+	reader *bufio.Reader
+}
+
+func dial(t *testing.T, address string) client {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	return client{conn, bufio.NewReader(conn)}
+}
+
+// readWhole reads an answer and the end of the connection.
+func (c client) readWhole() (status int, err error) {
+	response, err := http.ReadResponse(c.reader, nil)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := io.Copy(io.Discard, response.Body); err != nil {
+		return 0, err
+	}
+	if rest, err := io.ReadAll(c.reader); err != nil || len(rest) > 0 {
+		return 0, fmt.Errorf("then %.40q, %w", rest, err)
+	}
+	return response.StatusCode, nil
+}
+
+// get sends a good request, the last of its connection, and returns the status.
+func get(t *testing.T, address string) int {
+	t.Helper()
+	c := dial(t, address)
+	if _, err := io.WriteString(c, "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	status, err := c.readWhole()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return status
+}
+
+func waitFor(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); !done(); time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited 10 s for %s", what)
+		}
+	}
+}
+
+// badRequest is answered at once, whatever follows.
+const badRequest = "GET / HTTP/1.1\r\n\r\n"
+
+// lingeringClient sends a bad request, reads the answer and leaves the connection open.
+func lingeringClient(t *testing.T, address string) client {
+	t.Helper()
+	c := dial(t, address)
+	if _, err := io.WriteString(c, badRequest); err != nil {
+		t.Fatal(err)
+	}
+	if status, err := c.readWhole(); status != 400 || err != nil {
+		t.Fatalf("%d %v", status, err)
+	}
+	return c
+}
+
+// TestLingeringCounts: a connection that lingers counts as open until its client closes it.
+func TestLingeringCounts(t *testing.T) {
+	t.Parallel()
+	n, address, _ := serve(t, Options{Connections: 1, PerClient: 1})
+	c := lingeringClient(t, address)
+	if status := get(t, address); status != 503 {
+		t.Errorf("status %d beside a connection that lingers", status)
+	}
+	c.Close()
+	over := func() bool { return n.Count()+n.Lingering() == 0 }
+	waitFor(t, "the end of the connection that lingers", over)
+	if status := get(t, address); status != 200 {
+		t.Errorf("status %d after it has ended", status)
+	}
+	waitFor(t, "the end of the next connection", over)
+	if len(n.perClient) > 0 {
+		t.Errorf("the clients %v are remembered", n.perClient)
+	}
+}
+
+// TestLingerLimits: a connection does not linger when too many do, after its time is over, and when
+// its client sends too much.
+func TestLingerLimits(t *testing.T) {
+	t.Parallel()
+	n, address, read := serve(t, Options{})
+	over := func() bool { return n.Count() == 0 }
+
+	for range maxLingering {
+		n.lingering <- struct{}{}
+	}
+	lingeringClient(t, address)
+	waitFor(t, "the end of a connection beside too many that linger", over)
+	for range maxLingering {
+		<-n.lingering
+	}
+
+	c := lingeringClient(t, address)
+	before := read.Load()
+	var err error
+	for more := make([]byte, 100_000); err == nil; {
+		_, err = c.Write(more)
+	}
+	var network net.Error
+	if errors.As(err, &network) && network.Timeout() {
+		t.Error("a client that sends without end is read without end")
+	}
+	waitFor(t, "the end of a connection whose client sends", over)
+	if n := read.Load() - before; n < maxLingerRead/2 || n > maxLingerRead {
+		t.Errorf("%d bytes were read of a client that sends, want at most %d", n, maxLingerRead)
+	}
+
+	hasty, address, _ := serve(t, Options{LingerTime: 10 * time.Millisecond})
+	lingeringClient(t, address)
+	waitFor(t, "the end of a connection whose client waits", func() bool { return hasty.Count() == 0 })
+	if n.Lingering()+hasty.Lingering() > 0 {
+		t.Error("a connection that is over still lingers")
+	}
+}
+
+// TestEndWaitsForLingering: End waits for connections that linger already, and their clients get
+// their answers.
+func TestEndWaitsForLingering(t *testing.T) {
+	t.Parallel()
+	n, address, _ := serve(t, Options{})
+	c := dial(t, address)
+	if _, err := io.WriteString(c, badRequest); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, "a connection that lingers", func() bool { return n.Lingering() == 1 })
+	ended := make(chan struct{})
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		n.End(ctx)
+		close(ended)
+	}()
+	waitFor(t, "the listener's end", func() bool {
+		other, err := net.Dial("tcp", address)
+		if err == nil {
+			other.Close()
+		}
+		return err != nil
+	})
+	waitFor(t, "one connection that is left", func() bool { return n.Count() == 1 })
+	if _, err := io.WriteString(c, strings.Repeat("x", 1<<20)); err != nil {
+		t.Error(err)
+	}
+	if status, err := c.readWhole(); status != 400 || err != nil {
+		t.Errorf("%d %v", status, err)
+	}
+	select {
+	case <-ended:
+		t.Error("ended before its last connection")
+	default:
+	}
+	c.Close()
+	<-ended
+}

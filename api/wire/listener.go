@@ -1,0 +1,90 @@
+package wire
+
+import (
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Listener accepts connections within the limits of its Connections.
+type Listener struct {
+	net.Listener
+	all    *Connections
+	once   sync.Once
+	closed chan struct{} // closed with the listener
+	err    error         // of closing
+}
+
+// Listen makes a listener one of the connections'. End ends it.
+func (n *Connections) Listen(l net.Listener) *Listener {
+	own := &Listener{Listener: l, all: n, closed: make(chan struct{})}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.listeners = append(n.listeners, own)
+	if n.draining.Load() {
+		own.drain()
+	}
+	return own
+}
+
+// Accept waits for the next connection within the limits, and refuses others. While connections
+// drain it accepts those that have connected already, and then closes the listener.
+func (l *Listener) Accept() (net.Conn, error) {
+	for pause := minPause; ; {
+		c, err := l.Listener.Accept()
+		switch {
+		case err == nil:
+		case l.all.draining.Load():
+			_ = l.Close()
+			return nil, io.EOF
+		case isShortage(err):
+			l.all.options.Logger.Printf("no descriptor or memory for a connection")
+			time.Sleep(pause)
+			pause = min(2*pause, maxPause)
+			continue
+		default:
+			return nil, err
+		}
+		pause = minPause
+		own := l.all.wrap(c)
+		if rule := l.all.admit(own); rule != "" {
+			l.all.options.Count(rule)
+			l.all.refuse(c, rule)
+			continue
+		}
+		return own, nil
+	}
+}
+
+// Close closes the listener. Further calls do nothing.
+func (l *Listener) Close() error {
+	l.once.Do(func() {
+		l.err = l.Listener.Close()
+		close(l.closed)
+	})
+	return l.err
+}
+
+// isShortage tells a lack of descriptors or memory, which passes, from a listener that is broken.
+func isShortage(err error) bool {
+	for _, short := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
+		if errors.Is(err, short) {
+			return true
+		}
+	}
+	return false
+}
+
+// drain makes Accept return after a short time, or closes the listener where that is not possible.
+func (l *Listener) drain() {
+	if socket, ok := l.Listener.(syscall.Conn); ok {
+		_ = rejectNew(socket) // without it, clients that connect as the listener closes are reset
+	}
+	timed, ok := l.Listener.(interface{ SetDeadline(time.Time) error })
+	if !ok || timed.SetDeadline(time.Now().Add(acceptGrace)) != nil {
+		_ = l.Close()
+	}
+}

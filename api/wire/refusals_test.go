@@ -1,0 +1,38 @@
+package wire
+
+import (
+	"runtime"
+	"testing"
+	"time"
+)
+
+// TestRefusalLimiter: refusals come at once until they are too many, then evenly, and none later
+// than maxRefusalDelay.
+func TestRefusalLimiter(t *testing.T) {
+	var l RefusalLimiter
+	start := processStart.Add(time.Minute) // long after time zero, which counts as the last refusal
+	every := time.Second / time.Duration(refusalsPerCore*runtime.GOMAXPROCS(0))
+	free := int(refusalBurst / every)
+	for i := range free {
+		if delay := l.Delay(start); delay != 0 {
+			t.Fatalf("refusal %d of %d is delayed by %v", i, free, delay)
+		}
+	}
+	last := time.Duration(0)
+	for range int(maxRefusalDelay / every) {
+		delay := l.Delay(start)
+		if step := delay - last; step < 0 || step > every+time.Microsecond {
+			t.Fatalf("a delay of %v after one of %v, want steps of %v", delay, last, every)
+		}
+		last = delay
+	}
+	for range 10 {
+		last = l.Delay(start)
+	}
+	if last != maxRefusalDelay {
+		t.Errorf("the longest delay is %v, want %v", last, maxRefusalDelay)
+	}
+	if delay := l.Delay(start.Add(maxRefusalDelay + refusalBurst + time.Second)); delay != 0 {
+		t.Errorf("after a pause the first refusal is delayed by %v", delay)
+	}
+}

@@ -1,0 +1,61 @@
+package wire
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+const (
+	maxRefusing     = 512                    // refused connections that get the time to read why
+	refuseTime      = time.Second            // for their request, and for the answer
+	refuseWriteTime = 100 * time.Millisecond // for the answer to others; a new connection has room for it
+)
+
+// refuse answers a connection beyond a limit, and closes it. It does not wait, since Accept calls
+// it.
+func (n *Connections) refuse(c net.Conn, rule string) {
+	select {
+	case n.refusing <- struct{}{}:
+		go func() {
+			n.refuseGently(c, rule)
+			<-n.refusing
+		}()
+	default:
+		n.writeRefusal(c, rule, false, refuseWriteTime)
+		_ = c.Close()
+	}
+}
+
+// refuseGently lets the client send its request and read the answer. A client that gets an answer
+// before it asks may take it for a fault, and one whose connection is closed before its request was
+// read may lose the answer.
+func (n *Connections) refuseGently(c net.Conn, rule string) {
+	defer c.Close()
+	_ = c.SetReadDeadline(time.Now().Add(refuseTime))
+	request := make([]byte, firstRead)
+	got, err := io.ReadAtLeast(c, request, len(headStart))
+	var network net.Error
+	if err != nil && (!errors.As(err, &network) || !network.Timeout()) {
+		return // the client is gone
+	}
+	n.writeRefusal(c, rule, string(request[:min(got, len(headStart))]) == headStart, refuseTime)
+	linger(c, n.options.LingerTime)
+}
+
+// writeRefusal writes the answer of Options.Refuse.
+func (n *Connections) writeRefusal(c net.Conn, rule string, head bool, within time.Duration) {
+	var ctx fasthttp.RequestCtx
+	n.options.Refuse(&ctx, rule)
+	ctx.Response.SkipBody = head
+	ctx.SetConnectionClose()
+	_ = c.SetWriteDeadline(time.Now().Add(within))
+	w := bufio.NewWriter(c)
+	if ctx.Response.Write(w) == nil {
+		_ = w.Flush()
+	}
+}

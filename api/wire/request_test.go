@@ -1,0 +1,106 @@
+package wire
+
+import (
+	"bufio"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/valyala/fasthttp"
+)
+
+// Reference implementations of the checks that read hosts and fields byte by byte.
+var (
+	hostForm = regexp.MustCompile(`^(\[([A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{2})+\]|` +
+		`([A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+)(:[0-9]*)?$`)
+	codedForm = regexp.MustCompile(`(?i)(^|\n)transfer-encoding:`)
+	chunkForm = regexp.MustCompile(`(?i)(^|\n)transfer-encoding:[ \t\r\n]*chunked`)
+)
+
+// randomText joins up to so many random pieces.
+func randomText(r *rand.Rand, most int, pieces []string) string {
+	var text strings.Builder
+	for range r.IntN(most + 1) {
+		text.WriteString(pieces[r.IntN(len(pieces))])
+	}
+	return text.String()
+}
+
+// trials is how many random texts a test compares.
+func trials() int {
+	if testing.Short() {
+		return 50_000
+	}
+	return 200_000
+}
+
+// TestHostForm compares isHost with a regular expression.
+func TestHostForm(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(5, 1))
+	pieces := []string{
+		"a", "Z9", ".", "-", "[", "]", ":", "::1", "80", "%", "%c3", "%zz", "@", "/", "?", "#", " ", "_", "~",
+		"!$&'()*+,;=", "\\", "\"", "\xe9", "\x00",
+	}
+	good := 0
+	for range trials() {
+		text := randomText(r, 5, pieces)
+		want := hostForm.MatchString(text)
+		if want {
+			good++
+		}
+		if got := isHost([]byte(text)); got != want {
+			t.Fatalf("isHost(%q) is %v, want %v", text, got, want)
+		}
+	}
+	if good < 1000 {
+		t.Errorf("only %d texts were hosts", good)
+	}
+}
+
+// TestUncodedForm compares isUncoded with regular expressions.
+func TestUncodedForm(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(5, 2))
+	pieces := []string{
+		"Transfer-Encoding:", "tRANSFER-eNCODING: ", "T", "TE: trailers", "chunked", "CHUNKED", "identity",
+		" ", "\t", "\n", "\r\n", "\r\n ", "X: y",
+	}
+	uncoded := 0
+	for range trials() {
+		text := randomText(r, 7, pieces)
+		if strings.Count(strings.ToLower(text), "transfer-encoding") > 1 {
+			continue // fasthttp refuses a second one
+		}
+		want := codedForm.MatchString(text) && !chunkForm.MatchString(text)
+		if want {
+			uncoded++
+		}
+		if got := isUncoded([]byte(text + "\r\n\r\n")); got != want {
+			t.Fatalf("isUncoded(%q) is %v, want %v", text, got, want)
+		}
+	}
+	if uncoded < 1000 {
+		t.Errorf("only %d texts were uncoded", uncoded)
+	}
+}
+
+// BenchmarkMalformed is what each request pays for the checks of IsMalformed, with the fields of a
+// browser's request as a cache hands it on.
+func BenchmarkMalformed(b *testing.B) {
+	const request = "GET /docs HTTP/1.1\r\nHost: data.example.org\r\n" +
+		"User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0\r\nAccept: */*\r\n" +
+		"Accept-Language: en-US,en;q=0.5\r\nReferer: https://data.example.org/docs\r\nX-Forwarded-For: 192.0.2.7\r\n" +
+		"X-Forwarded-Proto: https\r\n\r\n"
+	var r fasthttp.Request
+	if err := r.Read(bufio.NewReader(strings.NewReader(request))); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if IsMalformed(&r.Header) {
+			b.Fatal("refused")
+		}
+	}
+}
