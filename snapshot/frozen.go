@@ -161,8 +161,8 @@ func checkBitmap(data []byte, rows, size int) bool {
 // checkArray reports whether values ascend and are below size.
 func checkArray(data []byte, size int) bool {
 	last := -1
-	for ; len(data) >= 2; data = data[2:] {
-		v := int(binary.LittleEndian.Uint16(data))
+	for i := 0; i+2 <= len(data); i += 2 {
+		v := int(binary.LittleEndian.Uint16(data[i:]))
 		if v <= last {
 			return false
 		}
@@ -174,8 +174,9 @@ func checkArray(data []byte, size int) bool {
 // checkRuns returns how many rows runs have, and whether there is one, they ascend, do not touch and are below size.
 func checkRuns(data []byte, size int) (rows uint32, ok bool) {
 	last := -2
-	for ; len(data) >= 4; data = data[4:] {
-		first, more := int(binary.LittleEndian.Uint16(data)), int(binary.LittleEndian.Uint16(data[2:]))
+	for i := 0; i+4 <= len(data); i += 4 {
+		pair := binary.LittleEndian.Uint32(data[i:])
+		first, more := int(pair&0xffff), int(pair>>16)
 		if first <= last+1 || first+more >= size {
 			return 0, false
 		}
