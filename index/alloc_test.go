@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestAllocations holds the budget of a query whose operands and totals are in the cache, none at all, and of one whose totals are not: the
+// TestAllocations holds the budget of a query whose predicates and totals are in the cache, none at all, and of one whose totals are not: the
 // totals, a slice of them and a cache entry with its key, whatever the number of rows.
 func TestAllocations(t *testing.T) {
 	seg := newRandomTable(rand.New(rand.NewPCG(1, 7)), 200_000).segment(t)
@@ -41,6 +41,6 @@ func TestAllocations(t *testing.T) {
 		x.cache.forget(w.key)
 		ask()
 	}); n > 4 {
-		t.Errorf("%v allocations with operands cached", n)
+		t.Errorf("%v allocations with predicates cached", n)
 	}
 }

@@ -124,7 +124,7 @@ var benchQueries = []struct {
 	{"contains", []Filter{text(Contains, "mand", "unit_name")}},
 }
 
-// BenchmarkSelect asks for the exact total and a page of 10,000 rows: with the operands in the cache (but not the totals), with the
+// BenchmarkSelect asks for the exact total and a page of 10,000 rows: with the predicates in the cache (but not the totals), with the
 // totals too, and with nothing.
 func BenchmarkSelect(b *testing.B) {
 	for _, rows := range []int{2_000_000, 10_000_000} {

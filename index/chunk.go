@@ -5,18 +5,18 @@ import (
 	"sort"
 )
 
-// rowsOf is the rows of one chunk while operands are intersected: first a view of the smallest operand, then what is left of it, in
+// rowsOf is the rows of one chunk while predicates are intersected: first a view of the smallest predicate, then what is left of it, in
 // buffers of its own. A bitmap counts only within its window of words; outside of it nothing is known of page.
 type rowsOf struct {
 	shape  shape
 	size   int      // rows of the table in the chunk
 	pairs  []uint16 // runs
 	values []uint16 // array
-	page   *words   // bitmap
+	words  *words   // bitmap
 	lo, hi int      // the window
 	known  int      // the number of rows when it is known, else -1
 
-	pageBuf  words
+	ownWords words
 	tested   words
 	valueBuf [2][maxArray]uint16
 	pairBuf  [2][2 * maxPairs]uint16
@@ -35,7 +35,7 @@ func (r *rowsOf) load(s *set, c *chunk, size int) {
 	case array:
 		r.values = s.values(c)
 	case bitmap:
-		r.page, r.lo, r.hi = s.words(c), 0, (size+63)/64
+		r.words, r.lo, r.hi = s.words(c), 0, (size+63)/64
 	}
 }
 
@@ -45,10 +45,10 @@ func (r *rowsOf) loadAll(size int) { r.shape, r.size, r.known = full, size, size
 // and keeps the rows that a chunk of a set has too.
 func (r *rowsOf) and(s *set, c *chunk) {
 	switch {
-	case r.shape == none || c.shape == full:
+	case r.shape == empty || c.shape == full:
 		return
-	case c.shape == none:
-		r.shape, r.known = none, 0
+	case c.shape == empty:
+		r.shape, r.known = empty, 0
 		return
 	case r.shape == full:
 		r.load(s, c, r.size)
@@ -68,27 +68,27 @@ func (r *rowsOf) and(s *set, c *chunk) {
 		r.andRuns(s.pairs(c))
 	case r.shape == runs:
 		pairs := r.pairs
-		r.page, r.lo, r.hi = s.words(c), 0, (r.size+63)/64
+		r.words, r.lo, r.hi = s.words(c), 0, (r.size+63)/64
 		r.maskBy(pairs)
 	case c.shape == array:
-		r.setValues(probe(r.freeValues(), r.inWindow(s.values(c)), r.page))
+		r.setValues(probe(r.freeValues(), r.inWindow(s.values(c)), r.words))
 	case c.shape == runs:
 		r.maskBy(s.pairs(c))
 	default:
-		r.andPage(s.words(c))
+		r.andBitmap(s.words(c))
 	}
 }
 
-// andPage keeps the rows of a bitmap that another has too.
-func (r *rowsOf) andPage(page *words) {
-	a, b, dst := r.page[r.lo:r.hi], page[r.lo:r.hi], r.pageBuf[r.lo:r.hi]
+// andBitmap keeps the rows of a bitmap that another has too.
+func (r *rowsOf) andBitmap(other *words) {
+	a, b, dst := r.words[r.lo:r.hi], other[r.lo:r.hi], r.ownWords[r.lo:r.hi]
 	if len(b) != len(a) || len(dst) != len(a) {
 		return
 	}
 	for i, w := range a {
 		dst[i] = w & b[i]
 	}
-	r.shape, r.page = bitmap, &r.pageBuf
+	r.shape, r.words = bitmap, &r.ownWords
 }
 
 // maskBy keeps the rows of a bitmap that lie in runs.
@@ -96,31 +96,31 @@ func (r *rowsOf) maskBy(pairs []uint16) {
 	end := uint32(pairs[len(pairs)-2]) + uint32(pairs[len(pairs)-1]) + 1
 	lo, hi := max(r.lo, int(pairs[0]>>6)), min(r.hi, int(end+63)>>6)
 	if lo >= hi {
-		r.shape, r.known = none, 0
+		r.shape, r.known = empty, 0
 		return
 	}
-	if r.page != &r.pageBuf {
-		copy(r.pageBuf[lo:hi], r.page[lo:hi])
+	if r.words != &r.ownWords {
+		copy(r.ownWords[lo:hi], r.words[lo:hi])
 	}
-	r.shape, r.page, r.lo, r.hi = bitmap, &r.pageBuf, lo, hi
+	r.shape, r.words, r.lo, r.hi = bitmap, &r.ownWords, lo, hi
 	from := uint32(lo) << 6 // the first row not known to be in a run
 	for i := 0; i+1 < len(pairs); i += 2 {
 		first := uint32(pairs[i])
 		if first > from {
-			clearBits(r.page, from, min(first, uint32(hi)<<6))
+			clearBits(r.words, from, min(first, uint32(hi)<<6))
 		}
 		if from = first + uint32(pairs[i+1]) + 1; from >= uint32(hi)<<6 {
 			return
 		}
 	}
-	clearBits(r.page, from, uint32(hi)<<6)
+	clearBits(r.words, from, uint32(hi)<<6)
 }
 
 // andRuns keeps the rows of runs that lie in other runs.
 func (r *rowsOf) andRuns(other []uint16) {
 	if len(r.pairs)+len(other) > 2*maxPairs {
 		pairs := r.pairs
-		r.toPage()
+		r.toBitmap()
 		if len(pairs) > 0 {
 			r.maskBy(other)
 		}
@@ -147,7 +147,7 @@ func (r *rowsOf) andRuns(other []uint16) {
 	}
 	r.pairs, r.shape = dst[:n], runs
 	if n == 0 {
-		r.shape, r.known = none, 0
+		r.shape, r.known = empty, 0
 	}
 }
 
@@ -163,42 +163,42 @@ func runsBefore(pairs []uint16, row uint32) int {
 	})
 }
 
-// toPage turns whatever shape into a bitmap in pageBuf.
-func (r *rowsOf) toPage() {
+// toBitmap turns whatever shape into a bitmap in ownWords.
+func (r *rowsOf) toBitmap() {
 	switch r.shape {
 	case full:
 		r.lo, r.hi = 0, (r.size+63)/64
-		fillBits(&r.pageBuf, 0, uint32(r.size))
+		fillBits(&r.ownWords, 0, uint32(r.size))
 		if r.size&63 != 0 {
-			r.pageBuf[r.hi-1] &= 1<<(r.size&63) - 1
+			r.ownWords[r.hi-1] &= 1<<(r.size&63) - 1
 		}
 	case runs:
 		n := len(r.pairs)
 		r.lo, r.hi = int(r.pairs[0]>>6), (int(r.pairs[n-2])+int(r.pairs[n-1]))>>6+1
-		clear(r.pageBuf[r.lo:r.hi])
+		clear(r.ownWords[r.lo:r.hi])
 		for i := 0; i+1 < n; i += 2 {
-			fillBits(&r.pageBuf, uint32(r.pairs[i]), uint32(r.pairs[i])+uint32(r.pairs[i+1])+1)
+			fillBits(&r.ownWords, uint32(r.pairs[i]), uint32(r.pairs[i])+uint32(r.pairs[i+1])+1)
 		}
 	case bitmap:
-		if r.page != &r.pageBuf {
-			copy(r.pageBuf[r.lo:r.hi], r.page[r.lo:r.hi])
+		if r.words != &r.ownWords {
+			copy(r.ownWords[r.lo:r.hi], r.words[r.lo:r.hi])
 		}
 	default:
 		return
 	}
-	r.shape, r.page = bitmap, &r.pageBuf
+	r.shape, r.words = bitmap, &r.ownWords
 }
 
-// test keeps the rows that pass an operand whose rows were not resolved. base is the first row of the chunk.
-func (r *rowsOf) test(o *operand, base uint32) {
-	if r.shape == none {
+// test keeps the rows that pass an predicate whose rows were not materialized. base is the first row of the chunk.
+func (r *rowsOf) test(o *predicate, base uint32) {
+	if r.shape == empty {
 		return
 	}
 	r.known = -1
 	if r.shape == array {
 		dst, n := r.freeValues(), 0
 		for _, v := range r.values {
-			if o.one(base + uint32(v)) {
+			if o.passes(base + uint32(v)) {
 				dst[n] = v
 				n++
 			}
@@ -206,22 +206,22 @@ func (r *rowsOf) test(o *operand, base uint32) {
 		r.setValues(dst[:n])
 		return
 	}
-	r.toPage()
+	r.toBitmap()
 	rows := r.count()
 	if rows*candidateFactor >= (r.hi-r.lo)*64 {
 		from := r.lo * 64
 		tested := r.tested[r.lo:r.hi]
 		clear(tested)
-		o.block(base+uint32(from), min(r.hi*64, r.size)-from, tested)
+		o.testRange(base+uint32(from), min(r.hi*64, r.size)-from, tested)
 		for i, w := range tested {
-			r.page[r.lo+i] &= w
+			r.words[r.lo+i] &= w
 		}
 	} else {
 		for i := r.lo; i < r.hi; i++ {
-			for w := r.page[i]; w != 0; w &= w - 1 {
+			for w := r.words[i]; w != 0; w &= w - 1 {
 				bit := w & -w
-				if !o.one(base + uint32(i<<6+bits.TrailingZeros64(w))) {
-					r.page[i] &^= bit
+				if !o.passes(base + uint32(i<<6+bits.TrailingZeros64(w))) {
+					r.words[i] &^= bit
 				}
 			}
 		}
@@ -243,7 +243,7 @@ func (r *rowsOf) count() int {
 	case array:
 		n = len(r.values)
 	case bitmap:
-		for _, w := range r.page[r.lo:r.hi] {
+		for _, w := range r.words[r.lo:r.hi] {
 			n += bits.OnesCount64(w)
 		}
 	}
@@ -257,7 +257,7 @@ func (r *rowsOf) countAnd(s *set, c *chunk) int {
 		r.and(s, c)
 		return r.count()
 	}
-	a, b := r.page[r.lo:r.hi], s.words(c)[r.lo:r.hi]
+	a, b := r.words[r.lo:r.hi], s.words(c)[r.lo:r.hi]
 	if len(a) != len(b) {
 		return 0
 	}
@@ -276,7 +276,7 @@ func (r *rowsOf) freeValues() []uint16 {
 func (r *rowsOf) setValues(values []uint16) {
 	r.values, r.shape, r.known = values, array, len(values)
 	if len(values) == 0 {
-		r.shape = none
+		r.shape = empty
 	}
 }
 
@@ -323,11 +323,11 @@ func intersect(dst, a, b []uint16) []uint16 {
 }
 
 // probe writes the values whose bit is set.
-func probe(dst, values []uint16, page *words) []uint16 {
+func probe(dst, values []uint16, bm *words) []uint16 {
 	n := 0
 	for _, v := range values {
 		dst[n] = v
-		n += int(page[v>>6] >> (v & 63) & 1)
+		n += int(bm[v>>6] >> (v & 63) & 1)
 	}
 	return dst[:n]
 }

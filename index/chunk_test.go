@@ -124,7 +124,7 @@ func TestChunkAgainstLists(t *testing.T) {
 	shapes := make(map[string]int)
 	var never []string // pairs of shapes that have not met
 	for _, a := range []shape{full, runs, array, bitmap} {
-		for _, b := range []shape{none, full, runs, array, bitmap} {
+		for _, b := range []shape{empty, full, runs, array, bitmap} {
 			never = append(never, fmt.Sprint(a, "&", b))
 		}
 	}

@@ -129,7 +129,7 @@ func (c *column) tuplesMatching(op Op, v *Value, into codeSet) {
 	if !c.col.Coded() {
 		t := newNumberTest(c.col, op, v)
 		for tuple := range uint32(c.col.Len()) {
-			if t.one(tuple) {
+			if t.passesAt(tuple) {
 				into.add(tuple)
 			}
 		}

@@ -10,7 +10,7 @@
 // Filters that select by the same space or column of numbers are joined before any row is looked for (Index.both): the two ends of a range
 // become the few codes between them, not two halves of the table.
 //
-// Codes become rows (operand.resolve) in the cheapest way the space has: runs where codes never fall from row to row; one posting in
+// Codes become rows (predicate.materialize) in the cheapest way the space has: runs where codes never fall from row to row; one posting in
 // place; a union of postings, or of all others when those are less; a scan of the packed codes.
 //
 //	filter ──► codes of values ──► tuples ──► set of rows, by chunk ──┐
@@ -19,18 +19,18 @@
 // # From sets to a page
 //
 // Rows are taken 65,536 at a time, a chunk, the reach of a roaring container. A set has one of five shapes a chunk: none, full, runs, an
-// array of values, a bitmap. Select starts each chunk with the smallest operand and intersects the others into one buffer (rowsOf); a chunk
-// where any operand is none costs nothing. Memory per query is one scratch, reused.
+// array of values, a bitmap. Select starts each chunk with the smallest predicate and intersects the others into one buffer (rowsOf); a chunk
+// where any predicate is none costs nothing. Memory per query is one scratch, reused.
 //
-// An operand that would cost more to resolve than testing the rows the others leave is only tested on those. What was so spent is
-// noted, and when it reaches the cost of resolving, the operand is resolved and kept: a rent that turns into a purchase.
+// An predicate that would cost more to materialize than testing the rows the others leave is only tested on those. What was so spent is
+// noted, and when it reaches the cost of materializing, the predicate is materialized and kept: a rent that turns into a purchase.
 //
-// Cached are operands, and the totals of sets of filters by chunk, so that a later page starts in the chunk where it begins and counts
+// Cached are predicates, and the totals of sets of filters by chunk, so that a later page starts in the chunk where it begins and counts
 // nothing.
 //
 // # Sharing and lifetimes
 //
-// An Index is shared by any number of goroutines; sets and operands do not change once built. All of it points into the segment and must
+// An Index is shared by any number of goroutines; sets and predicates do not change once built. All of it points into the segment and must
 // not outlive it. Postings come from outside: each is looked at row by row when first used (openFrozen), so that damaged ones give
 // ErrPosting and never a wrong row or a panic.
 //
@@ -50,7 +50,7 @@
 // Searching the needle's first two bytes, neighbours: names share beginnings. The two rarest bytes at any distance meet far fewer false
 // places.
 //
-// Resolving each operand at its second use: a pager over one small place paid for whole-table bitmaps of its dates. The note of what was
+// Materializing each predicate at its second use: a pager over one small place paid for whole-table bitmaps of its dates. The note of what was
 // spent, above, replaced it.
 //
 // Building with GOAMD64=v3: 5 to 10 % less processor time on counting bitmaps, nothing elsewhere; not worth a second binary.

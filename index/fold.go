@@ -101,18 +101,18 @@ func (f *foldedTexts) searchLiteral(needle string, accept func(code int) bool, i
 // word, it gives each without looking, and is then not sure. It looks nearby first, as in a row of hits the next is near.
 func nextPlace(first, second []byte, at int, c1, c2 uint64) (place int, sure bool) {
 	for near := at + 32; at < near && at+8 <= len(first); at += 8 {
-		if found := both(first[at:], second[at:], c1, c2); found != 0 {
+		if found := pairBits(first[at:], second[at:], c1, c2); found != 0 {
 			return at + bits.TrailingZeros64(found)/8, true
 		}
 	}
 	for ; at+32 <= len(first); at += 32 {
 		a, b := first[at:at+32:at+32], second[at:at+32:at+32]
-		if both(a[:8], b[:8], c1, c2)|both(a[8:16], b[8:16], c1, c2)|both(a[16:24], b[16:24], c1, c2)|both(a[24:], b[24:], c1, c2) != 0 {
+		if pairBits(a[:8], b[:8], c1, c2)|pairBits(a[8:16], b[8:16], c1, c2)|pairBits(a[16:24], b[16:24], c1, c2)|pairBits(a[24:], b[24:], c1, c2) != 0 {
 			break
 		}
 	}
 	for ; at+8 <= len(first); at += 8 {
-		if found := both(first[at:], second[at:], c1, c2); found != 0 {
+		if found := pairBits(first[at:], second[at:], c1, c2); found != 0 {
 			return at + bits.TrailingZeros64(found)/8, true
 		}
 	}
@@ -122,7 +122,7 @@ func nextPlace(first, second []byte, at int, c1, c2 uint64) (place int, sure boo
 const lowBits, highBits = 0x0101010101010101, 0x8080808080808080
 
 // both has a bit in each of eight places where the bytes of a and b are those of c1 and c2, and possibly in places after the first such.
-func both(a, b []byte, c1, c2 uint64) uint64 {
+func pairBits(a, b []byte, c1, c2 uint64) uint64 {
 	x := (binary.LittleEndian.Uint64(a) ^ c1) | (binary.LittleEndian.Uint64(b) ^ c2)
 	return (x - lowBits) &^ x & highBits
 }

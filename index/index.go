@@ -23,17 +23,17 @@ type Options struct {
 	// CacheBytes bounds what is kept of answered filters: their rows, and totals. 0 means two bytes a row, within 1 MiB and 24 MiB;
 	// negative keeps nothing.
 	CacheBytes int
-	// AidBytes bounds what is kept to search dictionaries fast: texts in folded form for Like and Contains, and tuples by value. 0 means
+	// SearchBytes bounds what is kept to search dictionaries fast: texts in folded form for Like and Contains, and tuples by value. 0 means
 	// 32 MiB; negative keeps none.
-	AidBytes int
+	SearchBytes int
 }
 
 // The defaults of Options. A bitmap of a whole table is an eighth of a byte a row, so the cache holds sixteen of the widest filters.
 const (
-	cacheBytesPerRow = 2
-	minCacheBytes    = 1 << 20
-	maxCacheBytes    = 24 << 20
-	defaultAidBytes  = 32 << 20
+	cacheBytesPerRow   = 2
+	minCacheBytes      = 1 << 20
+	maxCacheBytes      = 24 << 20
+	defaultSearchBytes = 32 << 20
 )
 
 // Index answers queries on one segment. Any number of goroutines may share it. It reads the segment in place and keeps little of its own
@@ -44,15 +44,15 @@ type Index struct {
 	cache   *cache
 	pool    sync.Pool // of *scratch
 
-	aids     atomic.Int64 // bytes of folded dictionaries and lists of tuples
-	aidLimit int64
+	searchBytes atomic.Int64 // bytes of folded dictionaries and lists of tuples
+	searchLimit int64
 }
 
 // column is a column as filters see it.
 type column struct {
 	col   *snapshot.Column
 	id    uint32
-	space *space // what its filters select by; nil for numbers of rows without a dictionary
+	space *codeSpace // what its filters select by; nil for numbers of rows without a dictionary
 
 	index      *Index
 	foldOnce   sync.Once
@@ -62,7 +62,7 @@ type column struct {
 }
 
 // space is one kind of code that rows have: the codes of a column, or the tuple numbers of a group.
-type space struct {
+type codeSpace struct {
 	codes    snapshot.Packed
 	size     int // number of codes, null's included
 	postings snapshot.Postings
@@ -82,17 +82,17 @@ func OpenWith(seg *snapshot.Segment, o Options) (*Index, error) {
 	if o.CacheBytes == 0 {
 		o.CacheBytes = min(max(seg.Rows()*cacheBytesPerRow, minCacheBytes), maxCacheBytes)
 	}
-	if o.AidBytes == 0 {
-		o.AidBytes = defaultAidBytes
+	if o.SearchBytes == 0 {
+		o.SearchBytes = defaultSearchBytes
 	}
 	x := &Index{
 		rows: seg.Rows(), columns: make(map[string]*column, len(seg.Columns())),
-		cache: newCache(o.CacheBytes), aidLimit: int64(o.AidBytes),
+		cache: newCache(o.CacheBytes), searchLimit: int64(o.SearchBytes),
 	}
 	x.pool.New = func() any { return new(scratch) }
-	groups := make(map[*snapshot.Group]*space, len(seg.Groups()))
+	groups := make(map[*snapshot.Group]*codeSpace, len(seg.Groups()))
 	for _, g := range seg.Groups() {
-		groups[g] = newSpace(g.Codes, g.Tuples, g.Postings, true)
+		groups[g] = newCodeSpace(g.Codes, g.Tuples, g.Postings, true)
 	}
 	for i, col := range seg.Columns() {
 		c := &column{col: col, id: uint32(i), index: x}
@@ -105,15 +105,15 @@ func OpenWith(seg *snapshot.Segment, o Options) (*Index, error) {
 				size++
 			}
 			p, ok := col.Postings()
-			c.space = newSpace(col.Codes(), size, p, ok)
+			c.space = newCodeSpace(col.Codes(), size, p, ok)
 		}
 		x.columns[col.Name] = c
 	}
 	return x, nil
 }
 
-func newSpace(codes snapshot.Packed, size int, p snapshot.Postings, indexed bool) *space {
-	s := &space{codes: codes, size: size, postings: p, indexed: indexed && p.Len() >= size}
+func newCodeSpace(codes snapshot.Packed, size int, p snapshot.Postings, indexed bool) *codeSpace {
+	s := &codeSpace{codes: codes, size: size, postings: p, indexed: indexed && p.Len() >= size}
 	if s.indexed && !p.Sorted() {
 		s.checked = make([]atomic.Uint32, (size+31)/32)
 		for code := range uint32(size) {
@@ -128,8 +128,8 @@ func (x *Index) Rows() int { return x.rows }
 
 // Bytes is the memory the Index holds besides the segment's: folded dictionaries, tuples by value, cached rows and totals, and a little per column.
 func (x *Index) Bytes() int64 {
-	n := x.aids.Load() + int64(x.cache.size())
-	seen := make(map[*space]bool)
+	n := x.searchBytes.Load() + int64(x.cache.size())
+	seen := make(map[*codeSpace]bool)
 	for _, c := range x.columns {
 		n += int64(unsafe.Sizeof(*c))
 		if c.space != nil && !seen[c.space] {
@@ -143,8 +143,8 @@ func (x *Index) Bytes() int64 {
 // foldedTexts is the column's dictionary in folded form, made when first asked for; nil when the limit is reached.
 func (c *column) foldedTexts() *foldedTexts {
 	c.foldOnce.Do(func() {
-		left := c.index.aidLimit - c.index.aids.Load()
-		if f := foldTexts(c.col.Cardinality(), c.col.TextOf, int(left)); f != nil && c.index.allow(f.size()) {
+		left := c.index.searchLimit - c.index.searchBytes.Load()
+		if f := foldTexts(c.col.Cardinality(), c.col.TextOf, int(left)); f != nil && c.index.reserve(f.size()) {
 			c.folded = f
 		}
 	})
@@ -154,7 +154,7 @@ func (c *column) foldedTexts() *foldedTexts {
 // tuplesByValue is the column's group's tuples by value, made when first asked for; nil when the limit is reached.
 func (c *column) tuplesByValue() *tupleLists {
 	c.tuplesOnce.Do(func() {
-		if t := listTuples(c.col.Codes(), c.col.Cardinality()); c.index.allow(t.size()) {
+		if t := listTuples(c.col.Codes(), c.col.Cardinality()); c.index.reserve(t.size()) {
 			c.tuples = t
 		}
 	})
@@ -162,11 +162,11 @@ func (c *column) tuplesByValue() *tupleLists {
 }
 
 // allow says whether an aid of that size may be kept, and counts it then.
-func (x *Index) allow(size int) bool {
-	if x.aids.Add(int64(size)) <= x.aidLimit {
+func (x *Index) reserve(size int) bool {
+	if x.searchBytes.Add(int64(size)) <= x.searchLimit {
 		return true
 	}
-	x.aids.Add(-int64(size))
+	x.searchBytes.Add(-int64(size))
 	return false
 }
 
@@ -189,7 +189,7 @@ func (c *column) check(op Op) error {
 }
 
 // open makes s a view of the posting of a code.
-func (s *space) open(view *set, code uint32, rows int) error {
+func (s *codeSpace) open(view *set, code uint32, rows int) error {
 	word, bit := &s.checked[code>>5], uint32(1)<<(code&31)
 	checked := word.Load()&bit != 0
 	if err := openFrozen(view, s.postings.Frozen(code), rows, checked); err != nil {

@@ -190,17 +190,17 @@ func newNumberTest(col *snapshot.Column, op Op, v *Value) *numberTest {
 
 // and is the test that passes what both of two tests of one column pass.
 func (t *numberTest) and(other *numberTest) *numberTest {
-	both := *t
-	both.null = t.null && other.null
-	both.spans = make([]span, len(t.spans))
+	out := *t
+	out.null = t.null && other.null
+	out.spans = make([]span, len(t.spans))
 	for i, a := range t.spans {
 		b := other.spans[i]
 		lo, hi := max(a.lo, b.lo), min(a.lo+a.more, b.lo+b.more)
 		if a.any&b.any != 0 && lo <= hi {
-			both.spans[i] = span{lo, hi - lo, 1}
+			out.spans[i] = span{lo, hi - lo, 1}
 		}
 	}
-	return &both
+	return &out
 }
 
 // never says whether no number passes.
@@ -219,10 +219,10 @@ func (t *numberTest) passes(n uint64) bool {
 }
 
 // one tests the value at a position.
-func (t *numberTest) one(i uint32) bool { return t.passes(t.raw.Packed.At(i)) }
+func (t *numberTest) passesAt(i uint32) bool { return t.passes(t.raw.Packed.At(i)) }
 
 // block sets bit i of out for each i below n for which the value at position from+i passes. out has whole words.
-func (t *numberTest) block(from uint32, n int, out []uint64) {
+func (t *numberTest) testRange(from uint32, n int, out []uint64) {
 	if t.mask == 0 && !t.null {
 		if s := t.spans[0]; s.any != 0 {
 			t.raw.Packed.Within(from, n, s.lo, s.more, out)

@@ -68,14 +68,14 @@ func (e *emitter) addRows(r *rowsOf, base uint32) {
 func (e *emitter) addWords(r *rowsOf, base uint32) {
 	i := r.lo
 	for ; i < r.hi; i++ {
-		n := uint64(bits.OnesCount64(r.page[i]))
+		n := uint64(bits.OnesCount64(r.words[i]))
 		if e.skip < n {
 			break
 		}
 		e.skip -= n
 	}
 	for ; i < r.hi && e.left > 0; i++ {
-		w, at := r.page[i], base+uint32(i)<<6
+		w, at := r.words[i], base+uint32(i)<<6
 		for ; e.skip > 0; e.skip-- {
 			w &= w - 1
 		}

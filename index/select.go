@@ -10,12 +10,12 @@ import (
 
 // scratch is the memory of one Select, reused by the next.
 type scratch struct {
-	keys     []byte // the filters' keys, one after the other
-	filters  []keyed
-	key      []byte // of the whole query
-	operands []*operand
-	joined   []byte // key of two operands
-	counts   []uint32
+	keys       []byte // the filters' keys, one after the other
+	filters    []keyed
+	key        []byte // of the whole query
+	predicates []*predicate
+	joined     []byte // key of two predicates
+	counts     []uint32
 
 	rows    rowsOf
 	builder builder
@@ -60,11 +60,11 @@ func (x *Index) Select(q *Query, p *Page) error {
 		p.Total = known.total()
 		return nil
 	}
-	err := x.operands(w, known != nil)
+	err := x.predicates(w, known != nil)
 	if err == nil {
 		p.Total = x.walk(w, known, &out)
 	}
-	clear(w.operands)
+	clear(w.predicates)
 	clear(w.filters)
 	out.finish(p)
 	return err
@@ -122,36 +122,36 @@ func (x *Index) appendKey(dst []byte, f *Filter) []byte {
 	return dst
 }
 
-// operands fills w.operands with what the filters need, resolved where that pays, smallest first; one that nothing passes stands alone.
+// predicates fills w.predicates with what the filters need, materialized where that pays, smallest first; one that nothing passes stands alone.
 // known says that the totals are.
-func (x *Index) operands(w *scratch, known bool) error {
-	w.operands = w.operands[:0]
+func (x *Index) predicates(w *scratch, known bool) error {
+	w.predicates = w.predicates[:0]
 	for _, f := range w.filters {
 		key := w.keys[f.from:f.to]
-		o, found := x.cache.get(key).(*operand)
+		o, found := x.cache.get(key).(*predicate)
 		if !found {
 			o = x.prepare(f.filter, key)
 			x.cache.put(key, o, o.size())
 		}
 		if o.nothing() {
-			w.operands = append(w.operands[:0], o)
+			w.predicates = append(w.predicates[:0], o)
 			return nil
 		}
 		if !o.all {
-			w.operands = append(w.operands, o)
+			w.predicates = append(w.predicates, o)
 		}
 	}
 	if w.join(x) {
 		return nil
 	}
 	fewest := x.rows
-	for i, o := range w.operands {
+	for i, o := range w.predicates {
 		if o.set == nil && o.cost < cheapCost {
 			var err error
-			if o, err = x.resolved(w, o); err != nil {
+			if o, err = x.materialized(w, o); err != nil {
 				return err
 			}
-			w.operands[i] = o
+			w.predicates[i] = o
 		}
 		if o.set != nil {
 			fewest = min(fewest, o.set.rows)
@@ -160,37 +160,37 @@ func (x *Index) operands(w *scratch, known bool) error {
 	if known { // only a page is wanted, which rarely takes more than two chunks
 		fewest = min(fewest, 2*chunkRows)
 	}
-	return x.resolveRest(w, fewest)
+	return x.materializeRest(w, fewest)
 }
 
-// join replaces operands that are joinable by one for both. It is true, and one stands alone, when nothing passes it.
+// join replaces predicates that are joinable by one for both. It is true, and one stands alone, when nothing passes it.
 func (w *scratch) join(x *Index) (nothing bool) {
-	for i := 0; i < len(w.operands); i++ {
-		for k := i + 1; k < len(w.operands); k++ {
-			if !w.operands[i].joinable(w.operands[k]) {
+	for i := 0; i < len(w.predicates); i++ {
+		for k := i + 1; k < len(w.predicates); k++ {
+			if !w.predicates[i].joinable(w.predicates[k]) {
 				continue
 			}
-			both := x.both(w, w.operands[i], w.operands[k])
-			if both.nothing() {
-				w.operands = append(w.operands[:0], both)
+			merged := x.merge(w, w.predicates[i], w.predicates[k])
+			if merged.nothing() {
+				w.predicates = append(w.predicates[:0], merged)
 				return true
 			}
-			w.operands[i] = both
-			w.operands = slices.Delete(w.operands, k, k+1)
+			w.predicates[i] = merged
+			w.predicates = slices.Delete(w.predicates, k, k+1)
 			k = i
 		}
 	}
 	return false
 }
 
-// cheapCost is what resolving may cost without a second thought, in nanoseconds: about what else a query takes.
+// cheapCost is what materializing may cost without a second thought, in nanoseconds: about what else a query takes.
 const cheapCost = 10_000
 
-// resolveRest resolves the operands that are left where testing the rows that pass all others would cost more, what was spent so far
+// materializeRest resolves the predicates that are left where testing the rows that pass all others would cost more, what was spent so far
 // included, the cheapest first, and sorts all.
-func (x *Index) resolveRest(w *scratch, fewest int) error {
+func (x *Index) materializeRest(w *scratch, fewest int) error {
 	sort.Sort((*byCost)(w))
-	for i, o := range w.operands {
+	for i, o := range w.predicates {
 		if o.set != nil {
 			continue
 		}
@@ -198,24 +198,24 @@ func (x *Index) resolveRest(w *scratch, fewest int) error {
 			o.spent.Add(int64(work))
 			continue
 		}
-		done, err := x.resolved(w, o)
+		done, err := x.materialized(w, o)
 		if err != nil {
 			return err
 		}
-		w.operands[i] = done
+		w.predicates[i] = done
 		fewest = min(fewest, done.set.rows)
 	}
 	sort.Sort((*byCost)(w))
 	return nil
 }
 
-// resolved is an operand with its rows. It goes into the cache in place of the other, unless it is large and nobody has asked for it before.
-func (x *Index) resolved(w *scratch, o *operand) (*operand, error) {
-	rows, err := o.resolve(x, w)
+// materialized is an predicate with its rows. It goes into the cache in place of the other, unless it is large and nobody has asked for it before.
+func (x *Index) materialized(w *scratch, o *predicate) (*predicate, error) {
+	rows, err := o.materialize(x, w)
 	if err != nil {
 		return nil, err
 	}
-	done := &operand{key: o.key, parts: o.parts, all: o.all, set: rows, cost: o.cost}
+	done := &predicate{key: o.key, parts: o.parts, all: o.all, set: rows, cost: o.cost}
 	if size := done.size(); o.spent.Load() > 0 || size <= x.cache.limit/largeShare {
 		x.cache.put(o.key, done, size)
 	} else {
@@ -227,13 +227,13 @@ func (x *Index) resolved(w *scratch, o *operand) (*operand, error) {
 // largeShare is the share of the cache from which on a set is large.
 const largeShare = 64
 
-// byCost orders operands: resolved ones by rows, then the others by what resolving them costs.
+// byCost orders predicates: materialized ones by rows, then the others by what materializing them costs.
 type byCost scratch
 
-func (w *byCost) Len() int      { return len(w.operands) }
-func (w *byCost) Swap(i, j int) { w.operands[i], w.operands[j] = w.operands[j], w.operands[i] }
+func (w *byCost) Len() int      { return len(w.predicates) }
+func (w *byCost) Swap(i, j int) { w.predicates[i], w.predicates[j] = w.predicates[j], w.predicates[i] }
 func (w *byCost) Less(i, j int) bool {
-	a, b := w.operands[i], w.operands[j]
+	a, b := w.predicates[i], w.predicates[j]
 	switch {
 	case a.set != nil && b.set != nil:
 		return a.set.rows < b.set.rows
@@ -243,7 +243,7 @@ func (w *byCost) Less(i, j int) bool {
 	return a.cost < b.cost
 }
 
-// walk intersects the operands chunk by chunk, hands the rows to out and gives the total. With known totals it starts in the chunk where
+// walk intersects the predicates chunk by chunk, hands the rows to out and gives the total. With known totals it starts in the chunk where
 // the page does and ends where the page ends; otherwise it counts every chunk and keeps the totals.
 func (x *Index) walk(w *scratch, known *totals, out *emitter) int {
 	chunks := chunkCount(x.rows)
@@ -278,12 +278,12 @@ func (x *Index) walk(w *scratch, known *totals, out *emitter) int {
 	return total
 }
 
-// chunk intersects the operands in chunk k and counts the rows; they are then in w.rows, unless only the count is wanted.
+// chunk intersects the predicates in chunk k and counts the rows; they are then in w.rows, unless only the count is wanted.
 func (x *Index) chunk(w *scratch, k int, countOnly bool) int {
 	r, size := &w.rows, chunkSize(x.rows, k)
 	r.loadAll(size)
 	smallest := -1
-	for i, o := range w.operands {
+	for i, o := range w.predicates {
 		if o.set == nil {
 			if o.nothing() {
 				return 0
@@ -291,20 +291,20 @@ func (x *Index) chunk(w *scratch, k int, countOnly bool) int {
 			continue
 		}
 		c := &o.set.chunks[k]
-		if c.shape == none {
+		if c.shape == empty {
 			return 0
 		}
-		if smallest < 0 || c.rows < w.operands[smallest].set.chunks[k].rows {
+		if smallest < 0 || c.rows < w.predicates[smallest].set.chunks[k].rows {
 			smallest = i
 		}
 	}
 	if smallest >= 0 {
-		r.load(w.operands[smallest].set, &w.operands[smallest].set.chunks[k], size)
+		r.load(w.predicates[smallest].set, &w.predicates[smallest].set.chunks[k], size)
 	}
-	last := len(w.operands) - 1
-	for i, o := range w.operands {
+	last := len(w.predicates) - 1
+	for i, o := range w.predicates {
 		switch {
-		case r.shape == none:
+		case r.shape == empty:
 			return 0
 		case i == smallest:
 		case o.set == nil:

@@ -37,10 +37,10 @@ func compare(x *Index, seg *snapshot.Segment, q *Query, got, want *Page) error {
 	return nil
 }
 
-// TestSelectAgainstScan asks random tables random queries, each three times, as the second answer may find its operands and the third its
+// TestSelectAgainstScan asks random tables random queries, each three times, as the second answer may find its predicates and the third its
 // totals in the cache. Each table meets one of several limits of memory.
 func TestSelectAgainstScan(t *testing.T) {
-	limits := []Options{{}, {CacheBytes: -1, AidBytes: -1}, {CacheBytes: 1 << 17, AidBytes: 500}}
+	limits := []Options{{}, {CacheBytes: -1, SearchBytes: -1}, {CacheBytes: 1 << 17, SearchBytes: 500}}
 	for _, c := range []struct{ rows, tables, queries int }{
 		{0, 3, 10},
 		{1, 6, 30},
@@ -169,7 +169,7 @@ func TestDamagedPosting(t *testing.T) {
 
 func TestBytes(t *testing.T) {
 	seg := newRandomTable(rand.New(rand.NewPCG(3, 3)), 70_000).segment(t)
-	x, err := OpenWith(seg, Options{CacheBytes: 1 << 18, AidBytes: 20_000})
+	x, err := OpenWith(seg, Options{CacheBytes: 1 << 18, SearchBytes: 20_000})
 	if err != nil {
 		t.Fatal(err)
 	}

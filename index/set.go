@@ -16,7 +16,7 @@ const (
 type shape uint8
 
 const (
-	none   shape = iota // no row
+	empty  shape = iota // no row
 	full                // every row the table has in this chunk
 	runs                // pairs of 16 bits, first row and last row less first row, ascending, not touching
 	array               // 16 bits a row, ascending
@@ -26,7 +26,7 @@ const (
 // chunk tells where the rows of one chunk are.
 type chunk struct {
 	at    uint32 // offset in the set's data
-	rows  uint32 // how many rows, 1 to 65,536 unless none
+	rows  uint32 // how many rows, 1 to 65,536 unless empty
 	n     uint16 // runs: pairs; array: values
 	shape shape
 }
@@ -87,40 +87,40 @@ const (
 
 // builder collects rows and makes a set of them. Builders are reused; the sets they make do not point into them.
 type builder struct {
-	rows   int
-	pages  []*words // of each chunk, nil while it has no row
-	filled []bool   // chunks that are full, whatever their page says
-	free   []*words
+	rows    int
+	bitmaps []*words // of each chunk, nil while it has no row
+	filled  []bool   // chunks that are full, whatever their bm says
+	free    []*words
 }
 
 // reset makes the builder ready for a table of that many rows.
 func (b *builder) reset(rows int) {
 	b.rows = rows
-	for k, page := range b.pages {
-		if page != nil {
-			b.free = append(b.free, page)
-			b.pages[k] = nil
+	for k, bm := range b.bitmaps {
+		if bm != nil {
+			b.free = append(b.free, bm)
+			b.bitmaps[k] = nil
 		}
 	}
 	n := chunkCount(rows)
-	if cap(b.pages) < n {
-		b.pages, b.filled = make([]*words, n), make([]bool, n)
+	if cap(b.bitmaps) < n {
+		b.bitmaps, b.filled = make([]*words, n), make([]bool, n)
 	}
-	b.pages, b.filled = b.pages[:n], b.filled[:n]
+	b.bitmaps, b.filled = b.bitmaps[:n], b.filled[:n]
 	clear(b.filled)
 }
 
-// page is the bitmap of chunk k, cleared when it is new.
-func (b *builder) page(k int) *words {
-	if b.pages[k] == nil {
+// bm is the bitmap of chunk k, cleared when it is new.
+func (b *builder) bitmap(k int) *words {
+	if b.bitmaps[k] == nil {
 		if n := len(b.free); n > 0 {
-			b.pages[k], b.free = b.free[n-1], b.free[:n-1]
-			*b.pages[k] = words{}
+			b.bitmaps[k], b.free = b.free[n-1], b.free[:n-1]
+			*b.bitmaps[k] = words{}
 		} else {
-			b.pages[k] = new(words)
+			b.bitmaps[k] = new(words)
 		}
 	}
-	return b.pages[k]
+	return b.bitmaps[k]
 }
 
 // addRange adds the rows from to to-1.
@@ -129,20 +129,20 @@ func (b *builder) addRange(from, to uint32) {
 		if int(to-from) == chunkSize(b.rows, k) {
 			b.filled[k] = true
 		} else {
-			fillBits(b.page(k), from, to)
+			fillBits(b.bitmap(k), from, to)
 		}
 	})
 }
 
 // addBuilder adds the rows of another builder of the same table.
 func (b *builder) addBuilder(other *builder) {
-	for k, page := range other.pages {
+	for k, bm := range other.bitmaps {
 		switch {
 		case other.filled[k]:
 			b.filled[k] = true
-		case page != nil:
-			dst := b.page(k)
-			for i, w := range page {
+		case bm != nil:
+			dst := b.bitmap(k)
+			for i, w := range bm {
 				dst[i] |= w
 			}
 		}
@@ -154,26 +154,26 @@ func (b *builder) add(s *set) {
 	for k := range s.chunks {
 		c := &s.chunks[k]
 		switch {
-		case c.shape == none || b.filled[k]:
+		case c.shape == empty || b.filled[k]:
 			continue
 		case c.shape == full:
 			b.filled[k] = true
 			continue
 		}
-		page := b.page(k)
+		bm := b.bitmap(k)
 		switch c.shape {
 		case runs:
 			pairs := s.pairs(c)
 			for i := 0; i+1 < len(pairs); i += 2 {
-				fillBits(page, uint32(pairs[i]), uint32(pairs[i])+uint32(pairs[i+1])+1)
+				fillBits(bm, uint32(pairs[i]), uint32(pairs[i])+uint32(pairs[i+1])+1)
 			}
 		case array:
 			for _, v := range s.values(c) {
-				page[v>>6] |= 1 << (v & 63)
+				bm[v>>6] |= 1 << (v & 63)
 			}
 		case bitmap:
 			for i, w := range s.words(c) {
-				page[i] |= w
+				bm[i] |= w
 			}
 		}
 	}
@@ -181,35 +181,35 @@ func (b *builder) add(s *set) {
 
 // negate turns the rows collected into all others.
 func (b *builder) negate() {
-	for k := range b.pages {
+	for k := range b.bitmaps {
 		switch {
 		case b.filled[k]:
 			b.filled[k] = false
-			if b.pages[k] != nil {
-				*b.pages[k] = words{}
+			if b.bitmaps[k] != nil {
+				*b.bitmaps[k] = words{}
 			}
-		case b.pages[k] == nil:
+		case b.bitmaps[k] == nil:
 			b.filled[k] = true
 		default:
-			page, size := b.pages[k], uint32(chunkSize(b.rows, k))
-			for i := range page {
-				page[i] = ^page[i]
+			bm, size := b.bitmaps[k], uint32(chunkSize(b.rows, k))
+			for i := range bm {
+				bm[i] = ^bm[i]
 			}
-			clearBits(page, size, chunkRows)
+			clearBits(bm, size, chunkRows)
 		}
 	}
 }
 
 // build makes the set of the rows collected.
 func (b *builder) build() *set {
-	s := &set{chunks: make([]chunk, len(b.pages)), own: true}
+	s := &set{chunks: make([]chunk, len(b.bitmaps)), own: true}
 	// One pass to choose shapes and places, one to write, so that the data is allocated once and exactly.
 	at := 0
 	for k := range s.chunks {
 		c := &s.chunks[k]
 		if b.filled[k] {
 			c.shape, c.rows = full, uint32(chunkSize(b.rows, k))
-		} else if b.pages[k] != nil {
+		} else if b.bitmaps[k] != nil {
 			b.choose(k, c)
 		}
 		s.rows += int(c.rows)
@@ -228,20 +228,20 @@ func (b *builder) build() *set {
 	for k := range s.chunks {
 		switch c := &s.chunks[k]; c.shape {
 		case runs:
-			writeRuns(s.pairs(c), b.pages[k])
+			writeRuns(s.pairs(c), b.bitmaps[k])
 		case array:
-			writeValues(s.values(c), b.pages[k])
+			writeValues(s.values(c), b.bitmaps[k])
 		case bitmap:
-			*s.words(c) = *b.pages[k]
+			*s.words(c) = *b.bitmaps[k]
 		}
 	}
 	return s
 }
 
-// choose decides the shape of chunk k from its page.
+// choose decides the shape of chunk k from its bm.
 func (b *builder) choose(k int, c *chunk) {
 	rows, starts, carry := 0, 0, uint64(0)
-	for _, w := range b.pages[k] {
+	for _, w := range b.bitmaps[k] {
 		rows += bits.OnesCount64(w)
 		starts += bits.OnesCount64(w &^ (w<<1 | carry))
 		carry = w >> 63
@@ -249,7 +249,7 @@ func (b *builder) choose(k int, c *chunk) {
 	c.rows = uint32(rows)
 	switch {
 	case rows == 0:
-		c.shape = none
+		c.shape = empty
 	case rows == chunkSize(b.rows, k):
 		c.shape = full
 	case starts <= maxBuiltRuns && starts*2 <= rows:
@@ -261,20 +261,20 @@ func (b *builder) choose(k int, c *chunk) {
 	}
 }
 
-// writeRuns writes the runs of ones of a page as pairs.
-func writeRuns(dst []uint16, page *words) {
+// writeRuns writes the runs of ones of a bm as pairs.
+func writeRuns(dst []uint16, bm *words) {
 	n := 0
-	eachRun(page, 0, chunkWords, func(from, to uint32) bool {
+	eachRun(bm, 0, chunkWords, func(from, to uint32) bool {
 		dst[n], dst[n+1] = uint16(from), uint16(to-from-1)
 		n += 2
 		return true
 	})
 }
 
-// writeValues writes the places of the ones of a page.
-func writeValues(dst []uint16, page *words) {
+// writeValues writes the places of the ones of a bm.
+func writeValues(dst []uint16, bm *words) {
 	n := 0
-	for i, w := range page {
+	for i, w := range bm {
 		for ; w != 0; w &= w - 1 {
 			dst[n] = uint16(i<<6 + bits.TrailingZeros64(w))
 			n++
@@ -283,44 +283,44 @@ func writeValues(dst []uint16, page *words) {
 }
 
 // fillBits sets the bits from to to-1.
-func fillBits(page *words, from, to uint32) {
+func fillBits(bm *words, from, to uint32) {
 	if from >= to {
 		return
 	}
 	first, last := from>>6, (to-1)>>6
 	head, tail := ^uint64(0)<<(from&63), ^uint64(0)>>(63-(to-1)&63)
 	if first == last {
-		page[first] |= head & tail
+		bm[first] |= head & tail
 		return
 	}
-	page[first] |= head
+	bm[first] |= head
 	for i := first + 1; i < last; i++ {
-		page[i] = ^uint64(0)
+		bm[i] = ^uint64(0)
 	}
-	page[last] |= tail
+	bm[last] |= tail
 }
 
 // clearBits clears the bits from to to-1.
-func clearBits(page *words, from, to uint32) {
+func clearBits(bm *words, from, to uint32) {
 	if from >= to {
 		return
 	}
 	first, last := from>>6, (to-1)>>6
 	head, tail := ^uint64(0)<<(from&63), ^uint64(0)>>(63-(to-1)&63)
 	if first == last {
-		page[first] &^= head & tail
+		bm[first] &^= head & tail
 		return
 	}
-	page[first] &^= head
-	clear(page[first+1 : last])
-	page[last] &^= tail
+	bm[first] &^= head
+	clear(bm[first+1 : last])
+	bm[last] &^= tail
 }
 
 // eachRun calls f with each run of ones in the words lo to hi-1, as bit numbers from and to (excluded), until f says false.
-func eachRun(page *words, lo, hi int, f func(from, to uint32) bool) {
+func eachRun(bm *words, lo, hi int, f func(from, to uint32) bool) {
 	from, open := uint32(0), false
 	for i := lo; i < hi; i++ {
-		w, base := page[i], uint32(i)<<6
+		w, base := bm[i], uint32(i)<<6
 		switch {
 		case open && w == ^uint64(0):
 			continue

@@ -6,29 +6,29 @@ import (
 	"unsafe"
 )
 
-// operand is a filter made ready: which codes or numbers pass, and once resolved which rows. It never changes once it is in the cache,
-// where one that got resolved takes the place of the one that was not; only the note of what was spent on it does.
-type operand struct {
+// predicate is a filter made ready: which codes or numbers pass, and once materialized which rows. It never changes once it is in the cache,
+// where one that got materialized takes the place of the one that was not; only the note of what was spent on it does.
+type predicate struct {
 	key   []byte
 	parts []part // or'ed, each of which some rows may pass; without any nothing passes
 	all   bool   // every row passes
-	set   *set   // the rows that pass, nil until resolved
-	cost  int    // about how many nanoseconds resolving takes
+	set   *set   // the rows that pass, nil until materialized
+	cost  int    // about how many nanoseconds materializing takes
 
 	// spent is about how many nanoseconds went into testing single rows, or into a set that was not kept. Once it reaches cost, the set
 	// is worth having: so in the end no filter costs more than twice what it would by the better of the two ways.
 	spent atomic.Int64
 }
 
-// part is the share of an operand that one kind of code decides, or one column of numbers.
+// part is the share of an predicate that one kind of code decides, or one column of numbers.
 type part struct {
-	space   *space
+	space   *codeSpace
 	codes   codeSet // those that pass
 	count   int     // how many
 	numbers *numberTest
 }
 
-// What resolving costs, in nanoseconds, roughly: by row for reading a packed value and testing it, by code for opening a posting, by code
+// What materializing costs, in nanoseconds, roughly: by row for reading a packed value and testing it, by code for opening a posting, by code
 // for a run. Postings cost about one for each of their bytes. rowCost is also what testing a candidate costs, times candidateFactor.
 const (
 	rowCost         = 1
@@ -38,8 +38,8 @@ const (
 )
 
 // prepare works out which codes pass a filter that check has accepted.
-func (x *Index) prepare(f *Filter, key []byte) *operand {
-	o := &operand{key: slices.Clone(key)}
+func (x *Index) prepare(f *Filter, key []byte) *predicate {
+	o := &predicate{key: slices.Clone(key)}
 	for _, name := range f.Columns {
 		c := x.columns[name]
 		if c.space == nil {
@@ -72,12 +72,12 @@ func (x *Index) prepare(f *Filter, key []byte) *operand {
 }
 
 // nothing says whether it is known that no row passes.
-func (o *operand) nothing() bool {
+func (o *predicate) nothing() bool {
 	return !o.all && len(o.parts) == 0 || o.set != nil && o.set.rows == 0
 }
 
-// joinable says whether two operands select by the same codes or numbers, so that their rows can be found at once.
-func (o *operand) joinable(other *operand) bool {
+// joinable says whether two predicates select by the same codes or numbers, so that their rows can be found at once.
+func (o *predicate) joinable(other *predicate) bool {
 	if o.set != nil || other.set != nil || len(o.parts) != 1 || len(other.parts) != 1 {
 		return false
 	}
@@ -88,15 +88,15 @@ func (o *operand) joinable(other *operand) bool {
 	return a.numbers.col == b.numbers.col
 }
 
-// both is an operand for two that are joinable, such as the two ends of a range, or two columns of one group.
-func (x *Index) both(w *scratch, a, b *operand) *operand {
+// both is an predicate for two that are joinable, such as the two ends of a range, or two columns of one group.
+func (x *Index) merge(w *scratch, a, b *predicate) *predicate {
 	// Keys tell where they end, and no filter's starts with 255, nor a query's.
 	w.joined = append(append(append(w.joined[:0], 255), a.key...), b.key...)
-	o, _ := x.cache.get(w.joined).(*operand)
+	o, _ := x.cache.get(w.joined).(*predicate)
 	if o != nil {
 		return o
 	}
-	o = &operand{key: slices.Clone(w.joined)}
+	o = &predicate{key: slices.Clone(w.joined)}
 	p := part{space: a.parts[0].space}
 	none := false
 	if first, second := a.parts[0].numbers, b.parts[0].numbers; first != nil {
@@ -118,8 +118,8 @@ func (x *Index) both(w *scratch, a, b *operand) *operand {
 	return o
 }
 
-// partOf is the operand's part for a space, which columns of one group share.
-func (o *operand) partOf(s *space) *part {
+// partOf is the predicate's part for a space, which columns of one group share.
+func (o *predicate) partOf(s *codeSpace) *part {
 	for i := range o.parts {
 		if o.parts[i].space == s {
 			return &o.parts[i]
@@ -131,7 +131,7 @@ func (o *operand) partOf(s *space) *part {
 }
 
 // size is the memory held.
-func (o *operand) size() int {
+func (o *predicate) size() int {
 	n := int(unsafe.Sizeof(*o)) + len(o.key)
 	for i := range o.parts {
 		p := &o.parts[i]
@@ -147,11 +147,11 @@ func (o *operand) size() int {
 }
 
 // one tests a row.
-func (o *operand) one(row uint32) bool {
+func (o *predicate) passes(row uint32) bool {
 	for i := range o.parts {
 		p := &o.parts[i]
 		if p.numbers != nil {
-			if p.numbers.one(row) {
+			if p.numbers.passesAt(row) {
 				return true
 			}
 		} else if p.codes.has(uint32(p.space.codes.At(row))) {
@@ -162,21 +162,21 @@ func (o *operand) one(row uint32) bool {
 }
 
 // block sets bit i of out for each i below n for which row from+i passes. out has whole words.
-func (o *operand) block(from uint32, n int, out []uint64) {
+func (o *predicate) testRange(from uint32, n int, out []uint64) {
 	for i := range o.parts {
-		o.parts[i].block(from, n, out)
+		o.parts[i].testRange(from, n, out)
 	}
 }
 
-func (p *part) block(from uint32, n int, out []uint64) {
+func (p *part) testRange(from uint32, n int, out []uint64) {
 	if p.numbers != nil {
-		p.numbers.block(from, n, out)
+		p.numbers.testRange(from, n, out)
 	} else {
 		p.space.codes.In(from, n, p.codes, out)
 	}
 }
 
-// cost estimates what resolving takes.
+// cost estimates what materializing takes.
 func (p *part) cost(rows int) int {
 	scan := rows * rowCost
 	switch {
@@ -204,8 +204,8 @@ func (p *part) unionCost() (cost int, negated bool) {
 	return own, false
 }
 
-// resolve finds the rows that pass. The error is ErrPosting.
-func (o *operand) resolve(x *Index, w *scratch) (*set, error) {
+// materialize finds the rows that pass. The error is ErrPosting.
+func (o *predicate) materialize(x *Index, w *scratch) (*set, error) {
 	if len(o.parts) == 1 {
 		p := &o.parts[0]
 		switch {
@@ -219,15 +219,15 @@ func (o *operand) resolve(x *Index, w *scratch) (*set, error) {
 	}
 	w.builder.reset(x.rows)
 	for i := range o.parts {
-		if err := o.parts[i].resolve(x.rows, w); err != nil {
+		if err := o.parts[i].materialize(x.rows, w); err != nil {
 			return nil, err
 		}
 	}
 	return w.builder.build(), nil
 }
 
-// resolve adds the rows that pass to the builder.
-func (p *part) resolve(rows int, w *scratch) error {
+// materialize adds the rows that pass to the builder.
+func (p *part) materialize(rows int, w *scratch) error {
 	indexed := p.numbers == nil && p.space.indexed
 	if indexed && p.space.postings.Sorted() {
 		w.spans = p.appendSpans(w.spans[:0])
@@ -242,7 +242,7 @@ func (p *part) resolve(rows int, w *scratch) error {
 		}
 	}
 	for k := range chunkCount(rows) {
-		p.block(uint32(k)<<chunkBits, chunkSize(rows, k), w.builder.page(k)[:])
+		p.testRange(uint32(k)<<chunkBits, chunkSize(rows, k), w.builder.bitmap(k)[:])
 	}
 	return nil
 }
