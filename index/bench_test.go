@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/RoaringBitmap/roaring/v2"
 	"golang.org/x/sys/unix"
 
 	"hdqs/snapshot"
@@ -142,6 +143,9 @@ func BenchmarkSelect(b *testing.B) {
 			if err := cold.Select(q, &want); err != nil {
 				b.Fatal(err)
 			}
+			b.Run(fmt.Sprintf("rows=%d/query=%s/impl=roaring", rows, query.name), func(b *testing.B) {
+				benchRoaring(b, seg, q, &want)
+			})
 			for _, mode := range []string{"operands", "totals", "cold"} {
 				b.Run(fmt.Sprintf("rows=%d/query=%s/cache=%s", rows, query.name, mode), func(b *testing.B) {
 					x := cold
@@ -171,6 +175,42 @@ func BenchmarkSelect(b *testing.B) {
 			}
 		}
 	}
+}
+
+// benchRoaring answers a query with roaring's own operations: FastAnd of the predicates that Select materializes, the exact total
+// and the first 10,000 row ids.
+func benchRoaring(b *testing.B, seg *snapshot.Segment, q *Query, want *Page) {
+	x, err := Open(seg)
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := new(scratch)
+	w.makeKeys(x, q.Filters)
+	if err := x.predicates(w, false); err != nil {
+		b.Fatal(err)
+	}
+	var operands []*roaring.Bitmap
+	for _, p := range w.predicates {
+		if p.set == nil {
+			if p, err = x.materialized(w, p); err != nil {
+				b.Fatal(err)
+			}
+		}
+		rows := roaring.New()
+		rows.AddMany(listSet(p.set, x.rows))
+		rows.RunOptimize()
+		operands = append(operands, rows)
+	}
+	ids, n, total := make([]uint32, q.Limit), 0, 0
+	measure(b, func() {
+		rows := roaring.FastAnd(operands...)
+		total = int(rows.GetCardinality())
+		n = rows.ManyIterator().NextMany(ids)
+	})
+	if total != want.Total || n != want.Rows {
+		b.Fatalf("%d rows of %d, want %d of %d", n, total, want.Rows, want.Total)
+	}
+	b.ReportMetric(float64(total), "total")
 }
 
 // BenchmarkContains searches a dictionary of 30,000 names and finds the rows, with nothing in the cache but the folded dictionary.
