@@ -230,7 +230,7 @@ const largeShare = 64
 // byCost orders predicates: materialized ones by rows, then the others by what materializing them costs.
 type byCost scratch
 
-func (w *byCost) Len() int { return len(w.predicates) }
+func (w *byCost) Len() int      { return len(w.predicates) }
 func (w *byCost) Swap(i, j int) { w.predicates[i], w.predicates[j] = w.predicates[j], w.predicates[i] }
 
 func (w *byCost) Less(i, j int) bool {
