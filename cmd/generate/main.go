@@ -15,9 +15,9 @@ import (
 
 const usage = `usage: generate COMMAND [flags]
 
-  catalog  a directory catalog of made-up data (--scale 1: twelve million rows)
-  views    the view dumps of the same data
-  hostile  a catalog full of faults
+  catalog  a directory catalog (--scale 1: twelve million rows)
+  views    view dumps of the same data
+  hostile  the sample with faults added
 
 generate COMMAND -h lists the flags.
 `
@@ -43,18 +43,18 @@ func writeHostile(dir string, o generator.Options) ([]generator.Count, error) {
 	return []generator.Count{{Role: "faults", Rows: len(faults)}}, err
 }
 
-// generate makes a catalog and prints what is in it.
+// generate writes a catalog and prints its row counts.
 func generate(
 	flags *flag.FlagSet, args []string, write func(string, generator.Options) ([]generator.Count, error),
 ) error {
 	var o generator.Options
 	out := flags.String("out", "", "directory to write to")
-	flags.Uint64Var(&o.Seed, "seed", 1, "another seed, other data")
+	flags.Uint64Var(&o.Seed, "seed", 1, "seed of the data")
 	flags.Float64Var(&o.Scale, "scale", 0, "0 is the sample, 1 is twelve million rows")
-	flags.BoolVar(&o.Small, "small", false, "instead of a scale: a few rows of each theme")
-	roles := flags.String("roles", "", "the themes to write, with commas between their roles; empty: all")
+	flags.BoolVar(&o.Small, "small", false, "a few rows of each theme, instead of a scale")
+	roles := flags.String("roles", "", "roles of the themes to write, separated by commas; empty: all")
 	flags.BoolVar(&o.Compress, "gzip", false, "compress the files of the themes")
-	flags.IntVar(&o.Workers, "workers", 0, "goroutines; 0: one for each core")
+	flags.IntVar(&o.Workers, "workers", 0, "goroutines; 0: one per core")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -78,7 +78,7 @@ func generate(
 	if err != nil {
 		return err
 	}
-	fmt.Printf("%-30s %10s %10s %10s %10s\n", "role", "rows", "marked", "hidden", "kept")
+	fmt.Printf("%-30s %10s %10s %10s %10s\n", "role", "rows", "marked", "duplicates", "kept")
 	total := generator.Count{Role: "all"}
 	for _, c := range counts {
 		printCount(c)
@@ -90,5 +90,5 @@ func generate(
 }
 
 func printCount(c generator.Count) {
-	fmt.Printf("%-30s %10d %10d %10d %10d\n", c.Role, c.Rows, c.Marked, c.Hidden, c.Kept)
+	fmt.Printf("%-30s %10d %10d %10d %10d\n", c.Role, c.Rows, c.Marked, c.Duplicates, c.Kept)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// sampleOf writes the sample and its views and gives their folders.
+// sampleOf writes the sample and its views, and returns their directories.
 func sampleOf(t *testing.T) (catalog, views string) {
 	t.Helper()
 	catalog, views = t.TempDir(), t.TempDir()
@@ -29,12 +29,12 @@ func sampleOf(t *testing.T) (catalog, views string) {
 		t.Fatal(err)
 	}
 	if !slices.Equal(kept, shown) {
-		t.Errorf("catalog holds %v, views %v", kept, shown)
+		t.Errorf("rows of the catalog %v, of the views %v", kept, shown)
 	}
 	return catalog, views
 }
 
-// table is a CSV file as the standard library reads it.
+// table is a CSV file, read by the standard library.
 type table struct {
 	header []string
 	rows   [][]string
@@ -74,7 +74,7 @@ func readCSV(t *testing.T, path string) *table {
 }
 
 // settings reads "name: value" lines of a text file.
-func settings(t *testing.T, path string) [][2]string {
+func keyValues(t *testing.T, path string) [][2]string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -93,7 +93,7 @@ func TestHeaders(t *testing.T) {
 	t.Parallel()
 	dir, _ := sampleOf(t)
 	blocks := map[string]string{}
-	for _, s := range settings(t, "testdata/headers.txt") {
+	for _, s := range keyValues(t, "testdata/headers.txt") {
 		role, want := s[0], strings.NewReplacer("ADM", blocks["ADM"], "REF", blocks["REF"]).Replace(s[1])
 		if role == strings.ToUpper(role) {
 			blocks[role] = want
@@ -108,7 +108,7 @@ func TestHeaders(t *testing.T) {
 			got := strings.Join(readCSV(t, file).header, ",")
 			if got == want {
 				plain++
-			} else if !strings.Contains(got, "made_up") { // a file with moved columns says so
+			} else if !strings.Contains(got, "made_up") { // files with moved columns have this one too
 				t.Errorf("%s: header\n got %s\nwant %s", file, got, want)
 			}
 		}
@@ -121,7 +121,7 @@ func TestHeaders(t *testing.T) {
 func TestViewColumns(t *testing.T) {
 	t.Parallel()
 	_, dir := sampleOf(t)
-	lists := settings(t, "testdata/views.txt")
+	lists := keyValues(t, "testdata/views.txt")
 	if len(lists) != 25 {
 		t.Fatalf("%d views, want 25", len(lists))
 	}
@@ -140,7 +140,7 @@ func TestViewColumns(t *testing.T) {
 func TestEveryValueOccurs(t *testing.T) {
 	t.Parallel()
 	_, dir := sampleOf(t)
-	for _, s := range settings(t, "testdata/values.txt") {
+	for _, s := range keyValues(t, "testdata/values.txt") {
 		view, column, _ := strings.Cut(s[0], " ")
 		f := readCSV(t, filepath.Join(dir, view+"_view.csv"))
 		if !slices.Contains(f.header, column) {
@@ -194,14 +194,14 @@ func TestSameOptionsSameBytes(t *testing.T) {
 		differing := 0
 		for name, text := range one {
 			if two[name] != text {
-				t.Errorf("%s: other bytes with other workers", name)
+				t.Errorf("%s: the number of workers changes its bytes", name)
 			}
 			if other[name] != text {
 				differing++
 			}
 		}
 		if differing < 15 {
-			t.Errorf("another seed changes %d of %d files only", differing, len(one))
+			t.Errorf("another seed changes only %d of %d files", differing, len(one))
 		}
 	}
 }
@@ -209,7 +209,7 @@ func TestSameOptionsSameBytes(t *testing.T) {
 func TestFullScale(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("makes twelve million rows")
+		t.Skip("generates twelve million rows")
 	}
 	w := newWorld(Options{Seed: 1, Scale: 1})
 	total := 0
@@ -238,8 +238,9 @@ func TestFullScale(t *testing.T) {
 	}
 }
 
-// TestSmall checks that a part of the small catalog is small and complete: catalog.json lists every file with its size
-// and checksum, and every source that kept rows name, but for the unknown ones, has its package.
+// TestSmall checks that a part of the small catalog is small and complete: catalog.json lists every
+// file with its size and checksum, and every source that kept rows name, but for the unknown ones,
+// has its package.
 func TestSmall(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -247,7 +248,8 @@ func TestSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(counts) != 2 || counts[0].Role != "funding" || counts[0].Kept < 20 || counts[1].Role != "idps" || counts[1].Kept < 20 {
+	if len(counts) != 2 || counts[0].Role != "funding" || counts[0].Kept < 20 || counts[1].Role != "idps" ||
+		counts[1].Kept < 20 {
 		t.Errorf("counts %+v, want at least 20 rows of funding, then as many of idps", counts)
 	}
 	var m manifest
@@ -294,10 +296,11 @@ func TestSmall(t *testing.T) {
 			}
 		}
 		if len(missing) > 3 {
-			t.Errorf("%s: rows name %d resources that no package describes, want 3 at most: %v", role, len(missing), missing)
+			t.Errorf("%s: rows name %d resources that no package describes, want 3 at most: %v", role, len(missing),
+				missing)
 		}
 	}
 	if _, err := Write(t.TempDir(), Options{Roles: []string{"funding", "fundings"}}); err == nil {
-		t.Error("an unknown role is no error")
+		t.Error("no error for an unknown role")
 	}
 }

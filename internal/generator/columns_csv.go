@@ -9,7 +9,8 @@ type column struct {
 }
 
 const (
-	adm = "location_code,has_hrp,in_gho,provider_admin1_name,provider_admin2_name,admin1_code,admin1_name,admin2_code,admin2_name,admin_level,"
+	adm = "location_code,has_hrp,in_gho,provider_admin1_name,provider_admin2_name,admin1_code,admin1_name," +
+		"admin2_code,admin2_name,admin_level,"
 	ref = ",reference_period_start,reference_period_end,dataset_hdx_id,resource_hdx_id,warning,error"
 	who = "origin_location_code,origin_has_hrp,origin_in_gho,asylum_location_code,asylum_has_hrp,asylum_in_gho," +
 		"population_group,gender,age_range,min_age,max_age,population"
@@ -19,19 +20,26 @@ const (
 var csvHeaders = map[string]string{
 	"conflict-events":      adm + "event_type,events,fatalities" + ref,
 	"operational-presence": adm + "org_acronym,org_name,org_type_description,sector_code,sector_name" + ref,
-	"funding":              "location_code,has_hrp,in_gho,appeal_code,appeal_name,appeal_type,requirements_usd,funding_usd,funding_pct" + ref,
-	"national-risk": "location_code,has_hrp,in_gho,risk_class,global_rank,overall_risk,hazard_exposure_risk,vulnerability_risk," +
-		"coping_capacity_risk,meta_missing_indicators_pct,meta_avg_recentness_years,reference_period_start,reference_period_end",
+	"funding": "location_code,has_hrp,in_gho,appeal_code,appeal_name,appeal_type,requirements_usd," +
+		"funding_usd,funding_pct" + ref,
+	"national-risk": "location_code,has_hrp,in_gho,risk_class,global_rank,overall_risk,hazard_exposure_risk," +
+		"vulnerability_risk," +
+		"coping_capacity_risk,meta_missing_indicators_pct,meta_avg_recentness_years,reference_period_start," +
+		"reference_period_end",
 	"humanitarian-needs":          adm + "sector_code,sector_name,category,population_status,population" + ref,
 	"refugees-persons-of-concern": who + ref,
 	"returnees":                   who + ref,
 	"idps":                        adm + "operation,assessment_type,population,reporting_round" + ref,
 	"food-security":               adm + "ipc_phase,ipc_type,population_in_phase,population_fraction_in_phase" + ref,
-	"food-prices-market-monitor": adm + "market_name,market_code,lat,lon,commodity_category,commodity_name,commodity_code,unit,price_flag," +
+	"food-prices-market-monitor": adm +
+		"market_name,market_code,lat,lon,commodity_category,commodity_name,commodity_code,unit,price_flag," +
 		"price_type,currency_code,price,usd_price" + ref,
-	"poverty-rate": "location_code,has_hrp,in_gho,provider_admin1_name,admin1_code,admin1_name,admin_level,mpi,headcount_ratio," +
-		"intensity_of_deprivation,vulnerable_to_poverty,in_severe_poverty,reference_period_start,reference_period_end,dataset_hdx_id,resource_hdx_id",
-	"rainfall": adm + "provider_admin1_code,provider_admin2_code,aggregation_period,rainfall,rainfall_long_term_average," +
+	"poverty-rate": "location_code,has_hrp,in_gho,provider_admin1_name,admin1_code,admin1_name,admin_level,mpi," +
+		"headcount_ratio," +
+		"intensity_of_deprivation,vulnerable_to_poverty,in_severe_poverty,reference_period_start," +
+		"reference_period_end,dataset_hdx_id,resource_hdx_id",
+	"rainfall": adm + "provider_admin1_code,provider_admin2_code,aggregation_period,rainfall," +
+		"rainfall_long_term_average," +
 		"rainfall_anomaly_pct,number_pixels,version" + ref,
 	"baseline-population": adm + "gender,age_range,min_age,max_age,population" + ref,
 	"market":              adm + "market_name,market_code,lat,lon,dataset_hdx_id,resource_hdx_id,warning,error",
@@ -42,10 +50,13 @@ var tags = map[string]string{
 	"location_code": "#country+code", "has_hrp": "#meta+has_hrp", "in_gho": "#meta+in_gho",
 	"provider_admin1_name": "#adm1+name+provider", "provider_admin2_name": "#adm2+name+provider",
 	"admin1_code": "#adm1+code", "admin1_name": "#adm1+name", "admin2_code": "#adm2+code", "admin2_name": "#adm2+name",
-	"admin_level": "#adm+level", "event_type": "#event+type", "events": "#indicator+event+num", "fatalities": "#affected+killed",
+	"admin_level": "#adm+level", "event_type": "#event+type", "events": "#indicator+event+num",
+	"fatalities":             "#affected+killed",
 	"reference_period_start": "#date+start", "reference_period_end": "#date+end",
-	"dataset_hdx_id": "#meta+dataset_id", "resource_hdx_id": "#meta+resource_id", "warning": "#meta+warning", "error": "#meta+error",
-	"operation": "#operation+name", "assessment_type": "#assessment+type", "population": "#affected+idps", "reporting_round": "#round+code",
+	"dataset_hdx_id": "#meta+dataset_id", "resource_hdx_id": "#meta+resource_id", "warning": "#meta+warning",
+	"error":     "#meta+error",
+	"operation": "#operation+name", "assessment_type": "#assessment+type", "population": "#affected+idps",
+	"reporting_round": "#round+code",
 }
 
 // putCSV prints the columns of the published files: what upstream matched, not what is true.
@@ -87,7 +98,7 @@ var putCSV = map[string]func(*line, *row){
 	"made_up":              func(l *line, _ *row) { l.text("yes") },
 }
 
-// putBoth prints the columns that a published file and a view print alike.
+// putBoth prints the columns that are the same in CSV files and views.
 var putBoth = map[string]func(*line, *row){
 	"event_type":                   func(l *line, r *row) { l.text(r.kind) },
 	"events":                       func(l *line, r *row) { l.nullableInt(r.count, r.countNull) },
@@ -161,22 +172,22 @@ func (r *row) csvCode() string {
 	return r.csvPlace().iso3
 }
 
-// csvFlag prints has_hrp (plan) or in_gho as the CSV has it, which nobody should trust.
+// csvFlag prints has_hrp (plan) or in_gho as in the CSV, where they may be wrong.
 func (r *row) csvFlag(l *line, plan bool) {
 	switch {
 	case r.homeCode != "": // a code that upstream does not know has no flags
-	case r.risk != nil: // made from a database
+	case r.risk != nil: // this file is written from a database
 		l.flag(plan && r.home.plan || !plan && r.home.appeal, "True", "False")
 	case r.home != nil:
 		l.flag(plan && r.home.plan || !plan && r.home.appeal, "Y", "N")
 	default:
 		p := r.csvPlace()
 		of := p.location()
-		l.flag((plan && of.plan || !plan && of.appeal) != p.lies, "Y", "N")
+		l.flag((plan && of.plan || !plan && of.appeal) != p.wrongFlags, "Y", "N")
 	}
 }
 
-// csvClock is what follows the date of a period's start (1) or end (2); only the poverty file has times.
+// csvClock is the time of a period's start (1) or end (2). Only the poverty file has times.
 func (r *row) csvClock(which int) string {
 	switch {
 	case r.clock == 0:
@@ -187,7 +198,7 @@ func (r *row) csvClock(which int) string {
 	return " 00:00:00+00:00"
 }
 
-// bind joins the names of a header to what prints them.
+// bind returns the printers of a header's columns.
 func bind(header string, own map[string]func(*line, *row)) []column {
 	var all []column
 	for _, name := range strings.Split(header, ",") {
@@ -196,7 +207,7 @@ func bind(header string, own map[string]func(*line, *row)) []column {
 			put = putBoth[name]
 		}
 		if put == nil {
-			panic("catalog: nothing prints the column " + name)
+			panic("generator: no printer for the column " + name)
 		}
 		all = append(all, column{name, put})
 	}

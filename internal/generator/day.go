@@ -5,14 +5,15 @@ import "time"
 // day counts days since 1970-01-01.
 type day int32
 
-// noDay is a date that is not known.
+// noDay is an unknown date.
 const noDay day = -1 << 31
 
 func date(year, month, dayOfMonth int) day {
 	return day(time.Date(year, time.Month(month), dayOfMonth, 0, 0, 0, 0, time.UTC).Unix() / 86400)
 }
 
-// appendDay writes YYYY-MM-DD. It follows the well-known conversion through years that begin in March.
+// appendDay appends YYYY-MM-DD. It counts years from March, so that the leap day is the last of a
+// year.
 func appendDay(b []byte, d day) []byte {
 	z := int(d) + 719468
 	era := z / 146097
@@ -29,7 +30,7 @@ func appendDay(b []byte, d day) []byte {
 		byte('0'+month/10), byte('0'+month%10), '-', byte('0'+dayOfMonth/10), byte('0'+dayOfMonth%10))
 }
 
-// month is a calendar month's first and last day.
+// month returns the first and last day of a month.
 func month(year, m int) (first, last day) {
 	return date(year, m, 1), date(year, m+1, 1) - 1
 }

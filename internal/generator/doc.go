@@ -1,18 +1,21 @@
-// Package generator writes catalogs that look like the real one and are entirely made up: a world of places, organisations,
-// markets and packages, and thirteen themes with rows about it. Country codes, names and currencies are facts. Every
-// place below them, every code and every figure is drawn from a seeded generator.
+// Package generator writes catalogs that look like the real one and are entirely made up: a world
+// of places, organisations, markets and packages, and thirteen themes with rows about it. Country
+// codes, names and currencies are real (ISO 3166-1, UN M49, ISO 4217). Every place below them,
+// every code and every figure is drawn from a seeded generator.
 //
-// The same world is written in two forms. Write makes the directory catalog that a loader reads: standardised CSV files
-// whose codes may be stale, wrong or missing, as in the real ones. WriteViews makes the dumps of a database in which all
-// joins are done. The generator first decides which unit a row belongs to, and then what the CSV shows of it. So the
-// views need no code that resolves codes: they print the truth, the CSV prints what a provider sent, and a loader must
-// make the same segments of both, byte for byte. The whole-program test of this package checks that.
+// The same world is written in two forms. Write makes the directory catalog that a loader reads:
+// standardised CSV files whose codes may be stale, wrong or missing, as in the real ones.
+// WriteViews makes the dumps of a database in which all joins are done. The generator first decides
+// which unit a row belongs to, and then what the CSV shows of it. So the views need no code that
+// resolves codes: they print the truth, the CSV prints what a provider sent, and a loader must make
+// the same segments of both, byte for byte. The whole-program test of this package checks that.
 //
-// Traps are rows that are hard to load: stale codes, one code at two levels, names in other scripts. Scale 0 is the
-// sample that the program embeds, small but with every trap. Scale 1 has about twelve million rows, with the
-// cardinalities of the real catalog. Every scale holds all traps, so a large catalog is not easier than a small one.
-// The small catalog (Options.Small) has a few rows of each theme and one trap in six: it is for tests of faults, which
-// load a catalog many times.
+// Traps are rows that are hard to load: stale codes, one code at two levels, names in other
+// scripts. Scale 0 is the sample that the program embeds, small but with every trap. Scale 1 has
+// about twelve million rows, with the cardinalities of the real catalog. Every scale holds all
+// traps, so a large catalog is not easier than a small one. The small catalog (Options.Small) has a
+// few rows of each theme and one trap in six: it is for tests of faults, which load a catalog many
+// times.
 //
 // The command generate writes them:
 //

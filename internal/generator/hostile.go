@@ -12,28 +12,31 @@ import (
 	"strings"
 )
 
-// Fault is something wrong in a hostile catalog, and what must become of it.
+// Fault is an error in a hostile catalog, and its expected effect.
 type Fault struct {
-	Path  string // below the catalog's root
+	Path  string // relative to the catalog's root
 	Line  int    // of the row; 0: the whole file
 	What  string
-	Fatal bool // the file cannot be read on from here: its role may be refused
+	Fatal bool // the rest of the file cannot be read: its role may be refused
 }
 
-// rowFault is a good row of a role with some cells changed for the worse.
+// rowFault is a valid row of a role with some cells made invalid.
 type rowFault struct {
 	role, what string
 	cells      map[string]string
 }
 
-// rowFaults each cost exactly one row.
+// rowFaults each make a loader drop exactly one row.
 var rowFaults = []rowFault{
 	{"conflict-events", "month 13", map[string]string{"reference_period_start": "2024-13-01"}},
 	{"conflict-events", "30 February", map[string]string{"reference_period_end": "2024-02-30"}},
 	{"conflict-events", "date in another order", map[string]string{"reference_period_start": "01/02/2024"}},
 	{"conflict-events", "no start", map[string]string{"reference_period_start": ""}},
 	{"conflict-events", "no end", map[string]string{"reference_period_end": ""}},
-	{"conflict-events", "end before start", map[string]string{"reference_period_start": "2024-03-01", "reference_period_end": "2024-02-01"}},
+	{"conflict-events", "end before start", map[string]string{
+		"reference_period_start": "2024-03-01",
+		"reference_period_end":   "2024-02-01",
+	}},
 	{"conflict-events", "unknown event type", map[string]string{"event_type": "riot"}},
 	{"conflict-events", "event type in capitals", map[string]string{"event_type": "DEMONSTRATION"}},
 	{"conflict-events", "negative count", map[string]string{"events": "-3"}},
@@ -86,7 +89,7 @@ var rowFaults = []rowFault{
 	{"baseline-population", "exponent too large", map[string]string{"population": "1e99"}},
 }
 
-// brokenLines cost a row each, by their shape: whole lines without their end.
+// brokenLines make a loader drop one row each. They are lines without their end.
 var brokenLines = []struct {
 	what string
 	make func(good string) string
@@ -97,19 +100,22 @@ var brokenLines = []struct {
 	{"one word", func(string) string { return "word" }},
 }
 
-// brokenFiles cannot be read at all, or not to their end.
+// brokenFiles cannot be read, or not to their end.
 var brokenFiles = []struct{ path, what, text string }{
 	{"idps/zz_empty.csv", "empty file", ""},
 	{"returnees/zz_page.csv", "a page of HTML", "<!DOCTYPE html>\n<html><body>502 Bad Gateway</body></html>\n"},
 	{"funding/zz_columns.csv", "key columns are missing", "location_code,appeal_name\nAFG,Nothing\n"},
 	{"poverty-rate/zz_cut.csv.gz", "gzip stream cut off", "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff\x4a\x2c\x4e"},
-	{"food-security/zz_quote.csv", "a quote that never closes", csvHeaders["food-security"] + "\nAFG,Y,Y,\"never closed,\nand on it goes\n"},
+	{"food-security/zz_quote.csv", "a quote that never closes", csvHeaders["food-security"] +
+		"\nAFG,Y,Y,\"never closed,\nand on it goes\n"},
 	{"packages/zz-cut.json", "JSON cut off", `{"id": "zz", "name": "zz", "resources": [{`},
 	{"packages/zz-other.json", "JSON that is no package", `["a", "list"]`},
 }
 
-// WriteHostile makes the sample with faults added: a file zz_rows.csv in every role, each bad row between good ones, and files that are
-// broken as a whole. It lists the faults, also in faults.json. There is no catalog.json, so that a reader lists the folders itself.
+// WriteHostile writes the sample (with Small the small catalog) with faults added: a file
+// zz_rows.csv with bad rows in every role, and files that are broken as a whole. It returns the
+// faults and lists them in faults.json. There is no catalog.json, so that a loader lists the
+// folders.
 func WriteHostile(dir string, o Options) ([]Fault, error) {
 	if _, err := Write(dir, Options{Seed: o.Seed, Small: o.Small}); err != nil {
 		return nil, err
@@ -139,11 +145,11 @@ func WriteHostile(dir string, o Options) ([]Fault, error) {
 	return faults, err
 }
 
-// writeBadRows writes the faulty rows of a role, made from the first row of its last file.
+// writeBadRows writes the bad rows of a role, made from the first row of its last file.
 func writeBadRows(dir string, t *theme) ([]Fault, error) {
 	files, err := filepath.Glob(filepath.Join(dir, t.role, "hdx_*.csv"))
 	if err != nil || len(files) == 0 {
-		return nil, fmt.Errorf("catalog: role %s has no files", t.role)
+		return nil, fmt.Errorf("generator: role %s has no files", t.role)
 	}
 	text, err := os.ReadFile(files[len(files)-1])
 	if err != nil {
@@ -167,7 +173,8 @@ func writeBadRows(dir string, t *theme) ([]Fault, error) {
 		for column, cell := range f.cells {
 			i := slices.Index(header, column)
 			if i < 0 {
-				return nil, fmt.Errorf("catalog: role %s has no column %s, of %v", t.role, column, slices.Collect(maps.Keys(f.cells)))
+				return nil, fmt.Errorf("generator: role %s has no column %s, of %v", t.role, column,
+					slices.Collect(maps.Keys(f.cells)))
 			}
 			bad[i] = cell
 		}
@@ -183,7 +190,7 @@ func writeBadRows(dir string, t *theme) ([]Fault, error) {
 		at++
 		faults = append(faults, Fault{Path: path, Line: at, What: broken.what})
 	}
-	l.row(good...) // reading goes on after all of it
+	l.row(good...) // a good row after all bad ones
 	_, err = writeWhole(dir, path, l.buf)
 	return faults, err
 }

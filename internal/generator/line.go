@@ -2,7 +2,8 @@ package generator
 
 import "strconv"
 
-// line collects the bytes of CSV lines. Quotes stand only where they must; psql quotes the empty string too, to tell it from null.
+// line builds CSV lines. It quotes only cells that need it. psql also quotes the empty string,
+// which differs from null.
 type line struct {
 	buf   []byte
 	psql  bool
@@ -50,7 +51,7 @@ func (l *line) quoted(s string) {
 	l.buf = append(l.buf, '"')
 }
 
-// nullable writes text whose empty form is null.
+// nullable writes text; empty text is null.
 func (l *line) nullable(s string) {
 	if s != "" {
 		l.text(s)
@@ -93,7 +94,7 @@ func (l *line) flag(b bool, yes, no string) {
 	}
 }
 
-// row writes whole cells of text.
+// row writes a line of text cells.
 func (l *line) row(cells ...string) {
 	for _, c := range cells {
 		l.cell()

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// The vocabularies that rows point into. The last four of each are not in the published lists: a loader knows them.
+// The vocabularies that rows refer to. The last four entries of each are not in the published
+// lists: loaders have them built in.
 var (
 	orgTypes = []pair{
 		{"431", "Academic / Research"},
@@ -50,7 +51,7 @@ var (
 	}
 )
 
-const builtIn = 4 // entries at the end of both vocabularies that no list holds
+const builtIn = 4 // entries at the end of both vocabularies that are not in the lists
 
 func (w *world) inventLists() {
 	w.orgTypes, w.sectors = orgTypes, sectors
@@ -63,7 +64,7 @@ func (w *world) inventLists() {
 	w.inventMarkets(newRandom(w.seed, "markets"))
 }
 
-// oddOrgs are organisations whose names are hard to carry through a CSV, or whose acronyms are no keys.
+// oddOrgs are organisations whose names are hard to write as CSV, or whose acronyms are not unique.
 var oddOrgs = []*org{
 	{"JRS", "Joint Relief Society", "437", ""},
 	{"JRS", "Jeunes pour la Réinsertion Sociale", "441", ""},
@@ -123,7 +124,10 @@ func (w *world) inventCommodities(r *random) {
 		if n := i / (len(foodBases) * len(foodKinds)); n > 0 {
 			name = fmt.Sprintf("%s no. %d", name, n+1)
 		}
-		w.commodities = append(w.commodities, &commodity{categories[i%len(categories)], name, itoa(50 + i*7 + r.below(7))})
+		w.commodities = append(w.commodities, &commodity{
+			categories[i%len(categories)], name,
+			itoa(50 + i*7 + r.below(7)),
+		})
 	}
 }
 
@@ -144,7 +148,7 @@ func (w *world) inventMarkets(r *random) {
 			m.at = seconds[i*7919%len(seconds)]
 		}
 		l := m.at.location()
-		m.name = l.tongue.place(r)
+		m.name = l.language.place(r)
 		if m.at.level == "0" {
 			m.name = "National Average"
 		} else if r.chance(97) {

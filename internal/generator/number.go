@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// number is a decimal with the digits a provider would send.
+// number is a decimal in the notation of a provider.
 type number struct {
 	form  byte
 	scale uint8
@@ -19,10 +19,10 @@ const (
 	trimmed  // the same without trailing zeros: 51.426
 	single   // f in the shortest form of 32 bits, exponent form below 1e-4
 	double   // f in the shortest form of 64 bits, exponent form below 1e-4
-	asText   // one of the odd spellings, scale is its place in oddities
+	asText   // oddities[scale]
 )
 
-// oddities are spellings of decimals that occur seldom and must be read all the same.
+// oddities are rare notations of decimals that a loader must read.
 var oddities = []string{"1e-05", "2.5E-4", "12.50", "1.25e1", "0.0000000001"}
 
 func fix(n, scale int) number     { return number{form: fixed, n: int64(n), scale: uint8(scale)} }
@@ -63,7 +63,7 @@ func (n number) append(b []byte) []byte {
 	return b
 }
 
-// appendFloat prints as Python does, which is where the real files come from: 1e-05, 0.0001, 12.0.
+// appendFloat prints as Python does, which writes the real files: 1e-05, 0.0001, 12.0.
 func appendFloat(b []byte, f float64, bits int) []byte {
 	if a := math.Abs(f); a != 0 && a < 1e-4 {
 		return strconv.AppendFloat(b, f, 'e', -1, bits)

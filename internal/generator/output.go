@@ -13,14 +13,15 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Written says what a file that was written holds.
+// Written describes a file that was written.
 type Written struct {
 	Path   string // below the catalog's root, with slashes
 	Bytes  int64
 	SHA256 string
 }
 
-// output is a file under way: bytes go through the compressor, if any, and the checksum.
+// output is a file being written. Bytes pass through the compressor, if there is one, and the
+// checksum.
 type output struct {
 	Written
 	file *os.File
@@ -29,7 +30,7 @@ type output struct {
 	to   io.Writer
 }
 
-// create opens dir/path for writing; with compress the name gets .gz.
+// create opens dir/path for writing, with compress as dir/path.gz.
 func create(dir, path string, compress bool) (*output, error) {
 	if compress {
 		path += ".gz"
@@ -54,7 +55,7 @@ func create(dir, path string, compress bool) (*output, error) {
 	return o, nil
 }
 
-// Write takes the bytes as they stand in the file.
+// Write writes bytes to the file, compressed ones if the file is.
 func (o *output) Write(b []byte) (int, error) {
 	o.sum.Write(b)
 	o.Bytes += int64(len(b))
@@ -71,7 +72,7 @@ func (o *output) close() (Written, error) {
 	return o.Written, o.file.Close()
 }
 
-// writeWhole writes a small file at once.
+// writeWhole writes a small file.
 func writeWhole(dir, path string, b []byte) (Written, error) {
 	o, err := create(dir, path, false)
 	if err != nil {
@@ -83,7 +84,7 @@ func writeWhole(dir, path string, b []byte) (Written, error) {
 	return o.close()
 }
 
-// stream writes lines as they come, a block at a time.
+// stream buffers lines and writes them in blocks.
 type stream struct {
 	line
 	out *output
@@ -92,7 +93,7 @@ type stream struct {
 
 const blockSize = 1 << 18
 
-// flush hands the block on when it is full, or whatever there is at the end.
+// flush writes the buffer if it is full, or always.
 func (s *stream) flush(always bool) {
 	if len(s.buf) < blockSize && !always {
 		return
@@ -103,7 +104,7 @@ func (s *stream) flush(always bool) {
 	s.buf = s.buf[:0]
 }
 
-// inParallel runs jobs on a few goroutines and gives the first error.
+// inParallel runs jobs on a few goroutines and returns the first error.
 func inParallel(workers int, jobs []func() error) error {
 	queue := make(chan func() error)
 	errs := make(chan error, len(jobs))
@@ -124,7 +125,7 @@ func inParallel(workers int, jobs []func() error) error {
 	wg.Wait()
 	close(errs)
 	if err, failed := <-errs; failed {
-		return fmt.Errorf("catalog: %w", err)
+		return fmt.Errorf("generator: %w", err)
 	}
 	return nil
 }

@@ -1,13 +1,13 @@
 package generator
 
-// place is where a row is: what a CSV shows of it, and the unit it truly belongs to.
+// place is where a row is: what a CSV shows of it, and the unit it belongs to.
 type place struct {
 	iso3         string // the CSV's location_code
 	pa1, pa2     string // names as the provider sent them
 	code1, name1 string // as matched upstream
 	code2, name2 string
-	level        string // the CSV's admin_level, which nobody should read
-	lies         bool   // the CSV's flags are the opposite of the country's
+	level        string // the CSV's admin_level, which loaders must ignore
+	wrongFlags   bool   // the CSV's flags are the opposite of the country's
 
 	unit *admin2
 }
@@ -17,7 +17,7 @@ func (p *place) admin1() *admin1 { return p.unit.parent }
 
 func (p *place) location() *location { return p.unit.parent.location }
 
-// trueLevel is the admin_level a record of this place has.
+// trueLevel is the admin_level of a record at this place.
 func (p *place) trueLevel() int {
 	switch {
 	case p.pa2 != "" || !p.unit.unspecified:
@@ -28,10 +28,10 @@ func (p *place) trueLevel() int {
 	return 0
 }
 
-// trueLevel1 is the admin_level of themes that know one level only.
+// trueLevel1 is the admin_level in themes with one level only.
 func (p *place) trueLevel1() int { return b2i(p.pa1 != "" || !p.unit.parent.unspecified) }
 
-// showPlaces makes the ordinary place of every location and unit, and the traps.
+// showPlaces makes the ordinary place of every location and unit, and the trap places.
 func (w *world) showPlaces() {
 	r := newRandom(w.seed, "places")
 	for _, l := range w.locations {
@@ -42,7 +42,10 @@ func (w *world) showPlaces() {
 		if u.unspecified {
 			continue
 		}
-		w.first[i] = &place{iso3: u.location.iso3, pa1: asSent(r, u.name), code1: u.code, name1: u.name, level: "1", unit: u.connector}
+		w.first[i] = &place{
+			iso3: u.location.iso3, pa1: asSent(r, u.name), code1: u.code, name1: u.name, level: "1",
+			unit: u.connector,
+		}
 	}
 	w.second = make([]*place, len(w.admin2))
 	for i, u := range w.admin2 {
@@ -55,7 +58,7 @@ func (w *world) showPlaces() {
 			code1: u.parent.code, name1: u.parent.name, code2: u.code, name2: u.name, unit: u,
 		}
 		switch {
-		case u.name == "": // known by what the provider calls it
+		case u.name == "": // known by its provider's name
 			p.pa2 = "Nameless"
 		case r.chance(2):
 			p.pa1, p.pa2 = "", "" // only the matched names were sent
@@ -73,7 +76,7 @@ func (w *world) showPlaces() {
 	}
 }
 
-// placesOf are the places of a location's units of a level.
+// placesOf returns the places of a location's units of a level.
 func (w *world) placesOf(l *location, level int) []*place {
 	var all []*place
 	switch level {
@@ -93,12 +96,12 @@ func (w *world) placesOf(l *location, level int) []*place {
 	return all
 }
 
-// planned are the second-level places of the countries with a plan, at most n of them and of all such countries.
+// planned returns at most n second-level places of the countries with a plan, from all of them.
 func (w *world) planned(n int) []*place {
 	return w.someOf(n, 2, func(l *location) bool { return l.plan })
 }
 
-// someOf takes about n places of a level, the same part of each country that fits.
+// someOf returns at most n places of a level, the same share of each country that fits.
 func (w *world) someOf(n, level int, fits func(*location) bool) []*place {
 	var all []*place
 	for _, l := range w.deep {

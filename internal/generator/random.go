@@ -5,8 +5,9 @@ import (
 	"math/bits"
 )
 
-// random is a splitmix64 stream. Each file of the catalog has its own, seeded by the world's seed and the file's name, so files
-// can be written in any order and on any number of cores and are still the same bytes.
+// random is a splitmix64 stream. Each file of the catalog has its own, seeded by the world's seed
+// and the file's name, so that files have the same bytes in whatever order and on however many
+// cores they are written.
 type random struct{ state uint64 }
 
 func newRandom(seed uint64, label string) *random {
@@ -33,22 +34,22 @@ func (r *random) next() uint64 {
 	return mix(r.state)
 }
 
-// below gives a number in [0, n).
+// below returns a number in [0, n).
 func (r *random) below(n int) int {
 	high, _ := bits.Mul64(r.next(), uint64(n))
 	return int(high)
 }
 
-// between gives a number in [low, high].
+// between returns a number in [low, high].
 func (r *random) between(low, high int) int { return low + r.below(high-low+1) }
 
-// unit gives a number in [0, 1).
+// unit returns a number in [0, 1).
 func (r *random) unit() float64 { return float64(r.next()>>11) / (1 << 53) }
 
-// chance is true in percent of a hundred cases.
+// chance is true with a probability in per cent.
 func (r *random) chance(percent int) bool { return r.below(100) < percent }
 
-// skewed gives a number in [0, limit) with many small and few large ones, as counts of people and events are.
+// skewed returns a number in [0, limit), small ones more often, like counts of people and events.
 func (r *random) skewed(limit int) int {
 	u := r.unit()
 	u *= u
@@ -57,7 +58,7 @@ func (r *random) skewed(limit int) int {
 
 func pick[T any](r *random, from []T) T { return from[r.below(len(from))] }
 
-// uuid gives the identifier of a named thing: the same label has the same identifier in every run of a seed.
+// uuid returns the identifier of a label, the same in every run with the same seed.
 func uuid(seed uint64, label string) string {
 	a, b := hashOf(seed, "uuid/1/"+label), hashOf(seed, "uuid/2/"+label)
 	return fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", a>>32, a>>16&0xffff, a&0xfff, 0x8000|b>>50, b&0xffffffffffff)

@@ -1,17 +1,17 @@
 package generator
 
-// row is one line of any theme. A theme sets the fields its columns print; the rest stays empty.
+// row is one row of any theme. A theme sets the fields that its columns print.
 type row struct {
-	at             *place    // where it truly is
-	shown          *place    // what the CSV shows when that is another place; nil: at
+	at             *place    // where it belongs
+	shown          *place    // what the CSV shows if that is another place; nil: at
 	home           *location // national themes; origin of refugees
 	asylum         *location
-	homeCode       string // the CSV's code where it is no location's
+	homeCode       string // the CSV's code if it is no location's
 	src            *resource
 	start, end     day
-	clock          byte   // poverty: which of the two forms of an end
-	warning, fault string // fault: the CSV's error, so the row is dropped
-	hidden         bool   // a later row has the same key, so the row is dropped
+	clock          byte   // poverty: form of the period's end, 1 or 2
+	warning, fault string // columns of the CSV; rows with a fault are dropped
+	duplicate      bool   // dropped, because a later row has the same key
 
 	count       int // people, events
 	countNull   bool
@@ -34,11 +34,11 @@ type row struct {
 	measure     string
 	flag, trade string
 	currency    string
-	pc1, pc2    string // a provider's own codes
+	pc1, pc2    string // the provider's codes
 	pixels      int    // 0: null
 }
 
-// age is a band of ages; -1 is an age that is not given.
+// age is a range of ages. -1 is a limit that is not given.
 type age struct {
 	label    string
 	min, max int
@@ -59,7 +59,7 @@ type riskRow struct {
 	missing, recentness number
 }
 
-// csvPlace is the place as the CSV shows it.
+// csvPlace is the place that the CSV shows.
 func (r *row) csvPlace() *place {
 	if r.shown != nil {
 		return r.shown

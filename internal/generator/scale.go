@@ -1,12 +1,12 @@
 package generator
 
-// sizes says how much of everything a catalog holds.
+// sizes are the numbers of things in a catalog.
 type sizes struct {
 	countries                     []string // empty: all
-	trapStep                      int      // one in this many of the places that a CSV shows oddly
-	deepCountries, admin1, admin2 int      // countries with codes below them, and how many
+	trapStep                      int      // one trap place in this many is used
+	deepCountries, admin1, admin2 int      // countries with units below them; numbers of units
 	orgs, markets, commodities    int
-	conflictFrom, conflictMonths  int // first year; months of a year, 12 but in the sample
+	conflictFrom, conflictMonths  int // first year; months of a year
 	conflictUnits                 int // reporting units below countries in the last year
 	presence                      int // rows
 	fundingFrom                   int
@@ -25,7 +25,7 @@ type sizes struct {
 	populationBands               int // age bands
 }
 
-// sample is what the program carries with it.
+// sample is the catalog embedded in the program.
 var sample = sizes{
 	trapStep:      1,
 	deepCountries: 25, admin1: 56, admin2: 110,
@@ -41,10 +41,11 @@ var sample = sizes{
 	populationUnits: 16, populationBands: 2,
 }
 
-// small is for tests that load a catalog many times. Its countries are those that the traps name.
+// small is for tests that load a catalog many times. Its countries are those that traps name.
 var small = sizes{
 	countries: []string{
-		"AFG", "CAN", "CIV", "CMR", "COL", "ECU", "ETH", "HTI", "KEN", "KOR", "MLI", "MMR", "MOZ", "NER", "SDN", "SOM", "SSD", "TCD",
+		"AFG", "CAN", "CIV", "CMR", "COL", "ECU", "ETH", "HTI", "KEN", "KOR", "MLI", "MMR", "MOZ", "NER", "SDN",
+		"SOM", "SSD", "TCD",
 		"TWN", "UKR", "YEM",
 	},
 	trapStep:      6,
@@ -61,7 +62,7 @@ var small = sizes{
 	populationUnits: 4, populationBands: 1,
 }
 
-// full is the size of the real catalog, some 12 million rows.
+// full is the size of the real catalog, about twelve million rows.
 var full = sizes{
 	trapStep:      1,
 	deepCountries: 158, admin1: 2543, admin2: 30687,
@@ -77,10 +78,11 @@ var full = sizes{
 	populationUnits: 25_000, populationBands: 12,
 }
 
-// lastYear is the year in which every made-up catalog was read.
+// lastYear is the year of SnapshotTime.
 const lastYear = 2026
 
-// sized gives the sizes of a scale. Between 0 and 1 the years stay and there is less of everything in them.
+// sized returns the sizes that the options ask for. A scale between 0 and 1 keeps the years and has
+// less of everything in them.
 func sized(o Options) sizes {
 	switch {
 	case o.Small:
@@ -92,7 +94,8 @@ func sized(o Options) sizes {
 	s := full
 	for _, n := range []*int{
 		&s.admin1, &s.admin2, &s.orgs, &s.markets, &s.commodities, &s.conflictUnits, &s.presence, &s.needsRows,
-		&s.refugeePairs, &s.returneePairs, &s.idpRows, &s.foodAnalyses, &s.priceSeries, &s.rainUnits1, &s.rainUnits2, &s.populationUnits,
+		&s.refugeePairs, &s.returneePairs, &s.idpRows, &s.foodAnalyses, &s.priceSeries, &s.rainUnits1, &s.rainUnits2,
+		&s.populationUnits,
 	} {
 		*n = max(10, int(float64(*n)*scale))
 	}

@@ -3,17 +3,22 @@ package generator
 import "fmt"
 
 var (
-	populationGroups   = []string{"REF", "ROC", "ASY", "OIP", "IDP", "IOC", "STA", "OOC", "HST", "RET", "RST", "NAT", "RDP", "RRI", "all"}
+	populationGroups = []string{
+		"REF", "ROC", "ASY", "OIP", "IDP", "IOC", "STA", "OOC", "HST", "RET", "RST", "NAT",
+		"RDP", "RRI", "all",
+	}
 	populationStatuses = []string{"AFF", "INN", "TGT", "REA", "all"}
 	genders            = []string{"f", "m", "x", "u", "o", "all"}
 	assessments        = []string{"BA", "SA", "ETT", "SRV", "FMS", "FMC", "FMSc", "REG"}
 	needsCategories    = []string{
-		"", "total", "Children", "Adult", "Elderly", "Adult - Female", "Adult - Male", "Children - Female", "Children - Male",
+		"", "total", "Children", "Adult", "Elderly", "Adult - Female", "Adult - Male", "Children - Female",
+		"Children - Male",
 		"Personnes déplacées", "Host community, rural", "Refugees", "People with disability",
 	}
 )
 
-// needsFiles has a file a year: for each unit some sectors, for each of them some categories, for each of these the statuses.
+// needsFiles is one file per year: for each unit some sectors, for each sector some categories, for
+// each category the statuses.
 func (w *world) needsFiles() []file {
 	var plans []*place
 	for _, l := range w.deep {
@@ -33,16 +38,21 @@ func (w *world) needsFiles() []file {
 				for i, at := range plans {
 					quota := w.sizes.needsRows * (i + 1) / len(plans)
 					src := w.source(at.location().stub()+"-humanitarian-needs", lastYear-year)
-					made += w.needsOf(r, quota-made, row{at: at, src: src, start: date(year, 1, 5), end: date(year, 12, 24)}, emit)
+					made += w.needsOf(r, quota-made, row{
+						at: at, src: src, start: date(year, 1, 5),
+						end: date(year, 12, 24),
+					}, emit)
 				}
 				if year == lastYear {
-					w.trapRows(w.source(plans[0].location().stub()+"-humanitarian-needs", 0), emit, func(r *row, i int) {
-						r.sector, r.kind, r.state = sectors[i%len(sectors)], needsCategories[i%len(needsCategories)], populationStatuses[i%5]
-						r.count, r.odd = i*1000, i == 6
-						if r.fault != "" {
-							r.fault, r.sector = "No cluster for entity 1", pair{}
-						}
-					})
+					w.trapRows(w.source(plans[0].location().stub()+"-humanitarian-needs", 0), emit,
+						func(r *row, i int) {
+							r.sector, r.kind, r.state = sectors[i%len(sectors)], needsCategories[i%len(needsCategories)],
+								populationStatuses[i%5]
+							r.count, r.odd = i*1000, i == 6
+							if r.fault != "" {
+								r.fault, r.sector = "No cluster for entity 1", pair{}
+							}
+						})
 				}
 			},
 		})
@@ -76,9 +86,9 @@ func (w *world) needsOf(r *random, rows int, one row, emit func(*row)) int {
 
 var refugeeAges = []age{{"0-4", 0, 4}, {"5-11", 5, 11}, {"12-17", 12, 17}, {"18-59", 18, 59}, {"60+", 60, -1}, allAges}
 
-// paths13 emits the thirteen rows of a year, a pair of countries and a group.
+// paths13 emits the thirteen rows of one year, pair of countries and group.
 func paths13(r *random, one row, most int, emit func(*row)) {
-	empty := r.chance(45) // only totals are known
+	empty := r.chance(45) // only the total is known
 	for _, gender := range []string{"f", "m"} {
 		one.gender = gender
 		for _, a := range refugeeAges {
@@ -93,7 +103,7 @@ func paths13(r *random, one row, most int, emit func(*row)) {
 	emit(&one)
 }
 
-// refugeeFiles has a file every five years, and pairs that grow in number.
+// refugeeFiles is one file for every five years. The number of pairs grows.
 func (w *world) refugeeFiles() []file {
 	s := w.sizes
 	var files []file
@@ -118,7 +128,7 @@ func (w *world) refugeeFiles() []file {
 	return files
 }
 
-// refugeePair is the i-th pair of countries and group: each combination stands for one i only.
+// refugeePair is the i-th combination of two countries and a group. Each i is another one.
 func (w *world) refugeePair(r *random, i int, one row, emit func(*row)) {
 	n := len(w.locations)
 	common := []string{"REF", "ASY", "OIP", "ROC", "OOC"}
@@ -131,7 +141,7 @@ func (w *world) refugeePair(r *random, i int, one row, emit func(*row)) {
 	case at > 9:
 		group = 1
 	}
-	// Walking the n*n pairs by a step that shares no factor with n visits each once; w.deep comes first as origin.
+	// Steps through the n*n pairs by a number coprime to n visit each pair once.
 	origin := i * 37 % len(w.deep)
 	one.home = w.deep[origin]
 	one.asylum = w.locations[(i/len(w.deep)*59+origin*17)%n]
@@ -139,7 +149,8 @@ func (w *world) refugeePair(r *random, i int, one row, emit func(*row)) {
 	paths13(r, one, 4000, emit)
 }
 
-// refugeeTraps are rows of every group and gender, codes that are no location, and keys that two files share.
+// refugeeTraps emits rows of every group and gender, codes that are no location, and keys that two
+// files share.
 func (w *world) refugeeTraps(from, to int, src *resource, emit func(*row)) {
 	one := row{src: src, start: trapDay + 1, end: trapEnd}
 	if to >= lastYear-1 { // in the last file
@@ -156,14 +167,17 @@ func (w *world) refugeeTraps(from, to int, src *resource, emit func(*row)) {
 		one.src, one.homeCode, one.fault = src, "XXA", "Non matching country code(s) XXA"
 		emit(&one)
 	}
-	// This key stands in every file: the last file's row is kept.
-	one = row{home: w.deep[0], asylum: w.deep[1], src: src, start: trapDay, end: trapEnd, kind: "RST", gender: "all", age: allAges, count: from}
-	one.hidden = to < lastYear-1
+	// Every file has this key: the last file's row is kept.
+	one = row{
+		home: w.deep[0], asylum: w.deep[1], src: src, start: trapDay, end: trapEnd, kind: "RST", gender: "all",
+		age: allAges, count: from,
+	}
+	one.duplicate = to < lastYear-1
 	emit(&one)
-	// And this one twice in each file, the second time as the first: the second is kept.
-	one.start, one.end, one.count, one.hidden = trapDay+day(from-1990), trapEnd+day(from-1990), 12, true
+	// Each file has this key twice, in identical rows: the second is kept.
+	one.start, one.end, one.count, one.duplicate = trapDay+day(from-1990), trapEnd+day(from-1990), 12, true
 	emit(&one)
-	one.hidden = false
+	one.duplicate = false
 	emit(&one)
 }
 
@@ -190,7 +204,8 @@ func (w *world) returneeFiles() []file {
 			one := row{src: src, start: trapDay, end: trapEnd}
 			for i, group := range populationGroups {
 				for k, gender := range genders {
-					one.kind, one.gender, one.age, one.count = group, gender, refugeeAges[(i+k)%len(refugeeAges)], i*100+k
+					one.kind, one.gender, one.age, one.count = group, gender, refugeeAges[(i+k)%len(refugeeAges)],
+						i*100+k
 					one.home, one.asylum = w.deep[i%len(w.deep)], w.deep[(i+k+1)%len(w.deep)]
 					emit(&one)
 				}
@@ -203,7 +218,7 @@ func (w *world) returneeFiles() []file {
 	}}
 }
 
-// idpFiles has one file: rounds of operations, each a day.
+// idpFiles is one file: rounds of operations, one day each.
 func (w *world) idpFiles() []file {
 	return []file{{
 		name: "hdx_hapi_idps_global.csv", moved: true,
@@ -253,7 +268,7 @@ func (w *world) idpFiles() []file {
 	}}
 }
 
-// assessmentOf is the assessment of an operation: mostly the first kind.
+// assessmentOf is the kind of assessment of an operation, mostly the first.
 func assessmentOf(operation int) string {
 	if operation%4 != 1 {
 		return assessments[0]

@@ -4,8 +4,8 @@ import "fmt"
 
 var eventTypes = []string{"civilian_targeting", "demonstration", "political_violence"}
 
-// conflictFiles has a file a year; in each, event types one after the other, months in them, places in those. Countries without a
-// plan report as a whole.
+// conflictFiles is one file per year, sorted by event type, then month, then place. Countries
+// without a plan report as a whole.
 func (w *world) conflictFiles() []file {
 	s := w.sizes
 	units := w.planned(s.conflictUnits)
@@ -16,7 +16,7 @@ func (w *world) conflictFiles() []file {
 			tagged: year == s.conflictFrom,
 			rows: func(emit func(*row)) {
 				r := newRandom(w.seed, fmt.Sprintf("conflict/%d", year))
-				// Coverage has grown: a fifth of the units in the first year, all of them in the last.
+				// Coverage grows: a fifth of the units in the first year, all in the last.
 				part := 1.0
 				if span := lastYear - s.conflictFrom; span > 5 {
 					part = 0.2 + 0.8*float64(year-s.conflictFrom)/float64(span)
@@ -46,7 +46,10 @@ func (w *world) conflictYear(r *random, year, months int, units []*place, emit f
 			nations = append(nations, w.national[l.id-1])
 		}
 	}
-	sources := []*resource{w.source("civilian-targeting-events", 0), w.source("demonstration-events", 0), w.source("political-violence-events", 0)}
+	sources := []*resource{
+		w.source("civilian-targeting-events", 0), w.source("demonstration-events", 0),
+		w.source("political-violence-events", 0),
+	}
 	for kind, event := range eventTypes {
 		for m := 1; m <= months; m++ {
 			first, last := month(year, m)
@@ -74,7 +77,7 @@ func (w *world) conflictYear(r *random, year, months int, units []*place, emit f
 	}
 }
 
-// presenceFiles has one file: who does what, where, by country with a plan.
+// presenceFiles is one file: who does what, where, by country with a plan.
 func (w *world) presenceFiles() []file {
 	return []file{{
 		name: "hdx_hapi_operational_presence_global.csv",
@@ -107,7 +110,7 @@ func (w *world) presenceFiles() []file {
 					r.end = noDay
 				}
 			})
-			for i := range w.orgs[:len(oddOrgs)+len(orgTypes)] { // every odd one and every type
+			for i := range w.orgs[:len(oddOrgs)+len(orgTypes)] { // every odd organisation and every type
 				emit(&row{
 					at: w.national[w.deep[0].id-1], src: src, start: trapDay + 2, end: trapEnd, org: w.orgs[i],
 					sector: sectors[i%len(sectors)],
@@ -117,7 +120,8 @@ func (w *world) presenceFiles() []file {
 	}}
 }
 
-// presenceOf spreads rows over units: an organisation works in a few sectors in neighbouring places.
+// presenceOf spreads rows over units: an organisation works in a few sectors, in neighbouring
+// places.
 func (w *world) presenceOf(r *random, rows int, units []*place, like row, emit func(*row)) {
 	type key struct {
 		at     *place
@@ -156,7 +160,8 @@ func (w *world) fundingFiles() []file {
 				src := w.source("fts-requirements-and-funding-"+l.stub(), 0)
 				for year := lastYear + 1; year >= w.sizes.fundingFrom; year-- {
 					one := row{home: l, src: src, start: date(year, 1, 1), end: date(year, 12, 31)}
-					one.appeal = appeal{code: "Not specified", name: "Not specified", given: 1000 + r.skewed(90_000_000), neededNull: true, pctNull: true}
+					one.appeal = appeal{code: "Not specified", name: "Not specified", given: 1000 +
+						r.skewed(90_000_000), neededNull: true, pctNull: true}
 					emit(&one)
 					if !l.plan && !r.chance(30) {
 						continue
@@ -164,7 +169,8 @@ func (w *world) fundingFiles() []file {
 					needed := 1_000_000 + r.skewed(2_000_000_000)
 					given := int(float64(needed) * r.unit() * 0.9)
 					one.appeal = appeal{
-						code: fmt.Sprintf("H%s%02d", l.iso3, year%100), name: fmt.Sprintf("%s Response Plan %d (invented)", l.name, year),
+						code: fmt.Sprintf("H%s%02d", l.iso3, year%100),
+						name: fmt.Sprintf("%s Response Plan %d (invented)", l.name, year),
 						kind: pick(r, appealKinds), needed: needed, given: given, pct: given * 100 / needed,
 					}
 					emit(&one)
@@ -179,11 +185,20 @@ func (w *world) fundingTraps(emit func(*row)) {
 	src := w.source("fts-requirements-and-funding-"+w.deep[0].stub(), 0)
 	one := row{home: w.deep[0], src: src, start: trapDay, end: trapEnd}
 	for _, a := range []appeal{
-		{code: "FOVER1", name: "More than was asked", kind: "Flash appeal", needed: 1_000_000, given: 1_640_000, pct: 164},
+		{
+			code: "FOVER1", name: "More than was asked", kind: "Flash appeal", needed: 1_000_000, given: 1_640_000,
+			pct: 164,
+		},
 		{code: "FZERO1", name: "Asked for nothing, got nothing", kind: "Other", pctNull: true},
 		{code: "FNULL1", name: `Appeal "without", type`, needed: 5, given: 0},
-		{code: "flow%_er", name: "Größe – نداء – 呼吁", kind: "Sonstige Größe", neededNull: true, given: 7, pctNull: true},
-		{code: "FBIG01", name: "More than 32 bits", kind: "Other", needed: 51_000_000_000, given: 4_294_967_296, pct: 8},
+		{
+			code: "flow%_er", name: "Größe – نداء – 呼吁", kind: "Sonstige Größe", neededNull: true, given: 7,
+			pctNull: true,
+		},
+		{
+			code: "FBIG01", name: "More than 32 bits", kind: "Other", needed: 51_000_000_000, given: 4_294_967_296,
+			pct: 8,
+		},
 	} {
 		one.appeal = a
 		emit(&one)

@@ -7,7 +7,8 @@ var (
 	versions     = []string{"final", "preliminary", "forecast"}
 )
 
-// rainfallFiles has a file for each of the last years, the newest first by name. Second-level units are in the first file only.
+// rainfallFiles is one file for each of the last years; the newest is the first by name.
+// Second-level units are in that only.
 func (w *world) rainfallFiles() []file {
 	s := w.sizes
 	firsts := w.someOf(s.rainUnits1, 1, func(l *location) bool { return true })
@@ -78,7 +79,7 @@ func (w *world) rainOf(r *random, i, n int, at *place, emit func(*row)) {
 	}
 }
 
-// rainPlace is a place as the rainfall file shows it: the provider's own codes instead of names.
+// rainPlace is a place as the rainfall file shows it: with the provider's codes instead of names.
 func rainPlace(at *place) *place {
 	p := *at
 	p.pa1 = "Not provided"
@@ -101,14 +102,17 @@ func (w *world) rainTraps(n int, emit func(*row)) {
 	if n == w.sizes.rainYears {
 		w.trapRows(src, emit, set)
 	}
-	// A dekad that wandered: this key stands in every file, and the last file has the say.
-	wandered := row{at: w.national[w.deep[1].id-1], src: src, start: trapDay + 3, end: trapEnd, hidden: n < w.sizes.rainYears}
+	// A dekad that is in every file: the row of the last file is kept.
+	wandered := row{
+		at: w.national[w.deep[1].id-1], src: src, start: trapDay + 3, end: trapEnd,
+		duplicate: n < w.sizes.rainYears,
+	}
 	set(&wandered, 1)
 	wandered.pixels = 1000 + n
 	emit(&wandered)
 }
 
-// populationFiles has two files, of countries with a plan and of the others.
+// populationFiles is two files: countries with a plan, and the others.
 func (w *world) populationFiles() []file {
 	var files []file
 	for _, plan := range []bool{true, false} {
@@ -128,16 +132,19 @@ func (w *world) populationFiles() []file {
 				src := w.source("cod-ps-"+w.deep[0].stub(), 0)
 				if plan {
 					w.trapRows(src, emit, func(r *row, i int) {
-						r.gender, r.age, r.count, r.odd = genders[i%len(genders)], age{fmt.Sprintf("%d+", i), i, -1}, i*12_345, i == 5
+						r.gender, r.age, r.count, r.odd = genders[i%len(genders)], age{fmt.Sprintf("%d+", i), i, -1},
+							i*12_345, i == 5
 						if i == 7 {
 							r.age, r.count = age{"unknown", -1, -1}, 3_000_000_000
 						}
 					})
 				}
-				// A country that changed file: both hold its rows, and the later file has the say.
+				// A country that moved to another file: both have its row, and that of the later
+				// file is kept.
 				one := row{
-					at: w.national[w.deep[1].id-1], src: src, start: trapDay + 4, end: trapEnd, gender: "all", age: allAges, count: 4711 + b2i(plan),
-					hidden: plan,
+					at: w.national[w.deep[1].id-1], src: src, start: trapDay + 4, end: trapEnd, gender: "all",
+					age: allAges, count: 4711 + b2i(plan),
+					duplicate: plan,
 				}
 				emit(&one)
 			},
@@ -154,7 +161,7 @@ func (w *world) census(r *random, l *location, emit func(*row)) {
 	for level := range 3 {
 		units := w.placesOf(l, level)
 		if level == 2 {
-			// As many of a country's units as its share of all units with a census.
+			// A country's share of all units with a census.
 			all := len(w.admin2) - len(w.admin1)
 			units = units[:min(len(units), (len(units)*w.sizes.populationUnits+all-1)/all)]
 		}
@@ -172,7 +179,8 @@ func (w *world) census(r *random, l *location, emit func(*row)) {
 					if band == w.sizes.populationBands-1 {
 						one.age = age{fmt.Sprintf("%d+", low), low, -1}
 					}
-					one.count = people * (w.sizes.populationBands - band) / (w.sizes.populationBands * 7) * (1 + b2i(gender == "all"))
+					one.count = people * (w.sizes.populationBands - band) / (w.sizes.populationBands * 7) * (1 +
+						b2i(gender == "all"))
 					emit(&one)
 				}
 				one.age, one.count = allAges, people*(1+b2i(gender == "all"))

@@ -9,8 +9,8 @@ var (
 	priceTypes = []string{"Farm Gate", "Producer", "Retail", "Wholesale"}
 )
 
-// foodFiles has one file: analyses of a country, each of some types, of the units it covers, of the seven phases. Upstream marks
-// nearly a third of the rows as errors.
+// foodFiles is one file: analyses of a country, each with some types, the units it covers, and the
+// seven phases. Upstream marks nearly a third of the rows as faulty.
 func (w *world) foodFiles() []file {
 	return []file{{
 		name: "hdx_hapi_food_security_global.csv",
@@ -28,7 +28,8 @@ func (w *world) foodFiles() []file {
 					first := start + day(kind*92)
 					for _, at := range units {
 						src := w.source("acute-food-insecurity", int(at.level[0]-'0'))
-						w.foodUnit(r, row{at: at, src: src, start: first, end: first + 90, state: phaseTypes[kind]}, emit)
+						w.foodUnit(r, row{at: at, src: src, start: first, end: first + 90, state: phaseTypes[kind]},
+							emit)
 					}
 				}
 				made += len(units)
@@ -54,7 +55,7 @@ func (w *world) foodUnit(r *random, one row, emit func(*row)) {
 		one.kind, one.count = phase, people*parts[i]/100
 		one.values[0] = trim(parts[i], 2)
 		if bad {
-			// A marked row has the key of a good one: only the mark tells them apart.
+			// A marked row has the same key as a good one.
 			marked := one
 			marked.count, marked.fault = one.count+1, errorTexts[1+r.below(3)]
 			emit(&marked)
@@ -65,7 +66,7 @@ func (w *world) foodUnit(r *random, one row, emit func(*row)) {
 	}
 }
 
-// priceFiles has a file a year: series of prices of a market, month by month.
+// priceFiles is one file per year: series of prices in a market, month by month.
 func (w *world) priceFiles() []file {
 	s := w.sizes
 	var files []file
@@ -85,13 +86,17 @@ func (w *world) priceFiles() []file {
 	return files
 }
 
-// priceSeries is the i-th series: a commodity of a market, sold in one way; a market has about five of them.
+// priceSeries emits the i-th series: a commodity in a market, of one price type. A market has about
+// five series.
 func (w *world) priceSeries(i, year int, emit func(*row)) {
 	r := newRandom(w.seed, fmt.Sprintf("price/%d", i))
 	groups := (w.sizes.priceSeries + 4) / 5
 	m := w.markets[i/5*len(w.markets)/groups]
 	c := w.commodities[(i/5*3+i%5*(len(w.commodities)/7))%len(w.commodities)]
-	one := row{at: m.at, market: m, commodity: c, src: w.source("food-prices", 0), measure: pick(r, measures), flag: "actual", trade: "Retail"}
+	one := row{
+		at: m.at, market: m, commodity: c, src: w.source("food-prices", 0), measure: pick(r, measures),
+		flag: "actual", trade: "Retail",
+	}
 	if r.chance(12) {
 		one.trade = "Wholesale"
 	}
@@ -111,7 +116,7 @@ func (w *world) priceSeries(i, year int, emit func(*row)) {
 		}
 		cents := scale*100 + noise.below(scale*60+5)
 		if scale > 200 {
-			cents -= cents % 100 // dear things have round prices
+			cents -= cents % 100 // high prices are round
 		}
 		one.start = date(year, mth, 15)
 		one.end = date(year, mth+1, 15) - 1
@@ -132,9 +137,11 @@ func (w *world) priceTraps(emit func(*row)) {
 			for i := range 3 {
 				m := w.markets[(n*3+i)%len(w.markets)]
 				one := row{
-					at: m.at, shown: w.traps[n%len(w.traps)], market: m, commodity: w.commodities[n%len(w.commodities)], src: src,
-					measure: measures[n%len(measures)], flag: flag, trade: trade, currency: w.currencies[(n*5)%len(w.currencies)].code,
-					start: trapDay + day(i), end: trapEnd,
+					at: m.at, shown: w.traps[n%len(w.traps)], market: m,
+					commodity: w.commodities[n%len(w.commodities)], src: src,
+					measure: measures[n%len(measures)], flag: flag, trade: trade,
+					currency: w.currencies[(n*5)%len(w.currencies)].code,
+					start:    trapDay + day(i), end: trapEnd,
 				}
 				one.values = [5]number{trim(n*37, 2), fix(n, 2)}
 				if n%7 == 3 {
@@ -147,13 +154,15 @@ func (w *world) priceTraps(emit func(*row)) {
 	}
 	for i, c := range w.commodities[:len(categories)] { // every category
 		emit(&row{
-			at: w.markets[i].at, market: w.markets[i], commodity: c, src: src, measure: "KG", flag: "actual", trade: "Retail",
+			at: w.markets[i].at, market: w.markets[i], commodity: c, src: src, measure: "KG", flag: "actual",
+			trade:    "Retail",
 			currency: "BYR", start: trapDay + 5, end: trapEnd, values: [5]number{fix(0, 0), fix(0, 0)},
 		})
 	}
 	m := w.markets[0]
 	one := row{
-		at: m.at, market: m, commodity: w.commodities[0], src: w.unknown(0), measure: "", flag: "actual", trade: "Retail", currency: "USD",
+		at: m.at, market: m, commodity: w.commodities[0], src: w.unknown(0), measure: "", flag: "actual",
+		trade: "Retail", currency: "USD",
 		start: trapDay + 6, end: trapEnd, values: [5]number{oddity(4), {}},
 	}
 	emit(&one)
@@ -161,7 +170,7 @@ func (w *world) priceTraps(emit func(*row)) {
 	emit(&one)
 }
 
-// povertyFiles has one file: surveys of a country and its first-level units.
+// povertyFiles is one file: surveys of countries and their first-level units.
 func (w *world) povertyFiles() []file {
 	return []file{{
 		name: "hdx_hapi_poverty_rate_global.csv",
@@ -171,16 +180,23 @@ func (w *world) povertyFiles() []file {
 				src := w.source(l.stub()+"-mpi", 0)
 				for _, at := range append(w.placesOf(l, 0), w.placesOf(l, 1)...) {
 					for survey := range 1 + i%2 {
-						w.survey(r, row{at: at, src: src, start: date(2012+survey*6+i%3, 1, 1), end: date(2013+survey*6+i%3, 12, 31), clock: byte(1 + i%2)}, emit)
+						w.survey(r, row{
+							at: at, src: src, start: date(2012+survey*6+i%3, 1, 1),
+							end: date(2013+survey*6+i%3, 12, 31), clock: byte(1 + i%2),
+						}, emit)
 					}
 				}
 			}
 			for i, p := range w.traps {
-				// Only the first level is looked at: a place that is known by its second level falls back to what the first says.
+				// A loader uses the first level only. A place known by its second level would get
+				// that of its first.
 				if p.name2 != "" || p.pa2 != "" || p.code2 != "" {
 					continue
 				}
-				w.survey(r, row{at: p, src: w.source(w.deep[0].stub()+"-mpi", 0), start: trapDay, end: trapEnd, clock: byte(1 + i%2)}, emit)
+				w.survey(r, row{
+					at: p, src: w.source(w.deep[0].stub()+"-mpi", 0), start: trapDay, end: trapEnd,
+					clock: byte(1 + i%2),
+				}, emit)
 			}
 			nameless := &place{iso3: "ETH", pa1: " ", level: "1", unit: w.byCode["ETH"].unspecified}
 			w.survey(r, row{at: nameless, src: w.unknown(0), start: trapDay, end: trapEnd, clock: 1}, emit)
@@ -189,9 +205,12 @@ func (w *world) povertyFiles() []file {
 }
 
 func (w *world) survey(r *random, one row, emit func(*row)) {
-	headcount, intensity := r.below(950_000), 330_000+r.below(300_000) // ten-thousandths of a per cent
+	headcount, intensity := r.below(950_000), 330_000+r.below(300_000) // 1/10,000 of a per cent
 	mpi := round(float64(headcount)*float64(intensity)/1e12, 4)
-	one.values = [5]number{fix(mpi, 4), fix(headcount, 4), fix(intensity, 4), fix(r.below(300_000), 4), fix(headcount/2, 4)}
+	one.values = [5]number{
+		fix(mpi, 4), fix(headcount, 4), fix(intensity, 4), fix(r.below(300_000), 4),
+		fix(headcount/2, 4),
+	}
 	if r.chance(3) || one.start == trapDay {
 		one.values[2] = number{}
 	}

@@ -2,19 +2,20 @@ package generator
 
 import "strings"
 
-// orphanCode is the one second-level unit that keeps its place below a connector although its parent is not listed.
+// orphanCode is the second-level unit that keeps its place below a placeholder although its parent
+// is not listed.
 const orphanCode = "SS0001"
 
 var trapsValid = date(2021, 11, 17)
 
-// trapCodes are lines of the list of p-codes that end the units of a country.
+// trapCodes are lines of the list of p-codes, appended to the units of a country.
 var trapCodes = map[string][]codeLine{
-	"ECU": { // one code at two levels; units below the country itself are skipped
+	"ECU": { // one code at two levels; second-level units directly below the country are skipped
 		{"ECU", 1, "ECMAR", "Mar Afuera", "ECU", trapsValid},
 		{"ECU", 2, "ECMAR", "Mar Afuera", "ECU", trapsValid},
 		{"ECU", 2, "ECZONA", "Zona por Aclarar: Lomas (Norte-Sur)", "ECU", trapsValid},
 	},
-	"HTI": { // one code at two levels, both good
+	"HTI": { // one code at two levels, both valid
 		{"HTI", 1, "HT99", "Île Longue", "HTI", trapsValid},
 		{"HTI", 2, "HT99", "Île Longue-Sud", "HT99", trapsValid},
 	},
@@ -40,46 +41,73 @@ var trapCodes = map[string][]codeLine{
 		{"UKR", 1, "UA98", "İĞDIR Straße ΣΊΣΥΦΟΣ", "UKR", trapsValid},
 		{"UKR", 2, "UA9801", strings.Repeat("Довге ", 85) + "ім", "UA98", trapsValid}, // 512 characters
 	},
-	"SOM": { // names that print as the provider's
+	"SOM": { // names that are replaced by the provider's
 		{"SOM", 1, "SO98", "unspecified", "SOM", trapsValid},
 		{"SOM", 2, "SO9801", "Unspecified", "SO98", trapsValid},
 		{"SOM", 2, "SO9802", "", "SO98", trapsValid},
 	},
 }
 
-// showTraps makes the places that a CSV shows in a way that hides, shifts or loses their unit.
+// showTraps makes the places whose unit a CSV hides, shifts or loses.
 func (w *world) showTraps() []*place {
 	none := func(iso3 string) *admin2 { return w.byCode[iso3].unspecified }
 	afghanistan := w.byCode["AFG"].units2[0]
 	ethiopia := w.byCode["ETH"].units2[0]
 	mali := w.byCode["MLI"].units2[0]
 	traps := []*place{
-		// codes that went stale: the row falls back to its country, names kept
-		{iso3: "TCD", pa1: "Batha Nord", pa2: "Yalé", code1: "TCD01", name1: "Batha", code2: "TCD0101", name2: "Yale", level: "2", unit: none("TCD")},
+		// stale codes: the row falls back to its country and keeps its names
+		{
+			iso3: "TCD", pa1: "Batha Nord", pa2: "Yalé", code1: "TCD01", name1: "Batha", code2: "TCD0101", name2: "Yale",
+			level: "2", unit: none("TCD"),
+		},
 		{iso3: "TCD", pa1: "Batha Sud", code1: "TCD02", name1: "Batha", level: "1", unit: none("TCD")},
-		{iso3: "MLI", pa1: mali.parent.name, pa2: "Old Quarter", code1: mali.parent.code, name1: mali.parent.name, code2: "ML999999", name2: "Old Quarter", level: "2", unit: none("MLI")},
+		{
+			iso3: "MLI", pa1: mali.parent.name, pa2: "Old Quarter", code1: mali.parent.code, name1: mali.parent.name,
+			code2: "ML999999", name2: "Old Quarter", level: "2", unit: none("MLI"),
+		},
 		// names without codes
 		{iso3: "UKR", pa1: "Sea of Glass", level: "2", unit: none("UKR")},
 		{iso3: "SDN", pa1: "Región X", pa2: "Ville, “Y”", level: "2", unit: none("SDN")},
 		{iso3: "SDN", pa2: "nobody's land", level: "2", unit: none("SDN")},
 		{iso3: "NER", name1: "Only In The List", level: "1", unit: none("NER")},
-		{iso3: "MLI", pa1: "Kayes-like", pa2: "camp nº 4", code1: mali.parent.code, name1: mali.parent.name, level: "2", unit: mali.parent.connector},
-		{iso3: "MLI", pa1: "Kayes-like", pa2: " ", code1: mali.parent.code, name1: mali.parent.name, level: "2", unit: mali.parent.connector},
+		{
+			iso3: "MLI", pa1: "Kayes-like", pa2: "camp nº 4", code1: mali.parent.code, name1: mali.parent.name,
+			level: "2", unit: mali.parent.connector,
+		},
+		{
+			iso3: "MLI", pa1: "Kayes-like", pa2: " ", code1: mali.parent.code, name1: mali.parent.name, level: "2",
+			unit: mali.parent.connector,
+		},
 		// a code without a name does not count
 		{iso3: "AFG", code2: afghanistan.code, level: "2", unit: none("AFG")},
-		{iso3: "AFG", pa1: "Somewhere", code1: afghanistan.parent.code, code2: afghanistan.code, level: "1", unit: afghanistan.parent.connector},
-		// a second-level code is enough; the country of the row is that of its unit
+		{
+			iso3: "AFG", pa1: "Somewhere", code1: afghanistan.parent.code, code2: afghanistan.code, level: "1",
+			unit: afghanistan.parent.connector,
+		},
+		// a second-level code is enough; the row belongs to the country of its unit
 		{iso3: "AFG", pa2: "No first level", code2: afghanistan.code, level: "2", unit: afghanistan},
-		{iso3: "KEN", pa1: "Across", pa2: "the border", code1: "KE01", name1: "Across", code2: ethiopia.code, name2: ethiopia.name, level: "2", unit: ethiopia},
+		{
+			iso3: "KEN", pa1: "Across", pa2: "the border", code1: "KE01", name1: "Across", code2: ethiopia.code,
+			name2: ethiopia.name, level: "2", unit: ethiopia,
+		},
 		// one code at two levels
-		{iso3: "HTI", pa1: "Ile Longue", code1: "HT99", name1: "Île Longue", level: "1", unit: w.unit1("HT99").connector},
+		{
+			iso3: "HTI", pa1: "Ile Longue", code1: "HT99", name1: "Île Longue", level: "1",
+			unit: w.unit1("HT99").connector,
+		},
 		{iso3: "ECU", pa1: "Mar", code1: "ECMAR", name1: "Mar Afuera", level: "1", unit: w.unit1("ECMAR").connector},
-		{iso3: "ECU", pa1: "Mar", pa2: "Mar", code1: "ECMAR", name1: "Mar Afuera", code2: "ECMAR", name2: "Mar Afuera", level: "2", unit: none("ECU")},
-		// flags that are not the country's
-		{iso3: "CAN", level: "0", unit: none("CAN"), lies: true},
-		{iso3: "CMR", level: "0", unit: none("CMR"), lies: true},
+		{
+			iso3: "ECU", pa1: "Mar", pa2: "Mar", code1: "ECMAR", name1: "Mar Afuera", code2: "ECMAR",
+			name2: "Mar Afuera", level: "2", unit: none("ECU"),
+		},
+		// flags that contradict the country's
+		{iso3: "CAN", level: "0", unit: none("CAN"), wrongFlags: true},
+		{iso3: "CMR", level: "0", unit: none("CMR"), wrongFlags: true},
 	}
-	for _, code := range []string{"HT99", orphanCode, "YE9801", "MM9801", "MM9802", "MZ9801", "CO9801", "UA9801", "SO9801", "SO9802"} {
+	for _, code := range []string{
+		"HT99", orphanCode, "YE9801", "MM9801", "MM9802", "MZ9801", "CO9801", "UA9801",
+		"SO9801", "SO9802",
+	} {
 		u := w.unit2(code)
 		traps = append(traps, &place{
 			iso3: u.parent.location.iso3, pa1: "as sent 1 ", pa2: "as sent 2, \"" + code + "\"", level: "2",
@@ -101,7 +129,7 @@ func (w *world) unit1(code string) *admin1 {
 			return u
 		}
 	}
-	panic("catalog: no first-level unit " + code)
+	panic("generator: no first-level unit " + code)
 }
 
 func (w *world) unit2(code string) *admin2 {
@@ -110,5 +138,5 @@ func (w *world) unit2(code string) *admin2 {
 			return u
 		}
 	}
-	panic("catalog: no second-level unit " + code)
+	panic("generator: no second-level unit " + code)
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// WriteViews makes the view dumps of the same world: what a database holds after all joins. Rows stand in the order in which a loader
-// reads the files, those that it drops are left out.
+// WriteViews writes the view dumps of the same world: what a database holds after all joins. Rows
+// are in the order in which a loader reads the files, without those that it drops.
 func WriteViews(dir string, o Options) ([]Count, error) {
 	some, err := o.themes()
 	if err != nil {
@@ -46,8 +46,9 @@ type views struct {
 	loaded   string
 }
 
-// availability is a row of the data-availability view: a unit of a level for which a theme has data. In national themes unit is nil; in
-// the poverty theme it is the connector of the first-level unit, which alone counts.
+// availability is a row of the data-availability view: a unit of a level for which a theme has
+// data. In national themes unit is nil. In the poverty theme, which uses the first level only, it
+// is the placeholder below the first-level unit.
 type availability struct {
 	location *location
 	unit     *admin2
@@ -89,14 +90,14 @@ func (v *views) writeTheme(t *theme, c *Count, available map[availability]bool) 
 		case r.fault != "":
 			c.Marked++
 			return
-		case r.hidden:
-			c.Hidden++
+		case r.duplicate:
+			c.Duplicates++
 			return
 		}
 		c.Kept++
 		r.src.mark()
 		for _, a := range r.availability(t.view) {
-			if a != last { // rows of a unit come together
+			if a != last { // rows of a unit follow each other
 				available[a] = true
 				last = a
 			}
@@ -108,7 +109,7 @@ func (v *views) writeTheme(t *theme, c *Count, available map[availability]bool) 
 		s.end()
 		s.flush(false)
 	}
-	// A loader takes the files of a theme by name, and the names of the sample need not be in that order.
+	// A loader reads the files of a theme in the order of their names.
 	files := t.files(v.world)
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
 	for _, f := range files {
@@ -125,7 +126,7 @@ func joinNames(columns []column) string {
 	return strings.Join(names, ",")
 }
 
-// mark notes that a kept row refers to a resource and its dataset.
+// mark records that a kept row refers to a resource and its dataset.
 func (r *resource) mark() {
 	if !r.used.Load() {
 		r.used.Store(true)
@@ -150,12 +151,18 @@ func (v *views) writeLists(some []*theme, available []map[availability]bool) err
 		view, header string
 		fill         func(*stream)
 	}{
-		{"location", "id,code,name,from_cods,has_hrp,in_gho,reference_period_start,reference_period_end", v.viewLocations},
-		{"admin1", "id,location_ref,code,name,is_unspecified,from_cods,reference_period_start,reference_period_end," + ofLocation, v.viewAdmin1},
-		{"admin2", "id,admin1_ref,code,name,is_unspecified,from_cods,reference_period_start,reference_period_end,admin1_code,admin1_name," +
+		{
+			"location", "id,code,name,from_cods,has_hrp,in_gho,reference_period_start,reference_period_end",
+			v.viewLocations,
+		},
+		{"admin1", "id,location_ref,code,name,is_unspecified,from_cods,reference_period_start,reference_period_end," +
+			ofLocation, v.viewAdmin1},
+		{"admin2", "id,admin1_ref,code,name,is_unspecified,from_cods,reference_period_start,reference_period_end," +
+			"admin1_code,admin1_name," +
 			"admin1_is_unspecified,location_ref," + ofLocation, v.viewAdmin2},
 		{"dataset", "hdx_id,hdx_stub,title,hdx_provider_stub,hdx_provider_name", v.viewDatasets},
-		{"resource", "hdx_id,dataset_hdx_id,name,format,update_date,is_hxl,download_url,hapi_updated_date,dataset_hdx_stub,dataset_title," +
+		{"resource", "hdx_id,dataset_hdx_id,name,format,update_date,is_hxl,download_url,hapi_updated_date," +
+			"dataset_hdx_stub,dataset_title," +
 			"dataset_hdx_provider_stub,dataset_hdx_provider_name", v.viewResources},
 		{"org_type", "code,description", func(s *stream) { s.pairs(v.orgTypes) }},
 		{"org", "acronym,name,org_type_code,org_type_description", v.viewOrgs},
@@ -163,7 +170,8 @@ func (v *views) writeLists(some []*theme, available []map[availability]bool) err
 		{"currency", "code,name", func(s *stream) { s.pairs(v.currencies) }},
 		{"wfp_commodity", "code,category,name", v.viewCommodities},
 		{"wfp_market", "", v.viewMarkets},
-		{"data_availability", "id,category,subcategory,location_name,location_code,admin1_name,admin1_code,admin2_name,admin2_code," +
+		{"data_availability", "id,category,subcategory,location_name,location_code,admin1_name,admin1_code," +
+			"admin2_name,admin2_code," +
 			"admin_level,hapi_updated_date", func(s *stream) { v.viewAvailability(s, some, available) }},
 	} {
 		header := list.header
@@ -188,7 +196,7 @@ func (v *views) writeLists(some []*theme, available []map[availability]bool) err
 
 const ofLocation = "location_code,location_name,has_hrp,in_gho"
 
-// cells writes a line whose cells are put one by one; nil leaves a cell null.
+// cells writes a line, one function per cell. nil is a null cell.
 func (s *stream) cells(puts ...func()) {
 	for _, put := range puts {
 		s.cell()
@@ -231,7 +239,8 @@ func (v *views) viewAdmin2(s *stream) {
 		a := u.parent
 		l := a.location
 		s.cells(s.n(u.id), s.n(a.id), s.t(u.code), s.t(u.name), s.b(u.unspecified), s.b(true), s.d(u.start), nil,
-			s.t(a.code), s.t(a.name), s.b(a.unspecified), s.n(l.id), s.t(l.iso3), s.t(l.name), s.b(l.plan), s.b(l.appeal))
+			s.t(a.code), s.t(a.name), s.b(a.unspecified), s.n(l.id), s.t(l.iso3), s.t(l.name), s.b(l.plan),
+			s.b(l.appeal))
 	}
 }
 
@@ -250,7 +259,8 @@ func (v *views) viewResources(s *stream) {
 				continue
 			}
 			updated := strings.Replace(r.modified[:len("2006-01-02T15:04:05")], "T", " ", 1)
-			s.cells(s.t(r.id), s.t(d.id), s.t(r.name), s.t(strings.ToLower(r.format)), s.t(updated), s.b(r.check.tagged()), s.t(r.url), s.t(v.loaded),
+			s.cells(s.t(r.id), s.t(d.id), s.t(r.name), s.t(strings.ToLower(r.format)), s.t(updated),
+				s.b(r.check.tagged()), s.t(r.url), s.t(v.loaded),
 				s.t(d.name), s.t(d.title), s.t(d.provider), s.t(d.publisher))
 		}
 	}
@@ -297,7 +307,8 @@ func (v *views) viewAvailability(s *stream, some []*theme, available []map[avail
 			if t.view == "poverty_rate" {
 				name2, code2 = "", ""
 			}
-			s.cells(s.n(id), s.t(t.category), s.t(t.subcategory), s.t(a.location.name), s.t(a.location.iso3), s.t(name1), s.t(code1),
+			s.cells(s.n(id), s.t(t.category), s.t(t.subcategory), s.t(a.location.name), s.t(a.location.iso3),
+				s.t(name1), s.t(code1),
 				s.t(name2), s.t(code2), s.n(a.level), s.t(v.loaded))
 		}
 	}

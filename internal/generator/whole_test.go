@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// program is the binary under test: the one that HDQS_BINARY names, else one built here.
+// program returns the binary under test: HDQS_BINARY, or one built here.
 func program(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -29,7 +29,7 @@ func program(t *testing.T) string {
 	return binary
 }
 
-// load builds a store from a catalog and gives its folder and the program's exit code.
+// load builds a store from a catalog and returns its directory and the program's exit code.
 func load(t *testing.T, binary, catalog string) (store string, exit int) {
 	t.Helper()
 	store = t.TempDir()
@@ -44,7 +44,7 @@ func load(t *testing.T, binary, catalog string) (store string, exit int) {
 	return store, 0
 }
 
-// manifestOf reads the only manifest of a store, or the report beside it.
+// manifestOf reads the only manifest of a store, or its report.
 func manifestOf(t *testing.T, store string, report bool, into any) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(store, "manifests", "*.json"))
@@ -67,8 +67,8 @@ func manifestOf(t *testing.T, store string, report bool, into any) {
 	t.Fatalf("%s: no manifest (report: %v) among %v", store, report, files)
 }
 
-// TestBothFormsMakeOneSnapshot loads a world from its CSV files, whose codes are stale, lost or shifted, and from its views, where all
-// joins are done: every table must come out with the same bytes.
+// TestBothFormsMakeOneSnapshot loads a world from its CSV files, whose codes are stale, missing or
+// shifted, and from its views, in which all joins are done. Every table must have the same bytes.
 func TestBothFormsMakeOneSnapshot(t *testing.T) {
 	t.Parallel()
 	binary := program(t)
@@ -111,7 +111,7 @@ func TestBothFormsMakeOneSnapshot(t *testing.T) {
 						kept = counts[k].Kept
 					}
 					if rows[th.view] != kept {
-						t.Errorf("%s: %d rows, the generator kept %d", th.view, rows[th.view], kept)
+						t.Errorf("%s: %d rows, the generator counts %d", th.view, rows[th.view], kept)
 					}
 				}
 			}
@@ -120,14 +120,15 @@ func TestBothFormsMakeOneSnapshot(t *testing.T) {
 			}
 			for table, sum := range tables[0] {
 				if tables[1][table] != sum {
-					t.Errorf("%s: one segment from the files, another from the views", table)
+					t.Errorf("%s: the segments of files and views differ", table)
 				}
 			}
 		})
 	}
 }
 
-// TestHostile loads a catalog full of faults: each bad row is dropped and each broken file named, no more and no less.
+// TestHostile loads a catalog full of faults. Exactly the bad rows are dropped, and exactly the
+// broken files refused.
 func TestHostile(t *testing.T) {
 	t.Parallel()
 	binary := program(t)
@@ -138,7 +139,7 @@ func TestHostile(t *testing.T) {
 	}
 	store, exit := load(t, binary, dir)
 	if exit != 5 {
-		t.Errorf("exit %d, want 5: something was refused", exit)
+		t.Errorf("exit %d, want 5 (some input refused)", exit)
 	}
 	var report struct {
 		Refused   []struct{ Path string }
@@ -168,7 +169,8 @@ func TestHostile(t *testing.T) {
 		}
 		delete(want, r.Path)
 		if r.Rows.Dropped != n || r.Rows.Kept != 1 {
-			t.Errorf("%s: %d rows dropped and %d kept, want %d and the good one", r.Path, r.Rows.Dropped, r.Rows.Kept, n)
+			t.Errorf("%s: %d rows dropped and %d kept, want %d and the good one", r.Path, r.Rows.Dropped, r.Rows.Kept,
+				n)
 		}
 	}
 	if len(want) > 0 {

@@ -14,12 +14,12 @@ var countriesText string
 //go:embed currencies.txt
 var currenciesText string
 
-// world is everything the rows speak of.
+// world holds everything that rows refer to.
 type world struct {
 	seed  uint64
 	sizes sizes
 
-	taxonomy  []*location // as listed: also rows that are no location
+	taxonomy  []*location // every row of the list, also those without an ISO code
 	locations []*location
 	byCode    map[string]*location
 	codes     []codeLine // the list of p-codes, line by line
@@ -37,28 +37,28 @@ type world struct {
 	byName      map[string]*dataset
 
 	national []*place // of each location
-	first    []*place // of each real admin1
-	second   []*place // of each real admin2
-	traps    []*place // places that a CSV shows oddly, each different from all other places
+	first    []*place // of each admin1 except placeholders
+	second   []*place // of each admin2 except placeholders
+	traps    []*place // trap places, each different from all other places
 }
 
 // pair is a code and its name.
 type pair struct{ code, name string }
 
-// location is a row of the country taxonomy; id is 0 where it has no ISO code and so is none.
+// location is a row of the country taxonomy. A row without an ISO code is no location and has id 0.
 type location struct {
 	id            int
 	iso3, iso2    string
 	m49           string
 	name          string // as printed
-	preferred, un string // the two columns it is made of
+	preferred, un string // the two columns that name is made of
 	plan, appeal  bool   // has_hrp and in_gho
 	start         day
 	currency      string
-	tongue        *tongue
+	language      *language
 	units1        []*admin1
 	units2        []*admin2
-	unspecified   *admin2 // of rows that name no unit
+	unspecified   *admin2 // of rows without a unit
 }
 
 type admin1 struct {
@@ -112,8 +112,9 @@ func newWorld(o Options) *world {
 	return w
 }
 
-// strangers are rows of the taxonomy without an ISO code, put behind the country they follow; they take no id.
-var strangers = map[string]*location{
+// uncoded are rows of the taxonomy without an ISO code, by the country that they follow. They get
+// no id.
+var uncoded = map[string]*location{
 	"KOR": {iso3: "XKX", iso2: "XK", preferred: "Kosovo"},
 	"NPL": {iso3: "ANT", iso2: "AN", preferred: "Netherlands Antilles"},
 	"BWA": {iso3: "AZO", preferred: "Azores Islands"},
@@ -127,7 +128,8 @@ func (w *world) readCountries() {
 		}
 		l := &location{
 			id: len(w.locations) + 1, iso3: f[0], iso2: f[1], m49: f[2], name: f[4], preferred: f[4], un: f[4],
-			plan: f[3] == "H", appeal: f[3] != "-", start: date(1974, 1, 1), tongue: &tongues[hashOf(w.seed, f[0])%uint64(len(tongues))],
+			plan: f[3] == "H", appeal: f[3] != "-", start: date(1974, 1, 1),
+			language: &languages[hashOf(w.seed, f[0])%uint64(len(languages))],
 		}
 		switch {
 		case l.iso3 == "TWN":
@@ -146,13 +148,14 @@ func (w *world) readCountries() {
 		w.locations = append(w.locations, l)
 		w.byCode[l.iso3] = l
 		w.taxonomy = append(w.taxonomy, l)
-		if s, ok := strangers[l.iso3]; ok {
+		if s, ok := uncoded[l.iso3]; ok {
 			w.taxonomy = append(w.taxonomy, s)
 		}
 	}
 }
 
-// inventUnits makes the list of p-codes: countries in their order, in each first the one level, then the other.
+// inventUnits makes the list of p-codes: by country, in each country the first level before the
+// second.
 func (w *world) inventUnits() {
 	r := newRandom(w.seed, "units")
 	for _, plan := range []int{2, 1, 0} {
@@ -163,7 +166,7 @@ func (w *world) inventUnits() {
 		}
 	}
 	ecuador := w.byCode["ECU"]
-	if !contains(w.deep, ecuador) { // its units hold a trap
+	if !contains(w.deep, ecuador) { // its units are a trap
 		w.deep = append(w.deep, ecuador)
 	}
 	share := map[*location]float64{}
@@ -187,7 +190,8 @@ func (w *world) inventUnits() {
 		if l.plan {
 			part = 0.16 * share[l] / planned
 		}
-		w.inventCountry(r, l, max(2, int(float64(w.sizes.admin1)*part+0.5)), max(3, int(float64(w.sizes.admin2)*part+0.5)))
+		w.inventCountry(r, l, max(2, int(float64(w.sizes.admin1)*part+0.5)),
+			max(3, int(float64(w.sizes.admin2)*part+0.5)))
 		w.codes = append(w.codes, trapCodes[l.iso3]...)
 	}
 }
@@ -201,9 +205,9 @@ func (w *world) inventCountry(r *random, l *location, firsts, seconds int) {
 	codes := make([]string, firsts)
 	for i := range codes {
 		codes[i] = fmt.Sprintf("%s%0*d", l.iso2, digits, i+1)
-		w.codes = append(w.codes, codeLine{l.iso3, 1, codes[i], l.tongue.place(r), l.iso3, valid})
+		w.codes = append(w.codes, codeLine{l.iso3, 1, codes[i], l.language.place(r), l.iso3, valid})
 	}
-	// One first-level unit in six has none below it, as in life.
+	// One first-level unit in six has no units below it, as in the real list.
 	var parents []string
 	for i, code := range codes {
 		if i == 0 || !r.chance(17) {
@@ -214,12 +218,13 @@ func (w *world) inventCountry(r *random, l *location, firsts, seconds int) {
 		parent := i * len(parents) / seconds
 		number := i - (parent*seconds+len(parents)-1)/len(parents) + 1
 		code := parents[parent] + fmt.Sprintf("%0*d", digits, number)
-		w.codes = append(w.codes, codeLine{l.iso3, 2, code, l.tongue.place(r), parents[parent], valid})
+		w.codes = append(w.codes, codeLine{l.iso3, 2, code, l.language.place(r), parents[parent], valid})
 	}
 }
 
-// numberUnits turns the list of p-codes into units with the ids of the incumbent: real ones of a level in file order, then the
-// connectors, of the first level in location order, of the second in the order of the first level's ids.
+// numberUnits turns the list of p-codes into units with the incumbent's ids. In each level the
+// units come first, in file order, then the placeholders ("connectors"): those of the first level
+// in location order, those of the second by the ids of the first.
 func (w *world) numberUnits() {
 	byCode := map[string]*admin1{}
 	for _, c := range w.codes {
@@ -233,7 +238,10 @@ func (w *world) numberUnits() {
 		w.admin1 = append(w.admin1, u)
 	}
 	for _, l := range w.locations {
-		u := &admin1{id: len(w.admin1) + 1, code: l.iso3 + "-XXX", name: "UNSPECIFIED", location: l, start: l.start, unspecified: true}
+		u := &admin1{
+			id: len(w.admin1) + 1, code: l.iso3 + "-XXX", name: "UNSPECIFIED", location: l, start: l.start,
+			unspecified: true,
+		}
 		byCode[u.code] = u
 		w.admin1 = append(w.admin1, u)
 	}
@@ -243,7 +251,7 @@ func (w *world) numberUnits() {
 			parent = byCode["SSD-XXX"]
 		}
 		if c.level != 2 || parent == nil {
-			continue // a second-level unit below no first-level unit is skipped
+			continue // a second-level unit without a first-level parent is skipped
 		}
 		u := &admin2{id: len(w.admin2) + 1, code: c.code, name: c.name, parent: parent, start: c.start}
 		parent.units = append(parent.units, u)
@@ -251,7 +259,10 @@ func (w *world) numberUnits() {
 		w.admin2 = append(w.admin2, u)
 	}
 	for _, a := range w.admin1 {
-		a.connector = &admin2{id: len(w.admin2) + 1, code: a.code + "-XXX", name: "UNSPECIFIED", parent: a, start: a.start, unspecified: true}
+		a.connector = &admin2{
+			id: len(w.admin2) + 1, code: a.code + "-XXX", name: "UNSPECIFIED", parent: a,
+			start: a.start, unspecified: true,
+		}
 		w.admin2 = append(w.admin2, a.connector)
 		if a.unspecified {
 			a.location.unspecified = a.connector

@@ -10,14 +10,14 @@ import (
 	"sync"
 )
 
-// Options say which catalog to make. The same options give the same bytes.
+// Options select the catalog to write. The same options give the same bytes.
 type Options struct {
 	Seed     uint64
-	Scale    float64  // 0: the sample; 1: about twelve million rows; between: less of everything
-	Small    bool     // instead of a scale: a few rows of each theme, for tests that load a catalog many times
-	Roles    []string // the themes to write, by role; nil: all
-	Compress bool     // .gz
-	Workers  int      // 0: one for each core
+	Scale    float64  // 0: the sample; 1: about twelve million rows; in between: less of everything
+	Small    bool     // a few rows of each theme, instead of Scale; for tests that load a catalog many times
+	Roles    []string // roles of the themes to write; nil: all
+	Compress bool     // write the files of themes as .gz
+	Workers  int      // 0: one per core
 }
 
 func (o Options) workers() int {
@@ -27,7 +27,7 @@ func (o Options) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// themes are those that the options ask for.
+// themes returns the themes of the options.
 func (o Options) themes() ([]*theme, error) {
 	if o.Roles == nil {
 		return themes, nil
@@ -40,20 +40,20 @@ func (o Options) themes() ([]*theme, error) {
 	}
 	for _, role := range o.Roles {
 		if !slices.ContainsFunc(some, func(t *theme) bool { return t.role == role }) {
-			return nil, fmt.Errorf("catalog: no theme has the role %q", role)
+			return nil, fmt.Errorf("generator: no theme has the role %q", role)
 		}
 	}
 	return some, nil
 }
 
-// Count is what a theme's files hold: all rows, and how many of them a loader drops because upstream marked them or because a later
-// row has the same key.
+// Count is the number of rows of a theme: all, those that a loader drops because upstream marked
+// them as faulty, those that it drops as duplicates of a later row, and those that it keeps.
 type Count struct {
-	Role                       string
-	Rows, Marked, Hidden, Kept int
+	Role                           string
+	Rows, Marked, Duplicates, Kept int
 }
 
-// The addresses and times of every made-up catalog.
+// The address and time of every generated catalog.
 const (
 	CatalogURL   = "https://catalog.example.org"
 	SnapshotTime = "2026-11-21T01:02:00Z"
@@ -78,7 +78,7 @@ type manifestEntry struct {
 	SHA256       string `json:"sha256"`
 }
 
-// Write makes the directory catalog and says what its themes hold, in the order of the themes.
+// Write writes the directory catalog and returns the row counts of its themes, in order.
 func Write(dir string, o Options) ([]Count, error) {
 	some, err := o.themes()
 	if err != nil {
@@ -98,7 +98,7 @@ func Write(dir string, o Options) ([]Count, error) {
 					return err
 				}
 				e := manifestEntry{Role: t.role, Path: written.Path, Size: written.Bytes, SHA256: written.SHA256}
-				if t.dataset != "" { // rows of the national risk carry no ids: theirs come from its package
+				if t.dataset != "" { // rows of the national risk have no ids: a loader takes them from its package
 					e.Dataset, e.ID = "hdx-hapi-"+t.dataset, uuid(o.Seed, "published/"+f.name)
 					e.LastModified = "2026-11-20T09:31:02"
 				}
@@ -144,9 +144,9 @@ func writeManifest(dir string, m manifest) error {
 	return err
 }
 
-// Add adds the figures of another count.
+// Add adds another count.
 func (c *Count) Add(d Count) {
-	c.Rows, c.Marked, c.Hidden, c.Kept = c.Rows+d.Rows, c.Marked+d.Marked, c.Hidden+d.Hidden, c.Kept+d.Kept
+	c.Rows, c.Marked, c.Duplicates, c.Kept = c.Rows+d.Rows, c.Marked+d.Marked, c.Duplicates+d.Duplicates, c.Kept+d.Kept
 }
 
 // writeFile writes one CSV of a theme.
@@ -174,8 +174,8 @@ func (w *world) writeFile(dir string, t *theme, f file, compress bool) (Count, W
 		switch {
 		case r.fault != "":
 			c.Marked++
-		case r.hidden:
-			c.Hidden++
+		case r.duplicate:
+			c.Duplicates++
 		default:
 			c.Kept++
 			r.src.mark()
@@ -195,7 +195,7 @@ func (w *world) writeFile(dir string, t *theme, f file, compress bool) (Count, W
 	return c, written, err
 }
 
-// tagRow is the second row of older files.
+// tagRow writes the row of tags that follows the header in older files.
 func (l *line) tagRow(columns []column) {
 	cells := make([]string, len(columns))
 	for i, c := range columns {
@@ -204,7 +204,7 @@ func (l *line) tagRow(columns []column) {
 	l.row(cells...)
 }
 
-// moveColumns puts the last columns first and adds one that no reader knows.
+// moveColumns moves the second half of the columns to the front and adds an unknown one.
 func moveColumns(header string) string {
 	names := strings.Split(header, ",")
 	half := len(names) / 2

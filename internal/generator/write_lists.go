@@ -27,7 +27,10 @@ func (w *world) writeLists(dir string) ([]manifestEntry, error) {
 		if err != nil {
 			return nil, err
 		}
-		entries = append(entries, manifestEntry{Role: list.role, Path: written.Path, Size: written.Bytes, SHA256: written.SHA256})
+		entries = append(entries, manifestEntry{
+			Role: list.role, Path: written.Path, Size: written.Bytes,
+			SHA256: written.SHA256,
+		})
 	}
 	return entries, nil
 }
@@ -44,7 +47,8 @@ func yes(b bool) string {
 func (d day) String() string { return string(appendDay(nil, d)) }
 
 func (w *world) putLocations(l *line) {
-	l.header("ID,m49 numerical code,Has HRP,In GHO,ISO 3166-1 Alpha 2-Codes,ISO 3166-1 Alpha 3-Codes,x Alpha2 codes,x Alpha3 codes," +
+	l.header("ID,m49 numerical code,Has HRP,In GHO,ISO 3166-1 Alpha 2-Codes,ISO 3166-1 Alpha 3-Codes,x Alpha2 " +
+		"codes,x Alpha3 codes," +
 		"Preferred Term,M49 English,Reference Period Start")
 	for i, c := range w.taxonomy {
 		if c.id == 0 {
@@ -101,7 +105,10 @@ func (w *world) putMarkets(l *line) {
 		}
 		put(&r)
 	}
-	put(&row{at: w.nowhere(), market: &market{code: "1", name: "A market of no country"}, src: src, fault: errorTexts[0]})
+	put(&row{
+		at: w.nowhere(), market: &market{code: "1", name: "A market of no country"}, src: src,
+		fault: errorTexts[0],
+	})
 }
 
 func (w *world) putCommodities(l *line) {
@@ -118,7 +125,8 @@ func (w *world) putCurrencies(l *line) {
 	}
 }
 
-// writePackages writes the package_show answer of each dataset, or only of those that rows refer to.
+// writePackages writes the package_show answer of each dataset, of all or of those that rows refer
+// to.
 func (w *world) writePackages(dir string, all bool) error {
 	for _, d := range w.datasets {
 		if !all && !d.always && !d.used.Load() {
