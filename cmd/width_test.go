@@ -32,8 +32,6 @@ var notYetWrapped = []string{
 	"internal/bucket",
 	"internal/ckantest",
 	"internal/fetch",
-	"internal/generator",
-	"internal/judge",
 	"internal/replica",
 	"loader",
 	"loader/sample",

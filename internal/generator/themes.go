@@ -59,8 +59,8 @@ var themes = []*theme{
 		subcategory: "food-prices-market-monitor", files: (*world).priceFiles,
 	},
 	{
-		role: "poverty-rate", view: "poverty_rate", dataset: "poverty-rate", category: food, subcategory: "poverty-rate",
-		files: (*world).povertyFiles,
+		role: "poverty-rate", view: "poverty_rate", dataset: "poverty-rate", category: food,
+		subcategory: "poverty-rate", files: (*world).povertyFiles,
 	},
 	{
 		role: "rainfall", view: "rainfall", dataset: "rainfall", category: "climate", subcategory: "hazards-rainfall",

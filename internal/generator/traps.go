@@ -57,8 +57,8 @@ func (w *world) showTraps() []*place {
 	traps := []*place{
 		// stale codes: the row falls back to its country and keeps its names
 		{
-			iso3: "TCD", pa1: "Batha Nord", pa2: "Yalé", code1: "TCD01", name1: "Batha", code2: "TCD0101", name2: "Yale",
-			level: "2", unit: none("TCD"),
+			iso3: "TCD", pa1: "Batha Nord", pa2: "Yalé", code1: "TCD01", name1: "Batha", code2: "TCD0101",
+			name2: "Yale", level: "2", unit: none("TCD"),
 		},
 		{iso3: "TCD", pa1: "Batha Sud", code1: "TCD02", name1: "Batha", level: "1", unit: none("TCD")},
 		{

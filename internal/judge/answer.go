@@ -84,7 +84,8 @@ func (w *world) knows(path string) bool {
 
 func (w *world) answerList(e *endpoint, q query) answer {
 	if name := badDate(e, q); name != "" {
-		return jsonAnswer(400, `{"detail":"Invalid `+name+` format. Use YYYY, YYYY-MM, YYYY-MM-DD, or YYYY-MM-DDTHH:MM:SS"}`)
+		return jsonAnswer(400, `{"detail":"Invalid `+name+
+			` format. Use YYYY, YYYY-MM, YYYY-MM-DD, or YYYY-MM-DDTHH:MM:SS"}`)
 	}
 	rd := &reader{contract: w.contract, q: q}
 	for _, p := range inOrder(w.contract, e) {
