@@ -216,6 +216,34 @@ func TestReadmeListsPackages(t *testing.T) {
 	}
 }
 
+// TestArchitectureImports compares the table below "Who imports whom" with the imports that
+// TestImportsGoOneWay allows.
+func TestArchitectureImports(t *testing.T) {
+	data, err := os.ReadFile("../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(data), "\n## Who imports whom\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	lines := regexp.MustCompile(`(?m)^    ([a-z/]+)  +(.*)$`).FindAllStringSubmatch(section, -1)
+	if len(lines) < 5 {
+		t.Fatalf("found only %d lines of imports", len(lines))
+	}
+	for _, line := range lines[1:] { // the first is cmd/hdqs, which may import everything
+		named := strings.Split(line[2], ", ")
+		for _, dir := range named {
+			if !slices.Contains(imports[line[1]], dir) {
+				t.Errorf("docs/architecture.md: %s may not import %s", line[1], dir)
+			}
+		}
+		for _, dir := range imports[line[1]] {
+			if !slices.Contains(named, dir) && dir != "internal/atomicfile" {
+				t.Errorf("docs/architecture.md: %s may import %s, which is not listed", line[1], dir)
+			}
+		}
+	}
+}
+
 func TestDocumentMakeTargets(t *testing.T) {
 	makefile, err := os.ReadFile("../Makefile")
 	if err != nil {
