@@ -7,8 +7,9 @@ import (
 	"testing"
 )
 
-// TestAllocations holds the budget of a query whose predicates and totals are in the cache, none at all, and of one whose totals are not: the
-// totals, a slice of them and a cache entry with its key, whatever the number of rows.
+// TestAllocations checks the allocations of a query: zero with predicates and totals cached;
+// without totals, the new totals, a slice of them, and a cache entry with its key, whatever the
+// number of rows.
 func TestAllocations(t *testing.T) {
 	seg := newRandomTable(rand.New(rand.NewPCG(1, 7)), 200_000).segment(t)
 	x, err := Open(seg)
@@ -16,7 +17,8 @@ func TestAllocations(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := &Query{Limit: 10_000, Filters: []Filter{
-		text(Contains, "a", "scattered_text0", "clustered_text1"), number(AtLeast, 0, "level"), text(Contains, "%", "enum"),
+		text(Contains, "a", "scattered_text0", "clustered_text1"), number(AtLeast, 0, "level"),
+		text(Contains, "%", "enum"),
 	}}
 	var p Page
 	for range 3 {
@@ -25,7 +27,7 @@ func TestAllocations(t *testing.T) {
 		}
 	}
 	if p.Total < 1000 {
-		t.Fatalf("total %d, too few to show anything", p.Total)
+		t.Fatalf("total %d, too few for a meaningful test", p.Total)
 	}
 	ask := func() {
 		if err := x.Select(q, &p); err != nil {

@@ -15,7 +15,8 @@ import (
 	"hdqs/snapshot"
 )
 
-// measure runs f as b.Loop does and reports the processor time it took besides the clock's, which other work on the machine disturbs less.
+// measure runs f as b.Loop does. Besides the time it reports CPU time, which other processes
+// disturb less.
 func measure(b *testing.B, f func()) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -33,8 +34,8 @@ func measure(b *testing.B, f func()) {
 	b.ReportMetric(float64(to.Nano()-from.Nano())/float64(n), "cpu-ns/op")
 }
 
-// benchSegment is a table shaped like the largest real ones: a group of nested units in sort order, a group of months that comes again
-// within each unit, a few enums, a flag of the unit, and numbers.
+// benchSegment is a table shaped like the largest real ones: a group of nested units in sort order,
+// a group of months that repeats within each unit, some enums, a flag of the unit, and numbers.
 func benchSegment(tb testing.TB, rows int) *snapshot.Segment {
 	if s, ok := benchSegments.Load(rows); ok {
 		return s.(*snapshot.Segment)
@@ -69,8 +70,10 @@ func benchSegment(tb testing.TB, rows int) *snapshot.Segment {
 		start.Ints = append(start.Ints, int64(m)*2_600_000_000_000)
 	}
 	month.Columns = []snapshot.ColumnData{start}
-	kind := snapshot.ColumnData{Name: "kind", Kind: snapshot.Enum, Values: []string{"a", "b", "c"}, Codes: make([]uint32, rows), Index: true}
-	random5 := snapshot.ColumnData{Name: "random5", Kind: snapshot.Enum, Values: []string{"p", "q", "r", "s", "t"}, Codes: make([]uint32, rows), Index: true}
+	kind := snapshot.ColumnData{Name: "kind", Kind: snapshot.Enum, Values: []string{"a", "b", "c"},
+		Codes: make([]uint32, rows), Index: true}
+	random5 := snapshot.ColumnData{Name: "random5", Kind: snapshot.Enum, Values: []string{"p", "q", "r", "s", "t"},
+		Codes: make([]uint32, rows), Index: true}
 	number := snapshot.ColumnData{Name: "number", Kind: snapshot.Int, Ints: make([]int64, rows)}
 	price := snapshot.ColumnData{Name: "price", Kind: snapshot.Decimal, Decimals: make([]snapshot.Dec, rows)}
 	for i := range rows {
@@ -93,9 +96,10 @@ func benchSegment(tb testing.TB, rows int) *snapshot.Segment {
 
 var benchSegments sync.Map
 
-// randomName is a made-up name of two to four syllables, sometimes of two words.
+// randomName makes up a name of two to four syllables, sometimes of two words.
 func randomName(r *rand.Rand) string {
-	heads, tails := []string{"B", "D", "K", "M", "N", "S", "T", "Z", "Ch", "Gh", "Al-", "É"}, []string{"a", "e", "i", "o", "u", "an", "ar", "en", "il", "or"}
+	heads, tails := []string{"B", "D", "K", "M", "N", "S", "T", "Z", "Ch", "Gh", "Al-", "É"},
+		[]string{"a", "e", "i", "o", "u", "an", "ar", "en", "il", "or"}
 	text := ""
 	for range 1 + r.IntN(2) {
 		if text != "" {
@@ -117,16 +121,20 @@ var benchQueries = []struct {
 	filters []Filter
 }{
 	{"wide3", []Filter{number(Equal, 0, "unit_flag"), text(Equal, "b", "kind"), number(AtLeast, 40*month, "start")}},
-	{"wide4", []Filter{number(Equal, 0, "unit_flag"), text(Equal, "b", "kind"), text(Equal, "q", "random5"), number(Below, 150*month, "start")}},
+	{"wide4", []Filter{number(Equal, 0, "unit_flag"), text(Equal, "b", "kind"), text(Equal, "q", "random5"),
+		number(Below, 150*month, "start")}},
 	{"enums2", []Filter{text(Equal, "b", "kind"), text(Equal, "q", "random5")}},
-	{"selective4", []Filter{text(Like, "t42", "top_code"), text(Equal, "b", "kind"), text(Equal, "q", "random5"), number(AtLeast, 40*month, "start")}},
+	{"selective4", []Filter{text(Like, "t42", "top_code"), text(Equal, "b", "kind"), text(Equal, "q", "random5"),
+		number(AtLeast, 40*month, "start")}},
 	{"one_month", []Filter{number(Equal, 40*month, "start"), number(Equal, 0, "unit_flag")}},
-	{"top_months", []Filter{text(Like, "t42", "top_code"), number(AtLeast, 40*month, "start"), number(Below, 60*month, "start")}},
+	{"top_months", []Filter{text(Like, "t42", "top_code"), number(AtLeast, 40*month, "start"),
+		number(Below, 60*month, "start")}},
 	{"contains", []Filter{text(Contains, "mand", "unit_name")}},
 }
 
-// BenchmarkSelect asks for the exact total and a page of 10,000 rows: with the predicates in the cache (but not the totals), with the
-// totals too, and with nothing.
+// BenchmarkSelect asks for the exact total and a page of 10,000 rows: with predicates cached but
+// not totals (cache=operands), with totals cached too, and with nothing cached. impl=roaring does
+// the work of cache=operands with roaring.
 func BenchmarkSelect(b *testing.B) {
 	for _, rows := range []int{2_000_000, 10_000_000} {
 		if testing.Short() && rows > 2_000_000 {
@@ -177,8 +185,8 @@ func BenchmarkSelect(b *testing.B) {
 	}
 }
 
-// benchRoaring answers a query with roaring's own operations: FastAnd of the predicates that Select materializes, the exact total
-// and the first 10,000 row ids.
+// benchRoaring answers a query with roaring's own operations: FastAnd of the predicates that Select
+// materializes, the exact total and the first 10,000 row ids.
 func benchRoaring(b *testing.B, seg *snapshot.Segment, q *Query, want *Page) {
 	x, err := Open(seg)
 	if err != nil {
@@ -213,7 +221,8 @@ func benchRoaring(b *testing.B, seg *snapshot.Segment, q *Query, want *Page) {
 	b.ReportMetric(float64(total), "total")
 }
 
-// BenchmarkContains searches a dictionary of 30,000 names and finds the rows, with nothing in the cache but the folded dictionary.
+// BenchmarkContains searches a dictionary of 30,000 names and finds the rows. Only the folded
+// dictionary is cached.
 func BenchmarkContains(b *testing.B) {
 	seg := benchSegment(b, 2_000_000)
 	x, err := OpenWith(seg, Options{CacheBytes: -1})
@@ -244,7 +253,7 @@ func BenchmarkContains(b *testing.B) {
 	}
 }
 
-// BenchmarkNumbers scans a column of numbers for a range, with nothing in the cache.
+// BenchmarkNumbers scans a column of numbers for a range, with nothing cached.
 func BenchmarkNumbers(b *testing.B) {
 	for _, rows := range []int{2_000_000, 10_000_000} {
 		if testing.Short() && rows > 2_000_000 {

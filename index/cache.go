@@ -2,13 +2,13 @@ package index
 
 import "sync"
 
-// cache keeps the most recently used entries within a number of bytes. Goroutines may share it.
+// cache keeps the most recently used entries, up to a number of bytes. Goroutines may share it.
 type cache struct {
 	mu      sync.Mutex
 	limit   int
 	bytes   int
 	entries map[string]*cacheEntry
-	// The ring of entries from the most recently used (root.next) to the least (root.prev).
+	// Ring of entries, from the most recently used (root.next) to the least (root.prev).
 	root cacheEntry
 }
 
@@ -19,7 +19,8 @@ type cacheEntry struct {
 	bytes      int
 }
 
-// entryBytes is what an entry costs besides key and value: the entry itself, its place in the map and the headers of both.
+// entryBytes is the cost of an entry besides key and value: the entry, its place in the map, and
+// the headers of key and value.
 const entryBytes = 160
 
 func newCache(limit int) *cache {
@@ -28,7 +29,7 @@ func newCache(limit int) *cache {
 	return c
 }
 
-// get finds what was put under a key, nil for nothing. It does not keep the key.
+// get returns the value of a key, nil if there is none. It does not keep the key.
 func (c *cache) get(key []byte) any {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -41,8 +42,8 @@ func (c *cache) get(key []byte) any {
 	return e.value
 }
 
-// put keeps a value of a size under a key, in the place of what was there, and forgets the least recently used for it. What is too
-// large for a quarter of the cache is not kept.
+// put stores a value of that size under a key, replaces the previous one and evicts the least
+// recently used entries. A value larger than a quarter of the cache is not stored.
 func (c *cache) put(key []byte, value any, size int) {
 	size += len(key) + entryBytes
 	if size > c.limit/4 {
@@ -68,7 +69,7 @@ func (c *cache) drop(e *cacheEntry) {
 	c.bytes -= e.bytes
 }
 
-// size is the bytes kept.
+// size is the number of bytes in use.
 func (c *cache) size() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -16,7 +16,8 @@ import (
 	"hdqs/snapshot"
 )
 
-// caseFile is a table, questions and answers written as text; testdata/query/text.txt shows the form.
+// caseFile is a table, queries and answers in a text file; see testdata/query/text.txt for the
+// format.
 type caseFile struct {
 	t       *testing.T
 	at      string // file and line
@@ -36,6 +37,7 @@ type caseColumn struct {
 }
 
 func TestQueryCases(t *testing.T) {
+	t.Parallel()
 	files, _ := filepath.Glob("testdata/query/*.txt")
 	if len(files) == 0 {
 		t.Fatal("no case files")
@@ -96,7 +98,8 @@ func (c *caseFile) line(line string) {
 			}
 			want = append(want, uint32(row))
 		}
-		if got, scan := listRanges(c.got.Ranges), listRanges(c.scan.Ranges); c.err != nil || !slices.Equal(got, want) || !slices.Equal(scan, want) {
+		if got, scan := listRanges(c.got.Ranges), listRanges(c.scan.Ranges); c.err != nil ||
+			!slices.Equal(got, want) || !slices.Equal(scan, want) {
 			c.t.Errorf("%s: Select gives %v, Scan %v, want %v; error %v", c.at, got, scan, want, c.err)
 		}
 		if c.got.Total != c.scan.Total || c.got.Total < len(want) {
@@ -115,7 +118,7 @@ func (c *caseFile) line(line string) {
 	}
 }
 
-// fields splits at blanks outside of quotes; nil is null.
+// fields splits at blanks outside of quotes. nil is null.
 func (c *caseFile) fields(text string) (fields []*string) {
 	for text = strings.TrimSpace(text); text != ""; text = strings.TrimSpace(text) {
 		var field string
@@ -178,7 +181,7 @@ func (c *caseFile) build() {
 	}
 }
 
-// column takes column i out of rows or tuples.
+// column returns the values of column i in rows or tuples.
 func (c *caseFile) column(i int, rows [][]*string) snapshot.ColumnData {
 	column := c.columns[i]
 	data := snapshot.ColumnData{Name: column.name, Index: column.group == ""}
@@ -224,7 +227,8 @@ func (c *caseFile) column(i int, rows [][]*string) snapshot.ColumnData {
 		}
 	}
 	data.Kind = map[string]snapshot.Kind{
-		"text": snapshot.Text, "enum": snapshot.Enum, "int": snapshot.Int, "decimal": snapshot.Decimal, "bool": snapshot.Bool, "time": snapshot.Time,
+		"text": snapshot.Text, "enum": snapshot.Enum, "int": snapshot.Int, "decimal": snapshot.Decimal,
+		"bool": snapshot.Bool, "time": snapshot.Time,
 	}[column.kind]
 	switch data.Kind {
 	case snapshot.Text, snapshot.Enum:
@@ -237,7 +241,7 @@ func (c *caseFile) column(i int, rows [][]*string) snapshot.ColumnData {
 	return data
 }
 
-// ask reads a query and asks it.
+// ask parses a query and runs it.
 func (c *caseFile) ask(text string) {
 	c.query = Query{Limit: 1000}
 	for clause := range strings.SplitSeq(text, " & ") {
@@ -262,22 +266,24 @@ func (c *caseFile) ask(text string) {
 		if len(words) < 3 {
 			c.fatal("cannot read filter", clause)
 		}
-		op := map[string]Op{"equals": Equal, "like": Like, "contains": Contains, ">=": AtLeast, "<": Below, ">=null": AtLeastOrNull}[words[1]]
-		f := Filter{Columns: strings.Split(words[0], "|"), Op: op, Value: caseValue(words[len(words)-1], words[2] == "exact")}
+		op := map[string]Op{"equals": Equal, "like": Like, "contains": Contains, ">=": AtLeast, "<": Below,
+			">=null": AtLeastOrNull}[words[1]]
+		f := Filter{Columns: strings.Split(words[0], "|"), Op: op,
+			Value: caseValue(words[len(words)-1], words[2] == "exact")}
 		c.query.Filters = append(c.query.Filters, f)
 	}
 	c.err = c.x.Select(&c.query, &c.got)
 	if err := Scan(c.seg, &c.query, &c.scan); (err == nil) != (c.err == nil) {
 		c.fatal("Select says", c.err, "Scan", err)
 	}
-	// Asked again, the answer comes by the cache and is the same.
+	// The second answer comes from the cache and must be the same.
 	var again Page
 	if c.x.Select(&c.query, &again); !slices.Equal(again.Ranges, c.got.Ranges) || again.Total != c.got.Total {
 		c.fatal("the second answer", again, "differs from the first", c.got)
 	}
 }
 
-// caseValue is a value as text, and as whatever number it is too.
+// caseValue is a value as text and, where it is one, as number.
 func caseValue(text string, exact bool) Value {
 	v := Value{Text: text, Beyond: map[string]int8{"above": 1, "below": -1}[text]}
 	v.Int, _ = strconv.ParseInt(text, 10, 64)

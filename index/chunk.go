@@ -5,28 +5,29 @@ import (
 	"sort"
 )
 
-// rowsOf is the rows of one chunk while predicates are intersected: first a view of the smallest predicate, then what is left of it, in
-// buffers of its own. A bitmap counts only within its window of words; outside of it nothing is known of page.
+// rowsOf is the rows of one chunk while predicates are intersected: at first a view of the smallest
+// predicate, then what is left of it, in buffers of its own. Only the words from lo to hi of a
+// bitmap are valid.
 type rowsOf struct {
 	shape  shape
-	size   int      // rows of the table in the chunk
+	size   int      // rows of the table in the chunk, passing or not
 	pairs  []uint16 // runs
 	values []uint16 // array
 	words  *words   // bitmap
-	lo, hi int      // the window
-	known  int      // the number of rows when it is known, else -1
+	lo, hi int      // the first valid word, and the end of them
+	known  int      // number of rows, -1 when not counted yet
 
 	ownWords words
 	tested   words
 	valueBuf [2][maxArray]uint16
 	pairBuf  [2][2 * maxPairs]uint16
-	turn     int // which of two buffers is free
+	turn     int // which of the two buffers is free
 }
 
-// maxPairs bounds the runs kept as runs: more take longer to combine than a bitmap.
+// maxPairs is the largest number of pairs kept as runs. More take longer to combine than a bitmap.
 const maxPairs = 1024
 
-// load starts with a chunk of a set.
+// load sets r to a chunk of a set.
 func (r *rowsOf) load(s *set, c *chunk, size int) {
 	r.shape, r.size, r.known = c.shape, size, int(c.rows)
 	switch c.shape {
@@ -39,10 +40,10 @@ func (r *rowsOf) load(s *set, c *chunk, size int) {
 	}
 }
 
-// loadAll starts with every row.
+// loadAll sets r to all rows of a chunk.
 func (r *rowsOf) loadAll(size int) { r.shape, r.size, r.known = full, size, size }
 
-// and keeps the rows that a chunk of a set has too.
+// and keeps the rows that are also in a chunk of a set.
 func (r *rowsOf) and(s *set, c *chunk) {
 	switch {
 	case r.shape == empty || c.shape == full:
@@ -79,7 +80,7 @@ func (r *rowsOf) and(s *set, c *chunk) {
 	}
 }
 
-// andBitmap keeps the rows of a bitmap that another has too.
+// andBitmap keeps the rows of a bitmap that are also in another.
 func (r *rowsOf) andBitmap(other *words) {
 	a, b, dst := r.words[r.lo:r.hi], other[r.lo:r.hi], r.ownWords[r.lo:r.hi]
 	if len(b) != len(a) || len(dst) != len(a) {
@@ -91,7 +92,7 @@ func (r *rowsOf) andBitmap(other *words) {
 	r.shape, r.words = bitmap, &r.ownWords
 }
 
-// maskBy keeps the rows of a bitmap that lie in runs.
+// maskBy keeps the rows of a bitmap that are in runs.
 func (r *rowsOf) maskBy(pairs []uint16) {
 	end := uint32(pairs[len(pairs)-2]) + uint32(pairs[len(pairs)-1]) + 1
 	lo, hi := max(r.lo, int(pairs[0]>>6)), min(r.hi, int(end+63)>>6)
@@ -103,7 +104,7 @@ func (r *rowsOf) maskBy(pairs []uint16) {
 		copy(r.ownWords[lo:hi], r.words[lo:hi])
 	}
 	r.shape, r.words, r.lo, r.hi = bitmap, &r.ownWords, lo, hi
-	from := uint32(lo) << 6 // the first row not known to be in a run
+	from := uint32(lo) << 6 // rows from here on are not yet known to be in a run
 	for i := 0; i+1 < len(pairs); i += 2 {
 		first := uint32(pairs[i])
 		if first > from {
@@ -116,7 +117,7 @@ func (r *rowsOf) maskBy(pairs []uint16) {
 	clearBits(r.words, from, uint32(hi)<<6)
 }
 
-// andRuns keeps the rows of runs that lie in other runs.
+// andRuns keeps the rows of runs that are also in other runs.
 func (r *rowsOf) andRuns(other []uint16) {
 	if len(r.pairs)+len(other) > 2*maxPairs {
 		pairs := r.pairs
@@ -151,7 +152,8 @@ func (r *rowsOf) andRuns(other []uint16) {
 	}
 }
 
-// runsBefore is the length of the leading runs that end before row: one by one at first, by bisection when they are many.
+// runsBefore is the length of the leading runs that end before row. It looks at a few one by one,
+// then bisects.
 func runsBefore(pairs []uint16, row uint32) int {
 	for i := 0; i < 16; i += 2 {
 		if i >= len(pairs) || uint32(pairs[i])+uint32(pairs[i+1]) >= row {
@@ -163,7 +165,7 @@ func runsBefore(pairs []uint16, row uint32) int {
 	})
 }
 
-// toBitmap turns whatever shape into a bitmap in ownWords.
+// toBitmap turns any shape into a bitmap in ownWords.
 func (r *rowsOf) toBitmap() {
 	switch r.shape {
 	case full:
@@ -189,7 +191,8 @@ func (r *rowsOf) toBitmap() {
 	r.shape, r.words = bitmap, &r.ownWords
 }
 
-// test keeps the rows that pass an predicate whose rows were not materialized. base is the first row of the chunk.
+// test keeps the rows that pass a predicate that is not materialized. base is the first row of the
+// chunk.
 func (r *rowsOf) test(o *predicate, base uint32) {
 	if r.shape == empty {
 		return
@@ -251,7 +254,8 @@ func (r *rowsOf) count() int {
 	return n
 }
 
-// countAnd is the number of rows that a chunk of a set has too, which spares writing them down.
+// countAnd is the number of rows that are also in a chunk of a set. It does not write them down
+// where it can avoid that.
 func (r *rowsOf) countAnd(s *set, c *chunk) int {
 	if r.shape != bitmap || c.shape != bitmap {
 		r.and(s, c)
@@ -280,7 +284,7 @@ func (r *rowsOf) setValues(values []uint16) {
 	}
 }
 
-// inWindow cuts values to those in the window.
+// inWindow returns the values in the valid words.
 func (r *rowsOf) inWindow(values []uint16) []uint16 {
 	if r.lo > 0 {
 		values = values[sort.Search(len(values), func(i int) bool { return int(values[i]) >= r.lo*64 }):]
@@ -291,7 +295,7 @@ func (r *rowsOf) inWindow(values []uint16) []uint16 {
 	return values
 }
 
-// intersect writes the values that both lists have.
+// intersect writes the values that are in both lists.
 func intersect(dst, a, b []uint16) []uint16 {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -310,7 +314,8 @@ func intersect(dst, a, b []uint16) []uint16 {
 		}
 		return dst[:n]
 	}
-	// A step goes on in the list that is behind, or in both, without a branch on which: that branch would be missed half of the time.
+	// Each step advances the list with the smaller value, or both when equal, without a branch: it
+	// would be mispredicted half of the time.
 	for i, k := 0, 0; i < len(a) && k < len(b); {
 		x, y := int32(a[i]), int32(b[k])
 		dst[n] = a[i]
@@ -332,7 +337,7 @@ func probe(dst, values []uint16, bm *words) []uint16 {
 	return dst[:n]
 }
 
-// within writes the values that lie in runs.
+// within writes the values that are in runs.
 func within(dst, values, pairs []uint16) []uint16 {
 	n := 0
 	for len(values) > 0 {

@@ -33,11 +33,12 @@ func listRanges(ranges []Range) []uint32 {
 	return rows
 }
 
-// randomRows draws rows below size in one of several textures, which lead to all the shapes of chunk.
+// randomRows returns random rows below size in one of several textures. Together they lead to all
+// shapes of chunk.
 func randomRows(r *rand.Rand, size int) []uint32 {
 	var rows []uint32
 	from, to := 0, size
-	if r.IntN(3) == 0 { // only a stretch of the chunk
+	if r.IntN(3) == 0 { // only a part of the chunk
 		from = r.IntN(size)
 		to = from + 1 + r.IntN(size-from)
 	}
@@ -70,17 +71,18 @@ func randomRows(r *rand.Rand, size int) []uint32 {
 	return slices.Compact(rows)
 }
 
-// setOf makes the set of rows in one of the ways that sets come about; other chunks than the last are empty.
+// setOf makes the set of rows in one of the ways the product does. All chunks but the last are
+// empty.
 func setOf(t *testing.T, r *rand.Rand, rows []uint32, size int) *set {
 	switch r.IntN(3) {
-	case 0: // as ranges, as sorted postings give
+	case 0: // from ranges, as for sorted postings
 		var e emitter
 		e.left = len(rows)
 		for _, row := range rows {
 			e.append(row, row+1)
 		}
 		return rangesSet(e.ranges, size)
-	case 1: // frozen
+	case 1: // from a frozen bitmap
 		s := new(set)
 		if err := openFrozen(s, freeze(t, rows), size, r.IntN(2) == 0); err != nil {
 			t.Fatal(err)
@@ -105,8 +107,8 @@ func freeze(t testing.TB, rows []uint32) []byte {
 	return freezeBitmap(t, m)
 }
 
-// freezeBitmap leaves room behind the bitmap: roaring looks at empty parts of its buffer as words, which the race detector takes
-// for reading beyond it.
+// freezeBitmap leaves room after the bitmap: FreezeTo converts pointers of empty parts to pointers
+// to words, which the race detector refuses at the end of an allocation.
 func freezeBitmap(t testing.TB, m *roaring.Bitmap) []byte {
 	data := make([]byte, m.GetFrozenSizeInBytes()+64)
 	n, err := m.FreezeTo(data)
@@ -116,20 +118,21 @@ func freezeBitmap(t testing.TB, m *roaring.Bitmap) []byte {
 	return data[:n]
 }
 
-// TestChunkAgainstLists intersects random chunks of all shapes, in some orders with a test of single rows among them, and compares
-// rows and counts with plain lists.
+// TestChunkAgainstLists intersects random chunks of all shapes in random order and compares rows
+// and counts with plain lists.
 func TestChunkAgainstLists(t *testing.T) {
+	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 3))
 	shapes := make(map[string]int)
-	var never []string // pairs of shapes that have not met
+	var never []string // pairs of shapes not intersected yet
 	for _, a := range []shape{full, runs, array, bitmap} {
 		for _, b := range []shape{empty, full, runs, array, bitmap} {
 			never = append(never, fmt.Sprint(a, "&", b))
 		}
 	}
 	var cur rowsOf
-	rounds, most := 2000, 200_000 // the rarest pair meets about once in 200
+	rounds, most := 2000, 200_000 // the rarest pair comes about once in 200
 	if testing.Short() {
 		rounds, most = 200, 0
 	}
@@ -139,7 +142,7 @@ func TestChunkAgainstLists(t *testing.T) {
 		want := randomRows(r, size)
 		s := setOf(t, r, want, size)
 		if got := rowsIn(s, 0, size); !slices.Equal(got, want) || s.rows != len(want) {
-			t.Fatalf("seed %d round %d: a set of %d rows gives %d", seed, round, len(want), len(got))
+			t.Fatalf("seed %d round %d: set of %d rows has %d", seed, round, len(want), len(got))
 		}
 		cur.loadAll(size)
 		cur.and(s, &s.chunks[0])
@@ -159,17 +162,19 @@ func TestChunkAgainstLists(t *testing.T) {
 			cur.and(o, &o.chunks[0])
 			got := listRows(&cur)
 			if !slices.Equal(got, want) || cur.count() != len(want) {
-				t.Fatalf("seed %d round %d: %d rows left, counted %d, want %d", seed, round, len(got), cur.count(), len(want))
+				t.Fatalf("seed %d round %d: %d rows left, counted %d, want %d", seed, round, len(got), cur.count(),
+					len(want))
 			}
 		}
 	}
 	if len(never) > 0 && !testing.Short() {
-		t.Errorf("shapes %s never met", never)
+		t.Errorf("pairs of shapes %s never intersected", never)
 	}
 }
 
 // TestPage cuts pages out of chunks of all shapes.
 func TestPage(t *testing.T) {
+	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 4))
 	for round := range 1000 {
@@ -184,7 +189,8 @@ func TestPage(t *testing.T) {
 		want := rows[min(skip, len(rows)):]
 		want = want[:min(left, len(want))]
 		if got := listRanges(e.ranges); !slices.Equal(got, want) || e.rows != len(want) || e.left != left-len(want) {
-			t.Fatalf("seed %d round %d: skip %d limit %d of %d rows gives %d, %d left", seed, round, skip, left, len(rows), len(got), e.left)
+			t.Fatalf("seed %d round %d: skip %d limit %d of %d rows has %d, %d left", seed, round, skip, left,
+				len(rows), len(got), e.left)
 		}
 		for i := 1; i < len(e.ranges); i++ {
 			if e.ranges[i].From <= e.ranges[i-1].To {

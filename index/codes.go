@@ -46,7 +46,7 @@ func (s codeSet) negate(codes int) {
 	}
 }
 
-// each calls f with every code, ascending, until f gives an error.
+// each calls f with every code, ascending, until f returns an error.
 func (s codeSet) each(f func(code uint32) error) error {
 	for i, w := range s {
 		for ; w != 0; w &= w - 1 {
@@ -58,7 +58,8 @@ func (s codeSet) each(f func(code uint32) error) error {
 	return nil
 }
 
-// valuesMatching adds the codes of a coded column's values that pass a filter, and null's code when null does.
+// valuesMatching adds the codes of a coded column's values that pass a filter, and the code of null
+// if null passes.
 func (c *column) valuesMatching(op Op, v *Value, into codeSet) {
 	col := c.col
 	n := col.Cardinality()
@@ -83,7 +84,8 @@ func (c *column) valuesMatching(op Op, v *Value, into codeSet) {
 	}
 }
 
-// addOrdered adds what op asks for of n ascending values, of which those from lo to hi-1 equal the filter's.
+// addOrdered adds the codes that op selects among n ascending values, of which lo to hi-1 equal the
+// filter's value.
 func addOrdered(op Op, lo, hi, n int, into codeSet) {
 	switch op {
 	case Equal:
@@ -156,10 +158,12 @@ func (c *column) tuplesMatching(op Op, v *Value, into codeSet) {
 	c.col.Codes().In(0, c.col.Len(), values, into)
 }
 
-// manyTuples is from how many tuples on for each value that passes it pays to have the tuples listed by value.
+// manyTuples is the number of tuples for each passing value from which a list of tuples by value is
+// worth making.
 const manyTuples = 64
 
-// tupleLists lists a group's tuples by the value they have in one column: those of code are tuples[starts[code]:starts[code+1]].
+// tupleLists lists the tuples of a group by their value in one column: those of a code are
+// tuples[starts[code]:starts[code+1]].
 type tupleLists struct {
 	starts []uint32
 	tuples []uint32
@@ -169,7 +173,8 @@ func (t *tupleLists) size() int { return 4 * (cap(t.starts) + cap(t.tuples)) }
 
 func listTuples(codes snapshot.Packed, cardinality int) *tupleLists {
 	t := &tupleLists{starts: make([]uint32, cardinality+2), tuples: make([]uint32, codes.Len())}
-	// Null's list is the last. Counting ends of lists first lets starts come out right when the lists are filled from behind.
+	// The list of null is the last. First count where each list ends; filling the lists backwards
+	// then leaves their starts.
 	ends := t.starts
 	for i := range uint32(codes.Len()) {
 		ends[codes.At(i)]++

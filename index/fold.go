@@ -7,15 +7,16 @@ import (
 	"unsafe"
 )
 
-// foldedTexts is a dictionary in folded form, one block of bytes, made for searching it whole: a NUL stands before each text and
-// behind the last, so that no literal of a pattern (which never has one) can match across two texts. It never changes.
+// foldedTexts is a dictionary in folded form, in one slice of bytes, to be searched as a whole.
+// There is a NUL before each text and after the last. A literal of a pattern never has a NUL, so it
+// cannot match across two texts. It never changes.
 type foldedTexts struct {
 	bytes  []byte
-	starts []uint32    // of each text, and one more: starts[i+1]-1 ends text i
-	counts [256]uint32 // of each byte in bytes
+	starts []uint32    // of each text, and one more: text i ends at starts[i+1]-1
+	counts [256]uint32 // how often each byte occurs
 }
 
-// foldTexts folds n texts; it gives nil when they are longer than limit bytes together.
+// foldTexts folds n texts. It returns nil when they are longer than limit bytes together.
 func foldTexts(n int, text func(code uint32) string, limit int) *foldedTexts {
 	size := 1
 	for i := range n {
@@ -36,10 +37,10 @@ func foldTexts(n int, text func(code uint32) string, limit int) *foldedTexts {
 	return f
 }
 
-// size is the memory held.
+// size is the memory in bytes.
 func (f *foldedTexts) size() int { return cap(f.bytes) + 4*cap(f.starts) }
 
-// text is one folded text.
+// text returns one folded text.
 func (f *foldedTexts) text(code int) string {
 	b := f.bytes[f.starts[code] : f.starts[code+1]-1]
 	return unsafe.String(unsafe.SliceData(b), len(b))
@@ -58,18 +59,19 @@ func (f *foldedTexts) search(p *pattern, into codeSet) {
 		}
 	case whole && p.openHead && p.openTail:
 		f.searchLiteral(lit, nil, into)
-	case whole && !p.openHead && !p.openTail && int(f.counts[0]) == len(f.starts): // no text holds a NUL
+	case whole && !p.openHead && !p.openTail && int(f.counts[0]) == len(f.starts): // no text has a NUL
 		f.searchLiteral("\x00"+lit+"\x00", nil, into)
 	default:
 		f.searchLiteral(lit, func(code int) bool { return p.match(f.text(code)) }, into)
 	}
 }
 
-// searchLiteral adds the codes of the texts that hold needle and are accepted. It looks at 32 places at once for the needle's two rarest
-// bytes at their distance, and compares the needle only where both stand.
+// searchLiteral adds the codes of the texts that contain needle and that accept, if set, accepts.
+// It compares 32 positions at once with the two rarest bytes of the needle, at their distance, and
+// the whole needle only where both match.
 func (f *foldedTexts) searchLiteral(needle string, accept func(code int) bool, into codeSet) {
 	k1, k2 := f.rarest(needle)
-	places := len(f.bytes) - len(needle) + 1 // where a match can start
+	places := len(f.bytes) - len(needle) + 1 // number of positions where a match can start
 	if places <= 0 {
 		return
 	}
@@ -81,7 +83,7 @@ func (f *foldedTexts) searchLiteral(needle string, accept func(code int) bool, i
 		if at, sure = nextPlace(first, second, at, c1, c2); at >= places {
 			return
 		}
-		// Of a needle of one or two bytes nothing is left to compare.
+		// A needle of one or two bytes has been compared already.
 		if !(sure && len(needle) <= 2) && string(f.bytes[at:at+len(needle)]) != needle {
 			at++
 			continue
@@ -92,13 +94,15 @@ func (f *foldedTexts) searchLiteral(needle string, accept func(code int) bool, i
 		if accept == nil || accept(code) {
 			into.add(uint32(code))
 		}
-		// Go on behind this text. Its closing NUL stays in sight, as the needle of a whole text starts with one.
+		// Continue after this text, but with its closing NUL: the needle of a whole text starts
+		// with one.
 		at = max(int(f.starts[code+1])-1, at+1)
 	}
 }
 
-// nextPlace is the first place from at on where first has the bytes of c1 and second those of c2. Of the last few places, too few for a
-// word, it gives each without looking, and is then not sure. It looks nearby first, as in a row of hits the next is near.
+// nextPlace returns the first position from at on where first has the byte of c1 and second that of
+// c2. The last few positions, too few for a word, are returned unseen, with sure false. The
+// positions nearby are tried first: hits often come close together.
 func nextPlace(first, second []byte, at int, c1, c2 uint64) (place int, sure bool) {
 	for near := at + 32; at < near && at+8 <= len(first); at += 8 {
 		if found := pairBits(first[at:], second[at:], c1, c2); found != 0 {
@@ -107,7 +111,9 @@ func nextPlace(first, second []byte, at int, c1, c2 uint64) (place int, sure boo
 	}
 	for ; at+32 <= len(first); at += 32 {
 		a, b := first[at:at+32:at+32], second[at:at+32:at+32]
-		if pairBits(a[:8], b[:8], c1, c2)|pairBits(a[8:16], b[8:16], c1, c2)|pairBits(a[16:24], b[16:24], c1, c2)|pairBits(a[24:], b[24:], c1, c2) != 0 {
+		found := pairBits(a[:8], b[:8], c1, c2) | pairBits(a[8:16], b[8:16], c1, c2) |
+			pairBits(a[16:24], b[16:24], c1, c2) | pairBits(a[24:], b[24:], c1, c2)
+		if found != 0 {
 			break
 		}
 	}
@@ -121,13 +127,15 @@ func nextPlace(first, second []byte, at int, c1, c2 uint64) (place int, sure boo
 
 const lowBits, highBits = 0x0101010101010101, 0x8080808080808080
 
-// both has a bit in each of eight places where the bytes of a and b are those of c1 and c2, and possibly in places after the first such.
+// pairBits sets a bit in each of eight positions where a has the byte of c1 and b that of c2.
+// Positions after the first such may have a bit without a match.
 func pairBits(a, b []byte, c1, c2 uint64) uint64 {
 	x := (binary.LittleEndian.Uint64(a) ^ c1) | (binary.LittleEndian.Uint64(b) ^ c2)
 	return (x - lowBits) &^ x & highBits
 }
 
-// rarest gives the places of the two bytes of the needle that are rarest in the dictionary (the same place twice for one byte).
+// rarest returns the positions of the two bytes of the needle that are rarest in the dictionary:
+// the same position twice for a needle of one byte.
 func (f *foldedTexts) rarest(needle string) (k1, k2 int) {
 	k2 = -1
 	for k := range len(needle) {
@@ -145,7 +153,7 @@ func (f *foldedTexts) rarest(needle string) (k1, k2 int) {
 	return k1, k2
 }
 
-// searchTexts is search for a dictionary too large to keep folded.
+// searchTexts is search for a dictionary that is too large to keep folded.
 func searchTexts(n int, text func(code uint32) string, p *pattern, into codeSet) {
 	var buf []byte
 	for code := range uint32(n) {
@@ -156,5 +164,5 @@ func searchTexts(n int, text func(code uint32) string, p *pattern, into codeSet)
 	}
 }
 
-// hasNUL says whether a filter's text can match nothing.
+// hasNUL reports whether a text has a NUL. Such a text of a filter matches nothing.
 func hasNUL(text string) bool { return strings.IndexByte(text, 0) >= 0 }

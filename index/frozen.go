@@ -8,11 +8,12 @@ import (
 	"hdqs/snapshot"
 )
 
-// ErrPosting marks bytes that are not the frozen bitmap of a table's rows.
+// ErrPosting marks a posting that is not the frozen bitmap of rows of its table.
 var ErrPosting = errors.New("index: corrupt posting")
 
-// openFrozen makes s a view of a posting of a table of that many rows. With checked false all its bytes are checked
-// (snapshot.Containers); the error is ErrPosting. With checked true the caller has done so before. s.chunks is reused.
+// openFrozen makes s a view of a posting of a table of that many rows. With checked false all bytes
+// are checked (snapshot.Containers); the error is ErrPosting. With checked true an earlier call has
+// done so. It reuses s.chunks.
 func openFrozen(s *set, data []byte, rows int, checked bool) error {
 	if len(data) > 0 && uintptr(unsafe.Pointer(unsafe.SliceData(data)))%8 != 0 {
 		data = alignedCopy(data)
@@ -38,13 +39,13 @@ func openFrozen(s *set, data []byte, rows int, checked bool) error {
 	return nil
 }
 
-// shapes are the shapes of the types of containers.
+// shapes maps the types of containers to shapes.
 var shapes = [...]shape{snapshot.BitmapContainer: bitmap, snapshot.ArrayContainer: array, snapshot.RunContainer: runs}
 
 // maxArray is the largest number of values in an array chunk.
 const maxArray = snapshot.MaxArray
 
-// alignedCopy copies data to where 64-bit words may be read in place.
+// alignedCopy copies data to an address from which 64-bit words can be read in place.
 func alignedCopy(data []byte) []byte {
 	buf := make([]uint64, (len(data)+7)/8)
 	dst := unsafe.Slice((*byte)(unsafe.Pointer(&buf[0])), len(data))

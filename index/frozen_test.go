@@ -13,7 +13,7 @@ import (
 	"hdqs/snapshot"
 )
 
-// listSet lists all rows of a set of a table.
+// listSet lists all rows of a set.
 func listSet(s *set, rows int) []uint32 {
 	e := emitter{left: rows}
 	var r rowsOf
@@ -24,8 +24,10 @@ func listSet(s *set, rows int) []uint32 {
 	return listRanges(e.ranges)
 }
 
-// TestFrozenAgainstRoaring freezes random bitmaps and reads them back, at any alignment.
+// TestFrozenAgainstRoaring freezes random bitmaps with roaring and reads them back, at any
+// alignment.
 func TestFrozenAgainstRoaring(t *testing.T) {
+	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 5))
 	for round := range 100 {
@@ -60,7 +62,7 @@ const (
 	runsType   = byte(snapshot.RunContainer)
 )
 
-// frozenBytes writes containers as they are given, right or wrong.
+// frozenBytes encodes containers as given, valid or not.
 func frozenBytes(containers ...container) []byte {
 	var bitsets, pairs, values, keys, counts, types []byte
 	for _, c := range containers {
@@ -95,6 +97,7 @@ type container struct {
 }
 
 func TestFrozenFaults(t *testing.T) {
+	t.Parallel()
 	const rows = chunkRows + 100
 	good := frozenBytes(
 		container{0, 1, arrayType, []uint16{3, 9}},
@@ -109,10 +112,13 @@ func TestFrozenFaults(t *testing.T) {
 		"a byte too few":             good[1:],
 		"type 4":                     frozenBytes(container{0, 0, 4, []uint16{3}}),
 		"type 0":                     frozenBytes(container{0, 0, 0, []uint16{3}}),
-		"keys fall":                  frozenBytes(container{1, 0, arrayType, []uint16{3}}, container{0, 0, arrayType, []uint16{3}}),
-		"key twice":                  frozenBytes(container{0, 0, arrayType, []uint16{3}}, container{0, 0, arrayType, []uint16{4}}),
-		"key beyond the table":       frozenBytes(container{2, 0, arrayType, []uint16{3}}),
-		"too many containers": frozenBytes(container{0, 0, arrayType, []uint16{3}}, container{1, 0, arrayType, []uint16{3}},
+		"keys fall": frozenBytes(container{1, 0, arrayType, []uint16{3}},
+			container{0, 0, arrayType, []uint16{3}}),
+		"key twice": frozenBytes(container{0, 0, arrayType, []uint16{3}},
+			container{0, 0, arrayType, []uint16{4}}),
+		"key beyond the table": frozenBytes(container{2, 0, arrayType, []uint16{3}}),
+		"too many containers": frozenBytes(container{0, 0, arrayType, []uint16{3}},
+			container{1, 0, arrayType, []uint16{3}},
 			container{2, 0, arrayType, []uint16{3}}),
 		"row beyond the table":  frozenBytes(container{1, 0, arrayType, []uint16{100}}),
 		"values fall":           frozenBytes(container{0, 1, arrayType, []uint16{9, 3}}),
@@ -141,10 +147,11 @@ func TestFrozenFaults(t *testing.T) {
 	}
 }
 
-// FuzzFrozen promises that any bytes give ErrPosting or a set of ascending rows of the table, as many as it says, that every operation works
-// on; and never a panic.
+// FuzzFrozen: any bytes give ErrPosting, or a set of ascending rows of the table, as many as
+// counted, that every operation accepts; never a panic.
 func FuzzFrozen(f *testing.F) {
-	f.Add(frozenBytes(container{0, 1, arrayType, []uint16{3, 9}}, container{1, 2, runsType, []uint16{0, 4, 6, 93}}), uint32(chunkRows+100))
+	f.Add(frozenBytes(container{0, 1, arrayType, []uint16{3, 9}}, container{1, 2, runsType, []uint16{0, 4, 6, 93}}),
+		uint32(chunkRows+100))
 	f.Add(frozenBytes(container{0, 2, bitmapType, []uint16{1, 2, 3}}), uint32(64))
 	f.Add(frozenBytes(container{0, 0, arrayType, []uint16{0}}), uint32(1))
 	f.Add([]byte{}, uint32(0))
@@ -153,7 +160,7 @@ func FuzzFrozen(f *testing.F) {
 		var s set
 		if err := openFrozen(&s, data, int(rows), false); err != nil {
 			if !errors.Is(err, ErrPosting) {
-				t.Fatalf("an error of another kind: %v", err)
+				t.Fatalf("error %v, want ErrPosting", err)
 			}
 			return
 		}
@@ -162,19 +169,20 @@ func FuzzFrozen(f *testing.F) {
 			t.Fatalf("%d rows of %d, %d counted", len(list), rows, s.rows)
 		}
 		var again set
-		if err := openFrozen(&again, data, int(rows), true); err != nil || !slices.Equal(listSet(&again, int(rows)), list) {
-			t.Fatalf("checked before, it gives other rows: %v", err)
+		if err := openFrozen(&again, data, int(rows), true); err != nil ||
+			!slices.Equal(listSet(&again, int(rows)), list) {
+			t.Fatalf("read with checked it has other rows: %v", err)
 		}
 		var b builder
 		b.reset(int(rows))
 		b.add(&s)
 		b.negate()
 		if others := b.build(); others.rows+s.rows != int(rows) {
-			t.Fatalf("%d rows and %d others of %d", s.rows, others.rows, rows)
+			t.Fatalf("%d rows and %d in the complement, of %d", s.rows, others.rows, rows)
 		}
 		b.negate()
 		if same := b.build(); !slices.Equal(listSet(same, int(rows)), list) {
-			t.Fatalf("built anew it gives %d rows of %d", same.rows, len(list))
+			t.Fatalf("complement of the complement has %d rows, want %d", same.rows, len(list))
 		}
 	})
 }

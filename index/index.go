@@ -11,24 +11,26 @@ import (
 	"hdqs/snapshot"
 )
 
-// ErrFilter marks a filter that the table cannot answer: an unknown column, or an op that a column's kind does not have.
+// ErrFilter marks a filter that the table cannot answer: an unknown column, or an op that the
+// column's kind does not have.
 var ErrFilter = errors.New("index: invalid filter")
 
 func filterf(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrFilter, fmt.Sprintf(format, args...))
 }
 
-// Options are the limits of an Index. The zero value is meant for serving.
+// Options are the limits of an Index. The zero value suits a server.
 type Options struct {
-	// CacheBytes bounds what is kept of answered filters: their rows, and totals. 0 means two bytes a row, within 1 MiB and 24 MiB;
-	// negative keeps nothing.
+	// CacheBytes bounds the cache of answered filters: their rows, and totals. 0 means two bytes a
+	// row, at least 1 MiB and at most 24 MiB; negative disables the cache.
 	CacheBytes int
-	// SearchBytes bounds what is kept to search dictionaries fast: texts in folded form for Like and Contains, and tuples by value. 0 means
-	// 32 MiB; negative keeps none.
+	// SearchBytes bounds the memory for searching dictionaries: texts in folded form for Like and
+	// Contains, and lists of tuples by value. 0 means 32 MiB; negative disables both.
 	SearchBytes int
 }
 
-// The defaults of Options. A bitmap of a whole table is an eighth of a byte a row, so the cache holds sixteen of the widest filters.
+// The defaults of Options. A bitmap of a whole table is an eighth of a byte a row, so the cache has
+// room for sixteen of the widest filters.
 const (
 	cacheBytesPerRow   = 2
 	minCacheBytes      = 1 << 20
@@ -36,23 +38,24 @@ const (
 	defaultSearchBytes = 32 << 20
 )
 
-// Index answers queries on one segment. Any number of goroutines may share it. It reads the segment in place and keeps little of its own
-// (Bytes); it must not be used after the segment is closed.
+// Index answers queries on one segment. Any number of goroutines may share it. It reads the segment
+// in place and keeps little memory of its own (Bytes). It must not be used after the segment is
+// closed.
 type Index struct {
 	rows    int
 	columns map[string]*column
 	cache   *cache
 	pool    sync.Pool // of *scratch
 
-	searchBytes atomic.Int64 // bytes of folded dictionaries and lists of tuples
+	searchBytes atomic.Int64 // of folded dictionaries and lists of tuples
 	searchLimit int64
 }
 
-// column is a column as filters see it.
+// column is a column as filters use it.
 type column struct {
 	col   *snapshot.Column
 	id    uint32
-	space *codeSpace // what its filters select by; nil for numbers of rows without a dictionary
+	space *codeSpace // nil for numbers of rows without a dictionary
 
 	index      *Index
 	foldOnce   sync.Once
@@ -61,14 +64,15 @@ type column struct {
 	tuples     *tupleLists
 }
 
-// space is one kind of code that rows have: the codes of a column, or the tuple numbers of a group.
+// codeSpace is a kind of code that rows have: the codes of a column, or the tuple numbers of a
+// group.
 type codeSpace struct {
 	codes    snapshot.Packed
-	size     int // number of codes, null's included
+	size     int // number of codes, including null's
 	postings snapshot.Postings
 	indexed  bool
 	bytes    int             // of all frozen postings
-	checked  []atomic.Uint32 // one bit a code: openFrozen has looked at every row of its posting
+	checked  []atomic.Uint32 // one bit a code: openFrozen has checked its posting
 }
 
 // Open makes an Index of a segment with the default options.
@@ -77,7 +81,7 @@ func Open(seg *snapshot.Segment) (*Index, error) { return OpenWith(seg, Options{
 // OpenWith makes an Index of a segment.
 func OpenWith(seg *snapshot.Segment, o Options) (*Index, error) {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
-		return nil, errors.New("index: postings are read in place, which takes a little-endian machine")
+		return nil, errors.New("index: postings are read in place, which needs a little-endian machine")
 	}
 	if o.CacheBytes == 0 {
 		o.CacheBytes = min(max(seg.Rows()*cacheBytesPerRow, minCacheBytes), maxCacheBytes)
@@ -126,7 +130,8 @@ func newCodeSpace(codes snapshot.Packed, size int, p snapshot.Postings, indexed 
 // Rows is the number of rows of the table.
 func (x *Index) Rows() int { return x.rows }
 
-// Bytes is the memory the Index holds besides the segment's: folded dictionaries, tuples by value, cached rows and totals, and a little per column.
+// Bytes is the memory of the Index without the segment's: folded dictionaries, lists of tuples,
+// cached rows and totals, and a little for each column.
 func (x *Index) Bytes() int64 {
 	n := x.searchBytes.Load() + int64(x.cache.size())
 	seen := make(map[*codeSpace]bool)
@@ -140,7 +145,8 @@ func (x *Index) Bytes() int64 {
 	return n
 }
 
-// foldedTexts is the column's dictionary in folded form, made when first asked for; nil when the limit is reached.
+// foldedTexts returns the column's dictionary in folded form, made at the first call; nil when the
+// limit is reached.
 func (c *column) foldedTexts() *foldedTexts {
 	c.foldOnce.Do(func() {
 		left := c.index.searchLimit - c.index.searchBytes.Load()
@@ -151,7 +157,8 @@ func (c *column) foldedTexts() *foldedTexts {
 	return c.folded
 }
 
-// tuplesByValue is the column's group's tuples by value, made when first asked for; nil when the limit is reached.
+// tuplesByValue returns the tuples of the column's group by value, made at the first call; nil when
+// the limit is reached.
 func (c *column) tuplesByValue() *tupleLists {
 	c.tuplesOnce.Do(func() {
 		if t := listTuples(c.col.Codes(), c.col.Cardinality()); c.index.reserve(t.size()) {
@@ -161,7 +168,7 @@ func (c *column) tuplesByValue() *tupleLists {
 	return c.tuples
 }
 
-// allow says whether an aid of that size may be kept, and counts it then.
+// reserve adds size to the memory for searching and reports whether it is within the limit.
 func (x *Index) reserve(size int) bool {
 	if x.searchBytes.Add(int64(size)) <= x.searchLimit {
 		return true
@@ -170,7 +177,7 @@ func (x *Index) reserve(size int) bool {
 	return false
 }
 
-// check says whether the column can answer an op.
+// check returns an error if the column cannot answer an op.
 func (c *column) check(op Op) error {
 	textual := c.col.Kind == snapshot.Text || c.col.Kind == snapshot.Enum
 	switch op {
@@ -188,7 +195,7 @@ func (c *column) check(op Op) error {
 	return filterf("column %q of kind %d has no op %d", c.col.Name, c.col.Kind, op)
 }
 
-// open makes s a view of the posting of a code.
+// open makes view a view of the posting of a code.
 func (s *codeSpace) open(view *set, code uint32, rows int) error {
 	word, bit := &s.checked[code>>5], uint32(1)<<(code&31)
 	checked := word.Load()&bit != 0

@@ -7,20 +7,22 @@ import (
 )
 
 // The text rules, for Like and Contains:
-//   - case is folded rune by rune with unicode.ToLower, on both sides, and bytes that are not UTF-8 count as U+FFFD each;
-//   - % stands for any run of runes, also none, _ for exactly one, \ makes the next rune literal; a lone \ at the end is literal;
+//   - case is folded rune by rune with unicode.ToLower, on both sides, and bytes that are not UTF-8
+//     count as U+FFFD each;
+//   - % matches any number of runes, also zero, _ exactly one, \ makes the next rune literal; a
+//     lone \ at the end is literal;
 //   - Like compares the whole text, Contains looks for the pattern anywhere in it;
 //   - a pattern with a NUL matches nothing.
 
 // pattern is a compiled Like or Contains value. It never changes, so goroutines may share it.
 type pattern struct {
-	parts    []fragment // what stands between the % signs, in order, none empty
-	openHead bool       // any text may stand before the first part
-	openTail bool       // any text may stand behind the last part
+	parts    []fragment // between the % signs, in order, never empty
+	openHead bool       // any text may come before the first part
+	openTail bool       // any text may come after the last part
 	never    bool       // nothing matches
 }
 
-// fragment is a stretch of a pattern without %: it matches a fixed number of runes.
+// fragment is a part of a pattern without %. It matches a fixed number of runes.
 type fragment struct {
 	pieces []piece
 	runes  int
@@ -32,7 +34,7 @@ type piece struct {
 	lit  string
 }
 
-// compilePattern reads the value of a Like or Contains filter.
+// compilePattern compiles the value of a Like or Contains filter.
 func compilePattern(op Op, value string) *pattern {
 	p := &pattern{openHead: op == Contains, openTail: op == Contains}
 	if strings.IndexByte(value, 0) >= 0 {
@@ -87,7 +89,8 @@ func compilePattern(op Op, value string) *pattern {
 	return p
 }
 
-// literal is the text of a pattern without wildcards, or else its longest literal piece, which every match holds; whole says which.
+// literal returns the text of a pattern without wildcards, or else its longest literal piece, which
+// every match contains; whole reports which.
 func (p *pattern) literal() (lit string, whole bool) {
 	for _, part := range p.parts {
 		for _, pc := range part.pieces {
@@ -100,8 +103,9 @@ func (p *pattern) literal() (lit string, whole bool) {
 	return lit, whole
 }
 
-// match says whether folded text matches. Parts are placed leftmost first: as each has a fixed length in runes, the leftmost place
-// is also the one that ends first, so no other choice can do better and none is ever taken back.
+// match reports whether folded text matches. Each part is placed leftmost, one after the other. A
+// part has a fixed length in runes, so the leftmost place also ends first, and backtracking is
+// never needed.
 func (p *pattern) match(folded string) bool {
 	if p.never {
 		return false
@@ -145,7 +149,8 @@ func (p *pattern) match(folded string) bool {
 	return last.matchAt(rest[at:]) >= 0
 }
 
-// matchAt matches the fragment at the start of text and gives the end of the match, -1 for none.
+// matchAt matches the fragment at the start of text and returns the end of the match, -1 without
+// one.
 func (f *fragment) matchAt(text string) int {
 	at := 0
 	for i := range f.pieces {
@@ -165,7 +170,7 @@ func (f *fragment) matchAt(text string) int {
 	return at
 }
 
-// find gives the end of the leftmost match of the fragment in text, -1 for none.
+// find returns the end of the leftmost match of the fragment in text, -1 without one.
 func (f *fragment) find(text string) int {
 	first := &f.pieces[0]
 	for at := 0; ; {
@@ -187,7 +192,7 @@ func (f *fragment) find(text string) int {
 	}
 }
 
-// appendFold appends text in folded form, which is valid UTF-8 whatever the text is.
+// appendFold appends text in folded form, which is valid UTF-8 even if the text is not.
 func appendFold(dst []byte, text string) []byte {
 	for i := 0; i < len(text); i++ {
 		c := text[i]

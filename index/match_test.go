@@ -59,7 +59,7 @@ func readMatchCases(t testing.TB) []matchCase {
 	return cases
 }
 
-// matchTwin is what Scan does with a text.
+// matchTwin matches as Scan does.
 func matchTwin(op Op, pattern, text string) bool {
 	return !strings.Contains(pattern, "\x00") && likeRegexp(op, pattern).MatchString(strings.Map(unicode.ToLower, text))
 }
@@ -67,13 +67,14 @@ func matchTwin(op Op, pattern, text string) bool {
 func lowered(text string) string { return string(appendFold(nil, text)) }
 
 func TestMatchCases(t *testing.T) {
+	t.Parallel()
 	for _, c := range readMatchCases(t) {
 		p := compilePattern(c.op, c.pattern)
 		if got := p.match(lowered(c.text)); got != c.want {
 			t.Errorf("%s: %q against %q is %v", c.at, c.pattern, c.text, got)
 		}
 		if got := matchTwin(c.op, c.pattern, c.text); got != c.want {
-			t.Errorf("%s: the twin says %v", c.at, got)
+			t.Errorf("%s: Scan's rule gives %v", c.at, got)
 		}
 		for _, texts := range [][]string{{c.text}, {"", c.text, "x"}, {c.text, c.text + "y", "zz"}} {
 			f := foldTexts(len(texts), func(i uint32) string { return texts[i] }, 1<<20)
@@ -90,7 +91,8 @@ func TestMatchCases(t *testing.T) {
 	}
 }
 
-// randomText draws from few characters, so that patterns often match, some of more than a byte or of different size in lower case.
+// randomText draws from few characters, so that patterns match often. Some take more than a byte,
+// or another number of bytes in lower case.
 func randomText(r *rand.Rand, letters string, longest int) string {
 	runes := []rune(letters)
 	var b strings.Builder
@@ -105,8 +107,10 @@ const (
 	patternLetters = "abAB éÉ語i\\\\%%__"
 )
 
-// TestSearchAgainstTwin searches random dictionaries with random patterns and compares each text's answer with a regular expression's.
+// TestSearchAgainstTwin searches random dictionaries with random patterns and compares with regular
+// expressions.
 func TestSearchAgainstTwin(t *testing.T) {
+	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 1))
 	for range 3000 {
@@ -132,13 +136,14 @@ func TestSearchAgainstTwin(t *testing.T) {
 	}
 }
 
-// FuzzMatch promises that any pattern on any text gives the regular expression's answer, in a time in proportion to their lengths.
+// FuzzMatch: any pattern on any text gives the answer of a regular expression, in time proportional
+// to their lengths.
 func FuzzMatch(f *testing.F) {
 	f.Add("%a_b%", "xxa\xffb", true)
 	f.Add("\\", "\\", false)
 	f.Add("a%%b", "A\x00B", false)
 	f.Fuzz(func(t *testing.T, pattern, text string, contains bool) {
-		if len(pattern) > 300 { // the twin's program grows with it
+		if len(pattern) > 300 { // the regular expression grows with it
 			return
 		}
 		op := Like

@@ -9,19 +9,20 @@ import (
 	"hdqs/snapshot"
 )
 
-// decBound compares the values of a decimal column with a filter's value: exactly when that is exact, else as the nearest float64.
+// decBound compares the values of a decimal column with a filter's value: exactly if that is exact,
+// else as the nearest float64.
 type decBound struct {
 	col   *snapshot.Column
 	float float64
 	exact *big.Rat
-	nan   bool // no value is at least, or equal; every value is below
+	nan   bool // no value is equal or at least NaN, every value is below
 }
 
 func newDecBound(col *snapshot.Column, v *Value) *decBound {
 	return &decBound{col: col, float: v.Float, exact: v.Exact, nan: v.Exact == nil && math.IsNaN(v.Float)}
 }
 
-// compare is the sign of d less the bound, with NaN above all.
+// compare returns the sign of d less the bound. NaN is above all.
 func (b *decBound) compare(d snapshot.Dec) int {
 	if b.nan {
 		return -1
@@ -34,19 +35,20 @@ func (b *decBound) compare(d snapshot.Dec) int {
 	}
 	text := b.col.DecString(d)
 	if b.exact == nil {
-		// The error says that the text is beyond the range of a float64, and f is then the infinity of its sign.
+		// The only error is a text beyond the range of a float64. f is then the infinity of its
+		// sign.
 		f, _ := strconv.ParseFloat(text, 64)
 		return compareFloats(f, b.float)
 	}
 	r, ok := new(big.Rat).SetString(text)
 	if !ok {
-		panic("index: an exact text that is no number: " + text)
+		panic("index: exact text is not a number: " + text)
 	}
 	return r.Cmp(b.exact)
 }
 
-// comparer is compare for the mantissas of one ordinary scale. With an exact bound it costs a division once and then no more than
-// comparing integers.
+// comparer is compare for the mantissas of one ordinary scale. An exact bound costs one division,
+// and each comparison then only that of two integers.
 func (b *decBound) comparer(scale uint8) func(mantissa int64) int {
 	if b.exact == nil {
 		return func(m int64) int { return b.compare(snapshot.Dec{Mantissa: m, Scale: scale}) }
@@ -79,7 +81,7 @@ func compareFloats(a, b float64) int {
 	return 0
 }
 
-// compareInt is the sign of i less a filter's value.
+// compareInt returns the sign of i less a filter's value.
 func compareInt(i int64, v *Value) int {
 	switch {
 	case v.Beyond != 0:
@@ -92,21 +94,21 @@ func compareInt(i int64, v *Value) int {
 	return 0
 }
 
-// span is the packed numbers lo to lo+more, if any.
+// span is the packed numbers lo to lo+more, unless any is 0.
 type span struct {
 	lo, more uint64
-	any      uint64 // 1 or 0
+	any      uint64 // 1, or 0 for an empty span
 }
 
 func (s *span) has(v uint64) bool { return s.any != 0 && v-s.lo <= s.more }
 
-// spanOf finds the numbers from first to last that pass op, when compare tells their values' order against the filter's value. Values
-// ascend with the numbers.
+// spanOf returns the numbers from first to last that pass op. compare orders their values, which
+// ascend, against the filter's value.
 func spanOf(op Op, first, last uint64, compare func(v uint64) int) span {
 	if first > last {
 		return span{}
 	}
-	// lo is the first number whose value is not below, up the first whose value is above; last+1 stands for none and may be 0.
+	// lo is the first number whose value is not below, up the first whose value is above.
 	lo, hasLo := searchNumbers(first, last, func(v uint64) bool { return compare(v) >= 0 })
 	switch {
 	case op == Below && !hasLo:
@@ -128,7 +130,7 @@ func spanOf(op Op, first, last uint64, compare func(v uint64) int) span {
 	return span{lo, up - 1 - lo, 1}
 }
 
-// searchNumbers finds the first number for which f, which never turns false again, is true.
+// searchNumbers returns the first number for which f is true. From there on f stays true.
 func searchNumbers(first, last uint64, f func(v uint64) bool) (v uint64, ok bool) {
 	if !f(last) {
 		return 0, false
@@ -144,14 +146,15 @@ func searchNumbers(first, last uint64, f func(v uint64) bool) (v uint64, ok bool
 	return first, true
 }
 
-// numberTest tests the rows of a column without dictionary. For each scale (ints have one) the packed numbers that pass are one span, as
-// rounding to float64 keeps order; so testing a row takes no division and no float.
+// numberTest tests the rows of a column without a dictionary. For each scale (ints have one) the
+// packed numbers that pass are one span, since rounding to float64 keeps order. So a test takes no
+// division and no floats.
 type numberTest struct {
 	col   *snapshot.Column
 	raw   snapshot.Numbers
-	spans []span // by position of the scale
-	mask  uint64 // of that position within a number
-	null  bool   // a nullable int that is null passes
+	spans []span // by index of the scale
+	mask  uint64 // of that index within a number
+	null  bool   // null passes, in a nullable column of ints
 }
 
 func newNumberTest(col *snapshot.Column, op Op, v *Value) *numberTest {
@@ -174,7 +177,7 @@ func newNumberTest(col *snapshot.Column, op Op, v *Value) *numberTest {
 			if op == AtLeastOrNull {
 				s.any = 1
 			}
-		case scale == snapshot.DecText && col.ExactTexts() > 0: // they ascend by value
+		case scale == snapshot.DecText && col.ExactTexts() > 0: // which ascend by value
 			*s = spanOf(op, 0, uint64(col.ExactTexts()-1), func(n uint64) int {
 				return b.compare(snapshot.Dec{Mantissa: int64(n), Scale: snapshot.DecText})
 			})
@@ -188,7 +191,7 @@ func newNumberTest(col *snapshot.Column, op Op, v *Value) *numberTest {
 	return t
 }
 
-// and is the test that passes what both of two tests of one column pass.
+// and returns the test of what passes two tests of one column.
 func (t *numberTest) and(other *numberTest) *numberTest {
 	out := *t
 	out.null = t.null && other.null
@@ -203,7 +206,7 @@ func (t *numberTest) and(other *numberTest) *numberTest {
 	return &out
 }
 
-// never says whether no number passes.
+// never reports whether no number passes.
 func (t *numberTest) never() bool {
 	for i := range t.spans {
 		if t.spans[i].any != 0 {
@@ -213,15 +216,16 @@ func (t *numberTest) never() bool {
 	return !t.null
 }
 
-// passes says whether a packed number passes.
+// passes tests a packed number.
 func (t *numberTest) passes(n uint64) bool {
 	return t.spans[n&t.mask].has(n>>t.raw.ScaleBits) || t.null && n == 0
 }
 
-// one tests the value at a position.
+// passesAt tests the value at a position.
 func (t *numberTest) passesAt(i uint32) bool { return t.passes(t.raw.Packed.At(i)) }
 
-// block sets bit i of out for each i below n for which the value at position from+i passes. out has whole words.
+// testRange sets bit i of out for each i below n for which the value at position from+i passes. out
+// has whole words.
 func (t *numberTest) testRange(from uint32, n int, out []uint64) {
 	if t.mask == 0 && !t.null {
 		if s := t.spans[0]; s.any != 0 {
@@ -239,7 +243,7 @@ func (t *numberTest) testRange(from uint32, n int, out []uint64) {
 	}
 }
 
-// word has bit i when numbers[i], of at most 64, passes.
+// word returns a word with bit i set if numbers[i], of at most 64, passes.
 func (t *numberTest) word(numbers []uint64) uint64 {
 	spans, mask, shift := t.spans, t.mask, t.raw.ScaleBits
 	var inside, zeros uint64

@@ -10,10 +10,12 @@ import (
 	"hdqs/snapshot"
 )
 
-// TestPackedNumbers holds filters of numbers without dictionary to comparisons of floats and fractions that are written out here: Select and
-// Scan share their comparison, so neither would notice the other's mistake.
+// TestPackedNumbers compares filters of numbers without a dictionary with comparisons of floats and
+// fractions written out here. Select and Scan share the comparison of decimals, so each would hide
+// the other's mistake.
 func TestPackedNumbers(t *testing.T) {
-	const rows = 9000 // more different numbers than any dictionary of a table this small takes
+	t.Parallel()
+	const rows = 9000 // too many distinct numbers for a dictionary in a table this small
 	price := snapshot.ColumnData{Name: "price", Kind: snapshot.Decimal}
 	texts := make([]string, rows) // "" for null
 	for i := range rows {
@@ -34,13 +36,14 @@ func TestPackedNumbers(t *testing.T) {
 	}
 	seg := segmentOf(t, &snapshot.TableData{Name: "case", Rows: rows, Columns: []snapshot.ColumnData{price}})
 	if c, err := seg.Column("price"); err != nil || c.Coded() {
-		t.Fatalf("the column is not packed, %v", err)
+		t.Fatalf("column is not packed: %v", err)
 	}
 	x, err := Open(seg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, bound := range []string{"nan", "inf", "-inf", "0", "-0", "1.5", "-4.999", "0.0005", "1499", "1e300", texts[1], texts[2], texts[5], texts[1] + "00000000000000000001"} {
+	for _, bound := range []string{"nan", "inf", "-inf", "0", "-0", "1.5", "-4.999", "0.0005", "1499", "1e300",
+		texts[1], texts[2], texts[5], texts[1] + "00000000000000000001"} {
 		float, err := strconv.ParseFloat(bound, 64)
 		if err != nil {
 			t.Fatal(err)
@@ -66,18 +69,20 @@ func TestPackedNumbers(t *testing.T) {
 					t.Fatal(err)
 				}
 				if !slices.Equal(listRanges(got.Ranges), want) || got.Total != len(want) {
-					t.Errorf("op %d, bound %s, exact %t: Select finds %d rows, want %d", op, bound, v.Exact != nil, got.Total, len(want))
+					t.Errorf("op %d, bound %s, exact %t: Select finds %d rows, want %d", op, bound, v.Exact != nil,
+						got.Total, len(want))
 				}
 				if !slices.Equal(listRanges(scan.Ranges), want) || scan.Total != len(want) {
-					t.Errorf("op %d, bound %s, exact %t: Scan finds %d rows, want %d", op, bound, v.Exact != nil, scan.Total, len(want))
+					t.Errorf("op %d, bound %s, exact %t: Scan finds %d rows, want %d", op, bound, v.Exact != nil,
+						scan.Total, len(want))
 				}
 			}
 		}
 	}
 }
 
-// passesPlainly is the rule in the contract's words: a null passes only where nulls do; no number is at least NaN or equals it, every one
-// is below it.
+// passesPlainly is the rule of the contract: null passes only AtLeastOrNull; no number is at least
+// NaN or equals it, and every number is below it.
 func passesPlainly(op Op, text, bound string, exact bool) bool {
 	if text == "" {
 		return op == AtLeastOrNull

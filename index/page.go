@@ -2,18 +2,18 @@ package index
 
 import "math/bits"
 
-// emitter cuts the page out of the rows that pass, which come in order.
+// emitter cuts the page out of the rows that pass, which it receives in order.
 type emitter struct {
 	ranges []Range
-	skip   uint64 // passing rows still before the page
-	left   int    // rows still missing
+	skip   uint64 // passing rows before the page still to come
+	left   int    // rows the page still has room for
 	rows   int
 }
 
-// finish hands the page over.
+// finish sets the rows of p.
 func (e *emitter) finish(p *Page) { p.Ranges, p.Rows = e.ranges, e.rows }
 
-// add takes the rows from to to-1.
+// add receives the rows from to to-1.
 func (e *emitter) add(from, to uint32) {
 	n := uint64(to - from)
 	if e.skip >= n {
@@ -28,7 +28,7 @@ func (e *emitter) add(from, to uint32) {
 	e.append(from, to)
 }
 
-// append adds a range to the page, which has room for it and needs nothing skipped.
+// append adds a range to the page. The page must have room for it, and nothing may be left to skip.
 func (e *emitter) append(from, to uint32) {
 	if from >= to {
 		return
@@ -42,7 +42,7 @@ func (e *emitter) append(from, to uint32) {
 	e.ranges = append(e.ranges, Range{from, to})
 }
 
-// addRows takes the rows of a chunk that starts at base.
+// addRows receives the rows of a chunk that starts at base.
 func (e *emitter) addRows(r *rowsOf, base uint32) {
 	switch r.shape {
 	case full:
@@ -64,7 +64,7 @@ func (e *emitter) addRows(r *rowsOf, base uint32) {
 	}
 }
 
-// addWords takes the rows of a bitmap.
+// addWords receives the rows of a bitmap.
 func (e *emitter) addWords(r *rowsOf, base uint32) {
 	i := r.lo
 	for ; i < r.hi; i++ {
@@ -83,7 +83,7 @@ func (e *emitter) addWords(r *rowsOf, base uint32) {
 			first := uint32(bits.TrailingZeros64(w))
 			n := uint32(bits.TrailingZeros64(^(w >> first)))
 			e.append(at+first, at+first+min(n, uint32(e.left)))
-			// The lowest run of ones carries out when its lowest one is added to it.
+			// Adding its lowest one to the lowest run of ones clears the run by carrying.
 			w &= w + w&-w
 		}
 	}

@@ -6,38 +6,40 @@ import (
 	"unsafe"
 )
 
-// predicate is a filter made ready: which codes or numbers pass, and once materialized which rows. It never changes once it is in the cache,
-// where one that got materialized takes the place of the one that was not; only the note of what was spent on it does.
+// predicate is a filter bound to a table: the codes or numbers that pass and, once materialized,
+// the rows. A predicate in the cache never changes, except for spent; materializing it replaces it
+// by a new one.
 type predicate struct {
 	key   []byte
-	parts []part // or'ed, each of which some rows may pass; without any nothing passes
+	parts []part // or'ed; each may match rows, no parts match nothing
 	all   bool   // every row passes
 	set   *set   // the rows that pass, nil until materialized
-	cost  int    // about how many nanoseconds materializing takes
+	cost  int    // estimate of what materializing takes, in nanoseconds
 
-	// spent is about how many nanoseconds went into testing single rows, or into a set that was not kept. Once it reaches cost, the set
-	// is worth having: so in the end no filter costs more than twice what it would by the better of the two ways.
+	// spent is an estimate of the nanoseconds that went into testing single rows, or into a set
+	// that was not cached. Once it reaches cost, the predicate is materialized, so no filter costs
+	// more than twice what the better of the two ways would (ski-rental).
 	spent atomic.Int64
 }
 
-// part is the share of an predicate that one kind of code decides, or one column of numbers.
+// part is the share of a predicate that one code space decides, or one column of numbers.
 type part struct {
 	space   *codeSpace
 	codes   codeSet // those that pass
-	count   int     // how many
+	count   int     // number of codes
 	numbers *numberTest
 }
 
-// What materializing costs, in nanoseconds, roughly: by row for reading a packed value and testing it, by code for opening a posting, by code
-// for a run. Postings cost about one for each of their bytes. rowCost is also what testing a candidate costs, times candidateFactor.
+// Estimates of what materializing costs, in nanoseconds. Each byte of a posting costs about one
+// more. Testing a single row that others leave costs candidateFactor times rowCost.
 const (
-	rowCost         = 1
-	candidateFactor = 4
-	postingCost     = 64
-	runCost         = 8
+	rowCost         = 1  // reading and testing a packed value, in sequence
+	candidateFactor = 4  // for values at random
+	postingCost     = 64 // opening the posting of a code
+	runCost         = 8  // the run of a code in sorted postings
 )
 
-// prepare works out which codes pass a filter that check has accepted.
+// prepare finds the codes that pass a filter that check has accepted.
 func (x *Index) prepare(f *Filter, key []byte) *predicate {
 	o := &predicate{key: slices.Clone(key)}
 	for _, name := range f.Columns {
@@ -71,13 +73,14 @@ func (x *Index) prepare(f *Filter, key []byte) *predicate {
 	return o
 }
 
-// nothing says whether it is known that no row passes.
-func (o *predicate) nothing() bool {
+// matchesNothing reports whether it is known that no row passes.
+func (o *predicate) matchesNothing() bool {
 	return !o.all && len(o.parts) == 0 || o.set != nil && o.set.rows == 0
 }
 
-// joinable says whether two predicates select by the same codes or numbers, so that their rows can be found at once.
-func (o *predicate) joinable(other *predicate) bool {
+// mergeable reports whether two predicates select by the same codes or numbers, so that one can do
+// the work of both.
+func (o *predicate) mergeable(other *predicate) bool {
 	if o.set != nil || other.set != nil || len(o.parts) != 1 || len(other.parts) != 1 {
 		return false
 	}
@@ -88,15 +91,16 @@ func (o *predicate) joinable(other *predicate) bool {
 	return a.numbers.col == b.numbers.col
 }
 
-// both is an predicate for two that are joinable, such as the two ends of a range, or two columns of one group.
+// merge returns one predicate for two that are mergeable, such as the two ends of a range, or two
+// columns of one group.
 func (x *Index) merge(w *scratch, a, b *predicate) *predicate {
-	// Keys tell where they end, and no filter's starts with 255, nor a query's.
-	w.joined = append(append(append(w.joined[:0], 255), a.key...), b.key...)
-	o, _ := x.cache.get(w.joined).(*predicate)
+	// Keys are self-delimiting, and no key of a filter or a query starts with 255.
+	w.mergedKey = append(append(append(w.mergedKey[:0], 255), a.key...), b.key...)
+	o, _ := x.cache.get(w.mergedKey).(*predicate)
 	if o != nil {
 		return o
 	}
-	o = &predicate{key: slices.Clone(w.joined)}
+	o = &predicate{key: slices.Clone(w.mergedKey)}
 	p := part{space: a.parts[0].space}
 	none := false
 	if first, second := a.parts[0].numbers, b.parts[0].numbers; first != nil {
@@ -118,7 +122,7 @@ func (x *Index) merge(w *scratch, a, b *predicate) *predicate {
 	return o
 }
 
-// partOf is the predicate's part for a space, which columns of one group share.
+// partOf returns the predicate's part for a code space. Columns of one group share it.
 func (o *predicate) partOf(s *codeSpace) *part {
 	for i := range o.parts {
 		if o.parts[i].space == s {
@@ -130,7 +134,7 @@ func (o *predicate) partOf(s *codeSpace) *part {
 	return &o.parts[len(o.parts)-1]
 }
 
-// size is the memory held.
+// size is the memory in bytes.
 func (o *predicate) size() int {
 	n := int(unsafe.Sizeof(*o)) + len(o.key)
 	for i := range o.parts {
@@ -146,7 +150,7 @@ func (o *predicate) size() int {
 	return n
 }
 
-// one tests a row.
+// passes tests one row.
 func (o *predicate) passes(row uint32) bool {
 	for i := range o.parts {
 		p := &o.parts[i]
@@ -161,7 +165,7 @@ func (o *predicate) passes(row uint32) bool {
 	return false
 }
 
-// block sets bit i of out for each i below n for which row from+i passes. out has whole words.
+// testRange sets bit i of out for each i below n for which row from+i passes. out has whole words.
 func (o *predicate) testRange(from uint32, n int, out []uint64) {
 	for i := range o.parts {
 		o.parts[i].testRange(from, n, out)
@@ -189,7 +193,8 @@ func (p *part) cost(rows int) int {
 	return min(cost, scan)
 }
 
-// unionCost is what uniting the postings of the codes takes, or those of all other codes when that is less work.
+// unionCost estimates what uniting the postings of the codes takes, or uniting those of all other
+// codes if that is less.
 func (p *part) unionCost() (cost int, negated bool) {
 	own := 0
 	p.codes.each(func(code uint32) error {
@@ -247,7 +252,8 @@ func (p *part) materialize(rows int, w *scratch) error {
 	return nil
 }
 
-// unite adds the postings of the codes to the builder, or all but those of the other codes.
+// unite adds the postings of the codes to the builder, or, negated, all rows but those of the other
+// codes.
 func (p *part) unite(rows int, w *scratch, negated bool) error {
 	codes, b := p.codes, &w.builder
 	if negated {
@@ -271,7 +277,8 @@ func (p *part) unite(rows int, w *scratch, negated bool) error {
 	return err
 }
 
-// single is the posting of the only code that passes, in place unless its shapes are slow to combine.
+// single returns the posting of the only code that passes, in place unless its shapes are slow to
+// combine.
 func (p *part) single(rows int, w *scratch) (*set, error) {
 	var only uint32
 	p.codes.each(func(code uint32) error {
@@ -290,7 +297,7 @@ func (p *part) single(rows int, w *scratch) (*set, error) {
 	return w.builder.build(), nil
 }
 
-// slow says whether enough of the chunks are long lists that bitmaps are worth their memory.
+// slow reports whether enough chunks are long lists that bitmaps are worth their memory.
 func (s *set) slow() bool {
 	long := 0
 	for i := range s.chunks {
@@ -302,7 +309,7 @@ func (s *set) slow() bool {
 	return long > 4
 }
 
-// appendSpans appends the rows of the codes of sorted postings, neighbours joined.
+// appendSpans appends the rows of the codes of sorted postings. Neighbouring runs become one.
 func (p *part) appendSpans(dst []Range) []Range {
 	p.codes.each(func(code uint32) error {
 		from, to := p.space.postings.Start(code), p.space.postings.Start(code+1)
@@ -318,10 +325,10 @@ func (p *part) appendSpans(dst []Range) []Range {
 	return dst
 }
 
-// rangesSet is the set of the rows in ascending ranges that do not touch.
+// rangesSet makes the set of the rows in ascending ranges that do not touch.
 func rangesSet(ranges []Range, rows int) *set {
 	s := &set{chunks: make([]chunk, chunkCount(rows)), own: true}
-	// As in builder.build: a pass to choose shapes and places, one to write.
+	// As in builder.build: one pass to choose shapes and places, one to write.
 	perChunk(ranges, func(k int, from, to uint32) {
 		s.chunks[k].rows += to - from
 		s.chunks[k].at++ // the number of runs, until places are given
@@ -358,7 +365,7 @@ func rangesSet(ranges []Range, rows int) *set {
 	return s
 }
 
-// perChunk calls f with each range cut at the chunks, in rows of the chunk.
+// perChunk calls f with each range, cut at the chunks, in rows of the chunk.
 func perChunk(ranges []Range, f func(k int, from, to uint32)) {
 	for _, r := range ranges {
 		for from := uint64(r.From); from < uint64(r.To); {

@@ -2,23 +2,24 @@ package index
 
 import "math/big"
 
-// Op is how a filter compares a column's value with the filter's value. Null never matches, except for AtLeastOrNull.
+// Op is how a filter compares a column's value with its own. Null never matches, except for
+// AtLeastOrNull.
 type Op uint8
 
-// The comparisons. Their text rules are in match.go; the contract's names stand behind each.
+// The comparisons. match.go has the rules for texts. In parentheses are the names in the contract.
 const (
-	Equal         Op = 1 + iota // text: byte for byte; numbers, booleans: by value        (exact, enum_equal, bool_equal, level_equal)
-	Like                        // the whole text, any case, % _ \ as in SQL               (ilike)
+	Equal         Op = 1 + iota // the same bytes, number or boolean (exact, enum_equal, bool_equal, level_equal)
+	Like                        // the whole text, any case, % _ \ as in SQL (ilike)
 	Contains                    // the text contains the pattern, any case, % _ \ as in SQL (icontains)
-	AtLeast                     // >=                                                      (ge)
-	Below                       // <                                                       (lt, overlap_end)
-	AtLeastOrNull               // >= or null                                              (overlap_start)
+	AtLeast                     // >= (ge)
+	Below                       // < (lt, overlap_end)
+	AtLeastOrNull               // >= or null (overlap_start)
 )
 
-// Value is what a filter compares with. Which member counts follows from the column's kind and the op: Text for Text and Enum
-// columns; Int for Int, Bool (0, 1) and Time (microseconds) columns; Float or Exact for Decimal columns (Exact, when set, compares exact
-// decimals, otherwise 64-bit floats are compared).
-// An integer parameter beyond 64 bits is given by the sign in Beyond (-1 below every int64, +1 above).
+// Value is what a filter compares with. The column's kind and the op decide which field counts:
+// Text for Text and Enum columns; Int for Int, Bool (0, 1) and Time (microseconds) columns; Float
+// or Exact for Decimal columns. Exact, when set, compares exact decimals, otherwise 64-bit floats
+// are compared. Beyond is the sign of an integer outside of int64: -1 below, +1 above.
 type Value struct {
 	Text   string
 	Int    int64
@@ -27,14 +28,16 @@ type Value struct {
 	Exact  *big.Rat
 }
 
-// Filter restricts rows: at least one of Columns (or'ed) stands in the relation Op to Value. The filters of a query are and'ed.
+// Filter restricts rows: at least one of Columns must compare to Value by Op. A row must pass all
+// filters of a query.
 type Filter struct {
 	Columns []string
 	Op      Op
 	Value   Value
 }
 
-// Query asks for the rows that pass all Filters, in row order, less the first Offset, at most Limit of them.
+// Query asks for the rows that pass all Filters, in row order: at most Limit of them, after the
+// first Offset.
 type Query struct {
 	Filters []Filter
 	Offset  uint64
@@ -44,8 +47,8 @@ type Query struct {
 // Range is the row ids From to To-1.
 type Range struct{ From, To uint32 }
 
-// Page is the answer to a query. Ranges are ascending and do not touch; Total counts all passing rows, before Offset and Limit.
-// Select reuses the memory of Ranges.
+// Page is the answer to a query. Ranges are ascending and do not touch. Total counts all passing
+// rows, before Offset and Limit. Select reuses the memory of Ranges.
 type Page struct {
 	Ranges []Range
 	Rows   int // rows in Ranges

@@ -13,7 +13,8 @@ import (
 	"hdqs/snapshot"
 )
 
-// randomTable has every kind of column, in groups and out of them, with and without nulls, postings and order.
+// randomTable has every kind of column, in groups and outside, with and without nulls, postings and
+// order.
 type randomTable struct {
 	r    *rand.Rand
 	rows int
@@ -22,7 +23,7 @@ type randomTable struct {
 
 func newRandomTable(r *rand.Rand, rows int) *randomTable {
 	t := &randomTable{r: r, rows: rows, data: &snapshot.TableData{Name: "random", Rows: rows}}
-	// Codes of groups: in order, in runs here and there, or anywhere.
+	// Codes of groups: in order, in runs, or random.
 	for i, name := range []string{"sorted", "clustered", "scattered"} {
 		tuples := 1 + r.IntN([]int{3, 60, 700, 1 + rows/4}[r.IntN(4)])
 		g := snapshot.GroupData{Name: name, Tuples: tuples, Codes: t.codes(rows, tuples, i)}
@@ -33,7 +34,7 @@ func newRandomTable(r *rand.Rand, rows int) *randomTable {
 	return t
 }
 
-// codes draws n codes below distinct: ascending (order 0), in runs (1), or anyhow (2).
+// codes draws n codes below distinct: ascending (order 0), in runs (1), or random (2).
 func (t *randomTable) codes(n, distinct, order int) []uint32 {
 	codes := make([]uint32, n)
 	code := uint32(t.r.IntN(distinct))
@@ -68,7 +69,8 @@ func (t *randomTable) columns(prefix string, n int, rows bool) []snapshot.Column
 		})
 	}
 	texts := t.distinctTexts(1 + t.r.IntN(8))
-	add("enum", snapshot.ColumnData{Kind: snapshot.Enum, Codes: t.withNulls(t.codes(n, len(texts), t.r.IntN(3))), Values: texts, Index: true})
+	add("enum", snapshot.ColumnData{Kind: snapshot.Enum, Codes: t.withNulls(t.codes(n, len(texts), t.r.IntN(3))),
+		Values: texts, Index: true})
 	for _, c := range []struct {
 		name   string
 		kind   snapshot.Kind
@@ -129,7 +131,7 @@ func (t *randomTable) ints(n int, spread int64, kind snapshot.Kind) []int64 {
 	return ints
 }
 
-// decimals are of one scale, of mixed scales with exact texts, or of any size.
+// decimals have one scale, mixed scales with exact texts, or any size, by variety.
 func (t *randomTable) decimals(n, variety int) snapshot.ColumnData {
 	c := snapshot.ColumnData{Kind: snapshot.Decimal, Decimals: make([]snapshot.Dec, n)}
 	nulls := t.r.IntN(2) == 0
@@ -141,7 +143,8 @@ func (t *randomTable) decimals(n, variety int) snapshot.ColumnData {
 		case 2:
 			mantissa, scale = t.r.Int64()-math.MaxInt64/2, t.r.IntN(snapshot.MaxScale)
 		}
-		text := new(big.Rat).SetFrac(big.NewInt(mantissa), new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)).FloatString(scale)
+		text := new(big.Rat).SetFrac(big.NewInt(mantissa),
+			new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)).FloatString(scale)
 		if variety == 1 && t.r.IntN(20) == 0 {
 			text = fmt.Sprintf("%d.1234567890123456789%d", t.r.IntN(9)-4, 1+t.r.IntN(9))
 		}
@@ -190,7 +193,7 @@ func segmentOf(tb testing.TB, data *snapshot.TableData) *snapshot.Segment {
 	return seg
 }
 
-// randomQuery asks up to five filters with values that occur, nearly occur or cannot.
+// randomQuery has up to five filters, with values that occur, nearly occur or cannot occur.
 func randomQuery(r *rand.Rand, seg *snapshot.Segment) *Query {
 	q := &Query{Limit: r.IntN(300), Offset: uint64(r.IntN(500))}
 	switch r.IntN(8) {
@@ -206,7 +209,7 @@ func randomQuery(r *rand.Rand, seg *snapshot.Segment) *Query {
 	for range r.IntN(5) {
 		f := randomFilter(r, seg)
 		q.Filters = append(q.Filters, f)
-		if f.Op == AtLeast && r.IntN(2) == 0 { // a bound on the other side
+		if f.Op == AtLeast && r.IntN(2) == 0 { // and an upper bound
 			for range 30 {
 				if other := randomFilter(r, seg); other.Op == Below && slices.Equal(other.Columns, f.Columns) {
 					q.Filters = append(q.Filters, other)
@@ -241,7 +244,7 @@ func randomFilter(r *rand.Rand, seg *snapshot.Segment) Filter {
 			f.Value.Text = col.Text(at)
 		}
 		if runes := []rune(f.Value.Text); len(runes) > 0 && r.IntN(2) == 0 {
-			// A part of a text that occurs, in other case and with a wildcard in it.
+			// A part of a text that occurs, in another case, perhaps with a wildcard.
 			from := r.IntN(len(runes))
 			runes = runes[from : from+1+r.IntN(len(runes)-from)]
 			if r.IntN(3) == 0 {

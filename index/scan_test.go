@@ -11,8 +11,8 @@ import (
 	"hdqs/snapshot"
 )
 
-// Scan answers a query like Select, row by row and value by value, with nothing of Select's but the types: it is the meaning of a filter
-// written down as plainly as it goes, for tests and for doubts.
+// Scan answers a query like Select, row by row and value by value, and shares only types with it.
+// It is the meaning of filters, written as plainly as possible.
 func Scan(seg *snapshot.Segment, q *Query, p *Page) error {
 	p.Ranges, p.Rows, p.Total = p.Ranges[:0], 0, 0
 	var tests []func(row uint32) bool
@@ -44,7 +44,7 @@ rows:
 	return nil
 }
 
-// scanFilter makes a filter a question to a row.
+// scanFilter returns the test of a row that a filter is.
 func scanFilter(seg *snapshot.Segment, f *Filter) (func(row uint32) bool, error) {
 	var tests []func(row uint32) bool
 	for _, name := range f.Columns {
@@ -83,7 +83,7 @@ func scanFilter(seg *snapshot.Segment, f *Filter) (func(row uint32) bool, error)
 	}, nil
 }
 
-// scanText tests texts with a regular expression. It is nil for an op that texts do not have.
+// scanText tests texts with a regular expression. It returns nil for an op that texts do not have.
 func scanText(col *snapshot.Column, f *Filter) func(i uint32) bool {
 	value := f.Value.Text
 	switch {
@@ -100,7 +100,8 @@ func scanText(col *snapshot.Column, f *Filter) func(i uint32) bool {
 	}
 }
 
-// likeRegexp is the pattern of a Like or Contains filter as a regular expression for lower-cased text.
+// likeRegexp returns the pattern of a Like or Contains filter as a regular expression for
+// lower-case text.
 func likeRegexp(op Op, pattern string) *regexp.Regexp {
 	var b strings.Builder
 	escaped := false
@@ -127,8 +128,8 @@ func likeRegexp(op Op, pattern string) *regexp.Regexp {
 	return regexp.MustCompile(`(?s)\A` + b.String() + `\z`)
 }
 
-// scanOrder tests numbers by their sign against the filter's value; ok is false where there is no order. It is nil for an op that numbers
-// do not have.
+// scanOrder tests numbers by the sign that compare returns; ok is false where there is no order. It
+// returns nil for an op that numbers do not have.
 func scanOrder(col *snapshot.Column, f *Filter, compare func(i uint32) (sign int, ok bool)) func(i uint32) bool {
 	switch f.Op {
 	case Equal, AtLeast, Below, AtLeastOrNull:
@@ -164,7 +165,7 @@ func scanDecimal(col *snapshot.Column, i uint32, want *Value) (sign int, ok bool
 		have, valid := new(big.Rat).SetString(text)
 		return have.Cmp(want.Exact), valid
 	}
-	// An error says that the text is beyond the range of a float64; have is then an infinity.
+	// The only error is a text beyond the range of a float64; have is then an infinity.
 	have, _ := strconv.ParseFloat(text, 64)
 	switch {
 	case math.IsNaN(want.Float):

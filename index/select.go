@@ -14,7 +14,7 @@ type scratch struct {
 	filters    []keyed
 	key        []byte // of the whole query
 	predicates []*predicate
-	joined     []byte // key of two predicates
+	mergedKey  []byte // of two predicates
 	counts     []uint32
 
 	rows    rowsOf
@@ -25,19 +25,21 @@ type scratch struct {
 	codes   codeSet
 }
 
-// keyed is a filter and where its key stands in scratch.keys.
+// keyed is a filter and the position of its key in scratch.keys.
 type keyed struct {
 	filter   *Filter
 	from, to int
 }
 
-// totals are the exact counts of a set of filters: the passing rows before each chunk, and at the end all.
+// totals are the exact counts of a set of filters: for each chunk the passing rows before it, and
+// last all passing rows.
 type totals struct{ before []uint32 }
 
 func (t *totals) total() int { return int(t.before[len(t.before)-1]) }
 
-// Select answers a query: in p the ranges of the page's rows, how many they are, and how many rows pass in all. The error is ErrFilter
-// for a filter the table cannot answer, ErrPosting for a damaged segment; p is then empty.
+// Select answers a query. It sets p to the ranges of the page's rows, their number, and the number
+// of rows that pass in all. The error is ErrFilter for a filter that the table cannot answer and
+// ErrPosting for a damaged segment; p is then empty.
 func (x *Index) Select(q *Query, p *Page) error {
 	p.Ranges, p.Rows, p.Total = p.Ranges[:0], 0, 0
 	for i := range q.Filters {
@@ -86,8 +88,8 @@ func (x *Index) check(f *Filter) error {
 	return nil
 }
 
-// makeKeys gives each filter a key that tells it from all others, and the query the keys of its filters in an order of their own, each
-// once. A query's key starts with a byte that no filter's does.
+// makeKeys gives each filter a key of its own. The key of the query is the keys of its filters,
+// sorted, each once. It starts with a byte that no filter's key starts with.
 func (w *scratch) makeKeys(x *Index, filters []Filter) {
 	w.keys, w.filters = w.keys[:0], w.filters[:0]
 	for i := range filters {
@@ -122,8 +124,8 @@ func (x *Index) appendKey(dst []byte, f *Filter) []byte {
 	return dst
 }
 
-// predicates fills w.predicates with what the filters need, materialized where that pays, smallest first; one that nothing passes stands alone.
-// known says that the totals are.
+// predicates sets w.predicates to what the filters need: materialized where that pays, smallest
+// first. If one of them matches nothing, it is the only one. known is whether the totals are known.
 func (x *Index) predicates(w *scratch, known bool) error {
 	w.predicates = w.predicates[:0]
 	for _, f := range w.filters {
@@ -133,7 +135,7 @@ func (x *Index) predicates(w *scratch, known bool) error {
 			o = x.prepare(f.filter, key)
 			x.cache.put(key, o, o.size())
 		}
-		if o.nothing() {
+		if o.matchesNothing() {
 			w.predicates = append(w.predicates[:0], o)
 			return nil
 		}
@@ -141,7 +143,7 @@ func (x *Index) predicates(w *scratch, known bool) error {
 			w.predicates = append(w.predicates, o)
 		}
 	}
-	if w.join(x) {
+	if w.mergeAll(x) {
 		return nil
 	}
 	fewest := x.rows
@@ -157,21 +159,22 @@ func (x *Index) predicates(w *scratch, known bool) error {
 			fewest = min(fewest, o.set.rows)
 		}
 	}
-	if known { // only a page is wanted, which rarely takes more than two chunks
+	if known { // only a page is needed, which rarely takes more than two chunks
 		fewest = min(fewest, 2*chunkRows)
 	}
 	return x.materializeRest(w, fewest)
 }
 
-// join replaces predicates that are joinable by one for both. It is true, and one stands alone, when nothing passes it.
-func (w *scratch) join(x *Index) (nothing bool) {
+// mergeAll replaces mergeable predicates by one for both. It returns true if one matches nothing,
+// which is then the only one.
+func (w *scratch) mergeAll(x *Index) (nothing bool) {
 	for i := 0; i < len(w.predicates); i++ {
 		for k := i + 1; k < len(w.predicates); k++ {
-			if !w.predicates[i].joinable(w.predicates[k]) {
+			if !w.predicates[i].mergeable(w.predicates[k]) {
 				continue
 			}
 			merged := x.merge(w, w.predicates[i], w.predicates[k])
-			if merged.nothing() {
+			if merged.matchesNothing() {
 				w.predicates = append(w.predicates[:0], merged)
 				return true
 			}
@@ -183,11 +186,13 @@ func (w *scratch) join(x *Index) (nothing bool) {
 	return false
 }
 
-// cheapCost is what materializing may cost without a second thought, in nanoseconds: about what else a query takes.
+// cheapCost is the cost, in nanoseconds, up to which a predicate is always materialized: about what
+// the rest of a query takes.
 const cheapCost = 10_000
 
-// materializeRest resolves the predicates that are left where testing the rows that pass all others would cost more, what was spent so far
-// included, the cheapest first, and sorts all.
+// materializeRest materializes each remaining predicate for which testing the rows that pass all
+// others would cost more, including what testing has cost so far, the cheapest first. It then sorts
+// all predicates.
 func (x *Index) materializeRest(w *scratch, fewest int) error {
 	sort.Sort((*byCost)(w))
 	for i, o := range w.predicates {
@@ -209,7 +214,8 @@ func (x *Index) materializeRest(w *scratch, fewest int) error {
 	return nil
 }
 
-// materialized is an predicate with its rows. It goes into the cache in place of the other, unless it is large and nobody has asked for it before.
+// materialized returns a predicate with its rows. It replaces the given one in the cache, unless it
+// is large and this is its first use.
 func (x *Index) materialized(w *scratch, o *predicate) (*predicate, error) {
 	rows, err := o.materialize(x, w)
 	if err != nil {
@@ -224,10 +230,11 @@ func (x *Index) materialized(w *scratch, o *predicate) (*predicate, error) {
 	return done, nil
 }
 
-// largeShare is the share of the cache from which on a set is large.
+// A set is large if it takes more than one part in largeShare of the cache.
 const largeShare = 64
 
-// byCost orders predicates: materialized ones by rows, then the others by what materializing them costs.
+// byCost sorts predicates: materialized ones by rows, then the others by the cost of materializing
+// them.
 type byCost scratch
 
 func (w *byCost) Len() int      { return len(w.predicates) }
@@ -244,8 +251,9 @@ func (w *byCost) Less(i, j int) bool {
 	return a.cost < b.cost
 }
 
-// walk intersects the predicates chunk by chunk, hands the rows to out and gives the total. With known totals it starts in the chunk where
-// the page does and ends where the page ends; otherwise it counts every chunk and keeps the totals.
+// walk intersects the predicates chunk by chunk, passes the rows to out and returns the total. With
+// known totals it visits only the chunks of the page. Otherwise it counts every chunk and caches
+// the totals.
 func (x *Index) walk(w *scratch, known *totals, out *emitter) int {
 	chunks := chunkCount(x.rows)
 	if known != nil {
@@ -279,14 +287,15 @@ func (x *Index) walk(w *scratch, known *totals, out *emitter) int {
 	return total
 }
 
-// chunk intersects the predicates in chunk k and counts the rows; they are then in w.rows, unless only the count is wanted.
+// chunk intersects the predicates in chunk k and returns the number of rows. The rows are then in
+// w.rows, unless countOnly.
 func (x *Index) chunk(w *scratch, k int, countOnly bool) int {
 	r, size := &w.rows, chunkSize(x.rows, k)
 	r.loadAll(size)
 	smallest := -1
 	for i, o := range w.predicates {
 		if o.set == nil {
-			if o.nothing() {
+			if o.matchesNothing() {
 				return 0
 			}
 			continue

@@ -12,17 +12,18 @@ import (
 	"hdqs/snapshot"
 )
 
-// describe prints a query so that a failure can be asked again.
+// describe prints a query so that a failure can be repeated.
 func describe(q *Query) string {
 	text := fmt.Sprintf("offset %d limit %d", q.Offset, q.Limit)
 	for _, f := range q.Filters {
 		v := f.Value
-		text += fmt.Sprintf("; %v op %d text %q int %d beyond %d float %v exact %v", f.Columns, f.Op, v.Text, v.Int, v.Beyond, v.Float, v.Exact)
+		text += fmt.Sprintf("; %v op %d text %q int %d beyond %d float %v exact %v", f.Columns, f.Op, v.Text, v.Int,
+			v.Beyond, v.Float, v.Exact)
 	}
 	return text
 }
 
-// compare asks both and reports a difference.
+// compare runs Scan and Select and returns a difference as an error.
 func compare(x *Index, seg *snapshot.Segment, q *Query, got, want *Page) error {
 	if err := Scan(seg, q, want); err != nil {
 		return fmt.Errorf("scan: %w: %s", err, describe(q))
@@ -31,15 +32,18 @@ func compare(x *Index, seg *snapshot.Segment, q *Query, got, want *Page) error {
 		return fmt.Errorf("select: %w: %s", err, describe(q))
 	}
 	if got.Total != want.Total || got.Rows != want.Rows || !slices.Equal(got.Ranges, want.Ranges) {
-		return fmt.Errorf("total %d rows %d ranges %.120s, want %d, %d, %.120s: %s", got.Total, got.Rows, fmt.Sprint(got.Ranges),
+		return fmt.Errorf("total %d rows %d ranges %.120s, want %d, %d, %.120s: %s", got.Total, got.Rows,
+			fmt.Sprint(got.Ranges),
 			want.Total, want.Rows, fmt.Sprint(want.Ranges), describe(q))
 	}
 	return nil
 }
 
-// TestSelectAgainstScan asks random tables random queries, each three times, as the second answer may find its predicates and the third its
-// totals in the cache. Each table meets one of several limits of memory.
+// TestSelectAgainstScan runs random queries on random tables, each query three times: the second
+// answer may find its predicates in the cache and the third its totals. The tables get different
+// memory limits.
 func TestSelectAgainstScan(t *testing.T) {
+	t.Parallel()
 	limits := []Options{{}, {CacheBytes: -1, SearchBytes: -1}, {CacheBytes: 1 << 17, SearchBytes: 500}}
 	for _, c := range []struct{ rows, tables, queries int }{
 		{0, 3, 10},
@@ -85,8 +89,9 @@ func TestSelectAgainstScan(t *testing.T) {
 	}
 }
 
-// TestSelectShared lets many goroutines ask one Index the same few queries.
+// TestSelectShared runs the same few queries on one Index from many goroutines.
 func TestSelectShared(t *testing.T) {
+	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 2))
 	seg := newRandomTable(r, 70_000).segment(t)
@@ -111,7 +116,7 @@ func TestSelectShared(t *testing.T) {
 					t.Errorf("seed %d: %v", seed, err)
 				}
 				if got.Total != pages[i].Total || !slices.Equal(got.Ranges, pages[i].Ranges) {
-					t.Errorf("seed %d: another answer among others: %s", seed, describe(queries[i]))
+					t.Errorf("seed %d: different answer under concurrency: %s", seed, describe(queries[i]))
 				}
 			}
 		})
@@ -122,9 +127,11 @@ func TestSelectShared(t *testing.T) {
 	}
 }
 
-// TestDamagedPosting breaks the postings of an open segment, one byte of each. Whatever is asked of them is answered with ErrPosting, or, where
-// the broken byte still leaves a bitmap of rows, without a panic; never with rows that the table does not have.
+// TestDamagedPosting flips one bit of each posting of an open segment. A query then gets ErrPosting
+// or, where the damaged bytes are still a bitmap of rows, an answer; never a panic or rows that the
+// table does not have.
 func TestDamagedPosting(t *testing.T) {
+	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 8))
 	damaged, tables := 0, 6
@@ -157,17 +164,19 @@ func TestDamagedPosting(t *testing.T) {
 			if err != nil {
 				damaged++
 			}
-			if n := len(p.Ranges); p.Total > seg.Rows() || n > 0 && int(p.Ranges[n-1].To) > seg.Rows() || err != nil && n+p.Total > 0 {
+			if n := len(p.Ranges); p.Total > seg.Rows() || n > 0 && int(p.Ranges[n-1].To) > seg.Rows() ||
+				err != nil && n+p.Total > 0 {
 				t.Fatalf("seed %d: total %d of %d rows: %s", seed, p.Total, seg.Rows(), describe(q))
 			}
 		}
 	}
 	if damaged == 0 && !testing.Short() {
-		t.Error("no damage was met")
+		t.Error("no query returned ErrPosting")
 	}
 }
 
 func TestBytes(t *testing.T) {
+	t.Parallel()
 	seg := newRandomTable(rand.New(rand.NewPCG(3, 3)), 70_000).segment(t)
 	x, err := OpenWith(seg, Options{CacheBytes: 1 << 18, SearchBytes: 20_000})
 	if err != nil {
@@ -190,6 +199,7 @@ func TestBytes(t *testing.T) {
 }
 
 func TestFilterErrors(t *testing.T) {
+	t.Parallel()
 	seg := newRandomTable(rand.New(rand.NewPCG(1, 1)), 10).segment(t)
 	x, err := Open(seg)
 	if err != nil {
@@ -228,7 +238,7 @@ func number(op Op, value int64, columns ...string) Filter {
 	return Filter{Columns: columns, Op: op, Value: Value{Int: value}}
 }
 
-// forget drops an entry, for asking what it saves.
+// forget drops an entry, to measure what it saves.
 func (c *cache) forget(key []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

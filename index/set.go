@@ -5,14 +5,15 @@ import (
 	"unsafe"
 )
 
-// A set of row ids is cut into chunks of 65,536 rows, the reach of a roaring container, and each chunk has the shape that suits it.
+// A set of row ids is cut into chunks of 65,536 rows, the size of a roaring container. Each chunk
+// has the shape that suits it.
 const (
 	chunkBits  = 16
 	chunkRows  = 1 << chunkBits
 	chunkWords = chunkRows / 64
 )
 
-// shape is how the rows of a chunk are written down.
+// shape is the encoding of the rows of a chunk.
 type shape uint8
 
 const (
@@ -23,21 +24,22 @@ const (
 	bitmap              // 1,024 words of 64 bits
 )
 
-// chunk tells where the rows of one chunk are.
+// chunk locates the rows of one chunk.
 type chunk struct {
 	at    uint32 // offset in the set's data
-	rows  uint32 // how many rows, 1 to 65,536 unless empty
-	n     uint16 // runs: pairs; array: values
+	rows  uint32 // number of rows, 1 to 65,536 unless empty
+	n     uint16 // number of pairs of runs, of values of an array
 	shape shape
 }
 
-// set is a set of row ids. It never changes once built, so any number of goroutines may share it. Its data is its own or a view into
-// the segment, and then lives as long as the segment is open.
+// set is a set of row ids. It never changes once built, so any number of goroutines may share it.
+// Its data is its own, or a view into the segment that must not be used after the segment is
+// closed.
 type set struct {
 	chunks []chunk
 	data   []byte // 8-byte aligned
 	rows   int
-	own    bool // data is ours, not the segment's
+	own    bool // data was allocated for this set
 }
 
 // words is a bitmap of a chunk.
@@ -55,7 +57,7 @@ func (s *set) words(c *chunk) *words {
 	return (*words)(unsafe.Pointer(&s.data[c.at]))
 }
 
-// size is the memory held, that of the segment not counted.
+// size is the memory of the set in bytes, without the segment's.
 func (s *set) size() int {
 	n := int(unsafe.Sizeof(*s)) + cap(s.chunks)*int(unsafe.Sizeof(chunk{}))
 	if s.own {
@@ -78,18 +80,19 @@ func chunkCount(rows int) int { return (rows + chunkRows - 1) / chunkRows }
 // chunkSize is the number of rows the table has in chunk k.
 func chunkSize(rows, k int) int { return min(chunkRows, rows-k*chunkRows) }
 
-// The shapes a builder chooses. A bitmap is the largest and the fastest to combine (half a nanosecond for 64 rows, against one or two for
-// one value or run), so the small shapes are kept for where they are small.
+// The limits of the small shapes. A bitmap is the largest shape and the fastest to combine: half a
+// nanosecond for 64 rows, against one or two for one value or run.
 const (
 	maxBuiltRuns   = 256
 	maxBuiltValues = 1024
 )
 
-// builder collects rows and makes a set of them. Builders are reused; the sets they make do not point into them.
+// builder collects rows and makes a set of them. Builders are reused; the sets they make do not
+// point into them.
 type builder struct {
 	rows    int
 	bitmaps []*words // of each chunk, nil while it has no row
-	filled  []bool   // chunks that are full, whatever their bm says
+	filled  []bool   // chunks that are full, whatever their bitmap has
 	free    []*words
 }
 
@@ -110,7 +113,7 @@ func (b *builder) reset(rows int) {
 	clear(b.filled)
 }
 
-// bm is the bitmap of chunk k, cleared when it is new.
+// bitmap returns the bitmap of chunk k, cleared when it is new.
 func (b *builder) bitmap(k int) *words {
 	if b.bitmaps[k] == nil {
 		if n := len(b.free); n > 0 {
@@ -179,7 +182,7 @@ func (b *builder) add(s *set) {
 	}
 }
 
-// negate turns the rows collected into all others.
+// negate replaces the collected rows by all others.
 func (b *builder) negate() {
 	for k := range b.bitmaps {
 		switch {
@@ -200,10 +203,11 @@ func (b *builder) negate() {
 	}
 }
 
-// build makes the set of the rows collected.
+// build makes the set of the collected rows.
 func (b *builder) build() *set {
 	s := &set{chunks: make([]chunk, len(b.bitmaps)), own: true}
-	// One pass to choose shapes and places, one to write, so that the data is allocated once and exactly.
+	// One pass to choose shapes and places, one to write, so that the data is allocated once and
+	// exactly.
 	at := 0
 	for k := range s.chunks {
 		c := &s.chunks[k]
@@ -238,7 +242,7 @@ func (b *builder) build() *set {
 	return s
 }
 
-// choose decides the shape of chunk k from its bm.
+// choose decides the shape of chunk k.
 func (b *builder) choose(k int, c *chunk) {
 	rows, starts, carry := 0, 0, uint64(0)
 	for _, w := range b.bitmaps[k] {
@@ -261,7 +265,7 @@ func (b *builder) choose(k int, c *chunk) {
 	}
 }
 
-// writeRuns writes the runs of ones of a bm as pairs.
+// writeRuns writes the runs of ones of a bitmap as pairs.
 func writeRuns(dst []uint16, bm *words) {
 	n := 0
 	eachRun(bm, 0, chunkWords, func(from, to uint32) bool {
@@ -271,7 +275,7 @@ func writeRuns(dst []uint16, bm *words) {
 	})
 }
 
-// writeValues writes the places of the ones of a bm.
+// writeValues writes the positions of the ones of a bitmap.
 func writeValues(dst []uint16, bm *words) {
 	n := 0
 	for i, w := range bm {
@@ -316,7 +320,8 @@ func clearBits(bm *words, from, to uint32) {
 	bm[last] &^= tail
 }
 
-// eachRun calls f with each run of ones in the words lo to hi-1, as bit numbers from and to (excluded), until f says false.
+// eachRun calls f with each run of ones in words lo to hi-1, as bit numbers from and to
+// (exclusive), until f returns false.
 func eachRun(bm *words, lo, hi int, f func(from, to uint32) bool) {
 	from, open := uint32(0), false
 	for i := lo; i < hi; i++ {

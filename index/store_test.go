@@ -11,13 +11,14 @@ import (
 	"hdqs/snapshot"
 )
 
-// TestSelectOnStore asks the segments of a store random queries, as TestSelectAgainstScan does of made-up tables. HDQS_TEST_STORE is the
-// store's directory and HDQS_TEST_QUERIES how many queries each segment gets, 100 by default; without the first the test is skipped, as
-// a store is no part of the repository.
+// TestSelectOnStore runs random queries on the segments of a store, as TestSelectAgainstScan does
+// on random tables. HDQS_TEST_STORE is the directory of the store, HDQS_TEST_QUERIES the number of
+// queries a segment, 100 by default. Without a store it is skipped; the repository has none.
 func TestSelectOnStore(t *testing.T) {
+	t.Parallel()
 	dir := os.Getenv("HDQS_TEST_STORE")
 	if dir == "" {
-		t.Skip("HDQS_TEST_STORE names no store")
+		t.Skip("HDQS_TEST_STORE is not set")
 	}
 	queries, err := strconv.Atoi(os.Getenv("HDQS_TEST_QUERIES"))
 	if err != nil {
@@ -52,7 +53,8 @@ func TestSelectOnStore(t *testing.T) {
 				some++
 			}
 		}
-		t.Logf("%s: %d rows, %d of %d queries found some; the index holds %d bytes", seg.Name(), seg.Rows(), some, queries, x.Bytes())
+		t.Logf("%s: %d rows, %d of %d queries found rows; the index takes %d bytes", seg.Name(), seg.Rows(), some,
+			queries, x.Bytes())
 		if err := seg.Close(); err != nil {
 			t.Error(err)
 		}
