@@ -28,7 +28,6 @@ var notYetWrapped = []string{
 	"bench",
 	"bench/load",
 	"cmd/hdqs",
-	"index",
 	"internal/bucket",
 	"internal/ckantest",
 	"internal/fetch",

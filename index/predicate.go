@@ -102,19 +102,19 @@ func (x *Index) merge(w *scratch, a, b *predicate) *predicate {
 	}
 	o = &predicate{key: slices.Clone(w.mergedKey)}
 	p := part{space: a.parts[0].space}
-	none := false
+	nothing := false
 	if first, second := a.parts[0].numbers, b.parts[0].numbers; first != nil {
 		p.numbers = first.and(second)
-		none = p.numbers.never()
+		nothing = p.numbers.never()
 	} else {
 		p.codes = slices.Clone(a.parts[0].codes)
 		for i, word := range b.parts[0].codes {
 			p.codes[i] &= word
 		}
 		p.count = p.codes.count()
-		none = p.count == 0
+		nothing = p.count == 0
 	}
-	if !none {
+	if !nothing {
 		o.parts = []part{p}
 		o.cost = p.cost(x.rows)
 	}

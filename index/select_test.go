@@ -123,7 +123,7 @@ func TestSelectShared(t *testing.T) {
 	}
 	wait.Wait()
 	if limit := 1 << 19; x.cache.size() > limit {
-		t.Errorf("cache holds %d bytes, the limit is %d", x.cache.size(), limit)
+		t.Errorf("cache takes %d bytes, the limit is %d", x.cache.size(), limit)
 	}
 }
 
