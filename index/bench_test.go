@@ -70,10 +70,14 @@ func benchSegment(tb testing.TB, rows int) *snapshot.Segment {
 		start.Ints = append(start.Ints, int64(m)*2_600_000_000_000)
 	}
 	month.Columns = []snapshot.ColumnData{start}
-	kind := snapshot.ColumnData{Name: "kind", Kind: snapshot.Enum, Values: []string{"a", "b", "c"},
-		Codes: make([]uint32, rows), Index: true}
-	random5 := snapshot.ColumnData{Name: "random5", Kind: snapshot.Enum, Values: []string{"p", "q", "r", "s", "t"},
-		Codes: make([]uint32, rows), Index: true}
+	kind := snapshot.ColumnData{
+		Name: "kind", Kind: snapshot.Enum, Values: []string{"a", "b", "c"},
+		Codes: make([]uint32, rows), Index: true,
+	}
+	random5 := snapshot.ColumnData{
+		Name: "random5", Kind: snapshot.Enum, Values: []string{"p", "q", "r", "s", "t"},
+		Codes: make([]uint32, rows), Index: true,
+	}
 	number := snapshot.ColumnData{Name: "number", Kind: snapshot.Int, Ints: make([]int64, rows)}
 	price := snapshot.ColumnData{Name: "price", Kind: snapshot.Decimal, Decimals: make([]snapshot.Dec, rows)}
 	for i := range rows {
@@ -121,14 +125,20 @@ var benchQueries = []struct {
 	filters []Filter
 }{
 	{"wide3", []Filter{number(Equal, 0, "unit_flag"), text(Equal, "b", "kind"), number(AtLeast, 40*month, "start")}},
-	{"wide4", []Filter{number(Equal, 0, "unit_flag"), text(Equal, "b", "kind"), text(Equal, "q", "random5"),
-		number(Below, 150*month, "start")}},
+	{"wide4", []Filter{
+		number(Equal, 0, "unit_flag"), text(Equal, "b", "kind"), text(Equal, "q", "random5"),
+		number(Below, 150*month, "start"),
+	}},
 	{"enums2", []Filter{text(Equal, "b", "kind"), text(Equal, "q", "random5")}},
-	{"selective4", []Filter{text(Like, "t42", "top_code"), text(Equal, "b", "kind"), text(Equal, "q", "random5"),
-		number(AtLeast, 40*month, "start")}},
+	{"selective4", []Filter{
+		text(Like, "t42", "top_code"), text(Equal, "b", "kind"), text(Equal, "q", "random5"),
+		number(AtLeast, 40*month, "start"),
+	}},
 	{"one_month", []Filter{number(Equal, 40*month, "start"), number(Equal, 0, "unit_flag")}},
-	{"top_months", []Filter{text(Like, "t42", "top_code"), number(AtLeast, 40*month, "start"),
-		number(Below, 60*month, "start")}},
+	{"top_months", []Filter{
+		text(Like, "t42", "top_code"), number(AtLeast, 40*month, "start"),
+		number(Below, 60*month, "start"),
+	}},
 	{"contains", []Filter{text(Contains, "mand", "unit_name")}},
 }
 

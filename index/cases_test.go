@@ -266,10 +266,14 @@ func (c *caseFile) ask(text string) {
 		if len(words) < 3 {
 			c.fatal("cannot read filter", clause)
 		}
-		op := map[string]Op{"equals": Equal, "like": Like, "contains": Contains, ">=": AtLeast, "<": Below,
-			">=null": AtLeastOrNull}[words[1]]
-		f := Filter{Columns: strings.Split(words[0], "|"), Op: op,
-			Value: caseValue(words[len(words)-1], words[2] == "exact")}
+		op := map[string]Op{
+			"equals": Equal, "like": Like, "contains": Contains, ">=": AtLeast, "<": Below,
+			">=null": AtLeastOrNull,
+		}[words[1]]
+		f := Filter{
+			Columns: strings.Split(words[0], "|"), Op: op,
+			Value: caseValue(words[len(words)-1], words[2] == "exact"),
+		}
 		c.query.Filters = append(c.query.Filters, f)
 	}
 	c.err = c.x.Select(&c.query, &c.got)

@@ -42,8 +42,10 @@ func TestPackedNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, bound := range []string{"nan", "inf", "-inf", "0", "-0", "1.5", "-4.999", "0.0005", "1499", "1e300",
-		texts[1], texts[2], texts[5], texts[1] + "00000000000000000001"} {
+	for _, bound := range []string{
+		"nan", "inf", "-inf", "0", "-0", "1.5", "-4.999", "0.0005", "1499", "1e300",
+		texts[1], texts[2], texts[5], texts[1] + "00000000000000000001",
+	} {
 		float, err := strconv.ParseFloat(bound, 64)
 		if err != nil {
 			t.Fatal(err)

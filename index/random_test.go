@@ -69,8 +69,10 @@ func (t *randomTable) columns(prefix string, n int, rows bool) []snapshot.Column
 		})
 	}
 	texts := t.distinctTexts(1 + t.r.IntN(8))
-	add("enum", snapshot.ColumnData{Kind: snapshot.Enum, Codes: t.withNulls(t.codes(n, len(texts), t.r.IntN(3))),
-		Values: texts, Index: true})
+	add("enum", snapshot.ColumnData{
+		Kind: snapshot.Enum, Codes: t.withNulls(t.codes(n, len(texts), t.r.IntN(3))),
+		Values: texts, Index: true,
+	})
 	for _, c := range []struct {
 		name   string
 		kind   snapshot.Kind
