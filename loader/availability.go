@@ -17,7 +17,7 @@ type available struct {
 	resource                   string
 }
 
-// availableIn lists the entries of a table, each once; the table of no data theme has none. It only
+// availableIn lists the entries of a table, each once. Only data themes have entries. It only
 // reads data, so tables may be listed concurrently.
 func availableIn(data *snapshot.TableData) []available {
 	var list []available

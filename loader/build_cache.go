@@ -12,11 +12,11 @@ import (
 	"hdqs/internal/atomicfile"
 )
 
-// Memory is how a load finds out, without reading the catalog, that it would make what is there
-// already.
+// BuildCache lets a load find out, without reading the catalog, that its result would be the
+// current snapshot.
 type BuildCache struct {
-	File   string // what the last load left; one for each catalog, store and channel
-	Inputs string // names everything that the catalog holds, as whoever brought it knows
+	File   string // the report of the last load; one file for each catalog, store and channel
+	Inputs string // identifies the whole content of the catalog
 }
 
 // cachedBuild is the content of the file.
@@ -25,10 +25,10 @@ type cachedBuild struct {
 	Report *Report `json:"report"`
 }
 
-// maxBuildCache bounds the file that is read back.
+// maxBuildCache bounds the file.
 const maxBuildCache = 64 << 20
 
-// inputs sums up all that decides about a load's outcome.
+// inputs sums up everything that decides the outcome of a load.
 func (o *Options) inputs() string {
 	h := sha256.New()
 	fmt.Fprintln(h, programSum(), o.Cache.Inputs, o.CatalogURL, o.AllowNoPCodes, o.AllowShrink, o.StrictResources)
@@ -42,8 +42,9 @@ func (o *Options) inputs() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// again gives the report of the last load when this one would be its repetition: the same inputs,
-// and the channel still shows what came of them. The segments are not opened, only looked for.
+// cachedReport returns the report of the last load if this one would repeat it: the inputs are the
+// same, and the channel still shows the result. It checks that the segments exist and does not open
+// them.
 func (l *load) cachedReport(began time.Time) (*Report, bool) {
 	m := l.opts.Cache
 	if m.File == "" || m.Inputs == "" || programSum() == "" || l.previous.manifest == nil {
@@ -81,8 +82,8 @@ func (l *load) cachedReport(began time.Time) (*Report, bool) {
 	return r, true
 }
 
-// saveReport keeps the report for the next load. That it could not be written costs that load time,
-// nothing else.
+// saveReport keeps the report for the next load. If it cannot be written, that load reads the
+// catalog.
 func (l *load) saveReport(report *Report) {
 	m := l.opts.Cache
 	if m.File == "" || m.Inputs == "" {

@@ -6,8 +6,8 @@ import (
 	"hdqs/snapshot"
 )
 
-// assembly gathers the rows of one table in load order. A row is set column by column, then
-// committed; a row that turns out bad is simply not committed, and the next one overwrites it:
+// tableBuilder gathers the rows of one table in load order. A row is set column by column, then
+// committed; a bad row is not committed, and the next one overwrites it:
 //
 //	a := newTableBuilder(tableNamed("idps"))
 //	place, population := a.group("place"), a.column("population")
@@ -25,7 +25,7 @@ import (
 //	}
 //	data, doubles := a.finish(false)
 //
-// An assembly belongs to one goroutine.
+// A builder is used by one goroutine.
 type tableBuilder struct {
 	table  *table
 	rows   int
@@ -34,7 +34,7 @@ type tableBuilder struct {
 	byName map[string]*vector // all columns, those of groups included
 }
 
-// newTableBuilder makes an empty assembly of a table.
+// newTableBuilder makes an empty builder of a table.
 func newTableBuilder(t *table) *tableBuilder {
 	a := &tableBuilder{table: t, byName: make(map[string]*vector, len(t.columns))}
 	byGroup := map[string]*tuples{}
@@ -60,46 +60,47 @@ func newTableBuilder(t *table) *tableBuilder {
 }
 
 // column is the column of this name, of rows or of a group's tuples. Asking for one that the table
-// does not declare is a slip of the caller.
-func (a *tableBuilder) column(name string) *vector {
-	if v := a.byName[name]; v != nil {
+// does not declare is a programming error.
+func (b *tableBuilder) column(name string) *vector {
+	if v := b.byName[name]; v != nil {
 		return v
 	}
-	panic(fmt.Sprintf("loader: table %q declares no column %q", a.table.name, name))
+	panic(fmt.Sprintf("loader: table %q declares no column %q", b.table.name, name))
 }
 
-// has tells whether the table declares the column.
-func (a *tableBuilder) has(name string) bool { return a.byName[name] != nil }
+// has reports whether the table declares the column.
+func (b *tableBuilder) has(name string) bool { return b.byName[name] != nil }
 
-// group is the tuple dictionary of this name; the same as with column holds.
-func (a *tableBuilder) group(name string) *tuples {
-	for _, g := range a.groups {
+// group is the tuple dictionary of this name. Asking for one that the table does not declare is a
+// programming error.
+func (b *tableBuilder) group(name string) *tuples {
+	for _, g := range b.groups {
 		if g.name == name {
 			return g
 		}
 	}
-	panic(fmt.Sprintf("loader: table %q declares no group %q", a.table.name, name))
+	panic(fmt.Sprintf("loader: table %q declares no group %q", b.table.name, name))
 }
 
 // commit makes the values that were set the next row. Every column of rows and every group must
 // have been set.
-func (a *tableBuilder) commit() {
-	for _, v := range a.own {
-		if v.len() != a.rows+1 {
-			panic(fmt.Sprintf("loader: row %d of %q has no %q", a.rows, a.table.name, v.name))
+func (b *tableBuilder) commit() {
+	for _, v := range b.own {
+		if v.len() != b.rows+1 {
+			panic(fmt.Sprintf("loader: row %d of %q has no %q", b.rows, b.table.name, v.name))
 		}
 	}
-	for _, g := range a.groups {
-		if len(g.codes) != a.rows+1 {
-			panic(fmt.Sprintf("loader: row %d of %q has no %q", a.rows, a.table.name, g.name))
+	for _, g := range b.groups {
+		if len(g.codes) != b.rows+1 {
+			panic(fmt.Sprintf("loader: row %d of %q has no %q", b.rows, b.table.name, g.name))
 		}
 	}
-	a.rows++
+	b.rows++
 }
 
-// tuples is a tuple dictionary while it is gathered. A tuple is found by a key that the caller
-// makes (bytes that tell its values, such as the cells it was read from); two keys with equal
-// values become one tuple in finish.
+// tuples is a tuple dictionary under construction. A tuple is found by a key that the caller makes,
+// such as the cells it was read from. Tuples with different keys and equal values are merged by
+// finish.
 type tuples struct {
 	name    string
 	columns []*vector
@@ -119,7 +120,7 @@ func (g *tuples) column(name string) *vector {
 	panic(fmt.Sprintf("loader: group %q has no column %q", g.name, name))
 }
 
-// has tells whether the group has a column of this name.
+// has reports whether the group has a column of this name.
 func (g *tuples) has(name string) bool {
 	for _, v := range g.columns {
 		if v.name == name {
@@ -129,14 +130,14 @@ func (g *tuples) has(name string) bool {
 	return false
 }
 
-// find is the code of the tuple with this key; ok is false when there is none yet.
+// find looks up the tuple with this key.
 func (g *tuples) find(key []byte) (code uint32, ok bool) {
 	code, ok = g.byKey[string(key)]
 	return code, ok
 }
 
-// add makes the values that were set the next tuple. Like an uncommitted row, a tuple that was set
-// and not added leaves no trace.
+// add makes the values that were set the next tuple. Values that were set and not added are
+// overwritten.
 func (g *tuples) add(key []byte) uint32 {
 	for _, v := range g.columns {
 		if v.len() != g.n+1 {
@@ -152,8 +153,8 @@ func (g *tuples) add(key []byte) uint32 {
 // set gives the current row the tuple with this code.
 func (g *tuples) set(code uint32) { g.codes = append(g.codes[:*g.rows], code) }
 
-// vector is the values of one column while they are gathered; a set call writes the current
-// position, the last call counts.
+// vector is one column under construction. A set call writes the current position; the last call
+// counts.
 type vector struct {
 	*column
 	at *int // the current position: committed rows, or tuples
@@ -200,8 +201,8 @@ func (v *vector) len() int {
 	return len(v.ints)
 }
 
-// setText sets a Text or Enum value; ok is false for a value that an Enum does not declare. cell is
-// not kept.
+// setText sets a Text or Enum value; ok is false for a value that an Enum does not declare. It does
+// not keep cell.
 func (v *vector) setText(cell []byte) (ok bool) {
 	if v.lastAs != snapshot.NullCode && string(cell) == v.last {
 		v.codes = append(v.codes[:*v.at], v.lastAs)
@@ -262,7 +263,7 @@ func (v *vector) setExact(digits string) {
 	v.setDecimal(snapshot.Dec{Mantissa: int64(code), Scale: snapshot.DecText})
 }
 
-// setNull sets null, whether or not the declaration allows it: what a missing list leaves out is
+// setNull sets null, whether or not the declaration allows it: what a missing list would give is
 // null too.
 func (v *vector) setNull() {
 	switch v.kind {
@@ -291,7 +292,7 @@ func (v *vector) copyFrom(w *vector, i int) {
 	}
 }
 
-// isNull tells whether the value at position i is null.
+// isNull reports whether the value at position i is null.
 func (v *vector) isNull(i int) bool {
 	switch v.kind {
 	case snapshot.Text, snapshot.Enum:

@@ -8,7 +8,7 @@ import (
 	"hdqs/snapshot"
 )
 
-// doubles counts the rows that gave way to a later one with the same key.
+// duplicateRows counts the rows that were replaced by a later one with the same key.
 type duplicateRows struct {
 	Identical int      `json:"identical"` // equal in every column
 	Different int      `json:"different"`
@@ -19,19 +19,19 @@ const maxDuplicateExamples = 5
 
 // dropDuplicates gives the ids of the rows that stay, in load order: of the rows with one key the
 // last.
-func (a *tableBuilder) dropDuplicates() ([]uint32, duplicateRows) {
+func (b *tableBuilder) dropDuplicates() ([]uint32, duplicateRows) {
 	var found duplicateRows
-	if a.table.key == nil || a.rows < 2 {
-		return a.ids(nil), found
+	if b.table.key == nil || b.rows < 2 {
+		return b.ids(nil), found
 	}
-	key := a.keyClasses()
+	key := b.keyClasses()
 	size := 1
-	for size < 2*a.rows {
+	for size < 2*b.rows {
 		size *= 2
 	}
 	slots := make([]uint32, size) // row id + 1; 0 is free
-	dropped := make([]bool, a.rows)
-	for i := a.rows - 1; i >= 0; i-- {
+	dropped := make([]bool, b.rows)
+	for i := b.rows - 1; i >= 0; i-- {
 		row := uint32(i)
 		slot := hashRow(key, row) & uint64(size-1)
 		for slots[slot] != 0 && !sameKey(key, slots[slot]-1, row) {
@@ -40,23 +40,23 @@ func (a *tableBuilder) dropDuplicates() ([]uint32, duplicateRows) {
 		switch later := slots[slot]; {
 		case later == 0:
 			slots[slot] = row + 1
-		case a.equalRows(later-1, row):
+		case b.equalRows(later-1, row):
 			dropped[i] = true
 			found.Identical++
 		default:
 			dropped[i] = true
 			found.Different++
 			if len(found.Examples) < maxDuplicateExamples {
-				found.Examples = append(found.Examples, a.describeKey(row))
+				found.Examples = append(found.Examples, b.describeKey(row))
 			}
 		}
 	}
-	return a.ids(dropped), found
+	return b.ids(dropped), found
 }
 
-func (a *tableBuilder) ids(dropped []bool) []uint32 {
-	ids := make([]uint32, 0, a.rows)
-	for i := range a.rows {
+func (b *tableBuilder) ids(dropped []bool) []uint32 {
+	ids := make([]uint32, 0, b.rows)
+	for i := range b.rows {
 		if dropped == nil || !dropped[i] {
 			ids = append(ids, uint32(i))
 		}
@@ -64,14 +64,15 @@ func (a *tableBuilder) ids(dropped []bool) []uint32 {
 	return ids
 }
 
-// keyClasses numbers the key columns; those of one group become one number a tuple.
-func (a *tableBuilder) keyClasses() []classes {
+// keyClasses numbers the values of the key columns. Columns of one group become one number for each
+// tuple.
+func (b *tableBuilder) keyClasses() []classes {
 	var key []classes
 	isKey := map[string]bool{}
-	for _, name := range a.table.key {
+	for _, name := range b.table.key {
 		isKey[name] = true
 	}
-	for _, g := range a.groups {
+	for _, g := range b.groups {
 		var in []*vector
 		for _, v := range g.columns {
 			if isKey[v.name] {
@@ -80,16 +81,16 @@ func (a *tableBuilder) keyClasses() []classes {
 		}
 		if in != nil {
 			of, bound := classify(in, g.n)
-			key = append(key, classes{of: of, codes: g.codes[:a.rows], bound: bound})
+			key = append(key, classes{of: of, codes: g.codes[:b.rows], bound: bound})
 		}
 	}
-	for _, v := range a.own {
+	for _, v := range b.own {
 		switch {
 		case !isKey[v.name]:
 		case v.kind == snapshot.Text || v.kind == snapshot.Enum:
-			key = append(key, classes{of: v.codes[:a.rows]})
+			key = append(key, classes{of: v.codes[:b.rows]})
 		default:
-			of, bound := v.rank(a.rows)
+			of, bound := v.rank(b.rows)
 			key = append(key, classes{of: of, bound: bound})
 		}
 	}
@@ -132,7 +133,8 @@ func (v *vector) appendKey(key []byte, i int) []byte {
 	default:
 		x = uint64(v.ints[i])
 	}
-	return append(key, byte(x), byte(x>>8), byte(x>>16), byte(x>>24), byte(x>>32), byte(x>>40), byte(x>>48), byte(x>>56))
+	return append(key, byte(x), byte(x>>8), byte(x>>16), byte(x>>24), byte(x>>32), byte(x>>40), byte(x>>48),
+		byte(x>>56))
 }
 
 func hashRow(key []classes, row uint32) uint64 {
@@ -153,15 +155,15 @@ func sameKey(key []classes, a, b uint32) bool {
 	return true
 }
 
-// equalRows compares every column. Tuples are compared by code, which finish has made one a
-// distinct tuple.
-func (a *tableBuilder) equalRows(i, j uint32) bool {
-	for _, g := range a.groups {
+// equalRows compares every column. Tuples are compared by code: finish has merged equal tuples
+// before.
+func (b *tableBuilder) equalRows(i, j uint32) bool {
+	for _, g := range b.groups {
 		if g.codes[i] != g.codes[j] {
 			return false
 		}
 	}
-	for _, v := range a.own {
+	for _, v := range b.own {
 		switch v.kind {
 		case snapshot.Text, snapshot.Enum:
 			if v.codes[i] != v.codes[j] {
@@ -180,11 +182,11 @@ func (a *tableBuilder) equalRows(i, j uint32) bool {
 	return true
 }
 
-func (a *tableBuilder) describeKey(row uint32) string {
+func (b *tableBuilder) describeKey(row uint32) string {
 	var words []string
-	for _, name := range a.table.key {
-		v, at := a.column(name), int(row)
-		for _, g := range a.groups {
+	for _, name := range b.table.key {
+		v, at := b.column(name), int(row)
+		for _, g := range b.groups {
 			if v.group == g.name {
 				at = int(g.codes[row])
 			}

@@ -2,32 +2,32 @@ package loader
 
 import "hdqs/snapshot"
 
-// finish drops doubles (unless every row is to stand, as in view dumps), sorts the rest, and hands
-// out the table. The assembly is used up.
-func (a *tableBuilder) finish(keepDuplicates bool) (*snapshot.TableData, duplicateRows) {
-	a.oneTuplePerValue()
+// finish drops duplicate rows (unless keepDuplicates, as for view dumps), sorts the rest, and
+// returns the table. The builder cannot be used afterwards.
+func (b *tableBuilder) finish(keepDuplicates bool) (*snapshot.TableData, duplicateRows) {
+	b.oneTuplePerValue()
 	var ids []uint32
 	var found duplicateRows
 	if keepDuplicates {
-		ids = a.ids(nil)
+		ids = b.ids(nil)
 	} else {
-		ids, found = a.dropDuplicates()
+		ids, found = b.dropDuplicates()
 	}
-	ids = a.sorted(ids)
-	data := &snapshot.TableData{Name: a.table.name, Rows: len(ids)}
-	for _, g := range a.groups {
+	ids = b.sorted(ids)
+	data := &snapshot.TableData{Name: b.table.name, Rows: len(ids)}
+	for _, g := range b.groups {
 		data.Groups = append(data.Groups, g.data(ids))
 	}
-	for _, v := range a.own {
+	for _, v := range b.own {
 		data.Columns = append(data.Columns, v.data(ids))
 	}
 	return data, found
 }
 
-// oneTuplePerValue makes equal tuples, found by different keys, one.
-func (a *tableBuilder) oneTuplePerValue() {
-	for _, g := range a.groups {
-		g.codes = g.codes[:a.rows]
+// oneTuplePerValue merges equal tuples that were found by different keys.
+func (b *tableBuilder) oneTuplePerValue() {
+	for _, g := range b.groups {
+		g.codes = g.codes[:b.rows]
 		of, bound := classify(g.columns, g.n)
 		if int(bound) == g.n {
 			continue
@@ -48,7 +48,7 @@ func (a *tableBuilder) oneTuplePerValue() {
 	}
 }
 
-// pick makes the values at the given positions all there are.
+// pick keeps the values at the given positions, in that order.
 func (v *vector) pick(positions []uint32) {
 	switch v.kind {
 	case snapshot.Text, snapshot.Enum:
@@ -68,7 +68,7 @@ func picked[T any](values []T, positions []uint32) []T {
 	return out
 }
 
-// data is the group with its rows in the order of ids, less the tuples that no row has any more.
+// data is the group with its rows in the order of ids, without tuples that no row uses any more.
 func (g *tuples) data(ids []uint32) snapshot.GroupData {
 	codes := picked(g.codes, ids)
 	g.codes = nil
@@ -88,8 +88,8 @@ func (g *tuples) data(ids []uint32) snapshot.GroupData {
 	return d
 }
 
-// data is the column with its values in the order of positions, less the texts that no position has
-// any more.
+// data is the column with its values in the order of positions, without texts that are not used any
+// more.
 func (v *vector) data(positions []uint32) snapshot.ColumnData {
 	v.pick(positions)
 	d := snapshot.ColumnData{Name: v.name, Kind: v.kind, Index: v.index}
@@ -103,7 +103,7 @@ func (v *vector) data(positions []uint32) snapshot.ColumnData {
 	default:
 		d.Ints = v.ints
 	}
-	*v = vector{column: v.column, at: v.at} // frees what data does not share
+	*v = vector{column: v.column, at: v.at} // frees what d does not share
 	return d
 }
 

@@ -24,8 +24,8 @@ func (c *classes) row(i uint32) uint32 {
 	return c.of[c.codes[i]]
 }
 
-// rank numbers the n values of a column by its sort order: numbers by value, text by bytes, an Enum
-// as declared; nulls last.
+// rank numbers the n values of a column in its sort order: numbers by value, texts by bytes, an
+// Enum as declared, nulls last.
 func (v *vector) rank(n int) (of []uint32, bound uint32) {
 	switch v.kind {
 	case snapshot.Text, snapshot.Enum:
@@ -39,7 +39,7 @@ func (v *vector) rank(n int) (of []uint32, bound uint32) {
 		}
 		return of, last + 1
 	case snapshot.Decimal:
-		panic("loader: no table is sorted by a decimal, " + v.name + " neither")
+		panic("loader: tables cannot be sorted by a decimal such as " + v.name)
 	}
 	distinct := slices.Clone(v.ints[:n])
 	slices.Sort(distinct)
@@ -58,7 +58,7 @@ func (v *vector) rank(n int) (of []uint32, bound uint32) {
 	return of, uint32(len(distinct))
 }
 
-// rankTexts gives the rank of each code, and the rank of null behind them.
+// rankTexts returns the rank of each code, and the rank of null, which is after them.
 func (v *vector) rankTexts() (byCode []uint32, null uint32) {
 	byCode = make([]uint32, len(v.dict))
 	order := make([]uint32, len(v.dict))
@@ -83,12 +83,12 @@ func (v *vector) rankTexts() (byCode []uint32, null uint32) {
 }
 
 // sorted puts row ids, given in load order, into the table's order. It sorts stably from the least
-// significant words of the joined ranks to the most significant one, so equal rows keep their load
+// significant word of the packed ranks to the most significant one, so equal rows keep their load
 // order.
-func (a *tableBuilder) sorted(ids []uint32) []uint32 {
-	parts := make([]classes, 0, len(a.table.order))
-	for _, name := range a.table.order {
-		parts = append(parts, a.ranked(name))
+func (b *tableBuilder) sorted(ids []uint32) []uint32 {
+	parts := make([]classes, 0, len(b.table.order))
+	for _, name := range b.table.order {
+		parts = append(parts, b.ranked(name))
 	}
 	words := make([]uint64, len(ids))
 	for len(parts) > 0 {
@@ -112,16 +112,16 @@ func (a *tableBuilder) sorted(ids []uint32) []uint32 {
 
 func (c *classes) width() int { return bits.Len32(max(c.bound, 1) - 1) }
 
-func (a *tableBuilder) ranked(name string) classes {
-	for _, g := range a.groups {
+func (b *tableBuilder) ranked(name string) classes {
+	for _, g := range b.groups {
 		for _, v := range g.columns {
 			if v.name == name {
 				of, bound := v.rank(g.n)
-				return classes{of: of, codes: g.codes[:a.rows], bound: bound}
+				return classes{of: of, codes: g.codes[:b.rows], bound: bound}
 			}
 		}
 	}
-	of, bound := a.column(name).rank(a.rows)
+	of, bound := b.column(name).rank(b.rows)
 	return classes{of: of, bound: bound}
 }
 

@@ -9,8 +9,8 @@ import (
 	"hdqs/snapshot"
 )
 
-// reason says why a value or a row is not as it should be; "" is no reason. The texts are keys of
-// the load report.
+// reason is why a value or a row is faulty; "" means that it is not. The texts are keys of the load
+// report.
 type reason string
 
 // The reasons of values.
@@ -25,15 +25,15 @@ const (
 	endFirst    reason = "end_before_start"
 )
 
-// unreadable tells that there is no value to keep; after any other reason the value is set all the
-// same and the caller decides.
+// unreadable reports whether there is no value to keep. After any other reason the value has been
+// set, and the caller decides.
 func (r reason) unreadable() bool {
 	return r == badNumber || r == badFlag || r == badDate || r == unknownEnum
 }
 
-// read sets the value that a cell of a file means, by the column's declaration: an empty cell is
-// null where null is allowed and the empty text elsewhere. A reason that is not unreadable leaves a
-// value set (missing: null).
+// read parses a cell by the column's declaration and sets the value: an empty cell is null where
+// null is allowed and the empty text elsewhere. A reason that is not unreadable leaves a value set
+// (missing: null).
 func (v *vector) read(cell []byte) reason {
 	if len(cell) == 0 && (v.kind != snapshot.Text || v.nullable && !v.blank) {
 		v.setNull()
@@ -102,11 +102,11 @@ func (v *vector) readDecimal(cell []byte) reason {
 	return ""
 }
 
-// hold tells whether f lies within; every number does when there are no limits.
+// hold reports whether f is within the limits; nil limits hold for every number.
 func (l *limits) hold(f float64) bool { return l == nil || l.from <= f && f <= l.to }
 
-// parseInt reads an integer of at most 18 digits; older files write it with a fraction of zeros, as
-// in 12.0.
+// parseInt parses an integer of at most 18 digits; older files write it with a fraction of zeros,
+// as in 12.0.
 func parseInt(cell []byte) (int64, bool) {
 	digits := cell
 	negative := false
@@ -137,7 +137,7 @@ func parseInt(cell []byte) (int64, bool) {
 	return n, true
 }
 
-// parseFlag reads the three ways in which files write booleans: Y/N, True/False, t/f, in any case.
+// parseFlag parses the three forms of booleans in files: Y/N, True/False, t/f, in any case.
 func parseFlag(cell []byte) (value, ok bool) {
 	switch strings.ToLower(string(cell)) {
 	case "y", "t", "true":

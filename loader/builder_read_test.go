@@ -90,6 +90,16 @@ func TestInstantsAgainstTime(t *testing.T) {
 	}
 }
 
+// BenchmarkParseDay reads a day of a period.
+func BenchmarkParseDay(b *testing.B) {
+	cell := []byte("2024-12-31")
+	for b.Loop() {
+		if _, ok := parseDay(cell); !ok {
+			b.Fatal("not a day")
+		}
+	}
+}
+
 // FuzzCells: any cell gives each kind of column a value or a reason, and a value that is kept
 // prints and reads back as itself.
 func FuzzCells(f *testing.F) {

@@ -72,7 +72,8 @@ func openCatalog(fsys fs.FS, name string) (*catalog, error) {
 	}
 	c.preferCSV()
 	if len(c.files) == 0 {
-		return nil, fmt.Errorf("catalog %s: no file of any known role; folders are named like conflict-events or reference", name)
+		return nil, fmt.Errorf(
+			"catalog %s: no file of any known role; folders are named like conflict-events or reference", name)
 	}
 	return c, nil
 }
@@ -80,14 +81,16 @@ func openCatalog(fsys fs.FS, name string) (*catalog, error) {
 // preferCSV leaves out the workbook of the national risk index where its CSV form exists: both have
 // the same rows.
 func (c *catalog) preferCSV() {
-	books := slices.DeleteFunc(slices.Clone(c.files[catalogfile.RiskRole]), func(f resourceFile) bool { return !catalogfile.IsWorkbook(f.path) })
+	books := slices.DeleteFunc(slices.Clone(c.files[catalogfile.RiskRole]),
+		func(f resourceFile) bool { return !catalogfile.IsWorkbook(f.path) })
 	if len(books) == 0 || len(books) == len(c.files[catalogfile.RiskRole]) {
 		return
 	}
 	for _, f := range books {
 		c.notes = append(c.notes, f.path+" is not read: the same index is there as CSV")
 	}
-	c.files[catalogfile.RiskRole] = slices.DeleteFunc(c.files[catalogfile.RiskRole], func(f resourceFile) bool { return catalogfile.IsWorkbook(f.path) })
+	c.files[catalogfile.RiskRole] = slices.DeleteFunc(c.files[catalogfile.RiskRole],
+		func(f resourceFile) bool { return catalogfile.IsWorkbook(f.path) })
 }
 
 // byFileName is the load order of the files of a role: by name without compression.
@@ -136,7 +139,8 @@ func (c *catalog) take(entries []catalogfile.Entry) error {
 		case catalogfile.IsReference(e.Role), dataTheme(e.Role) != nil:
 			c.files[e.Role] = append(c.files[e.Role], f)
 		default:
-			c.notes = append(c.notes, fmt.Sprintf("catalog.json: %s has the unknown role %q and is not read", e.Path, e.Role))
+			c.notes = append(c.notes,
+				fmt.Sprintf("catalog.json: %s has the unknown role %q and is not read", e.Path, e.Role))
 		}
 	}
 	return nil
@@ -175,7 +179,8 @@ func (c *catalog) listRole(role string) error {
 		p := path.Join(role, e.Name())
 		switch {
 		case strings.HasPrefix(e.Name(), "."):
-		case e.IsDir(), !strings.HasSuffix(plainName(p), ".csv") && !(role == catalogfile.RiskRole && catalogfile.IsWorkbook(p)):
+		case e.IsDir(), !strings.HasSuffix(plainName(p), ".csv") &&
+			!(role == catalogfile.RiskRole && catalogfile.IsWorkbook(p)):
 			c.notes = append(c.notes, p+" is no CSV file and is not read")
 		default:
 			c.files[role] = append(c.files[role], resourceFile{role: role, path: p})

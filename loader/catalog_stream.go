@@ -85,7 +85,8 @@ func (s *stream) unpack() (err error) {
 	case strings.HasSuffix(s.file.path, ".gz"):
 		s.from, err = gzip.NewReader(bufio.NewReaderSize(packedBytes{s}, csvBuffer))
 	case strings.HasSuffix(s.file.path, ".zst"):
-		s.zstd, err = zstd.NewReader(packedBytes{s}, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxZstdWindow))
+		s.zstd, err = zstd.NewReader(packedBytes{s}, zstd.WithDecoderConcurrency(1),
+			zstd.WithDecoderMaxWindow(maxZstdWindow))
 		s.from = s.zstd
 	case catalogfile.IsWorkbook(s.file.path):
 		s.from, err = riskTable(packedBytes{s})
@@ -140,7 +141,8 @@ func (s *stream) finish() (sum string, err error) {
 	}
 	if s.plain != nil {
 		if got := hex.EncodeToString(s.plain.Sum(nil)); got != s.file.plainMD5 {
-			return sum, fmt.Errorf("%s: md5 of its text is %s, the hash file beside it says %s", s.file.path, got, s.file.plainMD5)
+			return sum, fmt.Errorf("%s: md5 of its text is %s, the hash file beside it says %s", s.file.path, got,
+				s.file.plainMD5)
 		}
 	}
 	return sum, nil

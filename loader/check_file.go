@@ -19,7 +19,7 @@ import (
 //
 // A new file is checked whole before it replaces a good copy, so a file is read twice before it is
 // in a snapshot: here and by the load. The load cannot skip its own checks, because it reads
-// directories that nobody has checked, but it never compares a checked file with its sum again
+// directories that have not been checked, but it never compares a checked file with its sum again
 // (Options.Verified). datasets are the packages that rows name, so that the check is also the only
 // pass for them. They are returned with an error too, as far as the file could be read.
 func CheckFile(ctx context.Context, fsys fs.FS, role, name string) (datasets []string, err error) {

@@ -6,17 +6,17 @@ import (
 	"hdqs/snapshot"
 )
 
-// Most checks are limits of columns, held where a cell is read. Here are those that look at more
-// than one value of a row.
+// Most checks are limits of columns, applied where a cell is read. These look at more than one
+// value of a row.
 
-// mpiMismatch is reported and keeps the row.
+// mpiMismatch is reported; the row is kept.
 const mpiMismatch reason = "mpi_is_not_headcount_times_intensity"
 
-// mpiTolerance is how far an index may lie from the product of its factors.
+// mpiTolerance is how far an index may be from the product of its factors.
 const mpiTolerance = 0.0001
 
-// mpiGap is how far the row being set lies from mpi = headcount × intensity, in the percentages of
-// both; ok is false when it lies within the tolerance or cannot be told.
+// mpiGap is the difference between headcount × intensity, both in percent, and mpi in the current
+// set. ok is false when it is within the tolerance or one of the values is null.
 func mpiGap(mpi, headcount, intensity *vector, row int) (gap float64, ok bool) {
 	if mpi.isNull(row) || headcount.isNull(row) || intensity.isNull(row) {
 		return 0, false

@@ -8,9 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of a CSV file. A row is held whole, so its bound is also the bound of the reader's memory;
-// the number of lines bounds what tables made of the rows can take: several times the largest file
-// there is.
+// Bounds of a CSV file. The reader holds one row, so maxRowBytes bounds its memory. maxLines bounds
+// the tables made of the rows; it is several times the largest file there is.
 const (
 	maxRowBytes = 1 << 20
 	maxColumns  = 512
@@ -19,10 +18,15 @@ const (
 )
 
 // csvReader splits a stream of CSV (RFC 4180, UTF-8, LF or CRLF, a byte order mark allowed) into
-// rows without allocating per row. It is stricter than most: what it cannot read for sure is a
-// fault of that row, never a guess. Bytes in quotes are kept as they are, line breaks included;
-// empty lines are passed. The cells it hands out are views into its buffer and live until the next
-// call.
+// rows. What it cannot read for certain is a fault of that row, never a guess. Bytes in quotes are
+// kept as they are, line breaks included; empty lines are skipped. The cells it returns are views
+// of its buffer and valid until the next call.
+//
+// It is used instead of encoding/csv for four reasons. It is faster: it takes 0.56 of the time of
+// encoding/csv with ReuseRecord on rows without quotes and 0.85 on rows with them, and allocates
+// nothing per row (BenchmarkCSV). After a malformed row it goes on with the next one and gives its
+// line. It returns the bytes of a row, by which changed resources are recognised. It bounds the
+// memory of a row.
 type csvReader struct {
 	name string // of the file, for messages
 	src  io.Reader
@@ -35,14 +39,14 @@ type csvReader struct {
 	line    int // line the current row begins on
 	raw     []byte
 	cells   [][]byte
-	doubled []int // kept for its memory
+	escaped []int // of quotedRow, kept to reuse its memory
 
 	header []string
 	at     map[string]int // column name -> position
-	extra  []string       // columns nobody asked for
+	extra  []string       // columns that were not asked for
 
-	held    bool // the row after the header is split already, heldErr is what came of it
-	heldErr error
+	ahead    bool // the row after the header has been split already, with the result aheadErr
+	aheadErr error
 }
 
 // rowFault is a row that cannot be used; the rows around it can.
@@ -51,16 +55,15 @@ type rowFault struct {
 	line   int
 	reason reason
 	detail string
-	byRule bool // passed over by rule rather than for a defect
+	byRule bool // left out by rule rather than for a defect
 }
 
 func (f *rowFault) Error() string {
 	return fmt.Sprintf("%s:%d: %s: %s", f.file, f.line, f.reason, f.detail)
 }
 
-// newCSV reads the header row. wanted names the columns that the caller needs (all must be there),
-// optional those it can do without; any other is listed in extra. A tag row under the header is
-// skipped.
+// newCSV reads the header row. All wanted columns must be there; a column that is neither wanted
+// nor optional is listed in extra. A row of hashtags under the header is skipped.
 func newCSV(name string, src io.Reader, wanted, optional []string) (*csvReader, error) {
 	r := &csvReader{name: name, src: src, buf: make([]byte, csvBuffer), next: 1}
 	if err := r.fill(); err != nil {
@@ -80,8 +83,8 @@ func newCSV(name string, src io.Reader, wanted, optional []string) (*csvReader, 
 	}
 	// Older files have a row of hashtags (#country+code, ...) under the header. Anything else there
 	// is the first row of data.
-	r.heldErr = r.split()
-	r.held = r.heldErr != nil || !isTagRow(r.cells)
+	r.aheadErr = r.split()
+	r.ahead = r.aheadErr != nil || !isTagRow(r.cells)
 	return r, nil
 }
 
@@ -127,7 +130,7 @@ func (r *csvReader) missing(wanted []string) error {
 		r.name, strings.Join(missing, ", "), clip(strings.Join(r.header, ","), 200))
 }
 
-// isTagRow tells whether a row under the header is one of hashtags: every cell that is not empty
+// isTagRow reports whether a row under the header is one of hashtags: every cell that is not empty
 // begins with #, and at least one is not empty.
 func isTagRow(cells [][]byte) bool {
 	tags := 0
@@ -143,12 +146,12 @@ func isTagRow(cells [][]byte) bool {
 	return tags > 0
 }
 
-// read moves to the next row. The error is io.EOF after the last, a *rowFault for a row to be
-// dropped, or ends the file.
+// read moves to the next row. The error is io.EOF after the last row, a *rowFault for a row to be
+// dropped, or an error that ends the file.
 func (r *csvReader) read() error {
-	err := r.heldErr
-	if r.held {
-		r.held, r.heldErr = false, nil
+	err := r.aheadErr
+	if r.ahead {
+		r.ahead, r.aheadErr = false, nil
 	} else {
 		err = r.split()
 	}
@@ -167,7 +170,7 @@ func (r *csvReader) cell(at int) []byte {
 	return r.cells[at]
 }
 
-// position finds a column, -1 when the file has none of that name.
+// position finds a column, -1 when the file does not have it.
 func (r *csvReader) position(name string) int {
 	if at, ok := r.at[name]; ok {
 		return at
@@ -184,7 +187,7 @@ func (r *csvReader) fault(why reason, detail string) *rowFault {
 	return &rowFault{file: r.name, line: r.line, reason: why, detail: detail}
 }
 
-// fill reads more: into the room left, else after moving the unread bytes to the front, else into a
+// fill reads more: after moving the unread bytes to the front, or into the free space, or into a
 // larger buffer.
 func (r *csvReader) fill() error {
 	switch {
@@ -216,7 +219,7 @@ func (r *csvReader) split() error {
 		n := bytes.IndexByte(r.buf[r.pos:r.end], '\n')
 		if n < 0 && !r.eof {
 			if r.end-r.pos > maxRowBytes {
-				return r.passLine(r.fault(rowTooLong, fmt.Sprintf("more than %d bytes", maxRowBytes)))
+				return r.skipLine(r.fault(rowTooLong, fmt.Sprintf("more than %d bytes", maxRowBytes)))
 			}
 			if err := r.fill(); err != nil {
 				return err
@@ -262,7 +265,7 @@ func (r *csvReader) splitPlain(line []byte) error {
 	return r.checkRow()
 }
 
-// checkRow holds what every row must be, however it was split.
+// checkRow checks what every row must be, however it was split.
 func (r *csvReader) checkRow() error {
 	switch {
 	case r.line > maxLines:
@@ -277,14 +280,14 @@ func (r *csvReader) checkRow() error {
 	return nil
 }
 
-// passLine drops what is left of the line at pos and answers with the fault that made it useless. A
-// line too long for the buffer that has quotes ends the file: whether its end is the end of a row
-// cannot be told.
-func (r *csvReader) passLine(fault *rowFault) error {
+// skipLine skips the rest of the line at pos and returns the fault because of which it is skipped.
+// A line that is too long and has quotes ends the file: its end may be inside a quoted cell.
+func (r *csvReader) skipLine(fault *rowFault) error {
 	for {
 		n := bytes.IndexByte(r.buf[r.pos:r.end], '\n')
 		if fault.reason == rowTooLong && bytes.IndexByte(r.buf[r.pos:r.end], '"') >= 0 {
-			return fmt.Errorf("%s:%d: row of more than %d bytes with quotes: where it ends cannot be told", r.name, fault.line, maxRowBytes)
+			return fmt.Errorf("%s:%d: row of more than %d bytes with quotes: where it ends cannot be told", r.name,
+				fault.line, maxRowBytes)
 		}
 		if n >= 0 {
 			r.pos += n + 1
@@ -302,13 +305,12 @@ func (r *csvReader) passLine(fault *rowFault) error {
 }
 
 // splitQuoted splits a row that has quotes. It looks past line ends inside quotes for at most the
-// length of a row: a quote that is never closed would swallow the rows after it, so it ends the
-// file.
+// length of a row: an unclosed quote would take in the rows after it, so it ends the file.
 func (r *csvReader) splitQuoted() error {
 	for {
-		s := quotedRow{cells: r.cells[:0], doubled: r.doubled[:0]}
+		s := quotedRow{cells: r.cells[:0], escaped: r.escaped[:0]}
 		s.scan(r.buf[r.pos:r.end], r.eof)
-		r.cells, r.doubled = s.cells, s.doubled
+		r.cells, r.escaped = s.cells, s.escaped
 		if s.state == rowShort {
 			if r.eof || r.end-r.pos > maxRowBytes {
 				return fmt.Errorf("%s:%d: a quote is not closed within %d bytes", r.name, r.line, maxRowBytes)
@@ -322,7 +324,7 @@ func (r *csvReader) splitQuoted() error {
 		r.pos += s.n
 		r.next += bytes.Count(row, []byte{'\n'})
 		if s.state == rowBad {
-			return r.passLine(r.fault(misplacedQuote, s.fault))
+			return r.skipLine(r.fault(misplacedQuote, s.fault))
 		}
 		if len(row) > 0 && row[len(row)-1] != '\n' {
 			r.next++ // the last row need not end in a line break
@@ -331,19 +333,19 @@ func (r *csvReader) splitQuoted() error {
 		if err := r.checkRow(); err != nil {
 			return err
 		}
-		for _, i := range s.doubled {
+		for _, i := range s.escaped {
 			r.cells[i] = unescape(r.cells[i])
 		}
 		return nil
 	}
 }
 
-// quotedRow is the scan of one row that has quotes.
+// quotedRow scans one row that has quotes.
 type quotedRow struct {
 	state   rowState
 	n       int      // bytes looked at; of a whole row, its length with its line break
-	cells   [][]byte // still with doubled quotes
-	doubled []int    // cells that have them
+	cells   [][]byte // quotes in them still doubled
+	escaped []int    // cells that have such quotes
 	fault   string
 }
 
@@ -355,7 +357,7 @@ const (
 	rowBad            // not CSV at byte n
 )
 
-// scan looks for one row at the start of w; eof says that nothing comes after w.
+// scan looks for one row at the start of w; eof says that w is the end of the file.
 func (s *quotedRow) scan(w []byte, eof bool) {
 	for at := 0; ; {
 		var end int // where the cell ended: on its comma or line break, or len(w)
@@ -380,7 +382,7 @@ func (s *quotedRow) scan(w []byte, eof bool) {
 }
 
 func (s *quotedRow) quotedCell(w []byte, start int, eof bool) (end int) {
-	doubled := false
+	escaped := false
 	for at := start; ; {
 		k := bytes.IndexByte(w[at:], '"')
 		if k < 0 {
@@ -391,15 +393,15 @@ func (s *quotedRow) quotedCell(w []byte, start int, eof bool) (end int) {
 		rest := w[at:]
 		switch {
 		case len(rest) > 0 && rest[0] == '"':
-			doubled = true
+			escaped = true
 			at++
 			continue
 		case len(rest) == 0 && !eof, len(rest) == 1 && rest[0] == '\r' && !eof:
 			s.state = rowShort
 			return 0
 		}
-		if doubled {
-			s.doubled = append(s.doubled, len(s.cells))
+		if escaped {
+			s.escaped = append(s.escaped, len(s.cells))
 		}
 		s.cells = append(s.cells, w[start:at-1:at-1])
 		switch {
@@ -447,7 +449,7 @@ func unescape(cell []byte) []byte {
 	return out
 }
 
-// clip shortens a text for a message, at a whole character.
+// clip shortens a text for a message, at the boundary of a character.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

@@ -93,7 +93,8 @@ func (l *load) shrunk(table string, rows int) error {
 	if !ok || l.opts.AllowShrink || 2*rows >= old.Rows {
 		return nil
 	}
-	return fmt.Errorf("table %s fell from %d to %d rows; a table that loses more than half is published only when allowed",
+	return fmt.Errorf(
+		"table %s fell from %d to %d rows; a table that loses more than half is published only when allowed",
 		old.Table, old.Rows, rows)
 }
 

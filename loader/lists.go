@@ -55,7 +55,8 @@ func (p *pass) readLocations(ctx context.Context) error {
 	const role, table = catalogfile.LocationRole, "location"
 	fault := cmp.Or(p.plan.kept(role), p.notFetched(role))
 	if fault == nil || !p.previous.hasRows(table) { // a list that was not fetched has an embedded copy
-		fault = p.readList(ctx, role, &locationReader{listReader: listReader{headers: locationHeaders}, units: p.refs.units})
+		fault = p.readList(ctx, role,
+			&locationReader{listReader: listReader{headers: locationHeaders}, units: p.refs.units})
 	}
 	if fault == nil {
 		fault = p.lostRows(role, table, len(p.refs.units.countries))
@@ -119,7 +120,8 @@ func (p *pass) readUnits(ctx context.Context) error {
 	fault := cmp.Or(p.plan.kept(role), p.notFetched(role))
 	if fault == nil && len(files) == 0 && !p.opts.AllowNoPCodes {
 		fault = &listFault{role: role, why: fmt.Errorf(
-			"catalog %s has no reference/pcodes.csv: every row would fall to its country; allow it to load all the same",
+			"catalog %s has no reference/pcodes.csv: every row would fall to its country; "+
+				"allow it to load all the same",
 			p.catalog.name)}
 	}
 	if fault == nil {

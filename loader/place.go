@@ -2,19 +2,18 @@ package loader
 
 import "strings"
 
-// place is where a row stands: the units it is stored with, each a real one or a placeholder, and
-// what its provider called them. What a record prints of it, and what filters look at, both follow
-// from this alone.
+// place is the place of a row: the units it is stored with, each a real one or a placeholder, and
+// what its provider called them. What a record prints, and what filters look at, follow from this
+// alone.
 type place struct {
 	code1, name1 string
-	code2, name2 string // empty for sources that know no level 2
+	code2, name2 string // empty for files that have no level 2
 
 	placeholder1, placeholder2 bool
 	provider1, provider2       string
 }
 
-// level is the finest level at which a row says something: by a real unit, or by a name that
-// matched none.
+// level is the finest level that a row has: by a real unit, or by a name that matched no unit.
 func (p *place) level() int {
 	if p.provider2 != "" || !p.placeholder2 {
 		return 2
@@ -22,7 +21,7 @@ func (p *place) level() int {
 	return p.level1()
 }
 
-// level1 is level for sources that know no level 2.
+// level1 is level for files that have no level 2.
 func (p *place) level1() int {
 	if p.provider1 != "" || !p.placeholder1 {
 		return 1
@@ -30,9 +29,9 @@ func (p *place) level1() int {
 	return 0
 }
 
-// placeVectors sets the columns of a group's next tuple that tell a place: as stored, as printed,
-// the provider's names where the group has them, and the level. Which levels there are follows from
-// the group's columns.
+// placeVectors sets the columns of a place in a group's next tuple: as stored, as printed, the
+// provider's names where the group has them, and the level. The group's columns decide which levels
+// there are.
 type placeVectors struct {
 	units []unitVectors // level 1, and level 2 if there is one
 	level *vector
@@ -59,7 +58,7 @@ func newPlaceVectors(g *tuples) *placeVectors {
 	return s
 }
 
-// set derives the level and sets everything.
+// set derives the level and sets all columns.
 func (s *placeVectors) set(p place) {
 	if len(s.units) == 1 {
 		s.setAt(p, p.level1())
@@ -68,7 +67,7 @@ func (s *placeVectors) set(p place) {
 	}
 }
 
-// setAt is set for a row that tells its own level.
+// setAt is set with a level that has been read.
 func (s *placeVectors) setAt(p place, level int) {
 	s.units[0].set(p.code1, p.name1, p.provider1, level >= 1)
 	if len(s.units) == 2 {
@@ -92,7 +91,7 @@ func (u *unitVectors) set(code, name, provider string, shown bool) {
 	u.name.setString(printedName(name, provider))
 }
 
-// printedName is the provider's name where the unit's own says nothing.
+// printedName is the provider's name where the unit has no name of its own.
 func printedName(stored, provider string) string {
 	if provider != "" && (stored == "" || strings.EqualFold(stored, unspecified)) {
 		return provider

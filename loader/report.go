@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The reasons of rows; those of single values stand with what reads them.
+// The reasons of rows. Those of single values are in builder_read.go.
 const (
 	raggedRow       reason = "ragged_row"
 	rowTooLong      reason = "row_too_long"
@@ -23,7 +23,7 @@ const (
 	codeTwice       reason = "code_twice"
 )
 
-// maxExamples is how many examples a report keeps of each reason.
+// maxExamples is how many examples of each reason a report keeps.
 const maxExamples = 5
 
 // Report is what a load did, for people and for programs. Field names are stable.
@@ -61,7 +61,7 @@ type Refusal struct {
 	Why  string `json:"why"`
 }
 
-// RowCounts says what became of rows. Kept counts rows before duplicates are merged.
+// RowCounts counts what happened to rows. Kept counts rows before duplicates are dropped.
 type RowCounts struct {
 	Read    int `json:"read"`
 	InError int `json:"in_error"` // marked by upstream
@@ -78,16 +78,16 @@ type ResourceReport struct {
 	SHA256  string    `json:"sha256"`
 	Rows    RowCounts `json:"rows"`
 	Seconds float64   `json:"seconds"`
-	Reused  bool      `json:"reused,omitempty"` // not read again: its bytes are as they were, and these are the counts of then
+	Reused  bool      `json:"reused,omitempty"` // its bytes have not changed: these are the counts of an earlier load
 
 	// Drops counts rows by the reason for which they were dropped or skipped.
 	Drops map[string]*Examples `json:"drops,omitempty"`
 
-	// UnknownCodes are administrative codes that no list has; their rows stay, placed at the
+	// UnknownCodes are administrative codes that no list has; their rows are kept and placed at the
 	// country.
 	UnknownCodes *Examples `json:"unknown_codes,omitempty"`
 
-	// Oddities are counted only: the row stays as it is.
+	// Oddities are only counted: the row is kept as it is.
 	Oddities map[string]*Examples `json:"oddities,omitempty"`
 
 	ExtraColumns []string `json:"extra_columns,omitempty"`
@@ -96,7 +96,7 @@ type ResourceReport struct {
 	codes map[string]bool
 }
 
-// Examples counts something and keeps its first occurrences, as file:line and what stood there.
+// Examples counts something and keeps its first occurrences, as file:line and the value.
 type Examples struct {
 	Count    int      `json:"count"`
 	Distinct int      `json:"distinct,omitempty"`
@@ -109,7 +109,7 @@ type TableReport struct {
 	Rows   int    `json:"rows"`
 	Bytes  int64  `json:"bytes"`
 	SHA256 string `json:"sha256"`
-	Reused bool   `json:"reused,omitempty"` // it is that of the current snapshot
+	Reused bool   `json:"reused,omitempty"` // taken over from the current snapshot
 
 	Duplicates duplicateRows `json:"duplicates"` // rows that a later one with the same key replaced
 }
@@ -127,7 +127,7 @@ func (r *ResourceReport) drop(f *rowFault) {
 	r.example(f)
 }
 
-// skip counts a row that is passed over by rule, which is no defect.
+// skip counts a row that is left out by rule, which is no defect.
 func (r *ResourceReport) skip(f *rowFault) {
 	r.Rows.Skipped++
 	r.example(f)
@@ -137,7 +137,7 @@ func (r *ResourceReport) example(f *rowFault) {
 	count(&r.Drops, string(f.reason), fmt.Sprintf("%s:%d: %s", f.file, f.line, f.detail))
 }
 
-// odd counts a row that stays.
+// odd counts a row that is kept.
 func (r *ResourceReport) odd(f *rowFault) {
 	count(&r.Oddities, string(f.reason), fmt.Sprintf("%s:%d: %s", f.file, f.line, f.detail))
 }
@@ -172,7 +172,7 @@ func count(m *map[string]*Examples, reason, example string) {
 	e.add(example)
 }
 
-// add sums counts.
+// add adds counts.
 func (c *RowCounts) add(d RowCounts) {
 	c.Read += d.Read
 	c.InError += d.InError
@@ -181,7 +181,7 @@ func (c *RowCounts) add(d RowCounts) {
 	c.Kept += d.Kept
 }
 
-// refuse notes a file or table that is not used.
+// refuse reports a file or table that is not used.
 func (r *Report) refuse(role, path string, err error) {
 	r.Refused = append(r.Refused, Refusal{Role: role, Path: path, Why: err.Error()})
 }
@@ -208,7 +208,7 @@ func (r *Report) clone() *Report {
 	return &c
 }
 
-// finish sorts the report, whose parts came in as the tables were ready, and sums it up.
+// finish sorts the report, whose parts were added as tables became ready, and sums it up.
 func (r *Report) finish() {
 	slices.SortStableFunc(r.Resources, func(a, b *ResourceReport) int { return strings.Compare(a.Path, b.Path) })
 	slices.SortStableFunc(r.Refused, func(a, b Refusal) int { return strings.Compare(a.Path, b.Path) })

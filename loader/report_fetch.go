@@ -7,7 +7,7 @@ import (
 	"text/tabwriter"
 )
 
-// FetchReport is how a catalog was brought from where it is published before it was loaded. Field
+// FetchReport is how a catalog was fetched from where it is published before it was loaded. Field
 // names are stable.
 type FetchReport struct {
 	Source   string         `json:"source"`
@@ -15,20 +15,20 @@ type FetchReport struct {
 	Sources  []SourceReport `json:"sources"`
 	Requests int64          `json:"requests"`
 	Retries  int64          `json:"retries"`
-	Bytes    int64          `json:"bytes"` // that travelled, those of tries that failed included
+	Bytes    int64          `json:"bytes"` // received, those of failed attempts included
 	Seconds  float64        `json:"seconds"`
 	Notes    []string       `json:"notes,omitempty"`
 }
 
 // The states of a source.
 const (
-	SourceNew       = "new"       // read anew: not seen before, or changed
-	SourceUnchanged = "unchanged" // the copy of before is what the catalog has
-	SourceStale     = "stale"     // could not be used as it is now; the last good copy stands in
+	SourceNew       = "new"       // downloaded: not seen before, or changed
+	SourceUnchanged = "unchanged" // the cached copy is what the catalog has
+	SourceStale     = "stale"     // could not be used as it is now; the last good copy is used
 	SourceRefused   = "refused"   // could not be used, and there is no copy
 )
 
-// SourceReport is what became of one file of the catalog.
+// SourceReport is what happened to one file of the catalog.
 type SourceReport struct {
 	Role         string  `json:"role"`
 	Path         string  `json:"path"`
@@ -50,12 +50,13 @@ func (f *FetchReport) Count(state string) int {
 	return n
 }
 
-// complete tells whether every source was read, or is as it was. Nothing fetched is complete.
+// complete reports whether every source was read or has not changed. A catalog that was not fetched
+// is complete.
 func (f *FetchReport) complete() bool {
 	return f == nil || f.Count(SourceStale)+f.Count(SourceRefused) == 0
 }
 
-// refusedOf finds a source of a role that could not be had at all.
+// refusedOf finds a source of a role that could not be fetched and has no copy.
 func (f *FetchReport) refusedOf(role string) (SourceReport, bool) {
 	if f == nil {
 		return SourceReport{}, false
@@ -69,14 +70,16 @@ func (f *FetchReport) refusedOf(role string) (SourceReport, bool) {
 
 // summary is one line about all sources.
 func (f *FetchReport) summary() string {
-	return fmt.Sprintf("%s (%s): %d sources: %d new, %d unchanged, %d stale, %d refused; %d requests, %d retries, %d bytes in %.1f s",
+	return fmt.Sprintf(
+		"%s (%s): %d sources: %d new, %d unchanged, %d stale, %d refused; "+
+			"%d requests, %d retries, %d bytes in %.1f s",
 		f.Source, f.Kind, len(f.Sources), f.Count(SourceNew), f.Count(SourceUnchanged), f.Count(SourceStale), f.Count(SourceRefused),
 		f.Requests, f.Retries, f.Bytes, f.Seconds)
 }
 
-// telling are the sources worth a line: descriptions of packages, of which there are hundreds, only
+// notable are the sources worth a line: descriptions of packages, of which there are hundreds, only
 // when they failed.
-func (f *FetchReport) telling() []SourceReport {
+func (f *FetchReport) notable() []SourceReport {
 	return slices.DeleteFunc(slices.Clone(f.Sources), func(s SourceReport) bool {
 		return s.Role == "package" && (s.State == SourceNew || s.State == SourceUnchanged)
 	})
@@ -87,7 +90,7 @@ func (f *FetchReport) writeText(w io.Writer) error {
 	fmt.Fprintf(w, "catalog %s\n", f.summary())
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "source\tstate\tbytes\tseconds\tlast modified\twhy")
-	for _, s := range f.telling() {
+	for _, s := range f.notable() {
 		fmt.Fprintf(t, "%s\t%s\t%d\t%.2f\t%s\t%s\n", s.Path, s.State, s.Bytes, s.Seconds, s.LastModified, s.Why)
 	}
 	if err := t.Flush(); err != nil {

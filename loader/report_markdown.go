@@ -19,13 +19,16 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	}
 	fmt.Fprintf(&b, "### hdqs load: %s, %s\n\n", r.Outcome, state)
 	fmt.Fprintf(&b, "Snapshot `%s` of %s from %s; %d rows read, %d kept, %d dropped by our checks; %.1f s.\n\n",
-		r.Snapshot, r.SnapshotTime.Format("2006-01-02 15:04 MST"), markdownText(r.Catalog), r.Rows.Read, r.Rows.Kept, r.Rows.Dropped, r.Seconds)
+		r.Snapshot, r.SnapshotTime.Format("2006-01-02 15:04 MST"), markdownText(r.Catalog),
+		r.Rows.Read, r.Rows.Kept, r.Rows.Dropped, r.Seconds)
 	if f := r.Fetched; f != nil {
 		fmt.Fprintf(&b, "Catalog %s.\n\n", markdownText(f.summary()))
 	}
 	var lines []string
 	for _, s := range r.Stale {
-		lines = append(lines, fmt.Sprintf("| %s | stale since %s | %s |", markdownText(s.Path), s.Since.Format("2006-01-02 15:04"), markdownText(s.Why)))
+		lines = append(lines,
+			fmt.Sprintf("| %s | stale since %s | %s |", markdownText(s.Path), s.Since.Format("2006-01-02 15:04"),
+				markdownText(s.Why)))
 	}
 	for _, s := range r.Refused {
 		lines = append(lines, fmt.Sprintf("| %s | refused | %s |", markdownText(s.Path), markdownText(s.Why)))
@@ -33,7 +36,8 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	if r.Fetched != nil {
 		for _, s := range r.Fetched.Sources {
 			if s.State == SourceRefused {
-				lines = append(lines, fmt.Sprintf("| %s | not fetched | %s |", markdownText(s.Path), markdownText(s.Why)))
+				lines = append(lines,
+					fmt.Sprintf("| %s | not fetched | %s |", markdownText(s.Path), markdownText(s.Why)))
 			}
 		}
 	}
@@ -41,7 +45,9 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	lines = nil
 	for _, f := range r.Resources {
 		for _, why := range reasons(f.Drops) {
-			lines = append(lines, fmt.Sprintf("| %s | %s | %d | %s |", markdownText(f.Path), why, f.Drops[why].Count, markdownText(f.Drops[why].First[0])))
+			lines = append(lines,
+				fmt.Sprintf("| %s | %s | %d | %s |", markdownText(f.Path), why, f.Drops[why].Count,
+					markdownText(f.Drops[why].First[0])))
 		}
 	}
 	markdownTable(&b, "| rows not used in | reason | rows | first |\n|---|---|--:|---|\n", lines)
@@ -70,7 +76,7 @@ func markdownTable(b *strings.Builder, head string, lines []string) {
 	b.WriteString("\n")
 }
 
-// markdownText keeps what stands in files and answers from ending a cell or beginning a tag.
+// markdownText escapes text from files and answers, so that it cannot end a cell or begin a tag.
 func markdownText(s string) string {
 	s = strings.Join(strings.Fields(clip(s, 300)), " ")
 	return strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "`", "'", "[", `\[`, "*", `\*`, "_", `\_`).Replace(s)

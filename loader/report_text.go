@@ -25,11 +25,13 @@ func (r *Report) WriteText(w io.Writer) error {
 		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%.2f\t\n",
 			f.Path, c.Read, c.InError, c.Dropped, c.Skipped, c.Kept, unknown, f.Bytes, f.Seconds)
 	}
-	fmt.Fprintf(t, "all\t%d\t%d\t%d\t%d\t%d\t\t\t%.2f\t\n\n", r.Rows.Read, r.Rows.InError, r.Rows.Dropped, r.Rows.Skipped, r.Rows.Kept, r.Seconds)
+	fmt.Fprintf(t, "all\t%d\t%d\t%d\t%d\t%d\t\t\t%.2f\t\n\n", r.Rows.Read, r.Rows.InError, r.Rows.Dropped,
+		r.Rows.Skipped, r.Rows.Kept, r.Seconds)
 	fmt.Fprintf(t, "table\trows\tduplicates\tof these identical\tbytes\tsegment\t\n")
 	for _, s := range r.Tables {
 		fmt.Fprintf(t, "%s\t%d\t%d\t%d\t%d\t%s\t\n",
-			s.Table, s.Rows, s.Duplicates.Identical+s.Duplicates.Different, s.Duplicates.Identical, s.Bytes, clip(s.SHA256, 12))
+			s.Table, s.Rows, s.Duplicates.Identical+s.Duplicates.Different, s.Duplicates.Identical,
+			s.Bytes, clip(s.SHA256, 12))
 	}
 	if err := t.Flush(); err != nil {
 		return err

@@ -20,7 +20,7 @@ type result struct {
 	uses       map[string]*sourceUse  // by resource id
 	datasets   map[string]bool        // ids that rows name
 	state      loadState
-	keptPlaced string // a table that was kept although it could not be made, and refers to places; "" when there is none
+	keptPlaced string // a table that is kept and refers to places; "" when there is none
 }
 
 // newResult is an empty result whose report begins as a copy of the given one.

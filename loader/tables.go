@@ -7,15 +7,14 @@ import (
 	"hdqs/snapshot"
 )
 
-// table declares one table of a snapshot: what a row holds, which rows are the same row, and how
-// rows are ordered. Everything that reads, checks, sorts or writes the table works from this
-// literal.
+// table declares one table of a snapshot: what a row holds, which rows are duplicates, and how rows
+// are ordered. Everything that reads, checks, sorts or writes the table works from this literal.
 type table struct {
 	name    string
 	columns []column
 
-	// key names the columns that tell rows apart; of two rows with one key the later wins. nil:
-	// every row stands.
+	// key names the columns that identify a row; of two rows with one key the later wins. nil keeps
+	// every row.
 	key []string
 
 	// order is the sort order, tie-breaks included. Rows that are equal in all of it keep the order
@@ -31,15 +30,15 @@ type column struct {
 	blank    bool     // an empty cell is the empty text although null is allowed
 	maxLen   int      // longest text in code points; 0 is no bound
 	values   []string // of an Enum, in sort order
-	limits   *limits  // of a number; nil is none
+	limits   *limits  // of a number; nil is no bound
 	group    string   // the tuple dictionary that holds it; "" for a column of rows
-	index    bool     // a filter looks here (columns of rows only: groups always have postings)
+	index    bool     // a filter uses it (columns of rows only: groups always have postings)
 }
 
 // limits bounds a number, both ends included.
 type limits struct{ from, to float64 }
 
-// The shorthands of declarations.
+// Shorthands for declarations.
 
 func text(name string, maxLen int) column {
 	return column{name: name, kind: snapshot.Text, maxLen: maxLen}
@@ -87,12 +86,14 @@ var (
 	resourceID = rows(text("resource_catalog_id", 36).indexed())
 	period     = group("period", instant("reference_period_start"), instant("reference_period_end"))
 	openPeriod = group("period", instant("reference_period_start"), instant("reference_period_end").orNull())
-	age        = group("age", text("age_range", 32), integer("min_age").orNull().nonNegative(), integer("max_age").orNull().nonNegative())
-	sector     = group("sector", text("sector_code", 32), text("sector_name", 512))
+	age        = group("age", text("age_range", 32), integer("min_age").orNull().nonNegative(),
+		integer("max_age").orNull().nonNegative())
+	sector = group("sector", text("sector_code", 32), text("sector_name", 512))
 
 	// country is a place that is only a country.
 	country = group("place",
-		integer("location_ref"), text("location_code", 128), text("location_name", 512), flag("has_hrp"), flag("in_gho"))
+		integer("location_ref"), text("location_code", 128), text("location_name",
+			512), flag("has_hrp"), flag("in_gho"))
 
 	// place2 is a place down to level 2: the stored unit and its parents, what prints of them, and
 	// what the provider called it.

@@ -43,7 +43,7 @@ var foodThemes = []*theme{
 		table: &table{
 			name: "food_price",
 			columns: record(
-				// The market tells the place, so both are one tuple.
+				// A market has one place, so both are one tuple.
 				group("market", slices.Concat(unitColumns, []column{
 					text("market_code", 32), text("market_name", 512),
 					decimal("lat").orNull().between(-90, 90), decimal("lon").orNull().between(-180, 180),

@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// normalURI is a link in the form in which it is printed. What browsers do to a web address is done
-// to it, as the incumbent's library does: scheme and host in lower case, no default port, an empty
-// path is /, dot segments are resolved, what may not stand in an address is percent-encoded and
-// what is encoded stays. A text that is no address with a host stays as it is.
+// normalURI is a link in the form in which it is printed: normalized as browsers do, and as the
+// incumbent's library does. Scheme and host are in lower case, the default port is left out, an
+// empty path is /, dot segments are resolved, characters that an address cannot have are
+// percent-encoded, and what is encoded stays. A text that is no address with a host is left as it
+// is.
 func normalURI(uri string) string {
 	clean := strings.Trim(uri, controlsAndBlank)
 	clean = strings.NewReplacer("\t", "", "\n", "", "\r", "").Replace(clean)
@@ -59,9 +60,11 @@ func isScheme(s string) bool {
 
 const notInHost = controlsAndBlank + "\x7f\"<>\\^`{|}"
 
-const controlsAndBlank = "\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f "
+const controlsAndBlank = "\x00\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f" +
+	"\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f "
 
-// normalHost lower-cases a host and drops the port that its scheme implies; a user before it stays. ok is false for what is no host.
+// normalHost lower-cases a host and drops the port that its scheme implies; a user before it is
+// kept. ok is false for a text that is not a host.
 func normalHost(host, scheme string) (normal string, ok bool) {
 	user := ""
 	if at := strings.LastIndexByte(host, '@'); at >= 0 {
@@ -72,7 +75,8 @@ func normalHost(host, scheme string) (normal string, ok bool) {
 		host, port = host[:colon], strings.TrimLeft(host[colon+1:], "0")
 	}
 	isIPv6 := strings.HasPrefix(host, "[") && strings.HasSuffix(host, "]")
-	if host == "" || strings.ContainsAny(user+host, notInHost) || strings.Trim(port, "0123456789") != "" || strings.Contains(host, ":") && !isIPv6 {
+	if host == "" || strings.ContainsAny(user+host, notInHost) || strings.Trim(port, "0123456789") != "" ||
+		strings.Contains(host, ":") && !isIPv6 {
 		return "", false
 	}
 	if port == "" || scheme == "http" && port == "80" || scheme == "https" && port == "443" {
@@ -81,7 +85,8 @@ func normalHost(host, scheme string) (normal string, ok bool) {
 	return user + host + ":" + port, true
 }
 
-// resolveDots takes . and .. out of a path, also in their encoded forms. A path that ends in one keeps its last slash.
+// resolveDots removes . and .. from a path, also in their encoded forms. A path that ends in one
+// keeps its last slash.
 func resolveDots(path string) string {
 	if path == "" {
 		return "/"
@@ -116,8 +121,8 @@ func escapeTo(b *strings.Builder, part, reserved string) {
 	}
 }
 
-// linkForms are the columns of the catalog's lists that are made of others: the catalog's site, then this form, with values of the row
-// in the place of names in braces.
+// linkForms are the columns of the metadata tables that are made from others: the catalog's site,
+// then this form, with values of the row instead of the names in braces.
 var linkForms = map[string]map[string]string{
 	"dataset": {
 		"catalog_link":              "/dataset/{dataset_catalog_id}",
@@ -135,7 +140,7 @@ var linkForms = map[string]map[string]string{
 	},
 }
 
-// setLinks sets the links of the row that is being set, whose other columns are set already.
+// setLinks sets the links of the current row, whose other columns have been set.
 func setLinks(a *tableBuilder, catalogURL string) {
 	for name, form := range linkForms[a.table.name] {
 		open, shut := strings.IndexByte(form, '{'), 0

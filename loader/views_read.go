@@ -154,7 +154,8 @@ func (th *theme) viewSteps() []step {
 func (th *theme) mayLack(c *column) bool {
 	_, assumed := th.view.assumed[c.name]
 	t := th.table
-	id := strings.HasSuffix(c.name, "_ref") && t.name != "admin1" && t.name != "admin2" && !slices.Contains(t.order, c.name)
+	id := strings.HasSuffix(c.name, "_ref") && t.name != "admin1" && t.name != "admin2" && !slices.Contains(t.order,
+		c.name)
 	return c.nullable || assumed || id
 }
 

@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// Bounds of a workbook. It is a zip archive, so the ratio and the number of its parts are held
-// against bombs, whatever the archive says of itself.
+// Bounds of a workbook. It is a zip archive: the ratio and the number of its parts are bounded
+// whatever sizes the archive claims.
 const (
 	maxWorkbookBytes   = 64 << 20
 	maxWorkbookParts   = 10_000
@@ -24,6 +24,10 @@ const (
 
 // workbook is an .xlsx file (ECMA-376), of which only the values of cells are read: no formulas,
 // formats or dates.
+//
+// The standard library has no reader to compare with. The usual one, excelize 2.9, takes 8 times as
+// long for the published workbook (249 ms and 142 MB allocated, against 31 ms and 16 MB:
+// BenchmarkRiskWorkbook), would add six modules, and does not bound the number of parts.
 type workbook struct {
 	parts  map[string]*zip.File
 	texts  []string // that cells share
@@ -32,7 +36,7 @@ type workbook struct {
 
 type sheet struct{ name, part string }
 
-// cell is a value of a row. number tells that its text is a number in the file's own notation.
+// cell is a value of a row. number says that its text is a number in the file's own notation.
 type cell struct {
 	text   string
 	number bool
@@ -57,7 +61,7 @@ func openWorkbook(data []byte) (*workbook, error) {
 	return w, w.readTexts()
 }
 
-// open starts reading a part; reading more of it than the bounds allow is an error.
+// open begins to read a part; reading more of it than the bounds allow is an error.
 func (w *workbook) open(name string) (io.ReadCloser, error) {
 	f := w.parts[name]
 	if f == nil {
@@ -86,7 +90,8 @@ func (p *partReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// elements calls visit with the start of each element of a part, and its decoder to read on with.
+// elements calls visit with the start of each element of a part, and with the decoder, to read the
+// element's content.
 func (w *workbook) elements(part string, visit func(d *xml.Decoder, e xml.StartElement) error) error {
 	r, err := w.open(part)
 	if err != nil {
@@ -111,7 +116,7 @@ func (w *workbook) elements(part string, visit func(d *xml.Decoder, e xml.StartE
 	}
 }
 
-// errEnough ends elements early.
+// errEnough makes elements return early.
 var errEnough = errors.New("enough")
 
 func attribute(e xml.StartElement, name string) string {
@@ -154,7 +159,7 @@ func (w *workbook) readSheets() error {
 }
 
 // richText is a text, whole or in runs of different fonts. Phonetic hints, which are runs of their
-// own kind, are no part of it.
+// own kind, are left out.
 type richText struct {
 	Plain string `xml:"t"`
 	Runs  []struct {
@@ -191,8 +196,8 @@ func (w *workbook) readTexts() error {
 	})
 }
 
-// rows calls visit for each row of a sheet that has cells, with its number from 1. The cells live
-// until visit returns.
+// rows calls visit for each row of a sheet that has cells, with its number from 1. The cells are
+// valid until visit returns.
 func (w *workbook) rows(s sheet, visit func(number int, cells []cell) error) error {
 	var cells []cell
 	number := 0
@@ -279,7 +284,7 @@ func (w *workbook) value(kind, text string, inline richText) (cell, error) {
 	return cell{text: text}, nil
 }
 
-// columnAt is the position in a row that a reference like AB12 tells; without one it is the next.
+// columnAt is the position in a row of a reference like AB12; without a reference it is the next.
 func columnAt(reference string, next int) int {
 	n := 0
 	for _, c := range []byte(reference) {

@@ -12,12 +12,12 @@ import (
 )
 
 // The national risk index is published as a workbook, by year: its sheet "INFORM Risk YYYY (a-z)"
-// has a row of names, a row of ranges, and a row a country. It is read as the CSV file that other
-// themes have.
+// has a row of names, a row of ranges, and a row for each country. It is converted to the CSV form
+// that other themes have.
 
 var riskSheet = regexp.MustCompile(`^INFORM Risk (\d{4}) \(a-z\)$`)
 
-// riskHeaders are the columns of the CSV form and the names that they have in the sheet.
+// riskHeaders are the columns of the CSV form and their names in the sheet.
 var riskHeaders = []struct{ column, header string }{
 	{"location_code", "ISO3"},
 	{"risk_class", "RISK CLASS"},
@@ -36,8 +36,8 @@ var riskClasses = []string{"Very Low", "Low", "Medium", "High", "Very High"}
 // maxRiskRows is more rows than there will ever be countries.
 const maxRiskRows = 10_000
 
-// riskTable reads a workbook whole and gives the rows of its index as CSV. Lines have the numbers
-// of the sheet's rows.
+// riskTable reads a workbook and returns the rows of its index as CSV. Lines have the numbers of
+// the sheet's rows.
 func riskTable(r io.Reader) (io.Reader, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxWorkbookBytes+1))
 	if err != nil {
@@ -143,11 +143,12 @@ func (t *riskRows) write(number int, record []string) error {
 	return err
 }
 
-// riskValue is a cell as the CSV form has it: classes as digits, numbers in the shortest form that
-// means the same (the sheet has 8.6999999999999993 for 8.7).
+// riskValue is a cell in the CSV form: classes as digits, numbers in the shortest form that means
+// the same (the sheet has 8.6999999999999993 for 8.7).
 func riskValue(name string, c cell) string {
 	text := strings.TrimSpace(c.text)
-	if i := slices.IndexFunc(riskClasses, func(class string) bool { return strings.EqualFold(class, text) }); i >= 0 && name == "risk_class" {
+	if i := slices.IndexFunc(riskClasses, func(class string) bool { return strings.EqualFold(class, text) }); i >= 0 &&
+		name == "risk_class" {
 		return strconv.Itoa(i + 1)
 	}
 	if c.number {

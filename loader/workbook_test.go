@@ -254,6 +254,21 @@ func byName(t *testing.T, r io.Reader) []map[string]string {
 	return out
 }
 
+// BenchmarkRiskWorkbook reads a workbook of the size that is published: 191 countries, 40 sheets of
+// other tables.
+func BenchmarkRiskWorkbook(b *testing.B) {
+	data, err := os.ReadFile("../../shared/fixtures/other/sources/source_inform_risk_2024_v067.xlsx")
+	if err != nil {
+		b.Skip("no real workbook beside the repository")
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := riskTable(bytes.NewReader(data)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // FuzzWorkbook: any bytes give a table or an error, never a panic.
 func FuzzWorkbook(f *testing.F) {
 	f.Add(makeWorkbook(f, "INFORM Risk 2024 (a-z)", riskSheetRows, nil))

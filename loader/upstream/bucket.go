@@ -85,7 +85,8 @@ func (b *bucketSource) glob(ctx context.Context, pattern string) ([]string, erro
 		root += "/"
 	}
 	var found []string
-	for object := range b.at.Client.ListObjects(ctx, b.at.Bucket, minio.ListObjectsOptions{Prefix: b.at.Key(path.Dir(pattern)) + "/"}) {
+	for object := range b.at.Client.ListObjects(ctx, b.at.Bucket,
+		minio.ListObjectsOptions{Prefix: b.at.Key(path.Dir(pattern)) + "/"}) {
 		if object.Err != nil {
 			return nil, object.Err
 		}
@@ -144,7 +145,9 @@ func (b *bucketSource) download(ctx context.Context, f *FileState, w wanted) (re
 func (b *bucketSource) listsPackages() bool { return false }
 
 // read asks once for what is left of a file, and tells whether another try may bring more.
-func (b *bucketSource) read(ctx context.Context, f *FileState, w wanted, part *fetch.Part) (result fetch.Result, again bool, err error) {
+func (b *bucketSource) read(ctx context.Context, f *FileState, w wanted, part *fetch.Part) (result fetch.Result,
+	again bool, err error,
+) {
 	if part.Written > 0 && part.Validator == "" {
 		if err := restart(part, w, nil); err != nil {
 			return result, false, err
@@ -170,7 +173,8 @@ func (b *bucketSource) read(ctx context.Context, f *FileState, w wanted, part *f
 		switch known := errors.As(err, &answer); {
 		case known && answer.StatusCode == http.StatusNotModified:
 			return fetch.Result{NotModified: true, ETag: w.etag}, false, nil
-		case known && (answer.StatusCode == http.StatusPreconditionFailed || answer.StatusCode == http.StatusRequestedRangeNotSatisfiable):
+		case known && (answer.StatusCode == http.StatusPreconditionFailed ||
+			answer.StatusCode == http.StatusRequestedRangeNotSatisfiable):
 			return result, true, restart(part, w, err)
 		default:
 			return result, !known, err // the client has tried again by itself what may pass
@@ -189,7 +193,9 @@ func (b *bucketSource) read(ctx context.Context, f *FileState, w wanted, part *f
 		}
 	case etag != part.Validator || !strings.HasPrefix(header.Get("Content-Range"), fmt.Sprintf("bytes %d-", from)):
 		// Not every service heeds the condition.
-		return result, true, restart(part, w, fmt.Errorf("%s of %s was answered, asked for was byte %d on of %s", header.Get("Content-Range"), etag, from, part.Validator))
+		return result, true, restart(part, w,
+			fmt.Errorf("%s of %s was answered, asked for was byte %d on of %s", header.Get("Content-Range"), etag, from,
+				part.Validator))
 	}
 	if err := part.Begin(etag); err != nil {
 		return result, false, err

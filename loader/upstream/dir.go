@@ -65,7 +65,8 @@ func listTree(tree fs.FS) ([]catalogfile.Entry, error) {
 		}
 		plain := strings.TrimSuffix(strings.TrimSuffix(name, ".gz"), ".zst")
 		role, file, nested := strings.Cut(plain, "/")
-		if !nested || role == "packages" || path.Ext(plain) != ".csv" && !(role == catalogfile.RiskRole && path.Ext(plain) == ".xlsx") {
+		if !nested || role == "packages" || path.Ext(plain) != ".csv" &&
+			!(role == catalogfile.RiskRole && path.Ext(plain) == ".xlsx") {
 			return nil
 		}
 		if role == "reference" {

@@ -26,7 +26,8 @@ var packageID = regexp.MustCompile(`^[A-Za-z0-9_-]{8,100}$`)
 
 // IsRemote tells whether SRC of a catalog is read over the network.
 func IsRemote(source string) bool {
-	return strings.HasPrefix(source, "https://") || strings.HasPrefix(source, "http://") || strings.HasPrefix(source, "s3://")
+	return strings.HasPrefix(source, "https://") || strings.HasPrefix(source, "http://") || strings.HasPrefix(source,
+		"s3://")
 }
 
 // openSource finds out what kind of upstream an address is: a tree with a catalog.json, else a CKAN
@@ -129,7 +130,8 @@ func (c *ckanSource) listRiskWorkbook(ctx context.Context, l *listing) error {
 			continue
 		}
 		f := FileState{
-			Role: catalogfile.RiskRole, Path: catalogfile.RiskRole + "/" + r.ID + ".xlsx", Dataset: p.Name, ID: r.ID, LastModified: r.modified(),
+			Role: catalogfile.RiskRole, Path: catalogfile.RiskRole + "/" + r.ID +
+				".xlsx", Dataset: p.Name, ID: r.ID, LastModified: r.modified(),
 			link: r.URL, size: r.size(),
 		}
 		if packageID.MatchString(r.ID) {
@@ -251,7 +253,8 @@ func (m *mirrorSource) list(context.Context) (*listing, error) {
 	l := treeListing(&m.catalog, func(p string) string {
 		return m.base + (&url.URL{Path: "/" + p}).EscapedPath()
 	})
-	if m.catalog.Packages != "" && !slices.ContainsFunc(l.files, func(f FileState) bool { return f.Role == catalogfile.PackageRole }) {
+	if m.catalog.Packages != "" && !slices.ContainsFunc(l.files,
+		func(f FileState) bool { return f.Role == catalogfile.PackageRole }) {
 		l.note = fmt.Sprintf("catalog.json names its packages only by the pattern %q, which cannot be listed over HTTP: sources will lack their "+
 			"description; a tree that 'hdqs mirror' writes names each of them", m.catalog.Packages)
 	}
@@ -288,7 +291,10 @@ func (s *syncRun) writeTree() error {
 		if err := s.cache.link(f.SHA256, filepath.Join(next, filepath.FromSlash(path.Clean(f.Path)))); err != nil {
 			return err
 		}
-		entry := catalogfile.Entry{Role: f.Role, Path: f.Path, Dataset: f.Dataset, ID: f.ID, LastModified: f.LastModified, Size: f.Bytes, SHA256: f.SHA256}
+		entry := catalogfile.Entry{
+			Role: f.Role, Path: f.Path, Dataset: f.Dataset, ID: f.ID,
+			LastModified: f.LastModified, Size: f.Bytes, SHA256: f.SHA256,
+		}
 		if f.Role == catalogfile.RiskRole && s.from.kind() == "ckan" {
 			entry.Dataset, entry.ID = "", "" // its rows belong to the workbook's resource, which the loader finds among the packages
 		}
@@ -303,11 +309,16 @@ func (s *syncRun) writeTree() error {
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(os.MkdirAll(filepath.Join(next, "reference"), 0o755), atomicfile.Write(filepath.Join(next, locationPath), data)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Join(next, "reference"), 0o755),
+			atomicfile.Write(filepath.Join(next, locationPath), data)); err != nil {
 			return err
 		}
 		sum := sha256.Sum256(data)
-		c.Resources = append(c.Resources, catalogfile.Entry{Role: "location", Path: locationPath, Size: int64(len(data)), SHA256: hex.EncodeToString(sum[:])})
+		c.Resources = append(c.Resources,
+			catalogfile.Entry{
+				Role: "location", Path: locationPath, Size: int64(len(data)),
+				SHA256: hex.EncodeToString(sum[:]),
+			})
 	}
 	data, err := json.MarshalIndent(c, "", " ")
 	if err != nil {

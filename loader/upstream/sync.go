@@ -140,7 +140,10 @@ func Sync(ctx context.Context, o Options) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &syncRun{options: o, cache: store, from: from, began: began, summary: &Summary{Source: o.Source, Kind: from.kind()}}
+	s := &syncRun{
+		options: o, cache: store, from: from, began: began,
+		summary: &Summary{Source: o.Source, Kind: from.kind()},
+	}
 	if err := s.run(ctx); err != nil {
 		return nil, err
 	}
@@ -234,7 +237,8 @@ func (s *syncRun) list(ctx context.Context, last *savedListing) (*listing, error
 		return nil, errors.Join(ErrUnreachable, err)
 	}
 	if err != nil {
-		s.summary.Notes = append(s.summary.Notes, "the catalog could not be listed, its last listing is used: "+err.Error())
+		s.summary.Notes = append(s.summary.Notes,
+			"the catalog could not be listed, its last listing is used: "+err.Error())
 	}
 	l := &listing{catalogURL: last.CatalogURL}
 	for _, f := range last.Files {
@@ -337,7 +341,8 @@ func (s *syncRun) move(path string, n int64) {
 // use it.
 func (s *syncRun) rejected(f *FileState, old cacheEntry) bool {
 	r := old.Rejected
-	return r != nil && f.LastModified != "" && r.LastModified == f.LastModified && r.Size == f.size && r.By == s.options.Fetch.UserAgent
+	return r != nil && f.LastModified != "" && r.LastModified == f.LastModified && r.Size == f.size &&
+		r.By == s.options.Fetch.UserAgent
 }
 
 // newKey identifies a file in the cache.
@@ -381,10 +386,11 @@ func (s *syncRun) download(ctx context.Context, f *FileState, old cacheEntry, ha
 	if have {
 		etag = old.ETag
 	}
-	result, err := s.from.download(ctx, f, wanted{etag: etag, to: to, part: s.cache.partPath(f.key), received: func(n int64) {
-		f.received += n
-		s.move(f.Path, n)
-	}})
+	result, err := s.from.download(ctx, f,
+		wanted{etag: etag, to: to, part: s.cache.partPath(f.key), received: func(n int64) {
+			f.received += n
+			s.move(f.Path, n)
+		}})
 	var suspect error
 	var datasets []string
 	if err == nil && !result.NotModified {
@@ -403,7 +409,10 @@ func (s *syncRun) download(ctx context.Context, f *FileState, old cacheEntry, ha
 		f.use(old)
 		return
 	case suspect != nil && have && old.Suspect == "" && ctx.Err() == nil:
-		old.Rejected = &rejection{LastModified: f.LastModified, Size: f.size, Why: suspect.Error(), By: s.options.Fetch.UserAgent}
+		old.Rejected = &rejection{
+			LastModified: f.LastModified, Size: f.size, Why: suspect.Error(),
+			By: s.options.Fetch.UserAgent,
+		}
 		old.Used = s.began.UTC()
 		s.cache.entries[f.key] = old
 		err = errors.Join(suspect, os.Remove(to))
