@@ -37,6 +37,7 @@ func printValue(v *vector, i int) string {
 }
 
 func TestCells(t *testing.T) {
+	t.Parallel()
 	for _, c := range readCases(t, "testdata/cells/values.txt") {
 		given, want := c.cut(" -> ")
 		kind, quoted, _ := strings.Cut(given, " ")
@@ -59,6 +60,7 @@ func TestCells(t *testing.T) {
 }
 
 func TestPeriods(t *testing.T) {
+	t.Parallel()
 	layout := "2006-01-02T15:04:05.999999"
 	for _, c := range readCases(t, "testdata/cells/periods.txt") {
 		given, want := c.cut(" -> ")
@@ -78,6 +80,7 @@ func TestPeriods(t *testing.T) {
 // TestInstantsAgainstTime holds our calendar against the standard library's, over all years that a
 // cell can name.
 func TestInstantsAgainstTime(t *testing.T) {
+	t.Parallel()
 	rng := rand.New(rand.NewPCG(7, 7))
 	first := time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
 	last := time.Date(9999, 12, 31, 23, 59, 59, 999_999_000, time.UTC).UnixMicro()

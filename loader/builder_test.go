@@ -184,6 +184,7 @@ func rowOf(data *snapshot.TableData, row int) twinRow {
 // TestFinishAgainstNaive holds gathering, dropping doubles and sorting against the plain way, on
 // generated rows.
 func TestFinishAgainstNaive(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(300) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		rows := make([]twinRow, rng.IntN(120))
@@ -266,6 +267,7 @@ func checkDense(t *testing.T, data *snapshot.TableData) {
 
 // TestDoublesTellTheirKeys holds the words in which the report names rows that gave way.
 func TestDoublesTellTheirKeys(t *testing.T) {
+	t.Parallel()
 	a := newTableBuilder(&table{
 		name: "small", columns: rows(text("code", 0), integer("n").orNull(), instant("day"), text("name", 0)), key: []string{"code", "n", "day"},
 	})
@@ -287,6 +289,7 @@ func TestDoublesTellTheirKeys(t *testing.T) {
 
 // TestForgottenColumn: a row without one of its values is a slip that must not pass.
 func TestForgottenColumn(t *testing.T) {
+	t.Parallel()
 	a := newTableBuilder(&table{name: "small", columns: rows(text("code", 0), integer("n"))})
 	defer func() {
 		if r := fmt.Sprint(recover()); !strings.Contains(r, `"n"`) {

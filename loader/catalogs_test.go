@@ -27,6 +27,7 @@ import (
 //
 // base.txt holds the lists that a catalog does not bring itself; "-- no PATH --" leaves one out.
 func TestCatalogs(t *testing.T) {
+	t.Parallel()
 	paths, err := filepath.Glob("testdata/catalogs/*.txt")
 	if err != nil || len(paths) < 2 {
 		t.Fatalf("no catalogs: %v", err)
@@ -37,6 +38,7 @@ func TestCatalogs(t *testing.T) {
 			continue
 		}
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
+			t.Parallel()
 			checkCatalog(t, path, append(slices.Clone(base), readSections(t, path)...))
 		})
 	}

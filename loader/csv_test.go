@@ -16,6 +16,7 @@ import (
 
 // TestCSVRows holds the reader against its case file, with the whole text at once and byte by byte.
 func TestCSVRows(t *testing.T) {
+	t.Parallel()
 	for _, c := range readCases(t, "testdata/csv/rows.txt") {
 		quotedText, want := c.cut(" -> ")
 		text, err := strconv.Unquote(quotedText)
@@ -61,6 +62,7 @@ func describeCSV(src io.Reader) string {
 }
 
 func TestCSVBounds(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("x", maxRowBytes)
 	for name, c := range map[string]struct{ text, want string }{
 		"row of exactly the bound":      {"a,b\n1," + long[2:] + "\n3,4\n", "[<1> <" + long[2:] + ">] [<3> <4>]"},
@@ -112,7 +114,7 @@ func splitRows(text []byte, bufferSize int) (rows [][]string, faults int, err er
 // it sees one, so do we.
 func checkAgainstStandard(t *testing.T, text []byte) {
 	t.Helper()
-	rows, faults, err := splitRows(text, csvBuffer)
+	rows, faults, err := splitRows(text, 4096)
 	small, smallFaults, smallErr := splitRows(text, 3)
 	if fmt.Sprint(rows, faults, err != nil) != fmt.Sprint(small, smallFaults, smallErr != nil) {
 		t.Fatalf("%q: %q, %d faults, %v; with a buffer of 3 bytes %q, %d faults, %v", text, rows, faults, err, small, smallFaults, smallErr)
@@ -148,6 +150,7 @@ func tooWide(rows [][]string) bool {
 
 // TestCSVAgainstStandard reads texts made of the bytes that matter.
 func TestCSVAgainstStandard(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 1))
@@ -221,6 +224,7 @@ func BenchmarkCSV(b *testing.B) {
 // TestTooManyLines: a file may not be longer than a load can hold; the reader is put before the
 // last line that it may read.
 func TestTooManyLines(t *testing.T) {
+	t.Parallel()
 	r, err := newCSV("f.csv", strings.NewReader("a\n1\n2\n3\n"), []string{"a"}, nil)
 	if err != nil {
 		t.Fatal(err)

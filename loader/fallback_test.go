@@ -10,7 +10,6 @@ import (
 	"testing/fstest"
 	"time"
 
-	"hdqs/loader/sample"
 	"hdqs/snapshot/store"
 )
 
@@ -39,8 +38,8 @@ func stalePaths(t *testing.T, st *store.Store, r *Report) []string {
 // TestRefusedKeepsTable: when a file cannot be used any more, its table stays as it was, with those
 // that are joined with it; when it can again, nothing is marked.
 func TestRefusedKeepsTable(t *testing.T) {
-	whole := copyFS(t, sample.FS)
-	delete(whole, "catalog.json")
+	t.Parallel()
+	whole := smallWorld(t)
 	with := func(path string, change func([]byte) []byte) fstest.MapFS {
 		files := copyFS(t, whole)
 		files[path] = &fstest.MapFile{Data: change(files[path].Data)}
@@ -82,6 +81,7 @@ func TestRefusedKeepsTable(t *testing.T) {
 		"units of nowhere": {with("reference/pcodes.csv", everyParent("nowhere")), []string{"admin1", "admin2"}, "admin2 fell from"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			st := openStore(t)
 			first := build(t, st, whole, someDay)
 			for n := range 2 {
@@ -126,11 +126,11 @@ func everyParent(name string) func([]byte) []byte {
 	}
 }
 
-// TestListsReadBack: while a list cannot be used, what else is new comes in as if it could; the
+// TestRestoredLists: while a list cannot be used, what else is new comes in as if it could; the
 // list that is fine counts as it is now.
-func TestListsReadBack(t *testing.T) {
-	whole := copyFS(t, sample.FS)
-	delete(whole, "catalog.json")
+func TestRestoredLists(t *testing.T) {
+	t.Parallel()
+	whole := smallWorld(t)
 	const funding = "funding/hdx_hapi_funding_global.csv"
 	next := copyFS(t, whole)
 	data := bytes.TrimRight(next[funding].Data, "\n")
@@ -145,39 +145,42 @@ func TestListsReadBack(t *testing.T) {
 			f["reference/pcodes.csv"] = &fstest.MapFile{Data: units[:len(units)/3]}
 		},
 	} {
-		st := openStore(t)
-		build(t, st, whole, someDay)
-		files := copyFS(t, next)
-		spoil(files)
-		got := build(t, st, files, someDay.Add(time.Hour))
-		if !got.Partial || len(got.Refused) == 0 && name != "both" {
-			t.Errorf("%s: partial %t, refused %v", name, got.Partial, got.Refused)
-		}
-		for table, sum := range segmentsOf(want) {
-			// Of the resources and of what there is one time is that of this load.
-			if segmentsOf(got)[table] != sum && table != "resource" && table != "data_availability" {
-				t.Errorf("%s: table %s is not what the whole list makes it", name, table)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			st := openStore(t)
+			build(t, st, whole, someDay)
+			files := copyFS(t, next)
+			spoil(files)
+			got := build(t, st, files, someDay.Add(time.Hour))
+			if !got.Partial || len(got.Refused) == 0 && name != "both" {
+				t.Errorf("%s: partial %t, refused %v", name, got.Partial, got.Refused)
 			}
-		}
-		// Without a last good copy there is none to go on with, also if one is in another channel.
-		for _, o := range []Options{{Store: openStore(t)}, {Store: st, Channel: "other"}} {
-			o.Catalog, o.CatalogName, o.SnapshotTime = files, "test", someDay.Add(2*time.Hour)
-			if _, err := Build(t.Context(), o); name != "both" && (err == nil || !strings.Contains(err.Error(), "header lacks")) {
-				t.Errorf("%s: nothing to fall back on: %v", name, err)
+			for table, sum := range segmentsOf(want) {
+				// Of the resources and of what there is one time is that of this load.
+				if segmentsOf(got)[table] != sum && table != "resource" && table != "data_availability" {
+					t.Errorf("%s: table %s is not what the whole list makes it", name, table)
+				}
 			}
-		}
-		damaged := segmentsOf(got)[map[string]string{"locations": "location", "units": "admin2", "both": "location"}[name]]
-		path, err := st.SegmentPath(damaged)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Truncate(path, 10); err != nil {
-			t.Fatal(err)
-		}
-		_, err = Build(t.Context(), Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: someDay.Add(2 * time.Hour)})
-		if err == nil || !strings.Contains(err.Error(), "the old one cannot be read") {
-			t.Errorf("%s: with a damaged snapshot: %v", name, err)
-		}
+			// Without a last good copy there is none to go on with, also if one is in another channel.
+			for _, o := range []Options{{Store: openStore(t)}, {Store: st, Channel: "other"}} {
+				o.Catalog, o.CatalogName, o.SnapshotTime = files, "test", someDay.Add(2*time.Hour)
+				if _, err := Build(t.Context(), o); name != "both" && (err == nil || !strings.Contains(err.Error(), "header lacks")) {
+					t.Errorf("%s: nothing to fall back on: %v", name, err)
+				}
+			}
+			damaged := segmentsOf(got)[map[string]string{"locations": "location", "units": "admin2", "both": "location"}[name]]
+			path, err := st.SegmentPath(damaged)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Truncate(path, 10); err != nil {
+				t.Fatal(err)
+			}
+			_, err = Build(t.Context(), Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: someDay.Add(2 * time.Hour)})
+			if err == nil || !strings.Contains(err.Error(), "the old one cannot be read") {
+				t.Errorf("%s: with a damaged snapshot: %v", name, err)
+			}
+		})
 	}
 }
 
@@ -185,9 +188,9 @@ func TestListsReadBack(t *testing.T) {
 // table is kept, the lists stay those that its numbers are of, though there are new ones; what does
 // not name places does not matter.
 func TestKeptTablesKeepTheirPlaces(t *testing.T) {
+	t.Parallel()
 	const idps, funding, pcodes, locations = "idps/hdx_hapi_idps_global.csv", "funding/hdx_hapi_funding_global.csv", "reference/pcodes.csv", "reference/location.csv"
-	whole := copyFS(t, sample.FS)
-	delete(whole, "catalog.json")
+	whole := smallWorld(t)
 	spoil := func(path string, with func([]byte) []byte) func(fstest.MapFS) {
 		return func(f fstest.MapFS) { f[path] = &fstest.MapFile{Data: with(f[path].Data)} }
 	}
@@ -213,6 +216,7 @@ func TestKeptTablesKeepTheirPlaces(t *testing.T) {
 		"nothing moved": {[]func(fstest.MapFS){broken, shorter}, []string{"idps"}, []string{"admin1", "idps"}, []string{"funding"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			st := openStore(t)
 			first := segmentsOf(build(t, st, whole, someDay))
 			files := copyFS(t, whole)
@@ -239,9 +243,9 @@ func TestKeptTablesKeepTheirPlaces(t *testing.T) {
 
 // TestListsNotFetched: a list that the network does not give, and no cache has, is read back too.
 func TestListsNotFetched(t *testing.T) {
+	t.Parallel()
 	st := openStore(t)
-	files := copyFS(t, sample.FS)
-	delete(files, "catalog.json")
+	files := smallWorld(t)
 	first := build(t, st, files, someDay)
 	delete(files, "reference/location.csv")
 	delete(files, "reference/pcodes.csv")
@@ -266,9 +270,9 @@ func TestListsNotFetched(t *testing.T) {
 // TestFetchedStates: what the network could not give is marked, and a role of which a file is
 // missing keeps its table.
 func TestFetchedStates(t *testing.T) {
+	t.Parallel()
 	st := openStore(t)
-	files := copyFS(t, sample.FS)
-	delete(files, "catalog.json")
+	files := smallWorld(t)
 	options := func(at time.Time, sources ...SourceReport) Options {
 		return Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: at, Fetched: &FetchReport{Source: "https://x.example", Kind: "ckan", Sources: sources}}
 	}
@@ -293,11 +297,11 @@ func TestFetchedStates(t *testing.T) {
 		t.Errorf("still stale: %s, %s after %s", later.Outcome, later.Snapshot, stale.Snapshot)
 	}
 	for path := range files {
-		if strings.HasPrefix(path, "conflict-events/") && strings.Contains(path, "2024") {
+		if strings.HasPrefix(path, "conflict-events/") && strings.Contains(path, "2025") {
 			delete(files, path)
 		}
 	}
-	refused := load(options(someDay.Add(3*time.Hour), SourceReport{Role: "conflict-events", Path: "conflict-events/2024.csv", State: SourceRefused, Why: "status 404"}))
+	refused := load(options(someDay.Add(3*time.Hour), SourceReport{Role: "conflict-events", Path: "conflict-events/2025.csv", State: SourceRefused, Why: "status 404"}))
 	if !slices.Equal(stalePaths(t, st, refused), []string{"conflict_event"}) || segmentsOf(refused)["conflict_event"] != segmentsOf(first)["conflict_event"] {
 		t.Errorf("refused: %+v", refused.Stale)
 	}
@@ -308,16 +312,17 @@ func TestFetchedStates(t *testing.T) {
 	if err := refused.WriteMarkdown(&markdown); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"conflict-events/2024.csv", "refused", "status 404", "stale since"} {
+	for _, want := range []string{"conflict-events/2025.csv", "refused", "status 404", "stale since"} {
 		if !strings.Contains(text.String(), want) || !strings.Contains(markdown.String(), want) {
 			t.Errorf("%q is not in\n%s\nor not in\n%s", want, text.String()[:500], markdown.String())
 		}
 	}
 }
 
-// TestMemory: a load of the inputs of before ends without reading them; anything that may change
+// TestBuildCache: a load of the inputs of before ends without reading them; anything that may change
 // its outcome makes it read.
-func TestMemory(t *testing.T) {
+func TestBuildCache(t *testing.T) {
+	t.Parallel()
 	st := openStore(t)
 	memory := filepath.Join(t.TempDir(), "memory.json")
 	broken := fstest.MapFS{"catalog.json": {Data: []byte("{")}} // what nobody may read
@@ -328,7 +333,7 @@ func TestMemory(t *testing.T) {
 		}
 		return Build(t.Context(), o)
 	}
-	whole := copyFS(t, sample.FS)
+	whole := smallWorld(t)
 	first, err := load("a", whole, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -372,6 +377,7 @@ func TestMemory(t *testing.T) {
 
 // TestCheckFile tells files of another form, dialect or encoding from those with some broken rows.
 func TestCheckFile(t *testing.T) {
+	t.Parallel()
 	header := "code,name\n"
 	rows := strings.Repeat("A,b\n", 1000)
 	for _, c := range []struct{ role, name, data, want string }{

@@ -62,6 +62,7 @@ func fixtureCatalog(t testing.TB) string {
 }
 
 func TestFixtureCounts(t *testing.T) {
+	t.Parallel()
 	dir := fixtureCatalog(t)
 	report, err := Build(t.Context(), Options{Catalog: os.DirFS(dir), CatalogName: dir, Store: openStore(t), SnapshotTime: someDay})
 	if err != nil {
@@ -96,6 +97,7 @@ func TestFixtureCounts(t *testing.T) {
 
 // TestFixtureTagRows reads real files of the older form: none of their rows of tags is data.
 func TestFixtureTagRows(t *testing.T) {
+	t.Parallel()
 	fixtureCatalog(t)
 	paths, err := filepath.Glob(fixtureDir + "/hxl/*.csv")
 	if err != nil || len(paths) == 0 {

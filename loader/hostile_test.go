@@ -12,6 +12,7 @@ import (
 // TestHostileCatalog loads a catalog full of faults: each bad row is dropped and told by file and
 // line, each useless file is refused, and the tables are those of the catalog without them.
 func TestHostileCatalog(t *testing.T) {
+	t.Parallel()
 	hostile, sound := t.TempDir(), t.TempDir()
 	faults, err := generator.WriteHostile(hostile, generator.Options{Seed: 1})
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 // which unit a row stands at before it writes what the file shows of it, so neither kind is derived
 // from the other.
 func TestBothKindsOfCatalogAgree(t *testing.T) {
+	t.Parallel()
 	for _, o := range []generator.Options{{Seed: 1}, {Seed: 2, Compress: true}} {
 		files, dumps := t.TempDir(), t.TempDir()
 		if _, err := generator.Write(files, o); err != nil {

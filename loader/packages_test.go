@@ -9,6 +9,7 @@ import (
 // TestTagged holds the reading of a resource's file checks against its case file: the newest check
 // that succeeded decides.
 func TestTagged(t *testing.T) {
+	t.Parallel()
 	for _, c := range readCases(t, "testdata/packages/tagged.txt") {
 		info, want := c.cut(" -> ")
 		asText, err := json.Marshal(info)
@@ -28,6 +29,7 @@ func TestTagged(t *testing.T) {
 }
 
 func TestParsePackage(t *testing.T) {
+	t.Parallel()
 	for _, text := range []string{
 		`{"id": "a", "name": "n", "title": null, "organization": null, "resources": [{"id": "r", "size": null}]}`,
 		`{"success": true, "result": {"id": "a", "name": "n", "resources": [{"id": "r", "size": "12"}]}}`,

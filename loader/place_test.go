@@ -11,6 +11,7 @@ var caseUnit = regexp.MustCompile(`(\S+?)/([^!"]*?)(!?) "([^"]*)"`)
 
 // TestPrintedPlaces holds each case file line against the columns that the setter fills.
 func TestPrintedPlaces(t *testing.T) {
+	t.Parallel()
 	for _, c := range readCases(t, "testdata/place/printed.txt") {
 		given, want := c.cut(" -> ")
 		found := caseUnit.FindAllStringSubmatch(given, -1)

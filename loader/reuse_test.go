@@ -51,8 +51,8 @@ func sameTables(t *testing.T, what string, got, want *Report) {
 // TestReuse loads a changed catalog onto a store that knows the old one, and onto a new store: the
 // tables are the same, but only what changed was read.
 func TestReuse(t *testing.T) {
-	first := copyFS(t, sample.FS)
-	delete(first, "catalog.json") // which holds the sums of the files
+	t.Parallel()
+	first := smallWorld(t)
 	with := func(path, row string) fstest.MapFS {
 		files := copyFS(t, first)
 		data := files[path].Data
@@ -78,30 +78,34 @@ func TestReuse(t *testing.T) {
 		"one file of one role":  {with("funding/hdx_hapi_funding_global.csv", ""), allThemes("funding")},
 		"files of another name": {renamed, allThemes("rainfall")},
 		"a list":                {with("reference/currency.csv", "ZZZ,New money"), nil},
-		"a package":             {with("packages/abw-mpi.json", " "), allThemes()},
+		"a package":             {with("packages/afg-mpi.json", " "), allThemes()},
 	} {
-		store := openStore(t)
-		build(t, store, first, someDay)
-		got := build(t, store, c.files, someDay)
-		if reused := reusedTables(got); !slices.Equal(reused, c.want) {
-			t.Errorf("%s: reused %v, want %v", name, reused, c.want)
-		}
-		sameTables(t, name, got, build(t, openStore(t), c.files, someDay))
-		// What was kept is remembered as well as what was read. A snapshot that stays remembers
-		// what it was made of.
-		want := allThemes()
-		if got.Outcome == "unchanged" {
-			want = c.want
-		}
-		again := build(t, store, c.files, someDay.Add(time.Hour))
-		if reused := reusedTables(again); again.Outcome != "unchanged" || !slices.Equal(reused, want) {
-			t.Errorf("%s: again: %s, reused %v, want %v", name, again.Outcome, reused, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store := openStore(t)
+			build(t, store, first, someDay)
+			got := build(t, store, c.files, someDay)
+			if reused := reusedTables(got); !slices.Equal(reused, c.want) {
+				t.Errorf("%s: reused %v, want %v", name, reused, c.want)
+			}
+			sameTables(t, name, got, build(t, openStore(t), c.files, someDay))
+			// What was kept is remembered as well as what was read. A snapshot that stays remembers
+			// what it was made of.
+			want := allThemes()
+			if got.Outcome == "unchanged" {
+				want = c.want
+			}
+			again := build(t, store, c.files, someDay.Add(time.Hour))
+			if reused := reusedTables(again); again.Outcome != "unchanged" || !slices.Equal(reused, want) {
+				t.Errorf("%s: again: %s, reused %v, want %v", name, again.Outcome, reused, want)
+			}
+		})
 	}
 }
 
 // TestReuseOfDamaged: a table that cannot be read any more is made anew.
 func TestReuseOfDamaged(t *testing.T) {
+	t.Parallel()
 	store := openStore(t)
 	first := build(t, store, sample.FS, someDay)
 	path, err := store.SegmentPath(segmentsOf(first)["idps"])
@@ -123,6 +127,7 @@ func TestReuseOfDamaged(t *testing.T) {
 
 // TestShrunk: a table that lost more than half of its rows stays as it was until that is allowed.
 func TestShrunk(t *testing.T) {
+	t.Parallel()
 	rows := func(n int) fstest.MapFS {
 		files := smallCatalog(t)
 		lines := strings.SplitAfter(shorthand.Replace(smallTheme), "\n")
@@ -160,6 +165,7 @@ func TestShrunk(t *testing.T) {
 // TestDamagedCurrent: a current snapshot that cannot be read does not stop the load that replaces
 // it.
 func TestDamagedCurrent(t *testing.T) {
+	t.Parallel()
 	store := openStore(t)
 	first := build(t, store, smallCatalog(t), someDay)
 	if err := os.WriteFile(store.Dir()+"/manifests/"+first.Snapshot+".json", []byte("{"), 0o644); err != nil {
@@ -174,6 +180,7 @@ func TestDamagedCurrent(t *testing.T) {
 
 // TestPlacesOf reads a table back as it was written.
 func TestPlacesOf(t *testing.T) {
+	t.Parallel()
 	_, snap := buildFiles(t, sample.FS)
 	for _, src := range dataThemes {
 		seg := snap.Segments[src.table.name]

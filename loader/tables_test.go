@@ -82,6 +82,7 @@ func storedColumn(name string) string {
 }
 
 func TestTablesAreThoseOfTheContract(t *testing.T) {
+	t.Parallel()
 	endpoints := readContract(t)
 	if len(tables) != 25 || len(endpoints) != 25 {
 		t.Fatalf("%d tables, %d endpoints, want 25 of each", len(tables), len(endpoints))
@@ -171,6 +172,7 @@ func checkIndexes(t *testing.T, table *table, e contractEndpoint) {
 // TestTablesAgreeWithThemselves looks for slips that no contract can tell: names used twice, keys
 // and orders that name nothing.
 func TestTablesAgreeWithThemselves(t *testing.T) {
+	t.Parallel()
 	names := map[string]bool{}
 	for _, table := range tables {
 		if names[table.name] {

@@ -12,6 +12,7 @@ import (
 // TestRandomCatalogsAgainstTwin makes catalogs whose cells are drawn from few values, good and bad,
 // so that every join meets every case.
 func TestRandomCatalogsAgainstTwin(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	random := rand.New(rand.NewPCG(seed, 2))

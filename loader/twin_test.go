@@ -463,5 +463,12 @@ func twinValue(c *snapshot.Column, row uint32) string {
 	return text
 }
 
-func TestSampleAgainstTwin(t *testing.T)   { compareTwin(t, sample.FS) }
-func TestFixturesAgainstTwin(t *testing.T) { compareTwin(t, os.DirFS(fixtureCatalog(t))) }
+func TestSampleAgainstTwin(t *testing.T) {
+	t.Parallel()
+	compareTwin(t, sample.FS)
+}
+
+func TestFixturesAgainstTwin(t *testing.T) {
+	t.Parallel()
+	compareTwin(t, os.DirFS(fixtureCatalog(t)))
+}

@@ -6,6 +6,7 @@ import (
 )
 
 func TestPrintedLinks(t *testing.T) {
+	t.Parallel()
 	for _, c := range readCases(t, "testdata/uri/printed.txt") {
 		stored, want := c.cut(" -> ")
 		if got := normalURI(stored); got != want {

@@ -160,6 +160,7 @@ func describeReport(r *Report) string {
 
 // TestViews loads all 25 dumps and holds every table against the case file.
 func TestViews(t *testing.T) {
+	t.Parallel()
 	fsys, wants := smallViews(t)
 	s, report := buildViews(t, fsys)
 	checked := map[string]bool{}
@@ -190,6 +191,7 @@ func TestViews(t *testing.T) {
 // TestViewsOfAnyForm: compressed, with a byte order mark, with CR LF, with their sum beside them,
 // dumps give the same snapshot.
 func TestViewsOfAnyForm(t *testing.T) {
+	t.Parallel()
 	fsys, _ := smallViews(t)
 	_, plain := buildViews(t, fsys)
 	other := fstest.MapFS{}
@@ -217,6 +219,7 @@ func TestViewsOfAnyForm(t *testing.T) {
 
 // TestNoView: when no dump can be used there is nothing to publish, and the store stays as it is.
 func TestNoView(t *testing.T) {
+	t.Parallel()
 	st, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -235,6 +238,7 @@ func TestNoView(t *testing.T) {
 
 // TestViewFaults changes one thing in the small world and holds what the report says of it.
 func TestViewFaults(t *testing.T) {
+	t.Parallel()
 	for _, c := range readCases(t, "testdata/views/faults.txt") {
 		change, want := c.cut(" -> ")
 		name, change, ok := strings.Cut(change, ": ")
@@ -292,6 +296,7 @@ func applyChange(t *testing.T, c textCase, fsys fstest.MapFS, name, change strin
 // TestAvailabilityDump: a dump of the list of what there is stands, whatever it says; where it
 // differs from what the data say, the report tells.
 func TestAvailabilityDump(t *testing.T) {
+	t.Parallel()
 	columns := []string{
 		"category", "subcategory", "location_name", "location_code", "stored_admin1_name", "stored_admin1_code",
 		"stored_admin2_name", "stored_admin2_code", "admin_level", "api_updated_date",

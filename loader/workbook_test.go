@@ -14,8 +14,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-
-	"hdqs/loader/sample"
 )
 
 const riskNames = "ISO3|INFORM RISK|RISK CLASS|Rank|HAZARD & EXPOSURE|VULNERABILITY|LACK OF COPING CAPACITY|% of Missing Indicators|Recentness data (average years)"
@@ -100,6 +98,7 @@ ALB,2,98,2.9,3.8,2.6,4.4,0,,2024-01-01,2024-12-31
 `
 
 func TestRiskWorkbook(t *testing.T) {
+	t.Parallel()
 	r, err := riskTable(bytes.NewReader(makeWorkbook(t, "INFORM Risk 2024 (a-z)", riskSheetRows, nil)))
 	if err != nil {
 		t.Fatal(err)
@@ -112,8 +111,8 @@ func TestRiskWorkbook(t *testing.T) {
 // TestRiskWorkbookAsSource loads one index in both forms: the rows are the same, and the workbook
 // is passed over where the CSV is.
 func TestRiskWorkbookAsSource(t *testing.T) {
-	files := copyFS(t, sample.FS)
-	delete(files, "catalog.json")
+	t.Parallel()
+	files := smallWorld(t)
 	const asCSV, asBook = "national-risk/hdx_hapi_national_risk_global.csv", "national-risk/inform_risk_2024_v067.xlsx"
 	code := firstLocation(t, files)
 	book := makeWorkbook(t, "INFORM Risk 2024 (a-z)", []string{riskNames, strings.Replace(riskSheetRows[3], "AFG", code, 1)}, nil)
@@ -173,6 +172,7 @@ func firstLocation(t *testing.T, files fs.FS) string {
 // TestBadWorkbooks: what is no workbook, is not whole, or would unpack without end is an error that
 // says so.
 func TestBadWorkbooks(t *testing.T) {
+	t.Parallel()
 	const name = "INFORM Risk 2024 (a-z)"
 	rows := riskSheetRows
 	many := map[string]string{}
@@ -207,6 +207,7 @@ func TestBadWorkbooks(t *testing.T) {
 // TestRealRiskWorkbook compares the rows of a real workbook with those of the CSV file that was
 // derived from it, column by column.
 func TestRealRiskWorkbook(t *testing.T) {
+	t.Parallel()
 	const fixtures = "../../shared/fixtures/"
 	book, err := os.Open(fixtures + "other/sources/source_inform_risk_2024_v067.xlsx")
 	if errors.Is(err, fs.ErrNotExist) {
