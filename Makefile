@@ -122,7 +122,7 @@ bench-store: build
 	test -d tmp/catalog || $(MAKE) bench-catalog
 	$(BIN) build --catalog tmp/catalog --store $(BENCHSTORE) >/dev/null
 
-bench: bench-store ## ours and nginx's static files in turn at full scale: bench/results/<date>-<commit>.*
+bench: bench-store ## ours and nginx's static files in turn at full scale, into bench/results/<date>-<commit>.*
 	mkdir -p bench/results
 	$(GO) build -o bin/bench ./bench
 	for scale in 0.1 0.3; do $(GO) run ./cmd/generate catalog --scale $$scale --seed 1 --gzip --out tmp/catalog-$$scale && \
@@ -132,7 +132,7 @@ bench: bench-store ## ours and nginx's static files in turn at full scale: bench
 	  --also-start '$(BIN) serve --store $(BENCHSTORE)-0.1 $(BENCHSERVE);$(BIN) serve --store $(BENCHSTORE)-0.3 $(BENCHSERVE)' \
 	  --note '$(BENCHNOTE)'
 
-bench-overload: bench-store ## three times the load that the server can take, and 10,000 connections that wait: seven minutes
+bench-overload: bench-store ## three times the load that the server can take, and 10,000 idle connections: seven minutes
 	$(GO) build -o bin/bench ./bench
 	taskset -c 1 bin/bench overload --start '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE)' \
 	  --wrap 'env GOMAXPROCS=1 taskset -c 0' \
@@ -146,7 +146,7 @@ bench-peers: build .cache/peers/installed ## DuckDB, chDB, Datasette, ROAPI and 
 	$(MAKE) $(PEERS)/tables/events.sqlite
 	bin/bench peers --mix bench/mixes/peers.txt --tables $(PEERS)/tables \
 	  --start '$(BIN) serve --store $(PEERS)/store $(BENCHSERVE) --queue-wait 30s' \
-	  --note 'Conflict events of generate views --scale 0.65; ours with --body-cache 0, so that every answer is made anew, and --queue-wait 30s: nobody is turned away, as with the peers. ours-gzip is the same server, asked for gzip. Nothing is pinned.'
+	  --note 'Conflict events of generate views --scale 0.65; ours with --body-cache 0, so that every answer is made anew, and --queue-wait 30s: no request is refused, as with the peers. ours-gzip is the same server with Accept-Encoding: gzip. Nothing is pinned.'
 
 $(PEERS)/tables/events.sqlite: bench/peers/make_tables.py bench/peers/events.py
 	.cache/peers/bin/python bench/peers/make_tables.py $(PEERS)/views $(PEERS)/tables
@@ -159,12 +159,12 @@ $(PEERS)/tables/events.sqlite: bench/peers/make_tables.py bench/peers/events.py
 bench-incumbent: bench-store ## ours against recorded figures of the public service's program: four minutes
 	$(GO) build -o bin/bench ./bench
 	bin/bench incumbent --start '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE) --queue-wait 30s' \
-	  --note 'Generated catalog at scale 1, no coding, --body-cache 0, --queue-wait 30s so that nobody is turned away, nothing pinned; client and server share the cores, as they did when theirs was measured.'
+	  --note 'Generated catalog at scale 1, no coding, --body-cache 0, --queue-wait 30s so that no request is refused, nothing pinned; client and server share the cores, as they did when theirs was measured.'
 
 BENCH      ?= .
 BENCHCOUNT ?= 5
 bench-micro: ## micro benchmarks of the packages
-	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(BENCHCOUNT) ./snapshot ./index ./api/... ./loader
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem -count $(BENCHCOUNT) ./snapshot/... ./index ./api/... ./loader/...
 
 bench-compare: ## BASE=rev: base and working tree in turn, ten rounds, through benchstat; fails if a benchmark is over 3 % slower
 	sh bench/compare.sh "$(BASE)" "$(BENCH)"

@@ -14,8 +14,8 @@ import (
 func compareIncumbent(flags *flag.FlagSet, args []string) error {
 	var rec record
 	rec.register(flags, "date, commit and incumbent")
-	list := flags.String("list", "bench/incumbent.txt", "file of queries and of what was recorded of the other program")
-	rounds := flags.Int("rounds", 3, "bursts for each number of connections")
+	list := flags.String("list", "bench/incumbent.txt", "file of queries and recorded figures")
+	rounds := flags.Int("rounds", 3, "bursts per number of connections")
 	burst := flags.Duration("burst", time.Second, "length of a burst")
 	if err := rec.parse(flags, args); err != nil {
 		return err
@@ -44,7 +44,8 @@ func compareIncumbent(flags *flag.FlagSet, args []string) error {
 			return errors.Join(err, p.stop())
 		}
 		for _, at := range q.Points {
-			progress("%-28s %2d connections: %9.0f/s, %.1f µs CPU, %.2f cores, %.3g times theirs (%g wanted)", q.Query.Name, at.Connections, at.Rate.Median,
+			progress("%-28s %2d connections: %9.0f/s, %.1f µs CPU, %.2f cores, %.3g times theirs (target %g)",
+				q.Query.Name, at.Connections, at.Rate.Median,
 				at.CPUMicros, at.CoresOfServers, at.Multiple(), q.Want)
 		}
 	}

@@ -1,5 +1,5 @@
-// Command bench measures servers over HTTP. It imports nothing of the program under test, so that any program can be
-// measured alike.
+// Command bench measures servers over HTTP. It imports nothing of the program under test, so that
+// every program is measured in the same way.
 package main
 
 import (
@@ -10,19 +10,19 @@ import (
 
 const usage = `usage: bench COMMAND [flags]
 
-  load     asks one server a mix of queries, as fast as it answers or at a rate
-  pair     asks servers the same queries in turn and compares them
-  peers    starts a server and its peers, databases that answer the same questions, and compares them
-  overload starts a server and asks for more than it can give, and beside thousands of connections that wait
-  incumbent
-           starts a server and holds it against recorded figures of another program
-  run      starts a server and a control, measures both in every way, writes a report with plots
+  load      sends a mix of queries to one server, as fast as it answers or at a rate
+  pair      sends the same queries to several servers in turn and compares them
+  run       starts a server and a control, measures both, writes a report with plots
+  overload  starts a server, overloads it, and measures it beside thousands of idle connections
+  peers     starts a server and databases that answer the same questions, and compares them
+  incumbent starts a server and compares it with recorded figures of another program
 
 bench COMMAND -h lists the flags.
 `
 
 var commands = map[string]func(*flag.FlagSet, []string) error{
-	"load": loadOne, "pair": comparePairs, "peers": comparePeers, "incumbent": compareIncumbent, "run": runAll, "overload": overload,
+	"load": loadOne, "pair": comparePairs, "peers": comparePeers, "incumbent": compareIncumbent, "run": runAll,
+	"overload": overload,
 }
 
 func main() {
@@ -44,7 +44,7 @@ func parse(flags *flag.FlagSet, args []string) error {
 		return err
 	}
 	if flags.NArg() > 0 {
-		return fmt.Errorf("what is %q?", flags.Arg(0))
+		return fmt.Errorf("unexpected argument %q: all arguments are flags", flags.Arg(0))
 	}
 	return nil
 }

@@ -14,7 +14,7 @@ import (
 
 const defaultMix = "bench/mixes/typical.txt"
 
-// drive holds the flags that say how to ask.
+// drive holds the flags that all commands have for requests.
 type drive struct {
 	mix         string
 	only        string
@@ -24,9 +24,11 @@ type drive struct {
 
 func (d *drive) flags(flags *flag.FlagSet) {
 	flags.StringVar(&d.mix, "mix", defaultMix, "files of queries, separated by commas")
-	flags.StringVar(&d.only, "only", "", "ask only queries whose name holds one of these texts, separated by commas")
-	flags.StringVar(&d.encodings, "encodings", "identity,gzip", "codings to ask for, separated by commas: identity, gzip, zstd")
-	flags.IntVar(&d.connections, "connections", 8, "connections at once")
+	flags.StringVar(&d.only, "only", "",
+		"send only queries whose name contains one of these texts, separated by commas")
+	flags.StringVar(&d.encodings, "encodings", "identity,gzip",
+		"content codings to request, separated by commas: identity, gzip, zstd")
+	flags.IntVar(&d.connections, "connections", 8, "number of connections")
 }
 
 func (d *drive) queries() ([]load.Query, error) {
@@ -48,7 +50,7 @@ func (d *drive) queries() ([]load.Query, error) {
 		}
 	}
 	if len(some) == 0 {
-		return nil, fmt.Errorf("%s: no query is named like %q", d.mix, d.only)
+		return nil, fmt.Errorf("%s: no query name contains %q", d.mix, d.only)
 	}
 	return some, nil
 }
@@ -70,9 +72,9 @@ func loadOne(flags *flag.FlagSet, args []string) error {
 	d.flags(flags)
 	server := load.Server{Name: "server"}
 	flags.StringVar(&server.URL, "url", "http://127.0.0.1:8080", "base address of the server")
-	flags.IntVar(&server.PID, "pid", 0, "process of the server, for its CPU and memory")
-	rate := flags.Float64("rate", 0, "requests a second that fall due; 0: as fast as answers come")
-	duration := flags.Duration("duration", 5*time.Second, "how long, for each coding")
+	flags.IntVar(&server.PID, "pid", 0, "process id of the server, for its CPU and memory")
+	rate := flags.Float64("rate", 0, "requests due per second; 0: as fast as the server answers")
+	duration := flags.Duration("duration", 5*time.Second, "duration for each coding")
 	if err := parse(flags, args); err != nil {
 		return err
 	}
@@ -83,7 +85,10 @@ func loadOne(flags *flag.FlagSet, args []string) error {
 	var points []load.LoadPoint
 	var r load.Report
 	for _, encoding := range d.codings() {
-		o, err := server.Run(load.Drive{Queries: queries, Encoding: encoding, Connections: d.connections, Rate: *rate, Duration: *duration})
+		o, err := server.Run(load.Drive{
+			Queries: queries, Encoding: encoding, Connections: d.connections, Rate: *rate,
+			Duration: *duration,
+		})
 		if err != nil {
 			return err
 		}
@@ -105,7 +110,7 @@ func comparePairs(flags *flag.FlagSet, args []string) error {
 	var d drive
 	d.flags(flags)
 	c := load.Comparison{Progress: progress}
-	flags.IntVar(&c.Rounds, "rounds", 5, "bursts of each server")
+	flags.IntVar(&c.Rounds, "rounds", 5, "bursts per server")
 	flags.DurationVar(&c.Burst, "burst", time.Second, "length of a burst")
 	flags.Usage = func() {
 		fmt.Fprintln(os.Stderr, "usage: bench pair [flags] NAME=URL[,PID] NAME=URL[,PID] ...")
@@ -122,7 +127,7 @@ func comparePairs(flags *flag.FlagSet, args []string) error {
 		c.Servers = append(c.Servers, s)
 	}
 	if len(c.Servers) < 2 {
-		return errors.New("two servers or more are needed, as NAME=URL[,PID]")
+		return errors.New("want two or more servers as NAME=URL[,PID]")
 	}
 	var err error
 	if c.Queries, err = d.queries(); err != nil {
@@ -145,7 +150,7 @@ func parseServer(text string) (*load.Server, error) {
 	if has {
 		var err error
 		if s.PID, err = strconv.Atoi(pid); err != nil {
-			return nil, fmt.Errorf("%q: process id %q is no number", text, pid)
+			return nil, fmt.Errorf("%q: process id %q is not a number", text, pid)
 		}
 	}
 	return s, nil

@@ -10,12 +10,14 @@ import (
 	"hdqs/bench/load"
 )
 
-// overload is the command of that name.
+// overload is the command overload.
 func overload(flags *flag.FlagSet, args []string) (err error) {
 	e := experiment{}
 	v := load.Overload{Progress: progress}
 	e.drive.flags(flags)
-	flags.Lookup("only").DefValue = "conflict-scattered-10k" // dear enough that one core of ours can ask for three times what one core gives
+	// The query costs the server so much CPU that one core of the harness can request three times
+	// what one core of the server answers.
+	flags.Lookup("only").DefValue = "conflict-scattered-10k"
 	flags.Lookup("encodings").DefValue = "gzip"
 	for _, name := range []string{"only", "encodings"} {
 		if err := flags.Set(name, flags.Lookup(name).DefValue); err != nil {
@@ -23,12 +25,13 @@ func overload(flags *flag.FlagSet, args []string) (err error) {
 		}
 	}
 	e.record.register(flags, "date and commit")
-	flags.StringVar(&e.wrap, "wrap", "", "put before the server's command, as: taskset -c 0")
+	flags.StringVar(&e.wrap, "wrap", "", "prefix of the server's command, such as: taskset -c 0")
 	flags.IntVar(&v.Wide, "wide", 512, "connections of the open loop")
-	flags.IntVar(&v.Idle, "idle", 10000, "connections that wait; both sides need as many open files")
-	flags.DurationVar(&v.Patience, "patience", time.Second, "how long after it was due an answer is of use")
-	flags.IntVar(&v.Rounds, "rounds", 7, "how often everything is measured")
-	flags.DurationVar(&v.Burst, "burst", 4*time.Second, "length of each of the nine parts of a round; the two with many connections take three times as long")
+	flags.IntVar(&v.Idle, "idle", 10000, "idle connections; both sides need as many open files")
+	flags.DurationVar(&v.Patience, "patience", time.Second, "how long callers of the open loop wait for an answer")
+	flags.IntVar(&v.Rounds, "rounds", 7, "number of rounds")
+	flags.DurationVar(&v.Burst, "burst", 4*time.Second,
+		"length of each of the nine parts of a round; the two with many connections are three times as long")
 	if err := e.record.parse(flags, args); err != nil {
 		return err
 	}

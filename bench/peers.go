@@ -13,8 +13,8 @@ import (
 	"hdqs/bench/load"
 )
 
-// contest is the command peers: its flags and the servers it started.
-type contest struct {
+// peerExperiment is the command peers: its flags and the servers that it started.
+type peerExperiment struct {
 	drive
 	record
 	list, bin, tables string
@@ -27,13 +27,14 @@ type contest struct {
 type peer struct{ name, translation, command string }
 
 func comparePeers(flags *flag.FlagSet, args []string) error {
-	c := contest{}
+	c := peerExperiment{}
 	c.drive.flags(flags)
 	c.record.register(flags, "date, commit and peers")
-	flags.StringVar(&c.list, "peers", "bench/peers/peers.txt", "file of peers and how they are started")
-	flags.StringVar(&c.bin, "bin", ".cache/peers/bin", "{bin} in commands of peers: where their programs are")
-	flags.StringVar(&c.tables, "tables", "tmp/peers/tables", "{tables} in commands of peers: what make_tables.py made")
-	flags.IntVar(&c.rounds, "rounds", 5, "bursts of each server")
+	flags.StringVar(&c.list, "peers", "bench/peers/peers.txt", "file of peers and their commands")
+	flags.StringVar(&c.bin, "bin", ".cache/peers/bin", "directory of the peers' programs, {bin} in commands")
+	flags.StringVar(&c.tables, "tables", "tmp/peers/tables",
+		"directory written by make_tables.py, {tables} in commands")
+	flags.IntVar(&c.rounds, "rounds", 5, "bursts per server")
 	flags.DurationVar(&c.burst, "burst", time.Second, "length of a burst")
 	if err := c.record.parse(flags, args); err != nil {
 		return err
@@ -50,7 +51,7 @@ func comparePeers(flags *flag.FlagSet, args []string) error {
 	return errors.Join(c.run(queries, peers), c.stop())
 }
 
-// readPeers reads the list of peers: name, file of the translation or -, command.
+// readPeers reads the list of peers: lines of name, translation file or -, and command.
 func readPeers(path string) ([]peer, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -72,8 +73,8 @@ func readPeers(path string) ([]peer, error) {
 	return all, scanner.Err()
 }
 
-// server makes the server of a peer, with its translation.
-func (c *contest) server(p peer) (*load.Server, error) {
+// server returns the server of a peer, with its translation.
+func (c *peerExperiment) server(p peer) (*load.Server, error) {
 	s := &load.Server{Name: p.name, Encoding: load.Identity}
 	if p.translation == "-" {
 		return s, nil
@@ -89,8 +90,8 @@ func (c *contest) server(p peer) (*load.Server, error) {
 	return s, nil
 }
 
-// run starts everybody, compares them in turn and writes the report.
-func (c *contest) run(queries []load.Query, peers []peer) error {
+// run starts all servers, compares them in turn and writes the report.
+func (c *peerExperiment) run(queries []load.Query, peers []peer) error {
 	first := firstPlain(queries)
 	begin := func(s *load.Server, command string) error {
 		p, err := launch(s, "", command, first, 2*time.Minute)
@@ -104,9 +105,10 @@ func (c *contest) run(queries []load.Query, peers []peer) error {
 	if err := begin(ours, c.start); err != nil {
 		return err
 	}
-	packed := &load.Server{Name: "ours-gzip", URL: ours.URL, PID: ours.PID, Encoding: load.Gzip}
+	compressed := &load.Server{Name: "ours-gzip", URL: ours.URL, PID: ours.PID, Encoding: load.Gzip}
 	comparison := load.Comparison{
-		Servers: []*load.Server{ours, packed}, Queries: queries, Encodings: []string{load.Identity}, Rounds: c.rounds, Burst: c.burst,
+		Servers: []*load.Server{ours, compressed}, Queries: queries, Encodings: []string{load.Identity},
+		Rounds: c.rounds, Burst: c.burst,
 		Connections: c.connections, Progress: progress,
 	}
 	words := strings.NewReplacer("{bin}", c.bin, "{tables}", c.tables, "{here}", filepath.Dir(c.list))
@@ -131,26 +133,30 @@ func (c *contest) run(queries []load.Query, peers []peer) error {
 		if bad == 0 {
 			continue
 		}
-		text := fmt.Sprintf("%s: %s gave %d good answers, %d wrong ones and %d times none.", cell.Query, cell.Server, cell.Answers, cell.Wrong, cell.Failed)
+		text := fmt.Sprintf("%s: %s gave %d good answers and %d wrong ones, and failed %d times.", cell.Query,
+			cell.Server, cell.Answers, cell.Wrong, cell.Failed)
 		report.Note += "\n" + text
-		if bad*100 > cell.Answers { // fewer are a server that refuses when the machine is busy with other work
+		if bad*100 > cell.Answers { // a few refusals happen if the machine is busy with other work
 			err = errors.Join(err, errors.New(text))
 		}
 	}
-	report.Standings = load.Standings(report.Cells, ours.Name, packed.Name)
+	report.Standings = load.Standings(report.Cells, ours.Name, compressed.Name)
 	for _, p := range c.processes {
 		u, unknown := load.UsageOf(p.PID)
 		if unknown != nil {
 			err = errors.Join(err, unknown)
 			continue
 		}
-		report.Memory = append(report.Memory, load.Footprint{Server: p.Name, Rows: p.TotalRows(), Resident: u.Resident, PeakResident: u.Peak})
+		report.Memory = append(report.Memory, load.Footprint{
+			Server: p.Name, Rows: p.TotalRows(),
+			Resident: u.Resident, PeakResident: u.Peak,
+		})
 	}
 	return errors.Join(err, c.record.write(&report, "-peers"))
 }
 
 // stop ends all servers that were started.
-func (c *contest) stop() error {
+func (c *peerExperiment) stop() error {
 	var err error
 	for _, p := range c.processes {
 		err = errors.Join(err, p.stop())

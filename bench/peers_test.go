@@ -16,14 +16,16 @@ import (
 	"hdqs/bench/load"
 )
 
-// TestMain lets this binary be the servers that the tests start: listening where BENCH_LISTEN says, answering records in the form BENCH_FORM.
+// TestMain makes this binary the server that tests start: it listens at BENCH_LISTEN and answers
+// records in the form BENCH_FORM.
 func TestMain(m *testing.M) {
 	listen := os.Getenv("BENCH_LISTEN")
 	if listen == "" {
 		os.Exit(m.Run())
 	}
 	body := map[string]string{
-		"list": `{"data":[{"a":1,"b":"x"}]}`, "bare": `[{"a":1,"b":"x"}]`, "columns": `{"columns":["b","a"],"rows":[["x",1]]}`, "other": `[{"a":2,"b":"x"}]`,
+		"list": `{"data":[{"a":1,"b":"x"}]}`, "bare": `[{"a":1,"b":"x"}]`,
+		"columns": `{"columns":["b","a"],"rows":[["x",1]]}`, "other": `[{"a":2,"b":"x"}]`,
 	}[os.Getenv("BENCH_FORM")]
 	if body == "" {
 		fmt.Fprintln(os.Stderr, "no such form")
@@ -62,7 +64,7 @@ func TestServersAreStartedAndStopped(t *testing.T) {
 		t.Error(err)
 	}
 	if p.Answers(q) == nil {
-		t.Error("a server that was stopped answers")
+		t.Error("the stopped server still answers")
 	}
 	begun := time.Now()
 	_, err = launch(&load.Server{Name: "fake"}, "", fake(t, "{listen}", "strange"), q, time.Minute)
@@ -71,8 +73,8 @@ func TestServersAreStartedAndStopped(t *testing.T) {
 	}
 }
 
-// TestPeersAreCompared runs the command with peers that give the same records in other forms, and with one whose
-// records differ.
+// TestPeersAreCompared runs the command with peers that give the same records in other forms, and
+// with one whose records differ.
 func TestPeersAreCompared(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -143,7 +145,7 @@ func TestPeersFileReads(t *testing.T) {
 	if err != nil || len(peers) != 5 {
 		t.Fatalf("%+v, %v", peers, err)
 	}
-	c := contest{list: "peers/peers.txt"}
+	c := peerExperiment{list: "peers/peers.txt"}
 	for _, p := range peers {
 		if _, err := c.server(p); err != nil {
 			t.Error(err)
@@ -151,7 +153,7 @@ func TestPeersFileReads(t *testing.T) {
 	}
 }
 
-// TestQuestionsBecomeSQL holds what the Python servers make of parameters against clauses that a reader can check.
+// TestQuestionsBecomeSQL checks the SQL that the Python servers make of parameters.
 func TestQuestionsBecomeSQL(t *testing.T) {
 	t.Parallel()
 	const program = `
@@ -171,7 +173,7 @@ print(len(FIELDS), CSV_FIELDS[-1])
 `
 	python := exec.Command("python3", "-B", "-c", program)
 	python.Dir = "peers"
-	var messages strings.Builder // a shell that starts it may have something to say of the locale
+	var messages strings.Builder // a wrapper script may print warnings about the locale
 	python.Stderr = &messages
 	got, err := python.Output()
 	if err != nil || string(got) != want {

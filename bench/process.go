@@ -24,12 +24,12 @@ type process struct {
 	*load.Server
 	command *exec.Cmd
 	ended   chan error
-	said    bytes.Buffer
+	stderr  bytes.Buffer
 	took    time.Duration // from its start to its first answer with rows
 }
 
-// launch starts a server, fills in its address and process, and waits for its first good answer. {listen} in the command becomes host:port,
-// {port} the port alone; wrap stands before it.
+// launch starts a server, sets its address and process id, and waits for its first good answer. In
+// the command, {listen} becomes host:port and {port} the port. wrap is put before it.
 func launch(s *load.Server, wrap, command string, first load.Query, patience time.Duration) (*process, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -41,8 +41,8 @@ func launch(s *load.Server, wrap, command string, first load.Query, patience tim
 	command = strings.NewReplacer("{listen}", address.String(), "{port}", strconv.Itoa(address.Port)).Replace(command)
 	argv := append(strings.Fields(wrap), strings.Fields(command)...)
 	p := &process{Server: s, command: exec.Command(argv[0], argv[1:]...), ended: make(chan error, 1)}
-	p.command.Stderr = &p.said
-	p.command.WaitDelay = time.Second // for children that outlive it with our pipe in their hands
+	p.command.Stderr = &p.stderr
+	p.command.WaitDelay = time.Second // for children that outlive it and keep our pipe open
 	begun := time.Now()
 	if err := p.command.Start(); err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func launch(s *load.Server, wrap, command string, first load.Query, patience tim
 	for ; ; time.Sleep(500 * time.Microsecond) {
 		select {
 		case err := <-p.ended:
-			return nil, fmt.Errorf("%s ended before it answered: %w; it said: %s", s.Name, err, p.said.String())
+			return nil, fmt.Errorf("%s ended before it answered: %w; stderr: %s", s.Name, err, p.stderr.String())
 		default:
 		}
 		if err = p.Answers(first); err == nil {
@@ -61,12 +61,14 @@ func launch(s *load.Server, wrap, command string, first load.Query, patience tim
 		}
 		if time.Since(begun) > patience {
 			stopped := p.stop()
-			return nil, errors.Join(fmt.Errorf("%s: no good answer to %s in %v: %w; it said: %s", s.Name, first.Name, patience, err, p.said.String()), stopped)
+			return nil, errors.Join(fmt.Errorf("%s: no good answer to %s in %v: %w; stderr: %s", s.Name, first.Name,
+				patience, err, p.stderr.String()), stopped)
 		}
 	}
 }
 
-// settle waits until a server does nothing any more: one of several processes may answer while the others still load.
+// settle waits until a server uses no more CPU: one of its processes may answer while others are
+// still loading.
 func (p *process) settle(most time.Duration) error {
 	last := -1.0
 	for end := time.Now().Add(most); time.Now().Before(end); time.Sleep(time.Second) {
@@ -79,10 +81,10 @@ func (p *process) settle(most time.Duration) error {
 		}
 		last = u.CPU
 	}
-	return fmt.Errorf("%s is still at work after %v", p.Name, most)
+	return fmt.Errorf("%s still uses CPU after %v", p.Name, most)
 }
 
-// stop ends a server, by force when asking does not.
+// stop terminates a server, and kills it if that takes too long.
 func (p *process) stop() error {
 	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -93,18 +95,18 @@ func (p *process) stop() error {
 	case <-time.After(20 * time.Second):
 		tree, unknown := load.Tree(p.PID)
 		for _, pid := range tree {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // one that has ended meanwhile is what we want
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended meanwhile
 		}
 		err = errors.Join(unknown, <-p.ended)
 	}
 	var exit *exec.ExitError
 	if errors.As(err, &exit) || errors.Is(err, exec.ErrWaitDelay) {
-		return nil // how it ends is not measured
+		return nil // its exit code does not matter
 	}
 	return err
 }
 
-// stopWhenInterrupted ends what was started before the program ends.
+// stopWhenInterrupted stops the started servers when this program is interrupted.
 func stopWhenInterrupted(stop func() error) {
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGINT, syscall.SIGTERM)
@@ -115,7 +117,7 @@ func stopWhenInterrupted(stop func() error) {
 	}()
 }
 
-// writeReport writes a report and its plots into a directory, and the report as JSON into another.
+// writeReport writes a report and its plots to one directory, and the report as JSON to another.
 func writeReport(r *load.Report, dir, data, name string) error {
 	base := filepath.Join(dir, name)
 	var names []string
@@ -134,7 +136,7 @@ func writeReport(r *load.Report, dir, data, name string) error {
 	return writeFile(base+".md", r.WriteMarkdown)
 }
 
-// writeFile writes a file and makes its directory if there is none.
+// writeFile writes a file. It creates the directory if there is none.
 func writeFile(path string, write func(w io.Writer) error) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

@@ -8,16 +8,17 @@ import (
 	"hdqs/bench/load"
 )
 
-// record is what the commands that measure our server have in common: how it is started, and where its report goes.
+// record holds the flags that the commands with reports share: how our server is started and where
+// the report goes.
 type record struct{ start, out, data, name, note string }
 
-// register adds the flags; unnamed says what the report's files are named after otherwise.
+// register adds the flags. unnamed describes the default name of the report's files.
 func (r *record) register(flags *flag.FlagSet, unnamed string) {
 	flags.StringVar(&r.start, "start", "", "command that starts the server; {listen} in it becomes host:port")
 	flags.StringVar(&r.out, "out", "bench/results", "directory of reports, Markdown and SVG")
 	flags.StringVar(&r.data, "json", "tmp/bench", "directory of the same reports as JSON")
 	flags.StringVar(&r.name, "name", "", "name of the report's files; empty: "+unnamed)
-	flags.StringVar(&r.note, "note", "", "what a reader of the report should know")
+	flags.StringVar(&r.note, "note", "", "note at the top of the report")
 }
 
 // parse parses all flags.
@@ -34,12 +35,12 @@ func (r *record) parse(flags *flag.FlagSet, args []string) error {
 // today is the date of a report.
 func today() string { return time.Now().UTC().Format("2006-01-02") }
 
-// begin makes a report.
+// begin returns an empty report.
 func (r *record) begin() load.Report {
 	return load.Report{Date: today(), Commit: commit(), Machine: load.ThisMachine(), Note: r.note}
 }
 
-// stem names the files of a report of a date and commit.
+// stem is the name of a report's files without their ending.
 func (r *record) stem(date, commit, kind string) string {
 	if r.name != "" {
 		return r.name
@@ -47,7 +48,7 @@ func (r *record) stem(date, commit, kind string) string {
 	return date + "-" + commit + kind
 }
 
-// write writes a report; kind stands at the end of its files' names.
+// write writes a report. kind ends the default name of its files.
 func (r *record) write(report *load.Report, kind string) error {
 	return writeReport(report, r.out, r.data, r.stem(report.Date, report.Commit, kind))
 }

@@ -13,7 +13,7 @@ import (
 	"hdqs/bench/load"
 )
 
-// experiment is the command run: its flags and what it has under way.
+// experiment is the command run: its flags and state.
 type experiment struct {
 	drive
 	record
@@ -31,12 +31,14 @@ func runAll(flags *flag.FlagSet, args []string) error {
 	e := experiment{}
 	e.drive.flags(flags)
 	e.record.register(flags, "date and commit")
-	flags.StringVar(&e.stores, "also-start", "", "more such commands, separated by ;: servers of other sizes, for memory by rows")
-	flags.StringVar(&e.wrap, "wrap", "", "put before the commands of servers, as: taskset -c 0")
-	flags.StringVar(&e.nginx, "nginx", "nginx", "the control's program; empty: no control")
-	flags.StringVar(&e.peers, "peers", "", "servers that run already, as NAME=URL[,PID], separated by ;")
-	flags.StringVar(&e.sweep, "sweep", "/api/v2/coordination-context/conflict-events?limit=%d", "query whose cost is measured by rows")
-	flags.IntVar(&e.rounds, "rounds", 5, "bursts of each server")
+	flags.StringVar(&e.stores, "also-start", "",
+		"commands of servers of other sizes, separated by ;, for memory by rows")
+	flags.StringVar(&e.wrap, "wrap", "", "prefix of the servers' commands, such as: taskset -c 0")
+	flags.StringVar(&e.nginx, "nginx", "nginx", "program of the control; empty: no control")
+	flags.StringVar(&e.peers, "peers", "", "servers that are already running, as NAME=URL[,PID], separated by ;")
+	flags.StringVar(&e.sweep, "sweep", "/api/v2/coordination-context/conflict-events?limit=%d",
+		"query for the cost by rows")
+	flags.IntVar(&e.rounds, "rounds", 5, "bursts per server")
 	flags.DurationVar(&e.burst, "burst", 500*time.Millisecond, "length of a burst")
 	if err := e.record.parse(flags, args); err != nil {
 		return err
@@ -47,7 +49,7 @@ func runAll(flags *flag.FlagSet, args []string) error {
 	}
 	e.report = e.record.begin()
 	e.report.Connections, e.report.Rounds, e.report.Burst = e.connections, e.rounds, e.burst
-	return errors.Join(e.measure(), e.record.write(&e.report, "")) // also what a run that broke off had measured
+	return errors.Join(e.measure(), e.record.write(&e.report, "")) // a run that failed still reports what it measured
 }
 
 func commit() string {
@@ -58,7 +60,7 @@ func commit() string {
 	return strings.TrimSpace(string(text))
 }
 
-// launch starts a server in the way the flags say.
+// launch starts a server with the flags' prefix.
 func (e *experiment) launch(name, command string) (*process, error) {
 	return launch(&load.Server{Name: name}, e.wrap, command, firstPlain(e.queries), time.Minute)
 }
@@ -72,7 +74,7 @@ func firstPlain(queries []load.Query) load.Query {
 	return queries[0]
 }
 
-// measure does all of it, in an order that leaves memory for last.
+// measure runs all measurements, memory last.
 func (e *experiment) measure() (err error) {
 	if err := e.starts(); err != nil {
 		return err
@@ -97,7 +99,10 @@ func (e *experiment) measure() (err error) {
 	if err != nil {
 		return err
 	}
-	e.report.Memory = append(e.report.Memory, load.Footprint{Server: "ours", Rows: rows, Resident: fresh.Resident, PeakResident: used.Peak})
+	e.report.Memory = append(e.report.Memory, load.Footprint{
+		Server: "ours", Rows: rows, Resident: fresh.Resident,
+		PeakResident: used.Peak,
+	})
 	slices.SortFunc(e.report.Memory, func(a, b load.Footprint) int { return a.Rows - b.Rows })
 	return nil
 }
@@ -116,7 +121,10 @@ func (e *experiment) starts() error {
 		}
 	}
 	slices.Sort(took)
-	e.report.Starts = append(e.report.Starts, load.StartTime{Server: "ours", Median: took[2], Low: took[0], High: took[4]})
+	e.report.Starts = append(e.report.Starts, load.StartTime{
+		Server: "ours", Median: took[2], Low: took[0],
+		High: took[4],
+	})
 	progress("first answer after %v", took)
 	for _, command := range split(e.stores) {
 		p, err := e.launch("ours", command)
@@ -125,7 +133,10 @@ func (e *experiment) starts() error {
 		}
 		f := load.Footprint{Server: "ours", Rows: p.TotalRows()}
 		fresh, err1 := load.UsageOf(p.PID)
-		_, err2 := p.Run(load.Drive{Queries: e.queries, Encoding: load.Gzip, Connections: e.connections, Duration: 3 * e.burst})
+		_, err2 := p.Run(load.Drive{
+			Queries: e.queries, Encoding: load.Gzip, Connections: e.connections,
+			Duration: 3 * e.burst,
+		})
 		used, err3 := load.UsageOf(p.PID)
 		if err := errors.Join(err1, err2, err3, p.stop()); err != nil {
 			return err
@@ -140,7 +151,7 @@ func split(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ';' })
 }
 
-// compare asks ours, the control and the peers in turn.
+// compare measures ours, the control and the peers in turn.
 func (e *experiment) compare() (err error) {
 	c := load.Comparison{
 		Servers: []*load.Server{e.server}, Queries: e.queries, Encodings: e.codings(), Rounds: e.rounds, Burst: e.burst,
@@ -171,11 +182,14 @@ func (e *experiment) compare() (err error) {
 	return err
 }
 
-// closed asks the whole mix over more and more connections.
+// closed sends the whole mix in a closed loop, over 1 to 64 connections.
 func (e *experiment) closed() error {
 	for _, encoding := range e.codings() {
 		for connections := 1; connections <= 64; connections *= 2 {
-			o, err := e.server.Run(load.Drive{Queries: e.queries, Encoding: encoding, Connections: connections, Duration: 3 * e.burst})
+			o, err := e.server.Run(load.Drive{
+				Queries: e.queries, Encoding: encoding, Connections: connections,
+				Duration: 3 * e.burst,
+			})
 			if err != nil {
 				return err
 			}
@@ -186,7 +200,7 @@ func (e *experiment) closed() error {
 	return nil
 }
 
-// open asks the whole mix at parts of the rate that the closed loop reached.
+// open sends the whole mix in an open loop, at fractions of the highest closed-loop rate.
 func (e *experiment) open() error {
 	for _, encoding := range e.codings() {
 		most := 0.0
@@ -197,7 +211,10 @@ func (e *experiment) open() error {
 		}
 		for _, part := range []float64{0.3, 0.6, 0.8} {
 			rate := most * part
-			o, err := e.server.Run(load.Drive{Queries: e.queries, Encoding: encoding, Connections: 64, Rate: rate, Duration: 8 * e.burst})
+			o, err := e.server.Run(load.Drive{
+				Queries: e.queries, Encoding: encoding, Connections: 64, Rate: rate,
+				Duration: 8 * e.burst,
+			})
 			if err != nil {
 				return err
 			}
@@ -208,15 +225,21 @@ func (e *experiment) open() error {
 	return nil
 }
 
-// byRows asks one query for more and more rows.
+// byRows measures one query with 1 to 10,000 rows.
 func (e *experiment) byRows() error {
 	if e.sweep == "" {
 		return nil
 	}
 	for _, encoding := range e.codings() {
 		for _, limit := range []int{1, 10, 100, 1000, 3000, 10000} {
-			q := load.Query{Weight: 1, Name: fmt.Sprintf("sweep-%d", limit), Target: fmt.Sprintf(e.sweep, limit), Status: 200}
-			o, err := e.server.Run(load.Drive{Queries: []load.Query{q}, Encoding: encoding, Connections: e.connections, Duration: 2 * e.burst})
+			q := load.Query{
+				Weight: 1, Name: fmt.Sprintf("sweep-%d", limit), Target: fmt.Sprintf(e.sweep, limit),
+				Status: 200,
+			}
+			o, err := e.server.Run(load.Drive{
+				Queries: []load.Query{q}, Encoding: encoding,
+				Connections: e.connections, Duration: 2 * e.burst,
+			})
 			if err != nil {
 				return err
 			}

@@ -25,8 +25,6 @@ var notYetWrapped = []string{
 	"api/contract",
 	"api/encode",
 	"api/render",
-	"bench",
-	"bench/load",
 	"cmd/hdqs",
 	"internal/bucket",
 	"internal/ckantest",

@@ -7,22 +7,23 @@ import (
 	"strings"
 )
 
-// Wanted are the multiples that a comparison with peers asks for.
+// Wanted are the target multiples of a comparison with peers.
 type Wanted struct{ CPU, Rate, CompressedRate float64 }
 
-// Standing is how the first server does on a query against the best of its peers: the one that spends least on an answer, and the one that
-// gives most of them. Peers that answer uncompressed are what both its plain and its compressed answers are held against.
+// Standing compares the first server on a query with the best of its peers: the one with the least
+// CPU per answer, and the one with the highest rate. Its plain and its compressed answers are both
+// compared with the peers' uncompressed ones.
 type Standing struct {
-	Query                string
-	Rows                 int
-	Thriftiest, Fastest  string
-	PeerCPU, PeerRate    float64
-	CPU, CompressedCPU   Ratio // the peer's cost by ours
-	Rate, CompressedRate Ratio // our rate by the peer's
+	Query                 string
+	Rows                  int
+	LeastCPU, HighestRate string
+	PeerCPU, PeerRate     float64
+	CPU, CompressedCPU    Ratio // the peer's CPU divided by ours
+	Rate, CompressedRate  Ratio // our rate divided by the peer's
 }
 
-// Standings finds the best peer of each query. ours and compressed name the servers of the cells that are not peers; there may be none of the
-// second.
+// Standings finds the best peer of each query. ours and compressed are the names of the servers
+// that are not peers; the second may be missing.
 func Standings(cells []Cell, ours, compressed string) []Standing {
 	var all []Standing
 	for i := range cells {
@@ -31,12 +32,12 @@ func Standings(cells []Cell, ours, compressed string) []Standing {
 			continue
 		}
 		var peers []*Cell
-		packed := &Cell{}
+		zipped := &Cell{}
 		for k := range cells {
 			switch c := &cells[k]; {
 			case c.Query != own.Query || c.Encoding != own.Encoding || k == i:
 			case c.Server == compressed:
-				packed = c
+				zipped = c
 			default:
 				peers = append(peers, c)
 			}
@@ -44,18 +45,19 @@ func Standings(cells []Cell, ours, compressed string) []Standing {
 		if len(peers) == 0 {
 			continue
 		}
-		thrifty := slices.MinFunc(peers, func(a, b *Cell) int { return cmp.Compare(a.CPUMicros, b.CPUMicros) })
+		cheapest := slices.MinFunc(peers, func(a, b *Cell) int { return cmp.Compare(a.CPUMicros, b.CPUMicros) })
 		fast := slices.MaxFunc(peers, func(a, b *Cell) int { return cmp.Compare(a.PerSecond, b.PerSecond) })
 		all = append(all, Standing{
-			Query: own.Query, Rows: own.Rows, Thriftiest: thrifty.Server, Fastest: fast.Server, PeerCPU: thrifty.CPUMicros, PeerRate: fast.PerSecond,
-			CPU: ratio(thrifty.Costs, own.Costs), CompressedCPU: ratio(thrifty.Costs, packed.Costs),
-			Rate: ratio(own.Rates, fast.Rates), CompressedRate: ratio(packed.Rates, fast.Rates),
+			Query: own.Query, Rows: own.Rows, LeastCPU: cheapest.Server, HighestRate: fast.Server,
+			PeerCPU: cheapest.CPUMicros, PeerRate: fast.PerSecond,
+			CPU: ratio(cheapest.Costs, own.Costs), CompressedCPU: ratio(cheapest.Costs, zipped.Costs),
+			Rate: ratio(own.Rates, fast.Rates), CompressedRate: ratio(zipped.Rates, fast.Rates),
 		})
 	}
 	return all
 }
 
-// Missed lists what a standing falls short of.
+// Missed lists the targets that a standing misses.
 func (s *Standing) Missed(w Wanted) []string {
 	var all []string
 	for _, figure := range []struct {
@@ -63,7 +65,10 @@ func (s *Standing) Missed(w Wanted) []string {
 		got  Ratio
 		want float64
 	}{
-		{"CPU", s.CPU, w.CPU}, {"CPU gzip", s.CompressedCPU, w.CPU}, {"rate", s.Rate, w.Rate}, {"rate gzip", s.CompressedRate, w.CompressedRate},
+		{"CPU", s.CPU, w.CPU},
+		{"CPU gzip", s.CompressedCPU, w.CPU},
+		{"rate", s.Rate, w.Rate},
+		{"rate gzip", s.CompressedRate, w.CompressedRate},
 	} {
 		if figure.got.Median != 0 && figure.got.Median < figure.want {
 			all = append(all, fmt.Sprintf("%s %.3g of %g", figure.name, figure.got.Median, figure.want))
@@ -76,20 +81,24 @@ func writeStandings(b *strings.Builder, all []Standing, w Wanted) {
 	if len(all) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n## Against the best peer of each query\n\nWanted: CPU %g times, rate %g times, compressed %g times.\n\n"+
-		"| query | rows | least CPU | its CPU, µs | ÷ ours | ÷ ours, gzip | most answers | its rate/s | ours ÷ it | ours, gzip ÷ it | missed |\n"+
+	fmt.Fprintf(b, "\n## Against the best peer of each query\n\nTargets: CPU %g times, rate %g times, compressed "+
+		"%g times.\n\n"+
+		"| query | rows | least CPU | its CPU, µs | ÷ ours | ÷ ours, gzip | most answers | its rate/s | ours ÷ it "+
+		"| ours, gzip ÷ it | missed |\n"+
 		"|---|--:|---|--:|--:|--:|---|--:|--:|--:|---|\n", w.CPU, w.Rate, w.CompressedRate)
 	for _, s := range all {
 		missed := strings.Join(s.Missed(w), ", ")
 		if missed == "" {
 			missed = "nothing"
 		}
-		fmt.Fprintf(b, "| %s | %d | %s | %.0f | %v | %v | %s | %.0f | %v | %v | %s |\n", s.Query, s.Rows, s.Thriftiest, s.PeerCPU, s.CPU, s.CompressedCPU,
-			s.Fastest, s.PeerRate, s.Rate, s.CompressedRate, missed)
+		fmt.Fprintf(b, "| %s | %d | %s | %.0f | %v | %v | %s | %.0f | %v | %v | %s |\n", s.Query, s.Rows, s.LeastCPU,
+			s.PeerCPU, s.CPU, s.CompressedCPU,
+			s.HighestRate, s.PeerRate, s.Rate, s.CompressedRate, missed)
 	}
 }
 
-// questionPlots are pictures of cells by question: what an answer costs, and how many there are in a second. Servers are curves.
+// questionPlots are plots by question: CPU per answer, and answers per second. Each server is a
+// curve.
 func questionPlots(cells []Cell) map[string]*Plot {
 	if len(cells) == 0 {
 		return nil
@@ -123,7 +132,7 @@ func questionPlots(cells []Cell) map[string]*Plot {
 	return map[string]*Plot{"cost-by-question": cost, "rate-by-question": rate}
 }
 
-// powerOfTen puts questions at even distances on a logarithmic axis.
+// powerOfTen spaces questions evenly on a logarithmic axis.
 func powerOfTen(n int) float64 {
 	x := 1.0
 	for range n {

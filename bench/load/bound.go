@@ -10,26 +10,28 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Bound is what an answer may take at most. In a mix it stands behind the query as CODING:MEASURE<=MOST, where a measure is
+// Bound is an upper limit on the cost of an answer. In a mix it follows the query as
+// CODING:MEASURE<=MOST. The measures are
 //
-//	cpu           microseconds of processor time a request, of the first server
-//	cpu/SERVER    the same, divided by the named server's in the same round
-//	bytes/gzipN   length of the body sent, divided by that of the whole plain body compressed at level N
+//	cpu           the first server's CPU per request, in microseconds
+//	cpu/SERVER    the same divided by the named server's in the same round
+//	bytes/gzipN   length of the body sent, divided by that of the plain body at gzip level N
 type Bound struct {
 	Encoding, Measure string
 	Most              float64
 }
 
-// Verdict is a bound and what was measured: median, lowest and highest of the rounds.
+// Verdict is a bound and the measured median, minimum and maximum of the rounds.
 type Verdict struct {
 	Query string
 	Bound
 	Got Ratio
 }
 
-// Met tells whether the median keeps the bound.
+// Met reports whether the median is within the bound.
 func (v *Verdict) Met() bool {
-	unknown := v.Got == Ratio{} && strings.HasPrefix(v.Measure, perServer) // one of the two used too little to be measured
+	// Without a ratio, one of the two servers used too little CPU to be measured.
+	unknown := v.Got == Ratio{} && strings.HasPrefix(v.Measure, perServer)
 	return !unknown && v.Got.Median <= v.Most
 }
 
@@ -40,7 +42,7 @@ const (
 	boundIsMost = "<="
 )
 
-// readBound reads a bound; ok is false for a word that is none.
+// readBound parses a bound. ok is false for a word of another kind.
 func readBound(word string) (b Bound, ok bool, err error) {
 	what, most, is := strings.Cut(word, boundIsMost)
 	if !is {
@@ -48,18 +50,19 @@ func readBound(word string) (b Bound, ok bool, err error) {
 	}
 	b.Encoding, b.Measure, _ = strings.Cut(what, ":")
 	if !slices.Contains([]string{Identity, Gzip, Zstd}, b.Encoding) {
-		return b, true, fmt.Errorf("bound %q: %q is no coding", word, b.Encoding)
+		return b, true, fmt.Errorf("bound %q: %q is not a coding", word, b.Encoding)
 	}
 	if b.Most, err = strconv.ParseFloat(most, 64); err != nil || b.Most <= 0 {
-		return b, true, fmt.Errorf("bound %q: %q is no number above 0", word, most)
+		return b, true, fmt.Errorf("bound %q: %q is not a number above 0", word, most)
 	}
-	if _, isGzip := b.gzipLevel(); b.Measure != measureCPU && !isGzip && (!strings.HasPrefix(b.Measure, perServer) || b.Measure == perServer) {
-		return b, true, fmt.Errorf("bound %q: no measure %q", word, b.Measure)
+	if _, isGzip := b.gzipLevel(); b.Measure != measureCPU && !isGzip &&
+		(!strings.HasPrefix(b.Measure, perServer) || b.Measure == perServer) {
+		return b, true, fmt.Errorf("bound %q: unknown measure %q", word, b.Measure)
 	}
 	return b, true, nil
 }
 
-// gzipLevel is the level that lengths are compared with.
+// gzipLevel is the level of a bound on bytes.
 func (b *Bound) gzipLevel() (level int, ok bool) {
 	text, ok := strings.CutPrefix(b.Measure, perGzip)
 	if !ok {
@@ -69,7 +72,8 @@ func (b *Bound) gzipLevel() (level int, ok bool) {
 	return level, err == nil && gzip.BestSpeed <= level && level <= gzip.BestCompression
 }
 
-// judge compares the cells of a query in one coding, of which the first is the first server's, with the query's bounds.
+// judge compares the cells of a query in one coding with the query's bounds. The first cell is the
+// first server's.
 func (c *Comparison) judge(q Query, encoding string, cells []Cell, first []*Outcome) ([]Verdict, error) {
 	var verdicts []Verdict
 	for _, b := range q.Bounds {
@@ -87,7 +91,7 @@ func (c *Comparison) judge(q Query, encoding string, cells []Cell, first []*Outc
 		} else if name, ok := strings.CutPrefix(b.Measure, perServer); ok {
 			i := slices.IndexFunc(cells, func(cell Cell) bool { return cell.Server == name })
 			if i < 1 {
-				continue // that server does not take part, or has no such answer
+				continue // that server is absent, or does not answer this query
 			}
 			v.Got = cells[i].CPURatio
 		} else {
@@ -99,7 +103,7 @@ func (c *Comparison) judge(q Query, encoding string, cells []Cell, first []*Outc
 	return verdicts, nil
 }
 
-// gzipped is the length of the first server's plain body at a level of gzip.
+// gzipped is the length of the first server's plain body at a gzip level.
 func (c *Comparison) gzipped(q Query, level int) (int, error) {
 	a, err := c.Servers[0].fetch(q, Identity)
 	if err != nil {

@@ -11,15 +11,15 @@ import (
 	"time"
 )
 
-// client is a connection that asks and throws the bodies away. It does as little as can be done, for it shares the machine with the
-// server.
+// client sends requests over one connection and discards the bodies. It uses little CPU, because it
+// shares the machine with the server.
 type client struct {
 	address string
 	conn    net.Conn
 	in      *bufio.Reader
 }
 
-// reply is what matters of an answer.
+// reply is the status and length of an answer.
 type reply struct {
 	status int
 	bytes  int64 // of the body, as sent
@@ -27,7 +27,7 @@ type reply struct {
 
 const answerTimeout = 60 * time.Second
 
-// request is the bytes of a question.
+// request returns the bytes of a request.
 func request(host string, a ask, encoding string, headers ...string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: hdqs-bench\r\n", a.method, a.target, host)
@@ -48,7 +48,7 @@ func request(host string, a ask, encoding string, headers ...string) []byte {
 	return b.Bytes()
 }
 
-// do sends a request and reads its answer to the end, over the connection of the last one if that still stands.
+// do sends a request and reads the whole answer, over the existing connection if it is still open.
 func (c *client) do(request []byte) (reply, error) {
 	if c.conn == nil {
 		conn, err := net.DialTimeout("tcp", c.address, 5*time.Second)
@@ -77,7 +77,7 @@ func (c *client) do(request []byte) (reply, error) {
 	return r, nil
 }
 
-// drop closes the connection; the next request opens another.
+// drop closes the connection. The next request opens another.
 func (c *client) drop(err error) error {
 	if c.conn != nil {
 		c.conn.Close()
@@ -86,14 +86,14 @@ func (c *client) drop(err error) error {
 	return err
 }
 
-// read reads an answer; last says that the server will close.
+// read reads an answer. last reports that the server will close the connection.
 func (c *client) read() (r reply, last bool, err error) {
 	head, err := c.in.ReadSlice('\n')
 	if err != nil {
 		return r, true, err
 	}
 	if len(head) < len("HTTP/1.1 200") || !bytes.HasPrefix(head, []byte("HTTP/1.")) {
-		return r, true, fmt.Errorf("load: not an HTTP answer: %q", head)
+		return r, true, fmt.Errorf("load: not an HTTP response: %q", head)
 	}
 	if r.status, err = strconv.Atoi(string(head[9:12])); err != nil {
 		return r, true, fmt.Errorf("load: status line %q", head)

@@ -11,63 +11,67 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// The codings that a server may be asked for.
+// The content codings that can be requested.
 const (
 	Identity = "identity"
 	Gzip     = "gzip"
 	Zstd     = "zstd"
 )
 
-// Server is one of the servers to be measured.
+// Server is a server to be measured.
 type Server struct {
 	Name string
 	URL  string
-	PID  int // of its first process; 0: unknown, so nothing is said of its CPU and memory
+	PID  int // of its first process; 0: unknown, CPU and memory are not measured
 
-	// Path says where a query's answer stands, for a server of files; nil: where the query says. "" means not there.
+	// Path is the path of a query's answer on a server of files, "" if it has none. nil: the
+	// query's own path.
 	Path func(q Query, encoding string) string
 
-	Translation *Translation // for a server of another interface; nil: it is asked what the query says
-	Encoding    string       // asked of this server whatever others are asked for; empty: the same
+	Translation *Translation // for a server with another interface; nil: queries are sent unchanged
+	Encoding    string       // requested from this server instead of the comparison's coding; empty: the same
 }
 
-// Identifier is sent with every query that is not anonymous: base64 of "hdqs bench:bench@example.org".
+// Identifier is sent with every query that is not anonymous: base64 of "hdqs
+// bench:bench@example.org".
 const Identifier = "aGRxcyBiZW5jaDpiZW5jaEBleGFtcGxlLm9yZw=="
 
 const identifierHeader = "X-CATALOG-API-APP-IDENTIFIER: " + Identifier
 
-// Drive says how to ask.
+// Drive describes a load: queries, connections, rate and duration.
 type Drive struct {
 	Queries     []Query
 	Encoding    string
 	Connections int
-	Rate        float64 // requests a second, due at even intervals; 0: each connection asks again at once
+	Rate        float64 // requests per second, due at even intervals; 0: closed loop
 	Duration    time.Duration
 
-	// Patience is how long after a request was due its answer is of use. One that no connection is free for in the tenth part of that is not sent. Zero
-	// waits for ever, and sends all.
+	// Patience is how long callers wait for an answer after the request was due. A request for
+	// which no connection is free within a tenth of that is not sent. Zero: callers wait for ever,
+	// and every request is sent.
 	Patience time.Duration
 }
 
-// Outcome is what a drive measured.
+// Outcome is the result of a drive.
 type Outcome struct {
 	Requests   int
-	Wrong      int // answered with another status than the query's
+	Wrong      int // answered with a status that is not the query's
 	Failed     int // not answered
-	Late       int // answered when nobody waited any more
-	Unsent     int // due when no connection was free
+	Late       int // answered after the caller's patience
+	Unsent     int // not sent, because no connection was free
 	FirstWrong string
 	Bytes      int64
 	Elapsed    time.Duration
-	CPU        float64 // seconds of the server's processes; 0 when unknown
+	CPU        float64 // seconds of the server's processes; 0 if unknown
 	Latency    *hdrhistogram.Histogram
-	Slowest    time.Duration // exactly; the histogram rounds
+	Slowest    time.Duration // exact; the histogram rounds
 }
 
 // newLatencies counts durations up to an hour, each to within one per cent.
 func newLatencies() *hdrhistogram.Histogram { return hdrhistogram.New(1, int64(time.Hour), 2) }
 
-// Quantile is the latency that a part q of all good answers did not exceed; 0 if there are no answers.
+// Quantile is the latency that a part q of all good answers did not exceed; 0 if there are no
+// answers.
 func (o *Outcome) Quantile(q float64) time.Duration {
 	return min(time.Duration(o.Latency.ValueAtQuantile(100*q)), o.Slowest)
 }
@@ -75,7 +79,7 @@ func (o *Outcome) Quantile(q float64) time.Duration {
 // PerSecond is the rate of good answers.
 func (o *Outcome) PerSecond() float64 { return float64(o.Requests) / o.Elapsed.Seconds() }
 
-// CPUPerRequest is in microseconds.
+// CPUPerRequest is the CPU per good answer in microseconds.
 func (o *Outcome) CPUPerRequest() float64 {
 	if o.Requests == 0 {
 		return 0
@@ -83,17 +87,18 @@ func (o *Outcome) CPUPerRequest() float64 {
 	return o.CPU * 1e6 / float64(o.Requests)
 }
 
-// prepared is a query as bytes.
+// prepared is a query and the bytes of its request.
 type prepared struct {
 	query Query
 	bytes []byte
 }
 
-// prepare turns queries into bytes for a server, in the order in which they are asked: as often as they weigh, spread evenly.
+// prepare makes the requests of queries for a server, in sending order: each as often as its
+// weight, evenly spread.
 func (s *Server) prepare(queries []Query, encoding string) ([]prepared, string, error) {
 	base, err := url.Parse(s.URL)
 	if err != nil || base.Host == "" {
-		return nil, "", fmt.Errorf("load: %s: %q is no address of a server", s.Name, s.URL)
+		return nil, "", fmt.Errorf("load: %s: %q is not the address of a server", s.Name, s.URL)
 	}
 	var kinds []prepared
 	total := 0
@@ -112,7 +117,7 @@ func (s *Server) prepare(queries []Query, encoding string) ([]prepared, string, 
 				return nil, "", err
 			}
 			if a.etag == "" {
-				continue // a server without ETags cannot be asked this
+				continue // impossible on a server without ETags
 			}
 			headers = append(headers, "If-None-Match: "+a.etag)
 		}
@@ -122,7 +127,7 @@ func (s *Server) prepare(queries []Query, encoding string) ([]prepared, string, 
 	if total == 0 {
 		return nil, "", fmt.Errorf("load: %s has none of the queries", s.Name)
 	}
-	// Each round the query that lags furthest behind its weight goes next.
+	// The next query is always the one furthest below its share.
 	order := make([]prepared, 0, total)
 	credit := make([]int, len(kinds))
 	for range total {
@@ -138,14 +143,14 @@ func (s *Server) prepare(queries []Query, encoding string) ([]prepared, string, 
 	return order, base.Host, nil
 }
 
-// Run asks a server for as long as the drive says.
+// Run sends a drive to a server.
 func (s *Server) Run(d Drive) (*Outcome, error) {
 	order, address, err := s.prepare(d.Queries, d.Encoding)
 	if err != nil {
 		return nil, err
 	}
 	if d.Connections < 1 {
-		return nil, errors.New("load: a drive needs a connection")
+		return nil, errors.New("load: a drive needs at least one connection")
 	}
 	before, err := s.usage()
 	if err != nil {
@@ -193,7 +198,7 @@ func (o *Outcome) add(other *Outcome) {
 	o.Slowest = max(o.Slowest, other.Slowest)
 }
 
-// ask is one connection's part of a drive. All connections take their turns from next.
+// ask is one connection's part of a drive. next numbers the requests of all connections.
 func (o *Outcome) ask(d Drive, order []prepared, address string, begun time.Time, next *atomic.Int64) {
 	c := client{address: address}
 	defer c.drop(nil)
@@ -203,8 +208,9 @@ func (o *Outcome) ask(d Drive, order []prepared, address string, begun time.Time
 		if d.Rate > 0 {
 			due = begun.Add(time.Duration(float64(turn) / d.Rate * float64(time.Second)))
 		}
-		if due.Sub(begun) >= d.Duration && (d.Rate > 0 || turn > 0) { // a machine that begins late still asks once: of nothing there is no rate
-			return // at once: to sleep first would count a time in which nobody asks
+		// A closed loop that starts late on a busy machine still sends one request.
+		if due.Sub(begun) >= d.Duration && (d.Rate > 0 || turn > 0) {
+			return // without sleeping, which would count as time of the drive
 		}
 		time.Sleep(time.Until(due))
 		if d.Patience > 0 && time.Since(due) > d.Patience/10 {

@@ -51,7 +51,8 @@ func TestQuantilesAgainstSorting(t *testing.T) {
 }
 
 func TestMix(t *testing.T) {
-	mix, err := ReadMix(strings.NewReader("# names\n\n3 a /x?y=1 status=422\n1 b /z conditional anonymous gzip:cpu/nginx<=1.2 gzip:bytes/gzip6<=1.3\n"))
+	mix, err := ReadMix(strings.NewReader("# names\n\n3 a /x?y=1 status=422\n1 b /z conditional anonymous " +
+		"gzip:cpu/nginx<=1.2 gzip:bytes/gzip6<=1.3\n"))
 	want := []Query{
 		{Weight: 3, Name: "a", Target: "/x?y=1", Status: 422},
 		{1, "b", "/z", 304, true, true, []Bound{{Gzip, "cpu/nginx", 1.2}, {Gzip, "bytes/gzip6", 1.3}}},
@@ -61,7 +62,8 @@ func TestMix(t *testing.T) {
 	}
 	for _, bad := range []string{
 		"", "1 a", "x a /", "-1 a /", "1 a b", "1 a / status=x", "1 a / strange", "1 a /\n1 a /",
-		"1 a / br:cpu<=1", "1 a / gzip:cpu<=x", "1 a / gzip:cpu<=0", "1 a / gzip:bytes/gzip12<=1", "1 a / gzip:cpu/<=1", "1 a / gzip:speed<=1",
+		"1 a / br:cpu<=1", "1 a / gzip:cpu<=x", "1 a / gzip:cpu<=0", "1 a / gzip:bytes/gzip12<=1",
+		"1 a / gzip:cpu/<=1", "1 a / gzip:speed<=1",
 	} {
 		if _, err := ReadMix(strings.NewReader(bad)); err == nil {
 			t.Errorf("%q: no error", bad)
@@ -77,7 +79,7 @@ func TestMix(t *testing.T) {
 	}
 }
 
-// list answers a few records in the ways in which servers write bodies.
+// list answers a few records in various notations and transfer forms.
 func list(w http.ResponseWriter, r *http.Request) {
 	body := `{"data":[{"a":1.50,"b":"x"},{"b":null,"a":2}]}`
 	w.Header().Set("Content-Type", "application/json")
@@ -132,8 +134,8 @@ func TestDrives(t *testing.T) {
 	}
 }
 
-// TestStallsCount holds a server up for a while: requests that fell due meanwhile must count as slow though each was answered at once when
-// it was sent.
+// TestStallsCount delays a server for a while. Requests that were due meanwhile must count as slow,
+// although each was answered at once when it was sent.
 func TestStallsCount(t *testing.T) {
 	t.Parallel()
 	var n atomic.Int64
@@ -145,24 +147,30 @@ func TestStallsCount(t *testing.T) {
 	}))
 	defer server.Close()
 	s := &Server{Name: "test", URL: server.URL}
-	o, err := s.Run(Drive{Queries: []Query{{Weight: 1, Name: "q", Target: "/", Status: 200}}, Encoding: Identity, Connections: 1, Rate: 200, Duration: time.Second})
+	o, err := s.Run(Drive{
+		Queries: []Query{{Weight: 1, Name: "q", Target: "/", Status: 200}}, Encoding: Identity,
+		Connections: 1, Rate: 200, Duration: time.Second,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Sixty of two hundred fell due in the stall, so the slowest quarter waited long.
+	// Sixty of two hundred were due during the stall, so the slowest quarter waited long.
 	if o.Requests < 190 || o.Quantile(0.85) < 50*time.Millisecond {
 		t.Errorf("%d requests, 85 %% within %v", o.Requests, o.Quantile(0.85))
 	}
 }
 
-// TestSpareConnections asks over many more connections than the rate needs, each of which has its next request due only long after the drive's end: that is
-// no part of the time which the rate is a share of.
+// TestSpareConnections uses many more connections than the rate needs. Their next requests are due
+// long after the end of the drive, and waiting for them must not count as time of the drive.
 func TestSpareConnections(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(list))
 	defer server.Close()
 	s := &Server{Name: "test", URL: server.URL}
-	d := Drive{Queries: []Query{{Weight: 1, Name: "q", Target: "/", Status: 200}}, Encoding: Identity, Connections: 200, Rate: 10, Duration: 300 * time.Millisecond}
+	d := Drive{
+		Queries: []Query{{Weight: 1, Name: "q", Target: "/", Status: 200}}, Encoding: Identity,
+		Connections: 200, Rate: 10, Duration: 300 * time.Millisecond,
+	}
 	o, err := s.Run(d)
 	if err != nil {
 		t.Fatal(err)
@@ -185,12 +193,15 @@ func TestSameRows(t *testing.T) {
 	}
 	for _, other := range []string{"/other", "/bad"} {
 		if _, err := SameRows([]*Server{at("/"), at(other)}, q, Identity); err == nil {
-			t.Errorf("%s counts as the same", other)
+			t.Errorf("no error for the other answer of %s", other)
 		}
 	}
-	c := Comparison{Servers: []*Server{at("/"), at("/other")}, Queries: []Query{q}, Encodings: []string{Identity}, Rounds: 1, Burst: time.Millisecond, Connections: 1}
+	c := Comparison{
+		Servers: []*Server{at("/"), at("/other")}, Queries: []Query{q}, Encodings: []string{Identity},
+		Rounds: 1, Burst: time.Millisecond, Connections: 1,
+	}
 	if cells, err := c.Run(); err == nil || len(cells) > 0 {
-		t.Errorf("servers that differ were compared: %v", cells)
+		t.Errorf("servers with different rows were compared: %v", cells)
 	}
 }
 
@@ -206,7 +217,8 @@ func TestNginxServesTheAnswers(t *testing.T) {
 	q := Query{Weight: 1, Name: "q", Target: "/", Status: 200, Bounds: []Bound{
 		{Identity, "cpu", 1e6}, {Identity, "cpu/nginx", 1e-9}, {Identity, "cpu/absent", 1}, {Gzip, "bytes/gzip6", 0.5},
 	}}
-	control, err := StartNginx(binary, t.TempDir(), nil, s, []Query{q, {Weight: 1, Name: "bad", Target: "/bad", Status: 422}})
+	control, err := StartNginx(binary, t.TempDir(), nil, s,
+		[]Query{q, {Weight: 1, Name: "bad", Target: "/bad", Status: 422}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +227,10 @@ func TestNginxServesTheAnswers(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	c := Comparison{Servers: []*Server{s, &control.Server}, Queries: []Query{q}, Encodings: []string{Identity, Gzip}, Rounds: 3, Burst: 100 * time.Millisecond, Connections: 2}
+	c := Comparison{
+		Servers: []*Server{s, &control.Server}, Queries: []Query{q}, Encodings: []string{Identity, Gzip},
+		Rounds: 3, Burst: 100 * time.Millisecond, Connections: 2,
+	}
 	cells, err := c.Run()
 	if err != nil || len(cells) != 4 {
 		t.Fatalf("%d cells, %v", len(cells), err)
@@ -232,7 +247,10 @@ func TestNginxServesTheAnswers(t *testing.T) {
 	if !slices.Equal(met, []bool{true, false, false}) { // the answer is too short to gain from gzip
 		t.Errorf("verdicts %+v", c.Verdicts)
 	}
-	r := Report{Cells: cells, Targets: c.Verdicts, Closed: []LoadPoint{{Server: "a", Connections: 1, PerSecond: 5}}, Memory: []Footprint{{"a", 10, 1, 2}}}
+	r := Report{
+		Cells: cells, Targets: c.Verdicts, Closed: []LoadPoint{{Server: "a", Connections: 1, PerSecond: 5}},
+		Memory: []Footprint{{"a", 10, 1, 2}},
+	}
 	if err := errors.Join(r.WriteMarkdown(io.Discard), r.WriteJSON(io.Discard)); err != nil {
 		t.Error(err)
 	}
@@ -253,7 +271,8 @@ func TestUsageOfThisProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	after := before
-	for end := time.Now().Add(20 * time.Second); after.CPU <= before.CPU && time.Now().Before(end); { // the system counts in hundredths of a second
+	end := time.Now().Add(20 * time.Second)
+	for after.CPU <= before.CPU && time.Now().Before(end) { // the kernel counts in hundredths of a second
 		if after, err = UsageOf(os.Getpid()); err != nil {
 			t.Fatal(err)
 		}
@@ -262,7 +281,7 @@ func TestUsageOfThisProcess(t *testing.T) {
 		t.Errorf("before %+v, after %+v", before, after)
 	}
 	if _, err := UsageOf(1 << 30); err == nil {
-		t.Error("a process that is not there was measured")
+		t.Error("no error for a process that does not exist")
 	}
 }
 

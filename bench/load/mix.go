@@ -13,14 +13,14 @@ type Query struct {
 	Weight      int
 	Name        string
 	Target      string // path and query string
-	Status      int    // what must be answered
-	Conditional bool   // asked with the ETag of its own answer; then Status is 304
-	Anonymous   bool   // asked without the application identifier
+	Status      int    // required
+	Conditional bool   // sent with the ETag of its own answer; then Status is 304
+	Anonymous   bool   // sent without the application identifier
 	Bounds      []Bound
 }
 
-// ReadMix reads a mix: a line a query, with weight, name, path and query string, and what else there is to say: status=N,
-// conditional, anonymous, bounds. Empty lines and those that begin with # do not count.
+// ReadMix reads a mix. Each line is a query: weight, name, path with query string, and optionally
+// status=N, conditional, anonymous and bounds. Empty lines and lines that start with # are ignored.
 func ReadMix(r io.Reader) ([]Query, error) {
 	var mix []Query
 	names := map[string]bool{}
@@ -35,21 +35,21 @@ func ReadMix(r io.Reader) ([]Query, error) {
 		}
 		weight, err := strconv.Atoi(fields[0])
 		if err != nil || weight < 0 {
-			return nil, fmt.Errorf("mix line %d: weight %q is no number from 0 up", n, fields[0])
+			return nil, fmt.Errorf("mix line %d: weight %q is not a number of at least 0", n, fields[0])
 		}
 		q := Query{Weight: weight, Name: fields[1], Target: fields[2], Status: 200}
 		if !strings.HasPrefix(q.Target, "/") {
-			return nil, fmt.Errorf("mix line %d: path %q does not begin with /", n, q.Target)
+			return nil, fmt.Errorf("mix line %d: path %q does not start with /", n, q.Target)
 		}
 		if names[q.Name] {
-			return nil, fmt.Errorf("mix line %d: a second query %q", n, q.Name)
+			return nil, fmt.Errorf("mix line %d: duplicate query %q", n, q.Name)
 		}
 		names[q.Name] = true
 		for _, word := range fields[3:] {
 			switch status, is := strings.CutPrefix(word, "status="); {
 			case is:
 				if q.Status, err = strconv.Atoi(status); err != nil {
-					return nil, fmt.Errorf("mix line %d: status %q is no number", n, status)
+					return nil, fmt.Errorf("mix line %d: status %q is not a number", n, status)
 				}
 			case word == "conditional":
 				q.Conditional, q.Status = true, 304

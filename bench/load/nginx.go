@@ -16,7 +16,8 @@ import (
 	"github.com/klauspost/compress/gzip"
 )
 
-// Control is an nginx that serves the answers of another server as files: how little an answer can cost when nothing is worked out.
+// Control is an nginx that serves the answers of another server as files: the cost of an answer
+// that needs no computation.
 type Control struct {
 	Server
 	command *exec.Cmd
@@ -34,7 +35,8 @@ http {
   tcp_nopush on;
   keepalive_requests 1000000000;
   types { application/json json; text/csv csv; }
-  client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+  client_body_temp_path body; proxy_temp_path proxy;
+  fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
   server {
     listen 127.0.0.1:%d backlog=1024;
     root files;
@@ -44,8 +46,9 @@ http {
 }
 `
 
-// StartNginx asks a server each query once, keeps the answers as files below dir, plain and gzipped at level 6, and serves them. Queries
-// with other answers than a 200 are not there. wrap stands before the command (taskset -c 0, say).
+// StartNginx sends each query once to a server, writes the answers below dir, plain and at gzip
+// level 6, and serves them. Queries whose answer is not a 200 are left out. wrap is put before the
+// command, for example taskset -c 0.
 func StartNginx(binary, dir string, wrap []string, from *Server, queries []Query) (*Control, error) {
 	files := filepath.Join(dir, "files")
 	if err := os.MkdirAll(files, 0o755); err != nil {
@@ -78,7 +81,7 @@ func StartNginx(binary, dir string, wrap []string, from *Server, queries []Query
 	}
 	user := ""
 	if os.Geteuid() == 0 {
-		user = "user root;\n" // else its workers may not read our files
+		user = "user root;\n" // else its workers cannot read our files
 	}
 	conf := filepath.Join(dir, "nginx.conf")
 	if err := os.WriteFile(conf, fmt.Appendf(nil, nginxConf, user, port), 0o644); err != nil {
@@ -88,7 +91,8 @@ func StartNginx(binary, dir string, wrap []string, from *Server, queries []Query
 	if err != nil {
 		return nil, err
 	}
-	argv := append(append([]string(nil), wrap...), binary, "-p", absolute, "-c", filepath.Join(absolute, "nginx.conf"), "-e", "stderr")
+	argv := append(append([]string(nil), wrap...), binary, "-p", absolute, "-c",
+		filepath.Join(absolute, "nginx.conf"), "-e", "stderr")
 	c := &Control{dir: dir, command: exec.Command(argv[0], argv[1:]...)}
 	c.command.Stderr = os.Stderr
 	if err := c.command.Start(); err != nil {
@@ -98,7 +102,7 @@ func StartNginx(binary, dir string, wrap []string, from *Server, queries []Query
 		Name: "nginx", URL: "http://127.0.0.1:" + strconv.Itoa(port), PID: c.command.Process.Pid,
 		Path: func(q Query, encoding string) string {
 			if encoding == Zstd {
-				return "" // Debian's nginx has no zstd
+				return "" // Debian's nginx has no zstd module
 			}
 			return names[q.Name]
 		},
@@ -109,7 +113,7 @@ func StartNginx(binary, dir string, wrap []string, from *Server, queries []Query
 	return c, nil
 }
 
-// Stop ends the nginx.
+// Stop terminates nginx.
 func (c *Control) Stop() error {
 	if err := c.command.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
@@ -145,7 +149,7 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// WaitUntilUp waits until a server answers anything at all.
+// WaitUntilUp waits until a server gives any answer.
 func WaitUntilUp(url string, most time.Duration) error {
 	var last error
 	for end := time.Now().Add(most); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {

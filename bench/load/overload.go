@@ -10,32 +10,34 @@ import (
 	"time"
 )
 
-// Overload asks a server for more than it can give, and watches what is left of what it gave before. Its parts take turns within each round, and each is
-// compared with the usual load just before and after it, because a machine's mood changes faster than a round passes.
+// Overload measures a server under more load than it can take. Its parts take turns within each
+// round, and each is compared with the usual load just before and after it, because the speed of a
+// machine changes within a round.
 type Overload struct {
 	Server      *Server
 	Queries     []Query
 	Encoding    string
-	Connections int           // of the usual load, which should fill the server
-	Wide        int           // connections of the open loop, so many that a request seldom lacks one
-	Idle        int           // connections that wait beside the usual load
-	Patience    time.Duration // of the callers of the open loop
+	Connections int           // of the usual load, which should use the whole server
+	Wide        int           // connections of the open loop: so many that a request rarely waits for one
+	Idle        int           // idle connections beside the usual load
+	Patience    time.Duration // of callers in the open loop
 	Rounds      int
-	Burst       time.Duration // length of each part; those of overload are overloadBursts as long
+	Burst       time.Duration // length of each part; the two with Wide connections are overloadBursts times as long
 	Progress    func(format string, args ...any)
 }
 
-// overloadFactor is how much more is asked than the server can give.
+// overloadFactor is the overload as a multiple of the usual load.
 const overloadFactor = 3
 
-// overloadBursts is how much longer the parts of overload last than others. Where more is asked than the server can give, the first tenth of a second decides
-// about one in forty answers of four seconds, and would be all that their 99th percentile tells.
+// overloadBursts is how many times longer the parts with Wide connections last. The first tenth of
+// a second of an overload has about one in forty of the answers of four seconds, and would
+// determine their 99th percentile.
 const overloadBursts = 3
 
-// mostRecovery is how long the server may take to be itself again before we stop looking.
-const mostRecovery = 20 * time.Second
+// maxRecovery limits the wait for the server to return to its usual rate.
+const maxRecovery = 20 * time.Second
 
-// OverloadReport is what an Overload measured.
+// OverloadReport is the result of an Overload.
 type OverloadReport struct {
 	Date, Commit   string
 	Machine        Machine
@@ -43,45 +45,47 @@ type OverloadReport struct {
 	Encoding       string
 	Queries        []string
 	Connections    int
-	Wide, IdleWait int // connections of the open loop, and those that wait
+	Wide, IdleWait int // connections of the open loop; idle connections
 	Patience       time.Duration
 	Burst          time.Duration
 	Rounds         []OverloadRound
 
-	Against struct{ Closed, Open, Rude, Idle Multiples }
+	Against struct{ Closed, Open, Retrying, Idle Multiples }
 
 	Recovery   Ratio   // seconds
-	IdleMemory float64 // bytes of the server that all waiting connections cost, in the worst round
+	IdleMemory float64 // bytes that all idle connections cost the server, in the worst round
 }
 
-// Multiples are a part's rate of good answers, and CPU and longest wait but for one in a hundred of each, divided by the usual.
+// Multiples are a part's rate of good answers, CPU per good answer and p99, each divided by that of
+// the usual load.
 type Multiples struct{ Rate, CPU, P99 Ratio }
 
-// String is the three as cells of a row.
+// String formats the three as cells of a table row.
 func (m Multiples) String() string { return fmt.Sprintf("%v | %v | %v", m.Rate, m.CPU, m.P99) }
 
-// OverloadRound is one round's part of it.
+// OverloadRound is the result of one round.
 type OverloadRound struct {
-	Usual        []LoadPoint // before and after each part
-	Closed, Open LoadPoint
-	Rude         LoadPoint // as many connections as the open loop's, that ask again as soon as they are turned away
-	Idle         LoadPoint
-	Turned       int           // requests of the open loop that were answered otherwise than asked: turned away
-	TurnedRudely int           // those of Rude
-	Late, Unsent int           // of the open loop
-	Recovery     time.Duration // from the end of the open loop until nine tenths of the usual rate
-	Resident     [2]int64      // bytes without and with the waiting connections
+	Usual           []LoadPoint // before and after each part
+	Closed, Open    LoadPoint
+	Retrying        LoadPoint // Wide connections that retry at once when refused
+	Idle            LoadPoint
+	Refused         int           // requests of the open loop that were refused
+	RefusedRetrying int           // of Retrying
+	Late, Unsent    int           // of the open loop
+	Recovery        time.Duration // from the end of the open loop to nine tenths of the usual rate
+	Resident        [2]int64      // bytes without and with the idle connections
 }
 
-// Run measures.
+// Run runs all rounds.
 func (v *Overload) Run() (*OverloadReport, error) {
 	r := &OverloadReport{
-		Encoding: v.Encoding, Connections: v.Connections, Wide: v.Wide, IdleWait: v.Idle, Patience: v.Patience, Burst: v.Burst, Machine: ThisMachine(),
+		Encoding: v.Encoding, Connections: v.Connections, Wide: v.Wide, IdleWait: v.Idle, Patience: v.Patience,
+		Burst: v.Burst, Machine: ThisMachine(),
 	}
 	for _, q := range v.Queries {
 		r.Queries = append(r.Queries, q.Name)
 	}
-	if _, _, err := v.drive(v.Connections, 0, v.Burst); err != nil { // warms up
+	if _, _, err := v.drive(v.Connections, 0, v.Burst); err != nil { // warm-up
 		return nil, err
 	}
 	for range v.Rounds {
@@ -107,7 +111,9 @@ func (v *Overload) drive(connections int, rate float64, length time.Duration) (L
 	return Point(v.Server.Name, v.Encoding, connections, rate, o), o, nil
 }
 
-// round is: usual, three times the connections, usual, three times the rate, usual, all connections, usual, usual beside connections that wait, usual.
+// round measures the four parts: three times the connections, three times the rate, clients that
+// retry at once, and the usual load beside idle connections. The usual load runs before and after
+// each.
 func (v *Overload) round() (*OverloadRound, error) {
 	r := &OverloadRound{}
 	usual := func() error {
@@ -121,44 +127,52 @@ func (v *Overload) round() (*OverloadRound, error) {
 	}
 	open := func() (err error) {
 		var o *Outcome
-		if r.Open, o, err = v.drive(v.Wide, overloadFactor*r.Usual[len(r.Usual)-1].PerSecond, overloadBursts*v.Burst); err != nil {
+		if r.Open, o, err = v.drive(v.Wide, overloadFactor*r.Usual[len(r.Usual)-1].PerSecond,
+			overloadBursts*v.Burst); err != nil {
 			return err
 		}
-		r.Turned, r.Late, r.Unsent = o.Wrong, o.Late, o.Unsent
-		return v.comeBack(r)
+		r.Refused, r.Late, r.Unsent = o.Wrong, o.Late, o.Unsent
+		return v.recovery(r)
 	}
-	rude := func() (err error) {
+	retrying := func() (err error) {
 		var o *Outcome
-		if r.Rude, o, err = v.drive(v.Wide, 0, overloadBursts*v.Burst); err == nil {
-			r.TurnedRudely = o.Wrong
+		if r.Retrying, o, err = v.drive(v.Wide, 0, overloadBursts*v.Burst); err == nil {
+			r.RefusedRetrying = o.Wrong
 		}
 		return err
 	}
-	for _, part := range []func() error{usual, closed, usual, open, usual, rude, usual, func() error { return v.beside(r) }, usual} {
+	for _, part := range []func() error{
+		usual, closed, usual, open, usual, retrying, usual,
+		func() error { return v.besideIdle(r) }, usual,
+	} {
 		if err := part(); err != nil {
 			return nil, err
 		}
 	}
-	v.Progress("usual %.0f/s; %d connections %.0f/s; %.0f/s due: %.0f/s, p99 %v, %d turned away, %d late, %d unsent; back after %v; "+
-		"%d rude %.0f/s, %d turned away; %d wait: %.0f/s, %+.0f MB",
-		r.Usual[0].PerSecond, overloadFactor*v.Connections, r.Closed.PerSecond, r.Open.Asked, r.Open.PerSecond, short(r.Open.P99), r.Turned, r.Late, r.Unsent,
-		short(r.Recovery), v.Wide, r.Rude.PerSecond, r.TurnedRudely, v.Idle, r.Idle.PerSecond, float64(r.Resident[1]-r.Resident[0])/1e6)
+	v.Progress("usual %.0f/s; %d connections %.0f/s; %.0f/s due: %.0f/s, p99 %v, %d refused, %d late, %d unsent; "+
+		"recovered after %v; "+
+		"%d retrying %.0f/s, %d refused; %d idle: %.0f/s, %+.0f MB",
+		r.Usual[0].PerSecond, overloadFactor*v.Connections, r.Closed.PerSecond, r.Open.Asked, r.Open.PerSecond,
+		short(r.Open.P99), r.Refused, r.Late, r.Unsent,
+		short(r.Recovery), v.Wide, r.Retrying.PerSecond, r.RefusedRetrying, v.Idle, r.Idle.PerSecond,
+		float64(r.Resident[1]-r.Resident[0])/1e6)
 	return r, nil
 }
 
-// comeBack asks as usual in short pieces until one of them is as good as usual.
-func (v *Overload) comeBack(r *OverloadRound) error {
+// recovery applies the usual load in short pieces until one reaches nine tenths of the usual rate.
+func (v *Overload) recovery(r *OverloadRound) error {
 	begun := time.Now()
 	for {
 		p, _, err := v.drive(v.Connections, 0, v.Burst/10)
-		if r.Recovery = time.Since(begun); err != nil || p.PerSecond >= 0.9*r.Usual[len(r.Usual)-1].PerSecond || r.Recovery > mostRecovery {
+		if r.Recovery = time.Since(begun); err != nil || p.PerSecond >= 0.9*r.Usual[len(r.Usual)-1].PerSecond ||
+			r.Recovery > maxRecovery {
 			return err
 		}
 	}
 }
 
-// beside asks as usual while other connections, which were answered once, wait.
-func (v *Overload) beside(r *OverloadRound) error {
+// besideIdle applies the usual load while other connections, each used once, are idle.
+func (v *Overload) besideIdle(r *OverloadRound) error {
 	base, err := url.Parse(v.Server.URL)
 	if err != nil {
 		return err
@@ -170,15 +184,16 @@ func (v *Overload) beside(r *OverloadRound) error {
 	waiting := make([]client, v.Idle)
 	defer func() {
 		for i := range waiting {
-			waiting[i].drop(nil) //nolint:errcheck // gives back what it is given
+			waiting[i].drop(nil) //nolint:errcheck // returns its argument
 		}
 	}()
 	for i := range waiting {
 		waiting[i].address = base.Host
-		if _, err := waiting[i].do(request(base.Host, ask{method: "GET", target: "/favicon.ico"}, Identity)); err != nil {
-			return fmt.Errorf("load: waiting connection %d of %d: %w", i+1, v.Idle, err)
+		if _, err := waiting[i].do(request(base.Host, ask{method: "GET", target: "/favicon.ico"},
+			Identity)); err != nil {
+			return fmt.Errorf("load: idle connection %d of %d: %w", i+1, v.Idle, err)
 		}
-		waiting[i].in = nil // its memory is ours, not the server's
+		waiting[i].in = nil // frees memory of this process
 	}
 	p, _, err := v.drive(v.Connections, 0, v.Burst)
 	after, usageErr := v.Server.usage()
@@ -205,7 +220,7 @@ func (r *OverloadReport) conclude() {
 	}{
 		{&r.Against.Closed, func(r *OverloadRound) (*LoadPoint, int) { return &r.Closed, 0 }},
 		{&r.Against.Open, func(r *OverloadRound) (*LoadPoint, int) { return &r.Open, 1 }},
-		{&r.Against.Rude, func(r *OverloadRound) (*LoadPoint, int) { return &r.Rude, 2 }},
+		{&r.Against.Retrying, func(r *OverloadRound) (*LoadPoint, int) { return &r.Retrying, 2 }},
 		{&r.Against.Idle, func(r *OverloadRound) (*LoadPoint, int) { return &r.Idle, 3 }},
 	} {
 		c.against.Rate = of(func(p *LoadPoint) float64 { return p.PerSecond }, c.part)
@@ -223,30 +238,39 @@ func (r *OverloadReport) conclude() {
 	}
 }
 
-// WriteJSON writes the report for programs.
+// WriteJSON writes the report as JSON.
 func (r *OverloadReport) WriteJSON(w io.Writer) error { return writeJSON(w, r) }
 
-// WriteMarkdown writes the report for people.
+// WriteMarkdown writes the report as Markdown.
 func (r *OverloadReport) WriteMarkdown(w io.Writer) error {
 	b := &strings.Builder{}
-	fmt.Fprintf(b, "# Overload, measured %s at %s\n\n%s\n\n%s, %d cores, Linux %s, %s; load average before the run %s. Asked in %s: %s. Usual load: %d connections "+
-		"that ask again at once. %d rounds of parts in turn, %v each and %v for those of %d connections; each part is "+
+	fmt.Fprintf(b, "# Overload, measured %s at %s\n\n%s\n\n%s, %d cores, Linux %s, %s; load average before the "+
+		"run %s. Coding %s, queries %s. Usual load: %d connections "+
+		"in a closed loop. %d rounds of parts in turn, %v each and %v for those of %d connections; each part is "+
 		"divided by the usual load just before and after it: median (lowest-highest).\n\n",
-		r.Date, r.Commit, r.Note, r.Machine.CPU, r.Machine.Cores, r.Machine.Kernel, r.Machine.Go, r.Machine.LoadBefore, r.Encoding, strings.Join(r.Queries, ", "),
+		r.Date, r.Commit, r.Note, r.Machine.CPU, r.Machine.Cores, r.Machine.Kernel, r.Machine.Go,
+		r.Machine.LoadBefore, r.Encoding, strings.Join(r.Queries, ", "),
 		r.Connections, len(r.Rounds), r.Burst, overloadBursts*r.Burst, r.Wide)
-	b.WriteString("| part | good answers, of the usual rate | CPU a good answer, of the usual | p99, of the usual |\n|---|--:|--:|--:|\n")
+	b.WriteString("| part | good answers, of the usual rate | CPU a good answer, of the usual | p99, of the usual " +
+		"|\n|---|--:|--:|--:|\n")
 	fmt.Fprintf(b, "| %d connections | %v |\n", overloadFactor*r.Connections, r.Against.Closed)
-	fmt.Fprintf(b, "| %d times the usual rate due, %d connections, callers wait %v | %v |\n", overloadFactor, r.Wide, r.Patience, r.Against.Open)
-	fmt.Fprintf(b, "| %d connections that ask again as soon as they are turned away | %v |\n", r.Wide, r.Against.Rude)
-	fmt.Fprintf(b, "| usual, beside %d connections that wait | %v |\n\n", r.IdleWait, r.Against.Idle)
-	fmt.Fprintf(b, "Back at nine tenths of the usual rate after %v s. The waiting connections cost %.0f MB of the server's memory.\n\n", r.Recovery, r.IdleMemory/1e6)
-	b.WriteString("| round | usual/s | CPU, µs | p99 | closed/s | p99 | due/s | good/s | p50 | p99 | turned away | late | unsent | back after | rude/s | p99 | turned away | beside idle/s | MB |\n" +
+	fmt.Fprintf(b, "| %d times the usual rate due, %d connections, callers wait %v | %v |\n", overloadFactor, r.Wide,
+		r.Patience, r.Against.Open)
+	fmt.Fprintf(b, "| %d connections that retry at once when refused | %v |\n", r.Wide, r.Against.Retrying)
+	fmt.Fprintf(b, "| usual, beside %d idle connections | %v |\n\n", r.IdleWait, r.Against.Idle)
+	fmt.Fprintf(b, "Nine tenths of the usual rate again after %v s. The idle connections cost %.0f MB of the "+
+		"server's memory.\n\n", r.Recovery, r.IdleMemory/1e6)
+	b.WriteString("| round | usual/s | CPU, µs | p99 | closed/s | p99 | due/s | good/s | p50 | p99 | refused | " +
+		"late | unsent | recovered after | retrying/s | p99 | refused | beside idle/s | MB |\n" +
 		"|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 	for i, o := range r.Rounds {
 		u := &o.Usual[0]
-		fmt.Fprintf(b, "| %d | %.0f | %.1f | %v | %.0f | %v | %.0f | %.0f | %v | %v | %d | %d | %d | %v | %.0f | %v | %d | %.0f | %.0f → %.0f |\n", i+1, u.PerSecond, u.CPUMicros, short(u.P99),
-			o.Closed.PerSecond, short(o.Closed.P99), o.Open.Asked, o.Open.PerSecond, short(o.Open.P50), short(o.Open.P99), o.Turned, o.Late, o.Unsent,
-			short(o.Recovery), o.Rude.PerSecond, short(o.Rude.P99), o.TurnedRudely, o.Idle.PerSecond, float64(o.Resident[0])/1e6, float64(o.Resident[1])/1e6)
+		fmt.Fprintf(b, "| %d | %.0f | %.1f | %v | %.0f | %v | %.0f | %.0f | %v | %v | %d | %d | %d | %v | %.0f | "+
+			"%v | %d | %.0f | %.0f → %.0f |\n", i+1, u.PerSecond, u.CPUMicros, short(u.P99),
+			o.Closed.PerSecond, short(o.Closed.P99), o.Open.Asked, o.Open.PerSecond, short(o.Open.P50),
+			short(o.Open.P99), o.Refused, o.Late, o.Unsent,
+			short(o.Recovery), o.Retrying.PerSecond, short(o.Retrying.P99), o.RefusedRetrying, o.Idle.PerSecond,
+			float64(o.Resident[0])/1e6, float64(o.Resident[1])/1e6)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -12,8 +12,9 @@ import (
 	"time"
 )
 
-// TestOverload measures servers of a known capacity: four answers at once, ten milliseconds each. One refuses what is
-// above that. The other queues everything, so its answers come too late in the open loop.
+// TestOverload measures servers of a known capacity: four answers at once, ten milliseconds each.
+// One refuses what is above that. The other queues everything, so its answers come too late in the
+// open loop.
 func TestOverload(t *testing.T) {
 	t.Run("refuses", func(t *testing.T) { t.Parallel(); checkOverload(t, false) })
 	t.Run("queues", func(t *testing.T) { t.Parallel(); checkOverload(t, true) })
@@ -50,7 +51,8 @@ func checkOverload(t *testing.T, queues bool) {
 	}
 	var r *OverloadReport
 	var o *OverloadRound
-	// A busy machine may measure so low a usual rate that three times as much is no overload: then again.
+	// A busy machine may measure so low a usual rate that three times as much is no overload: then
+	// again.
 	for try := 1; o == nil || overloadFactor*o.Usual[1].PerSecond < 1.5*capacity; try++ {
 		if try > 10 {
 			t.Fatalf("usual rate %v/s: the server could answer more than twice as much", o.Usual[1].PerSecond)
@@ -62,15 +64,15 @@ func checkOverload(t *testing.T, queues bool) {
 		o = &r.Rounds[0]
 	}
 	if len(o.Usual) != 5 || o.Open.Asked != overloadFactor*o.Usual[1].PerSecond || o.Recovery <= 0 ||
-		r.Against.Idle.Rate.Median <= 0 || queues != (o.TurnedRudely == 0) {
+		r.Against.Idle.Rate.Median <= 0 || queues != (o.RefusedRetrying == 0) {
 		t.Errorf("round %+v", o)
 	}
 	switch {
-	case queues && (o.Turned != 0 || o.Late+o.Unsent == 0):
+	case queues && (o.Refused != 0 || o.Late+o.Unsent == 0):
 		t.Errorf("the queueing server refused %d, %d late, %d unsent; want no refusal, some late or unsent",
-			o.Turned, o.Late, o.Unsent)
-	case !queues && (o.Turned == 0 || o.Open.PerSecond == 0):
-		t.Errorf("the refusing server refused %d, %v good answers/s; want both above 0", o.Turned, o.Open.PerSecond)
+			o.Refused, o.Late, o.Unsent)
+	case !queues && (o.Refused == 0 || o.Open.PerSecond == 0):
+		t.Errorf("the refusing server refused %d, %v good answers/s; want both above 0", o.Refused, o.Open.PerSecond)
 	}
 	var page bytes.Buffer
 	if err := r.WriteMarkdown(&page); err != nil || !strings.Contains(page.String(), "| 12 connections |") {
@@ -78,7 +80,8 @@ func checkOverload(t *testing.T, queues bool) {
 	}
 }
 
-// TestPatience: an answer that comes after its caller has gone is none, and what finds no connection is not sent.
+// TestPatience checks that an answer after the caller's patience counts as late, and that a request
+// without a free connection is not sent.
 func TestPatience(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -89,13 +92,14 @@ func TestPatience(t *testing.T) {
 	}))
 	defer s.Close()
 	o, err := (&Server{Name: "fake", URL: s.URL}).Run(Drive{
-		Queries: []Query{{Weight: 1, Name: "one", Target: "/one", Status: 200}}, Encoding: Identity, Connections: 1, Rate: 12.5,
+		Queries: []Query{{Weight: 1, Name: "one", Target: "/one", Status: 200}}, Encoding: Identity, Connections: 1,
+		Rate:     12.5,
 		Duration: 2 * time.Second, Patience: 600 * time.Millisecond,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if o.Late == 0 || o.Unsent < 5 || o.Requests+o.Late+o.Unsent != 25 || int64(o.Requests+o.Late) != asked.Load() {
-		t.Errorf("%d good, %d late, %d unsent of 25; %d came", o.Requests, o.Late, o.Unsent, asked.Load())
+		t.Errorf("%d good, %d late, %d unsent of 25; %d arrived", o.Requests, o.Late, o.Unsent, asked.Load())
 	}
 }

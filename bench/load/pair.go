@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// Comparison says which servers are compared, on what, and how long.
+// Comparison describes a comparison: servers, queries, rounds.
 type Comparison struct {
-	Servers     []*Server // the first is what the others are measured against
+	Servers     []*Server // the others are compared with the first
 	Queries     []Query
 	Encodings   []string
 	Rounds      int
@@ -16,10 +16,10 @@ type Comparison struct {
 	Connections int
 	Progress    func(format string, args ...any) // nil: silent
 
-	Verdicts []Verdict // on the queries' bounds, when Run has ended
+	Verdicts []Verdict // on the queries' bounds, after Run
 }
 
-// Cell is what one server did on one query in one coding.
+// Cell is the result of one server, query and coding.
 type Cell struct {
 	Query, Encoding, Server string
 	Rows, BodyBytes         int
@@ -28,18 +28,19 @@ type Cell struct {
 	CPUMicros               float64 // per request, median of the rounds
 	P50, P99                time.Duration
 
-	// The first server's figure by this one's, round by round; 0 where this is the first server.
+	// The first server's figure divided by this one's, round by round; 0 for the first server.
 	CPURatio, RateRatio Ratio
-	Answers             int // good ones; rates count no others
+	Answers             int // good ones; only these count in rates
 	Wrong, Failed       int
 
-	Rates, Costs []float64 // requests a second and CPU µs a request of each round
+	Rates, Costs []float64 // requests per second and CPU µs per request, by round
 }
 
-// Ratio is the median of the rounds' ratios, and how far they spread.
+// Ratio is the median, minimum and maximum of the rounds' ratios.
 type Ratio struct{ Median, Low, High float64 }
 
-// Run compares servers query by query: in each round every server is asked for a burst, in an order that turns about.
+// Run compares servers query by query. In each round every server gets a burst, and the order is
+// reversed each round.
 func (c *Comparison) Run() ([]Cell, error) {
 	var cells []Cell
 	for _, q := range c.Queries {
@@ -82,7 +83,7 @@ func (c *Comparison) query(q Query, encoding string, agreed Agreed) ([]Cell, err
 			if round%2 != 0 {
 				i = len(servers) - 1 - k
 			}
-			if round < 0 { // not counted
+			if round < 0 { // warm-up
 				if _, err := servers[i].Run(warm); err != nil {
 					return nil, err
 				}
@@ -103,10 +104,12 @@ func (c *Comparison) query(q Query, encoding string, agreed Agreed) ([]Cell, err
 			cell.CPURatio, cell.RateRatio = ratio(cells[0].Costs, cell.Costs), ratio(cells[0].Rates, cell.Rates)
 		}
 		if c.Progress != nil {
-			c.Progress("%-28s %-8s %-12s %9.0f/s %9.1f µs CPU  p99 %v  %s", cell.Query, encoding, s.Name, cell.PerSecond, cell.CPUMicros, cell.P99, cell.CPURatio)
+			c.Progress("%-28s %-8s %-12s %9.0f/s %9.1f µs CPU  p99 %v  %s", cell.Query, encoding, s.Name,
+				cell.PerSecond, cell.CPUMicros, cell.P99, cell.CPURatio)
 		}
 		if cell.Answers == 0 {
-			return nil, fmt.Errorf("load: %s gave no good answer to %s (%s): %s", s.Name, q.Name, encoding, outcomes[i][0].FirstWrong)
+			return nil, fmt.Errorf("load: %s gave no good answer to %s (%s): %s", s.Name, q.Name, encoding,
+				outcomes[i][0].FirstWrong)
 		}
 		cells = append(cells, cell)
 	}
@@ -143,7 +146,7 @@ func median(all []float64) float64 {
 	return (all[(len(all)-1)/2] + all[len(all)/2]) / 2
 }
 
-// ratio divides the figures of neighbouring bursts. Rounds without a figure on both sides do not count.
+// ratio divides the figures of neighbouring bursts. Rounds without both figures are left out.
 func ratio(a, b []float64) Ratio {
 	var all []float64
 	for i := range min(len(a), len(b)) {
@@ -154,7 +157,7 @@ func ratio(a, b []float64) Ratio {
 	return spread(all)
 }
 
-// spread is the median, lowest and highest of figures.
+// spread returns median, minimum and maximum.
 func spread(all []float64) Ratio {
 	if len(all) == 0 {
 		return Ratio{}
@@ -162,7 +165,7 @@ func spread(all []float64) Ratio {
 	return Ratio{median(all), slices.Min(all), slices.Max(all)}
 }
 
-// String gives the median and the spread.
+// String formats the median and the range.
 func (r Ratio) String() string {
 	if r.Median == 0 {
 		return ""

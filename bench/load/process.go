@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// Usage is what a tree of processes has used so far.
+// Usage is the CPU time and memory of a process tree.
 type Usage struct {
 	CPU      float64 // seconds, user and system
 	Resident int64   // bytes now
 	Peak     int64   // bytes, the sum of the peaks of all processes
 }
 
-// ticks is USER_HZ, which is 100 wherever Linux runs Go.
+// ticks is USER_HZ, which is 100 on every Linux that runs Go.
 const ticks = 100
 
-// UsageOf reads /proc for a process and all its descendants that live.
+// UsageOf reads /proc for a process and its live descendants.
 func UsageOf(pid int) (Usage, error) {
 	tree, err := Tree(pid)
 	if err != nil {
@@ -40,7 +40,7 @@ func UsageOf(pid int) (Usage, error) {
 	return total, nil
 }
 
-// Tree lists a process, first, and all its descendants.
+// Tree returns a process, first, and all its descendants.
 func Tree(pid int) ([]int, error) {
 	children, err := childrenOf()
 	if err != nil {
@@ -53,7 +53,8 @@ func Tree(pid int) ([]int, error) {
 	return tree, nil
 }
 
-// fieldsOf gives the fields of /proc/PID/stat after the name, which may hold blanks and brackets: state is field 0, parent field 1.
+// fieldsOf returns the fields of /proc/PID/stat after the name, which may contain blanks and
+// brackets: field 0 is the state, field 1 the parent.
 func fieldsOf(pid int) ([]string, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

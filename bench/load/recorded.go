@@ -9,35 +9,36 @@ import (
 	"time"
 )
 
-// Recorded is a query with what another program was once seen to do on it, and what a server does on it now.
+// Recorded is a query with recorded figures of another program and measured ones of a server.
 type Recorded struct {
 	Query      Query
 	Want       float64 // times the recorded rate
 	TheirBytes int
-	Agreed     // rows and bytes of the server's own answer
+	Agreed     // rows and bytes of the server's answer
 	Points     []RecordedPoint
 }
 
-// RecordedPoint is a query over so many connections.
+// RecordedPoint is the result of a query over a number of connections.
 type RecordedPoint struct {
 	Connections    int
 	TheirRate      float64
 	TheirP50       time.Duration
-	Rate           Ratio // of the server, median, lowest and highest of the rounds
+	Rate           Ratio // of the server: median, minimum and maximum of the rounds
 	P50            time.Duration
 	CPUMicros      float64
 	MegabytesASec  float64
-	CoresOfServers float64 // processors that the server kept busy; what is missing of the machine's went to the client
+	CoresOfServers float64 // processors that the server used; the client used the rest
 }
 
-// Multiple is the server's rate by the recorded one.
+// Multiple is the server's rate divided by the recorded one.
 func (p *RecordedPoint) Multiple() float64 { return p.Rate.Median / p.TheirRate }
 
-// recordedConnections are those of the recorded figures.
+// recordedConnections are the numbers of connections of the recorded figures.
 var recordedConnections = []int{1, 8, 64}
 
-// ReadRecorded reads lines of name, times wanted, bytes, then rate and median latency in milliseconds over 1, 8 and 64 connections, then path
-// and what else a mix says of a query. Empty lines and those that begin with # do not count.
+// ReadRecorded reads lines of name, target multiple, bytes, then rate and median latency in
+// milliseconds over 1, 8 and 64 connections, then path and attributes as in a mix. Empty lines and
+// lines that start with # are ignored.
 func ReadRecorded(r io.Reader) ([]Recorded, error) {
 	var all []Recorded
 	scanner := bufio.NewScanner(r)
@@ -54,7 +55,7 @@ func ReadRecorded(r io.Reader) ([]Recorded, error) {
 		for _, text := range fields[1 : 1+figures] {
 			f, err := strconv.ParseFloat(text, 64)
 			if err != nil || f <= 0 {
-				return nil, fmt.Errorf("recorded line %d: %q is no number above 0", n, text)
+				return nil, fmt.Errorf("recorded line %d: %q is not a number above 0", n, text)
 			}
 			numbers = append(numbers, f)
 		}
@@ -65,7 +66,8 @@ func ReadRecorded(r io.Reader) ([]Recorded, error) {
 		q := Recorded{Query: mix[0], Want: numbers[0], TheirBytes: int(numbers[1])}
 		for i, connections := range recordedConnections {
 			q.Points = append(q.Points, RecordedPoint{
-				Connections: connections, TheirRate: numbers[2+2*i], TheirP50: time.Duration(numbers[3+2*i] * float64(time.Millisecond)),
+				Connections: connections, TheirRate: numbers[2+2*i],
+				TheirP50: time.Duration(numbers[3+2*i] * float64(time.Millisecond)),
 			})
 		}
 		all = append(all, q)
@@ -73,7 +75,8 @@ func ReadRecorded(r io.Reader) ([]Recorded, error) {
 	return all, scanner.Err()
 }
 
-// Measure asks a server the query over as many connections as were recorded, in bursts, and fills in what it did.
+// Measure sends the query to a server over the recorded numbers of connections, in bursts, and sets
+// the results.
 func (q *Recorded) Measure(s *Server, rounds int, burst time.Duration) error {
 	var err error
 	if q.Agreed, err = SameRows([]*Server{s}, q.Query, Identity); err != nil {
@@ -82,7 +85,7 @@ func (q *Recorded) Measure(s *Server, rounds int, burst time.Duration) error {
 	for i := range q.Points {
 		p := &q.Points[i]
 		d := Drive{Queries: []Query{q.Query}, Encoding: Identity, Connections: p.Connections, Duration: burst / 3}
-		if _, err := s.Run(d); err != nil { // to warm up
+		if _, err := s.Run(d); err != nil { // warm-up
 			return err
 		}
 		d.Duration = burst
@@ -94,7 +97,8 @@ func (q *Recorded) Measure(s *Server, rounds int, burst time.Duration) error {
 				return err
 			}
 			if o.Wrong+o.Failed > 0 {
-				return fmt.Errorf("load: %s: %d wrong, %d failed over %d connections: %s", q.Query.Name, o.Wrong, o.Failed, p.Connections, o.FirstWrong)
+				return fmt.Errorf("load: %s: %d wrong, %d failed over %d connections: %s", q.Query.Name, o.Wrong,
+					o.Failed, p.Connections, o.FirstWrong)
 			}
 			all = append(all, o)
 			sum.add(o)
@@ -111,8 +115,9 @@ func writeRecorded(b *strings.Builder, all []Recorded) {
 	if len(all) == 0 {
 		return
 	}
-	b.WriteString("\n## Against recorded figures\n\nRate and median latency of theirs → ours (CPU of ours a request, µs; cores that our server kept busy; MB/s that the client read).\n\n" +
-		"| query | wanted | rows | their bytes | our bytes |")
+	b.WriteString("\n## Against recorded figures\n\nRate and median latency of theirs → ours (our CPU per request " +
+		"in µs; cores that our server used; MB/s that the client read).\n\n" +
+		"| query | target | rows | their bytes | our bytes |")
 	for _, c := range recordedConnections {
 		fmt.Fprintf(b, " %d connections | times |", c)
 	}
@@ -121,7 +126,8 @@ func writeRecorded(b *strings.Builder, all []Recorded) {
 		fmt.Fprintf(b, "| %s | %g | %d | %d | %d |", q.Query.Name, q.Want, q.Rows, q.TheirBytes, q.Bytes)
 		var missed []string
 		for _, p := range q.Points {
-			fmt.Fprintf(b, " %g/s, %v → %.0f/s, %v (%.1f µs; %.2f; %.0f) | %.3g |", p.TheirRate, p.TheirP50, p.Rate.Median, short(p.P50), p.CPUMicros, p.CoresOfServers,
+			fmt.Fprintf(b, " %g/s, %v → %.0f/s, %v (%.1f µs; %.2f; %.0f) | %.3g |", p.TheirRate, p.TheirP50,
+				p.Rate.Median, short(p.P50), p.CPUMicros, p.CoresOfServers,
 				p.MegabytesASec, p.Multiple())
 			if p.Multiple() < q.Want {
 				missed = append(missed, strconv.Itoa(p.Connections))

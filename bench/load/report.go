@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// Report is everything a run measured.
+// Report holds all results of a run.
 type Report struct {
 	Date        string
 	Commit      string
 	Machine     Machine
-	Note        string // data, commands, what else to know
+	Note        string // data, commands, remarks
 	Connections int
 	Rounds      int
 	Burst       time.Duration
@@ -29,38 +29,38 @@ type Report struct {
 	Open    []LoadPoint `json:",omitempty"` // the whole mix, by rate
 	ByRows  []RowsPoint `json:",omitempty"`
 
-	Standings []Standing `json:",omitempty"` // of the first server against its peers
+	Standings []Standing `json:",omitempty"` // the first server and its peers
 	Wanted    Wanted     `json:",omitzero"`
-	Recorded  []Recorded `json:",omitempty"` // the server against what was seen of another program
+	Recorded  []Recorded `json:",omitempty"` // the server and recorded figures of another program
 
-	Pictures []string `json:",omitempty"` // files beside the report
+	Pictures []string `json:",omitempty"` // files in the directory of the report
 }
 
-// Machine is where a run took place.
+// Machine describes the machine of a run.
 type Machine struct {
 	CPU, Kernel, Go string
 	Cores           int
-	LoadBefore      string // the load average when the run began
+	LoadBefore      string // load average before the run
 }
 
-// StartTime is how long a server took from its start to its first answer with rows.
+// StartTime is the time from a server's start to its first answer with rows.
 type StartTime struct {
 	Server            string
 	Median, Low, High time.Duration
 }
 
-// Footprint is the memory of a server that holds so many rows.
+// Footprint is the memory of a server with a number of rows.
 type Footprint struct {
 	Server                 string
 	Rows                   int
-	Resident, PeakResident int64 // just after the start; at the end of the run
+	Resident, PeakResident int64 // after the start; at the end of the run
 }
 
-// LoadPoint is the whole mix asked over a number of connections or at a rate.
+// LoadPoint is the result of the whole mix over a number of connections or at a rate.
 type LoadPoint struct {
 	Server, Encoding         string
 	Connections              int
-	Asked                    float64 // requests a second that were due; 0: closed loop
+	Asked                    float64 // requests due per second; 0: closed loop
 	PerSecond                float64
 	CPUMicros                float64
 	MegabytesPerSecond       float64
@@ -75,7 +75,7 @@ type Percentile struct {
 	Latency time.Duration
 }
 
-// RowsPoint is the cost of an answer with so many rows.
+// RowsPoint is the cost of an answer with a number of rows.
 type RowsPoint struct {
 	Server, Encoding string
 	Rows             int
@@ -83,10 +83,11 @@ type RowsPoint struct {
 	P50              time.Duration
 }
 
-// Point makes a load point of an outcome.
+// Point converts an outcome to a load point.
 func Point(server, encoding string, connections int, rate float64, o *Outcome) LoadPoint {
 	p := LoadPoint{
-		Server: server, Encoding: encoding, Connections: connections, Asked: rate, PerSecond: o.PerSecond(), CPUMicros: o.CPUPerRequest(),
+		Server: server, Encoding: encoding, Connections: connections, Asked: rate, PerSecond: o.PerSecond(),
+		CPUMicros:          o.CPUPerRequest(),
 		MegabytesPerSecond: float64(o.Bytes) / 1e6 / o.Elapsed.Seconds(), P50: o.Quantile(0.5), P90: o.Quantile(0.9),
 		P99: o.Quantile(0.99), P999: o.Quantile(0.999), Max: o.Slowest, Wrong: o.Wrong, Failed: o.Failed,
 	}
@@ -96,11 +97,11 @@ func Point(server, encoding string, connections int, rate float64, o *Outcome) L
 	return p
 }
 
-// ThisMachine describes where the program runs.
+// ThisMachine describes this machine.
 func ThisMachine() Machine {
 	m := Machine{Go: runtime.Version(), Cores: runtime.NumCPU(), CPU: "unknown", Kernel: "unknown"}
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		cores := 0 // the machine's: this process is often pinned to one, and the runtime counts what it may use
+		cores := 0 // all of the machine: runtime.NumCPU counts only those that this process may use
 		for line := range strings.Lines(string(text)) {
 			name, value, _ := strings.Cut(line, ":")
 			switch strings.TrimSpace(name) {
@@ -121,7 +122,7 @@ func ThisMachine() Machine {
 	return m
 }
 
-// WriteJSON writes the report for programs.
+// WriteJSON writes the report as JSON.
 func (r *Report) WriteJSON(w io.Writer) error { return writeJSON(w, r) }
 
 func writeJSON(w io.Writer, report any) error {
@@ -130,18 +131,20 @@ func writeJSON(w io.Writer, report any) error {
 	return e.Encode(report)
 }
 
-// WriteMarkdown writes the report for people.
+// WriteMarkdown writes the report as Markdown.
 func (r *Report) WriteMarkdown(w io.Writer) error {
 	b := &strings.Builder{}
 	fmt.Fprintf(b, "# Measured %s at %s\n\n%s\n\n", r.Date, r.Commit, r.Note)
-	fmt.Fprintf(b, "%s, %d cores, Linux %s, %s; load average before the run %s. %d rounds of %v bursts", r.Machine.CPU, r.Machine.Cores, r.Machine.Kernel,
+	fmt.Fprintf(b, "%s, %d cores, Linux %s, %s; load average before the run %s. %d rounds of %v bursts",
+		r.Machine.CPU, r.Machine.Cores, r.Machine.Kernel,
 		r.Machine.Go, r.Machine.LoadBefore, r.Rounds, r.Burst)
 	if r.Connections > 0 {
 		fmt.Fprintf(b, " in turn, %d connections", r.Connections)
 	}
 	b.WriteString("; CPU is user and system time of the server's processes.")
 	if len(r.Cells) > 0 {
-		b.WriteString(" Ratios divide the first server's figure by the named one's in the same round: median (lowest-highest).")
+		b.WriteString(" Ratios divide the first server's figure by the named one's in the same round: median " +
+			"(lowest-highest).")
 	}
 	b.WriteString("\n")
 	for _, picture := range r.Pictures {
@@ -153,7 +156,7 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 	return r.WriteTables(w)
 }
 
-// WriteTables writes the tables of whatever was measured.
+// WriteTables writes the tables of the report that have rows.
 func (r *Report) WriteTables(w io.Writer) error {
 	b := &strings.Builder{}
 	if len(r.Starts) > 0 {
@@ -163,23 +166,27 @@ func (r *Report) WriteTables(w io.Writer) error {
 		}
 	}
 	if len(r.Memory) > 0 {
-		b.WriteString("\n## Memory\n\n| server | rows | after start, MB | peak, MB | peak, bytes a row |\n|---|--:|--:|--:|--:|\n")
+		b.WriteString("\n## Memory\n\n| server | rows | after start, MB | peak, MB | peak, bytes a row " +
+			"|\n|---|--:|--:|--:|--:|\n")
 		for _, m := range r.Memory {
 			rows, each := "unknown", ""
 			if m.Rows > 0 {
 				rows, each = strconv.Itoa(m.Rows), fmt.Sprintf("%.1f", float64(m.PeakResident)/float64(m.Rows))
 			}
-			fmt.Fprintf(b, "| %s | %s | %.0f | %.0f | %s |\n", m.Server, rows, float64(m.Resident)/1e6, float64(m.PeakResident)/1e6, each)
+			fmt.Fprintf(b, "| %s | %s | %.0f | %.0f | %s |\n", m.Server, rows, float64(m.Resident)/1e6,
+				float64(m.PeakResident)/1e6, each)
 		}
 	}
 	writeVerdicts(b, r.Targets)
 	writeStandings(b, r.Standings, r.Wanted)
 	writeRecorded(b, r.Recorded)
 	if len(r.Cells) > 0 {
-		b.WriteString("\n## Query by query\n\n| query | rows | coding | server | sent, bytes | requests/s | CPU, µs | p50 | p99 | CPU ratio | rate ratio |\n" +
+		b.WriteString("\n## Query by query\n\n| query | rows | coding | server | sent, bytes | requests/s | CPU, " +
+			"µs | p50 | p99 | CPU ratio | rate ratio |\n" +
 			"|---|--:|---|---|--:|--:|--:|--:|--:|--:|--:|\n")
 		for _, c := range r.Cells {
-			fmt.Fprintf(b, "| %s | %d | %s | %s | %d | %.0f | %.1f | %v | %v | %v | %v |\n", c.Query, c.Rows, c.Encoding, c.Server, c.SentBytes, c.PerSecond,
+			fmt.Fprintf(b, "| %s | %d | %s | %s | %d | %.0f | %.1f | %v | %v | %v | %v |\n", c.Query, c.Rows,
+				c.Encoding, c.Server, c.SentBytes, c.PerSecond,
 				c.CPUMicros, short(c.P50), short(c.P99), c.CPURatio, c.RateRatio)
 		}
 	}
@@ -199,19 +206,22 @@ func points(b *strings.Builder, title string, all []LoadPoint) {
 	if len(all) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "\n## %s\n\n| server | coding | connections | due/s | answered/s | MB/s | CPU, µs | p50 | p90 | p99 | p99.9 | max | wrong | failed |\n"+
+	fmt.Fprintf(b, "\n## %s\n\n| server | coding | connections | due/s | answered/s | MB/s | CPU, µs | p50 | p90 "+
+		"| p99 | p99.9 | max | wrong | failed |\n"+
 		"|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n", title)
 	for _, p := range all {
-		due := "as fast as it goes"
+		due := "closed loop"
 		if p.Asked > 0 {
 			due = fmt.Sprintf("%.0f", p.Asked)
 		}
-		fmt.Fprintf(b, "| %s | %s | %d | %s | %.0f | %.1f | %.1f | %v | %v | %v | %v | %v | %d | %d |\n", p.Server, p.Encoding, p.Connections, due, p.PerSecond,
-			p.MegabytesPerSecond, p.CPUMicros, short(p.P50), short(p.P90), short(p.P99), short(p.P999), short(p.Max), p.Wrong, p.Failed)
+		fmt.Fprintf(b, "| %s | %s | %d | %s | %.0f | %.1f | %.1f | %v | %v | %v | %v | %v | %d | %d |\n", p.Server,
+			p.Encoding, p.Connections, due, p.PerSecond,
+			p.MegabytesPerSecond, p.CPUMicros, short(p.P50), short(p.P90), short(p.P99), short(p.P999), short(p.Max),
+			p.Wrong, p.Failed)
 	}
 }
 
-// short cuts a duration to three digits.
+// short rounds a duration to three digits.
 func short(d time.Duration) time.Duration {
 	for unit := time.Duration(1); ; unit *= 10 {
 		if d < 1000*unit {

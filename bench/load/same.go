@@ -16,7 +16,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// answer is a whole answer, kept to be compared or served again.
+// answer is a whole answer, for comparison or to be served as a file.
 type answer struct {
 	status      int
 	etag, total string
@@ -24,14 +24,14 @@ type answer struct {
 	body        []byte // decoded
 }
 
-// plain asks for nothing of its own accord: no coding, no redirect.
+// plain requests no coding and follows no redirect on its own.
 var plain = &http.Client{
 	Transport:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 2},
 	Timeout:       answerTimeout,
 	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 }
 
-// fetch asks a query once, never conditionally, and decodes the answer.
+// fetch sends a query once, unconditionally, and decodes the answer.
 func (s *Server) fetch(q Query, encoding string) (*answer, error) {
 	asked := s.ask(q, encoding)
 	r, err := http.NewRequest(asked.method, s.URL+asked.target, strings.NewReader(asked.body))
@@ -83,14 +83,14 @@ func decode(body []byte, coding string) ([]byte, error) {
 		defer z.Close()
 		return z.DecodeAll(body, nil)
 	}
-	return nil, fmt.Errorf("coding %q was not asked for", coding)
+	return nil, fmt.Errorf("coding %q was not requested", coding)
 }
 
-// Rows turns an answer's body into one text a record, so that two servers' answers can be told apart by what they say and not by how
-// they write it: keys in order, numbers as the nearest 64-bit float.
+// Rows converts an answer's body to one text per record that does not depend on notation: keys in
+// order, numbers as the nearest 64-bit float.
 func Rows(contentType string, body []byte) ([]string, error) { return rowTexts(contentType, body, nil) }
 
-// rowTexts is Rows; fields that a record lacks count as null.
+// rowTexts is Rows with missing fields as null.
 func rowTexts(contentType string, body []byte, fields []string) ([]string, error) {
 	if kind, _, _ := strings.Cut(contentType, ";"); strings.HasSuffix(kind, "/csv") {
 		all, err := csv.NewReader(bytes.NewReader(body)).ReadAll()
@@ -118,7 +118,8 @@ func rowTexts(contentType string, body []byte, fields []string) ([]string, error
 	return rows, nil
 }
 
-// records reads the records of a JSON body in any of the shapes that servers give lists: under "data", bare, or as columns and rows.
+// records parses a JSON body in any of three shapes: a list under "data", a bare list, or columns
+// and rows.
 func records(body []byte) ([]map[string]any, error) {
 	if text := bytes.TrimLeft(body, " \t\r\n"); len(text) > 0 && text[0] == '[' {
 		var all []map[string]any
@@ -167,15 +168,16 @@ func appendRecord(b []byte, record map[string]any) []byte {
 	return b
 }
 
-// Agreed is what servers agree on about a query.
+// Agreed is the size of the answer on which servers agree.
 type Agreed struct {
 	Rows  int
-	Bytes int // of the body, undecoded sizes are the servers' own
+	Bytes int // of the decoded body
 }
 
-// SameRows asks every server a query and is an error unless all give the query's status and, for a 200, the same records in the same
-// order. The first server is asked for the uncompressed answer too, so each of its codings is held against that. Servers that do
-// not have the query are left out.
+// SameRows sends a query to every server and fails unless all answer with the query's status and,
+// for a 200, the same records in the same order. The first server also has to give the uncompressed
+// answer, so that each of its codings is compared with that. Servers without the query are left
+// out.
 func SameRows(servers []*Server, q Query, encoding string) (Agreed, error) {
 	type asked struct {
 		server   *Server
@@ -205,18 +207,21 @@ func SameRows(servers []*Server, q Query, encoding string) (Agreed, error) {
 			continue
 		}
 		if len(rows) != len(first) {
-			return agreed, fmt.Errorf("%s: %s gives %d rows and %s gives %d: not compared", q.Name, of, len(first), name, len(rows))
+			return agreed, fmt.Errorf("%s: %s gives %d rows and %s gives %d: not compared", q.Name, of, len(first),
+				name, len(rows))
 		}
 		for i := range rows {
 			if rows[i] != first[i] {
-				return agreed, fmt.Errorf("%s: row %d differs, not compared: %s gives %.300s and %s gives %.300s", q.Name, i, of, first[i], name, rows[i])
+				return agreed, fmt.Errorf("%s: row %d differs, not compared: %s gives %.300s and %s gives %.300s",
+					q.Name, i, of, first[i], name, rows[i])
 			}
 		}
 	}
 	return agreed, nil
 }
 
-// rows are the records of a query's answer, none when it is no 200, and the size of its body when decoded.
+// rows returns the records of a query's answer, nil if it is not a 200, and the size of the decoded
+// body.
 func (s *Server) rows(q Query, encoding string) ([]string, int, error) {
 	a, err := s.fetch(q, encoding)
 	if err != nil {
@@ -243,7 +248,7 @@ func (s *Server) rows(q Query, encoding string) ([]string, int, error) {
 	return rows, len(a.body), nil
 }
 
-// Answers is an error unless the server answers a query as it should.
+// Answers fails unless the server answers a query with its status.
 func (s *Server) Answers(q Query) error {
 	a, err := s.fetch(q, Identity)
 	if err != nil {
@@ -255,7 +260,8 @@ func (s *Server) Answers(q Query) error {
 	return nil
 }
 
-// TotalRows adds up what the lists of a server hold, by its own description of itself; 0 when it has none.
+// TotalRows returns the number of rows of all lists in a server's OpenAPI description; 0 if it has
+// none.
 func (s *Server) TotalRows() int {
 	a, err := s.fetch(Query{Name: "openapi", Target: "/openapi.json"}, Identity)
 	if err != nil {

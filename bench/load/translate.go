@@ -10,30 +10,30 @@ import (
 	"strings"
 )
 
-// Translation says how a server that speaks another interface is asked the queries of a mix, so that it can be measured all the same. It
-// changes how a question is put and never which rows answer it: those are compared like any other server's.
+// Translation maps the queries of a mix to requests of a server with another interface. It changes
+// only the form of a request: the rows of the answers are compared like any other server's.
 type Translation struct {
 	asks   map[string]ask // by the name of the query
-	fields []string       // of a record; those that an answer leaves out are null. nil: nothing is left out
+	fields []string       // of a record; missing ones are null. nil: none are missing
 }
 
-// ask is how a query is put to a server. The one without a target is not put at all.
+// ask is a query as sent to a server. Without a target it is not sent.
 type ask struct {
 	method, target string
 	accept         string
 	body           string
 }
 
-// ReadTranslation reads a translation. Its lines are a word and what it says:
+// ReadTranslation reads a translation. Its lines are a keyword and its value:
 //
-//	let NAME text          {NAME} is text from here on
-//	absent-is-null a b c   the fields of a record, if the server leaves out those that are null
-//	query NAME             what follows is about this query of the mix
+//	let NAME text          {NAME} stands for text in the lines below
+//	absent-is-null a b c   the fields of a record, for a server that leaves out null fields
+//	query NAME             begins the lines of this query of the mix
 //	get /path?query        or post /path
 //	accept type            the header
-//	sql text               parameter sql of a get, body of a post; more such lines go on with it
+//	sql text               parameter sql of a get, body of a post; several lines are joined
 //
-// Empty lines and those that begin with # do not count.
+// Empty lines and lines that start with # are ignored.
 func ReadTranslation(r io.Reader) (*Translation, error) {
 	t := translator{Translation: Translation{asks: map[string]ask{}}}
 	scanner := bufio.NewScanner(r)
@@ -51,7 +51,7 @@ func ReadTranslation(r io.Reader) (*Translation, error) {
 		return nil, err
 	}
 	if err := t.finish(); err != nil {
-		return nil, fmt.Errorf("translation: at its end, %w", err)
+		return nil, fmt.Errorf("translation: at its end: %w", err)
 	}
 	if len(t.asks) == 0 {
 		return nil, errors.New("translation: no queries")
@@ -59,19 +59,19 @@ func ReadTranslation(r io.Reader) (*Translation, error) {
 	return &t.Translation, nil
 }
 
-// translator is a translation while it is read.
+// translator is the state of reading a translation.
 type translator struct {
 	Translation
-	words []string // of let, each followed by its text
-	name  string   // of the query whose lines are being read; empty before the first
+	words []string // names of let lines, each followed by its text
+	name  string   // of the current query; empty before the first
 	now   ask
 	sql   []string
 }
 
-// read takes a line.
+// read reads a line.
 func (t *translator) read(word, rest string) error {
 	if rest == "" {
-		return fmt.Errorf("%q says nothing", word)
+		return fmt.Errorf("%q without a value", word)
 	}
 	switch word {
 	case "let":
@@ -83,10 +83,10 @@ func (t *translator) read(word, rest string) error {
 		return nil
 	case "query":
 		if err := t.finish(); err != nil {
-			return fmt.Errorf("before it, %w", err)
+			return fmt.Errorf("before it: %w", err)
 		}
 		if _, has := t.asks[rest]; has {
-			return fmt.Errorf("a second query %q", rest)
+			return fmt.Errorf("duplicate query %q", rest)
 		}
 		t.name, t.now, t.sql = rest, ask{}, nil
 		return nil
@@ -97,7 +97,7 @@ func (t *translator) read(word, rest string) error {
 	switch word {
 	case "get", "post":
 		if !strings.HasPrefix(rest, "/") {
-			return fmt.Errorf("path %q does not begin with /", rest)
+			return fmt.Errorf("path %q does not start with /", rest)
 		}
 		t.now.method, t.now.target = strings.ToUpper(word), rest
 	case "accept":
@@ -110,7 +110,7 @@ func (t *translator) read(word, rest string) error {
 	return nil
 }
 
-// finish puts the query that was read with the others.
+// finish stores the current query.
 func (t *translator) finish() error {
 	if t.name == "" {
 		return nil
@@ -130,7 +130,7 @@ func (t *translator) finish() error {
 	return nil
 }
 
-// ask is how a server is asked a query.
+// ask returns a query as sent to this server.
 func (s *Server) ask(q Query, encoding string) ask {
 	switch {
 	case s.Translation != nil:
@@ -141,7 +141,7 @@ func (s *Server) ask(q Query, encoding string) ask {
 	return ask{method: http.MethodGet, target: q.Target}
 }
 
-// coding is the one a server is asked for where others are asked for encoding.
+// coding returns the coding to request from this server: its own, or encoding.
 func (s *Server) coding(encoding string) string {
 	if s.Encoding != "" {
 		return s.Encoding

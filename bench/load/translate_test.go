@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// foreign answers the records of list through interfaces of its own: columns and rows for a get with SQL, a bare list without nulls for a post,
-// CSV where that is accepted.
+// foreign answers the records of list in other forms: columns and rows for a get with SQL, a bare
+// list without nulls for a post, CSV if that is accepted.
 func foreign(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	sql := r.URL.Query().Get("sql") + string(body)
@@ -80,7 +80,7 @@ func TestTranslatedServersAreComparedLikeOthers(t *testing.T) {
 	}{
 		{"get", "/", foreignWords, true},
 		{"csv", "/csv", foreignWords, true},
-		{"post", "/", foreignWords, false}, // a field is missing, and nobody said that this means null
+		{"post", "/", foreignWords, false}, // a field is missing, and absent-is-null is not set
 		{"post", "/", "absent-is-null a b\n" + foreignWords, true},
 		{"more", "/", "absent-is-null a b\n" + foreignWords, false},
 		{"get", "/other", foreignWords, false},
@@ -90,10 +90,15 @@ func TestTranslatedServersAreComparedLikeOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		servers := []*Server{
-			{Name: "ours", URL: ours.URL}, {Name: "packed", URL: ours.URL, Encoding: Gzip}, {Name: "peer", URL: peer.URL, Translation: translation},
+			{Name: "ours", URL: ours.URL},
+			{Name: "packed", URL: ours.URL, Encoding: Gzip},
+			{Name: "peer", URL: peer.URL, Translation: translation},
 		}
 		q := Query{Weight: 1, Name: c.query, Target: c.target, Status: 200}
-		comparison := Comparison{Servers: servers, Queries: []Query{q}, Encodings: []string{Identity}, Rounds: 2, Burst: 20 * time.Millisecond, Connections: 2}
+		comparison := Comparison{
+			Servers: servers, Queries: []Query{q}, Encodings: []string{Identity}, Rounds: 2,
+			Burst: 20 * time.Millisecond, Connections: 2,
+		}
 		cells, err := comparison.Run()
 		if same := err == nil; same != c.same || same && len(cells) != len(servers) {
 			t.Errorf("%s of %s: %d cells, %v; want the same rows: %v", c.query, c.target, len(cells), err, c.same)
@@ -109,7 +114,7 @@ func TestTranslatedServersAreComparedLikeOthers(t *testing.T) {
 		t.Fatal(err)
 	}
 	if a := (&Server{Translation: translation}).ask(Query{Name: "unknown", Target: "/"}, Identity); a.target != "" {
-		t.Errorf("a query without translation is asked at %q", a.target)
+		t.Errorf("a query without translation is sent to %q", a.target)
 	}
 }
 
@@ -129,19 +134,23 @@ func TestForcedCodingIsAskedFor(t *testing.T) {
 	if _, err := s.fetch(q, Identity); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Run(Drive{Queries: []Query{q}, Encoding: Identity, Connections: 1, Duration: 5 * time.Millisecond}); err != nil {
+	if _, err := s.Run(Drive{
+		Queries: []Query{q}, Encoding: Identity, Connections: 1,
+		Duration: 5 * time.Millisecond,
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
 		if coding := <-seen; coding != Gzip {
-			t.Errorf("asked for %q", coding)
+			t.Errorf("requested coding %q", coding)
 		}
 	}
 }
 
 func TestBadTranslations(t *testing.T) {
 	for _, bad := range []string{
-		"", "query a", "query a\nsql x", "get /", "query a\nget x", "query a\nget /\nquery a\nget /", "query a\nput /", "query a\nget", "query a\nquery b\nget /",
+		"", "query a", "query a\nsql x", "get /", "query a\nget x", "query a\nget /\nquery a\nget /",
+		"query a\nput /", "query a\nget", "query a\nquery b\nget /",
 	} {
 		if _, err := ReadTranslation(strings.NewReader(bad)); err == nil {
 			t.Errorf("%q: no error", bad)
@@ -149,7 +158,8 @@ func TestBadTranslations(t *testing.T) {
 	}
 }
 
-// TestEveryQuestionIsTranslated holds the files of peers against the mix they translate.
+// TestEveryQuestionIsTranslated checks that the translations of peers have all queries of their
+// mix.
 func TestEveryQuestionIsTranslated(t *testing.T) {
 	mix, err := os.Open("../mixes/peers.txt")
 	if err != nil {
@@ -173,7 +183,7 @@ func TestEveryQuestionIsTranslated(t *testing.T) {
 		for _, q := range queries {
 			a := (&Server{Translation: translation}).ask(q, Identity)
 			if a.target == "" || strings.ContainsAny(a.target+a.body, "{}") {
-				t.Errorf("%s: %s is asked as %+v", name, q.Name, a)
+				t.Errorf("%s: %s is sent as %+v", name, q.Name, a)
 			}
 		}
 		if len(translation.asks) != len(queries) {
@@ -190,11 +200,15 @@ func TestShapesOfLists(t *testing.T) {
 	for _, body := range []string{
 		` [{"b":null,"a":1.0},{"a":2,"b":"x"}]`, `{"columns":["b","a"],"rows":[[null,1],["x",2e0]],"ok":true}`,
 	} {
-		if rows, err := Rows("application/json", []byte(body)); err != nil || strings.Join(rows, "\n") != strings.Join(want, "\n") {
+		if rows, err := Rows("application/json", []byte(body)); err != nil ||
+			strings.Join(rows, "\n") != strings.Join(want, "\n") {
 			t.Errorf("%s: %q, %v", body, rows, err)
 		}
 	}
-	for _, body := range []string{`{}`, `{"rows":[[1]]}`, `{"columns":["a"],"rows":[[1,2]]}`, `[1]`, `[{"a":1}`, `null`, ``} {
+	for _, body := range []string{
+		`{}`, `{"rows":[[1]]}`, `{"columns":["a"],"rows":[[1,2]]}`, `[1]`, `[{"a":1}`,
+		`null`, ``,
+	} {
 		if rows, err := Rows("application/json", []byte(body)); err == nil {
 			t.Errorf("%s: %q", body, rows)
 		}

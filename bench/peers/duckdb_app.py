@@ -1,6 +1,7 @@
-"""Conflict events answered by DuckDB behind FastAPI: a peer that gives the same records to the same questions.
+"""Conflict events from DuckDB behind FastAPI: a peer that gives the same records for the same requests.
 
-PEER_TABLES names the folder that make_tables.py filled, PEER_ANSWER who writes the text: "rows" (tuples to Python, orjson and csv) or "sql" (DuckDB).
+PEER_TABLES is the directory written by make_tables.py. PEER_ANSWER selects what writes the text of
+answers: "rows" (Python, with orjson and csv, from tuples) or "sql" (DuckDB).
 
     PEER_TABLES=DIR uvicorn --app-dir bench/peers duckdb_app:app --port 8100 --no-access-log --log-level warning
 """
@@ -16,18 +17,20 @@ from fastapi import Depends, FastAPI, Response
 from events import CSV_FIELDS, FIELDS, Question
 
 database = duckdb.connect(":memory:")
-database.execute("SET threads = 1")  # a process for each core does more here than threads do, and an answer costs less
+database.execute("SET threads = 1")  # one process per core has a higher rate than threads, and less CPU per answer
 database.execute(f"ATTACH '{os.environ['PEER_TABLES']}/events.duckdb' AS disk (READ_ONLY)")
 database.execute("CREATE TABLE event AS FROM disk.event ORDER BY id")
 database.execute("DETACH disk")
 by_sql = os.environ.get("PEER_ANSWER", "rows") == "sql"
-scratch = f"/proc/self/fd/{os.memfd_create('answer')}"  # COPY writes files only; this one is memory and ends with the process
+# COPY writes only files; this one is in memory.
+scratch = f"/proc/self/fd/{os.memfd_create('answer')}"
 app = FastAPI()
 
 
 @app.get("/api/v2/coordination-context/conflict-events")
 async def conflict_events(question: Question = Depends()):
-    # preserve_insertion_order, which is on, keeps rows in the order of the table; sorting them by id again would cost three times as much.
+    # preserve_insertion_order, which is on, keeps the order of the table. Sorting by id again would
+    # cost three times as much.
     where, values = question.where(lambda i, kind: "?", order="")
     if question.output_format == "csv":
         answer = csv_by_sql if by_sql else csv_by_rows
@@ -42,7 +45,8 @@ def json_by_rows(rows, values):
 
 
 def json_by_sql(rows, values):
-    text = database.execute(f"SELECT coalesce(string_agg(to_json(record), ','), '') FROM ({rows}) record", values).fetchone()[0]
+    query = f"SELECT coalesce(string_agg(to_json(record), ','), '') FROM ({rows}) record"
+    text = database.execute(query, values).fetchone()[0]
     return '{"data":[' + text + "]}"
 
 

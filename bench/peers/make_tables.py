@@ -1,4 +1,5 @@
-"""Makes the peers' tables of a folder of view dumps: events.duckdb, events.parquet and events.sqlite, all in the order of the answers.
+"""Makes the peers' tables from a directory of view dumps: events.duckdb, events.parquet and
+events.sqlite, in answer order.
 
     make_tables.py VIEWS OUT
 """
@@ -12,7 +13,8 @@ import duckdb
 
 from events import LOAD
 
-# Each index gives its rows in order of id, so a page of one location or one location and type is read off and cut at its limit.
+# Each index returns rows in order of id, so a page of a location, or of a location and type, needs
+# no sort.
 INDEXES = ("location_code", "location_code, event_type", "event_type, has_hrp")
 
 
@@ -24,7 +26,9 @@ def main(views, out):
     database = duckdb.connect(os.path.join(out, "events.duckdb"))
     database.execute("SET preserve_insertion_order = true")
     database.execute(LOAD, glob.glob(views + "/conflict_event_view.csv*")[:1])
-    database.execute(f"COPY (SELECT * FROM event ORDER BY id) TO '{out}/events.parquet' (FORMAT parquet, COMPRESSION zstd)")
+    database.execute(
+        f"COPY (SELECT * FROM event ORDER BY id) TO '{out}/events.parquet' (FORMAT parquet, COMPRESSION zstd)"
+    )
     columns = [line[0] for line in database.execute("DESCRIBE event").fetchall()]
     light = sqlite3.connect(os.path.join(out, "events.part"))
     light.execute("PRAGMA journal_mode = OFF")
@@ -38,7 +42,8 @@ def main(views, out):
     light.commit()
     count = light.execute("SELECT count(*) FROM event").fetchone()[0]
     light.close()
-    os.rename(os.path.join(out, "events.part"), os.path.join(out, "events.sqlite"))  # last, so that it says all are whole
+    # Last: its existence means that all are complete.
+    os.rename(os.path.join(out, "events.part"), os.path.join(out, "events.sqlite"))
     print(f"{count} rows in {out}", file=sys.stderr)
 
 
