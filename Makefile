@@ -9,6 +9,7 @@ VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
   bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-compare bench-overload soak clean
 
 build: ## the static binary
+	@.ci/install ca-certificates # which downloads of modules need
 	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.commit=$(VERSION)" -o $(BIN) ./cmd/hdqs
 
 run: build ## build, load the embedded sample catalog, serve it, print URLs to try
@@ -66,11 +67,11 @@ unit: ## all package tests without the race detector
 whole bucket clients: export HDQS_BINARY := $(abspath $(BIN))
 
 whole: build ## whole-program tests: the binary, over HTTP
-	$(PART) '' $(GOTEST) -count=1 -skip '^Test(Bucket|Clients)' $(WHOLE)
+	$(PART) '' $(GOTEST) -count=1 -parallel=4 -skip '^Test(Bucket|Clients)' $(WHOLE)
 
 bucket: export HDQS_MOTO := $(abspath .cache/moto/bin/moto_server)
 bucket: build .cache/moto/packages ## whole-program tests of stores and catalogs in a bucket, against a real S3 server
-	$(PART) python3-venv $(GOTEST) -count=1 -run '^TestBucket' ./cmd/hdqs
+	$(PART) python3-venv $(GOTEST) -count=1 -parallel=3 -run '^TestBucket' ./cmd/hdqs
 
 clients: export HDQS_CLIENTS := $(abspath .cache/clients/bin/python)
 clients: build .cache/clients/packages ## curl, Chromium, requests, httpx, Node and Go read compressed pages whole

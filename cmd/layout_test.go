@@ -38,6 +38,7 @@ var imports = map[string][]string{
 	"internal/generator":  {},
 	"internal/judge":      {},
 	"internal/ckantest":   {},
+	"internal/testkit":    {},
 	"bench":               {"bench/load"},
 	"bench/load":          {},
 	"cmd":                 {},
@@ -51,7 +52,7 @@ var imports = map[string][]string{
 }
 
 // testOnly lists the packages that every test may import.
-var testOnly = []string{"internal/generator", "internal/ckantest", "loader/sample"}
+var testOnly = []string{"internal/generator", "internal/ckantest", "internal/testkit", "loader/sample"}
 
 const (
 	maxFileLines     = 500

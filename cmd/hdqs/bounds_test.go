@@ -5,9 +5,12 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"hdqs/internal/testkit"
 )
 
-// TestBounds gives flags values that would crash the program or turn it off: each is refused with the flag's name, the value and the bounds.
+// TestBounds gives flags values that would crash the program or disable it. Each is refused with
+// the flag's name, the value and the bounds.
 func TestBounds(t *testing.T) {
 	serve := []string{"serve", "--listen", "127.0.0.1:99999"}
 	gc := []string{"gc", "--store", t.TempDir()}
@@ -46,26 +49,30 @@ func TestBounds(t *testing.T) {
 		{gc, "--grace", "-1h", "want 0s to 87600h0m0s"},
 	} {
 		o := run(t, append(c.command, c.flag, c.value)...)
-		if o.code != 2 || o.out != "" || !strings.Contains(o.errors, c.flag) || !strings.Contains(o.errors, c.value) || !strings.Contains(o.errors, c.want) {
-			t.Errorf("hdqs %s %s %s: exit code %d, %.300q; want 2 and %q", c.command[0], c.flag, c.value, o.code, o.errors, c.want)
+		complete := strings.Contains(o.stderr, c.flag) && strings.Contains(o.stderr, c.value) &&
+			strings.Contains(o.stderr, c.want)
+		if o.code != 2 || o.stdout != "" || !complete {
+			t.Errorf("hdqs %s %s %s: exit code %d, %.300q; want 2 and %q",
+				c.command[0], c.flag, c.value, o.code, o.stderr, c.want)
 		}
 	}
 	o := runWith(t, []string{"HDQS_MAX_QUERIES=-1"}, "", serve...)
-	if o.code != 2 || !strings.Contains(o.errors, "HDQS_MAX_QUERIES") || !strings.Contains(o.errors, "want 0 to") {
-		t.Errorf("a variable: exit code %d, %.300q", o.code, o.errors)
+	if o.code != 2 || !strings.Contains(o.stderr, "HDQS_MAX_QUERIES") || !strings.Contains(o.stderr, "want 0 to") {
+		t.Errorf("a variable: exit code %d, %.300q", o.code, o.stderr)
 	}
 }
 
-// TestNoPoll: with --snapshot-poll 0 the channel is looked at when SIGHUP asks for it, and neither always nor by itself.
+// TestNoPoll: with --snapshot-poll 0 the channel is read on SIGHUP only.
 func TestNoPoll(t *testing.T) {
-	store := newStore(t, newCatalog(t, 1))
+	parallel(t)
+	store := sampleStore(t)
 	s := serve(t, "--store", store, "--snapshot-poll", "0s")
 	before := s.snapshotID(t)
-	wants(t, 0, "build", "--catalog", newCatalog(t, 2), "--store", store, "--snapshot-time", "2026-11-22T01:02:00Z", "--allow-shrink")
+	buildOther(t, store, "2026-11-22T01:02:00Z")
 	time.Sleep(200 * time.Millisecond)
 	if id := s.snapshotID(t); id != before {
-		t.Errorf("it serves %s by itself", id)
+		t.Errorf("it serves %s without a signal", id)
 	}
 	s.signal(t, syscall.SIGHUP)
-	waitFor(t, "the other snapshot", func() bool { return s.snapshotID(t) != before })
+	testkit.WaitFor(t, "the other snapshot", func() bool { return s.snapshotID(t) != before })
 }

@@ -1,10 +1,6 @@
 package main_test
 
 import (
-	"bytes"
-	"crypto/md5"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
@@ -13,39 +9,19 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
-// TestBucketKill ends a load by kill -9 at each stage of its publishing. The bucket shows the old snapshot, whole, until the pointer has been put, and the
-// next load goes through.
+// TestBucketKill kills a load with SIGKILL at each stage of publishing. The bucket shows the
+// complete old snapshot until the pointer is written, and the next load succeeds.
 func TestBucketKill(t *testing.T) {
 	o := newObjectStore(t)
 	files, data := newCatalog(t, 1), t.TempDir()
 	load := []string{"build", "--catalog", files, "--store", storeAddress, "--data-dir", data}
-	killed := func(stage string, nth int, snapshotTime string, args ...string) {
-		t.Helper()
-		load := o.start(t, append(append([]string{}, args...), "--snapshot-time", snapshotTime)...)
-		var once sync.Mutex
-		o.hold(func(r *http.Request) {
-			once.Lock()
-			defer once.Unlock()
-			if r.Method != http.MethodPut || !strings.Contains(r.URL.Path, stage) {
-				return
-			}
-			if nth--; nth == 0 {
-				_ = load.cmd.Process.Kill()
-				<-load.ended
-				panic(http.ErrAbortHandler)
-			}
-		})
-		<-load.ended
-		o.hold(nil)
-		if load.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-			t.Fatalf("the load was not killed at %s: %v\n%s", stage, load.cmd.ProcessState, load.said)
-		}
-	}
 
-	// Into an empty bucket: there is nothing to see until the load is through.
-	killed("/segments/", 3, buildTime, load...)
+	// Into an empty bucket: there is nothing to see until the load has ended.
+	o.killAt(t, "/segments/", 3, append(load, "--snapshot-time", buildTime))
 	o.run(t, 1, "verify", "--store", storeAddress)
 	o.run(t, 0, append(load, "--snapshot-time", buildTime)...)
 	old := o.inspect(t, data).ID
@@ -54,160 +30,60 @@ func TestBucketKill(t *testing.T) {
 		name string
 		nth  int
 	}{{"/segments/", 1}, {"/segments/", 2}, {".report.json", 1}, {"/manifests/", 2}, {"/channels/", 1}} {
-		dropRow(t, files, "poverty-rate")
-		at := fmt.Sprintf("2026-11-22T0%d:00:00Z", i)
-		killed(stage.name, stage.nth, at, load...)
-		// The data directory of the killed load, an empty one, and the bucket itself are all as before.
-		for _, dir := range []string{data, t.TempDir()} {
-			if now := o.inspect(t, dir).ID; now != old {
-				t.Errorf("killed at %s %d: the store shows %s, want %s", stage.name, stage.nth, now, old)
-			}
-		}
-		o.run(t, 0, "verify", "--store", storeAddress)
-		if i%2 == 1 { // now and then the next load is another one
+		t.Run(fmt.Sprintf("%s %d", strings.Trim(stage.name, "/"), stage.nth), func(t *testing.T) {
 			dropRow(t, files, "poverty-rate")
-		}
-		o.run(t, 0, append(load, "--snapshot-time", at)...)
-		now := o.inspect(t, t.TempDir()).ID
-		if now == old {
-			t.Errorf("killed at %s %d: the next load published nothing", stage.name, stage.nth)
-		}
-		old = now
-		o.run(t, 0, "verify", "--store", storeAddress)
-	}
-}
-
-// TestBucketResume: a file of a mirror whose answer is cut goes on where it stopped, in the same load and in the next one; of an object that was replaced
-// meanwhile nothing old is kept.
-func TestBucketResume(t *testing.T) {
-	o := newObjectStore(t)
-	files := newCatalog(t, 1)
-	const name = "conflict-events/hdx_hapi_conflict_event_global_2025.csv"
-	o.run(t, 0, "mirror", "--catalog", files, "--to", mirrorAddress, "--data-dir", t.TempDir())
-	data := o.get(t, "mirror/"+name)
-	size := int64(len(data))
-	asked := func() (ranges []string, match map[string]bool, received int64) {
-		match = map[string]bool{}
-		for _, p := range o.take(t) {
-			if p.path == "mirror/"+name && p.method == http.MethodGet {
-				ranges, received = append(ranges, p.ranged), received+p.received
-				if p.ranged != "" {
-					match[p.match] = true
+			next := append(load, "--snapshot-time", fmt.Sprintf("2026-11-22T0%d:00:00Z", i))
+			o.killAt(t, stage.name, stage.nth, next)
+			// The data directory of the killed load, an empty one, and the bucket itself are as
+			// before.
+			for _, dir := range []string{data, t.TempDir()} {
+				if now := o.inspect(t, dir).ID; now != old {
+					t.Errorf("the store shows %s, want %s", now, old)
 				}
 			}
-		}
-		return ranges, match, received
-	}
-	// cutting cuts the first answers for the file, and is told of each request for it.
-	cutting := func(times int, told func(n int)) {
-		n := 0
-		var mu sync.Mutex
-		o.cut(func(r *http.Request) int64 {
-			if r.Method != http.MethodGet || !strings.HasSuffix(r.URL.Path, name) {
-				return 0
+			o.run(t, 0, "verify", "--store", storeAddress)
+			if i%2 == 1 { // in every other stage the next load is a different one
+				dropRow(t, files, "poverty-rate")
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			n++
-			if told != nil {
-				told(n)
+			o.run(t, 0, next...)
+			now := o.inspect(t, t.TempDir()).ID
+			if now == old {
+				t.Error("the next load published nothing")
 			}
-			if n <= times {
-				return size / 4
-			}
-			return 0
+			old = now
+			o.run(t, 0, "verify", "--store", storeAddress)
 		})
-	}
-	wantTables := func(what, dir string, want snapshotView) {
-		t.Helper()
-		if got, _ := inspect(t, filepath.Join(dir, "store")); fmt.Sprint(got.Tables) != fmt.Sprint(want.Tables) {
-			t.Errorf("%s: the tables are not those of the whole files", what)
-		}
-	}
-	load := func(dir string) []string {
-		return []string{"build", "--catalog", mirrorAddress, "--store", filepath.Join(dir, "store"), "--data-dir", dir, "--snapshot-time", buildTime}
-	}
-	want, _ := inspect(t, newStore(t, files))
-
-	dir := t.TempDir()
-	o.take(t)
-	cutting(2, nil)
-	o.run(t, 0, load(dir)...)
-	ranges, match, received := asked()
-	quarters := fmt.Sprint([]string{"", fmt.Sprintf("bytes=%d-", size/4), fmt.Sprintf("bytes=%d-", 2*(size/4))})
-	sum := md5.Sum(data)
-	if fmt.Sprint(ranges) != quarters || len(match) != 1 || !match[`"`+hex.EncodeToString(sum[:])+`"`] || received != size {
-		t.Errorf("asked for %q, if it is %v; %d bytes came of %d; want %s", ranges, match, received, size, quarters)
-	}
-	wantTables("cut twice", dir, want)
-
-	// The load is killed while it waits for the rest; the next one asks for that only.
-	dir = t.TempDir()
-	killed := make(chan *server, 1)
-	cutting(1, func(n int) {
-		if n == 2 {
-			s := <-killed
-			_ = s.cmd.Process.Kill()
-			<-s.ended
-		}
-	})
-	s := o.start(t, load(dir)...)
-	killed <- s
-	s.wait(t)
-	o.cut(nil)
-	late := 0
-	waitFor(t, "both requests to be over", func() bool {
-		ranges, _, _ := asked()
-		late += len(ranges)
-		return late == 2
-	})
-	o.run(t, 0, load(dir)...)
-	if ranges, _, received := asked(); len(ranges) != 1 || ranges[0] != fmt.Sprintf("bytes=%d-", size/4) || received != size-size/4 {
-		t.Errorf("after a kill: asked for %q, %d bytes came of %d", ranges, received, size-size/4)
-	}
-	wantTables("killed", dir, want)
-
-	// The object is replaced while the load waits. The catalog's list must not tell its size and sum, or the load would refuse what is there now.
-	next := bytes.Replace(readFile(t, filepath.Join(files, name)), []byte(",civilian_targeting,"), []byte(",demonstration,"), 1)
-	c := decode[map[string]any](t, o.get(t, "mirror/catalog.json"))
-	for _, entry := range c["resources"].([]any) {
-		delete(entry.(map[string]any), "size")
-		delete(entry.(map[string]any), "sha256")
-	}
-	text, err := json.Marshal(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.put(t, "mirror/catalog.json", text)
-	dir = t.TempDir()
-	o.put(t, "mirror/"+name, data)
-	cutting(1, func(n int) {
-		if n == 2 {
-			o.put(t, "mirror/"+name, next)
-		}
-	})
-	asked()
-	o.run(t, 0, load(dir)...)
-	if ranges, _, _ := asked(); len(ranges) != 3 || ranges[0] != "" || ranges[1] == "" || ranges[2] != "" {
-		t.Errorf("of a replaced object is asked for %q", ranges)
-	}
-	got := readFile(t, filepath.Join(dir, "catalogs", filepath.Base(pathOf(t, dir, "catalogs/*")), "tree", name))
-	if !bytes.Equal(got, next) || bytes.Equal(next[:size/4], data[:size/4]) {
-		t.Errorf("%d bytes are kept of the replaced object, which has %d", len(got), len(next))
 	}
 }
 
-// TestBucketLock: one load at a time writes to a data directory, and of two on different machines one finds the channel moved.
-func TestBucketLock(t *testing.T) {
-	o := newObjectStore(t)
-	files, data := newCatalog(t, 1), t.TempDir()
-	load := []string{"build", "--catalog", files, "--store", storeAddress}
-	o.run(t, 0, append(load, "--data-dir", data)...)
-	dropRow(t, files, "poverty-rate")
+// killAt runs a command and kills it at its nth PUT of a path with the given part.
+func (o *objectStore) killAt(t *testing.T, part string, nth int, args []string) {
+	t.Helper()
+	load := o.start(t, args...)
+	var mu sync.Mutex
+	o.beforeEach(func(r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.Method != http.MethodPut || !strings.Contains(r.URL.Path, part) {
+			return
+		}
+		if nth--; nth == 0 {
+			load.kill()
+			panic(http.ErrAbortHandler)
+		}
+	})
+	<-load.ended
+	o.beforeEach(nil)
+	if load.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Fatalf("the load was not killed: %v\n%s", load.cmd.ProcessState, load.log)
+	}
+}
 
-	reached, release := make(chan struct{}), make(chan struct{})
+// pauseAtChannel holds the first request that writes a channel until release is closed.
+func (o *objectStore) pauseAtChannel() (reached, release chan struct{}) {
+	reached, release = make(chan struct{}), make(chan struct{})
 	var once sync.Once
-	o.hold(func(r *http.Request) {
+	o.beforeEach(func(r *http.Request) {
 		if r.Method == http.MethodPut && strings.Contains(r.URL.Path, "/channels/") {
 			first := false
 			once.Do(func() { first = true })
@@ -217,138 +93,152 @@ func TestBucketLock(t *testing.T) {
 			}
 		}
 	})
+	return reached, release
+}
+
+// TestBucketLock: one load at a time writes to a data directory. Of two loads on different machines
+// the later one finds that the channel has moved.
+func TestBucketLock(t *testing.T) {
+	o := newObjectStore(t)
+	files, data := newCatalog(t, 1), t.TempDir()
+	load := []string{"build", "--catalog", files, "--store", storeAddress}
+	lock := filepath.Join(data, "store", "lock")
+	o.run(t, 0, append(load, "--data-dir", data)...)
+	dropRow(t, files, "poverty-rate")
+
+	reached, release := o.pauseAtChannel()
 	slow := o.start(t, append(load, "--data-dir", data, "--snapshot-time", "2026-11-22T00:00:00Z")...)
 	<-reached
+	held := fmt.Sprintf("is held by process %d on ", slow.cmd.Process.Pid)
 	second := o.run(t, 1, append(load, "--data-dir", data)...)
-	want := fmt.Sprintf("is held by process %d on ", slow.cmd.Process.Pid)
-	if !strings.Contains(second.errors, want) || !strings.Contains(second.errors, "build from "+files) {
-		t.Errorf("a second load on the same directory says %s, want %q", second.errors, want)
+	if !strings.Contains(second.stderr, held) || !strings.Contains(second.stderr, "build from "+files) {
+		t.Errorf("a second load on the same directory: %s, want %q", second.stderr, held)
 	}
-	for _, args := range [][]string{
-		{"gc", "--store", filepath.Join(data, "store")},
-		{"rollback", "--store", filepath.Join(data, "store")},
-	} {
-		if got := o.run(t, 1, args...); !strings.Contains(got.errors, want) {
-			t.Errorf("%s meanwhile says %s", args[0], got.errors)
+	for _, command := range []string{"gc", "rollback"} {
+		got := o.run(t, 1, command, "--store", filepath.Join(data, "store"))
+		if !strings.Contains(got.stderr, held) {
+			t.Errorf("%s during a load: %s, want %q", command, got.stderr, held)
 		}
 	}
+
+	// A load on another machine publishes first.
 	dropRow(t, files, "poverty-rate")
 	o.run(t, 0, append(load, "--data-dir", t.TempDir(), "--snapshot-time", "2026-11-23T00:00:00Z")...)
 	winner := o.inspect(t, t.TempDir()).ID
 	close(release)
-	if code := slow.wait(t); code != 1 || !strings.Contains(slow.said.String(), "moved by someone else") || !strings.Contains(slow.said.String(), winner) {
-		t.Errorf("the load that was overtaken: exit code %d\n%s", code, slow.said)
+	if code := slow.wait(t); code != 1 || !slow.logged("moved by someone else") || !slow.logged(winner) {
+		t.Errorf("the slower load: exit code %d\n%s", code, slow.log)
 	}
 	if now := o.inspect(t, data).ID; now != winner {
-		t.Errorf("the channel shows %s, want the winner's %s", now, winner)
+		t.Errorf("the channel shows %s, want %s, which was published first", now, winner)
 	}
-	if _, err := os.Stat(filepath.Join(data, "store", "lock")); !os.IsNotExist(err) {
-		t.Errorf("a lock was left: %v", err)
+	if _, err := os.Stat(lock); !os.IsNotExist(err) {
+		t.Errorf("the lock file is still there: %v", err)
 	}
 	o.run(t, 0, append(load, "--data-dir", data, "--snapshot-time", "2026-11-24T00:00:00Z")...)
 
-	// A killed load leaves its lock's file, which nobody holds any more.
-	reached, once = make(chan struct{}), sync.Once{}
-	release = make(chan struct{})
+	// A killed load leaves its lock file, which no process holds.
+	reached, release = o.pauseAtChannel()
 	dropRow(t, files, "poverty-rate")
 	slow = o.start(t, append(load, "--data-dir", data, "--snapshot-time", "2026-11-25T00:00:00Z")...)
 	<-reached
-	slow.signal(t, syscall.SIGKILL)
-	slow.wait(t)
+	slow.kill()
 	close(release)
-	if _, err := os.Stat(filepath.Join(data, "store", "lock")); err != nil {
-		t.Errorf("a killed load leaves no lock behind (%v): this tests nothing", err)
+	if _, err := os.Stat(lock); err != nil {
+		t.Errorf("a killed load has left no lock file (%v): this tests nothing", err)
 	}
 	o.run(t, 0, append(load, "--data-dir", data, "--snapshot-time", "2026-11-25T00:00:00Z")...)
 }
 
-// TestBucketSignature: a reader who asks for signatures is given nothing else.
+// TestBucketSignature: a reader that requires signatures accepts nothing else.
 func TestBucketSignature(t *testing.T) {
 	o := newObjectStore(t)
 	files, data, keys := newCatalog(t, 1), t.TempDir(), t.TempDir()
-	key := func(name string) (private, public string) {
-		private, public = filepath.Join(keys, name+".pem"), filepath.Join(keys, name+".pub")
-		o.run(t, 0, "keygen", "--private", private, "--public", public)
-		return private, public
-	}
-	private, public := key("one")
-	private2, public2 := key("two")
+	private, public := o.newKey(t, keys, "one")
+	private2, public2 := o.newKey(t, keys, "two")
 	if info, err := os.Stat(private); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("private key: %v %v", info, err)
 	}
-	o.run(t, 1, "keygen", "--private", private, "--public", filepath.Join(keys, "other")) // no key is overwritten
+	o.run(t, 1, "keygen", "--private", private, "--public", filepath.Join(keys, "other")) // keys are not overwritten
 	both := filepath.Join(keys, "both.pub")
-	writeFile(t, both, append(readFile(t, public), readFile(t, public2)...))
+	testkit.WriteFile(t, both, append(testkit.ReadFile(t, public), testkit.ReadFile(t, public2)...))
 
 	load := []string{"build", "--catalog", files, "--store", storeAddress, "--data-dir", data}
-	ask := func(keys string) outcome {
+	mustVerify := func(what, keys string, code int, says string) {
 		t.Helper()
-		return runWith(t, o.env, "", "verify", "--store", storeAddress, "--require-signature", "--public-key", keys)
-	}
-	wantCode := func(what string, got outcome, code int, says string) {
-		t.Helper()
-		if got.code != code || !strings.Contains(got.errors, says) {
-			t.Errorf("%s: exit code %d, want %d; says %s", what, got.code, code, got.errors)
+		args := []string{"verify", "--store", storeAddress, "--require-signature", "--public-key", keys}
+		if got := runWith(t, o.env, "", args...); got.code != code || !strings.Contains(got.stderr, says) {
+			t.Errorf("%s: exit code %d, want %d; %s", what, got.code, code, got.stderr)
 		}
 	}
-
 	o.run(t, 0, load...)
-	wantCode("unsigned", ask(public), 4, "has no signature")
+	mustVerify("unsigned", public, 4, "has no signature")
 	id := o.inspect(t, data).ID
-	o.run(t, 0, append(load, "--sign-key", private)...) // nothing has changed, but now it is signed
-	wantCode("signed after an unchanged load", ask(public), 0, "")
-	wantCode("another key", ask(public2), 4, "none of the 1 trusted keys")
-	wantCode("both keys", ask(both), 0, "")
+	o.run(t, 0, append(load, "--sign-key", private)...) // the same snapshot, now signed
+	mustVerify("signed by an unchanged load", public, 0, "")
+	mustVerify("another key", public2, 4, "none of the 1 trusted keys")
+	mustVerify("both keys", both, 0, "")
 	o.run(t, 2, "verify", "--store", storeAddress, "--require-signature")
-	o.run(t, 2, "verify", "--store", storeAddress, "--require-signature", "--public-key", filepath.Join(keys, "absent"))
+	absent := filepath.Join(keys, "absent")
+	o.run(t, 2, "verify", "--store", storeAddress, "--require-signature", "--public-key", absent)
 	o.run(t, 2, append(load, "--sign-key", public)...)
 
 	strict := []string{"--store", storeAddress, "--require-signature", "--public-key", both}
 	s := o.serve(t, append(strict, "--data-dir", t.TempDir())...)
-	refused := func(what string) {
-		t.Helper()
-		lines := strings.Count(s.said.String(), "the old one stays")
-		s.signal(t, syscall.SIGHUP)
-		waitFor(t, what, func() bool { return strings.Count(s.said.String(), "the old one stays") > lines })
-		s.answers(t)
-		cold := o.run(t, 4, append(append([]string{"serve"}, strict...), "--data-dir", t.TempDir(), "--listen", "127.0.0.1:0")...)
-		if !strings.Contains(cold.errors, "signature refused") {
-			t.Errorf("%s: a cold start says %s", what, cold.errors)
-		}
-		o.run(t, 4, append(append([]string{"query"}, strict...), "--data-dir", t.TempDir(), with("/api/v2/metadata/location?limit=1"))...)
-	}
 	dropRow(t, files, "poverty-rate")
 	o.take(t)
 	o.run(t, 0, append(load, "--snapshot-time", "2026-11-22T00:00:00Z")...)
 	unsigned := o.inspect(t, data).ID
 	o.take(t)
-	refused("an unsigned snapshot")
+	o.mustRefuse(t, s, strict, "an unsigned snapshot")
 	for _, p := range o.take(t) {
 		if strings.Contains(p.path, "/segments/") {
 			t.Errorf("%s was fetched for a snapshot that is not signed", p)
 		}
 	}
 	good := o.get(t, "store/manifests/"+id+".sig")
-	o.put(t, "store/manifests/"+unsigned+".sig", good) // of another manifest
-	refused("another manifest's signature")
+	o.put(t, "store/manifests/"+unsigned+".sig", good)
+	o.mustRefuse(t, s, strict, "the signature of another manifest")
 	o.put(t, "store/manifests/"+unsigned+".sig", []byte("signed, honestly\n"))
-	refused("no signature but a text")
+	o.mustRefuse(t, s, strict, "text in place of a signature")
+
 	o.run(t, 0, append(load, "--sign-key", private2, "--snapshot-time", "2026-11-22T00:00:00Z")...)
 	o.run(t, 0, append([]string{"verify"}, strict...)...)
 	s.signal(t, syscall.SIGHUP)
-	waitFor(t, "the swap to the snapshot of the new key", func() bool { return strings.Contains(s.said.String(), "to="+unsigned) })
-	if strings.Contains(s.said.String(), "panic") {
-		t.Error(s.said)
+	testkit.WaitFor(t, "the swap to the newly signed snapshot", func() bool { return s.logged("to=" + unsigned) })
+	if s.logged("panic") {
+		t.Error(s.log)
 	}
 }
 
-// TestBucketRewind: someone who can write the bucket, but has no key, cannot bring a channel back to an older snapshot, though that is signed; the operator
-// can, with the key.
+// newKey makes a pair of keys in a folder.
+func (o *objectStore) newKey(t *testing.T, dir, name string) (private, public string) {
+	t.Helper()
+	private, public = filepath.Join(dir, name+".pem"), filepath.Join(dir, name+".pub")
+	o.run(t, 0, "keygen", "--private", private, "--public", public)
+	return private, public
+}
+
+// mustRefuse checks that a running replica keeps its snapshot, and that neither a replica with an
+// empty data directory nor a query starts. Strict are the flags of all three.
+func (o *objectStore) mustRefuse(t *testing.T, s *server, strict []string, what string) {
+	t.Helper()
+	s.signalAndWait(t, what, oldOneStays)
+	s.mustAnswer(t)
+	cold := append([]string{"serve"}, append(strict, "--data-dir", t.TempDir(), "--listen", "127.0.0.1:0")...)
+	if got := o.run(t, 4, cold...); !strings.Contains(got.stderr, "signature refused") {
+		t.Errorf("%s: a start with an empty data directory: %s", what, got.stderr)
+	}
+	path := with("/api/v2/metadata/location?limit=1")
+	o.run(t, 4, append([]string{"query"}, append(strict, "--data-dir", t.TempDir(), path)...)...)
+}
+
+// TestBucketRewind: a writer of the bucket who has no key cannot move a channel back to an older,
+// signed snapshot. The operator, who has the key, can.
 func TestBucketRewind(t *testing.T) {
 	o := newObjectStore(t)
-	files, data, keys := newCatalog(t, 1), t.TempDir(), t.TempDir()
-	private, public := filepath.Join(keys, "key.pem"), filepath.Join(keys, "key.pub")
-	o.run(t, 0, "keygen", "--private", private, "--public", public)
+	files, data := newCatalog(t, 1), t.TempDir()
+	private, public := o.newKey(t, t.TempDir(), "key")
 	const channel = "store/channels/stable.json"
 	load := []string{"build", "--catalog", files, "--store", storeAddress, "--data-dir", data, "--sign-key", private}
 	o.run(t, 0, append(load, "--snapshot-time", "2026-11-21T00:00:00Z")...)
@@ -356,48 +246,52 @@ func TestBucketRewind(t *testing.T) {
 	dropRow(t, files, "poverty-rate")
 	o.run(t, 0, append(load, "--snapshot-time", "2026-11-22T00:00:00Z")...)
 	second := o.inspect(t, data).ID
-	o.run(t, 0, "publish", "--store", storeAddress, "--data-dir", data, "--channel", "canary", "--sign-key", private, first)
+	move := []string{"--store", storeAddress, "--data-dir", data}
+	o.run(t, 0, append([]string{"publish", "--channel", "canary", "--sign-key", private, first}, move...)...)
 
-	kept := t.TempDir()
+	replica := t.TempDir()
 	strict := []string{"--store", storeAddress, "--require-signature", "--public-key", public}
-	s := o.serve(t, append(strict, "--data-dir", kept)...)
-	look := func(what, says string) {
-		t.Helper()
-		lines := strings.Count(s.said.String(), says)
-		s.signal(t, syscall.SIGHUP)
-		waitFor(t, what, func() bool { return strings.Count(s.said.String(), says) > lines })
-		s.answers(t)
-	}
-	for name, put := range map[string][]byte{"an older file": old, "another channel's file": o.get(t, "store/channels/canary.json")} {
+	s := o.serve(t, append(strict, "--data-dir", replica)...)
+	canary := o.get(t, "store/channels/canary.json")
+	for name, put := range map[string][]byte{"an older file": old, "another channel's file": canary} {
 		good := o.get(t, channel)
 		o.put(t, channel, put)
-		look(name, "the old one stays")
-		again := o.serve(t, append(strict, "--data-dir", kept)...)
-		if !strings.Contains(again.said.String(), "serving snapshot "+second) || !strings.Contains(again.said.String(), "signature refused") {
-			t.Errorf("%s: a replica that is started again says %s", name, again.said)
+		s.signalAndWait(t, name, oldOneStays)
+		s.mustAnswer(t)
+		again := o.serve(t, append(strict, "--data-dir", replica)...)
+		if !again.logged("serving snapshot "+second) || !again.logged("signature refused") {
+			t.Errorf("%s: a restarted replica: %s", name, again.log)
 		}
 		again.stop(t)
 		o.put(t, channel, good)
 	}
-	if strings.Contains(s.said.String(), "to="+first) {
-		t.Errorf("the older snapshot was served: %s", s.said)
+	if s.logged("to=" + first) {
+		t.Errorf("the older snapshot was served: %s", s.log)
 	}
-	o.run(t, 0, "rollback", "--store", storeAddress, "--data-dir", data)
-	look("a rollback without the key", "the old one stays")
-	o.run(t, 0, "rollback", "--store", storeAddress, "--data-dir", data, "--sign-key", private)
-	o.run(t, 0, "rollback", "--store", storeAddress, "--data-dir", data, "--sign-key", private)
-	look("the rollback of who has the key", "to="+first)
+	o.run(t, 0, append([]string{"rollback"}, move...)...)
+	s.signalAndWait(t, "a rollback without the key", oldOneStays)
+	s.mustAnswer(t)
+	o.run(t, 0, append([]string{"rollback", "--sign-key", private}, move...)...)
+	o.run(t, 0, append([]string{"rollback", "--sign-key", private}, move...)...)
+	s.signalAndWait(t, "a rollback with the key", "to="+first)
+	s.mustAnswer(t)
 	o.run(t, 0, append([]string{"verify"}, strict...)...)
+}
 
-	// The same for a store on this disk, as far as one process can remember.
-	local := filepath.Join(t.TempDir(), "store")
-	load = []string{"build", "--catalog", files, "--store", local, "--sign-key", private, "--snapshot-time"}
+// TestBucketRewindOfDirectory: a replica of a store on its own disk refuses an older pointer, too,
+// for as long as the process remembers the newer one.
+func TestBucketRewindOfDirectory(t *testing.T) {
+	o := newObjectStore(t)
+	files, store := newCatalog(t, 1), filepath.Join(t.TempDir(), "store")
+	private, public := o.newKey(t, t.TempDir(), "key")
+	load := []string{"build", "--catalog", files, "--store", store, "--sign-key", private, "--snapshot-time"}
 	o.run(t, 0, append(load, "2026-11-21T00:00:00Z")...)
-	path := filepath.Join(local, "channels", "stable.json")
-	old = readFile(t, path)
+	channel := filepath.Join(store, "channels", "stable.json")
+	old := testkit.ReadFile(t, channel)
 	dropRow(t, files, "poverty-rate")
 	o.run(t, 0, append(load, "2026-11-22T00:00:00Z")...)
-	s = o.serve(t, "--store", local, "--require-signature", "--public-key", public)
-	replace(t, path, old)
-	look("an older file in a directory", "moved back")
+	s := o.serve(t, "--store", store, "--require-signature", "--public-key", public)
+	testkit.ReplaceFile(t, channel, old)
+	s.signalAndWait(t, "an older file in a directory", "moved back")
+	s.mustAnswer(t)
 }

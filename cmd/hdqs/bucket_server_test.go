@@ -16,23 +16,25 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
-// objectStore is a real S3 server, and a gate in front of it that counts what passes, holds it up, or closes.
+// objectStore is a real S3 server behind a proxy that counts, delays, cuts or refuses requests.
 type objectStore struct {
-	direct string   // the server's address, past the gate
-	env    []string // of commands that are to use the gate
+	direct string   // the server's address, without the proxy
+	env    []string // of commands that use the proxy
 
-	mu     sync.Mutex
-	passed []*passage // in the order in which they came
-	inside int        // how many of them have not gone yet: who asked may have the answer before they are counted
-	closed bool
-	before func(*http.Request)       // called before a request passes
-	cutAt  func(*http.Request) int64 // how much of the answer passes before the connection breaks; 0: all
+	mu       sync.Mutex
+	requests []*proxied // in the order of arrival
+	open     int        // requests whose figures are not complete; clients can have the answer before that
+	offline  bool
+	before   func(*http.Request)       // called before a request is passed on
+	cutAt    func(*http.Request) int64 // bytes of the answer before the connection breaks; 0 is all
 }
 
-// passage is a request that went through the gate, with the bytes of its body and of the answer's.
-type passage struct {
+// proxied is a request that the proxy passed on, with the bytes of its body and of the answer's.
+type proxied struct {
 	method, path   string
 	ranged, match  string // Range and If-Match
 	status         int
@@ -48,28 +50,9 @@ func newObjectStore(t *testing.T) *objectStore {
 	if program == "" {
 		t.Skip("HDQS_MOTO names no S3 server: `make bucket` installs one and runs this")
 	}
+	t.Parallel()
 	o := new(objectStore)
-	said := new(log)
-	cmd := exec.Command(program, "-H", "127.0.0.1", "-p", "0")
-	cmd.Stdout, cmd.Stderr = said, said
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		_ = cmd.Wait()
-	})
-	waitFor(t, "the S3 server", func() bool {
-		if o.direct = motoLine.FindString(said.String()); o.direct == "" {
-			return false
-		}
-		res, err := http.Get(o.direct)
-		if err == nil {
-			res.Body.Close()
-		}
-		return err == nil
-	})
+	o.startMoto(t, program)
 	o.must(t, http.MethodPut, "", nil)
 	target, err := url.Parse(o.direct)
 	if err != nil {
@@ -80,67 +63,95 @@ func newObjectStore(t *testing.T) *objectStore {
 			r.SetURL(target)
 			r.Out.Host = r.In.Host
 		},
-		// Commands that are killed, or have seen enough, leave in the middle of an answer.
+		// Commands that are killed leave in the middle of an answer, and so do those that need no
+		// more of it.
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
-	gate := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { o.pass(w, r, proxy) }))
-	t.Cleanup(gate.Close)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { o.pass(w, r, proxy) }))
+	t.Cleanup(server.Close)
 	o.env = []string{
-		"AWS_ENDPOINT_URL=" + gate.URL, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test", "AWS_REGION=us-east-1",
+		"AWS_ENDPOINT_URL=" + server.URL, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test",
+		"AWS_REGION=us-east-1",
 		"AWS_EC2_METADATA_DISABLED=true",
 	}
 	return o
 }
 
-// motoLine is where moto says that it listens.
+// motoLine is the address that moto prints.
 var motoLine = regexp.MustCompile(`http://127\.0\.0\.1:[1-9]\d*`)
 
-// pass is the gate.
+func (o *objectStore) startMoto(t *testing.T, program string) {
+	t.Helper()
+	log := new(testkit.Log)
+	cmd := exec.Command(program, "-H", "127.0.0.1", "-p", "0")
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		_ = cmd.Wait()
+	})
+	testkit.WaitFor(t, "the S3 server", func() bool {
+		if o.direct = motoLine.FindString(log.String()); o.direct == "" {
+			return false
+		}
+		res, err := http.Get(o.direct)
+		if err == nil {
+			res.Body.Close()
+		}
+		return err == nil
+	})
+}
+
+// pass is the proxy's handler.
 func (o *objectStore) pass(w http.ResponseWriter, r *http.Request, proxy http.Handler) {
 	o.mu.Lock()
-	closed, before, cutAt := o.closed, o.before, o.cutAt
+	offline, before, cutAt := o.offline, o.before, o.cutAt
 	o.mu.Unlock()
-	if closed {
+	if offline {
 		panic(http.ErrAbortHandler) // the connection breaks, without an answer
 	}
 	if before != nil {
 		before(r)
 	}
-	counted := &countedWriter{ResponseWriter: w, status: 200}
+	answer := &countingWriter{ResponseWriter: w, status: 200}
 	if cutAt != nil {
-		counted.cut = cutAt(r)
+		answer.cut = cutAt(r)
 	}
-	body := &countedReader{ReadCloser: r.Body}
+	body := &countingReader{ReadCloser: r.Body}
 	r.Body = body
-	p := &passage{
-		method: r.Method, path: strings.TrimPrefix(r.URL.Path, "/"+bucketName+"/"), ranged: r.Header.Get("Range"), match: r.Header.Get("If-Match"),
+	p := &proxied{
+		method: r.Method, path: strings.TrimPrefix(r.URL.Path, "/"+bucketName+"/"),
+		ranged: r.Header.Get("Range"), match: r.Header.Get("If-Match"),
 	}
 	o.mu.Lock()
-	o.passed = append(o.passed, p)
-	o.inside++
+	o.requests = append(o.requests, p)
+	o.open++
 	o.mu.Unlock()
 	defer func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		p.status, p.sent, p.received = counted.status, body.n, counted.n
-		o.inside--
+		p.status, p.sent, p.received = answer.status, body.n, answer.n
+		o.open--
 	}()
-	proxy.ServeHTTP(counted, r)
+	proxy.ServeHTTP(answer, r)
 }
 
-type countedWriter struct {
+type countingWriter struct {
 	http.ResponseWriter
 	status int
 	n      int64
 	cut    int64
 }
 
-func (w *countedWriter) WriteHeader(status int) {
+func (w *countingWriter) WriteHeader(status int) {
 	w.status = status
 	w.ResponseWriter.WriteHeader(status)
 }
 
-func (w *countedWriter) Write(p []byte) (int, error) {
+func (w *countingWriter) Write(p []byte) (int, error) {
 	if w.cut > 0 && w.n+int64(len(p)) > w.cut {
 		_, _ = w.ResponseWriter.Write(p[:w.cut-w.n])
 		_ = http.NewResponseController(w.ResponseWriter).Flush()
@@ -151,63 +162,65 @@ func (w *countedWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-type countedReader struct {
+type countingReader struct {
 	io.ReadCloser
 	n int64
 }
 
-func (r *countedReader) Read(p []byte) (int, error) {
+func (r *countingReader) Read(p []byte) (int, error) {
 	n, err := r.ReadCloser.Read(p)
 	r.n += int64(n)
 	return n, err
 }
 
-// take gives what has passed since the last call, when all of it has.
-func (o *objectStore) take(t *testing.T) []*passage {
+// take returns the requests since the last call, once all of them have ended.
+func (o *objectStore) take(t *testing.T) []*proxied {
 	t.Helper()
-	var passed []*passage
-	waitFor(t, "requests that are in the gate", func() bool {
+	var requests []*proxied
+	testkit.WaitFor(t, "the end of the open requests", func() bool {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		if o.inside > 0 {
+		if o.open > 0 {
 			return false
 		}
-		passed, o.passed = o.passed, nil
+		requests, o.requests = o.requests, nil
 		return true
 	})
-	return passed
+	return requests
 }
 
-// close breaks all connections from now on, or lets them through again.
-func (o *objectStore) close(closed bool) {
+// setOffline breaks all connections from now on, or no longer.
+func (o *objectStore) setOffline(offline bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.closed = closed
+	o.offline = offline
 }
 
-// hold calls before ahead of each request; nil for nothing.
-func (o *objectStore) hold(before func(*http.Request)) {
+// beforeEach calls a function before each request; nil ends that.
+func (o *objectStore) beforeEach(before func(*http.Request)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.before = before
 }
 
-// cut breaks the connection in the middle of answers; nil for none.
-func (o *objectStore) cut(at func(*http.Request) int64) {
+// cutAnswers breaks connections in the middle of answers; nil ends that.
+func (o *objectStore) cutAnswers(at func(*http.Request) int64) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.cutAt = at
 }
 
-// must sends a request past the gate, as someone else would who has the bucket's keys.
+// must sends a request directly to the server, as someone else with the bucket's keys could.
 func (o *objectStore) must(t *testing.T, method, name string, body []byte) []byte {
 	t.Helper()
-	req, err := http.NewRequest(method, strings.TrimSuffix(o.direct+"/"+bucketName+"/"+name, "/"), bytes.NewReader(body))
+	address := strings.TrimSuffix(o.direct+"/"+bucketName+"/"+name, "/")
+	req, err := http.NewRequest(method, address, bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Any signature will do: the server looks only whether there is one.
-	req.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0")
+	// Any signature will do: moto only checks that there is one.
+	req.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/aws4_request, "+
+		"SignedHeaders=host, Signature=0")
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -221,6 +234,7 @@ func (o *objectStore) must(t *testing.T, method, name string, body []byte) []byt
 }
 
 func (o *objectStore) get(t *testing.T, name string) []byte {
+	t.Helper()
 	return o.must(t, http.MethodGet, name, nil)
 }
 
@@ -229,9 +243,12 @@ func (o *objectStore) put(t *testing.T, name string, data []byte) {
 	o.must(t, http.MethodPut, name, data)
 }
 
-func (o *objectStore) remove(t *testing.T, name string) { o.must(t, http.MethodDelete, name, nil) }
+func (o *objectStore) remove(t *testing.T, name string) {
+	t.Helper()
+	o.must(t, http.MethodDelete, name, nil)
+}
 
-// list gives the names and sizes of all objects below a prefix.
+// list returns the names and sizes of all objects below a prefix.
 func (o *objectStore) list(t *testing.T, prefix string) map[string]int64 {
 	t.Helper()
 	var answer struct {
@@ -241,7 +258,8 @@ func (o *objectStore) list(t *testing.T, prefix string) map[string]int64 {
 			Size int64  `xml:"Size"`
 		} `xml:"Contents"`
 	}
-	if err := xml.Unmarshal(o.get(t, "?list-type=2&prefix="+url.QueryEscape(prefix)), &answer); err != nil || answer.Truncated {
+	text := o.get(t, "?list-type=2&prefix="+url.QueryEscape(prefix))
+	if err := xml.Unmarshal(text, &answer); err != nil || answer.Truncated {
 		t.Fatalf("list %s: %v, truncated %v", prefix, err, answer.Truncated)
 	}
 	found := map[string]int64{}
@@ -251,40 +269,29 @@ func (o *objectStore) list(t *testing.T, prefix string) map[string]int64 {
 	return found
 }
 
-// run runs a command that uses the gate and wants an exit code.
-func (o *objectStore) run(t *testing.T, code int, args ...string) outcome {
+// run runs a command through the proxy and fails the test if it exits with another code.
+func (o *objectStore) run(t *testing.T, code int, args ...string) cmdResult {
 	t.Helper()
-	got := runWith(t, o.env, "", args...)
-	if got.code != code {
-		t.Fatalf("hdqs %s: exit code %d, want %d\nstdout: %.2000s\nstderr: %.2000s", strings.Join(args, " "), got.code, code, got.out, got.errors)
-	}
-	return got
+	return mustExitWith(t, o.env, code, args...)
 }
 
-// serve starts a replica that looks at its store when it is told to, and at no other time.
+// serve starts a replica that reads the channel of its store on SIGHUP only.
 func (o *objectStore) serve(t *testing.T, args ...string) *server {
 	t.Helper()
 	return serveWith(t, o.env, append([]string{"--listen", "127.0.0.1:0", "--snapshot-poll", "1h"}, args...)...)
 }
 
-// start starts a command that uses the gate and does not wait for it.
-func (o *objectStore) start(t *testing.T, args ...string) *server {
+// start starts a command through the proxy and does not wait for its end.
+func (o *objectStore) start(t *testing.T, args ...string) *process {
 	t.Helper()
-	s := &server{said: new(log), ended: make(chan struct{})}
-	s.cmd = exec.Command(binary, args...)
-	s.cmd.Env, s.cmd.Stdout, s.cmd.Stderr = environment(o.env...), s.said, s.said
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	go func() {
-		_ = s.cmd.Wait()
-		close(s.ended)
-	}()
-	t.Cleanup(func() {
-		_ = s.cmd.Process.Kill()
-		<-s.ended
-	})
-	return s
+	return start(t, o.env, args...)
 }
 
-func (p *passage) String() string { return fmt.Sprintf("%s %s %d", p.method, p.path, p.status) }
+// inspect returns the snapshot of the store in the bucket.
+func (o *objectStore) inspect(t *testing.T, data string) snapshotView {
+	t.Helper()
+	text := o.run(t, 0, "inspect", "--store", storeAddress, "--data-dir", data, "--json").stdout
+	return decode[snapshotView](t, []byte(text))
+}
+
+func (p *proxied) String() string { return fmt.Sprintf("%s %s %d", p.method, p.path, p.status) }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"hdqs/internal/generator"
+	"hdqs/internal/testkit"
 )
 
 // report is what these tests read of a load's report.
@@ -38,25 +39,6 @@ type report struct {
 	Rows struct{ Read, Dropped, Kept int } `json:"rows"`
 }
 
-func writeFile(t *testing.T, path string, data []byte) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func readFile(t *testing.T, path string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
 // storedFile is a file of a store.
 type storedFile struct {
 	data    []byte
@@ -76,7 +58,7 @@ func stored(t *testing.T, store string) map[string]storedFile {
 			return err
 		}
 		name, err := filepath.Rel(store, path)
-		files[name] = storedFile{readFile(t, path), info.ModTime()}
+		files[name] = storedFile{testkit.ReadFile(t, path), info.ModTime()}
 		return err
 	})
 	if err != nil {
@@ -85,10 +67,10 @@ func stored(t *testing.T, store string) map[string]storedFile {
 	return files
 }
 
-// times are what of a report differs from one run to the next.
+// times matches what differs between the reports of two runs.
 var times = regexp.MustCompile(`"seconds": [-+.0-9e]+`)
 
-// differentFiles lists what one store has and the other has not with the same bytes.
+// differentFiles lists the files that are not in both stores, or with other bytes.
 func differentFiles(a, b map[string]storedFile) []string {
 	var names []string
 	for name, file := range a {
@@ -110,6 +92,7 @@ func differentFiles(a, b map[string]storedFile) []string {
 
 // TestBuildIsRepeatable loads one catalog into two stores, and again into one of them.
 func TestBuildIsRepeatable(t *testing.T) {
+	parallel(t)
 	files := newCatalog(t, 1)
 	first := newStore(t, files)
 	before := stored(t, first)
@@ -117,10 +100,11 @@ func TestBuildIsRepeatable(t *testing.T) {
 		t.Errorf("two stores from the same input differ in %q", names)
 	}
 	if len(before) != 25+2+1 {
-		t.Errorf("%d files in a store, want 25 segments, a manifest, its report and a pointer", len(before))
+		t.Errorf("%d files in a store, want 25 segments, a manifest, a report and a pointer", len(before))
 	}
-	again := decode[report](t, []byte(wants(t, 0, "build", "--catalog", files, "--store", first, "--snapshot-time", "2026-12-24T00:00:00Z", "--json").out))
-	if again.Outcome != "unchanged" {
+	printed := mustExit(t, 0, "build", "--catalog", files, "--store", first, "--snapshot-time", "2026-12-24T00:00:00Z",
+		"--json").stdout
+	if again := decode[report](t, []byte(printed)); again.Outcome != "unchanged" {
 		t.Errorf("outcome of a second load is %q, want unchanged", again.Outcome)
 	}
 	after := stored(t, first)
@@ -129,7 +113,7 @@ func TestBuildIsRepeatable(t *testing.T) {
 			continue
 		}
 		if now := after[name]; !bytes.Equal(file.data, now.data) || !file.changed.Equal(now.changed) {
-			t.Errorf("%s was written again by a load of the same input", name)
+			t.Errorf("a load of the same input has rewritten %s", name)
 		}
 	}
 	if len(after) != len(before) {
@@ -137,43 +121,49 @@ func TestBuildIsRepeatable(t *testing.T) {
 	}
 }
 
-// TestBuildReport: the report goes to stdout in the form asked for, and beside the manifest.
+// TestBuildReport checks the report on stdout and the one beside the manifest.
 func TestBuildReport(t *testing.T) {
+	parallel(t)
 	files, store := newCatalog(t, 1), filepath.Join(t.TempDir(), "store")
-	o := wants(t, 0, "build", "--catalog", files, "--store", store, "--json")
-	told := decode[report](t, []byte(o.out))
-	if told.Outcome != "published" || told.Partial || len(told.Tables) != 25 || told.Rows.Kept == 0 {
-		t.Errorf("report: %+v", told)
+	o := mustExit(t, 0, "build", "--catalog", files, "--store", store, "--json")
+	printed := decode[report](t, []byte(o.stdout))
+	if printed.Outcome != "published" || printed.Partial || len(printed.Tables) != 25 || printed.Rows.Kept == 0 {
+		t.Errorf("report: %+v", printed)
 	}
-	beside := readFile(t, filepath.Join(store, "manifests", told.Snapshot+".report.json"))
-	if kept := decode[report](t, beside); kept.Snapshot != told.Snapshot || kept.Rows != told.Rows || len(kept.Tables) != 25 {
+	beside := testkit.ReadFile(t, filepath.Join(store, "manifests", printed.Snapshot+".report.json"))
+	kept := decode[report](t, beside)
+	if kept.Snapshot != printed.Snapshot || kept.Rows != printed.Rows || len(kept.Tables) != 25 {
 		t.Errorf("the report beside the manifest differs: %+v", kept)
 	}
-	if printed := wants(t, 0, "inspect", "--store", store, "--report", "--json").out; printed != string(beside) {
-		t.Error("inspect --report --json prints something else than what lies beside the manifest")
+	if got := mustExit(t, 0, "inspect", "--store", store, "--report", "--json").stdout; got != string(beside) {
+		t.Error("inspect --report --json does not print the report beside the manifest")
 	}
-	text := wants(t, 0, "inspect", "--store", store, "--report").out
-	for _, table := range told.Tables {
+	text := mustExit(t, 0, "inspect", "--store", store, "--report").stdout
+	for _, table := range printed.Tables {
 		if !strings.Contains(text, table.Table) {
-			t.Errorf("table %s is not in the report as text", table.Table)
+			t.Errorf("table %s is not in the text of the report", table.Table)
 		}
 	}
 	view, _ := inspect(t, store)
-	if view.ID != told.Snapshot || len(view.Tables) != 25 {
+	if view.ID != printed.Snapshot || len(view.Tables) != 25 {
 		t.Errorf("inspect: snapshot %s with %d tables", view.ID, len(view.Tables))
 	}
 	for i, table := range view.Tables {
-		if table.Table != told.Tables[i].Table || table.Rows != told.Tables[i].Rows || table.SHA256 != told.Tables[i].SHA256 {
-			t.Errorf("inspect and report differ: %+v, %+v", table, told.Tables[i])
+		want := printed.Tables[i]
+		if table.Table != want.Table || table.Rows != want.Rows || table.SHA256 != want.SHA256 {
+			t.Errorf("inspect: %+v, report: %+v", table, want)
 		}
 	}
-	if text := wants(t, 0, "inspect", "--store", store, view.ID).out; !strings.Contains(text, view.ID) || !strings.Contains(text, "conflict_event") {
+	text = mustExit(t, 0, "inspect", "--store", store, view.ID).stdout
+	if !strings.Contains(text, view.ID) || !strings.Contains(text, "conflict_event") {
 		t.Errorf("inspect by id: %.300s", text)
 	}
 }
 
-// TestHostileCatalog: a catalog full of faults is built as far as it goes, exit code 5 says so, and it can be served.
+// TestHostileCatalog builds a catalog full of faults: the sound rows are published and served, and
+// the exit code is 5.
 func TestHostileCatalog(t *testing.T) {
+	parallel(t)
 	dir := filepath.Join(t.TempDir(), "catalog")
 	faults, err := generator.WriteHostile(dir, generator.Options{Seed: 1})
 	if err != nil {
@@ -188,11 +178,12 @@ func TestHostileCatalog(t *testing.T) {
 		}
 	}
 	store := filepath.Join(t.TempDir(), "store")
-	o := wants(t, 5, "build", "--catalog", dir, "--store", store, "--json")
-	if r := decode[report](t, []byte(o.out)); !r.Partial || r.Rows.Dropped != rows || len(r.Refused) != files {
-		t.Errorf("partial %t, %d rows dropped, %d files refused; want true, %d, %d", r.Partial, r.Rows.Dropped, len(r.Refused), rows, files)
+	o := mustExit(t, 5, "build", "--catalog", dir, "--store", store, "--json")
+	if r := decode[report](t, []byte(o.stdout)); !r.Partial || r.Rows.Dropped != rows || len(r.Refused) != files {
+		t.Errorf("partial %t, %d rows dropped, %d files refused; want true, %d, %d",
+			r.Partial, r.Rows.Dropped, len(r.Refused), rows, files)
 	}
-	wants(t, 0, "verify", "--store", store)
+	mustExit(t, 0, "verify", "--store", store)
 	s := serve(t, "--store", store)
 	for _, e := range endpoints(t) {
 		if a := ask(t, "GET", s.base+with(e.Path)); a.status != 200 || a.header.Get("X-Total-Count") == "0" {
@@ -201,8 +192,10 @@ func TestHostileCatalog(t *testing.T) {
 	}
 }
 
-// TestBrokenListOfDirectory: a directory whose list of locations or of units breaks loads like a site does: with the rows of before, and marked so.
-func TestBrokenListOfDirectory(t *testing.T) {
+// TestBrokenReferenceList breaks the list of locations or of admin units of a directory: the load
+// keeps the previous rows and marks them as stale, as a load from a site does.
+func TestBrokenReferenceList(t *testing.T) {
+	parallel(t)
 	for list, tables := range map[string]string{"location": "location", "pcodes": "admin2"} {
 		files := newCatalog(t, 1)
 		if err := os.Remove(filepath.Join(files, "catalog.json")); err != nil {
@@ -210,38 +203,40 @@ func TestBrokenListOfDirectory(t *testing.T) {
 		}
 		store, path := newStore(t, files), filepath.Join(files, "reference", list+".csv")
 		before, _ := inspect(t, store)
-		good := readFile(t, path)
-		writeFile(t, path, []byte("<html>later</html>\n"))
-		load := []string{"build", "--catalog", files, "--store", store, "--snapshot-time", "2026-11-22T00:00:00Z", "--json"}
-		r := decode[sourceReport](t, []byte(wants(t, 5, load...).out))
-		if !r.Partial || len(r.Stale) == 0 || r.Stale[len(r.Stale)-1].Path != tables || !strings.Contains(r.Stale[0].Why, "header lacks") {
+		good := testkit.ReadFile(t, path)
+		testkit.WriteFile(t, path, []byte("<html>later</html>\n"))
+		const later = "2026-11-22T00:00:00Z"
+		load := []string{"build", "--catalog", files, "--store", store, "--snapshot-time", later, "--json"}
+		r := decode[sourceReport](t, []byte(mustExit(t, 5, load...).stdout))
+		if !r.Partial || len(r.Stale) == 0 || r.Stale[len(r.Stale)-1].Path != tables ||
+			!strings.Contains(r.Stale[0].Why, "header lacks") {
 			t.Errorf("%s: %+v", list, r)
 		}
 		after, _ := inspect(t, store)
 		if fmt.Sprint(after.Tables) != fmt.Sprint(before.Tables) {
 			t.Errorf("%s: tables changed:\n%v\n%v", list, after.Tables, before.Tables)
 		}
-		if text := wants(t, 0, "inspect", "--store", store).out; !strings.Contains(text, "stale since 2026-11-22T00:00:00Z: "+tables) {
-			t.Errorf("%s: inspect says %.500s", list, text)
+		text := mustExit(t, 0, "inspect", "--store", store).stdout
+		if want := "stale since " + later + ": " + tables; !strings.Contains(text, want) {
+			t.Errorf("%s: inspect prints %.500s, want %q", list, text, want)
 		}
-		wants(t, 1, "build", "--catalog", files, "--store", filepath.Join(t.TempDir(), "store"))
-		writeFile(t, path, good)
-		wants(t, 0, load...)
-		if text := wants(t, 0, "inspect", "--store", store).out; strings.Contains(text, "stale") {
-			t.Errorf("%s: still marked: %.500s", list, text)
+		mustExit(t, 1, "build", "--catalog", files, "--store", filepath.Join(t.TempDir(), "store"))
+		testkit.WriteFile(t, path, good)
+		mustExit(t, 0, load...)
+		if text := mustExit(t, 0, "inspect", "--store", store).stdout; strings.Contains(text, "stale") {
+			t.Errorf("%s: still stale: %.500s", list, text)
 		}
 	}
 }
 
-// TestExitCodes: what a script relies on.
+// TestExitCodes checks the exit codes that scripts rely on.
 func TestExitCodes(t *testing.T) {
-	files := newCatalog(t, 1)
-	store := newStore(t, files)
+	files, store := newCatalog(t, 1), sampleStore(t)
 	nowhere := filepath.Join(t.TempDir(), "nowhere")
 	fresh := filepath.Join(t.TempDir(), "store")
 	empty := t.TempDir()
 	noLocation := t.TempDir()
-	writeFile(t, filepath.Join(noLocation, "reference", "location.csv"), nil)
+	testkit.WriteFile(t, filepath.Join(noLocation, "reference", "location.csv"), nil)
 	for _, c := range []struct {
 		code int
 		args []string
@@ -280,35 +275,41 @@ func TestExitCodes(t *testing.T) {
 		{0, nil, ""},
 	} {
 		o := run(t, c.args...)
-		if o.code != c.code || !strings.Contains(o.errors, c.says) {
-			t.Errorf("hdqs %s: exit code %d, %q; want %d and a word of %q", strings.Join(c.args, " "), o.code, o.errors, c.code, c.says)
+		if o.code != c.code || !strings.Contains(o.stderr, c.says) {
+			t.Errorf("hdqs %s: exit code %d, %q; want %d and %q",
+				strings.Join(c.args, " "), o.code, o.stderr, c.code, c.says)
 		}
-		if c.code != 0 && o.out != "" {
-			t.Errorf("hdqs %s: a failure wrote to stdout: %q", strings.Join(c.args, " "), o.out)
+		if c.code != 0 && o.stdout != "" {
+			t.Errorf("hdqs %s: a failed command wrote to stdout: %q", strings.Join(c.args, " "), o.stdout)
 		}
 	}
-	if o := run(t, "identifier", "decode", identifier); o.out != "hdqs-test\ntest@example.org\n" {
-		t.Errorf("decoded as %q", o.out)
+	if o := run(t, "identifier", "decode", identifier); o.stdout != "hdqs-test\ntest@example.org\n" {
+		t.Errorf("decoded as %q", o.stdout)
 	}
 	if _, err := os.Stat(filepath.Join(fresh, "channels")); err == nil {
-		t.Error("a failed build left a channel")
+		t.Error("a failed build has written a channel")
 	}
 }
 
-// TestEnvironment gives by variables what flags give, and lets a flag win.
+// TestEnvironment sets flags by environment variables; a flag wins over its variable.
 func TestEnvironment(t *testing.T) {
+	parallel(t)
 	files, store := newCatalog(t, 1), filepath.Join(t.TempDir(), "store")
-	env := []string{"HDQS_CATALOG=" + files, "HDQS_STORE=" + store, "HDQS_SNAPSHOT_TIME=" + buildTime, "HDQS_CATALOG_URL=https://catalog.example"}
+	env := []string{
+		"HDQS_CATALOG=" + files, "HDQS_STORE=" + store, "HDQS_SNAPSHOT_TIME=" + buildTime,
+		"HDQS_CATALOG_URL=https://catalog.example",
+	}
 	if o := runWith(t, env, "", "build"); o.code != 0 {
-		t.Fatalf("build by variables: exit code %d\n%s", o.code, o.errors)
+		t.Fatalf("build by variables: exit code %d\n%s", o.code, o.stderr)
 	}
 	view, _ := inspect(t, store)
 	if at := view.SnapshotTime.Format(time.RFC3339); at != buildTime {
 		t.Errorf("HDQS_SNAPSHOT_TIME: snapshot of %s", at)
 	}
-	s := serveWith(t, []string{"HDQS_LISTEN=127.0.0.1:0", "HDQS_ADMIN=127.0.0.1:0", "HDQS_IDENTIFIER=require"}, "--store", store, "--identifier", "off")
+	env = []string{"HDQS_LISTEN=127.0.0.1:0", "HDQS_ADMIN=127.0.0.1:0", "HDQS_IDENTIFIER=require"}
+	s := serveWith(t, env, "--store", store, "--identifier", "off")
 	if s.admin == "" || ask(t, "GET", s.admin+"/healthz").status != 200 {
-		t.Error("HDQS_ADMIN opened no second listener")
+		t.Error("HDQS_ADMIN has opened no second listener")
 	}
 	a := ask(t, "GET", s.base+"/api/v2/metadata/dataset?limit=1")
 	if a.status != 200 {
@@ -317,7 +318,8 @@ func TestEnvironment(t *testing.T) {
 	if !bytes.Contains(a.body, []byte(`"catalog_link":"https://catalog.example/dataset/`)) {
 		t.Errorf("HDQS_CATALOG_URL is not in the links: %s", a.body)
 	}
-	if o := runWith(t, []string{"HDQS_SNAPSHOT_POLL=soon"}, "", "serve"); o.code != 2 || !strings.Contains(o.errors, "HDQS_SNAPSHOT_POLL") {
-		t.Errorf("a bad variable: exit code %d, %q", o.code, o.errors)
+	o := runWith(t, []string{"HDQS_SNAPSHOT_POLL=soon"}, "", "serve")
+	if o.code != 2 || !strings.Contains(o.stderr, "HDQS_SNAPSHOT_POLL") {
+		t.Errorf("a bad variable: exit code %d, %q", o.code, o.stderr)
 	}
 }

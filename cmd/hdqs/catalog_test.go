@@ -23,9 +23,10 @@ import (
 	"time"
 
 	"hdqs/internal/ckantest"
+	"hdqs/internal/testkit"
 )
 
-// publishedSite is a CKAN site over a generated catalog. Faults stand before it and answer by the path of the file that is asked for.
+// publishedSite is a CKAN site with a generated catalog. A fault answers in its place for one file.
 type publishedSite struct {
 	*ckantest.Site
 	files string
@@ -50,7 +51,7 @@ func newSite(t *testing.T) *publishedSite {
 	return s
 }
 
-// ServeHTTP does not hold the site's lock while a fault takes its time.
+// ServeHTTP does not hold the site's lock while a fault answers.
 func (s *publishedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	path := r.URL.Query().Get("path")
 	s.mu.Lock()
@@ -66,10 +67,11 @@ func (s *publishedSite) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.Site.ServeHTTP(w, r)
 }
 
-// builds is the command line of a load from the site.
+// builds returns the command line of a load from the site.
 func (s *publishedSite) builds(dir string, more ...string) []string {
 	return append([]string{
-		"build", "--catalog", s.url, "--store", filepath.Join(dir, "store"), "--data-dir", dir, "--snapshot-time", buildTime,
+		"build", "--catalog", s.url, "--store", filepath.Join(dir, "store"), "--data-dir", dir, "--snapshot-time",
+		buildTime,
 		"--catalog-url", "https://catalog.example.org", "--allow-http", "--allow-private-hosts", "--allow-host", "127.0.0.1",
 		"--location-list", filepath.Join(s.files, "reference", "location.csv"),
 	}, more...)
@@ -100,10 +102,10 @@ func (r *sourceReport) source(path string) (state, why string) {
 	return "absent", ""
 }
 
-// siteFault is one way in which a site fails, and what a load is to say of it.
+// siteFault is one way in which a site fails, and what a load reports about it.
 type siteFault struct {
 	path, name string
-	state      string // stale, or new when the load must cope
+	state      string // stale, or new when the load must succeed
 	says       string
 	answer     func(w http.ResponseWriter, r *http.Request)
 	content    func([]byte) []byte // what the site has now, when that is the fault
@@ -118,13 +120,45 @@ func status(code int, header ...string) func(http.ResponseWriter, *http.Request)
 	}
 }
 
-// drip sends a byte now and then.
+// drip sends a byte every 100 ms.
 func drip(w http.ResponseWriter, r *http.Request) {
 	for r.Context().Err() == nil {
 		fmt.Fprint(w, "x")
 		w.(http.Flusher).Flush()
 		time.Sleep(100 * time.Millisecond)
 	}
+}
+
+func body(code int, text string) func(http.ResponseWriter, *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(code)
+		fmt.Fprint(w, text)
+	}
+}
+
+func noAnswer(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+func cutBody(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Length", "100000")
+	fmt.Fprint(w, "location_code,has_hrp")
+}
+
+func endless(w http.ResponseWriter, r *http.Request) {
+	for r.Context().Err() == nil {
+		if _, err := w.Write(bytes.Repeat([]byte("code,name\n"), 5000)); err != nil {
+			return
+		}
+	}
+}
+
+func redirectLoop(w http.ResponseWriter, r *http.Request) {
+	http.Redirect(w, r, r.URL.String()+"&again", http.StatusFound)
+}
+
+// windows returns the text with a byte order mark and with CR LF at the end of lines.
+func windows(data []byte) []byte {
+	data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))
+	return append([]byte("\xef\xbb\xbf"), bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))...)
 }
 
 func redirect(to string) func(http.ResponseWriter, *http.Request) {
@@ -138,7 +172,7 @@ func inHeader(old, with string) func([]byte) []byte {
 	}
 }
 
-// latin1 is the text in the encoding that spreadsheets of the West write: every é is one byte.
+// latin1 encodes a text as Western spreadsheets do: every é is one byte.
 func latin1(data []byte) []byte {
 	data = bytes.ReplaceAll(data, []byte("e"), []byte("é"))
 	end := bytes.IndexByte(data, '\n')
@@ -154,60 +188,83 @@ func packed(data []byte) []byte {
 	return out.Bytes()
 }
 
-// siteFaults gives each kind of fault to a file of its own.
+// siteFaults lists the faults, each of another file.
 func siteFaults() []siteFault {
 	const page = "<!DOCTYPE html>\n<html><title>Just a moment...</title></html>"
 	return []siteFault{
 		{"conflict-events/hdx_hapi_conflict_event_global_2025.csv", "500", "stale", "status 500", status(500), nil},
-		{"funding/hdx_hapi_funding_global.csv", "429 for an hour", "stale", "asked to wait 1h0m0s", status(429, "Retry-After", "3600"), nil},
+		{
+			"funding/hdx_hapi_funding_global.csv", "429 for an hour", "stale", "asked to wait 1h0m0s",
+			status(429, "Retry-After", "3600"), nil,
+		},
 		{"national-risk/hdx_hapi_national_risk_global.csv", "429 for a second", "new", "", nil, bytes.Clone},
-		{"humanitarian-needs/hdx_hapi_humanitarian_needs_global_2025.csv", "403 page", "stale", "status 403", func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(403)
-			fmt.Fprint(w, page)
-		}, nil},
-		{"refugees-persons-of-concern/hdx_hapi_refugees_global_2015_2019.csv", "202 challenge", "stale", "status 202", status(202), nil},
-		{"returnees/hdx_hapi_returnees_global.csv", "no answer", "stale", "deadline", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, nil},
+		{
+			"humanitarian-needs/hdx_hapi_humanitarian_needs_global_2025.csv", "403 page", "stale", "status 403",
+			body(403, page), nil,
+		},
+		{
+			"refugees-persons-of-concern/hdx_hapi_refugees_global_2015_2019.csv", "202 challenge", "stale",
+			"status 202", status(202), nil,
+		},
+		{"returnees/hdx_hapi_returnees_global.csv", "no answer", "stale", "deadline", noAnswer, nil},
 		{"idps/hdx_hapi_idps_global.csv", "slow drip", "stale", "body cut after", drip, nil},
-		{"food-security/hdx_hapi_food_security_global.csv", "cut body", "stale", "body cut after 21 bytes", func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Length", "100000")
-			fmt.Fprint(w, "location_code,has_hrp")
-		}, nil},
-		{"poverty-rate/hdx_hapi_poverty_rate_global.csv", "another length than the catalog says", "stale", "the catalog says", func(w http.ResponseWriter, _ *http.Request) {
-			fmt.Fprint(w, "location_code\nAFG\n")
-		}, nil},
-		{"rainfall/hdx_hapi_rainfall_global_1yr.csv", "HTML with 200", "stale", "an HTML or XML page", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, page) }, nil},
-		{"baseline-population/hdx_hapi_population_global_hrp.csv", "gzip that nobody asked for", "stale", "header", nil, packed},
-		{"baseline-population/hdx_hapi_population_global_non_hrp.csv", "renamed column", "stale", "header lacks gender", nil, inHeader(",gender,", ",sex,")},
-		{"food-prices-market-monitor/hdx_hapi_food_price_global_2024.csv", "column twice", "stale", `column "unit" stands twice`, nil, inHeader(",unit,", ",unit,unit,")},
-		{"food-prices-market-monitor/hdx_hapi_food_price_global_2025.csv", "redirect loop", "stale", "more than 5 redirects", func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, r.URL.String()+"&again", http.StatusFound)
-		}, nil},
-		{"operational-presence/hdx_hapi_operational_presence_global.csv", "older column name", "stale", "header lacks dataset_hdx_id", nil, inHeader("dataset_hdx_id", "dataset_id")},
-		{"refugees-persons-of-concern/hdx_hapi_refugees_global_2020_2024.csv", "byte order mark and CRLF", "new", "", nil, func(data []byte) []byte {
-			data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n")), []byte("\n"), []byte("\r\n"))
-			return append([]byte("\xef\xbb\xbf"), bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))...)
-		}},
+		{
+			"food-security/hdx_hapi_food_security_global.csv", "truncated body", "stale", "body cut after 21 bytes",
+			cutBody, nil,
+		},
+		{
+			"poverty-rate/hdx_hapi_poverty_rate_global.csv", "length differs from the catalog's", "stale",
+			"the catalog says",
+			body(200, "location_code\nAFG\n"), nil,
+		},
+		{
+			"rainfall/hdx_hapi_rainfall_global_1yr.csv", "HTML with 200", "stale", "an HTML or XML page",
+			body(200, page), nil,
+		},
+		{"baseline-population/hdx_hapi_population_global_hrp.csv", "unrequested gzip", "stale", "header", nil, packed},
+		{
+			"baseline-population/hdx_hapi_population_global_non_hrp.csv", "renamed column", "stale",
+			"header lacks gender",
+			nil, inHeader(",gender,", ",sex,"),
+		},
+		{
+			"food-prices-market-monitor/hdx_hapi_food_price_global_2024.csv", "column twice", "stale",
+			`column "unit" stands twice`, nil, inHeader(",unit,", ",unit,unit,"),
+		},
+		{
+			"food-prices-market-monitor/hdx_hapi_food_price_global_2025.csv", "redirect loop", "stale",
+			"more than 5 redirects", redirectLoop, nil,
+		},
+		{
+			"operational-presence/hdx_hapi_operational_presence_global.csv", "older column name", "stale",
+			"header lacks dataset_hdx_id", nil, inHeader("dataset_hdx_id", "dataset_id"),
+		},
+		{
+			"refugees-persons-of-concern/hdx_hapi_refugees_global_2020_2024.csv", "byte order mark and CRLF", "new",
+			"", nil, windows,
+		},
 		{"reference/org.csv", "Latin-1", "stale", "rows are broken", nil, latin1},
-		{"reference/market.csv", "redirect to the metadata service", "stale", "not in the list of allowed hosts", redirect("http://169.254.169.254/latest/meta-data/"), nil},
-		{"reference/commodity.csv", "redirect to localhost", "stale", "not in the list of allowed hosts", redirect("http://localhost:9/"), nil},
-		{"reference/currency.csv", "endless body", "stale", "size limit", func(w http.ResponseWriter, r *http.Request) {
-			for r.Context().Err() == nil {
-				if _, err := w.Write(bytes.Repeat([]byte("code,name\n"), 5000)); err != nil {
-					return
-				}
-			}
-		}, nil},
+		{
+			"reference/market.csv", "redirect to the metadata service", "stale", "not in the list of allowed hosts",
+			redirect("http://169.254.169.254/latest/meta-data/"), nil,
+		},
+		{
+			"reference/commodity.csv", "redirect to localhost", "stale", "not in the list of allowed hosts",
+			redirect("http://localhost:9/"), nil,
+		},
+		{"reference/currency.csv", "endless body", "stale", "size limit", endless, nil},
 		{"conflict-events/hdx_hapi_conflict_event_global_2026.csv", "502 once", "new", "", nil, bytes.Clone},
 	}
 }
 
-// TestFaultySite breaks every other file of a site in a way of its own, all at once: what cannot be used stays as it was and is marked so in the
-// report, in the snapshot and by the exit code; the tables are those of before; once the site is whole again nothing is marked.
+// TestFaultySite breaks many files of a site at once, each in another way. What cannot be used
+// keeps its last good copy and is stale in the report, in the snapshot and by the exit code. The
+// tables are as before, and nothing is stale once the site is repaired.
 func TestFaultySite(t *testing.T) {
-	t.Parallel()
+	parallel(t)
 	site, dir := newSite(t), t.TempDir()
 	store := filepath.Join(dir, "store")
-	wants(t, 0, site.builds(dir)...)
+	mustExit(t, 0, site.builds(dir)...)
 	before, _ := inspect(t, store)
 
 	faults := siteFaults()
@@ -219,13 +276,13 @@ func TestFaultySite(t *testing.T) {
 			site.faults[f.path] = f.answer
 		}
 		if f.content != nil {
-			site.Override[f.path] = f.content(readFile(t, filepath.Join(site.files, f.path)))
+			site.Override[f.path] = f.content(testkit.ReadFile(t, filepath.Join(site.files, f.path)))
 		}
 		if _, err := os.Stat(filepath.Join(site.files, f.path)); err != nil {
 			t.Errorf("%s: the catalog has no such file", f.path)
 		}
 	}
-	var again, once atomic.Int64 // two files come at a time
+	var again, once atomic.Int64 // files are downloaded two at a time
 	site.faults["national-risk/hdx_hapi_national_risk_global.csv"] = func(w http.ResponseWriter, r *http.Request) {
 		if again.Add(1) == 1 {
 			status(429, "Retry-After", "1")(w, r)
@@ -233,7 +290,8 @@ func TestFaultySite(t *testing.T) {
 		}
 		site.Site.ServeHTTP(w, r)
 	}
-	site.faults["conflict-events/hdx_hapi_conflict_event_global_2026.csv"] = func(w http.ResponseWriter, r *http.Request) {
+	const events = "conflict-events/hdx_hapi_conflict_event_global_2026.csv"
+	site.faults[events] = func(w http.ResponseWriter, r *http.Request) {
 		if once.Add(1) == 1 {
 			status(502)(w, r)
 			return
@@ -244,39 +302,43 @@ func TestFaultySite(t *testing.T) {
 	site.Unlock()
 
 	summary := filepath.Join(dir, "summary.md")
-	o := wants(t, 5, site.builds(dir, "--download-timeout", "4s", "--max-download", "3000000", "--json", "--markdown", summary)...)
-	r := decode[sourceReport](t, []byte(o.out))
+	o := mustExit(t, 5, site.builds(dir, "--download-timeout", "4s", "--max-download", "3000000", "--json",
+		"--markdown", summary)...)
+	r := decode[sourceReport](t, []byte(o.stdout))
 	var marked []string
 	for _, s := range r.Stale {
 		marked = append(marked, s.Path)
 	}
-	text := string(readFile(t, summary))
+	text := string(testkit.ReadFile(t, summary))
 	for _, f := range faults {
 		state, why := r.source(f.path)
 		if state != f.state || !strings.Contains(why, f.says) {
 			t.Errorf("%s, %s: %s: %s; want %s: %s", f.name, f.path, state, why, f.state, f.says)
 		}
-		if f.state == "stale" && (!slices.Contains(marked, f.path) || !strings.Contains(o.errors, f.path)) {
-			t.Errorf("%s: %s is not marked as stale, or nobody is told", f.name, f.path)
+		if f.state == "stale" && (!slices.Contains(marked, f.path) || !strings.Contains(o.stderr, f.path)) {
+			t.Errorf("%s: %s is not reported as stale on stdout and stderr", f.name, f.path)
 		}
 	}
-	if !r.Partial || r.Fetched.Retries == 0 || !strings.Contains(text, "**partial**") || !strings.Contains(text, "stale since 2026-11-21") {
+	if !r.Partial || r.Fetched.Retries == 0 || !strings.Contains(text, "**partial**") ||
+		!strings.Contains(text, "stale since 2026-11-21") {
 		t.Errorf("partial %t, %d retries; summary:\n%s", r.Partial, r.Fetched.Retries, text)
 	}
 	sameRows := func(what string) snapshotView {
 		t.Helper()
 		after, _ := inspect(t, store)
 		for i, table := range after.Tables {
-			// Times of reading are rows of their own in two lists; nothing else may change.
-			if table.SHA256 != before.Tables[i].SHA256 && table.Table != "resource" && table.Table != "data_availability" {
-				t.Errorf("%s: table %s is another one", what, table.Table)
+			// Two tables contain the times of download; nothing else may change.
+			hasTimes := table.Table == "resource" || table.Table == "data_availability"
+			if table.SHA256 != before.Tables[i].SHA256 && !hasTimes {
+				t.Errorf("%s: table %s has changed", what, table.Table)
 			}
 		}
 		return after
 	}
 	sameRows("faulty site")
-	if text := wants(t, 0, "inspect", "--store", store).out; !strings.Contains(text, "stale since 2026-11-21T01:02:00Z: idps/") {
-		t.Errorf("inspect does not tell what is stale:\n%.2000s", text)
+	text = mustExit(t, 0, "inspect", "--store", store).stdout
+	if !strings.Contains(text, "stale since 2026-11-21T01:02:00Z: idps/") {
+		t.Errorf("inspect does not list what is stale:\n%.2000s", text)
 	}
 
 	site.Lock()
@@ -288,24 +350,25 @@ func TestFaultySite(t *testing.T) {
 	}
 	site.mu.Unlock()
 	site.Unlock()
-	r = decode[sourceReport](t, []byte(wants(t, 0, site.builds(dir, "--json")...).out))
+	r = decode[sourceReport](t, []byte(mustExit(t, 0, site.builds(dir, "--json")...).stdout))
 	if r.Partial || len(r.Stale) > 0 {
-		t.Errorf("the whole site: %+v", r.Stale)
+		t.Errorf("stale after the repair: %+v", r.Stale)
 	}
-	sameRows("whole site")
-	if text := wants(t, 0, "inspect", "--store", store).out; strings.Contains(text, "stale") {
-		t.Errorf("inspect still tells of stale sources:\n%.2000s", text)
+	sameRows("repaired site")
+	if text := mustExit(t, 0, "inspect", "--store", store).stdout; strings.Contains(text, "stale") {
+		t.Errorf("inspect still lists stale sources:\n%.2000s", text)
 	}
 }
 
-// TestKilledDownload: a load that is killed while it downloads leaves the store as it is; the next one asks only for what is missing.
+// TestKilledDownload kills a load during its downloads: the store is unchanged, and the next load
+// requests only what is missing.
 func TestKilledDownload(t *testing.T) {
-	t.Parallel()
+	parallel(t)
 	site, dir := newSite(t), t.TempDir()
 	const big = "idps/hdx_hapi_idps_global.csv"
-	data := readFile(t, filepath.Join(site.files, big))
+	data := testkit.ReadFile(t, filepath.Join(site.files, big))
 	whole := t.TempDir()
-	wants(t, 0, site.builds(whole)...)
+	mustExit(t, 0, site.builds(whole)...)
 	site.asked = map[string][]string{}
 	sent := make(chan struct{})
 	var once sync.Once
@@ -329,46 +392,47 @@ func TestKilledDownload(t *testing.T) {
 	}
 	select {
 	case <-sent:
-	case <-time.After(patience):
-		t.Error("the file was not asked for")
+	case <-time.After(testkit.Patience):
+		t.Error("the file was not requested")
 	}
 	all := len(cachedFiles(t, whole))
 	if all <= 20 {
-		t.Fatalf("%d files: this tests too little", all)
+		t.Fatalf("only %d files: this tests too little", all)
 	}
-	waitFor(t, "the other files and half of the large one", func() bool {
-		return len(cachedFiles(t, dir)) == all-1 && hasFileOf(t, filepath.Join(dir, "catalogs", "*", "parts", "*"), len(data)/2)
+	testkit.WaitFor(t, "the other files and half of the large one", func() bool {
+		parts := filepath.Join(dir, "catalogs", "*", "parts", "*")
+		return len(cachedFiles(t, dir)) == all-1 && hasFileOf(t, parts, len(data)/2)
 	})
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
 	if _, err := os.Stat(filepath.Join(dir, "store", "channels")); err == nil {
-		t.Error("a killed download published something")
+		t.Error("a killed download has published something")
 	}
 	site.mu.Lock()
 	first := site.asked
 	site.asked = map[string][]string{}
 	site.mu.Unlock()
 
-	r := decode[sourceReport](t, []byte(wants(t, 0, site.builds(dir, "--json")...).out))
+	r := decode[sourceReport](t, []byte(mustExit(t, 0, site.builds(dir, "--json")...).stdout))
 	if r.Outcome != "published" {
 		t.Errorf("outcome %s", r.Outcome)
 	}
-	if want := fmt.Sprintf("bytes=%d-", len(data)/2); len(site.asked[big]) != 1 || site.asked[big][0] != want {
-		t.Errorf("the file that was cut is asked for with %q, want %q", site.asked[big], want)
+	if want := []string{fmt.Sprintf("bytes=%d-", len(data)/2)}; !slices.Equal(site.asked[big], want) {
+		t.Errorf("requested ranges of the incomplete file: %q, want %q", site.asked[big], want)
 	}
 	if len(site.asked) > 2 {
-		t.Errorf("%d of %d files were asked for again: %v", len(site.asked), len(first), site.asked)
+		t.Errorf("%d of %d files were requested again: %v", len(site.asked), len(first), site.asked)
 	}
 	got, _ := inspect(t, filepath.Join(dir, "store"))
 	want, _ := inspect(t, newStore(t, site.files))
 	if fmt.Sprint(tableSums(got)) == "" || tableSums(got)["idps"] != tableSums(want)["idps"] {
-		t.Error("the table of the file that was cut is another one")
+		t.Error("the table of the resumed file differs from that of the complete file")
 	}
 }
 
-// cachedFiles are the files that a load has downloaded, by what its cache remembers of them.
+// cachedFiles returns the files that a load has downloaded, from the index of its cache.
 func cachedFiles(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	index, err := filepath.Glob(filepath.Join(dir, "catalogs", "*", "index.json"))
@@ -378,8 +442,8 @@ func cachedFiles(t *testing.T, dir string) (names []string) {
 	for _, path := range index {
 		for name, entry := range decode[map[string]struct {
 			LastModified string `json:"last_modified"`
-		}](t, readFile(t, path)) {
-			if entry.LastModified != "" { // others are short texts
+		}](t, testkit.ReadFile(t, path)) {
+			if entry.LastModified != "" { // the other entries are short texts
 				names = append(names, name)
 			}
 		}
@@ -387,7 +451,7 @@ func cachedFiles(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// hasFileOf tells whether one of the files that a pattern names has a size.
+// hasFileOf reports whether a file that matches a pattern has the given size.
 func hasFileOf(t *testing.T, pattern string, size int) bool {
 	t.Helper()
 	paths, err := filepath.Glob(pattern)
@@ -408,10 +472,10 @@ func tableSums(v snapshotView) map[string]string {
 	return sums
 }
 
-// TestPlanAndRefresh: a dry run reads nothing and says what would be read; a load of what is there already opens no segment; one changed
-// file makes one table anew.
+// TestPlanAndRefresh: a dry run downloads nothing and lists what a load would download. A load
+// without changes opens no segment, and one changed file rebuilds one table.
 func TestPlanAndRefresh(t *testing.T) {
-	t.Parallel()
+	parallel(t)
 	site, dir := newSite(t), t.TempDir()
 	plan := site.builds(dir, "--dry-run", "--json")
 	var planned struct {
@@ -422,7 +486,7 @@ func TestPlanAndRefresh(t *testing.T) {
 	}
 	count := func(args []string, state string) int {
 		t.Helper()
-		if err := json.Unmarshal([]byte(wants(t, 0, args...).out), &planned); err != nil {
+		if err := json.Unmarshal([]byte(mustExit(t, 0, args...).stdout), &planned); err != nil {
 			t.Fatal(err)
 		}
 		n := 0
@@ -434,26 +498,26 @@ func TestPlanAndRefresh(t *testing.T) {
 		return n
 	}
 	if n := count(plan, "new"); n < 20 || len(site.asked) > 0 {
-		t.Errorf("%d files would be read; %d were", n, len(site.asked))
+		t.Errorf("%d files planned, want 20 or more; %d downloaded, want 0", n, len(site.asked))
 	}
 	if _, err := os.Stat(filepath.Join(dir, "store")); err == nil {
-		t.Error("a dry run made a store")
+		t.Error("a dry run has made a store")
 	}
-	wants(t, 0, site.builds(dir)...)
+	mustExit(t, 0, site.builds(dir)...)
 	if n := count(plan, "new"); n != 0 {
-		t.Errorf("after the load %d files would be read", n)
+		t.Errorf("after the load %d files are planned, want 0", n)
 	}
-	// Unreadable segments show that none is opened.
+	// Segments that cannot be read prove that the load opens none.
 	segments, err := filepath.Glob(filepath.Join(dir, "store", "segments", "*"))
 	if err != nil || len(segments) != 25 {
 		t.Fatal(len(segments), err)
 	}
 	kept := map[string][]byte{}
 	for _, s := range segments {
-		kept[s] = readFile(t, s)
+		kept[s] = testkit.ReadFile(t, s)
 		change(t, s, func(b []byte) []byte { return make([]byte, len(b)) })
 	}
-	r := decode[sourceReport](t, []byte(wants(t, 0, site.builds(dir, "--json")...).out))
+	r := decode[sourceReport](t, []byte(mustExit(t, 0, site.builds(dir, "--json")...).stdout))
 	if r.Outcome != "unchanged" || len(r.Tables) != 25 {
 		t.Errorf("outcome %s, %d tables", r.Outcome, len(r.Tables))
 	}
@@ -461,38 +525,42 @@ func TestPlanAndRefresh(t *testing.T) {
 		change(t, path, func([]byte) []byte { return data })
 	}
 	const funding = "funding/hdx_hapi_funding_global.csv"
-	data := bytes.TrimRight(readFile(t, filepath.Join(site.files, funding)), "\r\n")
+	data := bytes.TrimRight(testkit.ReadFile(t, filepath.Join(site.files, funding)), "\r\n")
 	site.Lock()
 	site.Override[funding] = data[:bytes.LastIndexByte(data, '\n')+1]
 	site.Modified[funding] = "2026-11-22T00:00:00"
 	site.Unlock()
 	if n := count(plan, "new"); n != 1 {
-		t.Errorf("%d changed files would be read, want 1", n)
+		t.Errorf("%d changed files are planned, want 1", n)
 	}
-	r = decode[sourceReport](t, []byte(wants(t, 0, site.builds(dir, "--json")...).out))
-	var made []string
+	r = decode[sourceReport](t, []byte(mustExit(t, 0, site.builds(dir, "--json")...).stdout))
+	others := strings.Fields("dataset resource location admin1 admin2 currency org org_type sector commodity market " +
+		"data_availability")
+	var rebuilt []string
 	for _, table := range r.Tables {
-		if themes := !strings.Contains(" dataset resource location admin1 admin2 currency org org_type sector commodity market data_availability ", " "+table.Table+" "); themes && !table.Reused {
-			made = append(made, table.Table)
+		if !slices.Contains(others, table.Table) && !table.Reused {
+			rebuilt = append(rebuilt, table.Table)
 		}
 	}
-	if !slices.Equal(made, []string{"funding"}) {
-		t.Errorf("made anew: %v", made)
+	if !slices.Equal(rebuilt, []string{"funding"}) {
+		t.Errorf("rebuilt tables: %v, want funding", rebuilt)
 	}
 }
 
-// TestServeFromSite: a server that loads for itself goes on with what the site has; a site that fails takes nothing away, and one that never
-// answered ends it with the code of an upstream failure.
+// TestServeFromSite: a server that loads a catalog itself follows its changes and keeps its rows
+// when the site fails. If the first load fails it exits with the code for upstream failures.
 func TestServeFromSite(t *testing.T) {
-	t.Parallel()
+	parallel(t)
 	site, dir := newSite(t), t.TempDir()
-	wants(t, 3, "serve", "--catalog", site.url, "--data-dir", filepath.Join(dir, "other"), "--allow-http", "--allow-private-hosts", "--allow-host", "catalog.example")
-	s := serve(t, "--catalog", site.url, "--refresh", "1s", "--data-dir", dir, "--identifier", "off", "--allow-http", "--allow-private-hosts",
-		"--download-timeout", "2s", "--catalog-url", "https://catalog.example.org", "--location-list", filepath.Join(site.files, "reference", "location.csv"))
+	mustExit(t, 3, "serve", "--catalog", site.url, "--data-dir", filepath.Join(dir, "other"), "--allow-http",
+		"--allow-private-hosts", "--allow-host", "catalog.example")
+	s := serve(t, "--catalog", site.url, "--refresh", "1s", "--data-dir", dir, "--identifier", "off", "--allow-http",
+		"--allow-private-hosts", "--download-timeout", "2s", "--catalog-url", "https://catalog.example.org",
+		"--location-list", filepath.Join(site.files, "reference", "location.csv"))
 	const funding, path = "funding/hdx_hapi_funding_global.csv", "/api/v2/coordination-context/funding?limit=1"
 	total := func() string { return ask(t, "GET", s.base+path).header.Get("X-Total-Count") }
 	before := total()
-	data := bytes.TrimRight(readFile(t, filepath.Join(site.files, funding)), "\r\n")
+	data := bytes.TrimRight(testkit.ReadFile(t, filepath.Join(site.files, funding)), "\r\n")
 	set := func(text []byte, modified string, fault func(http.ResponseWriter, *http.Request)) {
 		site.Lock()
 		site.mu.Lock()
@@ -504,38 +572,43 @@ func TestServeFromSite(t *testing.T) {
 		site.Unlock()
 	}
 	set(data[:bytes.LastIndexByte(data, '\n')+1], "2026-11-22T00:00:00", nil)
-	waitFor(t, "the changed rows", func() bool { return total() != before })
+	testkit.WaitFor(t, "the changed rows", func() bool { return total() != before })
 	changed := total()
 	set([]byte("<html>"), "2026-11-23T00:00:00", status(503))
-	waitFor(t, "a refresh with a stale source", func() bool { return strings.Contains(s.said.String(), "stale=1") })
+	testkit.WaitFor(t, "a refresh with a stale source", func() bool { return s.logged("stale=1") })
 	if now := total(); now != changed {
-		t.Errorf("%s rows after the site failed, %s before", now, changed)
+		t.Errorf("%s rows while the site fails, %s before", now, changed)
 	}
 	set(data, "2026-11-24T00:00:00", nil)
-	waitFor(t, "the first rows again", func() bool { return total() == before })
+	testkit.WaitFor(t, "the first rows again", func() bool { return total() == before })
 	if code := s.stop(t); code != 0 {
-		t.Errorf("exit code %d\n%s", code, s.said)
+		t.Errorf("exit code %d\n%s", code, s.log)
 	}
 }
 
-// TestBombs: files that are small on disk and endless when they are read are refused, and cost no memory.
+// TestBombs: files that are small on disk and huge when they are read are refused, and do not use
+// memory in proportion.
 func TestBombs(t *testing.T) {
-	t.Parallel()
+	parallel(t)
 	files := newCatalog(t, 1)
 	if err := os.Remove(filepath.Join(files, "catalog.json")); err != nil {
 		t.Fatal(err)
 	}
 	head := func(path string) []byte {
-		data := readFile(t, filepath.Join(files, path))
+		data := testkit.ReadFile(t, filepath.Join(files, path))
 		return data[:bytes.IndexByte(data, '\n')+1]
 	}
-	const idps, needs, funding = "idps/hdx_hapi_idps_global.csv", "humanitarian-needs/hdx_hapi_humanitarian_needs_global_2025.csv", "funding/hdx_hapi_funding_global.csv"
-	makeBomb(t, filepath.Join(files, "idps", "bomb.csv.gz"), head(idps), "\n", 400<<20)
-	makeBomb(t, filepath.Join(files, "humanitarian-needs", "cell.csv"), append(head(needs), '"'), "x", 200<<20)
-	makeBomb(t, filepath.Join(files, "funding", "wide.csv"), append(bytes.Repeat([]byte("c,"), 600), head(funding)...), "", 0)
-
-	makeBomb(t, filepath.Join(files, "returnees", "huge.csv"), head("returnees/hdx_hapi_returnees_global.csv"), "", 0)
-	if err := os.Truncate(filepath.Join(files, "returnees", "huge.csv"), 2<<30+1); err != nil { // it takes no room
+	const (
+		idps    = "idps/hdx_hapi_idps_global.csv"
+		needs   = "humanitarian-needs/hdx_hapi_humanitarian_needs_global_2025.csv"
+		funding = "funding/hdx_hapi_funding_global.csv"
+	)
+	file := func(role, name string) string { return filepath.Join(files, role, name) }
+	makeBomb(t, file("idps", "bomb.csv.gz"), head(idps), "\n", 400<<20)
+	makeBomb(t, file("humanitarian-needs", "cell.csv"), append(head(needs), '"'), "x", 200<<20)
+	makeBomb(t, file("funding", "wide.csv"), append(bytes.Repeat([]byte("c,"), 600), head(funding)...), "", 0)
+	makeBomb(t, file("returnees", "huge.csv"), head("returnees/hdx_hapi_returnees_global.csv"), "", 0)
+	if err := os.Truncate(file("returnees", "huge.csv"), 2<<30+1); err != nil { // a sparse file
 		t.Fatal(err)
 	}
 
@@ -556,8 +629,10 @@ func TestBombs(t *testing.T) {
 		refused[r.Path] = r.Why
 	}
 	for path, why := range map[string]string{
-		"idps/bomb.csv.gz": "unpacks to more than 200 times", "humanitarian-needs/cell.csv": "row of more than 1048576 bytes", "funding/wide.csv": "at most 512",
-		"returnees/huge.csv": "2147483649 bytes, at most 2147483648 are read",
+		"idps/bomb.csv.gz":            "unpacks to more than 200 times",
+		"humanitarian-needs/cell.csv": "row of more than 1048576 bytes",
+		"funding/wide.csv":            "at most 512",
+		"returnees/huge.csv":          "2147483649 bytes, at most 2147483648 are read",
 	} {
 		if !strings.Contains(refused[path], why) {
 			t.Errorf("%s: %q, want %q", path, refused[path], why)
@@ -570,7 +645,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// makeBomb writes a file, packed if its name says so, that ends in n bytes of one kind.
+// makeBomb writes a file that ends in n bytes of one kind, compressed if its name ends in .gz.
 func makeBomb(t *testing.T, path string, head []byte, fill string, n int) {
 	t.Helper()
 	file, err := os.Create(path)
@@ -594,8 +669,8 @@ func makeBomb(t *testing.T, path string, head []byte, fill string, n int) {
 
 var peakLine = regexp.MustCompile(`VmHWM:\s*(\d+) kB`)
 
-// peakMemory watches a process until it ends, where the system tells how much memory one has had. What the system says afterwards would count the
-// parent's too.
+// peakMemory polls a process's peak memory until it ends, where the system has it. The figure that
+// the system gives afterwards would include the parent's.
 func peakMemory(cmd *exec.Cmd) <-chan int {
 	result := make(chan int, 1)
 	go func() {

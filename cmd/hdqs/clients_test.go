@@ -20,14 +20,15 @@ import (
 	"time"
 
 	"hdqs/internal/generator"
+	"hdqs/internal/testkit"
 )
 
-// clientPage is a page that real clients fetch.
+// clientPage is a page for real clients to fetch.
 type clientPage struct {
 	name, path string
 	rows       int
-	stitched   int  // so many rows, at least, come from stored blocks
-	short      bool // too short to be coded, unless the client refuses the plain body
+	stitched   int  // the least number of rows from stored blocks
+	short      bool // too short to be compressed, unless the client refuses the plain body
 }
 
 const (
@@ -37,8 +38,9 @@ const (
 	refugeesPath = "/api/v2/affected-people/refugees-persons-of-concern"
 )
 
-// clientPages are one of each kind: rows that are neighbours, which are stitched from stored blocks; rows of three countries with others between
-// them; scattered rows, which come from pieces; and answers so short that there is nothing to stitch.
+// clientPages has one page of each kind: adjacent rows, which are stitched from stored blocks;
+// three runs of rows; scattered rows, which are encoded from pieces; and answers too short for
+// both.
 var clientPages = []clientPage{
 	{"neighbours", conflictPath + "?limit=10000&offset=137", 10000, 9900, false},
 	{"neighbours-prices", pricesPath + "?limit=10000&offset=1001", 10000, 9900, false},
@@ -48,32 +50,36 @@ var clientPages = []clientPage{
 	{threeCountries, conflictPath + "?limit=7000&location_name=ia", 7000, 6700, false},
 	{threeCountries + "-csv", conflictPath + "?limit=7000&location_name=ia&output_format=csv", 7000, 6700, false},
 	{"scattered", conflictPath + "?limit=10000&event_type=political_violence", 10000, 0, false},
-	{"scattered-csv", pricesPath + "?limit=5000&commodity_category=cereals%20and%20tubers&output_format=csv", 5000, 0, false},
+	{
+		"scattered-csv", pricesPath + "?limit=5000&commodity_category=cereals%20and%20tubers&output_format=csv",
+		5000, 0, false,
+	},
 	{"one", conflictPath + "?limit=1", 1, 0, true},
 	{"one-csv", conflictPath + "?limit=1&output_format=csv", 1, 0, true},
 	{"none", conflictPath + "?location_code=ZZZ", 0, 0, true},
 	{"none-csv", conflictPath + "?location_code=ZZZ&output_format=csv", 0, 0, true},
 }
 
-// threeCountries is a page of three runs of rows.
+// threeCountries is a page of three runs of adjacent rows.
 const threeCountries = "three-countries"
 
-// storedBlockRows is how many rows a large stored block holds; small ones, at the ends of a run, only add to the number of blocks.
+// storedBlockRows is the number of rows in a large stored block. The ends of a run have smaller
+// blocks, which only add to the number of blocks.
 const storedBlockRows = 128
 
-// httpClient is a client that the world uses.
+// httpClient is a widely used client.
 type httpClient struct {
 	name, coding string
-	chooses      bool // whether the coding is the client's own choice
+	chooses      bool // the client chooses the coding
 	fetch        func(t *testing.T, plan string) (output string)
 }
 
-// TestClients has real clients read bodies that the server stitched from stored blocks. Each must hand out the plain body, whole; and
-// what went over the wire must be what the test is about: one gzip member, or one zstd frame, of many blocks.
+// TestClients has real clients fetch bodies that the server stitches from stored blocks. Each must
+// return the complete plain body, from one gzip member or one zstd frame of many blocks.
 func TestClients(t *testing.T) {
 	python := os.Getenv("HDQS_CLIENTS")
 	if python == "" {
-		t.Skip("HDQS_CLIENTS names no Python with requests and httpx: `make clients` installs one and runs this")
+		t.Skip("HDQS_CLIENTS names no Python with requests and httpx; `make clients` installs one and runs this")
 	}
 	s := serve(t, "--store", storeOfScale(t, 0.02), "--body-cache", "0")
 	plain := map[string]answer{}
@@ -89,7 +95,7 @@ func TestClients(t *testing.T) {
 		{"httpx", "zstd", false, fetchProgram(python, script("fetch.py"), "httpx")},
 		{"node", "gzip", false, fetchProgram("node", script("fetch.mjs"))},
 		{"go", "gzip", true, fetchGo},
-		{"chromium", "gzip", true, fetchChromium}, // which takes zstd over TLS and from this machine only
+		{"chromium", "gzip", true, fetchChromium}, // which accepts zstd only over TLS or from this machine
 		{"chromium", "zstd", true, fetchChromium},
 	} {
 		t.Run(c.name+"/"+c.coding, func(t *testing.T) { c.check(t, s, plain) })
@@ -99,14 +105,11 @@ func TestClients(t *testing.T) {
 // storeOfScale builds a generated catalog with tables that are longer than a page.
 func storeOfScale(t *testing.T, scale float64) string {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "catalog")
-	if _, err := generator.Write(dir, generator.Options{Seed: 1, Scale: scale}); err != nil {
-		t.Fatal(err)
-	}
-	return newStore(t, dir)
+	return newStore(t, newCatalogOf(t, generator.Options{Seed: 1, Scale: scale}))
 }
 
-// settle asks for a page until all its stored blocks are made: a request makes but a few. It gives the plain answer.
+// settle asks for a page until all its stored blocks exist, since each request makes only a few. It
+// returns the plain answer.
 func (s *server) settle(t *testing.T, p clientPage) answer {
 	t.Helper()
 	url := s.base + with(p.path)
@@ -144,7 +147,7 @@ func rowsOf(t *testing.T, p clientPage, body []byte) int {
 	return len(decode[struct{ Data []json.RawMessage }](t, body).Data)
 }
 
-// check has one client fetch all pages over a wire of its own.
+// check has one client fetch all pages through a proxy of its own.
 func (c *httpClient) check(t *testing.T, s *server, plain map[string]answer) {
 	w := tap(t, strings.TrimPrefix(s.base, "http://"))
 	base := w.base
@@ -174,12 +177,13 @@ func (c *httpClient) check(t *testing.T, s *server, plain map[string]answer) {
 		field := strings.Split(line, "\t")
 		want, known := plain[strings.TrimSuffix(field[0], "-coded")]
 		if len(field) != 4 || !known {
-			t.Fatalf("the client said %q", line)
+			t.Fatalf("the client printed %q", line)
 		}
 		fetched++
 		sum := sha256.Sum256(want.body)
 		if field[1] != "200" || field[2] != strconv.Itoa(len(want.body)) || field[3] != hex.EncodeToString(sum[:]) {
-			t.Errorf("%s: status %s, %s bytes, SHA-256 %s; want 200, %d, %x", field[0], field[1], field[2], field[3], len(want.body), sum)
+			t.Errorf("%s: status %s, %s bytes, SHA-256 %s; want 200, %d, %x",
+				field[0], field[1], field[2], field[3], len(want.body), sum)
 		}
 	}
 	if fetched != len(pages) {
@@ -189,17 +193,17 @@ func (c *httpClient) check(t *testing.T, s *server, plain map[string]answer) {
 	for _, x := range w.exchanges(t) {
 		p, known := pages[x.target]
 		if !known {
-			t.Fatalf("the client asked for %s", x.target)
+			t.Fatalf("the client requested %s", x.target)
 		}
 		seen[p.name] = true
 		p.checkWire(t, c.coding, x, plain[strings.TrimSuffix(p.name, "-coded")].body)
 	}
 	if len(seen) != len(pages) {
-		t.Errorf("%d pages went over the wire, want %d", len(seen), len(pages))
+		t.Errorf("%d pages passed the proxy, want %d", len(seen), len(pages))
 	}
 }
 
-// checkWire wants the coding and the structure that a page should have.
+// checkWire checks the coding and the structure of a page.
 func (p *clientPage) checkWire(t *testing.T, coding string, x exchange, plain []byte) {
 	t.Helper()
 	if p.short {
@@ -213,7 +217,7 @@ func (p *clientPage) checkWire(t *testing.T, coding string, x exchange, plain []
 	switch coding {
 	case "":
 		if !bytes.Equal(x.body, plain) {
-			t.Errorf("%s: sent plain, but with other bytes", p.name)
+			t.Errorf("%s: the body without coding is not the plain body", p.name)
 		}
 	case "gzip":
 		text, blocks, err := gzipBlocks(x.body)
@@ -222,16 +226,17 @@ func (p *clientPage) checkWire(t *testing.T, coding string, x exchange, plain []
 		}
 	case "zstd":
 		size, blocks, err := zstdBlocks(x.body)
-		if err != nil || blocks < least || size != len(plain) && (size != unsaid || least > 0) {
-			t.Fatalf("%s: zstd: %v, %d blocks, want %d or more; %d bytes, want %d", p.name, err, blocks, least, size, len(plain))
+		if err != nil || blocks < least || size != len(plain) && (size != noSize || least > 0) {
+			t.Fatalf("%s: zstd: %v, %d blocks, want %d or more; %d bytes, want %d",
+				p.name, err, blocks, least, size, len(plain))
 		}
 		if !bytes.Equal(unzstd(t, x.body), plain) {
-			t.Errorf("%s: zstd: other bytes after decoding", p.name)
+			t.Errorf("%s: zstd: the unpacked body is not the plain body", p.name)
 		}
 	}
 }
 
-// clientLine is a line of a client's output.
+// clientLine returns a line as the client programs print it.
 func clientLine(name string, status int, body []byte) string {
 	return fmt.Sprintf("%s\t%d\t%d\t%x\n", name, status, len(body), sha256.Sum256(body))
 }
@@ -257,13 +262,15 @@ func fetchCurl(t *testing.T, plan string) string {
 	var out strings.Builder
 	for line := range strings.Lines(plan) {
 		field := strings.Split(strings.TrimSpace(line), "\t")
-		body := fetchProgram("curl", "--silent", "--show-error", "--fail", "--compressed", "--header", "Accept-Encoding: "+field[2], field[1])(t, "")
+		curl := fetchProgram("curl", "--silent", "--show-error", "--fail", "--compressed",
+			"--header", "Accept-Encoding: "+field[2], field[1])
+		body := curl(t, "")
 		out.WriteString(clientLine(field[0], 200, []byte(body)))
 	}
 	return out.String()
 }
 
-// fetchGo asks as every Go program does that has set nothing.
+// fetchGo uses Go's client with its default settings.
 func fetchGo(t *testing.T, plan string) string {
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
@@ -284,8 +291,8 @@ func fetchGo(t *testing.T, plan string) string {
 	return out.String()
 }
 
-// elsewhere is a name that Chromium is told to find on this machine, but does not take for it: then it asks as over any network without TLS, for
-// gzip and not for zstd.
+// elsewhere is a name that Chromium resolves to this machine without treating it as local: then it
+// accepts gzip and not zstd, as over any network without TLS.
 const elsewhere = "api.test"
 
 // fetchChromium opens a page that fetches the others.
@@ -310,11 +317,12 @@ func fetchChromium(t *testing.T, plan string) string {
 		}
 	}))
 	defer pages.Close()
-	cmd := exec.Command("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--user-data-dir="+t.TempDir(),
+	cmd := exec.Command("chromium", "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+		"--user-data-dir="+t.TempDir(),
 		"--host-resolver-rules=MAP "+elsewhere+" 127.0.0.1", "--no-proxy-server", pages.URL)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	var messages log
+	var messages testkit.Log
 	cmd.Stderr = &messages
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -326,8 +334,8 @@ func fetchChromium(t *testing.T, plan string) string {
 	select {
 	case said := <-done:
 		return said
-	case <-time.After(patience):
-		t.Fatalf("the page did not end in %s\n%s", patience, messages.String())
+	case <-time.After(testkit.Patience):
+		t.Fatalf("the page has not ended after %s\n%s", testkit.Patience, messages.String())
 	}
 	return ""
 }

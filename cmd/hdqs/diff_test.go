@@ -9,7 +9,8 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// TestCompareSnapshots: tables by content, whichever side has them, and the keys of exactly the endpoints that read them.
+// TestCompareSnapshots compares tables by content, including those of one side only, and lists the
+// keys of the endpoints that read them.
 func TestCompareSnapshots(t *testing.T) {
 	ref := func(table, hash string, rows int) store.SegmentRef {
 		return store.SegmentRef{Table: table, SHA256: strings.Repeat(hash, 64), Rows: rows, Bytes: int64(rows) * 10}
@@ -25,14 +26,16 @@ func TestCompareSnapshots(t *testing.T) {
 	if !slices.Equal(d.Tables, want) || d.Same != 2 {
 		t.Errorf("%+v, %d unchanged", d.Tables, d.Same)
 	}
-	if want := []string{"landing", "ep-idps", "ep-food-prices-market-monitor", "ep-rainfall"}; !slices.Equal(d.Purge, want) {
-		t.Errorf("purge %q, want %q", d.Purge, want)
+	keys := []string{"landing", "ep-idps", "ep-food-prices-market-monitor", "ep-rainfall"}
+	if !slices.Equal(d.Purge, keys) {
+		t.Errorf("purge %q, want %q", d.Purge, keys)
 	}
 	var text bytes.Buffer
-	if err := d.print(&text); err != nil || !strings.Contains(text.String(), "food_price  100          120         +20") {
+	const line = "food_price  100          120         +20"
+	if err := d.print(&text); err != nil || !strings.Contains(text.String(), line) {
 		t.Errorf("%v\n%s", err, text.String())
 	}
 	if d := compareSnapshots(a, a); len(d.Tables)+len(d.Endpoints)+len(d.Purge) > 0 {
-		t.Errorf("of itself: %+v", d)
+		t.Errorf("a snapshot compared with itself: %+v", d)
 	}
 }

@@ -9,13 +9,17 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
-// TestDiskFullAndReadOnly: a store that cannot be written fails the load, by name and with the bytes' reason, and what it holds stays whole and served; with
-// room again the next load goes through. Only root can make a file system of a given size, so it is skipped for others.
+// TestDiskFullAndReadOnly: a load onto a full or read-only file system fails with the store's name
+// and the reason. The old snapshot stays complete and served, and the next load succeeds once there
+// is room. It needs root to make a file system of a given size.
 func TestDiskFullAndReadOnly(t *testing.T) {
+	parallel(t)
 	if os.Geteuid() != 0 {
-		t.Skip("needs root, to mount a file system of a known size")
+		t.Skip("needs root to mount a file system of a given size")
 	}
 	disk := t.TempDir()
 	mount := func(flags uintptr) {
@@ -31,9 +35,10 @@ func TestDiskFullAndReadOnly(t *testing.T) {
 		}
 	})
 	store := filepath.Join(disk, "store")
-	load := func(code int, seed uint64) outcome {
+	load := func(code int, seed uint64) cmdResult {
 		t.Helper()
-		return wants(t, code, "build", "--catalog", newCatalog(t, seed), "--store", store, "--snapshot-time", buildTime, "--allow-shrink")
+		return mustExit(t, code, "build", "--catalog", newCatalog(t, seed), "--store", store,
+			"--snapshot-time", buildTime, "--allow-shrink")
 	}
 	load(0, 1)
 	before := stored(t, store)
@@ -41,11 +46,11 @@ func TestDiskFullAndReadOnly(t *testing.T) {
 	id := s.snapshotID(t)
 	whole := func(what string) {
 		t.Helper()
-		wants(t, 0, "verify", "--store", store)
+		mustExit(t, 0, "verify", "--store", store)
 		now := stored(t, store)
 		for name, file := range before {
 			if !bytes.Equal(now[name].data, file.data) {
-				t.Errorf("%s: %s is not what it was", what, name)
+				t.Errorf("%s: %s has changed", what, name)
 			}
 		}
 		s.signal(t, syscall.SIGHUP)
@@ -59,18 +64,18 @@ func TestDiskFullAndReadOnly(t *testing.T) {
 	if err := syscall.Statfs(disk, &fs); err != nil {
 		t.Fatal(err)
 	}
-	const room = 64 << 10 // for some segments, not for all
-	writeFile(t, filler, bytes.Repeat([]byte{1}, int(fs.Bavail)*int(fs.Bsize)-room))
+	const room = 64 << 10 // enough for some of the segments
+	testkit.WriteFile(t, filler, bytes.Repeat([]byte{1}, int(fs.Bavail)*int(fs.Bsize)-room))
 	full := load(1, 2)
-	if !strings.Contains(full.errors, "no space left") || !strings.Contains(full.errors, store) {
-		t.Errorf("a load onto a full disk says %s", full.errors)
+	if !strings.Contains(full.stderr, "no space left") || !strings.Contains(full.stderr, store) {
+		t.Errorf("a load onto a full disk: %s", full.stderr)
 	}
 	whole("full disk")
 
 	mount(syscall.MS_REMOUNT | syscall.MS_RDONLY)
 	readOnly := load(1, 2)
-	if !strings.Contains(readOnly.errors, "read-only") || !strings.Contains(readOnly.errors, store) {
-		t.Errorf("a load onto a read-only disk says %s", readOnly.errors)
+	if !strings.Contains(readOnly.stderr, "read-only") || !strings.Contains(readOnly.stderr, store) {
+		t.Errorf("a load onto a read-only disk: %s", readOnly.stderr)
 	}
 	whole("read-only disk")
 
@@ -79,5 +84,5 @@ func TestDiskFullAndReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	load(0, 2)
-	wants(t, 0, "verify", "--store", store)
+	mustExit(t, 0, "verify", "--store", store)
 }

@@ -14,58 +14,59 @@ import (
 	"testing"
 
 	"hdqs/internal/ckantest"
+	"hdqs/internal/testkit"
 )
 
-// fixtures holds real input, which is not ours to publish. Where it is absent the tests that read it say so in one line.
-var fixtures = filepath.Join("..", "..", "..", "shared", "fixtures")
-
-func needFixtures(t *testing.T) {
-	t.Helper()
-	if _, err := os.Stat(fixtures); err != nil {
-		t.Skipf("no real input in %s, which is beside the repository: %s is not run", fixtures, t.Name())
-	}
-}
-
-// fixtureRows are the rows of every table of a snapshot of the real input. All but data_availability, which is derived, were counted by a
-// separate program.
+// fixtureRows are the rows of every table of a snapshot of the real input. A separate program has
+// counted them, but for data_availability, which is derived.
 var fixtureRows = map[string]int{
-	"location": 249, "admin1": 2543, "admin2": 30687, "currency": 127, "org": 722, "org_type": 18, "sector": 19, "commodity": 1072,
-	"market": 205, "dataset": 16, "resource": 21, "data_availability": 7865,
-	"conflict_event": 20370, "operational_presence": 4967, "funding": 135, "national_risk": 191, "refugees": 13338, "returnees": 2288,
-	"humanitarian_needs": 1924, "idps": 6854, "food_security": 15053, "food_price": 21730, "poverty_rate": 3166, "rainfall": 12675,
+	"location": 249, "admin1": 2543, "admin2": 30687, "currency": 127, "org": 722, "org_type": 18, "sector": 19,
+	"commodity": 1072,
+	"market":    205, "dataset": 16, "resource": 21, "data_availability": 7865,
+	"conflict_event": 20370, "operational_presence": 4967, "funding": 135, "national_risk": 191, "refugees": 13338,
+	"returnees":          2288,
+	"humanitarian_needs": 1924, "idps": 6854, "food_security": 15053, "food_price": 21730, "poverty_rate": 3166,
+	"rainfall":   12675,
 	"population": 2086,
 }
 
-// fixtureRead are the rows that were read of each theme, those that are marked in error among them.
+// fixtureRead are the rows of each theme's files, with those that are marked as errors.
 var fixtureRead = map[string]int{
-	"conflict-events": 20373, "operational-presence": 4999, "funding": 136, "national-risk": 191, "humanitarian-needs": 1942,
-	"refugees-persons-of-concern": 13364, "returnees": 2301, "idps": 6854, "food-security": 21158, "food-prices-market-monitor": 21730,
-	"poverty-rate": 3166, "rainfall": 12675, "baseline-population": 2088,
+	"conflict-events": 20373, "operational-presence": 4999, "funding": 136, "national-risk": 191,
+	"humanitarian-needs":          1942,
+	"refugees-persons-of-concern": 13364, "returnees": 2301, "idps": 6854, "food-security": 21158,
+	"food-prices-market-monitor": 21730,
+	"poverty-rate":               3166, "rainfall": 12675, "baseline-population": 2088,
 }
 
-// tableOf is the table of an endpoint, by the last part of its path.
+// tableOf returns the table of an endpoint, by the last part of its path.
 func tableOf(path string) string {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	if table, other := map[string]string{
 		"agency-commodity": "commodity", "agency-market": "market", "baseline-population": "population",
-		"refugees-persons-of-concern": "refugees", "food-prices-market-monitor": "food_price", "conflict-events": "conflict_event",
+		"refugees-persons-of-concern": "refugees", "food-prices-market-monitor": "food_price",
+		"conflict-events": "conflict_event",
 	}[name]; other {
 		return table
 	}
 	return strings.ReplaceAll(name, "-", "_")
 }
 
-// TestFixtures builds the real input whole: nothing of it may be lost or refused, and every endpoint answers it.
+// TestFixtures builds all of the real input: no row may be dropped, no file refused, and every
+// endpoint serves all rows.
 func TestFixtures(t *testing.T) {
-	needFixtures(t)
+	parallel(t)
+	fixtures := testkit.Fixtures(t)
 	store := filepath.Join(t.TempDir(), "store")
-	o := wants(t, 0, "build", "--catalog", filepath.Join(fixtures, "catalog"), "--store", store, "--snapshot-time", buildTime, "--json")
-	told := decode[report](t, []byte(o.out))
-	if told.Partial || len(told.Refused) != 0 || told.Rows.Dropped != 0 {
-		t.Errorf("partial %t, refused %v, %d rows dropped; want nothing of it", told.Partial, told.Refused, told.Rows.Dropped)
+	o := mustExit(t, 0, "build", "--catalog", filepath.Join(fixtures, "catalog"), "--store", store,
+		"--snapshot-time", buildTime, "--json")
+	printed := decode[report](t, []byte(o.stdout))
+	if printed.Partial || len(printed.Refused) != 0 || printed.Rows.Dropped != 0 {
+		t.Errorf("partial %t, refused %v, %d rows dropped; want a complete load",
+			printed.Partial, printed.Refused, printed.Rows.Dropped)
 	}
 	read := map[string]int{}
-	for _, r := range told.Resources {
+	for _, r := range printed.Resources {
 		read[r.Role] += r.Rows.Read
 	}
 	for role, want := range fixtureRead {
@@ -77,7 +78,7 @@ func TestFixtures(t *testing.T) {
 	if !maps.Equal(rows, fixtureRows) {
 		t.Errorf("tables have the rows\n%v, want\n%v", rows, fixtureRows)
 	}
-	wants(t, 0, "verify", "--store", store)
+	mustExit(t, 0, "verify", "--store", store)
 	s := serve(t, "--store", store)
 	for _, e := range endpoints(t) {
 		want := fixtureRows[tableOf(e.Path)]
@@ -89,40 +90,48 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-// testLastPage pages to the end: the page that is not full, and the one behind it.
+// testLastPage asks for the last page and for the empty one after it.
 func (s *server) testLastPage(t *testing.T, e *endpoint, total int) {
 	t.Helper()
 	for _, offset := range []int{total - 1, total} {
 		a := ask(t, "GET", s.base+with(e.Path+"?limit=10&offset="+strconv.Itoa(offset)))
-		if n := len(decode[struct{ Data []any }](t, a.body).Data); n != total-offset || a.header.Get("X-Total-Count") != strconv.Itoa(total) {
-			t.Errorf("%s from %d: %d records, X-Total-Count %s", e.Path, offset, n, a.header.Get("X-Total-Count"))
+		n, count := len(decode[struct{ Data []any }](t, a.body).Data), a.header.Get("X-Total-Count")
+		if n != total-offset || count != strconv.Itoa(total) {
+			t.Errorf("%s from %d: %d records, X-Total-Count %s", e.Path, offset, n, count)
 		}
 	}
 }
 
-// TestFixturesWithTags builds the older form of the files, with a row of tags under the header, each in the place of today's.
+// TestFixturesWithTags builds the older form of the files, which have a row of HXL tags after the
+// header.
 func TestFixturesWithTags(t *testing.T) {
-	needFixtures(t)
+	parallel(t)
+	fixtures := testkit.Fixtures(t)
 	dir := filepath.Join(t.TempDir(), "catalog")
 	for _, folder := range []string{"reference", "packages"} {
-		if err := os.CopyFS(filepath.Join(dir, folder), os.DirFS(filepath.Join(fixtures, "catalog", folder))); err != nil {
+		from := os.DirFS(filepath.Join(fixtures, "catalog", folder))
+		if err := os.CopyFS(filepath.Join(dir, folder), from); err != nil {
 			t.Fatal(err)
 		}
 	}
 	want := map[string]int{}
 	for file, role := range map[string]string{
 		"conflict_event_global_1997": "conflict-events", "food_price_global_2024": "food-prices-market-monitor",
-		"food_security_global": "food-security", "funding_global": "funding", "humanitarian_needs_global_2024": "humanitarian-needs",
-		"idps_global": "idps", "operational_presence_global": "operational-presence", "population_global_hrp": "baseline-population",
-		"poverty_rate_global": "poverty-rate", "rainfall_global_1yr": "rainfall", "returnees_global": "returnees",
+		"food_security_global": "food-security", "funding_global": "funding",
+		"humanitarian_needs_global_2024": "humanitarian-needs",
+		"idps_global":                    "idps", "operational_presence_global": "operational-presence",
+		"population_global_hrp": "baseline-population",
+		"poverty_rate_global":   "poverty-rate", "rainfall_global_1yr": "rainfall", "returnees_global": "returnees",
 	} {
-		text := readFile(t, filepath.Join(fixtures, "hxl", "hxl_variant_"+file+".csv"))
-		writeFile(t, filepath.Join(dir, role, file+".csv"), text)
+		text := testkit.ReadFile(t, filepath.Join(fixtures, "hxl", "hxl_variant_"+file+".csv"))
+		testkit.WriteFile(t, filepath.Join(dir, role, file+".csv"), text)
 		want[tableOf(role)] = soundRows(t, text)
 	}
-	for file, role := range map[string]string{"organization_types_beta_hxl": "org-type", "global_coordination_groups_beta_hxl": "sector"} {
-		text := readFile(t, filepath.Join(fixtures, "hxl", file+".csv"))
-		writeFile(t, filepath.Join(dir, "reference", role+".csv"), text)
+	for file, role := range map[string]string{
+		"organization_types_beta_hxl": "org-type", "global_coordination_groups_beta_hxl": "sector",
+	} {
+		text := testkit.ReadFile(t, filepath.Join(fixtures, "hxl", file+".csv"))
+		testkit.WriteFile(t, filepath.Join(dir, "reference", role+".csv"), text)
 		want[tableOf(role)] = soundRows(t, text) + 4 // four are built in
 	}
 	store := newStore(t, dir)
@@ -132,9 +141,10 @@ func TestFixturesWithTags(t *testing.T) {
 			t.Errorf("%s: %d rows, want %d", table, rows[table], n)
 		}
 	}
-	// The list of codes is in that form, too, but cut short: what it does not have falls to the country, and no row is lost.
-	codes := readFile(t, filepath.Join(fixtures, "hxl", "hxl_variant_global_pcodes_adm_1_2.csv"))
-	writeFile(t, filepath.Join(dir, "reference", "pcodes.csv"), codes)
+	// The list of admin units in that form is incomplete: rows of units that it lacks are assigned
+	// to the country, and none is lost.
+	codes := testkit.ReadFile(t, filepath.Join(fixtures, "hxl", "hxl_variant_global_pcodes_adm_1_2.csv"))
+	testkit.WriteFile(t, filepath.Join(dir, "reference", "pcodes.csv"), codes)
 	_, rows = inspect(t, newStore(t, dir))
 	if n := soundRows(t, codes); rows["admin1"]+rows["admin2"] != n {
 		t.Errorf("%d first-level and %d second-level units from %d rows", rows["admin1"], rows["admin2"], n)
@@ -146,7 +156,7 @@ func TestFixturesWithTags(t *testing.T) {
 	}
 }
 
-// soundRows counts the rows behind header and tags that are not marked in error.
+// soundRows counts the rows after header and tags that are not marked as errors.
 func soundRows(t *testing.T, text []byte) int {
 	t.Helper()
 	lines, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))).ReadAll()
@@ -165,16 +175,18 @@ func soundRows(t *testing.T, text []byte) int {
 	return n
 }
 
-// TestFixturesFromSite publishes the real files on a site that speaks CKAN: a load from it gives the segments that their directory gives.
+// TestFixturesFromSite publishes the real files on a CKAN site: a load from it gives the same
+// segments as a load from their directory.
 func TestFixturesFromSite(t *testing.T) {
-	needFixtures(t)
+	parallel(t)
+	fixtures := testkit.Fixtures(t)
 	dir := filepath.Join(t.TempDir(), "catalog")
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join(fixtures, "catalog"))); err != nil {
 		t.Fatal(err)
 	}
 	datasets := map[string]string{
-		"conflict-events": "conflict-event", "refugees-persons-of-concern": "refugees", "food-prices-market-monitor": "food-price",
-		"baseline-population": "population",
+		"conflict-events": "conflict-event", "refugees-persons-of-concern": "refugees",
+		"food-prices-market-monitor": "food-price", "baseline-population": "population",
 	}
 	type entry struct {
 		Role    string `json:"role"`
@@ -205,19 +217,18 @@ func TestFixturesFromSite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, filepath.Join(dir, "catalog.json"), text)
+	testkit.WriteFile(t, filepath.Join(dir, "catalog.json"), text)
 	server := httptest.NewServer(&ckantest.Site{Files: os.DirFS(dir)})
 	defer server.Close()
 	data := t.TempDir()
-	wants(t, 0, "build", "--catalog", server.URL, "--store", filepath.Join(data, "store"), "--data-dir", data, "--allow-http", "--allow-private-hosts",
-		"--snapshot-time", buildTime, "--catalog-url", "https://data.humdata.org", "--location-list", filepath.Join(dir, "reference", "location.csv"))
+	mustExit(t, 0, "build", "--catalog", server.URL, "--store", filepath.Join(data, "store"), "--data-dir", data,
+		"--allow-http", "--allow-private-hosts", "--snapshot-time", buildTime, "--catalog-url", "https://data.humdata.org",
+		"--location-list", filepath.Join(dir, "reference", "location.csv"))
 	got, gotRows := inspect(t, filepath.Join(data, "store"))
-	direct := filepath.Join(t.TempDir(), "store")
-	wants(t, 0, "build", "--catalog", filepath.Join(fixtures, "catalog"), "--store", direct, "--snapshot-time", buildTime)
-	want, wantRows := inspect(t, direct)
+	want, wantRows := inspect(t, newStore(t, filepath.Join(fixtures, "catalog")))
 	g, w := tableSums(got), tableSums(want)
 	if gotRows["dataset"] != wantRows["dataset"]+1 {
-		t.Errorf("%d datasets from the site, %d from the directory; want one more: the organisations' own, which the directory does not have",
+		t.Errorf("%d datasets from the site, %d from the directory; want one more, that of the organisations",
 			gotRows["dataset"], wantRows["dataset"])
 	}
 	delete(g, "dataset")

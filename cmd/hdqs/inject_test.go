@@ -14,54 +14,70 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"hdqs/internal/testkit"
 )
 
-// step is a call by which a traced program changes something below a directory: what it does, and to which kind of file.
+// step is a call by which a traced program changes a kind of file below a directory.
 type step struct{ call, kind string }
 
 func (s step) String() string { return s.call + " " + s.kind }
 
-// injection lets one call fail as a broken disk would: the nth, from 1, of a step. With no step none fails, and with no fault the program is killed
-// before the call.
+// injection makes one call fail as on a broken disk: the nth of a step, from 1. Without a step none
+// fails, and without a fault the program is killed before the call.
 type injection struct {
 	step
 	nth   int
 	fault syscall.Errno
 }
 
-// traced is what came of a program that was traced.
+// traced is the result of a traced program.
 type traced struct {
-	outcome
+	cmdResult
 	steps  []step // in order
-	failed bool   // the call that was to fail came
+	failed bool   // the program reached the call that was to fail
 }
 
-// calls that change files, and where their paths stand: -1 is none, and a descriptor is the first argument then.
+// calls are those that change files, with the argument that holds the path. For -1 it is the
+// descriptor in the first argument, for -2 that in the third.
 var calls = map[uint64]struct {
 	name string
-	path int // argument with a path; the one before it is a directory's descriptor when at is set
+	path int // index of the argument; with at set the one before it is a directory's descriptor
 	at   bool
 }{
-	unix.SYS_WRITE: {"write", -1, false}, unix.SYS_PWRITE64: {"write", -1, false}, unix.SYS_FSYNC: {"fsync", -1, false},
-	unix.SYS_FTRUNCATE: {"truncate", -1, false}, unix.SYS_FCHMOD: {"chmod", -1, false}, unix.SYS_COPY_FILE_RANGE: {"copy", -2, false},
-	unix.SYS_OPENAT: {"create", 1, true}, unix.SYS_MKDIRAT: {"mkdir", 1, true}, unix.SYS_UNLINKAT: {"unlink", 1, true},
-	unix.SYS_RENAME: {"rename", 1, false}, unix.SYS_RENAMEAT: {"rename", 3, true}, unix.SYS_RENAMEAT2: {"rename", 3, true},
-	unix.SYS_LINK: {"link", 1, false}, unix.SYS_LINKAT: {"link", 3, true}, unix.SYS_FCHMODAT: {"chmod", 1, true},
-	unix.SYS_MKDIR: {"mkdir", 0, false}, unix.SYS_UNLINK: {"unlink", 0, false}, unix.SYS_CHMOD: {"chmod", 0, false},
+	unix.SYS_WRITE:           {"write", -1, false},
+	unix.SYS_PWRITE64:        {"write", -1, false},
+	unix.SYS_FSYNC:           {"fsync", -1, false},
+	unix.SYS_FTRUNCATE:       {"truncate", -1, false},
+	unix.SYS_FCHMOD:          {"chmod", -1, false},
+	unix.SYS_COPY_FILE_RANGE: {"copy", -2, false},
+	unix.SYS_OPENAT:          {"create", 1, true},
+	unix.SYS_MKDIRAT:         {"mkdir", 1, true},
+	unix.SYS_UNLINKAT:        {"unlink", 1, true},
+	unix.SYS_RENAME:          {"rename", 1, false},
+	unix.SYS_RENAMEAT:        {"rename", 3, true},
+	unix.SYS_RENAMEAT2:       {"rename", 3, true},
+	unix.SYS_LINK:            {"link", 1, false},
+	unix.SYS_LINKAT:          {"link", 3, true},
+	unix.SYS_FCHMODAT:        {"chmod", 1, true},
+	unix.SYS_MKDIR:           {"mkdir", 0, false},
+	unix.SYS_UNLINK:          {"unlink", 0, false},
+	unix.SYS_CHMOD:           {"chmod", 0, false},
 }
 
-// tracer follows all threads of one program. It lives on one thread, as ptrace wants it.
+// tracer follows all threads of one program. ptrace requires that it runs on one thread.
 type tracer struct {
 	pid    int
 	below  string
 	inject injection
 	seen   map[step]int
-	inside map[int]bool // threads between the entry of a call and its end
-	fail   map[int]bool // of these, whose call is to fail
+	inside map[int]bool // threads between the entry and the exit of a call
+	fail   map[int]bool // those of them whose call is to fail
 	result traced
 }
 
-// runTraced runs the program to its end and lets a call fail. Only calls that change what is below a directory are looked at.
+// runTraced runs the program to its end and makes a call fail. It looks only at calls that change
+// files below a directory.
 func runTraced(t *testing.T, below string, inject injection, args ...string) traced {
 	t.Helper()
 	runtime.LockOSThread()
@@ -77,24 +93,31 @@ func runTraced(t *testing.T, below string, inject injection, args ...string) tra
 		files = append(files, f)
 	}
 	process, err := os.StartProcess(binary, append([]string{binary}, args...), &os.ProcAttr{
-		// A program that is stopped at each of its calls does better without those of the collector and of preemption.
-		Env: environment("GOMAXPROCS=1", "GOGC=off", "GODEBUG=asyncpreemptoff=1"), Files: files, Sys: &syscall.SysProcAttr{Ptrace: true, Setpgid: true},
+		// The program stops at each call, so the calls of the collector and of preemption are
+		// avoided.
+		Env:   environment("GOMAXPROCS=1", "GOGC=off", "GODEBUG=asyncpreemptoff=1"),
+		Files: files,
+		Sys:   &syscall.SysProcAttr{Ptrace: true, Setpgid: true},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := &tracer{pid: process.Pid, below: below, inject: inject, seen: map[step]int{}, inside: map[int]bool{}, fail: map[int]bool{}}
+	tr := &tracer{
+		pid: process.Pid, below: below, inject: inject,
+		seen: map[step]int{}, inside: map[int]bool{}, fail: map[int]bool{},
+	}
 	code, err := tr.follow()
 	if err != nil {
 		_ = process.Kill()
 		t.Fatalf("tracing hdqs %s: %v", strings.Join(args, " "), err)
 	}
 	_ = process.Release()
-	tr.result.outcome = outcome{code, string(readFile(t, said[0])), string(readFile(t, said[1]))}
+	tr.result.cmdResult = cmdResult{code, string(testkit.ReadFile(t, said[0])), string(testkit.ReadFile(t, said[1]))}
 	return tr.result
 }
 
-// follow lets the program run from call to call until it ends, and gives its exit code, -1 when it was killed.
+// follow runs the program from call to call until it ends, and returns its exit code, or -1 if it
+// was killed.
 func (tr *tracer) follow() (code int, err error) {
 	pid := tr.pid
 	var status unix.WaitStatus
@@ -109,7 +132,7 @@ func (tr *tracer) follow() (code int, err error) {
 		return 0, err
 	}
 	for {
-		// Its threads are a process group; other children are other tests' business.
+		// Its threads are a process group. Other children belong to other tests.
 		tid, err := unix.Wait4(-pid, &status, unix.WALL|unix.WNOTHREAD, nil)
 		switch {
 		case err == unix.EINTR:
@@ -138,7 +161,7 @@ func (tr *tracer) follow() (code int, err error) {
 	}
 }
 
-// call is the entry of a call, or its end.
+// call handles the entry or the exit of a call.
 func (tr *tracer) call(tid int) error {
 	if tr.inside[tid] = !tr.inside[tid]; tr.inside[tid] {
 		return tr.entry(tid)
@@ -195,17 +218,17 @@ func (tr *tracer) entry(tid int) error {
 		return unix.Kill(tr.pid, unix.SIGKILL)
 	}
 	tr.fail[tid] = true
-	r.Orig_rax = ^uint64(0) // no such call: nothing happens
+	r.Orig_rax = ^uint64(0) // no such call, so that nothing happens
 	return unix.PtraceSetRegs(tid, &r)
 }
 
-// descriptor is the file behind a descriptor of a thread.
+// descriptor returns the path of a thread's open file.
 func descriptor(tid int, fd uint64) string {
 	path, _ := os.Readlink(fmt.Sprintf("/proc/%d/fd/%d", tid, int32(fd)))
 	return path
 }
 
-// text is a path in the memory of a stopped thread.
+// text reads a string from the memory of a stopped thread.
 func text(tid int, at uint64) string {
 	b := make([]byte, 4096)
 	n, _ := unix.PtracePeekData(tid, uintptr(at), b)
@@ -213,7 +236,7 @@ func text(tid int, at uint64) string {
 	return string(b[:max(end, 0)])
 }
 
-// kinds of files: names without what differs from run to run or from file to file.
+// kinds removes from file names what differs between runs or files.
 var kinds = []struct {
 	is *regexp.Regexp
 	as string

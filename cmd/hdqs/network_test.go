@@ -12,11 +12,13 @@ import (
 	"testing"
 
 	"hdqs/internal/ckantest"
+	"hdqs/internal/testkit"
 )
 
-// TestBuildFromSite loads a catalog from a site that speaks CKAN: the rows are those of its directory, a second load downloads nothing, and what the site
-// cannot give any more is taken as it was.
+// TestBuildFromSite loads a catalog from a CKAN site: the rows equal those of its directory, a
+// second load downloads nothing, and files that have become unavailable keep their last good copy.
 func TestBuildFromSite(t *testing.T) {
+	parallel(t)
 	files := newCatalog(t, 1)
 	site := &ckantest.Site{Files: os.DirFS(files), Override: map[string][]byte{}, Modified: map[string]string{}}
 	server := httptest.NewServer(site)
@@ -26,11 +28,12 @@ func TestBuildFromSite(t *testing.T) {
 	load := []string{
 		"build", "--catalog", server.URL, "--store", store, "--data-dir", data, "--snapshot-time", buildTime,
 		"--catalog-url", "https://catalog.example.org", "--allow-http", "--allow-private-hosts", "--download-timeout", "3s",
-		"--location-list", filepath.Join(files, "reference", "location.csv"), // sites do not publish one
+		"--location-list", filepath.Join(files, "reference", "location.csv"), // sites publish none
 	}
-	wants(t, 3, "build", "--catalog", server.URL, "--store", store, "--data-dir", data)                 // not https
-	wants(t, 3, "build", "--catalog", server.URL, "--store", store, "--data-dir", data, "--allow-http") // a private address
-	wants(t, 0, load...)
+	plain := []string{"build", "--catalog", server.URL, "--store", store, "--data-dir", data}
+	mustExit(t, 3, plain...)                         // not https
+	mustExit(t, 3, append(plain, "--allow-http")...) // a private address
+	mustExit(t, 0, load...)
 	direct := newStore(t, files)
 	got, _ := inspect(t, store)
 	want, _ := inspect(t, direct)
@@ -44,14 +47,11 @@ func TestBuildFromSite(t *testing.T) {
 		}
 	}
 
-	again := wants(t, 0, load...)
-	if !strings.Contains(again.errors, " 0 new,") || !strings.Contains(again.out, "unchanged") {
-		t.Errorf("a second load says %s%s", again.errors, again.out)
+	again := mustExit(t, 0, load...)
+	if !strings.Contains(again.stderr, " 0 new,") || !strings.Contains(again.stdout, "unchanged") {
+		t.Errorf("a second load: %s%s", again.stderr, again.stdout)
 	}
 
-	if testing.Short() {
-		return // what follows waits for downloads to be tried again
-	}
 	const broken = "operational-presence/hdx_hapi_operational_presence_global.csv"
 	site.Lock()
 	site.Modified[broken] = "2026-11-22T00:00:00"
@@ -63,9 +63,9 @@ func TestBuildFromSite(t *testing.T) {
 		return true
 	}
 	site.Unlock()
-	stale := wants(t, 5, append(load, "--only", "operational-presence")...)
-	if !strings.Contains(stale.errors, "stale "+broken) {
-		t.Errorf("a load with a broken file says %s", stale.errors)
+	stale := mustExit(t, 5, append(load, "--only", "operational-presence")...)
+	if !strings.Contains(stale.stderr, "stale "+broken) {
+		t.Errorf("a load with a broken file: %s", stale.stderr)
 	}
 	same := func(what string) {
 		t.Helper()
@@ -75,21 +75,24 @@ func TestBuildFromSite(t *testing.T) {
 	}
 	same("a load with a broken file")
 	server.Close()
-	wants(t, 5, append(load, "--offline")...) // the broken file still is what it last was
-	wants(t, 5, load...)
-	wants(t, 3, "build", "--catalog", server.URL, "--store", store, "--data-dir", t.TempDir(), "--allow-http", "--allow-private-hosts", "--download-timeout", "1s")
+	mustExit(t, 5, append(load, "--offline")...) // the last good copy of the broken file
+	mustExit(t, 5, load...)
+	mustExit(t, 3, "build", "--catalog", server.URL, "--store", store, "--data-dir", t.TempDir(),
+		"--allow-http", "--allow-private-hosts", "--download-timeout", "1s")
 	same("loads without the site")
 }
 
-// TestMirrorFromDirectory: a mirror served by any web server loads like the directory it was taken from.
+// TestMirrorFromDirectory: a mirror on any web server loads like the directory it was copied from.
 func TestMirrorFromDirectory(t *testing.T) {
+	parallel(t)
 	files, copied, data := newCatalog(t, 1), filepath.Join(t.TempDir(), "mirror"), t.TempDir()
-	wants(t, 0, "mirror", "--catalog", files, "--to", copied, "--data-dir", data)
+	mustExit(t, 0, "mirror", "--catalog", files, "--to", copied, "--data-dir", data)
 	err := fs.WalkDir(os.DirFS(files), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || name == "catalog.json" {
 			return err
 		}
-		if got := readFile(t, filepath.Join(copied, name)); !bytes.Equal(got, readFile(t, filepath.Join(files, name))) {
+		got, want := testkit.ReadFile(t, filepath.Join(copied, name)), testkit.ReadFile(t, filepath.Join(files, name))
+		if !bytes.Equal(got, want) {
 			t.Errorf("%s differs", name)
 		}
 		return nil
@@ -100,13 +103,15 @@ func TestMirrorFromDirectory(t *testing.T) {
 	server := httptest.NewServer(http.FileServer(http.Dir(copied)))
 	defer server.Close()
 	store := filepath.Join(data, "store")
-	wants(t, 0, "build", "--catalog", server.URL, "--store", store, "--data-dir", data, "--allow-http", "--allow-private-hosts")
+	mustExit(t, 0, "build", "--catalog", server.URL, "--store", store, "--data-dir", data,
+		"--allow-http", "--allow-private-hosts")
 	got, _ := inspect(t, store)
 	want, _ := inspect(t, newStore(t, files))
 	if fmt.Sprint(got.Tables) != fmt.Sprint(want.Tables) {
-		t.Errorf("tables from the mirror:\n%v\nof the directory:\n%v", got.Tables, want.Tables)
+		t.Errorf("tables from the mirror:\n%v\nfrom the directory:\n%v", got.Tables, want.Tables)
 	}
-	if again := wants(t, 0, "mirror", "--catalog", files, "--to", copied, "--data-dir", data); !strings.Contains(again.out, ": 0 written") {
-		t.Errorf("a second mirror says %s", again.out)
+	again := mustExit(t, 0, "mirror", "--catalog", files, "--to", copied, "--data-dir", data)
+	if !strings.Contains(again.stdout, ": 0 written") {
+		t.Errorf("a second mirror: %s, want 0 written", again.stdout)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestPace: how far, how fast, and how long at that rate.
+// TestPace checks the text for progress, speed and time left.
 func TestPace(t *testing.T) {
 	for _, c := range []struct {
 		done, total int64
@@ -26,20 +26,22 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// TestPlainProgress: where nobody watches there is a line now and then, no more.
+// TestPlainProgress: without a terminal there is one line in a while.
 func TestPlainProgress(t *testing.T) {
 	var out bytes.Buffer
 	p := newProgress(&out, "downloading")
 	p.update("idps/a.csv", 10, 100)
 	if out.Len() > 0 {
-		t.Errorf("said at once: %q", out.String())
+		t.Errorf("a line at once: %q", out.String())
 	}
 	p.said, p.began = time.Now().Add(-plainEvery), time.Now().Add(-10*time.Second)
 	for range 3 {
 		p.update("idps/a.csv", 50<<20, 100<<20)
 	}
 	p.finish()
-	if got := out.String(); strings.Count(got, "\n") != 1 || !strings.HasPrefix(got, "downloading idps/a.csv: 50.0 MiB of 100.0 MiB, ") || !strings.Contains(got, "left") {
-		t.Errorf("said %q", got)
+	got := out.String()
+	if strings.Count(got, "\n") != 1 || !strings.Contains(got, "left") ||
+		!strings.HasPrefix(got, "downloading idps/a.csv: 50.0 MiB of 100.0 MiB, ") {
+		t.Errorf("printed %q", got)
 	}
 }

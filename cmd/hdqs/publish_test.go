@@ -9,8 +9,10 @@ import (
 	"testing"
 )
 
-// TestPurgeOfSteps: every command that moves a channel prints the keys that 'hdqs diff' gives for the step, and no step prints none.
-func TestPurgeOfSteps(t *testing.T) {
+// TestPurgeKeys: every command that moves a channel prints the keys that `hdqs diff` gives for the
+// same two snapshots, and no keys if nothing changes.
+func TestPurgeKeys(t *testing.T) {
+	parallel(t)
 	files, store := newCatalog(t, 1), filepath.Join(t.TempDir(), "store")
 	build := []string{"build", "--catalog", files, "--store", store}
 	purged := func(out string) []string {
@@ -18,51 +20,55 @@ func TestPurgeOfSteps(t *testing.T) {
 			return strings.Fields(m[1])
 		}
 		if strings.Contains(out, "purge") {
-			t.Errorf("the keys do not stand at the end: %s", out)
+			t.Errorf("the keys are not at the end: %s", out)
 		}
 		return nil
 	}
-	if keys := purged(wants(t, 0, append(build, "--snapshot-time", buildTime)...).out); keys != nil {
+	if keys := purged(mustExit(t, 0, append(build, "--snapshot-time", buildTime)...).stdout); keys != nil {
 		t.Errorf("the first snapshot: %q", keys)
 	}
 	first, _ := inspect(t, store)
 	dropRow(t, files, "poverty-rate")
-	built := purged(wants(t, 0, append(build, "--snapshot-time", "2026-11-22T00:00:00Z")...).out)
-	if !slices.Contains(built, "ep-poverty-rate") || !slices.Contains(built, "landing") || slices.Contains(built, "ep-funding") {
+	built := purged(mustExit(t, 0, append(build, "--snapshot-time", "2026-11-22T00:00:00Z")...).stdout)
+	if !slices.Contains(built, "ep-poverty-rate") || !slices.Contains(built, "landing") ||
+		slices.Contains(built, "ep-funding") {
 		t.Errorf("a load: %q", built)
 	}
 	second, _ := inspect(t, store)
-	want := decode[struct{ Purge []string }](t, []byte(wants(t, 0, "diff", "--store", store, "--json", first.ID, second.ID).out)).Purge
+	type withKeys struct{ Purge []string }
+	diff := mustExit(t, 0, "diff", "--store", store, "--json", first.ID, second.ID).stdout
+	want := decode[withKeys](t, []byte(diff)).Purge
 	for what, keys := range map[string][]string{
 		"build":    built,
-		"diff":     purged(wants(t, 0, "diff", "--store", store, first.ID, second.ID).out),
-		"rollback": purged(wants(t, 0, "rollback", "--store", store).out),
-		"publish":  purged(wants(t, 0, "publish", "--store", store, second.ID).out),
+		"diff":     purged(mustExit(t, 0, "diff", "--store", store, first.ID, second.ID).stdout),
+		"rollback": purged(mustExit(t, 0, "rollback", "--store", store).stdout),
+		"publish":  purged(mustExit(t, 0, "publish", "--store", store, second.ID).stdout),
 	} {
 		if !slices.Equal(keys, want) {
 			t.Errorf("%s: %q, want %q", what, keys, want)
 		}
 	}
-	if keys := purged(wants(t, 0, "publish", "--store", store, "--channel", "canary", first.ID).out); keys != nil {
-		t.Errorf("a channel that showed nothing: %q", keys)
+	canary := mustExit(t, 0, "publish", "--store", store, "--channel", "canary", first.ID).stdout
+	if keys := purged(canary); keys != nil {
+		t.Errorf("a new channel: %q", keys)
 	}
-	if keys := purged(wants(t, 0, append(build, "--snapshot-time", "2026-11-23T00:00:00Z")...).out); keys != nil {
+	if keys := purged(mustExit(t, 0, append(build, "--snapshot-time", "2026-11-23T00:00:00Z")...).stdout); keys != nil {
 		t.Errorf("a load that changes nothing: %q", keys)
 	}
 	dropRow(t, files, "funding")
-	type printed struct{ Purge []string }
-	told := decode[printed](t, []byte(wants(t, 0, append(build, "--json", "--snapshot-time", "2026-11-24T00:00:00Z")...).out)).Purge
-	if !slices.Contains(told, "ep-funding") || slices.Contains(told, "ep-poverty-rate") {
-		t.Errorf("as JSON: %q", told)
+	report := mustExit(t, 0, append(build, "--json", "--snapshot-time", "2026-11-24T00:00:00Z")...).stdout
+	keys := decode[withKeys](t, []byte(report)).Purge
+	if !slices.Contains(keys, "ep-funding") || slices.Contains(keys, "ep-poverty-rate") {
+		t.Errorf("as JSON: %q", keys)
 	}
 
-	// What cannot be compared may differ in everything, and does not keep a good snapshot from being shown.
+	// Without the old manifest everything may have changed. That does not prevent a publication.
 	third, _ := inspect(t, store)
 	if err := os.Remove(filepath.Join(store, "manifests", third.ID+".json")); err != nil {
 		t.Fatal(err)
 	}
-	o := wants(t, 0, "publish", "--store", store, first.ID)
-	if keys := purged(o.out); !slices.Equal(keys, []string{"all"}) || !strings.Contains(o.errors, third.ID) {
-		t.Errorf("after a lost manifest: %q, %s", keys, o.errors)
+	o := mustExit(t, 0, "publish", "--store", store, first.ID)
+	if keys := purged(o.stdout); !slices.Equal(keys, []string{"all"}) || !strings.Contains(o.stderr, third.ID) {
+		t.Errorf("without the old manifest: %q, %s", keys, o.stderr)
 	}
 }

@@ -9,23 +9,22 @@ import (
 	"strconv"
 	"testing"
 
-	"hdqs/internal/generator"
+	"hdqs/internal/testkit"
 )
 
-// recomputed is what the second implementation says of one endpoint: the texts of its records, in order.
+// recomputed is the second implementation's result for one endpoint: its records as text, in order.
 type recomputed struct {
 	path, fields string
 	json, csv    []string
 }
 
-// recompute runs testdata/recompute.py, which knows the contract and the sources but nothing of this program.
+// recompute runs testdata/recompute.py, which reads the contract and the source files and shares
+// nothing with this program.
 func recompute(t *testing.T, catalogDir, catalogURL string) []*recomputed {
 	t.Helper()
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skipf("no python3: %s is not run", t.Name())
-	}
-	cmd := exec.CommandContext(t.Context(), python, filepath.Join("testdata", "recompute.py"), catalogDir, catalogURL, "2026-11-21T01:02:00")
+	python := testkit.Program(t, "python3", "python3")
+	script := filepath.Join("testdata", "recompute.py")
+	cmd := exec.CommandContext(t.Context(), python, script, catalogDir, catalogURL, "2026-11-21T01:02:00")
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -47,42 +46,26 @@ func recompute(t *testing.T, catalogDir, catalogURL string) []*recomputed {
 	return all
 }
 
-// TestRecompute compares every record of every endpoint, in both formats and byte by byte, with what a second implementation in another
-// language makes of the same catalog.
+// TestRecompute compares every record of every endpoint, in both formats and byte by byte, with the
+// result of a second implementation, in Python, for the same catalog.
 func TestRecompute(t *testing.T) {
+	parallel(t)
 	const catalogURL = "https://catalog.example.org"
-	made := func(o generator.Options) func(*testing.T) string {
-		return func(t *testing.T) string {
-			dir := filepath.Join(t.TempDir(), "catalog")
-			if _, err := generator.Write(dir, o); err != nil {
-				t.Fatal(err)
-			}
-			return dir
-		}
-	}
-	for _, c := range []struct {
-		name    string
-		short   bool // also in a short run
-		catalog func(*testing.T) string
-	}{
-		{"sample", true, made(generator.Options{Seed: 1})},
-		{"another seed", false, made(generator.Options{Seed: 7})},
-		{"real input", false, func(t *testing.T) string {
-			needFixtures(t)
-			return filepath.Join(fixtures, "catalog")
-		}},
+	for name, catalog := range map[string]func(*testing.T) string{
+		"sample":       func(t *testing.T) string { return newCatalog(t, 1) },
+		"another seed": func(t *testing.T) string { return newCatalog(t, 7) },
+		"fixtures":     func(t *testing.T) string { return filepath.Join(testkit.Fixtures(t), "catalog") },
 	} {
-		if testing.Short() && !c.short {
-			continue
-		}
-		t.Run(c.name, func(t *testing.T) {
-			dir := c.catalog(t)
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := catalog(t)
 			want := recompute(t, dir, catalogURL)
 			if len(want) != 25 {
 				t.Fatalf("%d endpoints recomputed, want 25", len(want))
 			}
 			store := filepath.Join(t.TempDir(), "store")
-			wants(t, 0, "build", "--catalog", dir, "--store", store, "--snapshot-time", buildTime, "--catalog-url", catalogURL)
+			mustExit(t, 0, "build", "--catalog", dir, "--store", store, "--snapshot-time", buildTime,
+				"--catalog-url", catalogURL)
 			s := serve(t, "--store", store)
 			for _, e := range want {
 				s.compare(t, e)
@@ -118,7 +101,7 @@ func (s *server) compare(t *testing.T, want *recomputed) {
 				rest = rest[len(record):]
 			}
 			if string(rest) != ends {
-				t.Errorf("%s, %s: behind the last record stands %.200q, want %q", want.path, format, rest, ends)
+				t.Errorf("%s, %s: after the last record: %.200q, want %q", want.path, format, rest, ends)
 			}
 		}
 	}

@@ -16,14 +16,23 @@ import (
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+
+	"hdqs/internal/testkit"
 )
 
-// tiers are the ways to compress that `hdqs serve --compression` forces; the first is the default.
+// tiers are the values of `hdqs serve --compression`; the first is the default.
 var tiers = []string{"stored", "pieces", "whole"}
 
-// TestServeSample starts the program as a stranger does, without a catalog, and asks for all there is; then with each of the other ways to compress.
+// unpackers are the codings with the functions that undo them.
+var unpackers = map[string]func(*testing.T, []byte) []byte{"gzip": gunzip, "zstd": unzstd}
+
+// TestServeSample starts the program without a catalog, as a newcomer does, and asks for
+// everything; then with each of the other compression tiers.
 func TestServeSample(t *testing.T) {
 	for i, tier := range tiers {
+		if testing.Short() && i > 0 {
+			break
+		}
 		var flags []string
 		if i > 0 {
 			flags = []string{"--compression", tier}
@@ -34,19 +43,19 @@ func TestServeSample(t *testing.T) {
 		t.Run("errors "+tier, s.testErrors)
 		t.Run("pages "+tier, s.testPages)
 		if code := s.stop(t); code != 0 {
-			t.Errorf("exit code %d after SIGTERM, want 0\n%s", code, s.said)
+			t.Errorf("exit code %d after SIGTERM, want 0\n%s", code, s.log)
 		}
-		if strings.Contains(s.said.String(), "panic") {
-			t.Errorf("the log tells of a panic:\n%s", s.said)
+		if s.logged("panic") {
+			t.Errorf("a panic in the log:\n%s", s.log)
 		}
 	}
 }
 
-// testPrinted: what the program tells a newcomer to try must work as it stands there.
+// testPrinted asks for the addresses that the program prints at its start.
 func (s *server) testPrinted(t *testing.T) {
-	urls := regexp.MustCompile(`(?m)^ +(http://\S+)`).FindAllStringSubmatch(s.said.String(), -1)
+	urls := regexp.MustCompile(`(?m)^ +(http://\S+)`).FindAllStringSubmatch(s.log.String(), -1)
 	if len(urls) < 5 {
-		t.Fatalf("%d addresses to try, want 5 or more:\n%s", len(urls), s.said)
+		t.Fatalf("%d addresses printed, want 5 or more:\n%s", len(urls), s.log)
 	}
 	for _, url := range urls {
 		if a := ask(t, "GET", url[1]); a.status != 200 || len(a.body) == 0 {
@@ -68,7 +77,8 @@ func (s *server) testEndpoints(t *testing.T) {
 	}
 }
 
-// testJSON wants records with the contract's fields in the contract's order, and as many as the total says.
+// testJSON checks that records have the contract's fields in its order, and that the total is
+// right.
 func (s *server) testJSON(t *testing.T, e *endpoint) (total int) {
 	t.Helper()
 	a := ask(t, "GET", s.base+with(e.Path))
@@ -91,7 +101,7 @@ func (s *server) testJSON(t *testing.T, e *endpoint) (total int) {
 	return total
 }
 
-// keys are an object's keys in the order in which they stand.
+// keys returns an object's keys in the order of the text.
 func keys(t *testing.T, object []byte) []string {
 	t.Helper()
 	var names []string
@@ -130,7 +140,7 @@ func (s *server) testCSV(t *testing.T, e *endpoint, total int) {
 		t.Errorf("CSV: %d lines, X-Total-Count %d", len(lines)-1, total)
 	}
 	if !bytes.HasSuffix(a.body, []byte("\r\n")) || bytes.Count(a.body, []byte("\r\n")) < len(lines) {
-		t.Errorf("CSV: lines do not all end in CR LF")
+		t.Errorf("CSV: not all lines end in CR LF")
 	}
 }
 
@@ -153,17 +163,18 @@ func (s *server) testMethods(t *testing.T, e *endpoint) {
 	}
 	for _, method := range []string{"POST", "PUT", "DELETE", "PATCH"} {
 		a := ask(t, method, url)
-		if a.status != 405 || a.header.Get("Allow") != "GET, HEAD, OPTIONS" || string(a.body) != `{"detail":"Method Not Allowed"}` {
+		if a.status != 405 || a.header.Get("Allow") != "GET, HEAD, OPTIONS" ||
+			string(a.body) != `{"detail":"Method Not Allowed"}` {
 			t.Errorf("%s: %d, Allow %q, %s", method, a.status, a.header.Get("Allow"), a.body)
 		}
 	}
 }
 
-// testCodings asks for each coding and wants the plain bytes back.
+// testCodings asks for each coding and compares what it unpacks to with the plain body.
 func (s *server) testCodings(t *testing.T, path string) {
 	t.Helper()
 	plain := ask(t, "GET", s.base+path)
-	for coding, unpack := range map[string]func(*testing.T, []byte) []byte{"gzip": gunzip, "zstd": unzstd, "identity": same} {
+	for _, coding := range []string{"gzip", "zstd", "identity"} {
 		a := ask(t, "GET", s.base+path, "Accept-Encoding", coding)
 		got := a.header.Get("Content-Encoding")
 		switch {
@@ -171,22 +182,20 @@ func (s *server) testCodings(t *testing.T, path string) {
 			t.Errorf("%s: Vary is %q", coding, a.header.Get("Vary"))
 		case got == "":
 			if !bytes.Equal(a.body, plain.body) {
-				t.Errorf("%s: sent plain, but with other bytes", coding)
+				t.Errorf("%s: the body without coding is not the plain body", coding)
 			}
 			if coding != "identity" && len(plain.body) > 2048 {
-				t.Errorf("%s: %d bytes sent plain", coding, len(plain.body))
+				t.Errorf("%s: %d bytes sent without coding", coding, len(plain.body))
 			}
 		case got != coding:
 			t.Errorf("%s: Content-Encoding %q", coding, got)
-		case !bytes.Equal(unpack(t, a.body), plain.body):
-			t.Errorf("%s: other bytes after decoding", coding)
+		case !bytes.Equal(unpackers[coding](t, a.body), plain.body):
+			t.Errorf("%s: the unpacked body is not the plain body", coding)
 		}
 	}
 }
 
-func same(_ *testing.T, b []byte) []byte { return b }
-
-// gunzip reads one gzip member, and nothing may follow it: many clients stop there.
+// gunzip unpacks a body that must be exactly one gzip member, since many clients stop after one.
 func gunzip(t *testing.T, b []byte) []byte {
 	t.Helper()
 	in := bytes.NewReader(b)
@@ -197,7 +206,7 @@ func gunzip(t *testing.T, b []byte) []byte {
 	r.Multistream(false)
 	out, err := io.ReadAll(r)
 	if err != nil || in.Len() != 0 {
-		t.Fatalf("gzip: %v, %d bytes behind the member", err, in.Len())
+		t.Fatalf("gzip: %v, %d bytes after the member", err, in.Len())
 	}
 	return out
 }
@@ -216,7 +225,7 @@ func unzstd(t *testing.T, b []byte) []byte {
 	return out
 }
 
-// headerDifference compares headers but for the clock.
+// headerDifference describes a difference between two headers, apart from fields that vary.
 func headerDifference(a, b http.Header) string {
 	names := map[string]bool{}
 	for name := range a {
@@ -237,13 +246,13 @@ func headerDifference(a, b http.Header) string {
 	return ""
 }
 
-// testErrors asks for every kind of error of the contract.
+// testErrors provokes every kind of error in the contract.
 func (s *server) testErrors(t *testing.T) {
 	const events = "/api/v2/coordination-context/conflict-events"
 	for _, c := range []struct {
 		method, path string
 		status       int
-		body         string // the beginning
+		body         string // its beginning
 	}{
 		{"GET", events, 403, `{"error":"Missing app identifier"`},
 		{"GET", events + "?app_identifier=", 403, `{"error":"Missing app identifier"`},
@@ -253,7 +262,10 @@ func (s *server) testErrors(t *testing.T) {
 		{"GET", with("/api/v2/no/such/path"), 404, `{"detail":"Not Found"}`},
 		{"GET", with("/api/v1/coordination-context/conflict-events"), 404, `{"detail":"Not Found"}`},
 		{"GET", "/nothing", 404, `{"detail":"Not Found"}`},
-		{"GET", with(events + "?start_date=2023-13&limit=x"), 400, `{"detail":"Invalid start_date format. Use YYYY, YYYY-MM, YYYY-MM-DD, or YYYY-MM-DDTHH:MM:SS"}`},
+		{
+			"GET", with(events + "?start_date=2023-13&limit=x"), 400,
+			`{"detail":"Invalid start_date format. Use YYYY, YYYY-MM, YYYY-MM-DD, or YYYY-MM-DDTHH:MM:SS"}`,
+		},
 		{"GET", with(events + "?end_date=x"), 400, `{"detail":"Invalid end_date format.`},
 		{
 			"GET", with(events + "?limit=10001&admin_level=3"), 422,
@@ -274,8 +286,9 @@ func (s *server) testErrors(t *testing.T) {
 		}
 	}
 	slash := ask(t, "GET", s.base+with(events+"/?limit=1"))
-	if want := with(events + "?limit=1"); slash.status != 307 || slash.header.Get("Location") != want || len(slash.body) != 0 {
-		t.Errorf("slash at the end: %d, Location %q, want 307, %q", slash.status, slash.header.Get("Location"), want)
+	location := slash.header.Get("Location")
+	if want := with(events + "?limit=1"); slash.status != 307 || location != want || len(slash.body) != 0 {
+		t.Errorf("trailing slash: %d, Location %q, want 307, %q", slash.status, location, want)
 	}
 	byHeader := ask(t, "GET", s.base+events+"?limit=1", "X-CATALOG-API-APP-IDENTIFIER", identifier)
 	if byHeader.status != 200 {
@@ -283,7 +296,7 @@ func (s *server) testErrors(t *testing.T) {
 	}
 }
 
-// testPages asks for what is no list.
+// testPages asks for what is not a list.
 func (s *server) testPages(t *testing.T) {
 	for path, contentType := range map[string]string{
 		"/":                    "text/html",
@@ -307,8 +320,9 @@ func (s *server) testPages(t *testing.T) {
 	}
 }
 
-// TestHealth follows the second listener from the start to the end of a process.
+// TestHealth follows the admin listener from the start to the end of a process.
 func TestHealth(t *testing.T) {
+	parallel(t)
 	s := serve(t, "--shutdown-delay", "3s")
 	type readiness struct {
 		Ready, Draining bool
@@ -323,7 +337,8 @@ func TestHealth(t *testing.T) {
 	if a := ask(t, "GET", s.admin+"/healthz"); a.status != 200 {
 		t.Errorf("/healthz: %d", a.status)
 	}
-	if status, r := ready(); status != 200 || !r.Ready || r.Draining || r.Snapshot == "" || len(r.Rows) != 25 || len(r.Missing) != 0 {
+	status, r := ready()
+	if status != 200 || !r.Ready || r.Draining || r.Snapshot == "" || len(r.Rows) != 25 || len(r.Missing) != 0 {
 		t.Errorf("/readyz: %d %+v", status, r)
 	}
 	for _, path := range []string{"/healthz", "/readyz"} {
@@ -332,7 +347,7 @@ func TestHealth(t *testing.T) {
 		}
 	}
 	s.signal(t, syscall.SIGTERM)
-	waitFor(t, "/readyz to say that the end is near", func() bool {
+	testkit.WaitFor(t, "/readyz to report draining", func() bool {
 		status, r := ready()
 		return status == 503 && !r.Ready && r.Draining
 	})
@@ -347,7 +362,7 @@ func TestHealth(t *testing.T) {
 	}
 	for _, base := range []string{s.base, s.admin} {
 		if _, err := tryAsk("GET", base+"/healthz"); err == nil {
-			t.Errorf("%s answers after the end", base)
+			t.Errorf("%s still answers after the exit", base)
 		}
 	}
 }

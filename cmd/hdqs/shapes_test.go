@@ -9,9 +9,11 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"hdqs/internal/testkit"
 )
 
-// scatteredQueries select rows that are mostly no neighbours, of the endpoints that have many rows.
+// scatteredQueries select rows that are mostly not adjacent, of the endpoints with many rows.
 var scatteredQueries = map[string]string{
 	"admin2":                      "name=ka",
 	"data-availability":           "category=food-security-nutrition-poverty",
@@ -26,7 +28,7 @@ var scatteredQueries = map[string]string{
 	"baseline-population":         "gender=f",
 }
 
-// libraryLevels are what the codings' lengths are compared with.
+// libraryLevels are the library's compression levels that lengths are compared with.
 var libraryLevels = []struct {
 	coding, name string
 	compress     func(t *testing.T, text []byte) int
@@ -65,13 +67,14 @@ func zstdLength(level zstd.EncoderLevel) func(*testing.T, []byte) int {
 	}
 }
 
-// TestFixturesShapes measures what the shapes of real data make of pages: how long rows are, plain and in a segment, and how long compressed pages
-// are by those of the library. `go test -v` prints the table. Long pages have bounds: rows that are neighbours 1.3 times level 6, others 1.3 times level 1.
+// TestFixturesShapes measures pages of real data: the length of a row, plain and in a segment, and
+// the length of compressed pages relative to the library's. `go test -v` prints the table. Pages of
+// 1,000 rows or more have bounds: adjacent rows 1.3 times level 6, others 1.3 times level 1.
 func TestFixturesShapes(t *testing.T) {
-	needFixtures(t)
+	parallel(t)
+	fixtures := testkit.Fixtures(t)
 	const long, bound = 1000, 1.3
-	store := filepath.Join(t.TempDir(), "store")
-	wants(t, 0, "build", "--catalog", filepath.Join(fixtures, "catalog"), "--store", store, "--snapshot-time", buildTime)
+	store := newStore(t, filepath.Join(fixtures, "catalog"))
 	segment := segmentBytes(t, store)
 	servers := map[string]*server{}
 	for _, tier := range tiers {
@@ -91,7 +94,8 @@ func TestFixturesShapes(t *testing.T) {
 		}
 		for _, query := range queries {
 			page := measurePage(t, servers, e.Path+"?limit=10000&"+query)
-			fmt.Fprintf(&report, "| %s | %d | %.1f | %s |\n", strings.TrimSuffix(name+" "+query, " "), page.rows, segment[tableOf(e.Path)], page)
+			fmt.Fprintf(&report, "| %s | %d | %.1f | %s |\n",
+				strings.TrimSuffix(name+" "+query, " "), page.rows, segment[tableOf(e.Path)], page)
 			if page.rows == 0 {
 				t.Errorf("%s %s: no rows", name, query)
 			}
@@ -100,14 +104,15 @@ func TestFixturesShapes(t *testing.T) {
 				level = 1
 			}
 			if ratio := page.ratio(level, 0); page.rows >= long && ratio > bound {
-				t.Errorf("%s %s: gzip is %.2f of %s, want %.1f or less", name, query, ratio, libraryLevels[level].name, bound)
+				t.Errorf("%s %s: gzip is %.2f of %s, want %.1f or less",
+					name, query, ratio, libraryLevels[level].name, bound)
 			}
 		}
 	}
-	t.Logf("bytes a row, and what the ways to compress make of them by the library's levels:\n%s", report.String())
+	t.Logf("bytes a row by the library's levels, and the tiers' lengths relative to them:\n%s", report.String())
 }
 
-// segmentBytes is how many bytes a row each table of a store takes.
+// segmentBytes returns the bytes a row of each table of a store.
 func segmentBytes(t *testing.T, store string) map[string]float64 {
 	t.Helper()
 	view := decode[struct {
@@ -115,7 +120,7 @@ func segmentBytes(t *testing.T, store string) map[string]float64 {
 			Table       string  `json:"table"`
 			BytesPerRow float64 `json:"bytes_per_row"`
 		} `json:"tables"`
-	}](t, []byte(wants(t, 0, "inspect", "--store", store, "--json").out))
+	}](t, []byte(mustExit(t, 0, "inspect", "--store", store, "--json").stdout))
 	all := map[string]float64{}
 	for _, table := range view.Tables {
 		all[table.Table] = table.BytesPerRow
@@ -123,7 +128,7 @@ func segmentBytes(t *testing.T, store string) map[string]float64 {
 	return all
 }
 
-// pageLengths are the lengths of a page: plain, by the library's levels, and by coding in each of our ways.
+// pageLengths are the lengths of a page: plain, by the library's levels, and by coding and tier.
 type pageLengths struct {
 	rows, plain int
 	library     []int
@@ -134,7 +139,7 @@ func (p *pageLengths) ratio(level, tier int) float64 {
 	return float64(p.ours[libraryLevels[level].coding][tier]) / float64(p.library[level])
 }
 
-// String is the page's part of a line of the table.
+// String returns the page's cells of the table.
 func (p *pageLengths) String() string {
 	rows := float64(max(p.rows, 1))
 	text := fmt.Sprintf("%.0f", float64(p.plain)/rows)
@@ -147,22 +152,27 @@ func (p *pageLengths) String() string {
 	return text
 }
 
-// measurePage asks for a page in every way, until its stored blocks are made.
+// measurePage asks for a page in every coding and tier.
 func measurePage(t *testing.T, servers map[string]*server, path string) *pageLengths {
 	t.Helper()
 	plain := ask(t, "GET", servers[tiers[0]].base+with(path)).body
-	p := &pageLengths{rows: len(decode[struct{ Data []any }](t, plain).Data), plain: len(plain), ours: map[string][]int{}}
+	rows := len(decode[struct{ Data []any }](t, plain).Data)
+	p := &pageLengths{rows: rows, plain: len(plain), ours: map[string][]int{}}
 	for _, l := range libraryLevels {
 		p.library = append(p.library, l.compress(t, plain))
 	}
-	for coding, unpack := range map[string]func(*testing.T, []byte) []byte{"gzip": gunzip, "zstd": unzstd} {
+	for coding, unpack := range unpackers {
 		for _, tier := range tiers {
+			requests := 1
+			if tier == "stored" {
+				requests = 25 // each makes some of the stored blocks
+			}
 			var body []byte
-			for range 25 {
+			for range requests {
 				body = ask(t, "GET", servers[tier].base+with(path), "Accept-Encoding", coding+", identity;q=0").body
 			}
 			if !bytes.Equal(unpack(t, body), plain) {
-				t.Errorf("%s: %s %s is another body", path, tier, coding)
+				t.Errorf("%s: %s %s is not the plain body", path, tier, coding)
 			}
 			p.ours[coding] = append(p.ours[coding], len(body))
 		}

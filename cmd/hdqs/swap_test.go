@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -16,9 +15,11 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"hdqs/internal/testkit"
 )
 
-// swapRequests have other answers in another snapshot, in every form.
+// swapRequests are in all forms, and each answer differs between the two snapshots of these tests.
 var swapRequests = []struct {
 	path   string
 	fields []string
@@ -31,13 +32,15 @@ var swapRequests = []struct {
 	{"/api/v2/metadata/data-availability?location_name=a", nil},
 }
 
-// shape is an answer with what must not be mixed from two snapshots: total, kind, bytes.
-func shape(a *answer) string {
-	return fmt.Sprintf("%d %s %s %s\n%s", a.status, a.header.Get("X-Total-Count"), a.header.Get("Content-Type"), a.header.Get("Content-Encoding"), a.body)
+// fingerprint is what must come from one snapshot: total, form and bytes.
+func fingerprint(a *answer) string {
+	h := a.header
+	return fmt.Sprintf("%d %s %s %s\n%s",
+		a.status, h.Get("X-Total-Count"), h.Get("Content-Type"), h.Get("Content-Encoding"), a.body)
 }
 
-// shapes asks every request once.
-func (s *server) shapes(t *testing.T) []string {
+// fingerprints sends every request once.
+func (s *server) fingerprints(t *testing.T) []string {
 	t.Helper()
 	var all []string
 	for _, r := range swapRequests {
@@ -45,26 +48,23 @@ func (s *server) shapes(t *testing.T) []string {
 		if a.status != 200 || a.header.Get("X-Total-Count") == "0" {
 			t.Fatalf("%s: %d with %s rows", r.path, a.status, a.header.Get("X-Total-Count"))
 		}
-		all = append(all, shape(&a))
+		all = append(all, fingerprint(&a))
 	}
 	return all
 }
 
-// snapshotID is what the second listener says is served.
-func (s *server) snapshotID(t *testing.T) string {
-	t.Helper()
-	return decode[struct{ Snapshot string }](t, ask(t, "GET", s.admin+"/readyz").body).Snapshot
-}
-
-// callers ask again and again until they are stopped, and judge each answer.
+// callers send requests in a loop until they are stopped.
 type callers struct {
 	stop    atomic.Bool
 	running sync.WaitGroup
 	asked   atomic.Int64
 }
 
-// start also tells judge how long it took until a request was sent.
-func (c *callers) start(n int, s *server, judge func(request int, a answer, err error, sending time.Duration) (goOn bool)) {
+// start starts n callers. Check gets each answer, with the time until the request was sent, and
+// returns whether the caller continues.
+func (c *callers) start(
+	n int, s *server, check func(request int, a answer, err error, sending time.Duration) bool,
+) {
 	for worker := range n {
 		c.running.Go(func() {
 			for i := worker; !c.stop.Load(); i++ {
@@ -74,9 +74,9 @@ func (c *callers) start(n int, s *server, judge func(request int, a answer, err 
 				ctx := httptrace.WithClientTrace(context.Background(), &httptrace.ClientTrace{
 					WroteRequest: func(httptrace.WroteRequestInfo) { sending.Store(int64(time.Since(began))) },
 				})
-				a, err := tryAskWithin(ctx, "GET", s.base+with(r.path), r.fields...)
+				a, err := tryAskContext(ctx, "GET", s.base+with(r.path), r.fields...)
 				c.asked.Add(1)
-				if !judge(i%len(swapRequests), a, err, time.Duration(sending.Load())) {
+				if !check(i%len(swapRequests), a, err, time.Duration(sending.Load())) {
 					return
 				}
 			}
@@ -89,29 +89,22 @@ func (c *callers) end() {
 	c.running.Wait()
 }
 
-// TestSwapUnderLoad builds another snapshot into the served store and swaps to and fro while callers ask. No request may fail, and each
-// answer must be one snapshot's.
+// TestSwapUnderLoad builds another snapshot into the served store and swaps back and forth during
+// requests. No request may fail, and each answer must come from one snapshot.
 func TestSwapUnderLoad(t *testing.T) {
-	swaps := 40
-	if testing.Short() {
-		swaps = 10
-	}
-	store := newStore(t, newCatalog(t, 1))
-	s := serve(t, "--store", store, "--queue-wait", "30s") // none is turned away where there are fewer cores than callers
-	first, firstID := s.shapes(t), s.snapshotID(t)
+	parallel(t)
+	const swaps = 40
+	store := sampleStore(t)
+	s := serve(t, "--store", store, "--queue-wait", "30s") // no refusals where there are fewer cores than callers
+	first, firstID := s.fingerprints(t), s.snapshotID(t)
 
-	// What the second snapshot answers is known from a copy of the store, into which it is built first.
-	another := newCatalog(t, 2)
-	rebuild := func(store string) {
-		// The catalogs have few rows in common, so the check against shrinking could step in.
-		wants(t, 0, "build", "--catalog", another, "--store", store, "--snapshot-time", "2026-12-01T00:00:00Z", "--allow-shrink")
-	}
+	// The second snapshot's answers come from a copy of the store, into which it is built first.
 	ahead := copyStore(t, store)
-	rebuild(ahead)
-	second := serve(t, "--store", ahead).shapes(t)
+	buildOther(t, ahead, "2026-12-01T00:00:00Z")
+	second := serve(t, "--store", ahead).fingerprints(t)
 	for i, r := range swapRequests {
 		if first[i] == second[i] {
-			t.Fatalf("%s: both snapshots answer alike, so the test would see nothing", r.path)
+			t.Fatalf("%s: both snapshots give the same answer, so the test would notice nothing", r.path)
 		}
 	}
 
@@ -122,98 +115,101 @@ func TestSwapUnderLoad(t *testing.T) {
 		case err != nil:
 			t.Errorf("%s: %v", swapRequests[i].path, err)
 			return false
-		case shape(&a) == first[i]:
+		case fingerprint(&a) == first[i]:
 			seen[0].Add(1)
-		case shape(&a) == second[i]:
+		case fingerprint(&a) == second[i]:
 			seen[1].Add(1)
 		default:
-			t.Errorf("%s: an answer of neither snapshot: %d, %d rows, %.200s", swapRequests[i].path, a.status, len(a.body), a.body)
+			t.Errorf("%s: an answer of neither snapshot: %d, %d bytes, %.200s",
+				swapRequests[i].path, a.status, len(a.body), a.body)
 			return false
 		}
 		return true
 	})
 	pointer := filepath.Join(store, "channels", "stable.json")
-	pointers := [2][]byte{readFile(t, pointer)}
-	rebuild(store)
-	pointers[1] = readFile(t, pointer)
+	pointers := [2][]byte{testkit.ReadFile(t, pointer)}
+	buildOther(t, store, "2026-12-01T00:00:00Z")
+	pointers[1] = testkit.ReadFile(t, pointer)
 	view, _ := inspect(t, store)
 	ids := [2]string{firstID, view.ID}
 	for i := range swaps {
 		to := (i + 1) % 2
-		replace(t, pointer, pointers[to])
+		testkit.ReplaceFile(t, pointer, pointers[to])
 		s.signal(t, syscall.SIGHUP)
-		waitFor(t, "the swap to "+ids[to], func() bool { return s.snapshotID(t) == ids[to] })
+		testkit.WaitFor(t, "the swap to "+ids[to], func() bool { return s.snapshotID(t) == ids[to] })
 	}
 	c.end()
 	if seen[0].Load() == 0 || seen[1].Load() == 0 {
 		t.Errorf("%d answers of the first snapshot, %d of the second", seen[0].Load(), seen[1].Load())
 	}
-	t.Logf("%d requests during %d swaps: %d answers of the first snapshot, %d of the second", c.asked.Load(), swaps, seen[0].Load(), seen[1].Load())
-	waitFor(t, "the log to tell of the last swap", func() bool { return strings.Count(s.said.String(), "snapshot swapped") >= swaps })
-	if n := strings.Count(s.said.String(), "snapshot swapped"); n != swaps {
-		t.Errorf("the log tells of %d swaps, want %d", n, swaps)
+	t.Logf("%d requests during %d swaps: %d answers of the first snapshot, %d of the second",
+		c.asked.Load(), swaps, seen[0].Load(), seen[1].Load())
+	logged := func() int { return strings.Count(s.log.String(), "snapshot swapped") }
+	testkit.WaitFor(t, "the last swap in the log", func() bool { return logged() >= swaps })
+	if n := logged(); n != swaps {
+		t.Errorf("%d swaps in the log, want %d", n, swaps)
 	}
 	if code := s.stop(t); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 }
 
-// replace puts a file in another's place at once.
-func replace(t *testing.T, path string, data []byte) {
-	t.Helper()
-	writeFile(t, path+".new", data)
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// TestPollFindsSnapshot: without a signal the channel is looked at now and then, and only another snapshot is opened.
+// TestPollFindsSnapshot: the channel is polled without a signal, and a snapshot is opened once.
 func TestPollFindsSnapshot(t *testing.T) {
-	store := newStore(t, newCatalog(t, 1))
+	parallel(t)
+	store := sampleStore(t)
 	s := serve(t, "--store", store, "--snapshot-poll", "50ms")
-	wants(t, 0, "build", "--catalog", newCatalog(t, 2), "--store", store, "--snapshot-time", "2026-12-01T00:00:00Z", "--allow-shrink")
+	buildOther(t, store, "2026-12-01T00:00:00Z")
 	view, _ := inspect(t, store)
-	waitFor(t, "the new snapshot", func() bool { return s.snapshotID(t) == view.ID })
-	waitFor(t, "the log to tell of it", func() bool { return strings.Contains(s.said.String(), "snapshot swapped") })
-	time.Sleep(300 * time.Millisecond) // some more looks
-	if n := strings.Count(s.said.String(), "snapshot swapped"); n != 1 {
-		t.Errorf("the log tells of %d swaps, want 1:\n%s", n, s.said)
+	testkit.WaitFor(t, "the new snapshot", func() bool { return s.snapshotID(t) == view.ID })
+	testkit.WaitFor(t, "the swap in the log", func() bool { return s.logged("snapshot swapped") })
+	time.Sleep(300 * time.Millisecond) // some more polls
+	if n := strings.Count(s.log.String(), "snapshot swapped"); n != 1 {
+		t.Errorf("%d swaps in the log, want 1:\n%s", n, s.log)
 	}
 }
 
-// TestShownAnew: a replica that looks seldom tells when its snapshot was shown anew, though it has not seen the one in between: clients of others have.
-func TestShownAnew(t *testing.T) {
-	store := newStore(t, newCatalog(t, 1))
+// TestRepublish publishes another snapshot and then the served one again, while a replica does not
+// look. Its Last-Modified is that of the second publication: clients of other replicas have seen
+// the snapshot in between.
+func TestRepublish(t *testing.T) {
+	parallel(t)
+	store := sampleStore(t)
 	first, _ := inspect(t, store)
-	wants(t, 0, "build", "--catalog", newCatalog(t, 2), "--store", store, "--snapshot-time", "2026-11-21T01:03:00Z", "--allow-shrink")
+	buildOther(t, store, "2026-11-21T01:03:00Z")
 	second, _ := inspect(t, store)
-	wants(t, 0, "publish", "--store", store, first.ID)
+	mustExit(t, 0, "publish", "--store", store, first.ID)
 	s := serve(t, "--store", store, "--snapshot-poll", "1h")
 	modified := func() time.Time {
 		t.Helper()
 		a := ask(t, "GET", s.base+with(swapRequests[0].path))
 		at, err := http.ParseTime(a.header.Get("Last-Modified"))
-		if err != nil && a.header.Get("Last-Modified") != "" { // none as long as it is still to come
+		// It is absent while the time of publication is still in the future.
+		if err != nil && a.header.Get("Last-Modified") != "" {
 			t.Fatal(err)
 		}
 		return at
 	}
-	waitFor(t, "the first time of publication", func() bool { return !modified().IsZero() })
+	testkit.WaitFor(t, "the time of the first publication", func() bool { return !modified().IsZero() })
 	before := modified()
-	wants(t, 0, "publish", "--store", store, second.ID)
-	wants(t, 0, "publish", "--store", store, first.ID)
+	mustExit(t, 0, "publish", "--store", store, second.ID)
+	mustExit(t, 0, "publish", "--store", store, first.ID)
 	s.signal(t, syscall.SIGHUP)
-	waitFor(t, "the last one", func() bool { return modified().Sub(before) >= 2*time.Second })
-	if id := s.snapshotID(t); id != first.ID || strings.Contains(s.said.String(), "snapshot swapped") {
-		t.Errorf("%s is served, not %s:\n%s", id, first.ID, s.said)
+	testkit.WaitFor(t, "the time of the last publication", func() bool {
+		return modified().Sub(before) >= 2*time.Second
+	})
+	if id := s.snapshotID(t); id != first.ID || s.logged("snapshot swapped") {
+		t.Errorf("snapshot %s is served, want %s without a swap:\n%s", id, first.ID, s.log)
 	}
 }
 
-// TestBrokenSnapshotIsNotServed: whatever is wrong with the channel's next snapshot, the old one goes on answering and the log says why.
-func TestBrokenSnapshotIsNotServed(t *testing.T) {
-	whole := newStore(t, newCatalog(t, 1))
+// TestDamagedSnapshotIsNotServed damages the channel's next snapshot: the server keeps the old one
+// and logs why, and serves the next one once it is repaired.
+func TestDamagedSnapshotIsNotServed(t *testing.T) {
+	parallel(t)
+	whole := sampleStore(t)
 	both := copyStore(t, whole)
-	wants(t, 0, "build", "--catalog", newCatalog(t, 2), "--store", both, "--snapshot-time", "2026-12-01T00:00:00Z", "--allow-shrink")
+	buildOther(t, both, "2026-12-01T00:00:00Z")
 	view, _ := inspect(t, both)
 	segment := filepath.Base(segmentOf(t, both, "conflict_event"))
 	manifest := view.ID + ".json"
@@ -221,114 +217,113 @@ func TestBrokenSnapshotIsNotServed(t *testing.T) {
 		name, path string
 		with       func([]byte) []byte
 	}{
-		{"segment with a flipped bit", "segments/" + segment, flip(5000)},
-		{"segment truncated", "segments/" + segment, cut},
-		{"segment empty", "segments/" + segment, nothing},
+		{"segment with a flipped bit", "segments/" + segment, flipBit(5000)},
+		{"segment truncated", "segments/" + segment, truncate},
+		{"segment empty", "segments/" + segment, empty},
 		{"manifest of another program", "manifests/" + manifest, otherJSON},
-		{"manifest truncated", "manifests/" + manifest, cut},
-		{"pointer truncated", "channels/stable.json", cut},
-		{"pointer empty", "channels/stable.json", nothing},
-		{"pointer to nothing", "channels/stable.json", func(b []byte) []byte { return bytes.ReplaceAll(b, []byte(view.ID), []byte("no-such-snapshot")) }},
-		{"segment of a later version", "segments/" + segment, func(b []byte) []byte { return versioned(b, 2, 0, 0, 0) }},
-		{"segment of the other byte order", "segments/" + segment, func(b []byte) []byte { return versioned(b, 0, 0, 0, 1) }},
+		{"manifest truncated", "manifests/" + manifest, truncate},
+		{"pointer truncated", "channels/stable.json", truncate},
+		{"pointer empty", "channels/stable.json", empty},
+		{"dangling pointer", "channels/stable.json", func(b []byte) []byte {
+			return bytes.ReplaceAll(b, []byte(view.ID), []byte("no-such-snapshot"))
+		}},
+		{"segment of a later version", "segments/" + segment, setVersion(2, 0, 0, 0)},
+		{"segment of the other byte order", "segments/" + segment, setVersion(0, 0, 0, 1)},
 	} {
 		t.Run(d.name, func(t *testing.T) {
 			t.Parallel()
 			store := copyStore(t, whole)
 			s := serve(t, "--store", store)
-			old, id := s.shapes(t), s.snapshotID(t)
+			old, id := s.fingerprints(t), s.snapshotID(t)
 			for _, dir := range []string{"segments", "manifests", "channels"} {
 				files, err := filepath.Glob(filepath.Join(both, dir, "*"))
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, file := range files {
-					data := readFile(t, file)
+					data := testkit.ReadFile(t, file)
 					if path := dir + "/" + filepath.Base(file); path == d.path {
 						data = d.with(data)
 					}
-					replace(t, filepath.Join(store, dir, filepath.Base(file)), data)
+					testkit.ReplaceFile(t, filepath.Join(store, dir, filepath.Base(file)), data)
 				}
 			}
-			s.signal(t, syscall.SIGHUP)
-			waitFor(t, "the log to say it", func() bool { return strings.Contains(s.said.String(), "the old one stays") })
+			s.signalAndWait(t, "the refusal in the log", oldOneStays)
 			if now := s.snapshotID(t); now != id {
-				t.Errorf("%s is served, not the old %s", now, id)
+				t.Errorf("snapshot %s is served, want the old %s", now, id)
 			}
 			for i, want := range old {
 				a := ask(t, "GET", s.base+with(swapRequests[i].path), swapRequests[i].fields...)
-				if shape(&a) != want {
-					t.Errorf("%s: another answer than before", swapRequests[i].path)
+				if fingerprint(&a) != want {
+					t.Errorf("%s: the answer has changed", swapRequests[i].path)
 				}
 			}
-			// Whole files in their place are served after the next look.
-			replace(t, filepath.Join(store, filepath.FromSlash(d.path)), readFile(t, filepath.Join(both, filepath.FromSlash(d.path))))
+			// Once the file is repaired the next SIGHUP serves the snapshot.
+			file := filepath.FromSlash(d.path)
+			testkit.ReplaceFile(t, filepath.Join(store, file), testkit.ReadFile(t, filepath.Join(both, file)))
 			s.signal(t, syscall.SIGHUP)
-			waitFor(t, "the repaired snapshot", func() bool { return s.snapshotID(t) == view.ID })
+			testkit.WaitFor(t, "the repaired snapshot", func() bool { return s.snapshotID(t) == view.ID })
 		})
 	}
 }
 
-// TestPointerFlips moves a channel to and fro while the server is told to look, again and again, faster than it can: each answer is one snapshot's, and in
-// the end it serves what the channel shows.
+// TestPointerFlips moves a channel back and forth faster than the server can follow, and signals it
+// all the time. Each answer comes from one snapshot, and in the end that of the channel is served.
 func TestPointerFlips(t *testing.T) {
-	store := newStore(t, newCatalog(t, 1))
+	parallel(t)
+	store := sampleStore(t)
 	first, _ := inspect(t, store)
-	wants(t, 0, "build", "--catalog", newCatalog(t, 2), "--store", store, "--snapshot-time", "2026-12-01T00:00:00Z", "--allow-shrink")
+	buildOther(t, store, "2026-12-01T00:00:00Z")
 	second, _ := inspect(t, store)
 	s := serve(t, "--store", store, "--snapshot-poll", "20ms")
+	pointer := filepath.Join(store, "channels", "stable.json")
 	var pointers [2][]byte
-	pointers[1] = readFile(t, filepath.Join(store, "channels", "stable.json"))
-	wants(t, 0, "rollback", "--store", store)
-	pointers[0] = readFile(t, filepath.Join(store, "channels", "stable.json"))
-	of := func(path string) func() string {
-		return func() string {
-			a := ask(t, "GET", s.base+with(path))
-			return a.header.Get("X-Snapshot-Id") + " " + a.header.Get("X-Total-Count")
-		}
-	}("/api/v2/coordination-context/conflict-events?limit=1")
-	rows := map[string]string{}
+	pointers[1] = testkit.ReadFile(t, pointer)
+	mustExit(t, 0, "rollback", "--store", store)
+	pointers[0] = testkit.ReadFile(t, pointer)
+	totals := map[string]string{} // by snapshot
 	for i := range 300 {
-		replace(t, filepath.Join(store, "channels", "stable.json"), pointers[i%2])
+		testkit.ReplaceFile(t, pointer, pointers[i%2])
 		if i%3 == 0 {
 			s.signal(t, syscall.SIGHUP)
 		}
-		id, total, _ := strings.Cut(of(), " ")
-		if was, seen := rows[id]; id != first.ID && id != second.ID || seen && was != total {
+		header := ask(t, "GET", s.base+with("/api/v2/coordination-context/conflict-events?limit=1")).header
+		id, total := header.Get("X-Snapshot-Id"), header.Get("X-Total-Count")
+		if was, seen := totals[id]; id != first.ID && id != second.ID || seen && was != total {
 			t.Fatalf("%s rows of snapshot %s, before %s", total, id, was)
 		}
-		rows[id] = total
+		totals[id] = total
 	}
 	for i, want := range []string{first.ID, second.ID} {
-		replace(t, filepath.Join(store, "channels", "stable.json"), pointers[i])
-		waitFor(t, "the last pointer's snapshot", func() bool { return s.snapshotID(t) == want })
+		testkit.ReplaceFile(t, pointer, pointers[i])
+		testkit.WaitFor(t, "the snapshot of the last pointer", func() bool { return s.snapshotID(t) == want })
 	}
-	if strings.Contains(s.said.String(), "ERROR") || strings.Contains(s.said.String(), "panic") {
-		t.Errorf("%s", s.said)
+	if s.logged("ERROR") || s.logged("panic") {
+		t.Errorf("%s", s.log)
 	}
 	if code := s.stop(t); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 }
 
-// TestEndUnderLoad sends SIGTERM while callers ask: every request that the server had begun to read is answered whole, later ones find
-// no listener, and the exit code is 0.
-func TestEndUnderLoad(t *testing.T) {
-	store := newStore(t, newCatalog(t, 1))
-	rounds := 4
-	if testing.Short() {
-		rounds = 1
-	}
-	for range rounds {
+// TestShutdownUnderLoad sends SIGTERM during requests. Every request that the server has begun to
+// read gets its complete answer, later ones find no listener, and the exit code is 0.
+func TestShutdownUnderLoad(t *testing.T) {
+	parallel(t)
+	store := sampleStore(t)
+	for range 4 {
 		s := serve(t, "--store", store, "--shutdown-delay", "200ms", "--queue-wait", "30s")
-		want := s.shapes(t)
+		want := s.fingerprints(t)
 		var c callers
 		c.start(6, s, func(i int, a answer, err error, sending time.Duration) bool {
-			if err == nil && shape(&a) != want[i] {
-				t.Errorf("%s: another answer near the end: %d, %d bytes", swapRequests[i].path, a.status, len(a.body))
+			if err == nil && fingerprint(&a) != want[i] {
+				t.Errorf("%s: the answer changed during the shutdown: %d, %d bytes",
+					swapRequests[i].path, a.status, len(a.body))
 			}
 			var opening *net.OpError
-			late := sending >= lastWait && a.status == 0 // the machine is so busy that the new connection may have been given up before its request came
+			// On a busy machine the server may have closed a new connection before its request
+			// came.
+			late := sending >= lastWait && a.status == 0
 			if err != nil && (!errors.As(err, &opening) || opening.Op != "dial") && !late {
 				t.Errorf("%s, sent after %s: %v", swapRequests[i].path, sending, err)
 			}
@@ -336,15 +331,17 @@ func TestEndUnderLoad(t *testing.T) {
 		})
 		time.Sleep(300 * time.Millisecond)
 		if code := s.stop(t); code != 0 {
-			t.Errorf("exit code %d\n%s", code, s.said)
+			t.Errorf("exit code %d\n%s", code, s.log)
 		}
 		c.running.Wait()
 		t.Logf("%d requests", c.asked.Load())
 	}
 }
 
-// TestEndWaitsForSlowReader: an answer that is being sent when SIGTERM comes is sent to its end, however slowly it is read.
-func TestEndWaitsForSlowReader(t *testing.T) {
+// TestShutdownWaitsForSlowReader: an answer that is being sent when SIGTERM comes is sent to its
+// end, however slowly the client reads.
+func TestShutdownWaitsForSlowReader(t *testing.T) {
+	parallel(t)
 	s := serve(t)
 	whole := ask(t, "GET", s.base+with("/api/v2/coordination-context/conflict-events"))
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.base, "http://"))
@@ -352,7 +349,7 @@ func TestEndWaitsForSlowReader(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	// A small buffer keeps most of the answer in the server; a very small one would only make TCP slow.
+	// A small buffer keeps most of the answer in the server. A very small one only slows TCP down.
 	if err := conn.(*net.TCPConn).SetReadBuffer(32 << 10); err != nil {
 		t.Fatal(err)
 	}
@@ -366,7 +363,7 @@ func TestEndWaitsForSlowReader(t *testing.T) {
 	got.Write(chunk[:n])
 	s.signal(t, syscall.SIGTERM)
 	for {
-		if err := conn.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		if err := conn.SetReadDeadline(time.Now().Add(testkit.Patience)); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Millisecond)
@@ -378,7 +375,7 @@ func TestEndWaitsForSlowReader(t *testing.T) {
 	}
 	_, body, _ := bytes.Cut(got.Bytes(), []byte("\r\n\r\n"))
 	if !bytes.Equal(body, whole.body) {
-		t.Errorf("%d bytes of %d arrived", len(body), len(whole.body))
+		t.Errorf("%d bytes of %d received", len(body), len(whole.body))
 	}
 	if code := s.wait(t); code != 0 {
 		t.Errorf("exit code %d", code)

@@ -9,9 +9,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
-// tags asks all endpoints of a server, in each format and coding, and gives the tag of each. All codings must have the same.
+// tags returns the ETag of each endpoint and format. It must be the same in all codings.
 func (s *server) tags(t *testing.T) map[string]string {
 	t.Helper()
 	tags := map[string]string{}
@@ -33,12 +35,15 @@ func (s *server) tags(t *testing.T) map[string]string {
 	return tags
 }
 
-// TestTagsAcrossProcesses: two processes that serve stores of their own, built from one input, send the same tags. After a build in which one figure of
-// one table is another, the tags of exactly that table's endpoint are others, and diff says so.
+// TestTagsAcrossProcesses: two processes with stores of their own, built from one input, send the
+// same tags. A build with one changed figure changes the tags of that table's endpoint only, and
+// diff lists that endpoint.
 func TestTagsAcrossProcesses(t *testing.T) {
+	parallel(t)
 	files := newCatalog(t, 1)
 	store := newStore(t, files)
-	one, other := serve(t, "--store", store), serve(t, "--store", newStore(t, files), "--compression", "whole", "--body-cache", "0")
+	one := serve(t, "--store", store)
+	other := serve(t, "--store", newStore(t, files), "--compression", "whole", "--body-cache", "0")
 	before := one.tags(t)
 	for request, tag := range other.tags(t) {
 		if before[request] != tag {
@@ -52,34 +57,36 @@ func TestTagsAcrossProcesses(t *testing.T) {
 	if err != nil || len(names) != 1 {
 		t.Fatalf("%s: %q, %v", pattern, names, err)
 	}
-	old := readFile(t, names[0])
+	old := testkit.ReadFile(t, names[0])
 	lines := bytes.Split(old, []byte("\n"))
 	for i, line := range lines {
-		if cells := bytes.Split(line, []byte(",")); len(cells) > 13 && string(cells[11]) == "0" && string(cells[12]) == "0" {
+		cells := bytes.Split(line, []byte(","))
+		if len(cells) > 13 && string(cells[11]) == "0" && string(cells[12]) == "0" {
 			cells[11] = []byte("7")
 			lines[i] = bytes.Join(cells, []byte(","))
 			break
 		}
 	}
 	changed := bytes.Join(lines, []byte("\n"))
-	writeFile(t, names[0], changed)
+	testkit.WriteFile(t, names[0], changed)
 	list := filepath.Join(files, "catalog.json")
-	writeFile(t, list, bytes.ReplaceAll(readFile(t, list), fmt.Appendf(nil, "%x", sha256.Sum256(old)), fmt.Appendf(nil, "%x", sha256.Sum256(changed))))
-	wants(t, 0, "build", "--catalog", files, "--store", store, "--snapshot-time", buildTime)
+	sum := func(data []byte) []byte { return fmt.Appendf(nil, "%x", sha256.Sum256(data)) }
+	testkit.WriteFile(t, list, bytes.ReplaceAll(testkit.ReadFile(t, list), sum(old), sum(changed)))
+	mustExit(t, 0, "build", "--catalog", files, "--store", store, "--snapshot-time", buildTime)
 	after := serve(t, "--store", store)
 	if id := after.snapshotID(t); id == firstID {
-		t.Fatalf("the changed catalog is the same snapshot %s", id)
+		t.Fatalf("the changed catalog gives the same snapshot %s", id)
 	}
-	others := map[string]bool{}
+	retagged := map[string]bool{}
 	for request, tag := range after.tags(t) {
 		if before[request] != tag {
-			others[request[:strings.IndexByte(request, '?')]] = true
+			retagged[request[:strings.IndexByte(request, '?')]] = true
 		}
 	}
-	if got := slices.Sorted(maps.Keys(others)); !slices.Equal(got, []string{"/api/v2/coordination-context/conflict-events"}) {
-		t.Errorf("endpoints with other tags: %q", got)
+	if got := slices.Sorted(maps.Keys(retagged)); !slices.Equal(got, []string{conflictPath}) {
+		t.Errorf("endpoints with changed tags: %q", got)
 	}
-	diff := wants(t, 0, "diff", "--store", store, "--json", firstID, after.snapshotID(t)).out
+	diff := mustExit(t, 0, "diff", "--store", store, "--json", firstID, after.snapshotID(t)).stdout
 	purge := decode[struct{ Purge []string }](t, []byte(diff)).Purge
 	if !slices.Equal(purge, []string{"landing", "ep-conflict-events"}) {
 		t.Errorf("diff purges %q: %.500s", purge, diff)

@@ -14,9 +14,11 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"hdqs/internal/testkit"
 )
 
-// terminal opens a terminal that nobody sits at: what is written to the one file is read from the other.
+// terminal opens a pseudo-terminal: what is written to program is read from screen.
 func terminal(t *testing.T) (screen, program *os.File) {
 	t.Helper()
 	screen, err := os.OpenFile("/dev/ptmx", os.O_RDWR|unix.O_NOCTTY, 0)
@@ -38,12 +40,13 @@ func terminal(t *testing.T) (screen, program *os.File) {
 	return screen, program
 }
 
-// TestProgressOnTerminal: a person who watches a load sees what is downloaded and what is read, how fast and how long it will take; the report is no part of it.
+// TestProgressOnTerminal: a load on a terminal shows what it downloads and reads, its speed and the
+// time left. The report goes to stdout only.
 func TestProgressOnTerminal(t *testing.T) {
-	t.Parallel()
+	parallel(t)
 	site, dir := newSite(t), t.TempDir()
 	const slow = "idps/hdx_hapi_idps_global.csv"
-	data := readFile(t, filepath.Join(site.files, slow))
+	data := testkit.ReadFile(t, filepath.Join(site.files, slow))
 	site.faults[slow] = func(w http.ResponseWriter, _ *http.Request) { // a file that takes a second
 		w.Header().Set("Content-Length", fmt.Sprint(len(data)))
 		for part := range 8 {
@@ -67,7 +70,7 @@ func TestProgressOnTerminal(t *testing.T) {
 	}
 	for _, want := range []string{"downloading " + slow, "loading ", "%", "/s", "B/", ":"} {
 		if !bytes.Contains(seen, []byte(want)) {
-			t.Errorf("%q is not shown in\n%q", want, seen)
+			t.Errorf("%q is not on the screen:\n%q", want, seen)
 		}
 	}
 	if r := decode[sourceReport](t, out.Bytes()); r.Outcome != "published" {

@@ -1,43 +1,44 @@
 package main_test
 
 import (
-	"encoding/json"
 	"regexp"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 var versionLine = regexp.MustCompile(`^hdqs (\d+\.\d+\.\d+) \(commit (\S+)\), contract (\S+)\n$`)
 
-// TestVersion compares what the program says of itself with the changelog and the contract.
+// TestVersion compares the output of --version with the changelog and the contract.
 func TestVersion(t *testing.T) {
 	t.Parallel()
-	o := wants(t, 0, "--version")
-	parts := versionLine.FindStringSubmatch(o.out)
+	o := mustExit(t, 0, "--version")
+	parts := versionLine.FindStringSubmatch(o.stdout)
 	if parts == nil {
-		t.Fatalf("hdqs --version prints %q", o.out)
+		t.Fatalf("hdqs --version prints %q", o.stdout)
 	}
-	if text := "Version " + parts[1] + ","; !strings.Contains(string(readFile(t, "../../CHANGELOG.md")), text) {
+	changelog := string(testkit.ReadFile(t, "../../CHANGELOG.md"))
+	if text := "Version " + parts[1] + ","; !strings.Contains(changelog, text) {
 		t.Errorf("CHANGELOG.md lacks %q", text)
 	}
-	var contract struct {
+	contract := decode[struct {
 		Version string `json:"interface_version"`
-	}
-	if err := json.Unmarshal(readFile(t, "../../testdata/contract.json"), &contract); err != nil {
-		t.Fatal(err)
-	}
+	}](t, testkit.ReadFile(t, "../../testdata/contract.json"))
 	if parts[3] != contract.Version {
 		t.Errorf("contract %s, want %s", parts[3], contract.Version)
 	}
 }
 
+// TestLicenses compares the output of `hdqs licenses` with the embedded file and THIRD_PARTY.
 func TestLicenses(t *testing.T) {
 	t.Parallel()
-	want := string(readFile(t, "third_party.txt"))
-	if o := wants(t, 0, "licenses"); o.out != want || o.errors != "" {
-		t.Errorf("hdqs licenses prints %d bytes, not the %d of third_party.txt; stderr: %q", len(o.out), len(want), o.errors)
+	want := string(testkit.ReadFile(t, "third_party.txt"))
+	if o := mustExit(t, 0, "licenses"); o.stdout != want || o.stderr != "" {
+		t.Errorf("hdqs licenses prints %d bytes, want the %d of third_party.txt; stderr: %q",
+			len(o.stdout), len(want), o.stderr)
 	}
-	if linked := string(readFile(t, "../../THIRD_PARTY")); linked != want {
+	if linked := string(testkit.ReadFile(t, "../../THIRD_PARTY")); linked != want {
 		t.Error("THIRD_PARTY is not a link to cmd/hdqs/third_party.txt")
 	}
 }

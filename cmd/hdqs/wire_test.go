@@ -15,7 +15,7 @@ import (
 	"testing"
 )
 
-// wire is a way to a server that keeps a copy of what goes over it and changes nothing.
+// wire is a proxy that keeps a copy of what passes and changes nothing.
 type wire struct {
 	base     string // http://127.0.0.1:port
 	listener net.Listener
@@ -24,20 +24,20 @@ type wire struct {
 	lines    []*line
 }
 
-// line is one connection: what the client said and what the server said.
+// line is one connection, with what the client and the server sent.
 type line struct {
 	client, server  net.Conn
 	asked, answered bytes.Buffer
 }
 
-// exchange is a request of a client, and the answer as it went over the wire.
+// exchange is a request, and its answer as it was transferred.
 type exchange struct {
 	target, accept string
 	header         http.Header
 	body           []byte
 }
 
-// tap opens a way to a server.
+// tap opens a proxy for a server.
 func tap(t *testing.T, server string) *wire {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -69,9 +69,9 @@ func tap(t *testing.T, server string) *wire {
 	return w
 }
 
-// carry copies what from says until either end is closed.
+// carry copies from one end to the other until either is closed.
 func (l *line) carry(to io.Writer, from io.Reader, kept *bytes.Buffer) {
-	_, _ = io.Copy(to, io.TeeReader(from, kept)) // a client may hang up when it likes
+	_, _ = io.Copy(to, io.TeeReader(from, kept)) // a client may close the connection at any time
 	l.client.Close()
 	l.server.Close()
 }
@@ -87,7 +87,7 @@ func (w *wire) close() {
 	w.copies.Wait()
 }
 
-// exchanges ends the connections and gives what went over them.
+// exchanges ends the connections and returns what was transferred.
 func (w *wire) exchanges(t *testing.T) []exchange {
 	t.Helper()
 	w.close()
@@ -110,17 +110,19 @@ func (w *wire) exchanges(t *testing.T) []exchange {
 			if err != nil || response.StatusCode != 200 {
 				t.Errorf("answer to %s: %d, %v", request.RequestURI, response.StatusCode, err)
 			}
-			all = append(all, exchange{request.RequestURI, request.Header.Get("Accept-Encoding"), response.Header, body})
+			accept := request.Header.Get("Accept-Encoding")
+			all = append(all, exchange{request.RequestURI, accept, response.Header, body})
 		}
 	}
 	return all
 }
 
-// syncMarker ends a stored block: a DEFLATE block that is empty and not compressed, behind its three bits. By chance one in four
-// billion places looks so.
+// syncMarker ends a stored block: the length fields of an empty uncompressed DEFLATE block. One in
+// four billion positions looks the same by chance.
 const syncMarker = "\x00\x00\xff\xff"
 
-// gzipBlocks checks that a body is one gzip member with nothing behind it, and tells its text and how many stored blocks it has.
+// gzipBlocks checks that a body is exactly one gzip member, and returns its text and its number of
+// stored blocks.
 func gzipBlocks(body []byte) (text []byte, blocks int, err error) {
 	const header, trailer = 10, 8
 	if len(body) < header+trailer || !bytes.HasPrefix(body, []byte("\x1f\x8b\x08\x00")) {
@@ -131,20 +133,22 @@ func gzipBlocks(body []byte) (text []byte, blocks int, err error) {
 		return nil, 0, err
 	}
 	if in.Len() != trailer {
-		return nil, 0, fmt.Errorf("%d bytes behind the DEFLATE stream, want %d", in.Len(), trailer)
+		return nil, 0, fmt.Errorf("%d bytes after the DEFLATE stream, want %d", in.Len(), trailer)
 	}
 	end := body[len(body)-trailer:]
-	if sum, size := endian.LittleEndian.Uint32(end), endian.LittleEndian.Uint32(end[4:]); sum != crc32.ChecksumIEEE(text) || size != uint32(len(text)) {
-		return nil, 0, fmt.Errorf("trailer says CRC %08x and %d bytes, the text has %08x and %d", sum, size, crc32.ChecksumIEEE(text), len(text))
+	sum, size := endian.LittleEndian.Uint32(end), endian.LittleEndian.Uint32(end[4:])
+	if sum != crc32.ChecksumIEEE(text) || size != uint32(len(text)) {
+		return nil, 0, fmt.Errorf("trailer: CRC %08x and %d bytes; text: %08x and %d",
+			sum, size, crc32.ChecksumIEEE(text), len(text))
 	}
 	return text, bytes.Count(body, []byte(syncMarker)), nil
 }
 
-// unsaid is the size of a frame that does not say it, as frames of a few bytes need not.
-const unsaid = -1
+// noSize is the size of a frame without that field, which short frames may leave out.
+const noSize = -1
 
-// zstdBlocks checks that a body is one zstd frame with nothing behind it (RFC 8878, 3.1.1), and tells the size that it says and how
-// many blocks it has. It does not decode them.
+// zstdBlocks checks that a body is exactly one zstd frame (RFC 8878, 3.1.1), and returns its
+// content size field and its number of blocks. It does not decode them.
 func zstdBlocks(body []byte) (size, blocks int, err error) {
 	if len(body) < 6 || endian.LittleEndian.Uint32(body) != 0xFD2FB528 {
 		return 0, 0, errors.New("no zstd frame")
@@ -154,31 +158,31 @@ func zstdBlocks(body []byte) (size, blocks int, err error) {
 	at := 5 + 1 - int(single) + []int{0, 1, 2, 4}[dictionary]
 	width := []int{int(single), 2, 4, 8}[descriptor>>6]
 	if at+width > len(body) {
-		return 0, 0, errors.New("the header is cut off")
+		return 0, 0, errors.New("the header is truncated")
 	}
 	var field [8]byte
 	copy(field[:], body[at:at+width])
 	size = int(endian.LittleEndian.Uint64(field[:]))
 	switch width {
 	case 0:
-		size = unsaid
+		size = noSize
 	case 2:
 		size += 256
 	}
 	for at += width; ; blocks++ {
 		if at+3 > len(body) {
-			return 0, 0, fmt.Errorf("block %d is cut off", blocks)
+			return 0, 0, fmt.Errorf("block %d is truncated", blocks)
 		}
 		head := int(body[at]) | int(body[at+1])<<8 | int(body[at+2])<<16
 		last, kind, length := head&1, head>>1&3, head>>3
-		if kind == 1 { // one byte, many times
+		if kind == 1 { // one repeated byte
 			length = 1
 		}
 		if at += 3 + length; last == 0 {
 			continue
 		}
 		if at += 4 * int(checksum); at != len(body) {
-			return 0, 0, fmt.Errorf("%d bytes behind the frame's %d", len(body)-at, at)
+			return 0, 0, fmt.Errorf("%d bytes after the %d of the frame", len(body)-at, at)
 		}
 		return size, blocks + 1, nil
 	}

@@ -1,0 +1,213 @@
+package main_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"hdqs/internal/testkit"
+)
+
+// process is a running command of the program.
+type process struct {
+	log   *testkit.Log
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when the process has ended
+}
+
+// start starts a command. The process is killed at the end of the test.
+func start(t *testing.T, env []string, args ...string) *process {
+	t.Helper()
+	p := &process{log: new(testkit.Log), ended: make(chan struct{})}
+	p.cmd = exec.Command(binary, args...)
+	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = environment(env...), p.log, p.log
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = p.cmd.Wait()
+		close(p.ended)
+	}()
+	t.Cleanup(p.kill)
+	return p
+}
+
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.ended
+}
+
+func (p *process) signal(t *testing.T, sig os.Signal) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(sig); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stop sends SIGTERM and returns the exit code.
+func (p *process) stop(t *testing.T) int {
+	t.Helper()
+	p.signal(t, syscall.SIGTERM)
+	return p.wait(t)
+}
+
+// wait waits for the end and returns the exit code.
+func (p *process) wait(t *testing.T) int {
+	t.Helper()
+	select {
+	case <-p.ended:
+	case <-time.After(testkit.Patience):
+		t.Fatalf("the process has not ended\n%s", p.log)
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// logged reports whether the log contains a text.
+func (p *process) logged(text string) bool { return strings.Contains(p.log.String(), text) }
+
+// signalAndWait sends SIGHUP and waits until the log contains a text once more than before.
+func (p *process) signalAndWait(t *testing.T, what, text string) {
+	t.Helper()
+	before := strings.Count(p.log.String(), text)
+	p.signal(t, syscall.SIGHUP)
+	testkit.WaitFor(t, what, func() bool { return strings.Count(p.log.String(), text) > before })
+}
+
+// server is a running `hdqs serve`.
+type server struct {
+	*process
+	base, admin string // http://127.0.0.1:port
+}
+
+var (
+	publicLine = regexp.MustCompile(`(?m)^listening on (http://\S+)$`)
+	adminLine  = regexp.MustCompile(`(?m)^admin on (http://[^/\s]+)`)
+)
+
+// serve starts the server on free ports and waits until it prints its addresses.
+func serve(t *testing.T, args ...string) *server {
+	t.Helper()
+	return serveWith(t, nil, append([]string{"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"}, args...)...)
+}
+
+func serveWith(t *testing.T, env []string, args ...string) *server {
+	t.Helper()
+	s := &server{process: start(t, env, append([]string{"serve"}, args...)...)}
+	testkit.WaitFor(t, "the server to listen", func() bool {
+		select {
+		case <-s.ended:
+			t.Fatalf("hdqs serve %s: %v\n%s", strings.Join(args, " "), s.cmd.ProcessState, s.log)
+		default:
+		}
+		return publicLine.MatchString(s.log.String())
+	})
+	s.base = publicLine.FindStringSubmatch(s.log.String())[1]
+	if found := adminLine.FindStringSubmatch(s.log.String()); found != nil {
+		s.admin = found[1]
+	}
+	return s
+}
+
+// answer is a complete HTTP response.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// client follows no redirects and asks for no compression by itself.
+var client = &http.Client{
+	Transport:     &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 64},
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	Timeout:       testkit.Patience,
+}
+
+// ask sends a request; fields are names and values in turn.
+func ask(t *testing.T, method, url string, fields ...string) answer {
+	t.Helper()
+	a, err := tryAsk(method, url, fields...)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, url, err)
+	}
+	return a
+}
+
+func tryAsk(method, url string, fields ...string) (answer, error) {
+	return tryAskContext(context.Background(), method, url, fields...)
+}
+
+func tryAskContext(ctx context.Context, method, url string, fields ...string) (answer, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, nil)
+	if err != nil {
+		return answer{}, err
+	}
+	for i := 0; i < len(fields); i += 2 {
+		req.Header.Add(fields[i], fields[i+1])
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return answer{}, err
+	}
+	body, err := io.ReadAll(res.Body)
+	return answer{res.StatusCode, res.Header, body}, errors.Join(err, res.Body.Close())
+}
+
+// with adds the identifier to a path.
+func with(path string) string {
+	if strings.Contains(path, "?") {
+		return path + "&app_identifier=" + identifier
+	}
+	return path + "?app_identifier=" + identifier
+}
+
+// mustAnswer fails the test unless the server answers a list.
+func (s *server) mustAnswer(t *testing.T) {
+	t.Helper()
+	if a := ask(t, "GET", s.base+with("/api/v2/metadata/location?limit=1")); a.status != 200 {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+}
+
+// snapshotID returns the snapshot that the admin listener reports.
+func (s *server) snapshotID(t *testing.T) string {
+	t.Helper()
+	return decode[struct{ Snapshot string }](t, ask(t, "GET", s.admin+"/readyz").body).Snapshot
+}
+
+// endpoint is what these tests need of an endpoint of the contract.
+type endpoint struct {
+	Path   string `json:"path"`
+	Fields []struct {
+		Name string `json:"name"`
+	} `json:"fields"`
+}
+
+// endpoints reads the list endpoints from the contract.
+func endpoints(t *testing.T) []endpoint {
+	t.Helper()
+	contract := decode[struct {
+		Endpoints []endpoint `json:"endpoints"`
+	}](t, testkit.ReadFile(t, filepath.Join("..", "..", "testdata", "contract.json")))
+	if len(contract.Endpoints) != 25 {
+		t.Fatalf("%d endpoints in the contract, want 25", len(contract.Endpoints))
+	}
+	return contract.Endpoints
+}
+
+// names returns the fields of a record, in order.
+func (e *endpoint) names() []string {
+	var names []string
+	for _, f := range e.Fields {
+		names = append(names, f.Name)
+	}
+	return names
+}

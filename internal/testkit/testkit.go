@@ -1,0 +1,109 @@
+// Package testkit has the small parts that tests of several packages need: files, waiting, logs of
+// processes, and input that not every machine has.
+package testkit
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Patience is how long WaitFor waits. It allows for a machine that is busy with other tests.
+const Patience = time.Minute
+
+// WaitFor polls until a condition holds, and fails the test after Patience.
+func WaitFor(t testing.TB, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(Patience); !holds(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("waited %s for %s", Patience, what)
+		}
+	}
+}
+
+// ReadFile reads a file whole.
+func ReadFile(t testing.TB, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// WriteFile writes a file and makes the folders above it.
+func WriteFile(t testing.TB, path string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ReplaceFile puts a new file in another's place in one step, as every careful writer does.
+func ReplaceFile(t testing.TB, path string, data []byte) {
+	t.Helper()
+	WriteFile(t, path+".new", data)
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Log collects what a process writes. It can be read while the process runs.
+type Log struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write appends to the log.
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// String returns what has been written so far.
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// Program returns the path of a program, or skips the test and names the Debian package to install.
+func Program(t testing.TB, name, debianPackage string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	if err != nil {
+		path, err = exec.LookPath(filepath.Join("/usr/sbin", name)) // not in everybody's PATH
+	}
+	if err != nil {
+		t.Skipf("%s is not installed (Debian package %s)", name, debianPackage)
+	}
+	return path
+}
+
+// Fixtures returns the folder of real input files, or skips the test. They are not ours to publish:
+// a folder beside the repository holds them. Tests that call this have "Fixtures" in their names.
+func Fixtures(t testing.TB) string {
+	t.Helper()
+	root, err := filepath.Abs(".")
+	for err == nil && !isFile(filepath.Join(root, "go.mod")) && root != filepath.Dir(root) {
+		root = filepath.Dir(root)
+	}
+	dir := filepath.Join(root, "..", "shared", "fixtures")
+	if _, err := os.Stat(dir); err != nil {
+		t.Skip("the real input files are not beside the repository, in ../shared/fixtures")
+	}
+	return dir
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
