@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -19,20 +20,20 @@ type Options struct {
 	UserAgent    string        // default "hdqs"
 	AllowHTTP    bool          // http beside https
 	AllowPrivate bool          // addresses of private networks and of this machine, for tests and closed networks
-	Hosts        []string      // allowed hosts, exact or ".suffix"; none: any public host
-	MaxBytes     int64         // cap of one body, default 2 GiB
+	Hosts        []string      // allowed hosts, exact or ".suffix"; empty: any public host
+	MaxBytes     int64         // size limit of one body, default 2 GiB
 	Parallel     int           // requests at once, default 2
-	Tries        int           // attempts a file, default 5
+	Tries        int           // per file, default 5
 	BackoffMin   time.Duration // before the second try, doubled for each further one; default 1 s
 	BackoffMax   time.Duration // default 60 s; a longer Retry-After ends the tries
-	Stall        time.Duration // longest time without a byte, default 60 s; a body must bring MinRate bytes a second over each such time
-	MinRate      int64         // default 256; a slower one is tried again from where it stood
-	Total        time.Duration // longest time for one file, all tries and the waits between them, default 1 h
+	Stall        time.Duration // longest time without a byte, default 60 s; see MinRate
+	MinRate      int64         // bytes a second over each Stall, default 256; slower bodies are retried
+	Total        time.Duration // for one file: all tries and the waits between them, default 1 h
 }
 
 const maxRedirects = 5
 
-// Client fetches; many goroutines may share it.
+// Client downloads files. Goroutines may share it.
 type Client struct {
 	options  Options
 	http     *http.Client
@@ -45,12 +46,12 @@ type Client struct {
 // Counts are what a Client has done since New.
 type Counts struct{ Requests, Retries, Bytes int64 }
 
-// Counts tells what the client has done so far.
+// Counts returns what the client has done so far.
 func (c *Client) Counts() Counts {
 	return Counts{Requests: c.requests.Load(), Retries: c.retries.Load(), Bytes: c.bytes.Load()}
 }
 
-// New makes a Client.
+// New returns a Client.
 func New(o Options) *Client {
 	o.UserAgent = cmp.Or(o.UserAgent, "hdqs")
 	o.MaxBytes = cmp.Or(o.MaxBytes, 2<<30)
@@ -62,7 +63,7 @@ func New(o Options) *Client {
 	o.MinRate = cmp.Or(o.MinRate, 256)
 	o.Total = cmp.Or(o.Total, time.Hour)
 	c := &Client{options: o, slots: make(chan struct{}, o.Parallel)}
-	dialer := &net.Dialer{Timeout: 15 * time.Second, Control: c.control}
+	dialer := &net.Dialer{Timeout: 15 * time.Second, Control: c.checkConnection}
 	c.http = &http.Client{
 		Transport: &http.Transport{
 			DialContext:            dialer.DialContext,
@@ -84,14 +85,15 @@ func (c *Client) checkRedirect(r *http.Request, via []*http.Request) error {
 	return c.checkURL(r.URL)
 }
 
-// failure is why one try did not succeed: whether another may, and how long the server asks to wait.
+// failure is the error of one try. A final one is not retried. after is the time that the server
+// asks to wait.
 type failure struct {
 	err   error
 	final bool
 	after time.Duration
 }
 
-// try calls attempt until it succeeds, fails for good, or the tries or the time are used up.
+// try calls attempt until it succeeds, fails for good, or runs out of tries or time.
 func (c *Client) try(ctx context.Context, link string, attempt func(ctx context.Context, u *url.URL) *failure) error {
 	u, err := url.Parse(link)
 	if err != nil {
@@ -100,10 +102,10 @@ func (c *Client) try(ctx context.Context, link string, attempt func(ctx context.
 	if err := c.checkURL(u); err != nil {
 		return err
 	}
-	left := c.options.Total // without the time in which others are served first
+	left := c.options.Total // waiting for a slot is not counted
 	backoff := c.options.BackoffMin
 	for n := 1; ; n++ {
-		if err := c.enter(ctx); err != nil {
+		if err := c.acquireSlot(ctx); err != nil {
 			return fmt.Errorf("fetch %s: %w", u.Redacted(), err)
 		}
 		began := time.Now()
@@ -112,15 +114,18 @@ func (c *Client) try(ctx context.Context, link string, attempt func(ctx context.
 		switch {
 		case f == nil:
 			return nil
-		case f.final || errors.Is(f.err, ErrRefused) || errors.Is(f.err, ErrDisk) || n == c.options.Tries || ctx.Err() != nil:
+		case f.final || errors.Is(f.err, ErrRefused) || errors.Is(f.err, ErrDisk),
+			n == c.options.Tries, ctx.Err() != nil:
 			return fmt.Errorf("fetch %s (try %d of %d): %w", u.Redacted(), n, c.options.Tries, f.err)
 		case f.after > c.options.BackoffMax:
-			return fmt.Errorf("fetch %s: asked to wait %s, longer than %s: %w", u.Redacted(), f.after, c.options.BackoffMax, f.err)
+			return fmt.Errorf("fetch %s: asked to wait %s, longer than the allowed %s: %w",
+				u.Redacted(), f.after, c.options.BackoffMax, f.err)
 		}
 		wait := max(f.after, backoff/2+rand.N(backoff/2+1))
 		backoff = min(2*backoff, c.options.BackoffMax)
 		if left -= wait; left <= 0 {
-			return fmt.Errorf("fetch %s (try %d of %d): no more than %s are given to a file: %w", u.Redacted(), n, c.options.Tries, c.options.Total, f.err)
+			return fmt.Errorf("fetch %s (try %d of %d): the time limit of %s for one file is used up: %w",
+				u.Redacted(), n, c.options.Tries, c.options.Total, f.err)
 		}
 		c.retries.Add(1)
 		select {
@@ -131,8 +136,9 @@ func (c *Client) try(ctx context.Context, link string, attempt func(ctx context.
 	}
 }
 
-// enter takes one of the slots. It is held for the time of one try only, so that a file which waits does not keep others back.
-func (c *Client) enter(ctx context.Context) error {
+// acquireSlot waits for one of the slots. A slot is held during one try only, so a file that waits
+// for its next try does not block others.
+func (c *Client) acquireSlot(ctx context.Context) error {
 	select {
 	case c.slots <- struct{}{}:
 		return nil
@@ -141,8 +147,10 @@ func (c *Client) enter(ctx context.Context) error {
 	}
 }
 
-// attempt makes one try and leaves the slot.
-func (c *Client) attempt(ctx context.Context, limit time.Duration, u *url.URL, attempt func(context.Context, *url.URL) *failure) *failure {
+// attempt makes one try and releases the slot.
+func (c *Client) attempt(
+	ctx context.Context, limit time.Duration, u *url.URL, attempt func(context.Context, *url.URL) *failure,
+) *failure {
 	defer func() { <-c.slots }()
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -150,8 +158,10 @@ func (c *Client) attempt(ctx context.Context, limit time.Duration, u *url.URL, a
 	return attempt(ctx, u)
 }
 
-// request sends one GET, following redirects, and turns every status that is not in want into a failure.
-func (c *Client) request(ctx context.Context, u *url.URL, header http.Header, want ...int) (*http.Response, *failure) {
+// request sends one GET and follows redirects. A status that is not in want is a failure.
+func (c *Client) request(
+	ctx context.Context, u *url.URL, header http.Header, want ...int,
+) (*http.Response, *failure) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return nil, &failure{err: err, final: true}
@@ -164,16 +174,15 @@ func (c *Client) request(ctx context.Context, u *url.URL, header http.Header, wa
 	if err != nil {
 		return nil, &failure{err: stripURL(err)}
 	}
-	for _, status := range want {
-		if response.StatusCode == status {
-			return response, nil
-		}
+	if slices.Contains(want, response.StatusCode) {
+		return response, nil
 	}
 	response.Body.Close()
 	return nil, statusFailure(response, u)
 }
 
-// stripURL drops the address that net/http puts into its errors: after a redirect it is a signed link.
+// stripURL drops the address that net/http puts into its errors: after a redirect it is a signed
+// link, which must not be logged.
 func stripURL(err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
@@ -182,26 +191,35 @@ func stripURL(err error) error {
 	return err
 }
 
-// StatusError is an answer whose status is not what was asked for.
+// StatusError is a response with an unexpected status.
 type StatusError struct{ Code int }
 
 func (e *StatusError) Error() string {
 	return fmt.Sprintf("status %d %s", e.Code, http.StatusText(e.Code))
 }
 
+// temporary are the client errors that another try may cure.
+var temporary = []int{
+	http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusRequestedRangeNotSatisfiable,
+}
+
 func statusFailure(response *http.Response, asked *url.URL) *failure {
-	f := &failure{err: &StatusError{response.StatusCode}, after: retryAfter(response.Header.Get("Retry-After"), time.Now())}
+	f := &failure{
+		err:   &StatusError{response.StatusCode},
+		after: retryAfter(response.Header.Get("Retry-After"), time.Now()),
+	}
 	switch code := response.StatusCode; {
 	case code == http.StatusForbidden && response.Request.URL.String() != asked.String():
-		// The link behind the redirect ran out; the next try asks for a new one.
-	case code == http.StatusRequestTimeout || code == http.StatusTooManyRequests || code == http.StatusRequestedRangeNotSatisfiable:
+		// The link that the redirect led to has expired. The next try gets a new one.
+	case slices.Contains(temporary, code):
 	case code >= 400 && code < 500:
 		f.final = true
 	}
 	return f
 }
 
-// retryAfter reads both forms of the header, RFC 9110 section 10.2.3; zero when absent or unreadable.
+// retryAfter parses both forms of the header, RFC 9110 section 10.2.3. It returns 0 when the header
+// is absent or malformed.
 func retryAfter(value string, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseInt(value, 10, 32); err == nil && seconds > 0 {
 		return time.Duration(seconds) * time.Second

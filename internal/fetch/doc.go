@@ -1,15 +1,19 @@
-// Package fetch downloads catalog files over HTTP for a loader that must not be fooled, flooded or stopped by its upstream.
+// Package fetch downloads files over HTTP from servers that need not be trusted.
 //
-// Guarded: https only unless Options.AllowHTTP; a host list when one is given; every address is looked at after DNS and at each
-// redirect, and private, loopback, link-local, shared and metadata addresses are refused unless Options.AllowPrivate.
+// It refuses dangerous addresses. Only https is allowed unless Options.AllowHTTP is set, and only
+// the hosts in Options.Hosts if there are any. Each address is checked after DNS resolution and at
+// each redirect. Private, loopback, link-local, shared and metadata addresses are refused unless
+// Options.AllowPrivate is set.
 //
-// Calm: at most Options.Parallel requests at once; failures that pass are tried again with jittered back-off, honouring
-// Retry-After (RFC 9110 section 10.2.3); a cut body goes on by Range with If-Range where the server gave a strong validator.
-// Redirects are followed on every try from the first address, since what they lead to is often a link that is valid for a minute.
+// It goes easy on servers. At most Options.Parallel requests run at once. Temporary failures are
+// retried with jittered back-off that honours Retry-After (RFC 9110 section 10.2.3). A download
+// that was cut resumes with Range and If-Range if the server gave a strong validator. Each try
+// follows the redirects from the first address again, since they often lead to a link that is valid
+// for a minute.
 //
-// Careful: a body is counted against its cap while it streams, an HTML or XML page where data was asked for is an error
-// whatever its status says, and size and digest are checked when the caller knows them. A file appears under its final name only
-// when whole.
+// It checks what it gets. A body is counted against its size limit while it streams. An HTML or XML
+// page where data was expected is an error, whatever its status. Size and digest are checked when
+// the caller knows them. A file gets its final name only when it is complete.
 //
-// No proxy is read from the environment: behind one the address check would see only the proxy.
+// No proxy is read from the environment: behind one, the address check would see only the proxy.
 package fetch

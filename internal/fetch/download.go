@@ -14,23 +14,24 @@ import (
 	"time"
 )
 
-// Request names one file. What the caller knows of it is checked; zero values are not.
+// Request describes one file. The fields that are set are checked.
 type Request struct {
 	URL    string
 	Size   int64  // bytes of the stored file
 	SHA256 string // hex
 	MD5    string // hex
-	ETag   string // of a copy the caller has: an unchanged file is answered by NotModified
+	ETag   string // of the copy that the caller has; if it is current, the Result is NotModified
 
-	// Part, if set, is the file that a download is written to until it is complete. A download that was interrupted
-	// resumes where it ended, if the server still has the same file. Without Part the next download begins at the
-	// first byte.
+	// Part, if set, is the file that a download is written to until it is complete. A download that
+	// was interrupted resumes where it ended, if the server still has the same file. Without Part
+	// the next download begins at the first byte.
 	Part string
-	// Received, if set, is told how many bytes came, as they come; a negative number takes back what is asked for again.
+	// Received, if set, is called with the number of bytes as they arrive. A negative number takes
+	// back bytes that will be downloaded again.
 	Received func(n int64)
 }
 
-// Result is what a Download did.
+// Result describes a download.
 type Result struct {
 	NotModified bool
 	ETag        string
@@ -38,13 +39,14 @@ type Result struct {
 	SHA256      string
 }
 
-// ErrPage marks a page for people where data was asked for: a proxy's error, a login, a challenge.
+// ErrPage marks a web page where data was expected: an error of a proxy, a login, a challenge.
 var ErrPage = errors.New("an HTML or XML page instead of data")
 
-// ErrMismatch marks a file that is whole but not what the Request says of it.
+// ErrMismatch marks a complete file that differs from its Request in size or digest.
 var ErrMismatch = errors.New("not the file that was asked for")
 
-// Download puts the file at path. An existing file there is replaced only by a whole and checked one.
+// Download writes the file to path. An existing file is replaced only by a complete and checked
+// one.
 func (c *Client) Download(ctx context.Context, q Request, path string) (Result, error) {
 	part, err := c.openPart(q, path)
 	if err != nil {
@@ -56,17 +58,17 @@ func (c *Client) Download(ctx context.Context, q Request, path string) (Result, 
 	result, err := c.run(ctx, d)
 	switch {
 	case err != nil:
-		return result, errors.Join(err, part.Leave(err))
+		return result, errors.Join(err, part.Abort(err))
 	case result.NotModified:
 		return result, part.Discard()
 	}
-	if err := part.Keep(path); err != nil {
+	if err := part.Commit(path); err != nil {
 		return Result{}, fmt.Errorf("fetch %s: %w", q.URL, err)
 	}
 	return result, nil
 }
 
-// openPart makes the file that a download to path is gathered in.
+// openPart opens the file that a download to path is written to first.
 func (c *Client) openPart(q Request, path string) (*Part, error) {
 	if q.Part == "" {
 		return OpenPart(path+".part", "", c.options.MaxBytes, q.Size)
@@ -74,7 +76,8 @@ func (c *Client) openPart(q Request, path string) (*Part, error) {
 	return OpenPart(q.Part, q.URL, c.options.MaxBytes, q.Size)
 }
 
-// DownloadTo writes the file into an open and empty one, which holds a whole and checked file only when there is no error.
+// DownloadTo writes to an open, empty file. Its content is complete and checked only if the error
+// is nil.
 func (c *Client) DownloadTo(ctx context.Context, q Request, file *os.File) (Result, error) {
 	return c.run(ctx, &download{client: c, q: q, part: NewPart(file)})
 }
@@ -126,8 +129,9 @@ func (d *download) attempt(ctx context.Context, u *url.URL) *failure {
 			return f
 		}
 	} else if response.StatusCode == http.StatusPartialContent {
-		if from := "bytes " + fmt.Sprint(d.part.Written) + "-"; !strings.HasPrefix(response.Header.Get("Content-Range"), from) {
-			return d.restart(fmt.Errorf("range %q answered, asked for %q", response.Header.Get("Content-Range"), from))
+		got, want := response.Header.Get("Content-Range"), fmt.Sprintf("bytes %d-", d.part.Written)
+		if !strings.HasPrefix(got, want) {
+			return d.restart(fmt.Errorf("the server sent range %q, want %q", got, want))
 		}
 	}
 	d.result.ETag = response.Header.Get("ETag")
@@ -143,7 +147,7 @@ func (d *download) attempt(ctx context.Context, u *url.URL) *failure {
 	return d.check()
 }
 
-// restart forgets what was written, so that the next try begins at the first byte.
+// restart discards what was written, so that the next try begins at the first byte.
 func (d *download) restart(why error) *failure {
 	d.received(-d.part.Written)
 	err := d.part.Restart()
@@ -152,11 +156,11 @@ func (d *download) restart(why error) *failure {
 
 var errTooLarge = errors.New("body over the size limit")
 
-// copy streams the body into the file, both digests, and the count that is held against the cap.
+// copy streams the body into the file and both digests, and enforces the size limit.
 func (d *download) copy(ctx context.Context, response *http.Response) error {
 	limit := d.client.options.MaxBytes
 	if n := response.ContentLength; n >= 0 && d.part.Written+n > limit {
-		return fmt.Errorf("%w: %d bytes announced, at most %d", errTooLarge, d.part.Written+n, limit)
+		return fmt.Errorf("%w: %d bytes announced, at most %d are allowed", errTooLarge, d.part.Written+n, limit)
 	}
 	body := newStallReader(response.Body, d.client.options)
 	defer body.stop()
@@ -168,7 +172,7 @@ func (d *download) copy(ctx context.Context, response *http.Response) error {
 				return ErrPage
 			}
 			if d.part.Written+int64(n) > limit {
-				return fmt.Errorf("%w: at most %d bytes", errTooLarge, limit)
+				return fmt.Errorf("%w: more than %d bytes", errTooLarge, limit)
 			}
 			if _, err := d.part.Write(buffer[:n]); err != nil {
 				return err
@@ -193,14 +197,14 @@ func (d *download) received(n int64) {
 	}
 }
 
-// check holds the whole file against what the caller knows. A file that does not fit is fetched anew: it may have been replaced
-// while it was read.
+// check compares the complete file with the Request. On a mismatch the file is downloaded again: it
+// may have been replaced during the download.
 func (d *download) check() *failure {
 	sha, sum := d.part.SHA256(), d.part.MD5()
 	var err error
 	switch {
 	case d.part.Written == 0:
-		err = errors.New("empty body")
+		err = errors.New("empty body, want data")
 	case d.q.Size > 0 && d.part.Written != d.q.Size:
 		err = fmt.Errorf("%d bytes, the catalog says %d", d.part.Written, d.q.Size)
 	case d.q.SHA256 != "" && !strings.EqualFold(sha, d.q.SHA256):
@@ -213,13 +217,13 @@ func (d *download) check() *failure {
 	return d.restart(fmt.Errorf("%w: %w", ErrMismatch, err))
 }
 
-// isPage tells the beginning of an HTML or XML page; none of our inputs begins with "<".
+// isPage reports whether text begins like HTML or XML. No data file begins with "<".
 func isPage(start []byte) bool {
 	start = bytes.TrimPrefix(start, []byte("\xef\xbb\xbf"))
 	return bytes.HasPrefix(bytes.TrimLeft(start, " \t\r\n"), []byte("<"))
 }
 
-// JSON reads an answer of at most 256 MiB into v.
+// JSON decodes a response of at most 256 MiB into v.
 func (c *Client) JSON(ctx context.Context, link string, v any) error {
 	return c.try(ctx, link, func(ctx context.Context, u *url.URL) *failure {
 		response, f := c.request(ctx, u, http.Header{"Accept": {"application/json"}}, http.StatusOK)
@@ -231,13 +235,13 @@ func (c *Client) JSON(ctx context.Context, link string, v any) error {
 			return f
 		}
 		if err := json.Unmarshal(data, v); err != nil {
-			return &failure{err: fmt.Errorf("not the JSON expected: %w", err)}
+			return &failure{err: fmt.Errorf("unexpected JSON: %w", err)}
 		}
 		return nil
 	})
 }
 
-// Read gives a small file of at most limit bytes. Of a Request it heeds the URL and the ETag.
+// Read returns a file of at most limit bytes. Of a Request it uses the URL and the ETag only.
 func (c *Client) Read(ctx context.Context, q Request, limit int64) (data []byte, result Result, err error) {
 	err = c.try(ctx, q.URL, func(ctx context.Context, u *url.URL) *failure {
 		header, want := http.Header{}, []int{http.StatusOK}
@@ -262,7 +266,7 @@ func (c *Client) Read(ctx context.Context, q Request, limit int64) (data []byte,
 	return data, result, err
 }
 
-// readAll reads and closes a body that is to be short.
+// readAll reads a body of at most limit bytes and closes it.
 func (c *Client) readAll(response *http.Response, limit int64) ([]byte, *failure) {
 	defer response.Body.Close()
 	body := newStallReader(response.Body, c.options)
@@ -273,20 +277,21 @@ func (c *Client) readAll(response *http.Response, limit int64) ([]byte, *failure
 	case err != nil:
 		return nil, &failure{err: fmt.Errorf("body cut after %d bytes: %w", len(data), err)}
 	case int64(len(data)) > limit:
-		return nil, &failure{err: fmt.Errorf("%w: at most %d bytes", errTooLarge, limit), final: true}
+		return nil, &failure{err: fmt.Errorf("%w: more than %d bytes", errTooLarge, limit), final: true}
 	case isPage(data):
 		return nil, &failure{err: ErrPage}
 	}
 	return data, nil
 }
 
-// stallReader ends a read that brings too little for too long, by closing the body under it: nothing, or a byte now and then.
+// stallReader closes a body that delivers fewer than need bytes within limit, which fails the
+// pending read.
 type stallReader struct {
 	body  io.ReadCloser
 	timer *time.Timer
 	limit time.Duration
-	need  int64 // bytes for which another limit is given
-	got   int64 // of these
+	need  int64 // bytes that restart the timer
+	got   int64 // bytes since the timer was restarted
 }
 
 func newStallReader(body io.ReadCloser, o Options) *stallReader {

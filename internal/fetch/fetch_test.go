@@ -21,13 +21,19 @@ import (
 
 const content = "code,name\nA,first\nB,second\n"
 
-// testOptions try again soon, and stall only where a test has a server that does.
+// testOptions returns options with short waits and a stall limit that only a stalled server
+// reaches.
 func testOptions() Options {
-	return Options{AllowHTTP: true, AllowPrivate: true, BackoffMin: time.Millisecond, BackoffMax: 50 * time.Millisecond, Stall: 20 * time.Second, Total: 20 * time.Second}
+	return Options{
+		AllowHTTP: true, AllowPrivate: true, BackoffMin: time.Millisecond, BackoffMax: 50 * time.Millisecond,
+		Stall: 20 * time.Second, Total: 20 * time.Second,
+	}
 }
 
 // serve answers the n-th request (from 1) with handler.
-func serve(t *testing.T, handler func(n int64, w http.ResponseWriter, r *http.Request)) (*httptest.Server, *atomic.Int64) {
+func serve(
+	t *testing.T, handler func(n int64, w http.ResponseWriter, r *http.Request),
+) (*httptest.Server, *atomic.Int64) {
 	t.Helper()
 	count := new(atomic.Int64)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -43,7 +49,7 @@ func fetchFile(t *testing.T, o Options, q Request) (string, Result, error) {
 	result, err := New(o).Download(t.Context(), q, path)
 	left, globErr := filepath.Glob(path + ".*")
 	if globErr != nil || len(left) > 0 {
-		t.Errorf("left behind: %v %v", left, globErr)
+		t.Errorf("files are left: %v %v", left, globErr)
 	}
 	data, readErr := os.ReadFile(path)
 	if (err == nil && !result.NotModified) != (readErr == nil) {
@@ -52,7 +58,7 @@ func fetchFile(t *testing.T, o Options, q Request) (string, Result, error) {
 	return string(data), result, err
 }
 
-// cut answers half of the body under the length of the whole.
+// cut sends half of the body but announces its full length.
 func cut(w http.ResponseWriter) {
 	w.Header().Set("ETag", `"v1"`)
 	w.Header().Set("Content-Length", fmt.Sprint(len(content)))
@@ -60,15 +66,21 @@ func cut(w http.ResponseWriter) {
 }
 
 func TestFailuresThatPass(t *testing.T) {
+	t.Parallel()
 	for name, first := range map[string]func(w http.ResponseWriter, r *http.Request){
-		"500":             func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
-		"429 retry-after": func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "0"); w.WriteHeader(429) },
-		"202 empty":       func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(202) },
-		"html with 200":   func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "\n <!DOCTYPE html><html>try later") },
-		"empty body":      func(http.ResponseWriter, *http.Request) {},
-		"cut body":        func(w http.ResponseWriter, _ *http.Request) { cut(w) },
-		"wrong size":      func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, content, "C,third\n") },
-		"other content":   func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.ToUpper(content)) },
+		"500": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
+		"429 retry-after": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "0")
+			w.WriteHeader(429)
+		},
+		"202 empty": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(202) },
+		"html with 200": func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprint(w, "\n <!DOCTYPE html><html>try later")
+		},
+		"empty body":    func(http.ResponseWriter, *http.Request) {},
+		"cut body":      func(w http.ResponseWriter, _ *http.Request) { cut(w) },
+		"wrong size":    func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, content, "C,third\n") },
+		"other content": func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, strings.ToUpper(content)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			server, count := serve(t, func(n int64, w http.ResponseWriter, r *http.Request) {
@@ -80,7 +92,8 @@ func TestFailuresThatPass(t *testing.T) {
 				http.ServeContent(w, r, "", time.Time{}, strings.NewReader(content))
 			})
 			sum := sha256.Sum256([]byte(content))
-			got, result, err := fetchFile(t, testOptions(), Request{URL: server.URL, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:])})
+			q := Request{URL: server.URL, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:])}
+			got, result, err := fetchFile(t, testOptions(), q)
 			if err != nil || got != content || result.Bytes != int64(len(content)) || count.Load() != 2 {
 				t.Fatalf("got %q, %+v, %v after %d requests", got, result, err, count.Load())
 			}
@@ -89,6 +102,7 @@ func TestFailuresThatPass(t *testing.T) {
 }
 
 func TestFailuresThatStay(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		status int
@@ -109,8 +123,10 @@ func TestFailuresThatStay(t *testing.T) {
 	}
 }
 
-// TestResume: what came before the cut is not sent again, and a file that changed meanwhile starts from its first byte.
+// TestResume checks that bytes before the cut are not downloaded again, and that a file that
+// changed meanwhile is downloaded from its first byte.
 func TestResume(t *testing.T) {
+	t.Parallel()
 	for name, etag := range map[string]string{"same file": `"v1"`, "replaced file": `"v2"`} {
 		t.Run(name, func(t *testing.T) {
 			server, _ := serve(t, func(n int64, w http.ResponseWriter, r *http.Request) {
@@ -119,7 +135,7 @@ func TestResume(t *testing.T) {
 					return
 				}
 				if r.Header.Get("Range") != "bytes=10-" || r.Header.Get("If-Range") != `"v1"` {
-					t.Errorf("asked for %q if %q", r.Header.Get("Range"), r.Header.Get("If-Range"))
+					t.Errorf("requested range %q if %q", r.Header.Get("Range"), r.Header.Get("If-Range"))
 				}
 				w.Header().Set("ETag", etag)
 				http.ServeContent(w, r, "", time.Time{}, strings.NewReader(content))
@@ -132,24 +148,28 @@ func TestResume(t *testing.T) {
 				t.Fatalf("got %q %+v %v", data, result, err)
 			}
 			if want := int64(len(content)); etag == `"v1"` && client.Counts().Bytes != want {
-				t.Fatalf("%d bytes travelled, the file has %d", client.Counts().Bytes, want)
+				t.Fatalf("%d bytes were downloaded, want %d", client.Counts().Bytes, want)
 			}
 		})
 	}
 }
 
 func TestNotModified(t *testing.T) {
+	t.Parallel()
 	server, _ := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("ETag", `"v1"`)
 		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(content))
 	})
-	if _, result, err := fetchFile(t, testOptions(), Request{URL: server.URL, ETag: `"v1"`}); err != nil || !result.NotModified {
+	_, result, err := fetchFile(t, testOptions(), Request{URL: server.URL, ETag: `"v1"`})
+	if err != nil || !result.NotModified {
 		t.Fatalf("got %+v %v", result, err)
 	}
 }
 
-// TestExpiredLink: the link behind a redirect is asked for anew when it answers 403.
+// TestExpiredLink checks that a redirect is followed again when the link that it led to returns
+// 403.
 func TestExpiredLink(t *testing.T) {
+	t.Parallel()
 	server, count := serve(t, func(n int64, w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.URL.Path == "/file":
@@ -167,6 +187,7 @@ func TestExpiredLink(t *testing.T) {
 }
 
 func TestLimits(t *testing.T) {
+	t.Parallel()
 	endless, _ := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
 		for r.Context().Err() == nil {
 			if _, err := fmt.Fprint(w, strings.Repeat("x", 4096)); err != nil {
@@ -191,7 +212,7 @@ func TestLimits(t *testing.T) {
 	})
 	o := testOptions()
 	o.MaxBytes, o.Tries = 1<<20, 2
-	short := o // of patience; the beginning of an answer has to come within it, too
+	short := o // the stall limit also bounds the wait for the response header
 	short.Stall, short.Tries = time.Second, 1
 	for name, c := range map[string]struct {
 		o         Options
@@ -208,11 +229,12 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	if loops.Load() > 7 || waits.Load() != 1 {
-		t.Errorf("%d requests in the loop, %d to the patient one", loops.Load(), waits.Load())
+		t.Errorf("%d requests in the loop, %d to the server with a long Retry-After", loops.Load(), waits.Load())
 	}
 }
 
 func TestGuard(t *testing.T) {
+	t.Parallel()
 	local, count := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, content) })
 	port := local.URL[strings.LastIndexByte(local.URL, ':'):]
 	redirecting, _ := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
@@ -254,11 +276,13 @@ func TestGuard(t *testing.T) {
 }
 
 func TestCheckAddress(t *testing.T) {
+	t.Parallel()
 	for addr, public := range map[string]bool{
 		"93.184.216.34": true, "2606:2800:220:1::1": true, "8.8.8.8": true,
-		"127.0.0.1": false, "10.1.2.3": false, "172.16.0.1": false, "192.168.1.1": false, "169.254.169.254": false, "100.64.0.1": false,
-		"0.0.0.0": false, "255.255.255.255": false, "224.0.0.1": false, "198.18.0.1": false, "::1": false, "::": false, "fe80::1": false,
-		"fd00:ec2::254": false, "::ffff:10.0.0.1": false, "64:ff9b::7f00:1": false, "2002:7f00:1::": false, "ff02::1": false,
+		"127.0.0.1": false, "10.1.2.3": false, "172.16.0.1": false, "192.168.1.1": false, "169.254.169.254": false,
+		"100.64.0.1": false, "0.0.0.0": false, "255.255.255.255": false, "224.0.0.1": false, "198.18.0.1": false,
+		"::1": false, "::": false, "fe80::1": false, "fd00:ec2::254": false, "::ffff:10.0.0.1": false,
+		"64:ff9b::7f00:1": false, "2002:7f00:1::": false, "ff02::1": false,
 	} {
 		if err := checkAddress(netip.MustParseAddr(addr)); (err == nil) != public {
 			t.Errorf("%s: %v", addr, err)
@@ -267,6 +291,7 @@ func TestCheckAddress(t *testing.T) {
 }
 
 func TestJSON(t *testing.T) {
+	t.Parallel()
 	server, count := serve(t, func(n int64, w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, map[int64]string{1: "<html>maintenance</html>", 2: `{"success": tr`, 3: `{"success": true}`}[n])
 	})
@@ -277,21 +302,25 @@ func TestJSON(t *testing.T) {
 }
 
 func TestCancel(t *testing.T) {
+	t.Parallel()
 	server, _ := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) })
 	ctx, cancel := context.WithCancel(t.Context())
 	o := testOptions()
 	o.BackoffMin, o.BackoffMax, o.Total = time.Hour, time.Hour, 3*time.Hour
 	time.AfterFunc(20*time.Millisecond, cancel)
 	start := time.Now()
-	if _, err := New(o).Download(ctx, Request{URL: server.URL}, filepath.Join(t.TempDir(), "f")); !errors.Is(err, context.Canceled) || time.Since(start) > 10*time.Second {
+	_, err := New(o).Download(ctx, Request{URL: server.URL}, filepath.Join(t.TempDir(), "f"))
+	if !errors.Is(err, context.Canceled) || time.Since(start) > 10*time.Second {
 		t.Fatalf("got %v", err)
 	}
 }
 
 func TestRetryAfter(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for value, want := range map[string]time.Duration{
-		"": 0, "7": 7 * time.Second, "-1": 0, "soon": 0, "Thu, 01 Jan 2026 00:00:30 GMT": 30 * time.Second, "Wed, 31 Dec 2025 00:00:00 GMT": 0,
+		"": 0, "7": 7 * time.Second, "-1": 0, "soon": 0,
+		"Thu, 01 Jan 2026 00:00:30 GMT": 30 * time.Second, "Wed, 31 Dec 2025 00:00:00 GMT": 0,
 	} {
 		if got := retryAfter(value, now); got != want {
 			t.Errorf("%q: got %s, want %s", value, got, want)
@@ -299,16 +328,19 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-// TestGuardOnRedirect: a redirect is connected to by the same dialer, which looks at the address that its name has. Only the way to the first host is
-// replaced here, as if it were a public one.
+// TestGuardOnRedirect checks that a redirect is checked by the same dialer after DNS resolution.
+// Only the connection to the first host is replaced, as if that were a public one.
 func TestGuardOnRedirect(t *testing.T) {
+	t.Parallel()
 	inner, reached := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, content) })
 	port := inner.URL[strings.LastIndexByte(inner.URL, ':'):]
 	for _, target := range []string{
 		"http://169.254.169.254/latest/meta-data/", "http://localhost" + port, "http://127.0.0.1" + port, "http://[::1]" + port,
 		"http://0.0.0.0" + port, "http://10.0.0.1/", "http://[fd00:ec2::254]/",
 	} {
-		public, _ := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, target, http.StatusFound) })
+		public, _ := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, target, http.StatusFound)
+		})
 		o := testOptions()
 		o.AllowPrivate = false
 		c := New(o)
@@ -326,12 +358,13 @@ func TestGuardOnRedirect(t *testing.T) {
 		}
 	}
 	if reached.Load() != 0 {
-		t.Errorf("%d requests reached the inner server", reached.Load())
+		t.Errorf("%d requests reached the private server", reached.Load())
 	}
 }
 
-// TestQueueIsNotTime: a file that waits for others is not late.
+// TestQueueIsNotTime checks that waiting for a slot does not count against the time for a file.
 func TestQueueIsNotTime(t *testing.T) {
+	t.Parallel()
 	server, _ := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) {
 		time.Sleep(100 * time.Millisecond)
 		fmt.Fprint(w, content)
@@ -353,8 +386,9 @@ func TestQueueIsNotTime(t *testing.T) {
 	}
 }
 
-// TestManners: at most two requests at a time unless told otherwise, and each says who asks.
+// TestManners checks the default limit of two requests at once, and the User-Agent of each.
 func TestManners(t *testing.T) {
+	t.Parallel()
 	var mu sync.Mutex
 	var now, most int
 	two := make(chan struct{}) // closed when there are two
@@ -387,19 +421,21 @@ func TestManners(t *testing.T) {
 	var wait sync.WaitGroup
 	for i := range 8 {
 		wait.Go(func() {
-			if _, err := c.Download(t.Context(), Request{URL: server.URL}, filepath.Join(dir, fmt.Sprint(i))); err != nil {
+			path := filepath.Join(dir, fmt.Sprint(i))
+			if _, err := c.Download(t.Context(), Request{URL: server.URL}, path); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	wait.Wait()
 	if most != 2 {
-		t.Errorf("%d requests at once", most)
+		t.Errorf("%d requests at once, want at most 2", most)
 	}
 }
 
-// TestFullDisk: what cannot be written here is no fault of the server's, which is not asked again.
+// TestFullDisk checks that a failed write on this machine does not cause another request.
 func TestFullDisk(t *testing.T) {
+	t.Parallel()
 	server, count := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("ETag", `"v1"`)
 		fmt.Fprint(w, content)
@@ -410,7 +446,8 @@ func TestFullDisk(t *testing.T) {
 	}
 	defer full.Close()
 	_, err = New(testOptions()).DownloadTo(t.Context(), Request{URL: server.URL}, full)
-	if !errors.Is(err, ErrDisk) || !strings.Contains(err.Error(), "after 0 bytes: write /dev/full: no space left") || count.Load() != 1 {
+	const want = "after 0 bytes: write /dev/full: no space left"
+	if !errors.Is(err, ErrDisk) || !strings.Contains(err.Error(), want) || count.Load() != 1 {
 		t.Errorf("after %d requests: %v", count.Load(), err)
 	}
 }

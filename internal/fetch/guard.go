@@ -11,16 +11,17 @@ import (
 	"syscall"
 )
 
-// ErrRefused marks an address that the guard does not let through.
+// ErrRefused marks an address that must not be requested.
 var ErrRefused = errors.New("fetch: address refused")
 
 func refusedf(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrRefused, fmt.Sprintf(format, args...))
 }
 
-// closed are the ranges beyond netip's own predicates that no public file lives in: shared carrier space, protocol assignments, benchmarking,
-// the translations of IPv4 into IPv6 (their embedded address would escape the check), and what is reserved.
-var closed = []netip.Prefix{
+// reserved are ranges without public files that the predicates of netip do not cover: shared
+// carrier space, protocol assignments, benchmarking, reserved blocks, and the translations of IPv4
+// into IPv6, whose embedded address would escape the check.
+var reserved = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),
 	netip.MustParsePrefix("100.64.0.0/10"),
 	netip.MustParsePrefix("192.0.0.0/24"),
@@ -37,15 +38,15 @@ var closed = []netip.Prefix{
 func checkAddress(addr netip.Addr) error {
 	addr = addr.Unmap()
 	public := addr.IsGlobalUnicast() && !addr.IsPrivate() && !addr.IsLoopback() && !addr.IsLinkLocalUnicast()
-	if !public || slices.ContainsFunc(closed, func(p netip.Prefix) bool { return p.Contains(addr) }) {
+	if !public || slices.ContainsFunc(reserved, func(p netip.Prefix) bool { return p.Contains(addr) }) {
 		return refusedf("%s is not a public address", addr)
 	}
 	return nil
 }
 
-// control is called by the dialer with the address that DNS gave, just before it connects: a name that changes its mind
-// between a check and the connection has no second look-up to do so.
-func (c *Client) control(_, address string, _ syscall.RawConn) error {
+// checkConnection is called by the dialer with the resolved address, just before it connects. There
+// is no second DNS lookup between the check and the connection that could return another address.
+func (c *Client) checkConnection(_, address string, _ syscall.RawConn) error {
 	if c.options.AllowPrivate {
 		return nil
 	}
@@ -60,15 +61,15 @@ func (c *Client) control(_, address string, _ syscall.RawConn) error {
 	return checkAddress(addr)
 }
 
-// checkURL looks at what can be seen before a connection: scheme, credentials, host list.
+// checkURL checks the scheme, the credentials and the host of an address before DNS resolution.
 func (c *Client) checkURL(u *url.URL) error {
 	switch {
 	case u.Scheme != "https" && !(u.Scheme == "http" && c.options.AllowHTTP):
 		return refusedf("%s: scheme %q, want https", u.Redacted(), u.Scheme)
 	case u.Hostname() == "":
-		return refusedf("%s: no host", u.Redacted())
+		return refusedf("%s: the address has no host", u.Redacted())
 	case u.User != nil:
-		return refusedf("%s: user name in a link", u.Redacted())
+		return refusedf("%s: the address has a user name, which is not allowed", u.Redacted())
 	case len(c.options.Hosts) > 0 && !hostListed(c.options.Hosts, u.Hostname()):
 		return refusedf("%s: host %q is not in the list of allowed hosts", u.Redacted(), u.Hostname())
 	}

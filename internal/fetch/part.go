@@ -15,39 +15,44 @@ import (
 	"hdqs/internal/atomicfile"
 )
 
-// ErrDisk marks a file that could not be written here. It says nothing of the server, and asking that again does not help.
-var ErrDisk = errors.New("cannot keep what was received")
+// ErrDisk marks a file that could not be written on this machine. It is no fault of the server, and
+// another request does not help.
+var ErrDisk = errors.New("cannot write what was received")
 
-// Part is a file in which the bytes of a body are gathered and summed up.
+// Part is a file that a body is written to, and the digests of what was written.
 //
-// One that OpenPart made leaves two files behind when its process ends early: what came of the body, and under the same name with .of which file
-// on the server that is a part of. Without a strong validator there is no such thing, and the next process begins at the first byte; so it
-// does after the machine has started anew, since bytes that were never written to the disk may be missing then.
+// A part that was opened by OpenPart can be resumed by another process. If its process ends early,
+// it leaves two files: the bytes that were received, and, with the suffix .of, the address and
+// validator of the file on the server. Without a strong validator the next process begins at the
+// first byte. It also does after a reboot, since bytes that never reached the disk may be missing
+// then.
 type Part struct {
 	Written   int64  // bytes so far
-	Validator string // strong ETag of the file that they are of; "" when they cannot be gone on with
+	Validator string // strong ETag of the file on the server; "" if the part cannot be resumed
 
 	file     *os.File
 	sha, md5 hash.Hash
-	address  string // of the file on the server; "" for a part that goes with its process
+	address  string // of the file on the server; "" if no other process may resume the part
 }
 
 const (
-	ofSuffix = ".of"
-	maxOf    = 8 << 10
+	originSuffix = ".of"
+	maxOrigin    = 8 << 10
 )
 
-// NewPart makes a part of an open and empty file.
+// NewPart returns a part that writes to an open, empty file.
 func NewPart(file *os.File) *Part { return &Part{file: file, sha: sha256.New(), md5: md5.New()} }
 
-// OpenPart opens a part of the file at an address, and takes up what an earlier process left of it, if that is no more than most bytes and less than
-// size, where that is known and not 0. With an empty address nothing is taken up, and nothing is left. It has to be closed.
+// OpenPart opens a part of the file at an address. It resumes what an earlier process left, if that
+// is at most most bytes and less than size, unless size is 0 for unknown. With an empty address
+// nothing is resumed and nothing is left. The caller closes the part.
 //
-// This is why a part is not an atomicfile.File: its name must be known to the next process, and Sweep must not remove it.
+// A part is not an atomicfile.File: the next process must know its name, and Sweep must not remove
+// it.
 func OpenPart(name, address string, most, size int64) (*Part, error) {
 	file, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
-		return nil, onDisk(err)
+		return nil, diskError(err)
 	}
 	p := NewPart(file)
 	p.address = address
@@ -55,14 +60,16 @@ func OpenPart(name, address string, most, size int64) (*Part, error) {
 	if size > 0 {
 		below = min(below, size)
 	}
-	if err := p.takeUp(below); err != nil {
-		return nil, errors.Join(onDisk(err), p.Discard(), file.Close())
+	if err := p.resume(below); err != nil {
+		return nil, errors.Join(diskError(err), p.Discard(), file.Close())
 	}
 	return p, nil
 }
 
-func (p *Part) takeUp(below int64) error {
-	text, err := readOf(p.file.Name() + ofSuffix)
+// resume keeps what an earlier process left if it is a part of the same file and shorter than
+// below.
+func (p *Part) resume(below int64) error {
+	text, err := readOrigin(p.file.Name() + originSuffix)
 	if err != nil {
 		return err
 	}
@@ -79,7 +86,8 @@ func (p *Part) takeUp(below int64) error {
 	return p.Restart()
 }
 
-// Begin writes down which file the bytes to come are of, before the first of them is. Only a strong validator is one.
+// Begin records which version of the file on the server the next bytes belong to. Weak ETags do not
+// count: they do not promise equal bytes.
 func (p *Part) Begin(etag string) error {
 	p.Validator = ""
 	if strings.HasPrefix(etag, `"`) {
@@ -88,19 +96,20 @@ func (p *Part) Begin(etag string) error {
 	if p.address == "" {
 		return nil
 	}
-	if err := p.mark(); err != nil {
-		return onDisk(err)
+	if err := p.writeOrigin(); err != nil {
+		return diskError(err)
 	}
 	return nil
 }
 
-func (p *Part) mark() error {
-	boot, name := bootID(), p.file.Name()+ofSuffix
+// writeOrigin writes the file from which another process learns what the part belongs to.
+func (p *Part) writeOrigin() error {
+	boot, name := bootID(), p.file.Name()+originSuffix
 	text := p.Validator + "\n" + boot + "\n" + p.address
-	if p.Validator == "" || boot == "" || len(text) >= maxOf {
+	if p.Validator == "" || boot == "" || len(text) >= maxOrigin {
 		return removeIfThere(name)
 	}
-	if had, err := readOf(name); err == nil && had == text {
+	if had, err := readOrigin(name); err == nil && had == text {
 		return nil
 	}
 	return os.WriteFile(name, []byte(text), 0o644)
@@ -118,61 +127,63 @@ func (p *Part) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Restart forgets what was written, so that the next byte is the first one.
+// Restart discards what was written.
 func (p *Part) Restart() error {
 	p.Written, p.Validator = 0, ""
 	p.sha.Reset()
 	p.md5.Reset()
 	_, err := p.file.Seek(0, io.SeekStart)
 	if err := errors.Join(err, p.file.Truncate(0)); err != nil {
-		return onDisk(err)
+		return diskError(err)
 	}
 	return nil
 }
 
-// onDisk marks an error of this machine's file system.
-func onDisk(err error) error {
+// diskError marks an error of this machine's file system with ErrDisk.
+func diskError(err error) error {
 	if errors.Is(err, ErrDisk) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrDisk, err)
 }
 
-// SHA256 is the digest of what was written, in hexadecimal digits.
+// SHA256 returns the digest of what was written, in hexadecimal digits.
 func (p *Part) SHA256() string { return hex.EncodeToString(p.sha.Sum(nil)) }
 
-// MD5 is SHA256 with that digest.
+// MD5 returns the MD5 digest of what was written, in hexadecimal digits.
 func (p *Part) MD5() string { return hex.EncodeToString(p.md5.Sum(nil)) }
 
-// Keep gives the whole file its name, once it is on the disk. On an error there is no such file, nor a part of it.
-func (p *Part) Keep(path string) error {
+// Commit syncs the complete file and renames it to path. On an error neither path nor the part is
+// left.
+func (p *Part) Commit(path string) error {
 	err := atomicfile.Rename(p.file, path)
 	if _, statErr := os.Stat(p.file.Name()); err != nil && errors.Is(statErr, fs.ErrNotExist) {
 		err = errors.Join(err, os.Remove(path)) // renamed, but the directory could not be synced
 	}
 	if err := errors.Join(err, p.Discard()); err != nil {
-		return onDisk(err)
+		return diskError(err)
 	}
 	return nil
 }
 
-// Leave is for a body that is not whole, and why: it removes what nobody should go on with, and leaves the rest to another process.
-func (p *Part) Leave(why error) error {
+// Abort ends an incomplete download that failed with why. It leaves the part for another process if
+// it can be resumed, and removes it if not.
+func (p *Part) Abort(why error) error {
 	if p.Validator != "" && p.Written > 0 && p.address != "" && !errors.Is(why, ErrDisk) {
 		return nil
 	}
 	return p.Discard()
 }
 
-// Discard removes the part and what is known of it.
+// Discard removes the part and the file with its origin.
 func (p *Part) Discard() error {
-	return errors.Join(removeIfThere(p.file.Name()), removeIfThere(p.file.Name()+ofSuffix))
+	return errors.Join(removeIfThere(p.file.Name()), removeIfThere(p.file.Name()+originSuffix))
 }
 
 // Close closes the file.
 func (p *Part) Close() error { return p.file.Close() }
 
-func readOf(path string) (string, error) {
+func readOrigin(path string) (string, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -181,11 +192,11 @@ func readOf(path string) (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxOf))
+	data, err := io.ReadAll(io.LimitReader(f, maxOrigin))
 	return string(data), err
 }
 
-// bootID names the machine's present run, as Linux tells it; elsewhere it is empty.
+// bootID returns the identifier that Linux gives each boot. It is empty on other systems.
 func bootID() string {
 	data, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

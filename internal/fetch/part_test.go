@@ -11,10 +11,12 @@ import (
 	"time"
 )
 
-// TestPartOutlivesProcess: a second client goes on where the first one was stopped, if the file on the server is still the same.
+// TestPartOutlivesProcess checks that a second client resumes the download of the first one if the
+// file on the server is still the same.
 func TestPartOutlivesProcess(t *testing.T) {
+	t.Parallel()
 	if bootID() == "" {
-		t.Skip("this system does not name its runs")
+		t.Skip("this system has no boot identifier")
 	}
 	for name, c := range map[string]struct {
 		etag, url string
@@ -24,14 +26,16 @@ func TestPartOutlivesProcess(t *testing.T) {
 		"same file":       {`"v1"`, "/file", nil, "bytes=10-"},
 		"replaced file":   {`"v2"`, "/file", nil, "bytes=10-"},
 		"another address": {`"v1"`, "/other", nil, ""},
-		"another run of the machine": {`"v1"`, "/file", func(part string) error {
-			text, err := os.ReadFile(part + ofSuffix)
+		"after a reboot": {`"v1"`, "/file", func(part string) error {
+			text, err := os.ReadFile(part + originSuffix)
 			if err != nil {
 				return err
 			}
-			return os.WriteFile(part+ofSuffix, []byte(strings.Replace(string(text), bootID(), "other", 1)), 0o644)
+			return os.WriteFile(part+originSuffix, []byte(strings.Replace(string(text), bootID(), "other", 1)), 0o644)
 		}, ""},
-		"longer than the file": {`"v1"`, "/file", func(part string) error { return os.WriteFile(part, []byte(content+content), 0o644) }, ""},
+		"longer than the file": {`"v1"`, "/file", func(part string) error {
+			return os.WriteFile(part, []byte(content+content), 0o644)
+		}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stopped := true
@@ -70,21 +74,23 @@ func TestPartOutlivesProcess(t *testing.T) {
 			q.URL = server.URL + c.url
 			result, err := New(testOptions()).Download(t.Context(), q, path)
 			data, _ := os.ReadFile(path)
-			if err != nil || string(data) != content || result.Bytes != int64(len(content)) || received != int64(len(content)) {
-				t.Fatalf("got %q %+v %v, told of %d bytes", data, result, err, received)
+			size := int64(len(content))
+			if err != nil || string(data) != content || result.Bytes != size || received != size {
+				t.Fatalf("got %q %+v %v; %d bytes were reported", data, result, err, received)
 			}
 			if len(asked) != 1 || asked[0] != c.wantRange {
-				t.Errorf("asked for %q, want %q", asked, c.wantRange)
+				t.Errorf("requested ranges %q, want %q", asked, c.wantRange)
 			}
 			if left, _ := filepath.Glob(part + "*"); left != nil {
-				t.Errorf("left behind: %v", left)
+				t.Errorf("files are left: %v", left)
 			}
 		})
 	}
 }
 
-// TestSlowDrip: a byte now and then is as good as none.
+// TestSlowDrip checks that a body slower than MinRate fails as a stalled one does.
 func TestSlowDrip(t *testing.T) {
+	t.Parallel()
 	server, _ := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
 		for r.Context().Err() == nil {
 			fmt.Fprint(w, "x")
@@ -93,9 +99,10 @@ func TestSlowDrip(t *testing.T) {
 		}
 	})
 	o := testOptions()
-	o.Stall, o.MinRate, o.Tries = time.Second, 1000, 1 // the beginning of an answer has to come within a second, too
+	o.Stall, o.MinRate, o.Tries = time.Second, 1000, 1 // the header must arrive within a second too
 	began := time.Now()
-	if _, _, err := fetchFile(t, o, Request{URL: server.URL}); err == nil || !strings.Contains(err.Error(), "body cut after") || time.Since(began) > 10*time.Second {
+	_, _, err := fetchFile(t, o, Request{URL: server.URL})
+	if err == nil || !strings.Contains(err.Error(), "body cut after") || time.Since(began) > 10*time.Second {
 		t.Errorf("got %v after %s", err, time.Since(began))
 	}
 }

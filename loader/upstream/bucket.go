@@ -124,7 +124,7 @@ func (b *bucketSource) download(ctx context.Context, f *FileState, w wanted) (re
 			b.retries.Add(1)
 			select {
 			case <-ctx.Done():
-				return result, errors.Join(fmt.Errorf("%s: %w", address, ctx.Err()), part.Leave(ctx.Err()))
+				return result, errors.Join(fmt.Errorf("%s: %w", address, ctx.Err()), part.Abort(ctx.Err()))
 			case <-time.After(time.Duration(n) * time.Second):
 			}
 		}
@@ -135,11 +135,11 @@ func (b *bucketSource) download(ctx context.Context, f *FileState, w wanted) (re
 	}
 	switch {
 	case err != nil:
-		return result, errors.Join(fmt.Errorf("%s: %w", address, err), part.Leave(err))
+		return result, errors.Join(fmt.Errorf("%s: %w", address, err), part.Abort(err))
 	case result.NotModified:
 		return result, part.Discard()
 	}
-	return result, part.Keep(w.to)
+	return result, part.Commit(w.to)
 }
 
 func (b *bucketSource) listsPackages() bool { return false }
