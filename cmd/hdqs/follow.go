@@ -132,7 +132,7 @@ func (f *follower) first(ctx context.Context) error {
 		return errors.Join(err, fmt.Errorf("and the kept snapshot: %w", showErr))
 	}
 	reason := "the store gives no snapshot that can be served"
-	if errors.Is(err, replica.ErrAway) {
+	if errors.Is(err, replica.ErrUnavailable) {
 		reason = "the store is away"
 	}
 	f.log.Error(reason+"; serving the last good one", "serving", last.ID, "published", last.PublishedAt, "error", err)

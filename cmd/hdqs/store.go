@@ -163,7 +163,7 @@ func (s *openStore) current(ctx context.Context, messages io.Writer) (store.Poin
 		return f.Pointer, s.copy.Keep(f.Version)
 	}
 	last, lastErr := s.copy.Last()
-	if lastErr != nil || !errors.Is(err, replica.ErrAway) || ctx.Err() != nil {
+	if lastErr != nil || !errors.Is(err, replica.ErrUnavailable) || ctx.Err() != nil {
 		return last, storeFault(err)
 	}
 	fmt.Fprintf(messages, "hdqs: %v\nhdqs: using snapshot %s of %s, kept in %s\n", err, last.ID, s.remote.Address(), s.Dir())
@@ -190,7 +190,7 @@ func (s *openStore) manifest(ctx context.Context, args []string, messages io.Wri
 	}
 	if s.remote != nil {
 		m, err := s.copy.Manifest(ctx, id)
-		if id != "" || !errors.Is(err, replica.ErrAway) {
+		if id != "" || !errors.Is(err, replica.ErrUnavailable) {
 			return m, storeFault(err)
 		}
 		// find gives what was kept of the store's channel.
@@ -217,7 +217,7 @@ func storeFault(err error) error {
 	switch {
 	case errors.Is(err, snapshot.ErrCorrupt) || errors.Is(err, store.ErrSignature):
 		return exitWith(exitVerification, err)
-	case errors.Is(err, replica.ErrAway) || errors.Is(err, fetch.ErrRefused):
+	case errors.Is(err, replica.ErrUnavailable) || errors.Is(err, fetch.ErrRefused):
 		return exitWith(exitUpstream, err)
 	}
 	return err

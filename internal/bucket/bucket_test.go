@@ -37,19 +37,21 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestTraffic: bodies are counted both ways, and an answer that comes to a halt fails, while a reader who takes its time does not.
+// TestTraffic checks that bodies are counted in both directions, that a stalled response fails, and
+// that a slow reader does not.
 func TestTraffic(t *testing.T) {
-	halt := make(chan struct{})
+	t.Parallel()
+	stalled := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		_, _ = io.WriteString(w, "0123456789")
-		if r.URL.Path == "/halt" {
+		if r.URL.Path == "/stall" {
 			_ = http.NewResponseController(w).Flush()
-			<-halt
+			<-stalled
 		}
 	}))
 	defer server.Close()
-	defer close(halt)
+	defer close(stalled)
 	counted := &traffic{next: http.DefaultTransport, stall: 50 * time.Millisecond}
 	client := &http.Client{Transport: counted}
 	res, err := client.Post(server.URL, "text/plain", strings.NewReader("abc"))
@@ -63,11 +65,11 @@ func TestTraffic(t *testing.T) {
 	if err := res.Body.Close(); err != nil {
 		t.Error(err)
 	}
-	if res, err = client.Get(server.URL + "/halt"); err != nil {
+	if res, err = client.Get(server.URL + "/stall"); err != nil {
 		t.Fatal(err)
 	}
 	if data, err := io.ReadAll(res.Body); err == nil || string(data) != "0123456789" {
-		t.Errorf("an answer that came to a halt: %q, %v", data, err)
+		t.Errorf("a stalled response: %q, %v", data, err)
 	}
 	l := &Location{traffic: counted}
 	if c := l.Counts(); c != (Counts{Requests: 2, Sent: 3, Received: 20}) {

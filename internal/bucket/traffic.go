@@ -7,26 +7,26 @@ import (
 	"time"
 )
 
-// stall is the longest time that a service may take to begin an answer, and then between two bytes of it.
+// stall is how long a service may take to begin a response, and between two reads of its body.
 const stall = 30 * time.Second
 
-// Counts are what went over the network: all requests, tries that failed included, and the bytes of bodies.
+// Counts are requests, failed tries included, and bytes of bodies.
 type Counts struct{ Requests, Sent, Received int64 }
 
-// Counts tells what the location's client has done so far.
+// Counts returns the traffic of the location's client so far.
 func (l *Location) Counts() Counts {
 	t := l.traffic
 	return Counts{Requests: t.requests.Load(), Sent: t.sent.Load(), Received: t.received.Load()}
 }
 
-// traffic counts requests and bytes, and ends answers that have come to a halt.
+// traffic counts requests and bytes, and closes responses that have stalled.
 type traffic struct {
 	next                     http.RoundTripper
-	stall                    time.Duration // between two bytes of an answer
+	stall                    time.Duration // longest wait for bytes of a response
 	requests, sent, received atomic.Int64
 }
 
-// RoundTrip sends one request.
+// RoundTrip implements http.RoundTripper.
 func (t *traffic) RoundTrip(r *http.Request) (*http.Response, error) {
 	t.requests.Add(1)
 	if r.Body != nil && r.Body != http.NoBody {
@@ -45,7 +45,7 @@ func (t *traffic) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// countedBody adds what is read to a count. With an alarm, a read that takes too long fails.
+// countedBody counts the bytes that are read. With an alarm, a read that takes too long fails.
 type countedBody struct {
 	io.ReadCloser
 	n     *atomic.Int64
@@ -53,7 +53,7 @@ type countedBody struct {
 	stall time.Duration
 }
 
-// Read reads and counts.
+// Read implements io.Reader.
 func (b *countedBody) Read(p []byte) (int, error) {
 	if b.alarm != nil {
 		b.alarm.Reset(b.stall)
@@ -61,7 +61,7 @@ func (b *countedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.n.Add(int64(n))
 	if b.alarm != nil {
-		b.alarm.Stop() // only waiting for bytes counts, not what the reader does between two reads
+		b.alarm.Stop() // the time between two reads does not count
 	}
 	return n, err
 }

@@ -1,5 +1,6 @@
-// Package ckan is a CKAN site in the shape that loaders meet: the actions package_search, package_show and their envelopes over a directory
-// catalog, downloads behind redirects to links that soon run out, and the faults that real sites have, switched on one by one.
+// Package ckantest is a CKAN site for tests. It serves a directory catalog through the actions
+// package_search and package_show. Downloads redirect to links that work once. Tests can switch on
+// faults of real sites one by one.
 package ckantest
 
 import (
@@ -19,31 +20,32 @@ import (
 	"time"
 )
 
-// Site answers for the catalog in Files. Change its fields only between requests, under Lock.
+// Site serves the catalog in Files. Change its fields only under Lock.
 type Site struct {
 	sync.Mutex
-	Files fs.FS // catalog.json, packages/*.json and the files that it names
+	Files fs.FS // catalog.json, the files that it lists, and packages/*.json
 
-	// Override replaces the content of a path; Modified gives a path another last_modified.
+	// Override replaces the content of a path. Modified replaces its last_modified.
 	Override map[string][]byte
 	Modified map[string]string
-	// Fault, when set, may answer a request itself: it then returns true.
+	// Fault, if set, may respond to a request itself. It returns true if it did.
 	Fault func(w http.ResponseWriter, r *http.Request) bool
 
 	Requests map[string]int   // by kind: search, show, download, file
 	Sent     map[string]int64 // bytes of files, by path
 	links    map[string]string
-	read     *content // of Files, which does not change
+	read     *content // parsed Files; nil before the first request
 }
 
-// content is what the site has of its files.
+// content is what the site reads from its files.
 type content struct {
 	entries  []entry
-	packages []json.RawMessage // as they lie there, without envelopes
+	packages []json.RawMessage // as in the files, without envelopes
 }
 
-// names of the resources that a site gives the lists which share a dataset, and of those that are found by name.
-var listed = map[string]struct{ dataset, resource string }{
+// datasets holds the dataset and the resource name of roles whose resources are found by name. The
+// names are those of the real site.
+var datasets = map[string]struct{ dataset, resource string }{
 	"market":    {"hdx-hapi-food-price", "Global Food Security, Nutrition & Poverty: Markets"},
 	"commodity": {"hdx-hapi-food-price", "Global Food Security, Nutrition & Poverty: Commodities"},
 	"currency":  {"hdx-hapi-food-price", "Global Food Security, Nutrition & Poverty: Currencies"},
@@ -68,7 +70,7 @@ type entry struct {
 
 var year = regexp.MustCompile(`(\d{4})\.csv`)
 
-// open reads what the site has, once.
+// open parses the files once.
 func (s *Site) open() (*content, error) {
 	if s.read != nil {
 		return s.read, nil
@@ -104,8 +106,8 @@ func (s *Site) open() (*content, error) {
 	return c, nil
 }
 
-// packages makes the standardized datasets from catalog.json, and adds the source packages as they lie there. A source package that nothing
-// is added to stays the text it is.
+// packages returns the datasets that catalog.json describes and the source packages. A source
+// package that gets no other resources is returned as its unchanged text.
 func (s *Site) packages(base string) ([]object, error) {
 	c, err := s.open()
 	if err != nil {
@@ -122,13 +124,14 @@ func (s *Site) packages(base string) ([]object, error) {
 		if err := json.Unmarshal(text, &head); err != nil {
 			return nil, err
 		}
-		x := object{"id": head.ID, "name": head.Name, "organization": object{"name": head.Organization.Name}, whole: text}
+		organization := object{"name": head.Organization.Name}
+		x := object{"id": head.ID, "name": head.Name, "organization": organization, rawText: text}
 		byName[head.Name] = x
 		all = append(all, x)
 	}
 	for _, e := range c.entries {
 		name, title := e.Dataset, e.Role
-		if known, ok := listed[e.Role]; ok {
+		if known, ok := datasets[e.Role]; ok {
 			name, title = known.dataset, known.resource
 			if strings.Contains(title, "%s") {
 				title = fmt.Sprintf(title, year.FindStringSubmatch(e.Path)[1])
@@ -139,19 +142,22 @@ func (s *Site) packages(base string) ([]object, error) {
 		}
 		x := byName[name]
 		if x == nil {
-			x = object{"id": idOf(name), "name": name, "state": "active", "title": name, "organization": object{"name": "hdx-hapi"}, "resources": []any{}}
+			x = object{
+				"id": idOf(name), "name": name, "state": "active", "title": name,
+				"organization": object{"name": "hdx-hapi"}, "resources": []any{},
+			}
 			byName[name] = x
 			all = append(all, x)
 		}
-		if text, ok := x[whole].(json.RawMessage); ok {
-			delete(x, whole)
+		if text, ok := x[rawText].(json.RawMessage); ok {
+			delete(x, rawText)
 			if err := json.Unmarshal(text, &x); err != nil {
 				return nil, err
 			}
 		}
 		resources, _ := x["resources"].([]any)
 		if e.Role == "org" || e.Role == "org-type" || e.Role == "sector" {
-			resources = nil // the package may lie in the catalog too, with links that lead elsewhere
+			resources = nil // those of a package of this name in the catalog link to other sites
 		}
 		x["resources"] = append(resources, s.resource(base, title, e))
 	}
@@ -159,18 +165,18 @@ func (s *Site) packages(base string) ([]object, error) {
 	return all, nil
 }
 
-// whole is the key of a package's text, where that is all there is to say.
-const whole = ""
+// rawText is the key of the unchanged text of a package.
+const rawText = ""
 
-// said is a package as the site answers it.
-func said(x object) any {
-	if text, ok := x[whole]; ok {
+// response returns a package as the site sends it.
+func response(x object) any {
+	if text, ok := x[rawText]; ok {
 		return text
 	}
 	return x
 }
 
-// idOf makes an id that stays the same.
+// idOf derives an id from a name.
 func idOf(name string) string {
 	return fmt.Sprintf("made-up-%s", strings.ReplaceAll(name, " ", "-"))
 }
@@ -190,12 +196,13 @@ func (s *Site) resource(base, title string, e entry) object {
 		e.LastModified = at
 	}
 	return object{
-		"id": e.ID, "name": title, "format": "CSV", "size": size, "hash": "", "state": "active", "last_modified": e.LastModified,
-		"url": base + "/dataset/x/resource/" + e.ID + "/download/" + path.Base(e.Path) + "?path=" + e.Path,
+		"id": e.ID, "name": title, "format": "CSV", "size": size, "hash": "", "state": "active",
+		"last_modified": e.LastModified,
+		"url":           base + "/dataset/x/resource/" + e.ID + "/download/" + path.Base(e.Path) + "?path=" + e.Path,
 	}
 }
 
-// ServeHTTP answers as a site does.
+// ServeHTTP implements http.Handler.
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.Lock()
 	defer s.Unlock()
@@ -234,12 +241,16 @@ func reply(w http.ResponseWriter, status int, body object) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
+func fail(w http.ResponseWriter, status int, kind, message string) {
+	reply(w, status, object{"success": false, "error": object{"__type": kind, "message": message}})
+}
+
 var idQuery = regexp.MustCompile(`^id:\((.*)\)$`)
 
 func (s *Site) search(w http.ResponseWriter, r *http.Request, base string) {
 	all, err := s.packages(base)
 	if err != nil {
-		reply(w, http.StatusInternalServerError, object{"success": false, "error": object{"__type": "Internal", "message": err.Error()}})
+		fail(w, http.StatusInternalServerError, "Internal", err.Error())
 		return
 	}
 	q := r.URL.Query()
@@ -253,7 +264,8 @@ func (s *Site) search(w http.ResponseWriter, r *http.Request, base string) {
 		case ids != nil:
 			fits = slices.Contains(strings.Split(ids[1], " OR "), id)
 		case strings.HasPrefix(fq, "organization:"):
-			fits = organization["name"] == strings.TrimPrefix(fq, "organization:") || strings.HasPrefix(name, "hdx-hapi-")
+			wanted := strings.TrimPrefix(fq, "organization:")
+			fits = organization["name"] == wanted || strings.HasPrefix(name, "hdx-hapi-")
 		case strings.HasPrefix(fq, "name:") && strings.HasSuffix(fq, "*"):
 			fits = strings.HasPrefix(name, strings.TrimSuffix(strings.TrimPrefix(fq, "name:"), "*"))
 		}
@@ -266,11 +278,13 @@ func (s *Site) search(w http.ResponseWriter, r *http.Request, base string) {
 	start = min(start, len(found))
 	page := []any{}
 	for _, x := range found[start:min(len(found), start+min(rows, 1000))] {
-		page = append(page, said(x))
+		page = append(page, response(x))
 	}
 	reply(w, http.StatusOK, object{
 		"help": base + "/help", "success": true,
-		"result": object{"count": len(found), "sort": q.Get("sort"), "facets": object{}, "search_facets": object{}, "results": page},
+		"result": object{
+			"count": len(found), "sort": q.Get("sort"), "facets": object{}, "search_facets": object{}, "results": page,
+		},
 	})
 }
 
@@ -279,14 +293,14 @@ func (s *Site) show(w http.ResponseWriter, r *http.Request, base string) {
 	id := r.URL.Query().Get("id")
 	for _, x := range all {
 		if err == nil && (x["id"] == id || x["name"] == id) {
-			reply(w, http.StatusOK, object{"help": base + "/help", "success": true, "result": said(x)})
+			reply(w, http.StatusOK, object{"help": base + "/help", "success": true, "result": response(x)})
 			return
 		}
 	}
-	reply(w, http.StatusNotFound, object{"success": false, "error": object{"__type": "Not Found Error", "message": "Not found"}})
+	fail(w, http.StatusNotFound, "Not Found Error", "Not found")
 }
 
-// file answers a signed link, once.
+// file serves a signed link once.
 func (s *Site) file(w http.ResponseWriter, r *http.Request) {
 	token := strings.TrimPrefix(r.URL.Path, "/signed/")
 	name, ok := s.links[token]
@@ -294,7 +308,8 @@ func (s *Site) file(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		w.Header().Set("Content-Type", "application/xml")
 		w.WriteHeader(http.StatusForbidden)
-		fmt.Fprint(w, `<?xml version="1.0"?><Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>`)
+		fmt.Fprint(w, `<?xml version="1.0"?>`+
+			`<Error><Code>AccessDenied</Code><Message>Request has expired</Message></Error>`)
 		return
 	}
 	data, changed := s.Override[name]
@@ -306,18 +321,19 @@ func (s *Site) file(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	w.Header().Set("Content-Type", "text/csv")
-	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, sha256.Sum256(append(data[:len(data):len(data)], s.Modified[name]...))))
+	version := sha256.Sum256(slices.Concat(data, []byte(s.Modified[name])))
+	w.Header().Set("ETag", fmt.Sprintf(`"%x"`, version))
 	http.ServeContent(&counted{ResponseWriter: w, site: s, name: name}, r, "", time.Time{}, bytes.NewReader(data))
 }
 
-// counted counts the bytes of files that were sent.
+// counted counts the bytes that were sent, by file.
 type counted struct {
 	http.ResponseWriter
 	site *Site
 	name string
 }
 
-// Write writes and counts.
+// Write implements io.Writer.
 func (c *counted) Write(p []byte) (int, error) {
 	n, err := c.ResponseWriter.Write(p)
 	c.site.Sent[c.name] += int64(n)

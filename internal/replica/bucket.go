@@ -18,7 +18,7 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// bucketObjects are objects below a prefix of a bucket.
+// bucketObjects accesses the objects below a prefix of a bucket.
 type bucketObjects struct{ at *bucket.Location }
 
 func openBucket(address string) (objects, error) {
@@ -34,23 +34,24 @@ func (b *bucketObjects) traffic() Traffic {
 	return Traffic{Requests: c.Requests, Sent: c.Sent, Received: c.Received}
 }
 
-// fault gives an answer of the service its meaning. Only answers about one object say that it is not there: a missing bucket is another matter.
-func fault(err error) error {
+// bucketError maps an error of the S3 client to those of objects. A missing bucket is not a missing
+// object: it is ErrUnavailable.
+func bucketError(err error) error {
 	var answer minio.ErrorResponse
 	if errors.As(err, &answer) {
 		switch {
 		case answer.StatusCode == http.StatusNotModified:
-			return errSame
+			return errNotModified
 		case answer.StatusCode == http.StatusPreconditionFailed || answer.Code == "ConditionalRequestConflict":
-			return errCondition
+			return errPrecondition
 		case answer.Code == "NoSuchKey":
 			return fs.ErrNotExist
 		}
 	}
-	return fmt.Errorf("%w: %w", ErrAway, err)
+	return fmt.Errorf("%w: %w", ErrUnavailable, err)
 }
 
-// open begins to read an object, from an offset.
+// open reads an object from an offset.
 func (b *bucketObjects) open(ctx context.Context, name, etag string, from int64) (io.ReadCloser, string, error) {
 	var o minio.GetObjectOptions
 	if etag != "" {
@@ -63,10 +64,10 @@ func (b *bucketObjects) open(ctx context.Context, name, etag string, from int64)
 			return nil, "", err
 		}
 	}
-	core := minio.Core{Client: b.at.Client} // one request, where the client's own GetObject makes two
+	core := minio.Core{Client: b.at.Client} // its GetObject sends one request, that of Client two
 	body, info, _, err := core.GetObject(ctx, b.at.Bucket, b.at.Key(name), o)
 	if err != nil {
-		return nil, "", fault(err)
+		return nil, "", bucketError(err)
 	}
 	return body, info.ETag, nil
 }
@@ -80,14 +81,14 @@ func (b *bucketObjects) read(ctx context.Context, name, etag string, limit int64
 	data, err := io.ReadAll(io.LimitReader(body, limit+1))
 	switch {
 	case err != nil:
-		return nil, "", fmt.Errorf("%w: cut after %d bytes: %w", ErrAway, len(data), err)
+		return nil, "", fmt.Errorf("%w: body cut after %d bytes: %w", ErrUnavailable, len(data), err)
 	case int64(len(data)) > limit:
-		return nil, "", fmt.Errorf("%w: more than %d bytes", snapshot.ErrCorrupt, limit)
+		return nil, "", fmt.Errorf("%w: the file has more than the allowed %d bytes", snapshot.ErrCorrupt, limit)
 	}
 	return data, version, nil
 }
 
-// resumes is how often a body that was cut is taken up again where it ended.
+// resumes is how often a download that was cut is resumed.
 const resumes = 3
 
 func (b *bucketObjects) download(ctx context.Context, name string, ref store.SegmentRef, file *os.File) error {
@@ -97,37 +98,39 @@ func (b *bucketObjects) download(ctx context.Context, name string, ref store.Seg
 		at += n
 		switch {
 		case err == nil && at != ref.Bytes:
-			return fmt.Errorf("%w: %d bytes or more, the manifest says %d", snapshot.ErrCorrupt, at, ref.Bytes)
+			return fmt.Errorf("%w: the segment has %d bytes or more, the manifest says %d",
+				snapshot.ErrCorrupt, at, ref.Bytes)
 		case err == nil:
 			return nil
-		case !errors.Is(err, ErrAway) || try == resumes || ctx.Err() != nil || n == 0:
+		case !errors.Is(err, ErrUnavailable) || try == resumes || ctx.Err() != nil || n == 0:
 			return err
 		}
 	}
 }
 
-// copy appends what is left of an object to a file, at most one byte more than there should be.
+// copy appends the rest of an object to a file. It reads at most one byte more than size, which
+// shows that the object is too long.
 func (b *bucketObjects) copy(ctx context.Context, name string, from, size int64, file *os.File) (int64, error) {
 	body, _, err := b.open(ctx, name, "", from)
 	if err != nil {
 		return 0, err
 	}
 	defer body.Close()
-	n, err := io.Copy(onDisk{file}, io.LimitReader(body, size-from+1))
+	n, err := io.Copy(diskWriter{file}, io.LimitReader(body, size-from+1))
 	if errors.Is(err, fetch.ErrDisk) {
 		return n, err
 	}
 	if err != nil {
-		return n, fmt.Errorf("%w: cut after %d bytes: %w", ErrAway, from+n, err)
+		return n, fmt.Errorf("%w: body cut after %d bytes: %w", ErrUnavailable, from+n, err)
 	}
 	return n, nil
 }
 
-// onDisk marks the errors of writing to a file: they say nothing of the service.
-type onDisk struct{ file *os.File }
+// diskWriter marks write errors with fetch.ErrDisk: they are no fault of the service.
+type diskWriter struct{ file *os.File }
 
-// Write writes.
-func (d onDisk) Write(p []byte) (int, error) {
+// Write implements io.Writer.
+func (d diskWriter) Write(p []byte) (int, error) {
 	n, err := d.file.Write(p)
 	if err != nil {
 		err = fmt.Errorf("%w: %w", fetch.ErrDisk, err)
@@ -136,7 +139,7 @@ func (d onDisk) Write(p []byte) (int, error) {
 }
 
 func (b *bucketObjects) list(ctx context.Context, folder string) ([]entry, error) {
-	// The end of ctx is what stops the client's listing when it is left early.
+	// Canceling ctx stops the listing of the client when this function returns early.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	prefix := b.at.Prefix
@@ -150,11 +153,13 @@ func (b *bucketObjects) list(ctx context.Context, folder string) ([]entry, error
 	var entries []entry
 	for info := range b.at.Client.ListObjects(ctx, b.at.Bucket, o) {
 		if info.Err != nil {
-			return nil, fault(info.Err)
+			return nil, bucketError(info.Err)
 		}
 		entries = append(entries, entry{
-			Object: store.Object{Name: strings.TrimPrefix(info.Key, prefix), Bytes: info.Size, Modified: info.LastModified},
-			etag:   strings.Trim(info.ETag, `"`),
+			Object: store.Object{
+				Name: strings.TrimPrefix(info.Key, prefix), Bytes: info.Size, Modified: info.LastModified,
+			},
+			etag: strings.Trim(info.ETag, `"`),
 		})
 	}
 	return entries, nil
@@ -163,13 +168,14 @@ func (b *bucketObjects) list(ctx context.Context, folder string) ([]entry, error
 func (b *bucketObjects) stat(ctx context.Context, name string) (entry, error) {
 	info, err := b.at.Client.StatObject(ctx, b.at.Bucket, b.at.Key(name), minio.StatObjectOptions{})
 	if err != nil {
-		return entry{}, fault(err)
+		return entry{}, bucketError(err)
 	}
 	return entry{Object: store.Object{Name: name, Bytes: info.Size, Modified: info.LastModified}, etag: info.ETag}, nil
 }
 
 func (b *bucketObjects) put(ctx context.Context, name string, body io.Reader, size int64, only condition) error {
-	// One request an object: its ETag is then the MD5 of its bytes, and there are no parts that a killed writer leaves behind.
+	// An object that is uploaded in one request has the MD5 of its bytes as ETag, and a killed
+	// writer leaves no parts of it.
 	o := minio.PutObjectOptions{DisableMultipart: true, ContentType: "application/octet-stream"}
 	if strings.HasSuffix(name, ".json") {
 		o.ContentType = "application/json"
@@ -181,9 +187,9 @@ func (b *bucketObjects) put(ctx context.Context, name string, body io.Reader, si
 		o.SetMatchETag(only.etag)
 	}
 	if _, err := b.at.Client.PutObject(ctx, b.at.Bucket, b.at.Key(name), body, size, o); err != nil {
-		err = fault(err)
+		err = bucketError(err)
 		if errors.Is(err, fs.ErrNotExist) && only.etag != "" {
-			return errCondition
+			return errPrecondition
 		}
 		return err
 	}
@@ -192,7 +198,7 @@ func (b *bucketObjects) put(ctx context.Context, name string, body io.Reader, si
 
 func (b *bucketObjects) remove(ctx context.Context, name string) error {
 	if err := b.at.Client.RemoveObject(ctx, b.at.Bucket, b.at.Key(name), minio.RemoveObjectOptions{}); err != nil {
-		return fault(err)
+		return bucketError(err)
 	}
 	return nil
 }

@@ -9,22 +9,22 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// Collect removes what no channel of the remote store needs: see store.Collect.
+// Collect removes the files that no channel of the remote store needs, as store.Collect does.
 func (r *Remote) Collect(ctx context.Context, o store.CollectOptions) (*store.Collected, error) {
-	return store.Collect(shelf{ctx: ctx, remote: r}, o)
+	return store.Collect(remoteFiles{ctx: ctx, remote: r}, o)
 }
 
-// shelf is a remote store for a collection. It holds the collection's context, with which it ends.
-type shelf struct {
+// remoteFiles adapts a remote store to the interface of store.Collect, which has no contexts.
+type remoteFiles struct {
 	ctx    context.Context
 	remote *Remote
 }
 
-// List is Shelf.List.
-func (s shelf) List(folder string) ([]store.Object, error) {
-	entries, err := s.remote.objects.list(s.ctx, folder)
+// List returns the files of a folder.
+func (f remoteFiles) List(folder string) ([]store.Object, error) {
+	entries, err := f.remote.objects.list(f.ctx, folder)
 	if err != nil {
-		return nil, s.remote.in(folder, err)
+		return nil, f.remote.wrap(folder, err)
 	}
 	var all []store.Object
 	for _, e := range entries {
@@ -33,26 +33,30 @@ func (s shelf) List(folder string) ([]store.Object, error) {
 	return all, nil
 }
 
-// Read is Shelf.Read.
-func (s shelf) Read(name string, limit int64) ([]byte, error) {
-	data, _, err := s.remote.objects.read(s.ctx, name, "", limit)
+// Read returns a file of at most limit bytes.
+func (f remoteFiles) Read(name string, limit int64) ([]byte, error) {
+	data, _, err := f.remote.objects.read(f.ctx, name, "", limit)
 	if err != nil {
-		return nil, s.remote.in(name, err)
+		return nil, f.remote.wrap(name, err)
 	}
 	return data, nil
 }
 
-// Remove is Shelf.Remove. The object is looked at once more: Push writes anew what it is going to need.
-func (s shelf) Remove(o store.Object) (bool, error) {
-	now, err := s.remote.objects.stat(s.ctx, o.Name)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !now.Modified.Truncate(time.Second).Equal(o.Modified.Truncate(time.Second)) {
+// Remove deletes an object unless it was rewritten since it was listed: Push rewrites the old
+// segments that it is going to use.
+func (f remoteFiles) Remove(o store.Object) (bool, error) {
+	now, err := f.remote.objects.stat(f.ctx, o.Name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err == nil && !now.Modified.Truncate(time.Second).Equal(o.Modified.Truncate(time.Second)) {
 		return false, nil
 	}
 	if err == nil {
-		err = s.remote.objects.remove(s.ctx, o.Name)
+		err = f.remote.objects.remove(f.ctx, o.Name)
 	}
 	if err != nil {
-		return false, s.remote.in(o.Name, err)
+		return false, f.remote.wrap(o.Name, err)
 	}
 	return true, nil
 }

@@ -1,19 +1,28 @@
-// Package replica keeps a snapshot store and a store somewhere else, in a bucket or behind a web server, alike.
+// Package replica copies snapshots between a local store and a remote one: a bucket, or a store's
+// directory behind a web server.
 //
-// A remote store has the files of a local one under the same names: segments and manifests that never change, named by their content, and
-// channels, which do. Writers put segments first, the manifest next and the channel last, on the condition that it still is the one they
-// began from: of two writers one wins, and the other is told. Readers go the other way, and take nothing for granted: the channel names the
-// digest of the manifest, the manifest those of the segments, and each file gets its name in the local store only once its bytes have that
-// digest. So the local store is both cache and last good snapshot, and whatever is wrong with the remote one leaves it as it was.
+// A remote store has the same files as a local one. Segments and manifests never change and are
+// named by their content; channels change. A writer uploads segments first, then the manifest, then
+// the channel. The channel is written on the condition that it is still the version that the writer
+// began from, so of two concurrent writers one succeeds and the other gets ErrConflict.
 //
-// A reader that asks for signatures wants one of the channel too, and remembers the latest time at which that was moved: what was put there before is
-// not shown again, whoever puts it back. It takes a writer with a key to go back to an older snapshot.
+// A reader goes the other way and verifies everything: the channel has the digest of the manifest,
+// the manifest has those of the segments, and a file gets its name in the local store only when its
+// bytes have that digest. The local store is thus both a cache and the last good snapshot, and a
+// damaged remote store cannot change it.
 //
-// What travels is what the other side lacks. A look at an unchanged channel is one request with If-None-Match and an answer without a body.
+// A reader that requires signatures also requires one on the channel. It remembers the time at
+// which the channel was last moved and refuses an older version of it. Only a writer with a key can
+// return to an earlier snapshot.
+//
+// Only files that the other side lacks are transferred. Checking an unchanged channel takes one
+// request with If-None-Match and a response without a body.
 //
 // # Collection
 //
-// A bucket has no lock. A segment that Push finds in place might be one that a collection has just listed as unneeded; therefore Push writes those
-// again that are old and that the channel's snapshot does not use, a collection removes only what is as old as it was when it was listed, and
-// Push looks once more that all segments are there before it moves the channel. A grace period much longer than an upload does the rest.
+// A bucket has no locks, so a collection may run during Push and be about to delete a segment that
+// Push wants to reuse. Three rules together prevent the loss. Push writes old segments again that
+// the channel's snapshot does not use. A collection deletes an object only if it was not rewritten
+// since it was listed. Push checks that all segments are present before it moves the channel. The
+// grace period of a collection must be much longer than an upload takes.
 package replica

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,14 +20,18 @@ import (
 	"hdqs/internal/fetch"
 )
 
-// fakeBucket is as much of an S3 service as this package needs: one bucket, GET with ranges and conditions, HEAD, PUT with conditions, DELETE, and a listing.
+// fakeBucket implements the part of S3 that this package uses: one bucket, GET with ranges and
+// conditions, HEAD, PUT with conditions, DELETE, and a listing.
 type fakeBucket struct {
+	name    string
 	mu      sync.Mutex
 	objects map[string]fakeObject
 	log     []string // method and name of each request
-	// fault, if set, may answer a request in the bucket's stead, and tells whether it did. It is called without the lock.
+	// fault, if set, may respond to a request itself; it reports whether it did. It is called
+	// without the lock.
 	fault func(w http.ResponseWriter, r *http.Request, name string) bool
-	// after, if set, is called when a request has been carried out but not answered yet; true breaks the connection.
+	// after, if set, is called when a request has been carried out but not answered. If it returns
+	// true the connection is closed.
 	after func(r *http.Request, name string) bool
 }
 
@@ -40,18 +45,38 @@ func (o fakeObject) etag() string {
 	return `"` + hex.EncodeToString(sum[:]) + `"`
 }
 
-// newFake starts a bucket and opens a prefix of it.
+// fakes are the buckets of all tests by name. They share one server, since the address of the
+// service is an environment variable of the process.
+var fakes sync.Map
+
+func TestMain(m *testing.M) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name, _, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
+		if b, ok := fakes.Load(name); ok {
+			b.(*fakeBucket).ServeHTTP(w, r)
+			return
+		}
+		fakeError(w, http.StatusNotFound, "NoSuchBucket")
+	}))
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL": server.URL, "AWS_ENDPOINT_URL_S3": "", "AWS_REGION": "us-east-1",
+		"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s",
+	} {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
+	}
+	code := m.Run()
+	server.Close()
+	os.Exit(code)
+}
+
+// newFake makes a bucket and returns the remote store at a prefix of it.
 func newFake(t *testing.T) (*fakeBucket, *Remote) {
 	t.Helper()
-	b := &fakeBucket{objects: map[string]fakeObject{}}
-	server := httptest.NewServer(b)
-	t.Cleanup(server.Close)
-	for name, value := range map[string]string{
-		"AWS_ENDPOINT_URL": server.URL, "AWS_ENDPOINT_URL_S3": "", "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s",
-	} {
-		t.Setenv(name, value)
-	}
-	r, err := Open("s3://bucket/some/prefix", fetch.Options{})
+	b := &fakeBucket{objects: map[string]fakeObject{}, name: strings.ToLower(t.Name())}
+	fakes.Store(b.name, b)
+	r, err := Open("s3://"+b.name+"/some/prefix", fetch.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +84,7 @@ func newFake(t *testing.T) (*fakeBucket, *Remote) {
 }
 
 func (b *fakeBucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	name := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/bucket/"), "some/prefix/")
+	name := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/"+b.name+"/"), "some/prefix/")
 	body, err := readBody(r)
 	if err != nil {
 		w.WriteHeader(400)
@@ -87,14 +112,14 @@ func (b *fakeBucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (b *fakeBucket) answer(w http.ResponseWriter, r *http.Request, name string, body []byte) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	o, there := b.objects[name]
-	match, none := r.Header.Get("If-Match"), r.Header.Get("If-None-Match")
+	o, exists := b.objects[name]
+	match, noneMatch := r.Header.Get("If-Match"), r.Header.Get("If-None-Match")
 	switch {
 	case r.URL.Query().Has("list-type"):
 		b.list(w, r)
 	case r.URL.Query().Has("location"):
 		fmt.Fprint(w, `<LocationConstraint xmlns="http://s3.amazonaws.com/doc/2006-03-01/"></LocationConstraint>`)
-	case r.Method == http.MethodPut && (match != "" && (!there || match != o.etag()) || none == "*" && there):
+	case r.Method == http.MethodPut && (match != "" && (!exists || match != o.etag()) || noneMatch == "*" && exists):
 		fakeError(w, 412, "PreconditionFailed")
 	case r.Method == http.MethodPut:
 		o = fakeObject{data: body, modified: time.Now()}
@@ -103,9 +128,9 @@ func (b *fakeBucket) answer(w http.ResponseWriter, r *http.Request, name string,
 	case r.Method == http.MethodDelete:
 		delete(b.objects, name)
 		w.WriteHeader(204)
-	case !there:
+	case !exists:
 		fakeError(w, 404, "NoSuchKey")
-	case none == o.etag():
+	case noneMatch == o.etag():
 		w.WriteHeader(304)
 	default:
 		w.Header().Set("ETag", o.etag())
@@ -125,7 +150,8 @@ func (b *fakeBucket) list(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, `<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><IsTruncated>false</IsTruncated>`)
 	for _, name := range names {
 		o := b.objects[name]
-		fmt.Fprintf(w, "<Contents><Key>some/prefix/%s</Key><LastModified>%s</LastModified><ETag>%s</ETag><Size>%d</Size></Contents>",
+		fmt.Fprintf(w, "<Contents><Key>some/prefix/%s</Key><LastModified>%s</LastModified>"+
+			"<ETag>%s</ETag><Size>%d</Size></Contents>",
 			name, o.modified.UTC().Format("2006-01-02T15:04:05.000Z"), o.etag(), len(o.data))
 	}
 	fmt.Fprint(w, `</ListBucketResult>`)
@@ -137,7 +163,7 @@ func fakeError(w http.ResponseWriter, status int, code string) {
 	fmt.Fprintf(w, "<Error><Code>%s</Code><Message>%s</Message></Error>", code, code)
 }
 
-// readBody reads a body, which the client sends in signed chunks.
+// readBody decodes a body that the client sends in signed chunks.
 func readBody(r *http.Request) ([]byte, error) {
 	if !strings.HasPrefix(r.Header.Get("X-Amz-Content-Sha256"), "STREAMING-") {
 		return io.ReadAll(r.Body)
@@ -161,14 +187,14 @@ func readBody(r *http.Request) ([]byte, error) {
 	}
 }
 
-// set changes what the bucket does from now on, or what it holds.
+// set changes the bucket under its lock.
 func (b *fakeBucket) set(change func(*fakeBucket)) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	change(b)
 }
 
-// take gives the requests since the last call that begin with a text.
+// take returns the requests since the last call that begin with prefix.
 func (b *fakeBucket) take(prefix string) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

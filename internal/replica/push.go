@@ -15,19 +15,22 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// refreshAfter is the age from which a segment that is in place, but that nobody is known to use, is written again: a collection may be
-// about to remove it.
-const refreshAfter = time.Hour
+// rewriteAge is the age from which Push writes a present segment again that the channel's snapshot
+// does not use: a collection may be about to remove it.
+const rewriteAge = time.Hour
 
-// Push brings what a channel of a local store shows into the remote one: the segments it lacks, the manifest with signature and report, and
-// last the channel, if that still is base. If someone else has moved it meanwhile, the error is ErrLost. With again, what the remote store has is
-// not trusted and everything is put.
-func (r *Remote) Push(ctx context.Context, local *store.Store, channel string, base Version, again bool) (Version, error) {
+// Push uploads the snapshot that a channel of a local store shows: the segments that the remote
+// store lacks, then the manifest with signature and report, then the channel. The channel is
+// written only if it is still base; otherwise the error is ErrConflict. With everything, files that
+// the remote store has are uploaded too, because they may be damaged.
+func (r *Remote) Push(
+	ctx context.Context, local *store.Store, channel string, base Version, everything bool,
+) (Version, error) {
 	p, err := local.Channel(channel)
 	if err != nil {
 		return base, err
 	}
-	if p.ID == base.ID && p.SHA256 == base.SHA256 && !again {
+	if p.ID == base.ID && p.SHA256 == base.SHA256 && !everything {
 		return r.putSignatures(ctx, local, channel, base)
 	}
 	m, err := local.Manifest(p.ID)
@@ -35,13 +38,13 @@ func (r *Remote) Push(ctx context.Context, local *store.Store, channel string, b
 		return base, err
 	}
 	inUse := map[string]bool{}
-	if before, err := local.Manifest(base.ID); err == nil && !again {
+	if before, err := local.Manifest(base.ID); err == nil && !everything {
 		for _, ref := range before.Tables {
 			inUse[ref.SHA256] = true
 		}
 	}
-	old := refreshAfter
-	if again {
+	old := rewriteAge
+	if everything {
 		old = 0
 	}
 	if err := r.putSegments(ctx, local, m, func(o store.Object, ref store.SegmentRef) bool {
@@ -52,37 +55,40 @@ func (r *Remote) Push(ctx context.Context, local *store.Store, channel string, b
 	if err := r.putManifest(ctx, local, p); err != nil {
 		return base, err
 	}
-	// Whatever a collection has removed meanwhile, because it had not seen the manifest yet, is put again.
+	// A collection that had not seen the manifest may have removed segments meanwhile. Upload those
+	// again.
 	if err := r.putSegments(ctx, local, m, func(store.Object, store.SegmentRef) bool { return true }); err != nil {
 		return base, err
 	}
-	return r.move(ctx, channel, base, base.Moved(p), local)
+	return r.moveChannel(ctx, channel, base, base.Moved(p), local)
 }
 
-// putSegments puts those of a manifest that are not there in their size, or of which stays does not say that they can be relied upon.
+// putSegments uploads the segments of a manifest that are missing, that have another size, or for
+// which usable returns false.
 func (r *Remote) putSegments(
-	ctx context.Context, local *store.Store, m *store.Manifest, stays func(store.Object, store.SegmentRef) bool,
+	ctx context.Context, local *store.Store, m *store.Manifest, usable func(store.Object, store.SegmentRef) bool,
 ) error {
 	entries, err := r.objects.list(ctx, "segments")
 	if err != nil {
-		return r.in("segments", err)
+		return r.wrap("segments", err)
 	}
-	there := map[string]store.Object{}
+	listed := map[string]store.Object{}
 	for _, e := range entries {
-		there[e.Name] = e.Object
+		listed[e.Name] = e.Object
 	}
 	return eachSegment(ctx, m.Tables, func(ctx context.Context, ref store.SegmentRef) error {
-		o, ok := there[store.SegmentName(ref.SHA256)]
-		if ok && o.Bytes == ref.Bytes && stays(o, ref) {
+		o, ok := listed[store.SegmentName(ref.SHA256)]
+		if ok && o.Bytes == ref.Bytes && usable(o, ref) {
 			return nil
 		}
 		path, err := local.SegmentPath(ref.SHA256)
 		if err != nil {
 			return err
 		}
-		// A damaged segment must not leave this machine.
+		// Do not upload a damaged segment.
 		if !local.HasSegment(ref, true) {
-			return fmt.Errorf("table %q: %w: %s is not what its name says", ref.Table, snapshot.ErrCorrupt, path)
+			return fmt.Errorf("table %q: %w: %s does not have the digest in its name; build again",
+				ref.Table, snapshot.ErrCorrupt, path)
 		}
 		file, err := os.Open(path)
 		if err != nil {
@@ -90,14 +96,14 @@ func (r *Remote) putSegments(
 		}
 		defer file.Close()
 		if err := r.objects.put(ctx, store.SegmentName(ref.SHA256), file, ref.Bytes, condition{}); err != nil {
-			return r.in(store.SegmentName(ref.SHA256), err)
+			return r.wrap(store.SegmentName(ref.SHA256), err)
 		}
 		return nil
 	})
 }
 
-// eachSegment calls do for all segments, several at once, and ends at the first error. When ctx has ended, that is the
-// error: what do makes of it would look like a fault of the remote store.
+// eachSegment calls do for all segments, several at once, and stops at the first error. If ctx has
+// ended, its cause is the error: those of do would look like faults of the remote store.
 func eachSegment(ctx context.Context, refs []store.SegmentRef, do func(context.Context, store.SegmentRef) error) error {
 	workers, limited := errgroup.WithContext(ctx)
 	workers.SetLimit(parallel)
@@ -115,7 +121,8 @@ func eachSegment(ctx context.Context, refs []store.SegmentRef, do func(context.C
 	return context.Cause(ctx)
 }
 
-// putManifest puts what stands beside a manifest first, so that whoever finds it finds them too.
+// putManifest uploads a manifest after its report and signature, so that a reader who finds the
+// manifest finds them too.
 func (r *Remote) putManifest(ctx context.Context, local *store.Store, p store.Pointer) error {
 	manifest, _, err := local.ManifestFile(p.ID)
 	if err != nil {
@@ -138,25 +145,28 @@ func (r *Remote) putManifest(ctx context.Context, local *store.Store, p store.Po
 		if len(file.data) == 0 {
 			continue
 		}
-		if err := r.objects.put(ctx, file.name, bytes.NewReader(file.data), int64(len(file.data)), condition{}); err != nil {
-			return r.in(file.name, err)
+		body, size := bytes.NewReader(file.data), int64(len(file.data))
+		if err := r.objects.put(ctx, file.name, body, size, condition{}); err != nil {
+			return r.wrap(file.name, err)
 		}
 	}
 	return nil
 }
 
-// putSignatures brings the signatures of a channel that is there already, and of what it shows.
+// putSignatures uploads the signatures of a channel that is up to date, and of the manifest it
+// shows.
 func (r *Remote) putSignatures(ctx context.Context, local *store.Store, channel string, base Version) (Version, error) {
 	if err := r.putSignature(ctx, local, base.ID); err != nil {
 		return base, err
 	}
 	if signed := local.SignChannel(channel, base.Channel); signed.Signature != base.Signature {
-		return r.move(ctx, channel, base, signed, local)
+		return r.moveChannel(ctx, channel, base, signed, local)
 	}
 	return base, nil
 }
 
-// putSignature brings the signature of a manifest that is there already: a snapshot may be signed after it was published.
+// putSignature uploads the signature of a manifest that is present: a snapshot may be signed after
+// it was published.
 func (r *Remote) putSignature(ctx context.Context, local *store.Store, id string) error {
 	signature, err := local.Signature(id)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -174,13 +184,16 @@ func (r *Remote) putSignature(ctx context.Context, local *store.Store, id string
 		err = r.objects.put(ctx, name, bytes.NewReader(signature), int64(len(signature)), condition{})
 	}
 	if err != nil {
-		return r.in(name, err)
+		return r.wrap(name, err)
 	}
 	return nil
 }
 
-// move puts a channel in the place of base, if that is what is there still, and with the signature of the store's writer, if he signs.
-func (r *Remote) move(ctx context.Context, channel string, base Version, next store.Channel, by *store.Store) (Version, error) {
+// moveChannel replaces base by next if the remote channel is still base. It signs next if the store
+// by has a key.
+func (r *Remote) moveChannel(
+	ctx context.Context, channel string, base Version, next store.Channel, by *store.Store,
+) (Version, error) {
 	name, err := store.ChannelName(channel)
 	if err != nil {
 		return base, err
@@ -192,13 +205,15 @@ func (r *Remote) move(ctx context.Context, channel string, base Version, next st
 	}
 	only := condition{etag: base.etag, absent: base.ID == ""}
 	if base.ID != "" && base.etag == "" {
-		return base, r.in(name, fmt.Errorf("%w: the service gives objects no ETag, so no write can depend on one", ErrAway))
+		return base, r.wrap(name, fmt.Errorf("%w: the service sends no ETags, which writes of a channel need",
+			ErrUnavailable))
 	}
 	err = r.objects.put(ctx, name, bytes.NewReader(data), int64(len(data)), only)
-	if err != nil && !errors.Is(err, errCondition) {
-		return base, r.in(name, err)
+	if err != nil && !errors.Is(err, errPrecondition) {
+		return base, r.wrap(name, err)
 	}
-	// A try whose answer got lost may have moved the channel before the next try of the same write was refused.
+	// A first try whose response was lost may have moved the channel, and the next try of the same
+	// write was then refused.
 	now, readErr := r.Read(ctx, channel)
 	switch {
 	case readErr == nil && now.Pointer == next.Pointer:
@@ -206,7 +221,8 @@ func (r *Remote) move(ctx context.Context, channel string, base Version, next st
 	case err == nil && readErr != nil:
 		return base, readErr
 	}
-	return base, fmt.Errorf("%s/%s: %w: it shows %s now, this load began from %s", r.address, name, ErrLost, orNothing(now.ID), orNothing(base.ID))
+	return base, fmt.Errorf("%s/%s: %w: it shows %s now, this load began from %s; run the load again",
+		r.address, name, ErrConflict, orNothing(now.ID), orNothing(base.ID))
 }
 
 func orNothing(id string) string {
@@ -216,7 +232,7 @@ func orNothing(id string) string {
 	return "snapshot " + id
 }
 
-// Publish lets a channel show a snapshot that the remote store has whole.
+// Publish moves a channel to a snapshot whose files the remote store has.
 func (r *Remote) Publish(ctx context.Context, channel, id string, at time.Time, trust *store.Store) (Version, error) {
 	base, err := r.Read(ctx, channel)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -234,16 +250,17 @@ func (r *Remote) Publish(ctx context.Context, channel, id string, at time.Time, 
 	}
 	entries, err := r.objects.list(ctx, "segments")
 	if err != nil {
-		return base, r.in("segments", err)
+		return base, r.wrap("segments", err)
 	}
-	there := map[string]int64{}
+	sizes := map[string]int64{}
 	for _, e := range entries {
-		there[e.Name] = e.Bytes
+		sizes[e.Name] = e.Bytes
 	}
 	for _, ref := range m.Tables {
-		if n, ok := there[store.SegmentName(ref.SHA256)]; !ok || n != ref.Bytes {
-			return base, r.corrupt("snapshot %s: segment %.12s of table %q is not there with %d bytes", id, ref.SHA256, ref.Table, ref.Bytes)
+		if n, ok := sizes[store.SegmentName(ref.SHA256)]; !ok || n != ref.Bytes {
+			return base, r.corrupt("snapshot %s: segment %.12s of table %q is missing or does not have %d bytes",
+				id, ref.SHA256, ref.Table, ref.Bytes)
 		}
 	}
-	return r.move(ctx, channel, base, base.Moved(p), trust)
+	return r.moveChannel(ctx, channel, base, base.Moved(p), trust)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,32 +15,35 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// The errors of this package. What is there but wrong is snapshot.ErrCorrupt or store.ErrSignature, and what is not there fs.ErrNotExist.
+// The errors of this package. Besides them, damaged files are snapshot.ErrCorrupt, files without a
+// valid signature store.ErrSignature, and missing files fs.ErrNotExist.
 var (
-	// ErrAway marks a remote store that could not be reached, or would not answer.
-	ErrAway = errors.New("replica: remote store is away")
-	// ErrLost marks a channel that someone else has moved first.
-	ErrLost = errors.New("replica: channel was moved by someone else")
-	// ErrReadOnly marks a change to a store that can only be read.
-	ErrReadOnly = errors.New("replica: store can only be read")
+	// ErrUnavailable marks a remote store that could not be reached or returned an error.
+	ErrUnavailable = errors.New("replica: remote store is unavailable")
+	// ErrConflict marks a channel that another writer has moved first.
+	ErrConflict = errors.New("replica: channel was moved by someone else")
+	// ErrReadOnly marks a write to a store that can only be read.
+	ErrReadOnly = errors.New("replica: store is read-only, want an s3:// address")
 )
 
-// errSame says that an object still is the version that was asked about.
-var errSame = errors.New("replica: not modified")
+// errNotModified marks an object that still has the ETag of the request.
+var errNotModified = errors.New("replica: not modified")
 
-// errCondition says that an object is not the version that a write depends on.
-var errCondition = errors.New("replica: condition of a write does not hold")
+// errPrecondition marks a write whose condition was not met.
+var errPrecondition = errors.New("replica: precondition failed")
 
-// Traffic is what went over the network: requests, failed tries included, and bytes of bodies.
+// Traffic counts requests, failed tries included, and bytes of bodies.
 type Traffic struct {
 	Requests int64 `json:"requests"`
 	Sent     int64 `json:"sent_bytes"`
 	Received int64 `json:"received_bytes"`
 }
 
-// Minus is the traffic since an earlier count.
+// Minus returns the traffic since an earlier count.
 func (t Traffic) Minus(earlier Traffic) Traffic {
-	return Traffic{Requests: t.Requests - earlier.Requests, Sent: t.Sent - earlier.Sent, Received: t.Received - earlier.Received}
+	return Traffic{
+		Requests: t.Requests - earlier.Requests, Sent: t.Sent - earlier.Sent, Received: t.Received - earlier.Received,
+	}
 }
 
 // entry is an object of a listing.
@@ -48,39 +52,43 @@ type entry struct {
 	etag string
 }
 
-// condition is what a write depends on; the zero value is nothing.
+// condition restricts a write. The zero value is no condition.
 type condition struct {
-	absent bool   // there must be no such object
-	etag   string // or it must be this version
+	absent bool   // the object must not exist
+	etag   string // the object must have this ETag
 }
 
-// objects are the files of a remote store. Their errors are fs.ErrNotExist, errSame, errCondition, ErrReadOnly and otherwise ErrAway.
+// objects accesses the files of a remote store. The errors are fs.ErrNotExist, errNotModified,
+// errPrecondition and ErrReadOnly; all others are ErrUnavailable.
 type objects interface {
-	// read gives a small object, unless etag is its version still.
+	// read returns an object of at most limit bytes and its ETag, or errNotModified if it has etag.
 	read(ctx context.Context, name, etag string, limit int64) (data []byte, version string, err error)
-	// download writes an object of a known size into an empty file.
+	// download writes a segment to an empty file.
 	download(ctx context.Context, name string, ref store.SegmentRef, file *os.File) error
 	list(ctx context.Context, folder string) ([]entry, error)
-	// stat tells what a listing would of one object; its time is that of the listing to the second.
+	// stat returns the entry of one object. Its time may differ from that of list by a fraction of
+	// a second.
 	stat(ctx context.Context, name string) (entry, error)
 	put(ctx context.Context, name string, body io.Reader, size int64, only condition) error
 	remove(ctx context.Context, name string) error
 	traffic() Traffic
 }
 
-// Remote is a store somewhere else. Any number of goroutines may use it.
+// Remote is a remote store. Goroutines may share it.
 type Remote struct {
 	address string
 	objects objects
 }
 
-// IsRemote tells whether an address of a store is one of a remote store.
+// IsRemote reports whether the address of a store is that of a remote one.
 func IsRemote(address string) bool {
-	return strings.HasPrefix(address, "s3://") || strings.HasPrefix(address, "https://") || strings.HasPrefix(address, "http://")
+	return slices.ContainsFunc([]string{"s3://", "https://", "http://"}, func(scheme string) bool {
+		return strings.HasPrefix(address, scheme)
+	})
 }
 
-// Open makes a Remote of s3://bucket/prefix, or of the https:// address of a store's root, which can only be read. Nothing is asked yet. The
-// options are for web addresses; their Tries are 3 unless they say otherwise.
+// Open returns the store at s3://bucket/prefix, or the read-only store below an https:// address.
+// It sends no request. The options apply to web addresses; Tries defaults to 3.
 func Open(address string, o fetch.Options) (*Remote, error) {
 	r := &Remote{address: strings.TrimRight(address, "/")}
 	var err error
@@ -99,27 +107,28 @@ func Open(address string, o fetch.Options) (*Remote, error) {
 		}
 		r.objects = &web{base: r.address, client: fetch.New(o)}
 	default:
-		err = fmt.Errorf("%q is not an address like s3://bucket/prefix or https://host/path", address)
+		err = fmt.Errorf("store address %q: want s3://bucket/prefix or https://host/path", address)
 	}
 	return r, err
 }
 
-// parallel is how many segments travel at once.
+// parallel is how many segments are transferred at once.
 const parallel = 4
 
-// Address is what Open was given, without slashes at its end.
+// Address returns the address without trailing slashes.
 func (r *Remote) Address() string { return r.address }
 
-// Traffic tells what has travelled so far.
+// Traffic returns the traffic so far.
 func (r *Remote) Traffic() Traffic { return r.objects.traffic() }
 
-// Version is a channel as it was read: its content, and what a write names it by.
+// Version is a version of a channel: its content and its ETag.
 type Version struct {
 	store.Channel
 	etag string
 }
 
-// Read reads a channel. Without it the error is fs.ErrNotExist, and the zero Version stands for it in Push.
+// Read returns a channel. If there is none the error is fs.ErrNotExist; pass the zero Version to
+// Push then.
 func (r *Remote) Read(ctx context.Context, channel string) (Version, error) {
 	return r.readChannel(ctx, channel, "")
 }
@@ -131,21 +140,21 @@ func (r *Remote) readChannel(ctx context.Context, channel, etag string) (v Versi
 	}
 	data, version, err := r.objects.read(ctx, name, etag, store.MaxChannel)
 	if err != nil {
-		return v, r.in(name, err)
+		return v, r.wrap(name, err)
 	}
 	v.etag = version
 	if v.Channel, err = store.ParseChannel(data); err != nil {
-		return v, r.in(name, err)
+		return v, r.wrap(name, err)
 	}
 	return v, nil
 }
 
-// in tells an error's place.
-func (r *Remote) in(name string, err error) error {
+// wrap adds the address of an object to an error.
+func (r *Remote) wrap(name string, err error) error {
 	return fmt.Errorf("%s/%s: %w", r.address, name, err)
 }
 
-// corrupt marks what is wrong with a remote store as such.
+// corrupt returns an ErrCorrupt about the remote store.
 func (r *Remote) corrupt(format string, args ...any) error {
 	return fmt.Errorf("%s: %w: %s", r.address, snapshot.ErrCorrupt, fmt.Sprintf(format, args...))
 }

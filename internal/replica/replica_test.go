@@ -1,6 +1,7 @@
 package replica
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"errors"
@@ -31,16 +32,17 @@ func newStore(t *testing.T) *store.Store {
 	return s
 }
 
-// table has a few thousand distinct numbers that follow from seed.
+// table returns 3000 distinct numbers that depend on seed.
 func table(name string, seed int64) *snapshot.TableData {
 	ints := make([]int64, 3000)
 	for i := range ints {
 		ints[i] = seed + int64(i*i*7919)
 	}
-	return &snapshot.TableData{Name: name, Rows: len(ints), Columns: []snapshot.ColumnData{{Name: "n", Kind: snapshot.Int, Ints: ints}}}
+	columns := []snapshot.ColumnData{{Name: "n", Kind: snapshot.Int, Ints: ints}}
+	return &snapshot.TableData{Name: name, Rows: len(ints), Columns: columns}
 }
 
-// publish stores tables under an id and lets the channel show them.
+// publish stores tables as a snapshot and moves the channel stable to it.
 func publish(t *testing.T, s *store.Store, id string, tables ...*snapshot.TableData) *store.Manifest {
 	t.Helper()
 	m := &store.Manifest{Format: 1, ID: id, SnapshotTime: noon, CatalogURL: "https://catalog.example"}
@@ -51,7 +53,8 @@ func publish(t *testing.T, s *store.Store, id string, tables ...*snapshot.TableD
 		}
 		m.Tables = append(m.Tables, ref)
 	}
-	if err := errors.Join(s.PutManifest(m), s.PutReport(id, []byte(`{"rows":1}`)), s.Publish("stable", id, noon)); err != nil {
+	report := []byte(`{"rows":1}`)
+	if err := errors.Join(s.PutManifest(m), s.PutReport(id, report), s.Publish("stable", id, noon)); err != nil {
 		t.Fatal(err)
 	}
 	return m
@@ -66,8 +69,8 @@ func mustPush(t *testing.T, r *Remote, s *store.Store, base Version) Version {
 	return v
 }
 
-// mustFetch fetches, keeps, and wants the local store to be whole.
-func mustFetch(t *testing.T, replica *Replica, s *store.Store) *Fetched {
+// mustFetch fetches and keeps the snapshot, and verifies the local store.
+func mustFetch(t *testing.T, replica *Replica, s *store.Store) *FetchResult {
 	t.Helper()
 	f, err := replica.Fetch(t.Context(), false)
 	if err != nil {
@@ -80,17 +83,18 @@ func mustFetch(t *testing.T, replica *Replica, s *store.Store) *Fetched {
 }
 
 func TestPushAndFetch(t *testing.T) {
+	t.Parallel()
 	b, r := newFake(t)
 	writer, reader := newStore(t), newStore(t)
 	replica := NewReplica(r, reader, "stable")
-	if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrAway) {
+	if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrUnavailable) {
 		t.Fatalf("no channel: %v", err)
 	}
 	publish(t, writer, "s1", table("a", 1), table("b", 1))
 	v := mustPush(t, r, writer, Version{})
 	puts := b.take("PUT")
 	if n := len(puts); n != 5 || puts[n-1] != "PUT channels/stable.json" || puts[n-2] != "PUT manifests/s1.json" {
-		t.Errorf("put: %q", puts)
+		t.Errorf("requests %q", puts)
 	}
 	f := mustFetch(t, replica, reader)
 	if !f.Changed || f.Segments != 2 || f.ID != "s1" {
@@ -106,28 +110,31 @@ func TestPushAndFetch(t *testing.T) {
 		t.Errorf("fetched again %+v", f)
 	}
 	if d := r.Traffic().Minus(before); d.Requests != 1 || d.Received != 0 || len(b.take("GET")) != 1 {
-		t.Errorf("traffic of a look at an unchanged channel: %+v", d)
+		t.Errorf("checking an unchanged channel: %+v; want one request and no bytes", d)
 	}
 
 	m := publish(t, writer, "s2", table("a", 1), table("b", 2))
 	v = mustPush(t, r, writer, v)
 	segment := store.SegmentName(m.Tables[1].SHA256)
 	if puts := b.take("PUT segments"); len(puts) != 1 || puts[0] != "PUT "+segment {
-		t.Errorf("put of a change: %q", puts)
+		t.Errorf("uploaded after a change: %q, want one segment", puts)
 	}
-	if f = mustFetch(t, replica, reader); !f.Changed || f.Segments != 1 || f.Bytes != m.Tables[1].Bytes || f.Previous[0].ID != "s1" {
+	f = mustFetch(t, replica, reader)
+	if !f.Changed || f.Segments != 1 || f.Bytes != m.Tables[1].Bytes || f.Previous[0].ID != "s1" {
 		t.Errorf("fetched a change %+v", f)
 	}
 	if gets := b.take("GET segments"); len(gets) != 1 || gets[0] != "GET "+segment {
-		t.Errorf("got of a change: %q", gets)
+		t.Errorf("downloaded after a change: %q, want one segment", gets)
 	}
 	if again := mustPush(t, r, writer, v); again.ID != v.ID || len(b.take("PUT")) != 0 {
-		t.Errorf("pushing the same sends something")
+		t.Errorf("pushing an unchanged snapshot sends something")
 	}
 }
 
-// TestManifestAlone: to look at a manifest takes that and its signature, and nothing is kept.
+// TestManifestAlone checks that Manifest requests only the manifest and its signature, and keeps
+// nothing.
 func TestManifestAlone(t *testing.T) {
+	t.Parallel()
 	b, r := newFake(t)
 	writer, reader := newStore(t), newStore(t)
 	replica := NewReplica(r, reader, "stable")
@@ -151,31 +158,35 @@ func TestManifestAlone(t *testing.T) {
 	mustFetch(t, replica, reader)
 	b.take("")
 	if m, err := replica.Manifest(t.Context(), ""); err != nil || m.ID != "s2" || len(b.take("")) != 1 {
-		t.Errorf("of what is kept: %v, %v", m, err)
+		t.Errorf("of the kept snapshot: %v, %v", m, err)
 	}
-	if _, err := replica.Manifest(t.Context(), "s9"); !errors.Is(err, fs.ErrNotExist) || errors.Is(err, snapshot.ErrCorrupt) {
-		t.Errorf("of a snapshot that is not there: %v", err)
+	_, err := replica.Manifest(t.Context(), "s9")
+	if !errors.Is(err, fs.ErrNotExist) || errors.Is(err, snapshot.ErrCorrupt) {
+		t.Errorf("of a missing snapshot: %v", err)
 	}
 	b.set(func(b *fakeBucket) { delete(b.objects, "manifests/s2.json") })
 	if _, err := NewReplica(r, newStore(t), "stable").Manifest(t.Context(), ""); !errors.Is(err, snapshot.ErrCorrupt) {
-		t.Errorf("of what a channel shows and is not there: %v", err)
+		t.Errorf("of a missing manifest that a channel shows: %v", err)
 	}
 }
 
-// TestLostRace: of two writers that began from the same channel one wins, also when there was no channel.
-func TestLostRace(t *testing.T) {
+// TestConflict checks that of two writers that began from the same channel one succeeds, also when
+// there was no channel.
+func TestConflict(t *testing.T) {
+	t.Parallel()
 	_, r := newFake(t)
 	one, two := newStore(t), newStore(t)
 	publish(t, one, "one", table("a", 1))
 	publish(t, two, "two", table("a", 2))
 	v := mustPush(t, r, one, Version{})
 	_, err := r.Push(t.Context(), two, "stable", Version{}, false)
-	if !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "snapshot one") {
+	if !errors.Is(err, ErrConflict) || !strings.Contains(err.Error(), "snapshot one") {
 		t.Errorf("second writer of a new channel: %v", err)
 	}
 	publish(t, one, "three", table("a", 3))
 	mustPush(t, r, one, v)
-	if _, err := r.Push(t.Context(), two, "stable", v, false); !errors.Is(err, ErrLost) || !strings.Contains(err.Error(), "snapshot three") {
+	_, err = r.Push(t.Context(), two, "stable", v, false)
+	if !errors.Is(err, ErrConflict) || !strings.Contains(err.Error(), "snapshot three") {
 		t.Errorf("second writer of a channel: %v", err)
 	}
 	if now, err := r.Read(t.Context(), "stable"); err != nil || now.ID != "three" {
@@ -183,8 +194,10 @@ func TestLostRace(t *testing.T) {
 	}
 }
 
-// TestLostAnswer: the channel is moved, but the answer does not arrive; the next try of the same write is refused, and still it is no lost race.
+// TestLostAnswer moves a channel but drops the response. The next try of the same write is refused,
+// which is no conflict.
 func TestLostAnswer(t *testing.T) {
+	t.Parallel()
 	b, r := newFake(t)
 	s := newStore(t)
 	publish(t, s, "s1", table("a", 1))
@@ -198,12 +211,13 @@ func TestLostAnswer(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	if puts := b.take("PUT channels"); len(puts) != 2 {
-		t.Errorf("%q: this tests nothing", puts)
+		t.Errorf("%q: want two tries", puts)
 	}
 }
 
-// TestResume: a body that is cut goes on where it ended, and is whole in the end.
+// TestResume checks that a download that is cut resumes where it ended.
 func TestResume(t *testing.T) {
+	t.Parallel()
 	b, r := newFake(t)
 	writer, reader := newStore(t), newStore(t)
 	m := publish(t, writer, "s1", table("a", 1))
@@ -243,8 +257,25 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// TestFetchRefuses: what is wrong does not get into the local store, and what is kept stays.
+func flip(b []byte) []byte {
+	b[len(b)/2] ^= 1
+	return b
+}
+
+func extend(b []byte) []byte { return append(b, make([]byte, 1<<20)...) }
+
+// zeros replaces a file by one of n zero bytes.
+func zeros(n int) func([]byte) []byte {
+	return func([]byte) []byte { return make([]byte, n) }
+}
+
+// elsewhere replaces a channel by one whose id leads out of the store.
+func elsewhere([]byte) []byte { return []byte(`{"id":"../s2"}`) }
+
+// TestFetchRefuses checks that damaged files do not get into the local store, and that the kept
+// snapshot stays.
 func TestFetchRefuses(t *testing.T) {
+	t.Parallel()
 	b, r := newFake(t)
 	writer, reader := newStore(t), newStore(t)
 	replica := NewReplica(r, reader, "stable")
@@ -259,15 +290,15 @@ func TestFetchRefuses(t *testing.T) {
 		data   func([]byte) []byte
 		want   error
 	}{
-		"flipped segment":   {segment, func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, snapshot.ErrCorrupt},
-		"endless segment":   {segment, func(b []byte) []byte { return append(b, make([]byte, 1<<20)...) }, snapshot.ErrCorrupt},
+		"flipped segment":   {segment, flip, snapshot.ErrCorrupt},
+		"endless segment":   {segment, extend, snapshot.ErrCorrupt},
 		"short segment":     {segment, func(b []byte) []byte { return b[:10] }, snapshot.ErrCorrupt},
 		"missing segment":   {segment, nil, snapshot.ErrCorrupt},
-		"flipped manifest":  {"manifests/s2.json", func(b []byte) []byte { b[len(b)/2] ^= 1; return b }, snapshot.ErrCorrupt},
-		"huge manifest":     {"manifests/s2.json", func([]byte) []byte { return make([]byte, store.MaxManifest+1) }, snapshot.ErrCorrupt},
+		"flipped manifest":  {"manifests/s2.json", flip, snapshot.ErrCorrupt},
+		"huge manifest":     {"manifests/s2.json", zeros(store.MaxManifest + 1), snapshot.ErrCorrupt},
 		"missing manifest":  {"manifests/s2.json", nil, snapshot.ErrCorrupt},
-		"huge channel":      {"channels/stable.json", func([]byte) []byte { return make([]byte, store.MaxChannel+1) }, snapshot.ErrCorrupt},
-		"channel elsewhere": {"channels/stable.json", func([]byte) []byte { return []byte(`{"id":"../s2"}`) }, snapshot.ErrCorrupt},
+		"huge channel":      {"channels/stable.json", zeros(store.MaxChannel + 1), snapshot.ErrCorrupt},
+		"channel elsewhere": {"channels/stable.json", elsewhere, snapshot.ErrCorrupt},
 		"no channel":        {"channels/stable.json", nil, fs.ErrNotExist},
 	} {
 		var good fakeObject
@@ -277,9 +308,10 @@ func TestFetchRefuses(t *testing.T) {
 				delete(b.objects, fault.object)
 				return
 			}
-			b.objects[fault.object] = fakeObject{data: fault.data(append([]byte{}, good.data...)), modified: good.modified}
+			data := fault.data(bytes.Clone(good.data))
+			b.objects[fault.object] = fakeObject{data: data, modified: good.modified}
 		})
-		if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, fault.want) || errors.Is(err, ErrAway) {
+		if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, fault.want) || errors.Is(err, ErrUnavailable) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if p, err := replica.Last(); err != nil || p.ID != "s1" {
@@ -298,12 +330,14 @@ func TestFetchRefuses(t *testing.T) {
 		t.Errorf("temporary files are left: %q", left)
 	}
 	if f := mustFetch(t, replica, reader); f.ID != "s2" {
-		t.Errorf("after all: %+v", f)
+		t.Errorf("after the faults: %+v", f)
 	}
 }
 
-// TestAway: a service that does not answer, or answers that it cannot, is away; and nothing is asked for ever.
-func TestAway(t *testing.T) {
+// TestUnavailable checks the error of a service that does not respond or returns errors, and that
+// tries end.
+func TestUnavailable(t *testing.T) {
+	t.Parallel()
 	b, r := newFake(t)
 	writer, reader := newStore(t), newStore(t)
 	replica := NewReplica(r, reader, "stable")
@@ -311,16 +345,16 @@ func TestAway(t *testing.T) {
 	v := mustPush(t, r, writer, Version{})
 	mustFetch(t, replica, reader)
 	for name, fault := range map[string]func(http.ResponseWriter){
-		"broken":        func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
-		"error":         func(w http.ResponseWriter) { fakeError(w, 503, "SlowDown") },
-		"forbidden":     func(w http.ResponseWriter) { fakeError(w, 403, "AccessDenied") },
-		"no bucket":     func(w http.ResponseWriter) { fakeError(w, 404, "NoSuchBucket") },
-		"page for eyes": func(w http.ResponseWriter) { w.WriteHeader(502); fmt.Fprint(w, "<html>Bad Gateway</html>") },
+		"broken":    func(http.ResponseWriter) { panic(http.ErrAbortHandler) },
+		"error":     func(w http.ResponseWriter) { fakeError(w, 503, "SlowDown") },
+		"forbidden": func(w http.ResponseWriter) { fakeError(w, 403, "AccessDenied") },
+		"no bucket": func(w http.ResponseWriter) { fakeError(w, 404, "NoSuchBucket") },
+		"HTML page": func(w http.ResponseWriter) { w.WriteHeader(502); fmt.Fprint(w, "<html>Bad Gateway</html>") },
 	} {
 		b.set(func(b *fakeBucket) {
 			b.fault = func(w http.ResponseWriter, _ *http.Request, _ string) bool { fault(w); return true }
 		})
-		if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, ErrAway) {
+		if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, ErrUnavailable) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if p, err := replica.Last(); err != nil || p.ID != "s1" {
@@ -328,7 +362,7 @@ func TestAway(t *testing.T) {
 		}
 	}
 	publish(t, writer, "s2", table("a", 2))
-	if _, err := r.Push(t.Context(), writer, "stable", v, false); !errors.Is(err, ErrAway) {
+	if _, err := r.Push(t.Context(), writer, "stable", v, false); !errors.Is(err, ErrUnavailable) {
 		t.Errorf("push: %v", err)
 	}
 	ended, cancel := context.WithCancel(t.Context())
@@ -338,8 +372,9 @@ func TestAway(t *testing.T) {
 	}
 }
 
-// TestLast: the local channel counts only if it comes from this remote one.
+// TestLast checks that the local channel counts only if it comes from this remote store.
 func TestLast(t *testing.T) {
+	t.Parallel()
 	b, r := newFake(t)
 	writer, reader := newStore(t), newStore(t)
 	publish(t, writer, "s1", table("a", 1))
@@ -393,7 +428,7 @@ func TestLast(t *testing.T) {
 	}
 }
 
-// newKeys makes a key to sign with and the list of keys that readers trust then.
+// newKeys returns a private key, and the public keys of readers that trust it.
 func newKeys(t *testing.T) (ed25519.PrivateKey, []ed25519.PublicKey) {
 	t.Helper()
 	private, public, err := store.NewKeys()
@@ -408,8 +443,9 @@ func newKeys(t *testing.T) (ed25519.PrivateKey, []ed25519.PublicKey) {
 	return key, keys
 }
 
-// TestSignedFetch: nothing is downloaded of a snapshot that is not signed.
+// TestSignedFetch checks that no segment of an unsigned snapshot is downloaded.
 func TestSignedFetch(t *testing.T) {
+	t.Parallel()
 	b, r := newFake(t)
 	key, keys := newKeys(t)
 	writer, reader := newStore(t), newStore(t).Trusting(keys)
@@ -418,7 +454,7 @@ func TestSignedFetch(t *testing.T) {
 	v := mustPush(t, r, writer, Version{})
 	b.take("")
 	if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, store.ErrSignature) {
-		t.Errorf("not signed: %v", err)
+		t.Errorf("an unsigned snapshot: %v", err)
 	}
 	if gets := b.take("GET segments"); len(gets) != 0 {
 		t.Errorf("downloaded %q", gets)
@@ -427,27 +463,30 @@ func TestSignedFetch(t *testing.T) {
 		t.Fatal(err)
 	}
 	v = mustPush(t, r, writer, v)
-	if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, store.ErrSignature) || !strings.Contains(err.Error(), "channel stable has no signature") {
-		t.Errorf("a channel that is not signed: %v", err)
+	_, err := replica.Fetch(t.Context(), false)
+	if !errors.Is(err, store.ErrSignature) || !strings.Contains(err.Error(), "channel stable has no signature") {
+		t.Errorf("an unsigned channel: %v", err)
 	}
 	signing := writer.Signing(key)
 	v = mustPush(t, r, signing, v)
 	if puts := b.take("PUT"); len(puts) != 2 || puts[1] != "PUT channels/stable.json" {
-		t.Errorf("to sign what is there puts %q", puts)
+		t.Errorf("signing a present snapshot uploads %q", puts)
 	}
 	if again := mustPush(t, r, signing, v); again.etag != v.etag || len(b.take("PUT")) > 0 {
-		t.Error("what is signed already is signed again")
+		t.Error("pushing a signed snapshot uploads something")
 	}
 	mustFetch(t, replica, reader)
 }
 
-// TestRewound: a channel's file that was good once is not taken back, nor another channel's; a rollback by who has the key is.
+// TestRewound checks that an older file of a channel is refused, and that of another channel, but
+// that a rollback by a writer with the key is not.
 func TestRewound(t *testing.T) {
+	t.Parallel()
 	b, r := newFake(t)
 	key, keys := newKeys(t)
 	const channel = "channels/stable.json"
 	writer, reader, trusting := newStore(t).Signing(key), newStore(t).Trusting(keys), newStore(t)
-	replica, careless := NewReplica(r, reader, "stable"), NewReplica(r, trusting, "stable")
+	replica, unsigned := NewReplica(r, reader, "stable"), NewReplica(r, trusting, "stable")
 	publish(t, writer, "s1", table("a", 1))
 	v := mustPush(t, r, writer, Version{})
 	old := b.objects[channel]
@@ -455,30 +494,33 @@ func TestRewound(t *testing.T) {
 	publish(t, writer, "s2", table("a", 2))
 	v = mustPush(t, r, writer, v)
 	if !v.PublishedAt.After(noon) {
-		t.Errorf("published at %s, after what was published at %s", v.PublishedAt, noon)
+		t.Errorf("published at %s, not after %s", v.PublishedAt, noon)
 	}
 	mustFetch(t, replica, reader)
-	mustFetch(t, careless, trusting)
+	mustFetch(t, unsigned, trusting)
 	if _, err := r.Publish(t.Context(), "canary", "s1", noon.Add(time.Hour), writer); err != nil {
 		t.Fatal(err)
 	}
 	good := b.objects[channel]
-	for name, put := range map[string]fakeObject{"an older file": old, "the file of another channel": b.objects["channels/canary.json"]} {
+	for name, put := range map[string]fakeObject{
+		"an older file":               old,
+		"the file of another channel": b.objects["channels/canary.json"],
+	} {
 		b.set(func(b *fakeBucket) { b.objects[channel] = put })
 		if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, store.ErrSignature) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := replica.Manifest(t.Context(), ""); !errors.Is(err, store.ErrSignature) {
-			t.Errorf("%s, to look at: %v", name, err)
+			t.Errorf("%s, Manifest: %v", name, err)
 		}
 		if p, err := replica.Last(); err != nil || p.ID != "s2" {
 			t.Errorf("%s: last is %+v, %v", name, p, err)
 		}
-		if f, err := careless.Fetch(t.Context(), false); err != nil || f.ID != "s1" {
-			t.Errorf("%s: who asks for no signature gets %v, %v", name, f, err)
+		if f, err := unsigned.Fetch(t.Context(), false); err != nil || f.ID != "s1" {
+			t.Errorf("%s: a replica without keys gets %v, %v", name, f, err)
 		}
 	}
-	// What was kept while nobody asked for signatures says nothing to who does.
+	// A channel that was kept before signatures were required does not count.
 	future := v.Channel
 	future.PublishedAt, future.Signature = noon.Add(1000*time.Hour), ""
 	text, err := future.Encode()
@@ -486,10 +528,11 @@ func TestRewound(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.set(func(b *fakeBucket) { b.objects[channel] = fakeObject{data: text, modified: noon} })
-	mustFetch(t, careless, trusting)
+	mustFetch(t, unsigned, trusting)
 	b.set(func(b *fakeBucket) { b.objects[channel] = good })
-	if f, err := NewReplica(r, trusting.Trusting(keys), "stable").Fetch(t.Context(), false); err != nil || f.ID != "s2" {
-		t.Errorf("after what was not signed: %v, %v", f, err)
+	f, err := NewReplica(r, trusting.Trusting(keys), "stable").Fetch(t.Context(), false)
+	if err != nil || f.ID != "s2" {
+		t.Errorf("after an unsigned channel: %v, %v", f, err)
 	}
 	if _, err := r.Publish(t.Context(), "stable", "s1", noon, writer); err != nil {
 		t.Fatal(err)
@@ -499,8 +542,10 @@ func TestRewound(t *testing.T) {
 	}
 }
 
-// TestCollectRemote: a collection removes what is not needed, but not what is written anew while it runs, and Push puts again what went meanwhile.
+// TestCollectRemote checks that a collection removes unused files but none that are rewritten while
+// it runs, and that Push uploads again what was removed meanwhile.
 func TestCollectRemote(t *testing.T) {
+	t.Parallel()
 	b, r := newFake(t)
 	s := newStore(t)
 	publish(t, s, "s1", table("a", 1), table("b", 1))
@@ -522,7 +567,8 @@ func TestCollectRemote(t *testing.T) {
 	reader := newStore(t)
 	mustFetch(t, NewReplica(r, reader, "stable"), reader)
 
-	// The table of s1 comes back while its segment, which nobody needs, waits for a collection that has listed it already.
+	// The table of s1 comes back while its segment, which nobody needs, waits for a collection that
+	// has listed it already.
 	publish(t, s, "s3", table("a", 3), table("b", 1))
 	v = mustPush(t, r, s, v)
 	b.set(old)
@@ -541,14 +587,14 @@ func TestCollectRemote(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !collected.Load() {
-		t.Fatal("the collection did not look at the segment: this tests nothing")
+		t.Fatal("the collection did not check the segment before it removed it")
 	}
 	fresh := newStore(t)
 	if f := mustFetch(t, NewReplica(r, fresh, "stable"), fresh); f.ID != "s4" {
 		t.Errorf("%+v", f)
 	}
 
-	// A segment goes between Push's first look and its last.
+	// A segment is removed between the first check of Push and the last.
 	m = publish(t, s, "s5", table("a", 5), table("b", 5))
 	segment = store.SegmentName(m.Tables[0].SHA256)
 	b.set(func(b *fakeBucket) {
@@ -565,6 +611,7 @@ func TestCollectRemote(t *testing.T) {
 }
 
 func TestPublishRemote(t *testing.T) {
+	t.Parallel()
 	b, r := newFake(t)
 	s := newStore(t)
 	publish(t, s, "s1", table("a", 1))
@@ -577,15 +624,17 @@ func TestPublishRemote(t *testing.T) {
 	}
 	b.set(func(b *fakeBucket) { delete(b.objects, store.SegmentName(m.Tables[0].SHA256)) })
 	if _, err := r.Publish(t.Context(), "stable", "s2", noon, s); !errors.Is(err, snapshot.ErrCorrupt) {
-		t.Errorf("a snapshot that is not whole: %v", err)
+		t.Errorf("an incomplete snapshot: %v", err)
 	}
 	if _, err := r.Publish(t.Context(), "stable", "s9", noon, s); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a snapshot that is not there: %v", err)
+		t.Errorf("a missing snapshot: %v", err)
 	}
 }
 
-// TestWeb: a store behind a web server is read the same way, with its body resumed, and not written.
+// TestWeb checks that a store behind a web server is read the same way, with resumed bodies, and
+// not written.
 func TestWeb(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	publish(t, s, "s1", table("a", 1), table("b", 1))
 	files := http.FileServer(http.Dir(s.Dir()))
@@ -625,7 +674,7 @@ func TestWeb(t *testing.T) {
 	}
 }
 
-// cutWriter breaks the connection after some bytes.
+// cutWriter closes the connection after left bytes.
 type cutWriter struct {
 	http.ResponseWriter
 	left int
@@ -641,14 +690,16 @@ func (w *cutWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// TestCopyTree: only what differs is written, and the list of files last.
+// TestCopyTree checks that only changed files are written, and the list of files last.
 func TestCopyTree(t *testing.T) {
+	t.Parallel()
 	b, r := newFake(t)
 	dir := t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
 		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644)); err != nil {
+		err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o644))
+		if err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -16,21 +16,22 @@ import (
 
 // Target is where a tree of files is copied to.
 type Target interface {
-	// Has tells whether a file is there with the size and, as far as that is known, the content of the one at path.
+	// Has reports whether the target has the file at path under name. The content is compared as
+	// far as the target knows it.
 	Has(ctx context.Context, name, path string) (bool, error)
-	// Put writes a file, replacing an older one.
+	// Put writes the file at path under name and replaces an older one.
 	Put(ctx context.Context, name, path string) error
 }
 
 // Copied is what CopyTree did.
 type Copied struct {
 	Files int   `json:"files"` // of the tree
-	Sent  int   `json:"sent"`  // of those, written
-	Bytes int64 `json:"bytes"` // of those
+	Sent  int   `json:"sent"`  // files that were written
+	Bytes int64 `json:"bytes"` // of the files that were written
 }
 
-// CopyTree copies the files of a directory that a target lacks, and last the file that names the others. What the target has beyond them stays: a
-// reader may be busy with it.
+// CopyTree copies the files of a directory that a target lacks. The file last, which lists the
+// others, is written last. Other files of the target stay, since a reader may be using them.
 func CopyTree(ctx context.Context, dir, last string, to Target) (c Copied, err error) {
 	var names []string
 	err = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
@@ -72,11 +73,11 @@ func CopyTree(ctx context.Context, dir, last string, to Target) (c Copied, err e
 // DirTarget is a directory as a Target.
 type DirTarget string
 
-// Has compares digests.
+// Has compares MD5 digests.
 func (d DirTarget) Has(_ context.Context, name, file string) (bool, error) {
 	have, err := digest(d.path(name))
 	if err != nil {
-		return false, nil // absent or unreadable: it is written
+		return false, nil // absent or unreadable, so it is written
 	}
 	want, err := digest(file)
 	return have == want, err
@@ -86,7 +87,7 @@ func (d DirTarget) path(name string) string {
 	return filepath.Join(string(d), filepath.FromSlash(name))
 }
 
-// Put copies the file under a temporary name first.
+// Put copies the file. An existing one is replaced in one step.
 func (d DirTarget) Put(_ context.Context, name, file string) error {
 	in, err := os.Open(file)
 	if err != nil {
@@ -96,28 +97,29 @@ func (d DirTarget) Put(_ context.Context, name, file string) error {
 	return atomicfile.WriteFrom(d.path(name), in)
 }
 
-// Tree is the remote store's address as a Target, whatever is below it.
+// Tree returns the address of the remote store as a Target. What is there need not be a store.
 func (r *Remote) Tree() Target { return &remoteTree{remote: r} }
 
-// remoteTree compares files with a listing, which it asks for once.
+// remoteTree compares files with a listing that it requests once.
 type remoteTree struct {
 	remote *Remote
-	there  map[string]entry
+	listed map[string]entry // by name; nil before the first request
 }
 
-// Has compares sizes and MD5 digests, which are the ETags of objects that were put whole. Where a service has other ETags, files are sent again.
+// Has compares sizes and MD5 digests. An object that was uploaded in one request has its MD5 as
+// ETag. If a service has other ETags, files are uploaded again.
 func (t *remoteTree) Has(ctx context.Context, name, file string) (bool, error) {
-	if t.there == nil {
+	if t.listed == nil {
 		entries, err := t.remote.objects.list(ctx, "")
 		if err != nil {
-			return false, t.remote.in("", err)
+			return false, t.remote.wrap("", err)
 		}
-		t.there = map[string]entry{}
+		t.listed = map[string]entry{}
 		for _, e := range entries {
-			t.there[e.Name] = e
+			t.listed[e.Name] = e
 		}
 	}
-	e, ok := t.there[path.Clean(name)]
+	e, ok := t.listed[path.Clean(name)]
 	if !ok {
 		return false, nil
 	}
@@ -129,7 +131,7 @@ func (t *remoteTree) Has(ctx context.Context, name, file string) (bool, error) {
 	return sum == e.etag, err
 }
 
-// Put sends the file.
+// Put uploads the file.
 func (t *remoteTree) Put(ctx context.Context, name, file string) error {
 	in, err := os.Open(file)
 	if err != nil {
@@ -141,12 +143,13 @@ func (t *remoteTree) Put(ctx context.Context, name, file string) error {
 		return err
 	}
 	if err := t.remote.objects.put(ctx, name, in, info.Size(), condition{}); err != nil {
-		return t.remote.in(name, err)
+		return t.remote.wrap(name, err)
 	}
 	return nil
 }
 
-// digest is an MD5: it tells copies of what we have written ourselves, and guards nothing.
+// digest returns the MD5 of a file. It only recognises files that this program wrote; it protects
+// from nothing.
 func digest(file string) (string, error) {
 	in, err := os.Open(file)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// web is a store below an HTTP address: any web server over a store's directory, or the public address of a bucket.
+// web accesses a store by HTTP: a web server that serves a store's directory, or a public bucket.
 type web struct {
 	base   string
 	client *fetch.Client
@@ -25,7 +25,8 @@ func (w *web) traffic() Traffic {
 	return Traffic{Requests: c.Requests, Received: c.Bytes}
 }
 
-func webFault(err error) error {
+// webError maps an error of the client to those of objects.
+func webError(err error) error {
 	var status *fetch.StatusError
 	switch {
 	case errors.As(err, &status) && (status.Code == http.StatusNotFound || status.Code == http.StatusGone):
@@ -35,24 +36,24 @@ func webFault(err error) error {
 	case errors.Is(err, fetch.ErrRefused) || errors.Is(err, fetch.ErrDisk):
 		return err
 	}
-	return fmt.Errorf("%w: %w", ErrAway, err)
+	return fmt.Errorf("%w: %w", ErrUnavailable, err)
 }
 
 func (w *web) read(ctx context.Context, name, etag string, limit int64) ([]byte, string, error) {
 	data, result, err := w.client.Read(ctx, fetch.Request{URL: w.base + "/" + name, ETag: etag}, limit)
 	switch {
 	case err != nil:
-		return nil, "", webFault(err)
+		return nil, "", webError(err)
 	case result.NotModified:
-		return nil, etag, errSame
+		return nil, etag, errNotModified
 	}
 	return data, result.ETag, nil
 }
 
 func (w *web) download(ctx context.Context, name string, ref store.SegmentRef, file *os.File) error {
-	_, err := w.client.DownloadTo(ctx, fetch.Request{URL: w.base + "/" + name, Size: ref.Bytes, SHA256: ref.SHA256}, file)
-	if err != nil {
-		return webFault(err)
+	q := fetch.Request{URL: w.base + "/" + name, Size: ref.Bytes, SHA256: ref.SHA256}
+	if _, err := w.client.DownloadTo(ctx, q, file); err != nil {
+		return webError(err)
 	}
 	return nil
 }
