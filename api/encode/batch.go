@@ -167,8 +167,8 @@ func (d *matcher) value(v *varying, k int) {
 	text := v.Texts[k]
 	n := len(text) - v.After
 	x := d.op(n)
-	if x.size = tooMany; d.block.direct {
-		x.bits, x.size = d.block.code.number(text, n, v.longest)
+	if x.size = tooMany; d.literalCode != nil {
+		x.bits, x.size = d.literalCode.number(text, n, v.longest)
 	}
 	d.back += len(text) - len(v.Texts[k-1])
 	if d.back > d.window {
@@ -193,8 +193,8 @@ func (d *matcher) number(v *varying, k int) {
 	d.distance = d.back
 	n := len(text) - same
 	x := d.op(n)
-	if x.size = tooMany; d.block.direct {
-		x.bits, x.size = d.block.code.number(text[same:], n, max(n, 8))
+	if x.size = tooMany; d.literalCode != nil {
+		x.bits, x.size = d.literalCode.number(text[same:], n, max(n, 8))
 	}
 	d.back += len(text) - len(old)
 	d.distance = d.back
@@ -239,9 +239,9 @@ func (e *keptEdits) leads(v *varying, k int) bool {
 
 // follow encodes a fragment by edits that are known.
 func (d *matcher) follow(v *varying, k int, e *keptEdits) {
-	if e.code != d.block.generation && d.block.direct {
-		encodeEdits(e.list[:e.n], v.Texts[k], d.block.code)
-		e.code = d.block.generation
+	if d.literalCode != nil && e.code != d.generation {
+		encodeEdits(e.list[:e.n], v.Texts[k], d.literalCode)
+		e.code = d.generation
 	}
 	if d.distance != d.back {
 		d.settle()

@@ -89,9 +89,6 @@ type block struct {
 	direct bool
 	code   *codeTable // of the block being written
 
-	// generation tells the codes apart that are written with directly, from firstGeneration up.
-	generation uint32
-
 	bits bitWriter
 }
 

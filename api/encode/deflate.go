@@ -1,12 +1,16 @@
 package encode
 
-import "hash/crc32"
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
 
 // deflater writes what its matcher finds as DEFLATE. Most of it is written as it is found, with the code that its table's bodies start with: one batch
 // of rows in some is gathered and counted, and when a code for what was counted lately would be shorter, a new block begins with it.
 type deflater struct {
 	matcher
-	crc uint32 // of the body so far
+	block block
+	crc   uint32 // of the body so far
 
 	open    bool   // a block's header is written
 	batches int    // of rows since there was no block
@@ -14,6 +18,7 @@ type deflater struct {
 	code    *blockCode
 	own     blockCode // for what was counted, when that is better
 	made    uint32    // codes so far, the first code among them
+	first   *firstCode
 	huffman huffman
 }
 
@@ -34,10 +39,11 @@ const firstGeneration = 1
 
 // newFirstCode makes the code from samples of rows.
 func newFirstCode(rows Rows) *firstCode {
-	d, first := newDeflater(rows), &firstCode{}
-	d.next = func() {} // nothing is written, all is gathered
+	first := &firstCode{}
+	d := newDeflater(rows, first)
+	d.next = nil // nothing is written, all is gathered
 	for _, runs := range sampleRuns(rows.Len()) {
-		d.start(nil, first)
+		d.begin(nil)
 		d.rows(runs, 0)
 		d.finish()
 	}
@@ -57,20 +63,31 @@ const (
 	newHeader = 800
 )
 
-func newDeflater(rows Rows) *deflater {
-	d := &deflater{made: firstGeneration}
-	d.init(rows, maxDistance)
+// gzipHeader begins a member: DEFLATE, no name, no time, any system.
+const gzipHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
+
+func newDeflater(rows Rows, first *firstCode) *deflater {
+	d := &deflater{first: first, made: firstGeneration}
+	d.init(rows, maxDistance, &d.block)
 	d.next = d.nextBatch
 	d.check = func(text []byte) { d.crc = crc32.Update(d.crc, crc32.IEEETable, text) }
 	return d
 }
 
-// start begins a body that is appended to out.
-func (d *deflater) start(out []byte, first *firstCode) {
+// begin begins a member that is appended to dst.
+func (d *deflater) begin(dst []byte) {
 	d.matcher.start()
 	d.crc = 0
-	d.recent, d.code, d.block.generation = first.seen, &first.blockCode, firstGeneration
-	d.block.bits = bitWriter{out: out}
+	d.recent, d.code, d.generation = d.first.seen, &d.first.blockCode, firstGeneration
+	d.block.bits = bitWriter{out: append(dst, gzipHeader...)}
+}
+
+// end ends the member.
+func (d *deflater) end() []byte {
+	d.endDeflate()
+	dst := binary.LittleEndian.AppendUint32(d.block.bits.out, d.crc)
+	d.block.bits.out = nil
+	return binary.LittleEndian.AppendUint32(dst, d.size)
 }
 
 // nextBatch goes on to the next batch of rows.
@@ -78,10 +95,10 @@ func (d *deflater) nextBatch() {
 	b := &d.block
 	if d.batches > 0 && !b.empty() {
 		d.sample()
-		b.direct = true
+		b.direct, d.literalCode = true, b.code
 	}
 	if d.batches%sampleEvery == 0 {
-		b.direct = false
+		b.direct, d.literalCode = false, nil
 	}
 	d.batches++
 }
@@ -95,11 +112,11 @@ func (d *deflater) sample() {
 			d.recent = c
 			d.build()
 		}
-		d.begin()
+		d.beginBlock()
 	} else if d.recent.fade(&c); d.recent.cost(&d.code.table)*100 > d.recent.least()*keepLater {
 		d.endBlock()
 		d.build()
-		d.begin()
+		d.beginBlock()
 	}
 	d.block.writeGathered()
 }
@@ -113,9 +130,9 @@ func (d *deflater) short() {
 	case best*100 < min(fixed, kept)*(200-keepFirst):
 		d.recent = c
 		d.build()
-		d.begin()
+		d.beginBlock()
 	case kept < fixed:
-		d.begin()
+		d.beginBlock()
 	default:
 		d.block.bits.reserve(64)
 		d.block.bits.write(1<<1, 3)
@@ -128,7 +145,7 @@ func (d *deflater) short() {
 func (d *deflater) build() {
 	d.own.build(&d.huffman, &d.recent)
 	d.made++
-	d.code, d.block.generation = &d.own, d.made
+	d.code, d.generation = &d.own, d.made
 }
 
 // build makes the code for what was counted. Symbols that were not counted have one too.
@@ -146,8 +163,8 @@ func (b *blockCode) build(h *huffman, seen *counts) {
 	b.header.build(h, &b.table)
 }
 
-// begin begins a block with the code at hand.
-func (d *deflater) begin() {
+// beginBlock begins a block with the code at hand.
+func (d *deflater) beginBlock() {
 	w := &d.block.bits
 	w.reserve(d.code.header.size + 64)
 	w.write(2<<1, 3)
@@ -176,20 +193,19 @@ func (d *deflater) flush() {
 		d.short()
 	}
 	d.endBlock()
-	d.block.direct, d.batches = false, 0
+	d.block.direct, d.literalCode, d.batches = false, nil, 0
 }
 
-// end ends a body: by an empty block, as only the last may say that it is.
-func (d *deflater) end() []byte {
+// endDeflate ends the text by an empty block: only the last block may say that it is the last.
+func (d *deflater) endDeflate() {
 	d.flush()
 	d.block.bits.reserve(64)
 	d.block.bits.write(1|1<<1, 3)
 	d.block.bits.write(fixedCode.litLen[endOfBlock].bits(), fixedCode.litLen[endOfBlock].len())
 	d.block.bits.align()
-	return d.block.bits.out
 }
 
-// stored puts a stored block behind what was encoded. What follows it is to be primed.
+// stored appends a stored block. The rows that follow need prime.
 func (d *deflater) stored(b *storedBlock) {
 	d.flush()
 	w := &d.block.bits

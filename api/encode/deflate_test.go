@@ -57,15 +57,15 @@ func TestBodiesDependOnRowsAlone(t *testing.T) {
 	}
 }
 
-// randomSequences adds literals and matches of text to a block and calls flush now and then; it tells what they stand for.
-func randomSequences(r *rand.Rand, b *block, window int, text []byte, flush func()) (want []byte) {
+// randomSequences gives literals and matches of text to a writer and calls flush now and then; it returns what they stand for.
+func randomSequences(r *rand.Rand, w opWriter, window int, text []byte, flush func()) (want []byte) {
 	for len(text) > 0 || r.IntN(4) > 0 {
 		n := min(len(text), r.IntN(40))
 		if r.IntN(30) == 0 {
 			n = len(text)
 		}
 		ops := []op{{plain: uint32(n), size: tooMany}}
-		b.run(ops, text[:n], 0)
+		w.run(ops, text[:n], 0)
 		want = append(want, text[:n]...)
 		text = text[n:]
 		if len(want) > 0 && r.IntN(3) > 0 {
@@ -77,7 +77,7 @@ func randomSequences(r *rand.Rand, b *block, window int, text []byte, flush func
 			if r.IntN(40) == 0 {
 				length += 70_000
 			}
-			b.run([]op{{length: uint32(length), distance: uint32(distance)}}, nil, -length)
+			w.run([]op{{length: uint32(length), distance: uint32(distance)}}, nil, -length)
 			for range length {
 				want = append(want, want[len(want)-distance])
 			}
@@ -98,8 +98,9 @@ func FuzzBlock(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte, seed uint64) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		rows := newFakeRows(r, 1, false)
-		d := newDeflater(rows)
-		d.start(nil, newFirstCode(rows))
+		d := newDeflater(rows, newFirstCode(rows))
+		d.begin(nil)
+		d.block.bits.out = nil // DEFLATE alone
 		want := randomSequences(r, &d.block, maxDistance, text, func() {
 			if r.IntN(4) > 0 {
 				d.nextBatch()
@@ -107,16 +108,23 @@ func FuzzBlock(f *testing.F) {
 				d.flush()
 			}
 		})
-		got, err := io.ReadAll(stdflate.NewReader(bytes.NewReader(d.end())))
+		d.endDeflate()
+		got, err := io.ReadAll(stdflate.NewReader(bytes.NewReader(d.block.bits.out)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got, want) {
 			t.Fatalf("DEFLATE: %d bytes, want %d", len(got), len(want))
 		}
-		var z zstdWriter
+		z := newZstdWriter(rows)
 		z.begin(nil)
-		want = randomSequences(rand.New(rand.NewPCG(seed, 2)), &z.block, piecesWindow, text, z.blocks)
+		want = randomSequences(rand.New(rand.NewPCG(seed, 2)), z, maxZstdDistance, text, func() {
+			if z.finish(); r.IntN(2) == 0 {
+				z.flush()
+			} else {
+				z.nextBlock()
+			}
+		})
 		z.size = uint32(len(want))
 		if got := unzstd(t, z.end()); !bytes.Equal(got, want) {
 			t.Fatalf("zstd: %d bytes, want %d", len(got), len(want))
@@ -145,5 +153,30 @@ func TestHuffmanLimits(t *testing.T) {
 		if space != 1<<limit {
 			t.Errorf("limit %d: the code fills %d of %d", limit, space, 1<<limit)
 		}
+	}
+}
+
+// TestZstdBlockSize decodes blocks whose sequences take as many bits as they can: matches of the shortest
+// length, at random distances, after no literals or a rare one. Decoders refuse blocks above 128 KB.
+func TestZstdBlockSize(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	z := newZstdWriter(newFakeRows(r, 1, false))
+	z.begin(nil)
+	want := make([]byte, maxZstdDistance)
+	for i := range want {
+		want[i] = byte(r.Uint32())
+	}
+	z.run([]op{{plain: uint32(len(want)), size: tooMany}}, want, 0)
+	for range 200_000 {
+		distance, plain := 1+r.IntN(maxZstdDistance), []byte{byte(r.Uint32())}[:r.IntN(2)]
+		z.run([]op{{length: shortMatch, distance: uint32(distance), plain: uint32(len(plain)), size: tooMany}}, plain, -shortMatch)
+		for range shortMatch {
+			want = append(want, want[len(want)-distance])
+		}
+		want = append(want, plain...)
+	}
+	z.size = uint32(len(want))
+	if got := unzstd(t, z.end()); !bytes.Equal(got, want) {
+		t.Fatalf("%d bytes decoded, want %d", len(got), len(want))
 	}
 }

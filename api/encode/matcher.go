@@ -14,7 +14,7 @@ type matcher struct {
 	base   uint32 // position of text[0]; positions go on from body to body, so that those of an earlier one are out of reach
 	at     int    // how far the text is encoded
 	size   uint32 // of the body so far
-	next   func() // called in front of each batch of rows
+	next   func() // called in front of each batch of rows; nil is none
 	check  func(text []byte)
 
 	rowsOf  Rows
@@ -36,9 +36,15 @@ type matcher struct {
 
 	fetched uint32 // keeps lookUp's fetching from being left out
 
-	block  block
+	writer opWriter
 	editor editor
-	edits  edits
+
+	// literalCode is the code in which ops have the bits of their literals, nil if they have none;
+	// generation numbers the codes, from firstGeneration up.
+	literalCode *codeTable
+	generation  uint32
+
+	edits edits
 }
 
 // slot is the piece of the last row in a slot.
@@ -60,9 +66,15 @@ const (
 	longFragment = 40
 )
 
+// opWriter writes what a matcher finds.
+type opWriter interface {
+	// run takes ops, whose text starts at position at of a text.
+	run(ops []op, text []byte, at int)
+}
+
 // init makes the memory for a table's rows.
-func (d *matcher) init(rows Rows, window int) {
-	d.window = window
+func (d *matcher) init(rows Rows, window int, w opWriter) {
+	d.window, d.writer = window, w
 	d.rowsOf, d.batch = rows, rows.NewBatch()
 	d.lanes, d.slots, d.varying = make([]Lane, rows.Slots()), make([]slot, rows.Slots()), make([]varying, 0, rows.Slots())
 	d.last = make([]uint32, rows.Fragments())
@@ -116,7 +128,9 @@ func (d *matcher) rows(runs []Run, cut int) {
 		left += int(r.To - r.From)
 	}
 	batches(runs, func(part []Run) {
-		d.next()
+		if d.next != nil {
+			d.next()
+		}
 		d.drop()
 		d.text = d.batch.Append(d.text, d.lanes, part)
 		n := 0
@@ -226,7 +240,7 @@ func (d *matcher) finish() {
 
 // run hands over what was found.
 func (d *matcher) run() {
-	d.block.run(d.ops, d.text[:d.at], d.from)
+	d.writer.run(d.ops, d.text[:d.at], d.from)
 	d.ops, d.from = d.ops[:0], d.at-d.length
 }
 
@@ -313,8 +327,8 @@ func (d *matcher) fragment(s int, fragment uint32, text []byte, cut int) {
 
 // apply encodes a text that is made by edits.
 func (d *matcher) apply(e *edits, text []byte) {
-	if d.block.direct {
-		encodeEdits(e.list[:e.n], text, d.block.code)
+	if d.literalCode != nil {
+		encodeEdits(e.list[:e.n], text, d.literalCode)
 	}
 	if d.distance != d.back {
 		d.settle()

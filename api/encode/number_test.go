@@ -9,7 +9,7 @@ import (
 // TestNumbers compares numbers written two characters at a time with the same written one by one.
 func TestNumbers(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	d := newDeflater(newFakeRows(r, 1, false))
+	d := newDeflater(newFakeRows(r, 1, false), &firstCode{})
 	for c := range 256 {
 		d.recent.litLen[c] = uint32(r.IntN(1 << r.IntN(16)))
 	}

@@ -20,14 +20,8 @@ func (s sequence) length() int   { return int(s >> 16 & 0xffff) }
 func (s sequence) distance() int { return int(s>>32&0xffffff) + 1 }
 
 const (
-	// maxSequences is when there are enough for a block: a code fits what it was made for, and a new one costs about 80 bytes.
-	maxSequences = 16 << 10
-
 	// maxLiterals is the most that a sequence has in front of its match.
 	maxLiterals = 1<<16 - 1
-
-	// maxLength is the longest match of a sequence.
-	maxLength = 1<<16 - 1
 )
 
 // gathered are literals and matches that are not written yet.
@@ -99,11 +93,6 @@ func (g *gathered) forget() { g.literals, g.sequences, g.pending = g.literals[:0
 
 // empty tells whether nothing was added.
 func (g *gathered) empty() bool { return len(g.sequences) == 0 && len(g.literals) == 0 }
-
-// full tells whether there is enough for a code.
-func (g *gathered) full() bool {
-	return len(g.sequences) > maxSequences || len(g.literals) > 8*maxSequences
-}
 
 // counts is how often each symbol of DEFLATE comes.
 type counts struct {

@@ -69,7 +69,7 @@ func TestStoredBlocksAreUsed(t *testing.T) {
 		table.AppendGzip(nil, []Run{run})
 		table.AppendZstd(nil, []Run{run})
 	}
-	for name, s := range map[string]*shelves{"gzip": &table.gzip, "zstd": &table.zstd} {
+	for name, s := range map[string]*shelves{"gzip": &table.gzip.blocks, "zstd": &table.zstd.blocks} {
 		stored := 0
 		rest, ok := s.walk(run, true, 1, func(Run, *storedBlock) { stored++ })
 		if !ok || stored != 61+0+1 || rest.To-rest.From > smallRows {
@@ -119,51 +119,6 @@ func TestCRC(t *testing.T) {
 		if want := crc32.ChecksumIEEE(append(a, b...)); got != want {
 			t.Fatalf("lengths %d and %d: got %08x, want %08x", len(a), len(b), got, want)
 		}
-	}
-}
-
-// rankedBlock is a compressed block of nine literals and one match of 20 bytes, whose distance it names by its rank among the last three:
-// the literals as they are, then one sequence, each of its three codes given once.
-func rankedBlock(rank int) (block, text []byte) {
-	literals := []byte("abcdefghi")
-	block = append([]byte{18<<3 | 2<<1, 0, 0, 9 << 3}, literals...)
-	block = append(block, 1, 1<<6|1<<4|1<<2, 9)
-	if rank == 1 {
-		block = append(block, 0, 17, 1)
-	} else {
-		block = append(block, 1, 17, 2|byte(rank-2))
-	}
-	block[0] = byte(len(block)-3)<<3 | 2<<1
-	text = append(text, literals...)
-	for range 20 {
-		text = append(text, text[len(text)-[]int{1, 4, 8}[rank-1]])
-	}
-	return block, text
-}
-
-// TestProofRefuses gives the prover blocks that are right at the start of a frame alone. klauspost's encoder is not known to make any.
-func TestProofRefuses(t *testing.T) {
-	for _, size := range append([]int{0}, foreignSizes[:]...) {
-		for rank := 1; rank <= 3; rank++ {
-			blocks, text := rankedBlock(rank)
-			if more := size - len(text); more > 0 {
-				pad := bytes.Repeat([]byte("and so on "), more/10)
-				blocks, text = appendRaw(blocks, pad), append(text, pad...)
-			}
-			frame := append(append(appendZstdHeader(nil, len(text)), blocks...), zstdEnd...)
-			if got := unzstd(t, frame); !bytes.Equal(got, text) {
-				t.Fatalf("rank %d, size %d: alone it differs", rank, size)
-			}
-			if provers.prove(blocks, nil, text) {
-				t.Errorf("rank %d, size %d: proved", rank, size)
-			}
-			if raw := appendRaw(nil, text); !provers.prove(raw, nil, text) {
-				t.Errorf("size %d: raw blocks refused", size)
-			}
-		}
-	}
-	if provers.prove(appendRaw(nil, nil), nil, make([]byte, maxWindow)) {
-		t.Error("a part larger than any proof was proved")
 	}
 }
 

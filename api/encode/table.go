@@ -1,9 +1,6 @@
 package encode
 
-import (
-	"encoding/binary"
-	"sync"
-)
+import "sync"
 
 // Tier is how much a Table may use.
 type Tier uint8
@@ -34,16 +31,36 @@ type Options struct {
 
 // Table compresses bodies of a table's rows in one output format. Any number of goroutines may share it.
 type Table struct {
-	rows      Rows
-	tier      Tier
-	gzip      shelves
-	zstd      shelves
-	trials    [codings]trial
-	train     sync.Once
-	first     *firstCode
-	deflaters sync.Pool // of *deflater
-	writers   sync.Pool // of *zstdWriter
+	rows Rows
+	tier Tier
+	gzip coder
+	zstd coder
+
+	trial  sync.Once
+	passed bool // pieces are about as small as whole bodies
+
+	firstCode func() *firstCode
 	bodies    sync.Pool // of *[]byte
+}
+
+// coder makes bodies in one coding from pieces.
+type coder struct {
+	blocks  shelves
+	writers sync.Pool // of bodyWriter
+}
+
+// bodyWriter writes a body from pieces. Each method but stored is the matcher's.
+type bodyWriter interface {
+	plain(text []byte)
+	rows(runs []Run, cut int)
+	prime(row uint32)
+
+	// begin begins a body that is appended to dst, end ends it.
+	begin(dst []byte)
+	end() []byte
+
+	// stored appends a stored block. The rows that follow need prime.
+	stored(b *storedBlock)
 }
 
 // NewTable compresses bodies of rows.
@@ -52,116 +69,89 @@ func NewTable(rows Rows, o Options) *Table {
 	if store == nil {
 		store = NewStore(0)
 	}
-	return &Table{rows: rows, tier: o.Tier, gzip: newShelves(store, rows, deflateBlock), zstd: newShelves(store, rows, zstdBlock)}
+	t := &Table{rows: rows, tier: o.Tier}
+	t.firstCode = sync.OnceValue(func() *firstCode { return newFirstCode(rows) })
+	t.gzip.blocks = newShelves(store, rows, deflateBlock)
+	t.gzip.writers.New = func() any { return newDeflater(rows, t.firstCode()) }
+	t.zstd.blocks = newShelves(store, rows, t.zstdBlock)
+	t.zstd.writers.New = func() any { return newZstdWriter(rows) }
+	return t
 }
 
-const (
-	// gzipHeader begins a member: DEFLATE, no name, no time, any system.
-	gzipHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
-
-	// leastGzip is how many blocks in a row gain more than the change to them and back costs.
-	leastGzip = 3
-)
+// leastStored is how many stored blocks in a row gain more than the change to them and back costs.
+const leastStored = 3
 
 // AppendGzip appends the body of the rows of runs, which ascend and do not touch, as one gzip member. It may change runs.
 func (t *Table) AppendGzip(dst []byte, runs []Run) []byte {
-	switch {
-	case t.tier >= Whole:
-		return t.wholeGzip(dst, runs)
-	case t.tier == Stored && t.gzip.mostlyStored(runs, leastGzip):
-	case t.tier == Stored && !t.piecesServe(Gzip, t.piecesGzip, t.wholeGzip):
-		return t.wholeGzip(dst, runs)
-	}
-	return t.deflate(dst, runs, t.tier == Stored)
+	return t.append(dst, runs, &t.gzip, AppendGzip)
 }
 
-// AppendZstd appends the body of the rows of runs, which ascend and do not touch, as one zstd frame that tells its content's size.
+// AppendZstd appends the body of the rows of runs, which ascend and do not touch, as one zstd frame that tells its content's size. It may change runs.
 func (t *Table) AppendZstd(dst []byte, runs []Run) []byte {
-	switch {
-	case t.tier >= Whole:
-		return t.wholeZstd(dst, runs)
-	case t.tier == Stored && t.zstd.mostlyStored(runs, leastZstd):
-		return t.storedZstd(dst, runs)
-	case t.tier == Stored && !t.piecesServe(Zstd, t.piecesZstd, t.wholeZstd):
-		return t.wholeZstd(dst, runs)
-	}
-	return t.piecesZstd(dst, runs)
+	return t.append(dst, runs, &t.zstd, AppendZstd)
 }
 
-func (t *Table) wholeGzip(dst []byte, runs []Run) []byte  { return t.whole(dst, runs, AppendGzip) }
-func (t *Table) wholeZstd(dst []byte, runs []Run) []byte  { return t.whole(dst, runs, AppendZstd) }
-func (t *Table) piecesGzip(dst []byte, runs []Run) []byte { return t.deflate(dst, runs, false) }
+func (t *Table) append(dst []byte, runs []Run, c *coder, whole func(dst, body []byte) []byte) []byte {
+	switch t.tier {
+	case Stored:
+		if c.blocks.mostlyStored(runs, leastStored) || t.piecesServe() {
+			return t.pieces(dst, runs, c, &c.blocks)
+		}
+	case Pieces:
+		return t.pieces(dst, runs, c, nil)
+	}
+	return t.whole(dst, runs, whole)
+}
 
-// deflate encodes a body from pieces, with stored blocks or without.
-func (t *Table) deflate(dst []byte, runs []Run, stored bool) []byte {
-	d, ok := t.deflaters.Get().(*deflater)
-	if !ok {
-		d = newDeflater(t.rows)
+// pieces encodes a body from pieces, and from blocks if it is not nil.
+func (t *Table) pieces(dst []byte, runs []Run, c *coder, blocks *shelves) []byte {
+	w := c.writers.Get().(bodyWriter)
+	w.begin(dst)
+	w.plain(t.rows.Head())
+	if blocks != nil {
+		runs = t.stored(w, blocks, runs)
 	}
-	t.train.Do(func() { t.first = newFirstCode(t.rows) })
-	d.start(append(dst, gzipHeader...), t.first)
-	d.plain(t.rows.Head())
-	if stored {
-		runs = t.stored(d, runs)
-	}
-	d.rows(runs, t.rows.Cut())
-	d.plain(t.rows.Tail())
-	dst = d.end()
-	dst = binary.LittleEndian.AppendUint32(dst, d.crc)
-	dst = binary.LittleEndian.AppendUint32(dst, d.size)
-	d.block.bits.out = nil
-	t.deflaters.Put(d)
+	w.rows(runs, t.rows.Cut())
+	w.plain(t.rows.Tail())
+	dst = w.end()
+	c.writers.Put(w)
 	return dst
 }
 
-// piecesZstd encodes a body from pieces.
-func (t *Table) piecesZstd(dst []byte, runs []Run) []byte {
-	z, ok := t.writers.Get().(*zstdWriter)
-	if !ok {
-		z = newZstdWriter(t.rows)
-	}
-	z.begin(dst)
-	z.plain(t.rows.Head())
-	z.rows(runs, t.rows.Cut())
-	z.plain(t.rows.Tail())
-	dst = z.end()
-	t.writers.Put(z)
-	return dst
-}
-
-// stored encodes runs as far as stored blocks are in them, and tells the rest, which holds the body's last row.
-func (t *Table) stored(d *deflater, runs []Run) []Run {
+// stored encodes runs as far as stored blocks are in them, and returns the rest, which holds the body's last row.
+func (t *Table) stored(w bodyWriter, blocks *shelves, runs []Run) []Run {
 	done := 0
 	for i, run := range runs {
-		behind := false // whether a stored block is the last of the output
-		rest, ok := t.gzip.walk(run, i == len(runs)-1, leastGzip, func(loose Run, b *storedBlock) {
+		after := false // whether what was written last is a stored block
+		rest, ok := blocks.walk(run, i == len(runs)-1, leastStored, func(loose Run, b *storedBlock) {
 			if done < i {
-				d.rows(runs[done:i], 0)
+				w.rows(runs[done:i], 0)
 				done = i
 			}
-			t.loose(d, loose, behind)
-			d.stored(b)
-			behind = true
+			t.loose(w, loose, after)
+			w.stored(b)
+			after = true
 		})
-		if !ok || !behind {
+		if !ok || !after {
 			continue
 		}
-		d.prime(rest.From - 1)
+		w.prime(rest.From - 1)
 		runs[i] = rest
 		done = i
 	}
 	return runs[done:]
 }
 
-// trial is whether bodies from pieces are about as small as those compressed whole: where rows repeat each other they are smaller, where they are free
-// text much larger, for nothing is searched for within it.
-type trial struct {
-	once   sync.Once
-	passed bool
+// zstdBlock makes a stored block of zstd.
+func (t *Table) zstdBlock(_ Rows, from, to uint32) *storedBlock {
+	z := t.zstd.writers.Get().(*zstdWriter)
+	b := z.block(from, to)
+	t.zstd.writers.Put(z)
+	return b
 }
 
-// worse is how many hundredths of a whole body's bytes one from pieces may take. zstd's encoder is quick, so that little time is gained for them.
-var worse = [codings]int{Gzip: 125, Zstd: 110}
+// worse is how many hundredths of a whole gzip body's bytes one from pieces may take.
+const worse = 125
 
 // sampleRuns are rows that stand for those of a table of n: some in the middle that are neighbours, and some from all over it.
 func sampleRuns(n int) [2][]Run {
@@ -175,29 +165,31 @@ func sampleRuns(n int) [2][]Run {
 	return [2][]Run{{middle}, spread}
 }
 
-// piecesServe tries a coding once, on a sample.
-func (t *Table) piecesServe(c Coding, pieces, whole func(dst []byte, runs []Run) []byte) bool {
-	try := &t.trials[c]
-	try.once.Do(func() {
+// piecesServe returns whether gzip bodies from pieces are about as small as those compressed whole,
+// of a sample. Where rows repeat each other they are smaller, where they are free text much larger,
+// as nothing is searched for within it. What it finds holds for zstd too, whose bodies from pieces
+// are smaller than gzip's.
+func (t *Table) piecesServe() bool {
+	t.trial.Do(func() {
 		a, b := 0, 0
 		for _, runs := range sampleRuns(t.rows.Len()) {
-			a += len(pieces(nil, runs))
-			b += len(whole(nil, runs))
+			a += len(t.pieces(nil, runs, &t.gzip, nil))
+			b += len(t.whole(nil, runs, AppendGzip))
 		}
-		try.passed = a*100 <= b*worse[c]
+		t.passed = a*100 <= b*worse
 	})
-	return try.passed
+	return t.passed
 }
 
 // loose encodes rows between stored blocks.
-func (t *Table) loose(d *deflater, run Run, behind bool) {
+func (t *Table) loose(w bodyWriter, run Run, after bool) {
 	if run.From == run.To {
 		return
 	}
-	if behind {
-		d.prime(run.From - 1)
+	if after {
+		w.prime(run.From - 1)
 	}
-	d.rows([]Run{run}, 0)
+	w.rows([]Run{run}, 0)
 }
 
 // whole renders the body and compresses it.

