@@ -19,7 +19,7 @@ func TestAllocations(t *testing.T) {
 	const bytesBudget = 2 << 10
 	const events = "/api/v2/coordination-context/conflict-events?app_identifier=" + goodIdentifier
 	for _, rows := range []int{50, 2000} {
-		s := testServer(t, Options{CacheBytes: -1}, sampleTables(t, rows))
+		s := tableServer(t, Options{CacheBytes: -1}, "/api/v2/coordination-context/conflict-events", rows)
 		for _, c := range []struct {
 			target, coding string
 			budget         float64
@@ -69,7 +69,7 @@ const usualFields = "Host: data.example.org\r\nUser-Agent: Mozilla/5.0 (X11; Lin
 
 // BenchmarkRequest is the way of a request through the handler, without sockets.
 func BenchmarkRequest(b *testing.B) {
-	s := testServer(b, Options{}, sampleTables(b, 2000))
+	s := sampleServer(b, Options{}, 2000)
 	for name, target := range map[string]string{
 		"kind=small": "/api/v2/coordination-context/conflict-events?location_code=AFG&admin_level=1&start_date=2024&limit=5&app_identifier=" + goodIdentifier,
 		"kind=page":  "/api/v2/coordination-context/conflict-events?limit=1000&app_identifier=" + goodIdentifier,

@@ -12,6 +12,7 @@ import (
 
 // TestBindTellsEverything: one error names each table and column that does not fit.
 func TestBindTellsEverything(t *testing.T) {
+	t.Parallel()
 	tables := sampleTables(t, 6)
 	remove := func(table, column string) {
 		for _, x := range tables {
@@ -54,7 +55,7 @@ func TestBindTellsEverything(t *testing.T) {
 			t.Errorf("the error lacks %q:\n%v", part, err)
 		}
 	}
-	s := testServer(t, Options{}, sampleTables(t, 3))
+	s := sampleServer(t, Options{}, 3)
 	if err := s.Swap(Release{Snapshot: storeSnapshot(t, "bad", sampleTime, tables)}); err == nil {
 		t.Error("a snapshot that does not fit is served")
 	}
@@ -66,6 +67,7 @@ func TestBindTellsEverything(t *testing.T) {
 // TestNullWhereNoneMayBe: rows of view dumps are served as they are, so a null that the record does
 // not allow is printed.
 func TestNullWhereNoneMayBe(t *testing.T) {
+	t.Parallel()
 	tables := sampleTables(t, 3)
 	for _, x := range tables {
 		if x.endpoint.Table != "idps" {
@@ -86,6 +88,7 @@ func TestNullWhereNoneMayBe(t *testing.T) {
 
 // TestEmptyTables: tables without a row answer like others.
 func TestEmptyTables(t *testing.T) {
+	t.Parallel()
 	tables := sampleTables(t, 3)
 	for _, x := range tables {
 		x.rows = nil
@@ -107,6 +110,7 @@ func TestEmptyTables(t *testing.T) {
 
 // TestMissingTable: a table that the snapshot does not have is an empty list.
 func TestMissingTable(t *testing.T) {
+	t.Parallel()
 	tables := slices.DeleteFunc(sampleTables(t, 3), func(x *testTable) bool { return x.endpoint.Table == "org_type" })
 	s := testServer(t, Options{}, tables)
 	target := "/api/v2/metadata/org-type?app_identifier=" + goodIdentifier
@@ -127,7 +131,7 @@ func TestMissingTable(t *testing.T) {
 // TestExamples: every example of the documentation is answered.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, Options{}, sampleTables(t, 3))
+	s := sampleServer(t, Options{}, 3)
 	for i := range contract.Endpoints {
 		for _, p := range contract.NewPlan(&contract.Endpoints[i]).Params {
 			target := contract.Endpoints[i].Path + "?app_identifier=" + goodIdentifier + "&" + p.Name + "=" + url.QueryEscape(p.Example())

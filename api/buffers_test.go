@@ -33,33 +33,38 @@ func (l slimListener) Accept() (net.Conn, error) {
 // at once on one connection, by clients that read at different speeds: each arrives as it was made,
 // whoever's buffer it was made in.
 func TestLentBodies(t *testing.T) {
+	t.Parallel()
 	for _, keep := range []bool{false, true} { // idle connections their buffers
-		s := testServer(t, Options{KeepBuffers: keep, CacheBytes: -1, QueueWait: 10 * time.Second}, sampleTables(t, 3000))
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		go s.Serve(slimListener{l, 4 << 10}) //nolint:errcheck // ends with the listener
-		t.Cleanup(func() { l.Close() })
-		limits := []int{0, 1, 5, 100, 127, 128, 700, 1500}
-		want := map[string][]byte{}
-		for _, limit := range limits {
-			target := fmt.Sprintf("%s&limit=%d", listTarget, limit)
-			want[target] = s.Answer("GET", target, nil).Body
-		}
-		var all sync.WaitGroup
-		for client := range 12 {
-			all.Go(func() {
-				r := rand.New(rand.NewPCG(uint64(client), 7))
-				for range 4 {
-					if err := askSeveral(r, l.Addr().String(), limits, want); err != nil {
-						t.Error(err)
-						return
+		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
+			t.Parallel()
+			s := tableServer(t, Options{KeepBuffers: keep, CacheBytes: -1, QueueWait: 10 * time.Second},
+				"/api/v2/metadata/sector", 3000)
+			l, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			go s.Serve(slimListener{l, 4 << 10}) //nolint:errcheck // ends with the listener
+			t.Cleanup(func() { l.Close() })
+			limits := []int{0, 1, 5, 100, 127, 128, 700, 1500}
+			want := map[string][]byte{}
+			for _, limit := range limits {
+				target := fmt.Sprintf("%s&limit=%d", listTarget, limit)
+				want[target] = s.Answer("GET", target, nil).Body
+			}
+			var all sync.WaitGroup
+			for client := range 12 {
+				all.Go(func() {
+					r := rand.New(rand.NewPCG(uint64(client), 7))
+					for range 4 {
+						if err := askSeveral(r, l.Addr().String(), limits, want); err != nil {
+							t.Error(err)
+							return
+						}
 					}
-				}
-			})
-		}
-		all.Wait()
+				})
+			}
+			all.Wait()
+		})
 	}
 }
 

@@ -24,6 +24,7 @@ func testKey(n int) bodyKey {
 // TestOneMaker: of a thousand requests for one body at once, one makes it, and all others get it
 // from there.
 func TestOneMaker(t *testing.T) {
+	t.Parallel()
 	c := newBodyCache(0, wire.NewBudget(0))
 	var made atomic.Int64
 	s := &c.shards[(&bodyKey{tag: testKey(1).tag}).shard()]
@@ -61,6 +62,7 @@ func TestOneMaker(t *testing.T) {
 // TestMakerGivesUp: those who wait for a body that does not come make their own, or get its maker's
 // error.
 func TestMakerGivesUp(t *testing.T) {
+	t.Parallel()
 	for _, fault := range []error{nil, &Busy{Rule: ruleQueries}} {
 		c := newBodyCache(0, wire.NewBudget(0))
 		_, m, _ := c.begin(testKey(1))
@@ -95,6 +97,7 @@ func TestMakerGivesUp(t *testing.T) {
 // TestKeptOnSecondRequest: a body asked for once is not kept, one asked for twice is, whatever was
 // asked for in between.
 func TestKeptOnSecondRequest(t *testing.T) {
+	t.Parallel()
 	c := newBodyCache(0, wire.NewBudget(0))
 	ask := func(n int) bool {
 		got, m, _ := c.begin(testKey(n))
@@ -118,11 +121,13 @@ func TestKeptOnSecondRequest(t *testing.T) {
 // TestCacheBound: whatever comes, the memory stays below the limit, what is used stays longer than
 // what is not, and no body longer than a quarter of a shard is kept.
 func TestCacheBound(t *testing.T) {
+	t.Parallel()
 	const limit = 1 << 20
 	c := newBodyCache(limit, wire.NewBudget(0))
 	r := rand.New(rand.NewPCG(1, 2))
 	often := 0
-	for i := range 200_000 {
+	rounds := trials(200_000, 100_000)
+	for i := range rounds {
 		n := r.IntN(10)
 		if i%4 > 0 {
 			n = r.IntN(20_000)
@@ -151,17 +156,17 @@ func TestCacheBound(t *testing.T) {
 		}
 		sum += bytes
 	}
-	if sum < limit/2 || often < 45_000 {
-		t.Errorf("%d bytes are kept; the ten most asked for were there %d of 50,000 times", sum, often)
+	if sum < limit/2 || often < rounds/4*9/10 {
+		t.Errorf("%d bytes are kept; the ten most asked for were there %d of %d times", sum, often, rounds/4)
 	}
 }
 
 // TestCachedAnswersAreTheSame asks servers with and without a cache for everything, several times,
 // in all codings.
 func TestCachedAnswersAreTheSame(t *testing.T) {
-	tables := sampleTables(t, 400)
-	with, without := testServer(t, Options{}, tables), testServer(t, Options{CacheBytes: -1}, tables)
-	for i := range contract.Endpoints {
+	t.Parallel()
+	with, without := sampleServer(t, Options{}, 500), sampleServer(t, Options{CacheBytes: -1}, 500)
+	for i := trials(0, 2); i < len(contract.Endpoints); i += trials(1, 3) {
 		for _, query := range []string{"", "&limit=2&offset=1", "&limit=0", "&output_format=csv", "&offset=1000"} {
 			target := contract.Endpoints[i].Path + "?app_identifier=" + goodIdentifier + query
 			for _, accept := range []string{"identity", "gzip", "zstd", "gzip, identity;q=0"} {
@@ -195,6 +200,7 @@ func plainBody(t *testing.T, a Answer) []byte {
 // TestManyAskAtOnce asks over a network for the same pages from many connections in all codings,
 // and compares the bodies.
 func TestManyAskAtOnce(t *testing.T) {
+	t.Parallel()
 	table := numberedLocations(20_000, nil)
 	s := testServer(t, Options{Queries: 64, QueueWait: 10 * time.Second}, []*testTable{table})
 	address := listen(t, s)

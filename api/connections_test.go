@@ -28,67 +28,72 @@ const plainGet = "GET " + listTarget + " HTTP/1.1\r\nHost: a\r\n\r\n"
 // TestTurnedAway: a connection beyond the bound gets the answer that any 503 is, is counted, and
 // takes no place; each that ends makes room for one.
 func TestTurnedAway(t *testing.T) {
+	t.Parallel()
 	for rule, o := range map[string]Options{"connections": {Connections: 2}, "connections of one address": {ConnectionsPerAddress: 2}} {
-		s := testServer(t, o, sampleTables(t, 3))
-		address, admin := listen(t, s), listenAdmin(t, s)
-		first, second := dial(t, address), dial(t, address)
-		for _, conn := range []dialled{first, second} {
-			if status := conn.get(listTarget); status != 200 {
-				t.Fatalf("%s: %d within the bound", rule, status)
+		t.Run(rule, func(t *testing.T) {
+			t.Parallel()
+			s := sampleServer(t, o, 3)
+			address, admin := listen(t, s), listenAdmin(t, s)
+			first, second := dial(t, address), dial(t, address)
+			for _, conn := range []dialled{first, second} {
+				if status := conn.get(listTarget); status != 200 {
+					t.Fatalf("%s: %d within the bound", rule, status)
+				}
 			}
-		}
-		got := exchange(t, address, "GET", plainGet)
-		var names []string
-		for _, f := range got.Header {
-			names = append(names, f.Name)
-		}
-		slices.Sort(names)
-		want := strings.Fields("Access-Control-Allow-Origin Access-Control-Expose-Headers Cache-Control Content-Length Content-Security-Policy " +
-			"Content-Type Date Referrer-Policy Retry-After X-Content-Type-Options X-Request-Id X-Snapshot-Id")
-		body := `{"detail":"Too much is asked at once; try again after Retry-After","rule":"` + rule + `"}`
-		if got.Status != 503 || !slices.Equal(names, want) || string(got.Body) != body {
-			t.Errorf("%s: %d %s\nfields %q,\nwant   %q", rule, got.Status, got.Body, names, want)
-		}
-		for name, want := range map[string]string{"Cache-Control": noStore, "Retry-After": "1", "Content-Type": contract.JSONType} {
-			if value, _ := got.field(name); value != want {
-				t.Errorf("%s: %s: %s", rule, name, value)
+			got := exchange(t, address, "GET", plainGet)
+			var names []string
+			for _, f := range got.Header {
+				names = append(names, f.Name)
 			}
-		}
-		if answer, closed := dial(t, address).raw(t, "GET", plainGet); !closed {
-			t.Errorf("%s: it does not say that the connection ends: %.80q", rule, answer)
-		}
-		if head := unreadAnswer(t, address, "", "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"); head.Status != 503 || len(head.Body) > 0 {
-			t.Errorf("%s: HEAD: %d with %d bytes", rule, head.Status, len(head.Body))
-		}
-		if silent := unreadAnswer(t, address, "", ""); silent.Status != 503 || string(silent.Body) != body {
-			t.Errorf("%s: a client that sends nothing: %d %s", rule, silent.Status, silent.Body)
-		}
-		word, _, _ := strings.Cut(strings.TrimPrefix(rule, "connections of one "), " ")
-		m := readMetrics(t, admin)
-		if m[fmt.Sprintf("hdqs_shed_total{reason=%q}", word)] != 4 || m[`hdqs_http_requests_total{code="503"}`] != 4 || m["hdqs_connections"] != 2 {
-			t.Errorf("%s: counted %v", rule, m)
-		}
-		if status := first.get(listTarget); status != 200 {
-			t.Errorf("%s: %d on a connection that has a place", rule, status)
-		}
-		first.Close()
-		waitFor(t, "a place", func() bool { return s.callers.Count() == 1 })
-		third := dial(t, address)
-		if status := third.get(listTarget); status != 200 {
-			t.Errorf("%s: %d after another connection has ended", rule, status)
-		}
-		if got := exchange(t, address, "GET", plainGet); got.Status != 503 {
-			t.Errorf("%s: %d: one that ended made room for two", rule, got.Status)
-		}
-		second.Close()
-		third.Close()
-		waitFor(t, "all places", func() bool { return s.callers.Count() == 0 })
+			slices.Sort(names)
+			want := strings.Fields("Access-Control-Allow-Origin Access-Control-Expose-Headers Cache-Control Content-Length Content-Security-Policy " +
+				"Content-Type Date Referrer-Policy Retry-After X-Content-Type-Options X-Request-Id X-Snapshot-Id")
+			body := `{"detail":"Too much is asked at once; try again after Retry-After","rule":"` + rule + `"}`
+			if got.Status != 503 || !slices.Equal(names, want) || string(got.Body) != body {
+				t.Errorf("%s: %d %s\nfields %q,\nwant   %q", rule, got.Status, got.Body, names, want)
+			}
+			for name, want := range map[string]string{"Cache-Control": noStore, "Retry-After": "1", "Content-Type": contract.JSONType} {
+				if value, _ := got.field(name); value != want {
+					t.Errorf("%s: %s: %s", rule, name, value)
+				}
+			}
+			if answer, closed := dial(t, address).raw(t, "GET", plainGet); !closed {
+				t.Errorf("%s: it does not say that the connection ends: %.80q", rule, answer)
+			}
+			if head := unreadAnswer(t, address, "", "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"); head.Status != 503 || len(head.Body) > 0 {
+				t.Errorf("%s: HEAD: %d with %d bytes", rule, head.Status, len(head.Body))
+			}
+			if silent := unreadAnswer(t, address, "", ""); silent.Status != 503 || string(silent.Body) != body {
+				t.Errorf("%s: a client that sends nothing: %d %s", rule, silent.Status, silent.Body)
+			}
+			word, _, _ := strings.Cut(strings.TrimPrefix(rule, "connections of one "), " ")
+			m := readMetrics(t, admin)
+			if m[fmt.Sprintf("hdqs_shed_total{reason=%q}", word)] != 4 || m[`hdqs_http_requests_total{code="503"}`] != 4 || m["hdqs_connections"] != 2 {
+				t.Errorf("%s: counted %v", rule, m)
+			}
+			if status := first.get(listTarget); status != 200 {
+				t.Errorf("%s: %d on a connection that has a place", rule, status)
+			}
+			first.Close()
+			waitFor(t, "a place", func() bool { return s.callers.Count() == 1 })
+			third := dial(t, address)
+			if status := third.get(listTarget); status != 200 {
+				t.Errorf("%s: %d after another connection has ended", rule, status)
+			}
+			if got := exchange(t, address, "GET", plainGet); got.Status != 503 {
+				t.Errorf("%s: %d: one that ended made room for two", rule, got.Status)
+			}
+			second.Close()
+			third.Close()
+			waitFor(t, "all places", func() bool { return s.callers.Count() == 0 })
+		})
 	}
 }
 
 // TestOtherAddress: the bound of an address is no other's.
 func TestOtherAddress(t *testing.T) {
-	address := listen(t, testServer(t, Options{ConnectionsPerAddress: 1}, sampleTables(t, 3)))
+	t.Parallel()
+	address := listen(t, sampleServer(t, Options{ConnectionsPerAddress: 1}, 3))
 	if status := dial(t, address).get(listTarget); status != 200 {
 		t.Fatal(status)
 	}
@@ -110,7 +115,7 @@ func TestOtherAddress(t *testing.T) {
 // TestTurnedAwayClients: a usual client always sees the 503 and never a broken connection, also
 // when many are turned away at once; and those who say nothing keep nobody from being turned away.
 func TestTurnedAwayClients(t *testing.T) {
-	s := testServer(t, Options{Connections: 1}, sampleTables(t, 3))
+	s := sampleServer(t, Options{Connections: 1}, 3)
 	address := listen(t, s)
 	inside := dial(t, address)
 	if status := inside.get(listTarget); status != 200 {
@@ -175,75 +180,84 @@ func endSoon(s *Server) <-chan error {
 // TestLastRequests: when the server ends, a request that comes while connections are waited for is
 // answered whole, and its answer is said to be the last.
 func TestLastRequests(t *testing.T) {
+	t.Parallel()
 	for _, keep := range []bool{false, true} {
-		s := testServer(t, Options{KeepBuffers: keep}, sampleTables(t, 3))
-		limits := s.connectionLimits()
-		limits.DrainWait = time.Minute // however long this test takes to ask
-		s.callers = wire.NewConnections(limits)
-		address := listen(t, s)
-		busy, fresh := dial(t, address), dial(t, address)
-		if status := busy.get(listTarget); status != 200 {
-			t.Fatal(status)
-		}
-		waitFor(t, "two connections", func() bool { return s.callers.Count() == 2 })
-		ended := endSoon(s)
-		waitFor(t, "the end to begin", s.callers.Draining)
-		time.Sleep(drainWait / 4)
-		for _, conn := range []dialled{busy, fresh} {
-			if answer, closed := conn.raw(t, "GET", plainGet); !strings.HasPrefix(answer, "HTTP/1.1 200 ") || !closed {
-				t.Errorf("keep=%v: a request near the end: %.60q, close: %v", keep, answer, closed)
+		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
+			t.Parallel()
+			s := sampleServer(t, Options{KeepBuffers: keep}, 3)
+			limits := s.connectionLimits()
+			limits.DrainWait = time.Minute // however long this test takes to ask
+			s.callers = wire.NewConnections(limits)
+			address := listen(t, s)
+			busy, fresh := dial(t, address), dial(t, address)
+			if status := busy.get(listTarget); status != 200 {
+				t.Fatal(status)
 			}
-			if rest, err := io.ReadAll(conn.reader); err != nil || len(rest) > 0 {
-				t.Errorf("keep=%v: then %.40q, %v", keep, rest, err)
+			waitFor(t, "two connections", func() bool { return s.callers.Count() == 2 })
+			ended := endSoon(s)
+			waitFor(t, "the end to begin", s.callers.Draining)
+			time.Sleep(drainWait / 4)
+			for _, conn := range []dialled{busy, fresh} {
+				if answer, closed := conn.raw(t, "GET", plainGet); !strings.HasPrefix(answer, "HTTP/1.1 200 ") || !closed {
+					t.Errorf("keep=%v: a request near the end: %.60q, close: %v", keep, answer, closed)
+				}
+				if rest, err := io.ReadAll(conn.reader); err != nil || len(rest) > 0 {
+					t.Errorf("keep=%v: then %.40q, %v", keep, rest, err)
+				}
 			}
-		}
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		if _, err := net.Dial("tcp", address); err == nil {
-			t.Error("it listens after the end")
-		}
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+			if _, err := net.Dial("tcp", address); err == nil {
+				t.Error("it listens after the end")
+			}
+		})
 	}
 }
 
 // TestLastWait: when the server ends, connections that wait are closed without a word, but of a
 // request that has begun to come the rest is waited for, and it is answered whole.
 func TestLastWait(t *testing.T) {
+	t.Parallel()
 	for _, keep := range []bool{false, true} {
-		s := testServer(t, Options{KeepBuffers: keep}, sampleTables(t, 3))
-		address := listen(t, s)
-		idle, half, unused := dial(t, address), dial(t, address), dial(t, address)
-		for _, conn := range []dialled{idle, half} {
-			if status := conn.get(listTarget); status != 200 {
-				t.Fatal(status)
+		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
+			t.Parallel()
+			s := sampleServer(t, Options{KeepBuffers: keep}, 3)
+			address := listen(t, s)
+			idle, half, unused := dial(t, address), dial(t, address), dial(t, address)
+			for _, conn := range []dialled{idle, half} {
+				if status := conn.get(listTarget); status != 200 {
+					t.Fatal(status)
+				}
 			}
-		}
-		if _, err := io.WriteString(half, plainGet[:30]); err != nil {
-			t.Fatal(err)
-		}
-		waitFor(t, "three connections", func() bool { return s.callers.Count() == 3 })
-		time.Sleep(20 * time.Millisecond)
-		ended := endSoon(s)
-		waitFor(t, "the end to begin", s.callers.Draining)
-		time.Sleep(2 * drainWait)
-		if answer, closed := half.raw(t, "GET", plainGet[30:]); !strings.HasPrefix(answer, "HTTP/1.1 200 ") || !closed {
-			t.Errorf("keep=%v: the rest of a request near the end: %.60q, close: %v", keep, answer, closed)
-		}
-		for _, conn := range []dialled{idle, unused, half} {
-			if rest, err := io.ReadAll(conn.reader); err != nil || len(rest) > 0 {
-				t.Errorf("keep=%v: a connection ends with %.40q, %v", keep, rest, err)
+			if _, err := io.WriteString(half, plainGet[:30]); err != nil {
+				t.Fatal(err)
 			}
-		}
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+			waitFor(t, "three connections", func() bool { return s.callers.Count() == 3 })
+			time.Sleep(20 * time.Millisecond)
+			ended := endSoon(s)
+			waitFor(t, "the end to begin", s.callers.Draining)
+			time.Sleep(2 * drainWait)
+			if answer, closed := half.raw(t, "GET", plainGet[30:]); !strings.HasPrefix(answer, "HTTP/1.1 200 ") || !closed {
+				t.Errorf("keep=%v: the rest of a request near the end: %.60q, close: %v", keep, answer, closed)
+			}
+			for _, conn := range []dialled{idle, unused, half} {
+				if rest, err := io.ReadAll(conn.reader); err != nil || len(rest) > 0 {
+					t.Errorf("keep=%v: a connection ends with %.40q, %v", keep, rest, err)
+				}
+			}
+			if err := <-ended; err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 
 // TestDrain: while the end is near, each answer is the last of its connection, and new connections
 // are welcome.
 func TestDrain(t *testing.T) {
-	s := testServer(t, Options{}, sampleTables(t, 3))
+	t.Parallel()
+	s := sampleServer(t, Options{}, 3)
 	address := listen(t, s)
 	conn := dial(t, address)
 	if answer, closed := conn.raw(t, "GET", plainGet); !strings.HasPrefix(answer, "HTTP/1.1 200 ") || closed {

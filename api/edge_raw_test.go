@@ -22,6 +22,7 @@ const edgePatience = 20 * time.Second
 // never hand one request the answer of another: neither on the client's connection nor on those
 // that it keeps to us.
 func TestEdgeRawCases(t *testing.T) {
+	t.Parallel()
 	g := startEdge(t, Options{})
 	for i, c := range allRawCases(t) {
 		t.Run(c.name, func(t *testing.T) { c.checkEdge(t, g, strconv.Itoa(i)) })

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -23,12 +24,10 @@ import (
 
 	"hdqs/api/contract"
 
-	goflag "flag"
-
 	"github.com/valyala/fasthttp"
 )
 
-var update = goflag.Bool("update", false, "rewrite files that are made from the endpoints")
+var update = flag.Bool("update", false, "rewrite files that are made from the endpoints")
 
 // edge skips a test of real edges and browsers unless they are there: 'make edge' says so.
 func edge(t *testing.T) {
@@ -70,6 +69,7 @@ func nginxParams() string {
 
 // TestGoldenNginxParams holds the file of parameter names to the endpoints.
 func TestGoldenNginxParams(t *testing.T) {
+	t.Parallel()
 	const file = "../deploy/nginx/params.conf"
 	if *update {
 		if err := os.WriteFile(file, []byte(nginxParams()), 0o644); err != nil {
@@ -110,7 +110,7 @@ func startEdge(t *testing.T, o Options) *origin {
 	if err != nil {
 		binary = "/usr/sbin/nginx"
 	}
-	g := &origin{server: testServer(t, o, sampleTables(t, 1500))}
+	g := &origin{server: sampleServer(t, o, 1500)}
 	handler := g.server.public.Handler
 	g.server.public.Handler = func(ctx *fasthttp.RequestCtx) {
 		g.asked.Add(1)
@@ -210,6 +210,7 @@ func (g *origin) counted(t *testing.T, method, target string, header ...HeaderFi
 // TestEdgeKey: callers, order of parameters, GET and HEAD share an answer; codings do not; what
 // nginx cannot put in order is passed on as it is, and every answer is the origin's own.
 func TestEdgeKey(t *testing.T) {
+	t.Parallel()
 	g := startEdge(t, Options{})
 	other, _ := contract.EncodeIdentifier("another application", "you@example.com")
 	const events = "/api/v2/coordination-context/conflict-events?"
@@ -290,6 +291,7 @@ func TestEdgeKey(t *testing.T) {
 // TestEdgeAnswers: random requests, spelled in every way, get through the edge what the service
 // says, twice.
 func TestEdgeAnswers(t *testing.T) {
+	t.Parallel()
 	g := startEdge(t, Options{})
 	random := rand.New(rand.NewPCG(2, 7))
 	for range 400 {
@@ -325,6 +327,7 @@ func TestEdgeAnswers(t *testing.T) {
 // TestEdgeStale: a stale answer is used while a fresh one is fetched, which costs a 304, and while
 // the service is away, for as long as its header says.
 func TestEdgeStale(t *testing.T) {
+	t.Parallel()
 	g := startEdge(t, Options{Freshness: Freshness{MaxAge: -1, SharedMaxAge: 3 * time.Second, StaleWhileRevalidate: 6 * time.Second, StaleIfError: 13 * time.Second}})
 	target := listTarget + "&limit=20"
 	first, _ := g.counted(t, "GET", target)
@@ -351,6 +354,7 @@ func TestEdgeStale(t *testing.T) {
 
 // TestEdgeStampede: many that miss one answer at once make one request.
 func TestEdgeStampede(t *testing.T) {
+	t.Parallel()
 	g := startEdge(t, Options{})
 	var all sync.WaitGroup
 	for range 100 {
@@ -368,8 +372,9 @@ func TestEdgeStampede(t *testing.T) {
 
 // TestBrowser: a page of another origin reads rows and headers, in a browser.
 func TestBrowser(t *testing.T) {
+	t.Parallel()
 	edge(t)
-	s := testServer(t, Options{Logger: slog.New(slog.DiscardHandler)}, sampleTables(t, 30))
+	s := sampleServer(t, Options{Logger: slog.New(slog.DiscardHandler)}, 30)
 	api := "http://" + listen(t, s)
 	page := fmt.Sprintf(`<!doctype html><title>t</title><script>
 (async () => {

@@ -110,8 +110,9 @@ func itemsBody(tb testing.TB, items []any) string {
 // TestContractFaults sends every bad value of every parameter of every endpoint, alone and hidden
 // behind a good or by a bad value, and all at once, and compares whole bodies.
 func TestContractFaults(t *testing.T) {
+	t.Parallel()
 	c := readContract(t)
-	s := testServer(t, Options{}, sampleTables(t, 3))
+	s := sampleServer(t, Options{}, 3)
 	sent := 0
 	ask := func(path, query string) Answer {
 		sent++
@@ -236,7 +237,8 @@ func longIdentifier() string {
 }
 
 func TestLongIdentifierInHeader(t *testing.T) {
-	s := testServer(t, Options{}, sampleTables(t, 3))
+	t.Parallel()
+	s := sampleServer(t, Options{}, 3)
 	header := []HeaderField{{"X-CATALOG-API-APP-IDENTIFIER", longIdentifier()}}
 	if got := s.Answer("GET", "/api/v2/metadata/sector", header); got.Status != 200 {
 		t.Errorf("status %d: %s", got.Status, got.Body)
@@ -244,7 +246,8 @@ func TestLongIdentifierInHeader(t *testing.T) {
 }
 
 func TestOtherRoutes(t *testing.T) {
-	s := testServer(t, Options{}, sampleTables(t, 3))
+	t.Parallel()
+	s := sampleServer(t, Options{}, 3)
 	for _, route := range readContract(t).Other {
 		if got := s.Answer("OPTIONS", route.Path, nil); got.Status != 204 {
 			t.Errorf("%s is no route: %d", route.Path, got.Status)

@@ -21,6 +21,7 @@ import (
 // near them, alone and combined, and compares whole bodies in both formats with a plain evaluation
 // of the contract's match kinds.
 func TestContractFilters(t *testing.T) {
+	t.Parallel()
 	rows, pages := 60, 25
 	if testing.Short() {
 		rows, pages = 24, 5
@@ -350,6 +351,7 @@ func plainCSV(tb testing.TB, e contractEndpoint, rows []map[string]any) string {
 
 // TestEveryEnumValueIsFound asks for each value of each enum.
 func TestEveryEnumValueIsFound(t *testing.T) {
+	t.Parallel()
 	tables := sampleTables(t, 60)
 	s := testServer(t, Options{}, tables)
 	for i := range contract.Endpoints {

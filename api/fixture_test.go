@@ -2,13 +2,16 @@ package api
 
 import (
 	"bufio"
+	"flag"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -184,7 +187,22 @@ func columnData(tb testing.TB, c testColumn, rows []map[string]any, index bool) 
 // storeSnapshot writes tables to a store and opens them from there.
 func storeSnapshot(tb testing.TB, id string, at time.Time, tables []*testTable) *store.Snapshot {
 	tb.Helper()
-	st, err := store.Open(tb.TempDir())
+	dir := tb.TempDir()
+	writeSnapshot(tb, dir, id, at, tables)
+	return openSnapshot(tb, dir, id)
+}
+
+// writeSnapshot writes tables to a new store. All stores of the tests have one folder of segments,
+// which are named by their content: most tables are in many of them.
+func writeSnapshot(tb testing.TB, dir, id string, at time.Time, tables []*testTable) {
+	tb.Helper()
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		tb.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(sampleStores.root, "segments"), filepath.Join(dir, "segments")); err != nil {
+		tb.Fatal(err)
+	}
+	st, err := store.Open(dir)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -199,12 +217,59 @@ func storeSnapshot(tb testing.TB, id string, at time.Time, tables []*testTable) 
 	if err := st.PutManifest(manifest); err != nil {
 		tb.Fatal(err)
 	}
+}
+
+func openSnapshot(tb testing.TB, dir, id string) *store.Snapshot {
+	tb.Helper()
+	st, err := store.Open(dir)
+	if err != nil {
+		tb.Fatal(err)
+	}
 	snap, err := st.Open(id)
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return snap
 }
+
+// sampleStores are stores of the sample tables by their number of rows, written when they are first
+// needed.
+var sampleStores struct {
+	sync.Mutex
+	root string // removed by TestMain
+	dirs map[int]string
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	flag.Set("test.parallel", "8") // many tests wait for clocks and sockets, not for a core
+	var err error
+	if sampleStores.root, err = os.MkdirTemp("", "hdqs-api-"); err != nil {
+		panic(err)
+	}
+	if err := os.Mkdir(filepath.Join(sampleStores.root, "segments"), 0o755); err != nil {
+		panic(err)
+	}
+	sampleStores.dirs = map[int]string{}
+	code := m.Run()
+	os.RemoveAll(sampleStores.root)
+	os.Exit(code)
+}
+
+// sampleSnapshot opens a store of the sample tables.
+func sampleSnapshot(tb testing.TB, rows int) *store.Snapshot {
+	tb.Helper()
+	sampleStores.Lock()
+	defer sampleStores.Unlock()
+	if sampleStores.dirs[rows] == "" {
+		dir := filepath.Join(sampleStores.root, strconv.Itoa(rows))
+		writeSnapshot(tb, dir, sampleID, sampleTime, sampleTables(tb, rows))
+		sampleStores.dirs[rows] = dir
+	}
+	return openSnapshot(tb, sampleStores.dirs[rows], sampleID)
+}
+
+const sampleID = "20261120T0200Z-test"
 
 // sampleTables is a table for every endpoint. Those that testdata/http/rows.txt writes out have its
 // rows.
@@ -230,14 +295,32 @@ var (
 	publishedTime = time.Date(2024, 11, 20, 2, 10, 0, 5e8, time.UTC) // in the past of every clock
 )
 
-// testServer serves sample tables.
+// testServer serves tables, which may be changed sample tables.
 func testServer(tb testing.TB, o Options, tables []*testTable) *Server {
+	tb.Helper()
+	return serverOf(tb, o, storeSnapshot(tb, sampleID, sampleTime, tables))
+}
+
+// sampleServer serves the sample tables.
+func sampleServer(tb testing.TB, o Options, rows int) *Server {
+	tb.Helper()
+	return serverOf(tb, o, sampleSnapshot(tb, rows))
+}
+
+// tableServer serves the sample table of one endpoint.
+func tableServer(tb testing.TB, o Options, path string, rows int) *Server {
+	tb.Helper()
+	table := sampleTable(planOf(path).Endpoint, rows, rand.New(rand.NewPCG(1, 2)))
+	return testServer(tb, o, []*testTable{table})
+}
+
+func serverOf(tb testing.TB, o Options, snap *store.Snapshot) *Server {
 	tb.Helper()
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := New(o)
-	if err := s.Swap(Release{storeSnapshot(tb, "20261120T0200Z-test", sampleTime, tables), publishedTime}); err != nil {
+	if err := s.Swap(Release{snap, publishedTime}); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
@@ -339,6 +422,14 @@ func valueOf(tb testing.TB, number int, c testColumn, text string) any {
 		return at
 	}
 	return text
+}
+
+// trials is how often a property test tries: fewer times under -short.
+func trials(all, short int) int {
+	if testing.Short() {
+		return short
+	}
+	return all
 }
 
 func boolInt(b bool) int64 {

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -20,13 +21,14 @@ import (
 // TestFaultHeaders is the header of each fault that testdata/http cannot bring about: all its
 // fields' names, and the values that caches and callers go by.
 func TestFaultHeaders(t *testing.T) {
+	t.Parallel()
 	const usual = "Access-Control-Allow-Origin Access-Control-Expose-Headers Cache-Control Content-Length Content-Security-Policy Content-Type Date " +
 		"Referrer-Policy X-Content-Type-Options X-Request-Id"
 	quiet := slog.New(slog.DiscardHandler)
-	s := testServer(t, Options{Logger: quiet, Queries: 1, QueueWait: time.Millisecond}, sampleTables(t, 3))
+	s := sampleServer(t, Options{Logger: quiet, Queries: 1, QueueWait: time.Millisecond}, 3)
 	s.add("/panic", route{handler: func(*fasthttp.RequestCtx) { panic("x") }})
 	busy, unready := listen(t, s), listen(t, New(Options{Logger: quiet}))
-	hasty := listen(t, testServer(t, Options{ReadTimeout: time.Second}, sampleTables(t, 3))) // for what never comes
+	hasty := listen(t, sampleServer(t, Options{ReadTimeout: 300 * time.Millisecond}, 3)) // for what never comes
 	if !s.gate.Enter(false) {
 		t.Fatal("no slot")
 	}
@@ -71,32 +73,36 @@ func TestFaultHeaders(t *testing.T) {
 // TestUnreadHead: a HEAD that could not be read is answered as a GET is, without the body; so is
 // one that is the second of its connection.
 func TestUnreadHead(t *testing.T) {
+	t.Parallel()
 	for _, keep := range []bool{false, true} {
-		patient := listen(t, testServer(t, Options{KeepBuffers: keep}, sampleTables(t, 3)))
-		hasty := listen(t, testServer(t, Options{KeepBuffers: keep, ReadTimeout: 500 * time.Millisecond}, sampleTables(t, 3)))
-		const half = " /docs HTTP/1.1\r\nHost: a"
-		for _, rest := range []string{
-			" /docs HTTP/1.1\r\n\r\n",
-			" /docs HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
-			half,
-			" /docs HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\n\r\n",
-			" /docs?" + strings.Repeat("y", 2*readBuffer) + " HTTP/1.1\r\nHost: a\r\n\r\n",
-		} {
-			address := patient
-			if rest == half { // the end of which is waited for
-				address = hasty
-			}
-			for _, before := range []string{"", "GET " + listTarget + " HTTP/1.1\r\nHost: a\r\n\r\n"} {
-				full, bare := unreadAnswer(t, address, before, "GET"+rest), unreadAnswer(t, address, before, "HEAD"+rest)
-				if bare.Status != full.Status || full.Status < 400 || len(bare.Body) > 0 || len(full.Body) == 0 {
-					t.Errorf("HEAD%.60q: %d with %d bytes, GET %d with %d", rest, bare.Status, len(bare.Body), full.Status, len(full.Body))
+		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
+			t.Parallel()
+			patient := listen(t, sampleServer(t, Options{KeepBuffers: keep}, 3))
+			hasty := listen(t, sampleServer(t, Options{KeepBuffers: keep, ReadTimeout: 250 * time.Millisecond}, 3))
+			const half = " /docs HTTP/1.1\r\nHost: a"
+			for _, rest := range []string{
+				" /docs HTTP/1.1\r\n\r\n",
+				" /docs HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+				half,
+				" /docs HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\n\r\n",
+				" /docs?" + strings.Repeat("y", 2*readBuffer) + " HTTP/1.1\r\nHost: a\r\n\r\n",
+			} {
+				address := patient
+				if rest == half { // the end of which is waited for
+					address = hasty
 				}
-				length, _ := bare.field("Content-Length")
-				if want, _ := full.field("Content-Length"); length != want {
-					t.Errorf("HEAD%.60q: Content-Length %s, GET %s", rest, length, want)
+				for _, before := range []string{"", "GET " + listTarget + " HTTP/1.1\r\nHost: a\r\n\r\n"} {
+					full, bare := unreadAnswer(t, address, before, "GET"+rest), unreadAnswer(t, address, before, "HEAD"+rest)
+					if bare.Status != full.Status || full.Status < 400 || len(bare.Body) > 0 || len(full.Body) == 0 {
+						t.Errorf("HEAD%.60q: %d with %d bytes, GET %d with %d", rest, bare.Status, len(bare.Body), full.Status, len(full.Body))
+					}
+					length, _ := bare.field("Content-Length")
+					if want, _ := full.field("Content-Length"); length != want {
+						t.Errorf("HEAD%.60q: Content-Length %s, GET %s", rest, length, want)
+					}
 				}
 			}
-		}
+		})
 	}
 }
 
@@ -127,8 +133,9 @@ const logPause = time.Second
 // TestFaultLog: many connections of nonsense make a line in the log, which says how many there
 // were, and are counted.
 func TestFaultLog(t *testing.T) {
+	t.Parallel()
 	var log lockedLog
-	s := testServer(t, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, sampleTables(t, 3))
+	s := sampleServer(t, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, 3)
 	address, admin := listen(t, s), listenAdmin(t, s)
 	nonsense := func(n int) {
 		for range n {

@@ -106,10 +106,11 @@ func headerField(line string) HeaderField {
 
 // TestTextCases runs every case twice: over TCP, and by Answer, which must say the same.
 func TestTextCases(t *testing.T) {
+	t.Parallel()
 	modes := map[string]IdentifierMode{"": RequireIdentifier, "require": RequireIdentifier, "observe": ObserveIdentifier, "off": IgnoreIdentifier}
 	servers, addresses := map[string]*Server{}, map[string]string{}
 	for name, mode := range modes {
-		servers[name] = testServer(t, Options{Identifier: mode}, sampleTables(t, textCaseRows))
+		servers[name] = sampleServer(t, Options{Identifier: mode}, textCaseRows)
 		addresses[name] = listen(t, servers[name])
 	}
 	files, err := filepath.Glob("testdata/http/*.txt")

@@ -18,7 +18,7 @@ func TestIdleConnections(t *testing.T) {
 		connections = 1500
 		budget      = 300 << 20 / 10000
 	)
-	s := testServer(t, Options{}, sampleTables(t, 200))
+	s := sampleServer(t, Options{}, 200)
 	address := listen(t, s)
 	used := func() int64 {
 		for range 3 {

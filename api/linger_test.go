@@ -30,7 +30,7 @@ func unreadable() map[string]string {
 
 // patientServer lets connections linger for as long as their clients need.
 func patientServer(t *testing.T, o Options) *Server {
-	s := testServer(t, o, sampleTables(t, 3))
+	s := sampleServer(t, o, 3)
 	limits := s.connectionLimits()
 	limits.LingerTime = time.Minute
 	s.callers = wire.NewConnections(limits)
@@ -55,21 +55,25 @@ func (c dialled) readWhole() (status int, err error) {
 // TestAnswerBeforeTheRest: a client that sends all of a request before it reads gets the answer,
 // and no broken connection.
 func TestAnswerBeforeTheRest(t *testing.T) {
+	t.Parallel()
 	for _, keep := range []bool{false, true} {
-		s := patientServer(t, Options{KeepBuffers: keep})
-		address := listen(t, s)
-		for request, want := range unreadable() {
-			for range 3 {
-				conn := dial(t, address)
-				if _, err := io.WriteString(conn, request); err != nil {
-					t.Fatalf("%.80q: %v", request, err)
+		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
+			t.Parallel()
+			s := patientServer(t, Options{KeepBuffers: keep})
+			address := listen(t, s)
+			for request, want := range unreadable() {
+				for range 3 {
+					conn := dial(t, address)
+					if _, err := io.WriteString(conn, request); err != nil {
+						t.Fatalf("%.80q: %v", request, err)
+					}
+					if status, err := conn.readWhole(); fmt.Sprint(status) != want || err != nil {
+						t.Fatalf("%.80q: %d %v, want %s", request, status, err, want)
+					}
+					conn.Close()
 				}
-				if status, err := conn.readWhole(); fmt.Sprint(status) != want || err != nil {
-					t.Fatalf("%.80q: %d %v, want %s", request, status, err, want)
-				}
-				conn.Close()
 			}
-		}
-		waitFor(t, "all places", func() bool { return s.callers.Count()+s.callers.Lingering() == 0 })
+			waitFor(t, "all places", func() bool { return s.callers.Count()+s.callers.Lingering() == 0 })
+		})
 	}
 }

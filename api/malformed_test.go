@@ -17,27 +17,31 @@ const chunkedPost = "POST " + listTarget + " HTTP/1.1\r\nHost: a\r\nTransfer-Enc
 // TestLongChunks: what stands around the bytes of a body counts too. Extensions and trailers that
 // are longer than any header are refused, and the most that a body within its bound needs is read.
 func TestLongChunks(t *testing.T) {
+	t.Parallel()
 	for _, keep := range []bool{false, true} {
-		address := listen(t, testServer(t, Options{KeepBuffers: keep}, sampleTables(t, 3)))
-		for name, c := range map[string]struct {
-			request string
-			status  int
-		}{
-			"an extension":           {chunkedPost + "1;" + strings.Repeat("x", 200<<10) + "\r\ny\r\n0\r\n\r\n", 413},
-			"many extensions":        {chunkedPost + strings.Repeat("1;"+strings.Repeat("x", 1000)+"\r\ny\r\n", 500) + "0\r\n\r\n", 413},
-			"of the last chunk":      {chunkedPost + "1\r\ny\r\n0;" + strings.Repeat("x", 200<<10) + "\r\n\r\n", 413},
-			"a long trailer":         {chunkedPost + "0\r\nX: " + strings.Repeat("y", 200<<10) + "\r\n\r\n", 431},
-			"many trailers":          {chunkedPost + "0\r\n" + strings.Repeat("X: y\r\n", 40<<10) + "\r\n", 431},
-			"a byte in each chunk":   {chunkedPost + strings.Repeat("1\r\nx\r\n", maxBody) + "0\r\n\r\n", 405},
-			"with the longest sizes": {chunkedPost + strings.Repeat("000000000000001\r\nx\r\n", maxBody) + "000000000000000\r\n\r\n", 405},
-			"one byte more":          {chunkedPost + strings.Repeat("1\r\nx\r\n", maxBody+1) + "0\r\n\r\n", 413},
-			"after the longest header": {strings.Replace(chunkedPost, " HTTP", "&x="+strings.Repeat("y", maxURI-200)+" HTTP", 1) +
-				strings.Repeat("000000000000001\r\nx\r\n", maxBody) + "0\r\n\r\n", 405},
-		} {
-			if got := exchange(t, address, "POST", c.request); got.Status != c.status {
-				t.Errorf("%s, keep=%v: %d %s, want %d", name, keep, got.Status, got.Body, c.status)
+		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
+			t.Parallel()
+			address := listen(t, sampleServer(t, Options{KeepBuffers: keep}, 3))
+			for name, c := range map[string]struct {
+				request string
+				status  int
+			}{
+				"an extension":           {chunkedPost + "1;" + strings.Repeat("x", 200<<10) + "\r\ny\r\n0\r\n\r\n", 413},
+				"many extensions":        {chunkedPost + strings.Repeat("1;"+strings.Repeat("x", 1000)+"\r\ny\r\n", 500) + "0\r\n\r\n", 413},
+				"of the last chunk":      {chunkedPost + "1\r\ny\r\n0;" + strings.Repeat("x", 200<<10) + "\r\n\r\n", 413},
+				"a long trailer":         {chunkedPost + "0\r\nX: " + strings.Repeat("y", 200<<10) + "\r\n\r\n", 431},
+				"many trailers":          {chunkedPost + "0\r\n" + strings.Repeat("X: y\r\n", 40<<10) + "\r\n", 431},
+				"a byte in each chunk":   {chunkedPost + strings.Repeat("1\r\nx\r\n", maxBody) + "0\r\n\r\n", 405},
+				"with the longest sizes": {chunkedPost + strings.Repeat("000000000000001\r\nx\r\n", maxBody) + "000000000000000\r\n\r\n", 405},
+				"one byte more":          {chunkedPost + strings.Repeat("1\r\nx\r\n", maxBody+1) + "0\r\n\r\n", 413},
+				"after the longest header": {strings.Replace(chunkedPost, " HTTP", "&x="+strings.Repeat("y", maxURI-200)+" HTTP", 1) +
+					strings.Repeat("000000000000001\r\nx\r\n", maxBody) + "0\r\n\r\n", 405},
+			} {
+				if got := exchange(t, address, "POST", c.request); got.Status != c.status {
+					t.Errorf("%s, keep=%v: %d %s, want %d", name, keep, got.Status, got.Body, c.status)
+				}
 			}
-		}
+		})
 	}
 }
 
@@ -77,8 +81,9 @@ func listenCounted(t *testing.T, s *Server) (address string, read *atomic.Int64)
 // TestEndlessChunk: of a request without an end no more is read than the longest request has, and a
 // read buffer.
 func TestEndlessChunk(t *testing.T) {
+	t.Parallel()
 	for _, begin := range []string{chunkedPost + "1;", chunkedPost + "0\r\nX: ", plainGet[:30], plainGet[:len(plainGet)-4]} {
-		address, read := listenCounted(t, testServer(t, Options{ReadTimeout: time.Minute}, sampleTables(t, 3)))
+		address, read := listenCounted(t, sampleServer(t, Options{ReadTimeout: time.Minute}, 3))
 		conn := dial(t, address)
 		go func() {
 			_, err := io.WriteString(conn, begin)
@@ -113,32 +118,36 @@ func someRequest(r *rand.Rand) (request string, status int) {
 // TestManyAtOnce: a client may send as many requests before their turn as it likes, and in whatever
 // pieces: none is counted against another.
 func TestManyAtOnce(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 9))
 	for _, keep := range []bool{false, true} {
-		address := listen(t, testServer(t, Options{KeepBuffers: keep, QueueWait: 10 * time.Second}, sampleTables(t, 3)))
-		for round := range 6 {
-			conn := dial(t, address)
-			var all strings.Builder
-			var want []int
-			for len(want) < 100 {
-				request, status := someRequest(r)
-				if round == 0 {
-					request, status = plainGet, 200 // all in one segment
+		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
+			t.Parallel()
+			address := listen(t, sampleServer(t, Options{KeepBuffers: keep, QueueWait: 10 * time.Second}, 3))
+			for round := range 6 {
+				conn := dial(t, address)
+				var all strings.Builder
+				var want []int
+				for len(want) < 100 {
+					request, status := someRequest(r)
+					if round == 0 {
+						request, status = plainGet, 200 // all in one segment
+					}
+					all.WriteString(request)
+					want = append(want, status)
 				}
-				all.WriteString(request)
-				want = append(want, status)
+				go sendPieces(conn, all.String(), r.IntN(3)*20_000)
+				for i, status := range want {
+					response, err := http.ReadResponse(conn.reader, nil)
+					if err != nil {
+						t.Fatalf("keep=%v: answer %d: %v", keep, i, err)
+					}
+					if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != status {
+						t.Fatalf("keep=%v: answer %d: %d %v, want %d", keep, i, response.StatusCode, err, status)
+					}
+				}
 			}
-			go sendPieces(conn, all.String(), r.IntN(3)*20_000)
-			for i, status := range want {
-				response, err := http.ReadResponse(conn.reader, nil)
-				if err != nil {
-					t.Fatalf("keep=%v: answer %d: %v", keep, i, err)
-				}
-				if _, err := io.Copy(io.Discard, response.Body); err != nil || response.StatusCode != status {
-					t.Fatalf("keep=%v: answer %d: %d %v, want %d", keep, i, response.StatusCode, err, status)
-				}
-			}
-		}
+		})
 	}
 }
 
@@ -158,7 +167,8 @@ func sendPieces(w io.Writer, text string, about int) {
 
 // TestUnsoundAdmin: the second listener reads requests as the first does.
 func TestUnsoundAdmin(t *testing.T) {
-	address := listenAdmin(t, testServer(t, Options{}, sampleTables(t, 3)))
+	t.Parallel()
+	address := listenAdmin(t, sampleServer(t, Options{}, 3))
 	for _, field := range []string{"Host: a\r\nTransfer-Encoding: identity", "Host: u@a"} {
 		conn := dial(t, address)
 		if _, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\n"+field+"\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {

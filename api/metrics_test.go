@@ -51,6 +51,7 @@ func readMetrics(t *testing.T, address string) map[string]int64 {
 
 // TestMetrics: what happens is counted, once, where it belongs.
 func TestMetrics(t *testing.T) {
+	t.Parallel()
 	s := New(Options{Queries: 1, QueueWait: time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
 	admin := listenAdmin(t, s)
 	if m := readMetrics(t, admin); m["hdqs_snapshots_held"] != 0 || slices.Contains(keys(m), "hdqs_snapshot_age_seconds") {

@@ -40,7 +40,8 @@ func dial(tb testing.TB, address string) dialled {
 // TestShedding: with all slots taken, lists get 503 after the wait and say which rule it was; what
 // needs no query is answered; a slot that comes free in time is used.
 func TestShedding(t *testing.T) {
-	s := testServer(t, Options{Queries: 2, QueueWait: 20 * time.Millisecond, CacheBytes: -1}, sampleTables(t, 3))
+	t.Parallel()
+	s := sampleServer(t, Options{Queries: 2, QueueWait: 20 * time.Millisecond, CacheBytes: -1}, 3)
 	first := s.Answer("GET", listTarget, nil)
 	tag, _ := first.field("ETag")
 	for range 2 {
@@ -97,44 +98,48 @@ func TestShedding(t *testing.T) {
 // TestBytesInFlight: answers that nobody reads count until their connection ends, and others are
 // told to wait meanwhile.
 func TestBytesInFlight(t *testing.T) {
+	t.Parallel()
 	for _, keep := range []bool{false, true} {
-		s := testServer(t, Options{KeepBuffers: keep, InflightBytes: 4 << 20, WriteTimeout: time.Minute, QueueWait: 10 * time.Second}, []*testTable{numberedLocations(60000, nil)})
-		address := listenFor(t, func(l net.Listener) error { return s.Serve(slimListener{l, 64 << 10}) })
-		target := "/api/v2/metadata/location?app_identifier=" + goodIdentifier
-		if got := ask(t, address, "GET", target, nil); got.Status != 200 || len(got.Body) < 1<<20 {
-			t.Fatalf("%d, %d bytes", got.Status, len(got.Body))
-		}
-		waitFor(t, "the answer that was read", func() bool { return s.budget.Bytes() == 0 })
-		var slow []net.Conn
-		refused := false
-		for end := time.Now().Add(20 * time.Second); !refused && time.Now().Before(end); {
-			if !s.budget.IsFull() { // an answer that the kernel has taken after all made room
-				conn, err := net.Dial("tcp", address)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer conn.Close()
-				slow = append(slow, conn)
-				for range 8 { // more than the sockets' buffers hold
-					fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", target)
-				}
+		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
+			t.Parallel()
+			s := testServer(t, Options{KeepBuffers: keep, InflightBytes: 4 << 20, WriteTimeout: time.Minute, QueueWait: 10 * time.Second}, []*testTable{numberedLocations(60000, nil)})
+			address := listenFor(t, func(l net.Listener) error { return s.Serve(slimListener{l, 64 << 10}) })
+			target := "/api/v2/metadata/location?app_identifier=" + goodIdentifier
+			if got := ask(t, address, "GET", target, nil); got.Status != 200 || len(got.Body) < 1<<20 {
+				t.Fatalf("%d, %d bytes", got.Status, len(got.Body))
 			}
-			time.Sleep(5 * time.Millisecond)
-			refused = s.budget.IsFull() && ask(t, address, "GET", target, nil).Status == 503
-		}
-		if !refused {
-			t.Errorf("with %d bytes in flight of %d connections nothing is refused", s.budget.Bytes(), len(slow))
-		}
-		if got := ask(t, address, "HEAD", target, nil); got.Status != 200 {
-			t.Errorf("HEAD: %d", got.Status)
-		}
-		for _, conn := range slow {
-			conn.Close()
-		}
-		waitFor(t, "connections that ended", func() bool { return s.budget.Bytes() == 0 })
-		if got := ask(t, address, "GET", target, nil); got.Status != 200 {
-			t.Errorf("afterwards: %d", got.Status)
-		}
+			waitFor(t, "the answer that was read", func() bool { return s.budget.Bytes() == 0 })
+			var slow []net.Conn
+			refused := false
+			for end := time.Now().Add(20 * time.Second); !refused && time.Now().Before(end); {
+				if !s.budget.IsFull() { // an answer that the kernel has taken after all made room
+					conn, err := net.Dial("tcp", address)
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer conn.Close()
+					slow = append(slow, conn)
+					for range 8 { // more than the sockets' buffers hold
+						fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", target)
+					}
+				}
+				time.Sleep(5 * time.Millisecond)
+				refused = s.budget.IsFull() && ask(t, address, "GET", target, nil).Status == 503
+			}
+			if !refused {
+				t.Errorf("with %d bytes in flight of %d connections nothing is refused", s.budget.Bytes(), len(slow))
+			}
+			if got := ask(t, address, "HEAD", target, nil); got.Status != 200 {
+				t.Errorf("HEAD: %d", got.Status)
+			}
+			for _, conn := range slow {
+				conn.Close()
+			}
+			waitFor(t, "connections that ended", func() bool { return s.budget.Bytes() == 0 })
+			if got := ask(t, address, "GET", target, nil); got.Status != 200 {
+				t.Errorf("afterwards: %d", got.Status)
+			}
+		})
 	}
 }
 
@@ -152,7 +157,7 @@ func waitFor(t *testing.T, what string, done func() bool) {
 // are in this process, so both rates suffer alike; whether a real machine keeps 90 % is measured by
 // bench.
 func TestOverload(t *testing.T) {
-	s := testServer(t, Options{}, sampleTables(t, 4000))
+	s := tableServer(t, Options{}, "/api/v2/metadata/sector", 4000)
 	address := listen(t, s)
 	const period = 700 * time.Millisecond
 	rate := func(clients int) (good, shed int64) {
@@ -218,38 +223,44 @@ func (d dialled) get(target string) int {
 // TestSlowClients: a client that sends a byte now and then is cut off when the time of a request is
 // over; one that reads slowly when the time of an answer is. Others are served meanwhile.
 func TestSlowClients(t *testing.T) {
+	t.Parallel()
 	for _, keep := range []bool{false, true} {
-		s := testServer(t, Options{ReadTimeout: time.Second, WriteTimeout: 1500 * time.Millisecond, IdleTimeout: 2 * time.Second, KeepBuffers: keep},
-			[]*testTable{numberedLocations(60000, nil)})
-		address := listen(t, s)
-		writer, reader, idle := dial(t, address), dial(t, address), dial(t, address)
-		if status := idle.get("/docs"); status != 200 {
-			t.Fatal(status)
-		}
-		target := "/api/v2/metadata/location?app_identifier=" + goodIdentifier
-		for range 8 {
-			fmt.Fprintf(reader, "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", target)
-		}
-		go func() {
-			for _, c := range "GET " + target + " HTTP/1.1\r\nHost: a\r\nX-Slow: " + strings.Repeat("x", 1000) {
-				if _, err := io.WriteString(writer, string(c)); err != nil {
-					return
-				}
-				time.Sleep(20 * time.Millisecond)
+		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
+			t.Parallel()
+			s := testServer(t, Options{
+				ReadTimeout: 300 * time.Millisecond, WriteTimeout: 1200 * time.Millisecond, IdleTimeout: 500 * time.Millisecond,
+				KeepBuffers: keep,
+			}, []*testTable{numberedLocations(60000, nil)})
+			address := listen(t, s)
+			writer, reader, idle := dial(t, address), dial(t, address), dial(t, address)
+			if status := idle.get("/docs"); status != 200 {
+				t.Fatal(status)
 			}
-		}()
-		started := time.Now()
-		answer, _ := io.ReadAll(writer.reader)
-		if took := time.Since(started); took > 10*time.Second || len(answer) > 0 && !bytes.HasPrefix(answer, []byte("HTTP/1.1 408 ")) {
-			t.Errorf("slow writer: after %s %.60q", took, answer)
-		}
-		if rest, _ := io.ReadAll(idle.reader); len(rest) > 0 || time.Since(started) > 12*time.Second {
-			t.Errorf("idle connection: %q after %s", rest, time.Since(started))
-		}
-		waitFor(t, "the slow reader's end", func() bool { return s.budget.Bytes() == 0 })
-		if got := ask(t, address, "GET", target+"&limit=1", nil); got.Status != 200 {
-			t.Errorf("others: %d", got.Status)
-		}
+			target := "/api/v2/metadata/location?app_identifier=" + goodIdentifier
+			for range 8 {
+				fmt.Fprintf(reader, "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", target)
+			}
+			go func() {
+				for _, c := range "GET " + target + " HTTP/1.1\r\nHost: a\r\nX-Slow: " + strings.Repeat("x", 1000) {
+					if _, err := io.WriteString(writer, string(c)); err != nil {
+						return
+					}
+					time.Sleep(20 * time.Millisecond)
+				}
+			}()
+			started := time.Now()
+			answer, _ := io.ReadAll(writer.reader)
+			if took := time.Since(started); took > 10*time.Second || len(answer) > 0 && !bytes.HasPrefix(answer, []byte("HTTP/1.1 408 ")) {
+				t.Errorf("slow writer: after %s %.60q", took, answer)
+			}
+			if rest, _ := io.ReadAll(idle.reader); len(rest) > 0 || time.Since(started) > 12*time.Second {
+				t.Errorf("idle connection: %q after %s", rest, time.Since(started))
+			}
+			waitFor(t, "the slow reader's end", func() bool { return s.budget.Bytes() == 0 })
+			if got := ask(t, address, "GET", target+"&limit=1", nil); got.Status != 200 {
+				t.Errorf("others: %d", got.Status)
+			}
+		})
 	}
 }
 
@@ -257,12 +268,13 @@ func TestSlowClients(t *testing.T) {
 // comes back in no header, body, log line or metric, but for the redirect, which repeats the
 // caller's own query. All are counted, and no request makes a series.
 func TestLeak(t *testing.T) {
+	t.Parallel()
 	requests := 10000
 	if testing.Short() {
 		requests = 2000
 	}
 	var log lockedLog
-	s := testServer(t, Options{Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), SurrogateKey: true, CacheTag: true}, sampleTables(t, 40))
+	s := sampleServer(t, Options{Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), SurrogateKey: true, CacheTag: true}, 40)
 	s.add("/api/panic", route{handler: func(ctx *fasthttp.RequestCtx) { panic(ctx.QueryArgs().String()) }})
 	address := listen(t, s)
 	admin := listenAdmin(t, s)

@@ -7,7 +7,9 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
+	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -115,24 +117,40 @@ func docsPage() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// fixedBody is a body that does not change while the server runs, in each coding.
-type fixedBody struct {
-	bodies map[encode.Coding][]byte
-	head   head
-	bare   head // of a 304
-	tag    entityTag
+// fixedPage is a page that is the same for all servers and snapshots, in each coding.
+type fixedPage struct {
+	path, contentType, policy string
+	bodies                    map[encode.Coding][]byte
+	tag                       entityTag
 }
 
-func (s *Server) newFixed(contentType, policy string, body []byte) fixedBody {
-	return fixedBody{
-		bodies: map[encode.Coding][]byte{
-			encode.Identity: body, encode.Gzip: encode.AppendGzip(nil, body), encode.Zstd: encode.AppendZstd(nil, body),
-		},
-		head: newHead(s.pageFields(safe("Content-Type", contentType, "Content-Security-Policy", policy)...)...),
-		bare: newHead(s.pageFields()...),
-		tag:  bodyTag(body),
+// fixedPages are made once for all servers of the process. They come from embedded files and the
+// endpoint literals, so an error is a mistake in the program.
+var fixedPages = sync.OnceValue(func() []fixedPage {
+	description, err := contract.Description()
+	if err != nil {
+		panic(err)
 	}
-}
+	docs, err := docsPage()
+	if err != nil {
+		panic(err)
+	}
+	page := func(contentType, policy string, body []byte, paths ...string) (pages []fixedPage) {
+		bodies := map[encode.Coding][]byte{
+			encode.Identity: body, encode.Gzip: encode.AppendGzip(nil, body), encode.Zstd: encode.AppendZstd(nil, body),
+		}
+		for _, path := range paths {
+			pages = append(pages, fixedPage{path, contentType, policy, bodies, bodyTag(body)})
+		}
+		return pages
+	}
+	return slices.Concat(
+		page(contract.JSONType, dataPolicy, []byte(bodyVersion), contract.VersionPath),
+		page(contract.JSONType, dataPolicy, description, "/openapi.json"),
+		page(htmlType, pagePolicy, docs, "/docs", "/redoc"),
+		page("image/x-icon", dataPolicy, mustRead("web/favicon.ico"), "/favicon.ico"),
+	)
+})
 
 // pageFields are the header fields of all that is not a list.
 func (s *Server) pageFields(more ...string) []string {
@@ -143,20 +161,25 @@ func (s *Server) pageFields(more ...string) []string {
 	return fields
 }
 
-// answerFixed sends the body in the coding that the client likes best.
-func (s *Server) answerFixed(ctx *fasthttp.RequestCtx, f *fixedBody) {
-	coding, ok := s.beginPage(ctx, f.head, f.bare, &f.tag, pageKey)
-	if !ok {
-		return
-	}
-	body := f.bodies[coding]
-	if plain := f.bodies[encode.Identity]; len(plain) <= minEncoded && !encode.RefusesIdentity(acceptEncoding(ctx)) {
-		coding, body = encode.Identity, plain
-	}
-	if coding != encode.Identity {
-		ctx.Response.Header.SetContentEncoding(coding.String())
-	}
-	ctx.Response.SetBodyRaw(body)
+// addFixed registers a page. It is sent in the coding that the client likes best.
+func (s *Server) addFixed(page *fixedPage) {
+	full := newHead(s.pageFields(
+		safe("Content-Type", page.contentType, "Content-Security-Policy", page.policy)...)...)
+	bare := newHead(s.pageFields()...)
+	s.add(page.path, route{handler: func(ctx *fasthttp.RequestCtx) {
+		coding, ok := s.beginPage(ctx, full, bare, &page.tag, pageKey)
+		if !ok {
+			return
+		}
+		plain := page.bodies[encode.Identity]
+		if len(plain) <= minEncoded && !encode.RefusesIdentity(acceptEncoding(ctx)) {
+			coding = encode.Identity
+		}
+		if coding != encode.Identity {
+			ctx.Response.Header.SetContentEncoding(coding.String())
+		}
+		ctx.Response.SetBodyRaw(page.bodies[coding])
+	}})
 }
 
 // beginPage writes the header of a page and chooses its coding; ok is false when the answer is
@@ -184,25 +207,11 @@ func (s *Server) beginPage(ctx *fasthttp.RequestCtx, full, bare head, tag *entit
 	return coding, !same
 }
 
-// addPages registers the routes without a table. What they send is made from embedded files and the
-// endpoint literals, so an error here is a mistake in the program.
+// addPages registers the routes without a table.
 func (s *Server) addPages() {
-	description, err := contract.Description()
-	if err != nil {
-		panic(err)
-	}
-	docs, err := docsPage()
-	if err != nil {
-		panic(err)
-	}
-	for path, page := range map[string]fixedBody{
-		contract.VersionPath: s.newFixed(contract.JSONType, dataPolicy, []byte(bodyVersion)),
-		"/openapi.json":      s.newFixed(contract.JSONType, dataPolicy, description),
-		"/docs":              s.newFixed(htmlType, pagePolicy, docs),
-		"/redoc":             s.newFixed(htmlType, pagePolicy, docs),
-		"/favicon.ico":       s.newFixed("image/x-icon", dataPolicy, mustRead("web/favicon.ico")),
-	} {
-		s.add(path, route{handler: func(ctx *fasthttp.RequestCtx) { s.answerFixed(ctx, &page) }})
+	pages := fixedPages()
+	for i := range pages {
+		s.addFixed(&pages[i])
 	}
 	s.landing = newHead(s.landingFields(safe("Content-Type", htmlType, "Content-Security-Policy", pagePolicy)...)...)
 	s.landingBare = newHead(s.landingFields()...)

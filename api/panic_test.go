@@ -37,6 +37,7 @@ func breakingServer(t *testing.T, log io.Writer) *Server {
 // and logged with its stack as one in a handler is. It costs the one answer, which is cut short
 // with its connection; the snapshot and the bytes in flight are given back.
 func TestPanicInStream(t *testing.T) {
+	t.Parallel()
 	var log lockedLog
 	s := breakingServer(t, &log)
 	address := listen(t, s)
@@ -73,6 +74,7 @@ func TestPanicInStream(t *testing.T) {
 
 // TestPanicInReadStream: the same for those who read a body.
 func TestPanicInReadStream(t *testing.T) {
+	t.Parallel()
 	var log lockedLog
 	s := breakingServer(t, &log)
 	st := &bodyStream{server: s, more: true}
@@ -84,6 +86,7 @@ func TestPanicInReadStream(t *testing.T) {
 // TestPanicWithoutNetwork: without a network, where no header has gone, such an answer is a 500 as
 // any other.
 func TestPanicWithoutNetwork(t *testing.T) {
+	t.Parallel()
 	var log lockedLog
 	s := breakingServer(t, &log)
 	for _, path := range []string{"/api/break", "/api/break-later"} {
@@ -104,6 +107,7 @@ func (brokenError) As(any) bool { panic("broken") }
 // TestPanicInUnread: a panic in the answer to what could not be read is a 500 too, and does not end
 // the process.
 func TestPanicInUnread(t *testing.T) {
+	t.Parallel()
 	s := testServer(t, Options{}, nil)
 	var ctx fasthttp.RequestCtx
 	s.answerUnread(&ctx, brokenError{})
@@ -115,7 +119,8 @@ func TestPanicInUnread(t *testing.T) {
 // TestPanicInSwap: a snapshot that cannot be bound is refused with the place in the program, and
 // the one before goes on.
 func TestPanicInSwap(t *testing.T) {
-	s := testServer(t, Options{}, sampleTables(t, 3))
+	t.Parallel()
+	s := sampleServer(t, Options{}, 3)
 	err := s.Swap(Release{Snapshot: &store.Snapshot{}}) // which not even has a manifest
 	if err == nil || !strings.Contains(err.Error(), "nil pointer") || !strings.Contains(err.Error(), "bindAfter") {
 		t.Errorf("%v", err)

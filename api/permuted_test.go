@@ -15,7 +15,8 @@ import (
 // TestPermutedQueries: order, spelling, doubles and unknown parameters change neither tag nor links
 // nor body.
 func TestPermutedQueries(t *testing.T) {
-	s := testServer(t, Options{}, sampleTables(t, 60))
+	t.Parallel()
+	s := sampleServer(t, Options{}, 60)
 	random := rand.New(rand.NewPCG(8, 1))
 	for i := range contract.Endpoints {
 		p := contract.NewPlan(&contract.Endpoints[i])

@@ -77,17 +77,21 @@ func (c *rawCase) bytes(list string) string { return strings.ReplaceAll(c.send, 
 // TestRawCases sends bytes that no client library would, with and without buffers that idle
 // connections keep.
 func TestRawCases(t *testing.T) {
+	t.Parallel()
 	cases := allRawCases(t)
 	for _, keep := range []bool{false, true} {
-		patient := listen(t, testServer(t, Options{KeepBuffers: keep}, sampleTables(t, 3)))
-		hasty := listen(t, testServer(t, Options{KeepBuffers: keep, ReadTimeout: time.Second}, sampleTables(t, 3)))
-		for _, c := range cases {
-			address := patient
-			if slices.Contains(c.answers, "408") || slices.Contains(c.answers, "none") { // the rest of the request is waited for
-				address = hasty
+		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
+			t.Parallel()
+			patient := listen(t, sampleServer(t, Options{KeepBuffers: keep}, 3))
+			hasty := listen(t, sampleServer(t, Options{KeepBuffers: keep, ReadTimeout: 500 * time.Millisecond}, 3))
+			for _, c := range cases {
+				address := patient
+				if slices.Contains(c.answers, "408") || slices.Contains(c.answers, "none") { // the rest of the request is waited for
+					address = hasty
+				}
+				t.Run(c.name, func(t *testing.T) { c.check(t, address) })
 			}
-			t.Run(fmt.Sprintf("%s keep=%v", c.name, keep), func(t *testing.T) { c.check(t, address) })
-		}
+		})
 	}
 }
 

@@ -93,6 +93,7 @@ func (p *pager) step(t *testing.T) (more bool) {
 // TestPinnedPaging pages through 100,000 rows by links while other snapshots are published: with a
 // pin no row is lost or doubled, without one the header tells that the rows are of two snapshots.
 func TestPinnedPaging(t *testing.T) {
+	t.Parallel()
 	const rows = 100_000
 	first := storeSnapshot(t, "first", sampleTime, []*testTable{numberedLocations(rows, nil)})
 	second := storeSnapshot(t, "second", sampleTime, []*testTable{numberedLocations(rows, func(id int) bool { return id%10 == 0 })})
@@ -134,6 +135,7 @@ func TestPinnedPaging(t *testing.T) {
 // TestLinks walks every list backwards and forwards from random pages and compares with the
 // arithmetic of pages.
 func TestLinks(t *testing.T) {
+	t.Parallel()
 	const rows = 47
 	s := testServer(t, Options{}, []*testTable{numberedLocations(rows, nil)})
 	random := rand.New(rand.NewPCG(2, 9))
@@ -198,6 +200,7 @@ func TestLinks(t *testing.T) {
 // TestLinksOfLongQueries: a query of any length has next on every page but the last, or on none,
 // and then the header says how many rows there are.
 func TestLinksOfLongQueries(t *testing.T) {
+	t.Parallel()
 	const path = "/api/v2/metadata/dataset"
 	datasets := sampleTable(planOf(path).Endpoint, 120, rand.New(rand.NewPCG(5, 6)))
 	s := testServer(t, Options{Identifier: IgnoreIdentifier}, []*testTable{datasets})
@@ -240,6 +243,7 @@ func TestLinksOfLongQueries(t *testing.T) {
 // TestPinAcrossSwap: a snapshot that is being replaced, and the one that replaces it, answer their
 // pins at every moment.
 func TestPinAcrossSwap(t *testing.T) {
+	t.Parallel()
 	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
 	release := func(id string) Release {
 		return Release{storeSnapshot(t, id, sampleTime, []*testTable{numberedLocations(1, nil)}), publishedTime}
@@ -284,6 +288,7 @@ func TestPinAcrossSwap(t *testing.T) {
 // TestKeepPrevious: a replaced snapshot answers its pin for as long as the options say, and is
 // closed then; more than two are not held.
 func TestKeepPrevious(t *testing.T) {
+	t.Parallel()
 	var snapshots []*store.Snapshot
 	for _, n := range []int{0, 1, 2, 3, 4, 3} {
 		snapshots = append(snapshots, storeSnapshot(t, fmt.Sprintf("s%d", n), sampleTime, []*testTable{numberedLocations(n+1, nil)}))
@@ -348,7 +353,8 @@ func TestKeepPrevious(t *testing.T) {
 
 // TestStrict refuses what the endpoint does not know when the server is told to.
 func TestStrict(t *testing.T) {
-	s := testServer(t, Options{Strict: true}, sampleTables(t, 3))
+	t.Parallel()
+	s := sampleServer(t, Options{Strict: true}, 3)
 	if got := s.Answer("GET", listTarget+"&snapshot=20261120T0200Z-test&limit=1", nil); got.Status != 200 {
 		t.Errorf("known parameters: %d %s", got.Status, got.Body)
 	}
@@ -359,7 +365,8 @@ func TestStrict(t *testing.T) {
 
 // TestHead: HEAD says what GET does, also of long answers, whose length alone it leaves out.
 func TestHead(t *testing.T) {
-	s := testServer(t, Options{}, sampleTables(t, 1500))
+	t.Parallel()
+	s := sampleServer(t, Options{}, trials(1500, 500))
 	address := listen(t, s)
 	for i := range contract.Endpoints {
 		for _, rest := range []string{"", "&limit=3", "&limit=0", "&output_format=csv&offset=7"} {

@@ -29,7 +29,8 @@ const listTarget = "/api/v2/metadata/sector?app_identifier=" + goodIdentifier
 // TestCodings: a body in a coding is the plain one again, for pages and for lists of every
 // endpoint, whole, filtered and cut out.
 func TestCodings(t *testing.T) {
-	s := testServer(t, Options{}, sampleTables(t, 1500))
+	t.Parallel()
+	s := sampleServer(t, Options{}, trials(1500, 500))
 	targets := []string{"/openapi.json", "/docs", "/"}
 	for i := range contract.Endpoints {
 		for _, rest := range []string{"", "&offset=317&limit=700", "&limit=200", scatter(&contract.Endpoints[i])} {
@@ -98,7 +99,8 @@ func decoded(coding string, body []byte) ([]byte, error) {
 // TestLongestRequest: every parameter at its maximum, percent-encoded, is read; a URI beyond our
 // bound and header fields beyond the buffer get JSON answers.
 func TestLongestRequest(t *testing.T) {
-	s := testServer(t, Options{}, sampleTables(t, 3))
+	t.Parallel()
+	s := sampleServer(t, Options{}, 3)
 	address := listen(t, s)
 	for i := range contract.Endpoints {
 		target := contract.Endpoints[i].Path + "?app_identifier=" + strings.Repeat("%20", 512-len(goodIdentifier)) + goodIdentifier
@@ -131,10 +133,11 @@ func TestLongestRequest(t *testing.T) {
 
 // TestRawRequests sends what no client library would.
 func TestRawRequests(t *testing.T) {
-	s := testServer(t, Options{}, sampleTables(t, 3))
+	t.Parallel()
+	s := sampleServer(t, Options{}, 3)
 	s.add("/panic", route{handler: func(*fasthttp.RequestCtx) { panic("secret " + goodIdentifier) }})
 	address := listen(t, s)
-	hasty := listen(t, testServer(t, Options{ReadTimeout: time.Second}, sampleTables(t, 3))) // for what never comes
+	hasty := listen(t, sampleServer(t, Options{ReadTimeout: time.Second}, 3)) // for what never comes
 	const host = "Host: a.example\r\nConnection: close\r\n"
 	for name, c := range map[string]struct {
 		request string
@@ -188,8 +191,9 @@ func near(date string) bool {
 // two exceptions are the caller's own query in a redirect, and its over-long value in a 422, as the
 // contract words both.
 func TestNoLeak(t *testing.T) {
+	t.Parallel()
 	var log lockedLog // the library logs what it could not read when that is answered
-	s := testServer(t, Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}, sampleTables(t, 30))
+	s := sampleServer(t, Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}, 30)
 	s.add("/panic", route{handler: func(ctx *fasthttp.RequestCtx) { panic(ctx.QueryArgs().String()) }})
 	address := listen(t, s)
 	secrets := []string{goodIdentifier, "me@example.org", "bXktYXBw"}
@@ -238,7 +242,8 @@ func checkLeak(t *testing.T, got Answer, secrets []string) {
 
 // TestIdentifierChangesNothing: success is the same for all callers.
 func TestIdentifierChangesNothing(t *testing.T) {
-	s := testServer(t, Options{}, sampleTables(t, 30))
+	t.Parallel()
+	s := sampleServer(t, Options{}, 30)
 	other, _ := contract.EncodeIdentifier("another application", "you@example.com")
 	for i := range contract.Endpoints {
 		a := s.Answer("GET", contract.Endpoints[i].Path+"?limit=5&output_format=csv&app_identifier="+goodIdentifier, nil)
@@ -255,6 +260,7 @@ func TestIdentifierChangesNothing(t *testing.T) {
 // TestSwap exchanges snapshots while requests run: each answer is of one snapshot, none fails, and
 // all but the last are closed.
 func TestSwap(t *testing.T) {
+	t.Parallel()
 	s := New(Options{Logger: slog.New(slog.DiscardHandler), KeepPrevious: -1})
 	if got := s.Answer("GET", listTarget, nil); got.Status != 503 {
 		t.Fatalf("without a snapshot: %d", got.Status)
@@ -317,6 +323,7 @@ func TestSwap(t *testing.T) {
 // TestSwapKeepsSharedTables: of a table that two snapshots share, index and renderer go on; the
 // others are bound anew, and nothing reads a closed one.
 func TestSwapKeepsSharedTables(t *testing.T) {
+	t.Parallel()
 	st, err := store.Open(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -367,7 +374,8 @@ func TestSwapKeepsSharedTables(t *testing.T) {
 
 // TestHeldSnapshot: a replaced snapshot stays open while a request reads it.
 func TestHeldSnapshot(t *testing.T) {
-	s := testServer(t, Options{KeepPrevious: -1}, sampleTables(t, 3))
+	t.Parallel()
+	s := sampleServer(t, Options{KeepPrevious: -1}, 3)
 	held := s.acquire()
 	if err := s.Swap(Release{Snapshot: storeSnapshot(t, "next", sampleTime, sampleTables(t, 4))}); err != nil {
 		t.Fatal(err)
@@ -391,6 +399,7 @@ func TestHeldSnapshot(t *testing.T) {
 }
 
 func TestAdmin(t *testing.T) {
+	t.Parallel()
 	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -438,7 +447,8 @@ func TestAdmin(t *testing.T) {
 
 // TestHostileHost: what a caller sends as host is text on the landing page.
 func TestHostileHost(t *testing.T) {
-	s := testServer(t, Options{}, sampleTables(t, 3))
+	t.Parallel()
+	s := sampleServer(t, Options{}, 3)
 	got := s.Answer("GET", "/", []HeaderField{{"Host", `"><script>alert(1)</script>`}})
 	if strings.Contains(string(got.Body), "<script") {
 		t.Errorf("the page runs what a host says: %s", got.Body)
@@ -453,8 +463,9 @@ func TestHostileHost(t *testing.T) {
 
 // TestLandingAndHosts: a landing page that a cache may keep is the same whatever host was asked.
 func TestLandingAndHosts(t *testing.T) {
+	t.Parallel()
 	for _, base := range []string{"", "https://data.example.org/hdqs"} {
-		s := testServer(t, Options{BaseURL: base}, sampleTables(t, 3))
+		s := sampleServer(t, Options{BaseURL: base}, 3)
 		ours := s.Answer("GET", "/", []HeaderField{{"Host", "data.example.org"}})
 		other := s.Answer("GET", "/", []HeaderField{{"Host", "evil.example"}})
 		control, _ := ours.field("Cache-Control")

@@ -37,6 +37,7 @@ func slowClient(t *testing.T, address, target string, times int) net.Conn {
 // of them makes the server hold, and when they are too many, others are turned away. When they have
 // gone nothing is in flight.
 func TestSharedBytesInFlight(t *testing.T) {
+	t.Parallel()
 	s := testServer(t, Options{InflightBytes: 1 << 20, WriteTimeout: time.Minute, QueueWait: 10 * time.Second}, []*testTable{numberedLocations(20_000, nil)})
 	address := listenFor(t, func(l net.Listener) error { return s.Serve(slimListener{l, 4 << 10}) })
 	target := "/api/v2/metadata/location?app_identifier=" + goodIdentifier
@@ -268,6 +269,7 @@ func TestSharedBodiesProperty(t *testing.T) {
 // TestSharedBodiesOverNetwork: clients ask for pages, more than the cache holds, and read all, some
 // or nothing of them. When they have gone nothing is in flight, and no page has a reader.
 func TestSharedBodiesOverNetwork(t *testing.T) {
+	t.Parallel()
 	s := testServer(t, Options{CacheBytes: 1 << 20, WriteTimeout: time.Minute, QueueWait: 10 * time.Second}, []*testTable{numberedLocations(2_000, nil)})
 	address := listenFor(t, func(l net.Listener) error { return s.Serve(slimListener{l, 4 << 10}) })
 	var clients sync.WaitGroup

@@ -112,7 +112,8 @@ func told(t *testing.T, s *Server, query string) (names, everything string) {
 // TestUnknownNames: ordinary names and slips are told as they were sent, whatever may be an
 // identifier or a piece of one is not.
 func TestUnknownNames(t *testing.T) {
-	s := testServer(t, Options{}, sampleTables(t, 3))
+	t.Parallel()
+	s := sampleServer(t, Options{}, 3)
 	for _, name := range []string{
 		"location_cod", "admin1_nam", "foo", "utm_source", "X-Y.z", "sort_by", "reference_period_start_min", "_", "pageSize", "page.size", "LOCATION_CODE",
 		"operational_presence", "resource_hdx_id", "ipc_type", "Limit", "app_identifer", "fbclid", "adminLevel", "iso3", "appIdentifier",
@@ -144,11 +145,8 @@ func TestUnknownNames(t *testing.T) {
 // TestUnknownNamesLeak sends random identifiers as names, in every dress that comes to mind. No
 // decoding of anything in the answers has the address or what stands before its '@'.
 func TestUnknownNamesLeak(t *testing.T) {
-	s := testServer(t, Options{}, sampleTables(t, 3))
-	trials := 20000
-	if testing.Short() {
-		trials = 4000
-	}
+	t.Parallel()
+	s := sampleServer(t, Options{}, 3)
 	random := rand.New(rand.NewPCG(11, 403))
 	text := func(alphabet string, least, most int) string {
 		letters := []rune(alphabet)
@@ -173,7 +171,7 @@ func TestUnknownNamesLeak(t *testing.T) {
 		}
 		return text(lower+strings.ToUpper(lower)+digits+"-_.", 0, 9)
 	}
-	for range trials {
+	for range trials(20000, 1500) {
 		local := text(locals[random.IntN(len(locals))], 5, 12)
 		address := local + "@" + text(domains[random.IntN(len(domains))], 1, 8) + "." + text(lower, 1, 3)
 		identifier, issues := contract.EncodeIdentifier(text(applications[random.IntN(len(applications))], 4, 10), address)
