@@ -29,7 +29,6 @@ var notYetWrapped = []string{
 	"loader",
 	"loader/sample",
 	"loader/upstream",
-	"snapshot",
 	"snapshot/store",
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestReadingAllocatesNothing: what requests do all the time.
+// TestReadingAllocatesNothing calls the accessors that every request uses.
 func TestReadingAllocatesNothing(t *testing.T) {
 	s, err := ReadSegment(fileOf(t, goldenTable()))
 	if err != nil {
@@ -20,15 +20,17 @@ func TestReadingAllocatesNothing(t *testing.T) {
 	codes := make([]uint32, 1000)
 	length := 0
 	if n := testing.AllocsPerRun(100, func() {
-		length += len(town.Text(1)) + int(day.Int(4000)) + int(exact.Dec(4000).Scale) + len(exact.DecString(Dec{Scale: DecText}))
+		length += len(town.Text(1)) + int(day.Int(4000)) + int(exact.Dec(4000).Scale) +
+			len(exact.DecString(Dec{Scale: DecText}))
 		length += len(colour.Postings.Frozen(1)) + int(place.Postings.Start(1))
 		place.Codes.Unpack(codes, 7)
 	}); n > 0 {
-		t.Errorf("%v allocations a round of accessors, want none", n)
+		t.Errorf("%v allocations a round of accessors, want 0", n)
 	}
 }
 
-// TestOpeningAllocatesByColumn: memory of an open segment grows with its columns, not with its rows.
+// TestOpeningAllocatesByColumn: the memory of an open segment grows with its columns, not with its
+// rows.
 func TestOpeningAllocatesByColumn(t *testing.T) {
 	small, large := fileOf(t, wideTable(1000)), fileOf(t, wideTable(100_000))
 	allocations := func(file []byte) float64 {
@@ -43,14 +45,14 @@ func TestOpeningAllocatesByColumn(t *testing.T) {
 	}
 }
 
-// TestBytesARow holds the size of a table of the usual kinds of columns.
+// TestBytesARow checks the size of a table of the usual kinds of columns.
 func TestBytesARow(t *testing.T) {
 	const rows, most = 100_000, 40.0 // postings of four columns without any order are most of it
 	if got := float64(len(fileOf(t, wideTable(rows)))) / rows; got > most {
 		t.Errorf("%.1f bytes a row, the budget is %.1f", got, most)
 	}
-	var none bytes.Buffer
-	if err := WriteSegment(&none, &TableData{Name: "empty"}); err != nil || none.Len() > 64 {
-		t.Errorf("an empty table takes %d bytes (%v)", none.Len(), err)
+	var file bytes.Buffer
+	if err := WriteSegment(&file, &TableData{Name: "empty"}); err != nil || file.Len() > 64 {
+		t.Errorf("an empty table takes %d bytes (%v)", file.Len(), err)
 	}
 }

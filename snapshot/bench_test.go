@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// wideTable is a table as real ones are: a leading group in runs, an organisation-like group and a period-like one in no order, indexed
-// enums, numbers that repeat and some that do not, decimals.
+// wideTable is shaped like real tables: a leading group in runs, one like organisations and one
+// like periods in random order, indexed enums, numbers that repeat and some that do not, decimals.
 func wideTable(rows int) *TableData {
 	r := rand.New(rand.NewPCG(1, uint64(rows)))
 	t := &TableData{Name: "wide", Rows: rows}
@@ -28,7 +28,10 @@ func wideTable(rows int) *TableData {
 			for i := range codes {
 				codes[i] = uint32(i)
 			}
-			g.Columns = append(g.Columns, ColumnData{Name: fmt.Sprintf("%s%d", name, k), Kind: Text, Codes: codes, Values: values})
+			g.Columns = append(g.Columns, ColumnData{
+				Name: fmt.Sprintf("%s%d", name, k), Kind: Text, Codes: codes,
+				Values: values,
+			})
 		}
 		t.Groups = append(t.Groups, g)
 	}
@@ -53,7 +56,8 @@ func wideTable(rows int) *TableData {
 		many[row] = r.Int64N(1 << 20)
 		decimals[row], _ = ParseDec(fmt.Sprintf("%.4f", r.Float64()*1000))
 	}
-	t.Columns = append(t.Columns, ColumnData{Name: "few", Kind: Int, Ints: few}, ColumnData{Name: "many", Kind: Int, Ints: many},
+	t.Columns = append(t.Columns, ColumnData{Name: "few", Kind: Int, Ints: few},
+		ColumnData{Name: "many", Kind: Int, Ints: many},
 		ColumnData{Name: "decimal", Kind: Decimal, Decimals: decimals})
 	return t
 }
@@ -159,6 +163,7 @@ func BenchmarkPacked(b *testing.B) {
 }
 
 func TestWideTable(t *testing.T) {
+	t.Parallel()
 	var file bytes.Buffer
 	table := wideTable(70_000)
 	if err := WriteSegment(&file, table); err != nil {

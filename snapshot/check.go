@@ -5,13 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// checkTable finds the first contradiction in a table.
+// checkTable returns the first contradiction in a table.
 func checkTable(t *TableData) error {
 	if err := checkName("table", t.Name); err != nil {
 		return err
 	}
 	if t.Rows < 0 || t.Rows > MaxRows {
-		return tablef("table %q has %d rows, possible are 0 to %d", t.Name, t.Rows, MaxRows)
+		return tablef("table %q has %d rows, want 0 to %d", t.Name, t.Rows, MaxRows)
 	}
 	if len(t.Groups) > maxCount {
 		return tablef("table %q has %d groups, at most %d are possible", t.Name, len(t.Groups), maxCount)
@@ -62,7 +62,7 @@ func ValidName(name string) bool {
 
 func checkName(what, name string) error {
 	if !ValidName(name) {
-		return tablef("%s name %.40q has %d bytes, wanted are 1 to %d of UTF-8", what, name, len(name), maxName)
+		return tablef("%s name %.40q has %d bytes, want 1 to %d of UTF-8", what, name, len(name), maxName)
 	}
 	return nil
 }
@@ -81,7 +81,7 @@ func checkGroup(g *GroupData, rows int) error {
 	}
 	for i := range g.Columns {
 		if g.Columns[i].Index {
-			return tablef("column %q asks for an index of its own, but belongs to group %q", g.Columns[i].Name, g.Name)
+			return tablef("column %q has Index set, but belongs to group %q", g.Columns[i].Name, g.Name)
 		}
 	}
 	return nil
@@ -93,7 +93,8 @@ func checkColumn(c *ColumnData, n int) error {
 		return err
 	}
 	set := 0
-	for _, one := range []bool{len(c.Codes) > 0 || len(c.Values) > 0, len(c.Ints) > 0, len(c.Decimals) > 0 || len(c.Texts) > 0} {
+	for _, one := range []bool{len(c.Codes) > 0 || len(c.Values) > 0, len(c.Ints) > 0, len(c.Decimals) > 0 ||
+		len(c.Texts) > 0} {
 		if one {
 			set++
 		}
@@ -110,7 +111,8 @@ func checkColumn(c *ColumnData, n int) error {
 		return tablef("column %q has kind %d", c.Name, c.Kind)
 	}
 	if got != n || set > 1 {
-		return tablef("column %q of kind %s has %d values for %d positions, and values of %d sorts", c.Name, c.Kind, got, n, set)
+		return tablef("column %q of kind %s has %d values for %d positions, and values of %d types", c.Name, c.Kind,
+			got, n, set)
 	}
 	switch c.Kind {
 	case Text, Enum:
@@ -144,12 +146,12 @@ func checkTexts(c *ColumnData) error {
 		}
 	}
 	if c.Kind == Text {
-		return nil // sorting finds a text that is there twice
+		return nil // sorting finds duplicate texts
 	}
 	seen := make(map[string]bool, len(c.Values))
 	for i, v := range c.Values {
 		if seen[v] {
-			return tablef("column %q: text %d is there twice: %.40q", c.Name, i, v)
+			return tablef("column %q: text %d is a duplicate: %.40q", c.Name, i, v)
 		}
 		seen[v] = true
 	}
@@ -159,7 +161,8 @@ func checkTexts(c *ColumnData) error {
 func checkDecimals(c *ColumnData) error {
 	for i, text := range c.Texts {
 		if err := checkExact(text); err != nil {
-			return tablef("column %q: exact text %d: %.40q is not in plain digits or needs no exact text", c.Name, i, text)
+			return tablef("column %q: exact text %d: %.40q is not in plain digits or needs no exact text", c.Name, i,
+				text)
 		}
 	}
 	for i, d := range c.Decimals {
@@ -167,7 +170,8 @@ func checkDecimals(c *ColumnData) error {
 		case d.Scale == DecNull, d.canonical():
 		case d.Scale == DecText && d.Mantissa >= 0 && d.Mantissa < int64(len(c.Texts)):
 		default:
-			return tablef("column %q: value %d has mantissa %d with scale %d, and there are %d exact texts", c.Name, i, d.Mantissa, d.Scale, len(c.Texts))
+			return tablef("column %q: value %d has mantissa %d with scale %d, and there are %d exact texts", c.Name,
+				i, d.Mantissa, d.Scale, len(c.Texts))
 		}
 	}
 	return nil

@@ -7,8 +7,10 @@ import (
 	"testing"
 )
 
-// TestWriteRefusesContradictions: a table that contradicts itself is an error that says where, never a file.
+// TestWriteRefusesContradictions: a table that contradicts itself gives an error with the place,
+// never a file.
 func TestWriteRefusesContradictions(t *testing.T) {
+	t.Parallel()
 	good := func() *TableData {
 		return &TableData{
 			Name: "t", Rows: 2,
@@ -18,7 +20,10 @@ func TestWriteRefusesContradictions(t *testing.T) {
 			}},
 			Columns: []ColumnData{
 				{Name: "b", Kind: Bool, Ints: []int64{0, NullInt}},
-				{Name: "c", Kind: Decimal, Decimals: []Dec{{Scale: DecNull}, {Scale: DecText}}, Texts: []string{"0.1000000000000000055"}},
+				{
+					Name: "c", Kind: Decimal, Decimals: []Dec{{Scale: DecNull}, {Scale: DecText}},
+					Texts: []string{"0.1000000000000000055"},
+				},
 				{Name: "d", Kind: Enum, Codes: []uint32{0, 0}, Values: []string{"z", "a"}},
 			},
 		}
@@ -39,16 +44,16 @@ func TestWriteRefusesContradictions(t *testing.T) {
 		{"column_twice", `two columns "a"`, func(t *TableData) { t.Columns[0].Name = "a" }},
 		{"tuple_beyond_last", "row 0 has tuple 2 of 2", func(t *TableData) { t.Groups[0].Codes[0] = 2 }},
 		{"tuple_of_null", "tuple", func(t *TableData) { t.Groups[0].Codes[0] = NullCode }},
-		{"group_column_indexed", "index", func(t *TableData) { t.Groups[0].Columns[0].Index = true }},
+		{"group_column_indexed", "Index", func(t *TableData) { t.Groups[0].Columns[0].Index = true }},
 		{"group_column_short", "1 values for 2", func(t *TableData) { t.Groups[0].Columns[0].Codes = []uint32{0} }},
 		{"kind_none", "kind 0", func(t *TableData) { t.Columns[0].Kind = 0 }},
 		{"kind_unknown", "kind 7", func(t *TableData) { t.Columns[0].Kind = 7 }},
 		{"values_of_another_kind", "0 values", func(t *TableData) { t.Columns[0].Kind = Decimal }},
-		{"values_of_two_kinds", "2 sorts", func(t *TableData) { t.Columns[0].Texts = []string{"1"} }},
+		{"values_of_two_kinds", "2 types", func(t *TableData) { t.Columns[0].Texts = []string{"1"} }},
 		{"code_beyond_last", "code 2 of 2", func(t *TableData) { t.Columns[2].Codes[1] = 2 }},
 		{"text_not_utf8", "UTF-8", func(t *TableData) { t.Columns[2].Values[0] = "\xff" }},
-		{"enum_value_twice", "twice", func(t *TableData) { t.Columns[2].Values[1] = "z" }},
-		{"text_value_twice", "twice", func(t *TableData) {
+		{"enum_value_twice", "duplicate", func(t *TableData) { t.Columns[2].Values[1] = "z" }},
+		{"text_value_twice", "duplicate", func(t *TableData) {
 			t.Columns[2] = ColumnData{Name: "d", Kind: Text, Codes: []uint32{0, 1}, Values: []string{"z", "z"}}
 		}},
 		{"bool_of_two", "bool", func(t *TableData) { t.Columns[0].Ints[0] = 2 }},
@@ -58,7 +63,7 @@ func TestWriteRefusesContradictions(t *testing.T) {
 		{"exact_text_negative", "exact texts", func(t *TableData) { t.Columns[1].Decimals[1].Mantissa = -1 }},
 		{"exact_text_not_needed", "needs no exact text", func(t *TableData) { t.Columns[1].Texts[0] = "0.1" }},
 		{"exact_text_not_plain", "plain digits", func(t *TableData) { t.Columns[1].Texts[0] = "1e30" }},
-		{"exact_text_twice", "twice", func(t *TableData) {
+		{"exact_text_twice", "duplicate", func(t *TableData) {
 			c := &t.Columns[1]
 			c.Texts = append(c.Texts, c.Texts[0])
 			c.Decimals = []Dec{{0, DecText}, {1, DecText}}
@@ -73,8 +78,9 @@ func TestWriteRefusesContradictions(t *testing.T) {
 	}
 }
 
-// TestWriterStops: the writer's own error comes through, at whatever byte it happens.
+// TestWriterStops: an error of the writer is returned, at whatever byte it happens.
 func TestWriterStops(t *testing.T) {
+	t.Parallel()
 	table := goldenTable()
 	size := len(fileOf(t, table))
 	for _, room := range []int{0, 7, 8, 1000, size - 1} {
@@ -94,13 +100,14 @@ func (w *fullWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestWriteLeavesItsInput: the table is the caller's and is the same afterwards.
+// TestWriteLeavesItsInput: writing does not change the table.
 func TestWriteLeavesItsInput(t *testing.T) {
+	t.Parallel()
 	table, same := goldenTable(), goldenTable()
 	first := fileOf(t, table)
 	second := fileOf(t, table)
 	third := fileOf(t, same)
 	if string(first) != string(second) || string(first) != string(third) {
-		t.Error("writing a table has changed it")
+		t.Error("writing changed the table")
 	}
 }

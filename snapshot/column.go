@@ -20,20 +20,23 @@ type Column struct {
 // Len is the number of positions: the segment's rows, or the group's tuples.
 func (c *Column) Len() int { return c.n }
 
-// Coded says whether the column is stored as codes into a dictionary. Text, Enum, Bool and Time always are; Int and Decimal are where
-// they repeat enough. Codes order like values (Enum: as declared); null is the code Cardinality, so nulls sort last.
+// Coded reports whether the column is stored as codes into a dictionary. Text, Enum, Bool and Time
+// always are, Int and Decimal where values repeat often enough. Codes order like values (Enum: as
+// declared). Null has the code Cardinality, so nulls sort last.
 func (c *Column) Coded() bool { return c.coded }
 
-// Cardinality is the number of distinct non-null values of a coded column (for Enum: of declared values).
+// Cardinality is the number of distinct non-null values of a coded column (for Enum: of declared
+// values).
 func (c *Column) Cardinality() int { return c.dict.len() }
 
 // Codes are the codes of a coded column by position.
 func (c *Column) Codes() Packed { return c.codes }
 
-// Postings are the row ids of each code, null's last; ok is false when the column was written without Index.
+// Postings returns the row ids of each code, null's last; ok is false if the column was written
+// without Index.
 func (c *Column) Postings() (p Postings, ok bool) { return c.postings, c.postings.Len() > 0 }
 
-// IsNull tells whether the value at position i is null.
+// IsNull reports whether the value at position i is null.
 func (c *Column) IsNull(i uint32) bool {
 	if c.coded {
 		return c.Nullable && int(c.codes.At(i)) == c.dict.len()
@@ -60,7 +63,8 @@ func (c *Column) Int(i uint32) int64 {
 	return c.numbers.int(i)
 }
 
-// Dec is the value at position i of a Decimal column; its scale is DecNull for null, DecText when DecString has the value.
+// Dec is the value at position i of a Decimal column; its scale is DecNull for null, DecText when
+// DecString has the value.
 func (c *Column) Dec(i uint32) Dec {
 	switch {
 	case c.IsNull(i):
@@ -79,7 +83,8 @@ func (c *Column) DecString(d Dec) string {
 	return d.String()
 }
 
-// ExactTexts is how many exact texts the column has: the mantissas of its DecText values are below it.
+// ExactTexts is the number of exact texts of the column. The mantissas of its DecText values are
+// below it.
 func (c *Column) ExactTexts() int { return c.exact.n }
 
 // TextOf is the value of a code of a Text or Enum column. Codes of values are below Cardinality.
@@ -91,12 +96,12 @@ func (c *Column) IntOf(code uint32) int64 { return c.dict.int(code) }
 // DecOf is the value of a code of a coded Decimal column.
 func (c *Column) DecOf(code uint32) Dec { return c.dict.dec(code) }
 
-// ColumnSize is how many bytes of the file a column takes.
+// ColumnSize is the size of a column in the file, in bytes.
 type ColumnSize struct {
 	Codes      int64 // the codes, or the numbers of a column without a dictionary
 	Dictionary int64 // the distinct values, exact texts included
 	Postings   int64
 }
 
-// Size is what the column takes in the file.
+// Size is the size of the column in the file.
 func (c *Column) Size() ColumnSize { return c.size }

@@ -1,21 +1,23 @@
 package snapshot
 
-// bulk is how many numbers are taken out of a column at a time.
+// bulk is how many numbers are unpacked at a time.
 const bulk = 64
 
-// Ints sets dst to the values at positions from, from+1, ... of an Int, Bool or Time column, as Int would one by one.
+// Ints sets dst to the values at positions from, from+1, ... of an Int, Bool or Time column, as Int
+// returns them.
 func (c *Column) Ints(dst []int64, from uint32) { c.readInts(dst, from, nil) }
 
-// IntsAt is Ints for the positions of at, as many as dst has room for.
+// IntsAt is Ints for the positions in at, of which there are as many as dst has elements.
 func (c *Column) IntsAt(dst []int64, at []uint32) { c.readInts(dst, 0, at) }
 
-// Decs sets dst to the values at positions from, from+1, ... of a Decimal column, as Dec would one by one.
+// Decs sets dst to the values at positions from, from+1, ... of a Decimal column, as Dec returns
+// them.
 func (c *Column) Decs(dst []Dec, from uint32) { c.readDecs(dst, from, nil) }
 
-// DecsAt is Decs for the positions of at, as many as dst has room for.
+// DecsAt is Decs for the positions in at, of which there are as many as dst has elements.
 func (c *Column) DecsAt(dst []Dec, at []uint32) { c.readDecs(dst, 0, at) }
 
-// readInts sets dst to the values at the positions of at, or without them from the position from on.
+// readInts sets dst to the values at the positions in at, or, if at is nil, from position from on.
 func (c *Column) readInts(dst []int64, from uint32, at []uint32) {
 	var space [bulk]uint64
 	for i := 0; i < len(dst); i += bulk {
@@ -35,7 +37,8 @@ func (c *Column) readDecs(dst []Dec, from uint32, at []uint32) {
 	}
 }
 
-// unpack sets dst to what is packed, codes or numbers, at the positions of at from the one with number i on, or without them from position from+i on.
+// unpack sets dst to the packed codes or numbers at the positions at[i], at[i+1], ..., or, if at is
+// nil, from position from+i on.
 func (c *Column) unpack(dst []uint64, i int, from uint32, at []uint32) {
 	packed := c.numbers.packed
 	if c.coded {
@@ -48,7 +51,7 @@ func (c *Column) unpack(dst []uint64, i int, from uint32, at []uint32) {
 	packed.Gather64(dst, at[i:i+len(dst)])
 }
 
-// ints sets dst to the values of packed ones.
+// ints sets dst to the values of packed codes or numbers.
 func (c *Column) ints(dst []int64, packed *[bulk]uint64) {
 	null := uint64(0)
 	if c.coded {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// fileOf writes a table.
+// fileOf returns the file of a table.
 func fileOf(tb testing.TB, t *TableData) []byte {
 	tb.Helper()
 	var file bytes.Buffer
@@ -20,7 +20,7 @@ func fileOf(tb testing.TB, t *TableData) []byte {
 	return file.Bytes()
 }
 
-// reseal lets edit change the directory and the bytes of the blocks, and makes all checksums right again.
+// reseal applies edit to the directory and the bytes of the blocks, and corrects all checksums.
 func reseal(tb testing.TB, file []byte, edit func(d *directory, data []byte)) []byte {
 	tb.Helper()
 	footer, offset, err := readFooter(file)
@@ -36,7 +36,7 @@ func reseal(tb testing.TB, file []byte, edit func(d *directory, data []byte)) []
 	return seal(d, data)
 }
 
-// seal puts blocks and a directory together, with right checksums.
+// seal joins blocks and a directory, with correct checksums.
 func seal(d *directory, data []byte) []byte {
 	fix := func(b *block) {
 		from, to := b.offset, b.offset+alignUp(b.length)
@@ -58,7 +58,8 @@ func seal(d *directory, data []byte) []byte {
 	return appendTail(out, uint64(len(data)), footer)
 }
 
-// mend makes what checksums it can find in any bytes right, so that mutations reach what is checked after them.
+// mend corrects the checksums it can find in any bytes, so that mutations reach the checks after
+// them.
 func mend(data []byte) ([]byte, bool) {
 	if len(data) < headerSize+tailSize {
 		return nil, false
@@ -81,9 +82,10 @@ func mend(data []byte) ([]byte, bool) {
 
 func u32At(data []byte, b *block, i int) []byte { return data[int(b.offset)+4*i:] }
 
-// TestMalformedSegments makes one fault at a time, named by what it is; each must be found when the segment is opened, and the
-// message must say where.
+// TestMalformedSegments makes one fault at a time. Opening the segment must find each, with the
+// place in the message.
 func TestMalformedSegments(t *testing.T) {
+	t.Parallel()
 	le := binary.LittleEndian
 	file := fileOf(t, goldenTable())
 	column := func(d *directory, name string) *columnEntry {
@@ -102,7 +104,9 @@ func TestMalformedSegments(t *testing.T) {
 		{"rows_changed", "positions", func(d *directory, _ []byte) { d.rows-- }},
 		{"table_without_name", "name", func(d *directory, _ []byte) { d.table = "" }},
 		{"table_name_not_utf8", "UTF-8", func(d *directory, _ []byte) { d.table = "a\xff" }},
-		{"two_columns_of_one_name", "two columns", func(d *directory, _ []byte) { d.columns[1].name = d.columns[0].name }},
+		{"two_columns_of_one_name", "two columns", func(d *directory, _ []byte) {
+			d.columns[1].name = d.columns[0].name
+		}},
 		{"two_groups_of_one_name", "two groups", func(d *directory, _ []byte) { d.groups[1].name = d.groups[0].name }},
 		{"no_tuples", "tuples", func(d *directory, _ []byte) { d.groups[0].tuples = 0 }},
 		{"more_tuples_than_rows", "tuples", func(d *directory, _ []byte) { d.groups[0].tuples = d.rows + 1 }},
@@ -115,14 +119,16 @@ func TestMalformedSegments(t *testing.T) {
 		{"text_not_coded", "flags", func(d *directory, _ []byte) { column(d, "town").flags &^= flagCoded }},
 		{"text_read_as_ints", "dictionary", func(d *directory, _ []byte) { column(d, "town").kind = Int }},
 		{"bool_of_other_numbers", "bool", func(d *directory, _ []byte) { column(d, "day").kind = Bool }},
-		{"nulls_unannounced", "beyond", func(d *directory, _ []byte) { column(d, "size").flags &^= flagNullable }},
+		{"nulls_unannounced", "above", func(d *directory, _ []byte) { column(d, "size").flags &^= flagNullable }},
 		{"block_missing", "footer", func(d *directory, _ []byte) {
 			c := column(d, "size")
 			c.flags &^= flagIndexed
 			c.blocks = c.blocks[:2]
 		}},
 		{"block_too_long", "beyond the footer", func(d *directory, _ []byte) { d.groups[0].codes.length += 8 }},
-		{"block_longer_than_file", "beyond the footer", func(d *directory, _ []byte) { d.groups[0].codes.length = 1<<64 - 4 }},
+		{"block_longer_than_file", "beyond the footer", func(d *directory, _ []byte) {
+			d.groups[0].codes.length = 1<<64 - 4
+		}},
 		{"codes_too_wide", "bits", func(d *directory, _ []byte) { d.groups[0].codes.width = 63 }},
 		{"codes_narrower", "bytes", func(d *directory, _ []byte) { column(d, "size").blocks[0].width = 1 }},
 		{"codes_on_base", "base", func(d *directory, _ []byte) { d.groups[0].codes.base = 1 }},
@@ -132,40 +138,92 @@ func TestMalformedSegments(t *testing.T) {
 			data[b.offset+b.length-1] = 1
 		}},
 		{"texts_miscounted", "texts", func(d *directory, _ []byte) { column(d, "town").blocks[1].count = 1 << 30 }},
-		{"texts_offset_falls", "offset 2", func(d *directory, data []byte) { le.PutUint32(u32At(data, &column(d, "size").blocks[1], 2), 4) }},
-		{"texts_offset_past_end", "offset 1", func(d *directory, data []byte) { le.PutUint32(u32At(data, &column(d, "size").blocks[1], 1), 99) }},
-		{"texts_first_offset_not_zero", "offset 0", func(d *directory, data []byte) { le.PutUint32(u32At(data, &column(d, "size").blocks[1], 0), 1) }},
-		{"texts_leave_bytes", "end", func(d *directory, data []byte) { le.PutUint32(u32At(data, &column(d, "town").blocks[1], 2), 6) }},
-		{"text_not_utf8", "UTF-8", func(d *directory, data []byte) { data[column(d, "town").blocks[1].offset+12] = 0xff }},
-		{"texts_out_of_order", "out of order", func(d *directory, data []byte) { copy(data[column(d, "town").blocks[1].offset+12:], "xyzabcd") }},
-		{"enum_value_twice", "twice", func(d *directory, data []byte) { copy(data[column(d, "size").blocks[1].offset+21:], "small") }},
-		{"ints_out_of_order", "after", func(d *directory, data []byte) { le.PutUint64(data[column(d, "day").blocks[1].offset:], 1<<62) }},
-		{"int_that_means_null", "null", func(d *directory, data []byte) { le.PutUint64(data[column(d, "day").blocks[1].offset:], 1<<63) }},
+		{"texts_offset_falls", "offset 2", func(d *directory, data []byte) {
+			le.PutUint32(u32At(data, &column(d, "size").blocks[1], 2), 4)
+		}},
+		{"texts_offset_past_end", "offset 1", func(d *directory, data []byte) {
+			le.PutUint32(u32At(data, &column(d, "size").blocks[1], 1), 99)
+		}},
+		{"texts_first_offset_not_zero", "offset 0", func(d *directory, data []byte) {
+			le.PutUint32(u32At(data, &column(d, "size").blocks[1], 0), 1)
+		}},
+		{"texts_leave_bytes", "end", func(d *directory, data []byte) {
+			le.PutUint32(u32At(data, &column(d, "town").blocks[1], 2), 6)
+		}},
+		{"text_not_utf8", "UTF-8", func(d *directory, data []byte) {
+			data[column(d, "town").blocks[1].offset+12] = 0xff
+		}},
+		{"texts_out_of_order", "out of order", func(d *directory, data []byte) {
+			copy(data[column(d, "town").blocks[1].offset+12:], "xyzabcd")
+		}},
+		{"enum_value_twice", "duplicate", func(d *directory, data []byte) {
+			copy(data[column(d, "size").blocks[1].offset+21:], "small")
+		}},
+		{"ints_out_of_order", "after", func(d *directory, data []byte) {
+			le.PutUint64(data[column(d, "day").blocks[1].offset:], 1<<62)
+		}},
+		{"int_that_means_null", "null", func(d *directory, data []byte) {
+			le.PutUint64(data[column(d, "day").blocks[1].offset:], 1<<63)
+		}},
 		{"ints_miscounted", "ints", func(d *directory, _ []byte) { column(d, "day").blocks[1].count++ }},
 		{"starts_miscounted", "postings", func(d *directory, _ []byte) { column(d, "day").blocks[2].count++ }},
-		{"starts_fall", "start", func(d *directory, data []byte) { le.PutUint32(u32At(data, &column(d, "day").blocks[2], 1), 4001) }},
-		{"starts_not_from_zero", "start", func(d *directory, data []byte) { le.PutUint32(u32At(data, &column(d, "day").blocks[2], 0), 1) }},
-		{"starts_short_of_rows", "end", func(d *directory, data []byte) { le.PutUint32(u32At(data, &column(d, "day").blocks[2], 3), 4101) }},
-		{"tuple_without_rows", "start", func(d *directory, data []byte) { le.PutUint32(u32At(data, &d.groups[0].postings, 1), 0) }},
-		{"bitmaps_end_falls", "bitmap", func(d *directory, data []byte) { le.PutUint32(u32At(data, &d.groups[1].postings, 1), 1) }},
-		{"bitmaps_end_past_block", "bitmap", func(d *directory, data []byte) { le.PutUint32(u32At(data, &d.groups[1].postings, 1), 1<<31) }},
-		{"bitmaps_leave_bytes", "bitmap", func(d *directory, data []byte) { le.PutUint32(u32At(data, &d.groups[1].postings, 1), 8222) }},
-		{"postings_of_unknown_encoding", "encoding", func(d *directory, _ []byte) { d.groups[1].postings.encoding = 99 }},
-		{"int_base_overflows", "64 bits", func(d *directory, _ []byte) { column(d, "count").blocks[0].base = 1<<63 - 1 }},
+		{"starts_fall", "start", func(d *directory, data []byte) {
+			le.PutUint32(u32At(data, &column(d, "day").blocks[2], 1), 4001)
+		}},
+		{"starts_not_from_zero", "start", func(d *directory, data []byte) {
+			le.PutUint32(u32At(data, &column(d, "day").blocks[2], 0), 1)
+		}},
+		{"starts_short_of_rows", "end", func(d *directory, data []byte) {
+			le.PutUint32(u32At(data, &column(d, "day").blocks[2], 3), 4101)
+		}},
+		{"tuple_without_rows", "start", func(d *directory, data []byte) {
+			le.PutUint32(u32At(data, &d.groups[0].postings, 1), 0)
+		}},
+		{"bitmaps_end_falls", "bitmap", func(d *directory, data []byte) {
+			le.PutUint32(u32At(data, &d.groups[1].postings, 1), 1)
+		}},
+		{"bitmaps_end_past_block", "bitmap", func(d *directory, data []byte) {
+			le.PutUint32(u32At(data, &d.groups[1].postings, 1), 1<<31)
+		}},
+		{"bitmaps_leave_bytes", "bitmap", func(d *directory, data []byte) {
+			le.PutUint32(u32At(data, &d.groups[1].postings, 1), 8222)
+		}},
+		{"postings_of_unknown_encoding", "encoding", func(d *directory, _ []byte) {
+			d.groups[1].postings.encoding = 99
+		}},
+		{"int_base_overflows", "64 bits", func(d *directory, _ []byte) {
+			column(d, "count").blocks[0].base = 1<<63 - 1
+		}},
 		{"int_base_null", "base", func(d *directory, _ []byte) { column(d, "count").blocks[0].base = NullInt }},
-		{"scales_too_many", "scales", func(d *directory, data []byte) { data[column(d, "exact").blocks[0].offset] = 22 }},
-		{"scales_out_of_order", "scale 1", func(d *directory, data []byte) { data[column(d, "exact").blocks[0].offset+2] = 0 }},
-		{"scale_beyond_limit", "scale 1", func(d *directory, data []byte) { data[column(d, "exact").blocks[0].offset+2] = 19 }},
+		{"scales_too_many", "scales", func(d *directory, data []byte) {
+			data[column(d, "exact").blocks[0].offset] = 22
+		}},
+		{"scales_out_of_order", "scale 1", func(d *directory, data []byte) {
+			data[column(d, "exact").blocks[0].offset+2] = 0
+		}},
+		{"scale_beyond_limit", "scale 1", func(d *directory, data []byte) {
+			data[column(d, "exact").blocks[0].offset+2] = 19
+		}},
 		{"scale_of_null_missing", "null", func(d *directory, _ []byte) { column(d, "exact").flags &^= flagNullable }},
 		{"scale_index_beyond_last", "decimal", func(d *directory, data []byte) {
 			b := &column(d, "exact").blocks[0]
 			copy(data[b.offset:], []byte{3, 0, 2, 255, 0})
 		}},
-		{"decimal_base_overflows", "decimal", func(d *directory, _ []byte) { column(d, "exact").blocks[0].base = 1<<63 - 1 }},
-		{"decimal_with_trailing_zero", "mantissa", func(d *directory, data []byte) { le.PutUint64(data[column(d, "price").blocks[1].offset+16:], 130) }},
-		{"decimal_scale_unknown", "scale 19", func(d *directory, data []byte) { data[column(d, "price").blocks[1].offset+26] = 19 }},
-		{"decimals_out_of_order", "after", func(d *directory, data []byte) { le.PutUint64(data[column(d, "price").blocks[1].offset+8:], 33) }},
-		{"exact_text_beyond_last", "exact text 1", func(d *directory, data []byte) { le.PutUint64(data[column(d, "price").blocks[1].offset:], 1) }},
+		{"decimal_base_overflows", "decimal", func(d *directory, _ []byte) {
+			column(d, "exact").blocks[0].base = 1<<63 - 1
+		}},
+		{"decimal_with_trailing_zero", "mantissa", func(d *directory, data []byte) {
+			le.PutUint64(data[column(d, "price").blocks[1].offset+16:], 130)
+		}},
+		{"decimal_scale_unknown", "scale 19", func(d *directory, data []byte) {
+			data[column(d, "price").blocks[1].offset+26] = 19
+		}},
+		{"decimals_out_of_order", "after", func(d *directory, data []byte) {
+			le.PutUint64(data[column(d, "price").blocks[1].offset+8:], 33)
+		}},
+		{"exact_text_beyond_last", "exact text 1", func(d *directory, data []byte) {
+			le.PutUint64(data[column(d, "price").blocks[1].offset:], 1)
+		}},
 		{"exact_text_not_needed", "needs no exact text", func(d *directory, data []byte) {
 			copy(data[column(d, "price").blocks[2].offset+8:], "0.1000000000000000000")
 		}},
@@ -184,8 +242,9 @@ func TestMalformedSegments(t *testing.T) {
 	}
 }
 
-// TestVerifyFindsContradictions: what opening takes on trust.
+// TestVerifyFindsContradictions makes faults that opening does not check.
 func TestVerifyFindsContradictions(t *testing.T) {
+	t.Parallel()
 	file := fileOf(t, goldenTable())
 	faults := []struct {
 		name string
@@ -211,8 +270,9 @@ func TestVerifyFindsContradictions(t *testing.T) {
 	}
 }
 
-// TestBitFlips: a flipped bit anywhere is found, and no file cut short opens.
+// TestBitFlips: every flipped bit is found, and no truncated file opens.
 func TestBitFlips(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
 	for seed := range fewer(10) {
 		file := fileOf(t, generate(rand.New(rand.NewPCG(seed, 5))))
@@ -233,8 +293,8 @@ func TestBitFlips(t *testing.T) {
 	}
 }
 
-// FuzzReadSegment: any bytes give a segment or ErrCorrupt, and of a segment everything can be asked. Bytes are tried as they are and
-// with their checksums mended.
+// FuzzReadSegment: any bytes give a segment or ErrCorrupt, and every accessor of a segment works.
+// Bytes are tried as they are and with corrected checksums.
 func FuzzReadSegment(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte(magic))
@@ -273,8 +333,9 @@ func fewer(n uint64) uint64 {
 	return n
 }
 
-// TestMutations does for a while what the fuzz test does, from fixed seeds.
+// TestMutations runs the fuzz test's check on mutations from fixed seeds.
 func TestMutations(t *testing.T) {
+	t.Parallel()
 	var files [][]byte
 	for seed := uint64(0); len(files) < 40; seed++ {
 		if table := generate(rand.New(rand.NewPCG(seed, 8))); table.Rows < 500 {
@@ -302,11 +363,11 @@ func TestMutations(t *testing.T) {
 		}
 	}
 	if opened == 0 {
-		t.Error("no mutation left a segment that opens")
+		t.Error("every mutation was refused")
 	}
 }
 
-// touch asks a segment everything; only a panic is a fault.
+// touch calls every accessor of a segment. It fails only by a panic.
 func touch(s *Segment) {
 	for _, g := range s.Groups() {
 		touchPostings(&g.Postings)
@@ -338,7 +399,7 @@ func touch(s *Segment) {
 	}
 }
 
-// someOf are up to some hundred numbers below n, the first and the last among them.
+// someOf returns up to some hundred numbers below n, including the first and the last.
 func someOf(n int) []uint32 {
 	var some []uint32
 	for i := 0; i < n; i += 1 + n/200 {

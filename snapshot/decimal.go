@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// Dec is an exact decimal: Mantissa / 10^Scale, without trailing zeros in Mantissa while Scale > 0 (0 is {0,0}).
-// Two scales are reserved: DecNull is null; DecText says that Mantissa is a position in a column's list of exact texts,
-// for the few values that do not fit or whose shortest float64 form differs from their exact form.
+// Dec is an exact decimal: Mantissa / 10^Scale, without trailing zeros in Mantissa while Scale > 0
+// (0 is {0,0}). Two scales are reserved: DecNull is null; DecText means that Mantissa is a position
+// in the column's list of exact texts, for the few values that do not fit or whose shortest float64
+// form differs from their exact form.
 type Dec struct {
 	Mantissa int64
 	Scale    uint8
@@ -24,28 +25,30 @@ const (
 	MaxScale = 18
 )
 
-// maxPlain bounds the length of an exact text: every float64 written out in plain digits is shorter.
+// maxPlain limits the length of an exact text. Every float64 written in plain digits is shorter.
 const maxPlain = 1100
 
-// pow10 holds the powers of ten that an int64 can hold.
+// pow10 has the powers of ten that fit an int64.
 var pow10 = [MaxScale + 1]int64{
 	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
 }
 
-// floatPow10 are the same powers as floats, all exact.
+// floatPow10 has the same powers as floats, all exact.
 var floatPow10 = [MaxScale + 1]float64{
 	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
 }
 
-// number is a decimal text taken apart: value = digits × 10^exp, digits without leading and trailing zeros.
+// number is a parsed decimal text: value = digits × 10^exp, digits without leading and trailing
+// zeros.
 type number struct {
 	negative bool
 	mantissa uint64 // the value of digits when they are at most 19
-	digits   int    // how many significant digits; 0 for zero
+	digits   int    // number of significant digits; 0 for zero
 	exp      int
 }
 
-// scanNumber reads an optional sign, digits with at most one point among them, and an optional exponent.
+// scanNumber reads an optional sign, digits with at most one point among them, and an optional
+// exponent.
 func scanNumber(text string) (n number, ok bool) {
 	i := 0
 	if i < len(text) && (text[i] == '-' || text[i] == '+') {
@@ -98,9 +101,10 @@ func scanNumber(text string) (n number, ok bool) {
 	return n, true
 }
 
-// ParseDec reads a decimal: an optional sign, digits with at most one point, an optional exponent; nothing else around it.
-// It is false for anything else, for a value that does not fit, and for one whose shortest float64 form is another number:
-// PlainDecimal has the exact text of those that are numbers.
+// ParseDec parses a decimal: an optional sign, digits with at most one point, an optional exponent,
+// and nothing else. It returns false for anything else, for a value that does not fit, and for one
+// whose shortest float64 form is another number. PlainDecimal has the exact text of those that are
+// numbers.
 func ParseDec(text string) (Dec, bool) {
 	n, ok := scanNumber(text)
 	if !ok {
@@ -137,15 +141,16 @@ func (n number) dec() (Dec, bool) {
 	return d, true
 }
 
-// shortestIs tells whether the shortest decimal that reads back as f is n.
+// shortestIs reports whether the shortest decimal that parses as f is n.
 func shortestIs(f float64, n number) bool {
 	var buf [32]byte
 	m, ok := scanNumber(string(strconv.AppendFloat(buf[:0], f, 'e', -1, 64)))
 	return ok && m == n
 }
 
-// PlainDecimal is a decimal text in plain digits, as TableData wants it in Texts: no exponent, no plus, no zero that could be left out
-// except one before the point. It is false for texts that are not a number as ParseDec reads it, or are longer than about a thousand digits.
+// PlainDecimal returns a decimal text in plain digits, as TableData needs it in Texts: no exponent,
+// no plus sign, no superfluous zero except one before the point. It returns false for a text that
+// is not a number as ParseDec parses it, or that is longer than about a thousand digits.
 func PlainDecimal(text string) (string, bool) {
 	n, ok := scanNumber(text)
 	if !ok || n.exp > maxPlain || n.exp < -maxPlain || n.digits > maxPlain {
@@ -179,7 +184,7 @@ func PlainDecimal(text string) (string, bool) {
 	return b.String(), true
 }
 
-// significant are the n digits of a number's text from its first that is not zero.
+// significant returns the n digits of a number's text from the first that is not zero.
 func significant(text string, n int) string {
 	digits := make([]byte, 0, n)
 	for i := 0; len(digits) < n; i++ {
@@ -191,13 +196,13 @@ func significant(text string, n int) string {
 	return string(digits)
 }
 
-// canonical tells whether d is an ordinary decimal in the one form that each value has.
+// canonical reports whether d is an ordinary decimal in its only form.
 func (d Dec) canonical() bool {
 	return d.Scale == 0 || d.Scale <= MaxScale && d.Mantissa%10 != 0
 }
 
-// String is the exact value in plain digits: 12.5, 100, 0.00001. It is "null" for null and names the position of an exact text,
-// which only the column knows (Column.DecString).
+// String is the exact value in plain digits: 12.5, 100, 0.00001. It is "null" for null. For an
+// exact text, which only the column has (Column.DecString), it is the position.
 func (d Dec) String() string {
 	switch {
 	case d.Scale == DecNull:
@@ -243,7 +248,7 @@ func (d Dec) Float() float64 {
 	}
 	f, err := strconv.ParseFloat(d.String(), 64)
 	if err != nil {
-		panic("snapshot: a decimal that does not print as a number: " + d.String())
+		panic("snapshot: decimal does not print as a number: " + d.String())
 	}
 	return f
 }

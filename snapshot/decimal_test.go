@@ -17,6 +17,7 @@ var repeated = regexp.MustCompile(`\((.)\*(\d+)\)`)
 
 // TestDecimalCases checks the texts of testdata/decimal.txt.
 func TestDecimalCases(t *testing.T) {
+	t.Parallel()
 	f, err := os.Open("testdata/decimal.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -46,12 +47,12 @@ func TestDecimalCases(t *testing.T) {
 	}
 	for _, text := range []string{"", " 1", "1 ", "1\x00"} {
 		if _, ok := PlainDecimal(text); ok {
-			t.Errorf("%q is taken for a number", text)
+			t.Errorf("%q parses as a number", text)
 		}
 	}
 }
 
-// checkDecimal compares what is made of a text with exact arithmetic.
+// checkDecimal compares the decimal of a text with exact arithmetic.
 func checkDecimal(text string) error {
 	want, isNumber := new(big.Rat).SetString(text)
 	d, ok := ParseDec(text)
@@ -63,7 +64,7 @@ func checkDecimal(text string) error {
 		return nil
 	}
 	if !isNumber {
-		return fmt.Errorf("%q: plain digits %q of no number", text, plain)
+		return fmt.Errorf("%q: plain digits %q are not a number", text, plain)
 	}
 	if got, is := new(big.Rat).SetString(plain); !is || got.Cmp(want) != 0 || strings.ContainsAny(plain, "eE+") {
 		return fmt.Errorf("%q: plain digits %q", text, plain)
@@ -75,9 +76,10 @@ func checkDecimal(text string) error {
 	shortest, is := new(big.Rat).SetString(strconv.FormatFloat(exact, 'g', -1, 64))
 	survives := is && shortest.Cmp(want) == 0
 	if !ok {
-		// What does not fit must be too long or too fine, or lose digits as a float.
+		// A text that does not fit must be too long or too precise, or lose digits as a float.
 		scaled := new(big.Rat).Mul(want, new(big.Rat).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(18), nil)))
-		fits := scaled.IsInt() && len(strings.Trim(strings.ReplaceAll(plain, ".", ""), "-0")) <= 18 && want.Num().IsInt64()
+		fits := scaled.IsInt() && len(strings.Trim(strings.ReplaceAll(plain, ".", ""), "-0")) <= 18 &&
+			want.Num().IsInt64()
 		if fits && survives && len(strings.TrimPrefix(plain, "-")) <= 18 {
 			return fmt.Errorf("%q fits, but is refused", text)
 		}
@@ -93,7 +95,7 @@ func checkDecimal(text string) error {
 	case d.Float() != exact:
 		return fmt.Errorf("%q is %v as a float, want %v", text, d.Float(), exact)
 	case !survives:
-		return fmt.Errorf("%q is taken though its shortest float is %s", text, shortest.FloatString(20))
+		return fmt.Errorf("%q is accepted, but its shortest float is %s", text, shortest.FloatString(20))
 	}
 	return nil
 }
@@ -115,6 +117,7 @@ func randomNumber(r *rand.Rand) string {
 }
 
 func TestDecimalsAgainstRationals(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 10))
 	fit := 0
 	var last Dec
@@ -133,7 +136,7 @@ func TestDecimalsAgainstRationals(t *testing.T) {
 			t.Fatalf("%s against %s: %d, want %d", d, last, got, want)
 		}
 		if d.Compare(d) != 0 {
-			t.Fatalf("%s is not itself", d)
+			t.Fatalf("%s does not equal itself", d)
 		}
 		last = d
 	}
@@ -143,12 +146,15 @@ func TestDecimalsAgainstRationals(t *testing.T) {
 }
 
 func FuzzDecimal(f *testing.F) {
-	for _, seed := range []string{"0", "-12.50", "1e-5", "9007199254740993", "0.1000000000000000055", "1e400", ".", "1e"} {
+	for _, seed := range []string{
+		"0", "-12.50", "1e-5", "9007199254740993", "0.1000000000000000055", "1e400", ".",
+		"1e",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 60 || strings.ContainsAny(text, "xXoObBpP_/") {
-			return // forms that only the arithmetic of the test knows
+			return // a form that only big.Rat accepts
 		}
 		if at := strings.IndexAny(text, "eE"); at >= 0 {
 			if exp, err := strconv.Atoi(text[at+1:]); err != nil || exp > 2000 || exp < -2000 {

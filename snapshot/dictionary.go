@@ -32,7 +32,8 @@ func openTexts(b *block, data []byte) (t texts, err error) {
 	for i := 0; i <= t.n; i++ {
 		at := binary.LittleEndian.Uint32(t.offsets[4*uint64(i):])
 		if at < last || uint64(at) > uint64(len(t.bytes)) || i == 0 && at != 0 {
-			return texts{}, corruptf("offset %d of texts is %d, the one before %d, the end %d", i, at, last, len(t.bytes))
+			return texts{}, corruptf("offset %d of texts is %d, the one before %d, the end %d", i, at, last,
+				len(t.bytes))
 		}
 		last = at
 	}
@@ -47,7 +48,8 @@ func openTexts(b *block, data []byte) (t texts, err error) {
 	return t, nil
 }
 
-// ascending tells whether every text is above the one before, by bytes; if not, at is the first that is not.
+// ascending reports whether every text is above the one before, by bytes; if not, at is the first
+// that is not.
 func (t *texts) ascending() (at uint32, ok bool) {
 	for i := uint32(1); int(i) < t.n; i++ {
 		if t.at(i-1) >= t.at(i) {
@@ -69,7 +71,8 @@ func (t *texts) distinct() (at uint32, ok bool) {
 	return 0, true
 }
 
-// dictionary holds the distinct values of a coded column by code: texts, or numbers with scales when they are decimals.
+// dictionary is the distinct values of a coded column by code: texts, or numbers, with scales if
+// they are decimals.
 type dictionary struct {
 	n       int
 	texts   texts
@@ -101,7 +104,7 @@ func openTextDictionary(b *block, data []byte, kind Kind) (d dictionary, err err
 		at, ok = d.texts.ascending()
 	}
 	if !ok {
-		return dictionary{}, corruptf("text %d of %d is out of order or twice: %.40q", at, d.n, d.texts.at(at))
+		return dictionary{}, corruptf("text %d of %d is out of order or a duplicate: %.40q", at, d.n, d.texts.at(at))
 	}
 	return d, nil
 }
@@ -115,7 +118,7 @@ func openIntDictionary(b *block, data []byte, kind Kind) (dictionary, error) {
 		v := d.int(i)
 		switch {
 		case v == NullInt:
-			return dictionary{}, corruptf("int %d of %d is the one that stands for null", i, d.n)
+			return dictionary{}, corruptf("int %d of %d is the value reserved for null", i, d.n)
 		case kind == Bool && v != 0 && v != 1:
 			return dictionary{}, corruptf("bool %d of %d is %d", i, d.n, v)
 		case i > 0 && d.int(i-1) >= v:
@@ -127,7 +130,8 @@ func openIntDictionary(b *block, data []byte, kind Kind) (dictionary, error) {
 
 func openDecDictionary(b *block, data []byte, exact *exactTexts) (dictionary, error) {
 	if uint64(len(data)) != 9*uint64(b.count) {
-		return dictionary{}, corruptf("%d decimals take %d bytes, the block has %d", b.count, 9*uint64(b.count), len(data))
+		return dictionary{}, corruptf("%d decimals take %d bytes, the block has %d", b.count, 9*uint64(b.count),
+			len(data))
 	}
 	split := 8 * int(b.count)
 	d := dictionary{n: int(b.count), numbers: data[:split:split], scales: data[split:]}
@@ -137,13 +141,14 @@ func openDecDictionary(b *block, data []byte, exact *exactTexts) (dictionary, er
 			return dictionary{}, corruptf("decimal %d of %d: %v", i, d.n, err)
 		}
 		if i > 0 && exact.compare(d.dec(i-1), v) >= 0 {
-			return dictionary{}, corruptf("decimal %d of %d is %s after %s", i, d.n, exact.string(v), exact.string(d.dec(i-1)))
+			return dictionary{}, corruptf("decimal %d of %d is %s after %s", i, d.n, exact.string(v),
+				exact.string(d.dec(i-1)))
 		}
 	}
 	return d, nil
 }
 
-// exactTexts are the decimals of a column that a Dec cannot hold.
+// exactTexts are the decimals of a column that do not fit a Dec.
 type exactTexts struct{ texts }
 
 func openExactTexts(b *block, data []byte) (e exactTexts, err error) {
@@ -161,7 +166,7 @@ func openExactTexts(b *block, data []byte) (e exactTexts, err error) {
 	return e, nil
 }
 
-// checkExact wants the one form a decimal has that a Dec cannot hold.
+// checkExact accepts only the plain form of a decimal that does not fit a Dec.
 func checkExact(text string) error {
 	if _, fits := ParseDec(text); fits {
 		return corruptf("%.40q needs no exact text", text)
@@ -172,7 +177,7 @@ func checkExact(text string) error {
 	return nil
 }
 
-// check tells whether d is a value that a column with these exact texts may hold.
+// check returns an error if d is not a value that a column with these exact texts can have.
 func (e *exactTexts) check(d Dec) error {
 	switch {
 	case d.Scale == DecText && (d.Mantissa < 0 || d.Mantissa >= int64(e.n)):
@@ -209,7 +214,7 @@ func (e *exactTexts) rat(d Dec) *big.Rat {
 func ratOf(text string) *big.Rat {
 	r, ok := new(big.Rat).SetString(strings.Clone(text))
 	if !ok {
-		panic("snapshot: an exact text that is no number: " + text)
+		panic("snapshot: exact text is not a number: " + text)
 	}
 	return r
 }

@@ -5,11 +5,12 @@ import (
 	"unicode/utf8"
 )
 
-// cursor reads a footer field by field. Once the bytes end early every read is zero and short is set.
+// cursor reads a footer field by field. After the end of the bytes every read is zero and short is
+// set.
 type cursor struct {
 	rest  []byte
 	short bool
-	// next is where the next block starts, end where the footer does.
+	// next is where the next block starts, end where the footer starts.
 	next, end uint64
 }
 
@@ -36,9 +37,12 @@ func (c *cursor) name() (string, error) {
 	return string(b), nil
 }
 
-// block reads one entry and places it behind the one before.
+// block reads one entry and places it after the previous block.
 func (c *cursor) block() (block, error) {
-	b := block{encoding: encoding(c.u8()), width: c.u8(), count: c.u32(), base: int64(c.u64()), length: c.u64(), crc: c.u32()}
+	b := block{
+		encoding: encoding(c.u8()), width: c.u8(), count: c.u32(), base: int64(c.u64()), length: c.u64(),
+		crc: c.u32(),
+	}
 	b.offset = c.next
 	if b.length > c.end || alignUp(b.length) > c.end-b.offset {
 		return b, corruptf("%s block [%d,+%d) reaches beyond the footer at %d", b.encoding, b.offset, b.length, c.end)
@@ -47,7 +51,8 @@ func (c *cursor) block() (block, error) {
 	return b, nil
 }
 
-// readDirectory takes a footer apart. Every block it returns lies between header and footer; what is in them is still unchecked.
+// readDirectory parses a footer. Every block it returns is between header and footer. The contents
+// of blocks are not checked yet.
 func readDirectory(footer []byte, offset uint64) (*directory, error) {
 	c := &cursor{rest: footer, next: uint64(headerSize), end: offset}
 	d := &directory{}

@@ -1,48 +1,57 @@
-// Package snapshot keeps tables as files that are read in place.
+// Package snapshot stores tables in files that are read in place.
 //
-// A table in memory (TableData) becomes a segment, one file, by WriteSegment; format.go has the picture of its bytes and Dump prints them.
-// OpenSegment maps a segment and gives its columns. Package store keeps the segments of whole snapshots in a directory.
+// WriteSegment encodes a table in memory (TableData) as a segment, one file. format.go has the
+// layout of its bytes, and Dump prints them. OpenSegment maps a segment and returns its columns.
+// Package store keeps the segments of whole snapshots in a directory.
 //
 // # Lifetimes and sharing
 //
-// A Segment never changes once it is open, so any number of goroutines may share it without locks. What it hands out (strings, Packed, Postings,
-// the bytes of bitmaps) are views into its mapping: they cost no memory and no copy, and they are gone with Close. Using one afterwards
-// is a fault of the program, as reading unmapped memory ends it; so whoever swaps snapshots closes the old one when its last reader is done.
-// Snapshots can share a segment: Acquire adds a reference, Close gives one up.
-// Files are replaced by renaming, never written in place, so a mapping keeps the content it was opened with; a program that cuts a mapped
-// file short ends those that read it.
+// A Segment never changes once it is open, so any number of goroutines may share it without locks.
+// What it returns (strings, Packed, Postings, bitmaps) are views into its mapping. They cost no
+// memory and no copy, and must not be used after Close: reading unmapped memory ends the program.
+// So a program that replaces a snapshot closes the old one after its last reader. Several snapshots
+// can share a segment: Acquire adds a reference, Close gives one up. Files are replaced by renaming
+// and never written in place, so a mapping keeps its content. If another program truncates a mapped
+// file, its readers end.
 //
 // # Memory
 //
-// The memory of a segment is its pages in the page cache, which the kernel can drop and read again; on the heap are a few hundred
-// bytes a column. All of the file is read once when it is opened, for the checksums. Nothing is ever allocated in proportion to what a file
-// claims, only to what is in it.
+// The memory of a segment is its pages in the page cache, which the kernel can drop and read again.
+// On the heap are a few hundred bytes a column. Opening reads the whole file once, for the
+// checksums. No allocation is proportional to a number that a file claims, only to its size.
 //
 // # Trust
 //
-// Bytes come from outside: any at all give a segment or ErrCorrupt (FuzzReadSegment). Opening checks every checksum, and that each offset,
-// length, width, code, scale and start lies within its bounds, that dictionaries ascend and that texts are UTF-8, so that no accessor can
-// go astray. Two things are left to Segment.Verify, as they take a pass over all rows: that postings agree with the codes of rows, and
-// that nothing is in a dictionary that no row has. The inside of a bitmap is checked when it is read (Containers).
-// Positions and codes that a caller passes are its own responsibility, as with a slice.
+// Files come from outside: any bytes give a segment or ErrCorrupt (FuzzReadSegment). Opening checks
+// every checksum; that each offset, length, width, code, scale and start is within its bounds; that
+// dictionaries ascend; and that texts are UTF-8. So no accessor can go out of bounds. Two checks
+// need a pass over all rows and are left to Segment.Verify: that postings agree with the codes of
+// rows, and that each value of a dictionary occurs. The bytes of a bitmap are checked when it is
+// read (Containers). Positions and codes passed by a caller must be valid, as with a slice.
 //
 // # Tried
 //
-// Not taken: codes that never fall stored as runs alone, found by a sample every 64 rows. It saves what packing takes (1.7 to 2.4 bytes a row
-// of one group), but a value then costs 1.2 to 6 ns in sequence and 3 to 40 ns at random instead of 0.7 (runs of 300 to 8 rows), and At
-// is no longer inlined.
+// Not taken: storing codes that never fall as runs alone, found by a sample every 64 rows. It saves
+// the packed codes (1.7 to 2.4 bytes a row of one group). But a value then takes 1.2 to 6 ns in
+// sequence and 3 to 40 ns at random instead of 0.7 ns (runs of 300 to 8 rows), and At is no longer
+// inlined.
 //
-// Not taken: mapping with MAP_POPULATE, or a switch for it. Opening 12 million rows (143 MB) was no faster in four of four pairs, as the checksums touch all
-// pages in order anyway: all are there before the first request. It and MADV_POPULATE_READ take 22 ms of CPU where touching takes 18, and neither they nor
+// Not taken: mapping with MAP_POPULATE, or an option for it. Opening 12 million rows (143 MB) was
+// no faster in four of four pairs of runs, since the checksums touch all pages in order anyway. It
+// and MADV_POPULATE_READ take 22 ms of CPU where touching the pages takes 18. Neither they nor
 // MADV_WILLNEED are faster when the bytes come from a disk.
 //
-// Taken: roaring as the writer of postings. A writer of our own was 1.5 times as fast (180 against 275 ms of CPU for the 175,000
-// bitmaps of a catalog at full size), which is 1 to 2 % of a load; it is not worth a second writer of the same form.
+// Taken: roaring as the writer of postings. A writer of our own was 1.5 times as fast (180 against
+// 275 ms of CPU for the 175,000 bitmaps of a catalog at full size). The difference is 1 to 2 % of
+// the CPU of a load, which is not worth a second writer of the same form.
 //
-// Not taken: roaring's Validate before FrozenView. It compares each run of a container with every later one, so that verifying a
-// store of 137 MB took 3.1 s of CPU, and hostile bytes could make it far more. Containers checks the same in one pass: 0.95 s.
+// Not taken: roaring's Validate before FrozenView. It compares each run of a container with every
+// later one. Verifying a store of 137 MB took 3.1 s of CPU with it, and hostile bytes can make it
+// take much longer. Containers checks the same in one pass: 0.95 s.
 //
-// Taken: bounds of codes checked on packed words, all values of a load at once, by looking for carries: 0.1 to 0.5 ns a code of 3
-// to 28 bits where the plain loop takes 1.4. Taken: unpacking two or four values a load without an inner loop: 0.4 ns a value up to 14 bits, against 0.3 to
-// 0.6 with one, and half the time for short runs of 16.
+// Taken: checking the bounds of codes on packed words, all values of a load at once, by their
+// carries. A code of 3 to 28 bits takes 0.1 to 0.5 ns, in a plain loop 1.4 ns.
+//
+// Taken: unpacking two or four values of a load without an inner loop. A value of up to 14 bits
+// takes 0.4 ns, with an inner loop 0.3 to 0.6 ns, and runs of 16 values take half the time.
 package snapshot

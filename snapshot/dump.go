@@ -9,12 +9,13 @@ import (
 
 const (
 	dumpRow  = 16            // bytes a line
-	dumpMost = 4 * dumpRow   // bytes shown of one piece
+	dumpMost = 4 * dumpRow   // bytes printed of one piece
 	dumpHex  = 2*dumpRow + 2 // columns they take
 )
 
-// Dump prints the bytes of a segment with what each means: offset, bytes in hexadecimal, meaning. Of long pieces it shows the
-// beginning. The error is what is wrong with the segment; what of it can be found is printed all the same.
+// Dump prints the bytes of a segment and what each means: offset, bytes in hexadecimal, meaning. Of
+// long pieces it prints the beginning. The error is what is wrong with the segment; whatever can be
+// parsed is printed all the same.
 func Dump(w io.Writer, data []byte) error {
 	footer, offset, err := readFooter(data)
 	if err != nil {
@@ -51,7 +52,8 @@ func Dump(w io.Writer, data []byte) error {
 	return err
 }
 
-// dumper prints pieces of data one after the other. What it cannot write, bufio.Writer remembers until Flush.
+// dumper prints pieces of data one after the other. bufio.Writer keeps the first write error until
+// Flush.
 type dumper struct {
 	w    *bufio.Writer
 	data []byte
@@ -76,7 +78,7 @@ func (d *dumper) piece(n int, format string, args ...any) {
 	d.at += n
 }
 
-// block prints a block by what its encoding says is in it.
+// block prints a block according to its encoding.
 func (d *dumper) block(b *block, what string) {
 	start, end := d.at, d.at+int(b.length)
 	count := int(b.count)

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// encodeColumn turns one checked column into blocks; group is its group's number, counted from 1.
+// encodeColumn encodes one checked column as blocks. group is the number of its group, counted from
+// 1.
 func encodeColumn(c *ColumnData, group int) part {
 	e := &columnEntry{name: c.Name, kind: c.Kind, group: uint16(group), blocks: make([]block, 0, 4)}
 	p := part{column: e}
@@ -27,19 +28,22 @@ func encodeColumn(c *ColumnData, group int) part {
 	return p
 }
 
-// next adds a block to the column's entry; the entry's list must not move, as parts point into it.
+// next adds a block to the column's entry. The entry's list must not move, since parts point into
+// it.
 func (p *part) next(encode func(b *block) []byte) {
 	e := p.column
 	if len(e.blocks) == cap(e.blocks) {
-		panic("snapshot: a column with more blocks than the format has")
+		panic("snapshot: column has more blocks than the format allows")
 	}
 	e.blocks = append(e.blocks, block{})
 	b := &e.blocks[len(e.blocks)-1]
 	p.add(b, encode(b))
 }
 
-// coded adds codes, the dictionary, exact texts and postings. Null has the code count.
-func (p *part) coded(c *ColumnData, codes []uint32, count int, null bool, dictionary func(b *block) []byte, exact []string) (err error) {
+// coded adds codes, the dictionary, exact texts and postings. The code of null is count.
+func (p *part) coded(c *ColumnData, codes []uint32, count int, null bool, dictionary func(b *block) []byte,
+	exact []string,
+) (err error) {
 	e := p.column
 	e.flags |= flagCoded
 	if null {
@@ -66,7 +70,7 @@ func (p *part) exact(texts []string) {
 	}
 }
 
-// encodeTexts sorts the values that occur, those of Enum as declared.
+// encodeTexts encodes the values that occur in sorted order, those of Enum as declared.
 func encodeTexts(p *part, c *ColumnData) error {
 	values, number := c.Values, []uint32(nil)
 	if c.Kind == Text {
@@ -91,7 +95,7 @@ func encodeTexts(p *part, c *ColumnData) error {
 	return p.coded(c, codes, len(values), null, func(b *block) []byte { return textsPayload(b, values) }, nil)
 }
 
-// sortTexts are the texts in use, sorted, and the new number of each old one.
+// sortTexts returns the texts in use, sorted, and the new number of each old one.
 func sortTexts(c *ColumnData) (values []string, number []uint32, err error) {
 	used := make([]bool, len(c.Values))
 	for _, code := range c.Codes {
@@ -112,7 +116,7 @@ func sortTexts(c *ColumnData) (values []string, number []uint32, err error) {
 		values[i] = c.Values[code]
 		number[code] = uint32(i)
 		if i > 0 && values[i-1] == values[i] {
-			return nil, nil, tablef("text %.40q is there twice", values[i])
+			return nil, nil, tablef("text %.40q is a duplicate", values[i])
 		}
 	}
 	return values, number, nil
@@ -137,12 +141,12 @@ func textsPayload(b *block, values []string) []byte {
 	return out
 }
 
-// fewValues is the number of distinct ints or decimals up to which a column always gets a dictionary: filters then look at values once each,
-// and a reader can prepare each value.
+// fewValues is the number of distinct ints or decimals up to which a column always gets a
+// dictionary: filters then compare each value once, and a reader can prepare each value.
 const fewValues = 4096
 
-// distinct numbers the distinct values of a column in their order of appearance, nulls apart (they get the code NullCode). It gives up,
-// with ok false, when there are more than limit of them.
+// distinct numbers the distinct values of a column in order of appearance. Nulls get the code
+// NullCode. It stops, with ok false, when there are more than limit values.
 func distinct[T comparable](values []T, null func(T) bool, limit int) (codes []uint32, found []T, ok bool) {
 	codes = make([]uint32, len(values))
 	number := make(map[T]uint32)
@@ -165,7 +169,8 @@ func distinct[T comparable](values []T, null func(T) bool, limit int) (codes []u
 	return codes, found, true
 }
 
-// sortCodes sorts what distinct found and renumbers its codes; null gets the code after the last.
+// sortCodes sorts the values that distinct found and renumbers their codes. Null gets the code
+// after the last.
 func sortCodes[T any](codes []uint32, found []T, compare func(a, b T) int) (sorted []T, null bool) {
 	order := make([]uint32, len(found))
 	for i := range order {
@@ -188,19 +193,19 @@ func sortCodes[T any](codes []uint32, found []T, compare func(a, b T) int) (sort
 	return sorted, null
 }
 
-// codedLimit is the number of distinct values, of so many bytes each, up to which codes into a dictionary take less than n packed numbers
-// of a width, or are wanted anyway.
+// codedLimit is the number of distinct values, of so many bytes each, up to which a dictionary and
+// its codes take less than n packed numbers of that width, or are wanted anyway (fewValues).
 func codedLimit(n, width, bytes int) int {
 	limit := fewValues
 	for codeWidth := widthOf(fewValues); codeWidth < width; codeWidth++ {
-		// So many fit: what the codes save, over the size of an entry.
+		// The bytes that codes save, divided by the size of an entry.
 		fits := n * (width - codeWidth) / 8 / bytes
 		limit = max(limit, min(fits, 1<<codeWidth))
 	}
 	return limit
 }
 
-// encodeInts writes ints with a dictionary when that is smaller or wanted, else packed.
+// encodeInts encodes ints with a dictionary if that is smaller or wanted, else packed.
 func encodeInts(p *part, c *ColumnData) error {
 	low, high, some, null := int64(0), int64(0), false, false
 	for _, v := range c.Ints {
@@ -255,7 +260,7 @@ func intsPayload(b *block, values []int64) []byte {
 	return out
 }
 
-// decColumn is a Decimal column ready to encode: its exact texts sorted, without those not used.
+// decColumn is a Decimal column prepared for encoding: its exact texts in use, sorted.
 type decColumn struct {
 	values []Dec
 	exact  []string

@@ -7,7 +7,8 @@ import (
 	"slices"
 )
 
-// encodeDecimals writes decimals with a dictionary when that is smaller or wanted or nothing else can hold them, else scaled.
+// encodeDecimals encodes decimals with a dictionary if that is smaller, wanted, or the only way,
+// else scaled.
 func encodeDecimals(p *part, c *ColumnData) error {
 	d, err := prepareDecimals(c)
 	if err != nil {
@@ -26,7 +27,7 @@ func encodeDecimals(p *part, c *ColumnData) error {
 	values, null := sortCodes(codes, found, d.compare)
 	for i := 1; i < len(values); i++ {
 		if d.compare(values[i-1], values[i]) == 0 {
-			return tablef("value %s stands in two forms", values[i])
+			return tablef("value %s has two forms", values[i])
 		}
 	}
 	return p.coded(c, codes, len(values), null, func(b *block) []byte { return decimalsPayload(b, values) }, d.exact)
@@ -66,9 +67,10 @@ func prepareDecimals(c *ColumnData) (*decColumn, error) {
 	return d, nil
 }
 
-// sortExact puts the exact texts in use in ascending order and lets the values point to their new places.
+// sortExact sorts the exact texts in use and adapts the values that refer to them.
 func (d *decColumn) sortExact(c *ColumnData, used []bool) error {
-	if !slices.Contains(used, true) && !slices.ContainsFunc(c.Decimals, func(v Dec) bool { return v.Scale == DecNull && v.Mantissa != 0 }) {
+	if !slices.Contains(used, true) && !slices.ContainsFunc(c.Decimals,
+		func(v Dec) bool { return v.Scale == DecNull && v.Mantissa != 0 }) {
 		return nil
 	}
 	rats := make([]*big.Rat, len(c.Texts))
@@ -83,7 +85,7 @@ func (d *decColumn) sortExact(c *ColumnData, used []bool) error {
 	number := make([]int64, len(c.Texts))
 	for i, at := range order {
 		if i > 0 && c.Texts[order[i-1]] == c.Texts[at] {
-			return tablef("exact text %.40q is there twice", c.Texts[at])
+			return tablef("exact text %.40q is a duplicate", c.Texts[at])
 		}
 		number[at] = int64(i)
 		d.exact = append(d.exact, c.Texts[at])

@@ -9,8 +9,8 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// postingsPayload encodes the rows of each code below count: as starts where codes never fall from row to row, else as one roaring
-// bitmap for each code.
+// postingsPayload encodes the rows of each code below count: as starts where codes never fall from
+// row to row, else as one roaring bitmap for each code.
 func postingsPayload(b *block, codes []uint32, count int) ([]byte, error) {
 	b.count = uint32(count)
 	starts, sorted := startsOf(codes, count)
@@ -34,14 +34,16 @@ func postingsPayload(b *block, codes []uint32, count int) ([]byte, error) {
 			return nil, fmt.Errorf("posting %d of %d: %w", c, count, err)
 		}
 		if len(out)-head > math.MaxUint32 {
-			return nil, tablef("bitmaps of %d of %d codes take %d bytes, at most %d are possible", c+1, count, len(out)-head, math.MaxUint32)
+			return nil, tablef("bitmaps of %d of %d codes take %d bytes, at most %d are possible", c+1, count,
+				len(out)-head, math.MaxUint32)
 		}
 		binary.LittleEndian.PutUint32(out[4*c:], uint32(len(out)-head))
 	}
 	return out, nil
 }
 
-// startsOf counts the rows before each code, were rows sorted by code, and tells whether they are.
+// startsOf counts the rows with a smaller code, for each code, and reports whether rows are sorted
+// by code.
 func startsOf(codes []uint32, count int) (starts []uint32, sorted bool) {
 	starts = make([]uint32, count+1)
 	sorted = true
@@ -74,8 +76,9 @@ type postingWriter struct {
 	words  []uint64
 }
 
-// The ways to fill a bitmap with ascending rows, measured on all postings of a catalog: AddRange is fastest for a few runs, FromDense
-// where there is a row in every second word of 64, AddMany elsewhere. AddMany alone takes 1.5 times as long as the three together.
+// The ways to fill a bitmap with ascending rows, measured on all postings of a catalog: AddRange is
+// fastest for a few runs, FromDense where there is a row in every second word of 64, AddMany
+// elsewhere. AddMany alone takes 1.5 times as long as the three together.
 const (
 	maxRanges     = 4
 	wordsPerRow   = 2
@@ -96,8 +99,8 @@ func (w *postingWriter) append(dst []byte, rows []uint32) ([]byte, error) {
 	}
 	w.bitmap.RunOptimize()
 	from, size := len(dst), int(w.bitmap.GetFrozenSizeInBytes())
-	// 8 bytes more than needed: an empty bitmap takes 4, and FreezeTo makes a pointer to a word of 8 of them, which the pointer checks
-	// of the race detector refuse at the end of an allocation.
+	// 8 bytes more than needed: an empty bitmap takes 4, and FreezeTo makes a pointer to a word of
+	// 8 of them, which the pointer checks of the race detector refuse at the end of an allocation.
 	dst = slices.Grow(dst, size+8)[:from+size]
 	_, err := w.bitmap.FreezeTo(dst[from:])
 	return dst, err

@@ -5,9 +5,11 @@ import (
 	"fmt"
 )
 
-// The errors of this package, one meaning each. The message names the thing, the value and the bound.
+// The errors of this package, one meaning each. The message names the thing, the value and the
+// bound.
 var (
-	// ErrCorrupt marks bytes that are not a valid segment, or in a store not a valid manifest or channel.
+	// ErrCorrupt marks bytes that are not a valid segment, or in a store not a valid manifest or
+	// channel.
 	ErrCorrupt = errors.New("snapshot: corrupt")
 	// ErrNoColumn marks a column name that a segment does not have.
 	ErrNoColumn = errors.New("snapshot: no such column")

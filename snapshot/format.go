@@ -5,7 +5,8 @@ import (
 	"hash/crc32"
 )
 
-// A segment holds every row of one table, column by column. Integers are little-endian; offsets count from byte 0 of the segment.
+// A segment has every row of one table, column by column. Integers are little-endian; offsets count
+// from byte 0 of the segment.
 //
 //	0         8                               F          T         T+24
 //	┌─────────┬─────────┬─────────┬───────────┬──────────┬─────────┐
@@ -14,47 +15,57 @@ import (
 //	 read third: block checksums               read second  read first
 //
 //	header  magic "HSEG" · version u32
-//	block   one array, zero-padded to a multiple of 8. The first stands at 8, each other one where the padding of the one before
-//	        ends, the footer after the last: no byte is outside a block, and no block has to say where it starts
+//	block   one array, zero-padded to a multiple of 8. The first block starts at 8, each other one
+//	        where the padding of the one before ends, the footer after the last. So no byte is
+//	        outside a block, and no entry needs an offset
 //	footer  table str · rows u32
 //	        groups u16 · per group:  name str · tuples u32 · blocks: codes, postings
-//	        columns u16 · per column: name str · kind u8 · flags u8 · group u16 · blocks: see below
+//	        columns u16 · per column: name str · kind u8 · flags u8 · group u16 · blocks (below)
 //	tail    F u64 · footer's length u32 · footer's crc32c u32 · version u32 · magic "HSEG"
 //
 //	str     length u8 · that many bytes of UTF-8
 //	group   of a column: 0 for a column of rows, k for one of the tuples of the k-th group
-//	block   encoding u8 · width u8 · count u32 · base i64 · length u64 · crc32c u32 (of the block and its padding)
+//	block   encoding u8 · width u8 · count u32 · base i64 · length u64 · crc32c u32 (of the block
+//	        and its padding)
 //
-// The blocks of a column follow from its kind and flags (n: its rows or tuples; d: its distinct values):
+// The blocks of a column follow from its kind and flags (n: its rows or tuples; d: its distinct
+// values; an indexed column has postings after them):
 //
-//	coded Text, Enum        packed n codes · texts d                          · postings when indexed
-//	coded Int, Bool, Time   packed n codes · ints d                           · postings when indexed
-//	coded Decimal           packed n codes · decimals d  · texts when it has exact texts · postings when indexed
-//	Int                     packed n, value = base + number; when nullable 0 is null, value = base + number - 1
-//	Decimal                 scaled n                     · texts when it has exact texts
+//	coded Text, Enum        packed n codes · texts d
+//	coded Int, Bool, Time   packed n codes · ints d
+//	coded Decimal           packed n codes · decimals d · texts when it has exact texts
+//	Int                     packed n, value = base + number; when nullable 0 is null and
+//	                        value = base + number - 1
+//	Decimal                 scaled n · texts when it has exact texts
 //
-// A code is the position of a value in the column's dictionary; null is the code d. The postings of a group have one entry a tuple;
-// those of a column one a distinct value and then, when nullable, one for null. The encodings:
+// A code is the position of a value in the column's dictionary; null is the code d. The postings of
+// a group have one entry a tuple. Those of a column have one entry a distinct value and, when
+// nullable, a last one for null. The encodings:
 //
 //	packed    count numbers of width bits, see Packed
-//	scaled    24 bytes: count u8 of scales, the scales u8 ascending, zeros; then packed numbers: the position of the value's scale
-//	          in the lowest bits (as many as the largest needs), above it mantissa - base; for null 0, for an exact text its position
+//	scaled    24 bytes: count u8 of scales, the scales u8 ascending, zeros; then packed numbers:
+//	          the position of the value's scale in the lowest bits (as many as the largest needs),
+//	          above it mantissa - base; for null 0, for an exact text its position
 //	texts     count+1 offsets u32 from 0, ascending · the bytes of all texts
 //	ints      count i64, ascending
 //	decimals  count i64 mantissas · count u8 scales, ascending by value
-//	starts    count+1 row ids u32: entry c is the rows from start c up to start c+1. For codes that never fall from row to row
-//	frozen    count u32: where the bitmap of each entry ends, in bytes after this list and its padding to a multiple of 8;
-//	          bitmaps, each in Roaring's frozen form, each starting at the next multiple of 8
+//	starts    count+1 row ids u32: entry c is the rows from start c up to start c+1, exclusive.
+//	          For codes that never fall from row to row
+//	frozen    count u32: where the bitmap of each entry ends, in bytes after this list and its
+//	          padding to a multiple of 8; bitmaps, each in roaring's frozen form (see frozen.go),
+//	          each starting at the next multiple of 8
 const (
 	magic      = "HSEG"
 	headerSize = len(magic) + 4
 	tailSize   = 8 + 4 + 4 + 4 + len(magic)
 	blockSize  = 1 + 1 + 4 + 8 + 8 + 4
 
-	// The versions of the format, and what changed within one without a need for the next.
+	// The log of format versions.
 	//
-	// 1: first format. Frozen bitmaps are written by roaring since November 2026; before, a container of 2r+1 rows in r runs was
-	// stored as runs, now as an array, which takes 2 bytes more. Readers of both times read both.
+	// 1: first format. Since November 2026 roaring writes the bitmaps: a container of 2r+1 rows in
+	//    r
+	// runs is now an array, not runs, and takes 2 bytes more. Programs from before and after read
+	// both, so the version stayed.
 	formatV1    = 1
 	formatWrite = formatV1
 )
@@ -65,13 +76,13 @@ const (
 	MinSegmentBytes = int64(headerSize + tailSize)
 )
 
-// The limits of a segment. They bound what a reader works through, not what is sensible.
+// The limits of a segment. They bound the work of a reader, not what is sensible.
 const (
 	maxName  = 255
 	maxCount = 1<<16 - 1 // groups, columns
 )
 
-// encoding tells what the bytes of a block are.
+// encoding is what the bytes of a block are.
 type encoding uint8
 
 const (
@@ -98,13 +109,13 @@ const (
 	flagNullable = 1 << iota
 	flagCoded
 	flagIndexed
-	flagTexts // it has exact texts
+	flagTexts // the column has exact texts
 	flagsKnown
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// block is one entry of the directory, and where its bytes are.
+// block is one entry of the directory, and the offset of its bytes.
 type block struct {
 	encoding encoding
 	width    uint8
@@ -116,7 +127,7 @@ type block struct {
 	offset uint64
 }
 
-// directory is the footer taken apart.
+// directory is the parsed footer.
 type directory struct {
 	table   string
 	rows    uint32
@@ -139,7 +150,7 @@ type columnEntry struct {
 	blocks []block
 }
 
-// blockCount is how many blocks a column of this kind and these flags has.
+// blockCount is the number of blocks of a column of this kind and these flags.
 func (c *columnEntry) blockCount() int {
 	n := 1
 	if c.flags&flagCoded != 0 {
@@ -217,17 +228,18 @@ func readFooter(data []byte) (footer []byte, offset uint64, err error) {
 		return nil, 0, corruptf("header magic %q, want %q", head, magic)
 	}
 	if end := string(tail[20:]); end != magic {
-		return nil, 0, corruptf("tail magic %q, want %q: cut short?", end, magic)
+		return nil, 0, corruptf("tail magic %q, want %q: truncated?", end, magic)
 	}
 	head, end := binary.LittleEndian.Uint32(data[4:]), binary.LittleEndian.Uint32(tail[16:])
 	if head != end || head != formatV1 {
-		return nil, 0, corruptf("format version %d in the header, %d in the tail; this program reads %d", head, end, formatV1)
+		return nil, 0, corruptf("format version %d in the header, %d in the tail; this program reads %d", head, end,
+			formatV1)
 	}
 	offset = binary.LittleEndian.Uint64(tail)
 	length := uint64(binary.LittleEndian.Uint32(tail[8:]))
 	tailStart := uint64(len(data) - tailSize)
 	if offset < uint64(headerSize) || offset > tailStart || tailStart-offset != length || offset%8 != 0 {
-		return nil, 0, corruptf("footer [%d,+%d) does not lie between header and tail at %d", offset, length, tailStart)
+		return nil, 0, corruptf("footer [%d,+%d) is not between header and tail at %d", offset, length, tailStart)
 	}
 	footer = data[offset:tailStart]
 	if got, want := crc32.Checksum(footer, castagnoli), binary.LittleEndian.Uint32(tail[12:]); got != want {

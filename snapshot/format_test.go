@@ -52,8 +52,10 @@ func goldenTable() *TableData {
 	return t
 }
 
-// TestSegmentBytes holds the bytes of the format and their meaning. A difference is a change of the format: it needs a new version.
+// TestSegmentBytes compares a dump of a segment with a golden file. A difference is a change of the
+// format, which needs a new version.
 func TestSegmentBytes(t *testing.T) {
+	t.Parallel()
 	var file, dump bytes.Buffer
 	if err := WriteSegment(&file, goldenTable()); err != nil {
 		t.Fatal(err)
@@ -78,12 +80,14 @@ func TestSegmentBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(dump.Bytes(), want) {
-		t.Errorf("the bytes of a segment changed; compare %s after go test -update", golden)
+		t.Errorf("the bytes of a segment changed; run go test -update and look at the diff of %s", golden)
 	}
 }
 
-// TestKeptSegments: every file that a released format has left still opens and says what it was made from.
+// TestKeptSegments: the files of released formats still open and have the contents they were made
+// from.
 func TestKeptSegments(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob(filepath.Join("testdata", "v1", "*.seg"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no kept files: %v", err)

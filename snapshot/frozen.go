@@ -15,8 +15,9 @@ import (
 //	types     1 byte a container: 1 bitmap, 2 array, 3 runs
 //	header    32 bits: 15 bits of cookie, then the number of containers
 //
-// In the first three parts the containers follow each other in the order of their keys. Roaring writes this form (postingWriter) and
-// has a view of it (Postings.Bitmap). The reader here finds and checks the containers, for that view and for an evaluator of its own.
+// In the first three parts the containers follow each other in the order of their keys. Roaring
+// writes this form (postingWriter) and has a view of it (Postings.Bitmap). The reader here finds
+// and checks the containers, for that view and for an evaluator of its own.
 const frozenCookie = 13766
 
 // ContainerType is how the rows of a container are written down.
@@ -26,7 +27,7 @@ type ContainerType uint8
 const (
 	BitmapContainer ContainerType = 1 + iota // 1,024 words of 64 bits
 	ArrayContainer                           // 16 bits a row, ascending, at most MaxArray of them
-	RunContainer                             // pairs of 16 bits, first row and last row less first row, ascending, not touching
+	RunContainer                             // pairs of 16 bits, as above, ascending, not touching
 )
 
 // The sizes of containers.
@@ -38,7 +39,8 @@ const (
 	containerHead = 2 + 2 + 1 // key, count, type
 )
 
-// Container is the rows of one chunk of a frozen bitmap: the rows from Key*65,536 on, up to the next chunk.
+// Container is the rows of one chunk of a frozen bitmap: the rows from Key*65,536 on, up to the
+// next chunk.
 type Container struct {
 	Key  int
 	Type ContainerType
@@ -47,9 +49,10 @@ type Container struct {
 	Rows uint32 // number of rows, 1 to 65,536
 }
 
-// Containers calls yield with each container of the frozen bitmap of a table of that many rows. It reads any bytes: the error is
-// ErrCorrupt unless they are strictly ascending rows of the table, as many as counted. With checked the caller vouches that an earlier
-// call has found these bytes right; only the places of the containers are worked out then.
+// Containers calls yield with each container of the frozen bitmap of a table of that many rows. It
+// reads any bytes: the error is ErrCorrupt unless they are strictly ascending rows of the table, as
+// many as counted. With checked the caller vouches that an earlier call has found these bytes
+// right; only the places of the containers are worked out then.
 func Containers(data []byte, rows int, checked bool, yield func(Container)) error {
 	if len(data) < 4 {
 		return corruptf("%d bytes, a posting has at least 4", len(data))
@@ -115,7 +118,8 @@ func (f *frozen) measure(end int) error {
 	return nil
 }
 
-// next reads container i, of a chunk with size rows. It must be called for one container after the other.
+// next reads container i, of a chunk with size rows. It must be called for one container after the
+// other.
 func (f *frozen) next(i, size int, checked bool) (c Container, ok bool) {
 	count := uint32(binary.LittleEndian.Uint16(f.counts[2*i:]))
 	c.Type = ContainerType(f.types[i])
@@ -171,7 +175,8 @@ func checkArray(data []byte, size int) bool {
 	return last < size
 }
 
-// checkRuns returns how many rows runs have, and whether there is one, they ascend, do not touch and are below size.
+// checkRuns returns how many rows runs have, and whether there is one, they ascend, do not touch
+// and are below size.
 func checkRuns(data []byte, size int) (rows uint32, ok bool) {
 	last := -2
 	for i := 0; i+4 <= len(data); i += 4 {

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// generate makes a table of any shape: none to some thousand rows, groups, all kinds, sorted and not, with and without nulls.
+// generate makes a random table: up to some thousand rows, groups, all kinds, sorted or not, with
+// and without nulls.
 func generate(r *rand.Rand) *TableData {
 	t := &TableData{Name: "things", Rows: r.IntN([]int{1, 3, 70, 5000}[r.IntN(4)] + 1)}
 	for i := range r.IntN(4) {

@@ -2,21 +2,21 @@ package snapshot
 
 import "math/bits"
 
-// packedNumbers are the numbers of a column that has no dictionary: packed differences to the smallest, with 0 for null among ints
-// and a scale in the lowest bits of each decimal.
+// packedNumbers are the numbers of a column without a dictionary: packed differences from the
+// smallest, with 0 for null among ints, and a scale in the lowest bits of each decimal.
 type packedNumbers struct {
 	packed Packed
 	base   int64
-	// first is the number that stands for base: 1 among nullable ints.
+	// first is the packed number of base: 1 in a nullable column of ints.
 	first uint64
 
-	scales    [1 << 5]uint8 // MaxScale+1 ordinary ones, two reserved; as many as scaleBits can reach
+	scales    [1 << 5]uint8 // MaxScale+1 ordinary ones, two reserved, rounded up to a power of two
 	scaleBits int
 	count     int // of scales
 	decimal   bool
 }
 
-// scaledHead is what stands before the numbers of a scaled block.
+// scaledHead is the number of bytes before the numbers of a scaled block.
 const scaledHead = 24
 
 func (p *packedNumbers) isNull(i uint32) bool {
@@ -31,10 +31,11 @@ func (p *packedNumbers) int(i uint32) int64 { return p.intOf(p.packed.At(i)) }
 
 func (p *packedNumbers) dec(i uint32) Dec { return p.decOf(p.packed.At(i)) }
 
-// intOf is the int that is packed as v.
+// intOf returns the int that is packed as v.
 func (p *packedNumbers) intOf(v uint64) int64 { return int64(uint64(p.base) + v - p.first) }
 
-// decOf is the decimal that is packed as v. The mantissa of null is 0, and that of an exact text its position.
+// decOf returns the decimal that is packed as v. The mantissa of null is 0, that of an exact text
+// its position.
 func (p *packedNumbers) decOf(v uint64) Dec {
 	scale := p.scales[v&(1<<(p.scaleBits&63)-1)%uint64(len(p.scales))]
 	v >>= p.scaleBits & 63
@@ -54,7 +55,8 @@ func openPacked(b *block, data []byte, n int) (Packed, error) {
 	case int(b.count) != n:
 		return Packed{}, corruptf("%d numbers for %d positions", b.count, n)
 	case uint64(len(data)) != packedSize(n, width):
-		return Packed{}, corruptf("%d numbers of %d bits take %d bytes, the block has %d", n, width, packedSize(n, width), len(data))
+		return Packed{}, corruptf("%d numbers of %d bits take %d bytes, the block has %d", n, width,
+			packedSize(n, width), len(data))
 	}
 	p := newPacked(data, n, width)
 	if !p.padded() {
@@ -63,7 +65,7 @@ func openPacked(b *block, data []byte, n int) (Packed, error) {
 	return p, nil
 }
 
-// openCodes opens codes that are at most max; with no value at all there must be no position.
+// openCodes opens codes below codes. Without any value there must be no position.
 func openCodes(b *block, data []byte, n, codes int) (Packed, error) {
 	p, err := openPacked(b, data, n)
 	if err != nil {
@@ -79,7 +81,7 @@ func openCodes(b *block, data []byte, n, codes int) (Packed, error) {
 		return Packed{}, corruptf("codes of %d bits, encoding %s, base %d", b.width, b.encoding, b.base)
 	}
 	if !p.within(uint64(codes - 1)) {
-		return Packed{}, corruptf("a code is beyond the last, %d", codes-1)
+		return Packed{}, corruptf("a code is above the last, %d", codes-1)
 	}
 	return p, nil
 }
@@ -125,7 +127,8 @@ func openDecimals(b *block, data []byte, n int, nullable bool, exact *exactTexts
 		}
 	}
 	if hasNull != nullable || count == 0 && n > 0 {
-		return packedNumbers{}, corruptf("%d scales for %d decimals; null among them: %v, want %v", count, n, hasNull, nullable)
+		return packedNumbers{}, corruptf("%d scales for %d decimals; with null: %v, want %v", count, n, hasNull,
+			nullable)
 	}
 	if count > 0 {
 		num.scaleBits = bits.Len(uint(count - 1))
@@ -137,9 +140,9 @@ func openDecimals(b *block, data []byte, n int, nullable bool, exact *exactTexts
 	return num, num.checkDecimals(exact)
 }
 
-// checkDecimals looks at each value: unlike codes they carry three bounds at once.
+// checkDecimals checks each value: unlike codes they have three bounds at once.
 func (p *packedNumbers) checkDecimals(exact *exactTexts) error {
-	// What each position of a scale allows: positions beyond the last scale nothing, so they have no bound that a number could keep.
+	// What each position of a scale allows. Positions after the last scale allow no number.
 	var most [len(p.scales)]uint64
 	var known, fraction [len(p.scales)]bool
 	for k, scale := range p.scales[:p.count] {
@@ -157,14 +160,15 @@ func (p *packedNumbers) checkDecimals(exact *exactTexts) error {
 	mask := uint64(1)<<p.scaleBits - 1
 	n := p.packed.n
 	if p.packed.width == 0 {
-		n = min(n, 1) // all are the same, and take no byte that would bound how many
+		n = min(n, 1) // all are the same, and no byte bounds their number
 	}
 	for i := range uint32(n) {
 		v := p.packed.At(i)
 		k := v & mask % uint64(len(most))
 		v >>= p.scaleBits
 		if !known[k] || v > most[k] || fraction[k] && int64(uint64(p.base)+v)%10 == 0 {
-			return corruptf("decimal %d: number %d, base %d, scale %d at %d of %d, %d exact texts", i, v, p.base, p.scales[k], k, p.count, exact.n)
+			return corruptf("decimal %d: number %d, base %d, scale %d at %d of %d, %d exact texts", i, v, p.base,
+				p.scales[k], k, p.count, exact.n)
 		}
 	}
 	return nil

@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// ReadSegment reads a segment from memory, which must not change afterwards. Any bytes give a segment or ErrCorrupt.
+// ReadSegment reads a segment from memory that must not change afterwards. Any bytes give a segment
+// or ErrCorrupt.
 func ReadSegment(data []byte) (*Segment, error) {
 	footer, offset, err := readFooter(data)
 	if err != nil {
@@ -30,7 +31,7 @@ func ReadSegment(data []byte) (*Segment, error) {
 	return s, nil
 }
 
-// lay makes the groups and columns of a directory, still without their bytes.
+// lay makes the groups and columns of a directory, without their contents yet.
 func (s *Segment) lay(d *directory) error {
 	groups := map[string]bool{}
 	for i := range d.groups {
@@ -49,7 +50,10 @@ func (s *Segment) lay(d *directory) error {
 		if s.byName[e.name] != nil {
 			return corruptf("table %q has two columns %q", s.name, e.name)
 		}
-		c := &Column{Name: e.name, Kind: e.kind, Nullable: e.flags&flagNullable != 0, coded: e.flags&flagCoded != 0, n: s.rows}
+		c := &Column{
+			Name: e.name, Kind: e.kind, Nullable: e.flags&flagNullable != 0, coded: e.flags&flagCoded != 0,
+			n: s.rows,
+		}
 		if e.group > 0 {
 			c.Group = s.groups[e.group-1]
 			c.n = c.Group.Tuples
@@ -60,8 +64,8 @@ func (s *Segment) lay(d *directory) error {
 	return nil
 }
 
-// check verifies the checksums and contents of all groups and columns on all cores. The error is that of the first bad
-// one in the file.
+// check verifies checksums and contents of all groups and columns, on all cores. The error is that
+// of the first bad one in the file.
 func (s *Segment) check(d *directory) error {
 	errs := make([]error, len(d.groups)+len(d.columns))
 	var workers errgroup.Group
@@ -84,12 +88,13 @@ func (s *Segment) check(d *directory) error {
 func (s *Segment) payload(b *block) ([]byte, error) {
 	padded := s.data[b.offset : b.offset+alignUp(b.length)]
 	if got := crc32.Checksum(padded, castagnoli); got != b.crc {
-		return nil, corruptf("%s block [%d,+%d) has checksum %08x, want %08x", b.encoding, b.offset, b.length, got, b.crc)
+		return nil, corruptf("%s block [%d,+%d) has checksum %08x, want %08x", b.encoding, b.offset, b.length, got,
+			b.crc)
 	}
 	return padded[:b.length:b.length], nil
 }
 
-// in tells where an error of a part of the segment happened.
+// in adds the place in the segment to an error.
 func (s *Segment) in(what, name string, err error) error {
 	inner := err.Error()
 	if errors.Is(err, ErrCorrupt) {
@@ -142,7 +147,7 @@ func (s *Segment) openColumn(c *Column, e *columnEntry) error {
 	return nil
 }
 
-// open gives the column its contents: blocks and parts are the directory's entries and their bytes.
+// open sets the column's contents. blocks and parts are the directory's entries and their bytes.
 func (c *Column) open(e *columnEntry, parts [][]byte, rows int) (err error) {
 	blocks := e.blocks
 	next := 1
@@ -218,14 +223,16 @@ func OpenSegment(path string) (*Segment, error) {
 	return s.Acquire(), nil
 }
 
-// Acquire adds one reference: a segment that OpenSegment opened needs one Close more. It returns the segment.
+// Acquire adds one reference: a segment that OpenSegment opened needs one Close more. It returns
+// the segment.
 func (s *Segment) Acquire() *Segment {
 	s.shares.Add(1)
 	return s
 }
 
-// Close gives up one reference to a segment that OpenSegment opened. The last Close releases the mapping: nothing that the segment has
-// handed out may be used afterwards. Close does nothing to a segment in memory (ReadSegment).
+// Close gives up one reference to a segment that OpenSegment opened. The last Close releases the
+// mapping: nothing that the segment has handed out may be used afterwards. Close does nothing to a
+// segment in memory (ReadSegment).
 func (s *Segment) Close() error {
 	if s.unmap == nil || s.shares.Add(-1) != 0 {
 		return nil

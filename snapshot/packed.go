@@ -5,14 +5,16 @@ import (
 	"math/bits"
 )
 
-// Packed is an array of unsigned numbers of Width bits each, one after the other from the lowest bit of the first byte, read in place.
-// It is a view into its segment, shared and living like it.
+// Packed is an array of unsigned numbers of Width bits each, starting at the lowest bit of the
+// first byte, read in place. It is a view into its segment and must not be used after the segment
+// is closed.
 //
 //	width 3, values 5 1 7 0 2:   byte 0         byte 1
-//	                             11 001 101     x 010 000 1      (highest bit on the left; x: a zero bit of padding)
+//	                             11 001 101     x 010 000 1      (highest bit left; x: padding)
 //
-// Eight zero bytes follow the last value, so that one unaligned 64-bit load finds any value. That takes values of at most 57 bits (a
-// value starts at one of 8 bits of a byte); wider ones are stored in 64.
+// Eight zero bytes follow the last value, so one unaligned 64-bit load reads any value. That needs
+// values of at most 57 bits, since a value can start at any of the 8 bits of a byte. Wider ones are
+// stored in 64.
 type Packed struct {
 	data  []byte
 	width uint64
@@ -23,10 +25,10 @@ type Packed struct {
 // packedPad is the number of zero bytes after the last value of a packed block.
 const packedPad = 8
 
-// maxLoad is the widest value that one 64-bit load at its first byte holds.
+// maxLoad is the widest value that one 64-bit load at its first byte always contains.
 const maxLoad = 57
 
-// widthOf is the width that holds all numbers up to max.
+// widthOf is the width in which all numbers up to max fit.
 func widthOf(max uint64) int {
 	if w := bits.Len64(max); w <= maxLoad {
 		return w
@@ -34,7 +36,7 @@ func widthOf(max uint64) int {
 	return 64
 }
 
-// packedSize is the number of bytes of n packed numbers, padding included.
+// packedSize is the number of bytes of n packed numbers, including padding.
 func packedSize(n, width int) uint64 {
 	return (uint64(n)*uint64(width)+7)/8 + packedPad
 }
@@ -49,20 +51,21 @@ func (p Packed) At(i uint32) uint64 {
 	return binary.LittleEndian.Uint64(p.data[bit>>3:]) >> (bit & 7) & p.mask
 }
 
-// Len is how many numbers there are.
+// Len is the number of values.
 func (p Packed) Len() int { return p.n }
 
 // Width is the number of bits of each: 0 when all are 0.
 func (p Packed) Width() int { return int(p.width) }
 
-// Unpack sets dst to the numbers at positions from, from+1, ..., each cut to 32 bits; the last is below Len.
+// Unpack sets dst to the numbers at positions from, from+1, ..., each truncated to 32 bits. All
+// positions are below Len.
 func (p Packed) Unpack(dst []uint32, from uint32) {
 	bit, width, mask, data := uint64(from)*p.width, p.width&63, p.mask, p.data
 	if p.width == 0 {
 		clear(dst)
 		return
 	}
-	// Where two or four whole values fit into a load, they are taken out of one, without a loop around them.
+	// Where two or four whole values fit into a load, one load serves them, without an inner loop.
 	switch {
 	case p.width <= maxLoad/4:
 		for ; len(dst) >= 4; dst = dst[4:] {
@@ -92,7 +95,7 @@ func (p Packed) Unpack(dst []uint32, from uint32) {
 	}
 }
 
-// Gather sets dst to the numbers at the positions of at, each cut to 32 bits.
+// Gather sets dst to the numbers at the positions in at, each truncated to 32 bits.
 func (p Packed) Gather(dst []uint32, at []uint32) {
 	width, mask, data := p.width, p.mask, p.data
 	dst = dst[:len(at)]
@@ -102,8 +105,9 @@ func (p Packed) Gather(dst []uint32, at []uint32) {
 	}
 }
 
-// within tells whether every number is at most bound, at a cost of a few instructions a load: the excess of the width's largest
-// number over bound is added to all values of a load at once, and a value above bound carries into the next.
+// within reports whether every number is at most bound, in a few instructions a load: it adds the
+// excess of the width's largest number over bound to all values of a load at once; a value above
+// bound carries into the next.
 func (p Packed) within(bound uint64) bool {
 	if bound >= p.mask || p.n == 0 {
 		return true
@@ -117,7 +121,7 @@ func (p Packed) within(bound uint64) bool {
 		}
 		return true
 	}
-	each := 56 / width // the carry out of the last value needs a bit of its own
+	each := 56 / width // the carry of the last value needs one more bit
 	var add, carries uint64
 	for k := range each {
 		add |= (p.mask - bound) << (k * width)
@@ -140,7 +144,7 @@ func (p Packed) within(bound uint64) bool {
 	return true
 }
 
-// padded tells whether all bits after the last number are zero.
+// padded reports whether all bits after the last number are zero.
 func (p Packed) padded() bool {
 	used := uint64(p.n) * p.width
 	last := used >> 3
@@ -170,7 +174,7 @@ func newPacker(n, width int) *packer {
 	return &packer{out: make([]byte, 0, packedSize(n, width)), width: width}
 }
 
-// add appends one number, which has no more than width bits.
+// add appends one number of at most width bits.
 func (p *packer) add(v uint64) {
 	p.word |= v << p.filled
 	p.filled += p.width

@@ -6,8 +6,10 @@ import (
 	"testing"
 )
 
-// TestPacked compares every way of reading packed numbers with the numbers, for all widths and lengths about the ends of loads.
+// TestPacked compares every way of reading packed numbers with the numbers, for all widths and for
+// lengths around the ends of loads.
 func TestPacked(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 11))
 	for w := range 59 {
 		width := w
@@ -66,8 +68,9 @@ func checkWithin(t *testing.T, p Packed, values []uint64, r *rand.Rand) {
 	}
 }
 
-// TestWithinFindsOne: a single number too large, wherever it stands.
+// TestWithinFindsOne: within finds a single number that is too large, at any position.
 func TestWithinFindsOne(t *testing.T) {
+	t.Parallel()
 	for _, width := range []int{1, 3, 7, 8, 15, 19, 28, 29, 40} {
 		const n = 150
 		for at := range n {
@@ -81,7 +84,7 @@ func TestWithinFindsOne(t *testing.T) {
 				pack.add(v)
 			}
 			if p := newPacked(pack.bytes(), n, width); p.within(bound) {
-				t.Fatalf("width %d: number %d is above %d, but was not seen", width, at, bound)
+				t.Fatalf("width %d: number %d is above %d, but was not found", width, at, bound)
 			}
 		}
 	}

@@ -7,9 +7,10 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// Postings tell the row ids of each code. They come in two forms: where codes never fall from row to row the rows of a code are one
-// run, and its start is all there is (Sorted, Start); else each code has a bitmap in Roaring's frozen form (Frozen).
-// They are views into their segment, shared and living like it.
+// Postings are the row ids of each code, in one of two forms. Where codes never fall from row to
+// row, the rows of a code are one run, and its start is all there is (Sorted, Start). Otherwise
+// each code has a bitmap in roaring's frozen form (Frozen, Bitmap). They are views into their
+// segment and must not be used after it is closed.
 type Postings struct {
 	n      int
 	rows   uint32
@@ -18,19 +19,20 @@ type Postings struct {
 	frozen []byte
 }
 
-// Len is the number of codes, null's included.
+// Len is the number of codes, including null's.
 func (p *Postings) Len() int { return p.n }
 
-// Sorted tells which form this is.
+// Sorted reports which form this is.
 func (p *Postings) Sorted() bool { return p.starts != nil }
 
-// Start is the first row of a code of sorted postings: its rows are Start(code) up to, not including, Start(code+1). The code may be Len.
+// Start is the first row of a code of sorted postings. Its rows are Start(code) up to
+// Start(code+1), exclusive. The code may be Len.
 func (p *Postings) Start(code uint32) uint32 {
 	return binary.LittleEndian.Uint32(p.starts[4*uint64(code):])
 }
 
-// Bitmap returns the rows of a code of postings that are not sorted as a roaring bitmap: a view into the segment, to be read only.
-// All of its bytes are checked first. The error is ErrCorrupt.
+// Bitmap returns the rows of a code of postings that are not sorted as a roaring bitmap: a view
+// into the segment, to be read only. All of its bytes are checked first. The error is ErrCorrupt.
 func (p *Postings) Bitmap(code uint32) (*roaring.Bitmap, error) {
 	data := p.Frozen(code)
 	if err := Containers(data, int(p.rows), false, func(Container) {}); err != nil {
@@ -43,8 +45,9 @@ func (p *Postings) Bitmap(code uint32) (*roaring.Bitmap, error) {
 	return rows, nil
 }
 
-// Frozen is the bitmap of the rows of a code of postings that are not sorted, in Roaring's frozen form; it starts at a multiple of 8
-// bytes of the segment. Only that it lies in its block has been checked.
+// Frozen is the bitmap of a code of postings that are not sorted, in roaring's frozen form. It
+// starts at a multiple of 8 bytes of the segment. Only its place in its block has been checked, not
+// its bytes (Containers does).
 func (p *Postings) Frozen(code uint32) []byte {
 	from := uint64(0)
 	if code > 0 {
@@ -77,7 +80,8 @@ func openPostings(b *block, data []byte, n, rows int, strict bool) (Postings, er
 	return Postings{}, corruptf("encoding %s where postings are expected", b.encoding)
 }
 
-// checkStarts wants starts from 0 to the number of rows; strict means that each code has a row.
+// checkStarts checks that starts ascend from 0 to the number of rows. With strict each code must
+// have a row.
 func (p *Postings) checkStarts(strict bool) error {
 	last := p.Start(0)
 	if last != 0 {

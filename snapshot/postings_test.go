@@ -53,7 +53,10 @@ func onePosting(frozen []byte, rows uint32) *Postings {
 // TestPostingWriter compares the writer with the library used plainly, one writer for all bitmaps.
 func TestPostingWriter(t *testing.T) {
 	t.Parallel()
-	bitmaps := []*roaring.Bitmap{roaring.New(), roaring.BitmapOf(7), roaring.BitmapOf(5, 6, 7), roaring.BitmapOf(1<<16-1, 1<<16)}
+	bitmaps := []*roaring.Bitmap{
+		roaring.New(), roaring.BitmapOf(7), roaring.BitmapOf(5, 6, 7),
+		roaring.BitmapOf(1<<16-1, 1<<16),
+	}
 	for seed := range uint64(300) {
 		bitmaps = append(bitmaps, randomRows(rand.New(rand.NewPCG(seed, 20))))
 	}

@@ -2,12 +2,12 @@ package snapshot
 
 import "encoding/binary"
 
-// Numbers are the values of an Int or Decimal column without a dictionary as they are packed, for scans that compare packed numbers and
-// decode none. With a number v of Packed and its position k = v mod 2^ScaleBits in Scales:
+// Numbers are the packed values of an Int or Decimal column without a dictionary, for scans that
+// compare packed numbers and decode none. For a number v of Packed, with k = v mod 2^ScaleBits:
 //
-//	Int       null when First is 1 and v is 0; else Base + v - First (there are no Scales)
-//	Decimal   null, exact text or ordinary as Scales[k] says; the mantissa of an ordinary one is Base + v>>ScaleBits, the
-//	          position of an exact text is v>>ScaleBits
+//	Int       null if First is 1 and v is 0; else Base + v - First (Scales is empty)
+//	Decimal   null, exact text or ordinary, by Scales[k]; the mantissa of an ordinary one is
+//	          Base + v>>ScaleBits, the position of an exact text is v>>ScaleBits
 type Numbers struct {
 	Packed    Packed
 	Base      int64
@@ -16,7 +16,7 @@ type Numbers struct {
 	ScaleBits int
 }
 
-// Numbers gives the packed values of a column that is not Coded.
+// Numbers returns the packed values of a column that is not Coded.
 func (c *Column) Numbers() Numbers {
 	p := &c.numbers
 	n := Numbers{Packed: p.packed, Base: p.base, First: p.first, ScaleBits: p.scaleBits}
@@ -56,8 +56,21 @@ func (p Packed) Gather64(dst []uint64, at []uint32) {
 	}
 }
 
-// Within sets bit i of out for each i below n where the number at position from+i is lo to lo+more. It leaves other bits as they are; out has
-// room for n bits.
+// perLoad is how many numbers of a width Within and In take out of one load: 1, 2 or 4. Their loops
+// are the same but for the test of a number, which must be inlined: with the numbers unpacked
+// first, so that one loop could serve both, scanning numbers of 20 bits took 11 % longer.
+func perLoad(width uint64) uint64 {
+	switch {
+	case width > maxLoad/2:
+		return 1
+	case width > maxLoad/4:
+		return 2
+	}
+	return 4
+}
+
+// Within sets bit i of out for each i below n for which the number at position from+i is lo to
+// lo+more. It leaves other bits unchanged. out has room for n bits.
 func (p Packed) Within(from uint32, n int, lo, more uint64, out []uint64) {
 	if p.width > 32 || p.width == 0 {
 		for i := range uint32(n) {
@@ -71,17 +84,12 @@ func (p Packed) Within(from uint32, n int, lo, more uint64, out []uint64) {
 		return
 	}
 	lo32, more32 := uint32(lo), uint32(min(more, p.mask-lo))
-	each := uint64(4)
-	switch {
-	case p.width > 28:
-		each = 1
-	case p.width > 14:
-		each = 2
-	}
+	each := perLoad(p.width)
 	bit, step := uint64(from)*p.width, each*p.width
 	width, mask := p.width&63, uint32(p.mask)
 	for at := 0; at < n; at += 64 {
-		// A value outside the span gives a negative difference in 64 bits, so its sign is the answer, without a branch.
+		// A value outside the span gives a negative 64-bit difference, so its sign bit is the
+		// answer.
 		var outside uint64
 		count := min(64, n-at)
 		i := 0
@@ -111,8 +119,8 @@ func (p Packed) Within(from uint32, n int, lo, more uint64, out []uint64) {
 	}
 }
 
-// In sets bit i of out for each i below n where bit p.At(from+i) of set is one. It leaves other bits as they are; out has room for n bits,
-// set for every number there is.
+// In sets bit i of out for each i below n for which bit p.At(from+i) of set is one. It leaves other
+// bits unchanged. out has room for n bits, set for every number in p.
 func (p Packed) In(from uint32, n int, set, out []uint64) {
 	if p.width > 32 || p.width == 0 {
 		for i := range uint32(n) {
@@ -122,13 +130,7 @@ func (p Packed) In(from uint32, n int, set, out []uint64) {
 		}
 		return
 	}
-	each := uint64(4)
-	switch {
-	case p.width > 28:
-		each = 1
-	case p.width > 14:
-		each = 2
-	}
+	each := perLoad(p.width)
 	bit, step := uint64(from)*p.width, each*p.width
 	width, mask := p.width&63, uint32(p.mask)
 	for at := 0; at < n; at += 64 {

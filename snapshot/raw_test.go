@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// TestPackedScans compares the scans of packed numbers with looking at each.
+// TestPackedScans compares the scans of packed numbers with tests of each number.
 func TestPackedScans(t *testing.T) {
+	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 1))
 	for round := range 2000 {
@@ -29,7 +30,8 @@ func TestPackedScans(t *testing.T) {
 		more := []uint64{0, 1, r.Uint64N(1 << width), 1<<width - 1, 1<<64 - 1 - lo}[r.IntN(5)]
 		unpacked := make([]uint64, count)
 		if p.Unpack64(unpacked, uint32(from)); !slices.Equal(unpacked, numbers[from:from+count]) {
-			t.Fatalf("seed %d round %d: width %d unpacked from %d: %v, want %v", seed, round, width, from, unpacked, numbers[from:from+count])
+			t.Fatalf("seed %d round %d: width %d unpacked from %d: %v, want %v", seed, round, width, from, unpacked,
+				numbers[from:from+count])
 		}
 		set := make([]uint64, 1+1<<min(width, 16)/64)
 		for i := range set {
@@ -44,7 +46,8 @@ func TestPackedScans(t *testing.T) {
 		}
 		p.Within(uint32(from), count, lo, more, got)
 		if !slices.Equal(got, want) {
-			t.Fatalf("seed %d round %d: width %d [%d,+%d] of %d from %d: %x, want %x", seed, round, width, lo, more, count, from, got, want)
+			t.Fatalf("seed %d round %d: width %d [%d,+%d] of %d from %d: %x, want %x", seed, round, width, lo, more,
+				count, from, got, want)
 		}
 		if width > 16 {
 			continue

@@ -2,8 +2,9 @@ package snapshot
 
 import "sync/atomic"
 
-// Segment is one table's file, read in place. It never changes after OpenSegment, so any number of goroutines may share it; strings
-// and byte slices it returns are views into its memory and live until Close.
+// Segment is one table's file, read in place. It never changes after OpenSegment, so any number of
+// goroutines may share it. Strings and byte slices it returns are views into its memory and valid
+// until Close.
 type Segment struct {
 	name    string
 	rows    int
@@ -12,7 +13,7 @@ type Segment struct {
 	byName  map[string]*Column
 	data    []byte
 	unmap   func() error
-	shares  atomic.Int32 // how often Close is still to be called
+	shares  atomic.Int32 // references: calls of Close still to come
 }
 
 // Name is the table's name.
@@ -27,7 +28,7 @@ func (s *Segment) Bytes() int64 { return int64(len(s.data)) }
 // Groups are the tuple dictionaries in file order.
 func (s *Segment) Groups() []*Group { return s.groups }
 
-// Columns are all columns in file order, those of groups included.
+// Columns are all columns in file order, including those of groups.
 func (s *Segment) Columns() []*Column { return s.columns }
 
 // Column finds a column by name. The error is ErrNoColumn.
@@ -38,7 +39,8 @@ func (s *Segment) Column(name string) (*Column, error) {
 	return nil, noColumnf("table %q has no column %q", s.name, name)
 }
 
-// Group is a tuple dictionary: Code tells the tuple of a row, columns with this Group hold one value a tuple.
+// Group is a tuple dictionary: Codes has the tuple of each row, and columns with this Group have
+// one value a tuple.
 type Group struct {
 	Name     string
 	Tuples   int
@@ -48,5 +50,5 @@ type Group struct {
 	size ColumnSize
 }
 
-// Size is what the codes and postings of a group take in the file; its columns have their own.
+// Size is the size of a group's codes and postings in the file, without its columns.
 func (g *Group) Size() ColumnSize { return g.size }

@@ -12,8 +12,9 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// TestSegmentRoundTrip writes generated tables and compares everything a segment says with the table it was made from.
+// TestSegmentRoundTrip writes random tables and compares the segment with the table.
 func TestSegmentRoundTrip(t *testing.T) {
+	t.Parallel()
 	for seed := range fewer(300) {
 		table := generate(rand.New(rand.NewPCG(seed, 1)))
 		var file bytes.Buffer
@@ -22,7 +23,7 @@ func TestSegmentRoundTrip(t *testing.T) {
 		}
 		var again bytes.Buffer
 		if err := WriteSegment(&again, table); err != nil || !bytes.Equal(file.Bytes(), again.Bytes()) {
-			t.Fatalf("seed %d: writing twice gave other bytes (%v)", seed, err)
+			t.Fatalf("seed %d: writing twice gave different bytes (%v)", seed, err)
 		}
 		s, err := ReadSegment(file.Bytes())
 		if err != nil {
@@ -34,8 +35,10 @@ func TestSegmentRoundTrip(t *testing.T) {
 	}
 }
 
-// TestExtremes: numbers at both ends of 64 bits, too many for a dictionary that would be taken for its own sake, with and without nulls.
+// TestExtremes: numbers at both ends of 64 bits, more than the number for which a dictionary is
+// always made, with and without nulls.
 func TestExtremes(t *testing.T) {
+	t.Parallel()
 	const rows = 2 * fewValues
 	r := rand.New(rand.NewPCG(1, 30))
 	for _, nulls := range []bool{false, true} {
@@ -72,8 +75,9 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// TestEmptyAndConstant: tables of no rows, and columns that take no bits.
+// TestEmptyAndConstant: tables without rows, and columns of zero bits.
 func TestEmptyAndConstant(t *testing.T) {
+	t.Parallel()
 	for _, rows := range []int{0, 1, 1 << 17} {
 		nulls, same := make([]uint32, rows), make([]int64, rows)
 		for i := range nulls {
@@ -108,7 +112,7 @@ func TestEmptyAndConstant(t *testing.T) {
 	}
 }
 
-// compareTable finds the first difference between a segment and a table.
+// compareTable returns the first difference between a segment and a table.
 func compareTable(s *Segment, table *TableData) error {
 	if s.Name() != table.Name || s.Rows() != table.Rows || len(s.Groups()) != len(table.Groups) {
 		return fmt.Errorf("segment %q has %d rows, %d groups; the table %q, %d, %d",
@@ -124,7 +128,8 @@ func compareTable(s *Segment, table *TableData) error {
 		next := uint64(0)
 		for row := range uint32(table.Rows) {
 			if code := g.Codes.At(row); code > next || int(code) >= g.Tuples {
-				return fmt.Errorf("group %q: row %d has tuple %d, the next new one is %d of %d", g.Name, row, code, next, g.Tuples)
+				return fmt.Errorf("group %q: row %d has tuple %d, the next new one is %d of %d", g.Name, row, code,
+					next, g.Tuples)
 			} else if code == next {
 				next++
 			}
@@ -143,7 +148,8 @@ func compareTable(s *Segment, table *TableData) error {
 		}
 	}
 	for k := range table.Columns {
-		if err := compareColumn(s, nil, &table.Columns[k], func(row uint32) (uint32, int) { return row, int(row) }); err != nil {
+		if err := compareColumn(s, nil, &table.Columns[k],
+			func(row uint32) (uint32, int) { return row, int(row) }); err != nil {
 			return err
 		}
 	}
@@ -151,12 +157,13 @@ func compareTable(s *Segment, table *TableData) error {
 		return fmt.Errorf("%d columns, want %d", len(s.Columns()), columns)
 	}
 	if _, err := s.Column("no such"); !errors.Is(err, ErrNoColumn) {
-		return fmt.Errorf("a column that is not there: %v", err)
+		return fmt.Errorf("a missing column: %v", err)
 	}
 	return nil
 }
 
-// compareColumn compares row by row; at tells the position in the segment's column and in the table's.
+// compareColumn compares row by row. at returns the position in the segment's column and in the
+// table's.
 func compareColumn(s *Segment, g *Group, want *ColumnData, at func(row uint32) (uint32, int)) error {
 	c, err := s.Column(want.Name)
 	if err != nil {
@@ -202,7 +209,7 @@ func compareColumn(s *Segment, g *Group, want *ColumnData, at func(row uint32) (
 	return nil
 }
 
-// textAt and wantAt put any value into words.
+// textAt and wantAt print a value of any kind.
 func textAt(c *Column, i uint32) string {
 	if c.IsNull(i) {
 		return "null"
@@ -245,7 +252,7 @@ func wantAt(c *ColumnData, i int) string {
 	return fmt.Sprint(c.Ints[i])
 }
 
-// comparePostings wants each code to have exactly its rows.
+// comparePostings checks that each code has exactly its rows.
 func comparePostings(p *Postings, codes Packed, count int) error {
 	if p.Len() != count {
 		return fmt.Errorf("%d postings for %d codes", p.Len(), count)
@@ -263,7 +270,8 @@ func comparePostings(p *Postings, codes Packed, count int) error {
 			run := roaring.New()
 			run.AddRange(uint64(p.Start(code)), uint64(p.Start(code+1)))
 			if !run.Equals(want) {
-				return fmt.Errorf("posting %d is [%d,%d), want %d rows", c, p.Start(code), p.Start(code+1), want.GetCardinality())
+				return fmt.Errorf("posting %d is [%d,%d), want %d rows", c, p.Start(code), p.Start(code+1),
+					want.GetCardinality())
 			}
 			continue
 		}
@@ -278,8 +286,9 @@ func comparePostings(p *Postings, codes Packed, count int) error {
 	return nil
 }
 
-// TestSegmentShared: goroutines that read one segment do not disturb each other (under the race detector).
+// TestSegmentShared reads one segment from several goroutines, for the race detector.
 func TestSegmentShared(t *testing.T) {
+	t.Parallel()
 	s, err := ReadSegment(fileOf(t, goldenTable()))
 	if err != nil {
 		t.Fatal(err)

@@ -5,8 +5,8 @@ import "math"
 // Kind is what the values of a column are.
 type Kind uint8
 
-// The kinds of column. Enum is text whose sort order is declared, not alphabetical; Time is microseconds since
-// 1970-01-01T00:00:00 without a zone.
+// The kinds of column. Enum is text whose sort order is declared, not alphabetical; Time is
+// microseconds since 1970-01-01T00:00:00 without a zone.
 const (
 	Text Kind = 1 + iota
 	Enum
@@ -16,13 +16,13 @@ const (
 	Time
 )
 
-// NullCode and NullInt stand for null in the Codes and Ints of a ColumnData.
+// NullCode and NullInt are null in the Codes and Ints of a ColumnData.
 const (
 	NullCode = math.MaxUint32
 	NullInt  = math.MinInt64
 )
 
-// TableData is one table in memory, rows in their final order: what WriteSegment turns into bytes.
+// TableData is one table in memory, rows in their final order, as WriteSegment takes it.
 type TableData struct {
 	Name    string
 	Rows    int
@@ -30,9 +30,10 @@ type TableData struct {
 	Columns []ColumnData // one value a row
 }
 
-// GroupData is a tuple dictionary: columns whose values go together (a place, an organisation, a period) are stored once a
-// distinct tuple, and each row holds the tuple's number. WriteSegment drops unused tuples and numbers the rest by
-// first appearance, so a group that leads the sort order becomes a run of rows per tuple.
+// GroupData is a tuple dictionary: columns whose values go together, such as the parts of an
+// address or the ends of a period, are stored once for each distinct tuple, and each row has the
+// number of its tuple. WriteSegment drops unused tuples and numbers the rest by first appearance,
+// so the rows of each tuple of a group that leads the sort order are one run.
 type GroupData struct {
 	Name    string
 	Codes   []uint32 // one a row: position of its tuple in Columns
@@ -40,17 +41,19 @@ type GroupData struct {
 	Columns []ColumnData // one value a tuple
 }
 
-// ColumnData is the values of one column, of the rows or of a group's tuples. By kind, one of Codes+Values, Ints or Decimals
-// is set. Column names are unique in a table, groups included.
+// ColumnData is the values of one column, of the rows or of a group's tuples. The kind decides
+// which of Codes with Values, Ints, or Decimals is set. Column names are unique in a table,
+// including its groups.
 type ColumnData struct {
 	Name string
 	Kind Kind
 
-	// Index asks for one posting a distinct value, for columns of rows. Columns of groups need none: their group has postings.
+	// Index is whether to store one posting a distinct value, for columns of rows. Columns of
+	// groups need no index: their group has postings.
 	Index bool
 
-	// Text and Enum: Codes point into Values; NullCode is null. Values of Text are distinct, in any order; those of Enum are the
-	// declared list in its declared order, whether or not each occurs.
+	// Text and Enum: Codes point into Values; NullCode is null. Values of Text are distinct, in any
+	// order; those of Enum are the declared list in its order, whether or not each occurs.
 	Codes  []uint32
 	Values []string
 

@@ -2,9 +2,9 @@ package snapshot
 
 import "errors"
 
-// Verify checks what opening a segment takes on trust: that each row is in the posting of its code and in no other, that tuples are
-// numbered by first appearance, that every distinct value occurs, and that columns said to have nulls have some. It costs a pass over all rows
-// and postings.
+// Verify checks what opening a segment does not: that each row is in the posting of its code and in
+// no other, that tuples are numbered by first appearance, that every distinct value occurs, and
+// that columns marked as nullable have nulls. It takes a pass over all rows and postings.
 func (s *Segment) Verify() error {
 	var errs []error
 	for _, g := range s.groups {
@@ -74,7 +74,7 @@ func (c *Column) verifyNumbers() error {
 		}
 	}
 	if null != c.Nullable {
-		return corruptf("there are nulls: %v, the column says %v", null, c.Nullable)
+		return corruptf("nulls: %v, the column is marked as nullable: %v", null, c.Nullable)
 	}
 	for i, is := range used {
 		if !is {
@@ -84,8 +84,8 @@ func (c *Column) verifyNumbers() error {
 	return nil
 }
 
-// verify wants each row in the posting of its code and nowhere else. As the postings together have as many rows as the table, one that
-// holds each of its rows rightly leaves no place for others.
+// verify checks that each row is in the posting of its code and in no other. If each posting has
+// only rows of its code, and all postings together as many rows as the table, no row is missing.
 func (p *Postings) verify(codes Packed) error {
 	total := uint64(0)
 	has := func(row, code uint32) error {

@@ -8,8 +8,9 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// viewFrozen returns a copy of a frozen bitmap. FrozenView of roaring v2.30 converts pointers of empty slices, which is harmless but
-// ends a program under the race detector: its pointer checks (checkptr) refuse it.
+// viewFrozen returns a copy of a frozen bitmap. FrozenView of roaring v2.30 converts pointers of
+// empty slices, which is harmless but ends a program under the race detector: its pointer checks
+// (checkptr) refuse it.
 func viewFrozen(data []byte, rows int) (*roaring.Bitmap, error) {
 	out := roaring.New()
 	err := Containers(data, rows, true, func(c Container) {

@@ -6,8 +6,8 @@ import (
 	"runtime"
 )
 
-// WriteSegment writes a table as a segment. Equal tables give equal bytes. The error is ErrTable when the table contradicts itself, else
-// the writer's own.
+// WriteSegment writes a table as a segment. Equal tables give equal bytes. The error is ErrTable
+// for a table that contradicts itself, else the writer's.
 func WriteSegment(w io.Writer, t *TableData) error {
 	if err := checkTable(t); err != nil {
 		return err
@@ -39,7 +39,7 @@ func WriteSegment(w io.Writer, t *TableData) error {
 	return out.err
 }
 
-// blockWriter keeps the position and the first error.
+// blockWriter tracks the position and keeps the first error.
 type blockWriter struct {
 	w   io.Writer
 	n   uint64
@@ -66,12 +66,12 @@ func (o *blockWriter) block(b *block, payload []byte) {
 type part struct {
 	group    *groupEntry
 	column   *columnEntry
-	blocks   []*block // the entries of the payloads
+	blocks   []*block // entries of the payloads
 	payloads [][]byte
 	err      error
 }
 
-// partsOf lists what there is to encode: the groups, their columns, the columns of rows.
+// partsOf lists what to encode: the groups, their columns, the columns of rows.
 func partsOf(t *TableData) []func() part {
 	var parts, columns []func() part
 	for i := range t.Groups {
@@ -88,7 +88,7 @@ func partsOf(t *TableData) []func() part {
 	return append(parts, columns...)
 }
 
-// inOrder yields what the jobs return, in their order, while some of the next ones run already.
+// inOrder yields the results of jobs in order. Some of the next jobs run meanwhile.
 func inOrder(jobs []func() part) func(yield func(part) bool) {
 	return func(yield func(part) bool) {
 		workers := runtime.GOMAXPROCS(0)
@@ -114,7 +114,8 @@ func inOrder(jobs []func() part) func(yield func(part) bool) {
 	}
 }
 
-// renumber gives a group's tuples numbers by first appearance. kept are the old numbers of the tuples that rows use.
+// renumber numbers a group's tuples by first appearance. kept are the old numbers of the tuples in
+// use.
 func renumber(g *GroupData) (codes, kept []uint32) {
 	codes = make([]uint32, len(g.Codes))
 	number := make([]uint32, g.Tuples) // the new number, plus 1
