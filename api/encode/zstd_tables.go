@@ -17,7 +17,10 @@ type zstdTables struct {
 	huffman, fse                  []byte
 	knownLiterals, knownSequences bool
 
-	lengths huffman // memory
+	// Memory of build.
+	lengths huffman
+	counts  [4][256]uint32
+	weights fseTable
 }
 
 // countedSequences is about how many sequences of a large group are counted to build its codes.
@@ -69,7 +72,7 @@ const (
 func (t *zstdTables) build(literals []byte, sequences []zstdSequence, minimum bool) {
 	t.knownLiterals, t.knownSequences = false, false
 	if t.huffman = t.huffman[:0]; len(literals) >= minLiterals || !minimum {
-		t.buildLiterals(histogram(literals))
+		t.buildLiterals(histogram(&t.counts, literals))
 	}
 	if minimum && len(sequences) < minSequences {
 		t.sequences = predefined
@@ -98,8 +101,8 @@ func (t *zstdTables) build(literals []byte, sequences []zstdSequence, minimum bo
 
 // histogram counts bytes, in four tables: digits repeat, and incrementing the same count twice in a row
 // waits for the first store.
-func histogram(text []byte) *[256]uint32 {
-	var c [4][256]uint32
+func histogram(c *[4][256]uint32, text []byte) *[256]uint32 {
+	clear(c[:])
 	for ; len(text) >= 4; text = text[4:] {
 		c[0][text[0]]++
 		c[1][text[1]]++
@@ -149,18 +152,17 @@ func (t *zstdTables) buildLiterals(counts *[256]uint32) {
 			weights[s] = uint8(longest) + 1 - l
 		}
 	}
-	t.huffman = appendWeights(t.huffman, weights[:last])
+	t.huffman = appendWeights(t.huffman, &t.weights, weights[:last])
 }
 
 // appendWeights appends the description of a Huffman code (RFC 8878, 4.2.1): the weights of all symbols
 // but the last, in a finite-state code with two states in turn. It appends nothing if the weights are
 // all the same or take 128 bytes or more.
-func appendWeights(dst, weights []uint8) []byte {
+func appendWeights(dst []byte, f *fseTable, weights []uint8) []byte {
 	var counts [64]uint32
 	for _, w := range weights {
 		counts[w]++
 	}
-	var f fseTable
 	if used(counts[:]) < 2 {
 		return dst
 	}
