@@ -59,12 +59,9 @@ func TestJudge(t *testing.T) {
 			store := filepath.Join(t.TempDir(), "store")
 			command(t, binary, "build", "--catalog", c.catalog, "--store", store, "--snapshot-time", wholeTime)
 			base := serveStore(t, binary, store)
-			flags := []string{
-				"-contract", contractFile, "-views", c.views, "-n", c.n, "-seed", c.seed,
-				"-snapshot-time", wholeTime,
-			}
+			file := recordRequests(t, c.views, "-n", c.n, "-seed", c.seed)
 			var out bytes.Buffer
-			if err := run(append([]string{"check", "-base", base, "-parallel", "4"}, flags...), &out); err != nil {
+			if err := run([]string{"replay", "-base", base, "-parallel", "4", "-file", file}, &out); err != nil {
 				t.Errorf("over HTTP: %v\n%s", err, out.String())
 			}
 			if c.name == "large" || c.name == "odd" {
@@ -73,7 +70,7 @@ func TestJudge(t *testing.T) {
 			if c.name == "large" {
 				return // the batch takes the same path
 			}
-			if text := batch(t, binary, store, flags); text != "" {
+			if text := batch(t, binary, store, file); text != "" {
 				t.Errorf("through the batch: %s", text)
 			}
 		})
@@ -83,17 +80,7 @@ func TestJudge(t *testing.T) {
 // judgeTiers judges servers with a fixed compression. Requests to the one with stored blocks are
 // repeated: blocks are made little by little, and are used once most blocks of a page exist.
 func judgeTiers(t *testing.T, binary, store, views string) {
-	var recording bytes.Buffer
-	if err := run([]string{
-		"record", "-contract", contractFile, "-views", views, "-n", "200", "-long", "60", "-seed",
-		"26", "-snapshot-time", wholeTime,
-	}, &recording); err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "recording.jsonl")
-	if err := os.WriteFile(file, recording.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	file := recordRequests(t, views, "-n", "200", "-long", "60", "-seed", "26")
 	for _, c := range []struct {
 		tier  string
 		times int
@@ -111,6 +98,23 @@ func judgeTiers(t *testing.T, binary, store, views string) {
 			}
 		}
 	}
+}
+
+// recordRequests writes requests for a directory of dumps, with the expected answers, to a file.
+func recordRequests(t *testing.T, views string, flags ...string) string {
+	t.Helper()
+	var recording bytes.Buffer
+	flags = append([]string{
+		"record", "-contract", contractFile, "-views", views, "-snapshot-time", wholeTime,
+	}, flags...)
+	if err := run(flags, &recording); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "recording.jsonl")
+	if err := os.WriteFile(file, recording.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 const wholeTime = "2026-11-21T01:02:00Z"
@@ -160,31 +164,22 @@ func serveStore(t *testing.T, binary, store string, flags ...string) string {
 var listening = regexp.MustCompile(`(?m)^listening on (http://\S+)$`)
 
 // batch answers the same requests without a server and returns the differences.
-func batch(t *testing.T, binary, store string, flags []string) string {
+func batch(t *testing.T, binary, store, file string) string {
 	t.Helper()
-	var recording, questions, answers, differences bytes.Buffer
-	dir := t.TempDir()
-	write := func(name string, text *bytes.Buffer) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, text.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	if err := run(append([]string{"record"}, flags...), &recording); err != nil {
-		t.Fatal(err)
-	}
-	file := write("recording.jsonl", &recording)
-	if err := run([]string{"requests", "-file", file}, &questions); err != nil {
+	var requests, answers, differences bytes.Buffer
+	if err := run([]string{"requests", "-file", file}, &requests); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(binary, "query", "--store", store, "--batch", "-")
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = &questions, &answers, os.Stderr
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = &requests, &answers, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return err.Error()
 	}
-	if err := run([]string{"grade", "-file", file, "-answers", write("answers.jsonl", &answers)},
-		&differences); err != nil {
+	answersFile := filepath.Join(t.TempDir(), "answers.jsonl")
+	if err := os.WriteFile(answersFile, answers.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := run([]string{"grade", "-file", file, "-answers", answersFile}, &differences); err != nil {
 		return differences.String()
 	}
 	return ""
