@@ -125,7 +125,7 @@ func (s *Server) prepare(queries []Query, encoding string) ([]prepared, string, 
 		total += q.Weight
 	}
 	if total == 0 {
-		return nil, "", fmt.Errorf("load: %s has none of the queries", s.Name)
+		return nil, "", fmt.Errorf("load: %s answers no query of the mix", s.Name)
 	}
 	// The next query is always the one furthest below its share.
 	order := make([]prepared, 0, total)

@@ -73,7 +73,7 @@ func readCSV(t *testing.T, path string) *table {
 	return &table{all[0], all[1:]}
 }
 
-// settings reads "name: value" lines of a text file.
+// keyValues reads "name: value" lines of a text file.
 func keyValues(t *testing.T, path string) [][2]string {
 	t.Helper()
 	text, err := os.ReadFile(path)

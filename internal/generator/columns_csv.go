@@ -45,7 +45,7 @@ var csvHeaders = map[string]string{
 	"market":              adm + "market_name,market_code,lat,lon,dataset_hdx_id,resource_hdx_id,warning,error",
 }
 
-// tags are what older files carry in a second row below the header.
+// tags are the cells of the row of tags in older files.
 var tags = map[string]string{
 	"location_code": "#country+code", "has_hrp": "#meta+has_hrp", "in_gho": "#meta+in_gho",
 	"provider_admin1_name": "#adm1+name+provider", "provider_admin2_name": "#adm2+name+provider",
@@ -59,7 +59,7 @@ var tags = map[string]string{
 	"reporting_round": "#round+code",
 }
 
-// putCSV prints the columns of the published files: what upstream matched, not what is true.
+// putCSV prints the columns of the CSV files: what upstream matched, which may be wrong.
 var putCSV = map[string]func(*line, *row){
 	"location_code":        func(l *line, r *row) { l.text(r.csvCode()) },
 	"has_hrp":              func(l *line, r *row) { r.csvFlag(l, true) },

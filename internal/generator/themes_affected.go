@@ -141,7 +141,7 @@ func (w *world) refugeePair(r *random, i int, one row, emit func(*row)) {
 	case at > 9:
 		group = 1
 	}
-	// Steps through the n*n pairs by a number coprime to n visit each pair once.
+	// Origins are countries of w.deep. Steps coprime to their number and to n visit each pair once.
 	origin := i * 37 % len(w.deep)
 	one.home = w.deep[origin]
 	one.asylum = w.locations[(i/len(w.deep)*59+origin*17)%n]

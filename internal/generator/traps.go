@@ -50,7 +50,7 @@ var trapCodes = map[string][]codeLine{
 
 // showTraps makes the places whose unit a CSV hides, shifts or loses.
 func (w *world) showTraps() []*place {
-	none := func(iso3 string) *admin2 { return w.byCode[iso3].unspecified }
+	unspecified := func(iso3 string) *admin2 { return w.byCode[iso3].unspecified }
 	afghanistan := w.byCode["AFG"].units2[0]
 	ethiopia := w.byCode["ETH"].units2[0]
 	mali := w.byCode["MLI"].units2[0]
@@ -58,18 +58,18 @@ func (w *world) showTraps() []*place {
 		// stale codes: the row falls back to its country and keeps its names
 		{
 			iso3: "TCD", pa1: "Batha Nord", pa2: "Yalé", code1: "TCD01", name1: "Batha", code2: "TCD0101",
-			name2: "Yale", level: "2", unit: none("TCD"),
+			name2: "Yale", level: "2", unit: unspecified("TCD"),
 		},
-		{iso3: "TCD", pa1: "Batha Sud", code1: "TCD02", name1: "Batha", level: "1", unit: none("TCD")},
+		{iso3: "TCD", pa1: "Batha Sud", code1: "TCD02", name1: "Batha", level: "1", unit: unspecified("TCD")},
 		{
 			iso3: "MLI", pa1: mali.parent.name, pa2: "Old Quarter", code1: mali.parent.code, name1: mali.parent.name,
-			code2: "ML999999", name2: "Old Quarter", level: "2", unit: none("MLI"),
+			code2: "ML999999", name2: "Old Quarter", level: "2", unit: unspecified("MLI"),
 		},
 		// names without codes
-		{iso3: "UKR", pa1: "Sea of Glass", level: "2", unit: none("UKR")},
-		{iso3: "SDN", pa1: "Región X", pa2: "Ville, “Y”", level: "2", unit: none("SDN")},
-		{iso3: "SDN", pa2: "nobody's land", level: "2", unit: none("SDN")},
-		{iso3: "NER", name1: "Only In The List", level: "1", unit: none("NER")},
+		{iso3: "UKR", pa1: "Sea of Glass", level: "2", unit: unspecified("UKR")},
+		{iso3: "SDN", pa1: "Región X", pa2: "Ville, “Y”", level: "2", unit: unspecified("SDN")},
+		{iso3: "SDN", pa2: "nobody's land", level: "2", unit: unspecified("SDN")},
+		{iso3: "NER", name1: "Only In The List", level: "1", unit: unspecified("NER")},
 		{
 			iso3: "MLI", pa1: "Kayes-like", pa2: "camp nº 4", code1: mali.parent.code, name1: mali.parent.name,
 			level: "2", unit: mali.parent.connector,
@@ -79,7 +79,7 @@ func (w *world) showTraps() []*place {
 			unit: mali.parent.connector,
 		},
 		// a code without a name does not count
-		{iso3: "AFG", code2: afghanistan.code, level: "2", unit: none("AFG")},
+		{iso3: "AFG", code2: afghanistan.code, level: "2", unit: unspecified("AFG")},
 		{
 			iso3: "AFG", pa1: "Somewhere", code1: afghanistan.parent.code, code2: afghanistan.code, level: "1",
 			unit: afghanistan.parent.connector,
@@ -98,11 +98,11 @@ func (w *world) showTraps() []*place {
 		{iso3: "ECU", pa1: "Mar", code1: "ECMAR", name1: "Mar Afuera", level: "1", unit: w.unit1("ECMAR").connector},
 		{
 			iso3: "ECU", pa1: "Mar", pa2: "Mar", code1: "ECMAR", name1: "Mar Afuera", code2: "ECMAR",
-			name2: "Mar Afuera", level: "2", unit: none("ECU"),
+			name2: "Mar Afuera", level: "2", unit: unspecified("ECU"),
 		},
 		// flags that contradict the country's
-		{iso3: "CAN", level: "0", unit: none("CAN"), wrongFlags: true},
-		{iso3: "CMR", level: "0", unit: none("CMR"), wrongFlags: true},
+		{iso3: "CAN", level: "0", unit: unspecified("CAN"), wrongFlags: true},
+		{iso3: "CMR", level: "0", unit: unspecified("CMR"), wrongFlags: true},
 	}
 	for _, code := range []string{
 		"HT99", orphanCode, "YE9801", "MM9801", "MM9802", "MZ9801", "CO9801", "UA9801",

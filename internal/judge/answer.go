@@ -59,7 +59,7 @@ func (w *world) answerRoute(r request, path string, q query, text string, hasQue
 		a.Check = checkHint
 		return a
 	}
-	if trimmed := strings.TrimSuffix(path, "/"); !known && trimmed != path && w.knows(trimmed) {
+	if trimmed := strings.TrimSuffix(path, "/"); !known && trimmed != path && w.isRoute(trimmed) {
 		if hasQuery {
 			trimmed += "?" + text
 		}
@@ -78,7 +78,7 @@ func (w *world) answerRoute(r request, path string, q query, text string, hasQue
 	return w.answerOther(other, q)
 }
 
-func (w *world) knows(path string) bool {
+func (w *world) isRoute(path string) bool {
 	return w.contract.byPath[path] != nil || w.contract.otherFor[path] != nil
 }
 

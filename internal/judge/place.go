@@ -22,7 +22,7 @@ func (w *world) place(e *endpoint, r row) {
 		level = 1
 	}
 	if column, ok := r.stored["admin_level"].(int64); ok && column != level {
-		w.warnings = append(w.warnings, fmt.Sprintf("%s: a row of level %d says admin_level %d", dumpOf(e.Path),
+		w.warnings = append(w.warnings, fmt.Sprintf("%s: a row of level %d has admin_level %d", dumpOf(e.Path),
 			level, column))
 	}
 	r.stored["admin_level"] = level
