@@ -28,7 +28,6 @@ var notYetWrapped = []string{
 	"cmd/hdqs",
 	"loader",
 	"loader/sample",
-	"loader/upstream",
 	"snapshot/store",
 }
 

@@ -76,7 +76,7 @@ func (b *bucketSource) list(ctx context.Context) (*listing, error) {
 	return treeListing(&c, func(p string) string { return p }), nil
 }
 
-// glob lists the objects that a pattern names, which may have * in its last part.
+// glob lists the objects that match a pattern, which may have * in its last part.
 func (b *bucketSource) glob(ctx context.Context, pattern string) ([]string, error) {
 	ctx, cancel := context.WithCancel(ctx) // stops the client's listing when it is left early
 	defer cancel()
@@ -102,23 +102,23 @@ func (b *bucketSource) glob(ctx context.Context, pattern string) ([]string, erro
 	return found, nil
 }
 
-// bodyTries is how often a body is asked for that breaks off; before it begins the client tries
-// again by itself.
+// bodyTries is how often a body that breaks off is asked for. Until the body begins, the client
+// retries by itself.
 const bodyTries = 4
 
-func (b *bucketSource) download(ctx context.Context, f *FileState, w wanted) (result fetch.Result, err error) {
+func (b *bucketSource) download(ctx context.Context, f *FileState, d destination) (result fetch.Result, err error) {
 	if b.total > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, b.total)
 		defer cancel()
 	}
 	address := path.Join(b.at.String(), f.link)
-	part, err := fetch.OpenPart(w.part, address, b.max, f.size)
+	part, err := fetch.OpenPart(d.part, address, b.max, f.size)
 	if err != nil {
 		return result, err
 	}
 	defer part.Close()
-	w.received(part.Written)
+	d.received(part.Written)
 	for n := range bodyTries {
 		if n > 0 {
 			b.retries.Add(1)
@@ -129,7 +129,7 @@ func (b *bucketSource) download(ctx context.Context, f *FileState, w wanted) (re
 			}
 		}
 		var again bool
-		if result, again, err = b.read(ctx, f, w, part); err == nil || !again || errors.Is(err, fetch.ErrDisk) {
+		if result, again, err = b.read(ctx, f, d, part); err == nil || !again || errors.Is(err, fetch.ErrDisk) {
 			break
 		}
 	}
@@ -139,17 +139,17 @@ func (b *bucketSource) download(ctx context.Context, f *FileState, w wanted) (re
 	case result.NotModified:
 		return result, part.Discard()
 	}
-	return result, part.Commit(w.to)
+	return result, part.Commit(d.to)
 }
 
 func (b *bucketSource) listsPackages() bool { return false }
 
-// read asks once for what is left of a file, and tells whether another try may bring more.
-func (b *bucketSource) read(ctx context.Context, f *FileState, w wanted, part *fetch.Part) (result fetch.Result,
+// read asks once for the rest of a file. again says that another attempt may get more.
+func (b *bucketSource) read(ctx context.Context, f *FileState, d destination, part *fetch.Part) (result fetch.Result,
 	again bool, err error,
 ) {
 	if part.Written > 0 && part.Validator == "" {
-		if err := restart(part, w, nil); err != nil {
+		if err := restart(part, d, nil); err != nil {
 			return result, false, err
 		}
 	}
@@ -157,66 +157,66 @@ func (b *bucketSource) read(ctx context.Context, f *FileState, w wanted, part *f
 	from := part.Written
 	switch {
 	case from > 0:
-		// Of an object that was replaced meanwhile the rest is not asked for: bytes of two objects
-		// would make a third.
+		// The rest of an object that has been replaced must not be appended to the beginning of the
+		// old one.
 		err = errors.Join(o.SetRange(from, 0), o.SetMatchETag(strings.Trim(part.Validator, `"`)))
-	case w.etag != "":
-		err = o.SetMatchETagExcept(strings.Trim(w.etag, `"`))
+	case d.etag != "":
+		err = o.SetMatchETagExcept(strings.Trim(d.etag, `"`))
 	}
 	if err != nil {
 		return result, false, err
 	}
-	core := minio.Core{Client: b.at.Client} // one request, where the client's own GetObject makes two
+	core := minio.Core{Client: b.at.Client} // makes one request where Client.GetObject makes two
 	body, info, header, err := core.GetObject(ctx, b.at.Bucket, b.at.Key(f.link), o)
 	if err != nil {
 		var answer minio.ErrorResponse
 		switch known := errors.As(err, &answer); {
 		case known && answer.StatusCode == http.StatusNotModified:
-			return fetch.Result{NotModified: true, ETag: w.etag}, false, nil
+			return fetch.Result{NotModified: true, ETag: d.etag}, false, nil
 		case known && (answer.StatusCode == http.StatusPreconditionFailed ||
 			answer.StatusCode == http.StatusRequestedRangeNotSatisfiable):
-			return result, true, restart(part, w, err)
+			return result, true, restart(part, d, err)
 		default:
-			return result, !known, err // the client has tried again by itself what may pass
+			return result, !known, err // the client has retried errors that may pass
 		}
 	}
 	defer body.Close()
 	etag := info.ETag
 	if etag != "" {
-		etag = `"` + etag + `"` // the client takes the quotes away
+		etag = `"` + etag + `"` // the client removes the quotes
 	}
 	switch {
 	case from == 0:
 	case header.Get("Content-Range") == "": // the whole file, for whatever reason
-		if err := restart(part, w, nil); err != nil {
+		if err := restart(part, d, nil); err != nil {
 			return result, false, err
 		}
 	case etag != part.Validator || !strings.HasPrefix(header.Get("Content-Range"), fmt.Sprintf("bytes %d-", from)):
-		// Not every service heeds the condition.
-		return result, true, restart(part, w,
+		// Not every service honours the condition.
+		return result, true, restart(part, d,
 			fmt.Errorf("%s of %s was answered, asked for was byte %d on of %s", header.Get("Content-Range"), etag, from,
 				part.Validator))
 	}
 	if err := part.Begin(etag); err != nil {
 		return result, false, err
 	}
-	_, err = io.Copy(io.MultiWriter(part, byteCounter(w.received)), io.LimitReader(body, b.max-part.Written+1))
+	_, err = io.Copy(io.MultiWriter(part, byteCounter(d.received)), io.LimitReader(body, b.max-part.Written+1))
 	switch {
 	case err != nil:
 		return result, !errors.Is(err, fetch.ErrDisk), fmt.Errorf("cut after %d bytes: %w", part.Written, err)
 	case part.Written > b.max:
-		return result, false, restart(part, w, fmt.Errorf("over the size limit of %d bytes", b.max))
+		return result, false, restart(part, d, fmt.Errorf("over the size limit of %d bytes", b.max))
 	case f.size > 0 && part.Written != f.size:
-		return result, true, restart(part, w, fmt.Errorf("%d bytes, the catalog says %d", part.Written, f.size))
+		return result, true, restart(part, d, fmt.Errorf("%d bytes, the catalog says %d", part.Written, f.size))
 	case f.SHA256 != "" && part.SHA256() != f.SHA256:
-		return result, true, restart(part, w, fmt.Errorf("sha256 %s, the catalog says %s", part.SHA256(), f.SHA256))
+		return result, true, restart(part, d, fmt.Errorf("sha256 %s, the catalog says %s", part.SHA256(), f.SHA256))
 	}
 	return fetch.Result{ETag: info.ETag, Bytes: part.Written, SHA256: part.SHA256()}, false, nil
 }
 
-// restart lets a download begin again, for a reason that is its error.
-func restart(part *fetch.Part, w wanted, why error) error {
-	w.received(-part.Written)
+// restart discards what was downloaded, and returns why.
+func restart(part *fetch.Part, d destination, why error) error {
+	d.received(-part.Written)
 	return errors.Join(why, part.Restart())
 }
 

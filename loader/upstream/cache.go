@@ -23,7 +23,7 @@ type cache struct {
 	entries map[string]cacheEntry // by resource key
 }
 
-// cacheEntry is a resource as it was last read whole.
+// cacheEntry is the last complete copy of a resource.
 type cacheEntry struct {
 	SHA256       string    `json:"sha256"`
 	LastModified string    `json:"last_modified"`
@@ -31,14 +31,14 @@ type cacheEntry struct {
 	Bytes        int64     `json:"bytes"`
 	ETag         string    `json:"etag,omitempty"`
 	Used         time.Time `json:"used"`
-	// Datasets are the source packages that the rows of a data file name, so that an unchanged file
-	// need not be read for them.
+	// Datasets are the source packages that the rows of a data file name, as its check found them.
+	// Scanned says that there was one.
 	Datasets []string `json:"datasets,omitempty"`
 	Scanned  bool     `json:"scanned,omitempty"`
 	// Suspect explains why the only cached copy failed validation; any newer download replaces it
 	// unconditionally.
 	Suspect string `json:"doubt,omitempty"`
-	// Rejected is a later form that was read and is of no use.
+	// Rejected is a later form that failed its check.
 	Rejected *rejection `json:"rejected,omitempty"`
 }
 
@@ -46,13 +46,13 @@ type rejection struct {
 	LastModified string `json:"last_modified"`
 	Size         int64  `json:"size"`
 	Why          string `json:"why"`
-	By           string `json:"by"` // the program that rejected it: another one may take it
+	By           string `json:"by"` // the program that rejected it: another one checks it again
 }
 
-// forgetAfter is how long an object that no sync has used stays.
+// forgetAfter is how long an object is kept that no sync uses.
 const forgetAfter = 30 * 24 * time.Hour
 
-// dropPartsAfter is how long a download that was stopped can be gone on with.
+// dropPartsAfter is how long a download that was stopped can be resumed.
 const dropPartsAfter = 7 * 24 * time.Hour
 
 var sha256Name = regexp.MustCompile(`^[0-9a-f]{64}$`)
@@ -81,17 +81,17 @@ func openCache(dir string) (*cache, error) {
 func (c *cache) indexPath() string            { return filepath.Join(c.dir, "index.json") }
 func (c *cache) objectPath(sha string) string { return filepath.Join(c.dir, "objects", sha) }
 
-// newPath is where a download is put before its digest names it, and partPath where it is gathered.
+// newPath is where a complete download is put before its check, and partPath where it is written.
 func (c *cache) newPath(key string) string  { return filepath.Join(c.dir, "parts", nameOf(key)+".new") }
 func (c *cache) partPath(key string) string { return filepath.Join(c.dir, "parts", nameOf(key)) }
 
-// nameOf makes a file's name of a key, which may hold anything.
+// nameOf makes a file name from a key, which may contain anything.
 func nameOf(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:16])
 }
 
-// find gives the last good copy of a resource, if its object is still there with its length.
+// find returns the copy of a resource, if its object still exists with its length.
 func (c *cache) find(key string) (cacheEntry, bool) {
 	e, ok := c.entries[key]
 	if !ok || !sha256Name.MatchString(e.SHA256) {
@@ -110,7 +110,7 @@ func (c *cache) keep(key, path string, e cacheEntry) error {
 	return nil
 }
 
-// keepBytes stores a small text the catalog gave in an answer.
+// keepBytes stores a small text that was part of an answer.
 func (c *cache) keepBytes(key string, data []byte) (cacheEntry, error) {
 	sum := sha256.Sum256(data)
 	e := cacheEntry{SHA256: hex.EncodeToString(sum[:]), Bytes: int64(len(data)), Used: time.Now().UTC()}
@@ -123,8 +123,8 @@ func (c *cache) keepBytes(key string, data []byte) (cacheEntry, error) {
 	return e, nil
 }
 
-// saveForNow writes the index while files come in: a process that is stopped has not read them for
-// nothing.
+// saveForNow writes the index while files are being downloaded, so that a process that is stopped
+// does not lose them.
 func (c *cache) saveForNow() error {
 	data, err := json.Marshal(c.entries)
 	if err != nil {
@@ -133,7 +133,7 @@ func (c *cache) saveForNow() error {
 	return atomicfile.Write(c.indexPath(), data)
 }
 
-// save writes the index, without what has not been used for long.
+// save writes the index, without entries that have not been used for long.
 func (c *cache) save(now time.Time) error {
 	for key, e := range c.entries {
 		if now.Sub(e.Used) > forgetAfter {
@@ -147,8 +147,8 @@ func (c *cache) save(now time.Time) error {
 	return atomicfile.Write(c.indexPath(), data)
 }
 
-// tidy removes the objects that the index does not name, parts that nobody went on with, and what a
-// killed process was about to write. Nobody else uses the cache meanwhile.
+// tidy removes objects that the index does not name, abandoned parts, and files of a process that
+// was killed while writing. The caller has the cache for itself.
 func (c *cache) tidy(now time.Time) error {
 	used := map[string]bool{}
 	for _, e := range c.entries {
@@ -178,8 +178,7 @@ func (c *cache) tidy(now time.Time) error {
 	return err
 }
 
-// link puts an object into a tree: a second name of the same file, or a copy where the file system
-// has no such thing.
+// link puts an object into a tree: a hard link, or a copy where the file system has none.
 func (c *cache) link(sha, path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err

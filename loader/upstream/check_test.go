@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 
@@ -22,6 +23,7 @@ import (
 // read again until it changes or the program does. Where there is no copy it is taken, with a
 // doubt, and gives way to whatever comes next.
 func TestCheck(t *testing.T) {
+	t.Parallel()
 	server, o := site(t)
 	reads := 0
 	o.Check = func(_ context.Context, role, name, file string) ([]string, error) {
@@ -79,9 +81,81 @@ func TestCheck(t *testing.T) {
 	state("mended", New)
 }
 
+// TestDatasetsFromCheck checks that the packages of rows come from the check of a download: files
+// that have not changed are not read for them. Copies in a cache that an older program left are,
+// once.
+func TestDatasetsFromCheck(t *testing.T) {
+	t.Parallel()
+	server, o := site(t)
+	var mu sync.Mutex
+	checked := map[string]int{}
+	o.Check = func(ctx context.Context, role, name, file string) ([]string, error) {
+		mu.Lock()
+		checked[name]++
+		mu.Unlock()
+		return loaderCheck(ctx, role, name, file)
+	}
+	first := mustSync(t, o)
+	second := mustSync(t, o)
+	if first.Packages < 50 || second.Packages != first.Packages {
+		t.Errorf("%d packages, then %d", first.Packages, second.Packages)
+	}
+	for name, n := range checked {
+		if n != 1 {
+			t.Errorf("%s was checked %d times", name, n)
+		}
+	}
+
+	// The index of an older program, without datasets.
+	c, err := openCache(o.Cache)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, e := range c.entries {
+		e.Datasets, e.Scanned = nil, false
+		c.entries[key] = e
+	}
+	if err := c.saveForNow(); err != nil {
+		t.Fatal(err)
+	}
+	files := server.Requests["file"]
+	for range 2 {
+		if s := mustSync(t, o); s.Packages != first.Packages || server.Requests["file"] != files {
+			t.Errorf("%d packages, want %d; %d downloads", s.Packages, first.Packages, server.Requests["file"]-files)
+		}
+	}
+	if checked[presence] != 2 || checked["reference/org.csv"] != 1 {
+		t.Errorf("a data file was checked %d times, a list %d times; want 2 and 1",
+			checked[presence], checked["reference/org.csv"])
+	}
+}
+
+// TestStoppedCheck checks that a file whose check was interrupted counts neither as good nor as
+// bad.
+func TestStoppedCheck(t *testing.T) {
+	t.Parallel()
+	_, o := site(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	stopped := o
+	stopped.Check = func(ctx context.Context, _, name, _ string) ([]string, error) {
+		if name == presence {
+			cancel()
+		}
+		return nil, ctx.Err()
+	}
+	if _, err := Sync(ctx, stopped); !errors.Is(err, context.Canceled) {
+		t.Fatalf("stopped: %v", err)
+	}
+	s := mustSync(t, o)
+	if f := stateOf(t, s, presence); f.State != New || f.Why != "" {
+		t.Errorf("afterwards: %s, %q", f.State, f.Why)
+	}
+}
+
 // TestRiskWorkbook: a site without the CSV form of the national risk index gives the first workbook
 // of the index.
 func TestRiskWorkbook(t *testing.T) {
+	t.Parallel()
 	s := &ckantest.Site{}
 	server := httptest.NewServer(s)
 	defer server.Close()
@@ -110,11 +184,16 @@ func TestRiskWorkbook(t *testing.T) {
 	c.Resources = kept
 	const book, id = "PK\x03\x04 as published", "603e40eb-aaaa-47e2-b8ac-e51961c7d661"
 	resource := func(id, format, file string) ckanResource {
-		return ckanResource{ID: id, Name: file, Format: format, LastModified: "2026-01-01T00:00:00", URL: server.URL + "/dataset/x/resource/" + id + "/download/" + file + "?path=" + file, State: "active"}
+		return ckanResource{ID: id, Name: file, Format: format, LastModified: "2026-01-01T00:00:00", URL: server.URL +
+			"/dataset/x/resource/" + id + "/download/" + file + "?path=" + file, State: "active"}
 	}
-	pack := ckanPackage{ID: "f5ec2ee7-aaaa-451b-864b-70bdb582a022", Name: "inform-risk-index-2021", State: "active", Resources: []ckanResource{
-		resource("11111111-aaaa-47e2-b8ac-e51961c7d661", "PDF", "guide.pdf"), resource(id, "XLSX", "index.xlsx"), resource("22222222-aaaa-47e2-b8ac-e51961c7d661", "XLSX", "trend.xlsx"),
-	}}
+	pack := ckanPackage{
+		ID: "f5ec2ee7-aaaa-451b-864b-70bdb582a022", Name: "inform-risk-index-2021", State: "active",
+		Resources: []ckanResource{
+			resource("11111111-aaaa-47e2-b8ac-e51961c7d661", "PDF", "guide.pdf"), resource(id, "XLSX",
+				"index.xlsx"), resource("22222222-aaaa-47e2-b8ac-e51961c7d661", "XLSX", "trend.xlsx"),
+		},
+	}
 	for name, v := range map[string]any{"catalog.json": c, "packages/inform.json": pack} {
 		data, err := json.Marshal(v)
 		if err != nil {
@@ -142,6 +221,7 @@ func TestRiskWorkbook(t *testing.T) {
 // TestStoppedSync: a sync that is stopped keeps what it has read; the next one asks for the rest
 // only.
 func TestStoppedSync(t *testing.T) {
+	t.Parallel()
 	server, o := site(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	server.Fault = func(_ http.ResponseWriter, r *http.Request) bool {

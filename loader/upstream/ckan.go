@@ -7,21 +7,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"hdqs/internal/fetch"
-	"hdqs/loader"
-	"hdqs/loader/catalogfile"
 )
 
-// organization is the one whose datasets are the standardized inputs.
-const organization = "hdx-hapi"
-
-// ckanPackage is what is used of a package; raw is all of it.
+// ckanPackage is the part of a package that is used; raw is all of it.
 type ckanPackage struct {
 	ID        string         `json:"id"`
 	Name      string         `json:"name"`
@@ -44,15 +37,14 @@ type ckanResource struct {
 	State            string      `json:"state"`
 }
 
-// UnmarshalJSON keeps the text beside what is read from it: package files of the tree are the
-// site's own words.
+// UnmarshalJSON keeps the text as well: package files of the tree are the site's own JSON.
 func (p *ckanPackage) UnmarshalJSON(data []byte) error {
 	type plain ckanPackage
 	p.raw = append(json.RawMessage(nil), data...)
 	return json.Unmarshal(data, (*plain)(p))
 }
 
-// ckanSite asks the actions of one site.
+// ckanSite calls the actions of one site.
 type ckanSite struct {
 	base   string
 	client *fetch.Client
@@ -87,12 +79,12 @@ func (s *ckanSite) show(ctx context.Context, id string) (*ckanPackage, error) {
 }
 
 const (
-	searchRows     = 1000 // the most that sites give at once, whatever is asked for
+	searchRows     = 1000 // the most that sites return at once, whatever is asked for
 	searchAttempts = 5
 )
 
-// search reads all pages of a search. Packages may come and go between two pages, so the whole
-// search is done again until the count has stayed and no package was seen twice.
+// search reads all pages of a search. Packages may be added and removed between two pages, so the
+// whole search is repeated until the count stays the same and no package occurs twice.
 func (s *ckanSite) search(ctx context.Context, fq string) ([]*ckanPackage, error) {
 	var why error
 	for range searchAttempts {
@@ -117,7 +109,8 @@ func (s *ckanSite) searchOnce(ctx context.Context, fq string) ([]*ckanPackage, e
 	count := -1
 	for {
 		p, err := ask[page](ctx, s, "package_search", url.Values{
-			"fq": {fq}, "rows": {strconv.Itoa(searchRows)}, "start": {strconv.Itoa(len(found))}, "sort": {"metadata_created asc"},
+			"fq": {fq}, "rows": {strconv.Itoa(searchRows)}, "start": {strconv.Itoa(len(found))},
+			"sort": {"metadata_created asc"},
 		})
 		switch {
 		case err != nil:
@@ -142,11 +135,11 @@ func (s *ckanSite) searchOnce(ctx context.Context, fq string) ([]*ckanPackage, e
 	}
 }
 
-// packagesPerSearch keeps the address of a search below what proxies take.
+// packagesPerSearch keeps the address of a search below the limits of proxies.
 const packagesPerSearch = 100
 
-// byID finds packages by id; those that a search does not find are asked for one by one, since a
-// search lags behind. Ids that no package has any more are simply absent.
+// byID finds packages by id. Those that a search does not find are asked for one by one, since the
+// search index lags. Ids that no package has any more are left out.
 func (s *ckanSite) byID(ctx context.Context, ids []string) (map[string]*ckanPackage, error) {
 	found := map[string]*ckanPackage{}
 	for batch := range slices.Chunk(ids, packagesPerSearch) {
@@ -172,30 +165,13 @@ func (s *ckanSite) byID(ctx context.Context, ids []string) (map[string]*ckanPack
 	return found, nil
 }
 
-// isAbsent tells a thing that the site does not have, or not for everyone, from a site that does
-// not answer.
+// isAbsent reports whether the site answered that it does not have something, or not for everyone.
 func isAbsent(err error) bool {
 	var status *fetch.StatusError
 	return errors.As(err, &status) && (status.Code == http.StatusNotFound || status.Code == http.StatusForbidden)
 }
 
-// pick finds the resources of an input in its package.
-func pick(in *loader.Input, p *ckanPackage) []ckanResource {
-	var picked []ckanResource
-	for _, r := range p.Resources {
-		fits := strings.EqualFold(r.Format, "csv") && (r.State == "" || r.State == "active")
-		if !fits || in.Named != nil && !in.Named.MatchString(r.Name) {
-			continue
-		}
-		picked = append(picked, r)
-		if in.First {
-			break
-		}
-	}
-	return picked
-}
-
-// modified is when the data changed; sites leave it empty on resources that never did.
+// modified is when the data changed; sites leave last_modified empty on resources that never did.
 func (r *ckanResource) modified() string {
 	if r.LastModified != "" {
 		return r.LastModified
@@ -209,26 +185,4 @@ func (r *ckanResource) size() int64 {
 		return 0
 	}
 	return n
-}
-
-var (
-	unsafeInName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
-	md5Hash      = regexp.MustCompile(`^[0-9a-f]{32}$`)
-)
-
-// treePath is where a resource lies in the tree: its published file name orders the files of a
-// role, as in any other catalog.
-func treePath(role string, r *ckanResource) string {
-	if catalogfile.IsReference(role) {
-		return "reference/" + role + ".csv"
-	}
-	name := r.ID
-	if u, err := url.Parse(r.URL); err == nil && strings.HasSuffix(strings.ToLower(u.Path), ".csv") {
-		name = path.Base(u.Path)
-	}
-	name = strings.TrimLeft(unsafeInName.ReplaceAllString(name, "_"), ".")
-	if !strings.HasSuffix(name, ".csv") {
-		name += ".csv"
-	}
-	return role + "/" + name
 }

@@ -17,19 +17,19 @@ import (
 	"hdqs/loader/catalogfile"
 )
 
-// dirSource is a tree on this disk. A load reads such a tree as it lies; here it is copied, for a
-// mirror that names every one of its files.
+// dirSource is a tree on this disk. A load reads such a tree directly; here it is copied, for a
+// mirror that lists every one of its files.
 type dirSource struct {
 	dir   string
 	bytes atomic.Int64
 }
 
-func (d *dirSource) kind() string { return "directory" }
+func (s *dirSource) kind() string { return "directory" }
 
-func (d *dirSource) counts() fetch.Counts { return fetch.Counts{Bytes: d.bytes.Load()} }
+func (s *dirSource) counts() fetch.Counts { return fetch.Counts{Bytes: s.bytes.Load()} }
 
-func (d *dirSource) list(context.Context) (*listing, error) {
-	tree := os.DirFS(d.dir)
+func (s *dirSource) list(context.Context) (*listing, error) {
+	tree := os.DirFS(s.dir)
 	var c catalogfile.File
 	data, err := fs.ReadFile(tree, "catalog.json")
 	switch {
@@ -41,22 +41,22 @@ func (d *dirSource) list(context.Context) (*listing, error) {
 		return nil, err
 	default:
 		if err := json.Unmarshal(data, &c); err != nil {
-			return nil, fmt.Errorf("%s: catalog.json: %w", d.dir, err)
+			return nil, fmt.Errorf("%s: catalog.json: %w", s.dir, err)
 		}
 		if err := checkTree(&c); err != nil {
-			return nil, fmt.Errorf("%s: %w", d.dir, err)
+			return nil, fmt.Errorf("%s: %w", s.dir, err)
 		}
 	}
 	found, err := fs.Glob(tree, c.PackagePattern())
 	if err != nil {
-		return nil, fmt.Errorf("%s: catalog.json: packages %q: %w", d.dir, c.Packages, err)
+		return nil, fmt.Errorf("%s: catalog.json: packages %q: %w", s.dir, c.Packages, err)
 	}
 	c.AddPackages(found)
 	return treeListing(&c, func(p string) string { return p }), nil
 }
 
-// listTree finds the files of a tree without catalog.json: a folder is a role, but reference has
-// one file a role.
+// listTree finds the files of a tree without catalog.json: a folder is a role, except that
+// reference has one file for each role.
 func listTree(tree fs.FS) ([]catalogfile.Entry, error) {
 	var found []catalogfile.Entry
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -81,11 +81,11 @@ func listTree(tree fs.FS) ([]catalogfile.Entry, error) {
 	return found, err
 }
 
-func (d *dirSource) listsPackages() bool { return false }
+func (s *dirSource) listsPackages() bool { return false }
 
-func (d *dirSource) download(_ context.Context, f *FileState, w wanted) (fetch.Result, error) {
-	etag, to := w.etag, w.to
-	in, err := os.Open(filepath.Join(d.dir, filepath.FromSlash(f.link)))
+func (s *dirSource) download(_ context.Context, f *FileState, d destination) (fetch.Result, error) {
+	etag, to := d.etag, d.to
+	in, err := os.Open(filepath.Join(s.dir, filepath.FromSlash(f.link)))
 	if err != nil {
 		return fetch.Result{}, err
 	}
@@ -94,8 +94,8 @@ func (d *dirSource) download(_ context.Context, f *FileState, w wanted) (fetch.R
 	if err != nil {
 		return fetch.Result{}, err
 	}
-	result, err := copyObject(in, to, info.Size(), w.received)
-	d.bytes.Add(result.Bytes)
+	result, err := copyObject(in, to, info.Size(), d.received)
+	s.bytes.Add(result.Bytes)
 	result.ETag = result.SHA256
 	switch {
 	case err != nil:
@@ -109,7 +109,7 @@ func (d *dirSource) download(_ context.Context, f *FileState, w wanted) (fetch.R
 	return result, errors.Join(err, os.Remove(to))
 }
 
-func (d *dirSource) packages(context.Context, []string) (*listing, error) { return &listing{}, nil }
+func (s *dirSource) packages(context.Context, []string) (*listing, error) { return &listing{}, nil }
 
 // copyObject copies a file of at most limit bytes.
 func copyObject(from io.Reader, to string, limit int64, received func(n int64)) (result fetch.Result, err error) {
@@ -117,7 +117,7 @@ func copyObject(from io.Reader, to string, limit int64, received func(n int64)) 
 	if err != nil {
 		return result, fmt.Errorf("%w: %w", fetch.ErrDisk, err)
 	}
-	defer file.Close() // synced before
+	defer file.Close() // after Sync, whose error counts
 	part := fetch.NewPart(file)
 	_, err = io.Copy(io.MultiWriter(part, byteCounter(received)), io.LimitReader(from, limit+1))
 	result.Bytes, result.SHA256 = part.Written, part.SHA256()

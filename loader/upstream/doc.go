@@ -1,10 +1,11 @@
 // Package upstream brings a catalog from where it is published (a CKAN site, an HTTP mirror, a
-// bucket) into a local directory of the layout that the loader reads, so that a load from the
-// network and a load from a disk are one and the same afterwards.
+// bucket) into a local directory of the layout that the loader reads. After that, a load from the
+// network is a load from a disk.
 //
-// Files lie once in a content-addressed cache (objects/<sha256>) whose index remembers, for each
-// resource, under which id, last_modified and size it was read, and with which ETag. A sync asks
-// the catalog once what there is, downloads what its key says is new, links the objects into a
-// fresh tree and writes catalog.json last. What cannot be read is taken from the last good copy and
-// called stale; without a copy it is refused, and the rest goes on.
+// Files are kept once, in a content-addressed cache (objects/<sha256>). Its index has for each
+// resource the id, last_modified, size and ETag with which it was read. A sync asks the catalog
+// once what there is, downloads what has changed by these, checks each download as a load would,
+// links the objects into a new tree, and writes catalog.json last. For a file that cannot be
+// fetched, or that its check refuses, the last good copy is used and reported as stale; a file
+// without a copy is refused, and the rest goes on.
 package upstream

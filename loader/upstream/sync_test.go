@@ -93,11 +93,13 @@ const (
 )
 
 func TestSyncFromCKAN(t *testing.T) {
+	t.Parallel()
 	server, o := site(t)
 	first := mustSync(t, o)
 	sameTree(t, first.Dir)
 	if first.Kind != "ckan" || first.Count(New) != len(first.Files) || first.Packages < 50 {
-		t.Errorf("first sync: kind %s, %d of %d files new, %d packages", first.Kind, first.Count(New), len(first.Files), first.Packages)
+		t.Errorf("first sync: kind %s, %d of %d files new, %d packages", first.Kind, first.Count(New), len(first.Files),
+			first.Packages)
 	}
 	data, err := os.ReadFile(filepath.Join(first.Dir, "catalog.json"))
 	if err != nil {
@@ -119,7 +121,8 @@ func TestSyncFromCKAN(t *testing.T) {
 	second := mustSync(t, o)
 	sameTree(t, second.Dir)
 	if second.Count(Unchanged) != len(second.Files) || server.Requests["file"] != files {
-		t.Errorf("second sync: %d of %d files unchanged, %d files sent again", second.Count(Unchanged), len(second.Files), server.Requests["file"]-files)
+		t.Errorf("second sync: %d of %d files unchanged, %d files sent again", second.Count(Unchanged),
+			len(second.Files), server.Requests["file"]-files)
 	}
 
 	changed, _ := fs.ReadFile(sample.FS, presence)
@@ -137,6 +140,7 @@ func TestSyncFromCKAN(t *testing.T) {
 // TestStale: what cannot be read is taken from the last good copy, and what never could is refused;
 // the rest goes on.
 func TestStale(t *testing.T) {
+	t.Parallel()
 	server, o := site(t)
 	mustSync(t, o)
 	for name, fault := range map[string]func(http.ResponseWriter){
@@ -155,7 +159,8 @@ func TestStale(t *testing.T) {
 		}
 		server.Unlock()
 		s := mustSync(t, o)
-		if f := stateOf(t, s, conflict); f.State != Stale || f.Why == "" || s.Count(Stale) != 1 || s.Count(Refused) != 0 {
+		if f := stateOf(t, s, conflict); f.State != Stale || f.Why == "" || s.Count(Stale) != 1 ||
+			s.Count(Refused) != 0 {
 			t.Errorf("%s: %+v, %d stale, %d refused", name, f, s.Count(Stale), s.Count(Refused))
 		}
 		sameTree(t, s.Dir)
@@ -175,6 +180,7 @@ func TestStale(t *testing.T) {
 // TestHostileLinks: a site whose lists lead elsewhere than to files of the catalog is not followed,
 // whatever way the link goes.
 func TestHostileLinks(t *testing.T) {
+	t.Parallel()
 	reached := new(atomic.Int64)
 	inner := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
 	defer inner.Close()
@@ -197,7 +203,8 @@ func TestHostileLinks(t *testing.T) {
 	}))
 	defer server.Close()
 	for _, to := range []string{
-		"http://169.254.169.254/latest/meta-data/", "http://localhost" + port, "http://[::1]" + port, "http://metadata.google.internal/", "file:///etc/passwd",
+		"http://169.254.169.254/latest/meta-data/", "http://localhost" + port, "http://[::1]" +
+			port, "http://metadata.google.internal/", "file:///etc/passwd",
 		"gopher://127.0.0.1" + port, "http://127.0.0.1@localhost" + port, "//localhost" + port, "",
 	} {
 		link.Store(&to)
@@ -222,6 +229,7 @@ func TestHostileLinks(t *testing.T) {
 }
 
 func TestSiteAway(t *testing.T) {
+	t.Parallel()
 	server, o := site(t)
 	mustSync(t, o)
 	server.Lock()
@@ -239,6 +247,7 @@ func TestSiteAway(t *testing.T) {
 }
 
 func TestOffline(t *testing.T) {
+	t.Parallel()
 	server, o := site(t)
 	mustSync(t, o)
 	before := fmt.Sprint(server.Requests)
@@ -251,6 +260,7 @@ func TestOffline(t *testing.T) {
 }
 
 func TestOnlyAndDryRun(t *testing.T) {
+	t.Parallel()
 	server, o := site(t)
 	mustSync(t, o)
 	server.Lock()
@@ -272,6 +282,7 @@ func TestOnlyAndDryRun(t *testing.T) {
 // TestUnstableSearch: a package that comes twice while the pages are read makes the search begin
 // again.
 func TestUnstableSearch(t *testing.T) {
+	t.Parallel()
 	server, o := site(t)
 	asked := 0
 	server.Fault = func(w http.ResponseWriter, r *http.Request) bool {
@@ -281,7 +292,10 @@ func TestUnstableSearch(t *testing.T) {
 		asked++
 		if asked == 1 {
 			x := map[string]any{"id": "one", "name": "one"}
-			_ = json.NewEncoder(w).Encode(map[string]any{"success": true, "result": map[string]any{"count": 2, "results": []any{x, x}}})
+			_ = json.NewEncoder(w).Encode(map[string]any{
+				"success": true,
+				"result":  map[string]any{"count": 2, "results": []any{x, x}},
+			})
 			return true
 		}
 		return false
@@ -292,6 +306,7 @@ func TestUnstableSearch(t *testing.T) {
 // TestMirror: a tree on a plain web server is read like any other, its digests are held, and its
 // tree is the same.
 func TestMirror(t *testing.T) {
+	t.Parallel()
 	files := http.FileServerFS(sample.FS)
 	corrupt := false
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -311,13 +326,15 @@ func TestMirror(t *testing.T) {
 	corrupt = true
 	o.Cache = t.TempDir()
 	s = mustSync(t, o)
-	if f := stateOf(t, s, presence); f.State != Refused || !strings.Contains(f.Why, "bytes") && !strings.Contains(f.Why, "sha256") {
+	if f := stateOf(t, s, presence); f.State != Refused || !strings.Contains(f.Why, "bytes") && !strings.Contains(f.Why,
+		"sha256") {
 		t.Errorf("corrupt file: %+v", f)
 	}
 }
 
 // TestEscapingPath: catalog.json of a hostile mirror cannot write outside the tree.
 func TestEscapingPath(t *testing.T) {
+	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `{"format":1,"resources":[{"role":"org","path":"../../outside.csv"}]}`)
 	}))

@@ -1,0 +1,192 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"os"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"hdqs/internal/fetch"
+)
+
+// fits reports whether a copy is the file as the catalog describes it. Without a digest and a time
+// of change the answer is no, and the source is asked by ETag.
+func (e *cacheEntry) fits(f *FileState) bool {
+	if f.SHA256 != "" {
+		return e.SHA256 == f.SHA256
+	}
+	return f.LastModified != "" && e.LastModified == f.LastModified && e.Size == f.size
+}
+
+// downloads is how many files are fetched at once. The fetch client bounds the requests to each
+// host.
+const downloads = 16
+
+// fetchAll brings all files of a listing into the cache.
+func (s *syncRun) fetchAll(ctx context.Context, l *listing) {
+	for i := range l.files {
+		s.total += l.files[i].size
+	}
+	results := make([]FileState, len(l.files))
+	var group errgroup.Group // without errors: each file has its own state
+	group.SetLimit(downloads)
+	for i := range l.files {
+		group.Go(func() error {
+			results[i] = s.fetchOne(ctx, l.files[i], l.texts[l.files[i].key])
+			return nil
+		})
+	}
+	_ = group.Wait()
+	s.summary.Files = append(s.summary.Files, results...)
+}
+
+// fetchOne brings one file into the cache, unless the copy there is good, and returns its state.
+func (s *syncRun) fetchOne(ctx context.Context, f FileState, text []byte) FileState {
+	began := time.Now()
+	s.mu.Lock()
+	old, have := s.cache.find(f.key)
+	s.mu.Unlock()
+	switch {
+	case text != nil:
+		s.keepText(&f, old, text)
+	case have && f.State == Stale:
+		f.use(old)
+	case have && (s.options.Offline || !s.wanted(f.Role) || old.fits(&f)):
+		f.State, f.Why = Unchanged, old.Suspect
+		f.use(old)
+		s.touch(f.key)
+	case s.rejected(&f, old) && have:
+		f.State, f.Why = Stale, old.Rejected.Why
+		f.use(old)
+		s.touch(f.key)
+	case s.options.Offline || f.State == Stale:
+		f.State, f.Why = Refused, "not in the cache"
+	default:
+		s.download(ctx, &f, old, have)
+	}
+	f.Seconds = time.Since(began).Seconds()
+	s.move(f.Path, f.size-f.received)
+	return f
+}
+
+// move reports how far the downloads have come.
+func (s *syncRun) move(path string, n int64) {
+	if s.options.Progress == nil {
+		return
+	}
+	s.progress.Lock()
+	defer s.progress.Unlock()
+	s.done += n
+	s.options.Progress(Progress{Path: path, Done: s.done, Total: s.total})
+}
+
+// rejected reports whether this program has already checked the present form of a file and refused
+// it.
+func (s *syncRun) rejected(f *FileState, old cacheEntry) bool {
+	r := old.Rejected
+	return r != nil && f.LastModified != "" && r.LastModified == f.LastModified && r.Size == f.size &&
+		r.By == s.options.Fetch.UserAgent
+}
+
+// newKey identifies a file in the cache.
+func (f *FileState) newKey() string { return f.Role + ":" + f.ID + ":" + f.Path }
+
+// use makes a copy in the cache the file.
+func (f *FileState) use(e cacheEntry) {
+	f.SHA256, f.Bytes, f.LastModified = e.SHA256, e.Bytes, e.LastModified
+}
+
+// touch marks an entry as used, so that it is not removed for its age.
+func (s *syncRun) touch(key string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := s.cache.entries[key]
+	e.Used = s.began.UTC()
+	s.cache.entries[key] = e
+}
+
+func (s *syncRun) keepText(f *FileState, old cacheEntry, text []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, err := s.cache.keepBytes(f.key, text)
+	if err != nil {
+		s.stop(err)
+		f.State, f.Why = Refused, err.Error()
+		return
+	}
+	f.State = New
+	if e.SHA256 == old.SHA256 {
+		f.State = Unchanged
+	}
+	f.SHA256, f.Bytes = e.SHA256, e.Bytes
+}
+
+// download fetches a file and decides which copy is used. A file that cannot be fetched, or that
+// its check refuses, does not replace a good copy.
+func (s *syncRun) download(ctx context.Context, f *FileState, old cacheEntry, have bool) {
+	to := s.cache.newPath(f.key)
+	etag := ""
+	if have {
+		etag = old.ETag
+	}
+	result, err := s.from.download(ctx, f,
+		destination{etag: etag, to: to, part: s.cache.partPath(f.key), received: func(n int64) {
+			f.received += n
+			s.move(f.Path, n)
+		}})
+	var suspect error
+	var datasets []string
+	if err == nil && !result.NotModified {
+		datasets, suspect = s.options.check(ctx, f.Role, f.Path, to)
+		if suspect != nil && ctx.Err() != nil { // the check was stopped: the file is neither good nor bad
+			err, suspect = errors.Join(context.Cause(ctx), os.Remove(to)), nil
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case err == nil && result.NotModified:
+		old.LastModified, old.Size, old.Used = f.LastModified, f.size, s.began.UTC()
+		s.cache.entries[f.key] = old
+		f.State, f.Why = Unchanged, old.Suspect
+		f.use(old)
+		return
+	case suspect != nil && have && old.Suspect == "" && ctx.Err() == nil:
+		old.Rejected = &rejection{
+			LastModified: f.LastModified, Size: f.size, Why: suspect.Error(),
+			By: s.options.Fetch.UserAgent,
+		}
+		old.Used = s.began.UTC()
+		s.cache.entries[f.key] = old
+		err = errors.Join(suspect, os.Remove(to))
+	case err == nil:
+		e := cacheEntry{
+			SHA256: result.SHA256, LastModified: f.LastModified, Size: f.size, Bytes: result.Bytes, ETag: result.ETag,
+			Used: s.began.UTC(), Datasets: datasets, Scanned: true,
+		}
+		if suspect != nil {
+			e.Suspect = suspect.Error()
+		}
+		if err = s.cache.keep(f.key, to, e); err == nil {
+			f.State, f.Why = New, e.Suspect
+			f.use(e)
+			err = s.cache.saveForNow()
+		}
+		if err != nil {
+			s.stop(err)
+		}
+	}
+	if errors.Is(err, fetch.ErrDisk) {
+		s.stop(err) // not the source's fault: end the sync, without calling copies stale
+	}
+	switch {
+	case err == nil:
+	case have:
+		f.State, f.Why = Stale, err.Error()
+		f.use(old)
+	default:
+		f.State, f.Why = Refused, err.Error()
+	}
+}

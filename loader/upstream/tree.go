@@ -1,0 +1,140 @@
+package upstream
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"hdqs/internal/atomicfile"
+	"hdqs/loader/catalogfile"
+)
+
+// errNoTree says that an answer is no catalog.json.
+var errNoTree = errors.New("no catalog.json of format 1 with resources")
+
+// checkTree refuses a catalog.json that a tree cannot be made from.
+func checkTree(c *catalogfile.File) error {
+	if c.Format != catalogfile.Format || len(c.Resources) == 0 {
+		return errNoTree
+	}
+	for _, r := range c.Resources {
+		if err := r.CheckPath(); err != nil {
+			return err
+		}
+		if r.Path == "." || r.Path == catalogfile.Name {
+			return fmt.Errorf("%s: path %q of role %q is not a file of the catalog", catalogfile.Name, r.Path, r.Role)
+		}
+	}
+	return nil
+}
+
+// treeListing turns the entries of a tree into files; linkOf is the address of a path. The address
+// of a tree is not that of the catalog it was copied from: where catalog.json has none, the loader
+// uses its default.
+func treeListing(c *catalogfile.File, linkOf func(string) string) *listing {
+	l := &listing{catalogURL: c.CatalogURL, snapshotTime: c.SnapshotTime}
+	for _, r := range c.Resources {
+		f := FileState{
+			Role: r.Role, Path: r.Path, Dataset: r.Dataset, ID: r.ID, LastModified: r.LastModified,
+			SHA256: strings.ToLower(r.SHA256), link: linkOf(r.Path), size: r.Size,
+		}
+		f.key = f.newKey()
+		l.files = append(l.files, f)
+	}
+	return l
+}
+
+// locationPath is where a tree has the list of locations, which no catalog publishes.
+const locationPath = catalogfile.ReferenceFolder + "/" + catalogfile.LocationRole + ".csv"
+
+// writeTree links the files into a new tree, writes catalog.json last, and replaces the old tree.
+func (s *syncRun) writeTree() error {
+	next, err := os.MkdirTemp(s.options.Cache, ".tree-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(next)
+	c := catalogfile.File{Format: catalogfile.Format, CatalogURL: s.url, SnapshotTime: s.snapshotTime}
+	saved := savedListing{Source: s.options.Source, CatalogURL: s.url}
+	linked := map[string]bool{}
+	for _, f := range s.summary.Files {
+		if f.SHA256 == "" || f.State == Refused || linked[f.Path] {
+			continue
+		}
+		linked[f.Path] = true
+		if err := s.cache.link(f.SHA256, filepath.Join(next, filepath.FromSlash(path.Clean(f.Path)))); err != nil {
+			return err
+		}
+		c.Resources = append(c.Resources, s.entryOf(&f))
+		saved.Files = append(saved.Files, f)
+	}
+	if len(c.Resources) == 0 {
+		return ErrUnreachable
+	}
+	if s.options.Location != "" && !linked[locationPath] {
+		entry, err := addLocations(next, s.options.Location)
+		if err != nil {
+			return err
+		}
+		c.Resources = append(c.Resources, entry)
+	}
+	data, err := json.MarshalIndent(c, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := atomicfile.Write(filepath.Join(next, catalogfile.Name), data); err != nil {
+		return err
+	}
+	s.summary.Inputs = hexSum(data)
+	if data, err = json.MarshalIndent(saved, "", " "); err != nil {
+		return err
+	}
+	if err := atomicfile.Write(filepath.Join(s.options.Cache, lastListing), data); err != nil {
+		return err
+	}
+	tree := filepath.Join(s.options.Cache, "tree")
+	if err := errors.Join(os.Chmod(next, 0o755), os.RemoveAll(tree), os.Rename(next, tree)); err != nil {
+		return err
+	}
+	s.summary.Dir = tree
+	return nil
+}
+
+// entryOf is a file's entry in catalog.json.
+func (s *syncRun) entryOf(f *FileState) catalogfile.Entry {
+	e := catalogfile.Entry{
+		Role: f.Role, Path: f.Path, Dataset: f.Dataset, ID: f.ID,
+		LastModified: f.LastModified, Size: f.Bytes, SHA256: f.SHA256,
+	}
+	if f.Role == catalogfile.RiskRole && s.from.kind() == "ckan" {
+		// Its rows belong to the workbook's resource, which the loader finds among the packages.
+		e.Dataset, e.ID = "", ""
+	}
+	return e
+}
+
+// addLocations copies a list of locations into a tree.
+func addLocations(tree, file string) (e catalogfile.Entry, err error) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return e, err
+	}
+	to := filepath.Join(tree, filepath.FromSlash(locationPath))
+	if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), atomicfile.Write(to, data)); err != nil {
+		return e, err
+	}
+	return catalogfile.Entry{
+		Role: catalogfile.LocationRole, Path: locationPath, Size: int64(len(data)), SHA256: hexSum(data),
+	}, nil
+}
+
+func hexSum(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
