@@ -28,7 +28,6 @@ var notYetWrapped = []string{
 	"cmd/hdqs",
 	"loader",
 	"loader/sample",
-	"snapshot/store",
 }
 
 // hasAddress matches lines of tests that may be longer: addresses are not cut.

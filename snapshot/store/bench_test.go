@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// BenchmarkOpenStore opens the snapshot that channel HDQS_BENCH_CHANNEL (stable) of the store at HDQS_BENCH_STORE shows; without one it is skipped.
+// BenchmarkOpenStore opens the snapshot that channel HDQS_BENCH_CHANNEL (stable) of the store at
+// HDQS_BENCH_STORE shows; without one it is skipped.
 func BenchmarkOpenStore(b *testing.B) {
 	dir := os.Getenv("HDQS_BENCH_STORE")
 	if dir == "" {

@@ -12,18 +12,19 @@ import (
 	"hdqs/snapshot"
 )
 
-// Channel is the content of a channel's file: what it shows, and what it has shown before, the latest first. Both are one file so that they
-// change in one step, also where a conditional write of one object is all there is.
+// Channel is the content of a channel's file: the current pointer and the previous ones, latest
+// first. They are in one file so that they change in one step, also where a conditional write of
+// one object is all there is.
 type Channel struct {
 	Pointer
 	Previous  []Pointer `json:"previous,omitempty"`
-	Signature string    `json:"signature,omitempty"` // of all the above and the channel's name, in base64
+	Signature string    `json:"signature,omitempty"` // of the fields above and the channel's name, in base64
 }
 
-// maxPrevious bounds what a channel remembers.
+// maxPrevious is the number of previous pointers in a channel.
 const maxPrevious = 16
 
-// ParseChannel reads a channel's file.
+// ParseChannel parses a channel's file.
 func ParseChannel(data []byte) (c Channel, err error) {
 	if len(data) > maxPointer {
 		return Channel{}, corruptf("channel of %d bytes, at most %d are read", len(data), maxPointer)
@@ -32,10 +33,12 @@ func ParseChannel(data []byte) (c Channel, err error) {
 		return Channel{}, corruptf("channel: %v", err)
 	}
 	if len(c.Previous) > maxPrevious {
-		return Channel{}, corruptf("channel to %s remembers %d snapshots, at most %d are possible", c.ID, len(c.Previous), maxPrevious)
+		return Channel{}, corruptf("channel to %s has %d previous snapshots, at most %d are possible", c.ID,
+			len(c.Previous), maxPrevious)
 	}
 	if len(c.Signature) > maxSignature {
-		return Channel{}, corruptf("channel to %s has a signature of %d bytes, at most %d are read", c.ID, len(c.Signature), maxSignature)
+		return Channel{}, corruptf("channel to %s has a signature of %d bytes, at most %d are read", c.ID,
+			len(c.Signature), maxSignature)
 	}
 	for _, p := range append(slices.Clone(c.Previous), c.Pointer) {
 		if err := p.check(); err != nil {
@@ -55,11 +58,13 @@ func (p Pointer) check() error {
 	return nil
 }
 
-// Moved is the channel once it shows p, without a signature. The zero Channel is one that has shown nothing yet. A channel's time only moves forward,
-// to another second at least, whatever clocks say: readers take the later of two for the one that counts, and HTTP tells whole seconds.
+// Moved returns the channel after it moves to p, without a signature. The zero Channel has pointed
+// to nothing yet. A channel's time only moves forward, by at least one second, whatever clocks say:
+// readers treat the later of two times as current, and HTTP dates have whole seconds.
 func (c Channel) Moved(p Pointer) Channel {
 	p.PublishedAt = p.PublishedAt.UTC().Round(0)
-	if earliest := c.PublishedAt.UTC().Truncate(time.Second).Add(time.Second); c.ID != "" && p.PublishedAt.Before(earliest) {
+	if earliest := c.PublishedAt.UTC().Truncate(time.Second).Add(time.Second); c.ID != "" &&
+		p.PublishedAt.Before(earliest) {
 		p.PublishedAt = earliest
 	}
 	next := Channel{Pointer: p}
@@ -71,7 +76,7 @@ func (c Channel) Moved(p Pointer) Channel {
 	return next
 }
 
-// Encode is the channel's file.
+// Encode returns the channel's file.
 func (c Channel) Encode() ([]byte, error) {
 	data, err := json.Marshal(c)
 	if err != nil {
@@ -80,7 +85,7 @@ func (c Channel) Encode() ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// Publish lets a channel show a snapshot of the store.
+// Publish moves a channel to a snapshot of the store.
 func (s *Store) Publish(channel, id string, at time.Time) error {
 	path, err := s.jsonPath(channelsDir, channel, "")
 	if err != nil {
@@ -94,8 +99,10 @@ func (s *Store) Publish(channel, id string, at time.Time) error {
 		return err
 	}
 	before, err := s.History(channel)
-	// A damaged channel, or one that nobody trusted has signed, loses its memory, but must not keep a good snapshot from being shown.
-	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, snapshot.ErrCorrupt) && !errors.Is(err, ErrSignature) {
+	// A channel that is damaged or not signed by a trusted key loses its previous pointers, but
+	// must not prevent a good snapshot from being published.
+	if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, snapshot.ErrCorrupt) &&
+		!errors.Is(err, ErrSignature) {
 		return err
 	}
 	data, err := s.SignChannel(channel, before.Moved(Pointer{ID: id, PublishedAt: at, SHA256: hash})).Encode()
@@ -105,7 +112,7 @@ func (s *Store) Publish(channel, id string, at time.Time) error {
 	return atomicfile.Write(path, data)
 }
 
-// AddChannel keeps a channel as it is somewhere else, where its snapshot comes from.
+// AddChannel stores a channel exactly as it is in the store its snapshot comes from.
 func (s *Store) AddChannel(name string, c Channel) error {
 	path, err := s.jsonPath(channelsDir, name, "")
 	if err != nil {
@@ -121,13 +128,14 @@ func (s *Store) AddChannel(name string, c Channel) error {
 	return atomicfile.Write(path, data)
 }
 
-// Channel is what a channel shows. Without the channel the error is fs.ErrNotExist.
+// Channel reads what a channel points to. Without the channel the error is fs.ErrNotExist.
 func (s *Store) Channel(name string) (Pointer, error) {
 	c, err := s.History(name)
 	return c.Pointer, err
 }
 
-// History is what a channel shows and has shown. Without the channel the error is fs.ErrNotExist.
+// History reads a channel with its previous pointers. Without the channel the error is
+// fs.ErrNotExist.
 func (s *Store) History(name string) (Channel, error) {
 	c, err := s.readChannel(name)
 	if err == nil {

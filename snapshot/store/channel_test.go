@@ -9,8 +9,10 @@ import (
 	"time"
 )
 
-// TestHistory: a channel remembers what it showed, latest first, each snapshot once, and not without end.
+// TestHistory: a channel keeps its previous pointers, latest first, each snapshot once, up to a
+// limit.
 func TestHistory(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	for i := range 25 {
 		putSnapshot(t, s, fmt.Sprint("s", i), smallTable("table", int64(i)))
@@ -43,9 +45,9 @@ func TestHistory(t *testing.T) {
 	}
 	c, err := s.History("channel")
 	if err != nil || len(c.Previous) != maxPrevious || c.Previous[0].ID != "s23" {
-		t.Errorf("%d remembered, %v", len(c.Previous), err)
+		t.Errorf("%d previous pointers, %v", len(c.Previous), err)
 	}
-	// A damaged channel is an error to read, but can be published to.
+	// Reading a damaged channel is an error, but it can be published to.
 	path := filepath.Join(s.Dir(), channelsDir, "channel.json")
 	if err := os.WriteFile(path, []byte("{"), 0o644); err != nil {
 		t.Fatal(err)
@@ -56,8 +58,9 @@ func TestHistory(t *testing.T) {
 	show("s3", "s3")
 }
 
-// TestChannelOfBefore: channels without a memory, as they were written at first, are read.
+// TestChannelOfBefore: channels without previous pointers, as first written, are read.
 func TestChannelOfBefore(t *testing.T) {
+	t.Parallel()
 	text := `{"id":"s1","published_at":"2024-03-01T12:00:00Z","sha256":"` + strings.Repeat("00", 32) + `"}`
 	c, err := ParseChannel([]byte(text))
 	if err != nil || c.ID != "s1" || !c.PublishedAt.Equal(noon) {

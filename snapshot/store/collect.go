@@ -20,58 +20,60 @@ type Object struct {
 	Modified time.Time
 }
 
-// Shelf is a store as its files: a directory, or the objects below an address.
-type Shelf interface {
+// Inventory lists and removes the files of a store: a directory, or the objects below an address.
+type Inventory interface {
 	List(folder string) ([]Object, error)          // all files of a folder
-	Read(name string, limit int64) ([]byte, error) // fs.ErrNotExist when there is none
-	Remove(o Object) (removed bool, err error)     // false when it has been written anew since it was listed
+	Read(name string, limit int64) ([]byte, error) // fs.ErrNotExist if there is none
+	Remove(o Object) (removed bool, err error)     // false if it was rewritten since it was listed
 }
 
-// CollectOptions say what a collection leaves.
+// CollectOptions are what a collection keeps.
 type CollectOptions struct {
-	Keep   int           // snapshots that stay beside those that channels show, the latest first; 0: none
-	Grace  time.Duration // nothing younger is removed: it may belong to a snapshot that is about to be published
-	Now    time.Time     // zero is the clock's
-	DryRun bool          // find out, remove nothing
+	Keep   int           // number of latest snapshots to keep besides those that channels point to
+	Grace  time.Duration // nothing younger is removed: it may belong to a snapshot about to be published
+	Now    time.Time     // zero: the current time
+	DryRun bool          // remove nothing
 }
 
-// Collected is what a collection has removed, or would have.
+// Collected is what a collection removed, or would have removed.
 type Collected struct {
 	Manifests []string `json:"manifests"`
 	Segments  int      `json:"segments"`
 	Bytes     int64    `json:"bytes"`
-	Kept      int      `json:"kept"` // snapshots that stay
+	Kept      int      `json:"kept"` // number of remaining snapshots
 }
 
-// Collect removes the snapshots that no channel shows beyond the latest Keep, with their reports and signatures, and the segments
-// that no remaining snapshot names. It removes nothing if it cannot read all that decides what stays.
-func Collect(shelf Shelf, o CollectOptions) (*Collected, error) {
+// Collect removes the snapshots that no channel points to, except the latest Keep, with their
+// reports and signatures, and the segments that no remaining snapshot names. It removes nothing if
+// it cannot read all that decides what remains.
+func Collect(inventory Inventory, o CollectOptions) (*Collected, error) {
 	if o.Now.IsZero() {
 		o.Now = time.Now()
 	}
-	// Segments are listed before manifests: a snapshot that is published in between is then among the manifests.
-	segments, err := shelf.List(segmentsDir)
+	// List segments before manifests: a snapshot published in between is then among the manifests.
+	segments, err := inventory.List(segmentsDir)
 	if err != nil {
 		return nil, err
 	}
-	manifests, err := shelf.List(manifestsDir)
+	manifests, err := inventory.List(manifestsDir)
 	if err != nil {
 		return nil, err
 	}
-	shown, err := shownBy(shelf)
+	shown, err := shownBy(inventory)
 	if err != nil {
 		return nil, err
 	}
-	c := collection{shelf: shelf, options: o, found: &Collected{}, used: map[string]bool{}}
+	c := collection{inventory: inventory, options: o, found: &Collected{}, used: map[string]bool{}}
 	if err := c.sort(manifests, shown); err != nil {
 		return nil, err
 	}
 	return c.found, c.remove(segments)
 }
 
-// shownBy are the snapshots that channels show. What they have shown is kept by number only: see Keep.
-func shownBy(shelf Shelf) (map[string]bool, error) {
-	channels, err := shelf.List(channelsDir)
+// shownBy returns the snapshots that channels point to. Previous ones are kept by number only
+// (Keep).
+func shownBy(inventory Inventory) (map[string]bool, error) {
+	channels, err := inventory.List(channelsDir)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +82,7 @@ func shownBy(shelf Shelf) (map[string]bool, error) {
 		if !strings.HasSuffix(o.Name, jsonExt) || strings.HasPrefix(path.Base(o.Name), ".") {
 			continue
 		}
-		data, err := shelf.Read(o.Name, maxPointer)
+		data, err := inventory.Read(o.Name, maxPointer)
 		if err != nil {
 			return nil, err
 		}
@@ -94,14 +96,14 @@ func shownBy(shelf Shelf) (map[string]bool, error) {
 }
 
 type collection struct {
-	shelf   Shelf
-	options CollectOptions
-	found   *Collected
-	used    map[string]bool // names of segments that stay
-	gone    []Object        // of the manifests' folder, the manifests themselves first
+	inventory Inventory
+	options   CollectOptions
+	found     *Collected
+	used      map[string]bool // names of segments to keep
+	removed   []Object        // in the manifests' folder, manifests first
 }
 
-// sort finds the manifests that go, and the segments of those that stay.
+// sort finds the manifests to remove, and the segments of those that remain.
 func (c *collection) sort(all []Object, shown map[string]bool) error {
 	var manifests, beside []Object
 	for _, o := range all {
@@ -122,7 +124,7 @@ func (c *collection) sort(all []Object, shown map[string]bool) error {
 		case spare > 0:
 			spare--
 		default:
-			c.gone = append(c.gone, o)
+			c.removed = append(c.removed, o)
 			c.found.Manifests = append(c.found.Manifests, id)
 			continue
 		}
@@ -134,7 +136,7 @@ func (c *collection) sort(all []Object, shown map[string]bool) error {
 	c.found.Kept = len(stays)
 	for id := range shown {
 		if !stays[id] {
-			return corruptf("a channel shows %s, whose manifest is not there", id)
+			return corruptf("a channel points to %s, whose manifest is missing", id)
 		}
 	}
 	for _, o := range beside {
@@ -145,7 +147,7 @@ func (c *collection) sort(all []Object, shown map[string]bool) error {
 			id, signature = strings.CutSuffix(base, signatureExt)
 		}
 		if (report || signature) && !stays[id] && !c.young(o) {
-			c.gone = append(c.gone, o)
+			c.removed = append(c.removed, o)
 		}
 	}
 	return nil
@@ -153,9 +155,9 @@ func (c *collection) sort(all []Object, shown map[string]bool) error {
 
 func (c *collection) young(o Object) bool { return c.options.Now.Sub(o.Modified) < c.options.Grace }
 
-// use marks the segments of a manifest that stays.
+// use marks the segments of a manifest that remains.
 func (c *collection) use(o Object) error {
-	data, err := c.shelf.Read(o.Name, maxManifest)
+	data, err := c.inventory.Read(o.Name, maxManifest)
 	if err != nil {
 		return err
 	}
@@ -169,9 +171,10 @@ func (c *collection) use(o Object) error {
 	return nil
 }
 
-// remove takes manifests away before segments: whatever ends it early, each manifest that is left has all its segments.
+// remove removes manifests before segments: if it ends early, every remaining manifest has all its
+// segments.
 func (c *collection) remove(segments []Object) error {
-	for _, o := range c.gone {
+	for _, o := range c.removed {
 		if _, err := c.removeOne(o); err != nil {
 			return err
 		}
@@ -194,7 +197,7 @@ func (c *collection) remove(segments []Object) error {
 func (c *collection) removeOne(o Object) (bool, error) {
 	removed, err := true, error(nil)
 	if !c.options.DryRun {
-		removed, err = c.shelf.Remove(o)
+		removed, err = c.inventory.Remove(o)
 	}
 	if removed && err == nil {
 		c.found.Bytes += o.Bytes
@@ -202,15 +205,17 @@ func (c *collection) removeOne(o Object) (bool, error) {
 	return removed, err
 }
 
-// Collect is the function of this name for the store's directory. The caller holds its Lock.
-func (s *Store) Collect(o CollectOptions) (*Collected, error) { return Collect(dirShelf(s.dir), o) }
+// Collect is the function of this name for the store's directory. The caller must have its Lock.
+func (s *Store) Collect(o CollectOptions) (*Collected, error) { return Collect(dirInventory(s.dir), o) }
 
-// dirShelf is a directory as a Shelf.
-type dirShelf string
+// dirInventory is the Inventory of a directory.
+type dirInventory string
 
-func (d dirShelf) path(name string) string { return filepath.Join(string(d), filepath.FromSlash(name)) }
+func (d dirInventory) path(name string) string {
+	return filepath.Join(string(d), filepath.FromSlash(name))
+}
 
-func (d dirShelf) List(folder string) ([]Object, error) {
+func (d dirInventory) List(folder string) ([]Object, error) {
 	entries, err := os.ReadDir(d.path(folder))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -224,16 +229,19 @@ func (d dirShelf) List(folder string) ([]Object, error) {
 		if err != nil {
 			return nil, err
 		}
-		objects = append(objects, Object{Name: path.Join(folder, e.Name()), Bytes: info.Size(), Modified: info.ModTime()})
+		objects = append(objects, Object{
+			Name: path.Join(folder, e.Name()), Bytes: info.Size(),
+			Modified: info.ModTime(),
+		})
 	}
 	return objects, nil
 }
 
-func (d dirShelf) Read(name string, limit int64) ([]byte, error) {
+func (d dirInventory) Read(name string, limit int64) ([]byte, error) {
 	return readFile(d.path(name), limit)
 }
 
-func (d dirShelf) Remove(o Object) (bool, error) {
+func (d dirInventory) Remove(o Object) (bool, error) {
 	info, err := os.Stat(d.path(o.Name))
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.ModTime().Equal(o.Modified) {
 		return false, nil

@@ -13,7 +13,7 @@ import (
 	"hdqs/snapshot"
 )
 
-// age makes all files of a store that are younger look this old.
+// age makes the younger files of a store look this old.
 func age(t *testing.T, s *Store, now time.Time, by time.Duration) {
 	t.Helper()
 	for _, dir := range []string{segmentsDir, manifestsDir, channelsDir} {
@@ -29,6 +29,7 @@ func age(t *testing.T, s *Store, now time.Time, by time.Duration) {
 }
 
 func TestCollect(t *testing.T) {
+	t.Parallel()
 	s, now := newStore(t), time.Now()
 	put := func(id string, by time.Duration, tables ...*snapshot.TableData) {
 		putSnapshot(t, s, id, tables...)
@@ -37,7 +38,7 @@ func TestCollect(t *testing.T) {
 		}
 		age(t, s, now, by)
 	}
-	// Oldest last: what is put later has been made to look older, and files that are old enough stay as they are.
+	// Oldest last: each call makes files look older, and leaves files that are old enough.
 	put("young", time.Minute, smallTable("a", 1), smallTable("b", 1))
 	put("kept", 50*time.Hour, smallTable("a", 1), smallTable("b", 2))
 	put("gone", 100*time.Hour, smallTable("a", 3), smallTable("b", 1))
@@ -46,7 +47,10 @@ func TestCollect(t *testing.T) {
 		t.Fatal(err)
 	}
 	o := CollectOptions{Keep: 1, Grace: 24 * time.Hour, Now: now}
-	times := map[string]time.Duration{"young": time.Minute, "kept": 50 * time.Hour, "gone": 100 * time.Hour, "shown": 200 * time.Hour}
+	times := map[string]time.Duration{
+		"young": time.Minute, "kept": 50 * time.Hour, "gone": 100 * time.Hour,
+		"shown": 200 * time.Hour,
+	}
 	for id, by := range times { // as aging goes by folder, set each manifest's own time
 		for _, suffix := range []string{".json", ".report.json"} {
 			path := filepath.Join(s.Dir(), manifestsDir, id+suffix)
@@ -81,12 +85,13 @@ func TestCollect(t *testing.T) {
 		}
 	}
 	if _, err := s.Report("gone"); err == nil {
-		t.Error("the report of a removed snapshot stays")
+		t.Error("the report of a removed snapshot remains")
 	}
 }
 
-// TestCollectIsCareful: what it cannot read keeps it from removing anything.
+// TestCollectIsCareful: if it cannot read something, it removes nothing.
 func TestCollectIsCareful(t *testing.T) {
+	t.Parallel()
 	for name, damage := range map[string]func(*Store) error{
 		"damaged channel": func(s *Store) error {
 			return os.WriteFile(filepath.Join(s.Dir(), channelsDir, "other.json"), []byte("{"), 0o644)
@@ -110,19 +115,22 @@ func TestCollectIsCareful(t *testing.T) {
 			t.Errorf("%s: collected %+v", name, found)
 		}
 		if after, _ := filepath.Glob(filepath.Join(s.Dir(), "*", "*")); !slices.Equal(before, after) {
-			t.Errorf("%s: files are gone", name)
+			t.Errorf("%s: files were removed", name)
 		}
 	}
 }
 
-// TestCollectRandom: whatever was published and kept, every snapshot that is left is whole, and every segment that is left is used.
+// TestCollectRandom: after any sequence, every remaining snapshot is complete and every remaining
+// segment is used.
 func TestCollectRandom(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(7, 7))
 	for range 20 {
 		s := newStore(t)
 		for i := range 2 + random.IntN(8) {
 			id := fmt.Sprint("s", i)
-			putSnapshot(t, s, id, smallTable("a", random.Int64N(4)), smallTable("b", random.Int64N(4)), smallTable("c", random.Int64N(4)))
+			putSnapshot(t, s, id, smallTable("a", random.Int64N(4)), smallTable("b", random.Int64N(4)),
+				smallTable("c", random.Int64N(4)))
 			if random.IntN(3) == 0 {
 				if err := s.Publish(fmt.Sprint("channel", random.IntN(2)), id, noon); err != nil {
 					t.Fatal(err)
@@ -140,7 +148,7 @@ func TestCollectRandom(t *testing.T) {
 		}
 		channels, _ := s.Channels()
 		if len(ids) > keep+len(channels) {
-			t.Errorf("%d snapshots are left, keep %d and %d channels", len(ids), keep, len(channels))
+			t.Errorf("%d snapshots remain, keep %d and %d channels", len(ids), keep, len(channels))
 		}
 		for _, id := range ids {
 			if err := s.Verify(id); err != nil {
@@ -153,13 +161,13 @@ func TestCollectRandom(t *testing.T) {
 		}
 		for _, name := range channels {
 			if p, err := s.Channel(name); err != nil || !slices.Contains(ids, p.ID) {
-				t.Errorf("channel %s shows %s (%v), left are %v", name, p.ID, err, ids)
+				t.Errorf("channel %s points to %s (%v), remaining are %v", name, p.ID, err, ids)
 			}
 		}
 		segments, _ := filepath.Glob(filepath.Join(s.Dir(), segmentsDir, "*"+segmentExt))
 		for _, path := range segments {
 			if !used[strings.TrimSuffix(filepath.Base(path), segmentExt)] {
-				t.Errorf("%s is left and nobody uses it", path)
+				t.Errorf("%s remains, but no snapshot uses it", path)
 			}
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"hdqs/internal/atomicfile"
 )
 
-// What one store needs of another to copy a snapshot. Names are relative to the store's root and have slashes, so that they name objects in a
-// bucket as well as files.
+// The parts for copying a snapshot between stores. Names are relative to the store's root and have
+// slashes, so they are names of objects in a bucket as well as of files.
 
 // SegmentName is the name of the segment with a hash.
 func SegmentName(hash string) string { return path.Join(segmentsDir, hash+segmentExt) }
@@ -25,19 +25,20 @@ func ReportName(id string) string { return path.Join(manifestsDir, id+reportSuff
 // SignatureName is the name of the signature beside a manifest.
 func SignatureName(id string) string { return path.Join(manifestsDir, id+signatureExt) }
 
-// ChannelName is the name of a channel, ErrName if it cannot be one.
+// ChannelName is the name of a channel. The error is ErrName if it cannot be one.
 func ChannelName(channel string) (string, error) {
 	return path.Join(channelsDir, channel+jsonExt), checkID(channel)
 }
 
-// The most bytes that files of a store other than segments have.
+// The size limits of the files of a store other than segments, in bytes.
 const (
 	MaxManifest  = maxManifest  // also of a report
 	MaxChannel   = maxPointer   // of a channel
 	MaxSignature = maxSignature // of a signature
 )
 
-// ManifestFile is the file of a manifest, byte for byte, and its SHA-256. It is checked as Manifest checks it.
+// ManifestFile returns the file of a manifest, byte for byte, and its SHA-256. It is checked as by
+// Manifest.
 func (s *Store) ManifestFile(id string) (data []byte, hash string, err error) {
 	if _, hash, err = s.manifest(id); err != nil {
 		return nil, "", err
@@ -54,7 +55,8 @@ func (s *Store) manifestFile(id string) ([]byte, error) {
 	return readFile(path, maxManifest)
 }
 
-// CheckManifest reads the manifest that a pointer means, and wants it to be the very one, signed as the store asks for.
+// CheckManifest parses the manifest of a pointer. It must be exactly the published one, signed as
+// the store requires.
 func (s *Store) CheckManifest(p Pointer, data, signature []byte) (*Manifest, error) {
 	sum := sha256.Sum256(data)
 	if hash := hex.EncodeToString(sum[:]); hash != p.SHA256 {
@@ -73,8 +75,8 @@ func (s *Store) CheckManifest(p Pointer, data, signature []byte) (*Manifest, err
 	return m, nil
 }
 
-// AddManifest is CheckManifest, and then keeps the manifest and, if there is one, the signature. What the store had under that id gives way: it is
-// the pointer that says which of the two is right.
+// AddManifest is CheckManifest followed by storing the manifest and its signature, if any. It
+// replaces a manifest with the same id: the pointer decides which of the two is right.
 func (s *Store) AddManifest(p Pointer, data, signature []byte) error {
 	m, err := s.CheckManifest(p, data, signature)
 	if err != nil {
@@ -95,7 +97,7 @@ func (s *Store) AddManifest(p Pointer, data, signature []byte) error {
 	return atomicfile.Write(path, data)
 }
 
-// HasSegment tells whether the store has a segment: by its size, or, with whole, by its content.
+// HasSegment reports whether the store has a segment: by its size or, with whole, by its content.
 func (s *Store) HasSegment(ref SegmentRef, whole bool) bool {
 	path, err := s.SegmentPath(ref.SHA256)
 	if err != nil {
@@ -111,7 +113,8 @@ func (s *Store) HasSegment(ref SegmentRef, whole bool) bool {
 	return err == nil && got == ref.SHA256
 }
 
-// AddSegment keeps a segment that fill writes into a file. It gets its name only when it is what the name says.
+// AddSegment stores a segment that fill writes to a file. The file gets its name only if its
+// content has the right hash.
 func (s *Store) AddSegment(ref SegmentRef, fill func(*os.File) error) error {
 	path, err := s.SegmentPath(ref.SHA256)
 	if err != nil {

@@ -1,16 +1,20 @@
 // Package store keeps snapshots in a directory.
 //
-// A store has three folders: segments, named by the SHA-256 of their content; manifests, each of which names the segments of one
-// snapshot; and channels, each of which points to the manifest to serve.
+// A store has three folders: segments, named by the SHA-256 of their content; manifests, each of
+// which names the segments of one snapshot; and channels, each of which points to the manifest to
+// serve.
 //
-// Readers need no lock. A file gets its final name when it is complete and on disk, and only channels are ever replaced. Writers take
-// Lock, one at a time. A channel remembers the snapshots it has pointed to (Channel), so that it can go back. Collect removes snapshots
-// that no channel points to. A segment that a reader has mapped stays readable after its name is removed.
+// Readers need no lock. A file gets its final name when it is complete and on disk, and only
+// channels are ever replaced. Writers take Lock, one at a time. A channel keeps its previous
+// pointers (Channel), so that it can go back. Collect removes snapshots that no channel points to.
+// A segment that a reader has mapped stays readable after its name is removed.
 //
-// Snapshots opened one after the other share the segments that are in both (Store.OpenAfter). Each snapshot is closed on its own.
+// Snapshots opened one after the other share the segments that are in both (Store.OpenAfter). Each
+// snapshot is closed on its own.
 //
 // # Signatures
 //
-// A manifest can be signed. It has the digests of its segments, so the signature covers every row. Store.Signing signs what it writes,
-// and writes the signature before the manifest. Store.Trusting refuses everything that no trusted key has signed.
+// A manifest can be signed. It has the digests of its segments, so the signature covers every row.
+// Store.Signing signs what it writes, and writes the signature before the manifest. Store.Trusting
+// refuses everything that no trusted key has signed.
 package store

@@ -7,11 +7,13 @@ import (
 	"hdqs/snapshot"
 )
 
-// The errors of this package, besides snapshot.ErrCorrupt, which also marks manifests and channels that are not valid.
+// The errors of this package, besides snapshot.ErrCorrupt, which also marks manifests and channels
+// that are not valid.
 var (
 	// ErrName marks an id, channel or hash that must not become a file name.
 	ErrName = errors.New("snapshot: invalid name")
-	// ErrSignature marks a manifest or channel without the signature of a trusted key, or a channel that was moved back.
+	// ErrSignature marks a manifest or channel without the signature of a trusted key, or a channel
+	// that was moved back.
 	ErrSignature = errors.New("snapshot: signature refused")
 	// ErrLocked marks a store that another process is writing to.
 	ErrLocked = errors.New("snapshot: store is in use")

@@ -13,7 +13,7 @@ import (
 	"hdqs/internal/atomicfile"
 )
 
-// segmentFile buffers, counts and hashes what is written to a file that has no final name yet.
+// segmentFile buffers, counts and hashes the bytes of a segment that has no final name yet.
 type segmentFile struct {
 	*atomicfile.File
 	buffer *bufio.Writer
@@ -21,7 +21,7 @@ type segmentFile struct {
 	bytes  int64
 }
 
-// createSegment makes a segment, whose name follows from its content, in the directory of segments.
+// createSegment creates a segment in the directory of segments. Its name follows from its content.
 func createSegment(dir string) (*segmentFile, error) {
 	f, err := atomicfile.Create(filepath.Join(dir, "segment"))
 	if err != nil {

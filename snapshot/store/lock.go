@@ -11,14 +11,15 @@ import (
 	"hdqs/internal/atomicfile"
 )
 
-// lockName is the file that whoever writes to a store holds a lock on. The lock ends with its process, however that ends, so a file that
-// nobody holds says nothing and is taken over; its content only tells others whom they are waiting for.
+// lockName is the file that a writer to a store has locked. The lock ends with its process, however
+// that ends, so the next writer takes over a file that nobody has locked. Its content is only for
+// the error messages of other processes.
 const lockName = "lock"
 
 // Lock is the right to move channels and to remove files of a store.
 type Lock struct{ f *os.File }
 
-// holder is the content of the lock's file.
+// holder is the content of the lock file.
 type holder struct {
 	PID   int       `json:"pid"`
 	Host  string    `json:"host"`
@@ -26,10 +27,11 @@ type holder struct {
 	Since time.Time `json:"since"`
 }
 
-// Lock takes the store for one writer, whose errand the others are told. If another one has it the error is ErrLocked and names that one.
+// Lock acquires the store's writer lock. what describes the operation in other processes' error
+// messages. If another writer has the lock the error is ErrLocked and names that writer.
 func (s *Store) Lock(what string) (*Lock, error) { return LockDir(s.dir, what) }
 
-// LockDir takes any directory as Lock takes a store's.
+// LockDir locks any directory as Lock locks a store's.
 func LockDir(dir, what string) (*Lock, error) {
 	if err := atomicfile.MkdirAll(dir); err != nil {
 		return nil, err
@@ -43,7 +45,10 @@ func LockDir(dir, what string) (*Lock, error) {
 	if err != nil {
 		host = "unknown"
 	}
-	text, err := json.Marshal(holder{PID: os.Getpid(), Host: host, What: what, Since: time.Now().UTC().Truncate(time.Second)})
+	text, err := json.Marshal(holder{
+		PID: os.Getpid(), Host: host, What: what,
+		Since: time.Now().UTC().Truncate(time.Second),
+	})
 	if err == nil {
 		err = errors.Join(f.Truncate(0), writeAt(f, append(text, '\n')))
 	}
@@ -53,8 +58,9 @@ func LockDir(dir, what string) (*Lock, error) {
 	return &Lock{f: f}, nil
 }
 
-// takeLock opens the file and locks it. Its last holder may remove it between the two, and then the lock is on a file without a name, which keeps
-// nobody out: it counts only if the name still leads to it.
+// takeLock opens the file and locks it. The previous holder may remove the file between the two.
+// The lock is then on a file without a name, which excludes nobody, so it counts only if the name
+// still refers to it.
 func takeLock(path string) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
@@ -84,7 +90,7 @@ func writeAt(f *os.File, data []byte) error {
 	return err
 }
 
-// readHolder describes who holds a lock. The file may be read before its holder has written it.
+// readHolder describes the holder of a lock. The file may be read before its holder has written it.
 func readHolder(path string) string {
 	var h holder
 	data, err := readFile(path, maxPointer)
@@ -94,5 +100,5 @@ func readHolder(path string) string {
 	return fmt.Sprintf("process %d on %s (%s, since %s)", h.PID, h.Host, h.What, h.Since.Format(time.RFC3339))
 }
 
-// Release lets the next writer in.
+// Release gives the lock up.
 func (l *Lock) Release() error { return errors.Join(os.Remove(l.f.Name()), l.f.Close()) }

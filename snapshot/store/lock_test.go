@@ -11,19 +11,21 @@ import (
 )
 
 func TestLock(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
-	first, err := s.Lock("first errand")
+	first, err := s.Lock("first operation")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.Lock("second errand")
-	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "first errand") || !strings.Contains(err.Error(), "process ") {
+	_, err = s.Lock("second operation")
+	if !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "first operation") ||
+		!strings.Contains(err.Error(), "process ") {
 		t.Errorf("second lock: %v", err)
 	}
 	if err := first.Release(); err != nil {
 		t.Fatal(err)
 	}
-	third, err := s.Lock("third errand")
+	third, err := s.Lock("third operation")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,21 +33,25 @@ func TestLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(s.Dir(), lockName)); !os.IsNotExist(err) {
-		t.Errorf("the lock's file stays: %v", err)
+		t.Errorf("the lock file remains: %v", err)
 	}
 }
 
-// TestStaleLock: a file that a dead process has left keeps nobody out, whatever it says.
+// TestStaleLock: the file of a dead process excludes nobody, whatever its content.
 func TestStaleLock(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
-	for _, text := range []string{"", "{", `{"pid":1,"host":"elsewhere","what":"load","since":"2024-03-01T12:00:00Z"}`} {
+	for _, text := range []string{
+		"", "{",
+		`{"pid":1,"host":"elsewhere","what":"load","since":"2024-03-01T12:00:00Z"}`,
+	} {
 		if err := os.MkdirAll(s.Dir(), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(filepath.Join(s.Dir(), lockName), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		l, err := s.Lock("errand")
+		l, err := s.Lock("operation")
 		if err != nil {
 			t.Fatalf("after %q: %v", text, err)
 		}
@@ -55,15 +61,16 @@ func TestStaleLock(t *testing.T) {
 	}
 }
 
-// TestLockIsExclusive: of many that take and release it, one at a time has it.
+// TestLockIsExclusive: of many goroutines that acquire and release the lock, one at a time has it.
 func TestLockIsExclusive(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	var inside, taken atomic.Int64
 	var wait sync.WaitGroup
 	for range 8 {
 		wait.Go(func() {
 			for range 200 {
-				l, err := s.Lock("errand")
+				l, err := s.Lock("operation")
 				if errors.Is(err, ErrLocked) {
 					continue
 				}
@@ -72,7 +79,7 @@ func TestLockIsExclusive(t *testing.T) {
 					return
 				}
 				if n := inside.Add(1); n != 1 {
-					t.Errorf("%d at once", n)
+					t.Errorf("%d holders at once", n)
 				}
 				taken.Add(1)
 				inside.Add(-1)
@@ -84,6 +91,6 @@ func TestLockIsExclusive(t *testing.T) {
 	}
 	wait.Wait()
 	if taken.Load() == 0 {
-		t.Error("nobody got it")
+		t.Error("no goroutine acquired the lock")
 	}
 }

@@ -12,14 +12,15 @@ import (
 	"hdqs/snapshot"
 )
 
-// Manifest names the segments of one snapshot. It is a JSON file, written once its segments are, and never changed.
+// Manifest names the segments of one snapshot. It is a JSON file, written after its segments and
+// never changed.
 type Manifest struct {
 	Format       int             `json:"format"` // 1
 	ID           string          `json:"id"`
 	SnapshotTime time.Time       `json:"snapshot_time"`
 	CatalogURL   string          `json:"catalog_url"`
 	Tables       []SegmentRef    `json:"tables"`
-	State        json.RawMessage `json:"state,omitempty"` // the writer's own memory; never read here
+	State        json.RawMessage `json:"state,omitempty"` // private to the writer, not read here
 }
 
 // SegmentRef names a table's segment by its content.
@@ -30,7 +31,8 @@ type SegmentRef struct {
 	Bytes  int64  `json:"bytes"`
 }
 
-// Pointer is what a channel shows: a snapshot, since when, and the very manifest of it.
+// Pointer is what a channel points to: a snapshot, the time of publication, and the hash of its
+// manifest.
 type Pointer struct {
 	ID          string    `json:"id"`
 	PublishedAt time.Time `json:"published_at"`
@@ -39,16 +41,16 @@ type Pointer struct {
 
 const (
 	manifestFormat = 1 // first format
-	// maxManifest bounds the size of a manifest; the rest of the limits bound what is in it.
+	// maxManifest limits the size of a manifest; the other limits are for its contents.
 	maxManifest = 64 << 20
 	maxPointer  = 16 << 10
 	maxTables   = 1000
 	maxID       = 128
-	// reportSuffix, with .json, is what a report's file has after the id.
+	// reportSuffix is between the id and .json in the name of a report's file.
 	reportSuffix = ".report"
 )
 
-// ParseManifest reads a manifest and checks all that can be checked without its segments.
+// ParseManifest parses a manifest and checks all that can be checked without its segments.
 func ParseManifest(data []byte) (*Manifest, error) {
 	if len(data) > maxManifest {
 		return nil, corruptf("manifest of %d bytes, at most %d are read", len(data), maxManifest)
@@ -76,12 +78,12 @@ func decodeStrict(data []byte, into any) error {
 		return err
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return fmt.Errorf("more after its end at byte %d", d.InputOffset())
+		return fmt.Errorf("more after the end at byte %d", d.InputOffset())
 	}
 	return nil
 }
 
-// check finds the first field that a manifest must not have so.
+// check returns the first invalid field as an error.
 func (m *Manifest) check() error {
 	if m.Format != manifestFormat {
 		return corruptf("manifest has format %d, want %d", m.Format, manifestFormat)
@@ -105,16 +107,17 @@ func (m *Manifest) check() error {
 		case seen[ref.Table]:
 			return corruptf("manifest %s has table %q twice", m.ID, ref.Table)
 		case ref.Rows < 0 || ref.Rows > snapshot.MaxRows:
-			return corruptf("manifest %s, table %q: %d rows, possible are 0 to %d", m.ID, ref.Table, ref.Rows, snapshot.MaxRows)
+			return corruptf("manifest %s, table %q: %d rows, want 0 to %d", m.ID, ref.Table, ref.Rows, snapshot.MaxRows)
 		case ref.Bytes < snapshot.MinSegmentBytes:
-			return corruptf("manifest %s, table %q: %d bytes, a segment has at least %d", m.ID, ref.Table, ref.Bytes, snapshot.MinSegmentBytes)
+			return corruptf("manifest %s, table %q: %d bytes, a segment has at least %d", m.ID, ref.Table, ref.Bytes,
+				snapshot.MinSegmentBytes)
 		}
 		seen[ref.Table] = true
 	}
 	return nil
 }
 
-// encode is the manifest's file: indented, so that a person can read it and a diff shows what changed.
+// encode returns the manifest's file. It is indented, for people and for diffs.
 func (m *Manifest) encode() ([]byte, error) {
 	c := *m
 	c.SnapshotTime = c.SnapshotTime.UTC()
@@ -131,7 +134,8 @@ func (m *Manifest) encode() ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// checkID wants a name of letters, digits and - _ . that starts with a letter or digit: it becomes part of a file name.
+// checkID checks that an id has only letters, digits and - _ . and starts with a letter or digit:
+// it becomes part of a file name.
 func checkID(id string) error {
 	ok := id != "" && len(id) <= maxID && !strings.HasSuffix(id, reportSuffix)
 	for i := 0; i < len(id) && ok; i++ {
@@ -140,7 +144,8 @@ func checkID(id string) error {
 		ok = alnum || i > 0 && (c == '-' || c == '_' || c == '.')
 	}
 	if !ok {
-		return namef("%.140q, wanted are 1 to %d letters, digits, - _ . from a letter or digit on, not ending in %s", id, maxID, reportSuffix)
+		return namef("%.140q, want 1 to %d letters, digits, - _ . starting with a letter or digit, not ending in %s",
+			id, maxID, reportSuffix)
 	}
 	return nil
 }

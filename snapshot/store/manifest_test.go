@@ -14,13 +14,15 @@ const goodManifest = `{
   "snapshot_time": "2024-03-01T12:00:00Z",
   "catalog_url": "https://catalog.example",
   "tables": [
-    {"table": "a", "sha256": "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "rows": 7, "bytes": 100}
+    {"table": "a", "sha256": "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "rows": 7,
+	"bytes": 100}
   ],
   "state": {"any": [1, {"thing": null}]}
 }`
 
-// TestMalformedManifests makes one fault at a time in a manifest that is right.
+// TestMalformedManifests makes one fault at a time in a valid manifest.
 func TestMalformedManifests(t *testing.T) {
+	t.Parallel()
 	if _, err := ParseManifest([]byte(goodManifest)); err != nil {
 		t.Fatal(err)
 	}
@@ -46,14 +48,16 @@ func TestMalformedManifests(t *testing.T) {
 		{"bytes_beyond_64_bits", `"bytes": 100`, `"bytes": 99999999999999999999`, "bytes"},
 		{"more_after_the_end", `{"any": [1, {"thing": null}]}` + "\n}", `1} {}`, "after"},
 		{"cut_short", `"state"`, ``, "manifest"},
-		{"table_twice", `"tables": [`, `"tables": [{"table": "a", "sha256": "` + strings.Repeat("00", 32) + `", "rows": 7, "bytes": 100},`, "twice"},
+		{"table_twice", `"tables": [`, `"tables": [{"table": "a", "sha256": "` + strings.Repeat("00", 32) +
+			`", "rows": 7, "bytes": 100},`, "twice"},
 	}
 	for _, f := range faults {
 		text := strings.Replace(goodManifest, f.old, f.new, 1)
 		if text == goodManifest {
 			t.Fatalf("%s: %q is not in the manifest", f.name, f.old)
 		}
-		if _, err := ParseManifest([]byte(text)); !errors.Is(err, snapshot.ErrCorrupt) || !strings.Contains(err.Error(), f.says) {
+		if _, err := ParseManifest([]byte(text)); !errors.Is(err, snapshot.ErrCorrupt) ||
+			!strings.Contains(err.Error(), f.says) {
 			t.Errorf("%s: %v, want an error with %q", f.name, err, f.says)
 		}
 	}
@@ -73,10 +77,10 @@ func FuzzParseManifest(f *testing.F) {
 		}
 		text, err := m.encode()
 		if err != nil {
-			t.Fatalf("a manifest that was read cannot be written: %v", err)
+			t.Fatalf("cannot write a parsed manifest: %v", err)
 		}
 		if _, err := ParseManifest(text); err != nil {
-			t.Fatalf("a manifest that was written cannot be read: %v", err)
+			t.Fatalf("cannot parse a written manifest: %v", err)
 		}
 	})
 }

@@ -16,10 +16,13 @@ import (
 	"hdqs/internal/atomicfile"
 )
 
-// A signature is an ed25519 signature over the bytes of a manifest's file, in base64 with a line end. As a manifest names its segments by
-// digest, it covers every row. It says who made a snapshot, not that the snapshot is the one to show: that is said by the signature in a channel's file,
-// which covers the channel's name and the times at which it came to show what it shows. So whoever can write to a store, but has no key, can neither
-// show something else nor put another channel's file there; and what was signed for the channel once, its readers do not take back (CheckStep).
+// A signature is an ed25519 signature of the bytes of a manifest's file, in base64 with a line end.
+// The manifest has the digests of its segments, so the signature covers every row. It proves who
+// made a snapshot, not that the snapshot is the current one. That is proved by the signature in the
+// channel's file, which covers the channel's name, its pointers and their times. So someone who can
+// write to a store but has no key can neither publish another snapshot nor replace the file by that
+// of another channel. Putting back an old file of the same channel is refused by readers that have
+// seen a later one (CheckStep).
 const (
 	signatureExt = ".sig"
 	maxSignature = 1 << 10
@@ -28,22 +31,24 @@ const (
 	publicBlock  = "PUBLIC KEY"
 )
 
-// Signing is the same store for a writer who signs: PutManifest and Publish sign what they write.
+// Signing returns the same store for a writer with a key: PutManifest and Publish sign what they
+// write.
 func (s *Store) Signing(key ed25519.PrivateKey) *Store {
 	signing := *s
 	signing.signer = key
 	return &signing
 }
 
-// Trusting is the same store for a reader who asks for signatures: a manifest or channel that none of the keys has signed is refused as ErrSignature by
-// everything that reads them. Several keys let an old and a new one be in use at once.
+// Trusting returns the same store for a reader that requires signatures: everything that reads a
+// manifest or channel returns ErrSignature unless one of the keys has signed it. Several keys allow
+// an old and a new one at the same time.
 func (s *Store) Trusting(keys []ed25519.PublicKey) *Store {
 	trusting := *s
 	trusting.trusted, trusting.strict = keys, true
 	return &trusting
 }
 
-// Sign signs a manifest that is there already, with the key of Signing, unless it has that signature.
+// Sign signs an existing manifest with the key of Signing, unless it has that signature.
 func (s *Store) Sign(id string) error {
 	data, err := s.manifestFile(id)
 	if err != nil {
@@ -56,7 +61,8 @@ func (s *Store) Sign(id string) error {
 	return s.putSignature(id, signature)
 }
 
-// SignChannel is a channel with the signature of Signing's key; without a key it is as it was.
+// SignChannel returns a channel with the signature of Signing's key. Without a key it returns the
+// channel unchanged.
 func (s *Store) SignChannel(name string, c Channel) Channel {
 	if s.signer != nil {
 		c.Signature = strings.TrimSpace(string(encodeSignature(s.signer, c.signedText(name))))
@@ -64,7 +70,7 @@ func (s *Store) SignChannel(name string, c Channel) Channel {
 	return c
 }
 
-// SignShown signs a channel that is there already, with the key of Signing, unless it has that signature.
+// SignShown signs an existing channel with the key of Signing, unless it has that signature.
 func (s *Store) SignShown(name string) error {
 	c, err := s.readChannel(name)
 	if err != nil {
@@ -77,7 +83,7 @@ func (s *Store) SignShown(name string) error {
 	return s.AddChannel(name, signed)
 }
 
-// signedText is what the signature of a channel covers. No manifest begins like it.
+// signedText is what the signature of a channel covers. No manifest starts like it.
 func (c Channel) signedText(name string) []byte {
 	text := fmt.Appendf(nil, "channel %s\n", name)
 	for _, p := range append([]Pointer{c.Pointer}, c.Previous...) {
@@ -86,13 +92,15 @@ func (c Channel) signedText(name string) []byte {
 	return text
 }
 
-// CheckChannel looks at the signature of a channel, if the store's reader asks for signatures. The error is ErrSignature.
+// CheckChannel checks the signature of a channel, if the store requires signatures. The error is
+// ErrSignature.
 func (s *Store) CheckChannel(name string, c Channel) error {
 	return s.checkSignature("channel "+name, c.signedText(name), []byte(c.Signature))
 }
 
-// CheckStep refuses a step of a channel to what it showed before it showed from, if the store's reader asks for signatures: such a pointer is signed,
-// but was put back by someone who has no key. To roll back is a step forward, with a time of its own. The error is ErrSignature.
+// CheckStep refuses to follow a channel back to an earlier pointer, if the store requires
+// signatures: an old pointer is signed, but can be put back by someone without a key. A rollback is
+// a step forward, with a new time. The error is ErrSignature.
 func (s *Store) CheckStep(from, to Pointer) error {
 	same := from.ID == to.ID && from.SHA256 == to.SHA256 && from.PublishedAt.Equal(to.PublishedAt)
 	if !s.strict || from.ID == "" || same || to.PublishedAt.After(from.PublishedAt) {
@@ -102,7 +110,7 @@ func (s *Store) CheckStep(from, to Pointer) error {
 		to.ID, to.PublishedAt.Format(time.RFC3339), from.ID, from.PublishedAt.Format(time.RFC3339))
 }
 
-// Signature is the signature's file of a manifest. Without one the error is fs.ErrNotExist.
+// Signature reads the signature file of a manifest. Without one the error is fs.ErrNotExist.
 func (s *Store) Signature(id string) ([]byte, error) {
 	path, err := s.signaturePath(id)
 	if err != nil {
@@ -126,7 +134,7 @@ func (s *Store) signaturePath(id string) (string, error) {
 	return filepath.Join(s.dir, manifestsDir, id+signatureExt), nil
 }
 
-// checkSigned looks at the signature in the store, if the store's reader asks for one.
+// checkSigned checks the signature in the store, if the store requires signatures.
 func (s *Store) checkSigned(id string, manifest []byte) error {
 	if !s.strict {
 		return nil
@@ -147,21 +155,22 @@ func (s *Store) checkSignature(what string, text, signature []byte) error {
 	}
 	raw, err := base64.StdEncoding.Strict().DecodeString(strings.TrimSpace(string(signature)))
 	if err != nil || len(raw) != ed25519.SignatureSize {
-		return fmt.Errorf("%w: that of %s is not %d bytes in base64", ErrSignature, what, ed25519.SignatureSize)
+		return fmt.Errorf("%w: the signature of %s is not %d bytes in base64", ErrSignature, what,
+			ed25519.SignatureSize)
 	}
 	for _, key := range s.trusted {
 		if ed25519.Verify(key, text, raw) {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: that of %s is by none of the %d trusted keys", ErrSignature, what, len(s.trusted))
+	return fmt.Errorf("%w: %s is not signed by any of the %d trusted keys", ErrSignature, what, len(s.trusted))
 }
 
 func encodeSignature(key ed25519.PrivateKey, text []byte) []byte {
 	return []byte(base64.StdEncoding.EncodeToString(ed25519.Sign(key, text)) + "\n")
 }
 
-// NewKeys makes a key pair, as the PEM texts that ParsePrivateKey and ParsePublicKeys read.
+// NewKeys makes a key pair in the PEM texts that ParsePrivateKey and ParsePublicKeys parse.
 func NewKeys() (private, public []byte, err error) {
 	pub, priv, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -180,7 +189,7 @@ func NewKeys() (private, public []byte, err error) {
 	return private, public, nil
 }
 
-// ParsePrivateKey reads an ed25519 key in PKCS #8, PEM.
+// ParsePrivateKey parses an ed25519 key in PKCS #8, PEM.
 func ParsePrivateKey(text []byte) (ed25519.PrivateKey, error) {
 	block, _ := pem.Decode(text)
 	if block == nil || block.Type != privateBlock {
@@ -197,7 +206,7 @@ func ParsePrivateKey(text []byte) (ed25519.PrivateKey, error) {
 	return private, nil
 }
 
-// ParsePublicKeys reads one or more ed25519 keys, each a PEM block.
+// ParsePublicKeys parses one or more ed25519 keys, each in a PEM block.
 func ParsePublicKeys(text []byte) ([]ed25519.PublicKey, error) {
 	if len(text) > maxKeys {
 		return nil, fmt.Errorf("%d bytes of keys, at most %d are read", len(text), maxKeys)

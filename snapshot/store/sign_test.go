@@ -26,8 +26,9 @@ func newTestKeys(t *testing.T) (ed25519.PrivateKey, []ed25519.PublicKey) {
 	return key, keys
 }
 
-// TestTrusting: a reader who asks for signatures gets nothing that lacks one, by whatever way it reads.
+// TestTrusting: a reader that requires signatures gets nothing unsigned, by any way of reading.
 func TestTrusting(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	key, keys := newTestKeys(t)
 	_, others := newTestKeys(t)
@@ -73,8 +74,9 @@ func TestTrusting(t *testing.T) {
 	}
 }
 
-// TestSignatureCoversEveryByte flips a bit of each byte of a small manifest, and of its signature.
+// TestSignatureCoversEveryByte flips a bit of each byte of a small manifest and of its signature.
 func TestSignatureCoversEveryByte(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	key, keys := newTestKeys(t)
 	putSnapshot(t, s.Signing(key), "s1", smallTable("table", 1))
@@ -108,8 +110,10 @@ func TestSignatureCoversEveryByte(t *testing.T) {
 	}
 }
 
-// TestSignedChannel: whatever is changed in a channel's file, it is not the signed one any more; nor is it that under another name.
+// TestSignedChannel: the signature of a channel's file is invalid after any change, and under
+// another name.
 func TestSignedChannel(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	key, keys := newTestKeys(t)
 	_, others := newTestKeys(t)
@@ -132,12 +136,17 @@ func TestSignedChannel(t *testing.T) {
 		t.Errorf("another name: %v", err)
 	}
 	for name, change := range map[string]func(*Channel){
-		"id":              func(c *Channel) { c.ID = "s1" },
-		"digest":          func(c *Channel) { c.SHA256 = c.Previous[0].SHA256 },
-		"time":            func(c *Channel) { c.PublishedAt = c.PublishedAt.Add(1) },
-		"memory cut":      func(c *Channel) { c.Previous = c.Previous[:1] },
-		"memory's order":  func(c *Channel) { c.Previous = []Pointer{c.Previous[1], c.Previous[0]} },
-		"memory's time":   func(c *Channel) { c.Previous = []Pointer{{"s2", noon, c.Previous[0].SHA256}, c.Previous[1]} },
+		"id":             func(c *Channel) { c.ID = "s1" },
+		"digest":         func(c *Channel) { c.SHA256 = c.Previous[0].SHA256 },
+		"time":           func(c *Channel) { c.PublishedAt = c.PublishedAt.Add(1) },
+		"memory cut":     func(c *Channel) { c.Previous = c.Previous[:1] },
+		"memory's order": func(c *Channel) { c.Previous = []Pointer{c.Previous[1], c.Previous[0]} },
+		"memory's time": func(c *Channel) {
+			c.Previous = []Pointer{
+				{"s2", noon, c.Previous[0].SHA256},
+				c.Previous[1],
+			}
+		},
 		"no signature":    func(c *Channel) { c.Signature = "" },
 		"other signature": func(c *Channel) { c.Signature = s.Signing(key).SignChannel("other", *c).Signature },
 		"text":            func(c *Channel) { c.Signature = "signed, honestly" },
@@ -148,11 +157,11 @@ func TestSignedChannel(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if err := s.CheckChannel("channel", changed); err != nil {
-			t.Errorf("%s, and nobody asks: %v", name, err)
+			t.Errorf("%s, signatures not required: %v", name, err)
 		}
 	}
 
-	// Publishing without the key takes the signature away, and with it comes back.
+	// Publishing without the key removes the signature, and publishing with it adds one.
 	if err := s.Publish("channel", "s1", noon.Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
@@ -167,8 +176,10 @@ func TestSignedChannel(t *testing.T) {
 	}
 }
 
-// TestSteps: a channel's time only moves forward, and who asks for signatures does not follow it back.
+// TestSteps: a channel's time only moves forward, and a reader that requires signatures does not
+// follow it back.
 func TestSteps(t *testing.T) {
+	t.Parallel()
 	_, keys := newTestKeys(t)
 	s := newStore(t)
 	strict := s.Trusting(keys)
@@ -179,7 +190,14 @@ func TestSteps(t *testing.T) {
 	for _, next := range []struct {
 		at   time.Time
 		want time.Duration // after noon
-	}{{noon.Add(time.Minute), time.Minute}, {noon.Add(time.Minute), 61 * time.Second}, {noon.Add(-time.Hour), 62 * time.Second}, {noon.Add(90*time.Second + 1), 90*time.Second + 1}, {noon, 91 * time.Second}, {noon.Add(91*time.Second + 5e8), 92 * time.Second}} {
+	}{
+		{noon.Add(time.Minute), time.Minute},
+		{noon.Add(time.Minute), 61 * time.Second},
+		{noon.Add(-time.Hour), 62 * time.Second},
+		{noon.Add(90*time.Second + 1), 90*time.Second + 1},
+		{noon, 91 * time.Second},
+		{noon.Add(91*time.Second + 5e8), 92 * time.Second},
+	} {
 		was := c
 		c = c.Moved(pointer("s2", next.at))
 		if got := c.PublishedAt.Sub(noon); got != next.want {
@@ -188,7 +206,8 @@ func TestSteps(t *testing.T) {
 		if err := strict.CheckStep(was.Pointer, c.Pointer); err != nil {
 			t.Error(err)
 		}
-		if err := strict.CheckStep(c.Pointer, was.Pointer); !errors.Is(err, ErrSignature) || s.CheckStep(c.Pointer, was.Pointer) != nil {
+		if err := strict.CheckStep(c.Pointer, was.Pointer); !errors.Is(err, ErrSignature) ||
+			s.CheckStep(c.Pointer, was.Pointer) != nil {
 			t.Errorf("back from %s: %v", c.PublishedAt, err)
 		}
 	}
@@ -196,11 +215,12 @@ func TestSteps(t *testing.T) {
 		t.Errorf("another snapshot of the same time: %v", err)
 	}
 	if strict.CheckStep(c.Pointer, c.Pointer) != nil || strict.CheckStep(Pointer{}, c.Pointer) != nil {
-		t.Error("no step is refused")
+		t.Error("an unchanged pointer or the first one is refused")
 	}
 }
 
 func TestParseKeys(t *testing.T) {
+	t.Parallel()
 	private, public, err := NewKeys()
 	if err != nil {
 		t.Fatal(err)

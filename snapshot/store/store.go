@@ -21,8 +21,9 @@ import (
 	"hdqs/snapshot"
 )
 
-// The folders of a store and the ends of the names in them. Files come into being under a temporary name in the folder they stay in,
-// and are renamed once they are whole and on disk, so that whatever has its final name is complete; only channels are ever replaced.
+// The folders of a store and the extensions of the names in them. A file is written under a
+// temporary name in its final folder and renamed once it is complete and on disk, so a file with
+// its final name is complete. Only channels are ever replaced.
 const (
 	segmentsDir  = "segments"  // <sha256>.seg
 	manifestsDir = "manifests" // <id>.json, <id>.report.json, <id>.sig
@@ -31,16 +32,16 @@ const (
 	jsonExt      = ".json"
 )
 
-// Store is a directory of segments, manifests and channels. It holds no state of its own: any number of goroutines and processes may use
-// one directory at once.
+// Store is a directory of segments, manifests and channels. It has no state of its own: any number
+// of goroutines and processes may use one directory at once.
 type Store struct {
 	dir     string
-	signer  ed25519.PrivateKey  // signs the manifests that are put; nil for none
-	trusted []ed25519.PublicKey // whose signatures are asked for
-	strict  bool                // no manifest is read that none of trusted has signed
+	signer  ed25519.PrivateKey  // signs manifests and channels; nil: not signed
+	trusted []ed25519.PublicKey // keys whose signatures are accepted
+	strict  bool                // refuse what no trusted key has signed
 }
 
-// Open opens a directory as a store. One that is not there yet is made by the first write.
+// Open opens a directory as a store. The first write makes a missing directory.
 func Open(dir string) (*Store, error) {
 	info, err := os.Stat(dir)
 	switch {
@@ -56,7 +57,7 @@ func Open(dir string) (*Store, error) {
 // Dir is the store's directory.
 func (s *Store) Dir() string { return s.dir }
 
-// SegmentPath is where the segment of a hash is, or would be.
+// SegmentPath is the path of the segment with a hash, whether or not it exists.
 func (s *Store) SegmentPath(hash string) (string, error) {
 	if err := checkHash(hash); err != nil {
 		return "", err
@@ -71,7 +72,7 @@ func (s *Store) jsonPath(dir, name, suffix string) (string, error) {
 	return filepath.Join(s.dir, dir, name+suffix+jsonExt), nil
 }
 
-// PutSegment writes a table as a segment, unless the store has that very segment already.
+// PutSegment writes a table as a segment, unless the store has the same segment already.
 func (s *Store) PutSegment(t *snapshot.TableData) (SegmentRef, error) {
 	f, err := createSegment(filepath.Join(s.dir, segmentsDir))
 	if err != nil {
@@ -86,15 +87,16 @@ func (s *Store) PutSegment(t *snapshot.TableData) (SegmentRef, error) {
 	if err != nil {
 		return SegmentRef{}, err
 	}
-	// What is there may have been damaged since: it is kept only if it still is what its name says. Keeping it spares the page cache.
+	// An existing file may have been damaged since: it stays only if its content still has the hash
+	// in its name. Keeping it keeps its pages in the page cache.
 	if got, err := hashFile(path); err == nil && got == ref.SHA256 {
 		return ref, nil
 	}
 	return ref, f.commitAs(path)
 }
 
-// PutManifest adds a manifest whose segments the store has. Writing the same manifest again changes nothing; another one with
-// the same id is refused.
+// PutManifest adds a manifest whose segments are in the store. Writing the same manifest again
+// changes nothing. Another one with the same id is refused.
 func (s *Store) PutManifest(m *Manifest) error {
 	data, err := m.encode()
 	if err != nil {
@@ -110,7 +112,7 @@ func (s *Store) PutManifest(m *Manifest) error {
 	if err := s.syncSegments(m); err != nil {
 		return err
 	}
-	// The signature comes first: there is no moment at which a reader that wants one finds the manifest without it.
+	// The signature comes first, so a reader never finds the manifest without it.
 	if s.signer != nil {
 		if err := s.putSignature(m.ID, encodeSignature(s.signer, data)); err != nil {
 			return err
@@ -127,7 +129,7 @@ func (s *Store) PutManifest(m *Manifest) error {
 	return atomicfile.Write(path, data)
 }
 
-// checkSegments wants a file of the right size for each segment of a manifest.
+// checkSegments checks that each segment of a manifest has a file of the right size.
 func (s *Store) checkSegments(m *Manifest) error {
 	for _, ref := range m.Tables {
 		path, err := s.SegmentPath(ref.SHA256)
@@ -139,14 +141,15 @@ func (s *Store) checkSegments(m *Manifest) error {
 			return fmt.Errorf("manifest %s, table %q: %w", m.ID, ref.Table, err)
 		}
 		if info.Size() != ref.Bytes {
-			return corruptf("manifest %s, table %q: segment has %d bytes, want %d", m.ID, ref.Table, info.Size(), ref.Bytes)
+			return corruptf("manifest %s, table %q: segment has %d bytes, want %d", m.ID, ref.Table, info.Size(),
+				ref.Bytes)
 		}
 	}
 	return nil
 }
 
-// syncSegments makes sure that the names of a manifest's segments are on the disk before the manifest is: whoever wrote one that is there already
-// may have failed to.
+// syncSegments makes the names of segments durable before the manifest is written. The writer of a
+// segment that was there already may have failed to do so.
 func (s *Store) syncSegments(m *Manifest) error {
 	if len(m.Tables) == 0 {
 		return nil
@@ -154,7 +157,7 @@ func (s *Store) syncSegments(m *Manifest) error {
 	return atomicfile.SyncDir(filepath.Join(s.dir, segmentsDir))
 }
 
-// PutReport keeps a JSON text beside the manifest of an id; the snapshot does not depend on it.
+// PutReport stores a JSON text beside the manifest of an id. The snapshot does not depend on it.
 func (s *Store) PutReport(id string, report []byte) error {
 	path, err := s.jsonPath(manifestsDir, id, reportSuffix)
 	if err != nil {
@@ -166,7 +169,7 @@ func (s *Store) PutReport(id string, report []byte) error {
 	return atomicfile.Write(path, report)
 }
 
-// Report is what PutReport kept. Without one the error is fs.ErrNotExist.
+// Report reads what PutReport stored. Without one the error is fs.ErrNotExist.
 func (s *Store) Report(id string) ([]byte, error) {
 	path, err := s.jsonPath(manifestsDir, id, reportSuffix)
 	if err != nil {
@@ -175,7 +178,7 @@ func (s *Store) Report(id string) ([]byte, error) {
 	return readFile(path, maxManifest)
 }
 
-// Manifest reads the manifest of an id. Without it the error is fs.ErrNotExist.
+// Manifest reads the manifest of an id. If there is none the error is fs.ErrNotExist.
 func (s *Store) Manifest(id string) (*Manifest, error) {
 	m, _, err := s.manifest(id)
 	return m, err
@@ -224,7 +227,8 @@ func (s *Store) names(dir string) ([]string, error) {
 	return names, nil
 }
 
-// Snapshot is all tables at one moment, its segments mapped. It never changes; any number of goroutines may share it.
+// Snapshot is all tables at one moment, with its segments mapped. It never changes, so any number
+// of goroutines may share it.
 type Snapshot struct {
 	Manifest *Manifest
 	Segments map[string]*snapshot.Segment // by table
@@ -233,8 +237,8 @@ type Snapshot struct {
 // Open maps all segments of a snapshot and checks sizes, checksums and contents.
 func (s *Store) Open(id string) (*Snapshot, error) { return s.OpenAfter(id, nil) }
 
-// OpenAfter is Open, sharing with an earlier snapshot, which is still open, the segments that are in both: they are the same *Segment. Each of
-// the two has to be closed, in any order.
+// OpenAfter is Open, but segments that are also in an earlier snapshot, which must still be open,
+// are shared with it: they are the same *snapshot.Segment. Both must be closed, in any order.
 func (s *Store) OpenAfter(id string, earlier *Snapshot) (*Snapshot, error) {
 	m, err := s.Manifest(id)
 	if err != nil {
@@ -243,7 +247,8 @@ func (s *Store) OpenAfter(id string, earlier *Snapshot) (*Snapshot, error) {
 	return s.openManifest(m, earlier)
 }
 
-// OpenPointer is OpenAfter for what a channel shows, whose manifest must be the very one that was published.
+// OpenPointer is OpenAfter for the pointer of a channel. The manifest must be exactly the published
+// one.
 func (s *Store) OpenPointer(p Pointer, earlier *Snapshot) (*Snapshot, error) {
 	m, err := s.Published(p)
 	if err != nil {
@@ -252,12 +257,13 @@ func (s *Store) OpenPointer(p Pointer, earlier *Snapshot) (*Snapshot, error) {
 	return s.openManifest(m, earlier)
 }
 
-// Published is the manifest of what a channel shows, which must be the very one that was published.
+// Published reads the manifest of a channel's pointer. It must be exactly the published one.
 func (s *Store) Published(p Pointer) (*Manifest, error) {
 	m, hash, err := s.manifest(p.ID)
 	if errors.Is(err, fs.ErrNotExist) {
-		// A channel is moved after the manifest was written, so this one was lost: a store that is damaged, not one that never had it.
-		return nil, corruptf("a channel shows %s: %v", p.ID, err)
+		// A channel moves only after its manifest is written, so this one was lost: the store is
+		// damaged.
+		return nil, corruptf("a channel points to %s: %v", p.ID, err)
 	}
 	if err != nil {
 		return nil, err
@@ -301,7 +307,7 @@ func (s *Store) openManifest(m *Manifest, earlier *Snapshot) (*Snapshot, error) 
 	return snap, nil
 }
 
-// openRef opens a segment and wants it to be the one a manifest describes.
+// openRef opens a segment and checks that it is the one a manifest describes.
 func (s *Store) openRef(ref SegmentRef) (*snapshot.Segment, error) {
 	path, err := s.SegmentPath(ref.SHA256)
 	if err != nil {
@@ -310,7 +316,7 @@ func (s *Store) openRef(ref SegmentRef) (*snapshot.Segment, error) {
 	segment, err := snapshot.OpenSegment(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		// The manifest was written after its segments, so this one was lost: a snapshot that is damaged, not one that never was.
+		// A manifest is written after its segments, so this one was lost: the snapshot is damaged.
 		return nil, corruptf("table %q: %v", ref.Table, err)
 	case err != nil:
 		return nil, fmt.Errorf("table %q: %w", ref.Table, err)
@@ -323,7 +329,8 @@ func (s *Store) openRef(ref SegmentRef) (*snapshot.Segment, error) {
 	return segment, nil
 }
 
-// Close releases the segments. Nothing that they have handed out may be used afterwards, unless another snapshot shares them.
+// Close gives up the segments. Nothing they have returned may be used afterwards, unless another
+// snapshot shares them.
 func (s *Snapshot) Close() error {
 	var errs []error
 	for _, segment := range s.Segments {

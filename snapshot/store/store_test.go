@@ -28,13 +28,19 @@ func newStore(t *testing.T) *Store {
 }
 
 func smallTable(name string, value int64) *snapshot.TableData {
-	return &snapshot.TableData{Name: name, Rows: 2, Columns: []snapshot.ColumnData{{Name: "n", Kind: snapshot.Int, Ints: []int64{value, value + 1}}}}
+	return &snapshot.TableData{
+		Name: name, Rows: 2,
+		Columns: []snapshot.ColumnData{{Name: "n", Kind: snapshot.Int, Ints: []int64{value, value + 1}}},
+	}
 }
 
 // putSnapshot stores tables under an id.
 func putSnapshot(t *testing.T, s *Store, id string, tables ...*snapshot.TableData) *Manifest {
 	t.Helper()
-	m := &Manifest{Format: 1, ID: id, SnapshotTime: noon, CatalogURL: "https://catalog.example", State: json.RawMessage(`{"seen": [1, 2]}`)}
+	m := &Manifest{
+		Format: 1, ID: id, SnapshotTime: noon, CatalogURL: "https://catalog.example",
+		State: json.RawMessage(`{"seen": [1, 2]}`),
+	}
 	for _, table := range tables {
 		ref, err := s.PutSegment(table)
 		if err != nil {
@@ -57,12 +63,17 @@ func mixedTable() *snapshot.TableData {
 		}}},
 		Columns: []snapshot.ColumnData{
 			{Name: "n", Kind: snapshot.Int, Ints: []int64{7, snapshot.NullInt, -7}},
-			{Name: "d", Kind: snapshot.Decimal, Decimals: []snapshot.Dec{{Mantissa: 15, Scale: 1}, {Scale: snapshot.DecNull}, {Mantissa: 2}}},
+			{Name: "d", Kind: snapshot.Decimal, Decimals: []snapshot.Dec{
+				{Mantissa: 15, Scale: 1},
+				{Scale: snapshot.DecNull},
+				{Mantissa: 2},
+			}},
 		},
 	}
 }
 
-// compareSegment wants the store's file of a table to have the bytes of WriteSegment, and the opened segment to be that table.
+// compareSegment checks that the store's file of a table has the bytes of WriteSegment, and that
+// the opened segment is that table.
 func compareSegment(t *testing.T, s *Store, snap *Snapshot, want *snapshot.TableData) {
 	t.Helper()
 	var data bytes.Buffer
@@ -82,7 +93,8 @@ func compareSegment(t *testing.T, s *Store, snap *Snapshot, want *snapshot.Table
 		}
 	}
 	segment := snap.Segments[want.Name]
-	if segment == nil || segment.Name() != want.Name || segment.Rows() != want.Rows || segment.Bytes() != int64(data.Len()) {
+	if segment == nil || segment.Name() != want.Name || segment.Rows() != want.Rows ||
+		segment.Bytes() != int64(data.Len()) {
 		t.Fatalf("segment of %s: %+v", want.Name, segment)
 	}
 	n, err := segment.Column("n")
@@ -102,6 +114,7 @@ func compareSegment(t *testing.T, s *Store, snap *Snapshot, want *snapshot.Table
 }
 
 func TestStoreRoundTrip(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	if _, err := s.Channel("current"); !errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("channel of an empty store: %v", err)
@@ -146,8 +159,10 @@ func TestStoreRoundTrip(t *testing.T) {
 	}
 }
 
-// TestStoreKeepsWhatItHas: the same table is one file, untouched by the second write, and snapshots share it when opened.
+// TestStoreKeepsWhatItHas: the same table is one file, which the second write does not touch, and
+// snapshots share it when opened.
 func TestStoreKeepsWhatItHas(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	m1 := putSnapshot(t, s, "s1", smallTable("same", 1), smallTable("other", 1))
 	path, _ := s.SegmentPath(m1.Tables[0].SHA256)
@@ -169,7 +184,7 @@ func TestStoreKeepsWhatItHas(t *testing.T) {
 	}
 	same := b.Segments["same"]
 	if same != a.Segments["same"] || b.Segments["other"] == a.Segments["other"] {
-		t.Error("segments are not shared as they should be")
+		t.Error("segments are not shared")
 	}
 	if err := a.Close(); err != nil {
 		t.Fatal(err)
@@ -181,18 +196,20 @@ func TestStoreKeepsWhatItHas(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// The same manifest again is no change; another one under the same id is refused.
+	// Writing the same manifest again changes nothing; another one with the same id is refused.
 	if err := s.PutManifest(m1); err != nil {
 		t.Error(err)
 	}
 	m1.CatalogURL = "https://elsewhere.example"
 	if err := s.PutManifest(m1); !errors.Is(err, fs.ErrExist) {
-		t.Errorf("another manifest under one id: %v", err)
+		t.Errorf("another manifest with the same id: %v", err)
 	}
 }
 
-// TestStoreOpensWhatWasPublished: a manifest that was changed behind a channel's back is not served, though it may be right in itself.
+// TestStoreOpensWhatWasPublished: a manifest that was changed after publishing is not served, even
+// if it is valid.
 func TestStoreOpensWhatWasPublished(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	putSnapshot(t, s, "s1", smallTable("n", 1))
 	if err := s.Publish("current", "s1", noon); err != nil {
@@ -212,7 +229,8 @@ func TestStoreOpensWhatWasPublished(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(data), "catalog.example", "cata1og.example", 1)), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(strings.Replace(string(data), "catalog.example", "cata1og.example", 1)),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.OpenPointer(p, snap); !errors.Is(err, snapshot.ErrCorrupt) {
@@ -225,6 +243,7 @@ func TestStoreOpensWhatWasPublished(t *testing.T) {
 
 // TestStoreHealsASegment: a file damaged in place is replaced by the next write of its table.
 func TestStoreHealsASegment(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	ref := putSnapshot(t, s, "s1", smallTable("n", 1)).Tables[0]
 	path, _ := s.SegmentPath(ref.SHA256)
@@ -248,9 +267,10 @@ func TestStoreHealsASegment(t *testing.T) {
 	}
 }
 
-// TestStoreKillPoints leaves the store as a writer killed at each point leaves it: what was published stays readable, and the
-// next writer clears up.
+// TestStoreKillPoints leaves the store as a writer killed at each point would. What was published
+// stays readable, and the next writer removes the leftovers.
 func TestStoreKillPoints(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	first := putSnapshot(t, s, "s1", smallTable("n", 1))
 	if err := s.Publish("current", "s1", noon); err != nil {
@@ -306,16 +326,16 @@ func TestStoreKillPoints(t *testing.T) {
 			t.Errorf("%s is still there (%v)", path, err)
 		}
 	}
-	// A file cut short, as a disk that lied about syncing leaves it.
+	// A truncated file, as after a power cut on a disk that ignores syncs.
 	path, _ := s.SegmentPath(second.SHA256)
 	if err := os.Truncate(path, second.Bytes-1); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Open("s2"); !errors.Is(err, snapshot.ErrCorrupt) {
-		t.Errorf("a segment cut short: %v", err)
+		t.Errorf("a truncated segment: %v", err)
 	}
 	if err := s.Publish("other", "s2", noon); !errors.Is(err, snapshot.ErrCorrupt) {
-		t.Errorf("publishing a segment cut short: %v", err)
+		t.Errorf("publishing a truncated segment: %v", err)
 	}
 	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
@@ -330,6 +350,7 @@ func TestStoreKillPoints(t *testing.T) {
 }
 
 func TestStoreNames(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	putSnapshot(t, s, "s1", smallTable("n", 1))
 	for _, name := range []string{
@@ -338,7 +359,10 @@ func TestStoreNames(t *testing.T) {
 	} {
 		_, errOpen := s.Open(name)
 		_, errChannel := s.Channel(name)
-		for _, err := range []error{errOpen, errChannel, s.Publish(name, "s1", noon), s.Publish("c", name, noon), s.PutReport(name, []byte("{}"))} {
+		for _, err := range []error{
+			errOpen, errChannel, s.Publish(name, "s1", noon), s.Publish("c", name, noon),
+			s.PutReport(name, []byte("{}")),
+		} {
 			if !errors.Is(err, ErrName) {
 				t.Errorf("name %q: %v", name, err)
 			}
@@ -351,8 +375,10 @@ func TestStoreNames(t *testing.T) {
 	}
 }
 
-// TestStoreConcurrentWriters: many writers of the same and of other tables end with a whole store.
+// TestStoreConcurrentWriters: concurrent writers of the same and of other tables leave a complete
+// store.
 func TestStoreConcurrentWriters(t *testing.T) {
+	t.Parallel()
 	s := newStore(t)
 	var wg sync.WaitGroup
 	for i := range 8 {

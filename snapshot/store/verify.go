@@ -5,8 +5,9 @@ import (
 	"fmt"
 )
 
-// Verify reads every file of a snapshot from the disk again: the hashes of segments, that of the manifest if a channel shows it, and everything that
-// Segment.Verify checks. All faults are in the error.
+// Verify reads every file of a snapshot from disk again. It checks the hashes of segments, that of
+// the manifest if a channel points to it, and everything that Segment.Verify checks. The error has
+// all faults.
 func (s *Store) Verify(id string) error {
 	m, err := s.Manifest(id)
 	if err != nil {
@@ -18,7 +19,7 @@ func (s *Store) Verify(id string) error {
 	}
 	var errs []error
 	for _, name := range names {
-		c, err := s.readChannel(name) // who signed what other channels show is not asked here
+		c, err := s.readChannel(name) // without its signature: this is about one snapshot
 		if err == nil && c.ID == id {
 			_, err = s.Published(c.Pointer)
 		}
