@@ -53,8 +53,11 @@ lint:
 WHOLE := ./cmd/... ./internal/judge/... ./internal/generator/... ./loader/sample
 UNITS  = $(filter-out hdqs/cmd hdqs/cmd/% hdqs/internal/judge hdqs/internal/generator hdqs/loader/sample,$(shell $(GO) list $(PACKAGES)))
 
+# Left to edge, and a test of a store that HDQS_TEST_STORE names.
+ELSEWHERE := Edge|Browser|^TestSelectOnStore$$
+
 race: ## package tests under the race detector
-	$(PART) gcc $(GOTEST) -race -short $(UNITS)
+	$(PART) gcc $(GOTEST) -race -short -skip '$(ELSEWHERE)' $(UNITS)
 
 # The race detector changes allocations and memory, so files with these tests are built without it only. cmd/layout_test.go
 # checks that every test in such a file has one of these words in its name.
@@ -62,7 +65,7 @@ budgets: ## package tests that cannot run under the race detector: budgets of al
 	$(PART) '' $(GOTEST) -short -run 'Alloc|Budget|Bytes|Idle' $(UNITS)
 
 unit: ## all package tests without the race detector
-	$(PART) '' $(GOTEST) -short $(UNITS)
+	$(PART) '' $(GOTEST) -short -skip '$(ELSEWHERE)' $(UNITS)
 
 whole bucket clients: export HDQS_BINARY := $(abspath $(BIN))
 

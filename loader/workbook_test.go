@@ -204,9 +204,9 @@ func TestBadWorkbooks(t *testing.T) {
 	}
 }
 
-// TestRealRiskWorkbook compares the rows of a real workbook with those of the CSV file that was
+// TestFixtureRiskWorkbook compares the rows of a real workbook with those of the CSV file that was
 // derived from it, column by column.
-func TestRealRiskWorkbook(t *testing.T) {
+func TestFixtureRiskWorkbook(t *testing.T) {
 	t.Parallel()
 	const fixtures = "../../shared/fixtures/"
 	book, err := os.Open(fixtures + "other/sources/source_inform_risk_2024_v067.xlsx")

@@ -209,7 +209,7 @@ func TestNginxServesTheAnswers(t *testing.T) {
 	t.Parallel()
 	binary, err := exec.LookPath("nginx")
 	if err != nil {
-		t.Skip("nginx is not installed")
+		t.Skip("nginx is not installed (Debian package nginx-light)")
 	}
 	server := httptest.NewServer(http.HandlerFunc(list))
 	defer server.Close()

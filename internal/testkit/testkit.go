@@ -89,7 +89,7 @@ func Program(t testing.TB, name, debianPackage string) string {
 }
 
 // Fixtures returns the folder of real input files, or skips the test. They are not ours to publish:
-// a folder beside the repository holds them. Tests that call this have "Fixtures" in their names.
+// a folder beside the repository holds them. Tests that call this have "Fixture" in their names.
 func Fixtures(t testing.TB) string {
 	t.Helper()
 	root, err := filepath.Abs(".")
