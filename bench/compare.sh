@@ -100,8 +100,8 @@ done
 awk -F, -v bound="$bound" '
 	FNR == 1 { file++; p = "" }
 	/^pkg: / { p = substr($0, 6) }
-	$2 ~ /\/op$/ || $2 ~ /\/s$/ { unit = $2; next }
-	unit != "sec/op" || $1 == "" || $1 == "geomean" { next }
+	$1 == "" { unit = $2; next } # a header: the second of two names the unit
+	unit != "sec/op" || $1 == "geomean" { next }
 	NF >= 4 && $2 != "" && $4 != "" {
 		name = p " " $1
 		if ($6 ~ /^\+/) significant[name]++
