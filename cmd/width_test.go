@@ -25,7 +25,6 @@ var notYetWrapped = []string{
 	"api/contract",
 	"api/encode",
 	"api/render",
-	"cmd/hdqs",
 	"loader",
 	"loader/sample",
 }

@@ -13,7 +13,7 @@ import (
 	"hdqs/api/encode"
 )
 
-// answerFlags say how answers are made, kept by caches and refused under load.
+// answerFlags are the flags for making responses, caching them, and refusing them under load.
 type answerFlags struct {
 	maxAge, sharedMaxAge               time.Duration
 	staleWhileRevalidate, staleIfError time.Duration
@@ -30,36 +30,48 @@ type answerFlags struct {
 }
 
 func (f *answerFlags) register(fl *pflag.FlagSet) {
-	fl.DurationVar(&f.maxAge, "max-age", time.Minute, "how long browsers may use an answer")
-	fl.DurationVar(&f.sharedMaxAge, "s-maxage", time.Hour, "how long shared caches may use an answer")
-	fl.DurationVar(&f.staleWhileRevalidate, "stale-while-revalidate", 24*time.Hour, "how long caches may go on with a stale answer while they fetch a fresh one")
-	fl.DurationVar(&f.staleIfError, "stale-if-error", 7*24*time.Hour, "how long caches may go on with a stale answer while this service is away")
-	fl.StringVar(&f.cdnCacheControl, "cdn-cache-control", "", "value of CDN-Cache-Control on successes; empty: not sent")
+	fl.DurationVar(&f.maxAge, "max-age", time.Minute, "how long browsers may use a response")
+	fl.DurationVar(&f.sharedMaxAge, "s-maxage", time.Hour, "how long shared caches may use a response")
+	fl.DurationVar(&f.staleWhileRevalidate, "stale-while-revalidate", 24*time.Hour,
+		"how long caches may use a stale response while they fetch a fresh one")
+	fl.DurationVar(&f.staleIfError, "stale-if-error", 7*24*time.Hour,
+		"how long caches may use a stale response while this service is unavailable")
+	fl.StringVar(&f.cdnCacheControl, "cdn-cache-control", "",
+		"value of CDN-Cache-Control in successful responses; empty: not sent")
 	fl.DurationVar(&f.keepPrevious, "keep-previous", 15*time.Minute,
-		fmt.Sprintf("how long a replaced snapshot answers requests with snapshot=ID, the last %d at most; 0: not at all", api.MostPrevious))
-	fl.BoolVar(&f.strict, "strict", false, "refuse unknown parameters with 422, as 'Prefer: handling=strict' asks for one request")
-	fl.BoolVar(&f.surrogateKey, "surrogate-key", false, "send purge keys as Surrogate-Key ('hdqs diff' prints what to purge)")
+		fmt.Sprintf("how long requests with snapshot=ID may use a replaced snapshot, at most the last %d; 0: never",
+			api.MostPrevious))
+	fl.BoolVar(&f.strict, "strict", false,
+		"refuse unknown parameters with 422, as 'Prefer: handling=strict' does for one request")
+	fl.BoolVar(&f.surrogateKey, "surrogate-key", false,
+		"send purge keys as Surrogate-Key ('hdqs diff' prints what to purge)")
 	fl.BoolVar(&f.cacheTag, "cache-tag", false, "send purge keys as Cache-Tag")
-	fl.IntVar(&f.queries, "max-queries", 0, "list queries at once; 0: 4 for each core")
-	fl.DurationVar(&f.queueWait, "queue-wait", api.DefaultQueueWait, "how long a query may wait for its turn before it gets 503; half as long while there are always too many; 0: not at all")
-	fl.Int64Var(&f.inflight, "max-inflight-bytes", 0, "bytes of answers on their way to clients before requests get 503; 0: a quarter of GOMEMLIMIT, or 512 MiB")
-	fl.Int64Var(&f.bodyCache, "body-cache", 64<<20, "bytes of finished bodies kept for callers who ask the same; 0: none, and each request makes its own")
-	fl.StringVar(&f.compression, "compression", encode.Stored.String(), "how much the encoders of pages may use: stored (everything), pieces (no stored blocks) or whole (only the library's)")
-	fl.StringVar(&f.baseURL, "base-url", "", "where callers reach the service, as https://HOST, for the calls on the landing page; empty: the host that was asked, and caches may not keep that page")
-	fl.BoolVar(&f.keepBuffers, "keep-buffers", false, "leave idle connections their 64 KiB of buffers")
+	fl.IntVar(&f.queries, "max-queries", 0, "list queries that run at once; 0: 4 for each core")
+	fl.DurationVar(&f.queueWait, "queue-wait", api.DefaultQueueWait,
+		"how long a query may wait to run before it gets 503; halved under sustained overload; 0: not at all")
+	fl.Int64Var(&f.inflight, "max-inflight-bytes", 0,
+		"bytes of responses being sent above which requests get 503; 0: a quarter of GOMEMLIMIT, or 512 MiB")
+	fl.Int64Var(&f.bodyCache, "body-cache", 64<<20,
+		"bytes of finished bodies that are cached for equal requests; 0: no cache")
+	fl.StringVar(&f.compression, "compression", encode.Stored.String(),
+		"encoders: stored (stored blocks and pieces), pieces (no stored blocks) or whole (the library only)")
+	fl.StringVar(&f.baseURL, "base-url", "",
+		"public address of the service, such as https://HOST, for links on the landing page; "+
+			"empty: the host of the request, and caches may not keep that page")
+	fl.BoolVar(&f.keepBuffers, "keep-buffers", false, "idle connections keep their buffers of 64 KiB")
 	for name, into := range map[string]*time.Duration{
-		"max-age": &f.maxAge, "s-maxage": &f.sharedMaxAge, "stale-while-revalidate": &f.staleWhileRevalidate, "stale-if-error": &f.staleIfError,
-		"keep-previous": &f.keepPrevious,
+		"max-age": &f.maxAge, "s-maxage": &f.sharedMaxAge, "stale-while-revalidate": &f.staleWhileRevalidate,
+		"stale-if-error": &f.staleIfError, "keep-previous": &f.keepPrevious,
 	} {
 		bound(fl, name, into, 0, longestPause)
 	}
 	bound(fl, "max-queries", &f.queries, 0, mostAtOnce)
 	bound(fl, "queue-wait", &f.queueWait, 0, longestWait)
-	bound(fl, "max-inflight-bytes", &f.inflight, 0, noMost)
-	bound(fl, "body-cache", &f.bodyCache, 0, noMost)
+	bound(fl, "max-inflight-bytes", &f.inflight, 0, noLimit)
+	bound(fl, "body-cache", &f.bodyCache, 0, noLimit)
 }
 
-// fill sets the options that the flags stand for.
+// fill sets the options from the flags.
 func (f *answerFlags) fill(o *api.Options) (err error) {
 	tiers := []encode.Tier{encode.Stored, encode.Pieces, encode.Whole}
 	at := slices.IndexFunc(tiers, func(t encode.Tier) bool { return t.String() == f.compression })
@@ -68,8 +80,9 @@ func (f *answerFlags) fill(o *api.Options) (err error) {
 	}
 	o.Compression = tiers[at]
 	o.Freshness = api.Freshness{
-		MaxAge: orNever(f.maxAge), SharedMaxAge: orNever(f.sharedMaxAge), StaleWhileRevalidate: orNever(f.staleWhileRevalidate),
-		StaleIfError: orNever(f.staleIfError), CDN: f.cdnCacheControl,
+		MaxAge: orNever(f.maxAge), SharedMaxAge: orNever(f.sharedMaxAge),
+		StaleWhileRevalidate: orNever(f.staleWhileRevalidate), StaleIfError: orNever(f.staleIfError),
+		CDN: f.cdnCacheControl,
 	}
 	o.KeepPrevious = orNever(f.keepPrevious)
 	o.Strict, o.SurrogateKey, o.CacheTag = f.strict, f.surrogateKey, f.cacheTag
@@ -84,19 +97,20 @@ func (f *answerFlags) fill(o *api.Options) (err error) {
 	return nil
 }
 
-// baseURL checks where callers reach the service; what it gives has no slash at its end.
+// baseURL checks the public address of the service and returns it without trailing slashes.
 func baseURL(text string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
 	u, err := url.Parse(text)
-	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil || strings.ContainsAny(text, "?#' ") {
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || u.User != nil ||
+		strings.ContainsAny(text, "?#' ") {
 		return "", fmt.Errorf("--base-url %q: want http or https and a host, without user, query or quotes", text)
 	}
 	return strings.TrimRight(text, "/"), nil
 }
 
-// orNever tells a zero that was meant from an option that was left out.
+// orNever returns -1 for 0, because 0 in an option means its default.
 func orNever(d time.Duration) time.Duration {
 	if d == 0 {
 		return -1

@@ -8,21 +8,22 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Bounds of flags. What is beyond them is a slip, and some of it would overflow where times and counts are calculated with.
+// Bounds of flags. Values beyond them are mistakes, and some would overflow in computations.
 const (
-	longestPause = 10 * 365 * 24 * time.Hour // between two looks, and of what caches and callers may keep
-	longestWait  = 24 * time.Hour            // for something that is under way
-	shortestLook = 10 * time.Millisecond     // between two looks that are not to be a busy loop
+	longestPause = 10 * 365 * 24 * time.Hour // between two polls, and for lifetimes in caches
+	longestWait  = 24 * time.Hour            // for requests and queries to end
+	shortestPoll = 10 * time.Millisecond     // less would be a busy loop
 	mostAtOnce   = 1 << 24                   // queries, connections, snapshots
-	noMost       = math.MaxInt64
+	noLimit      = math.MaxInt64
 )
 
-// number is what a flag that has bounds may be.
+// number is the type of a flag with bounds.
 type number interface {
 	int | int64 | time.Duration
 }
 
-// bounded is a flag's value that is checked when it is set. Its errors name the value and the bounds, and whoever parses flags adds the flag's name.
+// bounded checks the value of a flag when it is set. Its errors name the bounds; the flag parser
+// adds the name of the flag and the value.
 type bounded[T number] struct {
 	pflag.Value
 	into        *T
@@ -30,19 +31,20 @@ type bounded[T number] struct {
 	orZero      bool
 }
 
-// bound gives a flag that is registered its bounds; a value outside them is refused as one that cannot be parsed is.
+// bound sets the bounds of a registered flag. A value outside them is refused like one that cannot
+// be parsed.
 func bound[T number](fl *pflag.FlagSet, name string, into *T, least, most T) {
 	f := fl.Lookup(name)
 	f.Value = &bounded[T]{Value: f.Value, into: into, least: least, most: most}
 }
 
-// boundOrZero is bound for a flag of which 0 means something of its own.
+// boundOrZero is bound for a flag that may also be 0, with a meaning of its own.
 func boundOrZero[T number](fl *pflag.FlagSet, name string, into *T, least, most T) {
 	bound(fl, name, into, least, most)
 	fl.Lookup(name).Value.(*bounded[T]).orZero = true
 }
 
-// Set takes the flag's text.
+// Set parses and checks the text of the flag.
 func (b *bounded[T]) Set(text string) error {
 	if err := b.Value.Set(text); err != nil {
 		return err
@@ -50,7 +52,7 @@ func (b *bounded[T]) Set(text string) error {
 	switch v := *b.into; {
 	case b.orZero && v == 0 || v >= b.least && v <= b.most:
 		return nil
-	case int64(b.most) == noMost:
+	case int64(b.most) == noLimit:
 		return fmt.Errorf("want %v or more", b.least)
 	case b.orZero:
 		return fmt.Errorf("want 0, or %v to %v", b.least, b.most)

@@ -289,13 +289,13 @@ func (o *objectStore) testOutage(t *testing.T, data string, s *server) {
 		t.Errorf("exit code %d", code)
 	}
 	again := o.serve(t, "--store", storeAddress, "--data-dir", data)
-	if !again.logged("the store is away; serving the last good one") {
+	if !again.logged("the store is unavailable; serving the last good one") {
 		t.Errorf("a replica without its store:\n%s", again.log)
 	}
 	again.mustAnswer(t)
 	path := with("/api/v2/metadata/location?limit=1")
 	query := o.run(t, 0, "query", "--store", storeAddress, "--data-dir", data, path)
-	if !strings.Contains(query.stderr, "the store is away") {
+	if !strings.Contains(query.stderr, "the store is unavailable") {
 		t.Errorf("query without its store: %s", query.stderr)
 	}
 	o.run(t, 3, "serve", "--store", storeAddress, "--data-dir", t.TempDir())

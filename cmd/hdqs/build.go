@@ -15,7 +15,7 @@ import (
 	"hdqs/snapshot"
 )
 
-// stableChannel is the channel of everyone who names none.
+// stableChannel is the default channel.
 const stableChannel = "stable"
 
 type buildFlags struct {
@@ -35,24 +35,36 @@ func newBuild() *cobra.Command {
 		Short: "Loads a catalog into a snapshot store and moves the channel to the new snapshot",
 		Long: `Loads a catalog into a snapshot store and moves the channel to the new snapshot.
 
-SRC is a directory of catalog files (one folder a role, reference/, packages/), a directory of view dumps (*_view.csv[.gz]), the https:// address of
-a CKAN site or of a mirror, or s3://bucket/prefix of a mirror. DST is a directory or s3://bucket/prefix; for a bucket the snapshot is built in
---data-dir and only what the bucket lacks is sent. The endpoint of the object store is AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, the region AWS_REGION,
-credentials are AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the shared credentials file, or the role of the machine.
+SRC is one of:
+  - a directory of catalog files (a folder for each role, reference/, packages/)
+  - a directory of view dumps (*_view.csv[.gz])
+  - the https:// address of a CKAN site or of a mirror
+  - s3://bucket/prefix of a mirror
 
-Only changed tables are written. The report of the load goes to stdout, as a table or with --json, and beside the manifest. On stdout it ends in the
-keys that an edge is to purge once replicas serve the new snapshot, those of 'hdqs diff'. One load at a time writes to a store: a second one ends at
-once and names the first, and of two on different machines the later one finds the channel moved.
+DST is a directory or s3://bucket/prefix. For a bucket, the snapshot is built in --data-dir, and only
+the files that the bucket lacks are uploaded. The endpoint of the object store is
+AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, the region AWS_REGION. Credentials are AWS_ACCESS_KEY_ID and
+AWS_SECRET_ACCESS_KEY, the shared credentials file, or the role of the machine.
 
-Exit codes: 0 ok, 1 nothing could be built, 2 usage, 3 a source or the store could not be reached, 4 what the store holds is damaged or not signed,
-5 built, but a source was refused or stale, or our checks dropped rows.`,
+Only changed tables are written. The report of the load is printed to stdout, as a table or with
+--json, and stored with the manifest. On stdout the purge keys follow, as 'hdqs diff' prints them:
+purge them at the CDN once replicas serve the new snapshot.
+
+Only one load at a time writes to a store. A second one on the same machine fails at once and names
+the first. Of two on different machines, the one that ends later fails.
+
+Exit codes: 0 success, 1 nothing could be built, 2 wrong usage, 3 a source or the store could not be
+reached, 4 the store is damaged or not signed, 5 built, but a source was refused or stale, or checks
+dropped rows.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if f.load.catalog == "" || f.store == "" && !f.dryRun {
 				return exitWith(exitUsage, errors.New("build needs --catalog and --store"))
 			}
 			if f.dryRun {
-				return f.load.source.plan(cmd.Context(), f.load.catalog, f.dataDir, f.net.options(), cmd.OutOrStdout(), f.asJSON)
+				return f.load.source.plan(
+					cmd.Context(), f.load.catalog, f.dataDir, f.net.options(), cmd.OutOrStdout(), f.asJSON,
+				)
 			}
 			l, err := f.build(cmd.Context(), cmd.ErrOrStderr())
 			if err != nil {
@@ -66,16 +78,15 @@ Exit codes: 0 ok, 1 nothing could be built, 2 usage, 3 a source or the store cou
 	}
 	fl := cmd.Flags()
 	f.register(fl)
-	fl.StringVar(&f.load.catalog, "catalog", "", "catalog to load")
 	f.sign.register(fl)
 	fl.BoolVar(&f.asJSON, "json", false, "print the report as JSON")
-	fl.StringVar(&f.markdown, "markdown", "", "file to append a short summary in Markdown to, for the page of a job")
-	fl.BoolVar(&f.dryRun, "dry-run", false, "print which files would be read, and read none")
-	f.load.register(fl)
+	fl.StringVar(&f.markdown, "markdown", "", "file to append a short summary in Markdown to, for the page of a CI job")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "print which files would be downloaded, and download none")
+	f.load.register(fl, "catalog to load")
 	return cmd
 }
 
-// report tells what came of the load.
+// report prints the report of the load.
 func (f *buildFlags) report(l *loaded, out io.Writer) error {
 	if f.markdown != "" {
 		file, err := os.OpenFile(f.markdown, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
@@ -98,7 +109,8 @@ func (f *buildFlags) report(l *loaded, out io.Writer) error {
 	return printPurge(out, l.purge)
 }
 
-// build loads the catalog into the store, by way of the local copy if that is a remote one.
+// build loads the catalog into the store. For a remote store it builds in the local copy and pushes
+// that.
 func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, error) {
 	into, err := f.open()
 	if err != nil {
@@ -107,11 +119,7 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 	if err := f.sign.apply(into); err != nil {
 		return nil, err
 	}
-	o, err := f.load.options(into.Store, f.channel)
-	if err != nil {
-		return nil, err
-	}
-	release, err := into.lock("build from " + f.load.catalog)
+	o, release, err := f.load.prepare(into, "build from "+f.load.catalog)
 	if err != nil {
 		return nil, err
 	}
@@ -126,16 +134,16 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 	}
 	l, err := f.load.run(ctx, o, f.dataDir, f.net.options(), messages)
 	if err != nil {
-		return nil, storeFault(err)
+		return nil, storeError(err)
 	}
 	switch {
 	case l.Outcome != "published":
-	case shownErr != nil && !isAbsent(shownErr): // whatever it showed, replicas have gone on serving
+	case shownErr != nil && !isAbsent(shownErr): // unknown, but replicas still serve it
 		l.purge = []string{api.AllKey}
 	default:
 		l.purge = purgeKeys(shown.ID, l.Snapshot, into.Manifest, messages)
 	}
-	if f.sign.key != "" { // nothing to do unless an earlier load did not sign
+	if f.sign.key != "" { // does nothing unless an earlier load did not sign
 		if err := errors.Join(into.Sign(l.Snapshot), into.SignShown(f.channel)); err != nil {
 			return nil, err
 		}
@@ -146,16 +154,19 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 	before := into.remote.Traffic()
 	now, err := into.remote.Push(ctx, into.Store, f.channel, base, damaged)
 	if err != nil {
-		return nil, storeFault(err)
+		return nil, storeError(err)
 	}
 	t := into.remote.Traffic().Minus(before)
-	fmt.Fprintf(messages, "pushed %s to %s: %d requests, %d bytes sent\n", now.ID, into.remote.Address(), t.Requests, t.Sent)
+	fmt.Fprintf(messages, "pushed %s to %s: %d requests, %d bytes sent\n",
+		now.ID, into.remote.Address(), t.Requests, t.Sent)
 	return l, into.copy.Keep(now)
 }
 
-// begin brings the snapshot that a remote channel shows: tables that do not change are taken from it. A damaged one is no reason not to load, but the
-// best reason to send everything again.
-func (f *buildFlags) begin(ctx context.Context, into *openStore, messages io.Writer) (base replica.Version, damaged bool, err error) {
+// begin downloads the snapshot that a remote channel shows: unchanged tables are taken from it. If
+// it is damaged the load goes on, and all files are uploaded again.
+func (f *buildFlags) begin(
+	ctx context.Context, into *openStore, messages io.Writer,
+) (base replica.Version, damaged bool, err error) {
 	if into.remote == nil {
 		return base, false, nil
 	}
@@ -169,10 +180,10 @@ func (f *buildFlags) begin(ctx context.Context, into *openStore, messages io.Wri
 		fmt.Fprintf(messages, "hdqs: the store's snapshot is damaged and will be replaced: %v\n", err)
 		return fetched.Version, true, nil
 	}
-	return base, false, storeFault(err)
+	return base, false, storeError(err)
 }
 
-// isTerminal tells whether a person watches w.
+// isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -182,8 +193,8 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
-// plainly formats bytes for people.
-func plainly(n int64) string {
+// formatBytes formats a number of bytes for people.
+func formatBytes(n int64) string {
 	switch {
 	case n >= 1<<30:
 		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))

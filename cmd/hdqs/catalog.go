@@ -20,7 +20,7 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// sourceFlags say how a catalog is brought over the network.
+// sourceFlags are the flags for downloading a catalog.
 type sourceFlags struct {
 	cache     string
 	only      []string
@@ -31,17 +31,20 @@ type sourceFlags struct {
 }
 
 func (f *sourceFlags) register(fl *pflag.FlagSet) {
-	fl.StringVar(&f.cache, "cache", "", "directory for what is downloaded of the catalog; default: one below --data-dir")
-	fl.StringSliceVar(&f.only, "only", nil, "roles to read over the network; the others are taken as they were read last")
-	fl.BoolVar(&f.offline, "offline", false, "read nothing over the network: the catalog as it was read last")
-	fl.StringVar(&f.locations, "location-list", "", "file with the list of countries, which no catalog has; default: the program's own")
-	fl.Int64Var(&f.maxBytes, "max-download", 2<<30, "largest file that is downloaded, in bytes")
-	fl.DurationVar(&f.timeout, "download-timeout", time.Hour, "longest time for one file, all tries together")
-	bound(fl, "max-download", &f.maxBytes, 1, noMost)
+	fl.StringVar(&f.cache, "cache", "",
+		"directory for the downloaded files of the catalog; default: one below --data-dir")
+	fl.StringSliceVar(&f.only, "only", nil,
+		"roles to download; the files of other roles are taken from the cache")
+	fl.BoolVar(&f.offline, "offline", false, "send no request and use the cached catalog")
+	fl.StringVar(&f.locations, "location-list", "",
+		"file with the list of countries, which no catalog has; default: an embedded list")
+	fl.Int64Var(&f.maxBytes, "max-download", 2<<30, "size limit of one downloaded file, in bytes")
+	fl.DurationVar(&f.timeout, "download-timeout", time.Hour, "time limit for one file, including retries")
+	bound(fl, "max-download", &f.maxBytes, 1, noLimit)
 	bound(fl, "download-timeout", &f.timeout, time.Millisecond, longestPause)
 }
 
-// options makes the options of a sync.
+// options returns the options of a sync.
 func (f *sourceFlags) options(address, data string, web fetch.Options) (upstream.Options, error) {
 	o := upstream.Options{
 		Source: address, Cache: f.cache, Only: f.only, Location: f.locations, Offline: f.offline, Fetch: web,
@@ -59,7 +62,7 @@ func (f *sourceFlags) options(address, data string, web fetch.Options) (upstream
 	return o, nil
 }
 
-// sync brings a catalog into its own place of the data directory. Until it is released no other load changes the tree there.
+// sync downloads a catalog into its cache directory, which stays locked until release is called.
 func (f *sourceFlags) sync(
 	ctx context.Context, address, data string, web fetch.Options, messages io.Writer,
 ) (*upstream.Summary, func(), error) {
@@ -71,21 +74,22 @@ func (f *sourceFlags) sync(
 	if err != nil {
 		return nil, nil, err
 	}
-	release := func() { _ = lock.Release() } // the end of the process would do
+	release := func() { _ = lock.Release() } // the lock ends with the process at the latest
 	bar := newProgress(messages, "downloading")
 	o.Progress = func(p upstream.Progress) { bar.update(p.Path, p.Done, p.Total) }
 	s, err := upstream.Sync(ctx, o)
 	bar.finish()
 	if err != nil {
 		release()
-		return nil, nil, syncFault(ctx, address, err)
+		return nil, nil, syncError(ctx, address, err)
 	}
 	printSync(messages, s)
 	return s, release, nil
 }
 
-// syncFault gives an error its exit code: of a catalog that cannot be had, or of this machine.
-func syncFault(ctx context.Context, address string, err error) error {
+// syncError sets the exit code of an error: that of an unavailable catalog, or that of a local
+// failure.
+func syncError(ctx context.Context, address string, err error) error {
 	err = fmt.Errorf("catalog %s: %w", address, err)
 	if ctx.Err() == nil && (errors.Is(err, upstream.ErrUnreachable) || errors.Is(err, fetch.ErrRefused)) {
 		return exitWith(exitUpstream, err)
@@ -93,8 +97,10 @@ func syncFault(ctx context.Context, address string, err error) error {
 	return err
 }
 
-// plan tells what a load would read, and reads nothing but the catalog's lists.
-func (f *sourceFlags) plan(ctx context.Context, address, data string, web fetch.Options, out io.Writer, asJSON bool) error {
+// plan prints which files a load would download. It requests only the lists of the catalog.
+func (f *sourceFlags) plan(
+	ctx context.Context, address, data string, web fetch.Options, out io.Writer, asJSON bool,
+) error {
 	o, err := f.options(address, data, web)
 	if err != nil {
 		return err
@@ -102,7 +108,7 @@ func (f *sourceFlags) plan(ctx context.Context, address, data string, web fetch.
 	o.DryRun = true
 	s, err := upstream.Sync(ctx, o)
 	if err != nil {
-		return syncFault(ctx, address, err)
+		return syncError(ctx, address, err)
 	}
 	if asJSON {
 		return printJSON(out, s)
@@ -122,18 +128,21 @@ func (f *sourceFlags) plan(ctx context.Context, address, data string, web fetch.
 	for _, note := range s.Notes {
 		fmt.Fprintln(out, "note:", note)
 	}
-	_, err = fmt.Fprintf(out, "would read %d of %d files, %s as far as the catalog says\n", s.Count(upstream.New), len(s.Files), plainly(bytes))
+	_, err = fmt.Fprintf(out, "would read %d of %d files, %s according to the catalog\n",
+		s.Count(upstream.New), len(s.Files), formatBytes(bytes))
 	return err
 }
 
 // fetched is a summary as the report of the load carries it.
 func fetched(s *upstream.Summary) *loader.FetchReport {
 	f := &loader.FetchReport{
-		Source: s.Source, Kind: s.Kind, Requests: s.Requests, Retries: s.Retries, Bytes: s.Bytes, Seconds: s.Seconds, Notes: s.Notes,
+		Source: s.Source, Kind: s.Kind, Requests: s.Requests, Retries: s.Retries, Bytes: s.Bytes,
+		Seconds: s.Seconds, Notes: s.Notes,
 	}
 	for _, file := range s.Files {
 		f.Sources = append(f.Sources, loader.SourceReport{
-			Role: file.Role, Path: file.Path, State: file.State, Why: file.Why, LastModified: file.LastModified, Bytes: file.Bytes, Seconds: file.Seconds,
+			Role: file.Role, Path: file.Path, State: file.State, Why: file.Why,
+			LastModified: file.LastModified, Bytes: file.Bytes, Seconds: file.Seconds,
 		})
 	}
 	return f
@@ -152,11 +161,13 @@ func buildCache(s *upstream.Summary, st *store.Store, channel string) loader.Bui
 	}
 }
 
-// printSync tells what was read, and of which files not.
+// printSync prints what was downloaded, and the files that could not be.
 func printSync(w io.Writer, s *upstream.Summary) {
-	fmt.Fprintf(w, "catalog %s: %d files: %d new, %d unchanged, %d stale, %d refused; %d requests, %d retries, %s in %.1f s\n", s.Source, len(s.Files),
+	fmt.Fprintf(w, "catalog %s: %d files: %d new, %d unchanged, %d stale, %d refused; "+
+		"%d requests, %d retries, %s in %.1f s\n",
+		s.Source, len(s.Files),
 		s.Count(upstream.New), s.Count(upstream.Unchanged), s.Count(upstream.Stale), s.Count(upstream.Refused),
-		s.Requests, s.Retries, plainly(s.Bytes), s.Seconds)
+		s.Requests, s.Retries, formatBytes(s.Bytes), s.Seconds)
 	for _, f := range s.Files {
 		if f.State == upstream.Stale || f.State == upstream.Refused {
 			fmt.Fprintf(w, "  %s %s: %s\n", f.State, f.Path, f.Why)

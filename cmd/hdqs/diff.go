@@ -20,10 +20,12 @@ func newDiff() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "diff --store SRC A [B]",
-		Short: "Compares two snapshots: tables that differ, endpoints that answer otherwise, keys for an edge to purge",
-		Long: `Compares two snapshots of a store; without B, A and what the channel shows. Tables are compared by content, so one that was loaded again and
-came out the same is no difference. The keys are those of 'hdqs serve --surrogate-key' and '--cache-tag': purging them after B is published drops every
-answer that is no longer true, and no other.`,
+		Short: "Compares two snapshots: changed tables, endpoints with changed responses, keys to purge at a CDN",
+		Long: `Compares two snapshots of a store. Without B, it compares A with what the channel shows.
+
+Tables are compared by content: one that was loaded again with the same result has not changed. The
+keys are those of 'hdqs serve --surrogate-key' and '--cache-tag'. Purging them after B was published
+drops exactly the cached responses that are no longer correct.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			st, err := f.openExisting()
@@ -32,7 +34,8 @@ answer that is no longer true, and no other.`,
 			}
 			var sides [2]*store.Manifest
 			for i := range sides {
-				sides[i], err = st.manifest(cmd.Context(), args[min(i, len(args)):min(i+1, len(args))], cmd.ErrOrStderr())
+				id := args[min(i, len(args)):min(i+1, len(args))] // empty: what the channel shows
+				sides[i], err = st.manifest(cmd.Context(), id, cmd.ErrOrStderr())
 				if err != nil {
 					return err
 				}
@@ -49,7 +52,7 @@ answer that is no longer true, and no other.`,
 	return cmd
 }
 
-// snapshotDiff is what a step from one snapshot to another changes.
+// snapshotDiff is the difference between two snapshots.
 type snapshotDiff struct {
 	From      string      `json:"from"`
 	To        string      `json:"to"`
@@ -59,7 +62,7 @@ type snapshotDiff struct {
 	Purge     []string    `json:"purge"`
 }
 
-// tableDiff is a table that differs. A table that one side does not have has no rows and bytes there.
+// tableDiff is a changed table. A snapshot without the table has 0 rows and bytes of it.
 type tableDiff struct {
 	Table       string `json:"table"`
 	RowsBefore  int    `json:"rows_before"`
@@ -106,12 +109,13 @@ func (d *snapshotDiff) print(out io.Writer) error {
 		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "\ntable\trows before\trows after\tdifference\tbytes before\tbytes after")
 		for _, t := range d.Tables {
-			fmt.Fprintf(w, "%s\t%d\t%d\t%+d\t%d\t%d\n", t.Table, t.RowsBefore, t.RowsAfter, t.RowsAfter-t.RowsBefore, t.BytesBefore, t.BytesAfter)
+			fmt.Fprintf(w, "%s\t%d\t%d\t%+d\t%d\t%d\n",
+				t.Table, t.RowsBefore, t.RowsAfter, t.RowsAfter-t.RowsBefore, t.BytesBefore, t.BytesAfter)
 		}
 		if err := w.Flush(); err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "\nendpoints that answer otherwise:\n  %s\n", strings.Join(d.Endpoints, "\n  "))
+		fmt.Fprintf(out, "\nendpoints with changed responses:\n  %s\n", strings.Join(d.Endpoints, "\n  "))
 	}
 	if len(d.Purge) > 0 {
 		fmt.Fprintln(out)
@@ -119,7 +123,7 @@ func (d *snapshotDiff) print(out io.Writer) error {
 	return printPurge(out, d.Purge)
 }
 
-// printPurge prints the keys that an edge is to purge, if there are any.
+// printPurge prints the keys to purge at a CDN, if there are any.
 func printPurge(out io.Writer, keys []string) error {
 	if len(keys) == 0 {
 		return nil
@@ -128,9 +132,12 @@ func printPurge(out io.Writer, keys []string) error {
 	return err
 }
 
-// purgeKeys are the keys to purge once a channel shows another snapshot, from "" when it showed none. A snapshot that cannot be read any more is no reason
-// to fail after the step: anything may differ from it, and messages are told.
-func purgeKeys(from, to string, read func(id string) (*store.Manifest, error), messages io.Writer) []string {
+// purgeKeys returns the keys to purge when a channel has moved from one snapshot to another; from
+// is "" if it showed none. If a manifest cannot be read, it says so in messages and returns the key
+// of all responses.
+func purgeKeys(
+	from, to string, read func(id string) (*store.Manifest, error), messages io.Writer,
+) []string {
 	if from == "" {
 		return nil
 	}
@@ -138,7 +145,7 @@ func purgeKeys(from, to string, read func(id string) (*store.Manifest, error), m
 	for i, id := range []string{from, to} {
 		m, err := read(id)
 		if err != nil {
-			fmt.Fprintf(messages, "hdqs: what differs is not known, so everything is to be purged: %v\n", err)
+			fmt.Fprintf(messages, "hdqs: purge everything, since the difference is unknown: %v\n", err)
 			return []string{api.AllKey}
 		}
 		sides[i] = m

@@ -22,33 +22,35 @@ type follower struct {
 	server *api.Server
 	store  *openStore
 	log    *slog.Logger
-	wake   chan struct{} // a send asks for a look at once
+	wake   chan struct{} // a send polls at once
 
 	shown  store.Pointer
-	served *store.Snapshot // the server's, open for as long as it is the current one
+	served *store.Snapshot // open while it is the current one of the server
 }
 
 func newFollower(server *api.Server, st *openStore, log *slog.Logger) *follower {
 	return &follower{server: server, store: st, log: log, wake: make(chan struct{}, 1)}
 }
 
-// look serves what the channel shows if that is another snapshot than the served one. On an error the served one stays.
-func (f *follower) look(ctx context.Context) (changed bool, err error) {
+// poll serves what the channel shows if that is not served already. On an error the served snapshot
+// stays.
+func (f *follower) poll(ctx context.Context) (changed bool, err error) {
 	if f.store.remote != nil {
-		return f.lookRemote(ctx)
+		return f.pollRemote(ctx)
 	}
 	p, err := f.store.Channel(f.store.channel)
 	if err != nil {
-		return false, storeFault(err)
+		return false, storeError(err)
 	}
 	return f.show(p)
 }
 
-// show opens a snapshot of the local store and serves it. When it is served already, but was shown anew, others that were shown in between may have been
-// missed here: then only its time of publication is another.
+// show opens a snapshot of the local store and serves it. If it is served already but was published
+// again, because the channel moved away and back between two polls, only its time of publication
+// changes.
 func (f *follower) show(p store.Pointer) (changed bool, err error) {
 	if err := f.store.CheckStep(f.shown, p); err != nil {
-		return false, storeFault(err)
+		return false, storeError(err)
 	}
 	if p.ID == f.shown.ID && p.SHA256 == f.shown.SHA256 {
 		if !p.PublishedAt.Equal(f.shown.PublishedAt) {
@@ -59,7 +61,7 @@ func (f *follower) show(p store.Pointer) (changed bool, err error) {
 	}
 	snap, err := f.store.OpenPointer(p, f.served)
 	if err != nil {
-		return false, storeFault(err)
+		return false, storeError(err)
 	}
 	if err := f.server.Swap(api.Release{Snapshot: snap, PublishedAt: p.PublishedAt}); err != nil {
 		return false, exitWith(exitVerification, errors.Join(fmt.Errorf("snapshot %s: %w", p.ID, err), snap.Close()))
@@ -68,46 +70,49 @@ func (f *follower) show(p store.Pointer) (changed bool, err error) {
 	return true, nil
 }
 
-// lookRemote brings what the remote channel shows, and keeps it once it is served.
-func (f *follower) lookRemote(ctx context.Context) (changed bool, err error) {
+// pollRemote downloads what the remote channel shows, and keeps it once it is served.
+func (f *follower) pollRemote(ctx context.Context) (changed bool, err error) {
 	before := f.store.remote.Traffic()
 	fetched, err := f.store.copy.Fetch(ctx, false)
 	if err != nil {
-		return false, storeFault(err)
+		return false, storeError(err)
 	}
 	if changed, err = f.show(fetched.Pointer); errors.Is(err, snapshot.ErrCorrupt) {
-		// The copy of a segment has rotted on this disk, if it is not the remote one that is wrong: then this fails too.
-		f.log.Warn("the copy of the snapshot is damaged; its segments are compared and fetched anew", "error", err)
+		// Either the local copy of a segment is damaged, which this repairs, or the remote one, and
+		// this fails.
+		f.log.Warn("the local copy of the snapshot is damaged; downloading damaged segments again", "error", err)
 		if fetched, err = f.store.copy.Fetch(ctx, true); err == nil {
 			changed, err = f.show(fetched.Pointer)
 		}
 	}
 	if err != nil {
-		return false, storeFault(err)
+		return false, storeError(err)
 	}
 	if err := f.store.copy.Keep(fetched.Version); err != nil {
 		return changed, err
 	}
 	if fetched.Changed {
 		t := f.store.remote.Traffic().Minus(before)
-		f.log.Info("snapshot fetched", "snapshot", f.shown.ID, "segments", fetched.Segments, "segment_bytes", fetched.Bytes,
+		f.log.Info("snapshot fetched", "snapshot", f.shown.ID,
+			"segments", fetched.Segments, "segment_bytes", fetched.Bytes,
 			"requests", t.Requests, "received_bytes", t.Received)
 		f.tidy()
 	}
 	return changed, nil
 }
 
-// The copy of a remote store holds on to the snapshot before the served one. The grace is for other commands that use the same directory.
+// The copy of a remote store keeps the snapshot before the served one. The grace protects files of
+// other commands that use the same directory.
 const (
 	copyKeeps = 1
 	copyGrace = time.Hour
 )
 
-// tidy removes from the copy what nobody needs any more.
+// tidy removes unused snapshots from the copy.
 func (f *follower) tidy() {
 	release, err := f.store.lock("serve: collection")
 	if errors.Is(err, store.ErrLocked) {
-		return // the next change comes by here too
+		return // the next change calls tidy again
 	}
 	if err == nil {
 		defer release()
@@ -118,9 +123,9 @@ func (f *follower) tidy() {
 	}
 }
 
-// first is the look before anything is served. What was kept of a remote store stands in if it cannot give a snapshot now.
+// first is the first poll. If the remote store has no usable snapshot, the last kept one is served.
 func (f *follower) first(ctx context.Context) error {
-	_, err := f.look(ctx)
+	_, err := f.poll(ctx)
 	if err == nil || f.store.remote == nil || ctx.Err() != nil {
 		return err
 	}
@@ -131,17 +136,17 @@ func (f *follower) first(ctx context.Context) error {
 	if _, showErr := f.show(last); showErr != nil {
 		return errors.Join(err, fmt.Errorf("and the kept snapshot: %w", showErr))
 	}
-	reason := "the store gives no snapshot that can be served"
+	reason := "the store has no snapshot that can be served"
 	if errors.Is(err, replica.ErrUnavailable) {
-		reason = "the store is away"
+		reason = "the store is unavailable"
 	}
 	f.log.Error(reason+"; serving the last good one", "serving", last.ID, "published", last.PublishedAt, "error", err)
 	return nil
 }
 
-func (f *follower) lookAndLog(ctx context.Context) {
+func (f *follower) pollAndLog(ctx context.Context) {
 	before := f.shown.ID
-	switch changed, err := f.look(ctx); {
+	switch changed, err := f.poll(ctx); {
 	case ctx.Err() != nil:
 	case err != nil:
 		f.log.Error("another snapshot could not be served; the old one stays", "serving", before, "error", err)
@@ -150,16 +155,17 @@ func (f *follower) lookAndLog(ctx context.Context) {
 	}
 }
 
-// nextLook comes after about so long: 90 to 110 % of it, which spreads the looks of many replicas. After 0 it never comes.
-func nextLook(after time.Duration) <-chan time.Time {
+// nextPoll fires after 90 to 110 % of the interval, which spreads the polls of many replicas. With
+// 0 it never fires.
+func nextPoll(after time.Duration) <-chan time.Time {
 	if after == 0 {
 		return nil
 	}
 	return time.After(after*9/10 + rand.N(after/5+1))
 }
 
-// follow looks at every poll and at every SIGHUP; one look at a time.
-func (f *follower) follow(ctx context.Context, poll time.Duration) {
+// follow polls at the interval, at every SIGHUP and when woken.
+func (f *follower) follow(ctx context.Context, interval time.Duration) {
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
@@ -169,8 +175,8 @@ func (f *follower) follow(ctx context.Context, poll time.Duration) {
 			return
 		case <-hangups:
 		case <-f.wake:
-		case <-nextLook(poll):
+		case <-nextPoll(interval):
 		}
-		f.lookAndLog(ctx)
+		f.pollAndLog(ctx)
 	}
 }

@@ -3,13 +3,13 @@ package main
 import (
 	"fmt"
 
-	"hdqs/api/contract"
-
 	"github.com/spf13/cobra"
+
+	"hdqs/api/contract"
 )
 
 func newIdentifier() *cobra.Command {
-	cmd := &cobra.Command{Use: "identifier", Short: "Makes app identifiers, and takes them apart"}
+	cmd := &cobra.Command{Use: "identifier", Short: "Encodes and decodes app identifiers"}
 	cmd.AddCommand(&cobra.Command{
 		Use:   "encode APPLICATION EMAIL",
 		Short: "Prints the app identifier of an application and its contact e-mail",
@@ -25,7 +25,7 @@ func newIdentifier() *cobra.Command {
 	})
 	cmd.AddCommand(&cobra.Command{
 		Use:   "decode IDENTIFIER",
-		Short: "Prints the application and the contact e-mail of an app identifier, one a line",
+		Short: "Prints the application and the contact e-mail of an app identifier, one per line",
 		Args:  usageArgs(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			application, email, err := contract.DecodeIdentifier(args[0])

@@ -23,7 +23,7 @@ func newInspect() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "inspect --store SRC [ID] | --bytes FILE",
-		Short: "Prints what a snapshot holds: tables, rows, periods, sizes, the report of its load",
+		Short: "Prints the tables of a snapshot with rows, periods and sizes, or the report of its load",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := cmd.OutOrStdout()
@@ -32,7 +32,7 @@ func newInspect() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				return storeFault(snapshot.Dump(out, data))
+				return storeError(snapshot.Dump(out, data))
 			}
 			st, err := f.openExisting()
 			if err != nil {
@@ -47,7 +47,7 @@ func newInspect() *cobra.Command {
 			}
 			snap, err := st.Open(id)
 			if err != nil {
-				return storeFault(err)
+				return storeError(err)
 			}
 			defer snap.Close()
 			view := inspectSnapshot(snap, pointer, columns)
@@ -92,7 +92,7 @@ type snapshotView struct {
 	Rows         int        `json:"rows"`
 	Bytes        int64      `json:"bytes"`
 
-	Stale  []loader.Stale `json:"stale,omitempty"` // what it has in an older form, for the present one could not be used
+	Stale  []loader.Stale `json:"stale,omitempty"` // older files that were used because the current ones could not be
 	Tables []tableView    `json:"tables"`
 }
 
@@ -152,7 +152,7 @@ func viewColumn(c *snapshot.Column) columnView {
 	return v
 }
 
-// span is the first or last day of a time column, which its ordered dictionary tells without a look at the rows.
+// span returns the first or last day of a time column from its sorted dictionary.
 func span(seg *snapshot.Segment, name string, last bool) string {
 	c, err := seg.Column(name)
 	if err != nil || !c.Coded() || c.Cardinality() == 0 {
@@ -170,7 +170,7 @@ func (v snapshotView) print(out io.Writer) error {
 	if v.PublishedAt != nil {
 		fmt.Fprintf(out, ", published %s", v.PublishedAt.Format(time.RFC3339))
 	}
-	fmt.Fprintf(out, "\n%d rows in %d tables, %s\n", v.Rows, len(v.Tables), plainly(v.Bytes))
+	fmt.Fprintf(out, "\n%d rows in %d tables, %s\n", v.Rows, len(v.Tables), formatBytes(v.Bytes))
 	for _, s := range v.Stale {
 		fmt.Fprintf(out, "stale since %s: %s: %s\n", s.Since.Format(time.RFC3339), s.Path, s.Why)
 	}
@@ -178,13 +178,15 @@ func (v snapshotView) print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "table\trows\tbytes\tbytes/row\tfrom\tto\tsha256")
 	for _, t := range v.Tables {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%.1f\t%s\t%s\t%.12s\n", t.Table, t.Rows, t.Bytes, t.BytesPerRow, t.From, t.To, t.SHA256)
+		fmt.Fprintf(w, "%s\t%d\t%d\t%.1f\t%s\t%s\t%.12s\n",
+			t.Table, t.Rows, t.Bytes, t.BytesPerRow, t.From, t.To, t.SHA256)
 		for _, c := range t.Columns {
 			nullable := ""
 			if c.Nullable {
 				nullable = "nulls"
 			}
-			fmt.Fprintf(w, "  %s\t%s\t%d values\t%s\t%s\t%+v\t\n", c.Column, c.Kind, c.Cardinality, c.Group, nullable, c.ColumnSize)
+			fmt.Fprintf(w, "  %s\t%s\t%d values\t%s\t%s\t%+v\t\n",
+				c.Column, c.Kind, c.Cardinality, c.Group, nullable, c.ColumnSize)
 		}
 	}
 	return w.Flush()

@@ -15,8 +15,11 @@ func newKeygen() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "keygen",
 		Short: "Makes an ed25519 key pair for signing snapshots",
-		Long: `Makes an ed25519 key pair for signing snapshots: the private key for 'build --sign-key', the public one for --require-signature. To change
-keys, append the new public key to the file that replicas read, then sign with the new private key, then remove the old public key.`,
+		Long: `Makes an ed25519 key pair for signing snapshots: the private key for 'build --sign-key', the
+public key for --require-signature.
+
+To change keys: append the new public key to the file that replicas read, sign with the new private
+key, then remove the old public key.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			secret, open, err := store.NewKeys()
@@ -38,7 +41,7 @@ keys, append the new public key to the file that replicas read, then sign with t
 	return cmd
 }
 
-// writeNew writes a file that is not there yet: a lost key would make the snapshots that it signed worthless.
+// writeNew writes a file that must not exist: to overwrite a key would make its signatures useless.
 func writeNew(path string, data []byte, mode os.FileMode) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
 	if err != nil {

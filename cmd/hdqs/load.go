@@ -27,16 +27,22 @@ type loadFlags struct {
 	source       sourceFlags
 }
 
-func (f *loadFlags) register(fl *pflag.FlagSet) {
-	fl.StringVar(&f.catalogURL, "catalog-url", "", "site that printed links name; default: catalog.json's, else "+loader.DefaultCatalogURL)
-	fl.StringVar(&f.snapshotTime, "snapshot-time", "", "time of the load as 2026-11-21T01:02:00Z; default: catalog.json's, else now")
-	fl.BoolVar(&f.allowNoCodes, "allow-no-pcodes", false, "build without a list of administrative units: every row falls to its country")
-	fl.BoolVar(&f.allowShrink, "allow-shrink", false, "publish tables that lost more than half of their rows, or of which a file cannot be used")
-	fl.BoolVar(&f.strict, "strict-resources", false, "drop rows whose resource has no package, as the public service does")
+func (f *loadFlags) register(fl *pflag.FlagSet, catalog string) {
+	fl.StringVar(&f.catalog, "catalog", "", catalog)
+	fl.StringVar(&f.catalogURL, "catalog-url", "",
+		"site of the links in records; default: that of catalog.json, else "+loader.DefaultCatalogURL)
+	fl.StringVar(&f.snapshotTime, "snapshot-time", "",
+		"time of the load, such as 2026-11-21T01:02:00Z; default: that of catalog.json, else now")
+	fl.BoolVar(&f.allowNoCodes, "allow-no-pcodes", false,
+		"build without a list of administrative units: every row is assigned to its country only")
+	fl.BoolVar(&f.allowShrink, "allow-shrink", false,
+		"publish tables that lost more than half of their rows, or one of whose files cannot be used")
+	fl.BoolVar(&f.strict, "strict-resources", false,
+		"drop rows whose resource has no package, as the public service does")
 	f.source.register(fl)
 }
 
-// options makes the options of a load, without its catalog.
+// options returns the options of a load, except its catalog.
 func (f *loadFlags) options(st *store.Store, channel string) (loader.Options, error) {
 	o := loader.Options{
 		CatalogName: f.catalog, Store: st, Channel: channel, CatalogURL: f.catalogURL,
@@ -45,7 +51,8 @@ func (f *loadFlags) options(st *store.Store, channel string) (loader.Options, er
 	if f.snapshotTime != "" {
 		t, err := time.Parse(time.RFC3339, f.snapshotTime)
 		if err != nil {
-			return o, exitWith(exitUsage, fmt.Errorf("--snapshot-time %q: want a time like 2026-11-21T01:02:00Z", f.snapshotTime))
+			return o, exitWith(exitUsage,
+				fmt.Errorf("--snapshot-time %q: want a time like 2026-11-21T01:02:00Z", f.snapshotTime))
 		}
 		o.SnapshotTime = t
 	}
@@ -57,24 +64,35 @@ func (f *loadFlags) options(st *store.Store, channel string) (loader.Options, er
 		return o, fmt.Errorf("catalog: %w", err)
 	}
 	if !info.IsDir() {
-		return o, fmt.Errorf("catalog %s: not a directory", f.catalog)
+		return o, fmt.Errorf("catalog %s: want a directory or an address", f.catalog)
 	}
 	return o, nil
 }
 
-// loaded is what came of a load.
+// prepare returns the options of a load, except its catalog, and locks the store for it. holder is
+// what other loads report that find the store locked.
+func (f *loadFlags) prepare(into *openStore, holder string) (loader.Options, func(), error) {
+	o, err := f.options(into.Store, into.channel)
+	if err != nil {
+		return o, nil, err
+	}
+	release, err := into.lock(holder)
+	return o, release, err
+}
+
+// loaded is the result of a load.
 type loaded struct {
 	*loader.Report
-	summary *upstream.Summary // nil for a catalog on this disk
-	purge   []string          // keys of what an edge has and is true no more
+	summary *upstream.Summary // nil for a local catalog
+	purge   []string          // keys of the responses that the load has changed
 }
 
 var (
-	errPartial = errors.New("a source was refused, or rows were dropped by our checks: see the report")
+	errPartial = errors.New("a source was refused, or checks dropped rows: see the report")
 	errStale   = errors.New("a source could not be read: see the messages")
 )
 
-// partial is the error of a load that went well but for some sources.
+// partial returns the error of a load that succeeded except for some sources or rows.
 func (l *loaded) partial() error {
 	switch {
 	case l.Partial:
@@ -89,8 +107,11 @@ func isPartial(s *upstream.Summary) bool {
 	return s.Count(upstream.Stale)+s.Count(upstream.Refused) > 0
 }
 
-// run brings the catalog, if it is elsewhere, and loads it. The caller holds the store's lock.
-func (f *loadFlags) run(ctx context.Context, o loader.Options, data string, web fetch.Options, messages io.Writer) (*loaded, error) {
+// run downloads the catalog, unless it is local, and loads it. The caller holds the lock of the
+// store.
+func (f *loadFlags) run(
+	ctx context.Context, o loader.Options, data string, web fetch.Options, messages io.Writer,
+) (*loaded, error) {
 	l := &loaded{}
 	dir := f.catalog
 	if upstream.IsRemote(f.catalog) {

@@ -1,5 +1,5 @@
-// Command hdqs builds snapshots of humanitarian data from a catalog and serves them from memory. Each file of this package is one command; they
-// only wire the packages together.
+// Command hdqs builds snapshots of humanitarian data from a catalog and serves them from memory.
+// Each file of this package is one command. The commands only wire the other packages together.
 package main
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Exit codes of every command. Output on stdout is data, everything a person is told goes to stderr.
+// Exit codes of all commands. Data goes to stdout, messages to stderr.
 const (
 	exitFailed       = 1
 	exitUsage        = 2
@@ -27,11 +27,11 @@ const (
 	exitInterrupted  = 130
 )
 
-// exitError carries the exit code that an error ends the process with; quiet ones have told their story already.
+// exitError is an error with the exit code of the process.
 type exitError struct {
 	code  int
 	err   error
-	quiet bool
+	quiet bool // the command has reported the error itself
 }
 
 func (e *exitError) Error() string { return e.err.Error() }
@@ -74,7 +74,7 @@ func newRoot() *cobra.Command {
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
 			return applyEnvironment(cmd.Flags())
 		},
-		// The library would fail an unknown command without a code of its own; here it is a wrong argument like any other.
+		// Without Args the library would report an unknown command as an error without exit code.
 		Args: usageArgs(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -90,7 +90,7 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// usageArgs makes a wrong number of arguments a usage error.
+// usageArgs turns a wrong number of arguments into a usage error.
 func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if check == nil {
@@ -103,7 +103,8 @@ func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
 	}
 }
 
-// applyEnvironment gives each flag that is not on the command line the value of its variable: --data-dir reads HDQS_DATA_DIR.
+// applyEnvironment sets the flags that are not on the command line from environment variables:
+// --data-dir from HDQS_DATA_DIR.
 func applyEnvironment(flags *pflag.FlagSet) error {
 	var err error
 	flags.VisitAll(func(f *pflag.Flag) {
@@ -119,7 +120,7 @@ func applyEnvironment(flags *pflag.FlagSet) error {
 	return err
 }
 
-// printJSON prints a value for programs, in a form that people can read too.
+// printJSON prints a value as indented JSON.
 func printJSON(w io.Writer, v any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")

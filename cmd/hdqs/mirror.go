@@ -19,11 +19,13 @@ func newMirror() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "mirror --catalog SRC --to DST",
-		Short: "Copies a catalog into a directory or a bucket, from where other loads read it",
-		Long: `Copies a catalog into a directory or s3://bucket/prefix, as a tree of files that 'build --catalog' reads. SRC is what 'build' takes. Only files
-that are new or have changed are written, catalog.json last; what the catalog does not have any more stays.
+		Short: "Copies a catalog to a directory or a bucket that other loads read",
+		Long: `Copies a catalog to a directory or s3://bucket/prefix, as a tree of files that 'build --catalog'
+reads. SRC is as for 'hdqs build'. Only new and changed files are written, catalog.json last. Files
+that the catalog no longer has stay.
 
-Exit codes: 0 ok, 1 failed, 2 usage, 3 a source or the target could not be reached, 5 mirrored, but a source was stale or refused.`,
+Exit codes: 0 success, 1 failed, 2 wrong usage, 3 a source or the target could not be reached, 5
+mirrored, but a source was stale or refused.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if catalog == "" || to == "" {
@@ -50,9 +52,10 @@ Exit codes: 0 ok, 1 failed, 2 usage, 3 a source or the target could not be reach
 			defer release()
 			copied, err := replica.CopyTree(cmd.Context(), s.Dir, catalogFile, target)
 			if err != nil {
-				return storeFault(err)
+				return storeError(err)
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), "mirrored %d files to %s: %d written, %s\n", copied.Files, to, copied.Sent, plainly(copied.Bytes))
+			fmt.Fprintf(cmd.OutOrStdout(), "mirrored %d files to %s: %d written, %s\n",
+				copied.Files, to, copied.Sent, formatBytes(copied.Bytes))
 			if isPartial(s) {
 				return exitWith(exitPartial, errStale)
 			}
@@ -62,11 +65,11 @@ Exit codes: 0 ok, 1 failed, 2 usage, 3 a source or the target could not be reach
 	fl := cmd.Flags()
 	fl.StringVar(&catalog, "catalog", "", "catalog to copy")
 	fl.StringVar(&to, "to", "", "directory or s3://bucket/prefix")
-	fl.StringVar(&data, "data-dir", dataDir, "directory for what is downloaded")
+	fl.StringVar(&data, "data-dir", dataDir, "directory for downloads")
 	source.register(fl)
 	net.register(fl)
 	return cmd
 }
 
-// catalogFile is the file of a catalog that names the others.
+// catalogFile is the file of a catalog that lists the others.
 const catalogFile = "catalog.json"

@@ -9,30 +9,32 @@ import (
 	"github.com/schollz/progressbar/v3"
 )
 
-// progress shows how far one stage of a load is: a bar with rate and time left where a person watches, else a plain line now and then.
+// progress shows the progress of one stage of a load: as a bar with rate and time left on a
+// terminal, else as a line every plainEvery.
 type progress struct {
 	w     io.Writer
 	stage string
 	mu    sync.Mutex
 	bar   *progressbar.ProgressBar
 	began time.Time
-	said  time.Time
+	last  time.Time // of the last line
 }
 
-// plainEvery is how often a load that nobody watches says something.
+// plainEvery is the time between two lines of progress without a terminal.
 const plainEvery = 10 * time.Second
 
 func newProgress(w io.Writer, stage string) *progress {
-	p := &progress{w: w, stage: stage, began: time.Now(), said: time.Now()}
+	p := &progress{w: w, stage: stage, began: time.Now(), last: time.Now()}
 	if isTerminal(w) {
-		p.bar = progressbar.NewOptions64(1, progressbar.OptionSetWriter(w), progressbar.OptionShowBytes(true), progressbar.OptionShowTotalBytes(true),
-			progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionSetPredictTime(true),
-			progressbar.OptionSetElapsedTime(false))
+		p.bar = progressbar.NewOptions64(1, progressbar.OptionSetWriter(w),
+			progressbar.OptionShowBytes(true), progressbar.OptionShowTotalBytes(true),
+			progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond),
+			progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(false))
 	}
 	return p
 }
 
-// update tells how many bytes of all are done, and of which file the last of them were.
+// update sets how many of all bytes are done, and the file that is being read.
 func (p *progress) update(path string, done, total int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -42,23 +44,23 @@ func (p *progress) update(path string, done, total int64) {
 		_ = p.bar.Set64(max(done, 0))
 		return
 	}
-	if time.Since(p.said) >= plainEvery {
-		p.said = time.Now()
-		fmt.Fprintf(p.w, "%s %s: %s\n", p.stage, path, pace(done, total, time.Since(p.began)))
+	if time.Since(p.last) >= plainEvery {
+		p.last = time.Now()
+		fmt.Fprintf(p.w, "%s %s: %s\n", p.stage, path, rateText(done, total, time.Since(p.began)))
 	}
 }
 
-// pace is how far it is, how fast, and how long it will take at that rate, as far as that can be told.
-func pace(done, total int64, took time.Duration) string {
-	text := plainly(done)
+// rateText describes the progress, the rate and the time left, as far as they are known.
+func rateText(done, total int64, took time.Duration) string {
+	text := formatBytes(done)
 	if total > 0 {
-		text += " of " + plainly(total)
+		text += " of " + formatBytes(total)
 	}
 	rate := float64(done) / took.Seconds()
 	if rate < 1 {
 		return text
 	}
-	text += ", " + plainly(int64(rate)) + "/s"
+	text += ", " + formatBytes(int64(rate)) + "/s"
 	if left := total - done; left > 0 {
 		text += fmt.Sprintf(", %s left", time.Duration(float64(left)/rate*float64(time.Second)).Round(time.Second))
 	}

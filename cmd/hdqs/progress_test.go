@@ -20,7 +20,7 @@ func TestPace(t *testing.T) {
 		{4 << 20, 4 << 20, 2 * time.Second, "4.0 MiB of 4.0 MiB, 2.0 MiB/s"},
 		{3 << 20, 0, time.Second, "3.0 MiB, 3.0 MiB/s"},
 	} {
-		if got := pace(c.done, c.total, c.took); got != c.want {
+		if got := rateText(c.done, c.total, c.took); got != c.want {
 			t.Errorf("%d of %d in %s: %q, want %q", c.done, c.total, c.took, got, c.want)
 		}
 	}
@@ -34,7 +34,7 @@ func TestPlainProgress(t *testing.T) {
 	if out.Len() > 0 {
 		t.Errorf("a line at once: %q", out.String())
 	}
-	p.said, p.began = time.Now().Add(-plainEvery), time.Now().Add(-10*time.Second)
+	p.last, p.began = time.Now().Add(-plainEvery), time.Now().Add(-10*time.Second)
 	for range 3 {
 		p.update("idps/a.csv", 50<<20, 100<<20)
 	}

@@ -17,9 +17,9 @@ func newPublish() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "publish --store DST [--channel NAME] ID",
-		Short: "Lets a channel show a snapshot that the store has",
-		Long: `Lets a channel show a snapshot that the store has, and prints the keys that an edge is to purge once replicas serve it: those of 'hdqs diff' between
-what the channel showed and the snapshot.`,
+		Short: "Moves a channel to a snapshot of the store",
+		Long: `Moves a channel to a snapshot of the store, and prints the keys to purge at the CDN once replicas
+serve it: those that 'hdqs diff' prints for the two snapshots.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			st, err := f.openExisting()
@@ -45,10 +45,14 @@ func newRollback() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "rollback --store DST [--channel NAME] [--to ID]",
-		Short: "Lets a channel show again what it showed before",
-		Long: `Lets a channel show again the snapshot that it showed before the present one, or with --to an earlier one. A channel remembers the last 16.
-As the present one is remembered too, a second rollback undoes the first. The published time is that of the rollback; no rows change. Replicas that ask
-for signatures go back only if the rollback is signed too. The keys that an edge is to purge are printed as 'hdqs publish' does.`,
+		Short: "Moves a channel back to an earlier snapshot",
+		Long: `Moves a channel back to the snapshot that it showed before the current one, or to the one named by
+--to. A channel remembers its last 16 snapshots. The current one is remembered too, so a second
+rollback undoes the first.
+
+The time of publication becomes that of the rollback; no rows change. Replicas with
+--require-signature follow only if the rollback is signed. The keys to purge are printed as by
+'hdqs publish'.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			st, err := f.openExisting()
@@ -63,7 +67,8 @@ for signatures go back only if the rollback is signed too. The keys that an edge
 					return to, nil
 				}
 				if len(c.Previous) == 0 {
-					return "", fmt.Errorf("channel %s has shown nothing before %s: name a snapshot by --to", f.channel, c.ID)
+					return "", fmt.Errorf("channel %s has shown nothing before %s: name a snapshot with --to",
+						f.channel, c.ID)
 				}
 				return c.Previous[0].ID, nil
 			})
@@ -71,11 +76,11 @@ for signatures go back only if the rollback is signed too. The keys that an edge
 	}
 	f.register(cmd.Flags())
 	sign.register(cmd.Flags())
-	cmd.Flags().StringVar(&to, "to", "", "id of the snapshot; default: the one before the present one")
+	cmd.Flags().StringVar(&to, "to", "", "id of the snapshot; default: the one before the current one")
 	return cmd
 }
 
-// publish moves the channel to the snapshot that choose picks, and tells what an edge is to purge.
+// publish moves the channel to the snapshot that choose picks, and prints the keys to purge.
 func (s *openStore) publish(cmd *cobra.Command, choose func(store.Channel) (string, error)) error {
 	ctx, out, messages := cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 	if s.remote == nil {
@@ -87,7 +92,7 @@ func (s *openStore) publish(cmd *cobra.Command, choose func(store.Channel) (stri
 	}
 	before, err := s.history(ctx)
 	if err != nil && !isAbsent(err) {
-		return storeFault(err)
+		return storeError(err)
 	}
 	id, err := choose(before)
 	if err == nil && id == before.ID {
@@ -97,22 +102,23 @@ func (s *openStore) publish(cmd *cobra.Command, choose func(store.Channel) (stri
 		return err
 	}
 	if s.remote == nil {
-		// What is shown to everyone is looked at whole, not only at its directory.
+		// Verify all bytes, not only the directory of each segment, before everyone is served from
+		// them.
 		if err := s.Verify(id); err != nil {
-			return storeFault(err)
+			return storeError(err)
 		}
 		err = s.Publish(s.channel, id, time.Now())
 	} else {
 		_, err = s.remote.Publish(ctx, s.channel, id, time.Now(), s.Store)
 	}
 	if err != nil {
-		return storeFault(err)
+		return storeError(err)
 	}
-	said := fmt.Sprintf("channel %s: %s", s.channel, id)
+	line := fmt.Sprintf("channel %s: %s", s.channel, id)
 	if before.ID != "" {
-		said += ", before " + before.ID
+		line += ", before " + before.ID
 	}
-	if _, err := fmt.Fprintln(out, said); err != nil {
+	if _, err := fmt.Fprintln(out, line); err != nil {
 		return err
 	}
 	read := func(id string) (*store.Manifest, error) { return s.manifest(ctx, []string{id}, messages) }

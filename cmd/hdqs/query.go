@@ -31,10 +31,14 @@ func newQuery() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "query [--store DIR] 'PATH?QUERY' | --batch FILE",
-		Short: "Answers requests without a server: the same handler, the same bytes",
-		Long: `Answers one request: the body goes to stdout, the status to stderr. With --batch FILE (- is stdin) one request a line, either PATH?QUERY
-or {"method","path","headers"}; for each, in order, one line {"request","status","headers","body"}, with "body_b64" instead of "body" when the body
-is encoded or not UTF-8. Without --store the embedded sample answers.`,
+		Short: "Answers requests without a server, with the same bytes",
+		Long: `Answers one request: the body goes to stdout, the status to stderr. Without --store the embedded
+sample answers.
+
+With --batch FILE (- is stdin) it reads one request per line, either PATH?QUERY or
+{"method","path","headers"}. For each, in order, it prints one line
+{"request","status","headers","body"}, with "body_b64" instead of "body" if the body is encoded or not
+UTF-8.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if (len(args) == 0) == (batch == "") {
@@ -58,7 +62,7 @@ is encoded or not UTF-8. Without --store the embedded sample answers.`,
 	}
 	fl := cmd.Flags()
 	f.register(fl)
-	fl.StringVar(&batch, "batch", "", "file with one request a line; - reads stdin")
+	fl.StringVar(&batch, "batch", "", "file with one request per line; - reads stdin")
 	fl.BoolVarP(&showHeaders, "include", "i", false, "print the status line and header before the body")
 	fl.StringArrayVarP(&headers, "header", "H", nil, "header line to send, as 'Name: value'; repeatable")
 	fl.StringVarP(&method, "request", "X", "GET", "method")
@@ -66,7 +70,7 @@ is encoded or not UTF-8. Without --store the embedded sample answers.`,
 	return cmd
 }
 
-// openOffline is a server without listeners on the store's current snapshot.
+// openOffline returns a server without listeners that serves the current snapshot of the store.
 func openOffline(ctx context.Context, f *serveFlags) (*api.Server, func(), error) {
 	mode, err := identifierMode(f.identifier)
 	if err != nil {
@@ -102,7 +106,9 @@ func parseHeaders(lines []string) ([]api.HeaderField, error) {
 	return fields, nil
 }
 
-func answerOne(s *api.Server, method, target string, fields []api.HeaderField, showHeaders bool, out, messages io.Writer) error {
+func answerOne(
+	s *api.Server, method, target string, fields []api.HeaderField, showHeaders bool, out, messages io.Writer,
+) error {
 	a := s.Answer(method, target, fields)
 	fmt.Fprintf(messages, "%d %s\n", a.Status, http.StatusText(a.Status))
 	var text bytes.Buffer
@@ -123,7 +129,7 @@ func answerOne(s *api.Server, method, target string, fields []api.HeaderField, s
 	return nil
 }
 
-// batchRequest is a line of a batch that is an object.
+// batchRequest is a line of a batch that is a JSON object.
 type batchRequest struct {
 	Method  string            `json:"method"`
 	Path    string            `json:"path"`
@@ -165,7 +171,7 @@ func answerBatch(s *api.Server, name string, stdin io.Reader, stdout io.Writer) 
 		if err := encoder.Encode(answer); err != nil {
 			return err
 		}
-		// Whoever feeds requests one by one waits for each answer.
+		// A caller may wait for each response before it writes the next request.
 		if err := out.Flush(); err != nil {
 			return err
 		}
@@ -187,7 +193,7 @@ func answerLine(s *api.Server, line string) (batchAnswer, error) {
 		raw = json.RawMessage(line)
 	}
 	if !strings.HasPrefix(request.Path, "/") {
-		return batchAnswer{}, fmt.Errorf("path %q does not begin with /", request.Path)
+		return batchAnswer{}, fmt.Errorf("path %q: want one that begins with /", request.Path)
 	}
 	if request.Method == "" {
 		request.Method = "GET"

@@ -41,30 +41,35 @@ func newServe() *cobra.Command {
 	var f serveFlags
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Answers the query service; without flags from the embedded sample catalog",
+		Short: "Answers requests over HTTP; without flags from the embedded sample catalog",
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), cmd.ErrOrStderr(), &f) },
 	}
 	fl := cmd.Flags()
 	f.register(fl)
-	fl.StringVar(&f.load.catalog, "catalog", "", "catalog to build from before serving (see 'hdqs build')")
-	fl.DurationVar(&f.refresh, "refresh", 0, "how often to build from --catalog again; 0: never")
-	fl.DurationVar(&f.poll, "snapshot-poll", time.Minute, "how often to look for another snapshot in the channel; 0: never; SIGHUP looks at once")
+	fl.DurationVar(&f.refresh, "refresh", 0, "interval between two builds from --catalog; 0: build once")
+	fl.DurationVar(&f.poll, "snapshot-poll", time.Minute,
+		"interval between two checks of the channel for a new snapshot; 0: never; SIGHUP checks at once")
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:8080", "address of the public listener")
-	fl.StringVar(&f.admin, "admin", "", "address of a second listener with /healthz, /readyz and /metrics; keep it private")
-	fl.StringVar(&f.identifier, "identifier", "require", "app identifiers: require, observe (ask, but refuse nobody) or off")
+	fl.StringVar(&f.admin, "admin", "",
+		"address of a second listener with /healthz, /readyz and /metrics; keep it private")
+	fl.StringVar(&f.identifier, "identifier", "require",
+		"app identifiers: require, observe (count requests without one, but answer them) or off")
 	fl.StringVar(&f.logFormat, "log-format", "text", "messages on stderr: text, json or off")
-	fl.DurationVar(&f.shutdownDelay, "shutdown-delay", 0, "how long to go on answering after SIGTERM, not ready and with 'Connection: close', before the listener closes")
-	fl.DurationVar(&f.drainTimeout, "drain-timeout", 20*time.Second, "how long running requests may take after that")
-	fl.IntVar(&f.connections, "max-connections", 0, "connections at once, others get 503; 0: 65536")
-	fl.IntVar(&f.perAddress, "max-connections-per-address", 0, "connections at once of one IPv4 address or IPv6 /64, others get 503; 0: no bound, as is needed behind a CDN or load balancer")
-	boundOrZero(fl, "refresh", &f.refresh, shortestLook, longestPause)
-	boundOrZero(fl, "snapshot-poll", &f.poll, shortestLook, longestPause)
+	fl.DurationVar(&f.shutdownDelay, "shutdown-delay", 0,
+		"how long to answer requests after SIGTERM, not ready and with 'Connection: close', before the listener closes")
+	fl.DurationVar(&f.drainTimeout, "drain-timeout", 20*time.Second,
+		"how long running requests may take after the listener has closed")
+	fl.IntVar(&f.connections, "max-connections", 0, "open connections above which new ones get 503; 0: 65536")
+	fl.IntVar(&f.perAddress, "max-connections-per-address", 0,
+		"the same for one IPv4 address or IPv6 /64; 0: no limit, which a CDN or load balancer in front needs")
+	boundOrZero(fl, "refresh", &f.refresh, shortestPoll, longestPause)
+	boundOrZero(fl, "snapshot-poll", &f.poll, shortestPoll, longestPause)
 	bound(fl, "shutdown-delay", &f.shutdownDelay, 0, longestWait)
 	bound(fl, "drain-timeout", &f.drainTimeout, 0, longestWait)
 	bound(fl, "max-connections", &f.connections, 0, mostAtOnce)
 	bound(fl, "max-connections-per-address", &f.perAddress, 0, mostAtOnce)
-	f.load.register(fl)
+	f.load.register(fl, "catalog to build from before serving (see 'hdqs build')")
 	f.answers.register(fl)
 	return cmd
 }
@@ -87,8 +92,10 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	}
 	defer closeSource()
 
-	boundGarbage()
-	options := api.Options{Identifier: mode, Logger: log, Connections: f.connections, ConnectionsPerAddress: f.perAddress}
+	setGarbagePercent()
+	options := api.Options{
+		Identifier: mode, Logger: log, Connections: f.connections, ConnectionsPerAddress: f.perAddress,
+	}
 	if err := f.answers.fill(&options); err != nil {
 		return exitWith(exitUsage, err)
 	}
@@ -130,30 +137,31 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	case <-ctx.Done():
 	}
 	server.Drain()
-	busy.Wait() // a snapshot that is being opened shares segments with the one that shutting down lets go of
+	busy.Wait() // a snapshot that is being opened may share segments with the one that Shutdown closes
 	return shutDown(server, log, f)
 }
 
-// listenPublic listens for plain TCP. With multipath TCP, which the library would offer, the kernel has no filters, and a listener cannot be closed without
-// resetting connections that have just begun (api.Server.Shutdown).
+// listenPublic listens for plain TCP. With multipath TCP, the default of package net, the kernel
+// has no socket filters, and closing the listener would reset connections that have just begun
+// (api.Server.Shutdown).
 func listenPublic(ctx context.Context, address string) (net.Listener, error) {
 	var plain net.ListenConfig
 	plain.SetMultipathTCP(false)
 	return plain.Listen(ctx, "tcp", address)
 }
 
-// garbagePercent is how much garbage the collector lets there be by what is in use. Requests allocate little beside what is kept (stored blocks,
-// fragments, bodies), so the default would mostly allow for garbage of its own size that nobody needs.
+// garbagePercent is GOGC. Requests allocate little compared with what is kept (stored blocks,
+// fragments, bodies), so the default of 100 would mostly double the memory without need.
 const garbagePercent = 50
 
-// boundGarbage sets the collector, unless whoever started the program did.
-func boundGarbage() {
+// setGarbagePercent sets GOGC unless the environment does.
+func setGarbagePercent() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbagePercent)
 	}
 }
 
-// shutDown lets callers go in the order that a load balancer expects: not ready, then no new connections, then the end.
+// shutDown ends in the order that a load balancer expects: not ready, no new connections, exit.
 func shutDown(server *api.Server, log *slog.Logger, f *serveFlags) error {
 	server.Drain()
 	time.Sleep(f.shutdownDelay)
@@ -165,8 +173,8 @@ func shutDown(server *api.Server, log *slog.Logger, f *serveFlags) error {
 	return nil
 }
 
-// openServed opens the store that is served: the given one, one built from a catalog, or one built from the sample in a
-// directory of its own that goes with the process.
+// openServed opens the store to serve: the one of --store, one built from --catalog, or one built
+// from the sample in a temporary directory.
 func openServed(ctx context.Context, messages io.Writer, f *serveFlags) (*openStore, func(), error) {
 	switch {
 	case f.store != "":
@@ -184,7 +192,8 @@ func openServed(ctx context.Context, messages io.Writer, f *serveFlags) (*openSt
 	remove := func() { os.RemoveAll(dir) }
 	st, err := store.Open(dir)
 	if err == nil {
-		_, err = loader.Build(ctx, loader.Options{Catalog: sample.FS, CatalogName: "sample", Store: st, Channel: f.channel})
+		o := loader.Options{Catalog: sample.FS, CatalogName: "sample", Store: st, Channel: f.channel}
+		_, err = loader.Build(ctx, o)
 	}
 	if err != nil {
 		remove()
@@ -193,7 +202,8 @@ func openServed(ctx context.Context, messages io.Writer, f *serveFlags) (*openSt
 	return &openStore{Store: st, channel: f.channel}, remove, nil
 }
 
-// buildServed loads the catalog into the data directory's store. When the load fails and the store has a snapshot, that one is served.
+// buildServed loads the catalog into the store in the data directory. If the load fails, the last
+// snapshot of that store is served.
 func buildServed(ctx context.Context, messages io.Writer, f *serveFlags) (*openStore, error) {
 	st, err := f.openLocal(filepath.Join(f.dataDir, "store"))
 	if err != nil {
@@ -211,11 +221,7 @@ func buildServed(ctx context.Context, messages io.Writer, f *serveFlags) (*openS
 }
 
 func (f *serveFlags) buildOnce(ctx context.Context, st *openStore, messages io.Writer) (*loaded, error) {
-	o, err := f.load.options(st.Store, f.channel)
-	if err != nil {
-		return nil, err
-	}
-	release, err := st.lock("serve: load of " + f.load.catalog)
+	o, release, err := f.load.prepare(st, "serve: load of "+f.load.catalog)
 	if err != nil {
 		return nil, err
 	}
@@ -223,13 +229,13 @@ func (f *serveFlags) buildOnce(ctx context.Context, st *openStore, messages io.W
 	return f.load.run(ctx, o, f.dataDir, f.net.options(), messages)
 }
 
-// refresh builds from the catalog again and again. A build that fails leaves what is served as it is.
+// refresh builds from the catalog at intervals. If a build fails, the served snapshot stays.
 func refresh(ctx context.Context, f *serveFlags, st *openStore, follower *follower, log *slog.Logger) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-nextLook(f.refresh):
+		case <-nextPoll(f.refresh):
 		}
 		l, err := f.buildOnce(ctx, st, io.Discard)
 		if err != nil {
@@ -240,7 +246,8 @@ func refresh(ctx context.Context, f *serveFlags, st *openStore, follower *follow
 		if l.summary != nil {
 			stale = l.summary.Count(upstream.Stale) + l.summary.Count(upstream.Refused)
 		}
-		log.Info("refreshed", "outcome", l.Outcome, "snapshot", l.Snapshot, "partial", l.partial() != nil, "stale", stale, "seconds", l.Seconds)
+		log.Info("refreshed", "outcome", l.Outcome, "snapshot", l.Snapshot, "partial", l.partial() != nil,
+			"stale", stale, "seconds", l.Seconds)
 		select {
 		case follower.wake <- struct{}{}:
 		default:
@@ -272,7 +279,7 @@ func identifierMode(text string) (api.IdentifierMode, error) {
 	return 0, fmt.Errorf("--identifier %q: want require, observe or off", text)
 }
 
-// printAddresses gives a newcomer something to click on.
+// printAddresses prints the address and some requests to try.
 func printAddresses(w io.Writer, address string, mode api.IdentifierMode) {
 	base := "http://" + address
 	identifier := ""

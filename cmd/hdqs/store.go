@@ -17,33 +17,38 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// dataDir is where the program keeps what it downloads and builds unless told otherwise.
+// dataDir is the default directory for downloads and snapshots.
 const dataDir = "hdqs-data"
 
-// netFlags bound what is read from web addresses. Addresses of buckets are the environment's: see 'hdqs build --help'.
+// netFlags restrict web addresses. Buckets are configured by environment variables: see
+// 'hdqs build --help'.
 type netFlags struct {
 	allowHTTP, allowPrivate bool
 	hosts                   []string
 }
 
 func (f *netFlags) register(fl *pflag.FlagSet) {
-	fl.BoolVar(&f.allowHTTP, "allow-http", false, "read http:// addresses too, not only https://")
-	fl.BoolVar(&f.allowPrivate, "allow-private-hosts", false, "let web addresses lead to private networks and to this machine")
-	fl.StringSliceVar(&f.hosts, "allow-host", nil, "hosts that may be read, exact or as .suffix; default: any public one")
+	fl.BoolVar(&f.allowHTTP, "allow-http", false, "allow http:// addresses, not only https://")
+	fl.BoolVar(&f.allowPrivate, "allow-private-hosts", false,
+		"allow web addresses in private networks and on this machine")
+	fl.StringSliceVar(&f.hosts, "allow-host", nil, "allowed hosts, exact or as .suffix; default: any public host")
 }
 
 func (f *netFlags) options() fetch.Options {
-	return fetch.Options{UserAgent: userAgent(), AllowHTTP: f.allowHTTP, AllowPrivate: f.allowPrivate, Hosts: f.hosts}
+	return fetch.Options{
+		UserAgent: userAgent(), AllowHTTP: f.allowHTTP, AllowPrivate: f.allowPrivate, Hosts: f.hosts,
+	}
 }
 
-// trustFlags say whose snapshots are read.
+// trustFlags say whose signatures are required.
 type trustFlags struct {
 	require   bool
 	publicKey string
 }
 
 func (f *trustFlags) register(fl *pflag.FlagSet) {
-	fl.BoolVar(&f.require, "require-signature", false, "refuse snapshots and channels that no key of --public-key has signed, and channels that were put back")
+	fl.BoolVar(&f.require, "require-signature", false,
+		"refuse snapshots and channels that no key of --public-key has signed, and older versions of a channel")
 	fl.StringVar(&f.publicKey, "public-key", "", "PEM file with one or more ed25519 public keys")
 }
 
@@ -65,11 +70,12 @@ func (f *trustFlags) apply(st *store.Store) (*store.Store, error) {
 	return st.Trusting(keys), nil
 }
 
-// signFlags say who signs what is written.
+// signFlags hold the key that signs snapshots and channels.
 type signFlags struct{ key string }
 
 func (f *signFlags) register(fl *pflag.FlagSet) {
-	fl.StringVar(&f.key, "sign-key", "", "PEM file with the ed25519 private key that signs manifest and channel: see 'hdqs keygen'")
+	fl.StringVar(&f.key, "sign-key", "",
+		"PEM file with the ed25519 private key that signs manifest and channel: see 'hdqs keygen'")
 }
 
 func (f *signFlags) apply(into *openStore) error {
@@ -88,7 +94,7 @@ func (f *signFlags) apply(into *openStore) error {
 	return nil
 }
 
-// storeFlags name a store and one of its channels.
+// storeFlags select a store and one of its channels.
 type storeFlags struct {
 	store, channel, dataDir string
 	trust                   trustFlags
@@ -96,14 +102,15 @@ type storeFlags struct {
 }
 
 func (f *storeFlags) register(fl *pflag.FlagSet) {
-	fl.StringVar(&f.store, "store", "", "snapshot store: a directory, s3://bucket/prefix, or the https:// address of its root")
+	fl.StringVar(&f.store, "store", "",
+		"snapshot store: a directory, s3://bucket/prefix, or the https:// address of its root")
 	fl.StringVar(&f.channel, "channel", stableChannel, "channel of the store")
-	fl.StringVar(&f.dataDir, "data-dir", dataDir, "directory for what is downloaded and built")
+	fl.StringVar(&f.dataDir, "data-dir", dataDir, "directory for downloads and snapshots")
 	f.trust.register(fl)
 	f.net.register(fl)
 }
 
-// openStore is a store that a command works with: a local one, or the local copy of a remote one.
+// openStore is the store of a command: a local one, or the local copy of a remote one.
 type openStore struct {
 	*store.Store
 	channel string
@@ -111,10 +118,10 @@ type openStore struct {
 	copy    *replica.Replica
 }
 
-// open opens a store. Nothing of a remote one is asked yet; its copy is in the data directory.
+// open opens a store. The copy of a remote store is in the data directory. No request is sent yet.
 func (f *storeFlags) open() (*openStore, error) {
 	if f.store == "" {
-		return nil, exitWith(exitUsage, errors.New("--store is needed"))
+		return nil, exitWith(exitUsage, errors.New("--store is missing: want a directory or an address"))
 	}
 	if !replica.IsRemote(f.store) {
 		return f.openLocal(f.store)
@@ -138,7 +145,8 @@ func (f *storeFlags) openLocal(dir string) (*openStore, error) {
 	return &openStore{Store: st, channel: f.channel}, err
 }
 
-// openExisting is open for commands that only read: a directory that is not there is a slip, not an empty store.
+// openExisting is open for commands that only read: a missing directory is a mistake, not an empty
+// store.
 func (f *storeFlags) openExisting() (*openStore, error) {
 	if f.store != "" && !replica.IsRemote(f.store) {
 		if _, err := os.Stat(f.store); err != nil {
@@ -148,15 +156,15 @@ func (f *storeFlags) openExisting() (*openStore, error) {
 	return f.open()
 }
 
-// current is what the channel shows; for a remote store it is brought first. When the remote store cannot be used, but something of it was kept
-// before, that is given, and messages are told so.
+// current returns what the channel shows, and downloads it from a remote store. If the remote store
+// is unavailable, it returns the last kept snapshot and says so in messages.
 func (s *openStore) current(ctx context.Context, messages io.Writer) (store.Pointer, error) {
 	if s.remote == nil {
 		p, err := s.Channel(s.channel)
 		if err == nil {
 			_, err = s.Published(p)
 		}
-		return p, storeFault(err)
+		return p, storeError(err)
 	}
 	f, err := s.copy.Fetch(ctx, false)
 	if err == nil {
@@ -164,14 +172,18 @@ func (s *openStore) current(ctx context.Context, messages io.Writer) (store.Poin
 	}
 	last, lastErr := s.copy.Last()
 	if lastErr != nil || !errors.Is(err, replica.ErrUnavailable) || ctx.Err() != nil {
-		return last, storeFault(err)
+		return last, storeError(err)
 	}
-	fmt.Fprintf(messages, "hdqs: %v\nhdqs: using snapshot %s of %s, kept in %s\n", err, last.ID, s.remote.Address(), s.Dir())
+	fmt.Fprintf(messages, "hdqs: %v\nhdqs: using snapshot %s of %s, kept in %s\n",
+		err, last.ID, s.remote.Address(), s.Dir())
 	return last, nil
 }
 
-// find names a snapshot: the one with an id, or what the channel shows. The pointer is zero when an id was given.
-func (s *openStore) find(ctx context.Context, args []string, messages io.Writer) (id string, p store.Pointer, err error) {
+// find returns the snapshot with the id in args, or what the channel shows. With an id, the pointer
+// is zero.
+func (s *openStore) find(
+	ctx context.Context, args []string, messages io.Writer,
+) (id string, p store.Pointer, err error) {
 	if len(args) == 0 {
 		p, err = s.current(ctx, messages)
 		return p.ID, p, err
@@ -179,10 +191,11 @@ func (s *openStore) find(ctx context.Context, args []string, messages io.Writer)
 	if s.remote != nil {
 		_, err = s.copy.FetchID(ctx, args[0])
 	}
-	return args[0], p, storeFault(err)
+	return args[0], p, storeError(err)
 }
 
-// manifest is that of a snapshot with an id, or of what the channel shows. Of a remote store nothing else is brought.
+// manifest returns the manifest of the snapshot with the id in args, or of what the channel shows.
+// It downloads nothing else from a remote store.
 func (s *openStore) manifest(ctx context.Context, args []string, messages io.Writer) (*store.Manifest, error) {
 	id := ""
 	if len(args) > 0 {
@@ -191,29 +204,30 @@ func (s *openStore) manifest(ctx context.Context, args []string, messages io.Wri
 	if s.remote != nil {
 		m, err := s.copy.Manifest(ctx, id)
 		if id != "" || !errors.Is(err, replica.ErrUnavailable) {
-			return m, storeFault(err)
+			return m, storeError(err)
 		}
-		// find gives what was kept of the store's channel.
+		// find returns the last kept snapshot.
 	}
 	id, _, err := s.find(ctx, args, messages)
 	if err != nil {
 		return nil, err
 	}
 	m, err := s.Manifest(id)
-	return m, storeFault(err)
+	return m, storeError(err)
 }
 
-// lock takes the local store for a command that changes it, or its copy.
-func (s *openStore) lock(what string) (release func(), err error) {
-	l, err := s.Lock(what)
+// lock locks the local store, or the copy of a remote one, for a command that changes it.
+func (s *openStore) lock(holder string) (release func(), err error) {
+	l, err := s.Lock(holder)
 	if err != nil {
 		return nil, err
 	}
-	return func() { _ = l.Release() }, nil // the end of the process would do
+	return func() { _ = l.Release() }, nil // the lock ends with the process at the latest
 }
 
-// storeFault gives a store's error its exit code: a snapshot that is there but broken, or not signed, is a failed verification.
-func storeFault(err error) error {
+// storeError sets the exit code of an error of a store. A damaged or unsigned snapshot is a failed
+// verification.
+func storeError(err error) error {
 	switch {
 	case errors.Is(err, snapshot.ErrCorrupt) || errors.Is(err, store.ErrSignature):
 		return exitWith(exitVerification, err)
@@ -223,5 +237,5 @@ func storeFault(err error) error {
 	return err
 }
 
-// isAbsent tells whether a channel is not there yet.
+// isAbsent reports whether an error is about a missing channel.
 func isAbsent(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -23,10 +23,11 @@ func newVerify() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "verify --store SRC [ID]",
-		Short: "Checks a snapshot whole: digests, checksums, postings against rows, columns against endpoints",
-		Long: `Checks a snapshot whole: the digest of every file, every checksum, that each posting agrees with the rows it was made from, and
-that every endpoint finds its columns; with --require-signature, that the manifest is signed. Of a remote store all files are read anew, into a directory
-that goes with the command. Exit code 4 when anything is wrong.`,
+		Short: "Checks all of a snapshot: digests, checksums, postings against rows, columns against endpoints",
+		Long: `Checks all of a snapshot: the digest of every file, every checksum, that each posting agrees with
+the rows, and that every endpoint finds its columns. With --require-signature the manifest must be
+signed. All files of a remote store are downloaded again, to a temporary directory. The exit code is 4
+if anything is wrong.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, fault, err := f.verify(cmd.Context(), args, cmd.ErrOrStderr())
@@ -61,7 +62,7 @@ that goes with the command. Exit code 4 when anything is wrong.`,
 	return cmd
 }
 
-// verify finds a snapshot and what is wrong with it. The error is for what has nothing to do with its content.
+// verify finds a snapshot and returns what is wrong with it as fault. err is any other failure.
 func (f *storeFlags) verify(ctx context.Context, args []string, messages io.Writer) (id string, fault, err error) {
 	if replica.IsRemote(f.store) {
 		fresh, err := os.MkdirTemp("", "hdqs-verify-")
@@ -83,7 +84,7 @@ func (f *storeFlags) verify(ctx context.Context, args []string, messages io.Writ
 		return id, nil, err
 	}
 	if _, err := st.Manifest(id); errors.Is(err, fs.ErrNotExist) {
-		return id, nil, err // one that was never there is a slip, not a damaged one
+		return id, nil, err // a wrong id, not a damaged snapshot
 	}
 	if fault = st.Verify(id); fault == nil {
 		fault = bindAll(st.Store, id)
@@ -91,7 +92,7 @@ func (f *storeFlags) verify(ctx context.Context, args []string, messages io.Writ
 	return id, fault, nil
 }
 
-// bindAll joins the endpoints to the snapshot, as a server would before it serves it.
+// bindAll binds the endpoints to the snapshot, as a server does before it serves it.
 func bindAll(st *store.Store, id string) error {
 	snap, err := st.Open(id)
 	if err != nil {
