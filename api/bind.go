@@ -122,7 +122,7 @@ func bindList(e *contract.Endpoint, seg *snapshot.Segment, tier encode.Tier) (*b
 	if err != nil {
 		return nil, fmt.Errorf("api: %s: %w", e.Path, err)
 	}
-	r, err := render.NewWith(seg, renderFields(e.Fields), encode.Options{Tier: tier})
+	r, err := render.New(seg, renderFields(e.Fields), encode.Options{Tier: tier})
 	if err != nil {
 		return nil, fmt.Errorf("api: %s: %w", e.Path, err)
 	}

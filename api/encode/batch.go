@@ -6,32 +6,35 @@ import (
 	"slices"
 )
 
-// The rows of a batch are encoded in sweeps: over each lane to find what differs, over the pieces that do to fetch the ways to them, then over
-// these. Only the last has branches on what differs from row to row: one that is guessed wrong takes as long as fifty instructions.
+// The rows of a batch are encoded in three sweeps: vary compares each lane with itself a row
+// earlier, list and lookUp collect the pieces that changed and fetch their cached edits, and the
+// last sweep encodes these pieces. Only the last one branches on data: a mispredicted branch takes
+// as long as fifty instructions.
 
-// varying is a lane of a batch whose rows are not all the same.
+// varying is a lane of a batch whose text is not the same in all rows.
 type varying struct {
 	*Lane
 	slot    int
-	before  int  // bytes between the varying lane before it and this one
-	longest int  // of the plain texts, without what is behind all
-	short   bool // whether the fragments are of one field and most likely a number
+	before  int  // bytes of constant lanes between the previous varying lane and this one
+	longest int  // longest plain text, without the After bytes
+	short   bool // fragments of one field, which is probably a number
 	changed [BatchRows]uint8
 
-	// fragments are those of the rows, or nothing in particular.
+	// fragments is a copy of the rows' fragments. It is not set for plain texts and short
+	// fragments.
 	fragments [BatchRows]uint32
 }
 
-// item is a piece that is not as in the row before, behind so many bytes that are.
+// item is a piece that differs from the previous row's.
 type item struct {
-	same uint32
+	same uint32 // number of unchanged bytes before it
 	row  uint16
 	lane uint16
-	kept *keptEdits // where the way there stands, if it is known
+	kept *keptEdits // cache entry for the edits that lead to it
 }
 
-// between encodes the rows of a batch from the second on to rows.
-func (d *matcher) between(rows int) {
+// encodeVaried encodes the rows of a batch from the second one up to rows.
+func (d *matcher) encodeVaried(rows int) {
 	after := d.vary(rows)
 	same := d.list(rows, after)
 	d.fetched += d.lookUp()
@@ -44,7 +47,7 @@ func (d *matcher) between(rows int) {
 			d.at += int(it.same)
 		case it.same > 0:
 			d.extend(int(it.same))
-		case d.goOn(v, k):
+		case d.prolong(v, k):
 			continue
 		}
 		switch {
@@ -53,7 +56,7 @@ func (d *matcher) between(rows int) {
 		case v.short && d.back+4*Slack <= d.window && len(v.Texts[k])+len(v.Texts[k-1]) <= 4*Slack:
 			d.number(v, k)
 		case it.kept.leads(v, k) && d.back+len(v.Texts[k]) <= d.window &&
-			(it.kept.cheap && len(v.Texts[k]) <= longFragment || d.known(it.kept.to) > d.window):
+			(it.kept.cheap && len(v.Texts[k]) <= longFragment || d.distanceTo(it.kept.to) > d.window):
 			d.follow(v, k, it.kept)
 		default:
 			d.fragment(v.slot, v.First+v.Fragments[k], v.Texts[k], 0)
@@ -67,8 +70,8 @@ func (d *matcher) between(rows int) {
 	}
 }
 
-// vary lists the lanes that are not the same in all rows, finds the rows that differ from the one before, and tells how many bytes are behind the last
-// of the lanes.
+// vary lists the varying lanes, marks the rows in which each differs from the previous row, and
+// returns the number of bytes after the last of them.
 func (d *matcher) vary(rows int) (after int) {
 	d.varying = d.varying[:0]
 	for s := range d.lanes {
@@ -101,7 +104,7 @@ func (d *matcher) vary(rows int) (after int) {
 	return after
 }
 
-// fields is how many fields the fragments of a slot have.
+// fields returns the number of fields of a slot's fragments.
 func (d *matcher) fields(s int) int {
 	slot := &d.slots[s]
 	if slot.fields == 0 {
@@ -112,12 +115,14 @@ func (d *matcher) fields(s int) int {
 	return slot.fields
 }
 
-// isNumber tells whether a text of one field ends like a number: of these, most are different ones.
+// isNumber reports whether a text of one field ends like a number. Most numbers differ from row to
+// row.
 func isNumber(text []byte) bool {
 	return len(text) > 0 && len(text) <= 2*Slack && text[len(text)-1]-'0' < 10
 }
 
-// compare finds the plain texts that differ from the row before's. Most are numbers and fit two words.
+// compare marks the plain texts that differ from the previous row's. Most are numbers that fit two
+// words.
 func (v *varying) compare(rows int) {
 	old := v.Texts[0]
 	for k := 1; k < rows; k++ {
@@ -139,8 +144,8 @@ func (v *varying) compare(rows int) {
 	}
 }
 
-// list lists the pieces that are not as in the row before, and tells how many bytes behind the last are. Which pieces change cannot be guessed, so this
-// goes on from one to the next without a branch.
+// list collects the pieces that differ from the previous row's and returns the number of unchanged
+// bytes after the last one. Which pieces change is unpredictable, so the inner loop has no branch.
 func (d *matcher) list(rows, after int) int {
 	if need := rows*len(d.varying) + 1; cap(d.items) < need {
 		d.items = make([]item, 0, need)
@@ -162,7 +167,7 @@ func (d *matcher) list(rows, after int) int {
 	return same
 }
 
-// value encodes a plain text that is not the row before's.
+// value encodes a plain text that differs from the previous row's.
 func (d *matcher) value(v *varying, k int) {
 	text := v.Texts[k]
 	n := len(text) - v.After
@@ -179,7 +184,7 @@ func (d *matcher) value(v *varying, k int) {
 	d.at += v.After
 }
 
-// number encodes a short fragment that takes the place of another: from the first difference on, it is written as it is.
+// number encodes a short fragment that replaces another: literals from the first difference on.
 func (d *matcher) number(v *varying, k int) {
 	text, old := v.Texts[k], v.Texts[k-1]
 	slot := &d.slots[v.slot]
@@ -200,8 +205,9 @@ func (d *matcher) number(v *varying, k int) {
 	d.distance = d.back
 }
 
-// goOn encodes a fragment that stands behind an earlier row's as the match in hand does, if it is that.
-func (d *matcher) goOn(v *varying, k int) bool {
+// prolong extends the current match by a fragment if the fragment's last occurrence directly
+// follows what the match refers to.
+func (d *matcher) prolong(v *varying, k int) bool {
 	if v.Fragments == nil || d.length == 0 {
 		return false
 	}
@@ -218,7 +224,9 @@ func (d *matcher) goOn(v *varying, k int) bool {
 	return true
 }
 
-// lookUp looks up the ways from fragments to others, all before any is needed: so they are fetched from memory side by side.
+// lookUp finds the cache entries of all items before any of them is used, so that the memory
+// accesses overlap. It returns a value that depends on them, to keep the compiler from dropping the
+// accesses.
 func (d *matcher) lookUp() (fetched uint32) {
 	for i := range d.items {
 		it := &d.items[i]
@@ -229,15 +237,17 @@ func (d *matcher) lookUp() (fetched uint32) {
 	return fetched
 }
 
-// known is how far away a fragment was last seen.
-func (d *matcher) known(fragment uint32) int { return int(d.base + uint32(d.at) - d.last[fragment]) }
+// distanceTo returns the distance to a fragment's last occurrence.
+func (d *matcher) distanceTo(fragment uint32) int {
+	return int(d.base + uint32(d.at) - d.last[fragment])
+}
 
-// leads tells whether e leads to the fragment in row k of a batch.
+// leads reports whether the edits turn the fragment of row k-1 into that of row k.
 func (e *keptEdits) leads(v *varying, k int) bool {
 	return e.from == v.First+v.Fragments[k-1] && e.to == v.First+v.Fragments[k]
 }
 
-// follow encodes a fragment by edits that are known.
+// follow encodes a fragment by cached edits.
 func (d *matcher) follow(v *varying, k int, e *keptEdits) {
 	if d.literalCode != nil && e.code != d.generation {
 		encodeEdits(e.list[:e.n], v.Texts[k], d.literalCode)
@@ -249,7 +259,7 @@ func (d *matcher) follow(v *varying, k int, e *keptEdits) {
 	d.last[e.from] = d.base + uint32(d.at) - uint32(d.back)
 	slot := &d.slots[v.slot]
 	slot.fragment, slot.text = e.to, v.Texts[k]
-	// Whether there is one edit or two cannot be guessed, so two are added in any case.
+	// Whether there are one or two edits is unpredictable, so two are always written.
 	at := len(d.ops)
 	ops := slices.Grow(d.ops, maxKept)[:at+maxKept]
 	back := e.list[0].set(&ops[at], d.length, d.back)

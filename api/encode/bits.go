@@ -2,14 +2,14 @@ package encode
 
 import "encoding/binary"
 
-// bitWriter appends bits, lowest first. Room for them must be there: reserve.
+// bitWriter appends bits, lowest first. Call reserve before writing.
 type bitWriter struct {
-	out  []byte
-	acc  uint64
-	held uint // bits in acc, below 8 between tokens
+	out   []byte
+	acc   uint64
+	nbits uint // number of bits in acc, below 8 between writes
 }
 
-// reserve makes room for n more bits and for the stores that go beyond them.
+// reserve makes room for n more bits and for stores of whole words beyond them.
 func (w *bitWriter) reserve(n uint) {
 	need := int(n/8) + 16
 	if cap(w.out)-len(w.out) < need {
@@ -19,23 +19,23 @@ func (w *bitWriter) reserve(n uint) {
 	}
 }
 
-// maxBits is how many bits can be written at a time.
+// maxBits is the most bits of one write.
 const maxBits = 56
 
 // write appends up to maxBits bits.
 func (w *bitWriter) write(v uint64, n uint) {
-	w.acc |= v << w.held
-	w.held += n
+	w.acc |= v << w.nbits
+	w.nbits += n
 	at := len(w.out)
 	binary.LittleEndian.PutUint64(w.out[at:at+8:cap(w.out)], w.acc)
-	w.out = w.out[:at+int(w.held>>3)]
-	w.acc >>= w.held &^ 7
-	w.held &= 7
+	w.out = w.out[:at+int(w.nbits>>3)]
+	w.acc >>= w.nbits &^ 7
+	w.nbits &= 7
 }
 
-// align fills the last byte with zeros.
+// align fills the last byte with zero bits.
 func (w *bitWriter) align() {
-	if w.held > 0 {
-		w.write(0, 8-w.held)
+	if w.nbits > 0 {
+		w.write(0, 8-w.nbits)
 	}
 }

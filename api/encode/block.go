@@ -16,11 +16,11 @@ const (
 	distCodes   = 30
 	maxCodeLen  = 15
 
-	// maxMatchBits is the most that a match takes.
+	// maxMatchBits is the most bits of a match.
 	maxMatchBits = maxCodeLen + 5 + maxCodeLen + 13
 )
 
-// lengthSymbol and lengthExtra are the symbol of each match length and its number of extra bits.
+// lengthSymbol and lengthExtra hold the symbol of each match length and its number of extra bits.
 var lengthSymbol, lengthExtra = func() (symbol [maxMatch + 1]uint16, extra [maxMatch + 1]uint8) {
 	length := minMatch
 	for s := uint16(257); s < 285; s++ {
@@ -37,7 +37,7 @@ var lengthSymbol, lengthExtra = func() (symbol [maxMatch + 1]uint16, extra [maxM
 	return symbol, extra
 }()
 
-// logFractions are the logarithms of 1 to 2, in 1/256.
+// logFractions are the binary logarithms of 64 numbers from 1 to 2, in units of 1/256.
 var logFractions = func() (f [64]uint16) {
 	for i := range f {
 		f[i] = uint16(math.Round(math.Log2(1+(float64(i)+0.5)/64) * (1 << logBits)))
@@ -45,7 +45,7 @@ var logFractions = func() (f [64]uint16) {
 	return f
 }()
 
-// distSymbol is the symbol of a distance less 1.
+// distSymbol returns the symbol of a distance, given the distance less 1.
 func distSymbol(d uint32) uint32 {
 	if d < 4 {
 		return d
@@ -54,13 +54,14 @@ func distSymbol(d uint32) uint32 {
 	return 2*n + d>>n
 }
 
-// distExtra is how many extra bits each symbol of a distance has.
+// distExtra is the number of extra bits of each distance symbol.
 var distExtra = [32]uint8{
 	4: 1, 5: 1, 6: 2, 7: 2, 8: 3, 9: 3, 10: 4, 11: 4, 12: 5, 13: 5, 14: 6, 15: 6, 16: 7, 17: 7,
 	18: 8, 19: 8, 20: 9, 21: 9, 22: 10, 23: 10, 24: 11, 25: 11, 26: 12, 27: 12, 28: 13, 29: 13,
 }
 
-// firstMatch is the first of the matches that a length is written as: maxMatch while it is above, but so that none is too short.
+// firstMatch returns the length of the first of the matches that a longer one is split into:
+// maxMatch, or less if the rest would be too short.
 func firstMatch(length int) int {
 	switch {
 	case length <= maxMatch:
@@ -71,19 +72,19 @@ func firstMatch(length int) int {
 	return maxMatch
 }
 
-// op is what the matcher finds: a match, then plain bytes.
+// op is an output of the matcher: a match, then literals.
 type op struct {
-	bits     uint64 // of the plain bytes in the code of the block
-	size     uint32 // of bits, or tooMany
-	length   uint32 // of the match; one below shortMatch is written as plain bytes
+	bits     uint64 // the literals in the code of the block
+	size     uint32 // number of bits, or tooMany
+	length   uint32 // of the match; below shortMatch it is written as literals
 	distance uint32
-	plain    uint32
+	plain    uint32 // number of literals
 }
 
-// tooMany is the size of bits that are not put together.
+// tooMany is the size of an op whose bits are not set.
 const tooMany = 63
 
-// block takes literals and matches and writes them as DEFLATE blocks: at once while direct, else it gathers them.
+// block writes ops as DEFLATE blocks: immediately while direct, otherwise it gathers them.
 type block struct {
 	gathered
 	direct bool
@@ -92,7 +93,7 @@ type block struct {
 	bits bitWriter
 }
 
-// run takes what ops do. Their text starts at position at.
+// run writes or gathers ops, whose text starts at position at.
 func (b *block) run(ops []op, text []byte, at int) {
 	if b.direct {
 		b.write(ops, text, at)
@@ -101,23 +102,24 @@ func (b *block) run(ops []op, text []byte, at int) {
 	b.add(ops, text, at)
 }
 
-// write writes what ops do. A branch that is guessed wrong takes as long as forty instructions, so there is none for what differs from one to the next: of
-// a match above maxMatch, the first part is nothing for others.
+// write writes ops. A mispredicted branch takes as long as forty instructions, so there is no
+// branch on the length of a match: one above maxMatch is written in two parts, and for others the
+// first part has no bits.
 func (b *block) write(ops []op, text []byte, at int) {
 	n := uint(len(text) - at)
 	b.bits.reserve(n*(maxCodeLen+1) + (n/maxMatch+2*uint(len(ops)))*maxMatchBits)
 	t := b.code
-	// The writer's state is kept in registers.
+	// The writer's state is kept in local variables, and so in registers.
 	w := b.bits
-	out, to, acc, held := w.out[:cap(w.out)], len(w.out), w.acc, w.held
+	out, to, acc, nbits := w.out[:cap(w.out)], len(w.out), w.acc, w.nbits
 	for i := range ops {
 		x := &ops[i]
 		length, distance := uint(x.length), x.distance-1
 		at += int(length)
 		if length < shortMatch || length > 2*maxMatch || x.size == tooMany {
-			w.out, w.acc, w.held = out[:to], acc, held
+			w.out, w.acc, w.nbits = out[:to], acc, nbits
 			t.write(&w, x, text, at)
-			to, acc, held = len(w.out), w.acc, w.held
+			to, acc, nbits = len(w.out), w.acc, w.nbits
 			at += int(x.plain)
 			continue
 		}
@@ -132,32 +134,32 @@ func (b *block) write(ops []op, text []byte, at int) {
 		c = t.length[length-first]
 		rest, m := c.bits()|dist<<(c.len()&63), c.len()+size
 		if n+m+uint(x.size) > maxBits {
-			acc |= bits << (held & 63)
-			held += n
+			acc |= bits << (nbits & 63)
+			nbits += n
 			binary.LittleEndian.PutUint64(out[to:], acc)
-			to += int(held >> 3)
-			acc >>= held &^ 7 & 63
-			held &= 7
-			acc |= rest << (held & 63)
-			held += m
+			to += int(nbits >> 3)
+			acc >>= nbits &^ 7 & 63
+			nbits &= 7
+			acc |= rest << (nbits & 63)
+			nbits += m
 			binary.LittleEndian.PutUint64(out[to:], acc)
-			to += int(held >> 3)
-			acc >>= held &^ 7 & 63
-			held &= 7
+			to += int(nbits >> 3)
+			acc >>= nbits &^ 7 & 63
+			nbits &= 7
 			bits, n, rest, m = 0, 0, 0, 0
 		}
 		bits |= rest<<(n&63) | x.bits<<((n+m)&63)
-		acc |= bits << (held & 63)
-		held += n + m + uint(x.size)
+		acc |= bits << (nbits & 63)
+		nbits += n + m + uint(x.size)
 		binary.LittleEndian.PutUint64(out[to:], acc)
-		to += int(held >> 3)
-		acc >>= held &^ 7 & 63
-		held &= 7
+		to += int(nbits >> 3)
+		acc >>= nbits &^ 7 & 63
+		nbits &= 7
 	}
-	b.bits = bitWriter{out[:to], acc, held}
+	b.bits = bitWriter{out[:to], acc, nbits}
 }
 
-// write writes what an op does, of any size. Its match ends at position at of the text.
+// write writes an op of any size, whose match ends at position at of the text.
 func (t *codeTable) write(w *bitWriter, x *op, text []byte, at int) {
 	end := at + int(x.plain)
 	if x.length >= shortMatch {
@@ -193,7 +195,7 @@ func (t *codeTable) writeMatch(w *bitWriter, length, distance int) {
 	}
 }
 
-// writeGathered writes what was gathered with the code of the block being written.
+// writeGathered writes the gathered sequences in the code of the current block.
 func (b *block) writeGathered() {
 	b.close()
 	b.bits.reserve(uint(len(b.literals))*(maxCodeLen+1) + b.matches()*64)

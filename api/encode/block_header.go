@@ -1,22 +1,23 @@
 package encode
 
-// blockHeader describes a block's code: the code lengths of both alphabets, run-length coded, in a Huffman code of their own
-// (RFC 1951, 3.2.7).
+// blockHeader describes the code of a block: the code lengths of both alphabets, run-length
+// encoded, in a Huffman code of their own (RFC 1951, 3.2.7).
 type blockHeader struct {
-	litLen  int // lengths sent of each alphabet
+	litLen  int // number of lengths sent, of each alphabet
 	dist    int
-	sent    int // of the code length code itself
+	sent    int // and of the code length code itself
 	size    uint
-	symbols []uint16 // symbol, with its extra bits above
+	symbols []uint16 // extra bits above 5 bits of symbol
 	counts  [19]uint32
 	lengths [19]uint8
 	codes   [19]code
 }
 
-// codeLengthOrder is the order in which the code length code's own lengths are sent.
+// codeLengthOrder is the order in which the lengths of the code length code are sent.
 var codeLengthOrder = [19]uint8{16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15}
 
-// codeLengthExtra is the extra bits of the symbols that repeat: the last length 3 to 6 times, zero 3 to 10 and 11 to 138 times.
+// codeLengthExtra is the number of extra bits of each symbol. Three symbols repeat a length: the
+// last one 3 to 6 times, zero 3 to 10 times, and zero 11 to 138 times.
 var codeLengthExtra = [19]uint8{16: 2, 17: 3, 18: 7}
 
 const maxCodeLengthLen = 7
@@ -59,7 +60,7 @@ func (h *blockHeader) build(huffman *huffman, t *codeTable) {
 	}
 }
 
-// runs turns lengths into symbols.
+// runs run-length encodes lengths.
 func (h *blockHeader) runs(all []uint8) {
 	for i := 0; i < len(all); {
 		l := all[i]

@@ -2,40 +2,44 @@ package encode
 
 import "encoding/binary"
 
-// codeTable is the code of a block: every symbol has one, so that anything can be written that turns up later.
+// codeTable is the code of a DEFLATE block. Every symbol has a code, so that it can write whatever
+// follows.
 type codeTable struct {
 	litLenLengths [litLenCodes]uint8
 	distLengths   [distCodes]uint8
 	litLen        [litLenCodes]code
 	dist          [32]code           // distCodes of them
 	length        [maxMatch + 1]code // of each match length, with its extra bits
-	pair          [256]uint64        // of each pair, the bits above a byte that counts them
+	pair          [256]uint64        // of each pair: its bits above a byte with their number
 }
 
-// Numbers are written two characters at a time. A pair is two numbers below 16, the lower one first: of a character from firstDigit up, or of none.
+// Numbers are encoded two characters at a time. A pair is two values of 4 bits, the lower one
+// first: a character less firstDigit, or noDigit.
 const (
 	firstDigit = '+'
-	none       = 15
+	noDigit    = 15
 
-	// maxNumber is the longest number whose bits are put together.
+	// maxNumber is the longest number that is encoded this way.
 	maxNumber = 16
 )
 
-// ones is 1 in each byte.
+// ones has a 1 in each byte.
 const ones = 0x0101010101010101
 
-// pairsOf are the pairs of the first n bytes of a word, in every other byte. ok is false when some are not characters of numbers.
+// pairsOf returns the pairs of the first n bytes of a word, one in every other byte. ok is false if
+// a byte is not a character of numbers.
 func pairsOf(word uint64, n int) (pairs uint64, ok bool) {
-	// Shifts by 64 and more leave nothing.
+	// Shifts by 64 and more give 0.
 	keep := uint64(1)<<(uint(max(n, 0))*8) - 1
-	// A byte below firstDigit borrows from those above it, but is seen itself.
+	// A byte below firstDigit borrows from the bytes above it, but is detected itself.
 	d := (word - firstDigit*ones) & keep
 	ok = (d|(d+ones&keep))&(0xf0*ones) == 0
-	d |= none * ones &^ keep
+	d |= noDigit * ones &^ keep
 	return (d | d>>4) & 0x00ff00ff00ff00ff, ok
 }
 
-// number is the bits of the first n bytes of a text of at most longest bytes, or tooMany.
+// number returns the bits of the first n bytes of a text, and their number or tooMany. All texts of
+// the column are at most longest bytes long.
 func (t *codeTable) number(text []byte, n, longest int) (all uint64, size uint32) {
 	if longest > maxNumber {
 		return 0, tooMany
@@ -55,7 +59,7 @@ func (t *codeTable) number(text []byte, n, longest int) (all uint64, size uint32
 	return all, size
 }
 
-// pairs is the bits of four pairs.
+// pairs returns the bits of four pairs and their number.
 func (t *codeTable) pairs(p uint64) (all uint64, size uint32) {
 	a, b, c, d := t.pair[p&0xff], t.pair[p>>16&0xff], t.pair[p>>32&0xff], t.pair[p>>48&0xff]
 	ab, n := a>>8|b>>8<<(a&63), uint32(a&0xff+b&0xff)
@@ -63,7 +67,7 @@ func (t *codeTable) pairs(p uint64) (all uint64, size uint32) {
 	return ab | cd<<(n&63), n + m
 }
 
-// codes assigns the codes to the lengths.
+// codes assigns codes according to the code lengths.
 func (t *codeTable) codes() {
 	canonical(t.litLen[:], t.litLenLengths[:])
 	canonical(t.dist[:distCodes], t.distLengths[:])
@@ -79,7 +83,7 @@ func (t *codeTable) codes() {
 	for p := range t.pair {
 		var bits, size uint64
 		for _, d := range [2]int{p & 15, p >> 4} {
-			if d != none {
+			if d != noDigit {
 				c := t.litLen[firstDigit+d]
 				bits |= c.bits() << size
 				size += uint64(c.len())
@@ -89,7 +93,7 @@ func (t *codeTable) codes() {
 	}
 }
 
-// fixedCode is the code that DEFLATE knows beforehand.
+// fixedCode is the predefined code of DEFLATE.
 var fixedCode = func() *codeTable {
 	var t codeTable
 	var lengths [litLenCodes + 2]uint8

@@ -1,10 +1,14 @@
 package encode
 
-// The CRC of a body that is put together from stored blocks is put together from theirs: crc(AB) = crc(A)·x^(8·len(B)) + crc(B), polynomials
-// modulo the one of gzip's CRC-32. Bit 31 is the coefficient of x^0, as in the CRC itself.
+// The CRC of a body is combined from the CRCs of its stored blocks:
+//
+//	crc(AB) = crc(A)·x^(8·len(B)) + crc(B)
+//
+// Numbers are polynomials modulo that of gzip's CRC-32. Bit 31 is the coefficient of x^0, as in the
+// CRC itself.
 const crcPolynomial = 0xedb88320
 
-// crcMultiply is a·b.
+// crcMultiply returns a·b.
 func crcMultiply(a, b uint32) uint32 {
 	product := uint32(0)
 	for range 32 {
@@ -24,7 +28,7 @@ var crcPowers = func() (p [32]uint32) {
 	return p
 }()
 
-// crcShift is x^(8·n): what a CRC is multiplied with when n bytes follow.
+// crcShift returns x^(8·n), the factor of a CRC that n bytes follow.
 func crcShift(n int) uint32 {
 	p := uint32(1 << 31)
 	for k := 3; n > 0; k, n = k+1, n>>1 {

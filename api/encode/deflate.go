@@ -5,30 +5,32 @@ import (
 	"hash/crc32"
 )
 
-// deflater writes what its matcher finds as DEFLATE. Most of it is written as it is found, with the code that its table's bodies start with: one batch
-// of rows in some is gathered and counted, and when a code for what was counted lately would be shorter, a new block begins with it.
+// deflater writes the ops of its matcher as a gzip member. Most are written immediately, in the
+// code that all bodies of the table start with. One batch of rows in sampleEvery is gathered and
+// counted; when a code for the recent counts would be shorter, a new block starts with that code.
 type deflater struct {
 	matcher
 	block block
 	crc   uint32 // of the body so far
 
 	open    bool   // a block's header is written
-	batches int    // of rows since there was no block
-	recent  counts // what was counted lately
+	batches int    // of rows since the last stored block, or the start
+	recent  counts // sums of counts, the latest with the greatest weight
 	code    *blockCode
-	own     blockCode // for what was counted, when that is better
-	made    uint32    // codes so far, the first code among them
+	own     blockCode // built for recent
+	made    uint32    // number of codes so far, including the first one
 	first   *firstCode
 	huffman huffman
 }
 
-// blockCode is a code and how it is described in front of a block.
+// blockCode is a code and its description in the header of a block.
 type blockCode struct {
 	table  codeTable
 	header blockHeader
 }
 
-// firstCode is the code with which all bodies of a table start. So the bytes of a body depend on its rows, and not on what was asked for before it.
+// firstCode is the code that all bodies of a table start with. It never changes, so the bytes of a
+// body depend on its rows alone and not on earlier requests.
 type firstCode struct {
 	blockCode
 	seen counts
@@ -37,11 +39,11 @@ type firstCode struct {
 // firstGeneration is the generation of a first code.
 const firstGeneration = 1
 
-// newFirstCode makes the code from samples of rows.
+// newFirstCode builds the code from samples of rows.
 func newFirstCode(rows Rows) *firstCode {
 	first := &firstCode{}
 	d := newDeflater(rows, first)
-	d.next = nil // nothing is written, all is gathered
+	d.next = nil // gather everything
 	for _, runs := range sampleRuns(rows.Len()) {
 		d.begin(nil)
 		d.rows(runs, 0)
@@ -53,17 +55,18 @@ func newFirstCode(rows Rows) *firstCode {
 }
 
 const (
-	// sampleEvery is how many batches there are for one that is counted.
+	// sampleEvery is how many batches pass between two that are counted.
 	sampleEvery = 32
 
-	// A code is kept while it takes at most so many hundredths of the best one's bits, at the start of a body and later on.
+	// A code is kept while it takes at most this many percent of the best code's bits, at the start
+	// of a body and later on.
 	keepFirst, keepLater = 125, 110
 
-	// newHeader is about how many bits it takes to describe a new code.
+	// newHeader is the approximate number of bits that describe a new code.
 	newHeader = 800
 )
 
-// gzipHeader begins a member: DEFLATE, no name, no time, any system.
+// gzipHeader is the header of a member: DEFLATE, no name, no time, unknown system.
 const gzipHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
 func newDeflater(rows Rows, first *firstCode) *deflater {
@@ -74,7 +77,7 @@ func newDeflater(rows Rows, first *firstCode) *deflater {
 	return d
 }
 
-// begin begins a member that is appended to dst.
+// begin starts a member that is appended to dst.
 func (d *deflater) begin(dst []byte) {
 	d.matcher.start()
 	d.crc = 0
@@ -82,7 +85,7 @@ func (d *deflater) begin(dst []byte) {
 	d.block.bits = bitWriter{out: append(dst, gzipHeader...)}
 }
 
-// end ends the member.
+// end completes the member and returns dst with it.
 func (d *deflater) end() []byte {
 	d.endDeflate()
 	dst := binary.LittleEndian.AppendUint32(d.block.bits.out, d.crc)
@@ -90,7 +93,7 @@ func (d *deflater) end() []byte {
 	return binary.LittleEndian.AppendUint32(dst, d.size)
 }
 
-// nextBatch goes on to the next batch of rows.
+// nextBatch decides before each batch of rows whether it is written directly or gathered.
 func (d *deflater) nextBatch() {
 	b := &d.block
 	if d.batches > 0 && !b.empty() {
@@ -103,7 +106,8 @@ func (d *deflater) nextBatch() {
 	d.batches++
 }
 
-// sample counts what was gathered, and writes it in the block at hand, or in a new one if another code is much better.
+// sample counts what was gathered and writes it in the current block, or in a new block if another
+// code is much better.
 func (d *deflater) sample() {
 	var c counts
 	c.add(&d.block.gathered)
@@ -121,7 +125,8 @@ func (d *deflater) sample() {
 	d.block.writeGathered()
 }
 
-// short writes what was gathered as a block of its own, or of three kinds of codes the one that makes it shortest.
+// short writes the few ops gathered as a block of their own, in the shortest of three codes: the
+// fixed one, the current one, or a new one.
 func (d *deflater) short() {
 	var c counts
 	c.add(&d.block.gathered)
@@ -141,14 +146,14 @@ func (d *deflater) short() {
 	d.block.writeGathered()
 }
 
-// build makes the code for what was counted lately.
+// build switches to a code for the recent counts.
 func (d *deflater) build() {
 	d.own.build(&d.huffman, &d.recent)
 	d.made++
 	d.code, d.generation = &d.own, d.made
 }
 
-// build makes the code for what was counted. Symbols that were not counted have one too.
+// build makes a code for counts. Symbols that were not counted have a code too.
 func (b *blockCode) build(h *huffman, seen *counts) {
 	c := *seen
 	for s := range c.litLen {
@@ -163,7 +168,7 @@ func (b *blockCode) build(h *huffman, seen *counts) {
 	b.header.build(h, &b.table)
 }
 
-// beginBlock begins a block with the code at hand.
+// beginBlock starts a block with the current code.
 func (d *deflater) beginBlock() {
 	w := &d.block.bits
 	w.reserve(d.code.header.size + 64)
@@ -172,7 +177,7 @@ func (d *deflater) beginBlock() {
 	d.block.code, d.open = &d.code.table, true
 }
 
-// endBlock ends the block, if there is one.
+// endBlock ends the current block, if any.
 func (d *deflater) endBlock() {
 	if d.open {
 		eob := d.block.code.litLen[endOfBlock]
@@ -182,7 +187,7 @@ func (d *deflater) endBlock() {
 	}
 }
 
-// flush writes what is in hand and ends the block.
+// flush writes everything gathered and ends the block.
 func (d *deflater) flush() {
 	d.finish()
 	switch {
@@ -196,7 +201,7 @@ func (d *deflater) flush() {
 	d.block.direct, d.literalCode, d.batches = false, nil, 0
 }
 
-// endDeflate ends the text by an empty block: only the last block may say that it is the last.
+// endDeflate adds an empty block that is marked as the last, which the blocks before it are not.
 func (d *deflater) endDeflate() {
 	d.flush()
 	d.block.bits.reserve(64)
@@ -205,12 +210,12 @@ func (d *deflater) endDeflate() {
 	d.block.bits.align()
 }
 
-// stored appends a stored block. The rows that follow need prime.
+// stored appends a stored block. Call prime before the next rows.
 func (d *deflater) stored(b *storedBlock) {
 	d.flush()
 	w := &d.block.bits
-	if w.held > 0 {
-		// An empty block that is not compressed ends with a whole byte.
+	if w.nbits > 0 {
+		// An empty uncompressed block ends on a byte boundary.
 		w.reserve(64)
 		w.write(0, 3)
 		w.align()

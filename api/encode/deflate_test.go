@@ -9,8 +9,10 @@ import (
 	stdflate "compress/flate"
 )
 
-// TestPiecesAgainstPlain encodes random bodies of random tables and reads them with the standard library's inflate and with klauspost's zstd.
+// TestPiecesAgainstPlain encodes random bodies of random tables and decodes them with the standard
+// library's gzip and klauspost's zstd.
 func TestPiecesAgainstPlain(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -35,12 +37,17 @@ func TestPiecesAgainstPlain(t *testing.T) {
 	}
 }
 
-// TestBodiesDependOnRowsAlone: what a table has encoded before leaves no trace in the bytes of a body.
+// TestBodiesDependOnRowsAlone checks that the bytes of a body do not depend on earlier bodies.
 func TestBodiesDependOnRowsAlone(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
-	for range 20 {
+	tables := 20
+	if testing.Short() {
+		tables = 5
+	}
+	for range tables {
 		n := r.IntN(3000)
 		rows := newFakeRows(r, n, r.IntN(4) == 0)
 		used := NewTable(rows, Options{Tier: Pieces})
@@ -48,16 +55,19 @@ func TestBodiesDependOnRowsAlone(t *testing.T) {
 			runs := randomRuns(r, n)
 			fresh := NewTable(rows, Options{Tier: Pieces})
 			if got, want := used.AppendGzip(nil, runs), fresh.AppendGzip(nil, runs); !bytes.Equal(got, want) {
-				t.Fatalf("gzip of %d runs: %d bytes, and %d from a table that was not used before", len(runs), len(got), len(want))
+				t.Fatalf("gzip of %d runs: %d bytes, and %d bytes from a new table", len(runs), len(got),
+					len(want))
 			}
 			if got, want := used.AppendZstd(nil, runs), fresh.AppendZstd(nil, runs); !bytes.Equal(got, want) {
-				t.Fatalf("zstd of %d runs: %d bytes, and %d from a table that was not used before", len(runs), len(got), len(want))
+				t.Fatalf("zstd of %d runs: %d bytes, and %d bytes from a new table", len(runs), len(got),
+					len(want))
 			}
 		}
 	}
 }
 
-// randomSequences gives literals and matches of text to a writer and calls flush now and then; it returns what they stand for.
+// randomSequences gives literals and matches of text to a writer and calls flush now and then; it
+// returns what they stand for.
 func randomSequences(r *rand.Rand, w opWriter, window int, text []byte, flush func()) (want []byte) {
 	for len(text) > 0 || r.IntN(4) > 0 {
 		n := min(len(text), r.IntN(40))
@@ -89,7 +99,8 @@ func randomSequences(r *rand.Rand, w opWriter, window int, text []byte, flush fu
 	return want
 }
 
-// FuzzBlock promises that any literals and matches come out of the standard inflater as they went in, and out of a zstd decoder.
+// FuzzBlock checks that the standard library's inflate and klauspost's zstd decoder return any
+// literals and matches unchanged.
 func FuzzBlock(f *testing.F) {
 	f.Add([]byte("abcabcabc\x00\x10\x20"), uint64(1))
 	f.Add([]byte{}, uint64(2))
@@ -132,8 +143,10 @@ func FuzzBlock(f *testing.F) {
 	})
 }
 
-// TestHuffmanLimits makes codes of counts that grow like Fibonacci's numbers, whose unlimited code would be far too long.
+// TestHuffmanLimits builds codes for the Fibonacci numbers, for which an unlimited code would be
+// far too long.
 func TestHuffmanLimits(t *testing.T) {
+	t.Parallel()
 	var h huffman
 	counts, lengths := make([]uint32, 40), make([]uint8, 40)
 	a, b := uint32(1), uint32(1)
@@ -151,14 +164,16 @@ func TestHuffmanLimits(t *testing.T) {
 			space += 1 << (limit - int(l))
 		}
 		if space != 1<<limit {
-			t.Errorf("limit %d: the code fills %d of %d", limit, space, 1<<limit)
+			t.Errorf("limit %d: the code uses %d of %d", limit, space, 1<<limit)
 		}
 	}
 }
 
-// TestZstdBlockSize decodes blocks whose sequences take as many bits as they can: matches of the shortest
-// length, at random distances, after no literals or a rare one. Decoders refuse blocks above 128 KB.
+// TestZstdBlockSize decodes blocks whose sequences take as many bits as they can: matches of the
+// shortest length, at random distances, after no literals or a rare one. Decoders refuse blocks
+// above 128 KB.
 func TestZstdBlockSize(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	z := newZstdWriter(newFakeRows(r, 1, false))
 	z.begin(nil)
@@ -169,7 +184,8 @@ func TestZstdBlockSize(t *testing.T) {
 	z.run([]op{{plain: uint32(len(want)), size: tooMany}}, want, 0)
 	for range 200_000 {
 		distance, plain := 1+r.IntN(maxZstdDistance), []byte{byte(r.Uint32())}[:r.IntN(2)]
-		z.run([]op{{length: shortMatch, distance: uint32(distance), plain: uint32(len(plain)), size: tooMany}}, plain, -shortMatch)
+		z.run([]op{{length: shortMatch, distance: uint32(distance), plain: uint32(len(plain)), size: tooMany}}, plain,
+			-shortMatch)
 		for range shortMatch {
 			want = append(want, want[len(want)-distance])
 		}

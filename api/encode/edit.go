@@ -6,27 +6,30 @@ import (
 	"math/bits"
 )
 
-// edit is how a text goes on after one that takes the same place: same bytes are alike, then plain bytes stand for old ones.
+// edit is a step in turning one text into another: keep some bytes, then replace old bytes by plain
+// ones.
 type edit struct {
 	code             editCode // of the plain bytes
-	same, plain, old uint16
+	same, plain, old uint16   // numbers of bytes
 }
 
-// editCode is the bits of the plain bytes of an edit in a block's code, above five bits that count them, or longEdit.
+// editCode holds the plain bytes of an edit in the code of a block, above five bits with their
+// number of bits, or longEdit.
 type editCode uint32
 
-// edits make the text of one fragment from that of another.
+// edits turn the text of one fragment into that of another.
 type edits struct {
 	n     int
-	plain int // of all edits
-	rest  int // how many bytes are alike behind the last edit
+	plain int // number of plain bytes of all edits
+	rest  int // number of bytes that are the same after the last edit
 	list  [maxEdits]edit
 }
 
-// keptEdits are the few edits that make the text of one fragment from that of another.
+// keptEdits is a cache entry: few edits that turn the text of fragment from into that of fragment
+// to.
 type keptEdits struct {
 	from, to uint32
-	code     uint32 // generation of the code whose bits the edits have
+	code     uint32 // generation of the code in which the edits have their bits
 	rest     uint16
 	n        uint8
 	cheap    bool
@@ -34,16 +37,19 @@ type keptEdits struct {
 }
 
 const (
-	// maxEdits is the most edits that are told apart; more are made one. A record has no more fields.
+	// maxEdits is the most edits of a text; the last one takes in what would be more. No record has
+	// more fields.
 	maxEdits = 16
 
-	// maxKept is the most edits that are kept: periods differ at both ends, most others in one place.
+	// maxKept is the most edits that are cached: periods differ at both ends, most other fragments
+	// in one place.
 	maxKept = 2
 
 	// maxEdited is the longest text that is compared.
 	maxEdited = math.MaxUint16
 
-	// editorBits is the number of edits that are kept, as a logarithm: periods follow on each other in some thousand ways.
+	// editorBits is the logarithm of the cache size: there are some thousand pairs of successive
+	// periods.
 	editorBits = 12
 )
 
@@ -53,8 +59,8 @@ const (
 	longEdit     = 1<<editCodeBits - 1
 )
 
-// editor keeps edits: what follows on what is mostly the same over a body, and between bodies. One pair of fragments takes another's place when
-// their hashes are the same.
+// editor caches the edits between pairs of fragments: mostly the same pairs follow each other
+// throughout a body, and in other bodies. A pair evicts another one with the same hash.
 type editor struct{ kept []keptEdits }
 
 func (e *editor) init() {
@@ -64,23 +70,26 @@ func (e *editor) init() {
 	}
 }
 
-// at is the place for the edits from one fragment to another.
+// at returns the cache entry for the edits from one fragment to another.
 func (e *editor) at(from, to uint32) *keptEdits {
 	return &e.kept[(from*0x9e3779b1^to*0x85ebca6b)>>(32-editorBits)]
 }
 
-// keep keeps edits, if they are few.
+// keep caches edits if they are few.
 func (k *keptEdits) keep(from, to uint32, e *edits) {
 	if e.n <= maxKept {
-		*k = keptEdits{from: from, to: to, rest: uint16(e.rest), n: uint8(e.n), cheap: e.cheap(), list: [maxKept]edit(e.list[:])}
+		*k = keptEdits{
+			from: from, to: to, rest: uint16(e.rest), n: uint8(e.n), cheap: e.cheap(),
+			list: [maxKept]edit(e.list[:]),
+		}
 	}
 }
 
-// cheap tells whether the edits take no more than a reference to the text.
+// cheap reports whether the edits take no more bits than a reference to an earlier occurrence.
 func (e *edits) cheap() bool { return e.n == 1 && e.plain <= shortMatch || e.n == 2 && e.plain <= 2 }
 
-// compare sets e to the way from old to text. The fields of both start at cuts: each is compared at both ends, so that what is inserted in one does
-// not hide that the next is the same.
+// compare sets e to the edits from old to text, whose fields start at oldCuts and cuts. Each field
+// is compared from both ends, so that an insertion in one does not hide that the next is the same.
 func (e *edits) compare(old, text []byte, oldCuts, cuts []uint32) {
 	e.n, e.plain, e.list[1] = 0, 0, edit{}
 	same, at, oldAt := 0, 0, 0
@@ -108,7 +117,7 @@ func (e *edits) compare(old, text []byte, oldCuts, cuts []uint32) {
 	e.rest = same
 }
 
-// add adds an edit, or makes the last one longer when too few bytes are alike between them.
+// add adds an edit, or extends the last one if too few bytes between them are the same.
 func (e *edits) add(same, plain, old int) {
 	if e.n > 0 && (same < shortMatch || e.n == maxEdits) {
 		last := &e.list[e.n-1]
@@ -122,8 +131,9 @@ func (e *edits) add(same, plain, old int) {
 	e.plain += plain
 }
 
-// set sets an op to what the edit does, behind length bytes of the row before's that are back bytes away, and tells how far away they are then. Field by field, for
-// a whole op would be put together elsewhere and read back before its parts are written.
+// set sets an op to an edit that follows length matching bytes at distance back, and returns the
+// distance after it. It sets each field on its own: the compiler would build a composite literal on
+// the stack and read it back before its parts are written.
 func (x *edit) set(o *op, length, back int) int {
 	size := uint32(x.code % (1 << editCodeBits))
 	o.bits = uint64(x.code >> editCodeBits)
@@ -134,7 +144,7 @@ func (x *edit) set(o *op, length, back int) int {
 	return back + int(x.plain) - int(x.old)
 }
 
-// encodeEdits sets the bits of edits, which make text, in a code.
+// encodeEdits sets the bits of the plain bytes of edits, which produce text, in a code.
 func encodeEdits(list []edit, text []byte, t *codeTable) {
 	at := 0
 	for i := range list {
@@ -156,7 +166,7 @@ func encodeEdits(list []edit, text []byte, t *codeTable) {
 	}
 }
 
-// samePrefix is how many bytes a and b start with in common.
+// samePrefix returns the length of the common prefix of a and b.
 func samePrefix(a, b []byte) int {
 	b = b[:min(len(a), len(b))]
 	n := 0
@@ -171,7 +181,7 @@ func samePrefix(a, b []byte) int {
 	return n
 }
 
-// sameSuffix is how many bytes a and b end with in common.
+// sameSuffix returns the length of the common suffix of a and b.
 func sameSuffix(a, b []byte) int {
 	a, b = a[max(0, len(a)-len(b)):], b[max(0, len(b)-len(a)):]
 	n := len(a)

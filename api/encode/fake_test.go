@@ -7,7 +7,8 @@ import (
 	"strconv"
 )
 
-// fakeRows are made-up rows: each slot either has fragments of some fields, chosen by a number a row, or a plain text a row.
+// fakeRows are made-up rows. A slot either has fragments with some fields, one of them in each row,
+// or plain texts.
 type fakeRows struct {
 	head, tail []byte
 	cut        int
@@ -20,12 +21,12 @@ type fakeSlot struct {
 	first int // number of its first fragment
 	texts [][]byte
 	cuts  [][]uint32
-	codes []uint32 // a fragment, or a plain text, a row
+	codes []uint32 // of each row, its fragment or plain text
 	plain bool
 	after int
 }
 
-// newFakeRows makes n rows. With odd, texts may be empty, very long or the same.
+// newFakeRows returns n rows. With odd, texts may be empty, very long, or equal.
 func newFakeRows(r *rand.Rand, n int, odd bool) *fakeRows {
 	f := &fakeRows{head: []byte(`{"data":[`), tail: []byte(`]}`), cut: 1, n: n}
 	if r.IntN(4) == 0 {
@@ -133,7 +134,7 @@ func (f *fakeRows) AppendRows(dst []byte, runs []Run) []byte {
 
 func (f *fakeRows) NewBatch() Batch { return &fakeBatch{rows: f} }
 
-// fakeBatch renders made-up rows. What the last call gave is overwritten by the next.
+// fakeBatch renders made-up rows. Each call overwrites the results of the last one.
 type fakeBatch struct {
 	rows  *fakeRows
 	space [][]byte // of each slot
@@ -144,7 +145,8 @@ type fakeBatch struct {
 func (b *fakeBatch) Append(dst []byte, lanes []Lane, runs []Run) []byte {
 	f := b.rows
 	if b.space == nil {
-		b.space, b.codes, b.texts = make([][]byte, len(f.slots)), make([][]uint32, len(f.slots)), make([][][]byte, len(f.slots))
+		b.space, b.codes, b.texts = make([][]byte, len(f.slots)), make([][]uint32, len(f.slots)), make([][][]byte,
+			len(f.slots))
 	}
 	for i := range f.slots {
 		s := &f.slots[i]
@@ -175,10 +177,10 @@ func (b *fakeBatch) Append(dst []byte, lanes []Lane, runs []Run) []byte {
 	return f.AppendRows(dst, runs)
 }
 
-// body is the whole body of rows, written plainly.
+// body returns the plain body of rows.
 func body(rows Rows, runs []Run) []byte { return appendBody(nil, rows, runs) }
 
-// randomRuns are ascending runs of rows that do not touch.
+// randomRuns returns ascending runs of rows that do not touch.
 func randomRuns(r *rand.Rand, rows int) []Run {
 	if rows > 0 && r.IntN(4) == 0 {
 		return []Run{{0, uint32(rows)}}

@@ -5,22 +5,24 @@ import (
 	"slices"
 )
 
-// code is a Huffman code as it is written: the bits, lowest first, above a byte that counts them.
+// code is a Huffman code: its bits, in the order in which they are written, above a byte with their
+// number.
 type code uint32
 
 func (c code) bits() uint64 { return uint64(c >> 8) }
 func (c code) len() uint    { return uint(c & 0xff) }
 
-// huffman makes codes of limited length from counts. Its memory is reused.
+// huffman builds codes of limited length from counts. Its memory is reused.
 type huffman struct {
 	sorted  []uint64 // count above symbol, ascending
 	weights []uint32
 }
 
-// symbolBits is room for a symbol below its count.
+// symbolBits is the width of a symbol below its count.
 const symbolBits = 9
 
-// lengths sets the code length of each symbol, 0 where count is 0, the longest at most limit. At least two counts are above 0.
+// lengths sets the code length of each symbol: 0 if its count is 0, otherwise at most limit. At
+// least two counts must be above 0.
 func (h *huffman) lengths(lengths []uint8, counts []uint32, limit int) {
 	h.sorted = h.sorted[:0]
 	clear(lengths)
@@ -36,7 +38,7 @@ func (h *huffman) lengths(lengths []uint8, counts []uint32, limit int) {
 		h.weights = append(h.weights, uint32(s>>symbolBits))
 	}
 	minimumRedundancy(h.weights)
-	var of [64]int // how many codes there are of each length
+	var of [64]int // number of codes of each length
 	for _, l := range h.weights {
 		of[min(int(l), limit)]++
 	}
@@ -54,7 +56,8 @@ func (h *huffman) lengths(lengths []uint8, counts []uint32, limit int) {
 	}
 }
 
-// minimumRedundancy turns ascending weights into the code lengths of an optimal code, in place (Moffat and Katajainen 1995).
+// minimumRedundancy turns ascending weights into the code lengths of an optimal code, in place
+// (Moffat and Katajainen 1995).
 func minimumRedundancy(a []uint32) {
 	n := len(a)
 	// Weights of internal nodes, then their parents, left to right.
@@ -101,8 +104,9 @@ func minimumRedundancy(a []uint32) {
 	}
 }
 
-// enforceLimit makes the counts of lengths a complete code again after too long ones were cut to limit: it takes a code of the limit's
-// length away by making a shorter one a little longer, until the space of codes suffices.
+// enforceLimit restores a complete code after too long code lengths were cut to limit: it removes
+// codes of length limit, each by splitting a shorter code into two that are one bit longer, until
+// the codes fit.
 func enforceLimit(of *[64]int, limit int) {
 	total := 0
 	for l := 1; l <= limit; l++ {
@@ -120,7 +124,7 @@ func enforceLimit(of *[64]int, limit int) {
 	}
 }
 
-// canonical sets the codes that DEFLATE assigns to lengths.
+// canonical sets the codes that DEFLATE assigns to code lengths.
 func canonical(codes []code, lengths []uint8) {
 	var of, next [16]uint32
 	for _, l := range lengths {

@@ -5,36 +5,38 @@ import (
 	"slices"
 )
 
-// matcher turns rows into literals and matches without searching. A row is compared with the one before piece by piece: pieces that are the same
-// fragment lengthen the match in hand, one that is another fragment is a reference to where that one stood last, or an edit of the row
-// before's (edit.go), as a plain text is. Its memory is reused.
+// matcher turns rows into literals and matches without searching. It compares each row with the
+// previous one, piece by piece. A piece with the same fragment extends the current match. Another
+// fragment becomes a match with its last occurrence, or an edit of the previous row's (edit.go). A
+// plain text becomes literals. Its memory is reused.
 type matcher struct {
-	window int    // how far back a match may refer
-	text   []byte // what is being encoded, behind the last bytes of what was
-	base   uint32 // position of text[0]; positions go on from body to body, so that those of an earlier one are out of reach
-	at     int    // how far the text is encoded
-	size   uint32 // of the body so far
-	next   func() // called in front of each batch of rows; nil is none
-	check  func(text []byte)
+	window int               // maximum distance of a match
+	text   []byte            // the text to encode, after the last bytes of what is encoded
+	base   uint32            // position of text[0], counted on from body to body: earlier bodies are out of reach
+	at     int               // length of the encoded part of text
+	size   uint32            // of the body so far
+	next   func()            // if not nil, called before each batch of rows
+	check  func(text []byte) // if not nil, called with all text
 
 	rowsOf  Rows
 	batch   Batch
 	lanes   []Lane
 	varying []varying
-	last    []uint32 // where each fragment stood before the row before's
+	last    []uint32 // position of each fragment's last occurrence before the previous row
 	slots   []slot
 
-	// back is the distance to where the row before stands as far as this row is: beyond the window if there is none.
+	// back is the distance to the corresponding byte of the previous row, and beyond the window if
+	// there is no previous row.
 	back int
 
-	// The match in hand ends where encoding stands.
+	// The current match, which ends at position at.
 	length, distance int
 
-	ops   []op // what was found
-	from  int  // where their text starts, the match in hand of before included
+	ops   []op // not yet given to the writer
+	from  int  // start of their text, including that of the match that was current at the start
 	items []item
 
-	fetched uint32 // keeps lookUp's fetching from being left out
+	fetched uint32 // sum of the results of lookUp, which keeps it from being optimized away
 
 	writer opWriter
 	editor editor
@@ -47,43 +49,45 @@ type matcher struct {
 	edits edits
 }
 
-// slot is the piece of the last row in a slot.
+// slot is the previous row's piece in a slot.
 type slot struct {
 	text     []byte
 	fragment uint32
-	fields   int    // of the fragments, once it is known
-	plain    []byte // memory for a text that is no fragment's
+	fields   int    // number of fields of the slot's fragments; 0 before it is computed
+	plain    []byte // memory for a plain text
 }
 
 const (
-	// shortMatch is the shortest match worth its distance.
+	// shortMatch is the shortest match: fewer bytes take fewer bits as literals.
 	shortMatch = 5
 
-	// shortFragment is the length up to which a fragment is not referred to.
+	// shortFragment is the length up to which a fragment is not matched with its last occurrence.
 	shortFragment = 16
 
-	// longFragment is the length above which a fragment within reach is not compared with the row before's: the reference is as short.
+	// longFragment is the length above which a fragment within the window is not compared with the
+	// previous row's: a match with its last occurrence takes no more bits than an edit.
 	longFragment = 40
 )
 
-// opWriter writes what a matcher finds.
+// opWriter writes the ops of a matcher.
 type opWriter interface {
 	// run takes ops, whose text starts at position at of a text.
 	run(ops []op, text []byte, at int)
 }
 
-// init makes the memory for a table's rows.
+// init allocates the memory for a table's rows.
 func (d *matcher) init(rows Rows, window int, w opWriter) {
 	d.window, d.writer = window, w
 	d.rowsOf, d.batch = rows, rows.NewBatch()
-	d.lanes, d.slots, d.varying = make([]Lane, rows.Slots()), make([]slot, rows.Slots()), make([]varying, 0, rows.Slots())
+	d.lanes, d.slots, d.varying = make([]Lane, rows.Slots()), make([]slot, rows.Slots()), make([]varying, 0,
+		rows.Slots())
 	d.last = make([]uint32, rows.Fragments())
 	d.editor.init()
 	d.base = uint32(window) + 1
 	d.start()
 }
 
-// start begins a body.
+// start starts a body.
 func (d *matcher) start() {
 	d.base += uint32(len(d.text) + d.window + 1)
 	if d.base > math.MaxUint32/2 {
@@ -94,7 +98,7 @@ func (d *matcher) start() {
 	d.forgetRow()
 }
 
-// forgetRow makes the next row a first one.
+// forgetRow makes the next row one without a previous row.
 func (d *matcher) forgetRow() {
 	d.back = math.MaxInt32
 	for s := range d.slots {
@@ -102,26 +106,26 @@ func (d *matcher) forgetRow() {
 	}
 }
 
-// plain encodes bytes that no row holds. The row to come is a first one.
+// plain encodes text outside of the rows. The next row has no previous row.
 func (d *matcher) plain(text []byte) {
 	d.settle()
 	d.drop()
 	d.text = append(d.text, text...)
-	d.took(d.at)
+	d.account(d.at)
 	d.literal(len(text))
 	d.run()
 	d.forgetRow()
 }
 
-// took counts the text from at on as encoded.
-func (d *matcher) took(at int) {
+// account adds the text from position at on to the size and the checksum.
+func (d *matcher) account(at int) {
 	if d.check != nil {
 		d.check(d.text[at:])
 	}
 	d.size += uint32(len(d.text) - at)
 }
 
-// rows encodes the rows of runs, without the last cut bytes.
+// rows encodes the rows of runs without their last cut bytes.
 func (d *matcher) rows(runs []Run, cut int) {
 	left := 0
 	for _, r := range runs {
@@ -139,17 +143,17 @@ func (d *matcher) rows(runs []Run, cut int) {
 		}
 		left -= n
 		if left > 0 {
-			d.took(d.at)
+			d.account(d.at)
 			d.encode(n, 0)
 			return
 		}
 		d.text = d.text[:len(d.text)-cut]
-		d.took(d.at)
+		d.account(d.at)
 		d.encode(n, cut)
 	})
 }
 
-// drop drops the text that is encoded, but for what the match in hand may need as literals.
+// drop removes the encoded text, except for the bytes that the current match may need as literals.
 func (d *matcher) drop() {
 	if drop := d.at - shortMatch; drop > 0 {
 		d.text = append(d.text[:0], d.text[drop:d.at]...)
@@ -159,8 +163,8 @@ func (d *matcher) drop() {
 	}
 }
 
-// encode encodes a batch of n rows, the last of them without its last cut bytes. The first and the last one differ from their predecessors in any
-// slot, the others only in those that vary.
+// encode encodes a batch of n rows, the last one without its last cut bytes. The first row and a
+// last one that is cut are encoded slot by slot, the others only where lanes vary.
 func (d *matcher) encode(n, cut int) {
 	rows, first := n, 0
 	if cut > 0 {
@@ -171,7 +175,7 @@ func (d *matcher) encode(n, cut int) {
 	}
 	d.row(0, first)
 	if rows > 1 {
-		d.between(rows)
+		d.encodeVaried(rows)
 	}
 	if rows < n && n > 1 {
 		d.row(n-1, cut)
@@ -180,7 +184,7 @@ func (d *matcher) encode(n, cut int) {
 	d.run()
 }
 
-// row encodes row k of a batch, without its last cut bytes.
+// row encodes row k of a batch without its last cut bytes.
 func (d *matcher) row(k, cut int) {
 	start := d.at
 	for s := range d.lanes {
@@ -207,8 +211,9 @@ func (d *matcher) row(k, cut int) {
 	}
 }
 
-// op ends the match in hand and adds it as an op with n plain bytes behind, of which the bits are to be set. It is set field by field, as one put together
-// elsewhere would be read back before its parts are written.
+// op ends the current match and adds an op with it and n literals, whose bits the caller sets. It
+// sets each field on its own: the compiler would build a composite literal on the stack and read it
+// back before its parts are written.
 func (d *matcher) op(n int) *op {
 	if len(d.ops) == cap(d.ops) {
 		d.ops = slices.Grow(d.ops, 1)
@@ -221,7 +226,7 @@ func (d *matcher) op(n int) *op {
 	return x
 }
 
-// settle ends the match in hand.
+// settle ends the current match.
 func (d *matcher) settle() {
 	if d.length > 0 {
 		x := d.op(0)
@@ -229,22 +234,22 @@ func (d *matcher) settle() {
 	}
 }
 
-// literal encodes the next n bytes as they are.
+// literal encodes the next n bytes as literals.
 func (d *matcher) literal(n int) { d.op(n).size = tooMany }
 
-// finish ends the match in hand and hands it over.
+// finish ends the current match and passes it to the writer.
 func (d *matcher) finish() {
 	d.settle()
 	d.run()
 }
 
-// run hands over what was found.
+// run passes the ops to the writer.
 func (d *matcher) run() {
 	d.writer.run(d.ops, d.text[:d.at], d.from)
 	d.ops, d.from = d.ops[:0], d.at-d.length
 }
 
-// extend encodes the next n bytes, which are those of the row before.
+// extend encodes the next n bytes, which equal those of the previous row.
 func (d *matcher) extend(n int) {
 	switch {
 	case n == 0:
@@ -261,7 +266,7 @@ func (d *matcher) extend(n int) {
 	d.at += n
 }
 
-// refer encodes the next n bytes, which stand distance back too.
+// refer encodes the next n bytes as a match at a distance.
 func (d *matcher) refer(n, distance int) {
 	if d.distance != distance {
 		d.settle()
@@ -271,7 +276,8 @@ func (d *matcher) refer(n, distance int) {
 	d.at += n
 }
 
-// plainPiece encodes a text that is no fragment. The last after bytes are those of the row before, of which the text lacks the last cut.
+// plainPiece encodes a plain text. Its last after bytes equal those of the previous row; the last
+// cut of them are missing.
 func (d *matcher) plainPiece(s int, text []byte, after, cut int) {
 	old := d.slots[s].text
 	d.slots[s].text = text
@@ -289,43 +295,44 @@ func (d *matcher) plainPiece(s int, text []byte, after, cut int) {
 	d.extend(len(text) - n)
 }
 
-// fragment encodes a text, a fragment without its last cut bytes, that takes the place of another.
+// fragment encodes the text of a fragment, without its last cut bytes, that replaces another
+// fragment.
 func (d *matcher) fragment(s int, fragment uint32, text []byte, cut int) {
 	slot := &d.slots[s]
 	here := d.base + uint32(d.at)
 	old, oldText := slot.fragment, slot.text
 	slot.fragment, slot.text = fragment, text
-	known := d.window + 1
+	distance := d.window + 1 // to the last occurrence
 	if old == noFragment || len(text) > shortFragment {
-		known = int(here - d.last[fragment])
+		distance = int(here - d.last[fragment])
 	}
 	if old != noFragment {
 		if len(oldText) > shortFragment {
 			d.last[old] = here - uint32(d.back)
 		}
 		near := d.back+len(text) <= d.window && max(len(text), len(oldText)) <= maxEdited
-		if near && (known > d.window || len(text) <= longFragment) {
+		if near && (distance > d.window || len(text) <= longFragment) {
 			e := &d.edits
 			cuts, oldCuts := d.rowsOf.Cuts(s, fragment, old)
 			e.compare(oldText, text, oldCuts, cuts)
 			if cut == 0 && e.n > 0 {
 				d.editor.at(old, fragment).keep(old, fragment, e)
 			}
-			if known > d.window || e.cheap() {
+			if distance > d.window || e.cheap() {
 				d.apply(e, text)
 				return
 			}
 		}
 		d.back += len(text) - len(oldText)
 	}
-	if known <= d.window {
-		d.refer(len(text), known)
+	if distance <= d.window {
+		d.refer(len(text), distance)
 	} else {
 		d.literal(len(text))
 	}
 }
 
-// apply encodes a text that is made by edits.
+// apply encodes a text by edits.
 func (d *matcher) apply(e *edits, text []byte) {
 	if d.literalCode != nil {
 		encodeEdits(e.list[:e.n], text, d.literalCode)
@@ -343,7 +350,7 @@ func (d *matcher) apply(e *edits, text []byte) {
 	d.at += len(text)
 }
 
-// skip takes note of n bytes that were put into the body by others. The rows to come are to be primed.
+// skip accounts for n bytes that were added to the body by others. Call prime before the next rows.
 func (d *matcher) skip(n uint32) {
 	d.base += uint32(d.at) + n
 	d.text, d.at = d.text[:0], 0
@@ -351,7 +358,7 @@ func (d *matcher) skip(n uint32) {
 	d.size += n
 }
 
-// prime tells which row stands in front of those to come.
+// prime sets the row that precedes the next rows.
 func (d *matcher) prime(row uint32) {
 	d.text = d.batch.Append(d.text[:0], d.lanes, []Run{{row, row + 1}})
 	for s := range d.lanes {
@@ -370,10 +377,10 @@ func (d *matcher) prime(row uint32) {
 	d.back = d.at
 }
 
-// zeros is what can be read behind a text.
+// zeros are the readable bytes after a text.
 var zeros [Slack]byte
 
-// keepPlain keeps the plain texts of the last row, which the next batch overwrites.
+// keepPlain copies the plain texts of the last row, which the next batch overwrites.
 func (d *matcher) keepPlain() {
 	for i := range d.lanes {
 		if s := &d.slots[i]; d.lanes[i].Fragments == nil {

@@ -3,7 +3,8 @@ package encode
 // Coding is the content coding of a body.
 type Coding uint8
 
-// The codings, dearest to us last: of two that a client likes equally, the higher is served.
+// The codings, in ascending order of preference: of two with the same weight, the later one is
+// served.
 const (
 	Identity Coding = iota
 	Gzip
@@ -11,7 +12,8 @@ const (
 	codings
 )
 
-// String is the coding's name in Content-Encoding; identity has none there, but a name in logs and metrics.
+// String returns the coding's name in Content-Encoding, and in logs and metrics, where identity has
+// a name too.
 func (c Coding) String() string {
 	switch c {
 	case Gzip:
@@ -28,11 +30,12 @@ const (
 	unset     = -1
 )
 
-// Negotiate chooses the coding for a body from the values of Accept-Encoding, joined by commas where the field came more than once
-// (RFC 9110 section 12.5.3). The greatest q-value wins, ties go to zstd, then gzip, then identity. Identity that is not named is
-// the last resort, so "gzip;q=0.1" still gets gzip; "*" names whatever no other member does. A coding named twice has the lower
-// of its weights, and a member that is not of the grammar counts for nothing: in doubt the client gets what it can certainly read.
-// ok is false when identity is refused and nothing else is left, which is the one case for a 406.
+// Negotiate chooses the coding of a body by Accept-Encoding (RFC 9110 section 12.5.3); the values
+// of repeated fields are joined by commas. The greatest q-value wins; ties go to zstd, then gzip,
+// then identity. If identity is not named it is the last choice, so "gzip;q=0.1" selects gzip. "*"
+// stands for all codings that are not named. A coding named twice has the lower of its weights, and
+// a malformed member is ignored: in doubt the client gets what it can certainly read. ok is false
+// if identity is refused and no other coding is accepted, which is the only case of a 406.
 func Negotiate(acceptEncoding string) (c Coding, ok bool) {
 	w := weights(acceptEncoding)
 	best, bestWeight := Identity, w[Identity]
@@ -44,10 +47,12 @@ func Negotiate(acceptEncoding string) (c Coding, ok bool) {
 	return best, best != Identity || w[Identity] != 0
 }
 
-// RefusesIdentity tells whether a client will not take a plain body, so that even one too short to gain must be compressed.
+// RefusesIdentity reports whether a client does not accept a plain body, so that even a short one
+// must be compressed.
 func RefusesIdentity(acceptEncoding string) bool { return weights(acceptEncoding)[Identity] == 0 }
 
-// weights reads the field: thousandths for each coding, 0 for refused, unset for identity without a word about it.
+// weights returns the weight of each coding in thousandths: 0 if it is refused, and unset for
+// identity that no member refers to.
 func weights(field string) (w [codings]int) {
 	for c := range w {
 		w[c] = unset
@@ -80,8 +85,8 @@ func weights(field string) (w [codings]int) {
 	return w
 }
 
-// weight reads what follows the name: nothing, or "q=" and a number of 0 to 1 with at most three decimals. Other parameters are
-// not of the grammar.
+// weight parses the parameters of a member: none, or "q=" and a number from 0 to 1 with at most
+// three decimals.
 func weight(parameters string) (thousandths int, ok bool) {
 	parameters = trimBlank(parameters)
 	if parameters == "" {
@@ -131,7 +136,7 @@ func trimBlank(s string) string {
 	return s
 }
 
-// equalFold compares with a lower-case ASCII word.
+// equalFold compares s with a lower-case ASCII word, ignoring case.
 func equalFold(s, lower string) bool {
 	if len(s) != len(lower) {
 		return false

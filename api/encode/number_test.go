@@ -6,8 +6,9 @@ import (
 	"testing"
 )
 
-// TestNumbers compares numbers written two characters at a time with the same written one by one.
+// TestNumbers compares numbers encoded two characters at a time with the same encoded one by one.
 func TestNumbers(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	d := newDeflater(newFakeRows(r, 1, false), &firstCode{})
 	for c := range 256 {
@@ -33,10 +34,10 @@ func TestNumbers(t *testing.T) {
 		want := bitWriter{}
 		want.reserve(400)
 		d.own.table.writeLiterals(&want, text[:n])
-		bits := 8*len(want.out) + int(want.held)
+		bits := 8*len(want.out) + int(want.nbits)
 		if size == tooMany {
 			if !strange && longest <= maxNumber && bits <= maxBits {
-				t.Fatalf("%q: not written", text[:n])
+				t.Fatalf("%q is not encoded", text[:n])
 			}
 			continue
 		}

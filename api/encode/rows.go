@@ -2,64 +2,71 @@ package encode
 
 import "math"
 
-// Rows are the rows of a table in one output format, as their renderer writes them. Calls come from several goroutines.
+// Rows are the rows of a table, rendered in one output format. Its methods may be called
+// concurrently.
 type Rows interface {
-	// Head and Tail enclose the rows of a body.
+	// Head and Tail return the text of a body before and after its rows.
 	Head() []byte
 	Tail() []byte
 
-	// Len is the number of rows.
+	// Len returns the number of rows.
 	Len() int
 
-	// Cut is how many of the last row's bytes a body leaves out: every row is written as if another followed.
+	// Cut returns the number of bytes that a body omits at the end of its last row: every row is
+	// rendered as if another one followed.
 	Cut() int
 
 	// AppendRows appends the rows of runs.
 	AppendRows(dst []byte, runs []Run) []byte
 
-	// NewBatch is for rendering rows piece by piece, by one goroutine at a time. A row consists of Slots pieces, always in the same order.
+	// NewBatch returns a renderer of rows in pieces, for one goroutine at a time. Each row consists
+	// of one piece for each of the slots, always in the same order.
 	NewBatch() Batch
 	Slots() int
 
-	// Fragments is how many fragments there are; their numbers are below it. Cuts are the places within the texts of two fragments of a slot at
-	// which their fields start, the first of them 0, as many of the one as of the other.
+	// Fragments returns the number of fragments, which are numbered from 0. Cuts returns where the
+	// fields of two fragments of a slot start within their texts. The first field starts at 0, and
+	// both have the same number of fields.
 	Fragments() int
 	Cuts(slot int, fragment, other uint32) (cuts, others []uint32)
 }
 
 // Batch renders up to BatchRows rows at a time.
 type Batch interface {
-	// Append appends the rows of runs, which ascend, and sets a Lane for each slot to the pieces they consist of.
+	// Append appends the rows of runs, which ascend, and sets the Lane of each slot to their
+	// pieces.
 	Append(dst []byte, lanes []Lane, runs []Run) []byte
 }
 
-// Lane is the pieces of a batch's rows that stand in one slot: texts of fragments, which stay as they are for ever, or plain texts, which the next
-// Append may overwrite. Behind each text slack more bytes can be read.
+// Lane holds the pieces of a batch's rows in one slot: texts of fragments, which never change, or
+// plain texts, which the next Append may overwrite. Slack bytes after each text are readable.
 type Lane struct {
-	Same  []byte   // the text of every row, if it is the same fragment in all
-	Texts [][]byte // else one a row
+	Same  []byte   // the text of all rows, if they have the same fragment
+	Texts [][]byte // otherwise, the text of each row
 
-	// Fragments are the numbers of the rows' fragments less First, of which the first holds for all if the text is the same. Plain texts have none.
+	// Fragments holds the number of each row's fragment less First; with Same, the first element
+	// counts for all rows. It is nil for plain texts.
 	Fragments []uint32
 	First     uint32
 
-	// After is how many bytes at the end of a plain text are the same in every row.
+	// After is the number of bytes at the end of a plain text that are the same in every row.
 	After int
 }
 
-// Slack is how many bytes can be read behind each text of a Lane.
+// Slack is the number of readable bytes after each text of a Lane.
 const Slack = 16
 
 // Run is the rows From to To-1.
 type Run struct{ From, To uint32 }
 
-// noFragment is no fragment's number.
+// noFragment is not a fragment.
 const noFragment = math.MaxUint32
 
-// BatchRows is how many rows are encoded at a time. Their text is to stay in the second cache until it is encoded.
+// BatchRows is the number of rows that are encoded at a time. Their text is encoded while it is in
+// the second-level cache.
 const BatchRows = 64
 
-// batches calls do with runs of at most BatchRows rows together. The slice is reused.
+// batches calls do with runs of at most BatchRows rows in total. The slice is reused.
 func batches(runs []Run, do func(part []Run)) {
 	var space [BatchRows]Run
 	part, n := space[:0], uint32(0)

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// sequence is some literals and then a match: length bytes from distance bytes back. A length of 0 is none. It is one number, so that it is
-// stored at one go:
+// sequence is a number of literals followed by a match, or by no match if its length is 0. It is
+// one number, so that it is stored at once:
 //
 //	literals 16 · length 16 · distance less 1, 24
 type sequence uint64
@@ -20,18 +20,18 @@ func (s sequence) length() int   { return int(s >> 16 & 0xffff) }
 func (s sequence) distance() int { return int(s>>32&0xffffff) + 1 }
 
 const (
-	// maxLiterals is the most that a sequence has in front of its match.
+	// maxLiterals is the most literals of a sequence.
 	maxLiterals = 1<<16 - 1
 )
 
-// gathered are literals and matches that are not written yet.
+// gathered holds literals and matches that are not written yet.
 type gathered struct {
 	literals  []byte
 	sequences []sequence
 	pending   int // literals since the last sequence
 }
 
-// add gathers what ops do. Their text starts at position at.
+// add gathers ops, whose text starts at position at.
 func (g *gathered) add(ops []op, text []byte, at int) {
 	g.literals = slices.Grow(g.literals, len(text)+shortLiterals)
 	g.sequences = slices.Grow(g.sequences, len(ops))
@@ -49,10 +49,11 @@ func (g *gathered) add(ops []op, text []byte, at int) {
 	}
 }
 
-// shortLiterals is how many bytes are moved at one go, without a call.
+// shortLiterals is the number of bytes that are copied at once, without a call.
 const shortLiterals = 16
 
-// literal adds the plain bytes from position from to position to of a text. There is room for them.
+// literal adds the bytes from position from to position to of a text. The caller has reserved the
+// room.
 func (g *gathered) literal(text []byte, from, to int) {
 	n, at := to-from, len(g.literals)
 	g.literals = g.literals[:at+n]
@@ -64,13 +65,13 @@ func (g *gathered) literal(text []byte, from, to int) {
 	g.pending += n
 }
 
-// match adds a match of any length from minMatch up, behind the literals that no match has yet.
+// match adds a match of any length from minMatch on, after the pending literals.
 func (g *gathered) match(length, distance int) {
 	for ; g.pending > maxLiterals; g.pending -= maxLiterals {
 		g.sequences = append(g.sequences, newSequence(maxLiterals, 0, 1))
 	}
 	for length > maxLength {
-		// What is left is never too short.
+		// The rest is never too short.
 		g.sequences = append(g.sequences, newSequence(g.pending, maxLength-minMatch, distance))
 		g.pending = 0
 		length -= maxLength - minMatch
@@ -79,7 +80,7 @@ func (g *gathered) match(length, distance int) {
 	g.pending = 0
 }
 
-// close makes a sequence of the literals that no match follows.
+// close turns pending literals into sequences without a match.
 func (g *gathered) close() {
 	for g.pending > 0 {
 		n := min(g.pending, maxLiterals)
@@ -88,19 +89,19 @@ func (g *gathered) close() {
 	}
 }
 
-// forget drops what was added.
+// forget drops everything gathered.
 func (g *gathered) forget() { g.literals, g.sequences, g.pending = g.literals[:0], g.sequences[:0], 0 }
 
-// empty tells whether nothing was added.
+// empty reports whether nothing was gathered.
 func (g *gathered) empty() bool { return len(g.sequences) == 0 && len(g.literals) == 0 }
 
-// counts is how often each symbol of DEFLATE comes.
+// counts holds the frequency of each symbol of DEFLATE.
 type counts struct {
-	litLen [512]uint32 // litLenCodes of them, the others for cheap indexing
+	litLen [512]uint32 // litLenCodes of them; the length saves bounds checks
 	dist   [32]uint32
 }
 
-// add counts what was gathered.
+// add counts the symbols of what was gathered.
 func (c *counts) add(g *gathered) {
 	for _, l := range g.literals {
 		c.litLen[l]++
@@ -125,7 +126,7 @@ func (c *counts) add(g *gathered) {
 	}
 }
 
-// fade adds what was counted last, after making what was before weigh less.
+// fade adds the last counts, after reducing the earlier ones by a quarter.
 func (c *counts) fade(last *counts) {
 	for s := range c.litLen[:litLenCodes] {
 		c.litLen[s] += last.litLen[s] - c.litLen[s]>>2
@@ -135,7 +136,7 @@ func (c *counts) fade(last *counts) {
 	}
 }
 
-// cost is how many bits the symbols take in a code, without their extra bits.
+// cost returns the number of bits of the symbols in a code, without extra bits.
 func (c *counts) cost(t *codeTable) (size uint) {
 	for s, l := range t.litLenLengths {
 		size += uint(c.litLen[s]) * uint(l)
@@ -146,10 +147,10 @@ func (c *counts) cost(t *codeTable) (size uint) {
 	return size
 }
 
-// least is about how many bits they take in the best code.
+// least returns the approximate number of their bits in the best code.
 func (c *counts) least() uint { return entropy(c.litLen[:litLenCodes]) + entropy(c.dist[:distCodes]) }
 
-// entropy is about the sum of n·log2(total/n).
+// entropy returns approximately the sum of n·log2(total/n).
 func entropy(counts []uint32) uint {
 	total, sum := uint64(0), uint64(0)
 	for _, n := range counts {
@@ -166,13 +167,14 @@ func entropy(counts []uint32) uint {
 
 const logBits = 8
 
-// log2 is the logarithm of n, in 1/256.
+// log2 returns the binary logarithm of n, in units of 1/256.
 func log2(n uint32) uint64 {
 	k := bits.Len32(n) - 1
 	return uint64(k)<<logBits + uint64(logFractions[n<<(31-k)<<1>>(32-6)])
 }
 
-// matches is as many matches as were gathered, or more, when each is at most maxMatch long.
+// matches returns an upper bound of the number of matches gathered, when they are split by
+// maxMatch.
 func (g *gathered) matches() (n uint) {
 	for _, s := range g.sequences {
 		n += uint(s.length())/maxMatch + 2

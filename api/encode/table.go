@@ -2,17 +2,18 @@ package encode
 
 import "sync"
 
-// Tier is how much a Table may use.
+// Tier limits the encoders that a Table uses.
 type Tier uint8
 
-// The tiers. The first, all of them, is for use; the others are for those who doubt it, and for tests.
+// Stored enables every encoder and is the default. Pieces and Whole disable tiers, for debugging
+// and tests.
 const (
-	Stored Tier = iota // stored blocks for neighbouring rows, and for the others what suits the table
-	Pieces             // gzip from the renderer's pieces, whether or not that suits the table
-	Whole              // the rendered body, compressed as any other
+	Stored Tier = iota // stored blocks for neighbouring rows; for others, pieces or whole bodies
+	Pieces             // the renderer's pieces, even for tables whose bodies get larger that way
+	Whole              // the rendered body, compressed by the library
 )
 
-// String names a tier.
+// String returns the name of the tier.
 func (t Tier) String() string {
 	switch t {
 	case Stored:
@@ -25,19 +26,20 @@ func (t Tier) String() string {
 
 // Options of a Table.
 type Options struct {
-	Tier  Tier   // 0 is Stored
-	Store *Store // where its blocks are kept; nil is one of its own, of DefaultStoreBytes
+	Tier  Tier        // zero is Stored
+	Cache *BlockCache // of stored blocks; nil is a cache of the table's own, of DefaultCacheBytes
 }
 
-// Table compresses bodies of a table's rows in one output format. Any number of goroutines may share it.
+// Table compresses bodies of a table's rows in one output format. Any number of goroutines may
+// share it.
 type Table struct {
 	rows Rows
 	tier Tier
 	gzip coder
 	zstd coder
 
-	trial  sync.Once
-	passed bool // pieces are about as small as whole bodies
+	trial      sync.Once
+	piecesGood bool // result of the trial
 
 	firstCode func() *firstCode
 	bodies    sync.Pool // of *[]byte
@@ -45,48 +47,51 @@ type Table struct {
 
 // coder makes bodies in one coding from pieces.
 type coder struct {
-	blocks  shelves
+	blocks  storedBlocks
 	writers sync.Pool // of bodyWriter
 }
 
-// bodyWriter writes a body from pieces. Each method but stored is the matcher's.
+// bodyWriter writes a body from pieces. The first three methods are the matcher's.
 type bodyWriter interface {
 	plain(text []byte)
 	rows(runs []Run, cut int)
 	prime(row uint32)
 
-	// begin begins a body that is appended to dst, end ends it.
+	// begin starts a body that is appended to dst; end completes it.
 	begin(dst []byte)
 	end() []byte
 
-	// stored appends a stored block. The rows that follow need prime.
+	// stored appends a stored block. Call prime before the next rows.
 	stored(b *storedBlock)
 }
 
-// NewTable compresses bodies of rows.
+// NewTable returns a Table of rows.
 func NewTable(rows Rows, o Options) *Table {
-	store := o.Store
-	if store == nil {
-		store = NewStore(0)
+	cache := o.Cache
+	if cache == nil {
+		cache = NewBlockCache(0)
 	}
 	t := &Table{rows: rows, tier: o.Tier}
 	t.firstCode = sync.OnceValue(func() *firstCode { return newFirstCode(rows) })
-	t.gzip.blocks = newShelves(store, rows, deflateBlock)
+	t.gzip.blocks = newStoredBlocks(cache, rows, deflateBlock)
 	t.gzip.writers.New = func() any { return newDeflater(rows, t.firstCode()) }
-	t.zstd.blocks = newShelves(store, rows, t.zstdBlock)
+	t.zstd.blocks = newStoredBlocks(cache, rows, t.zstdBlock)
 	t.zstd.writers.New = func() any { return newZstdWriter(rows) }
 	return t
 }
 
-// leastStored is how many stored blocks in a row gain more than the change to them and back costs.
+// leastStored is the least number of successive large blocks that make up for the cost of switching
+// to them and back.
 const leastStored = 3
 
-// AppendGzip appends the body of the rows of runs, which ascend and do not touch, as one gzip member. It may change runs.
+// AppendGzip appends the body of the rows of runs, which ascend and do not touch, as one gzip
+// member. It may overwrite runs.
 func (t *Table) AppendGzip(dst []byte, runs []Run) []byte {
 	return t.append(dst, runs, &t.gzip, AppendGzip)
 }
 
-// AppendZstd appends the body of the rows of runs, which ascend and do not touch, as one zstd frame that tells its content's size. It may change runs.
+// AppendZstd appends the body of the rows of runs, which ascend and do not touch, as one zstd frame
+// with its content size. It may overwrite runs.
 func (t *Table) AppendZstd(dst []byte, runs []Run) []byte {
 	return t.append(dst, runs, &t.zstd, AppendZstd)
 }
@@ -94,7 +99,7 @@ func (t *Table) AppendZstd(dst []byte, runs []Run) []byte {
 func (t *Table) append(dst []byte, runs []Run, c *coder, whole func(dst, body []byte) []byte) []byte {
 	switch t.tier {
 	case Stored:
-		if c.blocks.mostlyStored(runs, leastStored) || t.piecesServe() {
+		if c.blocks.mostlyStored(runs, leastStored) || t.tryPieces() {
 			return t.pieces(dst, runs, c, &c.blocks)
 		}
 	case Pieces:
@@ -103,8 +108,8 @@ func (t *Table) append(dst []byte, runs []Run, c *coder, whole func(dst, body []
 	return t.whole(dst, runs, whole)
 }
 
-// pieces encodes a body from pieces, and from blocks if it is not nil.
-func (t *Table) pieces(dst []byte, runs []Run, c *coder, blocks *shelves) []byte {
+// pieces encodes a body from pieces, and from stored blocks unless blocks is nil.
+func (t *Table) pieces(dst []byte, runs []Run, c *coder, blocks *storedBlocks) []byte {
 	w := c.writers.Get().(bodyWriter)
 	w.begin(dst)
 	w.plain(t.rows.Head())
@@ -118,11 +123,12 @@ func (t *Table) pieces(dst []byte, runs []Run, c *coder, blocks *shelves) []byte
 	return dst
 }
 
-// stored encodes runs as far as stored blocks are in them, and returns the rest, which holds the body's last row.
-func (t *Table) stored(w bodyWriter, blocks *shelves, runs []Run) []Run {
+// stored encodes runs up to the last stored block and returns the rest, which contains the last row
+// of the body.
+func (t *Table) stored(w bodyWriter, blocks *storedBlocks, runs []Run) []Run {
 	done := 0
 	for i, run := range runs {
-		after := false // whether what was written last is a stored block
+		after := false // a stored block was written last
 		rest, ok := blocks.walk(run, i == len(runs)-1, leastStored, func(loose Run, b *storedBlock) {
 			if done < i {
 				w.rows(runs[done:i], 0)
@@ -142,7 +148,7 @@ func (t *Table) stored(w bodyWriter, blocks *shelves, runs []Run) []Run {
 	return runs[done:]
 }
 
-// zstdBlock makes a stored block of zstd.
+// zstdBlock returns a stored block of zstd.
 func (t *Table) zstdBlock(_ Rows, from, to uint32) *storedBlock {
 	z := t.zstd.writers.Get().(*zstdWriter)
 	b := z.block(from, to)
@@ -150,10 +156,11 @@ func (t *Table) zstdBlock(_ Rows, from, to uint32) *storedBlock {
 	return b
 }
 
-// worse is how many hundredths of a whole gzip body's bytes one from pieces may take.
-const worse = 125
+// maxPieces is the largest size of a gzip body from pieces, in percent of one compressed whole.
+const maxPieces = 125
 
-// sampleRuns are rows that stand for those of a table of n: some in the middle that are neighbours, and some from all over it.
+// sampleRuns returns two samples of a table of n rows: neighbours from its middle, and single rows
+// from all over it.
 func sampleRuns(n int) [2][]Run {
 	const sample = 1500
 	rows := uint32(n)
@@ -165,23 +172,23 @@ func sampleRuns(n int) [2][]Run {
 	return [2][]Run{{middle}, spread}
 }
 
-// piecesServe returns whether gzip bodies from pieces are about as small as those compressed whole,
-// of a sample. Where rows repeat each other they are smaller, where they are free text much larger,
-// as nothing is searched for within it. What it finds holds for zstd too, whose bodies from pieces
-// are smaller than gzip's.
-func (t *Table) piecesServe() bool {
+// tryPieces reports whether gzip bodies from pieces are about as small as those compressed whole,
+// by samples it takes once. Where rows repeat each other they are smaller. Free text makes them
+// much larger, since nothing searches for repetitions within it. The result holds for zstd too: its
+// bodies from pieces are smaller than gzip's.
+func (t *Table) tryPieces() bool {
 	t.trial.Do(func() {
 		a, b := 0, 0
 		for _, runs := range sampleRuns(t.rows.Len()) {
 			a += len(t.pieces(nil, runs, &t.gzip, nil))
 			b += len(t.whole(nil, runs, AppendGzip))
 		}
-		t.passed = a*100 <= b*worse
+		t.piecesGood = a*100 <= b*maxPieces
 	})
-	return t.passed
+	return t.piecesGood
 }
 
-// loose encodes rows between stored blocks.
+// loose encodes rows between stored blocks; after is whether a block precedes them.
 func (t *Table) loose(w bodyWriter, run Run, after bool) {
 	if run.From == run.To {
 		return
@@ -192,15 +199,15 @@ func (t *Table) loose(w bodyWriter, run Run, after bool) {
 	w.rows([]Run{run}, 0)
 }
 
-// whole renders the body and compresses it.
+// whole renders a body and compresses it.
 func (t *Table) whole(dst []byte, runs []Run, compress func(dst, body []byte) []byte) []byte {
-	space, ok := t.bodies.Get().(*[]byte)
+	body, ok := t.bodies.Get().(*[]byte)
 	if !ok {
-		space = new([]byte)
+		body = new([]byte)
 	}
-	*space = appendBody((*space)[:0], t.rows, runs)
-	dst = compress(dst, *space)
-	t.bodies.Put(space)
+	*body = appendBody((*body)[:0], t.rows, runs)
+	dst = compress(dst, *body)
+	t.bodies.Put(body)
 	return dst
 }
 

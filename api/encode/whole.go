@@ -8,11 +8,13 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// wholeWindow is the window of bodies that are compressed whole: it stays in the second cache. Scattered rows of the big tables take a fifth to a
-// third less time than with 1 MB, for bodies from 3 % smaller to 10 % larger.
+// wholeWindow is the window of bodies that are compressed whole. It fits the second-level cache:
+// scattered rows of the big tables take 20 to 33 % less time than with 1 MB, for bodies from 3 %
+// smaller to 10 % larger.
 const wholeWindow = 256 << 10
 
-// gzipLevel is the level of bodies that are compressed whole: 2 to 6 are 1.4 to 2.5 times as dear for a tenth to a quarter fewer bytes.
+// gzipLevel is the level of bodies that are compressed whole: levels 2 to 6 cost 1.4 to 2.5 times
+// as much for 10 to 25 % fewer bytes.
 const gzipLevel = 1
 
 type gzipWriter struct {
@@ -38,12 +40,12 @@ var gzipWriters = sync.Pool{New: func() any {
 	return g
 }}
 
-// AppendGzip appends body as one gzip member, the way for bodies that no table stands behind.
+// AppendGzip appends body as one gzip member. It serves bodies that are not rows of a Table.
 func AppendGzip(dst, body []byte) []byte {
 	g := gzipWriters.Get().(*gzipWriter)
 	g.sink.b = dst
 	g.w.Reset(&g.sink)
-	// A sink takes everything, so neither call can fail.
+	// A sink never fails, so neither call can.
 	_, _ = g.w.Write(body)
 	_ = g.w.Close()
 	dst, g.sink.b = g.sink.b, nil
@@ -51,8 +53,9 @@ func AppendGzip(dst, body []byte) []byte {
 	return dst
 }
 
-// shortBody is below what size the fastest zstd level is used: 4 to 18 % less time than the default
-// for bodies from 7 % smaller to 2 % larger, and no more than gzip's.
+// shortBody is the size below which bodies are compressed whole at zstd's fastest level. It takes 4
+// to 18 % less time than the default level, and no more than gzip, for bodies from 7 % smaller to 2
+// % larger.
 const shortBody = 64 << 10
 
 var zstdEncoder, shortEncoder = zstdLevel(zstd.SpeedDefault), zstdLevel(zstd.SpeedFastest)
@@ -61,8 +64,8 @@ func zstdLevel(level zstd.EncoderLevel) func() *zstd.Encoder {
 	return sync.OnceValue(func() *zstd.Encoder {
 		e, err := zstd.NewWriter(nil,
 			zstd.WithEncoderLevel(level),
-			zstd.WithWindowSize(wholeWindow), // also the longest body written as a single segment, whose window is its length
-			zstd.WithEncoderCRC(false),       // gzip's twin has one because the format says so; TCP and TLS check the bytes
+			zstd.WithWindowSize(wholeWindow), // shorter bodies are a single segment, whose window is their length
+			zstd.WithEncoderCRC(false),       // gzip requires a checksum, zstd does not; TCP and TLS have theirs
 			zstd.WithZeroFrames(true),
 			zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)))
 		if err != nil {
@@ -72,7 +75,8 @@ func zstdLevel(level zstd.EncoderLevel) func() *zstd.Encoder {
 	})
 }
 
-// AppendZstd appends body as one zstd frame that tells its content's size, the way for bodies that no table stands behind.
+// AppendZstd appends body as one zstd frame with its content size. It serves bodies that are not
+// rows of a Table.
 func AppendZstd(dst, body []byte) []byte {
 	if len(body) < shortBody {
 		return shortEncoder().EncodeAll(body, dst)

@@ -12,7 +12,8 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// gunzip reads one member with the standard library and fails on anything behind it, as the clients do that know one member only.
+// gunzip decodes one member with the standard library and fails if data follows it, which clients
+// that read one member would lose.
 func gunzip(t testing.TB, b []byte) []byte {
 	t.Helper()
 	in := bytes.NewReader(b)
@@ -26,12 +27,12 @@ func gunzip(t testing.TB, b []byte) []byte {
 		t.Fatal(err)
 	}
 	if in.Len() != 0 {
-		t.Fatalf("%d bytes behind the first member", in.Len())
+		t.Fatalf("%d bytes after the first member", in.Len())
 	}
 	return plain
 }
 
-// unzstd reads one frame and fails when the frame is not the whole.
+// unzstd decodes one frame and fails if data follows it.
 func unzstd(t testing.TB, b []byte) []byte {
 	t.Helper()
 	d, err := zstd.NewReader(nil, zstd.WithDecoderMaxWindow(8<<20), zstd.WithDecoderConcurrency(1))
@@ -56,25 +57,30 @@ func unzstd(t testing.TB, b []byte) []byte {
 	return plain
 }
 
-// records makes n lines of JSON that repeat as records do.
+// records returns n records of JSON that repeat each other as rows do.
 func records(r *rand.Rand, n int) []byte {
 	b := []byte(`{"data":[`)
 	for i := range n {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = fmt.Appendf(b, `{"code":"C%03d","name":"Größe %d","count":%d,"flag":%v}`, i/97, i/97, r.IntN(5000), r.IntN(2) == 0)
+		b = fmt.Appendf(b, `{"code":"C%03d","name":"Größe %d","count":%d,"flag":%v}`, i/97, i/97, r.IntN(5000),
+			r.IntN(2) == 0)
 	}
 	return append(b, `]}`...)
 }
 
 func TestWholeRoundTrip(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	noise := make([]byte, 300_000)
 	for i := range noise {
 		noise[i] = byte(r.Uint32())
 	}
-	bodies := [][]byte{nil, []byte("x"), records(r, 1), records(r, 300), records(r, 40_000), noise, bytes.Repeat([]byte("0"), 9<<20)}
+	bodies := [][]byte{
+		nil, []byte("x"), records(r, 1), records(r, 300), records(r, 40_000), noise,
+		bytes.Repeat([]byte("0"), 9<<20),
+	}
 	var all sync.WaitGroup
 	for range 4 { // the encoders are shared
 		all.Add(1)

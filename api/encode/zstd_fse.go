@@ -2,8 +2,8 @@ package encode
 
 import "math/bits"
 
-// fseTable is a finite-state entropy code (RFC 8878, 4.1): a state machine in which frequent symbols take
-// fewer bits. Its memory is reused.
+// fseTable is a finite-state entropy code (RFC 8878, 4.1): a state machine in which frequent
+// symbols take fewer bits. Its memory is reused.
 type fseTable struct {
 	log     uint                   // of the number of states
 	norm    []int16                // share of the states of each symbol; -1 is a share of less than one
@@ -12,8 +12,8 @@ type fseTable struct {
 	symbols [1 << maxFSELog]uint8
 }
 
-// fseChange is the effect of a symbol on the state: some low bits are written, and the others plus find
-// are the index of the next state.
+// fseChange is the effect of a symbol on the state: some low bits are written, and the others plus
+// find are the index of the next state.
 type fseChange struct {
 	bits uint32 // plus the state, shifted right by 16, is the number of bits to write
 	find uint32 // modulo 1<<maxFSELog
@@ -21,8 +21,8 @@ type fseChange struct {
 
 const maxFSELog = 9
 
-// build makes a table of at most 1<<log states for counts of symbols. A table needs two symbols, so it
-// raises counts of 0 until there are two.
+// build makes a table of at most 1<<log states for counts of symbols. A table needs two symbols, so
+// it raises counts of 0 until there are two.
 func (t *fseTable) build(counts []uint32, log uint) {
 	for s := 0; used(counts) < 2; s++ {
 		counts[s] = max(counts[s], 1)
@@ -66,8 +66,8 @@ func (t *fseTable) normalize(counts []uint32, total uint32) {
 			largest = s
 		}
 	}
-	// The most frequent symbol gets what rounding left over. What is missing is taken from whichever
-	// share is the largest.
+	// The most frequent symbol gets what rounding left over. What is missing is taken from
+	// whichever share is the largest.
 	for left < 0 {
 		for s, n := range t.norm {
 			if n > t.norm[largest] {
@@ -142,10 +142,10 @@ func (t *fseTable) mark(state uint32) uint64 { return uint64(state) & (1<<t.log 
 // appendTo appends the description of the table.
 func (t *fseTable) appendTo(dst []byte) []byte {
 	var acc uint64
-	held := uint(0)
+	nbits := uint(0)
 	write := func(v, n int) {
-		acc |= uint64(v) << held
-		for held += uint(n); held >= 8; held -= 8 {
+		acc |= uint64(v) << nbits
+		for nbits += uint(n); nbits >= 8; nbits -= 8 {
 			dst = append(dst, byte(acc))
 			acc >>= 8
 		}
@@ -181,7 +181,7 @@ func (t *fseTable) appendTo(dst []byte) []byte {
 			write(run, 2)
 		}
 	}
-	if held > 0 {
+	if nbits > 0 {
 		dst = append(dst, byte(acc))
 	}
 	return dst

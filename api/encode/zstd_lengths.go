@@ -2,8 +2,9 @@ package encode
 
 import "math/bits"
 
-// lengthCode is the code of a length in a sequence: a symbol, the smallest length with that symbol, and
-// the number of extra bits that distinguish its lengths. It is one number, so that it is read at once:
+// lengthCode is the code of a length in a sequence: a symbol, the smallest length with that symbol,
+// and the number of extra bits that distinguish its lengths. It is one number, so that it is read
+// at once:
 //
 //	symbol 8 · extra bits 8 · smallest length 16
 type lengthCode uint32

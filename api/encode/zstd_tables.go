@@ -5,8 +5,8 @@ import (
 	"math/bits"
 )
 
-// zstdTables are the codes of a group of zstd blocks: a Huffman code for literals, and a finite-state
-// code for each of the three parts of a sequence.
+// zstdTables are the codes of a group of zstd blocks: a Huffman code for literals, and a
+// finite-state code for each of the three parts of a sequence.
 type zstdTables struct {
 	literals  [256]code
 	sequences *sequenceCodes
@@ -57,8 +57,8 @@ const (
 	minLiterals  = 256
 )
 
-// The number of symbols of each part of a sequence, and the logarithm of its code's maximum number of
-// states.
+// The number of symbols of each part of a sequence, and the logarithm of its code's maximum number
+// of states.
 const (
 	litLenSymbols, litLenLog     = 35, 9 // for up to maxLength literals
 	distanceSymbols, distanceLog = 19, 8 // for up to maxZstdDistance
@@ -99,8 +99,8 @@ func (t *zstdTables) build(literals []byte, sequences []zstdSequence, minimum bo
 	t.sequences = s
 }
 
-// histogram counts bytes, in four tables: digits repeat, and incrementing the same count twice in a row
-// waits for the first store.
+// histogram counts bytes, in four tables: digits repeat, and incrementing the same count twice in a
+// row waits for the first store.
 func histogram(c *[4][256]uint32, text []byte) *[256]uint32 {
 	clear(c[:])
 	for ; len(text) >= 4; text = text[4:] {
@@ -118,8 +118,8 @@ func histogram(c *[4][256]uint32, text []byte) *[256]uint32 {
 	return &c[0]
 }
 
-// buildLiterals makes the code of literals. t.huffman stays empty if there are not two different bytes,
-// or if the code cannot be described.
+// buildLiterals makes the code of literals. t.huffman stays empty if there are not two different
+// bytes, or if the code cannot be described.
 func (t *zstdTables) buildLiterals(counts *[256]uint32) {
 	last := 0
 	for s, n := range counts {
@@ -155,9 +155,9 @@ func (t *zstdTables) buildLiterals(counts *[256]uint32) {
 	t.huffman = appendWeights(t.huffman, &t.weights, weights[:last])
 }
 
-// appendWeights appends the description of a Huffman code (RFC 8878, 4.2.1): the weights of all symbols
-// but the last, in a finite-state code with two states in turn. It appends nothing if the weights are
-// all the same or take 128 bytes or more.
+// appendWeights appends the description of a Huffman code (RFC 8878, 4.2.1): the weights of all
+// symbols but the last, in a finite-state code with two states in turn. It appends nothing if the
+// weights are all the same or take 128 bytes or more.
 func appendWeights(dst []byte, f *fseTable, weights []uint8) []byte {
 	var counts [64]uint32
 	for _, w := range weights {
@@ -200,8 +200,9 @@ const (
 	fourStreams  = 1 << 10
 )
 
-// appendLiterals appends the literals section of a block, Huffman-coded if that makes it shorter, with
-// the description of the code if no block of the group has it yet. The caller reserves the room.
+// appendLiterals appends the literals section of a block, Huffman-coded if that makes it shorter,
+// with the description of the code if no block of the group has it yet. The caller reserves the
+// room.
 func (t *zstdTables) appendLiterals(w *bitWriter, literals []byte) {
 	n := len(literals)
 	start := len(w.out)
@@ -256,21 +257,21 @@ func (t *zstdTables) appendLiterals(w *bitWriter, literals []byte) {
 
 // writeLiterals writes one stream of literals, last one first: decoders read a stream from its end.
 func (t *zstdTables) writeLiterals(w *bitWriter, literals []byte) {
-	out, to, acc, held := w.out[:cap(w.out)], len(w.out), uint64(0), uint(0)
+	out, to, acc, nbits := w.out[:cap(w.out)], len(w.out), uint64(0), uint(0)
 	i := len(literals)
 	for ; i >= 5; i -= 5 { // at most 55 bits and 7 of before
 		q := (*[5]byte)(literals[i-5 : i])
 		a, b, c, d, e := t.literals[q[4]], t.literals[q[3]], t.literals[q[2]], t.literals[q[1]], t.literals[q[0]]
 		ab, n := a.bits()|b.bits()<<(a.len()&63), a.len()+b.len()
 		cd, m := c.bits()|d.bits()<<(c.len()&63), c.len()+d.len()
-		acc |= (ab | cd<<(n&63) | e.bits()<<((n+m)&63)) << (held & 63)
-		held += n + m + e.len()
+		acc |= (ab | cd<<(n&63) | e.bits()<<((n+m)&63)) << (nbits & 63)
+		nbits += n + m + e.len()
 		binary.LittleEndian.PutUint64(out[to:], acc)
-		to += int(held >> 3)
-		acc >>= held &^ 7 & 63
-		held &= 7
+		to += int(nbits >> 3)
+		acc >>= nbits &^ 7 & 63
+		nbits &= 7
 	}
-	*w = bitWriter{out[:to], acc, held}
+	*w = bitWriter{out[:to], acc, nbits}
 	for ; i > 0; i-- {
 		c := t.literals[literals[i-1]]
 		w.write(c.bits(), c.len())
@@ -294,12 +295,12 @@ func (t *zstdTables) writeSequences(w *bitWriter, sequences []zstdSequence) {
 	last := sequences[len(sequences)-1]
 	l, m, k := litLenCode(last.literals()), matchLenCode(last.matchLen()), distanceSymbol(last)
 	litLen, distance, matchLen := c.litLens.first(l.symbol()), c.distances.first(k), c.matchLens.first(m.symbol())
-	w.acc, w.held = 0, 0
+	w.acc, w.nbits = 0, 0
 	w.write(l.extra(last.literals())|m.extra(last.matchLen())<<l.bits(), l.bits()+m.bits())
 	w.write(uint64(last.distanceValue())-1<<k, uint(k))
 
 	// The writer's state is kept in registers.
-	out, to, acc, held := w.out[:cap(w.out)], len(w.out), w.acc, w.held
+	out, to, acc, nbits := w.out[:cap(w.out)], len(w.out), w.acc, w.nbits
 	for i := len(sequences) - 2; i >= 0; i-- {
 		s := sequences[i]
 		l, m, k := litLenCode(s.literals()), matchLenCode(s.matchLen()), distanceSymbol(s)
@@ -308,25 +309,25 @@ func (t *zstdTables) writeSequences(w *bitWriter, sequences []zstdSequence) {
 		a, na, distance = c.distances.step(distance, k)
 		b, nb, matchLen = c.matchLens.step(matchLen, m.symbol())
 		e, ne, litLen = c.litLens.step(litLen, l.symbol())
-		acc |= (a | b<<(na&63) | e<<((na+nb)&63)) << (held & 63)
-		held += na + nb + ne // 7 + 26 at most
+		acc |= (a | b<<(na&63) | e<<((na+nb)&63)) << (nbits & 63)
+		nbits += na + nb + ne // 7 + 26 at most
 		n, nm := l.bits(), m.bits()
 		extra := l.extra(s.literals()) | (m.extra(s.matchLen())|(uint64(s.distanceValue())-1<<k)<<(nm&63))<<(n&63)
 		n += nm + uint(k) // 48 at most
-		if held+n > 63 {
+		if nbits+n > 63 {
 			binary.LittleEndian.PutUint64(out[to:], acc)
-			to += int(held >> 3)
-			acc >>= held &^ 7 & 63
-			held &= 7
+			to += int(nbits >> 3)
+			acc >>= nbits &^ 7 & 63
+			nbits &= 7
 		}
-		acc |= extra << (held & 63)
-		held += n
+		acc |= extra << (nbits & 63)
+		nbits += n
 		binary.LittleEndian.PutUint64(out[to:], acc)
-		to += int(held >> 3)
-		acc >>= held &^ 7 & 63
-		held &= 7
+		to += int(nbits >> 3)
+		acc >>= nbits &^ 7 & 63
+		nbits &= 7
 	}
-	*w = bitWriter{out[:to], acc, held}
+	*w = bitWriter{out[:to], acc, nbits}
 	w.write(c.matchLens.mark(matchLen), c.matchLens.log)
 	w.write(c.distances.mark(distance), c.distances.log)
 	w.write(c.litLens.mark(litLen), c.litLens.log)
@@ -334,5 +335,6 @@ func (t *zstdTables) writeSequences(w *bitWriter, sequences []zstdSequence) {
 	w.align()
 }
 
-// distanceSymbol returns the symbol of a sequence's distance, which is also its number of extra bits.
+// distanceSymbol returns the symbol of a sequence's distance, which is also its number of extra
+// bits.
 func distanceSymbol(s zstdSequence) uint8 { return uint8(bits.Len32(s.distanceValue())-1) & 31 }

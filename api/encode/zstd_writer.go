@@ -7,7 +7,8 @@ import (
 
 // A body is one zstd frame (RFC 8878): a header, compressed blocks, and an empty last block.
 //
-//	magic 4 · descriptor 0x80 (content size of 4 bytes) · window 1 · content size 4 · blocks · empty block 3
+//	magic 4 · descriptor 0x80: content size of 4 bytes · window 1 · content size 4 · blocks ·
+//	empty block 3
 const (
 	zstdMagic      = "\x28\xb5\x2f\xfd"
 	zstdDescriptor = 0x80
@@ -18,13 +19,13 @@ const (
 	// maxZstdDistance is far enough for a period to recur, and still within the second-level cache.
 	maxZstdDistance = 256 << 10
 
-	// maxContent is the most text of a block. A sequence takes at most 45 bits, without the extra bits
-	// of its lengths, for at least 5 bytes of text. So a block takes at most 9/8 of its text, 126 KB;
-	// decoders accept 128 KB.
+	// maxContent is the most text of a block. A sequence takes at most 45 bits, without the extra
+	// bits of its lengths, for at least 5 bytes of text. So a block takes at most 9/8 of its text,
+	// 126 KB; decoders accept 128 KB.
 	maxContent = 112 << 10
 
-	// maxSequences and maxZstdLiterals end a group of blocks. A group has codes of its own, which take
-	// about 100 bytes and 20 µs.
+	// maxSequences and maxZstdLiterals end a group of blocks. A group has codes of its own, which
+	// take about 100 bytes and 20 µs.
 	maxSequences    = 24 << 10
 	maxZstdLiterals = 64 << 10
 
@@ -32,8 +33,8 @@ const (
 	maxLength = 1<<16 - 1
 )
 
-// zstdWriter writes the matches and literals of its matcher as a zstd frame. It gathers them until there
-// are enough for a group of blocks with common codes.
+// zstdWriter writes the matches and literals of its matcher as a zstd frame. It gathers them until
+// there are enough for a group of blocks with common codes.
 type zstdWriter struct {
 	matcher
 	bits   bitWriter
@@ -112,8 +113,8 @@ func (z *zstdWriter) stored(b *storedBlock) {
 	z.forget()
 }
 
-// block returns a stored block of the rows from to to-1. It describes its own codes and refers back to
-// at most reach rows before it.
+// block returns a stored block of the rows from to to-1. It describes its own codes and refers back
+// to at most reach rows before it.
 func (z *zstdWriter) block(from, to uint32) *storedBlock {
 	z.begin(nil)
 	z.rows([]Run{{from - min(reach, from), from}}, 0)
@@ -183,8 +184,8 @@ func (z *zstdWriter) run(ops []op, text []byte, at int) {
 	z.matched, z.content, z.recent = matched, content, [3]uint32{first, second, third}
 }
 
-// reserve makes room for the literals of a text and for sequences. Copies of literals may write up to
-// shortLiterals bytes too many.
+// reserve makes room for the literals of a text and for sequences. Copies of literals may write up
+// to shortLiterals bytes too many.
 func (z *zstdWriter) reserve(text, sequences int) {
 	z.literals = slices.Grow(z.literals, text+shortLiterals)
 	z.sequences = slices.Grow(z.sequences, sequences)
@@ -224,11 +225,11 @@ func (z *zstdWriter) long(length int, distance uint32, literals []byte) {
 	}
 }
 
-// distanceValue returns the value that encodes distance d: 1 to 3 for one of the last three distances a,
-// b and c, otherwise d+3. Directly after another match (adjacent is 1) the last distance is impossible,
-// so 1 and 2 then mean the two before it. It also returns the second and third of the last three
-// distances from then on. Which case applies is unpredictable, so the code is written for conditional
-// moves instead of branches.
+// distanceValue returns the value that encodes distance d: 1 to 3 for one of the last three
+// distances a, b and c, otherwise d+3. Directly after another match (adjacent is 1) the last
+// distance is impossible, so 1 and 2 then mean the two before it. It also returns the second and
+// third of the last three distances from then on. Which case applies is unpredictable, so the code
+// is written for conditional moves instead of branches.
 func distanceValue(d, adjacent, a, b, c uint32) (value, second, third uint32) {
 	value, second, third = d+3, a, b
 	if d == c {

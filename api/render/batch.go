@@ -7,38 +7,40 @@ import (
 	"hdqs/snapshot"
 )
 
-// batch is how many rows are rendered at a time: so many that a piece's codes are unpacked and looked up in one sweep, so few that
-// all of it stays in the first cache.
+// batch is the number of rows rendered at a time: enough to unpack and look up the codes of a piece
+// in one sweep, and few enough to stay in the first-level cache.
 const batch = 64
 
-// overshoot is how many bytes behind a text may be read, and behind the rendered rows written: texts up to this length are copied by
-// one move of a fixed size, a third of what a call of memmove costs.
+// overshoot is the number of bytes that may be read after a text, and written after the rendered
+// rows: texts up to this length are copied by one move of a fixed size, which costs a third of a
+// call of memmove.
 const overshoot = 64
 
-// rowBatch is up to batch rows on their way from codes to texts. Its memory is reused.
+// rowBatch renders up to batch rows. Its memory is reused.
 type rowBatch struct {
 	n      int
-	parts  [batch]index.Range // where the rows are
+	parts  [batch]index.Range // the rows, in nparts ranges
 	nparts int
-	rows   [batch]uint32 // the same one by one, in nrows; filled when parts are short
+	rows   [batch]uint32 // the same as nrows row ids; computed when parts are short
 	nrows  int
 	low    [batch]uint32
 	ints   [batch]int64
 	decs   [batch]snapshot.Dec
-	lanes  []lane // one a piece
-	joined []lane // lanes, but neighbours that are the same in all rows are one
-	text   []byte // of those
+	lanes  []lane // one for each piece
+	joined []lane // lanes, with neighbours that are the same in all rows joined to one
+	text   []byte // of the joined lanes
 }
 
-// lane is the texts of one piece in the batch's rows.
+// lane holds the texts of one piece in the batch's rows.
 type lane struct {
 	codes []uint32 // batch of them
-	same  []byte   // the text of every row, if they are the same
-	texts [][]byte // else one a row; each has overshoot readable bytes behind it
+	same  []byte   // the text of every row, if all are the same
+	texts [][]byte // otherwise, the text of each row, with overshoot readable bytes after it
 	cells cells    // of a piece that is a value
 }
 
-// cells are room for the values of a piece: cellSize bytes, at whose end the value is written, and behind them what follows every value.
+// cells are memory for the values of a piece: for each row cellSize bytes, at the end of which the
+// value is written, then the text that follows every value.
 type cells struct {
 	stride int
 	bytes  []byte
@@ -65,7 +67,7 @@ func (f *Form) newBatch() *rowBatch {
 	return b
 }
 
-// add takes as many rows as fit, and tells the first that did not.
+// add adds as many rows as fit and returns the first row that did not.
 func (b *rowBatch) add(from, to uint32) uint32 {
 	if room := uint32(batch - b.n); to-from > room {
 		to = from + room
@@ -76,7 +78,7 @@ func (b *rowBatch) add(from, to uint32) uint32 {
 	return to
 }
 
-// unpack sets codes to those of a piece at the batch's rows.
+// unpack sets codes to a piece's codes of the batch's rows.
 func (b *rowBatch) unpack(codes []uint32, factors []factor) []uint32 {
 	codes = codes[:b.n]
 	if len(factors) == 0 {
@@ -94,7 +96,7 @@ func (b *rowBatch) unpack(codes []uint32, factors []factor) []uint32 {
 	return codes
 }
 
-// unpackColumn sets codes to the numbers of p at the batch's rows.
+// unpackColumn sets codes to the numbers in p of the batch's rows.
 func (b *rowBatch) unpackColumn(codes []uint32, p *snapshot.Packed) {
 	if p.Width() == 0 {
 		clear(codes)
@@ -111,13 +113,13 @@ func (b *rowBatch) unpackColumn(codes []uint32, p *snapshot.Packed) {
 	}
 }
 
-// sweep is how many rows a part must have, on the average, for a sweep over it to gain more than its call costs.
+// sweep is how many rows the parts must have on average for one call for each of them to pay off.
 const sweep = 8
 
-// scattered tells whether the parts are too short for a sweep over each.
+// scattered reports whether the parts are too short for one call for each of them.
 func (b *rowBatch) scattered() bool { return b.n < sweep*b.nparts }
 
-// rowIDs is the rows one by one.
+// rowIDs returns the row ids of the batch.
 func (b *rowBatch) rowIDs() []uint32 {
 	if b.nrows == 0 {
 		for _, r := range b.parts[:b.nparts] {
@@ -130,30 +132,31 @@ func (b *rowBatch) rowIDs() []uint32 {
 	return b.rows[:b.nrows]
 }
 
-// clear makes room for other rows.
+// clear removes all rows.
 func (b *rowBatch) clear() { b.n, b.nparts, b.nrows = 0, 0, 0 }
 
-// resolve finds the texts of the batch's rows and tells their length together.
-func (f *Form) resolve(b *rowBatch) int {
+// lookUp sets the texts of the batch's rows and returns their total length.
+func (f *Form) lookUp(b *rowBatch) int {
 	size := 0
 	for i := range f.pieces {
 		p, l := &f.pieces[i], &b.lanes[i]
 		l.same = nil
 		switch {
 		case p.fragments != nil:
-			size += p.fragments.resolve(l, b.unpack(l.codes, p.factors))
+			size += p.fragments.lookUp(l, b.unpack(l.codes, p.factors))
 		case p.column.Kind == snapshot.Int:
-			size += b.resolveInts(p, l, f.null)
+			size += b.writeInts(p, l, f.null)
 		case p.column.Kind == snapshot.Decimal:
-			size += b.resolveDecs(p, l, f.null)
+			size += b.writeDecs(p, l, f.null)
 		default:
-			size += b.resolveOther(p, l, f.null)
+			size += b.writeOther(p, l, f.null)
 		}
 	}
 	return size
 }
 
-// join makes one lane of neighbours that are the same in all rows: in a table sorted by place, most of a row is.
+// join joins neighbouring lanes that are the same in all rows. In a table sorted by place, most of
+// a row is.
 func (b *rowBatch) join() {
 	b.joined, b.text = b.joined[:0], b.text[:0]
 	for i := 0; i < len(b.lanes); i++ {
@@ -172,37 +175,33 @@ func (b *rowBatch) join() {
 	}
 }
 
-// unpackInts is the integers of a piece at the batch's rows.
+// unpackInts returns the integers of a piece in the batch's rows.
 func (b *rowBatch) unpackInts(p *piece) []int64 {
-	if b.scattered() {
-		p.column.IntsAt(b.ints[:b.n], b.rowIDs())
-		return b.ints[:b.n]
-	}
-	k := 0
-	for _, r := range b.parts[:b.nparts] {
-		n := int(r.To - r.From)
-		p.column.Ints(b.ints[k:k+n], r.From)
-		k += n
-	}
-	return b.ints[:k]
+	return unpackValues(b, b.ints[:b.n], p.column.Ints, p.column.IntsAt)
 }
 
-// unpackDecs is the decimals of a piece at the batch's rows.
+// unpackDecs returns the decimals of a piece in the batch's rows.
 func (b *rowBatch) unpackDecs(p *piece) []snapshot.Dec {
-	if b.scattered() {
-		p.column.DecsAt(b.decs[:b.n], b.rowIDs())
-		return b.decs[:b.n]
-	}
-	k := 0
-	for _, r := range b.parts[:b.nparts] {
-		n := int(r.To - r.From)
-		p.column.Decs(b.decs[k:k+n], r.From)
-		k += n
-	}
-	return b.decs[:k]
+	return unpackValues(b, b.decs[:b.n], p.column.Decs, p.column.DecsAt)
 }
 
-func (b *rowBatch) resolveInts(p *piece, l *lane, null []byte) int {
+// unpackValues sets values to those of the batch's rows: from sets successive values, at sets
+// single ones.
+func unpackValues[T any](b *rowBatch, values []T, from func([]T, uint32), at func([]T, []uint32)) []T {
+	if b.scattered() {
+		at(values, b.rowIDs())
+		return values
+	}
+	rest := values
+	for _, r := range b.parts[:b.nparts] {
+		n := r.To - r.From
+		from(rest[:n], r.From)
+		rest = rest[n:]
+	}
+	return values
+}
+
+func (b *rowBatch) writeInts(p *piece, l *lane, null []byte) int {
 	size, stride := 0, l.cells.stride
 	for k, v := range b.unpackInts(p) {
 		cell := l.cells.bytes[k*stride:]
@@ -219,7 +218,7 @@ func (b *rowBatch) resolveInts(p *piece, l *lane, null []byte) int {
 	return size
 }
 
-func (b *rowBatch) resolveDecs(p *piece, l *lane, null []byte) int {
+func (b *rowBatch) writeDecs(p *piece, l *lane, null []byte) int {
 	size, stride := 0, l.cells.stride
 	decs := b.unpackDecs(p)
 	for k := range decs {
@@ -247,8 +246,9 @@ func (b *rowBatch) resolveDecs(p *piece, l *lane, null []byte) int {
 	return size
 }
 
-// resolveOther writes values that are neither numbers nor fragments: those of columns with very many different texts or times.
-func (b *rowBatch) resolveOther(p *piece, l *lane, null []byte) int {
+// writeOther writes values that are neither numbers nor fragments: those of columns with very many
+// different texts or times.
+func (b *rowBatch) writeOther(p *piece, l *lane, null []byte) int {
 	size, k := 0, 0
 	for _, r := range b.parts[:b.nparts] {
 		for row := r.From; row < r.To; row++ {
@@ -264,12 +264,12 @@ func (b *rowBatch) resolveOther(p *piece, l *lane, null []byte) int {
 	return size
 }
 
-// putText copies s, which fits, to the end of b and tells where it starts.
+// putText copies s, which must fit, to the end of b and returns where it starts.
 func putText(b *[cellSize]byte, s []byte) int {
 	return cellSize - copy(b[cellSize-len(s):], s)
 }
 
-// longText is a text of its own for a value that fits no cell.
+// longText returns the text of a value that fits no cell.
 func longText(value, after []byte) []byte {
 	text := make([]byte, 0, len(value)+len(after)+overshoot)
 	return append(append(text, value...), after...)

@@ -16,10 +16,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// benchRows is the size of the benchmarks' tables: 3,300 runs of one place, so that fragments and codes together are beyond the second cache.
+// benchRows is the size of the benchmarks' tables: with 3,300 places, fragments and codes together
+// exceed the second-level cache.
 const benchRows = 640_000
 
-// places fills a group like the places of a real table: text of about 200 bytes a tuple in JSON, each tuple a run of rows.
+// places returns a group like the places of a real table: about 200 bytes of JSON for each tuple,
+// and one run of rows for each tuple.
 func places(rows, tuples int) snapshot.GroupData {
 	g := snapshot.GroupData{Name: "place", Tuples: tuples, Codes: make([]uint32, rows)}
 	for i := range g.Codes {
@@ -53,7 +55,7 @@ func places(rows, tuples int) snapshot.GroupData {
 	return g
 }
 
-// months fills a group of periods.
+// months returns a group of periods.
 func months(rows, n int) snapshot.GroupData {
 	g := snapshot.GroupData{Name: "period", Tuples: n, Codes: make([]uint32, rows)}
 	for i := range g.Codes {
@@ -77,7 +79,8 @@ func coded(name string, kind snapshot.Kind, values []string, rows int, code func
 	return c
 }
 
-// cpuTime is the processor time of the process in nanoseconds: the clock on the wall also counts what other programs take.
+// cpuTime returns the CPU time of the process in nanoseconds. The wall clock also counts what other
+// programs take.
 func cpuTime() int64 {
 	var u unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
@@ -86,26 +89,32 @@ func cpuTime() int64 {
 	return u.Utime.Nano() + u.Stime.Nano()
 }
 
-var placeFields = []string{"location_code", "location_name", "admin1_code", "admin1_name", "admin2_code", "admin2_name", "admin_level"}
+var placeFields = []string{
+	"location_code", "location_name", "admin1_code", "admin1_name", "admin2_code", "admin2_name",
+	"admin_level",
+}
 
-// benchTable is a table of the shape of one of the big ones: "events" has two counts, "rain" three decimals of four places.
-func benchTable(b testing.TB, shape string) (*snapshot.Segment, []Field) {
+// benchTable returns a table shaped like one of the big ones: "events" has two counts, "rain" three
+// decimals with four digits after the point.
+func benchTable(b testing.TB, shape string, rows int) (*snapshot.Segment, []Field) {
 	r := rand.New(rand.NewPCG(1, 2))
-	data := &snapshot.TableData{Name: shape, Rows: benchRows}
-	data.Groups = append(data.Groups, places(benchRows, 3300), months(benchRows, 64))
+	data := &snapshot.TableData{Name: shape, Rows: rows}
+	data.Groups = append(data.Groups, places(rows, 3300), months(rows, 64))
 	var sources []string
 	for i := range 40 {
 		sources = append(sources, fmt.Sprintf("%08x-1f2e-4a5b-8c9d-%012x", uint32(i)*2654435761, i*7919))
 	}
-	data.Columns = append(data.Columns, coded("resource_catalog_id", snapshot.Text, sources, benchRows, func(i int) uint32 { return uint32(i * 40 / benchRows) }))
+	data.Columns = append(data.Columns,
+		coded("resource_catalog_id", snapshot.Text, sources, rows, func(i int) uint32 { return uint32(i * 40 / rows) }))
 	names := append([]string{}, placeFields...)
 	names = append(names, "resource_catalog_id")
 	switch shape {
 	case "events":
-		data.Columns = append(data.Columns, coded("event_type", snapshot.Enum, []string{"civilian_targeting", "demonstration", "political_violence"},
-			benchRows, func(i int) uint32 { return uint32(i / 64 % 3) }))
+		data.Columns = append(data.Columns,
+			coded("event_type", snapshot.Enum, []string{"civilian_targeting", "demonstration", "political_violence"},
+				rows, func(i int) uint32 { return uint32(i / 64 % 3) }))
 		for _, name := range []string{"events", "fatalities"} {
-			c := snapshot.ColumnData{Name: name, Kind: snapshot.Int, Ints: make([]int64, benchRows)}
+			c := snapshot.ColumnData{Name: name, Kind: snapshot.Int, Ints: make([]int64, rows)}
 			for i := range c.Ints {
 				c.Ints[i] = int64(r.ExpFloat64() * 6)
 			}
@@ -113,11 +122,12 @@ func benchTable(b testing.TB, shape string) (*snapshot.Segment, []Field) {
 		}
 		names = append(names, "event_type", "events", "fatalities")
 	case "rain":
-		data.Columns = append(data.Columns, coded("aggregation_period", snapshot.Enum, []string{"1-month", "3-month", "dekad"},
-			benchRows, func(i int) uint32 { return uint32(i / 64 % 3) }))
+		data.Columns = append(data.Columns,
+			coded("aggregation_period", snapshot.Enum, []string{"1-month", "3-month", "dekad"},
+				rows, func(i int) uint32 { return uint32(i / 64 % 3) }))
 		names = append(names, "aggregation_period")
 		for _, name := range []string{"rainfall", "rainfall_long_term_average", "rainfall_anomaly_pct"} {
-			c := snapshot.ColumnData{Name: name, Kind: snapshot.Decimal, Decimals: make([]snapshot.Dec, benchRows)}
+			c := snapshot.ColumnData{Name: name, Kind: snapshot.Decimal, Decimals: make([]snapshot.Dec, rows)}
 			for i := range c.Decimals {
 				m := r.Int64N(3_000_000)
 				if m%10 == 0 {
@@ -128,11 +138,12 @@ func benchTable(b testing.TB, shape string) (*snapshot.Segment, []Field) {
 			data.Columns = append(data.Columns, c)
 			names = append(names, name)
 		}
-		pixels := snapshot.ColumnData{Name: "number_pixels", Kind: snapshot.Int, Ints: make([]int64, benchRows)}
+		pixels := snapshot.ColumnData{Name: "number_pixels", Kind: snapshot.Int, Ints: make([]int64, rows)}
 		for i := range pixels.Ints {
 			pixels.Ints[i] = int64(i / 192 % 400)
 		}
-		data.Columns = append(data.Columns, pixels, coded("version", snapshot.Enum, []string{"final", "preliminary"}, benchRows, func(int) uint32 { return 0 }))
+		data.Columns = append(data.Columns, pixels,
+			coded("version", snapshot.Enum, []string{"final", "preliminary"}, rows, func(int) uint32 { return 0 }))
 		names = append(names, "number_pixels", "version")
 	}
 	names = append(names, "reference_period_start", "reference_period_end")
@@ -143,7 +154,7 @@ func benchTable(b testing.TB, shape string) (*snapshot.Segment, []Field) {
 	return segment(b, data), fields
 }
 
-// selection is 10,000 rows: in one run, one row in twelve, or one period of every place.
+// selection returns 10,000 rows: one run, one row in twelve, or one period of every place.
 func selection(name string) []index.Range {
 	const n, from = 10_000, 100_003
 	var ranges []index.Range
@@ -162,11 +173,11 @@ func selection(name string) []index.Range {
 	return ranges
 }
 
-// BenchmarkRender renders 10,000 rows; the control copies the same bytes.
+// BenchmarkRender renders 10,000 rows. The control copies as many bytes.
 func BenchmarkRender(b *testing.B) {
 	for _, shape := range []string{"events", "rain"} {
-		seg, fields := benchTable(b, shape)
-		render, err := New(seg, fields)
+		seg, fields := benchTable(b, shape, benchRows)
+		render, err := New(seg, fields, encode.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -204,47 +215,50 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
-// BenchmarkCoded compresses 10,000 rows by each tier. The controls of gzip are level 1 and 6 of the body as a whole, rendered each time.
+// BenchmarkCoded compresses 10,000 rows with each tier. The control of gzip is level 6 of the whole
+// body, rendered each time.
 func BenchmarkCoded(b *testing.B) {
 	level6, err := gzip.NewWriterLevel(nil, 6)
 	if err != nil {
 		b.Fatal(err)
 	}
 	for _, shape := range []string{"events", "rain"} {
-		seg, fields := benchTable(b, shape)
+		seg, fields := benchTable(b, shape, benchRows)
 		for _, sel := range []string{"contiguous", "scattered", "month"} {
 			ranges := selection(sel)
 			for _, coding := range []encode.Coding{encode.Gzip, encode.Zstd} {
 				for _, tier := range []encode.Tier{encode.Stored, encode.Pieces, encode.Whole} {
-					if tier == encode.Stored && sel != "contiguous" || tier == encode.Pieces && coding == encode.Zstd {
-						continue // as the tier below
+					if tier == encode.Stored && sel != "contiguous" {
+						continue // the same as Pieces
 					}
-					render, err := NewWith(seg, fields, encode.Options{Tier: tier})
+					render, err := New(seg, fields, encode.Options{Tier: tier})
 					if err != nil {
 						b.Fatal(err)
 					}
-					benchBody(b, fmt.Sprintf("shape=%s,rows=%s,coding=%s,tier=%v", shape, sel, coding, tier), func(dst []byte) []byte {
-						return render.JSON().AppendCoded(dst, coding, ranges)
-					})
+					benchBody(b, fmt.Sprintf("shape=%s,rows=%s,coding=%s,tier=%v", shape, sel, coding, tier),
+						func(dst []byte) []byte {
+							return render.JSON().AppendCoded(dst, coding, ranges)
+						})
 				}
 			}
-			render, err := New(seg, fields)
+			render, err := New(seg, fields, encode.Options{})
 			if err != nil {
 				b.Fatal(err)
 			}
 			var plain []byte
-			benchBody(b, fmt.Sprintf("shape=%s,rows=%s,coding=gzip,control=level6", shape, sel), func(dst []byte) []byte {
-				plain = render.AppendJSON(plain[:0], ranges)
-				out := bytes.NewBuffer(dst)
-				level6.Reset(out)
-				if _, err := level6.Write(plain); err != nil {
-					b.Fatal(err)
-				}
-				if err := level6.Close(); err != nil {
-					b.Fatal(err)
-				}
-				return out.Bytes()
-			})
+			benchBody(b, fmt.Sprintf("shape=%s,rows=%s,coding=gzip,control=level6", shape, sel),
+				func(dst []byte) []byte {
+					plain = render.AppendJSON(plain[:0], ranges)
+					out := bytes.NewBuffer(dst)
+					level6.Reset(out)
+					if _, err := level6.Write(plain); err != nil {
+						b.Fatal(err)
+					}
+					if err := level6.Close(); err != nil {
+						b.Fatal(err)
+					}
+					return out.Bytes()
+				})
 		}
 	}
 }
@@ -252,7 +266,7 @@ func BenchmarkCoded(b *testing.B) {
 func benchBody(b *testing.B, name string, appendBody func(dst []byte) []byte) {
 	b.Run(name, func(b *testing.B) {
 		var body []byte
-		for range 20 { // blocks are stored by and by
+		for range 20 { // a request makes a few stored blocks only
 			body = appendBody(body[:0])
 		}
 		b.ReportAllocs()

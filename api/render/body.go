@@ -2,21 +2,24 @@ package render
 
 import "hdqs/index"
 
-// Body is a body on its way out in parts: its length is known ahead, and its memory is that of one part. A part still lies in the second cache when
-// it is sent, and a slow client holds a part and not the whole. It is for one goroutine, and must
-// not be used after the Close of its renderer's segment.
+// Body renders a body in parts. Its length is known in advance, and it takes the memory of one part
+// only: a part is still in the second-level cache when it is sent, and a slow client occupies a
+// part instead of the whole. A Body is for one goroutine and must not be used after the Close of
+// its renderer's segment.
 type Body struct {
 	form   *Form
-	ranges []index.Range // the first of them has rows from on to come
+	ranges []index.Range // still to be rendered, the first of them from row from on
 	from   uint32
 	length int
 	begun  bool
 }
 
-// partBytes is how long a part is at least, but for the last: an eighth of a second cache of 1 MB.
+// partBytes is the least length of a part, except for the last one: an eighth of a second-level
+// cache of 1 MB.
 const partBytes = 128 << 10
 
-// Start begins the body of the rows of ranges, none of them empty, which stay the caller's and must not change until the body's end.
+// Start starts the body of the rows of ranges, none of which is empty. The caller must not change
+// ranges until the body is complete.
 func (b *Body) Start(f *Form, ranges []index.Range) {
 	*b = Body{form: f, ranges: ranges, length: f.Length(ranges)}
 	if len(ranges) > 0 {
@@ -24,10 +27,10 @@ func (b *Body) Start(f *Form, ranges []index.Range) {
 	}
 }
 
-// Len is the length of the whole body.
+// Len returns the length of the whole body.
 func (b *Body) Len() int { return b.length }
 
-// AppendPart appends the next part, and tells whether there are more.
+// AppendPart appends the next part and reports whether there are more.
 func (b *Body) AppendPart(dst []byte) (_ []byte, more bool) {
 	f, start := b.form, len(dst)
 	if !b.begun {

@@ -4,16 +4,18 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"hdqs/api/encode"
 	"hdqs/index"
 )
 
-// TestBodiesInParts compares the parts of random bodies with the whole, and their length with the one told ahead, of forms that have counted before
-// and of new ones.
+// TestBodiesInParts compares the parts of random bodies with the whole body, and the length with
+// the one known in advance, with and without cached lengths.
 func TestBodiesInParts(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
-	const long = partBytes / 8 // so many rows of JSON, of 12 bytes at least, have two parts
+	const long = partBytes / 8 // rows of JSON take at least 12 bytes, so this many need two parts
 	parts := 0
 	for n := range 20 {
 		rows := long + 4
@@ -21,14 +23,14 @@ func TestBodiesInParts(t *testing.T) {
 			rows = r.IntN(1 + r.IntN(6000))
 		}
 		tab := randomTable(t, r, rows)
-		render, err := New(tab.seg, tab.fields)
+		render, err := New(tab.seg, tab.fields, encode.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for page := range 5 {
 			ranges := randomRanges(r, rows)
 			switch {
-			case n < 2: // the ten bodies that have two parts whatever the seed
+			case n < 2: // ten bodies have two parts with any seed
 				ranges = []index.Range{{From: uint32(page), To: uint32(page + long)}}
 			case r.IntN(8) == 0:
 				ranges = nil
@@ -41,13 +43,13 @@ func TestBodiesInParts(t *testing.T) {
 				var b Body
 				b.Start(f, ranges)
 				if b.Len() != len(want) {
-					t.Fatalf("rows %v have %d bytes, told were %d", ranges, len(want), b.Len())
+					t.Fatalf("rows %v: Len is %d, want %d", ranges, b.Len(), len(want))
 				}
 				got := ""
 				for more := true; more; parts++ {
 					var part []byte
 					if part, more = b.AppendPart(nil); more && len(part) < partBytes {
-						t.Fatalf("a part of %d bytes with more behind it", len(part))
+						t.Fatalf("a part of %d bytes is not the last, want at least %d", len(part), partBytes)
 					}
 					got += string(part)
 				}
@@ -58,21 +60,22 @@ func TestBodiesInParts(t *testing.T) {
 		}
 	}
 	if parts < 20*5*2+10 {
-		t.Errorf("%d parts: hardly a body had two", parts)
+		t.Errorf("%d parts: too few bodies had two", parts)
 	}
 }
 
-// TestDigitCount counts at all ends of numbers of digits.
+// TestDigitCount checks the least and the greatest number of each number of digits.
 func TestDigitCount(t *testing.T) {
+	t.Parallel()
 	for n, power := range powersOfTen {
 		if got := digitCount(power); got != n+1 {
-			t.Errorf("%d has %d digits, counted %d", power, n+1, got)
+			t.Errorf("digitCount(%d) is %d, want %d", power, got, n+1)
 		}
 		if got := digitCount(power - 1); got != max(n, 1) {
-			t.Errorf("%d has %d digits, counted %d", power-1, max(n, 1), got)
+			t.Errorf("digitCount(%d) is %d, want %d", power-1, got, max(n, 1))
 		}
 	}
 	if got := digitCount(1<<64 - 1); got != 20 {
-		t.Errorf("the largest number has %d digits, want 20", got)
+		t.Errorf("digitCount(1<<64 - 1) is %d, want 20", got)
 	}
 }

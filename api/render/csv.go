@@ -2,7 +2,7 @@ package render
 
 import "strings"
 
-// csvDialect writes lines as Python's csv.writer does with its defaults: CR LF, quotes only where they are needed.
+// csvDialect writes lines as Python's csv.writer does by default: CR LF, quotes only where needed.
 type csvDialect struct{}
 
 func (d csvDialect) head(fields []boundField) []byte {

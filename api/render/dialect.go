@@ -1,14 +1,14 @@
 package render
 
-// dialect is how values and what stands between them look in one output format. Its methods run when fragments are built, not
-// once a row; what a row needs is taken from it when the form is made.
+// dialect is the syntax of an output format. Its methods are called when a form is made and when
+// fragments are built, not for each row.
 type dialect interface {
-	// head and tail enclose the rows of a body.
+	// head and tail return the text of a body before and after its rows.
 	head(fields []boundField) []byte
 	tail() []byte
-	// cut is how many of the last row's bytes a body leaves out: a separator that no row follows.
+	// cut returns the number of bytes that a body omits at the end of its last row: a separator.
 	cut() int
-	// before is what stands in front of a row's i-th value, end what follows its last.
+	// before returns the text before a row's i-th value, end the text after its last.
 	before(i int, name string) []byte
 	end() []byte
 

@@ -1,42 +1,58 @@
-// Package render turns rows of a segment into the bytes of a page: JSON records and CSV lines (contract.md section 9).
+// Package render turns rows of a segment into the bytes of a page: JSON records and CSV lines
+// (contract.md section 9).
 //
-// A Renderer has a Form for each output format. A form is a plan of pieces for each row: neighbouring fields of one group are one fragment a
-// tuple, escaped and with the key names and separators around them, a coded column is one fragment a code, and a number without a
-// dictionary is written by digit tables. Rows are rendered 64 at a time: for each piece the codes of all 64 are unpacked and looked up in one
-// sweep, then the texts are copied row by row. No record is ever made, nothing is reflected on, and no float is printed: an ordinary decimal's
-// digits are those of the shortest float64 (see snapshot.Dec).
+// A Renderer has a Form for each output format. A form divides a row into pieces. Neighbouring
+// fields of one group are one piece, with a fragment for each tuple: its values, escaped, with key
+// names and separators around them. A coded column has a fragment for each code. A number without a
+// dictionary is written with tables of digits. Rows are rendered 64 at a time: for each piece, the
+// codes of all 64 are unpacked and looked up in one sweep, then the texts are copied row by row. No
+// record is created, nothing uses reflection, and no float is printed: the digits of a decimal are
+// those of the shortest float64 (see snapshot.Dec).
 //
-// Fragments are built when first used, 128 codes at a time, and then stay: a snapshot opens without paying for them, and costs memory only
-// for what is asked for. Their sum is bounded by the number of tuples; 30,000 places take about 8 MB in JSON and 4 MB in CSV.
+// Fragments are built when first used, 128 codes at a time, and then stay: opening a snapshot does
+// not wait for them, and they take memory only for what is requested. Their total is bounded by the
+// number of tuples; 30,000 places take about 8 MB in JSON and 4 MB in CSV.
 //
-// Lifetime: a Renderer reads its segment's memory and must not be used after the segment's Close. What it appends is a copy.
+// Lifetime: a Renderer reads its segment's memory and must not be used after the segment's Close.
+// What it appends is a copy.
 //
 // # Where the time goes
 //
-// 10,000 rows of JSON, full-scale generated catalog, in microseconds of processor time on a virtual machine; copying as many bytes takes 150 to 220:
+// 10,000 rows of JSON, full-scale generated catalog, in microseconds of CPU time on a virtual
+// machine; copying as many bytes takes 150 to 220:
 //
-//	                      neighbours   scattered   of that, for neighbours
+//	                      neighbours   scattered   parts of neighbours
 //	conflict events              245         365   copying texts 60 %, looking them up 25 %
 //	food prices                  385         650
-//	refugees                     385         530   copying 50 %, integers 21 %, unpacking and looking up 20 %
-//	operational presence         455         600   copying 70 %, mostly names from beyond the second cache
-//	rainfall                     760       1,050   three decimals 50 %: unpacking 10 %, digits 20 %, placing them 20 %
+//	refugees                     385         530   copying 50 %, integers 21 %, looking up 20 %
+//	operational presence         455         600   copying 70 %
+//	rainfall                     760       1,050   three decimals 50 %
 //
-// Sending a body of 3.8 MB over loopback takes another 500 to 750, of whatever memory it comes from.
+// For refugees, looking up includes unpacking the codes. The texts of operational presence are
+// mostly names that are not in the second-level cache. Of rainfall's decimals, unpacking takes 10
+// %, digits 20 % and placing them 20 %. Sending a body of 3.8 MB over loopback takes another 500 to
+// 750, wherever it is in memory.
 //
 // # Tried
 //
-//   - Looking up and appending piece by piece within the row: 36 ns a row where the sweep by columns takes 30 (events-like table of the benchmark).
-//   - memmove for every text: texts up to 64 bytes by moves of a fixed size save 4 ns a row.
-//   - Digits counted and written left to right: right-aligned in cells of 32 bytes, with the next key already behind them, three decimals take 93 ns
-//     a row instead of 125. Eight digits by multiplications, without a loop, save another quarter: a loop's end is guessed wrong too often.
-//   - Bodies as a whole, in a buffer for each of eight connections: 424 microseconds for 10,000 rows of events and 1,136 of prices, where parts of
-//     128 KB take 236 and 460. The memory of the bodies does not fit the cache; the lengths, which must be told first, cost a third of rendering
-//     where rows are scattered and next to nothing where they are neighbours. Sent over loopback, more system calls take most of that back: 0.82 to
-//     1.06 of the processor time of whole bodies. What remains is memory: 0.2 MB a client instead of 4 to 6.
-//   - Whole rows rendered ahead: no gain where rows are neighbours and 3.4 times slower where they are scattered, for 34 times the memory (prototype).
-//   - Moves of 64 bytes, one after the other, for texts of up to 384: a fifth slower than memmove.
-//   - Parts of 256 KB to 1 MB: no difference to 128 KB in the server's processor time.
-//   - Building with a profile of the benchmarks: nothing that the server's processor time shows, for 25 seconds more of building. With GOAMD64=v3: 3 to 5 %,
-//     but then older machines cannot run the program.
+//   - Looking up and appending piece by piece within each row: 36 ns a row, where the sweep by
+//     columns takes 30 (events-like table of the benchmark).
+//   - memmove for every text: moves of a fixed size for texts up to 64 bytes save 4 ns a row.
+//   - Counting digits and writing them from left to right: right-aligned in cells of 32 bytes, with
+//     the next key already after them, three decimals take 93 ns a row instead of 125. Computing
+//     eight digits by multiplications, without a loop, saves another quarter: the end of a loop is
+//     often mispredicted.
+//   - Whole bodies, in one buffer for each of eight connections: 424 µs for 10,000 rows of events
+//     and 1,136 of prices, where parts of 128 KB take 236 and 460. Whole bodies do not fit the
+//     cache. The lengths, which must be known first, cost a third of rendering for scattered rows
+//     and almost nothing for neighbouring ones. Over loopback, more system calls take most of the
+//     gain back: 0.82 to 1.06 of the CPU time of whole bodies. The remaining gain is memory: 0.2 MB
+//     for each client instead of 4 to 6.
+//   - Whole rows rendered in advance: no gain for neighbouring rows, and 3.4 times slower for
+//     scattered ones, for 34 times the memory (prototype).
+//   - Successive moves of 64 bytes for texts of up to 384: 20 % slower than memmove.
+//   - Parts of 256 KB to 1 MB: the same CPU time of the server as parts of 128 KB.
+//   - Building with a profile of the benchmarks: no measurable gain in the CPU time of the server,
+//     for 25 seconds more of building. With GOAMD64=v3: 3 to 5 %, but older machines cannot run the
+//     program.
 package render

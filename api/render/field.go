@@ -2,13 +2,13 @@ package render
 
 import "hdqs/snapshot"
 
-// fieldWriter writes the values of one field, with what stands in front of them. It is used when fragments are built, and for the few values that
-// are neither fragments nor numbers.
+// fieldWriter writes the values of one field with the text before them. It is used to build
+// fragments, and for the few values that are neither fragments nor numbers.
 type fieldWriter struct {
 	column *snapshot.Column
 	before []byte
 	null   []byte
-	exact  *fragments // texts of decimals that no ordinary Dec holds
+	exact  *fragments // texts of decimals that do not fit a Dec
 
 	at   func(dst []byte, i uint32) []byte    // appends the non-null value at a position
 	code func(dst []byte, code uint32) []byte // appends the value of a code
@@ -39,7 +39,7 @@ func newFieldWriter(c *snapshot.Column, before []byte, d dialect) fieldWriter {
 	return w
 }
 
-// appendAt appends the field at a position.
+// appendAt appends the field's value at a position.
 func (w *fieldWriter) appendAt(dst []byte, i uint32) []byte {
 	dst = append(dst, w.before...)
 	if w.column.IsNull(i) {
@@ -48,7 +48,7 @@ func (w *fieldWriter) appendAt(dst []byte, i uint32) []byte {
 	return w.at(dst, i)
 }
 
-// appendCode appends the field of a code, which is null's if no value has it.
+// appendCode appends the field's value with a code. The code after all others is null's.
 func (w *fieldWriter) appendCode(dst []byte, code uint32) []byte {
 	dst = append(dst, w.before...)
 	if int(code) == w.column.Cardinality() {
@@ -64,7 +64,7 @@ func (w *fieldWriter) appendDecimal(dst []byte, v snapshot.Dec) []byte {
 	return appendDec(dst, v.Mantissa, v.Scale)
 }
 
-// exactFragments are the texts of the decimals of c that no ordinary Dec holds.
+// exactFragments returns the texts of the decimals of c that do not fit a Dec.
 func exactFragments(c *snapshot.Column) *fragments {
 	return newFragments(c.ExactTexts(), 0, func(dst []byte, cuts []uint32, i uint32) ([]byte, []uint32) {
 		return appendExact(dst, c.DecString(snapshot.Dec{Mantissa: int64(i), Scale: snapshot.DecText})), cuts

@@ -9,8 +9,8 @@ import (
 	"hdqs/index"
 )
 
-// Form is the rows of one segment in one output format: what a body has around its rows, and the pieces of a row.
-// It may be shared like its Renderer.
+// Form renders the rows of one segment in one output format. It holds the text around the rows and
+// the pieces of a row. It may be used concurrently, like its Renderer.
 type Form struct {
 	rows   int
 	head   []byte
@@ -18,18 +18,18 @@ type Form struct {
 	cut    int
 	null   []byte
 	pieces []piece
-	ids    []uint32 // of each piece, the number of its first fragment for the encoder; the last is the count of all
+	ids    []uint32 // number of each piece's first fragment for the encoder; the last element is the total
 	table  *encode.Table
 
 	measured sync.Once
-	lengths  []measuredLength // of each measuredRows rows; 0: not counted yet
+	lengths  []measuredLength // of each measuredRows rows; 0 before it is computed
 
-	bodySize atomic.Uint64 // of the last body of some rows: its bytes a row, in sixteenths
+	bodySize atomic.Uint64 // bytes per row of the last body with rows, times 16
 	batches  sync.Pool     // of *rowBatch
 	runs     sync.Pool     // of *[]encode.Run
 }
 
-// guess is the bytes of a field while no body has been rendered.
+// guess is the assumed length of a field before a body has been rendered.
 const guess = 24
 
 func newForm(rows int, fields []boundField, d dialect, o encode.Options) *Form {
@@ -49,22 +49,24 @@ func newForm(rows int, fields []boundField, d dialect, o encode.Options) *Form {
 	return f
 }
 
-// Head is what a body has in front of its rows.
+// Head returns the text of a body before its rows.
 func (f *Form) Head() []byte { return f.head }
 
-// Tail is what a body has behind its rows.
+// Tail returns the text of a body after its rows.
 func (f *Form) Tail() []byte { return f.tail }
 
-// Cut is how many of the last row's bytes a body leaves out: AppendRows ends every row as if another followed.
+// Cut returns the number of bytes that a body omits at the end of its last row: AppendRows ends
+// every row as if another one followed.
 func (f *Form) Cut() int { return f.cut }
 
-// SizeHint is about how long a body of so many rows is, by the last ones.
+// SizeHint estimates the length of a body of this many rows from the last body.
 func (f *Form) SizeHint(rows int) int {
-	// An eighth more, so that a body slightly longer than the last does not grow its memory at the very end.
+	// An eighth more: a body slightly longer than the last one must not reallocate its memory at
+	// the end.
 	return len(f.head) + len(f.tail) + int(uint64(rows)*f.bodySize.Load()/16*9/8)
 }
 
-// Append appends the body of the rows of ranges, which are ids below the segment's Rows.
+// Append appends the body of the rows of ranges, which are row ids of the segment.
 func (f *Form) Append(dst []byte, ranges []index.Range) []byte {
 	rows := 0
 	for _, r := range ranges {
@@ -83,10 +85,15 @@ func (f *Form) Append(dst []byte, ranges []index.Range) []byte {
 	return append(dst, f.tail...)
 }
 
-// AppendRows appends the rows of ranges without what encloses them, each ended as if another row followed.
-func (f *Form) AppendRows(dst []byte, ranges []index.Range) []byte {
+// AppendRows appends the rows of ranges without head and tail, each ended as if another row
+// followed.
+func (f *Form) AppendRows(dst []byte, ranges []index.Range) []byte { return appendRows(f, dst, ranges) }
+
+// appendRows appends the rows of ranges, of the index or of the encoder.
+func appendRows[R index.Range | encode.Run](f *Form, dst []byte, ranges []R) []byte {
 	b := f.newBatch()
 	for _, r := range ranges {
+		r := index.Range(r)
 		for from := r.From; from < r.To; {
 			if from = b.add(from, r.To); b.n == batch {
 				dst = f.appendBatch(dst, b)
@@ -100,9 +107,9 @@ func (f *Form) AppendRows(dst []byte, ranges []index.Range) []byte {
 	return dst
 }
 
-// appendBatch appends the rows of b and empties it.
+// appendBatch appends the rows of b and clears b.
 func (f *Form) appendBatch(dst []byte, b *rowBatch) []byte {
-	size := f.resolve(b)
+	size := f.lookUp(b)
 	if cap(dst)-len(dst) < size+overshoot {
 		dst = slices.Grow(dst, size+overshoot)
 	}
@@ -116,7 +123,8 @@ func (f *Form) appendBatch(dst []byte, b *rowBatch) []byte {
 			if text == nil {
 				text = l.texts[k]
 			}
-			// Moves of a fixed size need no call; what they write beyond the text is overwritten by the next.
+			// Moves of a fixed size need no call. What they write after the text is overwritten by
+			// the next.
 			to := room[at:]
 			switch {
 			case len(text) <= 32:
@@ -133,7 +141,7 @@ func (f *Form) appendBatch(dst []byte, b *rowBatch) []byte {
 	return dst[:at]
 }
 
-// AppendCoded appends the body of the rows of ranges in a coding.
+// AppendCoded appends the body of the rows of ranges in a content coding.
 func (f *Form) AppendCoded(dst []byte, coding encode.Coding, ranges []index.Range) []byte {
 	if coding == encode.Identity {
 		return f.Append(dst, ranges)

@@ -5,18 +5,20 @@ import (
 	"sync/atomic"
 )
 
-// fragments are the ready-made texts of one piece, one a code: of a tuple of a group, or of a value of a coded column, with the key
-// names and separators that stand around the values. They are built when first used, 128 at a time: a snapshot opens without paying
-// for them, and tuples nobody asks for take no memory.
+// fragments are the rendered texts of one piece, one for each code: of a tuple of a group, or of a
+// value of a coded column, with the key names and separators around the values. They are built when
+// first used, 128 at a time: opening a snapshot does not wait for them, and tuples that nobody
+// requests take no memory.
 type fragments struct {
 	n      int
 	fields int
 	chunks []atomic.Pointer[chunk]
 
-	// alike is set where many codes may have the same text, so that the encoder takes them for one.
-	alike *alike
+	// same is set if many codes may have the same text. The encoder then sees the first of them.
+	same *sameTexts
 
-	// appendFragment appends the text of a code and the positions, counted from its start, at which each of its fields starts.
+	// appendFragment appends the text of a code, and the positions within the text at which its
+	// fields start.
 	appendFragment func(dst []byte, cuts []uint32, code uint32) ([]byte, []uint32)
 }
 
@@ -28,41 +30,44 @@ const (
 // chunk is the text of up to 128 codes.
 type chunk struct {
 	starts [chunkSize + 1]uint32
-	text   []byte   // with overshoot bytes of memory behind it
-	cuts   []uint32 // fields of each code, one code after the other
-	first  []uint32 // of each code, the first one seen that has its text; none unless fragments are alike
+	text   []byte   // with overshoot bytes of memory after it
+	cuts   []uint32 // starts of the fields of each code
+	first  []uint32 // of each code, the first code with the same text; nil unless fragments.same is set
 }
 
-// alike finds the codes that have the same text.
-type alike struct {
+// sameTexts finds codes that have the same text.
+type sameTexts struct {
 	mu    sync.Mutex
-	first map[string]uint32
+	first map[string]uint32 // code by text
 }
 
-// maxAlike bounds the texts that are told apart; codes of others stand for themselves.
-const maxAlike = 1 << 12
+// maxSameTexts bounds the texts that are remembered. Codes of other texts are their own first
+// codes.
+const maxSameTexts = 1 << 12
 
-// of is the first code that came with a text.
-func (a *alike) of(text []byte, code uint32) uint32 {
+// of returns the first code that came with a text.
+func (a *sameTexts) of(text []byte, code uint32) uint32 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if first, ok := a.first[string(text)]; ok {
 		return first
 	}
-	if len(a.first) < maxAlike {
+	if len(a.first) < maxSameTexts {
 		a.first[string(text)] = code
 	}
 	return code
 }
 
-func newFragments(n, fields int, appendFragment func(dst []byte, cuts []uint32, code uint32) ([]byte, []uint32)) *fragments {
+func newFragments(n, fields int,
+	appendFragment func(dst []byte, cuts []uint32, code uint32) ([]byte, []uint32),
+) *fragments {
 	return &fragments{
 		n: n, fields: fields, appendFragment: appendFragment,
 		chunks: make([]atomic.Pointer[chunk], (n+chunkSize-1)>>chunkBits),
 	}
 }
 
-// at is the text of a code. It stays as it is for ever.
+// at returns the text of a code. The text never changes.
 func (f *fragments) at(code uint32) []byte {
 	c := f.chunks[code>>chunkBits].Load()
 	if c == nil {
@@ -72,8 +77,8 @@ func (f *fragments) at(code uint32) []byte {
 	return c.text[c.starts[i]:c.starts[i+1]]
 }
 
-// resolve sets a lane to the texts of codes, and tells their length together.
-func (f *fragments) resolve(l *lane, codes []uint32) int {
+// lookUp sets a lane to the texts of codes and returns their total length.
+func (f *fragments) lookUp(l *lane, codes []uint32) int {
 	last, k := codes[0], 1
 	for k < len(codes) && codes[k] == last {
 		k++
@@ -104,7 +109,7 @@ func (f *fragments) resolve(l *lane, codes []uint32) int {
 	return size
 }
 
-// cuts are the starts of a code's fields within its text.
+// cuts returns the starts of a code's fields within its text.
 func (f *fragments) cuts(code uint32) []uint32 {
 	c := f.chunks[code>>chunkBits].Load()
 	if c == nil {
@@ -114,8 +119,9 @@ func (f *fragments) cuts(code uint32) []uint32 {
 	return c.cuts[i*f.fields : (i+1)*f.fields]
 }
 
-// firstAlike sets codes to the first ones with the same texts, of codes whose texts were resolved.
-func (f *fragments) firstAlike(dst, codes []uint32) []uint32 {
+// firstSame sets dst to the first codes with the same texts as codes, whose texts must have been
+// looked up.
+func (f *fragments) firstSame(dst, codes []uint32) []uint32 {
 	dst = dst[:len(codes)]
 	last, first := codes[0], f.firstOf(codes[0])
 	for k, code := range codes {
@@ -131,7 +137,7 @@ func (f *fragments) firstOf(code uint32) uint32 {
 	return f.chunks[code>>chunkBits].Load().first[code&(chunkSize-1)]
 }
 
-// fill builds a chunk. Goroutines that meet here build the same, and the first one's stays.
+// fill builds a chunk. If several goroutines build the same chunk, the first one's is kept.
 func (f *fragments) fill(number uint32) *chunk {
 	c := &chunk{}
 	first := number << chunkBits
@@ -145,11 +151,11 @@ func (f *fragments) fill(number uint32) *chunk {
 		c.starts[i+1] = c.starts[i]
 	}
 	c.text = append(make([]byte, 0, len(c.text)+overshoot), c.text...)
-	if f.alike != nil {
+	if f.same != nil {
 		c.first = make([]uint32, chunkSize)
 		for code := first; code < last; code++ {
 			i := code - first
-			c.first[i] = f.alike.of(c.text[c.starts[i]:c.starts[i+1]], code)
+			c.first[i] = f.same.of(c.text[c.starts[i]:c.starts[i+1]], code)
 		}
 	}
 	if !f.chunks[number].CompareAndSwap(nil, c) {

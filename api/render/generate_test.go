@@ -11,12 +11,13 @@ import (
 	"hdqs/snapshot"
 )
 
-// A table made for a test keeps its values beside the segment, so that what is rendered is compared with what was put in, not with what
-// the segment's accessors say. A value is nil, string, int64, bool, micros or decimal.
+// table is a random table with its values beside the segment, so that tests compare what is
+// rendered with what was put in, not with what the segment returns. A value is nil, string, int64,
+// bool, micros or decimal.
 type table struct {
 	seg    *snapshot.Segment
 	fields []Field
-	values map[string][]any // of a column, one a row
+	values map[string][]any // by column, one for each row
 	rows   int
 }
 
@@ -24,15 +25,16 @@ type micros int64
 
 type decimal string // exact text
 
-// kindNames are the kinds a made column may have; wide ones have too many values to be coded.
+// kindNames are the kinds of columns. Wide ones have too many values to be coded.
 var kindNames = []string{"text", "enum", "int", "wideInt", "decimal", "wideDecimal", "bool", "time"}
 
 var oddTexts = []string{
-	"", "plain", "with, comma", `with "quotes"`, `back\slash`, "line\nfeed", "carriage\rreturn", "tab\there", "\b\f\x00\x01\x1f\x7f", "<a href='x'>&amp;</a>",
-	"Ünïcödé", "العربية", "漢字かな交じり文", "😀🎉", "\u2028\u2029", " leading and trailing ", "=1+1", "'", `""`, ",", "\r\n", "Ménaka / Kidal – nord",
+	"", "plain", "with, comma", `with "quotes"`, `back\slash`, "line\nfeed", "carriage\rreturn", "tab\there",
+	"\b\f\x00\x01\x1f\x7f", "<a href='x'>&amp;</a>", "Ünïcödé", "العربية", "漢字かな交じり文", "😀🎉", "\u2028\u2029",
+	" leading and trailing ", "=1+1", "'", `""`, ",", "\r\n", "Ménaka / Kidal – nord",
 }
 
-// randomValue is a non-null value of a kind, out of about spread different ones.
+// randomValue returns a non-null value of a kind, one of about spread different values.
 func randomValue(r *rand.Rand, kind string, spread int) any {
 	switch kind {
 	case "text":
@@ -51,7 +53,7 @@ func randomValue(r *rand.Rand, kind string, spread int) any {
 	case "wideDecimal":
 		switch r.IntN(12) {
 		case 0:
-			return decimal(fmt.Sprintf("%d.%d1", r.Int64(), r.Int64())) // beyond any Dec
+			return decimal(fmt.Sprintf("%d.%d1", r.Int64(), r.Int64())) // does not fit a Dec
 		case 1:
 			return decimal(strconv.FormatFloat(r.ExpFloat64()*1e-6, 'f', -1, 64))
 		case 2:
@@ -70,7 +72,7 @@ func randomValue(r *rand.Rand, kind string, spread int) any {
 	panic("unknown kind " + kind)
 }
 
-// randomTable has columns of every kind, in groups and alone, in random order.
+// randomTable returns a table with columns of every kind, in groups and alone, in random order.
 func randomTable(t testing.TB, r *rand.Rand, rows int) *table {
 	tab := &table{rows: rows, values: map[string][]any{}}
 	data := &snapshot.TableData{Name: "random", Rows: rows}
@@ -87,7 +89,10 @@ func randomTable(t testing.TB, r *rand.Rand, rows int) *table {
 	}
 	number := 0
 	for range r.IntN(4) {
-		g := snapshot.GroupData{Name: fmt.Sprint("group", len(data.Groups)), Tuples: 1 + r.IntN(300), Codes: make([]uint32, rows)}
+		g := snapshot.GroupData{
+			Name: fmt.Sprint("group", len(data.Groups)), Tuples: 1 + r.IntN(300),
+			Codes: make([]uint32, rows),
+		}
 		at, sorted := 0, r.IntN(2) == 0
 		for i := range g.Codes {
 			switch {
@@ -199,7 +204,7 @@ func appendDecimalData(t testing.TB, c *snapshot.ColumnData, known map[string]ui
 		if d, fits = snapshot.ParseDec(string(v.(decimal))); !fits {
 			plain, ok := snapshot.PlainDecimal(string(v.(decimal)))
 			if !ok {
-				t.Fatalf("%v is no decimal", v)
+				t.Fatalf("%v is not a decimal", v)
 			}
 			code, ok := known[plain]
 			if !ok {
@@ -226,7 +231,7 @@ func segment(t testing.TB, data *snapshot.TableData) *snapshot.Segment {
 	return seg
 }
 
-// randomRanges are ascending ranges of rows that do not touch.
+// randomRanges returns ascending ranges of rows that do not touch.
 func randomRanges(r *rand.Rand, rows int) []index.Range {
 	var ranges []index.Range
 	gap, length := 1+r.IntN(50), 1+r.IntN(1+r.IntN(200))

@@ -1,7 +1,7 @@
 package render
 
-// jsonDialect writes records as Python's json.dumps(ensure_ascii=False, separators=(",", ":")) does, so that bodies equal the
-// incumbent's byte for byte.
+// jsonDialect writes records as Python's json.dumps(ensure_ascii=False, separators=(",", ":"))
+// does, so that bodies equal those of the incumbent byte for byte.
 type jsonDialect struct{}
 
 func (jsonDialect) head([]boundField) []byte { return []byte(`{"data":[`) }
@@ -31,8 +31,8 @@ func (jsonDialect) appendTime(dst []byte, micros int64) []byte {
 	return append(appendTime(append(dst, '"'), micros, 'T'), '"')
 }
 
-// AppendJSONText quotes s. Only the quote, the backslash and the control characters below blank are escaped; everything else, also
-// <, U+007F and U+2028, stands as it is.
+// AppendJSONText appends s as a JSON string. It escapes only the quote, the backslash and control
+// characters below U+0020; everything else, including <, U+007F and U+2028, is unchanged.
 func AppendJSONText(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')

@@ -8,13 +8,14 @@ import (
 	"hdqs/snapshot"
 )
 
-// A body of many rows is written in parts, so its length must be known before its first byte is sent. It is counted by the texts' lengths, at a third
-// of what rendering costs; rows that are neighbours were mostly counted before: lengths holds the length of each measuredRows rows.
+// A body of many rows is sent in parts, so its length must be known before its first byte is sent.
+// Adding up the lengths of the texts costs a third of rendering. For neighbouring rows most of it
+// is cached: lengths holds the length of each measuredRows rows.
 const measuredRows = 128
 
 type measuredLength = atomic.Uint32
 
-// Length is how many bytes Append appends for ranges.
+// Length returns the number of bytes that Append appends for ranges.
 func (f *Form) Length(ranges []index.Range) int {
 	f.measured.Do(func() { f.lengths = make([]measuredLength, f.rows/measuredRows) })
 	b := f.newBatch()
@@ -22,7 +23,7 @@ func (f *Form) Length(ranges []index.Range) int {
 	for _, r := range ranges {
 		rows += int(r.To - r.From)
 		for from := r.From; from < r.To; {
-			next := (from + measuredRows - 1) / measuredRows * measuredRows // where measured rows begin, if there are
+			next := (from + measuredRows - 1) / measuredRows * measuredRows // start of the next measured rows, if any
 			if next+measuredRows > r.To {
 				next = r.To
 			}
@@ -48,7 +49,8 @@ func (f *Form) Length(ranges []index.Range) int {
 	return length
 }
 
-// measuredAt is the length of measured rows, looked up or counted. Two goroutines that count the same come to the same.
+// measuredAt returns the length of measured rows, from the cache or computed. Goroutines that
+// compute it at the same time store the same value.
 func (f *Form) measuredAt(b *rowBatch, number uint32) int {
 	if known := f.lengths[number].Load(); known > 0 {
 		return int(known)
@@ -62,7 +64,7 @@ func (f *Form) measuredAt(b *rowBatch, number uint32) int {
 	return length
 }
 
-// measure is the length of the rows of b, which it empties.
+// measure returns the length of the rows of b, and clears b.
 func (f *Form) measure(b *rowBatch) int {
 	size := 0
 	for i := range f.pieces {
@@ -75,14 +77,14 @@ func (f *Form) measure(b *rowBatch) int {
 		case p.column.Kind == snapshot.Decimal:
 			size += b.measureDecs(p, len(f.null)) + b.n*len(p.after)
 		default:
-			size += b.resolveOther(p, l, f.null)
+			size += b.writeOther(p, l, f.null)
 		}
 	}
 	b.clear()
 	return size
 }
 
-// measure is the length of the texts of codes.
+// measure returns the total length of the texts of codes.
 func (f *fragments) measure(codes []uint32) int {
 	size, length := 0, 0
 	last := ^codes[0]
@@ -139,10 +141,10 @@ func (b *rowBatch) measureDecs(p *piece, null int) int {
 	return size
 }
 
-// digitCount is the number of digits of u.
+// digitCount returns the number of decimal digits of u.
 func digitCount(u uint64) int {
-	u |= 1 // so that 0 has a digit; no other number gets one more
-	// 1233/4096 is a little above the logarithm of 2 to base 10, so n is the digits or one less.
+	u |= 1 // 0 has one digit; other numbers keep theirs
+	// 1233/4096 is slightly more than log10(2), so n is the number of digits or one less.
 	n := bits.Len64(u) * 1233 >> 12
 	if u >= powersOfTen[n] {
 		n++

@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// pairs holds the two digits of 0 to 99, so that a number takes one division for two digits.
+// pairs holds the two digits of each number from 0 to 99, so that two digits take one division.
 const pairs = "0001020304050607080910111213141516171819" +
 	"2021222324252627282930313233343536373839" +
 	"4041424344454647484950515253545556575859" +
@@ -19,10 +19,11 @@ var powersOfTen = [20]uint64{
 	1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
 }
 
-// cellSize is room for any number, written from its end to its front: so no digit needs to be counted or moved.
+// cellSize is enough for any number. Numbers are written from the end to the front of a cell, so
+// that digits need not be counted or moved.
 const cellSize = 32
 
-// putUint writes the digits of u in front of position i and tells where they start.
+// putUint writes the digits of u before position i and returns where they start.
 func putUint(b *[cellSize]byte, i int, u uint64) int {
 	for u >= 100 {
 		q := u / 100
@@ -39,14 +40,15 @@ func putUint(b *[cellSize]byte, i int, u uint64) int {
 	return i - 1
 }
 
-// fewDigits is how many digits are made at once. Most numbers have no more.
+// fewDigits is the number of digits computed at once. Most numbers have no more.
 const fewDigits = 8
 
-// asciiZeros is eight digits 0.
+// asciiZeros is eight zeros in ASCII.
 const asciiZeros = 0x3030303030303030
 
-// eightDigits is the digits of u, which is below 10^8, the highest in the lowest byte: a number as it stands in memory. Halves, pairs and digits
-// are parted by one multiplication each for all parts, so there is no loop whose end must be guessed.
+// eightDigits returns the digits of u, which must be below 10^8, with the most significant in the
+// lowest byte, which comes first in memory. Halves, pairs and digits are separated by one
+// multiplication each, so there is no loop with an unpredictable end.
 func eightDigits(u uint64) uint64 {
 	halves := u/10_000 | u%10_000<<32
 	high := halves * 10_486 >> 20 & 0x7f_0000_007f
@@ -55,12 +57,12 @@ func eightDigits(u uint64) uint64 {
 	return (high | (pairs-high*10)<<8) + asciiZeros
 }
 
-// significant is how many of eight digits are left without the zeros in front.
+// significant returns the number of digits without leading zeros, of eight.
 func significant(digits uint64) int {
 	return fewDigits - bits.TrailingZeros64(digits-asciiZeros)>>3
 }
 
-// putInt writes v at the end of b and tells where it starts.
+// putInt writes v at the end of b and returns where it starts.
 func putInt(b *[cellSize]byte, v int64) int {
 	if uint64(v) < powersOfTen[fewDigits] {
 		digits := eightDigits(uint64(v))
@@ -75,15 +77,16 @@ func putInt(b *[cellSize]byte, v int64) int {
 	return i
 }
 
-// Python's repr of a float turns to the exponent form from 1e16 up and below 1e-4.
+// Python's repr of a float uses the exponent form from 1e16 on and below 1e-4.
 const (
 	plainDigits = 16
 	plainZeros  = 4
 )
 
-// putDec writes a decimal at the end of b and tells where it starts: the shortest float64 that reads back as the same number, in
-// the form of Python's repr, always with a point or an exponent. For an ordinary Dec the digits of the mantissa are the digits of that
-// float (see snapshot.Dec), so no float is involved.
+// putDec writes a decimal at the end of b and returns where it starts. The result is the shortest
+// text that reads back as the same float64, in the form of Python's repr, always with a point or an
+// exponent. The mantissa of a Dec has the digits of that text (see snapshot.Dec), so no float is
+// needed.
 func putDec(b *[cellSize]byte, mantissa int64, scale uint8) int {
 	u := uint64(mantissa)
 	if mantissa < 0 {
@@ -125,11 +128,13 @@ func putDec(b *[cellSize]byte, mantissa int64, scale uint8) int {
 	return i
 }
 
-// decForm tells which decimals of a scale putPlain writes: those whose mantissa, without its sign, is least to least+span-1. It is told the
-// mantissa times more, and point, the digits behind the point.
+// decForm says which decimals of a scale putPlain writes: those whose absolute mantissa is from
+// least to least+span-1. putPlain takes the mantissa multiplied by times, and point digits after
+// the point.
 type decForm struct{ least, span, times, point uint64 }
 
-// decForms are the forms of all scales. Nearly all decimals are plain, so their bounds are guessed right; of the reserved scales none is.
+// decForms holds the form of each scale. Nearly all decimals are plain, so the check of the bounds
+// is predictable. For reserved scales span is 0.
 var decForms = func() (forms [256]decForm) {
 	for scale := range uint64(fewDigits + 1) {
 		f := decForm{span: powersOfTen[plainDigits-1], times: 1, point: scale}
@@ -145,8 +150,8 @@ var decForms = func() (forms [256]decForm) {
 	return forms
 }()
 
-// putPlain writes u, a decimal of 1 to fewDigits digits behind the point and of at most 16 in all, in the plain form: the point parts the lower eight
-// digits by a mask and a shift.
+// putPlain writes u in the plain form, with scale digits after the point: 1 to fewDigits, and at
+// most 16 digits in total. A mask and a shift make room for the point among the lower eight digits.
 func putPlain(b *[cellSize]byte, u, scale uint64) int {
 	high, n := uint64(asciiZeros), 0
 	if u >= powersOfTen[fewDigits] {
@@ -169,7 +174,8 @@ func putPlain(b *[cellSize]byte, u, scale uint64) int {
 	return cellSize - 1 - max(n, int(scale)+1)
 }
 
-// putExponent writes u * 10^exponent in exponent form, "1e-05" or "1.25e+16", for the few that take it.
+// putExponent writes u * 10^exponent in the exponent form, "1e-05" or "1.25e+16", which few numbers
+// need.
 func putExponent(b *[cellSize]byte, u uint64, exponent int) int {
 	for u >= 10 && u%10 == 0 {
 		u /= 10
@@ -195,7 +201,7 @@ func appendDec(dst []byte, mantissa int64, scale uint8) []byte {
 	return append(dst, b[putDec(&b, mantissa, scale):]...)
 }
 
-// appendFloat writes f in the same form, for the few decimals that no ordinary Dec holds.
+// appendFloat writes f in the same form, for the few decimals that do not fit a Dec.
 func appendFloat(dst []byte, f float64) []byte {
 	if a := math.Abs(f); a != 0 && (a < 1e-4 || a >= 1e16) {
 		return strconv.AppendFloat(dst, f, 'e', -1, 64)
@@ -207,8 +213,8 @@ func appendFloat(dst []byte, f float64) []byte {
 	return dst
 }
 
-// appendExact writes a decimal that stands in a column as text. One beyond the range of float64 keeps its exact digits, which are a JSON
-// number too; there is no shortest float to print.
+// appendExact writes a decimal that is stored as text. One beyond the range of float64 keeps its
+// exact digits, which are a JSON number too.
 func appendExact(dst []byte, text string) []byte {
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil {

@@ -12,8 +12,9 @@ import (
 	"hdqs/snapshot"
 )
 
-// TestDecimals reads testdata/decimals.txt.
+// TestDecimals checks the cases of testdata/decimals.txt.
 func TestDecimals(t *testing.T) {
+	t.Parallel()
 	f, err := os.Open("testdata/decimals.txt")
 	if err != nil {
 		t.Fatal(err)
@@ -25,12 +26,13 @@ func TestDecimals(t *testing.T) {
 		}
 		text, want, _ := strings.Cut(line.Text(), " ")
 		if got := printed(text); got != want {
-			t.Errorf("decimals.txt:%d: %s prints as %s, want %s", n, text, got, want)
+			t.Errorf("decimals.txt:%d: %s is printed as %s, want %s", n, text, got, want)
 		}
 	}
 }
 
-// printed is what a decimal of this exact text prints as, by the way a column would take.
+// printed returns how a decimal with this exact text is printed, by the code path that its column
+// would use.
 func printed(text string) string {
 	if d, ok := snapshot.ParseDec(text); ok {
 		return string(appendDec(nil, d.Mantissa, d.Scale))
@@ -38,7 +40,8 @@ func printed(text string) string {
 	return string(appendExact(nil, text))
 }
 
-// pythonRepr is Python's repr of a float, by its definition: the plain form from 1e-4 to below 1e16, the exponent form elsewhere.
+// pythonRepr returns Python's repr of a float, by its definition: the plain form from 1e-4 to below
+// 1e16, the exponent form elsewhere.
 func pythonRepr(f float64) string {
 	if a := math.Abs(f); f != 0 && (a < 1e-4 || a >= 1e16) {
 		return strconv.FormatFloat(f, 'e', -1, 64)
@@ -50,8 +53,10 @@ func pythonRepr(f float64) string {
 	return s
 }
 
-// TestDecimalsAgainstFloats prints random floats of every size, decimals as people write them, and the ends of the ranges.
+// TestDecimalsAgainstFloats prints random floats of every size, decimals as people write them, and
+// the limits of the ranges.
 func TestDecimalsAgainstFloats(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -62,17 +67,22 @@ func TestDecimalsAgainstFloats(t *testing.T) {
 			t.Fatal(err)
 		}
 		if f == 0 {
-			f = 0 // the exact zero has no sign
+			f = 0 // a decimal zero has no sign
 		}
 		if _, ok := snapshot.ParseDec(text); ok {
 			ordinary++
 		}
 		if got, want := printed(text), pythonRepr(f); got != want {
-			t.Fatalf("%s prints as %s, want %s", text, got, want)
+			t.Fatalf("%s is printed as %s, want %s", text, got, want)
 		}
 	}
-	for range 100_000 {
-		check(strconv.FormatFloat(math.Float64frombits(r.Uint64()&^(0x7ff<<52)|uint64(1023-70+r.IntN(140))<<52), 'f', -1, 64))
+	rounds := 100_000
+	if testing.Short() {
+		rounds = 20_000
+	}
+	for range rounds {
+		check(strconv.FormatFloat(math.Float64frombits(r.Uint64()&^(0x7ff<<52)|uint64(1023-70+r.IntN(140))<<52), 'f',
+			-1, 64))
 		check(strconv.FormatFloat(float64(float32(r.NormFloat64()*1000)), 'f', -1, 64))
 		digits := strconv.FormatInt(r.Int64N(1<<r.IntN(62)+1), 10)
 		if r.IntN(2) == 0 {
@@ -83,7 +93,7 @@ func TestDecimalsAgainstFloats(t *testing.T) {
 		check("0." + strings.Repeat("0", r.IntN(12)) + strconv.FormatInt(r.Int64N(1<<r.IntN(62)+1), 10))
 		check(digits + strings.Repeat("0", r.IntN(10)))
 	}
-	for scale := range 12 { // the ends of numbers of digits, with the point at every place
+	for scale := range 12 { // the limits of each number of digits, with the point in every place
 		for power := int64(1); power < 1e17; power *= 10 {
 			for _, m := range []int64{power - 1, power, power + 1, 2*power - 1} {
 				digits := strings.Repeat("0", max(scale+1-len(strconv.FormatInt(m, 10)), 0)) + strconv.FormatInt(m, 10)
@@ -91,12 +101,13 @@ func TestDecimalsAgainstFloats(t *testing.T) {
 			}
 		}
 	}
-	if ordinary < 300_000 {
-		t.Errorf("%d of 600,000 were ordinary decimals: the fast path was hardly tested", ordinary)
+	if ordinary < 3*rounds {
+		t.Errorf("%d of %d decimals fit a Dec: the fast path was hardly tested", ordinary, 6*rounds)
 	}
 }
 
 func TestInts(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	values := []int64{0, math.MaxInt64, math.MinInt64 + 1, math.MinInt64}
 	for p := int64(1); p <= 1e18 && p > 0; p *= 10 {

@@ -6,32 +6,32 @@ import (
 	"hdqs/snapshot"
 )
 
-// piece is a stretch of a row that is written at one go: a fragment, or a value and what stands behind it.
+// piece is a part of a row that is written at once: a fragment, or a value and the text after it.
 type piece struct {
-	factors   []factor   // of the fragments' codes; none where every row has the same fragment
+	factors   []factor   // of the fragments' codes; empty if every row has the same fragment
 	fragments *fragments // nil for a value
 
 	column *snapshot.Column
 	after  []byte
-	exact  *fragments                        // texts of the column's decimals that no ordinary Dec holds
+	exact  *fragments                        // texts of the column's decimals that do not fit a Dec
 	value  func(dst []byte, i uint32) []byte // appends the non-null value at a position
 }
 
-// factor is one of the columns that make up a code: each is a digit, the last the lowest.
+// factor is one of the columns that form a code in mixed radix, the last one the least significant.
 type factor struct {
-	codes snapshot.Packed // of rows, below n
+	codes snapshot.Packed // of the rows, below n
 	n     uint32
 }
 
 // maxPieces bounds the pieces of a row: the widest record has 16 fields.
 const maxPieces = 32
 
-// maxCodes bounds the distinct values of a column of rows that get fragments. Above, a text of its own for each value costs more
-// memory than writing the value anew costs time.
+// maxCodes bounds the distinct values of a column with fragments. For more values, a text for each
+// costs more in memory than writing the values again costs in time.
 const maxCodes = 1 << 16
 
-// maxProduct bounds the fragments of neighbouring columns that are made into one piece: most pairs of codes never come, and 128 fragments
-// are built for one.
+// maxProduct bounds the number of fragments of neighbouring columns that are joined to one piece:
+// most combinations of codes never occur, and each that does builds 128 fragments.
 const maxProduct = 1 << 12
 
 // run is the fields of one piece.
@@ -39,11 +39,13 @@ type run struct {
 	fields []boundField
 	first  int  // position of fields[0] in the record
 	value  bool // one field without fragments
-	codes  int  // of coded columns, the number of their combinations; 0 for others
+	codes  int  // number of combinations of codes; 0 unless all fields are coded columns
 }
 
-// plan splits a record into pieces: neighbours of one group become one fragment a tuple, coded columns one fragment a code, or a combination
-// of codes where there are few. Key names and separators in front of a value go to the end of the piece before it.
+// plan divides a record into pieces. Neighbouring fields of a group become one piece with a
+// fragment for each tuple. Coded columns have a fragment for each code, or, where there are few,
+// for each combination of codes. Key names and separators before a value are the end of the
+// previous piece.
 func plan(fields []boundField, d dialect) []piece {
 	var pieces []piece
 	runs := fuse(fields)
@@ -62,7 +64,7 @@ func plan(fields []boundField, d dialect) []piece {
 		} else {
 			p := fragmentPiece(r, end, d)
 			if isSplit(runs, i) {
-				p.fragments.alike = &alike{first: map[string]uint32{}}
+				p.fragments.same = &sameTexts{first: map[string]uint32{}}
 			}
 			pieces = append(pieces, p)
 		}
@@ -70,8 +72,8 @@ func plan(fields []boundField, d dialect) []piece {
 	return pieces
 }
 
-// isSplit tells whether the group of a run has fields in other runs too. Then a run's texts do not tell its tuples apart: there are few types of
-// organisation, and many organisations.
+// isSplit reports whether the group of a run has fields in other runs too. Different tuples can
+// then have the same text in this run: there are many organisations, and few types of organisation.
 func isSplit(runs []run, i int) bool {
 	g := runs[i].fields[0].column.Group
 	for k, r := range runs {
@@ -82,7 +84,7 @@ func isSplit(runs []run, i int) bool {
 	return false
 }
 
-// fuse splits fields into the runs that become one piece each.
+// fuse divides fields into runs that become one piece each.
 func fuse(fields []boundField) []run {
 	var runs []run
 	for i, f := range fields {
@@ -103,8 +105,8 @@ func fuse(fields []boundField) []run {
 	return multiply(runs)
 }
 
-// multiply makes one run of neighbouring coded columns, from the right, since what varies most tends to stand there: a record goes from where to
-// what to how many.
+// multiply joins neighbouring coded columns to one run, starting from the right, where columns tend
+// to vary most: records go from where to what to how many.
 func multiply(runs []run) []run {
 	var out []run
 	for i := len(runs) - 1; i >= 0; i-- {
@@ -119,7 +121,8 @@ func multiply(runs []run) []run {
 	return out
 }
 
-// fragmentPiece makes a piece of fragments: of a group's tuples, or of the codes of columns of rows, null's last.
+// fragmentPiece returns a piece of fragments: of a group's tuples, or of the codes of columns, with
+// null's code last.
 func fragmentPiece(r run, end []byte, d dialect) piece {
 	writers := make([]fieldWriter, len(r.fields))
 	for i, f := range r.fields {
@@ -153,13 +156,14 @@ func fragmentPiece(r run, end []byte, d dialect) piece {
 		})}
 }
 
-// constantPiece is the same for every row.
+// constantPiece returns a piece that is the same for every row.
 func constantPiece(text []byte) piece {
 	return piece{fragments: newFragments(1, 1, func(dst []byte, cuts []uint32, _ uint32) ([]byte, []uint32) {
 		return append(dst, text...), append(cuts, 0)
 	})}
 }
 
+// valuePiece returns a piece for the values of c.
 func valuePiece(c *snapshot.Column, after []byte, d dialect) piece {
 	w := newFieldWriter(c, nil, d)
 	return piece{column: c, after: after, exact: w.exact, value: w.at}

@@ -9,42 +9,43 @@ import (
 	"hdqs/snapshot"
 )
 
-// Field is one key of a record: its name on the wire and the column that holds its values.
+// Field is a key of a record: its name on the wire and the column with its values.
 type Field struct {
 	Name   string
 	Column string
 }
 
-// Renderer turns rows of one segment into bytes. It never changes but for the fragments it builds when they are first needed, so any
-// number of goroutines may share it; it reads the segment's memory, so it must not be used after the segment's Close.
+// Renderer renders rows of one segment. It never changes, except for fragments that it builds when
+// they are first needed, so any number of goroutines may share it. It reads the segment's memory,
+// so it must not be used after the segment's Close.
 type Renderer struct {
 	json *Form
 	csv  *Form
 }
 
-// New is NewWith without options.
-func New(seg *snapshot.Segment, fields []Field) (*Renderer, error) {
-	return NewWith(seg, fields, encode.Options{})
-}
-
-// NewWith binds the fields of a record to a segment's columns. The error joins all that is wrong, not the first. The options are those of
-// compressed bodies; without a store, the renderer has one of its own.
-func NewWith(seg *snapshot.Segment, fields []Field, o encode.Options) (*Renderer, error) {
+// New binds the fields of a record to a segment's columns. The error joins all faults, not only the
+// first. The options apply to compressed bodies; without a block cache, the renderer has one of its
+// own.
+func New(seg *snapshot.Segment, fields []Field, o encode.Options) (*Renderer, error) {
 	bound, err := bind(seg, fields)
 	if err != nil {
 		return nil, err
 	}
-	if o.Store == nil {
-		o.Store = encode.NewStore(storedBytes*int64(seg.Rows()) + leastStore)
+	if o.Cache == nil {
+		o.Cache = encode.NewBlockCache(cachedBytes*int64(seg.Rows()) + minCache)
 	}
-	return &Renderer{json: newForm(seg.Rows(), bound, jsonDialect{}, o), csv: newForm(seg.Rows(), bound, csvDialect{}, o)}, nil
+	return &Renderer{
+		json: newForm(seg.Rows(), bound, jsonDialect{}, o),
+		csv:  newForm(seg.Rows(), bound, csvDialect{}, o),
+	}, nil
 }
 
-// A store of a renderer's own holds this much for each row: the gzip blocks of all rows of most tables, or both codings of half of them. So the
-// memory of stored blocks goes with the size of what is served: 12 million rows, 290 MB if all are asked for.
+// A renderer's own block cache has cachedBytes for each row, enough for the gzip blocks of all rows
+// of most tables, or for both codings of half of them. So the memory of stored blocks is
+// proportional to what is served: 290 MB for 12 million rows, if all are requested.
 const (
-	storedBytes = 24
-	leastStore  = 1 << 20
+	cachedBytes = 24
+	minCache    = 1 << 20
 )
 
 // boundField is a field with its column.
@@ -73,15 +74,16 @@ func bind(seg *snapshot.Segment, fields []Field) ([]boundField, error) {
 		bound = append(bound, boundField{name: f.Name, column: c})
 	}
 	if len(bound) > maxPieces {
-		faults = append(faults, fmt.Errorf("render: table %q: %d fields, at most %d", seg.Name(), len(bound), maxPieces))
+		faults = append(faults,
+			fmt.Errorf("render: table %q: %d fields, at most %d", seg.Name(), len(bound), maxPieces))
 	}
 	return bound, errors.Join(faults...)
 }
 
-// JSON is the form of JSON records.
+// JSON returns the form of JSON records.
 func (r *Renderer) JSON() *Form { return r.json }
 
-// CSV is the form of CSV lines.
+// CSV returns the form of CSV lines.
 func (r *Renderer) CSV() *Form { return r.csv }
 
 // AppendJSON appends the whole body {"data":[...]} of the rows of ranges.

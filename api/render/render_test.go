@@ -16,12 +16,14 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/klauspost/compress/zstd"
+
 	"hdqs/api/encode"
 	"hdqs/index"
 	"hdqs/snapshot"
 )
 
-// naiveJSON writes records value by value, as the contract says it and no faster.
+// naiveJSON writes records value by value, following the contract literally.
 func naiveJSON(tab *table, ranges []index.Range) string {
 	var records []string
 	for _, rng := range ranges {
@@ -132,16 +134,21 @@ func naiveCSVValue(v any) string {
 	return naiveNumber(v)
 }
 
-// TestAgainstTwins renders random ranges of random tables and compares bytes with the naive writers, and what the standard decoders read
-// with the values put in.
+// TestAgainstTwins renders random ranges of random tables. It compares the bytes with those of the
+// naive writers, and what the standard decoders read with the values that were put in.
 func TestAgainstTwins(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
-	for range 100 {
+	tables := 100
+	if testing.Short() {
+		tables = 25
+	}
+	for range tables {
 		rows := r.IntN(1 + r.IntN(3000))
 		tab := randomTable(t, r, rows)
-		render, err := New(tab.seg, tab.fields)
+		render, err := New(tab.seg, tab.fields, encode.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,32 +165,40 @@ func TestAgainstTwins(t *testing.T) {
 			if got, want := string(line), "front"+naiveCSV(tab, ranges); got != want {
 				t.Fatalf("CSV of %v:\n got %s\nwant %s", ranges, difference(got, want), difference(want, got))
 			}
-			if got := gunzip(t, render.JSON().AppendCoded(nil, encode.Gzip, ranges)); string(got) != string(body[len("front"):]) {
-				t.Fatalf("gzip of %v:\n got %s\nwant %s", ranges, difference(string(got), string(body)), difference(string(body), string(got)))
-			}
-			if got := gunzip(t, render.CSV().AppendCoded(nil, encode.Gzip, ranges)); string(got) != string(line[len("front"):]) {
-				t.Fatalf("gzip of %v:\n got %s\nwant %s", ranges, difference(string(got), string(line)), difference(string(line), string(got)))
-			}
+			checkCoded(t, render.JSON(), ranges, string(body[len("front"):]))
+			checkCoded(t, render.CSV(), ranges, string(line[len("front"):]))
 			decodeJSON(t, tab, ranges, body[len("front"):])
 			decodeCSV(t, tab, ranges, line[len("front"):])
 		}
 	}
 }
 
-func gunzip(t *testing.T, b []byte) []byte {
+// checkCoded decodes a body in each coding and compares it with the plain body.
+func checkCoded(t *testing.T, f *Form, ranges []index.Range, want string) {
 	t.Helper()
-	r, err := gzip.NewReader(bytes.NewReader(b))
-	if err != nil {
-		t.Fatal(err)
+	for _, coding := range []encode.Coding{encode.Gzip, encode.Zstd} {
+		in := bytes.NewReader(f.AppendCoded(nil, coding, ranges))
+		var out io.Reader
+		var err error
+		if coding == encode.Gzip {
+			out, err = gzip.NewReader(in)
+		} else {
+			out, err = zstd.NewReader(in, zstd.WithDecoderConcurrency(1))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		plain, err := io.ReadAll(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := string(plain); got != want {
+			t.Fatalf("%v of %v:\n got %s\nwant %s", coding, ranges, difference(got, want), difference(want, got))
+		}
 	}
-	plain, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plain
 }
 
-// difference is s around the first byte at which it differs from other.
+// difference returns s around the first byte at which it differs from other.
 func difference(s, other string) string {
 	i := 0
 	for i < len(s) && i < len(other) && s[i] == other[i] {
@@ -262,14 +277,15 @@ func decodeCSV(t *testing.T, tab *table, ranges []index.Range, body []byte) {
 	}
 }
 
-// TestManyReaders renders the same fragments from several goroutines while they are being built.
-func TestManyReaders(t *testing.T) {
+// TestConcurrentUse renders from several goroutines while fragments are being built.
+func TestConcurrentUse(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))
 	tab := randomTable(t, r, 5000)
 	whole := []index.Range{{From: 0, To: 5000}}
 	want := naiveJSON(tab, whole)
 	for range 10 {
-		render, err := New(tab.seg, tab.fields)
+		render, err := New(tab.seg, tab.fields, encode.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,8 +301,9 @@ func TestManyReaders(t *testing.T) {
 	}
 }
 
-// TestManyValues covers a text column with too many values for fragments.
+// TestManyValues renders columns with too many values for fragments.
 func TestManyValues(t *testing.T) {
+	t.Parallel()
 	n := maxCodes + 10
 	tab := &table{rows: n, values: map[string][]any{}, fields: []Field{{"a", "a"}, {"b", "b"}, {"c", "c"}}}
 	data := &snapshot.TableData{Name: "wide", Rows: n}
@@ -306,7 +323,7 @@ func TestManyValues(t *testing.T) {
 		data.Columns = append(data.Columns, columnData(t, name, kind, tab.values[name]))
 	}
 	tab.seg = segment(t, data)
-	render, err := New(tab.seg, tab.fields)
+	render, err := New(tab.seg, tab.fields, encode.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,10 +336,11 @@ func TestManyValues(t *testing.T) {
 	}
 }
 
-// TestNoRows is what a query without a match gets.
+// TestNoRows checks the bodies without rows.
 func TestNoRows(t *testing.T) {
+	t.Parallel()
 	tab := randomTable(t, rand.New(rand.NewPCG(1, 2)), 10)
-	render, err := New(tab.seg, []Field{{"x", "c0"}, {"y", "c0"}})
+	render, err := New(tab.seg, []Field{{"x", "c0"}, {"y", "c0"}}, encode.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,10 +352,11 @@ func TestNoRows(t *testing.T) {
 	}
 }
 
-// TestNewReportsAll wants every mismatch in one error.
+// TestNewReportsAll checks that one error names every mismatch.
 func TestNewReportsAll(t *testing.T) {
+	t.Parallel()
 	tab := randomTable(t, rand.New(rand.NewPCG(1, 2)), 10)
-	_, err := New(tab.seg, []Field{{"x", "none"}, {"y", "c0"}, {"y", "c0"}, {"z", "nor this"}})
+	_, err := New(tab.seg, []Field{{"x", "none"}, {"y", "c0"}, {"y", "c0"}, {"z", "nor this"}}, encode.Options{})
 	if !errors.Is(err, snapshot.ErrNoColumn) {
 		t.Errorf("error %v, want ErrNoColumn in it", err)
 	}
@@ -346,12 +365,13 @@ func TestNewReportsAll(t *testing.T) {
 			t.Errorf("error %v, want %s in it", err, want)
 		}
 	}
-	if _, err := New(tab.seg, nil); err == nil {
+	if _, err := New(tab.seg, nil, encode.Options{}); err == nil {
 		t.Error("no fields: no error")
 	}
 }
 
-// FuzzText promises that any UTF-8 text comes back from the standard decoders as it went in, and is written as the naive writers do.
+// FuzzText checks that the standard decoders return any UTF-8 text unchanged, and that it is
+// written as the naive writers write it.
 func FuzzText(f *testing.F) {
 	for _, s := range oddTexts {
 		f.Add(s)
@@ -366,12 +386,12 @@ func FuzzText(f *testing.F) {
 		}
 		var back string
 		if err := json.Unmarshal(quoted, &back); err != nil || back != s {
-			t.Fatalf("%q comes back as %q: %v", s, back, err)
+			t.Fatalf("%q is decoded as %q: %v", s, back, err)
 		}
 		line := append(csvDialect{}.appendText([]byte("x,"), s), "\r\n"...)
 		records, err := csv.NewReader(bytes.NewReader(line)).ReadAll()
 		if want := strings.ReplaceAll(s, "\r\n", "\n"); err != nil || len(records) != 1 || records[0][1] != want {
-			t.Fatalf("%q comes back as %q: %v", s, records, err)
+			t.Fatalf("%q is decoded as %q: %v", s, records, err)
 		}
 	})
 }

@@ -2,7 +2,7 @@ package render
 
 import "hdqs/api/encode"
 
-// encoderRows shows a form to the encoder.
+// encoderRows implements encode.Rows for a form.
 type encoderRows struct{ *Form }
 
 func (r encoderRows) Head() []byte   { return r.head }
@@ -20,40 +20,28 @@ func (r encoderRows) Cuts(slot int, fragment, other uint32) (cuts, others []uint
 	return fr.cuts(fragment - r.ids[slot]), fr.cuts(other - r.ids[slot])
 }
 
-// wholeText are the cuts of a text of one field.
+// wholeText is the cuts of a text with one field.
 var wholeText = []uint32{0}
 
 func (r encoderRows) AppendRows(dst []byte, runs []encode.Run) []byte {
-	b := r.newBatch()
-	for _, run := range runs {
-		for from := run.From; from < run.To; {
-			if from = b.add(from, run.To); b.n == batch {
-				dst = r.appendBatch(dst, b)
-			}
-		}
-	}
-	if b.n > 0 {
-		dst = r.appendBatch(dst, b)
-	}
-	r.batches.Put(b)
-	return dst
+	return appendRows(r.Form, dst, runs)
 }
 
 func (r encoderRows) NewBatch() encode.Batch {
 	e := encoderBatch{r.Form, r.newBatch(), make([][]uint32, len(r.pieces))}
 	for i := range r.pieces {
-		if fr := r.pieces[i].fragments; fr != nil && fr.alike != nil {
+		if fr := r.pieces[i].fragments; fr != nil && fr.same != nil {
 			e.first[i] = make([]uint32, batch)
 		}
 	}
 	return e
 }
 
-// encoderBatch shows a batch of rows to the encoder, one piece a slot.
+// encoderBatch implements encode.Batch: each piece is a slot.
 type encoderBatch struct {
 	f     *Form
 	b     *rowBatch
-	first [][]uint32 // memory for the codes of pieces that are alike
+	first [][]uint32 // memory for codes, of pieces whose fragments may have the same text
 }
 
 func (e encoderBatch) Append(dst []byte, lanes []encode.Lane, runs []encode.Run) []byte {
@@ -70,8 +58,8 @@ func (e encoderBatch) Append(dst []byte, lanes []encode.Lane, runs []encode.Run)
 		switch {
 		case p.fragments == nil:
 			lanes[i].After = len(p.after)
-		case p.fragments.alike != nil:
-			lanes[i].Fragments = p.fragments.firstAlike(e.first[i], l.codes[:n])
+		case p.fragments.same != nil:
+			lanes[i].Fragments = p.fragments.firstSame(e.first[i], l.codes[:n])
 		default:
 			lanes[i].Fragments = l.codes[:n]
 		}

@@ -2,8 +2,9 @@ package render
 
 import "time"
 
-// appendTime writes microseconds since 1970 as 2006-01-02T15:04:05, with six more digits when the second is not whole. blank stands
-// for the T. Times are always coded, so this runs once a distinct time.
+// appendTime writes microseconds since 1970 as 2006-01-02T15:04:05, with blank in place of the T,
+// and with six more digits if there is a fraction of a second. Times are always coded, so it runs
+// once for each distinct time.
 func appendTime(dst []byte, micros int64, blank byte) []byte {
 	t := time.UnixMicro(micros).UTC()
 	layout := "2006-01-02 15:04:05"

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// longRuns are ascending runs of rows that do not touch, most of them long enough for stored blocks.
+// longRuns returns ascending runs of rows that do not touch, most of them long enough for stored
+// blocks.
 func longRuns(r *rand.Rand, rows int) []Run {
 	var runs []Run
 	for at := r.IntN(2) * r.IntN(500); at < rows; {
@@ -22,8 +23,10 @@ func longRuns(r *rand.Rand, rows int) []Run {
 	return runs
 }
 
-// TestStoredAgainstPlain asks for bodies while their blocks are being made, swept and made again, from several goroutines.
+// TestStoredAgainstPlain requests bodies from several goroutines while stored blocks are made,
+// swept and made again.
 func TestStoredAgainstPlain(t *testing.T) {
+	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -34,8 +37,8 @@ func TestStoredAgainstPlain(t *testing.T) {
 	for range tables {
 		n := 2000 + r.IntN(8000)
 		rows := newFakeRows(r, n, r.IntN(3) == 0)
-		store := NewStore(int64(1+r.IntN(100)) << 10)
-		table := NewTable(rows, Options{Store: store})
+		cache := NewBlockCache(int64(1+r.IntN(100)) << 10)
+		table := NewTable(rows, Options{Cache: cache})
 		var all sync.WaitGroup
 		for range 3 {
 			r := rand.New(rand.NewPCG(r.Uint64(), 2))
@@ -43,24 +46,27 @@ func TestStoredAgainstPlain(t *testing.T) {
 				for range 12 {
 					runs := longRuns(r, n)
 					want := body(rows, runs)
-					if got := unzstd(t, table.AppendZstd([]byte("front"), append([]Run(nil), runs...))[5:]); !bytes.Equal(got, want) {
+					if got := unzstd(t, table.AppendZstd([]byte("front"),
+						append([]Run(nil), runs...))[5:]); !bytes.Equal(got, want) {
 						t.Errorf("zstd of %v differs: %d bytes, want %d", runs, len(got), len(want))
 					}
-					if got := gunzip(t, table.AppendGzip([]byte("front"), append([]Run(nil), runs...))[5:]); !bytes.Equal(got, want) {
+					if got := gunzip(t, table.AppendGzip([]byte("front"),
+						append([]Run(nil), runs...))[5:]); !bytes.Equal(got, want) {
 						t.Errorf("gzip of %v differs: %d bytes, want %d", runs, len(got), len(want))
 					}
 				}
 			})
 		}
 		all.Wait()
-		if used := store.used.Load(); used < 0 || used > store.limit {
-			t.Errorf("store holds %d bytes, its limit is %d", used, store.limit)
+		if used := cache.used.Load(); used < 0 || used > cache.limit {
+			t.Errorf("cache holds %d bytes, the limit is %d", used, cache.limit)
 		}
 	}
 }
 
-// TestStoredBlocksAreUsed wants a page that was asked for often to be mostly copied.
+// TestStoredBlocksAreUsed checks that a page is mostly copied after some requests.
 func TestStoredBlocksAreUsed(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
 	rows := newFakeRows(r, 9000, false)
 	table := NewTable(rows, Options{})
@@ -69,43 +75,46 @@ func TestStoredBlocksAreUsed(t *testing.T) {
 		table.AppendGzip(nil, []Run{run})
 		table.AppendZstd(nil, []Run{run})
 	}
-	for name, s := range map[string]*shelves{"gzip": &table.gzip.blocks, "zstd": &table.zstd.blocks} {
+	for name, s := range map[string]*storedBlocks{"gzip": &table.gzip.blocks, "zstd": &table.zstd.blocks} {
 		stored := 0
 		rest, ok := s.walk(run, true, 1, func(Run, *storedBlock) { stored++ })
 		if !ok || stored != 61+0+1 || rest.To-rest.From > smallRows {
-			t.Errorf("%s: %d blocks are stored, then %v", name, stored, rest)
+			t.Errorf("%s: %d blocks are stored, and %v is left, want 62 and at most 32 rows", name, stored, rest)
 		}
 	}
 }
 
-// TestSplit checks the promises of split for every small run.
+// TestSplit checks the results of split for every small run.
 func TestSplit(t *testing.T) {
+	t.Parallel()
 	for from := uint32(0); from < 3*storedRows; from += 7 {
 		for to := from; to < 12*storedRows; to += 5 {
 			for _, last := range []bool{false, true} {
 				p, ok := split(Run{from, to}, last, 2)
 				if !ok {
 					if to-from > 4*storedRows+2*reach {
-						t.Fatalf("%d-%d: nothing", from, to)
+						t.Fatalf("%d-%d: no blocks", from, to)
 					}
 					continue
 				}
-				if p.small > p.large || p.large+2*storedRows > p.behind || p.behind > p.end || p.end > to || last && p.end == to {
+				if p.small > p.large || p.large+2*storedRows > p.largeEnd || p.largeEnd > p.end || p.end > to ||
+					last && p.end == to {
 					t.Fatalf("%d-%d, last %v: %v", from, to, last, p)
 				}
 				if p.small > 0 && p.small < from+reach || p.small == 0 && from > 0 {
-					t.Fatalf("%d-%d: %v refers to rows in front", from, to, p)
+					t.Fatalf("%d-%d: the first block of %v refers to rows before the run", from, to, p)
 				}
-				if p.small%smallRows+p.end%smallRows+p.large%storedRows+p.behind%storedRows != 0 {
-					t.Fatalf("%d-%d: %v are not where blocks start", from, to, p)
+				if p.small%smallRows+p.end%smallRows+p.large%storedRows+p.largeEnd%storedRows != 0 {
+					t.Fatalf("%d-%d: %v are not multiples of the block sizes", from, to, p)
 				}
 			}
 		}
 	}
 }
 
-// TestCRC puts CRCs together.
+// TestCRC combines the CRCs of two texts.
 func TestCRC(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
 		a, b := make([]byte, r.IntN(1000)), make([]byte, r.IntN(1<<r.IntN(20)))
@@ -122,7 +131,7 @@ func TestCRC(t *testing.T) {
 	}
 }
 
-// FuzzStored promises that any rows come out of stored blocks of both codings as they went in.
+// FuzzStored checks that bodies with stored blocks decode to the plain body in both codings.
 func FuzzStored(f *testing.F) {
 	f.Add(uint64(1), uint32(0), uint32(3000))
 	f.Add(uint64(2), uint32(100), uint32(1000))

@@ -1,0 +1,136 @@
+package encode
+
+import (
+	"hash/crc32"
+	"sync"
+	"sync/atomic"
+)
+
+// A stored block is a number of rows, compressed once and copied into every body that contains
+// them: a page of 10,000 neighbouring rows is mostly copied. A block refers back to at most reach
+// rows, so it fits wherever these precede it, and anything can follow it.
+//
+// There are two sizes: large blocks, and small ones for the rows at both ends of a run that fill no
+// large block.
+const (
+	storedRows = 128
+	smallRows  = 32
+	reach      = 32
+)
+
+// BlockCache bounds the memory of the stored blocks of any number of tables.
+type BlockCache struct {
+	limit int64
+	used  atomic.Int64
+	mu    sync.Mutex
+	users []*sizedBlocks
+}
+
+// DefaultCacheBytes is the default limit of a BlockCache. It suffices for about three million rows
+// in one coding.
+const DefaultCacheBytes = 32 << 20
+
+// NewBlockCache returns a cache that keeps at most this many bytes; 0 means DefaultCacheBytes.
+func NewBlockCache(bytes int64) *BlockCache {
+	if bytes == 0 {
+		bytes = DefaultCacheBytes
+	}
+	return &BlockCache{limit: bytes}
+}
+
+// storedBlock is a block's compressed rows.
+type storedBlock struct {
+	data  []byte
+	plain uint32      // length of the rows' text
+	crc   uint32      // of the text; gzip only
+	shift uint32      // factor of the CRC before it; gzip only
+	used  atomic.Bool // since the last sweep
+}
+
+// blockOverhead is the memory that a block takes besides its data.
+const blockOverhead = 64
+
+// newGzipBlock returns a block with a copy of data.
+func newGzipBlock(data, text []byte) *storedBlock {
+	b := &storedBlock{data: append(make([]byte, 0, len(data)), data...), plain: uint32(len(text))}
+	b.crc, b.shift = crc32.ChecksumIEEE(text), crcShift(len(text))
+	return b
+}
+
+func (b *storedBlock) size() int64 { return int64(cap(b.data)) + blockOverhead }
+
+// sizedBlocks are the stored blocks of one size of one table in one coding.
+type sizedBlocks struct {
+	cache  *BlockCache
+	rows   Rows
+	size   uint32 // rows in a block
+	encode func(rows Rows, from, to uint32) *storedBlock
+	once   sync.Once
+	blocks []atomic.Pointer[storedBlock]
+}
+
+// open allocates the table of blocks when the first one is requested.
+func (s *sizedBlocks) open() {
+	s.once.Do(func() {
+		s.blocks = make([]atomic.Pointer[storedBlock], s.rows.Len()/int(s.size))
+		s.cache.mu.Lock()
+		s.cache.users = append(s.cache.users, s)
+		s.cache.mu.Unlock()
+	})
+}
+
+// at returns block number n. If the block does not exist, it makes the block and decrements budget,
+// or returns nil when budget is 0.
+func (s *sizedBlocks) at(n uint32, budget *int) *storedBlock {
+	b := s.blocks[n].Load()
+	if b == nil {
+		if *budget <= 0 {
+			return nil
+		}
+		*budget--
+		b = s.make(n)
+	}
+	if !b.used.Load() { // usually set: without a write, the cache line stays shared between cores
+		b.used.Store(true)
+	}
+	return b
+}
+
+func (s *sizedBlocks) make(n uint32) *storedBlock {
+	b := s.encode(s.rows, n*s.size, (n+1)*s.size)
+	if !s.blocks[n].CompareAndSwap(nil, b) {
+		if other := s.blocks[n].Load(); other != nil {
+			return other
+		}
+		return b // another goroutine's block was swept in the meantime
+	}
+	if s.cache.used.Add(b.size()) > s.cache.limit {
+		s.cache.sweep()
+	}
+	return b
+}
+
+// sweep drops blocks until a quarter of the limit is free: first those that were not used since the
+// last sweep, then any.
+func (c *BlockCache) sweep() {
+	if !c.mu.TryLock() {
+		return // another goroutine is sweeping
+	}
+	defer c.mu.Unlock()
+	for _, all := range []bool{false, true} {
+		for _, user := range c.users {
+			for i := range user.blocks {
+				if c.used.Load() <= c.limit/4*3 {
+					return
+				}
+				b := user.blocks[i].Load()
+				if b == nil || !all && b.used.Swap(false) {
+					continue
+				}
+				if user.blocks[i].CompareAndSwap(b, nil) {
+					c.used.Add(-b.size())
+				}
+			}
+		}
+	}
+}
