@@ -23,8 +23,6 @@ const (
 var notYetWrapped = []string{
 	"api",
 	"api/contract",
-	"api/encode",
-	"api/render",
 	"loader",
 	"loader/sample",
 }
