@@ -54,15 +54,17 @@ WHOLE := ./cmd/... ./internal/judge/... ./internal/generator/... ./loader/sample
 UNITS  = $(filter-out hdqs/cmd hdqs/cmd/% hdqs/internal/judge hdqs/internal/generator hdqs/loader/sample,$(shell $(GO) list $(PACKAGES)))
 
 # Left to edge, and a test of a store that HDQS_TEST_STORE names.
-ELSEWHERE := Edge|Browser|^TestSelectOnStore$$
+ELSEWHERE := ^Test(Edge|Browser|SelectOnStore)
 
 race: ## package tests under the race detector
 	$(PART) gcc $(GOTEST) -race -short -skip '$(ELSEWHERE)' $(UNITS)
 
 # The race detector changes allocations and memory, so files with these tests are built without it only. cmd/layout_test.go
-# checks that every test in such a file has one of these words in its name.
+# checks that every test in such a file has one of these words in its name, and that no test falls between two parts.
+RACE_FREE = $(or $(filter-out ./cmd/%,$(shell grep -rl --include='*_test.go' '^//go:build !race' . | xargs -n 1 dirname | sort -u)),$(UNITS))
+
 budgets: ## package tests that cannot run under the race detector: budgets of allocations and memory
-	$(PART) '' $(GOTEST) -short -run 'Alloc|Budget|Bytes|Idle' $(UNITS)
+	$(PART) '' $(GOTEST) -short -run 'Alloc|Budget|Bytes|Idle' $(RACE_FREE)
 
 unit: ## all package tests without the race detector
 	$(PART) '' $(GOTEST) -short -skip '$(ELSEWHERE)' $(UNITS)
@@ -85,7 +87,7 @@ api-conformance: build .cache/schemathesis/packages ## schemathesis against the 
 
 edge: export HDQS_EDGE := 1
 edge: ## the cache of deploy/nginx in front of the service, and a browser's view from another origin
-	$(PART) 'nginx chromium' $(GOTEST) -count=1 -run 'Edge|Browser' ./api/...
+	$(PART) 'nginx chromium' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' ./api/...
 
 .cache/moto/packages: .ci/venv .ci/constraints.txt
 	@.ci/venv $(@D) 'moto[server]==5.2.5'

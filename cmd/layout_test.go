@@ -241,26 +241,37 @@ func checkSpecs(t *testing.T, path string, d *ast.GenDecl) {
 	}
 }
 
-// TestRaceFreeTests checks the names of the tests that the race detector's build leaves out. The
-// only part of `make test` that runs them is budgets, which selects tests by name.
-func TestRaceFreeTests(t *testing.T) {
-	const names = "Alloc|Budget|Bytes|Idle"
+// TestPartsCoverAllTests checks the names by which the parts of `make test` select tests, so that
+// each test is in one of them. The race detector's build leaves out some files, whose tests only
+// the budgets part runs.
+func TestPartsCoverAllTests(t *testing.T) {
+	const budgets = "Alloc|Budget|Bytes|Idle"
 	makefile, err := os.ReadFile(filepath.Join("..", "Makefile"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(makefile), "-run '"+names+"'") {
-		t.Errorf("the Makefile's budgets part does not run %q", names)
+	if !strings.Contains(string(makefile), "-run '"+budgets+"'") {
+		t.Errorf("the Makefile's budgets part does not run %q", budgets)
 	}
-	named := regexp.MustCompile(names)
+	budgetName := regexp.MustCompile(budgets)
+	reserved := map[*regexp.Regexp]string{
+		regexp.MustCompile(`^Test(Edge|Browser)`):   "api",      // of the edge part
+		regexp.MustCompile(`^Test(Bucket|Clients)`): "cmd/hdqs", // of the bucket and clients parts
+	}
 	for _, f := range goFiles(t) {
-		if !f.test || len(f.ast.Comments) == 0 || f.ast.Comments[0].List[0].Text != "//go:build !race" {
-			continue
-		}
+		raceFree := len(f.ast.Comments) > 0 && f.ast.Comments[0].List[0].Text == "//go:build !race"
 		for _, decl := range f.ast.Decls {
 			fn, ok := decl.(*ast.FuncDecl)
-			if ok && strings.HasPrefix(fn.Name.Name, "Test") && !named.MatchString(fn.Name.Name) {
-				t.Errorf("%s: neither race nor budgets runs %s: budgets runs %q", f.path, fn.Name.Name, names)
+			if !ok || !f.test || !strings.HasPrefix(fn.Name.Name, "Test") {
+				continue
+			}
+			if raceFree && !budgetName.MatchString(fn.Name.Name) {
+				t.Errorf("%s: no part runs %s: budgets runs only %q", f.path, fn.Name.Name, budgets)
+			}
+			for name, dir := range reserved {
+				if name.MatchString(fn.Name.Name) && f.dir != dir && !strings.HasPrefix(f.dir, dir+"/") {
+					t.Errorf("%s: only %s may have tests named like %s", f.path, dir, fn.Name.Name)
+				}
 			}
 		}
 	}
