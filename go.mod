@@ -8,6 +8,7 @@ exclude github.com/molecule-man/go-brrr v1.3.0
 require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0 // latency percentiles of bench
 	github.com/RoaringBitmap/roaring/v2 v2.30.0 // posting bitmaps: built by the loader, read by verify and dump
+	github.com/fasthttp/router v1.5.4 // routes of the public listener
 	github.com/google/renameio/v2 v2.0.2 // files replaced in one step, see internal/atomicfile
 	github.com/klauspost/compress v1.20.3 // gzip and zstd, several times the speed of the standard library
 	github.com/minio/minio-go/v7 v7.4.1 // catalogs and stores in S3-compatible buckets
@@ -52,6 +53,7 @@ require (
 	github.com/philhofer/fwd v1.2.0 // indirect
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/rs/xid v1.6.0 // indirect
+	github.com/savsgio/gotils v0.0.0-20240704082632-aef3928b8a38 // indirect
 	github.com/tinylib/msgp v1.6.4 // indirect
 	github.com/valyala/bytebufferpool v1.0.0 // indirect
 	github.com/zeebo/xxh3 v1.1.0 // indirect

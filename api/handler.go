@@ -43,31 +43,31 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	path := pathOf(ctx)
-	route, known := s.routes[path]
-	if ctx.IsOptions() && (known || path == wholeServer || isPreflight(&ctx.Request.Header)) {
+	handler := s.handlerOf(path)
+	if ctx.IsOptions() && (handler != nil || path == wholeServer || isPreflight(&ctx.Request.Header)) {
 		optionsHead.begin(ctx)
 		s.setSnapshot(&ctx.Response.Header)
 		ctx.SetStatusCode(fasthttp.StatusNoContent)
 		return
 	}
-	if route.list != nil {
-		s.answerList(ctx, route.list)
-		return
-	}
-	if contract.NeedsIdentifier(path) {
-		if err := s.checkIdentifier(ctx, contract.QueryIdentifier(ctx.URI().QueryString())); err != nil {
-			s.answerError(ctx, err)
-			return
-		}
-	}
 	switch {
-	case !known:
+	case handler != nil:
+		handler(ctx)
+	case s.identified(ctx, path):
 		s.answerUnknown(ctx, path)
-	case !ctx.IsGet() && !ctx.IsHead():
-		s.answerError(ctx, errMethodNotAllowed)
-	default:
-		route.handler(ctx)
 	}
+}
+
+// identified checks the identifier of a request if its path needs one. It answers requests that fail.
+func (s *Server) identified(ctx *fasthttp.RequestCtx, path string) bool {
+	if !contract.NeedsIdentifier(path) {
+		return true
+	}
+	err := s.checkIdentifier(ctx, contract.QueryIdentifier(ctx.URI().QueryString()))
+	if err != nil {
+		s.answerError(ctx, err)
+	}
+	return err == nil
 }
 
 // wholeServer is the target of an OPTIONS request that asks about no path.
@@ -145,7 +145,7 @@ func (s *Server) checkIdentifier(ctx *fasthttp.RequestCtx, inQuery []byte) error
 // else 404.
 func (s *Server) answerUnknown(ctx *fasthttp.RequestCtx, path string) {
 	short := strings.TrimRight(path, "/")
-	if _, known := s.routes[short]; !known || len(short) == len(path) {
+	if len(short) == len(path) || s.handlerOf(short) == nil {
 		h := notFoundHead.begin(ctx)
 		s.finishFault(ctx, fasthttp.StatusNotFound, bodyNotFound)
 		if near := s.nearest(path); near != "" {

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/fasthttp/router"
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/contract"
@@ -104,8 +105,8 @@ const (
 type Server struct {
 	options  Options
 	log      *slog.Logger
-	routes   map[string]route // by path
-	paths    []string         // of routes, in the order in which they were added
+	router   *router.Router
+	paths    []string // of the router, in the order in which they were added
 	public   *fasthttp.Server
 	admin    *fasthttp.Server
 	known    knownIdentifiers
@@ -131,7 +132,7 @@ type Server struct {
 // New makes a server without a snapshot: until the first Swap list requests get 503.
 func New(o Options) *Server {
 	s := &Server{
-		options: o, log: cmp.Or(o.Logger, slog.Default()), routes: map[string]route{}, emptyLanding: newLanding(nil),
+		options: o, log: cmp.Or(o.Logger, slog.Default()), router: router.New(), emptyLanding: newLanding(nil),
 		gate: wire.NewGate(o.Queries, o.QueueWait), budget: wire.NewBudget(o.InflightBytes),
 	}
 	s.faults = wire.NewLog(s.log)
@@ -196,9 +197,28 @@ func (s *Server) addRoutes() {
 	s.addPages()
 }
 
+// add registers a path. A list checks the identifier and the method itself.
 func (s *Server) add(path string, r route) {
-	s.routes[path] = r
+	handler := func(ctx *fasthttp.RequestCtx) { s.answerList(ctx, r.list) }
+	if r.list == nil {
+		handler = func(ctx *fasthttp.RequestCtx) {
+			switch {
+			case !s.identified(ctx, path):
+			case !ctx.IsGet() && !ctx.IsHead():
+				s.answerError(ctx, errMethodNotAllowed)
+			default:
+				r.handler(ctx)
+			}
+		}
+	}
+	s.router.ANY(path, handler)
 	s.paths = append(s.paths, path)
+}
+
+// handlerOf returns the handler of a path, nil for an unknown one.
+func (s *Server) handlerOf(path string) fasthttp.RequestHandler {
+	handler, _ := s.router.Lookup(fasthttp.MethodGet, path, nil)
+	return handler
 }
 
 // Serve answers public requests of a listener until Shutdown.
