@@ -23,8 +23,6 @@ const (
 var notYetWrapped = []string{
 	"api",
 	"api/contract",
-	"loader",
-	"loader/sample",
 }
 
 // hasAddress matches lines of tests that may be longer: addresses are not cut.

@@ -59,8 +59,9 @@ func readFS(from fs.FS) (fstest.MapFS, error) {
 	return files, err
 }
 
-// smallWorld is a generated catalog with a few rows of each theme, 0.4 MB, for tests that load a catalog many times. It has
-// no catalog.json, so that tests may change and rename its files. A test may change the map, but not the files in it.
+// smallWorld is a generated catalog with a few rows of each theme, 0.4 MB, for tests that load a
+// catalog many times. It has no catalog.json, so that tests may change and rename its files. A test
+// may change the map, but not the files in it.
 func smallWorld(t *testing.T) fstest.MapFS {
 	t.Helper()
 	files, err := generatedSmall()
@@ -92,7 +93,7 @@ func segmentsOf(r *Report) map[string]string {
 	return out
 }
 
-// TestSampleLoadsClean: the sample that the program carries loses nothing of its own.
+// TestSampleLoadsClean checks that the embedded sample loads without losing a row.
 func TestSampleLoadsClean(t *testing.T) {
 	t.Parallel()
 	report := build(t, openStore(t), sample.FS, someDay)
@@ -107,7 +108,8 @@ func TestSampleLoadsClean(t *testing.T) {
 	}
 }
 
-// TestFileForms builds one catalog in many forms of its files: the tables must be the same bytes.
+// TestFileForms loads one catalog in several forms of its files and wants the same bytes of every
+// table.
 func TestFileForms(t *testing.T) {
 	t.Parallel()
 	plain := smallWorld(t)
@@ -120,8 +122,11 @@ func TestFileForms(t *testing.T) {
 		"gzip of two members": compressed(".gz", func(b []byte) []byte {
 			return append(gzipped(b[:len(b)/2]), gzipped(b[len(b)/2:])...)
 		}),
-		"zstd":            compressed(".zst", zstdded),
-		"byte order mark": func(p string, b []byte) (string, []byte) { return p, append([]byte("\xef\xbb\xbf"), trimBOM(b)...) },
+		"zstd": compressed(".zst", zstdded),
+		"byte order mark": func(p string, b []byte) (string, []byte) {
+			return p,
+				append([]byte("\xef\xbb\xbf"), trimBOM(b)...)
+		},
 		"no final break":  func(p string, b []byte) (string, []byte) { return p, bytes.TrimRight(b, "\r\n") },
 		"tags":            func(p string, b []byte) (string, []byte) { return p, withTags(b) },
 		"one more column": func(p string, b []byte) (string, []byte) { return p, withColumn(b) },
@@ -140,8 +145,8 @@ func TestFileForms(t *testing.T) {
 			report := build(t, openStore(t), files, someDay)
 			got := segmentsOf(report)
 			if name == "one more column" {
-				// The bytes of rows tell when a resource was last read in a new form, but at one time
-				// that is the same time.
+				// A resource with other bytes in its rows has a new form, but both loads have the
+				// same time.
 				for _, r := range report.Resources {
 					if !slices.Contains(r.ExtraColumns, "one more") {
 						t.Errorf("%s: extra columns %q", r.Path, r.ExtraColumns)
@@ -172,14 +177,14 @@ func zstdded(data []byte) []byte {
 
 func trimBOM(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) }
 
-// withTags puts a row of hashtags below the header, as older files have it.
+// withTags adds a row of hashtags below the header, as in older files.
 func withTags(data []byte) []byte {
 	end := bytes.IndexByte(data, '\n') + 1
 	n := bytes.Count(data[:end], []byte(","))
 	return slices.Concat(data[:end], []byte("#tag"+strings.Repeat(",#tag+x", n)+"\n"), data[end:])
 }
 
-// withColumn puts a column in front that nobody asked for.
+// withColumn adds a first column that no theme reads.
 func withColumn(data []byte) []byte {
 	r := &csvReader{name: "f", src: bytes.NewReader(trimBOM(data)), buf: make([]byte, csvBuffer), next: 1}
 	var out []byte
@@ -202,14 +207,16 @@ func withColumn(data []byte) []byte {
 	return out
 }
 
-// TestSameInputSameBytes: whatever runs side by side, equal loads write equal manifests.
+// TestSameInputSameBytes checks that equal loads write equal manifests, however many tables are
+// loaded at once.
 func TestSameInputSameBytes(t *testing.T) {
 	t.Parallel()
 	var manifests [][]byte
 	for _, parallel := range []int{1, 4, 4} {
 		st := openStore(t)
 		report, err := Build(t.Context(), Options{
-			Catalog: sample.FS, CatalogName: fmt.Sprint("at ", parallel), Store: st, SnapshotTime: someDay, Parallel: parallel,
+			Catalog: sample.FS, CatalogName: fmt.Sprint("at ",
+				parallel), Store: st, SnapshotTime: someDay, Parallel: parallel,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -232,8 +239,7 @@ func readManifest(t *testing.T, st *store.Store, id string) []byte {
 	return data
 }
 
-// TestUnchangedLoad: a later load of the same input onto the same store leaves the snapshot as it
-// is, to the byte.
+// TestUnchangedLoad checks that a second load of the same input does not touch the snapshot.
 func TestUnchangedLoad(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
@@ -280,8 +286,8 @@ func replaced(t *testing.T, files fstest.MapFS, path, old, with string) fstest.M
 	return out
 }
 
-// TestUpdatedDates: a resource keeps the time at which it was first read as it is; a new form of
-// it, by its package or by its rows, has the time of the load.
+// TestUpdatedDates checks since when a resource has its present form: since the load that first
+// read it so. A change of its package or of its rows makes a new form.
 func TestUpdatedDates(t *testing.T) {
 	t.Parallel()
 	const before, after = "2026-11-21T01:02:00", "2026-11-22T01:02:00"
@@ -291,11 +297,12 @@ func TestUpdatedDates(t *testing.T) {
 		first, second  string
 		availabilities int
 	}{
-		"as it was":        {files, before, before, 1},
-		"rows changed":     {replaced(t, files, "idps/a.csv", "Op,BA,1,1", "Op,BA,9,1"), after, before, 2},
-		"modified":         {replaced(t, files, "packages/p.json", "03:04:05", "03:04:06"), after, before, 2},
-		"size changed":     {replaced(t, files, "packages/p.json", `"size": 2`, `"size": 3`), before, after, 2},
-		"row gone":         {replaced(t, files, "idps/a.csv", "AFG,Y,Y,,,,,,,0,Op,BA,1,1,2025-01-01,2025-01-01,set,res-1,,\n", ""), "", before, 1},
+		"as it was":    {files, before, before, 1},
+		"rows changed": {replaced(t, files, "idps/a.csv", "Op,BA,1,1", "Op,BA,9,1"), after, before, 2},
+		"modified":     {replaced(t, files, "packages/p.json", "03:04:05", "03:04:06"), after, before, 2},
+		"size changed": {replaced(t, files, "packages/p.json", `"size": 2`, `"size": 3`), before, after, 2},
+		"row gone": {replaced(t, files, "idps/a.csv",
+			"AFG,Y,Y,,,,,,,0,Op,BA,1,1,2025-01-01,2025-01-01,set,res-1,,\n", ""), "", before, 1},
 		"only its title":   {replaced(t, files, "packages/p.json", `"title": "T"`, `"title": "U"`), before, before, 1},
 		"order of columns": {replaced(t, files, "idps/a.csv", "warning,error", "warning,other"), before, before, 1},
 	} {
@@ -306,7 +313,8 @@ func TestUpdatedDates(t *testing.T) {
 			report := build(t, st, c.files, someDay.Add(24*time.Hour))
 			snap := openBuilt(t, st, report)
 			dates := map[string]string{}
-			for _, row := range segmentRows(t, snap.Segments["resource"], []string{"resource_catalog_id", "api_updated_date"}) {
+			for _, row := range segmentRows(t, snap.Segments["resource"],
+				[]string{"resource_catalog_id", "api_updated_date"}) {
 				id, date, _ := strings.Cut(row, "|")
 				dates[id] = date
 			}
@@ -320,7 +328,8 @@ func TestUpdatedDates(t *testing.T) {
 	}
 }
 
-// TestRefusedBytes: a file whose bytes are not what they should be is refused; the rest is built.
+// TestRefusedBytes checks that a file whose bytes are not what they should be is refused and the
+// rest is loaded.
 func TestRefusedBytes(t *testing.T) {
 	t.Parallel()
 	whole := []byte(shorthand.Replace(smallTheme))
@@ -335,7 +344,10 @@ func TestRefusedBytes(t *testing.T) {
 		data    []byte
 		want    string
 	}{
-		"another sum":       {entry(`, "sha256": "` + strings.Repeat("0", 64) + `"`), "idps/a.csv", whole, "catalog.json says 0000"},
+		"another sum": {
+			entry(`, "sha256": "` + strings.Repeat("0", 64) + `"`), "idps/a.csv", whole,
+			"catalog.json says 0000",
+		},
 		"another size":      {entry(`, "size": 5`), "idps/a.csv", whole, "catalog.json says 5"},
 		"not there":         {entry(""), "idps/b.csv", whole, "file does not exist"},
 		"no archive":        {"", "idps/a.csv.gz", whole, "gzip: invalid header"},
@@ -344,7 +356,11 @@ func TestRefusedBytes(t *testing.T) {
 		"truncated archive": {"", "idps/a.csv.gz", gzipped(whole)[:150], "unexpected EOF"},
 		"empty file":        {"", "idps/a.csv", nil, "no header row"},
 		"bomb":              {"", "idps/a.csv.gz", bomb, "unpacks to more than 200 times its size"},
-		"zstd bomb":         {"", "idps/a.csv.zst", zstdded(append(slices.Clone(whole), bytes.Repeat([]byte("\n"), 66<<20)...)), "unpacks to more than 200 times its size"},
+		"zstd bomb": {
+			"", "idps/a.csv.zst",
+			zstdded(append(slices.Clone(whole),
+				bytes.Repeat([]byte("\n"), 66<<20)...)), "unpacks to more than 200 times its size",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -366,8 +382,7 @@ func TestRefusedBytes(t *testing.T) {
 	}
 }
 
-// TestCannotBuild: without what everything hangs on there is an error, and nothing in the store is
-// published.
+// TestCannotBuild checks the faults that fail a load: nothing is published then.
 func TestCannotBuild(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -377,8 +392,14 @@ func TestCannotBuild(t *testing.T) {
 		"no units":         {func(f fstest.MapFS) { delete(f, "reference/pcodes.csv") }, "has no reference/pcodes.csv"},
 		"units of nothing": {func(f fstest.MapFS) { f["reference/pcodes.csv"] = &fstest.MapFile{} }, "no header row"},
 		"nothing":          {func(f fstest.MapFS) { clear(f) }, "no file of any known role"},
-		"future format":    {func(f fstest.MapFS) { f["catalog.json"] = &fstest.MapFile{Data: []byte(`{"format": 2}`)} }, "format 2"},
-		"catalog.json":     {func(f fstest.MapFS) { f["catalog.json"] = &fstest.MapFile{Data: []byte(`{`)} }, "catalog.json: unexpected end"},
+		"future format": {
+			func(f fstest.MapFS) { f["catalog.json"] = &fstest.MapFile{Data: []byte(`{"format": 2}`)} },
+			"format 2",
+		},
+		"catalog.json": {
+			func(f fstest.MapFS) { f["catalog.json"] = &fstest.MapFile{Data: []byte(`{`)} },
+			"catalog.json: unexpected end",
+		},
 		"path outside": {func(f fstest.MapFS) {
 			f["catalog.json"] = &fstest.MapFile{Data: []byte(`{"resources": [{"role": "idps", "path": "../a.csv"}]}`)}
 		}, "does not stay inside"},
@@ -412,17 +433,18 @@ func TestCanceledBuild(t *testing.T) {
 	}
 }
 
-// TestSwitches: what Options can allow and forbid.
+// TestSwitches checks what Options allow and forbid.
 func TestSwitches(t *testing.T) {
 	t.Parallel()
 	files := smallCatalog(t)
 	delete(files, "reference/pcodes.csv")
 	delete(files, "packages/p.json")
 	st := openStore(t)
-	var told Progress
+	var last Progress
 	report, err := Build(t.Context(), Options{
-		Catalog: files, Store: st, AllowNoPCodes: true, StrictResources: true, Channel: "other", CatalogURL: "https://x.example/", Parallel: 1,
-		Progress: func(p Progress) { told = p },
+		Catalog: files, Store: st, AllowNoPCodes: true, StrictResources: true, Channel: "other",
+		CatalogURL: "https://x.example/", Parallel: 1,
+		Progress: func(p Progress) { last = p },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -436,12 +458,12 @@ func TestSwitches(t *testing.T) {
 	if p, err := st.Channel("other"); err != nil || p.ID != report.Snapshot {
 		t.Errorf("channel %v, %v", p, err)
 	}
-	if told.Done != told.Total || told.Total == 0 {
-		t.Errorf("progress ended at %d of %d", told.Done, told.Total)
+	if last.Done != last.Total || last.Total == 0 {
+		t.Errorf("progress ended at %d of %d", last.Done, last.Total)
 	}
 }
 
-// TestReportSurvives: the report beside the manifest is the one that Build gives.
+// TestReportSurvives checks that the report beside the manifest is the one that Build returns.
 func TestReportSurvives(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)

@@ -10,11 +10,12 @@ import (
 	"hdqs/snapshot"
 )
 
-// caseColumns are the kinds of column that the case file names.
+// caseColumns are the columns that the case file uses.
 var caseColumns = map[string]column{
 	"text5": text("c", 5), "text5?": text("c", 5).orNull(), "blank5?": text("c", 5).orBlank(),
-	"int": integer("c"), "int?": integer("c").orNull(), "count": integer("c").nonNegative(), "rank": integer("c").between(1, 250),
-	"dec": decimal("c"), "dec?": decimal("c").orNull(), "share": decimal("c").between(0, 1),
+	"int": integer("c"), "int?": integer("c").orNull(), "count": integer("c").nonNegative(),
+	"rank": integer("c").between(1, 250),
+	"dec":  decimal("c"), "dec?": decimal("c").orNull(), "share": decimal("c").between(0, 1),
 	"enum": enum("c", []string{"f", "m", "all"}), "enum?": enum("c", []string{"f", "m", "all"}).orNull(),
 	"bool": flag("c"), "time": instant("c"),
 }
@@ -69,7 +70,8 @@ func TestPeriods(t *testing.T) {
 		end, ok2 := parseDay([]byte(last))
 		got := "bad"
 		if ok1 && ok2 {
-			got = time.UnixMicro(start).UTC().Format(layout) + " .. " + time.UnixMicro(endOfDay(end)).UTC().Format(layout)
+			got = time.UnixMicro(start).UTC().Format(layout) + " .. " +
+				time.UnixMicro(endOfDay(end)).UTC().Format(layout)
 		}
 		if got != want {
 			t.Errorf("%s: %s is %s, want %s", c.at, given, got, want)
@@ -103,10 +105,13 @@ func BenchmarkParseDay(b *testing.B) {
 	}
 }
 
-// FuzzCells: any cell gives each kind of column a value or a reason, and a value that is kept
-// prints and reads back as itself.
+// FuzzCells checks that any cell gives each kind of column a value or a reason, and that a value
+// that is kept prints and parses as itself.
 func FuzzCells(f *testing.F) {
-	for _, seed := range []string{"", " ", "12.0", "-1e-5", "2024-12-31 23:59:59.5+00", "t", "f", "9999999999999999999", "\xff", "1e400"} {
+	for _, seed := range []string{
+		"", " ", "12.0", "-1e-5", "2024-12-31 23:59:59.5+00", "t", "f", "9999999999999999999",
+		"\xff", "1e400",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, cell string) {

@@ -16,12 +16,13 @@ var twinTable = &table{
 	name: "twin",
 	columns: record(
 		group("g", integer("gi"), text("gt", 5).orNull(), decimal("gd").orNull(), instant("gm").orNull()),
-		rows(text("t", 5).orNull(), enum("e", []string{"z", "a", "m"}).orNull(), integer("i").orNull(), decimal("d").orNull(), flag("b"), instant("m"))),
+		rows(text("t", 5).orNull(), enum("e", []string{"z", "a", "m"}).orNull(), integer("i").orNull(),
+			decimal("d").orNull(), flag("b"), instant("m"))),
 	key:   []string{"gi", "t", "e", "i"},
 	order: []string{"e", "gt", "m", "t", "i", "gm", "b"},
 }
 
-// cell is a value of the twin: nil, string, int64 or the text of a decimal.
+// twinRow is a row: nil, string, int64 or the text of a decimal by column.
 type twinRow map[string]any
 
 func randomRow(rng *rand.Rand, variety int) twinRow {
@@ -33,7 +34,7 @@ func randomRow(rng *rand.Rand, variety int) twinRow {
 		"i": []any{nil, int64(-1), int64(0), int64(7)}[rng.IntN(4)], "d": decimals[rng.IntN(len(decimals))],
 		"b": int64(rng.IntN(2)), "m": int64(rng.IntN(3)) * day,
 	}
-	// The columns of the group follow from gi, two of them not one to one.
+	// The columns of the group are functions of gi, two of them not injective.
 	gi := int(r["gi"].(int64))
 	r["gt"], r["gd"], r["gm"] = texts[gi%len(texts)], decimals[gi%len(decimals)], []any{nil, int64(gi) * day}[gi%2]
 	return r
@@ -55,8 +56,9 @@ func setCell(v *vector, value any) {
 	}
 }
 
-// assemble gathers rows. Tuples get keys with noise, so that equal ones come twice.
-func assemble(rng *rand.Rand, rows []twinRow) *tableBuilder {
+// buildRows adds rows to a builder. Keys of tuples have a random part, so that equal tuples occur
+// twice.
+func buildRows(rng *rand.Rand, rows []twinRow) *tableBuilder {
 	a := newTableBuilder(twinTable)
 	for _, r := range rows {
 		if rng.IntN(5) == 0 { // a row that turns out bad half way
@@ -85,7 +87,7 @@ func assemble(rng *rand.Rand, rows []twinRow) *tableBuilder {
 // naive does what finish does, with maps and strings.
 func naive(rows []twinRow, keepDuplicates bool) (kept []twinRow, found duplicateRows) {
 	keyOf := func(r twinRow) string {
-		return fmt.Sprint(r["gi"], "|", quotedAny(r["t"]), "|", quotedAny(r["e"]), "|", r["i"])
+		return fmt.Sprint(r["gi"], "|", quoteAny(r["t"]), "|", quoteAny(r["e"]), "|", r["i"])
 	}
 	for i, r := range rows {
 		var later twinRow
@@ -114,7 +116,7 @@ func naive(rows []twinRow, keepDuplicates bool) (kept []twinRow, found duplicate
 	return kept, found
 }
 
-func quotedAny(v any) string {
+func quoteAny(v any) string {
 	if s, ok := v.(string); ok {
 		return fmt.Sprintf("%q", s)
 	}
@@ -142,7 +144,7 @@ func compareCells(name string, a, b any) int {
 func show(r twinRow) string {
 	var words []string
 	for _, c := range twinTable.columns {
-		words = append(words, c.name+"="+quotedAny(r[c.name]))
+		words = append(words, c.name+"="+quoteAny(r[c.name]))
 	}
 	return strings.Join(words, " ")
 }
@@ -181,8 +183,8 @@ func rowOf(data *snapshot.TableData, row int) twinRow {
 	return r
 }
 
-// TestFinishAgainstNaive holds gathering, dropping doubles and sorting against the plain way, on
-// generated rows.
+// TestFinishAgainstNaive compares building, dropping duplicates and sorting with a plain
+// implementation, on generated rows.
 func TestFinishAgainstNaive(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(300) {
@@ -196,10 +198,10 @@ func TestFinishAgainstNaive(t *testing.T) {
 			}
 		}
 		keep := seed%3 == 0
-		data, found := assemble(rng, rows).finish(keep)
+		data, found := buildRows(rng, rows).finish(keep)
 		want, wantFound := naive(rows, keep)
 		if found.Identical != wantFound.Identical || found.Different != wantFound.Different {
-			t.Fatalf("seed %d: doubles %+v, want %+v", seed, found, wantFound)
+			t.Fatalf("seed %d: duplicate rows %+v, want %+v", seed, found, wantFound)
 		}
 		if data.Rows != len(want) {
 			t.Fatalf("seed %d: %d rows, want %d", seed, data.Rows, len(want))
@@ -213,7 +215,7 @@ func TestFinishAgainstNaive(t *testing.T) {
 	}
 }
 
-// checkDense wants no tuple and no text that no row has, and none twice.
+// checkDense checks that every tuple and every text is used, and occurs once.
 func checkDense(t *testing.T, data *snapshot.TableData) {
 	t.Helper()
 	columns := slices.Clone(data.Columns)
@@ -239,7 +241,7 @@ func checkDense(t *testing.T, data *snapshot.TableData) {
 				}
 			}
 			if seen[key] {
-				t.Fatalf("group %s: tuple %d stands twice", g.Name, i)
+				t.Fatalf("group %s: tuple %d occurs twice", g.Name, i)
 			}
 			seen[key] = true
 		}
@@ -265,11 +267,12 @@ func checkDense(t *testing.T, data *snapshot.TableData) {
 	}
 }
 
-// TestDoublesTellTheirKeys holds the words in which the report names rows that gave way.
-func TestDoublesTellTheirKeys(t *testing.T) {
+// TestDuplicatesListTheirKeys checks how the report describes rows that a later one replaced.
+func TestDuplicatesListTheirKeys(t *testing.T) {
 	t.Parallel()
 	a := newTableBuilder(&table{
-		name: "small", columns: rows(text("code", 0), integer("n").orNull(), instant("day"), text("name", 0)), key: []string{"code", "n", "day"},
+		name: "small", columns: rows(text("code", 0), integer("n").orNull(), instant("day"),
+			text("name", 0)), key: []string{"code", "n", "day"},
 	})
 	for _, name := range []string{"old", "new"} {
 		a.column("code").setString("A,1")
@@ -280,14 +283,14 @@ func TestDoublesTellTheirKeys(t *testing.T) {
 	}
 	data, found := a.finish(false)
 	if got, want := fmt.Sprint(found), `{0 1 [code="A,1" n=null day=2024-01-01]}`; got != want {
-		t.Errorf("doubles are %s, want %s", got, want)
+		t.Errorf("duplicate rows are %s, want %s", got, want)
 	}
 	if data.Rows != 1 || data.Columns[3].Values[0] != "new" {
-		t.Errorf("%d rows, the first is %q; the later row should stand alone", data.Rows, data.Columns[3].Values)
+		t.Errorf("%d rows, the first is %q; want the later row only", data.Rows, data.Columns[3].Values)
 	}
 }
 
-// TestForgottenColumn: a row without one of its values is a slip that must not pass.
+// TestForgottenColumn checks that committing a row without one of its values panics.
 func TestForgottenColumn(t *testing.T) {
 	t.Parallel()
 	a := newTableBuilder(&table{name: "small", columns: rows(text("code", 0), integer("n"))})
@@ -300,7 +303,7 @@ func TestForgottenColumn(t *testing.T) {
 	a.commit()
 }
 
-// BenchmarkFinish sorts and packs rows like those of the largest tables, after dropping doubles.
+// BenchmarkFinish drops duplicates, sorts and packs rows like those of the largest tables.
 func BenchmarkFinish(b *testing.B) {
 	const n = 1_000_000
 	t := tableNamed("conflict_event")

@@ -14,7 +14,7 @@ type textCase struct {
 	line string
 }
 
-// cut splits a line in two at a mark that must be there.
+// cut splits a line at a mark that it must have.
 func (c textCase) cut(mark string) (before, after string) {
 	c.t.Helper()
 	before, after, ok := strings.Cut(c.line, mark)
@@ -24,7 +24,7 @@ func (c textCase) cut(mark string) (before, after string) {
 	return before, after
 }
 
-// readCases reads a case file: a case a line, # begins a comment, empty lines are passed.
+// readCases reads a case file: one case in each line, # begins a comment, empty lines are skipped.
 func readCases(t *testing.T, path string) []textCase {
 	t.Helper()
 	data, err := os.ReadFile(path)

@@ -15,17 +15,17 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// TestCatalogs builds the small catalogs of testdata/catalogs, one text file each, and compares
-// what they say with what came out.
+// TestCatalogs loads the small catalogs of testdata/catalogs, one text file each, and compares the
+// result with what the file wants.
 //
 // A file is a list of sections that begin with a line "-- name --". A section named like a file of
 // a catalog is that file; {ADM} and {REF} in its first line stand for the columns that most files
-// share. Sections named "want ..." say what is to come of it:
+// share. Sections named "want ..." are what the load must give:
 //
-//	-- want TABLE: COLUMN COLUMN ... --   the table's rows in order, cells separated by |, null for null
-//	-- want report --                     ROLE REASON COUNT: every row not used, kept oddity and unknown code
+//	-- want TABLE: COLUMN COLUMN ... --   the table's rows in order, cells separated by |
+//	-- want report --                     ROLE REASON COUNT of rows not used, oddities, codes
 //
-// base.txt holds the lists that a catalog does not bring itself; "-- no PATH --" leaves one out.
+// base.txt has the lists for catalogs without their own; "-- no PATH --" leaves one out.
 func TestCatalogs(t *testing.T) {
 	t.Parallel()
 	paths, err := filepath.Glob("testdata/catalogs/*.txt")
@@ -88,7 +88,8 @@ func readSections(t *testing.T, path string) []section {
 }
 
 var shorthand = strings.NewReplacer(
-	"{ADM}", "location_code,has_hrp,in_gho,provider_admin1_name,provider_admin2_name,admin1_code,admin1_name,admin2_code,admin2_name,admin_level",
+	"{ADM}", "location_code,has_hrp,in_gho,provider_admin1_name,provider_admin2_name,"+
+		"admin1_code,admin1_name,admin2_code,admin2_name,admin_level",
 	"{REF}", "reference_period_start,reference_period_end,dataset_hdx_id,resource_hdx_id,warning,error",
 )
 
@@ -131,7 +132,7 @@ func openBuilt(t *testing.T, st *store.Store, report *Report) *store.Snapshot {
 	return snap
 }
 
-// segmentRows prints columns of a table's rows, a row a line.
+// segmentRows prints columns of a table, one row in each line.
 func segmentRows(t *testing.T, seg *snapshot.Segment, names []string) []string {
 	t.Helper()
 	var columns []*snapshot.Column
@@ -173,7 +174,7 @@ func segmentValue(c *snapshot.Column, row uint32) string {
 	return fmt.Sprint(c.Int(i))
 }
 
-// printReport lists what did not go smoothly, by role.
+// printReport lists rows that were not used or are odd, by role, and refused files.
 func printReport(r *Report) []string {
 	var out []string
 	for _, f := range r.Resources {
@@ -192,7 +193,8 @@ func printReport(r *Report) []string {
 	}
 	for _, table := range r.Tables {
 		if d := table.Duplicates; d.Identical+d.Different > 0 {
-			out = append(out, fmt.Sprintf("%s doubles: %d identical, %d different", table.Table, d.Identical, d.Different))
+			out = append(out, fmt.Sprintf("%s doubles: %d identical, %d different", table.Table, d.Identical,
+				d.Different))
 		}
 	}
 	for _, f := range r.Refused {

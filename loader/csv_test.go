@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 )
 
-// TestCSVRows holds the reader against its case file, with the whole text at once and byte by byte.
+// TestCSVRows compares the reader with its case file, with the whole text at once and byte by byte.
 func TestCSVRows(t *testing.T) {
 	t.Parallel()
 	for _, c := range readCases(t, "testdata/csv/rows.txt") {
@@ -70,15 +70,22 @@ func TestCSVBounds(t *testing.T) {
 		"row far longer":                {"a,b\n1," + long + long + long + "\n3,4\n", "(2 row_too_long) [<3> <4>]"},
 		"last row far longer, no break": {"a,b\n1,2\n1," + long + long + long, "[<1> <2>] (3 row_too_long)"},
 		"quoted row one byte longer":    {"a,b\n1,\"" + long[3:] + "\"\n3,4\n", "(2 row_too_long) [<3> <4>]"},
-		"quote never closed":            {"a,b\n1,\"" + long + long, "error: f:2: row of more than 1048576 bytes with quotes: where it ends cannot be told"},
+		"quote never closed": {
+			"a,b\n1,\"" + long + long,
+			"error: f:2: row of more than 1048576 bytes with quotes: where it ends cannot be told",
+		},
 		"quote never closed, with line breaks": {
 			"a,b\n1,\"" + strings.Repeat("x\n", maxRowBytes), "error: f:2: a quote is not closed within 1048576 bytes",
 		},
 		"long row with a quote": {
-			"a,b\n1," + long + long + "\"\n3,4\n", "error: f:2: row of more than 1048576 bytes with quotes: where it ends cannot be told",
+			"a,b\n1," + long + long +
+				"\"\n3,4\n", "error: f:2: row of more than 1048576 bytes with quotes: where it ends cannot be told",
 		},
 		"as many columns as are read": {"a,b" + strings.Repeat(",", maxColumns-2) + "\n", "none"},
-		"a column more":               {"a,b" + strings.Repeat(",", maxColumns-1) + "\n", "error: header row: f:1: ragged_row: 513 cells, at most 512 are read"},
+		"a column more": {
+			"a,b" + strings.Repeat(",", maxColumns-1) + "\n",
+			"error: header row: f:1: ragged_row: 513 cells, at most 512 are read",
+		},
 	} {
 		if got := describeCSV(strings.NewReader(c.text)); got != c.want {
 			t.Errorf("%s: got %s, want %s", name, clip(got, 200), clip(c.want, 200))
@@ -86,7 +93,7 @@ func TestCSVBounds(t *testing.T) {
 	}
 }
 
-// splitRows reads every row of a text without taking the first for a header.
+// splitRows reads every row of a text; the first one is not a header.
 func splitRows(text []byte, bufferSize int) (rows [][]string, faults int, err error) {
 	r := &csvReader{name: "f", src: bytes.NewReader(text), buf: make([]byte, bufferSize), next: 1}
 	for {
@@ -109,15 +116,16 @@ func splitRows(text []byte, bufferSize int) (rows [][]string, faults int, err er
 	}
 }
 
-// checkAgainstStandard holds the reader against encoding/csv, and a tiny buffer against a large
-// one: where the standard reader sees no fault and the text is UTF-8, the rows are the same; where
-// it sees one, so do we.
+// checkAgainstStandard compares the reader with encoding/csv, and a tiny buffer with a large one:
+// where the standard reader finds no fault and the text is UTF-8, the rows are the same; where it
+// finds one, so does ours.
 func checkAgainstStandard(t *testing.T, text []byte) {
 	t.Helper()
 	rows, faults, err := splitRows(text, 4096)
 	small, smallFaults, smallErr := splitRows(text, 3)
 	if fmt.Sprint(rows, faults, err != nil) != fmt.Sprint(small, smallFaults, smallErr != nil) {
-		t.Fatalf("%q: %q, %d faults, %v; with a buffer of 3 bytes %q, %d faults, %v", text, rows, faults, err, small, smallFaults, smallErr)
+		t.Fatalf("%q: %q, %d faults, %v; with a buffer of 3 bytes %q, %d faults, %v", text, rows, faults, err, small,
+			smallFaults, smallErr)
 	}
 	std := csv.NewReader(bytes.NewReader(text))
 	std.FieldsPerRecord = -1
@@ -148,7 +156,7 @@ func tooWide(rows [][]string) bool {
 	return false
 }
 
-// TestCSVAgainstStandard reads texts made of the bytes that matter.
+// TestCSVAgainstStandard reads random texts of the characters that matter.
 func TestCSVAgainstStandard(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
@@ -164,10 +172,13 @@ func TestCSVAgainstStandard(t *testing.T) {
 	}
 }
 
-// FuzzCSV promises: any bytes give rows, faults of rows or an error, the same with any buffer, and
-// rows as the standard reader has them.
+// FuzzCSV checks that any bytes give rows, faults of rows or an error, the same with any buffer,
+// and the rows that the standard reader has.
 func FuzzCSV(f *testing.F) {
-	for _, s := range []string{"a,b\n1,2\n", "a,\"b\"\"\n\"\r\n1,2", "\"", "a\"b\n", "\xef\xbb\xbfa,b\r\n#x,#y\r\n", "a,b\n\n,\n\"x\"y\n"} {
+	for _, s := range []string{
+		"a,b\n1,2\n", "a,\"b\"\"\n\"\r\n1,2", "\"", "a\"b\n", "\xef\xbb\xbfa,b\r\n#x,#y\r\n",
+		"a,b\n\n,\n\"x\"y\n",
+	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -221,8 +232,8 @@ func BenchmarkCSV(b *testing.B) {
 	}
 }
 
-// TestTooManyLines: a file may not be longer than a load can hold; the reader is put before the
-// last line that it may read.
+// TestTooManyLines checks the bound on lines. It sets the reader just before the last line that it
+// may read.
 func TestTooManyLines(t *testing.T) {
 	t.Parallel()
 	r, err := newCSV("f.csv", strings.NewReader("a\n1\n2\n3\n"), []string{"a"}, nil)
@@ -237,7 +248,8 @@ func TestTooManyLines(t *testing.T) {
 		t.Errorf("line %d: %v", maxLines, err)
 	}
 	var fault *rowFault
-	if err := r.read(); err == nil || errors.As(err, &fault) || !strings.Contains(err.Error(), "more than 50000000 lines") {
+	if err := r.read(); err == nil || errors.As(err, &fault) || !strings.Contains(err.Error(),
+		"more than 50000000 lines") {
 		t.Errorf("line %d: %v", maxLines+1, err)
 	}
 }

@@ -1,31 +1,69 @@
 // Package loader turns a catalog into a snapshot: it reads files, checks and joins their rows,
-// sorts them, and hands one table after the other to the snapshot store.
+// sorts them, and writes one table after the other to the snapshot store.
 //
-// A catalog comes in two kinds, told apart by what lies in the directory:
+// There are two kinds of catalog. The files in the directory decide which one it is:
 //
-//	files of the public catalog     themes and lists as CSV, packages as JSON     catalog.go, sources*.go, references.go, packages*.go
-//	view dumps of the incumbent     one CSV a table, all joins done               views*.go
+//	files of the public catalog     themes and lists as CSV, packages as JSON
+//	view dumps of the incumbent     one CSV for each table, with all joins done
 //
-// Both end in the same assembly, so that everything that decides about rows is decided once:
+// Both are built by the same table builder, so that everything that decides about rows is decided
+// once:
 //
-//	tables*.go     what a table is: columns, kinds, bounds, row key, sort order; one literal each
-//	assembly*.go   rows in load order, column by column; then doubles, order, and the snapshot's form
-//	place.go       what a record prints of where it is, and on which level it stands
-//	availability   the list of what there is, out of the finished tables
-//	build*.go      the steps of a load; what it remembers for the next one, so that a table whose files and lists are as they were is kept
-//	report*.go     what was read, kept, dropped, and why
+//	theme.go, themes_*.go   one literal for each table: columns, files, steps, dump, category
+//	tables.go               what a table declares: columns, kinds, bounds, row key, sort order
+//	catalog*.go, scan.go    the files of a directory; a file as a stream of rows
+//	csv.go, workbook*.go    the two forms of a file
+//	steps*.go               the parts of reading a row: cells to columns, joins, places
+//	source_reader.go        runs the steps of a theme over its files
+//	views*.go               the same for view dumps
+//	lists.go, units.go      the lists of places; join tables
+//	place.go                what a record prints of its place, and its level
+//	builder*.go             rows in load order; then duplicates, order, and the snapshot's form
+//	packages*.go, uri.go    the metadata tables
+//	availability.go         the list of available data, from the finished tables
+//	build.go, pass.go       the steps of a load; result.go what they make
+//	plan.go, fallback*.go   what is taken from the previous snapshot when the catalog has a fault
+//	reuse.go, state.go      what is taken from it because nothing has changed
+//	build_cache.go          a load that is skipped as a whole
+//	report*.go              what was read, kept, dropped, and why
 //
-// From a catalog, a row that breaks a check is dropped and counted, and of two rows with one key
-// the later stands. View dumps are taken as they are: the same checks only report, except that a
-// cell which cannot be read at all drops its row.
+// From a catalog, a row that fails a check is dropped and counted, and of two rows with one key the
+// later is kept. View dumps are taken as they are: the same checks only report, except that a cell
+// that cannot be parsed drops its row.
 //
-// An empty cell is null where the record allows null and the empty text elsewhere; numbers and
-// dates that may not be null are a fault. Texts are never trimmed. Decimals keep their exact
+// An empty cell is null where the record allows null and the empty text elsewhere; in numbers and
+// dates that may not be null it is a fault. Texts are never trimmed. Decimals keep their exact
 // digits.
+//
+// A new theme is a literal in one of the themes_*.go files: docs/adding-an-endpoint.md.
+//
+// # Tests
+//
+// Four tests compare whole loads with an independent computation. Each proves something that the
+// others do not:
+//
+//   - TestRecompute (cmd/hdqs) runs a Python program that computes every answer of every endpoint
+//     from generated and real catalogs: the program as a whole, byte by byte. Its catalogs are
+//     well-formed.
+//   - TestBothKindsOfCatalogAgree generates one world as files and as dumps of the joined views,
+//     and wants equal segments: joins, and the loading of views.
+//   - TestHostileCatalog generates a catalog full of faults: each bad row is reported by file and
+//     line, each useless file is refused, and the tables are those of the catalog without faults.
+//   - TestRandomCatalogsAgainstTwin loads random catalogs with a slow second loader: combinations
+//     of faulty, unlisted and duplicate cells. In a trial of 16 deliberate mistakes it alone found
+//     3: an unlisted market identified by its code only, a place named at level 2 but coded at
+//     level 1, and a code of level 1 without a name.
+//
+// TestFinishAgainstNaive does the same for the table builder alone: dropping duplicates and
+// sorting.
 //
 // # Tried
 //
-// Sorting row ids by comparing columns took ten times as long as ranking each column of the order
-// once, packing the ranks of a row into 64-bit words and sorting those by radix. The ranks of
+// Ranking each column of the order once, packing the ranks of a row into 64-bit words and sorting
+// those by radix takes a tenth of the time of sorting row ids by comparing columns. The ranks of
 // grouped columns cost next to nothing: there are thousands of tuples, not millions.
+//
+// A CSV reader of our own is 1.2 to 1.8 times as fast as encoding/csv and keeps what the loader
+// needs of a row; see csvReader. A calendar of our own saved 7 ns of 27 for each date and is gone:
+// dates are parsed once for each distinct period. For workbooks, see workbook.
 package loader

@@ -13,7 +13,7 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// stalePaths are what a report and the manifest of its snapshot mark as stale, which must be the
+// stalePaths are the paths that a report marks as stale. The manifest of its snapshot must mark the
 // same.
 func stalePaths(t *testing.T, st *store.Store, r *Report) []string {
 	t.Helper()
@@ -35,8 +35,8 @@ func stalePaths(t *testing.T, st *store.Store, r *Report) []string {
 	return paths
 }
 
-// TestRefusedKeepsTable: when a file cannot be used any more, its table stays as it was, with those
-// that are joined with it; when it can again, nothing is marked.
+// TestRefusedKeepsTable checks that the table of a file that cannot be used is kept, with those
+// that are joined with it, and that nothing is marked once the file can be used again.
 func TestRefusedKeepsTable(t *testing.T) {
 	t.Parallel()
 	whole := smallWorld(t)
@@ -53,32 +53,77 @@ func TestRefusedKeepsTable(t *testing.T) {
 	rename := func(old, other string) func([]byte) []byte {
 		return func(b []byte) []byte { return bytes.Replace(b, []byte(old), []byte(other), 1) }
 	}
-	const presence, funding = "operational-presence/hdx_hapi_operational_presence_global.csv", "funding/hdx_hapi_funding_global.csv"
+	const presence = "operational-presence/hdx_hapi_operational_presence_global.csv"
+	const funding = "funding/hdx_hapi_funding_global.csv"
 	for name, c := range map[string]struct {
 		files fstest.MapFS
 		want  []string
 		why   string
 	}{
-		"renamed column": {with(funding, rename("appeal_code", "appeal_id")), []string{"funding"}, "header lacks appeal_code"},
-		"older ids":      {with(funding, rename("dataset_hdx_id", "dataset_id")), []string{"funding"}, "has dataset_id"},
-		"a page":         {with(presence, func([]byte) []byte { return []byte("<html><body>later</body></html>") }), []string{"operational_presence"}, "header lacks"},
+		"renamed column": {
+			with(funding, rename("appeal_code", "appeal_id")),
+			[]string{"funding"},
+			"header lacks appeal_code",
+		},
+		"older ids": {
+			with(funding, rename("dataset_hdx_id", "dataset_id")),
+			[]string{"funding"},
+			"has dataset_id",
+		},
+		"a page": {
+			with(presence, func([]byte) []byte { return []byte("<html><body>later</body></html>") }),
+			[]string{"operational_presence"},
+			"header lacks",
+		},
 		"an open quote": {
 			with(presence, func(b []byte) []byte { return append(b, `"`+strings.Repeat("x", maxRowBytes+10)...) }),
 			[]string{"operational_presence"},
 			"a quote is not closed",
 		},
-		"many columns":     {with(funding, func(b []byte) []byte { return append(bytes.Repeat([]byte("c,"), 600), b...) }), []string{"funding"}, "at most 512"},
-		"a list":           {with("reference/org.csv", rename("acronym", "akronym")), []string{"operational_presence", "org"}, "header lacks acronym"},
-		"a list gone":      {without("reference/market.csv"), []string{"food_price", "market"}, "from"},
-		"a theme gone":     {without(funding), []string{"funding"}, "fell from"},
-		"a list of a list": {with("reference/org-type.csv", rename("HR.info ID", "ID")), []string{"operational_presence", "org", "org_type"}, "header lacks HR.info ID"},
-		"locations":        {with("reference/location.csv", rename("Has HRP", "HRP")), []string{"location"}, "header lacks Has HRP"},
-		"no locations":     {with("reference/location.csv", headerOf), []string{"location"}, "from"},
-		"units":            {with("reference/pcodes.csv", rename("P-Code", "Code")), []string{"admin1", "admin2"}, "header lacks P-Code"},
-		"units cut off":    {with("reference/pcodes.csv", func(b []byte) []byte { return append(b, '"', 'x') }), []string{"admin1", "admin2"}, "a quote is not closed"},
-		"no units":         {with("reference/pcodes.csv", headerOf), []string{"admin1", "admin2"}, "from"},
-		"units gone":       {without("reference/pcodes.csv"), []string{"admin1", "admin2"}, "has no reference/pcodes.csv"},
-		"units of nowhere": {with("reference/pcodes.csv", everyParent("nowhere")), []string{"admin1", "admin2"}, "admin2 fell from"},
+		"many columns": {
+			with(funding, func(b []byte) []byte { return append(bytes.Repeat([]byte("c,"), 600), b...) }),
+			[]string{"funding"},
+			"at most 512",
+		},
+		"a list": {
+			with("reference/org.csv", rename("acronym", "akronym")),
+			[]string{"operational_presence", "org"},
+			"header lacks acronym",
+		},
+		"a list gone":  {without("reference/market.csv"), []string{"food_price", "market"}, "from"},
+		"a theme gone": {without(funding), []string{"funding"}, "fell from"},
+		"a list of a list": {
+			with("reference/org-type.csv", rename("HR.info ID", "ID")),
+			[]string{"operational_presence", "org", "org_type"},
+			"header lacks HR.info ID",
+		},
+		"locations": {
+			with("reference/location.csv", rename("Has HRP", "HRP")),
+			[]string{"location"},
+			"header lacks Has HRP",
+		},
+		"no locations": {with("reference/location.csv", headerOf), []string{"location"}, "from"},
+		"units": {
+			with("reference/pcodes.csv", rename("P-Code", "Code")),
+			[]string{"admin1", "admin2"},
+			"header lacks P-Code",
+		},
+		"units cut off": {
+			with("reference/pcodes.csv", func(b []byte) []byte { return append(b, '"', 'x') }),
+			[]string{"admin1", "admin2"},
+			"a quote is not closed",
+		},
+		"no units": {with("reference/pcodes.csv", headerOf), []string{"admin1", "admin2"}, "from"},
+		"units gone": {
+			without("reference/pcodes.csv"),
+			[]string{"admin1", "admin2"},
+			"has no reference/pcodes.csv",
+		},
+		"units of nowhere": {
+			with("reference/pcodes.csv", everyParent("nowhere")),
+			[]string{"admin1", "admin2"},
+			"admin2 fell from",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -87,12 +132,13 @@ func TestRefusedKeepsTable(t *testing.T) {
 			for n := range 2 {
 				got := build(t, st, c.files, someDay.Add(time.Duration(n+1)*time.Hour))
 				paths := stalePaths(t, st, got)
-				if !slices.Equal(paths, c.want) || !got.Partial || !strings.Contains(got.Stale[0].Why+got.Stale[len(got.Stale)-1].Why, c.why) {
+				if !slices.Equal(paths, c.want) || !got.Partial ||
+					!strings.Contains(got.Stale[0].Why+got.Stale[len(got.Stale)-1].Why, c.why) {
 					t.Errorf("load %d: stale %v, partial %t, %+v; want %v", n, paths, got.Partial, got.Stale, c.want)
 				}
 				for table, sum := range segmentsOf(first) {
 					if segmentsOf(got)[table] != sum {
-						t.Errorf("load %d: table %s is another one", n, table)
+						t.Errorf("load %d: table %s has changed", n, table)
 					}
 				}
 				if since := someDay.Add(time.Hour); !got.Stale[0].Since.Equal(since) {
@@ -111,7 +157,7 @@ func TestRefusedKeepsTable(t *testing.T) {
 // headerOf is a file without its rows.
 func headerOf(b []byte) []byte { return b[:bytes.IndexByte(b, '\n')+1] }
 
-// everyParent names one parent for every unit of level 2.
+// everyParent gives every unit of level 2 the same parent.
 func everyParent(name string) func([]byte) []byte {
 	return func(b []byte) []byte {
 		lines := strings.Split(string(b), "\n")
@@ -126,8 +172,8 @@ func everyParent(name string) func([]byte) []byte {
 	}
 }
 
-// TestRestoredLists: while a list cannot be used, what else is new comes in as if it could; the
-// list that is fine counts as it is now.
+// TestRestoredLists checks that while a list of places cannot be used, everything else is loaded as
+// if it could, and that the other list is used as it is now.
 func TestRestoredLists(t *testing.T) {
 	t.Parallel()
 	whole := smallWorld(t)
@@ -156,19 +202,24 @@ func TestRestoredLists(t *testing.T) {
 				t.Errorf("%s: partial %t, refused %v", name, got.Partial, got.Refused)
 			}
 			for table, sum := range segmentsOf(want) {
-				// Of the resources and of what there is one time is that of this load.
+				// Resources and available data have a time of this load.
 				if segmentsOf(got)[table] != sum && table != "resource" && table != "data_availability" {
 					t.Errorf("%s: table %s is not what the whole list makes it", name, table)
 				}
 			}
-			// Without a last good copy there is none to go on with, also if one is in another channel.
+			// Without a last good copy in the channel the load fails, even if another channel has
+			// one.
 			for _, o := range []Options{{Store: openStore(t)}, {Store: st, Channel: "other"}} {
 				o.Catalog, o.CatalogName, o.SnapshotTime = files, "test", someDay.Add(2*time.Hour)
-				if _, err := Build(t.Context(), o); name != "both" && (err == nil || !strings.Contains(err.Error(), "header lacks")) {
+				if _, err := Build(t.Context(), o); name != "both" && (err == nil ||
+					!strings.Contains(err.Error(), "header lacks")) {
 					t.Errorf("%s: nothing to fall back on: %v", name, err)
 				}
 			}
-			damaged := segmentsOf(got)[map[string]string{"locations": "location", "units": "admin2", "both": "location"}[name]]
+			damaged := segmentsOf(got)[map[string]string{
+				"locations": "location", "units": "admin2",
+				"both": "location",
+			}[name]]
 			path, err := st.SegmentPath(damaged)
 			if err != nil {
 				t.Fatal(err)
@@ -176,7 +227,8 @@ func TestRestoredLists(t *testing.T) {
 			if err := os.Truncate(path, 10); err != nil {
 				t.Fatal(err)
 			}
-			_, err = Build(t.Context(), Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: someDay.Add(2 * time.Hour)})
+			_, err = Build(t.Context(),
+				Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: someDay.Add(2 * time.Hour)})
 			if err == nil || !strings.Contains(err.Error(), "the old one cannot be read") {
 				t.Errorf("%s: with a damaged snapshot: %v", name, err)
 			}
@@ -184,18 +236,18 @@ func TestRestoredLists(t *testing.T) {
 	}
 }
 
-// TestKeptTablesKeepTheirPlaces: rows name places by numbers, which follow from the lists. When a
-// table is kept, the lists stay those that its numbers are of, though there are new ones; what does
-// not name places does not matter.
+// TestKeptTablesKeepTheirPlaces checks that places are kept with a table that is kept: rows refer
+// to places by numbers, which follow from the lists. A kept table without places does not matter.
 func TestKeptTablesKeepTheirPlaces(t *testing.T) {
 	t.Parallel()
-	const idps, funding, pcodes, locations = "idps/hdx_hapi_idps_global.csv", "funding/hdx_hapi_funding_global.csv", "reference/pcodes.csv", "reference/location.csv"
+	const idps, funding = "idps/hdx_hapi_idps_global.csv", "funding/hdx_hapi_funding_global.csv"
+	const pcodes, locations = "reference/pcodes.csv", "reference/location.csv"
 	whole := smallWorld(t)
 	spoil := func(path string, with func([]byte) []byte) func(fstest.MapFS) {
 		return func(f fstest.MapFS) { f[path] = &fstest.MapFile{Data: with(f[path].Data)} }
 	}
 	lastRow := func(b []byte) []byte { b = bytes.TrimRight(b, "\n"); return b[:bytes.LastIndexByte(b, '\n')+1] }
-	// firstRow takes away the first row of a list: all others get other numbers.
+	// firstRow removes the first row of a list, which changes the numbers of all others.
 	firstRow := func(b []byte) []byte {
 		head := bytes.IndexByte(b, '\n') + 1
 		return append(bytes.Clone(b[:head]), b[head+bytes.IndexByte(b[head:], '\n')+1:]...)
@@ -208,12 +260,42 @@ func TestKeptTablesKeepTheirPlaces(t *testing.T) {
 		same    []string // tables of before
 		changed []string
 	}{
-		"units":         {[]func(fstest.MapFS){fewer, broken, shorter}, []string{"admin1", "admin2", "idps"}, []string{"location", "admin1", "admin2", "idps", "rainfall"}, []string{"funding"}},
-		"locations":     {[]func(fstest.MapFS){spoil(locations, firstRow), broken}, []string{"admin1", "admin2", "idps", "location"}, []string{"location", "admin1", "admin2", "idps"}, nil},
-		"a kept list":   {[]func(fstest.MapFS){fewer, func(f fstest.MapFS) { delete(f, "reference/market.csv") }}, []string{"admin1", "admin2", "food_price", "market"}, []string{"admin1", "market", "food_price"}, nil},
-		"no places":     {[]func(fstest.MapFS){fewer, spoil("reference/currency.csv", func([]byte) []byte { return []byte("x") })}, []string{"currency"}, []string{"currency"}, []string{"admin1"}},
-		"nothing kept":  {[]func(fstest.MapFS){fewer, shorter}, nil, []string{"location"}, []string{"admin1", "funding", "idps"}},
-		"nothing moved": {[]func(fstest.MapFS){broken, shorter}, []string{"idps"}, []string{"admin1", "idps"}, []string{"funding"}},
+		"units": {
+			[]func(fstest.MapFS){fewer, broken, shorter},
+			[]string{"admin1", "admin2", "idps"},
+			[]string{"location", "admin1", "admin2", "idps", "rainfall"},
+			[]string{"funding"},
+		},
+		"locations": {
+			[]func(fstest.MapFS){spoil(locations, firstRow), broken},
+			[]string{"admin1", "admin2", "idps", "location"},
+			[]string{"location", "admin1", "admin2", "idps"},
+			nil,
+		},
+		"a kept list": {
+			[]func(fstest.MapFS){fewer, func(f fstest.MapFS) { delete(f, "reference/market.csv") }},
+			[]string{"admin1", "admin2", "food_price", "market"},
+			[]string{"admin1", "market", "food_price"},
+			nil,
+		},
+		"no places": {
+			[]func(fstest.MapFS){fewer, spoil("reference/currency.csv", func([]byte) []byte { return []byte("x") })},
+			[]string{"currency"},
+			[]string{"currency"},
+			[]string{"admin1"},
+		},
+		"nothing kept": {
+			[]func(fstest.MapFS){fewer, shorter},
+			nil,
+			[]string{"location"},
+			[]string{"admin1", "funding", "idps"},
+		},
+		"nothing moved": {
+			[]func(fstest.MapFS){broken, shorter},
+			[]string{"idps"},
+			[]string{"admin1", "idps"},
+			[]string{"funding"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -229,19 +311,19 @@ func TestKeptTablesKeepTheirPlaces(t *testing.T) {
 			}
 			for _, table := range c.same {
 				if segmentsOf(got)[table] != first[table] {
-					t.Errorf("table %s is another one", table)
+					t.Errorf("table %s has changed", table)
 				}
 			}
 			for _, table := range c.changed {
 				if segmentsOf(got)[table] == first[table] {
-					t.Errorf("table %s is that of before", table)
+					t.Errorf("table %s has not changed", table)
 				}
 			}
 		})
 	}
 }
 
-// TestListsNotFetched: a list that the network does not give, and no cache has, is read back too.
+// TestListsNotFetched checks that a list that was not fetched, and is in no cache, is restored too.
 func TestListsNotFetched(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
@@ -253,28 +335,33 @@ func TestListsNotFetched(t *testing.T) {
 		{Role: "location", Path: "reference/location.csv", State: SourceRefused, Why: "status 404"},
 		{Role: "pcodes", Path: "reference/pcodes.csv", State: SourceRefused, Why: "status 500"},
 	}}
-	got, err := Build(t.Context(), Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: someDay.Add(time.Hour), Fetched: fetched})
+	got, err := Build(t.Context(),
+		Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: someDay.Add(time.Hour), Fetched: fetched})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if paths := stalePaths(t, st, got); !got.Partial || !slices.Equal(paths, []string{"admin1", "admin2", "location"}) || !strings.Contains(got.Stale[0].Why, "status 500") {
+	if paths := stalePaths(t, st, got); !got.Partial || !slices.Equal(paths,
+		[]string{"admin1", "admin2", "location"}) || !strings.Contains(got.Stale[0].Why, "status 500") {
 		t.Errorf("partial %t, stale %v", got.Partial, got.Stale)
 	}
 	for table, sum := range segmentsOf(first) {
 		if segmentsOf(got)[table] != sum {
-			t.Errorf("table %s is another one", table)
+			t.Errorf("table %s has changed", table)
 		}
 	}
 }
 
-// TestFetchedStates: what the network could not give is marked, and a role of which a file is
-// missing keeps its table.
+// TestFetchedStates checks that files that could not be fetched are marked, and that a role of
+// which a file is missing keeps its table.
 func TestFetchedStates(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
 	files := smallWorld(t)
 	options := func(at time.Time, sources ...SourceReport) Options {
-		return Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: at, Fetched: &FetchReport{Source: "https://x.example", Kind: "ckan", Sources: sources}}
+		return Options{
+			Catalog: files, CatalogName: "test", Store: st, SnapshotTime: at,
+			Fetched: &FetchReport{Source: "https://x.example", Kind: "ckan", Sources: sources},
+		}
 	}
 	load := func(o Options) *Report {
 		t.Helper()
@@ -288,11 +375,14 @@ func TestFetchedStates(t *testing.T) {
 	if first.Partial || len(first.Stale) > 0 {
 		t.Errorf("first: %+v", first.Stale)
 	}
-	stale := load(options(someDay.Add(time.Hour), SourceReport{Role: "idps", Path: "idps/a.csv", State: SourceStale, Why: "status 500"}))
-	if !stale.Partial || stale.Outcome != "published" || !slices.Equal(stalePaths(t, st, stale), []string{"idps/a.csv"}) {
+	stale := load(options(someDay.Add(time.Hour),
+		SourceReport{Role: "idps", Path: "idps/a.csv", State: SourceStale, Why: "status 500"}))
+	if !stale.Partial || stale.Outcome != "published" || !slices.Equal(stalePaths(t, st, stale),
+		[]string{"idps/a.csv"}) {
 		t.Errorf("stale: %s, %+v", stale.Outcome, stale.Stale)
 	}
-	later := load(options(someDay.Add(2*time.Hour), SourceReport{Role: "idps", Path: "idps/a.csv", State: SourceStale, Why: "another reason"}))
+	later := load(options(someDay.Add(2*time.Hour),
+		SourceReport{Role: "idps", Path: "idps/a.csv", State: SourceStale, Why: "another reason"}))
 	if later.Outcome != "unchanged" || later.Snapshot != stale.Snapshot || !later.Partial {
 		t.Errorf("still stale: %s, %s after %s", later.Outcome, later.Snapshot, stale.Snapshot)
 	}
@@ -301,8 +391,13 @@ func TestFetchedStates(t *testing.T) {
 			delete(files, path)
 		}
 	}
-	refused := load(options(someDay.Add(3*time.Hour), SourceReport{Role: "conflict-events", Path: "conflict-events/2025.csv", State: SourceRefused, Why: "status 404"}))
-	if !slices.Equal(stalePaths(t, st, refused), []string{"conflict_event"}) || segmentsOf(refused)["conflict_event"] != segmentsOf(first)["conflict_event"] {
+	refused := load(options(someDay.Add(3*time.Hour),
+		SourceReport{
+			Role: "conflict-events", Path: "conflict-events/2025.csv", State: SourceRefused,
+			Why: "status 404",
+		}))
+	if !slices.Equal(stalePaths(t, st, refused), []string{"conflict_event"}) ||
+		segmentsOf(refused)["conflict_event"] != segmentsOf(first)["conflict_event"] {
 		t.Errorf("refused: %+v", refused.Stale)
 	}
 	var text, markdown bytes.Buffer
@@ -319,15 +414,18 @@ func TestFetchedStates(t *testing.T) {
 	}
 }
 
-// TestBuildCache: a load of the inputs of before ends without reading them; anything that may change
-// its outcome makes it read.
+// TestBuildCache checks that a load with the inputs of the last one reads none of them, and that it
+// reads them as soon as something that may change the result is different.
 func TestBuildCache(t *testing.T) {
 	t.Parallel()
 	st := openStore(t)
 	memory := filepath.Join(t.TempDir(), "memory.json")
-	broken := fstest.MapFS{"catalog.json": {Data: []byte("{")}} // what nobody may read
+	broken := fstest.MapFS{"catalog.json": {Data: []byte("{")}} // must not be read
 	load := func(inputs string, files fstest.MapFS, change func(*Options)) (*Report, error) {
-		o := Options{Catalog: files, CatalogName: "test", Store: st, SnapshotTime: someDay, Cache: BuildCache{File: memory, Inputs: inputs}}
+		o := Options{
+			Catalog: files, CatalogName: "test", Store: st, SnapshotTime: someDay,
+			Cache: BuildCache{File: memory, Inputs: inputs},
+		}
 		if change != nil {
 			change(&o)
 		}
@@ -339,7 +437,8 @@ func TestBuildCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	again, err := load("a", broken, func(o *Options) { o.Fetched = &FetchReport{Kind: "ckan", Requests: 3} })
-	if err != nil || again.Outcome != "unchanged" || again.Snapshot != first.Snapshot || again.Rows != first.Rows || again.Partial != first.Partial || again.Fetched.Requests != 3 {
+	if err != nil || again.Outcome != "unchanged" || again.Snapshot != first.Snapshot || again.Rows != first.Rows ||
+		again.Partial != first.Partial || again.Fetched.Requests != 3 {
 		t.Fatalf("again: %v, %+v", err, again)
 	}
 	var reused int
@@ -352,12 +451,17 @@ func TestBuildCache(t *testing.T) {
 		t.Errorf("%d tables reused", reused)
 	}
 	for what, change := range map[string]func(*Options){
-		"other inputs":      func(o *Options) { o.Cache.Inputs = "b" },
-		"no memory":         func(o *Options) { o.Cache.File = memory + ".none" },
-		"another site":      func(o *Options) { o.CatalogURL = "https://other.example" },
-		"another option":    func(o *Options) { o.StrictResources = true },
-		"another channel":   func(o *Options) { o.Channel = "canary" },
-		"a source is stale": func(o *Options) { o.Fetched = &FetchReport{Sources: []SourceReport{{Path: "x", State: SourceStale}}} },
+		"other inputs":    func(o *Options) { o.Cache.Inputs = "b" },
+		"no memory":       func(o *Options) { o.Cache.File = memory + ".none" },
+		"another site":    func(o *Options) { o.CatalogURL = "https://other.example" },
+		"another option":  func(o *Options) { o.StrictResources = true },
+		"another channel": func(o *Options) { o.Channel = "canary" },
+		"a source is stale": func(o *Options) {
+			o.Fetched = &FetchReport{Sources: []SourceReport{{
+				Path:  "x",
+				State: SourceStale,
+			}}}
+		},
 	} {
 		if r, err := load("a", broken, change); err == nil {
 			t.Errorf("%s: not read: %s", what, r.Outcome)
@@ -375,7 +479,8 @@ func TestBuildCache(t *testing.T) {
 	}
 }
 
-// TestCheckFile tells files of another form, dialect or encoding from those with some broken rows.
+// TestCheckFile checks that files of another form, dialect or encoding are refused, and files with
+// a few malformed rows are not.
 func TestCheckFile(t *testing.T) {
 	t.Parallel()
 	header := "code,name\n"
@@ -384,7 +489,12 @@ func TestCheckFile(t *testing.T) {
 		{"currency", "a.csv", header + rows, ""},
 		{"currency", "a.csv", "\ufeff" + strings.ReplaceAll(header+rows, "\n", "\r\n"), ""},
 		{"currency", "a.csv", header + rows + strings.Repeat("A,\xe9\n", 10), ""},
-		{"currency", "a.csv", header + rows + strings.Repeat("A,\xe9\n", 11), "11 of 1011 rows are broken, first a.csv:1002: invalid_utf8"},
+		{
+			"currency",
+			"a.csv",
+			header + rows + strings.Repeat("A,\xe9\n", 11),
+			"11 of 1011 rows are broken, first a.csv:1002: invalid_utf8",
+		},
 		{"currency", "a.csv", strings.ReplaceAll(header+rows, ",", ";"), "header lacks code, name"},
 		{"currency", "a.csv", "", "no header row"},
 		{"currency", "a.csv", header + rows + `A,"` + strings.Repeat("x\n", maxRowBytes), "a quote is not closed"},

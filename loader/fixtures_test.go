@@ -11,12 +11,11 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// fixtureDir holds real input files; they are not part of this repository, so the tests that read
-// them say so when they are absent.
+// fixtureDir has real input files. They are not part of this repository; tests that need them are
+// skipped without them.
 const fixtureDir = "../../shared/fixtures"
 
-// fixtureCounts are rows read, marked in error and kept, by role, as a separate program counted
-// them.
+// fixtureCounts are rows read, marked in error and kept, by role, as another program counted them.
 var fixtureCounts = map[string]RowCounts{
 	"conflict-events":             {Read: 20373, InError: 3, Kept: 20370},
 	"operational-presence":        {Read: 4999, InError: 32, Kept: 4967},
@@ -36,9 +35,11 @@ var fixtureCounts = map[string]RowCounts{
 var fixtureTables = map[string]int{
 	"location": 249, "admin1": 2543, "admin2": 30687, "currency": 127, "org": 722, "org_type": 18, "sector": 19,
 	"commodity": 1072, "market": 205, "dataset": 16, "resource": 21,
-	"conflict_event": 20370, "operational_presence": 4967, "funding": 135, "national_risk": 191, "humanitarian_needs": 1924,
-	"refugees": 13338, "returnees": 2288, "idps": 6854, "food_security": 15053, "food_price": 21730, "poverty_rate": 3166,
-	"rainfall": 12675, "population": 2086,
+	"conflict_event": 20370, "operational_presence": 4967, "funding": 135, "national_risk": 191,
+	"humanitarian_needs": 1924,
+	"refugees":           13338, "returnees": 2288, "idps": 6854, "food_security": 15053, "food_price": 21730,
+	"poverty_rate": 3166,
+	"rainfall":     12675, "population": 2086,
 }
 
 var someDay = time.Date(2026, 11, 21, 1, 2, 0, 0, time.UTC)
@@ -64,7 +65,8 @@ func fixtureCatalog(t testing.TB) string {
 func TestFixtureCounts(t *testing.T) {
 	t.Parallel()
 	dir := fixtureCatalog(t)
-	report, err := Build(t.Context(), Options{Catalog: os.DirFS(dir), CatalogName: dir, Store: openStore(t), SnapshotTime: someDay})
+	report, err := Build(t.Context(),
+		Options{Catalog: os.DirFS(dir), CatalogName: dir, Store: openStore(t), SnapshotTime: someDay})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +97,8 @@ func TestFixtureCounts(t *testing.T) {
 	}
 }
 
-// TestFixtureTagRows reads real files of the older form: none of their rows of tags is data.
+// TestFixtureTagRows reads real files of the older form and checks that their rows of hashtags are
+// not data.
 func TestFixtureTagRows(t *testing.T) {
 	t.Parallel()
 	fixtureCatalog(t)
@@ -126,8 +129,7 @@ func TestFixtureTagRows(t *testing.T) {
 	}
 }
 
-// BenchmarkBuild loads the sample: mostly the cost of a table, of which there are many here and
-// rows few.
+// BenchmarkBuild loads the sample, which has few rows: it measures mostly the cost of each table.
 func BenchmarkBuild(b *testing.B) {
 	b.ReportAllocs()
 	rows := 0

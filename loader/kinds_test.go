@@ -10,9 +10,9 @@ import (
 )
 
 // TestBothKindsOfCatalogAgree writes one made-up world twice, as files that the loader must join
-// and as dumps of the joined views, and wants the same bytes of every table. The generator knows
-// which unit a row stands at before it writes what the file shows of it, so neither kind is derived
-// from the other.
+// and as dumps of the joined views, and wants the same bytes of every table. The generator decides
+// which unit a row has before it writes what the file shows of it, so neither kind is derived from
+// the other.
 func TestBothKindsOfCatalogAgree(t *testing.T) {
 	t.Parallel()
 	for _, o := range []generator.Options{{Seed: 1}, {Seed: 2, Compress: true}} {
@@ -33,13 +33,15 @@ func TestBothKindsOfCatalogAgree(t *testing.T) {
 				t.Errorf("seed %d: table %s is empty", o.Seed, name)
 			}
 			if table.SHA256 != other.SHA256 {
-				t.Errorf("seed %d: table %s has %d rows from files and %d from dumps, and other bytes", o.Seed, name, table.Rows, other.Rows)
+				t.Errorf("seed %d: table %s has %d rows from files and %d from dumps, and the bytes differ", o.Seed,
+					name,
+					table.Rows, other.Rows)
 			}
 		}
 	}
 }
 
-// tableReports loads a directory and gives what the report says of its tables.
+// tableReports loads a directory and returns the reports of its tables.
 func tableReports(t *testing.T, dir string) map[string]TableReport {
 	t.Helper()
 	st, err := store.Open(t.TempDir())

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// TestTagged holds the reading of a resource's file checks against its case file: the newest check
-// that succeeded decides.
+// TestTagged compares isHXL with its case file: the newest check that succeeded decides.
 func TestTagged(t *testing.T) {
 	t.Parallel()
 	for _, c := range readCases(t, "testdata/packages/tagged.txt") {
@@ -41,15 +40,18 @@ func TestParsePackage(t *testing.T) {
 			t.Errorf("%s: got %+v, %v", text, p, err)
 		}
 	}
-	for _, text := range []string{``, `[]`, `{}`, `{"success": false, "error": {}}`, `{"id": 5}`, `{"success": true, "result": null}`, `{"id": "a"`} {
+	for _, text := range []string{
+		``, `[]`, `{}`, `{"success": false, "error": {}}`, `{"id": 5}`,
+		`{"success": true, "result": null}`, `{"id": "a"`,
+	} {
 		if p, err := parsePackage([]byte(text)); err == nil {
 			t.Errorf("%s: got %+v", text, p)
 		}
 	}
 }
 
-// FuzzPackage promises: any bytes give a package with an id or an error, and its resources can be
-// asked everything.
+// FuzzPackage checks that any bytes give a package with an id or an error, and that methods of its
+// resources do not panic.
 func FuzzPackage(f *testing.F) {
 	f.Add([]byte(smallPackage))
 	f.Add([]byte(`{"success": true, "result": ` + smallPackage + `}`))

@@ -9,7 +9,7 @@ import (
 
 var caseUnit = regexp.MustCompile(`(\S+?)/([^!"]*?)(!?) "([^"]*)"`)
 
-// TestPrintedPlaces holds each case file line against the columns that the setter fills.
+// TestPrintedPlaces compares the columns of a place with each line of the case file.
 func TestPrintedPlaces(t *testing.T) {
 	t.Parallel()
 	for _, c := range readCases(t, "testdata/place/printed.txt") {

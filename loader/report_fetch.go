@@ -73,7 +73,8 @@ func (f *FetchReport) summary() string {
 	return fmt.Sprintf(
 		"%s (%s): %d sources: %d new, %d unchanged, %d stale, %d refused; "+
 			"%d requests, %d retries, %d bytes in %.1f s",
-		f.Source, f.Kind, len(f.Sources), f.Count(SourceNew), f.Count(SourceUnchanged), f.Count(SourceStale), f.Count(SourceRefused),
+		f.Source, f.Kind, len(f.Sources), f.Count(SourceNew), f.Count(SourceUnchanged),
+		f.Count(SourceStale), f.Count(SourceRefused),
 		f.Requests, f.Retries, f.Bytes, f.Seconds)
 }
 

@@ -34,7 +34,7 @@ func allThemes(but ...string) []string {
 	return out
 }
 
-// sameTables tells whether two reports name the same bytes for every table.
+// sameTables checks that two reports name the same bytes for every table.
 func sameTables(t *testing.T, what string, got, want *Report) {
 	t.Helper()
 	w := segmentsOf(want)
@@ -48,8 +48,8 @@ func sameTables(t *testing.T, what string, got, want *Report) {
 	}
 }
 
-// TestReuse loads a changed catalog onto a store that knows the old one, and onto a new store: the
-// tables are the same, but only what changed was read.
+// TestReuse loads a changed catalog into a store that has the old one, and into a new store: the
+// tables must be the same, and only what changed is read.
 func TestReuse(t *testing.T) {
 	t.Parallel()
 	first := smallWorld(t)
@@ -89,8 +89,8 @@ func TestReuse(t *testing.T) {
 				t.Errorf("%s: reused %v, want %v", name, reused, c.want)
 			}
 			sameTables(t, name, got, build(t, openStore(t), c.files, someDay))
-			// What was kept is remembered as well as what was read. A snapshot that stays remembers
-			// what it was made of.
+			// The state lists reused tables as well as those that were read. An unchanged snapshot
+			// keeps its own state.
 			want := allThemes()
 			if got.Outcome == "unchanged" {
 				want = c.want
@@ -103,7 +103,7 @@ func TestReuse(t *testing.T) {
 	}
 }
 
-// TestReuseOfDamaged: a table that cannot be read any more is made anew.
+// TestReuseOfDamaged checks that a table that cannot be read any more is made again.
 func TestReuseOfDamaged(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
@@ -125,7 +125,8 @@ func TestReuseOfDamaged(t *testing.T) {
 	}
 }
 
-// TestShrunk: a table that lost more than half of its rows stays as it was until that is allowed.
+// TestShrunk checks that a table that would lose more than half of its rows is kept, unless that is
+// allowed.
 func TestShrunk(t *testing.T) {
 	t.Parallel()
 	rows := func(n int) fstest.MapFS {
@@ -143,8 +144,12 @@ func TestShrunk(t *testing.T) {
 	for _, c := range []struct {
 		rows, want    int
 		allow, partly bool
-	}{{5, 5, false, false}, {2, 5, false, true}, {1, 5, false, true}, {5, 5, false, false}, {1, 1, true, false}, {0, 0, true, false}, {3, 3, false, false}} {
-		report, err := Build(t.Context(), Options{Catalog: rows(c.rows), Store: store, SnapshotTime: someDay, AllowShrink: c.allow})
+	}{{5, 5, false, false}, {2, 5, false, true}, {1, 5, false, true}, {5, 5, false, false}, {1, 1, true, false}, {
+		0, 0,
+		true, false,
+	}, {3, 3, false, false}} {
+		report, err := Build(t.Context(),
+			Options{Catalog: rows(c.rows), Store: store, SnapshotTime: someDay, AllowShrink: c.allow})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -153,8 +158,10 @@ func TestShrunk(t *testing.T) {
 		if c.want == 0 {
 			available = 0
 		}
-		if n, a := snap.Segments["idps"].Rows(), snap.Segments["data_availability"].Rows(); n != c.want || a != available || report.Partial != c.partly {
-			t.Errorf("%d rows: %d in the table, %d places, partial %t; want %d, %d, %t", c.rows, n, a, report.Partial, c.want, available, c.partly)
+		if n, a := snap.Segments["idps"].Rows(), snap.Segments["data_availability"].Rows(); n != c.want ||
+			a != available || report.Partial != c.partly {
+			t.Errorf("%d rows: %d in the table, %d places, partial %t; want %d, %d, %t", c.rows, n, a, report.Partial,
+				c.want, available, c.partly)
 		}
 		if n := snap.Segments["resource"].Rows(); n != available {
 			t.Errorf("%d rows: %d resources", c.rows, n)
@@ -162,8 +169,8 @@ func TestShrunk(t *testing.T) {
 	}
 }
 
-// TestDamagedCurrent: a current snapshot that cannot be read does not stop the load that replaces
-// it.
+// TestDamagedCurrent checks that a current snapshot that cannot be read does not stop the load that
+// replaces it.
 func TestDamagedCurrent(t *testing.T) {
 	t.Parallel()
 	store := openStore(t)
@@ -178,7 +185,7 @@ func TestDamagedCurrent(t *testing.T) {
 	openBuilt(t, store, second)
 }
 
-// TestPlacesOf reads a table back as it was written.
+// TestPlacesOf reads the places of every data table from its segment.
 func TestPlacesOf(t *testing.T) {
 	t.Parallel()
 	_, snap := buildFiles(t, sample.FS)

@@ -11,7 +11,7 @@ import (
 	"hdqs/snapshot"
 )
 
-// contractEndpoint is what the contract says of an endpoint, as far as tables are concerned.
+// contractEndpoint is the part of an endpoint in the contract that concerns tables.
 type contractEndpoint struct {
 	Path    string
 	Params  []contractParam
@@ -37,9 +37,10 @@ type contractOrder struct {
 	SortAs string `json:"sort_as"`
 }
 
-// endpointTables names the tables that are not called like their path.
+// endpointTables are the tables whose names differ from their paths.
 var endpointTables = map[string]string{
-	"agency-commodity": "commodity", "agency-market": "market", "baseline-population": "population", "conflict-events": "conflict_event",
+	"agency-commodity": "commodity", "agency-market": "market", "baseline-population": "population",
+	"conflict-events":            "conflict_event",
 	"food-prices-market-monitor": "food_price", "refugees-persons-of-concern": "refugees",
 }
 
@@ -64,7 +65,7 @@ func readContract(t *testing.T) map[string]contractEndpoint {
 	return byTable
 }
 
-// columnOf finds a column by name; ok is false when the table has none.
+// columnOf finds a column by name.
 func columnOf(t *table, name string) (c column, ok bool) {
 	i := slices.IndexFunc(t.columns, func(c column) bool { return c.name == name })
 	if i < 0 {
@@ -73,7 +74,7 @@ func columnOf(t *table, name string) (c column, ok bool) {
 	return t.columns[i], true
 }
 
-// storedColumn is our name for a column that the contract's sort order names.
+// storedColumn is our name for a column of the contract's sort order.
 func storedColumn(name string) string {
 	if unit, ok := strings.CutSuffix(name, "_stored"); ok {
 		return "stored_" + unit
@@ -138,7 +139,10 @@ func checkFields(t *testing.T, table *table, e contractEndpoint) {
 func checkOrder(t *testing.T, table *table, e contractEndpoint) {
 	t.Helper()
 	var want []string
-	kinds := map[string]snapshot.Kind{"text": snapshot.Text, "int": snapshot.Int, "enum": snapshot.Enum, "timestamp": snapshot.Time}
+	kinds := map[string]snapshot.Kind{
+		"text": snapshot.Text, "int": snapshot.Int, "enum": snapshot.Enum,
+		"timestamp": snapshot.Time,
+	}
 	for _, o := range append(e.OrderBy, e.Ties...) {
 		name := storedColumn(o.Column)
 		want = append(want, name)
@@ -151,8 +155,8 @@ func checkOrder(t *testing.T, table *table, e contractEndpoint) {
 	}
 }
 
-// checkIndexes wants a posting for every column of rows that a filter looks up by value; groups
-// have theirs, numbers are scanned.
+// checkIndexes wants postings for every column of rows that a filter looks up by value. Groups
+// always have postings, and numbers are scanned.
 func checkIndexes(t *testing.T, table *table, e contractEndpoint) {
 	t.Helper()
 	filtered := map[string]bool{}
@@ -169,20 +173,20 @@ func checkIndexes(t *testing.T, table *table, e contractEndpoint) {
 	}
 }
 
-// TestTablesAgreeWithThemselves looks for slips that no contract can tell: names used twice, keys
-// and orders that name nothing.
+// TestTablesAgreeWithThemselves looks for mistakes that the contract cannot show: names used twice,
+// keys and orders with unknown columns.
 func TestTablesAgreeWithThemselves(t *testing.T) {
 	t.Parallel()
 	names := map[string]bool{}
 	for _, table := range tables {
 		if names[table.name] {
-			t.Errorf("table %q stands twice", table.name)
+			t.Errorf("table %q occurs twice", table.name)
 		}
 		names[table.name] = true
 		columns := map[string]bool{}
 		for _, c := range table.columns {
 			if columns[c.name] {
-				t.Errorf("%s.%s stands twice", table.name, c.name)
+				t.Errorf("%s.%s occurs twice", table.name, c.name)
 			}
 			columns[c.name] = true
 			if (c.kind == snapshot.Enum) != (c.values != nil) {

@@ -1,7 +1,6 @@
 package loader
 
 import (
-	"fmt"
 	"regexp"
 	"slices"
 )
@@ -124,18 +123,4 @@ func Inputs() []Input {
 		inputs = append(inputs, in)
 	}
 	return inputs
-}
-
-// check reports a literal that contradicts itself.
-func (th *theme) check() error {
-	isData := th.category != ""
-	switch {
-	case th.table == nil:
-		return fmt.Errorf("theme %q has no table", th.role)
-	case isData != (th.subcategory != "") || isData != (th.places != nil):
-		return fmt.Errorf("theme %q: category, subcategory and places go together", th.table.name)
-	case isData && (th.role == "" || th.steps == nil):
-		return fmt.Errorf("theme %q: a data theme has a role and steps", th.table.name)
-	}
-	return nil
 }

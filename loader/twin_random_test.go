@@ -23,26 +23,42 @@ func TestRandomCatalogsAgainstTwin(t *testing.T) {
 
 // twinWords are the values that cells of a random catalog have, good ones more than once.
 var twinWords = map[string]string{
-	"location_code": "AFG|AFG|NGA|SSD|TCD|XKX|", "admin1_code": "AF01|AF01|NG021|TCD01|ECISLA||", "admin2_code": "AF0101|AF0102|NG021011|SS0001|ECISLA|TCD0101|||AFG-XXX-XXX",
-	"admin1_name": "Kabul||", "admin2_name": "Paghman||", "provider_admin1_name": "Kabul|Some, \"place\"|||", "provider_admin2_name": "Village| |||",
-	"org_acronym": "ABC|DEF", "org_name": "Alpha|Beta", "sector_code": "EDU|Cash", "market_code": "7|8", "commodity_code": "30|31",
-	"commodity_name": "Own", "commodity_category": "non-food|oil and fats", "market_name": "Own market", "lat": "1.5|", "lon": "-2|200",
-	"reference_period_start": "2024-01-01|2024-01-01|2024-06-01|2024-02-30", "reference_period_end": "2024-12-31|2024-12-31|2024-01-15|",
-	"error": "|||||||bad", "age_range": "0-4|all", "provider_admin1_code": "900|", "resource_hdx_id": "r-1|r-2", "dataset_hdx_id": "d",
+	"location_code": "AFG|AFG|NGA|SSD|TCD|XKX|", "admin1_code": "AF01|AF01|NG021|TCD01|ECISLA||",
+	"admin2_code": "AF0101|AF0102|NG021011|SS0001|ECISLA|TCD0101|||AFG-XXX-XXX",
+	"admin1_name": "Kabul||", "admin2_name": "Paghman||", "provider_admin1_name": "Kabul|Some, \"place\"|||",
+	"provider_admin2_name": "Village| |||",
+	"org_acronym":          "ABC|DEF", "org_name": "Alpha|Beta", "sector_code": "EDU|Cash", "market_code": "7|8",
+	"commodity_code": "30|31",
+	"commodity_name": "Own", "commodity_category": "non-food|oil and fats", "market_name": "Own market",
+	"lat": "1.5|", "lon": "-2|200",
+	"reference_period_start": "2024-01-01|2024-01-01|2024-06-01|2024-02-30",
+	"reference_period_end":   "2024-12-31|2024-12-31|2024-01-15|",
+	"error":                  "|||||||bad", "age_range": "0-4|all", "provider_admin1_code": "900|",
+	"resource_hdx_id": "r-1|r-2",
+	"dataset_hdx_id":  "d",
 }
 
 func randomCatalog(t *testing.T, random *rand.Rand) fstest.MapFS {
 	files := catalogOf(readSections(t, "testdata/catalogs/base.txt"))
 	adm := "location_code,provider_admin1_name,provider_admin2_name,admin1_code,admin1_name,admin2_code,admin2_name"
-	files["reference/pcodes.csv"].Data = append(files["reference/pcodes.csv"].Data, "AFG,2,ECISLA,Isla,AF01,2020-01-01\n"...)
-	files["reference/org.csv"] = &fstest.MapFile{Data: []byte("acronym,name,org_type_code\nABC,Alpha,437\nABC,Beta,\nDEF,Beta,504\n")}
-	files["reference/market.csv"] = &fstest.MapFile{Data: []byte(adm + ",market_name,market_code,lat,lon\nNGA,,,NG021,Katsina,NG021011,x,Listed,7,3,4\n")}
-	files["reference/sector.csv"] = &fstest.MapFile{Data: []byte("ACRONYM,Preferred Term\nEDU,Schools\nCash,Listed cash\n")}
+	files["reference/pcodes.csv"].Data = append(files["reference/pcodes.csv"].Data,
+		"AFG,2,ECISLA,Isla,AF01,2020-01-01\n"...)
+	files["reference/org.csv"] = &fstest.MapFile{
+		Data: []byte("acronym,name,org_type_code\nABC,Alpha,437\nABC,Beta,\nDEF,Beta,504\n"),
+	}
+	files["reference/market.csv"] = &fstest.MapFile{Data: []byte(adm +
+		",market_name,market_code,lat,lon\nNGA,,,NG021,Katsina,NG021011,x,Listed,7,3,4\n")}
+	files["reference/sector.csv"] = &fstest.MapFile{
+		Data: []byte("ACRONYM,Preferred Term\nEDU,Schools\nCash,Listed cash\n"),
+	}
 	files["reference/org-type.csv"] = &fstest.MapFile{Data: []byte("HR.info ID,Preferred Term\n437,Large\n")}
 	files["reference/commodity.csv"] = &fstest.MapFile{Data: []byte("category,name,code\npulses and nuts,Lentils,30\n")}
 	for role, spec := range twinThemes {
-		headers := []string{"reference_period_start", "reference_period_end", "dataset_hdx_id", "resource_hdx_id", "warning", "error"}
-		switch spec[1] {
+		headers := []string{
+			"reference_period_start", "reference_period_end", "dataset_hdx_id", "resource_hdx_id",
+			"warning", "error",
+		}
+		switch spec.place {
 		case "m":
 			headers = append(headers, "origin_location_code", "asylum_location_code")
 		case "0":
@@ -54,7 +70,7 @@ func randomCatalog(t *testing.T, random *rand.Rand) fstest.MapFS {
 			headers = append(headers, strings.Split(adm, ",")...)
 		}
 		kinds := map[string]string{}
-		for _, c := range strings.Fields(spec[2]) {
+		for _, c := range strings.Fields(spec.columns) {
 			name, kind, _ := strings.Cut(c, ":")
 			header, column, _ := strings.Cut(name, ">")
 			headers = append(headers, header)

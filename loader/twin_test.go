@@ -2,10 +2,8 @@ package loader
 
 import (
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"regexp"
 	"slices"
@@ -14,25 +12,52 @@ import (
 	"testing"
 	"time"
 
-	"hdqs/loader/sample"
 	"hdqs/snapshot"
 )
 
-// The twin reads a catalog a second time, with encoding/csv, maps and strings, a row at a time,
-// written from the description of the sources and not from the loader. Its rows and the loader's
-// must be the same.
+// The twin is a second, slow loader: it reads a catalog with encoding/csv, maps and strings, a row
+// at a time, and was written from the description of the sources, not from the loader. On random
+// catalogs (twin_random_test.go) its rows and the loader's must be the same.
 
-// twinThemes says for each role: its table; how it tells a place; columns as header>column:kind
-// with ? for nullable and [from,to] for limits; and the key, in columns.
-var twinThemes = map[string][4]string{
-	"conflict-events":      {"conflict_event", "2", "event_type:E events:I?[0,] fatalities:I?[0,]", "P event_type reference_period_start"},
-	"operational-presence": {"operational_presence", "2", "org_acronym:T32 org_name:T512 sector_code:T32", "P org_acronym org_name sector_code reference_period_start"},
+// twinTheme describes a theme to the twin.
+type twinTheme struct {
+	table string
+
+	// place is how a row gives its place: "2" and "1" down to that level, "0" a country, "m" from
+	// one country to another, "k" by its market.
+	place string
+
+	// columns are the theme's own columns, as header:kind, or header>column:kind where the names
+	// differ. A kind is T (a text, followed by its greatest length), E (an enum), I (an integer) or
+	// D (a decimal), then ? when it may be null, then [from,to] when it has limits.
+	columns string
+
+	// key is the columns that identify a row; P stands for those of the place.
+	key string
+}
+
+var twinThemes = map[string]twinTheme{
+	"conflict-events": {
+		"conflict_event", "2", "event_type:E events:I?[0,] fatalities:I?[0,]",
+		"P event_type reference_period_start",
+	},
+	"operational-presence": {
+		"operational_presence", "2", "org_acronym:T32 org_name:T512 sector_code:T32",
+		"P org_acronym org_name sector_code reference_period_start",
+	},
 	"funding": {
-		"funding", "0", "appeal_code:T64 appeal_name:T256 appeal_type:T64? requirements_usd:D?[0,] funding_usd:D[0,] funding_pct:D?[0,]",
+		"funding", "0",
+		"appeal_code:T64 appeal_name:T256 appeal_type:T64? requirements_usd:D?[0,] funding_usd:D[0,] " +
+			"funding_pct:D?[0,]",
 		"appeal_code location_code reference_period_start",
 	},
-	"national-risk": {"national_risk", "0", "risk_class:E global_rank:I[1,250] overall_risk:D[0,10] hazard_exposure_risk:D[0,10] vulnerability_risk:D[0,10] " +
-		"coping_capacity_risk:D[0,10] meta_missing_indicators_pct:D?[0,100] meta_avg_recentness_years:D?", "location_code reference_period_start"},
+	"national-risk": {
+		"national_risk", "0",
+		"risk_class:E global_rank:I[1,250] overall_risk:D[0,10] hazard_exposure_risk:D[0,10] " +
+			"vulnerability_risk:D[0,10] " +
+			"coping_capacity_risk:D[0,10] meta_missing_indicators_pct:D?[0,100] meta_avg_recentness_years:D?",
+		"location_code reference_period_start",
+	},
 	"refugees-persons-of-concern": {"refugees", "m", twinMovement, twinMovementKey},
 	"returnees":                   {"returnees", "m", twinMovement, twinMovementKey},
 	"humanitarian-needs": {
@@ -43,24 +68,39 @@ var twinThemes = map[string][4]string{
 		"idps", "2", "operation:T assessment_type:T population:I[0,] reporting_round:I[0,]",
 		"P assessment_type reporting_round operation reference_period_start",
 	},
-	"food-security": {"food_security", "2", "ipc_phase>classification_phase:E ipc_type>classification_type:E population_in_phase:I[0,] " +
-		"population_fraction_in_phase:D[0,1]", "P classification_phase classification_type reference_period_start"},
+	"food-security": {
+		"food_security", "2",
+		"ipc_phase>classification_phase:E ipc_type>classification_type:E population_in_phase:I[0,] " +
+			"population_fraction_in_phase:D[0,1]", "P classification_phase classification_type reference_period_start",
+	},
 	"food-prices-market-monitor": {
-		"food_price", "k", "market_code:T32 commodity_code:T32 currency_code:T32 unit:T32 price_flag:E price_type:E price:D[0,]",
+		"food_price", "k",
+		"market_code:T32 commodity_code:T32 currency_code:T32 unit:T32 price_flag:E price_type:E price:D[0,]",
 		"market_code commodity_code unit price_flag price_type reference_period_start",
 	},
 	"poverty-rate": {
-		"poverty_rate", "1", "mpi:D headcount_ratio:D[0,100] intensity_of_deprivation:D?[0,100] vulnerable_to_poverty:D[0,100] in_severe_poverty:D[0,100]",
+		"poverty_rate", "1",
+		"mpi:D headcount_ratio:D[0,100] intensity_of_deprivation:D?[0,100] " +
+			"vulnerable_to_poverty:D[0,100] in_severe_poverty:D[0,100]",
 		"P reference_period_start",
 	},
-	"rainfall": {"rainfall", "2", "provider_admin1_code:T128 provider_admin2_code:T128 aggregation_period:E rainfall:D[0,] rainfall_long_term_average:D[0,] " +
-		"rainfall_anomaly_pct:D number_pixels:I?[1,] version:E?", "P provider_admin1_code provider_admin2_code aggregation_period version reference_period_start"},
-	"baseline-population": {"population", "2", "gender:E age_range:T32 min_age:I?[0,] max_age:I?[0,] population:I[0,]", "P gender age_range reference_period_start"},
+	"rainfall": {
+		"rainfall", "2",
+		"provider_admin1_code:T128 provider_admin2_code:T128 aggregation_period:E rainfall:D[0,] " +
+			"rainfall_long_term_average:D[0,] " +
+			"rainfall_anomaly_pct:D number_pixels:I?[1,] version:E?",
+		"P provider_admin1_code provider_admin2_code aggregation_period version reference_period_start",
+	},
+	"baseline-population": {
+		"population", "2", "gender:E age_range:T32 min_age:I?[0,] max_age:I?[0,] population:I[0,]",
+		"P gender age_range reference_period_start",
+	},
 }
 
 const (
 	twinMovement    = "population_group:E gender:E age_range:T32 min_age:I?[0,] max_age:I?[0,] population:I[0,]"
-	twinMovementKey = "origin_location_code asylum_location_code population_group gender age_range reference_period_start"
+	twinMovementKey = "origin_location_code asylum_location_code population_group gender age_range " +
+		"reference_period_start"
 )
 
 // twinEnums are the values of the columns of kind E.
@@ -68,8 +108,10 @@ var twinEnums = map[string]string{
 	"event_type": "civilian_targeting|demonstration|political_violence", "risk_class": "1|2|3|4|5",
 	"population_group": "REF|ROC|ASY|OIP|IDP|IOC|STA|OOC|HST|RET|RST|NAT|RDP|RRI|all", "gender": "f|m|x|u|o|all",
 	"population_status": "AFF|INN|TGT|REA|all", "classification_phase": "1|2|3|4|5|3+|all",
-	"classification_type": "current|first projection|second projection", "price_flag": "actual|aggregate|actual,aggregate",
-	"price_type": "Farm Gate|Producer|Retail|Wholesale", "aggregation_period": "dekad|1-month|3-month", "version": "final|forecast|preliminary",
+	"classification_type": "current|first projection|second projection",
+	"price_flag":          "actual|aggregate|actual,aggregate",
+	"price_type":          "Farm Gate|Producer|Retail|Wholesale", "aggregation_period": "dekad|1-month|3-month",
+	"version": "final|forecast|preliminary",
 }
 
 type row map[string]string
@@ -108,7 +150,8 @@ func (w *twin) read(name string) []row {
 func newTwin(t *testing.T, files fs.FS) *twin {
 	w := &twin{
 		t: t, files: files, country: map[string]row{}, level1: map[string]row{}, level2: map[string]row{},
-		org: map[string]row{}, orgType: map[string]row{}, sector: map[string]row{}, market: map[string]row{}, goods: map[string]row{},
+		org: map[string]row{}, orgType: map[string]row{}, sector: map[string]row{}, market: map[string]row{},
+		goods: map[string]row{},
 	}
 	for _, r := range w.read("reference/location.csv") {
 		if code := r["ISO 3166-1 Alpha 3-Codes"]; code != "" {
@@ -116,7 +159,10 @@ func newTwin(t *testing.T, files fs.FS) *twin {
 			if name == "" {
 				name = r["Preferred Term"]
 			}
-			w.country[code] = row{"code": code, "name": name, "hrp": fmt.Sprint(r["Has HRP"] == "Y"), "gho": fmt.Sprint(r["In GHO"] == "Y")}
+			w.country[code] = row{
+				"code": code, "name": name, "hrp": fmt.Sprint(r["Has HRP"] == "Y"),
+				"gho": fmt.Sprint(r["In GHO"] == "Y"),
+			}
 		}
 	}
 	for code := range w.country {
@@ -146,11 +192,15 @@ func newTwin(t *testing.T, files fs.FS) *twin {
 }
 
 func (w *twin) readLists() {
-	for code, name := range map[string]string{"501": "Civil Society", "502": "Observer", "503": "Development Programme", "504": "Local NGO"} {
+	for code, name := range map[string]string{
+		"501": "Civil Society", "502": "Observer", "503": "Development Programme",
+		"504": "Local NGO",
+	} {
 		w.orgType[code] = row{"Preferred Term": name}
 	}
 	for code, name := range map[string]string{
-		"Cash": "Cash programming", "Hum": "Humanitarian assistance (unspecified)", "Multi": "Multi-sector (unspecified)", "Intersectoral": "Intersectoral",
+		"Cash": "Cash programming", "Hum": "Humanitarian assistance (unspecified)",
+		"Multi": "Multi-sector (unspecified)", "Intersectoral": "Intersectoral",
 	} {
 		w.sector[code] = row{"Preferred Term": name}
 	}
@@ -159,7 +209,10 @@ func (w *twin) readLists() {
 		into map[string]row
 		key  string
 	}{
-		{"org-type", w.orgType, "HR.info ID"}, {"sector", w.sector, "ACRONYM"}, {"market", w.market, "market_code"}, {"commodity", w.goods, "code"},
+		{"org-type", w.orgType, "HR.info ID"}, {"sector", w.sector, "ACRONYM"}, {
+			"market", w.market,
+			"market_code",
+		}, {"commodity", w.goods, "code"},
 	} {
 		for _, r := range w.read("reference/" + list.file + ".csv") {
 			list.into[r[list.key]] = r
@@ -179,18 +232,16 @@ func (w *twin) rows(role string) []string {
 	for _, name := range names {
 		for _, r := range w.read(name) {
 			out := row{}
-			if !w.place(spec[1], r, out) || !twinColumns(spec[2], r, out) || !twinPeriod(role, r, out) {
+			if !w.place(spec.place, r, out) || !twinColumns(spec.columns, r, out) || !twinPeriod(role, r, out) {
 				continue
 			}
-			w.join(spec[0], r, out)
+			w.join(spec.table, r, out)
 			out["resource_catalog_id"] = r["resource_hdx_id"]
-			if r["resource_hdx_id"] == "" {
-				out["resource_catalog_id"] = w.riskID()
-			}
 			var key []string
-			for _, k := range strings.Fields(spec[3]) {
+			for _, k := range strings.Fields(spec.key) {
 				if k == "P" {
-					key = append(key, out["stored_admin1_code"], out["stored_admin2_code"], out["provider_admin1_name"], out["provider_admin2_name"])
+					key = append(key, out["stored_admin1_code"], out["stored_admin2_code"], out["provider_admin1_name"],
+						out["provider_admin2_name"])
 				} else {
 					key = append(key, out[k])
 				}
@@ -204,29 +255,6 @@ func (w *twin) rows(role string) []string {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// riskID is the first workbook of the national risk index, the only source of these catalogs
-// without ids.
-func (w *twin) riskID() string {
-	names, _ := fs.Glob(w.files, "packages/*.json")
-	for _, name := range names {
-		data, _ := fs.ReadFile(w.files, name)
-		var p struct {
-			Result struct {
-				Name      string
-				Resources []struct{ ID, Format string }
-			}
-		}
-		if json.Unmarshal(data, &p) == nil && strings.HasPrefix(p.Result.Name, "inform-risk-index") {
-			for _, r := range p.Result.Resources {
-				if strings.ToLower(r.Format) == "xlsx" {
-					return r.ID
-				}
-			}
-		}
-	}
-	return ""
 }
 
 func (r row) String() string {
@@ -250,7 +278,8 @@ func (w *twin) setCountry(prefix, code string, out row) bool {
 func (w *twin) place(kind string, r, out row) bool {
 	switch kind {
 	case "m":
-		return w.setCountry("origin_", r["origin_location_code"], out) && w.setCountry("asylum_", r["asylum_location_code"], out)
+		return w.setCountry("origin_", r["origin_location_code"], out) && w.setCountry("asylum_",
+			r["asylum_location_code"], out)
 	case "0":
 		return w.setCountry("", r["location_code"], out)
 	case "k":
@@ -461,14 +490,4 @@ func twinValue(c *snapshot.Column, row uint32) string {
 		return twinFloat(f)
 	}
 	return text
-}
-
-func TestSampleAgainstTwin(t *testing.T) {
-	t.Parallel()
-	compareTwin(t, sample.FS)
-}
-
-func TestFixturesAgainstTwin(t *testing.T) {
-	t.Parallel()
-	compareTwin(t, os.DirFS(fixtureCatalog(t)))
 }

@@ -15,10 +15,13 @@ func TestPrintedLinks(t *testing.T) {
 	}
 }
 
-// FuzzPrintedLinks: a link of the web prints in ASCII without blanks and controls (its host apart),
-// and what is printed prints as itself.
+// FuzzPrintedLinks checks that a web link is printed in ASCII without blanks and controls, except
+// for its host, and that a printed link is printed as itself.
 func FuzzPrintedLinks(f *testing.F) {
-	for _, seed := range []string{"http://x.org", "HTTPS://A@b:443/../a b?c d#e f", "https://x/%2e%2E/%", "a://b", "://", "http://é/\t\n\\"} {
+	for _, seed := range []string{
+		"http://x.org", "HTTPS://A@b:443/../a b?c d#e f", "https://x/%2e%2E/%", "a://b",
+		"://", "http://é/\t\n\\",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, uri string) {

@@ -39,7 +39,7 @@ func readArchive(t *testing.T, path string) map[string]string {
 		case strings.HasPrefix(trimmed, "-- ") && strings.HasSuffix(trimmed, " --"):
 			name = strings.TrimSuffix(strings.TrimPrefix(trimmed, "-- "), " --")
 			if _, twice := files[name]; twice {
-				t.Fatalf("%s: %q stands twice", path, name)
+				t.Fatalf("%s: %q occurs twice", path, name)
 			}
 			files[name] = ""
 		case name == "", strings.HasPrefix(line, "# "), trimmed == "":
@@ -131,7 +131,7 @@ func printCell(c *snapshot.Column, at uint32) string {
 	return strconv.FormatInt(c.Int(at), 10)
 }
 
-// describeReport writes what a load has to say besides counts.
+// describeReport writes what is in a report besides counts.
 func describeReport(r *Report) string {
 	var lines []string
 	for _, f := range r.Resources {
@@ -158,7 +158,7 @@ func describeReport(r *Report) string {
 	return strings.Join(append(lines, r.Notes...), "\n") + "\n"
 }
 
-// TestViews loads all 25 dumps and holds every table against the case file.
+// TestViews loads all 25 dumps and compares every table with the case file.
 func TestViews(t *testing.T) {
 	t.Parallel()
 	fsys, wants := smallViews(t)
@@ -188,8 +188,8 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// TestViewsOfAnyForm: compressed, with a byte order mark, with CR LF, with their sum beside them,
-// dumps give the same snapshot.
+// TestViewsOfAnyForm checks that dumps give the same snapshot when they are compressed, or have a
+// byte order mark, CR LF, or a hash file.
 func TestViewsOfAnyForm(t *testing.T) {
 	t.Parallel()
 	fsys, _ := smallViews(t)
@@ -217,7 +217,7 @@ func TestViewsOfAnyForm(t *testing.T) {
 	}
 }
 
-// TestNoView: when no dump can be used there is nothing to publish, and the store stays as it is.
+// TestNoView checks that nothing is published when no dump can be used.
 func TestNoView(t *testing.T) {
 	t.Parallel()
 	st, err := store.Open(t.TempDir())
@@ -236,7 +236,7 @@ func TestNoView(t *testing.T) {
 	}
 }
 
-// TestViewFaults changes one thing in the small world and holds what the report says of it.
+// TestViewFaults changes one thing in the small world and compares the report with the case.
 func TestViewFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range readCases(t, "testdata/views/faults.txt") {
@@ -273,7 +273,7 @@ func viewNamed(name string) *theme {
 	return nil
 }
 
-// applyChange does what a case says: remove, hash TEXT, or "old" => "new" in the dump's text.
+// applyChange makes the change of a case: remove, hash TEXT, or "old" => "new" in the dump's text.
 func applyChange(t *testing.T, c textCase, fsys fstest.MapFS, name, change string) {
 	t.Helper()
 	dump := fsys[name+".csv"]
@@ -293,8 +293,8 @@ func applyChange(t *testing.T, c textCase, fsys fstest.MapFS, name, change strin
 	}
 }
 
-// TestAvailabilityDump: a dump of the list of what there is stands, whatever it says; where it
-// differs from what the data say, the report tells.
+// TestAvailabilityDump checks that a dump of the list of available data is used as it is, and that
+// the report notes where it differs from the data.
 func TestAvailabilityDump(t *testing.T) {
 	t.Parallel()
 	columns := []string{
@@ -340,17 +340,21 @@ func TestAvailabilityDump(t *testing.T) {
 	fsys["data_availability_view.csv"] = &fstest.MapFile{Data: dump.Bytes()}
 	_, same := buildViews(t, fsys)
 	if same.Snapshot != derived.Snapshot || len(same.Notes) > 0 {
-		t.Errorf("the dump of the derived list gives %s and the notes %q, want %s and none", same.Snapshot, same.Notes, derived.Snapshot)
+		t.Errorf("the dump of the derived list gives %s and the notes %q, want %s and no notes", same.Snapshot,
+			same.Notes,
+			derived.Snapshot)
 	}
 
 	other := bytes.Replace(dump.Bytes(), []byte("funding,Alpha"), []byte("funding,Alfa"), 1)
 	fsys["data_availability_view.csv"] = &fstest.MapFile{Data: other}
 	s, differs := buildViews(t, fsys)
-	if len(differs.Notes) != 1 || !strings.Contains(differs.Notes[0], "1 entries only in it") || !strings.Contains(differs.Notes[0], "1 only derived") {
+	if len(differs.Notes) != 1 || !strings.Contains(differs.Notes[0], "1 entries only in it") ||
+		!strings.Contains(differs.Notes[0], "1 only derived") {
 		t.Errorf("a dump with one other entry gives the notes %q", differs.Notes)
 	}
-	if got := printTable(t, s.Segments["data_availability"], columns); got != strings.Replace(want, "funding Alpha", "funding Alfa", 1) {
-		t.Errorf("the dump does not stand:\n%s", got)
+	if got := printTable(t, s.Segments["data_availability"], columns); got != strings.Replace(want, "funding Alpha",
+		"funding Alfa", 1) {
+		t.Errorf("the dump is not used:\n%s", got)
 	}
 }
 

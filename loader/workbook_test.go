@@ -16,10 +16,11 @@ import (
 	"testing/fstest"
 )
 
-const riskNames = "ISO3|INFORM RISK|RISK CLASS|Rank|HAZARD & EXPOSURE|VULNERABILITY|LACK OF COPING CAPACITY|% of Missing Indicators|Recentness data (average years)"
+const riskNames = "ISO3|INFORM RISK|RISK CLASS|Rank|HAZARD & EXPOSURE|VULNERABILITY|" +
+	"LACK OF COPING CAPACITY|% of Missing Indicators|Recentness data (average years)"
 
-// makeWorkbook writes a small workbook: rows are cells between bars; a cell that begins with = is a
-// number. More parts may be added or replaced.
+// makeWorkbook writes a small workbook. A row is cells separated by bars; a cell that begins with =
+// is a number. parts are added, or replace those of the same name.
 func makeWorkbook(t testing.TB, sheetName string, rows []string, parts map[string]string) []byte {
 	t.Helper()
 	var body strings.Builder
@@ -49,7 +50,8 @@ func makeWorkbook(t testing.TB, sheetName string, rows []string, parts map[strin
 		if i%2 == 0 {
 			fmt.Fprintf(&texts, `<si><t xml:space="preserve">%s</t></si>`, escaped(text))
 		} else {
-			fmt.Fprintf(&texts, `<si><r><t>%s</t></r><r><t>%s</t></r><rPh sb="0" eb="1"><t>hint</t></rPh></si>`, escaped(text[:1]), escaped(text[1:]))
+			fmt.Fprintf(&texts, `<si><r><t>%s</t></r><r><t>%s</t></r><rPh sb="0" eb="1"><t>hint</t></rPh></si>`,
+				escaped(text[:1]), escaped(text[1:]))
 		}
 	}
 	all := map[string]string{
@@ -57,8 +59,9 @@ func makeWorkbook(t testing.TB, sheetName string, rows []string, parts map[strin
 			escaped(sheetName) + `" sheetId="85" r:id="rId2"/></sheets></workbook>`,
 		"xl/_rels/workbook.xml.rels": `<Relationships><Relationship Id="rId2" Target="worksheets/sheet2.xml"/><Relationship Id="rId1" Target="/xl/worksheets/sheet1.xml"/></Relationships>`,
 		"xl/worksheets/sheet1.xml":   `<worksheet><sheetData/></worksheet>`,
-		"xl/worksheets/sheet2.xml":   `<worksheet><cols><col min="1"/></cols><sheetData>` + body.String() + `</sheetData></worksheet>`,
-		"xl/sharedStrings.xml":       `<sst>` + texts.String() + `</sst>`,
+		"xl/worksheets/sheet2.xml": `<worksheet><cols><col min="1"/></cols><sheetData>` + body.String() +
+			`</sheetData></worksheet>`,
+		"xl/sharedStrings.xml": `<sst>` + texts.String() + `</sst>`,
 	}
 	maps.Copy(all, parts)
 	var out bytes.Buffer
@@ -108,14 +111,15 @@ func TestRiskWorkbook(t *testing.T) {
 	}
 }
 
-// TestRiskWorkbookAsSource loads one index in both forms: the rows are the same, and the workbook
-// is passed over where the CSV is.
+// TestRiskWorkbookAsSource loads one index in both forms: the rows must be the same, and the
+// workbook must not be read where the CSV is.
 func TestRiskWorkbookAsSource(t *testing.T) {
 	t.Parallel()
 	files := smallWorld(t)
 	const asCSV, asBook = "national-risk/hdx_hapi_national_risk_global.csv", "national-risk/inform_risk_2024_v067.xlsx"
 	code := firstLocation(t, files)
-	book := makeWorkbook(t, "INFORM Risk 2024 (a-z)", []string{riskNames, strings.Replace(riskSheetRows[3], "AFG", code, 1)}, nil)
+	book := makeWorkbook(t, "INFORM Risk 2024 (a-z)",
+		[]string{riskNames, strings.Replace(riskSheetRows[3], "AFG", code, 1)}, nil)
 	text := strings.Split(strings.TrimSpace(riskCSV), "\n")
 	for path := range files {
 		if strings.HasPrefix(path, "national-risk/") {
@@ -125,16 +129,20 @@ func TestRiskWorkbookAsSource(t *testing.T) {
 	files[asCSV] = &fstest.MapFile{Data: []byte(text[0] + "\n" + strings.Replace(text[2], "AFG", code, 1) + "\n")}
 	want := build(t, openStore(t), files, someDay)
 	files[asBook] = &fstest.MapFile{Data: book}
-	if both := build(t, openStore(t), files, someDay); segmentsOf(both)["national_risk"] != segmentsOf(want)["national_risk"] || !strings.Contains(strings.Join(both.Notes, "\n"), asBook) {
+	if both := build(t, openStore(t), files,
+		someDay); segmentsOf(both)["national_risk"] != segmentsOf(want)["national_risk"] ||
+		!strings.Contains(strings.Join(both.Notes, "\n"), asBook) {
 		t.Errorf("both forms: notes %q", both.Notes)
 	}
 	delete(files, asCSV)
 	got := build(t, openStore(t), files, someDay)
 	if segmentsOf(got)["national_risk"] != segmentsOf(want)["national_risk"] || rowsOf(got, "national_risk") != 1 {
-		t.Errorf("the workbook gives %d rows in another table than the CSV; refused %v", rowsOf(got, "national_risk"), got.Refused)
+		t.Errorf("the workbook gives %d rows in another table than the CSV; refused %v", rowsOf(got, "national_risk"),
+			got.Refused)
 	}
 	files[asBook] = &fstest.MapFile{Data: []byte("PK\x03\x04 cut")}
-	if got := build(t, openStore(t), files, someDay); len(got.Refused) != 1 || got.Refused[0].Path != asBook || !strings.Contains(got.Refused[0].Why, "not a workbook") {
+	if got := build(t, openStore(t), files, someDay); len(got.Refused) != 1 || got.Refused[0].Path != asBook ||
+		!strings.Contains(got.Refused[0].Why, "not a workbook") {
 		t.Errorf("refused: %v", got.Refused)
 	}
 }
@@ -169,8 +177,8 @@ func firstLocation(t *testing.T, files fs.FS) string {
 	return ""
 }
 
-// TestBadWorkbooks: what is no workbook, is not whole, or would unpack without end is an error that
-// says so.
+// TestBadWorkbooks checks the errors of files that are no workbooks, are incomplete, or unpack to
+// too much.
 func TestBadWorkbooks(t *testing.T) {
 	t.Parallel()
 	const name = "INFORM Risk 2024 (a-z)"
@@ -185,18 +193,36 @@ func TestBadWorkbooks(t *testing.T) {
 		data []byte
 		says string
 	}{
-		"text":          {[]byte("location_code,risk_class\n"), "not a workbook"},
-		"cut":           {good[:len(good)/2], "not a workbook"},
-		"other sheets":  {makeWorkbook(t, "Risk", rows, nil), "no sheet"},
-		"no names":      {makeWorkbook(t, name, rows[3:], nil), `no row with the name "ISO3"`},
-		"renamed":       {makeWorkbook(t, name, []string{strings.Replace(riskNames, "Rank", "RANK 2", 1)}, nil), `lacks the names "Rank"`},
-		"many parts":    {makeWorkbook(t, name, rows, many), "10005 parts, at most 10000"},
-		"bomb":          {makeWorkbook(t, name, rows, map[string]string{"xl/sharedStrings.xml": "<sst>" + strings.Repeat(" ", 32<<20) + "</sst>"}), "unpacks to more than 200 times"},
-		"no such text":  {makeWorkbook(t, name, rows, map[string]string{"xl/sharedStrings.xml": "<sst/>"}), "text \"0\" of 0"},
-		"missing part":  {makeWorkbook(t, name, rows, map[string]string{"xl/_rels/workbook.xml.rels": "<x/>"}), `no part ""`},
-		"not XML":       {makeWorkbook(t, name, rows, map[string]string{"xl/worksheets/sheet2.xml": "<a><b"}), "sheet2.xml"},
-		"a far column":  {makeWorkbook(t, name, rows, map[string]string{"xl/worksheets/sheet2.xml": wide}), "at most 512"},
-		"unsorted rows": {makeWorkbook(t, name, rows, map[string]string{"xl/worksheets/sheet2.xml": `<w><row r="5"/><row r="2"/></w>`}), "row 2 after row 5"},
+		"text":         {[]byte("location_code,risk_class\n"), "not a workbook"},
+		"cut":          {good[:len(good)/2], "not a workbook"},
+		"other sheets": {makeWorkbook(t, "Risk", rows, nil), "no sheet"},
+		"no names":     {makeWorkbook(t, name, rows[3:], nil), `no row with the name "ISO3"`},
+		"renamed": {
+			makeWorkbook(t, name, []string{strings.Replace(riskNames, "Rank", "RANK 2", 1)}, nil),
+			`lacks the names "Rank"`,
+		},
+		"many parts": {makeWorkbook(t, name, rows, many), "10005 parts, at most 10000"},
+		"bomb": {makeWorkbook(t, name, rows,
+			map[string]string{"xl/sharedStrings.xml": "<sst>" + strings.Repeat(" ", 32<<20) +
+				"</sst>"}), "unpacks to more than 200 times"},
+		"no such text": {
+			makeWorkbook(t, name, rows, map[string]string{"xl/sharedStrings.xml": "<sst/>"}),
+			"text \"0\" of 0",
+		},
+		"missing part": {
+			makeWorkbook(t, name, rows, map[string]string{"xl/_rels/workbook.xml.rels": "<x/>"}),
+			`no part ""`,
+		},
+		"not XML": {
+			makeWorkbook(t, name, rows, map[string]string{"xl/worksheets/sheet2.xml": "<a><b"}),
+			"sheet2.xml",
+		},
+		"a far column": {
+			makeWorkbook(t, name, rows, map[string]string{"xl/worksheets/sheet2.xml": wide}),
+			"at most 512",
+		},
+		"unsorted rows": {makeWorkbook(t, name, rows,
+			map[string]string{"xl/worksheets/sheet2.xml": `<w><row r="5"/><row r="2"/></w>`}), "row 2 after row 5"},
 	} {
 		if _, err := riskTable(bytes.NewReader(c.data)); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", what, err, c.says)
@@ -270,7 +296,7 @@ func BenchmarkRiskWorkbook(b *testing.B) {
 	}
 }
 
-// FuzzWorkbook: any bytes give a table or an error, never a panic.
+// FuzzWorkbook checks that any bytes give a table or an error.
 func FuzzWorkbook(f *testing.F) {
 	f.Add(makeWorkbook(f, "INFORM Risk 2024 (a-z)", riskSheetRows, nil))
 	f.Add([]byte("PK\x05\x06" + strings.Repeat("\x00", 18)))

@@ -1,6 +1,7 @@
-// Package sample carries a small catalog, so that the program answers without any other file. Its country codes, names and currencies
-// are facts; all places below them, all organisations and every figure are made up by a generator (bench/catalog) and mean nothing.
-// It holds every kind of row that a loader must get right, and every value of every list of values.
+// Package sample embeds a small catalog, so that the program serves data without any other file.
+// Its country codes, names and currencies are facts; all places below them, all organisations and
+// every figure are made up by internal/generator and mean nothing. It has every kind of row that a
+// loader must get right, and every value of every enum.
 package sample
 
 import (
@@ -11,7 +12,8 @@ import (
 //go:embed all:catalog
 var files embed.FS
 
-// FS is the sample, rooted at the catalog: catalog.json, reference/, packages/ and a folder a role.
+// FS is the sample, rooted at the catalog: catalog.json, reference/, packages/ and a folder for
+// each role.
 var FS = root()
 
 func root() fs.FS {

@@ -11,7 +11,7 @@ import (
 	"hdqs/loader/sample"
 )
 
-// maxBytes keeps the program small: the sample travels in it.
+// maxBytes bounds the sample, which is embedded in the program.
 const maxBytes = 2 << 20
 
 func TestSampleIsWhatTheGeneratorWrites(t *testing.T) {
