@@ -24,8 +24,12 @@ const maxFSELog = 9
 // build makes a table of at most 1<<log states for counts of symbols. A table needs two symbols, so
 // it raises counts of 0 until there are two.
 func (t *fseTable) build(counts []uint32, log uint) {
-	for s := 0; used(counts) < 2; s++ {
-		counts[s] = max(counts[s], 1)
+	symbols := used(counts)
+	for s := 0; symbols < 2; s++ {
+		if counts[s] == 0 {
+			counts[s] = 1
+			symbols++
+		}
 	}
 	total, last := uint32(0), 0
 	for s, n := range counts {
@@ -33,11 +37,8 @@ func (t *fseTable) build(counts []uint32, log uint) {
 			last = s
 		}
 	}
-	// More states than symbols to code gain nothing.
-	t.log = min(log, max(5, uint(bits.Len32(total))))
-	for 1<<t.log < 2*used(counts) {
-		t.log++
-	}
+	// A quarter as many states as symbols to code is enough, as in the reference encoder.
+	t.log = min(log, max(5, uint(max(bits.Len32(total)-2, bits.Len(uint(2*symbols-1))))))
 	t.normalize(counts[:last+1], total)
 	t.spread()
 }
