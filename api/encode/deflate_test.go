@@ -168,31 +168,3 @@ func TestHuffmanLimits(t *testing.T) {
 		}
 	}
 }
-
-// TestZstdBlockSize decodes blocks whose sequences take as many bits as they can: matches of the
-// shortest length, at random distances, after no literals or a rare one. Decoders refuse blocks
-// above 128 KB.
-func TestZstdBlockSize(t *testing.T) {
-	t.Parallel()
-	r := rand.New(rand.NewPCG(1, 2))
-	z := newZstdWriter(newFakeRows(r, 1, false))
-	z.begin(nil)
-	want := make([]byte, maxZstdDistance)
-	for i := range want {
-		want[i] = byte(r.Uint32())
-	}
-	z.run([]op{{plain: uint32(len(want)), size: tooMany}}, want, 0)
-	for range 200_000 {
-		distance, plain := 1+r.IntN(maxZstdDistance), []byte{byte(r.Uint32())}[:r.IntN(2)]
-		z.run([]op{{length: shortMatch, distance: uint32(distance), plain: uint32(len(plain)), size: tooMany}}, plain,
-			-shortMatch)
-		for range shortMatch {
-			want = append(want, want[len(want)-distance])
-		}
-		want = append(want, plain...)
-	}
-	z.size = uint32(len(want))
-	if got := unzstd(t, z.end()); !bytes.Equal(got, want) {
-		t.Fatalf("%d bytes decoded, want %d", len(got), len(want))
-	}
-}

@@ -152,7 +152,7 @@ func (z *zstdWriter) run(ops []op, text []byte, at int) {
 		if length < shortMatch { // too short to be a match
 			from, plain, length = from-length, plain+length, 0
 		}
-		if length > maxLength || plain > maxLength || content+length+plain > maxContent {
+		if length > maxLength || end-matched+plain > maxLength || content+length+plain > maxContent {
 			z.literals, z.sequences = literals[:end], sequences[:n]
 			z.matched, z.content, z.recent = matched, content, [3]uint32{first, second, third}
 			z.long(length, x.distance, text[from:at])
