@@ -49,13 +49,12 @@ func (s *Server) handleAdmin(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// answerReadiness says whether callers should come here: a snapshot is served and the process is
-// not about to end. Old data is no reason to turn them away, since all replicas would do so at
-// once.
+// answerReadiness answers whether callers should come here: a snapshot is served and the process is
+// not about to end. Old data does not count, since all replicas would become unready at once.
 func (s *Server) answerReadiness(ctx *fasthttp.RequestCtx) {
 	r := readiness{
-		Draining: s.draining.Load(), Schema: contract.SchemaVersion, Interface: contract.InterfaceVersion, Missing: []string{},
-		Unidentified: s.unidentified.Load(), Panics: s.panics.Load(),
+		Draining: s.draining.Load(), Schema: contract.SchemaVersion, Interface: contract.InterfaceVersion,
+		Missing: []string{}, Unidentified: s.unidentified.Load(), Panics: s.panics.Load(),
 	}
 	if served := s.acquire(); served != nil {
 		manifest := served.bound.snap.Manifest

@@ -17,8 +17,8 @@ type Answer struct {
 	Body   []byte
 }
 
-// Answer answers one request without a network, by the handler that HTTP requests go through.
-// target is path and query as on a request line.
+// Answer answers one request without a network, with the handler of HTTP requests. target is path
+// and query as on a request line.
 func (s *Server) Answer(method, target string, header []HeaderField) Answer {
 	var ctx fasthttp.RequestCtx
 	var request fasthttp.Request
@@ -37,10 +37,11 @@ func (s *Server) Answer(method, target string, header []HeaderField) Answer {
 			answer.Header = append(answer.Header, HeaderField{Name: string(name), Value: string(value)})
 		}
 	}
-	// The HTTP library leaves out a length of zero where there is never a body.
+	// fasthttp leaves out a length of zero where there never is a body.
 	bodiless := answer.Status == fasthttp.StatusNoContent || answer.Status == fasthttp.StatusNotModified
 	if !bodiless && (len(body) > 0 || method != fasthttp.MethodHead) {
-		answer.Header = append(answer.Header, HeaderField{Name: fasthttp.HeaderContentLength, Value: strconv.Itoa(len(body))})
+		length := HeaderField{Name: fasthttp.HeaderContentLength, Value: strconv.Itoa(len(body))}
+		answer.Header = append(answer.Header, length)
 	}
 	if method != fasthttp.MethodHead {
 		answer.Body = body
@@ -48,8 +49,8 @@ func (s *Server) Answer(method, target string, header []HeaderField) Answer {
 	return answer
 }
 
-// bodyOf is the whole body. When it cannot be made, no header has gone, so the answer turns into
-// that of a fault.
+// bodyOf is the whole body. If it cannot be made, the answer becomes a 500: no header has been sent
+// yet.
 func (s *Server) bodyOf(ctx *fasthttp.RequestCtx) []byte {
 	var body bytes.Buffer
 	if ctx.Response.BodyWriteTo(&body) != nil {

@@ -15,18 +15,18 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// Bound is the endpoints joined to one snapshot. It holds views of the snapshot's memory, so it
-// must not be used after the snapshot's Close; until then any number of goroutines may share it.
+// Bound is the endpoints joined to one snapshot. It refers to the snapshot's memory, so it must not
+// be used after the snapshot is closed. Until then any number of goroutines may share it.
 type Bound struct {
 	snap  *store.Snapshot
 	lists map[string]*boundList // by path
 }
 
-// boundList is one endpoint with the rows it answers from. Segment, index and renderer are nil
-// where the snapshot does not have the table: then the list is empty.
+// boundList is one endpoint with the rows it answers from. Segment, index and renderer are nil if
+// the snapshot does not have the table: then the list is empty.
 type boundList struct {
 	version  string   // of the table's content, empty without the table
-	tag      [32]byte // what the tags of all answers begin with
+	tag      [32]byte // which all entity tags are made from
 	segment  *snapshot.Segment
 	rows     int
 	index    *index.Index
@@ -37,13 +37,12 @@ type boundList struct {
 
 const emptyJSON = `{"data":[]}`
 
-// Bind joins all endpoints to a snapshot. The error names every table and column that does not fit,
-// not the first.
+// Bind joins all endpoints to a snapshot. The error lists every table and column that does not fit.
 func Bind(snap *store.Snapshot) (*Bound, error) { return bindAfter(snap, nil, encode.Stored) }
 
-// bindAfter takes over what an earlier snapshot has bound of segments that both share, so that a
-// refresh of one small table opens one index. A panic is an error too: what a snapshot holds that
-// nobody has thought of must not end a process that serves another one.
+// bindAfter reuses what an earlier snapshot has bound of segments that both share, so that a
+// refresh of one small table opens one index. A panic becomes an error: unforeseen content of a
+// snapshot must not end a process that serves another one.
 func bindAfter(snap *store.Snapshot, earlier *Bound, tier encode.Tier) (b *Bound, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -77,8 +76,7 @@ func bindAfter(snap *store.Snapshot, earlier *Bound, tier encode.Tier) (b *Bound
 	return b, nil
 }
 
-// Missing lists the tables that endpoints read and the snapshot does not have, or has without a
-// row.
+// Missing lists the tables of endpoints that the snapshot does not have, or that have no rows.
 func (b *Bound) Missing() []string {
 	var tables []string
 	for i := range contract.Endpoints {
@@ -131,7 +129,8 @@ func bindList(e *contract.Endpoint, seg *snapshot.Segment, tier encode.Tier) (*b
 
 // ops are the index's names of the comparisons.
 var ops = map[contract.Op]index.Op{
-	contract.Equal: index.Equal, contract.Like: index.Like, contract.Contains: index.Contains, contract.AtLeast: index.AtLeast, contract.Below: index.Below,
+	contract.Equal: index.Equal, contract.Like: index.Like, contract.Contains: index.Contains,
+	contract.AtLeast: index.AtLeast, contract.Below: index.Below,
 	contract.AtLeastOrNull: index.AtLeastOrNull,
 }
 
@@ -152,7 +151,7 @@ func renderFields(fields []contract.Field) []render.Field {
 	return out
 }
 
-// kindsOf says which kinds of column can hold a type. A filter on an enum of numbers may read an
+// kindsOf are the kinds of column that can hold a type. A filter on an enum of numbers may read an
 // integer column.
 var kindsOf = map[contract.Type][]snapshot.Kind{
 	contract.String:   {snapshot.Text, snapshot.Enum},
@@ -166,15 +165,16 @@ var kindsOf = map[contract.Type][]snapshot.Kind{
 	contract.Day:      {snapshot.Time},
 }
 
-// fieldFault lets a null pass that the field does not allow: rows of view dumps are served as they
-// are, and one such cell must not keep all tables from being served. The load report has it.
+// fieldFault accepts a null that the field does not allow: rows of view dumps are served as they
+// are, and one such cell must not keep all tables from being served. The load report lists it.
 func fieldFault(seg *snapshot.Segment, f contract.Field) error {
 	c, err := seg.Column(f.Name)
 	switch {
 	case err != nil:
 		return err
 	case !slices.Contains(kindsOf[f.Type], c.Kind):
-		return fmt.Errorf("column %q of table %q is of kind %s, the field needs one of %v", f.Name, seg.Name(), c.Kind, kindsOf[f.Type])
+		return fmt.Errorf("column %q of table %q is of kind %s, the field needs one of %v",
+			f.Name, seg.Name(), c.Kind, kindsOf[f.Type])
 	case f.Type == contract.Choice:
 		return enumFault(seg, c, f.Enum)
 	}
@@ -191,7 +191,8 @@ func filterFault(seg *snapshot.Segment, p contract.Param, column string) error {
 		kinds = kindsOf[contract.Integer]
 	}
 	if !slices.Contains(kinds, c.Kind) {
-		return fmt.Errorf("parameter %q: column %q of table %q is of kind %s, not of %v", p.Name, column, seg.Name(), c.Kind, kinds)
+		return fmt.Errorf("parameter %q: column %q of table %q is of kind %s, not of %v",
+			p.Name, column, seg.Name(), c.Kind, kinds)
 	}
 	if c.Kind == snapshot.Enum && p.Type == contract.Choice {
 		return enumFault(seg, c, p.Enum)

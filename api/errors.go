@@ -55,7 +55,10 @@ const (
 
 // rules are all limits, with the reasons that metrics have for them.
 var rules = [...]struct{ rule, reason string }{
-	{ruleQueries, "queries"}, {ruleBytes, "bytes"}, {wire.RuleConnections, "connections"}, {wire.RuleAddress, "address"},
+	{ruleQueries, "queries"},
+	{ruleBytes, "bytes"},
+	{wire.RuleConnections, "connections"},
+	{wire.RuleAddress, "address"},
 }
 
 // shedCounts count what was refused, by position in rules.

@@ -11,25 +11,25 @@ import (
 	"hdqs/api/contract"
 )
 
-// Header names and values that every answer of a kind has.
+// Header names and values that all answers of a kind have.
 const (
 	csvType  = "text/csv; charset=utf-8"
 	htmlType = "text/html; charset=utf-8"
 
 	headerRequestID = "X-Request-Id"
 
-	exposedHeaders = "Content-Disposition, ETag, Link, Retry-After, Server-Timing, X-Request-Id, X-Result-Count, X-Snapshot-Id, X-Total-Count, " +
-		"X-Unknown-Params"
+	exposedHeaders = "Content-Disposition, ETag, Link, Retry-After, Server-Timing, X-Request-Id, X-Result-Count, " +
+		"X-Snapshot-Id, X-Total-Count, X-Unknown-Params"
 	preflightHeaders = "X-CATALOG-API-APP-IDENTIFIER, If-None-Match, If-Modified-Since, Prefer"
 	preflightSeconds = "86400"
 
 	noStore         = "no-store"
-	unknownPathKept = "max-age=60" // of a 404, so that a mistyped link in a busy page does not reach us each time
+	unknownPathKept = "max-age=60" // of a 404: a busy page may have a mistyped link
 	immutableKept   = "public, max-age=31536000, immutable"
 	dataPolicy      = "default-src 'none'"
 )
 
-// Names in the form in which header fields are set without being brought to it first.
+// Header names in canonical form, which are set without conversion.
 var (
 	nameETag        = []byte("Etag")
 	nameLink        = []byte("Link")
@@ -45,16 +45,16 @@ var (
 	retryAfter = []byte("1")
 )
 
-// Freshness is how long caches may use a success. Zero members take the defaults: 1 minute, 1 hour,
-// 1 day, 7 days. Negative ones mean not at all.
+// Freshness is how long caches may use a success. Zero is the default: 1 minute, 1 hour, 1 day, 7
+// days. A negative duration is zero.
 type Freshness struct {
 	MaxAge               time.Duration // of browsers
 	SharedMaxAge         time.Duration // of shared caches
 	StaleWhileRevalidate time.Duration // how long a stale answer may be used while a fresh one is fetched
-	StaleIfError         time.Duration // how long a stale answer may be used while we are away
+	StaleIfError         time.Duration // how long a stale answer may be used while the service is down
 
-	// CDN is the value of CDN-Cache-Control on successes, for edges that keep answers otherwise
-	// than Cache-Control says. Empty sends none.
+	// CDN is the value of CDN-Cache-Control on successes, for edges that need other times than
+	// Cache-Control has. Empty sends none.
 	CDN string
 }
 
@@ -77,12 +77,12 @@ func (f *Freshness) field() string {
 	return text
 }
 
-// head is the start of an answer: all header fields that do not depend on the request, to be copied
-// as they are.
+// head is the start of an answer: all header fields that do not depend on the request, ready to be
+// copied.
 type head struct{ fields *fasthttp.ResponseHeader }
 
 // newHead makes a head of fields, given as name, value, name, value. All heads let pages of other
-// origins read the answer: nothing in it depends on who asks.
+// origins read the answer, which does not depend on who asks.
 func newHead(fields ...string) head {
 	h := new(fasthttp.ResponseHeader)
 	h.SetNoDefaultContentType(true)
@@ -94,7 +94,7 @@ func newHead(fields ...string) head {
 	return head{h}
 }
 
-// safe is what newHead takes of bodies beside their own fields.
+// safe are the fields of answers with a body, followed by more.
 func safe(fields ...string) []string {
 	return append([]string{
 		"X-Content-Type-Options", "nosniff",
@@ -103,20 +103,20 @@ func safe(fields ...string) []string {
 	}, fields...)
 }
 
-// begin puts the head into an answer, in place of all that it had.
+// begin sets the head of an answer, in place of all fields that it had.
 func (h head) begin(ctx *fasthttp.RequestCtx) *fasthttp.ResponseHeader {
 	h.fields.CopyTo(&ctx.Response.Header)
 	return &ctx.Response.Header
 }
 
-// Heads that no option and no snapshot changes.
+// Heads that do not depend on options and snapshots.
 var (
 	plainHead    = newHead(safe()...)
 	faultHead    = newHead(safe("Cache-Control", noStore, "Content-Type", contract.JSONType)...)
 	notFoundHead = newHead(safe("Cache-Control", unknownPathKept, "Content-Type", contract.JSONType)...)
 
-	// optionsHead answers a browser's question before a request of another origin. It says the same
-	// to all, so an edge may keep it.
+	// optionsHead answers a browser's question before a request of another origin. It is the same
+	// for all, so an edge may keep it.
 	optionsHead = newHead(
 		"Allow", contract.AllowedMethods,
 		"Access-Control-Allow-Methods", contract.AllowedMethods,
@@ -129,7 +129,7 @@ var (
 // listHeads are the heads of one snapshot's lists.
 type listHeads struct{ json, csv, notModified head }
 
-// newListHeads also says when the snapshot was published: at is zero when that is not known.
+// newListHeads makes the heads for a snapshot that was published at a time, zero if unknown.
 func newListHeads(cacheControl, cdn, id string, at time.Time) listHeads {
 	shared := []string{"Cache-Control", cacheControl, "Vary", "Accept-Encoding", contract.HeaderSnapshot, id}
 	if cdn != "" {

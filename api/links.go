@@ -8,7 +8,7 @@ import (
 )
 
 // maxLinks is the longest Link field. Proxies read a whole header into one buffer, often of 4 KiB.
-// A caller who sends the longest texts that are allowed continues with limit and offset.
+// A caller whose query has longer texts pages by limit and offset itself.
 const maxLinks = 2 << 10
 
 // appendLinks appends the Link field of a page: next and last when rows follow, prev and first when

@@ -23,14 +23,14 @@ var web embed.FS
 
 var pages = template.Must(template.ParseFS(web, "web/*.html"))
 
-// styleSheet stands inside each page, and its hash in the policy: pages load nothing but the icon.
+// styleSheet is part of each page, and its hash of the policy: pages load nothing but the icon.
 var (
 	styleSheet = string(mustRead("web/style.css"))
-	pagePolicy = fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-		sum64(styleSheet))
+	pagePolicy = fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; img-src 'self'; base-uri 'none'; "+
+		"form-action 'none'; frame-ancestors 'none'", sum64(styleSheet))
 )
 
-// mustRead reads an embedded file, which the build has put there.
+// mustRead reads an embedded file.
 func mustRead(name string) []byte {
 	b, err := web.ReadFile(name)
 	if err != nil {
@@ -61,7 +61,7 @@ type pageParam struct{ Name, Type, About, Example string }
 
 type pageField struct{ Name, Type string }
 
-// pageGroups describes all endpoints; rows words the number of records of a path.
+// pageGroups describes all endpoints. rows is the number of records of a path, in words.
 func pageGroups(rows func(path string) string) []pageGroup {
 	var groups []pageGroup
 	for i := range contract.Endpoints {
@@ -72,7 +72,7 @@ func pageGroups(rows func(path string) string) []pageGroup {
 		}
 		page := pageEndpoint{Name: e.Name(), Path: e.Path, Summary: e.Summary, Note: e.Note, Rows: rows(e.Path)}
 		for _, p := range contract.NewPlan(e).Params {
-			page.Params = append(page.Params, pageParam{Name: p.Name, Type: p.TypeText(), About: p.Describe(), Example: p.Example()})
+			page.Params = append(page.Params, pageParam{p.Name, p.TypeText(), p.Describe(), p.Example()})
 		}
 		for _, f := range e.Fields {
 			page.Fields = append(page.Fields, pageField{Name: f.Name, Type: f.TypeText()})
@@ -83,7 +83,7 @@ func pageGroups(rows func(path string) string) []pageGroup {
 	return groups
 }
 
-// landingData is what a snapshot tells the landing page.
+// landingData is what the landing page shows of a snapshot.
 type landingData struct {
 	Style         template.CSS
 	ID, Time, Day string
@@ -113,7 +113,10 @@ func docsPage() ([]byte, error) {
 		Style               template.CSS
 		Version, EncodePath string
 		Groups              []pageGroup
-	}{template.CSS(styleSheet), contract.InterfaceVersion, contract.EncodePath, pageGroups(func(string) string { return "" })})
+	}{
+		template.CSS(styleSheet), contract.InterfaceVersion, contract.EncodePath,
+		pageGroups(func(string) string { return "" }),
+	})
 	return b.Bytes(), err
 }
 
@@ -152,7 +155,7 @@ var fixedPages = sync.OnceValue(func() []fixedPage {
 	)
 })
 
-// pageFields are the header fields of all that is not a list.
+// pageFields are the header fields of pages.
 func (s *Server) pageFields(more ...string) []string {
 	fields := append(more, "Cache-Control", s.options.Freshness.field(), "Vary", "Accept-Encoding")
 	if cdn := s.options.Freshness.CDN; cdn != "" {
@@ -182,9 +185,11 @@ func (s *Server) addFixed(page *fixedPage) {
 	}})
 }
 
-// beginPage writes the header of a page and chooses its coding; ok is false when the answer is
-// complete, because there is no such coding, the client wants another page or has this one.
-func (s *Server) beginPage(ctx *fasthttp.RequestCtx, full, bare head, tag *entityTag, key string) (coding encode.Coding, ok bool) {
+// beginPage writes the header of a page and chooses its coding. ok is false if the answer is
+// complete: there is no such coding, a precondition does not hold, or the client has the page.
+func (s *Server) beginPage(
+	ctx *fasthttp.RequestCtx, full, bare head, tag *entityTag, key string,
+) (coding encode.Coding, ok bool) {
 	if coding, ok = encode.Negotiate(acceptEncoding(ctx)); !ok {
 		s.answerError(ctx, errNotAcceptable)
 		return coding, false
@@ -218,7 +223,7 @@ func (s *Server) addPages() {
 	s.add("/", route{handler: s.answerLanding})
 }
 
-// landingFields are pageFields unless the page depends on the host that was asked.
+// landingFields are pageFields, unless the page depends on the requested host.
 func (s *Server) landingFields(more ...string) []string {
 	if s.options.BaseURL == "" {
 		return append(more, "Cache-Control", noStore, "Vary", "Accept-Encoding")
@@ -226,7 +231,7 @@ func (s *Server) landingFields(more ...string) []string {
 	return s.pageFields(more...)
 }
 
-// answerLanding writes the landing page, whose calls name the host that was asked.
+// answerLanding writes the landing page. Its example calls use the requested host.
 func (s *Server) answerLanding(ctx *fasthttp.RequestCtx) {
 	data := s.emptyLanding
 	if served := s.acquire(); served != nil {
@@ -249,7 +254,7 @@ func (s *Server) answerLanding(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// groupedNumber words a count with blanks between thousands.
+// groupedNumber is a count with narrow spaces between thousands.
 func groupedNumber(n int) string {
 	digits := strconv.Itoa(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {

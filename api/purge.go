@@ -6,29 +6,29 @@ import (
 	"hdqs/api/contract"
 )
 
-// Purge keys are labels of answers by which an edge drops what is no longer true:
+// Purge keys are labels of answers by which an edge drops what is out of date:
 //
 //	all          every answer
-//	page         what is not a list; landing is the landing page, which tells of the snapshot
+//	page         every page; landing is the landing page, which shows the snapshot
 //	ep-NAME      every list of an endpoint that the next snapshot may change
 //	tv-VERSION   every list of an endpoint at one content of its table
 //	snap-ID      every answer from a snapshot
 //	loc-CODE     lists of exactly one location that the next snapshot may change
 //
-// Table versions do not change with the snapshot, so what is purged after a publish is the
-// endpoints whose tables differ (PurgeKeys), and all else stays warm. Answers to requests that name
-// their snapshot stay true whatever is published, so they have neither ep-NAME nor loc-CODE; all,
-// tv-VERSION and snap-ID are left, for data that must be withdrawn.
+// Table versions do not change with the snapshot. So a publish purges the endpoints whose tables
+// differ (PurgeKeys), and everything else stays cached. Answers to requests that name their
+// snapshot never go out of date, so they have neither ep-NAME nor loc-CODE. They have all,
+// tv-VERSION and snap-ID, for data that must be withdrawn.
 const (
 	AllKey     = "all"
 	pageKey    = "page"
 	landingKey = "landing"
 )
 
-// versionDigits is how much of a table's hash stands in a key.
+// versionDigits is how many digits of a table's hash a key has.
 const versionDigits = 12
 
-// PurgeKeys are the keys of the answers that differ once other tables are served.
+// PurgeKeys are the keys of the answers that change when other versions of some tables are served.
 func PurgeKeys(tables []string) []string {
 	keys := []string{landingKey}
 	for _, e := range EndpointsOf(tables) {
@@ -73,8 +73,7 @@ func (s *Server) setPageKeys(h *fasthttp.ResponseHeader, key string) {
 	}
 }
 
-// sendKeys turns the blanks between keys into the commas of Cache-Tag after they have served
-// Surrogate-Key.
+// sendKeys sends keys that are separated by spaces. Cache-Tag separates them by commas.
 func (s *Server) sendKeys(h *fasthttp.ResponseHeader, keys []byte) {
 	if s.options.SurrogateKey {
 		h.SetCanonical(nameSurrogate, keys)

@@ -12,11 +12,11 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// keepPrevious is how long a replaced snapshot answers requests that name it, when Options do not
+// keepPrevious is how long a replaced snapshot answers requests that name it when Options do not
 // say.
 const keepPrevious = 15 * time.Minute
 
-// MostPrevious bounds how many replaced snapshots are held at once, since each has indexes of its
+// MostPrevious is the most replaced snapshots that are retained at once. Each has indexes of its
 // own.
 const MostPrevious = 2
 
@@ -24,13 +24,13 @@ const MostPrevious = 2
 type Release struct {
 	Snapshot *store.Snapshot
 
-	// PublishedAt is when the channel came to show it, which is later than when it was built, after
-	// a rollback too. Zero when not known.
+	// PublishedAt is when the channel began to show it. That is later than when it was built, also
+	// after a rollback. Zero if unknown.
 	PublishedAt time.Time
 }
 
-// served is a bound snapshot in use. One reference belongs to the server while it is the current
-// one or held, one to each request that reads it.
+// served is a bound snapshot in use. One reference is the server's while the snapshot is current or
+// retained. Each request that reads it has another.
 type served struct {
 	id          string
 	bound       *Bound
@@ -40,7 +40,7 @@ type served struct {
 	refs        atomic.Int64
 }
 
-// publication is what answers say of a snapshot's publication.
+// publication is what answers say about when a snapshot was published.
 type publication struct {
 	at     time.Time // in whole seconds; zero when not known
 	heads  listHeads
@@ -48,8 +48,8 @@ type publication struct {
 }
 
 // Swap serves another snapshot. On an error the old one stays, and the new one is the caller's to
-// close; otherwise the server closes each snapshot when nobody reads it any more. The one that was
-// served goes on answering requests that name it for Options.KeepPrevious.
+// close. Otherwise the server closes each snapshot when nobody reads it any more. The replaced one
+// answers requests that name it for Options.KeepPrevious.
 func (s *Server) Swap(r Release) error {
 	var earlier *Bound
 	if now := s.acquire(); now != nil {
@@ -61,7 +61,7 @@ func (s *Server) Swap(r Release) error {
 		return err
 	}
 	next := s.newServed(bound, r.PublishedAt)
-	s.retained.Lock() // acquirePinned must not find the old one in neither place
+	s.retained.Lock() // acquirePinned must find the old one in one of the two places
 	defer s.retained.Unlock()
 	old := s.current.Swap(next)
 	s.retained.drop(s.log, func(v *served) bool { return v.id == next.id })
@@ -73,15 +73,15 @@ func (s *Server) Swap(r Release) error {
 
 func (s *Server) newServed(b *Bound, published time.Time) *served {
 	manifest := b.snap.Manifest
-	v := &served{id: manifest.ID, bound: b, landing: newLanding(b), date: manifest.SnapshotTime.UTC().Format(time.DateOnly)}
+	date := manifest.SnapshotTime.UTC().Format(time.DateOnly)
+	v := &served{id: manifest.ID, bound: b, landing: newLanding(b), date: date}
 	v.refs.Store(1)
 	s.announce(v, published)
 	return v
 }
 
-// Announce says when the channel came to show the snapshot that is served, if that is another time
-// than its Release had: it was shown anew, and others may have been in between that nobody here has
-// seen.
+// Announce sets when the channel began to show the served snapshot, if that is not the time of its
+// Release: the channel may have shown other snapshots in between that this server never served.
 func (s *Server) Announce(published time.Time) {
 	if v := s.acquire(); v != nil {
 		s.announce(v, published)
@@ -89,17 +89,17 @@ func (s *Server) Announce(published time.Time) {
 	}
 }
 
-// furthestAhead is how far a publisher's clock may be ahead of ours for its time to be told when
-// ours has come that far.
-const furthestAhead = time.Hour
+// maxClockSkew: a publish time up to this far in the future is announced once our clock reaches it;
+// later ones are never announced.
+const maxClockSkew = time.Hour
 
-// dateLag is how much Date may be behind the clock: the HTTP library moves it once a second, in a
+// dateLag is how far Date may be behind the clock: fasthttp updates it once a second, in a
 // goroutine of its own.
 const dateLag = 2 * time.Second
 
-// announce tells a time of publication. Nothing can have been modified after the Date of its answer
-// (RFC 9110, section 8.8.2.1), and an earlier time than the channel's may be the one that another
-// snapshot was published at. So until Date is surely not before the time, none is told.
+// announce sets the publish time of answers. Nothing can have been modified after the Date of its
+// answer (RFC 9110, section 8.8.2.1), and at an earlier time another snapshot may have been
+// published. So answers have no time until Date has certainly reached it.
 func (s *Server) announce(v *served, published time.Time) {
 	ahead := time.Until(published.Truncate(time.Second).Add(dateLag))
 	if ahead <= 0 {
@@ -108,12 +108,12 @@ func (s *Server) announce(v *served, published time.Time) {
 	}
 	none := s.newPublication(v.id, time.Time{})
 	v.publication.Store(none)
-	if ahead < furthestAhead {
+	if ahead < maxClockSkew {
 		time.AfterFunc(ahead, func() { v.publication.CompareAndSwap(none, s.newPublication(v.id, published)) })
 	}
 }
 
-// headsFor are the headers for a request.
+// headsFor returns the heads of the answer to a request.
 func (p *publication) headsFor(r *contract.Request) *listHeads {
 	if r.Snapshot != "" {
 		return &p.pinned
@@ -127,19 +127,19 @@ func (s *Server) newPublication(id string, published time.Time) *publication {
 	return &publication{t, newListHeads(f.field(), f.CDN, id, t), newListHeads(immutableKept, "", id, t)}
 }
 
-// acquire takes a reference to the current snapshot, nil when there is none yet. The caller
-// releases it.
+// acquire takes a reference to the current snapshot, which the caller releases. It is nil if there
+// is none yet.
 func (s *Server) acquire() *served {
 	for {
 		v := s.current.Load()
 		if v == nil || v.acquire() {
 			return v
 		}
-		// The last reference went between the two steps, so another snapshot is current.
+		// The last reference was released between the two steps, so another snapshot is current.
 	}
 }
 
-// acquirePinned is acquire for the snapshot of an id, current or held, nil when it is neither.
+// acquirePinned is acquire for the snapshot with an id, current or retained.
 func (s *Server) acquirePinned(id string) *served {
 	if v := s.current.Load(); v == nil || v.id == id && v.acquire() {
 		return v
@@ -152,7 +152,7 @@ func (s *Server) acquirePinned(id string) *served {
 	return s.retained.acquire(id)
 }
 
-// currentID is the served snapshot's, empty when there is none.
+// currentID is the id of the served snapshot, empty without one.
 func (s *Server) currentID() string {
 	if v := s.current.Load(); v != nil {
 		return v.id
@@ -160,7 +160,7 @@ func (s *Server) currentID() string {
 	return ""
 }
 
-// acquire takes a reference unless none is left.
+// acquire takes a reference. It reports false if the last one was released.
 func (v *served) acquire() bool {
 	for {
 		n := v.refs.Load()
@@ -178,19 +178,19 @@ func (v *served) release(log *slog.Logger) {
 		return
 	}
 	if err := v.bound.snap.Close(); err != nil {
-		log.Error("a replaced snapshot did not close", "snapshot", v.id, "error", err)
+		log.Error("closing a replaced snapshot failed", "snapshot", v.id, "error", err)
 	}
 }
 
-// held are the replaced snapshots that still answer, the oldest first. Each entry has the reference
-// that was the server's.
+// retained are the replaced snapshots that still answer, the oldest first. Each entry has the
+// reference that was the server's.
 type retained struct {
 	sync.Mutex
 	entries []*served
 	closed  bool
 }
 
-// keep takes over a reference for some time. The caller has locked.
+// keep retains a snapshot for some time, with the caller's reference. The caller has locked.
 func (r *retained) keep(v *served, period time.Duration, log *slog.Logger) {
 	if period <= 0 || r.closed {
 		v.release(log)
@@ -208,10 +208,10 @@ func (r *retained) keep(v *served, period time.Duration, log *slog.Logger) {
 	})
 }
 
-// drop releases the snapshots of which that is asked. The caller has locked.
-func (r *retained) drop(log *slog.Logger, asked func(*served) bool) {
+// drop releases the snapshots that match. The caller has locked.
+func (r *retained) drop(log *slog.Logger, match func(*served) bool) {
 	r.entries = slices.DeleteFunc(r.entries, func(v *served) bool {
-		if !asked(v) {
+		if !match(v) {
 			return false
 		}
 		v.release(log)
@@ -219,7 +219,7 @@ func (r *retained) drop(log *slog.Logger, asked func(*served) bool) {
 	})
 }
 
-// acquire takes a reference to the held snapshot of an id. The caller has locked.
+// acquire takes a reference to the retained snapshot with an id. The caller has locked.
 func (r *retained) acquire(id string) *served {
 	for _, v := range r.entries {
 		if v.id == id && v.acquire() {
@@ -229,14 +229,14 @@ func (r *retained) acquire(id string) *served {
 	return nil
 }
 
-// count is how many there are.
+// count is the number of retained snapshots.
 func (r *retained) count() int {
 	r.Lock()
 	defer r.Unlock()
 	return len(r.entries)
 }
 
-// close releases all, and whatever may still come.
+// close releases all, and any that keep gets later.
 func (r *retained) close(log *slog.Logger) {
 	r.Lock()
 	defer r.Unlock()

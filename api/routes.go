@@ -7,7 +7,9 @@ import (
 	"hdqs/api/render"
 )
 
-const bodyVersion = `{"api_version":"` + contract.InterfaceVersion + `","hapi_sqlalchemy_schema_version":"` + contract.SchemaVersion + `"}`
+// bodyVersion is the body of VersionPath.
+const bodyVersion = `{"api_version":"` + contract.InterfaceVersion +
+	`","hapi_sqlalchemy_schema_version":"` + contract.SchemaVersion + `"}`
 
 // answerEncode makes an application identifier. Its answer contains a mail address, so nothing may
 // keep it.

@@ -26,7 +26,7 @@ type Options struct {
 	// them.
 	Identifier IdentifierMode
 
-	// Logger takes what goes wrong. It never gets a byte of a request. nil is slog.Default.
+	// Logger gets what goes wrong, and never a byte of a request. nil is slog.Default.
 	Logger *slog.Logger
 
 	// ReadTimeout bounds the reading of one request, WriteTimeout the writing of one answer,
@@ -34,8 +34,8 @@ type Options struct {
 	ReadTimeout, WriteTimeout, IdleTimeout time.Duration
 
 	// Connections is the most connections of the public listener at once, ConnectionsPerAddress the
-	// most of one IPv4 address or IPv6 /64, which behind a CDN or a load balancer is theirs. Those
-	// beyond get 503 and are closed. Zero is 65,536, and no bound for an address.
+	// most of one IPv4 address or IPv6 /64, which behind a CDN or a load balancer is theirs. Others
+	// get 503 and are closed. Zero is 65,536, and no limit for an address.
 	Connections, ConnectionsPerAddress int
 
 	// Freshness is how long caches may keep answers.
@@ -45,40 +45,40 @@ type Options struct {
 	// minutes; negative keeps none.
 	KeepPrevious time.Duration
 
-	// Strict refuses unknown parameters with 422, as requests with "Prefer: handling=strict" ask
-	// for themselves.
+	// Strict refuses unknown parameters with 422, as "Prefer: handling=strict" does for one
+	// request.
 	Strict bool
 
-	// SurrogateKey and CacheTag send the keys by which an edge can purge answers, in the field of
-	// that name; see purge.go.
+	// SurrogateKey and CacheTag send the keys by which an edge can purge answers (purge.go) in the
+	// field of that name.
 	SurrogateKey, CacheTag bool
 
-	// Queries is the most list queries at once, QueueWait how long others wait for their turn
-	// before they get 503. While there are always some who would wait for more than half of it,
-	// those get 503 at once. Zero is 4 for each core, and DefaultQueueWait; negative lets nobody
+	// Queries is the most list queries at once, QueueWait how long others wait for a slot before
+	// they get 503. Under sustained overload, those that would wait for more than half of it get
+	// 503 at once. Zero is 4 queries for each core, and DefaultQueueWait; a negative wait lets none
 	// wait.
 	Queries   int
 	QueueWait time.Duration
 
 	// InflightBytes is how many bytes of answers may be on their way to clients before requests get
-	// 503. Zero is a quarter of the memory limit of the runtime, or 512 MiB without one.
+	// 503. Zero is a quarter of the Go runtime's memory limit, or 512 MiB without one.
 	InflightBytes int64
 
-	// Compression is how much the encoders of pages may use. Zero is everything; the others are for
-	// those who doubt it.
+	// Compression selects the encoders of pages. encode.Stored, the default, is for use; the others
+	// are for debugging and tests.
 	Compression encode.Tier
 
-	// CacheBytes is how many bytes of finished bodies are kept for callers who ask the same. Zero
-	// is 64 MiB; negative keeps none, and lets no request wait for another's body either.
+	// CacheBytes is how many bytes of bodies are cached. Zero is 64 MiB. Negative caches none, and
+	// then no request waits for a body that another makes.
 	CacheBytes int64
 
-	// BaseURL is how callers reach the service, without a slash at the end, for the calls on the
-	// landing page. Empty is http and the host that was asked, and then no cache may keep that
-	// page: not all have the host in their key.
+	// BaseURL is the address of the service, without a slash at the end, for the example calls of
+	// the landing page. Empty is http and the requested host. Then no cache may keep that page,
+	// since not all caches have the host in their key.
 	BaseURL string
 
-	// KeepBuffers leaves idle connections their read buffers of 64 KiB. Without it they wait with
-	// 1.2 KiB, at no more system calls (listener.go).
+	// KeepBuffers leaves idle connections their read buffers of 64 KiB. Otherwise they wait with
+	// 1.2 KiB, at no more system calls (package wire).
 	KeepBuffers bool
 }
 
@@ -275,8 +275,8 @@ func (s *Server) answerUnread(ctx *fasthttp.RequestCtx, err error) {
 	ctx.Response.SkipBody = wire.IsHead(ctx)
 }
 
-// logPanic logs where a panic happened. What it says is written only when the runtime words it:
-// other texts may quote a request.
+// logPanic logs where a panic happened. Only texts of the Go runtime are logged: others may quote a
+// request.
 func (s *Server) logPanic(fault any, request string) {
 	s.panics.Add(1)
 	text := "(withheld)"
@@ -286,7 +286,7 @@ func (s *Server) logPanic(fault any, request string) {
 	s.log.Error("a request panicked", "request", request, "panic", text, "stack", string(debug.Stack()))
 }
 
-// logFault logs an internal error of an endpoint, which quotes columns but no request.
+// logFault logs an internal error of an endpoint. It quotes columns but no request.
 func (s *Server) logFault(path string, err error) {
 	s.log.Error("a request failed", "endpoint", path, "error", err)
 }

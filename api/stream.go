@@ -11,39 +11,39 @@ import (
 	"hdqs/index"
 )
 
-// bodyStream is a long body that is rendered while it is written: a part of it is in memory, and
-// still in the cache when the kernel takes it. The HTTP library closes it, also when the client
-// goes away, and until then it keeps the snapshot open.
+// bodyStream is a long body that is rendered while it is written: only a part is in memory, and
+// still in the CPU's cache when the kernel copies it. fasthttp closes it, also when the client goes
+// away. Until then it keeps the snapshot open.
 type bodyStream struct {
 	body   render.Body
 	served *served
 	server *Server
 	ranges []index.Range // of the body
-	part   *[]byte       // what was rendered and not yet taken; nil when all was
+	part   *[]byte       // rendered and not yet written; nil when all is written
 	sent   int           // of part
-	more   bool          // behind part
+	more   bool          // there is more after part
 }
 
 var streams = sync.Pool{New: func() any { return new(bodyStream) }}
 
-// parts are the buffers of parts. A stream takes one for each part, and so most of the time the one
-// that is still in the cache, whoever had it.
+// parts are the buffers of parts. A stream takes one for each part, mostly the one that is still in
+// the CPU's cache.
 var parts = sync.Pool{New: func() any { return new([]byte) }}
 
-// keepPart is the largest buffer worth keeping for the next part.
+// keepPart is the largest buffer that is kept for the next part.
 const keepPart = 1 << 20
 
-// partMemory is about what a body in parts holds in memory.
+// partMemory is about what a streamed body holds in memory.
 const partMemory = 192 << 10
 
-// minStreamed is the length from which on a body is worth streaming, by the form's guess.
+// minStreamed is the estimated length from which on a body is streamed.
 const minStreamed = 256 << 10
 
-// stream answers with the rows of a page as they are. The caller goes on to own sc and its own
+// stream answers with the rows of a page without a coding. The caller keeps sc and its own
 // reference to the snapshot.
 func (s *Server) stream(ctx *fasthttp.RequestCtx, sc *scratch, f *render.Form, v *served) {
 	st := streams.Get().(*bodyStream)
-	v.refs.Add(1) // the caller has one, so there is one to add to
+	v.refs.Add(1) // the caller has one, so the count is not zero
 	st.served, st.server = v, s
 	st.ranges, sc.page.Ranges = sc.page.Ranges, st.ranges
 	st.body.Start(f, st.ranges)
@@ -57,14 +57,14 @@ func (st *bodyStream) next() {
 	*st.part, st.more = st.body.AppendPart((*st.part)[:0])
 }
 
-// took notes that n more bytes of the part were taken.
+// took notes that n more bytes of the part were written.
 func (st *bodyStream) took(n int) {
 	if st.sent += n; st.sent == len(*st.part) {
 		st.drop()
 	}
 }
 
-// drop gives the part's buffer away.
+// drop returns the part's buffer.
 func (st *bodyStream) drop() {
 	if st.part != nil && cap(*st.part) <= keepPart {
 		parts.Put(st.part)
@@ -75,10 +75,9 @@ func (st *bodyStream) drop() {
 // errPanicked ends a connection in the middle of an answer.
 var errPanicked = errors.New("api: a panic while a body was rendered")
 
-// recovered is what Server.recovered is to a handler, of which nothing is left when the library
-// writes a body. The library would recover too, but neither count nor tell where it was. The header
-// has gone or is in a buffer, so the answer is cut short; it has no name by which the caller could
-// tell us of it.
+// recovered handles a panic while the body is written, after the handler has returned. fasthttp
+// would recover too, but neither count it nor log where it was. The header has been sent or
+// buffered, so the answer is cut short. There is no request id to report.
 func (st *bodyStream) recovered(err *error) {
 	if fault := recover(); fault != nil {
 		st.server.logPanic(fault, "")
@@ -103,7 +102,7 @@ func (st *bodyStream) WriteTo(w io.Writer) (total int64, err error) {
 	return total, nil
 }
 
-// Read is for those who cannot be written to.
+// Read implements io.Reader for callers that do not use WriterTo.
 func (st *bodyStream) Read(p []byte) (n int, err error) {
 	defer st.recovered(&err)
 	if st.part == nil {
@@ -117,7 +116,7 @@ func (st *bodyStream) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// Close lets go of the snapshot.
+// Close releases the snapshot.
 func (st *bodyStream) Close() error {
 	v, s := st.served, st.server
 	if v == nil {

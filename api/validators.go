@@ -13,12 +13,12 @@ import (
 	"hdqs/api/contract"
 )
 
-// serializer is the version of how records become bytes and parameters choose rows. Whoever changes
-// either without changing an endpoint's fields counts it up: caches then drop what they have.
+// serializer is the version of how records become bytes and parameters select rows. Increment it
+// when either changes without a change of an endpoint's fields: caches then drop what they have.
 const serializer = 1
 
-// entityTag is a weak entity tag, W/"<22 characters>". Weak, because one tag is right for all
-// codings of a body.
+// entityTag is a weak entity tag, W/"<22 characters>". It is weak because all codings of a body
+// have the same tag.
 type entityTag [27]byte
 
 func newEntityTag(sum [sha256.Size]byte) entityTag {
@@ -32,9 +32,9 @@ func newEntityTag(sum [sha256.Size]byte) entityTag {
 // text is the tag as it is sent.
 func (t *entityTag) text() []byte { return t[:26] }
 
-// tagSeed is what all tags of an endpoint's answers have in common: the table's content, and what
-// the answer is made of beside the query. Nothing of the process gets into it, so all replicas send
-// the same tags.
+// tagSeed is the common part of all tags of an endpoint: the table's content, and what the answer
+// is made of beside the query. Nothing of the process is part of it, so all replicas send the same
+// tags.
 func tagSeed(e *contract.Endpoint, version string) [sha256.Size]byte {
 	b := append([]byte("hdqs list "), strconv.Itoa(serializer)...)
 	for _, part := range []string{version, e.Path} {
@@ -46,12 +46,12 @@ func tagSeed(e *contract.Endpoint, version string) [sha256.Size]byte {
 	return sha256.Sum256(b)
 }
 
-// bodyTag is the tag of a body that is always the same.
+// bodyTag is the tag of a body that does not depend on a query.
 func bodyTag(body []byte) entityTag { return newEntityTag(sha256.Sum256(body)) }
 
-// preconditionHolds says whether a request may be answered at all, as far as If-Match and
-// If-Unmodified-Since go; the former decides alone when there is one. It compares strongly and our
-// tags are weak, so no tag matches, but '*' does. published is zero when not known.
+// preconditionHolds reports whether If-Match and If-Unmodified-Since let a request be answered.
+// If-Match alone decides if there is one. It compares strongly and our tags are weak, so no tag
+// matches, but '*' does. published is zero if unknown.
 func preconditionHolds(request *fasthttp.RequestHeader, published time.Time) bool {
 	if lines := request.PeekAll(fasthttp.HeaderIfMatch); len(lines) > 0 {
 		return slices.ContainsFunc(lines, isAny)
@@ -60,8 +60,8 @@ func preconditionHolds(request *fasthttp.RequestHeader, published time.Time) boo
 	return !ok || published.IsZero() || !published.After(until)
 }
 
-// notModified says whether the client has this very answer. A list of tags decides alone when there
-// is one; published is zero when not known.
+// notModified reports whether the client has this answer. If-None-Match alone decides if there is
+// one. published is zero if unknown.
 func notModified(request *fasthttp.RequestHeader, tag []byte, published time.Time) bool {
 	if lines := request.PeekAll(fasthttp.HeaderIfNoneMatch); len(lines) > 0 {
 		for _, line := range lines {
@@ -75,12 +75,11 @@ func notModified(request *fasthttp.RequestHeader, tag []byte, published time.Tim
 	return ok && !published.IsZero() && !published.After(since)
 }
 
-// dateForms are the forms of dates in headers: the one that is sent today, and two that old clients
-// send.
+// dateForms are the forms of dates in headers: the current one, and two of old clients.
 var dateForms = [...]string{"Mon, 02 Jan 2006 15:04:05 GMT", "Monday, 02-Jan-06 15:04:05 GMT", time.ANSIC}
 
-// dateOf reads a field that is a date. What is not exactly one date in one of the forms is to be
-// ignored: it is not ok.
+// dateOf reads a field that is a date. It is ok only for exactly one date in one of the forms.
+// Anything else must be ignored.
 func dateOf(request *fasthttp.RequestHeader, name string) (at time.Time, ok bool) {
 	lines := request.PeekAll(name)
 	if len(lines) != 1 {
@@ -88,8 +87,8 @@ func dateOf(request *fasthttp.RequestHeader, name string) (at time.Time, ok bool
 	}
 	text := string(lines[0])
 	for _, form := range dateForms {
-		// Written again it must be the same: what reads dates also takes parts of seconds, days of
-		// other weeks and small letters.
+		// Formatting the result must give the same text: time.Parse also accepts fractions of
+		// seconds, wrong days of the week and lower case.
 		if at, err := time.Parse(form, text); err == nil && at.Format(form) == text {
 			return at, true
 		}
@@ -97,11 +96,11 @@ func dateOf(request *fasthttp.RequestHeader, name string) (at time.Time, ok bool
 	return at, false
 }
 
-// isAny tells the '*' that stands for any tag.
+// isAny recognises the '*' that matches any tag.
 func isAny(list []byte) bool { return string(bytes.Trim(list, " \t")) == "*" }
 
-// listsTag says whether a list of entity tags has one that weakly equals tag, which is weak, or is
-// '*'. Reading ends at the first thing that is no tag.
+// listsTag reports whether a list of entity tags is '*' or has one that weakly equals tag, which is
+// weak. Reading ends at the first thing that is not a tag.
 func listsTag(list, tag []byte) bool {
 	if isAny(list) {
 		return true
