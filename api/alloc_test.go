@@ -56,14 +56,16 @@ func TestAllocations(t *testing.T) {
 			}
 			t.Logf("%d rows, %s %s: %.0f allocations, %d bytes", rows, c.target[len(events):], c.coding, got, bytes)
 			if got > c.budget || bytes > bytesBudget {
-				t.Errorf("%d rows, %s %s: %.0f allocations of %d bytes a request, budget %.0f of %d", rows, c.target, c.coding, got, bytes, c.budget, bytesBudget)
+				t.Errorf("%d rows, %s %s: %.0f allocations of %d bytes a request, budget %.0f of %d", rows, c.target,
+					c.coding, got, bytes, c.budget, bytesBudget)
 			}
 		}
 	}
 }
 
 // usualFields are those of a browser's request, as a cache hands it on.
-const usualFields = "Host: data.example.org\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0\r\nAccept: */*\r\n" +
+const usualFields = "Host: data.example.org\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 " +
+	"Firefox/140.0\r\nAccept: */*\r\n" +
 
 	"Accept-Language: en-US,en;q=0.5\r\nReferer: https://data.example.org/docs\r\nX-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Proto: https\r\n\r\n"
 
@@ -79,7 +81,8 @@ func BenchmarkRequest(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			var ctx fasthttp.RequestCtx
 			var request fasthttp.Request
-			if err := request.Read(bufio.NewReader(strings.NewReader("GET " + target + " HTTP/1.1\r\n" + usualFields))); err != nil {
+			sent := strings.NewReader("GET " + target + " HTTP/1.1\r\n" + usualFields)
+			if err := request.Read(bufio.NewReader(sent)); err != nil {
 				b.Fatal(err)
 			}
 			if name == "kind=same" {

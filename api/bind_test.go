@@ -96,9 +96,11 @@ func TestEmptyTables(t *testing.T) {
 	s := testServer(t, Options{}, tables)
 	for i := range contract.Endpoints {
 		for _, p := range contract.Endpoints[i].Filters() {
-			target := contract.Endpoints[i].Path + "?app_identifier=" + goodIdentifier + "&" + p.Name + "=" + url.QueryEscape(p.Example())
+			query := "?app_identifier=" + goodIdentifier + "&" + p.Name + "=" + url.QueryEscape(p.Example())
+			target := contract.Endpoints[i].Path + query
 			got := s.Answer("GET", target, nil)
-			if total, _ := got.field("X-Total-Count"); got.Status != 200 || string(got.Body) != `{"data":[]}` || total != "0" {
+			if total, _ := got.field("X-Total-Count"); got.Status != 200 || string(got.Body) != `{"data":[]}` ||
+				total != "0" {
 				t.Errorf("%s: %d %q, total %s", target, got.Status, got.Body, total)
 			}
 		}
@@ -114,7 +116,10 @@ func TestMissingTable(t *testing.T) {
 	tables := slices.DeleteFunc(sampleTables(t, 3), func(x *testTable) bool { return x.endpoint.Table == "org_type" })
 	s := testServer(t, Options{}, tables)
 	target := "/api/v2/metadata/org-type?app_identifier=" + goodIdentifier
-	for target, want := range map[string]string{target: `{"data":[]}`, target + "&output_format=csv&code=x": "code,description\r\n"} {
+	for target, want := range map[string]string{
+		target:                               `{"data":[]}`,
+		target + "&output_format=csv&code=x": "code,description\r\n",
+	} {
 		got := s.Answer("GET", target, nil)
 		if total, _ := got.field("X-Total-Count"); got.Status != 200 || string(got.Body) != want || total != "0" {
 			t.Errorf("%s: %d %q, total %s", target, got.Status, got.Body, total)
@@ -134,7 +139,8 @@ func TestExamples(t *testing.T) {
 	s := sampleServer(t, Options{}, 3)
 	for i := range contract.Endpoints {
 		for _, p := range contract.NewPlan(&contract.Endpoints[i]).Params {
-			target := contract.Endpoints[i].Path + "?app_identifier=" + goodIdentifier + "&" + p.Name + "=" + url.QueryEscape(p.Example())
+			query := "?app_identifier=" + goodIdentifier + "&" + p.Name + "=" + url.QueryEscape(p.Example())
+			target := contract.Endpoints[i].Path + query
 			if got := s.Answer("GET", target, nil); got.Status != 200 {
 				t.Errorf("%s: %d %s", target, got.Status, got.Body)
 			}

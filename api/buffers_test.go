@@ -83,7 +83,8 @@ func askSeveral(r *rand.Rand, address string, limits []int, want map[string][]by
 		for more := 1 + r.IntN(4); more > 0; more-- {
 			target := fmt.Sprintf("%s&limit=%d", listTarget, limits[r.IntN(len(limits))])
 			asked = append(asked, target)
-			fmt.Fprintf(&requests, "GET %s HTTP/1.1\r\nHost: a\r\nAccept-Encoding: %s\r\n", target, []string{"identity", "gzip", "zstd"}[r.IntN(3)])
+			fmt.Fprintf(&requests, "GET %s HTTP/1.1\r\nHost: a\r\nAccept-Encoding: %s\r\n", target,
+				[]string{"identity", "gzip", "zstd"}[r.IntN(3)])
 			if more == 1 && r.IntN(4) == 0 {
 				requests.WriteString("Connection: close\r\n")
 			}

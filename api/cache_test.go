@@ -152,7 +152,8 @@ func TestCacheBound(t *testing.T) {
 			}
 		}
 		if bytes != s.bytes || bytes > s.limit || len(s.clock) != len(s.kept) {
-			t.Errorf("shard %d: %d bytes, counted %d, limit %d; %d in the clock, %d in the map", i, bytes, s.bytes, s.limit, len(s.clock), len(s.kept))
+			t.Errorf("shard %d: %d bytes, counted %d, limit %d; %d in the clock, %d in the map", i, bytes, s.bytes,
+				s.limit, len(s.clock), len(s.kept))
 		}
 		sum += bytes
 	}
@@ -174,7 +175,8 @@ func TestCachedAnswersAreTheSame(t *testing.T) {
 				want := without.Answer("GET", target, header)
 				for turn := range 3 {
 					got := with.Answer("GET", target, header)
-					if got.Status != want.Status || !bytes.Equal(got.Body, want.Body) && accept == "identity" || fmt.Sprint(got.Header) != fmt.Sprint(want.Header) && accept == "identity" {
+					if got.Status != want.Status || !bytes.Equal(got.Body, want.Body) && accept == "identity" ||
+						fmt.Sprint(got.Header) != fmt.Sprint(want.Header) && accept == "identity" {
 						t.Fatalf("%s, %s, turn %d:\n got %v\nwant %v", target, accept, turn, got.Header, want.Header)
 					}
 					if accept != "identity" && !bytes.Equal(plainBody(t, got), plainBody(t, want)) {
@@ -206,7 +208,10 @@ func TestManyAskAtOnce(t *testing.T) {
 	address := listen(t, s)
 	var wg sync.WaitGroup
 	var first atomic.Pointer[string]
-	client := &http.Client{Transport: &http.Transport{DisableCompression: true, MaxConnsPerHost: 32, MaxIdleConnsPerHost: 32}}
+	client := &http.Client{Transport: &http.Transport{
+		DisableCompression: true, MaxConnsPerHost: 32,
+		MaxIdleConnsPerHost: 32,
+	}}
 	for worker := range 24 {
 		wg.Go(func() {
 			for turn := range 15 {

@@ -29,7 +29,10 @@ const plainGet = "GET " + listTarget + " HTTP/1.1\r\nHost: a\r\n\r\n"
 // takes no place; each that ends makes room for one.
 func TestTurnedAway(t *testing.T) {
 	t.Parallel()
-	for rule, o := range map[string]Options{"connections": {Connections: 2}, "connections of one address": {ConnectionsPerAddress: 2}} {
+	for rule, o := range map[string]Options{
+		"connections":                {Connections: 2},
+		"connections of one address": {ConnectionsPerAddress: 2},
+	} {
 		t.Run(rule, func(t *testing.T) {
 			t.Parallel()
 			s := sampleServer(t, o, 3)
@@ -46,13 +49,17 @@ func TestTurnedAway(t *testing.T) {
 				names = append(names, f.Name)
 			}
 			slices.Sort(names)
-			want := strings.Fields("Access-Control-Allow-Origin Access-Control-Expose-Headers Cache-Control Content-Length Content-Security-Policy " +
+			want := strings.Fields("Access-Control-Allow-Origin Access-Control-Expose-Headers Cache-Control " +
+				"Content-Length Content-Security-Policy " +
 				"Content-Type Date Referrer-Policy Retry-After X-Content-Type-Options X-Request-Id X-Snapshot-Id")
 			body := `{"detail":"Too much is asked at once; try again after Retry-After","rule":"` + rule + `"}`
 			if got.Status != 503 || !slices.Equal(names, want) || string(got.Body) != body {
 				t.Errorf("%s: %d %s\nfields %q,\nwant   %q", rule, got.Status, got.Body, names, want)
 			}
-			for name, want := range map[string]string{"Cache-Control": noStore, "Retry-After": "1", "Content-Type": contract.JSONType} {
+			for name, want := range map[string]string{
+				"Cache-Control": noStore, "Retry-After": "1",
+				"Content-Type": contract.JSONType,
+			} {
 				if value, _ := got.field(name); value != want {
 					t.Errorf("%s: %s: %s", rule, name, value)
 				}
@@ -60,7 +67,8 @@ func TestTurnedAway(t *testing.T) {
 			if answer, closed := dial(t, address).raw(t, "GET", plainGet); !closed {
 				t.Errorf("%s: it does not say that the connection ends: %.80q", rule, answer)
 			}
-			if head := unreadAnswer(t, address, "", "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"); head.Status != 503 || len(head.Body) > 0 {
+			if head := unreadAnswer(t, address, "", "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"); head.Status != 503 ||
+				len(head.Body) > 0 {
 				t.Errorf("%s: HEAD: %d with %d bytes", rule, head.Status, len(head.Body))
 			}
 			if silent := unreadAnswer(t, address, "", ""); silent.Status != 503 || string(silent.Body) != body {
@@ -68,7 +76,8 @@ func TestTurnedAway(t *testing.T) {
 			}
 			word, _, _ := strings.Cut(strings.TrimPrefix(rule, "connections of one "), " ")
 			m := readMetrics(t, admin)
-			if m[fmt.Sprintf("hdqs_shed_total{reason=%q}", word)] != 4 || m[`hdqs_http_requests_total{code="503"}`] != 4 || m["hdqs_connections"] != 2 {
+			if m[fmt.Sprintf("hdqs_shed_total{reason=%q}", word)] != 4 ||
+				m[`hdqs_http_requests_total{code="503"}`] != 4 || m["hdqs_connections"] != 2 {
 				t.Errorf("%s: counted %v", rule, m)
 			}
 			if status := first.get(listTarget); status != 200 {
@@ -198,7 +207,8 @@ func TestLastRequests(t *testing.T) {
 			waitFor(t, "the end to begin", s.callers.Draining)
 			time.Sleep(drainWait / 4)
 			for _, conn := range []dialled{busy, fresh} {
-				if answer, closed := conn.raw(t, "GET", plainGet); !strings.HasPrefix(answer, "HTTP/1.1 200 ") || !closed {
+				if answer, closed := conn.raw(t, "GET", plainGet); !strings.HasPrefix(answer, "HTTP/1.1 200 ") ||
+					!closed {
 					t.Errorf("keep=%v: a request near the end: %.60q, close: %v", keep, answer, closed)
 				}
 				if rest, err := io.ReadAll(conn.reader); err != nil || len(rest) > 0 {
@@ -238,7 +248,8 @@ func TestLastWait(t *testing.T) {
 			ended := endSoon(s)
 			waitFor(t, "the end to begin", s.callers.Draining)
 			time.Sleep(2 * drainWait)
-			if answer, closed := half.raw(t, "GET", plainGet[30:]); !strings.HasPrefix(answer, "HTTP/1.1 200 ") || !closed {
+			if answer, closed := half.raw(t, "GET", plainGet[30:]); !strings.HasPrefix(answer, "HTTP/1.1 200 ") ||
+				!closed {
 				t.Errorf("keep=%v: the rest of a request near the end: %.60q, close: %v", keep, answer, closed)
 			}
 			for _, conn := range []dialled{idle, unused, half} {

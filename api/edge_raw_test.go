@@ -68,11 +68,13 @@ func (c *rawCase) checkEdge(t *testing.T, g *origin, number string) {
 	}
 	if a, answered := askNext(t, conn, "next"+number); answered && a.status == http.StatusOK && !a.own("next"+number) {
 		t.Errorf("the next request on the connection got the answer of %q", a.unknown)
-	} else if answered && a.status != http.StatusOK && a.status != http.StatusBadRequest && a.status != http.StatusRequestTimeout {
+	} else if answered && a.status != http.StatusOK && a.status != http.StatusBadRequest &&
+		a.status != http.StatusRequestTimeout {
 		t.Errorf("the next request on the connection got %d", a.status)
 	}
 	other := dial(t, g.address)
-	if a, answered := askNext(t, other, "other"+number); !answered || a.status != http.StatusOK || !a.own("other"+number) {
+	if a, answered := askNext(t, other, "other"+number); !answered || a.status != http.StatusOK ||
+		!a.own("other"+number) {
 		t.Errorf("a request on another connection got %d, the answer of %q", a.status, a.unknown)
 	}
 	for _, target := range append(targets, g.seen()...) {
@@ -103,7 +105,8 @@ func readEdge(t *testing.T, conn dialled, method string) (a edgeAnswer, ok bool)
 		t.Fatalf("no answer and no end in %s", edgePatience)
 	case len(start) == 0:
 		return edgeAnswer{}, false
-	case string(start) != "HTTP/": // the answer to a request without a version has no header, and ends with the connection
+	// the answer to a request without a version has no header, and ends with the connection
+	case string(start) != "HTTP/":
 		if _, err := io.Copy(io.Discard, conn.reader); err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +129,8 @@ func askNext(t *testing.T, conn dialled, mark string) (edgeAnswer, bool) {
 	if err := conn.SetDeadline(time.Now().Add(edgePatience)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.WriteString(conn, "GET "+marked(mark)+" HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(conn,
+		"GET "+marked(mark)+" HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"); err != nil {
 		return edgeAnswer{}, false
 	}
 	a, answered := readEdge(t, conn, "GET")

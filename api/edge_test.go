@@ -54,10 +54,11 @@ func nginxParams() string {
 	names = slices.Compact(names)
 	var b strings.Builder
 	b.WriteString("# Made from the endpoints by 'make golden'; a test holds it.\n\nvariables_hash_max_size 4096;\n\n")
-	b.WriteString("map $args $hdqs_plain {\n\tdefault \"\";\n\t\"\" 1;\n\t\"~^(?=.{1,4000}$)(?!(?:.*&)?([a-z0-9_]+)=.*&\\1=)(?:(?:" +
+	b.WriteString("map $args $hdqs_plain {\n\tdefault \"\";\n\t\"\" " +
+		"1;\n\t\"~^(?=.{1,4000}$)(?!(?:.*&)?([a-z0-9_]+)=.*&\\1=)(?:(?:" +
 		strings.Join(append([]string{contract.IdentifierParam}, names...), "|") + ")=[^&]+(?:&|$))+$\" 1;\n}\n\n")
 	for _, name := range names {
-		b.WriteString("map $arg_" + name + " $hdqs_p_" + name + " { \"\" \"\"; default \"" + name + "=$arg_" + name + "&\"; }\n")
+		b.WriteString("map $arg_" + name + " $hdqs_p_" + name + ` { "" ""; default "` + name + "=$arg_" + name + "&\"; }\n")
 	}
 	b.WriteString("\nmap \"\" $hdqs_sorted {\n\tdefault \"")
 	for _, name := range names {
@@ -138,14 +139,17 @@ func startEdge(t *testing.T, o Options) *origin {
 	if err != nil {
 		t.Fatal(err)
 	}
-	conf := strings.NewReplacer("127.0.0.1:8080", l.Addr().String(), "listen 8088", "listen "+g.address, "/var/cache/nginx/hdqs", filepath.Join(dir, "cache")).
+	conf := strings.NewReplacer("127.0.0.1:8080", l.Addr().String(), "listen 8088", "listen "+g.address,
+		"/var/cache/nginx/hdqs", filepath.Join(dir, "cache")).
 		Replace(string(text))
 	files := map[string]string{
 		"hdqs.conf":   conf,
 		"params.conf": nginxParams(),
-		"nginx.conf": "daemon off;\nmaster_process off;\npid nginx.pid;\nerror_log stderr warn;\nevents {}\nhttp {\naccess_log off;\n" +
+		"nginx.conf": "daemon off;\nmaster_process off;\npid nginx.pid;\nerror_log stderr warn;\nevents {}\nhttp " +
+			"{\naccess_log off;\n" +
 			"client_header_timeout 1s;\nclient_body_timeout 1s;\nlingering_timeout 1s;\n" +
-			"client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;\ninclude hdqs.conf;\n}\n",
+			"client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; " +
+			"scgi_temp_path scgi;\ninclude hdqs.conf;\n}\n",
 	}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
@@ -224,14 +228,20 @@ func TestEdgeKey(t *testing.T) {
 	}{
 		{"GET", events + "has_hrp=true&limit=700&location_code=AFG&app_identifier=" + url.QueryEscape(other), nil},
 		{"HEAD", events + "app_identifier=" + other + "&limit=700&has_hrp=true&location_code=AFG", nil},
-		{"GET", events + "limit=700&location_code=AFG&has_hrp=true", []HeaderField{{"X-CATALOG-API-APP-IDENTIFIER", other}}},
+		{
+			"GET", events + "limit=700&location_code=AFG&has_hrp=true",
+			[]HeaderField{{"X-CATALOG-API-APP-IDENTIFIER", other}},
+		},
 		{"GET", events + "limit=700&location_code=AFG&has_hrp=true&", []HeaderField{{"x-catalog-api-app-identifier", goodIdentifier}, {"User-Agent", "x"}, {"Origin", "https://y"}}},
 	} {
 		got, n := g.counted(t, c.method, c.target, c.header...)
 		if got.Status != 200 || n != 0 || c.method == "GET" && !bytes.Equal(got.Body, first.Body) {
 			t.Errorf("%s %s: %d, %d requests, %d bytes", c.method, c.target, got.Status, n, len(got.Body))
 		}
-		for _, name := range []string{"ETag", "X-Total-Count", "Link", "X-Snapshot-Id", "Access-Control-Allow-Origin", "Cache-Control"} {
+		for _, name := range []string{
+			"ETag", "X-Total-Count", "Link", "X-Snapshot-Id", "Access-Control-Allow-Origin",
+			"Cache-Control",
+		} {
 			a, _ := first.field(name)
 			if b, _ := got.field(name); a != b {
 				t.Errorf("%s: %s %q, want %q", c.target, name, b, a)
@@ -257,12 +267,14 @@ func TestEdgeKey(t *testing.T) {
 		coding, _ := got.field("Content-Encoding")
 		own := g.server.Answer("GET", target, []HeaderField{{"Accept-Encoding", c.accept}})
 		if got.Status != 200 || coding != c.coding || n != c.requests || !bytes.Equal(got.Body, own.Body) {
-			t.Errorf("%q: %d, coding %q, %d requests, %d bytes, own %d", c.accept, got.Status, coding, n, len(got.Body), len(own.Body))
+			t.Errorf("%q: %d, coding %q, %d requests, %d bytes, own %d", c.accept, got.Status, coding, n, len(got.Body),
+				len(own.Body))
 		}
 	}
 	// Without a name, the service decides each time.
 	for range 2 {
-		if got, n := g.counted(t, "GET", events+"limit=700&location_code=AFG&has_hrp=true"); got.Status != 403 || n != 1 {
+		if got, n := g.counted(t, "GET", events+"limit=700&location_code=AFG&has_hrp=true"); got.Status != 403 ||
+			n != 1 {
 			t.Errorf("no identifier: %d, %d requests", got.Status, n)
 		}
 	}
@@ -271,7 +283,8 @@ func TestEdgeKey(t *testing.T) {
 	}
 	// No caller gets a page that another one's host is in.
 	g.counted(t, "GET", "/", HeaderField{"Host", "evil.example"})
-	if got, n := g.counted(t, "GET", "/"); got.Status != 200 || n != 1 || bytes.Contains(got.Body, []byte("evil.example")) {
+	if got, n := g.counted(t, "GET", "/"); got.Status != 200 || n != 1 ||
+		bytes.Contains(got.Body, []byte("evil.example")) {
 		t.Errorf("landing page: %d, %d requests, %s", got.Status, n, got.Body)
 	}
 	// A question mark in a path does not pass for the end of another.
@@ -303,7 +316,8 @@ func TestEdgeAnswers(t *testing.T) {
 			}
 		}
 		pairs = append(pairs, []string{
-			"limit=5", "limit=5&limit=2", "Limit=1", "limit=", "x=1", "lim%69t=3", "snapshot=x", "snapshot=20261120T0200Z-test", "code=%", "code", "&", "output_format=csv",
+			"limit=5", "limit=5&limit=2", "Limit=1", "limit=", "x=1", "lim%69t=3", "snapshot=x",
+			"snapshot=20261120T0200Z-test", "code=%", "code", "&", "output_format=csv",
 		}[random.IntN(12)])
 		pairs = append(pairs, "app_identifier="+goodIdentifier)
 		random.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
@@ -312,13 +326,17 @@ func TestEdgeAnswers(t *testing.T) {
 		for range 2 {
 			got := ask(t, g.address, "GET", target, nil)
 			same := got.Status == want.Status && bytes.Equal(got.Body, want.Body)
-			for _, name := range []string{"ETag", "Link", "X-Total-Count", "X-Unknown-Params", "Content-Disposition", "Content-Type"} {
+			for _, name := range []string{
+				"ETag", "Link", "X-Total-Count", "X-Unknown-Params", "Content-Disposition",
+				"Content-Type",
+			} {
 				a, _ := want.field(name)
 				b, _ := got.field(name)
 				same = same && a == b
 			}
 			if !same {
-				t.Errorf("%s: %d %.200s\nwant %d %.200s\nheaders %q\nwant %q", target, got.Status, got.Body, want.Status, want.Body, got.Header, want.Header)
+				t.Errorf("%s: %d %.200s\nwant %d %.200s\nheaders %q\nwant %q", target, got.Status, got.Body,
+					want.Status, want.Body, got.Header, want.Header)
 			}
 		}
 	}
@@ -328,12 +346,16 @@ func TestEdgeAnswers(t *testing.T) {
 // the service is away, for as long as its header says.
 func TestEdgeStale(t *testing.T) {
 	t.Parallel()
-	g := startEdge(t, Options{Freshness: Freshness{MaxAge: -1, SharedMaxAge: 3 * time.Second, StaleWhileRevalidate: 6 * time.Second, StaleIfError: 13 * time.Second}})
+	g := startEdge(t, Options{Freshness: Freshness{
+		MaxAge: -1, SharedMaxAge: 3 * time.Second,
+		StaleWhileRevalidate: 6 * time.Second, StaleIfError: 13 * time.Second,
+	}})
 	target := listTarget + "&limit=20"
 	first, _ := g.counted(t, "GET", target)
 	time.Sleep(4200 * time.Millisecond) // nginx counts whole seconds
 	stale, _ := g.counted(t, "GET", target)
-	if state, _ := stale.field("X-Cache"); state != "STALE" && state != "UPDATING" || !bytes.Equal(stale.Body, first.Body) {
+	if state, _ := stale.field("X-Cache"); state != "STALE" && state != "UPDATING" ||
+		!bytes.Equal(stale.Body, first.Body) {
 		t.Errorf("after its time: %s", state)
 	}
 	waitFor(t, "the fetch behind a stale answer", func() bool { return g.asked.Load() == 2 })
@@ -406,8 +428,10 @@ func TestBrowser(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command(binary, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
-		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--user-data-dir="+t.TempDir(), pages.URL)
+	command := exec.Command(binary, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+		"--disable-background-networking",
+		"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+		"--user-data-dir="+t.TempDir(), pages.URL)
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var messages bytes.Buffer
 	command.Stderr = &messages
@@ -423,7 +447,8 @@ func TestBrowser(t *testing.T) {
 	_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // it has children
 	_ = command.Wait()
 	for _, part := range []string{
-		`"query":{"status":200,"rows":4,"ETag":"W/`, `rel=\"next\"`, `"X-Total-Count":"30","X-Result-Count":"4","X-Snapshot-Id":"20261120T0200Z-test","X-Unknown-Params":"sort_by"`,
+		`"query":{"status":200,"rows":4,"ETag":"W/`, `rel=\"next\"`,
+		`"X-Total-Count":"30","X-Result-Count":"4","X-Snapshot-Id":"20261120T0200Z-test","X-Unknown-Params":"sort_by"`,
 		`"header":{"status":200,"text":5,"ETag":"W/`, `filename=\"sector_2026-11-20.csv\"`,
 		`"again":{"status":304,"ETag":"W/`, `"gone":{"status":403,"body":{"error":"Missing app identifier"`,
 	} {

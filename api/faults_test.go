@@ -32,8 +32,14 @@ func item(p, value, kind, msg string, ctx any) []any {
 func momentItems(p, value, reason string) []any {
 	ctx := map[string]string{"error": reason}
 	return []any{
-		wireItem{Type: "datetime_from_date_parsing", Loc: []string{"query", p, "datetime"}, Msg: "Input should be a valid datetime or date, " + reason, Input: &value, Ctx: ctx},
-		wireItem{Type: "date_from_datetime_parsing", Loc: []string{"query", p, "date"}, Msg: "Input should be a valid date or datetime, " + reason, Input: &value, Ctx: ctx},
+		wireItem{
+			Type: "datetime_from_date_parsing", Loc: []string{"query", p, "datetime"},
+			Msg: "Input should be a valid datetime or date, " + reason, Input: &value, Ctx: ctx,
+		},
+		wireItem{
+			Type: "date_from_datetime_parsing", Loc: []string{"query", p, "date"},
+			Msg: "Input should be a valid date or datetime, " + reason, Input: &value, Ctx: ctx,
+		},
 	}
 }
 
@@ -48,7 +54,8 @@ func badValues(c *spec, p contractParam) []badValue {
 		if p.MaxLength > 0 {
 			for _, letter := range []string{"x", "é", "%"} {
 				add(strings.Repeat(letter, p.MaxLength+1), "string_too_long",
-					fmt.Sprintf("String should have at most %d characters", p.MaxLength), map[string]int{"max_length": p.MaxLength})
+					fmt.Sprintf("String should have at most %d characters",
+						p.MaxLength), map[string]int{"max_length": p.MaxLength})
 			}
 		}
 	case p.Type == "enum":
@@ -62,12 +69,14 @@ func badValues(c *spec, p contractParam) []badValue {
 		}
 		if p.Min != nil {
 			for _, value := range []string{"-1", " -01 ", "-99999999999999999999"} {
-				add(value, "greater_than_equal", fmt.Sprintf("Input should be greater than or equal to %d", *p.Min), map[string]int{"ge": *p.Min})
+				add(value, "greater_than_equal", fmt.Sprintf("Input should be greater than or equal to %d", *p.Min),
+					map[string]int{"ge": *p.Min})
 			}
 		}
 		if p.Max != nil {
 			for _, value := range []string{fmt.Sprint(*p.Max + 1), "99999999999999999999"} {
-				add(value, "less_than_equal", fmt.Sprintf("Input should be less than or equal to %d", *p.Max), map[string]int{"le": *p.Max})
+				add(value, "less_than_equal", fmt.Sprintf("Input should be less than or equal to %d", *p.Max),
+					map[string]int{"le": *p.Max})
 			}
 		}
 	case p.Parse == "decimal":
@@ -87,7 +96,8 @@ func badValues(c *spec, p contractParam) []badValue {
 		}
 	case p.Type == "date-time or date":
 		for value, reason := range map[string]string{
-			"": "input is too short", "x": "input is too short", "2023-13-01": "month value is outside expected range of 1-12",
+			"": "input is too short", "x": "input is too short",
+			"2023-13-01": "month value is outside expected range of 1-12",
 			"2023-02-30": "day value is outside expected range",
 		} {
 			bad = append(bad, badValue{value, momentItems(p.Name, value, reason)})
@@ -127,7 +137,10 @@ func TestContractFaults(t *testing.T) {
 			}
 			values := badValues(c, p)
 			if p.Type == "partial-date" {
-				for _, value := range []string{"x", "2023-13", "0000", "9999", "2023-05-17 10:20:30", "2023-05-17T10:20:30Z"} {
+				for _, value := range []string{
+					"x", "2023-13", "0000", "9999", "2023-05-17 10:20:30",
+					"2023-05-17T10:20:30Z",
+				} {
 					got := ask(e.Path, id+p.Name+"="+url.QueryEscape(value)+"&limit=x")
 					want := `{"detail":"Invalid ` + p.Name + ` format. Use YYYY, YYYY-MM, YYYY-MM-DD, or YYYY-MM-DDTHH:MM:SS"}`
 					if got.Status != 400 || string(got.Body) != want {
@@ -182,7 +195,10 @@ func goodValue(c *spec, p contractParam) string {
 // of contract section 8.
 func checkAllFaults(t *testing.T, c *spec, e contractEndpoint, ask func(path, query string) Answer) {
 	t.Helper()
-	place := map[string]int{"location_code": 1, "location_name": 2, "admin1_code": 3, "admin1_name": 4, "admin2_code": 5, "admin2_name": 6, "admin_level": 7}
+	place := map[string]int{
+		"location_code": 1, "location_name": 2, "admin1_code": 3, "admin1_name": 4,
+		"admin2_code": 5, "admin2_name": 6, "admin_level": 7,
+	}
 	page := map[string]int{"limit": 10, "offset": 11, "app_identifier": 12, "output_format": 13}
 	hasLevel := slices.ContainsFunc(e.Params, func(p contractParam) bool { return p.Name == "admin_level" })
 	rank := func(i int, p contractParam) int {
@@ -204,7 +220,8 @@ func checkAllFaults(t *testing.T, c *spec, e contractEndpoint, ask func(path, qu
 		var bad badValue
 		if values := badValues(c, p); p.Name == "app_identifier" {
 			value := longIdentifier()
-			bad = badValue{value, item(p.Name, value, "string_too_long", "String should have at most 512 characters", map[string]int{"max_length": 512})}
+			bad = badValue{value, item(p.Name, value, "string_too_long", "String should have at most 512 characters",
+				map[string]int{"max_length": 512})}
 		} else if len(values) > 0 {
 			bad = values[len(values)-1]
 		} else {

@@ -95,10 +95,12 @@ func filterValues(c *spec, p contractParam, table *testTable, random *rand.Rand)
 			if v == "" {
 				continue
 			}
-			values = append(values, v, strings.ToUpper(v), v[:1]+"%", "%"+v, v+"_", v+`\`, "_"+string([]rune(v)[1:]), string([]rune(v)[:1]))
+			values = append(values, v, strings.ToUpper(v), v[:1]+"%", "%"+v, v+"_", v+`\`, "_"+string([]rune(v)[1:]),
+				string([]rune(v)[:1]))
 			values = append(values, strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(v))
 		case int64:
-			values = append(values, fmt.Sprint(v), fmt.Sprintf(" +%d.0", v), "99999999999999999999", "-99999999999999999999")
+			values = append(values, fmt.Sprint(v), fmt.Sprintf(" +%d.0", v), "99999999999999999999",
+				"-99999999999999999999")
 		case decimal:
 			values = append(values, string(v), string(v)+"e0", "9.99", "1e400", "-0.0")
 			if p.Parse != "decimal" {
@@ -106,9 +108,11 @@ func filterValues(c *spec, p contractParam, table *testTable, random *rand.Rand)
 			}
 		case time.Time:
 			if p.Type == "partial-date" {
-				values = append(values, v.Format("2006"), v.Format("2006-01"), v.Format("2006-01-02"), v.Format("2006-01-02T15:04:05"), "2023-12", "2024-10")
+				values = append(values, v.Format("2006"), v.Format("2006-01"), v.Format("2006-01-02"),
+					v.Format("2006-01-02T15:04:05"), "2023-12", "2024-10")
 			} else {
-				values = append(values, v.Format("2006-01-02"), v.Format("2006-01-02 15:04:05.999999"), v.Add(time.Hour).Format("2006-01-02T15:04:05.999999")+"+01:00",
+				values = append(values, v.Format("2006-01-02"), v.Format("2006-01-02 15:04:05.999999"),
+					v.Add(time.Hour).Format("2006-01-02T15:04:05.999999")+"+01:00",
 					fmt.Sprint(v.Unix()))
 			}
 		}
@@ -223,7 +227,10 @@ func plainTime(match, value string, stored time.Time) bool {
 		if seconds, err := strconv.ParseInt(value, 10, 64); err == nil {
 			at = time.Unix(seconds, 0).UTC()
 		}
-		for _, layout := range []string{"2006-01-02", "2006-01-02 15:04:05.999999", "2006-01-02T15:04:05.999999Z07:00"} {
+		for _, layout := range []string{
+			"2006-01-02", "2006-01-02 15:04:05.999999",
+			"2006-01-02T15:04:05.999999Z07:00",
+		} {
 			if parsed, err := time.Parse(layout, value); err == nil {
 				at = parsed.UTC()
 			}
@@ -361,14 +368,16 @@ func TestEveryEnumValueIsFound(t *testing.T) {
 				continue
 			}
 			for _, value := range p.Enum.Values {
-				got := s.Answer("GET", e.Path+"?app_identifier="+goodIdentifier+"&limit=0&"+p.Name+"="+url.QueryEscape(value), nil)
+				got := s.Answer("GET",
+					e.Path+"?app_identifier="+goodIdentifier+"&limit=0&"+p.Name+"="+url.QueryEscape(value), nil)
 				want := 0
 				for _, row := range tables[i].rows {
 					if row[p.Columns[0]] == value {
 						want++
 					}
 				}
-				if count, _ := got.field("X-Total-Count"); count != strconv.Itoa(want) || want == 0 && !slices.Contains([]string{"version"}, p.Name) {
+				if count, _ := got.field("X-Total-Count"); count != strconv.Itoa(want) || want == 0 &&
+					!slices.Contains([]string{"version"}, p.Name) {
 					t.Errorf("%s?%s=%s: %s rows, want %d", e.Path, p.Name, value, count, want)
 				}
 			}

@@ -60,7 +60,8 @@ func columnsOf(e *contract.Endpoint) []testColumn {
 }
 
 var sampleTexts = []string{
-	"AFG", "afg", "MLI", "SOM", "AFG-XXX", "Mali", "Somalia", "Côte d'Ivoire", "CÔTE D'IVOIRE", "UNSPECIFIED", "a_b", "axb", "50%", "back\\slash",
+	"AFG", "afg", "MLI", "SOM", "AFG-XXX", "Mali", "Somalia", "Côte d'Ivoire", "CÔTE D'IVOIRE", "UNSPECIFIED", "a_b",
+	"axb", "50%", "back\\slash",
 	`say "hi", twice`, "two\nlines", "Éthiopie", "0-4", "80+", "x",
 }
 
@@ -94,7 +95,8 @@ func sampleTable(e *contract.Endpoint, rows int, random *rand.Rand) *testTable {
 			case snapshot.Bool:
 				row[c.name] = random.IntN(2) == 0
 			case snapshot.Time:
-				row[c.name] = day.AddDate(0, random.IntN(8)-4, random.IntN(3)).Add(time.Duration(random.IntN(2)) * 1500 * time.Millisecond)
+				row[c.name] = day.AddDate(0, random.IntN(8)-4,
+					random.IntN(3)).Add(time.Duration(random.IntN(2)) * 1500 * time.Millisecond)
 			}
 		}
 		t.rows = append(t.rows, row)

@@ -58,7 +58,8 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// identified checks the identifier of a request if its path needs one. It answers requests that fail.
+// identified checks the identifier of a request if its path needs one. It answers requests that
+// fail.
 func (s *Server) identified(ctx *fasthttp.RequestCtx, path string) bool {
 	if !contract.NeedsIdentifier(path) {
 		return true

@@ -22,7 +22,8 @@ import (
 // fields' names, and the values that caches and callers go by.
 func TestFaultHeaders(t *testing.T) {
 	t.Parallel()
-	const usual = "Access-Control-Allow-Origin Access-Control-Expose-Headers Cache-Control Content-Length Content-Security-Policy Content-Type Date " +
+	const usual = "Access-Control-Allow-Origin Access-Control-Expose-Headers Cache-Control Content-Length " +
+		"Content-Security-Policy Content-Type Date " +
 		"Referrer-Policy X-Content-Type-Options X-Request-Id"
 	quiet := slog.New(slog.DiscardHandler)
 	s := sampleServer(t, Options{Logger: quiet, Queries: 1, QueueWait: time.Millisecond}, 3)
@@ -41,12 +42,19 @@ func TestFaultHeaders(t *testing.T) {
 		body             string
 	}{
 		{unready, get(listTarget, ""), 503, "Retry-After", bodyUnavailable},
-		{busy, get(listTarget, ""), 503, "Retry-After X-Snapshot-Id", `{"detail":"Too much is asked at once; try again after Retry-After","rule":"queries at once"}`},
+		{
+			busy, get(listTarget, ""), 503, "Retry-After X-Snapshot-Id",
+			`{"detail":"Too much is asked at once; try again after Retry-After","rule":"queries at once"}`,
+		},
 		{busy, get("/panic", ""), 500, "X-Snapshot-Id", bodyInternal},
 		{busy, get(listTarget+"&x="+strings.Repeat("y", maxURI), ""), 414, "X-Snapshot-Id", bodyURITooLong},
 		{busy, get(listTarget+"&x="+strings.Repeat("y", 2*readBuffer), ""), 414, "X-Snapshot-Id", bodyURITooLong},
-		{busy, get(listTarget, "X: "+strings.Repeat("y", 2*readBuffer)+"\r\n"), 431, "X-Snapshot-Id", bodyHeadersTooLarge},
-		{busy, "POST " + listTarget + " HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\n\r\n" + strings.Repeat("x", 2000), 413, "X-Snapshot-Id", bodyTooLarge},
+		{
+			busy, get(listTarget, "X: "+strings.Repeat("y", 2*readBuffer)+"\r\n"), 431, "X-Snapshot-Id",
+			bodyHeadersTooLarge,
+		},
+		{busy, "POST " + listTarget + " HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\n\r\n" + strings.Repeat("x",
+			2000), 413, "X-Snapshot-Id", bodyTooLarge},
 		{busy, "GET /docs HTTP/1.1\r\n\r\n", 400, "X-Snapshot-Id", bodyBadRequest},
 		{hasty, "GET /docs HTTP/1.1\r\nHost: a", 408, "X-Snapshot-Id", bodyTimeout},
 		{busy, "GET /docs HTTP/2.0\r\nHost: a\r\n\r\n", 505, "X-Snapshot-Id", bodyVersionNotSupported},
@@ -62,7 +70,10 @@ func TestFaultHeaders(t *testing.T) {
 		if got.Status != c.status || !slices.Equal(names, want) || string(got.Body) != c.body {
 			t.Errorf("%.60q: %d %s\nfields %q,\nwant   %q", c.request, got.Status, got.Body, names, want)
 		}
-		for name, want := range map[string]string{"Cache-Control": noStore, "Retry-After": "1", "Access-Control-Allow-Origin": "*", "Content-Type": contract.JSONType} {
+		for name, want := range map[string]string{
+			"Cache-Control": noStore, "Retry-After": "1",
+			"Access-Control-Allow-Origin": "*", "Content-Type": contract.JSONType,
+		} {
 			if value, ok := got.field(name); ok && value != want {
 				t.Errorf("%.60q: %s: %s", c.request, name, value)
 			}
@@ -92,9 +103,11 @@ func TestUnreadHead(t *testing.T) {
 					address = hasty
 				}
 				for _, before := range []string{"", "GET " + listTarget + " HTTP/1.1\r\nHost: a\r\n\r\n"} {
-					full, bare := unreadAnswer(t, address, before, "GET"+rest), unreadAnswer(t, address, before, "HEAD"+rest)
+					full, bare := unreadAnswer(t, address, before, "GET"+rest), unreadAnswer(t, address, before,
+						"HEAD"+rest)
 					if bare.Status != full.Status || full.Status < 400 || len(bare.Body) > 0 || len(full.Body) == 0 {
-						t.Errorf("HEAD%.60q: %d with %d bytes, GET %d with %d", rest, bare.Status, len(bare.Body), full.Status, len(full.Body))
+						t.Errorf("HEAD%.60q: %d with %d bytes, GET %d with %d", rest, bare.Status, len(bare.Body),
+							full.Status, len(full.Body))
 					}
 					length, _ := bare.field("Content-Length")
 					if want, _ := full.field("Content-Length"); length != want {

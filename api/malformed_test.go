@@ -26,15 +26,24 @@ func TestLongChunks(t *testing.T) {
 				request string
 				status  int
 			}{
-				"an extension":           {chunkedPost + "1;" + strings.Repeat("x", 200<<10) + "\r\ny\r\n0\r\n\r\n", 413},
-				"many extensions":        {chunkedPost + strings.Repeat("1;"+strings.Repeat("x", 1000)+"\r\ny\r\n", 500) + "0\r\n\r\n", 413},
-				"of the last chunk":      {chunkedPost + "1\r\ny\r\n0;" + strings.Repeat("x", 200<<10) + "\r\n\r\n", 413},
-				"a long trailer":         {chunkedPost + "0\r\nX: " + strings.Repeat("y", 200<<10) + "\r\n\r\n", 431},
-				"many trailers":          {chunkedPost + "0\r\n" + strings.Repeat("X: y\r\n", 40<<10) + "\r\n", 431},
-				"a byte in each chunk":   {chunkedPost + strings.Repeat("1\r\nx\r\n", maxBody) + "0\r\n\r\n", 405},
-				"with the longest sizes": {chunkedPost + strings.Repeat("000000000000001\r\nx\r\n", maxBody) + "000000000000000\r\n\r\n", 405},
-				"one byte more":          {chunkedPost + strings.Repeat("1\r\nx\r\n", maxBody+1) + "0\r\n\r\n", 413},
-				"after the longest header": {strings.Replace(chunkedPost, " HTTP", "&x="+strings.Repeat("y", maxURI-200)+" HTTP", 1) +
+				"an extension": {
+					chunkedPost + "1;" + strings.Repeat("x", 200<<10) + "\r\ny\r\n0\r\n\r\n",
+					413,
+				},
+				"many extensions": {chunkedPost + strings.Repeat("1;"+strings.Repeat("x", 1000)+"\r\ny\r\n",
+					500) + "0\r\n\r\n", 413},
+				"of the last chunk": {
+					chunkedPost + "1\r\ny\r\n0;" + strings.Repeat("x", 200<<10) + "\r\n\r\n",
+					413,
+				},
+				"a long trailer":       {chunkedPost + "0\r\nX: " + strings.Repeat("y", 200<<10) + "\r\n\r\n", 431},
+				"many trailers":        {chunkedPost + "0\r\n" + strings.Repeat("X: y\r\n", 40<<10) + "\r\n", 431},
+				"a byte in each chunk": {chunkedPost + strings.Repeat("1\r\nx\r\n", maxBody) + "0\r\n\r\n", 405},
+				"with the longest sizes": {chunkedPost + strings.Repeat("000000000000001\r\nx\r\n",
+					maxBody) + "000000000000000\r\n\r\n", 405},
+				"one byte more": {chunkedPost + strings.Repeat("1\r\nx\r\n", maxBody+1) + "0\r\n\r\n", 413},
+				"after the longest header": {strings.Replace(chunkedPost, " HTTP",
+					"&x="+strings.Repeat("y", maxURI-200)+" HTTP", 1) +
 					strings.Repeat("000000000000001\r\nx\r\n", maxBody) + "0\r\n\r\n", 405},
 			} {
 				if got := exchange(t, address, "POST", c.request); got.Status != c.status {
@@ -82,7 +91,10 @@ func listenCounted(t *testing.T, s *Server) (address string, read *atomic.Int64)
 // read buffer.
 func TestEndlessChunk(t *testing.T) {
 	t.Parallel()
-	for _, begin := range []string{chunkedPost + "1;", chunkedPost + "0\r\nX: ", plainGet[:30], plainGet[:len(plainGet)-4]} {
+	for _, begin := range []string{
+		chunkedPost + "1;", chunkedPost + "0\r\nX: ", plainGet[:30],
+		plainGet[:len(plainGet)-4],
+	} {
 		address, read := listenCounted(t, sampleServer(t, Options{ReadTimeout: time.Minute}, 3))
 		conn := dial(t, address)
 		go func() {
@@ -110,9 +122,11 @@ func someRequest(r *rand.Rand) (request string, status int) {
 		return "GET /nowhere HTTP/1.1\r\nHost: a\r\nX: " + x + "\r\n\r\n", 404
 	case 2:
 		body := strings.Repeat("x", r.IntN(maxBody+1))
-		return fmt.Sprintf("POST %s&x=%s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s", listTarget, x, len(body), body), 405
+		return fmt.Sprintf("POST %s&x=%s HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s", listTarget, x, len(body),
+			body), 405
 	}
-	return "POST " + listTarget + "&x=" + x + chunkedPost[len("POST "+listTarget):] + strings.Repeat("1;a=b\r\nx\r\n", r.IntN(maxBody+1)) + "0\r\n\r\n", 405
+	return "POST " + listTarget + "&x=" + x + chunkedPost[len("POST "+listTarget):] + strings.Repeat("1;a=b\r\nx\r\n",
+		r.IntN(maxBody+1)) + "0\r\n\r\n", 405
 }
 
 // TestManyAtOnce: a client may send as many requests before their turn as it likes, and in whatever
@@ -171,7 +185,8 @@ func TestUnsoundAdmin(t *testing.T) {
 	address := listenAdmin(t, sampleServer(t, Options{}, 3))
 	for _, field := range []string{"Host: a\r\nTransfer-Encoding: identity", "Host: u@a"} {
 		conn := dial(t, address)
-		if _, err := io.WriteString(conn, "GET /healthz HTTP/1.1\r\n"+field+"\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+		if _, err := io.WriteString(conn,
+			"GET /healthz HTTP/1.1\r\n"+field+"\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
 		if status, err := conn.readWhole(); status != 400 || err != nil {

@@ -54,11 +54,13 @@ func TestMetrics(t *testing.T) {
 	t.Parallel()
 	s := New(Options{Queries: 1, QueueWait: time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
 	admin := listenAdmin(t, s)
-	if m := readMetrics(t, admin); m["hdqs_snapshots_held"] != 0 || slices.Contains(keys(m), "hdqs_snapshot_age_seconds") {
+	if m := readMetrics(t, admin); m["hdqs_snapshots_held"] != 0 ||
+		slices.Contains(keys(m), "hdqs_snapshot_age_seconds") {
 		t.Errorf("without a snapshot: %v", m)
 	}
 	for _, id := range []string{"one", "two"} {
-		if err := s.Swap(Release{Snapshot: storeSnapshot(t, id, time.Now().Add(-time.Hour), sampleTables(t, 30))}); err != nil {
+		if err := s.Swap(Release{Snapshot: storeSnapshot(t, id, time.Now().Add(-time.Hour),
+			sampleTables(t, 30))}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -79,7 +81,10 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("%s: the snapshot's age is %d s", when, age)
 		}
 	}
-	check("at first", map[string]int64{"hdqs_cache_misses_total": 0, "hdqs_cache_bytes": 0, `hdqs_http_requests_total{code="200"}`: 0})
+	check("at first", map[string]int64{
+		"hdqs_cache_misses_total": 0, "hdqs_cache_bytes": 0,
+		`hdqs_http_requests_total{code="200"}`: 0,
+	})
 	conn := dial(t, address)
 	for range 3 { // asked for once, made again to be kept, there
 		conn.get(listTarget)
@@ -89,25 +94,31 @@ func TestMetrics(t *testing.T) {
 		"hdqs_cache_misses_total": 2, "hdqs_cache_hits_total": 2, "hdqs_cache_bytes": body + cachedOverhead,
 		`hdqs_http_requests_total{code="200"}`: 3, "hdqs_connections": 1,
 	})
-	if answer, _ := conn.raw(t, "GET", "GET "+listTarget+"&offset=2 HTTP/1.1\r\nHost: a\r\nIf-None-Match: *\r\n\r\n"); !strings.HasPrefix(answer, "HTTP/1.1 304 ") {
+	known := "GET " + listTarget + "&offset=2 HTTP/1.1\r\nHost: a\r\nIf-None-Match: *\r\n\r\n"
+	if answer, _ := conn.raw(t, "GET", known); !strings.HasPrefix(answer, "HTTP/1.1 304 ") {
 		t.Errorf("a client that has the answer: %.40q", answer)
 	}
 	check("no query for one who has the answer", map[string]int64{`hdqs_http_requests_total{code="304"}`: 1})
 	conn.get("/api/v2/metadata/sector")
 	conn.get("/nowhere")
 	check("faults", map[string]int64{
-		`hdqs_http_requests_total{code="403"}`: 1, `hdqs_http_requests_total{code="404"}`: 1, "hdqs_requests_without_identifier_total": 1,
+		`hdqs_http_requests_total{code="403"}`: 1, `hdqs_http_requests_total{code="404"}`: 1,
+		"hdqs_requests_without_identifier_total": 1,
 	})
 	if !s.gate.Enter(false) {
 		t.Fatal("no slot")
 	}
 	conn.get(listTarget + "&limit=1")
-	check("no slot", map[string]int64{`hdqs_shed_total{reason="queries"}`: 1, `hdqs_http_requests_total{code="503"}`: 1, "hdqs_queries_running": 1, "hdqs_cache_misses_total": 3})
+	check("no slot", map[string]int64{
+		`hdqs_shed_total{reason="queries"}`: 1, `hdqs_http_requests_total{code="503"}`: 1,
+		"hdqs_queries_running": 1, "hdqs_cache_misses_total": 3,
+	})
 	s.gate.Leave()
 	s.budget.Add(s.budget.Limit())
 	conn.get(listTarget + "&limit=1")
 	check("no room", map[string]int64{
-		`hdqs_shed_total{reason="bytes"}`: 1, `hdqs_http_requests_total{code="503"}`: 2, "hdqs_http_in_flight_bytes": s.budget.Limit(), "hdqs_queries_running": 0,
+		`hdqs_shed_total{reason="bytes"}`: 1, `hdqs_http_requests_total{code="503"}`: 2,
+		"hdqs_http_in_flight_bytes": s.budget.Limit(), "hdqs_queries_running": 0,
 		"hdqs_cache_misses_total": 3,
 	})
 	s.budget.Add(-s.budget.Limit())
@@ -115,8 +126,10 @@ func TestMetrics(t *testing.T) {
 	if answer, _ := raw.raw(t, "GET", "nonsense\r\n\r\n"); !strings.HasPrefix(answer, "HTTP/1.1 400 ") {
 		t.Errorf("nonsense: %.40q", answer)
 	}
-	waitFor(t, "the end of its connection", func() bool { return s.callers.Count() == 1 }) // which comes after the answer
-	check("what cannot be read", map[string]int64{`hdqs_http_requests_total{code="400"}`: 1, "hdqs_http_in_flight_bytes": 0})
+	// which comes after the answer
+	waitFor(t, "the end of its connection", func() bool { return s.callers.Count() == 1 })
+	check("what cannot be read",
+		map[string]int64{`hdqs_http_requests_total{code="400"}`: 1, "hdqs_http_in_flight_bytes": 0})
 	_, m, _ := s.bodies.begin(testKey(1))
 	for range 2 {
 		go s.bodies.begin(testKey(1))

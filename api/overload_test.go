@@ -53,7 +53,8 @@ func TestShedding(t *testing.T) {
 	got := s.Answer("GET", listTarget, nil)
 	retry, _ := got.field("Retry-After")
 	control, _ := got.field("Cache-Control")
-	if got.Status != 503 || retry != "1" || control != noStore || !bytes.Contains(got.Body, []byte(`"rule":"queries at once"`)) || time.Since(started) < 20*time.Millisecond {
+	if got.Status != 503 || retry != "1" || control != noStore ||
+		!bytes.Contains(got.Body, []byte(`"rule":"queries at once"`)) || time.Since(started) < 20*time.Millisecond {
 		t.Errorf("%d, Retry-After %q, %q, %s", got.Status, retry, control, got.Body)
 	}
 	for _, c := range []struct {
@@ -102,7 +103,10 @@ func TestBytesInFlight(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
-			s := testServer(t, Options{KeepBuffers: keep, InflightBytes: 4 << 20, WriteTimeout: time.Minute, QueueWait: 10 * time.Second}, []*testTable{numberedLocations(60000, nil)})
+			s := testServer(t, Options{
+				KeepBuffers: keep, InflightBytes: 4 << 20, WriteTimeout: time.Minute,
+				QueueWait: 10 * time.Second,
+			}, []*testTable{numberedLocations(60000, nil)})
 			address := listenFor(t, func(l net.Listener) error { return s.Serve(slimListener{l, 64 << 10}) })
 			target := "/api/v2/metadata/location?app_identifier=" + goodIdentifier
 			if got := ask(t, address, "GET", target, nil); got.Status != 200 || len(got.Body) < 1<<20 {
@@ -228,7 +232,8 @@ func TestSlowClients(t *testing.T) {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
 			s := testServer(t, Options{
-				ReadTimeout: 300 * time.Millisecond, WriteTimeout: 1200 * time.Millisecond, IdleTimeout: 500 * time.Millisecond,
+				ReadTimeout: 300 * time.Millisecond, WriteTimeout: 1200 * time.Millisecond,
+				IdleTimeout: 500 * time.Millisecond,
 				KeepBuffers: keep,
 			}, []*testTable{numberedLocations(60000, nil)})
 			address := listen(t, s)
@@ -250,7 +255,8 @@ func TestSlowClients(t *testing.T) {
 			}()
 			started := time.Now()
 			answer, _ := io.ReadAll(writer.reader)
-			if took := time.Since(started); took > 10*time.Second || len(answer) > 0 && !bytes.HasPrefix(answer, []byte("HTTP/1.1 408 ")) {
+			if took := time.Since(started); took > 10*time.Second || len(answer) > 0 &&
+				!bytes.HasPrefix(answer, []byte("HTTP/1.1 408 ")) {
 				t.Errorf("slow writer: after %s %.60q", took, answer)
 			}
 			if rest, _ := io.ReadAll(idle.reader); len(rest) > 0 || time.Since(started) > 12*time.Second {
@@ -274,18 +280,23 @@ func TestLeak(t *testing.T) {
 		requests = 2000
 	}
 	var log lockedLog
-	s := sampleServer(t, Options{Logger: slog.New(slog.NewJSONHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), SurrogateKey: true, CacheTag: true}, 40)
+	s := sampleServer(t, Options{Logger: slog.New(slog.NewJSONHandler(&log,
+		&slog.HandlerOptions{Level: slog.LevelDebug})), SurrogateKey: true, CacheTag: true}, 40)
 	s.add("/api/panic", route{handler: func(ctx *fasthttp.RequestCtx) { panic(ctx.QueryArgs().String()) }})
 	address := listen(t, s)
 	admin := listenAdmin(t, s)
 	secrets := []string{goodIdentifier, "me@example.org", "bXktYXBw", "my-app:"}
 	conn := dial(t, address)
 	kinds := []string{
-		"", "&limit=0", "&output_format=csv", "&limit=x", "&start_date=x", "&offset=1&limit=2", "&unknown=1", "&" + goodIdentifier, "&snapshot=x",
+		"", "&limit=0", "&output_format=csv", "&limit=x", "&start_date=x", "&offset=1&limit=2", "&unknown=1",
+		"&" + goodIdentifier, "&snapshot=x",
 		"&snapshot=20261120T0200Z-test&limit=2", "&limit=1&location_code=%25", "&me%40example.org=1",
 	}
 	methods := []string{"GET", "GET", "GET", "HEAD", "OPTIONS", "PUT"}
-	tags := []string{"", "If-None-Match: *\r\n", "Accept-Encoding: gzip\r\n", "Prefer: handling=strict\r\n", "Accept-Encoding: *;q=0\r\n"}
+	tags := []string{
+		"", "If-None-Match: *\r\n", "Accept-Encoding: gzip\r\n", "Prefer: handling=strict\r\n",
+		"Accept-Encoding: *;q=0\r\n",
+	}
 	first := readMetrics(t, admin)
 	for n := range requests {
 		path := contract.Endpoints[n%len(contract.Endpoints)].Path

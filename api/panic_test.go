@@ -18,7 +18,8 @@ import (
 // and after the first part.
 func breakingServer(t *testing.T, log io.Writer) *Server {
 	t.Helper()
-	s := testServer(t, Options{Logger: slog.New(slog.NewTextHandler(log, nil))}, []*testTable{numberedLocations(10_000, nil)})
+	s := testServer(t, Options{Logger: slog.New(slog.NewTextHandler(log, nil))},
+		[]*testTable{numberedLocations(10_000, nil)})
 	p := planOf("/api/v2/metadata/location")
 	for path, rendered := range map[string]bool{"/api/break": false, "/api/break-later": true} {
 		s.add(path, route{handler: func(ctx *fasthttp.RequestCtx) {
@@ -44,13 +45,16 @@ func TestPanicInStream(t *testing.T) {
 	served := s.current.Load()
 	for n, path := range []string{"/api/break", "/api/break-later"} {
 		conn := dial(t, address)
-		if _, err := io.WriteString(conn, "GET "+path+"?app_identifier="+goodIdentifier+" HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+		if _, err := io.WriteString(conn,
+			"GET "+path+"?app_identifier="+goodIdentifier+" HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
 		if response, err := http.ReadResponse(conn.reader, nil); err == nil {
 			body, err := io.ReadAll(response.Body)
-			if response.StatusCode != 200 || !errors.Is(err, io.ErrUnexpectedEOF) || int64(len(body)) >= response.ContentLength {
-				t.Errorf("%s: %d, %d of %d bytes, %v", path, response.StatusCode, len(body), response.ContentLength, err)
+			if response.StatusCode != 200 || !errors.Is(err, io.ErrUnexpectedEOF) ||
+				int64(len(body)) >= response.ContentLength {
+				t.Errorf("%s: %d, %d of %d bytes, %v", path, response.StatusCode, len(body), response.ContentLength,
+					err)
 			}
 		} else if !errors.Is(err, io.ErrUnexpectedEOF) { // the header may still have been in a buffer
 			t.Errorf("%s: %v", path, err)
@@ -59,12 +63,14 @@ func TestPanicInStream(t *testing.T) {
 		if s.panics.Load() != int64(n+1) {
 			t.Fatalf("%s: %d panics are counted", path, s.panics.Load())
 		}
-		if refs, bytes, slots := served.refs.Load(), s.budget.Bytes(), s.gate.Running(); refs != 1 || bytes != 0 || slots != 0 {
+		if refs, bytes, slots := served.refs.Load(), s.budget.Bytes(), s.gate.Running(); refs != 1 || bytes != 0 ||
+			slots != 0 {
 			t.Errorf("%s: %d references to the snapshot, %d bytes in flight, %d slots", path, refs, bytes, slots)
 		}
 	}
 	said := log.String()
-	if strings.Count(said, "a request panicked") != 2 || strings.Count(said, "AppendPart") < 2 || !strings.Contains(said, "nil pointer") || strings.Contains(said, goodIdentifier) {
+	if strings.Count(said, "a request panicked") != 2 || strings.Count(said, "AppendPart") < 2 ||
+		!strings.Contains(said, "nil pointer") || strings.Contains(said, goodIdentifier) {
 		t.Errorf("the log says\n%s", said)
 	}
 	if got := ask(t, address, "GET", "/api/v2/metadata/location?app_identifier="+goodIdentifier, nil); got.Status != 200 || len(got.Body) < minStreamed {
@@ -78,7 +84,8 @@ func TestPanicInReadStream(t *testing.T) {
 	var log lockedLog
 	s := breakingServer(t, &log)
 	st := &bodyStream{server: s, more: true}
-	if n, err := st.Read(make([]byte, 10)); n != 0 || !errors.Is(err, errPanicked) || s.panics.Load() != 1 || !strings.Contains(log.String(), "AppendPart") {
+	if n, err := st.Read(make([]byte, 10)); n != 0 || !errors.Is(err, errPanicked) || s.panics.Load() != 1 ||
+		!strings.Contains(log.String(), "AppendPart") {
 		t.Errorf("%d bytes, %v; %d panics; the log says\n%s", n, err, s.panics.Load(), log.String())
 	}
 }
@@ -90,7 +97,8 @@ func TestPanicWithoutNetwork(t *testing.T) {
 	var log lockedLog
 	s := breakingServer(t, &log)
 	for _, path := range []string{"/api/break", "/api/break-later"} {
-		if got := s.Answer("GET", path+"?app_identifier="+goodIdentifier, nil); got.Status != 500 || string(got.Body) != bodyInternal {
+		if got := s.Answer("GET", path+"?app_identifier="+goodIdentifier, nil); got.Status != 500 ||
+			string(got.Body) != bodyInternal {
 			t.Errorf("%s: %d %.200s", path, got.Status, got.Body)
 		}
 	}
@@ -111,7 +119,8 @@ func TestPanicInUnread(t *testing.T) {
 	s := testServer(t, Options{}, nil)
 	var ctx fasthttp.RequestCtx
 	s.answerUnread(&ctx, brokenError{})
-	if status, body := ctx.Response.StatusCode(), string(ctx.Response.Body()); status != 500 || body != bodyInternal || s.panics.Load() != 1 {
+	if status, body := ctx.Response.StatusCode(), string(ctx.Response.Body()); status != 500 || body != bodyInternal ||
+		s.panics.Load() != 1 {
 		t.Errorf("%d %s; %d panics are counted", status, body, s.panics.Load())
 	}
 }

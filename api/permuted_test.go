@@ -31,7 +31,10 @@ func TestPermutedQueries(t *testing.T) {
 			want := s.Answer("GET", contract.Endpoints[i].Path+"?"+strings.Join(pairs, "&"), nil)
 			for range 4 {
 				mixed := slices.Clone(pairs)
-				mixed[len(mixed)-2] = []string{"limit=007", "limit=%37", "l%69mit=7.0", "limit=x&limit=7"}[random.IntN(4)]
+				mixed[len(mixed)-2] = []string{
+					"limit=007", "limit=%37", "l%69mit=7.0",
+					"limit=x&limit=7",
+				}[random.IntN(4)]
 				if !strings.HasPrefix(mixed[len(mixed)-2], "limit=x") {
 					random.Shuffle(len(mixed), reflect.Swapper(mixed))
 				}

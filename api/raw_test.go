@@ -86,7 +86,8 @@ func TestRawCases(t *testing.T) {
 			hasty := listen(t, sampleServer(t, Options{KeepBuffers: keep, ReadTimeout: 500 * time.Millisecond}, 3))
 			for _, c := range cases {
 				address := patient
-				if slices.Contains(c.answers, "408") || slices.Contains(c.answers, "none") { // the rest of the request is waited for
+				// the rest of the request is waited for
+				if slices.Contains(c.answers, "408") || slices.Contains(c.answers, "none") {
 					address = hasty
 				}
 				t.Run(c.name, func(t *testing.T) { c.check(t, address) })

@@ -29,7 +29,8 @@ func numberedLocations(rows int, drop func(id int) bool) *testTable {
 			continue
 		}
 		t.rows = append(t.rows, map[string]any{
-			"id": int64(id), "code": fmt.Sprintf("C%d", id%200), "name": "name", "has_hrp": id%2 == 0, "in_gho": true, "from_cods": true,
+			"id": int64(id), "code": fmt.Sprintf("C%d", id%200), "name": "name", "has_hrp": id%2 == 0, "in_gho": true,
+			"from_cods":              true,
 			"reference_period_start": sampleTime, "reference_period_end": nil,
 		})
 	}
@@ -56,7 +57,8 @@ type pager struct {
 
 func (p *pager) step(t *testing.T) (more bool) {
 	t.Helper()
-	got := ask(t, p.address, "GET", p.target, []HeaderField{{"X-CATALOG-API-APP-IDENTIFIER", goodIdentifier}, {"Accept-Encoding", "gzip"}})
+	got := ask(t, p.address, "GET", p.target,
+		[]HeaderField{{"X-CATALOG-API-APP-IDENTIFIER", goodIdentifier}, {"Accept-Encoding", "gzip"}})
 	coding, _ := got.field("Content-Encoding")
 	body, err := decoded(coding, got.Body)
 	if err != nil {
@@ -96,7 +98,8 @@ func TestPinnedPaging(t *testing.T) {
 	t.Parallel()
 	const rows = 100_000
 	first := storeSnapshot(t, "first", sampleTime, []*testTable{numberedLocations(rows, nil)})
-	second := storeSnapshot(t, "second", sampleTime, []*testTable{numberedLocations(rows, func(id int) bool { return id%10 == 0 })})
+	second := storeSnapshot(t, "second", sampleTime,
+		[]*testTable{numberedLocations(rows, func(id int) bool { return id%10 == 0 })})
 	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
 	if err := s.Swap(Release{first, publishedTime}); err != nil {
 		t.Fatal(err)
@@ -159,7 +162,8 @@ func TestLinks(t *testing.T) {
 		got, ids := ask(fmt.Sprintf("?limit=%d&offset=%d", limit, offset))
 		links := linksOf(got)
 		for rel, want := range map[string]bool{
-			"first": offset > 0, "prev": offset > 0, "next": offset+limit < rows, "last": offset+limit < rows || offset >= rows,
+			"first": offset > 0, "prev": offset > 0, "next": offset+limit < rows, "last": offset+limit < rows ||
+				offset >= rows,
 		} {
 			if _, ok := links[rel]; ok != want {
 				t.Errorf("limit %d, offset %d: link %q is %q", limit, offset, rel, links[rel])
@@ -291,11 +295,15 @@ func TestKeepPrevious(t *testing.T) {
 	t.Parallel()
 	var snapshots []*store.Snapshot
 	for _, n := range []int{0, 1, 2, 3, 4, 3} {
-		snapshots = append(snapshots, storeSnapshot(t, fmt.Sprintf("s%d", n), sampleTime, []*testTable{numberedLocations(n+1, nil)}))
+		snapshots = append(snapshots,
+			storeSnapshot(t, fmt.Sprintf("s%d", n), sampleTime, []*testTable{numberedLocations(n+1, nil)}))
 	}
 	New(Options{Logger: slog.New(slog.DiscardHandler)}) // encoders that all tests share are not to be made within
 	synctest.Test(t, func(t *testing.T) {
-		s := New(Options{Logger: slog.New(slog.DiscardHandler), KeepPrevious: time.Minute, Identifier: IgnoreIdentifier})
+		s := New(Options{
+			Logger: slog.New(slog.DiscardHandler), KeepPrevious: time.Minute,
+			Identifier: IgnoreIdentifier,
+		})
 		swap := func(n int) *served {
 			if err := s.Swap(Release{snapshots[n], publishedTime}); err != nil {
 				t.Fatal(err)
@@ -313,7 +321,8 @@ func TestKeepPrevious(t *testing.T) {
 				t.Errorf("%s: %d, want %d", id, got.Status, status)
 			case status == 200 && (control != immutableKept || name != id):
 				t.Errorf("%s: %q, %s", id, control, name)
-			case status == 410 && (control != noStore || name != current || !bytes.Contains(got.Body, []byte(`"snapshot":"`+current+`"`))):
+			case status == 410 && (control != noStore || name != current ||
+				!bytes.Contains(got.Body, []byte(`"snapshot":"`+current+`"`))):
 				t.Errorf("%s: %q, %s, %s", id, control, name, got.Body)
 			}
 		}
@@ -358,7 +367,8 @@ func TestStrict(t *testing.T) {
 	if got := s.Answer("GET", listTarget+"&snapshot=20261120T0200Z-test&limit=1", nil); got.Status != 200 {
 		t.Errorf("known parameters: %d %s", got.Status, got.Body)
 	}
-	if got := s.Answer("GET", listTarget+"&b=1&a=2", nil); got.Status != 422 || bytes.Count(got.Body, []byte("extra_forbidden")) != 2 {
+	if got := s.Answer("GET", listTarget+"&b=1&a=2", nil); got.Status != 422 ||
+		bytes.Count(got.Body, []byte("extra_forbidden")) != 2 {
 		t.Errorf("unknown ones: %d %s", got.Status, got.Body)
 	}
 }

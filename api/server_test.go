@@ -51,8 +51,10 @@ func TestCodings(t *testing.T) {
 			total, _ := got.field(contract.HeaderTotal)
 			want, _ := plain.field(contract.HeaderTotal)
 			vary, _ := got.field("Vary")
-			if err != nil || !bytes.Equal(body, plain.Body) || total != want || vary != "Accept-Encoding" || !strings.HasPrefix(accept, coding) {
-				t.Errorf("%s, %s: coding %q, %d bytes, want %d: %v", target, accept, coding, len(body), len(plain.Body), err)
+			if err != nil || !bytes.Equal(body, plain.Body) || total != want || vary != "Accept-Encoding" ||
+				!strings.HasPrefix(accept, coding) {
+				t.Errorf("%s, %s: coding %q, %d bytes, want %d: %v", target, accept, coding, len(body), len(plain.Body),
+					err)
 			}
 		}
 	}
@@ -103,7 +105,8 @@ func TestLongestRequest(t *testing.T) {
 	s := sampleServer(t, Options{}, 3)
 	address := listen(t, s)
 	for i := range contract.Endpoints {
-		target := contract.Endpoints[i].Path + "?app_identifier=" + strings.Repeat("%20", 512-len(goodIdentifier)) + goodIdentifier
+		target := contract.Endpoints[i].Path + "?app_identifier=" + strings.Repeat("%20",
+			512-len(goodIdentifier)) + goodIdentifier
 		for _, p := range contract.NewPlan(&contract.Endpoints[i]).Params {
 			switch {
 			case p.Name == "app_identifier":
@@ -126,7 +129,9 @@ func TestLongestRequest(t *testing.T) {
 			t.Errorf("URI of %d bytes: %d %.100s", len(long), got.Status, got.Body)
 		}
 	}
-	if got := ask(t, address, "GET", listTarget, []HeaderField{{"X", strings.Repeat("y", 70<<10)}}); got.Status != 431 || string(got.Body) != bodyHeadersTooLarge {
+	if got := ask(t, address, "GET", listTarget,
+		[]HeaderField{{"X", strings.Repeat("y", 70<<10)}}); got.Status != 431 ||
+		string(got.Body) != bodyHeadersTooLarge {
 		t.Errorf("long header: %d %.100s", got.Status, got.Body)
 	}
 }
@@ -139,17 +144,23 @@ func TestRawRequests(t *testing.T) {
 	address := listen(t, s)
 	hasty := listen(t, sampleServer(t, Options{ReadTimeout: time.Second}, 3)) // for what never comes
 	const host = "Host: a.example\r\nConnection: close\r\n"
+	get := "GET " + listTarget + " HTTP/1.1\r\n" + host
+	post := "POST " + listTarget + " HTTP/1.1\r\n" + host
 	for name, c := range map[string]struct {
 		request string
 		status  int
 	}{
-		"body over 1 KiB":         {"POST " + listTarget + " HTTP/1.1\r\n" + host + "Content-Length: 1025\r\n\r\n" + strings.Repeat("x", 1025), 413},
-		"body of 1 KiB":           {"POST " + listTarget + " HTTP/1.1\r\n" + host + "Content-Length: 1024\r\n\r\n" + strings.Repeat("x", 1024), 405},
-		"GET with a small body":   {"GET " + listTarget + " HTTP/1.1\r\n" + host + "Content-Length: 5\r\n\r\nhello", 200},
-		"chunked body over 1 KiB": {"POST " + listTarget + " HTTP/1.1\r\n" + host + "Transfer-Encoding: chunked\r\n\r\n800\r\n" + strings.Repeat("x", 2048) + "\r\n0\r\n\r\n", 413},
-		"a form":                  {"POST " + listTarget + " HTTP/1.1\r\n" + host + "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 5\r\n\r\n--x--", 405},
+		"body over 1 KiB":       {post + "Content-Length: 1025\r\n\r\n" + strings.Repeat("x", 1025), 413},
+		"body of 1 KiB":         {post + "Content-Length: 1024\r\n\r\n" + strings.Repeat("x", 1024), 405},
+		"GET with a small body": {get + "Content-Length: 5\r\n\r\nhello", 200},
+		"chunked body over 1 KiB": {
+			post + "Transfer-Encoding: chunked\r\n\r\n800\r\n" + strings.Repeat("x", 2048) + "\r\n0\r\n\r\n", 413,
+		},
+		"a form": {
+			post + "Content-Type: multipart/form-data; boundary=x\r\nContent-Length: 5\r\n\r\n--x--", 405,
+		},
 		"no host":                 {"GET /docs HTTP/1.1\r\nConnection: close\r\n\r\n", 400},
-		"two lengths":             {"GET /docs HTTP/1.1\r\n" + host + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nxx", 400},
+		"two lengths":             {get + "Content-Length: 1\r\nContent-Length: 2\r\n\r\nxx", 400},
 		"not HTTP":                {"hello\r\n\r\n", 400},
 		"unknown method":          {"BREW " + listTarget + " HTTP/1.1\r\n" + host + "\r\n", 405},
 		"absolute form":           {"GET http://a.example" + listTarget + " HTTP/1.1\r\n" + host + "\r\n", 200},
@@ -174,7 +185,8 @@ func TestRawRequests(t *testing.T) {
 			t.Errorf("%s: Date: %q", name, date)
 		}
 	}
-	if got := ask(t, address, "GET", "/panic", nil); string(got.Body) != `{"error_sample_list":[],"error":"Internal Server Error. Response data is invalid."}` {
+	if got := ask(t, address, "GET", "/panic",
+		nil); string(got.Body) != `{"error_sample_list":[],"error":"Internal Server Error. Response data is invalid."}` {
 		t.Errorf("panic: %s", got.Body)
 	}
 	if got := ask(t, address, "GET", listTarget, nil); got.Status != 200 || s.panics.Load() != 2 {
@@ -193,17 +205,23 @@ func near(date string) bool {
 func TestNoLeak(t *testing.T) {
 	t.Parallel()
 	var log lockedLog // the library logs what it could not read when that is answered
-	s := sampleServer(t, Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}, 30)
+	s := sampleServer(t, Options{Logger: slog.New(slog.NewTextHandler(&log,
+		&slog.HandlerOptions{Level: slog.LevelDebug}))}, 30)
 	s.add("/panic", route{handler: func(ctx *fasthttp.RequestCtx) { panic(ctx.QueryArgs().String()) }})
 	address := listen(t, s)
 	secrets := []string{goodIdentifier, "me@example.org", "bXktYXBw"}
 	bad := "bXktYXBwOm1lQGV4YW1wbGU=" // my-app:me@example, which is no address
 	for _, identifier := range []string{goodIdentifier, bad} {
 		for i := range contract.Endpoints {
-			for _, rest := range []string{"", "&limit=0", "&output_format=csv", "&limit=x", "&start_date=x", "&offset=1&limit=2", "&unknown=1"} {
+			for _, rest := range []string{
+				"", "&limit=0", "&output_format=csv", "&limit=x", "&start_date=x",
+				"&offset=1&limit=2", "&unknown=1",
+			} {
 				for _, method := range []string{"GET", "HEAD", "POST", "OPTIONS"} {
-					checkLeak(t, s.Answer(method, contract.Endpoints[i].Path+"?app_identifier="+identifier+rest, nil), secrets)
-					checkLeak(t, s.Answer(method, contract.Endpoints[i].Path+"?"+rest, []HeaderField{{"X-CATALOG-API-APP-IDENTIFIER", identifier}}), secrets)
+					checkLeak(t, s.Answer(method, contract.Endpoints[i].Path+"?app_identifier="+identifier+rest, nil),
+						secrets)
+					checkLeak(t, s.Answer(method, contract.Endpoints[i].Path+"?"+rest,
+						[]HeaderField{{"X-CATALOG-API-APP-IDENTIFIER", identifier}}), secrets)
 				}
 			}
 		}
@@ -214,7 +232,9 @@ func TestNoLeak(t *testing.T) {
 			checkLeak(t, ask(t, address, "GET", target+"?app_identifier="+identifier, nil), secrets)
 		}
 		exchange(t, address, "GET", "GET /docs?app_identifier="+identifier+" HTTP/1.1\r\nbroken "+identifier+"\r\n\r\n")
-		exchange(t, address, "GET", "GET /docs?app_identifier="+identifier+" HTTP/1.1\r\nHost: x\r\nX: "+strings.Repeat(identifier, 3000)+"\r\n\r\n")
+		exchange(t, address, "GET",
+			"GET /docs?app_identifier="+identifier+" HTTP/1.1\r\nHost: x\r\nX: "+strings.Repeat(identifier,
+				3000)+"\r\n\r\n")
 	}
 	if log.lines() == 0 {
 		t.Error("nothing was logged: the test does not see the log")
@@ -246,9 +266,11 @@ func TestIdentifierChangesNothing(t *testing.T) {
 	s := sampleServer(t, Options{}, 30)
 	other, _ := contract.EncodeIdentifier("another application", "you@example.com")
 	for i := range contract.Endpoints {
-		a := s.Answer("GET", contract.Endpoints[i].Path+"?limit=5&output_format=csv&app_identifier="+goodIdentifier, nil)
+		a := s.Answer("GET", contract.Endpoints[i].Path+"?limit=5&output_format=csv&app_identifier="+goodIdentifier,
+			nil)
 		b := s.Answer("GET", contract.Endpoints[i].Path+"?app_identifier="+other+"&limit=5&output_format=csv", nil)
-		c := s.Answer("GET", contract.Endpoints[i].Path+"?limit=5&output_format=csv", []HeaderField{{contract.IdentifierHeader, other}})
+		c := s.Answer("GET", contract.Endpoints[i].Path+"?limit=5&output_format=csv",
+			[]HeaderField{{contract.IdentifierHeader, other}})
 		for _, x := range []Answer{b, c} {
 			if x.Status != 200 || !bytes.Equal(a.Body, x.Body) || !slices.Equal(sorted(a.Header), sorted(x.Header)) {
 				t.Errorf("%s: answers differ by caller", contract.Endpoints[i].Path)
@@ -267,7 +289,8 @@ func TestSwap(t *testing.T) {
 	}
 	var snapshots []*store.Snapshot
 	for n := range 8 {
-		snapshots = append(snapshots, storeSnapshot(t, fmt.Sprintf("snapshot-%d", n), sampleTime.AddDate(0, 0, n), sampleTables(t, 3+n%2)))
+		snapshots = append(snapshots,
+			storeSnapshot(t, fmt.Sprintf("snapshot-%d", n), sampleTime.AddDate(0, 0, n), sampleTables(t, 3+n%2)))
 	}
 	swap := func(n int) *served {
 		if err := s.Swap(Release{Snapshot: snapshots[n]}); err != nil {
@@ -427,7 +450,8 @@ func TestAdmin(t *testing.T) {
 	}
 	s.Answer("GET", "/api/v2/metadata/sector", nil)
 	status, r := ready()
-	if status != 200 || !r.Ready || r.Snapshot != "one" || r.Rows["sector"] != 3 || !slices.Equal(r.Missing, []string{"funding"}) ||
+	if status != 200 || !r.Ready || r.Snapshot != "one" || r.Rows["sector"] != 3 ||
+		!slices.Equal(r.Missing, []string{"funding"}) ||
 		r.SnapshotTime != "2026-11-20T02:00:00Z" || r.Unidentified != 1 || r.Format != 1 {
 		t.Errorf("with a snapshot: %d %+v", status, r)
 	}
@@ -453,7 +477,8 @@ func TestHostileHost(t *testing.T) {
 	if strings.Contains(string(got.Body), "<script") {
 		t.Errorf("the page runs what a host says: %s", got.Body)
 	}
-	if policy, _ := got.field("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
+	if policy, _ := got.field("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") ||
+		strings.Contains(policy, "unsafe") {
 		t.Errorf("policy %q", policy)
 	}
 	if len(got.Body) > 60<<10 {
@@ -471,13 +496,15 @@ func TestLandingAndHosts(t *testing.T) {
 		control, _ := ours.field("Cache-Control")
 		kept := control != noStore
 		if kept != (base != "") || kept && (control != (&Freshness{}).field() || !bytes.Equal(ours.Body, other.Body)) {
-			t.Errorf("base URL %q: Cache-Control %q, the same for another host: %t", base, control, bytes.Equal(ours.Body, other.Body))
+			t.Errorf("base URL %q: Cache-Control %q, the same for another host: %t", base, control,
+				bytes.Equal(ours.Body, other.Body))
 		}
 		if want := cmp.Or(base, "http://data.example.org") + "/api/v2/"; !bytes.Contains(ours.Body, []byte(want)) {
 			t.Errorf("base URL %q: no call to %s", base, want)
 		}
 		tag, _ := ours.field("ETag")
-		if got := s.Answer("GET", "/", []HeaderField{{"Host", "data.example.org"}, {"If-None-Match", tag}}); got.Status != 304 {
+		if got := s.Answer("GET", "/",
+			[]HeaderField{{"Host", "data.example.org"}, {"If-None-Match", tag}}); got.Status != 304 {
 			t.Errorf("base URL %q, again: %d", base, got.Status)
 		} else if again, _ := got.field("Cache-Control"); again != control {
 			t.Errorf("base URL %q, again: Cache-Control %q", base, again)

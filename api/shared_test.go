@@ -27,7 +27,8 @@ func slowClient(t *testing.T, address, target string, times int) net.Conn {
 	if err := conn.(*net.TCPConn).SetReadBuffer(2 << 10); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := io.WriteString(conn, strings.Repeat("GET "+target+" HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n", times)); err != nil {
+	if _, err := io.WriteString(conn, strings.Repeat("GET "+target+" HTTP/1.1\r\nHost: a\r\nAccept-Encoding: "+
+		"gzip\r\n\r\n", times)); err != nil {
 		t.Fatal(err)
 	}
 	return conn
@@ -38,7 +39,8 @@ func slowClient(t *testing.T, address, target string, times int) net.Conn {
 // gone nothing is in flight.
 func TestSharedBytesInFlight(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, Options{InflightBytes: 1 << 20, WriteTimeout: time.Minute, QueueWait: 10 * time.Second}, []*testTable{numberedLocations(20_000, nil)})
+	s := testServer(t, Options{InflightBytes: 1 << 20, WriteTimeout: time.Minute, QueueWait: 10 * time.Second},
+		[]*testTable{numberedLocations(20_000, nil)})
 	address := listenFor(t, func(l net.Listener) error { return s.Serve(slimListener{l, 4 << 10}) })
 	target := "/api/v2/metadata/location?app_identifier=" + goodIdentifier
 	gzip := []HeaderField{{"Accept-Encoding", "gzip"}}
@@ -58,7 +60,8 @@ func TestSharedBytesInFlight(t *testing.T) {
 		waitFor(t, "its first answer", func() bool { return s.bodies.counts().hits > before || turnedAway() > 0 })
 	}
 	if turnedAway() == 0 {
-		t.Fatalf("%d clients do not read %d bytes each; %d bytes are in flight, and nobody is turned away", len(slow), len(page.Body), s.budget.Bytes())
+		t.Fatalf("%d clients do not read %d bytes each; %d bytes are in flight, and nobody is turned away", len(slow),
+			len(page.Body), s.budget.Bytes())
 	}
 	if got := ask(t, address, "GET", target, gzip); got.Status != 503 || !bytes.Contains(got.Body, []byte(ruleBytes)) {
 		t.Errorf("another client: %d %.100s", got.Status, got.Body)
@@ -270,7 +273,8 @@ func TestSharedBodiesProperty(t *testing.T) {
 // or nothing of them. When they have gone nothing is in flight, and no page has a reader.
 func TestSharedBodiesOverNetwork(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, Options{CacheBytes: 1 << 20, WriteTimeout: time.Minute, QueueWait: 10 * time.Second}, []*testTable{numberedLocations(2_000, nil)})
+	s := testServer(t, Options{CacheBytes: 1 << 20, WriteTimeout: time.Minute, QueueWait: 10 * time.Second},
+		[]*testTable{numberedLocations(2_000, nil)})
 	address := listenFor(t, func(l net.Listener) error { return s.Serve(slimListener{l, 4 << 10}) })
 	var clients sync.WaitGroup
 	for client := range 16 {
@@ -289,7 +293,8 @@ func TestSharedBodiesOverNetwork(t *testing.T) {
 						last = "Connection: close\r\n"
 					}
 					target := fmt.Sprintf("/api/v2/metadata/location?app_identifier=%s&offset=%d", goodIdentifier, r.IntN(r.IntN(150)+1))
-					fmt.Fprintf(&requests, "GET %s HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n%s\r\n", target, last)
+					fmt.Fprintf(&requests, "GET %s HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n%s\r\n", target,
+						last)
 				}
 				if _, err := io.WriteString(conn, requests.String()); err != nil {
 					t.Error(err)

@@ -24,7 +24,8 @@ func decodings(text string) []string {
 	var all []string
 	for _, alphabet := range []string{"+/", "-_"} {
 		isDigit := func(r rune) bool {
-			return r < utf8.RuneSelf && (('a' <= r|0x20 && r|0x20 <= 'z') || '0' <= r && r <= '9' || strings.ContainsRune(alphabet, r))
+			return r < utf8.RuneSelf &&
+				(('a' <= r|0x20 && r|0x20 <= 'z') || '0' <= r && r <= '9' || strings.ContainsRune(alphabet, r))
 		}
 		pieces := strings.FieldsFunc(text, func(r rune) bool { return !isDigit(r) })
 		pieces = append(pieces, strings.Join(pieces, ""))
@@ -49,7 +50,10 @@ func decodings(text string) []string {
 // FuzzUnknownNames: what is told of any name has no part that is an identifier, and no decoding of
 // it has seven printable characters in a row.
 func FuzzUnknownNames(f *testing.F) {
-	for _, seed := range []string{goodIdentifier, "id-" + goodIdentifier, "location_cod", "a-b_c.d", "x%3D" + goodIdentifier, "YWFhYTphQGEuYg"} {
+	for _, seed := range []string{
+		goodIdentifier, "id-" + goodIdentifier, "location_cod", "a-b_c.d",
+		"x%3D" + goodIdentifier, "YWFhYTphQGEuYg",
+	} {
 		f.Add(seed)
 	}
 	form := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,39}$`)
@@ -115,8 +119,10 @@ func TestUnknownNames(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{}, 3)
 	for _, name := range []string{
-		"location_cod", "admin1_nam", "foo", "utm_source", "X-Y.z", "sort_by", "reference_period_start_min", "_", "pageSize", "page.size", "LOCATION_CODE",
-		"operational_presence", "resource_hdx_id", "ipc_type", "Limit", "app_identifer", "fbclid", "adminLevel", "iso3", "appIdentifier",
+		"location_cod", "admin1_nam", "foo", "utm_source", "X-Y.z", "sort_by", "reference_period_start_min", "_",
+		"pageSize", "page.size", "LOCATION_CODE",
+		"operational_presence", "resource_hdx_id", "ipc_type", "Limit", "app_identifer", "fbclid", "adminLevel", "iso3",
+		"appIdentifier",
 		"has-hrp", "updateDateMin", "a", "app-identifier", "organisation_acronym", "provider_admin2_name",
 	} {
 		if names, _ := told(t, s, name+"=1"); names != name {
@@ -125,11 +131,16 @@ func TestUnknownNames(t *testing.T) {
 	}
 	const identifier = "cmV2LWFwcDptYWlsYm94QGV4YW1wbGUub3Jn" // rev-app:mailbox@example.org
 	for _, query := range []string{
-		identifier, "app_identifier%3D" + identifier, "x" + identifier, identifier + "x", "xy" + identifier, "xyz" + identifier, "%20" + identifier,
-		identifier + "%20", "+" + identifier, "id-" + identifier, "id_" + identifier, "i.d" + identifier, "app_identifier:" + identifier,
-		identifier + "%3D%3D", "%253D" + identifier, strings.ReplaceAll(identifier, "L", "%254C"), identifier[:18] + "-" + identifier[18:],
-		identifier[:9] + "_" + identifier[9:19] + "." + identifier[19:], identifier[:24], identifier[9:], "k" + identifier[5:25],
-		"mailbox%40example.org", "rev-app:mailbox", "mailbox%2540example.org", "mailbox%0D%0AX:y", "\"mailbox\"", "1mailbox", "m%C3%A4ilbox",
+		identifier, "app_identifier%3D" + identifier, "x" + identifier, identifier + "x", "xy" + identifier,
+		"xyz" + identifier, "%20" + identifier,
+		identifier + "%20", "+" + identifier, "id-" + identifier, "id_" + identifier, "i.d" + identifier,
+		"app_identifier:" + identifier,
+		identifier + "%3D%3D", "%253D" + identifier, strings.ReplaceAll(identifier, "L", "%254C"),
+		identifier[:18] + "-" + identifier[18:],
+		identifier[:9] + "_" + identifier[9:19] + "." + identifier[19:], identifier[:24], identifier[9:],
+		"k" + identifier[5:25],
+		"mailbox%40example.org", "rev-app:mailbox", "mailbox%2540example.org", "mailbox%0D%0AX:y", "\"mailbox\"",
+		"1mailbox", "m%C3%A4ilbox",
 		strings.Repeat("a", 41),
 	} {
 		names, everything := told(t, s, query)
@@ -159,11 +170,18 @@ func TestUnknownNamesLeak(t *testing.T) {
 	const lower, digits = "abcdefghijklmnopqrstuvwxyz", "0123456789"
 	// The second and third alphabets have the letters of which whole groups of base64 are small
 	// letters.
-	locals := []string{lower, "jnrvzghijklwxyzabcdefs", "jz", lower + digits, lower + strings.ToUpper(lower), "aé語", "~?_" + lower}
-	applications := []string{lower + "-", lower + strings.ToUpper(lower) + digits + " ._", "jz", "é語x", "\x01\x7fa", "?>~"}
+	locals := []string{
+		lower, "jnrvzghijklwxyzabcdefs", "jz", lower + digits, lower + strings.ToUpper(lower), "aé語",
+		"~?_" + lower,
+	}
+	applications := []string{
+		lower + "-", lower + strings.ToUpper(lower) + digits + " ._", "jz", "é語x", "\x01\x7fa",
+		"?>~",
+	}
 	domains := []string{lower, "jz", "é語"}
 	seams := []string{
-		"", "x", "xy", "xyz", "id-", "id_", "app_identifier=", "app_identifier:", " ", "-", "_", ".", "=", "==", "%", "\n", "&", "/", "A", "0", "a.b_c-",
+		"", "x", "xy", "xyz", "id-", "id_", "app_identifier=", "app_identifier:", " ", "-", "_", ".", "=", "==", "%",
+		"\n", "&", "/", "A", "0", "a.b_c-",
 	}
 	around := func() string {
 		if random.IntN(2) == 0 {
@@ -174,7 +192,8 @@ func TestUnknownNamesLeak(t *testing.T) {
 	for range trials(20000, 1500) {
 		local := text(locals[random.IntN(len(locals))], 5, 12)
 		address := local + "@" + text(domains[random.IntN(len(domains))], 1, 8) + "." + text(lower, 1, 3)
-		identifier, issues := contract.EncodeIdentifier(text(applications[random.IntN(len(applications))], 4, 10), address)
+		identifier, issues := contract.EncodeIdentifier(text(applications[random.IntN(len(applications))], 4, 10),
+			address)
 		if issues != nil {
 			continue // the last label may be a reserved one
 		}

@@ -87,14 +87,20 @@ func TestConditionsAgainstReference(t *testing.T) {
 	tag, _ := first.field("ETag")
 	published := publishedTime.Truncate(time.Second)
 	pieces := []string{
-		tag, strings.TrimPrefix(tag, "W/"), `W/"other"`, `"other"`, `""`, `W/`, `*`, `"`, `w/` + tag[2:], tag + "x", `"a,b"`, `" "`, tag[:len(tag)-1],
+		tag, strings.TrimPrefix(tag, "W/"), `W/"other"`, `"other"`, `""`, `W/`, `*`, `"`, `w/` + tag[2:], tag + "x",
+		`"a,b"`, `" "`, tag[:len(tag)-1],
 		strings.ToUpper(tag), "x", `"x" y`,
 	}
 	separators := []string{",", ", ", " ,", ",,", " ", "\t, ", ""}
-	dates := []time.Time{published, published.Add(-time.Second), published.Add(time.Second), published.AddDate(-1, 0, 0), published.AddDate(1, 0, 0)}
+	dates := []time.Time{
+		published, published.Add(-time.Second), published.Add(time.Second),
+		published.AddDate(-1, 0, 0), published.AddDate(1, 0, 0),
+	}
 	forms := []string{
-		http.TimeFormat, http.TimeFormat, "Monday, 02-Jan-06 15:04:05 GMT", time.ANSIC, time.RFC3339, "Mon, 2 Jan 2006 15:04:05 GMT", time.RFC1123Z,
-		"Mon, 02 Jan 2006 15:04:05.5 GMT", "Mon, 02 Jan 2006 15:04:05.000 GMT", "Mon, 02 Jan 2006 15:04:05,5 GMT", "Monday, 02-Jan-06 15:04:05 EST", "mon, 02 JAN 2006",
+		http.TimeFormat, http.TimeFormat, "Monday, 02-Jan-06 15:04:05 GMT", time.ANSIC, time.RFC3339,
+		"Mon, 2 Jan 2006 15:04:05 GMT", time.RFC1123Z,
+		"Mon, 02 Jan 2006 15:04:05.5 GMT", "Mon, 02 Jan 2006 15:04:05.000 GMT", "Mon, 02 Jan 2006 15:04:05,5 GMT",
+		"Monday, 02-Jan-06 15:04:05 EST", "mon, 02 JAN 2006",
 	}
 	seen := map[int]int{}
 	n := trials(20000, 4000)
@@ -206,7 +212,10 @@ func TestTagsAfterChange(t *testing.T) {
 	for i, x := range tables {
 		before := tagsOf(t, s, "&limit=3")
 		x.rows = x.rows[:len(x.rows)-1]
-		if err := s.Swap(Release{storeSnapshot(t, fmt.Sprintf("changed-%d", i), sampleTime, tables), publishedTime}); err != nil {
+		if err := s.Swap(Release{
+			storeSnapshot(t, fmt.Sprintf("changed-%d", i), sampleTime, tables),
+			publishedTime,
+		}); err != nil {
 			t.Fatal(err)
 		}
 		after := tagsOf(t, s, "&limit=3")
@@ -217,7 +226,8 @@ func TestTagsAfterChange(t *testing.T) {
 			}
 			got := s.Answer("GET", endpoint+"?limit=3&app_identifier="+goodIdentifier, nil)
 			keys, _ := got.field("Surrogate-Key")
-			purged := slices.ContainsFunc(PurgeKeys([]string{x.endpoint.Table}), func(key string) bool { return slices.Contains(strings.Fields(keys), key) })
+			purged := slices.ContainsFunc(PurgeKeys([]string{x.endpoint.Table}),
+				func(key string) bool { return slices.Contains(strings.Fields(keys), key) })
 			if purged != (endpoint == x.endpoint.Path) {
 				t.Errorf("table %s: %s with keys %q is purged: %v", x.endpoint.Table, endpoint, keys, purged)
 			}
@@ -233,8 +243,10 @@ func TestPurgeKeys(t *testing.T) {
 	form := regexp.MustCompile(`^all ep-conflict-events tv-[0-9a-f]{12} snap-20261120T0200Z-test( loc-[A-Z0-9-]+)?$`)
 	pinned := regexp.MustCompile(`^all tv-[0-9a-f]{12} snap-20261120T0200Z-test$`)
 	for query, location := range map[string]string{
-		"": "", "&location_code=afg": "AFG", "&location_code=A%25": "", "&location_code=A_G": "", "&location_name=Mali": "",
-		"&location_code=AFG&location_code=MLI": "MLI", "&location_code=": "", "&limit=3": "", "&location_code=-": "", "&location_code=..": "",
+		"": "", "&location_code=afg": "AFG", "&location_code=A%25": "", "&location_code=A_G": "",
+		"&location_name=Mali":                  "",
+		"&location_code=AFG&location_code=MLI": "MLI", "&location_code=": "", "&limit=3": "", "&location_code=-": "",
+		"&location_code=..": "",
 	} {
 		target := "/api/v2/coordination-context/conflict-events?app_identifier=" + goodIdentifier + query
 		got := s.Answer("GET", target, nil)
@@ -275,7 +287,10 @@ func TestPurgeKeys(t *testing.T) {
 func TestFreshness(t *testing.T) {
 	t.Parallel()
 	for want, f := range map[string]Freshness{
-		"public, max-age=0, s-maxage=5": {MaxAge: -1, SharedMaxAge: 5 * time.Second, StaleWhileRevalidate: -1, StaleIfError: -1},
+		"public, max-age=0, s-maxage=5": {
+			MaxAge: -1, SharedMaxAge: 5 * time.Second, StaleWhileRevalidate: -1,
+			StaleIfError: -1,
+		},
 		"public, max-age=60, s-maxage=3600, stale-while-revalidate=86400, stale-if-error=604800": {CDN: "max-age=9"},
 	} {
 		s := sampleServer(t, Options{Freshness: f, BaseURL: "https://data.example.org"}, 3)
@@ -318,7 +333,8 @@ func TestFuturePublish(t *testing.T) {
 		if text := modified(); text != "" {
 			t.Errorf("published %v: Last-Modified %q", at, text)
 		}
-		if got := s.Answer("GET", listTarget, []HeaderField{{"If-Modified-Since", "Fri, 31 Dec 9999 23:59:59 GMT"}}); got.Status != 200 {
+		if got := s.Answer("GET", listTarget,
+			[]HeaderField{{"If-Modified-Since", "Fri, 31 Dec 9999 23:59:59 GMT"}}); got.Status != 200 {
 			t.Errorf("published %v: %d", at, got.Status)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -17,13 +16,6 @@ const (
 	maxCodeWidth    = 120
 	tabWidth        = 4
 )
-
-// notYetWrapped lists the folders with longer lines. It may only shrink: a folder that keeps the
-// limits is removed.
-var notYetWrapped = []string{
-	"api",
-	"api/contract",
-}
 
 // hasAddress matches lines of tests that may be longer: addresses are not cut.
 var hasAddress = regexp.MustCompile(`https?://|/api/v2/`)
@@ -53,15 +45,8 @@ func TestWidth(t *testing.T) {
 		}
 	}
 	for dir, places := range long {
-		if !slices.Contains(notYetWrapped, dir) {
-			t.Errorf("%s: %d lines are wider than %d columns (comments) or %d (code):\n%s",
-				dir, len(places), maxCommentWidth, maxCodeWidth, strings.Join(places, "\n"))
-		}
-	}
-	for _, dir := range notYetWrapped {
-		if long[dir] == nil {
-			t.Errorf("%s has no long lines: remove it from notYetWrapped", dir)
-		}
+		t.Errorf("%s: %d lines are wider than %d columns (comments) or %d (code):\n%s",
+			dir, len(places), maxCommentWidth, maxCodeWidth, strings.Join(places, "\n"))
 	}
 }
 

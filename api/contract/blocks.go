@@ -26,7 +26,7 @@ var (
 	res     = text("resource_catalog_id", 36)
 	ages    = record(text("age_range", 32), null(integers("min_age", "max_age")))
 
-	// journey names the two countries of people who left one for the other.
+	// journey is where people come from and where they are.
 	journey = record(
 		text("origin_location_code", 128), text("origin_location_name", 512),
 		text("asylum_location_code", 128), text("asylum_location_name", 512),
@@ -34,7 +34,7 @@ var (
 )
 
 // Filter groups that many endpoints share. Places are matched as they are stored, not as they are
-// printed: the stored columns keep the placeholder codes and names that records print as null.
+// printed: the stored columns have the placeholder codes and names that records print as null.
 var (
 	flags = filters(flag("has_hrp"), flag("in_gho"))
 	dates = []Param{
@@ -68,11 +68,11 @@ var (
 	)
 )
 
-// MaxLimit is the most records of one answer, and the default.
+// MaxLimit is the most records of one answer, and the default limit.
 const MaxLimit = 10000
 
-// pageParams are the parameters of every list endpoint. None of them is a filter. app_identifier is
-// checked before the query is read (app_identifier.go); here only its length counts.
+// pageParams are the parameters of every list endpoint that are not filters. app_identifier is
+// checked before the others (identifier.go); here only its length counts.
 var pageParams = []Param{
 	{Name: "limit", Type: Integer, Floor: new(int), Ceiling: intOf(MaxLimit), Default: "10000"},
 	{Name: "offset", Type: Integer, Floor: new(int), Default: "0"},

@@ -29,28 +29,60 @@ func TestCanonical(t *testing.T) {
 		want  string
 		forms []string
 	}{
-		{prices, "", []string{"", "&&", "limit=10000&offset=0&output_format=json", "limit=%2B1_0000.0&offset=-0", "app_identifier=x", "location_code=", "start_date=", "x=y"}},
-		{prices, "limit=10", []string{"limit=10", "limit=010", "limit=+10+", "limit=10.0", "limit=3&limit=10", "limi%74=1%30"}},
+		{prices, "", []string{
+			"", "&&", "limit=10000&offset=0&output_format=json", "limit=%2B1_0000.0&offset=-0",
+			"app_identifier=x", "location_code=", "start_date=", "x=y",
+		}},
+		{prices, "limit=10", []string{
+			"limit=10", "limit=010", "limit=+10+", "limit=10.0", "limit=3&limit=10",
+			"limi%74=1%30",
+		}},
 		{prices, "offset=18446744073709551615", []string{"offset=9223372036854775808", "offset=99999999999999999999"}},
 		{prices, "output_format=csv", []string{"output_format=csv", "output_format=json&output_format=csv"}},
-		{prices, "has_hrp=true&in_gho=false", []string{"has_hrp=1&in_gho=0", "in_gho=No&has_hrp=TRUE", "in_gho=off&has_hrp=y"}},
+		{
+			prices, "has_hrp=true&in_gho=false",
+			[]string{"has_hrp=1&in_gho=0", "in_gho=No&has_hrp=TRUE", "in_gho=off&has_hrp=y"},
+		},
 		{prices, "location_code=AFG&location_name=a%20b%26%C3%A9", []string{
-			"location_code=AFG&location_name=a+b%26%c3%a9", "location_name=a%20b%26%C3%A9&location_code=%41FG", "location_name=a+b%26é&location_code=AFG",
+			"location_code=AFG&location_name=a+b%26%c3%a9", "location_name=a%20b%26%C3%A9&location_code=%41FG",
+			"location_name=a+b%26é&location_code=AFG",
 		}},
-		{prices, "price_max=1.5&price_min=-0.25", []string{"price_max=1.50&price_min=-.25", "price_min=-25e-2&price_max=+0_1.5", "price_max=15E-1&price_min=-0.250"}},
+		{
+			prices, "price_max=1.5&price_min=-0.25",
+			[]string{
+				"price_max=1.50&price_min=-.25", "price_min=-25e-2&price_max=+0_1.5",
+				"price_max=15E-1&price_min=-0.250",
+			},
+		},
 		{prices, "price_min=1e1000", []string{"price_min=1e1000", "price_min=1E2000", "price_min=1000e997"}},
-		{prices, "price_min=-12e-40", []string{"price_min=-12e-40", "price_min=-0.00000000000000000000000000000000000000120"}},
+		{
+			prices, "price_min=-12e-40",
+			[]string{"price_min=-12e-40", "price_min=-0.00000000000000000000000000000000000000120"},
+		},
 		{prices, "end_date=2025-01-01T00%3A00%3A00", nil},
 		{prices, "end_date=2024-01-01T00:00:00&start_date=2023-05-01T00:00:00", []string{
-			"start_date=2023-05&end_date=2023", "end_date=2023-12-31&start_date=2023-05-01", "end_date=2024-01-01T00:00:00&start_date=2023-05-01T00%3A00%3A00",
+			"start_date=2023-05&end_date=2023", "end_date=2023-12-31&start_date=2023-05-01",
+			"end_date=2024-01-01T00:00:00&start_date=2023-05-01T00%3A00%3A00",
 		}},
 		{prices, "end_date=9998", []string{"end_date=9998"}},
-		{risk, "overall_risk_max=inf&overall_risk_min=0.5", []string{"overall_risk_min=.5&overall_risk_max=1e999", "overall_risk_max=Infinity&overall_risk_min=5e-1"}},
+		{
+			risk, "overall_risk_max=inf&overall_risk_min=0.5",
+			[]string{"overall_risk_min=.5&overall_risk_max=1e999", "overall_risk_max=Infinity&overall_risk_min=5e-1"},
+		},
 		{risk, "overall_risk_max=nan&overall_risk_min=0", []string{"overall_risk_max=-NaN&overall_risk_min=-0.0"}},
 		{risk, "overall_risk_min=1e21", []string{"overall_risk_min=1e21", "overall_risk_min=1e%2B21"}},
 		{risk, "global_rank_min=-9223372036854775809", []string{"global_rank_min=-99999999999999999999"}},
-		{resources, "update_date_min=1970-01-01T00:33:43", []string{"update_date_min=2023", "update_date_min=1970-01-01T02:33:43%2B02:00", "update_date_min=1970-01-01_00:33:43.000Z"}},
-		{resources, "update_date_min=2023-01-01T00:00:00.250000", []string{"update_date_min=2023-01-01+00:00:00.25", "update_date_min=1672531200.25"}},
+		{
+			resources, "update_date_min=1970-01-01T00:33:43",
+			[]string{
+				"update_date_min=2023", "update_date_min=1970-01-01T02:33:43%2B02:00",
+				"update_date_min=1970-01-01_00:33:43.000Z",
+			},
+		},
+		{
+			resources, "update_date_min=2023-01-01T00:00:00.250000",
+			[]string{"update_date_min=2023-01-01+00:00:00.25", "update_date_min=1672531200.25"},
+		},
 	} {
 		for _, form := range c.forms {
 			if got, ok := canonicalOf(t, c.plan, form); !ok || got != c.want {

@@ -75,8 +75,9 @@ func checkParams(t *testing.T, c *spec, e *Endpoint, want []contractParam) {
 }
 
 var contractTypes = map[string]Type{
-	"string": String, "enum": Choice, "integer": Integer, "number": Number, "boolean": Boolean, "date-time or date": DateTime,
-	"partial-date": Day,
+	"string": String, "enum": Choice, "integer": Integer, "number": Number, "boolean": Boolean,
+	"date-time or date": DateTime,
+	"partial-date":      Day,
 }
 
 var contractOps = map[string]Op{
@@ -112,7 +113,8 @@ func checkParam(t *testing.T, c *spec, path string, p *Param, want contractParam
 	}
 	if want.Enum != "" {
 		e := c.Enums[want.Enum]
-		if !slices.Equal(p.Enum.Values, e.Values) || p.Enum.Expected != e.Expected || "Input should be "+p.Enum.Expected != e.Message {
+		if !slices.Equal(p.Enum.Values, e.Values) || p.Enum.Expected != e.Expected ||
+			"Input should be "+p.Enum.Expected != e.Message {
 			t.Errorf("%s: %s: enum %v %q, want %v", path, p.Name, p.Enum.Values, p.Enum.Expected, e)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 // parseDay reads start_date or end_date: YYYY, YYYY-MM, YYYY-MM-DD or YYYY-MM-DDTHH:MM:SS. The
-// instant, in microseconds, is the first of the given span, or the first after it when after is
-// true; a full date-time is the instant itself.
+// result, in microseconds, is the first instant of that span, or the first one after it if after is
+// true. A full date-time is the instant itself.
 func parseDay(text string, after bool) (micros int64, ok bool) {
 	n := len(text)
 	if n != 4 && n != 7 && n != 10 && n != 19 {
@@ -47,7 +47,8 @@ func parseClock(text string) (micros int64, ok bool) {
 	hour, ok1 := fixedDigits(text[1:3])
 	minute, ok2 := fixedDigits(text[4:6])
 	second, ok3 := fixedDigits(text[7:9])
-	ok = ok1 && ok2 && ok3 && text[0] == 'T' && text[3] == ':' && text[6] == ':' && hour < 24 && minute < 60 && second < 60
+	ok = ok1 && ok2 && ok3 && text[0] == 'T' && text[3] == ':' && text[6] == ':' && hour < 24 && minute < 60 &&
+		second < 60
 	return int64(hour*3600+minute*60+second) * 1e6, ok
 }
 
@@ -66,7 +67,7 @@ func daysIn(year, month int) int {
 	return time.Date(year, time.Month(month)+1, 0, 0, 0, 0, 0, time.UTC).Day()
 }
 
-// Reasons why a text is no date or date-time, as the error texts give them.
+// Reasons why a text is not a date or date-time, as error texts give them.
 const (
 	tooShort      = "input is too short"
 	badYear       = "invalid character in year"
@@ -95,8 +96,8 @@ const (
 	tooLate       = "dates after 9999 are not supported as unix timestamps"
 )
 
-// dateTimeFault says why a text is no date-time: as a date-time read as a date, and as a date read
-// as a date-time, which are the two items of its error. The zero value means no fault.
+// dateTimeFault is why a text is not a date-time: the reasons of reading it as a date-time and as a
+// date, which are two issues. The zero value is no fault.
 type dateTimeFault struct{ dateTime, date string }
 
 func (f dateTimeFault) isFault() bool { return f.date != "" }
@@ -188,7 +189,7 @@ func parseTime(text string) (micros int64, reason string) {
 	return micros - offset, reason
 }
 
-// parseSeconds reads SS and a fraction, of which digits beyond the sixth are dropped.
+// parseSeconds reads SS and a fraction. Digits after the sixth are dropped.
 func parseSeconds(text string) (micros int64, rest, reason string) {
 	if len(text) < 2 {
 		return 0, "", badSecond
@@ -268,7 +269,8 @@ func unixNumber(text string) (float64, bool) {
 		digits = digits[1:]
 	}
 	whole, fraction, _ := strings.Cut(digits, ".")
-	if (whole == "" && fraction == "") || (whole != "" && !isDigits(whole, false)) || (fraction != "" && !isDigits(fraction, false)) {
+	if (whole == "" && fraction == "") || (whole != "" && !isDigits(whole, false)) ||
+		(fraction != "" && !isDigits(fraction, false)) {
 		return 0, false
 	}
 	if _, err := strconv.ParseInt("0"+whole, 10, 64); err != nil {
@@ -278,7 +280,7 @@ func unixNumber(text string) (float64, bool) {
 	return n, err == nil
 }
 
-// unixTime takes seconds, or milliseconds when they are more than 2e10 either way.
+// unixTime converts seconds, or milliseconds if the number is beyond ±2e10.
 func unixTime(seconds float64) (micros int64, reason string) {
 	const watershed = 2e10
 	scale := 1e6

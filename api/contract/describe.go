@@ -15,7 +15,7 @@ var groupTitles = map[string]string{
 	"geography-infrastructure":        "Geography & infrastructure",
 }
 
-// examples holds a value a parameter of each name; numbers, flags and enums have one by their type.
+// examples has a value for each parameter name. Numbers, flags and enums have one by their type.
 var examples = map[string]string{
 	"acronym":                       "UNICEF",
 	"admin1_code":                   "AF01",
@@ -94,23 +94,25 @@ func (p *Param) Example() string {
 	return examples[p.Name]
 }
 
-// Describe says in a sentence or two what a parameter does.
+// Describe is what the parameter does, in a sentence or two.
 func (p *Param) Describe() string {
 	switch p.Name {
 	case "limit":
-		return fmt.Sprintf("The most records to return, 0 to %d. Header X-Total-Count tells how many there are.", MaxLimit)
+		return fmt.Sprintf("The most records to return, 0 to %d. Header X-Total-Count tells how many there are.",
+			MaxLimit)
 	case "offset":
 		return "How many records to skip. The order of records is fixed, so pages fit together."
 	case "output_format":
 		return "json, or csv for a file with a header line."
 	case "app_identifier":
-		return "Names your application; make it with /api/v2/encode_app_identifier. Needed here or in the header X-CATALOG-API-APP-IDENTIFIER."
+		return "Names your application; make it with /api/v2/encode_app_identifier. Needed here or in the header " +
+			"X-CATALOG-API-APP-IDENTIFIER."
 	case "start_date":
-		return "Keeps records whose reference period ends at this instant or later, or has no end. YYYY, YYYY-MM and YYYY-MM-DD mean the " +
-			"first instant of that span."
+		return "Keeps records whose reference period ends at this instant or later, or has no end. YYYY, YYYY-MM and " +
+			"YYYY-MM-DD mean the first instant of that span."
 	case "end_date":
-		return "Keeps records whose reference period starts before the end of this span: YYYY, YYYY-MM or YYYY-MM-DD. With a time, before " +
-			"that instant."
+		return "Keeps records whose reference period starts before the end of this span: YYYY, YYYY-MM or " +
+			"YYYY-MM-DD. With a time, before that instant."
 	}
 	return p.describeMatch() + p.describeColumns()
 }
@@ -122,35 +124,40 @@ func (p *Param) describeMatch() string {
 	case p.Op == Below:
 		return "Keeps records whose value is below this; the bound itself is not included."
 	case p.Op == Like:
-		return "The whole value, in any case. Wildcards: % is any run of characters, _ any one; \\ before either makes it literal."
+		return "The whole value, in any case. Wildcards: % is any run of characters, _ any one; \\ before either " +
+			"makes it literal."
 	case p.Op == Contains && p.Name == "location_name":
-		return "A part of the name, in any case, so Mali also finds Somalia. Wildcards: % is any run of characters, _ any one; " +
+		return "A part of the name, in any case, so Mali also finds Somalia. Wildcards: % is any run of characters, " +
+			"_ any one; " +
 			"\\ before either makes it literal. A code finds one country."
 	case p.Op == Contains:
 		return "A part of the value, in any case. Wildcards: % is any run of characters, _ any one; " +
 			"\\ before either makes it literal."
 	case p.IsLevel():
-		return "The administrative level of the record: 0 country, 1 or 2. One level, not up to it: do not add up records of several levels."
+		return "The administrative level of the record: 0 country, 1 or 2. One level, not up to it: do not add up " +
+			"records of several levels."
 	case p.Type == String:
 		return "The whole value, in its case."
 	}
 	return "The exact value."
 }
 
-// describeColumns says where a place filter looks beyond what records show.
+// describeColumns is where a filter looks beyond what records show.
 func (p *Param) describeColumns() string {
 	switch {
 	case len(p.Columns) > 1:
 		return " Looks at the unit's name and at the name that the data provider used."
 	case strings.HasPrefix(p.Columns[0], "stored_"):
-		return " Looks at the stored value, also where the record shows null: placeholders have codes that end in -XXX and the name UNSPECIFIED."
+		return " Looks at the stored value, also where the record shows null: placeholders have codes that end in " +
+			"-XXX and the name UNSPECIFIED."
 	}
 	return ""
 }
 
 // typeTexts are the types in words.
 var typeTexts = map[Type]string{
-	String: "text", URI: "link", Choice: "one of", Integer: "integer", Number: "number", Exact: "decimal", Boolean: "true or false",
+	String: "text", URI: "link", Choice: "one of", Integer: "integer", Number: "number", Exact: "decimal",
+	Boolean:  "true or false",
 	DateTime: "date-time", Day: "date, month or year",
 }
 

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Reasons why a text is no e-mail address, as the error texts give them.
+// Reasons why a text is not an e-mail address, as error texts give them.
 const (
 	emailNoAt     = "An email address must have an @-sign."
 	emailNoLocal  = "There must be something before the @-sign."
@@ -23,11 +23,11 @@ const (
 	maxLabel  = 63
 )
 
-// reservedLabels are last labels under which no address can exist.
+// reservedLabels are top-level domains without real addresses.
 var reservedLabels = []string{"arpa", "invalid", "local", "localhost", "onion", "test"}
 
 // parseEmail reads an address, also in the form "Some Name <address>". normal is the address with
-// its domain in lower case; reason is empty when it is good.
+// its domain in lower case; reason is empty if the address is good.
 func parseEmail(text string) (normal, reason string) {
 	address := bareAddress(text)
 	at := strings.IndexByte(address, '@')
@@ -50,7 +50,7 @@ func parseEmail(text string) (normal, reason string) {
 	return local + "@" + strings.ToLower(domain), ""
 }
 
-// bareAddress takes the address out of "Some Name <address>" and drops blanks around it.
+// bareAddress extracts the address from "Some Name <address>" and trims spaces.
 func bareAddress(text string) string {
 	trimmed := strings.TrimFunc(text, unicode.IsSpace)
 	open := strings.IndexByte(trimmed, '<')
@@ -114,7 +114,8 @@ func domainFault(domain string) string {
 	return ""
 }
 
-// wordRune tells letters and digits; beyond ASCII also the marks that some scripts write letters with.
+// wordRune accepts letters and digits, and beyond ASCII also the marks that are parts of letters in
+// some scripts.
 func wordRune(r rune) bool {
 	if r < utf8.RuneSelf {
 		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'

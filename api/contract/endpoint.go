@@ -4,20 +4,19 @@ import (
 	"strings"
 )
 
-// Endpoint says all of one list endpoint. The order of its parameters is the order in which their
-// faults are reported: Place, then the page parameters that all endpoints share (blocks.go), then
-// Params.
+// Endpoint declares one list endpoint. Faults are reported in the order of its parameters: Place,
+// then the page parameters that all endpoints share (blocks.go), then Params.
 type Endpoint struct {
 	Path    string
 	Table   string
 	Summary string
-	Note    string  // what a caller must know beyond the parameters; may be empty
-	Fields  []Field // the record, in the order of the wire
-	Place   []Param // place filters that are checked before the page parameters
+	Note    string  // what callers must know beside the parameters; may be empty
+	Fields  []Field // of a record, in the order in which they are sent
+	Place   []Param // filters by place, which are checked before the page parameters
 	Params  []Param
 }
 
-// Group is the part of the path that stands before the endpoint's own name.
+// Group is the part of the path before the endpoint's own name.
 func (e *Endpoint) Group() string {
 	parts := strings.Split(e.Path, "/")
 	return parts[len(parts)-2]
@@ -29,9 +28,9 @@ func (e *Endpoint) Name() string { return e.Path[strings.LastIndexByte(e.Path, '
 // Type is what a field or parameter holds.
 type Type uint8
 
-// The types. Day is the partial date of start_date and end_date; DateTime is a date-time, or as a
-// parameter also a date; Number compares as a 64-bit float, Exact as a decimal; URI is a string for
-// fields only.
+// The types. Day is the partial date of start_date and end_date. DateTime is a date-time, and as a
+// parameter also a date. Number compares as a 64-bit float, Exact as a decimal. URI is a string,
+// for fields only.
 const (
 	String Type = 1 + iota
 	URI
@@ -53,12 +52,12 @@ type Field struct {
 	Enum     *Enum // Choice only
 }
 
-// Param is one query parameter. With Columns it is a filter: one of them stands in the relation Op
-// to the parameter's value.
+// Param is one query parameter. With Columns it is a filter: at least one of them has the relation
+// Op to the parameter's value.
 type Param struct {
 	Name    string
 	Type    Type
-	Max     int   // String: most code points, 0 without limit. Choice: told in the description only, since no value is longer
+	Max     int   // most code points, 0 without limit; of a Choice only in the description
 	Enum    *Enum // Choice only
 	Op      Op
 	Columns []string
@@ -67,14 +66,14 @@ type Param struct {
 	Default string
 }
 
-// Enum is a closed list of values, in the order in which columns of it sort.
+// Enum is a closed list of values, in the sort order of its columns.
 type Enum struct {
 	Name     string
 	Values   []string
 	Expected string // the values as error texts quote them
 }
 
-// newEnum also words the list as the error texts quote it: 'a', 'b' or 'c'.
+// newEnum makes an enum. Error texts quote its values as 'a', 'b' or 'c'.
 func newEnum(name string, values ...string) *Enum {
 	quoted := make([]string, len(values))
 	for i, v := range values {
@@ -93,8 +92,8 @@ func (e *Enum) has(value string) bool {
 	return false
 }
 
-// The words of the endpoint literals: record and null join fields, filters joins parameters, the
-// others make one or two each.
+// The functions that endpoint literals are made of: record and null join fields, filters joins
+// parameters, the others make one or two each.
 
 func record(parts ...[]Field) []Field {
 	var all []Field
@@ -171,7 +170,7 @@ func between(name string, t Type) []Param {
 	}
 }
 
-// on says which columns a filter reads when they are not named like the parameter.
+// on sets the columns of a filter if they are not named like the parameter.
 func on(filter []Param, columns ...string) []Param {
 	filter[0].Columns = columns
 	return filter

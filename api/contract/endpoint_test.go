@@ -30,7 +30,8 @@ func TestEndpointTable(t *testing.T) {
 			fields[f.Name] = true
 		}
 		for _, p := range NewPlan(e).Params {
-			if params[p.Name] || (p.Type == Choice) != (p.Enum != nil) || p.Type == URI || (p.Columns == nil) != (p.Op == 0) {
+			if params[p.Name] || (p.Type == Choice) != (p.Enum != nil) || p.Type == URI ||
+				(p.Columns == nil) != (p.Op == 0) {
 				t.Errorf("%s: parameter %+v is named twice or does not fit together", e.Path, p)
 			}
 			params[p.Name] = true
@@ -110,13 +111,17 @@ func TestDescription(t *testing.T) {
 // TestDayPattern holds the described rule of dates against the reader.
 func TestDayPattern(t *testing.T) {
 	pattern := regexp.MustCompile(dayPattern)
-	for _, year := range []string{"0000", "0001", "0099", "0400", "1900", "2000", "2023", "2024", "2100", "9996", "9998", "9999"} {
+	for _, year := range []string{
+		"0000", "0001", "0099", "0400", "1900", "2000", "2023", "2024", "2100", "9996",
+		"9998", "9999",
+	} {
 		texts := []string{year}
 		for _, month := range []string{"00", "01", "02", "04", "06", "09", "11", "12", "13"} {
 			texts = append(texts, year+"-"+month)
 			for _, day := range []string{"00", "01", "28", "29", "30", "31", "32"} {
 				date := year + "-" + month + "-" + day
-				texts = append(texts, date, date+"T00:00:00", date+"T23:59:59", date+"T24:00:00", date+"T10:60:00", date+" 10:00:00")
+				texts = append(texts, date, date+"T00:00:00", date+"T23:59:59", date+"T24:00:00", date+"T10:60:00",
+					date+" 10:00:00")
 			}
 		}
 		for _, text := range texts {

@@ -15,7 +15,7 @@ const (
 	IdentifierHeader = "X-Catalog-Api-App-Identifier"
 )
 
-// Bounds of the application's name, in code points, and of the address.
+// Limits of the application's name, in code points, and of the address.
 const (
 	minApplication = 4
 	maxApplication = 512
@@ -25,7 +25,7 @@ const (
 // exemptPaths begin with /api and need no identifier.
 var exemptPaths = [...]string{EncodePath, VersionPath}
 
-// NeedsIdentifier says whether a path is served to known applications only.
+// NeedsIdentifier reports whether requests for a path need an identifier.
 func NeedsIdentifier(path string) bool {
 	if !strings.HasPrefix(path, "/api") {
 		return false
@@ -62,31 +62,34 @@ func nameIs(encoded []byte, name string) bool {
 const IdentifierHelp = "Make one at /api/v2/encode_app_identifier?application=my-app&email=me@example.org " +
 	"and send it as the query parameter app_identifier or in the header X-CATALOG-API-APP-IDENTIFIER."
 
-// CheckIdentifier returns nil for a good identifier. Nothing of the identifier gets into the error.
+// CheckIdentifier returns nil for a good identifier. The error does not contain the identifier.
 func CheckIdentifier(value []byte) *Forbidden {
 	if len(value) == 0 {
-		return &Forbidden{Text: "Missing app identifier", Hint: "Every request needs an application identifier. " + IdentifierHelp}
+		return &Forbidden{
+			Text: "Missing app identifier",
+			Hint: "Every request needs an application identifier. " + IdentifierHelp,
+		}
 	}
-	if identifierFault(value, strictReading) == "" {
+	if identifierFault(value, strictDecoder) == "" {
 		return nil
 	}
-	fault := identifierFault(value, tolerantReading)
+	fault := identifierFault(value, tolerantDecoder)
 	if fault == "" {
 		return nil
 	}
 	return &Forbidden{Text: "Invalid app identifier", Hint: fault + " " + IdentifierHelp}
 }
 
-// reading is how an identifier is taken apart: the first implementation's way, or ours, which
-// forgives what base64 suffers on its way through URLs, and colons in the application's name.
-type reading struct {
+// decoder is a way to decode an identifier: that of the first implementation, or ours, which
+// accepts what URLs do to base64, and colons in the application's name.
+type decoder struct {
 	appendBytes func(dst, text []byte) ([]byte, bool)
 	colon       func(text []byte) int
 }
 
 var (
-	strictReading   = reading{appendBytes: appendBase64, colon: onlyColon}
-	tolerantReading = reading{appendBytes: appendAnyBase64, colon: lastColon}
+	strictDecoder   = decoder{appendBytes: appendBase64, colon: onlyColon}
+	tolerantDecoder = decoder{appendBytes: appendAnyBase64, colon: lastColon}
 )
 
 func onlyColon(text []byte) int {
@@ -99,8 +102,8 @@ func onlyColon(text []byte) int {
 
 func lastColon(text []byte) int { return bytes.LastIndexByte(text, ':') }
 
-// identifierFault says what is wrong with an identifier, "" for nothing.
-func identifierFault(value []byte, r reading) string {
+// identifierFault is what is wrong with an identifier, empty if nothing is.
+func identifierFault(value []byte, r decoder) string {
 	for _, c := range value {
 		if c >= utf8.RuneSelf {
 			return "The identifier has characters that base64 does not use."
@@ -130,8 +133,8 @@ func identifierFault(value []byte, r reading) string {
 }
 
 // appendBase64 decodes the standard alphabet as lenient decoders do: other characters are dropped,
-// a '=' counts only where it closes a group, and what follows a closed group is ignored. It is not
-// ok when a group stays open.
+// a '=' counts only if it closes a group, and what follows a closed group is ignored. ok is false
+// if a group stays open.
 func appendBase64(dst, text []byte) ([]byte, bool) {
 	dst, open := appendGroups(dst, text, base64Digit)
 	return dst, open == 0
@@ -209,8 +212,8 @@ func anyBase64Digit(c byte) int {
 	return base64Digit(c)
 }
 
-// EncodeIdentifier is the identifier of an application and a contact address. Issues are the faults
-// of both.
+// EncodeIdentifier makes the identifier of an application and a contact address. Issues are the
+// faults of both.
 func EncodeIdentifier(application, email string) (identifier string, issues []Issue) {
 	switch n := runeCount(application); {
 	case n < minApplication:
@@ -233,18 +236,17 @@ func EncodeIdentifier(application, email string) (identifier string, issues []Is
 	return base64.StdEncoding.EncodeToString([]byte(application + ":" + normal)), nil
 }
 
-// DecodeIdentifier gives back the application and the contact address of an identifier that
-// requests may carry.
+// DecodeIdentifier returns the application and the contact address of a good identifier.
 func DecodeIdentifier(identifier string) (application, email string, err error) {
 	value := []byte(identifier)
-	for _, r := range []reading{strictReading, tolerantReading} {
+	for _, r := range []decoder{strictDecoder, tolerantDecoder} {
 		if identifierFault(value, r) == "" {
 			text, _ := r.appendBytes(nil, value)
 			colon := r.colon(text)
 			return string(text[:colon]), string(text[colon+1:]), nil
 		}
 	}
-	return "", "", errors.New(identifierFault(value, tolerantReading))
+	return "", "", errors.New(identifierFault(value, tolerantDecoder))
 }
 
 // EncodeQuery is EncodeIdentifier for a query string with both parameters, either of which may be

@@ -50,7 +50,7 @@ func TestIdentifiers(t *testing.T) {
 		{base64.RawURLEncoding.EncodeToString([]byte("a?b>c~d?:me@example.org")), false, true},
 		{strings.ReplaceAll(std("a>b>c>d>:me@example.org"), "+", " "), false, true},
 	} {
-		if strict := identifierFault([]byte(c.value), strictReading) == ""; strict != c.strict {
+		if strict := identifierFault([]byte(c.value), strictDecoder) == ""; strict != c.strict {
 			t.Errorf("%.60q: strictly good is %v", c.value, strict)
 		}
 		fault := CheckIdentifier([]byte(c.value))
@@ -61,7 +61,8 @@ func TestIdentifiers(t *testing.T) {
 			t.Errorf("%.60q: %+v", c.value, fault)
 		}
 		application, email, err := DecodeIdentifier(c.value)
-		if (err == nil) != c.good || c.good && (runeCount(application) < minApplication || !strings.Contains(email, "me@example.org")) {
+		if (err == nil) != c.good || c.good &&
+			(runeCount(application) < minApplication || !strings.Contains(email, "me@example.org")) {
 			t.Errorf("%.60q: decoded as %q, %q, %v", c.value, application, email, err)
 		}
 	}
@@ -140,7 +141,7 @@ func FuzzIdentifier(f *testing.F) {
 				t.Errorf("%q: %q", value, text)
 			}
 		}
-		if identifierFault([]byte(value), strictReading) == "" && CheckIdentifier([]byte(value)) != nil {
+		if identifierFault([]byte(value), strictDecoder) == "" && CheckIdentifier([]byte(value)) != nil {
 			t.Errorf("%q is good by the first reading only", value)
 		}
 		if !utf8.ValidString(application) || !utf8.ValidString(email) {
@@ -164,8 +165,10 @@ func FuzzIdentifier(f *testing.F) {
 // promises.
 func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{
-		"", "a=b&c", "location_code=%41FG&limit=1", "a=%zz%4&&=x&b=+%2B", "x=%e2%82&y=%f0%9f%8c%8d%ff", "limit=1&limit=2", "a;b=1;c",
-		"price_min=1e999999&price_max=nan", "start_date=2024&end_date=x", "admin_level=3&population_min=1__0", "%6Cimit=5",
+		"", "a=b&c", "location_code=%41FG&limit=1", "a=%zz%4&&=x&b=+%2B", "x=%e2%82&y=%f0%9f%8c%8d%ff",
+		"limit=1&limit=2", "a;b=1;c",
+		"price_min=1e999999&price_max=nan", "start_date=2024&end_date=x", "admin_level=3&population_min=1__0",
+		"%6Cimit=5",
 		"api_updated_date_min=2023-05-17T10:20%2B02:00", "a=b=c&=", "%", "=%&%=",
 	} {
 		f.Add(seed)
@@ -182,10 +185,12 @@ func FuzzQuery(f *testing.F) {
 			for position, param := range p.Params {
 				value, given := want[param.Name]
 				if r.raw[position].given != given || given && r.text(position) != value {
-					t.Fatalf("%q: %s is %q %v, want %q %v", query, param.Name, r.text(position), r.raw[position].given, value, given)
+					t.Fatalf("%q: %s is %q %v, want %q %v", query, param.Name, r.text(position), r.raw[position].given,
+						value, given)
 				}
 			}
-			if identifier := string(r.Identifier()); identifier != want[IdentifierParam] || identifier != string(QueryIdentifier([]byte(query))) {
+			if identifier := string(r.Identifier()); identifier != want[IdentifierParam] ||
+				identifier != string(QueryIdentifier([]byte(query))) {
 				t.Fatalf("%q: identifier %q, want %q", query, identifier, want[IdentifierParam])
 			}
 			var invalid *Invalid

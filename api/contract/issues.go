@@ -49,14 +49,16 @@ func missing(param string) Issue {
 
 func tooLong(param, input string, limit int) Issue {
 	return Issue{
-		Type: "string_too_long", Param: param, Text: "String should have at most " + strconv.Itoa(limit) + " characters",
+		Type: "string_too_long", Param: param,
+		Text:  "String should have at most " + strconv.Itoa(limit) + " characters",
 		Input: input, CtxKey: "max_length", CtxInt: limit,
 	}
 }
 
 func tooShortText(param, input string, limit int) Issue {
 	return Issue{
-		Type: "string_too_short", Param: param, Text: "String should have at least " + strconv.Itoa(limit) + " characters",
+		Type: "string_too_short", Param: param,
+		Text:  "String should have at least " + strconv.Itoa(limit) + " characters",
 		Input: input, CtxKey: "min_length", CtxInt: limit,
 	}
 }
@@ -70,7 +72,8 @@ func notInteger(param, input string) Issue {
 
 func tooSmall(param, input string, floor int) Issue {
 	return Issue{
-		Type: "greater_than_equal", Param: param, Text: "Input should be greater than or equal to " + strconv.Itoa(floor),
+		Type: "greater_than_equal", Param: param,
+		Text:  "Input should be greater than or equal to " + strconv.Itoa(floor),
 		Input: input, CtxKey: "ge", CtxInt: floor,
 	}
 }
@@ -105,7 +108,8 @@ func notBoolean(param, input string) Issue {
 
 func notInEnum(param, input string, e *Enum) Issue {
 	return Issue{
-		Type: "enum", Param: param, Text: "Input should be " + e.Expected, Input: input, CtxKey: "expected", CtxText: e.Expected,
+		Type: "enum", Param: param, Text: "Input should be " + e.Expected, Input: input, CtxKey: "expected",
+		CtxText: e.Expected,
 	}
 }
 
@@ -115,7 +119,8 @@ func notDateTime(param, input string, fault dateTimeFault) []Issue {
 	return []Issue{
 		{
 			Type: "datetime_from_date_parsing", Param: param, Part: "datetime", Input: input,
-			Text: "Input should be a valid datetime or date, " + fault.dateTime, CtxKey: "error", CtxText: fault.dateTime,
+			Text: "Input should be a valid datetime or date, " + fault.dateTime, CtxKey: "error",
+			CtxText: fault.dateTime,
 		},
 		{
 			Type: "date_from_datetime_parsing", Param: param, Part: "date", Input: input,

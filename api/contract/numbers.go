@@ -11,8 +11,8 @@ import (
 // The readers of this file accept what the first implementation's parameter library accepts;
 // testdata/values.txt holds its answers.
 
-// parseInteger reads an integer: blanks around, a sign, leading zeros, single '_' between digits
-// and a fraction of zeros are fine. beyond is -1 or +1 when the value has no int64.
+// parseInteger reads an integer. Spaces around it, a sign, leading zeros, single '_' between digits
+// and a fraction of zeros are accepted. beyond is -1 or +1 if the value does not fit into an int64.
 func parseInteger(text string) (value int64, beyond int8, ok bool) {
 	digits := strings.TrimFunc(text, unicode.IsSpace)
 	negative := strings.HasPrefix(digits, "-")
@@ -44,8 +44,8 @@ func parseInteger(text string) (value int64, beyond int8, ok bool) {
 	return value, 0, true
 }
 
-// isDigits says whether text is one or more ASCII digits, with single '_' between them when
-// underscores is true.
+// isDigits reports whether text is one or more ASCII digits. With underscores, single '_' may
+// separate them.
 func isDigits(text string, underscores bool) bool {
 	digit := false
 	for i := range len(text) {
@@ -61,8 +61,8 @@ func isDigits(text string, underscores bool) bool {
 	return digit
 }
 
-// parseNumber reads a 64-bit float: decimal or exponent form, inf and nan in any case, blanks
-// around or single '_' inside.
+// parseNumber reads a 64-bit float in decimal or exponent form, or inf or nan in any case, with
+// spaces around or single '_' inside.
 func parseNumber(text string) (float64, bool) {
 	text, ok := withoutUnderscores(text)
 	if !ok {
@@ -91,8 +91,8 @@ func parseNumber(text string) (float64, bool) {
 	return value, true
 }
 
-// withoutUnderscores drops the blanks around a number, or else '_' inside when none stands first,
-// last or beside another: a number with both is refused.
+// withoutUnderscores removes spaces around a number, or else '_' if none is first, last or next to
+// another. A number with both is refused.
 func withoutUnderscores(text string) (string, bool) {
 	if strings.IndexByte(text, '_') < 0 {
 		return strings.TrimFunc(text, unicode.IsSpace), true
@@ -106,12 +106,13 @@ func withoutUnderscores(text string) (string, bool) {
 // decimalParts are the pieces of an unsigned number: whole.fraction × 10^exponent.
 type decimalParts struct{ whole, fraction, exponent string }
 
-// cutNumber takes an unsigned number apart; ok is false when it is none.
+// cutNumber splits an unsigned number. ok is false if it is not one.
 func cutNumber(text string) (p decimalParts, ok bool) {
 	mantissa := text
 	if i := strings.IndexAny(text, "eE"); i >= 0 {
 		mantissa, p.exponent = text[:i], text[i+1:]
-		if !isDigits(strings.TrimPrefix(strings.TrimPrefix(p.exponent, "-"), "+"), false) || strings.HasPrefix(p.exponent, "-+") {
+		if !isDigits(strings.TrimPrefix(strings.TrimPrefix(p.exponent, "-"), "+"), false) ||
+			strings.HasPrefix(p.exponent, "-+") {
 			return p, false
 		}
 	}
@@ -122,16 +123,16 @@ func cutNumber(text string) (p decimalParts, ok bool) {
 	return p, (p.whole == "" || isDigits(p.whole, false)) && (p.fraction == "" || isDigits(p.fraction, false))
 }
 
-// Bounds of exact comparison. No stored value has more digits or a larger exponent, so a parameter
-// beyond them compares with every stored value as its nearest number within them does; without them
-// 1e999999999 would be a gigabyte of digits.
+// Limits of exact comparison. No stored value has more digits or a larger exponent, so a parameter
+// beyond them compares with every stored value as the nearest number within them does. Without
+// limits 1e999999999 would be a gigabyte of digits.
 const (
 	exactDigits   = 400
 	exactExponent = 1000
 	maxExponent   = 999_999_999_999_999_999
 )
 
-// decimalFault says why a text is no decimal parameter.
+// decimalFault is why a text is not a decimal.
 type decimalFault uint8
 
 const (
@@ -165,7 +166,7 @@ func parseExact(text string) (*big.Rat, decimalFault) {
 	return exactOf(p.whole+p.fraction, exponent-int64(len(p.fraction)), negative), decimalFine
 }
 
-// exactOf is digits × 10^exponent, brought within the bounds of exact comparison.
+// exactOf is digits × 10^exponent, moved to the limits of exact comparison if beyond.
 func exactOf(digits string, exponent int64, negative bool) *big.Rat {
 	digits = strings.TrimLeft(digits, "0")
 	if digits == "" {

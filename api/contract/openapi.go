@@ -8,7 +8,7 @@ import (
 )
 
 // object is a JSON object whose keys keep their order, so that records are described in the order
-// of the wire.
+// in which they are sent.
 type object []member
 
 type member struct {
@@ -40,13 +40,13 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// list is a JSON array.
-type list []any
+// array is a JSON array.
+type array []any
 
 func ref(kind, name string) object { return object{{"$ref", "#/components/" + kind + "/" + name}} }
 
-// Description is the interface description, OpenAPI 3.1. It says what the endpoint table says, so
-// it is the same for every snapshot.
+// Description is the interface description, OpenAPI 3.1. It is derived from the endpoint literals,
+// so it is the same for every snapshot.
 func Description() ([]byte, error) {
 	var paths, schemas object
 	for i := range Endpoints {
@@ -57,7 +57,7 @@ func Description() ([]byte, error) {
 			member{name, recordSchema(e)},
 			member{name + "List", object{
 				{"type", "object"},
-				{"required", list{"data"}},
+				{"required", array{"data"}},
 				{"additionalProperties", false},
 				{"properties", object{{"data", object{
 					{"type", "array"}, {"maxItems", MaxLimit}, {"items", ref("schemas", name)},
@@ -70,10 +70,11 @@ func Description() ([]byte, error) {
 		{"info", object{
 			{"title", "Humanitarian Data Query Service"},
 			{"version", InterfaceVersion},
-			{"description", "Records of humanitarian data by place and time, as JSON or CSV. Lists come in a fixed order; page through them with " +
-				"limit and offset. Header X-Total-Count tells how many records pass the filters. Every request names its application."},
+			{"description", "Records of humanitarian data by place and time, as JSON or CSV. Lists come in a fixed " +
+				"order; page through them with limit and offset. Header X-Total-Count tells how many records pass " +
+				"the filters. Every request names its application."},
 		}},
-		{"servers", list{object{{"url", "/"}}}},
+		{"servers", array{object{{"url", "/"}}}},
 		{"tags", tags()},
 		{"paths", paths},
 		{"components", object{
@@ -82,7 +83,11 @@ func Description() ([]byte, error) {
 			{"headers", headerDescriptions()},
 			{"securitySchemes", object{
 				{"AppIdentifierQuery", object{{"type", "apiKey"}, {"in", "query"}, {"name", IdentifierParam}}},
-				{"AppIdentifierHeader", object{{"type", "apiKey"}, {"in", "header"}, {"name", "X-CATALOG-API-APP-IDENTIFIER"}}},
+				{"AppIdentifierHeader", object{
+					{"type", "apiKey"},
+					{"in", "header"},
+					{"name", "X-CATALOG-API-APP-IDENTIFIER"},
+				}},
 			}},
 		}},
 	})
@@ -106,16 +111,20 @@ func headerDescriptions() object {
 	return object{
 		{HeaderTotal, describe("How many records pass the filters, before limit and offset.", true, count)},
 		{HeaderResult, describe("How many records this answer has.", true, count)},
-		{HeaderSnapshot, describe("The snapshot that answered. With snapshot=ID in the query the same one answers again, for as long as it is held.", true, text)},
-		{"ETag", describe("Send it as If-None-Match to get 304 for as long as the answer is the same, also after new data of other kinds.", true, text)},
-		{"Link", describe("Neighbouring pages: next, prev, first, last; none for a query longer than about 2,000 characters. Add the application identifier to them, or send it in the header.", false, text)},
-		{HeaderUnknown, describe("Parameters of the query that this endpoint does not have, and ignored; '(withheld)' stands for those that are no names. "+
+		{HeaderSnapshot, describe("The snapshot that answered. With snapshot=ID in the query the same one answers "+
+			"again, for as long as it is held.", true, text)},
+		{"ETag", describe("Send it as If-None-Match to get 304 for as long as the answer is the same, also after new "+
+			"data of other kinds.", true, text)},
+		{"Link", describe("Neighbouring pages: next, prev, first, last; none for a query longer than about 2,000 "+
+			"characters. Add the application identifier to them, or send it in the header.", false, text)},
+		{HeaderUnknown, describe("Parameters of the query that this endpoint does not have, and ignored; "+
+			"'(withheld)' stands for those that are no names. "+
 			"With 'Prefer: handling=strict' they are refused.", false, text)},
 	}
 }
 
-func tags() list {
-	var all list
+func tags() array {
+	var all array
 	seen := map[string]bool{}
 	for i := range Endpoints {
 		if group := Endpoints[i].Group(); !seen[group] {
@@ -135,14 +144,14 @@ func schemaName(e *Endpoint) string {
 	return b.String()
 }
 
-// operationID is worded as generated clients of the first implementation know it.
+// operationID has the form that generated clients of the first implementation use.
 func operationID(path, name string) string {
 	return strings.NewReplacer("/", "_", "-", "_").Replace("get_" + name + path + "_get")
 }
 
 func operation(e *Endpoint) object {
 	p := NewPlan(e)
-	parameters := make(list, 0, len(p.Params)+1)
+	parameters := make(array, 0, len(p.Params)+1)
 	for i := range p.Params {
 		parameters = append(parameters, parameter(&p.Params[i]))
 	}
@@ -165,17 +174,26 @@ func operation(e *Endpoint) object {
 	if p.start >= 0 {
 		responses = append(responses, member{"400", ref("responses", "BadDate")})
 	}
-	responses = append(responses, member{"403", ref("responses", "Forbidden")}, member{"405", ref("responses", "MethodNotAllowed")},
-		member{"406", ref("responses", "NotAcceptable")}, member{"410", ref("responses", "Gone")},
-		member{"412", ref("responses", "PreconditionFailed")}, member{"422", ref("responses", "Invalid")}, member{"500", ref("responses", "Internal")}, member{"503", ref("responses", "Unavailable")})
+	for _, fault := range []struct{ status, name string }{
+		{"403", "Forbidden"},
+		{"405", "MethodNotAllowed"},
+		{"406", "NotAcceptable"},
+		{"410", "Gone"},
+		{"412", "PreconditionFailed"},
+		{"422", "Invalid"},
+		{"500", "Internal"},
+		{"503", "Unavailable"},
+	} {
+		responses = append(responses, member{fault.status, ref("responses", fault.name)})
+	}
 	return object{
-		{"tags", list{e.GroupTitle()}},
+		{"tags", array{e.GroupTitle()}},
 		{"summary", e.Summary},
 		{"description", strings.TrimSpace(e.Note + " Order of records is fixed.")},
 		{"operationId", operationID(e.Path, e.Name())},
 		{"parameters", parameters},
 		{"responses", responses},
-		{"security", list{object{{"AppIdentifierQuery", list{}}}, object{{"AppIdentifierHeader", list{}}}}},
+		{"security", array{object{{"AppIdentifierQuery", array{}}}, object{{"AppIdentifierHeader", array{}}}}},
 	}
 }
 
@@ -202,14 +220,15 @@ func typedExample(p *Param) any {
 	return text
 }
 
-// Patterns of the parameters that are texts with a rule. dayPattern also knows the lengths of
-// months; an empty value is no filter.
+// Patterns of text parameters. dayPattern includes the lengths of months. An empty value is not a
+// filter.
 const (
 	yearPattern = `(000[1-9]|00[1-9][0-9]|0[1-9][0-9]{2}|[1-8][0-9]{3}|9[0-8][0-9]{2}|99[0-8][0-9]|999[0-8])`
 	leapDay     = `([0-9]{2}(0[48]|[2468][048]|[13579][26])|(0[48]|[2468][048]|[13579][26])00)-02-29`
 	clock       = `(T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9])?`
 	dayPattern  = `^(` + yearPattern + `(-(0[1-9]|1[0-2]))?|(` + yearPattern +
-		`-((0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)|` + leapDay + `)` + clock + `)?$`
+		`-((0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)|` + leapDay + `)` +
+		clock + `)?$`
 	exactPattern = `^(?!^[-+.]*$)[+-]?0*\d*\.?\d*$`
 )
 
@@ -223,11 +242,11 @@ func (p *Param) schema() object {
 	case Number:
 		s = object{{"type", "number"}}
 	case Exact:
-		s = object{{"anyOf", list{object{{"type", "number"}}, object{{"type", "string"}, {"pattern", exactPattern}}}}}
+		s = object{{"anyOf", array{object{{"type", "number"}}, object{{"type", "string"}, {"pattern", exactPattern}}}}}
 	case Boolean:
 		s = object{{"type", "boolean"}}
 	case DateTime:
-		s = object{{"anyOf", list{
+		s = object{{"anyOf", array{
 			object{{"type", "string"}, {"format", "date-time"}}, object{{"type", "string"}, {"format", "date"}},
 		}}}
 	case Day:
@@ -255,13 +274,17 @@ func (p *Param) schema() object {
 }
 
 func recordSchema(e *Endpoint) object {
-	properties, required := make(object, len(e.Fields)), make(list, len(e.Fields))
+	properties, required := make(object, len(e.Fields)), make(array, len(e.Fields))
 	for i := range e.Fields {
 		f := &e.Fields[i]
 		properties[i], required[i] = member{f.Name, f.schema()}, f.Name
 	}
 	return object{
-		{"type", "object"}, {"description", e.Summary}, {"properties", properties}, {"required", required}, {"additionalProperties", false},
+		{"type", "object"},
+		{"description", e.Summary},
+		{"properties", properties},
+		{"required", required},
+		{"additionalProperties", false},
 	}
 }
 
@@ -277,8 +300,13 @@ func (f *Field) schema() object {
 	case Boolean:
 		s = object{{"type", "boolean"}}
 	case DateTime:
-		// Not format date-time: RFC 3339 wants a zone, and ours have none (contract section 9).
-		s = object{{"type", "string"}, {"pattern", dateTimePattern}, {"description", "Date and time, in UTC and without a zone."}}
+		// Not format date-time: RFC 3339 requires a zone, which records do not have (contract
+		// section 9).
+		s = object{
+			{"type", "string"},
+			{"pattern", dateTimePattern},
+			{"description", "Date and time, in UTC and without a zone."},
+		}
 	case URI:
 		s = object{{"type", "string"}, {"format", "uri"}, {"minLength", 1}, {"maxLength", maxURIField}}
 	default:
@@ -288,7 +316,7 @@ func (f *Field) schema() object {
 		}
 	}
 	if f.Nullable {
-		return object{{"anyOf", list{s, object{{"type", "null"}}}}}
+		return object{{"anyOf", array{s, object{{"type", "null"}}}}}
 	}
 	return s
 }
@@ -296,9 +324,10 @@ func (f *Field) schema() object {
 // maxURIField is the longest URI of a record.
 const maxURIField = 2083
 
-// emailPattern accepts no address that the contract's section 2 refuses; the few more that it takes
-// (other letters, a display name) are not described.
-const emailPattern = `^[A-Za-z0-9_]{1,30}([.+-][A-Za-z0-9_]{1,10}){0,2}@([A-Za-z0-9]{1,25}(-[A-Za-z0-9]{1,25})?\.){1,3}(org|com|net|int|info|edu|[a-z]{2})$`
+// emailPattern matches no address that the contract's section 2 refuses. It does not describe all
+// that are accepted: other letters and a display name are missing.
+const emailPattern = `^[A-Za-z0-9_]{1,30}([.+-][A-Za-z0-9_]{1,10}){0,2}@([A-Za-z0-9]{1,25}` +
+	`(-[A-Za-z0-9]{1,25})?\.){1,3}(org|com|net|int|info|edu|[a-z]{2})$`
 
 // dateTimePattern is the form of times in records.
 const dateTimePattern = `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{6})?$`
@@ -306,11 +335,16 @@ const dateTimePattern = `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{6})?$`
 func otherPaths() object {
 	words := func(name, about, example string, schema object) object {
 		return object{
-			{"name", name}, {"in", "query"}, {"required", true}, {"description", about}, {"schema", schema}, {"example", example},
+			{"name", name},
+			{"in", "query"},
+			{"required", true},
+			{"description", about},
+			{"schema", schema},
+			{"example", example},
 		}
 	}
 	answer := func(about string, properties object) object {
-		var required list
+		var required array
 		for _, m := range properties {
 			required = append(required, m.key)
 		}
@@ -321,10 +355,10 @@ func otherPaths() object {
 	text := object{{"type", "string"}}
 	return object{
 		{EncodePath, object{{"get", object{
-			{"tags", list{"Utility"}},
+			{"tags", array{"Utility"}},
 			{"summary", "Make an application identifier"},
 			{"operationId", operationID(EncodePath, "encoded_identifier")},
-			{"parameters", list{
+			{"parameters", array{
 				words("application", "Name of your application.", "my-app",
 					object{{"type", "string"}, {"minLength", minApplication}, {"maxLength", maxApplication}}),
 				words("email", "Where to reach you.", "me@example.org",
@@ -338,11 +372,12 @@ func otherPaths() object {
 			}},
 		}}}},
 		{VersionPath, object{{"get", object{
-			{"tags", list{"Utility"}},
+			{"tags", array{"Utility"}},
 			{"summary", "Versions of the interface and of the tables behind it"},
 			{"operationId", operationID(VersionPath, "version")},
 			{"responses", object{
-				{"200", answer("The versions.", object{{"api_version", text}, {"hapi_sqlalchemy_schema_version", text}})},
+				{"200", answer("The versions.",
+					object{{"api_version", text}, {"hapi_sqlalchemy_schema_version", text}})},
 				{"405", ref("responses", "MethodNotAllowed")},
 				{"500", ref("responses", "Internal")},
 			}},
@@ -353,7 +388,12 @@ func otherPaths() object {
 func errorSchemas() object {
 	text := object{{"type", "string"}}
 	closed := func(properties object, required ...any) object {
-		return object{{"type", "object"}, {"properties", properties}, {"required", list(required)}, {"additionalProperties", false}}
+		return object{
+			{"type", "object"},
+			{"properties", properties},
+			{"required", array(required)},
+			{"additionalProperties", false},
+		}
 	}
 	return object{
 		{"Detail", closed(object{{"detail", text}}, "detail")},
@@ -370,7 +410,7 @@ func errorSchemas() object {
 			{"type", text},
 			{"loc", object{{"type", "array"}, {"items", text}}},
 			{"msg", text},
-			{"input", object{{"anyOf", list{text, object{{"type", "null"}}}}}},
+			{"input", object{{"anyOf", array{text, object{{"type", "null"}}}}}},
 			{"ctx", object{{"type", "object"}}},
 		}, "type", "loc", "msg", "input")},
 	}
@@ -378,7 +418,10 @@ func errorSchemas() object {
 
 func errorResponses() object {
 	answer := func(about, schema string) object {
-		return object{{"description", about}, {"content", object{{JSONType, object{{"schema", ref("schemas", schema)}}}}}}
+		return object{
+			{"description", about},
+			{"content", object{{JSONType, object{{"schema", ref("schemas", schema)}}}}},
+		}
 	}
 	notAllowed := append(answer("Only GET, HEAD and OPTIONS.", "Detail"), member{"headers", object{{"Allow", object{
 		{"required", true}, {"schema", object{{"type", "string"}, {"const", AllowedMethods}}},
@@ -388,10 +431,13 @@ func errorResponses() object {
 		{"Forbidden", answer("The application identifier is missing or bad.", "IdentifierError")},
 		{"MethodNotAllowed", notAllowed},
 		{"NotAcceptable", answer("Accept-Encoding refuses every coding there is.", "Detail")},
-		{"PreconditionFailed", answer("If-Match lists tags, all of which are weak and match nothing, or the data is newer than If-Unmodified-Since.", "Detail")},
+		{"PreconditionFailed", answer("If-Match lists tags, all of which are weak and match nothing, or the data is "+
+			"newer than If-Unmodified-Since.", "Detail")},
 		{"Invalid", answer("All parameters that break their rules.", "HTTPValidationError")},
 		{"Internal", answer("A fault of the service.", "InternalError")},
-		{"Gone", answer("The snapshot that the extension snapshot=ID names is not held any more; the current one is told.", "Gone")},
-		{"Unavailable", answer("No data is loaded yet, or too much is asked at once; Retry-After says when to ask again.", "Busy")},
+		{"Gone", answer("The snapshot that the extension snapshot=ID names is not held any more; the current one is "+
+			"told.", "Gone")},
+		{"Unavailable", answer("No data is loaded yet, or too much is asked at once; Retry-After says when to ask "+
+			"again.", "Busy")},
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // eachPair calls do for every name and value of a query string, both still encoded. Only '&'
-// separates; a name without '=' has an empty value; empty pairs are skipped.
+// separates. A name without '=' has an empty value. Empty pairs are skipped.
 func eachPair(query []byte, do func(name, value []byte)) {
 	for len(query) > 0 {
 		pair := query
@@ -59,8 +59,8 @@ func decodedView(encoded []byte) []byte {
 	return appendDecoded(nil, encoded)
 }
 
-// AppendUnescaped replaces %xx, and '+' by a blank when blanks is true, as it is in queries but not
-// in paths.
+// AppendUnescaped replaces %xx, and with blanks also '+' by a space, as in queries but not in
+// paths.
 func AppendUnescaped(dst, encoded []byte, blanks bool) []byte {
 	for i := 0; i < len(encoded); i++ {
 		switch c := encoded[i]; {
@@ -106,8 +106,8 @@ func repaired(text []byte) []byte {
 	return out
 }
 
-// brokenLength is the length of the longest start of text that is the start of some UTF-8 sequence,
-// at least 1. text does not begin with a whole sequence.
+// brokenLength is the length of the longest prefix of text that begins some UTF-8 sequence, at
+// least 1. text does not begin with a whole sequence.
 func brokenLength(text []byte) int {
 	want, low, high := 0, byte(0x80), byte(0xBF)
 	switch c := text[0]; {
