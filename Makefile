@@ -1,12 +1,12 @@
-# The two commands of a fresh machine are `make run` and `make test`; `make quick` is for between two edits. The rest are
-# parts of them or tools.
+# The two commands of a fresh machine are `make run` and `make test`; `make quick` is for between
+# two edits. The rest are parts of them or tools.
 GO       ?= go
 BIN      := bin/hdqs
 PACKAGES := ./...
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: build run quick test parts table check unit race budgets whole bucket clients edge api-conformance fuzz golden \
-  bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-compare bench-overload soak clean
+.PHONY: build run quick test parts downloads check lint unit race budgets whole bucket clients edge api-conformance fuzz \
+  golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-compare bench-overload soak clean
 
 build: ## the static binary
 	@.ci/install ca-certificates # which downloads of modules need
@@ -15,15 +15,17 @@ build: ## the static binary
 run: build ## build, load the embedded sample catalog, serve it, print URLs to try
 	$(BIN) serve
 
-# Under a minute once the build cache is warm. BASE=revision compares with another revision than the merge base with the
-# default branch. Whole-program tests start only a few of their servers with -short.
+# Under a minute once the build cache is warm. BASE=revision compares with another revision than the
+# merge base with the default branch. Whole-program tests start only a few of their servers with
+# -short.
 quick: ## vet and short tests of the packages that changed, and of those that depend on them
 	@.ci/quick
 
-# Parts run side by side, JOBS at a time; the log of each is printed when it ends, and a table of seconds at the end.
-# What is missing is installed first, as root with apt-get. Elsewhere parts that need it are left out with a line that
-# names the Debian package; with CI=true, as .ci/run sets it, they fail, and so does any test that is skipped, unless it
-# reads the real input files, which are no part of the repository.
+# Parts run side by side, JOBS at a time; the log of each is printed when it ends, and a table of
+# seconds at the end. What is missing is installed first, as root with apt-get. Elsewhere parts that
+# need it are left out with a line that names the Debian package; with CI=true, as .ci/run sets it,
+# they fail, and so does any test that is skipped, unless it reads the real input files, which are
+# no part of the repository.
 JOBS ?= 3
 test: ## everything, from nothing
 	@.ci/install
@@ -32,8 +34,9 @@ test: ## everything, from nothing
 	@began=$$(date +%s); $(MAKE) --no-print-directory --keep-going --jobs=$(JOBS) --output-sync=target parts; status=$$?; \
 	  printf '\n'; sort -rnk2 tmp/parts/*.result; printf '%-16s %5d s\n' all $$(($$(date +%s) - began)); exit $$status
 
-# The longest first. Without gcc there is no race detector, and the package tests run without it.
-parts: race whole $(if $(shell .ci/install --check gcc),unit,budgets) bucket clients edge api-conformance check
+# The longest first, and downloads early. Without gcc there is no race detector, and the package tests
+# run without it.
+parts: race downloads whole $(if $(shell .ci/install --check gcc),unit,budgets) bucket clients edge api-conformance check
 
 PART   = @.ci/part $@
 GOTEST = $(GO) tool gotestsum --format=pkgname --format-icons=text --format-hide-empty-pkg \
@@ -42,16 +45,17 @@ GOTEST = $(GO) tool gotestsum --format=pkgname --format-icons=text --format-hide
 check: ## vet, staticcheck, gofumpt, module file
 	$(PART) '' $(MAKE) --no-print-directory lint
 
-.PHONY: lint
 lint:
 	$(GO) vet $(PACKAGES)
 	$(GO) tool staticcheck $(PACKAGES)
 	@unformatted=$$($(GO) tool gofumpt -l .); test -z "$$unformatted" || { echo "gofumpt: $$unformatted"; exit 1; }
 	$(GO) mod verify >/dev/null
 
-# What starts the program or generates catalogs runs once, in whole, without the race detector; soak runs it with.
+# What starts the program or generates catalogs runs once, in whole, without the race detector; soak
+# runs it with.
 WHOLE := ./cmd/... ./internal/judge/... ./internal/generator/... ./loader/sample
-UNITS  = $(filter-out hdqs/cmd hdqs/cmd/% hdqs/internal/judge hdqs/internal/generator hdqs/loader/sample,$(shell $(GO) list $(PACKAGES)))
+UNITS  = $(filter-out hdqs/cmd hdqs/cmd/% hdqs/internal/judge hdqs/internal/generator hdqs/loader/sample,\
+  $(shell $(GO) list $(PACKAGES)))
 
 # Left to edge, and a test of a store that HDQS_TEST_STORE names.
 ELSEWHERE := ^Test(Edge|Browser|SelectOnStore)
@@ -59,9 +63,11 @@ ELSEWHERE := ^Test(Edge|Browser|SelectOnStore)
 race: ## package tests under the race detector
 	$(PART) gcc $(GOTEST) -race -short -skip '$(ELSEWHERE)' $(UNITS)
 
-# The race detector changes allocations and memory, so files with these tests are built without it only. cmd/layout_test.go
-# checks that every test in such a file has one of these words in its name, and that no test falls between two parts.
-RACE_FREE = $(or $(filter-out ./cmd/%,$(shell grep -rl --include='*_test.go' '^//go:build !race' . | xargs -n 1 dirname | sort -u)),$(UNITS))
+# The race detector changes allocations and memory, so files with these tests are built without it
+# only. cmd/layout_test.go checks that every test in such a file has one of these words in its name,
+# and that no test falls between two parts.
+RACE_FREE = $(or $(filter-out ./cmd/%,$(shell grep -rl --include='*_test.go' '^//go:build !race' . 2>/dev/null \
+  | xargs -n 1 dirname 2>/dev/null | sort -u)),$(UNITS))
 
 budgets: ## package tests that cannot run under the race detector: budgets of allocations and memory
 	$(PART) '' $(GOTEST) -short -run 'Alloc|Budget|Bytes|Idle' $(RACE_FREE)
@@ -89,6 +95,8 @@ edge: export HDQS_EDGE := 1
 edge: ## the cache of deploy/nginx in front of the service, and a browser's view from another origin
 	$(PART) 'nginx chromium' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' ./api/...
 
+downloads: .cache/moto/packages .cache/clients/packages .cache/schemathesis/packages
+
 .cache/moto/packages: .ci/venv .ci/constraints.txt
 	@.ci/venv $(@D) 'moto[server]==5.2.5'
 
@@ -113,7 +121,8 @@ soak: ## the long form: whole-program tests under the race detector, property te
 	$(MAKE) fuzz FUZZTIME=5m
 
 golden: ## rewrite golden files and the embedded sample; read the diff before committing it
-	$(GO) test $$(grep -rl --include='*_test.go' '"update", false' . | xargs -n 1 dirname | sort -u) -run 'Golden|Bytes' -update
+	$(GO) test $$(grep -rl --include='*_test.go' '"update", false' . | xargs -n 1 dirname | sort -u) \
+	  -run 'Golden|Bytes' -update
 	rm -rf loader/sample/catalog
 	$(GO) run ./cmd/generate catalog --scale 0 --seed 1 --out loader/sample/catalog
 
@@ -121,7 +130,7 @@ bench-catalog: ## the full-scale catalog: twelve million rows, about 170 MB
 	$(GO) run ./cmd/generate catalog --scale 1 --seed 1 --gzip --out tmp/catalog
 
 BENCHSTORE := tmp/store
-# Without the cache of finished bodies: what is measured is making them.
+# Without the cache of finished bodies, so that each request makes its own.
 BENCHSERVE := --listen {listen} --log-format off --body-cache 0
 BENCHNOTE := Catalog at scale 1; the server on one core, without its cache of bodies, so that each answer is made anew; the clients on another core.
 bench-store: build
@@ -145,7 +154,7 @@ bench-overload: bench-store ## three times the load that the server can take, an
 	  --note '$(BENCHNOTE)'
 
 PEERS := tmp/peers
-bench-peers: build .cache/peers/installed ## DuckDB, chDB, Datasette, ROAPI and ours in turn on two million rows, nothing pinned: ten minutes or less
+bench-peers: build .cache/peers/installed ## DuckDB, chDB, Datasette, ROAPI and ours on two million rows: ten minutes
 	$(GO) build -o bin/bench ./bench
 	test -f $(PEERS)/views/catalog.json || $(GO) run ./cmd/generate views --scale 0.65 --gzip --out $(PEERS)/views
 	$(BIN) build --catalog $(PEERS)/views --store $(PEERS)/store >/dev/null

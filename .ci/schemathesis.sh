@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs schemathesis against the program on the embedded sample: the interface description and the answers must agree.
-# Usage: schemathesis.sh BINARY
+# Runs schemathesis against the program on the embedded sample: the interface description and the
+# answers must agree. Usage: schemathesis.sh BINARY
 set -eu
 binary=$1
 cache=.cache/schemathesis
