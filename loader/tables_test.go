@@ -85,8 +85,8 @@ func storedColumn(name string) string {
 func TestTablesAreThoseOfTheContract(t *testing.T) {
 	t.Parallel()
 	endpoints := readContract(t)
-	if len(tables) != 25 || len(endpoints) != 25 {
-		t.Fatalf("%d tables, %d endpoints, want 25 of each", len(tables), len(endpoints))
+	if len(tables) != len(endpoints) || len(endpoints) < 25 {
+		t.Fatalf("%d tables, %d endpoints, want as many, at least 25", len(tables), len(endpoints))
 	}
 	for _, table := range tables {
 		e, ok := endpoints[table.name]
