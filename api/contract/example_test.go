@@ -1,0 +1,29 @@
+package contract_test
+
+import (
+	"errors"
+	"fmt"
+
+	"hdqs/api/contract"
+)
+
+// A query string is read, and written in its canonical form.
+func ExampleRequest() {
+	plan := contract.NewPlan(&contract.Endpoints[0]) // the list of datasets
+	var r contract.Request
+	r.Scan(plan, []byte("limit=010&dataset_catalog_title=floods+2024&colour=red&offset=0"))
+	if err := r.Parse(); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Println(string(r.AppendCanonical(nil)))
+	fmt.Println(r.UnknownNames())
+
+	r.Scan(plan, []byte("limit=ten"))
+	if invalid, ok := errors.AsType[*contract.Invalid](r.Parse()); ok {
+		fmt.Println(invalid.Issues[0].Param, invalid.Issues[0].Type)
+	}
+	// Output:
+	// dataset_catalog_title=floods%202024&limit=10
+	// [colour]
+	// limit int_parsing
+}
