@@ -176,7 +176,7 @@ func TestBucketSignature(t *testing.T) {
 	id := o.inspect(t, data).ID
 	o.run(t, 0, append(load, "--sign-key", private)...) // the same snapshot, now signed
 	mustVerify("signed by an unchanged load", public, 0, "")
-	mustVerify("another key", public2, 4, "none of the 1 trusted keys")
+	mustVerify("another key", public2, 4, "any of the 1 trusted keys")
 	mustVerify("both keys", both, 0, "")
 	o.run(t, 2, "verify", "--store", storeAddress, "--require-signature")
 	absent := filepath.Join(keys, "absent")

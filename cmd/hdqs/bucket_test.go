@@ -326,12 +326,12 @@ func (o *objectStore) testDamage(t *testing.T, files, data string, s *server) {
 		{"truncated segment", segment, truncate, "bytes"},
 		{"longer segment", segment, func(b []byte) []byte { return append(bytes.Clone(b), 0) }, "bytes"},
 		{"empty segment", segment, empty, "bytes"},
-		{"missing segment", segment, nil, "not there"},
+		{"missing segment", segment, nil, "missing"},
 		{"flipped bit in the manifest", manifest, flip, "SHA-256"},
 		{"empty manifest", manifest, empty, "SHA-256"},
-		{"missing manifest", manifest, nil, "not there"},
+		{"missing manifest", manifest, nil, "missing"},
 		{"truncated pointer", channel, func(b []byte) []byte { return b[:20] }, "channel"},
-		{"dangling pointer", channel, dangling, "not there"},
+		{"dangling pointer", channel, dangling, "missing"},
 		{"pointer with unknown keys", channel, func([]byte) []byte { return []byte(`{"next":1}`) }, "channel"},
 	} {
 		good := o.get(t, fault.object)
