@@ -71,15 +71,17 @@ func TestMetrics(t *testing.T) {
 		for series, n := range wants {
 			want[series] = n
 		}
-		got := readMetrics(t, admin)
-		for series, n := range want {
-			if got[series] != n {
-				t.Errorf("%s: %s is %d, want %d", when, series, got[series], n)
+		t.Run(when, func(t *testing.T) {
+			got := readMetrics(t, admin)
+			for series, n := range want {
+				if got[series] != n {
+					t.Errorf("%s is %d, want %d", series, got[series], n)
+				}
 			}
-		}
-		if age := got["hdqs_snapshot_age_seconds"]; age < 3600 || age > 3700 {
-			t.Errorf("%s: the snapshot's age is %d s", when, age)
-		}
+			if age := got["hdqs_snapshot_age_seconds"]; age < 3600 || age > 3700 {
+				t.Errorf("the snapshot's age is %d s", age)
+			}
+		})
 	}
 	check("at first", map[string]int64{
 		"hdqs_cache_misses_total": 0, "hdqs_cache_bytes": 0,
