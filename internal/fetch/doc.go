@@ -2,8 +2,9 @@
 //
 // It refuses dangerous addresses. Only https is allowed unless Options.AllowHTTP is set, and only
 // the hosts in Options.Hosts if there are any. Each address is checked after DNS resolution and at
-// each redirect. Private, loopback, link-local, shared and metadata addresses are refused unless
-// Options.AllowPrivate is set.
+// each redirect. Addresses in the IANA special-purpose registries, multicast, cloud metadata
+// addresses and IPv6 forms that embed an IPv4 address are refused unless Options.AllowPrivate is
+// set.
 //
 // It goes easy on servers. At most Options.Parallel requests run at once. Temporary failures are
 // retried with jittered back-off that honours Retry-After (RFC 9110 section 10.2.3). A download

@@ -18,32 +18,6 @@ func refusedf(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrRefused, fmt.Sprintf(format, args...))
 }
 
-// reserved are ranges without public files that the predicates of netip do not cover: shared
-// carrier space, protocol assignments, benchmarking, reserved blocks, and the translations of IPv4
-// into IPv6, whose embedded address would escape the check.
-var reserved = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"),
-	netip.MustParsePrefix("100.64.0.0/10"),
-	netip.MustParsePrefix("192.0.0.0/24"),
-	netip.MustParsePrefix("198.18.0.0/15"),
-	netip.MustParsePrefix("240.0.0.0/4"),
-	netip.MustParsePrefix("64:ff9b::/96"),
-	netip.MustParsePrefix("64:ff9b:1::/48"),
-	netip.MustParsePrefix("2002::/16"),
-	netip.MustParsePrefix("2001::/32"),
-	netip.MustParsePrefix("fec0::/10"),
-}
-
-// checkAddress refuses every address that is not a public unicast one.
-func checkAddress(addr netip.Addr) error {
-	addr = addr.Unmap()
-	public := addr.IsGlobalUnicast() && !addr.IsPrivate() && !addr.IsLoopback() && !addr.IsLinkLocalUnicast()
-	if !public || slices.ContainsFunc(reserved, func(p netip.Prefix) bool { return p.Contains(addr) }) {
-		return refusedf("%s is not a public address", addr)
-	}
-	return nil
-}
-
 // checkConnection is called by the dialer with the resolved address, just before it connects. There
 // is no second DNS lookup between the check and the connection that could return another address.
 func (c *Client) checkConnection(_, address string, _ syscall.RawConn) error {
