@@ -78,7 +78,7 @@ unit: ## all package tests without the race detector
 whole bucket clients: export HDQS_BINARY := $(abspath $(BIN))
 
 whole: build ## whole-program tests: the binary, over HTTP
-	$(PART) '' $(GOTEST) -count=1 -parallel=4 -skip '^Test(Bucket|Clients)' $(WHOLE)
+	$(PART) '' $(GOTEST) -count=1 -parallel=4 -skip '^Test(Bucket|Clients|Edge)' $(WHOLE)
 
 bucket: export HDQS_MOTO := $(abspath .cache/moto/bin/moto_server)
 bucket: build .cache/moto/packages ## whole-program tests of stores and catalogs in a bucket, against a real S3 server
@@ -93,7 +93,7 @@ api-conformance: build .cache/schemathesis/packages ## schemathesis against the 
 
 edge: export HDQS_EDGE := 1
 edge: ## the cache of deploy/nginx in front of the service, and a browser's view from another origin
-	$(PART) 'nginx chromium' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' ./api/...
+	$(PART) 'nginx chromium' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' ./api/... ./cmd/hdqs
 
 downloads: .cache/moto/packages .cache/clients/packages .cache/schemathesis/packages
 

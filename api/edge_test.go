@@ -13,7 +13,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -23,6 +22,7 @@ import (
 	"time"
 
 	"hdqs/api/contract"
+	"hdqs/internal/testkit"
 
 	"github.com/valyala/fasthttp"
 )
@@ -107,10 +107,6 @@ func (g *origin) seen() []string {
 func startEdge(t *testing.T, o Options) *origin {
 	t.Helper()
 	edge(t)
-	binary, err := exec.LookPath("nginx")
-	if err != nil {
-		binary = "/usr/sbin/nginx"
-	}
 	g := &origin{server: sampleServer(t, o, 1500)}
 	handler := g.server.public.Handler
 	g.server.public.Handler = func(ctx *fasthttp.RequestCtx) {
@@ -132,75 +128,8 @@ func startEdge(t *testing.T, o Options) *origin {
 		}
 	})
 	t.Cleanup(g.stop)
-	g.address = freeAddress(t)
-
-	dir := t.TempDir()
-	text, err := os.ReadFile("../deploy/nginx/hdqs.conf")
-	if err != nil {
-		t.Fatal(err)
-	}
-	conf := strings.NewReplacer("127.0.0.1:8080", l.Addr().String(), "listen 8088", "listen "+g.address,
-		"/var/cache/nginx/hdqs", filepath.Join(dir, "cache")).
-		Replace(string(text))
-	files := map[string]string{
-		"hdqs.conf":   conf,
-		"params.conf": nginxParams(),
-		"nginx.conf": "daemon off;\nmaster_process off;\npid nginx.pid;\nerror_log stderr warn;\nevents {}\nhttp " +
-			"{\naccess_log off;\n" +
-			"client_header_timeout 1s;\nclient_body_timeout 1s;\nlingering_timeout 1s;\n" +
-			"client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; " +
-			"scgi_temp_path scgi;\ninclude hdqs.conf;\n}\n",
-	}
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var messages bytes.Buffer
-	command := exec.Command(binary, "-p", dir, "-c", filepath.Join(dir, "nginx.conf"), "-e", "stderr")
-	command.Stderr = &messages
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan struct{})
-	go func() {
-		command.Wait() //nolint:errcheck // it is killed
-		close(ended)
-	}()
-	t.Cleanup(func() {
-		command.Process.Kill() //nolint:errcheck // it may have ended
-		<-ended
-		if t.Failed() {
-			t.Logf("nginx: %s", messages.String())
-		}
-	})
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		if conn, err := net.Dial("tcp", g.address); err == nil {
-			conn.Close()
-			return g
-		}
-		select {
-		case <-ended:
-			t.Fatalf("nginx: %s", messages.String())
-		default:
-		}
-		if time.Now().After(end) {
-			t.Fatal("nginx does not listen")
-		}
-	}
-}
-
-// freeAddress is a free port of an address of this process, which nobody else takes before an nginx
-// does.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	pid := os.Getpid()
-	l, err := net.Listen("tcp", fmt.Sprintf("127.%d.%d.%d:0", 100+pid>>14&0x7f, pid>>7&0x7f, 1+pid&0x7f))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
+	g.address = testkit.StartNginx(t, "../deploy/nginx", l.Addr().String())
+	return g
 }
 
 // counted asks the edge and says how many requests that made at the origin.
@@ -454,6 +383,21 @@ func TestBrowser(t *testing.T) {
 	} {
 		if !strings.Contains(said, part) {
 			t.Errorf("the page lacks %s:\n%s\n%s", part, said, messages.String())
+		}
+	}
+}
+
+// TestEdgeRange: the service sends "Accept-Ranges: none" and answers a request for a range with the
+// whole body. So does nginx, also from its cache.
+func TestEdgeRange(t *testing.T) {
+	t.Parallel()
+	g := startEdge(t, Options{})
+	target := listTarget + "&limit=30"
+	whole, _ := g.counted(t, "GET", target)
+	for range 2 {
+		got, _ := g.counted(t, "GET", target, HeaderField{"Range", "bytes=0-9"})
+		if got.Status != 200 || !bytes.Equal(got.Body, whole.Body) {
+			t.Errorf("a range: status %d, %d bytes, want 200, %d bytes", got.Status, len(got.Body), len(whole.Body))
 		}
 	}
 }

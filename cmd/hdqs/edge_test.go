@@ -1,0 +1,139 @@
+package main_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"hdqs/internal/testkit"
+)
+
+// edge skips a test that needs nginx unless 'make edge' runs it.
+func edge(t *testing.T) {
+	t.Helper()
+	if os.Getenv("HDQS_EDGE") == "" {
+		t.Skip("HDQS_EDGE is not set: 'make edge' runs this with nginx")
+	}
+}
+
+var deployedNginx = filepath.Join("..", "..", "deploy", "nginx")
+
+// TestEdgeRollingRestart restarts two replicas behind nginx in turn, again and again, while clients
+// ask for answers that are not in the cache. No request fails.
+func TestEdgeRollingRestart(t *testing.T) {
+	edge(t)
+	t.Parallel()
+	store := sampleStore(t)
+	run := func(listen string) *server {
+		return serveWith(t, nil, "--listen", listen, "--admin", "127.0.0.1:0", "--store", store)
+	}
+	replicas := []*server{run("127.0.0.1:0"), run("127.0.0.1:0")}
+	addresses := make([]string, len(replicas))
+	for i, s := range replicas {
+		addresses[i] = strings.TrimPrefix(s.base, "http://")
+	}
+	nginx := testkit.StartNginx(t, deployedNginx, addresses...)
+
+	const clients = 8
+	var requests, failed atomic.Int64
+	stop := make(chan struct{})
+	var all sync.WaitGroup
+	for i := range clients {
+		all.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				path := fmt.Sprintf("/api/v2/affected-people/idps?limit=%d&offset=%d", 1+i, n) // not in the cache
+				a, err := tryAsk("GET", "http://"+nginx+with(path))
+				requests.Add(1)
+				if err != nil || a.status != 200 {
+					if failed.Add(1) < 5 {
+						t.Errorf("%s: status %d, %v, %.200s", path, a.status, err, a.body)
+					}
+				}
+				time.Sleep(time.Millisecond)
+			}
+		})
+	}
+	for range 3 {
+		for i, s := range replicas {
+			before := requests.Load()
+			s.signal(t, syscall.SIGTERM)
+			s.wait(t)
+			testkit.WaitFor(t, "requests without a replica", func() bool { return requests.Load() >= before+50 })
+			replicas[i] = run(addresses[i])
+			testkit.WaitFor(t, "the replica to be ready", func() bool {
+				a, err := tryAsk("GET", replicas[i].admin+"/readyz")
+				return err == nil && a.status == 200
+			})
+			before = requests.Load()
+			testkit.WaitFor(t, "requests with both replicas", func() bool { return requests.Load() >= before+50 })
+		}
+	}
+	close(stop)
+	all.Wait()
+	t.Logf("%d of %d requests failed", failed.Load(), requests.Load())
+	if failed.Load() > 0 {
+		t.Errorf("%d of %d requests failed, want 0", failed.Load(), requests.Load())
+	}
+}
+
+// TestEdgeUnavailable: a request goes on to the second replica when the first one answers 503 or
+// 502. When both do, the client gets that answer with its header and body.
+func TestEdgeUnavailable(t *testing.T) {
+	edge(t)
+	t.Parallel()
+	var status, asked [2]atomic.Int64
+	var addresses []string
+	for i := range status {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			asked[i].Add(1)
+			w.Header().Set("Retry-After", "7")
+			w.Header().Set("Cache-Control", "no-store")
+			w.WriteHeader(int(status[i].Load()))
+			fmt.Fprint(w, "from a replica")
+		}))
+		defer s.Close()
+		addresses = append(addresses, s.Listener.Addr().String())
+	}
+	nginx := testkit.StartNginx(t, deployedNginx, addresses...)
+	for _, c := range []struct {
+		first, second int64
+		want          int
+	}{
+		{200, 200, 200},
+		{503, 200, 200},
+		{200, 503, 200},
+		{502, 200, 200},
+		{503, 503, 503},
+		{422, 422, 422},
+	} {
+		status[0].Store(c.first)
+		status[1].Store(c.second)
+		for n := range 4 {
+			a := ask(t, "GET", fmt.Sprintf("http://%s%s", nginx, with(fmt.Sprintf("/api/v2/metadata/location?offset=%d", n))))
+			if a.status != c.want || string(a.body) != "from a replica" || a.header.Get("Retry-After") != "7" {
+				t.Errorf("replicas answer %d and %d: got %d, Retry-After %q, %q",
+					c.first, c.second, a.status, a.header.Get("Retry-After"), a.body)
+			}
+		}
+	}
+	before := asked[0].Load() + asked[1].Load()
+	status[0].Store(503)
+	status[1].Store(503)
+	ask(t, "GET", "http://"+nginx+with("/api/v2/metadata/location?offset=9"))
+	if n := asked[0].Load() + asked[1].Load() - before; n != 2 {
+		t.Errorf("%d requests to the replicas for one that both refuse, want 2", n)
+	}
+}
