@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"hash/crc32"
 	"runtime"
-
-	"golang.org/x/sync/errgroup"
+	"sync"
+	"sync/atomic"
 )
 
 // ReadSegment reads a segment from memory that must not change afterwards. Any bytes give a segment
@@ -68,19 +68,22 @@ func (s *Segment) lay(d *directory) error {
 // of the first bad one in the file.
 func (s *Segment) check(d *directory) error {
 	errs := make([]error, len(d.groups)+len(d.columns))
-	var workers errgroup.Group
-	workers.SetLimit(runtime.GOMAXPROCS(0))
-	for i := range errs {
-		workers.Go(func() error {
-			if i < len(d.groups) {
-				errs[i] = s.openGroup(s.groups[i], &d.groups[i])
-			} else {
-				errs[i] = s.openColumn(s.columns[i-len(d.groups)], &d.columns[i-len(d.groups)])
+	// Not an errgroup: a goroutine for each part took 4 % more CPU and 40 allocations more than one
+	// for each core.
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(errs)) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(errs); i = int(next.Add(1)) - 1 {
+				if i < len(d.groups) {
+					errs[i] = s.openGroup(s.groups[i], &d.groups[i])
+				} else {
+					errs[i] = s.openColumn(s.columns[i-len(d.groups)], &d.columns[i-len(d.groups)])
+				}
 			}
-			return nil
 		})
 	}
-	_ = workers.Wait() // the errors are in errs, in the order of the file
+	workers.Wait()
 	return cmp.Or(errs...)
 }
 
