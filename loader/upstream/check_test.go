@@ -118,10 +118,10 @@ func TestDatasetsFromCheck(t *testing.T) {
 	if err := c.saveForNow(); err != nil {
 		t.Fatal(err)
 	}
-	files := server.Requests["file"]
+	files := downloadsOf(server)
 	for range 2 {
-		if s := mustSync(t, o); s.Packages != first.Packages || server.Requests["file"] != files {
-			t.Errorf("%d packages, want %d; %d downloads", s.Packages, first.Packages, server.Requests["file"]-files)
+		if s := mustSync(t, o); s.Packages != first.Packages || downloadsOf(server) != files {
+			t.Errorf("%d packages, want %d; %d downloads", s.Packages, first.Packages, downloadsOf(server)-files)
 		}
 	}
 	if checked[presence] != 2 || checked["reference/org.csv"] != 1 {
@@ -239,7 +239,7 @@ func TestStoppedSync(t *testing.T) {
 	server.Unlock()
 	s := mustSync(t, o)
 	sameTree(t, s.Dir)
-	if n := s.Count(Unchanged); n < 13 || server.Requests["file"]-before > len(s.Files)-s.Packages-13 {
-		t.Errorf("%d files taken up, %d asked for after %d", n, server.Requests["file"]-before, before)
+	if n := s.Count(Unchanged); n < 13 || downloadsOf(server)-before > len(s.Files)-s.Packages-13 {
+		t.Errorf("%d files taken up, %d asked for after %d", n, downloadsOf(server)-before, before)
 	}
 }

@@ -25,7 +25,7 @@ import (
 func testFetch() fetch.Options {
 	return fetch.Options{
 		AllowHTTP: true, AllowPrivate: true, Tries: 3, BackoffMin: time.Millisecond, BackoffMax: 20 * time.Millisecond,
-		Stall: 2 * time.Second, Total: 20 * time.Second,
+		Stall: 30 * time.Second, Total: 2 * time.Minute, // longer than a busy machine needs
 	}
 }
 
@@ -36,6 +36,20 @@ func site(t *testing.T) (*ckantest.Site, Options) {
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	return s, Options{Source: server.URL, Cache: t.TempDir(), Fetch: testFetch()}
+}
+
+// downloadsOf is how many files a site has sent.
+func downloadsOf(s *ckantest.Site) int {
+	s.Lock()
+	defer s.Unlock()
+	return s.Requests["file"]
+}
+
+// requestsOf are a site's counts of requests as text.
+func requestsOf(s *ckantest.Site) string {
+	s.Lock()
+	defer s.Unlock()
+	return fmt.Sprint(s.Requests)
 }
 
 func mustSync(t *testing.T, o Options) *Summary {
@@ -116,13 +130,13 @@ func TestSyncFromCKAN(t *testing.T) {
 	if strings.Contains(string(data), "signed") {
 		t.Error("what is kept has a short-lived link")
 	}
-	files := server.Requests["file"]
+	files := downloadsOf(server)
 
 	second := mustSync(t, o)
 	sameTree(t, second.Dir)
-	if second.Count(Unchanged) != len(second.Files) || server.Requests["file"] != files {
+	if second.Count(Unchanged) != len(second.Files) || downloadsOf(server) != files {
 		t.Errorf("second sync: %d of %d files unchanged, %d files sent again", second.Count(Unchanged),
-			len(second.Files), server.Requests["file"]-files)
+			len(second.Files), downloadsOf(server)-files)
 	}
 
 	changed, _ := fs.ReadFile(sample.FS, presence)
@@ -131,7 +145,7 @@ func TestSyncFromCKAN(t *testing.T) {
 	server.Modified[presence] = "2026-11-21T00:00:00"
 	server.Unlock()
 	third := mustSync(t, o)
-	if third.Count(New) != 1 || stateOf(t, third, presence).State != New || server.Requests["file"] != files+1 {
+	if third.Count(New) != 1 || stateOf(t, third, presence).State != New || downloadsOf(server) != files+1 {
 		t.Errorf("third sync: %d new", third.Count(New))
 	}
 	sameTree(t, third.Dir, presence)
@@ -250,11 +264,11 @@ func TestOffline(t *testing.T) {
 	t.Parallel()
 	server, o := site(t)
 	mustSync(t, o)
-	before := fmt.Sprint(server.Requests)
+	before := requestsOf(server)
 	o.Offline = true
 	s := mustSync(t, o)
 	sameTree(t, s.Dir)
-	if after := fmt.Sprint(server.Requests); after != before || s.Count(Unchanged) != len(s.Files) {
+	if after := requestsOf(server); after != before || s.Count(Unchanged) != len(s.Files) {
 		t.Errorf("requests %s, before %s", after, before)
 	}
 }
