@@ -268,95 +268,112 @@ func TestFaultySite(t *testing.T) {
 	before, _ := inspect(t, store)
 
 	faults := siteFaults()
-	site.Lock()
-	site.mu.Lock()
-	for _, f := range faults {
-		site.Modified[f.path] = "2026-11-22T00:00:00"
-		if f.answer != nil {
-			site.faults[f.path] = f.answer
-		}
-		if f.content != nil {
-			site.Override[f.path] = f.content(testkit.ReadFile(t, filepath.Join(site.files, f.path)))
-		}
-		if _, err := os.Stat(filepath.Join(site.files, f.path)); err != nil {
-			t.Errorf("%s: the catalog has no such file", f.path)
-		}
-	}
-	var again, once atomic.Int64 // files are downloaded two at a time
-	site.faults["national-risk/hdx_hapi_national_risk_global.csv"] = func(w http.ResponseWriter, r *http.Request) {
-		if again.Add(1) == 1 {
-			status(429, "Retry-After", "1")(w, r)
-			return
-		}
-		site.Site.ServeHTTP(w, r)
-	}
-	const events = "conflict-events/hdx_hapi_conflict_event_global_2026.csv"
-	site.faults[events] = func(w http.ResponseWriter, r *http.Request) {
-		if once.Add(1) == 1 {
-			status(502)(w, r)
-			return
-		}
-		site.Site.ServeHTTP(w, r)
-	}
-	site.mu.Unlock()
-	site.Unlock()
-
+	site.breakFiles(t, faults)
 	summary := filepath.Join(dir, "summary.md")
 	o := mustExit(t, 5, site.builds(dir, "--download-timeout", "4s", "--max-download", "3000000", "--json",
 		"--markdown", summary)...)
-	r := decode[sourceReport](t, []byte(o.stdout))
-	var marked []string
-	for _, s := range r.Stale {
-		marked = append(marked, s.Path)
-	}
+	checkFaults(t, faults, o)
 	text := string(testkit.ReadFile(t, summary))
-	for _, f := range faults {
-		state, why := r.source(f.path)
-		if state != f.state || !strings.Contains(why, f.says) {
-			t.Errorf("%s, %s: %s: %s; want %s: %s", f.name, f.path, state, why, f.state, f.says)
-		}
-		if f.state == "stale" && (!slices.Contains(marked, f.path) || !strings.Contains(o.stderr, f.path)) {
-			t.Errorf("%s: %s is not reported as stale on stdout and stderr", f.name, f.path)
-		}
+	if !strings.Contains(text, "**partial**") || !strings.Contains(text, "stale since 2026-11-21") {
+		t.Errorf("the summary does not report stale sources:\n%s", text)
 	}
-	if !r.Partial || r.Fetched.Retries == 0 || !strings.Contains(text, "**partial**") ||
-		!strings.Contains(text, "stale since 2026-11-21") {
-		t.Errorf("partial %t, %d retries; summary:\n%s", r.Partial, r.Fetched.Retries, text)
-	}
-	sameRows := func(what string) snapshotView {
-		t.Helper()
-		after, _ := inspect(t, store)
-		for i, table := range after.Tables {
-			// Two tables contain the times of download; nothing else may change.
-			hasTimes := table.Table == "resource" || table.Table == "data_availability"
-			if table.SHA256 != before.Tables[i].SHA256 && !hasTimes {
-				t.Errorf("%s: table %s has changed", what, table.Table)
-			}
-		}
-		return after
-	}
-	sameRows("faulty site")
+	sameRows(t, store, before)
 	text = mustExit(t, 0, "inspect", "--store", store).stdout
 	if !strings.Contains(text, "stale since 2026-11-21T01:02:00Z: idps/") {
 		t.Errorf("inspect does not list what is stale:\n%.2000s", text)
 	}
 
-	site.Lock()
-	site.mu.Lock()
-	clear(site.faults)
-	clear(site.Override)
-	for _, f := range faults {
-		site.Modified[f.path] = "2026-11-23T00:00:00"
-	}
-	site.mu.Unlock()
-	site.Unlock()
-	r = decode[sourceReport](t, []byte(mustExit(t, 0, site.builds(dir, "--json")...).stdout))
+	site.repair(faults)
+	r := decode[sourceReport](t, []byte(mustExit(t, 0, site.builds(dir, "--json")...).stdout))
 	if r.Partial || len(r.Stale) > 0 {
 		t.Errorf("stale after the repair: %+v", r.Stale)
 	}
-	sameRows("repaired site")
+	sameRows(t, store, before)
 	if text := mustExit(t, 0, "inspect", "--store", store).stdout; strings.Contains(text, "stale") {
 		t.Errorf("inspect still lists stale sources:\n%.2000s", text)
+	}
+}
+
+// breakFiles sets all faults. Two files fail only for the first of their requests.
+func (s *publishedSite) breakFiles(t *testing.T, faults []siteFault) {
+	t.Helper()
+	s.Lock()
+	defer s.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, f := range faults {
+		s.Modified[f.path] = "2026-11-22T00:00:00"
+		if f.answer != nil {
+			s.faults[f.path] = f.answer
+		}
+		if f.content != nil {
+			s.Override[f.path] = f.content(testkit.ReadFile(t, filepath.Join(s.files, f.path)))
+		}
+		if _, err := os.Stat(filepath.Join(s.files, f.path)); err != nil {
+			t.Errorf("%s: the catalog has no such file", f.path)
+		}
+	}
+	s.faults["national-risk/hdx_hapi_national_risk_global.csv"] = s.once(status(429, "Retry-After", "1"))
+	s.faults["conflict-events/hdx_hapi_conflict_event_global_2026.csv"] = s.once(status(502))
+}
+
+// once returns a fault that answers the first request only. Files are downloaded two at a time.
+func (s *publishedSite) once(fault http.HandlerFunc) http.HandlerFunc {
+	var requests atomic.Int64
+	return func(w http.ResponseWriter, r *http.Request) {
+		if requests.Add(1) == 1 {
+			fault(w, r)
+			return
+		}
+		s.Site.ServeHTTP(w, r)
+	}
+}
+
+// repair removes all faults and gives their files a later time of change.
+func (s *publishedSite) repair(faults []siteFault) {
+	s.Lock()
+	defer s.Unlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.faults)
+	clear(s.Override)
+	for _, f := range faults {
+		s.Modified[f.path] = "2026-11-23T00:00:00"
+	}
+}
+
+// checkFaults compares the report of a load with the faults.
+func checkFaults(t *testing.T, faults []siteFault, o cmdResult) {
+	t.Helper()
+	r := decode[sourceReport](t, []byte(o.stdout))
+	if !r.Partial || r.Fetched.Retries == 0 {
+		t.Errorf("partial %t, %d retries; want a partial load with retries", r.Partial, r.Fetched.Retries)
+	}
+	var stale []string
+	for _, s := range r.Stale {
+		stale = append(stale, s.Path)
+	}
+	for _, f := range faults {
+		state, why := r.source(f.path)
+		if state != f.state || !strings.Contains(why, f.says) {
+			t.Errorf("%s, %s: %s: %s; want %s: %s", f.name, f.path, state, why, f.state, f.says)
+		}
+		if f.state == "stale" && (!slices.Contains(stale, f.path) || !strings.Contains(o.stderr, f.path)) {
+			t.Errorf("%s: %s is not reported as stale on stdout and stderr", f.name, f.path)
+		}
+	}
+}
+
+// sameRows checks that a store has the tables of before.
+func sameRows(t *testing.T, store string, before snapshotView) {
+	t.Helper()
+	after, _ := inspect(t, store)
+	for i, table := range after.Tables {
+		// Two tables contain the times of download; nothing else may change.
+		hasTimes := table.Table == "resource" || table.Table == "data_availability"
+		if table.SHA256 != before.Tables[i].SHA256 && !hasTimes {
+			t.Errorf("table %s has changed", table.Table)
+		}
 	}
 }
 

@@ -156,64 +156,94 @@ func (d *diskTrial) fresh(t *testing.T) string {
 // try makes one step fail, and reports whether the load reached it.
 func (d *diskTrial) try(t *testing.T, in injection) bool {
 	dir := d.fresh(t)
-	store := filepath.Join(dir, "store")
 	got := runTraced(t, dir, in, d.load(dir)...)
-	now := stored(t, store)
-	published := bytes.Equal(now[channelFile].data, d.want[channelFile].data)
+	files := stored(t, filepath.Join(dir, "store"))
+	published := bytes.Equal(files[channelFile].data, d.want[channelFile].data)
+	if d.kill {
+		d.checkKilled(t, got, published)
+	} else {
+		d.checkFailed(t, in, got, published, dir)
+	}
+	if !published && got.code != 0 && !bytes.Equal(files[channelFile].data, d.before[channelFile].data) {
+		t.Errorf("the channel is %s", files[channelFile].data)
+	}
 	mayLeave := d.kill || in.call == "unlink"
-	switch {
-	case d.kill && (got.code == -1) != got.failed:
-		t.Errorf("exit code %d of a load that was to be killed: %s", got.code, got.stderr)
-	case got.code == 0 && got.failed && !in.mayPass():
-		t.Errorf("the load reports no error: %s", got.stderr)
-	case got.code == 0 && !published:
-		t.Errorf("a load that succeeded has published nothing")
-	case got.code == 0:
-	case d.kill && !published && bytes.Equal(now[channelFile].data, d.before[channelFile].data):
-	case d.kill && published:
-	case got.code != 1 || !got.failed || !strings.Contains(got.stderr, in.fault.Error()) ||
-		!strings.Contains(got.stderr, dir):
-		t.Errorf("exit code %d, step failed: %v, %s; want 1 and the file's name with %q",
-			got.code, got.failed, got.stderr, in.fault)
-	case !published && !bytes.Equal(now[channelFile].data, d.before[channelFile].data):
-		t.Errorf("the channel is %s", now[channelFile].data)
-	}
-	// Every file is an old one or one of the new snapshot.
-	for name, file := range now {
-		was, old := d.before[name]
-		will, next := d.want[name]
-		if mayLeave && unfinished.MatchString(name) {
-			continue
-		}
-		if !(old && bytes.Equal(file.data, was.data) || next && bytes.Equal(normal(file.data), normal(will.data))) {
-			t.Errorf("%s, %d bytes, is neither an old nor a new file", name, len(file.data))
-		}
-	}
-	for name, file := range d.before {
-		if name != channelFile && !strings.HasPrefix(name, "replica/") && !bytes.Equal(now[name].data, file.data) {
-			t.Errorf("%s of the old snapshot is lost or changed", name)
-		}
-	}
-	for name := range d.want {
-		if _, there := now[name]; published && !there {
-			t.Errorf("%s of the new snapshot is missing", name)
-		}
-	}
+	d.checkFiles(t, files, published, mayLeave)
 	if !mayLeave {
 		nothingUnfinished(t, dir)
 	}
 	if got.code != 0 {
-		age(t, dir)
-		mustExit(t, 0, d.load(dir)...)
-		nothingUnfinished(t, dir)
-		after := stored(t, store)
-		for name, file := range d.want {
-			if !strings.HasSuffix(name, ".report.json") && !bytes.Equal(after[name].data, file.data) {
-				t.Errorf("the next load writes a different %s", name)
-			}
-		}
+		d.checkNextLoad(t, dir)
 	}
 	return got.failed
+}
+
+// checkKilled checks the result of a load that is killed if it reaches the step.
+func (d *diskTrial) checkKilled(t *testing.T, got traced, published bool) {
+	t.Helper()
+	switch {
+	case (got.code == -1) != got.failed:
+		t.Errorf("exit code %d of a load that was to be killed: %s", got.code, got.stderr)
+	case got.code == 0 && !published:
+		t.Errorf("a load that succeeded has published nothing")
+	}
+}
+
+// checkFailed checks the result of a load whose step fails if it reaches the step.
+func (d *diskTrial) checkFailed(t *testing.T, in injection, got traced, published bool, dir string) {
+	t.Helper()
+	named := strings.Contains(got.stderr, in.fault.Error()) && strings.Contains(got.stderr, dir)
+	switch {
+	case got.code == 0 && got.failed && !in.mayPass():
+		t.Errorf("the load reports no error: %s", got.stderr)
+	case got.code == 0 && !published:
+		t.Errorf("a load that succeeded has published nothing")
+	case got.code != 0 && (got.code != 1 || !got.failed || !named):
+		t.Errorf("exit code %d, step failed: %v, %s; want 1 and the file's name with %q",
+			got.code, got.failed, got.stderr, in.fault)
+	}
+}
+
+// checkFiles checks that every file is one of the old or of the new snapshot, that the old snapshot
+// is complete, and that the new one is if it is published.
+func (d *diskTrial) checkFiles(t *testing.T, files map[string]storedFile, published, mayLeave bool) {
+	t.Helper()
+	for name, file := range files {
+		if mayLeave && unfinished.MatchString(name) {
+			continue
+		}
+		was, old := d.before[name]
+		will, next := d.want[name]
+		isOld := old && bytes.Equal(file.data, was.data)
+		isNew := next && bytes.Equal(normal(file.data), normal(will.data))
+		if !isOld && !isNew {
+			t.Errorf("%s, %d bytes, is neither an old nor a new file", name, len(file.data))
+		}
+	}
+	for name, file := range d.before {
+		if name != channelFile && !strings.HasPrefix(name, "replica/") && !bytes.Equal(files[name].data, file.data) {
+			t.Errorf("%s of the old snapshot is lost or changed", name)
+		}
+	}
+	for name := range d.want {
+		if _, there := files[name]; published && !there {
+			t.Errorf("%s of the new snapshot is missing", name)
+		}
+	}
+}
+
+// checkNextLoad checks that the next load gives the same files as one without failures.
+func (d *diskTrial) checkNextLoad(t *testing.T, dir string) {
+	t.Helper()
+	age(t, dir)
+	mustExit(t, 0, d.load(dir)...)
+	nothingUnfinished(t, dir)
+	after := stored(t, filepath.Join(dir, "store"))
+	for name, file := range d.want {
+		if !strings.HasSuffix(name, ".report.json") && !bytes.Equal(after[name].data, file.data) {
+			t.Errorf("the next load writes a different %s", name)
+		}
+	}
 }
 
 // normal removes a report's times. No other file contains such text.
