@@ -133,10 +133,10 @@ func someRequest(r *rand.Rand) (request string, status int) {
 // pieces: none is counted against another.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
-	r := rand.New(rand.NewPCG(3, 9))
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
+			r := rand.New(rand.NewPCG(3, 9))
 			address := listen(t, sampleServer(t, Options{KeepBuffers: keep, QueueWait: 10 * time.Second}, 3))
 			for round := range 6 {
 				conn := dial(t, address)
