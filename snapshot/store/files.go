@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"hdqs/internal/atomicfile"
 )
@@ -46,9 +47,30 @@ func (s *segmentFile) commitAs(path string) error {
 	return s.CommitAs(path)
 }
 
+// openRegular opens a regular file for reading and refuses anything else: opening a named pipe would
+// wait until something writes to it. O_NONBLOCK is for a pipe that replaces the file between the
+// check and the opening.
+func openRegular(path string) (*os.File, error) {
+	if err := checkRegular(path); err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+}
+
+func checkRegular(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return corruptf("%s is not a regular file", path)
+	}
+	return nil
+}
+
 // readFile reads a file of at most limit bytes.
 func readFile(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +86,7 @@ func readFile(path string, limit int64) ([]byte, error) {
 }
 
 func hashFile(path string) (string, error) {
-	f, err := os.Open(path)
+	f, err := openRegular(path)
 	if err != nil {
 		return "", err
 	}

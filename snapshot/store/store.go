@@ -118,7 +118,7 @@ func (s *Store) PutManifest(m *Manifest) error {
 			return err
 		}
 	}
-	switch old, err := os.ReadFile(path); {
+	switch old, err := readFile(path, maxManifest); {
 	case err == nil && bytes.Equal(old, data):
 		return nil
 	case err == nil:
@@ -313,7 +313,10 @@ func (s *Store) openRef(ref SegmentRef) (*snapshot.Segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	segment, err := snapshot.OpenSegment(path)
+	var segment *snapshot.Segment
+	if err = checkRegular(path); err == nil {
+		segment, err = snapshot.OpenSegment(path)
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		// A manifest is written after its segments, so this one was lost: the snapshot is damaged.
@@ -327,6 +330,15 @@ func (s *Store) openRef(ref SegmentRef) (*snapshot.Segment, error) {
 		return nil, errors.Join(err, segment.Close())
 	}
 	return segment, nil
+}
+
+// Acquire returns the same snapshot again. Each of the two must be closed, in any order.
+func (s *Snapshot) Acquire() *Snapshot {
+	other := &Snapshot{Manifest: s.Manifest, Segments: make(map[string]*snapshot.Segment, len(s.Segments))}
+	for table, segment := range s.Segments {
+		other.Segments[table] = segment.Acquire()
+	}
+	return other
 }
 
 // Close gives up the segments. Nothing they have returned may be used afterwards, unless another

@@ -1,0 +1,81 @@
+//go:build unix
+
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"hdqs/snapshot"
+)
+
+// TestOnlyRegularFilesAreOpened replaces each file of a store by a named pipe. Opening the pipe
+// would wait for a writer; the store refuses it instead.
+func TestOnlyRegularFilesAreOpened(t *testing.T) {
+	t.Parallel()
+	for _, pattern := range []string{"channels/current.json", "manifests/s1.json", "segments/*.seg"} {
+		s := newStore(t)
+		putSnapshot(t, s, "s1", smallTable("n", 1))
+		if err := s.Publish("current", "s1", noon); err != nil {
+			t.Fatal(err)
+		}
+		found, err := filepath.Glob(filepath.Join(s.dir, filepath.FromSlash(pattern)))
+		if err != nil || len(found) != 1 {
+			t.Fatalf("%s: %q, %v", pattern, found, err)
+		}
+		if err := errors.Join(os.Remove(found[0]), syscall.Mkfifo(found[0], 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		opened, verified := make(chan error, 1), make(chan error, 1)
+		go func() {
+			p, err := s.Channel("current")
+			if err == nil {
+				_, err = s.OpenPointer(p, nil)
+			}
+			opened <- err
+		}()
+		go func() { verified <- s.Verify("s1") }()
+		for what, result := range map[string]chan error{"opening": opened, "verifying": verified} {
+			select {
+			case err := <-result:
+				if !errors.Is(err, snapshot.ErrCorrupt) {
+					t.Errorf("%s with a pipe as %s: %v, want ErrCorrupt", what, pattern, err)
+				}
+			case <-time.After(10 * time.Second):
+				t.Errorf("%s waits for a writer of the pipe %s", what, pattern)
+			}
+		}
+	}
+}
+
+// TestAcquire closes a snapshot while another handle on it is in use.
+func TestAcquire(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	putSnapshot(t, s, "s1", smallTable("n", 1))
+	snap, err := s.Open("s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := snap.Acquire()
+	if err := snap.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := s.OpenAfter("s1", other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.Segments["n"] != other.Segments["n"] {
+		t.Error("the segment was mapped again, want the shared one")
+	}
+	if n, err := other.Segments["n"].Column("n"); err != nil || n.Int(1) != 2 {
+		t.Errorf("the second row of the segment: %v", err)
+	}
+	if err := errors.Join(other.Close(), again.Close()); err != nil {
+		t.Error(err)
+	}
+}
