@@ -12,6 +12,7 @@ import (
 // readiness is the body of /readyz.
 type readiness struct {
 	Ready        bool           `json:"ready"`
+	Reason       string         `json:"reason,omitempty"` // why not
 	Draining     bool           `json:"draining"`
 	Snapshot     string         `json:"snapshot,omitempty"`
 	SnapshotTime string         `json:"snapshot_time,omitempty"`
@@ -58,7 +59,6 @@ func (s *Server) answerReadiness(ctx *fasthttp.RequestCtx) {
 	}
 	if served := s.acquire(); served != nil {
 		manifest := served.bound.snap.Manifest
-		r.Ready = !r.Draining
 		r.Snapshot, r.Format = manifest.ID, manifest.Format
 		r.SnapshotTime = manifest.SnapshotTime.UTC().Format(time.RFC3339)
 		r.AgeSeconds = max(0, int64(time.Since(manifest.SnapshotTime).Seconds()))
@@ -66,6 +66,8 @@ func (s *Server) answerReadiness(ctx *fasthttp.RequestCtx) {
 		r.Missing = append(r.Missing, served.bound.Missing()...)
 		served.release(s.log)
 	}
+	r.Reason = s.notReady(r.Snapshot)
+	r.Ready = r.Reason == ""
 	body, err := json.Marshal(r)
 	if err != nil {
 		s.answerError(ctx, err)
@@ -76,4 +78,18 @@ func (s *Server) answerReadiness(ctx *fasthttp.RequestCtx) {
 	}
 	ctx.Response.Header.SetContentType(contract.JSONType)
 	ctx.SetBody(append(body, '\n'))
+}
+
+// notReady returns why callers should not come here, empty if they should.
+func (s *Server) notReady(snapshot string) string {
+	starting := s.starting.Load()
+	switch {
+	case s.draining.Load():
+		return "shutting down"
+	case starting != nil && *starting != "":
+		return *starting
+	case snapshot == "":
+		return "no snapshot is loaded yet"
+	}
+	return ""
 }

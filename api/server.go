@@ -124,6 +124,7 @@ type Server struct {
 
 	faults       *wire.Log
 	draining     atomic.Bool
+	starting     atomic.Pointer[string]
 	unidentified atomic.Int64 // requests without a good identifier
 	panics       atomic.Int64
 	responses    [len(countedStatuses) + 1]atomic.Int64 // of the public listener
@@ -231,6 +232,10 @@ func (s *Server) Serve(l net.Listener) error {
 // ServeAdmin answers /healthz, /readyz and /metrics on a second listener, which should not be
 // public.
 func (s *Server) ServeAdmin(l net.Listener) error { return s.admin.Serve(l) }
+
+// Starting makes /readyz fail with a reason until it is called with an empty one. The caller does
+// so once the public listener is open.
+func (s *Server) Starting(reason string) { s.starting.Store(&reason) }
 
 // Drain makes /readyz fail, so that no new callers come. Requests are answered as before, but each
 // is the last of its connection, and its answer says so.

@@ -438,7 +438,7 @@ func TestAdmin(t *testing.T) {
 		}
 		return got.Status, r
 	}
-	if status, r := ready(); status != 503 || r.Ready {
+	if status, r := ready(); status != 503 || r.Ready || r.Reason != "no snapshot is loaded yet" {
 		t.Errorf("without a snapshot: %d %+v", status, r)
 	}
 	if got := ask(t, l.Addr().String(), "GET", "/healthz", nil); got.Status != 200 || string(got.Body) != "ok\n" {
@@ -449,14 +449,19 @@ func TestAdmin(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Answer("GET", "/api/v2/metadata/sector", nil)
+	s.Starting("reading the channel")
+	if status, r := ready(); status != 503 || r.Ready || r.Reason != "reading the channel" || r.Snapshot != "one" {
+		t.Errorf("before the public listener is open: %d %+v", status, r)
+	}
+	s.Starting("")
 	status, r := ready()
-	if status != 200 || !r.Ready || r.Snapshot != "one" || r.Rows["sector"] != 3 ||
+	if status != 200 || !r.Ready || r.Reason != "" || r.Snapshot != "one" || r.Rows["sector"] != 3 ||
 		!slices.Equal(r.Missing, []string{"funding"}) ||
 		r.SnapshotTime != "2026-11-20T02:00:00Z" || r.Unidentified != 1 || r.Format != 1 {
 		t.Errorf("with a snapshot: %d %+v", status, r)
 	}
 	s.Drain()
-	if status, r := ready(); status != 503 || r.Ready || !r.Draining {
+	if status, r := ready(); status != 503 || r.Ready || !r.Draining || r.Reason != "shutting down" {
 		t.Errorf("draining: %d %+v", status, r)
 	}
 	for target, want := range map[string]int{"/": 404, "/api/v2/metadata/sector": 404} {
