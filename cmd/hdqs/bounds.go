@@ -12,8 +12,13 @@ import (
 const (
 	longestPause = 10 * 365 * 24 * time.Hour // between two polls, and for lifetimes in caches
 	longestWait  = 24 * time.Hour            // for requests and queries to end
-	shortestPoll = 10 * time.Millisecond     // less would be a busy loop
-	mostAtOnce   = 1 << 24                   // queries, connections, snapshots
+	// Below the shortest timeout a busy machine would time out by itself; the longest one is still
+	// shorter than an operator waits.
+	shortestTimeout = 100 * time.Millisecond
+	longestTimeout  = 5 * time.Minute
+
+	shortestPoll = 10 * time.Millisecond // less would be a busy loop
+	mostAtOnce   = 1 << 24               // queries, connections, snapshots
 	noLimit      = math.MaxInt64
 )
 

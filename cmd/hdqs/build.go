@@ -170,7 +170,7 @@ func (f *buildFlags) begin(
 	if into.remote == nil {
 		return base, false, nil
 	}
-	fetched, err := into.copy.Fetch(ctx, false)
+	fetched, err := into.copy.Fetch(ctx)
 	switch {
 	case err == nil:
 		return fetched.Version, false, into.copy.Keep(fetched.Version)

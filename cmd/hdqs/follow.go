@@ -4,11 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"hdqs/api"
@@ -19,86 +15,148 @@ import (
 
 // follower keeps the server on the snapshot that the store's channel shows.
 type follower struct {
-	server *api.Server
-	store  *openStore
-	log    *slog.Logger
-	wake   chan struct{} // a send polls at once
+	*waiter
+	server  *api.Server
+	store   *openStore
+	timeout time.Duration // of reading the channel
+	wake    chan struct{} // a send looks at once
 
+	opened time.Duration // how long the first snapshot took
 	shown  store.Pointer
-	served *store.Snapshot // open while it is the current one of the server
+	served *store.Snapshot // a handle of our own on the snapshot that the server has; nil before the first
 }
 
-func newFollower(server *api.Server, st *openStore, log *slog.Logger) *follower {
-	return &follower{server: server, store: st, log: log, wake: make(chan struct{}, 1)}
-}
-
-// poll serves what the channel shows if that is not served already. On an error the served snapshot
-// stays.
-func (f *follower) poll(ctx context.Context) (changed bool, err error) {
-	if f.store.remote != nil {
-		return f.pollRemote(ctx)
+func newFollower(server *api.Server, st *openStore, w *waiter, timeout time.Duration) *follower {
+	if st.copy != nil {
+		st.copy.Timeout = timeout
 	}
-	p, err := f.store.Channel(f.store.channel)
+	return &follower{waiter: w, server: server, store: st, timeout: timeout, wake: make(chan struct{}, 1)}
+}
+
+// found is a snapshot that is ready to be served.
+type found struct {
+	snapshot *store.Snapshot      // nil if the server has it already
+	fetched  *replica.FetchResult // nil for a local store
+}
+
+// look serves what the channel shows if that is not served already. On an error the served snapshot
+// stays.
+func (f *follower) look(ctx context.Context) (changed bool, err error) {
+	before := f.store.traffic()
+	version, err := await(ctx, f.waiter, step[replica.Version]{
+		name: "reading channel " + f.store.channel, timeout: f.timeout, run: f.readChannel,
+	})
 	if err != nil {
 		return false, storeError(err)
 	}
-	return f.show(p)
-}
-
-// show opens a snapshot of the local store and serves it. If it is served already but was published
-// again, because the channel moved away and back between two polls, only its time of publication
-// changes.
-func (f *follower) show(p store.Pointer) (changed bool, err error) {
-	if err := f.store.CheckStep(f.shown, p); err != nil {
+	shown, earlier := f.shown, f.acquireServed()
+	next, err := await(ctx, f.waiter, step[found]{
+		name: "fetching or opening snapshot " + version.ID,
+		run: func(ctx context.Context) (found, error) {
+			defer closeSnapshot(earlier)
+			return f.find(ctx, version, shown, earlier)
+		},
+		discard: func(n found) { closeSnapshot(n.snapshot) },
+	})
+	if err != nil {
 		return false, storeError(err)
 	}
-	if p.ID == f.shown.ID && p.SHA256 == f.shown.SHA256 {
+	if changed, err = f.show(version.Pointer, next.snapshot); err != nil || next.fetched == nil {
+		return changed, err
+	}
+	return changed, f.keep(next.fetched, f.store.traffic().Minus(before))
+}
+
+// readChannel reads the channel. Of a local store the version has the pointer only.
+func (f *follower) readChannel(ctx context.Context) (v replica.Version, err error) {
+	if f.store.remote != nil {
+		return f.store.copy.Read(ctx)
+	}
+	v.Pointer, err = f.store.Channel(f.store.channel)
+	return v, err
+}
+
+// find opens the snapshot of a channel, which it downloads first from a remote store. It may be
+// abandoned, so it reads and changes no field of the follower that changes.
+func (f *follower) find(
+	ctx context.Context, v replica.Version, shown store.Pointer, earlier *store.Snapshot,
+) (n found, err error) {
+	if f.store.remote == nil {
+		n.snapshot, err = f.open(v.Pointer, shown, earlier)
+		return n, err
+	}
+	if n.fetched, err = f.store.copy.FetchVersion(ctx, v, false); err != nil {
+		return n, err
+	}
+	if n.snapshot, err = f.open(v.Pointer, shown, earlier); errors.Is(err, snapshot.ErrCorrupt) {
+		// Either the local copy of a segment is damaged, which this repairs, or the remote one, and
+		// this fails.
+		f.log.Warn("the local copy of the snapshot is damaged; downloading damaged segments again", "error", err)
+		if n.fetched, err = f.store.copy.FetchVersion(ctx, v, true); err == nil {
+			n.snapshot, err = f.open(v.Pointer, shown, earlier)
+		}
+	}
+	return n, err
+}
+
+// open opens a snapshot of the local store. It returns nil if it is the one that is shown.
+func (f *follower) open(p, shown store.Pointer, earlier *store.Snapshot) (*store.Snapshot, error) {
+	if err := f.store.CheckStep(shown, p); err != nil {
+		return nil, err
+	}
+	if p.ID == shown.ID && p.SHA256 == shown.SHA256 {
+		return nil, nil
+	}
+	return f.store.OpenPointer(p, earlier)
+}
+
+// show serves a snapshot. If it is served already but was published again, because the channel
+// moved away and back between two looks, only its time of publication changes.
+func (f *follower) show(p store.Pointer, snap *store.Snapshot) (changed bool, err error) {
+	if snap == nil {
 		if !p.PublishedAt.Equal(f.shown.PublishedAt) {
 			f.server.Announce(p.PublishedAt)
 			f.shown = p
 		}
 		return false, nil
 	}
-	snap, err := f.store.OpenPointer(p, f.served)
-	if err != nil {
-		return false, storeError(err)
-	}
+	own := snap.Acquire()
 	if err := f.server.Swap(api.Release{Snapshot: snap, PublishedAt: p.PublishedAt}); err != nil {
-		return false, exitWith(exitVerification, errors.Join(fmt.Errorf("snapshot %s: %w", p.ID, err), snap.Close()))
+		return false, exitWith(exitVerification,
+			errors.Join(fmt.Errorf("snapshot %s: %w", p.ID, err), snap.Close(), own.Close()))
 	}
-	f.shown, f.served = p, snap
+	closeSnapshot(f.served)
+	f.shown, f.served = p, own
 	return true, nil
 }
 
-// pollRemote downloads what the remote channel shows, and keeps it once it is served.
-func (f *follower) pollRemote(ctx context.Context) (changed bool, err error) {
-	before := f.store.remote.Traffic()
-	fetched, err := f.store.copy.Fetch(ctx, false)
-	if err != nil {
-		return false, storeError(err)
+// acquireServed returns a handle on the served snapshot for a step that may be abandoned, nil if no
+// snapshot is served.
+func (f *follower) acquireServed() *store.Snapshot {
+	if f.served == nil {
+		return nil
 	}
-	if changed, err = f.show(fetched.Pointer); errors.Is(err, snapshot.ErrCorrupt) {
-		// Either the local copy of a segment is damaged, which this repairs, or the remote one, and
-		// this fails.
-		f.log.Warn("the local copy of the snapshot is damaged; downloading damaged segments again", "error", err)
-		if fetched, err = f.store.copy.Fetch(ctx, true); err == nil {
-			changed, err = f.show(fetched.Pointer)
-		}
+	return f.served.Acquire()
+}
+
+func closeSnapshot(s *store.Snapshot) {
+	if s != nil {
+		_ = s.Close() // of a mapping, which can fail only if it is not one
 	}
-	if err != nil {
-		return false, storeError(err)
-	}
+}
+
+// keep makes a served snapshot the one that is served after a restart without the remote store.
+func (f *follower) keep(fetched *replica.FetchResult, t replica.Traffic) error {
 	if err := f.store.copy.Keep(fetched.Version); err != nil {
-		return changed, err
+		return err
 	}
 	if fetched.Changed {
-		t := f.store.remote.Traffic().Minus(before)
 		f.log.Info("snapshot fetched", "snapshot", f.shown.ID,
 			"segments", fetched.Segments, "segment_bytes", fetched.Bytes,
 			"requests", t.Requests, "received_bytes", t.Received)
 		f.tidy()
 	}
-	return changed, nil
+	return nil
 }
 
 // The copy of a remote store keeps the snapshot before the served one. The grace protects files of
@@ -123,31 +181,73 @@ func (f *follower) tidy() {
 	}
 }
 
-// first is the first poll. If the remote store has no usable snapshot, the last kept one is served.
+// first serves the first snapshot: the kept one of a remote store, which need not answer for that,
+// or else what the channel shows.
 func (f *follower) first(ctx context.Context) error {
-	_, err := f.poll(ctx)
+	if f.store.remote != nil {
+		f.reportStep("opening the kept snapshot")
+		switch p, err := f.showKept(); {
+		case err == nil:
+			f.log.Info("serving the kept snapshot until the store has answered",
+				"snapshot", p.ID, "published", p.PublishedAt)
+			f.wake <- struct{}{} // the first look
+			return nil
+		case !isAbsent(err):
+			f.log.Warn("the kept snapshot cannot be served", "store", f.store.Dir(), "error", err)
+		}
+	}
+	for {
+		f.again = false
+		if _, err := f.look(ctx); err == nil || !f.again || ctx.Err() != nil {
+			return err
+		}
+		f.logInterrupted()
+	}
+}
+
+// showKept serves the snapshot that was last kept of a remote store. If there is none the error is
+// fs.ErrNotExist.
+func (f *follower) showKept() (store.Pointer, error) {
+	p, err := f.store.copy.Last()
+	if err != nil {
+		return p, err
+	}
+	snap, err := f.open(p, store.Pointer{}, nil)
+	if err == nil {
+		_, err = f.show(p, snap)
+	}
+	return p, err
+}
+
+// firstAnswered is first for commands that want what the channel shows now. If the remote store has
+// no usable snapshot, the last kept one is served.
+func (f *follower) firstAnswered(ctx context.Context) error {
+	_, err := f.look(ctx)
 	if err == nil || f.store.remote == nil || ctx.Err() != nil {
 		return err
 	}
-	last, lastErr := f.store.copy.Last()
-	if lastErr != nil {
+	last, keptErr := f.showKept()
+	if isAbsent(keptErr) {
 		return err
 	}
-	if _, showErr := f.show(last); showErr != nil {
-		return errors.Join(err, fmt.Errorf("and the kept snapshot: %w", showErr))
+	if keptErr != nil {
+		return errors.Join(err, fmt.Errorf("and the kept snapshot: %w", keptErr))
 	}
 	reason := "the store has no snapshot that can be served"
-	if errors.Is(err, replica.ErrUnavailable) {
+	if errors.Is(err, replica.ErrUnavailable) || errors.Is(err, errNoAnswer) {
 		reason = "the store is unavailable"
 	}
 	f.log.Error(reason+"; serving the last good one", "serving", last.ID, "published", last.PublishedAt, "error", err)
 	return nil
 }
 
-func (f *follower) pollAndLog(ctx context.Context) {
+func (f *follower) lookAndLog(ctx context.Context) {
 	before := f.shown.ID
-	switch changed, err := f.poll(ctx); {
+	f.again = false
+	switch changed, err := f.look(ctx); {
 	case ctx.Err() != nil:
+	case errors.Is(err, errInterrupted):
+		f.logInterrupted()
 	case err != nil:
 		f.log.Error("another snapshot could not be served; the old one stays", "serving", before, "error", err)
 	case changed:
@@ -164,19 +264,21 @@ func nextPoll(after time.Duration) <-chan time.Time {
 	return time.After(after*9/10 + rand.N(after/5+1))
 }
 
-// follow polls at the interval, at every SIGHUP and when woken.
+// follow looks at the interval, at every SIGHUP and when woken.
 func (f *follower) follow(ctx context.Context, interval time.Duration) {
-	hangups := make(chan os.Signal, 1)
-	signal.Notify(hangups, syscall.SIGHUP)
-	defer signal.Stop(hangups)
 	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-hangups:
-		case <-f.wake:
-		case <-nextPoll(interval):
+		if !f.again {
+			select {
+			case <-ctx.Done():
+				return
+			case <-f.hangups:
+			case <-f.wake:
+			case <-nextPoll(interval):
+			}
 		}
-		f.pollAndLog(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		f.lookAndLog(ctx)
 	}
 }

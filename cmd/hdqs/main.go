@@ -9,9 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -42,29 +40,28 @@ func exitWith(code int, err error) error { return &exitError{code: code, err: er
 func main() { os.Exit(run(os.Args[1:])) }
 
 func run(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	root := newRoot()
+	ctx, hangups := handleSignals(args)
+	root := newRoot(hangups)
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	var exit *exitError
 	switch {
 	case err == nil:
 		return 0
+	case ctx.Err() != nil && errors.Is(err, context.Canceled): // whatever it has interrupted
+		fmt.Fprintln(os.Stderr, "hdqs: interrupted")
+		return exitInterrupted
 	case errors.As(err, &exit):
 		if !exit.quiet {
 			fmt.Fprintln(os.Stderr, "hdqs:", exit.err)
 		}
 		return exit.code
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		fmt.Fprintln(os.Stderr, "hdqs: interrupted")
-		return exitInterrupted
 	}
 	fmt.Fprintln(os.Stderr, "hdqs:", err)
 	return exitFailed
 }
 
-func newRoot() *cobra.Command {
+func newRoot(hangups <-chan os.Signal) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "hdqs",
 		Short:         "Builds snapshots of a humanitarian data catalog and answers the query service from memory",
@@ -82,7 +79,7 @@ func newRoot() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return exitWith(exitUsage, fmt.Errorf("%w\nsee '%s --help'", err, cmd.CommandPath()))
 	})
-	root.AddCommand(newServe(), newBuild(), newQuery(), newInspect(), newVerify(), newDiff(),
+	root.AddCommand(newServe(hangups), newBuild(), newQuery(), newInspect(), newVerify(), newDiff(),
 		newPublish(), newRollback(), newCollect(), newMirror(), newKeygen(), newIdentifier(), newLicenses())
 	for _, cmd := range root.Commands() {
 		cmd.Args = usageArgs(cmd.Args)

@@ -18,11 +18,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"hdqs/api"
+	"hdqs/internal/replica"
 )
 
 func newQuery() *cobra.Command {
 	var (
-		f            serveFlags
+		f            = serveFlags{storeTimeout: replica.DefaultTimeout}
 		batch        string
 		showHeaders  bool
 		headers      []string
@@ -76,13 +77,14 @@ func openOffline(ctx context.Context, f *serveFlags) (*api.Server, func(), error
 	if err != nil {
 		return nil, nil, exitWith(exitUsage, err)
 	}
-	store, done, err := openServed(ctx, io.Discard, f)
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	w := newWaiter(nil, log)
+	store, done, err := openServed(ctx, io.Discard, f, w)
 	if err != nil {
 		return nil, nil, err
 	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	server := api.New(api.Options{Identifier: mode, Logger: log})
-	if err := newFollower(server, store, log).first(ctx); err != nil {
+	if err := newFollower(server, store, w, f.storeTimeout).firstAnswered(ctx); err != nil {
 		done()
 		return nil, nil, err
 	}

@@ -10,13 +10,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"hdqs/api"
 	"hdqs/api/contract"
+	"hdqs/internal/replica"
 	"hdqs/loader"
 	"hdqs/loader/sample"
 	"hdqs/loader/upstream"
@@ -25,7 +25,9 @@ import (
 
 type serveFlags struct {
 	storeFlags
+	hangups       <-chan os.Signal
 	refresh, poll time.Duration
+	storeTimeout  time.Duration
 	listen, admin string
 	identifier    string
 	logFormat     string
@@ -37,8 +39,8 @@ type serveFlags struct {
 	answers       answerFlags
 }
 
-func newServe() *cobra.Command {
-	var f serveFlags
+func newServe(hangups <-chan os.Signal) *cobra.Command {
+	f := serveFlags{hangups: hangups}
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Answers requests over HTTP; without flags from the embedded sample catalog",
@@ -50,6 +52,8 @@ func newServe() *cobra.Command {
 	fl.DurationVar(&f.refresh, "refresh", 0, "interval between two builds from --catalog; 0: build once")
 	fl.DurationVar(&f.poll, "snapshot-poll", time.Minute,
 		"interval between two checks of the channel for a new snapshot; 0: never; SIGHUP checks at once")
+	fl.DurationVar(&f.storeTimeout, "store-timeout", replica.DefaultTimeout,
+		"longest time for reading the store's channel, and a manifest of a remote store")
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:8080", "address of the public listener")
 	fl.StringVar(&f.admin, "admin", "",
 		"address of a second listener with /healthz, /readyz and /metrics; keep it private")
@@ -65,6 +69,7 @@ func newServe() *cobra.Command {
 		"the same for one IPv4 address or IPv6 /64; 0: no limit, which a CDN or load balancer in front needs")
 	boundOrZero(fl, "refresh", &f.refresh, shortestPoll, longestPause)
 	boundOrZero(fl, "snapshot-poll", &f.poll, shortestPoll, longestPause)
+	bound(fl, "store-timeout", &f.storeTimeout, shortestTimeout, longestTimeout)
 	bound(fl, "shutdown-delay", &f.shutdownDelay, 0, longestWait)
 	bound(fl, "drain-timeout", &f.drainTimeout, 0, longestWait)
 	bound(fl, "max-connections", &f.connections, 0, mostAtOnce)
@@ -86,33 +91,17 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	if f.store != "" && f.load.catalog != "" {
 		return exitWith(exitUsage, errors.New("serve takes --store or --catalog, not both"))
 	}
-	source, closeSource, err := openServed(ctx, messages, f)
-	if err != nil {
-		return err
-	}
-	defer closeSource()
-
-	setGarbagePercent()
 	options := api.Options{
 		Identifier: mode, Logger: log, Connections: f.connections, ConnectionsPerAddress: f.perAddress,
 	}
 	if err := f.answers.fill(&options); err != nil {
 		return exitWith(exitUsage, err)
 	}
+	setGarbagePercent()
 	server := api.New(options)
-	follower := newFollower(server, source, log)
-	started := time.Now()
-	if err := follower.first(ctx); err != nil {
-		return err
-	}
-	opened := time.Since(started)
-
-	public, err := listenPublic(ctx, f.listen)
-	if err != nil {
-		return fmt.Errorf("--listen %s: %w", f.listen, err)
-	}
+	server.Starting("starting")
 	failed := make(chan error, 2)
-	if f.admin != "" {
+	if f.admin != "" { // first of all, so that a start that takes long can be watched
 		admin, err := net.Listen("tcp", f.admin)
 		if err != nil {
 			return fmt.Errorf("--admin %s: %w", f.admin, err)
@@ -120,25 +109,51 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 		go func() { failed <- server.ServeAdmin(admin) }()
 		fmt.Fprintf(messages, "admin on http://%s/readyz\n", admin.Addr())
 	}
-	go func() { failed <- server.Serve(public) }()
-	fmt.Fprintf(messages, "serving snapshot %s, opened in %s\n", follower.shown.ID, opened.Round(time.Millisecond/10))
-	printAddresses(messages, public.Addr().String(), mode)
+	w := newWaiter(f.hangups, log)
+	w.report = server.Starting
+	source, closeSource, err := openServed(ctx, messages, f, w)
+	if err != nil {
+		return err
+	}
+	defer closeSource()
+	follower := newFollower(server, source, w, f.storeTimeout)
+	started := time.Now()
+	if err := follower.first(ctx); err != nil {
+		return errors.Join(ctx.Err(), err)
+	}
+	w.report = nil
+	follower.opened = time.Since(started)
+	return follower.serve(ctx, messages, f, failed)
+}
+
+// serve answers requests from the first snapshot on, until ctx ends or a listener fails.
+func (f *follower) serve(ctx context.Context, messages io.Writer, flags *serveFlags, failed chan error) error {
+	public, err := listenPublic(ctx, flags.listen)
+	if err != nil {
+		return fmt.Errorf("--listen %s: %w", flags.listen, err)
+	}
+	go func() { failed <- f.server.Serve(public) }()
+	f.server.Starting("")
+	fmt.Fprintf(messages, "serving snapshot %s, opened in %s\n", f.shown.ID, f.opened.Round(time.Millisecond/10))
+	printAddresses(messages, public.Addr().String(), flags.identifier)
 
 	background, stop := context.WithCancel(ctx)
 	defer stop()
-	var busy sync.WaitGroup
-	busy.Go(func() { follower.follow(background, f.poll) })
-	if f.load.catalog != "" && f.refresh > 0 {
-		go refresh(background, f, source, follower, log)
+	followed := make(chan struct{})
+	go func() {
+		f.follow(background, flags.poll)
+		close(followed)
+	}()
+	if flags.load.catalog != "" && flags.refresh > 0 {
+		go refresh(background, flags, f)
 	}
 	select {
 	case err := <-failed:
 		return err
 	case <-ctx.Done():
 	}
-	server.Drain()
-	busy.Wait() // a snapshot that is being opened may share segments with the one that Shutdown closes
-	return shutDown(server, log, f)
+	shutDown(f.server, f.log, flags, followed)
+	return nil
 }
 
 // listenPublic listens for plain TCP. With multipath TCP, the default of package net, the kernel
@@ -161,8 +176,10 @@ func setGarbagePercent() {
 	}
 }
 
-// shutDown ends in the order that a load balancer expects: not ready, no new connections, exit.
-func shutDown(server *api.Server, log *slog.Logger, f *serveFlags) error {
+// shutDown ends in the order that a load balancer expects: not ready, no new connections, exit. It
+// takes no longer than the delay and the drain timeout, whatever requests and looks at the store
+// do.
+func shutDown(server *api.Server, log *slog.Logger, f *serveFlags, followed <-chan struct{}) {
 	server.Drain()
 	time.Sleep(f.shutdownDelay)
 	ctx, cancel := context.WithTimeout(context.Background(), f.drainTimeout)
@@ -170,17 +187,26 @@ func shutDown(server *api.Server, log *slog.Logger, f *serveFlags) error {
 	if err := server.Shutdown(ctx); err != nil {
 		log.Warn("some requests did not end in time", "timeout", f.drainTimeout, "error", err)
 	}
-	return nil
+	select {
+	case <-followed:
+	case <-ctx.Done():
+	}
 }
 
 // openServed opens the store to serve: the one of --store, one built from --catalog, or one built
 // from the sample in a temporary directory.
-func openServed(ctx context.Context, messages io.Writer, f *serveFlags) (*openStore, func(), error) {
+func openServed(
+	ctx context.Context, messages io.Writer, f *serveFlags, w *waiter,
+) (*openStore, func(), error) {
 	switch {
 	case f.store != "":
-		st, err := f.openExisting()
-		return st, func() {}, err
+		st, err := awaitAgain(ctx, w, step[*openStore]{
+			name: "opening store " + f.store, timeout: f.storeTimeout,
+			run: func(context.Context) (*openStore, error) { return f.openExisting() },
+		})
+		return st, func() {}, storeError(err)
 	case f.load.catalog != "":
+		w.reportStep("loading catalog " + f.load.catalog)
 		st, err := buildServed(ctx, messages, f)
 		return st, func() {}, err
 	}
@@ -230,14 +256,15 @@ func (f *serveFlags) buildOnce(ctx context.Context, st *openStore, messages io.W
 }
 
 // refresh builds from the catalog at intervals. If a build fails, the served snapshot stays.
-func refresh(ctx context.Context, f *serveFlags, st *openStore, follower *follower, log *slog.Logger) {
+func refresh(ctx context.Context, f *serveFlags, follower *follower) {
+	log := follower.log
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-nextPoll(f.refresh):
 		}
-		l, err := f.buildOnce(ctx, st, io.Discard)
+		l, err := f.buildOnce(ctx, follower.store, io.Discard)
 		if err != nil {
 			log.Error("refresh failed; the served snapshot stays", "catalog", f.load.catalog, "error", err)
 			continue
@@ -280,10 +307,10 @@ func identifierMode(text string) (api.IdentifierMode, error) {
 }
 
 // printAddresses prints the address and some requests to try.
-func printAddresses(w io.Writer, address string, mode api.IdentifierMode) {
+func printAddresses(w io.Writer, address, mode string) {
 	base := "http://" + address
 	identifier := ""
-	if mode == api.RequireIdentifier {
+	if mode == "require" {
 		text, _ := contract.EncodeIdentifier("hdqs-tryout", "tryout@example.org")
 		identifier = "app_identifier=" + text + "&"
 	}

@@ -118,6 +118,14 @@ type openStore struct {
 	copy    *replica.Replica
 }
 
+// traffic returns the traffic with the remote store so far.
+func (s *openStore) traffic() (t replica.Traffic) {
+	if s.remote != nil {
+		t = s.remote.Traffic()
+	}
+	return t
+}
+
 // open opens a store. The copy of a remote store is in the data directory. No request is sent yet.
 func (f *storeFlags) open() (*openStore, error) {
 	if f.store == "" {
@@ -166,7 +174,7 @@ func (s *openStore) current(ctx context.Context, messages io.Writer) (store.Poin
 		}
 		return p, storeError(err)
 	}
-	f, err := s.copy.Fetch(ctx, false)
+	f, err := s.copy.Fetch(ctx)
 	if err == nil {
 		return f.Pointer, s.copy.Keep(f.Version)
 	}
@@ -231,7 +239,7 @@ func storeError(err error) error {
 	switch {
 	case errors.Is(err, snapshot.ErrCorrupt) || errors.Is(err, store.ErrSignature):
 		return exitWith(exitVerification, err)
-	case errors.Is(err, replica.ErrUnavailable) || errors.Is(err, fetch.ErrRefused):
+	case errors.Is(err, replica.ErrUnavailable) || errors.Is(err, fetch.ErrRefused) || errors.Is(err, errNoAnswer):
 		return exitWith(exitUpstream, err)
 	}
 	return err

@@ -12,24 +12,45 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
+	"time"
 
 	"hdqs/internal/atomicfile"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
 
-// Replica is a local store that follows a channel of a remote one. It is not safe for concurrent
-// use.
+// Replica is a local store that follows a channel of a remote one. Reading and fetching may run at
+// the same time in several goroutines, as in several processes: a file gets its name in one step,
+// once it is complete. Keep may not.
 type Replica struct {
 	remote  *Remote
 	local   *store.Store
 	channel string
+
+	// Timeout is the longest time that reading the channel may take, and that reading a manifest
+	// with its signature and its report may take. NewReplica sets DefaultTimeout. Segments have no
+	// such limit: a download fails when it stalls.
+	Timeout time.Duration
 }
+
+// DefaultTimeout is long enough for two lost connections and short enough to wait for.
+const DefaultTimeout = 10 * time.Second
 
 // NewReplica returns a Replica. If the local store requires signatures, the replica checks them
 // before it downloads a segment.
 func NewReplica(remote *Remote, local *store.Store, channel string) *Replica {
-	return &Replica{remote: remote, local: local, channel: channel}
+	return &Replica{remote: remote, local: local, channel: channel, Timeout: DefaultTimeout}
+}
+
+// limit runs f, which reads small files, for at most the Timeout.
+func (r *Replica) limit(ctx context.Context, f func(context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, r.Timeout)
+	defer cancel()
+	err := f(limited)
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("not read completely within %s: %w", r.Timeout, err)
+	}
+	return err
 }
 
 // FetchResult is a snapshot that is complete in the local store.
@@ -40,28 +61,47 @@ type FetchResult struct {
 	Bytes    int64 // downloaded, of segments
 }
 
-// Fetch reads the remote channel and downloads the files of its snapshot that the local store
-// lacks. It does not move the local channel; the caller does with Keep, once it knows that it can
-// use the snapshot. With whole, the digests of segments that the local store has are checked too.
-// If the channel could be read but not its snapshot, the result has the version beside the error.
-func (r *Replica) Fetch(ctx context.Context, whole bool) (*FetchResult, error) {
-	last := r.readOrigin()
-	kept, err := r.kept(last)
-	etag := ""
-	if err == nil && !whole && kept == last.Channel.Pointer && r.complete(kept) {
-		etag = last.Version
-	}
-	v, err := r.remote.readChannel(ctx, r.channel, etag)
-	if errors.Is(err, errNotModified) {
-		return &FetchResult{Version: Version{Channel: last.Channel, etag: etag}}, nil
-	}
+// Fetch is Read and FetchVersion. If the channel could be read but not its snapshot, the result has
+// the version beside the error.
+func (r *Replica) Fetch(ctx context.Context) (*FetchResult, error) {
+	v, err := r.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.check(v, last); err != nil {
-		return nil, err
+	return r.FetchVersion(ctx, v, false)
+}
+
+// Read reads the remote channel.
+func (r *Replica) Read(ctx context.Context) (v Version, err error) {
+	last := r.readOrigin()
+	kept, err := r.kept(last)
+	etag := ""
+	if err == nil && kept == last.Channel.Pointer && r.complete(kept) {
+		etag = last.Version
 	}
-	f := &FetchResult{Version: v, Changed: v.Pointer != kept}
+	err = r.limit(ctx, func(ctx context.Context) error {
+		v, err = r.remote.readChannel(ctx, r.channel, etag)
+		return err
+	})
+	if errors.Is(err, errNotModified) {
+		return Version{Channel: last.Channel, etag: etag, complete: true}, nil
+	}
+	if err == nil {
+		err = r.check(v, last)
+	}
+	return v, err
+}
+
+// FetchVersion downloads the files of a channel's snapshot that the local store lacks. It does not
+// move the local channel; the caller does with Keep, once it knows that it can use the snapshot.
+// With whole, the digests of segments that the local store has are checked too.
+func (r *Replica) FetchVersion(ctx context.Context, v Version, whole bool) (*FetchResult, error) {
+	f := &FetchResult{Version: v}
+	if v.complete && !whole {
+		return f, nil
+	}
+	kept, _ := r.Last() // the zero Pointer if nothing was kept
+	f.Changed = v.Pointer != kept
 	if err := r.fetchSnapshot(ctx, f, whole); err != nil {
 		return f, fmt.Errorf("channel %s: snapshot %s: %w", r.channel, v.ID, err)
 	}
@@ -88,7 +128,7 @@ func (r *Replica) check(v Version, last origin) error {
 func (r *Replica) FetchID(ctx context.Context, id string) (*FetchResult, error) {
 	f := &FetchResult{}
 	f.ID = id
-	if _, err := r.remote.manifest(ctx, &f.Pointer, r.local); err != nil {
+	if _, err := r.manifest(ctx, &f.Pointer); err != nil {
 		return nil, err
 	}
 	if err := r.fetchSnapshot(ctx, f, false); err != nil {
@@ -102,19 +142,16 @@ func (r *Replica) FetchID(ctx context.Context, id string) (*FetchResult, error) 
 // snapshots.
 func (r *Replica) Manifest(ctx context.Context, id string) (*store.Manifest, error) {
 	if id != "" {
-		return r.remote.manifest(ctx, &store.Pointer{ID: id}, r.local)
+		return r.manifest(ctx, &store.Pointer{ID: id})
 	}
-	v, err := r.remote.Read(ctx, r.channel)
-	if err == nil {
-		err = r.check(v, r.readOrigin())
-	}
+	v, err := r.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if m, err := r.local.Published(v.Pointer); err == nil {
 		return m, nil
 	}
-	data, signature, err := r.remote.manifestFile(ctx, v.ID)
+	data, signature, err := r.manifestFile(ctx, v.ID)
 	if err != nil {
 		return nil, missingIsCorrupt(err)
 	}
@@ -144,7 +181,7 @@ func (r *Replica) fetchSnapshot(ctx context.Context, f *FetchResult, whole bool)
 	data, hash, err := r.local.ManifestFile(p.ID)
 	signature, _ := r.local.Signature(p.ID) // nil if the local store has none
 	if err != nil || hash != p.SHA256 {
-		if data, signature, err = r.remote.manifestFile(ctx, p.ID); err != nil {
+		if data, signature, err = r.manifestFile(ctx, p.ID); err != nil {
 			return missingIsCorrupt(err)
 		}
 	}
@@ -175,12 +212,22 @@ func (r *Replica) fetchSnapshot(ctx context.Context, f *FetchResult, whole bool)
 	if err := r.local.AddManifest(p, data, signature); err != nil {
 		return err
 	}
-	// The report is informative. A snapshot without one works.
-	if _, err := r.local.Report(p.ID); errors.Is(err, fs.ErrNotExist) {
-		report, _, err := r.remote.objects.read(ctx, store.ReportName(p.ID), "", store.MaxManifest)
-		if err == nil && json.Valid(report) {
-			return r.local.PutReport(p.ID, report)
-		}
+	return r.fetchReport(ctx, p.ID)
+}
+
+// fetchReport downloads a report if the local store lacks it. The report is informative, and a
+// snapshot without one works.
+func (r *Replica) fetchReport(ctx context.Context, id string) error {
+	if _, err := r.local.Report(id); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	var report []byte
+	err := r.limit(ctx, func(ctx context.Context) (err error) {
+		report, _, err = r.remote.objects.read(ctx, store.ReportName(id), "", store.MaxManifest)
+		return err
+	})
+	if err == nil && json.Valid(report) {
+		return r.local.PutReport(id, report)
 	}
 	return nil
 }
@@ -192,6 +239,24 @@ func missingIsCorrupt(err error) error {
 		return fmt.Errorf("%w: missing, though the channel refers to it: %v", snapshot.ErrCorrupt, err)
 	}
 	return err
+}
+
+// manifestFile is that of the remote store, within the Timeout.
+func (r *Replica) manifestFile(ctx context.Context, id string) (data, signature []byte, err error) {
+	err = r.limit(ctx, func(ctx context.Context) error {
+		data, signature, err = r.remote.manifestFile(ctx, id)
+		return err
+	})
+	return data, signature, err
+}
+
+// manifest is that of the remote store, within the Timeout.
+func (r *Replica) manifest(ctx context.Context, p *store.Pointer) (m *store.Manifest, err error) {
+	err = r.limit(ctx, func(ctx context.Context) error {
+		m, err = r.remote.manifest(ctx, p, r.local)
+		return err
+	})
+	return m, err
 }
 
 // manifestFile reads a manifest and its signature. The signature is nil if there is none.

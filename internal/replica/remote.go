@@ -124,7 +124,8 @@ func (r *Remote) Traffic() Traffic { return r.objects.traffic() }
 // Version is a version of a channel: its content and its ETag.
 type Version struct {
 	store.Channel
-	etag string
+	etag     string
+	complete bool // the local store has all its files
 }
 
 // Read returns a channel. If there is none the error is fs.ErrNotExist; pass the zero Version to

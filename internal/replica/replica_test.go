@@ -72,7 +72,7 @@ func mustPush(t *testing.T, r *Remote, s *store.Store, base Version) Version {
 // mustFetch fetches and keeps the snapshot, and verifies the local store.
 func mustFetch(t *testing.T, replica *Replica, s *store.Store) *FetchResult {
 	t.Helper()
-	f, err := replica.Fetch(t.Context(), false)
+	f, err := replica.Fetch(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func TestPushAndFetch(t *testing.T) {
 	b, r := newFake(t)
 	writer, reader := newStore(t), newStore(t)
 	replica := NewReplica(r, reader, "stable")
-	if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrUnavailable) {
+	if _, err := replica.Fetch(t.Context()); !errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrUnavailable) {
 		t.Fatalf("no channel: %v", err)
 	}
 	publish(t, writer, "s1", table("a", 1), table("b", 1))
@@ -311,7 +311,7 @@ func TestFetchRefuses(t *testing.T) {
 			data := fault.data(bytes.Clone(good.data))
 			b.objects[fault.object] = fakeObject{data: data, modified: good.modified}
 		})
-		if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, fault.want) || errors.Is(err, ErrUnavailable) {
+		if _, err := replica.Fetch(t.Context()); !errors.Is(err, fault.want) || errors.Is(err, ErrUnavailable) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if p, err := replica.Last(); err != nil || p.ID != "s1" {
@@ -354,7 +354,7 @@ func TestUnavailable(t *testing.T) {
 		b.set(func(b *fakeBucket) {
 			b.fault = func(w http.ResponseWriter, _ *http.Request, _ string) bool { fault(w); return true }
 		})
-		if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, ErrUnavailable) {
+		if _, err := replica.Fetch(t.Context()); !errors.Is(err, ErrUnavailable) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if p, err := replica.Last(); err != nil || p.ID != "s1" {
@@ -367,7 +367,7 @@ func TestUnavailable(t *testing.T) {
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := replica.Fetch(ended, false); !errors.Is(err, context.Canceled) {
+	if _, err := replica.Fetch(ended); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 }
@@ -406,7 +406,7 @@ func TestLast(t *testing.T) {
 	// The process ends between the two steps of Keep: the channel still shows the snapshot before.
 	publish(t, writer, "s2", table("a", 2))
 	mustPush(t, r, writer, v)
-	f, err := replica.Fetch(t.Context(), false)
+	f, err := replica.Fetch(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -453,7 +453,7 @@ func TestSignedFetch(t *testing.T) {
 	publish(t, writer, "s1", table("a", 1))
 	v := mustPush(t, r, writer, Version{})
 	b.take("")
-	if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, store.ErrSignature) {
+	if _, err := replica.Fetch(t.Context()); !errors.Is(err, store.ErrSignature) {
 		t.Errorf("an unsigned snapshot: %v", err)
 	}
 	if gets := b.take("GET segments"); len(gets) != 0 {
@@ -463,7 +463,7 @@ func TestSignedFetch(t *testing.T) {
 		t.Fatal(err)
 	}
 	v = mustPush(t, r, writer, v)
-	_, err := replica.Fetch(t.Context(), false)
+	_, err := replica.Fetch(t.Context())
 	if !errors.Is(err, store.ErrSignature) || !strings.Contains(err.Error(), "channel stable has no signature") {
 		t.Errorf("an unsigned channel: %v", err)
 	}
@@ -507,7 +507,7 @@ func TestRewound(t *testing.T) {
 		"the file of another channel": b.objects["channels/canary.json"],
 	} {
 		b.set(func(b *fakeBucket) { b.objects[channel] = put })
-		if _, err := replica.Fetch(t.Context(), false); !errors.Is(err, store.ErrSignature) {
+		if _, err := replica.Fetch(t.Context()); !errors.Is(err, store.ErrSignature) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := replica.Manifest(t.Context(), ""); !errors.Is(err, store.ErrSignature) {
@@ -516,7 +516,7 @@ func TestRewound(t *testing.T) {
 		if p, err := replica.Last(); err != nil || p.ID != "s2" {
 			t.Errorf("%s: last is %+v, %v", name, p, err)
 		}
-		if f, err := unsigned.Fetch(t.Context(), false); err != nil || f.ID != "s1" {
+		if f, err := unsigned.Fetch(t.Context()); err != nil || f.ID != "s1" {
 			t.Errorf("%s: a replica without keys gets %v, %v", name, f, err)
 		}
 	}
@@ -530,7 +530,7 @@ func TestRewound(t *testing.T) {
 	b.set(func(b *fakeBucket) { b.objects[channel] = fakeObject{data: text, modified: noon} })
 	mustFetch(t, unsigned, trusting)
 	b.set(func(b *fakeBucket) { b.objects[channel] = good })
-	f, err := NewReplica(r, trusting.Trusting(keys), "stable").Fetch(t.Context(), false)
+	f, err := NewReplica(r, trusting.Trusting(keys), "stable").Fetch(t.Context())
 	if err != nil || f.ID != "s2" {
 		t.Errorf("after an unsigned channel: %v, %v", f, err)
 	}
@@ -669,7 +669,7 @@ func TestWeb(t *testing.T) {
 	if r, err = Open(server.URL, o); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewReplica(r, reader, "stable").Fetch(t.Context(), false); !errors.Is(err, fetch.ErrRefused) {
+	if _, err := NewReplica(r, reader, "stable").Fetch(t.Context()); !errors.Is(err, fetch.ErrRefused) {
 		t.Errorf("private address: %v", err)
 	}
 }

@@ -47,9 +47,9 @@ func (s *segmentFile) commitAs(path string) error {
 	return s.CommitAs(path)
 }
 
-// openRegular opens a regular file for reading and refuses anything else: opening a named pipe would
-// wait until something writes to it. O_NONBLOCK is for a pipe that replaces the file between the
-// check and the opening.
+// openRegular opens a regular file for reading and refuses anything else: opening a named pipe
+// would wait until something writes to it. O_NONBLOCK is for a pipe that replaces the file between
+// the check and the opening.
 func openRegular(path string) (*os.File, error) {
 	if err := checkRegular(path); err != nil {
 		return nil, err

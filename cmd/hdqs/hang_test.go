@@ -1,0 +1,272 @@
+package main_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"hdqs/internal/testkit"
+)
+
+// The ways in which a faultyServer answers.
+const (
+	answers int32 = iota
+	hangs         // accepts requests and does not answer them
+	drips         // sends a byte now and then
+)
+
+// faultyServer is a remote store, behind a web server or in a bucket, that can hang.
+type faultyServer struct {
+	flags []string // of commands that use it
+	env   []string
+	mode  atomic.Int32
+}
+
+// newFaultyServer serves a directory as a remote store of one of the two kinds.
+func newFaultyServer(t *testing.T, kind, dir string) *faultyServer {
+	t.Helper()
+	f := new(faultyServer)
+	files := http.StripPrefix("/"+bucketName, http.FileServer(http.Dir(dir)))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mode := f.mode.Load()
+		if mode == answers {
+			files.ServeHTTP(w, r)
+			return
+		}
+		for r.Context().Err() == nil && f.mode.Load() == mode {
+			if mode == drips {
+				w.Header().Set("Content-Length", "10000")
+				fmt.Fprint(w, " ")
+				_ = http.NewResponseController(w).Flush()
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}))
+	t.Cleanup(server.Close)
+	if kind == "bucket" {
+		f.flags = []string{"--store", "s3://" + bucketName}
+		f.env = []string{
+			"AWS_ENDPOINT_URL=" + server.URL, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test",
+			"AWS_REGION=us-east-1",
+		}
+	} else {
+		f.flags = []string{"--store", server.URL + "/" + bucketName, "--allow-http", "--allow-private-hosts"}
+	}
+	return f
+}
+
+// args returns the flags of a replica that looks on SIGHUP only.
+func (f *faultyServer) args(data string, more ...string) []string {
+	args := append([]string{
+		"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--snapshot-poll", "1h", "--data-dir", data,
+	}, f.flags...)
+	return append(args, more...)
+}
+
+// startServe starts the server and waits until its admin listener is open.
+func startServe(t *testing.T, env []string, args ...string) *server {
+	t.Helper()
+	s := &server{process: start(t, env, append([]string{"serve"}, args...)...)}
+	testkit.WaitFor(t, "the admin listener", func() bool { return adminLine.MatchString(s.log.String()) })
+	s.admin = adminLine.FindStringSubmatch(s.log.String())[1]
+	return s
+}
+
+// remoteKinds are the kinds of remote stores that can hang.
+var remoteKinds = []string{"web", "bucket"}
+
+// TestStartWhileStoreHangs: a replica with a copy of its store serves the copy, though the store
+// does not answer. A look that hangs is logged, SIGHUP begins another one, and the end does not
+// wait for it.
+func TestStartWhileStoreHangs(t *testing.T) {
+	parallel(t)
+	for _, kind := range remoteKinds {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			store, data := sampleStore(t), t.TempDir()
+			f := newFaultyServer(t, kind, store)
+			serveWith(t, f.env, f.args(data)...).stop(t)
+			old, _ := inspect(t, store)
+
+			f.mode.Store(hangs)
+			began := time.Now()
+			s := serveWith(t, f.env, f.args(data, "--store-timeout", "5m")...)
+			t.Logf("listens after %s", time.Since(began))
+			s.mustAnswer(t)
+			if id := s.snapshotID(t); id != old.ID || !s.logged("serving the kept snapshot") {
+				t.Errorf("snapshot %s is served, want the kept %s\n%s", id, old.ID, s.log)
+			}
+			testkit.WaitFor(t, "the hang in the log", func() bool { return s.logged("is taking long") })
+
+			buildOther(t, store, "2026-12-01T00:00:00Z")
+			next, _ := inspect(t, store)
+			s.signalAndWait(t, "the interruption in the log", "SIGHUP has interrupted")
+			f.mode.Store(answers)
+			s.signalAndWait(t, "the swap to the new snapshot", "to="+next.ID)
+			s.mustAnswer(t)
+
+			f.mode.Store(hangs)
+			s.signal(t, syscall.SIGHUP)
+			time.Sleep(100 * time.Millisecond)
+			if code := s.stop(t); code != 0 {
+				t.Errorf("exit code %d after SIGTERM, want 0\n%s", code, s.log)
+			}
+		})
+	}
+}
+
+// TestStartWithoutCopy: while a store hangs and there is no copy of it, the admin listener says so.
+// SIGHUP begins another look, SIGTERM ends the process, and the timeout does.
+func TestStartWithoutCopy(t *testing.T) {
+	parallel(t)
+	for _, kind := range remoteKinds {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			f := newFaultyServer(t, kind, t.TempDir())
+			f.mode.Store(hangs)
+			s := startServe(t, f.env, f.args(t.TempDir(), "--store-timeout", "5m")...)
+			if a := ask(t, "GET", s.admin+"/healthz"); a.status != 200 {
+				t.Errorf("/healthz: %d", a.status)
+			}
+			readiness := func() (status int, reason string) {
+				a := ask(t, "GET", s.admin+"/readyz")
+				return a.status, decode[struct{ Reason string }](t, a.body).Reason
+			}
+			testkit.WaitFor(t, "the reason of /readyz", func() bool {
+				status, reason := readiness()
+				return status == 503 && strings.HasPrefix(reason, "reading channel stable")
+			})
+			for range 3 {
+				s.signalAndWait(t, "another look", "looking again")
+			}
+			testkit.WaitFor(t, "the time in the reason", func() bool {
+				_, reason := readiness()
+				return strings.Contains(reason, "for 5s so far")
+			})
+			if code := s.stop(t); code != 130 || s.logged("panic") || s.logged("listening on") {
+				t.Errorf("exit code %d after SIGTERM, want 130\n%s", code, s.log)
+			}
+
+			short := mustExitWith(t, f.env, 3,
+				append([]string{"serve"}, f.args(t.TempDir(), "--store-timeout", "300ms")...)...)
+			if !strings.Contains(short.stderr, "300ms") {
+				t.Errorf("stderr %s, want the timeout in it", short.stderr)
+			}
+		})
+	}
+}
+
+// TestDrippingStore: reading the channel has a limit, whatever arrives meanwhile. Once the store is
+// mended, the next look succeeds.
+func TestDrippingStore(t *testing.T) {
+	parallel(t)
+	for _, kind := range remoteKinds {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			store := sampleStore(t)
+			f := newFaultyServer(t, kind, store)
+			s := serveWith(t, f.env, f.args(t.TempDir(), "--store-timeout", "1s")...)
+			buildOther(t, store, "2026-12-01T00:00:00Z")
+			next, _ := inspect(t, store)
+			f.mode.Store(drips)
+			s.signalAndWait(t, "the failed look", oldOneStays)
+			s.mustAnswer(t)
+			f.mode.Store(answers)
+			s.signalAndWait(t, "the swap to the new snapshot", "to="+next.ID)
+		})
+	}
+}
+
+// TestPipeInStore: a named pipe in place of a file of a directory store is refused and does not
+// hang. Once the file is back, the next look succeeds.
+func TestPipeInStore(t *testing.T) {
+	parallel(t)
+	whole := sampleStore(t)
+	ahead := copyStore(t, whole)
+	buildOther(t, ahead, "2026-12-01T00:00:00Z")
+	next, _ := inspect(t, ahead)
+	for _, name := range []string{
+		"channels/stable.json", "manifests/" + next.ID + ".json",
+		"segments/" + filepath.Base(segmentOf(t, ahead, "conflict_event")),
+	} {
+		t.Run(filepath.Dir(name), func(t *testing.T) {
+			t.Parallel()
+			store := copyStore(t, whole)
+			s := serve(t, "--store", store, "--snapshot-poll", "1h")
+			if err := errors.Join(os.RemoveAll(store), os.CopyFS(store, os.DirFS(ahead))); err != nil {
+				t.Fatal(err)
+			}
+			path := filepath.Join(store, name)
+			if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o644)); err != nil {
+				t.Fatal(err)
+			}
+			s.signalAndWait(t, "the failed look", oldOneStays)
+			if !s.logged("is not a regular file") {
+				t.Errorf("log %s, want the reason", s.log)
+			}
+			s.mustAnswer(t)
+			mustExit(t, 4, "serve", "--store", store, "--listen", "127.0.0.1:0")
+			testkit.ReplaceFile(t, path, testkit.ReadFile(t, filepath.Join(ahead, name)))
+			s.signalAndWait(t, "the swap to the new snapshot", "to="+next.ID)
+			if code := s.stop(t); code != 0 {
+				t.Errorf("exit code %d", code)
+			}
+		})
+	}
+}
+
+// TestDeadFileSystem: a look at a directory on a file system that does not answer fails after
+// --store-timeout. Later looks work, a second one that hangs can be waited for, and the end waits
+// for none.
+func TestDeadFileSystem(t *testing.T) {
+	parallel(t)
+	dead := mountDead(t)
+	old := sampleStore(t)
+	next := copyStore(t, old)
+	buildOther(t, next, "2026-12-01T00:00:00Z")
+	nextID, _ := inspect(t, next)
+	link := filepath.Join(t.TempDir(), "store")
+	point := func(to string) {
+		t.Helper()
+		if err := errors.Join(os.Symlink(to, link+".new"), os.Rename(link+".new", link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	point(old)
+	s := serve(t, "--store", link, "--snapshot-poll", "1h", "--store-timeout", "300ms")
+	point(dead)
+	s.signalAndWait(t, "the failed look", oldOneStays)
+	if !s.logged("the store does not answer: reading channel stable has taken 300ms") {
+		t.Errorf("log %s, want the reason", s.log)
+	}
+	s.mustAnswer(t)
+	point(next)
+	s.signalAndWait(t, "the swap to the new snapshot", "to="+nextID.ID)
+	point(dead)
+	s.signal(t, syscall.SIGHUP)
+	testkit.WaitFor(t, "the second hang in the log", func() bool { return s.logged("is taking long") })
+	s.mustAnswer(t)
+	if code := s.stop(t); code != 0 {
+		t.Errorf("exit code %d\n%s", code, s.log)
+	}
+
+	// At the start there is no other store to serve.
+	mustExit(t, 3, "serve", "--store", dead, "--listen", "127.0.0.1:0", "--store-timeout", "300ms")
+	starting := startServe(t, nil, "--store", dead, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
+		"--store-timeout", "5m")
+	starting.signal(t, syscall.SIGHUP)
+	testkit.WaitFor(t, "the reason of /readyz", func() bool {
+		return strings.Contains(string(ask(t, "GET", starting.admin+"/readyz").body), "opening store")
+	})
+	if code := starting.stop(t); code != 130 {
+		t.Errorf("exit code %d after SIGTERM, want 130\n%s", code, starting.log)
+	}
+}

@@ -1,0 +1,122 @@
+package main_test
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"hdqs/internal/testkit"
+)
+
+// hangUp sends SIGHUP again and again until stop is closed or the process has ended.
+func (p *process) hangUp(stop <-chan struct{}) {
+	for {
+		select {
+		case <-stop:
+			return
+		case <-p.ended:
+			return
+		case <-time.After(5 * time.Millisecond):
+			_ = p.cmd.Process.Signal(syscall.SIGHUP) // fails once the process has ended
+		}
+	}
+}
+
+// TestHangupNeverEnds sends SIGHUP all the time, from the first message to the end of the shutdown.
+// The exit code is that of SIGTERM.
+func TestHangupNeverEnds(t *testing.T) {
+	parallel(t)
+	for _, flags := range [][]string{nil, {"--store", sampleStore(t)}} {
+		s := startServe(t, nil, append([]string{
+			"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--shutdown-delay", "500ms",
+		}, flags...)...)
+		stop := make(chan struct{})
+		done := make(chan struct{})
+		go func() {
+			s.hangUp(stop)
+			close(done)
+		}()
+		testkit.WaitFor(t, "the server to listen or end", func() bool {
+			select {
+			case <-s.ended:
+				return true
+			default:
+				return publicLine.MatchString(s.log.String())
+			}
+		})
+		time.Sleep(300 * time.Millisecond)
+		if code := s.stop(t); code != 0 {
+			t.Errorf("serve %q: %v after SIGHUP and SIGTERM, want exit code 0\n%s", flags, s.cmd.ProcessState, s.log)
+		}
+		close(stop)
+		<-done
+	}
+}
+
+// TestInterruptedLoad sends SIGTERM while the first snapshot is made. Nothing has been served, and
+// the exit code says that the command was interrupted.
+func TestInterruptedLoad(t *testing.T) {
+	parallel(t)
+	s := startServe(t, nil, "--catalog", newCatalog(t, 1), "--data-dir", t.TempDir(),
+		"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
+	if code := s.stop(t); code != 130 || !s.logged("hdqs: interrupted") {
+		t.Errorf("exit code %d, want 130\n%s", code, s.log)
+	}
+}
+
+// TestSecondSignal: during a long shutdown a second SIGTERM or SIGINT ends the process at once.
+func TestSecondSignal(t *testing.T) {
+	parallel(t)
+	store := sampleStore(t)
+	for _, second := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		s := serve(t, "--store", store, "--shutdown-delay", "1h")
+		s.signal(t, syscall.SIGTERM)
+		testkit.WaitFor(t, "the shutdown to begin", func() bool {
+			return strings.Contains(string(ask(t, "GET", s.admin+"/readyz").body), "shutting down")
+		})
+		s.signal(t, second)
+		if code := s.wait(t); code != 130 {
+			t.Errorf("SIGTERM and %v: exit code %d, want 130\n%s", second, code, s.log)
+		}
+	}
+}
+
+// TestEndIsBounded: a client that never finishes reading, and a look that never ends, do not make
+// the end take longer than the shutdown delay and the drain timeout.
+func TestEndIsBounded(t *testing.T) {
+	parallel(t)
+	store := sampleStore(t)
+	f := newFaultyServer(t, "web", store)
+	s := serveWith(t, f.env, f.args(t.TempDir(), "--store-timeout", "5m",
+		"--shutdown-delay", "500ms", "--drain-timeout", "1s")...)
+	conn, err := net.Dial("tcp", strings.TrimPrefix(s.base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if err := conn.(*net.TCPConn).SetReadBuffer(4 << 10); err != nil {
+		t.Fatal(err)
+	}
+	for range 64 { // more than the buffers of both sides hold
+		fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", with(conflictPath))
+	}
+	if _, err := conn.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	f.mode.Store(hangs)
+	s.signal(t, syscall.SIGHUP)
+	time.Sleep(time.Second) // until the buffers are full
+	began := time.Now()
+	code := s.stop(t)
+	took := time.Since(began)
+	if code != 0 || took < 500*time.Millisecond {
+		t.Errorf("exit code %d after %s, want 0 after the delay\n%s", code, took, s.log)
+	}
+	if !s.logged("did not end in time") || took > 15*time.Second { // the machine may be busy
+		t.Errorf("the end took %s, want 1.5s\n%s", took, s.log)
+	}
+	t.Logf("the end took %s", took)
+}
