@@ -63,7 +63,7 @@
 // runtime's queue: half of 240 callers waited 0.1 s instead of 0.16, but twice as many were
 // refused, and a good answer took 4 to 30 % more CPU. With neither, half of them wait 0.28 s.
 //
-// More memory between collections (a ballast, GOGC 400): with 0.2 KB of garbage a request instead
+// Not taken: more memory between collections (a ballast, GOGC 400). With 0.2 KB of garbage a request instead
 // of 5.7, collections are too rare to matter, also with 10,000 idle connections, whose stacks cost
 // 25 ms of CPU each time.
 //

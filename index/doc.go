@@ -78,7 +78,7 @@
 //
 // Not taken: arrays of up to 4,096 values, as in roaring. Intersecting an array of 4,000 values
 // takes as long as intersecting eight bitmaps. Sets built here keep arrays and runs to a quarter of
-// that size, and single postings full of long arrays are rebuilt.
+// that size, and a posting made mostly of long arrays is converted when it is first used.
 //
 // Not taken: uniting sorted postings through bitmaps. A Contains filter with 3,000 hits then
 // touched the bitmap of every chunk twice. Sorted postings now become runs directly (rangesSet).

@@ -117,7 +117,7 @@ func (l *load) readViews(ctx context.Context) (*result, error) {
 		return nil, err
 	}
 	if report := v.result.report; len(report.Resources) == 0 {
-		return nil, fmt.Errorf("views %s: no dump could be used, the first because %s",
+		return nil, fmt.Errorf("views %s: no dump could be used; the first error: %s",
 			l.catalog.name, report.Refused[0].Why)
 	}
 	return v.result, v.putAvailability()

@@ -129,7 +129,7 @@ func (c *conn) SetReadDeadline(at time.Time) error {
 // Write writes through the coalescer.
 func (c *conn) Write(p []byte) (int, error) { return c.out.write(c.Conn, p) }
 
-// SetWriteDeadline sets a deadline unless the present one is almost as late.
+// SetWriteDeadline sets a deadline unless the present one is less than deadlineSlack earlier.
 func (c *conn) SetWriteDeadline(at time.Time) error { return c.out.setDeadline(c.Conn, at) }
 
 // Close ends the connection and gives back what it holds. The first Close of a connection whose

@@ -92,8 +92,7 @@ func NewConnections(o Options) *Connections {
 // for an extension.
 func (n *Connections) maxRequest() int { return n.options.ReadBuffer + 32*n.options.MaxBody }
 
-// Wrap makes a connection one that has what fasthttp lacks. It is not counted before it is
-// admitted.
+// Wrap returns the connection with what fasthttp lacks (see conn). It counts once it is admitted.
 func (n *Connections) Wrap(c net.Conn) net.Conn { return n.wrap(c) }
 
 func (n *Connections) wrap(c net.Conn) *conn {

@@ -14,11 +14,11 @@
 //   - Coalescer (56): an answer of 8 to 40 KiB takes 15 to 18 % less CPU, client included, than
 //     with the two writes of fasthttp. Its deadlines save moving a timer for each answer.
 //   - Lease and budget (111): clients that ask and do not read hold the memory of their answers.
-//     The answers stop at a quarter of the memory limit.
+//     Beyond a quarter of the memory limit, new answers get 503.
 //   - Lent buffers (lease, 30): fasthttp's pool drops long buffers. To collect them took a
 //     twelfth of the time of small answers, a third beside 10,000 idle connections.
-//   - Shared bodies (23): a hundred clients that do not read one body count it once, and still
-//     count.
+//   - Shared bodies (23): when a hundred clients do not read the same body, its memory is
+//     counted once, also after the cache has evicted it.
 //   - Limits of connections (connections, 60): the answer to a connection beyond a limit is the
 //     service's own 503, counted. fasthttp's is a fixed text. The limit of one client is off
 //     unless set: behind a proxy, which has such limits itself, all connections are the proxy's.
@@ -33,13 +33,13 @@
 //     accepted. Without it, closing the listener resets ten and more of 50 clients that connect
 //     all the time.
 //   - Shortage of descriptors (listener, 20): Accept waits, where fasthttp ends the server.
-//   - Gate (81): with three times the usual clients, 0.9 of the usual good answers and more, in
-//     three times the usual time and less. Without it all wait as long as callers let them.
+//   - Gate (81): with three times the usual clients, at least 0.9 of the usual good answers come
+//     in at most three times the usual time. Without it all wait as long as callers let them.
 //   - RefusalLimiter (25): callers that repeat refused requests at once cannot take more than a
 //     tenth of each core.
 //   - Transfer-Encoding and Host (request, 79): request smuggling. fasthttp drops
-//     "Transfer-Encoding: identity", which other servers refuse or read otherwise, and cuts users
-//     off hosts.
+//     "Transfer-Encoding: identity", which other servers refuse or read otherwise, and
+//     strips "user:password@" from hosts.
 //   - LimitExpectation (8): a client that asks before it sends a body that is too long is refused
 //     at once.
 //   - Log (25): messages of fasthttp may quote requests, and clients can cause any number of

@@ -194,8 +194,8 @@ func (b *bucketSource) read(ctx context.Context, f *FileState, d destination, pa
 	case etag != part.Validator || !strings.HasPrefix(header.Get("Content-Range"), fmt.Sprintf("bytes %d-", from)):
 		// Not every service honours the condition.
 		return result, true, restart(part, d,
-			fmt.Errorf("%s of %s was answered, asked for was byte %d on of %s", header.Get("Content-Range"), etag, from,
-				part.Validator))
+			fmt.Errorf("got range %q of version %s, want bytes from %d of version %s",
+				header.Get("Content-Range"), etag, from, part.Validator))
 	}
 	if err := part.Begin(etag); err != nil {
 		return result, false, err
