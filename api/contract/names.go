@@ -6,8 +6,8 @@ const (
 	VersionPath = "/api/v2/util/version"
 )
 
-// Versions that /api/v2/util/version reports. SchemaVersion is the version of the incumbent's tables
-// that the records follow.
+// Versions that /api/v2/util/version reports. SchemaVersion is the version of the incumbent's
+// tables that the records follow.
 const (
 	InterfaceVersion = "0.9.13"
 	SchemaVersion    = "0.9.17"

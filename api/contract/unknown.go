@@ -1,8 +1,8 @@
 package contract
 
 import (
+	"encoding/base64"
 	"slices"
-	"unicode/utf8"
 )
 
 // Bounds of what answers repeat of unknown parameters.
@@ -28,7 +28,7 @@ func (r *Request) UnknownNames() []string {
 		switch {
 		case len(name) == 0:
 			shown = emptyName
-		case isName(name) && !hidesText(name):
+		case isName(name):
 			shown = string(name)
 		}
 		names = append(names, shown)
@@ -41,78 +41,30 @@ func (r *Request) UnknownNames() []string {
 	return names
 }
 
-// isName accepts what somebody may have meant as a parameter's name: a letter or '_', then letters,
-// digits, '_', '.' and '-'. Such names are also safe in a header. The length bounds the work of
-// hidesText.
+// isName reports whether a text may be meant as a parameter's name and cannot contain an
+// identifier. Names are a letter or '_', then letters, digits, '_', '.' and '-', which is also safe
+// in a header. The '@' of an identifier always gives a capital letter in base64. So a name with a
+// capital is accepted only if it is shorter than any identifier.
 func isName(text []byte) bool {
 	if len(text) > maxUnknownName || text[0] != '_' && !isLetter(text[0]) {
 		return false
 	}
+	capital := false
 	for _, c := range text {
 		if !isLetterOrDigit(c) && c != '_' && c != '.' && c != '-' {
 			return false
 		}
+		capital = capital || 'A' <= c && c <= 'Z'
 	}
-	return true
+	return !capital || len(text) < base64.RawStdEncoding.EncodedLen(minIdentifier)
 }
+
+// minIdentifier is the length of the shortest identifier before it is encoded.
+const minIdentifier = minApplication + len(":m@a.b")
 
 func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 func isLetterOrDigit(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' }
-
-// Base64 text counts as a piece of an identifier when it has minHidden printable characters in a
-// row, or when it has an '@' and is as long as the shortest identifier, in any script. This
-// withholds 0.2 % of 5,000 ordinary names of fields and functions; 6 characters in a row would
-// withhold 1 %.
-const (
-	minHidden     = 7
-	minIdentifier = minApplication + len(":m@a.b")
-)
-
-// hidesText reports whether a part of a name is base64 text. The part may begin anywhere, use the
-// URL alphabet or the standard one, and contain characters that decoders drop: so the whole name is
-// decoded from each of its first four digits, once with '-' and '_' as digits and once without.
-func hidesText(name []byte) bool {
-	var digitsRoom, textRoom [maxUnknownName]byte
-	for _, digit := range []func(byte) int{base64Digit, anyBase64Digit} {
-		digits := digitsRoom[:0]
-		for _, c := range name {
-			if digit(c) >= 0 {
-				digits = append(digits, c)
-			}
-		}
-		for first := range min(4, len(digits)) {
-			if text, _ := appendGroups(textRoom[:0], digits[first:], digit); isHidden(text) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// isHidden reports whether arbitrary bytes contain text.
-func isHidden(decoded []byte) bool {
-	printable, valid, at := 0, 0, false
-	for len(decoded) > 0 {
-		r, n := utf8.DecodeRune(decoded)
-		decoded = decoded[n:]
-		if r == utf8.RuneError && n == 1 {
-			printable, valid, at = 0, 0, false
-			continue
-		}
-		valid += n
-		at = at || r == '@'
-		if ' ' <= r && r <= '~' {
-			printable++
-		} else {
-			printable = 0
-		}
-		if printable >= minHidden || at && valid >= minIdentifier {
-			return true
-		}
-	}
-	return false
-}
 
 // UnknownFaults are the issues of a request that must not have unknown parameters. Their input is
 // null: the value of a misspelled parameter may be an identifier. preferred says that the client
