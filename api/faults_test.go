@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hdqs/api/contract"
+	"hdqs/internal/testkit"
 )
 
 // badValue is a value that breaks a parameter's rule, and the items that must tell so.
@@ -44,7 +45,7 @@ func momentItems(p, value, reason string) []any {
 }
 
 // badValues breaks a parameter in every way that its contract knows.
-func badValues(c *spec, p contractParam) []badValue {
+func badValues(c *testkit.Contract, p testkit.ContractParam) []badValue {
 	var bad []badValue
 	add := func(value, kind, msg string, ctx any) {
 		bad = append(bad, badValue{value, item(p.Name, value, kind, msg, ctx)})
@@ -121,7 +122,7 @@ func itemsBody(tb testing.TB, items []any) string {
 // behind a good or by a bad value, and all at once, and compares whole bodies.
 func TestContractFaults(t *testing.T) {
 	t.Parallel()
-	c := readContract(t)
+	c := testkit.ReadContract(t, "../testdata/contract.json")
 	s := sampleServer(t, Options{}, 3)
 	sent := 0
 	ask := func(path, query string) Answer {
@@ -174,7 +175,7 @@ func TestContractFaults(t *testing.T) {
 }
 
 // goodValue is the longest or least ordinary value that a parameter takes.
-func goodValue(c *spec, p contractParam) string {
+func goodValue(c *testkit.Contract, p testkit.ContractParam) string {
 	switch p.Type {
 	case "string":
 		return strings.Repeat("é", p.MaxLength)
@@ -193,15 +194,17 @@ func goodValue(c *spec, p contractParam) string {
 
 // checkAllFaults breaks every parameter at once, sent backwards, and expects the items in the order
 // of contract section 8.
-func checkAllFaults(t *testing.T, c *spec, e contractEndpoint, ask func(path, query string) Answer) {
+func checkAllFaults(t *testing.T, c *testkit.Contract, e testkit.ContractEndpoint,
+	ask func(path, query string) Answer,
+) {
 	t.Helper()
 	place := map[string]int{
 		"location_code": 1, "location_name": 2, "admin1_code": 3, "admin1_name": 4,
 		"admin2_code": 5, "admin2_name": 6, "admin_level": 7,
 	}
 	page := map[string]int{"limit": 10, "offset": 11, "app_identifier": 12, "output_format": 13}
-	hasLevel := slices.ContainsFunc(e.Params, func(p contractParam) bool { return p.Name == "admin_level" })
-	rank := func(i int, p contractParam) int {
+	hasLevel := slices.ContainsFunc(e.Params, func(p testkit.ContractParam) bool { return p.Name == "admin_level" })
+	rank := func(i int, p testkit.ContractParam) int {
 		if n := place[p.Name]; n > 0 && hasLevel && !strings.HasSuffix(e.Path, "data-availability") {
 			return n
 		}
@@ -265,7 +268,7 @@ func TestLongIdentifierInHeader(t *testing.T) {
 func TestOtherRoutes(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{}, 3)
-	for _, route := range readContract(t).Other {
+	for _, route := range testkit.ReadContract(t, "../testdata/contract.json").Other {
 		if got := s.Answer("OPTIONS", route.Path, nil); got.Status != 204 {
 			t.Errorf("%s is no route: %d", route.Path, got.Status)
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"hdqs/api/contract"
+	"hdqs/internal/testkit"
 )
 
 // TestContractFilters asks every filter of every endpoint for values that its rows hold, and values
@@ -30,7 +31,7 @@ func TestContractFilters(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 0))
 	tables := sampleTables(t, rows)
 	s := testServer(t, Options{}, tables)
-	c := readContract(t)
+	c := testkit.ReadContract(t, "../testdata/contract.json")
 	asked, found := 0, 0
 	for i, e := range c.Paths {
 		table := tables[i]
@@ -73,13 +74,13 @@ func TestContractFilters(t *testing.T) {
 
 // chosen is a parameter with a value.
 type chosen struct {
-	param contractParam
+	param testkit.ContractParam
 	value string
 }
 
 // filterValues are values of the columns, values made from them by the rules of matching, and a few
 // that are in no row.
-func filterValues(c *spec, p contractParam, table *testTable, random *rand.Rand) []string {
+func filterValues(c *testkit.Contract, p testkit.ContractParam, table *testTable, random *rand.Rand) []string {
 	if p.Type == "enum" {
 		return c.Enums[p.Enum].Values
 	}
@@ -124,7 +125,9 @@ func filterValues(c *spec, p contractParam, table *testTable, random *rand.Rand)
 }
 
 // checkAnswer asks for rows with filters, by a random page, and returns how many pass.
-func checkAnswer(t *testing.T, s *Server, e contractEndpoint, table *testTable, some []chosen, random *rand.Rand) int {
+func checkAnswer(t *testing.T, s *Server, e testkit.ContractEndpoint, table *testTable, some []chosen,
+	random *rand.Rand,
+) int {
 	t.Helper()
 	last := map[string]chosen{}
 	query := "app_identifier=" + goodIdentifier
@@ -277,7 +280,7 @@ func plainPattern(value, before, after string) *regexp.Regexp {
 }
 
 // plainJSON writes records with the standard library, one field after the other.
-func plainJSON(tb testing.TB, e contractEndpoint, rows []map[string]any) string {
+func plainJSON(tb testing.TB, e testkit.ContractEndpoint, rows []map[string]any) string {
 	var b bytes.Buffer
 	b.WriteString(`{"data":[`)
 	for i, row := range rows {
@@ -322,7 +325,7 @@ func plainValue(tb testing.TB, v any, between string) string {
 	return strings.TrimSpace(b.String())
 }
 
-func plainCSV(tb testing.TB, e contractEndpoint, rows []map[string]any) string {
+func plainCSV(tb testing.TB, e testkit.ContractEndpoint, rows []map[string]any) string {
 	var b bytes.Buffer
 	quote := regexp.MustCompile(`[,"\r\n]`)
 	var names []string
@@ -387,7 +390,7 @@ func TestEveryEnumValueIsFound(t *testing.T) {
 
 // columnsOfParam are the columns that a filter reads. Package contract compares them with the
 // contract.
-func columnsOfParam(path string, p contractParam) []string {
+func columnsOfParam(path string, p testkit.ContractParam) []string {
 	for i := range contract.Endpoints {
 		for _, own := range contract.Endpoints[i].Filters() {
 			if contract.Endpoints[i].Path == path && own.Name == p.Name {

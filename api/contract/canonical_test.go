@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-func canonicalOf(t *testing.T, p *Plan, query string) (string, bool) {
+// canonicalOf returns the canonical form of a query; ok is false when the query is invalid.
+func canonicalOf(t *testing.T, p *Plan, query string) (form string, ok bool) {
 	t.Helper()
 	var r Request
 	r.Scan(p, []byte(query))
@@ -19,7 +20,7 @@ func canonicalOf(t *testing.T, p *Plan, query string) (string, bool) {
 	return string(r.AppendCanonical(nil)), true
 }
 
-// TestCanonical: ways to write one request, and its one form.
+// TestCanonical checks that queries with the same meaning have the same canonical form.
 func TestCanonical(t *testing.T) {
 	prices := planOf("/api/v2/food-security-nutrition-poverty/food-prices-market-monitor")
 	risk := planOf("/api/v2/coordination-context/national-risk")
@@ -86,7 +87,7 @@ func TestCanonical(t *testing.T) {
 	} {
 		for _, form := range c.forms {
 			if got, ok := canonicalOf(t, c.plan, form); !ok || got != c.want {
-				t.Errorf("%q: %q, %v; want %q", form, got, ok, c.want)
+				t.Errorf("%q: canonical form %q (valid: %v), want %q", form, got, ok, c.want)
 			}
 		}
 		if c.forms != nil {
@@ -95,8 +96,8 @@ func TestCanonical(t *testing.T) {
 	}
 }
 
-// checkCanonical reads a query and its canonical form and wants the same filters, page and
-// canonical form of both.
+// checkCanonical parses a query and its canonical form. Both must have the same filters, the same
+// page and the same canonical form.
 func checkCanonical(t *testing.T, p *Plan, query string) {
 	t.Helper()
 	var first, again Request
@@ -107,10 +108,10 @@ func checkCanonical(t *testing.T, p *Plan, query string) {
 	canonical := first.AppendCanonical(nil)
 	again.Scan(p, canonical)
 	if err := again.Parse(); err != nil {
-		t.Fatalf("%q: canonical %q is refused: %v", query, canonical, err)
+		t.Fatalf("%q: the canonical form %q is rejected: %v", query, canonical, err)
 	}
 	if twice := again.AppendCanonical(nil); !bytes.Equal(twice, canonical) {
-		t.Fatalf("%q: canonical %q, of that %q", query, canonical, twice)
+		t.Fatalf("%q: the canonical form is %q, and the canonical form of that %q", query, canonical, twice)
 	}
 	text := func(r *Request) string {
 		var filters []string
@@ -122,11 +123,12 @@ func checkCanonical(t *testing.T, p *Plan, query string) {
 		return fmt.Sprint(filters, r.Limit, min(r.Offset, 1<<62), r.CSV)
 	}
 	if a, b := text(&first), text(&again); a != b && !strings.Contains(a, "-0") {
-		t.Fatalf("%q: canonical %q asks for something else:\n%s\n%s", query, canonical, a, b)
+		t.Fatalf("%q: the canonical form %q means something else:\n%s\n%s", query, canonical, a, b)
 	}
 }
 
-// FuzzCanonical: a canonical query asks for the same, and is its own canonical query.
+// FuzzCanonical checks that a canonical form has the meaning of its query and is its own canonical
+// form.
 func FuzzCanonical(f *testing.F) {
 	for i := range Endpoints {
 		for _, param := range NewPlan(&Endpoints[i]).Params {

@@ -5,17 +5,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
-// TestContractEndpoints compares every literal with the contract: paths and their order, parameters
-// with type, bounds, match kind and columns, records field by field.
+// TestContractEndpoints compares the endpoint table with the contract: paths and their order; type,
+// bounds, match kind and columns of each parameter; each field of each record.
 func TestContractEndpoints(t *testing.T) {
-	c := readContract(t)
+	c := testkit.ReadContract(t, "../../testdata/contract.json")
 	if c.Version != InterfaceVersion {
 		t.Errorf("version %q, want %q", InterfaceVersion, c.Version)
 	}
 	if len(Endpoints) != len(c.Paths) {
-		t.Fatalf("%d Endpoints, want %d", len(Endpoints), len(c.Paths))
+		t.Fatalf("%d endpoints, want %d", len(Endpoints), len(c.Paths))
 	}
 	for i, want := range c.Paths {
 		e := &Endpoints[i]
@@ -29,22 +31,22 @@ func TestContractEndpoints(t *testing.T) {
 	for _, common := range c.Common {
 		at := slices.IndexFunc(pageParams, func(p Param) bool { return p.Name == common.Name })
 		if at < 0 {
-			t.Errorf("no common parameter %s", common.Name)
+			t.Errorf("the common parameter %s is missing", common.Name)
 			continue
 		}
 		checkParam(t, c, "every endpoint", &pageParams[at], common)
 	}
 }
 
-// checkParams also holds the two orders: place filters in the contract's order, and the others in
-// it.
-func checkParams(t *testing.T, c *spec, e *Endpoint, want []contractParam) {
+// checkParams also checks the order of the parameters, of the place filters and of the others
+// separately.
+func checkParams(t *testing.T, c *testkit.Contract, e *Endpoint, want []testkit.ContractParam) {
 	t.Helper()
 	place := map[string]bool{}
 	for _, p := range e.Place {
 		place[p.Name] = true
 	}
-	var wantPlace, wantOwn []contractParam
+	var wantPlace, wantOwn []testkit.ContractParam
 	for _, p := range want {
 		if place[p.Name] {
 			wantPlace = append(wantPlace, p)
@@ -54,7 +56,7 @@ func checkParams(t *testing.T, c *spec, e *Endpoint, want []contractParam) {
 	}
 	for _, part := range []struct {
 		have []Param
-		want []contractParam
+		want []testkit.ContractParam
 	}{{e.Place, wantPlace}, {e.Params, wantOwn}} {
 		if len(part.have) != len(part.want) {
 			t.Errorf("%s: %d parameters, want %d", e.Path, len(part.have), len(part.want))
@@ -68,9 +70,9 @@ func checkParams(t *testing.T, c *spec, e *Endpoint, want []contractParam) {
 			checkParam(t, c, e.Path, &part.have[i], part.want[i])
 		}
 	}
-	level := slices.ContainsFunc(want, func(p contractParam) bool { return p.Name == "admin_level" })
+	level := slices.ContainsFunc(want, func(p testkit.ContractParam) bool { return p.Name == "admin_level" })
 	if level && e.Name() != "data-availability" && len(e.Place) == 0 {
-		t.Errorf("%s: place filters stand among the others", e.Path)
+		t.Errorf("%s: place filters are among the other filters", e.Path)
 	}
 }
 
@@ -86,7 +88,8 @@ var contractOps = map[string]Op{
 	"overlap_start": AtLeastOrNull, "overlap_end": Below,
 }
 
-func checkParam(t *testing.T, c *spec, path string, p *Param, want contractParam) {
+// checkParam compares one parameter with the contract.
+func checkParam(t *testing.T, c *testkit.Contract, path string, p *Param, want testkit.ContractParam) {
 	t.Helper()
 	wantType := contractTypes[want.Type]
 	if want.Parse == "decimal" {
@@ -96,13 +99,13 @@ func checkParam(t *testing.T, c *spec, path string, p *Param, want contractParam
 		t.Errorf("%s: %s: type %d max %d, want %d, %d", path, p.Name, p.Type, p.Max, wantType, want.MaxLength)
 	}
 	if p.Op != contractOps[want.Match] {
-		t.Errorf("%s: %s: op %d, want that of %s", path, p.Name, p.Op, want.Match)
+		t.Errorf("%s: %s: op %d, want the op of match kind %s", path, p.Name, p.Op, want.Match)
 	}
 	if (p.Floor == nil) != (want.Min == nil) || p.Floor != nil && *p.Floor != *want.Min {
-		t.Errorf("%s: %s: floor is not %v", path, p.Name, want.Min)
+		t.Errorf("%s: %s: the minimum is not %v", path, p.Name, want.Min)
 	}
 	if (p.Ceiling == nil) != (want.Max == nil) || p.Ceiling != nil && *p.Ceiling != *want.Max {
-		t.Errorf("%s: %s: ceiling is not %v", path, p.Name, want.Max)
+		t.Errorf("%s: %s: the maximum is not %v", path, p.Name, want.Max)
 	}
 	wantDefault := ""
 	if want.Default != nil {
@@ -123,9 +126,10 @@ func checkParam(t *testing.T, c *spec, path string, p *Param, want contractParam
 	}
 }
 
-// wantColumns brings the contract's column names to ours: flags stand in the row, and codes and
-// names of admin units are matched as stored, except in the lists of the units themselves.
-func wantColumns(path string, p contractParam) []string {
+// wantColumns translates the contract's column names into ours: flags are columns of the row
+// itself, and codes and names of admin units are matched as stored, except in the lists of the
+// units themselves.
+func wantColumns(path string, p testkit.ContractParam) []string {
 	var columns []string
 	for _, column := range p.Columns {
 		table, flag, joined := strings.Cut(column, ".")
@@ -144,7 +148,8 @@ func wantColumns(path string, p contractParam) []string {
 	return columns
 }
 
-func checkFields(t *testing.T, e *Endpoint, want []contractField) {
+// checkFields compares the fields of a record with the contract.
+func checkFields(t *testing.T, e *Endpoint, want []testkit.ContractField) {
 	t.Helper()
 	if len(e.Fields) != len(want) {
 		t.Errorf("%s: %d fields, want %d", e.Path, len(e.Fields), len(want))
@@ -156,7 +161,7 @@ func checkFields(t *testing.T, e *Endpoint, want []contractField) {
 		switch w.Format {
 		case "uri":
 			wantType = URI
-			w.MaxLength = 0 // all links share one bound
+			w.MaxLength = 0 // all links have the same maximum length
 		case "date-time":
 			wantType = DateTime
 		case "enum":

@@ -10,39 +10,40 @@ import (
 	"testing"
 )
 
-// TestEndpointTable checks the table against itself.
+// TestEndpointTable checks that the endpoint table is consistent: unique names, and settings that
+// go together.
 func TestEndpointTable(t *testing.T) {
 	paths, tables := map[string]bool{}, map[string]bool{}
 	for i := range Endpoints {
 		e := &Endpoints[i]
 		if paths[e.Path] || tables[e.Table] {
-			t.Errorf("%s: path or table %q named twice", e.Path, e.Table)
+			t.Errorf("%s: the path or the table %q is a duplicate", e.Path, e.Table)
 		}
 		paths[e.Path], tables[e.Table] = true, true
 		if !strings.HasPrefix(e.Path, "/api/v2/") || groupTitles[e.Group()] == "" || e.Summary == "" {
-			t.Errorf("%s: group or summary is missing", e.Path)
+			t.Errorf("%s: no group title or no summary, or the path is wrong", e.Path)
 		}
 		fields, params := map[string]bool{}, map[string]bool{}
 		for _, f := range e.Fields {
 			if fields[f.Name] || (f.Type == Choice) != (f.Enum != nil) || f.Type == Exact || f.Type == Day {
-				t.Errorf("%s: field %+v is named twice or has no type of a field", e.Path, f)
+				t.Errorf("%s: field %+v is a duplicate or has a type that fields cannot have", e.Path, f)
 			}
 			fields[f.Name] = true
 		}
 		for _, p := range NewPlan(e).Params {
 			if params[p.Name] || (p.Type == Choice) != (p.Enum != nil) || p.Type == URI ||
 				(p.Columns == nil) != (p.Op == 0) {
-				t.Errorf("%s: parameter %+v is named twice or does not fit together", e.Path, p)
+				t.Errorf("%s: parameter %+v is a duplicate or inconsistent", e.Path, p)
 			}
 			params[p.Name] = true
 			if p.Op == AtLeastOrNull && p.Type != Day {
-				t.Errorf("%s: %s: only dates of a period pass nulls", e.Path, p.Name)
+				t.Errorf("%s: %s: only period dates may match nulls", e.Path, p.Name)
 			}
 		}
 	}
 }
 
-// TestExamples: every parameter has an example, and the example keeps its rules.
+// TestExampleValues checks that every parameter has an example and that the example is valid.
 func TestExampleValues(t *testing.T) {
 	used := map[string]bool{"application": true, "email": true}
 	for i := range Endpoints {
@@ -61,13 +62,13 @@ func TestExampleValues(t *testing.T) {
 	}
 	for name := range examples {
 		if !used[name] {
-			t.Errorf("an example for %s, which is no parameter", name)
+			t.Errorf("an example for %s, which is not a parameter", name)
 		}
 	}
 }
 
-// TestDescription: the interface description is JSON whose references lead somewhere, with one
-// operation a route.
+// TestDescription checks that the OpenAPI description is valid JSON, that each of its references
+// has a target, and that it has one operation for each route.
 func TestDescription(t *testing.T) {
 	text, err := Description()
 	if err != nil {
@@ -82,33 +83,33 @@ func TestDescription(t *testing.T) {
 		for part := range strings.SplitSeq(match[1], "/") {
 			at, _ = at.(map[string]any)[part]
 			if at == nil {
-				t.Fatalf("%s leads nowhere", match[0])
+				t.Fatalf("the reference %s has no target", match[0])
 			}
 		}
 	}
 	operations := map[string]bool{}
 	paths := d["paths"].(map[string]any)
 	if len(paths) != len(Endpoints)+2 {
-		t.Errorf("%d paths", len(paths))
+		t.Errorf("the description has %d paths", len(paths))
 	}
 	for path, methods := range paths {
 		get := methods.(map[string]any)["get"].(map[string]any)
 		id := get["operationId"].(string)
 		if operations[id] {
-			t.Errorf("%s: operation %s twice", path, id)
+			t.Errorf("%s: duplicate operation ID %s", path, id)
 		}
 		operations[id] = true
 	}
 	if !operations["get_conflict_events_api_v2_coordination_context_conflict_events_get"] {
-		t.Errorf("no operation of the expected form among %v", slices.Sorted(maps.Keys(operations)))
+		t.Errorf("the expected operation ID is missing among %v", slices.Sorted(maps.Keys(operations)))
 	}
 	again, err := Description()
 	if err != nil || string(again) != string(text) {
-		t.Errorf("two descriptions differ: %v", err)
+		t.Errorf("the description differs between two calls: %v", err)
 	}
 }
 
-// TestDayPattern holds the described rule of dates against the reader.
+// TestDayPattern compares the documented pattern of dates with the parser.
 func TestDayPattern(t *testing.T) {
 	pattern := regexp.MustCompile(dayPattern)
 	for _, year := range []string{
@@ -126,7 +127,7 @@ func TestDayPattern(t *testing.T) {
 		}
 		for _, text := range texts {
 			if _, ok := parseDay(text, false); ok != pattern.MatchString(text) {
-				t.Errorf("%q: read %v, described %v", text, ok, !ok)
+				t.Errorf("%q: parseDay accepts it: %v; the pattern matches: %v", text, ok, !ok)
 			}
 		}
 	}

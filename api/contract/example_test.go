@@ -7,7 +7,7 @@ import (
 	"hdqs/api/contract"
 )
 
-// A query string is read, and written in its canonical form.
+// Parse a query string and write it in its canonical form.
 func ExampleRequest() {
 	plan := contract.NewPlan(&contract.Endpoints[0]) // the list of datasets
 	var r contract.Request

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestIdentifiers: what is good by either reading, and what by none. Good ones by the first
-// implementation's reading are marked strict.
+// TestIdentifiers lists values with whether they are valid identifiers, for us and for the strict
+// decoder of the original service.
 func TestIdentifiers(t *testing.T) {
 	std := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
 	for _, c := range []struct {
@@ -34,15 +34,15 @@ func TestIdentifiers(t *testing.T) {
 		{std("my:app:me@example.org"), false, true},
 		{std("my-app:me@example.org:x"), false, false},
 		{std("my-app:\xff@example.org"), false, false},
-		{"bXktYXBwOm1l QGV4YW1wbGUub3Jn", true, true},    // a blank is dropped
-		{"bXktYXBwOm1l\r\nQGV4YW1wbGUub3Jn", true, true}, // so is a line break
+		{"bXktYXBwOm1l QGV4YW1wbGUub3Jn", true, true},    // spaces are ignored
+		{"bXktYXBwOm1l\r\nQGV4YW1wbGUub3Jn", true, true}, // so are line breaks
 		{"bXktYXBwOm1lQGV4YW1wbGUub3Jn====", true, true}, // more '=' than needed
-		{"bXkt=YXBwOm1lQGV4YW1wbGUub3Jn", true, true},    // a '=' that closes no group
+		{"bXkt=YXBwOm1lQGV4YW1wbGUub3Jn", true, true},    // a '=' inside a group
 		{strings.TrimRight(std("my-app1:me@example.org"), "="), false, true},
-		{std("my-app1:me@example.org") + "junk", true, true}, // what follows a closed group
+		{std("my-app1:me@example.org") + "junk", true, true}, // text after the padding is ignored
 		{std("my-app1:me@example.org") + "=", true, true},
 		{"b", false, false},
-		{goodIdentifier[:25], false, false}, // cut short, one digit over
+		{goodIdentifier[:25], false, false}, // truncated, with one base64 digit too many
 		{"é" + goodIdentifier, false, false},
 		{"my-app:me@example.org", false, false},
 		{"my-app", false, false},
@@ -51,14 +51,14 @@ func TestIdentifiers(t *testing.T) {
 		{strings.ReplaceAll(std("a>b>c>d>:me@example.org"), "+", " "), false, true},
 	} {
 		if strict := identifierFault([]byte(c.value), strictDecoder) == ""; strict != c.strict {
-			t.Errorf("%.60q: strictly good is %v", c.value, strict)
+			t.Errorf("%.60q: valid for the strict decoder: %v", c.value, strict)
 		}
 		fault := CheckIdentifier([]byte(c.value))
 		if (fault == nil) != c.good {
-			t.Errorf("%.60q: good is %v: %+v", c.value, fault == nil, fault)
+			t.Errorf("%.60q: valid: %v: %+v", c.value, fault == nil, fault)
 		}
 		if fault != nil && (fault.Text != "Invalid app identifier" || !strings.HasSuffix(fault.Hint, IdentifierHelp)) {
-			t.Errorf("%.60q: %+v", c.value, fault)
+			t.Errorf("%.60q: wrong error text or hint: %+v", c.value, fault)
 		}
 		application, email, err := DecodeIdentifier(c.value)
 		if (err == nil) != c.good || c.good &&
@@ -67,7 +67,7 @@ func TestIdentifiers(t *testing.T) {
 		}
 	}
 	if fault := CheckIdentifier(nil); fault == nil || fault.Text != "Missing app identifier" {
-		t.Errorf("no identifier: %+v", fault)
+		t.Errorf("without an identifier: %+v", fault)
 	}
 }
 
@@ -123,13 +123,13 @@ func TestEmails(t *testing.T) {
 	} {
 		normal, reason := parseEmail(c.text)
 		if normal != c.normal || reason != c.reason {
-			t.Errorf("%.70q: %q %q, want %q %q", c.text, normal, reason, c.normal, c.reason)
+			t.Errorf("%.70q: normalized %q, reason %q; want %q, %q", c.text, normal, reason, c.normal, c.reason)
 		}
 	}
 }
 
-// FuzzIdentifier: any bytes are good or refused, what is encoded is good, and no hint repeats its
-// value.
+// FuzzIdentifier checks three rules: error texts are valid UTF-8 and short, an encoded identifier
+// is valid, and whatever the strict decoder accepts is valid.
 func FuzzIdentifier(f *testing.F) {
 	for _, seed := range []string{"", goodIdentifier, "====", "bXkt=", "a-_ +/", "\xff", "my-app:me@example.org"} {
 		f.Add(seed, "my-app", "me@example.org")
@@ -138,31 +138,31 @@ func FuzzIdentifier(f *testing.F) {
 	f.Fuzz(func(t *testing.T, value, application, email string) {
 		if fault := CheckIdentifier([]byte(value)); fault != nil {
 			if text := fault.Text + fault.Hint; !utf8.ValidString(text) || len(text) > 650 {
-				t.Errorf("%q: %q", value, text)
+				t.Errorf("%q: the error text %q is too long or not UTF-8", value, text)
 			}
 		}
 		if identifierFault([]byte(value), strictDecoder) == "" && CheckIdentifier([]byte(value)) != nil {
-			t.Errorf("%q is good by the first reading only", value)
+			t.Errorf("%q is valid for the strict decoder only", value)
 		}
 		if !utf8.ValidString(application) || !utf8.ValidString(email) {
-			return // a decoded query is UTF-8
+			return // decoded queries are valid UTF-8
 		}
 		identifier, issues := EncodeIdentifier(application, email)
 		if len(issues) > 0 {
 			return
 		}
 		if fault := CheckIdentifier([]byte(identifier)); fault != nil {
-			t.Errorf("%q, %q: encoded as %s and refused: %+v", application, email, identifier, fault)
+			t.Errorf("%q, %q: the encoded identifier %s is invalid: %+v", application, email, identifier, fault)
 		}
 		standard, err := base64.StdEncoding.DecodeString(identifier)
 		if ours, ok := appendBase64(nil, []byte(identifier)); err != nil || !ok || string(ours) != string(standard) {
-			t.Errorf("%s decodes to %q, %q", identifier, ours, standard)
+			t.Errorf("%s decodes to %q, and to %q by encoding/base64", identifier, ours, standard)
 		}
 	})
 }
 
-// FuzzQuery holds the query reader against one built on net/url, and the parameter reader to its
-// promises.
+// FuzzQuery compares the query parser with one built on net/url, and checks the results of the
+// parameter parser.
 func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{
 		"", "a=b&c", "location_code=%41FG&limit=1", "a=%zz%4&&=x&b=+%2B", "x=%e2%82&y=%f0%9f%8c%8d%ff",
@@ -191,7 +191,7 @@ func FuzzQuery(f *testing.F) {
 			}
 			if identifier := string(r.Identifier()); identifier != want[IdentifierParam] ||
 				identifier != string(QueryIdentifier([]byte(query))) {
-				t.Fatalf("%q: identifier %q, want %q", query, identifier, want[IdentifierParam])
+				t.Fatalf("%q: the identifier is %q, want %q", query, identifier, want[IdentifierParam])
 			}
 			var invalid *Invalid
 			var badDay *BadDay
@@ -199,20 +199,20 @@ func FuzzQuery(f *testing.F) {
 			case errors.As(err, &invalid):
 				for _, issue := range invalid.Issues {
 					if !utf8.ValidString(issue.Text + issue.Input + issue.CtxText) {
-						t.Fatalf("%q: %+v", query, issue)
+						t.Fatalf("%q: an issue is not valid UTF-8: %+v", query, issue)
 					}
 				}
 			case errors.As(err, &badDay):
 			case err != nil:
-				t.Fatalf("%q: %v", query, err)
+				t.Fatalf("%q: unexpected error: %v", query, err)
 			case r.Limit < 0 || r.Limit > MaxLimit || len(r.Filters) > len(p.Params):
-				t.Fatalf("%q: %+v", query, r)
+				t.Fatalf("%q: the limit is out of range, or there are too many filters: %+v", query, r)
 			}
 		}
 	})
 }
 
-// plainQuery is the last value of each name.
+// plainQuery returns the last value of each name.
 func plainQuery(query string) map[string]string {
 	values := map[string]string{}
 	for pair := range strings.SplitSeq(query, "&") {
@@ -225,7 +225,7 @@ func plainQuery(query string) map[string]string {
 	return values
 }
 
-// plainText decodes one piece at a time, so that a bad escape spoils nothing but itself.
+// plainText decodes escapes one at a time, so that a malformed escape does not affect the rest.
 func plainText(encoded string) string {
 	var b strings.Builder
 	for i := 0; i < len(encoded); {
@@ -243,8 +243,8 @@ func plainText(encoded string) string {
 		}
 		i++
 	}
-	// Ranging over a string gives one U+FFFD a bad byte; a run of them that is the start of a
-	// sequence is one.
+	// Ranging over a string yields one U+FFFD for each invalid byte. The bytes of one truncated
+	// sequence get a single one.
 	text := b.String()
 	if utf8.ValidString(text) {
 		return text
@@ -252,8 +252,8 @@ func plainText(encoded string) string {
 	return string(repaired([]byte(text)))
 }
 
-// TestRepaired is the substitution that the Unicode standard recommends (its table of maximal
-// subparts), which Python follows.
+// TestRepaired checks the substitution of U+FFFD for invalid UTF-8 as the Unicode standard
+// recommends (table of maximal subparts) and as Python does it.
 func TestRepaired(t *testing.T) {
 	for text, want := range map[string]string{
 		"\x80":                     "\uFFFD",

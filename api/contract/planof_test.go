@@ -1,5 +1,6 @@
 package contract
 
+// planOf returns the plan of the endpoint with a path.
 func planOf(path string) *Plan {
 	for i := range Endpoints {
 		if Endpoints[i].Path == path {
@@ -9,5 +10,5 @@ func planOf(path string) *Plan {
 	panic("no endpoint " + path)
 }
 
-// goodIdentifier is that of my-app and me@example.org.
+// goodIdentifier is the identifier of my-app and me@example.org.
 const goodIdentifier = "bXktYXBwOm1lQGV4YW1wbGUub3Jn"

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// TestValues reads every text of testdata/values.txt.
+// TestValues parses every text of testdata/values.txt.
 func TestValues(t *testing.T) {
 	file, err := os.Open("testdata/values.txt")
 	if err != nil {
@@ -35,7 +35,7 @@ func TestValues(t *testing.T) {
 			t.Fatalf("line %d: %v", number, err)
 		}
 		want := strings.TrimPrefix(rest[len(quoted):], " ")
-		got := readValue(kind, text, want)
+		got := parseValue(kind, text, want)
 		if got != want {
 			t.Errorf("line %d: %s %q: got %s, want %s", number, kind, text, got, want)
 		}
@@ -46,9 +46,9 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// readValue words what a reader makes of a text as values.txt does; want is given for values that
-// have several wordings.
-func readValue(kind, text, want string) string {
+// parseValue parses a text and formats the result as values.txt does. It needs want for values that
+// can be written in several ways.
+func parseValue(kind, text, want string) string {
 	wanted := strings.TrimPrefix(want, "= ")
 	switch kind {
 	case "int":
@@ -83,7 +83,7 @@ func readValue(kind, text, want string) string {
 			return "bad decimal_parsing"
 		case isNumber && value.Cmp(wantedValue) == 0:
 			return want
-		case strings.HasSuffix(wanted, "E-999999999999"): // brought within bounds
+		case strings.HasSuffix(wanted, "E-999999999999"): // clamped to the bounds
 			return want
 		}
 		return "= " + value.RatString()
@@ -95,16 +95,16 @@ func readValue(kind, text, want string) string {
 	case "moment":
 		micros, fault := parseDateTime(text)
 		if fault.isFault() {
-			return fmt.Sprintf("bad %s %s", wordReason(fault.dateTime), wordReason(fault.date))
+			return fmt.Sprintf("bad %s %s", quoteReason(fault.dateTime), quoteReason(fault.date))
 		}
-		return "= " + wordMoment(micros)
+		return "= " + formatMoment(micros)
 	}
 	return "unknown kind " + kind
 }
 
-func wordReason(reason string) string { return `"` + reason + `"` }
+func quoteReason(reason string) string { return `"` + reason + `"` }
 
-func wordMoment(micros int64) string {
+func formatMoment(micros int64) string {
 	at := time.UnixMicro(micros).UTC()
 	if at.Nanosecond() == 0 {
 		return at.Format("2006-01-02T15:04:05")
@@ -112,7 +112,7 @@ func wordMoment(micros int64) string {
 	return at.Format("2006-01-02T15:04:05.000000")
 }
 
-// TestDays reads the forms of start_date and end_date.
+// TestDays parses the forms of start_date and end_date.
 func TestDays(t *testing.T) {
 	for _, c := range []struct{ text, start, end string }{
 		{"2023", "2023-01-01T00:00:00", "2024-01-01T00:00:00"},
@@ -132,8 +132,9 @@ func TestDays(t *testing.T) {
 			want  string
 		}{{false, c.start}, {true, c.end}} {
 			micros, ok := parseDay(c.text, side.after)
-			if !ok || wordMoment(micros) != side.want {
-				t.Errorf("%q, after %v: %s %v, want %s", c.text, side.after, wordMoment(micros), ok, side.want)
+			if !ok || formatMoment(micros) != side.want {
+				t.Errorf("%q, end of period %v: %s (valid: %v), want %s", c.text, side.after, formatMoment(micros), ok,
+					side.want)
 			}
 		}
 	}
@@ -147,13 +148,13 @@ func TestDays(t *testing.T) {
 		"2023-05-17T10:20:30.5", "12-05-2023", "1e10",
 	} {
 		if micros, ok := parseDay(text, false); ok {
-			t.Errorf("%q is read as %s", text, wordMoment(micros))
+			t.Errorf("%q is accepted as %s", text, formatMoment(micros))
 		}
 	}
 }
 
-// TestExactBounds: values beyond the bounds of exact comparison keep their side of every stored
-// decimal.
+// TestExactBounds checks that values outside the range of exact comparison still compare correctly
+// with every stored decimal.
 func TestExactBounds(t *testing.T) {
 	long := strings.Repeat("7", 500)
 	for _, c := range []struct{ smaller, greater string }{
@@ -169,7 +170,7 @@ func TestExactBounds(t *testing.T) {
 		a, fault1 := parseExact(c.smaller)
 		b, fault2 := parseExact(c.greater)
 		if fault1 != decimalFine || fault2 != decimalFine || a.Cmp(b) >= 0 {
-			t.Errorf("%.40s is not below %.40s", c.smaller, c.greater)
+			t.Errorf("%.40s does not compare as less than %.40s", c.smaller, c.greater)
 		}
 	}
 }

@@ -10,12 +10,13 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// testConnections are connections with room for a request.
+// testConnections returns Connections with small buffers and no limits.
 func testConnections() *Connections {
 	return NewConnections(Options{ReadBuffer: 4096, MaxBody: 16, Budget: NewBudget(0)})
 }
 
-// pair is a TCP connection: the client's end, and the server's as the listener wraps it.
+// pair opens a TCP connection and returns its client side, and its server side as the listener
+// wraps it.
 func pair(t *testing.T) (client net.Conn, server *conn) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -35,8 +36,8 @@ func pair(t *testing.T) (client net.Conn, server *conn) {
 	return client, accepted.(*conn)
 }
 
-// TestCoalescedWrites writes pieces of all lengths around the write buffer's, closes, and compares
-// what arrives.
+// TestCoalescedWrites writes random data in pieces of lengths around the write buffer's size, and
+// compares what the client receives.
 func TestCoalescedWrites(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
@@ -65,12 +66,13 @@ func TestCoalescedWrites(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := <-arrived; !bytes.Equal(got, want.Bytes()) {
-			t.Fatalf("%d bytes arrived, which are not the %d that were written", len(got), want.Len())
+			t.Fatalf("received %d bytes that differ from the %d written", len(got), want.Len())
 		}
 	}
 }
 
-// TestFlushedByRead: a buffered write goes out when the connection waits for the next request.
+// TestFlushedByRead checks that a buffered write is flushed when the connection starts to read the
+// next request.
 func TestFlushedByRead(t *testing.T) {
 	t.Parallel()
 	client, server := pair(t)
@@ -79,13 +81,14 @@ func TestFlushedByRead(t *testing.T) {
 	}
 	go server.Read(make([]byte, 1))
 	if n, err := io.ReadFull(client, make([]byte, WriteBuffer)); err != nil {
-		t.Fatalf("%d bytes arrived: %v", n, err)
+		t.Fatalf("received %d bytes: %v", n, err)
 	}
 }
 
-// TestLentBuffer: a connection keeps its buffer from answer to answer of one length. It has none
-// while it waits for a request, after it is over, and while its answer has its body elsewhere.
-func TestLentBuffer(t *testing.T) {
+// TestLeasedBuffer checks that a connection uses the same buffer for successive answers of one
+// length, and returns it when it waits for a request, when it is closed, and when the body of its
+// answer is elsewhere.
+func TestLeasedBuffer(t *testing.T) {
 	t.Parallel()
 	a, b := net.Pipe()
 	defer b.Close()
@@ -94,27 +97,27 @@ func TestLentBuffer(t *testing.T) {
 	ctx.Init2(c, nil, true)
 	short := Buffer(&ctx, false)
 	if Buffer(&ctx, false) != short {
-		t.Error("another buffer for an answer of the same length")
+		t.Error("a second answer of the same length got another buffer")
 	}
 	if long := Buffer(&ctx, true); long == short || long.pool != &longBuffers {
-		t.Error("a short buffer for a long answer")
+		t.Error("a long answer got a short buffer")
 	}
 	go b.Write([]byte("x"))
 	if _, err := c.Read(make([]byte, 10)); err != nil || c.lease.buffer != nil {
-		t.Errorf("while it reads it has the buffer %v: %v", c.lease.buffer, err)
+		t.Errorf("it keeps the buffer %v while it reads: %v", c.lease.buffer, err)
 	}
 	Buffer(&ctx, true)
 	NoteState(c, fasthttp.StateIdle)
 	if c.lease.buffer == nil {
-		t.Error("it has no buffer before its answer is written")
+		t.Error("it has lost its buffer before its answer was written")
 	}
 	NoteState(c, fasthttp.StateClosed)
 	if c.lease.buffer != nil {
-		t.Error("it has a buffer after it is over")
+		t.Error("it keeps its buffer after it was closed")
 	}
 	Buffer(&ctx, true)
 	ChargeOther(&ctx, 0)
 	if c.lease.buffer != nil {
-		t.Error("it has a buffer while its answer's body is elsewhere")
+		t.Error("it keeps its buffer although the answer's body is elsewhere")
 	}
 }

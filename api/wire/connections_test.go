@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 )
 
-// TestClosedTwice: a second Close of a connection does not make room for another connection.
+// TestClosedTwice checks that closing a connection twice frees only one slot.
 func TestClosedTwice(t *testing.T) {
 	t.Parallel()
 	n := NewConnections(Options{Connections: 1, PerClient: 1, Budget: NewBudget(0)})
@@ -18,19 +18,19 @@ func TestClosedTwice(t *testing.T) {
 	defer b.Close()
 	first, second := n.wrap(a), n.wrap(a)
 	if n.admit(first) != "" || n.admit(second) != RuleConnections {
-		t.Fatal("there is not room for exactly one")
+		t.Fatal("the limit does not admit exactly one connection")
 	}
 	first.Close()
 	if n.admit(second) != "" {
-		t.Fatal("no room after the first has ended")
+		t.Fatal("no slot after the first connection was closed")
 	}
 	first.Close()
 	if n.Count() != 1 || n.admit(first) != RuleConnections {
-		t.Error("the second Close made room for another")
+		t.Error("the second Close freed a slot")
 	}
 }
 
-// addressed is a connection from an address.
+// addressed is a connection with a given remote address.
 type addressed struct {
 	net.Conn
 	from net.Addr
@@ -39,8 +39,8 @@ type addressed struct {
 func (c addressed) RemoteAddr() net.Addr { return c.from }
 func (c addressed) Close() error         { return nil }
 
-// TestPerClient: the limit of a client is not another's, and nothing of a client is remembered
-// after its last connection.
+// TestPerClient checks that each client has its own limit, and that a client is forgotten after its
+// last connection.
 func TestPerClient(t *testing.T) {
 	t.Parallel()
 	n := NewConnections(Options{PerClient: 2, Budget: NewBudget(0)})
@@ -69,11 +69,11 @@ func TestPerClient(t *testing.T) {
 		c.Close()
 	}
 	if n.Count() != 0 || len(n.perClient) != 0 {
-		t.Errorf("%d connections and the clients %v are left", n.Count(), n.perClient)
+		t.Errorf("%d connections and the clients %v are still counted", n.Count(), n.perClient)
 	}
 }
 
-// shortListener has no descriptor for a connection twice, and then breaks.
+// shortListener fails twice for lack of file descriptors, and then with another error.
 type shortListener struct{ left int }
 
 func (l *shortListener) Accept() (net.Conn, error) {
@@ -89,19 +89,19 @@ type countedLog struct{ messages int }
 
 func (l *countedLog) Printf(string, ...any) { l.messages++ }
 
-// TestShortOfDescriptors: Accept waits while there are no descriptors, and reports it.
+// TestShortOfDescriptors checks that Accept waits while there are no file descriptors, and logs it.
 func TestShortOfDescriptors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := new(countedLog)
 		broken := &shortListener{left: 2}
 		_, err := NewConnections(Options{Logger: log}).Listen(broken).Accept()
 		if err == nil || !strings.Contains(err.Error(), "broken") || broken.left != -1 || log.messages != 2 {
-			t.Errorf("%v with %d connections left to accept, %d messages", err, broken.left, log.messages)
+			t.Errorf("%v; %d errors left to return, %d messages", err, broken.left, log.messages)
 		}
 	})
 }
 
-// TestClientOf: what counts as one client.
+// TestClientOf lists addresses and the networks that they are counted under.
 func TestClientOf(t *testing.T) {
 	t.Parallel()
 	for address, want := range map[string]string{

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// TestOverloadWindow gives the window expected waits, in milliseconds, at some times. The longest
-// wait is 50.
+// TestOverloadWindow gives the overload window expected waits at certain times, both in
+// milliseconds. The longest allowed wait is 50 ms.
 func TestOverloadWindow(t *testing.T) {
 	var o overloadWindow
 	for _, c := range []struct {
@@ -15,13 +15,13 @@ func TestOverloadWindow(t *testing.T) {
 		refused  bool
 		why      string
 	}{
-		{1000, 0, false, "nobody waits"},
+		{1000, 0, false, "the queue is empty"},
 		{1010, 50, false, "the longest wait"},
 		{1020, 400, false, "a stall"},
 		{1119, 300, false, "still within the window"},
 		{1219, 300, true, "longer than the window"},
-		{1220, 50, false, "in time"},
-		{1221, 0, false, "nobody waits"},
+		{1220, 50, false, "within the longest wait"},
+		{1221, 0, false, "the queue is empty"},
 		{1222, 51, true, "the queue was short for a moment only"},
 		{1322, 51, true, "again for a moment only"},
 		{1423, 51, false, "the queue was short for long enough"},
@@ -31,14 +31,13 @@ func TestOverloadWindow(t *testing.T) {
 		now := processStart.Add(time.Duration(c.at) * time.Millisecond)
 		refused := o.isTooLong(time.Duration(c.wait)*time.Millisecond, 50*time.Millisecond, now)
 		if refused != c.refused {
-			t.Errorf("at %d ms, a wait of %d ms (%s): refused is %v", c.at, c.wait, c.why, refused)
+			t.Errorf("at %d ms, a wait of %d ms (%s): refused: %v", c.at, c.wait, c.why, refused)
 		}
 	}
 }
 
-// TestGateOrder: slots go to those who wait in the order in which they came. Their waits are
-// measured, and a wait that is expected to be too long is refused at once, without a place in the
-// queue.
+// TestGateOrder checks that slots are given in the order of arrival. Waits are measured, and a
+// request whose expected wait is too long is refused at once without joining the queue.
 func TestGateOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const longest = time.Minute // so that no wait ends in this test
@@ -57,24 +56,24 @@ func TestGateOrder(t *testing.T) {
 			synctest.Wait() // until it is queued
 		}
 		if g.Waiting() != n || g.Running() != 1 {
-			t.Errorf("%d wait and %d run, want %d and 1", g.Waiting(), g.Running(), n)
+			t.Errorf("%d waiting and %d running, want %d and 1", g.Waiting(), g.Running(), n)
 		}
 		for i := range n {
 			time.Sleep(time.Millisecond)
 			g.Leave()
 			if got := <-turns; got != i {
-				t.Fatalf("slot %d went to caller %d", i, got)
+				t.Fatalf("slot %d was given to caller %d", i, got)
 			}
 		}
 		if each := time.Duration(g.each.Load()); each <= 0 || each > 2*time.Millisecond {
-			t.Errorf("measured %v for each one in the queue, want about 1ms", each)
+			t.Errorf("measured %v per queue position, want about 1ms", each)
 		}
 		g.overload.last.Store(monotonic(time.Now()))
 		g.overload.since.Store(monotonic(time.Now().Add(-overloadFactor * longest)))
 		g.waiting.Add(3)
 		g.each.Store(int64(longest) / 5)
 		if g.Enter(true) || g.Waiting() != 3 {
-			t.Errorf("expected to wait three fifths of the longest wait and not refused: %d wait", g.Waiting())
+			t.Errorf("an expected wait of three fifths of the longest was not refused; %d waiting", g.Waiting())
 		}
 		g.waiting.Add(-3)
 		g.Leave()
@@ -85,8 +84,8 @@ func TestGateOrder(t *testing.T) {
 	})
 }
 
-// TestGateWait: a wait ends with a slot that comes free in time, or after the longest wait without
-// one. A gate without waiting refuses at once.
+// TestGateWait checks that a wait ends with a slot that is freed in time, or else after the longest
+// wait. A gate without a queue refuses at once.
 func TestGateWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := NewGate(1, 20*time.Millisecond)
@@ -97,17 +96,17 @@ func TestGateWait(t *testing.T) {
 		}()
 		start := time.Now()
 		if !g.Enter(false) || time.Since(start) != 19*time.Millisecond {
-			t.Errorf("no slot after %v", time.Since(start))
+			t.Errorf("ended after %v, want a slot after 19ms", time.Since(start))
 		}
 		start = time.Now()
 		if g.Enter(false) || time.Since(start) != 20*time.Millisecond {
-			t.Errorf("not refused after the longest wait but after %v", time.Since(start))
+			t.Errorf("ended after %v, want a refusal after 20ms", time.Since(start))
 		}
 		impatient := NewGate(1, -1)
 		impatient.Enter(false)
 		start = time.Now()
 		if impatient.Enter(false) || time.Since(start) != 0 {
-			t.Error("a gate without waiting did not refuse at once")
+			t.Error("a gate without a queue did not refuse at once")
 		}
 	})
 }

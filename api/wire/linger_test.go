@@ -16,7 +16,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// countedListener counts what is read from its connections.
+// countedListener counts the bytes read from its connections.
 type countedListener struct {
 	net.Listener
 	read *atomic.Int64
@@ -43,8 +43,8 @@ func (c countedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// serve answers requests with "ok" over connections with some options, and counts what it reads.
-// Those that linger do so for a minute unless the options say otherwise.
+// serve answers every request with "ok" and counts the bytes it reads. Lingering connections stay
+// for a minute unless the options set another time.
 func serve(t *testing.T, o Options) (n *Connections, address string, read *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -64,14 +64,14 @@ func serve(t *testing.T, o Options) (n *Connections, address string, read *atomi
 			ctx.Error("unread", UnreadStatus(ctx, err))
 			CutShort(ctx.Conn())
 		},
-		ConnState: NoteState, Logger: new(quiet), ReadBufferSize: o.ReadBuffer, WriteBufferSize: WriteBuffer,
+		ConnState: NoteState, Logger: new(discardLog), ReadBufferSize: o.ReadBuffer, WriteBufferSize: WriteBuffer,
 		MaxRequestBodySize: o.MaxBody, ReduceMemoryUsage: true,
 	}
 	public := n.Listen(countedListener{l, read})
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		server.Serve(public) //nolint:errcheck // ends with the listener
+		server.Serve(public) //nolint:errcheck // returns when the listener is closed
 		public.Close()
 	}()
 	t.Cleanup(func() {
@@ -81,11 +81,12 @@ func serve(t *testing.T, o Options) (n *Connections, address string, read *atomi
 	return n, l.Addr().String(), read
 }
 
-type quiet struct{}
+// discardLog is a logger that discards its messages.
+type discardLog struct{}
 
-func (quiet) Printf(string, ...any) {}
+func (discardLog) Printf(string, ...any) {}
 
-// client is a client's connection.
+// client is the client side of a connection.
 type client struct {
 	net.Conn
 	reader *bufio.Reader
@@ -104,7 +105,7 @@ func dial(t *testing.T, address string) client {
 	return client{conn, bufio.NewReader(conn)}
 }
 
-// readWhole reads an answer and the end of the connection.
+// readWhole reads an answer and checks that the connection ends after it.
 func (c client) readWhole() (status int, err error) {
 	response, err := http.ReadResponse(c.reader, nil)
 	if err != nil {
@@ -114,12 +115,12 @@ func (c client) readWhole() (status int, err error) {
 		return 0, err
 	}
 	if rest, err := io.ReadAll(c.reader); err != nil || len(rest) > 0 {
-		return 0, fmt.Errorf("then %.40q, %w", rest, err)
+		return 0, fmt.Errorf("after the answer: %.40q, %w", rest, err)
 	}
 	return response.StatusCode, nil
 }
 
-// get sends a good request, the last of its connection, and returns the status.
+// get sends a valid request that asks to close the connection, and returns the status.
 func get(t *testing.T, address string) int {
 	t.Helper()
 	c := dial(t, address)
@@ -142,7 +143,7 @@ func waitFor(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// badRequest is answered at once, whatever follows.
+// badRequest has no Host header; it is answered without reading further.
 const badRequest = "GET / HTTP/1.1\r\n\r\n"
 
 // lingeringClient sends a bad request, reads the answer and leaves the connection open.
@@ -158,28 +159,28 @@ func lingeringClient(t *testing.T, address string) client {
 	return c
 }
 
-// TestLingeringCounts: a connection that lingers counts as open until its client closes it.
+// TestLingeringCounts checks that a lingering connection counts as open until its client closes it.
 func TestLingeringCounts(t *testing.T) {
 	t.Parallel()
 	n, address, _ := serve(t, Options{Connections: 1, PerClient: 1})
 	c := lingeringClient(t, address)
 	if status := get(t, address); status != 503 {
-		t.Errorf("status %d beside a connection that lingers", status)
+		t.Errorf("status %d while another connection lingers", status)
 	}
 	c.Close()
 	over := func() bool { return n.Count()+n.Lingering() == 0 }
-	waitFor(t, "the end of the connection that lingers", over)
+	waitFor(t, "the lingering connection to be closed", over)
 	if status := get(t, address); status != 200 {
-		t.Errorf("status %d after it has ended", status)
+		t.Errorf("status %d after it was closed", status)
 	}
-	waitFor(t, "the end of the next connection", over)
+	waitFor(t, "the next connection to be closed", over)
 	if len(n.perClient) > 0 {
-		t.Errorf("the clients %v are remembered", n.perClient)
+		t.Errorf("the clients %v are still counted", n.perClient)
 	}
 }
 
-// TestLingerLimits: a connection does not linger when too many do, after its time is over, and when
-// its client sends too much.
+// TestLingerLimits checks that a connection does not linger when too many others do, when its time
+// is over, or when its client sends too much.
 func TestLingerLimits(t *testing.T) {
 	t.Parallel()
 	n, address, read := serve(t, Options{})
@@ -189,7 +190,7 @@ func TestLingerLimits(t *testing.T) {
 		n.lingering <- struct{}{}
 	}
 	lingeringClient(t, address)
-	waitFor(t, "the end of a connection beside too many that linger", over)
+	waitFor(t, "the connection to be closed without lingering", over)
 	for range maxLingering {
 		<-n.lingering
 	}
@@ -202,23 +203,24 @@ func TestLingerLimits(t *testing.T) {
 	}
 	var network net.Error
 	if errors.As(err, &network) && network.Timeout() {
-		t.Error("a client that sends without end is read without end")
+		t.Error("an endless request body is read without limit")
 	}
-	waitFor(t, "the end of a connection whose client sends", over)
+	waitFor(t, "the end of a connection whose client keeps sending", over)
 	if n := read.Load() - before; n < maxLingerRead/2 || n > maxLingerRead {
-		t.Errorf("%d bytes were read of a client that sends, want at most %d", n, maxLingerRead)
+		t.Errorf("%d bytes were read from a client that keeps sending, want from %d to %d", n, maxLingerRead/2,
+			maxLingerRead)
 	}
 
 	hasty, address, _ := serve(t, Options{LingerTime: 10 * time.Millisecond})
 	lingeringClient(t, address)
-	waitFor(t, "the end of a connection whose client waits", func() bool { return hasty.Count() == 0 })
+	waitFor(t, "the end of a connection whose client sends nothing", func() bool { return hasty.Count() == 0 })
 	if n.Lingering()+hasty.Lingering() > 0 {
-		t.Error("a connection that is over still lingers")
+		t.Error("a closed connection is still counted as lingering")
 	}
 }
 
-// TestEndWaitsForLingering: End waits for connections that linger already, and their clients get
-// their answers.
+// TestEndWaitsForLingering checks that End waits for lingering connections, and that their clients
+// receive their answers.
 func TestEndWaitsForLingering(t *testing.T) {
 	t.Parallel()
 	n, address, _ := serve(t, Options{})
@@ -226,7 +228,7 @@ func TestEndWaitsForLingering(t *testing.T) {
 	if _, err := io.WriteString(c, badRequest); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, "a connection that lingers", func() bool { return n.Lingering() == 1 })
+	waitFor(t, "a lingering connection", func() bool { return n.Lingering() == 1 })
 	ended := make(chan struct{})
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -234,14 +236,14 @@ func TestEndWaitsForLingering(t *testing.T) {
 		n.End(ctx)
 		close(ended)
 	}()
-	waitFor(t, "the listener's end", func() bool {
+	waitFor(t, "the listener to be closed", func() bool {
 		other, err := net.Dial("tcp", address)
 		if err == nil {
 			other.Close()
 		}
 		return err != nil
 	})
-	waitFor(t, "one connection that is left", func() bool { return n.Count() == 1 })
+	waitFor(t, "a single open connection", func() bool { return n.Count() == 1 })
 	if _, err := io.WriteString(c, strings.Repeat("x", 1<<20)); err != nil {
 		t.Error(err)
 	}
@@ -250,7 +252,7 @@ func TestEndWaitsForLingering(t *testing.T) {
 	}
 	select {
 	case <-ended:
-		t.Error("ended before its last connection")
+		t.Error("End returned before the last connection was closed")
 	default:
 	}
 	c.Close()

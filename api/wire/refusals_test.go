@@ -6,11 +6,12 @@ import (
 	"time"
 )
 
-// TestRefusalLimiter: refusals come at once until they are too many, then evenly, and none later
-// than maxRefusalDelay.
+// TestRefusalLimiter checks that a burst of refusals is sent at once, that further ones are evenly
+// spaced, and that none is delayed by more than maxRefusalDelay.
 func TestRefusalLimiter(t *testing.T) {
 	var l RefusalLimiter
-	start := processStart.Add(time.Minute) // long after time zero, which counts as the last refusal
+	// Long after time zero, which the limiter takes as the time of the last refusal.
+	start := processStart.Add(time.Minute)
 	every := time.Second / time.Duration(refusalsPerCore*runtime.GOMAXPROCS(0))
 	free := int(refusalBurst / every)
 	for i := range free {

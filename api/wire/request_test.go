@@ -10,7 +10,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Reference implementations of the checks that read hosts and fields byte by byte.
+// Reference implementations of the checks, which scan hosts and header fields byte by byte.
 var (
 	hostForm = regexp.MustCompile(`^(\[([A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{2})+\]|` +
 		`([A-Za-z0-9._~!$&'()*+,;=-]|%[0-9A-Fa-f]{2})+)(:[0-9]*)?$`)
@@ -18,7 +18,7 @@ var (
 	chunkForm = regexp.MustCompile(`(?i)(^|\n)transfer-encoding:[ \t\r\n]*chunked`)
 )
 
-// randomText joins up to so many random pieces.
+// randomText joins up to most random pieces.
 func randomText(r *rand.Rand, most int, pieces []string) string {
 	var text strings.Builder
 	for range r.IntN(most + 1) {
@@ -27,7 +27,7 @@ func randomText(r *rand.Rand, most int, pieces []string) string {
 	return text.String()
 }
 
-// trials is how many random texts a test compares.
+// trials returns how many random texts a test compares.
 func trials() int {
 	if testing.Short() {
 		return 50_000
@@ -55,7 +55,7 @@ func TestHostForm(t *testing.T) {
 		}
 	}
 	if good < 1000 {
-		t.Errorf("only %d texts were hosts", good)
+		t.Errorf("only %d texts were valid hosts", good)
 	}
 }
 
@@ -86,8 +86,8 @@ func TestUncodedForm(t *testing.T) {
 	}
 }
 
-// BenchmarkMalformed is what each request pays for the checks of IsMalformed, with the fields of a
-// browser's request as a cache hands it on.
+// BenchmarkMalformed measures the checks of IsMalformed on one request, with the header of a
+// browser's request as a caching proxy forwards it.
 func BenchmarkMalformed(b *testing.B) {
 	const request = "GET /docs HTTP/1.1\r\nHost: data.example.org\r\n" +
 		"User-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0\r\nAccept: */*\r\n" +

@@ -1,33 +1,35 @@
-package api
+package testkit
 
 import (
 	"encoding/json"
-	"os"
 	"testing"
 )
 
-// spec is what these tests read of testdata/contract.json.
-type spec struct {
+// Contract is the part of testdata/contract.json that tests read.
+type Contract struct {
 	Version string                  `json:"interface_version"`
-	Enums   map[string]contractEnum `json:"enums"`
-	Common  []contractParam         `json:"common_params"`
-	Paths   []contractEndpoint      `json:"endpoints"`
+	Enums   map[string]ContractEnum `json:"enums"`
+	Common  []ContractParam         `json:"common_params"`
+	Paths   []ContractEndpoint      `json:"endpoints"`
 	Other   []struct{ Path string } `json:"other_routes"`
 }
 
-type contractEnum struct {
+// ContractEnum is a list of allowed values and the texts of the error for any other value.
+type ContractEnum struct {
 	Values   []string `json:"values_in_sort_order"`
 	Message  string   `json:"error_msg"`
 	Expected string   `json:"error_ctx_expected"`
 }
 
-type contractEndpoint struct {
+// ContractEndpoint is a list endpoint.
+type ContractEndpoint struct {
 	Path   string          `json:"path"`
-	Params []contractParam `json:"params"`
-	Fields []contractField `json:"fields"`
+	Params []ContractParam `json:"params"`
+	Fields []ContractField `json:"fields"`
 }
 
-type contractParam struct {
+// ContractParam is a query parameter.
+type ContractParam struct {
 	Name      string   `json:"name"`
 	Type      string   `json:"type"`
 	Enum      string   `json:"enum_name"`
@@ -41,7 +43,8 @@ type contractParam struct {
 	Ignored   string   `json:"ignored_when"`
 }
 
-type contractField struct {
+// ContractField is a field of a record.
+type ContractField struct {
 	Name      string   `json:"name"`
 	JSON      string   `json:"json_type"`
 	Number    string   `json:"number"`
@@ -51,18 +54,15 @@ type contractField struct {
 	Enum      []string `json:"enum"`
 }
 
-func readContract(tb testing.TB) *spec {
+// ReadContract reads testdata/contract.json, whose path depends on the package under test.
+func ReadContract(tb testing.TB, path string) *Contract {
 	tb.Helper()
-	text, err := os.ReadFile("../testdata/contract.json")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	c := new(spec)
-	if err := json.Unmarshal(text, c); err != nil {
+	c := new(Contract)
+	if err := json.Unmarshal(ReadFile(tb, path), c); err != nil {
 		tb.Fatal(err)
 	}
 	if len(c.Paths) != 25 {
-		tb.Fatalf("the contract has %d endpoints", len(c.Paths))
+		tb.Fatalf("%s lists %d endpoints, want 25", path, len(c.Paths))
 	}
 	return c
 }
