@@ -12,9 +12,9 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// TestAllocations is the budget of a small request with three filters, and of pages in each coding.
-// What is allocated: path, filter texts and accepted codings. Nothing grows with rows, and bodies
-// are made in buffers that are there.
+// TestAllocations limits the allocations and bytes of a small request with three filters, and of
+// pages in each coding. A request allocates its path, its filter texts and its accepted codings.
+// Nothing grows with the number of rows, and bodies are rendered into pooled buffers.
 func TestAllocations(t *testing.T) {
 	const bytesBudget = 2 << 10
 	const events = "/api/v2/coordination-context/conflict-events?app_identifier=" + goodIdentifier
@@ -47,7 +47,7 @@ func TestAllocations(t *testing.T) {
 			const runs = 100
 			var got float64
 			bytes := uint64(math.MaxUint64)
-			for range 5 { // what is made once, here or in the background, is in some of them
+			for range 5 { // some runs include one-time allocations, ours or of the background
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
 				got = testing.AllocsPerRun(runs, request)
@@ -63,13 +63,12 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
-// usualFields are those of a browser's request, as a cache hands it on.
-const usualFields = "Host: data.example.org\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 " +
+// browserFields is the header of a browser's request as a caching proxy forwards it.
+const browserFields = "Host: data.example.org\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 " +
 	"Firefox/140.0\r\nAccept: */*\r\n" +
-
 	"Accept-Language: en-US,en;q=0.5\r\nReferer: https://data.example.org/docs\r\nX-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Proto: https\r\n\r\n"
 
-// BenchmarkRequest is the way of a request through the handler, without sockets.
+// BenchmarkRequest measures a request through the handler, without sockets.
 func BenchmarkRequest(b *testing.B) {
 	s := sampleServer(b, Options{}, 2000)
 	for name, target := range map[string]string{
@@ -81,7 +80,7 @@ func BenchmarkRequest(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			var ctx fasthttp.RequestCtx
 			var request fasthttp.Request
-			sent := strings.NewReader("GET " + target + " HTTP/1.1\r\n" + usualFields)
+			sent := strings.NewReader("GET " + target + " HTTP/1.1\r\n" + browserFields)
 			if err := request.Read(bufio.NewReader(sent)); err != nil {
 				b.Fatal(err)
 			}

@@ -10,8 +10,9 @@ import (
 	"hdqs/snapshot"
 )
 
-// TestBindTellsEverything: one error names each table and column that does not fit.
-func TestBindTellsEverything(t *testing.T) {
+// TestBindReportsEveryMismatch checks that one error lists every table and column that does not
+// match its endpoint.
+func TestBindReportsEveryMismatch(t *testing.T) {
 	t.Parallel()
 	tables := sampleTables(t, 6)
 	remove := func(table, column string) {
@@ -52,21 +53,21 @@ func TestBindTellsEverything(t *testing.T) {
 		`column "event_type" of table "conflict_event" has the values`,
 	} {
 		if !strings.Contains(err.Error(), part) {
-			t.Errorf("the error lacks %q:\n%v", part, err)
+			t.Errorf("the error does not contain %q:\n%v", part, err)
 		}
 	}
 	s := sampleServer(t, Options{}, 3)
 	if err := s.Swap(Release{Snapshot: storeSnapshot(t, "bad", sampleTime, tables)}); err == nil {
-		t.Error("a snapshot that does not fit is served")
+		t.Error("Swap accepted a snapshot that does not match the endpoints")
 	}
 	if got := s.Answer("GET", "/api/v2/metadata/sector?app_identifier="+goodIdentifier, nil); got.Status != 200 {
-		t.Errorf("the old snapshot is gone: %d", got.Status)
+		t.Errorf("the previous snapshot is not served any more: status %d", got.Status)
 	}
 }
 
-// TestNullWhereNoneMayBe: rows of view dumps are served as they are, so a null that the record does
-// not allow is printed.
-func TestNullWhereNoneMayBe(t *testing.T) {
+// TestUnexpectedNull checks that a null is rendered as null even in a field that the contract
+// calls not nullable: rows of view dumps are served as they are.
+func TestUnexpectedNull(t *testing.T) {
 	t.Parallel()
 	tables := sampleTables(t, 3)
 	for _, x := range tables {
@@ -86,7 +87,7 @@ func TestNullWhereNoneMayBe(t *testing.T) {
 	}
 }
 
-// TestEmptyTables: tables without a row answer like others.
+// TestEmptyTables checks that tables without rows answer every filter with an empty list.
 func TestEmptyTables(t *testing.T) {
 	t.Parallel()
 	tables := sampleTables(t, 3)
@@ -106,11 +107,11 @@ func TestEmptyTables(t *testing.T) {
 		}
 	}
 	if missing := s.current.Load().bound.Missing(); len(missing) != len(contract.Endpoints) {
-		t.Errorf("missing %v", missing)
+		t.Errorf("missing tables %v", missing)
 	}
 }
 
-// TestMissingTable: a table that the snapshot does not have is an empty list.
+// TestMissingTable checks that a table that is not in the snapshot is served as an empty list.
 func TestMissingTable(t *testing.T) {
 	t.Parallel()
 	tables := slices.DeleteFunc(sampleTables(t, 3), func(x *testTable) bool { return x.endpoint.Table == "org_type" })
@@ -126,14 +127,14 @@ func TestMissingTable(t *testing.T) {
 		}
 	}
 	if got := s.Answer("GET", target+"&code="+strings.Repeat("x", 33), nil); got.Status != 422 {
-		t.Errorf("parameters are not checked: %d", got.Status)
+		t.Errorf("an invalid parameter: status %d, want 422", got.Status)
 	}
 	if missing := s.current.Load().bound.Missing(); !slices.Equal(missing, []string{"org_type"}) {
-		t.Errorf("missing %v", missing)
+		t.Errorf("missing tables %v", missing)
 	}
 }
 
-// TestExamples: every example of the documentation is answered.
+// TestExamples checks that every example value of the documentation gets a 200.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{}, 3)

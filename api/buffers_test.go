@@ -14,27 +14,27 @@ import (
 	"time"
 )
 
-// slimListener gives connections so little room, in bytes, for what they send that long answers
-// wait for their clients.
-type slimListener struct {
+// smallBufferListener gives its connections a send buffer of few bytes, so that long answers wait
+// for their clients.
+type smallBufferListener struct {
 	net.Listener
-	room int
+	sendBuffer int
 }
 
-func (l slimListener) Accept() (net.Conn, error) {
+func (l smallBufferListener) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return c, c.(*net.TCPConn).SetWriteBuffer(l.room)
+	return c, c.(*net.TCPConn).SetWriteBuffer(l.sendBuffer)
 }
 
-// TestLentBodies: answers of many lengths and codings, asked for one behind the other and several
-// at once on one connection, by clients that read at different speeds: each arrives as it was made,
-// whoever's buffer it was made in.
-func TestLentBodies(t *testing.T) {
+// TestReusedBuffers requests answers of many lengths and codings, pipelined and on several
+// connections at once, by clients that read at different speeds. Every body must arrive unchanged,
+// whichever connection used its buffer before.
+func TestReusedBuffers(t *testing.T) {
 	t.Parallel()
-	for _, keep := range []bool{false, true} { // idle connections their buffers
+	for _, keep := range []bool{false, true} { // whether idle connections keep their buffers
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
 			s := tableServer(t, Options{KeepBuffers: keep, CacheBytes: -1, QueueWait: 10 * time.Second},
@@ -43,7 +43,7 @@ func TestLentBodies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			go s.Serve(slimListener{l, 4 << 10}) //nolint:errcheck // ends with the listener
+			go s.Serve(smallBufferListener{l, 4 << 10}) //nolint:errcheck // returns when the listener is closed
 			t.Cleanup(func() { l.Close() })
 			limits := []int{0, 1, 5, 100, 127, 128, 700, 1500}
 			want := map[string][]byte{}
@@ -56,7 +56,7 @@ func TestLentBodies(t *testing.T) {
 				all.Go(func() {
 					r := rand.New(rand.NewPCG(uint64(client), 7))
 					for range 4 {
-						if err := askSeveral(r, l.Addr().String(), limits, want); err != nil {
+						if err := askPipelined(r, l.Addr().String(), limits, want); err != nil {
 							t.Error(err)
 							return
 						}
@@ -68,9 +68,9 @@ func TestLentBodies(t *testing.T) {
 	}
 }
 
-// askSeveral asks a few times for some pages at once over one connection, which may end with the
-// last of them.
-func askSeveral(r *rand.Rand, address string, limits []int, want map[string][]byte) error {
+// askPipelined sends several pipelined batches of requests over one connection and checks the
+// bodies. The last request may ask to close the connection.
+func askPipelined(r *rand.Rand, address string, limits []int, want map[string][]byte) error {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		return err
@@ -104,7 +104,8 @@ func askSeveral(r *rand.Rand, address string, limits []int, want map[string][]by
 				body, err = decoded(response.Header.Get("Content-Encoding"), body)
 			}
 			if err != nil || !bytes.Equal(body, want[what]) {
-				return fmt.Errorf("%s: %d bytes arrived, want %d, or others: %v", what, len(body), len(want[what]), err)
+				return fmt.Errorf("%s: received %d bytes, want %d (or the bytes differ): %v", what, len(body),
+					len(want[what]), err)
 			}
 			if response.Close && i == len(asked)-1 {
 				return nil

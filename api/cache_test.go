@@ -17,13 +17,14 @@ import (
 	"hdqs/api/wire"
 )
 
+// testKey returns the n-th cache key.
 func testKey(n int) bodyKey {
 	return bodyKey{tag: newEntityTag([32]byte{byte(n), byte(n >> 8), byte(n >> 16), 0, 1, 2}), coding: encode.Gzip}
 }
 
-// TestOneMaker: of a thousand requests for one body at once, one makes it, and all others get it
-// from there.
-func TestOneMaker(t *testing.T) {
+// TestSingleFlight checks that of a thousand concurrent requests for one body, one renders it and
+// the others share the result.
+func TestSingleFlight(t *testing.T) {
 	t.Parallel()
 	c := newBodyCache(0, wire.NewBudget(0))
 	var made atomic.Int64
@@ -35,14 +36,14 @@ func TestOneMaker(t *testing.T) {
 			got, m, _ := c.begin(testKey(1))
 			if got == nil {
 				made.Add(1)
-				waitFor(t, "all others to wait", func() bool {
+				waitFor(t, "the other 999 requests to wait", func() bool {
 					s.Lock()
 					defer s.Unlock()
 					return m.waiters == 999
 				})
 				body := append([]byte(nil), want...)
 				c.end(m, finished{body: body, rows: 3, total: 7}, nil)
-				clear(body) // its memory is the response's, and used again
+				clear(body) // the response owns this memory and reuses it
 				return
 			}
 			if !bytes.Equal(got.body, want) || got.rows != 3 || got.total != 7 {
@@ -52,16 +53,16 @@ func TestOneMaker(t *testing.T) {
 	}
 	wg.Wait()
 	if made.Load() != 1 {
-		t.Errorf("the body was made %d times", made.Load())
+		t.Errorf("the body was rendered %d times", made.Load())
 	}
 	if n := len(s.inFlight); n != 0 {
-		t.Errorf("%d bodies are still in the making", n)
+		t.Errorf("%d in-flight entries are left", n)
 	}
 }
 
-// TestMakerGivesUp: those who wait for a body that does not come make their own, or get its maker's
-// error.
-func TestMakerGivesUp(t *testing.T) {
+// TestFailedInFlightEntry checks what waiters get when the body they wait for is not rendered:
+// permission to render it themselves, or the renderer's error.
+func TestFailedInFlightEntry(t *testing.T) {
 	t.Parallel()
 	for _, fault := range []error{nil, &Busy{Rule: ruleQueries}} {
 		c := newBodyCache(0, wire.NewBudget(0))
@@ -69,15 +70,15 @@ func TestMakerGivesUp(t *testing.T) {
 		alone := make(chan error)
 		for range 3 {
 			go func() {
-				got, making, err := c.begin(testKey(1))
-				if got != nil || making != nil {
-					err = errors.New("a body that nobody made")
+				got, own, err := c.begin(testKey(1))
+				if got != nil || own != nil {
+					err = errors.New("got a body that nobody rendered")
 				}
 				alone <- err
 			}()
 		}
 		s := &c.shards[m.key.shard()]
-		waitFor(t, "three who wait", func() bool {
+		waitFor(t, "three waiters", func() bool {
 			s.Lock()
 			defer s.Unlock()
 			return m.waiters == 3
@@ -85,18 +86,18 @@ func TestMakerGivesUp(t *testing.T) {
 		c.end(m, finished{}, fault)
 		for range 3 {
 			if err := <-alone; !errors.Is(err, fault) {
-				t.Errorf("%v, want %v", err, fault)
+				t.Errorf("a waiter got the error %v, want %v", err, fault)
 			}
 		}
 		if got, m, err := c.begin(testKey(1)); got != nil || m == nil || err != nil {
-			t.Error("nobody may make the body again")
+			t.Error("the next request may not render the body")
 		}
 	}
 }
 
-// TestKeptOnSecondRequest: a body asked for once is not kept, one asked for twice is, whatever was
-// asked for in between.
-func TestKeptOnSecondRequest(t *testing.T) {
+// TestCachedOnSecondRequest checks that a body is cached when it is requested for the second time,
+// whatever was requested in between.
+func TestCachedOnSecondRequest(t *testing.T) {
 	t.Parallel()
 	c := newBodyCache(0, wire.NewBudget(0))
 	ask := func(n int) bool {
@@ -107,25 +108,25 @@ func TestKeptOnSecondRequest(t *testing.T) {
 	for turn, want := range []bool{false, false, true, true} {
 		for n := range 20 {
 			if got := ask(n); got != want {
-				t.Errorf("turn %d, body %d: kept %v", turn, n, got)
+				t.Errorf("turn %d, body %d: cached: %v", turn, n, got)
 			}
 		}
 	}
 	without := newBodyCache(-1, wire.NewBudget(0))
 	if got, m, err := without.begin(testKey(1)); got != nil || m != nil || err != nil {
-		t.Error("there is a cache where none is wanted")
+		t.Error("a disabled cache returned an entry")
 	}
 	without.end(nil, finished{}, nil)
 }
 
-// TestCacheBound: whatever comes, the memory stays below the limit, what is used stays longer than
-// what is not, and no body longer than a quarter of a shard is kept.
-func TestCacheBound(t *testing.T) {
+// TestCacheLimit checks under random load that memory stays below the limit, that frequently used
+// bodies stay, and that no body longer than a quarter of a shard is cached.
+func TestCacheLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 1 << 20
 	c := newBodyCache(limit, wire.NewBudget(0))
 	r := rand.New(rand.NewPCG(1, 2))
-	often := 0
+	frequentHits := 0
 	rounds := trials(200_000, 100_000)
 	for i := range rounds {
 		n := r.IntN(10)
@@ -134,7 +135,7 @@ func TestCacheBound(t *testing.T) {
 		}
 		got, m, _ := c.begin(testKey(n))
 		if n < 10 && got != nil {
-			often++
+			frequentHits++
 		}
 		if got != nil && (len(got.body) < 8 || got.rows != n || len(got.body) > c.maxBody) {
 			t.Fatalf("body %d: %d bytes, %d rows", n, len(got.body), got.rows)
@@ -148,7 +149,7 @@ func TestCacheBound(t *testing.T) {
 		for key, k := range s.kept {
 			bytes += k.Size()
 			if key != k.key {
-				t.Errorf("%v stands where %v should", k.key, key)
+				t.Errorf("found the entry of key %v under key %v", k.key, key)
 			}
 		}
 		if bytes != s.bytes || bytes > s.limit || len(s.clock) != len(s.kept) {
@@ -157,13 +158,14 @@ func TestCacheBound(t *testing.T) {
 		}
 		sum += bytes
 	}
-	if sum < limit/2 || often < rounds/4*9/10 {
-		t.Errorf("%d bytes are kept; the ten most asked for were there %d of %d times", sum, often, rounds/4)
+	if sum < limit/2 || frequentHits < rounds/4*9/10 {
+		t.Errorf("%d bytes are cached; %d of %d requests for the ten most requested bodies were hits", sum, frequentHits,
+			rounds/4)
 	}
 }
 
-// TestCachedAnswersAreTheSame asks servers with and without a cache for everything, several times,
-// in all codings.
+// TestCachedAnswersAreTheSame compares the answers of servers with and without a cache, several
+// times each, in all codings.
 func TestCachedAnswersAreTheSame(t *testing.T) {
 	t.Parallel()
 	with, without := sampleServer(t, Options{}, 500), sampleServer(t, Options{CacheBytes: -1}, 500)
@@ -180,7 +182,7 @@ func TestCachedAnswersAreTheSame(t *testing.T) {
 						t.Fatalf("%s, %s, turn %d:\n got %v\nwant %v", target, accept, turn, got.Header, want.Header)
 					}
 					if accept != "identity" && !bytes.Equal(plainBody(t, got), plainBody(t, want)) {
-						t.Fatalf("%s, %s, turn %d: other rows", target, accept, turn)
+						t.Fatalf("%s, %s, turn %d: the decoded bodies differ", target, accept, turn)
 					}
 				}
 			}
@@ -188,7 +190,7 @@ func TestCachedAnswersAreTheSame(t *testing.T) {
 	}
 }
 
-// plainBody is an answer's body without its coding.
+// plainBody returns the decoded body of an answer.
 func plainBody(t *testing.T, a Answer) []byte {
 	t.Helper()
 	coding, _ := a.field("Content-Encoding")
@@ -199,9 +201,9 @@ func plainBody(t *testing.T, a Answer) []byte {
 	return body
 }
 
-// TestManyAskAtOnce asks over a network for the same pages from many connections in all codings,
-// and compares the bodies.
-func TestManyAskAtOnce(t *testing.T) {
+// TestConcurrentRequests requests the same pages over many connections in all codings, and compares
+// the bodies.
+func TestConcurrentRequests(t *testing.T) {
 	t.Parallel()
 	table := numberedLocations(20_000, nil)
 	s := testServer(t, Options{Queries: 64, QueueWait: 10 * time.Second}, []*testTable{table})
@@ -228,7 +230,7 @@ func TestManyAskAtOnce(t *testing.T) {
 				sent, err := io.ReadAll(response.Body)
 				response.Body.Close()
 				if err != nil || response.StatusCode != 200 {
-					t.Errorf("%d, %v", response.StatusCode, err)
+					t.Errorf("status %d, %v", response.StatusCode, err)
 					return
 				}
 				body, err := decoded(response.Header.Get("Content-Encoding"), sent)
@@ -238,11 +240,11 @@ func TestManyAskAtOnce(t *testing.T) {
 				}
 				text := string(body)
 				if turn%2 == 0 && !first.CompareAndSwap(nil, &text) && *first.Load() != text {
-					t.Errorf("%s: another body of %d bytes", coding, len(text))
+					t.Errorf("%s: got a different body of %d bytes", coding, len(text))
 				}
 			}
 		})
 	}
 	wg.Wait()
-	waitFor(t, "all bytes taken", func() bool { return s.budget.Bytes() == 0 })
+	waitFor(t, "all bytes in flight to be sent", func() bool { return s.budget.Bytes() == 0 })
 }

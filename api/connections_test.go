@@ -16,18 +16,18 @@ import (
 	"hdqs/api/wire"
 )
 
-// Values of package wire.
+// These repeat unexported constants of package wire.
 const (
-	refusedAtOnce = 512                    // connections beyond a limit that get the time to read why
-	drainWait     = 100 * time.Millisecond // for the last request of a connection
-	maxLingerRead = 4 << 20                // bytes that are read of a connection that lingers
+	refusedAtOnce = 512                    // connections over a limit that may linger to receive their 503
+	drainWait     = 100 * time.Millisecond // how long a draining connection waits for one more request
+	maxLingerRead = 4 << 20                // bytes that are read from a lingering connection
 )
 
 const plainGet = "GET " + listTarget + " HTTP/1.1\r\nHost: a\r\n\r\n"
 
-// TestTurnedAway: a connection beyond the bound gets the answer that any 503 is, is counted, and
-// takes no place; each that ends makes room for one.
-func TestTurnedAway(t *testing.T) {
+// TestConnectionLimit checks that a connection over a limit gets the same answer as any other 503,
+// is counted and takes no slot, and that each closed connection frees one.
+func TestConnectionLimit(t *testing.T) {
 	t.Parallel()
 	for rule, o := range map[string]Options{
 		"connections":                {Connections: 2},
@@ -40,7 +40,7 @@ func TestTurnedAway(t *testing.T) {
 			first, second := dial(t, address), dial(t, address)
 			for _, conn := range []dialled{first, second} {
 				if status := conn.get(listTarget); status != 200 {
-					t.Fatalf("%s: %d within the bound", rule, status)
+					t.Fatalf("%s: status %d within the limit", rule, status)
 				}
 			}
 			got := exchange(t, address, "GET", plainGet)
@@ -65,7 +65,7 @@ func TestTurnedAway(t *testing.T) {
 				}
 			}
 			if answer, closed := dial(t, address).raw(t, "GET", plainGet); !closed {
-				t.Errorf("%s: it does not say that the connection ends: %.80q", rule, answer)
+				t.Errorf("%s: the answer lacks Connection: close: %.80q", rule, answer)
 			}
 			if head := unreadAnswer(t, address, "", "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"); head.Status != 503 ||
 				len(head.Body) > 0 {
@@ -78,36 +78,36 @@ func TestTurnedAway(t *testing.T) {
 			m := readMetrics(t, admin)
 			if m[fmt.Sprintf("hdqs_shed_total{reason=%q}", word)] != 4 ||
 				m[`hdqs_http_requests_total{code="503"}`] != 4 || m["hdqs_connections"] != 2 {
-				t.Errorf("%s: counted %v", rule, m)
+				t.Errorf("%s: wrong metrics: %v", rule, m)
 			}
 			if status := first.get(listTarget); status != 200 {
-				t.Errorf("%s: %d on a connection that has a place", rule, status)
+				t.Errorf("%s: status %d on an open connection", rule, status)
 			}
 			first.Close()
-			waitFor(t, "a place", func() bool { return s.callers.Count() == 1 })
+			waitFor(t, "a free slot", func() bool { return s.callers.Count() == 1 })
 			third := dial(t, address)
 			if status := third.get(listTarget); status != 200 {
-				t.Errorf("%s: %d after another connection has ended", rule, status)
+				t.Errorf("%s: status %d after another connection was closed", rule, status)
 			}
 			if got := exchange(t, address, "GET", plainGet); got.Status != 503 {
-				t.Errorf("%s: %d: one that ended made room for two", rule, got.Status)
+				t.Errorf("%s: status %d: one closed connection freed two slots", rule, got.Status)
 			}
 			second.Close()
 			third.Close()
-			waitFor(t, "all places", func() bool { return s.callers.Count() == 0 })
+			waitFor(t, "all connections to be closed", func() bool { return s.callers.Count() == 0 })
 		})
 	}
 }
 
-// TestOtherAddress: the bound of an address is no other's.
-func TestOtherAddress(t *testing.T) {
+// TestLimitPerAddress checks that each address has its own limit.
+func TestLimitPerAddress(t *testing.T) {
 	t.Parallel()
 	address := listen(t, sampleServer(t, Options{ConnectionsPerAddress: 1}, 3))
 	if status := dial(t, address).get(listTarget); status != 200 {
 		t.Fatal(status)
 	}
 	if got := exchange(t, address, "GET", plainGet); got.Status != 503 {
-		t.Errorf("the second of an address: %d", got.Status)
+		t.Errorf("the second connection of an address: status %d", got.Status)
 	}
 	other := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
 	client := http.Client{Transport: &http.Transport{DialContext: other.DialContext, DisableKeepAlives: true}}
@@ -117,17 +117,18 @@ func TestOtherAddress(t *testing.T) {
 	}
 	response.Body.Close()
 	if response.StatusCode != 200 {
-		t.Errorf("the first of another address: %d", response.StatusCode)
+		t.Errorf("the first connection of another address: status %d", response.StatusCode)
 	}
 }
 
-// TestTurnedAwayClients: a usual client always sees the 503 and never a broken connection, also
-// when many are turned away at once; and those who say nothing keep nobody from being turned away.
-func TestTurnedAwayClients(t *testing.T) {
+// TestRefusedClients checks that ordinary clients over the limit always receive the 503 and
+// never a broken connection, also when there are many of them. Silent connections must not delay
+// the refusal of others.
+func TestRefusedClients(t *testing.T) {
 	s := sampleServer(t, Options{Connections: 1}, 3)
 	address := listen(t, s)
-	inside := dial(t, address)
-	if status := inside.get(listTarget); status != 200 {
+	admitted := dial(t, address)
+	if status := admitted.get(listTarget); status != 200 {
 		t.Fatal(status)
 	}
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
@@ -168,15 +169,15 @@ func TestTurnedAwayClients(t *testing.T) {
 		}
 	}
 	if took := time.Since(began); took > 5*time.Second {
-		t.Errorf("silent connections took %s", took)
+		t.Errorf("refusing the silent connections took %s", took)
 	}
-	if status := inside.get(listTarget); status != 200 {
-		t.Errorf("inside: %d", status)
+	if status := admitted.get(listTarget); status != 200 {
+		t.Errorf("the admitted connection: status %d", status)
 	}
 }
 
-// endSoon shuts a server down and gives what Shutdown said.
-func endSoon(s *Server) <-chan error {
+// startShutdown starts to shut a server down and returns a channel for the result.
+func startShutdown(s *Server) <-chan error {
 	ended := make(chan error, 1)
 	go func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -186,16 +187,16 @@ func endSoon(s *Server) <-chan error {
 	return ended
 }
 
-// TestLastRequests: when the server ends, a request that comes while connections are waited for is
-// answered whole, and its answer is said to be the last.
-func TestLastRequests(t *testing.T) {
+// TestRequestDuringShutdown checks that a request that arrives during the drain wait of a shutdown
+// is answered in full, with Connection: close.
+func TestRequestDuringShutdown(t *testing.T) {
 	t.Parallel()
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
 			s := sampleServer(t, Options{KeepBuffers: keep}, 3)
 			limits := s.connectionLimits()
-			limits.DrainWait = time.Minute // however long this test takes to ask
+			limits.DrainWait = time.Minute // longer than this test takes to send its requests
 			s.callers = wire.NewConnections(limits)
 			address := listen(t, s)
 			busy, fresh := dial(t, address), dial(t, address)
@@ -203,31 +204,31 @@ func TestLastRequests(t *testing.T) {
 				t.Fatal(status)
 			}
 			waitFor(t, "two connections", func() bool { return s.callers.Count() == 2 })
-			ended := endSoon(s)
-			waitFor(t, "the end to begin", s.callers.Draining)
+			ended := startShutdown(s)
+			waitFor(t, "the shutdown to begin", s.callers.Draining)
 			time.Sleep(drainWait / 4)
 			for _, conn := range []dialled{busy, fresh} {
 				if answer, closed := conn.raw(t, "GET", plainGet); !strings.HasPrefix(answer, "HTTP/1.1 200 ") ||
 					!closed {
-					t.Errorf("keep=%v: a request near the end: %.60q, close: %v", keep, answer, closed)
+					t.Errorf("keep=%v: a request during shutdown: %.60q, close: %v", keep, answer, closed)
 				}
 				if rest, err := io.ReadAll(conn.reader); err != nil || len(rest) > 0 {
-					t.Errorf("keep=%v: then %.40q, %v", keep, rest, err)
+					t.Errorf("keep=%v: after the answer: %.40q, %v", keep, rest, err)
 				}
 			}
 			if err := <-ended; err != nil {
 				t.Error(err)
 			}
 			if _, err := net.Dial("tcp", address); err == nil {
-				t.Error("it listens after the end")
+				t.Error("it still listens after Shutdown")
 			}
 		})
 	}
 }
 
-// TestLastWait: when the server ends, connections that wait are closed without a word, but of a
-// request that has begun to come the rest is waited for, and it is answered whole.
-func TestLastWait(t *testing.T) {
+// TestIdleDuringShutdown checks that a shutdown closes idle connections without sending anything,
+// but waits for the rest of a request that has begun to arrive and answers it in full.
+func TestIdleDuringShutdown(t *testing.T) {
 	t.Parallel()
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
@@ -245,16 +246,16 @@ func TestLastWait(t *testing.T) {
 			}
 			waitFor(t, "three connections", func() bool { return s.callers.Count() == 3 })
 			time.Sleep(20 * time.Millisecond)
-			ended := endSoon(s)
-			waitFor(t, "the end to begin", s.callers.Draining)
+			ended := startShutdown(s)
+			waitFor(t, "the shutdown to begin", s.callers.Draining)
 			time.Sleep(2 * drainWait)
 			if answer, closed := half.raw(t, "GET", plainGet[30:]); !strings.HasPrefix(answer, "HTTP/1.1 200 ") ||
 				!closed {
-				t.Errorf("keep=%v: the rest of a request near the end: %.60q, close: %v", keep, answer, closed)
+				t.Errorf("keep=%v: a request completed during shutdown: %.60q, close: %v", keep, answer, closed)
 			}
 			for _, conn := range []dialled{idle, unused, half} {
 				if rest, err := io.ReadAll(conn.reader); err != nil || len(rest) > 0 {
-					t.Errorf("keep=%v: a connection ends with %.40q, %v", keep, rest, err)
+					t.Errorf("keep=%v: before the end of the connection: %.40q, %v", keep, rest, err)
 				}
 			}
 			if err := <-ended; err != nil {
@@ -264,15 +265,15 @@ func TestLastWait(t *testing.T) {
 	}
 }
 
-// TestDrain: while the end is near, each answer is the last of its connection, and new connections
-// are welcome.
+// TestDrain checks that a draining server closes each connection after its next answer, and still
+// accepts new connections.
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{}, 3)
 	address := listen(t, s)
 	conn := dial(t, address)
 	if answer, closed := conn.raw(t, "GET", plainGet); !strings.HasPrefix(answer, "HTTP/1.1 200 ") || closed {
-		t.Errorf("before: %.60q, close: %v", answer, closed)
+		t.Errorf("before Drain: %.60q, close: %v", answer, closed)
 	}
 	s.Drain()
 	for _, conn := range []dialled{conn, dial(t, address)} {
@@ -280,7 +281,7 @@ func TestDrain(t *testing.T) {
 			t.Errorf("draining: %.60q, close: %v", answer, closed)
 		}
 		if rest, err := io.ReadAll(conn.reader); err != nil || len(rest) > 0 {
-			t.Errorf("draining: then %.40q, %v", rest, err)
+			t.Errorf("draining: after the answer: %.40q, %v", rest, err)
 		}
 	}
 }

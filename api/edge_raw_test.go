@@ -14,13 +14,13 @@ import (
 	"hdqs/api/contract"
 )
 
-// edgePatience is longer than nginx waits for anything in these tests.
+// edgePatience is longer than any timeout of nginx in these tests.
 const edgePatience = 20 * time.Second
 
-// TestEdgeRawCases sends the bytes of testdata/raw through nginx. It may read them otherwise than
-// we do, stricter or not; but it must never ask us more than the client asked, never hang, and
-// never hand one request the answer of another: neither on the client's connection nor on those
-// that it keeps to us.
+// TestEdgeRawCases sends the bytes of testdata/raw through nginx. nginx may be stricter or more
+// lenient than we are. But it must never send us more requests than the client sent, never hang,
+// and never answer one request with the answer to another, neither on the client's connection nor
+// on the connections that it keeps open to us.
 func TestEdgeRawCases(t *testing.T) {
 	t.Parallel()
 	g := startEdge(t, Options{})
@@ -29,10 +29,12 @@ func TestEdgeRawCases(t *testing.T) {
 	}
 }
 
-// marked is a list that no cache has: its answer names the mark, among the unknown parameters.
+// marked returns a list target that no cache has stored. The answer names the mark among the
+// unknown parameters.
 func marked(mark string) string { return listTarget + "&" + mark + "=1" }
 
-// checkEdge sends a case, then a good request on the same connection and one on another.
+// checkEdge sends a case, then a valid request on the same connection and one on another
+// connection.
 func (c *rawCase) checkEdge(t *testing.T, g *origin, number string) {
 	requests := c.nginx
 	for _, status := range c.answers {
@@ -59,53 +61,53 @@ func (c *rawCase) checkEdge(t *testing.T, g *origin, number string) {
 		}
 		answers++
 		if a.status == http.StatusOK && strings.Contains(c.send, "$L") && !a.own("case"+number) {
-			t.Errorf("answer %d is that of %q", answers, a.unknown)
+			t.Errorf("answer %d belongs to the request of %q", answers, a.unknown)
 		}
 	}
 	targets := g.seen()
 	if len(targets) > requests {
-		t.Errorf("the client sent %d requests, the service got %q", requests, targets)
+		t.Errorf("the client sent %d requests, but the service received %q", requests, targets)
 	}
 	if a, answered := askNext(t, conn, "next"+number); answered && a.status == http.StatusOK && !a.own("next"+number) {
-		t.Errorf("the next request on the connection got the answer of %q", a.unknown)
+		t.Errorf("the next request on the connection got the answer to the request of %q", a.unknown)
 	} else if answered && a.status != http.StatusOK && a.status != http.StatusBadRequest &&
 		a.status != http.StatusRequestTimeout {
-		t.Errorf("the next request on the connection got %d", a.status)
+		t.Errorf("the next request on the connection got status %d", a.status)
 	}
 	other := dial(t, g.address)
 	if a, answered := askNext(t, other, "other"+number); !answered || a.status != http.StatusOK ||
 		!a.own("other"+number) {
-		t.Errorf("a request on another connection got %d, the answer of %q", a.status, a.unknown)
+		t.Errorf("a request on another connection got status %d and the answer to the request of %q", a.status, a.unknown)
 	}
 	for _, target := range append(targets, g.seen()...) {
 		if _, path, _ := strings.Cut(target, " "); strings.HasPrefix(path, "/smuggled") {
-			t.Errorf("the service was asked %q", target)
+			t.Errorf("the service received %q", target)
 		}
 	}
 }
 
-// edgeAnswer is what is needed of an answer.
+// edgeAnswer is the part of an answer that the checks use.
 type edgeAnswer struct {
 	status  int
 	unknown string
 }
 
-// own says whether the answer is that of the request with a mark.
+// own reports whether this is the answer to the request with a mark.
 func (a edgeAnswer) own(mark string) bool {
 	return slices.Contains(strings.Split(a.unknown, ", "), mark)
 }
 
-// readEdge reads an answer; ok is false when the connection ends instead.
+// readEdge reads an answer; ok is false if the connection ends instead.
 func readEdge(t *testing.T, conn dialled, method string) (a edgeAnswer, ok bool) {
 	t.Helper()
 	start, err := conn.reader.Peek(5)
 	var timeout net.Error
 	switch {
 	case errors.As(err, &timeout) && timeout.Timeout():
-		t.Fatalf("no answer and no end in %s", edgePatience)
+		t.Fatalf("neither an answer nor the end of the connection within %s", edgePatience)
 	case len(start) == 0:
 		return edgeAnswer{}, false
-	// the answer to a request without a version has no header, and ends with the connection
+	// The answer to a request without a version has no header and ends with the connection.
 	case string(start) != "HTTP/":
 		if _, err := io.Copy(io.Discard, conn.reader); err != nil {
 			t.Fatal(err)
@@ -122,8 +124,8 @@ func readEdge(t *testing.T, conn dialled, method string) (a edgeAnswer, ok bool)
 	return edgeAnswer{response.StatusCode, response.Header.Get(contract.HeaderUnknown)}, true
 }
 
-// askNext sends a good request that is to be the last, and wants at most one answer. There is none
-// when the connection has ended.
+// askNext sends a valid request with Connection: close and checks that it gets at most one answer.
+// There is no answer if the connection has ended.
 func askNext(t *testing.T, conn dialled, mark string) (edgeAnswer, bool) {
 	t.Helper()
 	if err := conn.SetDeadline(time.Now().Add(edgePatience)); err != nil {
@@ -135,7 +137,7 @@ func askNext(t *testing.T, conn dialled, mark string) (edgeAnswer, bool) {
 	}
 	a, answered := readEdge(t, conn, "GET")
 	if extra, more := readEdge(t, conn, "GET"); answered && more {
-		t.Errorf("one more answer: %+v", extra)
+		t.Errorf("an extra answer: %+v", extra)
 	}
 	return a, answered
 }

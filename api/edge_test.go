@@ -29,17 +29,17 @@ import (
 
 var update = flag.Bool("update", false, "rewrite files that are made from the endpoints")
 
-// edge skips a test of real edges and browsers unless they are there: 'make edge' says so.
-func edge(t *testing.T) {
+// needEdge skips a test that needs nginx or a browser unless HDQS_EDGE is set, as 'make edge' does.
+func needEdge(t *testing.T) {
 	t.Helper()
 	if os.Getenv("HDQS_EDGE") == "" {
 		t.Skip("HDQS_EDGE is not set: 'make edge' runs this with nginx and Chromium")
 	}
 }
 
-// nginxParams is the text of deploy/nginx/params.conf: variables that hold a query's parameters in
-// a fixed order, for the key of a cache. A query is put in order only when nothing is lost by it:
-// all names are known ones in their case, each stands once and with a value.
+// nginxParams generates deploy/nginx/params.conf: variables that hold a query's parameters in a
+// fixed order, for the cache key. A query is normalized only if that loses nothing: all its names
+// are known and in the right case, each occurs once, and each has a value.
 func nginxParams() string {
 	var names []string
 	for i := range contract.Endpoints {
@@ -68,7 +68,7 @@ func nginxParams() string {
 	return b.String()
 }
 
-// TestGoldenNginxParams holds the file of parameter names to the endpoints.
+// TestGoldenNginxParams checks that deploy/nginx/params.conf matches the endpoints.
 func TestGoldenNginxParams(t *testing.T) {
 	t.Parallel()
 	const file = "../deploy/nginx/params.conf"
@@ -79,22 +79,22 @@ func TestGoldenNginxParams(t *testing.T) {
 	}
 	text, err := os.ReadFile(file)
 	if err != nil || string(text) != nginxParams() {
-		t.Errorf("%s is not what the endpoints say (go test ./api -run Golden -update rewrites it): %v", file, err)
+		t.Errorf("%s does not match the endpoints (go test ./api -run Golden -update rewrites it): %v", file, err)
 	}
 }
 
-// origin is a server with a count of the requests it gets, behind an nginx with our configuration.
+// origin is a server behind an nginx with our configuration. It counts the requests that reach it.
 type origin struct {
-	server  *Server
-	asked   atomic.Int64
-	address string // of the nginx
-	stop    func() // ends the server, not the nginx
+	server   *Server
+	requests atomic.Int64
+	address  string // of nginx
+	stop     func() // stops the server, not nginx
 
 	mu      sync.Mutex
-	targets []string // methods and targets since seen was called
+	targets []string // methods and targets since the last call of seen
 }
 
-// seen gives the requests that the server got since it was called last.
+// seen returns the requests that the server received since the last call.
 func (g *origin) seen() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -103,14 +103,15 @@ func (g *origin) seen() []string {
 	return targets
 }
 
-// startEdge starts both. The files of deploy are used as they are, but for addresses and folders.
+// startEdge starts both. nginx uses the files of deploy, with only addresses and directories
+// changed.
 func startEdge(t *testing.T, o Options) *origin {
 	t.Helper()
-	edge(t)
+	needEdge(t)
 	g := &origin{server: sampleServer(t, o, 1500)}
 	handler := g.server.public.Handler
 	g.server.public.Handler = func(ctx *fasthttp.RequestCtx) {
-		g.asked.Add(1)
+		g.requests.Add(1)
 		target := string(ctx.Method()) + " " + string(ctx.RequestURI())
 		g.mu.Lock()
 		g.targets = append(g.targets, target)
@@ -121,7 +122,7 @@ func startEdge(t *testing.T, o Options) *origin {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go g.server.Serve(l) //nolint:errcheck // ends with the listener
+	go g.server.Serve(l) //nolint:errcheck // returns when the listener is closed
 	g.stop = sync.OnceFunc(func() {
 		if err := g.server.public.Shutdown(); err != nil {
 			t.Error(err)
@@ -132,22 +133,24 @@ func startEdge(t *testing.T, o Options) *origin {
 	return g
 }
 
-// counted asks the edge and says how many requests that made at the origin.
-func (g *origin) counted(t *testing.T, method, target string, header ...HeaderField) (Answer, int64) {
+// askCounted sends a request to nginx, and also returns how many requests reached the origin for
+// it.
+func (g *origin) askCounted(t *testing.T, method, target string, header ...HeaderField) (Answer, int64) {
 	t.Helper()
-	before := g.asked.Load()
+	before := g.requests.Load()
 	got := ask(t, g.address, method, target, header)
-	return got, g.asked.Load() - before
+	return got, g.requests.Load() - before
 }
 
-// TestEdgeKey: callers, order of parameters, GET and HEAD share an answer; codings do not; what
-// nginx cannot put in order is passed on as it is, and every answer is the origin's own.
+// TestEdgeKey checks the cache key: one cached answer serves all callers, any order of parameters,
+// and GET and HEAD, but only one coding. Queries that nginx cannot normalize are passed on
+// unchanged. Every answer equals the origin's.
 func TestEdgeKey(t *testing.T) {
 	t.Parallel()
 	g := startEdge(t, Options{})
 	other, _ := contract.EncodeIdentifier("another application", "you@example.com")
 	const events = "/api/v2/coordination-context/conflict-events?"
-	first, n := g.counted(t, "GET", events+"location_code=AFG&limit=700&has_hrp=true&app_identifier="+goodIdentifier)
+	first, n := g.askCounted(t, "GET", events+"location_code=AFG&limit=700&has_hrp=true&app_identifier="+goodIdentifier)
 	if first.Status != 200 || n != 1 {
 		t.Fatalf("%d, %d requests", first.Status, n)
 	}
@@ -163,7 +166,7 @@ func TestEdgeKey(t *testing.T) {
 		},
 		{"GET", events + "limit=700&location_code=AFG&has_hrp=true&", []HeaderField{{"x-catalog-api-app-identifier", goodIdentifier}, {"User-Agent", "x"}, {"Origin", "https://y"}}},
 	} {
-		got, n := g.counted(t, c.method, c.target, c.header...)
+		got, n := g.askCounted(t, c.method, c.target, c.header...)
 		if got.Status != 200 || n != 0 || c.method == "GET" && !bytes.Equal(got.Body, first.Body) {
 			t.Errorf("%s %s: %d, %d requests, %d bytes", c.method, c.target, got.Status, n, len(got.Body))
 		}
@@ -177,7 +180,8 @@ func TestEdgeKey(t *testing.T) {
 			}
 		}
 	}
-	// A coding each, whatever the browser's wording, and the bytes as we made them.
+	// One cached answer for each coding, however the browser spells it, with the bytes as we made
+	// them.
 	for _, c := range []struct {
 		accept, coding string
 		requests       int64
@@ -192,46 +196,46 @@ func TestEdgeKey(t *testing.T) {
 		{"zstd;q=0.1, gzip;q=0.5", "gzip", 1},
 	} {
 		target := events + "limit=700&location_code=AFG&has_hrp=true&app_identifier=" + goodIdentifier
-		got, n := g.counted(t, "GET", target, HeaderField{"Accept-Encoding", c.accept})
+		got, n := g.askCounted(t, "GET", target, HeaderField{"Accept-Encoding", c.accept})
 		coding, _ := got.field("Content-Encoding")
 		own := g.server.Answer("GET", target, []HeaderField{{"Accept-Encoding", c.accept}})
 		if got.Status != 200 || coding != c.coding || n != c.requests || !bytes.Equal(got.Body, own.Body) {
-			t.Errorf("%q: %d, coding %q, %d requests, %d bytes, own %d", c.accept, got.Status, coding, n, len(got.Body),
+			t.Errorf("%q: %d, coding %q, %d requests, %d bytes, origin %d", c.accept, got.Status, coding, n, len(got.Body),
 				len(own.Body))
 		}
 	}
-	// Without a name, the service decides each time.
+	// Requests without an identifier are always passed on to the service.
 	for range 2 {
-		if got, n := g.counted(t, "GET", events+"limit=700&location_code=AFG&has_hrp=true"); got.Status != 403 ||
+		if got, n := g.askCounted(t, "GET", events+"limit=700&location_code=AFG&has_hrp=true"); got.Status != 403 ||
 			n != 1 {
 			t.Errorf("no identifier: %d, %d requests", got.Status, n)
 		}
 	}
-	if got, _ := g.counted(t, "GET", "/api/v2/util/version"); got.Status != 200 {
+	if got, _ := g.askCounted(t, "GET", "/api/v2/util/version"); got.Status != 200 {
 		t.Errorf("version: %d", got.Status)
 	}
-	// No caller gets a page that another one's host is in.
-	g.counted(t, "GET", "/", HeaderField{"Host", "evil.example"})
-	if got, n := g.counted(t, "GET", "/"); got.Status != 200 || n != 1 ||
+	// No caller gets a landing page with the host of another caller's request.
+	g.askCounted(t, "GET", "/", HeaderField{"Host", "evil.example"})
+	if got, n := g.askCounted(t, "GET", "/"); got.Status != 200 || n != 1 ||
 		bytes.Contains(got.Body, []byte("evil.example")) {
 		t.Errorf("landing page: %d, %d requests, %s", got.Status, n, got.Body)
 	}
-	// A question mark in a path does not pass for the end of another.
-	g.counted(t, "GET", "/docs%3Fx")
-	if got, _ := g.counted(t, "GET", "/docs?x?"); got.Status != 200 {
+	// A percent-encoded question mark in a path does not share a cache key with a real one.
+	g.askCounted(t, "GET", "/docs%3Fx")
+	if got, _ := g.askCounted(t, "GET", "/docs?x?"); got.Status != 200 {
 		t.Errorf("question mark: %d", got.Status)
 	}
-	// Faults are not kept, a 404 is.
+	// A 422 is not cached, a 404 is.
 	for target, want := range map[string]int64{events + "limit=x&app_identifier=" + goodIdentifier: 1, "/nowhere": 0} {
-		g.counted(t, "GET", target)
-		if _, n := g.counted(t, "GET", target); n != want {
-			t.Errorf("%s again: %d requests", target, n)
+		g.askCounted(t, "GET", target)
+		if _, n := g.askCounted(t, "GET", target); n != want {
+			t.Errorf("%s, the second time: %d requests", target, n)
 		}
 	}
 }
 
-// TestEdgeAnswers: random requests, spelled in every way, get through the edge what the service
-// says, twice.
+// TestEdgeAnswers compares answers through nginx with our own, twice each, for random requests in
+// many spellings.
 func TestEdgeAnswers(t *testing.T) {
 	t.Parallel()
 	g := startEdge(t, Options{})
@@ -271,8 +275,8 @@ func TestEdgeAnswers(t *testing.T) {
 	}
 }
 
-// TestEdgeStale: a stale answer is used while a fresh one is fetched, which costs a 304, and while
-// the service is away, for as long as its header says.
+// TestEdgeStale checks that a stale answer is used during revalidation, which costs one 304, and
+// while the service is down, both for as long as the answer's Cache-Control allows.
 func TestEdgeStale(t *testing.T) {
 	t.Parallel()
 	g := startEdge(t, Options{Freshness: Freshness{
@@ -280,30 +284,30 @@ func TestEdgeStale(t *testing.T) {
 		StaleWhileRevalidate: 6 * time.Second, StaleIfError: 13 * time.Second,
 	}})
 	target := listTarget + "&limit=20"
-	first, _ := g.counted(t, "GET", target)
-	time.Sleep(4200 * time.Millisecond) // nginx counts whole seconds
-	stale, _ := g.counted(t, "GET", target)
+	first, _ := g.askCounted(t, "GET", target)
+	time.Sleep(4200 * time.Millisecond) // nginx counts in whole seconds
+	stale, _ := g.askCounted(t, "GET", target)
 	if state, _ := stale.field("X-Cache"); state != "STALE" && state != "UPDATING" ||
 		!bytes.Equal(stale.Body, first.Body) {
-		t.Errorf("after its time: %s", state)
+		t.Errorf("after max-age: X-Cache %s", state)
 	}
-	waitFor(t, "the fetch behind a stale answer", func() bool { return g.asked.Load() == 2 })
+	waitFor(t, "the background revalidation", func() bool { return g.requests.Load() == 2 })
 	time.Sleep(100 * time.Millisecond)
-	if fresh, n := g.counted(t, "GET", target); n != 0 || !bytes.Equal(fresh.Body, first.Body) {
-		t.Errorf("after the fetch: %d requests", n)
+	if fresh, n := g.askCounted(t, "GET", target); n != 0 || !bytes.Equal(fresh.Body, first.Body) {
+		t.Errorf("after the revalidation: %d requests", n)
 	}
 	g.stop()
-	time.Sleep(10500 * time.Millisecond) // no more while a fresh one is fetched
-	if got, _ := g.counted(t, "GET", target); got.Status != 200 || !bytes.Equal(got.Body, first.Body) {
-		t.Errorf("the service is away: %d", got.Status)
+	time.Sleep(10500 * time.Millisecond) // past stale-while-revalidate
+	if got, _ := g.askCounted(t, "GET", target); got.Status != 200 || !bytes.Equal(got.Body, first.Body) {
+		t.Errorf("the service is down: status %d", got.Status)
 	}
 	time.Sleep(7 * time.Second)
-	if got, _ := g.counted(t, "GET", target); got.Status != 502 {
-		t.Errorf("longer than it may be: %d", got.Status)
+	if got, _ := g.askCounted(t, "GET", target); got.Status != 502 {
+		t.Errorf("past stale-if-error: status %d, want 502", got.Status)
 	}
 }
 
-// TestEdgeStampede: many that miss one answer at once make one request.
+// TestEdgeStampede checks that many concurrent misses of one answer make one request to the origin.
 func TestEdgeStampede(t *testing.T) {
 	t.Parallel()
 	g := startEdge(t, Options{})
@@ -316,15 +320,15 @@ func TestEdgeStampede(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := g.asked.Load(); n != 1 {
-		t.Errorf("%d requests", n)
+	if n := g.requests.Load(); n != 1 {
+		t.Errorf("%d requests reached the origin, want 1", n)
 	}
 }
 
-// TestBrowser: a page of another origin reads rows and headers, in a browser.
+// TestBrowser checks in Chromium that a page of another origin can read rows and headers.
 func TestBrowser(t *testing.T) {
 	t.Parallel()
-	edge(t)
+	needEdge(t)
 	s := sampleServer(t, Options{Logger: slog.New(slog.DiscardHandler)}, 30)
 	api := "http://" + listen(t, s)
 	page := fmt.Sprintf(`<!doctype html><title>t</title><script>
@@ -340,13 +344,13 @@ func TestBrowser(t *testing.T) {
   const gone = await fetch(%[2]q);
   out.gone = {status: gone.status, body: await gone.json(), ...read(gone)};
   return JSON.stringify(out);
-})().catch((e) => "failed: " + e).then((said) => fetch("/done", {method: "POST", body: said}));
+})().catch((e) => "failed: " + e).then((result) => fetch("/done", {method: "POST", body: result}));
 </script>`, api+listTarget+"&limit=4&sort_by=x", api+"/api/v2/metadata/sector?output_format=csv&limit=3", goodIdentifier)
 	done := make(chan string, 1)
 	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/done" {
-			said, _ := io.ReadAll(r.Body)
-			done <- string(said)
+			result, _ := io.ReadAll(r.Body)
+			done <- string(result)
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -367,13 +371,13 @@ func TestBrowser(t *testing.T) {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	var said string
+	var result string
 	select {
-	case said = <-done:
+	case result = <-done:
 	case <-time.After(2 * time.Minute):
-		said = "nothing"
+		result = "nothing"
 	}
-	_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // it has children
+	_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // the whole process group
 	_ = command.Wait()
 	for _, part := range []string{
 		`"query":{"status":200,"rows":4,"ETag":"W/`, `rel=\"next\"`,
@@ -381,23 +385,23 @@ func TestBrowser(t *testing.T) {
 		`"header":{"status":200,"text":5,"ETag":"W/`, `filename=\"sector_2026-11-20.csv\"`,
 		`"again":{"status":304,"ETag":"W/`, `"gone":{"status":403,"body":{"error":"Missing app identifier"`,
 	} {
-		if !strings.Contains(said, part) {
-			t.Errorf("the page lacks %s:\n%s\n%s", part, said, messages.String())
+		if !strings.Contains(result, part) {
+			t.Errorf("the result lacks %s:\n%s\n%s", part, result, messages.String())
 		}
 	}
 }
 
-// TestEdgeRange: the service sends "Accept-Ranges: none" and answers a request for a range with the
-// whole body. So does nginx, also from its cache.
+// TestEdgeRange checks that a range request gets the whole body, as "Accept-Ranges: none"
+// announces, also from the cache of nginx.
 func TestEdgeRange(t *testing.T) {
 	t.Parallel()
 	g := startEdge(t, Options{})
 	target := listTarget + "&limit=30"
-	whole, _ := g.counted(t, "GET", target)
+	whole, _ := g.askCounted(t, "GET", target)
 	for range 2 {
-		got, _ := g.counted(t, "GET", target, HeaderField{"Range", "bytes=0-9"})
+		got, _ := g.askCounted(t, "GET", target, HeaderField{"Range", "bytes=0-9"})
 		if got.Status != 200 || !bytes.Equal(got.Body, whole.Body) {
-			t.Errorf("a range: status %d, %d bytes, want 200, %d bytes", got.Status, len(got.Body), len(whole.Body))
+			t.Errorf("a range request: status %d, %d bytes, want 200, %d bytes", got.Status, len(got.Body), len(whole.Body))
 		}
 	}
 }

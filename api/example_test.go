@@ -11,7 +11,7 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// A table of two sectors is written to a store and served, without a network.
+// Write a table of two sectors to a store and query it without a network.
 func Example() {
 	dir, err := os.MkdirTemp("", "hdqs-example-")
 	if err != nil {

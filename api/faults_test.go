@@ -12,12 +12,13 @@ import (
 	"hdqs/internal/testkit"
 )
 
-// badValue is a value that breaks a parameter's rule, and the items that must tell so.
+// badValue is an invalid parameter value with the error items that it must get.
 type badValue struct {
 	value string
 	items []any
 }
 
+// wireItem is an item of a 422 answer.
 type wireItem struct {
 	Type  string   `json:"type"`
 	Loc   []string `json:"loc"`
@@ -26,10 +27,12 @@ type wireItem struct {
 	Ctx   any      `json:"ctx,omitempty"`
 }
 
+// item returns the error item of a query parameter.
 func item(p, value, kind, msg string, ctx any) []any {
 	return []any{wireItem{Type: kind, Loc: []string{"query", p}, Msg: msg, Input: &value, Ctx: ctx}}
 }
 
+// momentItems returns the two error items of an invalid date-time.
 func momentItems(p, value, reason string) []any {
 	ctx := map[string]string{"error": reason}
 	return []any{
@@ -44,7 +47,7 @@ func momentItems(p, value, reason string) []any {
 	}
 }
 
-// badValues breaks a parameter in every way that its contract knows.
+// badValues returns values that violate each rule of a parameter in the contract.
 func badValues(c *testkit.Contract, p testkit.ContractParam) []badValue {
 	var bad []badValue
 	add := func(value, kind, msg string, ctx any) {
@@ -107,6 +110,7 @@ func badValues(c *testkit.Contract, p testkit.ContractParam) []badValue {
 	return bad
 }
 
+// itemsBody returns the body of a 422 answer.
 func itemsBody(tb testing.TB, items []any) string {
 	tb.Helper()
 	var b strings.Builder
@@ -118,9 +122,10 @@ func itemsBody(tb testing.TB, items []any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// TestContractFaults sends every bad value of every parameter of every endpoint, alone and hidden
-// behind a good or by a bad value, and all at once, and compares whole bodies.
-func TestContractFaults(t *testing.T) {
+// TestContractErrors sends every bad value of every parameter of every endpoint: alone, before a
+// good value of the same parameter (which hides it), after one, and all parameters at once. It
+// compares whole bodies.
+func TestContractErrors(t *testing.T) {
 	t.Parallel()
 	c := testkit.ReadContract(t, "../testdata/contract.json")
 	s := sampleServer(t, Options{}, 3)
@@ -134,7 +139,7 @@ func TestContractFaults(t *testing.T) {
 		for _, p := range params {
 			id := "app_identifier=" + goodIdentifier + "&"
 			if p.Name == "app_identifier" {
-				continue // the identifier's own test
+				continue // tested separately
 			}
 			values := badValues(c, p)
 			if p.Type == "partial-date" {
@@ -157,7 +162,7 @@ func TestContractFaults(t *testing.T) {
 					t.Errorf("%s?%s: %d %s\nwant %s", e.Path, query, got.Status, got.Body, want)
 				}
 				if got := ask(e.Path, id+query+"&"+p.Name+"="+url.QueryEscape(goodValue(c, p))); got.Status != 200 {
-					t.Errorf("%s?%s and then %q: %d %s", e.Path, query, goodValue(c, p), got.Status, got.Body)
+					t.Errorf("%s?%s before %q: %d %s", e.Path, query, goodValue(c, p), got.Status, got.Body)
 				}
 				if got := ask(e.Path, id+p.Name+"="+url.QueryEscape(goodValue(c, p))+"&"+query); got.Status != 422 {
 					t.Errorf("%s?%s after %q: %d", e.Path, query, goodValue(c, p), got.Status)
@@ -165,16 +170,16 @@ func TestContractFaults(t *testing.T) {
 			}
 			if p.Ignored == "empty string" {
 				if got := ask(e.Path, id+p.Name+"="); got.Status != 200 {
-					t.Errorf("%s?%s= is no filter, got %d", e.Path, p.Name, got.Status)
+					t.Errorf("%s?%s= (no filter): status %d, want 200", e.Path, p.Name, got.Status)
 				}
 			}
 		}
-		checkAllFaults(t, c, e, ask)
+		checkAllErrors(t, c, e, ask)
 	}
 	t.Logf("%d requests", sent)
 }
 
-// goodValue is the longest or least ordinary value that a parameter takes.
+// goodValue returns the longest or most unusual value that a parameter accepts.
 func goodValue(c *testkit.Contract, p testkit.ContractParam) string {
 	switch p.Type {
 	case "string":
@@ -192,9 +197,9 @@ func goodValue(c *testkit.Contract, p testkit.ContractParam) string {
 	return "2023-02-28"
 }
 
-// checkAllFaults breaks every parameter at once, sent backwards, and expects the items in the order
-// of contract section 8.
-func checkAllFaults(t *testing.T, c *testkit.Contract, e testkit.ContractEndpoint,
+// checkAllErrors sends a bad value for every parameter at once, in reverse order, and expects the
+// items in the order of section 8 of the contract.
+func checkAllErrors(t *testing.T, c *testkit.Contract, e testkit.ContractEndpoint,
 	ask func(path, query string) Answer,
 ) {
 	t.Helper()
@@ -247,7 +252,8 @@ func checkAllFaults(t *testing.T, c *testkit.Contract, e testkit.ContractEndpoin
 	}
 }
 
-// longIdentifier is good but for its length: the limit counts in the query only.
+// longIdentifier returns an identifier that is valid except for its length. The length is limited
+// only in the query.
 func longIdentifier() string {
 	identifier, issues := contract.EncodeIdentifier(strings.Repeat("a", 480), "me@example.org")
 	if issues != nil || len(identifier) <= 512 {
@@ -256,6 +262,8 @@ func longIdentifier() string {
 	return identifier
 }
 
+// TestLongIdentifierInHeader checks that an identifier in the header may be longer than one in the
+// query.
 func TestLongIdentifierInHeader(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{}, 3)
@@ -265,12 +273,13 @@ func TestLongIdentifierInHeader(t *testing.T) {
 	}
 }
 
+// TestOtherRoutes checks that every other route of the contract exists.
 func TestOtherRoutes(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{}, 3)
 	for _, route := range testkit.ReadContract(t, "../testdata/contract.json").Other {
 		if got := s.Answer("OPTIONS", route.Path, nil); got.Status != 204 {
-			t.Errorf("%s is no route: %d", route.Path, got.Status)
+			t.Errorf("%s: status %d, want 204", route.Path, got.Status)
 		}
 	}
 }

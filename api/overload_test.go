@@ -107,7 +107,7 @@ func TestBytesInFlight(t *testing.T) {
 				KeepBuffers: keep, InflightBytes: 4 << 20, WriteTimeout: time.Minute,
 				QueueWait: 10 * time.Second,
 			}, []*testTable{numberedLocations(60000, nil)})
-			address := listenFor(t, func(l net.Listener) error { return s.Serve(slimListener{l, 64 << 10}) })
+			address := listenFor(t, func(l net.Listener) error { return s.Serve(smallBufferListener{l, 64 << 10}) })
 			target := "/api/v2/metadata/location?app_identifier=" + goodIdentifier
 			if got := ask(t, address, "GET", target, nil); got.Status != 200 || len(got.Body) < 1<<20 {
 				t.Fatalf("%d, %d bytes", got.Status, len(got.Body))

@@ -41,7 +41,7 @@ func TestSharedBytesInFlight(t *testing.T) {
 	t.Parallel()
 	s := testServer(t, Options{InflightBytes: 1 << 20, WriteTimeout: time.Minute, QueueWait: 10 * time.Second},
 		[]*testTable{numberedLocations(20_000, nil)})
-	address := listenFor(t, func(l net.Listener) error { return s.Serve(slimListener{l, 4 << 10}) })
+	address := listenFor(t, func(l net.Listener) error { return s.Serve(smallBufferListener{l, 4 << 10}) })
 	target := "/api/v2/metadata/location?app_identifier=" + goodIdentifier
 	gzip := []HeaderField{{"Accept-Encoding", "gzip"}}
 	var page Answer
@@ -275,7 +275,7 @@ func TestSharedBodiesOverNetwork(t *testing.T) {
 	t.Parallel()
 	s := testServer(t, Options{CacheBytes: 1 << 20, WriteTimeout: time.Minute, QueueWait: 10 * time.Second},
 		[]*testTable{numberedLocations(2_000, nil)})
-	address := listenFor(t, func(l net.Listener) error { return s.Serve(slimListener{l, 4 << 10}) })
+	address := listenFor(t, func(l net.Listener) error { return s.Serve(smallBufferListener{l, 4 << 10}) })
 	var clients sync.WaitGroup
 	for client := range 16 {
 		clients.Go(func() {
