@@ -101,7 +101,7 @@ func askPipelined(r *rand.Rand, address string, limits []int, want map[string][]
 			}
 			body, err := io.ReadAll(response.Body)
 			if err == nil {
-				body, err = decoded(response.Header.Get("Content-Encoding"), body)
+				body, err = decodeBody(response.Header.Get("Content-Encoding"), body)
 			}
 			if err != nil || !bytes.Equal(body, want[what]) {
 				return fmt.Errorf("%s: received %d bytes, want %d (or the bytes differ): %v", what, len(body),

@@ -159,8 +159,8 @@ func TestCacheLimit(t *testing.T) {
 		sum += bytes
 	}
 	if sum < limit/2 || frequentHits < rounds/4*9/10 {
-		t.Errorf("%d bytes are cached; %d of %d requests for the ten most requested bodies were hits", sum, frequentHits,
-			rounds/4)
+		t.Errorf("%d bytes are cached; %d of %d requests for the ten most requested bodies were hits", sum,
+			frequentHits, rounds/4)
 	}
 }
 
@@ -194,7 +194,7 @@ func TestCachedAnswersAreTheSame(t *testing.T) {
 func plainBody(t *testing.T, a Answer) []byte {
 	t.Helper()
 	coding, _ := a.field("Content-Encoding")
-	body, err := decoded(coding, a.Body)
+	body, err := decodeBody(coding, a.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,7 +233,7 @@ func TestConcurrentRequests(t *testing.T) {
 					t.Errorf("status %d, %v", response.StatusCode, err)
 					return
 				}
-				body, err := decoded(response.Header.Get("Content-Encoding"), sent)
+				body, err := decodeBody(response.Header.Get("Content-Encoding"), sent)
 				if err != nil {
 					t.Error(err)
 					return

@@ -38,7 +38,7 @@ func TestConnectionLimit(t *testing.T) {
 			s := sampleServer(t, o, 3)
 			address, admin := listen(t, s), listenAdmin(t, s)
 			first, second := dial(t, address), dial(t, address)
-			for _, conn := range []dialled{first, second} {
+			for _, conn := range []testConn{first, second} {
 				if status := conn.get(listTarget); status != 200 {
 					t.Fatalf("%s: status %d within the limit", rule, status)
 				}
@@ -207,7 +207,7 @@ func TestRequestDuringShutdown(t *testing.T) {
 			ended := startShutdown(s)
 			waitFor(t, "the shutdown to begin", s.callers.Draining)
 			time.Sleep(drainWait / 4)
-			for _, conn := range []dialled{busy, fresh} {
+			for _, conn := range []testConn{busy, fresh} {
 				if answer, closed := conn.raw(t, "GET", plainGet); !strings.HasPrefix(answer, "HTTP/1.1 200 ") ||
 					!closed {
 					t.Errorf("keep=%v: a request during shutdown: %.60q, close: %v", keep, answer, closed)
@@ -226,9 +226,9 @@ func TestRequestDuringShutdown(t *testing.T) {
 	}
 }
 
-// TestIdleDuringShutdown checks that a shutdown closes idle connections without sending anything,
-// but waits for the rest of a request that has begun to arrive and answers it in full.
-func TestIdleDuringShutdown(t *testing.T) {
+// TestPartialRequestDuringShutdown checks that a shutdown closes idle connections without sending
+// anything, but waits for the rest of a request that has begun to arrive and answers it in full.
+func TestPartialRequestDuringShutdown(t *testing.T) {
 	t.Parallel()
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
@@ -236,7 +236,7 @@ func TestIdleDuringShutdown(t *testing.T) {
 			s := sampleServer(t, Options{KeepBuffers: keep}, 3)
 			address := listen(t, s)
 			idle, half, unused := dial(t, address), dial(t, address), dial(t, address)
-			for _, conn := range []dialled{idle, half} {
+			for _, conn := range []testConn{idle, half} {
 				if status := conn.get(listTarget); status != 200 {
 					t.Fatal(status)
 				}
@@ -253,7 +253,7 @@ func TestIdleDuringShutdown(t *testing.T) {
 				!closed {
 				t.Errorf("keep=%v: a request completed during shutdown: %.60q, close: %v", keep, answer, closed)
 			}
-			for _, conn := range []dialled{idle, unused, half} {
+			for _, conn := range []testConn{idle, unused, half} {
 				if rest, err := io.ReadAll(conn.reader); err != nil || len(rest) > 0 {
 					t.Errorf("keep=%v: before the end of the connection: %.40q, %v", keep, rest, err)
 				}
@@ -276,7 +276,7 @@ func TestDrain(t *testing.T) {
 		t.Errorf("before Drain: %.60q, close: %v", answer, closed)
 	}
 	s.Drain()
-	for _, conn := range []dialled{conn, dial(t, address)} {
+	for _, conn := range []testConn{conn, dial(t, address)} {
 		if answer, closed := conn.raw(t, "GET", plainGet); !strings.HasPrefix(answer, "HTTP/1.1 200 ") || !closed {
 			t.Errorf("draining: %.60q, close: %v", answer, closed)
 		}

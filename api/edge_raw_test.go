@@ -77,7 +77,8 @@ func (c *rawCase) checkEdge(t *testing.T, g *origin, number string) {
 	other := dial(t, g.address)
 	if a, answered := askNext(t, other, "other"+number); !answered || a.status != http.StatusOK ||
 		!a.own("other"+number) {
-		t.Errorf("a request on another connection got status %d and the answer to the request of %q", a.status, a.unknown)
+		t.Errorf("a request on another connection got status %d and the answer to the request of %q", a.status,
+			a.unknown)
 	}
 	for _, target := range append(targets, g.seen()...) {
 		if _, path, _ := strings.Cut(target, " "); strings.HasPrefix(path, "/smuggled") {
@@ -98,7 +99,7 @@ func (a edgeAnswer) own(mark string) bool {
 }
 
 // readEdge reads an answer; ok is false if the connection ends instead.
-func readEdge(t *testing.T, conn dialled, method string) (a edgeAnswer, ok bool) {
+func readEdge(t *testing.T, conn testConn, method string) (a edgeAnswer, ok bool) {
 	t.Helper()
 	start, err := conn.reader.Peek(5)
 	var timeout net.Error
@@ -126,7 +127,7 @@ func readEdge(t *testing.T, conn dialled, method string) (a edgeAnswer, ok bool)
 
 // askNext sends a valid request with Connection: close and checks that it gets at most one answer.
 // There is no answer if the connection has ended.
-func askNext(t *testing.T, conn dialled, mark string) (edgeAnswer, bool) {
+func askNext(t *testing.T, conn testConn, mark string) (edgeAnswer, bool) {
 	t.Helper()
 	if err := conn.SetDeadline(time.Now().Add(edgePatience)); err != nil {
 		t.Fatal(err)

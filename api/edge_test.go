@@ -200,8 +200,8 @@ func TestEdgeKey(t *testing.T) {
 		coding, _ := got.field("Content-Encoding")
 		own := g.server.Answer("GET", target, []HeaderField{{"Accept-Encoding", c.accept}})
 		if got.Status != 200 || coding != c.coding || n != c.requests || !bytes.Equal(got.Body, own.Body) {
-			t.Errorf("%q: %d, coding %q, %d requests, %d bytes, origin %d", c.accept, got.Status, coding, n, len(got.Body),
-				len(own.Body))
+			t.Errorf("%q: %d, coding %q, %d requests, %d bytes, origin %d", c.accept, got.Status, coding, n,
+				len(got.Body), len(own.Body))
 		}
 	}
 	// Requests without an identifier are always passed on to the service.
@@ -401,7 +401,8 @@ func TestEdgeRange(t *testing.T) {
 	for range 2 {
 		got, _ := g.askCounted(t, "GET", target, HeaderField{"Range", "bytes=0-9"})
 		if got.Status != 200 || !bytes.Equal(got.Body, whole.Body) {
-			t.Errorf("a range request: status %d, %d bytes, want 200, %d bytes", got.Status, len(got.Body), len(whole.Body))
+			t.Errorf("a range request: status %d, %d bytes, want 200, %d bytes", got.Status, len(got.Body),
+				len(whole.Body))
 		}
 	}
 }

@@ -18,9 +18,9 @@ import (
 	"hdqs/internal/testkit"
 )
 
-// TestContractFilters asks every filter of every endpoint for values that its rows hold, and values
-// near them, alone and combined, and compares whole bodies in both formats with a plain evaluation
-// of the contract's match kinds.
+// TestContractFilters queries every filter of every endpoint with values from its rows and values
+// near them, alone and combined. It compares whole bodies in both formats with a straightforward
+// evaluation of the contract's match kinds.
 func TestContractFilters(t *testing.T) {
 	t.Parallel()
 	rows, pages := 60, 25
@@ -35,15 +35,15 @@ func TestContractFilters(t *testing.T) {
 	asked, found := 0, 0
 	for i, e := range c.Paths {
 		table := tables[i]
-		var pool []chosen
+		var pool []paramValue
 		for _, p := range e.Params {
 			matched, missed := false, false
 			for n, value := range filterValues(c, p, table, random) {
 				if testing.Short() && n%5 != 0 && p.Type != "boolean" {
 					continue
 				}
-				one := chosen{p, value}
-				total := checkAnswer(t, s, e, table, []chosen{one}, random)
+				one := paramValue{p, value}
+				total := checkAnswer(t, s, e, table, []paramValue{one}, random)
 				pool = append(pool, one)
 				asked++
 				matched = matched || total > 0
@@ -51,15 +51,15 @@ func TestContractFilters(t *testing.T) {
 				found += total
 			}
 			if !missed {
-				t.Errorf("%s: no value of %s leaves a row out", e.Path, p.Name)
+				t.Errorf("%s: no value of %s excludes a row", e.Path, p.Name)
 			}
 			if !matched && !(e.Path == "/api/v2/food-security-nutrition-poverty/poverty-rate" && p.Name == "admin_level") {
-				t.Errorf("%s: no value of %s finds a row", e.Path, p.Name)
+				t.Errorf("%s: no value of %s matches a row", e.Path, p.Name)
 			}
 		}
 		for range pages {
 			n := 2 + random.IntN(3)
-			var some []chosen
+			var some []paramValue
 			for range n {
 				if len(pool) > 0 {
 					some = append(some, pool[random.IntN(len(pool))])
@@ -69,17 +69,17 @@ func TestContractFilters(t *testing.T) {
 			asked++
 		}
 	}
-	t.Logf("seed %d: %d requests, %d rows found", seed, asked, found)
+	t.Logf("seed %d: %d requests, %d rows matched", seed, asked, found)
 }
 
-// chosen is a parameter with a value.
-type chosen struct {
+// paramValue is a parameter with a value.
+type paramValue struct {
 	param testkit.ContractParam
 	value string
 }
 
-// filterValues are values of the columns, values made from them by the rules of matching, and a few
-// that are in no row.
+// filterValues returns values of the columns, values derived from them by the matching rules, and a
+// few that match no row.
 func filterValues(c *testkit.Contract, p testkit.ContractParam, table *testTable, random *rand.Rand) []string {
 	if p.Type == "enum" {
 		return c.Enums[p.Enum].Values
@@ -124,12 +124,13 @@ func filterValues(c *testkit.Contract, p testkit.ContractParam, table *testTable
 	return values
 }
 
-// checkAnswer asks for rows with filters, by a random page, and returns how many pass.
-func checkAnswer(t *testing.T, s *Server, e testkit.ContractEndpoint, table *testTable, some []chosen,
+// checkAnswer queries with some filters and sometimes a random page, checks the answers, and
+// returns how many rows pass the filters.
+func checkAnswer(t *testing.T, s *Server, e testkit.ContractEndpoint, table *testTable, some []paramValue,
 	random *rand.Rand,
 ) int {
 	t.Helper()
-	last := map[string]chosen{}
+	last := map[string]paramValue{}
 	query := "app_identifier=" + goodIdentifier
 	for _, one := range some {
 		query += "&" + one.param.Name + "=" + url.QueryEscape(one.value)
@@ -170,8 +171,8 @@ func checkAnswer(t *testing.T, s *Server, e testkit.ContractEndpoint, table *tes
 	return total
 }
 
-// plainMatch is the contract's match kinds, word for word.
-func plainMatch(path string, one chosen, row map[string]any) bool {
+// plainMatch evaluates a match kind as the contract defines it.
+func plainMatch(path string, one paramValue, row map[string]any) bool {
 	for _, column := range columnsOfParam(path, one.param) {
 		if plainColumn(one, row[column]) {
 			return true
@@ -180,7 +181,7 @@ func plainMatch(path string, one chosen, row map[string]any) bool {
 	return false
 }
 
-func plainColumn(one chosen, stored any) bool {
+func plainColumn(one paramValue, stored any) bool {
 	match, value := one.param.Match, one.value
 	switch v := stored.(type) {
 	case nil:
@@ -211,7 +212,7 @@ func plainColumn(one chosen, stored any) bool {
 		}
 		return plainOrder(match, f, g)
 	}
-	panic("no such value")
+	panic("unexpected type of value")
 }
 
 func plainOrder(match string, stored, value float64) bool {
@@ -259,7 +260,7 @@ func plainTime(match, value string, stored time.Time) bool {
 	return stored.Before(at)
 }
 
-// plainPattern is a pattern with wildcards as a regular expression over lower-cased text.
+// plainPattern translates a pattern with wildcards into a regular expression for lower-cased text.
 func plainPattern(value, before, after string) *regexp.Regexp {
 	var b strings.Builder
 	runes := []rune(strings.ToLower(value))
@@ -279,7 +280,7 @@ func plainPattern(value, before, after string) *regexp.Regexp {
 	return regexp.MustCompile(`(?s)\A` + before + b.String() + after + `\z`)
 }
 
-// plainJSON writes records with the standard library, one field after the other.
+// plainJSON renders records with the standard library, one field after another.
 func plainJSON(tb testing.TB, e testkit.ContractEndpoint, rows []map[string]any) string {
 	var b bytes.Buffer
 	b.WriteString(`{"data":[`)
@@ -359,7 +360,7 @@ func plainCSV(tb testing.TB, e testkit.ContractEndpoint, rows []map[string]any) 
 	return b.String()
 }
 
-// TestEveryEnumValueIsFound asks for each value of each enum.
+// TestEveryEnumValueIsFound queries each value of each enum.
 func TestEveryEnumValueIsFound(t *testing.T) {
 	t.Parallel()
 	tables := sampleTables(t, 60)
@@ -388,8 +389,8 @@ func TestEveryEnumValueIsFound(t *testing.T) {
 	}
 }
 
-// columnsOfParam are the columns that a filter reads. Package contract compares them with the
-// contract.
+// columnsOfParam returns the columns that a filter reads. The tests of package contract compare
+// them with the contract.
 func columnsOfParam(path string, p testkit.ContractParam) []string {
 	for i := range contract.Endpoints {
 		for _, own := range contract.Endpoints[i].Filters() {

@@ -20,8 +20,8 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// testTable is a table of a test snapshot as rows of values: string, int64 (integers), bool,
-// time.Time, decimal, or nil.
+// testTable is a table of a test snapshot. The values of its rows are string, int64 (integers),
+// bool, time.Time, decimal, or nil.
 type testTable struct {
 	endpoint *contract.Endpoint
 	columns  []testColumn
@@ -35,7 +35,7 @@ type testColumn struct {
 	nullable bool
 }
 
-// decimal is an exact decimal as text.
+// decimal is an exact decimal number as text.
 type decimal string
 
 // columnsOf derives the columns that an endpoint needs from its fields and filters.
@@ -65,8 +65,8 @@ var sampleTexts = []string{
 	`say "hi", twice`, "two\nlines", "Éthiopie", "0-4", "80+", "x",
 }
 
-// sampleTable makes rows with every enum value, nulls where they are allowed, and texts that
-// matching and quoting stumble over.
+// sampleTable makes random rows with every enum value, nulls where they are allowed, and texts that
+// are difficult for matching and quoting.
 func sampleTable(e *contract.Endpoint, rows int, random *rand.Rand) *testTable {
 	t := &testTable{endpoint: e, columns: columnsOf(e)}
 	day := time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -104,8 +104,8 @@ func sampleTable(e *contract.Endpoint, rows int, random *rand.Rand) *testTable {
 	return t
 }
 
-// data is the table as the snapshot's writer takes it: place columns in a tuple dictionary, the
-// others by row.
+// data converts the table for the snapshot writer: place columns become a tuple dictionary, the
+// others are stored by row.
 func (t *testTable) data(tb testing.TB) *snapshot.TableData {
 	data := &snapshot.TableData{Name: t.endpoint.Table, Rows: len(t.rows)}
 	place := snapshot.GroupData{Name: "place", Codes: make([]uint32, len(t.rows))}
@@ -178,7 +178,7 @@ func columnData(tb testing.TB, c testColumn, rows []map[string]any, index bool) 
 		case decimal:
 			dec, ok := snapshot.ParseDec(string(v))
 			if !ok {
-				tb.Fatalf("%q is no decimal", v)
+				tb.Fatalf("%q is not a decimal", v)
 			}
 			d.Decimals = append(d.Decimals, dec)
 		}
@@ -186,7 +186,7 @@ func columnData(tb testing.TB, c testColumn, rows []map[string]any, index bool) 
 	return d
 }
 
-// storeSnapshot writes tables to a store and opens them from there.
+// storeSnapshot writes tables to a store and opens the snapshot.
 func storeSnapshot(tb testing.TB, id string, at time.Time, tables []*testTable) *store.Snapshot {
 	tb.Helper()
 	dir := tb.TempDir()
@@ -194,8 +194,8 @@ func storeSnapshot(tb testing.TB, id string, at time.Time, tables []*testTable) 
 	return openSnapshot(tb, dir, id)
 }
 
-// writeSnapshot writes tables to a new store. All stores of the tests have one folder of segments,
-// which are named by their content: most tables are in many of them.
+// writeSnapshot writes tables to a new store. All stores of the tests share one directory of
+// segments. Segments are named by their content, and most tables are in many stores.
 func writeSnapshot(tb testing.TB, dir, id string, at time.Time, tables []*testTable) {
 	tb.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -234,8 +234,7 @@ func openSnapshot(tb testing.TB, dir, id string) *store.Snapshot {
 	return snap
 }
 
-// sampleStores are stores of the sample tables by their number of rows, written when they are first
-// needed.
+// sampleStores holds the stores of the sample tables by number of rows, written when first needed.
 var sampleStores struct {
 	sync.Mutex
 	root string // removed by TestMain
@@ -244,7 +243,7 @@ var sampleStores struct {
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	flag.Set("test.parallel", "8") // many tests wait for clocks and sockets, not for a core
+	flag.Set("test.parallel", "8") // many tests wait for timers and sockets rather than a CPU
 	var err error
 	if sampleStores.root, err = os.MkdirTemp("", "hdqs-api-"); err != nil {
 		panic(err)
@@ -273,8 +272,8 @@ func sampleSnapshot(tb testing.TB, rows int) *store.Snapshot {
 
 const sampleID = "20261120T0200Z-test"
 
-// sampleTables is a table for every endpoint. Those that testdata/http/rows.txt writes out have its
-// rows.
+// sampleTables returns a table for every endpoint. Tables listed in testdata/http/rows.txt have the
+// rows of that file.
 func sampleTables(tb testing.TB, rows int) []*testTable {
 	written := readRows(tb, "testdata/http/rows.txt")
 	random := rand.New(rand.NewPCG(1, 2))
@@ -289,15 +288,16 @@ func sampleTables(tb testing.TB, rows int) []*testTable {
 	return tables
 }
 
-// textCaseRows is the size of the tables that text cases ask; other sizes are for generated tests.
+// textCaseRows is the size of the tables that text cases query; other sizes are for generated
+// tests.
 const textCaseRows = 5
 
 var (
 	sampleTime    = time.Date(2026, 11, 20, 2, 0, 0, 0, time.UTC)
-	publishedTime = time.Date(2024, 11, 20, 2, 10, 0, 5e8, time.UTC) // in the past of every clock
+	publishedTime = time.Date(2024, 11, 20, 2, 10, 0, 5e8, time.UTC) // earlier than the clock of any test machine
 )
 
-// testServer serves tables, which may be changed sample tables.
+// testServer serves the given tables, for example modified sample tables.
 func testServer(tb testing.TB, o Options, tables []*testTable) *Server {
 	tb.Helper()
 	return serverOf(tb, o, storeSnapshot(tb, sampleID, sampleTime, tables))
@@ -334,8 +334,8 @@ func serverOf(tb testing.TB, o Options, snap *store.Snapshot) *Server {
 	return s
 }
 
-// readRows reads tables written as text: "table NAME", then a line a row of column=value, values in
-// Go quotes where they hold blanks.
+// readRows reads tables from text: "table NAME", then one line for each row of column=value pairs.
+// Values with spaces are in Go quotes.
 func readRows(tb testing.TB, name string) map[string][]map[string]any {
 	file, err := os.Open(name)
 	if err != nil {
@@ -383,7 +383,7 @@ func pairs(tb testing.TB, number int, line string) map[string]string {
 	for line != "" {
 		name, rest, ok := strings.Cut(line, "=")
 		if !ok {
-			tb.Fatalf("line %d: %q is no column=value", number, line)
+			tb.Fatalf("line %d: %q is not of the form column=value", number, line)
 		}
 		value := ""
 		if strings.HasPrefix(rest, `"`) {
@@ -426,7 +426,7 @@ func valueOf(tb testing.TB, number int, c testColumn, text string) any {
 	return text
 }
 
-// trials is how often a property test tries: fewer times under -short.
+// trials returns the number of iterations of a property test, which is smaller under -short.
 func trials(all, short int) int {
 	if testing.Short() {
 		return short

@@ -18,9 +18,9 @@ import (
 	"hdqs/api/contract"
 )
 
-// TestFaultHeaders is the header of each fault that testdata/http cannot bring about: all its
-// fields' names, and the values that caches and callers go by.
-func TestFaultHeaders(t *testing.T) {
+// TestErrorHeaders checks the header of each error that testdata/http cannot produce: the names of
+// all fields, and the values that caches and callers depend on.
+func TestErrorHeaders(t *testing.T) {
 	t.Parallel()
 	const usual = "Access-Control-Allow-Origin Access-Control-Expose-Headers Cache-Control Content-Length " +
 		"Content-Security-Policy Content-Type Date " +
@@ -29,16 +29,17 @@ func TestFaultHeaders(t *testing.T) {
 	s := sampleServer(t, Options{Logger: quiet, Queries: 1, QueueWait: time.Millisecond}, 3)
 	s.add("/panic", route{handler: func(*fasthttp.RequestCtx) { panic("x") }})
 	busy, unready := listen(t, s), listen(t, New(Options{Logger: quiet}))
-	hasty := listen(t, sampleServer(t, Options{ReadTimeout: 300 * time.Millisecond}, 3)) // for what never comes
+	// For requests that stay incomplete.
+	shortTimeout := listen(t, sampleServer(t, Options{ReadTimeout: 300 * time.Millisecond}, 3))
 	if !s.gate.Enter(false) {
-		t.Fatal("no slot")
+		t.Fatal("no free slot")
 	}
 	defer s.gate.Leave()
 	get := func(target, more string) string { return "GET " + target + " HTTP/1.1\r\nHost: a\r\n" + more + "\r\n" }
 	for _, c := range []struct {
 		address, request string
 		status           int
-		more             string // beside the usual fields
+		more             string // in addition to the usual fields
 		body             string
 	}{
 		{unready, get(listTarget, ""), 503, "Retry-After", bodyUnavailable},
@@ -56,7 +57,7 @@ func TestFaultHeaders(t *testing.T) {
 		{busy, "POST " + listTarget + " HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\n\r\n" + strings.Repeat("x",
 			2000), 413, "X-Snapshot-Id", bodyTooLarge},
 		{busy, "GET /docs HTTP/1.1\r\n\r\n", 400, "X-Snapshot-Id", bodyBadRequest},
-		{hasty, "GET /docs HTTP/1.1\r\nHost: a", 408, "X-Snapshot-Id", bodyTimeout},
+		{shortTimeout, "GET /docs HTTP/1.1\r\nHost: a", 408, "X-Snapshot-Id", bodyTimeout},
 		{busy, "GET /docs HTTP/2.0\r\nHost: a\r\n\r\n", 505, "X-Snapshot-Id", bodyVersionNotSupported},
 	} {
 		got := exchange(t, c.address, "GET", c.request)
@@ -81,15 +82,16 @@ func TestFaultHeaders(t *testing.T) {
 	}
 }
 
-// TestUnreadHead: a HEAD that could not be read is answered as a GET is, without the body; so is
-// one that is the second of its connection.
+// TestUnreadHead checks that a HEAD request that could not be read is answered like a GET, but
+// without the body, also as the second request of its connection.
 func TestUnreadHead(t *testing.T) {
 	t.Parallel()
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
-			patient := listen(t, sampleServer(t, Options{KeepBuffers: keep}, 3))
-			hasty := listen(t, sampleServer(t, Options{KeepBuffers: keep, ReadTimeout: 250 * time.Millisecond}, 3))
+			longTimeout := listen(t, sampleServer(t, Options{KeepBuffers: keep}, 3))
+			shortTimeout := listen(t,
+				sampleServer(t, Options{KeepBuffers: keep, ReadTimeout: 250 * time.Millisecond}, 3))
 			const half = " /docs HTTP/1.1\r\nHost: a"
 			for _, rest := range []string{
 				" /docs HTTP/1.1\r\n\r\n",
@@ -98,9 +100,9 @@ func TestUnreadHead(t *testing.T) {
 				" /docs HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\n\r\n",
 				" /docs?" + strings.Repeat("y", 2*readBuffer) + " HTTP/1.1\r\nHost: a\r\n\r\n",
 			} {
-				address := patient
-				if rest == half { // the end of which is waited for
-					address = hasty
+				address := longTimeout
+				if rest == half { // which is incomplete until the read timeout
+					address = shortTimeout
 				}
 				for _, before := range []string{"", "GET " + listTarget + " HTTP/1.1\r\nHost: a\r\n\r\n"} {
 					full, bare := unreadAnswer(t, address, before, "GET"+rest), unreadAnswer(t, address, before,
@@ -119,14 +121,14 @@ func TestUnreadHead(t *testing.T) {
 	}
 }
 
-// unreadAnswer is the answer to a request that cannot be read, after a good one has been answered.
-// The body is all that comes before the connection ends.
+// unreadAnswer returns the answer to a request that cannot be read, optionally after the answer to
+// a valid one. The body is everything up to the end of the connection.
 func unreadAnswer(t *testing.T, address, before, request string) Answer {
 	t.Helper()
 	conn := dial(t, address)
 	if before != "" {
 		if answer, _ := conn.raw(t, "GET", before); !strings.HasPrefix(answer, "HTTP/1.1 200 ") {
-			t.Fatalf("%.40q", answer)
+			t.Fatalf("the first answer is %.40q", answer)
 		}
 	}
 	go io.WriteString(conn, request) //nolint:errcheck // the server may answer before it has read all
@@ -140,12 +142,12 @@ func unreadAnswer(t *testing.T, address, before, request string) Answer {
 	return a
 }
 
-// logPause is the least time between two messages of the HTTP library in the log.
+// logPause is the shortest time between two logged messages of the HTTP library.
 const logPause = time.Second
 
-// TestFaultLog: many connections of nonsense make a line in the log, which says how many there
-// were, and are counted.
-func TestFaultLog(t *testing.T) {
+// TestErrorLog checks that many malformed requests are all counted but make few log lines, which
+// state how many messages were suppressed.
+func TestErrorLog(t *testing.T) {
 	t.Parallel()
 	var log lockedLog
 	s := sampleServer(t, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, 3)
@@ -157,25 +159,25 @@ func TestFaultLog(t *testing.T) {
 	}
 	began := time.Now()
 	nonsense(200)
-	waitFor(t, "all to be counted, and a line", func() bool {
+	waitFor(t, "200 counted errors and a log line", func() bool {
 		return readMetrics(t, admin)["hdqs_connection_faults_total"] == 200 && log.lines() > 0 // counted first
 	})
 	if lines := log.lines(); lines > 1+int(time.Since(began)/logPause) {
-		t.Errorf("%d lines in %s", lines, time.Since(began))
+		t.Errorf("%d log lines in %s", lines, time.Since(began))
 	}
 	time.Sleep(logPause)
 	nonsense(1)
-	waitFor(t, "the number of those that were left out", func() bool {
-		told := log.lines()
+	waitFor(t, "the number of suppressed messages in the log", func() bool {
+		reported := log.lines()
 		for _, m := range regexp.MustCompile(`suppressed=([0-9]+)`).FindAllStringSubmatch(log.String(), -1) {
 			n, _ := strconv.Atoi(m[1])
-			told += n
+			reported += n
 		}
-		return told == 201
+		return reported == 201
 	})
 }
 
-// lockedLog collects what is logged.
+// lockedLog collects log output.
 type lockedLog struct {
 	mu   sync.Mutex
 	text strings.Builder

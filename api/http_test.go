@@ -21,14 +21,14 @@ const goodIdentifier = "bXktYXBwOm1lQGV4YW1wbGUub3Jn" // my-app:me@example.org
 
 // textCase is a request of testdata/http/*.txt and what its answer must be. Its lines are
 //
-//	request METHOD TARGET     what is asked; $ID is a good identifier
+//	request METHOD TARGET     the request; $ID is a valid identifier
 //	header NAME: VALUE        sent with it
 //	mode require|observe|off  how the server treats identifiers
 //	status CODE
 //	has NAME: VALUE           a header field of the answer
-//	has NAME: $TAG            any entity tag of ours
-//	lacks NAME                a header field that must not be there
-//	only NAMES                all fields of the answer, less those of the connection
+//	has NAME: $TAG            any of our entity tags
+//	lacks NAME                a header field that must be absent
+//	only NAMES                all fields of the answer except those of the connection
 //	revalidates               a request with the answer's tag gets 304 and that tag
 //	body TEXT                 the whole body; in Go quotes when it begins with one
 //	contains TEXT             a part of the body
@@ -107,7 +107,7 @@ func headerField(line string) HeaderField {
 	return HeaderField{Name: name, Value: value}
 }
 
-// TestTextCases runs every case twice: over TCP, and by Answer, which must say the same.
+// TestTextCases runs every case twice, over TCP and by Answer, and compares the two answers.
 func TestTextCases(t *testing.T) {
 	t.Parallel()
 	modes := map[string]IdentifierMode{
@@ -137,7 +137,7 @@ func TestTextCases(t *testing.T) {
 				c.check(t, "Answer", local)
 				c.check(t, "HTTP", remote)
 				if c.revalidates {
-					c.checkAgain(t, servers[c.mode], local)
+					c.checkRevalidation(t, servers[c.mode], local)
 				}
 				if string(local.Body) != string(remote.Body) {
 					t.Errorf("Answer and HTTP send different bodies: %q, %q", local.Body, remote.Body)
@@ -177,7 +177,7 @@ func (c *textCase) check(t *testing.T, by string, got Answer) {
 	}
 	for _, name := range c.lacks {
 		if value, ok := got.field(name); ok {
-			t.Errorf("%s: unwanted %s: %q", by, name, value)
+			t.Errorf("%s: unexpected %s: %q", by, name, value)
 		}
 	}
 	if c.body != nil && string(got.Body) != *c.body {
@@ -192,13 +192,13 @@ func (c *textCase) check(t *testing.T, by string, got Answer) {
 
 var tagForm = regexp.MustCompile(`^W/"[A-Za-z0-9_-]{22}"$`)
 
-func (c *textCase) checkAgain(t *testing.T, s *Server, first Answer) {
+func (c *textCase) checkRevalidation(t *testing.T, s *Server, first Answer) {
 	t.Helper()
 	tag, _ := first.field("ETag")
 	again := s.Answer(c.method, c.target,
 		append([]HeaderField{{"Host", "test.example"}, {"If-None-Match", tag}}, c.header...))
 	if again.Status != 304 || len(again.Body) > 0 {
-		t.Errorf("asked again with %s: %d, %d bytes", tag, again.Status, len(again.Body))
+		t.Errorf("revalidated with %s: %d, %d bytes", tag, again.Status, len(again.Body))
 	}
 	for _, name := range []string{
 		"ETag", "Cache-Control", "Vary", "Last-Modified", "X-Snapshot-Id",
@@ -206,7 +206,7 @@ func (c *textCase) checkAgain(t *testing.T, s *Server, first Answer) {
 	} {
 		before, _ := first.field(name)
 		if after, _ := again.field(name); before != after {
-			t.Errorf("asked again: %s is %q, was %q", name, after, before)
+			t.Errorf("revalidated: %s is %q, was %q", name, after, before)
 		}
 	}
 }
@@ -220,14 +220,15 @@ func (a *Answer) field(name string) (string, bool) {
 	return "", false
 }
 
-// sorted brings header fields of both ways to one form, less those that belong to the connection.
+// sorted normalizes the header fields of TCP and of Answer, without those that belong to the
+// connection.
 func sorted(fields []HeaderField) []string {
 	var out []string
 	for _, f := range fields {
 		switch name := strings.ToLower(f.Name); name {
 		case "date", "connection":
 		case "x-request-id":
-			out = append(out, name) // another for each request
+			out = append(out, name) // differs for each request
 		default:
 			out = append(out, name+": "+f.Value)
 		}
@@ -248,12 +249,12 @@ func listenFor(tb testing.TB, serve func(net.Listener) error) string {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	go serve(l) //nolint:errcheck // ends with the listener
+	go serve(l) //nolint:errcheck // returns when the listener is closed
 	tb.Cleanup(func() { l.Close() })
 	return l.Addr().String()
 }
 
-// ask sends a request as it is, without a client that would tidy it.
+// ask sends a request exactly as given; an HTTP client library would normalize it.
 func ask(tb testing.TB, address, method, target string, header []HeaderField) Answer {
 	tb.Helper()
 	request := method + " " + target + " HTTP/1.1\r\nHost: test.example\r\nConnection: close\r\n"

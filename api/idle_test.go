@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-// TestIdleConnections: what a connection that has been answered and waits costs in memory. 10,000
-// of them may cost 300 MB, with the client's side of each in this process too. The kernel's buffers
-// are not counted.
+// TestIdleConnections measures the memory of an idle connection after an answer. 10,000 of them may
+// use 300 MB, including the client's side, which is in this process too. Kernel buffers are not
+// counted.
 func TestIdleConnections(t *testing.T) {
 	const (
 		connections = 1500
@@ -28,7 +28,7 @@ func TestIdleConnections(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapInuse + m.StackInuse)
 	}
-	// What is made once belongs to no connection.
+	// Warm up, so that one-time allocations are not counted.
 	if got := ask(t, address, "GET", listTarget, nil); got.Status != 200 {
 		t.Fatal(got.Status)
 	}
@@ -49,15 +49,15 @@ func TestIdleConnections(t *testing.T) {
 			t.Fatal(n, err)
 		}
 	}
-	// The last ones have been answered, but need not be waiting yet.
+	// The last connections have been answered, but may not be idle yet.
 	each := (used() - before) / connections
 	for end := time.Now().Add(10 * time.Second); each > budget && time.Now().Before(end); {
 		time.Sleep(50 * time.Millisecond)
 		each = (used() - before) / connections
 	}
-	t.Logf("%d bytes a connection", each)
+	t.Logf("%d bytes per connection", each)
 	if each > budget {
-		t.Errorf("%d bytes a connection, at most %d", each, budget)
+		t.Errorf("%d bytes per connection, want at most %d", each, budget)
 	}
 	runtime.KeepAlive(all)
 }

@@ -11,7 +11,8 @@ import (
 	"hdqs/api/wire"
 )
 
-// unreadable are requests of more than a megabyte, none of which is read whole, and their answers.
+// unreadable returns requests of more than a megabyte that the server does not read to the end, and
+// their statuses.
 func unreadable() map[string]string {
 	long := strings.Repeat("x", 1<<20)
 	return map[string]string{
@@ -28,8 +29,8 @@ func unreadable() map[string]string {
 	}
 }
 
-// patientServer lets connections linger for as long as their clients need.
-func patientServer(t *testing.T, o Options) *Server {
+// lingeringServer returns a server whose connections linger for as long as their clients need.
+func lingeringServer(t *testing.T, o Options) *Server {
 	s := sampleServer(t, o, 3)
 	limits := s.connectionLimits()
 	limits.LingerTime = time.Minute
@@ -37,8 +38,8 @@ func patientServer(t *testing.T, o Options) *Server {
 	return s
 }
 
-// readWhole reads an answer and the end of the connection.
-func (c dialled) readWhole() (status int, err error) {
+// readWhole reads an answer and checks that the connection ends after it.
+func (c testConn) readWhole() (status int, err error) {
 	response, err := http.ReadResponse(c.reader, nil)
 	if err != nil {
 		return 0, err
@@ -47,19 +48,19 @@ func (c dialled) readWhole() (status int, err error) {
 		return 0, err
 	}
 	if rest, err := io.ReadAll(c.reader); err != nil || len(rest) > 0 {
-		return 0, fmt.Errorf("then %.40q, %w", rest, err)
+		return 0, fmt.Errorf("after the answer: %.40q, %w", rest, err)
 	}
 	return response.StatusCode, nil
 }
 
-// TestAnswerBeforeTheRest: a client that sends all of a request before it reads gets the answer,
-// and no broken connection.
-func TestAnswerBeforeTheRest(t *testing.T) {
+// TestAnswerToUnreadRequest checks that a client that sends a whole request before it reads
+// receives the answer and not a broken connection.
+func TestAnswerToUnreadRequest(t *testing.T) {
 	t.Parallel()
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
-			s := patientServer(t, Options{KeepBuffers: keep})
+			s := lingeringServer(t, Options{KeepBuffers: keep})
 			address := listen(t, s)
 			for request, want := range unreadable() {
 				for range 3 {
@@ -73,7 +74,9 @@ func TestAnswerBeforeTheRest(t *testing.T) {
 					conn.Close()
 				}
 			}
-			waitFor(t, "all places", func() bool { return s.callers.Count()+s.callers.Lingering() == 0 })
+			waitFor(t, "all connections to be closed", func() bool {
+				return s.callers.Count()+s.callers.Lingering() == 0
+			})
 		})
 	}
 }

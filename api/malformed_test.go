@@ -14,9 +14,10 @@ import (
 
 const chunkedPost = "POST " + listTarget + " HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
 
-// TestLongChunks: what stands around the bytes of a body counts too. Extensions and trailers that
-// are longer than any header are refused, and the most that a body within its bound needs is read.
-func TestLongChunks(t *testing.T) {
+// TestChunkFraming checks that the framing of a chunked body is limited too. Extensions and
+// trailers longer than the header limit are refused, but a body within its limit may have the
+// longest framing that it needs.
+func TestChunkFraming(t *testing.T) {
 	t.Parallel()
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
@@ -26,23 +27,23 @@ func TestLongChunks(t *testing.T) {
 				request string
 				status  int
 			}{
-				"an extension": {
+				"a long extension": {
 					chunkedPost + "1;" + strings.Repeat("x", 200<<10) + "\r\ny\r\n0\r\n\r\n",
 					413,
 				},
 				"many extensions": {chunkedPost + strings.Repeat("1;"+strings.Repeat("x", 1000)+"\r\ny\r\n",
 					500) + "0\r\n\r\n", 413},
-				"of the last chunk": {
+				"a long extension of the last chunk": {
 					chunkedPost + "1\r\ny\r\n0;" + strings.Repeat("x", 200<<10) + "\r\n\r\n",
 					413,
 				},
-				"a long trailer":       {chunkedPost + "0\r\nX: " + strings.Repeat("y", 200<<10) + "\r\n\r\n", 431},
-				"many trailers":        {chunkedPost + "0\r\n" + strings.Repeat("X: y\r\n", 40<<10) + "\r\n", 431},
-				"a byte in each chunk": {chunkedPost + strings.Repeat("1\r\nx\r\n", maxBody) + "0\r\n\r\n", 405},
-				"with the longest sizes": {chunkedPost + strings.Repeat("000000000000001\r\nx\r\n",
+				"a long trailer":     {chunkedPost + "0\r\nX: " + strings.Repeat("y", 200<<10) + "\r\n\r\n", 431},
+				"many trailers":      {chunkedPost + "0\r\n" + strings.Repeat("X: y\r\n", 40<<10) + "\r\n", 431},
+				"one byte per chunk": {chunkedPost + strings.Repeat("1\r\nx\r\n", maxBody) + "0\r\n\r\n", 405},
+				"one byte per chunk, longest sizes": {chunkedPost + strings.Repeat("000000000000001\r\nx\r\n",
 					maxBody) + "000000000000000\r\n\r\n", 405},
-				"one byte more": {chunkedPost + strings.Repeat("1\r\nx\r\n", maxBody+1) + "0\r\n\r\n", 413},
-				"after the longest header": {strings.Replace(chunkedPost, " HTTP",
+				"one byte over the limit": {chunkedPost + strings.Repeat("1\r\nx\r\n", maxBody+1) + "0\r\n\r\n", 413},
+				"one byte per chunk after the longest header": {strings.Replace(chunkedPost, " HTTP",
 					"&x="+strings.Repeat("y", maxURI-200)+" HTTP", 1) +
 					strings.Repeat("000000000000001\r\nx\r\n", maxBody) + "0\r\n\r\n", 405},
 			} {
@@ -54,7 +55,7 @@ func TestLongChunks(t *testing.T) {
 	}
 }
 
-// countedListener counts what is read from its connections.
+// countedListener counts the bytes read from its connections.
 type countedListener struct {
 	net.Listener
 	read *atomic.Int64
@@ -81,15 +82,15 @@ func (c countedConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// listenCounted is listen, and tells how much is read.
+// listenCounted is like listen, and also counts the bytes that the server reads.
 func listenCounted(t *testing.T, s *Server) (address string, read *atomic.Int64) {
 	read = new(atomic.Int64)
 	return listenFor(t, func(l net.Listener) error { return s.Serve(countedListener{l, read}) }), read
 }
 
-// TestEndlessChunk: of a request without an end no more is read than the longest request has, and a
-// read buffer.
-func TestEndlessChunk(t *testing.T) {
+// TestEndlessRequest checks that of an endless request no more is read than the longest valid
+// request has, plus a read buffer and the linger limit.
+func TestEndlessRequest(t *testing.T) {
 	t.Parallel()
 	for _, begin := range []string{
 		chunkedPost + "1;", chunkedPost + "0\r\nX: ", plainGet[:30],
@@ -107,12 +108,12 @@ func TestEndlessChunk(t *testing.T) {
 			t.Errorf("%.20q: %v, %v", begin[len(begin)-20:], response, err)
 		}
 		if n := read.Load(); n > readBuffer+32*maxBody+readBuffer+maxLingerRead {
-			t.Errorf("%q: %d bytes were read", begin[len(begin)-20:], n)
+			t.Errorf("%q: the server read %d bytes", begin[len(begin)-20:], n)
 		}
 	}
 }
 
-// someRequest is a legal request, short or long, and the status that it gets.
+// someRequest returns a random legal request, short or long, and the status that it must get.
 func someRequest(r *rand.Rand) (request string, status int) {
 	x := strings.Repeat("x", []int{0, 10, 1000, 20_000, maxURI - 200}[r.IntN(5)])
 	switch r.IntN(4) {
@@ -129,9 +130,9 @@ func someRequest(r *rand.Rand) (request string, status int) {
 		r.IntN(maxBody+1)) + "0\r\n\r\n", 405
 }
 
-// TestManyAtOnce: a client may send as many requests before their turn as it likes, and in whatever
-// pieces: none is counted against another.
-func TestManyAtOnce(t *testing.T) {
+// TestPipelining checks that a client may pipeline any number of requests, split into pieces
+// anywhere: the size of one does not count towards the limits of another.
+func TestPipelining(t *testing.T) {
 	t.Parallel()
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
@@ -145,7 +146,7 @@ func TestManyAtOnce(t *testing.T) {
 				for len(want) < 100 {
 					request, status := someRequest(r)
 					if round == 0 {
-						request, status = plainGet, 200 // all in one segment
+						request, status = plainGet, 200 // short, so that all are sent in one segment
 					}
 					all.WriteString(request)
 					want = append(want, status)
@@ -165,7 +166,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// sendPieces writes a text in pieces of about so many bytes, or at once.
+// sendPieces writes a text in random pieces of about the given length, or all at once for length 0.
 func sendPieces(w io.Writer, text string, about int) {
 	for len(text) > 0 {
 		n := len(text)
@@ -179,8 +180,9 @@ func sendPieces(w io.Writer, text string, about int) {
 	}
 }
 
-// TestUnsoundAdmin: the second listener reads requests as the first does.
-func TestUnsoundAdmin(t *testing.T) {
+// TestMalformedAdminRequest checks that the admin listener refuses malformed requests as the public
+// one does.
+func TestMalformedAdminRequest(t *testing.T) {
 	t.Parallel()
 	address := listenAdmin(t, sampleServer(t, Options{}, 3))
 	for _, field := range []string{"Host: a\r\nTransfer-Encoding: identity", "Host: u@a"} {

@@ -16,8 +16,7 @@ var (
 	sampleLine = regexp.MustCompile(`^(([a-z_]+)(?:\{[a-z]+="[a-z0-9]+"\})?) (-?[0-9]+)$`)
 )
 
-// readMetrics reads /metrics as its text format is: of each family its help, its type, then its
-// samples.
+// readMetrics parses /metrics strictly: of each family the help, the type, then the samples.
 func readMetrics(t *testing.T, address string) map[string]int64 {
 	t.Helper()
 	got := ask(t, address, "GET", "/metrics", nil)
@@ -38,7 +37,7 @@ func readMetrics(t *testing.T, address string) map[string]int64 {
 		}
 		m := sampleLine.FindStringSubmatch(line)
 		if m == nil || m[2] != family || kind == "" {
-			t.Fatalf("line %q below family %q", line, family)
+			t.Fatalf("line %q is in the block of family %q", line, family)
 		}
 		n, err := strconv.ParseInt(m[3], 10, 64)
 		if _, twice := series[m[1]]; err != nil || twice || n < 0 {
@@ -49,7 +48,7 @@ func readMetrics(t *testing.T, address string) map[string]int64 {
 	return series
 }
 
-// TestMetrics: what happens is counted, once, where it belongs.
+// TestMetrics checks that each event is counted once, in the right series.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	s := New(Options{Queries: 1, QueueWait: time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
@@ -83,42 +82,42 @@ func TestMetrics(t *testing.T) {
 			}
 		})
 	}
-	check("at first", map[string]int64{
+	check("before any request", map[string]int64{
 		"hdqs_cache_misses_total": 0, "hdqs_cache_bytes": 0,
 		`hdqs_http_requests_total{code="200"}`: 0,
 	})
 	conn := dial(t, address)
-	for range 3 { // asked for once, made again to be kept, there
+	for range 3 { // a miss, a miss that is cached, a hit
 		conn.get(listTarget)
 	}
-	body := int64(len(s.Answer("GET", listTarget, nil).Body)) // a hit too; no answer of a listener
-	check("the same thrice", map[string]int64{
+	body := int64(len(s.Answer("GET", listTarget, nil).Body)) // a hit as well, but not counted as an HTTP request
+	check("three identical requests", map[string]int64{
 		"hdqs_cache_misses_total": 2, "hdqs_cache_hits_total": 2, "hdqs_cache_bytes": body + cachedOverhead,
 		`hdqs_http_requests_total{code="200"}`: 3, "hdqs_connections": 1,
 	})
 	known := "GET " + listTarget + "&offset=2 HTTP/1.1\r\nHost: a\r\nIf-None-Match: *\r\n\r\n"
 	if answer, _ := conn.raw(t, "GET", known); !strings.HasPrefix(answer, "HTTP/1.1 304 ") {
-		t.Errorf("a client that has the answer: %.40q", answer)
+		t.Errorf("If-None-Match: %.40q", answer)
 	}
-	check("no query for one who has the answer", map[string]int64{`hdqs_http_requests_total{code="304"}`: 1})
+	check("no query for a 304", map[string]int64{`hdqs_http_requests_total{code="304"}`: 1})
 	conn.get("/api/v2/metadata/sector")
 	conn.get("/nowhere")
-	check("faults", map[string]int64{
+	check("errors", map[string]int64{
 		`hdqs_http_requests_total{code="403"}`: 1, `hdqs_http_requests_total{code="404"}`: 1,
 		"hdqs_requests_without_identifier_total": 1,
 	})
 	if !s.gate.Enter(false) {
-		t.Fatal("no slot")
+		t.Fatal("no free slot")
 	}
 	conn.get(listTarget + "&limit=1")
-	check("no slot", map[string]int64{
+	check("all slots taken", map[string]int64{
 		`hdqs_shed_total{reason="queries"}`: 1, `hdqs_http_requests_total{code="503"}`: 1,
 		"hdqs_queries_running": 1, "hdqs_cache_misses_total": 3,
 	})
 	s.gate.Leave()
 	s.budget.Add(s.budget.Limit())
 	conn.get(listTarget + "&limit=1")
-	check("no room", map[string]int64{
+	check("byte budget full", map[string]int64{
 		`hdqs_shed_total{reason="bytes"}`: 1, `hdqs_http_requests_total{code="503"}`: 2,
 		"hdqs_http_in_flight_bytes": s.budget.Limit(), "hdqs_queries_running": 0,
 		"hdqs_cache_misses_total": 3,
@@ -126,23 +125,23 @@ func TestMetrics(t *testing.T) {
 	s.budget.Add(-s.budget.Limit())
 	raw := dial(t, address)
 	if answer, _ := raw.raw(t, "GET", "nonsense\r\n\r\n"); !strings.HasPrefix(answer, "HTTP/1.1 400 ") {
-		t.Errorf("nonsense: %.40q", answer)
+		t.Errorf("a malformed request: %.40q", answer)
 	}
-	// which comes after the answer
-	waitFor(t, "the end of its connection", func() bool { return s.callers.Count() == 1 })
-	check("what cannot be read",
+	// The connection is closed after the answer.
+	waitFor(t, "its connection to be closed", func() bool { return s.callers.Count() == 1 })
+	check("malformed request",
 		map[string]int64{`hdqs_http_requests_total{code="400"}`: 1, "hdqs_http_in_flight_bytes": 0})
 	_, m, _ := s.bodies.begin(testKey(1))
 	for range 2 {
 		go s.bodies.begin(testKey(1))
 	}
-	waitFor(t, "two who wait", func() bool { return s.bodies.counts().joins == 2 })
+	waitFor(t, "two waiters", func() bool { return s.bodies.counts().joins == 2 })
 	s.bodies.end(m, finished{}, nil)
-	check("two waited for one", map[string]int64{"hdqs_cache_joins_total": 2, "hdqs_cache_misses_total": 4})
+	check("two waiters", map[string]int64{"hdqs_cache_joins_total": 2, "hdqs_cache_misses_total": 4})
 	conn.Close()
-	waitFor(t, "the end of the connections", func() bool { return readMetrics(t, admin)["hdqs_connections"] == 0 })
+	waitFor(t, "all connections to be closed", func() bool { return readMetrics(t, admin)["hdqs_connections"] == 0 })
 	if got := ask(t, address, "GET", "/metrics", nil); got.Status != 404 {
-		t.Errorf("/metrics of the public listener: %d", got.Status)
+		t.Errorf("/metrics on the public listener: status %d, want 404", got.Status)
 	}
 }
 

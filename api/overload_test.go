@@ -19,12 +19,13 @@ import (
 	"hdqs/api/wire"
 )
 
-type dialled struct {
+// testConn is a client connection with a reader.
+type testConn struct {
 	net.Conn
 	reader *bufio.Reader
 }
 
-func dial(tb testing.TB, address string) dialled {
+func dial(tb testing.TB, address string) testConn {
 	tb.Helper()
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -34,11 +35,11 @@ func dial(tb testing.TB, address string) dialled {
 	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		tb.Fatal(err)
 	}
-	return dialled{conn, bufio.NewReader(conn)}
+	return testConn{conn, bufio.NewReader(conn)}
 }
 
-// TestShedding: with all slots taken, lists get 503 after the wait and say which rule it was; what
-// needs no query is answered; a slot that comes free in time is used.
+// TestShedding checks that, with all slots taken, lists get a 503 that names the rule after the
+// longest wait, requests without a query are answered, and a slot that is freed in time is used.
 func TestShedding(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{Queries: 2, QueueWait: 20 * time.Millisecond, CacheBytes: -1}, 3)
@@ -46,7 +47,7 @@ func TestShedding(t *testing.T) {
 	tag, _ := first.field("ETag")
 	for range 2 {
 		if !s.gate.Enter(false) {
-			t.Fatal("no slot")
+			t.Fatal("no free slot")
 		}
 	}
 	started := time.Now()
@@ -72,16 +73,16 @@ func TestShedding(t *testing.T) {
 			t.Errorf("%s %s: %d, want %d", c.method, c.target, got.Status, c.status)
 		}
 	}
-	s.gate = wire.NewGate(2, time.Minute) // so that the slot comes in time however busy the machine is
+	s.gate = wire.NewGate(2, time.Minute) // long enough even on a busy machine
 	for range 2 {
 		s.gate.Enter(false)
 	}
 	go func() {
-		waitFor(t, "one who waits", func() bool { return s.gate.Waiting() == 1 })
+		waitFor(t, "a waiting request", func() bool { return s.gate.Waiting() == 1 })
 		s.gate.Leave()
 	}()
 	if got := s.Answer("GET", listTarget, nil); got.Status != 200 {
-		t.Errorf("a slot came free: %d", got.Status)
+		t.Errorf("with a freed slot: status %d", got.Status)
 	}
 	s.gate.Leave()
 
@@ -92,12 +93,12 @@ func TestShedding(t *testing.T) {
 	}
 	s.budget.Add(-s.budget.Limit())
 	if got := s.Answer("GET", listTarget, nil); got.Status != 200 || s.gate.Running() != 0 || s.gate.Waiting() != 0 {
-		t.Errorf("afterwards: %d, %d slots, %d waiting", got.Status, s.gate.Running(), s.gate.Waiting())
+		t.Errorf("after that: %d, %d slots, %d waiting", got.Status, s.gate.Running(), s.gate.Waiting())
 	}
 }
 
-// TestBytesInFlight: answers that nobody reads count until their connection ends, and others are
-// told to wait meanwhile.
+// TestBytesInFlight checks that answers whose clients do not read count until their connection
+// ends, and that other requests are refused meanwhile.
 func TestBytesInFlight(t *testing.T) {
 	t.Parallel()
 	for _, keep := range []bool{false, true} {
@@ -112,11 +113,11 @@ func TestBytesInFlight(t *testing.T) {
 			if got := ask(t, address, "GET", target, nil); got.Status != 200 || len(got.Body) < 1<<20 {
 				t.Fatalf("%d, %d bytes", got.Status, len(got.Body))
 			}
-			waitFor(t, "the answer that was read", func() bool { return s.budget.Bytes() == 0 })
+			waitFor(t, "the answer to be read", func() bool { return s.budget.Bytes() == 0 })
 			var slow []net.Conn
 			refused := false
 			for end := time.Now().Add(20 * time.Second); !refused && time.Now().Before(end); {
-				if !s.budget.IsFull() { // an answer that the kernel has taken after all made room
+				if !s.budget.IsFull() { // not full any more if the kernel has buffered another answer
 					conn, err := net.Dial("tcp", address)
 					if err != nil {
 						t.Fatal(err)
@@ -131,7 +132,7 @@ func TestBytesInFlight(t *testing.T) {
 				refused = s.budget.IsFull() && ask(t, address, "GET", target, nil).Status == 503
 			}
 			if !refused {
-				t.Errorf("with %d bytes in flight of %d connections nothing is refused", s.budget.Bytes(), len(slow))
+				t.Errorf("with %d bytes in flight on %d connections no request is refused", s.budget.Bytes(), len(slow))
 			}
 			if got := ask(t, address, "HEAD", target, nil); got.Status != 200 {
 				t.Errorf("HEAD: %d", got.Status)
@@ -139,14 +140,15 @@ func TestBytesInFlight(t *testing.T) {
 			for _, conn := range slow {
 				conn.Close()
 			}
-			waitFor(t, "connections that ended", func() bool { return s.budget.Bytes() == 0 })
+			waitFor(t, "the connections to be closed", func() bool { return s.budget.Bytes() == 0 })
 			if got := ask(t, address, "GET", target, nil); got.Status != 200 {
-				t.Errorf("afterwards: %d", got.Status)
+				t.Errorf("after that: %d", got.Status)
 			}
 		})
 	}
 }
 
+// waitFor polls until a condition holds, for at most 10 seconds.
 func waitFor(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(10 * time.Second); !done(); time.Sleep(time.Millisecond) {
@@ -156,10 +158,9 @@ func waitFor(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// TestOverload asks with three times the clients that fill the server, for a short while: the rate
-// of good answers stays, and half a second later a single client is served as before. The clients
-// are in this process, so both rates suffer alike; whether a real machine keeps 90 % is measured by
-// bench.
+// TestOverload sends requests from three times as many clients as the server can handle, for a
+// short time. The rate of good answers must not collapse. The clients run in this process, so both
+// rates suffer alike; package bench measures whether a real machine keeps 90 %.
 func TestOverload(t *testing.T) {
 	s := tableServer(t, Options{}, "/api/v2/metadata/sector", 4000)
 	address := listen(t, s)
@@ -189,20 +190,19 @@ func TestOverload(t *testing.T) {
 	rate(4)
 	peak, _ := rate(8)
 	over, shed := rate(24)
-	t.Logf("8 clients: %d good answers; 24 clients: %d, %d turned away", peak, over, shed)
-	// A collapse is what this sees; the rates themselves are for benchmarks, on machines that do
-	// nothing else.
+	t.Logf("8 clients: %d good answers; 24 clients: %d good answers, %d refused", peak, over, shed)
+	// This detects only a collapse. Rates are compared by benchmarks on idle machines.
 	if over < peak/10 {
 		t.Errorf("under load %d good answers, at peak %d", over, peak)
 	}
 	if s.gate.Running() != 0 {
-		t.Errorf("afterwards: %d slots taken", s.gate.Running())
+		t.Errorf("after that: %d slots taken", s.gate.Running())
 	}
-	waitFor(t, "the server to see that all answers were taken", func() bool { return s.budget.Bytes() == 0 })
+	waitFor(t, "the bytes in flight to be released", func() bool { return s.budget.Bytes() == 0 })
 }
 
-// get asks on an open connection and returns the status, 0 when that fails.
-func (d dialled) get(target string) int {
+// get sends a request on an open connection and returns the status, or 0 if that fails.
+func (d testConn) get(target string) int {
 	if _, err := fmt.Fprintf(d, "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", target); err != nil {
 		return 0
 	}
@@ -212,8 +212,8 @@ func (d dialled) get(target string) int {
 		if err != nil {
 			return 0
 		}
-		fmt.Sscanf(line, "HTTP/1.1 %d", &status)        //nolint:errcheck // most lines are others
-		fmt.Sscanf(line, "Content-Length: %d", &length) //nolint:errcheck // most lines are others
+		fmt.Sscanf(line, "HTTP/1.1 %d", &status)        //nolint:errcheck // most lines do not match
+		fmt.Sscanf(line, "Content-Length: %d", &length) //nolint:errcheck // most lines do not match
 		if line == "\r\n" {
 			break
 		}
@@ -224,8 +224,8 @@ func (d dialled) get(target string) int {
 	return status
 }
 
-// TestSlowClients: a client that sends a byte now and then is cut off when the time of a request is
-// over; one that reads slowly when the time of an answer is. Others are served meanwhile.
+// TestSlowClients checks that a client that sends one byte at a time is cut off at the read
+// timeout, and one that reads slowly at the write timeout. Other clients are served meanwhile.
 func TestSlowClients(t *testing.T) {
 	t.Parallel()
 	for _, keep := range []bool{false, true} {
@@ -262,18 +262,19 @@ func TestSlowClients(t *testing.T) {
 			if rest, _ := io.ReadAll(idle.reader); len(rest) > 0 || time.Since(started) > 12*time.Second {
 				t.Errorf("idle connection: %q after %s", rest, time.Since(started))
 			}
-			waitFor(t, "the slow reader's end", func() bool { return s.budget.Bytes() == 0 })
+			waitFor(t, "the slow reader to be cut off", func() bool { return s.budget.Bytes() == 0 })
 			if got := ask(t, address, "GET", target+"&limit=1", nil); got.Status != 200 {
-				t.Errorf("others: %d", got.Status)
+				t.Errorf("another client: status %d", got.Status)
 			}
 		})
 	}
 }
 
-// TestLeak: 10,000 requests of every kind with one identifier, over connections that are kept. It
-// comes back in no header, body, log line or metric, but for the redirect, which repeats the
-// caller's own query. All are counted, and no request makes a series.
-func TestLeak(t *testing.T) {
+// TestIdentifierLeakKeepAlive sends 10,000 requests of every kind with one identifier over
+// kept-alive connections. The identifier must not appear in any header, body, log line or metric,
+// except in the redirect, which repeats the caller's own query. All requests are counted, and none
+// creates a metric series.
+func TestIdentifierLeakKeepAlive(t *testing.T) {
 	t.Parallel()
 	requests := 10000
 	if testing.Short() {
@@ -319,7 +320,7 @@ func TestLeak(t *testing.T) {
 		answer, closed := conn.raw(t, method, method+" "+path+query+" HTTP/1.1\r\nHost: a\r\n"+header+"\r\n")
 		for _, secret := range secrets {
 			if strings.Contains(strings.ReplaceAll(answer, contract.IdentifierHelp, ""), secret) {
-				t.Fatalf("%s %s%s has %q: %.400s", method, path, query, secret, answer)
+				t.Fatalf("the answer to %s %s%s contains %q: %.400s", method, path, query, secret, answer)
 			}
 		}
 		if closed {
@@ -327,15 +328,15 @@ func TestLeak(t *testing.T) {
 		}
 	}
 	if log.lines() == 0 {
-		t.Error("nothing was logged: the test does not see the log")
+		t.Error("nothing was logged, so the log was not checked")
 	}
 	page := string(ask(t, admin, "GET", "/metrics", nil).Body)
 	for _, secret := range secrets {
 		if strings.Contains(log.String(), secret) {
-			t.Errorf("the log has %q", secret)
+			t.Errorf("the log contains %q", secret)
 		}
 		if strings.Contains(page, secret) {
-			t.Errorf("the metrics have %q", secret)
+			t.Errorf("the metrics contain %q", secret)
 		}
 	}
 	last, answered := readMetrics(t, admin), int64(0)
@@ -344,16 +345,16 @@ func TestLeak(t *testing.T) {
 			answered += n
 		}
 		if _, known := first[series]; !known {
-			t.Errorf("series %s is new", series)
+			t.Errorf("the requests created the series %s", series)
 		}
 	}
 	if answered != int64(requests) || last["hdqs_panics_total"] == 0 {
-		t.Errorf("%d answers are counted of %d, %d panics", answered, requests, last["hdqs_panics_total"])
+		t.Errorf("%d of %d answers are counted, and %d panics", answered, requests, last["hdqs_panics_total"])
 	}
 }
 
-// raw sends bytes and returns the answer as it came, bodies decoded.
-func (d dialled) raw(t *testing.T, method, request string) (answer string, closed bool) {
+// raw sends bytes and returns the answer as received, with its body decoded.
+func (d testConn) raw(t *testing.T, method, request string) (answer string, closed bool) {
 	t.Helper()
 	if _, err := io.WriteString(d, request); err != nil {
 		t.Fatal(err)
@@ -366,8 +367,8 @@ func (d dialled) raw(t *testing.T, method, request string) (answer string, close
 			t.Fatalf("%.200q: %v after %q", request, err, head.String())
 		}
 		head.WriteString(line)
-		fmt.Sscanf(line, "Content-Length: %d", &length)   //nolint:errcheck // most lines are others
-		fmt.Sscanf(line, "Content-Encoding: %s", &coding) //nolint:errcheck // most lines are others
+		fmt.Sscanf(line, "Content-Length: %d", &length)   //nolint:errcheck // most lines do not match
+		fmt.Sscanf(line, "Content-Encoding: %s", &coding) //nolint:errcheck // most lines do not match
 		closed = closed || line == "Connection: close\r\n"
 		if line == "\r\n" {
 			break
@@ -380,7 +381,7 @@ func (d dialled) raw(t *testing.T, method, request string) (answer string, close
 	if _, err := io.ReadFull(d.reader, body); err != nil {
 		t.Fatal(err)
 	}
-	body, err := decoded(coding, body)
+	body, err := decodeBody(coding, body)
 	if err != nil {
 		t.Fatal(err)
 	}

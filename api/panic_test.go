@@ -14,8 +14,8 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// breakingServer has two paths beside its own, of long plain pages whose rendering panics: at once,
-// and after the first part.
+// breakingServer has two extra paths that return long uncompressed pages whose rendering panics: at
+// once, and after the first part.
 func breakingServer(t *testing.T, log io.Writer) *Server {
 	t.Helper()
 	s := testServer(t, Options{Logger: slog.New(slog.NewTextHandler(log, nil))},
@@ -28,15 +28,15 @@ func breakingServer(t *testing.T, log io.Writer) *Server {
 			if rendered {
 				st.next()
 			}
-			st.body = render.Body{} // which has no form
+			st.body = render.Body{} // it has no renderer, so the next part panics
 		}})
 	}
 	return s
 }
 
-// TestPanicInStream: a panic while a long page is rendered, after its header has gone, is counted
-// and logged with its stack as one in a handler is. It costs the one answer, which is cut short
-// with its connection; the snapshot and the bytes in flight are given back.
+// TestPanicInStream checks a panic in the rendering of a long page, after its header was sent. It
+// is counted and logged with its stack like a panic in a handler. It costs only that answer, which
+// is cut short and closes its connection. The snapshot and the bytes in flight are released.
 func TestPanicInStream(t *testing.T) {
 	t.Parallel()
 	var log lockedLog
@@ -56,29 +56,29 @@ func TestPanicInStream(t *testing.T) {
 				t.Errorf("%s: %d, %d of %d bytes, %v", path, response.StatusCode, len(body), response.ContentLength,
 					err)
 			}
-		} else if !errors.Is(err, io.ErrUnexpectedEOF) { // the header may still have been in a buffer
+		} else if !errors.Is(err, io.ErrUnexpectedEOF) { // the header may not have been flushed
 			t.Errorf("%s: %v", path, err)
 		}
-		waitFor(t, "the end of the connection", func() bool { return s.callers.Count() == 0 })
+		waitFor(t, "the connection to be closed", func() bool { return s.callers.Count() == 0 })
 		if s.panics.Load() != int64(n+1) {
-			t.Fatalf("%s: %d panics are counted", path, s.panics.Load())
+			t.Fatalf("%s: %d panics were counted", path, s.panics.Load())
 		}
 		if refs, bytes, slots := served.refs.Load(), s.budget.Bytes(), s.gate.Running(); refs != 1 || bytes != 0 ||
 			slots != 0 {
 			t.Errorf("%s: %d references to the snapshot, %d bytes in flight, %d slots", path, refs, bytes, slots)
 		}
 	}
-	said := log.String()
-	if strings.Count(said, "a request panicked") != 2 || strings.Count(said, "AppendPart") < 2 ||
-		!strings.Contains(said, "nil pointer") || strings.Contains(said, goodIdentifier) {
-		t.Errorf("the log says\n%s", said)
+	logged := log.String()
+	if strings.Count(logged, "a request panicked") != 2 || strings.Count(logged, "AppendPart") < 2 ||
+		!strings.Contains(logged, "nil pointer") || strings.Contains(logged, goodIdentifier) {
+		t.Errorf("the log is\n%s", logged)
 	}
 	if got := ask(t, address, "GET", "/api/v2/metadata/location?app_identifier="+goodIdentifier, nil); got.Status != 200 || len(got.Body) < minStreamed {
-		t.Errorf("afterwards: %d, %d bytes", got.Status, len(got.Body))
+		t.Errorf("after that: status %d, %d bytes", got.Status, len(got.Body))
 	}
 }
 
-// TestPanicInReadStream: the same for those who read a body.
+// TestPanicInReadStream checks the same for callers that read the body instead of writing it out.
 func TestPanicInReadStream(t *testing.T) {
 	t.Parallel()
 	var log lockedLog
@@ -86,12 +86,12 @@ func TestPanicInReadStream(t *testing.T) {
 	st := &bodyStream{server: s, more: true}
 	if n, err := st.Read(make([]byte, 10)); n != 0 || !errors.Is(err, errPanicked) || s.panics.Load() != 1 ||
 		!strings.Contains(log.String(), "AppendPart") {
-		t.Errorf("%d bytes, %v; %d panics; the log says\n%s", n, err, s.panics.Load(), log.String())
+		t.Errorf("%d bytes, %v; %d panics; the log is\n%s", n, err, s.panics.Load(), log.String())
 	}
 }
 
-// TestPanicWithoutNetwork: without a network, where no header has gone, such an answer is a 500 as
-// any other.
+// TestPanicWithoutNetwork checks that without a network, where no header was sent, such an answer
+// is an ordinary 500.
 func TestPanicWithoutNetwork(t *testing.T) {
 	t.Parallel()
 	var log lockedLog
@@ -107,13 +107,13 @@ func TestPanicWithoutNetwork(t *testing.T) {
 	}
 }
 
-// brokenError panics when somebody looks what it is.
+// brokenError panics in errors.As.
 type brokenError struct{ error }
 
 func (brokenError) As(any) bool { panic("broken") }
 
-// TestPanicInUnread: a panic in the answer to what could not be read is a 500 too, and does not end
-// the process.
+// TestPanicInUnread checks that a panic in the answer to an unreadable request becomes a 500 and
+// does not end the process.
 func TestPanicInUnread(t *testing.T) {
 	t.Parallel()
 	s := testServer(t, Options{}, nil)
@@ -121,16 +121,16 @@ func TestPanicInUnread(t *testing.T) {
 	s.answerUnread(&ctx, brokenError{})
 	if status, body := ctx.Response.StatusCode(), string(ctx.Response.Body()); status != 500 || body != bodyInternal ||
 		s.panics.Load() != 1 {
-		t.Errorf("%d %s; %d panics are counted", status, body, s.panics.Load())
+		t.Errorf("%d %s; %d panics were counted", status, body, s.panics.Load())
 	}
 }
 
-// TestPanicInSwap: a snapshot that cannot be bound is refused with the place in the program, and
-// the one before goes on.
+// TestPanicInSwap checks that a snapshot whose binding panics is rejected with the stack trace in
+// the error, and that the previous snapshot stays in service.
 func TestPanicInSwap(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{}, 3)
-	err := s.Swap(Release{Snapshot: &store.Snapshot{}}) // which not even has a manifest
+	err := s.Swap(Release{Snapshot: &store.Snapshot{}}) // without a manifest
 	if err == nil || !strings.Contains(err.Error(), "nil pointer") || !strings.Contains(err.Error(), "bindAfter") {
 		t.Errorf("%v", err)
 	}

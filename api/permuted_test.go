@@ -12,8 +12,8 @@ import (
 	"hdqs/api/contract"
 )
 
-// TestPermutedQueries: order, spelling, doubles and unknown parameters change neither tag nor links
-// nor body.
+// TestPermutedQueries checks that the order and spelling of parameters, empty pairs, and repeated
+// parameters do not change the tag, the links or the body.
 func TestPermutedQueries(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{}, 60)

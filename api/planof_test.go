@@ -2,6 +2,7 @@ package api
 
 import "hdqs/api/contract"
 
+// planOf returns the plan of the endpoint with a path.
 func planOf(path string) *contract.Plan {
 	for i := range contract.Endpoints {
 		if contract.Endpoints[i].Path == path {

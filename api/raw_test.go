@@ -14,7 +14,7 @@ import (
 	"hdqs/api/contract"
 )
 
-// rawCase is one of testdata/raw/*.txt, which explains the words.
+// rawCase is a case of testdata/raw/*.txt, which explains the format.
 type rawCase struct {
 	name, send string
 	answers    []string
@@ -57,7 +57,7 @@ func readRawCases(t *testing.T, name string) []rawCase {
 	return cases
 }
 
-// allRawCases are those of all files.
+// allRawCases returns the cases of all files.
 func allRawCases(t *testing.T) []rawCase {
 	t.Helper()
 	var cases []rawCase
@@ -71,24 +71,25 @@ func allRawCases(t *testing.T) []rawCase {
 	return cases
 }
 
-// bytes are what a case sends, with a list's path and query.
+// bytes returns what a case sends, with $L replaced by the target of a list.
 func (c *rawCase) bytes(list string) string { return strings.ReplaceAll(c.send, "$L", list) }
 
-// TestRawCases sends bytes that no client library would, with and without buffers that idle
-// connections keep.
+// TestRawCases sends bytes that no client library would send. It runs with and without buffers kept
+// by idle connections.
 func TestRawCases(t *testing.T) {
 	t.Parallel()
 	cases := allRawCases(t)
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
-			patient := listen(t, sampleServer(t, Options{KeepBuffers: keep}, 3))
-			hasty := listen(t, sampleServer(t, Options{KeepBuffers: keep, ReadTimeout: 500 * time.Millisecond}, 3))
+			longTimeout := listen(t, sampleServer(t, Options{KeepBuffers: keep}, 3))
+			shortTimeout := listen(t,
+				sampleServer(t, Options{KeepBuffers: keep, ReadTimeout: 500 * time.Millisecond}, 3))
 			for _, c := range cases {
-				address := patient
-				// the rest of the request is waited for
+				address := longTimeout
+				// The server waits for the rest of the request until the read timeout.
 				if slices.Contains(c.answers, "408") || slices.Contains(c.answers, "none") {
-					address = hasty
+					address = shortTimeout
 				}
 				t.Run(c.name, func(t *testing.T) { c.check(t, address) })
 			}
@@ -123,6 +124,6 @@ func (c *rawCase) check(t *testing.T, address string) {
 	}
 	status := conn.get(listTarget)
 	if closed := status == 0; closed != c.closed {
-		t.Errorf("closed is %v, want %v (another request gets %d)", closed, c.closed, status)
+		t.Errorf("the connection is closed: %v, want %v (another request got status %d)", closed, c.closed, status)
 	}
 }

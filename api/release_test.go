@@ -20,8 +20,8 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// numberedLocations is a table of locations whose ids are their positions, less those that drop
-// says.
+// numberedLocations returns a table of locations whose ids are their positions, without those that
+// drop selects.
 func numberedLocations(rows int, drop func(id int) bool) *testTable {
 	t := sampleTable(planOf("/api/v2/metadata/location").Endpoint, 0, nil)
 	for id := range rows {
@@ -39,6 +39,7 @@ func numberedLocations(rows int, drop func(id int) bool) *testTable {
 
 var linkForm = regexp.MustCompile(`<([^>]*)>; rel="(\w+)"`)
 
+// linksOf returns the targets of the Link field by relation.
 func linksOf(a Answer) map[string]string {
 	field, _ := a.field("Link")
 	links := map[string]string{}
@@ -55,12 +56,13 @@ type pager struct {
 	snapshots       map[string]bool
 }
 
+// step requests the next page and reports whether there is another one.
 func (p *pager) step(t *testing.T) (more bool) {
 	t.Helper()
 	got := ask(t, p.address, "GET", p.target,
 		[]HeaderField{{"X-CATALOG-API-APP-IDENTIFIER", goodIdentifier}, {"Accept-Encoding", "gzip"}})
 	coding, _ := got.field("Content-Encoding")
-	body, err := decoded(coding, got.Body)
+	body, err := decodeBody(coding, got.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,8 +94,9 @@ func (p *pager) step(t *testing.T) (more bool) {
 	return true
 }
 
-// TestPinnedPaging pages through 100,000 rows by links while other snapshots are published: with a
-// pin no row is lost or doubled, without one the header tells that the rows are of two snapshots.
+// TestPinnedPaging pages through 100,000 rows by links while another snapshot is published. With a
+// pinned snapshot no row is lost or repeated. Without one, the header shows that the rows are from
+// two snapshots.
 func TestPinnedPaging(t *testing.T) {
 	t.Parallel()
 	const rows = 100_000
@@ -120,23 +123,23 @@ func TestPinnedPaging(t *testing.T) {
 		}
 	}
 	if len(pinned.ids) != rows || len(pinned.snapshots) != 1 {
-		t.Errorf("%d rows of snapshots %v", len(pinned.ids), pinned.snapshots)
+		t.Errorf("%d rows from the snapshots %v", len(pinned.ids), pinned.snapshots)
 	}
 	for i, id := range pinned.ids {
 		if id != i {
-			t.Fatalf("row %d has the id %d", i, id)
+			t.Fatalf("row %d has id %d", i, id)
 		}
 	}
 	if len(loose.snapshots) != 2 {
-		t.Errorf("without a pin: snapshots %v", loose.snapshots)
+		t.Errorf("without a pin: rows from the snapshots %v", loose.snapshots)
 	}
 	if err := s.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestLinks walks every list backwards and forwards from random pages and compares with the
-// arithmetic of pages.
+// TestLinks follows the links of random pages in both directions and compares the targets with
+// computed offsets.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	const rows = 47
@@ -194,15 +197,15 @@ func TestLinks(t *testing.T) {
 			}
 		}
 	}
-	// Texts of the greatest length do not make headers that no proxy takes.
+	// Filter texts of the maximum length do not make headers that are too long for proxies.
 	long := s.Answer("GET", "/api/v2/metadata/location?limit=1&name=%25"+strings.Repeat("%F0%9F%8C%8D", 511), []HeaderField{{contract.IdentifierHeader, goodIdentifier}})
 	if link, _ := long.field("Link"); long.Status != 200 || len(link) > maxLinks {
 		t.Errorf("%d, links of %d bytes", long.Status, len(link))
 	}
 }
 
-// TestLinksOfLongQueries: a query of any length has next on every page but the last, or on none,
-// and then the header says how many rows there are.
+// TestLinksOfLongQueries checks that, for a query of any length, either every page but the last has
+// a next link, or no page has one, and that the header states the number of rows.
 func TestLinksOfLongQueries(t *testing.T) {
 	t.Parallel()
 	const path = "/api/v2/metadata/dataset"
@@ -219,7 +222,7 @@ func TestLinksOfLongQueries(t *testing.T) {
 	linked, bare := 0, 0
 	for n := 1; n <= 1024; n++ {
 		if n > 200 && n < 600 && n%10 > 0 {
-			continue // all links are dropped but one at some 210, and that one at some 650
+			continue // only one link is left from about 210 on, and none from about 650 on
 		}
 		target, rows, pages := "?limit=9&dataset_catalog_title="+strings.Repeat("%25", n), 0, 0
 		var total int
@@ -230,13 +233,13 @@ func TestLinksOfLongQueries(t *testing.T) {
 		}
 		switch {
 		case total < 100:
-			t.Fatalf("%d rows, want more: offsets are to become longer", total)
+			t.Fatalf("%d rows, want more, so that offsets get longer", total)
 		case pages == 1:
 			bare++
 		case rows == total:
 			linked++
 		default:
-			t.Errorf("%d signs: %d of %d rows in %d pages", n, rows, total, pages)
+			t.Errorf("%d percent signs: %d of %d rows in %d pages", n, rows, total, pages)
 		}
 	}
 	if linked < 200 || bare < 200 {
@@ -244,8 +247,8 @@ func TestLinksOfLongQueries(t *testing.T) {
 	}
 }
 
-// TestPinAcrossSwap: a snapshot that is being replaced, and the one that replaces it, answer their
-// pins at every moment.
+// TestPinAcrossSwap checks that during a swap the snapshot being replaced and its replacement are
+// found by their pins at every moment.
 func TestPinAcrossSwap(t *testing.T) {
 	t.Parallel()
 	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
@@ -255,7 +258,7 @@ func TestPinAcrossSwap(t *testing.T) {
 	if err := s.Swap(release("a")); err != nil {
 		t.Fatal(err)
 	}
-	const aWhile = 50 * time.Millisecond // for what must not happen, or has likely happened
+	const settle = 50 * time.Millisecond // long enough for the other goroutine to block
 	bound, err := Bind(release("b").Snapshot)
 	if err != nil {
 		t.Fatal(err)
@@ -263,11 +266,11 @@ func TestPinAcrossSwap(t *testing.T) {
 	s.retained.Lock()
 	found := make(chan *served, 1)
 	go func() { found <- s.acquirePinned("b") }()
-	time.Sleep(aWhile)
+	time.Sleep(settle)
 	s.retained.keep(s.current.Swap(s.newServed(bound, publishedTime)), time.Hour, s.log)
 	s.retained.Unlock()
 	if v := <-found; v == nil {
-		t.Error("b became current while it was looked for, and was not found")
+		t.Error("b was not found although it became current during the search")
 	} else {
 		v.release(s.log)
 	}
@@ -276,9 +279,9 @@ func TestPinAcrossSwap(t *testing.T) {
 	s.retained.Lock()
 	swapped := make(chan error, 1)
 	go func() { swapped <- s.Swap(next) }()
-	time.Sleep(aWhile)
+	time.Sleep(settle)
 	if id := s.currentID(); id != "b" {
-		t.Errorf("%s is current before the one before is held", id)
+		t.Errorf("%s became current before the previous snapshot was retained", id)
 	}
 	s.retained.Unlock()
 	if err := <-swapped; err != nil {
@@ -289,8 +292,8 @@ func TestPinAcrossSwap(t *testing.T) {
 	}
 }
 
-// TestKeepPrevious: a replaced snapshot answers its pin for as long as the options say, and is
-// closed then; more than two are not held.
+// TestKeepPrevious checks that a replaced snapshot answers its pin for the time in the options and
+// is then closed, and that at most two are retained.
 func TestKeepPrevious(t *testing.T) {
 	t.Parallel()
 	var snapshots []*store.Snapshot
@@ -298,7 +301,7 @@ func TestKeepPrevious(t *testing.T) {
 		snapshots = append(snapshots,
 			storeSnapshot(t, fmt.Sprintf("s%d", n), sampleTime, []*testTable{numberedLocations(n+1, nil)}))
 	}
-	New(Options{Logger: slog.New(slog.DiscardHandler)}) // encoders that all tests share are not to be made within
+	New(Options{Logger: slog.New(slog.DiscardHandler)}) // creates the shared encoders outside the synctest bubble
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Options{
 			Logger: slog.New(slog.DiscardHandler), KeepPrevious: time.Minute,
@@ -341,16 +344,16 @@ func TestKeepPrevious(t *testing.T) {
 		check("s1", 200)
 		swap(3)
 		swap(4)
-		check("s1", 410) // two others have been held since
+		check("s1", 410) // two others have been retained since
 		check("s2", 200)
 		check("s3", 200)
 		check("s4", 200)
 		swap(5) // s3 again
 		check("s3", 200)
-		check("s2", 200) // what is served anew takes no place among the held ones
+		check("s2", 200) // a snapshot that is current again does not count as retained
 		check("s4", 200)
 		if first.refs.Load() != 0 || second.refs.Load() != 0 {
-			t.Errorf("references left: %d, %d", first.refs.Load(), second.refs.Load())
+			t.Errorf("references are left: %d, %d", first.refs.Load(), second.refs.Load())
 		}
 		if err := s.Shutdown(t.Context()); err != nil {
 			t.Fatal(err)
@@ -360,7 +363,7 @@ func TestKeepPrevious(t *testing.T) {
 	})
 }
 
-// TestStrict refuses what the endpoint does not know when the server is told to.
+// TestStrict checks that a server with the option Strict refuses unknown parameters.
 func TestStrict(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{Strict: true}, 3)
@@ -369,11 +372,11 @@ func TestStrict(t *testing.T) {
 	}
 	if got := s.Answer("GET", listTarget+"&b=1&a=2", nil); got.Status != 422 ||
 		bytes.Count(got.Body, []byte("extra_forbidden")) != 2 {
-		t.Errorf("unknown ones: %d %s", got.Status, got.Body)
+		t.Errorf("unknown parameters: %d %s", got.Status, got.Body)
 	}
 }
 
-// TestHead: HEAD says what GET does, also of long answers, whose length alone it leaves out.
+// TestHead checks that HEAD has the header of GET, except for the length of long answers.
 func TestHead(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{}, trials(1500, 500))
@@ -388,10 +391,10 @@ func TestHead(t *testing.T) {
 					t.Fatalf("%s: %d, %d bytes", target, head.Status, len(head.Body))
 				}
 				a, b := strings.Join(sorted(get.Header), "\n"), strings.Join(sorted(head.Header), "\n")
-				if _, told := head.field("Content-Length"); !told {
+				if _, ok := head.field("Content-Length"); !ok {
 					a = regexp.MustCompile(`content-length: .*\n`).ReplaceAllString(a, "")
 				} else if rest == "" {
-					t.Errorf("%s: a body was made to tell its length", target)
+					t.Errorf("%s: Content-Length is set, so a body was rendered for HEAD", target)
 				}
 				if a != b {
 					t.Errorf("%s: GET\n%s\nHEAD\n%s", target, a, b)
@@ -399,7 +402,7 @@ func TestHead(t *testing.T) {
 			}
 		}
 	}
-	// The connection can be used again.
+	// The connection stays usable.
 	conn := dial(t, address)
 	for range 3 {
 		if _, err := fmt.Fprintf(conn, "HEAD %s HTTP/1.1\r\nHost: a\r\n\r\n", listTarget); err != nil {

@@ -26,14 +26,14 @@ import (
 
 const listTarget = "/api/v2/metadata/sector?app_identifier=" + goodIdentifier
 
-// TestCodings: a body in a coding is the plain one again, for pages and for lists of every
-// endpoint, whole, filtered and cut out.
+// TestCodings checks that a decoded body equals the uncompressed one, for pages and for the lists
+// of every endpoint: whole, filtered, and with limit and offset.
 func TestCodings(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{}, trials(1500, 500))
 	targets := []string{"/openapi.json", "/docs", "/"}
 	for i := range contract.Endpoints {
-		for _, rest := range []string{"", "&offset=317&limit=700", "&limit=200", scatter(&contract.Endpoints[i])} {
+		for _, rest := range []string{"", "&offset=317&limit=700", "&limit=200", someFilter(&contract.Endpoints[i])} {
 			target := contract.Endpoints[i].Path + "?app_identifier=" + goodIdentifier + rest
 			targets = append(targets, target, target+"&output_format=csv")
 		}
@@ -47,7 +47,7 @@ func TestCodings(t *testing.T) {
 			if encoded {
 				coded++
 			}
-			body, err := decoded(coding, got.Body)
+			body, err := decodeBody(coding, got.Body)
 			total, _ := got.field(contract.HeaderTotal)
 			want, _ := plain.field(contract.HeaderTotal)
 			vary, _ := got.field("Vary")
@@ -59,12 +59,12 @@ func TestCodings(t *testing.T) {
 		}
 	}
 	if coded < len(targets)*2 {
-		t.Errorf("only %d of %d answers had a coding", coded, 3*len(targets))
+		t.Errorf("only %d of %d answers were compressed", coded, 3*len(targets))
 	}
 }
 
-// scatter is a filter that leaves rows out here and there.
-func scatter(e *contract.Endpoint) string {
+// someFilter returns a filter that excludes rows here and there.
+func someFilter(e *contract.Endpoint) string {
 	for _, p := range append(slices.Clone(e.Params), e.Place...) {
 		switch {
 		case p.Type == contract.Boolean:
@@ -76,9 +76,9 @@ func scatter(e *contract.Endpoint) string {
 	return ""
 }
 
-// decoded undoes a coding with the standard library where it can, and takes one gzip member only,
-// as browsers do.
-func decoded(coding string, body []byte) ([]byte, error) {
+// decodeBody decodes a body with the standard library where possible. It reads one gzip member
+// only, as browsers do.
+func decodeBody(coding string, body []byte) ([]byte, error) {
 	switch coding {
 	case "gzip":
 		r, err := gzip.NewReader(bytes.NewReader(body))
@@ -98,8 +98,8 @@ func decoded(coding string, body []byte) ([]byte, error) {
 	return body, nil
 }
 
-// TestLongestRequest: every parameter at its maximum, percent-encoded, is read; a URI beyond our
-// bound and header fields beyond the buffer get JSON answers.
+// TestLongestRequest checks that a request with every parameter at its maximum, percent-encoded, is
+// accepted, and that a URI over our limit and a header over the buffer size get JSON answers.
 func TestLongestRequest(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{}, 3)
@@ -117,7 +117,8 @@ func TestLongestRequest(t *testing.T) {
 			}
 		}
 		if len(target) > maxURI {
-			t.Errorf("%s: a legal request of %d bytes is refused", contract.Endpoints[i].Path, len(target))
+			t.Errorf("%s: a legal request of %d bytes is longer than the limits", contract.Endpoints[i].Path,
+				len(target))
 		}
 		if got := ask(t, address, "GET", target, nil); got.Status != 200 {
 			t.Errorf("%s: %d %.300s", contract.Endpoints[i].Path, got.Status, got.Body)
@@ -136,13 +137,14 @@ func TestLongestRequest(t *testing.T) {
 	}
 }
 
-// TestRawRequests sends what no client library would.
+// TestRawRequests sends requests that no client library would send.
 func TestRawRequests(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{}, 3)
 	s.add("/panic", route{handler: func(*fasthttp.RequestCtx) { panic("secret " + goodIdentifier) }})
 	address := listen(t, s)
-	hasty := listen(t, sampleServer(t, Options{ReadTimeout: time.Second}, 3)) // for what never comes
+	// For requests that stay incomplete.
+	shortTimeout := listen(t, sampleServer(t, Options{ReadTimeout: time.Second}, 3))
 	const host = "Host: a.example\r\nConnection: close\r\n"
 	get := "GET " + listTarget + " HTTP/1.1\r\n" + host
 	post := "POST " + listTarget + " HTTP/1.1\r\n" + host
@@ -170,7 +172,7 @@ func TestRawRequests(t *testing.T) {
 	} {
 		at := address
 		if c.status == 408 {
-			at = hasty
+			at = shortTimeout
 		}
 		got := exchange(t, at, "GET", c.request)
 		kind, _ := got.field("Content-Type")
@@ -181,7 +183,7 @@ func TestRawRequests(t *testing.T) {
 		if server, ok := got.field("Server"); ok {
 			t.Errorf("%s: Server: %s", name, server)
 		}
-		if date, _ := got.field("Date"); !near(date) {
+		if date, _ := got.field("Date"); !isRecent(date) {
 			t.Errorf("%s: Date: %q", name, date)
 		}
 	}
@@ -194,23 +196,24 @@ func TestRawRequests(t *testing.T) {
 	}
 }
 
-func near(date string) bool {
+// isRecent reports whether a date is within five seconds of now.
+func isRecent(date string) bool {
 	at, err := http.ParseTime(date)
 	return err == nil && time.Since(at).Abs() < 5*time.Second
 }
 
-// TestNoLeak: the identifier stands in no header, body or log line of requests of every kind. The
-// two exceptions are the caller's own query in a redirect, and its over-long value in a 422, as the
-// contract words both.
-func TestNoLeak(t *testing.T) {
+// TestIdentifierLeak checks that the identifier is in no header, body or log line, for requests of
+// every kind. There are two exceptions, both worded by the contract: the caller's own query in a
+// redirect, and an over-long value in a 422.
+func TestIdentifierLeak(t *testing.T) {
 	t.Parallel()
-	var log lockedLog // the library logs what it could not read when that is answered
+	var log lockedLog // fasthttp logs unreadable requests when it answers them
 	s := sampleServer(t, Options{Logger: slog.New(slog.NewTextHandler(&log,
 		&slog.HandlerOptions{Level: slog.LevelDebug}))}, 30)
 	s.add("/panic", route{handler: func(ctx *fasthttp.RequestCtx) { panic(ctx.QueryArgs().String()) }})
 	address := listen(t, s)
 	secrets := []string{goodIdentifier, "me@example.org", "bXktYXBw"}
-	bad := "bXktYXBwOm1lQGV4YW1wbGU=" // my-app:me@example, which is no address
+	bad := "bXktYXBwOm1lQGV4YW1wbGU=" // my-app:me@example, which is not a valid address
 	for _, identifier := range []string{goodIdentifier, bad} {
 		for i := range contract.Endpoints {
 			for _, rest := range []string{
@@ -227,7 +230,7 @@ func TestNoLeak(t *testing.T) {
 		}
 		for _, target := range []string{"/", "/panic", "/docs", "/api/v2/nowhere", "/api/v2/encode_app_identifier", "/nowhere"} {
 			if target == "/" || target == "/docs" {
-				continue // they show an identifier of their own
+				continue // they contain an example identifier
 			}
 			checkLeak(t, ask(t, address, "GET", target+"?app_identifier="+identifier, nil), secrets)
 		}
@@ -237,15 +240,16 @@ func TestNoLeak(t *testing.T) {
 				3000)+"\r\n\r\n")
 	}
 	if log.lines() == 0 {
-		t.Error("nothing was logged: the test does not see the log")
+		t.Error("nothing was logged, so the log was not checked")
 	}
 	for _, secret := range secrets {
 		if strings.Contains(log.String(), secret) {
-			t.Errorf("the log has %q:\n%s", secret, log.String())
+			t.Errorf("the log contains %q:\n%s", secret, log.String())
 		}
 	}
 }
 
+// checkLeak checks that an answer contains no secret.
 func checkLeak(t *testing.T, got Answer, secrets []string) {
 	t.Helper()
 	all := string(got.Body)
@@ -253,14 +257,14 @@ func checkLeak(t *testing.T, got Answer, secrets []string) {
 		all += f.Name + ": " + f.Value + "\n"
 	}
 	for _, secret := range secrets {
-		// The hint on how to make an identifier has an address of its own.
+		// The hint on how to make an identifier contains the same address as an example.
 		if strings.Contains(strings.ReplaceAll(all, contract.IdentifierHelp, ""), secret) {
-			t.Errorf("%d has %q: %.300s", got.Status, secret, all)
+			t.Errorf("an answer of status %d contains %q: %.300s", got.Status, secret, all)
 		}
 	}
 }
 
-// TestIdentifierChangesNothing: success is the same for all callers.
+// TestIdentifierChangesNothing checks that successful answers are the same for all callers.
 func TestIdentifierChangesNothing(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{}, 30)
@@ -273,14 +277,14 @@ func TestIdentifierChangesNothing(t *testing.T) {
 			[]HeaderField{{contract.IdentifierHeader, other}})
 		for _, x := range []Answer{b, c} {
 			if x.Status != 200 || !bytes.Equal(a.Body, x.Body) || !slices.Equal(sorted(a.Header), sorted(x.Header)) {
-				t.Errorf("%s: answers differ by caller", contract.Endpoints[i].Path)
+				t.Errorf("%s: the answers to two callers differ", contract.Endpoints[i].Path)
 			}
 		}
 	}
 }
 
-// TestSwap exchanges snapshots while requests run: each answer is of one snapshot, none fails, and
-// all but the last are closed.
+// TestSwap replaces snapshots while requests run. Each answer must be from one snapshot, no request
+// may fail, and every snapshot but the last must be closed.
 func TestSwap(t *testing.T) {
 	t.Parallel()
 	s := New(Options{Logger: slog.New(slog.DiscardHandler), KeepPrevious: -1})
@@ -343,8 +347,8 @@ func TestSwap(t *testing.T) {
 	}
 }
 
-// TestSwapKeepsSharedTables: of a table that two snapshots share, index and renderer go on; the
-// others are bound anew, and nothing reads a closed one.
+// TestSwapKeepsSharedTables checks that a swap reuses the index and the renderer of a table that
+// both snapshots share, binds the others anew, and leaves nothing that reads a closed table.
 func TestSwapKeepsSharedTables(t *testing.T) {
 	t.Parallel()
 	st, err := store.Open(t.TempDir())
@@ -375,7 +379,7 @@ func TestSwapKeepsSharedTables(t *testing.T) {
 		}
 		for path, list := range s.current.Load().bound.lists {
 			if old := before[path]; old != nil && (old == list) == strings.HasSuffix(path, "/sector") {
-				t.Errorf("%s: bound again is %v", path, old != list)
+				t.Errorf("%s: bound again: %v", path, old != list)
 			}
 			before[path] = list
 		}
@@ -395,32 +399,33 @@ func TestSwapKeepsSharedTables(t *testing.T) {
 	}
 }
 
-// TestHeldSnapshot: a replaced snapshot stays open while a request reads it.
-func TestHeldSnapshot(t *testing.T) {
+// TestAcquiredSnapshot checks that a replaced snapshot stays open while a request reads it.
+func TestAcquiredSnapshot(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{KeepPrevious: -1}, 3)
-	held := s.acquire()
+	old := s.acquire()
 	if err := s.Swap(Release{Snapshot: storeSnapshot(t, "next", sampleTime, sampleTables(t, 4))}); err != nil {
 		t.Fatal(err)
 	}
-	if held.refs.Load() != 1 {
-		t.Fatalf("%d references", held.refs.Load())
+	if old.refs.Load() != 1 {
+		t.Fatalf("%d references", old.refs.Load())
 	}
 	var sc scratch
 	sc.request.Scan(contract.NewPlan(&contract.Endpoints[0]), nil)
 	if err := sc.request.Parse(); err != nil {
 		t.Fatal(err)
 	}
-	list := held.bound.lists[contract.Endpoints[0].Path]
+	list := old.bound.lists[contract.Endpoints[0].Path]
 	if err := list.find(&sc); err != nil || !json.Valid(list.append(nil, &sc)) {
-		t.Errorf("the held snapshot does not answer: %v", err)
+		t.Errorf("the replaced snapshot cannot be queried: %v", err)
 	}
-	held.release(s.log)
-	if held.acquire() {
-		t.Error("a closed snapshot is given out again")
+	old.release(s.log)
+	if old.acquire() {
+		t.Error("a closed snapshot was acquired")
 	}
 }
 
+// TestAdmin checks the readiness and health endpoints through the life of a server.
 func TestAdmin(t *testing.T) {
 	t.Parallel()
 	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
@@ -428,7 +433,7 @@ func TestAdmin(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go s.ServeAdmin(l) //nolint:errcheck // ends with the listener
+	go s.ServeAdmin(l) //nolint:errcheck // returns when the listener is closed
 	t.Cleanup(func() { l.Close() })
 	ready := func() (int, readiness) {
 		got := ask(t, l.Addr().String(), "GET", "/readyz", nil)
@@ -474,24 +479,25 @@ func TestAdmin(t *testing.T) {
 	}
 }
 
-// TestHostileHost: what a caller sends as host is text on the landing page.
+// TestHostileHost checks that the landing page escapes the caller's Host.
 func TestHostileHost(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{}, 3)
 	got := s.Answer("GET", "/", []HeaderField{{"Host", `"><script>alert(1)</script>`}})
 	if strings.Contains(string(got.Body), "<script") {
-		t.Errorf("the page runs what a host says: %s", got.Body)
+		t.Errorf("the host is not escaped in the page: %s", got.Body)
 	}
 	if policy, _ := got.field("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") ||
 		strings.Contains(policy, "unsafe") {
 		t.Errorf("policy %q", policy)
 	}
 	if len(got.Body) > 60<<10 {
-		t.Errorf("%d bytes", len(got.Body))
+		t.Errorf("the landing page has %d bytes", len(got.Body))
 	}
 }
 
-// TestLandingAndHosts: a landing page that a cache may keep is the same whatever host was asked.
+// TestLandingAndHosts checks that a landing page that may be cached does not depend on the Host of
+// the request.
 func TestLandingAndHosts(t *testing.T) {
 	t.Parallel()
 	for _, base := range []string{"", "https://data.example.org/hdqs"} {
@@ -505,14 +511,14 @@ func TestLandingAndHosts(t *testing.T) {
 				bytes.Equal(ours.Body, other.Body))
 		}
 		if want := cmp.Or(base, "http://data.example.org") + "/api/v2/"; !bytes.Contains(ours.Body, []byte(want)) {
-			t.Errorf("base URL %q: no call to %s", base, want)
+			t.Errorf("base URL %q: the page has no link to %s", base, want)
 		}
 		tag, _ := ours.field("ETag")
 		if got := s.Answer("GET", "/",
 			[]HeaderField{{"Host", "data.example.org"}, {"If-None-Match", tag}}); got.Status != 304 {
-			t.Errorf("base URL %q, again: %d", base, got.Status)
+			t.Errorf("base URL %q, revalidated: %d", base, got.Status)
 		} else if again, _ := got.field("Cache-Control"); again != control {
-			t.Errorf("base URL %q, again: Cache-Control %q", base, again)
+			t.Errorf("base URL %q, revalidated: Cache-Control %q", base, again)
 		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// slowClient asks for a page a few times at once and reads nothing.
+// slowClient pipelines several requests for a page and reads nothing.
 func slowClient(t *testing.T, address, target string, times int) net.Conn {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
@@ -34,9 +34,9 @@ func slowClient(t *testing.T, address, target string, times int) net.Conn {
 	return conn
 }
 
-// TestSharedBytesInFlight: clients that do not read a page that is kept count too, with what each
-// of them makes the server hold, and when they are too many, others are turned away. When they have
-// gone nothing is in flight.
+// TestSharedBytesInFlight checks that clients that do not read a cached page count towards the byte
+// budget with the memory that each of them occupies. When there are too many, other clients are
+// refused. When they have gone, no bytes are in flight.
 func TestSharedBytesInFlight(t *testing.T) {
 	t.Parallel()
 	s := testServer(t, Options{InflightBytes: 1 << 20, WriteTimeout: time.Minute, QueueWait: 10 * time.Second},
@@ -49,18 +49,18 @@ func TestSharedBytesInFlight(t *testing.T) {
 		page = ask(t, address, "GET", target, gzip)
 	}
 	if found := s.bodies.counts(); page.Status != 200 || found.hits != 1 {
-		t.Fatalf("%d, %d hits", page.Status, found.hits)
+		t.Fatalf("status %d, %d hits", page.Status, found.hits)
 	}
-	waitFor(t, "the answers that were read", func() bool { return s.budget.Bytes() == 0 })
-	turnedAway := func() int64 { return s.shedBy(ruleBytes) }
+	waitFor(t, "the answers to be read", func() bool { return s.budget.Bytes() == 0 })
+	refused := func() int64 { return s.shedBy(ruleBytes) }
 	var slow []net.Conn
-	for turnedAway() == 0 && len(slow) < 100 {
+	for refused() == 0 && len(slow) < 100 {
 		before := s.bodies.counts().hits
 		slow = append(slow, slowClient(t, address, target, 50))
-		waitFor(t, "its first answer", func() bool { return s.bodies.counts().hits > before || turnedAway() > 0 })
+		waitFor(t, "its first answer", func() bool { return s.bodies.counts().hits > before || refused() > 0 })
 	}
-	if turnedAway() == 0 {
-		t.Fatalf("%d clients do not read %d bytes each; %d bytes are in flight, and nobody is turned away", len(slow),
+	if refused() == 0 {
+		t.Fatalf("%d clients do not read %d bytes each; %d bytes are in flight, and no client is refused", len(slow),
 			len(page.Body), s.budget.Bytes())
 	}
 	if got := ask(t, address, "GET", target, gzip); got.Status != 503 || !bytes.Contains(got.Body, []byte(ruleBytes)) {
@@ -74,13 +74,13 @@ func TestSharedBytesInFlight(t *testing.T) {
 	for _, conn := range slow {
 		conn.Close()
 	}
-	waitFor(t, "connections that ended", func() bool { return s.budget.Bytes() == 0 })
+	waitFor(t, "the connections to be closed", func() bool { return s.budget.Bytes() == 0 })
 	if got := ask(t, address, "GET", target, gzip); got.Status != 200 || !bytes.Equal(got.Body, page.Body) {
-		t.Errorf("afterwards: %d, %d bytes", got.Status, len(got.Body))
+		t.Errorf("after that: status %d, %d bytes", got.Status, len(got.Body))
 	}
 }
 
-// shedBy is how many were turned away by a rule.
+// shedBy returns how many requests a rule has refused.
 func (s *Server) shedBy(rule string) int64 {
 	for i := range rules {
 		if rules[i].rule == rule {
@@ -90,56 +90,56 @@ func (s *Server) shedBy(rule string) int64 {
 	panic(fmt.Sprintf("no rule %q", rule))
 }
 
-// nowhere is a connection to nobody: what it reads is a request that goes on.
-type nowhere struct{ net.Conn }
+// endlessConn is a connection without a peer. Reading it yields an endless request.
+type endlessConn struct{ net.Conn }
 
-func (nowhere) Close() error                    { return nil }
-func (nowhere) Read(p []byte) (int, error)      { return copy(p, "x"), nil }
-func (nowhere) SetReadDeadline(time.Time) error { return nil }
+func (endlessConn) Close() error                    { return nil }
+func (endlessConn) Read(p []byte) (int, error)      { return copy(p, "x"), nil }
+func (endlessConn) SetReadDeadline(time.Time) error { return nil }
 
-// reader is a connection that sends bodies.
-type reader struct{ net.Conn }
+// sender is a connection that sends bodies.
+type sender struct{ net.Conn }
 
-// newReader makes a connection to nobody.
-func newReader(n *wire.Connections) reader { return reader{n.Wrap(nowhere{})} }
+// newSender returns a sender without a peer.
+func newSender(n *wire.Connections) sender { return sender{n.Wrap(endlessConn{})} }
 
-// answer sends a body as the answer to a request does.
-func (r reader) answer(b *cachedBody) {
+// answer sends a body like the answer to a request.
+func (r sender) answer(b *cachedBody) {
 	wire.Send(r.ctx(), &b.Shared)
 }
 
-// ctx is a request of the connection.
-func (r reader) ctx() *fasthttp.RequestCtx {
+// ctx returns a request of the connection.
+func (r sender) ctx() *fasthttp.RequestCtx {
 	ctx := new(fasthttp.RequestCtx)
 	ctx.Init2(r.Conn, nil, true)
 	return ctx
 }
 
-// finish ends the sending of the answer: the connection reads on.
-func (r reader) finish() {
+// finish ends the sending of an answer: the connection reads the next request.
+func (r sender) finish() {
 	if _, err := r.Read(make([]byte, 8)); err != nil {
 		panic(err)
 	}
 	wire.NoteState(r.Conn, fasthttp.StateIdle)
 }
 
-// testConnections count bytes in a budget.
+// testConnections returns connections that count their bytes in a budget.
 func testConnections(budget *wire.Budget) *wire.Connections {
 	return wire.NewConnections(wire.Options{ReadBuffer: readBuffer, MaxBody: maxBody, Budget: budget})
 }
 
-// answerMemory is what one answer holds beside its body: what a connection counts for a body of no
-// bytes.
+// answerMemory returns the memory that one answer occupies besides its body, which is what a
+// connection counts for an empty body.
 func answerMemory() int {
 	budget := wire.NewBudget(0)
-	wire.Charge(newReader(testConnections(budget)).ctx(), 0)
+	wire.Charge(newSender(testConnections(budget)).ctx(), 0)
 	return int(budget.Bytes())
 }
 
-// TestEvictedWhileRead: a body that the cache evicts counts once until the last of its readers is
-// done with it. One that was made for those who waited and is too long to be kept does so from the
+// TestEvictedWhileSent checks that an evicted body counts once until the last connection has sent
+// it. A body that was rendered for waiters and is too long to be cached counts like that from the
 // start.
-func TestEvictedWhileRead(t *testing.T) {
+func TestEvictedWhileSent(t *testing.T) {
 	t.Parallel()
 	budget := wire.NewBudget(0)
 	all, each := testConnections(budget), answerMemory()
@@ -151,15 +151,15 @@ func TestEvictedWhileRead(t *testing.T) {
 	}
 	c := newBodyCache(bodyShards*100_000, budget)
 	add := func(n, length int) {
-		for range 2 { // the second time it is kept
+		for range 2 { // it is cached at the second request
 			if _, m, _ := c.begin(testKey(n)); m != nil {
 				c.end(m, finished{body: make([]byte, length)}, nil)
 			}
 		}
 	}
 	add(1, 20_000)
-	first, second := newReader(all), newReader(all)
-	for _, r := range []reader{first, second, second} { // the last one sends it in two answers in succession
+	first, second := newSender(all), newSender(all)
+	for _, r := range []sender{first, second, second} { // the second connection sends it in two successive answers
 		known, _, _ := c.begin(testKey(1))
 		r.answer(known)
 	}
@@ -172,14 +172,14 @@ func TestEvictedWhileRead(t *testing.T) {
 	}
 	want("evicted", 2*each+20_000+cachedOverhead)
 	first.finish()
-	want("one has sent it", each+20_000+cachedOverhead)
+	want("one connection has sent it", each+20_000+cachedOverhead)
 	known, _, _ := c.begin(testKey(last))
 	second.answer(known)
-	want("the other one sends another body", each)
+	want("the other connection sends another body", each)
 	for range 2 {
 		_ = second.Close()
 	}
-	want("no body is sent", 0)
+	want("both connections are closed", 0)
 
 	_, m, _ := c.begin(testKey(-1))
 	joined := make(chan *cachedBody)
@@ -189,20 +189,20 @@ func TestEvictedWhileRead(t *testing.T) {
 			joined <- b
 		}()
 	}
-	waitFor(t, "two that wait", func() bool { return c.counts().joins == 2 })
+	waitFor(t, "two waiters", func() bool { return c.counts().joins == 2 })
 	c.end(m, finished{body: make([]byte, 90_000)}, nil)
-	want("a long body", 90_000+cachedOverhead)
-	first.answer(<-joined) // it has read a part of its next request
-	want("one sends it", 90_000+cachedOverhead+each+readBuffer)
+	want("a body too long to be cached", 90_000+cachedOverhead)
+	first.answer(<-joined) // after a part of its next request was read
+	want("one waiter sends it", 90_000+cachedOverhead+each+readBuffer)
 	first.finish()
-	want("another has yet to send it", 90_000+cachedOverhead)
+	want("the other waiter has yet to send it", 90_000+cachedOverhead)
 	wire.Send(new(fasthttp.RequestCtx), &(<-joined).Shared)
-	want("which it does without a connection", 0)
+	want("it was sent without a connection", 0)
 }
 
-// TestSharedBodiesProperty: connections send bodies, which come and go, make some themselves,
-// finish their answers, are closed by whoever comes first, and begin anew. The bytes in flight are
-// never negative, and zero when all is over.
+// TestSharedBodiesProperty runs connections that send bodies while the cache evicts them, render
+// some themselves, finish their answers, are closed from two goroutines, and start again. The bytes
+// in flight must never be negative, and zero at the end.
 func TestSharedBodiesProperty(t *testing.T) {
 	t.Parallel()
 	const (
@@ -211,13 +211,13 @@ func TestSharedBodiesProperty(t *testing.T) {
 		bodies  = 300
 	)
 	budget := wire.NewBudget(0)
-	c := newBodyCache(1<<20, budget) // a tenth of all bodies
+	c := newBodyCache(1<<20, budget) // room for a tenth of all bodies
 	all := testConnections(budget)
 	var running, closing sync.WaitGroup
 	for worker := range workers {
 		running.Go(func() {
 			r := rand.New(rand.NewPCG(uint64(worker), 11))
-			conn := newReader(all)
+			conn := newSender(all)
 			for range turns {
 				n := r.IntN(r.IntN(bodies) + 1)
 				known, m, _ := c.begin(testKey(n))
@@ -234,12 +234,12 @@ func TestSharedBodiesProperty(t *testing.T) {
 					conn.answer(known)
 				}
 				switch r.IntN(6) {
-				case 0: // the next request is there already
+				case 0: // the next request is pipelined
 				case 1:
 					old := conn
 					closing.Go(func() { _ = old.Close() })
 					_ = old.Close()
-					conn = newReader(all)
+					conn = newSender(all)
 				default:
 					conn.finish()
 				}
@@ -253,7 +253,7 @@ func TestSharedBodiesProperty(t *testing.T) {
 	running.Wait()
 	closing.Wait()
 	if bytes := budget.Bytes(); bytes != 0 {
-		t.Errorf("afterwards %d bytes are in flight", bytes)
+		t.Errorf("at the end %d bytes are in flight", bytes)
 	}
 	found := c.counts()
 	if found.hits == 0 || found.misses < bodies {
@@ -269,8 +269,9 @@ func TestSharedBodiesProperty(t *testing.T) {
 	}
 }
 
-// TestSharedBodiesOverNetwork: clients ask for pages, more than the cache holds, and read all, some
-// or nothing of them. When they have gone nothing is in flight, and no page has a reader.
+// TestSharedBodiesOverNetwork runs clients that request more pages than the cache holds and read
+// all, some or nothing of them. When they have gone, no bytes are in flight and no page has a
+// reader.
 func TestSharedBodiesOverNetwork(t *testing.T) {
 	t.Parallel()
 	s := testServer(t, Options{CacheBytes: 1 << 20, WriteTimeout: time.Minute, QueueWait: 10 * time.Second},
@@ -305,7 +306,7 @@ func TestSharedBodiesOverNetwork(t *testing.T) {
 		})
 	}
 	clients.Wait()
-	waitFor(t, "connections that ended", func() bool { return s.callers.Count() == 0 })
+	waitFor(t, "the connections to be closed", func() bool { return s.callers.Count() == 0 })
 	if bytes := s.budget.Bytes(); bytes != 0 {
 		t.Errorf("%d bytes are in flight", bytes)
 	}

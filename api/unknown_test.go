@@ -12,14 +12,14 @@ import (
 	"hdqs/api/contract"
 )
 
-// What replaces names that are not repeated.
+// These replace names that must not be repeated in an answer.
 const (
 	shownEmpty    = "(empty)"
 	shownWithheld = "(withheld)"
 )
 
-// decodings are all that base64 decoders make of a text: with either alphabet, from each digit on,
-// with what is no digit dropped or as an end.
+// decodings returns every text that a base64 decoder can make of a text: with either alphabet, from
+// every offset, and with other characters skipped or taken as the end.
 func decodings(text string) []string {
 	var all []string
 	for _, alphabet := range []string{"+/", "-_"} {
@@ -47,7 +47,7 @@ func decodings(text string) []string {
 	return all
 }
 
-// FuzzUnknownNames: no name that an answer repeats has a part that is an identifier.
+// FuzzUnknownNames checks that no part of a name that an answer repeats is a valid identifier.
 func FuzzUnknownNames(f *testing.F) {
 	for _, seed := range []string{
 		goodIdentifier, "id-" + goodIdentifier, "location_cod", "a-b_c.d",
@@ -63,16 +63,16 @@ func FuzzUnknownNames(f *testing.F) {
 		names := r.UnknownNames()
 		if len(names) != 1 {
 			if len(names) > 0 && !strings.ContainsAny(name, "&=") {
-				t.Fatalf("%q: %q", name, names)
+				t.Fatalf("%q is reported as the names %q", name, names)
 			}
-			return // several names, or a known one
+			return // several names, or a known parameter
 		}
 		shown := names[0]
 		if shown == shownEmpty || shown == shownWithheld {
 			return
 		}
 		if !form.MatchString(shown) {
-			t.Errorf("%q is shown as %q", name, shown)
+			t.Errorf("%q is reported as %q", name, shown)
 		}
 		for i := range shown {
 			for j := i + 1; j <= len(shown); j++ {
@@ -84,9 +84,9 @@ func FuzzUnknownNames(f *testing.F) {
 	})
 }
 
-// told asks for a list with one more parameter, and gives all that comes back: of the list, and of
-// the fault that a strict request gets.
-func told(t *testing.T, s *Server, query string) (names, everything string) {
+// askUnknown requests a list with one more parameter. It returns the reported names, and the whole
+// text of two answers: the list, and the error that a strict request gets.
+func askUnknown(t *testing.T, s *Server, query string) (names, answers string) {
 	t.Helper()
 	target := "/api/v2/metadata/location?limit=0&" + query
 	header := []HeaderField{{"X-CATALOG-API-APP-IDENTIFIER", goodIdentifier}}
@@ -106,8 +106,8 @@ func told(t *testing.T, s *Server, query string) (names, everything string) {
 	return names, b.String()
 }
 
-// TestUnknownNames: ordinary names and slips are told as they were sent, whatever may be an
-// identifier or a piece of one is not.
+// TestUnknownNames checks that ordinary names and typing errors are reported as sent, and that
+// anything that may be an identifier, or a part of one, is withheld.
 func TestUnknownNames(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{}, 3)
@@ -118,8 +118,8 @@ func TestUnknownNames(t *testing.T) {
 		"appIdentifier",
 		"has-hrp", "updateDateMin", "a", "app-identifier", "organisation_acronym", "provider_admin2_name",
 	} {
-		if names, _ := told(t, s, name+"=1"); names != name {
-			t.Errorf("%s is told as %q", name, names)
+		if names, _ := askUnknown(t, s, name+"=1"); names != name {
+			t.Errorf("%s is reported as %q", name, names)
 		}
 	}
 	const identifier = "cmV2LWFwcDptYWlsYm94QGV4YW1wbGUub3Jn" // rev-app:mailbox@example.org
@@ -136,18 +136,18 @@ func TestUnknownNames(t *testing.T) {
 		"1mailbox", "m%C3%A4ilbox",
 		strings.Repeat("a", 41),
 	} {
-		names, everything := told(t, s, query)
-		if names != shownWithheld || strings.Contains(everything, "mailbox") {
-			t.Errorf("%s is told as %q", query, names)
+		names, answers := askUnknown(t, s, query)
+		if names != shownWithheld || strings.Contains(answers, "mailbox") {
+			t.Errorf("%s is reported as %q, want it withheld", query, names)
 		}
 	}
-	if names, _ := told(t, s, "b=1&b=2&"+identifier+"=1&x"+identifier+"&=3&a"); names != "(empty), (withheld), a, b" {
-		t.Errorf("together: %q", names)
+	if names, _ := askUnknown(t, s, "b=1&b=2&"+identifier+"=1&x"+identifier+"&=3&a"); names != "(empty), (withheld), a, b" {
+		t.Errorf("several names: %q", names)
 	}
 }
 
-// TestUnknownNamesLeak sends random identifiers as names, in every dress that comes to mind. No
-// decoding of anything in the answers has the address or what stands before its '@'.
+// TestUnknownNamesLeak sends random identifiers as parameter names, modified in many ways. No
+// decoding of any part of the answers may contain the address or the part of it before the '@'.
 func TestUnknownNamesLeak(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{}, 3)
@@ -161,8 +161,8 @@ func TestUnknownNamesLeak(t *testing.T) {
 		return string(out)
 	}
 	const lower, digits = "abcdefghijklmnopqrstuvwxyz", "0123456789"
-	// The second and third alphabets have the letters of which whole groups of base64 are small
-	// letters.
+	// Groups of letters of the second and third alphabet encode to lower-case letters only, so that
+	// their base64 looks like an ordinary name.
 	locals := []string{
 		lower, "jnrvzghijklwxyzabcdefs", "jz", lower + digits, lower + strings.ToUpper(lower), "aé語",
 		"~?_" + lower,
@@ -172,13 +172,13 @@ func TestUnknownNamesLeak(t *testing.T) {
 		"?>~",
 	}
 	domains := []string{lower, "jz", "é語"}
-	seams := []string{
+	affixes := []string{
 		"", "x", "xy", "xyz", "id-", "id_", "app_identifier=", "app_identifier:", " ", "-", "_", ".", "=", "==", "%",
 		"\n", "&", "/", "A", "0", "a.b_c-",
 	}
-	around := func() string {
+	affix := func() string {
 		if random.IntN(2) == 0 {
-			return seams[random.IntN(len(seams))]
+			return affixes[random.IntN(len(affixes))]
 		}
 		return text(lower+strings.ToUpper(lower)+digits+"-_.", 0, 9)
 	}
@@ -188,7 +188,7 @@ func TestUnknownNamesLeak(t *testing.T) {
 		identifier, issues := contract.EncodeIdentifier(text(applications[random.IntN(len(applications))], 4, 10),
 			address)
 		if issues != nil {
-			continue // the last label may be a reserved one
+			continue // the last label may be reserved
 		}
 		switch random.IntN(5) {
 		case 0:
@@ -200,19 +200,19 @@ func TestUnknownNamesLeak(t *testing.T) {
 			identifier = identifier[:at] + text("-_. \n", 1, 3) + identifier[at:]
 		}
 		if contract.CheckIdentifier([]byte(identifier)) != nil {
-			t.Fatalf("%q is no identifier", identifier)
+			t.Fatalf("%q is not a valid identifier", identifier)
 		}
-		query := url.QueryEscape(around() + identifier + around())
+		query := url.QueryEscape(affix() + identifier + affix())
 		if random.IntN(6) == 0 {
 			query = url.QueryEscape(query)
 		}
-		names, everything := told(t, s, query)
+		names, answers := askUnknown(t, s, query)
 		if names != shownWithheld {
-			t.Errorf("%s, %s: told as %q", address, query, names)
+			t.Errorf("%s, %s: reported as %q", address, query, names)
 		}
-		for _, decoded := range append(decodings(everything), everything) {
+		for _, decoded := range append(decodings(answers), answers) {
 			if strings.Contains(decoded, local) {
-				t.Fatalf("%s, %s: %q in %s", address, query, decoded, everything)
+				t.Fatalf("%s, %s: %q is in the answers, decoded from %s", address, query, decoded, answers)
 			}
 		}
 	}

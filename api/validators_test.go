@@ -15,24 +15,25 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// slowStatus is the reference of what conditions make of a 200, step by step as RFC 9110 has it in
-// section 13.2.2.
-func slowStatus(header http.Header, tag string, published time.Time) int {
+// referenceStatus applies conditions to a 200 step by step, as section 13.2.2 of RFC 9110 defines
+// it.
+func referenceStatus(header http.Header, tag string, published time.Time) int {
 	if lines := header.Values("If-Match"); len(lines) > 0 {
 		if !slices.ContainsFunc(lines, func(line string) bool { return strings.Trim(line, " \t") == "*" }) {
-			return 412 // the strong comparison is false of a weak tag, whatever the other one is
+			return 412 // strong comparison with a weak tag is always false
 		}
-	} else if until, ok := slowDate(header.Values("If-Unmodified-Since")); ok && published.After(until) {
+	} else if until, ok := referenceDate(header.Values("If-Unmodified-Since")); ok && published.After(until) {
 		return 412
 	}
-	if slowNotModified(header, tag, published) {
+	if referenceNotModified(header, tag, published) {
 		return 304
 	}
 	return 200
 }
 
-// slowDate reads the values of a field that is one HTTP-date: its form by regular expression.
-func slowDate(values []string) (time.Time, bool) {
+// referenceDate parses the values of a field that must be one HTTP-date. It checks the form with a
+// regular expression.
+func referenceDate(values []string) (time.Time, bool) {
 	const day, month, clock = `(Mon|Tue|Wed|Thu|Fri|Sat|Sun)`, `(Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)`, `\d\d:\d\d:\d\d`
 	form := regexp.MustCompile(`^(` + day + `, \d\d ` + month + ` \d{4} ` + clock + ` GMT|(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day, \d\d-` + month +
 		`-\d\d ` + clock + ` GMT|` + day + ` ` + month + ` [ \d]\d ` + clock + ` \d{4})$`)
@@ -43,16 +44,16 @@ func slowDate(values []string) (time.Time, bool) {
 	return at, err == nil
 }
 
-// slowNotModified is the reference of notModified: grammar by regular expression, dates by the
-// standard library.
-func slowNotModified(header http.Header, tag string, published time.Time) bool {
+// referenceNotModified is the reference for notModified. It uses regular expressions for the
+// grammar and the standard library for dates.
+func referenceNotModified(header http.Header, tag string, published time.Time) bool {
 	if lines := header.Values("If-None-Match"); len(lines) > 0 {
 		for _, line := range lines {
 			if strings.Trim(line, " \t") == "*" {
 				return true
 			}
 			const entityTag = `(?:W/)?"[^"]*"`
-			// What stands before the first thing that is no tag counts.
+			// Tags before the first malformed element count.
 			whole := regexp.MustCompile(`^[ \t,]*` + entityTag + `[ \t]*(?:,|$)`)
 			for {
 				found := whole.FindString(line)
@@ -64,7 +65,7 @@ func slowNotModified(header http.Header, tag string, published time.Time) bool {
 					return true
 				}
 			}
-			// A tag that garbage follows directly is still a whole tag.
+			// A tag directly followed by other text is still a tag.
 			if m := regexp.MustCompile(`^[ \t,]*(` + entityTag + `)`).FindStringSubmatch(line); m != nil &&
 				strings.TrimPrefix(m[1], "W/") == strings.TrimPrefix(tag, "W/") {
 				return true
@@ -72,11 +73,11 @@ func slowNotModified(header http.Header, tag string, published time.Time) bool {
 		}
 		return false
 	}
-	since, ok := slowDate(header.Values("If-Modified-Since"))
+	since, ok := referenceDate(header.Values("If-Modified-Since"))
 	return ok && !published.IsZero() && published.Unix() <= since.Unix()
 }
 
-// TestConditionsAgainstReference asks with generated conditions and compares the decision with the
+// TestConditionsAgainstReference sends random conditions and compares the status with the
 // reference's.
 func TestConditionsAgainstReference(t *testing.T) {
 	t.Parallel()
@@ -146,7 +147,7 @@ func TestConditionsAgainstReference(t *testing.T) {
 		}
 		random.Shuffle(len(fields), func(i, j int) { fields[i], fields[j] = fields[j], fields[i] })
 		method := []string{"GET", "HEAD"}[random.IntN(2)]
-		want := slowStatus(header, tag, published)
+		want := referenceStatus(header, tag, published)
 		got := s.Answer(method, target, fields)
 		if got.Status != want {
 			t.Fatalf("%s %q: %d, want %d", method, fields, got.Status, want)
@@ -157,11 +158,11 @@ func TestConditionsAgainstReference(t *testing.T) {
 		seen[want]++
 	}
 	if seen[200] < n/10 || seen[304] < n/10 || seen[412] < n/10 {
-		t.Errorf("answers by status: %v", seen)
+		t.Errorf("too few answers of one status: %v", seen)
 	}
 }
 
-// tagsOf are the tags of every endpoint in both formats.
+// tagsOf returns the tags of every endpoint in both formats.
 func tagsOf(t *testing.T, s *Server, rest string, header ...HeaderField) map[string]string {
 	t.Helper()
 	tags := map[string]string{}
@@ -178,8 +179,8 @@ func tagsOf(t *testing.T, s *Server, rest string, header ...HeaderField) map[str
 	return tags
 }
 
-// TestTagsOfReplicas: two servers that have opened the same tables from stores of their own send
-// the same tags, whatever the coding, and no tag twice.
+// TestTagsOfReplicas checks that two servers that opened the same tables from different stores send
+// the same tags in every coding, and that no two answers have the same tag.
 func TestTagsOfReplicas(t *testing.T) {
 	t.Parallel()
 	one := sampleServer(t, Options{}, 300)
@@ -188,7 +189,7 @@ func TestTagsOfReplicas(t *testing.T) {
 	for _, accept := range []string{"", "gzip", "zstd", "identity;q=0, *"} {
 		for path, tag := range tagsOf(t, other, "", HeaderField{"Accept-Encoding", accept}) {
 			if tag != want[path] {
-				t.Errorf("%s, %q: %s and %s", path, accept, tag, want[path])
+				t.Errorf("%s, %q: the replicas send the tags %s and %s", path, accept, tag, want[path])
 			}
 		}
 	}
@@ -196,15 +197,15 @@ func TestTagsOfReplicas(t *testing.T) {
 	for _, rest := range []string{"", "&limit=3", "&limit=3&offset=3"} {
 		for path, tag := range tagsOf(t, one, rest) {
 			if before, twice := seen[tag]; twice {
-				t.Errorf("%s and %s have one tag", before, path+rest)
+				t.Errorf("%s and %s have the same tag", before, path+rest)
 			}
 			seen[tag] = path + rest
 		}
 	}
 }
 
-// TestTagsAfterChange: a snapshot in which one table differs changes the tags of exactly the
-// endpoint that reads it, and PurgeKeys names it.
+// TestTagsAfterChange checks that a change of one table changes the tags of exactly the endpoint
+// that reads it, and that PurgeKeys returns its key.
 func TestTagsAfterChange(t *testing.T) {
 	t.Parallel()
 	tables := sampleTables(t, 12)
@@ -222,21 +223,21 @@ func TestTagsAfterChange(t *testing.T) {
 		for path, tag := range before {
 			endpoint := strings.TrimSuffix(path, "&output_format=csv")
 			if changed := after[path] != tag; changed != (endpoint == x.endpoint.Path) {
-				t.Errorf("table %s: tag of %s changed is %v", x.endpoint.Table, path, changed)
+				t.Errorf("table %s: the tag of %s changed: %v", x.endpoint.Table, path, changed)
 			}
 			got := s.Answer("GET", endpoint+"?limit=3&app_identifier="+goodIdentifier, nil)
 			keys, _ := got.field("Surrogate-Key")
 			purged := slices.ContainsFunc(PurgeKeys([]string{x.endpoint.Table}),
 				func(key string) bool { return slices.Contains(strings.Fields(keys), key) })
 			if purged != (endpoint == x.endpoint.Path) {
-				t.Errorf("table %s: %s with keys %q is purged: %v", x.endpoint.Table, endpoint, keys, purged)
+				t.Errorf("table %s: %s with the keys %q is purged: %v", x.endpoint.Table, endpoint, keys, purged)
 			}
 		}
 	}
 }
 
-// TestPurgeKeys: the two fields, and the location of lists of exactly one. Answers to requests that
-// name their snapshot have no key that is purged after a publish.
+// TestPurgeKeys checks both key fields, including the location key of lists of exactly one
+// location. Answers pinned to a snapshot have no key that is purged after a publish.
 func TestPurgeKeys(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{SurrogateKey: true, CacheTag: true}, 12)
@@ -260,7 +261,7 @@ func TestPurgeKeys(t *testing.T) {
 		if again := s.Answer("GET", target, []HeaderField{{"If-None-Match", tag}}); again.Status != 304 {
 			t.Errorf("%s: %d", query, again.Status)
 		} else if again, _ := again.field("Surrogate-Key"); again != keys {
-			t.Errorf("%s: keys of the 304 %q", query, again)
+			t.Errorf("%s: the 304 has the keys %q", query, again)
 		}
 		for _, header := range [][]HeaderField{nil, {{"If-None-Match", tag}}} {
 			got := s.Answer("GET", target+"&snapshot=20261120T0200Z-test", header)
@@ -272,18 +273,18 @@ func TestPurgeKeys(t *testing.T) {
 	names := map[string]bool{}
 	for i := range contract.Endpoints {
 		if names[contract.Endpoints[i].Name()] {
-			t.Errorf("two Endpoints have the key ep-%s", contract.Endpoints[i].Name())
+			t.Errorf("two endpoints have the key ep-%s", contract.Endpoints[i].Name())
 		}
 		names[contract.Endpoints[i].Name()] = true
 	}
 	plain := sampleServer(t, Options{}, 3)
 	landing := plain.Answer("GET", "/", nil)
 	if keys, ok := landing.field("Surrogate-Key"); ok {
-		t.Errorf("keys without being asked: %q", keys)
+		t.Errorf("Surrogate-Key without the option: %q", keys)
 	}
 }
 
-// TestFreshness: what options do to Cache-Control.
+// TestFreshness checks the effect of the options on Cache-Control.
 func TestFreshness(t *testing.T) {
 	t.Parallel()
 	for want, f := range map[string]Freshness{
@@ -309,9 +310,9 @@ func TestFreshness(t *testing.T) {
 	}
 }
 
-// TestFuturePublish: a pointer written by a clock that is ahead does not date answers into the
-// future, nor to any time that another snapshot may have had; its own is told when it has come. One
-// without a date gives none.
+// TestFuturePublish checks publish times in the future, as a clock that is ahead writes them.
+// Last-Modified is never in the future and never the time of another snapshot. A time slightly
+// ahead is announced once our clock reaches it. A release without a time has no Last-Modified.
 func TestFuturePublish(t *testing.T) {
 	t.Parallel()
 	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
@@ -323,7 +324,7 @@ func TestFuturePublish(t *testing.T) {
 	var soon time.Time
 	for _, ahead := range []time.Duration{time.Minute, 0, 365 * 24 * time.Hour, 2 * time.Second} {
 		snap, at := storeSnapshot(t, "x", sampleTime, sampleTables(t, 2)), time.Time{}
-		if ahead > 0 { // from now on, since the snapshot took its time
+		if ahead > 0 { // measured from now, because opening the snapshot takes time
 			at = time.Now().Add(ahead).Truncate(time.Second).Add(300 * time.Millisecond)
 		}
 		if err := s.Swap(Release{snap, at}); err != nil {
@@ -351,11 +352,11 @@ func TestFuturePublish(t *testing.T) {
 	if err := s.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	s.Announce(soon) // nothing is served any more
+	s.Announce(soon) // no snapshot is served any more
 }
 
-// TestAnnounce: a snapshot that was shown anew is modified since, though its rows and tags are the
-// same.
+// TestAnnounce checks that announcing a snapshot again changes its Last-Modified, although its rows
+// and tags stay the same.
 func TestAnnounce(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{}, 3)
@@ -382,8 +383,8 @@ func TestAnnounce(t *testing.T) {
 	}
 }
 
-// TestRollback: going back to an earlier snapshot is a modification: a client that has only a date
-// gets the old rows again, one that has their tag gets 304.
+// TestRollback checks that going back to an earlier snapshot counts as a modification: a client
+// that has only a date gets the old rows again, and one that has their tag gets a 304.
 func TestRollback(t *testing.T) {
 	t.Parallel()
 	st, err := store.Open(t.TempDir())
@@ -415,10 +416,10 @@ func TestRollback(t *testing.T) {
 		t.Errorf("tags %q, dates %q", tags, dates)
 	}
 	if got := s.Answer("GET", listTarget, []HeaderField{{"If-Modified-Since", dates[1]}}); got.Status != 200 {
-		t.Errorf("since the bad snapshot: %d", got.Status)
+		t.Errorf("If-Modified-Since the snapshot that was rolled back: %d", got.Status)
 	}
 	if got := s.Answer("GET", listTarget, []HeaderField{{"If-None-Match", tags[0]}}); got.Status != 304 {
-		t.Errorf("with the tag of the first: %d", got.Status)
+		t.Errorf("If-None-Match with the tag of the first snapshot: %d", got.Status)
 	}
 	if err := s.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
