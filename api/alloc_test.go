@@ -64,8 +64,8 @@ func TestAllocations(t *testing.T) {
 }
 
 // browserFields is the header of a browser's request as a caching proxy forwards it.
-const browserFields = "Host: data.example.org\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 " +
-	"Firefox/140.0\r\nAccept: */*\r\n" +
+const browserFields = "Host: data.example.org\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) " +
+	"Gecko/20100101 Firefox/140.0\r\nAccept: */*\r\n" +
 	"Accept-Language: en-US,en;q=0.5\r\nReferer: https://data.example.org/docs\r\nX-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Proto: https\r\n\r\n"
 
 // BenchmarkRequest measures a request through the handler, without sockets.

@@ -141,7 +141,8 @@ func TestUnknownNames(t *testing.T) {
 			t.Errorf("%s is reported as %q, want it withheld", query, names)
 		}
 	}
-	if names, _ := askUnknown(t, s, "b=1&b=2&"+identifier+"=1&x"+identifier+"&=3&a"); names != "(empty), (withheld), a, b" {
+	several := "b=1&b=2&" + identifier + "=1&x" + identifier + "&=3&a"
+	if names, _ := askUnknown(t, s, several); names != "(empty), (withheld), a, b" {
 		t.Errorf("several names: %q", names)
 	}
 }
