@@ -123,7 +123,9 @@ func (p *pass) keepTable(th *theme, out *roleRows, why error) error {
 	r.addRole(th, out, len(p.catalog.files[th.role]) > 0)
 	p.markStale(r, th.role, th.table.name, why)
 	r.keptPlaced = th.table.name
-	r.keepTheme(th, old, entries, roleState{Uses: was.Uses, Duplicates: was.Duplicates})
+	r.keepTheme(th, old, entries, roleState{
+		Uses: was.Uses, Duplicates: was.Duplicates, FormulaTexts: was.FormulaTexts,
+	})
 	return nil
 }
 
@@ -147,5 +149,5 @@ func (p *pass) keepList(th *theme, out *roleRows, why error) {
 	}
 	r.addRole(th, out, len(p.catalog.files[th.role]) > 0)
 	p.markStale(r, th.role, th.table.name, why)
-	r.keep(old, duplicateRows{})
+	r.keep(old, roleState{})
 }

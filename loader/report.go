@@ -112,6 +112,10 @@ type TableReport struct {
 	Reused bool   `json:"reused,omitempty"` // taken over from the current snapshot
 
 	Duplicates duplicateRows `json:"duplicates"` // rows that a later one with the same key replaced
+
+	// FormulaTexts are the columns with texts that begin with =, +, -, @, a tab or a CR. Such rows are
+	// kept as they are.
+	FormulaTexts []formulaTexts `json:"formula_texts,omitempty"`
 }
 
 func (e *Examples) add(example string) {

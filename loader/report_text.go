@@ -56,6 +56,9 @@ func (r *Report) WriteText(w io.Writer) error {
 	for _, f := range r.Resources {
 		f.writeDetails(&b)
 	}
+	for i := range r.Tables {
+		r.Tables[i].writeFormulas(&b)
+	}
 	fmt.Fprintf(&b, "snapshot %s of %s: %s\n", r.Snapshot, r.SnapshotTime.Format("2006-01-02T15:04:05Z"), r.Outcome)
 	_, err := io.WriteString(w, b.String())
 	return err

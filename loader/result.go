@@ -40,6 +40,7 @@ func (r *result) putRows(b *tableBuilder) error {
 
 // put writes a table as a segment.
 func (r *result) put(data *snapshot.TableData, found duplicateRows) error {
+	formulas := countFormulas(data)
 	segment, err := r.store.PutSegment(data)
 	if err != nil {
 		return fmt.Errorf("table %s: %w", data.Name, err)
@@ -49,15 +50,17 @@ func (r *result) put(data *snapshot.TableData, found duplicateRows) error {
 	r.segments[data.Name] = segment
 	r.report.Tables = append(r.report.Tables, TableReport{
 		Table: data.Name, Rows: segment.Rows, Bytes: segment.Bytes, SHA256: segment.SHA256, Duplicates: found,
+		FormulaTexts: formulas,
 	})
 	return nil
 }
 
 // keep takes a table over from the previous snapshot. The caller holds mu.
-func (r *result) keep(old store.SegmentRef, found duplicateRows) {
+func (r *result) keep(old store.SegmentRef, was roleState) {
 	r.segments[old.Table] = old
 	r.report.Tables = append(r.report.Tables, TableReport{
-		Table: old.Table, Rows: old.Rows, Bytes: old.Bytes, SHA256: old.SHA256, Duplicates: found, Reused: true,
+		Table: old.Table, Rows: old.Rows, Bytes: old.Bytes, SHA256: old.SHA256, Reused: true,
+		Duplicates: was.Duplicates, FormulaTexts: was.FormulaTexts,
 	})
 }
 
@@ -66,7 +69,7 @@ func (r *result) keepTheme(th *theme, old store.SegmentRef, entries []available,
 	r.available[old.Table] = entries
 	r.countUses(was.Uses)
 	r.state.Roles[th.role] = was
-	r.keep(old, was.Duplicates)
+	r.keep(old, was)
 }
 
 // addRole reports what came of reading a role. The caller holds mu.

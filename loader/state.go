@@ -33,9 +33,10 @@ type resourceState struct {
 // roleState is what a data table was made from. Without files it only lists the resources that its
 // rows name.
 type roleState struct {
-	Files      []fileState   `json:"files,omitempty"`
-	Uses       []useState    `json:"uses"`
-	Duplicates duplicateRows `json:"duplicates"`
+	Files        []fileState    `json:"files,omitempty"`
+	Uses         []useState     `json:"uses"`
+	Duplicates   duplicateRows  `json:"duplicates"`
+	FormulaTexts []formulaTexts `json:"formula_texts,omitempty"`
 }
 
 // fileState is one file as it was read, and what came of it.
@@ -138,5 +139,10 @@ func (p *pass) remember(th *theme, out *roleRows, uses []useState, found duplica
 	}
 	p.result.mu.Lock()
 	defer p.result.mu.Unlock()
+	for _, t := range p.result.report.Tables {
+		if t.Table == th.table.name {
+			s.FormulaTexts = t.FormulaTexts
+		}
+	}
 	p.result.state.Roles[th.role] = s
 }
