@@ -42,6 +42,9 @@ type Options struct {
 	Verified bool
 	Cache    BuildCache // zero: every load reads the catalog
 
+	// MaxRows bounds the rows of a table, which are held in memory until it is written: a file with
+	// more is refused. 0 is DefaultMaxRows.
+	MaxRows  int
 	Parallel int            // tables loaded at once; 0 is the number of cores, at most 4
 	Progress func(Progress) // called from time to time, from several goroutines; may be nil
 }
@@ -57,6 +60,10 @@ const (
 	defaultChannel = "stable"
 	maxParallel    = 4
 )
+
+// DefaultMaxRows is more than twice the rows of the largest published table. A load takes 60 to 130
+// bytes for a row.
+const DefaultMaxRows = 10_000_000
 
 // Build loads a catalog into a store: it writes the segments that changed, then a manifest and a
 // report, and moves the channel's pointer last. A load whose tables all equal those of the current
@@ -99,6 +106,7 @@ func newLoad(opts Options) *load {
 	opts.Parallel = cmp.Or(opts.Parallel, min(runtime.GOMAXPROCS(0), maxParallel))
 	l := &load{opts: opts, report: &Report{Format: reportFormat, Catalog: opts.CatalogName}}
 	l.verified, l.progress.call = opts.Verified, opts.Progress
+	l.maxRows = cmp.Or(opts.MaxRows, DefaultMaxRows)
 	var err error
 	if l.previous, err = openPrevious(opts.Store, opts.Channel); err != nil {
 		l.report.Notes = append(l.report.Notes, fmt.Sprintf(

@@ -1,6 +1,7 @@
 package loader
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -31,7 +32,8 @@ const maxBuildCache = 64 << 20
 // inputs sums up everything that decides the outcome of a load.
 func (o *Options) inputs() string {
 	h := sha256.New()
-	fmt.Fprintln(h, programSum(), o.Cache.Inputs, o.CatalogURL, o.AllowNoPCodes, o.AllowShrink, o.StrictResources)
+	fmt.Fprintln(h, programSum(), o.Cache.Inputs, o.CatalogURL, o.AllowNoPCodes, o.AllowShrink, o.StrictResources,
+		cmp.Or(o.MaxRows, DefaultMaxRows))
 	if o.Fetched != nil {
 		for _, s := range o.Fetched.Sources {
 			if s.State == SourceStale || s.State == SourceRefused {

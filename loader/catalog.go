@@ -15,9 +15,6 @@ import (
 // DefaultCatalogURL is the site in links when neither Options nor catalog.json names one.
 const DefaultCatalogURL = "https://data.humdata.org"
 
-// maxPackageJSON bounds a package file, which is held in memory whole.
-const maxPackageJSON = 64 << 20
-
 // catalog lists the files of a directory by role, each role in load order.
 type catalog struct {
 	fsys     fs.FS
@@ -57,7 +54,7 @@ func openCatalog(fsys fs.FS, name string) (*catalog, error) {
 		return nil, fmt.Errorf("catalog %s: %w", name, err)
 	}
 	if len(m.Resources) > 0 {
-		err = c.take(m.Resources)
+		err = c.take(m)
 	} else {
 		err = c.list()
 	}
@@ -67,8 +64,14 @@ func openCatalog(fsys fs.FS, name string) (*catalog, error) {
 	if err != nil {
 		return nil, fmt.Errorf("catalog %s: %w", name, err)
 	}
+	files := len(c.packages)
 	for role := range c.files {
 		slices.SortStableFunc(c.files[role], byFileName)
+		files += len(c.files[role])
+	}
+	if files > catalogfile.MaxFiles {
+		err := &catalogfile.TooManyError{What: "there are", Limit: catalogfile.MaxFiles, Unit: "files"}
+		return nil, fmt.Errorf("catalog %s: %w", name, err)
 	}
 	c.preferCSV()
 	if len(c.files) == 0 {
@@ -106,7 +109,7 @@ func plainName(p string) string { return catalogfile.TrimCompression(path.Base(p
 
 // readCatalogJSON reads catalog.json, which is empty when there is none.
 func readCatalogJSON(fsys fs.FS) (*catalogfile.File, error) {
-	data, err := readWhole(fsys, catalogfile.Name, catalogfile.MaxBytes)
+	data, err := catalogfile.ReadFile(fsys, catalogfile.Name, catalogfile.MaxBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return &catalogfile.File{}, nil
 	}
@@ -124,11 +127,11 @@ func readCatalogJSON(fsys fs.FS) (*catalogfile.File, error) {
 }
 
 // take uses the entries of catalog.json.
-func (c *catalog) take(entries []catalogfile.Entry) error {
-	for _, e := range entries {
-		if err := e.CheckPath(); err != nil {
-			return err
-		}
+func (c *catalog) take(m *catalogfile.File) error {
+	if err := m.CheckPaths(); err != nil {
+		return err
+	}
+	for _, e := range m.Resources {
 		f := resourceFile{
 			role: e.Role, path: e.Path, dataset: e.Dataset, id: e.ID,
 			lastModified: e.LastModified, size: e.Size, sha256: strings.ToLower(e.SHA256),
@@ -214,8 +217,12 @@ func (c *catalog) listPackages(pattern string) error {
 	if err != nil {
 		return fmt.Errorf("catalog.json: packages %q: %w", pattern, err)
 	}
+	listed := map[string]bool{}
+	for _, f := range c.packages {
+		listed[f.path] = true
+	}
 	for _, p := range paths {
-		if !slices.ContainsFunc(c.packages, func(f resourceFile) bool { return f.path == p }) {
+		if !listed[p] {
 			c.packages = append(c.packages, resourceFile{role: catalogfile.PackageRole, path: p})
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/md5"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
 	"io"
@@ -21,10 +22,12 @@ import (
 // Bounds of a file. The ratio stops an archive that is small on disk and endless when unpacked; up
 // to ratioFloor any ratio is accepted.
 const (
-	maxFileBytes  = 2 << 30
-	maxRatio      = 200
-	ratioFloor    = 64 << 20
-	maxZstdWindow = 128 << 20
+	maxFileBytes = 2 << 30
+	maxRatio     = 100 // published files unpack to 12 to 22 times their size
+	ratioFloor   = 16 << 20
+	// maxZstdWindow is the window that every decoder must support (RFC 8878 section 3.1.1.1.2). Of
+	// zstd's levels, only those of --ultra and --long need more.
+	maxZstdWindow = 8 << 20
 )
 
 // stream is one file of a catalog, unpacked while it is read. It counts and hashes the bytes of the
@@ -43,15 +46,11 @@ type stream struct {
 
 // openFile begins to read a file. It checks the size in catalog.json; finish checks the sum.
 func (c *catalog) openFile(f resourceFile) (*stream, error) {
-	raw, err := c.holder(f).Open(f.path)
+	raw, info, err := catalogfile.Open(c.holder(f), f.path)
 	if err != nil {
 		return nil, err
 	}
-	info, err := raw.Stat()
 	switch {
-	case err != nil:
-	case !info.Mode().IsRegular():
-		err = fmt.Errorf("%s: not a regular file", f.path)
 	case info.Size() > maxFileBytes:
 		err = fmt.Errorf("%s: %d bytes, at most %d are read", f.path, info.Size(), int64(maxFileBytes))
 	case f.size > 0 && info.Size() != f.size:
@@ -85,7 +84,7 @@ func (s *stream) unpack() (err error) {
 	case strings.HasSuffix(s.file.path, ".gz"):
 		s.from, err = gzip.NewReader(bufio.NewReaderSize(packedBytes{s}, csvBuffer))
 	case strings.HasSuffix(s.file.path, ".zst"):
-		s.zstd, err = zstd.NewReader(packedBytes{s}, zstd.WithDecoderConcurrency(1),
+		s.zstd, err = zstd.NewReader(packedBytes{s}, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxWindow(maxZstdWindow))
 		s.from = s.zstd
 	case catalogfile.IsWorkbook(s.file.path):
@@ -123,7 +122,11 @@ func (s *stream) Read(b []byte) (int, error) {
 		s.plain.Write(b[:n])
 	}
 	if s.unpacked > ratioFloor && s.unpacked/maxRatio > s.packed {
-		return 0, fmt.Errorf("unpacks to more than %d times its size", maxRatio)
+		return 0, fmt.Errorf("unpacks to more than %d times its size (%d bytes of %d): a plain file is read at any size",
+			maxRatio, s.unpacked, s.packed)
+	}
+	if errors.Is(err, zstd.ErrWindowSizeExceeded) {
+		err = fmt.Errorf("%w: at most %d bytes, so compress it without --long and --ultra", err, maxZstdWindow)
 	}
 	return n, err
 }
@@ -153,23 +156,6 @@ func (s *stream) close() {
 		s.zstd.Close()
 	}
 	s.raw.Close()
-}
-
-// readWhole reads a small file, unpacking nothing.
-func readWhole(fsys fs.FS, path string, limit int64) ([]byte, error) {
-	f, err := fsys.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if int64(len(data)) > limit {
-		return nil, fmt.Errorf("%s: more than %d bytes", path, limit)
-	}
-	return data, nil
 }
 
 // bytesOf is the size of a role's files on disk, without those that cannot be found.

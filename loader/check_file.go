@@ -86,6 +86,9 @@ func (c *fileCheck) rows(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+	if len(c.datasets) > catalogfile.MaxFiles {
+		return &catalogfile.TooManyError{What: "the rows name", Limit: catalogfile.MaxFiles, Unit: "packages"}
+	}
 	if malformed*100 > rows {
 		return fmt.Errorf("%d of %d rows are broken, first %w", malformed, rows, first)
 	}
@@ -98,7 +101,9 @@ func (c *fileCheck) addDataset(id []byte) {
 		return
 	}
 	c.last = string(id)
-	c.datasets[c.last] = true
+	if len(c.datasets) <= catalogfile.MaxFiles {
+		c.datasets[c.last] = true
+	}
 }
 
 // maxDatasetID is longer than any dataset's id: it bounds what a hostile file can make CheckFile

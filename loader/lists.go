@@ -137,6 +137,8 @@ func (p *pass) readUnits(ctx context.Context) error {
 	return p.useFallback(ctx, fault, p.restoreUnits, "admin1", "admin2")
 }
 
+func (l *locationReader) rowsHeld() int { return len(l.units.countries) }
+
 type unitReader struct {
 	listReader
 	units *units
@@ -169,6 +171,8 @@ func (l *unitReader) readRow() *rowFault {
 	l.units.listed = append(l.units.listed, u)
 	return nil
 }
+
+func (l *unitReader) rowsHeld() int { return len(l.units.listed) }
 
 // numberUnits numbers the units. Those that get no number are counted as skipped or dropped instead
 // of kept.

@@ -13,11 +13,11 @@ import (
 
 // packageInfo is one dataset of the catalog. The metadata tables are made of packages.
 type packageInfo struct {
-	ID           string         `json:"id"`
-	Name         string         `json:"name"`
-	Title        string         `json:"title"`
-	Organization organization   `json:"organization"`
-	Resources    []resourceInfo `json:"resources"`
+	ID           string        `json:"id"`
+	Name         string        `json:"name"`
+	Title        string        `json:"title"`
+	Organization organization  `json:"organization"`
+	Resources    resourceInfos `json:"resources"`
 
 	path string // the file it was read from
 }
@@ -36,6 +36,26 @@ type resourceInfo struct {
 	LastModified     string          `json:"last_modified"`
 	MetadataModified string          `json:"metadata_modified"`
 	CheckInfo        json.RawMessage `json:"fs_check_info"`
+
+	tagged bool // isHXL, of a package that has been read
+}
+
+// Bounds of packages. All of them are held in memory, and an object of two bytes takes hundreds when
+// it is decoded.
+const (
+	maxPackageEntries = 5000     // resources of a package
+	maxPackageChecks  = 1000     // entries of fs_check_info
+	maxPackagesMemory = 32 << 20 // of all packages
+	resourceMemory    = 200      // of a resource without its texts
+)
+
+// resourceInfos are the resources of a package.
+type resourceInfos []resourceInfo
+
+// UnmarshalJSON decodes the list.
+func (r *resourceInfos) UnmarshalJSON(data []byte) (err error) {
+	*r, err = catalogfile.DecodeList[resourceInfo](data, maxPackageEntries, "the package has", "resources")
+	return err
 }
 
 // The packages that are listed although no row names them.
@@ -54,16 +74,24 @@ type packages struct {
 // listed, its rows are kept.
 func (l *load) readPackages() *packages {
 	found := &packages{byID: map[string]*packageInfo{}}
+	memory := 0
 	for _, f := range l.catalog.packages {
-		data, err := readWhole(l.catalog.fsys, f.path, maxPackageJSON)
+		data, err := catalogfile.ReadFile(l.catalog.fsys, f.path, catalogfile.MaxBytes)
 		var p *packageInfo
 		if err == nil {
-			p, err = parsePackage(data)
+			if p, err = parsePackage(data); err == nil && memory+p.memory() > maxPackagesMemory {
+				err = fmt.Errorf("with this package %d bytes of packages are held, at most %d are allowed",
+					memory+p.memory(), maxPackagesMemory)
+			}
+			if err != nil {
+				err = fmt.Errorf("%s: %w", f.path, err)
+			}
 		}
 		if err != nil {
-			l.report.refuse(catalogfile.PackageRole, f.path, fmt.Errorf("%s: %w", f.path, err))
+			l.report.refuse(catalogfile.PackageRole, f.path, err)
 			continue
 		}
+		memory += p.memory()
 		if found.byID[p.ID] != nil {
 			l.report.Notes = append(l.report.Notes,
 				fmt.Sprintf("%s: package %s was read before; this one counts", f.path, p.ID))
@@ -77,6 +105,17 @@ func (l *load) readPackages() *packages {
 		}
 	}
 	return found
+}
+
+// memory is about how many bytes the package takes.
+func (p *packageInfo) memory() int {
+	n := resourceMemory + len(p.ID) + len(p.Name) + len(p.Title) + len(p.Organization.Name) + len(p.Organization.Title)
+	for i := range p.Resources {
+		r := &p.Resources[i]
+		n += resourceMemory + len(r.ID) + len(r.Name) + len(r.Format) + len(r.URL) + len(r.LastModified) +
+			len(r.MetadataModified) + len(r.Size) + len(r.CheckInfo)
+	}
+	return n
 }
 
 // sorted are the packages by id.
@@ -111,6 +150,10 @@ func parsePackage(data []byte) (*packageInfo, error) {
 	}
 	if p.ID == "" {
 		return nil, fmt.Errorf("no id in %s", clip(string(data), 80))
+	}
+	for i := range p.Resources {
+		r := &p.Resources[i]
+		r.tagged, r.CheckInfo = r.isHXL(), nil // the text is long
 	}
 	return p, nil
 }
@@ -176,8 +219,12 @@ func (r *resourceInfo) isHXL() bool {
 		if json.Unmarshal(info, &checks[0]) != nil {
 			return true
 		}
-	} else if json.Unmarshal(info, &checks) != nil {
-		return true
+	} else {
+		var err error
+		checks, err = catalogfile.DecodeList[check](info, maxPackageChecks, "fs_check_info has", "checks")
+		if err != nil {
+			return true
+		}
 	}
 	var newest *check
 	for i := range checks {

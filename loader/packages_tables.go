@@ -138,7 +138,7 @@ func (p *pass) addResource(b *tableBuilder, info *packageInfo, r *resourceInfo) 
 	}
 	setLinks(b, p.report.CatalogURL)
 	b.column("update_date").setInt(modified)
-	b.column("is_hxl").setBool(r.isHXL())
+	b.column("is_hxl").setBool(r.tagged)
 	b.column("api_updated_date").setInt(p.result.state.Resources[r.ID].Since.UnixMicro())
 	b.commit()
 	return ""

@@ -3,6 +3,7 @@ package loader
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"time"
 )
@@ -14,6 +15,9 @@ type rowReader interface {
 
 	// readRow takes the current row. A fault drops the row.
 	readRow() *rowFault
+
+	// rowsHeld is how many rows of all files are in memory.
+	rowsHeld() int
 }
 
 // cancelCheckRows is how many rows are read between two looks at the context.
@@ -23,6 +27,7 @@ const cancelCheckRows = 8192
 type scanner struct {
 	catalog  *catalog
 	verified bool // every file has the sum that catalog.json gives
+	maxRows  int  // of a table
 	progress progress
 }
 
@@ -64,6 +69,9 @@ func (s *scanner) scan(
 			continue
 		}
 		switch fault := to.readRow(); {
+		case fault == nil && to.rowsHeld() > s.maxRows:
+			return nil, fmt.Errorf("%s:%d: more than %d rows of this role; --max-rows raises the bound",
+				file.path, r.line, s.maxRows)
 		case fault == nil:
 			report.Rows.Kept++
 		case fault.byRule:

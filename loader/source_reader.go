@@ -91,6 +91,8 @@ func (f *sourceReader) readRow() *rowFault {
 	return nil
 }
 
+func (f *sourceReader) rowsHeld() int { return f.rows.rows }
+
 // odd reports something about the current row, which is kept.
 func (f *sourceReader) odd(why reason, detail string) {
 	f.file.report.odd(f.file.csv.fault(why, detail))

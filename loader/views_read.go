@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
+
+	"hdqs/loader/catalogfile"
 )
 
 // The reasons that occur only in dumps.
@@ -103,7 +105,7 @@ func (v *viewReader) setLinks() {
 // readHashFile reads the md5 that may be beside a dump, "" when there is none. A file name may
 // follow it.
 func readHashFile(fsys fs.FS, path string) (string, error) {
-	data, err := readWhole(fsys, path, maxHashFile)
+	data, err := catalogfile.ReadFile(fsys, path, maxHashFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

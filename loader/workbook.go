@@ -15,11 +15,11 @@ import (
 // Bounds of a workbook. It is a zip archive: the ratio and the number of its parts are bounded
 // whatever sizes the archive claims.
 const (
-	maxWorkbookBytes   = 64 << 20
+	maxWorkbookBytes   = 16 << 20 // the published one has 2 MB
 	maxWorkbookParts   = 10_000
-	maxPartBytes       = 256 << 20
+	maxPartBytes       = 32 << 20
 	partRatioFloor     = 1 << 20
-	maxWorkbookStrings = 1 << 20
+	maxWorkbookStrings = 1 << 18
 )
 
 // workbook is an .xlsx file (ECMA-376), of which only the values of cells are read: no formulas,

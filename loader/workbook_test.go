@@ -204,7 +204,7 @@ func TestBadWorkbooks(t *testing.T) {
 		"many parts": {makeWorkbook(t, name, rows, many), "10005 parts, at most 10000"},
 		"bomb": {makeWorkbook(t, name, rows,
 			map[string]string{"xl/sharedStrings.xml": "<sst>" + strings.Repeat(" ", 32<<20) +
-				"</sst>"}), "unpacks to more than 200 times"},
+				"</sst>"}), "unpacks to more than 100 times"},
 		"no such text": {
 			makeWorkbook(t, name, rows, map[string]string{"xl/sharedStrings.xml": "<sst/>"}),
 			"text \"0\" of 0",

@@ -77,7 +77,7 @@ func (f *sourceFlags) sync(
 	release := func() { _ = lock.Release() } // the lock ends with the process at the latest
 	bar := newProgress(messages, "downloading")
 	o.Progress = func(p upstream.Progress) { bar.update(p.Path, p.Done, p.Total) }
-	s, err := upstream.Sync(ctx, o)
+	s, err := interruptible(ctx, func() (*upstream.Summary, error) { return upstream.Sync(ctx, o) })
 	bar.finish()
 	if err != nil {
 		release()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"time"
 
@@ -24,6 +25,7 @@ type loadFlags struct {
 	allowNoCodes bool
 	allowShrink  bool
 	strict       bool
+	maxRows      int
 	source       sourceFlags
 }
 
@@ -39,6 +41,9 @@ func (f *loadFlags) register(fl *pflag.FlagSet, catalog string) {
 		"publish tables that lost more than half of their rows, or one of whose files cannot be used")
 	fl.BoolVar(&f.strict, "strict-resources", false,
 		"drop rows whose resource has no package, as the public service does")
+	fl.IntVar(&f.maxRows, "max-rows", loader.DefaultMaxRows,
+		"the most rows that a table is built from; a file with more is refused")
+	bound(fl, "max-rows", &f.maxRows, 1, math.MaxInt32)
 	f.source.register(fl)
 }
 
@@ -47,6 +52,7 @@ func (f *loadFlags) options(st *store.Store, channel string) (loader.Options, er
 	o := loader.Options{
 		CatalogName: f.catalog, Store: st, Channel: channel, CatalogURL: f.catalogURL,
 		AllowNoPCodes: f.allowNoCodes, AllowShrink: f.allowShrink, StrictResources: f.strict,
+		MaxRows: f.maxRows,
 	}
 	if f.snapshotTime != "" {
 		t, err := time.Parse(time.RFC3339, f.snapshotTime)
@@ -128,6 +134,36 @@ func (f *loadFlags) run(
 	defer bar.finish()
 	o.Progress = func(p loader.Progress) { bar.update(p.Path, p.Done, p.Total) }
 	var err error
-	l.Report, err = loader.Build(ctx, o)
+	l.Report, err = interruptible(ctx, func() (*loader.Report, error) { return loader.Build(ctx, o) })
 	return l, err
+}
+
+// interruptGrace is how long a load may take to end after a signal.
+const interruptGrace = 2 * time.Second
+
+// interruptible returns what work returns. It waits for work only until interruptGrace after the end
+// of the context: a file system that hangs, such as one of a server that is away, does not let a
+// read end, and a load may be ended at any point.
+func interruptible[T any](ctx context.Context, work func() (T, error)) (T, error) {
+	type outcome struct {
+		value T
+		err   error
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		v, err := work()
+		done <- outcome{v, err}
+	}()
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-ctx.Done():
+	}
+	select {
+	case o := <-done:
+		return o.value, o.err
+	case <-time.After(interruptGrace):
+		var zero T
+		return zero, fmt.Errorf("a file could not be read: %w", ctx.Err())
+	}
 }

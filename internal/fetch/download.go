@@ -139,8 +139,8 @@ func (d *download) attempt(ctx context.Context, u *url.URL) *failure {
 		return &failure{err: err, final: true}
 	}
 	if err := d.copy(ctx, response); err != nil {
-		if errors.Is(err, ErrPage) || errors.Is(err, errTooLarge) {
-			return &failure{err: errors.Join(err, d.restart(nil).err), final: errors.Is(err, errTooLarge)}
+		if errors.Is(err, ErrPage) || errors.Is(err, ErrTooLarge) {
+			return &failure{err: errors.Join(err, d.restart(nil).err), final: errors.Is(err, ErrTooLarge)}
 		}
 		return &failure{err: err}
 	}
@@ -154,13 +154,14 @@ func (d *download) restart(why error) *failure {
 	return &failure{err: errors.Join(why, err), final: err != nil}
 }
 
-var errTooLarge = errors.New("body over the size limit")
+// ErrTooLarge marks a body over its size limit.
+var ErrTooLarge = errors.New("body over the size limit")
 
 // copy streams the body into the file and both digests, and enforces the size limit.
 func (d *download) copy(ctx context.Context, response *http.Response) error {
 	limit := d.client.options.MaxBytes
 	if n := response.ContentLength; n >= 0 && d.part.Written+n > limit {
-		return fmt.Errorf("%w: %d bytes announced, at most %d are allowed", errTooLarge, d.part.Written+n, limit)
+		return fmt.Errorf("%w: %d bytes announced, at most %d are allowed", ErrTooLarge, d.part.Written+n, limit)
 	}
 	body := newStallReader(response.Body, d.client.options)
 	defer body.stop()
@@ -172,7 +173,7 @@ func (d *download) copy(ctx context.Context, response *http.Response) error {
 				return ErrPage
 			}
 			if d.part.Written+int64(n) > limit {
-				return fmt.Errorf("%w: more than %d bytes", errTooLarge, limit)
+				return fmt.Errorf("%w: more than %d bytes", ErrTooLarge, limit)
 			}
 			if _, err := d.part.Write(buffer[:n]); err != nil {
 				return err
@@ -223,19 +224,21 @@ func isPage(start []byte) bool {
 	return bytes.HasPrefix(bytes.TrimLeft(start, " \t\r\n"), []byte("<"))
 }
 
-// JSON decodes a response of at most 256 MiB into v.
-func (c *Client) JSON(ctx context.Context, link string, v any) error {
+// JSON decodes a response of at most limit bytes into v. Text that is not JSON is retried, since it
+// may be an error page or cut; JSON that v does not accept is not.
+func (c *Client) JSON(ctx context.Context, link string, limit int64, v any) error {
 	return c.try(ctx, link, func(ctx context.Context, u *url.URL) *failure {
 		response, f := c.request(ctx, u, http.Header{"Accept": {"application/json"}}, http.StatusOK)
 		if f != nil {
 			return f
 		}
-		data, f := c.readAll(response, 256<<20)
+		data, f := c.readAll(response, limit)
 		if f != nil {
 			return f
 		}
 		if err := json.Unmarshal(data, v); err != nil {
-			return &failure{err: fmt.Errorf("unexpected JSON: %w", err)}
+			var malformed *json.SyntaxError
+			return &failure{err: fmt.Errorf("unexpected JSON: %w", err), final: !errors.As(err, &malformed)}
 		}
 		return nil
 	})
@@ -269,19 +272,29 @@ func (c *Client) Read(ctx context.Context, q Request, limit int64) (data []byte,
 // readAll reads a body of at most limit bytes and closes it.
 func (c *Client) readAll(response *http.Response, limit int64) ([]byte, *failure) {
 	defer response.Body.Close()
+	if response.ContentLength > limit {
+		return nil, &failure{err: tooLarge(fmt.Sprintf("%d bytes announced", response.ContentLength), limit), final: true}
+	}
 	body := newStallReader(response.Body, c.options)
 	defer body.stop()
-	data, err := io.ReadAll(io.LimitReader(body, limit+1))
-	c.bytes.Add(int64(len(data)))
+	var data bytes.Buffer
+	data.Grow(int(max(response.ContentLength, 0)) + bytes.MinRead) // so that it does not grow while it is read
+	n, err := data.ReadFrom(io.LimitReader(body, limit+1))
+	c.bytes.Add(n)
 	switch {
 	case err != nil:
-		return nil, &failure{err: fmt.Errorf("body cut after %d bytes: %w", len(data), err)}
-	case int64(len(data)) > limit:
-		return nil, &failure{err: fmt.Errorf("%w: more than %d bytes", errTooLarge, limit), final: true}
-	case isPage(data):
+		return nil, &failure{err: fmt.Errorf("body cut after %d bytes: %w", n, err)}
+	case isPage(data.Bytes()):
 		return nil, &failure{err: ErrPage}
+	case n > limit:
+		return nil, &failure{err: tooLarge(fmt.Sprintf("more than %d bytes", limit), limit), final: true}
 	}
-	return data, nil
+	return data.Bytes(), nil
+}
+
+// tooLarge is the error of a body of more than limit bytes.
+func tooLarge(size string, limit int64) error {
+	return fmt.Errorf("%w: %s, at most %d are allowed", ErrTooLarge, size, limit)
 }
 
 // stallReader closes a body that delivers fewer than need bytes within limit, which fails the

@@ -6,9 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // Name is the file that lists the others.
@@ -17,8 +19,12 @@ const Name = "catalog.json"
 // Format is the version of catalog.json that this program reads and writes.
 const Format = 1
 
-// MaxBytes bounds catalog.json, which is held in memory whole.
+// MaxBytes bounds catalog.json, and each package file. Both are held in memory whole.
 const MaxBytes = 16 << 20
+
+// MaxFiles bounds the files of a catalog, those of its packages included. The published catalog has
+// under a thousand.
+const MaxFiles = 10_000
 
 // defaultPackages is where package files lie when catalog.json has no pattern for them.
 const defaultPackages = "packages/*.json"
@@ -47,7 +53,7 @@ type File struct {
 	Format       int     `json:"format"`
 	CatalogURL   string  `json:"catalog_url,omitempty"`
 	SnapshotTime string  `json:"snapshot_time,omitempty"`
-	Resources    []Entry `json:"resources"`
+	Resources    Entries `json:"resources"`
 	Packages     string  `json:"packages,omitempty"` // pattern of package files that Resources does not list
 }
 
@@ -60,6 +66,16 @@ type Entry struct {
 	LastModified string `json:"last_modified,omitempty"`
 	Size         int64  `json:"size,omitempty"`
 	SHA256       string `json:"sha256,omitempty"`
+}
+
+// Entries are the files of a catalog. At most MaxFiles are decoded.
+type Entries []Entry
+
+// UnmarshalJSON decodes the list.
+func (e *Entries) UnmarshalJSON(data []byte) error {
+	list, err := DecodeList[Entry](data, MaxFiles, Name+" lists", "files")
+	*e = list
+	return err
 }
 
 // Parse decodes catalog.json. It does not check what the content means.
@@ -92,7 +108,10 @@ func (f *File) PackagePattern() string {
 }
 
 // AddPackages lists package files that are not listed yet.
-func (f *File) AddPackages(paths []string) {
+func (f *File) AddPackages(paths []string) error {
+	if n := len(f.Resources) + len(paths); n > MaxFiles {
+		return &TooManyError{fmt.Sprintf("%s and the %d files of its packages are", Name, len(paths)), MaxFiles, "files"}
+	}
 	listed := map[string]bool{}
 	for _, r := range f.Resources {
 		listed[r.Path] = true
@@ -102,12 +121,54 @@ func (f *File) AddPackages(paths []string) {
 			f.Resources = append(f.Resources, Entry{Role: PackageRole, Path: p})
 		}
 	}
+	return nil
 }
 
-// CheckPath refuses a path that leads out of the catalog.
+// Bounds of a path, which are those of common file systems.
+const (
+	maxPathBytes = 1024
+	maxNameBytes = 240 // 255, and room for the suffix of a file that is being written
+)
+
+// CheckPath refuses a path that leads out of the catalog, or that is not a possible name of a file.
 func (e *Entry) CheckPath() error {
-	if !fs.ValidPath(e.Path) {
-		return fmt.Errorf("%s: path %q of role %q does not stay inside the catalog", Name, e.Path, e.Role)
+	refuse := func(why string) error {
+		return fmt.Errorf("%s: path %.200q of role %.100q %s", Name, e.Path, e.Role, why)
+	}
+	switch {
+	case !fs.ValidPath(e.Path):
+		return refuse("does not stay inside the catalog")
+	case e.Path == ".", e.Path == Name, strings.HasPrefix(e.Path, Name+"/"):
+		return refuse("is not a file of the catalog")
+	case len(e.Path) > maxPathBytes:
+		return refuse(fmt.Sprintf("has %d bytes, at most %d are allowed", len(e.Path), maxPathBytes))
+	case strings.ContainsFunc(e.Path, unicode.IsControl):
+		return refuse("has a control character")
+	}
+	for name := range strings.SplitSeq(e.Path, "/") {
+		if len(name) > maxNameBytes {
+			return refuse(fmt.Sprintf("has a name of %d bytes, at most %d are allowed", len(name), maxNameBytes))
+		}
+	}
+	return nil
+}
+
+// CheckPaths checks each path, and that none is both a file and a folder of another one.
+func (f *File) CheckPaths() error {
+	files := make(map[string]*Entry, len(f.Resources))
+	for i := range f.Resources {
+		e := &f.Resources[i]
+		if err := e.CheckPath(); err != nil {
+			return err
+		}
+		files[e.Path] = e
+	}
+	for _, e := range f.Resources {
+		for folder := path.Dir(e.Path); folder != "."; folder = path.Dir(folder) {
+			if files[folder] != nil {
+				return fmt.Errorf("%s: path %q is a file, and the folder of %q", Name, folder, e.Path)
+			}
+		}
 	}
 	return nil
 }

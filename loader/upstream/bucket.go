@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -53,28 +52,29 @@ func (b *bucketSource) list(ctx context.Context) (*listing, error) {
 		return nil, err
 	}
 	defer object.Close()
-	const limit = 16 << 20
-	data, err := io.ReadAll(io.LimitReader(object, limit+1))
+	data, err := io.ReadAll(io.LimitReader(object, catalogfile.MaxBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: catalog.json: %w", b.at, err)
 	}
-	var c catalogfile.File
-	if len(data) > limit {
-		return nil, fmt.Errorf("%s: catalog.json is over %d bytes", b.at, limit)
+	if len(data) > catalogfile.MaxBytes {
+		return nil, fmt.Errorf("%s: catalog.json is over %d bytes", b.at, catalogfile.MaxBytes)
 	}
-	if err := json.Unmarshal(data, &c); err != nil {
-		return nil, fmt.Errorf("%s: catalog.json: %w", b.at, err)
-	}
-	if err := checkTree(&c); err != nil {
+	c, err := parseTree(data)
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", b.at, err)
 	}
 	found, err := b.glob(ctx, c.PackagePattern())
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", b.at, err)
 	}
-	c.AddPackages(found)
-	return treeListing(&c, func(p string) string { return p }), nil
+	if err := c.AddPackages(found); err != nil {
+		return nil, fmt.Errorf("%s: %w", b.at, err)
+	}
+	return treeListing(c, func(p string) string { return p }), nil
 }
+
+// maxListed bounds the objects that glob looks at, whether or not they match.
+const maxListed = 10 * catalogfile.MaxFiles
 
 // glob lists the objects that match a pattern, which may have * in its last part.
 func (b *bucketSource) glob(ctx context.Context, pattern string) ([]string, error) {
@@ -85,10 +85,15 @@ func (b *bucketSource) glob(ctx context.Context, pattern string) ([]string, erro
 		root += "/"
 	}
 	var found []string
+	listed := 0
 	for object := range b.at.Client.ListObjects(ctx, b.at.Bucket,
 		minio.ListObjectsOptions{Prefix: b.at.Key(path.Dir(pattern)) + "/"}) {
 		if object.Err != nil {
 			return nil, object.Err
+		}
+		if listed++; listed > maxListed || len(found) > catalogfile.MaxFiles {
+			return nil, fmt.Errorf("the folder of packages %q has more than %d objects, or %d that match",
+				pattern, maxListed, catalogfile.MaxFiles)
 		}
 		name := strings.TrimPrefix(object.Key, root)
 		fits, err := path.Match(pattern, name)
@@ -229,4 +234,4 @@ func (c byteCounter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (b *bucketSource) packages(context.Context, []string) (*listing, error) { return &listing{}, nil }
+func (b *bucketSource) packages(context.Context, []string, func(*listing)) error { return nil }

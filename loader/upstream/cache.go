@@ -21,7 +21,15 @@ import (
 type cache struct {
 	dir     string
 	entries map[string]cacheEntry // by resource key
+	saved   time.Time             // when saveForNow has last written the index
 }
+
+// A large index is written at most once in saveInterval while files are being downloaded: writing
+// it after each of ten thousand files would take longer than downloading them.
+const (
+	largeIndex   = 1000 // entries
+	saveInterval = 5 * time.Second
+)
 
 // cacheEntry is the last complete copy of a resource.
 type cacheEntry struct {
@@ -126,6 +134,10 @@ func (c *cache) keepBytes(key string, data []byte) (cacheEntry, error) {
 // saveForNow writes the index while files are being downloaded, so that a process that is stopped
 // does not lose them.
 func (c *cache) saveForNow() error {
+	if len(c.entries) > largeIndex && time.Since(c.saved) < saveInterval {
+		return nil
+	}
+	c.saved = time.Now()
 	data, err := json.Marshal(c.entries)
 	if err != nil {
 		return err

@@ -12,17 +12,44 @@ import (
 	"strings"
 
 	"hdqs/internal/fetch"
+	"hdqs/loader/catalogfile"
 )
 
 // ckanPackage is the part of a package that is used; raw is all of it.
 type ckanPackage struct {
-	ID        string         `json:"id"`
-	Name      string         `json:"name"`
-	State     string         `json:"state"`
-	Private   bool           `json:"private"`
-	Resources []ckanResource `json:"resources"`
+	ID        string        `json:"id"`
+	Name      string        `json:"name"`
+	State     string        `json:"state"`
+	Private   bool          `json:"private"`
+	Resources ckanResources `json:"resources"`
 
 	raw json.RawMessage
+}
+
+// Bounds of the answers of a site. A site must not return more packages than were asked for, and an
+// object of two bytes takes hundreds when it is decoded.
+const (
+	maxAnswerBytes    = catalogfile.MaxBytes // of one request
+	maxSearchBytes    = 2 * maxAnswerBytes   // of all pages of a search
+	maxPackageEntries = 5000                 // resources of a package
+)
+
+// ckanResources are the resources of a package.
+type ckanResources []ckanResource
+
+// UnmarshalJSON decodes the list.
+func (r *ckanResources) UnmarshalJSON(data []byte) (err error) {
+	*r, err = catalogfile.DecodeList[ckanResource](data, maxPackageEntries, "a package has", "resources")
+	return err
+}
+
+// ckanPackages are the packages of one page of a search.
+type ckanPackages []*ckanPackage
+
+// UnmarshalJSON decodes the list.
+func (p *ckanPackages) UnmarshalJSON(data []byte) (err error) {
+	*p, err = catalogfile.DecodeList[*ckanPackage](data, searchRows, "package_search returned", "packages")
+	return err
 }
 
 type ckanResource struct {
@@ -61,7 +88,7 @@ type envelope[T any] struct {
 
 func ask[T any](ctx context.Context, s *ckanSite, action string, query url.Values) (result T, err error) {
 	var e envelope[T]
-	if err := s.client.JSON(ctx, s.base+"/api/3/action/"+action+"?"+query.Encode(), &e); err != nil {
+	if err := s.client.JSON(ctx, s.base+"/api/3/action/"+action+"?"+query.Encode(), maxAnswerBytes, &e); err != nil {
 		return result, err
 	}
 	if !e.Success {
@@ -79,7 +106,7 @@ func (s *ckanSite) show(ctx context.Context, id string) (*ckanPackage, error) {
 }
 
 const (
-	searchRows     = 1000 // the most that sites return at once, whatever is asked for
+	searchRows     = 100 // in one answer; sites return at most 1000
 	searchAttempts = 5
 )
 
@@ -101,12 +128,12 @@ var errUnstable = errors.New("the search changed while it was read")
 
 func (s *ckanSite) searchOnce(ctx context.Context, fq string) ([]*ckanPackage, error) {
 	type page struct {
-		Count   int            `json:"count"`
-		Results []*ckanPackage `json:"results"`
+		Count   int          `json:"count"`
+		Results ckanPackages `json:"results"`
 	}
 	var found []*ckanPackage
 	seen := map[string]bool{}
-	count := -1
+	count, size := -1, 0
 	for {
 		p, err := ask[page](ctx, s, "package_search", url.Values{
 			"fq": {fq}, "rows": {strconv.Itoa(searchRows)}, "start": {strconv.Itoa(len(found))},
@@ -117,11 +144,18 @@ func (s *ckanSite) searchOnce(ctx context.Context, fq string) ([]*ckanPackage, e
 			return nil, err
 		case count >= 0 && p.Count != count:
 			return nil, fmt.Errorf("%w: %d packages, then %d", errUnstable, count, p.Count)
+		case p.Count > catalogfile.MaxFiles:
+			return nil, &catalogfile.TooManyError{
+				What: "package_search for " + fq + " found", Limit: catalogfile.MaxFiles, Unit: "packages",
+			}
 		}
 		count = p.Count
 		for _, x := range p.Results {
 			if x == nil || seen[x.ID] {
 				return nil, fmt.Errorf("%w: a package came twice", errUnstable)
+			}
+			if size += len(x.raw); size > maxSearchBytes {
+				return nil, fmt.Errorf("package_search for %.100s: more than %d bytes of packages", fq, maxSearchBytes)
 			}
 			seen[x.ID] = true
 			found = append(found, x)
@@ -138,31 +172,33 @@ func (s *ckanSite) searchOnce(ctx context.Context, fq string) ([]*ckanPackage, e
 // packagesPerSearch keeps the address of a search below the limits of proxies.
 const packagesPerSearch = 100
 
-// byID finds packages by id. Those that a search does not find are asked for one by one, since the
-// search index lags. Ids that no package has any more are left out.
-func (s *ckanSite) byID(ctx context.Context, ids []string) (map[string]*ckanPackage, error) {
-	found := map[string]*ckanPackage{}
-	for batch := range slices.Chunk(ids, packagesPerSearch) {
-		packages, err := s.search(ctx, "id:("+strings.Join(batch, " OR ")+")")
-		if err != nil {
-			return nil, err
+// byID finds packages by id, at most packagesPerSearch at once, and calls use with them. Those that
+// a search does not find are asked for one by one, since the search index lags. Ids that no package
+// has any more are left out. A search whose answer is too large is repeated in halves.
+func (s *ckanSite) byID(ctx context.Context, ids []string, use func([]*ckanPackage)) error {
+	found, err := s.search(ctx, "id:("+strings.Join(ids, " OR ")+")")
+	if half := len(ids) / 2; half > 0 && errors.Is(err, fetch.ErrTooLarge) {
+		if err := s.byID(ctx, ids[:half], use); err != nil {
+			return err
 		}
-		for _, p := range packages {
-			found[p.ID] = p
+		return s.byID(ctx, ids[half:], use)
+	}
+	if err != nil {
+		return err
+	}
+	use(found)
+	for _, id := range ids {
+		if slices.ContainsFunc(found, func(p *ckanPackage) bool { return p.ID == id }) {
+			continue
 		}
-		for _, id := range batch {
-			if found[id] != nil {
-				continue
-			}
-			switch p, err := s.show(ctx, id); {
-			case err == nil:
-				found[id] = p
-			case !isAbsent(err):
-				return nil, err
-			}
+		switch p, err := s.show(ctx, id); {
+		case err == nil:
+			use([]*ckanPackage{p})
+		case !isAbsent(err):
+			return err
 		}
 	}
-	return found, nil
+	return nil
 }
 
 // isAbsent reports whether the site answered that it does not have something, or not for everyone.

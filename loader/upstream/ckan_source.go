@@ -31,8 +31,9 @@ const (
 
 // ckanSource is a CKAN site.
 type ckanSource struct {
-	site  *ckanSite
-	found map[string]*ckanPackage // packages of the organization, by name
+	site     *ckanSite
+	found    map[string]*ckanPackage // packages of the organization, by name
+	noMirror error                   // why the site is not read as a mirror
 }
 
 func (c *ckanSource) kind() string         { return "ckan" }
@@ -41,7 +42,7 @@ func (c *ckanSource) counts() fetch.Counts { return c.site.client.Counts() }
 func (c *ckanSource) list(ctx context.Context) (*listing, error) {
 	found, err := c.site.search(ctx, "organization:"+organization)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("no mirror: %w; no CKAN site: %w", c.noMirror, err)
 	}
 	c.found = map[string]*ckanPackage{}
 	for _, p := range found {
@@ -127,33 +128,36 @@ func (c *ckanSource) listsPackages() bool { return true }
 
 // packages lists the packages that rows name, and the two that are listed although no row need name
 // them: those of the national risk index and of the organisations.
-func (c *ckanSource) packages(ctx context.Context, datasets []string) (*listing, error) {
-	found, err := c.site.byID(ctx, datasets)
-	if err != nil {
-		return nil, err
+func (c *ckanSource) packages(ctx context.Context, datasets []string, use func(*listing)) error {
+	used := map[string]bool{}
+	take := func(found []*ckanPackage) {
+		l := &listing{texts: map[string][]byte{}}
+		for _, p := range found {
+			if used[p.ID] || !packageID.MatchString(p.ID) {
+				continue
+			}
+			used[p.ID] = true
+			f := FileState{Role: catalogfile.PackageRole, Path: "packages/" + p.ID + ".json", ID: p.ID}
+			f.key = f.newKey()
+			l.files = append(l.files, f)
+			l.texts[f.key] = p.raw
+		}
+		use(l)
 	}
 	risk, err := c.site.search(ctx, riskPackage)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for _, p := range risk {
-		found[p.ID] = p
-	}
+	take(risk)
 	if p := c.found[organisationsDataset]; p != nil {
-		found[p.ID] = p
+		take([]*ckanPackage{p})
 	}
-	l := &listing{texts: map[string][]byte{}}
-	for _, p := range found {
-		if !packageID.MatchString(p.ID) {
-			continue
+	for ids := range slices.Chunk(datasets, packagesPerSearch) {
+		if err := c.site.byID(ctx, ids, take); err != nil {
+			return err
 		}
-		f := FileState{Role: catalogfile.PackageRole, Path: "packages/" + p.ID + ".json", ID: p.ID}
-		f.key = f.newKey()
-		l.files = append(l.files, f)
-		l.texts[f.key] = p.raw
 	}
-	slices.SortFunc(l.files, func(a, b FileState) int { return strings.Compare(a.Path, b.Path) })
-	return l, nil
+	return nil
 }
 
 // pick finds the resources of an input in its package.

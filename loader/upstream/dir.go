@@ -2,14 +2,12 @@ package upstream
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 
@@ -31,7 +29,7 @@ func (s *dirSource) counts() fetch.Counts { return fetch.Counts{Bytes: s.bytes.L
 func (s *dirSource) list(context.Context) (*listing, error) {
 	tree := os.DirFS(s.dir)
 	var c catalogfile.File
-	data, err := fs.ReadFile(tree, "catalog.json")
+	data, err := catalogfile.ReadFile(tree, catalogfile.Name, catalogfile.MaxBytes)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if c.Resources, err = listTree(tree); err != nil {
@@ -40,18 +38,19 @@ func (s *dirSource) list(context.Context) (*listing, error) {
 	case err != nil:
 		return nil, err
 	default:
-		if err := json.Unmarshal(data, &c); err != nil {
-			return nil, fmt.Errorf("%s: catalog.json: %w", s.dir, err)
-		}
-		if err := checkTree(&c); err != nil {
+		read, err := parseTree(data)
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", s.dir, err)
 		}
+		c = *read
 	}
 	found, err := fs.Glob(tree, c.PackagePattern())
 	if err != nil {
 		return nil, fmt.Errorf("%s: catalog.json: packages %q: %w", s.dir, c.Packages, err)
 	}
-	c.AddPackages(found)
+	if err := c.AddPackages(found); err != nil {
+		return nil, fmt.Errorf("%s: %w", s.dir, err)
+	}
 	return treeListing(&c, func(p string) string { return p }), nil
 }
 
@@ -72,6 +71,9 @@ func listTree(tree fs.FS) ([]catalogfile.Entry, error) {
 		if role == "reference" {
 			role = strings.TrimSuffix(path.Base(file), ".csv")
 		}
+		if len(found) == catalogfile.MaxFiles {
+			return &catalogfile.TooManyError{What: "the folder has", Limit: catalogfile.MaxFiles, Unit: "files"}
+		}
 		found = append(found, catalogfile.Entry{Role: role, Path: name})
 		return nil
 	})
@@ -83,18 +85,14 @@ func listTree(tree fs.FS) ([]catalogfile.Entry, error) {
 
 func (s *dirSource) listsPackages() bool { return false }
 
-func (s *dirSource) download(_ context.Context, f *FileState, d destination) (fetch.Result, error) {
+func (s *dirSource) download(ctx context.Context, f *FileState, d destination) (fetch.Result, error) {
 	etag, to := d.etag, d.to
-	in, err := os.Open(filepath.Join(s.dir, filepath.FromSlash(f.link)))
+	in, info, err := catalogfile.Open(os.DirFS(s.dir), f.link)
 	if err != nil {
 		return fetch.Result{}, err
 	}
 	defer in.Close()
-	info, err := in.Stat()
-	if err != nil {
-		return fetch.Result{}, err
-	}
-	result, err := copyObject(in, to, info.Size(), d.received)
+	result, err := copyObject(&cancelReader{ctx, in}, to, info.Size(), d.received)
 	s.bytes.Add(result.Bytes)
 	result.ETag = result.SHA256
 	switch {
@@ -109,7 +107,21 @@ func (s *dirSource) download(_ context.Context, f *FileState, d destination) (fe
 	return result, errors.Join(err, os.Remove(to))
 }
 
-func (s *dirSource) packages(context.Context, []string) (*listing, error) { return &listing{}, nil }
+func (s *dirSource) packages(context.Context, []string, func(*listing)) error { return nil }
+
+// cancelReader reads until its context ends.
+type cancelReader struct {
+	ctx  context.Context
+	from io.Reader
+}
+
+// Read reads from the file.
+func (r *cancelReader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.from.Read(p)
+}
 
 // copyObject copies a file of at most limit bytes.
 func copyObject(from io.Reader, to string, limit int64, received func(n int64)) (result fetch.Result, err error) {

@@ -24,6 +24,10 @@ func (e *cacheEntry) fits(f *FileState) bool {
 // host.
 const downloads = 16
 
+// checksAtOnce is how many downloaded files are checked at once. A check of a compressed file or a
+// workbook takes up to tens of megabytes.
+const checksAtOnce = 2
+
 // fetchAll brings all files of a listing into the cache.
 func (s *syncRun) fetchAll(ctx context.Context, l *listing) {
 	for i := range l.files {
@@ -139,7 +143,9 @@ func (s *syncRun) download(ctx context.Context, f *FileState, old cacheEntry, ha
 	var suspect error
 	var datasets []string
 	if err == nil && !result.NotModified {
+		s.checks <- struct{}{}
 		datasets, suspect = s.options.check(ctx, f.Role, f.Path, to)
+		<-s.checks
 		if suspect != nil && ctx.Err() != nil { // the check was stopped: the file is neither good nor bad
 			err, suspect = errors.Join(context.Cause(ctx), os.Remove(to)), nil
 		}

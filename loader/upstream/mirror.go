@@ -15,6 +15,7 @@ type mirrorSource struct {
 	base    string
 	client  *fetch.Client
 	catalog catalogfile.File
+	fault   error // why the catalog cannot be used, nil when it can
 }
 
 func (m *mirrorSource) kind() string         { return "mirror" }
@@ -23,13 +24,17 @@ func (m *mirrorSource) counts() fetch.Counts { return m.client.Counts() }
 // readCatalog asks for catalog.json. It makes one request, so that a site that has no such file is
 // not asked again.
 func (m *mirrorSource) readCatalog(ctx context.Context) error {
-	if err := m.client.JSON(ctx, m.base+"/"+catalogfile.Name, &m.catalog); err != nil {
+	err := m.client.JSON(ctx, m.base+"/"+catalogfile.Name, catalogfile.MaxBytes, &m.catalog)
+	if err != nil {
 		return err
 	}
 	return checkTree(&m.catalog)
 }
 
 func (m *mirrorSource) list(context.Context) (*listing, error) {
+	if m.fault != nil {
+		return nil, m.fault
+	}
 	l := treeListing(&m.catalog, func(p string) string {
 		return m.base + (&url.URL{Path: "/" + p}).EscapedPath()
 	})
@@ -50,4 +55,4 @@ func (m *mirrorSource) download(ctx context.Context, f *FileState, d destination
 
 func (m *mirrorSource) listsPackages() bool { return false }
 
-func (m *mirrorSource) packages(context.Context, []string) (*listing, error) { return &listing{}, nil }
+func (m *mirrorSource) packages(context.Context, []string, func(*listing)) error { return nil }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"hdqs/internal/fetch"
+	"hdqs/loader/catalogfile"
 )
 
 // packageID restricts ids that rows name to what is safe in a search and in a file name.
@@ -34,15 +35,18 @@ func openSource(ctx context.Context, o Options) (source, error) {
 	}
 	tree := &mirrorSource{base: base, client: client}
 	err := tree.readCatalog(ctx)
-	var status *fetch.StatusError
+	var badTree *badTreeError
+	var tooMany *catalogfile.TooManyError
 	switch {
 	case err == nil:
 		return tree, nil
 	case errors.Is(err, fetch.ErrRefused) || ctx.Err() != nil:
 		return nil, err
-	case errors.As(err, &status) || errors.Is(err, fetch.ErrPage) || errors.Is(err, errNoTree):
+	case errors.As(err, &badTree), errors.As(err, &tooMany), errors.Is(err, fetch.ErrTooLarge):
+		tree.fault = err // it is a mirror, and its last good listing can be used
+		return tree, nil
 	}
-	return &ckanSource{site: &ckanSite{base: base, client: client}}, nil
+	return &ckanSource{site: &ckanSite{base: base, client: client}, noMirror: err}, nil
 }
 
 // listing is what a source has: files to download, and texts that were part of its answers.
@@ -62,8 +66,9 @@ type source interface {
 	// listsPackages reports whether packages has anything to list: a tree has listed its packages
 	// already.
 	listsPackages() bool
-	// packages lists the packages of these datasets, which rows of the data files name.
-	packages(ctx context.Context, datasets []string) (*listing, error)
+	// packages lists the packages of these datasets, which rows of the data files name. It calls use
+	// for each part of the list, so that no more than that part has to be in memory.
+	packages(ctx context.Context, datasets []string, use func(*listing)) error
 	counts() fetch.Counts
 }
 

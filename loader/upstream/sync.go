@@ -1,9 +1,11 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -109,7 +111,7 @@ func Sync(ctx context.Context, o Options) (*Summary, error) {
 	}
 	s := &syncRun{
 		options: o, cache: store, from: from, began: began,
-		summary: &Summary{Source: o.Source, Kind: from.kind()},
+		summary: &Summary{Source: o.Source, Kind: from.kind()}, checks: make(chan struct{}, checksAtOnce),
 	}
 	if err := s.run(ctx); err != nil {
 		return nil, err
@@ -130,6 +132,8 @@ type syncRun struct {
 	url     string // the catalog's address, for printed links
 
 	snapshotTime string
+
+	checks chan struct{} // a slot for each check that runs
 
 	mu   sync.Mutex // the cache's index, which downloads share
 	stop context.CancelCauseFunc
@@ -193,7 +197,11 @@ func (s *syncRun) list(ctx context.Context, last *savedListing) (*listing, error
 	var err error
 	if !s.options.Offline {
 		var l *listing
-		if l, err = s.from.list(ctx); err == nil {
+		err = s.bounded(ctx, "the list of files", func(ctx context.Context) error {
+			l, err = s.from.list(ctx)
+			return err
+		})
+		if err == nil {
 			return l, nil
 		}
 		if ctx.Err() != nil {
@@ -217,6 +225,18 @@ func (s *syncRun) list(ctx context.Context, last *savedListing) (*listing, error
 		l.files = append(l.files, f)
 	}
 	return l, nil
+}
+
+// bounded calls read with a context that ends after the time limit of one file.
+func (s *syncRun) bounded(ctx context.Context, what string, read func(ctx context.Context) error) error {
+	limit := cmp.Or(s.options.Fetch.Total, time.Hour)
+	within, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := read(within)
+	if err != nil && within.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("%s: not read within %s (--download-timeout): %w", what, limit, err)
+	}
+	return err
 }
 
 // note adds a note for people to the summary.

@@ -21,13 +21,19 @@ func (s *syncRun) fetchPackages(ctx context.Context, last *savedListing) error {
 	if err != nil {
 		return err
 	}
-	l, err := s.from.packages(ctx, datasets)
-	if err == nil {
-		s.fetchAll(ctx, l)
+	first := len(s.summary.Files)
+	if n := len(datasets); n > catalogfile.MaxFiles {
+		err = fmt.Errorf("rows name %d packages, at most %d are read", n, catalogfile.MaxFiles)
 	} else {
-		s.note("the source packages could not be read, the last ones are used: " + err.Error())
+		err = s.bounded(ctx, "the list of packages", func(ctx context.Context) error {
+			return s.from.packages(ctx, datasets, func(l *listing) { s.fetchAll(ctx, l) })
+		})
+	}
+	if err != nil {
+		s.note("not all source packages could be read, the last ones are used: " + err.Error())
 		s.keepPackages(last, err)
 	}
+	slices.SortFunc(s.summary.Files[first:], func(a, b FileState) int { return strings.Compare(a.Path, b.Path) })
 	s.countPackages()
 	return nil
 }
@@ -37,9 +43,13 @@ func (s *syncRun) keepPackages(last *savedListing, why error) {
 	if last == nil {
 		return
 	}
+	read := map[string]bool{}
+	for _, f := range s.summary.Files {
+		read[f.Path] = true
+	}
 	for _, f := range last.Files {
 		f.key = f.newKey()
-		if e, ok := s.cache.find(f.key); ok && f.Role == catalogfile.PackageRole {
+		if e, ok := s.cache.find(f.key); ok && f.Role == catalogfile.PackageRole && !read[f.Path] {
 			f.State, f.Why = Stale, why.Error()
 			f.use(e)
 			s.touch(f.key)

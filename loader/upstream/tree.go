@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -18,20 +17,29 @@ import (
 // errNoTree says that an answer is no catalog.json.
 var errNoTree = errors.New("no catalog.json of format 1 with resources")
 
+// badTreeError is a catalog.json that is one, but has a fault because of which it is not used.
+type badTreeError struct{ error }
+
+func (e *badTreeError) Unwrap() error { return e.error }
+
 // checkTree refuses a catalog.json that a tree cannot be made from.
 func checkTree(c *catalogfile.File) error {
 	if c.Format != catalogfile.Format || len(c.Resources) == 0 {
 		return errNoTree
 	}
-	for _, r := range c.Resources {
-		if err := r.CheckPath(); err != nil {
-			return err
-		}
-		if r.Path == "." || r.Path == catalogfile.Name {
-			return fmt.Errorf("%s: path %q of role %q is not a file of the catalog", catalogfile.Name, r.Path, r.Role)
-		}
+	if err := c.CheckPaths(); err != nil {
+		return &badTreeError{err}
 	}
 	return nil
+}
+
+// parseTree decodes and checks a catalog.json.
+func parseTree(data []byte) (*catalogfile.File, error) {
+	c, err := catalogfile.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	return c, checkTree(c)
 }
 
 // treeListing turns the entries of a tree into files; linkOf is the address of a path. The address

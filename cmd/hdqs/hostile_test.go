@@ -1,0 +1,378 @@
+package main_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"hdqs/internal/testkit"
+)
+
+// maxHostileMemory is the most that a load may take on hostile input, in bytes.
+const maxHostileMemory = 150 << 20
+
+// measureFile is the environment variable that makes the test binary run measure.
+const measureFile = "HDQS_TEST_MEASURE"
+
+// measure runs the program that is named by the arguments to its end, and writes the most memory
+// that it had to a file, in bytes. It is a process of its own, since the peak of a process is at
+// least that of the one that started it.
+func measure(file string) int {
+	cmd := exec.Command(os.Args[1], os.Args[2:]...)
+	cmd.Env, cmd.Stdout, cmd.Stderr = environment(), os.Stdout, os.Stderr
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	peak := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss << 10 // Linux counts in KiB
+	if err := os.WriteFile(file, fmt.Append(nil, peak), 0o644); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return cmd.ProcessState.ExitCode()
+}
+
+// runMeasured runs the program to its end and returns the most memory that it had, in bytes.
+func runMeasured(t *testing.T, args ...string) (got cmdResult, peak int64) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "peak")
+	cmd := exec.CommandContext(t.Context(), self, append([]string{binary}, args...)...)
+	cmd.Env = environment(measureFile + "=" + file)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		t.Fatalf("hdqs %s: %v", strings.Join(args, " "), err)
+	}
+	if _, err := fmt.Sscan(string(testkit.ReadFile(t, file)), &peak); err != nil {
+		t.Fatal(err)
+	}
+	return cmdResult{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}, peak
+}
+
+// hostileMirror is a mirror of a generated catalog in which some paths are replaced.
+type hostileMirror struct {
+	files http.Handler
+	paths map[string]func(w io.Writer)
+}
+
+// ServeHTTP serves a file.
+func (m *hostileMirror) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if write := m.paths[r.URL.Path]; write != nil {
+		write(w)
+		return
+	}
+	m.files.ServeHTTP(w, r)
+}
+
+// repeated writes a text, then another one so often that they have at least size bytes, then the
+// end.
+func repeated(start, part, end string, size int) func(w io.Writer) {
+	return func(w io.Writer) {
+		many := strings.Repeat(part, 1+(64<<10)/len(part))
+		if _, err := io.WriteString(w, start); err != nil {
+			return
+		}
+		for sent := 0; sent < size; sent += len(many) {
+			if _, err := io.WriteString(w, many); err != nil {
+				return
+			}
+		}
+		_, _ = io.WriteString(w, strings.TrimPrefix(end, ","))
+	}
+}
+
+// zipped is write through gzip.
+func zipped(write func(w io.Writer)) func(w io.Writer) {
+	return func(w io.Writer) {
+		z := gzip.NewWriter(w)
+		write(z)
+		_ = z.Close()
+	}
+}
+
+// withFile is the catalog.json of a catalog with one more file, without sizes and sums.
+func withFile(t *testing.T, dir, role, path string) func(w io.Writer) {
+	t.Helper()
+	type entry struct {
+		Role string `json:"role"`
+		Path string `json:"path"`
+	}
+	catalog := decode[struct {
+		Format    int     `json:"format"`
+		Resources []entry `json:"resources"`
+	}](t, testkit.ReadFile(t, filepath.Join(dir, "catalog.json")))
+	catalog.Resources = append(catalog.Resources, entry{role, path})
+	text, err := json.Marshal(catalog)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(w io.Writer) { _, _ = w.Write(text) }
+}
+
+// listing is a catalog.json of one file.
+func listing(role, path string) func(w io.Writer) {
+	return func(w io.Writer) {
+		fmt.Fprintf(w, `{"format": 1, "resources": [{"role": %q, "path": %q}]}`, role, path)
+	}
+}
+
+// listings is a catalog.json of many files, each with the same text, at least size bytes in all.
+func listings(entry string, size int) func(w io.Writer) {
+	return repeated(`{"format": 1, "resources": [{}`, ","+entry, `]}`, size)
+}
+
+const (
+	mega   = 1 << 20
+	idps   = "location_code,has_hrp,in_gho,provider_admin1_name,provider_admin2_name,admin1_code,admin1_name,admin2_code,admin2_name,admin_level,operation,assessment_type,population,reporting_round,reference_period_start,reference_period_end,dataset_hdx_id,resource_hdx_id,warning,error\n"
+	idpRow = "AFG,Y,Y,,,,,,,0,Op,BA,1,1,2025-01-01,2025-01-01,set,res-1,,\n"
+)
+
+// TestHostileMirror loads from mirrors that send endless or bloated files. The load ends with the
+// true reason, in bounded memory.
+func TestHostileMirror(t *testing.T) {
+	parallel(t)
+	dir := newCatalog(t, 1)
+	for name, c := range map[string]struct {
+		paths map[string]func(w io.Writer)
+		code  int
+		want  string // in the messages or the report
+	}{
+		"a million files": {
+			map[string]func(w io.Writer){"/catalog.json": func(w io.Writer) {
+				fmt.Fprint(w, `{"format": 1, "resources": [{}`)
+				for i := range 1_000_000 {
+					fmt.Fprintf(w, `,{"role":"idps","path":"idps/%d.csv"}`, i)
+				}
+				fmt.Fprint(w, `]}`)
+			}},
+			3, "more than 16777216 bytes, at most 16777216 are allowed",
+		},
+		"five million files in 15 MB": {
+			map[string]func(w io.Writer){"/catalog.json": listings("{}", 15*mega)},
+			3, "catalog.json lists more than 10000 files",
+		},
+		"endless catalog.json": {
+			map[string]func(w io.Writer){"/catalog.json": listings(`{"role":"idps","path":"idps/a.csv"}`, 1<<40)},
+			3, "more than 16777216 bytes, at most 16777216 are allowed",
+		},
+		"a path that leads out": {
+			map[string]func(w io.Writer){"/catalog.json": listing("idps", "../../outside.csv")},
+			3, `path "../../outside.csv" of role "idps" does not stay inside the catalog`,
+		},
+		"a name that is too long": {
+			map[string]func(w io.Writer){"/catalog.json": listing("idps", "idps/"+strings.Repeat("x", 300)+".csv")},
+			3, "has a name of 304 bytes, at most 240 are allowed",
+		},
+		"36 MB of a package": {
+			map[string]func(w io.Writer){
+				"/catalog.json":    withFile(t, dir, "package", "packages/p.json"),
+				"/packages/p.json": repeated(`{"id": "p", "name": "n", "resources": [{}`, ",{}", "]}", 36*mega),
+			},
+			5, "packages/p.json: 37",
+		},
+		"15 MB of a package": {
+			map[string]func(w io.Writer){
+				"/catalog.json":    withFile(t, dir, "package", "packages/p.json"),
+				"/packages/p.json": repeated(`{"id": "p", "name": "n", "resources": [{}`, ",{}", "]}", 15*mega),
+			},
+			5, "packages/p.json: the package has more than 5000 resources",
+		},
+		"600 MB of rows in a small archive": {
+			map[string]func(w io.Writer){
+				"/catalog.json":  withFile(t, dir, "idps", "idps/a.csv.gz"),
+				"/idps/a.csv.gz": zipped(repeated(idps, idpRow, "", 600*mega)),
+			},
+			5, "unpacks to more than 100 times its size",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(&hostileMirror{http.FileServer(http.Dir(dir)), c.paths})
+			defer server.Close()
+			data := t.TempDir()
+			began := time.Now()
+			got, peak := runMeasured(t, "build", "--catalog", server.URL, "--store", filepath.Join(data, "store"),
+				"--data-dir", data, "--allow-http", "--allow-private-hosts", "--json")
+			checkBounded(t, got, peak, c.want)
+			if said := got.stdout + got.stderr; strings.Contains(said, "package_search") || strings.Contains(said, "CKAN") {
+				t.Errorf("the mirror is reported as a CKAN site:\n%s", said)
+			}
+			if got.code != c.code {
+				t.Errorf("exit code %d, want %d", got.code, c.code)
+			}
+			t.Logf("%d MB, %.1f s, exit code %d", peak>>20, time.Since(began).Seconds(), got.code)
+		})
+	}
+}
+
+// checkBounded checks what a load of hostile input prints and how much memory it took.
+func checkBounded(t *testing.T, got cmdResult, peak int64, want string) {
+	t.Helper()
+	if !strings.Contains(got.stdout+got.stderr, want) {
+		t.Errorf("nothing says %q:\n%.2000s\n%.2000s", want, got.stdout, got.stderr)
+	}
+	if peak > maxHostileMemory && !raceDetector {
+		t.Errorf("%d MB of memory, at most %d are allowed", peak>>20, maxHostileMemory>>20)
+	}
+}
+
+// TestHostileSite loads from CKAN sites that send endless or bloated answers.
+func TestHostileSite(t *testing.T) {
+	parallel(t)
+	for name, c := range map[string]struct {
+		answer func(w io.Writer)
+		want   string
+	}{
+		"an endless answer": {
+			repeated(`{"success": true, "result": {"count": 1, "results": [{"id": "p", "name": "`, "x", "", 1<<40),
+			"more than 16777216 bytes",
+		},
+		"many packages at once": {
+			repeated(`{"success": true, "result": {"count": 5000000, "results": [{}`, ",{}", "]}}", 15*mega),
+			"package_search returned more than 100 packages",
+		},
+		"many resources": {
+			repeated(`{"success": true, "result": {"count": 1, "results": [{"id": "p", "resources": [{}`, ",{}", "]}]}}", 15*mega),
+			"a package has more than 5000 resources",
+		},
+		"a search without end": {
+			repeated(`{"success": true, "result": {"count": 1000000000, "results": [{"id": "p"}]}}`, "\n", "", 1),
+			"found more than 10000 packages",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if !strings.HasPrefix(r.URL.Path, "/api/3/") {
+					http.NotFound(w, r)
+					return
+				}
+				c.answer(w)
+			}))
+			defer server.Close()
+			data := t.TempDir()
+			got, peak := runMeasured(t, "build", "--catalog", server.URL, "--store", filepath.Join(data, "store"),
+				"--data-dir", data, "--allow-http", "--allow-private-hosts")
+			checkBounded(t, got, peak, c.want)
+			if got.code != 3 {
+				t.Errorf("exit code %d, want 3", got.code)
+			}
+			t.Logf("%d MB", peak>>20)
+		})
+	}
+}
+
+// TestHostileRows loads a directory whose rows would take more memory than is wanted: --max-rows
+// bounds it.
+func TestHostileRows(t *testing.T) {
+	parallel(t)
+	dir := newCatalog(t, 1)
+	old, err := filepath.Glob(filepath.Join(dir, "idps", "*"))
+	if err != nil || len(old) != 1 {
+		t.Fatalf("%q, %v", old, err)
+	}
+	var rows bytes.Buffer
+	fmt.Fprint(&rows, idps)
+	for i := range 1_500_000 {
+		fmt.Fprintf(&rows, "AFG,Y,Y,,,,,,,0,Op,BA,%d,1,2025-01-01,2025-01-01,set,res-1,,\n", i)
+	}
+	testkit.ReplaceFile(t, old[0], rows.Bytes())
+	if err := os.Remove(filepath.Join(dir, "catalog.json")); err != nil { // it has the old sums
+		t.Fatal(err)
+	}
+	got, peak := runMeasured(t, "build", "--catalog", dir, "--store", filepath.Join(t.TempDir(), "store"),
+		"--max-rows", "200000", "--snapshot-time", buildTime)
+	checkBounded(t, got, peak, "more than 200000 rows of this role; --max-rows raises the bound")
+	if got.code != 5 {
+		t.Errorf("exit code %d, want 5", got.code)
+	}
+	t.Logf("%d MB", peak>>20)
+}
+
+// TestNamedPipes puts named pipes into a catalog. A build refuses them at once; it does not wait for
+// a writer.
+func TestNamedPipes(t *testing.T) {
+	parallel(t)
+	for path, code := range map[string]int{"idps/pipe.csv": 5, "catalog.json": 1} {
+		for _, command := range []string{"build", "mirror"} {
+			dir := newCatalog(t, 1)
+			pipe := filepath.Join(dir, filepath.FromSlash(path))
+			if err := os.Remove(filepath.Join(dir, "catalog.json")); err != nil {
+				t.Fatal(err)
+			}
+			if err := syscall.Mkfifo(pipe, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			to := filepath.Join(t.TempDir(), "to")
+			args := []string{"build", "--catalog", dir, "--store", to}
+			if command == "mirror" {
+				args = []string{"mirror", "--catalog", dir, "--to", to, "--data-dir", t.TempDir()}
+			}
+			p := start(t, nil, args...)
+			got := p.wait(t)
+			if command == "mirror" && code == 5 {
+				if got != 0 { // a mirror takes only regular files of a folder
+					t.Errorf("mirror with %s: exit code %d\n%s", path, got, p.log)
+				}
+				continue
+			}
+			if got != code && !(command == "mirror" && got == 3) || !p.logged(path+": not a regular file but a named pipe") {
+				t.Errorf("%s with %s: exit code %d, want %d\n%s", command, path, got, code, p.log)
+			}
+		}
+	}
+}
+
+// TestInterruptedWait sends a signal to a build that waits for a file that never comes.
+func TestInterruptedWait(t *testing.T) {
+	parallel(t)
+	dir := newCatalog(t, 1)
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer server.Close()
+	data := t.TempDir()
+	pipe := filepath.Join(data, "locations.csv")
+	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	catalog := withFile(t, dir, "idps", "idps/a.csv")
+	mirror := &hostileMirror{http.FileServer(http.Dir(dir)), map[string]func(w io.Writer){
+		"/catalog.json": func(w io.Writer) {
+			var text bytes.Buffer
+			catalog(&text)
+			_, _ = io.WriteString(w, strings.Replace(text.String(), "reference/location.csv", "other/location.csv", 1))
+		},
+		"/other/location.csv": func(w io.Writer) { _, _ = io.WriteString(w, "no list\n") },
+	}}
+	server.Config.Handler = mirror
+	p := start(t, nil, "build", "--catalog", server.URL, "--store", filepath.Join(data, "store"), "--data-dir", data,
+		"--allow-http", "--allow-private-hosts", "--location-list", pipe)
+	testkit.WaitFor(t, "the build to wait", func() bool {
+		trees, err := filepath.Glob(filepath.Join(data, "catalogs", "*", ".tree-*", "catalog.json"))
+		folders, _ := filepath.Glob(filepath.Join(data, "catalogs", "*", ".tree-*", "idps"))
+		return err == nil && len(trees) == 0 && len(folders) > 0
+	})
+	time.Sleep(100 * time.Millisecond)
+	began := time.Now()
+	if code := p.stop(t); code != 130 {
+		t.Errorf("exit code %d, want 130\n%s", code, p.log)
+	}
+	t.Logf("ended %s after the signal", time.Since(began).Round(time.Millisecond))
+}

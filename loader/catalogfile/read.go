@@ -1,0 +1,119 @@
+package catalogfile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"reflect"
+)
+
+// Open opens a regular file. Anything else is refused before it is opened: opening a named pipe
+// would wait for a writer.
+func Open(fsys fs.FS, path string) (fs.File, fs.FileInfo, error) {
+	info, err := fs.Stat(fsys, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := checkRegular(path, info); err != nil {
+		return nil, nil, err
+	}
+	f, err := fsys.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if info, err = f.Stat(); err == nil { // it may have been replaced
+		err = checkRegular(path, info)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+func checkRegular(path string, info fs.FileInfo) error {
+	kind := "device"
+	switch mode := info.Mode(); {
+	case mode.IsRegular():
+		return nil
+	case mode.IsDir():
+		kind = "folder"
+	case mode&fs.ModeNamedPipe != 0:
+		kind = "named pipe"
+	case mode&fs.ModeSocket != 0:
+		kind = "socket"
+	}
+	return fmt.Errorf("%s: not a regular file but a %s", path, kind)
+}
+
+// ReadFile reads a regular file of at most limit bytes.
+func ReadFile(fsys fs.FS, path string, limit int64) ([]byte, error) {
+	f, info, err := Open(fsys, path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info.Size() > limit {
+		return nil, fmt.Errorf("%s: %d bytes, at most %d are read", path, info.Size(), limit)
+	}
+	var data bytes.Buffer
+	data.Grow(int(info.Size()) + bytes.MinRead) // so that it does not grow while it is read
+	if _, err := data.ReadFrom(io.LimitReader(f, limit+1)); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if int64(data.Len()) > limit {
+		return nil, fmt.Errorf("%s: more than %d bytes", path, limit)
+	}
+	return data.Bytes(), nil
+}
+
+// DecodeList decodes a JSON array one element at a time. An element of a few bytes may decode into
+// hundreds, so a list of more than limit elements is refused when that many have been decoded; what
+// and unit name it in the error, such as "catalog.json lists" and "files". null is an empty list.
+func DecodeList[T any](data []byte, limit int, what, unit string) ([]T, error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	first, err := d.Token()
+	if err != nil || first == nil {
+		return nil, err
+	}
+	if first != json.Delim('[') {
+		return nil, &json.UnmarshalTypeError{Value: fmt.Sprintf("%.40q", data), Type: reflect.TypeFor[[]T]()}
+	}
+	var list []T
+	for d.More() {
+		if len(list) == limit {
+			return nil, &TooManyError{what, limit, unit}
+		}
+		var element T
+		if err := d.Decode(&element); err != nil {
+			return nil, err
+		}
+		list = append(list, element)
+	}
+	if _, err := d.Token(); err != nil { // the end of the list
+		return nil, err
+	}
+	return list, checkEnd(d)
+}
+
+// checkEnd refuses text after a value.
+func checkEnd(d *json.Decoder) error {
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("text after the end of a list")
+	}
+	return nil
+}
+
+// TooManyError is a list that has more elements than are read.
+type TooManyError struct {
+	What  string // with a verb, such as "catalog.json lists"
+	Limit int
+	Unit  string
+}
+
+func (e *TooManyError) Error() string {
+	return fmt.Sprintf("%s more than %d %s, which is the most that are read", e.What, e.Limit, e.Unit)
+}
