@@ -61,8 +61,8 @@ const (
 	maxParallel    = 4
 )
 
-// DefaultMaxRows is more than twice the rows of the largest published table. A load takes 60 to 130
-// bytes for a row.
+// DefaultMaxRows is three times the rows of the largest table of the generated catalog. A load
+// takes about 90 bytes for a row.
 const DefaultMaxRows = 10_000_000
 
 // Build loads a catalog into a store: it writes the segments that changed, then a manifest and a

@@ -98,6 +98,22 @@ func (b *tableBuilder) commit() {
 	b.rows++
 }
 
+// textMemory is about how many bytes a distinct text takes beside its own: its headers in a list
+// and in a map, and the free room of both.
+const textMemory = 80
+
+// distinctHeld is about how many bytes the distinct texts and tuples of the table take.
+func (b *tableBuilder) distinctHeld() int {
+	n := 0
+	for _, v := range b.byName {
+		n += v.held
+	}
+	for _, g := range b.groups {
+		n += g.held
+	}
+	return n
+}
+
 // tuples is a tuple dictionary under construction. A tuple is found by a key that the caller makes,
 // such as the cells it was read from. Tuples with different keys and equal values are merged by
 // finish.
@@ -106,6 +122,7 @@ type tuples struct {
 	columns []*vector
 	n       int
 	byKey   map[string]uint32
+	held    int      // bytes of byKey and of the tuples
 	codes   []uint32 // one a row
 	rows    *int
 }
@@ -146,6 +163,7 @@ func (g *tuples) add(key []byte) uint32 {
 	}
 	code := uint32(g.n)
 	g.byKey[string(key)] = code
+	g.held += len(key) + textMemory + 8*len(g.columns)
 	g.n++
 	return code
 }
@@ -163,6 +181,7 @@ type vector struct {
 	codes  []uint32
 	dict   []string
 	byText map[string]uint32
+	held   int    // bytes of dict, texts and byText
 	last   string // the text set last: most columns repeat it
 	lastAs uint32
 
@@ -226,6 +245,7 @@ func (v *vector) setString(s string) (ok bool) {
 		code = uint32(len(v.dict))
 		v.dict = append(v.dict, s)
 		v.byText[s] = code
+		v.held += len(s) + textMemory
 	}
 	v.setCode(code)
 	return true
@@ -259,6 +279,7 @@ func (v *vector) setExact(digits string) {
 		code = uint32(len(v.texts))
 		v.texts = append(v.texts, digits)
 		v.byText[digits] = code
+		v.held += len(digits) + textMemory
 	}
 	v.setDecimal(snapshot.Dec{Mantissa: int64(code), Scale: snapshot.DecText})
 }

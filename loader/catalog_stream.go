@@ -122,7 +122,7 @@ func (s *stream) Read(b []byte) (int, error) {
 		s.plain.Write(b[:n])
 	}
 	if s.unpacked > ratioFloor && s.unpacked/maxRatio > s.packed {
-		return 0, fmt.Errorf("unpacks to more than %d times its size (%d bytes of %d): a plain file is read at any size",
+		return 0, fmt.Errorf("unpacks to more than %d times its size (%d bytes from %d); publish it unpacked",
 			maxRatio, s.unpacked, s.packed)
 	}
 	if errors.Is(err, zstd.ErrWindowSizeExceeded) {

@@ -9,7 +9,8 @@ import (
 	"hdqs/snapshot"
 )
 
-// TestFormulaTexts counts rows of texts that begin like a formula, in columns of rows and of groups.
+// TestFormulaTexts counts rows of texts that begin like a formula, in columns of rows and of
+// groups.
 func TestFormulaTexts(t *testing.T) {
 	t.Parallel()
 	texts := []string{"plain", "=1+1", "+a", "-b", "@c", "\td", "\re", "a=b", "", " =1"}
@@ -22,8 +23,10 @@ func TestFormulaTexts(t *testing.T) {
 			{Name: "declared", Kind: snapshot.Enum, Values: []string{"-"}, Codes: make([]uint32, len(codes))},
 		},
 		Groups: []snapshot.GroupData{{
-			Codes:   []uint32{0, 1, 1, 0, 1},
-			Columns: []snapshot.ColumnData{{Name: "of tuples", Kind: snapshot.Text, Values: texts, Codes: []uint32{0, 3}}},
+			Codes: []uint32{0, 1, 1, 0, 1},
+			Columns: []snapshot.ColumnData{
+				{Name: "of tuples", Kind: snapshot.Text, Values: texts, Codes: []uint32{0, 3}},
+			},
 		}},
 	}
 	want := []formulaTexts{{"own", 7, "=1+1"}, {"of tuples", 3, "=1+1"}}

@@ -139,6 +139,8 @@ func (p *pass) readUnits(ctx context.Context) error {
 
 func (l *locationReader) rowsHeld() int { return len(l.units.countries) }
 
+func (l *locationReader) distinctHeld() int { return len(l.units.countries) * placeMemory }
+
 type unitReader struct {
 	listReader
 	units *units
@@ -173,6 +175,11 @@ func (l *unitReader) readRow() *rowFault {
 }
 
 func (l *unitReader) rowsHeld() int { return len(l.units.listed) }
+
+// placeMemory is about how many bytes a country or a unit takes. There are 33,000 of them.
+const placeMemory = 400
+
+func (l *unitReader) distinctHeld() int { return len(l.units.listed) * placeMemory }
 
 // numberUnits numbers the units. Those that get no number are counted as skipped or dropped instead
 // of kept.

@@ -40,8 +40,8 @@ type resourceInfo struct {
 	tagged bool // isHXL, of a package that has been read
 }
 
-// Bounds of packages. All of them are held in memory, and an object of two bytes takes hundreds when
-// it is decoded.
+// Bounds of packages. All of them are held in memory, and an object of two bytes takes hundreds
+// when it is decoded.
 const (
 	maxPackageEntries = 5000     // resources of a package
 	maxPackageChecks  = 1000     // entries of fs_check_info

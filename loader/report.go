@@ -113,8 +113,8 @@ type TableReport struct {
 
 	Duplicates duplicateRows `json:"duplicates"` // rows that a later one with the same key replaced
 
-	// FormulaTexts are the columns with texts that begin with =, +, -, @, a tab or a CR. Such rows are
-	// kept as they are.
+	// FormulaTexts are the columns with texts that begin with =, +, -, @, a tab or a CR. Such rows
+	// are kept as they are.
 	FormulaTexts []formulaTexts `json:"formula_texts,omitempty"`
 }
 

@@ -16,9 +16,15 @@ type rowReader interface {
 	// readRow takes the current row. A fault drops the row.
 	readRow() *rowFault
 
-	// rowsHeld is how many rows of all files are in memory.
+	// rowsHeld is how many rows of all files are in memory, and distinctHeld about how many bytes
+	// their distinct texts take.
 	rowsHeld() int
+	distinctHeld() int
 }
+
+// maxDistinct bounds the distinct texts and tuples of a role, in bytes. Rows take little memory as
+// long as they repeat the texts of others, as those of published tables do: the most is 18 MB.
+const maxDistinct = 64 << 20
 
 // cancelCheckRows is how many rows are read between two looks at the context.
 const cancelCheckRows = 8192
@@ -82,6 +88,10 @@ func (s *scanner) scan(
 		if report.Rows.Read%cancelCheckRows == 0 {
 			if ctx.Err() != nil {
 				return nil, ctx.Err()
+			}
+			if n := to.distinctHeld(); n > maxDistinct {
+				return nil, fmt.Errorf("%s:%d: the distinct texts of this role take %d bytes, at most %d are held",
+					file.path, r.line, n, maxDistinct)
 			}
 			s.progress.move(from)
 		}

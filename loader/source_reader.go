@@ -93,6 +93,14 @@ func (f *sourceReader) readRow() *rowFault {
 
 func (f *sourceReader) rowsHeld() int { return f.rows.rows }
 
+// sourceMemory is about how many bytes a source takes in the reader, the report and the state of
+// the load.
+const sourceMemory = 2000
+
+func (f *sourceReader) distinctHeld() int {
+	return f.rows.distinctHeld() + len(f.uses)*sourceMemory + len(f.unlisted)*textMemory
+}
+
 // odd reports something about the current row, which is kept.
 func (f *sourceReader) odd(why reason, detail string) {
 	f.file.report.odd(f.file.csv.fault(why, detail))

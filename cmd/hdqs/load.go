@@ -141,9 +141,9 @@ func (f *loadFlags) run(
 // interruptGrace is how long a load may take to end after a signal.
 const interruptGrace = 2 * time.Second
 
-// interruptible returns what work returns. It waits for work only until interruptGrace after the end
-// of the context: a file system that hangs, such as one of a server that is away, does not let a
-// read end, and a load may be ended at any point.
+// interruptible returns what work returns. It waits for work only until interruptGrace after the
+// end of the context: a file system that hangs, such as one of a server that is away, does not let
+// a read end, and a load may be ended at any point.
 func interruptible[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	type outcome struct {
 		value T

@@ -273,7 +273,8 @@ func (c *Client) Read(ctx context.Context, q Request, limit int64) (data []byte,
 func (c *Client) readAll(response *http.Response, limit int64) ([]byte, *failure) {
 	defer response.Body.Close()
 	if response.ContentLength > limit {
-		return nil, &failure{err: tooLarge(fmt.Sprintf("%d bytes announced", response.ContentLength), limit), final: true}
+		err := tooLarge(fmt.Sprintf("%d bytes announced", response.ContentLength), limit)
+		return nil, &failure{err: err, final: true}
 	}
 	body := newStallReader(response.Body, c.options)
 	defer body.stop()

@@ -280,7 +280,8 @@ func TestJSON(t *testing.T) {
 		fmt.Fprint(w, map[int64]string{1: "<html>maintenance</html>", 2: `{"success": tr`, 3: `{"success": true}`}[n])
 	})
 	var got struct{ Success bool }
-	if err := New(testOptions()).JSON(t.Context(), server.URL, 1<<10, &got); err != nil || !got.Success || count.Load() != 3 {
+	err := New(testOptions()).JSON(t.Context(), server.URL, 1<<10, &got)
+	if err != nil || !got.Success || count.Load() != 3 {
 		t.Fatalf("got %+v %v after %d requests", got, err, count.Load())
 	}
 }

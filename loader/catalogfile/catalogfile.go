@@ -110,7 +110,8 @@ func (f *File) PackagePattern() string {
 // AddPackages lists package files that are not listed yet.
 func (f *File) AddPackages(paths []string) error {
 	if n := len(f.Resources) + len(paths); n > MaxFiles {
-		return &TooManyError{fmt.Sprintf("%s and the %d files of its packages are", Name, len(paths)), MaxFiles, "files"}
+		what := fmt.Sprintf("%s and the %d files of its packages are", Name, len(paths))
+		return &TooManyError{what, MaxFiles, "files"}
 	}
 	listed := map[string]bool{}
 	for _, r := range f.Resources {

@@ -69,8 +69,10 @@ func TestCheckPaths(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 241)
 	for path, want := range map[string]string{
-		"idps/a.csv": "", "a/b/c/d.csv": "", "../../outside.csv": "does not stay inside", "/etc/passwd": "does not stay inside",
-		".": "is not a file of the catalog", "catalog.json": "is not a file", "catalog.json/x": "is not a file",
+		"idps/a.csv": "", "a/b/c/d.csv": "", "../../outside.csv": "does not stay inside",
+		"/etc/passwd":  "does not stay inside",
+		".":            "is not a file of the catalog",
+		"catalog.json": "is not a file", "catalog.json/x": "is not a file",
 		"idps/a\n.csv": "control character", "idps/" + long: "a name of 241 bytes, at most 240",
 		strings.Repeat("x/", 600) + "x": "has 1201 bytes, at most 1024",
 		"org/o.csv/x.csv":               `"org/o.csv" is a file, and the folder of "org/o.csv/x.csv"`,

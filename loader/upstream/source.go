@@ -66,8 +66,8 @@ type source interface {
 	// listsPackages reports whether packages has anything to list: a tree has listed its packages
 	// already.
 	listsPackages() bool
-	// packages lists the packages of these datasets, which rows of the data files name. It calls use
-	// for each part of the list, so that no more than that part has to be in memory.
+	// packages lists the packages of these datasets, which rows of the data files name. It calls
+	// use for each part of the list, so that no more than that part has to be in memory.
 	packages(ctx context.Context, datasets []string, use func(*listing)) error
 	counts() fetch.Counts
 }
