@@ -29,7 +29,7 @@ func TestBothKindsOfCatalogAgree(t *testing.T) {
 		}
 		for name, table := range joined {
 			other := dumped[name]
-			if table.Rows == 0 {
+			if table.Rows == 0 && isGenerated(themeOf(name)) {
 				t.Errorf("seed %d: table %s is empty", o.Seed, name)
 			}
 			if table.SHA256 != other.SHA256 {

@@ -23,10 +23,11 @@ func reusedTables(r *Report) []string {
 	return out
 }
 
+// allThemes are the tables of the themes of generated catalogs, but for some.
 func allThemes(but ...string) []string {
 	var out []string
 	for _, src := range dataThemes {
-		if !slices.Contains(but, src.table.name) {
+		if isGenerated(src) && !slices.Contains(but, src.table.name) {
 			out = append(out, src.table.name)
 		}
 	}

@@ -131,7 +131,8 @@ func printCell(c *snapshot.Column, at uint32) string {
 	return strconv.FormatInt(c.Int(at), 10)
 }
 
-// describeReport writes what is in a report besides counts.
+// describeReport writes what is in a report besides counts. Dumps of themes that are not generated
+// are not in the case file.
 func describeReport(r *Report) string {
 	var lines []string
 	for _, f := range r.Resources {
@@ -152,13 +153,16 @@ func describeReport(r *Report) string {
 		lines = append(lines, f.Role+": refused")
 	}
 	for _, role := range r.MissingRoles {
+		if !isGenerated(viewNamed(role)) {
+			continue
+		}
 		lines = append(lines, role+": missing")
 	}
 	slices.Sort(lines)
 	return strings.Join(append(lines, r.Notes...), "\n") + "\n"
 }
 
-// TestViews loads all 25 dumps and compares every table with the case file.
+// TestViews loads the dumps of the case file and compares every table with it.
 func TestViews(t *testing.T) {
 	t.Parallel()
 	fsys, wants := smallViews(t)
@@ -177,8 +181,13 @@ func TestViews(t *testing.T) {
 			t.Errorf("table %s holds\n%swant\n%s", name, got, want)
 		}
 	}
-	if len(checked) != len(tables) || len(s.Segments) != len(tables) {
-		t.Errorf("%d tables checked, %d loaded, want %d", len(checked), len(s.Segments), len(tables))
+	for _, th := range themes {
+		if !checked[th.table.name] && isGenerated(th) {
+			t.Errorf("testdata/views/all.txt has no section for table %s", th.table.name)
+		}
+	}
+	if len(s.Segments) != len(tables) {
+		t.Errorf("%d tables loaded, want %d", len(s.Segments), len(tables))
 	}
 	if want := time.Date(2026, 11, 21, 1, 2, 0, 0, time.UTC); !report.SnapshotTime.Equal(want) {
 		t.Errorf("loaded at %s, want %s of catalog.json", report.SnapshotTime, want)

@@ -15,7 +15,8 @@ var groupTitles = map[string]string{
 	"geography-infrastructure":        "Geography & infrastructure",
 }
 
-// examples has a value for each parameter name. Numbers, flags and enums have one by their type.
+// examples has values by parameter name, for parameters that do not carry their own. Numbers, flags
+// and enums have one by their type.
 var examples = map[string]string{
 	"acronym":                       "UNICEF",
 	"admin1_code":                   "AF01",
@@ -71,6 +72,9 @@ var examples = map[string]string{
 func (p *Param) Example() string {
 	if p.Default != "" {
 		return p.Default
+	}
+	if p.example != "" {
+		return p.example
 	}
 	switch p.Type {
 	case Choice:

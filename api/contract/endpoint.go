@@ -64,6 +64,7 @@ type Param struct {
 	Floor   *int // Integer: least value, nil without
 	Ceiling *int // Integer: greatest value, nil without
 	Default string
+	example string // a value for the documentation; describe.go has those of most parameters
 }
 
 // Enum is a closed list of values, in the sort order of its columns.
@@ -173,6 +174,13 @@ func between(name string, t Type) []Param {
 // on sets the columns of a filter if they are not named like the parameter.
 func on(filter []Param, columns ...string) []Param {
 	filter[0].Columns = columns
+	return filter
+}
+
+// example sets the value that the documentation shows for a filter, if examples in describe.go has
+// none for its name.
+func example(value string, filter []Param) []Param {
+	filter[0].example = value
 	return filter
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api/contract"
 	"hdqs/internal/generator"
 	"hdqs/internal/testkit"
 )
@@ -99,8 +100,9 @@ func TestBuildIsRepeatable(t *testing.T) {
 	if names := differentFiles(before, stored(t, newStore(t, files))); len(names) > 0 {
 		t.Errorf("two stores from the same input differ in %q", names)
 	}
-	if len(before) != 25+2+1 {
-		t.Errorf("%d files in a store, want 25 segments, a manifest, a report and a pointer", len(before))
+	if len(before) != len(contract.Endpoints)+2+1 {
+		t.Errorf("%d files in a store, want %d segments, a manifest, a report and a pointer", len(before),
+			len(contract.Endpoints))
 	}
 	printed := mustExit(t, 0, "build", "--catalog", files, "--store", first, "--snapshot-time", "2026-12-24T00:00:00Z",
 		"--json").stdout
@@ -127,12 +129,13 @@ func TestBuildReport(t *testing.T) {
 	files, store := newCatalog(t, 1), filepath.Join(t.TempDir(), "store")
 	o := mustExit(t, 0, "build", "--catalog", files, "--store", store, "--json")
 	printed := decode[report](t, []byte(o.stdout))
-	if printed.Outcome != "published" || printed.Partial || len(printed.Tables) != 25 || printed.Rows.Kept == 0 {
+	if printed.Outcome != "published" || printed.Partial || len(printed.Tables) != len(contract.Endpoints) ||
+		printed.Rows.Kept == 0 {
 		t.Errorf("report: %+v", printed)
 	}
 	beside := testkit.ReadFile(t, filepath.Join(store, "manifests", printed.Snapshot+".report.json"))
 	kept := decode[report](t, beside)
-	if kept.Snapshot != printed.Snapshot || kept.Rows != printed.Rows || len(kept.Tables) != 25 {
+	if kept.Snapshot != printed.Snapshot || kept.Rows != printed.Rows || len(kept.Tables) != len(contract.Endpoints) {
 		t.Errorf("the report beside the manifest differs: %+v", kept)
 	}
 	if got := mustExit(t, 0, "inspect", "--store", store, "--report", "--json").stdout; got != string(beside) {
@@ -145,7 +148,7 @@ func TestBuildReport(t *testing.T) {
 		}
 	}
 	view, _ := inspect(t, store)
-	if view.ID != printed.Snapshot || len(view.Tables) != 25 {
+	if view.ID != printed.Snapshot || len(view.Tables) != len(contract.Endpoints) {
 		t.Errorf("inspect: snapshot %s with %d tables", view.ID, len(view.Tables))
 	}
 	for i, table := range view.Tables {

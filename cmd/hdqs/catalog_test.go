@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api/contract"
 	"hdqs/internal/ckantest"
 	"hdqs/internal/testkit"
 )
@@ -526,7 +527,7 @@ func TestPlanAndRefresh(t *testing.T) {
 	}
 	// Segments that cannot be read prove that the load opens none.
 	segments, err := filepath.Glob(filepath.Join(dir, "store", "segments", "*"))
-	if err != nil || len(segments) != 25 {
+	if err != nil || len(segments) != len(contract.Endpoints) {
 		t.Fatal(len(segments), err)
 	}
 	kept := map[string][]byte{}
@@ -535,7 +536,7 @@ func TestPlanAndRefresh(t *testing.T) {
 		change(t, s, func(b []byte) []byte { return make([]byte, len(b)) })
 	}
 	r := decode[sourceReport](t, []byte(mustExit(t, 0, site.builds(dir, "--json")...).stdout))
-	if r.Outcome != "unchanged" || len(r.Tables) != 25 {
+	if r.Outcome != "unchanged" || len(r.Tables) != len(contract.Endpoints) {
 		t.Errorf("outcome %s, %d tables", r.Outcome, len(r.Tables))
 	}
 	for path, data := range kept {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"hdqs/api/contract"
 	"hdqs/internal/testkit"
 )
 
@@ -60,8 +61,8 @@ func TestRecompute(t *testing.T) {
 			t.Parallel()
 			dir := catalog(t)
 			want := recompute(t, dir, catalogURL)
-			if len(want) != 25 {
-				t.Fatalf("%d endpoints recomputed, want 25", len(want))
+			if len(want) != len(contract.Endpoints) {
+				t.Fatalf("%d endpoints recomputed, want %d", len(want), len(contract.Endpoints))
 			}
 			store := filepath.Join(t.TempDir(), "store")
 			mustExit(t, 0, "build", "--catalog", dir, "--store", store, "--snapshot-time", buildTime,

@@ -122,8 +122,9 @@ func TestViewColumns(t *testing.T) {
 	t.Parallel()
 	_, dir := sampleOf(t)
 	lists := keyValues(t, "testdata/views.txt")
-	if len(lists) != 25 {
-		t.Fatalf("%d views, want 25", len(lists))
+	views, err := filepath.Glob(filepath.Join(dir, "*_view.csv"))
+	if err != nil || len(lists) != len(views) {
+		t.Fatalf("testdata/views.txt lists %d views, the generator writes %d (%v)", len(lists), len(views), err)
 	}
 	for _, s := range lists {
 		f := readCSV(t, filepath.Join(dir, s[0]+"_view.csv"))

@@ -27,6 +27,15 @@ func (o Options) workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
+// Roles are the roles of the themes that the generator has rows for.
+func Roles() []string {
+	roles := make([]string, len(themes))
+	for i, t := range themes {
+		roles[i] = t.role
+	}
+	return roles
+}
+
 // themes returns the themes of the options.
 func (o Options) themes() ([]*theme, error) {
 	if o.Roles == nil {

@@ -61,8 +61,8 @@ func ReadContract(tb testing.TB, path string) *Contract {
 	if err := json.Unmarshal(ReadFile(tb, path), c); err != nil {
 		tb.Fatal(err)
 	}
-	if len(c.Paths) != 25 {
-		tb.Fatalf("%s lists %d endpoints, want 25", path, len(c.Paths))
+	if len(c.Paths) < 25 {
+		tb.Fatalf("%s lists %d endpoints, want at least 25", path, len(c.Paths))
 	}
 	return c
 }
