@@ -85,9 +85,9 @@ var generatedSmall = sync.OnceValues(func() (fstest.MapFS, error) {
 	return files, err
 })
 
-// isGenerated reports whether generated catalogs, the sample among them, have rows of a theme. Lists
-// and tables that are made from others, and nil, count as generated. The test of loader/sample that
-// compares the roles of the loader and the generator fails for the themes that are not.
+// isGenerated reports whether generated catalogs, the sample among them, have rows of a theme.
+// Lists, tables that are made from others, and nil count as generated. TestThemesAreGenerated of
+// loader/sample fails for a theme that has no rows.
 func isGenerated(th *theme) bool {
 	return th == nil || th.category == "" || slices.Contains(generator.Roles(), th.role)
 }

@@ -15,7 +15,7 @@ var groupTitles = map[string]string{
 	"geography-infrastructure":        "Geography & infrastructure",
 }
 
-// examples has values by parameter name, for parameters that do not carry their own. Numbers, flags
+// examples has values by parameter name, for filters whose literals have no example. Numbers, flags
 // and enums have one by their type.
 var examples = map[string]string{
 	"acronym":                       "UNICEF",
@@ -25,8 +25,6 @@ var examples = map[string]string{
 	"admin2_name":                   "Kabul",
 	"age_range":                     "0-4",
 	"app_identifier":                "bXktYXBwOm1lQGV4YW1wbGUub3Jn",
-	"appeal_code":                   "HAFG24",
-	"appeal_type":                   "HRP",
 	"api_updated_date_max":          "2030-01-01",
 	"api_updated_date_min":          "2020-01-01T00:00:00",
 	"application":                   "my-app",

@@ -64,7 +64,7 @@ type Param struct {
 	Floor   *int // Integer: least value, nil without
 	Ceiling *int // Integer: greatest value, nil without
 	Default string
-	example string // a value for the documentation; describe.go has those of most parameters
+	example string // for the documentation; empty for a value by name or type (describe.go)
 }
 
 // Enum is a closed list of values, in the sort order of its columns.
@@ -177,8 +177,7 @@ func on(filter []Param, columns ...string) []Param {
 	return filter
 }
 
-// example sets the value that the documentation shows for a filter, if examples in describe.go has
-// none for its name.
+// example sets the value that the documentation shows for a filter.
 func example(value string, filter []Param) []Param {
 	filter[0].example = value
 	return filter

@@ -24,7 +24,9 @@ var coordination = []Endpoint{
 			res, text("appeal_code", 64), text("appeal_name", 256), null(text("appeal_type", 64)),
 			null(decimals("requirements_usd")), decimals("funding_usd"), null(decimals("funding_pct")), country, period,
 		),
-		Params: filters(like("appeal_code", 64), like("appeal_type", 64), loc, flags, dates),
+		Params: filters(
+			example("HAFG24", like("appeal_code", 64)), example("HRP", like("appeal_type", 64)), loc, flags, dates,
+		),
 	},
 	{
 		Path:    "/api/v2/coordination-context/conflict-events",

@@ -12,31 +12,37 @@ import (
 	"hdqs/internal/testkit"
 )
 
-// TestAddingAnEndpoint follows docs/adding-an-endpoint.md: it builds the program with the
-// document's theme and endpoint, loads the catalog of its case, and asks the endpoint.
+// TestAddingAnEndpoint follows docs/adding-an-endpoint.md in a copy of the repository: it makes the
+// four edits of the document, runs the tests that compare them, loads the catalog of the case, and
+// asks the endpoint.
 func TestAddingAnEndpoint(t *testing.T) {
 	parallel(t)
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	guide := string(testkit.ReadFile(t, filepath.Join(root, "docs", "adding-an-endpoint.md")))
+	guide := string(testkit.ReadFile(t, filepath.Join("..", "..", "docs", "adding-an-endpoint.md")))
 	blocks := codeBlocks(t, guide)
-	if len(blocks) != 3 {
-		t.Fatalf("%d code blocks, want a theme, an endpoint and a case", len(blocks))
+	if len(blocks) != 4 {
+		t.Fatalf("%d code blocks, want a theme, an endpoint, an entry of the contract and a case", len(blocks))
 	}
-	edits := overlay(t, root, map[string]string{
-		"loader/themes_climate.go":          blocks[0],
-		"api/contract/endpoints_climate.go": blocks[1],
-	})
+	root := copyTree(t)
+	insertBefore(t, root, "loader/themes_climate.go", "}\n", blocks[0])
+	insertBefore(t, root, "api/contract/endpoints_climate.go", "}\n", blocks[1])
+	insertBefore(t, root, "testdata/contract.json", `{"path": "/api/v2/geography-infrastructure/`, blocks[2])
+	testkit.WriteFile(t, filepath.Join(root, "loader/testdata/catalogs/air_quality.txt"), []byte(blocks[3]))
+
+	// The document's command is go test -short ./loader ./api/contract. These are the tests in it
+	// that depend on the list of endpoints or themes.
+	const checks = "Themes|Inputs|Tables|Catalogs|Sample|View|Reuse|Kinds|Places|Example|Contract|Endpoint|Description"
+	goTool(t, root, "test", "-trimpath", "-vet=off", "-short", "-run", checks, "./loader", "./api/contract")
+	out, err := goCommand(t, root, "test", "-trimpath", "-vet=off", "-run", "TestThemesAreGenerated",
+		"./loader/sample").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "no rows for theme air-quality") {
+		t.Errorf("TestThemesAreGenerated does not report the theme without rows: %v\n%s", err, out)
+	}
 	program := filepath.Join(t.TempDir(), "hdqs")
-	goTool(t, root, "build", "-overlay", edits, "-o", program, "./cmd/hdqs")
-	const checks = "TestThemes|TestInputs|TestTablesAgreeWithThemselves"
-	goTool(t, root, "test", "-overlay", edits, "-run", checks, "./loader")
+	goTool(t, root, "build", "-trimpath", "-o", program, "./cmd/hdqs")
 
 	catalog, store := t.TempDir(), filepath.Join(t.TempDir(), "store")
 	writeSections(t, catalog, string(testkit.ReadFile(t, filepath.Join(root, "loader/testdata/catalogs/base.txt"))))
-	writeSections(t, catalog, blocks[2])
+	writeSections(t, catalog, blocks[3])
 	run := func(args ...string) string {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), program, args...)
@@ -96,36 +102,43 @@ func codeBlocks(t *testing.T, document string) []string {
 	return blocks
 }
 
-// overlay adds a literal to the list in each file, and returns the file for the go command's
-// -overlay.
-func overlay(t *testing.T, root string, literals map[string]string) string {
+// copyTree copies what the program and its tests in loader and api/contract are built from.
+func copyTree(t *testing.T) string {
 	t.Helper()
-	dir := t.TempDir()
-	replace := map[string]string{}
-	for name, literal := range literals {
-		file := filepath.Join(root, filepath.FromSlash(name))
-		before, after, ok := strings.Cut(string(testkit.ReadFile(t, file)), "\n}\n")
-		if !ok {
-			t.Fatalf("%s: no end of a list", name)
+	from, to := filepath.Join("..", ".."), t.TempDir()
+	for _, name := range []string{"go.mod", "go.sum"} {
+		testkit.WriteFile(t, filepath.Join(to, name), testkit.ReadFile(t, filepath.Join(from, name)))
+	}
+	for _, dir := range []string{"api", "cmd/hdqs", "index", "internal", "loader", "snapshot", "testdata"} {
+		if err := os.CopyFS(filepath.Join(to, dir), os.DirFS(filepath.Join(from, dir))); err != nil {
+			t.Fatal(err)
 		}
-		edited := filepath.Join(dir, filepath.Base(name))
-		testkit.WriteFile(t, edited, []byte(before+"\n"+literal+"}\n"+after))
-		replace[file] = edited
 	}
-	data, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		t.Fatal(err)
+	return to
+}
+
+// insertBefore inserts text into a file before the last line that begins with mark.
+func insertBefore(t *testing.T, root, name, mark, text string) {
+	t.Helper()
+	file := filepath.Join(root, filepath.FromSlash(name))
+	data := string(testkit.ReadFile(t, file))
+	at := strings.LastIndex(data, "\n"+mark) + 1
+	if at == 0 {
+		t.Fatalf("%s: no line begins with %q", name, mark)
 	}
-	file := filepath.Join(dir, "overlay.json")
-	testkit.WriteFile(t, file, data)
-	return file
+	testkit.WriteFile(t, file, []byte(data[:at]+text+data[at:]))
+}
+
+func goCommand(t *testing.T, root string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", args...)
+	cmd.Dir = root
+	return cmd
 }
 
 func goTool(t *testing.T, root string, args ...string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", args...)
-	cmd.Dir = root
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := goCommand(t, root, args...).CombinedOutput(); err != nil {
 		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
 }
