@@ -12,7 +12,7 @@ import (
 // readiness is the body of /readyz.
 type readiness struct {
 	Ready        bool           `json:"ready"`
-	Reason       string         `json:"reason,omitempty"` // why not
+	Reason       string         `json:"reason,omitempty"` // why it is not ready
 	Draining     bool           `json:"draining"`
 	Snapshot     string         `json:"snapshot,omitempty"`
 	SnapshotTime string         `json:"snapshot_time,omitempty"`
@@ -26,7 +26,7 @@ type readiness struct {
 	Panics       int64          `json:"panics"`
 }
 
-// handleAdmin answers the second listener.
+// handleAdmin answers requests of the admin listener.
 func (s *Server) handleAdmin(ctx *fasthttp.RequestCtx) {
 	defer s.recovered(ctx)
 	if s.refuseMalformed(ctx) {
@@ -50,8 +50,9 @@ func (s *Server) handleAdmin(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// answerReadiness answers whether callers should come here: a snapshot is served and the process is
-// not about to end. Old data does not count, since all replicas would become unready at once.
+// answerReadiness answers whether this replica should get traffic: it serves a snapshot and is not
+// about to end. The age of the data is not a criterion, since all replicas would become unready at
+// once.
 func (s *Server) answerReadiness(ctx *fasthttp.RequestCtx) {
 	r := readiness{
 		Draining: s.draining.Load(), Schema: contract.SchemaVersion, Interface: contract.InterfaceVersion,
@@ -80,7 +81,7 @@ func (s *Server) answerReadiness(ctx *fasthttp.RequestCtx) {
 	ctx.SetBody(append(body, '\n'))
 }
 
-// notReady returns why callers should not come here, empty if they should.
+// notReady returns why this replica should not get traffic, empty if it should.
 func (s *Server) notReady(snapshot string) string {
 	starting := s.starting.Load()
 	switch {

@@ -10,7 +10,7 @@ import (
 // HeaderField is one line of a header.
 type HeaderField struct{ Name, Value string }
 
-// Answer is a response: what HTTP would send.
+// Answer is a response as HTTP would send it.
 type Answer struct {
 	Status int
 	Header []HeaderField
@@ -37,7 +37,7 @@ func (s *Server) Answer(method, target string, header []HeaderField) Answer {
 			answer.Header = append(answer.Header, HeaderField{Name: string(name), Value: string(value)})
 		}
 	}
-	// fasthttp leaves out a length of zero where there never is a body.
+	// fasthttp omits a length of zero for statuses that never have a body.
 	bodiless := answer.Status == fasthttp.StatusNoContent || answer.Status == fasthttp.StatusNotModified
 	if !bodiless && (len(body) > 0 || method != fasthttp.MethodHead) {
 		length := HeaderField{Name: fasthttp.HeaderContentLength, Value: strconv.Itoa(len(body))}
@@ -49,8 +49,8 @@ func (s *Server) Answer(method, target string, header []HeaderField) Answer {
 	return answer
 }
 
-// bodyOf is the whole body. If it cannot be made, the answer becomes a 500: no header has been sent
-// yet.
+// bodyOf returns the whole body. If rendering it panics, the answer becomes a 500: no header has
+// been sent yet.
 func (s *Server) bodyOf(ctx *fasthttp.RequestCtx) []byte {
 	var body bytes.Buffer
 	if ctx.Response.BodyWriteTo(&body) != nil {

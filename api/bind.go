@@ -15,7 +15,7 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// Bound is the endpoints joined to one snapshot. It refers to the snapshot's memory, so it must not
+// Bound is all endpoints bound to one snapshot. It refers to the snapshot's memory, so it must not
 // be used after the snapshot is closed. Until then any number of goroutines may share it.
 type Bound struct {
 	snap  *store.Snapshot
@@ -26,22 +26,23 @@ type Bound struct {
 // the snapshot does not have the table: then the list is empty.
 type boundList struct {
 	version  string   // of the table's content, empty without the table
-	tag      [32]byte // which all entity tags are made from
+	tag      [32]byte // the common part of all entity tags
 	segment  *snapshot.Segment
 	rows     int
 	index    *index.Index
 	filters  []index.Filter // by position in Plan.Params, without values
 	renderer *render.Renderer
-	emptyCSV string // the header line
+	emptyCSV string // the header row
 }
 
 const emptyJSON = `{"data":[]}`
 
-// Bind joins all endpoints to a snapshot. The error lists every table and column that does not fit.
+// Bind binds all endpoints to a snapshot. The error lists every table and column that does not
+// match its endpoint.
 func Bind(snap *store.Snapshot) (*Bound, error) { return bindAfter(snap, nil, encode.Stored) }
 
-// bindAfter reuses what an earlier snapshot has bound of segments that both share, so that a
-// refresh of one small table opens one index. A panic becomes an error: unforeseen content of a
+// bindAfter reuses what an earlier Bound has for segments that both snapshots share, so that a
+// refresh of one small table opens one index. A panic becomes an error: unexpected content of a
 // snapshot must not end a process that serves another one.
 func bindAfter(snap *store.Snapshot, earlier *Bound, tier encode.Tier) (b *Bound, err error) {
 	defer func() {
@@ -87,7 +88,7 @@ func (b *Bound) Missing() []string {
 	return tables
 }
 
-// tableRows is the number of rows by table.
+// tableRows returns the number of rows of each table.
 func (b *Bound) tableRows() map[string]int {
 	rows := make(map[string]int, len(contract.Endpoints))
 	for i := range contract.Endpoints {
@@ -127,7 +128,7 @@ func bindList(e *contract.Endpoint, seg *snapshot.Segment, tier encode.Tier) (*b
 	return &boundList{segment: seg, rows: seg.Rows(), index: ix, filters: bindFilters(e), renderer: r}, nil
 }
 
-// ops are the index's names of the comparisons.
+// ops translates the comparisons of the contract into those of the index.
 var ops = map[contract.Op]index.Op{
 	contract.Equal: index.Equal, contract.Like: index.Like, contract.Contains: index.Contains,
 	contract.AtLeast: index.AtLeast, contract.Below: index.Below,
@@ -151,8 +152,8 @@ func renderFields(fields []contract.Field) []render.Field {
 	return out
 }
 
-// kindsOf are the kinds of column that can hold a type. A filter on an enum of numbers may read an
-// integer column.
+// kindsOf lists the kinds of column that can hold a type. A filter on an enum of numbers may read
+// an integer column.
 var kindsOf = map[contract.Type][]snapshot.Kind{
 	contract.String:   {snapshot.Text, snapshot.Enum},
 	contract.URI:      {snapshot.Text},
@@ -165,8 +166,9 @@ var kindsOf = map[contract.Type][]snapshot.Kind{
 	contract.Day:      {snapshot.Time},
 }
 
-// fieldFault accepts a null that the field does not allow: rows of view dumps are served as they
-// are, and one such cell must not keep all tables from being served. The load report lists it.
+// fieldFault checks the column of a field. It accepts nulls that the field does not allow: rows of
+// view dumps are served as they are, and one such cell must not keep all tables from being served.
+// The load report lists these cells.
 func fieldFault(seg *snapshot.Segment, f contract.Field) error {
 	c, err := seg.Column(f.Name)
 	switch {

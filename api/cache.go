@@ -11,37 +11,38 @@ import (
 	"hdqs/api/wire"
 )
 
-// bodyCache keeps bodies that were asked for twice, and lets requests wait for a body that another
-// request is making. Its key is the entity tag, which is made of the table's content and the
-// canonical query: so its bodies are never out of date, and a swap leaves the answers of unchanged
-// tables in place. Bodies that a swap has made useless are no longer asked for and go first.
+// bodyCache caches bodies at their second request, and lets requests wait for a body that another
+// request is rendering. Its key is the entity tag, which is computed from the table's content and
+// the canonical query. So its bodies are never out of date, and a swap keeps the answers of
+// unchanged tables. Bodies that a swap makes useless are not requested any more and are evicted
+// first.
 //
-// Bodies that are sent in parts do not go through it: rendering them costs no more than reading
-// them from the memory of a cache.
+// Streamed bodies (stream.go) are not cached: rendering them costs no more than reading them from
+// memory.
 //
-// A body outlives its place in the cache while clients read it. Then it counts as bytes in flight,
-// once for all of them (wire.Shared).
+// An evicted body stays in memory while clients read it. Then it counts as bytes in flight, once
+// for all of them (wire.Shared).
 type bodyCache struct {
 	shards  [bodyShards]bodyShard
-	maxBody int // the longest body that is kept
+	maxBody int // the longest body that is cached
 	budget  *wire.Budget
 }
 
 const (
 	bodyShards = 16
 
-	// cacheBytes is how much is kept when Options do not say.
+	// cacheBytes is the default of Options.CacheBytes.
 	cacheBytes = 64 << 20
 
-	// seenKeys is how many keys that were asked for once a shard remembers.
+	// seenKeys is how many keys that were requested once a shard remembers.
 	seenKeys = 256
 
-	// cachedOverhead is the memory of a cached body beside its bytes.
+	// cachedOverhead is the memory of a cached body besides its bytes.
 	cachedOverhead = 256
 )
 
-// bodyKey identifies a body. Two clients that accept the same coding may get different bodies when
-// one of them refuses short ones as they are.
+// bodyKey identifies a body. Two clients that accept the same coding get different bodies if one of
+// them refuses uncompressed ones and the body is short.
 type bodyKey struct {
 	tag             entityTag
 	coding          encode.Coding
@@ -54,8 +55,8 @@ func (k *bodyKey) hash() uint64 {
 	return (binary.LittleEndian.Uint64(k.tag[4:]) + uint64(k.coding)) * 0x9E3779B97F4A7C15
 }
 
-// finished is a body with what its header says. It never changes, so any number of requests may
-// send it at once.
+// finished is a body with the values for its header. It never changes, so any number of requests
+// may send it at once.
 type finished struct {
 	body        []byte
 	coded       bool
@@ -70,22 +71,22 @@ func (f *finished) send(ctx *fasthttp.RequestCtx, coding encode.Coding) {
 	ctx.Response.SetBodyRaw(f.body)
 }
 
-// cachedBody is a body of the cache, or one that was made for all who waited for it.
+// cachedBody is a cached body, or one that was rendered for waiters only.
 type cachedBody struct {
 	wire.Shared
 	finished
 	key  bodyKey
-	used bool // since the clock's hand passed
+	used bool // since the clock's hand passed last
 }
 
-// inFlight is a body that a request is making.
+// inFlight is the entry of a body that a request is rendering.
 type inFlight struct {
 	key     bodyKey
 	keep    bool
 	waiters int
-	done    chan struct{} // closed when it is made; nil while nobody waits
-	result  *cachedBody   // nil when there is none to share
-	err     error         // why there is none, if that holds for the waiters too
+	done    chan struct{} // closed at the end; nil while nobody waits
+	result  *cachedBody   // nil when there is no body to share
+	err     error         // why there is no body, if that applies to the waiters too
 }
 
 type bodyShard struct {
@@ -98,11 +99,11 @@ type bodyShard struct {
 	limit    int
 	inFlight map[bodyKey]*inFlight
 	free     []*inFlight
-	seen     [seenKeys]uint64 // hashes of keys that were asked for once
+	seen     [seenKeys]uint64 // hashes of keys that were requested once
 }
 
-// newBodyCache keeps at most so many bytes. Zero is cacheBytes; below zero there is no cache, which
-// is nil.
+// newBodyCache returns a cache of at most so many bytes. Zero is cacheBytes; a negative number
+// returns nil, which caches nothing.
 func newBodyCache(bytes int64, budget *wire.Budget) *bodyCache {
 	switch {
 	case bytes < 0:
@@ -119,10 +120,11 @@ func newBodyCache(bytes int64, budget *wire.Budget) *bodyCache {
 	return c
 }
 
-// do returns the body of a key, from the cache or from another request that is making it. The
-// caller is one of its readers and releases it. Otherwise do calls create, whose caller answers
-// with what it has made, and shares a copy of the result with those who waited meanwhile. They get
-// the error as well if it is *Busy. Without a body and such an error, each of them makes its own.
+// do returns the body of a key, from the cache or from another request that is rendering it. The
+// caller is one of its readers and releases it. Otherwise do calls create, which answers the
+// caller's own request and returns nil here; a copy of its result goes to the requests that waited
+// meanwhile. They get its error if that is *Busy. Without a body or such an error, each of them
+// renders its own.
 func (c *bodyCache) do(key bodyKey, create func() (finished, error)) (*cachedBody, error) {
 	known, own, err := c.begin(key)
 	if known != nil || err != nil {
@@ -140,9 +142,9 @@ func (c *bodyCache) do(key bodyKey, create func() (finished, error)) (*cachedBod
 	return nil, err
 }
 
-// begin returns the body of a key, waiting for it if another request is making it. Without one, the
-// caller makes it, and then ends the entry that it got here, which is nil without a cache. An error
-// is the maker's.
+// begin returns the body of a key, waiting for it if another request is rendering it. If there is
+// no body, the caller renders it and then calls end with the entry returned here, which is nil if
+// there is no cache. An error is from the request that was rendering the body.
 func (c *bodyCache) begin(key bodyKey) (*cachedBody, *inFlight, error) {
 	if c == nil {
 		return nil, nil, nil
@@ -173,7 +175,7 @@ func (c *bodyCache) begin(key bodyKey) (*cachedBody, *inFlight, error) {
 	return nil, m, nil
 }
 
-// cacheCounts are what became of requests, and how much is kept.
+// cacheCounts counts requests by their outcome, and the bytes that are cached.
 type cacheCounts struct{ hits, joins, misses, bytes int64 }
 
 // counts sums over the shards. It is zero without a cache.
@@ -193,7 +195,7 @@ func (c *bodyCache) counts() (all cacheCounts) {
 	return all
 }
 
-// start adds an in-flight entry, which notes whether its key was asked for before.
+// start adds an in-flight entry. Its body will be cached if the key was requested before.
 func (s *bodyShard) start(key bodyKey) *inFlight {
 	m := new(inFlight)
 	if n := len(s.free); n > 0 {
@@ -207,8 +209,8 @@ func (s *bodyShard) start(key bodyKey) *inFlight {
 	return m
 }
 
-// end removes an in-flight entry, and gives a copy of the body to the cache and to those who wait.
-// With an error they get that. With neither, they make their own.
+// end removes an in-flight entry, and gives a copy of the body to the cache and to the waiters.
+// With an error the waiters get that. With neither, each renders its own.
 func (c *bodyCache) end(m *inFlight, result finished, err error) {
 	if m == nil {
 		return
@@ -221,7 +223,7 @@ func (c *bodyCache) end(m *inFlight, result finished, err error) {
 		return
 	}
 	s.Unlock()
-	// Requests that come during the copying still find the entry.
+	// Requests that arrive during the copy still find the entry.
 	b := &cachedBody{key: m.key, finished: result}
 	b.body = append(make([]byte, 0, len(result.body)), result.body...)
 	b.Init(c.budget, len(b.body)+cachedOverhead)
@@ -236,7 +238,7 @@ func (c *bodyCache) end(m *inFlight, result finished, err error) {
 	s.Unlock()
 }
 
-// finish wakes those who wait. An entry that nobody waited for is used again.
+// finish wakes the waiters. An entry that nobody waited for is reused.
 func (s *bodyShard) finish(m *inFlight, result *cachedBody, err error) {
 	delete(s.inFlight, m.key)
 	if m.done == nil {
@@ -247,7 +249,7 @@ func (s *bodyShard) finish(m *inFlight, result *cachedBody, err error) {
 	close(m.done)
 }
 
-// keep adds a body. Until there is room for it, it evicts bodies that were not used since the hand
+// keep adds a body. To make room for it, it evicts bodies that were not used since the clock's hand
 // passed them last.
 func (s *bodyShard) keep(b *cachedBody) {
 	for s.bytes+b.Size() > s.limit && len(s.clock) > 0 {

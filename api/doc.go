@@ -1,72 +1,73 @@
-// Package api serves a snapshot over HTTP. Package contract is the interface that it serves,
-// package wire what HTTP/1.1 needs and fasthttp lacks.
+// Package api serves a snapshot over HTTP. Package contract defines the interface of the service.
+// Package wire adds what an HTTP/1.1 server needs and fasthttp lacks.
 //
-// A request goes through handler.go: route, then for a list (list.go) identifier, parameters
-// (contract), rows (index), bytes (render) and coding (encode). Routes, checks, column binding, the
-// interface description and the pages are derived from the endpoint literals of package contract.
-// errors.go has all statuses and bodies of faults.
+// handler.go routes a request. list.go answers a request for a list: it checks the identifier,
+// parses the parameters (contract), finds the rows (index), renders them (render) and compresses
+// the result (encode). Routes, checks, column binding, the interface description and the pages are
+// derived from the endpoint literals of package contract. errors.go has the statuses and bodies of
+// all errors.
 //
-// Successes are made for caches. Their entity tag is computed from the table's content and the
-// canonical query (validators.go). So it is known before any work, is the same in all replicas and
-// codings, and survives snapshots that do not change the table. Nothing of a success depends on the
-// application identifier: links omit it, X-Unknown-Params withholds names that may contain one,
-// and no answer varies by it. Two answers repeat it, and no cache keeps either: the
-// redirect of a path with a slash at its end repeats the caller's query, and a 422 for an
-// identifier of more than 512 characters has it as input. The contract asks for that item too: its
-// section 2 for string_too_long, and its section 8 for the input of each item, "the raw string,
-// null for a missing one". An identifier that is sent as the value of another parameter is treated
-// as any value.
+// Successful answers are designed for caches. Their entity tag is computed from the table's content
+// and the canonical query (validators.go). So it is known before any work, is the same in all
+// replicas and codings, and survives snapshots that do not change the table. No part of a
+// successful answer depends on the application identifier: links omit it, X-Unknown-Params
+// withholds names that may contain one, and no answer varies by it. Two other answers repeat it,
+// and no cache stores either. The redirect of a path that ends with a slash repeats the caller's
+// query. A 422 for an identifier of more than 512 characters has it as input. The contract requires
+// that: section 2 for string_too_long, and section 8 for the input of each item, "the raw string,
+// null for a missing one". An identifier sent as the value of another parameter is treated like any
+// value.
 //
-// There is no Content-Location: it would repeat the canonical query in every header. Caches keep
+// There is no Content-Location: it would repeat the canonical query in every header. Caches store
 // answers under the requested URL, and clients follow Link, which has the canonical query.
 //
-// "Prefer: handling=strict" has no effect on answers that a cache has. Those list what was ignored
-// in X-Unknown-Params. To vary by the field would store every answer twice. Options.Strict applies
-// to all requests. Preference-Applied is sent in faults only, which no cache keeps.
+// "Prefer: handling=strict" has no effect on cached answers. They list the ignored parameters in
+// X-Unknown-Params. Varying by Prefer would store every answer twice. Options.Strict applies to all
+// requests. Preference-Applied is sent in error answers only, which no cache stores.
 //
-// Requests are refused by capacity, never by caller (package wire): by a concurrency limit with a
-// bounded queue, which is halved under sustained overload, and by a budget of bytes that clients
-// have not read yet. The budget counts bodies, each once however many answers send it, and what
-// connections hold beside: mostly a read buffer, if the next request has already come. Requests
-// that need neither a query nor a list's body are answered even then. Callers who repeat refused
-// requests at once wait for each refusal. Connections are limited too, and those beyond the limit
-// get the same 503.
+// Requests are refused for lack of capacity, whoever sent them (package wire). There are two
+// limits: a concurrency limit with a bounded queue, which is halved under sustained overload, and a
+// budget of bytes that clients have not read yet. The budget counts bodies, each once however many
+// answers send it, and the other memory of their connections: mostly a read buffer, if the next
+// request has already arrived. Requests that need neither a query nor a list's body are answered
+// even then. Callers who repeat refused requests at once wait for each refusal. Connections are
+// limited too, and those over the limit get the same 503.
 //
 // A Server serves one snapshot at a time, and retains previous ones for a while, for requests that
-// name them (release.go). Swap replaces the current one. Running requests keep the one they began
-// with, which is closed when the last of them ends.
+// name them (release.go). Swap replaces the current one. A running request keeps the snapshot that
+// it began with, which is closed when its last request ends.
 //
-// A panic costs one request: in a handler, in the answer to a request that could not be read, or
-// while a body is written. It is counted, and logged with its stack.
+// A panic in a handler, in the answer to an unreadable request, or while a body is written costs
+// only that request. It is counted, and logged with its stack.
 //
-// Long bodies without a coding are rendered while they are written (stream.go). Others are cached
-// when they are asked for twice, and made once for all requests that wait for them (cache.go). Both
+// Long uncompressed bodies are rendered while they are written (stream.go). Other bodies are cached
+// at the second request, and rendered once for all requests that wait for them (cache.go). Both
 // only save time and memory. Options.CacheBytes turns the cache off.
 //
 // # Tried
 //
-// Idle connections that keep their read buffers (Options.KeepBuffers) are no faster, if the bytes
-// that come with the first one are kept too (package wire). Otherwise giving buffers back costs one
-// more system call a request. 10,000 connections that were answered once and wait cost 108 MB, and
-// 245 MB with buffers, most of which were never touched.
+// Leaving idle connections their read buffers (Options.KeepBuffers) is not faster, as long as one
+// read takes all bytes that arrive with the first one (package wire). Without that, returning the
+// buffers costs one more system call for each request. 10,000 idle connections, answered once, take
+// 108 MB without buffers and 245 MB with them, most of which were never touched.
 //
-// Refusing at once every request that would wait too long: a stall of the machine of 50
-// milliseconds cost all requests that came during it. So the queue must be too long for 100
-// milliseconds first. Without any limit of the wait, 512 callers of a page that costs 1.1 ms of CPU
-// all waited 0.6 s, as long as callers allow.
+// Refusing at once every request that would wait too long was too strict: a 50 ms stall of the
+// machine cost all requests that arrived during it. So requests are refused only after the queue
+// has been too long for 100 ms. Without any limit on the wait, 512 callers of a page that costs
+// 1.1 ms of CPU all waited 0.6 s, as long as callers allow.
 //
-// Yielding for each page, not only if the last short wait is more than a quarter of the longest
-// ago: with one core, pages of 1,000 rows were a quarter slower while snapshots were swapped, since
-// opening a snapshot keeps the core for 10 milliseconds at a time.
+// Yielding before each page was slower than yielding only if the last short wait is more than a
+// quarter of the longest wait ago. With one core, pages of 1,000 rows took a quarter longer while
+// snapshots were swapped, since opening a snapshot occupies the core for 10 ms at a time.
 //
-// A queue for pages only, with a slot for each core and a timer for each page, in place of the
-// runtime's queue: half of 240 callers waited 0.1 s instead of 0.16, but twice as many were
-// refused, and a good answer took 4 to 30 % more CPU. With neither, half of them wait 0.28 s.
+// A separate queue for pages, with a slot for each core and a timer for each page, in place of the
+// runtime's queue: half of 240 callers waited 0.1 s instead of 0.16 s, but twice as many were
+// refused, and a good answer took 4 to 30 % more CPU. With neither queue, half of them wait 0.28 s.
 //
-// Not taken: more memory between collections (a ballast, GOGC 400). With 0.2 KB of garbage a
-// request instead of 5.7, collections are too rare to matter, also with 10,000 idle connections,
-// whose stacks cost 25 ms of CPU each time.
+// Collecting garbage less often (a ballast, GOGC 400) was not adopted. At 0.2 KB of garbage for
+// each request instead of 5.7 KB, collections are too rare to matter, even with 10,000 idle
+// connections, whose stacks cost 25 ms of CPU at each collection.
 //
-// A whole header as one prepared text: fasthttp removes line ends from values, rightly. So heads
-// are objects that are copied.
+// Preparing a whole header as one text does not work: fasthttp rightly removes line ends from
+// values. So prepared headers (head) are objects that are copied.
 package api

@@ -28,7 +28,7 @@ const (
 	bodyPreconditionFailed  = `{"detail":"Precondition Failed"}`
 )
 
-// Errors of the server itself. The faults of a request are *Invalid, *BadDay and *Forbidden.
+// Errors of the server itself. Errors in a request are *Invalid, *BadDay and *Forbidden.
 var (
 	errMethodNotAllowed = errors.New("api: the method is not allowed")
 	errNoSnapshot       = errors.New("api: no snapshot is loaded")
@@ -36,8 +36,8 @@ var (
 	errPrecondition     = errors.New("api: a precondition of the request does not hold")
 )
 
-// Gone is the error of a request that names a snapshot which is not retained, or not any more.
-// Current is the snapshot to begin again with.
+// Gone is the error of a request that names a snapshot that is not retained (any more). Current is
+// the snapshot to begin again with.
 type Gone struct{ Current string }
 
 func (e *Gone) Error() string { return "api: the snapshot is not retained; current is " + e.Current }
@@ -47,13 +47,13 @@ type Busy struct{ Rule string }
 
 func (e *Busy) Error() string { return "api: too much at once: " + e.Rule }
 
-// The limits of requests. Those of connections are wire's.
+// The limits on requests. Package wire has those on connections.
 const (
 	ruleQueries = "queries at once"
 	ruleBytes   = "bytes of answers in flight"
 )
 
-// rules are all limits, with the reasons that metrics have for them.
+// rules lists all limits, with their label values in metrics.
 var rules = [...]struct{ rule, reason string }{
 	{ruleQueries, "queries"},
 	{ruleBytes, "bytes"},
@@ -61,7 +61,7 @@ var rules = [...]struct{ rule, reason string }{
 	{wire.RuleAddress, "address"},
 }
 
-// shedCounts count what was refused, by position in rules.
+// shedCounts counts refusals, by position in rules.
 type shedCounts [len(rules)]atomic.Int64
 
 func (c *shedCounts) add(rule string) {
@@ -72,7 +72,7 @@ func (c *shedCounts) add(rule string) {
 	}
 }
 
-// errorAnswer is the status and body of any error.
+// errorAnswer returns the status and body for any error.
 func errorAnswer(err error) (status int, body []byte) {
 	if e, ok := errors.AsType[*contract.Invalid](err); ok {
 		return fasthttp.StatusUnprocessableEntity, appendIssues(nil, e.Issues)
@@ -104,7 +104,7 @@ func errorAnswer(err error) (status int, body []byte) {
 	return fasthttp.StatusInternalServerError, []byte(bodyInternal)
 }
 
-// jsonTexts is a JSON object of texts, given as key, value, key, value.
+// jsonTexts returns a JSON object of strings, given as key, value, key, value.
 func jsonTexts(pairs ...string) []byte {
 	body := []byte{'{'}
 	for i := 0; i < len(pairs); i += 2 {

@@ -15,7 +15,7 @@ import (
 	"hdqs/api/wire"
 )
 
-// maxURI is the longest path and query that is read, in bytes. A request with every parameter of an
+// maxURI is the longest accepted path with query, in bytes. A request with every parameter of an
 // endpoint at its maximum, in percent-encoded four-byte characters, is shorter.
 const maxURI = 48 << 10
 
@@ -58,8 +58,8 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// identified checks the identifier of a request if its path needs one. It answers requests that
-// fail.
+// identified checks the identifier of a request if its path needs one. If the check fails, it
+// answers the request and returns false.
 func (s *Server) identified(ctx *fasthttp.RequestCtx, path string) bool {
 	if !contract.NeedsIdentifier(path) {
 		return true
@@ -71,10 +71,11 @@ func (s *Server) identified(ctx *fasthttp.RequestCtx, path string) bool {
 	return err == nil
 }
 
-// wholeServer is the target of an OPTIONS request that asks about no path.
+// wholeServer is the target of an OPTIONS request about the whole server.
 const wholeServer = "*"
 
-// refuseMalformed answers a request that others may read in another way, and ends its connection.
+// refuseMalformed answers a request that other servers may interpret differently, and closes its
+// connection.
 func (s *Server) refuseMalformed(ctx *fasthttp.RequestCtx) bool {
 	if !wire.IsMalformed(&ctx.Request.Header) {
 		return false
@@ -85,20 +86,20 @@ func (s *Server) refuseMalformed(ctx *fasthttp.RequestCtx) bool {
 	return true
 }
 
-// isPreflight recognises a browser's question before a request of another origin. It never has an
-// identifier, and a page sees the answer to its request, also a 404, only after a success here: so
-// it is answered on every path.
+// isPreflight recognises a browser's preflight request. It never has an identifier. A page can read
+// the answer to its own request, even a 404, only if the preflight succeeded, so preflights are
+// answered on every path.
 func isPreflight(h *fasthttp.RequestHeader) bool {
 	return len(h.Peek("Origin")) > 0 && len(h.Peek("Access-Control-Request-Method")) > 0
 }
 
-// pathOf is the path as it was sent, without percent encoding. It is not normalised: "/a/../b" is
-// no route. An empty path is the root (RFC 9110, 4.2.3), as in "http://a?limit=1".
+// pathOf returns the path without percent encoding. It is not normalised: "/a/../b" has no route.
+// An empty path is the root (RFC 9110, 4.2.3), as in "http://a?limit=1".
 func pathOf(ctx *fasthttp.RequestCtx) string {
 	sent := ctx.Request.Header.RequestURI()
 	if sent[0] != '/' {
 		sent = ctx.URI().PathOriginal()
-	} else if end := bytes.IndexAny(sent, "?#"); end >= 0 { // fasthttp would find a host in "//a/docs?://"
+	} else if end := bytes.IndexAny(sent, "?#"); end >= 0 { // fasthttp would parse a host from "//a/docs?://"
 		sent = sent[:end]
 	}
 	if len(sent) == 0 {
@@ -121,8 +122,8 @@ func (s *Server) recovered(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// checkIdentifier checks the application identifier in the query, or in the header when that is
-// empty.
+// checkIdentifier checks the application identifier in the query, or the one in the header if the
+// query has none.
 func (s *Server) checkIdentifier(ctx *fasthttp.RequestCtx, inQuery []byte) error {
 	if s.options.Identifier == IgnoreIdentifier {
 		return nil
@@ -142,8 +143,8 @@ func (s *Server) checkIdentifier(ctx *fasthttp.RequestCtx, inQuery []byte) error
 	return fault
 }
 
-// answerUnknown answers a path without a route: a redirect if only slashes at the end are too much,
-// else 404.
+// answerUnknown answers a path without a route: with a redirect if the path has a route without its
+// trailing slashes, otherwise with 404.
 func (s *Server) answerUnknown(ctx *fasthttp.RequestCtx, path string) {
 	short := strings.TrimRight(path, "/")
 	if len(short) == len(path) || s.handlerOf(short) == nil {
@@ -164,13 +165,14 @@ func (s *Server) answerUnknown(ctx *fasthttp.RequestCtx, path string) {
 	ctx.SetStatusCode(fasthttp.StatusTemporaryRedirect)
 }
 
-// answerFault sends a fixed JSON body that no cache may keep.
+// answerFault sends a fixed JSON body that no cache may store.
 func (s *Server) answerFault(ctx *fasthttp.RequestCtx, status int, body string) {
 	faultHead.begin(ctx)
 	s.finishFault(ctx, status, body)
 }
 
-// finishFault sends a body after a head, with an id by which the caller can report the request.
+// finishFault completes an error answer after its head, with an id by which the caller can report
+// the request.
 func (s *Server) finishFault(ctx *fasthttp.RequestCtx, status int, body string) {
 	s.setSnapshot(&ctx.Response.Header)
 	ctx.Response.Header.SetCanonical(nameRequestID, newRequestID())
@@ -178,7 +180,7 @@ func (s *Server) finishFault(ctx *fasthttp.RequestCtx, status int, body string) 
 	ctx.SetBodyString(body)
 }
 
-// newRequestID is a random id, for searches in the log only.
+// newRequestID returns a random id. It is used only to search the log.
 func newRequestID() []byte {
 	var id [16]byte
 	binary.NativeEndian.PutUint64(id[:8], rand.Uint64())
@@ -186,7 +188,7 @@ func newRequestID() []byte {
 	return hex.AppendEncode(nil, id[:])
 }
 
-// setSnapshot writes the id of the served snapshot into an answer that is not made from it.
+// setSnapshot writes the id of the served snapshot into an answer that does not depend on it.
 func (s *Server) setSnapshot(h *fasthttp.ResponseHeader) {
 	if id := s.currentID(); id != "" {
 		h.Set(contract.HeaderSnapshot, id)
@@ -211,7 +213,7 @@ func (s *Server) answerError(ctx *fasthttp.RequestCtx, err error) {
 	}
 }
 
-// acceptEncoding joins the values of Accept-Encoding by commas.
+// acceptEncoding joins the values of Accept-Encoding with commas.
 func acceptEncoding(ctx *fasthttp.RequestCtx) string {
 	values := ctx.Request.Header.PeekAll(fasthttp.HeaderAcceptEncoding)
 	switch len(values) {
@@ -223,8 +225,8 @@ func acceptEncoding(ctx *fasthttp.RequestCtx) string {
 	return string(bytes.Join(values, []byte(",")))
 }
 
-// encoded appends a body in a coding, or as it is when it is too short to gain and the client
-// accepts that.
+// encoded appends a compressed body, or the body itself if it is too short for compression to help
+// and the client accepts that.
 func encoded(h *fasthttp.ResponseHeader, dst, body []byte, coding encode.Coding, always bool) []byte {
 	if coding == encode.Identity || len(body) <= minEncoded && !always {
 		return append(dst, body...)

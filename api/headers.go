@@ -11,7 +11,7 @@ import (
 	"hdqs/api/contract"
 )
 
-// Header names and values that all answers of a kind have.
+// Header names and values that all answers of a kind share.
 const (
 	csvType  = "text/csv; charset=utf-8"
 	htmlType = "text/html; charset=utf-8"
@@ -24,7 +24,7 @@ const (
 	preflightSeconds = "86400"
 
 	noStore         = "no-store"
-	unknownPathKept = "max-age=60" // of a 404: a busy page may have a mistyped link
+	unknownPathKept = "max-age=60" // of a 404: a popular page may have a mistyped link
 	immutableKept   = "public, max-age=31536000, immutable"
 	dataPolicy      = "default-src 'none'"
 )
@@ -45,20 +45,20 @@ var (
 	retryAfter = []byte("1")
 )
 
-// Freshness is how long caches may use a success. Zero is the default: 1 minute, 1 hour, 1 day, 7
-// days. A negative duration is zero.
+// Freshness is how long caches may use a successful answer. Zero durations are the defaults: 1
+// minute, 1 hour, 1 day, 7 days. A negative duration is zero.
 type Freshness struct {
 	MaxAge               time.Duration // of browsers
 	SharedMaxAge         time.Duration // of shared caches
 	StaleWhileRevalidate time.Duration // how long a stale answer may be used while a fresh one is fetched
 	StaleIfError         time.Duration // how long a stale answer may be used while the service is down
 
-	// CDN is the value of CDN-Cache-Control on successes, for edges that need other times than
-	// Cache-Control has. Empty sends none.
+	// CDN is the value of CDN-Cache-Control on successful answers, for edges that need other times
+	// than those in Cache-Control. Empty omits the field.
 	CDN string
 }
 
-// field is the value of Cache-Control.
+// field returns the value of Cache-Control.
 func (f *Freshness) field() string {
 	text := "public"
 	for _, d := range []struct {
@@ -81,8 +81,8 @@ func (f *Freshness) field() string {
 // copied.
 type head struct{ fields *fasthttp.ResponseHeader }
 
-// newHead makes a head of fields, given as name, value, name, value. All heads let pages of other
-// origins read the answer, which does not depend on who asks.
+// newHead makes a head of fields, given as name, value, name, value. All heads allow pages of other
+// origins to read the answer, since it does not depend on the caller.
 func newHead(fields ...string) head {
 	h := new(fasthttp.ResponseHeader)
 	h.SetNoDefaultContentType(true)
@@ -94,7 +94,7 @@ func newHead(fields ...string) head {
 	return head{h}
 }
 
-// safe are the fields of answers with a body, followed by more.
+// safe returns the security fields of answers with a body, followed by more.
 func safe(fields ...string) []string {
 	return append([]string{
 		"X-Content-Type-Options", "nosniff",
@@ -103,20 +103,20 @@ func safe(fields ...string) []string {
 	}, fields...)
 }
 
-// begin sets the head of an answer, in place of all fields that it had.
+// begin sets the head of an answer, replacing all fields that it had.
 func (h head) begin(ctx *fasthttp.RequestCtx) *fasthttp.ResponseHeader {
 	h.fields.CopyTo(&ctx.Response.Header)
 	return &ctx.Response.Header
 }
 
-// Heads that do not depend on options and snapshots.
+// Heads that depend neither on options nor on the snapshot.
 var (
 	plainHead    = newHead(safe()...)
 	faultHead    = newHead(safe("Cache-Control", noStore, "Content-Type", contract.JSONType)...)
 	notFoundHead = newHead(safe("Cache-Control", unknownPathKept, "Content-Type", contract.JSONType)...)
 
-	// optionsHead answers a browser's question before a request of another origin. It is the same
-	// for all, so an edge may keep it.
+	// optionsHead is the answer to a preflight request. It is the same for all callers, so an edge
+	// may cache it.
 	optionsHead = newHead(
 		"Allow", contract.AllowedMethods,
 		"Access-Control-Allow-Methods", contract.AllowedMethods,
@@ -126,10 +126,10 @@ var (
 	)
 )
 
-// listHeads are the heads of one snapshot's lists.
+// listHeads is the heads of the lists of one snapshot.
 type listHeads struct{ json, csv, notModified head }
 
-// newListHeads makes the heads for a snapshot that was published at a time, zero if unknown.
+// newListHeads makes the heads for a snapshot published at a given time, zero if unknown.
 func newListHeads(cacheControl, cdn, id string, at time.Time) listHeads {
 	shared := []string{"Cache-Control", cacheControl, "Vary", "Accept-Encoding", contract.HeaderSnapshot, id}
 	if cdn != "" {

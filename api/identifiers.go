@@ -7,7 +7,7 @@ import (
 	"hdqs/api/contract"
 )
 
-// IdentifierMode says what becomes of requests without a good application identifier.
+// IdentifierMode selects how requests without a valid application identifier are treated.
 type IdentifierMode uint8
 
 // RequireIdentifier refuses them with 403. ObserveIdentifier checks and counts them, and lets them
@@ -18,17 +18,17 @@ const (
 	IgnoreIdentifier
 )
 
-// knownIdentifiers is a cache of good identifiers: most callers soon come again, and taking an
-// identifier apart costs more than finding it here. A slot has the last one with its hash. The zero
+// knownIdentifiers caches valid identifiers: most callers soon send another request, and decoding
+// an identifier costs more than a lookup. Each slot has the last identifier with its hash. The zero
 // value is an empty cache.
 type knownIdentifiers [256]atomic.Pointer[string]
 
-// maxKnownIdentifier is the longest identifier that is remembered, in bytes.
+// maxKnownIdentifier is the longest identifier that is cached, in bytes.
 const maxKnownIdentifier = 256
 
 var identifierSeed = maphash.MakeSeed()
 
-// check is CheckIdentifier with the cache before it.
+// check is contract.CheckIdentifier behind the cache.
 func (k *knownIdentifiers) check(value []byte) *contract.Forbidden {
 	slot := &k[maphash.Bytes(identifierSeed, value)%uint64(len(k))]
 	if known := slot.Load(); known != nil && *known == string(value) {

@@ -8,17 +8,17 @@ import (
 )
 
 // maxLinks is the longest Link field. Proxies read a whole header into one buffer, often of 4 KiB.
-// A caller whose query has longer texts pages by limit and offset itself.
+// A caller whose query is longer computes offsets itself.
 const maxLinks = 2 << 10
 
 // appendLinks appends the Link field of a page: next and last when rows follow, prev and first when
 // rows come before it. A page with limit 0 has no neighbours. Targets are relative to the request's
-// path, and are canonical queries, without the identifier: a shared cache gives one caller's answer
-// to another.
+// path. They are canonical queries, without the identifier, since a shared cache may send one
+// caller's answer to another.
 //
-// A client that follows next takes its absence for the end. So a query has next on all pages that
-// have a following page, or on none: next is written first, and maxLinks is compared with the
-// length that it would have with the longest offset.
+// A client that follows next takes its absence for the end. So a query has next either on every
+// page that has a following one, or on no page: next is written first, and maxLinks is compared
+// with its length at the longest offset.
 func appendLinks(dst []byte, r *contract.Request, rows int) []byte {
 	limit, offset, total := uint64(r.Limit), r.Offset, uint64(rows)
 	if limit == 0 || total == 0 || offset == 0 && total <= limit {
@@ -63,7 +63,8 @@ func decimalDigits(n uint64) int {
 	return len(strconv.AppendUint(digits[:0], n, 10))
 }
 
-// before is the offset of the preceding page. Beyond the end that is the last page that has rows.
+// before returns the offset of the preceding page. For an offset beyond the end, that is the last
+// page with rows.
 func before(offset, limit, total uint64) uint64 {
 	if offset >= total && (offset == math.MaxUint64 || offset-total >= limit) {
 		return (total - 1) / limit * limit

@@ -16,27 +16,27 @@ import (
 	"hdqs/index"
 )
 
-// minEncoded is the longest body that is sent as it is even when the client accepts compressed
-// ones.
+// minEncoded is the length up to which a body is sent uncompressed even if the client accepts
+// compressed ones.
 const minEncoded = 1 << 10
 
-// manyRows is how many rows are longer than minEncoded in any format: no line of a record is below
-// 8 bytes.
+// manyRows is a number of rows that is longer than minEncoded in any format: a record takes at
+// least 8 bytes.
 const manyRows = minEncoded / 8
 
-// scratch is the memory of one list request. It is reused when the request is answered.
+// scratch is the memory of one list request, reused after it is answered.
 type scratch struct {
 	request contract.Request
 	query   index.Query
 	page    index.Page
 	tag     entityTag
-	text    []byte // what tags are made of, then header values
-	body    []byte // plain bytes of a body that is sent compressed
+	text    []byte // input of the tag, then header values
+	body    []byte // uncompressed bytes of a compressed body
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// maxScratchBody is the largest body buffer that is kept for the next request.
+// maxScratchBody is the largest body buffer that is reused.
 const maxScratchBody = 8 << 20
 
 func (sc *scratch) release() {
@@ -54,12 +54,12 @@ func (s *Server) answerList(ctx *fasthttp.RequestCtx, p *contract.Plan) {
 	}
 	if busy, ok := errors.AsType[*Busy](err); ok {
 		s.shed.add(busy.Rule)
-		time.Sleep(s.refusals.Delay(time.Now())) // here, where the request holds nothing that others wait for
+		time.Sleep(s.refusals.Delay(time.Now())) // at this point the request holds no slot, bytes or snapshot
 	}
 	s.answerError(ctx, err)
 }
 
-// reply is what the answer to a list request is made from.
+// reply is the state of an answer to a list request.
 type reply struct {
 	*scratch
 	ctx             *fasthttp.RequestCtx
@@ -71,8 +71,8 @@ type reply struct {
 	refusesIdentity bool
 }
 
-// list checks the cheap reasons to stop first: what the request says, which snapshot answers,
-// whether the client has the answer already. It returns the error to answer with.
+// list checks the cheap reasons to stop first: errors in the request, the snapshot that answers,
+// and whether the client has the answer already. It returns the error to answer with.
 func (s *Server) list(ctx *fasthttp.RequestCtx, p *contract.Plan) error {
 	sc := scratches.Get().(*scratch)
 	defer sc.release()
@@ -120,8 +120,8 @@ func (s *Server) list(ctx *fasthttp.RequestCtx, p *contract.Plan) error {
 	return s.answerBody(&a)
 }
 
-// answerBody answers with a body that is there or being made, or else makes it, if there is room
-// for another query.
+// answerBody answers with a cached body or one that another request is rendering. Otherwise it
+// renders the body, if the limits allow another query.
 func (s *Server) answerBody(a *reply) error {
 	if s.budget.IsFull() {
 		return &Busy{Rule: ruleBytes}
@@ -142,8 +142,7 @@ func (s *Server) answerBody(a *reply) error {
 	return err
 }
 
-// query finds the rows and answers with them. The result is empty when other requests cannot use
-// it.
+// query finds the rows and answers with them. The result is empty if other requests cannot use it.
 func (s *Server) query(a *reply) (finished, error) {
 	if err := a.list.find(a.scratch); err != nil {
 		s.logFault(a.endpoint.Path, err)
@@ -151,7 +150,7 @@ func (s *Server) query(a *reply) (finished, error) {
 	}
 	h := s.beginList(a)
 	if a.ctx.IsHead() && a.page.Rows >= manyRows {
-		// The header of a GET, without the length, which only the body would give.
+		// The header of a GET, except the length, which is known only after rendering.
 		if a.coding != encode.Identity {
 			h.SetContentEncoding(a.coding.String())
 		}
@@ -169,7 +168,7 @@ func (s *Server) query(a *reply) (finished, error) {
 	}, nil
 }
 
-// parse reads the parameters. Unknown ones are faults for clients and servers that want that.
+// parse parses the parameters. Unknown ones are errors if the client or the server is strict.
 func (s *Server) parse(ctx *fasthttp.RequestCtx, r *contract.Request) error {
 	if err := r.Parse(); err != nil {
 		return err
@@ -200,16 +199,16 @@ func (s *Server) snapshotOf(r *contract.Request) (*served, error) {
 	return nil, errNoSnapshot
 }
 
-// makeTag makes the tag of the answer from the table's content and the canonical query, so that it
-// is known before any work and the same in every process. The snapshot that a request names is not
-// part of it, since the answer is the same without.
+// makeTag computes the tag of the answer from the table's content and the canonical query, so that
+// it is known before any work and is the same in every process. The snapshot that a request names
+// is not part of it, since it does not change the answer.
 func (a *reply) makeTag() {
 	a.text = append(a.text[:0], a.list.tag[:]...)
 	a.text = a.request.AppendCanonical(a.text)
 	a.tag = newEntityTag(sha256.Sum256(a.text))
 }
 
-// setValidators writes the header fields of successes with and without a body.
+// setValidators writes the header fields that successful answers and 304s share.
 func (s *Server) setValidators(h *fasthttp.ResponseHeader, a *reply) {
 	h.SetCanonical(nameETag, a.tag.text())
 	setUnknown(h, &a.request)
@@ -218,7 +217,7 @@ func (s *Server) setValidators(h *fasthttp.ResponseHeader, a *reply) {
 	}
 }
 
-// beginList writes the header of a success, with the numbers and neighbours of its page.
+// beginList writes the header of a successful answer, with the row counts and links of its page.
 func (s *Server) beginList(a *reply) *fasthttp.ResponseHeader {
 	var h *fasthttp.ResponseHeader
 	if a.request.CSV {
@@ -241,9 +240,9 @@ func (s *Server) beginList(a *reply) *fasthttp.ResponseHeader {
 	return h
 }
 
-// writeBody makes the body. It goes straight into the answer's buffer unless it must be complete
-// before it is compressed. The result is the memory of the buffer, which may be more than the
-// body's.
+// writeBody renders the body, directly into the answer's buffer unless it must be complete before
+// it is compressed. It returns the memory of the buffer, which may be more than the length of the
+// body.
 func (a *reply) writeBody() int {
 	h := &a.ctx.Response.Header
 	buffer := wire.Buffer(a.ctx, a.page.Rows >= manyRows)
@@ -263,7 +262,7 @@ func (a *reply) writeBody() int {
 	return cap(dst)
 }
 
-// find fills the page.
+// find queries the index and fills the page.
 func (l *boundList) find(sc *scratch) error {
 	sc.page.Ranges, sc.page.Rows, sc.page.Total = sc.page.Ranges[:0], 0, 0
 	if l.index == nil {
@@ -280,7 +279,7 @@ func (l *boundList) find(sc *scratch) error {
 	return l.index.Select(&sc.query, &sc.page)
 }
 
-// append writes the page's bytes.
+// append renders the page.
 func (l *boundList) append(dst []byte, sc *scratch) []byte {
 	switch {
 	case l.renderer == nil && sc.request.CSV:
@@ -291,7 +290,7 @@ func (l *boundList) append(dst []byte, sc *scratch) []byte {
 	return l.form(sc).Append(dst, sc.page.Ranges)
 }
 
-// form is the renderer of the requested format.
+// form returns the renderer of the requested format.
 func (l *boundList) form(sc *scratch) *render.Form {
 	if sc.request.CSV {
 		return l.renderer.CSV()

@@ -11,12 +11,12 @@ import (
 // metricsType is the text format that Prometheus reads.
 const metricsType = "text/plain; version=0.0.4; charset=utf-8"
 
-// countedStatuses have a series each. All others share one.
+// countedStatuses are the statuses with a series of their own. All others share one.
 var countedStatuses = [...]int{
 	200, 204, 304, 307, 400, 403, 404, 405, 406, 408, 410, 412, 413, 414, 422, 431, 500, 503, 505,
 }
 
-// count notes the status of an answer.
+// count counts the status of an answer.
 func (s *Server) count(ctx *fasthttp.RequestCtx) {
 	status := ctx.Response.StatusCode()
 	for i, counted := range countedStatuses {
@@ -28,8 +28,8 @@ func (s *Server) count(ctx *fasthttp.RequestCtx) {
 	s.responses[len(countedStatuses)].Add(1)
 }
 
-// metricsText builds the text of /metrics. Only numbers and fixed words get into it, so that no
-// caller can add a series or a text.
+// metricsText builds the text of /metrics from numbers and fixed words only, so that no caller can
+// add a series or a text.
 type metricsText struct {
 	text []byte
 	name string // of the family
@@ -41,7 +41,7 @@ func (m *metricsText) family(name, kind, help string) {
 	m.text = append(m.text, "# HELP "+name+" "+help+"\n# TYPE "+name+" "+kind+"\n"...)
 }
 
-// labelled writes a sample with a label. Labels and values are words that need no escaping.
+// labelled writes a sample with one label. Label and value need no escaping.
 func (m *metricsText) labelled(label, word string, n int64) {
 	m.text = fmt.Appendf(m.text, "%s{%s=%q} %d\n", m.name, label, word, n)
 }

@@ -23,7 +23,8 @@ var web embed.FS
 
 var pages = template.Must(template.ParseFS(web, "web/*.html"))
 
-// styleSheet is part of each page, and its hash of the policy: pages load nothing but the icon.
+// styleSheet is embedded in each page, and its hash is in the policy: pages load nothing but the
+// icon.
 var (
 	styleSheet = string(mustRead("web/style.css"))
 	pagePolicy = fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; img-src 'self'; base-uri 'none'; "+
@@ -61,7 +62,7 @@ type pageParam struct{ Name, Type, About, Example string }
 
 type pageField struct{ Name, Type string }
 
-// pageGroups describes all endpoints. rows is the number of records of a path, in words.
+// pageGroups describes all endpoints. rows returns the number of records of a path as text.
 func pageGroups(rows func(path string) string) []pageGroup {
 	var groups []pageGroup
 	for i := range contract.Endpoints {
@@ -106,7 +107,7 @@ func newLanding(b *Bound) landingData {
 	return data
 }
 
-// docsPage is the reference of all endpoints. It is the same for every snapshot.
+// docsPage renders the reference of all endpoints. It is the same for every snapshot.
 func docsPage() ([]byte, error) {
 	var b bytes.Buffer
 	err := pages.ExecuteTemplate(&b, "docs.html", struct {
@@ -127,8 +128,8 @@ type fixedPage struct {
 	tag                       entityTag
 }
 
-// fixedPages are made once for all servers of the process. They come from embedded files and the
-// endpoint literals, so an error is a mistake in the program.
+// fixedPages are rendered once for all servers of the process, from embedded files and the endpoint
+// literals. So an error is a bug.
 var fixedPages = sync.OnceValue(func() []fixedPage {
 	description, err := contract.Description()
 	if err != nil {
@@ -164,7 +165,7 @@ func (s *Server) pageFields(more ...string) []string {
 	return fields
 }
 
-// addFixed registers a page. It is sent in the coding that the client likes best.
+// addFixed registers a page. It is sent in the coding that the client prefers.
 func (s *Server) addFixed(page *fixedPage) {
 	full := newHead(s.pageFields(
 		safe("Content-Type", page.contentType, "Content-Security-Policy", page.policy)...)...)
@@ -212,7 +213,7 @@ func (s *Server) beginPage(
 	return coding, !same
 }
 
-// addPages registers the routes without a table.
+// addPages registers the routes that do not read a table.
 func (s *Server) addPages() {
 	pages := fixedPages()
 	for i := range pages {
@@ -223,7 +224,8 @@ func (s *Server) addPages() {
 	s.add("/", route{handler: s.answerLanding})
 }
 
-// landingFields are pageFields, unless the page depends on the requested host.
+// landingFields are pageFields, or fields that forbid caching if the page depends on the requested
+// host.
 func (s *Server) landingFields(more ...string) []string {
 	if s.options.BaseURL == "" {
 		return append(more, "Cache-Control", noStore, "Vary", "Accept-Encoding")
@@ -254,7 +256,7 @@ func (s *Server) answerLanding(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// groupedNumber is a count with narrow spaces between thousands.
+// groupedNumber formats a count with narrow spaces between thousands.
 func groupedNumber(n int) string {
 	digits := strconv.Itoa(n)
 	for i := len(digits) - 3; i > 0; i -= 3 {

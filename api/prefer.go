@@ -8,8 +8,8 @@ import (
 	"hdqs/api/contract"
 )
 
-// setUnknown writes X-Unknown-Params. Unknown parameters change nothing, so a caller who misspells
-// a filter gets more rows than wanted. The field shows why.
+// setUnknown writes X-Unknown-Params. Unknown parameters are ignored, so a caller who misspells a
+// filter gets more rows than wanted. The field shows why.
 func setUnknown(h *fasthttp.ResponseHeader, r *contract.Request) {
 	names := r.UnknownNames()
 	if len(names) == 0 {
@@ -25,12 +25,12 @@ func setUnknown(h *fasthttp.ResponseHeader, r *contract.Request) {
 	h.SetCanonical(nameUnknown, list)
 }
 
-// strictHandling is the preference that makes unknown parameters faults.
+// strictHandling is the preference that makes unknown parameters errors.
 const strictHandling = "handling=strict"
 
 // prefersStrict reports whether the client has that preference. The first one about handling
-// counts. A shared cache may answer such a request with a list that it has, including
-// X-Unknown-Params: to vary by Prefer would store every answer twice.
+// counts. A shared cache may answer such a request with a cached list that has X-Unknown-Params:
+// varying by Prefer would store every answer twice.
 func prefersStrict(request *fasthttp.RequestHeader) bool {
 	for _, line := range request.PeekAll("Prefer") {
 		for preference := range bytes.SplitSeq(line, []byte{','}) {

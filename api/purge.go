@@ -6,7 +6,7 @@ import (
 	"hdqs/api/contract"
 )
 
-// Purge keys are labels of answers by which an edge drops what is out of date:
+// Purge keys are labels of answers, by which an edge can purge those that are out of date:
 //
 //	all          every answer
 //	page         every page; landing is the landing page, which shows the snapshot
@@ -15,20 +15,21 @@ import (
 //	snap-ID      every answer from a snapshot
 //	loc-CODE     lists of exactly one location that the next snapshot may change
 //
-// Table versions do not change with the snapshot. So a publish purges the endpoints whose tables
-// differ (PurgeKeys), and everything else stays cached. Answers to requests that name their
-// snapshot never go out of date, so they have neither ep-NAME nor loc-CODE. They have all,
-// tv-VERSION and snap-ID, for data that must be withdrawn.
+// The version of a table changes only with its content. So a publish purges the endpoints whose
+// tables differ (PurgeKeys), and everything else stays cached. Answers to requests that name their
+// snapshot never go out of date, so they have neither ep-NAME nor loc-CODE. They have the keys all,
+// tv-VERSION and snap-ID, in case data must be withdrawn.
 const (
 	AllKey     = "all"
 	pageKey    = "page"
 	landingKey = "landing"
 )
 
-// versionDigits is how many digits of a table's hash a key has.
+// versionDigits is the number of digits of a table's hash in a key.
 const versionDigits = 12
 
-// PurgeKeys are the keys of the answers that change when other versions of some tables are served.
+// PurgeKeys returns the keys of the answers that change when new versions of some tables are
+// served.
 func PurgeKeys(tables []string) []string {
 	keys := []string{landingKey}
 	for _, e := range EndpointsOf(tables) {
@@ -37,7 +38,7 @@ func PurgeKeys(tables []string) []string {
 	return keys
 }
 
-// EndpointsOf are the endpoints that read one of the tables.
+// EndpointsOf returns the endpoints that read one of the tables.
 func EndpointsOf(tables []string) []*contract.Endpoint {
 	var all []*contract.Endpoint
 	for i := range contract.Endpoints {
@@ -73,7 +74,7 @@ func (s *Server) setPageKeys(h *fasthttp.ResponseHeader, key string) {
 	}
 }
 
-// sendKeys sends keys that are separated by spaces. Cache-Tag separates them by commas.
+// sendKeys sends keys, which are given with spaces between them. Cache-Tag has commas instead.
 func (s *Server) sendKeys(h *fasthttp.ResponseHeader, keys []byte) {
 	if s.options.SurrogateKey {
 		h.SetCanonical(nameSurrogate, keys)

@@ -12,24 +12,22 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// keepPrevious is how long a replaced snapshot answers requests that name it when Options do not
-// say.
+// keepPrevious is the default of Options.KeepPrevious.
 const keepPrevious = 15 * time.Minute
 
-// MostPrevious is the most replaced snapshots that are retained at once. Each has indexes of its
-// own.
+// MostPrevious is the maximum number of retained snapshots. Each has indexes of its own.
 const MostPrevious = 2
 
-// Release is a snapshot as its channel shows it.
+// Release is a snapshot as published in a channel.
 type Release struct {
 	Snapshot *store.Snapshot
 
-	// PublishedAt is when the channel began to show it. That is later than when it was built, also
-	// after a rollback. Zero if unknown.
+	// PublishedAt is when the channel was moved to it, which is later than when it was built, also
+	// for a rollback. Zero if unknown.
 	PublishedAt time.Time
 }
 
-// served is a bound snapshot in use. One reference is the server's while the snapshot is current or
+// served is a bound snapshot in use. The server has one reference while the snapshot is current or
 // retained. Each request that reads it has another.
 type served struct {
 	id          string
@@ -40,16 +38,16 @@ type served struct {
 	refs        atomic.Int64
 }
 
-// publication is what answers say about when a snapshot was published.
+// publication is the publish time of a snapshot, with the heads that contain it.
 type publication struct {
 	at     time.Time // in whole seconds; zero when not known
 	heads  listHeads
 	pinned listHeads // for requests that name the snapshot: their answers never change
 }
 
-// Swap serves another snapshot. On an error the old one stays, and the new one is the caller's to
-// close. Otherwise the server closes each snapshot when nobody reads it any more. The replaced one
-// answers requests that name it for Options.KeepPrevious.
+// Swap serves another snapshot. On an error the old one stays current, and the caller must close
+// the new one. Otherwise the server closes each snapshot when nobody reads it any more. The
+// replaced snapshot answers requests that name it for Options.KeepPrevious.
 func (s *Server) Swap(r Release) error {
 	var earlier *Bound
 	if now := s.acquire(); now != nil {
@@ -61,7 +59,7 @@ func (s *Server) Swap(r Release) error {
 		return err
 	}
 	next := s.newServed(bound, r.PublishedAt)
-	s.retained.Lock() // acquirePinned must find the old one in one of the two places
+	s.retained.Lock() // so that acquirePinned finds the old one, either as current or as retained
 	defer s.retained.Unlock()
 	old := s.current.Swap(next)
 	s.retained.drop(s.log, func(v *served) bool { return v.id == next.id })
@@ -80,8 +78,8 @@ func (s *Server) newServed(b *Bound, published time.Time) *served {
 	return v
 }
 
-// Announce sets when the channel began to show the served snapshot, if that is not the time of its
-// Release: the channel may have shown other snapshots in between that this server never served.
+// Announce sets when the channel was moved to the served snapshot, if that is not the time of its
+// Release: the channel may meanwhile have pointed to snapshots that this server never served.
 func (s *Server) Announce(published time.Time) {
 	if v := s.acquire(); v != nil {
 		s.announce(v, published)
@@ -97,9 +95,9 @@ const maxClockSkew = time.Hour
 // goroutine of its own.
 const dateLag = 2 * time.Second
 
-// announce sets the publish time of answers. Nothing can have been modified after the Date of its
-// answer (RFC 9110, section 8.8.2.1), and at an earlier time another snapshot may have been
-// published. So answers have no time until Date has certainly reached it.
+// announce sets the publish time in answers. A modification date must not be later than the Date of
+// its answer (RFC 9110, section 8.8.2.1), and at an earlier time another snapshot may have been
+// published. So answers have no publish time until Date has certainly reached it.
 func (s *Server) announce(v *served, published time.Time) {
 	ahead := time.Until(published.Truncate(time.Second).Add(dateLag))
 	if ahead <= 0 {
@@ -122,7 +120,7 @@ func (p *publication) headsFor(r *contract.Request) *listHeads {
 }
 
 func (s *Server) newPublication(id string, published time.Time) *publication {
-	t := published.UTC().Truncate(time.Second) // the zero time stays what it is
+	t := published.UTC().Truncate(time.Second) // the zero time stays zero
 	f := &s.options.Freshness
 	return &publication{t, newListHeads(f.field(), f.CDN, id, t), newListHeads(immutableKept, "", id, t)}
 }
@@ -139,12 +137,12 @@ func (s *Server) acquire() *served {
 	}
 }
 
-// acquirePinned is acquire for the snapshot with an id, current or retained.
+// acquirePinned is like acquire for the snapshot with an id, current or retained.
 func (s *Server) acquirePinned(id string) *served {
 	if v := s.current.Load(); v == nil || v.id == id && v.acquire() {
 		return v
 	}
-	s.retained.Lock() // what is current stays so
+	s.retained.Lock() // the current snapshot cannot change now
 	defer s.retained.Unlock()
 	if v := s.current.Load(); v != nil && v.id == id && v.acquire() {
 		return v
@@ -152,7 +150,7 @@ func (s *Server) acquirePinned(id string) *served {
 	return s.retained.acquire(id)
 }
 
-// currentID is the id of the served snapshot, empty without one.
+// currentID returns the id of the served snapshot, empty without one.
 func (s *Server) currentID() string {
 	if v := s.current.Load(); v != nil {
 		return v.id
@@ -182,15 +180,16 @@ func (v *served) release(log *slog.Logger) {
 	}
 }
 
-// retained are the replaced snapshots that still answer, the oldest first. Each entry has the
-// reference that was the server's.
+// retained is the replaced snapshots that still answer, oldest first. Each entry owns the reference
+// that the server had.
 type retained struct {
 	sync.Mutex
 	entries []*served
 	closed  bool
 }
 
-// keep retains a snapshot for some time, with the caller's reference. The caller has locked.
+// keep retains a snapshot for some time, taking over the caller's reference. The caller holds the
+// lock.
 func (r *retained) keep(v *served, period time.Duration, log *slog.Logger) {
 	if period <= 0 || r.closed {
 		v.release(log)
@@ -208,7 +207,7 @@ func (r *retained) keep(v *served, period time.Duration, log *slog.Logger) {
 	})
 }
 
-// drop releases the snapshots that match. The caller has locked.
+// drop releases the snapshots that match. The caller holds the lock.
 func (r *retained) drop(log *slog.Logger, match func(*served) bool) {
 	r.entries = slices.DeleteFunc(r.entries, func(v *served) bool {
 		if !match(v) {
@@ -219,7 +218,7 @@ func (r *retained) drop(log *slog.Logger, match func(*served) bool) {
 	})
 }
 
-// acquire takes a reference to the retained snapshot with an id. The caller has locked.
+// acquire takes a reference to the retained snapshot with an id. The caller holds the lock.
 func (r *retained) acquire(id string) *served {
 	for _, v := range r.entries {
 		if v.id == id && v.acquire() {
@@ -229,14 +228,14 @@ func (r *retained) acquire(id string) *served {
 	return nil
 }
 
-// count is the number of retained snapshots.
+// count returns the number of retained snapshots.
 func (r *retained) count() int {
 	r.Lock()
 	defer r.Unlock()
 	return len(r.entries)
 }
 
-// close releases all, and any that keep gets later.
+// close releases all retained snapshots. Later ones are released at once.
 func (r *retained) close(log *slog.Logger) {
 	r.Lock()
 	defer r.Unlock()

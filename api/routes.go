@@ -11,8 +11,8 @@ import (
 const bodyVersion = `{"api_version":"` + contract.InterfaceVersion +
 	`","hapi_sqlalchemy_schema_version":"` + contract.SchemaVersion + `"}`
 
-// answerEncode makes an application identifier. Its answer contains a mail address, so nothing may
-// keep it.
+// answerEncode makes an application identifier. Its answer contains an e-mail address, so no cache
+// may store it.
 func (s *Server) answerEncode(ctx *fasthttp.RequestCtx) {
 	identifier, issues := contract.EncodeQuery(ctx.URI().QueryString())
 	if issues != nil {
@@ -27,8 +27,8 @@ func (s *Server) answerEncode(ctx *fasthttp.RequestCtx) {
 // maxGuessed is the longest unknown path for which a similar route is sought, in bytes.
 const maxGuessed = 128
 
-// nearest is the path of the route that differs least from a path, empty if all differ by half or
-// more.
+// nearest returns the route with the smallest edit distance from a path, empty if all differ in
+// half of the path or more.
 func (s *Server) nearest(path string) string {
 	if len(path) > maxGuessed {
 		return ""
@@ -42,7 +42,7 @@ func (s *Server) nearest(path string) string {
 	return best
 }
 
-// distance is the edit distance of two texts, in bytes.
+// distance returns the edit distance of two texts, in bytes.
 func distance(a, b string) int {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]

@@ -20,22 +20,22 @@ import (
 	"hdqs/api/wire"
 )
 
-// Options are the choices of a server. The zero value is the public service's.
+// Options configure a server. The zero value is the configuration of the public service.
 type Options struct {
-	// Identifier says what becomes of requests without an application identifier. Zero refuses
-	// them.
+	// Identifier selects how requests without a valid application identifier are treated. Zero
+	// refuses them.
 	Identifier IdentifierMode
 
-	// Logger gets what goes wrong, and never a byte of a request. nil is slog.Default.
+	// Logger gets errors. They never contain bytes of a request. nil is slog.Default.
 	Logger *slog.Logger
 
 	// ReadTimeout bounds the reading of one request, WriteTimeout the writing of one answer,
 	// IdleTimeout the wait for the next request of a connection. Zero is 5, 60 and 75 seconds.
 	ReadTimeout, WriteTimeout, IdleTimeout time.Duration
 
-	// Connections is the most connections of the public listener at once, ConnectionsPerAddress the
-	// most of one IPv4 address or IPv6 /64, which behind a CDN or a load balancer is theirs. Others
-	// get 503 and are closed. Zero is 65,536, and no limit for an address.
+	// Connections limits the open connections of the public listener, ConnectionsPerAddress those
+	// of one IPv4 address or IPv6 /64, which is the proxy's behind a CDN or a load balancer.
+	// Connections over a limit get 503 and are closed. Zero is 65,536, and no limit for an address.
 	Connections, ConnectionsPerAddress int
 
 	// Freshness is how long caches may keep answers.
@@ -49,40 +49,40 @@ type Options struct {
 	// request.
 	Strict bool
 
-	// SurrogateKey and CacheTag send the keys by which an edge can purge answers (purge.go) in the
-	// field of that name.
+	// SurrogateKey and CacheTag send the keys by which an edge can purge answers (purge.go), in the
+	// header field of that name.
 	SurrogateKey, CacheTag bool
 
-	// Queries is the most list queries at once, QueueWait how long others wait for a slot before
-	// they get 503. Under sustained overload, those that would wait for more than half of it get
-	// 503 at once. Zero is 4 queries for each core, and DefaultQueueWait; a negative wait lets none
-	// wait.
+	// Queries limits the list queries that run at once. QueueWait is how long others wait for a
+	// slot before they get 503. Under sustained overload, queries that would wait for more than
+	// half of QueueWait get 503 at once. Zero is 4 queries for each core, and DefaultQueueWait;
+	// with a negative QueueWait no query waits.
 	Queries   int
 	QueueWait time.Duration
 
-	// InflightBytes is how many bytes of answers may be on their way to clients before requests get
+	// InflightBytes is how many bytes of answers may be in flight to clients before requests get
 	// 503. Zero is a quarter of the Go runtime's memory limit, or 512 MiB without one.
 	InflightBytes int64
 
-	// Compression selects the encoders of pages. encode.Stored, the default, is for use; the others
-	// are for debugging and tests.
+	// Compression selects the encoders of pages. encode.Stored, the default, enables all; the
+	// others are for debugging and tests.
 	Compression encode.Tier
 
-	// CacheBytes is how many bytes of bodies are cached. Zero is 64 MiB. Negative caches none, and
-	// then no request waits for a body that another makes.
+	// CacheBytes is how many bytes of bodies are cached. Zero is 64 MiB. A negative value disables
+	// the cache; then no request waits for a body that another one renders.
 	CacheBytes int64
 
 	// BaseURL is the address of the service, without a slash at the end, for the example calls of
-	// the landing page. Empty is http and the requested host. Then no cache may keep that page,
+	// the landing page. Empty is http and the requested host. Then no cache may store that page,
 	// since not all caches have the host in their key.
 	BaseURL string
 
-	// KeepBuffers leaves idle connections their read buffers of 64 KiB. Otherwise they wait with
-	// 1.2 KiB, at no more system calls (package wire).
+	// KeepBuffers lets idle connections keep their read buffers of 64 KiB. Otherwise an idle
+	// connection has 1.2 KiB, and needs no more system calls (package wire).
 	KeepBuffers bool
 }
 
-// DefaultQueueWait is how long a query waits for its turn when Options do not say.
+// DefaultQueueWait is the default of Options.QueueWait.
 const DefaultQueueWait = wire.DefaultWait
 
 // Defaults and limits of the listeners.
@@ -91,8 +91,8 @@ const (
 	writeTimeout = 60 * time.Second
 	idleTimeout  = 75 * time.Second
 
-	// noLimit is fasthttp's limit of the public listener's connections, in place of which wire has
-	// one.
+	// noLimit disables fasthttp's limit on the connections of the public listener: package wire has
+	// a limit of its own.
 	noLimit = math.MaxInt32
 
 	// readBuffer holds the longest URI and 16 KiB of header fields.
@@ -130,7 +130,7 @@ type Server struct {
 	responses    [len(countedStatuses) + 1]atomic.Int64 // of the public listener
 }
 
-// New makes a server without a snapshot: until the first Swap list requests get 503.
+// New returns a server without a snapshot: until the first Swap, list requests get 503.
 func New(o Options) *Server {
 	s := &Server{
 		options: o, log: cmp.Or(o.Logger, slog.Default()), router: router.New(), emptyLanding: newLanding(nil),
@@ -237,13 +237,13 @@ func (s *Server) ServeAdmin(l net.Listener) error { return s.admin.Serve(l) }
 // so once the public listener is open.
 func (s *Server) Starting(reason string) { s.starting.Store(&reason) }
 
-// Drain makes /readyz fail, so that no new callers come. Requests are answered as before, but each
-// is the last of its connection, and its answer says so.
+// Drain makes /readyz fail, so that no new traffic comes. Requests are still answered, but each
+// connection is closed after its next answer, which announces that.
 func (s *Server) Drain() { s.draining.Store(true) }
 
 // Shutdown stops both listeners, waits for running requests until ctx ends, and releases the
-// snapshots. Requests that have come, or come in the next tenth of a second on open connections,
-// are answered.
+// snapshots. Requests that have arrived, or arrive within the next tenth of a second on open
+// connections, are answered.
 func (s *Server) Shutdown(ctx context.Context) error {
 	s.Drain()
 	s.callers.End(ctx)
@@ -255,7 +255,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// refuse answers a connection beyond a limit.
+// refuse answers a connection over a limit.
 func (s *Server) refuse(ctx *fasthttp.RequestCtx, rule string) {
 	defer s.count(ctx)
 	defer s.recovered(ctx)
@@ -271,7 +271,7 @@ var unreadBodies = map[int]string{
 	fasthttp.StatusRequestHeaderFieldsTooLarge: bodyHeadersTooLarge,
 }
 
-// answerUnread answers a request that could not be read whole. The connection ends with it.
+// answerUnread answers a request that could not be read to its end, and closes its connection.
 func (s *Server) answerUnread(ctx *fasthttp.RequestCtx, err error) {
 	defer s.recovered(ctx)
 	status := wire.UnreadStatus(ctx, err)
@@ -280,8 +280,8 @@ func (s *Server) answerUnread(ctx *fasthttp.RequestCtx, err error) {
 	ctx.Response.SkipBody = wire.IsHead(ctx)
 }
 
-// logPanic logs where a panic happened. Only texts of the Go runtime are logged: others may quote a
-// request.
+// logPanic logs where a panic happened. Only messages of the Go runtime are logged: others may
+// quote a request.
 func (s *Server) logPanic(fault any, request string) {
 	s.panics.Add(1)
 	text := "(withheld)"

@@ -11,9 +11,9 @@ import (
 	"hdqs/index"
 )
 
-// bodyStream is a long body that is rendered while it is written: only a part is in memory, and
-// still in the CPU's cache when the kernel copies it. fasthttp closes it, also when the client goes
-// away. Until then it keeps the snapshot open.
+// bodyStream is a long body that is rendered while it is written: only one part is in memory, and
+// still in the CPU's cache when the kernel copies it. fasthttp closes the stream, also when the
+// client disconnects. Until then the stream keeps the snapshot open.
 type bodyStream struct {
 	body   render.Body
 	served *served
@@ -26,21 +26,21 @@ type bodyStream struct {
 
 var streams = sync.Pool{New: func() any { return new(bodyStream) }}
 
-// parts are the buffers of parts. A stream takes one for each part, mostly the one that is still in
-// the CPU's cache.
+// parts pools the buffers of parts. A stream takes one for each part, usually the one that is still
+// in the CPU's cache.
 var parts = sync.Pool{New: func() any { return new([]byte) }}
 
-// keepPart is the largest buffer that is kept for the next part.
+// keepPart is the largest buffer that is reused.
 const keepPart = 1 << 20
 
-// partMemory is about what a streamed body holds in memory.
+// partMemory is about the memory of a streamed body.
 const partMemory = 192 << 10
 
-// minStreamed is the estimated length from which on a body is streamed.
+// minStreamed is the estimated length from which a body is streamed.
 const minStreamed = 256 << 10
 
-// stream answers with the rows of a page without a coding. The caller keeps sc and its own
-// reference to the snapshot.
+// stream answers with the uncompressed rows of a page. The caller keeps sc and its own reference to
+// the snapshot.
 func (s *Server) stream(ctx *fasthttp.RequestCtx, sc *scratch, f *render.Form, v *served) {
 	st := streams.Get().(*bodyStream)
 	v.refs.Add(1) // the caller has one, so the count is not zero
@@ -57,7 +57,7 @@ func (st *bodyStream) next() {
 	*st.part, st.more = st.body.AppendPart((*st.part)[:0])
 }
 
-// took notes that n more bytes of the part were written.
+// took records that n more bytes of the part were written.
 func (st *bodyStream) took(n int) {
 	if st.sent += n; st.sent == len(*st.part) {
 		st.drop()
@@ -72,7 +72,7 @@ func (st *bodyStream) drop() {
 	st.part = nil
 }
 
-// errPanicked ends a connection in the middle of an answer.
+// errPanicked aborts a connection in the middle of an answer.
 var errPanicked = errors.New("api: a panic while a body was rendered")
 
 // recovered handles a panic while the body is written, after the handler has returned. fasthttp

@@ -13,8 +13,8 @@ import (
 	"hdqs/api/contract"
 )
 
-// serializer is the version of how records become bytes and parameters select rows. Increment it
-// when either changes without a change of an endpoint's fields: caches then drop what they have.
+// serializer is the version of how records are rendered and parameters select rows. Increment it
+// when either changes without a change of an endpoint's fields, so that caches drop old answers.
 const serializer = 1
 
 // entityTag is a weak entity tag, W/"<22 characters>". It is weak because all codings of a body
@@ -32,9 +32,9 @@ func newEntityTag(sum [sha256.Size]byte) entityTag {
 // text is the tag as it is sent.
 func (t *entityTag) text() []byte { return t[:26] }
 
-// tagSeed is the common part of all tags of an endpoint: the table's content, and what the answer
-// is made of beside the query. Nothing of the process is part of it, so all replicas send the same
-// tags.
+// tagSeed returns the common part of all tags of an endpoint: the version of the table, and what
+// the answer depends on besides the query. It does not depend on the process, so all replicas send
+// the same tags.
 func tagSeed(e *contract.Endpoint, version string) [sha256.Size]byte {
 	b := append([]byte("hdqs list "), strconv.Itoa(serializer)...)
 	for _, part := range []string{version, e.Path} {
@@ -46,12 +46,12 @@ func tagSeed(e *contract.Endpoint, version string) [sha256.Size]byte {
 	return sha256.Sum256(b)
 }
 
-// bodyTag is the tag of a body that does not depend on a query.
+// bodyTag returns the tag of a body that does not depend on a query.
 func bodyTag(body []byte) entityTag { return newEntityTag(sha256.Sum256(body)) }
 
-// preconditionHolds reports whether If-Match and If-Unmodified-Since let a request be answered.
-// If-Match alone decides if there is one. It compares strongly and our tags are weak, so no tag
-// matches, but '*' does. published is zero if unknown.
+// preconditionHolds reports whether If-Match and If-Unmodified-Since allow an answer. If If-Match
+// is present, it alone decides. It compares strongly and our tags are weak, so no tag matches, but
+// '*' does. published is zero if unknown.
 func preconditionHolds(request *fasthttp.RequestHeader, published time.Time) bool {
 	if lines := request.PeekAll(fasthttp.HeaderIfMatch); len(lines) > 0 {
 		return slices.ContainsFunc(lines, isAny)
@@ -60,8 +60,8 @@ func preconditionHolds(request *fasthttp.RequestHeader, published time.Time) boo
 	return !ok || published.IsZero() || !published.After(until)
 }
 
-// notModified reports whether the client has this answer. If-None-Match alone decides if there is
-// one. published is zero if unknown.
+// notModified reports whether the client has this answer. If If-None-Match is present, it alone
+// decides. published is zero if unknown.
 func notModified(request *fasthttp.RequestHeader, tag []byte, published time.Time) bool {
 	if lines := request.PeekAll(fasthttp.HeaderIfNoneMatch); len(lines) > 0 {
 		for _, line := range lines {
@@ -78,8 +78,8 @@ func notModified(request *fasthttp.RequestHeader, tag []byte, published time.Tim
 // dateForms are the forms of dates in headers: the current one, and two of old clients.
 var dateForms = [...]string{"Mon, 02 Jan 2006 15:04:05 GMT", "Monday, 02-Jan-06 15:04:05 GMT", time.ANSIC}
 
-// dateOf reads a field that is a date. It is ok only for exactly one date in one of the forms.
-// Anything else must be ignored.
+// dateOf parses a header field with a date. ok is true only for exactly one date in one of the
+// forms; anything else must be ignored.
 func dateOf(request *fasthttp.RequestHeader, name string) (at time.Time, ok bool) {
 	lines := request.PeekAll(name)
 	if len(lines) != 1 {
