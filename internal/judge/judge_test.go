@@ -182,7 +182,11 @@ func TestSeesFaults(t *testing.T) {
 		"error text": func(_ request, a *answer) {
 			a.Body = strings.Replace(a.Body, "Missing app", "Missing the app", 1)
 		},
-		"file name":    func(_ request, a *answer) { a.File = strings.Replace(a.File, "rainfall", "rain", 1) },
+		"file name": func(_ request, a *answer) { // of any endpoint: which ones are drawn depends on their number
+			if a.File != "" {
+				a.File = "x" + a.File
+			}
+		},
 		"empty answer": func(_ request, a *answer) { a.Body = strings.Replace(a.Body, `"data":[]`, `"data":null`, 1) },
 	} {
 		t.Run(name, func(t *testing.T) {
