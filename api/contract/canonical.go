@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// A canonical query is the one way to write what a list request asks for: the parameters that
-// count, sorted by name, without defaults and the identifier, with values as they were understood.
-// Requests with the same canonical query have the same answer, so validators and links are made
-// from it. Reading a canonical query gives that canonical query again (FuzzCanonical).
+// All list requests with the same meaning have the same canonical query: the parameters that have
+// an effect, sorted by name, without defaults and the identifier, with normalized values. Requests
+// with the same canonical query have the same answer, so validators and links are made from it.
+// Parsing a canonical query yields the same canonical query again (FuzzCanonical).
 
 // canonicalQuery is a canonical query without limit and offset, which differ from link to link.
 // Each pair is followed by '&'. limitAt and offsetAt are where those two belong.
@@ -20,7 +20,7 @@ type canonicalQuery struct {
 	limitAt, offsetAt int
 }
 
-// canonicalize makes the canonical query of a request without a fault.
+// canonicalize makes the canonical query of a valid request.
 func (r *Request) canonicalize() {
 	c := &r.canonical
 	c.pairs = c.pairs[:0]
@@ -49,7 +49,7 @@ func (r *Request) AppendCanonical(dst []byte) []byte {
 }
 
 // AppendPage appends the canonical query of the page at another offset. It always has a limit: some
-// clients take "?" alone for no reference at all.
+// clients ignore a reference that is only "?".
 func (r *Request) AppendPage(dst []byte, offset uint64) []byte {
 	return r.appendCanonical(dst, offset, true)
 }

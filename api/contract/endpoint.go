@@ -137,7 +137,7 @@ func filters(parts ...[]Param) []Param {
 	return all
 }
 
-// is matches the whole value as it stands.
+// is matches the whole value exactly.
 func is(name string, limit int) []Param { return textFilter(name, limit, Equal) }
 
 // like matches the whole value in any case, with wildcards.

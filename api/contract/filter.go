@@ -2,8 +2,8 @@ package contract
 
 import "math/big"
 
-// Op is how a filter compares a column's value with the filter's value. Null never matches, except
-// for AtLeastOrNull.
+// Op is how a filter compares a column's value with its own. Null never matches, except for
+// AtLeastOrNull.
 type Op uint8
 
 // The comparisons, with the contract's names for them.

@@ -38,8 +38,8 @@ func NeedsIdentifier(path string) bool {
 	return true
 }
 
-// QueryIdentifier finds the application identifier in a query string: the last value of its
-// parameter. It is empty without one, and lives no longer than the query string.
+// QueryIdentifier returns the application identifier in a query string: the last value of its
+// parameter, empty without one. The result may share the memory of the query string.
 func QueryIdentifier(query []byte) []byte {
 	var value []byte
 	eachPair(query, func(name, encoded []byte) {
@@ -80,8 +80,8 @@ func CheckIdentifier(value []byte) *Forbidden {
 	return &Forbidden{Text: "Invalid app identifier", Hint: fault + " " + IdentifierHelp}
 }
 
-// decoder is a way to decode an identifier: that of the first implementation, or ours, which
-// accepts what URLs do to base64, and colons in the application's name.
+// decoder is a way to decode an identifier: that of the first implementation, or ours, which also
+// accepts base64 changed by its passage through a URL, and colons in the application's name.
 type decoder struct {
 	appendBytes func(dst, text []byte) ([]byte, bool)
 	colon       func(text []byte) int
@@ -102,7 +102,7 @@ func onlyColon(text []byte) int {
 
 func lastColon(text []byte) int { return bytes.LastIndexByte(text, ':') }
 
-// identifierFault is what is wrong with an identifier, empty if nothing is.
+// identifierFault returns what is wrong with an identifier, empty for a valid one.
 func identifierFault(value []byte, r decoder) string {
 	for _, c := range value {
 		if c >= utf8.RuneSelf {
@@ -212,8 +212,8 @@ func anyBase64Digit(c byte) int {
 	return base64Digit(c)
 }
 
-// EncodeIdentifier makes the identifier of an application and a contact address. Issues are the
-// faults of both.
+// EncodeIdentifier makes the identifier of an application and a contact address. issues has the
+// errors in both.
 func EncodeIdentifier(application, email string) (identifier string, issues []Issue) {
 	switch n := runeCount(application); {
 	case n < minApplication:

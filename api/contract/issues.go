@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Issue is one fault of one parameter.
+// Issue is one error in one parameter.
 type Issue struct {
 	Type      string
 	Param     string
@@ -20,17 +20,19 @@ type Issue struct {
 	CtxText string
 }
 
-// Invalid is the error of a request with parameters that break their rules: all of them, in order.
+// Invalid is the error of a request with invalid parameters. It has the issues of all of them, in
+// order.
 type Invalid struct {
 	Issues    []Issue
-	Preferred bool // these are faults only because the client has asked for strict handling
+	Preferred bool // these are errors only because the client has asked for strict handling
 }
 
 func (e *Invalid) Error() string {
 	return fmt.Sprintf("api: %d invalid parameters, first %s: %s", len(e.Issues), e.Issues[0].Param, e.Issues[0].Text)
 }
 
-// BadDay is a start_date or end_date in none of the accepted forms. It hides all other faults.
+// BadDay is the error of a start_date or end_date that has none of the accepted forms. It hides all
+// other errors.
 type BadDay struct{ Param string }
 
 func (e *BadDay) Error() string {

@@ -64,15 +64,15 @@ type rawValue struct {
 	encoded []byte // as it was sent
 }
 
-// SnapshotParam names the snapshot that is to answer. It is our extension of the contract: a caller
-// who pages through a list with it sees no change between pages.
+// SnapshotParam names the snapshot that must answer. It extends the contract: a caller who pages
+// through a list with it sees no change between pages.
 const SnapshotParam = "snapshot"
 
 // maxUnknownKept bounds the memory of unknown names.
 const maxUnknownKept = 64
 
-// Scan splits a query string. It notes the last value of each known parameter, and the names of the
-// others. Parse gives the values their meaning.
+// Scan splits a query string. It records the last value of each known parameter, and the names of
+// the others. Parse interprets the values.
 func (r *Request) Scan(p *Plan, query []byte) {
 	r.plan, r.unknown, r.Snapshot = p, r.unknown[:0], ""
 	if cap(r.raw) < len(p.Params) {

@@ -5,21 +5,21 @@ import (
 	"slices"
 )
 
-// Bounds of what answers repeat of unknown parameters.
+// Limits on the unknown parameters that answers repeat.
 const (
 	maxUnknown     = 16 // names
 	maxUnknownName = 40 // bytes of one name
 )
 
-// What replaces names that are not repeated.
+// These replace names that must not be repeated in an answer.
 const (
 	emptyName    = "(empty)"
 	withheldName = "(withheld)"
 )
 
 // UnknownNames lists the parameters that the endpoint does not have, sorted and without duplicates.
-// A caller who put an identifier where a name belongs must not get it back, since caches would
-// spread it: only what looks like a name is repeated, as it was sent.
+// A caller who sends an identifier in place of a parameter name must not get it back, since caches
+// would distribute it: only what looks like a name is repeated, as it was sent.
 func (r *Request) UnknownNames() []string {
 	var names []string
 	for _, encoded := range r.unknown {
@@ -66,8 +66,8 @@ func isLetter(c byte) bool { return 'a' <= c|0x20 && c|0x20 <= 'z' }
 
 func isLetterOrDigit(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' }
 
-// UnknownFaults are the issues of a request that must not have unknown parameters. Their input is
-// null: the value of a misspelled parameter may be an identifier. preferred says that the client
+// UnknownFaults returns the issues of a strict request with unknown parameters. Their input is
+// null: the value of a misspelled parameter may be an identifier. preferred reports that the client
 // has asked for strict handling.
 func (r *Request) UnknownFaults(preferred bool) *Invalid {
 	all := Invalid{Preferred: preferred}

@@ -6,12 +6,12 @@ import (
 	"sync/atomic"
 )
 
-// defaultBudget is used when the process has no memory limit.
+// defaultBudget applies if the process has no memory limit.
 const defaultBudget = 512 << 20
 
-// Budget counts the bytes of answers in flight: made and not yet taken by their clients'
-// connections, with what the connections hold until then. A body that several connections send
-// counts once, and only while it is not in a cache, which has a limit of its own (Shared).
+// Budget counts the bytes of answers in flight: bodies that clients have not received yet, and the
+// other memory of their connections until then. A body that several connections send counts once,
+// and only while it is not in a cache, which has a limit of its own (Shared).
 type Budget struct {
 	bytes atomic.Int64
 	limit int64
@@ -29,15 +29,15 @@ func NewBudget(limit int64) *Budget {
 	return &Budget{limit: limit}
 }
 
-// IsFull reports that no further body may be made or sent. The bodies being made when the budget
-// fills up come on top: at most one for each slot of the Gate.
+// IsFull reports that no further body may be rendered or sent. Bodies that are being rendered when
+// the budget fills up exceed it: at most one for each slot of the Gate.
 func (b *Budget) IsFull() bool { return b.bytes.Load() >= b.limit }
 
-// Add counts bytes, or gives them back when negative.
+// Add counts bytes. A negative number releases them.
 func (b *Budget) Add(bytes int64) { b.bytes.Add(bytes) }
 
-// Bytes is the number of bytes in flight.
+// Bytes returns the number of bytes in flight.
 func (b *Budget) Bytes() int64 { return b.bytes.Load() }
 
-// Limit is the number of bytes from which on the budget is full.
+// Limit returns the number of bytes at which the budget is full.
 func (b *Budget) Limit() int64 { return b.limit }

@@ -16,9 +16,9 @@ var rejectSYN = []unix.SockFilter{
 	{Code: unix.BPF_RET | unix.BPF_K, K: 0xffffffff},
 }
 
-// rejectNew lets no more connections begin. Those that have begun can be accepted as before. To
-// close the listener at once would reset all that the kernel has opened, whose clients may have
-// sent a request. New clients try again after a second, when the listener is closed.
+// rejectNew drops new connection attempts. Connections that the kernel has already opened can still
+// be accepted. Closing the listener at once would reset them, although their clients may have sent
+// a request. Clients of dropped attempts try again after a second, when the listener is closed.
 func rejectNew(l syscall.Conn) error {
 	raw, err := l.SyscallConn()
 	if err != nil {

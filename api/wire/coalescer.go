@@ -10,12 +10,12 @@ import (
 // WriteBuffer is the WriteBufferSize of the fasthttp.Server.
 const WriteBuffer = 4 << 10
 
-// deadlineSlack is by how much a write may have to end before its deadline.
+// deadlineSlack is how much earlier than its deadline a write may time out.
 const deadlineSlack = time.Second
 
-// coalescer joins writes. Of an answer longer than its write buffer fasthttp writes one full buffer
-// and then the rest. The full buffer waits here for the rest, and both go out with one system call:
-// each system call wakes the client.
+// coalescer joins writes. fasthttp writes an answer longer than its write buffer as one full buffer
+// and then the rest. The full buffer waits here for the rest, and both are sent with one system
+// call: each system call wakes the client.
 type coalescer struct {
 	pending  atomic.Pointer[pendingWrite]
 	deadline time.Time
@@ -30,8 +30,8 @@ type pendingWrite struct {
 
 var pendingWrites = sync.Pool{New: func() any { return new(pendingWrite) }}
 
-// write writes p, or buffers it when it is a full buffer: until the next write, read or end of the
-// connection.
+// write writes p. A full buffer is kept until the next write or read or until the connection is
+// closed.
 func (w *coalescer) write(c net.Conn, p []byte) (int, error) {
 	b := w.pending.Swap(nil)
 	switch {
@@ -67,8 +67,8 @@ func (b *pendingWrite) send(c net.Conn, p []byte) (int64, error) {
 	return n, err
 }
 
-// setDeadline keeps a deadline that is a little earlier: fasthttp sets one for each answer, and
-// moving a timer costs as much as a header field.
+// setDeadline keeps the present deadline if it is only a little earlier: fasthttp sets one for each
+// answer, and moving a timer costs as much as a header field.
 func (w *coalescer) setDeadline(c net.Conn, at time.Time) error {
 	if early := at.Sub(w.deadline); early >= 0 && early < deadlineSlack && !at.IsZero() {
 		return nil

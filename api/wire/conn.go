@@ -11,11 +11,11 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// firstRead is how many bytes an idle connection can read. A usual request is shorter and costs one
+// firstRead is how many bytes an idle connection can read. Most requests are shorter and need one
 // read.
 const firstRead = 1200
 
-// errTooLong ends the reading of a request that has all the bytes that one may have.
+// errTooLong ends the reading of a request that has reached the maximum length.
 var errTooLong = errors.New("wire: a request is longer than any that is read")
 
 // conn wraps net.Conn with what fasthttp lacks:
@@ -24,10 +24,9 @@ var errTooLong = errors.New("wire: a request is longer than any that is read")
 //     ReduceMemoryUsage fasthttp waits for the first byte of a request before it takes a read
 //     buffer of 64 KiB. The bytes that come with the first one are kept here, so the usual request
 //     costs one system call either way.
-//   - It ends reading when a request is longer than any may be (progress).
-//   - It can drain: while connections come to an end, it waits only briefly for the next request
-//     (Connections.End).
-//   - It lingers when it is closed before its last request was read whole (linger.go).
+//   - It stops reading when a request exceeds the maximum length (progress).
+//   - It can drain: during a shutdown it waits only briefly for the next request (Connections.End).
+//   - It lingers when it is closed before its last request was read completely (linger.go).
 //   - It joins the two writes of a long answer (coalescer), and counts what the answer holds in
 //     memory until it is written (lease).
 //
@@ -35,22 +34,22 @@ var errTooLong = errors.New("wire: a request is longer than any that is read")
 type conn struct {
 	net.Conn
 	all    *Connections
-	client netip.Prefix // whose connections are counted together; invalid without a limit
+	client netip.Prefix // the client that the connection counts for; invalid without a limit per client
 	out    coalescer
 	lease  lease
 
 	readBy  time.Time // the read deadline that fasthttp has set
-	idle    bool      // no byte of the next request has come
+	idle    bool      // no byte of the next request has arrived
 	last    bool      // this is the last wait for a request: the connection drains
 	cut     atomic.Bool
 	request progress
 
-	from, to int // the bytes of early that fasthttp has not had yet
+	from, to int // the bytes of early that fasthttp has not read yet
 	early    [firstRead]byte
 }
 
-// Read reads the request, after all of the answer before it is written: fasthttp reads on only
-// then.
+// Read reads the request. The answer before it is flushed first, since fasthttp reads on only after
+// it has written that answer.
 func (c *conn) Read(p []byte) (int, error) {
 	c.lease.settle()
 	c.lease.returnBuffer()
@@ -65,7 +64,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// readAhead returns what was read early, or reads.
+// readAhead returns bytes that were read early, or reads from the network.
 func (c *conn) readAhead(p []byte) (int, error) {
 	if c.from < c.to {
 		n := copy(p, c.early[c.from:c.to])
@@ -87,9 +86,9 @@ func (c *conn) readAhead(p []byte) (int, error) {
 	return 1, err
 }
 
-// receive reads from the network. While connections drain it waits for the next request for a short
-// time only, and then says that the connection is closed. Connections.End wakes all readers by a
-// deadline in the past; those whose own deadline has not come go on.
+// receive reads from the network. A draining connection waits for the next request for a short time
+// only, and then reports the end of the connection. Connections.End wakes all readers by a deadline
+// in the past; readers whose own deadline has not passed continue.
 func (c *conn) receive(p []byte) (int, error) {
 	by := c.readBy
 	for {
@@ -132,8 +131,8 @@ func (c *conn) Write(p []byte) (int, error) { return c.out.write(c.Conn, p) }
 // SetWriteDeadline sets a deadline unless the present one is less than deadlineSlack earlier.
 func (c *conn) SetWriteDeadline(at time.Time) error { return c.out.setDeadline(c.Conn, at) }
 
-// Close ends the connection and gives back what it holds. The first Close of a connection whose
-// last request was not read whole lingers.
+// Close closes the connection and releases what it holds. If the last request was not read
+// completely, the first Close lingers.
 func (c *conn) Close() error {
 	err := c.out.flush(c.Conn)
 	c.lease.settle()
@@ -145,8 +144,8 @@ func (c *conn) Close() error {
 	return err
 }
 
-// memory is what the connection holds beside a body. If the client sent its next request before it
-// had this answer, that includes the read buffer.
+// memory returns the memory that the connection holds besides a body. That includes the read buffer
+// if the client sent its next request before it had this answer.
 func (c *conn) memory() int64 {
 	if c.request.more {
 		return answerMemory + int64(c.all.options.ReadBuffer)
@@ -155,7 +154,7 @@ func (c *conn) memory() int64 {
 }
 
 // NoteState is the fasthttp.Server's ConnState. fasthttp calls it in the goroutine that serves the
-// connection, when the connection waits for its next request and when it is over.
+// connection, when the connection becomes idle and when it is closed.
 func NoteState(nc net.Conn, state fasthttp.ConnState) {
 	c, ok := nc.(*conn)
 	if !ok {
@@ -170,8 +169,8 @@ func NoteState(nc net.Conn, state fasthttp.ConnState) {
 	}
 }
 
-// CutShort notes that a connection ends with a request that was not read whole, or whose end is in
-// doubt.
+// CutShort marks a connection that will be closed after a request that was not read completely, or
+// whose end is uncertain.
 func CutShort(nc net.Conn) {
 	if c, ok := nc.(*conn); ok {
 		c.cut.Store(true)

@@ -12,36 +12,36 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// DefaultConnections is the limit of connections when Options do not have one.
+// DefaultConnections is the default of Options.Connections.
 const DefaultConnections = 65536
 
 const (
-	acceptGrace = 20 * time.Millisecond  // for which a closing listener accepts those that have connected
-	drainWait   = 100 * time.Millisecond // for the next request of a connection that drains
-	minPause    = 5 * time.Millisecond   // between two looks at what is still open, or after a failed accept
+	acceptGrace = 20 * time.Millisecond  // how long a closing listener accepts clients that have connected
+	drainWait   = 100 * time.Millisecond // how long a draining connection waits for its next request
+	minPause    = 5 * time.Millisecond   // between two checks for open connections, and after a failed accept
 	maxPause    = time.Second
 )
 
-// Options are the limits of connections, and what to do at them.
+// Options are the limits on connections, and what happens at the limits.
 type Options struct {
-	// Connections is the most connections at once. Zero is DefaultConnections.
+	// Connections is the maximum number of open connections. Zero is DefaultConnections.
 	Connections int
 
-	// PerClient is the most connections of one IPv4 address or IPv6 /64. Zero is no limit.
+	// PerClient is the maximum for one IPv4 address or IPv6 /64. Zero is no limit.
 	PerClient int
 
 	// ReadBuffer and MaxBody are the ReadBufferSize and MaxRequestBodySize of the fasthttp.Server.
 	ReadBuffer, MaxBody int
 
-	// Budget counts what answers hold until they are written.
+	// Budget counts the memory of answers until they are written.
 	Budget *Budget
 
-	// Refuse writes the answer to a connection beyond a limit, and Count counts the connection,
-	// which may end before it can be answered. rule is RuleConnections or RuleAddress.
+	// Refuse writes the answer to a connection over a limit, and Count counts the connection, which
+	// may be closed before it can be answered. rule is RuleConnections or RuleAddress.
 	Refuse func(ctx *fasthttp.RequestCtx, rule string)
 	Count  func(rule string)
 
-	// Logger gets what fails in accepting.
+	// Logger gets the errors of Accept.
 	Logger fasthttp.Logger
 
 	// DrainWait is how long a draining connection waits for its next request, LingerTime how long
@@ -49,20 +49,20 @@ type Options struct {
 	DrainWait, LingerTime time.Duration
 }
 
-// The limits that a refused connection is beyond.
+// The limits that a connection may exceed.
 const (
 	RuleConnections = "connections"
 	RuleAddress     = "connections of one address"
 )
 
-// Connections are the open connections of a server: how many there may be, and how they end.
+// Connections is the set of open connections of a server. It limits and drains them.
 //
-// fasthttp has limits of its own, but answers beyond them with a fixed text, which is not counted.
-// So set its limit higher than this one, so that it is never reached.
+// fasthttp has a limit of its own, but sends a fixed text to connections over it and does not count
+// them. Set its limit higher than this one, so that it is never reached.
 //
-// fasthttp ends idle connections by closing them, also when a request has come that it has not
-// read. With busy clients that is not rare. So they end here instead (End): each learns in its own
-// goroutine that its next wait is the last and short, and a request that comes is answered.
+// At shutdown fasthttp closes idle connections even if a request has arrived that it has not read,
+// which is not rare with busy clients. So End drains connections instead: the goroutine of each
+// connection waits for one more request, for a short time, and answers it if it comes.
 type Connections struct {
 	options Options
 
@@ -76,7 +76,7 @@ type Connections struct {
 	lingering chan struct{} // a slot for each connection that lingers
 }
 
-// NewConnections makes the connections of one server.
+// NewConnections returns the connections of one server.
 func NewConnections(o Options) *Connections {
 	o.Connections = cmp.Or(o.Connections, DefaultConnections)
 	o.DrainWait = cmp.Or(o.DrainWait, drainWait)
@@ -87,19 +87,20 @@ func NewConnections(o Options) *Connections {
 	}
 }
 
-// maxRequest is the most bytes that are read of one request: the longest header, and a body of
-// which each byte is a chunk of its own, with a size of as many digits as fasthttp reads and room
-// for an extension.
+// maxRequest returns the maximum number of bytes that are read for one request: the longest header,
+// and a body in which each byte is a chunk of its own, with as many size digits as fasthttp accepts
+// and room for an extension.
 func (n *Connections) maxRequest() int { return n.options.ReadBuffer + 32*n.options.MaxBody }
 
-// Wrap returns the connection with what fasthttp lacks (see conn). It counts once it is admitted.
+// Wrap returns the connection with what fasthttp lacks (see conn). It is counted once it is
+// admitted.
 func (n *Connections) Wrap(c net.Conn) net.Conn { return n.wrap(c) }
 
 func (n *Connections) wrap(c net.Conn) *conn {
 	return &conn{Conn: c, all: n, lease: lease{budget: n.options.Budget}, idle: true}
 }
 
-// admit counts a connection until it is removed, or returns the rule that it would break.
+// admit counts a connection until it is removed, or returns the rule that it would violate.
 func (n *Connections) admit(c *conn) (rule string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -121,7 +122,7 @@ func (n *Connections) admit(c *conn) (rule string) {
 	return ""
 }
 
-// remove ends the counting of a connection. Only the first call has an effect.
+// remove stops counting a connection. Only the first call has an effect.
 func (n *Connections) remove(c *conn) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -137,8 +138,8 @@ func (n *Connections) remove(c *conn) {
 	}
 }
 
-// clientOf is what counts as one client: an IPv4 address, or the 64 bits of an IPv6 address that
-// name a network. Within a network each host may use as many addresses as it likes (RFC 8981).
+// clientOf returns what counts as one client: an IPv4 address, or the 64 bits of an IPv6 address
+// that identify a network. Within a network each host may use any number of addresses (RFC 8981).
 func clientOf(a netip.Addr) netip.Prefix {
 	a = a.Unmap().WithZone("")
 	bits := a.BitLen()
@@ -149,21 +150,21 @@ func clientOf(a netip.Addr) netip.Prefix {
 	return p
 }
 
-// Count is the number of open connections.
+// Count returns the number of open connections.
 func (n *Connections) Count() int {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	return len(n.open)
 }
 
-// Lingering is the number of open connections that linger.
+// Lingering returns the number of open connections that linger.
 func (n *Connections) Lingering() int { return len(n.lingering) }
 
 // Draining reports whether End was called.
 func (n *Connections) Draining() bool { return n.draining.Load() }
 
-// End drains all connections: none is accepted any more, and those that wait for a request do so
-// for a short time only. It returns when no connection is left, or when ctx ends.
+// End drains all connections: no more are accepted, and those that wait for a request wait for a
+// short time only. It returns when no connection is left, or when ctx ends.
 func (n *Connections) End(ctx context.Context) {
 	n.draining.Store(true)
 	n.mu.Lock()
@@ -171,7 +172,7 @@ func (n *Connections) End(ctx context.Context) {
 		l.drain()
 	}
 	for c := range n.open {
-		_ = c.Conn.SetReadDeadline(time.Now()) // wakes receive, which looks at draining
+		_ = c.Conn.SetReadDeadline(time.Now()) // wakes receive, which then checks draining
 	}
 	listeners := n.listeners
 	n.mu.Unlock()

@@ -11,35 +11,35 @@ import (
 // time that they take at its usual full load.
 const DefaultWait = 50 * time.Millisecond
 
-// slotsPerCore is the number of slots when the caller does not say.
+// slotsPerCore is the default number of slots for each core.
 const slotsPerCore = 4
 
-// Gate is a concurrency limit with a bounded queue. Work waits for a slot in the order in which it
-// came, or is refused when the wait would be too long: an answer that comes late costs as much as
-// one in time, and its caller has gone. Under sustained overload the queue limit is halved.
+// Gate is a concurrency limit with a bounded queue. Requests wait for a slot in the order of
+// arrival, or are refused if the wait would be too long: a late answer costs as much as one in
+// time, and its caller may be gone. Under sustained overload the queue limit is halved.
 //
-// Beyond the limit, work mostly waits for a core rather than for a slot, since a query with a slot
-// does not block. The runtime would keep the rest in a queue of its own, unseen, and run each to
-// its end. So a long query with a slot first yields to all goroutines that are ready. They find the
-// slots taken, and learn here how many are before them.
+// Under load, requests mostly wait for a core rather than for a slot, since a query with a slot
+// does not block. They would wait in the run queue of the Go runtime, which cannot be measured
+// here, and each would then run to its end. So a long query yields once it has a slot. All
+// goroutines that are ready run first, find the slots taken, and join the queue of the gate.
 type Gate struct {
 	slots    chan struct{}
 	wait     time.Duration
 	waiting  atomic.Int64
-	each     atomic.Int64 // nanoseconds that each one waiting adds to the wait of the next, smoothed
+	each     atomic.Int64 // nanoseconds of wait for each request ahead in the queue, smoothed
 	overload overloadWindow
 }
 
-// NewGate makes a gate. Zero slots are 4 for each core. wait is the longest wait for a slot: zero
-// is DefaultWait, negative lets nobody wait.
+// NewGate returns a gate. Zero slots are 4 for each core. wait is the longest wait for a slot: zero
+// is DefaultWait, and with a negative wait no request waits.
 func NewGate(slots int, wait time.Duration) *Gate {
 	return &Gate{
 		slots: make(chan struct{}, cmp.Or(slots, slotsPerCore*runtime.GOMAXPROCS(0))), wait: cmp.Or(wait, DefaultWait),
 	}
 }
 
-// Enter takes a slot, which the caller gives back with Leave. It reports false when there is none
-// in time. Short work does not yield: it is done before that would help.
+// Enter takes a slot, which the caller returns with Leave. It reports false if no slot becomes free
+// in time. Short queries do not yield: they are done before it would help.
 func (g *Gate) Enter(long bool) bool {
 	if !g.take() {
 		return false
@@ -50,18 +50,18 @@ func (g *Gate) Enter(long bool) bool {
 	return true
 }
 
-// Leave gives a slot back.
+// Leave returns a slot.
 func (g *Gate) Leave() { <-g.slots }
 
-// Running is how many slots are taken.
+// Running returns how many slots are taken.
 func (g *Gate) Running() int { return len(g.slots) }
 
-// Waiting is how many wait for a slot.
+// Waiting returns how many requests wait for a slot.
 func (g *Gate) Waiting() int64 { return g.waiting.Load() }
 
-// take takes a slot, waiting if needed. Under sustained overload the queue is kept half as long as
-// the longest wait: then few of those who join it wait in vain, and good answers are not all as
-// late as can be.
+// take takes a slot, waiting if needed. Under sustained overload, requests that would wait for more
+// than half of the longest wait are refused: then few of those that join the queue wait in vain,
+// and good answers are not all as late as possible.
 func (g *Gate) take() bool {
 	select {
 	case g.slots <- struct{}{}:
@@ -91,8 +91,8 @@ func (g *Gate) take() bool {
 // minAhead is the shortest queue whose wait is measured.
 const minAhead = 8
 
-// learn notes how long somebody waited after so many others. One of two concurrent notes may get
-// lost.
+// learn records how long a request waited behind so many others. If two calls are concurrent, one
+// record may be lost.
 func (g *Gate) learn(ahead int64, waited time.Duration) {
 	if ahead >= minAhead {
 		each := g.each.Load()
@@ -100,19 +100,19 @@ func (g *Gate) learn(ahead int64, waited time.Duration) {
 	}
 }
 
-// overloadWindow tells a queue that does not get shorter from one that a short stall of the machine
-// has made, which only needs time. A queue counts as overloaded only after it has exceeded maxWait
-// for overloadFactor times maxWait without a break of that length. In between it may well be short:
-// a busy runtime reads what has come to its sockets in bursts, every ten or twenty milliseconds.
+// overloadWindow distinguishes sustained overload from the queue that a short stall of the machine
+// leaves, which only needs time. A queue counts as overloaded only after it has exceeded maxWait
+// for overloadFactor times maxWait without a break of that length. Shorter breaks are normal: a
+// busy runtime reads from its sockets in bursts, every ten or twenty milliseconds.
 type overloadWindow struct {
 	since atomic.Int64 // when waits became too long
-	last  atomic.Int64 // when a wait was too long last
+	last  atomic.Int64 // when a wait was last too long
 }
 
 const overloadFactor = 2
 
-// isTooLong notes how long somebody will wait, and reports whether that exceeds maxWait and has
-// done so for long enough to refuse.
+// isTooLong records an expected wait, and reports whether it exceeds maxWait and waits have done so
+// for long enough to refuse.
 func (o *overloadWindow) isTooLong(wait, maxWait time.Duration, now time.Time) bool {
 	if wait <= maxWait {
 		return false

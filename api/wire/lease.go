@@ -7,33 +7,34 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// answerMemory is about what an answer that its client does not read holds beside its body: a
-// stack, fasthttp's request and response, and the write buffers.
+// answerMemory is about the memory that an unread answer occupies besides its body: a stack, the
+// request and response of fasthttp, and the write buffers.
 const answerMemory = 20 << 10
 
-// maxBufferKept is the largest body buffer that is kept for the next answer.
+// maxBufferKept is the largest body buffer that is reused.
 const maxBufferKept = 8 << 20
 
 // lease is what a connection's last answer holds until it is written: its bytes of the budget, the
-// shared body that it sends, and the buffer of its own body.
+// shared body that it sends, or the buffer of its own body.
 //
-// fasthttp's pool keeps no buffers longer than most bodies, and buffers for a page of unknown
-// length mostly are longer: it made two a request. To collect them took a twelfth of the time of
-// small answers, a third with 10,000 idle connections, whose stacks are scanned each time.
+// The pool of fasthttp does not keep buffers that are longer than most bodies, and buffers for
+// pages of unknown length usually are longer: it allocated two for each request. Collecting them
+// took a twelfth of the time of small answers, and a third with 10,000 idle connections, whose
+// stacks are scanned at each collection.
 type lease struct {
 	budget *Budget
-	bytes  atomic.Int64           // of budget; whoever closes the connection gives them back too
-	shared atomic.Pointer[Shared] // likewise
+	bytes  atomic.Int64           // of budget; Close releases them too, from any goroutine
+	shared atomic.Pointer[Shared] // likewise released by Close
 	buffer *BodyBuffer            // only used by the goroutine that serves the connection
 }
 
-// charge counts bytes in place of what the lease had.
+// charge counts bytes, replacing what the lease counted before.
 func (l *lease) charge(bytes int64) {
 	l.releaseShared()
 	l.budget.Add(bytes - l.bytes.Swap(bytes))
 }
 
-// settle gives back bytes and shared body.
+// settle releases the bytes and the shared body.
 func (l *lease) settle() {
 	l.releaseShared()
 	if l.bytes.Load() != 0 {
@@ -41,8 +42,7 @@ func (l *lease) settle() {
 	}
 }
 
-// releaseShared ends the use of the body that the last answer sent. Close may do so at the same
-// time.
+// releaseShared releases the body that the last answer sent. Close may do so at the same time.
 func (l *lease) releaseShared() {
 	if l.shared.Load() == nil {
 		return
@@ -52,20 +52,20 @@ func (l *lease) releaseShared() {
 	}
 }
 
-// BodyBuffer is the memory of a body.
+// BodyBuffer is the buffer of a body.
 type BodyBuffer struct {
 	Bytes []byte
 	pool  *sync.Pool
 }
 
-// Short answers have buffers of their own, so that none waits for its client with the memory of a
-// long one.
+// Short and long answers have separate pools, so that no short answer occupies a long buffer while
+// it waits for its client.
 var shortBuffers, longBuffers sync.Pool
 
-// lend returns the buffer for the body of the connection's next answer. It is the connection's
-// until that answer is written: then fasthttp reads the next request, or asks for the next answer
-// if that request is there, or is done with the connection (NoteState). Close does not return it,
-// since it may be called while the answer is being written.
+// lend returns the buffer for the body of the connection's next answer. The connection keeps it
+// until that answer is written: then fasthttp reads the next request, or requests the next buffer
+// if a pipelined request is already there, or closes the connection (NoteState). Close does not
+// return the buffer, since it may be called while the answer is being written.
 func (l *lease) lend(pool *sync.Pool) *BodyBuffer {
 	if l.buffer != nil && l.buffer.pool != pool {
 		l.returnBuffer()
@@ -78,7 +78,7 @@ func (l *lease) lend(pool *sync.Pool) *BodyBuffer {
 	return l.buffer
 }
 
-// returnBuffer ends the use of the last answer's buffer.
+// returnBuffer returns the last answer's buffer to its pool.
 func (l *lease) returnBuffer() {
 	if l.buffer == nil {
 		return
@@ -89,8 +89,8 @@ func (l *lease) returnBuffer() {
 	l.buffer = nil
 }
 
-// Buffer returns the buffer for the answer's body. A request without a connection of ours gets new
-// memory.
+// Buffer returns the buffer for the answer's body. If the request has no connection of this
+// package, the buffer is newly allocated.
 func Buffer(ctx *fasthttp.RequestCtx, long bool) *BodyBuffer {
 	pool := &shortBuffers
 	if long {
@@ -109,8 +109,8 @@ func Charge(ctx *fasthttp.RequestCtx, bytes int) {
 	}
 }
 
-// ChargeOther is Charge for an answer whose body is elsewhere. The connection may still have the
-// buffer of the answer before, and returns it.
+// ChargeOther is like Charge for an answer whose body is elsewhere. If the connection still has the
+// buffer of the answer before, that is returned.
 func ChargeOther(ctx *fasthttp.RequestCtx, bytes int) {
 	if c, ok := ctx.Conn().(*conn); ok {
 		c.lease.returnBuffer()
@@ -118,9 +118,9 @@ func ChargeOther(ctx *fasthttp.RequestCtx, bytes int) {
 	}
 }
 
-// Send makes the request's connection the reader of a shared body, in place of the caller, until
-// the answer is written, and counts what the connection holds meanwhile. Without a connection of
-// ours nobody can keep the body, and it is released.
+// Send makes the request's connection a reader of a shared body until the answer is written, in
+// place of the caller, and counts the memory that the connection holds meanwhile. Without a
+// connection of this package, the body is released at once.
 func Send(ctx *fasthttp.RequestCtx, b *Shared) {
 	c, ok := ctx.Conn().(*conn)
 	if !ok {

@@ -10,11 +10,11 @@ import (
 
 const (
 	lingerTime    = time.Second
-	maxLingering  = 512     // connections that linger at once; others are closed without
-	maxLingerRead = 4 << 20 // bytes that are read of one
+	maxLingering  = 512     // connections that may linger at once; others are closed immediately
+	maxLingerRead = 4 << 20 // bytes that are read from one
 )
 
-// linger closes the connection in stages, and counts it until it is over. It does not wait. It
+// linger starts a lingering close, and counts the connection until it ends. It does not wait. It
 // reports false if too many connections linger.
 func (c *conn) linger() bool {
 	select {
@@ -33,7 +33,8 @@ func (c *conn) linger() bool {
 
 // linger half-closes a connection, and reads and drops what its client still sends, until the
 // client closes too or a limit is reached (RFC 9112, 9.6). If a connection is closed while bytes
-// come, TCP resets it: many clients then fail in writing, or lose the answer that they have got.
+// still arrive, TCP resets it: many clients then fail to write, or lose the answer that they have
+// received.
 func linger(c net.Conn, within time.Duration) {
 	half, ok := c.(interface{ CloseWrite() error })
 	if !ok || half.CloseWrite() != nil {

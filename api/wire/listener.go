@@ -18,7 +18,7 @@ type Listener struct {
 	err    error         // of closing
 }
 
-// Listen makes a listener one of the connections'. End ends it.
+// Listen returns a listener that accepts within the limits of n. End closes it.
 func (n *Connections) Listen(l net.Listener) *Listener {
 	own := &Listener{Listener: l, all: n, closed: make(chan struct{})}
 	n.mu.Lock()
@@ -30,8 +30,8 @@ func (n *Connections) Listen(l net.Listener) *Listener {
 	return own
 }
 
-// Accept waits for the next connection within the limits, and refuses others. While connections
-// drain it accepts those that have connected already, and then closes the listener.
+// Accept returns the next connection within the limits, and refuses others. While connections drain
+// it accepts those that have already connected, and then closes the listener.
 func (l *Listener) Accept() (net.Conn, error) {
 	for pause := minPause; ; {
 		c, err := l.Listener.Accept()
@@ -68,7 +68,7 @@ func (l *Listener) Close() error {
 	return l.err
 }
 
-// isShortage tells a lack of descriptors or memory, which passes, from a listener that is broken.
+// isShortage distinguishes a temporary shortage of descriptors or memory from a broken listener.
 func isShortage(err error) bool {
 	for _, short := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM} {
 		if errors.Is(err, short) {

@@ -2,44 +2,43 @@ package wire
 
 import "bytes"
 
-// progress is what is known of the request that a connection reads. fasthttp forgets what it has
-// read when it makes nothing of a request.
+// progress tracks the request that a connection is reading. fasthttp discards what it has read when
+// it fails to parse a request.
 //
-// It counts the request's bytes. fasthttp bounds header, body and trailers, but reads and drops
-// what is between the chunks of a body for as long as it comes. It asks for bytes only while it
-// does not have the request's end, so all bytes are that request's, however many requests were sent
-// at once.
+// It counts the request's bytes. fasthttp limits header, body and trailers, but reads and drops
+// what is between the chunks of a body without limit. It reads only while it does not have the end
+// of the request, so all bytes count for that request, however many are pipelined.
 //
 // It counts the bytes since the last line end. When a request does not fit into the read buffer,
-// this separates a URI that alone is too long from header fields that are.
+// this distinguishes a URI that is too long from header fields that are.
 //
-// It keeps the first bytes, to recognise HEAD: the answer to a HEAD has no body, also when the
+// It keeps the first bytes, to recognise HEAD: the answer to a HEAD has no body, even if the
 // request could not be read.
 type progress struct {
-	given   int  // bytes that fasthttp got
-	tooLong bool // fasthttp was refused more
+	given   int  // bytes that fasthttp has read
+	tooLong bool // the request exceeded the maximum
 	line    int  // bytes since the last line end
 	ended   bool // the last read ended with an empty line
-	more    bool // there is more than one request, as far as one can see
-	begun   int  // how many bytes of start are the request's; -1 when its start is unknown
+	more    bool // the bytes seem to contain more than one request
+	begun   int  // how many bytes of start are known; -1 if the start of the request is unknown
 	start   [len(headStart)]byte
 }
 
-// headStart is how a HEAD request starts.
+// headStart is the start of a HEAD request.
 const headStart = "HEAD "
 
 var emptyLine = []byte("\r\n\r\n")
 
-// begin is called between requests. all says that everything that was read has been used.
+// begin is called between requests. all reports that every byte read so far has been used.
 func (r *progress) begin(all bool) {
 	r.given, r.begun = 0, 0
 	if !all || !r.ended {
-		r.begun = -1 // some of the request was read already, or may have been
+		r.begun = -1 // a part of the request was read already, or may have been
 	}
 }
 
-// isFull reports whether the request has as many bytes as one may have, and notes that it wanted
-// more.
+// isFull reports whether the request has the maximum number of bytes, and records that it exceeds
+// it.
 func (r *progress) isFull(most int) bool {
 	if r.given < most {
 		return false
@@ -48,7 +47,7 @@ func (r *progress) isFull(most int) bool {
 	return true
 }
 
-// note looks at bytes that came from the network.
+// note records bytes that arrived from the network.
 func (r *progress) note(read []byte) {
 	if r.begun >= 0 && r.begun < len(r.start) {
 		r.begun += copy(r.start[r.begun:], read)
@@ -62,8 +61,7 @@ func (r *progress) note(read []byte) {
 	}
 }
 
-// isHead reports whether the request is certainly a HEAD. This is unknown of a request that was
-// sent before the answer to the one before it.
+// isHead reports whether the request is certainly a HEAD. That is unknown for pipelined requests.
 func (r *progress) isHead() bool {
 	return r.begun == len(headStart) && string(r.start[:]) == headStart
 }

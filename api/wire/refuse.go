@@ -11,13 +11,12 @@ import (
 )
 
 const (
-	maxRefusing     = 512                    // refused connections that get the time to read why
-	refuseTime      = time.Second            // for their request, and for the answer
-	refuseWriteTime = 100 * time.Millisecond // for the answer to others; a new connection has room for it
+	maxRefusing     = 512                    // refused connections that may linger to receive their 503
+	refuseTime      = time.Second            // for their request, and again for the answer
+	refuseWriteTime = 100 * time.Millisecond // for the answer to others, which fits into a new send buffer
 )
 
-// refuse answers a connection beyond a limit, and closes it. It does not wait, since Accept calls
-// it.
+// refuse answers a connection over a limit, and closes it. It does not wait, since Accept calls it.
 func (n *Connections) refuse(c net.Conn, rule string) {
 	select {
 	case n.refusing <- struct{}{}:
@@ -31,9 +30,9 @@ func (n *Connections) refuse(c net.Conn, rule string) {
 	}
 }
 
-// refuseGently lets the client send its request and read the answer. A client that gets an answer
-// before it asks may take it for a fault, and one whose connection is closed before its request was
-// read may lose the answer.
+// refuseGently lets the client send its request and read the answer. A client that receives an
+// answer before it has sent a request may treat it as an error, and one whose connection is closed
+// before its request was read may lose the answer.
 func (n *Connections) refuseGently(c net.Conn, rule string) {
 	defer c.Close()
 	_ = c.SetReadDeadline(time.Now().Add(refuseTime))
@@ -41,7 +40,7 @@ func (n *Connections) refuseGently(c net.Conn, rule string) {
 	got, err := io.ReadAtLeast(c, request, len(headStart))
 	var network net.Error
 	if err != nil && (!errors.As(err, &network) || !network.Timeout()) {
-		return // the client is gone
+		return // the client has disconnected
 	}
 	n.writeRefusal(c, rule, string(request[:min(got, len(headStart))]) == headStart, refuseTime)
 	linger(c, n.options.LingerTime)

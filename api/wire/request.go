@@ -7,9 +7,9 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// IsMalformed reports whether a request that fasthttp accepts may mean something else to others:
-// its body may end elsewhere, or its host may be another. Refuse it and close the connection, since
-// it is in doubt where the next request begins.
+// IsMalformed reports whether a request that fasthttp accepts may mean something else to other
+// servers: its body may end elsewhere, or its host may be another. Refuse it and close the
+// connection, since it is unclear where the next request begins.
 func IsMalformed(header *fasthttp.RequestHeader) bool {
 	return isUncoded(header.RawHeaders()) || !hasGoodHost(header)
 }
@@ -19,10 +19,10 @@ var (
 	chunked          = []byte("chunked")
 )
 
-// isUncoded reports whether the header fields, as they were sent, name a transfer coding that is
-// not chunked. Nobody can say where such a body ends (RFC 9112, 6.3). fasthttp refuses all of them
-// but identity, which RFC 7230 removed: it drops that field. Only the starts of lines are compared,
-// so that a usual request costs little; a line that continues a field is not.
+// isUncoded reports whether the header fields, as sent, name a transfer coding other than chunked.
+// The end of such a body is undefined (RFC 9112, 6.3). fasthttp refuses all of these codings but
+// identity, which RFC 7230 removed: it drops that field. Only the starts of lines are compared, so
+// that ordinary requests cost little; the continuation of a folded field is not a start.
 func isUncoded(fields []byte) bool {
 	for len(fields) > len(transferEncoding) {
 		if fields[0]|0x20 == 't' && bytes.EqualFold(fields[:len(transferEncoding)], transferEncoding) {
@@ -38,9 +38,9 @@ func isUncoded(fields []byte) bool {
 	return false
 }
 
-// hasGoodHost reports whether both the Host field and the target, if it is in absolute form, name
-// what can be a host. fasthttp checks that the field is there where it must be. It cuts a user off
-// either, by which others may see another host than it does.
+// hasGoodHost reports whether both the Host field and the target, if it is in absolute form, have a
+// valid host. fasthttp checks that the field is present where required. It strips user information
+// from both, so other servers may see another host.
 func hasGoodHost(h *fasthttp.RequestHeader) bool {
 	if host := h.Host(); len(host) > 0 && !isHost(host) {
 		return false
@@ -56,8 +56,8 @@ func hasGoodHost(h *fasthttp.RequestHeader) bool {
 	return !absolute || isHost(rest)
 }
 
-// isHost accepts a host with or without a port (RFC 9112, 3.2). It is not empty: no http URI has an
-// empty host (RFC 9110, 4.2.1).
+// isHost accepts a host with or without a port (RFC 9112, 3.2). An empty host is invalid, since no
+// http URI has one (RFC 9110, 4.2.1).
 func isHost(text []byte) bool {
 	end := bytes.IndexByte(text, ':')
 	if bytes.HasPrefix(text, []byte("[")) {
@@ -82,7 +82,7 @@ func isPort(text []byte) bool {
 	return text[0] == ':'
 }
 
-// isHostName accepts what RFC 3986 calls a reg-name, with more bytes allowed.
+// isHostName accepts what RFC 3986 calls a reg-name, and the characters of more.
 func isHostName(text []byte, more string) bool {
 	for i, c := range text {
 		switch {

@@ -7,9 +7,9 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// LimitExpectation is the fasthttp.Server's HeaderReceived. It takes the expectation from a request
-// whose body is longer than maxBody. Then the length is refused at once, and the client is not
-// asked to send what will be refused.
+// LimitExpectation is the fasthttp.Server's HeaderReceived. It drops the 100-continue expectation
+// of a request whose body is longer than maxBody. Then the length is refused at once, and the
+// client is not invited to send a body that will be refused.
 func LimitExpectation(maxBody int) func(*fasthttp.RequestHeader) fasthttp.RequestConfig {
 	return func(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 		if h.ContentLength() > maxBody {
@@ -19,7 +19,8 @@ func LimitExpectation(maxBody int) func(*fasthttp.RequestHeader) fasthttp.Reques
 	}
 }
 
-// UnreadStatus is the status of the answer to a request that fasthttp could not read, by its error.
+// UnreadStatus returns the status of the answer to a request that fasthttp could not read, by its
+// error.
 func UnreadStatus(ctx *fasthttp.RequestCtx, err error) int {
 	var small *fasthttp.ErrSmallBuffer
 	var network net.Error
@@ -28,7 +29,7 @@ func UnreadStatus(ctx *fasthttp.RequestCtx, err error) int {
 	case c != nil && c.request.tooLong:
 		return fasthttp.StatusRequestEntityTooLarge
 	case errors.As(err, &small) && c != nil && c.request.line >= c.all.options.ReadBuffer &&
-		len(ctx.Request.Header.RawHeaders()) == 0: // with header fields it is a line of the trailers
+		len(ctx.Request.Header.RawHeaders()) == 0: // otherwise the line is in the trailers
 		return fasthttp.StatusRequestURITooLong
 	case errors.As(err, &small):
 		return fasthttp.StatusRequestHeaderFieldsTooLarge
@@ -40,7 +41,7 @@ func UnreadStatus(ctx *fasthttp.RequestCtx, err error) int {
 	return fasthttp.StatusBadRequest
 }
 
-// IsHead reports whether a request is a HEAD, also when fasthttp could not read its header.
+// IsHead reports whether a request is a HEAD, even if fasthttp could not read its header.
 func IsHead(ctx *fasthttp.RequestCtx) bool {
 	c, ok := ctx.Conn().(*conn)
 	return ctx.IsHead() || ok && c.request.isHead()
