@@ -32,10 +32,18 @@ func dial(tb testing.TB, address string) testConn {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	d := testConn{conn, bufio.NewReader(conn)}
+	d.extend(tb)
+	return d
+}
+
+// extend sets a new deadline. Tests that ask many times over one connection extend it for each
+// request, since all of them together may take long on a busy machine.
+func (d testConn) extend(tb testing.TB) {
+	tb.Helper()
+	if err := d.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		tb.Fatal(err)
 	}
-	return testConn{conn, bufio.NewReader(conn)}
 }
 
 // TestShedding checks that, with all slots taken, lists get a 503 that names the rule after the
@@ -356,6 +364,7 @@ func TestIdentifierLeakKeepAlive(t *testing.T) {
 // raw sends bytes and returns the answer as received, with its body decoded.
 func (d testConn) raw(t *testing.T, method, request string) (answer string, closed bool) {
 	t.Helper()
+	d.extend(t)
 	if _, err := io.WriteString(d, request); err != nil {
 		t.Fatal(err)
 	}

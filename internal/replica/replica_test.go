@@ -279,6 +279,7 @@ func TestFetchRefuses(t *testing.T) {
 	b, r := newFake(t)
 	writer, reader := newStore(t), newStore(t)
 	replica := NewReplica(r, reader, "stable")
+	replica.Timeout = time.Minute // the huge manifest takes seconds on a busy machine
 	publish(t, writer, "s1", table("a", 1))
 	v := mustPush(t, r, writer, Version{})
 	mustFetch(t, replica, reader)
