@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"hdqs/internal/testkit"
 )
 
 const chunkedPost = "POST " + listTarget + " HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -55,37 +57,10 @@ func TestChunkFraming(t *testing.T) {
 	}
 }
 
-// countedListener counts the bytes read from its connections.
-type countedListener struct {
-	net.Listener
-	read *atomic.Int64
-}
-
-type countedConn struct {
-	net.Conn
-	read *atomic.Int64
-}
-
-func (l countedListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return countedConn{c, l.read}, nil
-}
-
-func (c countedConn) CloseWrite() error { return c.Conn.(*net.TCPConn).CloseWrite() }
-
-func (c countedConn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	c.read.Add(int64(n))
-	return n, err
-}
-
 // listenCounted is like listen, and also counts the bytes that the server reads.
 func listenCounted(t *testing.T, s *Server) (address string, read *atomic.Int64) {
 	read = new(atomic.Int64)
-	return listenFor(t, func(l net.Listener) error { return s.Serve(countedListener{l, read}) }), read
+	return listenFor(t, func(l net.Listener) error { return s.Serve(testkit.CountReads(l, read)) }), read
 }
 
 // TestEndlessRequest checks that of an endless request no more is read than the longest valid

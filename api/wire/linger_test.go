@@ -14,34 +14,9 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"hdqs/internal/testkit"
 )
-
-// countedListener counts the bytes read from its connections.
-type countedListener struct {
-	net.Listener
-	read *atomic.Int64
-}
-
-type countedConn struct {
-	net.Conn
-	read *atomic.Int64
-}
-
-func (l countedListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return countedConn{c, l.read}, nil
-}
-
-func (c countedConn) CloseWrite() error { return c.Conn.(*net.TCPConn).CloseWrite() }
-
-func (c countedConn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	c.read.Add(int64(n))
-	return n, err
-}
 
 // serve answers every request with "ok" and counts the bytes it reads. Lingering connections stay
 // for a minute unless the options set another time.
@@ -67,7 +42,7 @@ func serve(t *testing.T, o Options) (n *Connections, address string, read *atomi
 		ConnState: NoteState, Logger: new(discardLog), ReadBufferSize: o.ReadBuffer, WriteBufferSize: WriteBuffer,
 		MaxRequestBodySize: o.MaxBody, ReduceMemoryUsage: true,
 	}
-	public := n.Listen(countedListener{l, read})
+	public := n.Listen(testkit.CountReads(l, read))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

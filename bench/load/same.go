@@ -86,11 +86,8 @@ func decode(body []byte, coding string) ([]byte, error) {
 	return nil, fmt.Errorf("coding %q was not requested", coding)
 }
 
-// Rows converts an answer's body to one text per record that does not depend on notation: keys in
-// order, numbers as the nearest 64-bit float.
-func Rows(contentType string, body []byte) ([]string, error) { return rowTexts(contentType, body, nil) }
-
-// rowTexts is Rows with missing fields as null.
+// rowTexts converts an answer's body to one text per record that does not depend on notation: keys
+// in order, numbers as the nearest 64-bit float, fields that are missing as null.
 func rowTexts(contentType string, body []byte, fields []string) ([]string, error) {
 	if kind, _, _ := strings.Cut(contentType, ";"); strings.HasSuffix(kind, "/csv") {
 		all, err := csv.NewReader(bytes.NewReader(body)).ReadAll()

@@ -193,14 +193,14 @@ func TestEveryQuestionIsTranslated(t *testing.T) {
 }
 
 func TestShapesOfLists(t *testing.T) {
-	want, err := Rows("application/json", []byte(`{"data":[{"a":1,"b":null},{"a":2,"b":"x"}]}`))
+	want, err := rowTexts("application/json", []byte(`{"data":[{"a":1,"b":null},{"a":2,"b":"x"}]}`), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, body := range []string{
 		` [{"b":null,"a":1.0},{"a":2,"b":"x"}]`, `{"columns":["b","a"],"rows":[[null,1],["x",2e0]],"ok":true}`,
 	} {
-		if rows, err := Rows("application/json", []byte(body)); err != nil ||
+		if rows, err := rowTexts("application/json", []byte(body), nil); err != nil ||
 			strings.Join(rows, "\n") != strings.Join(want, "\n") {
 			t.Errorf("%s: %q, %v", body, rows, err)
 		}
@@ -209,7 +209,7 @@ func TestShapesOfLists(t *testing.T) {
 		`{}`, `{"rows":[[1]]}`, `{"columns":["a"],"rows":[[1,2]]}`, `[1]`, `[{"a":1}`,
 		`null`, ``,
 	} {
-		if rows, err := Rows("application/json", []byte(body)); err == nil {
+		if rows, err := rowTexts("application/json", []byte(body), nil); err == nil {
 			t.Errorf("%s: %q", body, rows)
 		}
 	}
