@@ -39,6 +39,7 @@ func TestBindReportsEveryMismatch(t *testing.T) {
 	}
 	remove("location", "has_hrp")
 	remove("rainfall", "stored_admin1_code")
+	remove("idps", "provider_admin2_name")
 	change("funding", "funding_usd", func(c *testColumn) { c.kind = snapshot.Int }, int64(7))
 	change("conflict_event", "event_type", func(c *testColumn) {
 		c.enum = &contract.Enum{Name: "event_type", Values: []string{"riot", "demonstration"}}
@@ -49,6 +50,7 @@ func TestBindReportsEveryMismatch(t *testing.T) {
 	}
 	for _, part := range []string{
 		`/metadata/location: `, `"has_hrp"`, `/climate/rainfall: parameter "admin1_code"`, `"stored_admin1_code"`,
+		`/affected-people/idps: parameter "admin2_name"`, `"provider_admin2_name"`,
 		`column "funding_usd" of table "funding" is of kind`,
 		`column "event_type" of table "conflict_event" has the values`,
 	} {
