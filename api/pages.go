@@ -53,6 +53,7 @@ type pageGroup struct {
 
 type pageEndpoint struct {
 	Name, Path, Summary, Note string
+	AddingUp                  string
 	Rows                      string
 	Params                    []pageParam
 	Fields                    []pageField
@@ -60,7 +61,7 @@ type pageEndpoint struct {
 
 type pageParam struct{ Name, Type, About, Example string }
 
-type pageField struct{ Name, Type string }
+type pageField struct{ Name, Type, About string }
 
 // pageGroups describes all endpoints. rows returns the number of records of a path as text.
 func pageGroups(rows func(path string) string) []pageGroup {
@@ -71,12 +72,14 @@ func pageGroups(rows func(path string) string) []pageGroup {
 		if len(groups) == 0 || groups[len(groups)-1].Title != title {
 			groups = append(groups, pageGroup{Title: title})
 		}
-		page := pageEndpoint{Name: e.Name(), Path: e.Path, Summary: e.Summary, Note: e.Note, Rows: rows(e.Path)}
+		page := pageEndpoint{
+			Name: e.Name(), Path: e.Path, Summary: e.Summary, Note: e.Note, AddingUp: e.AddingUp(), Rows: rows(e.Path),
+		}
 		for _, p := range contract.NewPlan(e).Params {
-			page.Params = append(page.Params, pageParam{p.Name, p.TypeText(), p.Describe(), p.Example()})
+			page.Params = append(page.Params, pageParam{p.Name, p.TypeText(), e.About(&p), p.Example()})
 		}
 		for _, f := range e.Fields {
-			page.Fields = append(page.Fields, pageField{Name: f.Name, Type: f.TypeText()})
+			page.Fields = append(page.Fields, pageField{f.Name, f.TypeText(), e.Meaning(f.Name)})
 		}
 		last := &groups[len(groups)-1]
 		last.Endpoints = append(last.Endpoints, page)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -153,7 +154,7 @@ func operation(e *Endpoint) object {
 	p := NewPlan(e)
 	parameters := make(array, 0, len(p.Params)+1)
 	for i := range p.Params {
-		parameters = append(parameters, parameter(&p.Params[i]))
+		parameters = append(parameters, parameter(e, &p.Params[i]))
 	}
 	parameters = append(parameters, object{
 		{"name", "X-CATALOG-API-APP-IDENTIFIER"},
@@ -189,7 +190,7 @@ func operation(e *Endpoint) object {
 	return object{
 		{"tags", array{e.GroupTitle()}},
 		{"summary", e.Summary},
-		{"description", strings.TrimSpace(e.Note + " Order of records is fixed.")},
+		{"description", sentences(e.Note, e.AddingUp(), "The order of records is fixed.")},
 		{"operationId", operationID(e.Path, e.Name())},
 		{"parameters", parameters},
 		{"responses", responses},
@@ -197,12 +198,12 @@ func operation(e *Endpoint) object {
 	}
 }
 
-func parameter(p *Param) object {
+func parameter(e *Endpoint, p *Param) object {
 	return object{
 		{"name", p.Name},
 		{"in", "query"},
 		{"required", false},
-		{"description", p.Describe()},
+		{"description", e.About(p)},
 		{"schema", p.schema()},
 		{"example", typedExample(p)},
 	}
@@ -277,7 +278,7 @@ func recordSchema(e *Endpoint) object {
 	properties, required := make(object, len(e.Fields)), make(array, len(e.Fields))
 	for i := range e.Fields {
 		f := &e.Fields[i]
-		properties[i], required[i] = member{f.Name, f.schema()}, f.Name
+		properties[i], required[i] = member{f.Name, f.schema(e.Meaning(f.Name))}, f.Name
 	}
 	return object{
 		{"type", "object"},
@@ -288,7 +289,13 @@ func recordSchema(e *Endpoint) object {
 	}
 }
 
-func (f *Field) schema() object {
+// sentences joins the texts that are not empty.
+func sentences(texts ...string) string {
+	texts = slices.DeleteFunc(texts, func(text string) bool { return text == "" })
+	return strings.Join(texts, " ")
+}
+
+func (f *Field) schema(meaning string) object {
 	var s object
 	switch f.Type {
 	case Choice:
@@ -305,7 +312,6 @@ func (f *Field) schema() object {
 		s = object{
 			{"type", "string"},
 			{"pattern", dateTimePattern},
-			{"description", "Date and time, in UTC and without a zone."},
 		}
 	case URI:
 		s = object{{"type", "string"}, {"format", "uri"}, {"minLength", 1}, {"maxLength", maxURIField}}
@@ -316,9 +322,9 @@ func (f *Field) schema() object {
 		}
 	}
 	if f.Nullable {
-		return object{{"anyOf", array{s, object{{"type", "null"}}}}}
+		s = object{{"anyOf", array{s, object{{"type", "null"}}}}}
 	}
-	return s
+	return append(s, member{"description", meaning})
 }
 
 // maxURIField is the longest URI of a record.

@@ -13,24 +13,28 @@ import (
 )
 
 // TestAddingAnEndpoint follows docs/adding-an-endpoint.md in a copy of the repository: it makes the
-// four edits of the document, runs the tests that compare them, loads the catalog of the case, and
+// five edits of the document, runs the tests that compare them, loads the catalog of the case, and
 // asks the endpoint.
 func TestAddingAnEndpoint(t *testing.T) {
 	parallel(t)
 	guide := string(testkit.ReadFile(t, filepath.Join("..", "..", "docs", "adding-an-endpoint.md")))
 	blocks := codeBlocks(t, guide)
-	if len(blocks) != 4 {
-		t.Fatalf("%d code blocks, want a theme, an endpoint, an entry of the contract and a case", len(blocks))
+	if len(blocks) != 5 {
+		t.Fatalf("%d code blocks, want theme, endpoint, meanings, entry of the contract and case", len(blocks))
 	}
 	root := copyTree(t)
 	insertBefore(t, root, "loader/themes_climate.go", "}\n", blocks[0])
 	insertBefore(t, root, "api/contract/endpoints_climate.go", "}\n", blocks[1])
-	insertBefore(t, root, "testdata/contract.json", `{"path": "/api/v2/geography-infrastructure/`, blocks[2])
-	testkit.WriteFile(t, filepath.Join(root, "loader/testdata/catalogs/air_quality.txt"), []byte(blocks[3]))
+	fields, sums, _ := strings.Cut(blocks[2], "\n[adding up]\n")
+	insertBefore(t, root, "api/contract/meanings.txt", "# Places.", fields)
+	insertBefore(t, root, "api/contract/meanings.txt", "refugees: ", sums)
+	insertBefore(t, root, "testdata/contract.json", `{"path": "/api/v2/geography-infrastructure/`, blocks[3])
+	testkit.WriteFile(t, filepath.Join(root, "loader/testdata/catalogs/air_quality.txt"), []byte(blocks[4]))
 
 	// The document's command is go test -short ./loader ./api/contract. These are the tests in it
 	// that depend on the list of endpoints or themes.
-	const checks = "Themes|Inputs|Tables|Catalogs|Sample|View|Reuse|Kinds|Places|Example|Contract|Endpoint|Description"
+	const checks = "Themes|Inputs|Tables|Catalogs|Sample|View|Reuse|Kinds|Places|Example|Contract|Endpoint|" +
+		"Description|Meanings|AddingUp"
 	goTool(t, root, "test", "-trimpath", "-vet=off", "-short", "-run", checks, "./loader", "./api/contract")
 	out, err := goCommand(t, root, "test", "-trimpath", "-vet=off", "-run", "TestThemesAreGenerated",
 		"./loader/sample").CombinedOutput()
@@ -42,7 +46,7 @@ func TestAddingAnEndpoint(t *testing.T) {
 
 	catalog, store := t.TempDir(), filepath.Join(t.TempDir(), "store")
 	writeSections(t, catalog, string(testkit.ReadFile(t, filepath.Join(root, "loader/testdata/catalogs/base.txt"))))
-	writeSections(t, catalog, blocks[3])
+	writeSections(t, catalog, blocks[4])
 	run := func(args ...string) string {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), program, args...)

@@ -1,0 +1,72 @@
+package contract
+
+import (
+	_ "embed"
+	"strings"
+)
+
+//go:embed meanings.txt
+var meaningsText string
+
+// Sections of meanings.txt by name. Keys are documented there.
+var (
+	meanings   = section("fields")
+	filterOnly = section("filters")
+	addingUp   = section("adding up")
+)
+
+// section reads one section of meanings.txt. A line that is no pair of name and text is a bug.
+func section(name string) map[string]string {
+	_, body, found := strings.Cut(meaningsText, "\n["+name+"]\n")
+	if !found {
+		panic("meanings.txt has no section " + name)
+	}
+	body, _, _ = strings.Cut(body, "\n[")
+	pairs := map[string]string{}
+	for line := range strings.Lines(body) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		key, text, found := strings.Cut(line, ": ")
+		if _, twice := pairs[key]; !found || twice {
+			panic("meanings.txt, section " + name + ": " + line)
+		}
+		pairs[key] = text
+	}
+	return pairs
+}
+
+// Meaning is what the field means, with its unit.
+func (e *Endpoint) Meaning(field string) string {
+	if text, ok := meanings[e.Table+"."+field]; ok {
+		return text
+	}
+	return meanings[field]
+}
+
+// AddingUp is how figures of several records may be added up. It is empty for lists of codes.
+func (e *Endpoint) AddingUp() string { return addingUp[e.Table] }
+
+// About is what the parameter is about and how it matches. The parameter's own text (Describe) has
+// no meaning of the field, which depends on the endpoint.
+func (e *Endpoint) About(p *Param) string {
+	if len(p.Columns) == 0 || p.Type == Day || p.IsLevel() {
+		return p.Describe()
+	}
+	name := strings.TrimSuffix(strings.TrimSuffix(p.Name, "_min"), "_max")
+	text := filterOnly[p.Name]
+	if meaning := e.Meaning(name); meaning != "" && e.hasField(name) {
+		text = meaning
+	}
+	return strings.TrimSpace(text + " " + p.Describe())
+}
+
+func (e *Endpoint) hasField(name string) bool {
+	for i := range e.Fields {
+		if e.Fields[i].Name == name {
+			return true
+		}
+	}
+	return false
+}
