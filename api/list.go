@@ -113,7 +113,7 @@ func (s *Server) list(ctx *fasthttp.RequestCtx, p *contract.Plan) error {
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
 		return nil
 	}
-	if ctx.IsHead() {
+	if ctx.IsHead() && coding == encode.Identity {
 		_, err := s.query(&a)
 		return err
 	}
@@ -149,11 +149,10 @@ func (s *Server) query(a *reply) (finished, error) {
 		return finished{}, err
 	}
 	h := s.beginList(a)
-	if a.ctx.IsHead() && a.page.Rows >= manyRows {
-		// The header of a GET, except the length, which is known only after rendering.
-		if a.coding != encode.Identity {
-			h.SetContentEncoding(a.coding.String())
-		}
+	if a.ctx.IsHead() && a.coding == encode.Identity && a.list.renderer != nil {
+		// The length of an uncompressed body is known before it is rendered. Compressed ones are
+		// rendered as for GET, and cached.
+		h.SetContentLength(a.list.form(a.scratch).Length(a.page.Ranges))
 		return finished{}, nil
 	}
 	if a.coding == encode.Identity && a.list.renderer != nil &&
