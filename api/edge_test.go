@@ -47,6 +47,9 @@ func nginxParams() string {
 			if p.Name != contract.IdentifierParam {
 				names = append(names, p.Name)
 			}
+			if twin := p.Twin(); twin != "" {
+				names = append(names, twin)
+			}
 		}
 	}
 	names = append(names, contract.SnapshotParam)

@@ -122,15 +122,15 @@ func (s *Server) recovered(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// checkIdentifier checks the application identifier in the query, or the one in the header if the
+// checkIdentifier checks the application identifier in the query, or the one in a header if the
 // query has none.
 func (s *Server) checkIdentifier(ctx *fasthttp.RequestCtx, inQuery []byte) error {
 	if s.options.Identifier == IgnoreIdentifier {
 		return nil
 	}
 	identifier := inQuery
-	if len(identifier) == 0 {
-		identifier = ctx.Request.Header.Peek(contract.IdentifierHeader)
+	for set := contract.ContractNames; len(identifier) == 0 && set <= contract.HAPINames; set++ {
+		identifier = ctx.Request.Header.Peek(set.IdentifierHeader())
 	}
 	fault := s.known.check(identifier)
 	if fault == nil {

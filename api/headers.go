@@ -20,7 +20,6 @@ const (
 
 	exposedHeaders = "Content-Disposition, ETag, Link, Retry-After, Server-Timing, X-Request-Id, X-Result-Count, " +
 		"X-Snapshot-Id, X-Total-Count, X-Unknown-Params"
-	preflightHeaders = "X-CATALOG-API-APP-IDENTIFIER, If-None-Match, If-Modified-Since, Prefer"
 	preflightSeconds = "86400"
 
 	noStore         = "no-store"
@@ -28,6 +27,10 @@ const (
 	immutableKept   = "public, max-age=31536000, immutable"
 	dataPolicy      = "default-src 'none'"
 )
+
+// preflightHeaders are the header fields that pages of other origins may send.
+var preflightHeaders = contract.ContractNames.IdentifierHeader() + ", " + contract.HAPINames.IdentifierHeader() +
+	", If-None-Match, If-Modified-Since, Prefer"
 
 // Header names in canonical form, which are set without conversion.
 var (

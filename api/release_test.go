@@ -146,7 +146,7 @@ func TestLinks(t *testing.T) {
 	s := testServer(t, Options{}, []*testTable{numberedLocations(rows, nil)})
 	random := rand.New(rand.NewPCG(2, 9))
 	ask := func(query string) (Answer, []int) {
-		got := s.Answer("GET", "/api/v2/metadata/location"+query, []HeaderField{{contract.IdentifierHeader, goodIdentifier}})
+		got := s.Answer("GET", "/api/v2/metadata/location"+query, []HeaderField{{contract.ContractNames.IdentifierHeader(), goodIdentifier}})
 		var answer struct{ Data []struct{ ID int } }
 		if err := json.Unmarshal(got.Body, &answer); got.Status != 200 || err != nil {
 			t.Fatalf("%s: %d %v", query, got.Status, err)
@@ -198,7 +198,7 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	// Filter texts of the maximum length do not make headers that are too long for proxies.
-	long := s.Answer("GET", "/api/v2/metadata/location?limit=1&name=%25"+strings.Repeat("%F0%9F%8C%8D", 511), []HeaderField{{contract.IdentifierHeader, goodIdentifier}})
+	long := s.Answer("GET", "/api/v2/metadata/location?limit=1&name=%25"+strings.Repeat("%F0%9F%8C%8D", 511), []HeaderField{{contract.ContractNames.IdentifierHeader(), goodIdentifier}})
 	if link, _ := long.field("Link"); long.Status != 200 || len(link) > maxLinks {
 		t.Errorf("%d, links of %d bytes", long.Status, len(link))
 	}

@@ -274,7 +274,7 @@ func TestIdentifierChangesNothing(t *testing.T) {
 			nil)
 		b := s.Answer("GET", contract.Endpoints[i].Path+"?app_identifier="+other+"&limit=5&output_format=csv", nil)
 		c := s.Answer("GET", contract.Endpoints[i].Path+"?limit=5&output_format=csv",
-			[]HeaderField{{contract.IdentifierHeader, other}})
+			[]HeaderField{{contract.ContractNames.IdentifierHeader(), other}})
 		for _, x := range []Answer{b, c} {
 			if x.Status != 200 || !bytes.Equal(a.Body, x.Body) || !slices.Equal(sorted(a.Header), sorted(x.Header)) {
 				t.Errorf("%s: the answers to two callers differ", contract.Endpoints[i].Path)

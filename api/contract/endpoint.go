@@ -67,6 +67,16 @@ type Param struct {
 	example string // for the documentation; empty for a value by name or type (describe.go)
 }
 
+// Twin is the parameter's name in the other set, empty if both sets have the same.
+func (p *Param) Twin() string {
+	for s := range NameSet(len(identifierHeaders)) {
+		if name := s.name(p.Name); name != p.Name {
+			return name
+		}
+	}
+	return ""
+}
+
 // Enum is a closed list of values, in the sort order of its columns.
 type Enum struct {
 	Name     string

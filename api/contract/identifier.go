@@ -8,12 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// IdentifierParam is the query parameter of the application identifier, IdentifierHeader the header
-// field, in the form to which the HTTP library brings names.
-const (
-	IdentifierParam  = "app_identifier"
-	IdentifierHeader = "X-Catalog-Api-App-Identifier"
-)
+// IdentifierParam is the query parameter of the application identifier. Both name sets have it.
+const IdentifierParam = "app_identifier"
 
 // Limits of the application's name, in code points, and of the address.
 const (

@@ -131,6 +131,16 @@ func notDateTime(param, input string, fault dateTimeFault) []Issue {
 	}
 }
 
+// twoValues is the issue of a parameter that has different values under its names in both sets.
+func twoValues(p *Param, input string) Issue {
+	reason := p.Name + " and " + p.Twin() + " are two names of one parameter; send one of them, " +
+		"or the same value in both"
+	return Issue{
+		Type: "value_error", Param: p.Name, Text: "Value error, " + reason,
+		Input: input, CtxKey: "error", CtxText: reason,
+	}
+}
+
 func notEmail(param, input, reason string) Issue {
 	return Issue{
 		Type: "value_error", Param: param, Text: "value is not a valid email address: " + reason,

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ type Plan struct {
 	Params   []Param // in the order in which their faults are reported
 
 	positions  map[string]int // in Params, by name
+	twins      map[string]int // in Params, by the name in the other set, where that differs
 	byName     []int          // positions in the order of the names
 	start, end int            // positions of start_date and end_date, -1 without
 	identifier int            // position of app_identifier
@@ -20,10 +22,14 @@ type Plan struct {
 // NewPlan prepares an endpoint.
 func NewPlan(e *Endpoint) *Plan {
 	p := &Plan{
-		Endpoint: e, Params: filters(e.Place, pageParams, e.Params), positions: map[string]int{}, start: -1, end: -1,
+		Endpoint: e, Params: filters(e.Place, pageParams, e.Params), positions: map[string]int{},
+		twins: map[string]int{}, start: -1, end: -1,
 	}
 	for i, param := range p.Params {
 		p.positions[param.Name] = i
+		if twin := param.Twin(); twin != "" {
+			p.twins[twin] = i
+		}
 		switch {
 		case param.Name == IdentifierParam:
 			p.identifier = i
@@ -49,10 +55,11 @@ type Request struct {
 
 	plan      *Plan
 	raw       []rawValue // by position of the parameter
-	unknown   [][]byte   // names of unknown parameters, encoded
-	name      []byte     // scratch memory of names that must be decoded
-	value     []byte     // scratch memory of values that must be decoded
-	position  int        // of the parameter being read
+	twins     []twinValue
+	unknown   [][]byte // names of unknown parameters, encoded
+	name      []byte   // scratch memory of names that must be decoded
+	value     []byte   // scratch memory of values that must be decoded
+	position  int      // of the parameter being read
 	issues    []Issue
 	canonical canonicalQuery
 }
@@ -62,6 +69,13 @@ type rawValue struct {
 	given   bool
 	filter  int    // position in Filters plus 1; 0 without a filter
 	encoded []byte // as it was sent
+	clash   bool   // there is another value under the name in the other set
+}
+
+// twinValue is a value that was sent under a parameter's name in the other set.
+type twinValue struct {
+	position int
+	encoded  []byte
 }
 
 // SnapshotParam names the snapshot that must answer. It extends the contract: a caller who pages
@@ -71,10 +85,10 @@ const SnapshotParam = "snapshot"
 // maxUnknownKept bounds the memory of unknown names.
 const maxUnknownKept = 64
 
-// Scan splits a query string. It records the last value of each known parameter, and the names of
-// the others. Parse interprets the values.
+// Scan splits a query string. It records the last value of each known parameter under either of its
+// names, and the names of the others. Parse interprets the values.
 func (r *Request) Scan(p *Plan, query []byte) {
-	r.plan, r.unknown, r.Snapshot = p, r.unknown[:0], ""
+	r.plan, r.unknown, r.twins, r.Snapshot = p, r.unknown[:0], r.twins[:0], ""
 	if cap(r.raw) < len(p.Params) {
 		r.raw = make([]rawValue, len(p.Params))
 	}
@@ -91,10 +105,38 @@ func (r *Request) Scan(p *Plan, query []byte) {
 			r.raw[position] = rawValue{given: true, encoded: encoded}
 		case string(name) == SnapshotParam:
 			r.Snapshot = string(appendDecoded(nil, encoded))
-		case len(r.unknown) < maxUnknownKept:
-			r.unknown = append(r.unknown, sent)
+		default:
+			r.scanOther(sent, name, encoded)
 		}
 	})
+	for _, t := range r.twins {
+		raw := &r.raw[t.position]
+		switch {
+		case !raw.given:
+			*raw = rawValue{given: true, encoded: t.encoded}
+		case !bytes.Equal(decodedView(raw.encoded), decodedView(t.encoded)):
+			raw.clash = true
+		}
+	}
+}
+
+// scanOther records a name that is not the plan's: a parameter's name in the other set, or an
+// unknown one.
+func (r *Request) scanOther(sent, name, encoded []byte) {
+	position, known := r.plan.twins[string(name)]
+	if !known {
+		if len(r.unknown) < maxUnknownKept {
+			r.unknown = append(r.unknown, sent)
+		}
+		return
+	}
+	for i := range r.twins {
+		if r.twins[i].position == position {
+			r.twins[i].encoded = encoded
+			return
+		}
+	}
+	r.twins = append(r.twins, twinValue{position, encoded})
 }
 
 // Identifier is the application identifier in the query, empty without one.
@@ -123,9 +165,12 @@ func (r *Request) Parse() error {
 			continue
 		}
 		r.position = position
-		if param.Columns == nil {
+		switch {
+		case r.raw[position].clash:
+			r.fault(twoValues(param, r.text(position)))
+		case param.Columns == nil:
 			r.readPage(param, r.text(position))
-		} else {
+		default:
 			r.readFilter(param, r.text(position))
 		}
 	}
