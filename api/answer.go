@@ -37,11 +37,15 @@ func (s *Server) Answer(method, target string, header []HeaderField) Answer {
 			answer.Header = append(answer.Header, HeaderField{Name: string(name), Value: string(value)})
 		}
 	}
-	// fasthttp omits a length of zero for statuses that never have a body.
+	length := len(body)
+	if length == 0 { // HEAD may know the length without a body
+		length = max(0, ctx.Response.Header.ContentLength())
+	}
+	// fasthttp omits a length of zero for HEAD and for statuses that never have a body.
 	bodiless := answer.Status == fasthttp.StatusNoContent || answer.Status == fasthttp.StatusNotModified
-	if !bodiless && (len(body) > 0 || method != fasthttp.MethodHead) {
-		length := HeaderField{Name: fasthttp.HeaderContentLength, Value: strconv.Itoa(len(body))}
-		answer.Header = append(answer.Header, length)
+	if !bodiless && (length > 0 || method != fasthttp.MethodHead) {
+		value := strconv.Itoa(length)
+		answer.Header = append(answer.Header, HeaderField{Name: fasthttp.HeaderContentLength, Value: value})
 	}
 	if method != fasthttp.MethodHead {
 		answer.Body = body
