@@ -7,6 +7,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/contract"
+	"hdqs/api/metrics"
 )
 
 // readiness is the body of /readyz.
@@ -44,7 +45,7 @@ func (s *Server) handleAdmin(ctx *fasthttp.RequestCtx) {
 		ctx.Response.Header.SetContentType("text/plain; charset=utf-8")
 		ctx.SetBodyString("ok\n")
 	case path == "/metrics":
-		s.answerMetrics(ctx)
+		s.scrape(ctx)
 	default:
 		s.answerReadiness(ctx)
 	}
@@ -56,7 +57,7 @@ func (s *Server) handleAdmin(ctx *fasthttp.RequestCtx) {
 func (s *Server) answerReadiness(ctx *fasthttp.RequestCtx) {
 	r := readiness{
 		Draining: s.draining.Load(), Schema: contract.SchemaVersion, Interface: contract.InterfaceVersion,
-		Missing: []string{}, Unidentified: s.unidentified.Load(), Panics: s.panics.Load(),
+		Missing: []string{}, Unidentified: s.unidentified(), Panics: s.panics.Load(),
 	}
 	if served := s.acquire(); served != nil {
 		manifest := served.bound.snap.Manifest
@@ -79,6 +80,11 @@ func (s *Server) answerReadiness(ctx *fasthttp.RequestCtx) {
 	}
 	ctx.Response.Header.SetContentType(contract.JSONType)
 	ctx.SetBody(append(body, '\n'))
+}
+
+// unidentified returns how many requests had no good identifier.
+func (s *Server) unidentified() int64 {
+	return s.requests.Identifiers(metrics.Missing) + s.requests.Identifiers(metrics.Invalid)
 }
 
 // notReady returns why this replica should not get traffic, empty if it should.

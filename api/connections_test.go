@@ -76,8 +76,8 @@ func TestConnectionLimit(t *testing.T) {
 			}
 			word, _, _ := strings.Cut(strings.TrimPrefix(rule, "connections of one "), " ")
 			m := readMetrics(t, admin)
-			if m[fmt.Sprintf("hdqs_shed_total{reason=%q}", word)] != 4 ||
-				m[`hdqs_http_requests_total{code="503"}`] != 4 || m["hdqs_connections"] != 2 {
+			if m[fmt.Sprintf("hdqs_http_shed_total{reason=%q}", word)] != 4 ||
+				m[`hdqs_http_requests_total{code="503",endpoint="other",format="other"}`] != 4 || m["hdqs_http_connections"] != 2 {
 				t.Errorf("%s: wrong metrics: %v", rule, m)
 			}
 			if status := first.get(listTarget); status != 200 {

@@ -12,6 +12,7 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/encode"
+	"hdqs/api/metrics"
 	"hdqs/api/wire"
 )
 
@@ -21,8 +22,9 @@ const maxURI = 48 << 10
 
 // route is what answers a path: a list endpoint, or a handler.
 type route struct {
-	list    *contract.Plan
-	handler fasthttp.RequestHandler
+	list     *contract.Plan
+	handler  fasthttp.RequestHandler
+	endpoint int // position in Server.endpoints
 }
 
 // handle answers every request of the public listener. It checks in the order of the contract:
@@ -133,10 +135,15 @@ func (s *Server) checkIdentifier(ctx *fasthttp.RequestCtx, inQuery []byte) error
 		identifier = ctx.Request.Header.Peek(set.IdentifierHeader())
 	}
 	fault := s.known.check(identifier)
-	if fault == nil {
+	switch rec := recordOf(ctx); {
+	case fault == nil:
+		rec.noteIdentifier(metrics.Valid)
 		return nil
+	case len(identifier) == 0:
+		rec.noteIdentifier(metrics.Missing)
+	default:
+		rec.noteIdentifier(metrics.Invalid)
 	}
-	s.unidentified.Add(1)
 	if s.options.Identifier == ObserveIdentifier {
 		return nil
 	}

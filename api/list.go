@@ -169,7 +169,9 @@ func (s *Server) query(a *reply) (finished, error) {
 
 // parse parses the parameters. Unknown ones are errors if the client or the server is strict.
 func (s *Server) parse(ctx *fasthttp.RequestCtx, r *contract.Request) error {
-	if err := r.Parse(); err != nil {
+	err := r.Parse()
+	recordOf(ctx).noteRequest(r)
+	if err != nil {
 		return err
 	}
 	if !r.HasUnknown() {

@@ -1,108 +1,111 @@
 package api
 
 import (
-	"fmt"
-	"strconv"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/api/metrics"
 )
 
-// metricsType is the text format that Prometheus reads.
-const metricsType = "text/plain; version=0.0.4; charset=utf-8"
-
-// countedStatuses are the statuses with a series of their own. All others share one.
-var countedStatuses = [...]int{
-	200, 204, 304, 307, 400, 403, 404, 405, 406, 408, 410, 412, 413, 414, 422, 431, 500, 503, 505,
+// newDesc describes a family of metrics.
+func newDesc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
 }
 
-// count counts the status of an answer.
-func (s *Server) count(ctx *fasthttp.RequestCtx) {
-	status := ctx.Response.StatusCode()
-	for i, counted := range countedStatuses {
-		if counted == status {
-			s.responses[i].Add(1)
-			return
-		}
+var (
+	shedDesc = newDesc("hdqs_http_shed_total",
+		"Requests and connections that were refused, by the limit that was reached.", "reason")
+	waitDesc = newDesc("hdqs_queue_wait_seconds",
+		"How long list queries waited for a slot; 0 if one was free.")
+	hitsDesc    = newDesc("hdqs_body_cache_hits_total", "Bodies found in the cache.")
+	missesDesc  = newDesc("hdqs_body_cache_misses_total", "Bodies that were made.")
+	joinsDesc   = newDesc("hdqs_body_cache_joins_total", "Requests that waited for a body that another request made.")
+	cachedDesc  = newDesc("hdqs_body_cache_bytes", "Memory of the cached bodies.")
+	runningDesc = newDesc("hdqs_queries_running", "List queries that run.")
+	waitingDesc = newDesc("hdqs_queries_waiting", "List queries that wait for a slot.")
+	budgetDesc  = newDesc("hdqs_http_in_flight_bytes",
+		"Bytes of answers that clients have not taken yet, with the memory of their connections.")
+	connectionsDesc = newDesc("hdqs_http_connections", "Open connections of the public listener.")
+	faultsDesc      = newDesc("hdqs_connection_faults_total", "Messages of the HTTP library, "+
+		"mostly about requests that it could not read; at most one a second is logged.")
+	panicsDesc = newDesc("hdqs_panics_total", "Requests that panicked.")
+	heldDesc   = newDesc("hdqs_snapshots_held",
+		"Snapshots that answer: the current one, and replaced ones for requests that name them.")
+	infoDesc      = newDesc("hdqs_snapshot_info", "The served snapshot; always 1.", "id", "schema")
+	publishedDesc = newDesc("hdqs_snapshot_published_timestamp_seconds",
+		"When the channel was moved to the served snapshot.")
+	ageDesc   = newDesc("hdqs_snapshot_age_seconds", "Time since the data of the served snapshot was loaded.")
+	rowsDesc  = newDesc("hdqs_table_rows", "Rows of a table of the served snapshot.", "table")
+	bytesDesc = newDesc("hdqs_table_bytes", "Length of the segment of a table of the served snapshot.", "table")
+)
+
+// collector collects what the server counts itself. What changes with each request is in
+// metrics.Requests.
+type collector struct{ server *Server }
+
+// Describe implements prometheus.Collector.
+func (c collector) Describe(to chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{
+		shedDesc, waitDesc, hitsDesc, missesDesc, joinsDesc, cachedDesc, runningDesc, waitingDesc, budgetDesc,
+		connectionsDesc, faultsDesc, panicsDesc, heldDesc, infoDesc, publishedDesc, ageDesc, rowsDesc, bytesDesc,
+	} {
+		to <- desc
 	}
-	s.responses[len(countedStatuses)].Add(1)
 }
 
-// metricsText builds the text of /metrics from numbers and fixed words only, so that no caller can
-// add a series or a text.
-type metricsText struct {
-	text []byte
-	name string // of the family
-}
-
-// family begins a family of samples.
-func (m *metricsText) family(name, kind, help string) {
-	m.name = name
-	m.text = append(m.text, "# HELP "+name+" "+help+"\n# TYPE "+name+" "+kind+"\n"...)
-}
-
-// labelled writes a sample with one label. Label and value need no escaping.
-func (m *metricsText) labelled(label, word string, n int64) {
-	m.text = fmt.Appendf(m.text, "%s{%s=%q} %d\n", m.name, label, word, n)
-}
-
-// value writes the only sample of a family.
-func (m *metricsText) value(n int64) { m.text = fmt.Appendf(m.text, "%s %d\n", m.name, n) }
-
-func (m *metricsText) counter(name, help string, n int64) {
-	m.family(name, "counter", help)
-	m.value(n)
-}
-
-func (m *metricsText) gauge(name, help string, n int64) {
-	m.family(name, "gauge", help)
-	m.value(n)
-}
-
-// answerMetrics answers with all metrics.
-func (s *Server) answerMetrics(ctx *fasthttp.RequestCtx) {
-	var m metricsText
-	m.family("hdqs_http_requests_total", "counter", "Requests of the public listener by the status of their answer.")
-	for i, status := range countedStatuses {
-		m.labelled("code", strconv.Itoa(status), s.responses[i].Load())
-	}
-	m.labelled("code", "other", s.responses[len(countedStatuses)].Load())
-	m.family("hdqs_shed_total", "counter",
-		"Requests and connections that were refused, by the limit that was reached.")
+// Collect implements prometheus.Collector.
+func (c collector) Collect(to chan<- prometheus.Metric) {
+	s := c.server
 	for i := range rules {
-		m.labelled("reason", rules[i].reason, s.shed[i].Load())
+		to <- metrics.Counter(shedDesc, s.shed[i].Load(), rules[i].reason)
 	}
+	var waits metrics.Sums
+	waits.Add(s.gate.Waits())
+	to <- waits.Metric(waitDesc)
 	cached := s.bodies.counts()
-	m.counter("hdqs_cache_hits_total", "Bodies found in the cache.", cached.hits)
-	m.counter("hdqs_cache_misses_total", "Bodies that were made.", cached.misses)
-	m.counter("hdqs_cache_joins_total", "Requests that waited for a body that another request made.", cached.joins)
-	m.gauge("hdqs_cache_bytes", "Memory of the cached bodies.", cached.bytes)
-	m.gauge("hdqs_queries_running", "List queries that run.", int64(s.gate.Running()))
-	m.gauge("hdqs_queries_waiting", "List queries that wait for a slot.", s.gate.Waiting())
-	m.gauge("hdqs_http_in_flight_bytes",
-		"Bytes of answers that clients have not taken yet, with the memory of their connections.", s.budget.Bytes())
-	m.gauge("hdqs_connections", "Open connections of the public listener.", int64(s.callers.Count()))
-	s.snapshotMetrics(&m)
-	m.counter("hdqs_requests_without_identifier_total",
-		"Requests whose application identifier was missing or bad.", s.unidentified.Load())
-	m.counter("hdqs_connection_faults_total", "Messages of the HTTP library, "+
-		"mostly about requests that it could not read; at most one a second is logged.", s.faults.Count())
-	m.counter("hdqs_panics_total", "Requests that panicked.", s.panics.Load())
-	ctx.Response.Header.SetContentType(metricsType)
-	ctx.SetBody(m.text)
+	to <- metrics.Counter(hitsDesc, cached.hits)
+	to <- metrics.Counter(missesDesc, cached.misses)
+	to <- metrics.Counter(joinsDesc, cached.joins)
+	to <- metrics.Gauge(cachedDesc, float64(cached.bytes))
+	to <- metrics.Gauge(runningDesc, float64(s.gate.Running()))
+	to <- metrics.Gauge(waitingDesc, float64(s.gate.Waiting()))
+	to <- metrics.Gauge(budgetDesc, float64(s.budget.Bytes()))
+	to <- metrics.Gauge(connectionsDesc, float64(s.callers.Count()))
+	to <- metrics.Counter(faultsDesc, s.faults.Count())
+	to <- metrics.Counter(panicsDesc, s.panics.Load())
+	s.collectSnapshot(to)
 }
 
-func (s *Server) snapshotMetrics(m *metricsText) {
-	n := int64(s.retained.count())
+// collectSnapshot collects what the served snapshot is. Without one there is only the number of
+// those that answer.
+func (s *Server) collectSnapshot(to chan<- prometheus.Metric) {
+	held := s.retained.count()
 	if s.current.Load() != nil {
-		n++
+		held++
 	}
-	m.gauge("hdqs_snapshots_held",
-		"Snapshots that answer: the current one, and replaced ones for requests that name them.", n)
-	m.family("hdqs_snapshot_age_seconds", "gauge",
-		"Time since the served snapshot's data was loaded; absent without one.")
-	if v := s.acquire(); v != nil {
-		m.value(max(0, int64(time.Since(v.bound.snap.Manifest.SnapshotTime).Seconds())))
-		v.release(s.log)
+	to <- metrics.Gauge(heldDesc, float64(held))
+	v := s.acquire()
+	if v == nil {
+		return
+	}
+	defer v.release(s.log)
+	manifest := v.bound.snap.Manifest
+	to <- metrics.Gauge(infoDesc, 1, manifest.ID, contract.SchemaVersion)
+	to <- metrics.Gauge(ageDesc, max(0, time.Since(manifest.SnapshotTime).Seconds()))
+	if at := v.published(); !at.IsZero() {
+		to <- metrics.Gauge(publishedDesc, seconds(at))
+	}
+	for _, ref := range manifest.Tables {
+		to <- metrics.Gauge(rowsDesc, float64(ref.Rows), ref.Table)
+		to <- metrics.Gauge(bytesDesc, float64(ref.Bytes), ref.Table)
 	}
 }
+
+// seconds returns a time as Prometheus counts it, in seconds since 1970.
+func seconds(at time.Time) float64 { return float64(at.UnixMilli()) / 1e3 }
+
+// scrape answers with all metrics.
+func (s *Server) scrape(ctx *fasthttp.RequestCtx) { metrics.Handler(s.registry, s.log)(ctx) }

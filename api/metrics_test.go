@@ -1,51 +1,68 @@
 package api
 
 import (
+	"bytes"
 	"log/slog"
+	"math/rand/v2"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+	"github.com/valyala/fasthttp"
 )
 
 var (
-	helpLine   = regexp.MustCompile(`^# HELP ([a-z_]+) [A-Z].*\.$`)
-	typeLine   = regexp.MustCompile(`^# TYPE ([a-z_]+) (counter|gauge)$`)
-	sampleLine = regexp.MustCompile(`^(([a-z_]+)(?:\{[a-z]+="[a-z0-9]+"\})?) (-?[0-9]+)$`)
+	helpLine   = regexp.MustCompile(`^# HELP ([a-z_]+) [A-Z].*$`)
+	typeLine   = regexp.MustCompile(`^# TYPE ([a-z_]+) (counter|gauge|histogram|summary)$`)
+	sampleLine = regexp.MustCompile(`^(([a-z_]+)(?:\{[^{}]+\})?) (\S+)$`)
 )
 
 // readMetrics parses /metrics strictly: of each family the help, the type, then the samples.
-func readMetrics(t *testing.T, address string) map[string]int64 {
+func readMetrics(t *testing.T, address string) map[string]float64 {
 	t.Helper()
 	got := ask(t, address, "GET", "/metrics", nil)
-	if kind, _ := got.field("Content-Type"); got.Status != 200 || kind != metricsType {
+	kind, _ := got.field("Content-Type")
+	if got.Status != 200 || !strings.HasPrefix(kind, "text/plain; version=0.0.4") {
 		t.Fatalf("%d %q", got.Status, kind)
 	}
-	series, family, kind := map[string]int64{}, "", ""
+	if faults, err := promlint.New(bytes.NewReader(got.Body)).Lint(); err != nil || len(faults) > 0 {
+		t.Errorf("promtool check metrics would say: %v %v", faults, err)
+	}
+	series, family := map[string]float64{}, ""
 	for line := range strings.SplitSeq(strings.TrimSuffix(string(got.Body), "\n"), "\n") {
 		if m := helpLine.FindStringSubmatch(line); m != nil {
 			family, kind = m[1], ""
 			continue
 		}
 		if m := typeLine.FindStringSubmatch(line); m != nil && m[1] == family {
-			if kind = m[2]; (kind == "counter") != strings.HasSuffix(family, "_total") {
-				t.Errorf("%s is a %s", family, kind)
-			}
+			kind = m[2]
 			continue
 		}
 		m := sampleLine.FindStringSubmatch(line)
-		if m == nil || m[2] != family || kind == "" {
+		if m == nil || !strings.HasPrefix(m[2], family) || kind == "" {
 			t.Fatalf("line %q is in the block of family %q", line, family)
 		}
-		n, err := strconv.ParseInt(m[3], 10, 64)
+		n, err := strconv.ParseFloat(m[3], 64)
 		if _, twice := series[m[1]]; err != nil || twice || n < 0 {
 			t.Errorf("line %q: %v", line, err)
 		}
 		series[m[1]] = n
 	}
 	return series
+}
+
+// requestsWith adds up the counts of requests whose labels have a text.
+func requestsWith(series map[string]float64, label string) (n float64) {
+	for name, count := range series {
+		if strings.HasPrefix(name, "hdqs_http_requests_total{") && strings.Contains(name, label) {
+			n += count
+		}
+	}
+	return n
 }
 
 // TestMetrics checks that each event is counted once, in the right series.
@@ -64,8 +81,8 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	address := listen(t, s)
-	want := map[string]int64{"hdqs_snapshots_held": 2}
-	check := func(when string, wants map[string]int64) {
+	want := map[string]float64{"hdqs_snapshots_held": 2}
+	check := func(when string, wants map[string]float64) {
 		t.Helper()
 		for series, n := range wants {
 			want[series] = n
@@ -74,53 +91,55 @@ func TestMetrics(t *testing.T) {
 			got := readMetrics(t, admin)
 			for series, n := range want {
 				if got[series] != n {
-					t.Errorf("%s is %d, want %d", series, got[series], n)
+					t.Errorf("%s is %v, want %v", series, got[series], n)
 				}
 			}
 			if age := got["hdqs_snapshot_age_seconds"]; age < 3600 || age > 3700 {
-				t.Errorf("the snapshot's age is %d s", age)
+				t.Errorf("the snapshot's age is %v s", age)
 			}
 		})
 	}
-	check("before any request", map[string]int64{
-		"hdqs_cache_misses_total": 0, "hdqs_cache_bytes": 0,
-		`hdqs_http_requests_total{code="200"}`: 0,
+	check("before any request", map[string]float64{
+		"hdqs_body_cache_misses_total": 0, "hdqs_body_cache_bytes": 0,
+		`hdqs_http_requests_total{code="200",endpoint="sector",format="json"}`: 0,
 	})
 	conn := dial(t, address)
 	for range 3 { // a miss, a miss that is cached, a hit
 		conn.get(listTarget)
 	}
 	body := int64(len(s.Answer("GET", listTarget, nil).Body)) // a hit as well, but not counted as an HTTP request
-	check("three identical requests", map[string]int64{
-		"hdqs_cache_misses_total": 2, "hdqs_cache_hits_total": 2, "hdqs_cache_bytes": body + cachedOverhead,
-		`hdqs_http_requests_total{code="200"}`: 3, "hdqs_connections": 1,
+	check("three identical requests", map[string]float64{
+		"hdqs_body_cache_misses_total": 2, "hdqs_body_cache_hits_total": 2,
+		"hdqs_body_cache_bytes": float64(body + cachedOverhead),
+		`hdqs_http_requests_total{code="200",endpoint="sector",format="json"}`: 3, "hdqs_http_connections": 1,
 	})
 	known := "GET " + listTarget + "&offset=2 HTTP/1.1\r\nHost: a\r\nIf-None-Match: *\r\n\r\n"
 	if answer, _ := conn.raw(t, "GET", known); !strings.HasPrefix(answer, "HTTP/1.1 304 ") {
 		t.Errorf("If-None-Match: %.40q", answer)
 	}
-	check("no query for a 304", map[string]int64{`hdqs_http_requests_total{code="304"}`: 1})
+	check("no query for a 304", map[string]float64{`hdqs_http_requests_total{code="304",endpoint="sector",format="json"}`: 1})
 	conn.get("/api/v2/metadata/sector")
 	conn.get("/nowhere")
-	check("errors", map[string]int64{
-		`hdqs_http_requests_total{code="403"}`: 1, `hdqs_http_requests_total{code="404"}`: 1,
-		"hdqs_requests_without_identifier_total": 1,
+	check("errors", map[string]float64{
+		`hdqs_http_requests_total{code="403",endpoint="sector",format="json"}`: 1,
+		`hdqs_http_requests_total{code="404",endpoint="other",format="other"}`: 1,
+		`hdqs_identifier_total{result="missing"}`:                              1,
 	})
 	if !s.gate.Enter(false) {
 		t.Fatal("no free slot")
 	}
 	conn.get(listTarget + "&limit=1")
-	check("all slots taken", map[string]int64{
-		`hdqs_shed_total{reason="queries"}`: 1, `hdqs_http_requests_total{code="503"}`: 1,
-		"hdqs_queries_running": 1, "hdqs_cache_misses_total": 3,
+	check("all slots taken", map[string]float64{
+		`hdqs_http_shed_total{reason="queries"}`: 1, `hdqs_http_requests_total{code="503",endpoint="sector",format="json"}`: 1,
+		"hdqs_queries_running": 1, "hdqs_body_cache_misses_total": 3,
 	})
 	s.gate.Leave()
 	s.budget.Add(s.budget.Limit())
 	conn.get(listTarget + "&limit=1")
-	check("byte budget full", map[string]int64{
-		`hdqs_shed_total{reason="bytes"}`: 1, `hdqs_http_requests_total{code="503"}`: 2,
-		"hdqs_http_in_flight_bytes": s.budget.Limit(), "hdqs_queries_running": 0,
-		"hdqs_cache_misses_total": 3,
+	check("byte budget full", map[string]float64{
+		`hdqs_http_shed_total{reason="bytes"}`: 1, `hdqs_http_requests_total{code="503",endpoint="sector",format="json"}`: 2,
+		"hdqs_http_in_flight_bytes": float64(s.budget.Limit()), "hdqs_queries_running": 0,
+		"hdqs_body_cache_misses_total": 3,
 	})
 	s.budget.Add(-s.budget.Limit())
 	raw := dial(t, address)
@@ -130,24 +149,101 @@ func TestMetrics(t *testing.T) {
 	// The connection is closed after the answer.
 	waitFor(t, "its connection to be closed", func() bool { return s.callers.Count() == 1 })
 	check("malformed request",
-		map[string]int64{`hdqs_http_requests_total{code="400"}`: 1, "hdqs_http_in_flight_bytes": 0})
+		map[string]float64{`hdqs_http_requests_total{code="400",endpoint="other",format="other"}`: 1, "hdqs_http_in_flight_bytes": 0})
 	_, m, _ := s.bodies.begin(testKey(1))
 	for range 2 {
 		go s.bodies.begin(testKey(1))
 	}
 	waitFor(t, "two waiters", func() bool { return s.bodies.counts().joins == 2 })
 	s.bodies.end(m, finished{}, nil)
-	check("two waiters", map[string]int64{"hdqs_cache_joins_total": 2, "hdqs_cache_misses_total": 4})
+	check("two waiters", map[string]float64{"hdqs_body_cache_joins_total": 2, "hdqs_body_cache_misses_total": 4})
 	conn.Close()
-	waitFor(t, "all connections to be closed", func() bool { return readMetrics(t, admin)["hdqs_connections"] == 0 })
+	waitFor(t, "all connections to be closed", func() bool {
+		return readMetrics(t, admin)["hdqs_http_connections"] == 0
+	})
 	if got := ask(t, address, "GET", "/metrics", nil); got.Status != 404 {
 		t.Errorf("/metrics on the public listener: status %d, want 404", got.Status)
 	}
 }
 
-func keys(m map[string]int64) (all []string) {
+func keys(m map[string]float64) (all []string) {
 	for key := range m {
 		all = append(all, key)
 	}
 	return all
+}
+
+// knownLabels are the labels that requests may create series with, and their values. There are also
+// endpoints.
+var knownLabels = map[string]*regexp.Regexp{
+	"code":   regexp.MustCompile(`^([2-5]xx|[2-5][0-9][0-9]|other)$`),
+	"format": regexp.MustCompile(`^(json|csv|other)$`),
+	"coding": regexp.MustCompile(`^(identity|gzip|zstd)$`),
+	"le":     regexp.MustCompile(`^[0-9.e+-]+$|^\+Inf$`),
+}
+
+var labelPair = regexp.MustCompile(`([a-z]+)="([^"]*)"`)
+
+// hasKnownLabels reports whether all labels of a series have values from fixed lists.
+func hasKnownLabels(s *Server, series string) bool {
+	for _, pair := range labelPair.FindAllStringSubmatch(series, -1) {
+		if pair[1] == "endpoint" {
+			if !slices.Contains(s.endpoints, pair[2]) {
+				return false
+			}
+		} else if known := knownLabels[pair[1]]; known == nil || !known.MatchString(pair[2]) {
+			return false
+		}
+	}
+	return true
+}
+
+// TestRandomURLsAddNoSeries checks that what clients ask for creates no series: there is at most
+// one for each combination of fixed labels.
+func TestRandomURLsAddNoSeries(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, Options{}, 30)
+	admin := listenAdmin(t, s)
+	request := func(target string) {
+		var ctx fasthttp.RequestCtx
+		var request fasthttp.Request
+		request.SetRequestURI(target)
+		ctx.Init(&request, nil, nil)
+		s.handlePublic(&ctx)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	word := func() string {
+		letters := make([]byte, 1+random.IntN(20))
+		for i := range letters {
+			letters[i] = "abcdefghijklmnopqrstuvwxyz/._-%20"[random.IntN(33)]
+		}
+		return "q" + string(letters) // no route begins so
+	}
+	request("/nowhere")
+	request("/api/v2/nowhere?app_identifier=" + goodIdentifier)
+	request("/api/v2/nowhere")
+	request(listTarget + "&unknown=1")
+	request("/api/v2/metadata/location?unknown=1")
+	before := readMetrics(t, admin)
+	for range 10_000 {
+		switch target := "/" + word() + "?" + word() + "=" + word(); random.IntN(4) {
+		case 0:
+			request(target + "&app_identifier=" + goodIdentifier)
+		case 1:
+			request("/api/v2/metadata" + target)
+		case 2:
+			request("/api/v2/metadata/" + target + "&app_identifier=" + goodIdentifier)
+		default:
+			request(listTarget + "&" + word() + "=" + word() + "&unknown" + word() + "=" + word())
+		}
+	}
+	after := readMetrics(t, admin)
+	for series := range after {
+		if _, known := before[series]; !known {
+			t.Errorf("random URLs have created the series %s", series)
+		}
+	}
+	if n := requestsWith(after, `endpoint="other"`) - requestsWith(before, `endpoint="other"`); n < 5000 {
+		t.Errorf("%v requests of unknown paths were counted", n)
+	}
 }

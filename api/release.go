@@ -35,6 +35,7 @@ type served struct {
 	landing     landingData
 	date        string // of the snapshot
 	publication atomic.Pointer[publication]
+	publishedAt atomic.Pointer[time.Time] // also when answers do not have it yet
 	refs        atomic.Int64
 }
 
@@ -99,6 +100,7 @@ const dateLag = 2 * time.Second
 // its answer (RFC 9110, section 8.8.2.1), and at an earlier time another snapshot may have been
 // published. So answers have no publish time until Date has certainly reached it.
 func (s *Server) announce(v *served, published time.Time) {
+	v.publishedAt.Store(&published)
 	ahead := time.Until(published.Truncate(time.Second).Add(dateLag))
 	if ahead <= 0 {
 		v.publication.Store(s.newPublication(v.id, published))
@@ -109,6 +111,14 @@ func (s *Server) announce(v *served, published time.Time) {
 	if ahead < maxClockSkew {
 		time.AfterFunc(ahead, func() { v.publication.CompareAndSwap(none, s.newPublication(v.id, published)) })
 	}
+}
+
+// published returns when the channel was moved to the snapshot, zero if that is unknown.
+func (v *served) published() time.Time {
+	if at := v.publishedAt.Load(); at != nil {
+		return *at
+	}
+	return time.Time{}
 }
 
 // headsFor returns the heads of the answer to a request.

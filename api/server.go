@@ -9,14 +9,17 @@ import (
 	"net"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/fasthttp/router"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/contract"
 	"hdqs/api/encode"
+	"hdqs/api/metrics"
 	"hdqs/api/wire"
 )
 
@@ -103,10 +106,15 @@ const (
 // Server answers requests from the snapshot it serves. All methods may be called at any time and
 // from any goroutine.
 type Server struct {
-	options  Options
-	log      *slog.Logger
-	router   *router.Router
-	paths    []string // of the router, in the order in which they were added
+	options Options
+	log     *slog.Logger
+	router  *router.Router
+	paths   []string // of the router, in the order in which they were added
+
+	endpoints []string // names of endpoints in metrics
+	requests  *metrics.Requests
+	registry  *prometheus.Registry
+
 	public   *fasthttp.Server
 	admin    *fasthttp.Server
 	known    knownIdentifiers
@@ -122,33 +130,29 @@ type Server struct {
 	emptyLanding         landingData
 	landing, landingBare head
 
-	faults       *wire.Log
-	draining     atomic.Bool
-	starting     atomic.Pointer[string]
-	unidentified atomic.Int64 // requests without a good identifier
-	panics       atomic.Int64
-	responses    [len(countedStatuses) + 1]atomic.Int64 // of the public listener
+	faults   *wire.Log
+	draining atomic.Bool
+	starting atomic.Pointer[string]
+	panics   atomic.Int64
 }
 
 // New returns a server without a snapshot: until the first Swap, list requests get 503.
 func New(o Options) *Server {
 	s := &Server{
 		options: o, log: cmp.Or(o.Logger, slog.Default()), router: router.New(), emptyLanding: newLanding(nil),
-		gate: wire.NewGate(o.Queries, o.QueueWait), budget: wire.NewBudget(o.InflightBytes),
+		endpoints: []string{"other"},
+		gate:      wire.NewGate(o.Queries, o.QueueWait), budget: wire.NewBudget(o.InflightBytes),
 	}
 	s.faults = wire.NewLog(s.log)
 	s.bodies = newBodyCache(o.CacheBytes, s.budget)
 	s.callers = wire.NewConnections(s.connectionLimits())
 	s.addRoutes()
-	s.public = s.listener(noLimit, func(ctx *fasthttp.RequestCtx) {
-		s.handle(ctx)
-		if s.draining.Load() {
-			ctx.SetConnectionClose()
-		}
-		s.count(ctx)
-	}, func(ctx *fasthttp.RequestCtx, err error) {
+	s.requests = metrics.NewRequests(s.endpoints)
+	s.registry = metrics.NewRegistry()
+	s.registry.MustRegister(s.requests, collector{s})
+	s.public = s.listener(noLimit, s.handlePublic, func(ctx *fasthttp.RequestCtx, err error) {
 		s.answerUnread(ctx, err)
-		s.count(ctx)
+		s.countUnread(ctx)
 	})
 	s.admin = s.listener(wire.DefaultConnections, s.handleAdmin, s.answerUnread)
 	return s
@@ -198,11 +202,38 @@ func (s *Server) addRoutes() {
 	s.addPages()
 }
 
+// otherEndpoint is the position in Server.endpoints for requests for unknown paths, and for those
+// that could not be read.
+const otherEndpoint = 0
+
+// endpointOf returns the position in Server.endpoints of the list, or of a path without one. Once
+// the metrics exist, none is added.
+func (s *Server) endpointOf(path string, list *contract.Plan) int {
+	name := path
+	if list != nil {
+		name = list.Endpoint.Name()
+	}
+	at := slices.Index(s.endpoints, name)
+	switch {
+	case at >= 0:
+		return at
+	case s.requests != nil:
+		return otherEndpoint
+	}
+	s.endpoints = append(s.endpoints, name)
+	return len(s.endpoints) - 1
+}
+
 // add registers a path. A list checks the identifier and the method itself.
 func (s *Server) add(path string, r route) {
-	handler := func(ctx *fasthttp.RequestCtx) { s.answerList(ctx, r.list) }
+	r.endpoint = s.endpointOf(path, r.list)
+	handler := func(ctx *fasthttp.RequestCtx) {
+		recordOf(ctx).noteRoute(&r)
+		s.answerList(ctx, r.list)
+	}
 	if r.list == nil {
 		handler = func(ctx *fasthttp.RequestCtx) {
+			recordOf(ctx).noteRoute(&r)
 			switch {
 			case !s.identified(ctx, path):
 			case !ctx.IsGet() && !ctx.IsHead():
@@ -221,6 +252,20 @@ func (s *Server) handlerOf(path string) fasthttp.RequestHandler {
 	handler, _ := s.router.Lookup(fasthttp.MethodGet, path, nil)
 	return handler
 }
+
+// handlePublic answers and counts a request of the public listener.
+func (s *Server) handlePublic(ctx *fasthttp.RequestCtx) {
+	rec := s.begin(ctx)
+	s.handle(ctx)
+	if s.draining.Load() {
+		ctx.SetConnectionClose()
+	}
+	rec.answered(ctx)
+}
+
+// Metrics returns the registry of /metrics, to which the rest of the program adds metrics of its
+// own. A collector must not block.
+func (s *Server) Metrics() prometheus.Registerer { return s.registry }
 
 // Serve answers public requests of a listener until Shutdown.
 func (s *Server) Serve(l net.Listener) error {
@@ -257,7 +302,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 
 // refuse answers a connection over a limit.
 func (s *Server) refuse(ctx *fasthttp.RequestCtx, rule string) {
-	defer s.count(ctx)
+	defer s.countUnread(ctx)
 	defer s.recovered(ctx)
 	s.answerError(ctx, &Busy{rule})
 }

@@ -453,7 +453,9 @@ func TestAdmin(t *testing.T) {
 	if err := s.Swap(Release{Snapshot: storeSnapshot(t, "one", sampleTime, tables)}); err != nil {
 		t.Fatal(err)
 	}
-	s.Answer("GET", "/api/v2/metadata/sector", nil)
+	if got := ask(t, listen(t, s), "GET", "/api/v2/metadata/sector", nil); got.Status != 403 {
+		t.Errorf("without an identifier: %d", got.Status)
+	}
 	s.Starting("reading the channel")
 	if status, r := ready(); status != 503 || r.Ready || r.Reason != "reading the channel" || r.Snapshot != "one" {
 		t.Errorf("before the public listener is open: %d %+v", status, r)

@@ -22,6 +22,8 @@ type bodyStream struct {
 	part   *[]byte       // rendered and not yet written; nil when all is written
 	sent   int           // of part
 	more   bool          // there is more after part
+	record *record       // of the request; nil if it did not come over HTTP
+	bytes  int64         // sent
 }
 
 var streams = sync.Pool{New: func() any { return new(bodyStream) }}
@@ -48,6 +50,9 @@ func (s *Server) stream(ctx *fasthttp.RequestCtx, sc *scratch, f *render.Form, v
 	st.ranges, sc.page.Ranges = sc.page.Ranges, st.ranges
 	st.body.Start(f, st.ranges)
 	st.more = true
+	if st.record = recordOf(ctx); st.record != nil {
+		st.record.streamed = true
+	}
 	ctx.Response.SetBodyStream(st, st.body.Len())
 }
 
@@ -59,6 +64,7 @@ func (st *bodyStream) next() {
 
 // took records that n more bytes of the part were written.
 func (st *bodyStream) took(n int) {
+	st.bytes += int64(n)
 	if st.sent += n; st.sent == len(*st.part) {
 		st.drop()
 	}
@@ -123,7 +129,11 @@ func (st *bodyStream) Close() error {
 		return nil
 	}
 	st.drop()
+	if st.record != nil {
+		st.record.closed(st.bytes)
+	}
 	st.body, st.served, st.server, st.more = render.Body{}, nil, nil, false
+	st.record, st.bytes = nil, 0
 	streams.Put(st)
 	v.release(s.log)
 	return nil

@@ -25,10 +25,11 @@ var imports = map[string][]string{
 	"loader/upstream":    {"internal/atomicfile", "internal/fetch", "internal/bucket", "loader", "loader/catalogfile"},
 	"loader/sample":      {"loader", "loader/catalogfile"}, // its tests; loader itself imports it
 	"api": {
-		"snapshot", "snapshot/store", "index", "api/contract", "api/wire", "api/render", "api/encode",
+		"snapshot", "snapshot/store", "index", "api/contract", "api/wire", "api/render", "api/encode", "api/metrics",
 	},
 	"api/contract":        {}, // not even index: api maps its Op and Value
-	"api/wire":            {},
+	"api/wire":            {"api/metrics"},
+	"api/metrics":         {},
 	"api/render":          {"snapshot", "index", "api/encode"},
 	"api/encode":          {},
 	"internal/atomicfile": {},

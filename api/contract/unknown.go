@@ -81,3 +81,6 @@ func (r *Request) UnknownFaults(preferred bool) *Invalid {
 
 // HasUnknown reports whether the request has parameters that the endpoint does not have.
 func (r *Request) HasUnknown() bool { return len(r.unknown) > 0 }
+
+// UnknownCount returns how many parameters the endpoint does not have, at most 64.
+func (r *Request) UnknownCount() int { return len(r.unknown) }

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"sync/atomic"
 	"time"
+
+	"hdqs/api/metrics"
 )
 
 // DefaultWait keeps all but one in a hundred answers of an overloaded server within three times the
@@ -28,6 +30,7 @@ type Gate struct {
 	waiting  atomic.Int64
 	each     atomic.Int64 // nanoseconds of wait for each request ahead in the queue, smoothed
 	overload overloadWindow
+	waits    metrics.Histogram
 }
 
 // NewGate returns a gate. Zero slots are 4 for each core. wait is the longest wait for a slot: zero
@@ -59,12 +62,16 @@ func (g *Gate) Running() int { return len(g.slots) }
 // Waiting returns how many requests wait for a slot.
 func (g *Gate) Waiting() int64 { return g.waiting.Load() }
 
+// Waits returns how long requests have waited for a slot. It does not count those that got none.
+func (g *Gate) Waits() *metrics.Histogram { return &g.waits }
+
 // take takes a slot, waiting if needed. Under sustained overload, requests that would wait for more
 // than half of the longest wait are refused: then few of those that join the queue wait in vain,
 // and good answers are not all as late as possible.
 func (g *Gate) take() bool {
 	select {
 	case g.slots <- struct{}{}:
+		g.waits.Observe(0)
 		return true
 	default:
 	}
@@ -81,7 +88,9 @@ func (g *Gate) take() bool {
 	defer t.Stop()
 	select {
 	case g.slots <- struct{}{}:
-		g.learn(ahead, time.Since(arrived))
+		waited := time.Since(arrived)
+		g.waits.Observe(waited)
+		g.learn(ahead, waited)
 		return true
 	case <-t.C:
 		return false

@@ -99,6 +99,7 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	}
 	setGarbagePercent()
 	server := api.New(options)
+	server.Metrics().MustRegister(newBuildInfo())
 	server.Starting("starting")
 	failed := make(chan error, 2)
 	if f.admin != "" { // first of all, so that a start that takes long can be watched
