@@ -147,9 +147,6 @@ func (l *load) publish(r *result) error {
 		report.Outcome, report.Snapshot = "unchanged", now.ID
 		return nil
 	}
-	if err := l.checkShrunk(r); err != nil {
-		return err
-	}
 	var err error
 	if m.State, err = r.stateText(); err != nil {
 		return err

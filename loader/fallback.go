@@ -98,17 +98,6 @@ func (l *load) shrunk(table string, rows int) error {
 		old.Table, old.Rows, rows)
 }
 
-// checkShrunk refuses a result whose data tables cannot be kept one by one, such as one of view
-// dumps.
-func (l *load) checkShrunk(r *result) error {
-	for _, th := range dataThemes {
-		if err := l.shrunk(th.table.name, r.segments[th.table.name].Rows); err != nil {
-			return fmt.Errorf("%w; nothing is published", err)
-		}
-	}
-	return nil
-}
-
 // keepTable keeps the previous table of a role, for a reason that is reported.
 func (p *pass) keepTable(th *theme, out *roleRows, why error) error {
 	old, _ := p.previous.table(th.table.name)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"hdqs/loader/catalogfile"
 	"hdqs/snapshot"
 )
 
@@ -61,6 +62,17 @@ func (l *load) notFetched(role string) *listFault {
 	return &listFault{role: role, why: fmt.Errorf("list %s: %s could not be fetched: %s", role, s.Path, s.Why)}
 }
 
+// noRows is the fault of a list of places without a row that can be used. Each row of the catalog
+// is placed with it, so an empty one is as bad as none.
+func (p *pass) noRows(role string, rows int) *listFault {
+	files := p.catalog.files[role]
+	if rows > 0 || len(files) == 0 {
+		return nil
+	}
+	path := files[len(files)-1].path
+	return &listFault{role: role, path: path, why: fmt.Errorf("list %s: %s has no row that can be used", role, path)}
+}
+
 // lostRows is the fault of a list that has less than half of its previous rows.
 func (l *load) lostRows(role, table string, rows int) *listFault {
 	if err := l.shrunk(table, rows); err != nil {
@@ -71,20 +83,67 @@ func (l *load) lostRows(role, table string, rows int) *listFault {
 
 // restoreCountries rebuilds the list of locations from the table that was made of it.
 func (p *pass) restoreCountries(segments []*snapshot.Segment) error {
-	r := segmentReader{segment: segments[0]}
-	code, name, start := r.column("code"), r.column("name"), r.column("reference_period_start")
-	hrp, gho := r.column("has_hrp"), r.column("in_gho")
-	if r.err != nil {
-		return r.err
+	countries, err := countriesIn(segments[0])
+	if err != nil {
+		return err
 	}
 	p.refs.units = newUnits()
-	for row := range uint32(r.segment.Rows()) {
-		c := countryUnit{code: rowText(code, row), name: rowText(name, row), start: rowInt(start, row)}
-		c.hasHRP, c.inGHO = rowInt(hrp, row) == 1, rowInt(gho, row) == 1
+	for _, c := range countries {
 		if !p.refs.units.addCountry(c) {
 			return fmt.Errorf("table location has %q twice", c.code)
 		}
 	}
+	return nil
+}
+
+// countriesIn reads the table of locations.
+func countriesIn(segment *snapshot.Segment) (countries []countryUnit, err error) {
+	r := segmentReader{segment: segment}
+	code, name, start := r.column("code"), r.column("name"), r.column("reference_period_start")
+	hrp, gho := r.column("has_hrp"), r.column("in_gho")
+	if r.err != nil {
+		return nil, r.err
+	}
+	for row := range uint32(segment.Rows()) {
+		countries = append(countries, countryUnit{
+			code: rowText(code, row), name: rowText(name, row), start: rowInt(start, row),
+			hasHRP: rowInt(hrp, row) == 1, inGHO: rowInt(gho, row) == 1,
+		})
+	}
+	return countries, nil
+}
+
+// restoreFlags gives countries whose flags cannot be read those of the previous snapshot. When one
+// of them is not in it, the list cannot be used.
+func (p *pass) restoreFlags(unclear []unclearFlag) *listFault {
+	const role, table = catalogfile.LocationRole, "location"
+	last := map[string]countryUnit{}
+	if p.previous.hasRows(table) {
+		segment, err := p.previous.open(table)
+		if err != nil {
+			return &listFault{role: role, why: fmt.Errorf("list %s: the flags of the previous snapshot: %w", role, err)}
+		}
+		defer segment.Close()
+		countries, err := countriesIn(segment)
+		if err != nil {
+			return &listFault{role: role, why: fmt.Errorf("list %s: the flags of the previous snapshot: %w", role, err)}
+		}
+		for _, c := range countries {
+			last[c.code] = c
+		}
+	}
+	for _, u := range unclear {
+		if _, ok := last[u.country]; !ok {
+			return &listFault{role: role, path: u.path, why: fmt.Errorf(
+				"list %s: %s: a flag is Y, N or empty, and there is no earlier one of %s", role, u.text, u.country)}
+		}
+	}
+	for _, u := range unclear {
+		u.set(&p.refs.units.countries[p.refs.units.countryOf[u.country]], last[u.country])
+	}
+	p.markStale(p.result, role, unclear[0].path, fmt.Errorf(
+		"%d flags are not Y, N or empty and those of the last snapshot are used; the first: %s",
+		len(unclear), unclear[0].text))
 	return nil
 }
 

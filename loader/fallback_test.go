@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -102,7 +103,7 @@ func TestRefusedKeepsTable(t *testing.T) {
 			[]string{"location"},
 			"header lacks Has HRP",
 		},
-		"no locations": {with("reference/location.csv", headerOf), []string{"location"}, "from"},
+		"no locations": {with("reference/location.csv", headerOf), []string{"location"}, "has no row"},
 		"units": {
 			with("reference/pcodes.csv", rename("P-Code", "Code")),
 			[]string{"admin1", "admin2"},
@@ -113,7 +114,7 @@ func TestRefusedKeepsTable(t *testing.T) {
 			[]string{"admin1", "admin2"},
 			"a quote is not closed",
 		},
-		"no units": {with("reference/pcodes.csv", headerOf), []string{"admin1", "admin2"}, "from"},
+		"no units": {with("reference/pcodes.csv", headerOf), []string{"admin1", "admin2"}, "has no row"},
 		"units gone": {
 			without("reference/pcodes.csv"),
 			[]string{"admin1", "admin2"},
@@ -150,6 +151,52 @@ func TestRefusedKeepsTable(t *testing.T) {
 				t.Errorf("the whole catalog: %+v", again.Stale)
 			}
 			sameTables(t, "the whole catalog", again, first)
+		})
+	}
+}
+
+// TestHeaderOnly checks files that have a header and no row. Without a last good form, a list of
+// places ends the load, as if it was missing; any other file is reported, and the load partial.
+func TestHeaderOnly(t *testing.T) {
+	t.Parallel()
+	whole := smallWorld(t)
+	for _, path := range []string{
+		"reference/location.csv", "reference/pcodes.csv", "reference/org.csv", "reference/sector.csv",
+		"funding/hdx_hapi_funding_global.csv", "conflict-events/hdx_hapi_conflict_event_global_2025.csv",
+	} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			files := copyFS(t, whole)
+			files[path].Data = headerOf(files[path].Data)
+			opts := Options{Catalog: files, CatalogName: "test", Store: openStore(t), SnapshotTime: someDay}
+			report, err := Build(t.Context(), opts)
+			if path == "reference/location.csv" || path == "reference/pcodes.csv" {
+				if err == nil || !strings.Contains(err.Error(), path+" has no row that can be used") {
+					t.Errorf("got the error %v", err)
+				}
+				opts.AllowNoPCodes = true
+				if _, err := Build(t.Context(), opts); (err == nil) != strings.HasSuffix(path, "pcodes.csv") {
+					t.Errorf("without units: %v", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			faults := 0
+			for _, r := range report.Resources {
+				faults += len(r.Faults)
+				if len(r.Faults) > 0 && r.Path != path {
+					t.Errorf("%s: %v", r.Path, r.Faults)
+				}
+			}
+			var text strings.Builder
+			if err := report.WriteText(&text); err != nil {
+				t.Fatal(err)
+			}
+			if faults != 1 || !report.Partial || !strings.Contains(text.String(), "fault: "+path+": no rows") {
+				t.Errorf("%s: %d faults, partial %t:\n%s", path, faults, report.Partial, text.String())
+			}
 		})
 	}
 }
@@ -510,4 +557,72 @@ func TestCheckFile(t *testing.T) {
 			t.Errorf("%s %s: %v, want %q", c.role, c.name, err, c.want)
 		}
 	}
+}
+
+// TestUnclearFlags loads a list of locations whose flags are written in another style. They never
+// become false: a country keeps the flags of the last snapshot, and a list with a country that is
+// not in it is not used.
+func TestUnclearFlags(t *testing.T) {
+	t.Parallel()
+	const list = "reference/location.csv"
+	whole := smallCatalog(t)
+	with := func(old, now string) fstest.MapFS {
+		files := copyFS(t, whole)
+		data := bytes.ReplaceAll(files[list].Data, []byte(old), []byte(now))
+		if bytes.Equal(data, files[list].Data) {
+			t.Fatalf("%q is not in the list", old)
+		}
+		files[list].Data = data
+		return files
+	}
+	for _, style := range []string{"Yes", "y", "TRUE", "1", " Y", "Y ", "n", "0"} {
+		t.Run(style, func(t *testing.T) {
+			t.Parallel()
+			files := with(",Y,", ","+style+",")
+			opts := Options{Catalog: files, CatalogName: "test", Store: openStore(t), SnapshotTime: someDay}
+			_, err := Build(t.Context(), opts)
+			if err == nil || !strings.Contains(err.Error(), list+":2: bad_flag: Has HRP: "+strconv.Quote(style)) {
+				t.Errorf("a new store: %v", err)
+			}
+			st := openStore(t)
+			first := segmentsOf(build(t, st, whole, someDay))
+			got := build(t, st, files, someDay.Add(time.Hour))
+			if paths := stalePaths(t, st, got); !slices.Equal(paths, []string{list}) || !got.Partial ||
+				!strings.Contains(got.Stale[0].Why, list+":2: bad_flag") {
+				t.Errorf("stale %v, partial %t: %+v", paths, got.Partial, got.Stale)
+			}
+			for _, r := range got.Resources {
+				if r.Path == list && r.Oddities[string(badFlag)] == nil {
+					t.Errorf("the report does not count the flags: %+v", r)
+				}
+			}
+			if segmentsOf(got)["location"] != first["location"] {
+				t.Error("the table of locations has changed")
+			}
+		})
+	}
+	t.Run("a new country", func(t *testing.T) {
+		t.Parallel()
+		st := openStore(t)
+		first := segmentsOf(build(t, st, whole, someDay))
+		files := with("TWN,", "BEN,,Benin,Yes,,1974-01-01\nTWN,")
+		got := build(t, st, files, someDay.Add(time.Hour))
+		if paths := stalePaths(t, st, got); !slices.Equal(paths, []string{"location"}) || len(got.Refused) != 1 ||
+			!strings.Contains(got.Refused[0].Why, "no earlier one of BEN") {
+			t.Errorf("stale %v, refused %+v", paths, got.Refused)
+		}
+		if segmentsOf(got)["location"] != first["location"] {
+			t.Error("the table of locations has changed")
+		}
+	})
+	t.Run("another flag", func(t *testing.T) {
+		t.Parallel()
+		st := openStore(t)
+		build(t, st, whole, someDay)
+		got := build(t, st, with("Cameroon,,Y", "Cameroon,Y,yes"), someDay.Add(time.Hour))
+		rows := segmentRows(t, openBuilt(t, st, got).Segments["location"], []string{"code", "has_hrp", "in_gho"})
+		if !slices.Contains(rows, "CMR|true|true") {
+			t.Errorf("the clear flag of Cameroon is not read, or the unclear one lost: %q", rows)
+		}
+	})
 }

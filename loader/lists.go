@@ -55,11 +55,15 @@ func (p *pass) readLocations(ctx context.Context) error {
 	const role, table = catalogfile.LocationRole, "location"
 	fault := cmp.Or(p.plan.kept(role), p.notFetched(role))
 	if fault == nil || !p.previous.hasRows(table) { // a list that was not fetched has an embedded copy
-		fault = p.readList(ctx, role,
-			&locationReader{listReader: listReader{headers: locationHeaders}, units: p.refs.units})
+		l := &locationReader{listReader: listReader{headers: locationHeaders}, units: p.refs.units}
+		fault = p.readList(ctx, role, l)
+		if fault == nil && len(l.unclear) > 0 {
+			fault = p.restoreFlags(l.unclear)
+		}
 	}
 	if fault == nil {
-		fault = p.lostRows(role, table, len(p.refs.units.countries))
+		rows := len(p.refs.units.countries)
+		fault = cmp.Or(p.noRows(role, rows), p.lostRows(role, table, rows))
 	}
 	return p.useFallback(ctx, fault, p.restoreCountries, table)
 }
@@ -68,11 +72,12 @@ func (p *pass) readLocations(ctx context.Context) error {
 type listReader struct {
 	headers []string
 	csv     *csvReader
+	report  *ResourceReport
 	at      []int
 }
 
-func (l *listReader) open(r *csvReader, _ *ResourceReport) error {
-	l.csv, l.at = r, make([]int, len(l.headers))
+func (l *listReader) open(r *csvReader, report *ResourceReport) error {
+	l.csv, l.report, l.at = r, report, make([]int, len(l.headers))
 	for i, name := range l.headers {
 		l.at[i] = r.position(name)
 	}
@@ -84,7 +89,31 @@ func (l *listReader) cell(i int) []byte { return l.csv.cells[l.at[i]] }
 
 type locationReader struct {
 	listReader
-	units *units
+	units   *units
+	unclear []unclearFlag
+}
+
+// unclearFlag is a flag of a country that is not Y, N or empty.
+type unclearFlag struct {
+	country string
+	path    string
+	text    string // the column and its value
+	set     func(c *countryUnit, last countryUnit)
+}
+
+// readFlag reads a flag of a location. A list that writes flags in another style must not make them
+// false: filters by has_hrp and in_gho would hide countries.
+func (l *locationReader) readFlag(at int, country string, set func(c *countryUnit, last countryUnit)) bool {
+	switch cell := string(l.cell(at)); cell {
+	case "Y":
+		return true
+	case "N", "":
+	default:
+		fault := l.csv.cellFault(badFlag, l.headers[at], l.cell(at))
+		l.report.odd(fault)
+		l.unclear = append(l.unclear, unclearFlag{country, l.csv.name, fault.Error(), set})
+	}
+	return false
 }
 
 func (l *locationReader) readRow() *rowFault {
@@ -103,12 +132,14 @@ func (l *locationReader) readRow() *rowFault {
 	case utf8.RuneCountInString(code) > maxPlaceCode || utf8.RuneCountInString(name) > maxPlaceName:
 		return l.csv.fault(tooLong, quoted(l.csv.raw))
 	}
-	c := countryUnit{
-		code: code, name: name, start: start, hasHRP: string(l.cell(3)) == "Y", inGHO: string(l.cell(4)) == "Y",
-	}
-	if !l.units.addCountry(c) {
+	if _, twice := l.units.countryOf[code]; twice {
 		return l.csv.cellFault(codeTwice, headerISO3, l.cell(0))
 	}
+	l.units.addCountry(countryUnit{
+		code: code, name: name, start: start,
+		hasHRP: l.readFlag(3, code, func(c *countryUnit, last countryUnit) { c.hasHRP = last.hasHRP }),
+		inGHO:  l.readFlag(4, code, func(c *countryUnit, last countryUnit) { c.inGHO = last.inGHO }),
+	})
 	return nil
 }
 
@@ -121,8 +152,7 @@ func (p *pass) readUnits(ctx context.Context) error {
 	if fault == nil && len(files) == 0 && !p.opts.AllowNoPCodes {
 		fault = &listFault{role: role, why: fmt.Errorf(
 			"catalog %s has no reference/pcodes.csv: every row would fall to its country; "+
-				"allow it to load all the same",
-			p.catalog.name)}
+				"--allow-no-pcodes loads all the same", p.catalog.name)}
 	}
 	if fault == nil {
 		fault = p.readList(ctx, role, &unitReader{listReader: listReader{headers: unitHeaders}, units: p.refs.units})
@@ -131,7 +161,10 @@ func (p *pass) readUnits(ctx context.Context) error {
 		p.numberUnits()
 		if len(files) > 0 {
 			real := p.refs.units.real
-			fault = cmp.Or(p.lostRows(role, "admin1", real[1]), p.lostRows(role, "admin2", real[2]))
+			if !p.opts.AllowNoPCodes {
+				fault = p.noRows(role, real[1])
+			}
+			fault = cmp.Or(fault, p.lostRows(role, "admin1", real[1]), p.lostRows(role, "admin2", real[2]))
 		}
 	}
 	return p.useFallback(ctx, fault, p.restoreUnits, "admin1", "admin2")

@@ -38,9 +38,9 @@ type Report struct {
 	// snapshot, which then stays.
 	Outcome string `json:"outcome"`
 
-	// Partial says that a source was refused or kept from an older snapshot, or that our own checks
-	// dropped rows. Rows that upstream marked in error, skipped units and unknown resources do not
-	// count.
+	// Partial says that a source was refused or kept from an older snapshot, that a file has a
+	// fault, or that our own checks dropped rows. Rows that upstream marked in error, skipped units
+	// and unknown resources do not count.
 	Partial bool `json:"partial"`
 
 	Fetched      *FetchReport      `json:"fetched,omitempty"` // how a remote catalog was brought
@@ -90,7 +90,10 @@ type ResourceReport struct {
 	// Oddities are only counted: the row is kept as it is.
 	Oddities map[string]*Examples `json:"oddities,omitempty"`
 
-	ExtraColumns []string `json:"extra_columns,omitempty"`
+	// Faults are what is wrong with the file although it was used: they make a load partial.
+	Faults []string `json:"faults,omitempty"`
+
+	ExtraColumns []string `json:"extra_columns,omitempty"` // that nothing reads
 	Notes        []string `json:"notes,omitempty"`
 
 	codes map[string]bool
@@ -222,8 +225,10 @@ func (r *Report) finish() {
 		position[t.name] = i
 	}
 	slices.SortStableFunc(r.Tables, func(a, b TableReport) int { return position[a.Table] - position[b.Table] })
+	faults := len(r.Refused) + len(r.Stale)
 	for _, f := range r.Resources {
 		r.Rows.add(f.Rows)
+		faults += len(f.Faults)
 	}
-	r.Partial = r.Rows.Dropped > 0 || len(r.Refused)+len(r.Stale) > 0 || !r.Fetched.complete()
+	r.Partial = r.Rows.Dropped > 0 || faults > 0 || !r.Fetched.complete()
 }

@@ -147,7 +147,7 @@ func TestShrunk(t *testing.T) {
 		allow, partly bool
 	}{{5, 5, false, false}, {2, 5, false, true}, {1, 5, false, true}, {5, 5, false, false}, {1, 1, true, false}, {
 		0, 0,
-		true, false,
+		true, true,
 	}, {3, 3, false, false}} {
 		report, err := Build(t.Context(),
 			Options{Catalog: rows(c.rows), Store: store, SnapshotTime: someDay, AllowShrink: c.allow})

@@ -97,6 +97,9 @@ func (s *scanner) scan(
 		}
 	}
 	s.progress.move(from)
+	if report.Rows.Read == 0 {
+		report.Faults = append(report.Faults, "no rows under the header")
+	}
 	report.SHA256, err = from.finish()
 	report.Bytes = from.packed
 	report.Seconds = time.Since(began).Seconds()

@@ -102,6 +102,9 @@ const periodStart, periodEnd = "reference_period_start", "reference_period_end"
 type periodStep struct{ names }
 
 func (periodStep) bind(f *sourceReader) rowStep {
+	if f.file.csv.position(periodEnd) < 0 {
+		f.file.report.Faults = append(f.file.report.Faults, "no column "+periodEnd+": no row has an end")
+	}
 	k := f.newKey(f.rows.group("period"), periodStart, periodEnd)
 	return &periodRow{csv: f.file.csv, key: k, start: k.group.column(periodStart), end: k.group.column(periodEnd)}
 }

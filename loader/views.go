@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
-	"sync"
 
 	"hdqs/snapshot"
 )
@@ -77,14 +76,16 @@ func viewFile(fsys fs.FS, name string) (string, error) {
 	return "", nil
 }
 
+// availabilityName is the table that may be derived from the others.
+const availabilityName = "data_availability"
+
 // viewLoad reads a directory of view dumps.
 type viewLoad struct {
 	*load
 	result *result
 
-	mu      sync.Mutex
-	updated map[string]int64    // by resource id
-	dumped  *snapshot.TableData // the list of available data, nil without a dump of it
+	updated map[string]int64    // by resource id; set while one table is read
+	dumped  *snapshot.TableData // the list of available data, nil without a dump of it; likewise
 }
 
 // readViews loads a directory of view dumps.
@@ -120,11 +121,15 @@ func (l *load) readViews(ctx context.Context) (*result, error) {
 		return nil, fmt.Errorf("views %s: no dump could be used; the first error: %s",
 			l.catalog.name, report.Refused[0].Why)
 	}
+	if v.result.segments["location"].Rows == 0 {
+		return nil, fmt.Errorf("views %s: location_view gives no location; nothing is published", l.catalog.name)
+	}
 	return v.result, v.putAvailability()
 }
 
-// readTable makes a table from a dump and writes it. A dump that is missing or refused is an empty
-// table, and reported.
+// readTable makes a table from a dump and writes it. When the dump is refused or missing, or has
+// less than half of the rows that the previous snapshot has, the previous table is kept; without a
+// previous one the table is empty, and reported.
 func (l *viewLoad) readTable(ctx context.Context, th *theme) error {
 	rows, report, err := l.readDump(ctx, th)
 	if ctx.Err() != nil {
@@ -134,33 +139,77 @@ func (l *viewLoad) readTable(ctx context.Context, th *theme) error {
 	if files := l.catalog.files[name]; files != nil {
 		path = files[0].path
 	}
+	l.addReport(th, path, report, err)
 	if err != nil || path == "" {
 		rows = newTableBuilder(th.table)
 	}
 	data, found := rows.finish(true)
-	const listTable = "data_availability"
-	l.addReport(th, path, report, err)
-	l.mu.Lock()
-	switch {
-	case data.Name == "resource":
+	if data.Name == availabilityName { // written when it can be compared with the data
+		if err == nil && path != "" {
+			l.dumped = data
+		}
+		return nil
+	}
+	why := l.shrunk(data.Name, data.Rows)
+	if err != nil && why != nil {
+		why = fmt.Errorf("refused: %w", err)
+	}
+	if why != nil {
+		return l.keepTable(th, why)
+	}
+	if data.Name == "resource" {
 		ids, times := columnData(data.Columns, "resource_catalog_id"), columnData(data.Columns, "api_updated_date")
 		for row, at := range times.Ints {
 			if at != snapshot.NullInt {
 				l.updated[textAt(ids, row)] = at
 			}
 		}
-	case data.Name == listTable && err == nil && path != "":
-		l.dumped = data
-	}
-	l.mu.Unlock()
-	if data.Name == listTable {
-		return nil // written when it can be compared with the data
 	}
 	entries := availableIn(data)
 	l.result.mu.Lock()
 	l.result.available[data.Name] = entries
 	l.result.mu.Unlock()
 	return l.result.put(data, found)
+}
+
+// keepTable keeps the previous form of a table. It is right beside new ones, as dumps have all
+// their joins done: a record prints nothing of another table.
+func (l *viewLoad) keepTable(th *theme, why error) error {
+	old, _ := l.previous.table(th.table.name)
+	fail := func(err error) error {
+		return fmt.Errorf("table %s: %w; and the old one cannot be read: %w", old.Table, why, err)
+	}
+	var entries []available
+	if th.category != "" {
+		var err error
+		if entries, err = l.previous.available(old.Table); err != nil {
+			return fail(err)
+		}
+	}
+	if old.Table == "resource" {
+		segment, err := l.previous.open(old.Table)
+		if err != nil {
+			return fail(err)
+		}
+		defer segment.Close()
+		r := segmentReader{segment: segment}
+		ids, times := r.column("resource_catalog_id"), r.column("api_updated_date")
+		if r.err != nil {
+			return fail(r.err)
+		}
+		for row := range uint32(segment.Rows()) {
+			if !times.IsNull(rowPosition(times, row)) {
+				l.updated[rowText(ids, row)] = rowInt(times, row)
+			}
+		}
+	}
+	r := l.result
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	l.markStale(r, th.viewName(), old.Table, why)
+	r.available[old.Table] = entries
+	r.keep(old, roleState{})
+	return nil
 }
 
 // addReport reports what came of a dump.
@@ -173,7 +222,7 @@ func (l *viewLoad) addReport(th *theme, path string, report *ResourceReport, err
 		r.report.refuse(th.viewName(), path, err)
 	case path != "":
 		r.report.Resources = append(r.report.Resources, report)
-	case th.table.name != "data_availability":
+	case th.table.name != availabilityName:
 		r.report.MissingRoles = append(r.report.MissingRoles, th.viewName())
 	}
 }
@@ -231,7 +280,7 @@ func entriesMissing(a, b *snapshot.TableData) []string {
 // describeEntry writes the columns of the list's order, which identify an entry.
 func describeEntry(data *snapshot.TableData, row int) string {
 	var words []string
-	for _, name := range tableNamed("data_availability").order {
+	for _, name := range tableNamed(availabilityName).order {
 		c, at := columnData(data.Columns, name), row
 		if c == nil {
 			g := &data.Groups[0]

@@ -10,9 +10,9 @@ import (
 // same rule as for any other catalog. The list of available data has only units and level, so there
 // the level is read from the dump.
 type placeDump struct {
-	wanted, optional []string
-	levels           int
-	readLevel        bool // from admin_level, as there is nothing to derive it from
+	wanted    []string
+	levels    int
+	readLevel bool // from admin_level, as there is nothing to derive it from
 }
 
 // placeDumpOf is nil for a group that is not a place with units.
@@ -32,11 +32,7 @@ func placeDumpOf(t *table, columns []*column) *placeDump {
 			p.wanted = append(p.wanted, unit+"_is_unspecified", "provider_"+unit+"_name")
 		}
 	}
-	if p.readLevel {
-		p.wanted = append(p.wanted, "admin_level")
-	} else {
-		p.optional = append(p.optional, "admin_level")
-	}
+	p.wanted = append(p.wanted, "admin_level")
 	return p
 }
 
@@ -53,10 +49,8 @@ func (p *placeDump) sets(name string) bool {
 
 func (p *placeDump) bind(f *sourceReader, g *tuples) rowStep {
 	s := &placeDumpRow{placeDump: p, f: f, group: g, place: newPlaceVectors(g), at: map[string]int{}}
-	for _, names := range [][]string{p.wanted, p.optional} {
-		for _, name := range names {
-			s.at[name] = f.file.csv.position(name)
-		}
+	for _, name := range p.wanted {
+		s.at[name] = f.file.csv.position(name)
 	}
 	return s
 }
@@ -99,7 +93,7 @@ func (s *placeDumpRow) Row() *rowFault {
 		}
 	}
 	s.place.set(where)
-	if derived := s.place.level.int(s.group.n); len(dumped) > 0 && (!isLevel(dumped) || level != derived) {
+	if derived := s.place.level.int(s.group.n); !isLevel(dumped) || level != derived {
 		s.f.odd(levelDiffers, fmt.Sprintf("admin_level: %s, the place is of level %d", quoted(dumped), derived))
 	}
 	return nil

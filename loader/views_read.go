@@ -73,10 +73,15 @@ func (v *viewReader) open(r *csvReader, report *ResourceReport) error {
 
 func (v *viewReader) readRow() *rowFault {
 	r := v.file.csv
-	if is, ok := parseFlag(r.cell(v.hidden)); ok && is {
-		fault := r.fault(placeholderRow, "not listed")
-		fault.byRule = true
-		return fault
+	if v.hidden >= 0 {
+		switch is, ok := parseFlag(r.cell(v.hidden)); {
+		case !ok:
+			return r.cellFault(badFlag, v.th.view.hidden, r.cell(v.hidden))
+		case is:
+			fault := r.fault(placeholderRow, "not listed")
+			fault.byRule = true
+			return fault
+		}
 	}
 	for _, s := range v.file.steps {
 		if fault := s.Row(); fault != nil {
@@ -151,14 +156,12 @@ func (th *theme) viewSteps() []step {
 	return steps
 }
 
-// mayLack reports whether a dump may lack a column, whose nulls are used then. Ids that are not
-// part of the table's order may be missing too.
+// mayLack reports whether a dump may lack a column. Others are wanted, also those that may be null:
+// a dump that names one differently would make every row null, and filters would let pass or hide
+// rows that they should not.
 func (th *theme) mayLack(c *column) bool {
 	_, assumed := th.view.assumed[c.name]
-	t := th.table
-	id := strings.HasSuffix(c.name, "_ref") && t.name != "admin1" && t.name != "admin2" && !slices.Contains(t.order,
-		c.name)
-	return c.nullable || assumed || id
+	return assumed
 }
 
 // viewColumn takes a column as it is: only a cell that cannot be read drops the row, anything else
@@ -190,27 +193,22 @@ type viewCell struct {
 	to      *vector
 	at      int // -1 when the dump lacks the column
 	header  string
-	assumed *bool // the value then; nil is null
+	assumed bool // the value then
 	needed  bool
 }
 
 func newViewCell(f *sourceReader, th *theme, to *vector) *viewCell {
 	header := th.viewHeader(to.name)
-	c := &viewCell{f: f, to: to, at: f.file.csv.position(header), header: header, needed: to.name == th.view.needed}
-	if is, ok := th.view.assumed[to.name]; ok {
-		c.assumed = &is
+	return &viewCell{
+		f: f, to: to, at: f.file.csv.position(header), header: header,
+		assumed: th.view.assumed[to.name], needed: to.name == th.view.needed,
 	}
-	return c
 }
 
 // Row reads the cell.
 func (c *viewCell) Row() *rowFault {
-	switch {
-	case c.at < 0 && c.assumed != nil:
-		c.to.setBool(*c.assumed)
-		return nil
-	case c.at < 0:
-		c.to.setNull()
+	if c.at < 0 {
+		c.to.setBool(c.assumed)
 		return nil
 	}
 	cell := c.f.file.csv.cell(c.at)
@@ -239,24 +237,19 @@ type viewGroup struct {
 func newViewGroup(th *theme, group string, columns []*column) step {
 	s := viewGroup{th: th, group: group, place: placeDumpOf(th.table, columns)}
 	if s.place != nil {
-		s.wanted, s.optional = slices.Clone(s.place.wanted), slices.Clone(s.place.optional)
+		s.wanted = slices.Clone(s.place.wanted)
 	}
 	for _, c := range columns {
-		switch {
-		case s.place != nil && s.place.sets(c.name):
-			continue
-		case th.mayLack(c):
-			s.optional = append(s.optional, th.viewHeader(c.name))
-		default:
+		if s.place == nil || !s.place.sets(c.name) {
 			s.wanted = append(s.wanted, th.viewHeader(c.name))
+			s.kept = append(s.kept, c)
 		}
-		s.kept = append(s.kept, c)
 	}
 	return s
 }
 
 func (s viewGroup) bind(f *sourceReader) rowStep {
-	r := &viewGroupRow{f: f, key: f.newKey(f.rows.group(s.group), slices.Concat(s.wanted, s.optional)...)}
+	r := &viewGroupRow{f: f, key: f.newKey(f.rows.group(s.group), s.wanted...)}
 	for _, c := range s.kept {
 		r.cells = append(r.cells, newViewCell(f, s.th, r.key.group.column(c.name)))
 	}

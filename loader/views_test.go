@@ -140,6 +140,9 @@ func describeReport(r *Report) string {
 		if len(f.ExtraColumns) > 0 {
 			lines = append(lines, name+": extra columns "+strings.Join(f.ExtraColumns, " "))
 		}
+		for _, fault := range f.Faults {
+			lines = append(lines, name+": "+fault)
+		}
 		for _, why := range slices.Sorted(maps.Keys(f.Drops)) {
 			if why != string(placeholderRow) {
 				lines = append(lines, fmt.Sprintf("%s: %d dropped %s", name, f.Drops[why].Count, why))
@@ -223,6 +226,116 @@ func TestViewsOfAnyForm(t *testing.T) {
 	_, packed := buildViews(t, other)
 	if packed.Snapshot != plain.Snapshot || len(packed.Refused) > 0 {
 		t.Errorf("snapshot %s, refused %v; the plain dumps gave %s", packed.Snapshot, packed.Refused, plain.Snapshot)
+	}
+}
+
+// TestViewsWantEveryColumn takes each column that a table reads out of its dump, one at a time: the
+// dump is refused.
+func TestViewsWantEveryColumn(t *testing.T) {
+	t.Parallel()
+	whole, _ := smallViews(t)
+	columns := 0
+	for _, th := range themes {
+		name := th.viewName()
+		file, ok := whole[name+".csv"]
+		if !ok || !isGenerated(th) {
+			continue
+		}
+		read := map[string]bool{}
+		for _, c := range th.table.columns {
+			if linkForms[th.table.name][c.name] == "" && c.name != "is_hxl" {
+				read[th.viewHeader(c.name)] = true
+			}
+		}
+		header, rest, _ := strings.Cut(string(file.Data), "\n")
+		for i, column := range strings.Split(header, ",") {
+			if !read[column] {
+				continue
+			}
+			columns++
+			names := strings.Split(header, ",")
+			names[i] = "other"
+			files := copyFS(t, whole)
+			files[name+".csv"] = &fstest.MapFile{Data: []byte(strings.Join(names, ",") + "\n" + rest)}
+			l := newLoad(Options{Catalog: files, Store: openStore(t)})
+			dump := resourceFile{role: name, path: name + ".csv"}
+			l.catalog = &catalog{fsys: files, files: map[string][]resourceFile{name: {dump}}}
+			_, _, err := l.readDump(t.Context(), th)
+			if err == nil || !strings.Contains(err.Error(), "header lacks "+column) {
+				t.Errorf("%s without %s gives the error %v", name, column, err)
+			}
+		}
+	}
+	if columns < 250 {
+		t.Errorf("%d columns tried", columns)
+	}
+}
+
+// TestViewsKeepTables checks that a dump that is gone, or has lost more than half of its rows,
+// keeps its table, and that this can be allowed.
+func TestViewsKeepTables(t *testing.T) {
+	t.Parallel()
+	whole, _ := smallViews(t)
+	for name, c := range map[string]struct {
+		change func(fstest.MapFS)
+		stale  []string
+	}{
+		"a dump gone": {func(f fstest.MapFS) { delete(f, "sector_view.csv") }, []string{"sector"}},
+		"one of four": {cutRows("conflict_event_view.csv", 1), []string{"conflict_event"}},
+		"two of four": {cutRows("conflict_event_view.csv", 2), nil},
+		"no rows":     {cutRows("resource_view.csv", 0), []string{"resource"}},
+		"no location": {cutRows("location_view.csv", 0), []string{"location"}},
+		"a column gone": {
+			func(f fstest.MapFS) {
+				dump := f["operational_presence_view.csv"]
+				dump.Data = bytes.Replace(dump.Data, []byte("reference_period_end"), []byte("last_day"), 1)
+			},
+			[]string{"operational_presence"},
+		},
+		"two tables": {
+			func(f fstest.MapFS) { cutRows("org_view.csv", 0)(f); cutRows("idps_view.csv", 0)(f) },
+			[]string{"idps", "org"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			st := openStore(t)
+			first := segmentsOf(build(t, st, whole, someDay))
+			files := copyFS(t, whole)
+			c.change(files)
+			got := build(t, st, files, someDay)
+			if stale := stalePaths(t, st, got); !slices.Equal(stale, c.stale) || !got.Partial {
+				t.Errorf("stale %v, partial %t, want %v", stale, got.Partial, c.stale)
+			}
+			for table, sum := range segmentsOf(got) {
+				changed := c.stale == nil && (table == "conflict_event" || table == "data_availability")
+				if sum != first[table] && !changed {
+					t.Errorf("table %s has changed", table)
+				}
+			}
+			if c.stale == nil || name == "no location" {
+				return
+			}
+			opts := Options{Catalog: files, CatalogName: "dumps", Store: st, AllowShrink: true}
+			allowed, err := Build(t.Context(), opts)
+			if err != nil || len(allowed.Stale) > 0 {
+				t.Errorf("allowed: %v, stale %v", err, allowed.Stale)
+			}
+		})
+	}
+	empty := copyFS(t, whole)
+	cutRows("location_view.csv", 0)(empty)
+	if _, err := Build(t.Context(), Options{Catalog: empty, CatalogName: "dumps", Store: openStore(t)}); err == nil ||
+		!strings.Contains(err.Error(), "location_view gives no location") {
+		t.Errorf("a new store without a location: %v", err)
+	}
+}
+
+// cutRows leaves the first rows of a dump.
+func cutRows(path string, rows int) func(fstest.MapFS) {
+	return func(f fstest.MapFS) {
+		lines := strings.SplitAfter(string(f[path].Data), "\n")
+		f[path] = &fstest.MapFile{Data: []byte(strings.Join(lines[:rows+1], ""))}
 	}
 }
 
