@@ -92,8 +92,8 @@ api-conformance: build .cache/schemathesis/packages ## schemathesis against the 
 	$(PART) python3-venv .ci/schemathesis.sh $(BIN)
 
 edge: export HDQS_EDGE := 1
-edge: ## the cache of deploy/nginx in front of the service, and a browser's view from another origin
-	$(PART) 'nginx chromium' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' ./api/... ./cmd/hdqs
+edge: ## deploy/nginx in front of the service, the units of deploy/systemd, a browser's view from another origin
+	$(PART) 'nginx chromium systemd-analyze' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' ./api/... ./cmd/hdqs
 
 downloads: .cache/moto/packages .cache/clients/packages .cache/schemathesis/packages
 

@@ -8,6 +8,7 @@ exclude github.com/molecule-man/go-brrr v1.3.0
 require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0 // latency percentiles of bench
 	github.com/RoaringBitmap/roaring/v2 v2.30.0 // posting bitmaps: built by the loader, read by verify and dump
+	github.com/coreos/go-systemd/v22 v22.7.0 // sockets passed by systemd, and what it is told (sd_notify)
 	github.com/fasthttp/router v1.5.4 // routes of the public listener
 	github.com/google/renameio/v2 v2.0.2 // files replaced in one step, see internal/atomicfile
 	github.com/klauspost/compress v1.20.3 // gzip and zstd, several times the speed of the standard library

@@ -274,6 +274,10 @@ func (s *Server) Serve(l net.Listener) error {
 	return s.public.Serve(public)
 }
 
+// ServeInherited is Serve for a socket that another process has opened, such as systemd. Shutdown
+// leaves connections that it has not accepted to the next process that gets the socket.
+func (s *Server) ServeInherited(l net.Listener) error { return s.Serve(wire.Inherited{Listener: l}) }
+
 // ServeAdmin answers /healthz, /readyz and /metrics on a second listener, which should not be
 // public.
 func (s *Server) ServeAdmin(l net.Listener) error { return s.admin.Serve(l) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"net/netip"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -115,5 +116,70 @@ func TestClientOf(t *testing.T) {
 	}
 	if got := clientOf(netip.Addr{}); got.IsValid() {
 		t.Errorf("the client of no address is %v", got)
+	}
+}
+
+// TestInherited checks that the end of a server leaves connections in a socket that it inherited,
+// for whoever accepts from that socket next, and that the socket takes new ones.
+func TestInherited(t *testing.T) {
+	t.Parallel()
+	var plain net.ListenConfig
+	plain.SetMultipathTCP(false)
+	socket, err := plain.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	file, err := socket.(*net.TCPListener).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	passed, err := net.FileListener(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := NewConnections(Options{Budget: NewBudget(0)})
+	l := n.Listen(Inherited{passed})
+	before, err := net.Dial("tcp", socket.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer before.Close()
+	// The connection has not been accepted when the end begins.
+	ended := make(chan struct{})
+	go func() {
+		n.End(t.Context())
+		close(ended)
+	}()
+	for !n.Draining() {
+		runtime.Gosched()
+	}
+	l.drain() // as End does, which may not have come to it yet
+	if c, err := l.Accept(); err == nil {
+		c.Close()
+		t.Fatal("a connection was accepted after the end had begun")
+	}
+	<-ended
+	after, err := net.Dial("tcp", socket.Addr().String())
+	if err != nil {
+		t.Fatalf("a connection after the end: %v", err)
+	}
+	defer after.Close()
+	for _, client := range []net.Conn{before, after} {
+		c, err := socket.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		if c.RemoteAddr().String() != client.LocalAddr().String() {
+			t.Errorf("accepted %s, want %s", c.RemoteAddr(), client.LocalAddr())
+		}
+		if _, err := client.Write([]byte("x")); err != nil {
+			t.Error(err)
+		}
+		if n, err := c.Read(make([]byte, 1)); n != 1 || err != nil {
+			t.Errorf("read %d bytes, %v", n, err)
+		}
 	}
 }

@@ -18,6 +18,11 @@ type Listener struct {
 	err    error         // of closing
 }
 
+// Inherited is a listener whose socket stays open in another process, such as systemd. Connections
+// that it has not accepted wait in the socket for the next process, so they are neither awaited at
+// the end nor rejected.
+type Inherited struct{ net.Listener }
+
 // Listen returns a listener that accepts within the limits of n. End closes it.
 func (n *Connections) Listen(l net.Listener) *Listener {
 	own := &Listener{Listener: l, all: n, closed: make(chan struct{})}
@@ -31,7 +36,8 @@ func (n *Connections) Listen(l net.Listener) *Listener {
 }
 
 // Accept returns the next connection within the limits, and refuses others. While connections drain
-// it accepts those that have already connected, and then closes the listener.
+// it accepts those that have already connected, unless the socket is inherited, and then closes the
+// listener.
 func (l *Listener) Accept() (net.Conn, error) {
 	for pause := minPause; ; {
 		c, err := l.Listener.Accept()
@@ -80,11 +86,14 @@ func isShortage(err error) bool {
 
 // drain makes Accept return after a short time, or closes the listener where that is not possible.
 func (l *Listener) drain() {
-	if socket, ok := l.Listener.(syscall.Conn); ok {
+	socket, grace := l.Listener, acceptGrace
+	if inherited, ok := socket.(Inherited); ok {
+		socket, grace = inherited.Listener, 0
+	} else if socket, ok := socket.(syscall.Conn); ok {
 		_ = rejectNew(socket) // without it, clients that connect as the listener closes are reset
 	}
-	timed, ok := l.Listener.(interface{ SetDeadline(time.Time) error })
-	if !ok || timed.SetDeadline(time.Now().Add(acceptGrace)) != nil {
+	timed, ok := socket.(interface{ SetDeadline(time.Time) error })
+	if !ok || timed.SetDeadline(time.Now().Add(grace)) != nil {
 		_ = l.Close()
 	}
 }

@@ -3,7 +3,6 @@ package main_test
 import (
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -16,39 +15,52 @@ import (
 // variable matches a line of an environment file or of a crontab.
 var variable = regexp.MustCompile(`(?m)^([A-Z_]+)=(.*)$`)
 
-// TestDeployedCommands runs the command lines that operators copy, those of the systemd unit and of
-// the crontab, with paths of the test and with a mirror in place of the catalog.
+// execStart returns the command line of a systemd unit.
+func execStart(t *testing.T, unit string) string {
+	t.Helper()
+	text := testkit.ReadFile(t, filepath.Join(deployedUnits, unit))
+	found := regexp.MustCompile(`(?m)^ExecStart=(.*)$`).FindSubmatch(text)
+	if found == nil {
+		t.Fatalf("%s has no ExecStart", unit)
+	}
+	return string(found[1])
+}
+
+var deployedUnits = filepath.Join("..", "..", "deploy", "systemd")
+
+// TestDeployedCommands runs the command lines that operators copy, those of the units and of the
+// crontab, with paths of the test and with a mirror in place of the catalog.
 func TestDeployedCommands(t *testing.T) {
 	parallel(t)
 	mirror := httptest.NewServer(http.FileServer(http.Dir(newCatalog(t, 1))))
 	defer mirror.Close()
 	deploy := filepath.Join("..", "..", "deploy")
-	unit := testkit.ReadFile(t, filepath.Join(deploy, "systemd", "hdqs-build.service"))
-	env := testkit.ReadFile(t, filepath.Join(deploy, "systemd", "build.env"))
+	env := testkit.ReadFile(t, filepath.Join(deployedUnits, "build.env"))
 	table := testkit.ReadFile(t, filepath.Join(deploy, "cron", "hdqs-build"))
-	start := regexp.MustCompile(`(?m)^ExecStart=(.*)$`).FindSubmatch(unit)
 	line := regexp.MustCompile(`(?m)^[\d*]\S* \S+ \S+ \S+ \S+ hdqs (.*)$`).FindSubmatch(table)
-	if start == nil || line == nil {
-		t.Fatalf("no command: unit %q, crontab %q", start, line)
+	if line == nil {
+		t.Fatalf("no command in the crontab %q", table)
 	}
 	for _, c := range []struct {
 		name, command string
 		variables     []byte
 		report        string // file that stdout goes to
 	}{
-		{"systemd", string(start[1]), env, ""},
+		{"systemd", execStart(t, "hdqs-build.service"), env, ""},
 		{"cron", string(line[1]), table, "last-load.txt"},
 	} {
 		dir := t.TempDir()
 		here := strings.NewReplacer(
 			"/var/lib/hdqs", dir, "/usr/local/bin/hdqs", binary, "https://data.humdata.org", mirror.URL)
-		run := func(more ...string) (string, error) {
-			cmd := exec.Command("/bin/sh", "-c", here.Replace(c.command))
+		variables := variablesOf(c.variables, here)
+		command := func(line string, more ...string) *exec.Cmd {
+			cmd := exec.Command("/bin/sh", "-c", here.Replace(line))
 			cmd.Env = environment(append(more, "HDQS_ALLOW_HTTP=true", "HDQS_ALLOW_PRIVATE_HOSTS=true")...)
-			for _, v := range variable.FindAllStringSubmatch(string(c.variables), -1) {
-				cmd.Env = append(cmd.Env, v[1]+"="+here.Replace(v[2]))
-			}
-			out, err := cmd.Output()
+			cmd.Env = append(cmd.Env, variables...)
+			return cmd
+		}
+		run := func(more ...string) (string, error) {
+			out, err := command(c.command, more...).Output()
 			if c.report != "" {
 				if len(out) > 0 && err == nil && more == nil {
 					t.Errorf("%s: cron would mail about a complete load: %s", c.name, out)
@@ -65,12 +77,86 @@ func TestDeployedCommands(t *testing.T) {
 			}
 		}
 		mustExit(t, 0, "verify", "--store", filepath.Join(dir, "store"))
+		if c.name == "systemd" {
+			got, err := command(execStart(t, "hdqs-gc.service")).CombinedOutput()
+			if err != nil || !strings.Contains(string(got), "removed 0 snapshots") {
+				t.Errorf("gc: %v, %s", err, got)
+			}
+		}
 		out, err := run("HDQS_MAX_DOWNLOAD=0")
 		if failed := err != nil; failed != (c.report == "") || c.report != "" && !strings.Contains(out, "exit code 2") {
 			t.Errorf("%s: a failed load: %v, %s", c.name, err, out)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(deploy, "systemd", "hdqs-build.timer")); err != nil {
-		t.Error(err)
+}
+
+// variablesOf returns the variables of an environment file or of a crontab.
+func variablesOf(text []byte, here *strings.Replacer) (env []string) {
+	for _, v := range variable.FindAllStringSubmatch(string(text), -1) {
+		env = append(env, v[1]+"="+here.Replace(v[2]))
+	}
+	return env
+}
+
+// TestDeployedService starts the service as hdqs.service does, with serve.env and with the socket.
+func TestDeployedService(t *testing.T) {
+	parallel(t)
+	f := newFakeSystemd(t)
+	line := strings.Fields(execStart(t, "hdqs.service"))
+	here := strings.NewReplacer("/var/lib/hdqs", filepath.Dir(sampleStore(t)), "127.0.0.1:8081", "127.0.0.1:0")
+	env := variablesOf(testkit.ReadFile(t, filepath.Join(deployedUnits, "serve.env")), here)
+	if len(env) < 3 || strings.Join(line[:3], " ") != "/usr/local/bin/hdqs serve --data-dir" {
+		t.Fatalf("serve.env has %q, hdqs.service starts %q", env, line)
+	}
+	s := f.startReady(t, env, "--data-dir", here.Replace(line[3]))
+	if a := ask(t, "GET", "http://"+f.address+with("/api/v2/metadata/location")); a.status != 200 {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if !adminLine.MatchString(s.log.String()) {
+		t.Errorf("no admin listener:\n%s", s.log)
+	}
+	if code := s.stop(t); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// TestEdgeUnits: systemd accepts every unit without a warning, rates each service as hardened, and
+// all services have the same restrictions.
+func TestEdgeUnits(t *testing.T) {
+	edge(t)
+	t.Parallel()
+	analyze := testkit.Program(t, "systemd-analyze", "systemd")
+	names, err := filepath.Glob(filepath.Join(deployedUnits, "*.*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	units, restrictions := []string{"verify", "--man=no"}, map[string][]string{}
+	for _, path := range names {
+		name := filepath.Base(path)
+		if strings.HasSuffix(name, ".env") {
+			continue
+		}
+		text := string(testkit.ReadFile(t, path))
+		unit := filepath.Join(dir, name)
+		testkit.WriteFile(t, unit, []byte(strings.ReplaceAll(text, "/usr/local/bin/hdqs", binary)))
+		units = append(units, unit)
+		if !strings.HasSuffix(name, ".service") {
+			continue
+		}
+		_, block, _ := strings.Cut(text, "\n# What the process may do: ")
+		block, _, _ = strings.Cut(block, "\n[")
+		restrictions[strings.TrimSpace(block)] = append(restrictions[strings.TrimSpace(block)], name)
+		const threshold = "--threshold=20" // 2.0 of 10; more is worse
+		rate := exec.Command(analyze, "security", "--offline=true", "--no-pager", threshold, unit)
+		if out, err := rate.CombinedOutput(); err != nil {
+			t.Errorf("systemd-analyze security %s: %v\n%s", name, err, out)
+		}
+	}
+	if out, err := exec.Command(analyze, units...).CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
+	}
+	if len(units) < 2+6 || len(restrictions) != 1 {
+		t.Errorf("%d units; services by their restrictions: %q", len(units)-2, restrictions)
 	}
 }

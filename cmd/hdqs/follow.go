@@ -20,6 +20,7 @@ type follower struct {
 	store   *openStore
 	timeout time.Duration // of reading the channel
 	wake    chan struct{} // a send looks at once
+	notify  *notifier
 
 	opened time.Duration // how long the first snapshot took
 	shown  store.Pointer
@@ -241,10 +242,11 @@ func (f *follower) firstAnswered(ctx context.Context) error {
 	return nil
 }
 
-func (f *follower) lookAndLog(ctx context.Context) {
+func (f *follower) lookAndLog(ctx context.Context) error {
 	before := f.shown.ID
 	f.again = false
-	switch changed, err := f.look(ctx); {
+	changed, err := f.look(ctx)
+	switch {
 	case ctx.Err() != nil:
 	case errors.Is(err, errInterrupted):
 		f.logInterrupted()
@@ -253,6 +255,7 @@ func (f *follower) lookAndLog(ctx context.Context) {
 	case changed:
 		f.log.Info("snapshot swapped", "from", before, "to", f.shown.ID)
 	}
+	return err
 }
 
 // nextPoll fires after 90 to 110 % of the interval, which spreads the polls of many replicas. With
@@ -267,11 +270,14 @@ func nextPoll(after time.Duration) <-chan time.Time {
 // follow looks at the interval, at every SIGHUP and when woken.
 func (f *follower) follow(ctx context.Context, interval time.Duration) {
 	for {
-		if !f.again {
+		if f.again {
+			f.notify.reloading()
+		} else {
 			select {
 			case <-ctx.Done():
 				return
 			case <-f.hangups:
+				f.notify.reloading()
 			case <-f.wake:
 			case <-nextPoll(interval):
 			}
@@ -279,6 +285,8 @@ func (f *follower) follow(ctx context.Context, interval time.Duration) {
 		if ctx.Err() != nil {
 			return
 		}
-		f.lookAndLog(ctx)
+		if err := f.lookAndLog(ctx); !f.again && ctx.Err() == nil {
+			f.notify.ready(f, err)
+		}
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,6 +29,7 @@ type serveFlags struct {
 	refresh, poll time.Duration
 	storeTimeout  time.Duration
 	listen, admin string
+	listenSet     bool // listen is not the default
 	identifier    string
 	logFormat     string
 	shutdownDelay time.Duration
@@ -45,7 +46,10 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 		Use:   "serve",
 		Short: "Answers requests over HTTP; without flags from the embedded sample catalog",
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return serve(cmd.Context(), cmd.ErrOrStderr(), &f) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.listenSet = cmd.Flags().Changed("listen")
+			return serve(cmd.Context(), cmd.ErrOrStderr(), &f)
+		},
 	}
 	fl := cmd.Flags()
 	f.register(fl)
@@ -97,46 +101,69 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	if err := f.answers.fill(&options); err != nil {
 		return exitWith(exitUsage, err)
 	}
+	sockets, err := takePassed()
+	if err == nil {
+		err = sockets.check(f)
+	}
+	if err != nil {
+		return exitWith(exitUsage, err)
+	}
 	setGarbagePercent()
 	server := api.New(options)
 	server.Metrics().MustRegister(newBuildInfo())
 	server.Starting("starting")
-	failed := make(chan error, 2)
-	if f.admin != "" { // first of all, so that a start that takes long can be watched
-		admin, err := net.Listen("tcp", f.admin)
-		if err != nil {
-			return fmt.Errorf("--admin %s: %w", f.admin, err)
-		}
-		go func() { failed <- server.ServeAdmin(admin) }()
-		fmt.Fprintf(messages, "admin on http://%s/readyz\n", admin.Addr())
+	failed := make(chan error, 1)
+	// First of all, so that a start that takes long can be watched.
+	admin, err := sockets.serveAdmin(server, f.admin, failed)
+	if err != nil {
+		return err
 	}
+	for _, l := range admin {
+		fmt.Fprintf(messages, "admin on %s/readyz\n", addressOf(l))
+	}
+	notify := &notifier{log}
+	if err := notify.watch(server); err != nil {
+		return err
+	}
+	starting, started := context.WithCancel(ctx)
+	defer started()
+	go notify.startingUp(starting)
 	w := newWaiter(f.hangups, log)
-	w.report = server.Starting
+	w.report = func(step string) {
+		server.Starting(step)
+		notify.starting(step)
+	}
 	source, closeSource, err := openServed(ctx, messages, f, w)
 	if err != nil {
 		return err
 	}
 	defer closeSource()
 	follower := newFollower(server, source, w, f.storeTimeout)
-	started := time.Now()
+	follower.notify = notify
+	began := time.Now()
 	if err := follower.first(ctx); err != nil {
 		return errors.Join(ctx.Err(), err)
 	}
 	w.report = nil
-	follower.opened = time.Since(started)
-	return follower.serve(ctx, messages, f, failed)
+	follower.opened = time.Since(began)
+	started()
+	return follower.serve(ctx, messages, f, sockets, failed)
 }
 
 // serve answers requests from the first snapshot on, until ctx ends or a listener fails.
-func (f *follower) serve(ctx context.Context, messages io.Writer, flags *serveFlags, failed chan error) error {
-	public, err := listenPublic(ctx, flags.listen)
+func (f *follower) serve(
+	ctx context.Context, messages io.Writer, flags *serveFlags, sockets passedSockets, failed chan error,
+) error {
+	public, err := sockets.servePublic(ctx, f.server, flags.listen, failed)
 	if err != nil {
-		return fmt.Errorf("--listen %s: %w", flags.listen, err)
+		return err
 	}
-	go func() { failed <- f.server.Serve(public) }()
 	f.server.Starting("")
+	f.notify.ready(f, nil)
 	fmt.Fprintf(messages, "serving snapshot %s, opened in %s\n", f.shown.ID, f.opened.Round(time.Millisecond/10))
-	printAddresses(messages, public.Addr().String(), flags.identifier)
+	for _, l := range public {
+		printAddresses(messages, addressOf(l), flags.identifier)
+	}
 
 	background, stop := context.WithCancel(ctx)
 	defer stop()
@@ -153,17 +180,9 @@ func (f *follower) serve(ctx context.Context, messages io.Writer, flags *serveFl
 		return err
 	case <-ctx.Done():
 	}
+	f.notify.stopping(flags)
 	shutDown(f.server, f.log, flags, followed)
 	return nil
-}
-
-// listenPublic listens for plain TCP. With multipath TCP, the default of package net, the kernel
-// has no socket filters, and closing the listener would reset connections that have just begun
-// (api.Server.Shutdown).
-func listenPublic(ctx context.Context, address string) (net.Listener, error) {
-	var plain net.ListenConfig
-	plain.SetMultipathTCP(false)
-	return plain.Listen(ctx, "tcp", address)
 }
 
 // garbagePercent is GOGC. Requests allocate little compared with what is kept (stored blocks,
@@ -307,9 +326,12 @@ func identifierMode(text string) (api.IdentifierMode, error) {
 	return 0, fmt.Errorf("--identifier %q: want require, observe or off", text)
 }
 
-// printAddresses prints the address and some requests to try.
-func printAddresses(w io.Writer, address, mode string) {
-	base := "http://" + address
+// printAddresses prints the address of a listener and some requests to try.
+func printAddresses(w io.Writer, base, mode string) {
+	if !strings.HasPrefix(base, "http://") {
+		fmt.Fprintf(w, "listening on %s\n", base)
+		return
+	}
 	identifier := ""
 	if mode == "require" {
 		text, _ := contract.EncodeIdentifier("hdqs-tryout", "tryout@example.org")

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -31,15 +32,26 @@ const lastWait = 100 * time.Millisecond
 // run returns an error for the first request without a complete answer.
 func (c *keepAliveCaller) run() error {
 	for {
-		began := time.Now()
-		conn, err := net.Dial("tcp", c.address)
-		if err != nil {
+		err := c.connect()
+		if errors.Is(err, errNoListener) {
 			return nil
 		}
-		if err := c.ask(conn, began); err != nil {
+		if err != nil {
 			return err
 		}
 	}
+}
+
+var errNoListener = errors.New("nobody listens")
+
+// connect opens one connection and sends requests over it until it is closed.
+func (c *keepAliveCaller) connect() error {
+	began := time.Now()
+	conn, err := net.Dial("tcp", c.address)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNoListener, err)
+	}
+	return c.ask(conn, began)
 }
 
 // ask sends requests until an answer closes the connection, or until a busy machine has let the

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/coreos/go-systemd/v22/activation"
+
+	"hdqs/api"
+)
+
+// adminSocket is the name of a passed socket that is for the admin listener. All others are public.
+const adminSocket = "admin"
+
+// passedSockets are the sockets that systemd has opened for this process (sd_listen_fds).
+type passedSockets struct{ public, admin []net.Listener }
+
+// takePassed returns the sockets that systemd has passed, none without systemd. One that is no
+// stream socket is an error: connections to it would wait forever.
+func takePassed() (p passedSockets, err error) {
+	for _, file := range activation.Files(true) {
+		l, failed := net.FileListener(file) // it has a descriptor of its own
+		name := file.Name()
+		_ = file.Close()
+		switch {
+		case failed != nil:
+			err = errors.Join(err, fmt.Errorf("the passed socket %s: %w", name, failed))
+		case name == adminSocket:
+			p.admin = append(p.admin, l)
+		default:
+			p.public = append(p.public, l)
+		}
+	}
+	return p, err
+}
+
+// check refuses flags that contradict the passed sockets: one of the two would be ignored.
+func (p passedSockets) check(f *serveFlags) error {
+	if len(p.public) > 0 && f.listenSet {
+		return fmt.Errorf("--listen %s, but systemd has passed a socket (%s): leave out one of them",
+			f.listen, p.public[0].Addr())
+	}
+	if len(p.admin) > 0 && f.admin != "" {
+		return fmt.Errorf("--admin %s, but systemd has passed an admin socket (%s): leave out one of them",
+			f.admin, p.admin[0].Addr())
+	}
+	return nil
+}
+
+// serveAdmin opens the admin listeners and serves them.
+func (p passedSockets) serveAdmin(server *api.Server, address string, failed chan<- error) ([]net.Listener, error) {
+	if address != "" {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			return nil, fmt.Errorf("--admin %s: %w", address, err)
+		}
+		p.admin = []net.Listener{l}
+	}
+	for _, l := range p.admin {
+		go func() { failed <- server.ServeAdmin(l) }()
+	}
+	return p.admin, nil
+}
+
+// servePublic opens the public listeners and serves them. Passed sockets are left as they are at
+// the end, so that connections wait in them for the next process.
+func (p passedSockets) servePublic(
+	ctx context.Context, server *api.Server, address string, failed chan<- error,
+) ([]net.Listener, error) {
+	if len(p.public) == 0 {
+		l, err := listenPublic(ctx, address)
+		if err != nil {
+			return nil, fmt.Errorf("--listen %s: %w", address, err)
+		}
+		go func() { failed <- server.Serve(l) }()
+		return []net.Listener{l}, nil
+	}
+	for _, l := range p.public {
+		go func() { failed <- server.ServeInherited(l) }()
+	}
+	return p.public, nil
+}
+
+// listenPublic listens for plain TCP. With multipath TCP, the default of package net, the kernel
+// has no socket filters, and closing the listener would reset connections that have just begun
+// (api.Server.Shutdown).
+func listenPublic(ctx context.Context, address string) (net.Listener, error) {
+	var plain net.ListenConfig
+	plain.SetMultipathTCP(false)
+	return plain.Listen(ctx, "tcp", address)
+}
+
+// addressOf returns how to reach a listener, with http:// before it.
+func addressOf(l net.Listener) string {
+	if l.Addr().Network() == "unix" {
+		return "unix:" + strings.TrimPrefix(l.Addr().String(), "@")
+	}
+	return "http://" + l.Addr().String()
+}

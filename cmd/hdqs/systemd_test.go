@@ -1,0 +1,295 @@
+package main_test
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"hdqs/internal/testkit"
+)
+
+// fakeSystemd does what systemd does for a service with a socket: it opens the socket once, passes
+// it to each process of the service, and receives notifications.
+type fakeSystemd struct {
+	address string
+	sockets []*os.File
+	names   []string
+	notify  string       // the path of NOTIFY_SOCKET
+	told    *testkit.Log // a line for each NAME=VALUE
+}
+
+func newFakeSystemd(t *testing.T) *fakeSystemd {
+	t.Helper()
+	f := &fakeSystemd{notify: filepath.Join(t.TempDir(), "notify"), told: new(testkit.Log)}
+	f.address = f.open(t, "public")
+	in, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: f.notify, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close() })
+	go func() {
+		message := make([]byte, 1<<16)
+		for {
+			n, err := in.Read(message)
+			if err != nil {
+				return // the end of the test
+			}
+			fmt.Fprintf(f.told, "%s\n", message[:n])
+		}
+	}()
+	return f
+}
+
+// open opens one more socket and returns its address.
+func (f *fakeSystemd) open(t *testing.T, name string) string {
+	t.Helper()
+	var plain net.ListenConfig
+	plain.SetMultipathTCP(false) // as systemd's
+	l, err := plain.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	file, err := l.(*net.TCPListener).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { file.Close() })
+	f.sockets, f.names = append(f.sockets, file), append(f.names, name)
+	return l.Addr().String()
+}
+
+// start starts `hdqs serve` with the sockets.
+func (f *fakeSystemd) start(t *testing.T, env []string, args ...string) *process {
+	t.Helper()
+	p := &process{log: new(testkit.Log), ended: make(chan struct{})}
+	// The shell knows the process id that the program will have.
+	p.cmd = exec.Command("/bin/sh", append([]string{
+		"-c", `LISTEN_PID=$$ WATCHDOG_PID=$$ exec "$0" serve "$@"`, binary,
+	}, args...)...)
+	p.cmd.Env = append(environment(env...), "NOTIFY_SOCKET="+f.notify, fmt.Sprintf("LISTEN_FDS=%d", len(f.sockets)),
+		"LISTEN_FDNAMES="+strings.Join(f.names, ":"))
+	p.cmd.ExtraFiles = f.sockets
+	p.cmd.Stdout, p.cmd.Stderr = p.log, p.log
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		_ = p.cmd.Wait()
+		close(p.ended)
+	}()
+	t.Cleanup(p.kill)
+	return p
+}
+
+// startReady is start that returns once the program has said that it is ready.
+func (f *fakeSystemd) startReady(t *testing.T, env []string, args ...string) *process {
+	t.Helper()
+	before := f.count("READY=1")
+	p := f.start(t, env, args...)
+	testkit.WaitFor(t, "READY=1", func() bool {
+		select {
+		case <-p.ended:
+			t.Fatalf("hdqs serve %s: %v\n%s", strings.Join(args, " "), p.cmd.ProcessState, p.log)
+		default:
+		}
+		return f.count("READY=1") > before
+	})
+	return p
+}
+
+// count returns how many lines of notifications begin with a text.
+func (f *fakeSystemd) count(line string) int { return strings.Count("\n"+f.told.String(), "\n"+line) }
+
+// TestPassedSocket restarts a service whose socket systemd holds, while clients with persistent
+// connections and with a connection for each request ask for lists. No request fails: connections
+// that come while no process runs wait for the next one.
+func TestPassedSocket(t *testing.T) {
+	parallel(t)
+	store, f := sampleStore(t), newFakeSystemd(t)
+	flags := []string{"--store", store, "--queue-wait", "30s", "--snapshot-poll", "0"}
+	s := f.startReady(t, nil, flags...)
+	if !s.logged("listening on http://" + f.address) {
+		t.Errorf("the address of the passed socket is not printed:\n%s", s.log)
+	}
+	var asked, closing, late atomic.Int64
+	stop := make(chan struct{})
+	var all [2]sync.WaitGroup
+	for kind, last := range []string{"Connection: close\r\n", ""} {
+		c := keepAliveCaller{
+			address: f.address, asked: &asked, closing: &closing, late: &late, first: func() {},
+			request: "GET " + with(conflictPath+"?limit=20") + " HTTP/1.1\r\nHost: x\r\n" + last + "\r\n",
+		}
+		for range 8 {
+			all[kind].Go(func() {
+				for {
+					select {
+					case <-stop:
+						return
+					default:
+					}
+					if err := c.connect(); err != nil {
+						t.Error(err)
+						return
+					}
+				}
+			})
+		}
+	}
+	for range 5 {
+		before := asked.Load()
+		testkit.WaitFor(t, "requests", func() bool { return asked.Load() >= before+200 })
+		if code := s.stop(t); code != 0 || s.logged("did not end in time") {
+			t.Errorf("exit code %d\n%s", code, s.log)
+		}
+		waiting, err := net.Dial("tcp", f.address)
+		if err == nil {
+			_, err = io.WriteString(waiting,
+				"GET "+with(conflictPath)+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+		}
+		if err != nil {
+			t.Fatalf("while no process runs: %v", err)
+		}
+		s = f.startReady(t, nil, flags...)
+		answer, err := io.ReadAll(waiting)
+		if err != nil || !strings.HasPrefix(string(answer), "HTTP/1.1 200 OK\r\n") {
+			t.Errorf("a request from before the start: %.200q, %v", answer, err)
+		}
+		waiting.Close()
+	}
+	close(stop)
+	all[0].Wait()
+	s.stop(t) // which ends persistent connections
+	all[1].Wait()
+	t.Logf("%d requests, %d closing answers, %d late", asked.Load(), closing.Load(), late.Load())
+}
+
+// TestPassedSocketFlags: a flag that contradicts a passed socket is refused, and a socket with the
+// name admin is for the admin listener.
+func TestPassedSocketFlags(t *testing.T) {
+	parallel(t)
+	f := newFakeSystemd(t)
+	for _, env := range [][]string{nil, {"HDQS_LISTEN=127.0.0.1:0"}} {
+		args := []string{"--listen", "127.0.0.1:0"}
+		if env != nil {
+			args = nil
+		}
+		if p := f.start(t, env, args...); p.wait(t) != 2 || !p.logged("systemd has passed a socket ("+f.address+")") {
+			t.Errorf("--listen beside a socket: %v\n%s", p.cmd.ProcessState, p.log)
+		}
+	}
+	admin := f.open(t, "admin")
+	p := f.start(t, nil, "--admin", "127.0.0.1:0")
+	if p.wait(t) != 2 || !p.logged("passed an admin socket ("+admin+")") {
+		t.Errorf("--admin beside a socket: %v\n%s", p.cmd.ProcessState, p.log)
+	}
+	second := f.open(t, "hdqs.socket")
+	s := f.startReady(t, nil)
+	for address, path := range map[string]string{f.address: "/docs", second: "/docs", admin: "/readyz"} {
+		if a := ask(t, "GET", "http://"+address+path); a.status != 200 {
+			t.Errorf("%s on %s: %d", path, address, a.status)
+		}
+	}
+	s.stop(t)
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer null.Close()
+	f.sockets, f.names = []*os.File{null}, []string{"other"}
+	if p := f.start(t, nil); p.wait(t) != 2 || !p.logged("the passed socket other: ") {
+		t.Errorf("a passed file that is no socket: %v\n%s", p.cmd.ProcessState, p.log)
+	}
+}
+
+// TestNotifications: systemd learns when requests are answered and from which snapshot, when a look
+// that SIGHUP asked for begins and ends, and when the end begins.
+func TestNotifications(t *testing.T) {
+	parallel(t)
+	store, f := sampleStore(t), newFakeSystemd(t)
+	s := f.startReady(t, []string{"WATCHDOG_USEC=300000"}, "--store", store, "--snapshot-poll", "0")
+	old, _ := inspect(t, store)
+	told := f.told.String()
+	if before, _, _ := strings.Cut(told, "READY=1"); !strings.Contains(before, "EXTEND_TIMEOUT_USEC=") ||
+		!strings.Contains(before, "STATUS=starting: opening store "+store) {
+		t.Errorf("before READY=1: %s", before)
+	}
+	if f.count("STATUS=serving snapshot "+old.ID) != 1 {
+		t.Errorf("the status is not that of snapshot %s: %s", old.ID, told)
+	}
+	beats := f.count("WATCHDOG=1")
+	testkit.WaitFor(t, "more WATCHDOG=1", func() bool { return f.count("WATCHDOG=1") >= beats+3 })
+
+	reload := func(status string) {
+		t.Helper()
+		const begins, ends = "RELOADING=1\nMONOTONIC_USEC=", "READY=1\nSTATUS="
+		reloads, done := f.count(begins), f.count(ends)
+		s.signal(t, syscall.SIGHUP)
+		testkit.WaitFor(t, "the end of a reload", func() bool { return f.count(ends) > done })
+		last := f.told.String()
+		last = last[strings.LastIndex(last, ends)+len(ends):]
+		if f.count(begins) != reloads+1 || !strings.HasPrefix(last, status) {
+			t.Errorf("want one more %q, and the status %q:\n%s", begins, status, f.told)
+		}
+	}
+	reload("serving snapshot " + old.ID)
+	buildOther(t, store, "2026-12-01T00:00:00Z")
+	next, _ := inspect(t, store)
+	reload("serving snapshot " + next.ID + ", published 2026-12-01T00:00:00Z\n")
+	testkit.ReplaceFile(t, filepath.Join(store, "channels", "stable.json"), []byte("{"))
+	reload("serving snapshot " + next.ID + ", published 2026-12-01T00:00:00Z; the last look at the store failed: ")
+	s.stop(t)
+	if last := f.told.String(); !strings.Contains(last, "STOPPING=1\nEXTEND_TIMEOUT_USEC=30000000\nSTATUS=ending") {
+		t.Errorf("at the end: %.2000s", last[max(0, len(last)-300):])
+	}
+}
+
+// TestEdgePassedSocket restarts the only replica behind nginx, which systemd starts with a socket,
+// under load. No request fails.
+func TestEdgePassedSocket(t *testing.T) {
+	edge(t)
+	t.Parallel()
+	f := newFakeSystemd(t)
+	flags := []string{"--store", sampleStore(t), "--queue-wait", "30s"}
+	s := f.startReady(t, nil, flags...)
+	nginx := testkit.StartNginx(t, deployedNginx, f.address)
+	var requests, failed atomic.Int64
+	stop := make(chan struct{})
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				path := fmt.Sprintf("/api/v2/affected-people/idps?limit=%d&offset=%d", 1+i, n) // not in the cache
+				a, err := tryAsk("GET", "http://"+nginx+with(path))
+				if requests.Add(1); err != nil || a.status != http.StatusOK {
+					if failed.Add(1) < 5 {
+						t.Errorf("%s: status %d, %v, %.200s", path, a.status, err, a.body)
+					}
+				}
+			}
+		})
+	}
+	for range 5 {
+		before := requests.Load()
+		testkit.WaitFor(t, "requests", func() bool { return requests.Load() >= before+200 })
+		s.stop(t)
+		s = f.startReady(t, nil, flags...)
+	}
+	close(stop)
+	all.Wait()
+	t.Logf("%d of %d requests failed", failed.Load(), requests.Load())
+}
