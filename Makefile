@@ -6,7 +6,8 @@ PACKAGES := ./...
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 .PHONY: build run quick test parts downloads check lint unit race budgets whole bucket clients edge api-conformance fuzz \
-  golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-compare bench-overload soak clean
+  golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-compare bench-overload \
+  drill drill-short soak clean
 
 build: ## the static binary
 	@.ci/install ca-certificates # which downloads of modules need
@@ -105,6 +106,19 @@ downloads: .cache/moto/packages .cache/clients/packages .cache/schemathesis/pack
 
 .cache/schemathesis/packages: .ci/venv .ci/constraints.txt
 	@.ci/venv $(@D) schemathesis==4.32.5
+
+# CORES=1 keeps each replica on one core and the clients on the others.
+CORES ?= 0
+DRILL ?=
+drill: build ## faults, restarts, kills, signals and load on real replicas: 25 minutes. CORES=1, DRILL='--only swaps --store DIR'
+	@.ci/install nginx
+	$(GO) build -o bin/drill ./cmd/drill
+	bin/drill --cores $(CORES) $(DRILL)
+
+drill-short: build ## the same with fewer repetitions and without bounds on latencies
+	@.ci/install nginx
+	$(GO) build -o bin/drill ./cmd/drill
+	bin/drill --cores $(CORES) --short $(DRILL)
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz test for FUZZTIME

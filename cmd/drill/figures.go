@@ -1,0 +1,66 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"time"
+)
+
+// latencies adds a row that compares a latency with another one. In the short form the machine may
+// be busy, and it has no bound.
+func (t *table) latencies(d *drill, measured string, now, usual time.Duration, most float64, note string) {
+	ratio := float64(now) / float64(max(usual, 1))
+	figure := fmt.Sprintf("%.1f ms, else %.1f ms: %.1f times (%s)", milliseconds(now), milliseconds(usual), ratio, note)
+	if d.short {
+		t.report(measured, figure)
+		return
+	}
+	t.add(measured, figure, fmt.Sprintf("%g times", most), metricDuration, ratio <= most)
+}
+
+// clean adds a row for a load of which no answer may be bad.
+func (t *table) clean(measured string, l *running, metric string) {
+	t.add(measured, l.counts(), "0 wrong, 0 failed", metric, l.clean())
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// Memory counts as flat if its median over the last third of the readings is at most a tenth and
+// some megabytes above that over the middle third. The first third fills caches.
+const (
+	flatShare = 1.10
+	flatSlack = 16 << 20
+)
+
+// flat adds rows that tell whether memory and descriptors grow.
+func (t *table) flat(name string, held []usage) {
+	third := len(held) / 3
+	middle, last := held[third:2*third], held[2*third:]
+	of := func(part []usage, value func(usage) int64) int64 {
+		var all []int64
+		for _, u := range part {
+			all = append(all, value(u))
+		}
+		slices.Sort(all)
+		return all[len(all)/2]
+	}
+	anonymous := func(u usage) int64 { return u.anonymous }
+	before, after := of(middle, anonymous), of(last, anonymous)
+	t.add(name+"anonymous memory", fmt.Sprintf("%s, later %s", megabytes(before), megabytes(after)),
+		"10 % and 17 MB more", metricMemory, float64(after) <= float64(before)*flatShare+flatSlack)
+	for _, kind := range []struct {
+		name, metric string
+		slack        int64
+		value        func(usage) int64
+	}{
+		{"descriptors", metricDescriptors, 4, func(u usage) int64 { return int64(u.descriptors) }},
+		{"mapped segments", metricHeld, 0, func(u usage) int64 { return int64(u.mappings) }},
+	} {
+		before, after := of(middle, kind.value), of(last, kind.value)
+		t.add(name+kind.name, fmt.Sprintf("%d, later %d", before, after), fmt.Sprintf("%d more", kind.slack),
+			kind.metric, after <= before+kind.slack)
+	}
+}
+
+func removeAll(dir string) error { return os.RemoveAll(dir) }

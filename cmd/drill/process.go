@@ -1,0 +1,273 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// logBuffer collects what a process writes. It can be read while the process runs.
+type logBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write appends to the log.
+func (l *logBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+// String returns what has been written so far.
+func (l *logBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+func (l *logBuffer) count(text string) int { return strings.Count(l.String(), text) }
+
+// last returns the end of the log, for messages.
+func (l *logBuffer) last() string {
+	text := l.String()
+	return text[max(0, len(text)-1500):]
+}
+
+// process is a program that we started.
+type process struct {
+	log   *logBuffer
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when it has ended
+}
+
+// processes are all that run, so that none outlives the drill.
+type processes struct {
+	dir     string // in which they run
+	mu      sync.Mutex
+	running map[*process]bool
+	closed  bool
+}
+
+var errEnding = errors.New("the drill is ending")
+
+// start starts a program. adjust may change the command before.
+func (ps *processes) start(env []string, adjust func(*exec.Cmd), argv ...string) (*process, error) {
+	p := &process{log: new(logBuffer), ended: make(chan struct{})}
+	p.cmd = exec.Command(argv[0], argv[1:]...)
+	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = ps.dir, env, p.log, p.log
+	if adjust != nil {
+		adjust(p.cmd)
+	}
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if ps.closed {
+		return nil, errEnding
+	}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	ps.running[p] = true
+	go func() {
+		_ = p.cmd.Wait() // the exit code is looked at where it matters
+		ps.mu.Lock()
+		delete(ps.running, p)
+		ps.mu.Unlock()
+		close(p.ended)
+	}()
+	return p, nil
+}
+
+// killAll kills what runs and waits for it. With final nothing can be started later.
+func (ps *processes) killAll(final bool) {
+	ps.mu.Lock()
+	ps.closed = ps.closed || final
+	var all []*process
+	for p := range ps.running {
+		all = append(all, p)
+	}
+	ps.mu.Unlock()
+	for _, p := range all {
+		p.kill()
+	}
+}
+
+// kill ends a process at once, also one that is stopped.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill() // it may have ended
+	<-p.ended
+}
+
+func (p *process) alive() bool {
+	select {
+	case <-p.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+func (p *process) signal(sig syscall.Signal) error {
+	if err := p.cmd.Process.Signal(sig); err != nil {
+		return fmt.Errorf("signal %v: %w; its log ends with:\n%s", sig, err, p.log.last())
+	}
+	return nil
+}
+
+// wait waits for the end and returns the exit code, -1 after a signal.
+func (p *process) wait(ctx context.Context, most time.Duration) (code int, err error) {
+	select {
+	case <-p.ended:
+		return p.cmd.ProcessState.ExitCode(), nil
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case <-time.After(most):
+		return 0, fmt.Errorf("the process has not ended after %s; its log ends with:\n%s", most, p.log.last())
+	}
+}
+
+// stop sends SIGTERM and waits for the end.
+func (p *process) stop(ctx context.Context) (code int, err error) {
+	if err := p.signal(syscall.SIGTERM); err != nil {
+		return 0, err
+	}
+	return p.wait(ctx, patience)
+}
+
+// patience bounds every wait for something that should take a moment.
+const patience = time.Minute
+
+// waitFor polls until a condition holds.
+func waitFor(ctx context.Context, what string, holds func() bool) error {
+	for end := time.Now().Add(patience); !holds(); {
+		if time.Now().After(end) {
+			return fmt.Errorf("waited %s for %s", patience, what)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(2 * time.Millisecond):
+		}
+	}
+	return nil
+}
+
+// sleep waits unless the drill ends.
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(d):
+	}
+}
+
+// replica is a running `hdqs serve`.
+type replica struct {
+	*process
+	public, admin string // http://127.0.0.1:port
+}
+
+// serving are the settings of a replica.
+type serving struct {
+	args   []string
+	env    []string
+	listen string          // "": a free port
+	adjust func(*exec.Cmd) // changes the command before it starts
+	before string          // shell commands that run in the process before the program takes its place
+}
+
+var (
+	publicLine = regexp.MustCompile(`(?m)^listening on (http://\S+)$`)
+	adminLine  = regexp.MustCompile(`(?m)^admin on (http://[^/\s]+)`)
+)
+
+// startServe starts a replica and waits for its admin listener.
+func (d *drill) startServe(ctx context.Context, s serving) (*replica, error) {
+	if s.listen == "" {
+		s.listen = "127.0.0.1:0"
+	}
+	argv := append(d.pinned(), d.binary, "serve", "--listen", s.listen, "--admin", "127.0.0.1:0")
+	argv = append(argv, s.args...)
+	if s.before != "" {
+		argv = append([]string{"/bin/sh", "-c", s.before + `; exec "$@"`, "sh"}, argv...)
+	}
+	p, err := d.processes.start(append(d.environment(), s.env...), s.adjust, argv...)
+	if err != nil {
+		return nil, err
+	}
+	r := &replica{process: p}
+	err = waitFor(ctx, "the admin listener", func() bool { return !p.alive() || adminLine.MatchString(p.log.String()) })
+	if err != nil {
+		return nil, fmt.Errorf("%w; the log:\n%s", err, p.log.last())
+	}
+	found := adminLine.FindStringSubmatch(p.log.String())
+	if found == nil {
+		return nil, fmt.Errorf("the server ended at its start; its log:\n%s", p.log.last())
+	}
+	r.admin = found[1]
+	return r, nil
+}
+
+// serve starts a replica and waits until it listens.
+func (d *drill) serve(ctx context.Context, s serving) (*replica, error) {
+	r, err := d.startServe(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	return r, r.waitListening(ctx)
+}
+
+func (r *replica) waitListening(ctx context.Context) error {
+	err := waitFor(ctx, "the public listener", func() bool {
+		return !r.alive() || publicLine.MatchString(r.log.String())
+	})
+	if err != nil {
+		return fmt.Errorf("%w; the log:\n%s", err, r.log.last())
+	}
+	found := publicLine.FindStringSubmatch(r.log.String())
+	if found == nil {
+		return fmt.Errorf("the server ended before it listened; its log:\n%s", r.log.last())
+	}
+	r.public = found[1]
+	return nil
+}
+
+// environment is ours without settings of the program, and with the number of cores.
+func (d *drill) environment() []string {
+	var env []string
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "HDQS_") && !strings.HasPrefix(v, "GOMAXPROCS=") {
+			env = append(env, v)
+		}
+	}
+	if d.cores > 0 {
+		env = append(env, fmt.Sprintf("GOMAXPROCS=%d", d.cores))
+	}
+	return env
+}
+
+// pinned returns the command that keeps a replica on its cores.
+func (d *drill) pinned() []string {
+	if d.cores == 0 {
+		return nil
+	}
+	return []string{"taskset", "-c", fmt.Sprintf("0-%d", d.cores-1)}
+}
+
+// run runs a command of the program to its end.
+func (d *drill) run(ctx context.Context, args ...string) (stdout []byte, err error) {
+	cmd := exec.CommandContext(ctx, d.binary, args...)
+	var out, messages bytes.Buffer
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = d.dir, d.environment(), &out, &messages
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("hdqs %s: %w; it says: %s", strings.Join(args, " "), err, messages.String())
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// usualLoad asks a replica for the dataset's requests in turn and judges each answer.
+func (d *drill) usualLoad(data *dataset, base string) load {
+	l := load{clients: 16, rate: 220, check: data.checked(base)}
+	if d.short {
+		l.rate = 60
+	}
+	return l
+}
+
+// checked returns a check that asks for the dataset's requests in turn.
+func (data *dataset) checked(base string) func(context.Context, *http.Client, int) (verdict, string) {
+	return data.checkedWith(base, func(answer) {})
+}
+
+// checkedWith is checked with another look at each answer with status 200.
+func (data *dataset) checkedWith(
+	base string, also func(answer),
+) func(context.Context, *http.Client, int) (verdict, string) {
+	return func(ctx context.Context, client *http.Client, turn int) (verdict, string) {
+		n := turn % len(data.requests)
+		a, err := ask(ctx, client, base, data.requests[n])
+		if err == nil && a.status == http.StatusOK {
+			also(a)
+		}
+		return data.judge(n, a, err)
+	}
+}
+
+// settings are the flags of replicas under load. In the short form the machine may be busy with
+// other work, so requests wait for it; in the long form the usual limits hold.
+func (d *drill) settings(more ...string) []string {
+	if d.short {
+		return patientFlags(more...)
+	}
+	return append([]string{"--snapshot-poll", "1h"}, more...)
+}
+
+// swapTo makes the channel show a snapshot and waits until the replica serves it.
+func (r *replica) swapTo(ctx context.Context, store string, to *release) error {
+	if err := showIn(store, to); err != nil {
+		return err
+	}
+	if err := r.signal(syscall.SIGHUP); err != nil {
+		return err
+	}
+	return waitFor(ctx, "the swap to "+to.id, func() bool { return !r.alive() || r.readiness().Snapshot == to.id })
+}
+
+// swaps swaps two snapshots back and forth under load.
+func swaps(ctx context.Context, d *drill, t *table) error {
+	data, err := d.dataset(ctx)
+	if err != nil {
+		return err
+	}
+	for _, form := range []struct {
+		name string
+		pair [2]*release
+	}{{"one table", data.one}, {"all tables", data.all}} {
+		changed := fmt.Sprintf("%d of %d tables changed", form.pair[1].differs(form.pair[0]), len(form.pair[0].tables))
+		if err := swapPair(ctx, d, t, data, form.pair, changed); err != nil {
+			return fmt.Errorf("%s: %w", form.name, err)
+		}
+	}
+	return nil
+}
+
+// swapPair swaps two snapshots back and forth in a replica of its own.
+func swapPair(ctx context.Context, d *drill, t *table, data *dataset, pair [2]*release, changed string) error {
+	store, err := d.folder("swaps")
+	if err != nil {
+		return err
+	}
+	if err := linkTree(data.store, store); err != nil {
+		return err
+	}
+	if err := showIn(store, pair[0]); err != nil {
+		return err
+	}
+	r, err := d.serve(ctx, serving{args: d.settings("--store", store)})
+	if err != nil {
+		return err
+	}
+	swapped, err := r.watch(metricSwapped)
+	if err != nil {
+		return err
+	}
+	count := d.times(100, 12)
+	pause := d.span(1500*time.Millisecond, 150*time.Millisecond)
+	after := d.span(500*time.Millisecond, 100*time.Millisecond)
+	l := d.usualLoad(data, r.public).start(ctx)
+	defer l.cancel()
+	sleep(ctx, 2*pause)
+	var during, between []period
+	var held []usage
+	var slowest time.Duration
+	for i := range count {
+		began := time.Now()
+		if err := r.swapTo(ctx, store, pair[(i+1)%2]); err != nil {
+			return err
+		}
+		slowest = max(slowest, time.Since(began))
+		sleep(ctx, after)
+		during = append(during, period{began, time.Now()})
+		u, err := usageOf(r.cmd.Process.Pid)
+		if err != nil {
+			return err
+		}
+		held = append(held, u)
+		from := time.Now()
+		sleep(ctx, pause-after)
+		between = append(between, period{from, time.Now()})
+	}
+	l.stop()
+	name := fmt.Sprintf("%d swaps, %s: ", count, changed)
+	t.add(name+"bad answers", l.counts(), "0 wrong, 0 failed", "", l.clean() && r.alive())
+	counted := swapped.by()
+	t.add(name+"counted", fmt.Sprintf("%.0f", counted), fmt.Sprint(count), metricSwapped, counted == float64(count))
+	t.flat(name, held)
+	in, n := l.quantile(0.99, during)
+	out, m := l.quantile(0.99, between)
+	t.latencies(d, name+"p99 during a swap", in, out, 2,
+		fmt.Sprintf("%d and %d answers, longest swap %s", n, m, slowest.Round(time.Millisecond)))
+	if _, err := r.stop(ctx); err != nil {
+		return err
+	}
+	return removeAll(filepath.Clean(store))
+}
