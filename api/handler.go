@@ -14,6 +14,7 @@ import (
 	"hdqs/api/encode"
 	"hdqs/api/metrics"
 	"hdqs/api/wire"
+	"hdqs/internal/nearest"
 )
 
 // maxURI is the longest accepted path with query, in bytes. A request with every parameter of an
@@ -157,7 +158,7 @@ func (s *Server) answerUnknown(ctx *fasthttp.RequestCtx, path string) {
 	if len(short) == len(path) || s.handlerOf(short) == nil {
 		h := notFoundHead.begin(ctx)
 		s.finishFault(ctx, fasthttp.StatusNotFound, bodyNotFound)
-		if near := s.nearest(path); near != "" {
+		if near := nearest.Of(path, s.paths); near != "" {
 			h.Set("Link", "<"+near+`>; rel="related"`)
 		}
 		return

@@ -21,11 +21,12 @@ var imports = map[string][]string{
 	"snapshot/store":     {"snapshot", "internal/atomicfile"},
 	"index":              {"snapshot"},
 	"loader":             {"snapshot", "snapshot/store", "internal/atomicfile", "loader/sample", "loader/catalogfile"},
-	"loader/catalogfile": {},
+	"loader/catalogfile": {"internal/nearest"},
 	"loader/upstream":    {"internal/atomicfile", "internal/fetch", "internal/bucket", "loader", "loader/catalogfile"},
 	"loader/sample":      {"loader", "loader/catalogfile"}, // its tests; loader itself imports it
 	"api": {
 		"snapshot", "snapshot/store", "index", "api/contract", "api/wire", "api/render", "api/encode", "api/metrics",
+		"internal/nearest",
 	},
 	"api/contract":        {}, // not even index: api maps its Op and Value
 	"api/wire":            {"api/metrics"},
@@ -41,6 +42,7 @@ var imports = map[string][]string{
 	"internal/ckantest":   {},
 	"internal/nginx":      {},
 	"internal/testkit":    {"internal/nginx"},
+	"internal/nearest":    {},
 	"bench":               {"bench/load"},
 	"bench/load":          {},
 	"cmd":                 {},

@@ -117,7 +117,7 @@ func newLoad(opts Options) *load {
 
 // setTime sets the time of the load, from Options, the catalog, or the clock, and the site in
 // links.
-func (l *load) setTime(fromCatalog time.Time, catalogURL string) {
+func (l *load) setTime(fromCatalog time.Time, catalogURL string) error {
 	t := l.opts.SnapshotTime
 	if t.IsZero() {
 		t = fromCatalog
@@ -129,6 +129,7 @@ func (l *load) setTime(fromCatalog time.Time, catalogURL string) {
 	l.time = t.UnixMicro()
 	l.report.SnapshotTime = t
 	l.report.CatalogURL = strings.TrimRight(cmp.Or(l.opts.CatalogURL, catalogURL, DefaultCatalogURL), "/")
+	return checkSite(l.report.CatalogURL)
 }
 
 // publish writes manifest and report and moves the pointer, unless nothing changed.

@@ -40,6 +40,7 @@ type csvReader struct {
 	raw     []byte
 	cells   [][]byte
 	escaped []int // of quotedRow, kept to reuse its memory
+	latin1  int   // rows that are not UTF-8 but could be Latin-1
 
 	header []string
 	at     map[string]int // column name -> position
@@ -275,9 +276,40 @@ func (r *csvReader) checkRow() error {
 	case len(r.cells) > maxColumns:
 		return r.fault(raggedRow, fmt.Sprintf("%d cells, at most %d are read", len(r.cells), maxColumns))
 	case !utf8.Valid(r.raw):
-		return r.fault(invalidUTF8, "bytes that are not UTF-8")
+		return r.notUTF8()
 	}
 	return nil
+}
+
+// maxLatin1Rows is how many rows with letters of ISO 8859-1 are taken for slips. A file with more
+// of them is written in it.
+const maxLatin1Rows = 5
+
+// notUTF8 is the fault of a row that is not UTF-8, or the error of a file that is Latin-1: to drop
+// its rows one by one would lose just those places and organisations that have an accent.
+func (r *csvReader) notUTF8() error {
+	if isLatin1(r.raw) {
+		r.latin1++
+	}
+	if r.latin1 > maxLatin1Rows {
+		return fmt.Errorf("%s:%d: %d rows are not UTF-8 but look like ISO 8859-1 (Latin-1); "+
+			"convert the file with iconv -f WINDOWS-1252 -t UTF-8", r.name, r.line, r.latin1)
+	}
+	return r.fault(invalidUTF8, "bytes that are not UTF-8")
+}
+
+// isLatin1 reports whether a text that is not UTF-8 is one of ISO 8859-1 or its superset
+// Windows-1252: each byte beyond ASCII is a character of it, and none is a control character.
+func isLatin1(text []byte) bool {
+	for _, c := range text {
+		switch {
+		case c == 0x81, c == 0x8d, c == 0x8f, c == 0x90, c == 0x9d: // not in Windows-1252
+			return false
+		case c < 0x20 && c != '\t' && c != '\r' && c != '\n', c == 0x7f:
+			return false
+		}
+	}
+	return true
 }
 
 // skipLine skips the rest of the line at pos and returns the fault because of which it is skipped.

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"testing/iotest"
 	"unicode/utf8"
 )
@@ -251,5 +253,32 @@ func TestTooManyLines(t *testing.T) {
 	if err := r.read(); err == nil || errors.As(err, &fault) || !strings.Contains(err.Error(),
 		"more than 50000000 lines") {
 		t.Errorf("line %d: %v", maxLines+1, err)
+	}
+}
+
+// TestLatin1Files loads a theme of two files of which one is in Latin-1: it is refused as a file
+// and keeps its last good table, instead of losing the rows that have an accent.
+func TestLatin1Files(t *testing.T) {
+	t.Parallel()
+	files := smallCatalog(t)
+	lines := strings.SplitAfter(string(files["idps/a.csv"].Data), "\n")
+	text := lines[0]
+	for i := range 20 {
+		text += strings.Replace(lines[1], "Op", fmt.Sprintf("Op%d \xc3\xa9", i), 1)
+	}
+	files["idps/b.csv"] = &fstest.MapFile{Data: []byte(text)}
+	st := openStore(t)
+	first := build(t, st, files, someDay)
+	files["idps/b.csv"] = &fstest.MapFile{Data: []byte(strings.ReplaceAll(text, "\xc3\xa9", "\xe9"))}
+	got := build(t, st, files, someDay)
+	if len(got.Refused) != 1 || !strings.Contains(got.Refused[0].Why, "idps/b.csv:7: 6 rows are not UTF-8 but") ||
+		!slices.Equal(stalePaths(t, st, got), []string{"idps"}) {
+		t.Errorf("refused %+v, stale %+v", got.Refused, got.Stale)
+	}
+	if segmentsOf(got)["idps"] != segmentsOf(first)["idps"] {
+		t.Error("the table has changed")
+	}
+	if _, err := CheckFile(t.Context(), files, "idps", "idps/b.csv"); err == nil {
+		t.Error("a download in Latin-1 would replace a good one")
 	}
 }

@@ -626,3 +626,33 @@ func TestUnclearFlags(t *testing.T) {
 		}
 	})
 }
+
+// TestExtraColumns checks that the report names a column that nothing reads once for each role, and
+// units that name their country as parent.
+func TestExtraColumns(t *testing.T) {
+	t.Parallel()
+	files := smallCatalog(t)
+	widen := func(path string) {
+		var lines []string
+		for i, line := range strings.Split(strings.TrimSpace(string(files[path].Data)), "\n") {
+			lines = append(lines, line+[]string{",note", ",x"}[min(i, 1)])
+		}
+		files[path] = &fstest.MapFile{Data: []byte(strings.Join(lines, "\n") + "\n")}
+	}
+	files["idps/b.csv"] = files["idps/a.csv"]
+	for _, path := range []string{"idps/a.csv", "idps/b.csv", "reference/pcodes.csv"} {
+		widen(path)
+	}
+	var text strings.Builder
+	if err := build(t, openStore(t), files, someDay).WriteText(&text); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"column not read: idps: \"note\" (files: 2)\n", "column not read: pcodes: \"note\" (files: 1)\n",
+		"note: reference/pcodes.csv: 1 units of level 2 name their country as parent",
+	} {
+		if n := strings.Count(text.String(), want); n != 1 {
+			t.Errorf("the report has %q %d times, want it once:\n%s", want, n, text.String())
+		}
+	}
+}

@@ -83,13 +83,13 @@ func (p *pass) putPackages(out listed) error {
 		if !ok {
 			continue
 		}
-		if why := p.addDataset(datasets, info); why != "" {
-			report.drop(&rowFault{file: info.path, reason: why, detail: "package " + info.ID})
+		if why, detail := p.addDataset(datasets, info); why != "" {
+			report.drop(&rowFault{file: info.path, reason: why, detail: "package " + info.ID + detail})
 			continue
 		}
 		for _, r := range kept {
-			if why := p.addResource(resources, info, r); why != "" {
-				report.drop(&rowFault{file: info.path, reason: why, detail: "resource " + r.ID})
+			if why, detail := p.addResource(resources, info, r); why != "" {
+				report.drop(&rowFault{file: info.path, reason: why, detail: "resource " + r.ID + detail})
 			}
 		}
 	}
@@ -102,46 +102,58 @@ func (p *pass) putPackages(out listed) error {
 	return p.result.putRows(resources)
 }
 
-func (p *pass) addDataset(b *tableBuilder, info *packageInfo) reason {
-	why := readTexts(b, map[string]string{
+// addDataset adds a row, or says why it cannot be used, with more about it after the name of the
+// package.
+func (p *pass) addDataset(b *tableBuilder, info *packageInfo) (why reason, detail string) {
+	why = readTexts(b, map[string]string{
 		"dataset_catalog_id":    info.ID,
 		"dataset_catalog_stub":  info.Name,
 		"dataset_catalog_title": info.Title,
 		"catalog_provider_stub": info.Organization.Name,
 		"catalog_provider_name": info.Organization.Title,
 	})
-	if why == "" {
-		setLinks(b, p.report.CatalogURL)
-		b.commit()
+	if why != "" {
+		return why, ""
 	}
-	return why
+	if wrong := setLinks(b, p.report.CatalogURL); wrong != "" {
+		return badLink, ": " + wrong
+	}
+	b.commit()
+	return "", ""
 }
 
-func (p *pass) addResource(b *tableBuilder, info *packageInfo, r *resourceInfo) reason {
+// addResource is addDataset for a resource.
+func (p *pass) addResource(b *tableBuilder, info *packageInfo, r *resourceInfo) (why reason, detail string) {
 	modified, ok := r.modified()
 	if !ok {
-		return badDate
+		return badDate, ""
 	}
-	why := readTexts(b, map[string]string{
+	link, ok := webLink(r.URL)
+	if !ok {
+		return badLink, ": download_url: " + quoted([]byte(r.URL))
+	}
+	why = readTexts(b, map[string]string{
 		"resource_catalog_id":           r.ID,
 		"dataset_catalog_id":            info.ID,
 		"name":                          r.Name,
 		"format":                        strings.ToLower(r.Format),
-		"download_url":                  normalURI(r.URL),
+		"download_url":                  link,
 		"dataset_catalog_stub":          info.Name,
 		"dataset_catalog_title":         info.Title,
 		"dataset_catalog_provider_stub": info.Organization.Name,
 		"dataset_catalog_provider_name": info.Organization.Title,
 	})
 	if why != "" {
-		return why
+		return why, ""
 	}
-	setLinks(b, p.report.CatalogURL)
+	if wrong := setLinks(b, p.report.CatalogURL); wrong != "" {
+		return badLink, ": " + wrong
+	}
 	b.column("update_date").setInt(modified)
 	b.column("is_hxl").setBool(r.tagged)
 	b.column("api_updated_date").setInt(p.result.state.Resources[r.ID].Since.UnixMicro())
 	b.commit()
-	return ""
+	return "", ""
 }
 
 // readTexts sets text columns by name.

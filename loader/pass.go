@@ -25,7 +25,9 @@ func (l *load) readCatalog(ctx context.Context) (*result, error) {
 	if l.catalog, err = openCatalog(l.opts.Catalog, l.opts.CatalogName); err != nil {
 		return nil, err
 	}
-	l.setTime(l.catalog.time, l.catalog.url)
+	if err := l.setTime(l.catalog.time, l.catalog.url); err != nil {
+		return nil, fmt.Errorf("catalog %s: %w", l.opts.CatalogName, err)
+	}
 	l.report.Notes = append(l.report.Notes, l.catalog.notes...)
 	l.useEmbedded()
 	found := l.readPackages()

@@ -3,6 +3,7 @@ package loader
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 )
@@ -53,6 +54,7 @@ func (r *Report) WriteText(w io.Writer) error {
 	for _, n := range r.Notes {
 		fmt.Fprintf(&b, "note: %s\n", n)
 	}
+	r.writeExtraColumns(&b)
 	for _, f := range r.Resources {
 		f.writeDetails(&b)
 	}
@@ -62,6 +64,25 @@ func (r *Report) WriteText(w io.Writer) error {
 	fmt.Fprintf(&b, "snapshot %s of %s: %s\n", r.Snapshot, r.SnapshotTime.Format("2006-01-02T15:04:05Z"), r.Outcome)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// writeExtraColumns names the columns that nothing reads, once for each role.
+func (r *Report) writeExtraColumns(b *strings.Builder) {
+	type column struct{ role, name string }
+	files := map[column]int{}
+	var found []column
+	for _, f := range r.Resources {
+		for _, name := range f.ExtraColumns {
+			c := column{f.Role, name}
+			if files[c] == 0 {
+				found = append(found, c)
+			}
+			files[c]++
+		}
+	}
+	for _, c := range found {
+		fmt.Fprintf(b, "column not read: %s: %s (files: %d)\n", c.role, strconv.Quote(clip(c.name, 100)), files[c])
+	}
 }
 
 // writeDetails writes what there is to say of one file beyond its counts.

@@ -85,7 +85,7 @@ func (u *units) withoutUnits() *units {
 // each level followed by its placeholders. It returns the rows of units that get none: those of
 // level 2 whose parent is no unit of level 1, and those whose code is taken. Rows restored from a
 // snapshot are not returned.
-func (u *units) number() (orphans, twice []*rowFault) {
+func (u *units) number() (orphans []listedUnit, twice []*rowFault) {
 	add := func(faults []*rowFault, f *rowFault) []*rowFault {
 		if f == nil {
 			return faults
@@ -115,7 +115,9 @@ func (u *units) number() (orphans, twice []*rowFault) {
 		}
 		parent, ok := u.parentOf(l)
 		if !ok {
-			orphans = add(orphans, l.fault)
+			if l.fault != nil {
+				orphans = append(orphans, l)
+			}
 			continue
 		}
 		u.of2[l.code] = int32(len(u.level2))

@@ -3,6 +3,8 @@ package loader
 import (
 	"fmt"
 	"strings"
+
+	"hdqs/loader/catalogfile"
 )
 
 // normalURI is a link in the form in which it is printed: normalized as browsers do, and as the
@@ -140,16 +142,56 @@ var linkForms = map[string]map[string]string{
 	},
 }
 
-// setLinks sets the links of the current row, whose other columns have been set.
-func setLinks(a *tableBuilder, catalogURL string) {
-	for name, form := range linkForms[a.table.name] {
-		open, shut := strings.IndexByte(form, '{'), 0
+// badLink is the reason of a row with a link that is no http or https address with a host. Such a
+// link would be followed by clients and shown on pages, so the row is not used.
+const badLink reason = "bad_link"
+
+// webLink is normalURI for addresses that http or https can reach; ok is false for any other text,
+// such as an empty one or a script.
+func webLink(uri string) (link string, ok bool) {
+	link = normalURI(uri)
+	scheme, rest, _ := strings.Cut(link, "://")
+	if scheme != "http" && scheme != "https" {
+		return link, false
+	}
+	host := rest
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		host = rest[:end]
+	}
+	_, ok = normalHost(host, scheme)
+	return link, ok
+}
+
+// setLinks sets the links of the current row, whose other columns have been set. The result is what
+// is wrong with a link, "" when all are good: the site is checked before, so it is a value of the
+// row that is missing.
+func setLinks(a *tableBuilder, catalogURL string) (fault string) {
+	for _, c := range a.table.columns {
+		form, ok := linkForms[a.table.name][c.name]
+		if !ok {
+			continue
+		}
 		link := catalogURL
-		for ; open >= 0; open = strings.IndexByte(form, '{') {
-			shut = strings.IndexByte(form, '}')
-			link += form[:open] + a.column(form[open+1:shut]).text(a.rows)
+		for open := strings.IndexByte(form, '{'); open >= 0; open = strings.IndexByte(form, '{') {
+			shut := strings.IndexByte(form, '}')
+			from := form[open+1 : shut]
+			part := a.column(from).text(a.rows)
+			if part == "" {
+				return fmt.Sprintf("no %s for %s", from, c.name)
+			}
+			link += form[:open] + part
 			form = form[shut+1:]
 		}
-		a.column(name).setString(normalURI(link + form))
+		a.column(c.name).setString(normalURI(link + form))
 	}
+	return ""
+}
+
+// checkSite checks the address that links begin with.
+func checkSite(url string) error {
+	if _, ok := webLink(url); !ok || strings.ContainsAny(url, "?#") {
+		return fmt.Errorf("catalog_url %q is no http or https address with a host; "+
+			"set it in %s or with --catalog-url", clip(url, 100), catalogfile.Name)
+	}
+	return nil
 }

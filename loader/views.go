@@ -99,7 +99,9 @@ func (l *load) readViews(ctx context.Context) (*result, error) {
 	if err != nil {
 		return nil, wrap(err)
 	}
-	l.setTime(at, beside.CatalogURL)
+	if err := l.setTime(at, beside.CatalogURL); err != nil {
+		return nil, wrap(err)
+	}
 	l.catalog = &catalog{fsys: l.opts.Catalog, name: l.opts.CatalogName, files: map[string][]resourceFile{}}
 	for _, th := range themes {
 		name := th.viewName()

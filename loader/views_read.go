@@ -89,22 +89,26 @@ func (v *viewReader) readRow() *rowFault {
 		}
 	}
 	if v.addLinks {
-		v.setLinks()
+		if wrong := v.setLinks(); wrong != "" {
+			return v.file.csv.fault(badLink, wrong)
+		}
 	}
 	v.rows.commit()
 	return nil
 }
 
 // setLinks sets the columns that are made from others, and normalizes the download link as other
-// links are.
-func (v *viewReader) setLinks() {
-	setLinks(v.rows, v.site)
+// links are. The result is what is wrong with one of them.
+func (v *viewReader) setLinks() (fault string) {
 	if v.rows.has("download_url") {
 		to := v.rows.column("download_url")
-		if i := v.rows.rows; !to.isNull(i) {
-			to.setString(normalURI(to.text(i)))
+		link, ok := webLink(to.text(v.rows.rows))
+		if !ok {
+			return "download_url: " + quoted([]byte(link))
 		}
+		to.setString(link)
 	}
+	return setLinks(v.rows, v.site)
 }
 
 // readHashFile reads the md5 that may be beside a dump, "" when there is none. A file name may

@@ -3,7 +3,6 @@
 package catalogfile
 
 import (
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path"
@@ -78,10 +77,17 @@ func (e *Entries) UnmarshalJSON(data []byte) error {
 	return err
 }
 
-// Parse decodes catalog.json. It does not check what the content means.
+// UnmarshalJSON decodes an entry. Unknown keys are refused.
+func (e *Entry) UnmarshalJSON(data []byte) error {
+	type plain Entry
+	return decodeStrict(data, (*plain)(e))
+}
+
+// Parse decodes catalog.json. It does not check what the content means. A key that it does not know
+// is an error: a misspelt one would otherwise hide files.
 func Parse(data []byte) (*File, error) {
 	f := &File{}
-	if err := json.Unmarshal(data, f); err != nil {
+	if err := decodeStrict(data, f); err != nil {
 		return nil, fmt.Errorf("%s: %w", Name, err)
 	}
 	return f, nil

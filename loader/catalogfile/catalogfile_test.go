@@ -3,6 +3,7 @@ package catalogfile
 import (
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 )
@@ -24,6 +25,22 @@ func TestRoundTrip(t *testing.T) {
 	}
 	if at, err := got.Time(); err != nil || !at.Equal(time.Date(2026, 11, 21, 1, 2, 0, 0, time.UTC)) {
 		t.Errorf("time %s, %v", at, err)
+	}
+}
+
+// TestUnknownKeys parses files with a misspelt key: each is refused, and the key that was meant is
+// named.
+func TestUnknownKeys(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"format": 1, "resorces": []}`:                             `catalog.json: unknown key "resorces"; did you mean "resources"?`,
+		`{"format": 1, "catalogurl": "https://x.example"}`:          `did you mean "catalog_url"?`,
+		`{"resources": [{"rol": "idps", "path": "idps/a.csv"}]}`:    `unknown key "rol"; did you mean "role"?`,
+		`{"resources": [{"role": "idps", "checksum_of_it": "ab"}]}`: `unknown key "checksum_of_it"; there are role, path,`,
+		`{"format": 1} {}`: "text after the end",
+	} {
+		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
 	}
 }
 

@@ -8,6 +8,10 @@ import (
 	"io"
 	"io/fs"
 	"reflect"
+	"strconv"
+	"strings"
+
+	"hdqs/internal/nearest"
 )
 
 // Open opens a regular file. Anything else is refused before it is opened: opening a named pipe
@@ -99,10 +103,41 @@ func DecodeList[T any](data []byte, limit int, what, unit string) ([]T, error) {
 	return list, checkEnd(d)
 }
 
+// decodeStrict decodes an object all of whose keys are fields of to.
+func decodeStrict(data []byte, to any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(to); err != nil {
+		return explainKey(err, to)
+	}
+	return checkEnd(d)
+}
+
+// explainKey names the key that was meant in the error of an unknown one.
+func explainKey(err error, to any) error {
+	quoted, ok := strings.CutPrefix(err.Error(), "json: unknown field ")
+	if !ok {
+		return err
+	}
+	key, quoteErr := strconv.Unquote(quoted)
+	if quoteErr != nil {
+		return err
+	}
+	var keys []string
+	for t, i := reflect.TypeOf(to).Elem(), 0; i < t.NumField(); i++ {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		keys = append(keys, name)
+	}
+	if near := nearest.Of(key, keys); near != "" {
+		return fmt.Errorf("unknown key %.100q; did you mean %q?", key, near)
+	}
+	return fmt.Errorf("unknown key %.100q; there are %s", key, strings.Join(keys, ", "))
+}
+
 // checkEnd refuses text after a value.
 func checkEnd(d *json.Decoder) error {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("text after the end of a list")
+		return errors.New("text after the end")
 	}
 	return nil
 }

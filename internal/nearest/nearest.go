@@ -1,0 +1,45 @@
+// Package nearest finds the name that someone most likely meant.
+package nearest
+
+// maxGuessed is the longest text for which a name is sought, in bytes.
+const maxGuessed = 128
+
+// Of returns the name with the smallest edit distance from a text, empty when all differ in half of
+// the text or more. Of names at one distance it is the first.
+func Of(text string, names []string) string {
+	if len(text) > maxGuessed {
+		return ""
+	}
+	best, least := "", len(text)/2+1
+	for _, name := range names {
+		if d := distance(text, name); d < least {
+			best, least = name, d
+		}
+	}
+	return best
+}
+
+// distance returns the edit distance of two texts, in bytes.
+func distance(a, b string) int {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			next := min(row[j], row[j+1]) + 1
+			if a[i] == b[j] {
+				next = min(next, corner)
+			} else {
+				next = min(next, corner+1)
+			}
+			corner, row[j+1] = row[j+1], next
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,22 @@
+package nearest
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestOf(t *testing.T) {
+	t.Parallel()
+	names := []string{"resources", "packages", "format", "sha256"}
+	for text, want := range map[string]string{
+		"resorces": "resources", "resource": "resources", "package": "packages", "sha-256": "sha256", "formt": "format",
+		"resources": "resources", "": "", "x": "", "completely different": "", strings.Repeat("resources", 20): "",
+	} {
+		if got := Of(text, names); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+	if got := Of("ab", []string{"ax", "ay"}); got != "ax" {
+		t.Errorf("two names as near: got %q, want the first", got)
+	}
+}
