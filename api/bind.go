@@ -22,18 +22,26 @@ type Bound struct {
 	lists map[string]*boundList // by path
 }
 
-// boundList is one endpoint with the rows it answers from. Segment, index and renderer are nil if
+// boundList is one endpoint with the rows it answers from. Segment, index and renderers are nil if
 // the snapshot does not have the table: then the list is empty.
 type boundList struct {
-	version  string   // of the table's content, empty without the table
+	version string // of the table's content, empty without the table
+	segment *snapshot.Segment
+	rows    int
+	index   *index.Index
+	filters []index.Filter     // by position in Plan.Params, without values
+	named   [nameSets]boundSet // by contract.NameSet
+}
+
+// boundSet is what a list has for each set of names. The renderers share the rows, and the
+// fragments in which no name differs; the others are built when they are first used.
+type boundSet struct {
 	tag      [32]byte // the common part of all entity tags
-	segment  *snapshot.Segment
-	rows     int
-	index    *index.Index
-	filters  []index.Filter // by position in Plan.Params, without values
 	renderer *render.Renderer
 	emptyCSV string // the header row
 }
+
+const nameSets = 2
 
 const emptyJSON = `{"data":[]}`
 
@@ -62,13 +70,15 @@ func bindAfter(snap *store.Snapshot, earlier *Bound, tier encode.Tier) (b *Bound
 			b.lists[path] = earlier.lists[path]
 			continue
 		}
-		list, err := bindList(&contract.Endpoints[i], seg, tier)
+		list, err := bindList(i, seg, tier)
 		if err != nil {
 			faults = append(faults, err)
 			continue
 		}
 		list.version = versions[contract.Endpoints[i].Table]
-		list.tag = tagSeed(&contract.Endpoints[i], list.version)
+		for s := range list.named {
+			list.named[s].tag = tagSeed(&contract.EndpointsIn(contract.NameSet(s))[i], list.version)
+		}
 		b.lists[path] = list
 	}
 	if len(faults) > 0 {
@@ -97,13 +107,11 @@ func (b *Bound) tableRows() map[string]int {
 	return rows
 }
 
-func bindList(e *contract.Endpoint, seg *snapshot.Segment, tier encode.Tier) (*boundList, error) {
+// bindList binds the endpoint at a position of contract.Endpoints.
+func bindList(position int, seg *snapshot.Segment, tier encode.Tier) (*boundList, error) {
+	e := &contract.Endpoints[position]
 	if seg == nil {
-		names := make([]string, len(e.Fields))
-		for i, f := range e.Fields {
-			names[i] = f.Name
-		}
-		return &boundList{emptyCSV: strings.Join(names, ",") + "\r\n"}, nil
+		return emptyList(position), nil
 	}
 	var faults []error
 	for _, f := range e.Fields {
@@ -121,11 +129,30 @@ func bindList(e *contract.Endpoint, seg *snapshot.Segment, tier encode.Tier) (*b
 	if err != nil {
 		return nil, fmt.Errorf("api: %s: %w", e.Path, err)
 	}
+	list := &boundList{segment: seg, rows: seg.Rows(), index: ix, filters: bindFilters(e)}
 	r, err := render.New(seg, renderFields(e.Fields), encode.Options{Tier: tier})
+	if err == nil {
+		list.named[contract.ContractNames].renderer = r
+		h := &contract.EndpointsIn(contract.HAPINames)[position]
+		list.named[contract.HAPINames].renderer, err = r.Renamed(renderFields(h.Fields), renderFields(h.CSVFields()))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("api: %s: %w", e.Path, err)
 	}
-	return &boundList{segment: seg, rows: seg.Rows(), index: ix, filters: bindFilters(e), renderer: r}, nil
+	return list, nil
+}
+
+// emptyList is the list of an endpoint without a table.
+func emptyList(position int) *boundList {
+	list := new(boundList)
+	for s := range list.named {
+		var names []string
+		for _, f := range contract.EndpointsIn(contract.NameSet(s))[position].CSVFields() {
+			names = append(names, f.Name)
+		}
+		list.named[s].emptyCSV = strings.Join(names, ",") + "\r\n"
+	}
+	return list
 }
 
 // ops translates the comparisons of the contract into those of the index.
@@ -147,7 +174,7 @@ func bindFilters(e *contract.Endpoint) []index.Filter {
 func renderFields(fields []contract.Field) []render.Field {
 	out := make([]render.Field, len(fields))
 	for i, f := range fields {
-		out[i] = render.Field{Name: f.Name, Column: f.Name}
+		out[i] = render.Field{Name: f.Name, Column: f.Column()}
 	}
 	return out
 }

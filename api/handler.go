@@ -23,9 +23,11 @@ const maxURI = 48 << 10
 
 // route is what answers a path: a list endpoint, or a handler.
 type route struct {
+	mount    *mount
 	list     *contract.Plan
 	handler  fasthttp.RequestHandler
-	endpoint int // position in Server.endpoints
+	name     string // in metrics: the same for all paths of one thing
+	endpoint int    // position in Server.endpoints
 }
 
 // handle answers every request of the public listener. It checks in the order of the contract:
@@ -64,10 +66,11 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 // identified checks the identifier of a request if its path needs one. If the check fails, it
 // answers the request and returns false.
 func (s *Server) identified(ctx *fasthttp.RequestCtx, path string) bool {
-	if !contract.NeedsIdentifier(path) {
+	m := s.mountOf(path)
+	if !contract.NeedsIdentifier(path[len(m.prefix):], m.names) {
 		return true
 	}
-	err := s.checkIdentifier(ctx, contract.QueryIdentifier(ctx.URI().QueryString()))
+	err := s.checkIdentifier(ctx, m, contract.QueryIdentifier(ctx.URI().QueryString()))
 	if err != nil {
 		s.answerError(ctx, err)
 	}
@@ -127,7 +130,7 @@ func (s *Server) recovered(ctx *fasthttp.RequestCtx) {
 
 // checkIdentifier checks the application identifier in the query, or the one in a header if the
 // query has none.
-func (s *Server) checkIdentifier(ctx *fasthttp.RequestCtx, inQuery []byte) error {
+func (s *Server) checkIdentifier(ctx *fasthttp.RequestCtx, m *mount, inQuery []byte) error {
 	if s.options.Identifier == IgnoreIdentifier {
 		return nil
 	}
@@ -135,7 +138,7 @@ func (s *Server) checkIdentifier(ctx *fasthttp.RequestCtx, inQuery []byte) error
 	for set := contract.ContractNames; len(identifier) == 0 && set <= contract.HAPINames; set++ {
 		identifier = ctx.Request.Header.Peek(set.IdentifierHeader())
 	}
-	fault := s.known.check(identifier)
+	fault := s.known.check(identifier, m.help)
 	switch rec := recordOf(ctx); {
 	case fault == nil:
 		rec.noteIdentifier(metrics.Valid)
@@ -152,13 +155,16 @@ func (s *Server) checkIdentifier(ctx *fasthttp.RequestCtx, inQuery []byte) error
 }
 
 // answerUnknown answers a path without a route: with a redirect if the path has a route without its
-// trailing slashes, otherwise with 404.
+// trailing slashes, or is a prefix without its slash; otherwise with 404.
 func (s *Server) answerUnknown(ctx *fasthttp.RequestCtx, path string) {
 	short := strings.TrimRight(path, "/")
+	if path == s.mountOf(path).prefix {
+		short = path + "/"
+	}
 	if len(short) == len(path) || s.handlerOf(short) == nil {
 		h := notFoundHead.begin(ctx)
 		s.finishFault(ctx, fasthttp.StatusNotFound, bodyNotFound)
-		if near := nearest.Of(path, s.paths); near != "" {
+		if near := nearest.Of(path, s.mountOf(path).paths); near != "" {
 			h.Set("Link", "<"+near+`>; rel="related"`)
 		}
 		return

@@ -27,7 +27,7 @@ func TestErrorHeaders(t *testing.T) {
 		"Referrer-Policy X-Content-Type-Options X-Request-Id"
 	quiet := slog.New(slog.DiscardHandler)
 	s := sampleServer(t, Options{Logger: quiet, Queries: 1, QueueWait: time.Millisecond}, 3)
-	s.add("/panic", route{handler: func(*fasthttp.RequestCtx) { panic("x") }})
+	s.add(s.mounts[0], "/panic", route{handler: func(*fasthttp.RequestCtx) { panic("x") }})
 	busy, unready := listen(t, s), listen(t, New(Options{Logger: quiet}))
 	// For requests that stay incomplete.
 	shortTimeout := listen(t, sampleServer(t, Options{ReadTimeout: 300 * time.Millisecond}, 3))

@@ -29,12 +29,12 @@ const maxKnownIdentifier = 256
 var identifierSeed = maphash.MakeSeed()
 
 // check is contract.CheckIdentifier behind the cache.
-func (k *knownIdentifiers) check(value []byte) *contract.Forbidden {
+func (k *knownIdentifiers) check(value []byte, help string) *contract.Forbidden {
 	slot := &k[maphash.Bytes(identifierSeed, value)%uint64(len(k))]
 	if known := slot.Load(); known != nil && *known == string(value) {
 		return nil
 	}
-	fault := contract.CheckIdentifier(value)
+	fault := contract.CheckIdentifier(value, help)
 	if fault == nil && len(value) <= maxKnownIdentifier {
 		text := string(value)
 		slot.Store(&text)

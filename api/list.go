@@ -47,8 +47,8 @@ func (sc *scratch) release() {
 }
 
 // answerList answers a request for a list endpoint.
-func (s *Server) answerList(ctx *fasthttp.RequestCtx, p *contract.Plan) {
-	err := s.list(ctx, p)
+func (s *Server) answerList(ctx *fasthttp.RequestCtx, to *route) {
+	err := s.list(ctx, to)
 	if err == nil {
 		return
 	}
@@ -63,7 +63,7 @@ func (s *Server) answerList(ctx *fasthttp.RequestCtx, p *contract.Plan) {
 type reply struct {
 	*scratch
 	ctx             *fasthttp.RequestCtx
-	endpoint        *contract.Endpoint
+	endpoint        *contract.Endpoint // in the contract's names
 	served          *served
 	list            *boundList
 	heads           *listHeads
@@ -73,12 +73,12 @@ type reply struct {
 
 // list checks the cheap reasons to stop first: errors in the request, the snapshot that answers,
 // and whether the client has the answer already. It returns the error to answer with.
-func (s *Server) list(ctx *fasthttp.RequestCtx, p *contract.Plan) error {
+func (s *Server) list(ctx *fasthttp.RequestCtx, to *route) error {
 	sc := scratches.Get().(*scratch)
 	defer sc.release()
 	r := &sc.request
-	r.Scan(p, ctx.URI().QueryString())
-	if err := s.checkIdentifier(ctx, r.Identifier()); err != nil {
+	r.Scan(to.list, ctx.URI().QueryString())
+	if err := s.checkIdentifier(ctx, to.mount, r.Identifier()); err != nil {
 		return err
 	}
 	if !ctx.IsGet() && !ctx.IsHead() {
@@ -103,8 +103,9 @@ func (s *Server) list(ctx *fasthttp.RequestCtx, p *contract.Plan) error {
 	if !preconditionHolds(&ctx.Request.Header, publication.at) {
 		return errPrecondition
 	}
+	endpoint := to.list.Endpoint.Contract()
 	a := reply{
-		scratch: sc, ctx: ctx, endpoint: p.Endpoint, served: served, list: served.bound.lists[p.Endpoint.Path],
+		scratch: sc, ctx: ctx, endpoint: endpoint, served: served, list: served.bound.lists[endpoint.Path],
 		heads: publication.headsFor(r), coding: coding, refusesIdentity: encode.RefusesIdentity(accept),
 	}
 	a.makeTag()
@@ -149,13 +150,13 @@ func (s *Server) query(a *reply) (finished, error) {
 		return finished{}, err
 	}
 	h := s.beginList(a)
-	if a.ctx.IsHead() && a.coding == encode.Identity && a.list.renderer != nil {
+	if a.ctx.IsHead() && a.coding == encode.Identity && a.list.segment != nil {
 		// The length of an uncompressed body is known before it is rendered. Compressed ones are
 		// rendered as for GET, and cached.
 		h.SetContentLength(a.list.form(a.scratch).Length(a.page.Ranges))
 		return finished{}, nil
 	}
-	if a.coding == encode.Identity && a.list.renderer != nil &&
+	if a.coding == encode.Identity && a.list.segment != nil &&
 		a.list.form(a.scratch).SizeHint(a.page.Rows) >= minStreamed {
 		s.stream(a.ctx, a.scratch, a.list.form(a.scratch), a.served)
 		wire.ChargeOther(a.ctx, partMemory)
@@ -204,7 +205,7 @@ func (s *Server) snapshotOf(r *contract.Request) (*served, error) {
 // it is known before any work and is the same in every process. The snapshot that a request names
 // is not part of it, since it does not change the answer.
 func (a *reply) makeTag() {
-	a.text = append(a.text[:0], a.list.tag[:]...)
+	a.text = append(a.text[:0], a.list.named[a.request.Names()].tag[:]...)
 	a.text = a.request.AppendCanonical(a.text)
 	a.tag = newEntityTag(sha256.Sum256(a.text))
 }
@@ -251,7 +252,7 @@ func (a *reply) writeBody() int {
 	switch {
 	case a.coding == encode.Identity:
 		dst = a.list.append(dst, a.scratch)
-	case a.list.renderer != nil && a.page.Rows >= manyRows:
+	case a.list.segment != nil && a.page.Rows >= manyRows:
 		h.SetContentEncoding(a.coding.String())
 		dst = a.list.form(a.scratch).AppendCoded(dst, a.coding, a.page.Ranges)
 	default:
@@ -283,18 +284,19 @@ func (l *boundList) find(sc *scratch) error {
 // append renders the page.
 func (l *boundList) append(dst []byte, sc *scratch) []byte {
 	switch {
-	case l.renderer == nil && sc.request.CSV:
-		return append(dst, l.emptyCSV...)
-	case l.renderer == nil:
+	case l.segment == nil && sc.request.CSV:
+		return append(dst, l.named[sc.request.Names()].emptyCSV...)
+	case l.segment == nil:
 		return append(dst, emptyJSON...)
 	}
 	return l.form(sc).Append(dst, sc.page.Ranges)
 }
 
-// form returns the renderer of the requested format.
+// form returns the renderer of the requested format, in the names of the request's path.
 func (l *boundList) form(sc *scratch) *render.Form {
+	r := l.named[sc.request.Names()].renderer
 	if sc.request.CSV {
-		return l.renderer.CSV()
+		return r.CSV()
 	}
-	return l.renderer.JSON()
+	return r.JSON()
 }

@@ -291,7 +291,7 @@ func TestIdentifierLeakKeepAlive(t *testing.T) {
 	var log lockedLog
 	s := sampleServer(t, Options{Logger: slog.New(slog.NewJSONHandler(&log,
 		&slog.HandlerOptions{Level: slog.LevelDebug})), SurrogateKey: true, CacheTag: true}, 40)
-	s.add("/api/panic", route{handler: func(ctx *fasthttp.RequestCtx) { panic(ctx.QueryArgs().String()) }})
+	s.add(s.mounts[0], "/api/panic", route{handler: func(ctx *fasthttp.RequestCtx) { panic(ctx.QueryArgs().String()) }})
 	address := listen(t, s)
 	admin := listenAdmin(t, s)
 	secrets := []string{goodIdentifier, "me@example.org", "bXktYXBw", "my-app:"}
@@ -327,7 +327,7 @@ func TestIdentifierLeakKeepAlive(t *testing.T) {
 		}
 		answer, closed := conn.raw(t, method, method+" "+path+query+" HTTP/1.1\r\nHost: a\r\n"+header+"\r\n")
 		for _, secret := range secrets {
-			if strings.Contains(strings.ReplaceAll(answer, contract.IdentifierHelp, ""), secret) {
+			if strings.Contains(strings.ReplaceAll(answer, identifierHelp, ""), secret) {
 				t.Fatalf("the answer to %s %s%s contains %q: %.400s", method, path, query, secret, answer)
 			}
 		}

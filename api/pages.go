@@ -7,7 +7,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"html/template"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -63,17 +62,20 @@ type pageParam struct{ Name, Type, About, Example string }
 
 type pageField struct{ Name, Type, About string }
 
-// pageGroups describes all endpoints. rows returns the number of records of a path as text.
-func pageGroups(rows func(path string) string) []pageGroup {
+// pageGroups describes all endpoints of a mount. rows returns the number of records of an endpoint
+// as text.
+func pageGroups(m *mount, rows func(e *contract.Endpoint) string) []pageGroup {
 	var groups []pageGroup
-	for i := range contract.Endpoints {
-		e := &contract.Endpoints[i]
+	endpoints := contract.EndpointsIn(m.names)
+	for i := range endpoints {
+		e := &endpoints[i]
 		title := e.GroupTitle()
 		if len(groups) == 0 || groups[len(groups)-1].Title != title {
 			groups = append(groups, pageGroup{Title: title})
 		}
 		page := pageEndpoint{
-			Name: e.Name(), Path: e.Path, Summary: e.Summary, Note: e.Note, AddingUp: e.AddingUp(), Rows: rows(e.Path),
+			Name: e.Name(), Path: m.prefix + e.Path, Summary: e.Summary, Note: e.Note, AddingUp: e.AddingUp(),
+			Rows: rows(e),
 		}
 		for _, p := range contract.NewPlan(e).Params {
 			page.Params = append(page.Params, pageParam{p.Name, p.TypeText(), e.About(&p), p.Example()})
@@ -89,6 +91,7 @@ func pageGroups(rows func(path string) string) []pageGroup {
 
 // landingData is what the landing page shows of a snapshot.
 type landingData struct {
+	Prefix        string
 	Style         template.CSS
 	ID, Time, Day string
 	Version       string
@@ -97,67 +100,81 @@ type landingData struct {
 	Groups        []pageGroup
 }
 
-func newLanding(b *Bound) landingData {
+func newLanding(m *mount, b *Bound) landingData {
 	identifier, _ := contract.EncodeIdentifier("my-app", "me@example.org")
-	data := landingData{Style: template.CSS(styleSheet), Version: contract.InterfaceVersion, Identifier: identifier}
-	rows := func(string) string { return "" }
+	data := landingData{
+		Prefix: m.prefix, Style: template.CSS(styleSheet), Version: contract.InterfaceVersion, Identifier: identifier,
+	}
+	rows := func(*contract.Endpoint) string { return "" }
 	if b != nil {
 		at := b.snap.Manifest.SnapshotTime.UTC()
 		data.ID, data.Time, data.Day = b.snap.Manifest.ID, at.Format(time.RFC3339), at.Format("2 January 2006")
-		rows = func(path string) string { return groupedNumber(b.lists[path].rows) }
+		rows = func(e *contract.Endpoint) string { return groupedNumber(b.lists[e.Contract().Path].rows) }
 	}
-	data.Groups = pageGroups(rows)
+	data.Groups = pageGroups(m, rows)
 	return data
 }
 
-// docsPage renders the reference of all endpoints. It is the same for every snapshot.
-func docsPage() ([]byte, error) {
+// docsPage renders the reference of all endpoints of a mount. It is the same for every snapshot.
+func docsPage(m *mount) ([]byte, error) {
 	var b bytes.Buffer
 	err := pages.ExecuteTemplate(&b, "docs.html", struct {
-		Style               template.CSS
-		Version, EncodePath string
-		Groups              []pageGroup
+		Style                               template.CSS
+		Version, EncodePath, Prefix, Header string
+		Groups                              []pageGroup
 	}{
-		template.CSS(styleSheet), contract.InterfaceVersion, contract.EncodePath,
-		pageGroups(func(string) string { return "" }),
+		template.CSS(styleSheet), contract.InterfaceVersion, m.prefix + contract.EncodePath, m.prefix,
+		m.names.IdentifierHeader(), pageGroups(m, func(*contract.Endpoint) string { return "" }),
 	})
 	return b.Bytes(), err
 }
 
 // fixedPage is a page that is the same for all servers and snapshots, in each coding.
 type fixedPage struct {
-	path, contentType, policy string
-	bodies                    map[encode.Coding][]byte
-	tag                       entityTag
+	paths               []string
+	name                string // in metrics
+	contentType, policy string
+	bodies              map[encode.Coding][]byte
+	tag                 entityTag
 }
 
-// fixedPages are rendered once for all servers of the process, from embedded files and the endpoint
-// literals. So an error is a bug.
-var fixedPages = sync.OnceValue(func() []fixedPage {
-	description, err := contract.Description()
+// fixedPages returns the pages of a mount. They are made once for all servers of the process, from
+// embedded files and the endpoint literals. So an error is a bug.
+func fixedPages(m *mount) []*fixedPage {
+	made, _ := madePages.LoadOrStore([2]any{m.prefix, m.names}, sync.OnceValue(func() []*fixedPage {
+		return makePages(m)
+	}))
+	return made.(func() []*fixedPage)()
+}
+
+var madePages sync.Map // of func() []*fixedPage, by prefix and names
+
+func makePages(m *mount) []*fixedPage {
+	description, err := contract.Description(m.names, m.prefix)
 	if err != nil {
 		panic(err)
 	}
-	docs, err := docsPage()
+	docs, err := docsPage(m)
 	if err != nil {
 		panic(err)
 	}
-	page := func(contentType, policy string, body []byte, paths ...string) (pages []fixedPage) {
+	page := func(name, contentType, policy string, body []byte, paths ...string) *fixedPage {
 		bodies := map[encode.Coding][]byte{
 			encode.Identity: body, encode.Gzip: encode.AppendGzip(nil, body), encode.Zstd: encode.AppendZstd(nil, body),
 		}
-		for _, path := range paths {
-			pages = append(pages, fixedPage{path, contentType, policy, bodies, bodyTag(body)})
-		}
-		return pages
+		return &fixedPage{paths, name, contentType, policy, bodies, bodyTag(body)}
 	}
-	return slices.Concat(
-		page(contract.JSONType, dataPolicy, []byte(bodyVersion), contract.VersionPath),
-		page(contract.JSONType, dataPolicy, description, "/openapi.json"),
-		page(htmlType, pagePolicy, docs, "/docs", "/redoc"),
-		page("image/x-icon", dataPolicy, mustRead("web/favicon.ico"), "/favicon.ico"),
-	)
-})
+	versions := contract.VersionPaths(m.names)
+	all := []*fixedPage{
+		page(contract.VersionPath, contract.JSONType, dataPolicy, []byte(bodyVersion), versions...),
+		page("/openapi.json", contract.JSONType, dataPolicy, description, "/openapi.json"),
+		page("/docs", htmlType, pagePolicy, docs, "/docs", "/redoc"),
+	}
+	if m.prefix == "" {
+		all = append(all, page("/favicon.ico", "image/x-icon", dataPolicy, mustRead("web/favicon.ico"), "/favicon.ico"))
+	}
+	return all
+}
 
 // pageFields are the header fields of pages.
 func (s *Server) pageFields(more ...string) []string {
@@ -168,12 +185,12 @@ func (s *Server) pageFields(more ...string) []string {
 	return fields
 }
 
-// addFixed registers a page. It is sent in the coding that the client prefers.
-func (s *Server) addFixed(page *fixedPage) {
+// addFixed registers a page at all its paths. It is sent in the coding that the client prefers.
+func (s *Server) addFixed(m *mount, page *fixedPage) {
 	full := newHead(s.pageFields(
 		safe("Content-Type", page.contentType, "Content-Security-Policy", page.policy)...)...)
 	bare := newHead(s.pageFields()...)
-	s.add(page.path, route{handler: func(ctx *fasthttp.RequestCtx) {
+	handler := func(ctx *fasthttp.RequestCtx) {
 		coding, ok := s.beginPage(ctx, full, bare, &page.tag, pageKey)
 		if !ok {
 			return
@@ -186,7 +203,10 @@ func (s *Server) addFixed(page *fixedPage) {
 			ctx.Response.Header.SetContentEncoding(coding.String())
 		}
 		ctx.Response.SetBodyRaw(page.bodies[coding])
-	}})
+	}
+	for _, path := range page.paths {
+		s.add(m, path, route{handler: handler, name: page.name})
+	}
 }
 
 // beginPage writes the header of a page and chooses its coding. ok is false if the answer is
@@ -216,15 +236,22 @@ func (s *Server) beginPage(
 	return coding, !same
 }
 
-// addPages registers the routes that do not read a table.
-func (s *Server) addPages() {
-	pages := fixedPages()
-	for i := range pages {
-		s.addFixed(&pages[i])
+// addPages registers the routes of a mount that do not read a table.
+func (s *Server) addPages(m *mount) {
+	for _, page := range fixedPages(m) {
+		s.addFixed(m, page)
 	}
-	s.landing = newHead(s.landingFields(safe("Content-Type", htmlType, "Content-Security-Policy", pagePolicy)...)...)
-	s.landingBare = newHead(s.landingFields()...)
-	s.add("/", route{handler: s.answerLanding})
+	full := newHead(s.landingFields(safe("Content-Type", htmlType, "Content-Security-Policy", pagePolicy)...)...)
+	bare := newHead(s.landingFields()...)
+	empty := newLanding(m, nil)
+	s.add(m, "/", route{name: "/", handler: func(ctx *fasthttp.RequestCtx) {
+		data := &empty
+		if served := s.acquire(); served != nil {
+			data = served.landings[m]
+			served.release(s.log)
+		}
+		s.answerLanding(ctx, *data, full, bare)
+	}})
 }
 
 // landingFields are pageFields, or fields that forbid caching if the page depends on the requested
@@ -236,13 +263,8 @@ func (s *Server) landingFields(more ...string) []string {
 	return s.pageFields(more...)
 }
 
-// answerLanding writes the landing page. Its example calls use the requested host.
-func (s *Server) answerLanding(ctx *fasthttp.RequestCtx) {
-	data := s.emptyLanding
-	if served := s.acquire(); served != nil {
-		data = served.landing
-		served.release(s.log)
-	}
+// answerLanding writes a landing page. Its example calls use the requested host.
+func (s *Server) answerLanding(ctx *fasthttp.RequestCtx, data landingData, full, bare head) {
 	data.Base = s.options.BaseURL
 	if data.Base == "" {
 		data.Base = "http://" + string(ctx.Host())
@@ -254,7 +276,7 @@ func (s *Server) answerLanding(ctx *fasthttp.RequestCtx) {
 		return
 	}
 	tag := bodyTag(page.Bytes())
-	if coding, ok := s.beginPage(ctx, s.landing, s.landingBare, &tag, landingKey); ok {
+	if coding, ok := s.beginPage(ctx, full, bare, &tag, landingKey); ok {
 		ctx.SetBody(encoded(&ctx.Response.Header, nil, page.Bytes(), coding, true))
 	}
 }

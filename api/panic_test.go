@@ -20,9 +20,9 @@ func breakingServer(t *testing.T, log io.Writer) *Server {
 	t.Helper()
 	s := testServer(t, Options{Logger: slog.New(slog.NewTextHandler(log, nil))},
 		[]*testTable{numberedLocations(10_000, nil)})
-	p := planOf("/api/v2/metadata/location")
+	p := &route{mount: s.mounts[0], list: planOf("/api/v2/metadata/location")}
 	for path, rendered := range map[string]bool{"/api/break": false, "/api/break-later": true} {
-		s.add(path, route{handler: func(ctx *fasthttp.RequestCtx) {
+		s.add(s.mounts[0], path, route{handler: func(ctx *fasthttp.RequestCtx) {
 			s.answerList(ctx, p)
 			st := ctx.Response.BodyStream().(*bodyStream)
 			if rendered {

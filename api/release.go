@@ -32,7 +32,7 @@ type Release struct {
 type served struct {
 	id          string
 	bound       *Bound
-	landing     landingData
+	landings    map[*mount]*landingData
 	date        string // of the snapshot
 	publication atomic.Pointer[publication]
 	publishedAt atomic.Pointer[time.Time] // also when answers do not have it yet
@@ -73,7 +73,11 @@ func (s *Server) Swap(r Release) error {
 func (s *Server) newServed(b *Bound, published time.Time) *served {
 	manifest := b.snap.Manifest
 	date := manifest.SnapshotTime.UTC().Format(time.DateOnly)
-	v := &served{id: manifest.ID, bound: b, landing: newLanding(b), date: date}
+	v := &served{id: manifest.ID, bound: b, landings: make(map[*mount]*landingData, len(s.mounts)), date: date}
+	for _, m := range s.mounts {
+		landing := newLanding(m, b)
+		v.landings[m] = &landing
+	}
 	v.refs.Store(1)
 	s.announce(v, published)
 	return v

@@ -29,6 +29,10 @@ type Options struct {
 	// refuses them.
 	Identifier IdentifierMode
 
+	// Names are the names at the root. Zero is the contract's; HAPI names are below /hapi then.
+	// With HAPI names at the root the contract's are below /contract.
+	Names contract.NameSet
+
 	// Logger gets errors. They never contain bytes of a request. nil is slog.Default.
 	Logger *slog.Logger
 
@@ -109,7 +113,7 @@ type Server struct {
 	options Options
 	log     *slog.Logger
 	router  *router.Router
-	paths   []string // of the router, in the order in which they were added
+	mounts  []*mount
 
 	endpoints []string // names of endpoints in metrics
 	requests  *metrics.Requests
@@ -127,9 +131,6 @@ type Server struct {
 	shed     shedCounts // requests and connections that were refused
 	bodies   *bodyCache
 
-	emptyLanding         landingData
-	landing, landingBare head
-
 	faults   *wire.Log
 	draining atomic.Bool
 	starting atomic.Pointer[string]
@@ -139,7 +140,7 @@ type Server struct {
 // New returns a server without a snapshot: until the first Swap, list requests get 503.
 func New(o Options) *Server {
 	s := &Server{
-		options: o, log: cmp.Or(o.Logger, slog.Default()), router: router.New(), emptyLanding: newLanding(nil),
+		options: o, log: cmp.Or(o.Logger, slog.Default()), router: router.New(), mounts: newMounts(o.Names),
 		endpoints: []string{"other"},
 		gate:      wire.NewGate(o.Queries, o.QueueWait), budget: wire.NewBudget(o.InflightBytes),
 	}
@@ -192,27 +193,13 @@ func (s *Server) connectionLimits() wire.Options {
 	}
 }
 
-// addRoutes registers every path. Methods are checked in handle, so that all paths refuse the same
-// ones.
-func (s *Server) addRoutes() {
-	for i := range contract.Endpoints {
-		s.add(contract.Endpoints[i].Path, route{list: contract.NewPlan(&contract.Endpoints[i])})
-	}
-	s.add(contract.EncodePath, route{handler: s.answerEncode})
-	s.addPages()
-}
-
 // otherEndpoint is the position in Server.endpoints for requests for unknown paths, and for those
 // that could not be read.
 const otherEndpoint = 0
 
-// endpointOf returns the position in Server.endpoints of the list, or of a path without one. Once
-// the metrics exist, none is added.
-func (s *Server) endpointOf(path string, list *contract.Plan) int {
-	name := path
-	if list != nil {
-		name = list.Endpoint.Name()
-	}
+// endpointOf returns the position of a name in Server.endpoints. Once the metrics exist, none is
+// added.
+func (s *Server) endpointOf(name string) int {
 	at := slices.Index(s.endpoints, name)
 	switch {
 	case at >= 0:
@@ -224,12 +211,13 @@ func (s *Server) endpointOf(path string, list *contract.Plan) int {
 	return len(s.endpoints) - 1
 }
 
-// add registers a path. A list checks the identifier and the method itself.
-func (s *Server) add(path string, r route) {
-	r.endpoint = s.endpointOf(path, r.list)
+// add registers a path below a mount. A list checks the identifier and the method itself.
+func (s *Server) add(m *mount, path string, r route) {
+	r.mount, r.endpoint = m, s.endpointOf(r.name)
+	path = m.prefix + path
 	handler := func(ctx *fasthttp.RequestCtx) {
 		recordOf(ctx).noteRoute(&r)
-		s.answerList(ctx, r.list)
+		s.answerList(ctx, &r)
 	}
 	if r.list == nil {
 		handler = func(ctx *fasthttp.RequestCtx) {
@@ -244,7 +232,7 @@ func (s *Server) add(path string, r route) {
 		}
 	}
 	s.router.ANY(path, handler)
-	s.paths = append(s.paths, path)
+	m.paths = append(m.paths, path)
 }
 
 // handlerOf returns the handler of a path, nil for an unknown one.

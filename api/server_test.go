@@ -24,6 +24,9 @@ import (
 	"hdqs/snapshot/store"
 )
 
+// identifierHelp is part of the answers to requests without a good identifier.
+var identifierHelp = contract.IdentifierHelp(contract.ContractNames, "")
+
 const listTarget = "/api/v2/metadata/sector?app_identifier=" + goodIdentifier
 
 // TestCodings checks that a decoded body equals the uncompressed one, for pages and for the lists
@@ -141,7 +144,7 @@ func TestLongestRequest(t *testing.T) {
 func TestRawRequests(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{}, 3)
-	s.add("/panic", route{handler: func(*fasthttp.RequestCtx) { panic("secret " + goodIdentifier) }})
+	s.add(s.mounts[0], "/panic", route{handler: func(*fasthttp.RequestCtx) { panic("secret " + goodIdentifier) }})
 	address := listen(t, s)
 	// For requests that stay incomplete.
 	shortTimeout := listen(t, sampleServer(t, Options{ReadTimeout: time.Second}, 3))
@@ -210,7 +213,7 @@ func TestIdentifierLeak(t *testing.T) {
 	var log lockedLog // fasthttp logs unreadable requests when it answers them
 	s := sampleServer(t, Options{Logger: slog.New(slog.NewTextHandler(&log,
 		&slog.HandlerOptions{Level: slog.LevelDebug}))}, 30)
-	s.add("/panic", route{handler: func(ctx *fasthttp.RequestCtx) { panic(ctx.QueryArgs().String()) }})
+	s.add(s.mounts[0], "/panic", route{handler: func(ctx *fasthttp.RequestCtx) { panic(ctx.QueryArgs().String()) }})
 	address := listen(t, s)
 	secrets := []string{goodIdentifier, "me@example.org", "bXktYXBw"}
 	bad := "bXktYXBwOm1lQGV4YW1wbGU=" // my-app:me@example, which is not a valid address
@@ -258,7 +261,7 @@ func checkLeak(t *testing.T, got Answer, secrets []string) {
 	}
 	for _, secret := range secrets {
 		// The hint on how to make an identifier contains the same address as an example.
-		if strings.Contains(strings.ReplaceAll(all, contract.IdentifierHelp, ""), secret) {
+		if strings.Contains(strings.ReplaceAll(all, identifierHelp, ""), secret) {
 			t.Errorf("an answer of status %d contains %q: %.300s", got.Status, secret, all)
 		}
 	}

@@ -76,7 +76,7 @@ func FuzzUnknownNames(f *testing.F) {
 		}
 		for i := range shown {
 			for j := i + 1; j <= len(shown); j++ {
-				if contract.CheckIdentifier([]byte(shown[i:j])) == nil {
+				if contract.CheckIdentifier([]byte(shown[i:j]), "") == nil {
 					t.Fatalf("%q contains the identifier %q", shown, shown[i:j])
 				}
 			}
@@ -200,7 +200,7 @@ func TestUnknownNamesLeak(t *testing.T) {
 			at := random.IntN(len(identifier))
 			identifier = identifier[:at] + text("-_. \n", 1, 3) + identifier[at:]
 		}
-		if contract.CheckIdentifier([]byte(identifier)) != nil {
+		if contract.CheckIdentifier([]byte(identifier), "") != nil {
 			t.Fatalf("%q is not a valid identifier", identifier)
 		}
 		query := url.QueryEscape(affix() + identifier + affix())

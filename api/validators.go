@@ -40,8 +40,11 @@ func tagSeed(e *contract.Endpoint, version string) [sha256.Size]byte {
 	for _, part := range []string{version, e.Path} {
 		b = append(append(b, '\n'), part...)
 	}
-	for _, f := range e.Fields {
+	for _, f := range e.CSVFields() {
 		b = append(append(b, '\n'), f.Name...)
+	}
+	if e.Names() != contract.ContractNames { // also where no name differs
+		b = append(b, "\nHAPI names"...)
 	}
 	return sha256.Sum256(b)
 }

@@ -14,6 +14,35 @@ type Endpoint struct {
 	Fields  []Field // of a record, in the order in which they are sent
 	Place   []Param // filters by place, which are checked before the page parameters
 	Params  []Param
+
+	// Of endpoints in HAPI names (nameset_paths.go) only.
+	names     NameSet
+	contract  *Endpoint // the same endpoint in the contract's names
+	also      []string  // further paths
+	csv       []Field   // of a CSV line, where it has more than the record
+	operation string    // the public service's operationId
+}
+
+// Names are the names that the endpoint's answers use.
+func (e *Endpoint) Names() NameSet { return e.names }
+
+// Contract is the endpoint in the contract's names.
+func (e *Endpoint) Contract() *Endpoint {
+	if e.contract == nil {
+		return e
+	}
+	return e.contract
+}
+
+// Paths are all paths of the endpoint; Path is the first.
+func (e *Endpoint) Paths() []string { return append([]string{e.Path}, e.also...) }
+
+// CSVFields are the columns of a CSV answer.
+func (e *Endpoint) CSVFields() []Field {
+	if e.csv == nil {
+		return e.Fields
+	}
+	return e.csv
 }
 
 // Group is the part of the path before the endpoint's own name.
@@ -43,7 +72,7 @@ const (
 	Day
 )
 
-// Field is one key of a record. Its value is the column of the same name.
+// Field is one key of a record.
 type Field struct {
 	Name     string
 	Type     Type
@@ -51,6 +80,9 @@ type Field struct {
 	Max      int   // String: most code points, 0 without limit
 	Enum     *Enum // Choice only
 }
+
+// Column is the name of the column with the field's values: that of the field in the contract.
+func (f *Field) Column() string { return ContractNames.name(f.Name) }
 
 // Param is one query parameter. With Columns it is a filter: at least one of them has the relation
 // Op to the parameter's value.

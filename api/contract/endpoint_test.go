@@ -70,7 +70,7 @@ func TestExampleValues(t *testing.T) {
 // TestDescription checks that the OpenAPI description is valid JSON, that each of its references
 // has a target, and that it has one operation for each route.
 func TestDescription(t *testing.T) {
-	text, err := Description()
+	text, err := Description(ContractNames, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -103,7 +103,7 @@ func TestDescription(t *testing.T) {
 	if !operations["get_conflict_events_api_v2_coordination_context_conflict_events_get"] {
 		t.Errorf("the expected operation ID is missing among %v", slices.Sorted(maps.Keys(operations)))
 	}
-	again, err := Description()
+	again, err := Description(ContractNames, "")
 	if err != nil || string(again) != string(text) {
 		t.Errorf("the description differs between two calls: %v", err)
 	}

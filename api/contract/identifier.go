@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"errors"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -18,21 +19,28 @@ const (
 	maxIdentifier  = 512
 )
 
-// exemptPaths begin with /api and need no identifier.
-var exemptPaths = [...]string{EncodePath, VersionPath}
-
-// NeedsIdentifier reports whether requests for a path need an identifier.
-func NeedsIdentifier(path string) bool {
+// NeedsIdentifier reports whether requests for a path below the interface's prefix need an
+// identifier. Paths of version 1 exist in HAPI names only.
+func NeedsIdentifier(path string, s NameSet) bool {
 	if !strings.HasPrefix(path, "/api") {
 		return false
 	}
-	for _, p := range exemptPaths {
-		if path == p {
-			return false
-		}
-	}
-	return true
+	return !slices.Contains(EncodePaths(s), path) && !slices.Contains(VersionPaths(s), path)
 }
+
+// EncodePaths are the paths that make an identifier.
+func EncodePaths(s NameSet) []string { return utilityPaths[s][0] }
+
+// VersionPaths are the paths of the versions.
+func VersionPaths(s NameSet) []string { return utilityPaths[s][1] }
+
+var utilityPaths = [...][2][]string{
+	ContractNames: {{EncodePath}, {VersionPath}},
+	HAPINames:     {{EncodePath, inV1(EncodePath)}, {VersionPath, inV1(VersionPath)}},
+}
+
+// inV1 is the path of version 1 for one of version 2.
+func inV1(path string) string { return v1Root + strings.TrimPrefix(path, v2Root) }
 
 // QueryIdentifier returns the application identifier in a query string: the last value of its
 // parameter, empty without one. The result may share the memory of the query string.
@@ -54,16 +62,20 @@ func nameIs(encoded []byte, name string) bool {
 	return string(appendDecoded(nil, encoded)) == name
 }
 
-// IdentifierHelp says how to get an identifier.
-const IdentifierHelp = "Make one at /api/v2/encode_app_identifier?application=my-app&email=me@example.org " +
-	"and send it as the query parameter app_identifier or in the header X-CATALOG-API-APP-IDENTIFIER."
+// IdentifierHelp says how to get an identifier below a prefix, and how to send it in the names of a
+// set.
+func IdentifierHelp(s NameSet, prefix string) string {
+	return "Make one at " + prefix + "/api/v2/encode_app_identifier?application=my-app&email=me@example.org " +
+		"and send it as the query parameter app_identifier or in the header " + s.IdentifierHeader() + "."
+}
 
-// CheckIdentifier returns nil for a good identifier. The error does not contain the identifier.
-func CheckIdentifier(value []byte) *Forbidden {
+// CheckIdentifier returns nil for a good identifier. The error does not contain the identifier; it
+// ends with help.
+func CheckIdentifier(value []byte, help string) *Forbidden {
 	if len(value) == 0 {
 		return &Forbidden{
 			Text: "Missing app identifier",
-			Hint: "Every request needs an application identifier. " + IdentifierHelp,
+			Hint: "Every request needs an application identifier. " + help,
 		}
 	}
 	if identifierFault(value, strictDecoder) == "" {
@@ -73,7 +85,7 @@ func CheckIdentifier(value []byte) *Forbidden {
 	if fault == "" {
 		return nil
 	}
-	return &Forbidden{Text: "Invalid app identifier", Hint: fault + " " + IdentifierHelp}
+	return &Forbidden{Text: "Invalid app identifier", Hint: fault + " " + help}
 }
 
 // decoder is a way to decode an identifier: that of the first implementation, or ours, which also

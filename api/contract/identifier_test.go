@@ -53,11 +53,11 @@ func TestIdentifiers(t *testing.T) {
 		if strict := identifierFault([]byte(c.value), strictDecoder) == ""; strict != c.strict {
 			t.Errorf("%.60q: valid for the strict decoder: %v", c.value, strict)
 		}
-		fault := CheckIdentifier([]byte(c.value))
+		fault := CheckIdentifier([]byte(c.value), "Help.")
 		if (fault == nil) != c.good {
 			t.Errorf("%.60q: valid: %v: %+v", c.value, fault == nil, fault)
 		}
-		if fault != nil && (fault.Text != "Invalid app identifier" || !strings.HasSuffix(fault.Hint, IdentifierHelp)) {
+		if fault != nil && (fault.Text != "Invalid app identifier" || !strings.HasSuffix(fault.Hint, " Help.")) {
 			t.Errorf("%.60q: wrong error text or hint: %+v", c.value, fault)
 		}
 		application, email, err := DecodeIdentifier(c.value)
@@ -66,7 +66,7 @@ func TestIdentifiers(t *testing.T) {
 			t.Errorf("%.60q: decoded as %q, %q, %v", c.value, application, email, err)
 		}
 	}
-	if fault := CheckIdentifier(nil); fault == nil || fault.Text != "Missing app identifier" {
+	if fault := CheckIdentifier(nil, ""); fault == nil || fault.Text != "Missing app identifier" {
 		t.Errorf("without an identifier: %+v", fault)
 	}
 }
@@ -136,12 +136,12 @@ func FuzzIdentifier(f *testing.F) {
 	}
 	f.Add("x", "a:b:c", "Some Name <A@B.co>")
 	f.Fuzz(func(t *testing.T, value, application, email string) {
-		if fault := CheckIdentifier([]byte(value)); fault != nil {
+		if fault := CheckIdentifier([]byte(value), ""); fault != nil {
 			if text := fault.Text + fault.Hint; !utf8.ValidString(text) || len(text) > 650 {
 				t.Errorf("%q: the error text %q is too long or not UTF-8", value, text)
 			}
 		}
-		if identifierFault([]byte(value), strictDecoder) == "" && CheckIdentifier([]byte(value)) != nil {
+		if identifierFault([]byte(value), strictDecoder) == "" && CheckIdentifier([]byte(value), "") != nil {
 			t.Errorf("%q is valid for the strict decoder only", value)
 		}
 		if !utf8.ValidString(application) || !utf8.ValidString(email) {
@@ -151,7 +151,7 @@ func FuzzIdentifier(f *testing.F) {
 		if len(issues) > 0 {
 			return
 		}
-		if fault := CheckIdentifier([]byte(identifier)); fault != nil {
+		if fault := CheckIdentifier([]byte(identifier), ""); fault != nil {
 			t.Errorf("%q, %q: the encoded identifier %s is invalid: %+v", application, email, identifier, fault)
 		}
 		standard, err := base64.StdEncoding.DecodeString(identifier)

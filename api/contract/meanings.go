@@ -39,27 +39,39 @@ func section(name string) map[string]string {
 
 // Meaning is what the field means, with its unit.
 func (e *Endpoint) Meaning(field string) string {
-	if text, ok := meanings[e.Table+"."+field]; ok {
-		return text
+	field = ContractNames.name(field)
+	text, ok := meanings[e.Table+"."+field]
+	if !ok {
+		text = meanings[field]
 	}
-	return meanings[field]
+	return e.names.text(text)
 }
 
 // AddingUp is how figures of several records may be added up. It is empty for lists of codes.
-func (e *Endpoint) AddingUp() string { return addingUp[e.Table] }
+func (e *Endpoint) AddingUp() string { return e.names.text(addingUp[e.Table]) }
 
 // About is what the parameter is about and how it matches. The parameter's own text (Describe) has
 // no meaning of the field, which depends on the endpoint.
 func (e *Endpoint) About(p *Param) string {
+	about := e.names.text(p.Describe())
 	if len(p.Columns) == 0 || p.Type == Day || p.IsLevel() {
-		return p.Describe()
+		return about
 	}
 	name := strings.TrimSuffix(strings.TrimSuffix(p.Name, "_min"), "_max")
-	text := filterOnly[p.Name]
+	text := e.names.text(filterOnly[ContractNames.name(p.Name)])
 	if meaning := e.Meaning(name); meaning != "" && e.hasField(name) {
 		text = meaning
 	}
-	return strings.TrimSpace(text + " " + p.Describe())
+	return sentences(text, about, p.aboutTwin())
+}
+
+// aboutTwin is the parameter's other name in words, empty if it has none.
+func (p *Param) aboutTwin() string {
+	twin := p.Twin()
+	if twin == "" {
+		return ""
+	}
+	return "The name " + twin + " is accepted too."
 }
 
 func (e *Endpoint) hasField(name string) bool {

@@ -1,5 +1,12 @@
 package contract
 
+// Prefixes of the paths below which the interface is served once more, with HAPI names or, where
+// those are at the root, with the contract's.
+const (
+	HAPIPrefix     = "/hapi"
+	ContractPrefix = "/contract"
+)
+
 // Paths beside the list endpoints.
 const (
 	EncodePath  = "/api/v2/encode_app_identifier"

@@ -13,6 +13,14 @@ const (
 	HAPINames
 )
 
+// String is the set's name, contract or hapi.
+func (s NameSet) String() string {
+	if s == HAPINames {
+		return "hapi"
+	}
+	return "contract"
+}
+
 // other is the other set.
 func (s NameSet) other() NameSet { return 1 - s }
 

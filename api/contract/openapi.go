@@ -2,6 +2,7 @@ package contract
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -46,12 +47,14 @@ type array []any
 
 func ref(kind, name string) object { return object{{"$ref", "#/components/" + kind + "/" + name}} }
 
-// Description is the interface description, OpenAPI 3.1. It is derived from the endpoint literals,
-// so it is the same for every snapshot.
-func Description() ([]byte, error) {
+// Description is the interface description, OpenAPI 3.1, in the names of a set, for paths below a
+// prefix, which is empty at the root. It is derived from the endpoint literals, so it is the same
+// for every snapshot.
+func Description(s NameSet, prefix string) ([]byte, error) {
 	var paths, schemas object
-	for i := range Endpoints {
-		e := &Endpoints[i]
+	endpoints := EndpointsIn(s)
+	for i := range endpoints {
+		e := &endpoints[i]
 		paths = append(paths, member{e.Path, object{{"get", operation(e)}}})
 		name := schemaName(e)
 		schemas = append(schemas,
@@ -75,7 +78,7 @@ func Description() ([]byte, error) {
 				"order; page through them with limit and offset. Header X-Total-Count tells how many records pass " +
 				"the filters. Every request names its application."},
 		}},
-		{"servers", array{object{{"url", "/"}}}},
+		{"servers", array{object{{"url", cmp.Or(prefix, "/")}}}},
 		{"tags", tags()},
 		{"paths", paths},
 		{"components", object{
@@ -87,7 +90,7 @@ func Description() ([]byte, error) {
 				{"AppIdentifierHeader", object{
 					{"type", "apiKey"},
 					{"in", "header"},
-					{"name", "X-CATALOG-API-APP-IDENTIFIER"},
+					{"name", s.IdentifierHeader()},
 				}},
 			}},
 		}},
@@ -157,7 +160,7 @@ func operation(e *Endpoint) object {
 		parameters = append(parameters, parameter(e, &p.Params[i]))
 	}
 	parameters = append(parameters, object{
-		{"name", "X-CATALOG-API-APP-IDENTIFIER"},
+		{"name", e.names.IdentifierHeader()},
 		{"in", "header"},
 		{"required", false},
 		{"description", "The application identifier, where the query has none."},
@@ -191,7 +194,7 @@ func operation(e *Endpoint) object {
 		{"tags", array{e.GroupTitle()}},
 		{"summary", e.Summary},
 		{"description", sentences(e.Note, e.AddingUp(), "The order of records is fixed.")},
-		{"operationId", operationID(e.Path, e.Name())},
+		{"operationId", cmp.Or(e.operation, operationID(e.Path, e.Name()))},
 		{"parameters", parameters},
 		{"responses", responses},
 		{"security", array{object{{"AppIdentifierQuery", array{}}}, object{{"AppIdentifierHeader", array{}}}}},

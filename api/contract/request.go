@@ -139,6 +139,9 @@ func (r *Request) scanOther(sent, name, encoded []byte) {
 	r.twins = append(r.twins, twinValue{position, encoded})
 }
 
+// Names are the names that the answer uses.
+func (r *Request) Names() NameSet { return r.plan.Endpoint.names }
+
 // Identifier is the application identifier in the query, empty without one.
 func (r *Request) Identifier() []byte {
 	return decodedView(r.raw[r.plan.identifier].encoded)

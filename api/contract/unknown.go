@@ -30,6 +30,9 @@ func (r *Request) UnknownNames() []string {
 			shown = emptyName
 		case isName(name):
 			shown = string(name)
+			if r.plan.Endpoint.names == HAPINames {
+				shown = HAPINames.name(shown)
+			}
 		}
 		names = append(names, shown)
 	}

@@ -32,8 +32,10 @@ type Form struct {
 // guess is the assumed length of a field before a body has been rendered.
 const guess = 24
 
-func newForm(rows int, fields []boundField, d dialect, o encode.Options) *Form {
-	f := &Form{rows: rows, head: d.head(fields), tail: d.tail(), cut: d.cut(), null: d.null(), pieces: plan(fields, d)}
+func newForm(rows int, fields []boundField, d dialect, shared sharedFragments, o encode.Options) *Form {
+	f := &Form{
+		rows: rows, head: d.head(fields), tail: d.tail(), cut: d.cut(), null: d.null(), pieces: plan(fields, d, shared),
+	}
 	f.bodySize.Store(uint64(guess * 16 * len(fields)))
 	f.ids = make([]uint32, 1, len(f.pieces)+1)
 	for i := range f.pieces {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"slices"
 
 	"hdqs/snapshot"
@@ -45,8 +46,8 @@ type run struct {
 // plan divides a record into pieces. Neighbouring fields of a group become one piece with a
 // fragment for each tuple. Coded columns have a fragment for each code, or, where there are few,
 // for each combination of codes. Key names and separators before a value are the end of the
-// previous piece.
-func plan(fields []boundField, d dialect) []piece {
+// previous piece. Fragments that shared has already are used again.
+func plan(fields []boundField, d dialect, shared sharedFragments) []piece {
 	var pieces []piece
 	runs := fuse(fields)
 	if len(runs) > 0 && runs[0].value {
@@ -62,14 +63,32 @@ func plan(fields []boundField, d dialect) []piece {
 		if r.value {
 			pieces = append(pieces, valuePiece(r.fields[0].column, end, d))
 		} else {
-			p := fragmentPiece(r, end, d)
-			if isSplit(runs, i) {
-				p.fragments.same = &sameTexts{first: map[string]uint32{}}
-			}
-			pieces = append(pieces, p)
+			pieces = append(pieces, shared.piece(r, end, d, isSplit(runs, i)))
 		}
 	}
 	return pieces
+}
+
+// sharedFragments are the fragments of a segment's forms in one output format, by what their texts
+// are made of. Forms whose names differ share those in which no name differs.
+type sharedFragments map[string]*fragments
+
+// piece returns the piece of a run without values.
+func (s sharedFragments) piece(r run, end []byte, d dialect, split bool) piece {
+	key := fmt.Appendf(nil, "%q %t", end, split)
+	for i, f := range r.fields {
+		key = fmt.Appendf(key, " %q %q", d.before(r.first+i, f.name), f.column.Name)
+	}
+	p := fragmentPiece(r, end, d)
+	if known := s[string(key)]; known != nil {
+		p.fragments = known
+		return p
+	}
+	if split {
+		p.fragments.same = &sameTexts{first: map[string]uint32{}}
+	}
+	s[string(key)] = p.fragments
+	return p
 }
 
 // isSplit reports whether the group of a run has fields in other runs too. Different tuples can

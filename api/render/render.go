@@ -21,23 +21,40 @@ type Field struct {
 type Renderer struct {
 	json *Form
 	csv  *Form
+
+	// What renderers of the same rows with other names share.
+	seg                   *snapshot.Segment
+	options               encode.Options
+	sharedJSON, sharedCSV sharedFragments
 }
 
 // New binds the fields of a record to a segment's columns. The error joins all faults, not only the
 // first. The options apply to compressed bodies; without a block cache, the renderer has one of its
 // own.
 func New(seg *snapshot.Segment, fields []Field, o encode.Options) (*Renderer, error) {
-	bound, err := bind(seg, fields)
-	if err != nil {
-		return nil, err
-	}
 	if o.Cache == nil {
 		o.Cache = encode.NewBlockCache(cachedBytes*int64(seg.Rows()) + minCache)
 	}
-	return &Renderer{
-		json: newForm(seg.Rows(), bound, jsonDialect{}, o),
-		csv:  newForm(seg.Rows(), bound, csvDialect{}, o),
-	}, nil
+	r := &Renderer{seg: seg, options: o, sharedJSON: sharedFragments{}, sharedCSV: sharedFragments{}}
+	return r.Renamed(fields, fields)
+}
+
+// Renamed returns a renderer of the same rows with other names of fields, and with columns of its
+// own in CSV. Both share the block cache, and the fragments whose texts are the same. One goroutine
+// at a time may call it.
+func (r *Renderer) Renamed(fields, csv []Field) (*Renderer, error) {
+	boundJSON, err := bind(r.seg, fields)
+	if err != nil {
+		return nil, err
+	}
+	boundCSV, err := bind(r.seg, csv)
+	if err != nil {
+		return nil, err
+	}
+	other := *r
+	other.json = newForm(r.seg.Rows(), boundJSON, jsonDialect{}, r.sharedJSON, r.options)
+	other.csv = newForm(r.seg.Rows(), boundCSV, csvDialect{}, r.sharedCSV, r.options)
+	return &other, nil
 }
 
 // A renderer's own block cache has cachedBytes for each row, enough for the gzip blocks of all rows

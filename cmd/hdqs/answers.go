@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"hdqs/api"
+	"hdqs/api/contract"
 	"hdqs/api/encode"
 )
 
@@ -27,6 +28,7 @@ type answerFlags struct {
 	keepBuffers                        bool
 	compression                        string
 	baseURL                            string
+	names                              string
 }
 
 func (f *answerFlags) register(fl *pflag.FlagSet) {
@@ -55,6 +57,9 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 		"bytes of finished bodies that are cached for equal requests; 0: no cache")
 	fl.StringVar(&f.compression, "compression", encode.Stored.String(),
 		"encoders: stored (stored blocks and pieces), pieces (no stored blocks) or whole (the library only)")
+	fl.StringVar(&f.names, "names", contract.ContractNames.String(),
+		"names of fields, parameters and paths at the root: contract, with HAPI names below "+contract.HAPIPrefix+
+			"; or hapi, with the contract's below "+contract.ContractPrefix)
 	fl.StringVar(&f.baseURL, "base-url", "",
 		"public address of the service, such as https://HOST, for links on the landing page; "+
 			"empty: the host of the request, and caches may not keep that page")
@@ -79,6 +84,11 @@ func (f *answerFlags) fill(o *api.Options) (err error) {
 		return fmt.Errorf("--compression %q: want stored, pieces or whole", f.compression)
 	}
 	o.Compression = tiers[at]
+	sets := []contract.NameSet{contract.ContractNames, contract.HAPINames}
+	if at = slices.IndexFunc(sets, func(s contract.NameSet) bool { return s.String() == f.names }); at < 0 {
+		return fmt.Errorf("--names %q: want contract or hapi", f.names)
+	}
+	o.Names = sets[at]
 	o.Freshness = api.Freshness{
 		MaxAge: orNever(f.maxAge), SharedMaxAge: orNever(f.sharedMaxAge),
 		StaleWhileRevalidate: orNever(f.staleWhileRevalidate), StaleIfError: orNever(f.staleIfError),

@@ -39,6 +39,7 @@ func TestBounds(t *testing.T) {
 		{serve, "--stale-while-revalidate", "-1s", "want 0s to 87600h0m0s"},
 		{serve, "--stale-if-error", "-1s", "want 0s to 87600h0m0s"},
 		{serve, "--keep-previous", "-1s", "want 0s to 87600h0m0s"},
+		{serve, "--names", "hdx", "want contract or hapi"},
 		{serve, "--base-url", "data.example.org", "want http or https and a host"},
 		{serve, "--base-url", "https://:443", "want http or https and a host"},
 		{serve, "--base-url", "https://data.example.org/?a=b", "want http or https and a host"},

@@ -1,0 +1,56 @@
+package api
+
+import (
+	"strings"
+
+	"hdqs/api/contract"
+)
+
+// mount is a prefix of paths below which the interface is served, and the names that it has there.
+type mount struct {
+	prefix string // empty at the root
+	names  contract.NameSet
+	help   string // for requests without a good identifier
+	paths  []string
+}
+
+// newMounts returns the mounts of a server that has the given names at the root. HAPI names always
+// have their prefix too. The root is the first.
+func newMounts(root contract.NameSet) []*mount {
+	mounts := []*mount{{names: root}, {prefix: contract.HAPIPrefix, names: contract.HAPINames}}
+	if root != contract.ContractNames {
+		mounts = append(mounts, &mount{prefix: contract.ContractPrefix, names: contract.ContractNames})
+	}
+	for _, m := range mounts {
+		m.help = contract.IdentifierHelp(m.names, m.prefix)
+	}
+	return mounts
+}
+
+// mountOf returns the mount of a path.
+func (s *Server) mountOf(path string) *mount {
+	for _, m := range s.mounts[1:] {
+		if rest, ok := strings.CutPrefix(path, m.prefix); ok && (rest == "" || rest[0] == '/') {
+			return m
+		}
+	}
+	return s.mounts[0]
+}
+
+// addRoutes registers every path. Methods are checked in handle, so that all paths refuse the same
+// ones.
+func (s *Server) addRoutes() {
+	for _, m := range s.mounts {
+		endpoints := contract.EndpointsIn(m.names)
+		for i := range endpoints {
+			plan := contract.NewPlan(&endpoints[i])
+			for _, path := range endpoints[i].Paths() {
+				s.add(m, path, route{list: plan, name: endpoints[i].Contract().Name()})
+			}
+		}
+		for _, path := range contract.EncodePaths(m.names) {
+			s.add(m, path, route{handler: s.answerEncode, name: contract.EncodePath})
+		}
+		s.addPages(m)
+	}
+}

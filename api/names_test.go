@@ -1,0 +1,248 @@
+package api
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdqs/api/contract"
+)
+
+// hapiEndpoint returns an endpoint in HAPI names.
+func hapiEndpoint(i int) *contract.Endpoint { return &contract.EndpointsIn(contract.HAPINames)[i] }
+
+// renaming maps the HAPI names of an endpoint's fields and parameters to the contract's.
+func renaming(i int) map[string]string {
+	names := map[string]string{}
+	e, h := &contract.Endpoints[i], hapiEndpoint(i)
+	for k := range e.Fields {
+		names[h.Fields[k].Name] = e.Fields[k].Name
+	}
+	for k, p := range contract.NewPlan(h).Params {
+		names[p.Name] = contract.NewPlan(e).Params[k].Name
+	}
+	return names
+}
+
+// quotedBack replaces quoted HAPI names: keys of records, and locations of errors. A quote within a
+// value of JSON has a backslash before it.
+func quotedBack(names map[string]string, text string) string {
+	var pairs []string
+	for hapi, name := range names {
+		pairs = append(pairs, `"`+hapi+`"`, `"`+name+`"`)
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}
+
+// cells splits a CSV body into lines of cells, with their quotes.
+func cells(body string) (lines [][]string) {
+	var line []string
+	from, quoted := 0, false
+	for i := 0; i < len(body); i++ {
+		switch c := body[i]; {
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == ',':
+			line, from = append(line, body[from:i]), i+1
+		case c == '\n':
+			lines, line, from = append(lines, append(line, body[from:i+1])), nil, i+1
+		}
+	}
+	return lines
+}
+
+// csvBack removes the columns that only the CSV of HAPI names has, and replaces the names in the
+// header line.
+func csvBack(t *testing.T, i int, names map[string]string, body string) string {
+	t.Helper()
+	var b strings.Builder
+	h := hapiEndpoint(i)
+	for n, line := range cells(body) {
+		if len(line) != len(h.CSVFields()) {
+			t.Fatalf("%s: line %d has %d cells, want %d", h.Path, n, len(line), len(h.CSVFields()))
+		}
+		var kept []string
+		for k, f := range h.CSVFields() {
+			if !slices.Contains(h.Fields, f) {
+				continue
+			}
+			cell := line[k]
+			if n == 0 {
+				bare := strings.TrimSpace(cell)
+				cell = strings.Replace(cell, bare, names[bare], 1)
+			}
+			kept = append(kept, cell)
+		}
+		b.WriteString(strings.Join(kept, ","))
+	}
+	return b.String()
+}
+
+// randomQuery returns a query in the names of both plans. The HAPI one may also use the contract's
+// names.
+func randomQuery(i int, random *rand.Rand, rows []map[string]any) (query, hapiQuery string) {
+	params, hapi := contract.NewPlan(&contract.Endpoints[i]).Params, contract.NewPlan(hapiEndpoint(i)).Params
+	var pairs, hapiPairs []string
+	add := func(name, hapiName, value string) {
+		pairs = append(pairs, name+"="+url.QueryEscape(value))
+		if random.IntN(4) == 0 {
+			hapiName = name
+		}
+		hapiPairs = append(hapiPairs, hapiName+"="+url.QueryEscape(value))
+	}
+	for k, p := range params {
+		if p.Name == contract.IdentifierParam || random.IntN(8) > 0 && p.Twin() == "" || random.IntN(3) == 0 {
+			continue
+		}
+		value := p.Example()
+		if row := rows[random.IntN(len(rows))]; len(p.Columns) > 0 && random.IntN(2) == 0 {
+			value = fmt.Sprint(row[p.Columns[0]])
+		}
+		add(p.Name, hapi[k].Name, value)
+	}
+	if random.IntN(2) == 0 {
+		add("limit", "limit", fmt.Sprint(random.IntN(400)))
+	}
+	if random.IntN(6) == 0 {
+		add("nothing", "nothing", "x")
+	}
+	identifier := "&app_identifier=" + goodIdentifier
+	return strings.Join(pairs, "&") + identifier, strings.Join(hapiPairs, "&") + identifier
+}
+
+// TestHAPINames compares answers below /hapi, with the names mapped back, with those below /api:
+// random queries for every endpoint, JSON and CSV, in each coding.
+func TestHAPINames(t *testing.T) {
+	t.Parallel()
+	tables := sampleTables(t, 900)
+	s := testServer(t, Options{CacheBytes: -1}, tables)
+	random := rand.New(rand.NewPCG(14, 1))
+	full := 0
+	for i := range contract.Endpoints {
+		names := renaming(i)
+		h := hapiEndpoint(i)
+		for n := range trials(40, 10) {
+			query, hapiQuery := randomQuery(i, random, tables[i].rows)
+			path := contract.HAPIPrefix + h.Paths()[n%len(h.Paths())]
+			for _, format := range []string{"&output_format=json", "&output_format=csv"} {
+				for _, coding := range []string{"", "gzip", "zstd"} {
+					header := []HeaderField{{"Accept-Encoding", coding}}
+					want := s.Answer("GET", contract.Endpoints[i].Path+"?"+query+format, header)
+					got := s.Answer("GET", path+"?"+hapiQuery+format, header)
+					compareNames(t, i, names, path+"?"+hapiQuery+format, got, want)
+					if want.Status == 200 && len(want.Body) > 1000 {
+						full++
+					}
+				}
+			}
+		}
+	}
+	if full < trials(500, 100) {
+		t.Errorf("only %d answers had more than a few rows", full)
+	}
+}
+
+func compareNames(t *testing.T, i int, names map[string]string, target string, got, want Answer) {
+	t.Helper()
+	var bodies [2]string
+	for k, a := range []Answer{got, want} {
+		coding, _ := a.field("Content-Encoding")
+		body, err := decodeBody(coding, a.Body)
+		if err != nil {
+			t.Fatalf("%s: %v", target, err)
+		}
+		bodies[k] = string(body)
+	}
+	if kind, _ := got.field("Content-Type"); strings.HasPrefix(kind, "text/csv") {
+		bodies[0] = csvBack(t, i, names, bodies[0])
+	} else {
+		bodies[0] = quotedBack(names, bodies[0])
+	}
+	if got.Status != want.Status || bodies[0] != bodies[1] {
+		t.Errorf("%s: %d\n%.500s\nwant %d\n%.500s", target, got.Status, bodies[0], want.Status, bodies[1])
+	}
+	for _, name := range []string{"X-Total-Count", "X-Result-Count", "X-Unknown-Params", "Content-Encoding"} {
+		a, _ := got.field(name)
+		if b, _ := want.field(name); a != b {
+			t.Errorf("%s: %s is %q, want %q", target, name, a, b)
+		}
+	}
+	tag, _ := got.field("ETag")
+	if other, _ := want.field("ETag"); tag == other && want.Status == 200 {
+		t.Errorf("%s: the tag %s is that of the other form", target, tag)
+	}
+}
+
+// TestHAPIColumns checks the columns that only the CSV of HAPI names has.
+func TestHAPIColumns(t *testing.T) {
+	t.Parallel()
+	tables := sampleTables(t, 300)
+	s := testServer(t, Options{}, tables)
+	found := map[string]int{}
+	for i := range contract.Endpoints {
+		h := hapiEndpoint(i)
+		got := s.Answer("GET", contract.HAPIPrefix+h.Path+"?output_format=csv&app_identifier="+goodIdentifier, nil)
+		lines := cells(string(got.Body))
+		for k, f := range h.CSVFields() {
+			if slices.Contains(h.Fields, f) {
+				continue
+			}
+			found[f.Name]++
+			if after := lines[0][k+1]; lines[0][k] != f.Name ||
+				after != "admin_level" && f.Name+","+after != "provider_admin1_name,provider_admin2_name" {
+				t.Errorf("%s: column %d is %s, want %s, and %s follows", h.Path, k, lines[0][k], f.Name, after)
+			}
+			for n, row := range tables[i].rows {
+				if lines[1+n][k] != row[f.Name] {
+					t.Errorf("%s: row %d: %s is %q, want %q", h.Path, n, f.Name, lines[1+n][k], row[f.Name])
+				}
+			}
+		}
+	}
+	if want := map[string]int{"provider_admin1_name": 10, "provider_admin2_name": 9}; !maps.Equal(found, want) {
+		t.Errorf("%v, want %v", found, want)
+	}
+}
+
+// TestHAPIRoot checks a server that has HAPI names at the root.
+func TestHAPIRoot(t *testing.T) {
+	t.Parallel()
+	usual, swapped := sampleServer(t, Options{}, 40), sampleServer(t, Options{Names: contract.HAPINames}, 40)
+	for i := range contract.Endpoints {
+		h := hapiEndpoint(i)
+		rest := "?limit=17&app_identifier=" + goodIdentifier
+		for _, path := range h.Paths() {
+			want := usual.Answer("GET", contract.HAPIPrefix+path+rest, nil)
+			for _, prefix := range []string{"", contract.HAPIPrefix} {
+				if got := swapped.Answer("GET", prefix+path+rest, nil); !sameAnswer(got, want) {
+					t.Errorf("%s%s: %d %.200s", prefix, path, got.Status, got.Body)
+				}
+			}
+		}
+		want := usual.Answer("GET", contract.Endpoints[i].Path+rest, nil)
+		got := swapped.Answer("GET", contract.ContractPrefix+contract.Endpoints[i].Path+rest, nil)
+		if !sameAnswer(got, want) {
+			t.Errorf("%s: %d %.200s", contract.Endpoints[i].Path, got.Status, got.Body)
+		}
+		if got := usual.Answer("GET", contract.ContractPrefix+contract.Endpoints[i].Path+rest, nil); got.Status != 404 {
+			t.Errorf("%s: %d below %s", contract.Endpoints[i].Path, got.Status, contract.ContractPrefix)
+		}
+	}
+}
+
+// sameAnswer compares status, body and the fields that depend on the names.
+func sameAnswer(a, b Answer) bool {
+	for _, name := range []string{"ETag", "Link", "Content-Disposition"} {
+		x, _ := a.field(name)
+		if y, _ := b.field(name); x != y {
+			return false
+		}
+	}
+	return a.Status == b.Status && bytes.Equal(a.Body, b.Body)
+}
