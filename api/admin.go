@@ -27,6 +27,16 @@ type readiness struct {
 	Panics       int64          `json:"panics"`
 }
 
+// Look is a look at the store for another snapshot.
+type Look struct {
+	At      time.Time `json:"at"`
+	Outcome string    `json:"outcome"`
+	Reason  string    `json:"reason,omitempty"` // of a failure
+}
+
+// Looked notes the last look at the store, for /readyz.
+func (s *Server) Looked(l Look) { s.looked.Store(&l) }
+
 // handleAdmin answers requests of the admin listener.
 func (s *Server) handleAdmin(ctx *fasthttp.RequestCtx) {
 	defer s.recovered(ctx)

@@ -322,7 +322,7 @@ func serverOf(tb testing.TB, o Options, snap *store.Snapshot) *Server {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	s := New(o)
-	if err := s.Swap(Release{snap, publishedTime}); err != nil {
+	if err := s.Swap(Release{Snapshot: snap, PublishedAt: publishedTime}); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {

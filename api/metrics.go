@@ -37,8 +37,15 @@ var (
 	infoDesc      = newDesc("hdqs_snapshot_info", "The served snapshot; always 1.", "id", "schema")
 	publishedDesc = newDesc("hdqs_snapshot_published_timestamp_seconds",
 		"When the channel was moved to the served snapshot.")
-	ageDesc   = newDesc("hdqs_snapshot_age_seconds", "Time since the data of the served snapshot was loaded.")
-	rowsDesc  = newDesc("hdqs_table_rows", "Rows of a table of the served snapshot.", "table")
+	ageDesc  = newDesc("hdqs_snapshot_age_seconds", "Time since the data of the served snapshot was loaded.")
+	rowsDesc = newDesc("hdqs_table_rows", "Rows of a table of the served snapshot.", "table")
+	liveDesc = newDesc("hdqs_publish_to_live_seconds",
+		"Time from the publication of the served snapshot, or from the start of the process if that was later, "+
+			"until it was served.")
+	updatedDesc = newDesc("hdqs_source_updated_timestamp_seconds",
+		"When the newest source of a table of the served snapshot was changed.", "table")
+	staleDesc = newDesc("hdqs_source_stale",
+		"Whether the load could not use the present form of a table's source, and kept an older one.", "table")
 	bytesDesc = newDesc("hdqs_table_bytes", "Length of the segment of a table of the served snapshot.", "table")
 )
 
@@ -51,6 +58,7 @@ func (c collector) Describe(to chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{
 		shedDesc, waitDesc, hitsDesc, missesDesc, joinsDesc, cachedDesc, runningDesc, waitingDesc, budgetDesc,
 		connectionsDesc, faultsDesc, panicsDesc, heldDesc, infoDesc, publishedDesc, ageDesc, rowsDesc, bytesDesc,
+		liveDesc, updatedDesc, staleDesc,
 	} {
 		to <- desc
 	}
@@ -97,6 +105,17 @@ func (s *Server) collectSnapshot(to chan<- prometheus.Metric) {
 	to <- metrics.Gauge(ageDesc, max(0, time.Since(manifest.SnapshotTime).Seconds()))
 	if at := v.published(); !at.IsZero() {
 		to <- metrics.Gauge(publishedDesc, seconds(at))
+	}
+	to <- metrics.Gauge(liveDesc, v.live.Seconds())
+	for _, source := range v.sources {
+		if !source.Updated.IsZero() {
+			to <- metrics.Gauge(updatedDesc, seconds(source.Updated), source.Table)
+		}
+		stale := 0.0
+		if !source.StaleSince.IsZero() {
+			stale = 1
+		}
+		to <- metrics.Gauge(staleDesc, stale, source.Table)
 	}
 	for _, ref := range manifest.Tables {
 		to <- metrics.Gauge(rowsDesc, float64(ref.Rows), ref.Table)

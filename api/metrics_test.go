@@ -204,11 +204,12 @@ func TestRandomURLsAddNoSeries(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{}, 30)
 	admin := listenAdmin(t, s)
+	var ctx fasthttp.RequestCtx
+	ctx.Init2(s.callers.Wrap(nil), nil, true)
 	request := func(target string) {
-		var ctx fasthttp.RequestCtx
-		var request fasthttp.Request
-		request.SetRequestURI(target)
-		ctx.Init(&request, nil, nil)
+		ctx.Request.Reset()
+		ctx.Response.Reset()
+		ctx.Request.SetRequestURI(target)
 		s.handlePublic(&ctx)
 	}
 	random := rand.New(rand.NewPCG(1, 2))

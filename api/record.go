@@ -1,17 +1,17 @@
 package api
 
 import (
-	"sync"
 	"time"
 
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/contract"
 	"hdqs/api/metrics"
+	"hdqs/api/wire"
 )
 
-// record is what is counted of one request of the public listener. It is attached to the request's
-// context, so that those who answer it can fill in what they know.
+// record is what is counted of one request of the public listener. It belongs to the request's
+// connection, which reuses it, so that all who take part in the answer can fill in what they know.
 type record struct {
 	counts   *metrics.Shard
 	began    time.Duration // since processStart
@@ -22,32 +22,41 @@ type record struct {
 	ready    bool // the answer can be sent
 }
 
-var records = sync.Pool{New: func() any { return new(record) }}
-
 // processStart is the origin of times. Reading only the monotonic clock takes half the time of
 // time.Now.
 var processStart = time.Now()
 
-// recordKey is the key of the record among the values of a context.
-type recordKey struct{}
-
 // recordOf returns the record of a request, nil if it did not come over HTTP.
 func recordOf(ctx *fasthttp.RequestCtx) *record {
-	rec, _ := ctx.UserValue(recordKey{}).(*record)
+	local := wire.Local(ctx)
+	if local == nil {
+		return nil
+	}
+	rec, _ := (*local).(*record)
 	return rec
 }
 
 // begin begins the record of a request.
 func (s *Server) begin(ctx *fasthttp.RequestCtx) *record {
-	rec := records.Get().(*record)
-	*rec = record{counts: s.requests.Shard(ctx.ConnID()), began: time.Since(processStart)}
+	local := wire.Local(ctx)
+	if local == nil {
+		return nil
+	}
+	rec, ok := (*local).(*record)
+	if !ok {
+		rec = &record{counts: s.requests.Shard()}
+		*local = rec
+	}
+	*rec = record{counts: rec.counts, began: time.Since(processStart)}
 	rec.counts.Begin()
-	ctx.SetUserValue(recordKey{}, rec)
 	return rec
 }
 
 // answered counts an answer that is ready to be sent.
 func (rec *record) answered(ctx *fasthttp.RequestCtx) {
+	if rec == nil {
+		return
+	}
 	rec.status = ctx.Response.StatusCode()
 	rec.counts.Count(rec.endpoint, rec.format, rec.status)
 	if rec.ready = true; rec.streamed {
@@ -63,8 +72,6 @@ func (rec *record) answered(ctx *fasthttp.RequestCtx) {
 // finish counts what is known when the whole answer is made.
 func (rec *record) finish(coding []byte, bytes int64) {
 	rec.counts.Sent(rec.endpoint, rec.status, coding, time.Since(processStart)-rec.began, bytes)
-	rec.counts.End()
-	records.Put(rec)
 }
 
 // closed is called when the stream of the body is closed. If that is before the answer could be
@@ -111,5 +118,5 @@ func (rec *record) noteIdentifier(result metrics.Identifier) {
 // countUnread counts the answer to a request that could not be read, or to a connection that was
 // refused.
 func (s *Server) countUnread(ctx *fasthttp.RequestCtx) {
-	s.requests.Shard(ctx.ConnID()).Count(otherEndpoint, metrics.Other, ctx.Response.StatusCode())
+	s.requests.Shard().Count(otherEndpoint, metrics.Other, ctx.Response.StatusCode())
 }

@@ -25,6 +25,17 @@ type Release struct {
 	// PublishedAt is when the channel was moved to it, which is later than when it was built, also
 	// for a rollback. Zero if unknown.
 	PublishedAt time.Time
+
+	// Sources describe where the tables come from, for /readyz and metrics.
+	Sources []Source
+}
+
+// Source is where a table comes from.
+type Source struct {
+	Table      string
+	Updated    time.Time // when it was changed last; zero if unknown
+	StaleSince time.Time // since when loads have had to use an older form of it; zero for the present form
+	Why        string    // loads could not use the present form
 }
 
 // served is a bound snapshot in use. The server has one reference while the snapshot is current or
@@ -36,6 +47,8 @@ type served struct {
 	date        string // of the snapshot
 	publication atomic.Pointer[publication]
 	publishedAt atomic.Pointer[time.Time] // also when answers do not have it yet
+	live        time.Duration             // from publication, or from the start of the process, to Swap
+	sources     []Source
 	refs        atomic.Int64
 }
 
@@ -60,6 +73,10 @@ func (s *Server) Swap(r Release) error {
 		return err
 	}
 	next := s.newServed(bound, r.PublishedAt)
+	next.sources = r.Sources
+	if next.live = time.Since(processStart); !r.PublishedAt.IsZero() {
+		next.live = max(0, min(next.live, time.Since(r.PublishedAt)))
+	}
 	s.retained.Lock() // so that acquirePinned finds the old one, either as current or as retained
 	defer s.retained.Unlock()
 	old := s.current.Swap(next)

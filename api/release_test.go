@@ -104,7 +104,7 @@ func TestPinnedPaging(t *testing.T) {
 	second := storeSnapshot(t, "second", sampleTime,
 		[]*testTable{numberedLocations(rows, func(id int) bool { return id%10 == 0 })})
 	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
-	if err := s.Swap(Release{first, publishedTime}); err != nil {
+	if err := s.Swap(Release{Snapshot: first, PublishedAt: publishedTime}); err != nil {
 		t.Fatal(err)
 	}
 	address := listen(t, s)
@@ -112,7 +112,7 @@ func TestPinnedPaging(t *testing.T) {
 	loose := &pager{address: address, target: "/api/v2/metadata/location?limit=7000"}
 	for page := 0; ; page++ {
 		if page == 5 {
-			if err := s.Swap(Release{second, publishedTime.AddDate(0, 0, 1)}); err != nil {
+			if err := s.Swap(Release{Snapshot: second, PublishedAt: publishedTime.AddDate(0, 0, 1)}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -253,7 +253,10 @@ func TestPinAcrossSwap(t *testing.T) {
 	t.Parallel()
 	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
 	release := func(id string) Release {
-		return Release{storeSnapshot(t, id, sampleTime, []*testTable{numberedLocations(1, nil)}), publishedTime}
+		return Release{
+			Snapshot:    storeSnapshot(t, id, sampleTime, []*testTable{numberedLocations(1, nil)}),
+			PublishedAt: publishedTime,
+		}
 	}
 	if err := s.Swap(release("a")); err != nil {
 		t.Fatal(err)
@@ -308,7 +311,7 @@ func TestKeepPrevious(t *testing.T) {
 			Identifier: IgnoreIdentifier,
 		})
 		swap := func(n int) *served {
-			if err := s.Swap(Release{snapshots[n], publishedTime}); err != nil {
+			if err := s.Swap(Release{Snapshot: snapshots[n], PublishedAt: publishedTime}); err != nil {
 				t.Fatal(err)
 			}
 			return s.current.Load()

@@ -134,6 +134,7 @@ type Server struct {
 	faults   *wire.Log
 	draining atomic.Bool
 	starting atomic.Pointer[string]
+	looked   atomic.Pointer[Look]
 	panics   atomic.Int64
 }
 

@@ -214,8 +214,8 @@ func TestTagsAfterChange(t *testing.T) {
 		before := tagsOf(t, s, "&limit=3")
 		x.rows = x.rows[:len(x.rows)-1]
 		if err := s.Swap(Release{
-			storeSnapshot(t, fmt.Sprintf("changed-%d", i), sampleTime, tables),
-			publishedTime,
+			Snapshot:    storeSnapshot(t, fmt.Sprintf("changed-%d", i), sampleTime, tables),
+			PublishedAt: publishedTime,
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -327,7 +327,7 @@ func TestFuturePublish(t *testing.T) {
 		if ahead > 0 { // measured from now, because opening the snapshot takes time
 			at = time.Now().Add(ahead).Truncate(time.Second).Add(300 * time.Millisecond)
 		}
-		if err := s.Swap(Release{snap, at}); err != nil {
+		if err := s.Swap(Release{Snapshot: snap, PublishedAt: at}); err != nil {
 			t.Fatal(err)
 		}
 		soon = at
@@ -404,7 +404,7 @@ func TestRollback(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Swap(Release{snap, publishedTime.AddDate(0, 0, day)}); err != nil {
+		if err := s.Swap(Release{Snapshot: snap, PublishedAt: publishedTime.AddDate(0, 0, day)}); err != nil {
 			t.Fatal(err)
 		}
 		got := s.Answer("GET", listTarget, nil)

@@ -85,17 +85,14 @@ type endpointCounts struct {
 // Shard has a part of the counts.
 type Shard struct {
 	endpoints   []endpointCounts
-	inFlight    atomic.Int64
+	begun       atomic.Int64
 	bytes       [len(codings)]atomic.Int64
 	identifiers [len(identifiers)]atomic.Int64
 	_           [64]byte // the next shard has other cache lines
 }
 
-// Begin counts a request as in flight until End.
-func (s *Shard) Begin() { s.inFlight.Add(1) }
-
-// End ends what Begin began.
-func (s *Shard) End() { s.inFlight.Add(-1) }
+// Begin counts a request as in flight until Sent.
+func (s *Shard) Begin() { s.begun.Add(1) }
 
 // Count counts an answer. endpoint is a position in the list given to NewRequests.
 func (s *Shard) Count(endpoint int, format Format, status int) {
@@ -124,6 +121,7 @@ func (s *Shard) CountUnknown(endpoint, parameters int) {
 type Requests struct {
 	endpoints []string
 	shards    []Shard
+	next      atomic.Uint64
 }
 
 // maxShards limits the memory of the counters, which is about 80 KB for each shard.
@@ -138,17 +136,12 @@ func NewRequests(endpoints []string) *Requests {
 	return r
 }
 
-// Shard returns the shard for a number, such as that of a connection.
-func (r *Requests) Shard(number uint64) *Shard { return &r.shards[number%uint64(len(r.shards))] }
+// Shard returns a shard, another one at each call.
+func (r *Requests) Shard() *Shard { return &r.shards[r.next.Add(1)%uint64(len(r.shards))] }
 
 // Identifiers returns how many checks of identifiers had a result.
 func (r *Requests) Identifiers(result Identifier) int64 {
 	return r.sum(func(s *Shard) *atomic.Int64 { return &s.identifiers[result] })
-}
-
-// InFlight returns how many requests are in flight.
-func (r *Requests) InFlight() int64 {
-	return r.sum(func(s *Shard) *atomic.Int64 { return &s.inFlight })
 }
 
 // sum adds up one counter over the shards.
@@ -186,19 +179,24 @@ func (r *Requests) Describe(to chan<- *prometheus.Desc) {
 // Collect implements prometheus.Collector. Of requests, durations and unknown parameters there are
 // only the series that have occurred.
 func (r *Requests) Collect(to chan<- prometheus.Metric) {
+	sent := int64(0)
 	for endpoint, name := range r.endpoints {
-		r.collectEndpoint(to, endpoint, name)
+		sent += r.collectEndpoint(to, endpoint, name)
 	}
+	// Requests end while this adds up, but begun is read after sent, so the difference is not
+	// negative.
+	begun := r.sum(func(s *Shard) *atomic.Int64 { return &s.begun })
+	to <- Gauge(inFlightDesc, float64(begun-sent))
 	for i, coding := range codings {
 		to <- Counter(bytesDesc, r.sum(func(s *Shard) *atomic.Int64 { return &s.bytes[i] }), coding)
 	}
 	for i, result := range identifiers {
 		to <- Counter(identifierDesc, r.Identifiers(Identifier(i)), result)
 	}
-	to <- Gauge(inFlightDesc, float64(r.InFlight()))
 }
 
-func (r *Requests) collectEndpoint(to chan<- prometheus.Metric, endpoint int, name string) {
+// collectEndpoint returns how many answers of an endpoint were sent.
+func (r *Requests) collectEndpoint(to chan<- prometheus.Metric, endpoint int, name string) (sent int64) {
 	for code := range otherCode + 1 {
 		for format, word := range formats {
 			at := code*len(formats) + format
@@ -213,7 +211,8 @@ func (r *Requests) collectEndpoint(to chan<- prometheus.Metric, endpoint int, na
 			for i := range r.shards {
 				all.Add(&r.shards[i].endpoints[endpoint].durations[coding*len(classes)+class])
 			}
-			if all.count() > 0 {
+			if n := all.count(); n > 0 {
+				sent += n
 				to <- all.Metric(durationDesc, name, word, code)
 			}
 		}
@@ -221,4 +220,5 @@ func (r *Requests) collectEndpoint(to chan<- prometheus.Metric, endpoint int, na
 	if n := r.sum(func(s *Shard) *atomic.Int64 { return &s.endpoints[endpoint].unknown }); n > 0 {
 		to <- Counter(unknownDesc, n, name)
 	}
+	return sent
 }

@@ -44,6 +44,8 @@ type conn struct {
 	cut     atomic.Bool
 	request progress
 
+	local any // see Local
+
 	from, to int // the bytes of early that fasthttp has not read yet
 	early    [firstRead]byte
 }
@@ -167,6 +169,15 @@ func NoteState(nc net.Conn, state fasthttp.ConnState) {
 	case fasthttp.StateClosed:
 		c.lease.returnBuffer()
 	}
+}
+
+// Local returns where a handler may keep a value with the connection of the request, which has
+// one request at a time. It is nil if the connection is not of this package.
+func Local(ctx *fasthttp.RequestCtx) *any {
+	if c, ok := ctx.Conn().(*conn); ok {
+		return &c.local
+	}
+	return nil
 }
 
 // CutShort marks a connection that will be closed after a request that was not read completely, or

@@ -21,17 +21,22 @@ type follower struct {
 	timeout time.Duration // of reading the channel
 	wake    chan struct{} // a send looks at once
 	notify  *notifier
+	looks   *lookMetrics
 
 	opened time.Duration // how long the first snapshot took
 	shown  store.Pointer
 	served *store.Snapshot // a handle of our own on the snapshot that the server has; nil before the first
 }
 
-func newFollower(server *api.Server, st *openStore, w *waiter, timeout time.Duration) *follower {
+func newFollower(
+	server *api.Server, st *openStore, w *waiter, timeout time.Duration, looks *lookMetrics,
+) *follower {
 	if st.copy != nil {
 		st.copy.Timeout = timeout
 	}
-	return &follower{waiter: w, server: server, store: st, timeout: timeout, wake: make(chan struct{}, 1)}
+	return &follower{
+		waiter: w, server: server, store: st, timeout: timeout, wake: make(chan struct{}, 1), looks: looks,
+	}
 }
 
 // found is a snapshot that is ready to be served.
@@ -41,14 +46,21 @@ type found struct {
 }
 
 // look serves what the channel shows if that is not served already. On an error the served snapshot
-// stays.
+// stays. Each look is counted.
 func (f *follower) look(ctx context.Context) (changed bool, err error) {
+	f.looks.begin()
+	changed, err = f.lookUncounted(ctx)
+	f.server.Looked(f.looks.end(changed, err, ctx.Err() != nil))
+	return changed, err
+}
+
+func (f *follower) lookUncounted(ctx context.Context) (changed bool, err error) {
 	before := f.store.traffic()
 	version, err := await(ctx, f.waiter, step[replica.Version]{
 		name: "reading channel " + f.store.channel, timeout: f.timeout, run: f.readChannel,
 	})
 	if err != nil {
-		return false, storeError(err)
+		return false, atStage(stageChannel, storeError(err))
 	}
 	shown, earlier := f.shown, f.acquireServed()
 	next, err := await(ctx, f.waiter, step[found]{
@@ -60,12 +72,12 @@ func (f *follower) look(ctx context.Context) (changed bool, err error) {
 		discard: func(n found) { closeSnapshot(n.snapshot) },
 	})
 	if err != nil {
-		return false, storeError(err)
+		return false, atStage(stageSegments, storeError(err))
 	}
 	if changed, err = f.show(version.Pointer, next.snapshot); err != nil || next.fetched == nil {
-		return changed, err
+		return changed, atStage(stageOpen, err)
 	}
-	return changed, f.keep(next.fetched, f.store.traffic().Minus(before))
+	return changed, atStage(stageKeep, f.keep(next.fetched, f.store.traffic().Minus(before)))
 }
 
 // readChannel reads the channel. Of a local store the version has the pointer only.
@@ -103,7 +115,7 @@ func (f *follower) find(
 // open opens a snapshot of the local store. It returns nil if it is the one that is shown.
 func (f *follower) open(p, shown store.Pointer, earlier *store.Snapshot) (*store.Snapshot, error) {
 	if err := f.store.CheckStep(shown, p); err != nil {
-		return nil, err
+		return nil, atStage(stageChannel, err)
 	}
 	if p.ID == shown.ID && p.SHA256 == shown.SHA256 {
 		return nil, nil
@@ -122,7 +134,8 @@ func (f *follower) show(p store.Pointer, snap *store.Snapshot) (changed bool, er
 		return false, nil
 	}
 	own := snap.Acquire()
-	if err := f.server.Swap(api.Release{Snapshot: snap, PublishedAt: p.PublishedAt}); err != nil {
+	release := api.Release{Snapshot: snap, PublishedAt: p.PublishedAt, Sources: f.sources(snap)}
+	if err := f.server.Swap(release); err != nil {
 		return false, exitWith(exitVerification,
 			errors.Join(fmt.Errorf("snapshot %s: %w", p.ID, err), snap.Close(), own.Close()))
 	}

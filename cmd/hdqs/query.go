@@ -84,7 +84,8 @@ func openOffline(ctx context.Context, f *serveFlags) (*api.Server, func(), error
 		return nil, nil, err
 	}
 	server := api.New(api.Options{Identifier: mode, Logger: log})
-	if err := newFollower(server, store, w, f.storeTimeout).firstAnswered(ctx); err != nil {
+	follower := newFollower(server, store, w, f.storeTimeout, newLookMetrics(server.Metrics()))
+	if err := follower.firstAnswered(ctx); err != nil {
 		done()
 		return nil, nil, err
 	}

@@ -26,6 +26,7 @@ import (
 type serveFlags struct {
 	storeFlags
 	hangups       <-chan os.Signal
+	loads         *loadMetrics
 	refresh, poll time.Duration
 	storeTimeout  time.Duration
 	listen, admin string
@@ -111,6 +112,8 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	setGarbagePercent()
 	server := api.New(options)
 	server.Metrics().MustRegister(newBuildInfo())
+	looks := newLookMetrics(server.Metrics())
+	f.loads = newLoadMetrics(server.Metrics())
 	server.Starting("starting")
 	failed := make(chan error, 1)
 	// First of all, so that a start that takes long can be watched.
@@ -133,12 +136,14 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 		server.Starting(step)
 		notify.starting(step)
 	}
+	looks.begin() // opening the store can hang as well
 	source, closeSource, err := openServed(ctx, messages, f, w)
 	if err != nil {
 		return err
 	}
 	defer closeSource()
-	follower := newFollower(server, source, w, f.storeTimeout)
+	looks.ended()
+	follower := newFollower(server, source, w, f.storeTimeout, looks)
 	follower.notify = notify
 	began := time.Now()
 	if err := follower.first(ctx); err != nil {
@@ -266,7 +271,9 @@ func buildServed(ctx context.Context, messages io.Writer, f *serveFlags) (*openS
 	return nil, err
 }
 
-func (f *serveFlags) buildOnce(ctx context.Context, st *openStore, messages io.Writer) (*loaded, error) {
+func (f *serveFlags) buildOnce(ctx context.Context, st *openStore, messages io.Writer) (l *loaded, err error) {
+	began := time.Now()
+	defer func() { f.loads.end(ctx, began, l, err) }()
 	o, release, err := f.load.prepare(st, "serve: load of "+f.load.catalog)
 	if err != nil {
 		return nil, err

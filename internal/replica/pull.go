@@ -182,12 +182,12 @@ func (r *Replica) fetchSnapshot(ctx context.Context, f *FetchResult, whole bool)
 	signature, _ := r.local.Signature(p.ID) // nil if the local store has none
 	if err != nil || hash != p.SHA256 {
 		if data, signature, err = r.manifestFile(ctx, p.ID); err != nil {
-			return missingIsCorrupt(err)
+			return &store.ManifestError{Err: missingIsCorrupt(err)}
 		}
 	}
 	m, err := r.local.CheckManifest(p, data, signature)
 	if err != nil {
-		return err
+		return &store.ManifestError{Err: err}
 	}
 	var segments, received atomic.Int64
 	err = eachSegment(ctx, m.Tables, func(ctx context.Context, ref store.SegmentRef) error {

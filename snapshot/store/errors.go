@@ -19,6 +19,14 @@ var (
 	ErrLocked = errors.New("snapshot: store is in use")
 )
 
+// ManifestError marks errors of reading a manifest, rather than a channel or a segment.
+type ManifestError struct{ Err error }
+
+func (e *ManifestError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error that is marked.
+func (e *ManifestError) Unwrap() error { return e.Err }
+
 func corruptf(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", snapshot.ErrCorrupt, fmt.Sprintf(format, args...))
 }

@@ -252,7 +252,7 @@ func (s *Store) OpenAfter(id string, earlier *Snapshot) (*Snapshot, error) {
 func (s *Store) OpenPointer(p Pointer, earlier *Snapshot) (*Snapshot, error) {
 	m, err := s.Published(p)
 	if err != nil {
-		return nil, err
+		return nil, &ManifestError{err}
 	}
 	return s.openManifest(m, earlier)
 }
