@@ -33,8 +33,9 @@ const (
 	flatSlack = 16 << 20
 )
 
-// flat adds rows that tell whether memory and descriptors grow.
-func (t *table) flat(name string, held []usage) {
+// flat adds rows that tell whether memory, descriptors and mappings grow. Snapshots that are held
+// may differ by a number of mapped segments.
+func (t *table) flat(name string, held []usage, segments int64) {
 	third := len(held) / 3
 	middle, last := held[third:2*third], held[2*third:]
 	of := func(part []usage, value func(usage) int64) int64 {
@@ -55,7 +56,7 @@ func (t *table) flat(name string, held []usage) {
 		value        func(usage) int64
 	}{
 		{"descriptors", metricDescriptors, 4, func(u usage) int64 { return int64(u.descriptors) }},
-		{"mapped segments", metricHeld, 0, func(u usage) int64 { return int64(u.mappings) }},
+		{"mapped segments", metricHeld, segments, func(u usage) int64 { return int64(u.mappings) }},
 	} {
 		before, after := of(middle, kind.value), of(last, kind.value)
 		t.add(name+kind.name, fmt.Sprintf("%d, later %d", before, after), fmt.Sprintf("%d more", kind.slack),

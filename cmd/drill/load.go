@@ -125,15 +125,35 @@ type period struct{ from, to time.Time }
 func (r *running) quantile(q float64, in []period) (took time.Duration, n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var all []time.Duration
+	var all latencies
 	for _, s := range r.samples {
 		if slices.ContainsFunc(in, func(p period) bool { return !s.due.Before(p.from) && s.due.Before(p.to) }) {
 			all = append(all, s.took)
 		}
 	}
-	if len(all) == 0 {
-		return 0, 0
+	return all.quantile(q), len(all)
+}
+
+// between returns how long the answers took to requests that were due in a part of the load.
+func (r *running) between(from, to time.Duration) (all latencies) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.samples {
+		if at := s.due.Sub(r.begun); at >= from && at < to {
+			all = append(all, s.took)
+		}
 	}
-	slices.Sort(all)
-	return all[min(len(all)-1, int(q*float64(len(all))))], len(all)
+	return all
+}
+
+// latencies are how long answers took.
+type latencies []time.Duration
+
+// quantile returns what a part q of them did not exceed, 0 if there are none.
+func (l latencies) quantile(q float64) time.Duration {
+	if len(l) == 0 {
+		return 0
+	}
+	slices.Sort(l)
+	return l[min(len(l)-1, int(q*float64(len(l))))]
 }

@@ -37,6 +37,10 @@ var scenarios = []scenario{
 	{"store-faults", "faults of a store during a look", storeFaults},
 	{"hangs", "stores that hang, at the start, during a look and at the end", hangingStores},
 	{"signals", "each signal at each stage", signals},
+	{"segments", "files of served tables that change", segments},
+	{"memory", "swaps in a control group with little memory", memoryLimit},
+	{"first-second", "the first second after a start", firstSecond},
+	{"soak", "a long run with load, swaps, SIGHUPs and scrubs", soak},
 }
 
 // options are the flags.
@@ -51,7 +55,7 @@ type options struct {
 // drill is what the scenarios share.
 type drill struct {
 	options
-	mounts
+	cleanups
 	ctx       context.Context // of the whole drill
 	dir       string          // temporary
 	processes processes
@@ -150,7 +154,7 @@ func (o *options) drill(selected []scenario) (ok bool, err error) {
 	d := &drill{options: *o, ctx: ctx, dir: dir, processes: processes{dir: dir, running: map[*process]bool{}}}
 	defer func() {
 		d.processes.killAll(true)
-		err = errors.Join(err, d.unmountAll(), os.RemoveAll(dir))
+		err = errors.Join(err, d.cleanUp(), os.RemoveAll(dir))
 	}()
 	if err := d.copyBinary(); err != nil {
 		return false, err
@@ -166,7 +170,7 @@ func (o *options) drill(selected []scenario) (ok bool, err error) {
 			t.fail(s.about, err)
 		}
 		d.processes.killAll(false)
-		if err := d.unmountAll(); err != nil {
+		if err := d.cleanUp(); err != nil {
 			t.fail(s.about, err)
 		}
 		fmt.Fprintf(os.Stderr, "%s took %s\n", s.name, time.Since(began).Round(time.Second/10))

@@ -16,4 +16,12 @@ const (
 	metricDescriptors = "process_open_fds"
 	metricHeld        = "hdqs_snapshots_held"
 	metricUp          = "up"
+	metricShed        = "hdqs_http_shed_total"
+	metricScrubs      = "hdqs_scrub_passes_total"
+	metricFault       = `hdqs_segment_faults_total{kind="fault"}`
+	metricChecksum    = `hdqs_segment_faults_total{kind="checksum"}`
+	metricRefused     = "hdqs_table_refused"
+	metricLimit       = "hdqs_memory_limit_bytes"
+	metricNoRoom      = "hdqs_swaps_refused_total"
+	metricDropped     = "hdqs_snapshots_dropped_total"
 )

@@ -179,6 +179,7 @@ type serving struct {
 	args   []string
 	env    []string
 	listen string          // "": a free port
+	socket *os.File        // if not nil, the listening socket that it inherits, as from systemd
 	adjust func(*exec.Cmd) // changes the command before it starts
 	before string          // shell commands that run in the process before the program takes its place
 }
@@ -190,10 +191,15 @@ var (
 
 // startServe starts a replica and waits for its admin listener.
 func (d *drill) startServe(ctx context.Context, s serving) (*replica, error) {
-	if s.listen == "" {
-		s.listen = "127.0.0.1:0"
+	argv := append(d.pinned(), d.binary, "serve", "--admin", "127.0.0.1:0")
+	switch {
+	case s.socket != nil:
+		s.inherit()
+	case s.listen == "":
+		argv = append(argv, "--listen", "127.0.0.1:0")
+	default:
+		argv = append(argv, "--listen", s.listen)
 	}
-	argv := append(d.pinned(), d.binary, "serve", "--listen", s.listen, "--admin", "127.0.0.1:0")
 	argv = append(argv, s.args...)
 	if s.before != "" {
 		argv = append([]string{"/bin/sh", "-c", s.before + `; exec "$@"`, "sh"}, argv...)
@@ -213,6 +219,13 @@ func (d *drill) startServe(ctx context.Context, s serving) (*replica, error) {
 	}
 	r.admin = found[1]
 	return r, nil
+}
+
+// inherit passes the socket in the way of sd_listen_fds.
+func (s *serving) inherit() {
+	s.env = append(s.env, "LISTEN_FDS=1", "LISTEN_FDNAMES=drill")
+	s.before += "export LISTEN_PID=$$" // the shell has the process id that the program will have
+	s.adjust = func(cmd *exec.Cmd) { cmd.ExtraFiles = []*os.File{s.socket} }
 }
 
 // serve starts a replica and waits until it listens.

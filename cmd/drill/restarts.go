@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -173,19 +172,15 @@ func activatedRestarts(ctx context.Context, d *drill, t *table, data *dataset) e
 		return err
 	}
 	defer socket.Close()
-	s := serving{
-		listen: listener.Addr().String(),
-		args:   patientFlags("--store", data.store),
-		env:    []string{"LISTEN_FDS=1", "LISTEN_FDNAMES=hdqs.socket"},
-		// The shell knows the process id that the program will have.
-		before: "export LISTEN_PID=$$",
-		adjust: func(cmd *exec.Cmd) { cmd.ExtraFiles = []*os.File{socket} },
-	}
+	s := serving{socket: socket, args: patientFlags("--store", data.store)}
 	r, err := d.serve(ctx, s)
 	if err != nil {
 		return err
 	}
-	base, stop, err := d.startNginx(s.listen)
+	if r.address() != listener.Addr().String() {
+		return fmt.Errorf("the replica listens on %s, not in the socket that was passed to it", r.public)
+	}
+	base, stop, err := d.startNginx(r.address())
 	if err != nil {
 		return err
 	}

@@ -8,12 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mounts are what must be unmounted at the end.
-type mounts struct{ undo []func() error }
+// cleanups are what must be undone after a scenario, once its processes have ended: mounts and
+// control groups.
+type cleanups struct{ undo []func() error }
+
+func (c *cleanups) later(undo func() error) { c.undo = append(c.undo, undo) }
 
 // unmountLater unmounts a file system after the scenario.
-func (m *mounts) unmountLater(dir string) {
-	m.undo = append(m.undo, func() error {
+func (c *cleanups) unmountLater(dir string) {
+	c.later(func() error {
 		if err := unix.Unmount(dir, unix.MNT_DETACH); err != nil {
 			return fmt.Errorf("unmounting %s: %w", dir, err)
 		}
@@ -21,13 +24,13 @@ func (m *mounts) unmountLater(dir string) {
 	})
 }
 
-// unmountAll unmounts everything.
-func (m *mounts) unmountAll() error {
+// cleanUp undoes everything.
+func (c *cleanups) cleanUp() error {
 	var errs []error
-	for _, undo := range m.undo {
+	for _, undo := range c.undo {
 		errs = append(errs, undo())
 	}
-	m.undo = nil
+	c.undo = nil
 	return errors.Join(errs...)
 }
 
@@ -49,6 +52,6 @@ func (d *drill) mountDead() (dir string, err error) {
 		return "", errors.Join(&notPossible{fmt.Sprintf("mounting is not allowed: %v", err)}, device.Close())
 	}
 	d.unmountLater(dir)
-	d.undo = append(d.undo, device.Close) // which fails all accesses that hang
+	d.later(device.Close) // which fails all accesses that hang
 	return dir, nil
 }

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// firstSecond starts replicas and asks them at the usual rate from the moment at which they are
+// ready.
+func firstSecond(ctx context.Context, d *drill, t *table) error {
+	data, err := d.dataset(ctx)
+	if err != nil {
+		return err
+	}
+	if err := data.show(data.releases[0]); err != nil {
+		return err
+	}
+	starts := d.times(10, 2)
+	const measured = 3 * time.Second
+	var first, third latencies
+	var bad, asked int64
+	var untilReady time.Duration
+	complaints := ""
+	for range starts {
+		began := time.Now()
+		r, err := d.serve(ctx, serving{args: d.settings("--store", data.store)})
+		if err != nil {
+			return err
+		}
+		if err := waitFor(ctx, "the replica to be ready", func() bool { return r.readiness().ready }); err != nil {
+			return err
+		}
+		untilReady = max(untilReady, time.Since(began))
+		l := d.usualLoad(data, r.public).start(ctx)
+		sleep(ctx, measured)
+		l.stop()
+		first = append(first, l.between(0, time.Second)...)
+		third = append(third, l.between(2*time.Second, 3*time.Second)...)
+		bad, asked = bad+l.wrong()+l.failed(), asked+l.asked.Load()
+		complaints += l.complaints()
+		if _, err := r.stop(ctx); err != nil {
+			return err
+		}
+	}
+	name := fmt.Sprintf("%d starts: ", starts)
+	t.report(name+"time until ready", fmt.Sprintf("at most %.2f s", untilReady.Seconds()))
+	t.add(name+"bad answers", fmt.Sprintf("%d of %d%s", bad, asked, complaints), "0", metricShed, bad == 0)
+	t.latencies(d, name+"p99 of the first second", first.quantile(0.99), third.quantile(0.99), 2,
+		fmt.Sprintf("the third; %d and %d answers", len(first), len(third)))
+	return nil
+}
