@@ -76,13 +76,17 @@ budgets: ## package tests that cannot run under the race detector: budgets of al
 unit: ## all package tests without the race detector
 	$(PART) '' $(GOTEST) -short -skip '$(ELSEWHERE)' $(UNITS)
 
+VERSITYGW_VERSION := v1.8.0
+VERSITYGW := .cache/versitygw/$(VERSITYGW_VERSION)/versitygw
+
 whole bucket clients: export HDQS_BINARY := $(abspath $(BIN))
 
 whole: build ## whole-program tests: the binary, over HTTP
 	$(PART) '' $(GOTEST) -count=1 -parallel=4 -skip '^Test(Bucket|Clients|Edge)' $(WHOLE)
 
 bucket: export HDQS_MOTO := $(abspath .cache/moto/bin/moto_server)
-bucket: build .cache/moto/packages ## whole-program tests of stores and catalogs in a bucket, against a real S3 server
+bucket: export HDQS_VERSITYGW := $(abspath $(VERSITYGW))
+bucket: build .cache/moto/packages $(VERSITYGW) ## whole-program tests of stores and catalogs in a bucket, against two S3 servers
 	$(PART) python3-venv $(GOTEST) -count=1 -parallel=3 -run '^TestBucket' ./cmd/hdqs
 
 clients: export HDQS_CLIENTS := $(abspath .cache/clients/bin/python)
@@ -96,10 +100,14 @@ edge: export HDQS_EDGE := 1
 edge: ## deploy/nginx in front of the service, the units of deploy/systemd, a browser's view from another origin
 	$(PART) 'nginx chromium systemd-analyze' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' ./api/... ./cmd/hdqs
 
-downloads: .cache/moto/packages .cache/clients/packages .cache/schemathesis/packages
+downloads: .cache/moto/packages $(VERSITYGW) .cache/clients/packages .cache/schemathesis/packages
 
 .cache/moto/packages: .ci/venv .ci/constraints.txt
 	@.ci/venv $(@D) 'moto[server]==5.2.5'
+
+# Built once, in a minute and a half.
+$(VERSITYGW):
+	GOBIN=$(abspath $(@D)) GOFLAGS= CGO_ENABLED=0 $(GO) install github.com/versity/versitygw/cmd/versitygw@$(VERSITYGW_VERSION)
 
 .cache/clients/packages: .ci/venv .ci/constraints.txt
 	@.ci/venv $(@D) requests==2.34.2 httpx==0.28.1 zstandard==0.25.0

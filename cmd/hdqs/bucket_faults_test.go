@@ -15,8 +15,9 @@ import (
 
 // TestBucketKill kills a load with SIGKILL at each stage of publishing. The bucket shows the
 // complete old snapshot until the pointer is written, and the next load succeeds.
-func TestBucketKill(t *testing.T) {
-	o := newObjectStore(t)
+func TestBucketKill(t *testing.T) { onS3Servers(t, testBucketKill) }
+
+func testBucketKill(t *testing.T, o *objectStore) {
 	files, data := newCatalog(t, 1), t.TempDir()
 	load := []string{"build", "--catalog", files, "--store", storeAddress, "--data-dir", data}
 
@@ -98,8 +99,9 @@ func (o *objectStore) pauseAtChannel() (reached, release chan struct{}) {
 
 // TestBucketLock: one load at a time writes to a data directory. Of two loads on different machines
 // the later one finds that the channel has moved.
-func TestBucketLock(t *testing.T) {
-	o := newObjectStore(t)
+func TestBucketLock(t *testing.T) { onS3Servers(t, testBucketLock) }
+
+func testBucketLock(t *testing.T, o *objectStore) {
 	files, data := newCatalog(t, 1), t.TempDir()
 	load := []string{"build", "--catalog", files, "--store", storeAddress}
 	lock := filepath.Join(data, "store", "lock")
@@ -151,8 +153,9 @@ func TestBucketLock(t *testing.T) {
 }
 
 // TestBucketSignature: a reader that requires signatures accepts nothing else.
-func TestBucketSignature(t *testing.T) {
-	o := newObjectStore(t)
+func TestBucketSignature(t *testing.T) { onS3Servers(t, testBucketSignature) }
+
+func testBucketSignature(t *testing.T, o *objectStore) {
 	files, data, keys := newCatalog(t, 1), t.TempDir(), t.TempDir()
 	private, public := o.newKey(t, keys, "one")
 	private2, public2 := o.newKey(t, keys, "two")
@@ -235,8 +238,9 @@ func (o *objectStore) mustRefuse(t *testing.T, s *server, strict []string, what 
 
 // TestBucketRewind: a writer of the bucket who has no key cannot move a channel back to an older,
 // signed snapshot. The operator, who has the key, can.
-func TestBucketRewind(t *testing.T) {
-	o := newObjectStore(t)
+func TestBucketRewind(t *testing.T) { onS3Servers(t, testBucketRewind) }
+
+func testBucketRewind(t *testing.T, o *objectStore) {
 	files, data := newCatalog(t, 1), t.TempDir()
 	private, public := o.newKey(t, t.TempDir(), "key")
 	const channel = "store/channels/stable.json"
@@ -284,7 +288,8 @@ func TestBucketRewind(t *testing.T) {
 // TestBucketRewindOfDirectory: a replica of a store on its own disk refuses an older pointer, too,
 // for as long as the process remembers the newer one.
 func TestBucketRewindOfDirectory(t *testing.T) {
-	o := newObjectStore(t)
+	t.Parallel()
+	o := newObjectStore(t, s3Servers[0])
 	files, store := newCatalog(t, 1), filepath.Join(t.TempDir(), "store")
 	private, public := o.newKey(t, t.TempDir(), "key")
 	load := []string{"build", "--catalog", files, "--store", store, "--sign-key", private, "--snapshot-time"}

@@ -26,8 +26,10 @@ type resumeTrial struct {
 
 // TestBucketResume cuts the answer for a file of a mirror: its download continues where it stopped,
 // in the same load and in the next one, and keeps nothing of an object that was replaced.
-func TestBucketResume(t *testing.T) {
-	r := &resumeTrial{objectStore: newObjectStore(t), files: newCatalog(t, 1)}
+func TestBucketResume(t *testing.T) { onS3Servers(t, testBucketResume) }
+
+func testBucketResume(t *testing.T, o *objectStore) {
+	r := &resumeTrial{objectStore: o, files: newCatalog(t, 1)}
 	r.name = "conflict-events/hdx_hapi_conflict_event_global_2025.csv"
 	r.run(t, 0, "mirror", "--catalog", r.files, "--to", mirrorAddress, "--data-dir", t.TempDir())
 	r.data = r.get(t, "mirror/"+r.name)

@@ -2,28 +2,36 @@ package main_test
 
 import (
 	"bytes"
+	"context"
+	"crypto/sha256"
 	"encoding/xml"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
 
+	"github.com/minio/minio-go/v7/pkg/signer"
+
 	"hdqs/internal/testkit"
 )
 
 // objectStore is a real S3 server behind a proxy that counts, delays, cuts or refuses requests.
 type objectStore struct {
-	direct string   // the server's address, without the proxy
-	env    []string // of commands that use the proxy
+	direct  string            // the server's address, without the proxy
+	network http.RoundTripper // that reaches it
+	process *exec.Cmd
+	env     []string // of commands that use the proxy
 
 	mu       sync.Mutex
 	requests []*proxied // in the order of arrival
@@ -43,22 +51,56 @@ type proxied struct {
 
 const bucketName = "data"
 
-// newObjectStore starts moto, which HDQS_MOTO names. It ends with the test.
-func newObjectStore(t *testing.T) *objectStore {
+// s3Server is a program that serves buckets.
+type s3Server struct {
+	name, variable string // the variable names the program's file
+	start          func(o *objectStore, t *testing.T, program string)
+}
+
+var s3Servers = []s3Server{
+	{"moto", "HDQS_MOTO", (*objectStore).startMoto},
+	{"versitygw", "HDQS_VERSITYGW", (*objectStore).startVersity},
+}
+
+// onS3Servers runs a test with a bucket of each S3 server.
+func onS3Servers(t *testing.T, test func(*testing.T, *objectStore)) {
 	t.Helper()
-	program := os.Getenv("HDQS_MOTO")
-	if program == "" {
-		t.Skip("HDQS_MOTO names no S3 server: `make bucket` installs one and runs this")
-	}
 	t.Parallel()
-	o := new(objectStore)
-	o.startMoto(t, program)
+	for _, s := range s3Servers {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			test(t, newObjectStore(t, s))
+		})
+	}
+}
+
+// newObjectStore starts an S3 server, which ends with the test, and makes a bucket.
+func newObjectStore(t *testing.T, s s3Server) *objectStore {
+	t.Helper()
+	program := os.Getenv(s.variable)
+	if program == "" {
+		t.Skipf("%s names no S3 server: `make bucket` installs one and runs this", s.variable)
+	}
+	o := &objectStore{network: http.DefaultTransport}
+	s.start(o, t, program)
+	testkit.WaitFor(t, "the S3 server", func() bool {
+		req, err := http.NewRequest(http.MethodGet, o.direct, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := o.network.RoundTrip(req)
+		if err == nil {
+			res.Body.Close()
+		}
+		return err == nil
+	})
 	o.must(t, http.MethodPut, "", nil)
 	target, err := url.Parse(o.direct)
 	if err != nil {
 		t.Fatal(err)
 	}
 	proxy := &httputil.ReverseProxy{
+		Transport: o.network,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
 			r.Out.Host = r.In.Host
@@ -70,39 +112,77 @@ func newObjectStore(t *testing.T) *objectStore {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { o.pass(w, r, proxy) }))
 	t.Cleanup(server.Close)
 	o.env = []string{
-		"AWS_ENDPOINT_URL=" + server.URL, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test",
-		"AWS_REGION=us-east-1",
+		"AWS_ENDPOINT_URL=" + server.URL, "AWS_ACCESS_KEY_ID=" + bucketKey, "AWS_SECRET_ACCESS_KEY=" + bucketKey,
+		"AWS_REGION=" + bucketRegion,
 		"AWS_EC2_METADATA_DISABLED=true",
 	}
 	return o
 }
+
+const (
+	bucketKey    = "test" // both parts
+	bucketRegion = "us-east-1"
+)
 
 // motoLine is the address that moto prints.
 var motoLine = regexp.MustCompile(`http://127\.0\.0\.1:[1-9]\d*`)
 
 func (o *objectStore) startMoto(t *testing.T, program string) {
 	t.Helper()
+	log := o.startServer(t, exec.Command(program, "-H", "127.0.0.1", "-p", "0"))
+	testkit.WaitFor(t, "the address of the S3 server", func() bool {
+		o.direct = motoLine.FindString(log.String())
+		return o.direct != ""
+	})
+}
+
+// startVersity starts versitygw, which serves a folder and checks every signature. It does not
+// print its port, so it gets a socket in the file system.
+func (o *objectStore) startVersity(t *testing.T, program string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "s3-") // t.TempDir is too long for the address of a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	socket := filepath.Join(dir, "socket")
+	o.direct, o.network = "http://versitygw", &http.Transport{
+		DisableCompression: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", socket)
+		},
+	}
+	o.startServer(t, exec.Command(program, "--quiet", "--access", bucketKey, "--secret", bucketKey,
+		"--region", bucketRegion, "--port", socket, "posix", t.TempDir()))
+}
+
+// startServer starts the program of the server.
+func (o *objectStore) startServer(t *testing.T, cmd *exec.Cmd) *testkit.Log {
+	t.Helper()
 	log := new(testkit.Log)
-	cmd := exec.Command(program, "-H", "127.0.0.1", "-p", "0")
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	o.process = cmd
 	t.Cleanup(func() {
-		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		_ = cmd.Wait()
-	})
-	testkit.WaitFor(t, "the S3 server", func() bool {
-		if o.direct = motoLine.FindString(log.String()); o.direct == "" {
-			return false
+		o.signal(t, syscall.SIGKILL)
+		_ = cmd.Wait() // it was killed
+		if t.Failed() {
+			text := log.String()
+			t.Logf("the S3 server: %s", text[max(0, len(text)-2000):])
 		}
-		res, err := http.Get(o.direct)
-		if err == nil {
-			res.Body.Close()
-		}
-		return err == nil
 	})
+	return log
+}
+
+// signal sends a signal to the server: SIGSTOP lets requests hang, SIGCONT continues them.
+func (o *objectStore) signal(t *testing.T, sig syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(-o.process.Process.Pid, sig); err != nil {
+		t.Errorf("signal %s to the S3 server: %v", sig, err)
+	}
 }
 
 // pass is the proxy's handler.
@@ -218,10 +298,8 @@ func (o *objectStore) must(t *testing.T, method, name string, body []byte) []byt
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Any signature will do: moto only checks that there is one.
-	req.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/s3/aws4_request, "+
-		"SignedHeaders=host, Signature=0")
-	res, err := http.DefaultClient.Do(req)
+	req.Header.Set("X-Amz-Content-Sha256", fmt.Sprintf("%x", sha256.Sum256(body)))
+	res, err := o.network.RoundTrip(signer.SignV4(*req, bucketKey, bucketKey, "", bucketRegion))
 	if err != nil {
 		t.Fatal(err)
 	}

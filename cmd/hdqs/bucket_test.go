@@ -33,8 +33,9 @@ const oldOneStays = "the old one stays"
 
 // TestBucket follows a store in a bucket: a catalog is mirrored into the bucket, a load reads the
 // mirror and publishes beside it, replicas follow, and then one thing after another goes wrong.
-func TestBucket(t *testing.T) {
-	o := newObjectStore(t)
+func TestBucket(t *testing.T) { onS3Servers(t, testBucketStore) }
+
+func testBucketStore(t *testing.T, o *objectStore) {
 	files, build := newCatalog(t, 1), t.TempDir()
 	o.testMirror(t, files, build)
 	o.testBuild(t, files, build)
