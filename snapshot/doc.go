@@ -11,8 +11,13 @@
 // memory and no copy, and must not be used after Close: reading unmapped memory ends the program.
 // So a program that replaces a snapshot closes the old one after its last reader. Several snapshots
 // can share a segment: Acquire adds a reference, Close gives one up. Files are replaced by renaming
-// and never written in place, so a mapping keeps its content. If another program truncates a mapped
-// file, its readers end.
+// and never written in place, so a mapping keeps its content.
+//
+// Another program may still write to a mapped file, or make it shorter. A read beyond the end is a
+// memory fault, which ends the program, unless the goroutine has called debug.SetPanicOnFault and
+// recovers (Guard, FaultAddress). Other changes are noticed by Recheck. A segment whose bytes may
+// have changed is marked (MarkSuspect) and replaced by another one: from its file, or from the same
+// bytes (Reread).
 //
 // # Memory
 //

@@ -12,7 +12,15 @@ import (
 
 // ReadSegment reads a segment from memory that must not change afterwards. Any bytes give a segment
 // or ErrCorrupt.
-func ReadSegment(data []byte) (*Segment, error) {
+func ReadSegment(data []byte) (s *Segment, err error) {
+	err = Guard(func() error {
+		s, err = readSegment(data)
+		return err
+	})
+	return s, err
+}
+
+func readSegment(data []byte) (*Segment, error) {
 	footer, offset, err := readFooter(data)
 	if err != nil {
 		return nil, err
@@ -21,7 +29,10 @@ func ReadSegment(data []byte) (*Segment, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Segment{name: d.table, rows: int(d.rows), byName: make(map[string]*Column, len(d.columns)), data: data}
+	s := &Segment{
+		name: d.table, rows: int(d.rows), byName: make(map[string]*Column, len(d.columns)), data: data,
+		footer: crc32.Checksum(footer, castagnoli),
+	}
 	if err := s.lay(d); err != nil {
 		return nil, err
 	}
@@ -75,11 +86,12 @@ func (s *Segment) check(d *directory) error {
 	for range min(runtime.GOMAXPROCS(0), len(errs)) {
 		workers.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(errs); i = int(next.Add(1)) - 1 {
-				if i < len(d.groups) {
-					errs[i] = s.openGroup(s.groups[i], &d.groups[i])
-				} else {
-					errs[i] = s.openColumn(s.columns[i-len(d.groups)], &d.columns[i-len(d.groups)])
-				}
+				errs[i] = Guard(func() error {
+					if i < len(d.groups) {
+						return s.openGroup(s.groups[i], &d.groups[i])
+					}
+					return s.openColumn(s.columns[i-len(d.groups)], &d.columns[i-len(d.groups)])
+				})
 			}
 		})
 	}
@@ -90,11 +102,18 @@ func (s *Segment) check(d *directory) error {
 // payload returns the bytes of a block after checking its checksum.
 func (s *Segment) payload(b *block) ([]byte, error) {
 	padded := s.data[b.offset : b.offset+alignUp(b.length)]
-	if got := crc32.Checksum(padded, castagnoli); got != b.crc {
-		return nil, corruptf("%s block [%d,+%d) has checksum %08x, want %08x", b.encoding, b.offset, b.length, got,
-			b.crc)
+	if err := b.compare(crc32.Checksum(padded, castagnoli)); err != nil {
+		return nil, err
 	}
 	return padded[:b.length:b.length], nil
+}
+
+// compare checks the checksum of the block's bytes.
+func (b *block) compare(sum uint32) error {
+	if sum != b.crc {
+		return corruptf("%s block [%d,+%d) has checksum %08x, want %08x", b.encoding, b.offset, b.length, sum, b.crc)
+	}
+	return nil
 }
 
 // in adds the place in the segment to an error.

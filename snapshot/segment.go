@@ -12,8 +12,10 @@ type Segment struct {
 	columns []*Column
 	byName  map[string]*Column
 	data    []byte
+	footer  uint32 // checksum of the footer
 	unmap   func() error
 	shares  atomic.Int32 // references: calls of Close still to come
+	suspect atomic.Bool
 }
 
 // Name is the table's name.

@@ -238,7 +238,8 @@ type Snapshot struct {
 func (s *Store) Open(id string) (*Snapshot, error) { return s.OpenAfter(id, nil) }
 
 // OpenAfter is Open, but segments that are also in an earlier snapshot, which must still be open,
-// are shared with it: they are the same *snapshot.Segment. Both must be closed, in any order.
+// are shared with it: they are the same *snapshot.Segment, unless that is marked as suspect. Both
+// must be closed, in any order.
 func (s *Store) OpenAfter(id string, earlier *Snapshot) (*Snapshot, error) {
 	m, err := s.Manifest(id)
 	if err != nil {
@@ -278,7 +279,9 @@ func (s *Store) openManifest(m *Manifest, earlier *Snapshot) (*Snapshot, error) 
 	shared := map[string]*snapshot.Segment{}
 	if earlier != nil {
 		for _, ref := range earlier.Manifest.Tables {
-			shared[ref.Table+ref.SHA256] = earlier.Segments[ref.Table]
+			if segment := earlier.Segments[ref.Table]; segment != nil && !segment.IsSuspect() {
+				shared[ref.Table+ref.SHA256] = segment
+			}
 		}
 	}
 	segments, errs := make([]*snapshot.Segment, len(m.Tables)), make([]error, len(m.Tables))
