@@ -53,14 +53,15 @@ func (s *Server) Answer(method, target string, header []HeaderField) Answer {
 	return answer
 }
 
-// bodyOf returns the whole body. If rendering it panics, the answer becomes a 500: no header has
-// been sent yet.
+// bodyOf returns the whole body. If rendering it fails, the answer becomes that of the error: no
+// header has been sent yet.
 func (s *Server) bodyOf(ctx *fasthttp.RequestCtx) []byte {
 	var body bytes.Buffer
-	if ctx.Response.BodyWriteTo(&body) != nil {
-		ctx.Response.Reset()
-		s.answerFault(ctx, fasthttp.StatusInternalServerError, bodyInternal)
-		return []byte(bodyInternal)
+	err := ctx.Response.BodyWriteTo(&body)
+	if err == nil {
+		return body.Bytes()
 	}
-	return body.Bytes()
+	ctx.Response.Reset()
+	s.answerError(ctx, err)
+	return ctx.Response.Body()
 }

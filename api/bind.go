@@ -53,6 +53,7 @@ func Bind(snap *store.Snapshot) (*Bound, error) { return bindAfter(snap, nil, en
 // refresh of one small table opens one index. A panic becomes an error: unexpected content of a
 // snapshot must not end a process that serves another one.
 func bindAfter(snap *store.Snapshot, earlier *Bound, tier encode.Tier) (b *Bound, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if fault := recover(); fault != nil {
 			b, err = nil, fmt.Errorf("api: a panic while a snapshot was bound: %v\n%s", fault, debug.Stack())

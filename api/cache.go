@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/valyala/fasthttp"
 
@@ -26,6 +27,7 @@ type bodyCache struct {
 	shards  [bodyShards]bodyShard
 	maxBody int // the longest body that is cached
 	budget  *wire.Budget
+	emptied atomic.Uint64 // calls of empty
 }
 
 const (
@@ -83,6 +85,7 @@ type cachedBody struct {
 type inFlight struct {
 	key     bodyKey
 	keep    bool
+	emptied uint64 // of the cache when the rendering began
 	waiters int
 	done    chan struct{} // closed at the end; nil while nobody waits
 	result  *cachedBody   // nil when there is no body to share
@@ -169,7 +172,7 @@ func (c *bodyCache) begin(key bodyKey) (*cachedBody, *inFlight, error) {
 		<-done
 		return m.result, nil, m.err
 	}
-	m := s.start(key)
+	m := s.start(key, c.emptied.Load())
 	s.found.misses++
 	s.Unlock()
 	return nil, m, nil
@@ -196,14 +199,14 @@ func (c *bodyCache) counts() (all cacheCounts) {
 }
 
 // start adds an in-flight entry. Its body will be cached if the key was requested before.
-func (s *bodyShard) start(key bodyKey) *inFlight {
+func (s *bodyShard) start(key bodyKey, emptied uint64) *inFlight {
 	m := new(inFlight)
 	if n := len(s.free); n > 0 {
 		m, s.free = s.free[n-1], s.free[:n-1]
 	}
 	hash := key.hash()
 	seen := &s.seen[hash>>32%seenKeys]
-	*m = inFlight{key: key, keep: *seen == hash}
+	*m = inFlight{key: key, keep: *seen == hash, emptied: emptied}
 	*seen = hash
 	s.inFlight[key] = m
 	return m
@@ -229,13 +232,32 @@ func (c *bodyCache) end(m *inFlight, result finished, err error) {
 	b.Init(c.budget, len(b.body)+cachedOverhead)
 	s.Lock()
 	b.Acquire(m.waiters)
-	if b.Size() <= c.maxBody {
+	if b.Size() <= c.maxBody && m.emptied == c.emptied.Load() {
 		s.keep(b)
 	} else {
 		b.Evict()
 	}
 	s.finish(m, b, nil)
 	s.Unlock()
+}
+
+// empty drops all bodies, and those that are being rendered once they are finished.
+func (c *bodyCache) empty() {
+	if c == nil {
+		return
+	}
+	c.emptied.Add(1)
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.Lock()
+		for _, b := range s.clock {
+			b.Evict()
+		}
+		clear(s.kept)
+		clear(s.clock)
+		s.clock, s.bytes, s.hand = s.clock[:0], 0, 0
+		s.Unlock()
+	}
 }
 
 // finish wakes the waiters. An entry that nobody waited for is reused.

@@ -91,6 +91,10 @@ func errorAnswer(err error) (status int, body []byte) {
 		const detail = "Too much is asked at once; try again after Retry-After"
 		return fasthttp.StatusServiceUnavailable, jsonTexts("detail", detail, "rule", e.Rule)
 	}
+	if e, ok := errors.AsType[*Refused](err); ok {
+		const detail = "The data of this list may be damaged and is being checked; try again after Retry-After"
+		return fasthttp.StatusServiceUnavailable, jsonTexts("detail", detail, "table", e.Table)
+	}
 	switch {
 	case errors.Is(err, errMethodNotAllowed):
 		return fasthttp.StatusMethodNotAllowed, []byte(bodyMethodNotAllowed)

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"math/rand/v2"
+	"runtime/debug"
 	"strings"
 
 	"github.com/valyala/fasthttp"
@@ -33,6 +34,7 @@ type route struct {
 // handle answers every request of the public listener. It checks in the order of the contract:
 // first what does not depend on the caller, then identifier, path, method, parameters.
 func (s *Server) handle(ctx *fasthttp.RequestCtx) {
+	debug.SetPanicOnFault(true) // see suspect.go
 	defer s.recovered(ctx)
 	if s.refuseMalformed(ctx) {
 		return
@@ -215,7 +217,11 @@ func (s *Server) answerError(ctx *fasthttp.RequestCtx, err error) {
 	s.answerFault(ctx, status, string(body))
 	switch status {
 	case fasthttp.StatusServiceUnavailable:
-		ctx.Response.Header.SetCanonical(nameRetryAfter, retryAfter)
+		wait := retryAfter
+		if _, ok := errors.AsType[*Refused](err); ok {
+			wait = retryRefused
+		}
+		ctx.Response.Header.SetCanonical(nameRetryAfter, wait)
 	case fasthttp.StatusMethodNotAllowed:
 		ctx.Response.Header.Set("Allow", contract.AllowedMethods)
 	case fasthttp.StatusNotAcceptable:

@@ -45,7 +45,8 @@ var (
 	nameRequestID   = []byte(headerRequestID)
 	nameRetryAfter  = []byte("Retry-After")
 
-	retryAfter = []byte("1")
+	retryAfter   = []byte("1")
+	retryRefused = []byte("5") // most damage is repaired at once
 )
 
 // Freshness is how long caches may use a successful answer. Zero durations are the defaults: 1

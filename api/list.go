@@ -73,7 +73,7 @@ type reply struct {
 
 // list checks the cheap reasons to stop first: errors in the request, the snapshot that answers,
 // and whether the client has the answer already. It returns the error to answer with.
-func (s *Server) list(ctx *fasthttp.RequestCtx, to *route) error {
+func (s *Server) list(ctx *fasthttp.RequestCtx, to *route) (err error) {
 	sc := scratches.Get().(*scratch)
 	defer sc.release()
 	r := &sc.request
@@ -93,7 +93,9 @@ func (s *Server) list(ctx *fasthttp.RequestCtx, to *route) error {
 	if err != nil {
 		return err
 	}
-	defer served.release(s.log)
+	endpoint := to.list.Endpoint.Contract()
+	list := served.bound.lists[endpoint.Path]
+	defer s.endList(served, list, &err)
 	publication := served.publication.Load()
 	accept := acceptEncoding(ctx)
 	coding, ok := encode.Negotiate(accept)
@@ -103,10 +105,12 @@ func (s *Server) list(ctx *fasthttp.RequestCtx, to *route) error {
 	if !preconditionHolds(&ctx.Request.Header, publication.at) {
 		return errPrecondition
 	}
-	endpoint := to.list.Endpoint.Contract()
 	a := reply{
-		scratch: sc, ctx: ctx, endpoint: endpoint, served: served, list: served.bound.lists[endpoint.Path],
+		scratch: sc, ctx: ctx, endpoint: endpoint, served: served, list: list,
 		heads: publication.headsFor(r), coding: coding, refusesIdentity: encode.RefusesIdentity(accept),
+	}
+	if a.list.isSuspect() {
+		return s.refusal(&a)
 	}
 	a.makeTag()
 	if notModified(&ctx.Request.Header, sc.tag.text(), publication.at) {
@@ -145,9 +149,17 @@ func (s *Server) answerBody(a *reply) error {
 
 // query finds the rows and answers with them. The result is empty if other requests cannot use it.
 func (s *Server) query(a *reply) (finished, error) {
+	result, err := s.render(a)
+	if err == nil && a.list.isSuspect() { // found while the body was rendered, so its rows may be wrong
+		a.ctx.Response.ResetBody()
+		return finished{}, s.refusal(a)
+	}
+	return result, err
+}
+
+func (s *Server) render(a *reply) (finished, error) {
 	if err := a.list.find(a.scratch); err != nil {
-		s.logFault(a.endpoint.Path, err)
-		return finished{}, err
+		return finished{}, s.failed(a, err)
 	}
 	h := s.beginList(a)
 	if a.ctx.IsHead() && a.coding == encode.Identity && a.list.segment != nil {
@@ -158,7 +170,7 @@ func (s *Server) query(a *reply) (finished, error) {
 	}
 	if a.coding == encode.Identity && a.list.segment != nil &&
 		a.list.form(a.scratch).SizeHint(a.page.Rows) >= minStreamed {
-		s.stream(a.ctx, a.scratch, a.list.form(a.scratch), a.served)
+		s.stream(a)
 		wire.ChargeOther(a.ctx, partMemory)
 		return finished{}, nil
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -47,6 +48,15 @@ var (
 	staleDesc = newDesc("hdqs_source_stale",
 		"Whether the load could not use the present form of a table's source, and kept an older one.", "table")
 	bytesDesc = newDesc("hdqs_table_bytes", "Length of the segment of a table of the served snapshot.", "table")
+
+	damageDesc = newDesc("hdqs_segment_faults_total",
+		"Times that bytes of a served segment could not be read, or were not those of their checksum.", "kind")
+	refusedDesc = newDesc("hdqs_table_refused",
+		"Whether the table is refused, since its segment may be damaged: 1 or 0.", "table")
+	passesDesc   = newDesc("hdqs_scrub_passes_total", "Times that all served segments were checked in the background.")
+	scrubbedDesc = newDesc("hdqs_scrub_bytes_total", "Bytes of segments that were checked in the background.")
+	lastPassDesc = newDesc("hdqs_scrub_last_pass_timestamp_seconds",
+		"When all served segments were last checked; 0 before the first time.")
 )
 
 // collector collects what the server counts itself. What changes with each request is in
@@ -59,6 +69,7 @@ func (c collector) Describe(to chan<- *prometheus.Desc) {
 		shedDesc, waitDesc, hitsDesc, missesDesc, joinsDesc, cachedDesc, runningDesc, waitingDesc, budgetDesc,
 		connectionsDesc, faultsDesc, panicsDesc, heldDesc, infoDesc, publishedDesc, ageDesc, rowsDesc, bytesDesc,
 		liveDesc, updatedDesc, staleDesc,
+		damageDesc, refusedDesc, passesDesc, scrubbedDesc, lastPassDesc,
 	} {
 		to <- desc
 	}
@@ -84,6 +95,7 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	to <- metrics.Gauge(connectionsDesc, float64(s.callers.Count()))
 	to <- metrics.Counter(faultsDesc, s.faults.Count())
 	to <- metrics.Counter(panicsDesc, s.panics.Load())
+	s.suspects.collect(to)
 	s.collectSnapshot(to)
 }
 
@@ -117,10 +129,30 @@ func (s *Server) collectSnapshot(to chan<- prometheus.Metric) {
 		}
 		to <- metrics.Gauge(staleDesc, stale, source.Table)
 	}
+	refused := v.bound.refusedTables()
 	for _, ref := range manifest.Tables {
+		to <- metrics.Gauge(refusedDesc, boolean(slices.Contains(refused, ref.Table)), ref.Table)
 		to <- metrics.Gauge(rowsDesc, float64(ref.Rows), ref.Table)
 		to <- metrics.Gauge(bytesDesc, float64(ref.Bytes), ref.Table)
 	}
+}
+
+// collect collects what was found of damage.
+func (c *suspects) collect(to chan<- prometheus.Metric) {
+	for kind, label := range damages {
+		to <- metrics.Counter(damageDesc, c.found[kind].Load(), label)
+	}
+	to <- metrics.Counter(passesDesc, c.scrub.passes.Load())
+	to <- metrics.Counter(scrubbedDesc, c.scrub.bytes.Load())
+	to <- metrics.Gauge(lastPassDesc, float64(c.scrub.last.Load()))
+}
+
+// boolean returns a truth value as Prometheus counts it.
+func boolean(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 // seconds returns a time as Prometheus counts it, in seconds since 1970.

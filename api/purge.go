@@ -52,6 +52,9 @@ func EndpointsOf(tables []string) []*contract.Endpoint {
 	return all
 }
 
+// versionKey is the key of the lists of one content of a table.
+func versionKey(version string) string { return "tv-" + version[:min(versionDigits, len(version))] }
+
 // setListKeys writes the keys of a list.
 func (s *Server) setListKeys(h *fasthttp.ResponseHeader, a *reply) {
 	pinned := a.request.Snapshot != ""
@@ -59,7 +62,7 @@ func (s *Server) setListKeys(h *fasthttp.ResponseHeader, a *reply) {
 	if !pinned {
 		keys = append(append(keys, " ep-"...), a.endpoint.Name()...)
 	}
-	keys = append(append(keys, " tv-"...), a.list.version[:min(versionDigits, len(a.list.version))]...)
+	keys = append(append(keys, ' '), versionKey(a.list.version)...)
 	keys = append(append(keys, " snap-"...), a.served.id...)
 	if code := a.request.Location(); code != "" && !pinned {
 		keys = append(append(keys, " loc-"...), code...)

@@ -181,6 +181,16 @@ func (s *Server) acquirePinned(id string) *served {
 	return s.retained.acquire(id)
 }
 
+// Snapshot returns a handle on the served snapshot, which the caller closes; nil if there is none.
+func (s *Server) Snapshot() *store.Snapshot {
+	v := s.acquire()
+	if v == nil {
+		return nil
+	}
+	defer v.release(s.log)
+	return v.bound.snap.Acquire()
+}
+
 // currentID returns the id of the served snapshot, empty without one.
 func (s *Server) currentID() string {
 	if v := s.current.Load(); v != nil {

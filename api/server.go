@@ -131,6 +131,7 @@ type Server struct {
 	shed     shedCounts // requests and connections that were refused
 	bodies   *bodyCache
 
+	suspects suspects
 	faults   *wire.Log
 	draining atomic.Bool
 	starting atomic.Pointer[string]
@@ -146,6 +147,7 @@ func New(o Options) *Server {
 		gate:      wire.NewGate(o.Queries, o.QueueWait), budget: wire.NewBudget(o.InflightBytes),
 	}
 	s.faults = wire.NewLog(s.log)
+	s.suspects.wake = make(chan struct{}, 1)
 	s.bodies = newBodyCache(o.CacheBytes, s.budget)
 	s.callers = wire.NewConnections(s.connectionLimits())
 	s.addRoutes()

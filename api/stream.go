@@ -3,9 +3,8 @@ package api
 import (
 	"errors"
 	"io"
+	"runtime/debug"
 	"sync"
-
-	"github.com/valyala/fasthttp"
 
 	"hdqs/api/render"
 	"hdqs/index"
@@ -16,6 +15,7 @@ import (
 // client disconnects. Until then the stream keeps the snapshot open.
 type bodyStream struct {
 	body   render.Body
+	list   *boundList
 	served *served
 	server *Server
 	ranges []index.Range // of the body
@@ -41,25 +41,31 @@ const partMemory = 192 << 10
 // minStreamed is the estimated length from which a body is streamed.
 const minStreamed = 256 << 10
 
-// stream answers with the uncompressed rows of a page. The caller keeps sc and its own reference to
-// the snapshot.
-func (s *Server) stream(ctx *fasthttp.RequestCtx, sc *scratch, f *render.Form, v *served) {
+// stream answers with the uncompressed rows of a page. The caller keeps the scratch memory and its
+// own reference to the snapshot.
+func (s *Server) stream(a *reply) {
 	st := streams.Get().(*bodyStream)
-	v.refs.Add(1) // the caller has one, so the count is not zero
-	st.served, st.server = v, s
-	st.ranges, sc.page.Ranges = sc.page.Ranges, st.ranges
-	st.body.Start(f, st.ranges)
+	st.server, st.list = s, a.list
+	st.ranges, a.page.Ranges = a.page.Ranges, st.ranges
+	st.body.Start(a.list.form(a.scratch), st.ranges)
 	st.more = true
-	if st.record = recordOf(ctx); st.record != nil {
+	length := st.body.Len() // reads the segment, which may fail
+	a.served.refs.Add(1)    // the caller has one, so the count is not zero
+	st.served = a.served
+	if st.record = recordOf(a.ctx); st.record != nil {
 		st.record.streamed = true
 	}
-	ctx.Response.SetBodyStream(st, st.body.Len())
+	a.ctx.Response.SetBodyStream(st, length)
 }
 
-// next renders the next part.
-func (st *bodyStream) next() {
+// next renders the next part. Its rows may be wrong if the segment became suspect meanwhile.
+func (st *bodyStream) next() error {
 	st.part, st.sent = parts.Get().(*[]byte), 0
 	*st.part, st.more = st.body.AppendPart((*st.part)[:0])
+	if st.list.isSuspect() {
+		return &Refused{Table: st.list.segment.Name()}
+	}
+	return nil
 }
 
 // took records that n more bytes of the part were written.
@@ -85,7 +91,11 @@ var errPanicked = errors.New("api: a panic while a body was rendered")
 // would recover too, but neither count it nor log where it was. The header has been sent or
 // buffered, so the answer is cut short. There is no request id to report.
 func (st *bodyStream) recovered(err *error) {
-	if fault := recover(); fault != nil {
+	switch fault := recover(); {
+	case fault == nil:
+	case st.server.wasFault(st.list, fault):
+		*err = &Refused{Table: st.list.segment.Name()}
+	default:
 		st.server.logPanic(fault, "")
 		*err = errPanicked
 	}
@@ -93,10 +103,13 @@ func (st *bodyStream) recovered(err *error) {
 
 // WriteTo writes what is left of the body.
 func (st *bodyStream) WriteTo(w io.Writer) (total int64, err error) {
+	debug.SetPanicOnFault(true)
 	defer st.recovered(&err)
 	for st.part != nil || st.more {
 		if st.part == nil {
-			st.next()
+			if err := st.next(); err != nil {
+				return total, err
+			}
 		}
 		n, err := w.Write((*st.part)[st.sent:])
 		st.took(n)
@@ -110,12 +123,15 @@ func (st *bodyStream) WriteTo(w io.Writer) (total int64, err error) {
 
 // Read implements io.Reader for callers that do not use WriterTo.
 func (st *bodyStream) Read(p []byte) (n int, err error) {
+	debug.SetPanicOnFault(true)
 	defer st.recovered(&err)
 	if st.part == nil {
 		if !st.more {
 			return 0, io.EOF
 		}
-		st.next()
+		if err := st.next(); err != nil {
+			return 0, err
+		}
 	}
 	n = copy(p, (*st.part)[st.sent:])
 	st.took(n)
@@ -132,7 +148,7 @@ func (st *bodyStream) Close() error {
 	if st.record != nil {
 		st.record.closed(st.bytes)
 	}
-	st.body, st.served, st.server, st.more = render.Body{}, nil, nil, false
+	st.body, st.list, st.served, st.server, st.more = render.Body{}, nil, nil, nil, false
 	st.record, st.bytes = nil, 0
 	streams.Put(st)
 	v.release(s.log)

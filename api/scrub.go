@@ -1,0 +1,78 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"hdqs/snapshot"
+)
+
+// scrubCounts counts what Scrub has read.
+type scrubCounts struct {
+	passes, bytes atomic.Int64
+	last          atomic.Int64 // end of the last pass, in seconds since 1970; 0 before the first
+}
+
+// ScrubEvery reads all mapped segments again and again until ctx ends, so that a change of their
+// bytes is noticed within the interval: passes begin every three quarters of it, and each takes a
+// quarter at most, unless the machine is busy.
+func (s *Server) ScrubEvery(ctx context.Context, interval time.Duration) {
+	for pause(ctx, interval/2) {
+		s.Scrub(ctx, interval/4)
+	}
+}
+
+// Scrub compares the bytes of all segments of the current and the retained snapshots with their
+// checksums, and refuses the tables of those that differ. It spreads the work over about the given
+// time.
+func (s *Server) Scrub(ctx context.Context, over time.Duration) {
+	all := s.mapped()
+	total := int64(0)
+	for _, m := range all {
+		total += m.Bytes()
+	}
+	for _, m := range all {
+		if ctx.Err() == nil && !m.IsSuspect() {
+			s.scrub(ctx, m, func(bytes int) time.Duration {
+				return time.Duration(float64(over) * float64(bytes) / float64(max(total, 1)))
+			})
+		}
+		_ = m.Close() // of a mapping
+	}
+	if ctx.Err() == nil {
+		s.suspects.scrub.passes.Add(1)
+		s.suspects.scrub.last.Store(time.Now().Unix())
+	}
+}
+
+// scrub checks one segment. wait returns how long to wait after so many bytes.
+func (s *Server) scrub(ctx context.Context, m mapped, wait func(bytes int) time.Duration) {
+	err := m.Recheck(func(bytes int) error {
+		s.suspects.scrub.bytes.Add(int64(bytes))
+		if !pause(ctx, wait(bytes)) {
+			return ctx.Err()
+		}
+		return nil
+	})
+	switch {
+	case err == nil || ctx.Err() != nil:
+	case errors.Is(err, snapshot.ErrFault):
+		s.suspect(m.version, m.Segment, byFault, err)
+	default:
+		s.suspect(m.version, m.Segment, byChecksum, err)
+	}
+}
+
+// pause waits, and reports false if ctx has ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}

@@ -1,0 +1,201 @@
+package api
+
+import (
+	"errors"
+	"slices"
+	"sync/atomic"
+
+	"hdqs/api/contract"
+	"hdqs/index"
+	"hdqs/snapshot"
+	"hdqs/snapshot/store"
+)
+
+// A segment is a mapped file, and its bytes may change or go away while it is served: another
+// program writes to the file or truncates it, or the disk fails. That is noticed by a memory fault
+// in a request, by Scrub, and by a posting that is malformed. The segment is then marked as
+// suspect: its lists are refused with 503, also those that were rendered or compressed before,
+// until Heal has replaced it. An answer that was being rendered is refused too, or cut short if it
+// has begun.
+
+// suspects counts what was found.
+type suspects struct {
+	found [len(damages)]atomic.Int64
+	wake  chan struct{} // has an element when a table was refused
+	scrub scrubCounts
+}
+
+// damage is a way in which a segment was found damaged.
+type damage int
+
+const (
+	byFault    damage = iota // bytes could not be read
+	byChecksum               // bytes have another checksum, or a posting is malformed
+)
+
+// damages are the label values in metrics.
+var damages = [...]string{byFault: "fault", byChecksum: "checksum"}
+
+// Refused is the error of a request for a table whose segment is suspect.
+type Refused struct{ Table string }
+
+func (e *Refused) Error() string { return "api: table " + e.Table + " is being checked for damage" }
+
+// mapped is a segment of a served snapshot.
+type mapped struct {
+	*snapshot.Segment
+	version string // of the table's content
+}
+
+// mapped returns the segments of the current and the retained snapshots, each once. The caller
+// closes them.
+func (s *Server) mapped() []mapped {
+	var snapshots []*served
+	if v := s.acquire(); v != nil {
+		snapshots = append(snapshots, v)
+	}
+	s.retained.Lock()
+	for _, v := range s.retained.entries {
+		if v.acquire() {
+			snapshots = append(snapshots, v)
+		}
+	}
+	s.retained.Unlock()
+	var all []mapped
+	for _, v := range snapshots {
+		for _, ref := range v.bound.snap.Manifest.Tables {
+			segment := v.bound.snap.Segments[ref.Table]
+			same := func(m mapped) bool { return m.Segment == segment }
+			if segment != nil && !slices.ContainsFunc(all, same) {
+				all = append(all, mapped{segment.Acquire(), ref.SHA256})
+			}
+		}
+		v.release(s.log)
+	}
+	return all
+}
+
+// endList ends a request for a list. If that met a memory fault in the list's segment, err becomes
+// the refusal of the list.
+func (s *Server) endList(v *served, l *boundList, err *error) {
+	fault := recover()
+	v.release(s.log)
+	if fault == nil {
+		return
+	}
+	if !s.wasFault(l, fault) {
+		panic(fault)
+	}
+	*err = &Refused{Table: l.segment.Name()}
+}
+
+// wasFault reports whether a panic was a memory fault in the segment of a list, and marks that.
+func (s *Server) wasFault(l *boundList, recovered any) bool {
+	address, ok := snapshot.FaultAddress(recovered)
+	if !ok || l == nil || l.segment == nil || !l.segment.Contains(address) {
+		return false
+	}
+	s.suspect(l.version, l.segment, byFault, snapshot.ErrFault)
+	return true
+}
+
+// suspect marks a segment. The body cache is emptied: its bodies may have been made of damaged
+// rows, and do not record their table.
+func (s *Server) suspect(version string, segment *snapshot.Segment, by damage, what error) {
+	s.suspects.found[by].Add(1)
+	if !segment.MarkSuspect() {
+		return
+	}
+	s.bodies.empty()
+	s.log.Error("a table is refused, since its segment may be damaged; its file will be checked and opened again",
+		"table", segment.Name(), "segment", version, "found", what, "edge_key", versionKey(version))
+	select {
+	case s.suspects.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Suspected has an element when a table was refused since it was last received from.
+func (s *Server) Suspected() <-chan struct{} { return s.suspects.wake }
+
+// isSuspect reports whether the list must be refused.
+func (l *boundList) isSuspect() bool { return l.segment != nil && l.segment.IsSuspect() }
+
+// refusal is the error of a list that is refused. A retained snapshot is not healed, so its
+// requests are told to begin again.
+func (s *Server) refusal(a *reply) error {
+	if current := s.currentID(); a.request.Snapshot != "" && a.served.id != current {
+		return &Gone{Current: current}
+	}
+	return &Refused{Table: a.endpoint.Table}
+}
+
+// failed returns the error to answer with after a query failed. A malformed posting is damage.
+func (s *Server) failed(a *reply, err error) error {
+	if !errors.Is(err, index.ErrPosting) {
+		s.logFault(a.endpoint.Path, err)
+		return err
+	}
+	s.suspect(a.list.version, a.list.segment, byChecksum, err)
+	return s.refusal(a)
+}
+
+// refusedTables returns the tables of a snapshot that are refused.
+func (b *Bound) refusedTables() []string {
+	var tables []string
+	for i := range contract.Endpoints {
+		e := &contract.Endpoints[i]
+		if b.lists[e.Path].isSuspect() && !slices.Contains(tables, e.Table) {
+			tables = append(tables, e.Table)
+		}
+	}
+	return tables
+}
+
+// Heal replaces the suspect segments of the current snapshot. reopen gets the snapshot and returns
+// it with new segments where it could open them (store.Store.Reopen); its error is about the
+// others. Heal returns the tables that are served again and those that are still refused.
+func (s *Server) Heal(
+	reopen func(*store.Snapshot) (*store.Snapshot, error),
+) (healed, refused []string, err error) {
+	v := s.acquire()
+	if v == nil {
+		return nil, nil, nil
+	}
+	defer v.release(s.log)
+	before := v.bound.refusedTables()
+	if len(before) == 0 {
+		return nil, nil, nil
+	}
+	snap, err := reopen(v.bound.snap)
+	if snap == nil {
+		return nil, before, err
+	}
+	bound, bindErr := bindAfter(snap, v.bound, s.options.Compression)
+	if bindErr != nil {
+		return nil, before, errors.Join(err, bindErr, snap.Close())
+	}
+	refused = bound.refusedTables()
+	if len(refused) == len(before) {
+		return nil, refused, errors.Join(err, snap.Close())
+	}
+	next := s.newServed(bound, v.published())
+	next.sources, next.live = v.sources, v.live
+	if !s.replace(v, next) {
+		next.release(s.log) // meanwhile another snapshot was swapped in
+		return nil, nil, err
+	}
+	healed = slices.DeleteFunc(before, func(table string) bool { return slices.Contains(refused, table) })
+	return healed, refused, err
+}
+
+// replace serves the same snapshot with other segments, unless another one is current.
+func (s *Server) replace(old, next *served) bool {
+	s.retained.Lock()
+	defer s.retained.Unlock()
+	if !s.current.CompareAndSwap(old, next) {
+		return false
+	}
+	old.release(s.log)
+	return true
+}

@@ -1,0 +1,438 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/wire"
+	"hdqs/snapshot/store"
+)
+
+// damagedServer serves a store of its own, whose files a test may change.
+type damagedServer struct {
+	*Server
+	store *store.Store
+	log   *lockedLog
+	file  string // of the table of locations
+	sound []byte // its content
+}
+
+const (
+	damagedPath   = "/api/v2/metadata/location"
+	damagedTarget = damagedPath + "?app_identifier=" + goodIdentifier
+	damagedTable  = "location"
+)
+
+// newDamagedServer serves a table of 10,000 locations, whose whole list is streamed, and a small
+// one.
+func newDamagedServer(t *testing.T) *damagedServer {
+	t.Helper()
+	dir, own := t.TempDir(), t.TempDir()
+	writeSnapshot(t, dir, sampleID, sampleTime, []*testTable{
+		numberedLocations(10_000, nil),
+		sampleTable(planOf("/api/v2/metadata/sector").Endpoint, 20, rand.New(rand.NewPCG(1, 2))),
+	})
+	if err := os.CopyFS(filepath.Join(own, "manifests"), os.DirFS(filepath.Join(dir, "manifests"))); err != nil {
+		t.Fatal(err)
+	}
+	from, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &damagedServer{log: new(lockedLog)}
+	if d.store, err = store.Open(own); err != nil {
+		t.Fatal(err)
+	}
+	m, err := from.Manifest(sampleID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(own, "segments"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, ref := range m.Tables {
+		source, _ := from.SegmentPath(ref.SHA256)
+		target, _ := d.store.SegmentPath(ref.SHA256)
+		data, err := os.ReadFile(source)
+		if err == nil {
+			err = os.WriteFile(target, data, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ref.Table == damagedTable {
+			d.file, d.sound = target, data
+		}
+	}
+	d.Server = serverOf(t, Options{Logger: slog.New(slog.NewTextHandler(d.log, nil))}, openSnapshot(t, own, sampleID))
+	return d
+}
+
+// overwrite replaces the content of the file in place, as cp does: it is empty for a moment.
+func (d *damagedServer) overwrite(t *testing.T, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(d.file, data, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mustHeal opens the table again and checks that it is served.
+func (d *damagedServer) mustHeal(t *testing.T) {
+	t.Helper()
+	select {
+	case <-d.Suspected():
+	default:
+		t.Error("Suspected has no element")
+	}
+	healed, refused, err := d.Heal(d.store.Reopen)
+	if err != nil || !slices.Equal(healed, []string{damagedTable}) || len(refused) > 0 {
+		t.Fatalf("healed %q, still refused %q, %v", healed, refused, err)
+	}
+}
+
+// expect checks the status of an answer, and the header of a refusal.
+func (d *damagedServer) expect(t *testing.T, status int, method, target string, header ...HeaderField) Answer {
+	t.Helper()
+	got := d.Answer(method, target, header)
+	control, _ := got.field("Cache-Control")
+	after, _ := got.field("Retry-After")
+	if got.Status != status || status == 503 && (control != "no-store" || after != "5") {
+		t.Errorf("%s %s %v: %d %.200s, Cache-Control %q, Retry-After %q, want %d",
+			method, target, header, got.Status, got.Body, control, after, status)
+	}
+	return got
+}
+
+// expectRefused checks that every way to an answer from the table is refused, and no other table.
+func (d *damagedServer) expectRefused(t *testing.T, tag string) {
+	t.Helper()
+	d.expect(t, 503, "GET", damagedTarget)
+	d.expect(t, 503, "GET", damagedTarget+"&limit=100", HeaderField{"Accept-Encoding", "gzip"}) // was cached
+	d.expect(t, 503, "GET", damagedTarget+"&limit=7&output_format=csv", HeaderField{"Accept-Encoding", "zstd"})
+	d.expect(t, 503, "HEAD", damagedTarget)
+	d.expect(t, 503, "GET", damagedTarget+"&limit=100", HeaderField{"If-None-Match", tag})
+	d.expect(t, 503, "GET", damagedTarget+"&snapshot="+sampleID)
+	d.expect(t, 200, "GET", listTarget)
+	if got := d.expect(t, 503, "GET", damagedTarget); !bytes.Contains(got.Body, []byte(`"table":"location"`)) {
+		t.Errorf("the refusal is %s", got.Body)
+	}
+}
+
+// warm sends requests until one body is cached, and returns the tag of that and the whole list.
+func (d *damagedServer) warm(t *testing.T) (tag string, whole []byte) {
+	t.Helper()
+	gzip := HeaderField{"Accept-Encoding", "gzip"}
+	for range 3 {
+		got := d.expect(t, 200, "GET", damagedTarget+"&limit=100", gzip)
+		tag, _ = got.field("ETag")
+	}
+	if c := d.bodies.counts(); c.hits != 1 || c.bytes == 0 {
+		t.Fatalf("%+v: no body is cached", c)
+	}
+	d.expect(t, 304, "GET", damagedTarget+"&limit=100", HeaderField{"If-None-Match", tag})
+	return tag, d.expect(t, 200, "GET", damagedTarget).Body
+}
+
+// expectServed checks that the table is served again, and that no snapshot was leaked.
+func (d *damagedServer) expectServed(t *testing.T, tag string, whole []byte) {
+	t.Helper()
+	if got := d.expect(t, 200, "GET", damagedTarget); !bytes.Equal(got.Body, whole) {
+		t.Error("the list differs from the one before the damage")
+	}
+	d.expect(t, 304, "GET", damagedTarget+"&limit=100", HeaderField{"If-None-Match", tag})
+	d.expect(t, 200, "GET", damagedTarget+"&snapshot="+sampleID)
+	if refs, held := d.current.Load().refs.Load(), d.retained.count(); refs != 1 || held != 0 {
+		t.Errorf("%d references to the snapshot, %d snapshots retained", refs, held)
+	}
+	if at := d.current.Load().published(); !at.Equal(publishedTime) {
+		t.Errorf("published %s, want %s", at, publishedTime)
+	}
+}
+
+// TestTruncatedSegment truncates a served file. The request that meets the fault gets 503, and so
+// does every request for the table until its file is whole again. The process lives.
+func TestTruncatedSegment(t *testing.T) {
+	t.Parallel()
+	d := newDamagedServer(t)
+	tag, whole := d.warm(t)
+	if err := os.Truncate(d.file, 0); err != nil {
+		t.Fatal(err)
+	}
+	d.expect(t, 503, "GET", damagedTarget+"&code=C7")
+	d.expectRefused(t, tag)
+	if n := d.suspects.found[byFault].Load(); n != 1 || d.panics.Load() != 0 {
+		t.Errorf("%d faults and %d panics were counted", n, d.panics.Load())
+	}
+	if c := d.bodies.counts(); c.bytes != 0 {
+		t.Errorf("%d bytes of bodies are still cached", c.bytes)
+	}
+	healed, refused, err := d.Heal(d.store.Reopen)
+	if err == nil || len(healed) > 0 || !slices.Equal(refused, []string{damagedTable}) {
+		t.Errorf("with the file truncated: healed %q, refused %q, %v", healed, refused, err)
+	}
+	d.expectRefused(t, tag)
+	d.overwrite(t, d.sound)
+	d.mustHeal(t)
+	d.expectServed(t, tag, whole)
+	log := d.log.String()
+	for _, text := range []string{"table=location", "memory fault", "edge_key=tv-"} {
+		if !strings.Contains(log, text) {
+			t.Errorf("%q is not in the log", text)
+		}
+	}
+	if strings.Count(log, "a table is refused") != 1 || strings.Contains(log, goodIdentifier) {
+		t.Errorf("the log is\n%s", log)
+	}
+}
+
+// TestRemovedAndDamagedSegment: a file is removed after it was served damaged, and its bytes become
+// right again only in the mapping.
+func TestRemovedAndDamagedSegment(t *testing.T) {
+	t.Parallel()
+	d := newDamagedServer(t)
+	tag, whole := d.warm(t)
+	link := d.file + ".link"
+	if err := errors.Join(os.Link(d.file, link), os.Truncate(d.file, 0), os.Remove(d.file)); err != nil {
+		t.Fatal(err)
+	}
+	d.expect(t, 503, "GET", damagedTarget+"&code=C7")
+	if _, refused, err := d.Heal(d.store.Reopen); err == nil || len(refused) != 1 {
+		t.Errorf("without a file: refused %q, %v", refused, err)
+	}
+	if err := os.WriteFile(link, d.sound, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	d.mustHeal(t)
+	d.expectServed(t, tag, whole)
+}
+
+// TestFaultInStream truncates the file after the header of a long page was made. The client gets an
+// answer that is cut short, and nothing of it is kept.
+func TestFaultInStream(t *testing.T) {
+	t.Parallel()
+	d := newDamagedServer(t)
+	tag, whole := d.warm(t)
+	for path, begun := range map[string]bool{"/api/cut": false, "/api/cut-later": true} {
+		d.add(d.mounts[0], path, route{handler: func(ctx *fasthttp.RequestCtx) {
+			d.answerList(ctx, &route{mount: d.mounts[0], list: planOf(damagedPath)})
+			st, ok := ctx.Response.BodyStream().(*bodyStream)
+			if !ok {
+				t.Errorf("%d: the body is not streamed", ctx.Response.StatusCode())
+				return
+			}
+			if begun {
+				if err := st.next(); err != nil {
+					t.Error(err)
+				}
+			}
+			if err := os.Truncate(d.file, 0); err != nil {
+				t.Error(err)
+			}
+		}})
+	}
+	address := listen(t, d.Server)
+	for _, path := range []string{"/api/cut", "/api/cut-later"} {
+		served := d.current.Load()
+		conn := dial(t, address)
+		if _, err := io.WriteString(conn,
+			"GET "+path+"?app_identifier="+goodIdentifier+" HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.ReadResponse(conn.reader, nil)
+		if err == nil {
+			var body []byte
+			if body, err = io.ReadAll(response.Body); int64(len(body)) >= response.ContentLength {
+				t.Errorf("%s: %d of %d bytes", path, len(body), response.ContentLength)
+			}
+		}
+		if !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("%s: %v, want a connection that was aborted", path, err)
+		}
+		waitFor(t, "the connection to be closed", func() bool { return d.callers.Count() == 0 })
+		if refs, bytes, slots := served.refs.Load(), d.budget.Bytes(), d.gate.Running(); refs != 1 || bytes != 0 ||
+			slots != 0 {
+			t.Errorf("%s: %d references to the snapshot, %d bytes in flight, %d slots", path, refs, bytes, slots)
+		}
+		d.expectRefused(t, tag)
+		d.overwrite(t, d.sound)
+		d.mustHeal(t)
+		d.expectServed(t, tag, whole)
+	}
+	if faults := d.suspects.found[byFault].Load(); faults != 2 || d.panics.Load() != 0 {
+		t.Errorf("%d faults and %d panics were counted", faults, d.panics.Load())
+	}
+}
+
+// TestStreamOfSuspect: a part of a long page that was rendered when the segment became suspect is
+// not sent, though no fault occurred in it.
+func TestStreamOfSuspect(t *testing.T) {
+	t.Parallel()
+	d := newDamagedServer(t)
+	d.add(d.mounts[0], "/api/cut", route{handler: func(ctx *fasthttp.RequestCtx) {
+		d.answerList(ctx, &route{mount: d.mounts[0], list: planOf(damagedPath)})
+		list := d.current.Load().bound.lists[damagedPath]
+		d.suspect(list.version, list.segment, byChecksum, errors.New("bits flipped"))
+	}})
+	if got := d.Answer("GET", "/api/cut?app_identifier="+goodIdentifier, nil); got.Status != 503 {
+		t.Errorf("%d with %d bytes", got.Status, len(got.Body))
+	}
+	if refs := d.current.Load().refs.Load(); refs != 1 {
+		t.Errorf("%d references to the snapshot", refs)
+	}
+}
+
+// TestScrub flips bits of a served file. The next pass refuses the table, with everything that was
+// made of its rows before.
+func TestScrub(t *testing.T) {
+	t.Parallel()
+	d := newDamagedServer(t)
+	tag, whole := d.warm(t)
+	d.Scrub(context.Background(), 0)
+	d.expectServed(t, tag, whole)
+	if c := &d.suspects.scrub; c.passes.Load() != 1 || c.last.Load() == 0 ||
+		c.bytes.Load() < int64(len(d.sound))*9/10 {
+		t.Errorf("%d passes over %d bytes, at %d", c.passes.Load(), c.bytes.Load(), c.last.Load())
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for round := range 20 {
+		data := bytes.Clone(d.sound)
+		bit := random.IntN(8 * len(data))
+		data[bit/8] ^= 1 << (bit % 8)
+		d.overwrite(t, data)
+		if round == 0 {
+			d.expect(t, 200, "GET", damagedTarget+"&limit=100", HeaderField{"Accept-Encoding", "gzip"})
+		}
+		d.Scrub(context.Background(), 0)
+		d.expectRefused(t, tag)
+		if healed, _, err := d.Heal(d.store.Reopen); err == nil || len(healed) > 0 {
+			t.Errorf("with bit %d flipped: healed %q, %v", bit, healed, err)
+		}
+		d.overwrite(t, d.sound)
+		d.mustHeal(t)
+		d.expectServed(t, tag, whole)
+	}
+	if n := d.suspects.found[byChecksum].Load(); n != 20 {
+		t.Errorf("%d wrong checksums were counted, want 20", n)
+	}
+}
+
+// TestScrubOfFault: Scrub finds a truncated file, also one that only a retained snapshot uses.
+// Requests that name that snapshot are told to begin again.
+func TestScrubOfFault(t *testing.T) {
+	t.Parallel()
+	d := newDamagedServer(t)
+	next := storeSnapshot(t, "20261121T0200Z-test", sampleTime, []*testTable{numberedLocations(10, nil)})
+	if err := d.Swap(Release{Snapshot: next}); err != nil {
+		t.Fatal(err)
+	}
+	pinned := damagedTarget + "&snapshot=" + sampleID
+	d.expect(t, 200, "GET", pinned)
+	if err := os.Truncate(d.file, 100); err != nil {
+		t.Fatal(err)
+	}
+	d.Scrub(context.Background(), 0)
+	if n := d.suspects.found[byFault].Load(); n != 1 {
+		t.Errorf("%d faults were counted", n)
+	}
+	d.expect(t, 200, "GET", damagedTarget)
+	if got := d.Answer("GET", pinned, nil); got.Status != 410 ||
+		!bytes.Contains(got.Body, []byte("20261121T0200Z-test")) {
+		t.Errorf("pinned: %d %s", got.Status, got.Body)
+	}
+}
+
+// TestDamagedPosting: a posting that is malformed refuses the table, as checksums of the file may
+// be right all the same.
+func TestDamagedPosting(t *testing.T) {
+	t.Parallel()
+	d := newDamagedServer(t)
+	tag, whole := d.warm(t)
+	list := d.current.Load().bound.lists[damagedPath]
+	column, err := list.segment.Column("code")
+	if err != nil {
+		t.Fatal(err)
+	}
+	postings, ok := column.Postings()
+	if !ok || postings.Sorted() {
+		t.Fatal("codes have no bitmaps")
+	}
+	code := uint32(0)
+	for column.TextOf(code) != "C7" {
+		code++
+	}
+	at := bytes.Index(d.sound, postings.Frozen(code))
+	data := bytes.Clone(d.sound)
+	data[at+len(postings.Frozen(code))-1] ^= 0xff // the count of containers
+	d.overwrite(t, data)
+	d.expect(t, 503, "GET", damagedTarget+"&code=C7")
+	d.expectRefused(t, tag)
+	d.overwrite(t, d.sound)
+	d.mustHeal(t)
+	d.expectServed(t, tag, whole)
+	if n := d.suspects.found[byChecksum].Load(); n != 1 {
+		t.Errorf("%d malformed postings were counted", n)
+	}
+}
+
+// TestHealAfterSwap: when another snapshot was swapped in while the files were opened again, it
+// stays.
+func TestHealAfterSwap(t *testing.T) {
+	t.Parallel()
+	d := newDamagedServer(t)
+	if err := os.Truncate(d.file, 0); err != nil {
+		t.Fatal(err)
+	}
+	d.expect(t, 503, "GET", damagedTarget)
+	healed, refused, err := d.Heal(func(snap *store.Snapshot) (*store.Snapshot, error) {
+		d.overwrite(t, d.sound)
+		next := storeSnapshot(t, "20261121T0200Z-test", sampleTime, []*testTable{numberedLocations(10, nil)})
+		return func() (*store.Snapshot, error) {
+			if err := d.Swap(Release{Snapshot: next}); err != nil {
+				t.Fatal(err)
+			}
+			return d.store.Reopen(snap)
+		}()
+	})
+	if err != nil || len(healed) > 0 || len(refused) > 0 || d.currentID() != "20261121T0200Z-test" {
+		t.Errorf("healed %q, refused %q, %v; %s is served", healed, refused, err, d.currentID())
+	}
+	d.expect(t, 200, "GET", damagedTarget)
+}
+
+// TestEmptyBodyCache: what was being rendered when the cache was emptied is not cached.
+func TestEmptyBodyCache(t *testing.T) {
+	t.Parallel()
+	c := newBodyCache(0, wire.NewBudget(0))
+	render := func(empty func()) {
+		_, m, _ := c.begin(testKey(1))
+		empty()
+		c.end(m, finished{body: []byte("body")}, nil)
+	}
+	render(func() {}) // the first request of a key is never cached
+	render(c.empty)
+	if n := c.counts().bytes; n != 0 {
+		t.Errorf("%d bytes are cached", n)
+	}
+	render(func() {})
+	if n := c.counts().bytes; n == 0 {
+		t.Error("nothing is cached after that")
+	}
+	c.empty()
+	if b, m, _ := c.begin(testKey(1)); b != nil || c.counts().bytes != 0 {
+		t.Error("a body is cached after the cache was emptied")
+	} else {
+		c.end(m, finished{}, nil)
+	}
+}
