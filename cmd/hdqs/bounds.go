@@ -17,9 +17,10 @@ const (
 	shortestTimeout = 100 * time.Millisecond
 	longestTimeout  = 5 * time.Minute
 
-	shortestPoll = 10 * time.Millisecond // less would be a busy loop
-	mostAtOnce   = 1 << 24               // queries, connections, snapshots
-	noLimit      = math.MaxInt64
+	shortestPoll  = 10 * time.Millisecond // less would be a busy loop
+	shortestScrub = 100 * time.Millisecond
+	mostAtOnce    = 1 << 24 // queries, connections, snapshots
+	noLimit       = math.MaxInt64
 )
 
 // number is the type of a flag with bounds.

@@ -20,12 +20,12 @@ type follower struct {
 	store   *openStore
 	timeout time.Duration // of reading the channel
 	wake    chan struct{} // a send looks at once
+	looked  chan struct{} // has an element after a look
 	notify  *notifier
 	looks   *lookMetrics
 
 	opened time.Duration // how long the first snapshot took
 	shown  store.Pointer
-	served *store.Snapshot // a handle of our own on the snapshot that the server has; nil before the first
 }
 
 func newFollower(
@@ -35,7 +35,8 @@ func newFollower(
 		st.copy.Timeout = timeout
 	}
 	return &follower{
-		waiter: w, server: server, store: st, timeout: timeout, wake: make(chan struct{}, 1), looks: looks,
+		waiter: w, server: server, store: st, timeout: timeout, looks: looks,
+		wake: make(chan struct{}, 1), looked: make(chan struct{}, 1),
 	}
 }
 
@@ -62,7 +63,7 @@ func (f *follower) lookUncounted(ctx context.Context) (changed bool, err error) 
 	if err != nil {
 		return false, atStage(stageChannel, storeError(err))
 	}
-	shown, earlier := f.shown, f.acquireServed()
+	shown, earlier := f.shown, f.server.Snapshot() // a handle for a step that may be abandoned
 	next, err := await(ctx, f.waiter, step[found]{
 		name: "fetching or opening snapshot " + version.ID,
 		run: func(ctx context.Context) (found, error) {
@@ -133,24 +134,13 @@ func (f *follower) show(p store.Pointer, snap *store.Snapshot) (changed bool, er
 		}
 		return false, nil
 	}
-	own := snap.Acquire()
 	release := api.Release{Snapshot: snap, PublishedAt: p.PublishedAt, Sources: f.sources(snap)}
 	if err := f.server.Swap(release); err != nil {
 		return false, exitWith(exitVerification,
-			errors.Join(fmt.Errorf("snapshot %s: %w", p.ID, err), snap.Close(), own.Close()))
+			errors.Join(fmt.Errorf("snapshot %s: %w", p.ID, err), snap.Close()))
 	}
-	closeSnapshot(f.served)
-	f.shown, f.served = p, own
+	f.shown = p
 	return true, nil
-}
-
-// acquireServed returns a handle on the served snapshot for a step that may be abandoned, nil if no
-// snapshot is served.
-func (f *follower) acquireServed() *store.Snapshot {
-	if f.served == nil {
-		return nil
-	}
-	return f.served.Acquire()
 }
 
 func closeSnapshot(s *store.Snapshot) {
@@ -256,6 +246,12 @@ func (f *follower) firstAnswered(ctx context.Context) error {
 }
 
 func (f *follower) lookAndLog(ctx context.Context) error {
+	defer func() {
+		select {
+		case f.looked <- struct{}{}:
+		default:
+		}
+	}()
 	before := f.shown.ID
 	f.again = false
 	changed, err := f.look(ctx)

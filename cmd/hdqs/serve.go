@@ -29,6 +29,7 @@ type serveFlags struct {
 	loads         *loadMetrics
 	refresh, poll time.Duration
 	storeTimeout  time.Duration
+	scrub         time.Duration
 	listen, admin string
 	listenSet     bool // listen is not the default
 	identifier    string
@@ -59,6 +60,8 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 		"interval between two checks of the channel for a new snapshot; 0: never; SIGHUP checks at once")
 	fl.DurationVar(&f.storeTimeout, "store-timeout", replica.DefaultTimeout,
 		"longest time for reading the store's channel, and a manifest of a remote store")
+	fl.DurationVar(&f.scrub, "scrub", 10*time.Minute,
+		"how soon changed bytes of a served segment are noticed, by comparing all with their checksums; 0: never")
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:8080", "address of the public listener")
 	fl.StringVar(&f.admin, "admin", "",
 		"address of a second listener with /healthz, /readyz and /metrics; keep it private")
@@ -74,6 +77,7 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 		"the same for one IPv4 address or IPv6 /64; 0: no limit, which a CDN or load balancer in front needs")
 	boundOrZero(fl, "refresh", &f.refresh, shortestPoll, longestPause)
 	boundOrZero(fl, "snapshot-poll", &f.poll, shortestPoll, longestPause)
+	boundOrZero(fl, "scrub", &f.scrub, shortestScrub, longestPause)
 	bound(fl, "store-timeout", &f.storeTimeout, shortestTimeout, longestTimeout)
 	bound(fl, "shutdown-delay", &f.shutdownDelay, 0, longestWait)
 	bound(fl, "drain-timeout", &f.drainTimeout, 0, longestWait)
@@ -177,6 +181,10 @@ func (f *follower) serve(
 		f.follow(background, flags.poll)
 		close(followed)
 	}()
+	go f.heal(background)
+	if flags.scrub > 0 {
+		go f.server.ScrubEvery(background, flags.scrub)
+	}
 	if flags.load.catalog != "" && flags.refresh > 0 {
 		go refresh(background, flags, f)
 	}

@@ -1,0 +1,268 @@
+package main_test
+
+import (
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"hdqs/internal/testkit"
+)
+
+// damagedServer is a server under load whose files a test changes. Each answer must be a refusal,
+// be cut short, or be what was answered before.
+type damagedServer struct {
+	*server
+	want                 []string // fingerprints before the damage
+	callers              callers
+	sound, refused, torn atomic.Int64
+}
+
+func newDamagedServer(t *testing.T, s *server) *damagedServer {
+	t.Helper()
+	d := &damagedServer{server: s, want: s.fingerprints(t)}
+	d.callers.start(4, s, func(i int, a answer, err error, _ time.Duration) bool {
+		switch {
+		case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF):
+			d.torn.Add(1)
+		case err != nil:
+			t.Errorf("%s: %v", swapRequests[i].path, err)
+			return false
+		case a.status == 503 && a.header.Get("Cache-Control") == "no-store" && a.header.Get("Retry-After") == "5":
+			d.refused.Add(1)
+		case fingerprint(&a) == d.want[i]:
+			d.sound.Add(1)
+		default:
+			t.Errorf("%s: %d with %d bytes, which is not what was answered before: %.200s",
+				swapRequests[i].path, a.status, len(a.body), a.body)
+			return false
+		}
+		return true
+	})
+	t.Cleanup(d.callers.end)
+	return d
+}
+
+// serveDamaged serves a store, which it does not look at again, under load.
+func serveDamaged(t *testing.T, store, scrub string) *damagedServer {
+	t.Helper()
+	return newDamagedServer(t, serve(t,
+		"--store", store, "--snapshot-poll", "1h", "--scrub", scrub, "--queue-wait", "30s"))
+}
+
+// awaitSound waits until all requests are answered as before the damage.
+func (d *damagedServer) awaitSound(t *testing.T) {
+	t.Helper()
+	for i, r := range swapRequests {
+		testkit.WaitFor(t, "a sound answer of "+r.path, func() bool {
+			a, err := tryAsk("GET", d.base+with(r.path), r.fields...)
+			if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+				return false
+			}
+			if err != nil {
+				t.Fatalf("%v\n%s", err, d.log)
+			}
+			return fingerprint(&a) == d.want[i]
+		})
+	}
+}
+
+// metric returns a sample of /metrics; without labels, name is that of the only one.
+func (d *damagedServer) metric(t *testing.T, name string) float64 {
+	t.Helper()
+	line := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` (\S+)$`)
+	found := line.FindSubmatch(ask(t, "GET", d.admin+"/metrics").body)
+	if found == nil {
+		t.Fatalf("/metrics has no %s", name)
+	}
+	n, err := strconv.ParseFloat(string(found[1]), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// end stops the load and checks that the process is as before: no panic, and it ends with 0.
+func (d *damagedServer) end(t *testing.T) {
+	t.Helper()
+	d.callers.end()
+	t.Logf("%d requests: %d sound answers, %d refused, %d cut short",
+		d.callers.asked.Load(), d.sound.Load(), d.refused.Load(), d.torn.Load())
+	if n := d.metric(t, "hdqs_panics_total"); n != 0 {
+		t.Errorf("%v panics\n%s", n, d.log)
+	}
+	if n := d.metric(t, `hdqs_table_refused{table="conflict_event"}`); n != 0 {
+		t.Error("the table is still refused")
+	}
+	if code := d.stop(t); code != 0 {
+		t.Errorf("exit code %d\n%s", code, d.log)
+	}
+}
+
+// TestTruncateUnderLoad truncates served files. The process lives, and the tables are refused until
+// the files are written again, in place or by renaming.
+func TestTruncateUnderLoad(t *testing.T) {
+	parallel(t)
+	store := sampleStore(t)
+	backup := copyStore(t, store)
+	files, err := filepath.Glob(filepath.Join(store, "segments", "*.seg"))
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	d := serveDamaged(t, store, "0")
+	for _, restore := range []func(path string, data []byte){
+		func(path string, data []byte) {
+			if err := os.WriteFile(path, data, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		},
+		func(path string, data []byte) { testkit.ReplaceFile(t, path, data) },
+	} {
+		refused := d.refused.Load()
+		for _, path := range files {
+			if err := os.Truncate(path, 0); err != nil {
+				t.Fatal(err)
+			}
+		}
+		testkit.WaitFor(t, "100 refusals", func() bool { return d.refused.Load() >= refused+100 })
+		testkit.WaitFor(t, "a try to open the file again", func() bool { return d.logged("cannot be opened again") })
+		if n := d.metric(t, `hdqs_table_refused{table="conflict_event"}`); n != 1 {
+			t.Errorf("hdqs_table_refused is %v while the file is empty", n)
+		}
+		for _, path := range files {
+			restore(path, testkit.ReadFile(t, filepath.Join(backup, "segments", filepath.Base(path))))
+		}
+		d.awaitSound(t)
+	}
+	if n := d.metric(t, `hdqs_segment_faults_total{kind="fault"}`); n == 0 {
+		t.Error("no fault was counted")
+	}
+	d.end(t)
+}
+
+// TestCopyOverUnderLoad copies identical files over the served ones, 20 times. cp empties each file
+// before it writes it.
+func TestCopyOverUnderLoad(t *testing.T) {
+	parallel(t)
+	store := sampleStore(t)
+	backup := copyStore(t, store)
+	d := serveDamaged(t, store, "200ms")
+	for range 20 {
+		if out, err := exec.Command("cp", "-r", backup+"/.", store).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		before := d.sound.Load()
+		testkit.WaitFor(t, "some more answers", func() bool { return d.sound.Load() > before+10 })
+	}
+	d.awaitSound(t)
+	d.end(t)
+}
+
+// TestStoreRemovedUnderLoad: when files are removed, or replaced by renaming, the served ones stay
+// as they are. No request fails.
+func TestStoreRemovedUnderLoad(t *testing.T) {
+	parallel(t)
+	store := sampleStore(t)
+	path := segmentOf(t, store, "conflict_event")
+	d := serveDamaged(t, store, "100ms")
+	testkit.ReplaceFile(t, path, []byte("something else"))
+	passes := d.metric(t, "hdqs_scrub_passes_total")
+	testkit.WaitFor(t, "a pass", func() bool { return d.metric(t, "hdqs_scrub_passes_total") > passes+1 })
+	if err := os.RemoveAll(store); err != nil {
+		t.Fatal(err)
+	}
+	passes = d.metric(t, "hdqs_scrub_passes_total")
+	testkit.WaitFor(t, "a pass", func() bool { return d.metric(t, "hdqs_scrub_passes_total") > passes+1 })
+	d.awaitSound(t)
+	d.end(t)
+	if d.refused.Load()+d.torn.Load() > 0 {
+		t.Error("some requests failed")
+	}
+}
+
+// flipBits changes 64 bits of a file in place and returns a function that flips them back.
+func flipBits(t *testing.T, path string) (back func()) {
+	t.Helper()
+	sound := testkit.ReadFile(t, path)
+	damaged := append([]byte(nil), sound...)
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 64 {
+		bit := random.IntN(8 * len(damaged))
+		damaged[bit/8] ^= 1 << (bit % 8)
+	}
+	write := func(data []byte) {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err == nil {
+			_, err = f.WriteAt(data, 0)
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(damaged)
+	return func() { write(sound) }
+}
+
+// TestBitsFlipped flips bits of a served file. Within an interval of --scrub the table is refused.
+// It is served again when the bits are right.
+func TestBitsFlipped(t *testing.T) {
+	parallel(t)
+	store := sampleStore(t)
+	const target = "/api/v2/coordination-context/conflict-events?limit=100"
+	d := &damagedServer{server: serve(t, "--store", store, "--snapshot-poll", "1h", "--scrub", "300ms")}
+	d.want = d.fingerprints(t)
+	tag := ask(t, "GET", d.base+with(target)).header.Get("ETag")
+	back := flipBits(t, segmentOf(t, store, "conflict_event"))
+	testkit.WaitFor(t, "the refusal", func() bool { return ask(t, "GET", d.base+with(target)).status == 503 })
+	if a := ask(t, "GET", d.base+with(target), "If-None-Match", tag); a.status != 503 {
+		t.Errorf("If-None-Match: %d", a.status)
+	}
+	d.mustAnswer(t) // another table
+	testkit.WaitFor(t, "a try to open the file again", func() bool { return d.logged("cannot be opened again") })
+	if n := d.metric(t, `hdqs_segment_faults_total{kind="checksum"}`); n != 1 {
+		t.Errorf("%v wrong checksums were counted", n)
+	}
+	back()
+	d.awaitSound(t)
+	d.end(t)
+}
+
+// TestCopyDamaged damages the copy of a remote store, by flipped bits and by truncation. The
+// replica downloads the segment again by itself.
+func TestCopyDamaged(t *testing.T) {
+	parallel(t)
+	store, data := sampleStore(t), t.TempDir()
+	f := newFaultyServer(t, "web", store)
+	d := &damagedServer{server: serveWith(t, nil, f.args(data, "--scrub", "300ms")...)}
+	d.want = d.fingerprints(t)
+	testkit.WaitFor(t, "the first look", func() bool { return d.logged("snapshot fetched") })
+	path := segmentOf(t, store, "conflict_event")
+	local := filepath.Join(data, "store", "segments", filepath.Base(path))
+	for n, harm := range []func(){
+		func() { flipBits(t, local) },
+		func() {
+			if err := os.Truncate(local, 0); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		harm()
+		testkit.WaitFor(t, "the repair", func() bool {
+			return strings.Count(d.log.String(), "refused tables are served again") == n+1
+		})
+		d.awaitSound(t)
+		if string(testkit.ReadFile(t, local)) != string(testkit.ReadFile(t, path)) {
+			t.Error("the copy is not that of the store")
+		}
+	}
+	d.end(t)
+}

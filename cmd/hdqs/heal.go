@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"hdqs/snapshot/store"
+)
+
+// Pauses between two tries to open the segments of refused tables again.
+const (
+	shortestHeal = 100 * time.Millisecond
+	longestHeal  = time.Minute
+)
+
+// heal opens the segments of tables that the server refuses again: at once, after each look, and
+// after growing pauses. It runs beside looks, which may take long.
+func (f *follower) heal(ctx context.Context) {
+	pause := shortestHeal
+	var next <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-f.server.Suspected():
+			pause = shortestHeal
+		case <-f.looked:
+		case <-next:
+		}
+		next = nil
+		healed, refused, err := f.server.Heal(func(snap *store.Snapshot) (*store.Snapshot, error) {
+			return f.reopen(ctx, snap)
+		})
+		if len(healed) > 0 {
+			f.log.Info("refused tables are served again", "tables", healed)
+		}
+		if len(refused) > 0 && ctx.Err() == nil {
+			f.log.Error("refused tables cannot be opened again and stay refused",
+				"tables", refused, "next_try", pause.String(), "error", err)
+			next = time.After(pause)
+			pause = min(2*pause, longestHeal)
+		}
+	}
+}
+
+// reopen opens the suspect segments of a snapshot again. Those of a remote store are downloaded
+// again if the local copy is damaged.
+func (f *follower) reopen(ctx context.Context, snap *store.Snapshot) (*store.Snapshot, error) {
+	next, err := f.store.Reopen(snap)
+	if err == nil || f.store.remote == nil {
+		return next, err
+	}
+	if fetchErr := f.store.copy.Repair(ctx, snap.Manifest.ID); fetchErr != nil {
+		return next, errors.Join(err, fetchErr)
+	}
+	closeSnapshot(next)
+	return f.store.Reopen(snap)
+}
