@@ -12,11 +12,12 @@ type Plan struct {
 	Endpoint *Endpoint
 	Params   []Param // in the order in which their faults are reported
 
-	positions  map[string]int // in Params, by name
-	twins      map[string]int // in Params, by the name in the other set, where that differs
-	byName     []int          // positions in the order of the names
-	start, end int            // positions of start_date and end_date, -1 without
-	identifier int            // position of app_identifier
+	positions  map[string]int    // in Params, by name
+	twins      map[string]int    // in Params, by the name in the other set, where that differs
+	byName     []int             // positions in the order of the names
+	lost       map[string]string // remedies, by the names of filters that earlier versions had
+	start, end int               // positions of start_date and end_date, -1 without
+	identifier int               // position of app_identifier
 }
 
 // NewPlan prepares an endpoint.
@@ -40,6 +41,7 @@ func NewPlan(e *Endpoint) *Plan {
 		}
 		p.byName = append(p.byName, i)
 	}
+	p.lost = lostOf(p)
 	slices.SortFunc(p.byName, func(a, b int) int { return strings.Compare(p.Params[a].Name, p.Params[b].Name) })
 	return p
 }
@@ -57,6 +59,7 @@ type Request struct {
 	raw       []rawValue // by position of the parameter
 	twins     []twinValue
 	unknown   [][]byte // names of unknown parameters, encoded
+	lost      []Issue  // of filters that earlier versions of the public service had
 	name      []byte   // scratch memory of names that must be decoded
 	value     []byte   // scratch memory of values that must be decoded
 	position  int      // of the parameter being read
@@ -88,7 +91,7 @@ const maxUnknownKept = 64
 // Scan splits a query string. It records the last value of each known parameter under either of its
 // names, and the names of the others. Parse interprets the values.
 func (r *Request) Scan(p *Plan, query []byte) {
-	r.plan, r.unknown, r.twins, r.Snapshot = p, r.unknown[:0], r.twins[:0], ""
+	r.plan, r.unknown, r.twins, r.lost, r.Snapshot = p, r.unknown[:0], r.twins[:0], r.lost[:0], ""
 	if cap(r.raw) < len(p.Params) {
 		r.raw = make([]rawValue, len(p.Params))
 	}
@@ -125,6 +128,7 @@ func (r *Request) Scan(p *Plan, query []byte) {
 func (r *Request) scanOther(sent, name, encoded []byte) {
 	position, known := r.plan.twins[string(name)]
 	if !known {
+		r.noteLost(name, encoded)
 		if len(r.unknown) < maxUnknownKept {
 			r.unknown = append(r.unknown, sent)
 		}
@@ -177,7 +181,7 @@ func (r *Request) Parse() error {
 			r.readFilter(param, r.text(position))
 		}
 	}
-	if r.issues != nil {
+	if r.issues = append(r.issues, r.lost...); r.issues != nil {
 		return &Invalid{Issues: r.issues}
 	}
 	r.canonicalize()

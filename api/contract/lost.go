@@ -1,0 +1,137 @@
+package contract
+
+import "slices"
+
+// lostParams are filters that earlier versions of the public service had and version 2 has not. A
+// client that still sends one expects fewer rows than it would get, so endpoints in HAPI names
+// refuse them. They refuse a name only where it would have restricted the rows: where the record,
+// or the parameters, have of.
+var lostParams = []lostParam{
+	{
+		"reference_period_start", "no parameter does the same; start_date=D keeps what ends on D or later, and " +
+			"reference_period_start is in the records",
+		[]string{"reference_period_start_min"},
+	},
+	{
+		"reference_period_start", "use end_date=YYYY-MM-DDT00:00:00, which keeps what starts before that instant",
+		[]string{"reference_period_start_max"},
+	},
+	{
+		"reference_period_end", "use start_date=YYYY-MM-DD, which keeps what ends on that day or later, or has no end",
+		[]string{"reference_period_end_min"},
+	},
+	{
+		"reference_period_end", "no parameter does the same; end_date=D keeps what starts on D or earlier, and " +
+			"reference_period_end is in the records",
+		[]string{"reference_period_end_max"},
+	},
+	{
+		"resource_hdx_id", "find the resources with update_date_min and update_date_max of metadata/resource, then " +
+			"select records by resource_hdx_id",
+		[]string{"update_date_min", "update_date_max", "resource_update_date_min", "resource_update_date_max"},
+	},
+	{
+		"resource_hdx_id", "metadata/data-availability tells when data were updated, and filters by " +
+			"hapi_updated_date_min and hapi_updated_date_max",
+		[]string{
+			"hapi_updated_date_min", "hapi_updated_date_max", "hapi_replaced_date_min", "hapi_replaced_date_max",
+		},
+	},
+	{
+		"resource_hdx_id", "find the resources in metadata/resource, then select records by resource_hdx_id",
+		[]string{
+			"resource_hdx_id", "resource_name", "dataset_hdx_id", "dataset_hdx_stub", "dataset_hdx_title",
+			"dataset_hdx_provider_stub", "dataset_hdx_provider_name",
+		},
+	},
+	{"dataset_hdx_title", "use dataset_hdx_title", []string{"dataset_title", "title"}},
+	{"dataset_hdx_stub", "use dataset_hdx_stub", []string{"hdx_stub"}},
+	{"dataset_hdx_id", "use dataset_hdx_id, or resource_hdx_id for a resource", []string{"hdx_id"}},
+	{"location_code", "use location_code", []string{"location_ref"}},
+	{"admin1_code", "use admin1_code", []string{"admin1_ref"}},
+	{"admin2_code", "use admin2_code", []string{"admin2_ref"}},
+	{
+		"admin1_name", "use admin1_name, which matches the provider's names too",
+		[]string{"provider_admin1_name"},
+	},
+	{
+		"admin2_name", "use admin2_name, which matches the provider's names too",
+		[]string{"provider_admin2_name"},
+	},
+	{
+		"admin_level", "use admin_level", []string{"admin1_is_unspecified", "admin2_is_unspecified"},
+	},
+	{
+		"population_status", "use category, which names the group of people",
+		[]string{"gender", "age_range", "disabled_marker", "population_group"},
+	},
+	{"min_age", "use age_range; min_age and max_age are in the records", []string{"min_age", "max_age"}},
+	{"gender", "use gender", []string{"gender_code"}},
+	{"age_range", "use age_range", []string{"age_range_code"}},
+	{"population_group", "use population_group", []string{"population_group_code"}},
+	{"population_status", "use population_status", []string{"population_status_code"}},
+	{"ipc_phase", "use ipc_phase", []string{"ipc_phase_code"}},
+	{"ipc_type", "use ipc_type", []string{"ipc_type_code"}},
+	{
+		"org_type_code", "find the organizations in metadata/org, or select records by their org_type_code",
+		[]string{"org_type_code", "org_type_description"},
+	},
+	{"population_min", "use population_min and population_max", []string{"population"}},
+	{"global_rank_min", "use global_rank_min and global_rank_max", []string{"global_rank"}},
+	{"overall_risk_min", "use overall_risk_min and overall_risk_max", []string{"overall_risk"}},
+	{
+		"hazard_exposure_risk_min", "use hazard_exposure_risk_min and hazard_exposure_risk_max",
+		[]string{"hazard_exposure_risk"},
+	},
+	{
+		"vulnerability_risk_min", "use vulnerability_risk_min and vulnerability_risk_max",
+		[]string{"vulnerability_risk"},
+	},
+	{
+		"coping_capacity_risk_min", "use coping_capacity_risk_min and coping_capacity_risk_max",
+		[]string{"coping_capacity_risk"},
+	},
+}
+
+// lostParam is some lost filters with one remedy.
+type lostParam struct {
+	of    string   // a field or parameter, in HAPI names
+	use   string   // what to do instead
+	names []string // of the lost filters
+}
+
+// lostOf returns the remedies of the lost filters of a plan, by their names.
+func lostOf(p *Plan) map[string]string {
+	if p.Endpoint.names != HAPINames {
+		return nil
+	}
+	remedies := map[string]string{}
+	for _, lost := range lostParams {
+		if _, param := p.positions[lost.of]; !param && !p.Endpoint.hasField(lost.of) {
+			continue
+		}
+		for _, name := range lost.names {
+			_, known := p.positions[name]
+			if _, twin := p.twins[name]; !known && !twin {
+				remedies[name] = lost.use
+			}
+		}
+	}
+	return remedies
+}
+
+// noteLost records a lost filter. Without a value it would not have restricted the rows.
+func (r *Request) noteLost(name, encoded []byte) {
+	if len(r.plan.lost) == 0 || len(encoded) == 0 {
+		return
+	}
+	hapi := HAPINames.name(string(name))
+	remedy, lost := r.plan.lost[hapi]
+	if !lost || slices.ContainsFunc(r.lost, func(known Issue) bool { return known.Param == hapi }) {
+		return
+	}
+	r.lost = append(r.lost, Issue{
+		Type: "extra_forbidden", Param: hapi, NullInput: true,
+		Text: "Extra inputs are not permitted: version 2 has no filter " + hapi + "; " + remedy,
+	})
+}

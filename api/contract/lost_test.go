@@ -1,0 +1,88 @@
+package contract
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestLostParams checks the table: each filter is lost on some endpoint, and a remedy names
+// parameters, fields and lists that exist in HAPI names.
+func TestLostParams(t *testing.T) {
+	used, known := map[string]bool{}, map[string]bool{}
+	for i := range hapiEndpoints {
+		e := &hapiEndpoints[i]
+		p := NewPlan(e)
+		for name := range p.lost {
+			used[name] = true
+		}
+		for _, f := range e.Fields {
+			known[f.Name] = true
+		}
+		for _, param := range p.Params {
+			known[param.Name] = true
+		}
+		known[strings.TrimPrefix(e.Path, v2Root)] = true
+		if NewPlan(&Endpoints[i]).lost != nil {
+			t.Errorf("%s: the contract's names have lost filters", Endpoints[i].Path)
+		}
+	}
+	for _, lost := range lostParams {
+		if !known[lost.of] {
+			t.Errorf("no endpoint has %s", lost.of)
+		}
+		for _, name := range lost.names {
+			if !used[name] {
+				t.Errorf("no endpoint has lost %s", name)
+			}
+		}
+		for word := range strings.FieldsFuncSeq(lost.use, func(c rune) bool { return strings.ContainsRune(" ,;=", c) }) {
+			if strings.ContainsAny(word, "_/") && !known[word] {
+				t.Errorf("%v: the remedy names %s, which does not exist", lost.names, word)
+			}
+		}
+	}
+}
+
+// TestLostFilters checks when a lost filter is refused.
+func TestLostFilters(t *testing.T) {
+	at := func(endpoints []Endpoint, table string) *Plan {
+		i := slices.IndexFunc(endpoints, func(e Endpoint) bool { return e.Table == table })
+		return NewPlan(&endpoints[i])
+	}
+	for _, c := range []struct{ table, query, lost string }{
+		{"conflict_event", "reference_period_start_min=2024-01-01", "reference_period_start_min"},
+		{"conflict_event", "limit=5&reference%5Fperiod_end_max=2024-01-01&x=1", "reference_period_end_max"},
+		{"conflict_event", "reference_period_start_min=", ""},
+		{"conflict_event", "resource_catalog_id=a&location_ref=3&location_ref=4", "resource_hdx_id location_ref"},
+		{"conflict_event", "sort_by=events&update_date_min=2024", "update_date_min"},
+		{"conflict_event", strings.Repeat("x=1&", 2*maxUnknownKept) + "admin2_ref=7", "admin2_ref"},
+		{"humanitarian_needs", "gender=f", "gender"},
+		{"population", "gender=f", ""},
+		{"resource", "resource_hdx_id=a&update_date_min=2024", ""},
+		{"resource", "dataset_title=a", "dataset_title"},
+		{"currency", "reference_period_start_min=2024-01-01&resource_hdx_id=a", ""},
+		{"data_availability", "hapi_updated_date_min=2024-01-01", ""},
+		{"admin1", "location_ref=1", ""},
+		{"food_security", "ipc_phase=9&location_ref=1", "ipc_phase location_ref"},
+	} {
+		var r Request
+		for range 2 { // the second time with the memory of the first
+			r.Scan(at(hapiEndpoints, c.table), []byte(c.query))
+			var names []string
+			if fault, ok := errors.AsType[*Invalid](r.Parse()); ok {
+				for _, issue := range fault.Issues {
+					names = append(names, issue.Param)
+				}
+			}
+			if strings.Join(names, " ") != c.lost {
+				t.Errorf("%s?%s: refused %v, want %s", c.table, c.query, names, c.lost)
+			}
+		}
+		r.Scan(at(Endpoints, c.table), []byte(c.query))
+		if err := r.Parse(); err != nil && !strings.Contains(c.query, "ipc_phase=9") {
+			t.Errorf("in the contract's names, %s?%s: %v", c.table, c.query, err)
+		}
+	}
+}
