@@ -244,11 +244,16 @@ func TestEdgeAnswers(t *testing.T) {
 	g := startEdge(t, Options{})
 	random := rand.New(rand.NewPCG(2, 7))
 	for range 400 {
-		e := &contract.Endpoints[random.IntN(len(contract.Endpoints))]
+		m := g.server.mounts[random.IntN(len(g.server.mounts))]
+		e := &contract.EndpointsIn(m.names)[random.IntN(len(contract.Endpoints))]
 		var pairs []string
 		for _, p := range contract.NewPlan(e).Params {
 			if random.IntN(4) == 0 && p.Name != contract.IdentifierParam {
-				pairs = append(pairs, p.Name+"="+url.QueryEscape(p.Example()))
+				name := p.Name
+				if twin := p.Twin(); twin != "" && random.IntN(2) == 0 {
+					name = twin
+				}
+				pairs = append(pairs, name+"="+url.QueryEscape(p.Example()))
 			}
 		}
 		pairs = append(pairs, []string{
@@ -257,7 +262,7 @@ func TestEdgeAnswers(t *testing.T) {
 		}[random.IntN(12)])
 		pairs = append(pairs, "app_identifier="+goodIdentifier)
 		random.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
-		target := e.Path + "?" + strings.Join(pairs, "&")
+		target := m.prefix + e.Path + "?" + strings.Join(pairs, "&")
 		want := g.server.Answer("GET", target, nil)
 		for range 2 {
 			got := ask(t, g.address, "GET", target, nil)
@@ -273,6 +278,47 @@ func TestEdgeAnswers(t *testing.T) {
 			if !same {
 				t.Errorf("%s: %d %.200s\nwant %d %.200s\nheaders %q\nwant %q", target, got.Status, got.Body,
 					want.Status, want.Body, got.Header, want.Header)
+			}
+		}
+	}
+}
+
+// TestEdgeNames checks that both sets of names, both identifier headers and all prefixes are
+// treated alike: one cached answer for all callers and orders of parameters, none without an
+// identifier.
+func TestEdgeNames(t *testing.T) {
+	t.Parallel()
+	for _, root := range []contract.NameSet{contract.ContractNames, contract.HAPINames} {
+		g := startEdge(t, Options{Names: root})
+		for _, m := range g.server.mounts {
+			phase, kind := "classification_phase=2&", "classification_type=current&"
+			if m.names == contract.HAPINames {
+				phase, kind = "ipc_phase=2&", "ipc_type=current&"
+			}
+			list := m.prefix + "/api/v2/food-security-nutrition-poverty/food-security?"
+			first, n := g.askCounted(t, "GET", list+phase+kind+"limit=30&app_identifier="+goodIdentifier)
+			if first.Status != 200 || n != 1 {
+				t.Fatalf("%s, names %s: %d, %d requests", list, root, first.Status, n)
+			}
+			for _, header := range []string{"X-CATALOG-API-APP-IDENTIFIER", "X-HDX-HAPI-APP-IDENTIFIER"} {
+				got, n := g.askCounted(t, "GET", list+kind+"limit=30&"+phase, HeaderField{header, goodIdentifier})
+				if got.Status != 200 || n != 0 || !bytes.Equal(got.Body, first.Body) {
+					t.Errorf("%s, %s: %d, %d requests, %d bytes", list, header, got.Status, n, len(got.Body))
+				}
+			}
+			for range 2 {
+				if got, n := g.askCounted(t, "GET", list+kind+"limit=30&"+phase); got.Status != 403 || n != 1 {
+					t.Errorf("%s, no identifier: %d, %d requests", list, got.Status, n)
+				}
+			}
+			for want := range int64(2) {
+				got, n := g.askCounted(t, "GET", m.prefix+"/api/v2/util/version")
+				if got.Status != 200 || n != 1-want {
+					t.Errorf("%s, version: %d, %d requests, want %d", m.prefix, got.Status, n, 1-want)
+				}
+			}
+			if got, _ := g.askCounted(t, "GET", m.prefix+"/openapi.json"); got.Status != 200 {
+				t.Errorf("%s, description: %d", m.prefix, got.Status)
 			}
 		}
 	}

@@ -246,3 +246,35 @@ func sameAnswer(a, b Answer) bool {
 	}
 	return a.Status == b.Status && bytes.Equal(a.Body, b.Body)
 }
+
+// TestHAPIMetrics checks that requests in HAPI names are counted under the endpoint's name in the
+// contract, and add no series.
+func TestHAPIMetrics(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, Options{}, 40)
+	admin, address := listenAdmin(t, s), listen(t, s)
+	before := readMetrics(t, admin)
+	for _, path := range []string{
+		"/hapi/api/v2/metadata/wfp-market", "/hapi/api/v1/metadata/wfp-market", "/api/v2/metadata/agency-market",
+		"/hapi/api/v2/nothing", "/hapi/docs", "/hapi/", "/hapi/api/v1/util/version", "/contract/api/v2/metadata/sector",
+	} {
+		ask(t, address, "GET", path+"?app_identifier="+goodIdentifier, nil)
+	}
+	after := readMetrics(t, admin)
+	for series := range after {
+		if _, known := before[series]; !known && strings.Contains(series, "hapi") {
+			t.Errorf("a new series %s", series)
+		}
+	}
+	if n := requestsWith(after, `endpoint="agency-market"`); n != 3 {
+		t.Errorf("%v requests for agency-market, want 3", n)
+	}
+	if n := requestsWith(after, `endpoint="/docs"`); n != 1 {
+		t.Errorf("%v requests for /docs, want 1", n)
+	}
+	for _, name := range s.endpoints {
+		if strings.Contains(name, "hapi") || strings.Contains(name, "wfp") {
+			t.Errorf("metrics have the endpoint %s", name)
+		}
+	}
+}

@@ -37,7 +37,8 @@ func TestLostParams(t *testing.T) {
 				t.Errorf("no endpoint has lost %s", name)
 			}
 		}
-		for word := range strings.FieldsFuncSeq(lost.use, func(c rune) bool { return strings.ContainsRune(" ,;=", c) }) {
+		between := func(c rune) bool { return strings.ContainsRune(" ,;=", c) }
+		for word := range strings.FieldsFuncSeq(lost.use, between) {
 			if strings.ContainsAny(word, "_/") && !known[word] {
 				t.Errorf("%v: the remedy names %s, which does not exist", lost.names, word)
 			}

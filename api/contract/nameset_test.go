@@ -1,9 +1,12 @@
 package contract
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -116,5 +119,54 @@ func TestTwoValues(t *testing.T) {
 	r.Scan(planOf("/api/v2/metadata/dataset"), []byte("dataset_catalog_id=a"))
 	if err := r.Parse(); err != nil || len(r.Filters) != 1 {
 		t.Errorf("%v, %+v", err, r.Filters)
+	}
+}
+
+// TestHAPIDescription checks the description in HAPI names: its paths and operationIds, and that
+// names of the contract occur only where they are described as the other ones.
+func TestHAPIDescription(t *testing.T) {
+	text, err := Description(HAPINames, HAPIPrefix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d struct {
+		Paths map[string]struct {
+			Get struct {
+				OperationID string `json:"operationId"`
+			}
+		}
+	}
+	if err := json.Unmarshal(text, &d); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		EncodePath:  "get_encoded_identifier_api_v2_encode_app_identifier_get",
+		VersionPath: "get_version_api_v2_util_version_get",
+	}
+	for i := range hapiEndpoints {
+		e := &hapiEndpoints[i]
+		want[e.Path] = e.operation
+		if form := strings.NewReplacer("/", "_", "-", "_").Replace(e.Path) + "_get"; e.Table != "rainfall" &&
+			!strings.HasSuffix(e.operation, form) {
+			t.Errorf("%s has the operation %s", e.Path, e.operation)
+		}
+	}
+	got := map[string]string{}
+	for path, methods := range d.Paths {
+		got[path] = methods.Get.OperationID
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("operations %v, want %v", got, want)
+	}
+	rest := string(text)
+	for _, p := range namePairs {
+		rest = strings.ReplaceAll(rest, "The name "+p[ContractNames], "")
+	}
+	names := []string{identifierHeaders[ContractNames], "agency-[a-z]+"}
+	for _, p := range namePairs {
+		names = append(names, p[ContractNames]+"(_min|_max)?")
+	}
+	for _, found := range regexp.MustCompile(`.{40}\b(`+strings.Join(names, "|")+`)\b.{20}`).FindAllString(rest, 5) {
+		t.Errorf("a name of the contract in %s", found)
 	}
 }

@@ -321,6 +321,15 @@ func TestEnvironment(t *testing.T) {
 	if !bytes.Contains(a.body, []byte(`"catalog_link":"https://catalog.example/dataset/`)) {
 		t.Errorf("HDQS_CATALOG_URL is not in the links: %s", a.body)
 	}
+	h := serveWith(t, env, "--store", store, "--identifier", "off", "--names", "hapi")
+	for path, link := range map[string]string{
+		"/api/v1/metadata/dataset": "hdx_link", "/hapi/api/v2/metadata/dataset": "hdx_link",
+		"/contract/api/v2/metadata/dataset": "catalog_link",
+	} {
+		if a := ask(t, "GET", h.base+path+"?limit=1"); !bytes.Contains(a.body, []byte(`"`+link+`":"https://`)) {
+			t.Errorf("with --names hapi, %s: %d %s", path, a.status, a.body)
+		}
+	}
 	o := runWith(t, []string{"HDQS_SNAPSHOT_POLL=soon"}, "", "serve")
 	if o.code != 2 || !strings.Contains(o.stderr, "HDQS_SNAPSHOT_POLL") {
 		t.Errorf("a bad variable: exit code %d, %q", o.code, o.stderr)

@@ -164,6 +164,9 @@ func variedRequests(t *testing.T) []batchRequest {
 	for _, path := range []string{
 		"/", "/docs", "/openapi.json", "/favicon.ico", "/api/v2/util/version", "/api/v2/encode_app_identifier?application=abcd&email=a@b.co",
 		"/api/v2/encode_app_identifier?application=a", "/nothing",
+		"/hapi", "/hapi/", "/hapi/docs", "/hapi/openapi.json", "/hapi/api/v1/util/version", "/hapi/api/v2/metadata/wfp-market",
+		with("/hapi/api/v2/metadata/wfp-market?output_format=csv"), with("/hapi/api/v1/themes/3w?location_ref=1"),
+		with("/hapi/api/v1/food/food-security?ipc_phase=3&limit=50"),
 	} {
 		requests = append(requests,
 			batchRequest{"GET", path, map[string]string{}},
