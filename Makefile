@@ -123,10 +123,9 @@ drill: build ## faults, restarts, kills, signals and load on real replicas: 25 m
 	$(GO) build -o bin/drill ./cmd/drill
 	bin/drill --cores $(CORES) $(DRILL)
 
-drill-short: build ## the same with fewer repetitions and without bounds on latencies
-	@.ci/install nginx
+drill-short: build ## the same with fewer repetitions and without bounds on latencies: three minutes
 	$(GO) build -o bin/drill ./cmd/drill
-	bin/drill --cores $(CORES) --short $(DRILL)
+	$(PART) nginx bin/drill --cores $(CORES) --short $(DRILL)
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz test for FUZZTIME

@@ -26,7 +26,7 @@ type storeFault struct {
 	signed bool                       // the replica requires signatures
 	before func(s *faultyStore) error // runs before the replica starts
 	make   func(s *faultyStore) error // makes the fault; the channel shows the old snapshot before
-	needs  string                     // "root": only root can make it
+	root   bool                       // only root can make it
 }
 
 var (
@@ -35,18 +35,24 @@ var (
 	web       = []string{kindWeb}
 )
 
-var faultsOfStores = []storeFault{
-	{name: "channel missing", kinds: both, make: func(s *faultyStore) error { return os.Remove(s.path(channelFile)) }},
+// faultsOfStores are the faults by the metric that the failed look moves.
+var faultsOfStores = []struct {
+	metric string
+	faults []storeFault
+}{
+	{metricChannel, faultsOfChannels},
+	{metricManifest, faultsOfManifests},
+	{metricSegments, faultsOfSegments},
+}
+
+var faultsOfChannels = []storeFault{
+	{name: "channel missing", kinds: both, make: func(s *faultyStore) error {
+		return os.Remove(s.path(channelFile))
+	}},
 	{name: "channel empty", kinds: both, make: channelText("")},
 	{name: "channel of garbage", kinds: both, make: channelText("\x00\xff not JSON")},
 	{name: "channel of other JSON", kinds: both, make: channelText(`{"hello": [1, 2, 3]}`)},
 	{name: "channel too long", kinds: both, make: channelText(strings.Repeat(" ", 1<<20))},
-	{name: "channel with a wrong digest", kinds: both, make: pointer(func(p map[string]any) {
-		p["sha256"] = strings.Repeat("0", 64)
-	})},
-	{name: "channel names a missing manifest", kinds: both, make: pointer(func(p map[string]any) {
-		p["id"] = "20270101T000000Z-000000000000"
-	})},
 	{name: "channel without a signature", kinds: both, signed: true, make: pointer(func(p map[string]any) {
 		delete(p, "signature")
 	})},
@@ -58,6 +64,21 @@ var faultsOfStores = []storeFault{
 	{name: "channel may not be read", kinds: directory, make: func(s *faultyStore) error {
 		return errors.Join(showIn(s.dir, s.next), os.Chmod(s.path(channelFile), 0))
 	}},
+	{name: "directory gone", kinds: directory, make: func(s *faultyStore) error {
+		s.later(func() error { return os.Rename(s.dir+".away", s.dir) })
+		return os.Rename(s.dir, s.dir+".away")
+	}},
+	{name: "server answers 404", kinds: web, make: webMode(gone)},
+	{name: "server answers 503", kinds: web, make: webMode(refuses)},
+}
+
+var faultsOfManifests = []storeFault{
+	{name: "channel with a wrong digest", kinds: both, make: pointer(func(p map[string]any) {
+		p["sha256"] = strings.Repeat("0", 64)
+	})},
+	{name: "channel names a missing manifest", kinds: both, make: pointer(func(p map[string]any) {
+		p["id"] = "20270101T000000Z-000000000000"
+	})},
 	{name: "manifest truncated", kinds: both, make: manifestWith(func(b []byte) []byte { return b[:len(b)/2] })},
 	{name: "manifest of garbage", kinds: both, make: manifestWith(func(b []byte) []byte {
 		return bytes.Repeat([]byte("x"), len(b))
@@ -72,6 +93,9 @@ var faultsOfStores = []storeFault{
 		s.web.mode.Store(endless)
 		return showIn(s.dir, s.next)
 	}},
+}
+
+var faultsOfSegments = []storeFault{
 	{name: "segment missing", kinds: both, make: func(s *faultyStore) error {
 		path, err := s.segment()
 		return errors.Join(err, os.Remove(path), showIn(s.dir, s.next))
@@ -86,18 +110,12 @@ var faultsOfStores = []storeFault{
 		path, err := s.segment()
 		return errors.Join(err, pipeFor(path), showIn(s.dir, s.next))
 	}},
-	{name: "directory gone", kinds: directory, make: func(s *faultyStore) error {
-		s.later(func() error { return os.Rename(s.dir+".away", s.dir) })
-		return os.Rename(s.dir, s.dir+".away")
-	}},
-	{name: "server answers 404", kinds: web, make: webMode(gone)},
-	{name: "server answers 503", kinds: web, make: webMode(refuses)},
-	{name: "disk full for the kept copy", kinds: web, needs: "root", before: smallDisk, make: fillDisk},
+	{name: "disk full for the kept copy", kinds: web, root: true, before: smallDisk, make: fillDisk},
 }
 
 // possible returns why a fault cannot be made here.
 func (f *storeFault) possible() error {
-	if f.needs == "root" && os.Geteuid() != 0 {
+	if f.root && os.Geteuid() != 0 {
 		return &notPossible{"only root may mount a small disk"}
 	}
 	return nil

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -95,7 +96,7 @@ func main() {
 		fmt.Fprintf(os.Stderr, "drill: %v\n", err)
 		os.Exit(2)
 	}
-	ok, err := o.drill(selected)
+	ok, err := o.drill(selected, os.Stdout, os.Stderr)
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "drill: %v\n", err)
 	}
@@ -144,7 +145,7 @@ func (o *options) check() (selected []scenario, err error) {
 }
 
 // drill runs the scenarios, one after the other, and prints the table.
-func (o *options) drill(selected []scenario) (ok bool, err error) {
+func (o *options) drill(selected []scenario, result, progress io.Writer) (ok bool, err error) {
 	dir, err := os.MkdirTemp("", "hdqs-drill-")
 	if err != nil {
 		return false, err
@@ -159,7 +160,10 @@ func (o *options) drill(selected []scenario) (ok bool, err error) {
 	if err := d.copyBinary(); err != nil {
 		return false, err
 	}
-	t := &table{progress: os.Stderr}
+	if _, err := d.sample(ctx); err != nil { // most scenarios use it
+		return false, err
+	}
+	t := &table{progress: progress}
 	for _, s := range selected {
 		t.scenario = s.name
 		began := time.Now()
@@ -173,9 +177,9 @@ func (o *options) drill(selected []scenario) (ok bool, err error) {
 		if err := d.cleanUp(); err != nil {
 			t.fail(s.about, err)
 		}
-		fmt.Fprintf(os.Stderr, "%s took %s\n", s.name, time.Since(began).Round(time.Second/10))
+		fmt.Fprintf(progress, "%s took %s\n", s.name, time.Since(began).Round(time.Second/10))
 	}
-	if err := t.write(os.Stdout); err != nil {
+	if err := t.write(result); err != nil {
 		return false, err
 	}
 	if o.json != "" {
@@ -184,7 +188,7 @@ func (o *options) drill(selected []scenario) (ok bool, err error) {
 		}
 	}
 	failed := t.failed()
-	fmt.Printf("%d figures, %d out of bounds\n", len(t.rows), failed)
+	fmt.Fprintf(result, "%d figures, %d out of bounds\n", len(t.rows), failed)
 	return failed == 0, nil
 }
 

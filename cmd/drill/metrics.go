@@ -3,13 +3,9 @@ package main
 // The metrics that scenarios look at. docs/operating.md names each beside its alert and what to do.
 const (
 	metricSwapped     = `hdqs_looks_total{outcome="swapped"}`
-	metricUnchanged   = `hdqs_looks_total{outcome="unchanged"}`
-	metricFailed      = `hdqs_looks_total{outcome="failed"}`
-	metricInterrupted = `hdqs_looks_total{outcome="interrupted"}`
 	metricChannel     = `hdqs_look_failures_total{stage="channel"}`
 	metricManifest    = `hdqs_look_failures_total{stage="manifest"}`
 	metricSegments    = `hdqs_look_failures_total{stage="segments"}`
-	metricOpen        = `hdqs_look_failures_total{stage="open"}`
 	metricRunning     = "hdqs_look_running_seconds"
 	metricDuration    = "hdqs_http_request_duration_seconds"
 	metricMemory      = "process_resident_memory_bytes"

@@ -32,7 +32,7 @@ var stages = []stage{
 }
 
 // drainFor is the time that a replica drains in this scenario.
-const drainFor = 1500 * time.Millisecond
+const drainFor = time.Second
 
 func drainFlags() []string {
 	return []string{"--shutdown-delay", drainFor.String(), "--drain-timeout", "2s", "--snapshot-poll", "1h"}

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestJudge: every difference from what the named snapshot must say is noticed.
+func TestJudge(t *testing.T) {
+	right := []byte(`{"data":[1,2,3]}`)
+	data := &dataset{
+		requests: []request{{path: "/list"}},
+		releases: []*release{{id: "a", answers: []expected{{
+			sent: sha256.Sum256(right), plain: sha256.Sum256(right), total: "3", form: "application/json",
+		}}}},
+	}
+	header := func(id, total, form, coding string) http.Header {
+		return http.Header{
+			"X-Snapshot-Id": {id}, "X-Total-Count": {total}, "Content-Type": {form}, "Content-Encoding": {coding},
+		}
+	}
+	sound := header("a", "3", "application/json", "")
+	for _, c := range []struct {
+		name string
+		a    answer
+		err  error
+		want verdict
+	}{
+		{"right", answer{200, sound, right}, nil, good},
+		{"compressed anew", answer{200, header("a", "3", "application/json", "gzip"), gzipped(t, right)}, nil, good},
+		{"other rows", answer{200, sound, []byte(`{"data":[1,2,4]}`)}, nil, wrong},
+		{"cut short", answer{200, sound, right[:5]}, nil, wrong},
+		{"other total", answer{200, header("a", "4", "application/json", ""), right}, nil, wrong},
+		{"other form", answer{200, header("a", "3", "text/csv", ""), right}, nil, wrong},
+		{"unknown snapshot", answer{200, header("b", "3", "application/json", ""), right}, nil, wrong},
+		{"coding that was not asked for", answer{200, header("a", "3", "application/json", "br"), nil}, nil, wrong},
+		{"refused", answer{503, sound, nil}, nil, failed},
+		{"no answer", answer{}, errors.New("reset"), failed},
+	} {
+		if v, what := data.judge(0, c.a, c.err); v != c.want || (v == good) != (what == "") {
+			t.Errorf("%s: verdict %d (%s), want %d", c.name, v, what, c.want)
+		}
+	}
+}
+
+func gzipped(t *testing.T, text []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := z.Write(text); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestLoad: every answer is counted once, and a bad one is never taken for a good one.
+func TestLoad(t *testing.T) {
+	t.Parallel()
+	var n atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if n.Add(1)%5 == 0 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	defer s.Close()
+	for _, rate := range []float64{0, 1000} {
+		n.Store(0)
+		l := load{clients: 3, rate: rate, check: func(ctx context.Context, c *http.Client, _ int) (verdict, string) {
+			a, err := ask(ctx, c, s.URL, request{path: "/"})
+			if err != nil || a.status != http.StatusOK {
+				return failed, fmt.Sprint(a.status, err)
+			}
+			return good, ""
+		}}.start(t.Context())
+		if err := l.answered(t.Context(), 100); err != nil {
+			t.Fatal(err)
+		}
+		l.stop()
+		if l.asked.Load() != n.Load() || l.failed() != n.Load()/5 || l.clean() {
+			t.Errorf("rate %v: %s of %d", rate, l.counts(), n.Load())
+		}
+		if all := l.between(0, time.Hour); int64(len(all)) != n.Load()-n.Load()/5 {
+			t.Errorf("rate %v: %d latencies of %d requests", rate, len(all), n.Load())
+		}
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	var l latencies
+	if got := l.quantile(0.99); got != 0 {
+		t.Errorf("nothing: %v", got)
+	}
+	for i := range 100 {
+		l = append(l, time.Duration(100-i))
+	}
+	for q, want := range map[float64]time.Duration{0: 1, 0.5: 51, 0.99: 100, 1: 100} {
+		if got := l.quantile(q); got != want {
+			t.Errorf("quantile %v: %d, want %d", q, got, want)
+		}
+	}
+}
+
+// TestFlat: what grows is out of bounds, and what only varies is not.
+func TestFlat(t *testing.T) {
+	for name, c := range map[string]struct {
+		held func(i int) usage
+		want int
+	}{
+		"flat":        {func(int) usage { return usage{anonymous: 50 << 20, descriptors: 20, mappings: 25} }, 0},
+		"memory":      {func(i int) usage { return usage{anonymous: int64(i) << 21} }, 1},
+		"descriptors": {func(i int) usage { return usage{descriptors: i} }, 1},
+		"mappings":    {func(i int) usage { return usage{mappings: i} }, 1},
+	} {
+		var held []usage
+		for i := range 60 {
+			held = append(held, c.held(i))
+		}
+		rows := &table{progress: io.Discard}
+		if rows.flat("", held, 5); rows.failed() != c.want {
+			t.Errorf("%s: %d rows out of bounds, want %d: %v", name, rows.failed(), c.want, rows.rows)
+		}
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	m := metrics{
+		`looks_total{outcome="failed"}`:               3,
+		`looks_total{outcome="swapped",stage="open"}`: 4,
+		`looks_total_more{outcome="failed"}`:          9,
+		`plain`:                                       5,
+	}
+	for metric, want := range map[string]float64{
+		"looks_total": 7, `looks_total{outcome="failed"}`: 3, `looks_total{stage="open",outcome="swapped"}`: 4,
+		"plain": 5,
+	} {
+		if got, found := m.sum(metric); got != want || !found {
+			t.Errorf("%s: %v, want %v", metric, got, want)
+		}
+	}
+	if _, found := m.sum("looks"); found {
+		t.Error("a part of a name counts as a metric")
+	}
+	before := metrics{metricChannel: 1, metricManifest: 1}
+	if got := stageMoved(before, metrics{metricChannel: 1, metricManifest: 2}); got != metricManifest {
+		t.Errorf("moved: %s", got)
+	}
+	if got := stageMoved(before, before); strings.Contains(got, "{") {
+		t.Errorf("nothing has moved, but %s", got)
+	}
+}
+
+// TestBrokenProgram: a program that does not work fails the drill at once.
+func TestBrokenProgram(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "hdqs")
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho broken >&2\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	o := options{binary: program, nginx: filepath.Join("..", "..", "deploy", "nginx"), short: true}
+	selected, err := o.check()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ok, err := o.drill(selected, io.Discard, io.Discard)
+	if ok || err == nil || !strings.Contains(err.Error(), "broken") {
+		t.Errorf("a broken program: ok %v, %v", ok, err)
+	}
+}
+
+// TestTable: a row out of its bound fails the drill; one that was not run is shown and does not.
+func TestTable(t *testing.T) {
+	rows := &table{progress: io.Discard, scenario: "part"}
+	rows.add("one", "1", "2", metricUp, true)
+	rows.report("two", "a\nlong\ntext")
+	rows.notRun("three", "not root")
+	if rows.failed() != 0 {
+		t.Errorf("%d rows failed", rows.failed())
+	}
+	rows.add("four", "3", "2", metricUp, false)
+	rows.fail("five", errors.New("broken"))
+	if rows.failed() != 2 {
+		t.Errorf("%d rows failed, want 2", rows.failed())
+	}
+	var text bytes.Buffer
+	if err := rows.write(&text); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(text.String(), "\n"); n != 6 || strings.Count(text.String(), resultFail) != 2 {
+		t.Errorf("%d lines, want 6:\n%s", n, &text)
+	}
+}
