@@ -17,6 +17,21 @@ for _ in $(seq 600); do
 done
 [ -n "$base" ] || { cat "$log" >&2; exit 1; }
 
-"$cache/bin/schemathesis" --config-file .ci/schemathesis.toml run "$base/openapi.json" --url "$base" \
+# The description leaves out that lists come as CSV too, since generated clients would not compile
+# with two types. Here it is added, so that the types of all answers are checked.
+description=$(mktemp --suffix=.json)
+trap 'kill "$server" 2>/dev/null; rm -f "$log" "$description"' EXIT
+"$cache/bin/python" - "$base/openapi.json" >"$description" <<'EOF'
+import json, sys, urllib.request
+
+api = json.load(urllib.request.urlopen(sys.argv[1]))
+for methods in api["paths"].values():
+    get = methods["get"]
+    if any(p.get("name") == "output_format" for p in get.get("parameters", [])):
+        get["responses"]["200"]["content"]["text/csv"] = {"schema": {"type": "string"}}
+json.dump(api, sys.stdout)
+EOF
+
+"$cache/bin/schemathesis" --config-file .ci/schemathesis.toml run "$description" --url "$base" \
 	--header "X-CATALOG-API-APP-IDENTIFIER: $("$binary" identifier encode schemathesis ci@example.org)" \
 	--seed 1 --workers 2

@@ -100,7 +100,7 @@ func TestDescription(t *testing.T) {
 		}
 		operations[id] = true
 	}
-	if !operations["get_conflict_events_api_v2_coordination_context_conflict_events_get"] {
+	if !operations["listConflictEvents"] {
 		t.Errorf("the expected operation ID is missing among %v", slices.Sorted(maps.Keys(operations)))
 	}
 	again, err := Description(ContractNames, "")

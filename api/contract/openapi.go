@@ -68,7 +68,7 @@ func Description(s NameSet, prefix string) ([]byte, error) {
 				}}}},
 			}})
 	}
-	paths = append(paths, otherPaths()...)
+	paths = append(paths, otherPaths(s)...)
 	return json.Marshal(object{
 		{"openapi", "3.1.0"},
 		{"info", object{
@@ -148,11 +148,6 @@ func schemaName(e *Endpoint) string {
 	return b.String()
 }
 
-// operationID has the form that generated clients of the first implementation use.
-func operationID(path, name string) string {
-	return strings.NewReplacer("/", "_", "-", "_").Replace("get_" + name + path + "_get")
-}
-
 func operation(e *Endpoint) object {
 	p := NewPlan(e)
 	parameters := make(array, 0, len(p.Params)+1)
@@ -167,13 +162,13 @@ func operation(e *Endpoint) object {
 		{"schema", object{{"type", "string"}}},
 		{"example", examples[IdentifierParam]},
 	})
+	// Only JSON is declared. With a second type, generated clients give callers "list or text", and
+	// typed languages refuse to compile that.
 	responses := object{{"200", object{
-		{"description", "The records of the page."},
+		{"description", "The records of the page. With output_format=csv they come as text/csv instead: UTF-8, a " +
+			"header line with the names of the fields, lines that end in CR LF, null as an empty cell."},
 		{"headers", listHeaders()},
-		{"content", object{
-			{JSONType, object{{"schema", ref("schemas", schemaName(e)+"List")}}},
-			{"text/csv", object{{"schema", object{{"type", "string"}}}}},
-		}},
+		{"content", object{{JSONType, object{{"schema", ref("schemas", schemaName(e)+"List")}}}}},
 	}}}
 	if p.start >= 0 {
 		responses = append(responses, member{"400", ref("responses", "BadDate")})
@@ -194,7 +189,7 @@ func operation(e *Endpoint) object {
 		{"tags", array{e.GroupTitle()}},
 		{"summary", e.Summary},
 		{"description", sentences(e.Note, e.AddingUp(), "The order of records is fixed.")},
-		{"operationId", cmp.Or(e.operation, operationID(e.Path, e.Name()))},
+		{"operationId", cmp.Or(e.operation, "list"+schemaName(e))},
 		{"parameters", parameters},
 		{"responses", responses},
 		{"security", array{object{{"AppIdentifierQuery", array{}}}, object{{"AppIdentifierHeader", array{}}}}},
@@ -233,7 +228,7 @@ const (
 	dayPattern  = `^(` + yearPattern + `(-(0[1-9]|1[0-2]))?|(` + yearPattern +
 		`-((0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)|` + leapDay + `)` +
 		clock + `)?$`
-	exactPattern = `^(?!^[-+.]*$)[+-]?0*\d*\.?\d*$`
+	exactPattern = `^[+-]?(\d+\.?\d*|\.\d+)$`
 )
 
 func (p *Param) schema() object {
@@ -341,7 +336,12 @@ const emailPattern = `^[A-Za-z0-9_]{1,30}([.+-][A-Za-z0-9_]{1,10}){0,2}@([A-Za-z
 // dateTimePattern is the form of times in records.
 const dateTimePattern = `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{6})?$`
 
-func otherPaths() object {
+func otherPaths(s NameSet) object {
+	encode, version := "encodeAppIdentifier", "getVersion"
+	if s == HAPINames { // as in the public service
+		encode = "get_encoded_identifier_api_v2_encode_app_identifier_get"
+		version = "get_version_api_v2_util_version_get"
+	}
 	words := func(name, about, example string, schema object) object {
 		return object{
 			{"name", name},
@@ -366,7 +366,7 @@ func otherPaths() object {
 		{EncodePath, object{{"get", object{
 			{"tags", array{"Utility"}},
 			{"summary", "Make an application identifier"},
-			{"operationId", operationID(EncodePath, "encoded_identifier")},
+			{"operationId", encode},
 			{"parameters", array{
 				words("application", "Name of your application.", "my-app",
 					object{{"type", "string"}, {"minLength", minApplication}, {"maxLength", maxApplication}}),
@@ -383,7 +383,7 @@ func otherPaths() object {
 		{VersionPath, object{{"get", object{
 			{"tags", array{"Utility"}},
 			{"summary", "Versions of the interface and of the tables behind it"},
-			{"operationId", operationID(VersionPath, "version")},
+			{"operationId", version},
 			{"responses", object{
 				{"200", answer("The versions.",
 					object{{"api_version", text}, {"hapi_sqlalchemy_schema_version", text}})},
