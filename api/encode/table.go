@@ -156,17 +156,20 @@ func (t *Table) zstdBlock(_ Rows, from, to uint32) *storedBlock {
 	return b
 }
 
-// maxPieces is the largest size of a gzip body from pieces, in percent of one compressed whole.
-const maxPieces = 125
+// trialRows are the numbers of rows of the samples of a trial: many only if few leave a doubt.
+var trialRows = [...]uint32{150, 500}
+
+// A gzip body from pieces may have maxPieces percent of the length of one compressed whole. A trial
+// with few rows has no doubt below surePieces and above notPieces.
+const maxPieces, surePieces, notPieces = 125, 110, 160
 
 // sampleRuns returns two samples of a table of n rows: neighbours from its middle, and single rows
 // from all over it.
-func sampleRuns(n int) [2][]Run {
-	const sample = 1500
+func sampleRuns(n int, neighbours, single uint32) [2][]Run {
 	rows := uint32(n)
-	middle := Run{rows / 2, min(rows/2+sample, rows)}
+	middle := Run{rows / 2, min(rows/2+neighbours, rows)}
 	var spread []Run
-	for at := uint32(0); at < rows; at += max(rows/sample, 2) {
+	for at := uint32(0); at < rows; at += max(rows/single, 2) {
 		spread = append(spread, Run{at, at + 1})
 	}
 	return [2][]Run{{middle}, spread}
@@ -178,12 +181,17 @@ func sampleRuns(n int) [2][]Run {
 // bodies from pieces are smaller than gzip's.
 func (t *Table) tryPieces() bool {
 	t.trial.Do(func() {
-		a, b := 0, 0
-		for _, runs := range sampleRuns(t.rows.Len()) {
-			a += len(t.pieces(nil, runs, &t.gzip, nil))
-			b += len(t.whole(nil, runs, AppendGzip))
+		for _, sample := range trialRows {
+			a, b := 0, 0
+			for _, runs := range sampleRuns(t.rows.Len(), sample, sample) {
+				a += len(t.pieces(nil, runs, &t.gzip, nil))
+				b += len(t.whole(nil, runs, AppendGzip))
+			}
+			t.piecesGood = a*100 <= b*maxPieces
+			if a*100 <= b*surePieces || a*100 > b*notPieces {
+				break
+			}
 		}
-		t.piecesGood = a*100 <= b*maxPieces
 	})
 	return t.piecesGood
 }

@@ -27,7 +27,7 @@ func (csvDialect) before(i int, _ string) []byte {
 }
 
 func (csvDialect) appendText(dst []byte, s string) []byte {
-	if !strings.ContainsAny(s, ",\"\r\n") {
+	if !needsQuotes(s) {
 		return append(dst, s...)
 	}
 	dst = append(dst, '"')
@@ -42,6 +42,17 @@ func (csvDialect) appendText(dst []byte, s string) []byte {
 	}
 	dst = append(dst, s...)
 	return append(dst, '"')
+}
+
+// needsQuotes does what strings.ContainsAny does, which looks up each character in a list.
+func needsQuotes(s string) bool {
+	for i := range len(s) {
+		switch s[i] {
+		case ',', '"', '\r', '\n':
+			return true
+		}
+	}
+	return false
 }
 
 func (csvDialect) appendBool(dst []byte, b bool) []byte {

@@ -137,20 +137,27 @@ func (f *fragments) firstOf(code uint32) uint32 {
 	return f.chunks[code>>chunkBits].Load().first[code&(chunkSize-1)]
 }
 
+// fillBuffers are where the texts of chunks are made, before their lengths are known.
+var fillBuffers = sync.Pool{New: func() any { return new([]byte) }}
+
 // fill builds a chunk. If several goroutines build the same chunk, the first one's is kept.
 func (f *fragments) fill(number uint32) *chunk {
 	c := &chunk{}
 	first := number << chunkBits
 	last := min(first+chunkSize, uint32(f.n))
 	c.cuts = make([]uint32, 0, int(last-first)*f.fields)
+	buffer := fillBuffers.Get().(*[]byte)
+	text := (*buffer)[:0]
 	for code := first; code < last; code++ {
-		c.text, c.cuts = f.appendFragment(c.text, c.cuts, code)
-		c.starts[code-first+1] = uint32(len(c.text))
+		text, c.cuts = f.appendFragment(text, c.cuts, code)
+		c.starts[code-first+1] = uint32(len(text))
 	}
 	for i := last - first; i < chunkSize; i++ {
 		c.starts[i+1] = c.starts[i]
 	}
-	c.text = append(make([]byte, 0, len(c.text)+overshoot), c.text...)
+	c.text = append(make([]byte, 0, len(text)+overshoot), text...)
+	*buffer = text
+	fillBuffers.Put(buffer)
 	if f.same != nil {
 		c.first = make([]uint32, chunkSize)
 		for code := first; code < last; code++ {
