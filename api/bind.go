@@ -108,6 +108,18 @@ func (b *Bound) tableRows() map[string]int {
 	return rows
 }
 
+// madeBytes returns the memory of what has been made for answers: fragments, stored blocks, texts and
+// lists for searching, and cached sets of rows.
+func (b *Bound) madeBytes() int64 {
+	var n int64
+	for _, list := range b.lists {
+		if list.segment != nil {
+			n += list.index.Bytes() + list.named[contract.ContractNames].renderer.Bytes()
+		}
+	}
+	return n
+}
+
 // bindList binds the endpoint at a position of contract.Endpoints.
 func bindList(position int, seg *snapshot.Segment, tier encode.Tier) (*boundList, error) {
 	e := &contract.Endpoints[position]

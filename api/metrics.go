@@ -57,6 +57,9 @@ var (
 	scrubbedDesc = newDesc("hdqs_scrub_bytes_total", "Bytes of segments that were checked in the background.")
 	lastPassDesc = newDesc("hdqs_scrub_last_pass_timestamp_seconds",
 		"When all served segments were last checked; 0 before the first time.")
+
+	madeDesc = newDesc("hdqs_made_bytes",
+		"Memory of what was made for answers from the served snapshot: fragments, stored blocks, lists for searching.")
 )
 
 // collector collects what the server counts itself. What changes with each request is in
@@ -70,6 +73,7 @@ func (c collector) Describe(to chan<- *prometheus.Desc) {
 		connectionsDesc, faultsDesc, panicsDesc, heldDesc, infoDesc, publishedDesc, ageDesc, rowsDesc, bytesDesc,
 		liveDesc, updatedDesc, staleDesc,
 		damageDesc, refusedDesc, passesDesc, scrubbedDesc, lastPassDesc,
+		madeDesc,
 	} {
 		to <- desc
 	}
@@ -118,6 +122,7 @@ func (s *Server) collectSnapshot(to chan<- prometheus.Metric) {
 	if at := v.published(); !at.IsZero() {
 		to <- metrics.Gauge(publishedDesc, seconds(at))
 	}
+	to <- metrics.Gauge(madeDesc, float64(v.bound.madeBytes()))
 	to <- metrics.Gauge(liveDesc, v.live.Seconds())
 	for _, source := range v.sources {
 		if !source.Updated.IsZero() {

@@ -45,6 +45,7 @@ type served struct {
 	bound       *Bound
 	landings    map[*mount]*landingData
 	date        string // of the snapshot
+	warmUp      WarmUp
 	publication atomic.Pointer[publication]
 	publishedAt atomic.Pointer[time.Time] // also when answers do not have it yet
 	live        time.Duration             // from publication, or from the start of the process, to Swap
@@ -59,9 +60,10 @@ type publication struct {
 	pinned listHeads // for requests that name the snapshot: their answers never change
 }
 
-// Swap serves another snapshot. On an error the old one stays current, and the caller must close
-// the new one. Otherwise the server closes each snapshot when nobody reads it any more. The
-// replaced snapshot answers requests that name it for Options.KeepPrevious.
+// Swap serves another snapshot, after it has answered a few requests from it (warm.go). On an error
+// the old one stays current, and the caller must close the new one. Otherwise the server closes each
+// snapshot when nobody reads it any more. The replaced snapshot answers requests that name it for
+// Options.KeepPrevious.
 func (s *Server) Swap(r Release) error {
 	var earlier *Bound
 	if now := s.acquire(); now != nil {
@@ -72,7 +74,15 @@ func (s *Server) Swap(r Release) error {
 	if err != nil {
 		return err
 	}
+	return s.swapTo(bound, earlier, r)
+}
+
+// swapTo is Swap for a snapshot that is bound. Earlier is the served one, nil if there is none.
+func (s *Server) swapTo(bound, earlier *Bound, r Release) error {
 	next := s.newServed(bound, r.PublishedAt)
+	if err := s.warm(next, earlier); err != nil {
+		return err
+	}
 	next.sources = r.Sources
 	if next.live = time.Since(processStart); !r.PublishedAt.IsZero() {
 		next.live = max(0, min(next.live, time.Since(r.PublishedAt)))

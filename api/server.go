@@ -52,6 +52,10 @@ type Options struct {
 	// minutes; negative keeps none.
 	KeepPrevious time.Duration
 
+	// SkipWarmUp serves a snapshot without answering requests from it first (warm.go): for commands
+	// that answer one request and end.
+	SkipWarmUp bool
+
 	// Strict refuses unknown parameters with 422, as "Prefer: handling=strict" does for one
 	// request.
 	Strict bool
@@ -132,6 +136,9 @@ type Server struct {
 	bodies   *bodyCache
 
 	suspects suspects
+
+	warmLimit time.Duration // changed by tests
+
 	faults   *wire.Log
 	draining atomic.Bool
 	starting atomic.Pointer[string]
@@ -144,6 +151,7 @@ func New(o Options) *Server {
 	s := &Server{
 		options: o, log: cmp.Or(o.Logger, slog.Default()), router: router.New(), mounts: newMounts(o.Names),
 		endpoints: []string{"other"},
+		warmLimit: warmLimit,
 		gate:      wire.NewGate(o.Queries, o.QueueWait), budget: wire.NewBudget(o.InflightBytes),
 	}
 	s.faults = wire.NewLog(s.log)

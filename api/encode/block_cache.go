@@ -38,6 +38,9 @@ func NewBlockCache(bytes int64) *BlockCache {
 	return &BlockCache{limit: bytes}
 }
 
+// Bytes is the memory of the blocks that are cached.
+func (c *BlockCache) Bytes() int64 { return c.used.Load() }
+
 // storedBlock is a block's compressed rows.
 type storedBlock struct {
 	data  []byte

@@ -3,6 +3,7 @@ package render
 import (
 	"sync"
 	"sync/atomic"
+	"unsafe"
 )
 
 // fragments are the rendered texts of one piece, one for each code: of a tuple of a group, or of a
@@ -65,6 +66,19 @@ func newFragments(n, fields int,
 		n: n, fields: fields, appendFragment: appendFragment,
 		chunks: make([]atomic.Pointer[chunk], (n+chunkSize-1)>>chunkBits),
 	}
+}
+
+// bytes is the memory of the chunks that have been made.
+func (f *fragments) bytes() int64 {
+	var n int64
+	if f != nil {
+		for i := range f.chunks {
+			if c := f.chunks[i].Load(); c != nil {
+				n += int64(unsafe.Sizeof(*c)) + int64(cap(c.text)) + 4*int64(cap(c.cuts)+cap(c.first))
+			}
+		}
+	}
+	return n
 }
 
 // at returns the text of a code. The text never changes.

@@ -57,6 +57,18 @@ func (r *Renderer) Renamed(fields, csv []Field) (*Renderer, error) {
 	return &other, nil
 }
 
+// Bytes is the memory of the fragments that have been made, and of all stored blocks in the cache,
+// for renderers with other names as well.
+func (r *Renderer) Bytes() int64 {
+	n := r.options.Cache.Bytes()
+	for _, shared := range []sharedFragments{r.sharedJSON, r.sharedCSV} {
+		for _, f := range shared {
+			n += f.bytes()
+		}
+	}
+	return n
+}
+
 // A renderer's own block cache has cachedBytes for each row, enough for the gzip blocks of all rows
 // of most tables, or for both codings of half of them. So the memory of stored blocks is
 // proportional to what is served: 290 MB for 12 million rows, if all are requested.

@@ -134,6 +134,7 @@ func (f *follower) show(p store.Pointer, snap *store.Snapshot) (changed bool, er
 		}
 		return false, nil
 	}
+	f.reportStep("warming up snapshot " + p.ID)
 	release := api.Release{Snapshot: snap, PublishedAt: p.PublishedAt, Sources: f.sources(snap)}
 	if err := f.server.Swap(release); err != nil {
 		return false, exitWith(exitVerification,
@@ -262,7 +263,8 @@ func (f *follower) lookAndLog(ctx context.Context) error {
 	case err != nil:
 		f.log.Error("another snapshot could not be served; the old one stays", "serving", before, "error", err)
 	case changed:
-		f.log.Info("snapshot swapped", "from", before, "to", f.shown.ID)
+		f.log.Info("snapshot swapped", "from", before, "to", f.shown.ID,
+			"warm_up", f.server.WarmUp().Took.Round(time.Millisecond))
 	}
 	return err
 }

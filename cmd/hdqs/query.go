@@ -83,7 +83,7 @@ func openOffline(ctx context.Context, f *serveFlags) (*api.Server, func(), error
 	if err != nil {
 		return nil, nil, err
 	}
-	server := api.New(api.Options{Identifier: mode, Logger: log})
+	server := api.New(api.Options{Identifier: mode, Logger: log, SkipWarmUp: true})
 	follower := newFollower(server, store, w, f.storeTimeout, newLookMetrics(server.Metrics()))
 	if err := follower.firstAnswered(ctx); err != nil {
 		done()

@@ -169,7 +169,8 @@ func (f *follower) serve(
 	}
 	f.server.Starting("")
 	f.notify.ready(f, nil)
-	fmt.Fprintf(messages, "serving snapshot %s, opened in %s\n", f.shown.ID, f.opened.Round(time.Millisecond/10))
+	fmt.Fprintf(messages, "serving snapshot %s, opened in %s, of which %s to warm up\n", f.shown.ID,
+		f.opened.Round(time.Millisecond/10), f.server.WarmUp().Took.Round(time.Millisecond/10))
 	for _, l := range public {
 		printAddresses(messages, addressOf(l), flags.identifier)
 	}

@@ -1,0 +1,141 @@
+package api
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/api/encode"
+)
+
+// Much of what answers consist of is made when it is first needed: fragments, the codes of the
+// encoders, lists of tuples. On one core, the requests of the first second after a start or a swap
+// would wait for it. So before a snapshot is served, each endpoint answers a few typical requests
+// from it, and the answers are discarded.
+
+// warmRequests are what every endpoint answers. They need whatever is made once for a table: the
+// fragments of its first page, and the first codes and the choice of encoder for compressed pages.
+// Those are made from rows all over the table, so most of its other fragments are made too.
+var warmRequests = []warmRequest{
+	{"limit=200", encode.Gzip},
+	{"output_format=csv&limit=200", encode.Gzip},
+	{"limit=10000", encode.Identity},
+}
+
+// warmRequest is the query of a request for a list, and the coding of its answer.
+type warmRequest struct {
+	query  string
+	coding encode.Coding
+}
+
+// warmLimit bounds the time of all warm-up requests. For twelve million rows they take 0.3 s on one
+// core.
+const warmLimit = 5 * time.Second
+
+// WarmUp is how many requests were answered from a snapshot before it was served, and how long that
+// took.
+type WarmUp struct {
+	Requests int
+	Took     time.Duration
+}
+
+// WarmUp returns that of the served snapshot. It is zero if no table had changed.
+func (s *Server) WarmUp() WarmUp {
+	if v := s.current.Load(); v != nil {
+		return v.warmUp
+	}
+	return WarmUp{}
+}
+
+// warm answers the warm-up requests from a snapshot that is not served yet, for the tables that
+// have changed since an earlier one, the largest first. The earlier Bound may be nil. An error or a
+// panic means that the snapshot cannot be served.
+func (s *Server) warm(v *served, earlier *Bound) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("api: a panic while a snapshot was warmed up: %v\n%s", fault, debug.Stack())
+		}
+	}()
+	if s.options.SkipWarmUp {
+		return nil
+	}
+	began, answered := time.Now(), 0
+	defer func() { v.warmUp = WarmUp{answered, time.Since(began)} }()
+	for _, p := range s.coldPlans(v.bound, earlier) {
+		for _, r := range slices.Concat(warmRequests, warmFilters(p.Endpoint)) {
+			if time.Since(began) > s.warmLimit {
+				s.log.Warn("warming up took too long; the first requests will be slower", "requests", answered,
+					"took", time.Since(began).Round(time.Millisecond))
+				return nil
+			}
+			if err := s.rehearse(v, p, r); err != nil {
+				return fmt.Errorf("api: warming up %s?%s: %w", p.Endpoint.Path, r.query, err)
+			}
+			answered++
+			runtime.Gosched() // on one core, requests and the garbage collector wait for this goroutine
+		}
+	}
+	return nil
+}
+
+// warmFilters are the requests with the first filter of an endpoint, which is that by place for most,
+// and with a date.
+func warmFilters(e *contract.Endpoint) []warmRequest {
+	var requests []warmRequest
+	for i, f := range e.Filters() {
+		if i == 0 || f.Name == "start_date" {
+			value := fasthttp.AppendQuotedArg(nil, []byte(f.Example()))
+			requests = append(requests, warmRequest{"limit=200&" + f.Name + "=" + string(value), encode.Gzip})
+		}
+	}
+	return requests
+}
+
+// coldPlans returns the endpoints whose table an earlier Bound does not have, in the names of the
+// root, the largest first.
+func (s *Server) coldPlans(b, earlier *Bound) []*contract.Plan {
+	var plans []*contract.Plan
+	endpoints := contract.EndpointsIn(s.mounts[0].names)
+	for i := range endpoints {
+		path := endpoints[i].Contract().Path
+		list := b.lists[path]
+		if list.rows > 0 && !list.isSuspect() && (earlier == nil || list != earlier.lists[path]) {
+			plans = append(plans, contract.NewPlan(&endpoints[i]))
+		}
+	}
+	slices.SortStableFunc(plans, func(x, y *contract.Plan) int {
+		return cmp.Compare(b.lists[y.Endpoint.Contract().Path].rows, b.lists[x.Endpoint.Contract().Path].rows)
+	})
+	return plans
+}
+
+// rehearse answers a request from a snapshot that need not be served yet, as list does once it has
+// checked it. Identifier, limits, caches and counters are left out, and the answer is discarded.
+func (s *Server) rehearse(v *served, p *contract.Plan, r warmRequest) error {
+	var ctx fasthttp.RequestCtx
+	ctx.Init(new(fasthttp.Request), nil, s.faults)
+	sc := scratches.Get().(*scratch)
+	defer sc.release()
+	sc.request.Scan(p, []byte(r.query))
+	if err := sc.request.Parse(); err != nil {
+		return err
+	}
+	endpoint := p.Endpoint.Contract()
+	a := reply{
+		scratch: sc, ctx: &ctx, endpoint: endpoint, served: v, list: v.bound.lists[endpoint.Path],
+		heads: &v.publication.Load().heads, coding: r.coding,
+	}
+	a.makeTag()
+	if _, err := s.query(&a); err != nil {
+		return err
+	}
+	return ctx.Response.BodyWriteTo(io.Discard)
+}

@@ -1,0 +1,156 @@
+package api
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"hdqs/api/contract"
+	"hdqs/api/render"
+	"hdqs/index"
+	"hdqs/snapshot/store"
+)
+
+// TestWarmUp checks that the first requests after a swap find all fragments made, and the lists by
+// which they find rows.
+func TestWarmUp(t *testing.T) {
+	t.Parallel()
+	const rows = 300 // more than one chunk of fragments, and too few for stored blocks
+	for _, c := range []struct {
+		skip  bool
+		names contract.NameSet
+	}{{false, contract.ContractNames}, {false, contract.HAPINames}, {true, contract.ContractNames}} {
+		s := New(Options{
+			Identifier: IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler), CacheBytes: -1,
+			SkipWarmUp: c.skip, Names: c.names,
+		})
+		s.warmLimit = time.Hour
+		if err := s.Swap(Release{Snapshot: sampleSnapshot(t, rows)}); err != nil {
+			t.Fatal(err)
+		}
+		endpoints := contract.EndpointsIn(c.names)
+		for i := range endpoints {
+			e := &endpoints[i]
+			list := s.current.Load().bound.lists[e.Contract().Path]
+			before := list.named[contract.ContractNames].renderer.Bytes() + list.index.Bytes()
+			for _, coding := range []string{"identity", "gzip", "zstd"} {
+				for _, query := range []string{"", "?output_format=csv", "?limit=100&offset=100"} {
+					if got := s.Answer("GET", e.Path+query, []HeaderField{{"Accept-Encoding", coding}}); got.Status != 200 {
+						t.Fatalf("%s%s: %d", e.Path, query, got.Status)
+					}
+				}
+			}
+			after := list.named[contract.ContractNames].renderer.Bytes() + list.index.Bytes()
+			if made := after - before; made < 0 || (made > 0) != c.skip {
+				t.Errorf("%s: the first requests made %d bytes, warm-up skipped: %v", e.Path, made, c.skip)
+			}
+		}
+		if err := s.Shutdown(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestWarmUpRequests checks that a swap answers requests of each endpoint whose table has changed,
+// and of no other, and that the requests are valid.
+func TestWarmUpRequests(t *testing.T) {
+	t.Parallel()
+	st, err := store.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := sampleTables(t, 20)
+	putSnapshot(t, st, "first", tables)
+	for _, x := range tables {
+		if x.endpoint.Table == "sector" {
+			x.rows = x.rows[:7]
+		}
+	}
+	putSnapshot(t, st, "second", tables)
+	first, err := st.Open("first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := st.OpenAfter("second", first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, sector := 0, 0
+	for i := range contract.Endpoints {
+		n := len(warmRequests) + len(warmFilters(&contract.Endpoints[i]))
+		if all += n; contract.Endpoints[i].Table == "sector" {
+			sector = n
+		}
+	}
+	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
+	s.warmLimit = time.Hour
+	for i, snap := range []*store.Snapshot{first, second, second.Acquire()} {
+		if err := s.Swap(Release{Snapshot: snap}); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := s.WarmUp().Requests, []int{all, sector, 0}[i]; got != want {
+			t.Errorf("before swap %d, %d requests were answered, want %d", i, got, want)
+		}
+	}
+	if bytes, slots, refs := s.budget.Bytes(), s.gate.Running(), s.current.Load().refs.Load(); bytes != 0 ||
+		slots != 0 || refs != 1 {
+		t.Errorf("%d bytes in flight, %d slots, %d references to the snapshot", bytes, slots, refs)
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWarmUpFails checks that a snapshot from which a request cannot be answered is not served,
+// whether answering fails or panics, within a handler or in a stream.
+func TestWarmUpFails(t *testing.T) {
+	t.Parallel()
+	breaks := map[string]func(l *boundList){
+		"error":           func(l *boundList) { l.filters = make([]index.Filter, len(l.filters)) },
+		"panic":           func(l *boundList) { l.index = new(index.Index) },
+		"panic in stream": func(l *boundList) { l.named[contract.ContractNames].renderer = new(render.Renderer) },
+	}
+	for name, breakList := range breaks {
+		s := sampleServer(t, Options{Identifier: IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)}, 20)
+		s.warmLimit = time.Hour
+		before := s.Answer("GET", listTarget, nil)
+		next := storeSnapshot(t, "next", sampleTime, sampleTables(t, 21))
+		bound, err := Bind(next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		breakList(bound.lists["/api/v2/metadata/sector"])
+		if err := s.swapTo(bound, s.current.Load().bound, Release{Snapshot: next}); err == nil {
+			t.Errorf("%s: the snapshot is served", name)
+		}
+		after := s.Answer("GET", listTarget, nil)
+		if after.Status != 200 || !bytes.Equal(after.Body, before.Body) || s.currentID() != sampleID {
+			t.Errorf("%s: then %d from %s", name, after.Status, s.currentID())
+		}
+		if err := next.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestWarmUpLimit checks that a warm-up that takes too long ends, and that the snapshot is served.
+func TestWarmUpLimit(t *testing.T) {
+	t.Parallel()
+	var log lockedLog
+	s := New(Options{Identifier: IgnoreIdentifier, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	s.warmLimit = -1
+	if err := s.Swap(Release{Snapshot: storeSnapshot(t, "slow", sampleTime, sampleTables(t, 3))}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(log.String(), "warming up took too long") || s.WarmUp().Requests != 0 {
+		t.Errorf("the log is\n%s", log.String())
+	}
+	if got := s.Answer("GET", listTarget, nil); got.Status != 200 {
+		t.Errorf("then %d", got.Status)
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
