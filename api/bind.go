@@ -108,8 +108,8 @@ func (b *Bound) tableRows() map[string]int {
 	return rows
 }
 
-// madeBytes returns the memory of what has been made for answers: fragments, stored blocks, texts and
-// lists for searching, and cached sets of rows.
+// madeBytes returns the memory of what has been made for answers: fragments, stored blocks, texts
+// and lists for searching, and cached sets of rows.
 func (b *Bound) madeBytes() int64 {
 	var n int64
 	for _, list := range b.lists {

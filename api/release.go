@@ -61,9 +61,9 @@ type publication struct {
 }
 
 // Swap serves another snapshot, after it has answered a few requests from it (warm.go). On an error
-// the old one stays current, and the caller must close the new one. Otherwise the server closes each
-// snapshot when nobody reads it any more. The replaced snapshot answers requests that name it for
-// Options.KeepPrevious.
+// the old one stays current, and the caller must close the new one. Otherwise the server closes
+// each snapshot when nobody reads it any more. The replaced snapshot answers requests that name it
+// for Options.KeepPrevious.
 func (s *Server) Swap(r Release) error {
 	var earlier *Bound
 	if now := s.acquire(); now != nil {

@@ -86,8 +86,8 @@ func (s *Server) warm(v *served, earlier *Bound) (err error) {
 	return nil
 }
 
-// warmFilters are the requests with the first filter of an endpoint, which is that by place for most,
-// and with a date.
+// warmFilters are the requests with the first filter of an endpoint, which is that by place for
+// most, and with a date.
 func warmFilters(e *contract.Endpoint) []warmRequest {
 	var requests []warmRequest
 	for i, f := range e.Filters() {

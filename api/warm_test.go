@@ -37,7 +37,8 @@ func TestWarmUp(t *testing.T) {
 			before := list.named[contract.ContractNames].renderer.Bytes() + list.index.Bytes()
 			for _, coding := range []string{"identity", "gzip", "zstd"} {
 				for _, query := range []string{"", "?output_format=csv", "?limit=100&offset=100"} {
-					if got := s.Answer("GET", e.Path+query, []HeaderField{{"Accept-Encoding", coding}}); got.Status != 200 {
+					got := s.Answer("GET", e.Path+query, []HeaderField{{"Accept-Encoding", coding}})
+					if got.Status != 200 {
 						t.Fatalf("%s%s: %d", e.Path, query, got.Status)
 					}
 				}
