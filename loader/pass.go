@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
+
+	"hdqs/snapshot"
 )
 
 // pass reads the catalog once under a plan.
@@ -134,7 +136,7 @@ func largestFirst[T any](
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			return work(ctx, item)
+			return snapshot.Guard(func() error { return work(ctx, item) })
 		})
 	}
 	return group.Wait()
