@@ -188,6 +188,45 @@ func TestStoreRemovedUnderLoad(t *testing.T) {
 	}
 }
 
+// TestLinksOfStore: with --data-dir, a replica starts though a segment was removed from its store
+// and another one was replaced by a damaged file. Links of segments that are not served are
+// removed.
+func TestLinksOfStore(t *testing.T) {
+	parallel(t)
+	store, data := sampleStore(t), t.TempDir()
+	view, _ := inspect(t, store)
+	args := []string{"--store", store, "--data-dir", data, "--snapshot-poll", "1h", "--scrub", "200ms"}
+	links := func() int {
+		t.Helper()
+		found, err := filepath.Glob(filepath.Join(data, "links", "*", "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found)
+	}
+	s := serve(t, args...)
+	want := s.fingerprints(t)
+	if n := links(); n != len(view.Tables) {
+		t.Fatalf("%d links for %d tables", n, len(view.Tables))
+	}
+	s.stop(t)
+	damaged, removed := segmentOf(t, store, "conflict_event"), segmentOf(t, store, "humanitarian_needs")
+	testkit.ReplaceFile(t, damaged, []byte("damaged"))
+	if err := os.Remove(removed); err != nil {
+		t.Fatal(err)
+	}
+	s = serve(t, args...)
+	for i, got := range s.fingerprints(t) {
+		if got != want[i] {
+			t.Errorf("%s: not the answer from before", swapRequests[i].path)
+		}
+	}
+	buildOther(t, store, "2026-12-01T00:00:00Z")
+	s.signalAndWait(t, "the swap", "snapshot swapped")
+	next, _ := inspect(t, store)
+	testkit.WaitFor(t, "links to the new snapshot only", func() bool { return links() == len(next.Tables) })
+}
+
 // flipBits changes 64 bits of a file in place and returns a function that flips them back.
 func flipBits(t *testing.T, path string) (back func()) {
 	t.Helper()

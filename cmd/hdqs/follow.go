@@ -141,6 +141,9 @@ func (f *follower) show(p store.Pointer, snap *store.Snapshot) (changed bool, er
 			errors.Join(fmt.Errorf("snapshot %s: %w", p.ID, err), snap.Close()))
 	}
 	f.shown = p
+	if err := f.store.KeepLinks(snap.Manifest); err != nil {
+		f.log.Warn("links to files of earlier snapshots could not be removed", "error", err)
+	}
 	return true, nil
 }
 

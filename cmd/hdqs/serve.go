@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -30,6 +32,7 @@ type serveFlags struct {
 	refresh, poll time.Duration
 	storeTimeout  time.Duration
 	scrub         time.Duration
+	ownData       bool // --data-dir was set
 	listen, admin string
 	listenSet     bool // listen is not the default
 	identifier    string
@@ -50,6 +53,7 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.listenSet = cmd.Flags().Changed("listen")
+			f.ownData = cmd.Flags().Changed("data-dir")
 			return serve(cmd.Context(), cmd.ErrOrStderr(), &f)
 		},
 	}
@@ -238,6 +242,9 @@ func openServed(
 			name: "opening store " + f.store, timeout: f.storeTimeout,
 			run: func(context.Context) (*openStore, error) { return f.openExisting() },
 		})
+		if err == nil && st.remote == nil && f.ownData {
+			st.Store = st.Linking(f.linksFolder())
+		}
 		return st, func() {}, storeError(err)
 	case f.load.catalog != "":
 		w.reportStep("loading catalog " + f.load.catalog)
@@ -260,6 +267,17 @@ func openServed(
 		return nil, nil, err
 	}
 	return &openStore{Store: st, channel: f.channel}, remove, nil
+}
+
+// linksFolder is the folder of links to the files of a directory store. Replicas of one channel of
+// one store may share it.
+func (f *serveFlags) linksFolder() string {
+	path, err := filepath.Abs(f.store)
+	if err != nil {
+		path = f.store
+	}
+	sum := sha256.Sum256([]byte(path))
+	return filepath.Join(f.dataDir, "links", hex.EncodeToString(sum[:6])+"-"+f.channel)
 }
 
 // buildServed loads the catalog into the store in the data directory. If the load fails, the last

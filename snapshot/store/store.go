@@ -39,6 +39,7 @@ type Store struct {
 	signer  ed25519.PrivateKey  // signs manifests and channels; nil: not signed
 	trusted []ed25519.PublicKey // keys whose signatures are accepted
 	strict  bool                // refuse what no trusted key has signed
+	links   string              // folder of hard links to opened segments; empty: none
 }
 
 // Open opens a directory as a store. The first write makes a missing directory.
@@ -310,13 +311,25 @@ func (s *Store) openManifest(m *Manifest, earlier *Snapshot) (*Snapshot, error) 
 	return snap, nil
 }
 
-// openRef opens a segment and checks that it is the one a manifest describes.
+// openRef opens a segment of the store, or by its link if the file is damaged or missing.
 func (s *Store) openRef(ref SegmentRef) (*snapshot.Segment, error) {
 	path, err := s.SegmentPath(ref.SHA256)
 	if err != nil {
 		return nil, err
 	}
-	var segment *snapshot.Segment
+	segment, err := openAs(ref, path)
+	if err == nil {
+		s.link(path)
+		return segment, nil
+	}
+	if linked, linkErr := s.openLink(ref); linkErr == nil {
+		return linked, nil
+	}
+	return nil, err
+}
+
+// openAs opens a file and checks that it is the segment that a manifest describes.
+func openAs(ref SegmentRef, path string) (segment *snapshot.Segment, err error) {
 	if err = checkRegular(path); err == nil {
 		segment, err = snapshot.OpenSegment(path)
 	}

@@ -48,7 +48,7 @@ func (s *Store) verifyRef(ref SegmentRef) error {
 	if got != ref.SHA256 {
 		return corruptf("table %q: %s has the SHA-256 %s", ref.Table, path, got)
 	}
-	segment, err := s.openRef(ref)
+	segment, err := openAs(ref, path)
 	if err != nil {
 		return err
 	}
