@@ -145,7 +145,9 @@ func (l *load) setTime(fromCatalog time.Time, catalogURL string) error {
 // publish writes manifest and report and moves the pointer, unless nothing changed.
 func (l *load) publish(r *result) error {
 	report := r.report
-	m := &store.Manifest{Format: 1, SnapshotTime: report.SnapshotTime, CatalogURL: report.CatalogURL}
+	m := &store.Manifest{
+		Format: store.ManifestFormat, SnapshotTime: report.SnapshotTime, CatalogURL: report.CatalogURL,
+	}
 	for _, t := range tables {
 		segment, ok := r.segments[t.name]
 		if !ok {
@@ -153,8 +155,9 @@ func (l *load) publish(r *result) error {
 		}
 		m.Tables = append(m.Tables, segment)
 	}
+	m.Sources, m.Datasets = l.describeSources(r)
 	if now := l.previous.manifest; now != nil && slices.Equal(now.Tables, m.Tables) &&
-		now.CatalogURL == m.CatalogURL && sameStale(l.previous.state.Stale, r.state.Stale) {
+		now.CatalogURL == m.CatalogURL && sameStale(l.previous.state.Stale, r.state.Stale) && sameSources(now, m) {
 		report.Outcome, report.Snapshot = "unchanged", now.ID
 		return nil
 	}
@@ -191,5 +194,6 @@ func manifestID(m *store.Manifest) string {
 		fmt.Fprintln(h, t.Table, t.SHA256)
 	}
 	h.Write(m.State)
+	_ = json.NewEncoder(h).Encode([]any{m.Sources, m.Datasets})
 	return m.SnapshotTime.Format("20060102T150405Z") + "-" + hex.EncodeToString(h.Sum(nil))[:12]
 }

@@ -23,7 +23,10 @@ type catalog struct {
 	time     time.Time // of catalog.json; zero when it has none
 	files    map[string][]resourceFile
 	packages []resourceFile
-	notes    []string // what is not read
+
+	described []catalogfile.Dataset // what catalog.json says about datasets
+
+	notes []string // what is not read
 }
 
 // resourceFile is one file of a catalog, with what catalog.json says about it.
@@ -50,6 +53,7 @@ func openCatalog(fsys fs.FS, name string) (*catalog, error) {
 	if m.CatalogURL != "" {
 		c.url = strings.TrimRight(m.CatalogURL, "/")
 	}
+	c.described = m.Datasets
 	if c.time, err = m.Time(); err != nil {
 		return nil, fmt.Errorf("catalog %s: %w", name, err)
 	}

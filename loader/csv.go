@@ -298,19 +298,25 @@ func (r *csvReader) notUTF8() error {
 	return r.fault(invalidUTF8, "bytes that are not UTF-8")
 }
 
-// isLatin1 reports whether a text that is not UTF-8 is one of ISO 8859-1 or its superset
-// Windows-1252: each byte beyond ASCII is a character of it, and none is a control character.
+// isLatin1 reports whether a text that is not UTF-8 reads like one of ISO 8859-1 or its superset
+// Windows-1252: each byte is a character of it, none is a control character, and one beyond ASCII
+// stands beside a letter.
 func isLatin1(text []byte) bool {
-	for _, c := range text {
+	inWord := false
+	for i, c := range text {
 		switch {
 		case c == 0x81, c == 0x8d, c == 0x8f, c == 0x90, c == 0x9d: // not in Windows-1252
 			return false
 		case c < 0x20 && c != '\t' && c != '\r' && c != '\n', c == 0x7f:
 			return false
+		case c >= 0x80 && (i > 0 && isLetter(text[i-1]) || i+1 < len(text) && isLetter(text[i+1])):
+			inWord = true
 		}
 	}
-	return true
+	return inWord
 }
+
+func isLetter(c byte) bool { return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' }
 
 // skipLine skips the rest of the line at pos and returns the fault because of which it is skipped.
 // A line that is too long and has quotes ends the file: its end may be inside a quoted cell.

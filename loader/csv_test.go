@@ -264,7 +264,7 @@ func TestLatin1Files(t *testing.T) {
 	lines := strings.SplitAfter(string(files["idps/a.csv"].Data), "\n")
 	text := lines[0]
 	for i := range 20 {
-		text += strings.Replace(lines[1], "Op", fmt.Sprintf("Op%d \xc3\xa9", i), 1)
+		text += strings.Replace(lines[1], "Op", fmt.Sprintf("Op\xc3\xa9ration %d", i), 1)
 	}
 	files["idps/b.csv"] = &fstest.MapFile{Data: []byte(text)}
 	st := openStore(t)

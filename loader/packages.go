@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"hdqs/loader/catalogfile"
+	"hdqs/snapshot/store"
 )
 
 // packageInfo is one dataset of the catalog. The metadata tables are made of packages.
@@ -19,7 +21,44 @@ type packageInfo struct {
 	Organization organization  `json:"organization"`
 	Resources    resourceInfos `json:"resources"`
 
+	LicenseID        looseText `json:"license_id"`
+	LicenseTitle     looseText `json:"license_title"`
+	LicenseURL       looseText `json:"license_url"`
+	LicenseOther     looseText `json:"license_other"` // the terms of a license without a name
+	Caveats          looseText `json:"caveats"`
+	LastModified     looseText `json:"last_modified"`
+	MetadataModified looseText `json:"metadata_modified"`
+
 	path string // the file it was read from
+}
+
+// maxDescription bounds each text that describes a package, in bytes.
+const maxDescription = 1000
+
+// looseText is a text that a package can do without: anything else is empty, and a long one is cut.
+type looseText string
+
+// UnmarshalJSON decodes the text.
+func (t *looseText) UnmarshalJSON(data []byte) error {
+	var text string
+	if json.Unmarshal(data, &text) == nil {
+		*t = looseText(strings.Clone(clip(strings.TrimSpace(text), maxDescription)))
+	}
+	return nil
+}
+
+// describe is what the manifest says about the package.
+func (p *packageInfo) describe() store.Dataset {
+	d := store.Dataset{
+		ID: p.ID, Name: clip(p.Name, maxDescription), Title: clip(p.Title, maxDescription),
+		Publisher: clip(p.Organization.Title, maxDescription),
+		License:   string(cmp.Or(p.LicenseTitle, p.LicenseID)), LicenseURL: licenseLink(string(p.LicenseURL)),
+		Terms: string(p.LicenseOther), Caveats: string(p.Caveats),
+	}
+	if at, ok := parseInstant([]byte(cmp.Or(p.LastModified, p.MetadataModified))); ok {
+		d.Updated = time.UnixMicro(at - at%second).UTC()
+	}
+	return d
 }
 
 type organization struct {
@@ -110,6 +149,11 @@ func (l *load) readPackages() *packages {
 // memory is about how many bytes the package takes.
 func (p *packageInfo) memory() int {
 	n := resourceMemory + len(p.ID) + len(p.Name) + len(p.Title) + len(p.Organization.Name) + len(p.Organization.Title)
+	for _, t := range []looseText{
+		p.LicenseID, p.LicenseTitle, p.LicenseURL, p.LicenseOther, p.Caveats, p.LastModified, p.MetadataModified,
+	} {
+		n += len(t)
+	}
 	for i := range p.Resources {
 		r := &p.Resources[i]
 		n += resourceMemory + len(r.ID) + len(r.Name) + len(r.Format) + len(r.URL) + len(r.LastModified) +

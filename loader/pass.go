@@ -116,6 +116,7 @@ func (p *pass) readLists(ctx context.Context) (read []*tableBuilder, err error) 
 func (p *pass) putDerived() error {
 	listed := p.listedPackages()
 	p.setTimes(listed)
+	p.addPackages(listed)
 	p.noteUnknownSources(listed)
 	if err := p.putPackages(listed); err != nil {
 		return err

@@ -20,6 +20,7 @@ type result struct {
 	uses       map[string]*sourceUse  // by resource id
 	datasets   map[string]bool        // ids that rows name
 	state      loadState
+	sources    sources
 	keptPlaced string // a table that is kept and refers to places; "" when there is none
 }
 
@@ -28,7 +29,8 @@ func newResult(st *store.Store, base *Report) *result {
 	return &result{
 		store: st, report: base.clone(), segments: map[string]store.SegmentRef{}, available: map[string][]available{},
 		uses: map[string]*sourceUse{}, datasets: map[string]bool{},
-		state: loadState{Resources: map[string]resourceState{}, Roles: map[string]roleState{}},
+		sources: sources{resources: map[string]sourceResource{}, datasets: map[string]store.Dataset{}},
+		state:   loadState{Resources: map[string]resourceState{}, Roles: map[string]roleState{}},
 	}
 }
 
@@ -87,7 +89,7 @@ func (r *result) countUses(uses []useState) {
 		r.datasets[u.Dataset] = true
 		all := r.uses[u.Resource]
 		if all == nil {
-			all = &sourceUse{resource: u.Resource}
+			all = &sourceUse{dataset: u.Dataset, resource: u.Resource}
 			r.uses[u.Resource] = all
 		}
 		all.rows += u.Rows

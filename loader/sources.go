@@ -1,62 +1,267 @@
 package loader
 
 import (
+	"bytes"
 	"encoding/json"
-	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"hdqs/loader/catalogfile"
+	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
 
-// Source is what a snapshot says about the files that a table was made from.
-type Source struct {
-	Table      string
-	Updated    time.Time // when the newest of its resources was changed; zero if the catalog does not say
-	StaleSince time.Time // first load that had to use an older form; zero if the present one was used
-	Why        string    // it is stale
+// sources is what a load knows about where rows come from: the manifest tells it to whoever shows
+// the tables.
+type sources struct {
+	resources map[string]sourceResource // by id
+	datasets  map[string]store.Dataset  // by id
 }
 
-// SourcesIn lists the sources of a snapshot's tables.
-func SourcesIn(m *store.Manifest) ([]Source, error) {
-	var state loadState
-	if len(m.State) > 0 {
-		if err := json.Unmarshal(m.State, &state); err != nil {
-			return nil, fmt.Errorf("state in the manifest of snapshot %s: %w", m.ID, err)
-		}
+// sourceResource is the dataset of a resource, and when it changed last.
+type sourceResource struct {
+	dataset  string
+	modified int64 // to the second; 0 when it is not known
+}
+
+func newSourceResource(dataset string, modified int64) sourceResource {
+	if modified == snapshot.NullInt {
+		modified = 0
 	}
-	roles := map[string]string{}
+	return sourceResource{dataset: dataset, modified: modified - modified%second}
+}
+
+// describeSources makes the manifest's descriptions. A table that is kept from the previous
+// snapshot keeps the one it has there.
+func (l *load) describeSources(r *result) ([]store.TableSource, []store.Dataset) {
+	var described []store.TableSource
+	used := map[string]bool{}
+	stale := staleTables(r.report.Stale)
 	for _, th := range themes {
-		roles[th.table.name] = th.role
+		s := store.TableSource{Table: th.table.name}
+		since, isStale := stale[s.Table]
+		switch {
+		case isStale && since.whole && l.previous.manifest != nil:
+			s = l.previous.manifest.Source(s.Table)
+		case !isStale || !since.whole:
+			s.Updated, s.Datasets = l.newest(th, r)
+		}
+		s.StaleSince, s.StaleWhy = since.Since, since.Why
+		for _, id := range s.Datasets {
+			used[id] = true
+		}
+		if !s.Updated.IsZero() || isStale || s.Datasets != nil {
+			described = append(described, s)
+		}
 	}
-	var all []Source
-	for _, ref := range m.Tables {
-		role := roles[ref.Table]
-		if ref.Table == "dataset" || ref.Table == "resource" {
-			role = catalogfile.PackageRole
+	var datasets []store.Dataset
+	for id := range used {
+		d, ok := r.sources.datasets[id]
+		if !ok && l.previous.manifest != nil {
+			d, ok = l.previous.manifest.Dataset(id)
 		}
-		if role == "" {
-			continue // made from other tables
+		if ok {
+			datasets = append(datasets, d)
 		}
-		s := Source{Table: ref.Table, Updated: state.updated(role)}
-		for _, stale := range state.Stale {
-			ofTable := stale.Role == role || stale.Path == ref.Table
-			if ofTable && (s.StaleSince.IsZero() || stale.Since.Before(s.StaleSince)) {
-				s.StaleSince, s.Why = stale.Since, stale.Why
+	}
+	slices.SortFunc(datasets, func(a, b store.Dataset) int { return strings.Compare(a.ID, b.ID) })
+	return described, datasets
+}
+
+// newest is when the newest source of a table changed, and the datasets of its rows. A change after
+// the table's own files were published is not in them, so it does not count.
+func (l *load) newest(th *theme, r *result) (at time.Time, datasets []string) {
+	published := l.newestFile(th)
+	latest, seen := int64(0), map[string]bool{}
+	for _, e := range r.available[th.table.name] {
+		from, ok := r.sources.resources[e.resource]
+		if !ok {
+			continue
+		}
+		if at := from.modified; published == 0 || at < published {
+			latest = max(latest, at)
+		} else {
+			latest = published
+		}
+		if _, described := r.sources.datasets[from.dataset]; described {
+			seen[from.dataset] = true
+		}
+	}
+	if latest == 0 {
+		latest = published
+	}
+	if latest > 0 {
+		at = time.UnixMicro(latest).UTC()
+	}
+	for id := range seen {
+		datasets = append(datasets, id)
+	}
+	slices.Sort(datasets)
+	return at, datasets
+}
+
+// newestFile is when the newest file of a table was published, 0 when catalog.json does not say.
+func (l *load) newestFile(th *theme) int64 {
+	role := th.role
+	switch th.table.name {
+	case "location":
+		role = catalogfile.LocationRole
+	case "admin1", "admin2":
+		role = catalogfile.UnitRole
+	}
+	latest := int64(0)
+	for _, f := range l.catalog.files[role] {
+		if at, ok := parseInstant([]byte(f.lastModified)); ok {
+			latest = max(latest, at-at%second)
+		}
+	}
+	return latest
+}
+
+// staleTable is since when a table, or a file of it, is older than its source.
+type staleTable struct {
+	Stale
+	whole bool // the table is that of the previous snapshot
+}
+
+// staleTables finds the tables of stale sources. Of several sources of one table the first that
+// could not be used counts.
+func staleTables(all []Stale) map[string]staleTable {
+	found := map[string]staleTable{}
+	for _, s := range all {
+		for _, table := range tablesOf(s) {
+			old, ok := found[table]
+			whole := old.whole || s.Path == table
+			if !ok || s.Since.Before(old.Since) {
+				old.Stale = s
+			}
+			found[table] = staleTable{Stale: old.Stale, whole: whole}
+		}
+	}
+	return found
+}
+
+// tablesOf are the tables that a stale source concerns: the one that it names, or those of its
+// role.
+func tablesOf(s Stale) []string {
+	for _, t := range tables {
+		if t.name == s.Path {
+			return []string{t.name}
+		}
+	}
+	switch s.Role {
+	case catalogfile.LocationRole:
+		return []string{"location"}
+	case catalogfile.UnitRole:
+		return []string{"admin1", "admin2"}
+	case catalogfile.PackageRole:
+		return []string{"dataset", "resource"}
+	}
+	for _, th := range themes {
+		if th.role == s.Role && s.Role != "" {
+			return []string{th.table.name}
+		}
+	}
+	return nil
+}
+
+// sameSources reports whether two manifests describe their sources alike. Why one is stale, which
+// may contain times and addresses, does not count.
+func sameSources(a, b *store.Manifest) bool {
+	text := func(m *store.Manifest) []byte {
+		all := slices.Clone(m.Sources)
+		for i := range all {
+			all[i].StaleWhy = ""
+		}
+		data, _ := json.Marshal(struct {
+			Sources  []store.TableSource
+			Datasets []store.Dataset
+		}{all, m.Datasets})
+		return data
+	}
+	return bytes.Equal(text(a), text(b))
+}
+
+// addPackages describes the packages and resources that are listed, and the datasets of
+// catalog.json that rows name.
+func (p *pass) addPackages(out listed) {
+	s := &p.result.sources
+	for info, resources := range out {
+		if len(info.ID) > maxDatasetID {
+			continue // no row of the list of datasets either
+		}
+		s.datasets[info.ID] = info.describe()
+		for _, r := range resources {
+			at, _ := r.modified()
+			s.resources[r.ID] = newSourceResource(info.ID, at)
+		}
+	}
+	for id, u := range p.result.uses {
+		if _, ok := s.resources[id]; !ok && u.dataset != "" {
+			s.resources[id] = sourceResource{dataset: u.dataset}
+		}
+	}
+	s.complete(p.catalog.described)
+}
+
+// complete adds what catalog.json says about datasets where their packages say nothing.
+func (s *sources) complete(described []catalogfile.Dataset) {
+	for _, c := range described {
+		if c.ID == "" || len(c.ID) > maxDatasetID {
+			continue
+		}
+		d := s.datasets[c.ID]
+		d.ID = c.ID
+		for _, text := range []struct {
+			to   *string
+			from string
+		}{
+			{&d.Name, c.Name},
+			{&d.Title, c.Title},
+			{&d.Publisher, c.Provider},
+			{&d.License, c.License},
+			{&d.LicenseURL, licenseLink(c.LicenseURL)},
+			{&d.Terms, c.Terms},
+			{&d.Caveats, c.Caveats},
+		} {
+			if *text.to == "" {
+				*text.to = clip(text.from, maxDescription)
 			}
 		}
-		all = append(all, s)
+		if at, ok := parseInstant([]byte(c.LastModified)); ok && d.Updated.IsZero() {
+			d.Updated = time.UnixMicro(at - at%second).UTC()
+		}
+		s.datasets[c.ID] = d
 	}
-	return all, nil
 }
 
-// updated returns when the newest resource that rows of a role name was changed.
-func (s *loadState) updated(role string) (newest time.Time) {
-	for _, use := range s.Roles[role].Uses {
-		micros, ok := parseInstant([]byte(s.Resources[use.Resource].LastModified))
-		if at := time.UnixMicro(micros).UTC(); ok && at.After(newest) {
-			newest = at
+// licenseLink is a link to a license, empty when it is no link that a page can show.
+func licenseLink(uri string) string {
+	link, ok := webLink(uri)
+	if !ok || len(link) > maxURI {
+		return ""
+	}
+	return link
+}
+
+// addResourceRows takes ids, datasets and times from the table of resources of view dumps.
+func (s *sources) addResourceRows(data *snapshot.TableData) {
+	ids, datasets := columnData(data.Columns, "resource_catalog_id"), columnData(data.Columns, "dataset_catalog_id")
+	times := columnData(data.Columns, "update_date")
+	for row := range data.Rows {
+		s.resources[textAt(ids, row)] = newSourceResource(textAt(datasets, row), times.Ints[row])
+	}
+}
+
+// addDatasetRows takes names and titles from the table of datasets of view dumps.
+func (s *sources) addDatasetRows(data *snapshot.TableData) {
+	text := func(column string, row int) string { return textAt(columnData(data.Columns, column), row) }
+	for row := range data.Rows {
+		id := text("dataset_catalog_id", row)
+		s.datasets[id] = store.Dataset{
+			ID: id, Name: text("dataset_catalog_stub", row), Title: text("dataset_catalog_title", row),
+			Publisher: text("catalog_provider_name", row),
 		}
 	}
-	return newest
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"strings"
 
 	"hdqs/snapshot"
@@ -102,7 +103,9 @@ func (l *load) readViews(ctx context.Context) (*result, error) {
 	if err := l.setTime(at, beside.CatalogURL); err != nil {
 		return nil, wrap(err)
 	}
-	l.catalog = &catalog{fsys: l.opts.Catalog, name: l.opts.CatalogName, files: map[string][]resourceFile{}}
+	l.catalog = &catalog{
+		fsys: l.opts.Catalog, name: l.opts.CatalogName, files: map[string][]resourceFile{}, described: beside.Datasets,
+	}
 	for _, th := range themes {
 		name := th.viewName()
 		path, err := viewFile(l.opts.Catalog, name)
@@ -126,6 +129,7 @@ func (l *load) readViews(ctx context.Context) (*result, error) {
 	if v.result.segments["location"].Rows == 0 {
 		return nil, fmt.Errorf("views %s: location_view gives no location; nothing is published", l.catalog.name)
 	}
+	v.result.sources.complete(beside.Datasets)
 	return v.result, v.putAvailability()
 }
 
@@ -159,7 +163,15 @@ func (l *viewLoad) readTable(ctx context.Context, th *theme) error {
 	if why != nil {
 		return l.keepTable(th, why)
 	}
-	if data.Name == "resource" {
+	switch data.Name {
+	case "dataset":
+		l.result.mu.Lock()
+		l.result.sources.addDatasetRows(data)
+		l.result.mu.Unlock()
+	case "resource":
+		l.result.mu.Lock()
+		l.result.sources.addResourceRows(data)
+		l.result.mu.Unlock()
 		ids, times := columnData(data.Columns, "resource_catalog_id"), columnData(data.Columns, "api_updated_date")
 		for row, at := range times.Ints {
 			if at != snapshot.NullInt {
@@ -188,6 +200,7 @@ func (l *viewLoad) keepTable(th *theme, why error) error {
 			return fail(err)
 		}
 	}
+	resources := map[string]sourceResource{}
 	if old.Table == "resource" {
 		segment, err := l.previous.open(old.Table)
 		if err != nil {
@@ -196,6 +209,7 @@ func (l *viewLoad) keepTable(th *theme, why error) error {
 		defer segment.Close()
 		r := segmentReader{segment: segment}
 		ids, times := r.column("resource_catalog_id"), r.column("api_updated_date")
+		datasets, modified := r.column("dataset_catalog_id"), r.column("update_date")
 		if r.err != nil {
 			return fail(r.err)
 		}
@@ -203,11 +217,18 @@ func (l *viewLoad) keepTable(th *theme, why error) error {
 			if !times.IsNull(rowPosition(times, row)) {
 				l.updated[rowText(ids, row)] = rowInt(times, row)
 			}
+			resources[rowText(ids, row)] = newSourceResource(rowText(datasets, row), rowInt(modified, row))
 		}
 	}
 	r := l.result
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	maps.Copy(r.sources.resources, resources)
+	if old.Table == "dataset" {
+		for _, d := range l.previous.manifest.Datasets {
+			r.sources.datasets[d.ID] = d
+		}
+	}
 	l.markStale(r, th.viewName(), old.Table, why)
 	r.available[old.Table] = entries
 	r.keep(old, roleState{})

@@ -93,6 +93,15 @@ func (c *Column) TextOf(code uint32) string { return c.dict.text(code) }
 // IntOf is the value of a code of a coded Int, Bool or Time column.
 func (c *Column) IntOf(code uint32) int64 { return c.dict.int(code) }
 
+// Span returns the smallest and the largest value of a coded Int, Bool or Time column, from its
+// dictionary; ok is false without a value, and for other columns.
+func (c *Column) Span() (least, most int64, ok bool) {
+	if !c.coded || c.Kind != Int && c.Kind != Bool && c.Kind != Time || c.dict.len() == 0 {
+		return 0, 0, false
+	}
+	return c.dict.int(0), c.dict.int(uint32(c.dict.len() - 1)), true
+}
+
 // DecOf is the value of a code of a coded Decimal column.
 func (c *Column) DecOf(code uint32) Dec { return c.dict.dec(code) }
 

@@ -135,7 +135,7 @@ func (f *follower) show(p store.Pointer, snap *store.Snapshot) (changed bool, er
 		return false, nil
 	}
 	f.reportStep("warming up snapshot " + p.ID)
-	release := api.Release{Snapshot: snap, PublishedAt: p.PublishedAt, Sources: f.sources(snap)}
+	release := api.Release{Snapshot: snap, PublishedAt: p.PublishedAt, Sources: sources(snap.Manifest)}
 	if err := f.server.Swap(release); err != nil {
 		return false, exitWith(exitVerification,
 			errors.Join(fmt.Errorf("snapshot %s: %w", p.ID, err), snap.Close()))

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -19,6 +22,7 @@ func newInspect() *cobra.Command {
 	var (
 		f                       storeFlags
 		asJSON, columns, report bool
+		datasets                bool
 		bytesOf                 string
 	)
 	cmd := &cobra.Command{
@@ -54,8 +58,11 @@ func newInspect() *cobra.Command {
 			if view.Stale, err = loader.StaleIn(snap.Manifest); err != nil {
 				return err
 			}
-			if asJSON {
+			switch {
+			case asJSON:
 				return printJSON(out, view)
+			case datasets:
+				return view.printDatasets(out)
 			}
 			return view.print(out)
 		},
@@ -64,6 +71,8 @@ func newInspect() *cobra.Command {
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&columns, "columns", false, "print every column with its storage and size")
 	cmd.Flags().BoolVar(&report, "report", false, "print the report of the load that made the snapshot")
+	cmd.Flags().BoolVar(&datasets, "datasets", false,
+		"print the datasets that rows come from, with provider and licence")
 	cmd.Flags().StringVar(&bytesOf, "bytes", "", "print the bytes of a segment file with their meaning")
 	return cmd
 }
@@ -92,8 +101,9 @@ type snapshotView struct {
 	Rows         int        `json:"rows"`
 	Bytes        int64      `json:"bytes"`
 
-	Stale  []loader.Stale `json:"stale,omitempty"` // older files that were used because the current ones could not be
-	Tables []tableView    `json:"tables"`
+	Stale    []loader.Stale  `json:"stale,omitempty"` // sources that could not be used, so that an older form is
+	Tables   []tableView     `json:"tables"`
+	Datasets []store.Dataset `json:"datasets,omitempty"` // that rows come from
 }
 
 type tableView struct {
@@ -101,9 +111,12 @@ type tableView struct {
 	Rows        int          `json:"rows"`
 	Bytes       int64        `json:"bytes"`
 	BytesPerRow float64      `json:"bytes_per_row"`
-	From        string       `json:"from,omitempty"` // earliest reference_period_start
-	To          string       `json:"to,omitempty"`   // latest reference_period_end
+	From        string       `json:"from,omitempty"`        // earliest reference_period_start
+	To          string       `json:"to,omitempty"`          // latest reference_period_end
+	Updated     *time.Time   `json:"updated,omitempty"`     // of the newest source
+	StaleSince  *time.Time   `json:"stale_since,omitempty"` // when a newer source could not be used for the first time
 	SHA256      string       `json:"sha256"`
+	Datasets    []string     `json:"datasets,omitempty"` // ids
 	Columns     []columnView `json:"columns,omitempty"`
 }
 
@@ -118,7 +131,7 @@ type columnView struct {
 
 func inspectSnapshot(snap *store.Snapshot, p store.Pointer, columns bool) snapshotView {
 	m := snap.Manifest
-	view := snapshotView{ID: m.ID, SnapshotTime: m.SnapshotTime, CatalogURL: m.CatalogURL}
+	view := snapshotView{ID: m.ID, SnapshotTime: m.SnapshotTime, CatalogURL: m.CatalogURL, Datasets: m.Datasets}
 	if p.ID != "" {
 		view.PublishedAt = &p.PublishedAt
 	}
@@ -128,7 +141,9 @@ func inspectSnapshot(snap *store.Snapshot, p store.Pointer, columns bool) snapsh
 		if ref.Rows > 0 {
 			t.BytesPerRow = float64(ref.Bytes) / float64(ref.Rows)
 		}
-		t.From, t.To = span(seg, "reference_period_start", false), span(seg, "reference_period_end", true)
+		t.From, _ = span(seg, "reference_period_start")
+		_, t.To = span(seg, "reference_period_end")
+		t.describe(m.Source(ref.Table))
 		for _, c := range seg.Columns() {
 			if columns {
 				t.Columns = append(t.Columns, viewColumn(c))
@@ -152,17 +167,53 @@ func viewColumn(c *snapshot.Column) columnView {
 	return v
 }
 
-// span returns the first or last day of a time column from its sorted dictionary.
-func span(seg *snapshot.Segment, name string, last bool) string {
+// describe adds what the manifest says about the rows of the table.
+func (t *tableView) describe(s store.TableSource) {
+	if !s.Updated.IsZero() {
+		t.Updated = &s.Updated
+	}
+	if !s.StaleSince.IsZero() {
+		t.StaleSince = &s.StaleSince
+	}
+	t.Datasets = s.Datasets
+}
+
+// span returns the first and the last day of a time column.
+func span(seg *snapshot.Segment, name string) (first, last string) {
 	c, err := seg.Column(name)
-	if err != nil || !c.Coded() || c.Cardinality() == 0 {
+	if err != nil {
+		return "", ""
+	}
+	least, most, ok := c.Span()
+	if !ok {
+		return "", ""
+	}
+	day := func(at int64) string { return time.UnixMicro(at).UTC().Format(time.DateOnly) }
+	return day(least), day(most)
+}
+
+func dayOf(at *time.Time) string {
+	if at == nil || at.IsZero() {
 		return ""
 	}
-	code := uint32(0)
-	if last {
-		code = uint32(c.Cardinality() - 1)
+	return at.UTC().Format(time.DateOnly)
+}
+
+// printDatasets prints what is known about the datasets that rows come from.
+func (v snapshotView) printDatasets(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "dataset\tprovider\tlicence\tupdated\ttables\ttitle")
+	for _, d := range v.Datasets {
+		var tables []string
+		for _, t := range v.Tables {
+			if slices.Contains(t.Datasets, d.ID) {
+				tables = append(tables, t.Table)
+			}
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", cmp.Or(d.Name, d.ID), d.Publisher, d.License, dayOf(&d.Updated),
+			strings.Join(tables, " "), d.Title)
 	}
-	return time.UnixMicro(c.IntOf(code)).UTC().Format(time.DateOnly)
+	return w.Flush()
 }
 
 func (v snapshotView) print(out io.Writer) error {
@@ -176,10 +227,10 @@ func (v snapshotView) print(out io.Writer) error {
 	}
 	fmt.Fprintln(out)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "table\trows\tbytes\tbytes/row\tfrom\tto\tsha256")
+	fmt.Fprintln(w, "table\trows\tbytes\tbytes/row\tfrom\tto\tupdated\tstale since\tsha256")
 	for _, t := range v.Tables {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%.1f\t%s\t%s\t%.12s\n",
-			t.Table, t.Rows, t.Bytes, t.BytesPerRow, t.From, t.To, t.SHA256)
+		fmt.Fprintf(w, "%s\t%d\t%d\t%.1f\t%s\t%s\t%s\t%s\t%.12s\n",
+			t.Table, t.Rows, t.Bytes, t.BytesPerRow, t.From, t.To, dayOf(t.Updated), dayOf(t.StaleSince), t.SHA256)
 		for _, c := range t.Columns {
 			nullable := ""
 			if c.Nullable {

@@ -11,7 +11,6 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/contract"
-	"hdqs/loader"
 	"hdqs/snapshot/store"
 )
 
@@ -167,15 +166,15 @@ func (m *lookMetrics) end(changed bool, err error, ended bool) api.Look {
 	return look
 }
 
-// sources describes where the tables of a snapshot come from.
-func (f *follower) sources(snap *store.Snapshot) []api.Source {
-	all, err := loader.SourcesIn(snap.Manifest)
-	if err != nil {
-		f.log.Warn("the sources of a snapshot are not known", "error", err)
+// sources describes where the tables of a snapshot come from. A manifest of format 1 does not say.
+func sources(m *store.Manifest) []api.Source {
+	if m.Format < 2 {
+		return nil
 	}
-	out := make([]api.Source, len(all))
-	for i, s := range all {
-		out[i] = api.Source(s)
+	var out []api.Source
+	for _, ref := range m.Tables {
+		s := m.Source(ref.Table)
+		out = append(out, api.Source{Table: s.Table, Updated: s.Updated, StaleSince: s.StaleSince, Why: s.StaleWhy})
 	}
 	return out
 }

@@ -3,6 +3,7 @@
 package catalogfile
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path"
@@ -54,6 +55,37 @@ type File struct {
 	SnapshotTime string  `json:"snapshot_time,omitempty"`
 	Resources    Entries `json:"resources"`
 	Packages     string  `json:"packages,omitempty"` // pattern of package files that Resources does not list
+
+	Datasets Datasets `json:"datasets,omitempty"` // what packages do not say
+}
+
+// Dataset describes a dataset that rows name, where no package does.
+type Dataset struct {
+	ID           string `json:"id"`
+	Name         string `json:"name,omitempty"`
+	Title        string `json:"title,omitempty"`
+	Provider     string `json:"provider,omitempty"` // name of the organisation
+	License      string `json:"license,omitempty"`
+	LicenseURL   string `json:"license_url,omitempty"`
+	Terms        string `json:"terms,omitempty"` // of a license without a name
+	Caveats      string `json:"caveats,omitempty"`
+	LastModified string `json:"last_modified,omitempty"`
+}
+
+// UnmarshalJSON decodes a dataset. Unknown keys are refused.
+func (d *Dataset) UnmarshalJSON(data []byte) error {
+	type plain Dataset
+	return decodeStrict(data, (*plain)(d))
+}
+
+// Datasets are descriptions of datasets. At most MaxFiles are decoded.
+type Datasets []Dataset
+
+// UnmarshalJSON decodes the list.
+func (d *Datasets) UnmarshalJSON(data []byte) error {
+	list, err := DecodeList[Dataset](data, MaxFiles, Name+" describes", "datasets")
+	*d = list
+	return err
 }
 
 // Entry is one file of a catalog.
@@ -87,10 +119,16 @@ func (e *Entry) UnmarshalJSON(data []byte) error {
 // is an error: a misspelt one would otherwise hide files.
 func Parse(data []byte) (*File, error) {
 	f := &File{}
-	if err := decodeStrict(data, f); err != nil {
+	if err := json.Unmarshal(data, f); err != nil {
 		return nil, fmt.Errorf("%s: %w", Name, err)
 	}
 	return f, nil
+}
+
+// UnmarshalJSON decodes the file. Unknown keys are refused.
+func (f *File) UnmarshalJSON(data []byte) error {
+	type plain File
+	return decodeStrict(data, (*plain)(f))
 }
 
 // Time is the snapshot time that the file sets, zero when it sets none.

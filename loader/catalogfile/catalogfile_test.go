@@ -36,7 +36,7 @@ func TestUnknownKeys(t *testing.T) {
 		`{"format": 1, "catalogurl": "https://x.example"}`:          `did you mean "catalog_url"?`,
 		`{"resources": [{"rol": "idps", "path": "idps/a.csv"}]}`:    `unknown key "rol"; did you mean "role"?`,
 		`{"resources": [{"role": "idps", "checksum_of_it": "ab"}]}`: `unknown key "checksum_of_it"; there are role, path,`,
-		`{"format": 1} {}`: "text after the end",
+		`{"format": 1} {}`: "after top-level value",
 	} {
 		if _, err := Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", text, err, want)

@@ -128,10 +128,20 @@ func explainKey(err error, to any) error {
 		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
 		keys = append(keys, name)
 	}
-	if near := nearest.Of(key, keys); near != "" {
-		return fmt.Errorf("unknown key %.100q; did you mean %q?", key, near)
+	return &UnknownKeyError{Key: key, Near: nearest.Of(key, keys), Known: keys}
+}
+
+// UnknownKeyError is a key that catalog.json does not have.
+type UnknownKeyError struct {
+	Key, Near string   // Near is the key that was most likely meant, or empty
+	Known     []string // all keys of the object
+}
+
+func (e *UnknownKeyError) Error() string {
+	if e.Near != "" {
+		return fmt.Sprintf("unknown key %.100q; did you mean %q?", e.Key, e.Near)
 	}
-	return fmt.Errorf("unknown key %.100q; there are %s", key, strings.Join(keys, ", "))
+	return fmt.Sprintf("unknown key %.100q; there are %s", e.Key, strings.Join(e.Known, ", "))
 }
 
 // checkEnd refuses text after a value.

@@ -37,12 +37,14 @@ func openSource(ctx context.Context, o Options) (source, error) {
 	err := tree.readCatalog(ctx)
 	var badTree *badTreeError
 	var tooMany *catalogfile.TooManyError
+	var badKey *catalogfile.UnknownKeyError
 	switch {
 	case err == nil:
 		return tree, nil
 	case errors.Is(err, fetch.ErrRefused) || ctx.Err() != nil:
 		return nil, err
-	case errors.As(err, &badTree), errors.As(err, &tooMany), errors.Is(err, fetch.ErrTooLarge):
+	case errors.As(err, &badTree), errors.As(err, &tooMany), errors.Is(err, fetch.ErrTooLarge),
+		errors.As(err, &badKey) && badKey.Near != "":
 		tree.fault = err // it is a mirror, and its last good listing can be used
 		return tree, nil
 	}
@@ -52,7 +54,8 @@ func openSource(ctx context.Context, o Options) (source, error) {
 // listing is what a source has: files to download, and texts that were part of its answers.
 type listing struct {
 	catalogURL   string
-	snapshotTime string // of a tree that has one
+	snapshotTime string                // of a tree that has one
+	datasets     []catalogfile.Dataset // what a tree says about datasets
 	files        []FileState
 	texts        map[string][]byte // of files that need no download, by key
 	note         string            // for people

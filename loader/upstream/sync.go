@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"hdqs/internal/fetch"
+	"hdqs/loader/catalogfile"
 )
 
 // Options of a Sync; Source and Cache are needed.
@@ -132,6 +133,7 @@ type syncRun struct {
 	url     string // the catalog's address, for printed links
 
 	snapshotTime string
+	described    []catalogfile.Dataset // datasets, by a tree
 
 	checks chan struct{} // a slot for each check that runs
 
@@ -146,9 +148,12 @@ type syncRun struct {
 const lastListing = "last-listing.json"
 
 type savedListing struct {
-	Source     string      `json:"source"`
-	CatalogURL string      `json:"catalog_url"`
-	Files      []FileState `json:"files"`
+	Source     string `json:"source"`
+	CatalogURL string `json:"catalog_url"`
+
+	Datasets []catalogfile.Dataset `json:"datasets,omitempty"`
+
+	Files []FileState `json:"files"`
 }
 
 func (s *syncRun) run(ctx context.Context) error {
@@ -157,7 +162,7 @@ func (s *syncRun) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.url, s.snapshotTime = l.catalogURL, l.snapshotTime
+	s.url, s.snapshotTime, s.described = l.catalogURL, l.snapshotTime, l.datasets
 	if l.note != "" {
 		s.summary.Notes = append(s.summary.Notes, l.note)
 	}
@@ -215,7 +220,7 @@ func (s *syncRun) list(ctx context.Context, last *savedListing) (*listing, error
 		s.summary.Notes = append(s.summary.Notes,
 			"the catalog could not be listed, its last listing is used: "+err.Error())
 	}
-	l := &listing{catalogURL: last.CatalogURL}
+	l := &listing{catalogURL: last.CatalogURL, datasets: last.Datasets}
 	for _, f := range last.Files {
 		f.key = f.newKey()
 		f.Why = ""

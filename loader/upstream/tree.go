@@ -46,7 +46,7 @@ func parseTree(data []byte) (*catalogfile.File, error) {
 // of a tree is not that of the catalog it was copied from: where catalog.json has none, the loader
 // uses its default.
 func treeListing(c *catalogfile.File, linkOf func(string) string) *listing {
-	l := &listing{catalogURL: c.CatalogURL, snapshotTime: c.SnapshotTime}
+	l := &listing{catalogURL: c.CatalogURL, snapshotTime: c.SnapshotTime, datasets: c.Datasets}
 	for _, r := range c.Resources {
 		f := FileState{
 			Role: r.Role, Path: r.Path, Dataset: r.Dataset, ID: r.ID, LastModified: r.LastModified,
@@ -68,8 +68,10 @@ func (s *syncRun) writeTree() error {
 		return err
 	}
 	defer os.RemoveAll(next)
-	c := catalogfile.File{Format: catalogfile.Format, CatalogURL: s.url, SnapshotTime: s.snapshotTime}
-	saved := savedListing{Source: s.options.Source, CatalogURL: s.url}
+	c := catalogfile.File{
+		Format: catalogfile.Format, CatalogURL: s.url, SnapshotTime: s.snapshotTime, Datasets: s.described,
+	}
+	saved := savedListing{Source: s.options.Source, CatalogURL: s.url, Datasets: s.described}
 	linked := map[string]bool{}
 	for _, f := range s.summary.Files {
 		if f.SHA256 == "" || f.State == Refused || linked[f.Path] {

@@ -15,12 +15,14 @@ import (
 // Manifest names the segments of one snapshot. It is a JSON file, written after its segments and
 // never changed.
 type Manifest struct {
-	Format       int             `json:"format"` // 1
+	Format       int             `json:"format"` // ManifestFormat, or an earlier one
 	ID           string          `json:"id"`
 	SnapshotTime time.Time       `json:"snapshot_time"`
 	CatalogURL   string          `json:"catalog_url"`
 	Tables       []SegmentRef    `json:"tables"`
-	State        json.RawMessage `json:"state,omitempty"` // private to the writer, not read here
+	Sources      []TableSource   `json:"sources,omitempty"`  // of tables, from format 2
+	Datasets     []Dataset       `json:"datasets,omitempty"` // that sources name, by id, from format 2
+	State        json.RawMessage `json:"state,omitempty"`    // private to the writer, not read here
 }
 
 // SegmentRef names a table's segment by its content.
@@ -39,8 +41,11 @@ type Pointer struct {
 	SHA256      string    `json:"sha256"` // of the manifest's file
 }
 
+// ManifestFormat is the format of new manifests. Format 1 had no sources and no datasets; it is
+// still read.
+const ManifestFormat = 2
+
 const (
-	manifestFormat = 1 // first format
 	// maxManifest limits the size of a manifest; the other limits are for its contents.
 	maxManifest = 64 << 20
 	maxPointer  = 16 << 10
@@ -61,8 +66,8 @@ func ParseManifest(data []byte) (*Manifest, error) {
 	if err := json.Unmarshal(data, &version); err != nil {
 		return nil, corruptf("manifest: %v", err)
 	}
-	if version.Format != manifestFormat {
-		return nil, corruptf("manifest has format %d, this program reads %d", version.Format, manifestFormat)
+	if err := checkFormat(version.Format); err != nil {
+		return nil, err
 	}
 	m := &Manifest{}
 	if err := decodeStrict(data, m); err != nil {
@@ -85,8 +90,8 @@ func decodeStrict(data []byte, into any) error {
 
 // check returns the first invalid field as an error.
 func (m *Manifest) check() error {
-	if m.Format != manifestFormat {
-		return corruptf("manifest has format %d, want %d", m.Format, manifestFormat)
+	if err := checkFormat(m.Format); err != nil {
+		return err
 	}
 	if err := checkID(m.ID); err != nil {
 		return corruptf("manifest: %v", err)
@@ -113,6 +118,13 @@ func (m *Manifest) check() error {
 				snapshot.MinSegmentBytes)
 		}
 		seen[ref.Table] = true
+	}
+	return m.checkSources()
+}
+
+func checkFormat(format int) error {
+	if format < 1 || format > ManifestFormat {
+		return corruptf("manifest has format %d, this program reads 1 to %d", format, ManifestFormat)
 	}
 	return nil
 }

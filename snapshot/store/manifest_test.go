@@ -4,12 +4,13 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"hdqs/snapshot"
 )
 
 const goodManifest = `{
-  "format": 1,
+  "format": 2,
   "id": "s1",
   "snapshot_time": "2024-03-01T12:00:00Z",
   "catalog_url": "https://catalog.example",
@@ -17,8 +18,49 @@ const goodManifest = `{
     {"table": "a", "sha256": "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "rows": 7,
 	"bytes": 100}
   ],
+  "sources": [
+    {"table": "a", "updated": "2024-02-29T06:07:08Z", "stale_since": "2024-03-01T00:00:00Z", "stale_why": "cut off",
+	"datasets": ["d1", "d3"]}
+  ],
+  "datasets": [{"id": "d1", "publisher": "Some Office", "license": "CC BY"}, {"id": "d2"}],
   "state": {"any": [1, {"thing": null}]}
 }`
+
+// firstManifest has the form of format 1.
+const firstManifest = `{"format": 1, "id": "s1", "snapshot_time": "2024-03-01T12:00:00Z", "catalog_url": "", "tables": [
+  {"table": "a", "sha256": "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "rows": 7, "bytes": 100}]}`
+
+// TestSources finds the sources of a table and the description of a dataset, and nothing in a
+// manifest that has none.
+func TestSources(t *testing.T) {
+	t.Parallel()
+	m, err := ParseManifest([]byte(goodManifest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := m.Source("a")
+	updated := time.Date(2024, 2, 29, 6, 7, 8, 0, time.UTC)
+	if !s.Updated.Equal(updated) || s.StaleWhy != "cut off" || s.StaleSince.IsZero() {
+		t.Errorf("the sources of a are %+v", s)
+	}
+	if d, ok := m.Dataset("d1"); !ok || d.Publisher != "Some Office" || d.License != "CC BY" {
+		t.Errorf("dataset d1 is %+v, %t", d, ok)
+	}
+	for _, id := range []string{"", "d3", "d0"} {
+		if d, ok := m.Dataset(id); ok {
+			t.Errorf("dataset %q is %+v", id, d)
+		}
+	}
+	if m, err = ParseManifest([]byte(firstManifest)); err != nil {
+		t.Fatal(err)
+	}
+	if s := m.Source("a"); s.Table != "a" || !s.Updated.IsZero() || !s.StaleSince.IsZero() || s.Datasets != nil {
+		t.Errorf("without sources they are %+v", s)
+	}
+	if text, err := m.encode(); err != nil || strings.Contains(string(text), "sources") {
+		t.Errorf("written again: %v, %s", err, text)
+	}
+}
 
 // TestMalformedManifests makes one fault at a time in a valid manifest.
 func TestMalformedManifests(t *testing.T) {
@@ -27,9 +69,16 @@ func TestMalformedManifests(t *testing.T) {
 		t.Fatal(err)
 	}
 	faults := []struct{ name, old, new, says string }{
-		{"format_of_the_future", `"format": 1`, `"format": 2`, "format 2"},
-		{"format_missing", `"format": 1,`, ``, "format 0"},
-		{"format_not_a_number", `"format": 1`, `"format": "1"`, "format"},
+		{"format_of_the_future", `"format": 2`, `"format": 3`, "format 3"},
+		{"format_of_the_past", `"format": 2`, `"format": 1`, "sources"},
+		{"source_of_no_table", `{"table": "a", "updated"`, `{"table": "b", "updated"`, "does not have"},
+		{"source_twice", `"sources": [`, `"sources": [{"table": "a"}, `, "twice"},
+		{"source_time", `2024-02-29`, `2023-02-29`, "day"},
+		{"datasets_out_of_order", `"id": "d2"`, `"id": "d0"`, "ascend"},
+		{"dataset_twice", `"id": "d2"`, `"id": "d1"`, "ascend"},
+		{"dataset_without_id", `"id": "d1", `, ``, "ascend"},
+		{"format_missing", `"format": 2,`, ``, "format 0"},
+		{"format_not_a_number", `"format": 2`, `"format": "2"`, "format"},
 		{"field_unknown", `"id"`, `"ID2": 1, "id"`, "ID2"},
 		{"id_missing", `"id": "s1",`, ``, "letters"},
 		{"id_that_climbs", `"s1"`, `"../s1"`, "letters"},
@@ -66,6 +115,7 @@ func TestMalformedManifests(t *testing.T) {
 // FuzzParseManifest: any bytes give a manifest that can be written again, or snapshot.ErrCorrupt.
 func FuzzParseManifest(f *testing.F) {
 	f.Add([]byte(goodManifest))
+	f.Add([]byte(firstManifest))
 	f.Add([]byte(`{"format": 1}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := ParseManifest(data)
