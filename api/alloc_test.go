@@ -63,6 +63,33 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
+// TestAllocationsOfCounting checks that counting a request allocates nothing, nor does a line
+// of the access log.
+func TestAllocationsOfCounting(t *testing.T) {
+	l, _ := openAccessLog(t)
+	for _, o := range []Options{{}, {AccessLog: l}} {
+		s := sampleServer(t, o, 30)
+		var ctx fasthttp.RequestCtx
+		ctx.Init2(s.callers.Wrap(nil), nil, true)
+		ctx.Request.SetRequestURI(listTarget + "&limit=5")
+		allocations := func(handler fasthttp.RequestHandler) float64 {
+			least := math.Inf(1)
+			for range 5 { // some runs include one-time allocations, ours or of the background
+				least = min(least, testing.AllocsPerRun(200, func() {
+					ctx.Response.Reset()
+					handler(&ctx)
+				}))
+			}
+			return least
+		}
+		s.handlePublic(&ctx) // the connection gets its record
+		if plain, counted := allocations(s.handle), allocations(s.handlePublic); counted > plain {
+			t.Errorf("access log %t: %v allocations with counting, %v without",
+				o.AccessLog != nil, counted, plain)
+		}
+	}
+}
+
 // browserFields is the header of a browser's request as a caching proxy forwards it.
 const browserFields = "Host: data.example.org\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) " +
 	"Gecko/20100101 Firefox/140.0\r\nAccept: */*\r\n" +

@@ -143,12 +143,12 @@ func (s *Server) checkIdentifier(ctx *fasthttp.RequestCtx, m *mount, inQuery []b
 	fault := s.known.check(identifier, m.help)
 	switch rec := recordOf(ctx); {
 	case fault == nil:
-		rec.noteIdentifier(metrics.Valid)
+		rec.noteIdentifier(metrics.Valid, identifier)
 		return nil
 	case len(identifier) == 0:
-		rec.noteIdentifier(metrics.Missing)
+		rec.noteIdentifier(metrics.Missing, nil)
 	default:
-		rec.noteIdentifier(metrics.Invalid)
+		rec.noteIdentifier(metrics.Invalid, nil)
 	}
 	if s.options.Identifier == ObserveIdentifier {
 		return nil

@@ -143,6 +143,7 @@ func (s *Server) answerBody(a *reply) error {
 		a.page.Rows, a.page.Total = known.rows, known.total
 		s.beginList(a)
 		known.send(a.ctx, a.coding)
+		recordOf(a.ctx).noteRows(&a.page, "hit")
 	}
 	return err
 }
@@ -161,6 +162,7 @@ func (s *Server) render(a *reply) (finished, error) {
 	if err := a.list.find(a.scratch); err != nil {
 		return finished{}, s.failed(a, err)
 	}
+	recordOf(a.ctx).noteRows(&a.page, "miss")
 	h := s.beginList(a)
 	if a.ctx.IsHead() && a.coding == encode.Identity && a.list.segment != nil {
 		// The length of an uncompressed body is known before it is rendered. Compressed ones are
@@ -183,7 +185,7 @@ func (s *Server) render(a *reply) (finished, error) {
 // parse parses the parameters. Unknown ones are errors if the client or the server is strict.
 func (s *Server) parse(ctx *fasthttp.RequestCtx, r *contract.Request) error {
 	err := r.Parse()
-	recordOf(ctx).noteRequest(r)
+	recordOf(ctx).noteRequest(r, err == nil)
 	if err != nil {
 		return err
 	}

@@ -32,6 +32,8 @@ var (
 	connectionsDesc = newDesc("hdqs_http_connections", "Open connections of the public listener.")
 	faultsDesc      = newDesc("hdqs_connection_faults_total", "Messages of the HTTP library, "+
 		"mostly about requests that it could not read; at most one a second is logged.")
+	logDroppedDesc = newDesc("hdqs_access_log_dropped_total",
+		"Lines of the access log that were dropped, since too many waited or writing failed.")
 	panicsDesc = newDesc("hdqs_panics_total", "Requests that panicked.")
 	heldDesc   = newDesc("hdqs_snapshots_held",
 		"Snapshots that answer: the current one, and replaced ones for requests that name them.")
@@ -70,8 +72,8 @@ type collector struct{ server *Server }
 func (c collector) Describe(to chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{
 		shedDesc, waitDesc, hitsDesc, missesDesc, joinsDesc, cachedDesc, runningDesc, waitingDesc, budgetDesc,
-		connectionsDesc, faultsDesc, panicsDesc, heldDesc, infoDesc, publishedDesc, ageDesc, rowsDesc, bytesDesc,
-		liveDesc, updatedDesc, staleDesc,
+		connectionsDesc, faultsDesc, panicsDesc, heldDesc, logDroppedDesc, infoDesc, publishedDesc, ageDesc,
+		rowsDesc, bytesDesc, liveDesc, updatedDesc, staleDesc,
 		damageDesc, refusedDesc, passesDesc, scrubbedDesc, lastPassDesc,
 		madeDesc,
 	} {
@@ -100,6 +102,7 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	to <- metrics.Counter(faultsDesc, s.faults.Count())
 	to <- metrics.Counter(panicsDesc, s.panics.Load())
 	s.suspects.collect(to)
+	to <- metrics.Counter(logDroppedDesc, s.options.AccessLog.Dropped())
 	s.collectSnapshot(to)
 }
 

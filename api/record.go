@@ -5,9 +5,11 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api/accesslog"
 	"hdqs/api/contract"
 	"hdqs/api/metrics"
 	"hdqs/api/wire"
+	"hdqs/index"
 )
 
 // record is what is counted of one request of the public listener. It belongs to the request's
@@ -20,6 +22,9 @@ type record struct {
 	status   int
 	streamed bool // the stream of its body finishes the record, once ready
 	ready    bool // the answer can be sent
+
+	server *Server
+	line   *accesslog.Line // nil without an access log
 }
 
 // processStart is the origin of times. Reading only the monotonic clock takes half the time of
@@ -44,10 +49,16 @@ func (s *Server) begin(ctx *fasthttp.RequestCtx) *record {
 	}
 	rec, ok := (*local).(*record)
 	if !ok {
-		rec = &record{counts: s.requests.Shard()}
+		rec = &record{counts: s.requests.Shard(), server: s}
+		if s.options.AccessLog != nil {
+			rec.line = new(accesslog.Line)
+		}
 		*local = rec
 	}
-	*rec = record{counts: rec.counts, began: time.Since(processStart)}
+	*rec = record{counts: rec.counts, server: s, line: rec.line, began: time.Since(processStart)}
+	if rec.line != nil {
+		*rec.line = accesslog.Line{Query: rec.line.Query[:0], Rows: -1, Total: -1}
+	}
 	rec.counts.Begin()
 	return rec
 }
@@ -59,6 +70,9 @@ func (rec *record) answered(ctx *fasthttp.RequestCtx) {
 	}
 	rec.status = ctx.Response.StatusCode()
 	rec.counts.Count(rec.endpoint, rec.format, rec.status)
+	if rec.line != nil {
+		rec.line.ID, rec.line.Method = ctx.Response.Header.PeekBytes(nameRequestID), ctx.Method()
+	}
 	if rec.ready = true; rec.streamed {
 		return
 	}
@@ -71,7 +85,13 @@ func (rec *record) answered(ctx *fasthttp.RequestCtx) {
 
 // finish counts what is known when the whole answer is made.
 func (rec *record) finish(coding []byte, bytes int64) {
-	rec.counts.Sent(rec.endpoint, rec.status, coding, time.Since(processStart)-rec.began, bytes)
+	took := time.Since(processStart) - rec.began
+	rec.counts.Sent(rec.endpoint, rec.status, coding, took, bytes)
+	if line := rec.line; line != nil {
+		line.Endpoint, line.Status, line.Coding = rec.server.endpoints[rec.endpoint], rec.status, coding
+		line.Took, line.Bytes = took, bytes
+		rec.server.options.AccessLog.Write(line)
+	}
 }
 
 // closed is called when the stream of the body is closed. If that is before the answer could be
@@ -95,8 +115,9 @@ func (rec *record) noteRoute(r *route) {
 	}
 }
 
-// noteRequest records what the parameters of a list request say.
-func (rec *record) noteRequest(r *contract.Request) {
+// noteRequest records what the parameters of a list request say. A query with errors is not logged:
+// it has no canonical form, and as it was sent it may contain an identifier.
+func (rec *record) noteRequest(r *contract.Request, ok bool) {
 	if rec == nil {
 		return
 	}
@@ -106,17 +127,44 @@ func (rec *record) noteRequest(r *contract.Request) {
 	if n := r.UnknownCount(); n > 0 {
 		rec.counts.CountUnknown(rec.endpoint, n)
 	}
+	if rec.line != nil && ok && !r.HasIdentifierValue() {
+		rec.line.Query = r.AppendCanonical(rec.line.Query)
+	}
+}
+
+// noteRows records the rows of an answer, and whether its body was in the cache.
+func (rec *record) noteRows(p *index.Page, cache string) {
+	if rec != nil && rec.line != nil {
+		rec.line.Rows, rec.line.Total, rec.line.Cache = p.Rows, p.Total, cache
+	}
 }
 
 // noteIdentifier counts the result of a check of an identifier.
-func (rec *record) noteIdentifier(result metrics.Identifier) {
-	if rec != nil {
-		rec.counts.CountIdentifier(result)
+func (rec *record) noteIdentifier(result metrics.Identifier, identifier []byte) {
+	if rec == nil {
+		return
 	}
+	rec.counts.CountIdentifier(result)
+	if rec.line != nil && result == metrics.Valid {
+		rec.line.App = rec.server.options.AccessLog.Hash(identifier, applicationOf)
+	}
+}
+
+// applicationOf returns the application of a good identifier.
+func applicationOf(identifier string) string {
+	name, _, _ := contract.DecodeIdentifier(identifier)
+	return name
 }
 
 // countUnread counts the answer to a request that could not be read, or to a connection that was
 // refused.
 func (s *Server) countUnread(ctx *fasthttp.RequestCtx) {
-	s.requests.Shard().Count(otherEndpoint, metrics.Other, ctx.Response.StatusCode())
+	status := ctx.Response.StatusCode()
+	s.requests.Shard().Count(otherEndpoint, metrics.Other, status)
+	if s.options.AccessLog != nil {
+		s.options.AccessLog.Write(&accesslog.Line{
+			ID: ctx.Response.Header.PeekBytes(nameRequestID), Endpoint: s.endpoints[otherEndpoint], Status: status,
+			Bytes: int64(len(ctx.Response.Body())), Rows: -1, Total: -1,
+		})
+	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api/accesslog"
 	"hdqs/api/contract"
 	"hdqs/api/encode"
 	"hdqs/api/metrics"
@@ -35,6 +36,10 @@ type Options struct {
 
 	// Logger gets errors. They never contain bytes of a request. nil is slog.Default.
 	Logger *slog.Logger
+
+	// AccessLog gets lines for requests of the public listener. The caller closes it after
+	// Shutdown. nil is none.
+	AccessLog *accesslog.Log
 
 	// ReadTimeout bounds the reading of one request, WriteTimeout the writing of one answer,
 	// IdleTimeout the wait for the next request of a connection. Zero is 5, 60 and 75 seconds.

@@ -26,11 +26,12 @@ var imports = map[string][]string{
 	"loader/sample":      {"loader", "loader/catalogfile"}, // its tests; loader itself imports it
 	"api": {
 		"snapshot", "snapshot/store", "index", "api/contract", "api/wire", "api/render", "api/encode", "api/metrics",
-		"internal/nearest",
+		"api/accesslog", "internal/nearest",
 	},
 	"api/contract":        {}, // not even index: api maps its Op and Value
 	"api/wire":            {"api/metrics"},
 	"api/metrics":         {},
+	"api/accesslog":       {},
 	"api/render":          {"snapshot", "index", "api/encode"},
 	"api/encode":          {},
 	"internal/atomicfile": {},
@@ -52,7 +53,7 @@ var imports = map[string][]string{
 	"cmd/notices":         {"internal/atomicfile"},
 	"cmd/hdqs": {
 		"snapshot", "snapshot/store", "internal/replica", "internal/fetch", "index", "loader", "loader/sample",
-		"loader/upstream", "api", "api/contract", "api/encode",
+		"loader/upstream", "api", "api/contract", "api/encode", "api/accesslog",
 	},
 }
 

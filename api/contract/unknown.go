@@ -3,6 +3,7 @@ package contract
 import (
 	"encoding/base64"
 	"slices"
+	"strings"
 )
 
 // Limits on the unknown parameters that answers repeat.
@@ -84,6 +85,18 @@ func (r *Request) UnknownFaults(preferred bool) *Invalid {
 
 // HasUnknown reports whether the request has parameters that the endpoint does not have.
 func (r *Request) HasUnknown() bool { return len(r.unknown) > 0 }
+
+// HasIdentifierValue reports whether a filter's value is an application identifier, or may be an
+// e-mail address. Such a query must not be logged.
+func (r *Request) HasIdentifierValue() bool {
+	for i := range r.Filters {
+		text := r.Filters[i].Value.Text
+		if strings.Contains(text, "@") || len(text) > minIdentifier && CheckIdentifier([]byte(text), "") == nil {
+			return true
+		}
+	}
+	return false
+}
 
 // UnknownCount returns how many parameters the endpoint does not have, at most 64.
 func (r *Request) UnknownCount() int { return len(r.unknown) }

@@ -41,6 +41,7 @@ type serveFlags struct {
 	drainTimeout  time.Duration
 	connections   int
 	perAddress    int
+	accessLog     accessLogFlags
 	load          loadFlags
 	answers       answerFlags
 }
@@ -89,6 +90,7 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 	bound(fl, "max-connections-per-address", &f.perAddress, 0, mostAtOnce)
 	f.load.register(fl, "catalog to build from before serving (see 'hdqs build')")
 	f.answers.register(fl)
+	f.accessLog.register(fl)
 	return cmd
 }
 
@@ -116,6 +118,14 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	}
 	if err != nil {
 		return exitWith(exitUsage, err)
+	}
+	accessLog, err := f.accessLog.open(log)
+	if err != nil {
+		return err
+	}
+	if accessLog != nil {
+		defer accessLog.Close()
+		options.AccessLog = accessLog
 	}
 	setGarbagePercent()
 	server := api.New(options)

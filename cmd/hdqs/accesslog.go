@@ -1,0 +1,67 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/pflag"
+
+	"hdqs/api/accesslog"
+)
+
+// accessLogFlags are the flags of the access log.
+type accessLogFlags struct {
+	path, keyFile string
+	share         float64
+}
+
+func (f *accessLogFlags) register(fl *pflag.FlagSet) {
+	fl.StringVar(&f.path, "access-log", "",
+		"file to which a line of JSON is appended for each request; -: stdout; stderr: stderr; empty: none; "+
+			"SIGHUP opens the file again")
+	fl.Float64Var(&f.share, "access-log-sample", 1,
+		"share of the successful requests that the access log has, 0 to 1; it always has those with an error")
+	fl.StringVar(&f.keyFile, "access-log-key-file", "",
+		fmt.Sprintf("file with the secret key by which the access log hashes applications, at least %d bytes; "+
+			"empty: a random key, so that hashes differ after each start", accesslog.MinKey))
+}
+
+// open opens the access log, nil if there is none.
+func (f *accessLogFlags) open(log *slog.Logger) (*accesslog.Log, error) {
+	if f.share < 0 || f.share > 1 || f.share != f.share {
+		return nil, exitWith(exitUsage, fmt.Errorf("--access-log-sample %v: want 0 to 1", f.share))
+	}
+	if f.path == "" {
+		return nil, nil
+	}
+	o := accesslog.Options{Path: f.path, Share: f.share, Logger: log}
+	if f.keyFile != "" {
+		key, err := os.ReadFile(f.keyFile)
+		if err != nil {
+			return nil, exitWith(exitUsage, fmt.Errorf("--access-log-key-file: %w", err))
+		}
+		if o.Key = bytes.TrimSpace(key); len(o.Key) < accesslog.MinKey {
+			return nil, exitWith(exitUsage, fmt.Errorf("--access-log-key-file %s: %d bytes, want at least %d",
+				f.keyFile, len(o.Key), accesslog.MinKey))
+		}
+	}
+	l, err := accesslog.Open(o)
+	if err != nil {
+		return nil, exitWith(exitUsage, fmt.Errorf("--access-log: %w", err))
+	}
+	if o.Key == nil {
+		log.Info("the access log hashes applications with a random key; --access-log-key-file sets a lasting one")
+	}
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		for range hangups {
+			l.Reopen()
+		}
+	}()
+	return l, nil
+}
