@@ -53,7 +53,7 @@ var imports = map[string][]string{
 	"cmd/notices":         {"internal/atomicfile"},
 	"cmd/hdqs": {
 		"snapshot", "snapshot/store", "internal/replica", "internal/fetch", "index", "loader", "loader/sample",
-		"loader/upstream", "api", "api/contract", "api/encode", "api/accesslog",
+		"loader/upstream", "api", "api/contract", "api/encode", "api/accesslog", "internal/nearest",
 	},
 }
 

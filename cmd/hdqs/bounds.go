@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -52,8 +53,11 @@ func boundOrZero[T number](fl *pflag.FlagSet, name string, into *T, least, most 
 
 // Set parses and checks the text of the flag.
 func (b *bounded[T]) Set(text string) error {
-	if err := b.Value.Set(text); err != nil {
-		return err
+	if b.Value.Set(text) != nil {
+		if b.Type() == "duration" {
+			return errors.New("want a number with its unit, such as 90s, 15m or 24h")
+		}
+		return errors.New("want a whole number")
 	}
 	switch v := *b.into; {
 	case b.orZero && v == 0 || v >= b.least && v <= b.most:

@@ -260,7 +260,7 @@ func TestExitCodes(t *testing.T) {
 		{2, []string{"serve", "--store", fresh, "--catalog", files}, "catalog"},
 		{2, []string{"serve", "--refresh", "often"}, "refresh"},
 		{1, []string{"serve", "--store", nowhere}, "nowhere"},
-		{1, []string{"serve", "--listen", "127.0.0.1:99999"}, "99999"},
+		{2, []string{"serve", "--listen", "127.0.0.1:99999"}, "99999"},
 		{2, []string{"inspect"}, "--store"},
 		{1, []string{"inspect", "--store", nowhere}, "nowhere"},
 		{2, []string{"verify"}, "--store"},

@@ -87,7 +87,7 @@ func (f *follower) readChannel(ctx context.Context) (v replica.Version, err erro
 		return f.store.copy.Read(ctx)
 	}
 	v.Pointer, err = f.store.Channel(f.store.channel)
-	return v, err
+	return v, f.store.channelError(err)
 }
 
 // find opens the snapshot of a channel, which it downloads first from a remote store. It may be

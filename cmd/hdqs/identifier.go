@@ -9,7 +9,11 @@ import (
 )
 
 func newIdentifier() *cobra.Command {
-	cmd := &cobra.Command{Use: "identifier", Short: "Encodes and decodes app identifiers"}
+	cmd := &cobra.Command{
+		Use:   "identifier",
+		Short: "Encodes and decodes app identifiers",
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
 	cmd.AddCommand(&cobra.Command{
 		Use:   "encode APPLICATION EMAIL",
 		Short: "Prints the app identifier of an application and its contact e-mail",

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 
 	"github.com/coreos/go-systemd/v22/activation"
@@ -82,6 +83,30 @@ func (p passedSockets) servePublic(
 		go func() { failed <- server.ServeInherited(l) }()
 	}
 	return p.public, nil
+}
+
+// defaultHost is the host of an address that is only a port.
+const defaultHost = "127.0.0.1"
+
+// checkAddress checks the address of a flag, if there is one. A port alone is one on the default
+// host.
+func checkAddress(flag string, address *string) error {
+	if *address == "" {
+		return nil
+	}
+	if _, err := strconv.ParseUint(*address, 10, 16); err == nil {
+		*address = net.JoinHostPort(defaultHost, *address)
+		return nil
+	}
+	_, port, err := net.SplitHostPort(*address)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
+	if err != nil {
+		return fmt.Errorf("--%s %s: want HOST:PORT, :PORT for every address of this machine, or PORT for %s:PORT",
+			flag, *address, defaultHost)
+	}
+	return nil
 }
 
 // listenPublic listens for plain TCP. With multipath TCP, the default of package net, the kernel

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -93,16 +94,14 @@ type loaded struct {
 	purge   []string          // keys of the responses that the load has changed
 }
 
-var (
-	errPartial = errors.New("a source was refused, or checks dropped rows: see the report")
-	errStale   = errors.New("a source could not be read: see the messages")
-)
+var errStale = errors.New("a source could not be read: see the messages")
 
 // partial returns the error of a load that succeeded except for some sources or rows.
 func (l *loaded) partial() error {
 	switch {
 	case l.Partial:
-		return exitWith(exitPartial, errPartial)
+		return exitWith(exitPartial,
+			fmt.Errorf("partial, see the report: %s", strings.Join(l.Incomplete(), ", ")))
 	case l.summary != nil && isPartial(l.summary):
 		return exitWith(exitPartial, errStale)
 	}

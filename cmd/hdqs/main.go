@@ -9,10 +9,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // Exit codes of all commands. Data goes to stdout, messages to stderr.
@@ -69,52 +67,21 @@ func newRoot(hangups <-chan os.Signal) *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			warnOfVariables(cmd.Root(), os.Environ(), cmd.ErrOrStderr())
 			return applyEnvironment(cmd.Flags())
 		},
 		// Without Args the library would report an unknown command as an error without exit code.
-		Args: usageArgs(cobra.NoArgs),
+		Args: usageArgs(nil),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return exitWith(exitUsage, fmt.Errorf("%w\nsee '%s --help'", err, cmd.CommandPath()))
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newServe(hangups), newBuild(), newQuery(), newInspect(), newVerify(), newDiff(),
 		newPublish(), newRollback(), newCollect(), newMirror(), newKeygen(), newIdentifier(), newLicenses())
 	for _, cmd := range root.Commands() {
 		cmd.Args = usageArgs(cmd.Args)
 	}
 	return root
-}
-
-// usageArgs turns a wrong number of arguments into a usage error.
-func usageArgs(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		if check == nil {
-			check = cobra.NoArgs
-		}
-		if err := check(cmd, args); err != nil {
-			return exitWith(exitUsage, fmt.Errorf("%w\nsee '%s --help'", err, cmd.CommandPath()))
-		}
-		return nil
-	}
-}
-
-// applyEnvironment sets the flags that are not on the command line from environment variables:
-// --data-dir from HDQS_DATA_DIR.
-func applyEnvironment(flags *pflag.FlagSet) error {
-	var err error
-	flags.VisitAll(func(f *pflag.Flag) {
-		name := "HDQS_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
-		value, set := os.LookupEnv(name)
-		if err != nil || f.Changed || !set {
-			return
-		}
-		if setErr := flags.Set(f.Name, value); setErr != nil {
-			err = exitWith(exitUsage, fmt.Errorf("%s: %w", name, setErr))
-		}
-	})
-	return err
 }
 
 // printJSON prints a value as indented JSON.

@@ -105,14 +105,14 @@ func (s *openStore) publish(cmd *cobra.Command, choose func(store.Channel) (stri
 		// Verify all bytes, not only the directory of each segment, before everyone is served from
 		// them.
 		if err := s.Verify(id); err != nil {
-			return storeError(err)
+			return s.snapshotError(ctx, id, err)
 		}
 		err = s.Publish(s.channel, id, time.Now())
 	} else {
 		_, err = s.remote.Publish(ctx, s.channel, id, time.Now(), s.Store)
 	}
 	if err != nil {
-		return storeError(err)
+		return s.snapshotError(ctx, id, err)
 	}
 	line := fmt.Sprintf("channel %s: %s", s.channel, id)
 	if before.ID != "" {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -33,8 +34,8 @@ func newQuery() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "query [--store DIR] 'PATH?QUERY' | --batch FILE",
 		Short: "Answers requests without a server, with the same bytes",
-		Long: `Answers one request: the body goes to stdout, the status to stderr. Without --store the embedded
-sample answers.
+		Long: `Answers one request: the body goes to stdout, the status to stderr. Without --store the answer is
+from the embedded sample, whose figures are all made up.
 
 With --batch FILE (- is stdin) it reads one request per line, either PATH?QUERY or
 {"method","path","headers"}. For each, in order, it prints one line
@@ -45,8 +46,16 @@ UTF-8.`,
 			if (len(args) == 0) == (batch == "") {
 				return exitWith(exitUsage, errors.New("query needs either one PATH?QUERY or --batch"))
 			}
-			f.identifier = identifierBy
-			server, done, err := openOffline(cmd.Context(), &f)
+			if f.identifier = identifierBy; f.identifier == "" {
+				f.identifier = "off"
+				if batch != "" {
+					f.identifier = "require"
+				}
+			}
+			if err := checkTarget(args); err != nil {
+				return exitWith(exitUsage, err)
+			}
+			server, done, err := openOffline(cmd.Context(), &f, cmd.ErrOrStderr())
 			if err != nil {
 				return err
 			}
@@ -67,19 +76,20 @@ UTF-8.`,
 	fl.BoolVarP(&showHeaders, "include", "i", false, "print the status line and header before the body")
 	fl.StringArrayVarP(&headers, "header", "H", nil, "header line to send, as 'Name: value'; repeatable")
 	fl.StringVarP(&method, "request", "X", "GET", "method")
-	fl.StringVar(&identifierBy, "identifier", "require", "app identifiers: require, observe or off")
+	fl.StringVar(&identifierBy, "identifier", "",
+		"app identifiers: require, observe or off; default: off, with --batch require as a server does")
 	return cmd
 }
 
 // openOffline returns a server without listeners that serves the current snapshot of the store.
-func openOffline(ctx context.Context, f *serveFlags) (*api.Server, func(), error) {
+func openOffline(ctx context.Context, f *serveFlags, messages io.Writer) (*api.Server, func(), error) {
 	mode, err := identifierMode(f.identifier)
 	if err != nil {
 		return nil, nil, exitWith(exitUsage, err)
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	w := newWaiter(nil, log)
-	store, done, err := openServed(ctx, io.Discard, f, w)
+	store, done, err := openServed(ctx, messages, f, w)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -95,6 +105,19 @@ func openOffline(ctx context.Context, f *serveFlags) (*api.Server, func(), error
 		}
 		done()
 	}, nil
+}
+
+// checkTarget refuses what is no path: a URL with a host would be answered from the store, and not
+// by that host.
+func checkTarget(args []string) error {
+	if len(args) == 0 || strings.HasPrefix(args[0], "/") {
+		return nil
+	}
+	if u, err := url.Parse(args[0]); err == nil && u.Host != "" {
+		return fmt.Errorf("%q has a host, but query sends no request: it answers from a store; "+
+			"give only path and query: %q", args[0], u.RequestURI())
+	}
+	return fmt.Errorf("path %q: want one that begins with /", args[0])
 }
 
 func parseHeaders(lines []string) ([]api.HeaderField, error) {

@@ -184,8 +184,9 @@ func TestQueryOne(t *testing.T) {
 	if !strings.HasPrefix(o.stdout, want) || o.stderr != "200 OK\n" {
 		t.Errorf("stdout %q, stderr %q; want %q..., 200 OK", o.stdout, o.stderr, want)
 	}
-	if embedded := mustExit(t, 0, "query", with(sectors)); !strings.HasPrefix(embedded.stdout, want) {
-		t.Errorf("the embedded sample answers %q", embedded.stdout)
+	embedded := mustExit(t, 0, "query", with(sectors))
+	if !strings.HasPrefix(embedded.stdout, want) || !strings.Contains(embedded.stderr, "are all made up\n") {
+		t.Errorf("the embedded sample answers %q, and says %q", embedded.stdout, embedded.stderr)
 	}
 	field := "X-CATALOG-API-APP-IDENTIFIER: " + identifier
 	full := mustExit(t, 0, "query", "-i", "-H", field, "--store", store, sectors)
@@ -194,7 +195,12 @@ func TestQueryOne(t *testing.T) {
 		!strings.Contains(head, "\r\nX-Total-Count: 1\r\n") {
 		t.Errorf("with -i: %q", full.stdout)
 	}
-	for _, args := range [][]string{{sectors}, {"/nothing"}, {with("/api/v2/metadata/sector?limit=x")}} {
+	if bare := mustExit(t, 0, "query", "--store", store, sectors); bare.stdout != o.stdout {
+		t.Errorf("without an identifier: %q", bare.stdout)
+	}
+	for _, args := range [][]string{
+		{"--identifier", "require", sectors}, {"/nothing"}, {with("/api/v2/metadata/sector?limit=x")},
+	} {
 		refused := mustExit(t, 1, append([]string{"query", "--store", store}, args...)...)
 		if !strings.HasPrefix(refused.stderr, "4") {
 			t.Errorf("query %q: stderr %q, want a status", args, refused.stderr)

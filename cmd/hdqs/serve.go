@@ -91,6 +91,7 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 	f.load.register(fl, "catalog to build from before serving (see 'hdqs build')")
 	f.answers.register(fl)
 	f.accessLog.register(fl)
+	groupFlags(cmd, serveGroups)
 	return cmd
 }
 
@@ -114,7 +115,7 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	}
 	sockets, err := takePassed()
 	if err == nil {
-		err = sockets.check(f)
+		err = errors.Join(sockets.check(f), checkAddress("listen", &f.listen), checkAddress("admin", &f.admin))
 	}
 	if err != nil {
 		return exitWith(exitUsage, err)
@@ -261,7 +262,7 @@ func openServed(
 		st, err := buildServed(ctx, messages, f)
 		return st, func() {}, err
 	}
-	fmt.Fprintln(messages, "no --store and no --catalog: serving the embedded sample, whose figures are all made up")
+	fmt.Fprintln(messages, "no store is named: answering from the embedded sample, whose figures are all made up")
 	dir, err := os.MkdirTemp("", "hdqs-sample-")
 	if err != nil {
 		return nil, nil, err

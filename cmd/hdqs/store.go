@@ -157,7 +157,7 @@ func (f *storeFlags) openLocal(dir string) (*openStore, error) {
 // store.
 func (f *storeFlags) openExisting() (*openStore, error) {
 	if f.store != "" && !replica.IsRemote(f.store) {
-		if _, err := os.Stat(f.store); err != nil {
+		if err := checkStore(f.store); err != nil {
 			return nil, err
 		}
 	}
@@ -169,9 +169,10 @@ func (f *storeFlags) openExisting() (*openStore, error) {
 func (s *openStore) current(ctx context.Context, messages io.Writer) (store.Pointer, error) {
 	if s.remote == nil {
 		p, err := s.Channel(s.channel)
-		if err == nil {
-			_, err = s.Published(p)
+		if err != nil {
+			return p, storeError(s.channelError(err))
 		}
+		_, err = s.Published(p)
 		return p, storeError(err)
 	}
 	f, err := s.copy.Fetch(ctx)
@@ -198,8 +199,10 @@ func (s *openStore) find(
 	}
 	if s.remote != nil {
 		_, err = s.copy.FetchID(ctx, args[0])
+	} else {
+		_, _, err = s.ManifestFile(args[0])
 	}
-	return args[0], p, storeError(err)
+	return args[0], p, s.snapshotError(ctx, args[0], err)
 }
 
 // manifest returns the manifest of the snapshot with the id in args, or of what the channel shows.
@@ -211,7 +214,10 @@ func (s *openStore) manifest(ctx context.Context, args []string, messages io.Wri
 	}
 	if s.remote != nil {
 		m, err := s.copy.Manifest(ctx, id)
-		if id != "" || !errors.Is(err, replica.ErrUnavailable) {
+		if id != "" {
+			return m, s.snapshotError(ctx, id, err)
+		}
+		if !errors.Is(err, replica.ErrUnavailable) {
 			return m, storeError(err)
 		}
 		// find returns the last kept snapshot.

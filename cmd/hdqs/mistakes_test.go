@@ -1,0 +1,135 @@
+package main_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"hdqs/internal/testkit"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+const mistakesFile = "testdata/mistakes.txt"
+
+// TestGoldenMistakes types what people mistype, and compares the exit code and the messages with
+// testdata/mistakes.txt. Each block there is a command line, after its variables, the exit code,
+// and what stderr gets.
+func TestGoldenMistakes(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	store, catalog := filepath.Join(dir, "store"), newCatalog(t, 1)
+	mustExit(t, 0, "build", "--catalog", catalog, "--store", store, "--snapshot-time", buildTime)
+	first, _ := inspect(t, store)
+	for _, name := range []string{"empty", "data"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	testkit.WriteFile(t, filepath.Join(dir, "file"), []byte("text"))
+	if err := os.Rename(copyStore(t, store), filepath.Join(dir, "data", "store")); err != nil {
+		t.Fatal(err)
+	}
+	testkit.WriteFile(t, filepath.Join(dir, "batch"), []byte("api/v2/metadata/sector\n"))
+	partial := newCatalog(t, 1)
+	spoil(t, partial)
+	placeholders := []string{
+		"$SNAPSHOT", first.ID, "$PARTIAL", partial, "$CATALOG", catalog, "$DIR", dir,
+	}
+	var given, found []string
+	for i := 0; i < len(placeholders); i += 2 {
+		given = append(given, placeholders[i], placeholders[i+1])
+		found = append(found, placeholders[i+1], placeholders[i])
+	}
+	fill, restore := strings.NewReplacer(given...), strings.NewReplacer(found...)
+
+	text := string(testkit.ReadFile(t, mistakesFile))
+	intro, rest, _ := strings.Cut(text, "\n$ ")
+	var out strings.Builder
+	out.WriteString(intro)
+	blocks := strings.Split(rest, "\n$ ")
+	for _, block := range blocks {
+		line, _, _ := strings.Cut(block, "\n")
+		words := strings.Fields(fill.Replace(line))
+		var env []string
+		for words[0] != "hdqs" {
+			env, words = append(env, words[0]), words[1:]
+		}
+		got := runWith(t, env, "", words[1:]...)
+		said := unstable.ReplaceAllString(restore.Replace(got.stderr), "")
+		fmt.Fprintf(&out, "\n$ %s\n%d\n%s", line, got.code, said)
+	}
+	if *update {
+		testkit.WriteFile(t, mistakesFile, []byte(out.String()))
+		return
+	}
+	if len(blocks) < 15 {
+		t.Errorf("%d mistakes, want at least 15", len(blocks))
+	}
+	want, got := strings.Split(text, "\n"), strings.Split(out.String(), "\n")
+	for i := range min(len(want), len(got)) {
+		if want[i] != got[i] {
+			t.Fatalf("%s:%d:\n got: %s\nwant: %s", mistakesFile, i+1, got[i], want[i])
+		}
+	}
+	if len(want) != len(got) {
+		t.Errorf("%s has %d lines, want %d", mistakesFile, len(want), len(got))
+	}
+}
+
+// unstable matches what differs from run to run.
+var unstable = regexp.MustCompile(`(?m)^time=.*\n`)
+
+// spoil makes a load of a catalog partial: a file is no table any more, and another one has a wrong
+// number.
+func spoil(t *testing.T, catalog string) {
+	t.Helper()
+	if err := os.Remove(filepath.Join(catalog, "catalog.json")); err != nil {
+		t.Fatal(err)
+	}
+	testkit.WriteFile(t, pathOf(t, catalog, "poverty-rate/*.csv"), []byte("<html>later</html>\n"))
+	funding := pathOf(t, catalog, "funding/*.csv")
+	lines := strings.Split(string(testkit.ReadFile(t, funding)), "\n")
+	lines[1] = regexp.MustCompile(`,\d{5,},`).ReplaceAllString(lines[1], ",many,")
+	testkit.WriteFile(t, funding, []byte(strings.Join(lines, "\n")))
+}
+
+// TestServeHelp: the help of serve lists every flag once, in groups.
+func TestServeHelp(t *testing.T) {
+	help := mustExit(t, 0, "serve", "--help").stdout
+	count := map[string]int{}
+	for _, m := range regexp.MustCompile(`(?m)^  (?:-\w, |    )--([\w-]+)`).FindAllStringSubmatch(help, -1) {
+		count[m[1]]++
+	}
+	for name, n := range count {
+		if n != 1 {
+			t.Errorf("--%s is listed %d times", name, n)
+		}
+	}
+	for _, title := range []string{"What is served:", "Where it listens:", "Limits:", "Loads, with --catalog:"} {
+		if !strings.Contains(help, "\n\n"+title+"\n      --") {
+			t.Errorf("no group %q in\n%s", title, help)
+		}
+	}
+	for _, name := range []string{"store", "listen", "max-queries", "max-age", "catalog-url", "help"} {
+		if count[name] != 1 {
+			t.Errorf("--%s is listed %d times, want once", name, count[name])
+		}
+	}
+}
+
+// TestListenOnPort: an address that is only a port is one on the default host.
+func TestListenOnPort(t *testing.T) {
+	parallel(t)
+	s := serveWith(t, nil, "--listen", "0", "--admin", "0")
+	for _, base := range []string{s.base, s.admin} {
+		if !strings.HasPrefix(base, "http://127.0.0.1:") {
+			t.Errorf("listens on %s, want a port of 127.0.0.1", base)
+		}
+	}
+	s.mustAnswer(t)
+}
