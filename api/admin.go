@@ -23,6 +23,7 @@ type readiness struct {
 	Interface    string         `json:"interface"`
 	Rows         map[string]int `json:"rows,omitempty"`
 	Missing      []string       `json:"missing"`
+	Refused      []string       `json:"refused"` // tables whose segment may be damaged
 	Unidentified int64          `json:"requests_without_identifier"`
 	Panics       int64          `json:"panics"`
 }
@@ -67,7 +68,7 @@ func (s *Server) handleAdmin(ctx *fasthttp.RequestCtx) {
 func (s *Server) answerReadiness(ctx *fasthttp.RequestCtx) {
 	r := readiness{
 		Draining: s.draining.Load(), Schema: contract.SchemaVersion, Interface: contract.InterfaceVersion,
-		Missing: []string{}, Unidentified: s.unidentified(), Panics: s.panics.Load(),
+		Missing: []string{}, Refused: []string{}, Unidentified: s.unidentified(), Panics: s.panics.Load(),
 	}
 	if served := s.acquire(); served != nil {
 		manifest := served.bound.snap.Manifest
@@ -76,6 +77,7 @@ func (s *Server) answerReadiness(ctx *fasthttp.RequestCtx) {
 		r.AgeSeconds = max(0, int64(time.Since(manifest.SnapshotTime).Seconds()))
 		r.Rows = served.bound.tableRows()
 		r.Missing = append(r.Missing, served.bound.Missing()...)
+		r.Refused = append(r.Refused, served.bound.refusedTables()...)
 		served.release(s.log)
 	}
 	r.Reason = s.notReady(r.Snapshot)

@@ -28,13 +28,18 @@ func (s *Server) ScrubEvery(ctx context.Context, interval time.Duration) {
 // checksums, and refuses the tables of those that differ. It spreads the work over about the given
 // time.
 func (s *Server) Scrub(ctx context.Context, over time.Duration) {
-	all := s.mapped()
 	total := int64(0)
-	for _, m := range all {
+	for _, m := range s.mapped() {
 		total += m.Bytes()
+		_ = m.Close() // of a mapping
 	}
-	for _, m := range all {
-		if ctx.Err() == nil && !m.IsSuspect() {
+	seen := map[*snapshot.Segment]bool{}
+	for ctx.Err() == nil {
+		m, ok := s.unseen(seen)
+		if !ok {
+			break
+		}
+		if !m.IsSuspect() {
 			s.scrub(ctx, m, func(bytes int) time.Duration {
 				return time.Duration(float64(over) * float64(bytes) / float64(max(total, 1)))
 			})
@@ -45,6 +50,20 @@ func (s *Server) Scrub(ctx context.Context, over time.Duration) {
 		s.suspects.scrub.passes.Add(1)
 		s.suspects.scrub.last.Store(time.Now().Unix())
 	}
+}
+
+// unseen returns a segment that was not seen and notes it. Scrub holds only one at a time, so that
+// replaced snapshots are closed while it runs.
+func (s *Server) unseen(seen map[*snapshot.Segment]bool) (next mapped, ok bool) {
+	for _, m := range s.mapped() {
+		if ok || seen[m.Segment] {
+			_ = m.Close() // of a mapping
+			continue
+		}
+		next, ok = m, true
+		seen[m.Segment] = true
+	}
+	return next, ok
 }
 
 // scrub checks one segment. wait returns how long to wait after so many bytes.

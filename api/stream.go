@@ -96,6 +96,7 @@ func (st *bodyStream) recovered(err *error) {
 	case st.server.wasFault(st.list, fault):
 		*err = &Refused{Table: st.list.segment.Name()}
 	default:
+		st.server.checkAfterPanic(st.list)
 		st.server.logPanic(fault, "")
 		*err = errPanicked
 	}

@@ -1,9 +1,11 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"hdqs/api/contract"
 	"hdqs/index"
@@ -23,6 +25,8 @@ type suspects struct {
 	found [len(damages)]atomic.Int64
 	wake  chan struct{} // has an element when a table was refused
 	scrub scrubCounts
+
+	checking atomic.Bool // a check after a panic runs, or has done so not long ago
 }
 
 // damage is a way in which a segment was found damaged.
@@ -76,17 +80,36 @@ func (s *Server) mapped() []mapped {
 }
 
 // endList ends a request for a list. If that met a memory fault in the list's segment, err becomes
-// the refusal of the list.
+// the refusal of the list. Other panics go on.
 func (s *Server) endList(v *served, l *boundList, err *error) {
+	defer v.release(s.log)
 	fault := recover()
-	v.release(s.log)
 	if fault == nil {
 		return
 	}
 	if !s.wasFault(l, fault) {
+		s.checkAfterPanic(l)
 		panic(fault)
 	}
 	*err = &Refused{Table: l.segment.Name()}
+}
+
+// panicPause is the least time between two checks after panics.
+const panicPause = 10 * time.Second
+
+// checkAfterPanic checks the segment of a list in the background, since changed bytes, such as a
+// code that is in no dictionary, are a likely reason of a panic. The caller has a reference to the
+// snapshot.
+func (s *Server) checkAfterPanic(l *boundList) {
+	if l == nil || l.segment == nil || !s.suspects.checking.CompareAndSwap(false, true) {
+		return
+	}
+	m := mapped{l.segment.Acquire(), l.version}
+	go func() {
+		s.scrub(context.Background(), m, func(int) time.Duration { return 0 })
+		_ = m.Close() // of a mapping
+		time.AfterFunc(panicPause, func() { s.suspects.checking.Store(false) })
+	}()
 }
 
 // wasFault reports whether a panic was a memory fault in the segment of a list, and marks that.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -383,6 +384,52 @@ func TestDamagedPosting(t *testing.T) {
 	d.expectServed(t, tag, whole)
 	if n := d.suspects.found[byChecksum].Load(); n != 1 {
 		t.Errorf("%d malformed postings were counted", n)
+	}
+}
+
+// TestPanicFromDamage: a panic is no memory fault, but its segment is checked at once. Changed
+// codes are a likely reason.
+func TestPanicFromDamage(t *testing.T) {
+	t.Parallel()
+	d := newDamagedServer(t)
+	tag, whole := d.warm(t)
+	data := bytes.Clone(d.sound)
+	for i := 100; i < len(data)-2000; i++ {
+		data[i] = 0xff
+	}
+	d.overwrite(t, data)
+	for n := range 200 { // until a request panics or its posting is malformed
+		got := d.Answer("GET", damagedTarget+"&code=C"+strconv.Itoa(n), nil)
+		if got.Status != 200 {
+			t.Logf("request %d: %d, %d panics", n, got.Status, d.panics.Load())
+			break
+		}
+	}
+	waitFor(t, "the refusal", func() bool { return d.Answer("GET", damagedTarget, nil).Status == 503 })
+	d.expectRefused(t, tag)
+	if n := d.suspects.found[byChecksum].Load(); n == 0 {
+		t.Error("nothing was counted")
+	}
+	d.overwrite(t, d.sound)
+	d.mustHeal(t)
+	d.expectServed(t, tag, whole)
+}
+
+// TestCheckAfterPanic: a panic in a sound table refuses nothing, and many do not check it each
+// time.
+func TestCheckAfterPanic(t *testing.T) {
+	t.Parallel()
+	var log lockedLog
+	s := breakingServer(t, &log)
+	for range 3 {
+		if got := s.Answer("GET", "/api/break?app_identifier="+goodIdentifier, nil); got.Status != 500 {
+			t.Errorf("%d %.200s", got.Status, got.Body)
+		}
+	}
+	segment := s.current.Load().bound.snap.Segments[damagedTable]
+	waitFor(t, "the check", func() bool { return s.suspects.scrub.bytes.Load() > 0 })
+	if n := s.suspects.scrub.bytes.Load(); n > segment.Bytes() || segment.IsSuspect() {
+		t.Errorf("%d bytes of %d were checked, suspect %v", n, segment.Bytes(), segment.IsSuspect())
 	}
 }
 
