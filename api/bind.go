@@ -31,6 +31,7 @@ type boundList struct {
 	index   *index.Index
 	filters []index.Filter     // by position in Plan.Params, without values
 	named   [nameSets]boundSet // by contract.NameSet
+	need    need
 }
 
 // boundSet is what a list has for each set of names. The renderers share the rows, and the

@@ -33,7 +33,7 @@ type bodyCache struct {
 const (
 	bodyShards = 16
 
-	// cacheBytes is the default of Options.CacheBytes.
+	// cacheBytes is the default of Options.CacheBytes without a memory limit.
 	cacheBytes = 64 << 20
 
 	// seenKeys is how many keys that were requested once a shard remembers.

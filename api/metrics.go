@@ -76,6 +76,7 @@ func (c collector) Describe(to chan<- *prometheus.Desc) {
 		rowsDesc, bytesDesc, liveDesc, updatedDesc, staleDesc,
 		damageDesc, refusedDesc, passesDesc, scrubbedDesc, lastPassDesc,
 		madeDesc,
+		droppedDesc, swapsRefusedDesc, limitDesc,
 	} {
 		to <- desc
 	}
@@ -103,6 +104,7 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	to <- metrics.Counter(panicsDesc, s.panics.Load())
 	s.suspects.collect(to)
 	to <- metrics.Counter(logDroppedDesc, s.options.AccessLog.Dropped())
+	s.collectMemory(to)
 	s.collectSnapshot(to)
 }
 

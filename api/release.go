@@ -51,6 +51,7 @@ type served struct {
 	live        time.Duration             // from publication, or from the start of the process, to Swap
 	sources     []Source
 	refs        atomic.Int64
+	open        *openSnapshots // that it is one of
 }
 
 // publication is the publish time of a snapshot, with the heads that contain it.
@@ -63,7 +64,8 @@ type publication struct {
 // Swap serves another snapshot, after it has answered a few requests from it (warm.go). On an error
 // the old one stays current, and the caller must close the new one. Otherwise the server closes
 // each snapshot when nobody reads it any more. The replaced snapshot answers requests that name it
-// for Options.KeepPrevious.
+// for Options.KeepPrevious, if there is memory for it. The error is a MemoryError if there is not
+// even memory for the new one.
 func (s *Server) Swap(r Release) error {
 	var earlier *Bound
 	if now := s.acquire(); now != nil {
@@ -79,9 +81,16 @@ func (s *Server) Swap(r Release) error {
 
 // swapTo is Swap for a snapshot that is bound. Earlier is the served one, nil if there is none.
 func (s *Server) swapTo(bound, earlier *Bound, r Release) error {
-	next := s.newServed(bound, r.PublishedAt)
-	if err := s.warm(next, earlier); err != nil {
+	canWarm, err := s.makeRoom(bound, earlier)
+	if err != nil {
 		return err
+	}
+	next := s.newServed(bound, r.PublishedAt)
+	if canWarm {
+		if err := s.warm(next, earlier); err != nil {
+			s.open.remove(next)
+			return err
+		}
 	}
 	next.sources = r.Sources
 	if next.live = time.Since(processStart); !r.PublishedAt.IsZero() {
@@ -90,9 +99,10 @@ func (s *Server) swapTo(bound, earlier *Bound, r Release) error {
 	s.retained.Lock() // so that acquirePinned finds the old one, either as current or as retained
 	defer s.retained.Unlock()
 	old := s.current.Swap(next)
-	s.retained.drop(s.log, func(v *served) bool { return v.id == next.id })
+	s.retained.drop(s.log, notCounted, func(v *served) bool { return v.id == next.id })
 	if old != nil {
 		s.retained.keep(old, cmp.Or(s.options.KeepPrevious, keepPrevious), s.log)
+		s.dropUnfit(next)
 	}
 	return nil
 }
@@ -100,12 +110,16 @@ func (s *Server) swapTo(bound, earlier *Bound, r Release) error {
 func (s *Server) newServed(b *Bound, published time.Time) *served {
 	manifest := b.snap.Manifest
 	date := manifest.SnapshotTime.UTC().Format(time.DateOnly)
-	v := &served{id: manifest.ID, bound: b, landings: make(map[*mount]*landingData, len(s.mounts)), date: date}
+	v := &served{
+		id: manifest.ID, bound: b, landings: make(map[*mount]*landingData, len(s.mounts)), date: date,
+		open: &s.open,
+	}
 	for _, m := range s.mounts {
 		landing := newLanding(m, b)
 		v.landings[m] = &landing
 	}
 	v.refs.Store(1)
+	s.open.add(v)
 	s.announce(v, published)
 	return v
 }
@@ -226,9 +240,11 @@ func (v *served) release(log *slog.Logger) {
 	if v.refs.Add(-1) > 0 {
 		return
 	}
+	v.open.remove(v)
 	if err := v.bound.snap.Close(); err != nil {
 		log.Error("closing a replaced snapshot failed", "snapshot", v.id, "error", err)
 	}
+	v.bound = nil // its memory is free now, although timers still refer to v
 }
 
 // retained is the replaced snapshots that still answer, oldest first. Each entry owns the reference
@@ -237,7 +253,22 @@ type retained struct {
 	sync.Mutex
 	entries []*served
 	closed  bool
+	dropped [countedDrops]atomic.Int64
 }
+
+// dropReason says why a snapshot is retained no longer.
+type dropReason int
+
+const (
+	dropForAge dropReason = iota
+	dropForNumber
+	dropForMemory
+	countedDrops
+	notCounted // it is current again, or the server ends
+)
+
+// dropReasons are the names of the reasons that are counted.
+var dropReasons = [countedDrops]string{"age", "number", "memory"}
 
 // keep retains a snapshot for some time, taking over the caller's reference. The caller holds the
 // lock.
@@ -248,21 +279,30 @@ func (r *retained) keep(v *served, period time.Duration, log *slog.Logger) {
 	}
 	r.entries = append(r.entries, v)
 	if len(r.entries) > MostPrevious {
-		oldest := r.entries[0]
-		r.drop(log, func(entry *served) bool { return entry == oldest })
+		r.dropOldest(log, dropForNumber)
 	}
 	time.AfterFunc(period, func() {
 		r.Lock()
 		defer r.Unlock()
-		r.drop(log, func(entry *served) bool { return entry == v })
+		r.drop(log, dropForAge, func(entry *served) bool { return entry == v })
 	})
 }
 
+// dropOldest releases the oldest snapshot. The caller holds the lock.
+func (r *retained) dropOldest(log *slog.Logger, why dropReason) {
+	oldest := r.entries[0]
+	r.drop(log, why, func(entry *served) bool { return entry == oldest })
+}
+
 // drop releases the snapshots that match. The caller holds the lock.
-func (r *retained) drop(log *slog.Logger, match func(*served) bool) {
+func (r *retained) drop(log *slog.Logger, why dropReason, match func(*served) bool) {
 	r.entries = slices.DeleteFunc(r.entries, func(v *served) bool {
 		if !match(v) {
 			return false
+		}
+		if why < countedDrops {
+			r.dropped[why].Add(1)
+			log.Info("a replaced snapshot is not kept any longer", "snapshot", v.id, "reason", dropReasons[why])
 		}
 		v.release(log)
 		return true
@@ -290,6 +330,6 @@ func (r *retained) count() int {
 func (r *retained) close(log *slog.Logger) {
 	r.Lock()
 	defer r.Unlock()
-	r.drop(log, func(*served) bool { return true })
+	r.drop(log, notCounted, func(*served) bool { return true })
 	r.closed = true
 }

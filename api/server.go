@@ -76,16 +76,22 @@ type Options struct {
 	Queries   int
 	QueueWait time.Duration
 
+	// MemoryLimit is how much memory the process may use, the pages of mapped files not counted.
+	// Zero is the limit of the Go runtime (GOMEMLIMIT). With a limit, Swap refuses snapshots that
+	// do not fit, and the other limits of memory follow from it (memory.go).
+	MemoryLimit int64
+
 	// InflightBytes is how many bytes of answers may be in flight to clients before requests get
-	// 503. Zero is a quarter of the Go runtime's memory limit, or 512 MiB without one.
+	// 503. Zero is 512 MiB, or with a memory limit an eighth of the Go runtime's part of it.
 	InflightBytes int64
 
 	// Compression selects the encoders of pages. encode.Stored, the default, enables all; the
 	// others are for debugging and tests.
 	Compression encode.Tier
 
-	// CacheBytes is how many bytes of bodies are cached. Zero is 64 MiB. A negative value disables
-	// the cache; then no request waits for a body that another one renders.
+	// CacheBytes is how many bytes of bodies are cached. Zero is 64 MiB, or with a memory limit at
+	// most a sixteenth of the Go runtime's part of it. A negative value disables the cache; then no
+	// request waits for a body that another one renders.
 	CacheBytes int64
 
 	// BaseURL is the address of the service, without a slash at the end, for the example calls of
@@ -133,6 +139,8 @@ type Server struct {
 	known    knownIdentifiers
 	current  atomic.Pointer[served]
 	retained retained
+	open     openSnapshots
+	memory   shares
 	gate     *wire.Gate
 	refusals wire.RefusalLimiter
 	budget   *wire.Budget
@@ -149,19 +157,22 @@ type Server struct {
 	starting atomic.Pointer[string]
 	looked   atomic.Pointer[Look]
 	panics   atomic.Int64
+	refused  atomic.Int64 // snapshots that did not fit in memory
 }
 
 // New returns a server without a snapshot: until the first Swap, list requests get 503.
 func New(o Options) *Server {
+	memory := newShares(&o)
 	s := &Server{
 		options: o, log: cmp.Or(o.Logger, slog.Default()), router: router.New(), mounts: newMounts(o.Names),
 		endpoints: []string{"other"},
 		warmLimit: warmLimit,
-		gate:      wire.NewGate(o.Queries, o.QueueWait), budget: wire.NewBudget(o.InflightBytes),
+		gate:      wire.NewGate(o.Queries, o.QueueWait), budget: wire.NewBudget(memory.inflight),
+		memory: memory,
 	}
 	s.faults = wire.NewLog(s.log)
 	s.suspects.wake = make(chan struct{}, 1)
-	s.bodies = newBodyCache(o.CacheBytes, s.budget)
+	s.bodies = newBodyCache(memory.bodies, s.budget)
 	s.callers = wire.NewConnections(s.connectionLimits())
 	s.addRoutes()
 	s.requests = metrics.NewRequests(s.endpoints)

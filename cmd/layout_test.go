@@ -37,6 +37,7 @@ var imports = map[string][]string{
 	"internal/atomicfile": {},
 	"internal/fetch":      {"internal/atomicfile"},
 	"internal/bucket":     {},
+	"internal/memory":     {},
 	"internal/replica":    {"snapshot", "snapshot/store", "internal/atomicfile", "internal/fetch", "internal/bucket"},
 	"internal/generator":  {},
 	"internal/judge":      {},
@@ -54,6 +55,7 @@ var imports = map[string][]string{
 	"cmd/hdqs": {
 		"snapshot", "snapshot/store", "internal/replica", "internal/fetch", "index", "loader", "loader/sample",
 		"loader/upstream", "api", "api/contract", "api/encode", "api/accesslog", "internal/nearest",
+		"internal/memory",
 	},
 }
 

@@ -1,11 +1,14 @@
 package index
 
-import "sync"
+import (
+	"sync"
+	"sync/atomic"
+)
 
 // cache keeps the most recently used entries, up to a number of bytes. Goroutines may share it.
 type cache struct {
 	mu      sync.Mutex
-	limit   int
+	limit   atomic.Int64
 	bytes   int
 	entries map[string]*cacheEntry
 	// Ring of entries, from the most recently used (root.next) to the least (root.prev).
@@ -24,7 +27,8 @@ type cacheEntry struct {
 const entryBytes = 160
 
 func newCache(limit int) *cache {
-	c := &cache{limit: limit, entries: make(map[string]*cacheEntry)}
+	c := &cache{entries: make(map[string]*cacheEntry)}
+	c.limit.Store(int64(limit))
 	c.root.prev, c.root.next = &c.root, &c.root
 	return c
 }
@@ -46,7 +50,8 @@ func (c *cache) get(key []byte) any {
 // recently used entries. A value larger than a quarter of the cache is not stored.
 func (c *cache) put(key []byte, value any, size int) {
 	size += len(key) + entryBytes
-	if size > c.limit/4 {
+	limit := int(c.limit.Load())
+	if size > limit/4 {
 		return
 	}
 	c.mu.Lock()
@@ -54,13 +59,23 @@ func (c *cache) put(key []byte, value any, size int) {
 	if e := c.entries[string(key)]; e != nil {
 		c.drop(e)
 	}
-	for c.bytes+size > c.limit {
+	for c.bytes+size > limit {
 		c.drop(c.root.prev)
 	}
 	e := &cacheEntry{key: string(key), value: value, bytes: size}
 	c.entries[e.key] = e
 	c.bytes += size
 	e.linkAfter(&c.root)
+}
+
+// setLimit changes the limit, and evicts what is above it.
+func (c *cache) setLimit(bytes int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.limit.Store(int64(bytes))
+	for c.bytes > bytes {
+		c.drop(c.root.prev)
+	}
 }
 
 func (c *cache) drop(e *cacheEntry) {

@@ -84,7 +84,7 @@ func OpenWith(seg *snapshot.Segment, o Options) (*Index, error) {
 		return nil, errors.New("index: postings are read in place, which needs a little-endian machine")
 	}
 	if o.CacheBytes == 0 {
-		o.CacheBytes = min(max(seg.Rows()*cacheBytesPerRow, minCacheBytes), maxCacheBytes)
+		o.CacheBytes = cacheBytes(seg.Rows())
 	}
 	if o.SearchBytes == 0 {
 		o.SearchBytes = defaultSearchBytes

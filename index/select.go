@@ -222,7 +222,7 @@ func (x *Index) materialized(w *scratch, o *predicate) (*predicate, error) {
 		return nil, err
 	}
 	done := &predicate{key: o.key, parts: o.parts, all: o.all, set: rows, cost: o.cost}
-	if size := done.size(); o.spent.Load() > 0 || size <= x.cache.limit/largeShare {
+	if size := done.size(); o.spent.Load() > 0 || size <= int(x.cache.limit.Load())/largeShare {
 		x.cache.put(o.key, done, size)
 	} else {
 		o.spent.Store(int64(o.cost))

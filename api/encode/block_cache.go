@@ -20,7 +20,7 @@ const (
 
 // BlockCache bounds the memory of the stored blocks of any number of tables.
 type BlockCache struct {
-	limit int64
+	limit atomic.Int64
 	used  atomic.Int64
 	mu    sync.Mutex
 	users []*sizedBlocks
@@ -35,7 +35,17 @@ func NewBlockCache(bytes int64) *BlockCache {
 	if bytes == 0 {
 		bytes = DefaultCacheBytes
 	}
-	return &BlockCache{limit: bytes}
+	c := new(BlockCache)
+	c.limit.Store(bytes)
+	return c
+}
+
+// SetLimit changes the limit, and drops the blocks above it.
+func (c *BlockCache) SetLimit(bytes int64) {
+	c.limit.Store(bytes)
+	if c.used.Load() > bytes {
+		c.sweep()
+	}
 }
 
 // Bytes is the memory of the blocks that are cached.
@@ -107,7 +117,7 @@ func (s *sizedBlocks) make(n uint32) *storedBlock {
 		}
 		return b // another goroutine's block was swept in the meantime
 	}
-	if s.cache.used.Add(b.size()) > s.cache.limit {
+	if s.cache.used.Add(b.size()) > s.cache.limit.Load() {
 		s.cache.sweep()
 	}
 	return b
@@ -123,7 +133,7 @@ func (c *BlockCache) sweep() {
 	for _, all := range []bool{false, true} {
 		for _, user := range c.users {
 			for i := range user.blocks {
-				if c.used.Load() <= c.limit/4*3 {
+				if c.used.Load() <= c.limit.Load()/4*3 {
 					return
 				}
 				b := user.blocks[i].Load()

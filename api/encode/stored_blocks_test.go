@@ -58,8 +58,8 @@ func TestStoredAgainstPlain(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if used := cache.used.Load(); used < 0 || used > cache.limit {
-			t.Errorf("cache holds %d bytes, the limit is %d", used, cache.limit)
+		if used := cache.used.Load(); used < 0 || used > cache.limit.Load() {
+			t.Errorf("cache holds %d bytes, the limit is %d", used, cache.limit.Load())
 		}
 	}
 }

@@ -33,7 +33,7 @@ type Renderer struct {
 // own.
 func New(seg *snapshot.Segment, fields []Field, o encode.Options) (*Renderer, error) {
 	if o.Cache == nil {
-		o.Cache = encode.NewBlockCache(cachedBytes*int64(seg.Rows()) + minCache)
+		o.Cache = encode.NewBlockCache(blockBytes(seg.Rows()))
 	}
 	r := &Renderer{seg: seg, options: o, sharedJSON: sharedFragments{}, sharedCSV: sharedFragments{}}
 	return r.Renamed(fields, fields)

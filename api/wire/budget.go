@@ -1,13 +1,12 @@
 package wire
 
 import (
-	"math"
-	"runtime/debug"
+	"cmp"
 	"sync/atomic"
 )
 
-// defaultBudget applies if the process has no memory limit.
-const defaultBudget = 512 << 20
+// DefaultBudget is the limit of a budget if none is given.
+const DefaultBudget = 512 << 20
 
 // Budget counts the bytes of answers in flight: bodies that clients have not received yet, and the
 // other memory of their connections until then. A body that several connections send counts once,
@@ -17,17 +16,8 @@ type Budget struct {
 	limit int64
 }
 
-// NewBudget makes a budget. Zero is a quarter of the memory limit of the Go runtime, or 512 MiB
-// without one.
-func NewBudget(limit int64) *Budget {
-	if limit == 0 {
-		limit = defaultBudget
-		if memory := debug.SetMemoryLimit(-1); memory < math.MaxInt64 {
-			limit = memory / 4
-		}
-	}
-	return &Budget{limit: limit}
-}
+// NewBudget makes a budget. Zero is DefaultBudget.
+func NewBudget(limit int64) *Budget { return &Budget{limit: cmp.Or(limit, DefaultBudget)} }
 
 // IsFull reports that no further body may be rendered or sent. Bodies that are being rendered when
 // the budget fills up exceed it: at most one for each slot of the Gate.

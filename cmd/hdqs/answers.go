@@ -23,8 +23,8 @@ type answerFlags struct {
 	strict, surrogateKey, cacheTag     bool
 	queries                            int
 	queueWait                          time.Duration
-	inflight                           int64
-	bodyCache                          int64
+	inflight                           size
+	bodyCache                          size
 	keepBuffers                        bool
 	compression                        string
 	baseURL                            string
@@ -51,10 +51,11 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 	fl.IntVar(&f.queries, "max-queries", 0, "list queries that run at once; 0: 4 for each core")
 	fl.DurationVar(&f.queueWait, "queue-wait", api.DefaultQueueWait,
 		"how long a query may wait to run before it gets 503; halved under sustained overload; 0: not at all")
-	fl.Int64Var(&f.inflight, "max-inflight-bytes", 0,
-		"bytes of responses being sent above which requests get 503; 0: a quarter of GOMEMLIMIT, or 512 MiB")
-	fl.Int64Var(&f.bodyCache, "body-cache", 64<<20,
-		"bytes of finished bodies that are cached for equal requests; 0: no cache")
+	fl.Var(&f.inflight, "max-inflight-bytes",
+		"responses being sent above which requests get 503; 0: 512MiB, or less with a memory limit")
+	f.bodyCache.auto = true
+	fl.Var(&f.bodyCache, "body-cache",
+		"finished bodies that are cached for equal requests; 0: no cache; auto: 64MiB, or less with a memory limit")
 	fl.StringVar(&f.compression, "compression", encode.Stored.String(),
 		"encoders: stored (stored blocks and pieces), pieces (no stored blocks) or whole (the library only)")
 	fl.StringVar(&f.names, "names", contract.ContractNames.String(),
@@ -72,8 +73,6 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 	}
 	bound(fl, "max-queries", &f.queries, 0, mostAtOnce)
 	bound(fl, "queue-wait", &f.queueWait, 0, longestWait)
-	bound(fl, "max-inflight-bytes", &f.inflight, 0, noLimit)
-	bound(fl, "body-cache", &f.bodyCache, 0, noLimit)
 }
 
 // fill sets the options from the flags.
@@ -96,12 +95,12 @@ func (f *answerFlags) fill(o *api.Options) (err error) {
 	}
 	o.KeepPrevious = orNever(f.keepPrevious)
 	o.Strict, o.SurrogateKey, o.CacheTag = f.strict, f.surrogateKey, f.cacheTag
-	o.Queries, o.QueueWait, o.InflightBytes = f.queries, orNever(f.queueWait), f.inflight
+	o.Queries, o.QueueWait, o.InflightBytes = f.queries, orNever(f.queueWait), f.inflight.bytes
 	o.KeepBuffers = f.keepBuffers
 	if o.BaseURL, err = baseURL(f.baseURL); err != nil {
 		return err
 	}
-	if o.CacheBytes = f.bodyCache; o.CacheBytes == 0 {
+	if o.CacheBytes = f.bodyCache.bytes; o.CacheBytes == 0 && !f.bodyCache.auto {
 		o.CacheBytes = -1
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hdqs/api"
+	"hdqs/internal/memory"
 	"hdqs/internal/replica"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
@@ -137,14 +138,24 @@ func (f *follower) show(p store.Pointer, snap *store.Snapshot) (changed bool, er
 	f.reportStep("warming up snapshot " + p.ID)
 	release := api.Release{Snapshot: snap, PublishedAt: p.PublishedAt, Sources: sources(snap.Manifest)}
 	if err := f.server.Swap(release); err != nil {
-		return false, exitWith(exitVerification,
-			errors.Join(fmt.Errorf("snapshot %s: %w", p.ID, err), snap.Close()))
+		return false, errors.Join(swapError(p.ID, err), snap.Close())
 	}
 	f.shown = p
 	if err := f.store.KeepLinks(snap.Manifest); err != nil {
 		f.log.Warn("links to files of earlier snapshots could not be removed", "error", err)
 	}
 	return true, nil
+}
+
+// swapError sets the exit code and the stage of a snapshot that the server refused.
+func swapError(id string, err error) error {
+	if fault, ok := errors.AsType[*api.MemoryError](err); ok {
+		return atStage(stageMemory, exitWith(exitFailed, fmt.Errorf(
+			"%w: raise the limit of the container or --memory-limit to %s, or lower --body-cache or "+
+				"--max-inflight-bytes",
+			fault, memory.Size(fault.Enough()))))
+	}
+	return exitWith(exitVerification, fmt.Errorf("snapshot %s: %w", id, err))
 }
 
 func closeSnapshot(s *store.Snapshot) {

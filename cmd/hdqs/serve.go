@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -42,6 +41,7 @@ type serveFlags struct {
 	connections   int
 	perAddress    int
 	accessLog     accessLogFlags
+	memory        size
 	load          loadFlags
 	answers       answerFlags
 }
@@ -80,6 +80,9 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 	fl.IntVar(&f.connections, "max-connections", 0, "open connections above which new ones get 503; 0: 65536")
 	fl.IntVar(&f.perAddress, "max-connections-per-address", 0,
 		"the same for one IPv4 address or IPv6 /64; 0: no limit, which a CDN or load balancer in front needs")
+	f.memory.auto = true
+	fl.Var(&f.memory, "memory-limit", "memory that this process may use: 512MiB, 2GiB; "+
+		"auto: the limit of its control group, or of GOMEMLIMIT; 0: no limit")
 	boundOrZero(fl, "refresh", &f.refresh, shortestPoll, longestPause)
 	boundOrZero(fl, "snapshot-poll", &f.poll, shortestPoll, longestPause)
 	boundOrZero(fl, "scrub", &f.scrub, shortestScrub, longestPause)
@@ -128,7 +131,9 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 		defer accessLog.Close()
 		options.AccessLog = accessLog
 	}
-	setGarbagePercent()
+	if err := f.memory.apply(&options, log); err != nil {
+		return err
+	}
 	server := api.New(options)
 	server.Metrics().MustRegister(newBuildInfo())
 	looks := newLookMetrics(server.Metrics())
@@ -212,17 +217,6 @@ func (f *follower) serve(
 	f.notify.stopping(flags)
 	shutDown(f.server, f.log, flags, followed)
 	return nil
-}
-
-// garbagePercent is GOGC. Requests allocate little compared with what is kept (stored blocks,
-// fragments, bodies), so the default of 100 would mostly double the memory without need.
-const garbagePercent = 50
-
-// setGarbagePercent sets GOGC unless the environment does.
-func setGarbagePercent() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbagePercent)
-	}
 }
 
 // shutDown ends in the order that a load balancer expects: not ready, no new connections, exit. It

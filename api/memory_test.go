@@ -1,0 +1,303 @@
+package api
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime"
+	"strings"
+	"testing"
+	"weak"
+
+	"hdqs/api/contract"
+	"hdqs/internal/testkit"
+)
+
+// memoryServer is a server with a limit and a way to serve snapshots of one table each, which are
+// of about the same size and share nothing.
+type memoryServer struct {
+	*Server
+	t     *testing.T
+	lines *testkit.Log
+}
+
+func newMemoryServer(t *testing.T) *memoryServer {
+	t.Helper()
+	lines := new(testkit.Log)
+	s := New(Options{
+		Logger: slog.New(slog.NewTextHandler(lines, nil)), MemoryLimit: 1 << 30, Identifier: IgnoreIdentifier,
+	})
+	t.Cleanup(func() { _ = s.Shutdown(t.Context()) })
+	return &memoryServer{s, t, lines}
+}
+
+// swap serves a snapshot. Its table differs from those of other numbers.
+func (s *memoryServer) swap(n int) error {
+	s.t.Helper()
+	rows := numberedLocations(3000, nil)
+	for _, row := range rows.rows {
+		row["name"] = fmt.Sprintf("place %d of %d", row["id"], n)
+	}
+	snap := storeSnapshot(s.t, fmt.Sprintf("s%d", n), sampleTime, []*testTable{rows})
+	err := s.Swap(Release{Snapshot: snap, PublishedAt: publishedTime})
+	if err != nil {
+		_ = snap.Close()
+	}
+	return err
+}
+
+func (s *memoryServer) mustSwap(n int) {
+	s.t.Helper()
+	if err := s.swap(n); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// answers checks which of the snapshots 0 to 5 answer requests that name them.
+func (s *memoryServer) answers(want string) {
+	s.t.Helper()
+	got := ""
+	for n := range 6 {
+		target := fmt.Sprintf("/api/v2/metadata/location?limit=2&snapshot=s%d", n)
+		if s.Answer("GET", target, nil).Status == 200 {
+			got += fmt.Sprint(n)
+		}
+	}
+	if got != want {
+		s.t.Errorf("snapshots %s answer, want %s\n%s", got, want, s.lines)
+	}
+}
+
+// TestSwapWithinMemory serves snapshots where there is memory for three of them, two, one, and none
+// besides the current one.
+func TestSwapWithinMemory(t *testing.T) {
+	t.Parallel()
+	s := newMemoryServer(t)
+	for n := range 3 {
+		s.mustSwap(n)
+	}
+	s.answers("012")
+	one := needOf([]*Bound{s.current.Load().bound})
+	if caches := s.current.Load().bound.lists["/api/v2/metadata/location"].need; one < 1<<20 || caches.texts < 300_000 {
+		t.Fatalf("a snapshot needs %d bytes, %d of them for texts: want it larger for the test", one, caches.texts)
+	}
+
+	s.memory.snapshots = 2*one + one/50
+	s.mustSwap(3)
+	s.answers("23") // 0 and 1 had to go before 3 was opened
+	if n := s.retained.dropped[dropForMemory].Load(); n != 2 {
+		t.Errorf("%d snapshots were dropped for memory, want 2", n)
+	}
+	for _, id := range []string{"s0", "s1"} {
+		if line := "snapshot=" + id + " reason=memory"; !strings.Contains(s.lines.String(), line) {
+			t.Errorf("the log lacks %q:\n%s", line, s.lines)
+		}
+	}
+
+	s.memory.snapshots = one + one/50
+	s.mustSwap(4)
+	s.answers("4") // 3 is not retained
+
+	s.memory.snapshots = one / 2
+	var fault *MemoryError
+	if err := s.swap(5); !errors.As(err, &fault) {
+		t.Fatalf("swap: %v, want a MemoryError", err)
+	}
+	if fault.Snapshot != "s5" || fault.Available != one/2 || fault.Needed < one*49/50 || fault.Needed > one*51/50 {
+		t.Errorf("%+v, a snapshot needs %d", fault, one)
+	}
+	s.answers("4")
+	text := s.metrics()
+	for _, line := range []string{
+		"hdqs_memory_limit_bytes 1.073741824e+09", `hdqs_swaps_refused_total{reason="memory"} 1`,
+		`hdqs_snapshots_dropped_total{reason="memory"} 4`, `hdqs_snapshots_dropped_total{reason="age"} 0`,
+	} {
+		if !strings.Contains(text, line+"\n") {
+			t.Errorf("/metrics lacks %q", line)
+		}
+	}
+}
+
+// metrics returns the text of /metrics.
+func (s *memoryServer) metrics() string {
+	s.t.Helper()
+	families, err := s.registry.Gather()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var text strings.Builder
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			labels := ""
+			for _, l := range m.GetLabel() {
+				labels += fmt.Sprintf("{%s=%q}", l.GetName(), l.GetValue())
+			}
+			value := m.GetGauge().GetValue() + m.GetCounter().GetValue()
+			fmt.Fprintf(&text, "%s%s %v\n", f.GetName(), labels, value)
+		}
+	}
+	return text.String()
+}
+
+// TestRefusedKeepsRetained: a snapshot that would not fit even without the retained ones drops none
+// of them, and the current one keeps its caches.
+func TestRefusedKeepsRetained(t *testing.T) {
+	t.Parallel()
+	s := newMemoryServer(t)
+	for n := range 3 {
+		s.mustSwap(n)
+	}
+	list := s.current.Load().bound.lists["/api/v2/metadata/location"]
+	one := list.need.texts + list.need.blocks + list.need.filters
+	before := list.need
+	s.memory.snapshots = one - 1
+	if err := s.swap(3); err == nil {
+		t.Fatal("a snapshot that needs more than there is was served")
+	}
+	s.answers("012")
+	if list.need != before {
+		t.Errorf("the current snapshot's caches changed: %+v, before %+v", list.need, before)
+	}
+}
+
+// TestDroppedMemoryIsFree: the memory of a snapshot that was dropped before its time is free, also
+// while the timer for that time is still set.
+func TestDroppedMemoryIsFree(t *testing.T) {
+	t.Parallel()
+	s := newMemoryServer(t)
+	s.mustSwap(0)
+	s.mustSwap(1)
+	var first weak.Pointer[Bound]
+	func() {
+		v := s.acquirePinned("s0")
+		defer v.release(s.Server.log)
+		first = weak.Make(v.bound)
+	}()
+	runtime.GC()
+	if first.Value() == nil {
+		t.Fatal("a retained snapshot has lost its tables")
+	}
+	s.retained.Lock()
+	s.retained.dropOldest(s.Server.log, dropForMemory)
+	s.retained.Unlock()
+	runtime.GC()
+	if first.Value() != nil {
+		t.Error("the tables of a dropped snapshot are still in memory")
+	}
+}
+
+// TestSlowReaderCounts: a dropped snapshot that a request still reads counts as in use, so that the
+// next swap is refused until the request has ended.
+func TestSlowReaderCounts(t *testing.T) {
+	t.Parallel()
+	s := newMemoryServer(t)
+	s.mustSwap(0)
+	one := needOf([]*Bound{s.current.Load().bound})
+	reader := s.acquire()
+	s.memory.snapshots = one + one/50
+	s.mustSwap(1) // 0 is dropped, but read
+	var fault *MemoryError
+	if err := s.swap(2); !errors.As(err, &fault) {
+		t.Fatalf("swap while the first snapshot is read: %v, want a MemoryError", err)
+	}
+	reader.release(s.Server.log)
+	s.mustSwap(2)
+	s.answers("2")
+}
+
+// TestSharedTablesCountOnce: a snapshot with the table of the current one fits where there is
+// hardly more memory than for one.
+func TestSharedTablesCountOnce(t *testing.T) {
+	t.Parallel()
+	s := newMemoryServer(t)
+	dir := t.TempDir()
+	table := []*testTable{numberedLocations(3000, nil)}
+	for _, id := range []string{"a", "b"} {
+		writeSnapshot(t, dir+id, id, sampleTime, table)
+	}
+	first := openSnapshot(t, dir+"a", "a")
+	if err := s.Swap(Release{Snapshot: first, PublishedAt: publishedTime}); err != nil {
+		t.Fatal(err)
+	}
+	one := needOf([]*Bound{s.current.Load().bound})
+	s.memory.snapshots = one + 1
+	next := openSnapshot(t, dir+"b", "b")
+	next.Segments["location"] = first.Segments["location"].Acquire() // as store.OpenAfter does
+	if err := s.Swap(Release{Snapshot: next, PublishedAt: publishedTime}); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.retained.count(); n != 1 {
+		t.Errorf("%d snapshots are retained, want 1", n)
+	}
+}
+
+// TestSharesOfLimit checks that the parts of every limit add up to it and leave something for a
+// snapshot.
+func TestSharesOfLimit(t *testing.T) {
+	for _, limit := range []int64{32 << 20, 100 << 20, 220_000_000, 1 << 30, 64 << 30} {
+		s := newShares(&Options{MemoryLimit: limit})
+		heap := HeapLimit(limit)
+		if all := s.snapshots + s.inflight + s.bodies + heap/8 + programBytes; all != heap || heap > limit {
+			t.Errorf("of %d bytes the parts have %d, the Go runtime %d", limit, all, heap)
+		}
+		if s.snapshots < limit/10 || s.inflight < limit/16 || s.bodies < min(64<<20, limit/32) {
+			t.Errorf("parts of %d bytes: %+v", limit, s)
+		}
+	}
+	set := newShares(&Options{MemoryLimit: 1 << 30, InflightBytes: 10 << 20, CacheBytes: -1})
+	if set.inflight != 10<<20 || set.bodies != -1 || set.snapshots != HeapLimit(1<<30)/8*7-26<<20 {
+		t.Errorf("with options of their own: %+v", set)
+	}
+	if none := newShares(&Options{}); none.isLimited() || none.inflight != 512<<20 || none.bodies != 64<<20 {
+		t.Errorf("without a limit: %+v", none)
+	}
+}
+
+func unzip(t *testing.T, body []byte) []byte {
+	t.Helper()
+	r, err := gzip.NewReader(bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// TestCachesFollowLimit: the caches of all tables together get what a snapshot's part has left, and
+// answers do not depend on them.
+func TestCachesFollowLimit(t *testing.T) {
+	t.Parallel()
+	wide := sampleServer(t, Options{Identifier: IgnoreIdentifier}, 600)
+	narrow := sampleServer(t, Options{Identifier: IgnoreIdentifier, MemoryLimit: 96 << 20}, 600)
+	bound := narrow.current.Load().bound
+	caches, texts := int64(0), int64(0)
+	for _, l := range bound.lists {
+		caches += l.need.blocks + l.need.filters
+		texts += l.need.texts
+	}
+	most := max(narrow.memory.caches, narrow.memory.snapshots/2-texts)
+	if caches > most || caches < most*9/10 {
+		t.Errorf("caches of %d bytes, want about %d", caches, most)
+	}
+	for i := range contract.Endpoints {
+		for _, rest := range []string{"?limit=500", "?limit=500&output_format=csv", "?limit=90&offset=301"} {
+			target := contract.Endpoints[i].Path + rest
+			want := wide.Answer("GET", target, nil)
+			for _, coding := range []string{"identity", "gzip", "gzip"} { // the second time from stored blocks
+				got := narrow.Answer("GET", target, []HeaderField{{"Accept-Encoding", coding}})
+				if field, _ := got.field("Content-Encoding"); field == "gzip" {
+					got.Body = unzip(t, got.Body)
+				}
+				if want.Status != 200 || !bytes.Equal(got.Body, want.Body) {
+					t.Fatalf("%s, %s: other bytes with narrow caches (%d, %d)", target, coding, want.Status, got.Status)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package render
+
+// blockBytes is the limit of a renderer's own cache of stored blocks, for that many rows.
+func blockBytes(rows int) int64 { return cachedBytes*int64(rows) + minCache }
+
+// BlockBytes is the default limit of the renderer's cache of stored blocks.
+func (r *Renderer) BlockBytes() int64 { return blockBytes(r.json.rows) }
+
+// SetBlockBytes changes the limit of the cache of stored blocks, and drops the blocks above it.
+func (r *Renderer) SetBlockBytes(bytes int64) { r.options.Cache.SetLimit(bytes) }
+
+// FullBytes estimates the memory of renderers once every fragment has been requested, without their
+// caches of stored blocks. Fragments that they share count once. The texts of a piece are taken to
+// be as long as those of some of its codes.
+func FullBytes(renderers ...*Renderer) (n int64) {
+	seen := map[*fragments]bool{}
+	for _, r := range renderers {
+		n += r.json.fullBytes(seen) + r.csv.fullBytes(seen)
+	}
+	return n
+}
+
+// fullBytes leaves out fragments that were seen, and adds the others to them.
+func (f *Form) fullBytes(seen map[*fragments]bool) int64 {
+	const (
+		// Pointers to the stored blocks of 128 and of 32 rows, in two codings.
+		pointersPerRow = 2 * (8.0/128 + 8.0/32)
+		lengthPerRow   = 4.0 / measuredRows
+	)
+	n := int64(float64(f.rows) * (pointersPerRow + lengthPerRow))
+	for i := range f.pieces {
+		for _, fr := range []*fragments{f.pieces[i].fragments, f.pieces[i].exact} {
+			if fr != nil && !seen[fr] {
+				seen[fr] = true
+				n += fr.fullBytes()
+			}
+		}
+	}
+	return n
+}
+
+// fullBytes estimates the memory of all fragments from 32 of them, spread evenly over the codes.
+func (f *fragments) fullBytes() int64 {
+	const (
+		samples   = 32
+		sameEntry = 48 // of a map with texts, besides the text
+	)
+	var text []byte
+	var cuts []uint32
+	read, step := 0, max(1, f.n/samples)
+	for code := step / 2; code < f.n; code += step {
+		text, cuts = f.appendFragment(text[:len(text):cap(text)], cuts[:0], uint32(code))
+		read++
+	}
+	if read == 0 {
+		return 0
+	}
+	length := int64(len(text)) / int64(read)
+	each := length + 4 + 4*int64(f.fields)
+	n := int64(f.n) * each
+	if f.same != nil {
+		n += 4*int64(f.n) + min(int64(f.n), maxSameTexts)*(length+sameEntry)
+	}
+	chunks := int64(len(f.chunks))
+	n += chunks * (8 + overshoot + 80) // pointer, memory after the text, headers
+	return n + n/8                     // the allocator rounds up by at most an eighth
+}

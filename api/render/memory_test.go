@@ -1,0 +1,72 @@
+package render
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"hdqs/api/encode"
+	"hdqs/index"
+)
+
+// fragmentBytes returns the memory of the fragments that exist.
+func (f *Form) fragmentBytes() (n int64) {
+	for i := range f.pieces {
+		for _, fr := range []*fragments{f.pieces[i].fragments, f.pieces[i].exact} {
+			if fr == nil {
+				continue
+			}
+			for k := range fr.chunks {
+				if c := fr.chunks[k].Load(); c != nil {
+					n += int64(cap(c.text)) + 4*int64(cap(c.cuts)+cap(c.first)+len(c.starts))
+				}
+			}
+			if fr.same != nil {
+				for text := range fr.same.first {
+					n += int64(len(text))
+				}
+			}
+		}
+	}
+	return n
+}
+
+// TestFullBytes compares the estimate with the memory of all fragments of random tables. It must
+// not be far below, and not far above where there is more than a little memory.
+func TestFullBytes(t *testing.T) {
+	t.Parallel()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	large := 0
+	for range 60 {
+		rows := 1 + r.IntN(4000)
+		tab := randomTable(t, r, rows)
+		render, err := New(tab.seg, tab.fields, encode.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range []*Form{render.json, render.csv} {
+			for i := range f.pieces { // every code, also those of combinations that no row has
+				for _, fr := range []*fragments{f.pieces[i].fragments, f.pieces[i].exact} {
+					for code := 0; fr != nil && code < fr.n; code += chunkSize {
+						fr.at(uint32(code))
+					}
+				}
+			}
+			f.Append(nil, []index.Range{{From: 0, To: uint32(rows)}})
+			got, want := f.fullBytes(map[*fragments]bool{}), f.fragmentBytes()
+			if got < want*4/5 {
+				t.Errorf("%d rows, %d pieces: estimate %d, the fragments have %d bytes", rows, len(f.pieces), got, want)
+			}
+			if want > 64<<10 {
+				large++
+				if got > want*2 {
+					t.Errorf("%d rows, %d pieces: estimate %d for %d bytes", rows, len(f.pieces), got, want)
+				}
+			}
+		}
+	}
+	if large < 10 {
+		t.Errorf("only %d forms have more than a little memory: the test shows nothing", large)
+	}
+}

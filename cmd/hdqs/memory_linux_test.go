@@ -1,0 +1,137 @@
+package main_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"hdqs/internal/generator"
+	"hdqs/internal/testkit"
+)
+
+var anonymous = regexp.MustCompile(`(?m)^RssAnon:\s+(\d+) kB$`)
+
+// anonymousBytes returns the memory of the process without the pages of mapped files.
+func (p *process) anonymousBytes(t *testing.T) int64 {
+	t.Helper()
+	status := testkit.ReadFile(t, fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	found := anonymous.FindSubmatch(status)
+	if found == nil {
+		t.Fatalf("no RssAnon in\n%s", status)
+	}
+	n, err := strconv.ParseInt(string(found[1]), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n << 10
+}
+
+// TestMemoryOverSwaps swaps between two snapshots under load, with a limit that has room for only
+// one beside its replacement. The process stays below the limit: replaced snapshots are dropped,
+// and their memory is free at once, not only when --keep-previous is over.
+func TestMemoryOverSwaps(t *testing.T) {
+	parallel(t)
+	const (
+		swaps = 8
+		limit = 80 << 20
+	)
+	store := newStore(t, newCatalogOf(t, generator.Options{Seed: 1, Scale: 0.1}))
+	pointer := filepath.Join(store, "channels", "stable.json")
+	pointers := [2][]byte{testkit.ReadFile(t, pointer)}
+	other := newCatalogOf(t, generator.Options{Seed: 2, Scale: 0.1})
+	mustExit(t, 0, "build", "--catalog", other, "--store", store, "--snapshot-time", "2026-12-01T00:00:00Z",
+		"--allow-shrink")
+	pointers[1] = testkit.ReadFile(t, pointer)
+
+	s := serve(t, "--store", store, "--memory-limit", strconv.Itoa(limit), "--snapshot-poll", "1h",
+		"--queue-wait", "30s")
+	var c callers
+	c.start(4, s, func(i int, a answer, err error, _ time.Duration) bool {
+		if err != nil || a.status != 200 {
+			t.Errorf("%s: %d, %v", swapRequests[i].path, a.status, err)
+		}
+		return err == nil
+	})
+	most := int64(0)
+	for i := range swaps {
+		if err := os.WriteFile(pointer, pointers[i%2], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.signalAndWait(t, "a swap", "snapshot swapped")
+		before := c.asked.Load()
+		testkit.WaitFor(t, "requests to the new snapshot", func() bool { return c.asked.Load() > before+60 })
+		most = max(most, s.anonymousBytes(t))
+	}
+	c.end()
+	t.Logf("at most %d MiB of %d MiB", most>>20, limit>>20)
+	if most > limit {
+		t.Errorf("%d bytes in use, the limit is %d", most, limit)
+	}
+	metrics := string(ask(t, "GET", s.admin+"/metrics").body)
+	for _, line := range []string{
+		"hdqs_memory_limit_bytes 8.388608e+07", fmt.Sprintf(`hdqs_snapshots_dropped_total{reason="memory"} %d`, swaps),
+		`hdqs_swaps_refused_total{reason="memory"} 0`, "hdqs_snapshots_held 1",
+	} {
+		if !strings.Contains(metrics, line+"\n") {
+			t.Errorf("/metrics lacks %q", line)
+		}
+	}
+}
+
+// TestMemoryRefused: a replica refuses to start with a snapshot that does not fit, and keeps the
+// one that it serves if the next one does not fit. Both say how much is needed and what to do.
+func TestMemoryRefused(t *testing.T) {
+	parallel(t)
+	small := sampleStore(t)
+	large := newStore(t, newCatalogOf(t, generator.Options{Seed: 1, Scale: 0.1}))
+	const limit = "48MiB"
+	o := run(t, "serve", "--store", large, "--listen", "127.0.0.1:0", "--memory-limit", limit)
+	wanted := []string{
+		"does not fit in memory", "of the limit of 48.0 MiB", "raise the limit", "--memory-limit", "--body-cache",
+	}
+	for _, text := range wanted {
+		if o.code != 1 || !strings.Contains(o.stderr, text) {
+			t.Errorf("exit code %d, want 1 and %q:\n%s", o.code, text, o.stderr)
+		}
+	}
+
+	s := serve(t, "--store", small, "--memory-limit", limit, "--snapshot-poll", "1h")
+	before := s.snapshotID(t)
+	mustExit(t, 0, "build", "--catalog", newCatalogOf(t, generator.Options{Seed: 1, Scale: 0.1}), "--store", small,
+		"--snapshot-time", "2026-12-01T00:00:00Z", "--allow-shrink")
+	s.signalAndWait(t, "the refusal", "another snapshot could not be served; the old one stays")
+	for _, text := range wanted {
+		if !s.logged(text) {
+			t.Errorf("the log lacks %q:\n%s", text, s.log)
+		}
+	}
+	s.mustAnswer(t)
+	if id := s.snapshotID(t); id != before {
+		t.Errorf("snapshot %s is served, want %s", id, before)
+	}
+	metrics := string(ask(t, "GET", s.admin+"/metrics").body)
+	if !strings.Contains(metrics, "hdqs_swaps_refused_total{reason=\"memory\"} 1\n") {
+		t.Errorf("/metrics does not count the refusal:\n%s", metrics)
+	}
+}
+
+// TestMemoryOfEnvironment: GOMEMLIMIT counts where it is set.
+func TestMemoryOfEnvironment(t *testing.T) {
+	parallel(t)
+	s := serveWith(t, []string{"GOMEMLIMIT=100MiB"}, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
+		"--memory-limit", "1GiB")
+	metrics := string(ask(t, "GET", s.admin+"/metrics").body)
+	for _, line := range []string{"hdqs_memory_limit_bytes 1.073741824e+09", "go_gc_gomemlimit_bytes 1.048576e+08"} {
+		if !strings.Contains(metrics, line+"\n") {
+			t.Errorf("/metrics lacks %q", line)
+		}
+	}
+	if !s.logged("go=\"100.0 MiB\"") {
+		t.Errorf("the log does not name the limit:\n%s", s.log)
+	}
+}

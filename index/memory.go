@@ -1,0 +1,36 @@
+package index
+
+// cacheBytes is the default limit of the cache of answered filters, for a table of that many rows.
+func cacheBytes(rows int) int {
+	return min(max(rows*cacheBytesPerRow, minCacheBytes), maxCacheBytes)
+}
+
+// CacheBytes is the default limit of the cache of answered filters.
+func (x *Index) CacheBytes() int64 { return int64(cacheBytes(x.rows)) }
+
+// SetCacheBytes changes the limit of the cache of answered filters, and evicts what is above it.
+func (x *Index) SetCacheBytes(bytes int64) { x.cache.setLimit(int(bytes)) }
+
+// FullBytes estimates the memory of the Index (Bytes) once all of these filters have been used,
+// with any values, without its cache of answered filters.
+func (x *Index) FullBytes(filters []Filter) int64 {
+	n := x.Bytes() - x.searchBytes.Load() - int64(x.cache.size())
+	search, seen := int64(0), map[*column]bool{}
+	for _, f := range filters {
+		for _, name := range f.Columns {
+			c := x.columns[name]
+			if c == nil || seen[c] || !c.col.Coded() {
+				continue
+			}
+			seen[c] = true
+			values := int64(c.col.Cardinality())
+			if f.Op == Like || f.Op == Contains {
+				search += c.col.Size().Dictionary + 5*(values+1) // the texts with a NUL and a start each
+			}
+			if c.col.Group != nil {
+				search += 4 * (values + 2 + int64(c.col.Len())) // tupleLists
+			}
+		}
+	}
+	return n + min(search, x.searchLimit)
+}

@@ -1,0 +1,81 @@
+package index
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// TestFullBytes runs random queries. The memory without the cache stays below the estimate for
+// their filters, and the estimate is not for more than what can be made.
+func TestFullBytes(t *testing.T) {
+	t.Parallel()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	searched := 0
+	for range 30 {
+		seg := newRandomTable(r, 1+r.IntN(5000)).segment(t)
+		x, err := Open(seg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		idle := x.Bytes()
+		var filters []Filter
+		var page Page
+		for range 60 {
+			q := randomQuery(r, seg)
+			filters = append(filters, q.Filters...)
+			if err := x.Select(q, &page); err != nil {
+				t.Fatal(err)
+			}
+		}
+		full, used := x.FullBytes(filters), x.Bytes()-int64(x.cache.size())
+		if used > idle {
+			searched++
+		}
+		if full < used {
+			t.Errorf("estimate %d, in use %d, %d of them before the first query", full, used, idle)
+		}
+		if full < idle || full > idle+defaultSearchBytes {
+			t.Errorf("estimate %d for an index of %d bytes", full, idle)
+		}
+	}
+	if searched < 5 {
+		t.Errorf("only %d indexes have searched a dictionary: the test shows nothing", searched)
+	}
+}
+
+// TestSetCacheBytes: a lower limit evicts, zero keeps nothing, and answers stay the same.
+func TestSetCacheBytes(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	seg := newRandomTable(r, 3000).segment(t)
+	x, err := Open(seg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var queries []*Query
+	var totals []int
+	var page Page
+	for range 100 {
+		q := randomQuery(r, seg)
+		if err := x.Select(q, &page); err != nil {
+			t.Fatal(err)
+		}
+		queries, totals = append(queries, q), append(totals, page.Total)
+	}
+	if x.cache.size() == 0 {
+		t.Fatal("nothing was cached")
+	}
+	for _, limit := range []int64{int64(x.cache.size()) / 2, 0} {
+		x.SetCacheBytes(limit)
+		for i, q := range queries {
+			if err := x.Select(q, &page); err != nil || page.Total != totals[i] {
+				t.Fatalf("query %d: total %d, %v; want %d", i, page.Total, err, totals[i])
+			}
+			if n := int64(x.cache.size()); n > limit {
+				t.Fatalf("%d bytes are cached, the limit is %d", n, limit)
+			}
+		}
+	}
+}
