@@ -244,7 +244,7 @@ func siteFaults() []siteFault {
 			"refugees-persons-of-concern/hdx_hapi_refugees_global_2020_2024.csv", "byte order mark and CRLF", "new",
 			"", nil, windows,
 		},
-		{"reference/org.csv", "Latin-1", "stale", "rows are broken", nil, latin1},
+		{"reference/org.csv", "Latin-1", "stale", "look like ISO 8859-1", nil, latin1},
 		{
 			"reference/market.csv", "redirect to the metadata service", "stale", "not in the list of allowed hosts",
 			redirect("http://169.254.169.254/latest/meta-data/"), nil,
@@ -282,6 +282,15 @@ func TestFaultySite(t *testing.T) {
 	text = mustExit(t, 0, "inspect", "--store", store).stdout
 	if !strings.Contains(text, "stale since 2026-11-21T01:02:00Z: idps/") {
 		t.Errorf("inspect does not list what is stale:\n%.2000s", text)
+	}
+	table := regexp.MustCompile(`(?m)^conflict_event .* 2025-06-07, stale since 2026-11-21 `)
+	if !table.MatchString(text) {
+		t.Errorf("inspect does not mark a table that is stale:\n%.2000s", text)
+	}
+	text = mustExit(t, 0, "inspect", "--store", store, "--datasets").stdout
+	dataset := regexp.MustCompile(`(?m)^eth-mpi +Poverty Lab, .* Creative Commons .* 2026-10-01 +poverty_rate +Ethiopia: `)
+	if !dataset.MatchString(text) {
+		t.Errorf("inspect does not list the datasets:\n%.2000s", text)
 	}
 
 	site.repair(faults)

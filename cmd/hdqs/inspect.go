@@ -227,10 +227,14 @@ func (v snapshotView) print(out io.Writer) error {
 	}
 	fmt.Fprintln(out)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "table\trows\tbytes\tbytes/row\tfrom\tto\tupdated\tstale since\tsha256")
+	fmt.Fprintln(w, "table\trows\tbytes\tbytes/row\tfrom\tto\tupdated\tsha256")
 	for _, t := range v.Tables {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%.1f\t%s\t%s\t%s\t%s\t%.12s\n",
-			t.Table, t.Rows, t.Bytes, t.BytesPerRow, t.From, t.To, dayOf(t.Updated), dayOf(t.StaleSince), t.SHA256)
+		updated := dayOf(t.Updated)
+		if t.StaleSince != nil {
+			updated += ", stale since " + dayOf(t.StaleSince)
+		}
+		fmt.Fprintf(w, "%s\t%d\t%d\t%.1f\t%s\t%s\t%s\t%.12s\n",
+			t.Table, t.Rows, t.Bytes, t.BytesPerRow, t.From, t.To, strings.TrimPrefix(updated, ", "), t.SHA256)
 		for _, c := range t.Columns {
 			nullable := ""
 			if c.Nullable {
