@@ -22,8 +22,8 @@ var serveGroups = []flagGroup{
 	{"Where it listens", []string{"listen", "admin", "base-url"}},
 	{"Requests and answers", []string{"identifier", "strict", "names", "compression"}},
 	{"Limits", []string{
-		"max-queries", "queue-wait", "max-inflight-bytes", "max-connections", "max-connections-per-address",
-		"body-cache", "keep-buffers",
+		"max-queries", "queue-wait", "max-inflight-bytes", "memory-limit", "max-connections",
+		"max-connections-per-address", "body-cache", "keep-buffers",
 	}},
 	{"Caches in front", []string{
 		"max-age", "s-maxage", "stale-while-revalidate", "stale-if-error", "cdn-cache-control", "surrogate-key",
