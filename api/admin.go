@@ -2,9 +2,11 @@ package api
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/valyala/fasthttp"
+	"github.com/valyala/fasthttp/pprofhandler"
 
 	"hdqs/api/contract"
 	"hdqs/api/metrics"
@@ -17,15 +19,24 @@ type readiness struct {
 	Draining     bool           `json:"draining"`
 	Snapshot     string         `json:"snapshot,omitempty"`
 	SnapshotTime string         `json:"snapshot_time,omitempty"`
+	PublishedAt  *time.Time     `json:"published_at,omitempty"`
 	AgeSeconds   int64          `json:"age_seconds"`
 	Format       int            `json:"format,omitempty"`
 	Schema       string         `json:"schema"`
 	Interface    string         `json:"interface"`
 	Rows         map[string]int `json:"rows,omitempty"`
 	Missing      []string       `json:"missing"`
-	Refused      []string       `json:"refused"` // tables whose segment may be damaged
+	Refused      []string       `json:"refused"`       // tables whose segment may be damaged
+	Stale        []staleSource  `json:"stale_sources"` // tables for which loads keep an older form
+	LastLook     *Look          `json:"last_look"`     // at the store; null before the first has ended
 	Unidentified int64          `json:"requests_without_identifier"`
 	Panics       int64          `json:"panics"`
+}
+
+type staleSource struct {
+	Table string    `json:"table"`
+	Since time.Time `json:"since"`
+	Why   string    `json:"why"`
 }
 
 // Look is a look at the store for another snapshot.
@@ -46,20 +57,60 @@ func (s *Server) handleAdmin(ctx *fasthttp.RequestCtx) {
 	}
 	faultHead.begin(ctx)
 	path := string(ctx.Path())
+	answer := adminPaths[path]
+	if s.options.Pprof && strings.HasPrefix(path, pprofPath) {
+		answer = answerProfile
+	}
 	switch {
-	case path != "/healthz" && path != "/readyz" && path != "/metrics":
+	case answer == nil:
 		s.answerFault(ctx, fasthttp.StatusNotFound, bodyNotFound)
 	case !ctx.IsGet() && !ctx.IsHead():
 		s.answerFault(ctx, fasthttp.StatusMethodNotAllowed, bodyMethodNotAllowed)
 		ctx.Response.Header.Set("Allow", "GET, HEAD")
-	case path == "/healthz":
-		ctx.Response.Header.SetContentType("text/plain; charset=utf-8")
-		ctx.SetBodyString("ok\n")
-	case path == "/metrics":
-		s.scrape(ctx)
 	default:
-		s.answerReadiness(ctx)
+		answer(s, ctx)
 	}
+}
+
+// adminPaths are the paths of the admin listener, besides those of profiles.
+var adminPaths = map[string]func(*Server, *fasthttp.RequestCtx){
+	"/": (*Server).answerIndex, "/healthz": answerAlive, "/readyz": (*Server).answerReadiness,
+	"/metrics": (*Server).scrape,
+}
+
+func answerAlive(_ *Server, ctx *fasthttp.RequestCtx) {
+	ctx.Response.Header.SetContentType("text/plain; charset=utf-8")
+	ctx.SetBodyString("ok\n")
+}
+
+// pprofPath begins the paths of Go's profiles.
+const pprofPath = "/debug/pprof/"
+
+func answerProfile(_ *Server, ctx *fasthttp.RequestCtx) {
+	if string(ctx.Path()) == pprofPath {
+		ctx.URI().SetPath(strings.TrimRight(pprofPath, "/")) // where the library has its index
+	}
+	pprofhandler.PprofHandler(ctx)
+}
+
+// answerIndex lists what the admin listener has.
+func (s *Server) answerIndex(ctx *fasthttp.RequestCtx) {
+	profiles := "off; --admin-pprof turns them on"
+	if s.options.Pprof {
+		profiles = "CPU, memory and goroutines of the process"
+	}
+	ctx.Response.Header.SetContentType(htmlType)
+	ctx.SetBodyString(`<!doctype html><html lang="en"><meta charset="utf-8"><title>hdqs admin</title>
+<h1>hdqs admin</h1>
+<p>Keep this listener private.</p>
+<dl>
+<dt><a href="/healthz">/healthz</a><dd>200 while the process runs
+<dt><a href="/readyz">/readyz</a><dd>200 when this replica should get traffic, else 503;
+JSON with the snapshot, its age, its tables, stale sources and the last look at the store
+<dt><a href="/metrics">/metrics</a><dd>metrics for Prometheus
+<dt><a href="/debug/pprof/">/debug/pprof/</a><dd>profiles: ` + profiles + `
+</dl>
+`)
 }
 
 // answerReadiness answers whether this replica should get traffic: it serves a snapshot and is not
@@ -68,7 +119,8 @@ func (s *Server) handleAdmin(ctx *fasthttp.RequestCtx) {
 func (s *Server) answerReadiness(ctx *fasthttp.RequestCtx) {
 	r := readiness{
 		Draining: s.draining.Load(), Schema: contract.SchemaVersion, Interface: contract.InterfaceVersion,
-		Missing: []string{}, Refused: []string{}, Unidentified: s.unidentified(), Panics: s.panics.Load(),
+		Missing: []string{}, Refused: []string{}, Stale: []staleSource{}, LastLook: s.looked.Load(),
+		Unidentified: s.unidentified(), Panics: s.panics.Load(),
 	}
 	if served := s.acquire(); served != nil {
 		manifest := served.bound.snap.Manifest
@@ -78,6 +130,7 @@ func (s *Server) answerReadiness(ctx *fasthttp.RequestCtx) {
 		r.Rows = served.bound.tableRows()
 		r.Missing = append(r.Missing, served.bound.Missing()...)
 		r.Refused = append(r.Refused, served.bound.refusedTables()...)
+		r.addPublication(served)
 		served.release(s.log)
 	}
 	r.Reason = s.notReady(r.Snapshot)
@@ -92,6 +145,18 @@ func (s *Server) answerReadiness(ctx *fasthttp.RequestCtx) {
 	}
 	ctx.Response.Header.SetContentType(contract.JSONType)
 	ctx.SetBody(append(body, '\n'))
+}
+
+// addPublication adds what the snapshot does not know itself.
+func (r *readiness) addPublication(v *served) {
+	if at := v.published(); !at.IsZero() {
+		r.PublishedAt = &at
+	}
+	for _, source := range v.sources {
+		if !source.StaleSince.IsZero() {
+			r.Stale = append(r.Stale, staleSource{Table: source.Table, Since: source.StaleSince, Why: source.Why})
+		}
+	}
 }
 
 // unidentified returns how many requests had no good identifier.

@@ -41,6 +41,9 @@ type Options struct {
 	// Shutdown. nil is none.
 	AccessLog *accesslog.Log
 
+	// Pprof adds Go's profiles to the admin listener, below /debug/pprof/.
+	Pprof bool
+
 	// ReadTimeout bounds the reading of one request, WriteTimeout the writing of one answer,
 	// IdleTimeout the wait for the next request of a connection. Zero is 5, 60 and 75 seconds.
 	ReadTimeout, WriteTimeout, IdleTimeout time.Duration

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -453,9 +454,17 @@ func TestAdmin(t *testing.T) {
 		t.Errorf("healthz: %d %q", got.Status, got.Body)
 	}
 	tables := slices.DeleteFunc(sampleTables(t, 3), func(x *testTable) bool { return x.endpoint.Table == "funding" })
-	if err := s.Swap(Release{Snapshot: storeSnapshot(t, "one", sampleTime, tables)}); err != nil {
+	since := sampleTime.AddDate(0, 0, -3)
+	if err := s.Swap(Release{
+		Snapshot: storeSnapshot(t, "one", sampleTime, tables), PublishedAt: publishedTime,
+		Sources: []Source{
+			{Table: "sector", Updated: sampleTime},
+			{Table: "org", StaleSince: since, Why: "it has no column name"},
+		},
+	}); err != nil {
 		t.Fatal(err)
 	}
+	s.Looked(Look{At: publishedTime, Outcome: "failed", Reason: "channel: it is empty"})
 	if got := ask(t, listen(t, s), "GET", "/api/v2/metadata/sector", nil); got.Status != 403 {
 		t.Errorf("without an identifier: %d", got.Status)
 	}
@@ -470,17 +479,62 @@ func TestAdmin(t *testing.T) {
 		r.SnapshotTime != "2026-11-20T02:00:00Z" || r.Unidentified != 1 || r.Format != 1 {
 		t.Errorf("with a snapshot: %d %+v", status, r)
 	}
+	if len(r.Stale) != 1 || r.Stale[0] != (staleSource{"org", since, "it has no column name"}) ||
+		r.PublishedAt == nil || !r.PublishedAt.Equal(publishedTime) || r.LastLook == nil ||
+		!r.LastLook.At.Equal(publishedTime) || r.LastLook.Outcome != "failed" ||
+		r.LastLook.Reason != "channel: it is empty" {
+		t.Errorf("stale sources, publication and last look: %+v, last look %+v", r, r.LastLook)
+	}
+	series := readMetrics(t, l.Addr().String())
+	published, updated := float64(publishedTime.UnixMilli())/1e3, float64(sampleTime.Unix())
+	info := `hdqs_snapshot_info{id="one",schema="` + contract.SchemaVersion + `"}`
+	for name, want := range map[string]float64{
+		info: 1, "hdqs_snapshot_published_timestamp_seconds": published,
+		`hdqs_source_stale{table="org"}`: 1, `hdqs_source_stale{table="sector"}`: 0,
+		`hdqs_source_updated_timestamp_seconds{table="sector"}`: updated, `hdqs_table_rows{table="sector"}`: 3,
+	} {
+		if got, ok := series[name]; !ok || got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+	if _, ok := series[`hdqs_source_updated_timestamp_seconds{table="org"}`]; ok {
+		t.Error("a source without a time has one in the metrics")
+	}
 	s.Drain()
 	if status, r := ready(); status != 503 || r.Ready || !r.Draining || r.Reason != "shutting down" {
 		t.Errorf("draining: %d %+v", status, r)
 	}
-	for target, want := range map[string]int{"/": 404, "/api/v2/metadata/sector": 404} {
+	for target, want := range map[string]int{"/": 200, "/api/v2/metadata/sector": 404, "/debug/pprof/": 404} {
 		if got := ask(t, l.Addr().String(), "GET", target, nil); got.Status != want {
 			t.Errorf("%s: %d", target, got.Status)
 		}
 	}
 	if got := ask(t, l.Addr().String(), "POST", "/healthz", nil); got.Status != 405 {
 		t.Errorf("POST: %d", got.Status)
+	}
+}
+
+// TestAdminIndex follows every link of the index page, and reads a profile.
+func TestAdminIndex(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, Options{Pprof: true}, 3)
+	admin := listenAdmin(t, s)
+	links := regexp.MustCompile(`href="([^"]+)"`).FindAllStringSubmatch(
+		string(ask(t, admin, "GET", "/", nil).Body), -1)
+	if len(links) != len(adminPaths) { // all but itself, and profiles
+		t.Errorf("%d links", len(links))
+	}
+	for _, link := range links {
+		if got := ask(t, admin, "GET", link[1], nil); got.Status != 200 || len(got.Body) == 0 {
+			t.Errorf("%s: %d with %d bytes", link[1], got.Status, len(got.Body))
+		}
+	}
+	if got := ask(t, admin, "GET", "/debug/pprof/heap", nil); got.Status != 200 ||
+		!bytes.HasPrefix(got.Body, []byte{0x1f, 0x8b}) {
+		t.Errorf("the heap profile: %d %.20q", got.Status, got.Body)
+	}
+	if got := ask(t, listen(t, s), "GET", "/debug/pprof/heap", nil); got.Status != 404 {
+		t.Errorf("profiles on the public listener: %d", got.Status)
 	}
 }
 

@@ -133,8 +133,11 @@ func (l *Log) Dropped() int64 {
 	return l.dropped.Load()
 }
 
-// Close writes the lines that wait, for at most a second.
+// Close writes the lines that wait, for at most a second. A nil log has none.
 func (l *Log) Close() {
+	if l == nil {
+		return
+	}
 	l.closing.Do(func() { close(l.closed) })
 	select {
 	case <-l.ended:

@@ -33,6 +33,7 @@ type serveFlags struct {
 	scrub         time.Duration
 	ownData       bool // --data-dir was set
 	listen, admin string
+	pprof         bool
 	listenSet     bool // listen is not the default
 	identifier    string
 	logFormat     string
@@ -70,6 +71,7 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 	fl.StringVar(&f.listen, "listen", "127.0.0.1:8080", "address of the public listener")
 	fl.StringVar(&f.admin, "admin", "",
 		"address of a second listener with /healthz, /readyz and /metrics; keep it private")
+	fl.BoolVar(&f.pprof, "admin-pprof", false, "add Go's profiles to the admin listener, below /debug/pprof/")
 	fl.StringVar(&f.identifier, "identifier", "require",
 		"app identifiers: require, observe (count requests without one, but answer them) or off")
 	fl.StringVar(&f.logFormat, "log-format", "text", "messages on stderr: text, json or off")
@@ -112,6 +114,7 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	}
 	options := api.Options{
 		Identifier: mode, Logger: log, Connections: f.connections, ConnectionsPerAddress: f.perAddress,
+		Pprof: f.pprof,
 	}
 	if err := f.answers.fill(&options); err != nil {
 		return exitWith(exitUsage, err)
@@ -123,14 +126,10 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	if err != nil {
 		return exitWith(exitUsage, err)
 	}
-	accessLog, err := f.accessLog.open(log)
-	if err != nil {
+	if options.AccessLog, err = f.accessLog.open(log); err != nil {
 		return err
 	}
-	if accessLog != nil {
-		defer accessLog.Close()
-		options.AccessLog = accessLog
-	}
+	defer options.AccessLog.Close()
 	if err := f.memory.apply(&options, log); err != nil {
 		return err
 	}
