@@ -52,7 +52,8 @@ var (
 	bytesDesc = newDesc("hdqs_table_bytes", "Length of the segment of a table of the served snapshot.", "table")
 
 	damageDesc = newDesc("hdqs_segment_faults_total",
-		"Times that bytes of a served segment could not be read, or were not those of their checksum.", "kind")
+		"Times that bytes of a served segment could not be read (fault) or had another checksum (checksum), "+
+			"or that its file was written to (write).", "kind")
 	refusedDesc = newDesc("hdqs_table_refused",
 		"Whether the table is refused, since its segment may be damaged: 1 or 0.", "table")
 	passesDesc   = newDesc("hdqs_scrub_passes_total", "Times that all served segments were checked in the background.")

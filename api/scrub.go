@@ -15,6 +15,29 @@ type scrubCounts struct {
 	last          atomic.Int64 // end of the last pass, in seconds since 1970; 0 before the first
 }
 
+// watchInterval is the time between two looks of WatchFiles.
+const watchInterval = time.Second
+
+// WatchFiles looks every second, until ctx ends, whether a file of a served segment was written to,
+// and refuses its table then. Rows that were read while the file had other bytes may be wrong and
+// in caches, also when the file is right again before Scrub reads it.
+func (s *Server) WatchFiles(ctx context.Context) {
+	for pause(ctx, watchInterval) {
+		s.checkFiles()
+	}
+}
+
+func (s *Server) checkFiles() {
+	for _, m := range s.mapped() {
+		if !m.IsSuspect() && m.WasWritten() {
+			s.suspect(m.version, m.Segment, byWrite, errWritten)
+		}
+		_ = m.Close() // of a mapping
+	}
+}
+
+var errWritten = errors.New("api: the file was written to after it was opened")
+
 // ScrubEvery reads all mapped segments again and again until ctx ends, so that a change of their
 // bytes is noticed within the interval: passes begin every three quarters of it, and each takes a
 // quarter at most, unless the machine is busy.

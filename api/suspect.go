@@ -15,10 +15,10 @@ import (
 
 // A segment is a mapped file, and its bytes may change or go away while it is served: another
 // program writes to the file or truncates it, or the disk fails. That is noticed by a memory fault
-// in a request, by Scrub, and by a posting that is malformed. The segment is then marked as
-// suspect: its lists are refused with 503, also those that were rendered or compressed before,
-// until Heal has replaced it. An answer that was being rendered is refused too, or cut short if it
-// has begun.
+// in a request, by WatchFiles, by Scrub, and by a posting that is malformed. The segment is then
+// marked as suspect: its lists are refused with 503, also those that were rendered or compressed
+// before, until Heal has replaced it. An answer that was being rendered is refused too, or cut
+// short if it has begun.
 
 // suspects counts what was found.
 type suspects struct {
@@ -35,10 +35,11 @@ type damage int
 const (
 	byFault    damage = iota // bytes could not be read
 	byChecksum               // bytes have another checksum, or a posting is malformed
+	byWrite                  // the file was written to
 )
 
 // damages are the label values in metrics.
-var damages = [...]string{byFault: "fault", byChecksum: "checksum"}
+var damages = [...]string{byFault: "fault", byChecksum: "checksum", byWrite: "write"}
 
 // Refused is the error of a request for a table whose segment is suspect.
 type Refused struct{ Table string }

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -327,6 +328,38 @@ func TestScrub(t *testing.T) {
 	if n := d.suspects.found[byChecksum].Load(); n != 20 {
 		t.Errorf("%d wrong checksums were counted, want 20", n)
 	}
+}
+
+// TestWrittenFile: a file that was written to while it is served refuses its table, also if it has
+// the same bytes again. Bodies that were made of the other bytes are not served again.
+func TestWrittenFile(t *testing.T) {
+	t.Parallel()
+	d := newDamagedServer(t)
+	tag, whole := d.warm(t)
+	d.checkFiles()
+	d.expectServed(t, tag, whole)
+	later := time.Now()
+	for _, data := range [][]byte{d.sound, append(bytes.Clone(d.sound), 0), d.sound} {
+		later = later.Add(time.Second) // than the time at which the file was opened, whatever the clock's steps
+		d.overwrite(t, data)
+		if err := os.Chtimes(d.file, later, later); err != nil {
+			t.Fatal(err)
+		}
+		d.checkFiles()
+		d.checkFiles() // a refused table is not looked at
+		d.expectRefused(t, tag)
+		d.mustHeal(t) // a longer file is not opened again, but what is mapped of it is right
+		d.checkFiles()
+		d.expectServed(t, tag, whole)
+	}
+	if n := d.suspects.found[byWrite].Load(); n != 3 {
+		t.Errorf("%d writes were counted, want 3", n)
+	}
+	if err := errors.Join(os.Rename(d.file, d.file+".away"), os.WriteFile(d.file, nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	d.checkFiles()
+	d.expectServed(t, tag, whole) // the mapped file is the renamed one
 }
 
 // TestScrubOfFault: Scrub finds a truncated file, also one that only a retained snapshot uses.

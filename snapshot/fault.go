@@ -123,10 +123,31 @@ func (s *Segment) recheck(what, name string, blocks []block, pace func(bytes int
 // Reread reads the same bytes as a new segment, with all checks of opening. Both must be closed, in
 // any order.
 func (s *Segment) Reread() (*Segment, error) {
+	m := s.mapping
+	if s.file != nil {
+		info, err := s.file.Stat()
+		if err != nil {
+			return nil, err
+		}
+		m.opened = info
+	}
 	fresh, err := ReadSegment(s.data)
 	if err != nil || s.unmap == nil {
 		return fresh, err
 	}
-	fresh.unmap = s.Acquire().Close
+	m.unmap = s.Acquire().Close
+	fresh.mapping = m
 	return fresh.Acquire(), nil
+}
+
+// WasWritten reports whether the file was written to since the segment was opened, also if it has
+// the same bytes again: what was read meanwhile may have been wrong. It compares the length and the
+// time of the last change. That a file was renamed, replaced by another one or removed changes
+// nothing.
+func (s *Segment) WasWritten() bool {
+	if s.file == nil {
+		return false
+	}
+	now, err := s.file.Stat()
+	return err == nil && (now.Size() != s.opened.Size() || !now.ModTime().Equal(s.opened.ModTime()))
 }

@@ -5,7 +5,8 @@ package snapshot
 import "os"
 
 // mapFile reads the file: there is no mapping here that closes as simply.
-func mapFile(path string) (data []byte, unmap func() error, err error) {
-	data, err = os.ReadFile(path)
-	return data, func() error { return nil }, err
+func mapFile(path string) (m mapping, err error) {
+	m.data, err = os.ReadFile(path)
+	m.unmap = func() error { return nil }
+	return m, err
 }

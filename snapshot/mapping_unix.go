@@ -3,6 +3,7 @@
 package snapshot
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -10,26 +11,33 @@ import (
 )
 
 // mapFile maps a file into memory, to be read only.
-func mapFile(path string) (data []byte, unmap func() error, err error) {
+func mapFile(path string) (m mapping, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil, err
+		return m, err
 	}
-	defer f.Close() // the mapping outlives it
-	info, err := f.Stat()
-	if err != nil {
-		return nil, nil, err
+	if m, err = mapOpen(f); err != nil {
+		return m, errors.Join(err, f.Close())
 	}
-	size := info.Size()
+	return m, nil
+}
+
+func mapOpen(f *os.File) (m mapping, err error) {
+	if m.opened, err = f.Stat(); err != nil {
+		return m, err
+	}
+	size := m.opened.Size()
 	switch {
 	case size == 0:
-		return nil, nil, corruptf("%s is empty", path)
+		return m, corruptf("%s is empty", f.Name())
 	case size != int64(int(size)):
-		return nil, nil, fmt.Errorf("%s has %d bytes, more than this machine can address", path, size)
+		return m, fmt.Errorf("%s has %d bytes, more than this machine can address", f.Name(), size)
 	}
-	data, err = unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_SHARED)
+	data, err := unix.Mmap(int(f.Fd()), 0, int(size), unix.PROT_READ, unix.MAP_SHARED)
 	if err != nil {
-		return nil, nil, fmt.Errorf("map %s, %d bytes: %w", path, size, err)
+		return m, fmt.Errorf("map %s, %d bytes: %w", f.Name(), size, err)
 	}
-	return data, func() error { return unix.Munmap(data) }, nil
+	m.data, m.file = data, f
+	m.unmap = func() error { return errors.Join(unix.Munmap(data), f.Close()) }
+	return m, nil
 }

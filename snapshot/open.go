@@ -30,8 +30,9 @@ func readSegment(data []byte) (*Segment, error) {
 		return nil, err
 	}
 	s := &Segment{
-		name: d.table, rows: int(d.rows), byName: make(map[string]*Column, len(d.columns)), data: data,
-		footer: crc32.Checksum(footer, castagnoli),
+		name: d.table, rows: int(d.rows), byName: make(map[string]*Column, len(d.columns)),
+		mapping: mapping{data: data},
+		footer:  crc32.Checksum(footer, castagnoli),
 	}
 	if err := s.lay(d); err != nil {
 		return nil, err
@@ -233,15 +234,15 @@ func (c *Column) openDictionary(b *block, data []byte) (err error) {
 
 // OpenSegment maps a file and reads the segment in it. Close releases the mapping.
 func OpenSegment(path string) (*Segment, error) {
-	data, unmap, err := mapFile(path)
+	m, err := mapFile(path)
 	if err != nil {
 		return nil, err
 	}
-	s, err := ReadSegment(data)
+	s, err := ReadSegment(m.data)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), unmap())
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), m.unmap())
 	}
-	s.unmap = unmap
+	s.mapping = m
 	return s.Acquire(), nil
 }
 

@@ -1,6 +1,9 @@
 package snapshot
 
-import "sync/atomic"
+import (
+	"os"
+	"sync/atomic"
+)
 
 // Segment is one table's file, read in place. It never changes after OpenSegment, so any number of
 // goroutines may share it. Strings and byte slices it returns are views into its memory and valid
@@ -11,11 +14,18 @@ type Segment struct {
 	groups  []*Group
 	columns []*Column
 	byName  map[string]*Column
-	data    []byte
-	footer  uint32 // checksum of the footer
-	unmap   func() error
+	mapping
+	footer  uint32       // checksum of the footer
 	shares  atomic.Int32 // references: calls of Close still to come
 	suspect atomic.Bool
+}
+
+// mapping is the memory of a segment.
+type mapping struct {
+	data   []byte
+	file   *os.File     // that is mapped; nil if none is
+	opened os.FileInfo  // of the file, before its bytes were read
+	unmap  func() error // nil for a segment in memory
 }
 
 // Name is the table's name.

@@ -202,6 +202,7 @@ func (f *follower) serve(
 		close(followed)
 	}()
 	go f.heal(background)
+	go f.server.WatchFiles(background)
 	if flags.scrub > 0 {
 		go f.server.ScrubEvery(background, flags.scrub)
 	}
