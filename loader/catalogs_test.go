@@ -184,6 +184,9 @@ func printReport(r *Report) []string {
 		for reason, e := range f.Oddities {
 			out = append(out, fmt.Sprintf("%s kept: %s %d", f.Role, reason, e.Count))
 		}
+		for _, fault := range f.Faults {
+			out = append(out, f.Role+" fault: "+fault)
+		}
 		if e := f.UnknownCodes; e != nil {
 			out = append(out, fmt.Sprintf("%s unknown codes %d, distinct %d", f.Role, e.Count, e.Distinct))
 		}

@@ -56,6 +56,7 @@ func FuzzPackage(f *testing.F) {
 	f.Add([]byte(smallPackage))
 	f.Add([]byte(`{"success": true, "result": ` + smallPackage + `}`))
 	f.Add([]byte(strings.Replace(smallPackage, `"size": 1`, `"fs_check_info": "[{\"state\": \"success\"}]"`, 1)))
+	f.Add([]byte(describedPackage))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := parsePackage(data)
 		if err != nil {
@@ -63,6 +64,15 @@ func FuzzPackage(f *testing.F) {
 		}
 		if p.ID == "" {
 			t.Fatal("a package without an id")
+		}
+		d := p.describe()
+		if _, ok := webLink(d.LicenseURL); d.LicenseURL != "" && !ok {
+			t.Fatalf("the licence's link is %q", d.LicenseURL)
+		}
+		for _, text := range []string{d.Name, d.Title, d.Publisher, d.License, d.Terms, d.Caveats} {
+			if len(text) > maxDescription+len("...") {
+				t.Fatalf("a text of %d bytes", len(text))
+			}
 		}
 		for i := range p.Resources {
 			p.Resources[i].isHXL()

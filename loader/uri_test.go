@@ -20,7 +20,7 @@ func TestPrintedLinks(t *testing.T) {
 func FuzzPrintedLinks(f *testing.F) {
 	for _, seed := range []string{
 		"http://x.org", "HTTPS://A@b:443/../a b?c d#e f", "https://x/%2e%2E/%", "a://b",
-		"://", "http://é/\t\n\\",
+		"://", "http://é/\t\n\\", "javascript:alert(1)", "http:///x", "https://a:b@c:1/?#",
 	} {
 		f.Add(seed)
 	}
@@ -28,6 +28,10 @@ func FuzzPrintedLinks(f *testing.F) {
 		got := normalURI(uri)
 		if again := normalURI(got); again != got {
 			t.Errorf("%q is printed %q, and that %q", uri, got, again)
+		}
+		if link, ok := webLink(uri); ok && (link != got || !strings.HasPrefix(link, "http://") &&
+			!strings.HasPrefix(link, "https://") || strings.ContainsAny(link, " \t\r\n\"<>")) {
+			t.Errorf("%q is taken for the link %q", uri, link)
 		}
 		scheme, rest, _ := strings.Cut(got, "://")
 		slash := strings.IndexByte(rest, '/')

@@ -1,6 +1,7 @@
 package catalogfile
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -84,4 +85,33 @@ func TestCheckPaths(t *testing.T) {
 		}
 		t.Errorf("%.60q: got %v, want %q", path, err, want)
 	}
+}
+
+// FuzzParse checks that any bytes give a file that can be written and read again, or an error.
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{
+		`{"format": 1, "catalog_url": "https://x.example", "snapshot_time": "2026-11-21T01:02:00Z", "packages": "p/*.json",
+			"resources": [{"role": "idps", "path": "idps/a.csv", "dataset": "d", "id": "r", "size": 5, "sha256": "ab"}],
+			"datasets": [{"id": "d", "license": "CC0", "last_modified": "2026-01-01"}]}`,
+		`{"resources": null, "datasets": []}`, `{"resorces": []}`, `{"datasets": [{"idd": 1}]}`, `[]`, `null`, ``, `{"resources": [`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		file, err := Parse(data)
+		if err != nil {
+			return
+		}
+		text, err := json.Marshal(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := Parse(text)
+		if err != nil {
+			t.Fatalf("%s is written %s, which gives %v", data, text, err)
+		}
+		if twice, err := json.Marshal(again); err != nil || string(twice) != string(text) {
+			t.Fatalf("%s is written %s, and that %s, %v", data, text, twice, err)
+		}
+	})
 }
