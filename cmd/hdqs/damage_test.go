@@ -227,6 +227,44 @@ func TestLinksOfStore(t *testing.T) {
 	testkit.WaitFor(t, "links to the new snapshot only", func() bool { return links() == len(next.Tables) })
 }
 
+// TestRebuildDamaged: a server that builds from a catalog builds a damaged table again by itself.
+func TestRebuildDamaged(t *testing.T) {
+	parallel(t)
+	for name, site := range map[string]func(t *testing.T) []string{
+		"directory": func(t *testing.T) []string { return []string{"--catalog", newCatalog(t, 1)} },
+		"web": func(t *testing.T) []string {
+			site := newSite(t)
+			return []string{
+				"--catalog", site.url, "--allow-http", "--allow-private-hosts",
+				"--location-list", filepath.Join(site.files, "reference", "location.csv"),
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			data := t.TempDir()
+			d := &damagedServer{server: serve(t, append(site(t), "--data-dir", data, "--scrub", "200ms")...)}
+			d.want = d.fingerprints(t)
+			local := segmentOf(t, filepath.Join(data, "store"), "conflict_event")
+			for n, harm := range []func(){
+				func() { flipBits(t, local) },
+				func() {
+					if err := os.Truncate(local, 0); err != nil {
+						t.Fatal(err)
+					}
+				},
+			} {
+				harm()
+				testkit.WaitFor(t, "the repair", func() bool {
+					return strings.Count(d.log.String(), "refused tables are served again") == n+1
+				})
+				d.awaitSound(t)
+			}
+			d.end(t)
+		})
+	}
+}
+
 // flipBits changes 64 bits of a file in place and returns a function that flips them back.
 func flipBits(t *testing.T, path string) (back func()) {
 	t.Helper()

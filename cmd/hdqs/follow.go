@@ -22,6 +22,7 @@ type follower struct {
 	timeout time.Duration // of reading the channel
 	wake    chan struct{} // a send looks at once
 	looked  chan struct{} // has an element after a look
+	rebuild chan struct{} // has an element when files of the store are damaged
 	notify  *notifier
 	looks   *lookMetrics
 
@@ -37,7 +38,7 @@ func newFollower(
 	}
 	return &follower{
 		waiter: w, server: server, store: st, timeout: timeout, looks: looks,
-		wake: make(chan struct{}, 1), looked: make(chan struct{}, 1),
+		wake: make(chan struct{}, 1), looked: make(chan struct{}, 1), rebuild: make(chan struct{}, 1),
 	}
 }
 

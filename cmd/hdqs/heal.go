@@ -15,7 +15,8 @@ const (
 )
 
 // heal opens the segments of tables that the server refuses again: at once, after each look, and
-// after growing pauses. It runs beside looks, which may take long.
+// after growing pauses. It runs beside looks, which may take long. If the first try fails, a server
+// that builds from a catalog builds again, which replaces damaged files.
 func (f *follower) heal(ctx context.Context) {
 	pause := shortestHeal
 	var next <-chan time.Time
@@ -38,6 +39,12 @@ func (f *follower) heal(ctx context.Context) {
 		if len(refused) > 0 && ctx.Err() == nil {
 			f.log.Error("refused tables cannot be opened again and stay refused",
 				"tables", refused, "next_try", pause.String(), "error", err)
+			if pause == shortestHeal {
+				select {
+				case f.rebuild <- struct{}{}:
+				default:
+				}
+			}
 			next = time.After(pause)
 			pause = min(2*pause, longestHeal)
 		}

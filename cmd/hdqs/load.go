@@ -28,6 +28,8 @@ type loadFlags struct {
 	strict       bool
 	maxRows      int
 	source       sourceFlags
+
+	damaged bool // files of the store are, so even an unchanged catalog is built again
 }
 
 func (f *loadFlags) register(fl *pflag.FlagSet, catalog string) {
@@ -126,7 +128,10 @@ func (f *loadFlags) run(
 		}
 		defer release()
 		l.summary, dir = s, s.Dir
-		o.Fetched, o.Verified, o.Cache = fetched(s), true, buildCache(s, o.Store, o.Channel)
+		o.Fetched, o.Verified = fetched(s), true
+		if !f.damaged {
+			o.Cache = buildCache(s, o.Store, o.Channel)
+		}
 	}
 	o.Catalog = os.DirFS(dir)
 	bar := newProgress(messages, "loading")

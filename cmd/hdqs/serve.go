@@ -206,7 +206,7 @@ func (f *follower) serve(
 	if flags.scrub > 0 {
 		go f.server.ScrubEvery(background, flags.scrub)
 	}
-	if flags.load.catalog != "" && flags.refresh > 0 {
+	if flags.load.catalog != "" {
 		go refresh(background, flags, f)
 	}
 	select {
@@ -314,7 +314,8 @@ func (f *serveFlags) buildOnce(ctx context.Context, st *openStore, messages io.W
 	return f.load.run(ctx, o, f.dataDir, f.net.options(), messages)
 }
 
-// refresh builds from the catalog at intervals. If a build fails, the served snapshot stays.
+// refresh builds from the catalog at intervals, and when files of the store are damaged. If a
+// build fails, the served snapshot stays.
 func refresh(ctx context.Context, f *serveFlags, follower *follower) {
 	log := follower.log
 	for {
@@ -322,6 +323,9 @@ func refresh(ctx context.Context, f *serveFlags, follower *follower) {
 		case <-ctx.Done():
 			return
 		case <-nextPoll(f.refresh):
+			f.load.damaged = len(follower.server.Refused()) > 0
+		case <-follower.rebuild:
+			f.load.damaged = true
 		}
 		l, err := f.buildOnce(ctx, follower.store, io.Discard)
 		if err != nil {
