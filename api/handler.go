@@ -165,6 +165,11 @@ func (s *Server) answerUnknown(ctx *fasthttp.RequestCtx, path string) {
 	}
 	if len(short) == len(path) || s.handlerOf(short) == nil {
 		h := notFoundHead.begin(ctx)
+		if moved := contract.HAPIPrefix + path; contract.IsV1(path) && s.handlerOf(moved) != nil {
+			s.finishFault(ctx, fasthttp.StatusNotFound, `{"detail":"Not Found","hint":"Version 1 is at `+moved+`"}`)
+			h.Set("Link", "<"+moved+`>; rel="related"`)
+			return
+		}
 		s.finishFault(ctx, fasthttp.StatusNotFound, bodyNotFound)
 		if near := nearest.Of(path, s.mountOf(path).paths); near != "" {
 			h.Set("Link", "<"+near+`>; rel="related"`)

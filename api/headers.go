@@ -18,7 +18,7 @@ const (
 
 	headerRequestID = "X-Request-Id"
 
-	exposedHeaders = "Content-Disposition, ETag, Link, Retry-After, Server-Timing, X-Request-Id, X-Result-Count, " +
+	exposedHeaders = "Content-Disposition, ETag, Link, Retry-After, X-Hint, X-Request-Id, X-Result-Count, " +
 		"X-Snapshot-Id, X-Total-Count, X-Unknown-Params"
 	preflightSeconds = "86400"
 
@@ -39,6 +39,7 @@ var (
 	nameTotal       = []byte(contract.HeaderTotal)
 	nameResult      = []byte(contract.HeaderResult)
 	nameUnknown     = []byte(contract.HeaderUnknown)
+	nameHint        = []byte(contract.HeaderHint)
 	nameSurrogate   = []byte("Surrogate-Key")
 	nameCacheTag    = []byte("Cache-Tag")
 	nameDisposition = []byte("Content-Disposition")

@@ -193,7 +193,7 @@ func (s *Server) parse(ctx *fasthttp.RequestCtx, r *contract.Request) error {
 		return nil
 	}
 	if preferred := prefersStrict(&ctx.Request.Header); preferred || s.options.Strict {
-		return r.UnknownFaults(preferred)
+		return r.UnknownFaults(preferred, hintOf)
 	}
 	return nil
 }

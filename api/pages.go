@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"html/template"
 	"strconv"
@@ -167,6 +168,7 @@ func makePages(m *mount) []*fixedPage {
 	versions := contract.VersionPaths(m.names)
 	all := []*fixedPage{
 		page(contract.VersionPath, contract.JSONType, dataPolicy, []byte(bodyVersion), versions...),
+		page("/api/v2", contract.JSONType, dataPolicy, indexBody(m), contract.IndexPaths(m.names)...),
 		page("/openapi.json", contract.JSONType, dataPolicy, description, "/openapi.json"),
 		page("/docs", htmlType, pagePolicy, docs, "/docs", "/redoc"),
 	}
@@ -174,6 +176,32 @@ func makePages(m *mount) []*fixedPage {
 		all = append(all, page("/favicon.ico", "image/x-icon", dataPolicy, mustRead("web/favicon.ico"), "/favicon.ico"))
 	}
 	return all
+}
+
+// indexBody lists the endpoints of a mount, for callers who try the path that all of them share.
+func indexBody(m *mount) []byte {
+	type entry struct {
+		Path    string `json:"path"`
+		Summary string `json:"summary"`
+	}
+	var index struct {
+		Endpoints  []entry `json:"endpoints"`
+		Identifier string  `json:"identifier"`
+		Docs       string  `json:"docs"`
+		OpenAPI    string  `json:"openapi"`
+	}
+	for _, e := range contract.EndpointsIn(m.names) {
+		index.Endpoints = append(index.Endpoints, entry{m.prefix + e.Path, e.Summary})
+	}
+	index.Identifier = m.prefix + contract.EncodePath + "?application=my-app&email=me@example.org"
+	index.Docs, index.OpenAPI = m.prefix+"/docs", m.prefix+"/openapi.json"
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false) // nor the & of the example
+	if err := encoder.Encode(index); err != nil {
+		panic(err)
+	}
+	return body.Bytes()
 }
 
 // pageFields are the header fields of pages.

@@ -4,26 +4,7 @@ import (
 	"bytes"
 
 	"github.com/valyala/fasthttp"
-
-	"hdqs/api/contract"
 )
-
-// setUnknown writes X-Unknown-Params. Unknown parameters are ignored, so a caller who misspells a
-// filter gets more rows than wanted. The field shows why.
-func setUnknown(h *fasthttp.ResponseHeader, r *contract.Request) {
-	names := r.UnknownNames()
-	if len(names) == 0 {
-		return
-	}
-	var list []byte
-	for i, name := range names {
-		if i > 0 {
-			list = append(list, ", "...)
-		}
-		list = append(list, name...)
-	}
-	h.SetCanonical(nameUnknown, list)
-}
 
 // strictHandling is the preference that makes unknown parameters errors.
 const strictHandling = "handling=strict"

@@ -93,7 +93,7 @@ func (p *Param) Example() string {
 	if p.Name == "category" {
 		return "climate"
 	}
-	return examples[ContractNames.name(p.Name)]
+	return examples[ContractNames.Name(p.Name)]
 }
 
 // Describe is what the parameter does, in a sentence or two.

@@ -82,7 +82,7 @@ type Field struct {
 }
 
 // Column is the name of the column with the field's values: that of the field in the contract.
-func (f *Field) Column() string { return ContractNames.name(f.Name) }
+func (f *Field) Column() string { return ContractNames.Name(f.Name) }
 
 // Param is one query parameter. With Columns it is a filter: at least one of them has the relation
 // Op to the parameter's value.
@@ -102,7 +102,7 @@ type Param struct {
 // Twin is the parameter's name in the other set, empty if both sets have the same.
 func (p *Param) Twin() string {
 	for s := range NameSet(len(identifierHeaders)) {
-		if name := s.name(p.Name); name != p.Name {
+		if name := s.Name(p.Name); name != p.Name {
 			return name
 		}
 	}

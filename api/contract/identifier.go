@@ -25,7 +25,8 @@ func NeedsIdentifier(path string, s NameSet) bool {
 	if !strings.HasPrefix(path, "/api") {
 		return false
 	}
-	return !slices.Contains(EncodePaths(s), path) && !slices.Contains(VersionPaths(s), path)
+	return !slices.Contains(EncodePaths(s), path) && !slices.Contains(VersionPaths(s), path) &&
+		!slices.Contains(IndexPaths(s), strings.TrimSuffix(path, "/"))
 }
 
 // EncodePaths are the paths that make an identifier.
@@ -34,8 +35,19 @@ func EncodePaths(s NameSet) []string { return utilityPaths[s][0] }
 // VersionPaths are the paths of the versions.
 func VersionPaths(s NameSet) []string { return utilityPaths[s][1] }
 
+// IndexPaths are the paths that list the endpoints.
+func IndexPaths(s NameSet) []string {
+	if s == HAPINames {
+		return []string{strings.TrimSuffix(v2Root, "/"), strings.TrimSuffix(v1Root, "/")}
+	}
+	return []string{strings.TrimSuffix(v2Root, "/")}
+}
+
+// IsV1 reports whether a path is one of version 1, which exists in HAPI names only.
+func IsV1(path string) bool { return path+"/" == v1Root || strings.HasPrefix(path, v1Root) }
+
 var utilityPaths = [...][2][]string{
-	ContractNames: {{EncodePath}, {VersionPath}},
+	ContractNames: {{EncodePath, inV1(EncodePath)}, {VersionPath}},
 	HAPINames:     {{EncodePath, inV1(EncodePath)}, {VersionPath, inV1(VersionPath)}},
 }
 

@@ -125,7 +125,7 @@ func (r *Request) noteLost(name, encoded []byte) {
 	if len(r.plan.lost) == 0 || len(encoded) == 0 {
 		return
 	}
-	hapi := HAPINames.name(string(name))
+	hapi := HAPINames.Name(string(name))
 	remedy, lost := r.plan.lost[hapi]
 	if !lost || slices.ContainsFunc(r.lost, func(known Issue) bool { return known.Param == hapi }) {
 		return

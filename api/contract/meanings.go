@@ -39,7 +39,7 @@ func section(name string) map[string]string {
 
 // Meaning is what the field means, with its unit.
 func (e *Endpoint) Meaning(field string) string {
-	field = ContractNames.name(field)
+	field = ContractNames.Name(field)
 	text, ok := meanings[e.Table+"."+field]
 	if !ok {
 		text = meanings[field]
@@ -58,7 +58,7 @@ func (e *Endpoint) About(p *Param) string {
 		return about
 	}
 	name := strings.TrimSuffix(strings.TrimSuffix(p.Name, "_min"), "_max")
-	text := e.names.text(filterOnly[ContractNames.name(p.Name)])
+	text := e.names.text(filterOnly[ContractNames.Name(p.Name)])
 	if meaning := e.Meaning(name); meaning != "" && e.hasField(name) {
 		text = meaning
 	}

@@ -26,6 +26,7 @@ const (
 	HeaderResult   = "X-Result-Count"
 	HeaderSnapshot = "X-Snapshot-Id"
 	HeaderUnknown  = "X-Unknown-Params"
+	HeaderHint     = "X-Hint"
 
 	JSONType       = "application/json"
 	AllowedMethods = "GET, HEAD, OPTIONS"

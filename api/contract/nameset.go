@@ -66,8 +66,8 @@ var renamed = func() (maps [2]map[string]string) {
 // suffixes are what parameters add to the name of the field that they restrict.
 var suffixes = [...]string{"", "_min", "_max"}
 
-// name is the set's name of a parameter or field that is given by its name in either set.
-func (s NameSet) name(of string) string {
+// Name is the set's name of a parameter or field that is given by its name in either set.
+func (s NameSet) Name(of string) string {
 	for _, suffix := range suffixes {
 		if stem, has := strings.CutSuffix(of, suffix); has {
 			if name, differs := renamed[s][stem]; differs {

@@ -146,11 +146,11 @@ func inHAPINames(e *Endpoint) Endpoint {
 	h.Note = HAPINames.text(e.Note)
 	h.Fields, h.Place, h.Params = slices.Clone(e.Fields), slices.Clone(e.Place), slices.Clone(e.Params)
 	for i := range h.Fields {
-		h.Fields[i].Name = HAPINames.name(e.Fields[i].Name)
+		h.Fields[i].Name = HAPINames.Name(e.Fields[i].Name)
 	}
 	for _, params := range [][]Param{h.Place, h.Params} {
 		for i := range params {
-			params[i].Name = HAPINames.name(params[i].Name)
+			params[i].Name = HAPINames.Name(params[i].Name)
 		}
 	}
 	h.csv = withProviderNames(&h)

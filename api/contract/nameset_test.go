@@ -40,9 +40,9 @@ func TestNamePairs(t *testing.T) {
 	for name := range used {
 		neutral := strings.Contains(name, "catalog") || strings.HasPrefix(name, "api_") ||
 			strings.HasPrefix(name, "classification_")
-		if hapi := HAPINames.name(name); neutral == (hapi == name) {
+		if hapi := HAPINames.Name(name); neutral == (hapi == name) {
 			t.Errorf("the HAPI name of %s is %s", name, hapi)
-		} else if back := ContractNames.name(hapi); back != name {
+		} else if back := ContractNames.Name(hapi); back != name {
 			t.Errorf("%s is %s in HAPI names, and that is %s in the contract's", name, hapi, back)
 		}
 	}

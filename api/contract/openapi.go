@@ -124,6 +124,7 @@ func headerDescriptions() object {
 		{HeaderUnknown, describe("Parameters of the query that this endpoint does not have, and ignored; "+
 			"'(withheld)' stands for those that are no names. "+
 			"With 'Prefer: handling=strict' they are refused.", false, text)},
+		{HeaderHint, describe("What was probably meant, such as the right name of an unknown parameter.", false, text)},
 	}
 }
 

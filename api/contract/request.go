@@ -14,6 +14,7 @@ type Plan struct {
 
 	positions  map[string]int    // in Params, by name
 	twins      map[string]int    // in Params, by the name in the other set, where that differs
+	names      []string          // of Params
 	byName     []int             // positions in the order of the names
 	lost       map[string]string // remedies, by the names of filters that earlier versions had
 	start, end int               // positions of start_date and end_date, -1 without
@@ -39,6 +40,7 @@ func NewPlan(e *Endpoint) *Plan {
 		case param.Type == Day:
 			p.end = i
 		}
+		p.names = append(p.names, param.Name)
 		p.byName = append(p.byName, i)
 	}
 	p.lost = lostOf(p)

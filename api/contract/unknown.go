@@ -32,7 +32,7 @@ func (r *Request) UnknownNames() []string {
 		case isName(name):
 			shown = string(name)
 			if r.plan.Endpoint.names == HAPINames {
-				shown = HAPINames.name(shown)
+				shown = HAPINames.Name(shown)
 			}
 		}
 		names = append(names, shown)
@@ -72,16 +72,21 @@ func isLetterOrDigit(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' }
 
 // UnknownFaults returns the issues of a strict request with unknown parameters. Their input is
 // null: the value of a misspelled parameter may be an identifier. preferred reports that the client
-// has asked for strict handling.
-func (r *Request) UnknownFaults(preferred bool) *Invalid {
+// has asked for strict handling. hint returns what to add about a name.
+func (r *Request) UnknownFaults(preferred bool, hint func(r *Request, name string) string) *Invalid {
 	all := Invalid{Preferred: preferred}
 	for _, name := range r.UnknownNames() {
-		all.Issues = append(all.Issues, Issue{
-			Type: "extra_forbidden", Param: name, Text: "Extra inputs are not permitted", NullInput: true,
-		})
+		text := "Extra inputs are not permitted"
+		if more := hint(r, name); more != "" {
+			text += ": " + more
+		}
+		all.Issues = append(all.Issues, Issue{Type: "extra_forbidden", Param: name, Text: text, NullInput: true})
 	}
 	return &all
 }
+
+// ParamNames are the names of the endpoint's parameters, in its names.
+func (r *Request) ParamNames() []string { return r.plan.names }
 
 // HasUnknown reports whether the request has parameters that the endpoint does not have.
 func (r *Request) HasUnknown() bool { return len(r.unknown) > 0 }

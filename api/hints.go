@@ -1,0 +1,64 @@
+package api
+
+import (
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/internal/nearest"
+)
+
+// maxHints is how many hints an answer has. More would crowd out other header fields.
+const maxHints = 4
+
+// meantNames are names that other services give to parameters of ours, with ours in the names of
+// the contract.
+var meantNames = map[string]string{
+	"country": "location_code", "country_code": "location_code", "iso": "location_code", "iso3": "location_code",
+	"iso_code": "location_code", "location": "location_code", "p_code": "admin1_code", "pcode": "admin1_code",
+	"country_name": "location_name", "admin1": "admin1_code", "admin2": "admin2_code", "level": "admin_level",
+	"count": "limit", "max": "limit", "page_size": "limit", "per_page": "limit", "rows": "limit", "size": "limit",
+	"page": "offset", "skip": "offset", "format": "output_format", "output": "output_format",
+	"date_from": "start_date", "from": "start_date", "since": "start_date",
+	"year": "start_date", "date_to": "end_date", "to": "end_date", "until": "end_date",
+	"phase": "classification_phase", "sector": "sector_code", "commodity": "commodity_code", "market": "market_code",
+}
+
+// hintOf says which parameter a caller may have meant by an unknown one, empty if none is near.
+func hintOf(r *contract.Request, unknown string) string {
+	names := r.ParamNames()
+	meant := ""
+	for _, name := range names {
+		if usual := meantNames[strings.ToLower(unknown)]; usual != "" && contract.ContractNames.Name(name) == usual {
+			meant = name
+		}
+	}
+	if meant == "" {
+		meant = nearest.Of(strings.ToLower(unknown), names)
+	}
+	if meant == "" {
+		return ""
+	}
+	return "did you mean " + meant + "?"
+}
+
+// setUnknown writes X-Unknown-Params, and X-Hint with the parameters that were probably meant.
+// Unknown parameters are ignored, so a caller who misspells a filter gets more rows than wanted.
+// The fields show why.
+func setUnknown(h *fasthttp.ResponseHeader, r *contract.Request) {
+	names := r.UnknownNames()
+	if len(names) == 0 {
+		return
+	}
+	var hints []string
+	for _, name := range names {
+		if hint := hintOf(r, name); hint != "" && len(hints) < maxHints {
+			hints = append(hints, name+": "+hint)
+		}
+	}
+	h.SetCanonical(nameUnknown, []byte(strings.Join(names, ", ")))
+	if len(hints) > 0 {
+		h.SetCanonical(nameHint, []byte(strings.Join(hints, " ")))
+	}
+}
