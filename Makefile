@@ -5,7 +5,7 @@ BIN      := bin/hdqs
 PACKAGES := ./...
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: build run quick test parts downloads check lint unit race budgets whole bucket clients edge api-conformance fuzz \
+.PHONY: build run quick test parts downloads alerts check lint unit race budgets whole bucket clients edge api-conformance fuzz \
   golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-compare bench-overload \
   drill drill-short soak clean
 
@@ -37,11 +37,14 @@ test: ## everything, from nothing
 
 # The longest first, and downloads early. Without gcc there is no race detector, and the package tests
 # run without it.
-parts: race downloads whole $(if $(shell .ci/install --check gcc),unit,budgets) bucket clients edge api-conformance check
+parts: race downloads whole $(if $(shell .ci/install --check gcc),unit,budgets) bucket clients edge api-conformance alerts check
 
 PART   = @.ci/part $@
 GOTEST = $(GO) tool gotestsum --format=pkgname --format-icons=text --format-hide-empty-pkg \
   --jsonfile-timing-events=tmp/parts/$@.events --post-run-command='.ci/skips tmp/parts/$@.events' -- -timeout=30m
+
+alerts: ## the alert rules of deploy/prometheus
+	$(PART) promtool promtool test rules deploy/prometheus/hdqs.test.yml
 
 check: ## vet, staticcheck, gofumpt, module file
 	$(PART) '' $(MAKE) --no-print-directory lint

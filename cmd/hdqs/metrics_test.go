@@ -1,0 +1,152 @@
+package main_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"hdqs/internal/testkit"
+)
+
+var (
+	metricName = regexp.MustCompile(`\bhdqs_[a-z_]*[a-z]\b`)
+	familyLine = regexp.MustCompile(`(?m)^# TYPE (hdqs_[a-z_]+) `)
+	alertName  = regexp.MustCompile(`\bHdqs[A-Za-z]+\b`)
+)
+
+// scrape returns the metrics of a server.
+func (s *server) scrape(t *testing.T) string {
+	t.Helper()
+	a := ask(t, "GET", s.admin+"/metrics")
+	if a.status != 200 {
+		t.Fatalf("/metrics: %d %s", a.status, a.body)
+	}
+	return string(a.body)
+}
+
+// TestMetricsAreDocumented compares the metrics of a server with those that docs/operating.md and
+// the alert rules name, and the alerts of the two.
+func TestMetricsAreDocumented(t *testing.T) {
+	parallel(t)
+	store := filepath.Join(t.TempDir(), "store")
+	mustExit(t, 0, "build", "--catalog", filepath.Join("..", "..", "loader", "sample", "catalog"), "--store", store)
+	s := serve(t, "--store", store, "--memory-limit", "4GiB")
+	s.mustAnswer(t)
+	if a := ask(t, "GET", s.base+with("/api/v2/metadata/location?limit=1&unknown=1")); a.status != 200 {
+		t.Fatalf("%d %s", a.status, a.body)
+	}
+	families := map[string]bool{}
+	for _, m := range familyLine.FindAllStringSubmatch(s.scrape(t), -1) {
+		families[m[1]] = true
+	}
+	if len(families) < 40 {
+		t.Errorf("only %d families: %v", len(families), slices.Sorted(maps.Keys(families)))
+	}
+	read := func(path ...string) string {
+		return string(testkit.ReadFile(t, filepath.Join(append([]string{"..", ".."}, path...)...)))
+	}
+	_, docs, _ := strings.Cut(read("docs", "operating.md"), "\n## Metrics and alerts\n")
+	docs, _, _ = strings.Cut(docs, "\n## ")
+	rules := read("deploy", "prometheus", "hdqs.rules.yml")
+	for name, text := range map[string]string{"docs/operating.md": docs, "hdqs.rules.yml": rules} {
+		for _, metric := range metricName.FindAllString(text, -1) {
+			family := strings.TrimSuffix(metric, "_bucket")
+			if !families[family] {
+				t.Errorf("%s names %s, which the server does not have", name, metric)
+			}
+		}
+	}
+	for family := range families {
+		if !strings.Contains(docs, "| `"+family+"` |") {
+			t.Errorf("docs/operating.md does not describe %s", family)
+		}
+	}
+	for _, alert := range alertName.FindAllString(rules, -1) {
+		if !strings.Contains(docs, alert) {
+			t.Errorf("docs/operating.md does not say what to do about %s", alert)
+		}
+	}
+	for _, alert := range alertName.FindAllString(docs, -1) {
+		if !strings.Contains(rules, "alert: "+alert+"\n") {
+			t.Errorf("docs/operating.md names the alert %s, which is not in the rules", alert)
+		}
+	}
+}
+
+// TestMetricsOfLooks checks that a failed look, its stage and a repaired store show in the metrics
+// and in /readyz.
+func TestMetricsOfLooks(t *testing.T) {
+	parallel(t)
+	store := filepath.Join(t.TempDir(), "store")
+	mustExit(t, 0, "build", "--catalog", filepath.Join("..", "..", "loader", "sample", "catalog"), "--store", store)
+	s := serve(t, "--store", store)
+	channel := filepath.Join(store, "channels", "stable.json")
+	good := testkit.ReadFile(t, channel)
+	has := func(line string) bool { return strings.Contains(s.scrape(t), line+"\n") }
+	if !has(`hdqs_looks_total{outcome="swapped"} 1`) || !has("hdqs_look_running_seconds 0") {
+		t.Errorf("after the start:\n%s", s.scrape(t))
+	}
+	testkit.WriteFile(t, channel, []byte("nonsense"))
+	s.signalAndWait(t, "the failed look", "another snapshot could not be served")
+	testkit.WaitFor(t, "the failed look in the metrics", func() bool {
+		return has(`hdqs_look_failures_total{stage="channel"} 1`) && has(`hdqs_looks_total{outcome="failed"} 1`)
+	})
+	look := decode[struct {
+		Last struct{ Outcome, Reason string } `json:"last_look"`
+	}](t, ask(t, "GET", s.admin+"/readyz").body).Last
+	if look.Outcome != "failed" || !strings.HasPrefix(look.Reason, "channel: ") {
+		t.Errorf("the last look in /readyz: %+v", look)
+	}
+	testkit.WriteFile(t, channel, good)
+	testkit.WaitFor(t, "a look that finds the store repaired", func() bool {
+		s.signal(t, syscall.SIGHUP)
+		return has(`hdqs_look_failures_total{stage="channel"} 1`) && !has(`hdqs_looks_total{outcome="unchanged"} 0`)
+	})
+}
+
+// TestAccessLogOfServe checks the log's file, its key, and SIGHUP after the file was moved away.
+func TestAccessLogOfServe(t *testing.T) {
+	parallel(t)
+	dir := t.TempDir()
+	path, key := filepath.Join(dir, "access.log"), filepath.Join(dir, "key")
+	testkit.WriteFile(t, key, []byte("0123456789abcdef0123456789abcdef\n"))
+	s := serve(t, "--access-log", path, "--access-log-key-file", key)
+	s.mustAnswer(t)
+	var first string
+	testkit.WaitFor(t, "a line", func() bool {
+		first = string(testkit.ReadFile(t, path))
+		return strings.HasSuffix(first, "}\n")
+	})
+	line := decode[struct {
+		Endpoint, Query, App string
+		Status               int
+	}](t, []byte(first))
+	if line.Endpoint != "location" || line.Query != "limit=1" || line.Status != 200 || len(line.App) != 16 ||
+		strings.Contains(first, identifier) {
+		t.Errorf("the line %q", first)
+	}
+	if err := os.Rename(path, path+".1"); err != nil {
+		t.Fatal(err)
+	}
+	s.signal(t, syscall.SIGHUP)
+	testkit.WaitFor(t, "a new file", func() bool {
+		_, err := os.Stat(path)
+		return err == nil
+	})
+	s.mustAnswer(t)
+	testkit.WaitFor(t, "a line in the new file", func() bool {
+		return strings.HasSuffix(string(testkit.ReadFile(t, path)), "}\n")
+	})
+	for _, args := range [][]string{
+		{"--access-log", dir},
+		{"--access-log", path, "--access-log-sample", "2"},
+		{"--access-log", path, "--access-log-key-file", path + ".missing"},
+	} {
+		mustExit(t, 2, append([]string{"serve", "--listen", "127.0.0.1:0"}, args...)...)
+	}
+}
