@@ -79,13 +79,20 @@ type sizedBlocks struct {
 	size   uint32 // rows in a block
 	encode func(rows Rows, from, to uint32) *storedBlock
 	once   sync.Once
-	blocks []atomic.Pointer[storedBlock]
+	groups []atomic.Pointer[blockGroup] // nil where no block was requested yet
 }
 
-// open allocates the table of blocks when the first one is requested.
+// blockGroup is neighbouring blocks. Most small blocks are never requested: only those at the ends
+// of runs are.
+type blockGroup [groupBlocks]atomic.Pointer[storedBlock]
+
+const groupBlocks = 64
+
+// open allocates the table of groups when the first block is requested.
 func (s *sizedBlocks) open() {
 	s.once.Do(func() {
-		s.blocks = make([]atomic.Pointer[storedBlock], s.rows.Len()/int(s.size))
+		count := s.rows.Len() / int(s.size)
+		s.groups = make([]atomic.Pointer[blockGroup], (count+groupBlocks-1)/groupBlocks)
 		s.cache.mu.Lock()
 		s.cache.users = append(s.cache.users, s)
 		s.cache.mu.Unlock()
@@ -95,7 +102,11 @@ func (s *sizedBlocks) open() {
 // at returns block number n. If the block does not exist, it makes the block and decrements budget,
 // or returns nil when budget is 0.
 func (s *sizedBlocks) at(n uint32, budget *int) *storedBlock {
-	b := s.blocks[n].Load()
+	var b *storedBlock
+	g := s.groups[n/groupBlocks].Load()
+	if g != nil {
+		b = g[n%groupBlocks].Load()
+	}
 	if b == nil {
 		if *budget <= 0 {
 			return nil
@@ -111,8 +122,13 @@ func (s *sizedBlocks) at(n uint32, budget *int) *storedBlock {
 
 func (s *sizedBlocks) make(n uint32) *storedBlock {
 	b := s.encode(s.rows, n*s.size, (n+1)*s.size)
-	if !s.blocks[n].CompareAndSwap(nil, b) {
-		if other := s.blocks[n].Load(); other != nil {
+	group := &s.groups[n/groupBlocks]
+	if group.Load() == nil {
+		group.CompareAndSwap(nil, new(blockGroup))
+	}
+	at := &group.Load()[n%groupBlocks]
+	if !at.CompareAndSwap(nil, b) {
+		if other := at.Load(); other != nil {
 			return other
 		}
 		return b // another goroutine's block was swept in the meantime
@@ -132,18 +148,29 @@ func (c *BlockCache) sweep() {
 	defer c.mu.Unlock()
 	for _, all := range []bool{false, true} {
 		for _, user := range c.users {
-			for i := range user.blocks {
-				if c.used.Load() <= c.limit.Load()/4*3 {
+			for i := range user.groups {
+				if g := user.groups[i].Load(); g != nil && c.sweepGroup(g, all) {
 					return
-				}
-				b := user.blocks[i].Load()
-				if b == nil || !all && b.used.Swap(false) {
-					continue
-				}
-				if user.blocks[i].CompareAndSwap(b, nil) {
-					c.used.Add(-b.size())
 				}
 			}
 		}
 	}
+}
+
+// sweepGroup drops blocks of a group and reports whether a quarter of the limit is free. With all
+// it also drops blocks that were used since the last sweep.
+func (c *BlockCache) sweepGroup(g *blockGroup, all bool) (enough bool) {
+	for i := range g {
+		if c.used.Load() <= c.limit.Load()/4*3 {
+			return true
+		}
+		b := g[i].Load()
+		if b == nil || !all && b.used.Swap(false) {
+			continue
+		}
+		if g[i].CompareAndSwap(b, nil) {
+			c.used.Add(-b.size())
+		}
+	}
+	return false
 }
