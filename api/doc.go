@@ -7,6 +7,10 @@
 // derived from the endpoint literals of package contract. errors.go has the statuses and bodies of
 // all errors.
 //
+// The interface is served below several prefixes, with one of two sets of names each (mounts.go).
+// Both sets read the same lists; only renderers, with their fragments, and entity tags are one for
+// each set (boundSet).
+//
 // Successful answers are designed for caches. Their entity tag is computed from the table's content
 // and the canonical query (validators.go). So it is known before any work, is the same in all
 // replicas and codings, and survives snapshots that do not change the table. No part of a

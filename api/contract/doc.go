@@ -3,6 +3,8 @@
 // application identifier, and the OpenAPI description. It needs no network and no data, and imports
 // no other package of this module.
 //
-// An endpoint is one literal (endpoints_*.go). NewPlan prepares it for reading. A Request is
-// scanned once (Scan) and then parsed (Parse), which also makes its canonical query.
+// An endpoint is one literal (endpoints_*.go), in the contract's names. EndpointsIn derives the
+// endpoints in HAPI names from them, by the tables in nameset.go and nameset_paths.go. NewPlan
+// prepares an endpoint for reading. A Request is scanned once (Scan) and then parsed (Parse), which
+// also makes its canonical query.
 package contract

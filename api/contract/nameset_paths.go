@@ -13,7 +13,8 @@ type publicEndpoint struct {
 	operation string   // its operationId
 }
 
-// publicEndpoints has every endpoint. The first path of version 2 is the one that is described.
+// publicEndpoints has every endpoint of the public service. The first path of version 2 is the one
+// that is described. An endpoint that the public service does not have needs no entry.
 var publicEndpoints = [...]publicEndpoint{
 	{"metadata/dataset", nil, nil, "get_dataset_api_v2_metadata_dataset_get"},
 	{"metadata/resource", nil, nil, "get_resources_api_v2_metadata_resource_get"},
@@ -137,12 +138,14 @@ var hapiEndpoints = func() []Endpoint {
 func inHAPINames(e *Endpoint) Endpoint {
 	h := *e
 	h.names, h.contract = HAPINames, e
-	at := slices.IndexFunc(publicEndpoints[:], func(p publicEndpoint) bool { return v2Root+p.path == e.Path })
-	if at < 0 {
-		panic("nameset_paths.go: no public names of " + e.Path)
+	public := publicEndpoint{path: strings.TrimPrefix(e.Path, v2Root)}
+	for _, p := range publicEndpoints {
+		if p.path == public.path {
+			public = p
+		}
 	}
-	paths := publicEndpoints[at].paths()
-	h.Path, h.also, h.operation = paths[0], paths[1:], publicEndpoints[at].operation
+	paths := public.paths()
+	h.Path, h.also, h.operation = paths[0], paths[1:], public.operation
 	h.Note = HAPINames.text(e.Note)
 	h.Fields, h.Place, h.Params = slices.Clone(e.Fields), slices.Clone(e.Place), slices.Clone(e.Params)
 	for i := range h.Fields {

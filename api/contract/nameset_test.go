@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -44,6 +44,28 @@ func TestNamePairs(t *testing.T) {
 			t.Errorf("the HAPI name of %s is %s", name, hapi)
 		} else if back := ContractNames.Name(hapi); back != name {
 			t.Errorf("%s is %s in HAPI names, and that is %s in the contract's", name, hapi, back)
+		}
+	}
+}
+
+// TestPublicEndpoints checks that each entry of the table of paths is that of an endpoint, and that
+// no path of HAPI names occurs twice.
+func TestPublicEndpoints(t *testing.T) {
+	for _, p := range publicEndpoints {
+		if !slices.ContainsFunc(Endpoints, func(e Endpoint) bool { return e.Path == v2Root+p.path }) {
+			t.Errorf("no endpoint has the path %s", p.path)
+		}
+	}
+	if n := len(publicEndpoints); n != 25 {
+		t.Errorf("%d entries, want 25", n)
+	}
+	seen := map[string]bool{}
+	for i := range hapiEndpoints {
+		for _, path := range hapiEndpoints[i].Paths() {
+			if seen[path] {
+				t.Errorf("%s occurs twice", path)
+			}
+			seen[path] = true
 		}
 	}
 }
@@ -145,18 +167,22 @@ func TestHAPIDescription(t *testing.T) {
 	}
 	for i := range hapiEndpoints {
 		e := &hapiEndpoints[i]
+		if e.operation == "" {
+			continue // the public service does not have it
+		}
 		want[e.Path] = e.operation
 		if form := strings.NewReplacer("/", "_", "-", "_").Replace(e.Path) + "_get"; e.Table != "rainfall" &&
 			!strings.HasSuffix(e.operation, form) {
 			t.Errorf("%s has the operation %s", e.Path, e.operation)
 		}
 	}
-	got := map[string]string{}
-	for path, methods := range d.Paths {
-		got[path] = methods.Get.OperationID
+	for path, operation := range want {
+		if got := d.Paths[path].Get.OperationID; got != operation {
+			t.Errorf("%s is the operation %q, want %s", path, got, operation)
+		}
 	}
-	if !maps.Equal(got, want) {
-		t.Errorf("operations %v, want %v", got, want)
+	if len(d.Paths) != len(hapiEndpoints)+2 {
+		t.Errorf("%d paths for %d endpoints", len(d.Paths), len(hapiEndpoints))
 	}
 	rest := string(text)
 	for _, p := range namePairs {

@@ -88,6 +88,22 @@ func TestFixtures(t *testing.T) {
 		s.testCSV(t, &e, want)
 		s.testLastPage(t, &e, want)
 	}
+	s.testDistinct(t)
+}
+
+// testDistinct looks for equal lines in the CSV of operational presence. Some records differ only
+// by the provider's names of their units, which are in the CSV of HAPI names.
+func (s *server) testDistinct(t *testing.T) {
+	t.Helper()
+	const path = "/api/v2/coordination-context/operational-presence?output_format=csv"
+	for prefix, want := range map[string]int{"": 29, "/hapi": 0} {
+		lines := strings.Split(string(ask(t, "GET", s.base+with(prefix+path)).body), "\r\n")
+		all := len(lines)
+		slices.Sort(lines)
+		if equal := all - len(slices.Compact(lines)); equal != want {
+			t.Errorf("%s: %d lines equal another one, want %d", prefix, equal, want)
+		}
+	}
 }
 
 // testLastPage asks for the last page and for the empty one after it.
