@@ -14,8 +14,9 @@ import (
 )
 
 // CheckFile reads a file of a catalog to its end and reports why a load would not use it: it is not
-// CSV, lacks columns, does not unpack, or more than one row in a hundred is malformed, which is
-// another dialect or encoding rather than a slip. A file of an unknown role passes.
+// CSV, lacks columns, does not unpack, is a list without rows, or more than one row in a hundred is
+// malformed, which is another dialect or encoding rather than a slip. A file of an unknown role
+// passes.
 //
 // A new file is checked whole before it replaces a good copy, so a file that has changed is parsed
 // twice before it is in a snapshot: here and by the load, with the same reader. The load cannot
@@ -45,7 +46,10 @@ func CheckFile(ctx context.Context, fsys fs.FS, role, name string) (datasets []s
 		fault = checkIDs(r)
 	}
 	check := fileCheck{csv: r, dataset: r.position("dataset_hdx_id"), datasets: map[string]bool{}}
-	err = check.rows(ctx)
+	rows, err := check.rows(ctx)
+	if err == nil && rows == 0 && catalogfile.IsReference(role) {
+		err = fmt.Errorf("%s: a list without rows", path.Base(name))
+	}
 	if err == nil {
 		_, err = s.finish()
 	}
@@ -63,8 +67,8 @@ type fileCheck struct {
 	last     string
 }
 
-func (c *fileCheck) rows(ctx context.Context) error {
-	rows, malformed := 0, 0
+func (c *fileCheck) rows(ctx context.Context) (rows int, err error) {
+	malformed := 0
 	var first *rowFault
 	for {
 		err := c.csv.read()
@@ -78,21 +82,21 @@ func (c *fileCheck) rows(ctx context.Context) error {
 				first = fault
 			}
 		case err != nil:
-			return err
+			return rows, err
 		case c.dataset >= 0:
 			c.addDataset(c.csv.cells[c.dataset])
 		}
 		if rows++; rows%cancelCheckRows == 0 && ctx.Err() != nil {
-			return ctx.Err()
+			return rows, ctx.Err()
 		}
 	}
 	if len(c.datasets) > catalogfile.MaxFiles {
-		return &catalogfile.TooManyError{What: "the rows name", Limit: catalogfile.MaxFiles, Unit: "packages"}
+		return rows, &catalogfile.TooManyError{What: "the rows name", Limit: catalogfile.MaxFiles, Unit: "packages"}
 	}
 	if malformed*100 > rows {
-		return fmt.Errorf("%d of %d rows are broken, first %w", malformed, rows, first)
+		return rows, fmt.Errorf("%d of %d rows are broken, first %w", malformed, rows, first)
 	}
-	return nil
+	return rows, nil
 }
 
 // addDataset collects an id. Rows mostly name the dataset of the row before.

@@ -543,6 +543,7 @@ func TestCheckFile(t *testing.T) {
 			"11 of 1011 rows are broken, first a.csv:1002: invalid_utf8",
 		},
 		{"currency", "a.csv", strings.ReplaceAll(header+rows, ",", ";"), "header lacks code, name"},
+		{"currency", "a.csv", header, "a list without rows"},
 		{"currency", "a.csv", "", "no header row"},
 		{"currency", "a.csv", header + rows + `A,"` + strings.Repeat("x\n", maxRowBytes), "a quote is not closed"},
 		{"currency", "a.csv.gz", header, "gzip"},
