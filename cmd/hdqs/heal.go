@@ -36,7 +36,9 @@ func (f *follower) heal(ctx context.Context) {
 		if len(healed) > 0 {
 			f.log.Info("refused tables are served again", "tables", healed)
 		}
-		if len(refused) > 0 && ctx.Err() == nil {
+		if len(refused) > 0 && err == nil { // refused while others were opened
+			next = time.After(shortestHeal)
+		} else if len(refused) > 0 && ctx.Err() == nil {
 			f.log.Error("refused tables cannot be opened again and stay refused",
 				"tables", refused, "next_try", pause.String(), "error", err)
 			if pause == shortestHeal {
