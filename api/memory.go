@@ -279,3 +279,28 @@ func (s *Server) collectMemory(to chan<- prometheus.Metric) {
 		to <- metrics.Counter(droppedDesc, s.retained.dropped[i].Load(), reason)
 	}
 }
+
+// MemoryUse is what the open snapshots need, of what all snapshots may use.
+type MemoryUse struct {
+	Needed, Snapshots int64
+	Limit             int64 // of the process; all are 0 without one
+}
+
+// Memory returns what snapshots need.
+func (s *Server) Memory() MemoryUse {
+	if !s.memory.isLimited() {
+		return MemoryUse{}
+	}
+	return MemoryUse{needOf(s.open.bounds(nil)), s.memory.snapshots, s.memory.limit}
+}
+
+// Missing lists the tables of endpoints that the served snapshot does not have, or that have no
+// rows.
+func (s *Server) Missing() []string {
+	v := s.acquire()
+	if v == nil {
+		return nil
+	}
+	defer v.release(s.log)
+	return v.bound.Missing()
+}

@@ -25,7 +25,9 @@ func (x *Index) FullBytes(filters []Filter) int64 {
 			seen[c] = true
 			values := int64(c.col.Cardinality())
 			if f.Op == Like || f.Op == Contains {
-				search += c.col.Size().Dictionary + 5*(values+1) // the texts with a NUL and a start each
+				// The texts with a NUL and a start each. Folding makes some longer, which can take
+				// half as much again.
+				search += c.col.Size().Dictionary*3/2 + 5*(values+1) + 256
 			}
 			if c.col.Group != nil {
 				search += 4 * (values + 2 + int64(c.col.Len())) // tupleLists

@@ -1,5 +1,7 @@
 package render
 
+import "unsafe"
+
 // blockBytes is the limit of a renderer's own cache of stored blocks, for that many rows.
 func blockBytes(rows int) int64 { return cachedBytes*int64(rows) + minCache }
 
@@ -56,12 +58,11 @@ func (f *fragments) fullBytes() int64 {
 		return 0
 	}
 	length := int64(len(text)) / int64(read)
-	each := length + 4 + 4*int64(f.fields)
-	n := int64(f.n) * each
-	if f.same != nil {
-		n += 4*int64(f.n) + min(int64(f.n), maxSameTexts)*(length+sameEntry)
-	}
+	n := int64(f.n) * (length + 4*int64(f.fields))
 	chunks := int64(len(f.chunks))
-	n += chunks * (8 + overshoot + 80) // pointer, memory after the text, headers
-	return n + n/8                     // the allocator rounds up by at most an eighth
+	n += chunks * (8 + int64(unsafe.Sizeof(chunk{})) + overshoot) // pointer, chunk, memory after the text
+	if f.same != nil {
+		n += chunks*4*chunkSize + min(int64(f.n), maxSameTexts)*(length+sameEntry)
+	}
+	return n + n/8 // the allocator rounds up by at most an eighth
 }

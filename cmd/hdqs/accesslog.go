@@ -30,24 +30,31 @@ func (f *accessLogFlags) register(fl *pflag.FlagSet) {
 			"empty: a random key, so that hashes differ after each start", accesslog.MinKey))
 }
 
+// options checks the flags and reads the key.
+func (f *accessLogFlags) options(log *slog.Logger) (o accesslog.Options, err error) {
+	if f.share < 0 || f.share > 1 || f.share != f.share {
+		return o, exitWith(exitUsage, fmt.Errorf("--access-log-sample %v: want 0 to 1", f.share))
+	}
+	o = accesslog.Options{Path: f.path, Share: f.share, Logger: log}
+	if f.path == "" || f.keyFile == "" {
+		return o, nil
+	}
+	key, err := os.ReadFile(f.keyFile)
+	if err != nil {
+		return o, exitWith(exitUsage, fmt.Errorf("--access-log-key-file: %w", err))
+	}
+	if o.Key = bytes.TrimSpace(key); len(o.Key) < accesslog.MinKey {
+		return o, exitWith(exitUsage, fmt.Errorf("--access-log-key-file %s: %d bytes, want at least %d",
+			f.keyFile, len(o.Key), accesslog.MinKey))
+	}
+	return o, nil
+}
+
 // open opens the access log, nil if there is none.
 func (f *accessLogFlags) open(log *slog.Logger) (*accesslog.Log, error) {
-	if f.share < 0 || f.share > 1 || f.share != f.share {
-		return nil, exitWith(exitUsage, fmt.Errorf("--access-log-sample %v: want 0 to 1", f.share))
-	}
-	if f.path == "" {
-		return nil, nil
-	}
-	o := accesslog.Options{Path: f.path, Share: f.share, Logger: log}
-	if f.keyFile != "" {
-		key, err := os.ReadFile(f.keyFile)
-		if err != nil {
-			return nil, exitWith(exitUsage, fmt.Errorf("--access-log-key-file: %w", err))
-		}
-		if o.Key = bytes.TrimSpace(key); len(o.Key) < accesslog.MinKey {
-			return nil, exitWith(exitUsage, fmt.Errorf("--access-log-key-file %s: %d bytes, want at least %d",
-				f.keyFile, len(o.Key), accesslog.MinKey))
-		}
+	o, err := f.options(log)
+	if err != nil || f.path == "" {
+		return nil, err
 	}
 	l, err := accesslog.Open(o)
 	if err != nil {

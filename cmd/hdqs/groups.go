@@ -31,6 +31,7 @@ var serveGroups = []flagGroup{
 	}},
 	{"Messages and logs", []string{"log-format", "access-log", "access-log-sample", "access-log-key-file"}},
 	{"End", []string{"shutdown-delay", "drain-timeout"}},
+	{"Instead of serving", []string{"check"}},
 	{"Trust and network", []string{
 		"require-signature", "public-key", "allow-host", "allow-http", "allow-private-hosts",
 	}},

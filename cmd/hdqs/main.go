@@ -76,7 +76,7 @@ func newRoot(hangups <-chan os.Signal) *cobra.Command {
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
-	root.AddCommand(newServe(hangups), newBuild(), newQuery(), newInspect(), newVerify(), newDiff(),
+	root.AddCommand(newServe(hangups), newStatus(), newBuild(), newQuery(), newInspect(), newVerify(), newDiff(),
 		newPublish(), newRollback(), newCollect(), newMirror(), newKeygen(), newIdentifier(), newLicenses())
 	for _, cmd := range root.Commands() {
 		cmd.Args = usageArgs(cmd.Args)

@@ -43,6 +43,7 @@ type serveFlags struct {
 	perAddress    int
 	accessLog     accessLogFlags
 	memory        size
+	check         bool
 	load          loadFlags
 	answers       answerFlags
 }
@@ -56,6 +57,9 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.listenSet = cmd.Flags().Changed("listen")
 			f.ownData = cmd.Flags().Changed("data-dir")
+			if f.check {
+				return f.checkAll(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+			}
 			return serve(cmd.Context(), cmd.ErrOrStderr(), &f)
 		},
 	}
@@ -82,6 +86,8 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 	fl.IntVar(&f.connections, "max-connections", 0, "open connections above which new ones get 503; 0: 65536")
 	fl.IntVar(&f.perAddress, "max-connections-per-address", 0,
 		"the same for one IPv4 address or IPv6 /64; 0: no limit, which a CDN or load balancer in front needs")
+	fl.BoolVar(&f.check, "check", false, "check flags, store, snapshot and memory as serve does, "+
+		"print what would be served, and end without listening or changing a file")
 	f.memory.auto = true
 	fl.Var(&f.memory, "memory-limit", "memory that this process may use: 512MiB, 2GiB; "+
 		"auto: the limit of its control group, or of GOMEMLIMIT; 0: no limit")
@@ -101,31 +107,11 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 }
 
 func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
-	log, err := newLogger(messages, f.logFormat)
+	sockets, options, err := f.configure(messages)
 	if err != nil {
 		return exitWith(exitUsage, err)
 	}
-	mode, err := identifierMode(f.identifier)
-	if err != nil {
-		return exitWith(exitUsage, err)
-	}
-	if f.store != "" && f.load.catalog != "" {
-		return exitWith(exitUsage, errors.New("serve takes --store or --catalog, not both"))
-	}
-	options := api.Options{
-		Identifier: mode, Logger: log, Connections: f.connections, ConnectionsPerAddress: f.perAddress,
-		Pprof: f.pprof,
-	}
-	if err := f.answers.fill(&options); err != nil {
-		return exitWith(exitUsage, err)
-	}
-	sockets, err := takePassed()
-	if err == nil {
-		err = errors.Join(sockets.check(f), checkAddress("listen", &f.listen), checkAddress("admin", &f.admin))
-	}
-	if err != nil {
-		return exitWith(exitUsage, err)
-	}
+	log := options.Logger
 	if options.AccessLog, err = f.accessLog.open(log); err != nil {
 		return err
 	}
@@ -176,6 +162,27 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	follower.opened = time.Since(began)
 	started()
 	return follower.serve(ctx, messages, f, sockets, failed)
+}
+
+// configure checks the flags and makes the options of the server. Its errors are wrong usage.
+func (f *serveFlags) configure(messages io.Writer) (p passedSockets, o api.Options, err error) {
+	if o.Logger, err = newLogger(messages, f.logFormat); err != nil {
+		return p, o, err
+	}
+	if o.Identifier, err = identifierMode(f.identifier); err != nil {
+		return p, o, err
+	}
+	if f.store != "" && f.load.catalog != "" {
+		return p, o, errors.New("serve takes --store or --catalog, not both")
+	}
+	o.Connections, o.ConnectionsPerAddress, o.Pprof = f.connections, f.perAddress, f.pprof
+	if err = f.answers.fill(&o); err != nil {
+		return p, o, err
+	}
+	if p, err = takePassed(); err != nil {
+		return p, o, err
+	}
+	return p, o, errors.Join(p.check(f), checkAddress("listen", &f.listen), checkAddress("admin", &f.admin))
 }
 
 // serve answers requests from the first snapshot on, until ctx ends or a listener fails.

@@ -1,0 +1,185 @@
+package main_test
+
+import (
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// filesBelow lists the files and folders below a folder.
+func filesBelow(t *testing.T, dir string) string {
+	t.Helper()
+	var found []string
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		found = append(found, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(found, "\n")
+}
+
+// TestServeCheck checks that `serve --check` prints what would be served, ends with the documented
+// exit code, does not listen and changes no file.
+func TestServeCheck(t *testing.T) {
+	parallel(t)
+	store := sampleStore(t)
+	view, _ := inspect(t, store)
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	inUse := taken.Addr().String()
+	remote := httptest.NewServer(http.FileServer(http.Dir(store)))
+	defer remote.Close()
+	damaged := copyStore(t, store)
+	change(t, segmentOf(t, damaged, "conflict_event"), flipBit(5000))
+	keys := t.TempDir()
+	public := filepath.Join(keys, "public.pem")
+	mustExit(t, 0, "keygen", "--private", filepath.Join(keys, "private.pem"), "--public", public)
+	garbage := filepath.Join(t.TempDir(), "key.pub")
+	if err := os.WriteFile(garbage, []byte("no key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	data := t.TempDir()
+	web := []string{"--allow-http", "--allow-private-hosts"}
+	for name, c := range map[string]struct {
+		code  int
+		want  string
+		flags []string
+	}{
+		"a directory":           {0, view.ID, []string{"--store", store}},
+		"a web server":          {0, view.ID, append(slices.Clone(web), "--store", remote.URL)},
+		"the address is taken":  {0, inUse, []string{"--store", store, "--listen", inUse}},
+		"enough memory":         {0, "with a limit of 64.0 MiB", []string{"--store", store, "--memory-limit", "64MiB"}},
+		"the sample":            {0, "tables      25", nil},
+		"a catalog, not loaded": {0, "has not been loaded yet", []string{"--catalog", t.TempDir()}},
+		"too little memory":     {1, "does not fit in memory", []string{"--store", store, "--memory-limit", "32MiB"}},
+		"no such directory":     {1, "no such folder", []string{"--store", filepath.Join(data, "none")}},
+		"no such catalog":       {1, "--catalog", []string{"--catalog", filepath.Join(data, "none")}},
+		"a bad address":         {2, "--listen", []string{"--store", store, "--listen", "nowhere"}},
+		"a bad mode":            {2, "--identifier", []string{"--store", store, "--identifier", "maybe"}},
+		"a bad key": {2, "--public-key", []string{
+			"--store", store, "--require-signature", "--public-key", garbage,
+		}},
+		"a bad log key": {2, "--access-log-key-file", []string{
+			"--store", store, "--access-log", "-", "--access-log-key-file", garbage,
+		}},
+		"nobody answers":    {3, "connection refused", append(slices.Clone(web), "--store", "http://127.0.0.1:1")},
+		"a damaged table":   {4, "conflict_event", []string{"--store", damaged}},
+		"nothing is signed": {4, "sign", []string{"--store", store, "--require-signature", "--public-key", public}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before := filesBelow(t, store) + filesBelow(t, data)
+			args := append([]string{"serve", "--check", "--data-dir", data}, c.flags...)
+			o := run(t, args...)
+			if o.code != c.code || !strings.Contains(o.stdout+o.stderr, c.want) {
+				t.Errorf("exit code %d, want %d and %q:\n%s%s", o.code, c.code, c.want, o.stdout, o.stderr)
+			}
+			if strings.Contains(o.stderr, "listening on") {
+				t.Errorf("it listens:\n%s", o.stderr)
+			}
+			if after := filesBelow(t, store) + filesBelow(t, data); after != before {
+				t.Errorf("files before:\n%s\nafter:\n%s", before, after)
+			}
+		})
+	}
+}
+
+// TestStatus asks replicas of which some are good, and one each serves another snapshot, refuses
+// swaps, is not ready, or is not there.
+func TestStatus(t *testing.T) {
+	parallel(t)
+	store := sampleStore(t)
+	good := serve(t, "--store", store, "--memory-limit", "256MiB", "--snapshot-poll", "1h")
+	view, _ := inspect(t, store)
+	adminOf := func(s *server) string { return strings.TrimPrefix(s.admin, "http://") }
+	status := func(code int, args ...string) statusView {
+		t.Helper()
+		o := run(t, append([]string{"status", "--json"}, args...)...)
+		if o.code != code {
+			t.Errorf("status %s: exit code %d, want %d\n%s%s", args, o.code, code, o.stdout, o.stderr)
+		}
+		return decode[statusView](t, []byte(o.stdout))
+	}
+	both := status(0, good.base, "--admin", adminOf(good))
+	if r := both.Replicas; !both.Same || len(r) != 2 || r[0].Snapshot != view.ID || r[1].Snapshot != view.ID ||
+		r[1].Tables != 25 || r[1].Rows < 1000 || r[1].Limit != 256<<20 || r[1].Memory < 1<<20 || r[1].State != "good" {
+		t.Errorf("%+v", both)
+	}
+	text := run(t, "status", "--admin", good.admin)
+	for _, want := range []string{": good\n", view.ID, "25 tables", "limit 256.0 MiB"} {
+		if text.code != 0 || !strings.Contains(text.stdout, want) {
+			t.Errorf("exit code %d, want 0 and %q:\n%s%s", text.code, want, text.stdout, text.stderr)
+		}
+	}
+
+	other := copyStore(t, store)
+	buildOther(t, other, "2026-12-01T00:00:00Z")
+	second := serve(t, "--store", other)
+	if differ := status(1, "--admin", adminOf(good), "--admin", adminOf(second)); differ.Same {
+		t.Errorf("the snapshots differ: %+v", differ)
+	}
+
+	starting := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/readyz" {
+			w.WriteHeader(503)
+			_, _ = io.WriteString(w, `{"ready":false,"reason":"reading channel stable"}`)
+		}
+	}))
+	defer starting.Close()
+	ill := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/readyz" {
+			_, _ = io.WriteString(w, `{"ready":true,"snapshot":"x","refused":["idps"],"stale_sources":`+
+				`[{"table":"rainfall"}],"last_look":{"outcome":"failed","reason":"disk on fire"}}`)
+			return
+		}
+		_, _ = io.WriteString(w, "hdqs_http_shed_total{reason=\"queries\"} 7\n"+
+			"hdqs_swaps_refused_total{reason=\"memory\"} 2\n")
+	}))
+	defer ill.Close()
+	unready := status(1, "--admin", starting.URL).Replicas[0]
+	if unready.State != "unready" || strings.Join(unready.Reasons, "") != "reading channel stable" {
+		t.Errorf("%+v", unready)
+	}
+	degraded := status(1, "--admin", ill.URL).Replicas[0]
+	reasons := strings.Join(degraded.Reasons, "\n")
+	for _, want := range []string{"idps", "rainfall", "disk on fire"} {
+		if degraded.State != "degraded" || !strings.Contains(reasons, want) {
+			t.Errorf("%+v lacks %q", degraded, want)
+		}
+	}
+	if degraded.Shed["queries"] != 7 || degraded.SwapsRefused != 2 {
+		t.Errorf("%+v", degraded)
+	}
+	gone := status(3, "--admin", adminOf(good), "--admin", "127.0.0.1:1")
+	if gone.Replicas[0].State != "good" || gone.Replicas[1].State != "unreachable" {
+		t.Errorf("%+v", gone)
+	}
+	status(3, "--admin", good.base) // the public listener has no /readyz
+	if o := run(t, "status"); o.code != 2 || !strings.Contains(o.stderr, "--admin ADDR") {
+		t.Errorf("without an address: exit code %d\n%s", o.code, o.stderr)
+	}
+}
+
+type statusView struct {
+	Same     bool `json:"same_snapshot"`
+	Replicas []struct {
+		State, Snapshot string
+		Reasons         []string
+		Tables, Rows    int
+		Memory          int64            `json:"memory_bytes"`
+		Limit           int64            `json:"memory_limit_bytes"`
+		Shed            map[string]int64 `json:"shed"`
+		SwapsRefused    int64            `json:"swaps_refused"`
+	}
+}

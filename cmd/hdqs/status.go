@@ -1,0 +1,326 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"hdqs/internal/memory"
+)
+
+// The states of a replica, the worst last.
+const (
+	stateGood        = "good"
+	stateDegraded    = "degraded"
+	stateUnready     = "unready"
+	stateUnreachable = "unreachable"
+)
+
+// replicaStatus is what a replica reports. Its public listener reports only which snapshot is
+// served.
+type replicaStatus struct {
+	Address          string           `json:"address"`
+	State            string           `json:"state"`
+	Reasons          []string         `json:"reasons"` // why the state is not good
+	Listener         string           `json:"listener,omitempty"`
+	Snapshot         string           `json:"snapshot,omitempty"`
+	AgeSeconds       int64            `json:"age_seconds,omitempty"`
+	Tables           int              `json:"tables,omitempty"`
+	Rows             int              `json:"rows,omitempty"`
+	Missing          []string         `json:"missing,omitempty"`
+	Refused          []string         `json:"refused,omitempty"`
+	Stale            []string         `json:"stale_sources,omitempty"`
+	LastLook         *lookStatus      `json:"last_look,omitempty"`
+	InFlight         int64            `json:"in_flight,omitempty"`
+	InFlightBytes    int64            `json:"in_flight_bytes,omitempty"`
+	MemoryBytes      int64            `json:"memory_bytes,omitempty"` // resident, mapped segments included
+	MemoryLimitBytes int64            `json:"memory_limit_bytes,omitempty"`
+	Shed             map[string]int64 `json:"shed,omitempty"` // refused requests by reason, since the start
+	SwapsRefused     int64            `json:"swaps_refused,omitempty"`
+	Panics           int64            `json:"panics,omitempty"`
+}
+
+type lookStatus struct {
+	At      time.Time `json:"at"`
+	Outcome string    `json:"outcome"`
+	Reason  string    `json:"reason,omitempty"`
+}
+
+func newStatus() *cobra.Command {
+	var (
+		admins  []string
+		asJSON  bool
+		timeout time.Duration
+	)
+	cmd := &cobra.Command{
+		Use:   "status [URL...] [--admin ADDR]...",
+		Short: "Prints what replicas serve and how they fare",
+		Long: `Prints what replicas serve and how they fare. The admin listener of a replica reports everything,
+its public URL only which snapshot is served. With several addresses their snapshots are compared.
+The exit code is 0 if all is good, 1 if a replica is not ready or degraded or the snapshots differ,
+and 3 if a replica does not answer. A replica is degraded if it refuses a table, if a source of a
+table is stale, or if its last look at the store failed.`,
+		Example: "  hdqs status --admin 127.0.0.1:8081\n  hdqs status https://a.example.org https://b.example.org",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args)+len(admins) == 0 {
+				return exitWith(exitUsage, errors.New("status needs the URL of a replica or --admin ADDR"))
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
+			defer cancel()
+			found := make([]replicaStatus, len(args)+len(admins))
+			var asked sync.WaitGroup
+			for i, address := range slices.Concat(args, admins) {
+				asked.Go(func() { found[i] = askStatus(ctx, address, i >= len(args)) })
+			}
+			asked.Wait()
+			return reportStatus(cmd.OutOrStdout(), found, asJSON)
+		},
+	}
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.Flags().StringSliceVar(&admins, "admin", nil, "address of an admin listener: HOST:PORT or a URL")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.Flags().DurationVar(&timeout, "timeout", 5*time.Second, "how long to wait for the replicas")
+	bound(cmd.Flags(), "timeout", &timeout, shortestTimeout, longestTimeout)
+	return cmd
+}
+
+// statusClient does not follow redirects: what it asks for is answered by the replica itself.
+var statusClient = &http.Client{
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+// maxStatus bounds an answer. All metrics of a replica take about 100 KB.
+const maxStatus = 8 << 20
+
+func getStatus(ctx context.Context, url string) (code int, header http.Header, body []byte, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	req.Header.Set("User-Agent", userAgent())
+	res, err := statusClient.Do(req)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	defer res.Body.Close()
+	body, err = io.ReadAll(io.LimitReader(res.Body, maxStatus))
+	return res.StatusCode, res.Header, body, err
+}
+
+// askStatus asks one replica.
+func askStatus(ctx context.Context, address string, admin bool) (s replicaStatus) {
+	s = replicaStatus{Address: address, State: stateGood, Reasons: []string{}, Listener: "public"}
+	base := strings.TrimRight(address, "/")
+	if !strings.Contains(base, "://") {
+		base = "http://" + base
+	}
+	var err error
+	if admin {
+		s.Listener = "admin"
+		err = s.askAdmin(ctx, base)
+	} else {
+		err = s.askPublic(ctx, base)
+	}
+	if err != nil {
+		s.worsen(stateUnreachable, err.Error())
+	}
+	return s
+}
+
+func (s *replicaStatus) worsen(state, reason string) {
+	order := []string{stateGood, stateDegraded, stateUnready, stateUnreachable}
+	if slices.Index(order, state) > slices.Index(order, s.State) {
+		s.State = state
+	}
+	s.Reasons = append(s.Reasons, reason)
+}
+
+// askPublic reads the header of the landing page, which every replica answers without an
+// identifier.
+func (s *replicaStatus) askPublic(ctx context.Context, base string) error {
+	code, header, _, err := getStatus(ctx, base+"/")
+	if err != nil {
+		return err
+	}
+	s.Snapshot = header.Get("X-Snapshot-Id")
+	switch {
+	case code != http.StatusOK:
+		s.worsen(stateUnready, fmt.Sprintf("the landing page has status %d", code))
+	case s.Snapshot == "":
+		s.worsen(stateUnready, "no snapshot is served, or this is not a replica")
+	}
+	return nil
+}
+
+// askAdmin reads /readyz and /metrics.
+func (s *replicaStatus) askAdmin(ctx context.Context, base string) error {
+	_, _, body, err := getStatus(ctx, base+"/readyz")
+	if err != nil {
+		return err
+	}
+	var r struct {
+		Ready      *bool          `json:"ready"`
+		Reason     string         `json:"reason"`
+		Snapshot   string         `json:"snapshot"`
+		AgeSeconds int64          `json:"age_seconds"`
+		Rows       map[string]int `json:"rows"`
+		Missing    []string       `json:"missing"`
+		Refused    []string       `json:"refused"`
+		Stale      []struct {
+			Table string `json:"table"`
+		} `json:"stale_sources"`
+		LastLook *lookStatus `json:"last_look"`
+		Panics   int64       `json:"panics"`
+	}
+	if err := json.Unmarshal(body, &r); err != nil || r.Ready == nil {
+		return fmt.Errorf("%s/readyz is not that of a replica's admin listener: %.60q", base, body)
+	}
+	s.Snapshot, s.AgeSeconds, s.Missing, s.Refused = r.Snapshot, r.AgeSeconds, r.Missing, r.Refused
+	s.LastLook, s.Panics = r.LastLook, r.Panics
+	for _, n := range r.Rows {
+		if s.Rows += n; n > 0 {
+			s.Tables++
+		}
+	}
+	for _, source := range r.Stale {
+		s.Stale = append(s.Stale, source.Table)
+	}
+	code, _, body, err := getStatus(ctx, base+"/metrics")
+	if err != nil || code != http.StatusOK {
+		return cmp.Or(err, fmt.Errorf("%s/metrics has status %d", base, code))
+	}
+	s.readMetrics(string(body))
+	switch {
+	case !*r.Ready:
+		s.worsen(stateUnready, cmp.Or(r.Reason, "not ready"))
+	case s.LastLook != nil && s.LastLook.Outcome == "failed":
+		s.worsen(stateDegraded, "the last look at the store failed: "+s.LastLook.Reason)
+	}
+	if len(s.Refused) > 0 {
+		s.worsen(stateDegraded, "tables refused, since their files changed: "+strings.Join(s.Refused, ", "))
+	}
+	if len(s.Stale) > 0 {
+		s.worsen(stateDegraded, "stale sources of tables: "+strings.Join(s.Stale, ", "))
+	}
+	return nil
+}
+
+// readMetrics reads the few metrics that matter here. A sample is a line: name{labels} value.
+func (s *replicaStatus) readMetrics(text string) {
+	for line := range strings.Lines(text) {
+		name, number, ok := strings.Cut(strings.TrimSpace(line), " ")
+		value, err := strconv.ParseFloat(number, 64)
+		if !ok || err != nil || strings.HasPrefix(name, "#") {
+			continue
+		}
+		n := int64(value)
+		family, labels, _ := strings.Cut(name, "{")
+		switch family {
+		case "hdqs_http_in_flight":
+			s.InFlight = n
+		case "hdqs_http_in_flight_bytes":
+			s.InFlightBytes = n
+		case "process_resident_memory_bytes":
+			s.MemoryBytes = n
+		case "hdqs_memory_limit_bytes":
+			s.MemoryLimitBytes = n
+		case "hdqs_swaps_refused_total":
+			s.SwapsRefused += n
+		case "hdqs_http_shed_total":
+			if reason := strings.Split(labels, `"`); n > 0 && len(reason) > 1 {
+				if s.Shed == nil {
+					s.Shed = map[string]int64{}
+				}
+				s.Shed[reason[1]] = n
+			}
+		}
+	}
+}
+
+// reportStatus prints what was found. Its error has the exit code.
+func reportStatus(out io.Writer, found []replicaStatus, asJSON bool) error {
+	code, snapshots := 0, map[string]bool{}
+	for _, s := range found {
+		switch s.State {
+		case stateGood:
+		case stateUnreachable:
+			code = exitUpstream
+		default:
+			code = cmp.Or(code, exitFailed)
+		}
+		if s.Snapshot != "" {
+			snapshots[s.Snapshot] = true
+		}
+	}
+	same := len(snapshots) <= 1
+	if !same {
+		code = cmp.Or(code, exitFailed)
+	}
+	if asJSON {
+		err := printJSON(out, struct {
+			Same     bool            `json:"same_snapshot"`
+			Replicas []replicaStatus `json:"replicas"`
+		}{same, found})
+		if err != nil {
+			return err
+		}
+	} else {
+		for i := range found {
+			found[i].print(out)
+		}
+		if !same {
+			fmt.Fprintf(out, "the replicas serve %d different snapshots\n", len(snapshots))
+		}
+	}
+	if code != 0 {
+		return &exitError{code: code, err: errors.New("not all is good"), quiet: true}
+	}
+	return nil
+}
+
+func (s *replicaStatus) print(out io.Writer) {
+	fmt.Fprintf(out, "%s: %s\n", s.Address, s.State)
+	for _, reason := range s.Reasons {
+		fmt.Fprintf(out, "  %s\n", reason)
+	}
+	if s.Snapshot == "" {
+		return
+	}
+	fmt.Fprintf(out, "  snapshot  %s", s.Snapshot)
+	if s.Listener != "admin" {
+		fmt.Fprintln(out)
+		return
+	}
+	age := time.Duration(s.AgeSeconds) * time.Second
+	fmt.Fprintf(out, ", %s old; %d tables with %d rows\n", age.Round(time.Minute), s.Tables, s.Rows)
+	if len(s.Missing) > 0 {
+		fmt.Fprintf(out, "  no rows   %s\n", strings.Join(s.Missing, ", "))
+	}
+	if s.LastLook != nil {
+		fmt.Fprintf(out, "  last look %s: %s\n", s.LastLook.At.UTC().Format(time.RFC3339), s.LastLook.Outcome)
+	}
+	limit := "no limit"
+	if s.MemoryLimitBytes > 0 {
+		limit = "limit " + memory.Size(s.MemoryLimitBytes)
+	}
+	fmt.Fprintf(out, "  memory    %s with mapped segments; %s\n", memory.Size(s.MemoryBytes), limit)
+	fmt.Fprintf(out, "  in flight %d requests, %s\n", s.InFlight, memory.Size(s.InFlightBytes))
+	for _, reason := range slices.Sorted(maps.Keys(s.Shed)) {
+		fmt.Fprintf(out, "  refused   %d requests: %s\n", s.Shed[reason], reason)
+	}
+	if s.SwapsRefused > 0 || s.Panics > 0 {
+		fmt.Fprintf(out, "  since the start: %d swaps refused for memory, %d panics\n", s.SwapsRefused, s.Panics)
+	}
+}
