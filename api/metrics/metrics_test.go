@@ -1,0 +1,154 @@
+package metrics
+
+import (
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+)
+
+// gather returns the metrics of a collector by their family.
+func gather(t *testing.T, c prometheus.Collector) map[string][]*dto.Metric {
+	t.Helper()
+	r := prometheus.NewPedanticRegistry()
+	r.MustRegister(c)
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string][]*dto.Metric{}
+	for _, f := range families {
+		all[f.GetName()] = f.GetMetric()
+	}
+	return all
+}
+
+// labelsOf returns the labels of a metric as one text.
+func labelsOf(m *dto.Metric) (text string) {
+	for _, pair := range m.GetLabel() {
+		text += pair.GetName() + "=" + pair.GetValue() + " "
+	}
+	return text
+}
+
+// TestHistogram compares the buckets with a count of all durations.
+func TestHistogram(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	durations := []time.Duration{0, -1, bounds[0], bounds[0] + 1, bounds[len(bounds)-1], bounds[len(bounds)-1] + 1}
+	for range 5000 {
+		durations = append(durations, time.Duration(random.Int64N(1<<random.IntN(36))))
+	}
+	var h Histogram
+	var sum time.Duration
+	for _, d := range durations {
+		h.Observe(d)
+		sum += d
+	}
+	var s Sums
+	s.Add(&h)
+	s.Add(&h) // two shards
+	var m dto.Metric
+	if err := s.Metric(prometheus.NewDesc("a", "b", nil, nil)).Write(&m); err != nil {
+		t.Fatal(err)
+	}
+	got := m.GetHistogram()
+	if got.GetSampleCount() != uint64(2*len(durations)) || got.GetSampleSum() != (2*sum).Seconds() {
+		t.Errorf("%d durations of %v s, want %d of %v", got.GetSampleCount(), got.GetSampleSum(), 2*len(durations),
+			(2 * sum).Seconds())
+	}
+	if len(got.GetBucket()) != len(bounds) {
+		t.Fatalf("%d buckets", len(got.GetBucket()))
+	}
+	for i, b := range got.GetBucket() {
+		want := uint64(0)
+		for _, d := range durations {
+			if d <= bounds[i] {
+				want += 2
+			}
+		}
+		if b.GetUpperBound() != bounds[i].Seconds() || b.GetCumulativeCount() != want {
+			t.Errorf("up to %v: %d, want %d", b.GetUpperBound(), b.GetCumulativeCount(), want)
+		}
+	}
+}
+
+// TestRequests counts in several goroutines while others collect, and compares with a plain count.
+func TestRequests(t *testing.T) {
+	t.Parallel()
+	names := []string{"other", "org", "sector"}
+	r := NewRequests(names)
+	type outcome struct {
+		endpoint, status int
+		format           Format
+		coding           string
+	}
+	const goroutines, each = 8, 2000
+	var mu sync.Mutex
+	requests, durations, bytes := map[string]float64{}, map[string]uint64{}, map[string]float64{}
+	var counting, collecting sync.WaitGroup
+	stop := make(chan struct{})
+	collecting.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if n := gather(t, r)["hdqs_http_in_flight"][0].GetGauge().GetValue(); n < 0 || n > goroutines*each {
+				t.Errorf("%v requests in flight", n)
+			}
+		}
+	})
+	for g := range goroutines {
+		counting.Go(func() {
+			random := rand.New(rand.NewPCG(uint64(g), 3))
+			shard := r.Shard()
+			for range each {
+				o := outcome{
+					random.IntN(len(names)), []int{200, 304, 404, 418, 503}[random.IntN(5)], Format(random.IntN(3)),
+					[]string{"", "gzip", "zstd", "br"}[random.IntN(4)],
+				}
+				shard.Begin()
+				shard.Count(o.endpoint, o.format, o.status)
+				shard.Sent(o.endpoint, o.status, []byte(o.coding), time.Millisecond, 10)
+				code, coding := codeLabel(codeOf(o.status)), codings[codingOf([]byte(o.coding))]
+				mu.Lock()
+				requests["code="+code+" endpoint="+names[o.endpoint]+" format="+formats[o.format]+" "]++
+				durations["code="+classes[classOf(o.status)]+" coding="+coding+" endpoint="+names[o.endpoint]+" "]++
+				bytes["coding="+coding+" "] += 10
+				mu.Unlock()
+			}
+		})
+	}
+	counting.Wait()
+	close(stop)
+	collecting.Wait()
+	all := gather(t, r)
+	if n := all["hdqs_http_in_flight"][0].GetGauge().GetValue(); n != 0 {
+		t.Errorf("%v requests in flight at the end", n)
+	}
+	for _, m := range all["hdqs_http_requests_total"] {
+		if got, want := m.GetCounter().GetValue(), requests[labelsOf(m)]; got != want {
+			t.Errorf("requests %s: %v, want %v", labelsOf(m), got, want)
+		}
+	}
+	for _, m := range all["hdqs_http_request_duration_seconds"] {
+		if got, want := m.GetHistogram().GetSampleCount(), durations[labelsOf(m)]; got != want {
+			t.Errorf("durations %s: %v, want %v", labelsOf(m), got, want)
+		}
+	}
+	for _, m := range all["hdqs_http_response_bytes_total"] {
+		if got, want := m.GetCounter().GetValue(), bytes[labelsOf(m)]; got != want {
+			t.Errorf("bytes %s: %v, want %v", labelsOf(m), got, want)
+		}
+	}
+	if len(all["hdqs_http_requests_total"]) != len(requests) ||
+		len(all["hdqs_http_request_duration_seconds"]) != len(durations) {
+		t.Errorf("%d and %d series, want %d and %d", len(all["hdqs_http_requests_total"]),
+			len(all["hdqs_http_request_duration_seconds"]), len(requests), len(durations))
+	}
+}
