@@ -121,6 +121,17 @@ func (b *Bound) madeBytes() int64 {
 	return n
 }
 
+// forget gives up what has been made for answers, except for tables that other has too. Answers
+// make it again.
+func (b *Bound) forget(other *Bound) {
+	for path, list := range b.lists {
+		if list.segment != nil && list != other.lists[path] {
+			list.index.Forget()
+			list.named[contract.ContractNames].renderer.Forget()
+		}
+	}
+}
+
 // bindList binds the endpoint at a position of contract.Endpoints.
 func bindList(position int, seg *snapshot.Segment, tier encode.Tier) (*boundList, error) {
 	e := &contract.Endpoints[position]

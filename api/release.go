@@ -101,6 +101,7 @@ func (s *Server) swapTo(bound, earlier *Bound, r Release) error {
 	old := s.current.Swap(next)
 	s.retained.drop(s.log, notCounted, func(v *served) bool { return v.id == next.id })
 	if old != nil {
+		old.bound.forget(bound) // those who name it are few, and memory may be scarce
 		s.retained.keep(old, cmp.Or(s.options.KeepPrevious, keepPrevious), s.log)
 		s.dropUnfit(next)
 	}

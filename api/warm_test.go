@@ -155,3 +155,59 @@ func TestWarmUpLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestReplacedSnapshotForgets checks that a swap gives up what was made for answers from the
+// replaced snapshot, except for tables that both have, and that the replaced one still answers.
+func TestReplacedSnapshotForgets(t *testing.T) {
+	t.Parallel()
+	st, err := store.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := sampleTables(t, 300)
+	putSnapshot(t, st, "first", tables)
+	for _, x := range tables {
+		if x.endpoint.Table == "sector" {
+			x.rows = x.rows[:7]
+		}
+	}
+	putSnapshot(t, st, "second", tables)
+	first, err := st.Open("first")
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := st.OpenAfter("second", first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := New(Options{Identifier: IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler), CacheBytes: -1})
+	s.warmLimit = time.Hour
+	if err := s.Swap(Release{Snapshot: first}); err != nil {
+		t.Fatal(err)
+	}
+	old := s.current.Load().bound
+	bytesOf := func(path string) int64 {
+		list := old.lists[path]
+		return list.named[contract.ContractNames].renderer.Bytes() + list.index.Bytes()
+	}
+	const changed, unchanged = "/api/v2/metadata/sector", "/api/v2/metadata/org"
+	kept, made := bytesOf(unchanged), bytesOf(changed)
+	before := s.Answer("GET", changed+"?snapshot=first", nil)
+	if err := s.Swap(Release{Snapshot: second}); err != nil {
+		t.Fatal(err)
+	}
+	if got := bytesOf(unchanged); got != kept {
+		t.Errorf("the unchanged table has %d bytes, before %d", got, kept)
+	}
+	if got := bytesOf(changed); got >= made/2 {
+		t.Errorf("the replaced table still has %d bytes of %d", got, made)
+	}
+	after := s.Answer("GET", changed+"?snapshot=first", nil)
+	if after.Status != 200 || !bytes.Equal(after.Body, before.Body) {
+		t.Errorf("the replaced snapshot answers with %d and %d bytes, before %d", after.Status, len(after.Body),
+			len(before.Body))
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -84,6 +84,15 @@ func (c *cache) drop(e *cacheEntry) {
 	c.bytes -= e.bytes
 }
 
+// clear drops all entries.
+func (c *cache) clear() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.entries)
+	c.root.prev, c.root.next = &c.root, &c.root
+	c.bytes = 0
+}
+
 // size is the number of bytes in use.
 func (c *cache) size() int {
 	c.mu.Lock()

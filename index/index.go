@@ -145,6 +145,9 @@ func (x *Index) Bytes() int64 {
 	return n
 }
 
+// Forget drops the cached rows and totals.
+func (x *Index) Forget() { x.cache.clear() }
+
 // foldedTexts returns the column's dictionary in folded form, made at the first call; nil when the
 // limit is reached.
 func (c *column) foldedTexts() *foldedTexts {

@@ -51,6 +51,22 @@ func (c *BlockCache) SetLimit(bytes int64) {
 // Bytes is the memory of the blocks that are cached.
 func (c *BlockCache) Bytes() int64 { return c.used.Load() }
 
+// Forget gives up all blocks.
+func (c *BlockCache) Forget() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, user := range c.users {
+		for i := range user.groups {
+			g := user.groups[i].Load()
+			for k := 0; g != nil && k < len(g); k++ {
+				if b := g[k].Swap(nil); b != nil {
+					c.used.Add(-b.size())
+				}
+			}
+		}
+	}
+}
+
 // storedBlock is a block's compressed rows.
 type storedBlock struct {
 	data  []byte

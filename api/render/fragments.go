@@ -148,7 +148,18 @@ func (f *fragments) firstSame(dst, codes []uint32) []uint32 {
 }
 
 func (f *fragments) firstOf(code uint32) uint32 {
-	return f.chunks[code>>chunkBits].Load().first[code&(chunkSize-1)]
+	c := f.chunks[code>>chunkBits].Load()
+	if c == nil { // given up since the text was looked up
+		c = f.fill(code >> chunkBits)
+	}
+	return c.first[code&(chunkSize-1)]
+}
+
+// forget gives up all chunks. They are made again when they are needed, with the same contents.
+func (f *fragments) forget() {
+	for i := range f.chunks {
+		f.chunks[i].Store(nil)
+	}
 }
 
 // fillBuffers are where the texts of chunks are made, before their lengths are known.
@@ -180,7 +191,9 @@ func (f *fragments) fill(number uint32) *chunk {
 		}
 	}
 	if !f.chunks[number].CompareAndSwap(nil, c) {
-		c = f.chunks[number].Load()
+		if other := f.chunks[number].Load(); other != nil {
+			return other
+		}
 	}
 	return c
 }

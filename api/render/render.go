@@ -69,6 +69,17 @@ func (r *Renderer) Bytes() int64 {
 	return n
 }
 
+// Forget gives up fragments and stored blocks, also for renderers with other names. They are made
+// again when they are needed.
+func (r *Renderer) Forget() {
+	r.options.Cache.Forget()
+	for _, shared := range []sharedFragments{r.sharedJSON, r.sharedCSV} {
+		for _, f := range shared {
+			f.forget()
+		}
+	}
+}
+
 // A renderer's own block cache has cachedBytes for each row, enough for the gzip blocks of all rows
 // of most tables, or for both codings of half of them. So the memory of stored blocks is
 // proportional to what is served: 290 MB for 12 million rows, if all are requested.

@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -277,7 +279,8 @@ func decodeCSV(t *testing.T, tab *table, ranges []index.Range, body []byte) {
 	}
 }
 
-// TestConcurrentUse renders from several goroutines while fragments are being built.
+// TestConcurrentUse renders from several goroutines while fragments and blocks are being built and
+// given up.
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))
@@ -295,9 +298,30 @@ func TestConcurrentUse(t *testing.T) {
 				if got := string(render.AppendJSON(nil, whole)); got != want {
 					t.Error("bodies differ")
 				}
+				packed, err := gzip.NewReader(bytes.NewReader(render.JSON().AppendCoded(nil, encode.Gzip, whole)))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if got, err := io.ReadAll(packed); err != nil || string(got) != want {
+					t.Errorf("compressed bodies differ: %v", err)
+				}
 			})
 		}
+		var rendered atomic.Bool
+		var forgetting sync.WaitGroup
+		forgetting.Go(func() {
+			for !rendered.Load() {
+				render.Forget()
+				runtime.Gosched()
+			}
+		})
 		all.Wait()
+		rendered.Store(true)
+		forgetting.Wait()
+		if render.Forget(); render.Bytes() != 0 {
+			t.Errorf("%d bytes are left", render.Bytes())
+		}
 	}
 }
 
