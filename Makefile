@@ -37,7 +37,8 @@ test: ## everything, from nothing
 
 # The longest first, and downloads early. Without gcc there is no race detector, and the package tests
 # run without it.
-parts: race downloads whole $(if $(shell .ci/install --check gcc),unit,budgets) bucket clients edge api-conformance alerts check
+parts: race downloads whole drill-short $(if $(shell .ci/install --check gcc),unit,budgets) bucket clients edge \
+  api-conformance alerts check
 
 PART   = @.ci/part $@
 GOTEST = $(GO) tool gotestsum --format=pkgname --format-icons=text --format-hide-empty-pkg \

@@ -135,7 +135,7 @@ func TestFlat(t *testing.T) {
 			held = append(held, c.held(i))
 		}
 		rows := &table{progress: io.Discard}
-		if rows.flat("", held, 5); rows.failed() != c.want {
+		if rows.flat(new(drill), "", held, 5); rows.failed() != c.want {
 			t.Errorf("%s: %d rows out of bounds, want %d: %v", name, rows.failed(), c.want, rows.rows)
 		}
 	}

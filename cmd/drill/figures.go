@@ -27,15 +27,21 @@ func (t *table) clean(measured string, l *running, metric string) {
 func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // Memory counts as flat if its median over the last third of the readings is at most a tenth and
-// some megabytes above that over the middle third. The first third fills caches.
+// some megabytes above that over the middle third. The first third fills caches; in the short form
+// the body cache, of 64 MiB, is still filling later.
 const (
-	flatShare = 1.10
-	flatSlack = 16 << 20
+	flatShare      = 1.10
+	flatSlack      = 16 << 20
+	flatSlackShort = 64 << 20
 )
 
 // flat adds rows that tell whether memory, descriptors and mappings grow. Snapshots that are held
 // may differ by a number of mapped segments.
-func (t *table) flat(name string, held []usage, segments int64) {
+func (t *table) flat(d *drill, name string, held []usage, segments int64) {
+	slack := int64(flatSlack)
+	if d.short {
+		slack = flatSlackShort
+	}
 	third := len(held) / 3
 	middle, last := held[third:2*third], held[2*third:]
 	of := func(part []usage, value func(usage) int64) int64 {
@@ -49,7 +55,7 @@ func (t *table) flat(name string, held []usage, segments int64) {
 	anonymous := func(u usage) int64 { return u.anonymous }
 	before, after := of(middle, anonymous), of(last, anonymous)
 	t.add(name+"anonymous memory", fmt.Sprintf("%s, later %s", megabytes(before), megabytes(after)),
-		"10 % and 17 MB more", metricMemory, float64(after) <= float64(before)*flatShare+flatSlack)
+		"10 % and "+megabytes(slack)+" more", metricMemory, float64(after) <= float64(before)*flatShare+float64(slack))
 	for _, kind := range []struct {
 		name, metric string
 		slack        int64

@@ -62,7 +62,7 @@ func soak(ctx context.Context, d *drill, t *table) error {
 	t.add(name+"bad answers", l.counts(), "0 wrong, 0 failed", "", l.clean() && r.alive())
 	passes := scrubs.by()
 	t.add(name+"scrub passes", fmt.Sprintf("%.0f", passes), "1 or more", metricScrubs, passes > 0)
-	t.flat(name, held, int64(len(data.releases[0].tables))) // which snapshots are held is chance
+	t.flat(d, name, held, int64(len(data.releases[0].tables))) // which snapshots are held is chance
 	took, n := l.quantile(0.99, []period{{l.begun, time.Now()}})
 	t.report(name+"p99", fmt.Sprintf("%.1f ms (%d answers)", milliseconds(took), n))
 	code, err := r.stop(ctx)

@@ -126,7 +126,7 @@ func swapPair(ctx context.Context, d *drill, t *table, data *dataset, pair [2]*r
 	t.add(name+"bad answers", l.counts(), "0 wrong, 0 failed", "", l.clean() && r.alive())
 	counted := swapped.by()
 	t.add(name+"counted", fmt.Sprintf("%.0f", counted), fmt.Sprint(count), metricSwapped, counted == float64(count))
-	t.flat(name, held, 0)
+	t.flat(d, name, held, 0)
 	in, n := l.quantile(0.99, during)
 	out, m := l.quantile(0.99, between)
 	t.latencies(d, name+"p99 during a swap", in, out, 2,
