@@ -8,6 +8,7 @@ const (
 	metricRunning  = "hdqs_look_running_seconds"
 	metricFault    = `hdqs_segment_faults_total{kind="fault"}`
 	metricChecksum = `hdqs_segment_faults_total{kind="checksum"}`
+	metricWrite    = `hdqs_segment_faults_total{kind="write"}`
 	metricRefused  = "hdqs_table_refused"
 	metricScrubs   = "hdqs_scrub_passes_total"
 	metricNoRoom   = "hdqs_swaps_refused_total"

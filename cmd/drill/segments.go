@@ -214,11 +214,11 @@ func copyOver(ctx context.Context, d *drill, t *table) error {
 	if err != nil {
 		return err
 	}
-	scrubs, err := s.watch(metricScrubs)
+	writes, err := s.watch(metricWrite)
 	if err != nil {
 		return err
 	}
-	faults, err := s.watch(nameOf(metricFault))
+	faults, err := s.watch(metricFault)
 	if err != nil {
 		return err
 	}
@@ -243,14 +243,14 @@ func copyOver(ctx context.Context, d *drill, t *table) error {
 			return fmt.Errorf("%w; alive: %v; the log:\n%s", err, s.alive(), s.log.last())
 		}
 	}
+	if err := waitFor(ctx, "the writes to be noticed", func() bool { return writes.by() > 0 }); err != nil {
+		return err
+	}
 	if err := s.awaitSound(ctx); err != nil {
 		return err
 	}
-	if err := waitFor(ctx, "a scrub", func() bool { return scrubs.by() > 0 }); err != nil {
-		return err
-	}
-	note := fmt.Sprintf(", %.0f faults counted", faults.by())
-	return s.end(ctx, t, fmt.Sprintf("files copied over %d times", copies), metricScrubs, scrubs.by(), note)
+	note := fmt.Sprintf(", %.0f writes and %.0f faults noticed", writes.by(), faults.by())
+	return s.end(ctx, t, fmt.Sprintf("files copied over %d times", copies), metricWrite, writes.by(), note)
 }
 
 // flipBits changes 64 bits of a file in place.

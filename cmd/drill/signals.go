@@ -192,7 +192,7 @@ func signalsAt(
 		t.add(describe(at, sent), fmt.Sprintf("went on, %d of %d", repeat, repeat), "never ends the process", "", true)
 		return nil
 	}
-	want, most := at.codes, d.span(drainFor+2*time.Second, 10*time.Second)
+	want, most := at.codes, d.span(drainFor+3*time.Second, 10*time.Second)
 	if len(sent) == 2 {
 		want, most = []int{codeInterrupted}, d.span(time.Second, 10*time.Second)
 	}
