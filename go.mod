@@ -32,7 +32,7 @@ require (
 	mvdan.cc/gofumpt v0.12.0 // indirect
 )
 
-require github.com/prometheus/client_model v0.6.3
+require github.com/prometheus/client_model v0.6.3 // what a scrape returns, for tests
 
 require (
 	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
