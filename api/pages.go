@@ -122,10 +122,12 @@ func docsPage(m *mount) ([]byte, error) {
 	err := pages.ExecuteTemplate(&b, "docs.html", struct {
 		Style                               template.CSS
 		Version, EncodePath, Prefix, Header string
+		HAPI                                bool
 		Groups                              []pageGroup
 	}{
 		template.CSS(styleSheet), contract.InterfaceVersion, m.prefix + contract.EncodePath, m.prefix,
-		m.names.IdentifierHeader(), pageGroups(m, func(*contract.Endpoint) string { return "" }),
+		m.names.IdentifierHeader(), m.names == contract.HAPINames,
+		pageGroups(m, func(*contract.Endpoint) string { return "" }),
 	})
 	return b.Bytes(), err
 }
