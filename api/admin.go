@@ -152,9 +152,9 @@ func (r *readiness) addPublication(v *served) {
 	if at := v.published(); !at.IsZero() {
 		r.PublishedAt = &at
 	}
-	for _, source := range v.sources {
+	for _, source := range tableSources(v.bound.snap.Manifest) {
 		if !source.StaleSince.IsZero() {
-			r.Stale = append(r.Stale, staleSource{Table: source.Table, Since: source.StaleSince, Why: source.Why})
+			r.Stale = append(r.Stale, staleSource{source.Table, source.StaleSince, source.StaleWhy})
 		}
 	}
 }

@@ -208,13 +208,21 @@ func writeSnapshot(tb testing.TB, dir, id string, at time.Time, tables []*testTa
 	if err != nil {
 		tb.Fatal(err)
 	}
-	manifest := &store.Manifest{Format: 1, ID: id, SnapshotTime: at, CatalogURL: "https://catalog.example"}
+	manifest := &store.Manifest{
+		Format: store.ManifestFormat, ID: id, SnapshotTime: at, CatalogURL: "https://catalog.example",
+		Datasets: []store.Dataset{sampleDataset},
+	}
 	for _, t := range tables {
 		ref, err := st.PutSegment(t.data(tb))
 		if err != nil {
 			tb.Fatal(err)
 		}
 		manifest.Tables = append(manifest.Tables, ref)
+		source := store.TableSource{Table: ref.Table, Updated: sampleUpdated, Datasets: []string{sampleDataset.ID}}
+		if ref.Table == staleTable {
+			source.StaleSince, source.StaleWhy = sampleStale, "it has no column name"
+		}
+		manifest.Sources = append(manifest.Sources, source)
 	}
 	if err := st.PutManifest(manifest); err != nil {
 		tb.Fatal(err)
@@ -294,8 +302,19 @@ const textCaseRows = 5
 
 var (
 	sampleTime    = time.Date(2026, 11, 20, 2, 0, 0, 0, time.UTC)
+	sampleUpdated = time.Date(2026, 11, 17, 23, 59, 59, 0, time.UTC)
+	sampleStale   = time.Date(2026, 11, 18, 1, 0, 0, 0, time.UTC)
 	publishedTime = time.Date(2024, 11, 20, 2, 10, 0, 5e8, time.UTC) // earlier than the clock of any test machine
 )
+
+// staleTable is the table of sample snapshots that is kept from an earlier load.
+const staleTable = "org"
+
+// sampleDataset is where the rows of all sample tables come from.
+var sampleDataset = store.Dataset{
+	ID: "7a1c", Name: "made-up-figures", Title: "Figures <made up> & more", Publisher: "Example Agency",
+	License: "Creative Commons Attribution", LicenseURL: "https://license.example/by", Updated: sampleUpdated,
+}
 
 // testServer serves the given tables, for example modified sample tables.
 func testServer(tb testing.TB, o Options, tables []*testTable) *Server {

@@ -18,8 +18,8 @@ const (
 
 	headerRequestID = "X-Request-Id"
 
-	exposedHeaders = "Content-Disposition, ETag, Link, Retry-After, X-Hint, X-Request-Id, X-Result-Count, " +
-		"X-Snapshot-Id, X-Total-Count, X-Unknown-Params"
+	exposedHeaders = "Content-Disposition, ETag, Link, Retry-After, X-Data-Stale, X-Data-Updated, X-Hint, " +
+		"X-Request-Id, X-Result-Count, X-Snapshot-Id, X-Total-Count, X-Unknown-Params"
 	preflightSeconds = "86400"
 
 	noStore         = "no-store"
@@ -131,11 +131,15 @@ var (
 	)
 )
 
-// listHeads is the heads of the lists of one snapshot.
-type listHeads struct{ json, csv, notModified head }
+// listHeads is the heads of the lists of one table of a snapshot.
+type listHeads struct {
+	json, csv, notModified head
+	stale                  string // X-Data-Stale of all of them, empty if they do not have it
+}
 
-// newListHeads makes the heads for a snapshot published at a given time, zero if unknown.
-func newListHeads(cacheControl, cdn, id string, at time.Time) listHeads {
+// newListHeads makes the heads for a table with a source, of a snapshot published at a given time,
+// zero if unknown.
+func newListHeads(cacheControl, cdn, id string, at time.Time, source sourceFields) listHeads {
 	shared := []string{"Cache-Control", cacheControl, "Vary", "Accept-Encoding", contract.HeaderSnapshot, id}
 	if cdn != "" {
 		shared = append(shared, "CDN-Cache-Control", cdn)
@@ -143,10 +147,17 @@ func newListHeads(cacheControl, cdn, id string, at time.Time) listHeads {
 	if !at.IsZero() {
 		shared = append(shared, "Last-Modified", string(fasthttp.AppendHTTPDate(nil, at)))
 	}
+	if source.updated != "" {
+		shared = append(shared, contract.HeaderUpdated, source.updated)
+	}
+	if source.stale != "" {
+		shared = append(shared, contract.HeaderStale, source.stale)
+	}
 	body := append(safe("Accept-Ranges", "none"), shared...)
 	return listHeads{
 		json:        newHead(append(body, "Content-Type", contract.JSONType)...),
 		csv:         newHead(append(body, "Content-Type", csvType)...),
 		notModified: newHead(shared...),
+		stale:       source.stale,
 	}
 }

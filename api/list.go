@@ -107,7 +107,7 @@ func (s *Server) list(ctx *fasthttp.RequestCtx, to *route) (err error) {
 	}
 	a := reply{
 		scratch: sc, ctx: ctx, endpoint: endpoint, served: served, list: list,
-		heads: publication.headsFor(r), coding: coding, refusesIdentity: encode.RefusesIdentity(accept),
+		heads: publication.headsFor(endpoint.Path, r), coding: coding, refusesIdentity: encode.RefusesIdentity(accept),
 	}
 	if a.list.isSuspect() {
 		return s.refusal(&a)
@@ -217,9 +217,13 @@ func (s *Server) snapshotOf(r *contract.Request) (*served, error) {
 
 // makeTag computes the tag of the answer from the table's content and the canonical query, so that
 // it is known before any work and is the same in every process. The snapshot that a request names
-// is not part of it, since it does not change the answer.
+// is not part of it, since it does not change the answer. Whether the table is stale is: not all
+// caches update the header of an answer that they keep after a 304, and none removes a field.
 func (a *reply) makeTag() {
 	a.text = append(a.text[:0], a.list.named[a.request.Names()].tag[:]...)
+	if stale := a.heads.stale; stale != "" {
+		a.text = append(append(append(a.text, '\n'), stale...), '\n') // no query has line ends
+	}
 	a.text = a.request.AppendCanonical(a.text)
 	a.tag = newEntityTag(sha256.Sum256(a.text))
 }

@@ -130,15 +130,11 @@ func (s *Server) collectSnapshot(to chan<- prometheus.Metric) {
 	}
 	to <- metrics.Gauge(madeDesc, float64(v.bound.madeBytes()))
 	to <- metrics.Gauge(liveDesc, v.live.Seconds())
-	for _, source := range v.sources {
+	for _, source := range tableSources(manifest) {
 		if !source.Updated.IsZero() {
 			to <- metrics.Gauge(updatedDesc, seconds(source.Updated), source.Table)
 		}
-		stale := 0.0
-		if !source.StaleSince.IsZero() {
-			stale = 1
-		}
-		to <- metrics.Gauge(staleDesc, stale, source.Table)
+		to <- metrics.Gauge(staleDesc, boolean(!source.StaleSince.IsZero()), source.Table)
 	}
 	refused := v.bound.refusedTables()
 	for _, ref := range manifest.Tables {

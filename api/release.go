@@ -25,17 +25,6 @@ type Release struct {
 	// PublishedAt is when the channel was moved to it, which is later than when it was built, also
 	// for a rollback. Zero if unknown.
 	PublishedAt time.Time
-
-	// Sources describe where the tables come from, for /readyz and metrics.
-	Sources []Source
-}
-
-// Source is where a table comes from.
-type Source struct {
-	Table      string
-	Updated    time.Time // when it was changed last; zero if unknown
-	StaleSince time.Time // since when loads have had to use an older form of it; zero for the present form
-	Why        string    // loads could not use the present form
 }
 
 // served is a bound snapshot in use. The server has one reference while the snapshot is current or
@@ -49,15 +38,19 @@ type served struct {
 	publication atomic.Pointer[publication]
 	publishedAt atomic.Pointer[time.Time] // also when answers do not have it yet
 	live        time.Duration             // from publication, or from the start of the process, to Swap
-	sources     []Source
 	refs        atomic.Int64
 	open        *openSnapshots // that it is one of
 }
 
 // publication is the publish time of a snapshot, with the heads that contain it.
 type publication struct {
-	at     time.Time // in whole seconds; zero when not known
-	heads  listHeads
+	at    time.Time              // in whole seconds; zero when not known
+	heads map[string]*tableHeads // by path
+}
+
+// tableHeads is the heads of the lists of one table.
+type tableHeads struct {
+	latest listHeads
 	pinned listHeads // for requests that name the snapshot: their answers never change
 }
 
@@ -92,7 +85,6 @@ func (s *Server) swapTo(bound, earlier *Bound, r Release) error {
 			return err
 		}
 	}
-	next.sources = r.Sources
 	if next.live = time.Since(processStart); !r.PublishedAt.IsZero() {
 		next.live = max(0, min(next.live, time.Since(r.PublishedAt)))
 	}
@@ -147,15 +139,16 @@ const dateLag = 2 * time.Second
 // published. So answers have no publish time until Date has certainly reached it.
 func (s *Server) announce(v *served, published time.Time) {
 	v.publishedAt.Store(&published)
+	manifest := v.bound.snap.Manifest // the timer below may fire after v.bound was freed
 	ahead := time.Until(published.Truncate(time.Second).Add(dateLag))
 	if ahead <= 0 {
-		v.publication.Store(s.newPublication(v.id, published))
+		v.publication.Store(s.newPublication(manifest, published))
 		return
 	}
-	none := s.newPublication(v.id, time.Time{})
+	none := s.newPublication(manifest, time.Time{})
 	v.publication.Store(none)
 	if ahead < maxClockSkew {
-		time.AfterFunc(ahead, func() { v.publication.CompareAndSwap(none, s.newPublication(v.id, published)) })
+		time.AfterFunc(ahead, func() { v.publication.CompareAndSwap(none, s.newPublication(manifest, published)) })
 	}
 }
 
@@ -167,18 +160,33 @@ func (v *served) published() time.Time {
 	return time.Time{}
 }
 
-// headsFor returns the heads of the answer to a request.
-func (p *publication) headsFor(r *contract.Request) *listHeads {
+// headsFor returns the heads of the answer to a request for a list.
+func (p *publication) headsFor(path string, r *contract.Request) *listHeads {
 	if r.Snapshot != "" {
-		return &p.pinned
+		return &p.heads[path].pinned
 	}
-	return &p.heads
+	return &p.heads[path].latest
 }
 
-func (s *Server) newPublication(id string, published time.Time) *publication {
-	t := published.UTC().Truncate(time.Second) // the zero time stays zero
-	f := &s.options.Freshness
-	return &publication{t, newListHeads(f.field(), f.CDN, id, t), newListHeads(immutableKept, "", id, t)}
+// newPublication makes the heads of all lists. Those whose sources have the same fields share them.
+func (s *Server) newPublication(m *store.Manifest, published time.Time) *publication {
+	p := &publication{
+		at:    published.UTC().Truncate(time.Second), // the zero time stays zero
+		heads: make(map[string]*tableHeads, len(contract.Endpoints)),
+	}
+	f, made := &s.options.Freshness, map[sourceFields]*tableHeads{}
+	for i := range contract.Endpoints {
+		e := &contract.Endpoints[i]
+		source := m.Source(e.Table)
+		fields := fieldsOf(&source)
+		if made[fields] == nil {
+			made[fields] = &tableHeads{
+				newListHeads(f.field(), f.CDN, m.ID, p.at, fields), newListHeads(immutableKept, "", m.ID, p.at, fields),
+			}
+		}
+		p.heads[e.Path] = made[fields]
+	}
+	return p
 }
 
 // acquire takes a reference to the current snapshot, which the caller releases. It is nil if there

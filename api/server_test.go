@@ -454,14 +454,13 @@ func TestAdmin(t *testing.T) {
 		t.Errorf("healthz: %d %q", got.Status, got.Body)
 	}
 	tables := slices.DeleteFunc(sampleTables(t, 3), func(x *testTable) bool { return x.endpoint.Table == "funding" })
-	since := sampleTime.AddDate(0, 0, -3)
-	if err := s.Swap(Release{
-		Snapshot: storeSnapshot(t, "one", sampleTime, tables), PublishedAt: publishedTime,
-		Sources: []Source{
-			{Table: "sector", Updated: sampleTime},
-			{Table: "org", StaleSince: since, Why: "it has no column name"},
-		},
-	}); err != nil {
+	snap := storeSnapshot(t, "one", sampleTime, tables)
+	for i := range snap.Manifest.Sources {
+		if source := &snap.Manifest.Sources[i]; source.Table == staleTable {
+			source.Updated = time.Time{}
+		}
+	}
+	if err := s.Swap(Release{Snapshot: snap, PublishedAt: publishedTime}); err != nil {
 		t.Fatal(err)
 	}
 	s.Looked(Look{At: publishedTime, Outcome: "failed", Reason: "channel: it is empty"})
@@ -476,17 +475,17 @@ func TestAdmin(t *testing.T) {
 	status, r := ready()
 	if status != 200 || !r.Ready || r.Reason != "" || r.Snapshot != "one" || r.Rows["sector"] != 3 ||
 		!slices.Equal(r.Missing, []string{"funding"}) ||
-		r.SnapshotTime != "2026-11-20T02:00:00Z" || r.Unidentified != 1 || r.Format != 1 {
+		r.SnapshotTime != "2026-11-20T02:00:00Z" || r.Unidentified != 1 || r.Format != store.ManifestFormat {
 		t.Errorf("with a snapshot: %d %+v", status, r)
 	}
-	if len(r.Stale) != 1 || r.Stale[0] != (staleSource{"org", since, "it has no column name"}) ||
+	if len(r.Stale) != 1 || r.Stale[0] != (staleSource{"org", sampleStale, "it has no column name"}) ||
 		r.PublishedAt == nil || !r.PublishedAt.Equal(publishedTime) || r.LastLook == nil ||
 		!r.LastLook.At.Equal(publishedTime) || r.LastLook.Outcome != "failed" ||
 		r.LastLook.Reason != "channel: it is empty" {
 		t.Errorf("stale sources, publication and last look: %+v, last look %+v", r, r.LastLook)
 	}
 	series := readMetrics(t, l.Addr().String())
-	published, updated := float64(publishedTime.UnixMilli())/1e3, float64(sampleTime.Unix())
+	published, updated := float64(publishedTime.UnixMilli())/1e3, float64(sampleUpdated.Unix())
 	info := `hdqs_snapshot_info{id="one",schema="` + contract.SchemaVersion + `"}`
 	for name, want := range map[string]float64{
 		info: 1, "hdqs_snapshot_published_timestamp_seconds": published,

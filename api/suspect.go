@@ -215,7 +215,7 @@ func (s *Server) Heal(
 		return nil, refused, errors.Join(err, snap.Close())
 	}
 	next := s.newServed(bound, v.published())
-	next.sources, next.live = v.sources, v.live
+	next.live = v.live
 	if !s.replace(v, next) {
 		next.release(s.log) // meanwhile another snapshot was swapped in
 		return nil, nil, err

@@ -27,6 +27,8 @@ const (
 	HeaderSnapshot = "X-Snapshot-Id"
 	HeaderUnknown  = "X-Unknown-Params"
 	HeaderHint     = "X-Hint"
+	HeaderUpdated  = "X-Data-Updated"
+	HeaderStale    = "X-Data-Stale"
 
 	JSONType       = "application/json"
 	AllowedMethods = "GET, HEAD, OPTIONS"

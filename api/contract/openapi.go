@@ -117,6 +117,11 @@ func headerDescriptions() object {
 		{HeaderResult, describe("How many records this answer has.", true, count)},
 		{HeaderSnapshot, describe("The snapshot that answered. With snapshot=ID in the query the same one answers "+
 			"again, for as long as it is held.", true, text)},
+		{HeaderUpdated, describe("The day (UTC) on which the newest source of the records was changed. Not sent where "+
+			"that is not known.", false, object{{"type", "string"}, {"format", "date"}})},
+		{HeaderStale, describe("Sent only if a newer form of a source could not be read, so that records are from an "+
+			"older one: 'since=' and the day (UTC) on which that was found.", false,
+			object{{"type", "string"}, {"pattern", `^since=\d{4}-\d{2}-\d{2}$`}})},
 		{"ETag", describe("Send it as If-None-Match to get 304 for as long as the answer is the same, also after new "+
 			"data of other kinds.", true, text)},
 		{"Link", describe("Neighbouring pages: next, prev, first, last; none for a query longer than about 2,000 "+

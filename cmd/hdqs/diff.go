@@ -23,9 +23,10 @@ func newDiff() *cobra.Command {
 		Short: "Compares two snapshots: changed tables, endpoints with changed responses, keys to purge at a CDN",
 		Long: `Compares two snapshots of a store. Without B, it compares A with what the channel shows.
 
-Tables are compared by content: one that was loaded again with the same result has not changed. The
-keys are those of 'hdqs serve --surrogate-key' and '--cache-tag'. Purging them after B was published
-drops exactly the cached responses that are no longer correct.`,
+Tables are compared by content: one that was loaded again with the same result has not changed. Where
+only the date of its source differs, or whether it is older than its source, its responses differ in
+X-Data-Updated or X-Data-Stale. The keys are those of 'hdqs serve --surrogate-key' and '--cache-tag'.
+Purging them after B was published drops exactly the cached responses that are no longer correct.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			st, err := f.openExisting()
@@ -58,6 +59,7 @@ type snapshotDiff struct {
 	To        string      `json:"to"`
 	Same      int         `json:"tables_unchanged"`
 	Tables    []tableDiff `json:"tables_changed"`
+	Sources   []string    `json:"sources_changed"` // unchanged tables with other dates of their sources
 	Endpoints []string    `json:"endpoints_changed"`
 	Purge     []string    `json:"purge"`
 }
@@ -72,7 +74,9 @@ type tableDiff struct {
 }
 
 func compareSnapshots(from, to *store.Manifest) snapshotDiff {
-	d := snapshotDiff{From: from.ID, To: to.ID, Tables: []tableDiff{}, Endpoints: []string{}, Purge: []string{}}
+	d := snapshotDiff{
+		From: from.ID, To: to.ID, Tables: []tableDiff{}, Sources: []string{}, Endpoints: []string{}, Purge: []string{},
+	}
 	before := map[string]store.SegmentRef{}
 	for _, ref := range from.Tables {
 		before[ref.Table] = ref
@@ -82,6 +86,9 @@ func compareSnapshots(from, to *store.Manifest) snapshotDiff {
 		delete(before, ref.Table)
 		if old.SHA256 == ref.SHA256 {
 			d.Same++
+			if api.SourceChanged(from, to, ref.Table) {
+				d.Sources = append(d.Sources, ref.Table)
+			}
 			continue
 		}
 		d.Tables = append(d.Tables, tableDiff{ref.Table, old.Rows, ref.Rows, old.Bytes, ref.Bytes})
@@ -98,7 +105,7 @@ func compareSnapshots(from, to *store.Manifest) snapshotDiff {
 		d.Endpoints = append(d.Endpoints, e.Path)
 	}
 	if from.ID != to.ID {
-		d.Purge = api.PurgeKeys(tables)
+		d.Purge = api.PurgeKeys(append(tables, d.Sources...))
 	}
 	return d
 }
@@ -116,6 +123,10 @@ func (d *snapshotDiff) print(out io.Writer) error {
 			return err
 		}
 		fmt.Fprintf(out, "\nendpoints with changed responses:\n  %s\n", strings.Join(d.Endpoints, "\n  "))
+	}
+	if len(d.Sources) > 0 {
+		fmt.Fprintf(out, "\ntables with the same rows whose sources have other dates:\n  %s\n",
+			strings.Join(d.Sources, "\n  "))
 	}
 	if len(d.Purge) > 0 {
 		fmt.Fprintln(out)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"hdqs/snapshot/store"
 )
@@ -33,6 +34,17 @@ func TestCompareSnapshots(t *testing.T) {
 	var text bytes.Buffer
 	const line = "food_price  100          120         +20"
 	if err := d.print(&text); err != nil || !strings.Contains(text.String(), line) {
+		t.Errorf("%v\n%s", err, text.String())
+	}
+	stale := *a
+	stale.ID, stale.Sources = "c", []store.TableSource{{Table: "idps", StaleSince: time.Unix(1e9, 0)}}
+	d = compareSnapshots(a, &stale)
+	if keys := []string{"landing", "ep-idps"}; len(d.Tables) > 0 || d.Same != 4 ||
+		!slices.Equal(d.Sources, []string{"idps"}) || !slices.Equal(d.Purge, keys) {
+		t.Errorf("a table that became stale: %+v", d)
+	}
+	text.Reset()
+	if err := d.print(&text); err != nil || !strings.Contains(text.String(), "other dates:\n  idps\n\npurge: ") {
 		t.Errorf("%v\n%s", err, text.String())
 	}
 	if d := compareSnapshots(a, a); len(d.Tables)+len(d.Endpoints)+len(d.Purge) > 0 {

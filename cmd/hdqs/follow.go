@@ -137,7 +137,7 @@ func (f *follower) show(p store.Pointer, snap *store.Snapshot) (changed bool, er
 		return false, nil
 	}
 	f.reportStep("warming up snapshot " + p.ID)
-	release := api.Release{Snapshot: snap, PublishedAt: p.PublishedAt, Sources: sources(snap.Manifest)}
+	release := api.Release{Snapshot: snap, PublishedAt: p.PublishedAt}
 	if err := f.server.Swap(release); err != nil {
 		return false, errors.Join(swapError(p.ID, err), snap.Close())
 	}

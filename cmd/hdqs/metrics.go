@@ -166,19 +166,6 @@ func (m *lookMetrics) end(changed bool, err error, ended bool) api.Look {
 	return look
 }
 
-// sources describes where the tables of a snapshot come from. A manifest of format 1 does not say.
-func sources(m *store.Manifest) []api.Source {
-	if m.Format < 2 {
-		return nil
-	}
-	var out []api.Source
-	for _, ref := range m.Tables {
-		s := m.Source(ref.Table)
-		out = append(out, api.Source{Table: s.Table, Updated: s.Updated, StaleSince: s.StaleSince, Why: s.StaleWhy})
-	}
-	return out
-}
-
 // loadMetrics counts loads of a catalog.
 type loadMetrics struct {
 	outcomes
