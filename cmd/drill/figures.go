@@ -61,7 +61,8 @@ func (t *table) flat(d *drill, name string, held []usage, segments int64) {
 		slack        int64
 		value        func(usage) int64
 	}{
-		{"descriptors", metricDescriptors, 4, func(u usage) int64 { return int64(u.descriptors) }},
+		{"descriptors", metricDescriptors, 4 + segments, // each has one
+			func(u usage) int64 { return int64(u.descriptors) }},
 		{"mapped segments", metricHeld, segments, func(u usage) int64 { return int64(u.mappings) }},
 	} {
 		before, after := of(middle, kind.value), of(last, kind.value)
