@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"strings"
+	"unsafe"
 
 	"github.com/valyala/fasthttp"
 
@@ -102,7 +103,8 @@ func isPreflight(h *fasthttp.RequestHeader) bool {
 }
 
 // pathOf returns the path without percent encoding. It is not normalised: "/a/../b" has no route.
-// An empty path is the root (RFC 9110, 4.2.3), as in "http://a?limit=1".
+// An empty path is the root (RFC 9110, 4.2.3), as in "http://a?limit=1". The result is valid until
+// the request has been answered.
 func pathOf(ctx *fasthttp.RequestCtx) string {
 	sent := ctx.Request.Header.RequestURI()
 	if sent[0] != '/' {
@@ -116,8 +118,12 @@ func pathOf(ctx *fasthttp.RequestCtx) string {
 	if bytes.IndexByte(sent, '%') >= 0 {
 		sent = contract.AppendUnescaped(nil, sent, false)
 	}
-	return string(sent)
+	return textOf(sent)
 }
+
+// textOf returns bytes of a request as a string without copying them. It is valid until the request
+// has been answered.
+func textOf(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // recovered turns a panic into a 500. The connection is closed, since the state of the request is
 // unknown.
@@ -238,14 +244,15 @@ func (s *Server) answerError(ctx *fasthttp.RequestCtx, err error) {
 	}
 }
 
-// acceptEncoding joins the values of Accept-Encoding with commas.
+// acceptEncoding joins the values of Accept-Encoding with commas. The result is valid until the
+// request has been answered.
 func acceptEncoding(ctx *fasthttp.RequestCtx) string {
 	values := ctx.Request.Header.PeekAll(fasthttp.HeaderAcceptEncoding)
 	switch len(values) {
 	case 0:
 		return ""
 	case 1:
-		return string(values[0])
+		return textOf(values[0])
 	}
 	return string(bytes.Join(values, []byte(",")))
 }

@@ -1,5 +1,7 @@
 package encode
 
+import "strings"
+
 // Coding is the content coding of a body.
 type Coding uint8
 
@@ -49,7 +51,10 @@ func Negotiate(acceptEncoding string) (c Coding, ok bool) {
 
 // RefusesIdentity reports whether a client does not accept a plain body, so that even a short one
 // must be compressed.
-func RefusesIdentity(acceptEncoding string) bool { return weights(acceptEncoding)[Identity] == 0 }
+func RefusesIdentity(acceptEncoding string) bool {
+	// It takes a weight of 0 to refuse, and weights follow a semicolon.
+	return strings.IndexByte(acceptEncoding, ';') >= 0 && weights(acceptEncoding)[Identity] == 0
+}
 
 // weights returns the weight of each coding in thousandths: 0 if it is refused, and unset for
 // identity that no member refers to.
