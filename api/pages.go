@@ -137,8 +137,13 @@ type fixedPage struct {
 	paths               []string
 	name                string // in metrics
 	contentType, policy string
-	bodies              map[encode.Coding][]byte
-	tag                 entityTag
+	content             func() *pageContent
+}
+
+// pageContent is made when the page is first requested, so that a start does not wait for it.
+type pageContent struct {
+	bodies map[encode.Coding][]byte
+	tag    entityTag
 }
 
 // fixedPages returns the pages of a mount. They are made once for all servers of the process, from
@@ -153,29 +158,33 @@ func fixedPages(m *mount) []*fixedPage {
 var madePages sync.Map // of func() []*fixedPage, by prefix and names
 
 func makePages(m *mount) []*fixedPage {
-	description, err := contract.Description(m.names, m.prefix)
-	if err != nil {
-		panic(err)
+	page := func(name, contentType, policy string, write func() ([]byte, error), paths ...string) *fixedPage {
+		return &fixedPage{paths, name, contentType, policy, sync.OnceValue(func() *pageContent {
+			body, err := write()
+			if err != nil {
+				panic(err)
+			}
+			bodies := map[encode.Coding][]byte{
+				encode.Identity: body,
+				encode.Gzip:     encode.AppendGzip(nil, body),
+				encode.Zstd:     encode.AppendZstd(nil, body),
+			}
+			return &pageContent{bodies, bodyTag(body)}
+		})}
 	}
-	docs, err := docsPage(m)
-	if err != nil {
-		panic(err)
-	}
-	page := func(name, contentType, policy string, body []byte, paths ...string) *fixedPage {
-		bodies := map[encode.Coding][]byte{
-			encode.Identity: body, encode.Gzip: encode.AppendGzip(nil, body), encode.Zstd: encode.AppendZstd(nil, body),
-		}
-		return &fixedPage{paths, name, contentType, policy, bodies, bodyTag(body)}
-	}
+	fixed := func(body []byte) func() ([]byte, error) { return func() ([]byte, error) { return body, nil } }
+	description := func() ([]byte, error) { return contract.Description(m.names, m.prefix) }
+	docs := func() ([]byte, error) { return docsPage(m) }
 	versions := contract.VersionPaths(m.names)
 	all := []*fixedPage{
-		page(contract.VersionPath, contract.JSONType, dataPolicy, []byte(bodyVersion), versions...),
-		page("/api/v2", contract.JSONType, dataPolicy, indexBody(m), contract.IndexPaths(m.names)...),
+		page(contract.VersionPath, contract.JSONType, dataPolicy, fixed([]byte(bodyVersion)), versions...),
+		page("/api/v2", contract.JSONType, dataPolicy, fixed(indexBody(m)), contract.IndexPaths(m.names)...),
 		page("/openapi.json", contract.JSONType, dataPolicy, description, "/openapi.json"),
 		page("/docs", htmlType, pagePolicy, docs, "/docs", "/redoc"),
 	}
 	if m.prefix == "" {
-		all = append(all, page("/favicon.ico", "image/x-icon", dataPolicy, mustRead("web/favicon.ico"), "/favicon.ico"))
+		icon := fixed(mustRead("web/favicon.ico"))
+		all = append(all, page("/favicon.ico", "image/x-icon", dataPolicy, icon, "/favicon.ico"))
 	}
 	return all
 }
@@ -221,18 +230,19 @@ func (s *Server) addFixed(m *mount, page *fixedPage) {
 		safe("Content-Type", page.contentType, "Content-Security-Policy", page.policy)...)...)
 	bare := newHead(s.pageFields()...)
 	handler := func(ctx *fasthttp.RequestCtx) {
-		coding, ok := s.beginPage(ctx, full, bare, &page.tag, pageKey)
+		content := page.content()
+		coding, ok := s.beginPage(ctx, full, bare, &content.tag, pageKey)
 		if !ok {
 			return
 		}
-		plain := page.bodies[encode.Identity]
+		plain := content.bodies[encode.Identity]
 		if len(plain) <= minEncoded && !encode.RefusesIdentity(acceptEncoding(ctx)) {
 			coding = encode.Identity
 		}
 		if coding != encode.Identity {
 			ctx.Response.Header.SetContentEncoding(coding.String())
 		}
-		ctx.Response.SetBodyRaw(page.bodies[coding])
+		ctx.Response.SetBodyRaw(content.bodies[coding])
 	}
 	for _, path := range page.paths {
 		s.add(m, path, route{handler: handler, name: page.name})
