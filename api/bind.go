@@ -28,6 +28,7 @@ type boundList struct {
 	version string // of the table's content, empty without the table
 	segment *snapshot.Segment
 	rows    int
+	period  period
 	index   *index.Index
 	filters []index.Filter     // by position in Plan.Params, without values
 	named   [nameSets]boundSet // by contract.NameSet
@@ -154,7 +155,7 @@ func bindList(position int, seg *snapshot.Segment, tier encode.Tier) (*boundList
 	if err != nil {
 		return nil, fmt.Errorf("api: %s: %w", e.Path, err)
 	}
-	list := &boundList{segment: seg, rows: seg.Rows(), index: ix, filters: bindFilters(e)}
+	list := &boundList{segment: seg, rows: seg.Rows(), period: periodOf(seg), index: ix, filters: bindFilters(e)}
 	r, err := render.New(seg, renderFields(e.Fields), encode.Options{Tier: tier})
 	if err == nil {
 		list.named[contract.ContractNames].renderer = r

@@ -55,6 +55,8 @@ type pageEndpoint struct {
 	Name, Path, Summary, Note string
 	AddingUp                  string
 	Rows                      string
+	Source                    pageSource
+	Datasets                  []pageDataset // in the reference
 	Params                    []pageParam
 	Fields                    []pageField
 }
@@ -63,9 +65,9 @@ type pageParam struct{ Name, Type, About, Example string }
 
 type pageField struct{ Name, Type, About string }
 
-// pageGroups describes all endpoints of a mount. rows returns the number of records of an endpoint
-// as text.
-func pageGroups(m *mount, rows func(e *contract.Endpoint) string) []pageGroup {
+// pageGroups describes all endpoints of a mount. fill adds what a snapshot has of an endpoint; nil
+// adds nothing.
+func pageGroups(m *mount, fill func(e *contract.Endpoint, page *pageEndpoint)) []pageGroup {
 	var groups []pageGroup
 	endpoints := contract.EndpointsIn(m.names)
 	for i := range endpoints {
@@ -76,7 +78,9 @@ func pageGroups(m *mount, rows func(e *contract.Endpoint) string) []pageGroup {
 		}
 		page := pageEndpoint{
 			Name: e.Name(), Path: m.prefix + e.Path, Summary: e.Summary, Note: e.Note, AddingUp: e.AddingUp(),
-			Rows: rows(e),
+		}
+		if fill != nil {
+			fill(e.Contract(), &page)
 		}
 		for _, p := range contract.NewPlan(e).Params {
 			page.Params = append(page.Params, pageParam{p.Name, p.TypeText(), e.About(&p), p.Example()})
@@ -95,6 +99,8 @@ type landingData struct {
 	Prefix        string
 	Style         template.CSS
 	ID, Time, Day string
+	Source        pageSource // of all tables together
+	Stale         []string   // names of endpoints whose table is older than its source
 	Version       string
 	Base          string
 	Identifier    string
@@ -106,18 +112,38 @@ func newLanding(m *mount, b *Bound) landingData {
 	data := landingData{
 		Prefix: m.prefix, Style: template.CSS(styleSheet), Version: contract.InterfaceVersion, Identifier: identifier,
 	}
-	rows := func(*contract.Endpoint) string { return "" }
-	if b != nil {
-		at := b.snap.Manifest.SnapshotTime.UTC()
-		data.ID, data.Time, data.Day = b.snap.Manifest.ID, at.Format(time.RFC3339), at.Format("2 January 2006")
-		rows = func(e *contract.Endpoint) string { return groupedNumber(b.lists[e.Contract().Path].rows) }
+	if b == nil {
+		data.Groups = pageGroups(m, nil)
+		return data
 	}
-	data.Groups = pageGroups(m, rows)
+	at := b.snap.Manifest.SnapshotTime.UTC()
+	data.ID, data.Time, data.Day = b.snap.Manifest.ID, at.Format(time.RFC3339), at.Format(dayFormat)
+	data.Source = b.sourceOfAll()
+	data.Groups = pageGroups(m, func(e *contract.Endpoint, page *pageEndpoint) {
+		page.Rows, page.Source = groupedNumber(b.lists[e.Path].rows), b.sourceOf(e)
+		if page.Source.StaleSince != "" {
+			data.Stale = append(data.Stale, page.Name)
+		}
+	})
 	return data
 }
 
-// docsPage renders the reference of all endpoints of a mount. It is the same for every snapshot.
-func docsPage(m *mount) ([]byte, error) {
+// newDocs returns the reference of a mount with the sources of a snapshot's rows. It does not keep
+// the snapshot's memory.
+func newDocs(m *mount, b *Bound) func() *pageContent {
+	manifest, ages := b.snap.Manifest, make(map[string]pageSource, len(contract.Endpoints))
+	for i := range contract.Endpoints {
+		ages[contract.Endpoints[i].Path] = b.sourceOf(&contract.Endpoints[i])
+	}
+	return madeOnce(func() ([]byte, error) {
+		return docsPage(m, func(e *contract.Endpoint, page *pageEndpoint) {
+			page.Source, page.Datasets = ages[e.Path], datasetsOf(manifest, e)
+		})
+	})
+}
+
+// docsPage renders the reference of all endpoints of a mount, with what fill adds to them.
+func docsPage(m *mount, fill func(*contract.Endpoint, *pageEndpoint)) ([]byte, error) {
 	var b bytes.Buffer
 	err := pages.ExecuteTemplate(&b, "docs.html", struct {
 		Style                               template.CSS
@@ -126,13 +152,12 @@ func docsPage(m *mount) ([]byte, error) {
 		Groups                              []pageGroup
 	}{
 		template.CSS(styleSheet), contract.InterfaceVersion, m.prefix + contract.EncodePath, m.prefix,
-		m.names.IdentifierHeader(), m.names == contract.HAPINames,
-		pageGroups(m, func(*contract.Endpoint) string { return "" }),
+		m.names.IdentifierHeader(), m.names == contract.HAPINames, pageGroups(m, fill),
 	})
 	return b.Bytes(), err
 }
 
-// fixedPage is a page that is the same for all servers and snapshots, in each coding.
+// fixedPage is a page that is the same for all requests, in each coding.
 type fixedPage struct {
 	paths               []string
 	name                string // in metrics
@@ -146,8 +171,21 @@ type pageContent struct {
 	tag    entityTag
 }
 
-// fixedPages returns the pages of a mount. They are made once for all servers of the process, from
-// embedded files and the endpoint literals. So an error is a bug.
+// madeOnce returns the page that write writes. An error is a bug: what pages are made of is ours.
+func madeOnce(write func() ([]byte, error)) func() *pageContent {
+	return sync.OnceValue(func() *pageContent {
+		body, err := write()
+		if err != nil {
+			panic(err)
+		}
+		return &pageContent{map[encode.Coding][]byte{
+			encode.Identity: body, encode.Gzip: encode.AppendGzip(nil, body), encode.Zstd: encode.AppendZstd(nil, body),
+		}, bodyTag(body)}
+	})
+}
+
+// fixedPages returns the pages of a mount as they are without a snapshot. They are made once for
+// all servers of the process, from embedded files and the endpoint literals.
 func fixedPages(m *mount) []*fixedPage {
 	made, _ := madePages.LoadOrStore([2]any{m.prefix, m.names}, sync.OnceValue(func() []*fixedPage {
 		return makePages(m)
@@ -159,22 +197,11 @@ var madePages sync.Map // of func() []*fixedPage, by prefix and names
 
 func makePages(m *mount) []*fixedPage {
 	page := func(name, contentType, policy string, write func() ([]byte, error), paths ...string) *fixedPage {
-		return &fixedPage{paths, name, contentType, policy, sync.OnceValue(func() *pageContent {
-			body, err := write()
-			if err != nil {
-				panic(err)
-			}
-			bodies := map[encode.Coding][]byte{
-				encode.Identity: body,
-				encode.Gzip:     encode.AppendGzip(nil, body),
-				encode.Zstd:     encode.AppendZstd(nil, body),
-			}
-			return &pageContent{bodies, bodyTag(body)}
-		})}
+		return &fixedPage{paths, name, contentType, policy, madeOnce(write)}
 	}
 	fixed := func(body []byte) func() ([]byte, error) { return func() ([]byte, error) { return body, nil } }
 	description := func() ([]byte, error) { return contract.Description(m.names, m.prefix) }
-	docs := func() ([]byte, error) { return docsPage(m) }
+	docs := func() ([]byte, error) { return docsPage(m, nil) }
 	versions := contract.VersionPaths(m.names)
 	all := []*fixedPage{
 		page(contract.VersionPath, contract.JSONType, dataPolicy, fixed([]byte(bodyVersion)), versions...),
@@ -230,19 +257,27 @@ func (s *Server) addFixed(m *mount, page *fixedPage) {
 		safe("Content-Type", page.contentType, "Content-Security-Policy", page.policy)...)...)
 	bare := newHead(s.pageFields()...)
 	handler := func(ctx *fasthttp.RequestCtx) {
-		content := page.content()
-		coding, ok := s.beginPage(ctx, full, bare, &content.tag, pageKey)
+		content, key := page.content, pageKey
+		if page.name == "/docs" { // shows the snapshot
+			key = landingKey
+			if served := s.acquire(); served != nil {
+				content = served.docs[m]
+				served.release(s.log)
+			}
+		}
+		made := content()
+		coding, ok := s.beginPage(ctx, full, bare, &made.tag, key)
 		if !ok {
 			return
 		}
-		plain := content.bodies[encode.Identity]
+		plain := made.bodies[encode.Identity]
 		if len(plain) <= minEncoded && !encode.RefusesIdentity(acceptEncoding(ctx)) {
 			coding = encode.Identity
 		}
 		if coding != encode.Identity {
 			ctx.Response.Header.SetContentEncoding(coding.String())
 		}
-		ctx.Response.SetBodyRaw(content.bodies[coding])
+		ctx.Response.SetBodyRaw(made.bodies[coding])
 	}
 	for _, path := range page.paths {
 		s.add(m, path, route{handler: handler, name: page.name})

@@ -9,7 +9,8 @@ import (
 // Purge keys are labels of answers, by which an edge can purge those that are out of date:
 //
 //	all          every answer
-//	page         every page; landing is the landing page, which shows the snapshot
+//	page         every page that is the same for all snapshots
+//	landing      the landing page and the reference, which show the snapshot
 //	ep-NAME      every list of an endpoint that the next snapshot may change
 //	tv-VERSION   every list of an endpoint at one content of its table
 //	snap-ID      every answer from a snapshot

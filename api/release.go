@@ -33,6 +33,7 @@ type served struct {
 	id          string
 	bound       *Bound
 	landings    map[*mount]*landingData
+	docs        map[*mount]func() *pageContent
 	date        string // of the snapshot
 	warmUp      WarmUp
 	publication atomic.Pointer[publication]
@@ -105,11 +106,11 @@ func (s *Server) newServed(b *Bound, published time.Time) *served {
 	date := manifest.SnapshotTime.UTC().Format(time.DateOnly)
 	v := &served{
 		id: manifest.ID, bound: b, landings: make(map[*mount]*landingData, len(s.mounts)), date: date,
-		open: &s.open,
+		docs: make(map[*mount]func() *pageContent, len(s.mounts)), open: &s.open,
 	}
 	for _, m := range s.mounts {
 		landing := newLanding(m, b)
-		v.landings[m] = &landing
+		v.landings[m], v.docs[m] = &landing, newDocs(m, b)
 	}
 	v.refs.Store(1)
 	s.open.add(v)

@@ -3,6 +3,7 @@ package api
 import (
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -110,5 +111,73 @@ func TestSourceFieldsAfterSwap(t *testing.T) {
 	got := s.Answer("GET", listTarget+"&snapshot=two", nil)
 	if value, _ := got.field(contract.HeaderStale); value != "since=2026-11-18" {
 		t.Errorf("a snapshot that is kept: %d, stale %q", got.Status, value)
+	}
+}
+
+// TestSourcesOnPages checks what the landing page and the reference say about the sources of rows,
+// under both sets of names: the period, the last update, what is stale, datasets and licences.
+func TestSourcesOnPages(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, Options{SurrogateKey: true}, 30)
+	for _, prefix := range []string{"", contract.HAPIPrefix} {
+		landing, docs := s.Answer("GET", prefix+"/", nil), s.Answer("GET", prefix+"/docs", nil)
+		for _, want := range []string{
+			"Records cover <strong>", "The newest source was changed on <strong>17 November 2026</strong>",
+			`<strong>Older than their sources:</strong> <a href="` + prefix + `/docs#org">org</a>.`,
+			`<strong class="age">Older than its source since 18 November 2026.</strong>`,
+			`<span class="age">Last update 17 November 2026.</span>`,
+		} {
+			if !strings.Contains(string(landing.Body), want) {
+				t.Errorf("%s/ lacks %q", prefix, want)
+			}
+		}
+		for _, want := range []string{
+			`<strong class="age">Older than its source since 18 November 2026.</strong>`,
+			`<span class="age">Last update 17 November 2026.</span>`,
+			`<a href="https://catalog.example/dataset/made-up-figures">Figures &lt;made up&gt; &amp; more</a>`,
+			`Example Agency · <a href="https://license.example/by">Creative Commons Attribution</a>` +
+				` · last update 17 November 2026`,
+		} {
+			if n := strings.Count(string(docs.Body), want); n == 0 || strings.Contains(want, "Older") && n != 1 {
+				t.Errorf("%s/docs has %q %d times", prefix, want, n)
+			}
+		}
+		for _, page := range []Answer{landing, docs} {
+			if keys, _ := page.field("Surrogate-Key"); keys != "all landing snap-"+sampleID {
+				t.Errorf("keys %q", keys)
+			}
+		}
+	}
+	empty := New(Options{Logger: slog.New(slog.DiscardHandler)})
+	for _, path := range []string{"/", "/docs"} {
+		got := empty.Answer("GET", path, nil)
+		if got.Status != 200 || strings.Contains(string(got.Body), "Last update") {
+			t.Errorf("%s without a snapshot: %d", path, got.Status)
+		}
+	}
+}
+
+// TestPeriodText checks how the period of rows is told, also where rows have no start or no end.
+func TestPeriodText(t *testing.T) {
+	t.Parallel()
+	day := func(year int, month time.Month) time.Time { return time.Date(year, month, 3, 9, 0, 0, 0, time.UTC) }
+	first, second := period{day(2019, 5), day(2021, 1)}, period{from: day(2020, 2)}
+	for _, c := range []struct {
+		period period
+		want   string
+	}{
+		{period{}, ""},
+		{first, "3 May 2019 to 3 January 2021"},
+		{second, "the time from 3 February 2020"},
+		{period{to: day(2021, 1)}, "the time up to 3 January 2021"},
+		{first.join(second), "3 May 2019 to 3 January 2021"},
+		{second.join(first), "3 May 2019 to 3 January 2021"},
+		{period{}.join(second), "the time from 3 February 2020"},
+		{second.join(period{}), "the time from 3 February 2020"},
+		{period{day(2020, 1), day(2022, 1)}.join(first), "3 May 2019 to 3 January 2022"},
+	} {
+		if got := c.period.text(); got != c.want {
+			t.Errorf("%v is %q, want %q", c.period, got, c.want)
+		}
 	}
 }
