@@ -120,8 +120,14 @@ func (b *Bound) beside(others []*Bound, do func(*boundList)) {
 
 // divide sets the limits of the caches of the tables that b does not share with an earlier
 // snapshot, and computes what they need. Each gets the same part of what it would get without a
-// limit.
-func (s *shares) divide(b *Bound, earlier []*Bound) {
+// limit. It reads the segments, so a panic becomes an error, as in bindAfter.
+func (s *shares) divide(b *Bound, earlier []*Bound) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("api: a panic while the memory of a snapshot was estimated: %v\n%s", fault, debug.Stack())
+		}
+	}()
 	texts, wanted := int64(0), int64(0)
 	b.beside(earlier, func(l *boundList) {
 		if l.segment != nil {
@@ -139,13 +145,14 @@ func (s *shares) divide(b *Bound, earlier []*Bound) {
 	}
 	part := float64(max(s.caches, s.snapshots/2-texts)) / float64(max(1, wanted))
 	if part >= 1 {
-		return
+		return nil
 	}
 	b.beside(earlier, func(l *boundList) {
 		l.need.blocks = int64(float64(l.need.blocks) * part)
 		l.need.filters = int64(float64(l.need.filters) * part)
 		l.setCaches(l.need.blocks, l.need.filters)
 	})
+	return nil
 }
 
 func (l *boundList) setCaches(blocks, filters int64) {
@@ -164,7 +171,9 @@ func (s *Server) makeRoom(next, now *Bound) (canWarm bool, err error) {
 	}
 	s.retained.Lock()
 	defer s.retained.Unlock()
-	s.memory.divide(next, s.open.bounds(nil))
+	if err := s.memory.divide(next, s.open.bounds(nil)); err != nil {
+		return false, err
+	}
 	available := s.memory.snapshots
 	refuse := func(needed int64) (bool, error) {
 		s.refused.Add(1)

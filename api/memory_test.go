@@ -14,6 +14,7 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/internal/testkit"
+	"hdqs/snapshot/store"
 )
 
 // memoryServer is a server with a limit and a way to serve snapshots of one table each, which are
@@ -231,6 +232,35 @@ func TestSharedTablesCountOnce(t *testing.T) {
 	}
 	if n := s.retained.count(); n != 1 {
 		t.Errorf("%d snapshots are retained, want 1", n)
+	}
+}
+
+// TestHealedTableCounts: a table that was opened again needs as much memory as before, and its
+// caches have the same limits.
+func TestHealedTableCounts(t *testing.T) {
+	t.Parallel()
+	s := newMemoryServer(t)
+	s.memory.snapshots, s.memory.caches = 2<<20, 64<<10 // the caches are narrower than without a limit
+	s.mustSwap(0)
+	const path = "/api/v2/metadata/location"
+	suspect := s.current.Load().bound.lists[path]
+	before := suspect.need
+	if whole := suspect.index.CacheBytes(); before.texts == 0 || before.filters == 0 || before.filters >= whole {
+		t.Fatalf("%+v, without a limit the filters have %d bytes", before, whole)
+	}
+	suspect.segment.MarkSuspect()
+	_, refused, err := s.Heal(func(snap *store.Snapshot) (*store.Snapshot, error) {
+		next := snap.Acquire()
+		old := next.Segments["location"]
+		fresh, err := old.Reread()
+		next.Segments["location"] = fresh
+		return next, errors.Join(err, old.Close())
+	})
+	if err != nil || len(refused) > 0 {
+		t.Fatalf("refused %q, %v", refused, err)
+	}
+	if after := s.current.Load().bound.lists[path]; after == suspect || after.need != before {
+		t.Errorf("after it was opened again it needs %+v, before %+v", after.need, before)
 	}
 }
 

@@ -214,6 +214,11 @@ func (s *Server) Heal(
 	if len(refused) == len(before) {
 		return nil, refused, errors.Join(err, snap.Close())
 	}
+	if s.memory.isLimited() { // without asking for room: what the suspect segments need is soon free
+		if divideErr := s.memory.divide(bound, s.open.bounds(nil)); divideErr != nil {
+			return nil, before, errors.Join(err, divideErr, snap.Close())
+		}
+	}
 	next := s.newServed(bound, v.published())
 	next.live = v.live
 	if !s.replace(v, next) {

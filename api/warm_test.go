@@ -105,7 +105,8 @@ func TestWarmUpRequests(t *testing.T) {
 }
 
 // TestWarmUpFails checks that a snapshot from which a request cannot be answered is not served,
-// whether answering fails or panics, within a handler or in a stream.
+// whether answering fails or panics, within a handler or in a stream. With a memory limit the
+// estimate of its memory panics before that, which does not end the process either.
 func TestWarmUpFails(t *testing.T) {
 	t.Parallel()
 	breaks := map[string]func(l *boundList){
@@ -114,25 +115,34 @@ func TestWarmUpFails(t *testing.T) {
 		"panic in stream": func(l *boundList) { l.named[contract.ContractNames].renderer = new(render.Renderer) },
 	}
 	for name, breakList := range breaks {
-		s := sampleServer(t, Options{Identifier: IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)}, 20)
-		s.warmLimit = time.Hour
-		before := s.Answer("GET", listTarget, nil)
-		next := storeSnapshot(t, "next", sampleTime, sampleTables(t, 21))
-		bound, err := Bind(next)
-		if err != nil {
-			t.Fatal(err)
+		for _, limit := range []int64{0, 1 << 30} {
+			checkWarmUpFails(t, name, breakList, limit)
 		}
-		breakList(bound.lists["/api/v2/metadata/sector"])
-		if err := s.swapTo(bound, s.current.Load().bound, Release{Snapshot: next}); err == nil {
-			t.Errorf("%s: the snapshot is served", name)
-		}
-		after := s.Answer("GET", listTarget, nil)
-		if after.Status != 200 || !bytes.Equal(after.Body, before.Body) || s.currentID() != sampleID {
-			t.Errorf("%s: then %d from %s", name, after.Status, s.currentID())
-		}
-		if err := next.Close(); err != nil {
-			t.Error(err)
-		}
+	}
+}
+
+func checkWarmUpFails(t *testing.T, name string, breakList func(*boundList), limit int64) {
+	t.Helper()
+	s := sampleServer(t, Options{
+		Identifier: IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler), MemoryLimit: limit,
+	}, 20)
+	s.warmLimit = time.Hour
+	before := s.Answer("GET", listTarget, nil)
+	next := storeSnapshot(t, "next", sampleTime, sampleTables(t, 21))
+	bound, err := Bind(next)
+	if err != nil {
+		t.Fatal(err)
+	}
+	breakList(bound.lists["/api/v2/metadata/sector"])
+	if err := s.swapTo(bound, s.current.Load().bound, Release{Snapshot: next}); err == nil {
+		t.Errorf("%s, limit %d: the snapshot is served", name, limit)
+	}
+	after := s.Answer("GET", listTarget, nil)
+	if after.Status != 200 || !bytes.Equal(after.Body, before.Body) || s.currentID() != sampleID {
+		t.Errorf("%s, limit %d: then %d from %s", name, limit, after.Status, s.currentID())
+	}
+	if err := next.Close(); err != nil {
+		t.Error(err)
 	}
 }
 
