@@ -74,9 +74,15 @@ func (c *rawCase) checkEdge(t *testing.T, g *origin, number string) {
 		a.status != http.StatusRequestTimeout {
 		t.Errorf("the next request on the connection got status %d", a.status)
 	}
-	other := dial(t, g.address)
-	if a, answered := askNext(t, other, "other"+number); !answered || a.status != http.StatusOK ||
-		!a.own("other"+number) {
+	a, answered := askNext(t, dial(t, g.address), "other"+number)
+	for range 3 {
+		if answered {
+			break
+		}
+		// On a busy machine the request can come later than nginx waits for it, a second.
+		a, answered = askNext(t, dial(t, g.address), "other"+number)
+	}
+	if !answered || a.status != http.StatusOK || !a.own("other"+number) {
 		t.Errorf("a request on another connection got status %d and the answer to the request of %q", a.status,
 			a.unknown)
 	}
