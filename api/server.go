@@ -154,6 +154,7 @@ type Server struct {
 	suspects suspects
 
 	warmLimit time.Duration // changed by tests
+	noWarmUp  atomic.Bool   // set by EndWarmUp
 
 	faults   *wire.Log
 	draining atomic.Bool

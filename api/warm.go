@@ -54,6 +54,10 @@ func (s *Server) WarmUp() WarmUp {
 	return WarmUp{}
 }
 
+// EndWarmUp ends a warm-up that is running, and later ones at once. The snapshot is served without
+// the rest, so that a program that has to end need not wait.
+func (s *Server) EndWarmUp() { s.noWarmUp.Store(true) }
+
 // warm answers the warm-up requests from a snapshot that is not served yet, for the tables that
 // have changed since an earlier one, the largest first. The earlier Bound may be nil. An error or a
 // panic means that the snapshot cannot be served.
@@ -71,6 +75,9 @@ func (s *Server) warm(v *served, earlier *Bound) (err error) {
 	defer func() { v.warmUp = WarmUp{answered, time.Since(began)} }()
 	for _, p := range s.coldPlans(v.bound, earlier) {
 		for _, r := range slices.Concat(warmRequests, warmFilters(p.Endpoint)) {
+			if s.noWarmUp.Load() {
+				return nil
+			}
 			if time.Since(began) > s.warmLimit {
 				s.log.Warn("warming up took too long; the first requests will be slower", "requests", answered,
 					"took", time.Since(began).Round(time.Millisecond))

@@ -166,6 +166,27 @@ func TestWarmUpLimit(t *testing.T) {
 	}
 }
 
+// TestEndWarmUp checks that no more requests are answered after the end of warm-ups, and that the
+// snapshot is served.
+func TestEndWarmUp(t *testing.T) {
+	t.Parallel()
+	s := New(Options{Identifier: IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
+	s.warmLimit = time.Hour
+	s.EndWarmUp()
+	if err := s.Swap(Release{Snapshot: sampleSnapshot(t, 3)}); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.WarmUp().Requests; n != 0 {
+		t.Errorf("%d requests were answered", n)
+	}
+	if got := s.Answer("GET", listTarget, nil); got.Status != 200 {
+		t.Errorf("then %d", got.Status)
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestReplacedSnapshotForgets checks that a swap gives up what was made for answers from the
 // replaced snapshot, except for tables that both have, and that the replaced one still answers.
 func TestReplacedSnapshotForgets(t *testing.T) {

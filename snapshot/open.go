@@ -12,15 +12,18 @@ import (
 
 // ReadSegment reads a segment from memory that must not change afterwards. Any bytes give a segment
 // or ErrCorrupt.
-func ReadSegment(data []byte) (s *Segment, err error) {
+func ReadSegment(data []byte) (*Segment, error) { return readOn(data, runtime.GOMAXPROCS(0)) }
+
+// readOn is ReadSegment on so many cores.
+func readOn(data []byte, cores int) (s *Segment, err error) {
 	err = Guard(func() error {
-		s, err = readSegment(data)
+		s, err = readSegment(data, cores)
 		return err
 	})
 	return s, err
 }
 
-func readSegment(data []byte) (*Segment, error) {
+func readSegment(data []byte, cores int) (*Segment, error) {
 	footer, offset, err := readFooter(data)
 	if err != nil {
 		return nil, err
@@ -37,7 +40,7 @@ func readSegment(data []byte) (*Segment, error) {
 	if err := s.lay(d); err != nil {
 		return nil, err
 	}
-	if err := s.check(d); err != nil {
+	if err := s.check(d, cores); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -76,15 +79,15 @@ func (s *Segment) lay(d *directory) error {
 	return nil
 }
 
-// check verifies checksums and contents of all groups and columns, on all cores. The error is that
-// of the first bad one in the file.
-func (s *Segment) check(d *directory) error {
+// check verifies checksums and contents of all groups and columns, on so many cores. The error is
+// that of the first bad one in the file.
+func (s *Segment) check(d *directory, cores int) error {
 	errs := make([]error, len(d.groups)+len(d.columns))
 	// Not an errgroup: a goroutine for each part took 4 % more CPU and 40 allocations more than one
 	// for each core.
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(errs)) {
+	for range min(cores, len(errs)) {
 		workers.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(errs); i = int(next.Add(1)) - 1 {
 				errs[i] = Guard(func() error {
@@ -232,13 +235,16 @@ func (c *Column) openDictionary(b *block, data []byte) (err error) {
 	return err
 }
 
-// OpenSegment maps a file and reads the segment in it. Close releases the mapping.
-func OpenSegment(path string) (*Segment, error) {
+// OpenSegment maps a file and reads the segment in it, on all cores. Close releases the mapping.
+func OpenSegment(path string) (*Segment, error) { return OpenSegmentOn(path, runtime.GOMAXPROCS(0)) }
+
+// OpenSegmentOn is OpenSegment on so many cores.
+func OpenSegmentOn(path string, cores int) (*Segment, error) {
 	m, err := mapFile(path)
 	if err != nil {
 		return nil, err
 	}
-	s, err := ReadSegment(m.data)
+	s, err := readOn(m.data, cores)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), m.unmap())
 	}

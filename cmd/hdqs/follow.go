@@ -123,6 +123,9 @@ func (f *follower) open(p, shown store.Pointer, earlier *store.Snapshot) (*store
 	if p.ID == shown.ID && p.SHA256 == shown.SHA256 {
 		return nil, nil
 	}
+	if earlier != nil {
+		defer addThread()()
+	}
 	return f.store.OpenPointer(p, earlier)
 }
 
@@ -137,6 +140,9 @@ func (f *follower) show(p store.Pointer, snap *store.Snapshot) (changed bool, er
 		return false, nil
 	}
 	f.reportStep("warming up snapshot " + p.ID)
+	if f.shown.ID != "" {
+		defer addThread()()
+	}
 	release := api.Release{Snapshot: snap, PublishedAt: p.PublishedAt}
 	if err := f.server.Swap(release); err != nil {
 		return false, errors.Join(swapError(p.ID, err), snap.Close())

@@ -155,7 +155,8 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	follower := newFollower(server, source, w, f.storeTimeout, looks)
 	follower.notify = notify
 	began := time.Now()
-	if err := follower.first(ctx); err != nil {
+	defer context.AfterFunc(ctx, server.EndWarmUp)()
+	if err := follower.first(ctx); err != nil || ctx.Err() != nil {
 		return errors.Join(ctx.Err(), err)
 	}
 	w.report = nil

@@ -51,11 +51,11 @@ func sameFile(a, b string) bool {
 }
 
 // openLink opens a segment by its link.
-func (s *Store) openLink(ref SegmentRef) (*snapshot.Segment, error) {
+func (s *Store) openLink(ref SegmentRef, cores int) (*snapshot.Segment, error) {
 	if s.links == "" {
 		return nil, fs.ErrNotExist
 	}
-	return openAs(ref, filepath.Join(s.links, ref.SHA256+segmentExt))
+	return openAs(ref, filepath.Join(s.links, ref.SHA256+segmentExt), cores)
 }
 
 // KeepLinks removes all links except those to the segments of a snapshot.

@@ -32,7 +32,7 @@ func (s *Store) Reopen(snap *Snapshot) (*Snapshot, error) {
 }
 
 func (s *Store) reopenRef(ref SegmentRef, old *snapshot.Segment) (*snapshot.Segment, error) {
-	fresh, err := verified(s.openRef(ref))
+	fresh, err := verified(s.openRef(ref, 1)) // requests need the other cores
 	if err == nil {
 		return fresh, nil
 	}

@@ -239,8 +239,9 @@ type Snapshot struct {
 func (s *Store) Open(id string) (*Snapshot, error) { return s.OpenAfter(id, nil) }
 
 // OpenAfter is Open, but segments that are also in an earlier snapshot, which must still be open,
-// are shared with it: they are the same *snapshot.Segment, unless that is marked as suspect. Both
-// must be closed, in any order.
+// are shared with it: they are the same *snapshot.Segment, unless that is marked as suspect. The
+// others are opened on one core, since the earlier snapshot is in use. Both must be closed, in any
+// order.
 func (s *Store) OpenAfter(id string, earlier *Snapshot) (*Snapshot, error) {
 	m, err := s.Manifest(id)
 	if err != nil {
@@ -286,15 +287,19 @@ func (s *Store) openManifest(m *Manifest, earlier *Snapshot) (*Snapshot, error) 
 		}
 	}
 	segments, errs := make([]*snapshot.Segment, len(m.Tables)), make([]error, len(m.Tables))
+	cores := runtime.GOMAXPROCS(0)
+	if earlier != nil { // it is served, and requests need the other cores
+		cores = 1
+	}
 	var workers errgroup.Group
-	workers.SetLimit(runtime.GOMAXPROCS(0))
+	workers.SetLimit(cores)
 	for i, ref := range m.Tables {
 		if old := shared[ref.Table+ref.SHA256]; old != nil {
 			segments[i] = old.Acquire()
 			continue
 		}
 		workers.Go(func() error {
-			segments[i], errs[i] = s.openRef(ref)
+			segments[i], errs[i] = s.openRef(ref, cores)
 			return nil
 		})
 	}
@@ -311,27 +316,28 @@ func (s *Store) openManifest(m *Manifest, earlier *Snapshot) (*Snapshot, error) 
 	return snap, nil
 }
 
-// openRef opens a segment of the store, or by its link if the file is damaged or missing.
-func (s *Store) openRef(ref SegmentRef) (*snapshot.Segment, error) {
+// openRef opens a segment of the store on so many cores, or by its link if the file is damaged or
+// missing.
+func (s *Store) openRef(ref SegmentRef, cores int) (*snapshot.Segment, error) {
 	path, err := s.SegmentPath(ref.SHA256)
 	if err != nil {
 		return nil, err
 	}
-	segment, err := openAs(ref, path)
+	segment, err := openAs(ref, path, cores)
 	if err == nil {
 		s.link(path)
 		return segment, nil
 	}
-	if linked, linkErr := s.openLink(ref); linkErr == nil {
+	if linked, linkErr := s.openLink(ref, cores); linkErr == nil {
 		return linked, nil
 	}
 	return nil, err
 }
 
 // openAs opens a file and checks that it is the segment that a manifest describes.
-func openAs(ref SegmentRef, path string) (segment *snapshot.Segment, err error) {
+func openAs(ref SegmentRef, path string, cores int) (segment *snapshot.Segment, err error) {
 	if err = checkRegular(path); err == nil {
-		segment, err = snapshot.OpenSegment(path)
+		segment, err = snapshot.OpenSegmentOn(path, cores)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"runtime"
 )
 
 // Verify reads every file of a snapshot from disk again. It checks the hashes of segments, that of
@@ -48,7 +49,7 @@ func (s *Store) verifyRef(ref SegmentRef) error {
 	if got != ref.SHA256 {
 		return corruptf("table %q: %s has the SHA-256 %s", ref.Table, path, got)
 	}
-	segment, err := openAs(ref, path)
+	segment, err := openAs(ref, path, runtime.GOMAXPROCS(0))
 	if err != nil {
 		return err
 	}
