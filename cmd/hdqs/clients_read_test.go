@@ -1,0 +1,86 @@
+package main_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestClientsReadByURL has libraries for tables read lists by URL with their usual calls. Each must
+// see all rows, every null and the sum that the test computes from the list in JSON.
+func TestClientsReadByURL(t *testing.T) {
+	parallel(t)
+	dir := clientsDir(t)
+	s := serve(t, "--store", storeOfScale(t, 0.01))
+	lists := []struct{ path, field string }{
+		{conflictPath + "?limit=10000", "fatalities"},
+		{"/hapi" + pricesPath + "?limit=10000&offset=300", "price"},
+		{rainfallPath + "?limit=7000", "rainfall"},
+		{"/hapi" + refugeesPath + "?limit=5000", "min_age"},
+	}
+	python := filepath.Join(dir, "clients", "bin", "python")
+	script := func(name string) string { return filepath.Join("testdata", "clients", name) }
+	for _, reader := range []struct {
+		name, format string
+		program      []string
+	}{
+		{"pandas", "csv", []string{python, script("read.py"), "pandas"}},
+		{"polars read_csv", "csv", []string{python, script("read.py"), "polars_read"}},
+		{"polars scan_csv", "csv", []string{python, script("read.py"), "polars_scan"}},
+		{"polars 2", "csv", []string{filepath.Join(dir, "polars2", "bin", "python"), script("read.py"), "polars_bytes"}},
+		{"duckdb read_csv", "csv", []string{python, script("read.py"), "duckdb_csv"}},
+		{"duckdb read_json", "json", []string{python, script("read.py"), "duckdb_json"}},
+		{"R", "csv", []string{"Rscript", script("read.R")}},
+	} {
+		t.Run(reader.name, func(t *testing.T) {
+			for _, list := range lists {
+				args := append(reader.program[1:], list.field)
+				url := s.base + with(list.path+"&output_format="+reader.format)
+				got := strings.TrimSpace(fetchProgram(reader.program[0], args...)(t, url+"\n"))
+				a := ask(t, "GET", s.base+with(list.path))
+				if want := summary(t, a.body, list.field); !sameSummary(t, got, want) {
+					t.Errorf("%s: read %.300s\nwant %s and the columns", list.path, got, want)
+				}
+			}
+		})
+	}
+}
+
+// summary is what the programs print about a list: rows, sum and nulls of a field.
+func summary(t *testing.T, body []byte, field string) string {
+	t.Helper()
+	rows, nulls, sum := jsonRows(t, body), 0, 0.0
+	for _, row := range rows {
+		number, is := row[field].(json.Number)
+		if !is {
+			nulls++
+			continue
+		}
+		value, err := number.Float64()
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += value
+	}
+	if len(rows) == 0 || sum == 0 {
+		t.Fatalf("%d rows, the sum of %s is %v", len(rows), field, sum)
+	}
+	return fmt.Sprintf("%d\t%.6f\t%d", len(rows), sum, nulls)
+}
+
+// sameSummary compares summaries. Sums may differ in the last digits, since programs add in another
+// order.
+func sameSummary(t *testing.T, got, want string) bool {
+	t.Helper()
+	g, w := strings.Split(got, "\t"), strings.Split(want, "\t")
+	if len(g) != 4 || !strings.Contains(g[3], "reference_period_start") {
+		return false
+	}
+	a, errA := strconv.ParseFloat(g[1], 64)
+	b, errB := strconv.ParseFloat(w[1], 64)
+	near := errA == nil && errB == nil && max(a-b, b-a) <= 1e-9*max(b, -b)+1e-6
+	return g[0] == w[0] && near && g[2] == w[2]
+}

@@ -1,0 +1,191 @@
+package main_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"hdqs/internal/testkit"
+)
+
+// clientsDir is the folder in which `make clients` installs clients.
+func clientsDir(t *testing.T) string {
+	t.Helper()
+	dir := os.Getenv("HDQS_CLIENTS")
+	if dir == "" {
+		t.Skip("HDQS_CLIENTS names no folder with clients; `make clients` installs them and runs this")
+	}
+	return dir
+}
+
+// TestClientsTyped compiles a program with the types that openapi-typescript makes of both interface
+// descriptions, under tsc --strict, and runs it.
+func TestClientsTyped(t *testing.T) {
+	parallel(t)
+	packages := filepath.Join(clientsDir(t), "typed", "node_modules")
+	s := serve(t, "--store", sampleStore(t))
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "clients", "typed"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(packages, filepath.Join(dir, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	for name, prefix := range nameSets {
+		file := s.description(t, dir, name, prefix)
+		tool(t, dir, "node", "node_modules/openapi-typescript/bin/cli.js", file, "-o", name+".d.ts")
+	}
+	tool(t, dir, "node", "node_modules/typescript/bin/tsc", "-p", ".")
+	got := tool(t, dir, "node", "out/program.js", s.base, identifier)
+
+	events := s.list(t, conflictPath+"?location_code=AFG&event_type=demonstration")
+	phases := s.list(t, "/api/v2/food-security-nutrition-poverty/food-security"+
+		"?classification_phase=3%2B&classification_type=current")
+	want := fmt.Sprintf("contract\t%d\t%d\t%d\tAfghanistan\nhapi\t%d\t%d\t%d\t3+\n",
+		len(events), len(events), sumOf(t, events, "fatalities"),
+		len(phases), len(phases), sumOf(t, phases, "population_in_phase"))
+	if got != want {
+		t.Errorf("the program printed\n%swant\n%s", got, want)
+	}
+}
+
+// TestClientsGenerated makes clients of both interface descriptions with widely used generators.
+// None may report an error; Go and TypeScript must compile, R must parse, and the clients in Python
+// and Go ask for a list.
+func TestClientsGenerated(t *testing.T) {
+	parallel(t)
+	clients := clientsDir(t)
+	bin := filepath.Join(clients, "clients", "bin")
+	s := serve(t, "--store", sampleStore(t))
+	events := s.list(t, conflictPath+"?location_code=AFG")
+	want := fmt.Sprintf("%d\t%d\t%d\n", len(events), len(events), sumOf(t, events, "fatalities"))
+	operations := map[string]string{
+		"contract": "list_conflict_events",
+		"hapi":     "get_conflict_event_api_v2_coordination_context_conflict_events_get",
+	}
+	script, err := filepath.Abs(filepath.Join("testdata", "clients", "generated.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	call := func(t *testing.T, generator, folder, set string) {
+		got := tool(t, folder, filepath.Join(bin, "python"), script, generator, folder, operations[set],
+			s.base+nameSets[set], identifier)
+		if got != want {
+			t.Errorf("the client printed %q, want %q", got, want)
+		}
+	}
+	for set, prefix := range nameSets {
+		t.Run("openapi-python-client "+set, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			generate(t, dir, filepath.Join(bin, "openapi-python-client"), "generate", "--meta", "none",
+				"--path", s.description(t, dir, set, prefix), "--output-path", filepath.Join(dir, "client"))
+			call(t, "openapi_python_client", dir, set)
+		})
+		t.Run("oapi-codegen "+set, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", "clients", "oapi"))); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Mkdir(filepath.Join(dir, "api"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			generate(t, dir, filepath.Join(clients, "oapi-codegen", "oapi-codegen"), "-generate", "types,client",
+				"-package", "api", "-o", "api/client.go", s.description(t, dir, set, prefix))
+			if set == "hapi" {
+				tool(t, dir, "go", "build", "./api")
+			} else if got := tool(t, dir, "go", "run", ".", s.base, identifier); got != want {
+				t.Errorf("the client printed %q, want %q", got, want)
+			}
+		})
+	}
+	for language, set := range map[string]string{"python": "contract", "r": "hapi", "typescript-fetch": "hapi"} {
+		t.Run("openapi-generator "+language, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			generate(t, dir, filepath.Join(bin, "openapi-generator-cli"), "generate", "-g", language,
+				"-i", s.description(t, dir, set, nameSets[set]), "-o", dir)
+			switch language {
+			case "python":
+				call(t, "openapi_generator", dir, set)
+			case "r":
+				tool(t, dir, "Rscript", "-e", `for (file in list.files("R", full.names = TRUE)) parse(file)`)
+			default:
+				tool(t, dir, "node", filepath.Join(clients, "typed", "node_modules", "typescript", "bin", "tsc"),
+					"--noEmit", "--strict", "--target", "es2022", "--module", "esnext", "--moduleResolution", "bundler",
+					"index.ts")
+			}
+		})
+	}
+}
+
+// nameSets are the prefixes of the name sets.
+var nameSets = map[string]string{"contract": "", "hapi": "/hapi"}
+
+// description writes the interface description of a name set into a folder.
+func (s *server) description(t *testing.T, dir, set, prefix string) string {
+	t.Helper()
+	file := filepath.Join(dir, set+".json")
+	testkit.WriteFile(t, file, ask(t, "GET", s.base+prefix+"/openapi.json").body)
+	return file
+}
+
+// reported matches lines with which generators report errors.
+var reported = regexp.MustCompile(`(?m)^.*(\bERROR\b|\bError\b|Exception|\bUnable\b).*$`)
+
+// generate runs a generator, which may report no error.
+func generate(t *testing.T, dir, name string, args ...string) {
+	t.Helper()
+	if said := reported.FindString(tool(t, dir, name, args...)); said != "" {
+		t.Errorf("%s: %s", filepath.Base(name), said)
+	}
+}
+
+// tool runs a program in a folder, with the programs of its own folder in PATH. It returns what the
+// program printed, and fails the test if the program fails.
+func tool(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Dir = dir
+	cmd.Env = environment("NO_PROXY=*", "no_proxy=*", "GOFLAGS=", "GOWORK=off",
+		"PATH="+filepath.Dir(name)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%s %s: %v\n%.4000s", name, strings.Join(args, " "), err, said.String())
+	}
+	return said.String()
+}
+
+// list returns the rows of a list.
+func (s *server) list(t *testing.T, path string) []map[string]any {
+	t.Helper()
+	rows := jsonRows(t, ask(t, "GET", s.base+with(path)).body)
+	if len(rows) == 0 {
+		t.Fatalf("%s: no rows", path)
+	}
+	return rows
+}
+
+// sumOf adds a field of whole numbers. Nulls count as nothing.
+func sumOf(t *testing.T, rows []map[string]any, field string) int64 {
+	t.Helper()
+	var sum int64
+	for _, row := range rows {
+		if number, is := row[field].(json.Number); is {
+			value, err := number.Int64()
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum += value
+		}
+	}
+	return sum
+}

@@ -1,0 +1,34 @@
+"""Asks for conflict events with a generated client: generated.py GENERATOR FOLDER OPERATION URL IDENTIFIER.
+
+This prints rows, X-Total-Count and the sum of fatalities, with tabs between.
+"""
+
+import importlib
+import sys
+
+
+def openapi_python_client(operation, url, identifier):
+    from client import Client
+
+    module = importlib.import_module("client.api.coordination_context." + operation)
+    answer = module.sync_detailed(client=Client(base_url=url), app_identifier=identifier, location_code="AFG", limit=5000)
+    return answer.parsed.data, answer.headers["X-Total-Count"]
+
+
+def openapi_generator(operation, url, identifier):
+    import openapi_client as client
+
+    with client.ApiClient(client.Configuration(host=url)) as connection:
+        call = getattr(client.CoordinationContextApi(connection), operation + "_with_http_info")
+        answer = call(app_identifier=identifier, location_code="AFG", limit=5000)
+    return answer.data.data, answer.headers["X-Total-Count"]
+
+
+def main():
+    generator, folder, operation, url, identifier = sys.argv[1:]
+    sys.path.insert(0, folder)
+    rows, total = globals()[generator](operation, url, identifier)
+    print(len(rows), total, sum(row.fatalities or 0 for row in rows), sep="\t")
+
+
+main()
