@@ -19,7 +19,7 @@ import (
 	"hdqs/internal/testkit"
 )
 
-// clientPattern is a request that a public client sends, and what it reads from the answer. The file
+// clientPattern is a request that a public client sends, and what it reads from the answer.
 // testdata/clients/patterns.txt explains the parts.
 type clientPattern struct {
 	client, purpose  string
@@ -34,9 +34,9 @@ type clientPattern struct {
 	limit, from      int
 }
 
-// TestClientsPatterns sends what public clients send, in HAPI names below /hapi, in HAPI names to the
-// interface with the contract's names, and in the contract's names. The rows and the totals are
-// compared with those that the test selects, by its own rules, from all rows of the endpoint.
+// TestClientsPatterns sends what public clients send: in HAPI names below /hapi, and to the
+// interface with the contract's names in both names. The rows and the totals are compared with
+// those that the test selects, by its own rules, from all rows of the endpoint.
 func TestClientsPatterns(t *testing.T) {
 	parallel(t)
 	s := serve(t, "--store", storeOfScale(t, 0.005))

@@ -24,8 +24,8 @@ func clientsDir(t *testing.T) string {
 	return dir
 }
 
-// TestClientsTyped compiles a program with the types that openapi-typescript makes of both interface
-// descriptions, under tsc --strict, and runs it.
+// TestClientsTyped compiles a program with the types that openapi-typescript makes of both
+// interface descriptions, under tsc --strict, and runs it.
 func TestClientsTyped(t *testing.T) {
 	parallel(t)
 	packages := filepath.Join(clientsDir(t), "typed", "node_modules")

@@ -1,6 +1,7 @@
-"""Reads lists by URL with a library's usual calls: read.py READER FIELD < URLS.
+"""Reads lists by URL with a library's usual calls: read.py READER < PLAN.
 
-For each URL this prints the rows, the sum of the field, its nulls and the names of the columns, with tabs between.
+A line of the plan is a URL and a field, with a tab between. For each, this prints the rows, the sum of the field, its nulls and the
+names of the columns.
 """
 
 import pathlib
@@ -58,9 +59,9 @@ def duckdb_json(url, field):
 
 
 def main():
-    reader, field = sys.argv[1:]
+    read = globals()[sys.argv[1]]
     for line in sys.stdin:
-        rows, total, nulls, columns = globals()[reader](line.strip(), field)
+        rows, total, nulls, columns = read(*line.rstrip("\n").split("\t"))
         print(rows, f"{float(total):.6f}", nulls, ",".join(columns), sep="\t", flush=True)
 
 
