@@ -23,6 +23,7 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/internal/testkit"
+	"hdqs/snapshot/store"
 
 	"github.com/valyala/fasthttp"
 )
@@ -353,6 +354,35 @@ func TestEdgeStale(t *testing.T) {
 	time.Sleep(7 * time.Second)
 	if got, _ := g.askCounted(t, "GET", target); got.Status != 502 {
 		t.Errorf("past stale-if-error: status %d, want 502", got.Status)
+	}
+}
+
+// TestEdgeSources checks that nginx, which does not update the header of a cached answer after a
+// 304, tells when a table with the same rows becomes stale, and when it is not stale any longer.
+func TestEdgeSources(t *testing.T) {
+	t.Parallel()
+	g := startEdge(t, Options{Freshness: Freshness{
+		MaxAge: -1, SharedMaxAge: time.Second, StaleWhileRevalidate: -1, StaleIfError: -1,
+	}})
+	target := listTarget + "&limit=20"
+	first, _ := g.askCounted(t, "GET", target)
+	for _, want := range []string{"", "since=2026-11-18", ""} {
+		snap := sampleSnapshot(t, 1500)
+		at := slices.IndexFunc(snap.Manifest.Sources, func(x store.TableSource) bool { return x.Table == "sector" })
+		if want != "" {
+			snap.Manifest.Sources[at].StaleSince = sampleStale
+		}
+		if err := g.server.Swap(Release{Snapshot: snap, PublishedAt: publishedTime}); err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, "nginx to send X-Data-Stale: "+want, func() bool {
+			got, _ := g.askCounted(t, "GET", target)
+			since, has := got.field(contract.HeaderStale)
+			if !bytes.Equal(got.Body, first.Body) {
+				t.Errorf("the body changed: status %d", got.Status)
+			}
+			return since == want && has == (want != "")
+		})
 	}
 }
 
