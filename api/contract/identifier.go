@@ -97,6 +97,9 @@ func CheckIdentifier(value []byte, help string) *Forbidden {
 	if fault == "" {
 		return nil
 	}
+	if bytes.IndexByte(value, '@') >= 0 {
+		fault = "The identifier is not encoded: it must be the base64 of application:email."
+	}
 	return &Forbidden{Text: "Invalid app identifier", Hint: fault + " " + help}
 }
 

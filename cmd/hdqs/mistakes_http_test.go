@@ -71,6 +71,9 @@ func (s *server) mistaken(t *testing.T, line string) string {
 			fmt.Fprintf(&out, "%s: %s\n", name, value)
 		}
 	}
+	if link := a.header.Get("Link"); a.status == 404 && link != "" {
+		fmt.Fprintf(&out, "Link: %s\n", link)
+	}
 	if total := a.header.Get("X-Total-Count"); total != "" {
 		path, _, _ := strings.Cut(words[1], "?")
 		all := ask(t, "GET", s.base+with(path+"?limit=0")).header.Get("X-Total-Count")
