@@ -261,9 +261,9 @@ func BenchmarkContains(b *testing.B) {
 				measure(b, func() {
 					switch what {
 					case "texts":
-						c.textsMatching(f.Op, f.Value.Text, codes)
+						c.textsMatching(f.Op, f.values(), codes)
 					case "codes":
-						c.tuplesMatching(f.Op, &f.Value, codes)
+						c.tuplesMatching(f.Op, f.values(), codes)
 					default:
 						if err := x.Select(q, &p); err != nil {
 							b.Fatal(err)

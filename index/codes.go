@@ -58,15 +58,24 @@ func (s codeSet) each(f func(code uint32) error) error {
 	return nil
 }
 
-// valuesMatching adds the codes of a coded column's values that pass a filter, and the code of null
-// if null passes.
-func (c *column) valuesMatching(op Op, v *Value, into codeSet) {
+// valuesMatching adds the codes of a coded column's values that compare to one of values by op, and
+// the code of null if null passes.
+func (c *column) valuesMatching(op Op, values []Value, into codeSet) {
+	if c.col.Kind == snapshot.Text || c.col.Kind == snapshot.Enum {
+		c.textsMatching(op, values, into)
+		return
+	}
+	for i := range values {
+		c.numbersMatching(op, &values[i], into)
+	}
+}
+
+// numbersMatching is valuesMatching for one value of a column that has no texts.
+func (c *column) numbersMatching(op Op, v *Value, into codeSet) {
 	col := c.col
 	n := col.Cardinality()
-	switch {
-	case col.Kind == snapshot.Text || col.Kind == snapshot.Enum:
-		c.textsMatching(op, v.Text, into)
-	case col.Kind == snapshot.Decimal:
+	switch col.Kind {
+	case snapshot.Decimal:
 		b := newDecBound(col, v)
 		lo := sort.Search(n, func(i int) bool { return b.compare(col.DecOf(uint32(i))) >= 0 })
 		hi := sort.Search(n, func(i int) bool { return b.compare(col.DecOf(uint32(i))) > 0 })
@@ -97,18 +106,25 @@ func addOrdered(op Op, lo, hi, n int, into codeSet) {
 	}
 }
 
-// textsMatching adds the codes of the texts that pass a filter.
-func (c *column) textsMatching(op Op, text string, into codeSet) {
-	n := c.col.Cardinality()
-	if op != Equal {
-		p := compilePattern(op, text)
-		if f := c.foldedTexts(); f != nil {
-			f.search(p, into)
-		} else {
-			searchTexts(n, c.col.TextOf, p, into)
+// textsMatching adds the codes of the texts that compare to one of values by op.
+func (c *column) textsMatching(op Op, values []Value, into codeSet) {
+	if op == Equal {
+		for i := range values {
+			c.textEqual(values[i].Text, into)
 		}
 		return
 	}
+	p := compilePatterns(op, values)
+	if f := c.foldedTexts(); f != nil {
+		f.searchAny(&p, into)
+	} else {
+		searchTexts(c.col.Cardinality(), c.col.TextOf, &p, into)
+	}
+}
+
+// textEqual adds the code of a text, if the dictionary has it.
+func (c *column) textEqual(text string, into codeSet) {
+	n := c.col.Cardinality()
 	if hasNUL(text) {
 		return
 	}
@@ -126,20 +142,21 @@ func (c *column) textsMatching(op Op, text string, into codeSet) {
 	}
 }
 
-// tuplesMatching adds the tuples of the column's group whose value passes a filter.
-func (c *column) tuplesMatching(op Op, v *Value, into codeSet) {
+// tuplesMatching adds the tuples of the column's group whose value compares to one of given by op.
+func (c *column) tuplesMatching(op Op, given []Value, into codeSet) {
 	if !c.col.Coded() {
-		t := newNumberTest(c.col, op, v)
-		for tuple := range uint32(c.col.Len()) {
-			if t.passesAt(tuple) {
-				into.add(tuple)
+		for _, t := range numberTests(c.col, op, given) {
+			for tuple := range uint32(c.col.Len()) {
+				if t.passesAt(tuple) {
+					into.add(tuple)
+				}
 			}
 		}
 		return
 	}
 	n := c.col.Cardinality()
 	values := newCodeSet(n + 1)
-	c.valuesMatching(op, v, values)
+	c.valuesMatching(op, given, values)
 	count := values.count()
 	if count == 0 {
 		return

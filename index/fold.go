@@ -46,6 +46,24 @@ func (f *foldedTexts) text(code int) string {
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }
 
+// searchAny adds the codes of the texts that match one of several patterns.
+func (f *foldedTexts) searchAny(p *patterns, into codeSet) {
+	for _, one := range p.others {
+		f.search(one, into)
+	}
+	if p.literals == nil {
+		return
+	}
+	for code := range len(f.starts) - 1 {
+		end := int(f.starts[code+1]) - 1
+		if end < 8 || p.mayBeLiteral(binary.LittleEndian.Uint64(f.bytes[end-8:]), end-int(f.starts[code])) {
+			if _, has := p.literals[f.text(code)]; has {
+				into.add(uint32(code))
+			}
+		}
+	}
+}
+
 // search adds the codes of the texts that match p.
 func (f *foldedTexts) search(p *pattern, into codeSet) {
 	lit, whole := p.literal()
@@ -153,8 +171,8 @@ func (f *foldedTexts) rarest(needle string) (k1, k2 int) {
 	return k1, k2
 }
 
-// searchTexts is search for a dictionary that is too large to keep folded.
-func searchTexts(n int, text func(code uint32) string, p *pattern, into codeSet) {
+// searchTexts is searchAny for a dictionary that is too large to keep folded.
+func searchTexts(n int, text func(code uint32) string, p *patterns, into codeSet) {
 	var buf []byte
 	for code := range uint32(n) {
 		buf = appendFold(buf[:0], text(code))

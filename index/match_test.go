@@ -80,7 +80,7 @@ func TestMatchCases(t *testing.T) {
 			f := foldTexts(len(texts), func(i uint32) string { return texts[i] }, 1<<20)
 			got, slow := newCodeSet(len(texts)), newCodeSet(len(texts))
 			f.search(p, got)
-			searchTexts(len(texts), func(i uint32) string { return texts[i] }, p, slow)
+			searchTexts(len(texts), func(i uint32) string { return texts[i] }, &patterns{others: []*pattern{p}}, slow)
 			for i, text := range texts {
 				if want := matchTwin(c.op, c.pattern, text); got.has(uint32(i)) != want || slow.has(uint32(i)) != want {
 					t.Errorf("%s: text %d of %q: search %v, slow search %v, want %v",

@@ -155,6 +155,32 @@ type numberTest struct {
 	spans []span // by index of the scale
 	mask  uint64 // of that index within a number
 	null  bool   // null passes, in a nullable column of ints
+
+	members codeSet // the packed numbers that pass, in place of spans; nil mostly
+}
+
+// maxMemberBits is the most bits of packed numbers that are listed in a set, of 128 KiB.
+const maxMemberBits = 20
+
+// numberTests returns tests of which a number that compares to one of values by op passes at least
+// one: a single test wherever that can be, so that rows are read once.
+func numberTests(col *snapshot.Column, op Op, values []Value) []*numberTest {
+	tests := make([]*numberTest, len(values))
+	for i := range values {
+		tests[i] = newNumberTest(col, op, &values[i])
+	}
+	width := tests[0].raw.Packed.Width()
+	if len(tests) == 1 || op != Equal || col.Kind == snapshot.Decimal || width > maxMemberBits {
+		return tests
+	}
+	all := tests[0]
+	all.members = newCodeSet(1 << width)
+	for _, t := range tests {
+		if s := &t.spans[0]; s.any != 0 {
+			all.members.addRange(int(s.lo), int(s.lo+s.more)+1)
+		}
+	}
+	return tests[:1]
 }
 
 func newNumberTest(col *snapshot.Column, op Op, v *Value) *numberTest {
@@ -208,6 +234,9 @@ func (t *numberTest) and(other *numberTest) *numberTest {
 
 // never reports whether no number passes.
 func (t *numberTest) never() bool {
+	if t.members != nil {
+		return t.members.count() == 0
+	}
 	for i := range t.spans {
 		if t.spans[i].any != 0 {
 			return false
@@ -218,6 +247,9 @@ func (t *numberTest) never() bool {
 
 // passes tests a packed number.
 func (t *numberTest) passes(n uint64) bool {
+	if t.members != nil {
+		return t.members.has(uint32(n))
+	}
 	return t.spans[n&t.mask].has(n>>t.raw.ScaleBits) || t.null && n == 0
 }
 
@@ -227,6 +259,10 @@ func (t *numberTest) passesAt(i uint32) bool { return t.passes(t.raw.Packed.At(i
 // testRange sets bit i of out for each i below n for which the value at position from+i passes. out
 // has whole words.
 func (t *numberTest) testRange(from uint32, n int, out []uint64) {
+	if t.members != nil {
+		t.raw.Packed.In(from, n, t.members, out)
+		return
+	}
 	if t.mask == 0 && !t.null {
 		if s := t.spans[0]; s.any != 0 {
 			t.raw.Packed.Within(from, n, s.lo, s.more, out)

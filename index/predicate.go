@@ -42,17 +42,20 @@ const (
 // prepare finds the codes that pass a filter that check has accepted.
 func (x *Index) prepare(f *Filter, key []byte) *predicate {
 	o := &predicate{key: slices.Clone(key)}
+	values := f.values()
 	for _, name := range f.Columns {
 		c := x.columns[name]
 		if c.space == nil {
-			o.parts = append(o.parts, part{numbers: newNumberTest(c.col, f.Op, &f.Value)})
+			for _, test := range numberTests(c.col, f.Op, values) {
+				o.parts = append(o.parts, part{numbers: test})
+			}
 			continue
 		}
 		p := o.partOf(c.space)
 		if c.col.Group != nil {
-			c.tuplesMatching(f.Op, &f.Value, p.codes)
+			c.tuplesMatching(f.Op, values, p.codes)
 		} else {
-			c.valuesMatching(f.Op, &f.Value, p.codes)
+			c.valuesMatching(f.Op, values, p.codes)
 		}
 	}
 	kept := o.parts[:0]
@@ -88,7 +91,7 @@ func (o *predicate) mergeable(other *predicate) bool {
 	if a.numbers == nil || b.numbers == nil {
 		return a.numbers == nil && b.numbers == nil && a.space == b.space
 	}
-	return a.numbers.col == b.numbers.col
+	return a.numbers.col == b.numbers.col && a.numbers.members == nil && b.numbers.members == nil
 }
 
 // merge returns one predicate for two that are mergeable, such as the two ends of a range, or two
@@ -142,6 +145,7 @@ func (o *predicate) size() int {
 		n += int(unsafe.Sizeof(*p)) + 8*len(p.codes)
 		if p.numbers != nil {
 			n += int(unsafe.Sizeof(*p.numbers)) + len(p.numbers.spans)*int(unsafe.Sizeof(span{}))
+			n += 8 * len(p.numbers.members)
 		}
 	}
 	if o.set != nil {

@@ -28,12 +28,21 @@ type Value struct {
 	Exact  *big.Rat
 }
 
-// Filter restricts rows: at least one of Columns must compare to Value by Op. A row must pass all
-// filters of a query.
+// Filter restricts rows: at least one of Columns must compare to Value by Op, or to at least one of
+// Values where there are any. A row must pass all filters of a query.
 type Filter struct {
 	Columns []string
 	Op      Op
 	Value   Value
+	Values  []Value
+}
+
+// values are the values of which a row must have one.
+func (f *Filter) values() []Value {
+	if len(f.Values) > 0 {
+		return f.Values
+	}
+	return []Value{f.Value}
 }
 
 // Query asks for the rows that pass all Filters, in row order: at most Limit of them, after the

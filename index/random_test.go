@@ -210,6 +210,9 @@ func randomQuery(r *rand.Rand, seg *snapshot.Segment) *Query {
 	}
 	for range r.IntN(5) {
 		f := randomFilter(r, seg)
+		if r.IntN(4) == 0 {
+			f.Values = randomValues(r, seg, &f)
+		}
 		q.Filters = append(q.Filters, f)
 		if f.Op == AtLeast && r.IntN(2) == 0 { // and an upper bound
 			for range 30 {
@@ -220,6 +223,23 @@ func randomQuery(r *rand.Rand, seg *snapshot.Segment) *Query {
 		}
 	}
 	return q
+}
+
+// randomValues draws several values for a filter: its own, and others that suit its columns and op.
+func randomValues(r *rand.Rand, seg *snapshot.Segment, f *Filter) []Value {
+	values := []Value{f.Value}
+	for range []int{1, 5, 30, 200}[r.IntN(4)] {
+		other := *f
+		for range 30 {
+			drawn := randomFilter(r, seg)
+			if drawn.Op == f.Op && slices.Contains(f.Columns, drawn.Columns[0]) {
+				other = drawn
+				break
+			}
+		}
+		values = append(values, other.Value)
+	}
+	return values
 }
 
 func randomFilter(r *rand.Rand, seg *snapshot.Segment) Filter {

@@ -47,6 +47,16 @@ rows:
 // scanFilter returns the test of a row that a filter is.
 func scanFilter(seg *snapshot.Segment, f *Filter) (func(row uint32) bool, error) {
 	var tests []func(row uint32) bool
+	if len(f.Values) > 0 {
+		for _, v := range f.Values {
+			test, err := scanFilter(seg, &Filter{Columns: f.Columns, Op: f.Op, Value: v})
+			if err != nil {
+				return nil, err
+			}
+			tests = append(tests, test)
+		}
+		return anyOf(tests), nil
+	}
 	for _, name := range f.Columns {
 		col, err := seg.Column(name)
 		if err != nil {
@@ -73,6 +83,10 @@ func scanFilter(seg *snapshot.Segment, f *Filter) (func(row uint32) bool, error)
 	if len(tests) == 0 {
 		return nil, filterf("no column for op %d", f.Op)
 	}
+	return anyOf(tests), nil
+}
+
+func anyOf(tests []func(row uint32) bool) func(row uint32) bool {
 	return func(row uint32) bool {
 		for _, test := range tests {
 			if test(row) {
@@ -80,7 +94,7 @@ func scanFilter(seg *snapshot.Segment, f *Filter) (func(row uint32) bool, error)
 			}
 		}
 		return false
-	}, nil
+	}
 }
 
 // scanText tests texts with a regular expression. It returns nil for an op that texts do not have.

@@ -107,17 +107,37 @@ func (w *scratch) makeKeys(x *Index, filters []Filter) {
 	}
 }
 
+// severalValues is added to the op in the key of a filter with several values.
+const severalValues = 128
+
 func (x *Index) appendKey(dst []byte, f *Filter) []byte {
-	dst = append(dst, byte(f.Op), byte(f.Value.Beyond))
-	dst = binary.AppendUvarint(dst, uint64(len(f.Columns)))
+	kind := byte(f.Op)
+	if len(f.Values) > 0 {
+		kind += severalValues
+	}
+	dst = binary.AppendUvarint(append(dst, kind), uint64(len(f.Columns)))
 	for _, name := range f.Columns {
 		dst = binary.AppendUvarint(dst, uint64(x.columns[name].id))
 	}
-	dst = binary.AppendUvarint(dst, uint64(len(f.Value.Text)))
-	dst = append(dst, f.Value.Text...)
-	dst = binary.AppendVarint(dst, f.Value.Int)
-	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(f.Value.Float))
-	if e := f.Value.Exact; e != nil {
+	if len(f.Values) == 0 {
+		return appendValueKey(dst, &f.Value)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(f.Values)))
+	for i := range f.Values {
+		from := len(dst)
+		dst = appendValueKey(append(dst, 0, 0, 0, 0), &f.Values[i])
+		binary.LittleEndian.PutUint32(dst[from:], uint32(len(dst)-from))
+	}
+	return dst
+}
+
+func appendValueKey(dst []byte, v *Value) []byte {
+	dst = append(dst, byte(v.Beyond))
+	dst = binary.AppendUvarint(dst, uint64(len(v.Text)))
+	dst = append(dst, v.Text...)
+	dst = binary.AppendVarint(dst, v.Int)
+	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(v.Float))
+	if e := v.Exact; e != nil {
 		dst = append(e.Num().Append(dst, 62), '/')
 		dst = e.Denom().Append(dst, 62)
 	}

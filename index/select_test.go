@@ -19,6 +19,9 @@ func describe(q *Query) string {
 		v := f.Value
 		text += fmt.Sprintf("; %v op %d text %q int %d beyond %d float %v exact %v", f.Columns, f.Op, v.Text, v.Int,
 			v.Beyond, v.Float, v.Exact)
+		if len(f.Values) > 0 {
+			text += fmt.Sprintf(" in place of it any of %+v", f.Values)
+		}
 	}
 	return text
 }

@@ -1,0 +1,61 @@
+//go:build linux
+
+package index
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// BenchmarkSeveral compares filters with 200 values with a plain filter on the same column, both
+// when their predicates are known and when they must be made. "like" has the codes of 200 units of
+// 30,000, "top" as many values of which 75 exist.
+func BenchmarkSeveral(b *testing.B) {
+	seg := benchSegment(b, 2_000_000)
+	r := rand.New(rand.NewPCG(1, 1))
+	var units, tops, names []Value
+	for range 200 {
+		unit := uint32(r.IntN(30_000))
+		units = append(units, Value{Text: fmt.Sprintf("t%02d%05d", unit*75/30_000, unit)})
+		tops = append(tops, Value{Text: fmt.Sprintf("T%02d", r.IntN(120))})
+		names = append(names, Value{Text: units[len(units)-1].Text[:6] + "%"})
+	}
+	for _, c := range []struct {
+		name   string
+		column string
+		op     Op
+		values []Value
+	}{
+		{"like", "unit_code", Like, units},
+		{"equal", "unit_code", Equal, units},
+		{"top", "top_code", Like, tops},
+		{"wildcards", "unit_code", Like, names},
+	} {
+		for _, n := range []int{1, 200} {
+			f := Filter{Columns: []string{c.column}, Op: c.op, Value: c.values[0]}
+			if n > 1 {
+				f.Values = c.values[:n]
+			}
+			for _, known := range []bool{true, false} {
+				x, err := Open(seg)
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.Run(fmt.Sprintf("%s/values=%d/known=%t", c.name, n, known), func(b *testing.B) {
+					var p Page
+					q := &Query{Filters: []Filter{f}, Limit: 100}
+					measure(b, func() {
+						if !known {
+							x.Forget()
+						}
+						if err := x.Select(q, &p); err != nil {
+							b.Fatal(err)
+						}
+					})
+					b.ReportMetric(float64(p.Total), "rows")
+				})
+			}
+		}
+	}
+}

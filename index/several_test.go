@@ -1,0 +1,155 @@
+package index
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+// rowsOfPage is the rows of a page, for comparison.
+func rowsOfPage(p *Page) map[uint32]bool {
+	rows := map[uint32]bool{}
+	for _, r := range p.Ranges {
+		for row := r.From; row < r.To; row++ {
+			rows[row] = true
+		}
+	}
+	return rows
+}
+
+// TestSeveralValues checks that a filter with several values selects the union of what it selects
+// with each of them, and together with a plain filter the intersection with that.
+func TestSeveralValues(t *testing.T) {
+	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	for table := range 4 {
+		r := rand.New(rand.NewPCG(seed, uint64(table)))
+		seg := newRandomTable(r, []int{0, 700, 3000, 66_000}[table]).segment(t)
+		x, err := Open(seg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		find := func(filters ...Filter) map[uint32]bool {
+			var p Page
+			q := &Query{Filters: filters, Limit: math.MaxInt}
+			if err := x.Select(q, &p); err != nil {
+				t.Fatalf("seed %d: %v: %s", seed, err, describe(q))
+			}
+			if p.Total != p.Rows {
+				t.Fatalf("seed %d: %d rows of %d: %s", seed, p.Rows, p.Total, describe(q))
+			}
+			return rowsOfPage(&p)
+		}
+		queries := 60
+		if testing.Short() {
+			queries = 15
+		}
+		for range queries {
+			f := randomFilter(r, seg)
+			f.Values = randomValues(r, seg, &f)
+			other := f
+			other.Values = nil
+			union, both := map[uint32]bool{}, map[uint32]bool{}
+			for _, v := range f.Values {
+				single := f
+				single.Value, single.Values = v, nil
+				for row := range find(single) {
+					union[row] = true
+				}
+			}
+			for row := range find(other) {
+				if union[row] {
+					both[row] = true
+				}
+			}
+			if got := find(f); fmt.Sprint(got) != fmt.Sprint(union) {
+				t.Fatalf("seed %d: %d rows, the union has %d: %s", seed, len(got), len(union),
+					describe(&Query{Filters: []Filter{f}}))
+			}
+			if got := find(f, other); fmt.Sprint(got) != fmt.Sprint(both) {
+				t.Fatalf("seed %d: %d rows with a plain filter, want %d: %s", seed, len(got), len(both),
+					describe(&Query{Filters: []Filter{f}}))
+			}
+		}
+	}
+}
+
+// TestSearchOfManyLiterals compares the one pass that looks for many literals with a search for
+// each of them.
+func TestSearchOfManyLiterals(t *testing.T) {
+	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(seed, 3))
+	for range 200 {
+		texts := make([]string, 1+r.IntN(300))
+		for i := range texts {
+			texts[i] = randomText(r, textLetters, 14)
+			if r.IntN(4) == 0 {
+				texts[i] = fmt.Sprintf("AF%04d", r.IntN(400))
+			}
+		}
+		f := foldTexts(len(texts), func(i uint32) string { return texts[i] }, 1<<20)
+		values := make([]Value, manyLiterals+r.IntN(100))
+		for i := range values {
+			values[i].Text = texts[r.IntN(len(texts))]
+			switch r.IntN(4) {
+			case 0:
+				values[i].Text = strings.ToUpper(values[i].Text)
+			case 1:
+				values[i].Text = randomText(r, patternLetters, 6)
+			}
+		}
+		want, got, slow := newCodeSet(len(texts)), newCodeSet(len(texts)), newCodeSet(len(texts))
+		for _, v := range values {
+			f.search(compilePattern(Like, v.Text), want)
+		}
+		p := compilePatterns(Like, values)
+		f.searchAny(&p, got)
+		searchTexts(len(texts), func(i uint32) string { return texts[i] }, &p, slow)
+		if fmt.Sprint(got) != fmt.Sprint(want) || fmt.Sprint(slow) != fmt.Sprint(want) {
+			t.Fatalf("seed %d: codes %x and %x, want %x, of %+v in %q", seed, got, slow, want, values, texts)
+		}
+	}
+}
+
+// TestKeysOfSeveralValues checks that filters with different values have different keys, however
+// the values are divided.
+func TestKeysOfSeveralValues(t *testing.T) {
+	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(seed, 4))
+	seg := newRandomTable(r, 100).segment(t)
+	x, err := Open(seg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := func(all ...string) (values []Value) {
+		for _, text := range all {
+			values = append(values, Value{Text: text})
+		}
+		return values
+	}
+	seen := map[string]string{}
+	for _, f := range []Filter{
+		{Value: Value{Text: "a"}},
+		{Values: texts("a")},
+		{Values: texts("b"), Value: Value{Text: "a"}},
+		{Values: texts("a", "b")},
+		{Values: texts("ab")},
+		{Values: texts("a", "b", "c")},
+		{Values: texts("ab", "c")},
+		{Values: texts("a", "bc")},
+		{Values: []Value{{Int: 1}, {Int: 2}}},
+		{Values: []Value{{Int: 1, Beyond: 1}, {Int: 2}}},
+	} {
+		f.Op, f.Columns = Like, []string{"text0"}
+		key, text := string(x.appendKey(nil, &f)), fmt.Sprintf("%+v", f)
+		if other, has := seen[key]; has {
+			t.Errorf("%s and %s have the same key", text, other)
+		}
+		seen[key] = text
+	}
+}
