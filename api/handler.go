@@ -20,7 +20,8 @@ import (
 )
 
 // maxURI is the longest accepted path with query, in bytes. A request with every parameter of an
-// endpoint at its maximum, in percent-encoded four-byte characters, is shorter.
+// endpoint at its maximum, in percent-encoded four-byte characters, is shorter, apart from lists of
+// several values. It has room for six lists of 200 ids.
 const maxURI = 48 << 10
 
 // route is what answers a path: a list endpoint, or a handler.

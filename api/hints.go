@@ -44,20 +44,24 @@ func hintOf(r *contract.Request, unknown string) string {
 }
 
 // setUnknown writes X-Unknown-Params, and X-Hint with the parameters that were probably meant.
-// Unknown parameters are ignored, so a caller who misspells a filter gets more rows than wanted.
-// The fields show why.
+// Unknown parameters are ignored, so a caller who misspells a filter gets more rows than wanted. Of
+// a repeated parameter only the last value counts, and a code with a comma matches nothing, so a
+// caller who means several values gets fewer. The fields show why.
 func setUnknown(h *fasthttp.ResponseHeader, r *contract.Request) {
-	names := r.UnknownNames()
-	if len(names) == 0 {
-		return
-	}
 	var hints []string
-	for _, name := range names {
-		if hint := hintOf(r, name); hint != "" && len(hints) < maxHints {
-			hints = append(hints, name+": "+hint)
+	for _, name := range r.Hinted() {
+		if len(hints) < maxHints {
+			hints = append(hints, name+": for several values use "+name+contract.SeveralSuffix+".")
 		}
 	}
-	h.SetCanonical(nameUnknown, []byte(strings.Join(names, ", ")))
+	if names := r.UnknownNames(); len(names) > 0 {
+		for _, name := range names {
+			if hint := hintOf(r, name); hint != "" && len(hints) < maxHints {
+				hints = append(hints, name+": "+hint)
+			}
+		}
+		h.SetCanonical(nameUnknown, []byte(strings.Join(names, ", ")))
+	}
 	if len(hints) > 0 {
 		h.SetCanonical(nameHint, []byte(strings.Join(hints, " ")))
 	}

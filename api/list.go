@@ -28,6 +28,7 @@ const manyRows = minEncoded / 8
 type scratch struct {
 	request contract.Request
 	query   index.Query
+	values  []index.Value // of the query's lists
 	page    index.Page
 	tag     entityTag
 	text    []byte // input of the tag, then header values
@@ -290,10 +291,17 @@ func (l *boundList) find(sc *scratch) error {
 	}
 	r := &sc.request
 	sc.query.Limit, sc.query.Offset = r.Limit, r.Offset
-	sc.query.Filters = sc.query.Filters[:0]
+	sc.query.Filters, sc.values = sc.query.Filters[:0], sc.values[:0]
 	for i := range r.Filters {
 		f := l.filters[r.Filters[i].Param]
 		f.Value = index.Value(r.Filters[i].Value)
+		if values := r.Filters[i].Values; values != nil {
+			from := len(sc.values)
+			for _, v := range values {
+				sc.values = append(sc.values, index.Value(v))
+			}
+			f.Values = sc.values[from:]
+		}
 		sc.query.Filters = append(sc.query.Filters, f)
 	}
 	return l.index.Select(&sc.query, &sc.page)

@@ -151,13 +151,14 @@ func TestHAPINames(t *testing.T) {
 func compareNames(t *testing.T, i int, names map[string]string, target string, got, want Answer) {
 	t.Helper()
 	var bodies [2]string
+	var lengths [2]int
 	for k, a := range []Answer{got, want} {
 		coding, _ := a.field("Content-Encoding")
 		body, err := decodeBody(coding, a.Body)
 		if err != nil {
 			t.Fatalf("%s: %v", target, err)
 		}
-		bodies[k] = string(body)
+		bodies[k], lengths[k] = string(body), len(body)
 	}
 	if kind, _ := got.field("Content-Type"); strings.HasPrefix(kind, "text/csv") {
 		bodies[0] = csvBack(t, i, names, bodies[0])
@@ -167,7 +168,11 @@ func compareNames(t *testing.T, i int, names map[string]string, target string, g
 	if got.Status != want.Status || bodies[0] != bodies[1] {
 		t.Errorf("%s: %d\n%.500s\nwant %d\n%.500s", target, got.Status, bodies[0], want.Status, bodies[1])
 	}
-	for _, name := range []string{"X-Total-Count", "X-Result-Count", "X-Unknown-Params", "Content-Encoding"} {
+	fields := []string{"X-Total-Count", "X-Result-Count", "X-Unknown-Params", "Content-Encoding"}
+	if lengths[0] > minEncoded != (lengths[1] > minEncoded) { // more columns can make one body worth encoding
+		fields = fields[:3]
+	}
+	for _, name := range fields {
 		a, _ := got.field(name)
 		if b, _ := want.field(name); a != b {
 			t.Errorf("%s: %s is %q, want %q", target, name, a, b)

@@ -83,7 +83,14 @@ func pageGroups(m *mount, fill func(e *contract.Endpoint, page *pageEndpoint)) [
 			fill(e.Contract(), &page)
 		}
 		for _, p := range contract.NewPlan(e).Params {
-			page.Params = append(page.Params, pageParam{p.Name, p.TypeText(), e.About(&p), p.Example()})
+			about := e.About(&p)
+			switch {
+			case p.List: // the plain parameter's row names it
+				continue
+			case p.Several:
+				about += " Several values: " + p.Name + contract.SeveralSuffix + "."
+			}
+			page.Params = append(page.Params, pageParam{p.Name, p.TypeText(), about, p.Example()})
 		}
 		for _, f := range e.Fields {
 			page.Fields = append(page.Fields, pageField{f.Name, f.TypeText(), e.Meaning(f.Name)})

@@ -37,7 +37,11 @@ func (r *Request) canonicalize() {
 			}
 		case raw.filter > 0:
 			c.pairs = append(append(c.pairs, param.Name...), '=')
-			c.pairs = r.appendValue(c.pairs, param, position, &r.Filters[raw.filter-1].Value)
+			if f := &r.Filters[raw.filter-1]; param.List {
+				c.pairs = appendList(c.pairs, param, f.Values)
+			} else {
+				c.pairs = r.appendValue(c.pairs, param, position, &f.Value)
+			}
 			c.pairs = append(c.pairs, '&')
 		}
 	}

@@ -116,7 +116,8 @@ func checkCanonical(t *testing.T, p *Plan, query string) {
 	text := func(r *Request) string {
 		var filters []string
 		for _, f := range r.Filters {
-			v := fmt.Sprint(f.Param, f.Value.Text, f.Value.Int, f.Value.Beyond, f.Value.Float+0, f.Value.Exact)
+			v := fmt.Sprint(f.Param, f.Value.Text, f.Value.Int, f.Value.Beyond, f.Value.Float+0, f.Value.Exact,
+				f.Values)
 			filters = append(filters, v)
 		}
 		slices.Sort(filters)
@@ -135,6 +136,8 @@ func FuzzCanonical(f *testing.F) {
 			f.Add(uint8(i), param.Name+"="+url.QueryEscape(param.Example())+"&"+param.Name+"=%20&limit=03&offset=7")
 		}
 	}
+	f.Add(uint8(22), `price_flag__in=actual\,aggregate,actual&location_code__in=%25A,\&location_code__in=b\,c&location_code=x,y`)
+	f.Add(uint8(0), `dataset_hdx_id__in=a\\,b\&dataset_catalog_id__in=b\\,a%5C`)
 	f.Add(uint8(0), "update_date_min=-62135596800&update_date_max=253402300799&id=%F0%9F%8C%8D&snapshot=x")
 	f.Fuzz(func(t *testing.T, which uint8, query string) {
 		checkCanonical(t, NewPlan(&Endpoints[int(which)%len(Endpoints)]), query)

@@ -1,6 +1,9 @@
 package contract
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // FileName is the name under which a CSV answer is saved: endpoint, the codes that were asked for,
 // and a date. Only letters, digits, '.' and '-' of a code get into it, so that no value can end the
@@ -8,11 +11,14 @@ import "strings"
 func (r *Request) FileName(date string) string {
 	var b strings.Builder
 	b.WriteString(r.plan.Endpoint.Name())
-	for position, param := range r.plan.Params {
-		if param.Type != String || !isCodeName(param.Name) || !r.raw[position].given {
+	for position := range r.plan.Params {
+		param := &r.plan.Params[position]
+		if param.Type != String || !isCodeName(param.single()) || !r.raw[position].given {
 			continue
 		}
-		if code := r.text(position); isCode(code) {
+		if param.List {
+			appendCodes(&b, r.Filters[r.raw[position].filter-1].Values)
+		} else if code := r.text(position); isCode(code) {
 			b.WriteByte('_')
 			b.WriteString(code)
 		}
@@ -21,6 +27,22 @@ func (r *Request) FileName(date string) string {
 	b.WriteString(date)
 	b.WriteString(".csv")
 	return b.String()
+}
+
+// maxFileCodes is how many values of a list a file name repeats.
+const maxFileCodes = 8
+
+// appendCodes appends the values of a list, or their number if there are many.
+func appendCodes(b *strings.Builder, values []Value) {
+	if len(values) > maxFileCodes {
+		b.WriteString("_" + strconv.Itoa(len(values)) + "-codes")
+		return
+	}
+	for i := range values {
+		if isCode(values[i].Text) {
+			b.WriteString("_" + values[i].Text)
+		}
+	}
 }
 
 func isCodeName(param string) bool { return param == "code" || strings.HasSuffix(param, "_code") }
@@ -49,13 +71,20 @@ func isCode(value string) bool {
 // Location is the code of the only location that a request asks for, in capitals. It is empty when
 // the request asks for several.
 func (r *Request) Location() string {
-	for position, param := range r.plan.Params {
-		isLocation := param.Name == "location_code" || param.Name == "code" && r.plan.Endpoint.Table == "location"
+	for position := range r.plan.Params {
+		param := &r.plan.Params[position]
+		name := param.single()
+		isLocation := name == "location_code" || name == "code" && r.plan.Endpoint.Table == "location"
 		if !isLocation || param.Op != Like {
 			continue
 		}
 		if filter := r.raw[position].filter; filter > 0 {
-			if code := r.Filters[filter-1].Value.Text; isCode(code) {
+			f := &r.Filters[filter-1]
+			code := f.Value.Text
+			if len(f.Values) == 1 {
+				code = f.Values[0].Text
+			}
+			if isCode(code) {
 				return strings.ToUpper(code)
 			}
 		}

@@ -71,6 +71,9 @@ func (p *Param) Example() string {
 	if p.Default != "" {
 		return p.Default
 	}
+	if p.List {
+		return strings.Join(p.exampleList(), ",")
+	}
 	if p.example != "" {
 		return p.example
 	}
@@ -96,6 +99,21 @@ func (p *Param) Example() string {
 	return examples[ContractNames.Name(p.Name)]
 }
 
+// exampleList is values that a list accepts, as they are sent.
+func (p *Param) exampleList() []string {
+	plain := *p
+	plain.Name, plain.List = p.single(), false
+	switch {
+	case plain.Name == "location_code":
+		return []string{"AFG", "SDN", "TCD"}
+	case p.Type == Choice:
+		return []string{listEscapes.Replace(p.Enum.Values[0]), listEscapes.Replace(p.Enum.Values[1])}
+	case p.Type == Integer:
+		return []string{"1", "2"}
+	}
+	return []string{plain.Example()}
+}
+
 // Describe is what the parameter does, in a sentence or two.
 func (p *Param) Describe() string {
 	switch p.Name {
@@ -116,7 +134,19 @@ func (p *Param) Describe() string {
 		return "Keeps records whose reference period starts before the end of this span: YYYY, YYYY-MM or " +
 			"YYYY-MM-DD. With a time, before that instant."
 	}
+	if p.List {
+		return p.describeList()
+	}
 	return p.describeMatch() + p.describeColumns()
+}
+
+func (p *Param) describeList() string {
+	text := fmt.Sprintf("Several values of %s, at most %d, with commas between them; a record passes if it passes %s "+
+		"with at least one of them.", p.single(), MaxValues, p.single())
+	if p.Type == Integer {
+		return text
+	}
+	return text + " A comma within a value is written \\,."
 }
 
 func (p *Param) describeMatch() string {

@@ -96,6 +96,8 @@ type Param struct {
 	Floor   *int // Integer: least value, nil without
 	Ceiling *int // Integer: greatest value, nil without
 	Default string
+	Several bool   // a second parameter takes several values (several.go)
+	List    bool   // this is that second parameter
 	example string // for the documentation; empty for a value by name or type (describe.go)
 }
 
@@ -180,10 +182,13 @@ func filters(parts ...[]Param) []Param {
 }
 
 // is matches the whole value exactly.
-func is(name string, limit int) []Param { return textFilter(name, limit, Equal) }
+func is(name string, limit int) []Param { return several(textFilter(name, limit, Equal)) }
+
+// fullName is like is, for names, which have no list of several values.
+func fullName(name string, limit int) []Param { return textFilter(name, limit, Equal) }
 
 // like matches the whole value in any case, with wildcards.
-func like(name string, limit int) []Param { return textFilter(name, limit, Like) }
+func like(name string, limit int) []Param { return several(textFilter(name, limit, Like)) }
 
 // contains matches a part of the value in any case, with wildcards.
 func contains(name string, limit int) []Param { return textFilter(name, limit, Contains) }
@@ -194,7 +199,7 @@ func textFilter(name string, limit int, op Op) []Param {
 
 // number matches an integer column.
 func number(name string) []Param {
-	return []Param{{Name: name, Type: Integer, Op: Equal, Columns: []string{name}}}
+	return several([]Param{{Name: name, Type: Integer, Op: Equal, Columns: []string{name}}})
 }
 
 func flag(name string) []Param {
@@ -202,7 +207,7 @@ func flag(name string) []Param {
 }
 
 func oneOf(name string, e *Enum) []Param {
-	return []Param{{Name: name, Type: Choice, Enum: e, Op: Equal, Columns: []string{name}}}
+	return several([]Param{{Name: name, Type: Choice, Enum: e, Op: Equal, Columns: []string{name}}})
 }
 
 // between is the pair name_min (inclusive) and name_max (exclusive) of a column.
@@ -211,6 +216,12 @@ func between(name string, t Type) []Param {
 		{Name: name + "_min", Type: t, Op: AtLeast, Columns: []string{name}},
 		{Name: name + "_max", Type: t, Op: Below, Columns: []string{name}},
 	}
+}
+
+// several gives a filter a second parameter, for several values.
+func several(filter []Param) []Param {
+	filter[0].Several = true
+	return filter
 }
 
 // on sets the columns of a filter if they are not named like the parameter.

@@ -23,7 +23,7 @@ var affected = []Endpoint{
 		),
 		Place: filters(loc, a1, a2, lvl),
 		Params: filters(
-			contains("category", 128), contains("sector_code", 32), oneOf("population_status", populationStatus),
+			contains("category", 128), several(contains("sector_code", 32)), oneOf("population_status", populationStatus),
 			between("population", Integer), contains("sector_name", 512), flags, dates,
 		),
 	},

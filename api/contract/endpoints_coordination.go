@@ -12,7 +12,7 @@ var coordination = []Endpoint{
 		),
 		Place: filters(loc, a1, a2, lvl),
 		Params: filters(
-			contains("sector_code", 512), contains("sector_name", 512), like("org_acronym", 32), contains("org_name", 512),
+			several(contains("sector_code", 512)), contains("sector_name", 512), like("org_acronym", 32), contains("org_name", 512),
 			flags, dates,
 		),
 	},

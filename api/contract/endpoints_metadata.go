@@ -31,7 +31,7 @@ var metadata = []Endpoint{
 		Params: filters(
 			is("resource_catalog_id", 36), is("format", 32), between("update_date", DateTime), flag("is_hxl"),
 			is("dataset_catalog_id", 36), is("dataset_catalog_stub", 128), contains("dataset_catalog_title", 1024),
-			like("dataset_catalog_provider_stub", 128), is("dataset_catalog_provider_name", 512),
+			like("dataset_catalog_provider_stub", 128), fullName("dataset_catalog_provider_name", 512),
 		),
 	},
 	{

@@ -27,8 +27,10 @@ type Value struct {
 	Exact  *big.Rat
 }
 
-// Filter is a filter of a request: the position of its parameter in Plan.Params, and its value.
+// Filter is a filter of a request: the position of its parameter in Plan.Params, and its value, or
+// for a list its values, of which a row must have one.
 type Filter struct {
-	Param int
-	Value Value
+	Param  int
+	Value  Value
+	Values []Value
 }

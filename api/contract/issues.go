@@ -108,10 +108,36 @@ func notBoolean(param, input string) Issue {
 	}
 }
 
-func notInEnum(param, input string, e *Enum) Issue {
+func notInEnum(p *Param, input string) Issue {
+	text := "Input should be " + p.Enum.Expected
+	if p.List && p.Enum.hasComma() {
+		text += `; in a list, write the comma of a value as \,`
+	}
 	return Issue{
-		Type: "enum", Param: param, Text: "Input should be " + e.Expected, Input: input, CtxKey: "expected",
-		CtxText: e.Expected,
+		Type: "enum", Param: p.Name, Text: text, Input: input, CtxKey: "expected", CtxText: p.Enum.Expected,
+	}
+}
+
+func emptyList(param string) Issue {
+	return Issue{
+		Type: "too_short", Param: param, CtxKey: "min_length", CtxInt: 1,
+		Text: "List should have at least 1 value; leave out " + param + " to select by other parameters only",
+	}
+}
+
+func emptyValue(param, input string, position int) Issue {
+	reason := fmt.Sprintf("value %d of the list is empty; separate values by one comma", position)
+	return Issue{
+		Type: "value_error", Param: param, Text: "Value error, " + reason, Input: input,
+		CtxKey: "error", CtxText: reason,
+	}
+}
+
+func tooMany(param, input string, count int) Issue {
+	return Issue{
+		Type: "too_long", Param: param, Input: input, CtxKey: "max_length", CtxInt: MaxValues,
+		Text: fmt.Sprintf("List should have at most %d values, not %d; send the rest in another request",
+			MaxValues, count),
 	}
 }
 

@@ -57,8 +57,8 @@ func (e *Endpoint) About(p *Param) string {
 	if len(p.Columns) == 0 || p.Type == Day || p.IsLevel() {
 		return about
 	}
-	name := strings.TrimSuffix(strings.TrimSuffix(p.Name, "_min"), "_max")
-	text := e.names.text(filterOnly[ContractNames.Name(p.Name)])
+	name := strings.TrimSuffix(strings.TrimSuffix(p.single(), "_min"), "_max")
+	text := e.names.text(filterOnly[ContractNames.Name(p.single())])
 	if meaning := e.Meaning(name); meaning != "" && e.hasField(name) {
 		text = meaning
 	}

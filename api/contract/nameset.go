@@ -64,7 +64,7 @@ var renamed = func() (maps [2]map[string]string) {
 }()
 
 // suffixes are what parameters add to the name of the field that they restrict.
-var suffixes = [...]string{"", "_min", "_max"}
+var suffixes = [...]string{"", "_min", "_max", SeveralSuffix}
 
 // Name is the set's name of a parameter or field that is given by its name in either set.
 func (s NameSet) Name(of string) string {

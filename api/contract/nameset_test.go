@@ -96,11 +96,14 @@ func TestTwinFilters(t *testing.T) {
 		want := readFilters(t, plan, p.Name+"="+value)
 		for _, query := range []string{
 			twin + "=" + value,
-			twin + "=other&" + twin + "=" + value,
 			strings.ReplaceAll(twin, "_", "%5F") + "=" + value,
 			twin + "=" + value + "&" + p.Name + "=" + value,
 			p.Name + "=" + value + "&limit=10000&" + twin + "=" + value,
+			twin + "=other&" + twin + "=" + value,
 		} {
+			if p.List && strings.Contains(query, "other") { // lists are united
+				continue
+			}
 			if got := readFilters(t, plan, query); got != want {
 				t.Errorf("%s?%s: %s, want %s", plan.Endpoint.Path, query, got, want)
 			}
@@ -124,6 +127,9 @@ func readFilters(t *testing.T, plan *Plan, query string) string {
 func TestTwoValues(t *testing.T) {
 	var r Request
 	twinPairs(t, func(plan *Plan, p *Param, twin string) {
+		if p.List { // see TestListsUnderBothNames
+			return
+		}
 		value := url.QueryEscape(p.Example())
 		for _, query := range []string{
 			p.Name + "=" + value + "&" + twin + "=", twin + "=x" + value + "&" + p.Name + "=" + value,

@@ -203,6 +203,18 @@ func operation(e *Endpoint) object {
 }
 
 func parameter(e *Endpoint, p *Param) object {
+	if p.List {
+		return object{
+			{"name", p.Name},
+			{"in", "query"},
+			{"required", false},
+			{"description", e.About(p)},
+			{"style", "form"},
+			{"explode", false},
+			{"schema", object{{"type", "array"}, {"items", p.itemSchema()}, {"minItems", 1}, {"maxItems", MaxValues}}},
+			{"example", p.listExample()},
+		}
+	}
 	return object{
 		{"name", p.Name},
 		{"in", "query"},

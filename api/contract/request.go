@@ -24,8 +24,8 @@ type Plan struct {
 // NewPlan prepares an endpoint.
 func NewPlan(e *Endpoint) *Plan {
 	p := &Plan{
-		Endpoint: e, Params: filters(e.Place, pageParams, e.Params), positions: map[string]int{},
-		twins: map[string]int{}, start: -1, end: -1,
+		Endpoint: e, Params: filters(withLists(e.Place), pageParams, withLists(e.Params)),
+		positions: map[string]int{}, twins: map[string]int{}, start: -1, end: -1,
 	}
 	for i, param := range p.Params {
 		p.positions[param.Name] = i
@@ -60,11 +60,14 @@ type Request struct {
 	plan      *Plan
 	raw       []rawValue // by position of the parameter
 	twins     []twinValue
-	unknown   [][]byte // names of unknown parameters, encoded
-	lost      []Issue  // of filters that earlier versions of the public service had
-	name      []byte   // scratch memory of names that must be decoded
-	value     []byte   // scratch memory of values that must be decoded
-	position  int      // of the parameter being read
+	lists     []sentList // all values of parameters that take several
+	values    []Value    // of lists
+	hinted    []int      // positions of parameters with a value that may have been meant as several
+	unknown   [][]byte   // names of unknown parameters, encoded
+	lost      []Issue    // of filters that earlier versions of the public service had
+	name      []byte     // scratch memory of names that must be decoded
+	value     []byte     // scratch memory of values that must be decoded
+	position  int        // of the parameter being read
 	issues    []Issue
 	canonical canonicalQuery
 }
@@ -94,6 +97,7 @@ const maxUnknownKept = 64
 // names, and the names of the others. Parse interprets the values.
 func (r *Request) Scan(p *Plan, query []byte) {
 	r.plan, r.unknown, r.twins, r.lost, r.Snapshot = p, r.unknown[:0], r.twins[:0], r.lost[:0], ""
+	r.lists, r.hinted = r.lists[:0], r.hinted[:0]
 	if cap(r.raw) < len(p.Params) {
 		r.raw = make([]rawValue, len(p.Params))
 	}
@@ -107,6 +111,7 @@ func (r *Request) Scan(p *Plan, query []byte) {
 		}
 		switch position, known := p.positions[string(name)]; {
 		case known:
+			r.noteSeveral(position, false, r.raw[position].given, r.raw[position].encoded, encoded)
 			r.raw[position] = rawValue{given: true, encoded: encoded}
 		case string(name) == SnapshotParam:
 			r.Snapshot = string(appendDecoded(nil, encoded))
@@ -119,6 +124,7 @@ func (r *Request) Scan(p *Plan, query []byte) {
 		switch {
 		case !raw.given:
 			*raw = rawValue{given: true, encoded: t.encoded}
+		case p.Params[t.position].List: // compared as sets, when they are read
 		case !bytes.Equal(decodedView(raw.encoded), decodedView(t.encoded)):
 			raw.clash = true
 		}
@@ -138,10 +144,12 @@ func (r *Request) scanOther(sent, name, encoded []byte) {
 	}
 	for i := range r.twins {
 		if r.twins[i].position == position {
+			r.noteSeveral(position, true, true, r.twins[i].encoded, encoded)
 			r.twins[i].encoded = encoded
 			return
 		}
 	}
+	r.noteSeveral(position, true, false, nil, encoded)
 	r.twins = append(r.twins, twinValue{position, encoded})
 }
 
@@ -156,7 +164,7 @@ func (r *Request) Identifier() []byte {
 // Parse reads the values that Scan found. The error is *BadDay or *Invalid.
 func (r *Request) Parse() error {
 	p := r.plan
-	r.Filters = r.Filters[:0]
+	r.Filters, r.values = r.Filters[:0], r.values[:0]
 	r.Limit, r.Offset, r.CSV = MaxLimit, 0, false
 	r.issues = nil
 	for _, position := range [...]int{p.start, p.end} {
@@ -174,13 +182,19 @@ func (r *Request) Parse() error {
 			continue
 		}
 		r.position = position
+		if param.List {
+			r.readList(param)
+			continue
+		}
+		text := r.text(position)
 		switch {
 		case r.raw[position].clash:
-			r.fault(twoValues(param, r.text(position)))
+			r.fault(twoValues(param, text))
 		case param.Columns == nil:
-			r.readPage(param, r.text(position))
+			r.readPage(param, text)
 		default:
-			r.readFilter(param, r.text(position))
+			r.hintAtComma(param, text)
+			r.readFilter(param, text)
 		}
 	}
 	if r.issues = append(r.issues, r.lost...); r.issues != nil {
@@ -234,7 +248,7 @@ func (r *Request) readPage(p *Param, text string) {
 		}
 	case "output_format":
 		if !p.Enum.has(text) {
-			r.fault(notInEnum(p.Name, text, p.Enum))
+			r.fault(notInEnum(p, text))
 		}
 		r.CSV = text == "csv"
 	default:
@@ -243,63 +257,66 @@ func (r *Request) readPage(p *Param, text string) {
 	}
 }
 
-// readFilter reads a filter's value by its type.
+// readFilter reads a filter's value. An empty text is not a filter.
 func (r *Request) readFilter(p *Param, text string) {
-	switch p.Type {
-	case String:
-		if r.withinMax(p, text) && text != "" {
-			r.filter(Value{Text: text})
-		}
-	case Choice:
-		r.readChoice(p, text)
-	case Integer:
-		if value, beyond, ok := parseInteger(text); ok {
-			r.filter(Value{Int: value, Beyond: beyond})
-		} else {
-			r.fault(notInteger(p.Name, text))
-		}
-	case Number:
-		if value, ok := parseNumber(text); ok {
-			r.filter(Value{Float: value})
-		} else {
-			r.fault(notNumber(p.Name, text))
-		}
-	case Exact:
-		if value, fault := parseExact(text); fault == decimalFine {
-			r.filter(Value{Exact: value})
-		} else {
-			r.fault(notDecimal(p.Name, text, fault))
-		}
-	case Boolean:
-		value, ok := parseBoolean(text)
-		switch {
-		case !ok:
-			r.fault(notBoolean(p.Name, text))
-		case value:
-			r.filter(Value{Int: 1})
-		default:
-			r.filter(Value{})
-		}
-	case DateTime:
-		if micros, fault := parseDateTime(text); !fault.isFault() {
-			r.filter(Value{Int: micros})
-		} else {
-			r.issues = append(r.issues, notDateTime(p.Name, text, fault)...)
-		}
+	if p.Type == String && text == "" {
+		return
+	}
+	if value, ok := r.readValue(p, text); ok {
+		r.filter(value)
 	}
 }
 
+// readValue reads a value by its parameter's type. It is not ok if it has an error.
+func (r *Request) readValue(p *Param, text string) (v Value, ok bool) {
+	switch p.Type {
+	case String:
+		v.Text, ok = text, r.withinMax(p, text)
+	case Choice:
+		return r.readChoice(p, text)
+	case Integer:
+		if v.Int, v.Beyond, ok = parseInteger(text); !ok {
+			r.fault(notInteger(p.Name, text))
+		}
+	case Number:
+		if v.Float, ok = parseNumber(text); !ok {
+			r.fault(notNumber(p.Name, text))
+		}
+	case Exact:
+		var fault decimalFault
+		if v.Exact, fault = parseExact(text); fault != decimalFine {
+			r.fault(notDecimal(p.Name, text, fault))
+		}
+		ok = fault == decimalFine
+	case Boolean:
+		var set bool
+		if set, ok = parseBoolean(text); !ok {
+			r.fault(notBoolean(p.Name, text))
+		}
+		if set {
+			v.Int = 1
+		}
+	case DateTime:
+		var fault dateTimeFault
+		if v.Int, fault = parseDateTime(text); fault.isFault() {
+			r.issues = append(r.issues, notDateTime(p.Name, text, fault)...)
+		}
+		ok = !fault.isFault()
+	}
+	return v, ok
+}
+
 // readChoice also sets the number of an enum of numbers: the level of a row is an integer column.
-func (r *Request) readChoice(p *Param, text string) {
+func (r *Request) readChoice(p *Param, text string) (v Value, ok bool) {
 	if !p.Enum.has(text) {
-		r.fault(notInEnum(p.Name, text, p.Enum))
-		return
+		r.fault(notInEnum(p, text))
+		return v, false
 	}
-	value := Value{Text: text}
+	v.Text = text
 	if p.IsLevel() {
-		value.Int = int64(text[0] - '0')
+		v.Int = int64(text[0] - '0')
 	}
-	r.filter(value)
+	return v, true
 }
 
 func (r *Request) withinMax(p *Param, text string) bool {

@@ -95,12 +95,17 @@ func (r *Request) HasUnknown() bool { return len(r.unknown) > 0 }
 // e-mail address. Such a query must not be logged.
 func (r *Request) HasIdentifierValue() bool {
 	for i := range r.Filters {
-		text := r.Filters[i].Value.Text
-		if strings.Contains(text, "@") || len(text) > minIdentifier && CheckIdentifier([]byte(text), "") == nil {
+		f := &r.Filters[i]
+		inList := func(v Value) bool { return mayIdentify(v.Text) }
+		if mayIdentify(f.Value.Text) || slices.ContainsFunc(f.Values, inList) {
 			return true
 		}
 	}
 	return false
+}
+
+func mayIdentify(text string) bool {
+	return strings.Contains(text, "@") || len(text) > minIdentifier && CheckIdentifier([]byte(text), "") == nil
 }
 
 // UnknownCount returns how many parameters the endpoint does not have, at most 64.

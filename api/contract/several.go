@@ -1,0 +1,221 @@
+package contract
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// A filter that matches a code, an enum or an id has a second parameter, for several values: a row
+// passes location_code__in=AFG,SDN if it passes location_code=AFG or location_code=SDN. A repeated
+// list is united. Both parameters together must hold.
+//
+// Commas separate values after the query is decoded, so it does not matter whether a client encodes
+// them. A backslash before a comma makes it a part of the value, and one before a backslash makes
+// that literal. In values with wildcards a backslash makes any next character literal, as in the
+// plain parameter.
+
+// SeveralSuffix is what the name of a parameter for several values adds to the plain one.
+const SeveralSuffix = "__in"
+
+// MaxValues is the most values of one list.
+const MaxValues = 200
+
+// maxListFaults is how many bad values of one list are reported.
+const maxListFaults = 10
+
+// withLists returns parameters, each followed by its parameter for several values if it has one.
+func withLists(params []Param) []Param {
+	var all []Param
+	for _, p := range params {
+		all = append(all, p)
+		if p.Several {
+			p.Name += SeveralSuffix
+			p.Several, p.List = false, true
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+// single is the name of the parameter for one value.
+func (p *Param) single() string { return strings.TrimSuffix(p.Name, SeveralSuffix) }
+
+// hasPattern reports whether the parameter's values may have wildcards.
+func (p *Param) hasPattern() bool { return p.Op == Like || p.Op == Contains }
+
+// hasComma reports whether a value has a comma.
+func (e *Enum) hasComma() bool {
+	return slices.ContainsFunc(e.Values, func(v string) bool { return strings.Contains(v, ",") })
+}
+
+// sentList is one occurrence of a parameter for several values. twin is whether it was sent under
+// the name in the other set.
+type sentList struct {
+	position int
+	twin     bool
+	encoded  []byte
+}
+
+// noteSeveral records an occurrence of a list, and that a plain parameter is repeated with another
+// value than before: only the last one counts, so several may have been meant.
+func (r *Request) noteSeveral(position int, twin, repeated bool, before, encoded []byte) {
+	switch p := &r.plan.Params[position]; {
+	case p.List:
+		r.lists = append(r.lists, sentList{position, twin, encoded})
+	case repeated && p.Several && !bytes.Equal(before, encoded):
+		r.hinted = append(r.hinted, position)
+	}
+}
+
+// hintAtComma records a plain value with a comma.
+func (r *Request) hintAtComma(p *Param, text string) {
+	if p.Several && strings.IndexByte(text, ',') >= 0 && (p.Type != Choice || !p.Enum.has(text)) {
+		r.hinted = append(r.hinted, r.position)
+	}
+}
+
+// Hinted lists the plain parameters whose value may have been meant as several, in the endpoint's
+// order.
+func (r *Request) Hinted() []string {
+	slices.Sort(r.hinted)
+	r.hinted = slices.Compact(r.hinted)
+	var names []string
+	for _, position := range r.hinted {
+		names = append(names, r.plan.Params[position].Name)
+	}
+	return names
+}
+
+// readList reads all occurrences of the list being read.
+func (r *Request) readList(p *Param) {
+	issues, from := len(r.issues), len(r.values)
+	own, ownText := r.readLists(p, false)
+	middle := len(r.values)
+	twin, twinText := r.readLists(p, true)
+	switch {
+	case len(r.issues) > issues:
+	case own == nil:
+		own = twin
+	case twin != nil && !slices.Equal(own, twin):
+		r.fault(twoValues(p, ownText+","+twinText))
+	default:
+		r.values = r.values[:middle]
+	}
+	if len(r.issues) > issues {
+		r.values = r.values[:from]
+		return
+	}
+	r.Filters = append(r.Filters, Filter{Param: r.position, Values: own})
+	r.raw[r.position].filter = len(r.Filters)
+}
+
+// readLists unites the occurrences of the list being read under its own name or the twin. It
+// returns the values sorted, each once, and what was sent.
+func (r *Request) readLists(p *Param, twin bool) (values []Value, sent string) {
+	from, count, faults := len(r.values), 0, len(r.issues)+maxListFaults
+	for _, list := range r.lists {
+		if list.position != r.position || list.twin != twin {
+			continue
+		}
+		text := string(decodedView(list.encoded))
+		if count > 0 {
+			sent += ","
+		}
+		sent += text
+		if text == "" {
+			r.fault(emptyList(p.Name))
+			return nil, sent
+		}
+		for rest, more := text, true; more; {
+			var one string
+			one, rest, more = cutValue(rest, p.hasPattern())
+			if count++; count > MaxValues || len(r.issues) >= faults {
+				continue // only counts
+			}
+			if one == "" {
+				r.fault(emptyValue(p.Name, text, count))
+			} else if v, ok := r.readValue(p, one); ok {
+				r.values = append(r.values, v)
+			}
+		}
+	}
+	if count > MaxValues {
+		r.fault(tooMany(p.Name, sent, count))
+	}
+	if count == 0 {
+		return nil, ""
+	}
+	all := r.values[from:]
+	slices.SortFunc(all, compareValues)
+	all = slices.CompactFunc(all, func(a, b Value) bool { return compareValues(a, b) == 0 })
+	r.values = r.values[:from+len(all)]
+	return all, sent
+}
+
+// compareValues orders the values of lists: texts, or integers.
+func compareValues(a, b Value) int {
+	return cmp.Or(strings.Compare(a.Text, b.Text), cmp.Compare(a.Beyond, b.Beyond), cmp.Compare(a.Int, b.Int))
+}
+
+// cutValue cuts the first value off a list; more is whether another one follows. A value with
+// wildcards keeps its backslashes, which the pattern reads again.
+func cutValue(list string, pattern bool) (value, rest string, more bool) {
+	escaped := false // value must lose backslashes
+	end := 0
+	for ; end < len(list) && list[end] != ','; end++ {
+		switch {
+		case list[end] != '\\':
+		case end+1 == len(list):
+			if pattern { // alone at the end it is literal; so it stays, whatever follows it
+				return list + `\`, "", false
+			}
+		case pattern || list[end+1] == ',' || list[end+1] == '\\':
+			end++
+			escaped = true
+		}
+	}
+	value = list[:end]
+	if escaped && !pattern {
+		value = unescaped(value)
+	}
+	if end == len(list) {
+		return value, "", false
+	}
+	return value, list[end+1:], true
+}
+
+// unescaped removes the backslash before each comma and backslash.
+func unescaped(text string) string {
+	b := make([]byte, 0, len(text))
+	for i := 0; i < len(text); i++ {
+		if text[i] == '\\' && i+1 < len(text) && (text[i+1] == ',' || text[i+1] == '\\') {
+			i++
+		}
+		b = append(b, text[i])
+	}
+	return string(b)
+}
+
+// listEscapes writes a value without wildcards as a list has it.
+var listEscapes = strings.NewReplacer(`\`, `\\`, `,`, `\,`)
+
+// appendList writes values so that reading them gives the same list.
+func appendList(dst []byte, p *Param, values []Value) []byte {
+	for i := range values {
+		if i > 0 {
+			dst = append(dst, "%2C"...)
+		}
+		v := &values[i]
+		switch {
+		case p.Type == Integer:
+			dst = appendInteger(dst, v.Int, v.Beyond)
+		case p.hasPattern() || !strings.ContainsAny(v.Text, `\,`):
+			dst = appendEscaped(dst, v.Text)
+		default:
+			dst = appendEscaped(dst, listEscapes.Replace(v.Text))
+		}
+	}
+	return dst
+}
