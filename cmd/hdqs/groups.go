@@ -19,7 +19,7 @@ var serveGroups = []flagGroup{
 		"store", "channel", "catalog", "refresh", "data-dir", "snapshot-poll", "store-timeout", "keep-previous",
 		"scrub",
 	}},
-	{"Where it listens", []string{"listen", "admin", "base-url"}},
+	{"Where it listens", []string{"listen", "admin", "admin-pprof", "base-url"}},
 	{"Requests and answers", []string{"identifier", "strict", "names", "compression"}},
 	{"Limits", []string{
 		"max-queries", "queue-wait", "max-inflight-bytes", "memory-limit", "max-connections",

@@ -120,6 +120,9 @@ func TestServeHelp(t *testing.T) {
 			t.Errorf("--%s is listed %d times, want once", name, count[name])
 		}
 	}
+	if _, rest, _ := strings.Cut(help, "\nOther flags:\n"); strings.Count(rest, "\n") != 1 {
+		t.Errorf("flags without a group:\n%s", rest)
+	}
 }
 
 // TestListenOnPort: an address that is only a port is one on the default host.
