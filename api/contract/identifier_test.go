@@ -273,3 +273,26 @@ func TestRepaired(t *testing.T) {
 		}
 	}
 }
+
+// TestIdentifierValue lists values of filters with whether they may tell who sends the request.
+func TestIdentifierValue(t *testing.T) {
+	std := func(text string) string { return base64.StdEncoding.EncodeToString([]byte(text)) }
+	good := std("my-app:me@example.org")
+	for value, want := range map[string]bool{
+		"me@example.org": true, "me%40example.org": true, "me%2540example.org": true,
+		good: true, "%" + good + "%": true,
+		good + "=": true, url.QueryEscape(good + "="): true,
+		std("my-app:me@example"): true, std("my-app=me@example.org"): true,
+		"": false, "AFG": false, "100 %": false, "%40": true, "%4": false, "Afghanistan": false, "my-app": false,
+		"Democratic Republic of the Congo": false, "b96fd135-e3a4-4e0c-8409-167be2bba03d": false, "%ab%": false,
+	} {
+		var r Request
+		r.Scan(planOf("/api/v2/metadata/location"), []byte("name="+url.QueryEscape(value)))
+		if err := r.Parse(); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.HasIdentifierValue(); got != want {
+			t.Errorf("%q: %v, want %v", value, got, want)
+		}
+	}
+}

@@ -1,9 +1,11 @@
 package contract
 
 import (
+	"bytes"
 	"encoding/base64"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Limits on the unknown parameters that answers repeat.
@@ -104,8 +106,33 @@ func (r *Request) HasIdentifierValue() bool {
 	return false
 }
 
-func mayIdentify(text string) bool {
-	return strings.Contains(text, "@") || len(text) > minIdentifier && CheckIdentifier([]byte(text), "") == nil
+// mostEncodings is how often a value is percent-decoded in the search for an address.
+const mostEncodings = 3
+
+// mayIdentify reports whether a text has the '@' of an address: as it is, in base64, also if that
+// is no good identifier, or percent-encoded more than once.
+func mayIdentify(value string) bool {
+	if len(value) <= minIdentifier && !strings.ContainsAny(value, "@%") {
+		return false
+	}
+	text := []byte(value)
+	for range mostEncodings {
+		if bytes.IndexByte(text, '@') >= 0 {
+			return true
+		}
+		if len(text) > minIdentifier {
+			var room [256]byte
+			hidden, _ := appendAnyBase64(room[:0], text)
+			if bytes.IndexByte(hidden, '@') >= 0 && utf8.Valid(hidden) || CheckIdentifier(text, "") == nil {
+				return true
+			}
+		}
+		if bytes.IndexByte(text, '%') < 0 {
+			return false
+		}
+		text = AppendUnescaped(nil, text, false)
+	}
+	return false
 }
 
 // UnknownCount returns how many parameters the endpoint does not have, at most 64.
