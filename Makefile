@@ -81,6 +81,8 @@ unit: ## all package tests without the race detector
 	$(PART) '' $(GOTEST) -short -skip '$(ELSEWHERE)' $(UNITS)
 
 VERSITYGW_VERSION := v1.8.0
+AXE_VERSION := 4.14.1
+AXE := .cache/axe/$(AXE_VERSION)/package/axe.min.js
 VERSITYGW := .cache/versitygw/$(VERSITYGW_VERSION)/versitygw
 
 whole bucket clients: export HDQS_BINARY := $(abspath $(BIN))
@@ -103,13 +105,19 @@ api-conformance: build .cache/schemathesis/packages ## schemathesis against the 
 	$(PART) python3-venv .ci/schemathesis.sh $(BIN)
 
 edge: export HDQS_EDGE := 1
-edge: ## deploy/nginx in front of the service, the units of deploy/systemd, a browser's view from another origin
-	$(PART) 'nginx chromium systemd-analyze' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' ./api/... ./cmd/hdqs
+edge: export HDQS_AXE := $(abspath $(AXE))
+edge: $(AXE) ## deploy/nginx in front of the service, the units of deploy/systemd, a browser's view from another origin
+	$(PART) 'nginx chromium systemd-analyze npm' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' ./api/... ./cmd/hdqs
 
-downloads: .cache/moto/packages $(VERSITYGW) $(CLIENTS) .cache/schemathesis/packages
+downloads: .cache/moto/packages $(VERSITYGW) $(AXE) $(CLIENTS) .cache/schemathesis/packages
 
 .cache/moto/packages: .ci/venv .ci/constraints.txt
 	@.ci/venv $(@D) 'moto[server]==5.2.5'
+
+# What checks the pages for accessibility. Without npm the part itself says what is missing.
+$(AXE):
+	@if .ci/install --check npm >/dev/null; then mkdir -p .cache/axe/$(AXE_VERSION) && cd .cache/axe/$(AXE_VERSION) && \
+	  npm pack --silent axe-core@$(AXE_VERSION) >/dev/null && tar -xzmf axe-core-$(AXE_VERSION).tgz package/axe.min.js; fi
 
 # Built once, in a minute and a half.
 $(VERSITYGW):

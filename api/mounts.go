@@ -1,6 +1,7 @@
 package api
 
 import (
+	"slices"
 	"strings"
 
 	"hdqs/api/contract"
@@ -10,6 +11,7 @@ import (
 type mount struct {
 	prefix string // empty at the root
 	names  contract.NameSet
+	twin   *mount // the one with the other names
 	help   string // for requests without a good identifier
 	paths  []string
 }
@@ -22,6 +24,7 @@ func newMounts(root contract.NameSet) []*mount {
 		mounts = append(mounts, &mount{prefix: contract.ContractPrefix, names: contract.ContractNames})
 	}
 	for _, m := range mounts {
+		m.twin = mounts[slices.IndexFunc(mounts, func(o *mount) bool { return o.names != m.names })]
 		m.help = contract.IdentifierHelp(m.names, m.prefix)
 	}
 	return mounts

@@ -28,7 +28,7 @@ var pages = template.Must(template.ParseFS(web, "web/*.html"))
 var (
 	styleSheet = string(mustRead("web/style.css"))
 	pagePolicy = fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; img-src 'self'; base-uri 'none'; "+
-		"form-action 'none'; frame-ancestors 'none'", sum64(styleSheet))
+		"form-action 'self'; frame-ancestors 'none'", sum64(styleSheet))
 )
 
 // mustRead reads an embedded file.
@@ -52,21 +52,18 @@ type pageGroup struct {
 }
 
 type pageEndpoint struct {
-	Name, Path, Summary, Note string
-	AddingUp                  string
-	Rows                      string
-	Source                    pageSource
-	Datasets                  []pageDataset // in the reference
-	Params                    []pageParam
-	Fields                    []pageField
+	Name, Path, Summary string
+	Rows                string
+	Source              pageSource
+	Datasets            []pageDataset // on the endpoint's page
 }
 
-type pageParam struct{ Name, Type, About, Example string }
+func newPageEndpoint(m *mount, e *contract.Endpoint) pageEndpoint {
+	return pageEndpoint{Name: e.Name(), Path: m.prefix + e.Path, Summary: e.Summary}
+}
 
-type pageField struct{ Name, Type, About string }
-
-// pageGroups describes all endpoints of a mount. fill adds what a snapshot has of an endpoint; nil
-// adds nothing.
+// pageGroups lists all endpoints of a mount. fill adds what a snapshot has of an endpoint; nil adds
+// nothing.
 func pageGroups(m *mount, fill func(e *contract.Endpoint, page *pageEndpoint)) []pageGroup {
 	var groups []pageGroup
 	endpoints := contract.EndpointsIn(m.names)
@@ -76,24 +73,9 @@ func pageGroups(m *mount, fill func(e *contract.Endpoint, page *pageEndpoint)) [
 		if len(groups) == 0 || groups[len(groups)-1].Title != title {
 			groups = append(groups, pageGroup{Title: title})
 		}
-		page := pageEndpoint{
-			Name: e.Name(), Path: m.prefix + e.Path, Summary: e.Summary, Note: e.Note, AddingUp: e.AddingUp(),
-		}
+		page := newPageEndpoint(m, e)
 		if fill != nil {
 			fill(e.Contract(), &page)
-		}
-		for _, p := range contract.NewPlan(e).Params {
-			about := e.About(&p)
-			switch {
-			case p.List: // the plain parameter's row names it
-				continue
-			case p.Several:
-				about += " Several values: " + p.Name + contract.SeveralSuffix + "."
-			}
-			page.Params = append(page.Params, pageParam{p.Name, p.TypeText(), about, p.Example()})
-		}
-		for _, f := range e.Fields {
-			page.Fields = append(page.Fields, pageField{f.Name, f.TypeText(), e.Meaning(f.Name)})
 		}
 		last := &groups[len(groups)-1]
 		last.Endpoints = append(last.Endpoints, page)
@@ -103,8 +85,7 @@ func pageGroups(m *mount, fill func(e *contract.Endpoint, page *pageEndpoint)) [
 
 // landingData is what the landing page shows of a snapshot.
 type landingData struct {
-	Prefix        string
-	Style         template.CSS
+	pageHead
 	ID, Time, Day string
 	Source        pageSource // of all tables together
 	Stale         []string   // names of endpoints whose table is older than its source
@@ -117,7 +98,7 @@ type landingData struct {
 func newLanding(m *mount, b *Bound) landingData {
 	identifier, _ := contract.EncodeIdentifier("my-app", "me@example.org")
 	data := landingData{
-		Prefix: m.prefix, Style: template.CSS(styleSheet), Version: contract.InterfaceVersion, Identifier: identifier,
+		pageHead: newPageHead(m, ""), Version: contract.InterfaceVersion, Identifier: identifier,
 	}
 	if b == nil {
 		data.Groups = pageGroups(m, nil)
@@ -133,35 +114,6 @@ func newLanding(m *mount, b *Bound) landingData {
 		}
 	})
 	return data
-}
-
-// newDocs returns the reference of a mount with the sources of a snapshot's rows. It does not keep
-// the snapshot's memory.
-func newDocs(m *mount, b *Bound) func() *pageContent {
-	manifest, ages := b.snap.Manifest, make(map[string]pageSource, len(contract.Endpoints))
-	for i := range contract.Endpoints {
-		ages[contract.Endpoints[i].Path] = b.sourceOf(&contract.Endpoints[i])
-	}
-	return madeOnce(func() ([]byte, error) {
-		return docsPage(m, func(e *contract.Endpoint, page *pageEndpoint) {
-			page.Source, page.Datasets = ages[e.Path], datasetsOf(manifest, e)
-		})
-	})
-}
-
-// docsPage renders the reference of all endpoints of a mount, with what fill adds to them.
-func docsPage(m *mount, fill func(*contract.Endpoint, *pageEndpoint)) ([]byte, error) {
-	var b bytes.Buffer
-	err := pages.ExecuteTemplate(&b, "docs.html", struct {
-		Style                               template.CSS
-		Version, EncodePath, Prefix, Header string
-		HAPI                                bool
-		Groups                              []pageGroup
-	}{
-		template.CSS(styleSheet), contract.InterfaceVersion, m.prefix + contract.EncodePath, m.prefix,
-		m.names.IdentifierHeader(), m.names == contract.HAPINames, pageGroups(m, fill),
-	})
-	return b.Bytes(), err
 }
 
 // fixedPage is a page that is the same for all requests, in each coding.
@@ -194,13 +146,13 @@ func madeOnce(write func() ([]byte, error)) func() *pageContent {
 // fixedPages returns the pages of a mount as they are without a snapshot. They are made once for
 // all servers of the process, from embedded files and the endpoint literals.
 func fixedPages(m *mount) []*fixedPage {
-	made, _ := madePages.LoadOrStore([2]any{m.prefix, m.names}, sync.OnceValue(func() []*fixedPage {
+	made, _ := madePages.LoadOrStore([3]any{m.prefix, m.names, m.twin.prefix}, sync.OnceValue(func() []*fixedPage {
 		return makePages(m)
 	}))
 	return made.(func() []*fixedPage)()
 }
 
-var madePages sync.Map // of func() []*fixedPage, by prefix and names
+var madePages sync.Map // of func() []*fixedPage, by prefix, names and the twin's prefix
 
 func makePages(m *mount) []*fixedPage {
 	page := func(name, contentType, policy string, write func() ([]byte, error), paths ...string) *fixedPage {
@@ -208,13 +160,13 @@ func makePages(m *mount) []*fixedPage {
 	}
 	fixed := func(body []byte) func() ([]byte, error) { return func() ([]byte, error) { return body, nil } }
 	description := func() ([]byte, error) { return contract.Description(m.names, m.prefix) }
-	docs := func() ([]byte, error) { return docsPage(m, nil) }
+	docs := func() ([]byte, error) { return docsBody(m, nil) }
 	versions := contract.VersionPaths(m.names)
 	all := []*fixedPage{
 		page(contract.VersionPath, contract.JSONType, dataPolicy, fixed([]byte(bodyVersion)), versions...),
 		page("/api/v2", contract.JSONType, dataPolicy, fixed(indexBody(m)), contract.IndexPaths(m.names)...),
 		page("/openapi.json", contract.JSONType, dataPolicy, description, "/openapi.json"),
-		page("/docs", htmlType, pagePolicy, docs, "/docs", "/redoc"),
+		page(docsPath, htmlType, pagePolicy, docs, docsPath, "/redoc"),
 	}
 	if m.prefix == "" {
 		icon := fixed(mustRead("web/favicon.ico"))
@@ -258,14 +210,14 @@ func (s *Server) pageFields(more ...string) []string {
 	return fields
 }
 
-// addFixed registers a page at all its paths. It is sent in the coding that the client prefers.
-func (s *Server) addFixed(m *mount, page *fixedPage) {
+// fixed returns the handler of a page. It sends the page in the coding that the client prefers.
+func (s *Server) fixed(m *mount, page *fixedPage) fasthttp.RequestHandler {
 	full := newHead(s.pageFields(
 		safe("Content-Type", page.contentType, "Content-Security-Policy", page.policy)...)...)
 	bare := newHead(s.pageFields()...)
-	handler := func(ctx *fasthttp.RequestCtx) {
+	return func(ctx *fasthttp.RequestCtx) {
 		content, key := page.content, pageKey
-		if page.name == "/docs" { // shows the snapshot
+		if page.name == docsPath { // shows the snapshot
 			key = landingKey
 			if served := s.acquire(); served != nil {
 				content = served.docs[m]
@@ -285,9 +237,6 @@ func (s *Server) addFixed(m *mount, page *fixedPage) {
 			ctx.Response.Header.SetContentEncoding(coding.String())
 		}
 		ctx.Response.SetBodyRaw(made.bodies[coding])
-	}
-	for _, path := range page.paths {
-		s.add(m, path, route{handler: handler, name: page.name})
 	}
 }
 
@@ -321,18 +270,26 @@ func (s *Server) beginPage(
 // addPages registers the routes of a mount that do not read a table.
 func (s *Server) addPages(m *mount) {
 	for _, page := range fixedPages(m) {
-		s.addFixed(m, page)
+		handler := s.fixed(m, page)
+		if page.name == docsPath {
+			handler = s.searched(m, handler)
+		}
+		for _, path := range page.paths {
+			s.add(m, path, route{handler: handler, name: page.name})
+		}
 	}
+	s.addDocs(m)
 	full := newHead(s.landingFields(safe("Content-Type", htmlType, "Content-Security-Policy", pagePolicy)...)...)
 	bare := newHead(s.landingFields()...)
 	empty := newLanding(m, nil)
 	s.add(m, "/", route{name: "/", handler: func(ctx *fasthttp.RequestCtx) {
-		data := &empty
+		data := empty
 		if served := s.acquire(); served != nil {
-			data = served.landings[m]
+			data = *served.landings[m]
 			served.release(s.log)
 		}
-		s.answerLanding(ctx, *data, full, bare)
+		data.Base = s.baseOf(ctx)
+		s.answerPage(ctx, "landing.html", data, full, bare, landingKey)
 	}})
 }
 
@@ -345,20 +302,25 @@ func (s *Server) landingFields(more ...string) []string {
 	return s.pageFields(more...)
 }
 
-// answerLanding writes a landing page. Its example calls use the requested host.
-func (s *Server) answerLanding(ctx *fasthttp.RequestCtx, data landingData, full, bare head) {
-	data.Base = s.options.BaseURL
-	if data.Base == "" {
-		data.Base = "http://" + string(ctx.Host())
+// baseOf returns the address of the service for example calls: that of the options, or else the
+// requested host.
+func (s *Server) baseOf(ctx *fasthttp.RequestCtx) string {
+	if s.options.BaseURL != "" {
+		return s.options.BaseURL
 	}
+	return "http://" + string(ctx.Host())
+}
+
+// answerPage renders a template and sends it.
+func (s *Server) answerPage(ctx *fasthttp.RequestCtx, template string, data any, full, bare head, key string) {
 	var page bytes.Buffer
-	if err := pages.ExecuteTemplate(&page, "landing.html", data); err != nil {
-		s.logFault("/", err)
+	if err := pages.ExecuteTemplate(&page, template, data); err != nil {
+		s.logFault(template, err)
 		s.answerError(ctx, err)
 		return
 	}
 	tag := bodyTag(page.Bytes())
-	if coding, ok := s.beginPage(ctx, full, bare, &tag, landingKey); ok {
+	if coding, ok := s.beginPage(ctx, full, bare, &tag, key); ok {
 		ctx.SetBody(encoded(&ctx.Response.Header, nil, page.Bytes(), coding, true))
 	}
 }

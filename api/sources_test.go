@@ -123,7 +123,7 @@ func TestSourcesOnPages(t *testing.T) {
 		landing, docs := s.Answer("GET", prefix+"/", nil), s.Answer("GET", prefix+"/docs", nil)
 		for _, want := range []string{
 			"Records cover <strong>", "The newest source was changed on <strong>17 November 2026</strong>",
-			`<strong>Older than their sources:</strong> <a href="` + prefix + `/docs#org">org</a>.`,
+			`<strong>Older than their sources:</strong> <a href="` + prefix + `/docs/org">org</a>.`,
 			`<strong class="age">Older than its source since 18 November 2026.</strong>`,
 			`<span class="age">Last update 17 November 2026.</span>`,
 		} {
@@ -134,15 +134,23 @@ func TestSourcesOnPages(t *testing.T) {
 		for _, want := range []string{
 			`<strong class="age">Older than its source since 18 November 2026.</strong>`,
 			`<span class="age">Last update 17 November 2026.</span>`,
-			`<a href="https://catalog.example/dataset/made-up-figures">Figures &lt;made up&gt; &amp; more</a>`,
-			`Example Agency · <a href="https://license.example/by">Creative Commons Attribution</a>` +
-				` · last update 17 November 2026`,
 		} {
 			if n := strings.Count(string(docs.Body), want); n == 0 || strings.Contains(want, "Older") && n != 1 {
 				t.Errorf("%s/docs has %q %d times", prefix, want, n)
 			}
 		}
-		for _, page := range []Answer{landing, docs} {
+		org := s.Answer("GET", prefix+"/docs/org", nil)
+		for _, want := range []string{
+			`<strong class="age">Older than its source since 18 November 2026.</strong>`,
+			`<a href="https://catalog.example/dataset/made-up-figures">Figures &lt;made up&gt; &amp; more</a>`,
+			`Example Agency · <a href="https://license.example/by">Creative Commons Attribution</a>` +
+				` · last update 17 November 2026`,
+		} {
+			if !strings.Contains(string(org.Body), want) {
+				t.Errorf("%s/docs/org lacks %q", prefix, want)
+			}
+		}
+		for _, page := range []Answer{landing, docs, org} {
 			if keys, _ := page.field("Surrogate-Key"); keys != "all landing snap-"+sampleID {
 				t.Errorf("keys %q", keys)
 			}

@@ -65,7 +65,7 @@ const idpsPath = "/api/v2/affected-people/idps"
 
 // A stale table in what places say: which, and since what day.
 var (
-	staleOnPage = regexp.MustCompile(`(?s)^"?(?:<td><a href="[^"#]*#)?([\w-]+)".*Older than its source since ([^.]+)\.`)
+	staleOnPage = regexp.MustCompile(`(?s)^"?(?:<td><a href="[^"]*/)?([\w-]+)".*Older than its source since ([^.]+)\.`)
 	staleMetric = regexp.MustCompile(`(?m)^hdqs_source_stale\{table="(\w+)"\} 1$`)
 	staleTable  = regexp.MustCompile(`(?m)^(\w+) .*, stale since (\S+) `)
 )
@@ -85,7 +85,7 @@ func (s *server) shownStale(t *testing.T, store string) []string {
 		}
 	}
 	for _, prefix := range []string{"", "/hapi"} {
-		for path, part := range map[string]string{"/": "<tr>", "/docs": "<section id="} {
+		for path, part := range map[string]string{"/": "<tr>", "/docs": "<div id="} {
 			var stale [][]string
 			for part := range strings.SplitSeq(string(ask(t, "GET", s.base+prefix+path).body), part) {
 				if found := staleOnPage.FindStringSubmatch(part); found != nil {

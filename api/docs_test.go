@@ -1,0 +1,235 @@
+package api
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"html"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+
+	"hdqs/api/contract"
+)
+
+// pageOf asks for a page and fails unless it is one.
+func pageOf(t *testing.T, s *Server, target string) string {
+	t.Helper()
+	got := s.Answer("GET", target, []HeaderField{{"Host", "data.example.org"}})
+	if kind, _ := got.field("Content-Type"); got.Status != 200 || kind != htmlType {
+		t.Fatalf("%s: status %d, %s", target, got.Status, kind)
+	}
+	return string(got.Body)
+}
+
+// TestDocsPages checks the page of every endpoint under both sets of names: all parameters and
+// fields with their meanings, and an example whose answer is what the example call returns.
+func TestDocsPages(t *testing.T) {
+	t.Parallel()
+	for _, names := range []contract.NameSet{contract.ContractNames, contract.HAPINames} {
+		s := sampleServer(t, Options{Names: names, BaseURL: "https://data.example.org"}, 30)
+		for _, m := range s.mounts {
+			endpoints := contract.EndpointsIn(m.names)
+			for i := range endpoints {
+				checkDocsPage(t, s, m, &endpoints[i])
+			}
+		}
+	}
+}
+
+var (
+	callText   = regexp.MustCompile(`<pre class="call"><code>curl '([^']+)'</code></pre>`)
+	answerText = regexp.MustCompile(`(?s)aria-label="Example answer"><code>(.*?)</code></pre>`)
+)
+
+func checkDocsPage(t *testing.T, s *Server, m *mount, e *contract.Endpoint) {
+	t.Helper()
+	target := m.prefix + "/docs/" + e.Name()
+	page := pageOf(t, s, target)
+	text := html.UnescapeString(page)
+	for _, p := range contract.NewPlan(e).Params {
+		if p.List {
+			continue
+		}
+		if !strings.Contains(page, `id="parameter-`+p.Name+`"`) || !strings.Contains(text, e.About(&p)) {
+			t.Errorf("%s lacks the parameter %s", target, p.Name)
+		}
+	}
+	for _, f := range e.Fields {
+		if !strings.Contains(page, `id="field-`+f.Name+`"`) || !strings.Contains(text, e.Meaning(f.Name)) {
+			t.Errorf("%s lacks the field %s", target, f.Name)
+		}
+	}
+	call, answer := callText.FindStringSubmatch(page), answerText.FindStringSubmatch(page)
+	if call == nil || answer == nil {
+		t.Errorf("%s has no example", target)
+		return
+	}
+	path, ours := strings.CutPrefix(html.UnescapeString(call[1]), "https://data.example.org"+m.prefix+e.Path+"?")
+	if !ours {
+		t.Errorf("%s: the example call is %s", target, call[1])
+		return
+	}
+	got := s.Answer("GET", m.prefix+e.Path+"?"+path, nil)
+	var want, shown struct{ Data []map[string]any }
+	err := errors.Join(json.Unmarshal(got.Body, &want), json.Unmarshal([]byte(html.UnescapeString(answer[1])), &shown))
+	one, _ := json.Marshal(want)
+	other, _ := json.Marshal(shown)
+	if err != nil || len(shown.Data) == 0 || string(one) != string(other) {
+		t.Errorf("%s: %v: the example shows %s, the call answers %d %s", target, err, other, got.Status, one)
+	}
+}
+
+// TestDocsWithoutData checks the pages before a snapshot is served, and of a table that is refused.
+func TestDocsWithoutData(t *testing.T) {
+	t.Parallel()
+	empty := New(Options{})
+	if page := pageOf(t, empty, "/docs/sector"); !strings.Contains(page, "No data is loaded yet.") {
+		t.Error("the page without a snapshot does not say that no data is loaded")
+	}
+	s := sampleServer(t, Options{BaseURL: "https://data.example.org"}, 30)
+	before := s.Answer("GET", "/docs/sector", nil)
+	list := s.current.Load().bound.lists["/api/v2/metadata/sector"]
+	list.segment.MarkSuspect()
+	after := s.Answer("GET", "/docs/sector", nil)
+	kept, _ := before.field("Cache-Control")
+	keptAfter, _ := after.field("Cache-Control")
+	if !strings.HasPrefix(kept, "public") || keptAfter != noStore ||
+		!strings.Contains(string(after.Body), "This table cannot be read at the moment.") ||
+		strings.Contains(string(after.Body), "Example answer") {
+		t.Errorf("the page of a refused table: Cache-Control %q, then %q\n%s", kept, keptAfter, after.Body)
+	}
+}
+
+// TestDocsSearch checks what a search finds, and in which order.
+func TestDocsSearch(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, Options{}, 3)
+	for _, c := range []struct {
+		target, first string // the first link of the results
+		parts         []string
+	}{
+		{
+			"/docs?q=classification_phase", "/docs/food-security",
+			[]string{"#parameter-classification_phase", "1 endpoint."},
+		},
+		{"/docs?q=IPC_Phase", "/docs/food-security", []string{"#parameter-classification_phase"}},
+		{"/hapi/docs?q=ipc_phase", "/hapi/docs/food-security", []string{"#parameter-ipc_phase"}},
+		{"/docs?q=wfp-market", "/docs/agency-market", nil},
+		{"/docs?q=idps", "/docs/idps", nil},
+		{"/docs?q=fatalities", "/docs/conflict-events", []string{"#field-fatalities"}},
+		{"/docs?q=dollars+plan", "/docs/funding", []string{"#field-requirements_usd"}},
+		{"/docs?q=nothing-has-this", "", []string{"Nothing has all the words “nothing-has-this”."}},
+		{"/docs?q=%3Cb%3E%22", "", []string{"“&lt;b&gt;&#34;”", `value="&lt;b&gt;&#34;"`}},
+		{"/docs?q=%ff", "", []string{"“\ufffd”"}},
+		{"/docs?q=" + strings.Repeat("x+", 60), "", []string{"longer than 100 bytes"}},
+	} {
+		page := pageOf(t, s, c.target)
+		first := ""
+		if found := regexp.MustCompile(`<h2><a href="([^"]+)">`).FindStringSubmatch(page); found != nil {
+			first = found[1]
+		}
+		if first != c.first {
+			t.Errorf("%s: the first result is %q, want %q", c.target, first, c.first)
+		}
+		for _, part := range c.parts {
+			if !strings.Contains(page, part) {
+				t.Errorf("%s lacks %q", c.target, part)
+			}
+		}
+	}
+	index := pageOf(t, s, "/docs")
+	for _, target := range []string{"/docs?q=", "/docs?q=+", "/docs?x=1", "/docs?q=%zz", "/redoc"} {
+		if pageOf(t, s, target) != index {
+			t.Errorf("%s is not the index", target)
+		}
+	}
+}
+
+// TestDocsIndex checks that links to the anchors that the reference had as one page still work.
+func TestDocsIndex(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, Options{}, 3)
+	for _, m := range s.mounts {
+		page := pageOf(t, s, m.prefix+"/docs")
+		for _, id := range []string{"rules", "links", "browsers", "contents"} {
+			if !strings.Contains(page, `id="`+id+`"`) {
+				t.Errorf("%s/docs has no %s", m.prefix, id)
+			}
+		}
+		for _, e := range contract.EndpointsIn(m.names) {
+			link := `<div id="` + e.Name() + "\">\n<dt><a href=\"" + m.prefix + "/docs/" + e.Name() + `"`
+			if !strings.Contains(page, link) {
+				t.Errorf("%s/docs has no entry for %s", m.prefix, e.Name())
+			}
+		}
+	}
+}
+
+// TestPagesAreWellFormed checks that elements are nested and closed, that ids differ, that headings
+// skip no level, and that every link to a page or to a part of one has a target.
+func TestPagesAreWellFormed(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, Options{}, 30)
+	ids, links := map[string]bool{}, map[string][]string{}
+	var targets []string
+	for _, m := range s.mounts {
+		targets = append(targets, m.prefix+"/", m.prefix+"/docs")
+		for _, e := range contract.EndpointsIn(m.names) {
+			targets = append(targets, m.prefix+"/docs/"+e.Name())
+		}
+	}
+	for _, target := range append(targets, "/docs?q=location", "/docs?q=nowhere") {
+		scanPage(t, target, pageOf(t, s, target), ids, links)
+	}
+	for link, from := range links {
+		path, fragment, has := strings.Cut(link, "#")
+		if got := s.Answer("GET", path, nil); got.Status != 200 || has && !ids[path+"#"+fragment] {
+			t.Errorf("%s links to %s, which does not exist", from[0], link)
+		}
+	}
+}
+
+// voidElement matches elements that have no end tag in HTML.
+var voidElement = regexp.MustCompile(`<((?:link|meta|input)\b[^>]*)>`)
+
+// scanPage adds the ids and links of a page.
+func scanPage(t *testing.T, target, page string, ids map[string]bool, links map[string][]string) {
+	t.Helper()
+	d := xml.NewDecoder(strings.NewReader(voidElement.ReplaceAllString(page, "<$1/>")))
+	level := 0
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Errorf("%s: %v", target, err)
+			return
+		}
+		element, ok := token.(xml.StartElement)
+		if !ok {
+			continue
+		}
+		if name := element.Name.Local; len(name) == 2 && name[0] == 'h' && name[1] >= '1' && name[1] <= '6' {
+			if next := int(name[1] - '0'); next > level+1 {
+				t.Errorf("%s: a heading of level %d follows one of level %d", target, next, level)
+			}
+			level = int(element.Name.Local[1] - '0')
+		}
+		for _, a := range element.Attr {
+			switch {
+			case a.Name.Local == "id":
+				if ids[target+"#"+a.Value] {
+					t.Errorf("%s has the id %s twice", target, a.Value)
+				}
+				ids[target+"#"+a.Value] = true
+			case a.Name.Local == "href" && strings.HasPrefix(a.Value, "#"):
+				links[target+a.Value] = append(links[target+a.Value], target)
+			case a.Name.Local == "href" && strings.HasPrefix(a.Value, "/"):
+				links[a.Value] = append(links[a.Value], target)
+			}
+		}
+	}
+}

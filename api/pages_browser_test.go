@@ -1,0 +1,141 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"hdqs/internal/testkit"
+)
+
+// pageCheck is a page that axe-core checks in Chromium, and the result.
+type pageCheck struct {
+	Path   string `json:"path"`
+	Width  int    `json:"width"`
+	Scheme string `json:"scheme"`
+
+	Dark       bool     `json:"dark"`
+	Viewport   int      `json:"viewport"`
+	Content    int      `json:"content"` // its width
+	Passes     int      `json:"passes"`  // rules
+	Violations []string `json:"violations"`
+}
+
+// TestBrowserPages runs axe-core on every kind of page, on a desktop and on a phone, in light and
+// dark colours: there must be no violation of any rule, and nothing wider than the window.
+func TestBrowserPages(t *testing.T) {
+	t.Parallel()
+	needEdge(t)
+	axe, err := os.ReadFile(os.Getenv("HDQS_AXE"))
+	if err != nil {
+		t.Fatalf("HDQS_AXE must name axe.min.js, as 'make edge' sets it: %v", err)
+	}
+	var plan []pageCheck
+	for _, path := range []string{
+		"/", "/docs", "/docs?q=location", "/docs?q=nowhere", "/docs/conflict-events",
+		"/docs/food-prices-market-monitor", "/hapi/docs", "/hapi/docs/food-security",
+	} {
+		for _, width := range []int{1280, 390} {
+			for _, scheme := range []string{"light", "dark"} {
+				plan = append(plan, pageCheck{Path: path, Width: width, Scheme: scheme})
+			}
+		}
+	}
+	var results []pageCheck
+	result := runAxe(t, axe, plan)
+	if err := json.Unmarshal([]byte(result), &results); err != nil || len(results) != len(plan) {
+		t.Fatalf("%d results of %d: %v in %.300s", len(results), len(plan), err, result)
+	}
+	for _, r := range results {
+		name := func(format string, args ...any) {
+			t.Helper()
+			t.Errorf("%s at %d px, %s: "+format, append([]any{r.Path, r.Width, r.Scheme}, args...)...)
+		}
+		if r.Viewport != r.Width || r.Dark != (r.Scheme == "dark") {
+			name("checked at %d px, dark %v", r.Viewport, r.Dark)
+		}
+		if r.Content > r.Viewport {
+			name("the page is %d px wide", r.Content)
+		}
+		if r.Passes < 20 {
+			name("only %d rules were checked", r.Passes)
+		}
+		for _, v := range r.Violations {
+			name("%s", v)
+		}
+	}
+}
+
+// runAxe has Chromium run axe-core on pages of a server and returns what testdata/browser/axe.html
+// posts. The pages are served once more here, without the policy that forbids scripts.
+func runAxe(t *testing.T, axe []byte, plan []pageCheck) string {
+	t.Helper()
+	s := sampleServer(t, Options{}, 30)
+	script, err := json.Marshal(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	harness := bytes.Replace(testkit.ReadFile(t, filepath.Join("testdata", "browser", "axe.html")),
+		[]byte("PLAN"), script, 1)
+	done := make(chan string, 1)
+	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", htmlType)
+		switch r.URL.Path {
+		case "/":
+			_, _ = w.Write(harness)
+		case "/frame":
+			page := s.Answer("GET", r.FormValue("path"), []HeaderField{{"Host", "data.example.org"}})
+			w.WriteHeader(page.Status)
+			_, _ = w.Write(bytes.Replace(page.Body, []byte("</body>"), []byte(`<script src="/axe.js"></script></body>`), 1))
+		case "/axe.js":
+			w.Header().Set("Content-Type", "text/javascript")
+			_, _ = w.Write(axe)
+		case "/done":
+			result, _ := io.ReadAll(r.Body)
+			done <- string(result)
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	defer pages.Close()
+	return openChromium(t, done, pages.URL, "--window-size=1400,1000")
+}
+
+// openChromium opens an address in headless Chromium, and waits until done has a result.
+func openChromium(t *testing.T, done <-chan string, address string, flags ...string) string {
+	t.Helper()
+	binary, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Fatal(err)
+	}
+	flags = append(flags, "--headless", "--no-sandbox", "--disable-gpu", "--no-first-run",
+		"--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+		"--no-proxy-server", "--user-data-dir="+t.TempDir(), address)
+	command := exec.Command(binary, flags...)
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var messages testkit.Log
+	command.Stderr = &messages
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		_ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) // it has children
+		_ = command.Wait()
+	}()
+	select {
+	case result := <-done:
+		return result
+	case <-time.After(5 * testkit.Patience):
+	}
+	t.Fatalf("the page has posted no result\n%s", strings.TrimSpace(messages.String()))
+	return ""
+}
