@@ -107,7 +107,8 @@ func (p *Param) exampleList() []string {
 	case plain.Name == "location_code":
 		return []string{"AFG", "SDN", "TCD"}
 	case p.Type == Choice:
-		return []string{listEscapes.Replace(p.Enum.Values[0]), listEscapes.Replace(p.Enum.Values[1])}
+		values := p.listedValues()
+		return values[:min(2, len(values))]
 	case p.Type == Integer:
 		return []string{"1", "2"}
 	}

@@ -185,6 +185,7 @@ func operation(e *Endpoint) object {
 		{"406", "NotAcceptable"},
 		{"410", "Gone"},
 		{"412", "PreconditionFailed"},
+		{"414", "TooLong"},
 		{"422", "Invalid"},
 		{"500", "Internal"},
 		{"503", "Unavailable"},
@@ -460,6 +461,7 @@ func errorResponses() object {
 		{"NotAcceptable", answer("Accept-Encoding refuses every coding there is.", "Detail")},
 		{"PreconditionFailed", answer("If-Match lists tags, all of which are weak and match nothing, or the data is "+
 			"newer than If-Unmodified-Since.", "Detail")},
+		{"TooLong", answer("The path and query together are too long, as with many long values in a list.", "Detail")},
 		{"Invalid", answer("All parameters that break their rules.", "HTTPValidationError")},
 		{"Internal", answer("A fault of the service.", "InternalError")},
 		{"Gone", answer("The snapshot that the extension snapshot=ID names is not held any more; the current one is "+

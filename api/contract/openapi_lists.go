@@ -13,13 +13,22 @@ func (p *Param) itemSchema() object {
 	case String:
 		s = append(s, member{"pattern", itemPattern})
 	case Choice:
-		values := make(array, len(p.Enum.Values))
-		for i, value := range p.Enum.Values {
-			values[i] = listEscapes.Replace(value)
-		}
-		s[1].value = values
+		s[1].value = p.listedValues()
 	}
 	return s
+}
+
+// listedValues are the values of an enumeration that are described for lists. Values with a comma
+// are accepted too, with a backslash before it, as the description says. They are left out, since
+// generated R does not parse with a backslash in a value.
+func (p *Param) listedValues() []string {
+	var values []string
+	for _, value := range p.Enum.Values {
+		if listEscapes.Replace(value) == value {
+			values = append(values, value)
+		}
+	}
+	return values
 }
 
 // listExample is the example as JSON.
