@@ -14,18 +14,22 @@ const (
 	longestHeal  = time.Minute
 )
 
+// rebuildEvery is after how many failed tries a server that builds from a catalog builds again. The
+// first one counts; ten tries take a minute at first and ten minutes later.
+const rebuildEvery = 10
+
 // heal opens the segments of tables that the server refuses again: at once, after each look, and
-// after growing pauses. It runs beside looks, which may take long. If the first try fails, a server
-// that builds from a catalog builds again, which replaces damaged files.
+// after growing pauses. It runs beside looks, which may take long. If tries fail, a server that
+// builds from a catalog builds again, which replaces damaged files.
 func (f *follower) heal(ctx context.Context) {
-	pause := shortestHeal
+	pause, failed := shortestHeal, 0
 	var next <-chan time.Time
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-f.server.Suspected():
-			pause = shortestHeal
+			pause, failed = shortestHeal, 0
 		case <-f.looked:
 		case <-next:
 		}
@@ -41,7 +45,7 @@ func (f *follower) heal(ctx context.Context) {
 		} else if len(refused) > 0 && ctx.Err() == nil {
 			f.log.Error("refused tables cannot be opened again and stay refused",
 				"tables", refused, "next_try", pause.String(), "error", err)
-			if pause == shortestHeal {
+			if failed++; failed%rebuildEvery == 1 {
 				select {
 				case f.rebuild <- struct{}{}:
 				default:
