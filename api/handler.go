@@ -173,7 +173,8 @@ func (s *Server) answerUnknown(ctx *fasthttp.RequestCtx, path string) {
 	if len(short) == len(path) || s.handlerOf(short) == nil {
 		h := notFoundHead.begin(ctx)
 		if moved := contract.HAPIPrefix + path; contract.IsV1(path) && s.handlerOf(moved) != nil {
-			s.finishFault(ctx, fasthttp.StatusNotFound, `{"detail":"Not Found","hint":"Version 1 is at `+moved+`"}`)
+			s.finishFault(ctx, fasthttp.StatusNotFound, bodyNotFound) // the contract has no more in it
+			h.Set(contract.HeaderHint, "version 1 is at "+moved)
 			h.Set("Link", "<"+moved+`>; rel="related"`)
 			return
 		}

@@ -52,7 +52,12 @@ func manifestOf(t *testing.T, store string) string {
 // bytes of a mapped file never change.
 func change(t *testing.T, path string, with func([]byte) []byte) {
 	t.Helper()
-	testkit.ReplaceFile(t, path, with(testkit.ReadFile(t, path)))
+	before := testkit.ReadFile(t, path)
+	after := with(bytes.Clone(before))
+	if bytes.Equal(before, after) {
+		t.Fatalf("%s did not change", path)
+	}
+	testkit.ReplaceFile(t, path, after)
 }
 
 // flipBit changes one bit; a negative offset counts from the end.
@@ -112,7 +117,7 @@ func damages(t *testing.T, whole string) []damage {
 		inSegment("of the other byte order", setVersion(0, 0, 0, 1)),
 		inSegment("of another table", func([]byte) []byte { return otherTable }),
 		inManifest("of a later version", func(b []byte) []byte {
-			return bytes.Replace(b, []byte(`"format": 1`), []byte(`"format": 2`), 1)
+			return bytes.Replace(b, []byte(`"format": `), []byte(`"format": 9`), 1)
 		}),
 		inManifest("empty", empty), inManifest("truncated", truncate), inManifest("of another program", otherJSON),
 		inManifest("not JSON", otherFormat),
