@@ -340,6 +340,7 @@ func serverOf(tb testing.TB, o Options, snap *store.Snapshot) *Server {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	o.SkipWarmUp = o.MemoryLimit == 0 // which takes seconds under the race detector; its own tests need it
 	s := New(o)
 	if err := s.Swap(Release{Snapshot: snap, PublishedAt: publishedTime}); err != nil {
 		tb.Fatal(err)

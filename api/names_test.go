@@ -127,7 +127,7 @@ func TestHAPINames(t *testing.T) {
 	for i := range contract.Endpoints {
 		names := renaming(i)
 		h := hapiEndpoint(i)
-		for n := range trials(40, 10) {
+		for n := range trials(40, 4) {
 			query, hapiQuery := randomQuery(i, random, tables[i].rows)
 			path := contract.HAPIPrefix + h.Paths()[n%len(h.Paths())]
 			for _, format := range []string{"&output_format=json", "&output_format=csv"} {

@@ -103,7 +103,7 @@ func TestPinnedPaging(t *testing.T) {
 	first := storeSnapshot(t, "first", sampleTime, []*testTable{numberedLocations(rows, nil)})
 	second := storeSnapshot(t, "second", sampleTime,
 		[]*testTable{numberedLocations(rows, func(id int) bool { return id%10 == 0 })})
-	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
+	s := New(Options{Logger: slog.New(slog.DiscardHandler), SkipWarmUp: true})
 	if err := s.Swap(Release{Snapshot: first, PublishedAt: publishedTime}); err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +251,7 @@ func TestLinksOfLongQueries(t *testing.T) {
 // found by their pins at every moment.
 func TestPinAcrossSwap(t *testing.T) {
 	t.Parallel()
-	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
+	s := New(Options{Logger: slog.New(slog.DiscardHandler), SkipWarmUp: true})
 	release := func(id string) Release {
 		return Release{
 			Snapshot:    storeSnapshot(t, id, sampleTime, []*testTable{numberedLocations(1, nil)}),

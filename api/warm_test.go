@@ -126,7 +126,7 @@ func checkWarmUpFails(t *testing.T, name string, breakList func(*boundList), lim
 	s := sampleServer(t, Options{
 		Identifier: IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler), MemoryLimit: limit,
 	}, 20)
-	s.warmLimit = time.Hour
+	s.options.SkipWarmUp, s.warmLimit = false, time.Hour
 	before := s.Answer("GET", listTarget, nil)
 	next := storeSnapshot(t, "next", sampleTime, sampleTables(t, 21))
 	bound, err := Bind(next)
