@@ -356,7 +356,7 @@ func TestEdgeStale(t *testing.T) {
 }
 
 // TestEdgeSources checks that nginx, which does not update the header of a cached answer after a
-// 304, tells when a table with the same rows becomes stale, and when it is not stale any longer.
+// 304, passes on that a table with the same rows is stale, and later that it is not.
 func TestEdgeSources(t *testing.T) {
 	t.Parallel()
 	g := startEdge(t, Options{Freshness: Freshness{

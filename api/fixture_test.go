@@ -316,6 +316,30 @@ var sampleDataset = store.Dataset{
 	License: "Creative Commons Attribution", LicenseURL: "https://license.example/by", Updated: sampleUpdated,
 }
 
+// twoSnapshots returns two snapshots of one store that share all tables except the one of sectors.
+func twoSnapshots(t *testing.T) (first, second *store.Snapshot) {
+	t.Helper()
+	st, err := store.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tables := sampleTables(t, 20)
+	putSnapshot(t, st, "first", tables)
+	for _, x := range tables {
+		if x.endpoint.Table == "sector" {
+			x.rows = x.rows[:7]
+		}
+	}
+	putSnapshot(t, st, "second", tables)
+	if first, err = st.Open("first"); err != nil {
+		t.Fatal(err)
+	}
+	if second, err = st.OpenAfter("second", first); err != nil {
+		t.Fatal(err)
+	}
+	return first, second
+}
+
 // testServer serves the given tables, for example modified sample tables.
 func testServer(tb testing.TB, o Options, tables []*testTable) *Server {
 	tb.Helper()

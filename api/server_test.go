@@ -355,26 +355,7 @@ func TestSwap(t *testing.T) {
 // both snapshots share, binds the others anew, and leaves nothing that reads a closed table.
 func TestSwapKeepsSharedTables(t *testing.T) {
 	t.Parallel()
-	st, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	tables := sampleTables(t, 20)
-	putSnapshot(t, st, "first", tables)
-	for _, x := range tables {
-		if x.endpoint.Table == "sector" {
-			x.rows = x.rows[:7]
-		}
-	}
-	putSnapshot(t, st, "second", tables)
-	first, err := st.Open("first")
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := st.OpenAfter("second", first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first, second := twoSnapshots(t)
 	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
 	before := make(map[string]*boundList)
 	for _, snap := range []*store.Snapshot{first, second} {

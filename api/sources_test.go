@@ -165,7 +165,7 @@ func TestSourcesOnPages(t *testing.T) {
 	}
 }
 
-// TestPeriodText checks how the period of rows is told, also where rows have no start or no end.
+// TestPeriodText checks the text of the period of rows, also where rows have no start or no end.
 func TestPeriodText(t *testing.T) {
 	t.Parallel()
 	day := func(year int, month time.Month) time.Time { return time.Date(year, month, 3, 9, 0, 0, 0, time.UTC) }

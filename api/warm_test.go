@@ -58,26 +58,7 @@ func TestWarmUp(t *testing.T) {
 // and of no other, and that the requests are valid.
 func TestWarmUpRequests(t *testing.T) {
 	t.Parallel()
-	st, err := store.Open(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	tables := sampleTables(t, 20)
-	putSnapshot(t, st, "first", tables)
-	for _, x := range tables {
-		if x.endpoint.Table == "sector" {
-			x.rows = x.rows[:7]
-		}
-	}
-	putSnapshot(t, st, "second", tables)
-	first, err := st.Open("first")
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := st.OpenAfter("second", first)
-	if err != nil {
-		t.Fatal(err)
-	}
+	first, second := twoSnapshots(t)
 	all, sector := 0, 0
 	for i := range contract.Endpoints {
 		n := len(warmRequests) + len(warmFilters(&contract.Endpoints[i]))

@@ -31,7 +31,7 @@ var lostParams = []lostParam{
 		[]string{"update_date_min", "update_date_max", "resource_update_date_min", "resource_update_date_max"},
 	},
 	{
-		"resource_hdx_id", "metadata/data-availability tells when data were updated, and filters by " +
+		"resource_hdx_id", "metadata/data-availability has the dates of updates, and filters by " +
 			"hapi_updated_date_min and hapi_updated_date_max",
 		[]string{
 			"hapi_updated_date_min", "hapi_updated_date_max", "hapi_replaced_date_min", "hapi_replaced_date_max",

@@ -119,7 +119,7 @@ func (a *answer) plain() ([]byte, error) {
 	}
 }
 
-// patientFlags are those of a replica that does not look at its store unless it is told to, and
+// patientFlags are those of a replica that looks at its store only on SIGHUP, and
 // turns no request away on a busy machine.
 func patientFlags(more ...string) []string {
 	return append([]string{"--snapshot-poll", "1h", "--queue-wait", "20s"}, more...)

@@ -113,7 +113,7 @@ func readPatterns(t *testing.T) []clientPattern {
 
 var placeholder = regexp.MustCompile(`\{(\w+)\}`)
 
-// fill replaces what stands for fields of earlier answers, and reads the query.
+// fill replaces placeholders by fields of earlier answers, and reads the query.
 func (p *clientPattern) fill(t *testing.T) {
 	t.Helper()
 	filled := placeholder.ReplaceAllStringFunc(p.query, func(name string) string {

@@ -34,15 +34,7 @@ func TestGoldenMistakesHTTP(t *testing.T) {
 	if len(blocks) < 30 {
 		t.Errorf("%d mistakes, want at least 30", len(blocks))
 	}
-	want, got := strings.Split(text, "\n"), strings.Split(out.String(), "\n")
-	for i := range min(len(want), len(got)) {
-		if want[i] != got[i] {
-			t.Errorf("%s:%d:\n got: %s\nwant: %s", mistakesHTTPFile, i+1, got[i], want[i])
-		}
-	}
-	if len(want) != len(got) {
-		t.Errorf("%s has %d lines, want %d", mistakesHTTPFile, len(want), len(got))
-	}
+	compareLines(t, mistakesHTTPFile, text, out.String())
 }
 
 // mistaken sends a request and returns what a caller sees of the answer. The line is a method, a

@@ -70,14 +70,20 @@ func TestGoldenMistakes(t *testing.T) {
 	if len(blocks) < 15 {
 		t.Errorf("%d mistakes, want at least 15", len(blocks))
 	}
-	want, got := strings.Split(text, "\n"), strings.Split(out.String(), "\n")
-	for i := range min(len(want), len(got)) {
-		if want[i] != got[i] {
-			t.Fatalf("%s:%d:\n got: %s\nwant: %s", mistakesFile, i+1, got[i], want[i])
+	compareLines(t, mistakesFile, text, out.String())
+}
+
+// compareLines compares the text of a golden file line by line.
+func compareLines(t *testing.T, file, want, got string) {
+	t.Helper()
+	wanted, lines := strings.Split(want, "\n"), strings.Split(got, "\n")
+	for i := range min(len(wanted), len(lines)) {
+		if wanted[i] != lines[i] {
+			t.Errorf("%s:%d:\n got: %s\nwant: %s", file, i+1, lines[i], wanted[i])
 		}
 	}
-	if len(want) != len(got) {
-		t.Errorf("%s has %d lines, want %d", mistakesFile, len(want), len(got))
+	if len(wanted) != len(lines) {
+		t.Errorf("%s has %d lines, want %d", file, len(wanted), len(lines))
 	}
 }
 

@@ -1,4 +1,5 @@
-// Asks for a list with the generated client and prints rows, total and the sum of a field: client BASE IDENTIFIER.
+// Asks for a list with the generated client and prints rows, total and the sum of a field:
+// client BASE IDENTIFIER.
 package main
 
 import (
