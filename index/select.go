@@ -42,10 +42,8 @@ func (t *totals) total() int { return int(t.before[len(t.before)-1]) }
 // ErrPosting for a damaged segment; p is then empty.
 func (x *Index) Select(q *Query, p *Page) error {
 	p.Ranges, p.Rows, p.Total = p.Ranges[:0], 0, 0
-	for i := range q.Filters {
-		if err := x.check(&q.Filters[i]); err != nil {
-			return err
-		}
+	if err := x.checkAll(q); err != nil {
+		return err
 	}
 	out := emitter{ranges: p.Ranges, left: max(q.Limit, 0), skip: q.Offset}
 	if len(q.Filters) == 0 {
@@ -66,10 +64,25 @@ func (x *Index) Select(q *Query, p *Page) error {
 	if err == nil {
 		p.Total = x.walk(w, known, &out)
 	}
-	clear(w.predicates)
-	clear(w.filters)
+	w.release()
 	out.finish(p)
 	return err
+}
+
+// release drops what the next query does not use again.
+func (w *scratch) release() {
+	clear(w.predicates)
+	clear(w.filters)
+}
+
+// checkAll returns an error if the table cannot answer one of the filters.
+func (x *Index) checkAll(q *Query) error {
+	for i := range q.Filters {
+		if err := x.check(&q.Filters[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (x *Index) check(f *Filter) error {
@@ -282,7 +295,7 @@ func (x *Index) walk(w *scratch, known *totals, out *emitter) int {
 		out.skip -= uint64(before[first])
 		for k := first; k < chunks && out.left > 0; k++ {
 			if before[k+1] > before[k] {
-				x.chunk(w, k, false)
+				x.chunk(&w.rows, w.predicates, k, false)
 				out.addRows(&w.rows, uint32(k)<<chunkBits)
 			}
 		}
@@ -291,7 +304,7 @@ func (x *Index) walk(w *scratch, known *totals, out *emitter) int {
 	w.counts = append(w.counts[:0], 0)
 	total := 0
 	for k := range chunks {
-		n := x.chunk(w, k, out.left == 0 || out.skip >= chunkRows)
+		n := x.chunk(&w.rows, w.predicates, k, out.left == 0 || out.skip >= chunkRows)
 		total += n
 		w.counts = append(w.counts, uint32(total))
 		switch {
@@ -307,13 +320,13 @@ func (x *Index) walk(w *scratch, known *totals, out *emitter) int {
 	return total
 }
 
-// chunk intersects the predicates in chunk k and returns the number of rows. The rows are then in
-// w.rows, unless countOnly.
-func (x *Index) chunk(w *scratch, k int, countOnly bool) int {
-	r, size := &w.rows, chunkSize(x.rows, k)
+// chunk intersects predicates in chunk k and returns the number of rows. If there are any, r is set
+// to them, unless countOnly.
+func (x *Index) chunk(r *rowsOf, predicates []*predicate, k int, countOnly bool) int {
+	size := chunkSize(x.rows, k)
 	r.loadAll(size)
 	smallest := -1
-	for i, o := range w.predicates {
+	for i, o := range predicates {
 		if o.set == nil {
 			if o.matchesNothing() {
 				return 0
@@ -324,15 +337,15 @@ func (x *Index) chunk(w *scratch, k int, countOnly bool) int {
 		if c.shape == empty {
 			return 0
 		}
-		if smallest < 0 || c.rows < w.predicates[smallest].set.chunks[k].rows {
+		if smallest < 0 || c.rows < predicates[smallest].set.chunks[k].rows {
 			smallest = i
 		}
 	}
 	if smallest >= 0 {
-		r.load(w.predicates[smallest].set, &w.predicates[smallest].set.chunks[k], size)
+		r.load(predicates[smallest].set, &predicates[smallest].set.chunks[k], size)
 	}
-	last := len(w.predicates) - 1
-	for i, o := range w.predicates {
+	last := len(predicates) - 1
+	for i, o := range predicates {
 		switch {
 		case r.shape == empty:
 			return 0

@@ -1,0 +1,146 @@
+package index
+
+import "slices"
+
+// Passing is the rows that pass the filters of a query, one chunk of 65,536 rows at a time. It does
+// not change, so several goroutines may read it, each with ChunkRows of its own. It must not be
+// used after the segment is closed.
+type Passing struct {
+	x          *Index
+	predicates []*predicate // none where every row passes
+	known      *totals      // nil if the rows were not counted before
+}
+
+// Passing finds the rows that pass all filters of a query, without Limit and Offset. The error is
+// that of Select.
+func (x *Index) Passing(q *Query) (*Passing, error) {
+	p := &Passing{x: x}
+	if err := x.checkAll(q); err != nil {
+		return nil, err
+	}
+	if len(q.Filters) == 0 {
+		return p, nil
+	}
+	w := x.pool.Get().(*scratch)
+	defer x.pool.Put(w)
+	w.makeKeys(x, q.Filters)
+	p.known, _ = x.cache.get(w.key).(*totals)
+	err := x.predicates(w, false)
+	if err == nil {
+		p.predicates = slices.Clone(w.predicates)
+	}
+	w.release()
+	if err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Close lets go of the rows.
+func (p *Passing) Close() { *p = Passing{} }
+
+// Chunks is the number of chunks of the table.
+func (p *Passing) Chunks() int { return chunkCount(p.x.rows) }
+
+// Read sets into to the passing rows of chunk k, and returns their number.
+func (p *Passing) Read(k int, into *ChunkRows) int {
+	n := 0
+	into.base = uint32(k) << chunkBits
+	if !p.emptyChunk(k) {
+		n = p.x.chunk(&into.rows, p.predicates, k, false)
+	}
+	if n == 0 {
+		into.rows.shape, into.rows.known = empty, 0
+	}
+	into.rows.size = chunkSize(p.x.rows, k)
+	return n
+}
+
+// Count is the number of passing rows of chunk k. It uses the memory of into, whose rows are lost.
+func (p *Passing) Count(k int, into *ChunkRows) int {
+	if p.known != nil {
+		return int(p.known.before[k+1] - p.known.before[k])
+	}
+	into.rows.shape = empty
+	n := p.x.chunk(&into.rows, p.predicates, k, true)
+	into.rows.shape, into.rows.known = empty, 0
+	return n
+}
+
+// emptyChunk reports whether it is known that no row of chunk k passes.
+func (p *Passing) emptyChunk(k int) bool {
+	return p.known != nil && p.known.before[k+1] == p.known.before[k]
+}
+
+// ChunkRows is the passing rows of one chunk, and the memory to find them (about 50 KB), to be used
+// again for the next. The zero value is ready for Read.
+type ChunkRows struct {
+	rows rowsOf
+	base uint32
+}
+
+// Base is the id of the chunk's first row.
+func (c *ChunkRows) Base() uint32 { return c.base }
+
+// Size is the number of rows of the table in the chunk, passing or not.
+func (c *ChunkRows) Size() int { return c.rows.size }
+
+// Len is the number of passing rows.
+func (c *ChunkRows) Len() int { return c.rows.count() }
+
+// All reports whether every row of the chunk passes.
+func (c *ChunkRows) All() bool { return c.rows.count() == c.rows.size }
+
+// Ranges appends the ids of the passing rows, as ascending ranges that do not touch.
+func (c *ChunkRows) Ranges(dst []Range) []Range {
+	r := &c.rows
+	switch r.shape {
+	case full:
+		return append(dst, Range{c.base, c.base + uint32(r.size)})
+	case runs:
+		for i := 0; i+1 < len(r.pairs); i += 2 {
+			from := c.base + uint32(r.pairs[i])
+			dst = append(dst, Range{from, from + uint32(r.pairs[i+1]) + 1})
+		}
+	case array:
+		n := len(dst)
+		for _, v := range r.values {
+			row := c.base + uint32(v)
+			if len(dst) > n && dst[len(dst)-1].To == row {
+				dst[len(dst)-1].To++
+			} else {
+				dst = append(dst, Range{row, row + 1})
+			}
+		}
+	case bitmap:
+		eachRun(r.words, r.lo, r.hi, func(from, to uint32) bool {
+			dst = append(dst, Range{c.base + from, c.base + to})
+			return true
+		})
+	}
+	return dst
+}
+
+// Words is the passing rows as a bitmap: bit 0 of the first word is row Base. It must not be
+// changed, and is valid until the next Read.
+func (c *ChunkRows) Words() *[chunkWords]uint64 {
+	r := &c.rows
+	n := r.count()
+	switch {
+	case r.shape == bitmap && r.words != &r.ownWords: // a whole chunk of a set, read in place
+		return r.words
+	case r.shape == empty || r.shape == array:
+		clear(r.ownWords[:])
+		if r.shape == array {
+			for _, v := range r.values {
+				r.ownWords[v>>6] |= 1 << (v & 63)
+			}
+		}
+	default:
+		r.toBitmap()
+		clear(r.ownWords[:r.lo])
+		clear(r.ownWords[r.hi:])
+	}
+	r.shape, r.words, r.lo, r.hi, r.known = bitmap, &r.ownWords, 0, chunkWords, n
+	return r.words
+}
