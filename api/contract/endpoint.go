@@ -15,6 +15,12 @@ type Endpoint struct {
 	Place   []Param // filters by place, which are checked before the page parameters
 	Params  []Param
 
+	// What identifies a row and what its figures mean (figures.go).
+	Key        []string    // columns that identify a row; they mean the same in every load
+	Rounds     []string    // of Key: numbers of rounds, each of which replaces the one before
+	Figures    []Figure    // every number of a record
+	Dimensions []Dimension // every other field of a record that has an amount or an average
+
 	// Of endpoints in HAPI names (nameset_paths.go) only.
 	names     NameSet
 	contract  *Endpoint // the same endpoint in the contract's names

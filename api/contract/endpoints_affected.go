@@ -12,6 +12,9 @@ var affected = []Endpoint{
 			oneOf("population_group", populationGroup), between("population", Integer), oneOf("gender", gender),
 			is("age_range", 32), journeys, dates,
 		),
+		Key:        journeyKey,
+		Figures:    figures(amounts("people", "population"), ageLabels),
+		Dimensions: dimensions(fromFile, anyGroup, genders, ageRanges, stock, betweenTwo),
 	},
 	{
 		Path:    "/api/v2/affected-people/humanitarian-needs",
@@ -26,6 +29,12 @@ var affected = []Endpoint{
 			contains("category", 128), several(contains("sector_code", 32)), oneOf("population_status", populationStatus),
 			between("population", Integer), contains("sector_name", 512), flags, dates,
 		),
+		Key:     keyOf(unit2, []string{"category", "sector_code", "population_status", PeriodStart}),
+		Figures: figures(level, amounts("people", "population")),
+		Dimensions: dimensions(
+			inUnit2, fromFile, overlapping("sector_code", "sector_name"), overlapping("category"), overlapping("population_status"),
+			stock,
+		),
 	},
 	{
 		Path:    "/api/v2/affected-people/idps",
@@ -34,8 +43,14 @@ var affected = []Endpoint{
 		Fields: record(
 			geo, res, integers("reporting_round"), text("assessment_type", 0), text("operation", 0), integers("population"), period,
 		),
-		Place:  filters(loc, a1, a2, lvl),
-		Params: filters(flags, dates),
+		Place:   filters(loc, a1, a2, lvl),
+		Params:  filters(flags, dates),
+		Key:     keyOf(unit2, []string{"assessment_type", "reporting_round", "operation", PeriodStart}),
+		Rounds:  []string{"reporting_round"},
+		Figures: figures(level, labels("reporting_round"), amounts("people", "population")),
+		Dimensions: dimensions(
+			inUnit2, fromFile, overlapping("reporting_round"), overlapping("assessment_type"), overlapping("operation"), stock,
+		),
 	},
 	{
 		Path:    "/api/v2/affected-people/returnees",
@@ -47,5 +62,8 @@ var affected = []Endpoint{
 		Params: filters(
 			oneOf("population_group", populationGroup), oneOf("gender", gender), like("age_range", 32), journeys, dates,
 		),
+		Key:        journeyKey,
+		Figures:    figures(amounts("people", "population"), ageLabels),
+		Dimensions: dimensions(fromFile, anyGroup, genders, ageRanges, flow, betweenTwo),
 	},
 }

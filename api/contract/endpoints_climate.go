@@ -15,5 +15,16 @@ var climate = []Endpoint{
 		Params: filters(
 			atMost(12, oneOf("aggregation_period", rainAggregation)), atMost(16, oneOf("version", rainVersion)), flags, dates,
 		),
+		Key: keyOf(unit2, []string{
+			"provider_admin1_code", "provider_admin2_code", "aggregation_period", "version", PeriodStart,
+		}),
+		Figures: figures(
+			level, averaged("an amount of rain over an area", "rainfall", "rainfall_long_term_average"),
+			neither("a percentage", "rainfall_anomaly_pct"), neither("the size of a unit on a raster", "number_pixels"),
+		),
+		Dimensions: dimensions(
+			inUnit2, fromFile, alike("aggregation_period"), parts("provider_admin1_code"), parts("provider_admin2_code"),
+			alike("version"), flow,
+		),
 	},
 }

@@ -15,6 +15,8 @@ var coordination = []Endpoint{
 			several(contains("sector_code", 512)), contains("sector_name", 512), like("org_acronym", 32), contains("org_name", 512),
 			flags, dates,
 		),
+		Key:     keyOf(unit2, []string{"org_acronym", "org_name", "sector_code", PeriodStart}),
+		Figures: level,
 	},
 	{
 		Path:    "/api/v2/coordination-context/funding",
@@ -27,6 +29,11 @@ var coordination = []Endpoint{
 		Params: filters(
 			example("HAFG24", like("appeal_code", 64)), example("HRP", like("appeal_type", 64)), loc, flags, dates,
 		),
+		Key:     []string{"appeal_code", "location_code", PeriodStart},
+		Figures: figures(amounts("money", "requirements_usd", "funding_usd"), neither("a percentage", "funding_pct")),
+		Dimensions: dimensions(
+			fromFile, parts("appeal_code", "appeal_name"), parts("appeal_type"), inCountry, flow,
+		),
 	},
 	{
 		Path:    "/api/v2/coordination-context/conflict-events",
@@ -35,6 +42,13 @@ var coordination = []Endpoint{
 		Fields:  record(geo, res, choice("event_type", eventType), null(integers("events", "fatalities")), period),
 		Place:   filters(loc, a1, a2, lvl),
 		Params:  filters(oneOf("event_type", eventType), flags, dates),
+		Key:     keyOf(unit2, []string{"event_type", PeriodStart}),
+		Figures: figures(level, amounts("events", "events"), amounts("deaths", "fatalities")),
+		// The source counts violence against civilians, and explosions and remote violence, under
+		// political violence; those of them that target civilians again under civilian targeting.
+		Dimensions: dimensions(
+			inUnit2, fromFile, totals("event_type", whole("political_violence", "civilian_targeting")), flow,
+		),
 	},
 	{
 		Path:    "/api/v2/coordination-context/national-risk",
@@ -50,6 +64,12 @@ var coordination = []Endpoint{
 			oneOf("risk_class", riskClass), between("global_rank", Integer), between("overall_risk", Number),
 			between("hazard_exposure_risk", Number), between("vulnerability_risk", Number),
 			between("coping_capacity_risk", Number), loc, flags, dates,
+		),
+		Key: []string{"location_code", PeriodStart},
+		Figures: figures(
+			neither("a rank", "global_rank"),
+			neither("an index", "overall_risk", "hazard_exposure_risk", "vulnerability_risk", "coping_capacity_risk"),
+			neither("a fraction", "meta_missing_indicators_pct"), neither("an age of data", "meta_avg_recentness_years"),
 		),
 	},
 }

@@ -14,6 +14,12 @@ var food = []Endpoint{
 		Params: filters(
 			oneOf("classification_phase", classificationPhase), oneOf("classification_type", classificationType), flags, dates,
 		),
+		Key:     keyOf(unit2, []string{"classification_phase", "classification_type", PeriodStart}),
+		Figures: figures(level, amounts("people", "population_in_phase"), neither("a fraction", "population_fraction_in_phase")),
+		Dimensions: dimensions(
+			inUnit2, fromFile, totals("classification_phase", whole("all"), whole("3+", "3", "4", "5")),
+			overlapping("classification_type"), stock,
+		),
 	},
 	{
 		Path:    "/api/v2/food-security-nutrition-poverty/food-prices-market-monitor",
@@ -30,6 +36,12 @@ var food = []Endpoint{
 			oneOf("commodity_category", commodityCategory), contains("commodity_name", 512),
 			oneOf("price_flag", priceFlag), oneOf("price_type", priceType), between("price", Exact), flags, dates,
 		),
+		Key:     []string{"market_code", "commodity_code", "unit", "price_flag", "price_type", PeriodStart},
+		Figures: figures(level, averaged("a price", "price"), labels("lat", "lon")),
+		Dimensions: dimensions(
+			inUnit2, fromFile, parts("market_code", "market_name", "lat", "lon"), alike("commodity_code", "commodity_name"),
+			parts("commodity_category"), alike("currency_code"), alike("unit"), alike("price_flag"), alike("price_type"), flow,
+		),
 	},
 	{
 		Path:    "/api/v2/food-security-nutrition-poverty/poverty-rate",
@@ -43,5 +55,10 @@ var food = []Endpoint{
 		),
 		Place:  filters(loc, a1, lvl),
 		Params: filters(between("mpi", Number), flags, dates),
+		Key:    keyOf(unit1, []string{PeriodStart}),
+		Figures: figures(
+			level, neither("an index", "mpi"),
+			neither("a percentage", "headcount_ratio", "intensity_of_deprivation", "vulnerable_to_poverty", "in_severe_poverty"),
+		),
 	},
 }

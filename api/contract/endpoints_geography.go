@@ -10,5 +10,8 @@ var geography = []Endpoint{
 		Params: filters(
 			atMost(3, oneOf("gender", gender)), like("age_range", 32), between("population", Integer), flags, dates,
 		),
+		Key:        keyOf(unit2, []string{"gender", "age_range", PeriodStart}),
+		Figures:    figures(level, ageLabels, amounts("people", "population")),
+		Dimensions: dimensions(inUnit2, fromFile, genders, ageRanges, stock),
 	},
 }

@@ -14,6 +14,7 @@ var metadata = []Endpoint{
 			is("dataset_catalog_id", 36), is("dataset_catalog_stub", 128), contains("dataset_catalog_title", 1024),
 			like("catalog_provider_stub", 128), contains("catalog_provider_name", 512),
 		),
+		Key: []string{"dataset_catalog_id"},
 	},
 	{
 		Path:    "/api/v2/metadata/resource",
@@ -33,6 +34,7 @@ var metadata = []Endpoint{
 			is("dataset_catalog_id", 36), is("dataset_catalog_stub", 128), contains("dataset_catalog_title", 1024),
 			like("dataset_catalog_provider_stub", 128), fullName("dataset_catalog_provider_name", 512),
 		),
+		Key: []string{"resource_catalog_id"},
 	},
 	{
 		Path:    "/api/v2/metadata/location",
@@ -42,7 +44,9 @@ var metadata = []Endpoint{
 			integers("id"), text("code", 128), text("name", 512), booleans("has_hrp", "in_gho", "from_cods"),
 			times("reference_period_start"), null(times("reference_period_end")),
 		),
-		Params: filters(number("id"), like("code", 128), contains("name", 512), flags, dates),
+		Params:  filters(number("id"), like("code", 128), contains("name", 512), flags, dates),
+		Key:     []string{"code"},
+		Figures: labels("id"),
 	},
 	{
 		Path:    "/api/v2/metadata/admin1",
@@ -52,7 +56,9 @@ var metadata = []Endpoint{
 			integers("id", "location_ref"), text("code", 128), text("name", 512), booleans("from_cods"),
 			times("reference_period_start"), null(times("reference_period_end")), country,
 		),
-		Params: filters(number("id"), number("location_ref"), like("code", 128), contains("name", 512), loc, dates),
+		Params:  filters(number("id"), number("location_ref"), like("code", 128), contains("name", 512), loc, dates),
+		Key:     []string{"code"},
+		Figures: labels("id", "location_ref"),
 	},
 	{
 		Path:    "/api/v2/metadata/admin2",
@@ -67,6 +73,8 @@ var metadata = []Endpoint{
 			number("id"), number("admin1_ref"), number("location_ref"), like("code", 128), contains("name", 512),
 			like("admin1_code", 128), contains("admin1_name", 512), loc, dates,
 		),
+		Key:     []string{"code"},
+		Figures: labels("id", "admin1_ref", "location_ref"),
 	},
 	{
 		Path:    "/api/v2/metadata/currency",
@@ -74,6 +82,7 @@ var metadata = []Endpoint{
 		Summary: "Currencies",
 		Fields:  record(text("code", 32), text("name", 512)),
 		Params:  like("code", 32),
+		Key:     []string{"code"},
 	},
 	{
 		Path:    "/api/v2/metadata/org",
@@ -85,6 +94,7 @@ var metadata = []Endpoint{
 		Params: filters(
 			like("acronym", 32), contains("name", 512), is("org_type_code", 32), contains("org_type_description", 512),
 		),
+		Key: []string{"acronym", "name"},
 	},
 	{
 		Path:    "/api/v2/metadata/org-type",
@@ -92,6 +102,7 @@ var metadata = []Endpoint{
 		Summary: "Types of organisation",
 		Fields:  record(text("code", 32), text("description", 512)),
 		Params:  filters(is("code", 32), contains("description", 512)),
+		Key:     []string{"code"},
 	},
 	{
 		Path:    "/api/v2/metadata/sector",
@@ -100,6 +111,7 @@ var metadata = []Endpoint{
 		Note:    "code must be the whole code here; the data endpoints match a part of sector_code.",
 		Fields:  record(text("code", 32), text("name", 512)),
 		Params:  filters(like("code", 32), contains("name", 512)),
+		Key:     []string{"code"},
 	},
 	{
 		Path:    "/api/v2/metadata/agency-commodity",
@@ -108,6 +120,7 @@ var metadata = []Endpoint{
 		Note:    "Codes are strings: 9 sorts after 10.",
 		Fields:  record(text("code", 32), choice("category", commodityCategory), text("name", 512)),
 		Params:  filters(like("code", 32), oneOf("category", commodityCategory), contains("name", 512)),
+		Key:     []string{"code"},
 	},
 	{
 		Path:    "/api/v2/metadata/agency-market",
@@ -116,6 +129,8 @@ var metadata = []Endpoint{
 		Fields:  record(geo, text("code", 32), text("name", 512), null(decimals("lat", "lon"))),
 		Place:   filters(loc, a1, a2, lvl),
 		Params:  filters(like("code", 32), contains("name", 512), flags),
+		Key:     []string{"code"},
+		Figures: figures(level, labels("lat", "lon")),
 	},
 	{
 		Path:    "/api/v2/metadata/data-availability",
@@ -126,5 +141,9 @@ var metadata = []Endpoint{
 		Params: filters(
 			like("category", 128), like("subcategory", 128), between("api_updated_date", DateTime), loc, a1Unit, a2Unit, lvl,
 		),
+		Key: []string{
+			"category", "subcategory", "location_code", "stored_admin1_code", "stored_admin2_code", "admin_level", "api_updated_date",
+		},
+		Figures: level,
 	},
 }

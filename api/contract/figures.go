@@ -1,0 +1,198 @@
+package contract
+
+import "slices"
+
+// Which rows may be added up is declared with each endpoint, in three parts: the key of a row, the
+// use of each number of a record, and what a sum over each other field would mean. The checks of
+// sums, the docs and the interface description are derived from these.
+
+// Use is what may be done with the numbers of a field.
+type Use uint8
+
+// The uses. Added are amounts, such as people or money. An average of an Averaged field means
+// something, a sum does not. Apart are rates, indices and ranks: neither does. A Label is a number
+// that names something, such as a level or a round.
+const (
+	Added Use = 1 + iota
+	Averaged
+	Apart
+	Label
+)
+
+// Figure declares the use of a number of a record.
+type Figure struct {
+	Field string
+	Use   Use
+	Noun  string // what the number is, for error texts: people, an index
+}
+
+// Spread is how the rows with different values of a dimension relate to one another.
+type Spread uint8
+
+// The kinds of dimension. In Parts nothing is counted twice. Levels are those of places, of which
+// each contains the next one. Totals are parts of which some values contain others. Overlapping
+// values count the same people. The figures of Alike can only be compared within one value, which
+// matters to averages. Flow is the period of figures that add up over time, Stock that of figures
+// of which each counts everything anew.
+const (
+	Parts Spread = 1 + iota
+	Levels
+	Totals
+	Overlapping
+	Alike
+	Flow
+	Stock
+)
+
+// Dimension declares what adding over a field of a record means.
+type Dimension struct {
+	Field  string
+	Kind   Spread
+	Also   []string // further fields that tell the same: names, ages as numbers
+	Wholes []Whole  // Totals: which values contain others
+	Ranges bool     // Totals: values are also ranges of ages, which can contain or overlap others
+}
+
+// Whole is a value that contains others.
+type Whole struct {
+	Value string
+	Parts []string // nil: all others
+}
+
+// Of lists the values among some that the whole contains.
+func (w *Whole) Of(values []string) []string {
+	var parts []string
+	for _, v := range values {
+		if v != w.Value && (w.Parts == nil || slices.Contains(w.Parts, v)) {
+			parts = append(parts, v)
+		}
+	}
+	return parts
+}
+
+// Series are the columns that rows have in common which differ only in when they are from: the key
+// without its dates, and without rounds, of which each replaces the one before. It is nil for lists
+// whose key has no date.
+func (e *Endpoint) Series() []string {
+	var series []string
+	dated := false
+	for _, column := range e.Key {
+		if column == PeriodStart || slices.Contains(e.Rounds, column) {
+			dated = true
+		} else {
+			series = append(series, column)
+		}
+	}
+	if !dated {
+		return nil
+	}
+	return series
+}
+
+// The columns of the period of a row.
+const (
+	PeriodStart = "reference_period_start"
+	PeriodEnd   = "reference_period_end"
+)
+
+// Figure is the declaration of a number, nil for other fields.
+func (e *Endpoint) Figure(field string) *Figure {
+	for i := range e.Figures {
+		if e.Figures[i].Field == field {
+			return &e.Figures[i]
+		}
+	}
+	return nil
+}
+
+// Dimension is the declaration of a field, nil for others.
+func (e *Endpoint) Dimension(field string) *Dimension {
+	for i := range e.Dimensions {
+		if d := &e.Dimensions[i]; d.Field == field || slices.Contains(d.Also, field) {
+			return d
+		}
+	}
+	return nil
+}
+
+// The functions that declarations are made of.
+
+func keyOf(parts ...[]string) []string { return slices.Concat(parts...) }
+
+func figures(parts ...[]Figure) []Figure { return slices.Concat(parts...) }
+
+// amounts may be added up; noun says of what they are the number or sum.
+func amounts(noun string, fields ...string) []Figure { return used(Added, noun, fields) }
+
+// averaged may be averaged, but not added up.
+func averaged(noun string, fields ...string) []Figure { return used(Averaged, noun, fields) }
+
+// neither may be added up nor averaged.
+func neither(noun string, fields ...string) []Figure { return used(Apart, noun, fields) }
+
+// labels are numbers that name something.
+func labels(fields ...string) []Figure { return used(Label, "a number that names something", fields) }
+
+func used(use Use, noun string, fields []string) []Figure {
+	all := make([]Figure, len(fields))
+	for i, field := range fields {
+		all[i] = Figure{Field: field, Use: use, Noun: noun}
+	}
+	return all
+}
+
+func dimensions(parts ...[]Dimension) []Dimension { return slices.Concat(parts...) }
+
+func parts(field string, also ...string) []Dimension {
+	return []Dimension{{Field: field, Kind: Parts, Also: also}}
+}
+
+func overlapping(field string, also ...string) []Dimension {
+	return []Dimension{{Field: field, Kind: Overlapping, Also: also}}
+}
+
+func alike(field string, also ...string) []Dimension {
+	return []Dimension{{Field: field, Kind: Alike, Also: also}}
+}
+
+// totals declares the values of a field that contain others.
+func totals(field string, wholes ...Whole) []Dimension {
+	return []Dimension{{Field: field, Kind: Totals, Wholes: wholes}}
+}
+
+// whole is a value that contains the given others, all without any.
+func whole(value string, parts ...string) Whole { return Whole{Value: value, Parts: parts} }
+
+// Declarations that many endpoints share.
+var (
+	// unit2 and unit1 are the place of a row, as it is stored: the unit of the lowest level, which
+	// has a code also where records print null, and what the provider calls it.
+	unit2 = []string{"stored_admin2_code", "provider_admin1_name", "provider_admin2_name"}
+	unit1 = []string{"stored_admin1_code", "provider_admin1_name"}
+
+	journeyKey = []string{
+		"origin_location_code", "asylum_location_code", "population_group", "gender", "age_range", PeriodStart,
+	}
+
+	level     = labels("admin_level")
+	ageLabels = labels("min_age", "max_age")
+
+	levels    = []Dimension{{Field: "admin_level", Kind: Levels}}
+	inCountry = parts("location_code", "location_name")
+	inUnit1   = dimensions(inCountry, parts("admin1_code", "admin1_name"), levels)
+	inUnit2   = dimensions(inUnit1, parts("admin2_code", "admin2_name"))
+	fromFile  = parts("resource_catalog_id")
+
+	genders   = totals("gender", whole("all"))
+	ageRanges = []Dimension{{
+		Field: "age_range", Kind: Totals, Also: []string{"min_age", "max_age"}, Wholes: []Whole{whole("all")},
+		Ranges: true,
+	}}
+	anyGroup   = totals("population_group", whole("all"))
+	betweenTwo = dimensions(
+		parts("origin_location_code", "origin_location_name"), parts("asylum_location_code", "asylum_location_name"),
+	)
+
+	flow  = []Dimension{{Field: PeriodStart, Kind: Flow, Also: []string{PeriodEnd}}}
+	stock = []Dimension{{Field: PeriodStart, Kind: Stock, Also: []string{PeriodEnd}}}
+)
