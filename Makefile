@@ -7,7 +7,7 @@ VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 .PHONY: build run quick test parts downloads alerts check lint unit race budgets whole bucket clients edge api-conformance fuzz \
   golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-compare bench-overload \
-  drill drill-short soak clean
+  drill drill-short soak vendor vendored clean
 
 build: ## the static binary
 	@.ci/install ca-certificates # which downloads of modules need
@@ -38,7 +38,7 @@ test: ## everything, from nothing
 # The longest first, and downloads early. Without gcc there is no race detector, and the package tests
 # run without it.
 parts: race downloads whole drill-short $(if $(shell .ci/install --check gcc),unit,budgets) bucket clients edge \
-  api-conformance alerts check
+  api-conformance alerts vendored check
 
 PART   = @.ci/part $@
 GOTEST = $(GO) tool gotestsum --format=pkgname --format-icons=text --format-hide-empty-pkg \
@@ -108,6 +108,12 @@ edge: export HDQS_EDGE := 1
 edge: export HDQS_AXE := $(abspath $(AXE))
 edge: $(AXE) ## deploy/nginx in front of the service, the units of deploy/systemd, a browser's view from another origin
 	$(PART) 'nginx chromium systemd-analyze npm' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' ./api/... ./cmd/hdqs
+
+vendor: ## fetch what browsers load from other projects again (api/web/vendor.lock)
+	@.ci/vendor
+
+vendored: ## what is in api/web/npm is what npm has
+	$(PART) 'npm openssl' .ci/vendor --check
 
 downloads: .cache/moto/packages $(VERSITYGW) $(AXE) $(CLIENTS) .cache/schemathesis/packages
 

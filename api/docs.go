@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"html/template"
 	"net/url"
 	"slices"
 	"strings"
@@ -19,7 +18,11 @@ import (
 // index is the same for every snapshot. A page has an example with real records, so it is rendered
 // for each request, from the snapshot that is served then.
 
-const docsPath = "/docs"
+const (
+	docsPath        = "/docs"
+	interactivePath = "/docs/interactive"
+	identifierPath  = "/identifier"
+)
 
 // docsIndex is what the index of the reference shows.
 type docsIndex struct {
@@ -27,6 +30,7 @@ type docsIndex struct {
 	Version, EncodePath, Header string
 	HAPI                        bool
 	Twin                        string // the index in the other names
+	Interactive                 string // the interactive reference in HAPI names, for links to the public service's
 	Groups                      []pageGroup
 
 	Search    string // empty for the index itself
@@ -37,13 +41,12 @@ type docsIndex struct {
 
 // pageHead is what the head of every page needs.
 type pageHead struct {
-	Style  template.CSS
 	Prefix string
 	Title  string
 }
 
 func newPageHead(m *mount, title string) pageHead {
-	return pageHead{template.CSS(styleSheet), m.prefix, title}
+	return pageHead{m.prefix, title}
 }
 
 // docsEntry is a parameter or a field on a page.
@@ -140,11 +143,16 @@ func docsOf(m *mount) []*endpointDocs {
 // newDocsIndex returns the index of a mount without a search. fill adds what a snapshot has of an
 // endpoint.
 func newDocsIndex(m *mount, fill func(*contract.Endpoint, *pageEndpoint)) docsIndex {
+	hapi := m
+	if m.names != contract.HAPINames {
+		hapi = m.twin
+	}
 	return docsIndex{
 		pageHead: newPageHead(m, "Reference"),
 		Version:  contract.InterfaceVersion, EncodePath: m.prefix + contract.EncodePath,
 		Header: m.names.IdentifierHeader(), HAPI: m.names == contract.HAPINames, Twin: m.twin.prefix + docsPath,
-		Groups: pageGroups(m, fill), MaxSearch: maxSearch,
+		Interactive: hapi.prefix + interactivePath,
+		Groups:      pageGroups(m, fill), MaxSearch: maxSearch,
 	}
 }
 
@@ -207,7 +215,7 @@ func search(all []*endpointDocs, query string) []docsFound {
 // searched returns a handler that answers searches, and other requests with the index.
 func (s *Server) searched(m *mount, index fasthttp.RequestHandler) fasthttp.RequestHandler {
 	all := sync.OnceValue(func() []*endpointDocs { return docsOf(m) })
-	full := newHead(s.pageFields(safe("Content-Type", htmlType, "Content-Security-Policy", pagePolicy)...)...)
+	full := newHead(s.pageFields(safe("Content-Type", htmlType, "Content-Security-Policy", scriptPolicy)...)...)
 	bare := newHead(s.pageFields()...)
 	return func(ctx *fasthttp.RequestCtx) {
 		query, err := url.ParseQuery(string(ctx.URI().QueryString()))

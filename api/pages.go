@@ -2,11 +2,7 @@ package api
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"embed"
-	"encoding/base64"
 	"encoding/json"
-	"fmt"
 	"html/template"
 	"strconv"
 	"sync"
@@ -16,34 +12,21 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/encode"
+	"hdqs/api/web"
 )
 
-//go:embed web
-var web embed.FS
+var pages = template.Must(
+	template.New("").Funcs(template.FuncMap{"asset": web.Path}).ParseFS(web.Templates, "*.html"))
 
-var pages = template.Must(template.ParseFS(web, "web/*.html"))
-
-// styleSheet is embedded in each page, and its hash is in the policy: pages load nothing but the
-// icon.
-var (
-	styleSheet = string(mustRead("web/style.css"))
-	pagePolicy = fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; img-src 'self'; base-uri 'none'; "+
-		"form-action 'self'; frame-ancestors 'none'", sum64(styleSheet))
+// The policies of pages: they load only what this server has. swagger-ui writes style attributes
+// and has images in its style sheet.
+const (
+	pagePolicy = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; " +
+		"frame-ancestors 'none'"
+	scriptPolicy      = pagePolicy + "; script-src 'self'"
+	interactivePolicy = "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+		"script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
-
-// mustRead reads an embedded file.
-func mustRead(name string) []byte {
-	b, err := web.ReadFile(name)
-	if err != nil {
-		panic(err)
-	}
-	return b
-}
-
-func sum64(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return base64.StdEncoding.EncodeToString(sum[:])
-}
 
 // pageGroup is a path group on a page.
 type pageGroup struct {
@@ -162,15 +145,19 @@ func makePages(m *mount) []*fixedPage {
 	description := func() ([]byte, error) { return contract.Description(m.names, m.prefix) }
 	docs := func() ([]byte, error) { return docsBody(m, nil) }
 	versions := contract.VersionPaths(m.names)
+	interactive := func() ([]byte, error) { return bareBody(m, "interactive.html", "Interactive reference") }
+	identifier := func() ([]byte, error) { return bareBody(m, "identifier.html", "Application identifier") }
 	all := []*fixedPage{
 		page(contract.VersionPath, contract.JSONType, dataPolicy, fixed([]byte(bodyVersion)), versions...),
 		page("/api/v2", contract.JSONType, dataPolicy, fixed(indexBody(m)), contract.IndexPaths(m.names)...),
 		page("/openapi.json", contract.JSONType, dataPolicy, description, "/openapi.json"),
-		page(docsPath, htmlType, pagePolicy, docs, docsPath, "/redoc"),
+		page(docsPath, htmlType, scriptPolicy, docs, docsPath, "/redoc"),
+		page(interactivePath, htmlType, interactivePolicy, interactive, interactivePath),
+		page(identifierPath, htmlType, scriptPolicy, identifier, identifierPath),
 	}
 	if m.prefix == "" {
-		icon := fixed(mustRead("web/favicon.ico"))
-		all = append(all, page("/favicon.ico", "image/x-icon", dataPolicy, icon, "/favicon.ico"))
+		icon := web.Named("favicon.ico")
+		all = append(all, page("/favicon.ico", icon.Type, dataPolicy, fixed(icon.Body), "/favicon.ico"))
 	}
 	return all
 }
@@ -201,6 +188,21 @@ func indexBody(m *mount) []byte {
 	return body.Bytes()
 }
 
+// bareBody renders a page that shows nothing of a snapshot.
+func bareBody(m *mount, template, title string) ([]byte, error) {
+	var b bytes.Buffer
+	err := pages.ExecuteTemplate(&b, template, barePage{
+		pageHead: newPageHead(m, title), Header: m.names.IdentifierHeader(), EncodePath: m.prefix + contract.EncodePath,
+	})
+	return b.Bytes(), err
+}
+
+// barePage is what such a page shows.
+type barePage struct {
+	pageHead
+	Header, EncodePath string
+}
+
 // pageFields are the header fields of pages.
 func (s *Server) pageFields(more ...string) []string {
 	fields := append(more, "Cache-Control", s.options.Freshness.field(), "Vary", "Accept-Encoding")
@@ -229,15 +231,19 @@ func (s *Server) fixed(m *mount, page *fixedPage) fasthttp.RequestHandler {
 		if !ok {
 			return
 		}
-		plain := made.bodies[encode.Identity]
-		if len(plain) <= minEncoded && !encode.RefusesIdentity(acceptEncoding(ctx)) {
-			coding = encode.Identity
-		}
-		if coding != encode.Identity {
-			ctx.Response.Header.SetContentEncoding(coding.String())
-		}
-		ctx.Response.SetBodyRaw(made.bodies[coding])
+		made.send(ctx, coding)
 	}
+}
+
+// send answers with the body in a coding; short ones are sent as they are.
+func (c *pageContent) send(ctx *fasthttp.RequestCtx, coding encode.Coding) {
+	if len(c.bodies[encode.Identity]) <= minEncoded && !encode.RefusesIdentity(acceptEncoding(ctx)) {
+		coding = encode.Identity
+	}
+	if coding != encode.Identity {
+		ctx.Response.Header.SetContentEncoding(coding.String())
+	}
+	ctx.Response.SetBodyRaw(c.bodies[coding])
 }
 
 // beginPage writes the header of a page and chooses its coding. ok is false if the answer is
@@ -279,6 +285,7 @@ func (s *Server) addPages(m *mount) {
 		}
 	}
 	s.addDocs(m)
+	s.addAssets(m)
 	full := newHead(s.landingFields(safe("Content-Type", htmlType, "Content-Security-Policy", pagePolicy)...)...)
 	bare := newHead(s.landingFields()...)
 	empty := newLanding(m, nil)

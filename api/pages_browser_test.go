@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api/contract"
 	"hdqs/internal/testkit"
 )
 
@@ -41,7 +42,7 @@ func TestBrowserPages(t *testing.T) {
 	}
 	var plan []pageCheck
 	for _, path := range []string{
-		"/", "/docs", "/docs?q=location", "/docs?q=nowhere", "/docs/conflict-events",
+		"/", "/docs", "/identifier", "/docs?q=location", "/docs?q=nowhere", "/docs/conflict-events",
 		"/docs/food-prices-market-monitor", "/hapi/docs", "/hapi/docs/food-security",
 	} {
 		for _, width := range []int{1280, 390} {
@@ -102,8 +103,15 @@ func runAxe(t *testing.T, axe []byte, plan []pageCheck) string {
 		case "/done":
 			result, _ := io.ReadAll(r.Body)
 			done <- string(result)
-		default:
-			http.NotFound(w, r)
+		default: // what the page loads
+			answer := s.Answer("GET", r.URL.Path, []HeaderField{{"Host", "data.example.org"}})
+			for _, f := range answer.Header {
+				if f.Name == "Content-Type" {
+					w.Header().Set(f.Name, f.Value)
+				}
+			}
+			w.WriteHeader(answer.Status)
+			_, _ = w.Write(answer.Body)
 		}
 	}))
 	defer pages.Close()
@@ -138,4 +146,51 @@ func openChromium(t *testing.T, done <-chan string, address string, flags ...str
 	}
 	t.Fatalf("the page has posted no result\n%s", strings.TrimSpace(messages.String()))
 	return ""
+}
+
+// TestBrowserScripts follows links to the public service's interactive reference, and makes an
+// identifier, in Chromium under the policies of the pages.
+func TestBrowserScripts(t *testing.T) {
+	t.Parallel()
+	needEdge(t)
+	s := sampleServer(t, Options{}, 30)
+	harness := testkit.ReadFile(t, filepath.Join("testdata", "browser", "scripts.html"))
+	done := make(chan string, 1)
+	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/harness":
+			w.Header().Set("Content-Type", htmlType)
+			_, _ = w.Write(harness)
+		case "/done":
+			result, _ := io.ReadAll(r.Body)
+			done <- string(result)
+		default:
+			answer := s.Answer("GET", r.URL.RequestURI(), []HeaderField{{"Host", "data.example.org"}})
+			for _, f := range answer.Header {
+				switch f.Name {
+				case "Content-Type":
+					w.Header().Set(f.Name, f.Value)
+				case "Content-Security-Policy": // all of it, but the harness has the page in a frame
+					w.Header().Set(f.Name, strings.Replace(f.Value, "ancestors 'none'", "ancestors 'self'", 1))
+				}
+			}
+			w.WriteHeader(answer.Status)
+			_, _ = w.Write(answer.Body)
+		}
+	}))
+	defer pages.Close()
+	identifier, issues := contract.EncodeIdentifier("flood-dashboard", "me@example.org")
+	if issues != nil {
+		t.Fatal(issues)
+	}
+	const foodSecurity = "get_food_security_api_v2_food_security_nutrition_poverty_food_security_get"
+	want := `operations-Food_security\,_nutrition_\&_poverty-` + foodSecurity + "\n" +
+		`operations-tag-Coordination_\&_context` + "\n" +
+		"operations-Utility-get_encoded_identifier_api_v2_encode_app_identifier_get\n" +
+		identifier + "\n" +
+		"The name of the application needs at least 4 characters, and no colon.\n" +
+		"policy violations: 0"
+	if got := openChromium(t, done, pages.URL+"/harness"); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
 }

@@ -26,8 +26,9 @@ var imports = map[string][]string{
 	"loader/sample":      {"loader", "loader/catalogfile"}, // its tests; loader itself imports it
 	"api": {
 		"snapshot", "snapshot/store", "index", "api/contract", "api/wire", "api/render", "api/encode", "api/metrics",
-		"api/accesslog", "internal/nearest",
+		"api/accesslog", "api/web", "internal/nearest",
 	},
+	"api/web":             {},
 	"api/contract":        {}, // not even index: api maps its Op and Value
 	"api/wire":            {"api/metrics"},
 	"api/metrics":         {},

@@ -1,13 +1,14 @@
 // Command notices prints the licences of everything that is linked into a command: the Go runtime
-// and library, each module with its version, and the sources of the facts that it embeds. "go
-// generate ./cmd/hdqs" writes the output to the file that "hdqs licenses" prints; a test fails when
-// that is stale.
+// and library, each module with its version, packages for browsers, and the sources of the facts
+// that it embeds. "go generate ./cmd/hdqs" writes the output to the file that "hdqs licenses"
+// prints; a test fails when that is stale.
 package main
 
 import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"hdqs/internal/atomicfile"
 )
@@ -21,6 +22,9 @@ func main() {
 	}
 }
 
+// webOfCommand is the folder of the vendored packages, from that of a command.
+const webOfCommand = "../../api/web"
+
 func run(command, out string) error {
 	if command == "" {
 		command = "."
@@ -29,7 +33,11 @@ func run(command, out string) error {
 	if err != nil {
 		return err
 	}
-	text, err := notices(modules)
+	packages, err := vendored(filepath.Join(command, webOfCommand))
+	if err != nil {
+		return err
+	}
+	text, err := notices(append(modules, packages...))
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,11 @@ func TestThirdParty(t *testing.T) {
 	if n := len(modules) - 1; n > maxModules { // the first one is Go itself
 		t.Errorf("%d modules are linked into hdqs, more than %d: see maxModules", n, maxModules)
 	}
-	want, err := notices(modules)
+	packages, err := vendored(program + "/" + webOfCommand)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := notices(append(modules, packages...))
 	if err != nil {
 		t.Fatal(err)
 	}
