@@ -45,7 +45,10 @@ type boundSet struct {
 
 const nameSets = 2
 
-const emptyJSON = `{"data":[]}`
+const (
+	emptyJSON   = `{"data":[]}`
+	emptyPoints = `{"type":"FeatureCollection","features":[]}`
+)
 
 // Bind binds all endpoints to a snapshot. The error lists every table and column that does not
 // match its endpoint.
@@ -158,14 +161,26 @@ func bindList(position int, seg *snapshot.Segment, tier encode.Tier) (*boundList
 	list := &boundList{segment: seg, rows: seg.Rows(), period: periodOf(seg), index: ix, filters: bindFilters(e)}
 	r, err := render.New(seg, renderFields(e.Fields), encode.Options{Tier: tier})
 	if err == nil {
-		list.named[contract.ContractNames].renderer = r
+		list.named[contract.ContractNames].renderer, err = withPoints(r, e)
+	}
+	if err == nil {
 		h := &contract.EndpointsIn(contract.HAPINames)[position]
-		list.named[contract.HAPINames].renderer, err = r.Renamed(renderFields(h.Fields), renderFields(h.CSVFields()))
+		if r, err = r.Renamed(renderFields(h.Fields), renderFields(h.CSVFields())); err == nil {
+			list.named[contract.HAPINames].renderer, err = withPoints(r, h)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("api: %s: %w", e.Path, err)
 	}
 	return list, nil
+}
+
+// withPoints returns a renderer that also writes GeoJSON if the endpoint's records have a place.
+func withPoints(r *render.Renderer, e *contract.Endpoint) (*render.Renderer, error) {
+	if !e.HasPoints() {
+		return r, nil
+	}
+	return r.WithPoints(renderFields(e.Fields), contract.LatField, contract.LonField)
 }
 
 // emptyList is the list of an endpoint without a table.

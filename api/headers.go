@@ -15,6 +15,7 @@ import (
 const (
 	csvType  = "text/csv; charset=utf-8"
 	htmlType = "text/html; charset=utf-8"
+	geoType  = "application/geo+json"
 
 	headerRequestID = "X-Request-Id"
 
@@ -133,8 +134,8 @@ var (
 
 // listHeads is the heads of the lists of one table of a snapshot.
 type listHeads struct {
-	json, csv, notModified head
-	stale                  string // X-Data-Stale of all of them, empty if they do not have it
+	json, csv, points, notModified head
+	stale                          string // X-Data-Stale of all of them, empty if they do not have it
 }
 
 // newListHeads makes the heads for a table with a source, of a snapshot published at a given time,
@@ -157,6 +158,7 @@ func newListHeads(cacheControl, cdn, id string, at time.Time, source sourceField
 	return listHeads{
 		json:        newHead(append(body, "Content-Type", contract.JSONType)...),
 		csv:         newHead(append(body, "Content-Type", csvType)...),
+		points:      newHead(append(body, "Content-Type", geoType)...),
 		notModified: newHead(shared...),
 		stale:       source.stale,
 	}

@@ -241,8 +241,12 @@ func (s *Server) setValidators(h *fasthttp.ResponseHeader, a *reply) {
 // beginList writes the header of a successful answer, with the row counts and links of its page.
 func (s *Server) beginList(a *reply) *fasthttp.ResponseHeader {
 	var h *fasthttp.ResponseHeader
-	if a.request.CSV {
-		h = a.heads.csv.begin(a.ctx)
+	if a.request.CSV || a.request.GeoJSON {
+		from := &a.heads.csv
+		if a.request.GeoJSON {
+			from = &a.heads.points
+		}
+		h = from.begin(a.ctx)
 		name := a.request.FileName(a.served.date)
 		a.text = append(append(append(a.text[:0], `attachment; filename="`...), name...), `"; filename*=UTF-8''`...)
 		a.text = append(a.text, name...)
@@ -312,6 +316,8 @@ func (l *boundList) append(dst []byte, sc *scratch) []byte {
 	switch {
 	case l.segment == nil && sc.request.CSV:
 		return append(dst, l.named[sc.request.Names()].emptyCSV...)
+	case l.segment == nil && sc.request.GeoJSON:
+		return append(dst, emptyPoints...)
 	case l.segment == nil:
 		return append(dst, emptyJSON...)
 	}
@@ -321,8 +327,11 @@ func (l *boundList) append(dst []byte, sc *scratch) []byte {
 // form returns the renderer of the requested format, in the names of the request's path.
 func (l *boundList) form(sc *scratch) *render.Form {
 	r := l.named[sc.request.Names()].renderer
-	if sc.request.CSV {
+	switch {
+	case sc.request.CSV:
 		return r.CSV()
+	case sc.request.GeoJSON:
+		return r.Points()
 	}
 	return r.JSON()
 }

@@ -123,6 +123,8 @@ func (rec *record) noteRequest(r *contract.Request, ok bool) {
 	}
 	if r.CSV {
 		rec.format = metrics.CSV
+	} else if r.GeoJSON {
+		rec.format = metrics.GeoJSON
 	}
 	if n := r.UnknownCount(); n > 0 {
 		rec.counts.CountUnknown(rec.endpoint, n)

@@ -34,6 +34,8 @@ func (r *Request) canonicalize() {
 		case param.Name == "output_format":
 			if r.CSV {
 				c.pairs = append(c.pairs, "output_format=csv&"...)
+			} else if r.GeoJSON {
+				c.pairs = append(c.pairs, "output_format=geojson&"...)
 			}
 		case raw.filter > 0:
 			c.pairs = append(append(c.pairs, param.Name...), '=')

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// FileName is the name under which a CSV answer is saved: endpoint, the codes that were asked for,
-// and a date. Only letters, digits, '.' and '-' of a code get into it, so that no value can end the
-// header field early.
+// FileName is the name under which a CSV or GeoJSON answer is saved: endpoint, the codes that were
+// asked for, and a date. Only letters, digits, '.' and '-' of a code get into it, so that no value
+// can end the header field early.
 func (r *Request) FileName(date string) string {
 	var b strings.Builder
 	b.WriteString(r.plan.Endpoint.Name())
@@ -25,7 +25,11 @@ func (r *Request) FileName(date string) string {
 	}
 	b.WriteByte('_')
 	b.WriteString(date)
-	b.WriteString(".csv")
+	if r.GeoJSON {
+		b.WriteString(".geojson")
+	} else {
+		b.WriteString(".csv")
+	}
 	return b.String()
 }
 

@@ -124,6 +124,10 @@ func (p *Param) Describe() string {
 	case "offset":
 		return "How many records to skip. The order of records is fixed, so pages fit together."
 	case "output_format":
+		if p.Enum == pointFormat {
+			return "json, or csv for a file with a header line, or geojson for a FeatureCollection of points " +
+				"(RFC 7946)."
+		}
 		return "json, or csv for a file with a header line."
 	case "app_identifier":
 		return "Names your application; make it with /api/v2/encode_app_identifier. Needed here or in the header " +

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"slices"
 	"strings"
 )
 
@@ -42,6 +43,31 @@ func (e *Endpoint) Contract() *Endpoint {
 
 // Paths are all paths of the endpoint; Path is the first.
 func (e *Endpoint) Paths() []string { return append([]string{e.Path}, e.also...) }
+
+// LatField and LonField are the fields of a record that has a place on the map.
+const (
+	LatField = "lat"
+	LonField = "lon"
+)
+
+// HasPoints reports whether records have a place on the map, so that they can be sent as GeoJSON.
+func (e *Endpoint) HasPoints() bool {
+	return slices.ContainsFunc(e.Fields, func(f Field) bool { return f.Name == LatField })
+}
+
+// pageParams are the parameters that are not filters, in the forms that the endpoint has.
+func (e *Endpoint) pageParams() []Param {
+	if !e.HasPoints() {
+		return pageParams
+	}
+	params := slices.Clone(pageParams)
+	for i := range params {
+		if params[i].Enum == outputFormat {
+			params[i].Enum = pointFormat // an unknown format is answered as the contract says
+		}
+	}
+	return params
+}
 
 // CSVFields are the columns of a CSV answer.
 func (e *Endpoint) CSVFields() []Field {

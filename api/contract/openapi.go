@@ -170,9 +170,13 @@ func operation(e *Endpoint) object {
 	})
 	// Only JSON is declared. With a second type, generated clients give callers "list or text", and
 	// typed languages refuse to compile that.
+	records := "The records of the page. With output_format=csv they come as text/csv instead: UTF-8, a " +
+		"header line with the names of the fields, lines that end in CR LF, null as an empty cell."
+	if e.HasPoints() {
+		records += " With output_format=geojson they come as application/geo+json, a FeatureCollection of points."
+	}
 	responses := object{{"200", object{
-		{"description", "The records of the page. With output_format=csv they come as text/csv instead: UTF-8, a " +
-			"header line with the names of the fields, lines that end in CR LF, null as an empty cell."},
+		{"description", records},
 		{"headers", listHeaders()},
 		{"content", object{{JSONType, object{{"schema", ref("schemas", schemaName(e)+"List")}}}}},
 	}}}

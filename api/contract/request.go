@@ -24,7 +24,7 @@ type Plan struct {
 // NewPlan prepares an endpoint.
 func NewPlan(e *Endpoint) *Plan {
 	p := &Plan{
-		Endpoint: e, Params: filters(withLists(e.Place), pageParams, withLists(e.Params)),
+		Endpoint: e, Params: filters(withLists(e.Place), e.pageParams(), withLists(e.Params)),
 		positions: map[string]int{}, twins: map[string]int{}, start: -1, end: -1,
 	}
 	for i, param := range p.Params {
@@ -54,6 +54,7 @@ type Request struct {
 	Limit    int
 	Offset   uint64
 	CSV      bool
+	GeoJSON  bool
 	Snapshot string // the id of the snapshot that must answer; mostly empty
 	Filters  []Filter
 
@@ -64,7 +65,7 @@ type Request struct {
 	values    []Value    // of lists
 	hinted    []int      // positions of parameters with a value that may have been meant as several
 	unknown   [][]byte   // names of unknown parameters, encoded
-	lost      []Issue    // of filters that earlier versions of the public service had
+	lost      []Issue    // of lists that no parameter has, and filters that earlier versions had
 	name      []byte     // scratch memory of names that must be decoded
 	value     []byte     // scratch memory of values that must be decoded
 	position  int        // of the parameter being read
@@ -136,6 +137,7 @@ func (r *Request) Scan(p *Plan, query []byte) {
 func (r *Request) scanOther(sent, name, encoded []byte) {
 	position, known := r.plan.twins[string(name)]
 	if !known {
+		r.noteUnlisted(string(name))
 		r.noteLost(name, encoded)
 		if len(r.unknown) < maxUnknownKept {
 			r.unknown = append(r.unknown, sent)
@@ -165,7 +167,7 @@ func (r *Request) Identifier() []byte {
 func (r *Request) Parse() error {
 	p := r.plan
 	r.Filters, r.values = r.Filters[:0], r.values[:0]
-	r.Limit, r.Offset, r.CSV = MaxLimit, 0, false
+	r.Limit, r.Offset, r.CSV, r.GeoJSON = MaxLimit, 0, false, false
 	r.issues = nil
 	for _, position := range [...]int{p.start, p.end} {
 		if position < 0 || !r.raw[position].given {
@@ -250,7 +252,7 @@ func (r *Request) readPage(p *Param, text string) {
 		if !p.Enum.has(text) {
 			r.fault(notInEnum(p, text))
 		}
-		r.CSV = text == "csv"
+		r.CSV, r.GeoJSON = text == "csv", text == "geojson"
 	default:
 		// The contract repeats an identifier that is too long, like any value; see package api.
 		r.withinMax(p, text)

@@ -17,9 +17,10 @@ const (
 	Other Format = iota
 	JSON
 	CSV
+	GeoJSON
 )
 
-var formats = [...]string{Other: "other", JSON: "json", CSV: "csv"}
+var formats = [...]string{Other: "other", JSON: "json", CSV: "csv", GeoJSON: "geojson"}
 
 // Identifier is the result of a check of an application identifier.
 type Identifier uint8

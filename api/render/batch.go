@@ -144,6 +144,8 @@ func (f *Form) lookUp(b *rowBatch) int {
 		switch {
 		case p.fragments != nil:
 			size += p.fragments.lookUp(l, b.unpack(l.codes, p.factors))
+		case p.point:
+			size += b.writeOther(p, l, f.null)
 		case p.column.Kind == snapshot.Int:
 			size += b.writeInts(p, l, f.null)
 		case p.column.Kind == snapshot.Decimal:
@@ -253,7 +255,7 @@ func (b *rowBatch) writeOther(p *piece, l *lane, null []byte) int {
 	for _, r := range b.parts[:b.nparts] {
 		for row := r.From; row < r.To; row++ {
 			value := null
-			if !p.column.IsNull(row) {
+			if p.point || !p.column.IsNull(row) {
 				value = p.value(nil, row)
 			}
 			l.texts[k] = longText(value, p.after)

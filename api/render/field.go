@@ -14,7 +14,11 @@ type fieldWriter struct {
 	code func(dst []byte, code uint32) []byte // appends the value of a code
 }
 
-func newFieldWriter(c *snapshot.Column, before []byte, d dialect) fieldWriter {
+func newFieldWriter(f boundField, before []byte, d dialect) fieldWriter {
+	if f.lon != nil {
+		return newPointWriter(f, before, d)
+	}
+	c := f.column
 	w := fieldWriter{column: c, before: before, null: d.null()}
 	switch c.Kind {
 	case snapshot.Text, snapshot.Enum:

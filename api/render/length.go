@@ -72,6 +72,8 @@ func (f *Form) measure(b *rowBatch) int {
 		switch {
 		case p.fragments != nil:
 			size += p.fragments.measure(b.unpack(l.codes, p.factors))
+		case p.point:
+			size += b.writeOther(p, l, f.null)
 		case p.column.Kind == snapshot.Int:
 			size += b.measureInts(p, len(f.null)) + b.n*len(p.after)
 		case p.column.Kind == snapshot.Decimal:

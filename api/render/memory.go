@@ -18,6 +18,9 @@ func FullBytes(renderers ...*Renderer) (n int64) {
 	seen := map[*fragments]bool{}
 	for _, r := range renderers {
 		n += r.json.fullBytes(seen) + r.csv.fullBytes(seen)
+		if r.points != nil {
+			n += r.points.fullBytes(seen)
+		}
 	}
 	return n
 }

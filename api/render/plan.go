@@ -16,6 +16,7 @@ type piece struct {
 	after  []byte
 	exact  *fragments                        // texts of the column's decimals that do not fit a Dec
 	value  func(dst []byte, i uint32) []byte // appends the non-null value at a position
+	point  bool                              // value appends points, and nulls
 }
 
 // factor is one of the columns that form a code in mixed radix, the last one the least significant.
@@ -61,7 +62,7 @@ func plan(fields []boundField, d dialect, shared sharedFragments) []piece {
 			end = d.before(next.first, next.fields[0].name)
 		}
 		if r.value {
-			pieces = append(pieces, valuePiece(r.fields[0].column, end, d))
+			pieces = append(pieces, valuePiece(r.fields[0], end, d))
 		} else {
 			pieces = append(pieces, shared.piece(r, end, d, isSplit(runs, i)))
 		}
@@ -106,16 +107,21 @@ func isSplit(runs []run, i int) bool {
 // fuse divides fields into runs that become one piece each.
 func fuse(fields []boundField) []run {
 	var runs []run
+	var before *snapshot.Group // of the field before
 	for i, f := range fields {
 		g := f.column.Group
-		if i > 0 && g != nil && g == fields[i-1].column.Group {
+		if f.lon != nil && f.lon.Group != g {
+			g = nil // a point of two groups is a value of the row
+		}
+		joins := g != nil && g == before
+		if before = g; joins {
 			r := &runs[len(runs)-1]
 			r.fields = append(r.fields, f)
 			continue
 		}
 		r := run{fields: fields[i : i+1 : i+1], first: i}
 		if g == nil {
-			if r.value = !f.column.Coded() || f.column.Cardinality() >= maxCodes; !r.value {
+			if r.value = f.lon != nil || !f.column.Coded() || f.column.Cardinality() >= maxCodes; !r.value {
 				r.codes = f.column.Cardinality() + 1
 			}
 		}
@@ -145,7 +151,7 @@ func multiply(runs []run) []run {
 func fragmentPiece(r run, end []byte, d dialect) piece {
 	writers := make([]fieldWriter, len(r.fields))
 	for i, f := range r.fields {
-		writers[i] = newFieldWriter(f.column, d.before(r.first+i, f.name), d)
+		writers[i] = newFieldWriter(f, d.before(r.first+i, f.name), d)
 	}
 	if g := r.fields[0].column.Group; g != nil {
 		return piece{factors: []factor{{g.Codes, uint32(g.Tuples)}}, fragments: newFragments(g.Tuples, len(r.fields),
@@ -182,8 +188,8 @@ func constantPiece(text []byte) piece {
 	})}
 }
 
-// valuePiece returns a piece for the values of c.
-func valuePiece(c *snapshot.Column, after []byte, d dialect) piece {
-	w := newFieldWriter(c, nil, d)
-	return piece{column: c, after: after, exact: w.exact, value: w.at}
+// valuePiece returns a piece for the values of a field.
+func valuePiece(f boundField, after []byte, d dialect) piece {
+	w := newFieldWriter(f, nil, d)
+	return piece{column: f.column, after: after, exact: w.exact, value: w.at, point: f.lon != nil}
 }

@@ -19,13 +19,14 @@ type Field struct {
 // they are first needed, so any number of goroutines may share it. It reads the segment's memory,
 // so it must not be used after the segment's Close.
 type Renderer struct {
-	json *Form
-	csv  *Form
+	json   *Form
+	csv    *Form
+	points *Form // nil without
 
 	// What renderers of the same rows with other names share.
-	seg                   *snapshot.Segment
-	options               encode.Options
-	sharedJSON, sharedCSV sharedFragments
+	seg                                 *snapshot.Segment
+	options                             encode.Options
+	sharedJSON, sharedCSV, sharedPoints sharedFragments
 }
 
 // New binds the fields of a record to a segment's columns. The error joins all faults, not only the
@@ -35,7 +36,10 @@ func New(seg *snapshot.Segment, fields []Field, o encode.Options) (*Renderer, er
 	if o.Cache == nil {
 		o.Cache = encode.NewBlockCache(blockBytes(seg.Rows()))
 	}
-	r := &Renderer{seg: seg, options: o, sharedJSON: sharedFragments{}, sharedCSV: sharedFragments{}}
+	r := &Renderer{
+		seg: seg, options: o,
+		sharedJSON: sharedFragments{}, sharedCSV: sharedFragments{}, sharedPoints: sharedFragments{},
+	}
 	return r.Renamed(fields, fields)
 }
 
@@ -61,7 +65,7 @@ func (r *Renderer) Renamed(fields, csv []Field) (*Renderer, error) {
 // for renderers with other names as well.
 func (r *Renderer) Bytes() int64 {
 	n := r.options.Cache.Bytes()
-	for _, shared := range []sharedFragments{r.sharedJSON, r.sharedCSV} {
+	for _, shared := range []sharedFragments{r.sharedJSON, r.sharedCSV, r.sharedPoints} {
 		for _, f := range shared {
 			n += f.bytes()
 		}
@@ -73,7 +77,7 @@ func (r *Renderer) Bytes() int64 {
 // again when they are needed.
 func (r *Renderer) Forget() {
 	r.options.Cache.Forget()
-	for _, shared := range []sharedFragments{r.sharedJSON, r.sharedCSV} {
+	for _, shared := range []sharedFragments{r.sharedJSON, r.sharedCSV, r.sharedPoints} {
 		for _, f := range shared {
 			f.forget()
 		}
@@ -88,10 +92,11 @@ const (
 	minCache    = 1 << 20
 )
 
-// boundField is a field with its column.
+// boundField is a field with its column. A point has two: column is its latitude.
 type boundField struct {
 	name   string
 	column *snapshot.Column
+	lon    *snapshot.Column // nil unless the field is a point
 }
 
 func bind(seg *snapshot.Segment, fields []Field) ([]boundField, error) {
@@ -125,6 +130,9 @@ func (r *Renderer) JSON() *Form { return r.json }
 
 // CSV returns the form of CSV lines.
 func (r *Renderer) CSV() *Form { return r.csv }
+
+// Points returns the form of GeoJSON features, nil unless the renderer is one of WithPoints.
+func (r *Renderer) Points() *Form { return r.points }
 
 // AppendJSON appends the whole body {"data":[...]} of the rows of ranges.
 func (r *Renderer) AppendJSON(dst []byte, ranges []index.Range) []byte {

@@ -1,0 +1,81 @@
+package render
+
+import "hdqs/snapshot"
+
+// pointsDialect writes a GeoJSON FeatureCollection (RFC 7946): each row is a feature whose
+// geometry, the first field, is a point, and whose properties are the other fields.
+type pointsDialect struct {
+	jsonDialect
+	properties int
+}
+
+func (pointsDialect) head([]boundField) []byte {
+	return []byte(`{"type":"FeatureCollection","features":[`)
+}
+
+func (d pointsDialect) before(i int, name string) []byte {
+	switch i {
+	case 0:
+		return []byte(`{"type":"Feature","geometry":`)
+	case 1:
+		return append(AppendJSONText([]byte(`,"properties":{`), name), ':')
+	}
+	return d.jsonDialect.before(i, name)
+}
+
+func (d pointsDialect) end() []byte {
+	if d.properties == 0 {
+		return []byte(`,"properties":{}},`)
+	}
+	return []byte(`}},`)
+}
+
+// WithPoints returns a renderer that also writes rows as GeoJSON: columns lat and lon are the place
+// of a row, in degrees, and the other fields its properties. One goroutine at a time may call it.
+func (r *Renderer) WithPoints(fields []Field, lat, lon string) (*Renderer, error) {
+	place, err := bind(r.seg, []Field{{lat, lat}, {lon, lon}})
+	if err != nil {
+		return nil, err
+	}
+	properties := make([]Field, 0, len(fields))
+	for _, f := range fields {
+		if f.Column != lat && f.Column != lon {
+			properties = append(properties, f)
+		}
+	}
+	bound := []boundField{{name: "geometry", column: place[0].column, lon: place[1].column}}
+	if len(properties) > 0 {
+		others, err := bind(r.seg, properties)
+		if err != nil {
+			return nil, err
+		}
+		bound = append(bound, others...)
+	}
+	other := *r
+	other.points = newForm(r.seg.Rows(), bound, pointsDialect{properties: len(properties)}, r.sharedPoints, r.options)
+	return &other, nil
+}
+
+// newPointWriter writes points of two columns, which are null where one of them is. Both have the
+// same group, or positions are row ids.
+func newPointWriter(f boundField, before []byte, d dialect) fieldWriter {
+	lat, lon := newFieldWriter(boundField{column: f.column}, nil, d), newFieldWriter(boundField{column: f.lon}, nil, d)
+	at := func(_ *snapshot.Column, i uint32) uint32 { return i }
+	if f.column.Group != f.lon.Group {
+		at = func(c *snapshot.Column, row uint32) uint32 {
+			if c.Group != nil {
+				return uint32(c.Group.Codes.At(row))
+			}
+			return row
+		}
+	}
+	null := d.null()
+	return fieldWriter{column: f.column, before: before, null: null, at: func(dst []byte, i uint32) []byte {
+		y, x := at(f.column, i), at(f.lon, i)
+		if f.column.IsNull(y) || f.lon.IsNull(x) {
+			return append(dst, null...)
+		}
+		dst = lon.at(append(dst, `{"type":"Point","coordinates":[`...), x)
+		return append(lat.at(append(dst, ','), y), `]}`...)
+	}}
+}
