@@ -69,6 +69,60 @@ func (r *Request) noteSeveral(position int, twin, repeated bool, before, encoded
 	}
 }
 
+// noteUnlisted refuses a list of a parameter that has none: ignored, it would give more rows than
+// were asked for.
+func (r *Request) noteUnlisted(name string) {
+	single, list := strings.CutSuffix(name, SeveralSuffix)
+	if !list {
+		return
+	}
+	p := r.plan
+	position, known := p.positions[single]
+	if !known {
+		if position, known = p.twins[single]; !known {
+			return
+		}
+	}
+	param := &p.Params[position]
+	if param.List {
+		return // its name with the suffix once more
+	}
+	issue := Issue{
+		Type: "extra_forbidden", Param: param.Name + SeveralSuffix, NullInput: true,
+		Text: "Extra inputs are not permitted: " + param.Name + " takes one value; " + p.insteadOfList(param),
+	}
+	if !slices.ContainsFunc(r.lost, func(known Issue) bool { return known.Param == issue.Param }) {
+		r.lost = append(r.lost, issue)
+	}
+}
+
+// codeParams are the ends of parameters that match texts and have no list, each with those of
+// parameters that match a code of the same thing.
+var codeParams = []struct {
+	text  string
+	codes []string
+}{
+	{"name", []string{"code", "stub", "acronym"}},
+	{"title", []string{"stub"}},
+	{"description", []string{"code"}},
+}
+
+// insteadOfList says what to send instead of a list of a parameter that has none.
+func (p *Plan) insteadOfList(param *Param) string {
+	for _, c := range codeParams {
+		thing, ends := strings.CutSuffix(param.Name, c.text)
+		if !ends {
+			continue
+		}
+		for _, code := range c.codes {
+			if position, known := p.positions[thing+code]; known && p.Params[position].Several {
+				return "use " + thing + code + SeveralSuffix + " for several"
+			}
+		}
+	}
+	return "send " + param.Name + "=VALUE, in a request for each value"
+}
+
 // hintAtComma records a plain value with a comma.
 func (r *Request) hintAtComma(p *Param, text string) {
 	if p.Several && strings.IndexByte(text, ',') >= 0 && (p.Type != Choice || !p.Enum.has(text)) {

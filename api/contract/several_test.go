@@ -125,6 +125,17 @@ func TestBadLists(t *testing.T) {
 			strings.TrimSpace(strings.Repeat("enum ", maxListFaults)), "",
 		},
 		{"admin_level__in=0,3", "enum", "'0', '1' or '2'"},
+		{
+			"location_name__in=Chad,Mali", "extra_forbidden",
+			"location_name takes one value; use location_code__in for several",
+		},
+		{"location_name__in=a&location_name__in=b", "extra_forbidden", "location_code__in"},
+		{"location%5Fname__in=", "extra_forbidden", "location_code__in"},
+		{"price_min__in=1,2", "extra_forbidden", "price_min takes one value; send price_min=VALUE"},
+		{"has_hrp__in=true&limit__in=3", "extra_forbidden extra_forbidden", "has_hrp=VALUE"},
+		{"start_date__in=x&price_type__in=x", "enum extra_forbidden", ""},
+		{"location_code__in__in=x", "", ""},
+		{"location_names__in=x", "", ""},
 	} {
 		var r Request
 		var types []string
@@ -141,6 +152,46 @@ func TestBadLists(t *testing.T) {
 		if strings.Join(types, " ") != c.types || !strings.Contains(text, c.text) {
 			t.Errorf("%.80s: %v %q, want %s with %q", c.query, types, text, c.types, c.text)
 		}
+	}
+}
+
+// TestUnlisted checks what is said about a list of each parameter that has none, under both names:
+// its own name, and a list that there is.
+func TestUnlisted(t *testing.T) {
+	remedies := 0
+	for set := range NameSet(2) {
+		for i := range EndpointsIn(set) {
+			p := NewPlan(&EndpointsIn(set)[i])
+			for k := range p.Params {
+				param := &p.Params[k]
+				if param.List || param.Several {
+					continue
+				}
+				for _, name := range []string{param.Name, param.Twin()} {
+					if name == "" {
+						continue
+					}
+					var r Request
+					r.Scan(p, []byte(name+"__in=x,y"))
+					fault, ok := errors.AsType[*Invalid](r.Parse())
+					if !ok || len(fault.Issues) != 1 || fault.Issues[0].Param != param.Name+SeveralSuffix {
+						t.Fatalf("%s: %s__in: %+v", p.Endpoint.Path, name, fault)
+					}
+					_, use, found := strings.Cut(fault.Issues[0].Text, "; use ")
+					if !found {
+						continue
+					}
+					remedies++
+					list, _, _ := strings.Cut(use, " ")
+					if at, known := p.positions[list]; !known || !p.Params[at].List {
+						t.Errorf("%s: %s", p.Endpoint.Path, fault.Issues[0].Text)
+					}
+				}
+			}
+		}
+	}
+	if remedies < 100 {
+		t.Errorf("only %d texts name a list", remedies)
 	}
 }
 
