@@ -204,7 +204,7 @@ var ops = map[contract.Op]index.Op{
 }
 
 func bindFilters(e *contract.Endpoint) []index.Filter {
-	params := contract.NewPlan(e).Params
+	params := contract.NewPlan(e, contract.Rows).Params
 	filters := make([]index.Filter, len(params))
 	for i, p := range params {
 		filters[i] = index.Filter{Columns: p.Columns, Op: ops[p.Op]}

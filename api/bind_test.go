@@ -141,7 +141,7 @@ func TestExamples(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{}, 3)
 	for i := range contract.Endpoints {
-		for _, p := range contract.NewPlan(&contract.Endpoints[i]).Params {
+		for _, p := range contract.NewPlan(&contract.Endpoints[i], contract.Rows).Params {
 			query := "?app_identifier=" + goodIdentifier + "&" + p.Name + "=" + url.QueryEscape(p.Example())
 			target := contract.Endpoints[i].Path + query
 			if got := s.Answer("GET", target, nil); got.Status != 200 {

@@ -63,6 +63,7 @@ type finished struct {
 	body        []byte
 	coded       bool
 	rows, total int
+	header      []HeaderField // of the answer's own
 }
 
 // send answers with the body. The response does not own its bytes.

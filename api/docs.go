@@ -107,7 +107,7 @@ func docsOf(m *mount) []*endpointDocs {
 			Group: e.GroupTitle(), Note: e.Note, AddingUp: e.AddingUp(),
 			Names: nameSetTexts[m.names], TwinNames: nameSetTexts[m.twin.names],
 			TwinPath: m.twin.prefix + twin.Path, TwinDocs: m.twin.prefix + docsPath + "/" + twin.Name(),
-			plan: contract.NewPlan(e),
+			plan: contract.NewPlan(e, contract.Rows),
 		}
 		for _, p := range d.plan.Params {
 			about := e.About(&p)

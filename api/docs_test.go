@@ -48,7 +48,7 @@ func checkDocsPage(t *testing.T, s *Server, m *mount, e *contract.Endpoint) {
 	target := m.prefix + "/docs/" + e.Name()
 	page := pageOf(t, s, target)
 	text := html.UnescapeString(page)
-	for _, p := range contract.NewPlan(e).Params {
+	for _, p := range contract.NewPlan(e, contract.Rows).Params {
 		if p.List {
 			continue
 		}

@@ -42,7 +42,7 @@ func needEdge(t *testing.T) {
 func nginxParams() string {
 	var names []string
 	for i := range contract.Endpoints {
-		for _, p := range contract.NewPlan(&contract.Endpoints[i]).Params {
+		for _, p := range contract.NewPlan(&contract.Endpoints[i], contract.Rows).Params {
 			if p.Name != contract.IdentifierParam {
 				names = append(names, p.Name)
 			}
@@ -246,7 +246,7 @@ func TestEdgeAnswers(t *testing.T) {
 		m := g.server.mounts[random.IntN(len(g.server.mounts))]
 		e := &contract.EndpointsIn(m.names)[random.IntN(len(contract.Endpoints))]
 		var pairs []string
-		for _, p := range contract.NewPlan(e).Params {
+		for _, p := range contract.NewPlan(e, contract.Rows).Params {
 			if random.IntN(4) == 0 && p.Name != contract.IdentifierParam {
 				name := p.Name
 				if twin := p.Twin(); twin != "" && random.IntN(2) == 0 {

@@ -26,11 +26,12 @@ const maxURI = 48 << 10
 
 // route is what answers a path: a list endpoint, or a handler.
 type route struct {
-	mount    *mount
-	list     *contract.Plan
-	handler  fasthttp.RequestHandler
-	name     string // in metrics: the same for all paths of one thing
-	endpoint int    // position in Server.endpoints
+	mount       *mount
+	list        *contract.Plan
+	computation *computation // of a list that is not of rows
+	handler     fasthttp.RequestHandler
+	name        string // in metrics: the same for all paths of one thing
+	endpoint    int    // position in Server.endpoints
 }
 
 // handle answers every request of the public listener. It checks in the order of the contract:
@@ -179,7 +180,7 @@ func (s *Server) answerUnknown(ctx *fasthttp.RequestCtx, path string) {
 			return
 		}
 		s.finishFault(ctx, fasthttp.StatusNotFound, bodyNotFound)
-		if near := nearest.Of(path, s.mountOf(path).paths); near != "" {
+		if near := s.nearestPath(path); near != "" {
 			h.Set("Link", "<"+near+`>; rel="related"`)
 		}
 		return
@@ -192,6 +193,25 @@ func (s *Server) answerUnknown(ctx *fasthttp.RequestCtx, path string) {
 	h.Set("Location", short)
 	h.Set("Cache-Control", noStore)
 	ctx.SetStatusCode(fasthttp.StatusTemporaryRedirect)
+}
+
+// nearestPath returns the path with a route that was probably meant, empty if none is near. What is
+// computed of an endpoint's rows is looked for in two steps, so that a path is not compared with
+// every such path of every endpoint.
+func (s *Server) nearestPath(path string) string {
+	m := s.mountOf(path)
+	if at := strings.LastIndexByte(path, '/'); at > 0 && len(s.computations) > 0 {
+		kind := nearest.Of(path[at+1:], s.computedKinds())
+		endpoint := path[:at]
+		if kind != "" && s.handlerOf(endpoint) == nil {
+			endpoint = nearest.Of(endpoint, m.paths)
+		}
+		meant := endpoint + "/" + kind
+		if kind != "" && strings.Count(meant, "/") == strings.Count(path, "/") && s.handlerOf(meant) != nil {
+			return meant
+		}
+	}
+	return nearest.Of(path, m.paths)
 }
 
 // answerFault sends a fixed JSON body that no cache may store.

@@ -67,6 +67,7 @@ type reply struct {
 	endpoint        *contract.Endpoint // in the contract's names
 	served          *served
 	list            *boundList
+	computation     *computation // nil for rows
 	heads           *listHeads
 	coding          encode.Coding
 	refusesIdentity bool
@@ -108,7 +109,8 @@ func (s *Server) list(ctx *fasthttp.RequestCtx, to *route) (err error) {
 	}
 	a := reply{
 		scratch: sc, ctx: ctx, endpoint: endpoint, served: served, list: list,
-		heads: publication.headsFor(endpoint.Path, r), coding: coding, refusesIdentity: encode.RefusesIdentity(accept),
+		computation: to.computation, heads: publication.headsFor(endpoint.Path, r), coding: coding,
+		refusesIdentity: encode.RefusesIdentity(accept),
 	}
 	if a.list.isSuspect() {
 		return s.refusal(&a)
@@ -119,11 +121,17 @@ func (s *Server) list(ctx *fasthttp.RequestCtx, to *route) (err error) {
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
 		return nil
 	}
-	if ctx.IsHead() && coding == encode.Identity {
+	if ctx.IsHead() && coding == encode.Identity && a.computation == nil {
 		_, err := s.query(&a)
 		return err
 	}
-	return s.answerBody(&a)
+	err = s.answerBody(&a)
+	if a.computation != nil && isInvalid(err) {
+		s.answerError(ctx, err)
+		setUnknown(&ctx.Response.Header, r)
+		return nil
+	}
+	return err
 }
 
 // answerBody answers with a cached body or one that another request is rendering. Otherwise it
@@ -133,7 +141,7 @@ func (s *Server) answerBody(a *reply) error {
 		return &Busy{Rule: ruleBytes}
 	}
 	known, err := s.bodies.do(bodyKey{a.tag, a.coding, a.refusesIdentity}, func() (finished, error) {
-		if !s.gate.Enter(a.request.Limit >= manyRows) {
+		if !s.gate.Enter(a.computation != nil || a.request.Limit >= manyRows) {
 			return finished{}, &Busy{Rule: ruleQueries}
 		}
 		defer s.gate.Leave()
@@ -142,7 +150,7 @@ func (s *Server) answerBody(a *reply) error {
 	if known != nil {
 		wire.Send(a.ctx, &known.Shared)
 		a.page.Rows, a.page.Total = known.rows, known.total
-		s.beginList(a)
+		known.setHeader(s.beginList(a))
 		known.send(a.ctx, a.coding)
 		recordOf(a.ctx).noteRows(&a.page, "hit")
 	}
@@ -160,6 +168,9 @@ func (s *Server) query(a *reply) (finished, error) {
 }
 
 func (s *Server) render(a *reply) (finished, error) {
+	if a.computation != nil {
+		return s.answerRecords(a)
+	}
 	if err := a.list.find(a.scratch); err != nil {
 		return finished{}, s.failed(a, err)
 	}
@@ -224,6 +235,9 @@ func (a *reply) makeTag() {
 	a.text = append(a.text[:0], a.list.named[a.request.Names()].tag[:]...)
 	if stale := a.heads.stale; stale != "" {
 		a.text = append(append(append(a.text, '\n'), stale...), '\n') // no query has line ends
+	}
+	if c := a.computation; c != nil {
+		a.text = append(append(append(a.text, '\n'), c.kind.String()...), ' ', c.version, '\n')
 	}
 	a.text = a.request.AppendCanonical(a.text)
 	a.tag = newEntityTag(sha256.Sum256(a.text))

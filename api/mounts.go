@@ -46,14 +46,25 @@ func (s *Server) addRoutes() {
 	for _, m := range s.mounts {
 		endpoints := contract.EndpointsIn(m.names)
 		for i := range endpoints {
-			plan := contract.NewPlan(&endpoints[i])
-			for _, path := range endpoints[i].Paths() {
-				s.add(m, path, route{list: plan, name: endpoints[i].Contract().Name()})
-			}
+			s.addLists(m, &endpoints[i])
 		}
 		for _, path := range contract.EncodePaths(m.names) {
 			s.add(m, path, route{handler: s.answerEncode, name: contract.EncodePath})
 		}
 		s.addPages(m)
+	}
+}
+
+// addLists registers the paths of an endpoint.
+func (s *Server) addLists(m *mount, e *contract.Endpoint) {
+	add := func(c *computation, k contract.Kind) {
+		plan := contract.NewPlan(e, k)
+		for _, path := range plan.Paths() {
+			s.add(m, path, route{list: plan, computation: c, name: plan.Name()})
+		}
+	}
+	add(nil, contract.Rows)
+	for _, c := range s.computations {
+		add(c, c.kind)
 	}
 }

@@ -23,8 +23,8 @@ func renaming(i int) map[string]string {
 	for k := range e.Fields {
 		names[h.Fields[k].Name] = e.Fields[k].Name
 	}
-	for k, p := range contract.NewPlan(h).Params {
-		names[p.Name] = contract.NewPlan(e).Params[k].Name
+	for k, p := range contract.NewPlan(h, contract.Rows).Params {
+		names[p.Name] = contract.NewPlan(e, contract.Rows).Params[k].Name
 	}
 	return names
 }
@@ -87,7 +87,8 @@ func csvBack(t *testing.T, i int, names map[string]string, body string) string {
 // randomQuery returns a query in the names of both plans. The HAPI one may also use the contract's
 // names.
 func randomQuery(i int, random *rand.Rand, rows []map[string]any) (query, hapiQuery string) {
-	params, hapi := contract.NewPlan(&contract.Endpoints[i]).Params, contract.NewPlan(hapiEndpoint(i)).Params
+	params := contract.NewPlan(&contract.Endpoints[i], contract.Rows).Params
+	hapi := contract.NewPlan(hapiEndpoint(i), contract.Rows).Params
 	var pairs, hapiPairs []string
 	add := func(name, hapiName, value string) {
 		pairs = append(pairs, name+"="+url.QueryEscape(value))

@@ -19,7 +19,7 @@ func TestPermutedQueries(t *testing.T) {
 	s := sampleServer(t, Options{}, 60)
 	random := rand.New(rand.NewPCG(8, 1))
 	for i := range contract.Endpoints {
-		p := contract.NewPlan(&contract.Endpoints[i])
+		p := contract.NewPlan(&contract.Endpoints[i], contract.Rows)
 		for range 12 {
 			var pairs []string
 			for _, param := range p.Params {

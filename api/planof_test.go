@@ -6,7 +6,7 @@ import "hdqs/api/contract"
 func planOf(path string) *contract.Plan {
 	for i := range contract.Endpoints {
 		if contract.Endpoints[i].Path == path {
-			return contract.NewPlan(&contract.Endpoints[i])
+			return contract.NewPlan(&contract.Endpoints[i], contract.Rows)
 		}
 	}
 	panic("no endpoint " + path)

@@ -133,6 +133,8 @@ type Server struct {
 	router  *router.Router
 	mounts  []*mount
 
+	computations []*computation // see records.go
+
 	endpoints []string // names of endpoints in metrics
 	requests  *metrics.Requests
 	registry  *prometheus.Registry
@@ -165,11 +167,13 @@ type Server struct {
 }
 
 // New returns a server without a snapshot: until the first Swap, list requests get 503.
-func New(o Options) *Server {
+func New(o Options) *Server { return newServer(o, computations) }
+
+func newServer(o Options, computations []*computation) *Server {
 	memory := newShares(&o)
 	s := &Server{
 		options: o, log: cmp.Or(o.Logger, slog.Default()), router: router.New(), mounts: newMounts(o.Names),
-		endpoints: []string{"other"},
+		computations: computations, endpoints: []string{"other"},
 		warmLimit: warmLimit,
 		gate:      wire.NewGate(o.Queries, o.QueueWait), budget: wire.NewBudget(memory.inflight),
 		memory: memory,
@@ -263,7 +267,9 @@ func (s *Server) add(m *mount, path string, r route) {
 		}
 	}
 	s.router.ANY(path, handler)
-	m.paths = append(m.paths, path)
+	if r.computation == nil { // see nearestPath
+		m.paths = append(m.paths, path)
+	}
 }
 
 // handlerOf returns the handler of a path, nil for an unknown one.

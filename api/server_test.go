@@ -111,7 +111,7 @@ func TestLongestRequest(t *testing.T) {
 	for i := range contract.Endpoints {
 		target := contract.Endpoints[i].Path + "?app_identifier=" + strings.Repeat("%20",
 			512-len(goodIdentifier)) + goodIdentifier
-		for _, p := range contract.NewPlan(&contract.Endpoints[i]).Params {
+		for _, p := range contract.NewPlan(&contract.Endpoints[i], contract.Rows).Params {
 			switch {
 			case p.Name == "app_identifier" || p.List: // 200 long values would not fit
 			case p.Type == contract.String:
@@ -396,7 +396,7 @@ func TestAcquiredSnapshot(t *testing.T) {
 		t.Fatalf("%d references", old.refs.Load())
 	}
 	var sc scratch
-	sc.request.Scan(contract.NewPlan(&contract.Endpoints[0]), nil)
+	sc.request.Scan(contract.NewPlan(&contract.Endpoints[0], contract.Rows), nil)
 	if err := sc.request.Parse(); err != nil {
 		t.Fatal(err)
 	}

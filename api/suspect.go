@@ -157,6 +157,9 @@ func (s *Server) refusal(a *reply) error {
 
 // failed returns the error to answer with after a query failed. A malformed posting is damage.
 func (s *Server) failed(a *reply, err error) error {
+	if isInvalid(err) {
+		return err
+	}
 	if !errors.Is(err, index.ErrPosting) {
 		s.logFault(a.endpoint.Path, err)
 		return err

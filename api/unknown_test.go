@@ -56,7 +56,7 @@ func FuzzUnknownNames(f *testing.F) {
 		f.Add(seed)
 	}
 	form := regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,39}$`)
-	plan := contract.NewPlan(&contract.Endpoints[0])
+	plan := contract.NewPlan(&contract.Endpoints[0], contract.Rows)
 	f.Fuzz(func(t *testing.T, name string) {
 		var r contract.Request
 		r.Scan(plan, []byte(name))

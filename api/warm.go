@@ -115,7 +115,7 @@ func (s *Server) coldPlans(b, earlier *Bound) []*contract.Plan {
 		path := endpoints[i].Contract().Path
 		list := b.lists[path]
 		if list.rows > 0 && !list.isSuspect() && (earlier == nil || list != earlier.lists[path]) {
-			plans = append(plans, contract.NewPlan(&endpoints[i]))
+			plans = append(plans, contract.NewPlan(&endpoints[i], contract.Rows))
 		}
 	}
 	slices.SortStableFunc(plans, func(x, y *contract.Plan) int {

@@ -37,6 +37,8 @@ func (r *Request) canonicalize() {
 			} else if r.GeoJSON {
 				c.pairs = append(c.pairs, "output_format=geojson&"...)
 			}
+		case param.Own && raw.given:
+			c.pairs = r.appendOwn(c.pairs, param)
 		case raw.filter > 0:
 			c.pairs = append(append(c.pairs, param.Name...), '=')
 			if f := &r.Filters[raw.filter-1]; param.List {

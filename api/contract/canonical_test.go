@@ -132,7 +132,7 @@ func checkCanonical(t *testing.T, p *Plan, query string) {
 // form.
 func FuzzCanonical(f *testing.F) {
 	for i := range Endpoints {
-		for _, param := range NewPlan(&Endpoints[i]).Params {
+		for _, param := range NewPlan(&Endpoints[i], Rows).Params {
 			f.Add(uint8(i), param.Name+"="+url.QueryEscape(param.Example())+"&"+param.Name+"=%20&limit=03&offset=7")
 		}
 	}
@@ -140,6 +140,6 @@ func FuzzCanonical(f *testing.F) {
 	f.Add(uint8(0), `dataset_hdx_id__in=a\\,b\&dataset_catalog_id__in=b\\,a%5C`)
 	f.Add(uint8(0), "update_date_min=-62135596800&update_date_max=253402300799&id=%F0%9F%8C%8D&snapshot=x")
 	f.Fuzz(func(t *testing.T, which uint8, query string) {
-		checkCanonical(t, NewPlan(&Endpoints[int(which)%len(Endpoints)]), query)
+		checkCanonical(t, NewPlan(&Endpoints[int(which)%len(Endpoints)], Rows), query)
 	})
 }

@@ -11,6 +11,9 @@ import (
 func (r *Request) FileName(date string) string {
 	var b strings.Builder
 	b.WriteString(r.plan.Endpoint.Name())
+	if kind := r.Kind(); kind != Rows {
+		b.WriteString("-" + kind.String())
+	}
 	for position := range r.plan.Params {
 		param := &r.plan.Params[position]
 		if param.Type != String || !isCodeName(param.single()) || !r.raw[position].given {

@@ -55,9 +55,9 @@ func (e *Endpoint) HasPoints() bool {
 	return slices.ContainsFunc(e.Fields, func(f Field) bool { return f.Name == LatField })
 }
 
-// pageParams are the parameters that are not filters, in the forms that the endpoint has.
-func (e *Endpoint) pageParams() []Param {
-	if !e.HasPoints() {
+// pageParams are the page parameters, with the formats that the endpoint has for a kind.
+func (e *Endpoint) pageParams(k Kind) []Param {
+	if k != Rows || !e.HasPoints() {
 		return pageParams
 	}
 	params := slices.Clone(pageParams)
@@ -129,7 +129,8 @@ type Param struct {
 	Ceiling *int // Integer: greatest value, nil without
 	Default string
 	Several bool   // a second parameter takes several values (several.go)
-	List    bool   // this is that second parameter
+	List    bool   // this is that second parameter, or with Own one with several values
+	Own     bool   // of a kind of request (own.go): neither a filter nor of the page
 	example string // for the documentation; empty for a value by name or type (describe.go)
 }
 

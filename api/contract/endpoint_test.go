@@ -30,7 +30,7 @@ func TestEndpointTable(t *testing.T) {
 			}
 			fields[f.Name] = true
 		}
-		for _, p := range NewPlan(e).Params {
+		for _, p := range NewPlan(e, Rows).Params {
 			if params[p.Name] || (p.Type == Choice) != (p.Enum != nil) || p.Type == URI ||
 				(p.Columns == nil) != (p.Op == 0) {
 				t.Errorf("%s: parameter %+v is a duplicate or inconsistent", e.Path, p)
@@ -47,14 +47,14 @@ func TestEndpointTable(t *testing.T) {
 func TestExampleValues(t *testing.T) {
 	used := map[string]bool{"application": true, "email": true}
 	for i := range Endpoints {
-		for _, p := range NewPlan(&Endpoints[i]).Params {
+		for _, p := range NewPlan(&Endpoints[i], Rows).Params {
 			used[p.Name] = true
 			value := p.Example()
 			if value == "" || p.Describe() == "" {
 				t.Errorf("%s: %s has no example or description", Endpoints[i].Path, p.Name)
 			}
 			var r Request
-			r.Scan(NewPlan(&Endpoints[i]), []byte(p.Name+"="+url.QueryEscape(value)))
+			r.Scan(NewPlan(&Endpoints[i], Rows), []byte(p.Name+"="+url.QueryEscape(value)))
 			if err := r.Parse(); err != nil {
 				t.Errorf("%s: %s=%s: %v", Endpoints[i].Path, p.Name, value, err)
 			}

@@ -9,7 +9,7 @@ import (
 
 // Parse a query string and write it in its canonical form.
 func ExampleRequest() {
-	plan := contract.NewPlan(&contract.Endpoints[0]) // the list of datasets
+	plan := contract.NewPlan(&contract.Endpoints[0], contract.Rows) // the list of datasets
 	var r contract.Request
 	r.Scan(plan, []byte("limit=010&dataset_catalog_title=floods+2024&colour=red&offset=0"))
 	if err := r.Parse(); err != nil {

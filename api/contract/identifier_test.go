@@ -175,7 +175,7 @@ func FuzzQuery(f *testing.F) {
 	}
 	var plans []*Plan
 	for i := range Endpoints {
-		plans = append(plans, NewPlan(&Endpoints[i]))
+		plans = append(plans, NewPlan(&Endpoints[i], Rows))
 	}
 	f.Fuzz(func(t *testing.T, query string) {
 		want := plainQuery(query)

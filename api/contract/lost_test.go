@@ -13,7 +13,7 @@ func TestLostParams(t *testing.T) {
 	used, known := map[string]bool{}, map[string]bool{}
 	for i := range hapiEndpoints {
 		e := &hapiEndpoints[i]
-		p := NewPlan(e)
+		p := NewPlan(e, Rows)
 		for name := range p.lost {
 			used[name] = true
 		}
@@ -24,7 +24,7 @@ func TestLostParams(t *testing.T) {
 			known[param.Name] = true
 		}
 		known[strings.TrimPrefix(e.Path, v2Root)] = true
-		if NewPlan(&Endpoints[i]).lost != nil {
+		if NewPlan(&Endpoints[i], Rows).lost != nil {
 			t.Errorf("%s: the contract's names have lost filters", Endpoints[i].Path)
 		}
 	}
@@ -50,7 +50,7 @@ func TestLostParams(t *testing.T) {
 func TestLostFilters(t *testing.T) {
 	at := func(endpoints []Endpoint, table string) *Plan {
 		i := slices.IndexFunc(endpoints, func(e Endpoint) bool { return e.Table == table })
-		return NewPlan(&endpoints[i])
+		return NewPlan(&endpoints[i], Rows)
 	}
 	for _, c := range []struct{ table, query, lost string }{
 		{"conflict_event", "reference_period_start_min=2024-01-01", "reference_period_start_min"},

@@ -34,7 +34,7 @@ func TestAboutFilters(t *testing.T) {
 	used := map[string]bool{}
 	for i := range Endpoints {
 		e := &Endpoints[i]
-		p := NewPlan(e)
+		p := NewPlan(e, Rows)
 		for j := range p.Params {
 			param := &p.Params[j]
 			about := e.About(param)

@@ -19,7 +19,7 @@ func TestNamePairs(t *testing.T) {
 		for _, f := range Endpoints[i].Fields {
 			used[f.Name] = true
 		}
-		for _, p := range NewPlan(&Endpoints[i]).Params {
+		for _, p := range NewPlan(&Endpoints[i], Rows).Params {
 			used[p.Name] = true
 		}
 	}
@@ -75,7 +75,7 @@ func twinPairs(t *testing.T, do func(plan *Plan, p *Param, twin string)) {
 	t.Helper()
 	n := 0
 	for i := range Endpoints {
-		plan := NewPlan(&Endpoints[i])
+		plan := NewPlan(&Endpoints[i], Rows)
 		for k := range plan.Params {
 			if twin := plan.Params[k].Twin(); twin != "" {
 				do(plan, &plan.Params[k], twin)

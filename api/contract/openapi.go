@@ -155,7 +155,7 @@ func schemaName(e *Endpoint) string {
 }
 
 func operation(e *Endpoint) object {
-	p := NewPlan(e)
+	p := NewPlan(e, Rows)
 	parameters := make(array, 0, len(p.Params)+1)
 	for i := range p.Params {
 		parameters = append(parameters, parameter(e, &p.Params[i]))

@@ -4,7 +4,7 @@ package contract
 func planOf(path string) *Plan {
 	for i := range Endpoints {
 		if Endpoints[i].Path == path {
-			return NewPlan(&Endpoints[i])
+			return NewPlan(&Endpoints[i], Rows)
 		}
 	}
 	panic("no endpoint " + path)

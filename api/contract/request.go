@@ -7,9 +7,11 @@ import (
 	"strings"
 )
 
-// Plan is an endpoint prepared for reading requests. It never changes, so requests share it.
+// Plan is an endpoint prepared for reading requests of one kind. It never changes, so requests
+// share it. Filters and page parameters have the same positions in the plans of all kinds.
 type Plan struct {
 	Endpoint *Endpoint
+	Kind     Kind
 	Params   []Param // in the order in which their faults are reported
 
 	positions  map[string]int    // in Params, by name
@@ -21,10 +23,11 @@ type Plan struct {
 	identifier int               // position of app_identifier
 }
 
-// NewPlan prepares an endpoint.
-func NewPlan(e *Endpoint) *Plan {
+// NewPlan prepares an endpoint for requests of a kind.
+func NewPlan(e *Endpoint, k Kind) *Plan {
 	p := &Plan{
-		Endpoint: e, Params: filters(withLists(e.Place), e.pageParams(), withLists(e.Params)),
+		Endpoint: e, Kind: k,
+		Params:    filters(withLists(e.Place), e.pageParams(k), withLists(e.Params), kindParams(e, k)),
 		positions: map[string]int{}, twins: map[string]int{}, start: -1, end: -1,
 	}
 	for i, param := range p.Params {
@@ -169,6 +172,7 @@ func (r *Request) Parse() error {
 	r.Filters, r.values = r.Filters[:0], r.values[:0]
 	r.Limit, r.Offset, r.CSV, r.GeoJSON = MaxLimit, 0, false, false
 	r.issues = nil
+	r.resetOwn()
 	for _, position := range [...]int{p.start, p.end} {
 		if position < 0 || !r.raw[position].given {
 			continue
@@ -184,7 +188,11 @@ func (r *Request) Parse() error {
 			continue
 		}
 		r.position = position
-		if param.List {
+		switch {
+		case param.Own:
+			r.readOwn(param)
+			continue
+		case param.List:
 			r.readList(param)
 			continue
 		}

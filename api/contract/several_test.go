@@ -14,7 +14,7 @@ import (
 func TestListParams(t *testing.T) {
 	lists := 0
 	for i := range Endpoints {
-		p := NewPlan(&Endpoints[i])
+		p := NewPlan(&Endpoints[i], Rows)
 		for k, param := range p.Params {
 			name := param.single()
 			whole := param.Op == Equal || param.Op == Like
@@ -161,7 +161,7 @@ func TestUnlisted(t *testing.T) {
 	remedies := 0
 	for set := range NameSet(2) {
 		for i := range EndpointsIn(set) {
-			p := NewPlan(&EndpointsIn(set)[i])
+			p := NewPlan(&EndpointsIn(set)[i], Rows)
 			for k := range p.Params {
 				param := &p.Params[k]
 				if param.List || param.Several {
@@ -289,7 +289,7 @@ func FuzzCutValue(f *testing.F) {
 func TestListOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(15, 2))
 	for i := range Endpoints {
-		plan := NewPlan(&Endpoints[i])
+		plan := NewPlan(&Endpoints[i], Rows)
 		for _, p := range plan.Params {
 			if !p.List {
 				continue

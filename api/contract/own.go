@@ -1,0 +1,75 @@
+package contract
+
+import "slices"
+
+// Parameters of a kind of request are neither filters nor of the page: they choose what is made of
+// the rows that pass. Param.Own marks them. Each has a case in readOwn and in appendOwn.
+
+// kindParams returns the parameters that requests of a kind have besides filters and page.
+func kindParams(e *Endpoint, k Kind) []Param {
+	return nil
+}
+
+// resetOwn forgets what an earlier request asked for.
+func (r *Request) resetOwn() {}
+
+// readOwn reads a parameter of the kind. Its faults are reported like those of the others.
+func (r *Request) readOwn(p *Param) {}
+
+// appendOwn appends a parameter of the kind to the canonical query, with a '&' after it. Without an
+// effect it appends nothing.
+func (r *Request) appendOwn(dst []byte, p *Param) []byte { return dst }
+
+// readNames reads all occurrences of a list of names, in the order in which they were sent. It is
+// not ok if there is an error.
+func (r *Request) readNames(p *Param) (names []string, ok bool) {
+	issues, count := len(r.issues), 0
+	sent := ""
+	for _, list := range r.lists {
+		if list.position != r.position {
+			continue
+		}
+		text := string(decodedView(list.encoded))
+		if count > 0 {
+			sent += ","
+		}
+		sent += text
+		if text == "" {
+			r.fault(emptyList(p.Name))
+			return nil, false
+		}
+		for rest, more := text, true; more; {
+			var name string
+			name, rest, more = cutValue(rest, false)
+			if count++; count > MaxValues || len(r.issues) >= issues+maxListFaults {
+				continue // only counts
+			}
+			if name == "" {
+				r.fault(emptyValue(p.Name, text, count))
+			} else {
+				names = append(names, name)
+			}
+		}
+	}
+	if count > MaxValues {
+		r.fault(tooMany(p.Name, sent, count))
+	}
+	return names, len(r.issues) == issues
+}
+
+// appendNames appends a list of names as it is sent. Names have no commas.
+func appendNames(dst []byte, names ...string) []byte {
+	for i, name := range names {
+		if i > 0 {
+			dst = append(dst, "%2C"...)
+		}
+		dst = appendEscaped(dst, name)
+	}
+	return dst
+}
+
+// positionOf is a field's position by its name in either set, -1 if there is none.
+func positionOf(fields []Field, name string) int {
+	name = ContractNames.Name(name)
+	return slices.IndexFunc(fields, func(f Field) bool { return ContractNames.Name(f.Name) == name })
+}

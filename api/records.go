@@ -1,0 +1,91 @@
+package api
+
+import (
+	"errors"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/api/encode"
+	"hdqs/api/render"
+	"hdqs/api/wire"
+)
+
+// records is a computed answer: one page of records that are not rows of the table.
+type records interface {
+	render.Records
+	Fields() []contract.Field // of each record, in order
+	Total() int               // of all pages
+	Header() []HeaderField    // fields of the answer's own, with canonical names
+}
+
+// computation is how requests of a kind are answered.
+type computation struct {
+	kind contract.Kind
+
+	// version is part of the entity tags. Increment it when answers change that depend on the same
+	// rows and query, so that caches drop old ones.
+	version byte
+
+	// compute finds the records of a request. An error that is *contract.Invalid is the caller's.
+	// The table may be missing (a.list.segment is nil).
+	compute func(s *Server, a *reply) (records, error)
+}
+
+// computations are the kinds of requests besides those for rows. Each has paths below those of the
+// endpoints.
+var computations = []*computation{}
+
+// computedKinds returns the last parts of the paths of computations.
+func (s *Server) computedKinds() []string {
+	kinds := make([]string, len(s.computations))
+	for i, c := range s.computations {
+		kinds[i] = c.kind.String()
+	}
+	return kinds
+}
+
+// answerRecords computes the records of a request and answers with them.
+func (s *Server) answerRecords(a *reply) (finished, error) {
+	computed := *a // a itself stays on the stack, also where this function is not called
+	found, err := a.computation.compute(s, &computed)
+	if err != nil {
+		return finished{}, s.failed(a, err)
+	}
+	a.page.Rows, a.page.Total = found.Len(), found.Total()
+	recordOf(a.ctx).noteRows(&a.page, "miss")
+	result := finished{rows: a.page.Rows, total: a.page.Total, header: found.Header()}
+	h := s.beginList(a)
+	result.setHeader(h)
+	fields := found.Fields()
+	names := make([]string, len(fields))
+	for i := range fields {
+		names[i] = fields[i].Name
+	}
+	buffer := wire.Buffer(a.ctx, a.page.Rows >= manyRows)
+	dst := buffer.Bytes[:0]
+	if a.coding == encode.Identity {
+		dst = render.AppendRecords(dst, names, found, a.request.CSV)
+	} else {
+		a.body = render.AppendRecords(a.body[:0], names, found, a.request.CSV)
+		dst = encoded(h, dst, a.body, a.coding, a.refusesIdentity)
+	}
+	buffer.Bytes = dst
+	a.ctx.Response.SetBodyRaw(dst)
+	wire.Charge(a.ctx, cap(dst))
+	result.body, result.coded = dst, len(h.ContentEncoding()) > 0
+	return result, nil
+}
+
+// setHeader sets the header fields of the answer's own.
+func (f *finished) setHeader(h *fasthttp.ResponseHeader) {
+	for _, own := range f.header {
+		h.Set(own.Name, own.Value)
+	}
+}
+
+// isInvalid reports whether an error is the caller's.
+func isInvalid(err error) bool {
+	_, is := errors.AsType[*contract.Invalid](err)
+	return is
+}

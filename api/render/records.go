@@ -1,0 +1,89 @@
+package render
+
+import "hdqs/snapshot"
+
+// Records are records that are not rows of a segment.
+type Records interface {
+	Len() int
+	// AppendCell appends a value: as JSON, or as a cell of CSV, with quotes where it needs them.
+	AppendCell(dst []byte, record, field int, csv bool) []byte
+}
+
+// AppendRecords appends the whole body of records whose fields have the given names, in the same
+// syntax as that of rows.
+func AppendRecords(dst []byte, names []string, records Records, csv bool) []byte {
+	d := dialectOf(csv)
+	fields := make([]boundField, len(names))
+	before := make([][]byte, len(names))
+	for i, name := range names {
+		fields[i].name, before[i] = name, d.before(i, name)
+	}
+	end := d.end()
+	dst = append(dst, d.head(fields)...)
+	n := records.Len()
+	for k := range n {
+		for i := range before {
+			dst = append(dst, before[i]...)
+			dst = records.AppendCell(dst, k, i, csv)
+		}
+		dst = append(dst, end...)
+	}
+	if n > 0 {
+		dst = dst[:len(dst)-d.cut()]
+	}
+	return append(dst, d.tail()...)
+}
+
+func dialectOf(csv bool) dialect {
+	if csv {
+		return csvDialect{}
+	}
+	return jsonDialect{}
+}
+
+// AppendText appends a text as JSON or as a cell of CSV.
+func AppendText(dst []byte, s string, csv bool) []byte { return dialectOf(csv).appendText(dst, s) }
+
+// AppendBool appends a truth value as JSON or as a cell of CSV.
+func AppendBool(dst []byte, b, csv bool) []byte { return dialectOf(csv).appendBool(dst, b) }
+
+// AppendTime appends microseconds since 1970 as JSON or as a cell of CSV.
+func AppendTime(dst []byte, micros int64, csv bool) []byte {
+	return dialectOf(csv).appendTime(dst, micros)
+}
+
+// AppendNull appends the absence of a value as JSON or as a cell of CSV.
+func AppendNull(dst []byte, csv bool) []byte { return append(dst, dialectOf(csv).null()...) }
+
+// Values appends the values of a column as records of rows have them.
+type Values struct {
+	column    *snapshot.Column
+	json, csv fieldWriter
+}
+
+// NewValues prepares a column of a segment. It may be used concurrently, until the segment's Close.
+func NewValues(c *snapshot.Column) *Values {
+	f := boundField{column: c}
+	return &Values{c, newFieldWriter(f, nil, jsonDialect{}), newFieldWriter(f, nil, csvDialect{})}
+}
+
+// AppendRow appends the value of a row.
+func (v *Values) AppendRow(dst []byte, row uint32, csv bool) []byte {
+	if g := v.column.Group; g != nil {
+		row = uint32(g.Codes.At(row))
+	}
+	return v.writer(csv).appendAt(dst, row)
+}
+
+// AppendCode appends the value of a code of a column with codes; the code after all others is
+// null's.
+func (v *Values) AppendCode(dst []byte, code uint32, csv bool) []byte {
+	return v.writer(csv).appendCode(dst, code)
+}
+
+func (v *Values) writer(csv bool) *fieldWriter {
+	if csv {
+		return &v.csv
+	}
+	return &v.json
+}

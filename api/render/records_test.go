@@ -1,0 +1,90 @@
+package render
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"hdqs/index"
+)
+
+// tableRecords are some rows of a table, as records that are written value by value.
+type tableRecords struct {
+	rows   []uint32
+	values []*Values
+}
+
+func (r tableRecords) Len() int { return len(r.rows) }
+
+func (r tableRecords) AppendCell(dst []byte, record, field int, csv bool) []byte {
+	return r.values[field].AppendRow(dst, r.rows[record], csv)
+}
+
+// TestRecords compares records that are written value by value with the naive writers, and each
+// code's value with that of a row.
+func TestRecords(t *testing.T) {
+	t.Parallel()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	codes := 0
+	for range 25 {
+		tab := randomTable(t, r, r.IntN(400))
+		var ranges []index.Range
+		if tab.rows > 0 {
+			ranges = randomRanges(r, tab.rows)
+		}
+		records := tableRecords{}
+		for _, rng := range ranges {
+			for row := rng.From; row < rng.To; row++ {
+				records.rows = append(records.rows, row)
+			}
+		}
+		var names []string
+		for _, f := range tab.fields {
+			c, err := tab.seg.Column(f.Column)
+			if err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, f.Name)
+			v := NewValues(c)
+			records.values = append(records.values, v)
+			for row := range uint32(tab.rows) {
+				if c.Group == nil && c.Coded() {
+					codes++
+					for _, csv := range []bool{false, true} {
+						code := uint32(c.Codes().At(row))
+						got, want := v.AppendCode(nil, code, csv), v.AppendRow(nil, row, csv)
+						if string(got) != string(want) {
+							t.Fatalf("%s, row %d: code %d is %q, the row %q", f.Name, row, code, got, want)
+						}
+					}
+				}
+			}
+		}
+		for csv, want := range map[bool]string{false: naiveJSON(tab, ranges), true: naiveCSV(tab, ranges)} {
+			if got := string(AppendRecords([]byte("front"), names, records, csv)); got != "front"+want {
+				t.Fatalf("CSV %v of %v:\n got %s\nwant %s", csv, ranges, difference(got, want), difference(want, got))
+			}
+		}
+	}
+	if codes == 0 {
+		t.Error("no column had codes")
+	}
+}
+
+// TestRecordValues checks the values that belong to no column.
+func TestRecordValues(t *testing.T) {
+	t.Parallel()
+	for want, got := range map[string][]byte{
+		`"a \"b\", c"`:          AppendText(nil, `a "b", c`, false),
+		`"a ""b"", c"`:          AppendText(nil, `a "b", c`, true),
+		`true False`:            AppendBool(append(AppendBool(nil, true, false), ' '), false, true),
+		`null`:                  AppendNull(AppendNull(nil, true), false),
+		`"1970-01-01T00:00:01"`: AppendTime(nil, 1e6, false),
+		`1970-01-01 00:00:01`:   AppendTime(nil, 1e6, true),
+	} {
+		if string(got) != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
