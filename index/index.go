@@ -46,6 +46,7 @@ type Index struct {
 	columns map[string]*column
 	cache   *cache
 	pool    sync.Pool // of *scratch
+	tallies sync.Pool // of *tally
 
 	searchBytes atomic.Int64 // of folded dictionaries and lists of tuples
 	searchLimit int64
@@ -67,6 +68,7 @@ type column struct {
 // codeSpace is a kind of code that rows have: the codes of a column, or the tuple numbers of a
 // group.
 type codeSpace struct {
+	id       uint32
 	codes    snapshot.Packed
 	size     int // number of codes, including null's
 	postings snapshot.Postings
@@ -94,6 +96,7 @@ func OpenWith(seg *snapshot.Segment, o Options) (*Index, error) {
 		cache: newCache(o.CacheBytes), searchLimit: int64(o.SearchBytes),
 	}
 	x.pool.New = func() any { return new(scratch) }
+	x.tallies.New = func() any { return new(tally) }
 	groups := make(map[*snapshot.Group]*codeSpace, len(seg.Groups()))
 	for _, g := range seg.Groups() {
 		groups[g] = newCodeSpace(g.Codes, g.Tuples, g.Postings, true)
@@ -110,6 +113,9 @@ func OpenWith(seg *snapshot.Segment, o Options) (*Index, error) {
 			}
 			p, ok := col.Postings()
 			c.space = newCodeSpace(col.Codes(), size, p, ok)
+		}
+		if c.space != nil {
+			c.space.id = c.id // of a group, that of its last column
 		}
 		x.columns[col.Name] = c
 	}
