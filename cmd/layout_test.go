@@ -29,7 +29,7 @@ var imports = map[string][]string{
 		"api/accesslog", "api/web", "internal/nearest",
 	},
 	"api/web":             {},
-	"api/contract":        {}, // not even index: api maps its Op and Value
+	"api/contract":        {"internal/nearest"}, // not even index: api maps its Op and Value
 	"api/wire":            {"api/metrics"},
 	"api/metrics":         {},
 	"api/accesslog":       {},

@@ -32,7 +32,7 @@ var affected = []Endpoint{
 		Key:     keyOf(unit2, []string{"category", "sector_code", "population_status", PeriodStart}),
 		Figures: figures(level, amounts("people", "population")),
 		Dimensions: dimensions(
-			inUnit2, fromFile, overlapping("sector_code", "sector_name"), overlapping("category"), overlapping("population_status"),
+			inUnit2, fromFile, keep("Intersectoral", overlapping("sector_code", "sector_name")), overlapping("category"), overlapping("population_status"),
 			stock,
 		),
 	},

@@ -47,7 +47,7 @@ var coordination = []Endpoint{
 		// The source counts violence against civilians, and explosions and remote violence, under
 		// political violence; those of them that target civilians again under civilian targeting.
 		Dimensions: dimensions(
-			inUnit2, fromFile, totals("event_type", whole("political_violence", "civilian_targeting")), flow,
+			inUnit2, fromFile, totals("event_type", total("political_violence", "civilian_targeting")), flow,
 		),
 	},
 	{

@@ -17,7 +17,7 @@ var food = []Endpoint{
 		Key:     keyOf(unit2, []string{"classification_phase", "classification_type", PeriodStart}),
 		Figures: figures(level, amounts("people", "population_in_phase"), neither("a fraction", "population_fraction_in_phase")),
 		Dimensions: dimensions(
-			inUnit2, fromFile, totals("classification_phase", whole("all"), whole("3+", "3", "4", "5")),
+			inUnit2, fromFile, totals("classification_phase", total("all"), total("3+", "3", "4", "5")),
 			overlapping("classification_type"), stock,
 		),
 	},

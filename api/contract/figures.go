@@ -49,21 +49,22 @@ type Dimension struct {
 	Field  string
 	Kind   Spread
 	Also   []string // further fields that tell the same: names, ages as numbers
-	Wholes []Whole  // Totals: which values contain others
+	Totals []Total  // Totals: which values contain others
 	Ranges bool     // Totals: values are also ranges of ages, which can contain or overlap others
+	Keep   string   // the value that stands for all, where there is one
 }
 
-// Whole is a value that contains others.
-type Whole struct {
+// Total is a value that contains others.
+type Total struct {
 	Value string
 	Parts []string // nil: all others
 }
 
-// Of lists the values among some that the whole contains.
-func (w *Whole) Of(values []string) []string {
+// Of lists the values among some that the total contains.
+func (t *Total) Of(values []string) []string {
 	var parts []string
 	for _, v := range values {
-		if v != w.Value && (w.Parts == nil || slices.Contains(w.Parts, v)) {
+		if v != t.Value && (t.Parts == nil || slices.Contains(t.Parts, v)) {
 			parts = append(parts, v)
 		}
 	}
@@ -156,12 +157,18 @@ func alike(field string, also ...string) []Dimension {
 }
 
 // totals declares the values of a field that contain others.
-func totals(field string, wholes ...Whole) []Dimension {
-	return []Dimension{{Field: field, Kind: Totals, Wholes: wholes}}
+func totals(field string, all ...Total) []Dimension {
+	return []Dimension{{Field: field, Kind: Totals, Totals: all}}
 }
 
-// whole is a value that contains the given others, all without any.
-func whole(value string, parts ...string) Whole { return Whole{Value: value, Parts: parts} }
+// keep sets the value of a dimension that stands for all.
+func keep(value string, d []Dimension) []Dimension {
+	d[0].Keep = value
+	return d
+}
+
+// total is a value that contains the given others, all without any.
+func total(value string, parts ...string) Total { return Total{Value: value, Parts: parts} }
 
 // Declarations that many endpoints share.
 var (
@@ -183,12 +190,12 @@ var (
 	inUnit2   = dimensions(inUnit1, parts("admin2_code", "admin2_name"))
 	fromFile  = parts("resource_catalog_id")
 
-	genders   = totals("gender", whole("all"))
+	genders   = totals("gender", total("all"))
 	ageRanges = []Dimension{{
-		Field: "age_range", Kind: Totals, Also: []string{"min_age", "max_age"}, Wholes: []Whole{whole("all")},
+		Field: "age_range", Kind: Totals, Also: []string{"min_age", "max_age"}, Totals: []Total{total("all")},
 		Ranges: true,
 	}}
-	anyGroup   = totals("population_group", whole("all"))
+	anyGroup   = keep("all", totals("population_group", total("all")))
 	betweenTwo = dimensions(
 		parts("origin_location_code", "origin_location_name"), parts("asylum_location_code", "asylum_location_name"),
 	)

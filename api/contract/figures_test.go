@@ -39,7 +39,7 @@ func TestDimensions(t *testing.T) {
 		seen := map[string]bool{}
 		for _, d := range e.Dimensions {
 			total := d.Kind == Totals
-			if d.Kind < Parts || d.Kind > Stock || total != (d.Wholes != nil) || d.Ranges && !total {
+			if d.Kind < Parts || d.Kind > Stock || total != (d.Totals != nil) || d.Ranges && !total {
 				t.Errorf("%s: dimension %+v is inconsistent", e.Name(), d)
 			}
 			for _, name := range append([]string{d.Field}, d.Also...) {
@@ -48,8 +48,8 @@ func TestDimensions(t *testing.T) {
 				}
 				seen[name] = true
 			}
-			for _, w := range d.Wholes {
-				e.checkWhole(t, &d, w)
+			for _, w := range d.Totals {
+				e.checkTotal(t, &d, w)
 			}
 		}
 		declared := slices.ContainsFunc(e.Figures, func(f Figure) bool { return f.Use == Added || f.Use == Averaged })
@@ -66,8 +66,8 @@ func TestDimensions(t *testing.T) {
 	}
 }
 
-// checkWhole wants values that the field can have.
-func (e *Endpoint) checkWhole(t *testing.T, d *Dimension, w Whole) {
+// checkTotal wants values that the field can have.
+func (e *Endpoint) checkTotal(t *testing.T, d *Dimension, w Total) {
 	t.Helper()
 	at := slices.IndexFunc(e.Fields, func(f Field) bool { return f.Name == d.Field })
 	for _, value := range append([]string{w.Value}, w.Parts...) {

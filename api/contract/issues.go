@@ -127,10 +127,7 @@ func emptyList(param string) Issue {
 
 func emptyValue(param, input string, position int) Issue {
 	reason := fmt.Sprintf("value %d of the list is empty; separate values by one comma", position)
-	return Issue{
-		Type: "value_error", Param: param, Text: "Value error, " + reason, Input: input,
-		CtxKey: "error", CtxText: reason,
-	}
+	return valueError(param, input, reason)
 }
 
 func tooMany(param, input string, count int) Issue {
@@ -157,14 +154,28 @@ func notDateTime(param, input string, fault dateTimeFault) []Issue {
 	}
 }
 
+// valueError is the issue of a value that is not accepted for a reason.
+func valueError(param, input, reason string) Issue {
+	return Issue{
+		Type: "value_error", Param: param, Text: "Value error, " + reason, Input: input,
+		CtxKey: "error", CtxText: reason,
+	}
+}
+
+// WrongSum is the issue of a request for figures that would be wrong. instead is the request that
+// gives right ones.
+func WrongSum(param, reason, instead string) Issue {
+	return Issue{
+		Type: "wrong_sum", Param: param, Text: reason + " Right: " + instead, NullInput: true,
+		CtxKey: "instead", CtxText: instead,
+	}
+}
+
 // twoValues is the issue of a parameter that has different values under its names in both sets.
 func twoValues(p *Param, input string) Issue {
 	reason := p.Name + " and " + p.Twin() + " are two names of one parameter; send one of them, " +
 		"or the same value in both"
-	return Issue{
-		Type: "value_error", Param: p.Name, Text: "Value error, " + reason,
-		Input: input, CtxKey: "error", CtxText: reason,
-	}
+	return valueError(p.Name, input, reason)
 }
 
 func notEmail(param, input, reason string) Issue {

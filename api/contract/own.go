@@ -7,18 +7,40 @@ import "slices"
 
 // kindParams returns the parameters that requests of a kind have besides filters and page.
 func kindParams(e *Endpoint, k Kind) []Param {
+	if k == Aggregate {
+		return aggregateParams()
+	}
 	return nil
 }
 
 // resetOwn forgets what an earlier request asked for.
-func (r *Request) resetOwn() {}
+func (r *Request) resetOwn() {
+	r.Groups, r.Measures = r.Groups[:0], append(r.Measures[:0], Measure{Func: Count, Field: -1})
+}
 
 // readOwn reads a parameter of the kind. Its faults are reported like those of the others.
-func (r *Request) readOwn(p *Param) {}
+func (r *Request) readOwn(p *Param) {
+	switch p.Name {
+	case groupParam:
+		r.readGroups(p)
+	case measureParam:
+		r.readMeasures(p)
+	}
+}
 
 // appendOwn appends a parameter of the kind to the canonical query, with a '&' after it. Without an
 // effect it appends nothing.
-func (r *Request) appendOwn(dst []byte, p *Param) []byte { return dst }
+func (r *Request) appendOwn(dst []byte, p *Param) []byte {
+	switch p.Name {
+	case groupParam:
+		dst = append(r.appendGroups(append(dst, "group_by="...)), '&')
+	case measureParam:
+		if len(r.Measures) > 1 || r.Measures[0].Func != Count {
+			dst = append(r.appendMeasures(append(dst, "measures="...)), '&')
+		}
+	}
+	return dst
+}
 
 // readNames reads all occurrences of a list of names, in the order in which they were sent. It is
 // not ok if there is an error.

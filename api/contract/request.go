@@ -60,6 +60,8 @@ type Request struct {
 	GeoJSON  bool
 	Snapshot string // the id of the snapshot that must answer; mostly empty
 	Filters  []Filter
+	Groups   []Group   // of kind Aggregate, in the order asked for
+	Measures []Measure // of kind Aggregate; at least one
 
 	plan      *Plan
 	raw       []rawValue // by position of the parameter

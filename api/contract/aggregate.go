@@ -1,0 +1,293 @@
+package contract
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"hdqs/internal/nearest"
+)
+
+// A request of kind Aggregate asks for figures of groups of the rows that pass its filters:
+// group_by=location_code,year&measures=count,sum:events. A record has the fields of the group, then
+// the measures, in the order in which they were asked for.
+
+// The parameters of Aggregate.
+const (
+	groupParam   = "group_by"
+	measureParam = "measures"
+)
+
+// Part is what of a field's value decides the group.
+type Part uint8
+
+// The parts. All but Whole are of the start of the period.
+const (
+	Whole Part = iota
+	Year
+	Quarter
+	Month
+)
+
+// partNames are the parts in group_by, and in records.
+var partNames = [...]string{Year: "year", Quarter: "quarter", Month: "month"}
+
+// Group is a field to group by: its position in the endpoint's fields, and what of it counts.
+type Group struct {
+	Field int
+	Part  Part
+}
+
+// Func is what a measure computes.
+type Func uint8
+
+// The functions.
+const (
+	Count Func = iota
+	Sum
+	Min
+	Max
+	Mean
+	Distinct
+	Latest
+)
+
+var funcNames = [...]string{"count", "sum", "min", "max", "mean", "distinct", "latest"}
+
+// String is the function's name in measures.
+func (f Func) String() string { return funcNames[f] }
+
+// Measure is one figure of a group. Field is a position in the endpoint's fields, -1 for Count.
+type Measure struct {
+	Func  Func
+	Field int
+}
+
+// maxMeasures is the most measures of one request.
+const maxMeasures = 32
+
+// aggregateParams are the parameters of Aggregate besides filters and page.
+func aggregateParams() []Param {
+	return []Param{
+		{Name: groupParam, Type: String, List: true, Own: true},
+		{Name: measureParam, Type: String, List: true, Own: true},
+	}
+}
+
+// hasPeriod reports whether records have a period.
+func (e *Endpoint) hasPeriod() bool { return positionOf(e.Fields, PeriodStart) >= 0 }
+
+// GroupNames are the names that group_by takes.
+func (e *Endpoint) GroupNames() []string {
+	names := make([]string, 0, len(e.Fields)+len(partNames))
+	for i := range e.Fields {
+		names = append(names, e.Fields[i].Name)
+	}
+	if e.hasPeriod() {
+		names = append(names, partNames[Year:]...)
+	}
+	return names
+}
+
+// readGroups reads group_by. A name that is repeated counts once.
+func (r *Request) readGroups(p *Param) {
+	names, _ := r.readNames(p)
+	e := r.plan.Endpoint
+	for _, name := range names {
+		g := Group{Field: positionOf(e.Fields, name)}
+		if part := slices.Index(partNames[:], name); part > 0 && e.hasPeriod() {
+			g = Group{Field: positionOf(e.Fields, PeriodStart), Part: Part(part)}
+		}
+		if g.Field < 0 {
+			reason := fmt.Sprintf("%q is no field of the records", name)
+			r.fault(unknownName(p.Name, name, reason, name, e.GroupNames()))
+			continue
+		}
+		if !slices.Contains(r.Groups, g) {
+			r.Groups = append(r.Groups, g)
+		}
+	}
+}
+
+// readMeasures reads measures. A measure that is repeated counts once.
+func (r *Request) readMeasures(p *Param) {
+	texts, ok := r.readNames(p)
+	r.Measures = r.Measures[:0]
+	for _, text := range texts {
+		if m, fine := r.readMeasure(p, text); fine && !slices.Contains(r.Measures, m) {
+			r.Measures = append(r.Measures, m)
+		}
+	}
+	if ok && len(r.Measures) > maxMeasures {
+		r.fault(tooManyMeasures(p.Name, len(r.Measures)))
+	}
+}
+
+// readMeasure reads one measure: count, or a function and a field.
+func (r *Request) readMeasure(p *Param, text string) (m Measure, ok bool) {
+	e := r.plan.Endpoint
+	name, field, _ := strings.Cut(text, ":")
+	f := slices.Index(funcNames[:], name)
+	if f < 0 || (Func(f) == Count) != (text == name) || Func(f) != Count && field == "" {
+		r.fault(notMeasure(p.Name, text, name, field))
+		return m, false
+	}
+	m = Measure{Func: Func(f), Field: -1}
+	if m.Func == Count {
+		return m, true
+	}
+	m.Field = positionOf(e.Fields, field)
+	choices := e.measured(m.Func)
+	switch {
+	case m.Field < 0:
+		r.fault(unknownName(p.Name, text, fmt.Sprintf("%q is no field of the records", field), field, choices))
+	case (m.Func == Sum || m.Func == Mean) && e.Figure(ContractNames.Name(field)) == nil:
+		r.fault(unknownName(p.Name, text, field+" is not a number, so it has no "+name, "", choices))
+	default:
+		return m, true
+	}
+	return m, false
+}
+
+// measured are the fields that a function takes, for error texts: of sum and mean those for which
+// they mean something.
+func (e *Endpoint) measured(f Func) []string {
+	var names []string
+	for i := range e.Fields {
+		name := e.Fields[i].Name
+		figure := e.Figure(ContractNames.Name(name))
+		if f != Sum && f != Mean || figure != nil && figure.Allows(f) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// Allows reports whether a function of the figure means something.
+func (f *Figure) Allows(fn Func) bool {
+	switch fn {
+	case Sum:
+		return f.Use == Added
+	case Mean:
+		return f.Use == Added || f.Use == Averaged
+	}
+	return true
+}
+
+// unknownName is the issue of a name that has no meaning in a list. near is what to look for among
+// the choices.
+func unknownName(param, input, reason, near string, choices []string) Issue {
+	meant := ""
+	if near != "" {
+		meant = nearest.Of(strings.ToLower(near), choices)
+	}
+	switch {
+	case meant != "":
+		reason += "; did you mean " + meant + "? Choices: "
+	case len(choices) > 0:
+		reason += ". Choices: "
+	default:
+		reason += ". There is no choice here"
+	}
+	return valueError(param, input, reason+strings.Join(choices, ", "))
+}
+
+// notMeasure is the issue of a measure without a function, or with a field too many or too few.
+func notMeasure(param, input, name, field string) Issue {
+	const form = "measures are count, and sum, min, max, mean, distinct or latest with a field, such as sum:FIELD"
+	reason := fmt.Sprintf("%q is no measure", input)
+	switch meant := nearest.Of(strings.ToLower(name), funcNames[:]); {
+	case name == funcNames[Count]:
+		reason += ": count has no field"
+	case slices.Contains(funcNames[:], name): // sum, or sum:
+		reason += ": " + name + " needs a field"
+	case strings.ToLower(name) == "avg" || strings.ToLower(name) == "average":
+		reason += "; did you mean mean:" + field + "?"
+	case meant != "":
+		reason += "; did you mean " + strings.TrimSuffix(meant+":"+field, ":") + "?"
+	}
+	return valueError(param, input, reason+"; "+form)
+}
+
+func tooManyMeasures(param string, count int) Issue {
+	return Issue{
+		Type: "too_long", Param: param, CtxKey: "max_length", CtxInt: maxMeasures, NullInput: true,
+		Text: fmt.Sprintf("List should have at most %d measures, not %d; send the rest in another request",
+			maxMeasures, count),
+	}
+}
+
+// groupName is the name of a group's field in group_by and in records.
+func (e *Endpoint) groupName(g Group) string {
+	if g.Part != Whole {
+		return partNames[g.Part]
+	}
+	return e.Fields[g.Field].Name
+}
+
+// MeasureName is a measure as measures has it.
+func (e *Endpoint) MeasureName(m Measure) string { return e.measureName(m, ":") }
+
+// measureName is a measure as in measures, with ':', or as the field of a record, with '_'.
+func (e *Endpoint) measureName(m Measure, between string) string {
+	if m.Func == Count {
+		return funcNames[Count]
+	}
+	return funcNames[m.Func] + between + e.Fields[m.Field].Name
+}
+
+// appendGroups and appendMeasures write what was asked for, in its order.
+func (r *Request) appendGroups(dst []byte) []byte {
+	names := make([]string, len(r.Groups))
+	for i, g := range r.Groups {
+		names[i] = r.plan.Endpoint.groupName(g)
+	}
+	return appendNames(dst, names...)
+}
+
+func (r *Request) appendMeasures(dst []byte) []byte {
+	names := make([]string, len(r.Measures))
+	for i, m := range r.Measures {
+		names[i] = r.plan.Endpoint.measureName(m, ":")
+	}
+	return appendNames(dst, names...)
+}
+
+// groupField is the field of a record with what it is grouped by.
+func (e *Endpoint) groupField(g Group) Field {
+	f := e.Fields[g.Field]
+	switch g.Part {
+	case Year:
+		return Field{Name: partNames[Year], Type: Integer, Nullable: f.Nullable}
+	case Quarter, Month:
+		return Field{Name: partNames[g.Part], Type: String, Max: len("2024-Q2"), Nullable: f.Nullable}
+	}
+	return f
+}
+
+// measureField is the field of a record with a measure. All but counts are null if no row of the
+// group has a value.
+func (e *Endpoint) measureField(m Measure) Field {
+	name := e.measureName(m, "_")
+	switch m.Func {
+	case Count, Distinct:
+		return Field{Name: name, Type: Integer}
+	case Mean:
+		return Field{Name: name, Type: Number, Nullable: true}
+	}
+	f := e.Fields[m.Field]
+	f.Name, f.Nullable = name, true
+	return f
+}
+
+// AggregateFields are the fields of the records of a request of kind Aggregate.
+func (r *Request) AggregateFields() []Field {
+	fields := make([]Field, 0, len(r.Groups)+len(r.Measures))
+	for _, g := range r.Groups {
+		fields = append(fields, r.plan.Endpoint.groupField(g))
+	}
+	for _, m := range r.Measures {
+		fields = append(fields, r.plan.Endpoint.measureField(m))
+	}
+	return fields
+}
