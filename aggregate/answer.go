@@ -1,0 +1,235 @@
+package aggregate
+
+import (
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"hdqs/index"
+)
+
+// Answer answers a question. The error is ErrQuestion, *TooManyGroups or *TooManyValues, or one of
+// index.Passing.
+func (t *Table) Answer(q *Question) (*Result, error) {
+	p, err := t.plan(q)
+	if err != nil {
+		return nil, err
+	}
+	query := q.Query
+	if query == nil {
+		query = &index.Query{}
+	}
+	passing, err := t.x.Passing(query)
+	if err != nil {
+		return nil, err
+	}
+	defer passing.Close()
+	w := newWorker(p, passing)
+	p.chooseDense(passing, &w.chunk)
+	n := min(max(q.Workers, 1), (passing.Chunks()+chunksPerWorker-1)/chunksPerWorker)
+	if n <= 1 {
+		err = w.run(func(k int) bool { return k < passing.Chunks() })
+	} else {
+		err = runAll(w, n)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newResult(w)
+}
+
+// chunksPerWorker is how many chunks of the table make another worker worth its start.
+const chunksPerWorker = 8
+
+// worker adds up the rows of some chunks.
+type worker struct {
+	p       *plan
+	passing *index.Passing
+	chunk   index.ChunkRows
+	ranges  []index.Range
+	keys    *keys
+	rows    []uint32 // by group
+	states  []state
+	block   *block
+	at      []uint32 // rows that do not follow each other, for the next block
+	room    int      // groups that states have room for
+	next    int
+}
+
+func newWorker(p *plan, passing *index.Passing) *worker {
+	return &worker{p: p, passing: passing, next: -1}
+}
+
+func (w *worker) start() {
+	w.keys = newKeys(w.p)
+	w.block = newBlock(w.p.spaces)
+	w.at = make([]uint32, 0, blockRows)
+	for _, newState := range w.p.states {
+		w.states = append(w.states, newState())
+	}
+	if w.p.dense || len(w.p.inputs) == 0 {
+		w.grow(max(w.keys.len(), 1))
+	}
+}
+
+func (w *worker) grow(groups int) {
+	if groups <= w.room {
+		return
+	}
+	w.room = groups
+	w.rows = grown(w.rows, groups)
+	for _, s := range w.states {
+		s.grow(groups)
+	}
+}
+
+// run adds the chunks that take allows, of which it counts up the numbers.
+func (w *worker) run(take func(k int) bool) error {
+	w.start()
+	for k := 0; take(k); k++ {
+		if err := w.add(k); err != nil {
+			return err
+		}
+	}
+	return w.flush()
+}
+
+// runAll shares the chunks among n workers and merges what they have into the first.
+func runAll(first *worker, n int) error {
+	workers := []*worker{first}
+	for range n - 1 {
+		workers = append(workers, newWorker(first.p, first.passing))
+	}
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	errs, panics := make([]error, n), make([]any, n)
+	for i, w := range workers {
+		wait.Go(func() {
+			// A memory fault of a mapped segment is a panic, as for the caller, who gets it below.
+			debug.SetPanicOnFault(true)
+			defer func() {
+				if panics[i] = recover(); panics[i] != nil {
+					next.Store(int64(w.passing.Chunks()))
+				}
+			}()
+			w.start()
+			for k := int(next.Add(1)) - 1; k < w.passing.Chunks() && errs[i] == nil; k = int(next.Add(1)) - 1 {
+				errs[i] = w.add(k)
+			}
+			if errs[i] == nil {
+				errs[i] = w.flush()
+			}
+		})
+	}
+	wait.Wait()
+	for _, fault := range panics {
+		if fault != nil {
+			panic(fault)
+		}
+	}
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	for _, w := range workers[1:] {
+		if err := first.merge(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// minRange is the number of rows that follow each other from which on they are read in sequence.
+const minRange = 16
+
+// add adds the passing rows of a chunk.
+func (w *worker) add(k int) error {
+	if w.passing.Read(k, &w.chunk) == 0 {
+		return nil
+	}
+	w.ranges = w.chunk.Ranges(w.ranges[:0])
+	for _, r := range w.ranges {
+		if r.To-r.From < minRange {
+			for row := r.From; row < r.To; row++ {
+				w.at = append(w.at, row)
+			}
+			if len(w.at) > blockRows-minRange {
+				if err := w.flush(); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		for from := r.From; from < r.To; {
+			n := min(r.To-from, blockRows)
+			w.block.set(int(n), from, nil)
+			if err := w.addBlock(); err != nil {
+				return err
+			}
+			from += n
+		}
+	}
+	return nil
+}
+
+// flush adds the rows that do not follow each other.
+func (w *worker) flush() error {
+	if len(w.at) == 0 {
+		return nil
+	}
+	w.block.set(len(w.at), 0, w.at)
+	err := w.addBlock()
+	w.at = w.at[:0]
+	return err
+}
+
+func (w *worker) addBlock() error {
+	b := w.block
+	if err := w.keys.add(b); err != nil {
+		return err
+	}
+	w.grow(w.keys.len())
+	if b.ids == nil {
+		w.rows[b.id] += uint32(b.n)
+	} else {
+		for _, id := range b.ids {
+			w.rows[id]++
+		}
+	}
+	for _, s := range w.states {
+		if err := s.add(b); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// merge adds what another worker has.
+func (w *worker) merge(other *worker) error {
+	ids := make([]uint32, other.room)
+	if !w.p.dense && len(w.p.inputs) > 0 {
+		digits := make([]uint64, len(w.p.inputs))
+		for i := range ids {
+			other.keys.digits(uint32(i), digits)
+			var err error
+			if ids[i], err = w.keys.id(digits); err != nil {
+				return err
+			}
+		}
+		w.grow(w.keys.len())
+	} else {
+		for i := range ids {
+			ids[i] = uint32(i)
+		}
+	}
+	for i, id := range ids {
+		w.rows[id] += other.rows[i]
+	}
+	for i, s := range w.states {
+		if err := s.merge(other.states[i], ids); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,35 @@
+// Package aggregate answers questions with figures: of the rows that pass the filters of a query,
+// in groups, how many there are, and the sum, smallest, largest, mean, newest or number of
+// different values of a column. It knows no column by name.
+//
+// # From rows to groups
+//
+// index.Passing finds the rows, in chunks. They are read in blocks of 1,024. No row is decoded to
+// text: a block has the packed codes of its rows, and tables that are made once for each code say
+// what a code means.
+//
+// The fields to group by are sorted by where their codes come from. Fields of one column or one
+// tuple dictionary are an input: each code has a digit, the number of the combination of the
+// fields' values, in their order. The digits of all inputs are the key of a group, as in a number
+// with several radixes. If there are few keys, a key is the position of the group in the lists of
+// figures. Otherwise a hash table numbers the keys as they appear, so memory depends on the groups
+// that occur.
+//
+//	codes of a row ──► digits ──► key ──► group ──┬──► rows, sums, values, codes of the group
+//	codes or numbers of the measured column ──────┘
+//
+// # Exact figures
+//
+// Numbers are added as integers with a common power of ten (numeric). Where a sum could leave 64
+// bits, the integers are cut into limbs, each with a sum of its own. Exact texts, which fit no
+// snapshot.Dec, are added as rationals. A sum has all its digits. A mean is the exact quotient of
+// the sum and the number of values, rounded once to the nearest float64 (to even); a quotient
+// beyond those is rounded to 53 bits.
+//
+// Null is no value: it does not count in sums, means and numbers of different values, and is
+// neither smallest nor largest. The sum, mean, smallest and largest of no value is null.
+//
+// Latest is the value in the rows of the group's newest period. If they have different values, null
+// being one, it is Differ: to choose one of them, or to add them, is up to the caller, who can
+// group by more fields or filter.
+package aggregate

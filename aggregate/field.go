@@ -1,0 +1,161 @@
+package aggregate
+
+import (
+	"slices"
+
+	"hdqs/snapshot"
+)
+
+// field is a field of the groups. Its ranks number its values in their order; null has the last.
+// The rank of a column without a space is the packed number, which does not keep the order.
+type field struct {
+	c       *column
+	part    Part
+	input   int      // the input that has it, and
+	at      int      // its place there
+	ranks   []uint32 // by code of the space; nil if they are the same
+	n       int      // ranks without null's
+	numbers []int64  // of parts, by rank
+	raw     snapshot.Numbers
+}
+
+func newField(c *column, part Part) *field {
+	f := &field{c: c, part: part}
+	if c.space == nil {
+		f.raw = c.col.Numbers()
+		return f
+	}
+	d := c.values()
+	f.ranks, f.n = d.codes, d.n
+	if part == Whole {
+		return f
+	}
+	// A column of times is coded. Later times have later parts, so equal parts are neighbours.
+	ofCode := make([]uint32, d.n+1)
+	for code := range uint32(d.n) {
+		number := part.number(c.col.IntOf(code))
+		if k := len(f.numbers); k == 0 || f.numbers[k-1] != number {
+			f.numbers = append(f.numbers, number)
+		}
+		ofCode[code] = uint32(len(f.numbers) - 1)
+	}
+	f.n = len(f.numbers)
+	ofCode[d.n] = uint32(f.n)
+	ranks := make([]uint32, c.space.size)
+	for code := range ranks {
+		ranks[code] = ofCode[d.number(uint32(code))]
+	}
+	f.ranks = ranks
+	return f
+}
+
+// number is the number of the value of a code of the space.
+func (d *coding) number(code uint32) uint32 {
+	if d.codes != nil {
+		return d.codes[code]
+	}
+	return code
+}
+
+// rank is the rank of a code of the space.
+func (f *field) rank(code uint32) uint32 {
+	if f.ranks != nil {
+		return f.ranks[code]
+	}
+	return code
+}
+
+// value is the value of a rank.
+func (f *field) value(rank uint64) Value {
+	switch {
+	case f.c.space == nil:
+		return f.c.rawValue(&f.raw, rank)
+	case rank >= uint64(f.n):
+		return Value{}
+	case f.part != Whole:
+		return f.part.value(f.numbers[rank])
+	}
+	return f.c.value(uint32(rank))
+}
+
+// compare orders two ranks by their values.
+func (f *field) compare(a, b uint64) int {
+	switch {
+	case a == b:
+		return 0
+	case f.c.space == nil:
+		return f.c.compareRaw(&f.raw, a, b)
+	case a < b:
+		return -1
+	}
+	return 1
+}
+
+// input is what of a row decides its group: the fields of one space, or one column without a space.
+// Its digits number the combinations of the fields' ranks that occur, in their order. The digits of
+// a column without a space number its values as they appear, in each worker.
+type input struct {
+	space  *space
+	raw    *field
+	radix  uint64   // number of digits
+	digits []uint32 // by code of the space
+	ranks  [][]uint32
+	fold   bool // the digits before are numbered anew before this one is added, see keys
+	stride uint64
+}
+
+// newInput makes the input of the fields of a space.
+func newInput(s *space, fields []*field) *input {
+	in := &input{space: s, digits: make([]uint32, s.size), ranks: make([][]uint32, len(fields))}
+	if len(fields) == 1 {
+		f := fields[0]
+		last := uint32(0)
+		for code := range in.digits {
+			in.digits[code] = f.rank(uint32(code))
+			last = max(last, in.digits[code])
+		}
+		in.radix = uint64(last) + 1
+		return in
+	}
+	in.combine(fields)
+	return in
+}
+
+// combine numbers the combinations of several fields: of the first two, then of those with the
+// third, and so on.
+func (in *input) combine(fields []*field) {
+	keys := make([]uint64, len(in.digits))
+	for k, f := range fields {
+		for code := range keys {
+			keys[code] = uint64(in.digits[code])<<32 | uint64(f.rank(uint32(code)))
+		}
+		distinct := slices.Clone(keys)
+		slices.Sort(distinct)
+		distinct = slices.Compact(distinct)
+		for code, key := range keys {
+			at, _ := slices.BinarySearch(distinct, key)
+			in.digits[code] = uint32(at)
+		}
+		for earlier := range k {
+			ranks := make([]uint32, len(distinct))
+			for digit, key := range distinct {
+				ranks[digit] = in.ranks[earlier][key>>32]
+			}
+			in.ranks[earlier] = ranks
+		}
+		in.ranks[k] = make([]uint32, len(distinct))
+		for digit, key := range distinct {
+			in.ranks[k][digit] = uint32(key)
+		}
+		in.radix = uint64(len(distinct))
+	}
+	in.radix = max(in.radix, 1)
+}
+
+// rank is the rank of a field in a digit.
+func (in *input) rank(at int, digit uint64) uint64 {
+	if in.ranks[at] == nil {
+		return digit
+	}
+	return uint64(in.ranks[at][digit])
+}

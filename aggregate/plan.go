@@ -1,0 +1,188 @@
+package aggregate
+
+import (
+	"math"
+	"slices"
+
+	"hdqs/index"
+	"hdqs/snapshot"
+)
+
+// plan is a question bound to a table.
+type plan struct {
+	t         *Table
+	fields    []*field
+	inputs    []*input
+	measures  []Measure
+	states    []func() state // a new one of each
+	uses      []int          // the state of each measure
+	spaces    []*space       // whose codes a block may need
+	maxGroups int
+	natural   bool // groups are in order if their keys are
+
+	dense bool   // keys are ids of groups
+	size  uint64 // number of keys, if dense
+}
+
+func (t *Table) plan(q *Question) (*plan, error) {
+	p := &plan{t: t, measures: q.Measures, maxGroups: q.MaxGroups}
+	if p.maxGroups <= 0 {
+		p.maxGroups = DefaultMaxGroups
+	}
+	for _, g := range q.Groups {
+		c, err := t.column(g.Column)
+		if err != nil {
+			return nil, err
+		}
+		if err := g.check(c.col); err != nil {
+			return nil, err
+		}
+		p.fields = append(p.fields, newField(c, g.Part))
+	}
+	p.makeInputs()
+	made := map[stateKey]int{}
+	for _, m := range q.Measures {
+		if err := p.addMeasure(m, made); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// makeInputs finds the inputs in the order of their first fields.
+func (p *plan) makeInputs() {
+	var bySpace [][]*field
+	p.natural = true
+	for i, f := range p.fields {
+		at := slices.IndexFunc(bySpace, func(of []*field) bool {
+			return f.c.space != nil && of[0].c.space == f.c.space
+		})
+		if at < 0 {
+			at = len(bySpace)
+			bySpace = append(bySpace, nil)
+		} else if at != p.fields[i-1].input {
+			p.natural = false
+		}
+		f.input, f.at = at, len(bySpace[at])
+		bySpace[at] = append(bySpace[at], f)
+	}
+	product := uint64(1)
+	for _, fields := range bySpace {
+		var in *input
+		if s := fields[0].c.space; s != nil {
+			in = newInput(s, fields)
+			p.need(s)
+		} else {
+			in = &input{raw: fields[0], radix: uint64(p.maxGroups) + 1, ranks: make([][]uint32, 1)}
+			p.natural = false
+		}
+		// Numbering the keys so far anew leaves at most as many as there can be groups.
+		if product > math.MaxUint64/in.radix {
+			in.fold = true
+			p.natural = false
+			product = uint64(p.maxGroups) + 1
+		}
+		product *= in.radix
+		p.inputs = append(p.inputs, in)
+	}
+	p.size = product
+	stride := uint64(1)
+	for i := len(p.inputs) - 1; i >= 0; i-- {
+		p.inputs[i].stride = stride
+		stride *= p.inputs[i].radix
+	}
+}
+
+// Keys up to alwaysDense are always used as ids, up to maxDense if there are enough rows.
+const (
+	alwaysDense = 1 << 12
+	maxDense    = 1 << 19
+)
+
+// chooseDense decides whether keys are used as ids of groups, which takes memory for each key, or
+// numbered by a hash table, which takes time for each row.
+func (p *plan) chooseDense(passing *index.Passing, rows *index.ChunkRows) {
+	hasRaw := slices.ContainsFunc(p.inputs, func(in *input) bool { return in.raw != nil || in.fold })
+	p.dense = !hasRaw && p.size <= alwaysDense
+	if hasRaw || p.dense || p.size > maxDense {
+		return
+	}
+	n := 0
+	for k := range passing.Chunks() {
+		n += passing.Count(k, rows)
+	}
+	p.dense = uint64(n)*4 >= p.size
+}
+
+// need makes the codes of a space part of what a block can read.
+func (p *plan) need(s *space) {
+	if s != nil && !slices.Contains(p.spaces, s) {
+		p.spaces = append(p.spaces, s)
+	}
+}
+
+// stateKey identifies a state: measures that need the same share it.
+type stateKey struct {
+	kind Func
+	c    *column
+}
+
+func (p *plan) addMeasure(m Measure, made map[stateKey]int) error {
+	if m.Func == Count {
+		if m.Column != "" {
+			return questionf("count has no column, but %q is given", m.Column)
+		}
+		p.uses = append(p.uses, -1)
+		return nil
+	}
+	c, err := p.t.column(m.Column)
+	if err != nil {
+		return err
+	}
+	if err := m.check(c.col); err != nil {
+		return err
+	}
+	key := stateKey{m.Func, c}
+	if m.Func == Mean {
+		key.kind = Sum
+	}
+	at, is := made[key]
+	if !is {
+		at = len(p.states)
+		made[key] = at
+		p.need(c.space)
+		newState, err := p.newState(key)
+		if err != nil {
+			return err
+		}
+		p.states = append(p.states, newState)
+	}
+	p.uses = append(p.uses, at)
+	return nil
+}
+
+func (p *plan) newState(key stateKey) (func() state, error) {
+	c := key.c
+	switch key.kind {
+	case Sum:
+		n := c.numbers()
+		return func() state { return newSumState(n) }, nil
+	case Min, Max:
+		if c.space == nil && c.col.Kind == snapshot.Decimal {
+			return func() state { return &decExtreme{c: c, raw: c.col.Numbers(), max: key.kind == Max} }, nil
+		}
+		return func() state { return newExtreme(c, key.kind == Max) }, nil
+	case Distinct:
+		return func() state { return newDistinct(c) }, nil
+	}
+	if p.t.end == nil && p.t.start == nil {
+		return nil, questionf("latest of column %q: the table has no period", c.col.Name)
+	}
+	for _, period := range []*column{p.t.start, p.t.end} {
+		if period != nil {
+			p.need(period.space)
+		}
+	}
+	ranks := p.t.periodRanks()
+	return func() state { return newLatest(c, ranks) }, nil
+}

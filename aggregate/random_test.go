@@ -1,0 +1,126 @@
+package aggregate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"hdqs/index"
+	"hdqs/snapshot"
+)
+
+// randomQuery has up to three filters with values that occur.
+func randomQuery(r *rand.Rand, seg *snapshot.Segment) *index.Query {
+	q := &index.Query{}
+	for range []int{0, 0, 1, 1, 2, 3}[r.IntN(6)] {
+		c := seg.Columns()[r.IntN(len(seg.Columns()))]
+		row := uint32(r.IntN(seg.Rows()))
+		if c.Group != nil {
+			row = uint32(c.Group.Codes.At(row))
+		}
+		if c.IsNull(row) {
+			continue
+		}
+		f := index.Filter{Columns: []string{c.Name}, Op: index.Equal}
+		switch c.Kind {
+		case snapshot.Text, snapshot.Enum:
+			f.Value.Text = c.Text(row)
+		case snapshot.Decimal:
+			f.Op = []index.Op{index.AtLeast, index.Below, index.AtLeastOrNull}[r.IntN(3)]
+			f.Value.Float = float64(r.IntN(2000) - 1000)
+		default:
+			f.Value.Int = c.Int(row)
+			if r.IntN(3) > 0 {
+				f.Op = []index.Op{index.AtLeast, index.Below, index.AtLeastOrNull}[r.IntN(3)]
+			}
+		}
+		q.Filters = append(q.Filters, f)
+	}
+	return q
+}
+
+// TestRandomQuestionsAgainstTwin compares answers with those of the twin.
+func TestRandomQuestionsAgainstTwin(t *testing.T) {
+	t.Parallel()
+	questions := 5000
+	if testing.Short() {
+		questions = 200
+	}
+	seed := uint64(time.Now().UnixNano())
+	sizes := []int{1, 7, 100, 100, 900, 900, 900, 2000, 9000}
+	const perTable = 25
+	for i := range questions / perTable {
+		r := rand.New(rand.NewPCG(seed, uint64(i)))
+		rows := 1 + r.IntN(sizes[i%len(sizes)])
+		if rows > 4000 {
+			rows = 9000 // enough that some columns have no dictionary
+		}
+		seg := segmentOf(t, generate(r, rows))
+		if err := compareQuestions(seg, r, perTable); err != nil {
+			t.Fatalf("seed %d, table %d of %d rows: %v", seed, i, rows, err)
+		}
+	}
+}
+
+// compareQuestions asks a table and its twin random questions.
+func compareQuestions(seg *snapshot.Segment, r *rand.Rand, questions int) error {
+	x, err := index.Open(seg)
+	if err != nil {
+		return err
+	}
+	other, err := index.OpenWith(seg, index.Options{CacheBytes: -1, SearchBytes: -1})
+	if err != nil {
+		return err
+	}
+	groups := []string{"", "sorted_", "scattered_"}
+	group := groups[r.IntN(len(groups))]
+	o := Options{PeriodStart: group + "start", PeriodEnd: group + "end"}
+	switch r.IntN(5) {
+	case 0:
+		o.PeriodStart = ""
+	case 1:
+		o.PeriodEnd = "clustered_end"
+	}
+	table, err := Open(x, seg, o)
+	if err != nil {
+		return err
+	}
+	byHand := &twinTable{seg: seg, o: o}
+	for k := range questions {
+		q := randomQuestion(r, seg)
+		if r.IntN(3) == 0 { // a question asked again finds what it made at first
+			q.Groups = nil
+		}
+		rows, err := passingRows(other, q.Query)
+		if err != nil {
+			return err
+		}
+		if err := compareAnswer(table, byHand, q, rows); err != nil {
+			return fmt.Errorf("question %d: %w\n%+v\nfilters %+v", k, err, q, q.Query)
+		}
+	}
+	return nil
+}
+
+func compareAnswer(table *Table, byHand *twinTable, q *Question, rows []uint32) error {
+	got, err := table.Answer(q)
+	if err != nil {
+		return err
+	}
+	want, have := byHand.answer(q, rows), lines(got, q)
+	if !slices.Equal(have, want) {
+		for i := range max(len(have), len(want)) {
+			switch {
+			case i >= len(have):
+				return fmt.Errorf("%d groups, want %d; missing: %s", len(have), len(want), want[i])
+			case i >= len(want):
+				return fmt.Errorf("%d groups, want %d; too many: %s", len(have), len(want), have[i])
+			case have[i] != want[i]:
+				return fmt.Errorf("group %d\n have %s\n want %s", i, have[i], want[i])
+			}
+		}
+	}
+	return nil
+}

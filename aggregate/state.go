@@ -1,0 +1,217 @@
+package aggregate
+
+import (
+	"math/big"
+	"slices"
+
+	"hdqs/snapshot"
+)
+
+// state is what a measure keeps of each group, in one worker.
+type state interface {
+	// grow makes room for groups.
+	grow(groups int)
+	// add adds the rows of a block.
+	add(b *block) error
+	// merge adds what another state of the same measure keeps. Its group i is this one's ids[i].
+	merge(other state, ids []uint32) error
+	// value is the measure of a group.
+	value(id uint32, f Func) Value
+}
+
+// grown returns a list with room for n elements, new ones set to zero.
+func grown[T any](s []T, n int) []T {
+	if n <= len(s) {
+		return s
+	}
+	return slices.Grow(s, n-len(s))[:n]
+}
+
+// sumState keeps sums, and how many values they have.
+type sumState struct {
+	n    *numeric
+	sums [][]int64 // by limb and group
+	some []uint32  // values by group
+	odd  map[uint32]*big.Rat
+}
+
+func newSumState(n *numeric) *sumState { return &sumState{n: n, sums: make([][]int64, n.limbs)} }
+
+func (s *sumState) grow(groups int) {
+	for j := range s.sums {
+		s.sums[j] = grown(s.sums[j], groups)
+	}
+	s.some = grown(s.some, groups)
+}
+
+func (s *sumState) add(b *block) error {
+	if s.n.c.space == nil {
+		s.addRaw(b)
+		return nil
+	}
+	codes := b.codesOf(s.n.c.space)
+	for j, table := range s.n.tables {
+		addTable(s.sums[j], table, codes, b)
+	}
+	if s.n.some == nil {
+		s.count(b)
+	} else {
+		addTable(s.some, s.n.some, codes, b)
+	}
+	if s.n.isOdd != nil {
+		for i, code := range codes {
+			if s.n.isOdd[code] {
+				s.addOdd(b.group(i), s.n.odd[code])
+			}
+		}
+	}
+	return nil
+}
+
+// count counts a value for each row.
+func (s *sumState) count(b *block) {
+	if b.ids == nil {
+		s.some[b.id] += uint32(b.n)
+		return
+	}
+	for _, id := range b.ids {
+		s.some[id]++
+	}
+}
+
+// addTable adds the table's value of each row's code to the row's group.
+func addTable[T int64 | uint32](sums, table []T, codes []uint32, b *block) {
+	if b.ids == nil {
+		var sum T
+		for _, code := range codes {
+			sum += table[code]
+		}
+		sums[b.id] += sum
+		return
+	}
+	ids := b.ids[:len(codes)]
+	for i, code := range codes {
+		sums[ids[i]] += table[code]
+	}
+}
+
+func (s *sumState) addOdd(id uint32, text string) {
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		panic("aggregate: exact text is not a number: " + text)
+	}
+	if s.odd == nil {
+		s.odd = make(map[uint32]*big.Rat)
+	}
+	if have := s.odd[id]; have != nil {
+		r.Add(r, have)
+	}
+	s.odd[id] = r
+}
+
+// addRaw adds values that are not coded.
+func (s *sumState) addRaw(b *block) {
+	raw := &s.n.raw
+	if len(raw.Scales) > 0 {
+		s.addDecs(b)
+		return
+	}
+	packed := b.tokens(s.n.c)
+	if s.n.limbs > 1 {
+		var limbs [maxLimbs]int64
+		for i, v := range packed {
+			if raw.First == 1 && v == 0 {
+				continue
+			}
+			id := b.group(i)
+			s.n.cut(snapshot.Dec{Mantissa: int64(uint64(raw.Base) + v - raw.First)}, &limbs)
+			for j := range s.sums {
+				s.sums[j][id] += limbs[j]
+			}
+			s.some[id]++
+		}
+		return
+	}
+	sums := s.sums[0]
+	for i, v := range packed {
+		if raw.First == 1 && v == 0 {
+			continue
+		}
+		id := b.group(i)
+		sums[id] += int64(uint64(raw.Base) + v - raw.First)
+		s.some[id]++
+	}
+}
+
+func (s *sumState) addDecs(b *block) {
+	decs := b.decs[:b.n]
+	if b.at == nil {
+		s.n.c.col.Decs(decs, b.from)
+	} else {
+		s.n.c.col.DecsAt(decs, b.at)
+	}
+	var limbs [maxLimbs]int64
+	for i, v := range decs {
+		if v.Scale == snapshot.DecNull {
+			continue
+		}
+		id := b.group(i)
+		s.some[id]++
+		if v.Scale == snapshot.DecText {
+			s.addOdd(id, s.n.c.col.DecString(v))
+			continue
+		}
+		s.n.cut(v, &limbs)
+		for j := range s.sums {
+			s.sums[j][id] += limbs[j]
+		}
+	}
+}
+
+func (s *sumState) merge(other state, ids []uint32) error {
+	o := other.(*sumState)
+	for j, sums := range o.sums {
+		for i, id := range ids {
+			s.sums[j][id] += sums[i]
+		}
+	}
+	for i, id := range ids {
+		s.some[id] += o.some[i]
+	}
+	for i, r := range o.odd {
+		id := ids[i]
+		if s.odd == nil {
+			s.odd = make(map[uint32]*big.Rat)
+		}
+		if have := s.odd[id]; have != nil {
+			r = new(big.Rat).Add(r, have)
+		}
+		s.odd[id] = r
+	}
+	return nil
+}
+
+func (s *sumState) value(id uint32, f Func) Value {
+	if s.some[id] == 0 {
+		return Value{}
+	}
+	sum, scale := new(big.Int), s.n.scale
+	for j := len(s.sums) - 1; j >= 0; j-- {
+		sum.Add(sum.Lsh(sum, limbBits), big.NewInt(s.sums[j][id]))
+	}
+	if odd := s.odd[id]; odd != nil {
+		total := new(big.Rat).SetFrac(sum, pow10(scale))
+		total.Add(total, odd)
+		// All summands are decimals, so the digits end.
+		scale, _ = total.FloatPrec()
+		sum.Div(new(big.Int).Mul(total.Num(), pow10(scale)), total.Denom())
+	}
+	if f == Mean {
+		return meanValue(sum, scale, s.some[id])
+	}
+	kind := Decimal
+	if s.n.c.col.Kind == snapshot.Int {
+		kind = Int
+	}
+	return decimalValue(sum, scale, kind)
+}

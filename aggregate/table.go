@@ -1,0 +1,251 @@
+package aggregate
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"hdqs/index"
+	"hdqs/snapshot"
+)
+
+// Options says what a Table needs to know of the columns.
+type Options struct {
+	// PeriodStart and PeriodEnd are the columns of a row's period, for Latest: the newest has the
+	// latest end, where null is later than any, and of those the latest start, where null is
+	// earlier than any. Either may be empty.
+	PeriodStart, PeriodEnd string
+}
+
+// Table answers questions on one segment. Any number of goroutines may share it. It must not be
+// used after the segment is closed.
+type Table struct {
+	x       *index.Index
+	rows    int
+	columns map[string]*column
+	start   *column // of the period, or nil
+	end     *column
+}
+
+// space is a kind of code that rows have: the codes of a column, or the tuple numbers of a group.
+type space struct {
+	codes  snapshot.Packed
+	size   int
+	starts *snapshot.Postings // where the rows of each code start, if codes never fall
+}
+
+// column is a column as questions use it. What is derived from it is made at the first use.
+type column struct {
+	col   *snapshot.Column
+	space *space // nil for numbers of rows without a dictionary
+
+	codingOnce  sync.Once
+	coding      coding
+	numericOnce sync.Once
+	numeric     *numeric
+}
+
+// coding numbers the values of a column of a space in their order.
+type coding struct {
+	codes []uint32 // by code of the space; nil if they are the same
+	n     int      // number of values; null has the number n
+	at    []uint32 // a tuple with each value, for columns of groups that are not coded
+}
+
+// Open makes a Table of a segment and its index. The columns of the period must be in it.
+func Open(x *index.Index, seg *snapshot.Segment, o Options) (*Table, error) {
+	t := &Table{x: x, rows: seg.Rows(), columns: make(map[string]*column, len(seg.Columns()))}
+	groups := make(map[*snapshot.Group]*space, len(seg.Groups()))
+	for _, g := range seg.Groups() {
+		groups[g] = newSpace(g.Codes, g.Tuples, &g.Postings)
+	}
+	for _, col := range seg.Columns() {
+		c := &column{col: col}
+		switch {
+		case col.Group != nil:
+			c.space = groups[col.Group]
+		case col.Coded():
+			size := col.Cardinality()
+			if col.Nullable {
+				size++
+			}
+			postings, _ := col.Postings()
+			c.space = newSpace(col.Codes(), size, &postings)
+		}
+		t.columns[col.Name] = c
+	}
+	for name, to := range map[string]**column{o.PeriodStart: &t.start, o.PeriodEnd: &t.end} {
+		if name == "" {
+			continue
+		}
+		c, err := t.column(name)
+		if err != nil {
+			return nil, err
+		}
+		if c.col.Kind != snapshot.Time {
+			return nil, questionf("column %q of a period has kind %s, want time", name, c.col.Kind)
+		}
+		*to = c
+	}
+	return t, nil
+}
+
+func newSpace(codes snapshot.Packed, size int, p *snapshot.Postings) *space {
+	s := &space{codes: codes, size: size}
+	if p.Len() >= size && p.Sorted() {
+		s.starts = p
+	}
+	return s
+}
+
+func (t *Table) column(name string) (*column, error) {
+	if c := t.columns[name]; c != nil {
+		return c, nil
+	}
+	return nil, questionf("the table has no column %q", name)
+}
+
+// values returns the coding of a column of a space.
+func (c *column) values() *coding {
+	c.codingOnce.Do(func() {
+		switch {
+		case c.col.Coded() && c.col.Group == nil:
+			c.coding = coding{n: c.col.Cardinality()}
+		case c.col.Coded():
+			codes := make([]uint32, c.col.Len())
+			c.col.Codes().Unpack(codes, 0)
+			c.coding = coding{codes: codes, n: c.col.Cardinality()}
+		default:
+			c.coding = c.number()
+		}
+	})
+	return &c.coding
+}
+
+// number numbers the values of a column of tuples that has no dictionary.
+func (c *column) number() coding {
+	tuples := make([]uint32, 0, c.col.Len())
+	for i := range uint32(c.col.Len()) {
+		if !c.col.IsNull(i) {
+			tuples = append(tuples, i)
+		}
+	}
+	slices.SortFunc(tuples, c.compare)
+	d := coding{codes: make([]uint32, c.col.Len())}
+	for k, tuple := range tuples {
+		if k == 0 || c.compare(tuples[k-1], tuple) != 0 {
+			d.at = append(d.at, tuple)
+		}
+		d.codes[tuple] = uint32(len(d.at) - 1)
+	}
+	d.n = len(d.at)
+	for i := range uint32(c.col.Len()) {
+		if c.col.IsNull(i) {
+			d.codes[i] = uint32(d.n)
+		}
+	}
+	return d
+}
+
+// compare orders the values at two positions of an Int or Decimal column, which are not null.
+func (c *column) compare(a, b uint32) int {
+	if c.col.Kind == snapshot.Decimal {
+		return c.compareDecs(c.col.Dec(a), c.col.Dec(b))
+	}
+	return cmp.Compare(c.col.Int(a), c.col.Int(b))
+}
+
+// compareDecs orders two values of the column, which are not null.
+func (c *column) compareDecs(a, b snapshot.Dec) int {
+	switch {
+	case a.Scale == snapshot.DecText && b.Scale == snapshot.DecText: // exact texts ascend by value
+		return cmp.Compare(a.Mantissa, b.Mantissa)
+	case a.Scale == snapshot.DecText || b.Scale == snapshot.DecText:
+		return c.rat(a).Cmp(c.rat(b))
+	}
+	return a.Compare(b)
+}
+
+// value is the value with a number of the coding.
+func (c *column) value(number uint32) Value {
+	d := c.values()
+	col := c.col
+	switch {
+	case int(number) >= d.n:
+		return Value{}
+	case d.at != nil && col.Kind == snapshot.Decimal:
+		return c.decValue(col.Dec(d.at[number]))
+	case d.at != nil:
+		return intValue(col.Kind, col.Int(d.at[number]))
+	}
+	switch col.Kind {
+	case snapshot.Text, snapshot.Enum:
+		return Value{Kind: Text, Text: col.TextOf(number)}
+	case snapshot.Decimal:
+		return c.decValue(col.DecOf(number))
+	}
+	return intValue(col.Kind, col.IntOf(number))
+}
+
+func intValue(kind snapshot.Kind, v int64) Value {
+	switch kind {
+	case snapshot.Bool:
+		return Value{Kind: Bool, Int: v}
+	case snapshot.Time:
+		return Value{Kind: Time, Int: v}
+	}
+	return Value{Kind: Int, Int: v}
+}
+
+func (c *column) decValue(d snapshot.Dec) Value {
+	switch d.Scale {
+	case snapshot.DecNull:
+		return Value{}
+	case snapshot.DecText:
+		return Value{Kind: Decimal, Text: c.col.DecString(d)}
+	}
+	return Value{Kind: Decimal, Int: d.Mantissa, Scale: d.Scale}
+}
+
+// rawNull reports whether a packed number of a column without a space is null.
+func rawNull(n *snapshot.Numbers, v uint64) bool {
+	if len(n.Scales) > 0 {
+		return n.Scales[v&(1<<n.ScaleBits-1)] == snapshot.DecNull
+	}
+	return n.First == 1 && v == 0
+}
+
+// rawDec is the decimal that is packed as v.
+func rawDec(n *snapshot.Numbers, v uint64) snapshot.Dec {
+	d := snapshot.Dec{Scale: n.Scales[v&(1<<n.ScaleBits-1)], Mantissa: int64(v >> n.ScaleBits)}
+	if d.Scale <= snapshot.MaxScale {
+		d.Mantissa += n.Base
+	}
+	return d
+}
+
+// rawValue is the value of a packed number of a column without a space.
+func (c *column) rawValue(n *snapshot.Numbers, v uint64) Value {
+	switch {
+	case rawNull(n, v):
+		return Value{}
+	case c.col.Kind == snapshot.Decimal:
+		return c.decValue(rawDec(n, v))
+	}
+	return intValue(c.col.Kind, int64(uint64(n.Base)+v-n.First))
+}
+
+// compareRaw orders two packed numbers of a column without a space. Null is last.
+func (c *column) compareRaw(n *snapshot.Numbers, a, b uint64) int {
+	switch nullA, nullB := rawNull(n, a), rawNull(n, b); {
+	case nullA && nullB:
+		return 0
+	case nullA:
+		return 1
+	case nullB:
+		return -1
+	case c.col.Kind == snapshot.Decimal:
+		return c.compareDecs(rawDec(n, a), rawDec(n, b))
+	}
+	return cmp.Compare(a, b)
+}

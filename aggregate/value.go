@@ -1,0 +1,115 @@
+package aggregate
+
+import (
+	"math/big"
+	"strconv"
+	"time"
+
+	"hdqs/snapshot"
+)
+
+// Kind is what a Value is.
+type Kind uint8
+
+// The kinds of Value.
+const (
+	Null    Kind = iota
+	Text         // Text
+	Int          // Int, or Text has the digits of an integer that is beyond 64 bits
+	Decimal      // Int divided by 10^Scale, or Text has the digits; without superfluous zeros
+	Float        // Float: a mean
+	Bool         // Int is 0 or 1
+	Time         // Int is microseconds since 1970-01-01T00:00:00
+	Differ       // no value: the rows of the newest period do not agree (Latest)
+)
+
+// Value is a field of a group, or a measure. Texts may point into the segment.
+type Value struct {
+	Kind  Kind
+	Scale uint8
+	Int   int64
+	Float float64
+	Text  string
+}
+
+// Append appends the value as text: numbers as exact plain digits, a mean as the shortest decimal
+// that reads back as the same float, times as 2006-01-02T15:04:05. Null and Differ are empty.
+func (v Value) Append(dst []byte) []byte {
+	switch v.Kind {
+	case Text:
+		return append(dst, v.Text...)
+	case Int, Decimal:
+		if v.Text != "" {
+			return append(dst, v.Text...)
+		}
+		return snapshot.Dec{Mantissa: v.Int, Scale: v.Scale}.Append(dst)
+	case Float:
+		return strconv.AppendFloat(dst, v.Float, 'f', -1, 64)
+	case Bool:
+		return strconv.AppendBool(dst, v.Int != 0)
+	case Time:
+		return time.UnixMicro(v.Int).UTC().AppendFormat(dst, "2006-01-02T15:04:05.999999")
+	}
+	return dst
+}
+
+// String is the text of Append.
+func (v Value) String() string { return string(v.Append(nil)) }
+
+// decimalValue is the value of mantissa / 10^scale.
+func decimalValue(mantissa *big.Int, scale int, kind Kind) Value {
+	if mantissa.Sign() == 0 {
+		return Value{Kind: kind}
+	}
+	if mantissa.IsInt64() && scale <= snapshot.MaxScale {
+		m := mantissa.Int64()
+		for ; scale > 0 && m%10 == 0; scale-- {
+			m /= 10
+		}
+		return Value{Kind: kind, Int: m, Scale: uint8(scale)}
+	}
+	text := mantissa.String()
+	if scale > 0 {
+		// The fraction is exact, so PlainDecimal only removes zeros at its end.
+		text, _ = plain(text, scale)
+	}
+	return Value{Kind: kind, Text: text}
+}
+
+// plain places the point of an integer's digits divided by 10^scale, and drops zeros after it.
+func plain(digits string, scale int) (string, bool) {
+	sign := ""
+	if digits[0] == '-' {
+		sign, digits = "-", digits[1:]
+	}
+	for len(digits) <= scale {
+		digits = "0" + digits
+	}
+	whole, fraction := digits[:len(digits)-scale], digits[len(digits)-scale:]
+	for len(fraction) > 0 && fraction[len(fraction)-1] == '0' {
+		fraction = fraction[:len(fraction)-1]
+	}
+	if fraction == "" {
+		return sign + whole, true
+	}
+	return sign + whole + "." + fraction, true
+}
+
+// meanValue is the value of mantissa / 10^scale / n, rounded once.
+func meanValue(mantissa *big.Int, scale int, n uint32) Value {
+	denominator := new(big.Int).Mul(pow10(scale), big.NewInt(int64(n)))
+	quotient := new(big.Rat).SetFrac(mantissa, denominator)
+	f, _ := quotient.Float64()
+	if f > maxFloat || f < -maxFloat {
+		// Beyond a float's range: the digits of the nearest number with as many bits.
+		text := new(big.Float).SetPrec(53).SetRat(quotient).Text('f', 0)
+		return Value{Kind: Decimal, Text: text}
+	}
+	return Value{Kind: Float, Float: f}
+}
+
+const maxFloat = 0x1p1023 * (1 + (1 - 0x1p-52))
+
+func pow10(n int) *big.Int {
+	return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil)
+}
