@@ -3,10 +3,8 @@
 package api
 
 import (
-	"bufio"
 	"math"
 	"runtime"
-	"strings"
 	"testing"
 	"time"
 
@@ -93,43 +91,5 @@ func TestAllocationsOfCounting(t *testing.T) {
 			t.Errorf("access log %t: %v allocations with counting, %v without",
 				o.AccessLog != nil, counted, plain)
 		}
-	}
-}
-
-// browserFields is the header of a browser's request as a caching proxy forwards it.
-const browserFields = "Host: data.example.org\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) " +
-	"Gecko/20100101 Firefox/140.0\r\nAccept: */*\r\n" +
-	"Accept-Language: en-US,en;q=0.5\r\nReferer: https://data.example.org/docs\r\nX-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Proto: https\r\n\r\n"
-
-// BenchmarkRequest measures a request through the handler, without sockets.
-func BenchmarkRequest(b *testing.B) {
-	s := sampleServer(b, Options{}, 2000)
-	for name, target := range map[string]string{
-		"kind=small": "/api/v2/coordination-context/conflict-events?location_code=AFG&admin_level=1&start_date=2024&limit=5&app_identifier=" + goodIdentifier,
-		"kind=page":  "/api/v2/coordination-context/conflict-events?limit=1000&app_identifier=" + goodIdentifier,
-		"kind=same":  "/api/v2/coordination-context/conflict-events?location_code=AFG&admin_level=1&start_date=2024&limit=5&app_identifier=" + goodIdentifier,
-		"kind=fault": "/api/v2/coordination-context/conflict-events?limit=x&app_identifier=" + goodIdentifier,
-	} {
-		b.Run(name, func(b *testing.B) {
-			var ctx fasthttp.RequestCtx
-			sent := strings.NewReader("GET " + target + " HTTP/1.1\r\n" + browserFields)
-			ctx.Init2(s.callers.Wrap(nil), nil, true)
-			if err := ctx.Request.Read(bufio.NewReader(sent)); err != nil {
-				b.Fatal(err)
-			}
-			if name == "kind=same" {
-				first := s.Answer("GET", target, nil)
-				tag, _ := first.field("ETag")
-				ctx.Request.Header.Set("If-None-Match", tag)
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				ctx.Response.Reset()
-				s.public.Handler(&ctx)
-			}
-			if status := ctx.Response.StatusCode(); status != 200 && status != 422 && status != 304 {
-				b.Fatal(status)
-			}
-		})
 	}
 }

@@ -9,6 +9,9 @@
 #
 # Benchmarks are matched by function. One that moved to another package is compared with its former self. One that only
 # one side has is listed and not judged.
+#
+# FILES names test files of the working tree that BASE gets too, so that both sides run the same benchmark where the
+# one of BASE measured something else. Functions that BASE has under the same names are renamed.
 set -eu
 base=${1:?usage: compare.sh BASE [PATTERN [ROUNDS]]}
 pattern=${2:-.}
@@ -19,6 +22,12 @@ go=${GO:-go}
 dir=$(mktemp -d)
 trap 'git worktree remove --force "$dir/tree" 2>/dev/null || true; rm -rf "$dir"' EXIT
 git worktree add --quiet --detach "$dir/tree" "$base"
+for file in ${FILES:-}; do
+	sed -nE 's/^func (Benchmark[A-Za-z0-9_]*)\(.*/\1/p' "$file" | while read -r name; do
+		sed -i "s/^func $name(/func former$name(/" "$dir/tree/$(dirname "$file")"/*_test.go
+	done
+	cp "$file" "$dir/tree/$file"
+done
 
 build() { # TREE SIDE: SIDE.functions lists "package function" of all benchmarks, SIDE.packages "binary folder package"
 	(

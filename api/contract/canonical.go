@@ -22,22 +22,17 @@ type canonicalQuery struct {
 
 // canonicalize makes the canonical query of a valid request.
 func (r *Request) canonicalize() {
-	c := &r.canonical
-	c.pairs = c.pairs[:0]
-	for _, position := range r.plan.byName {
-		raw, param := &r.raw[position], &r.plan.Params[position]
+	p, c := r.plan, &r.canonical
+	c.pairs, c.limitAt, c.offsetAt = c.pairs[:0], 0, 0
+	var ranks positions // of the parameters that were given
+	for i := r.given.next(0); i >= 0; i = r.given.next(i + 1) {
+		ranks.add(p.rank[i])
+	}
+	for rank := ranks.next(0); rank >= 0; rank = ranks.next(rank + 1) {
+		position := p.byName[rank]
+		raw, param := &r.raw[position], &p.Params[position]
 		switch {
-		case param.Name == "limit":
-			c.limitAt = len(c.pairs)
-		case param.Name == "offset":
-			c.offsetAt = len(c.pairs)
-		case param.Name == "output_format":
-			if r.CSV {
-				c.pairs = append(c.pairs, "output_format=csv&"...)
-			} else if r.GeoJSON {
-				c.pairs = append(c.pairs, "output_format=geojson&"...)
-			}
-		case param.Own && raw.given:
+		case param.Own:
 			c.pairs = r.appendOwn(c.pairs, param)
 		case raw.filter > 0:
 			c.pairs = append(append(c.pairs, param.Name...), '=')
@@ -47,6 +42,16 @@ func (r *Request) canonicalize() {
 				c.pairs = r.appendValue(c.pairs, param, position, &f.Value)
 			}
 			c.pairs = append(c.pairs, '&')
+		case r.CSV && param.Name == "output_format":
+			c.pairs = append(c.pairs, "output_format=csv&"...)
+		case r.GeoJSON && param.Name == "output_format":
+			c.pairs = append(c.pairs, "output_format=geojson&"...)
+		}
+		if rank < p.limitRank {
+			c.limitAt = len(c.pairs)
+		}
+		if rank < p.offsetRank {
+			c.offsetAt = len(c.pairs)
 		}
 	}
 }

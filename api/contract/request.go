@@ -2,6 +2,7 @@ package contract
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -18,9 +19,12 @@ type Plan struct {
 	twins      map[string]int    // in Params, by the name in the other set, where that differs
 	names      []string          // of Params
 	byName     []int             // positions in the order of the names
+	rank       []int             // by position: where it is in byName
 	lost       map[string]string // remedies, by the names of filters that earlier versions had
 	start, end int               // positions of start_date and end_date, -1 without
 	identifier int               // position of app_identifier
+
+	limitRank, offsetRank int
 }
 
 // NewPlan prepares an endpoint for requests of a kind.
@@ -47,8 +51,21 @@ func NewPlan(e *Endpoint, k Kind) *Plan {
 		p.byName = append(p.byName, i)
 	}
 	p.lost = lostOf(p)
-	slices.SortFunc(p.byName, func(a, b int) int { return strings.Compare(p.Params[a].Name, p.Params[b].Name) })
+	p.order()
 	return p
+}
+
+// order fills what is by name.
+func (p *Plan) order() {
+	if len(p.Params) > maxParams {
+		panic(fmt.Sprintf("contract: %s has %d parameters, more than maxParams", p.Endpoint.Path, len(p.Params)))
+	}
+	slices.SortFunc(p.byName, func(a, b int) int { return strings.Compare(p.Params[a].Name, p.Params[b].Name) })
+	p.rank = make([]int, len(p.byName))
+	for rank, position := range p.byName {
+		p.rank[position] = rank
+	}
+	p.limitRank, p.offsetRank = p.rank[p.positions["limit"]], p.rank[p.positions["offset"]]
 }
 
 // Request is one list request. Its memory is reused by the next Scan. Until then it refers to the
@@ -65,6 +82,7 @@ type Request struct {
 
 	plan      *Plan
 	raw       []rawValue // by position of the parameter
+	given     positions  // of raw
 	twins     []twinValue
 	lists     []sentList // all values of parameters that take several
 	values    []Value    // of lists
@@ -80,7 +98,7 @@ type Request struct {
 
 // rawValue is one parameter of a request.
 type rawValue struct {
-	given   bool
+	given   bool   // also in Request.given
 	filter  int    // position in Filters plus 1; 0 without a filter
 	encoded []byte // as it was sent
 	clash   bool   // there is another value under the name in the other set
@@ -102,13 +120,16 @@ const maxUnknownKept = 64
 // Scan splits a query string. It records the last value of each known parameter under either of its
 // names, and the names of the others. Parse interprets the values.
 func (r *Request) Scan(p *Plan, query []byte) {
+	for i := r.given.next(0); i >= 0; i = r.given.next(i + 1) {
+		r.raw[i] = rawValue{}
+	}
+	r.given = positions{}
 	r.plan, r.unknown, r.twins, r.lost, r.Snapshot = p, r.unknown[:0], r.twins[:0], r.lost[:0], ""
 	r.lists, r.hinted = r.lists[:0], r.hinted[:0]
 	if cap(r.raw) < len(p.Params) {
 		r.raw = make([]rawValue, len(p.Params))
 	}
 	r.raw = r.raw[:len(p.Params)]
-	clear(r.raw)
 	eachPair(query, func(sent, encoded []byte) {
 		name := sent
 		if !isPlain(name) {
@@ -118,7 +139,7 @@ func (r *Request) Scan(p *Plan, query []byte) {
 		switch position, known := p.positions[string(name)]; {
 		case known:
 			r.noteSeveral(position, false, r.raw[position].given, r.raw[position].encoded, encoded)
-			r.raw[position] = rawValue{given: true, encoded: encoded}
+			r.give(position, encoded)
 		case string(name) == SnapshotParam:
 			r.Snapshot = string(appendDecoded(nil, encoded))
 		default:
@@ -129,12 +150,18 @@ func (r *Request) Scan(p *Plan, query []byte) {
 		raw := &r.raw[t.position]
 		switch {
 		case !raw.given:
-			*raw = rawValue{given: true, encoded: t.encoded}
+			r.give(t.position, t.encoded)
 		case p.Params[t.position].List: // compared as sets, when they are read
 		case !bytes.Equal(decodedView(raw.encoded), decodedView(t.encoded)):
 			raw.clash = true
 		}
 	}
+}
+
+// give records the value of a parameter.
+func (r *Request) give(position int, encoded []byte) {
+	r.raw[position] = rawValue{given: true, encoded: encoded}
+	r.given.add(position)
 }
 
 // scanOther records a name that is not the plan's: a parameter's name in the other set, or an
@@ -184,9 +211,9 @@ func (r *Request) Parse() error {
 			return err
 		}
 	}
-	for position := range p.Params {
+	for position := r.given.next(0); position >= 0; position = r.given.next(position + 1) {
 		param := &p.Params[position]
-		if !r.raw[position].given || param.Type == Day {
+		if param.Type == Day {
 			continue
 		}
 		r.position = position
