@@ -25,14 +25,15 @@ type Bound struct {
 // boundList is one endpoint with the rows it answers from. Segment, index and renderers are nil if
 // the snapshot does not have the table: then the list is empty.
 type boundList struct {
-	version string // of the table's content, empty without the table
-	segment *snapshot.Segment
-	rows    int
-	period  period
-	index   *index.Index
-	filters []index.Filter     // by position in Plan.Params, without values
-	named   [nameSets]boundSet // by contract.NameSet
-	need    need
+	position int    // of the endpoint in contract.Endpoints
+	version  string // of the table's content, empty without the table
+	segment  *snapshot.Segment
+	rows     int
+	period   period
+	index    *index.Index
+	filters  []index.Filter     // by position in Plan.Params, without values
+	named    [nameSets]boundSet // by contract.NameSet
+	need     need
 }
 
 // boundSet is what a list has for each set of names. The renderers share the rows, and the
@@ -81,7 +82,7 @@ func bindAfter(snap *store.Snapshot, earlier *Bound, tier encode.Tier) (b *Bound
 			faults = append(faults, err)
 			continue
 		}
-		list.version = versions[contract.Endpoints[i].Table]
+		list.position, list.version = i, versions[contract.Endpoints[i].Table]
 		for s := range list.named {
 			list.named[s].tag = tagSeed(&contract.EndpointsIn(contract.NameSet(s))[i], list.version)
 		}

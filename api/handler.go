@@ -88,7 +88,9 @@ const wholeServer = "*"
 // refuseMalformed answers a request that other servers may interpret differently, and closes its
 // connection.
 func (s *Server) refuseMalformed(ctx *fasthttp.RequestCtx) bool {
-	if !wire.IsMalformed(&ctx.Request.Header) {
+	malformed, conditions := wire.Inspect(&ctx.Request.Header)
+	recordOf(ctx).noteConditions(conditions)
+	if !malformed {
 		return false
 	}
 	s.answerFault(ctx, fasthttp.StatusBadRequest, bodyBadRequest)
@@ -111,8 +113,9 @@ func pathOf(ctx *fasthttp.RequestCtx) string {
 	sent := ctx.Request.Header.RequestURI()
 	if sent[0] != '/' {
 		sent = ctx.URI().PathOriginal()
-	} else if end := bytes.IndexAny(sent, "?#"); end >= 0 { // fasthttp would parse a host from "//a/docs?://"
-		sent = sent[:end]
+	} else { // fasthttp would parse a host from "//a/docs?://"
+		sent, _, _ = bytes.Cut(sent, queryMark)
+		sent, _, _ = bytes.Cut(sent, fragmentMark)
 	}
 	if len(sent) == 0 {
 		return "/"
@@ -122,6 +125,8 @@ func pathOf(ctx *fasthttp.RequestCtx) string {
 	}
 	return textOf(sent)
 }
+
+var queryMark, fragmentMark = []byte{'?'}, []byte{'#'}
 
 // textOf returns bytes of a request as a string without copying them. It is valid until the request
 // has been answered.

@@ -104,19 +104,20 @@ func (s *Server) list(ctx *fasthttp.RequestCtx, to *route) (err error) {
 	if !ok {
 		return errNotAcceptable
 	}
-	if !preconditionHolds(&ctx.Request.Header, publication.at) {
+	rec := recordOf(ctx)
+	if rec.mayHave(wire.Precondition) && !preconditionHolds(&ctx.Request.Header, publication.at) {
 		return errPrecondition
 	}
 	a := reply{
 		scratch: sc, ctx: ctx, endpoint: endpoint, served: served, list: list,
-		computation: to.computation, heads: publication.headsFor(endpoint.Path, r), coding: coding,
+		computation: to.computation, heads: publication.headsFor(list, r), coding: coding,
 		refusesIdentity: encode.RefusesIdentity(accept),
 	}
 	if a.list.isSuspect() {
 		return s.refusal(&a)
 	}
 	a.makeTag()
-	if notModified(&ctx.Request.Header, sc.tag.text(), publication.at) {
+	if rec.mayHave(wire.Revalidation) && notModified(&ctx.Request.Header, sc.tag.text(), publication.at) {
 		s.setValidators(a.heads.notModified.begin(ctx), &a)
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
 		return nil

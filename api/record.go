@@ -23,6 +23,8 @@ type record struct {
 	streamed bool // the stream of its body finishes the record, once ready
 	ready    bool // the answer can be sent
 
+	conditions wire.Conditions // that the request may have
+
 	server *Server
 	line   *accesslog.Line // nil without an access log
 }
@@ -103,6 +105,16 @@ func (rec *record) closed(bytes int64) {
 		rec.streamed = false
 	}
 }
+
+// noteConditions records which conditions the request may have.
+func (rec *record) noteConditions(c wire.Conditions) {
+	if rec != nil {
+		rec.conditions = c
+	}
+}
+
+// mayHave reports whether the request may have a condition of a kind.
+func (rec *record) mayHave(c wire.Conditions) bool { return rec == nil || rec.conditions&c != 0 }
 
 // noteRoute records which endpoint a request is for.
 func (rec *record) noteRoute(r *route) {

@@ -45,8 +45,8 @@ type served struct {
 
 // publication is the publish time of a snapshot, with the heads that contain it.
 type publication struct {
-	at    time.Time              // in whole seconds; zero when not known
-	heads map[string]*tableHeads // by path
+	at    time.Time     // in whole seconds; zero when not known
+	heads []*tableHeads // by position in contract.Endpoints
 }
 
 // tableHeads is the heads of the lists of one table.
@@ -162,18 +162,18 @@ func (v *served) published() time.Time {
 }
 
 // headsFor returns the heads of the answer to a request for a list.
-func (p *publication) headsFor(path string, r *contract.Request) *listHeads {
+func (p *publication) headsFor(l *boundList, r *contract.Request) *listHeads {
 	if r.Snapshot != "" {
-		return &p.heads[path].pinned
+		return &p.heads[l.position].pinned
 	}
-	return &p.heads[path].latest
+	return &p.heads[l.position].latest
 }
 
 // newPublication makes the heads of all lists. Those whose sources have the same fields share them.
 func (s *Server) newPublication(m *store.Manifest, published time.Time) *publication {
 	p := &publication{
 		at:    published.UTC().Truncate(time.Second), // the zero time stays zero
-		heads: make(map[string]*tableHeads, len(contract.Endpoints)),
+		heads: make([]*tableHeads, len(contract.Endpoints)),
 	}
 	f, made := &s.options.Freshness, map[sourceFields]*tableHeads{}
 	for i := range contract.Endpoints {
@@ -185,7 +185,7 @@ func (s *Server) newPublication(m *store.Manifest, published time.Time) *publica
 				newListHeads(f.field(), f.CDN, m.ID, p.at, fields), newListHeads(immutableKept, "", m.ID, p.at, fields),
 			}
 		}
-		p.heads[e.Path] = made[fields]
+		p.heads[i] = made[fields]
 	}
 	return p
 }

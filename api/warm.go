@@ -138,7 +138,7 @@ func (s *Server) rehearse(v *served, p *contract.Plan, r warmRequest) error {
 	endpoint := p.Endpoint.Contract()
 	a := reply{
 		scratch: sc, ctx: &ctx, endpoint: endpoint, served: v, list: v.bound.lists[endpoint.Path],
-		heads: v.publication.Load().headsFor(endpoint.Path, &sc.request), coding: r.coding,
+		heads: v.publication.Load().headsFor(v.bound.lists[endpoint.Path], &sc.request), coding: r.coding,
 	}
 	a.makeTag()
 	if _, err := s.query(&a); err != nil {

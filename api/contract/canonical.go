@@ -157,11 +157,11 @@ func exactText(r *big.Rat) string {
 }
 
 func appendInstant(dst []byte, at time.Time) []byte {
-	dst = at.AppendFormat(dst, "2006-01-02T15:04:05")
 	if at.Nanosecond() != 0 {
-		dst = at.AppendFormat(dst, ".000000")
+		return at.AppendFormat(dst, "2006-01-02T15:04:05.000000")
 	}
-	return dst
+	dst = at.AppendFormat(dst, time.RFC3339) // which package time formats much faster than other forms
+	return dst[:len(dst)-len("Z")]
 }
 
 // appendEscaped percent-encodes what is not unreserved.

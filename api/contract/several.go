@@ -133,6 +133,9 @@ func (r *Request) hintAtComma(p *Param, text string) {
 // Hinted lists the plain parameters whose value may have been meant as several, in the endpoint's
 // order.
 func (r *Request) Hinted() []string {
+	if len(r.hinted) == 0 {
+		return nil
+	}
 	slices.Sort(r.hinted)
 	r.hinted = slices.Compact(r.hinted)
 	var names []string

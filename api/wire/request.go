@@ -7,11 +7,28 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// IsMalformed reports whether a request that fasthttp accepts may mean something else to other
-// servers: its body may end elsewhere, or its host may be another. Refuse it and close the
-// connection, since it is unclear where the next request begins.
-func IsMalformed(header *fasthttp.RequestHeader) bool {
-	return isUncoded(header.RawHeaders()) || !hasGoodHost(header)
+// Conditions says which conditional fields a request may have, so that the others need not be looked
+// for.
+type Conditions uint8
+
+const (
+	Precondition Conditions = 1 << iota // If-Match or If-Unmodified-Since
+	Revalidation                        // If-None-Match or If-Modified-Since
+
+	AllConditions = Precondition | Revalidation
+)
+
+// Inspect reports whether a request that fasthttp accepts may mean something else to other servers:
+// its body may end elsewhere, or its host may be another. Refuse it and close the connection, since
+// it is unclear where the next request begins. It also returns which conditions the request may
+// have: all if it was not read from a connection.
+func Inspect(header *fasthttp.RequestHeader) (malformed bool, conditions Conditions) {
+	fields := header.RawHeaders()
+	if len(fields) == 0 {
+		return !hasGoodHost(header), AllConditions
+	}
+	uncoded, conditions := inspectFields(fields)
+	return uncoded || !hasGoodHost(header), conditions
 }
 
 var (
@@ -19,15 +36,21 @@ var (
 	chunked          = []byte("chunked")
 )
 
-// isUncoded reports whether the header fields, as sent, name a transfer coding other than chunked.
-// The end of such a body is undefined (RFC 9112, 6.3). fasthttp refuses all of these codings but
-// identity, which RFC 7230 removed: it drops that field. Only the starts of lines are compared, so
-// that ordinary requests cost little; the continuation of a folded field is not a start.
-func isUncoded(fields []byte) bool {
-	for len(fields) > len(transferEncoding) {
-		if fields[0]|0x20 == 't' && bytes.EqualFold(fields[:len(transferEncoding)], transferEncoding) {
-			value := bytes.TrimLeft(fields[len(transferEncoding):], " \t\r\n") // the value may be on the next line
-			return len(value) < len(chunked) || !bytes.EqualFold(value[:len(chunked)], chunked)
+// inspectFields reports whether the header fields, as sent, name a transfer coding other than
+// chunked, and which conditions there are. The end of a body in another coding is undefined (RFC
+// 9112, 6.3). fasthttp refuses all of these codings but identity, which RFC 7230 removed: it drops
+// that field. Only the starts of lines are compared, so that ordinary requests cost little; the
+// continuation of a folded field is not a start.
+func inspectFields(fields []byte) (uncoded bool, conditions Conditions) {
+	for len(fields) > len("If-M") {
+		switch fields[0] | 0x20 {
+		case 't':
+			if len(fields) > len(transferEncoding) && bytes.EqualFold(fields[:len(transferEncoding)], transferEncoding) {
+				value := bytes.TrimLeft(fields[len(transferEncoding):], " \t\r\n") // it may be on the next line
+				return len(value) < len(chunked) || !bytes.EqualFold(value[:len(chunked)], chunked), AllConditions
+			}
+		case 'i':
+			conditions |= conditionsFrom(fields)
 		}
 		end := bytes.IndexByte(fields, '\n')
 		if end < 0 {
@@ -35,7 +58,23 @@ func isUncoded(fields []byte) bool {
 		}
 		fields = fields[end+1:]
 	}
-	return false
+	return false, conditions
+}
+
+// conditionsFrom returns which condition a line that begins with 'i' may be, by its next letters.
+func conditionsFrom(line []byte) Conditions {
+	if line[1]|0x20 != 'f' || line[2] != '-' {
+		return 0
+	}
+	switch line[3] | 0x20 {
+	case 'm': // If-Match or If-Modified-Since
+		return AllConditions
+	case 'n':
+		return Revalidation
+	case 'u':
+		return Precondition
+	}
+	return 0
 }
 
 // hasGoodHost reports whether both the Host field and the target, if it is in absolute form, have a

@@ -59,7 +59,7 @@ func TestHostForm(t *testing.T) {
 	}
 }
 
-// TestUncodedForm compares isUncoded with regular expressions.
+// TestUncodedForm compares inspectFields with regular expressions.
 func TestUncodedForm(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 2))
@@ -77,8 +77,8 @@ func TestUncodedForm(t *testing.T) {
 		if want {
 			uncoded++
 		}
-		if got := isUncoded([]byte(text + "\r\n\r\n")); got != want {
-			t.Fatalf("isUncoded(%q) is %v, want %v", text, got, want)
+		if got, _ := inspectFields([]byte(text + "\r\n\r\n")); got != want {
+			t.Fatalf("inspectFields(%q) is %v, want %v", text, got, want)
 		}
 	}
 	if uncoded < 1000 {
@@ -86,7 +86,46 @@ func TestUncodedForm(t *testing.T) {
 	}
 }
 
-// BenchmarkMalformed measures the checks of IsMalformed on one request, with the header of a
+// TestConditions reads requests and checks that a condition that fasthttp finds is announced, in any
+// case and at any place.
+func TestConditions(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(5, 3))
+	lines := []string{
+		"If-Match: *", "if-unmodified-since:x", "IF-NONE-MATCH: *", "If-Modified-Since: \r\n x", "If-Match:",
+		"Accept: */*", "I: f", "If: match", "If-Range: x", "X: If-Match: y", "User-Agent: If-None-Match",
+	}
+	found := 0
+	for range trials() / 10 {
+		text := "GET / HTTP/1.1\r\nHost: a\r\n"
+		for range r.IntN(4) {
+			text += lines[r.IntN(len(lines))] + "\r\n"
+		}
+		var request fasthttp.Request
+		if err := request.Read(bufio.NewReader(strings.NewReader(text + "\r\n"))); err != nil {
+			t.Fatalf("%q: %v", text, err)
+		}
+		h := &request.Header
+		has := func(name string) bool { return len(h.PeekAll(name)) > 0 }
+		malformed, got := Inspect(h)
+		if malformed || (has("If-Match") || has("If-Unmodified-Since")) && got&Precondition == 0 ||
+			(has("If-None-Match") || has("If-Modified-Since")) && got&Revalidation == 0 {
+			t.Fatalf("%q: %v, %b", text, malformed, got)
+		}
+		if !has("If-Match") && !has("If-Modified-Since") && !has("If-None-Match") && got&Revalidation != 0 ||
+			!has("If-Match") && !has("If-Modified-Since") && !has("If-Unmodified-Since") && got&Precondition != 0 {
+			t.Fatalf("%q: %b is too much", text, got)
+		}
+		if got != 0 {
+			found++
+		}
+	}
+	if found < 1000 {
+		t.Errorf("only %d requests with conditions", found)
+	}
+}
+
+// BenchmarkMalformed measures Inspect on one request, with the header of a
 // browser's request as a caching proxy forwards it.
 func BenchmarkMalformed(b *testing.B) {
 	const request = "GET /docs HTTP/1.1\r\nHost: data.example.org\r\n" +
@@ -99,7 +138,7 @@ func BenchmarkMalformed(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		if IsMalformed(&r.Header) {
+		if malformed, _ := Inspect(&r.Header); malformed {
 			b.Fatal("refused")
 		}
 	}
