@@ -72,10 +72,13 @@ func (c *shedCounts) add(rule string) {
 	}
 }
 
+// usualIssues is the length of most bodies of a 422.
+const usualIssues = 256
+
 // errorAnswer returns the status and body for any error.
 func errorAnswer(err error) (status int, body []byte) {
 	if e, ok := errors.AsType[*contract.Invalid](err); ok {
-		return fasthttp.StatusUnprocessableEntity, appendIssues(nil, e.Issues)
+		return fasthttp.StatusUnprocessableEntity, appendIssues(make([]byte, 0, usualIssues), e.Issues)
 	}
 	if e, ok := errors.AsType[*contract.BadDay](err); ok {
 		return fasthttp.StatusBadRequest, jsonTexts("detail", e.Error())

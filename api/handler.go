@@ -229,30 +229,35 @@ func (s *Server) answerFault(ctx *fasthttp.RequestCtx, status int, body string) 
 // the request.
 func (s *Server) finishFault(ctx *fasthttp.RequestCtx, status int, body string) {
 	s.setSnapshot(&ctx.Response.Header)
-	ctx.Response.Header.SetCanonical(nameRequestID, newRequestID())
+	var id [2 * requestIDBytes]byte
+	newRequestID(&id)
+	ctx.Response.Header.SetCanonical(nameRequestID, id[:])
 	ctx.SetStatusCode(status)
 	ctx.SetBodyString(body)
 }
 
-// newRequestID returns a random id. It is used only to search the log.
-func newRequestID() []byte {
-	var id [16]byte
+// requestIDBytes is the length of a request's id before it is written in hexadecimal digits.
+const requestIDBytes = 16
+
+// newRequestID makes a random id. It is used only to search the log.
+func newRequestID(to *[2 * requestIDBytes]byte) {
+	var id [requestIDBytes]byte
 	binary.NativeEndian.PutUint64(id[:8], rand.Uint64())
 	binary.NativeEndian.PutUint64(id[8:], rand.Uint64())
-	return hex.AppendEncode(nil, id[:])
+	hex.Encode(to[:], id[:])
 }
 
 // setSnapshot writes the id of the served snapshot into an answer that does not depend on it.
 func (s *Server) setSnapshot(h *fasthttp.ResponseHeader) {
-	if id := s.currentID(); id != "" {
-		h.Set(contract.HeaderSnapshot, id)
+	if v := s.current.Load(); v != nil {
+		h.SetCanonical(nameSnapshot, v.idField)
 	}
 }
 
 // answerError answers with the status and body of an error.
 func (s *Server) answerError(ctx *fasthttp.RequestCtx, err error) {
 	status, body := errorAnswer(err)
-	s.answerFault(ctx, status, string(body))
+	s.answerFault(ctx, status, textOf(body)) // which copies it
 	switch status {
 	case fasthttp.StatusServiceUnavailable:
 		wait := retryAfter

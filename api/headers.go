@@ -39,6 +39,7 @@ var (
 	nameLink        = []byte("Link")
 	nameTotal       = []byte(contract.HeaderTotal)
 	nameResult      = []byte(contract.HeaderResult)
+	nameSnapshot    = []byte(contract.HeaderSnapshot)
 	nameUnknown     = []byte(contract.HeaderUnknown)
 	nameHint        = []byte(contract.HeaderHint)
 	nameSurrogate   = []byte("Surrogate-Key")

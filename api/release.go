@@ -31,6 +31,7 @@ type Release struct {
 // retained. Each request that reads it has another.
 type served struct {
 	id          string
+	idField     []byte // id as the value of a header field
 	bound       *Bound
 	landings    map[*mount]*landingData
 	docs        map[*mount]func() *pageContent
@@ -105,8 +106,9 @@ func (s *Server) newServed(b *Bound, published time.Time) *served {
 	manifest := b.snap.Manifest
 	date := manifest.SnapshotTime.UTC().Format(time.DateOnly)
 	v := &served{
-		id: manifest.ID, bound: b, landings: make(map[*mount]*landingData, len(s.mounts)), date: date,
-		docs: make(map[*mount]func() *pageContent, len(s.mounts)), open: &s.open,
+		id: manifest.ID, idField: []byte(manifest.ID), bound: b, date: date, open: &s.open,
+		landings: make(map[*mount]*landingData, len(s.mounts)),
+		docs:     make(map[*mount]func() *pageContent, len(s.mounts)),
 	}
 	for _, m := range s.mounts {
 		landing := newLanding(m, b)

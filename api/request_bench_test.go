@@ -10,8 +10,8 @@ import (
 )
 
 // BenchmarkRequest measures a request through the handler of the public listener, on a connection
-// without a socket. It is in a file of its own so that bench/compare.sh can also run it on revisions
-// whose benchmark measured less.
+// without a socket. It is in a file of its own so that bench/compare.sh can also run it on
+// revisions whose benchmark measured less.
 func BenchmarkRequest(b *testing.B) {
 	// The header of a browser's request as a caching proxy forwards it.
 	const browser = "Host: data.example.org\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) " +

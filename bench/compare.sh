@@ -5,7 +5,8 @@
 # how busy the machine is. Identical code differed by a tenth that way. Then every benchmark is judged. It fails, and
 # the exit code is 1, if its median time is worse by more than BOUND per cent (default 3) and the difference is
 # significant both in the rounds that began with BASE and in those that began with the working tree. One that is worse
-# by as much over all rounds, but not in both orders, is listed as unclear: repeat those with more rounds.
+# by as much over all rounds, but not in both orders, is listed as unclear: repeat those with more rounds. A benchmark
+# that reports its processor time (cpu-ns/op) is judged by that, which other programs change much less.
 #
 # Benchmarks are matched by function. One that moved to another package is compared with its former self. One that only
 # one side has is listed and not judged.
@@ -105,16 +106,19 @@ for order in base-first new-first all; do
 	[ $order = all ] && suffix=.txt
 	benchstat -format csv "base=$dir/base$suffix" "new=$dir/new$suffix" 2>/dev/null >"$dir/$order.csv"
 done
-# Columns of the tables in seconds: name, median and spread of base, median and spread of new, difference, p.
+# Columns of the tables in seconds: name, median and spread of base, median and spread of new, difference, p. The first
+# pass finds the benchmarks that report processor time, which are judged by it.
 awk -F, -v bound="$bound" '
 	FNR == 1 { file++; p = "" }
 	/^pkg: / { p = substr($0, 6) }
 	$1 == "" { unit = $2; next } # a header: the second of two names the unit
-	unit != "sec/op" || $1 == "geomean" { next }
+	$1 == "geomean" { next }
+	file == 1 { if (unit == "cpu-sec/op") cpu[p " " $1]; next }
+	unit != "cpu-sec/op" && (unit != "sec/op" || (p " " $1) in cpu) { next }
 	NF >= 4 && $2 != "" && $4 != "" {
 		name = p " " $1
 		if ($6 ~ /^\+/) significant[name]++
-		if (file < 3) next
+		if (file < 4) next
 		judged++
 		by = 100 * ($4 / $2 - 1)
 		if (by <= bound || $6 !~ /^\+/) next
@@ -122,9 +126,9 @@ awk -F, -v bound="$bound" '
 		printf "%s: %s by %.1f %%\n", word, name, by
 		next
 	}
-	file == 3 { print "not compared, only one side has it: " p " " $1 }
+	file == 4 { print "not compared, only one side has it: " p " " $1 }
 	END {
 		printf "%d benchmarks judged, %d worse by more than %g %% in both orders\n", judged, bad, bound
 		exit bad > 0 || judged == 0
 	}
-' "$dir/base-first.csv" "$dir/new-first.csv" "$dir/all.csv"
+' "$dir/all.csv" "$dir/base-first.csv" "$dir/new-first.csv" "$dir/all.csv"

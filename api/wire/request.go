@@ -7,14 +7,14 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Conditions says which conditional fields a request may have, so that the others need not be looked
-// for.
+// Conditions says which conditional fields a request may have, so that the others need not be
+// looked for.
 type Conditions uint8
 
+// The conditions: If-Match or If-Unmodified-Since, and If-None-Match or If-Modified-Since.
 const (
-	Precondition Conditions = 1 << iota // If-Match or If-Unmodified-Since
-	Revalidation                        // If-None-Match or If-Modified-Since
-
+	Precondition Conditions = 1 << iota
+	Revalidation
 	AllConditions = Precondition | Revalidation
 )
 
@@ -45,8 +45,8 @@ func inspectFields(fields []byte) (uncoded bool, conditions Conditions) {
 	for len(fields) > len("If-M") {
 		switch fields[0] | 0x20 {
 		case 't':
-			if len(fields) > len(transferEncoding) && bytes.EqualFold(fields[:len(transferEncoding)], transferEncoding) {
-				value := bytes.TrimLeft(fields[len(transferEncoding):], " \t\r\n") // it may be on the next line
+			if n := len(transferEncoding); len(fields) > n && bytes.EqualFold(fields[:n], transferEncoding) {
+				value := bytes.TrimLeft(fields[n:], " \t\r\n") // it may be on the next line
 				return len(value) < len(chunked) || !bytes.EqualFold(value[:len(chunked)], chunked), AllConditions
 			}
 		case 'i':

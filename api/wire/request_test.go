@@ -86,8 +86,8 @@ func TestUncodedForm(t *testing.T) {
 	}
 }
 
-// TestConditions reads requests and checks that a condition that fasthttp finds is announced, in any
-// case and at any place.
+// TestConditions reads requests and checks that a condition that fasthttp finds is announced, in
+// any case and at any place.
 func TestConditions(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 3))
