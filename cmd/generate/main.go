@@ -53,6 +53,7 @@ func generate(
 	flags.Float64Var(&o.Scale, "scale", 0, "0 is the sample, 1 is twelve million rows")
 	flags.BoolVar(&o.Small, "small", false, "a few rows of each theme, instead of a scale")
 	roles := flags.String("roles", "", "roles of the themes to write, separated by commas; empty: all")
+	flags.IntVar(&o.Edited, "edited", 0, "change one row in so many, as a later edition would; 0: none")
 	flags.BoolVar(&o.Compress, "gzip", false, "compress the files of the themes")
 	flags.IntVar(&o.Workers, "workers", 0, "goroutines; 0: one per core")
 	if err := flags.Parse(args); err != nil {

@@ -16,6 +16,7 @@ type Options struct {
 	Scale    float64  // 0: the sample; 1: about twelve million rows; in between: less of everything
 	Small    bool     // a few rows of each theme, instead of Scale; for tests that load a catalog many times
 	Roles    []string // roles of the themes to write; nil: all
+	Edited   int      // one row in so many differs from the same catalog without edits; 0: none
 	Compress bool     // write the files of themes as .gz
 	Workers  int      // 0: one per core
 }
@@ -102,7 +103,7 @@ func Write(dir string, o Options) ([]Count, error) {
 		counts[i].Role = t.role
 		for _, f := range t.files(w) {
 			jobs = append(jobs, func() error {
-				c, written, err := w.writeFile(dir, t, f, o.Compress)
+				c, written, err := w.writeFile(dir, t, f, o)
 				if err != nil {
 					return err
 				}
@@ -159,9 +160,9 @@ func (c *Count) Add(d Count) {
 }
 
 // writeFile writes one CSV of a theme.
-func (w *world) writeFile(dir string, t *theme, f file, compress bool) (Count, Written, error) {
+func (w *world) writeFile(dir string, t *theme, f file, o Options) (Count, Written, error) {
 	var c Count
-	out, err := create(dir, t.role+"/"+f.name, compress)
+	out, err := create(dir, t.role+"/"+f.name, o.Compress)
 	if err != nil {
 		return c, Written{}, err
 	}
@@ -178,7 +179,11 @@ func (w *world) writeFile(dir string, t *theme, f file, compress bool) (Count, W
 	if f.tagged {
 		s.tagRow(columns)
 	}
-	f.rows(func(r *row) {
+	rows := f.rows
+	if o.Edited > 0 {
+		rows = edited(rows, o.Edited, newRandom(w.seed, "edits/"+t.role+"/"+f.name))
+	}
+	rows(func(r *row) {
 		c.Rows++
 		switch {
 		case r.fault != "":

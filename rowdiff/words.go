@@ -1,0 +1,249 @@
+package rowdiff
+
+import (
+	"slices"
+
+	"hdqs/snapshot"
+)
+
+// word is a number of each row that stands for its values in one or more columns: two rows, of
+// either state, are equal in these columns if the numbers are. Some columns need two words.
+type word [sides]source
+
+// source is where the words of a state's rows come from: the classes of their codes, or the numbers
+// of a column that has no dictionary in one of the states.
+type source struct {
+	side    int
+	codes   snapshot.Packed
+	own     bool      // codes are those of the only column, not the tuples of a group
+	columns []*column // whose values the codes stand for
+	classes []uint32  // by code, 0 where it is not known yet
+	tuples  *interner // of both states
+
+	plain *column // nil with codes
+	scale bool    // the second word of a decimal
+}
+
+// space is what the codes of a row are positions in: the tuples of a group, or the dictionary of a
+// column.
+type space struct {
+	group *snapshot.Group
+	own   *snapshot.Column
+}
+
+// spaceOf is the space of a column; none for numbers of rows without a dictionary.
+func spaceOf(c *snapshot.Column) space {
+	switch {
+	case c.Group != nil:
+		return space{group: c.Group}
+	case c.Coded():
+		return space{own: c}
+	}
+	return space{}
+}
+
+// wordsOf makes words for columns, as few as possible: columns whose rows have the same codes in
+// both states share one.
+func wordsOf(columns []*column) []word {
+	type spaces [sides]space
+	var words []word
+	var found []spaces
+	shared := map[spaces][]*column{}
+	seen := map[*column]bool{}
+	for _, c := range columns {
+		if seen[c] {
+			continue
+		}
+		seen[c] = true
+		of := spaces{spaceOf(c.sides[before]), spaceOf(c.sides[after])}
+		if of[before] == (space{}) || of[after] == (space{}) {
+			words = append(words, plainWords(c)...)
+			continue
+		}
+		if shared[of] == nil {
+			found = append(found, of)
+		}
+		shared[of] = append(shared[of], c)
+	}
+	for _, of := range found {
+		words = append(words, sharedWord(shared[of]))
+	}
+	return words
+}
+
+// plainWords are the words of a column of numbers that has no dictionary in one of the states.
+func plainWords(c *column) []word {
+	words := []word{{{side: before, plain: c}, {side: after, plain: c}}}
+	if c.sides[after].Kind == snapshot.Decimal {
+		words = append(words, word{{side: before, plain: c, scale: true}, {side: after, plain: c, scale: true}})
+	}
+	return words
+}
+
+// sharedWord is the word of columns whose rows have the same codes.
+func sharedWord(columns []*column) (w word) {
+	tuples := new(interner)
+	for side := range w {
+		s := source{side: side, columns: columns, tuples: tuples}
+		size := 0
+		if of := spaceOf(columns[0].sides[side]); of.group != nil {
+			s.codes, size = of.group.Codes, of.group.Tuples
+		} else {
+			s.codes, s.own, size = of.own.Codes(), true, of.own.Cardinality()+1
+		}
+		s.classes = make([]uint32, size)
+		w[side] = s
+	}
+	return w
+}
+
+// class finds the class of a code, which is not 0.
+func (s *source) class(code uint32) uint32 {
+	words := s.tuples.buffer[:0]
+	for _, c := range s.columns {
+		var value, scale uint64
+		if s.own {
+			value, scale = c.codeWords(s.side, code)
+		} else {
+			value, scale = c.words(s.side, code)
+		}
+		words = append(words, value, scale)
+	}
+	s.tuples.buffer = words
+	s.classes[code] = s.tuples.class(words)
+	return s.classes[code]
+}
+
+// at is the word of a row.
+func (s *source) at(row uint32) uint64 {
+	if s.plain == nil {
+		code := uint32(s.codes.At(row))
+		if class := s.classes[code]; class != 0 {
+			return uint64(class)
+		}
+		return uint64(s.class(code))
+	}
+	if group := s.plain.sides[s.side].Group; group != nil {
+		row = uint32(group.Codes.At(row))
+	}
+	value, scale := s.plain.words(s.side, row)
+	if s.scale {
+		return scale
+	}
+	return value
+}
+
+// read sets dst to the words of rows.
+func (s *source) read(dst []uint64, rows []uint32) {
+	if len(rows) == 0 {
+		return
+	}
+	adjacent := int(rows[len(rows)-1]-rows[0]) == len(rows)-1
+	if s.plain != nil {
+		s.readPlain(dst, rows, adjacent)
+		return
+	}
+	if adjacent {
+		s.codes.Unpack64(dst, rows[0])
+	} else {
+		s.codes.Gather64(dst, rows)
+	}
+	classes := s.classes
+	for i, code := range dst {
+		class := classes[code]
+		if class == 0 {
+			class = s.class(uint32(code))
+		}
+		dst[i] = uint64(class)
+	}
+}
+
+// readPlain is read for numbers without a dictionary.
+func (s *source) readPlain(dst []uint64, rows []uint32, adjacent bool) {
+	col := s.plain.sides[s.side]
+	switch {
+	case col.Group != nil: // only the other state has the column in rows
+		for i, row := range rows {
+			dst[i] = s.at(row)
+		}
+	case col.Kind == snapshot.Decimal:
+		var space [windowRows]snapshot.Dec
+		values := space[:len(rows)]
+		if adjacent {
+			col.Decs(values, rows[0])
+		} else {
+			col.DecsAt(values, rows)
+		}
+		for i, d := range values {
+			value, scale := s.plain.decWords(s.side, d)
+			if s.scale {
+				value = scale
+			}
+			dst[i] = value
+		}
+	default:
+		var space [windowRows]int64
+		values := space[:len(rows)]
+		if adjacent {
+			col.Ints(values, rows[0])
+		} else {
+			col.IntsAt(values, rows)
+		}
+		for i, v := range values {
+			dst[i] = uint64(v)
+		}
+	}
+}
+
+// interner numbers distinct tuples of words, from 1 on.
+type interner struct {
+	width  int
+	known  []uint64 // all tuples, one after the other
+	n      int
+	slots  []uint32 // a number; 0 is free
+	buffer []uint64
+}
+
+// class is the number of a tuple.
+func (in *interner) class(tuple []uint64) uint32 {
+	if 2*(in.n+1) > len(in.slots) {
+		in.grow(len(tuple))
+	}
+	at := in.slot(tuple)
+	if in.slots[at] == 0 {
+		in.known = append(in.known, tuple...)
+		in.n++
+		in.slots[at] = uint32(in.n)
+	}
+	return in.slots[at]
+}
+
+func (in *interner) grow(width int) {
+	in.width = width
+	in.slots = make([]uint32, max(64, 2*len(in.slots)))
+	for i := range in.n {
+		in.slots[in.slot(in.tuple(i))] = uint32(i) + 1
+	}
+}
+
+func (in *interner) tuple(i int) []uint64 { return in.known[i*in.width : (i+1)*in.width] }
+
+// slot is the slot of a tuple, or the free one where it belongs.
+func (in *interner) slot(tuple []uint64) int {
+	h := uint64(0)
+	for _, w := range tuple {
+		h = mix(h, w)
+	}
+	mask := len(in.slots) - 1
+	at := int(h) & mask
+	for in.slots[at] != 0 && !slices.Equal(in.tuple(int(in.slots[at])-1), tuple) {
+		at = (at + 1) & mask
+	}
+	return at
+}
+
+// mix adds a word to a hash.
+func mix(h, w uint64) uint64 {
+	h = (h ^ w) * 0x9e3779b97f4a7c15
+	return h ^ h>>32
+}
