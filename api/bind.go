@@ -152,6 +152,10 @@ func bindList(position int, seg *snapshot.Segment, tier encode.Tier) (*boundList
 			faults = append(faults, filterFault(seg, p, column))
 		}
 	}
+	for _, column := range slices.Concat(e.Key, e.Order) {
+		_, err := seg.Column(column)
+		faults = append(faults, err)
+	}
 	if err := errors.Join(faults...); err != nil {
 		return nil, fmt.Errorf("api: %s: %w", e.Path, err)
 	}

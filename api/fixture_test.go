@@ -38,7 +38,7 @@ type testColumn struct {
 // decimal is an exact decimal number as text.
 type decimal string
 
-// columnsOf derives the columns that an endpoint needs from its fields and filters.
+// columnsOf derives the columns that an endpoint needs from its fields, filters, key and order.
 func columnsOf(e *contract.Endpoint) []testColumn {
 	var columns []testColumn
 	known := map[string]bool{}
@@ -55,6 +55,13 @@ func columnsOf(e *contract.Endpoint) []testColumn {
 		for _, name := range p.Columns {
 			add(testColumn{name: name, kind: kindsOf[p.Type][0], enum: p.Enum})
 		}
+	}
+	for _, name := range slices.Concat(e.Key, e.Order) {
+		kind := snapshot.Text
+		if strings.HasSuffix(name, "_ref") {
+			kind = snapshot.Int
+		}
+		add(testColumn{name: name, kind: kind})
 	}
 	return columns
 }
@@ -413,6 +420,11 @@ func readRows(tb testing.TB, name string) map[string][]map[string]any {
 				tb.Fatalf("line %d: table %q has no column %q", number, table, name)
 			}
 			row[name] = valueOf(tb, number, c, text)
+		}
+		for name := range columns {
+			if _, given := row[name]; !given && strings.HasSuffix(name, "_ref") { // no record shows these numbers
+				row[name] = int64(len(tables[table]))
+			}
 		}
 		if len(row) != len(columns) {
 			tb.Fatalf("line %d: %d columns, table %q has %d", number, len(row), table, len(columns))

@@ -18,6 +18,7 @@ type Endpoint struct {
 
 	// What identifies a row and what its figures mean (figures.go).
 	Key        []string    // columns that identify a row; they mean the same in every load
+	Order      []string    // columns by which rows are sorted; rows with one first value have one of Key, too
 	Rounds     []string    // of Key: numbers of rounds, each of which replaces the one before
 	Figures    []Figure    // every number of a record
 	Dimensions []Dimension // every other field of a record that has an amount or an average

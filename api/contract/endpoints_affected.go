@@ -13,6 +13,7 @@ var affected = []Endpoint{
 			is("age_range", 32), journeys, dates,
 		),
 		Key:        journeyKey,
+		Order:      journeyOrder,
 		Figures:    figures(amounts("people", "population"), ageLabels),
 		Dimensions: dimensions(fromFile, anyGroup, genders, ageRanges, stock, betweenTwo),
 	},
@@ -29,7 +30,11 @@ var affected = []Endpoint{
 			contains("category", 128), several(contains("sector_code", 32)), oneOf("population_status", populationStatus),
 			between("population", Integer), contains("sector_name", 512), flags, dates,
 		),
-		Key:     keyOf(unit2, []string{"category", "sector_code", "population_status", PeriodStart}),
+		Key: keyOf(unit2, []string{"category", "sector_code", "population_status", PeriodStart}),
+		Order: []string{
+			"admin2_ref", "category", "sector_code", "population_status", PeriodStart, "provider_admin1_name",
+			"provider_admin2_name",
+		},
 		Figures: figures(level, amounts("people", "population")),
 		Dimensions: dimensions(
 			inUnit2, fromFile, keep("Intersectoral", overlapping("sector_code", "sector_name")), overlapping("category"), overlapping("population_status"),
@@ -43,9 +48,13 @@ var affected = []Endpoint{
 		Fields: record(
 			geo, res, integers("reporting_round"), text("assessment_type", 0), text("operation", 0), integers("population"), period,
 		),
-		Place:   filters(loc, a1, a2, lvl),
-		Params:  filters(flags, dates),
-		Key:     keyOf(unit2, []string{"assessment_type", "reporting_round", "operation", PeriodStart}),
+		Place:  filters(loc, a1, a2, lvl),
+		Params: filters(flags, dates),
+		Key:    keyOf(unit2, []string{"assessment_type", "reporting_round", "operation", PeriodStart}),
+		Order: []string{
+			"admin2_ref", "assessment_type", "reporting_round", "operation", "population", PeriodStart, PeriodEnd,
+			"provider_admin1_name", "provider_admin2_name",
+		},
 		Rounds:  []string{"reporting_round"},
 		Figures: figures(level, labels("reporting_round"), amounts("people", "population")),
 		Dimensions: dimensions(
@@ -63,6 +72,7 @@ var affected = []Endpoint{
 			oneOf("population_group", populationGroup), oneOf("gender", gender), like("age_range", 32), journeys, dates,
 		),
 		Key:        journeyKey,
+		Order:      journeyOrder,
 		Figures:    figures(amounts("people", "population"), ageLabels),
 		Dimensions: dimensions(fromFile, anyGroup, genders, ageRanges, flow, betweenTwo),
 	},

@@ -18,6 +18,10 @@ var climate = []Endpoint{
 		Key: keyOf(unit2, []string{
 			"provider_admin1_code", "provider_admin2_code", "aggregation_period", "version", PeriodStart,
 		}),
+		Order: []string{
+			"admin2_ref", "aggregation_period", PeriodStart, "version", "provider_admin1_name", "provider_admin2_name",
+			"provider_admin1_code", "provider_admin2_code",
+		},
 		Figures: figures(
 			level, averaged("an amount of rain over an area", "rainfall", "rainfall_long_term_average"),
 			neither("a percentage", "rainfall_anomaly_pct"), neither("the size of a unit on a raster", "number_pixels"),

@@ -15,7 +15,11 @@ var coordination = []Endpoint{
 			several(contains("sector_code", 512)), contains("sector_name", 512), like("org_acronym", 32), contains("org_name", 512),
 			flags, dates,
 		),
-		Key:     keyOf(unit2, []string{"org_acronym", "org_name", "sector_code", PeriodStart}),
+		Key: keyOf(unit2, []string{"org_acronym", "org_name", "sector_code", PeriodStart}),
+		Order: []string{
+			"admin2_ref", "org_acronym", "org_name", "sector_code", PeriodStart, "provider_admin1_name",
+			"provider_admin2_name",
+		},
 		Figures: level,
 	},
 	{
@@ -30,6 +34,7 @@ var coordination = []Endpoint{
 			example("HAFG24", like("appeal_code", 64)), example("HRP", like("appeal_type", 64)), loc, flags, dates,
 		),
 		Key:     []string{"appeal_code", "location_code", PeriodStart},
+		Order:   []string{"appeal_code", "location_ref", PeriodStart},
 		Figures: figures(amounts("money", "requirements_usd", "funding_usd"), neither("a percentage", "funding_pct")),
 		Dimensions: dimensions(
 			fromFile, parts("appeal_code", "appeal_name"), parts("appeal_type"), inCountry, flow,
@@ -43,6 +48,9 @@ var coordination = []Endpoint{
 		Place:   filters(loc, a1, a2, lvl),
 		Params:  filters(oneOf("event_type", eventType), flags, dates),
 		Key:     keyOf(unit2, []string{"event_type", PeriodStart}),
+		Order: []string{
+			"admin2_ref", "event_type", PeriodStart, "provider_admin1_name", "provider_admin2_name",
+		},
 		Figures: figures(level, amounts("events", "events"), amounts("deaths", "fatalities")),
 		// The source counts violence against civilians, and explosions and remote violence, under
 		// political violence; those of them that target civilians again under civilian targeting.
@@ -65,7 +73,8 @@ var coordination = []Endpoint{
 			between("hazard_exposure_risk", Number), between("vulnerability_risk", Number),
 			between("coping_capacity_risk", Number), loc, flags, dates,
 		),
-		Key: []string{"location_code", PeriodStart},
+		Key:   []string{"location_code", PeriodStart},
+		Order: []string{"location_ref", PeriodStart},
 		Figures: figures(
 			neither("a rank", "global_rank"),
 			neither("an index", "overall_risk", "hazard_exposure_risk", "vulnerability_risk", "coping_capacity_risk"),

@@ -14,7 +14,11 @@ var food = []Endpoint{
 		Params: filters(
 			oneOf("classification_phase", classificationPhase), oneOf("classification_type", classificationType), flags, dates,
 		),
-		Key:     keyOf(unit2, []string{"classification_phase", "classification_type", PeriodStart}),
+		Key: keyOf(unit2, []string{"classification_phase", "classification_type", PeriodStart}),
+		Order: []string{
+			"admin2_ref", "classification_phase", "classification_type", PeriodStart, "provider_admin1_name",
+			"provider_admin2_name",
+		},
 		Figures: figures(level, amounts("people", "population_in_phase"), neither("a fraction", "population_fraction_in_phase")),
 		Dimensions: dimensions(
 			inUnit2, fromFile, totals("classification_phase", total("all"), total("3+", "3", "4", "5")),
@@ -37,6 +41,7 @@ var food = []Endpoint{
 			oneOf("price_flag", priceFlag), oneOf("price_type", priceType), between("price", Exact), flags, dates,
 		),
 		Key:     []string{"market_code", "commodity_code", "unit", "price_flag", "price_type", PeriodStart},
+		Order:   []string{"market_code", "commodity_code", "unit", "price_flag", "price_type", PeriodStart},
 		Figures: figures(level, averaged("a price", "price"), labels("lat", "lon")),
 		Dimensions: dimensions(
 			inUnit2, fromFile, parts("market_code", "market_name", "lat", "lon"), alike("commodity_code", "commodity_name"),
@@ -56,6 +61,7 @@ var food = []Endpoint{
 		Place:  filters(loc, a1, lvl),
 		Params: filters(between("mpi", Number), flags, dates),
 		Key:    keyOf(unit1, []string{PeriodStart}),
+		Order:  []string{"admin1_ref", "provider_admin1_name", PeriodStart},
 		Figures: figures(
 			level, neither("an index", "mpi"),
 			neither("a percentage", "headcount_ratio", "intensity_of_deprivation", "vulnerable_to_poverty", "in_severe_poverty"),

@@ -10,7 +10,10 @@ var geography = []Endpoint{
 		Params: filters(
 			atMost(3, oneOf("gender", gender)), like("age_range", 32), between("population", Integer), flags, dates,
 		),
-		Key:        keyOf(unit2, []string{"gender", "age_range", PeriodStart}),
+		Key: keyOf(unit2, []string{"gender", "age_range", PeriodStart}),
+		Order: []string{
+			"admin2_ref", "gender", "age_range", PeriodStart, "provider_admin1_name", "provider_admin2_name",
+		},
 		Figures:    figures(level, ageLabels, amounts("people", "population")),
 		Dimensions: dimensions(inUnit2, fromFile, genders, ageRanges, stock),
 	},

@@ -14,7 +14,8 @@ var metadata = []Endpoint{
 			is("dataset_catalog_id", 36), is("dataset_catalog_stub", 128), contains("dataset_catalog_title", 1024),
 			like("catalog_provider_stub", 128), contains("catalog_provider_name", 512),
 		),
-		Key: []string{"dataset_catalog_id"},
+		Key:   []string{"dataset_catalog_id"},
+		Order: []string{"dataset_catalog_id"},
 	},
 	{
 		Path:    "/api/v2/metadata/resource",
@@ -34,7 +35,8 @@ var metadata = []Endpoint{
 			is("dataset_catalog_id", 36), is("dataset_catalog_stub", 128), contains("dataset_catalog_title", 1024),
 			like("dataset_catalog_provider_stub", 128), fullName("dataset_catalog_provider_name", 512),
 		),
-		Key: []string{"resource_catalog_id"},
+		Key:   []string{"resource_catalog_id"},
+		Order: []string{"resource_catalog_id"},
 	},
 	{
 		Path:    "/api/v2/metadata/location",
@@ -46,6 +48,7 @@ var metadata = []Endpoint{
 		),
 		Params:  filters(number("id"), like("code", 128), contains("name", 512), flags, dates),
 		Key:     []string{"code"},
+		Order:   []string{"id"},
 		Figures: labels("id"),
 	},
 	{
@@ -58,6 +61,7 @@ var metadata = []Endpoint{
 		),
 		Params:  filters(number("id"), number("location_ref"), like("code", 128), contains("name", 512), loc, dates),
 		Key:     []string{"code"},
+		Order:   []string{"id"},
 		Figures: labels("id", "location_ref"),
 	},
 	{
@@ -74,6 +78,7 @@ var metadata = []Endpoint{
 			like("admin1_code", 128), contains("admin1_name", 512), loc, dates,
 		),
 		Key:     []string{"code"},
+		Order:   []string{"id"},
 		Figures: labels("id", "admin1_ref", "location_ref"),
 	},
 	{
@@ -83,6 +88,7 @@ var metadata = []Endpoint{
 		Fields:  record(text("code", 32), text("name", 512)),
 		Params:  like("code", 32),
 		Key:     []string{"code"},
+		Order:   []string{"code"},
 	},
 	{
 		Path:    "/api/v2/metadata/org",
@@ -94,7 +100,8 @@ var metadata = []Endpoint{
 		Params: filters(
 			like("acronym", 32), contains("name", 512), is("org_type_code", 32), contains("org_type_description", 512),
 		),
-		Key: []string{"acronym", "name"},
+		Key:   []string{"acronym", "name"},
+		Order: []string{"acronym", "name"},
 	},
 	{
 		Path:    "/api/v2/metadata/org-type",
@@ -103,6 +110,7 @@ var metadata = []Endpoint{
 		Fields:  record(text("code", 32), text("description", 512)),
 		Params:  filters(is("code", 32), contains("description", 512)),
 		Key:     []string{"code"},
+		Order:   []string{"code"},
 	},
 	{
 		Path:    "/api/v2/metadata/sector",
@@ -112,6 +120,7 @@ var metadata = []Endpoint{
 		Fields:  record(text("code", 32), text("name", 512)),
 		Params:  filters(like("code", 32), contains("name", 512)),
 		Key:     []string{"code"},
+		Order:   []string{"code"},
 	},
 	{
 		Path:    "/api/v2/metadata/agency-commodity",
@@ -121,6 +130,7 @@ var metadata = []Endpoint{
 		Fields:  record(text("code", 32), choice("category", commodityCategory), text("name", 512)),
 		Params:  filters(like("code", 32), oneOf("category", commodityCategory), contains("name", 512)),
 		Key:     []string{"code"},
+		Order:   []string{"code"},
 	},
 	{
 		Path:    "/api/v2/metadata/agency-market",
@@ -130,6 +140,7 @@ var metadata = []Endpoint{
 		Place:   filters(loc, a1, a2, lvl),
 		Params:  filters(like("code", 32), contains("name", 512), flags),
 		Key:     []string{"code"},
+		Order:   []string{"code"},
 		Figures: figures(level, labels("lat", "lon")),
 	},
 	{
@@ -143,6 +154,10 @@ var metadata = []Endpoint{
 		),
 		Key: []string{
 			"category", "subcategory", "location_code", "stored_admin1_code", "stored_admin2_code", "admin_level", "api_updated_date",
+		},
+		Order: []string{
+			"category", "subcategory", "location_name", "location_code", "stored_admin1_name", "stored_admin1_code",
+			"stored_admin2_name", "stored_admin2_code", "admin_level", "api_updated_date",
 		},
 		Figures: level,
 	},

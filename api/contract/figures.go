@@ -180,6 +180,9 @@ var (
 	journeyKey = []string{
 		"origin_location_code", "asylum_location_code", "population_group", "gender", "age_range", PeriodStart,
 	}
+	journeyOrder = []string{
+		"origin_location_ref", "asylum_location_ref", "population_group", "gender", "age_range", PeriodStart,
+	}
 
 	level     = labels("admin_level")
 	ageLabels = labels("min_age", "max_age")
