@@ -3,6 +3,7 @@ package judge
 import (
 	"encoding/base64"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -15,6 +16,8 @@ type answer struct {
 	Allow       string `json:"allow,omitempty"`
 	Location    string `json:"location,omitempty"`
 	File        string `json:"file,omitempty"` // start of a CSV's file name
+	Hint        string `json:"hint,omitempty"` // a text that X-Hint has
+	More        string `json:"more,omitempty"` // X-Facet-More
 	Check       string `json:"check"`
 	Body        string `json:"body"`
 }
@@ -24,11 +27,14 @@ const (
 	checkHint    = "hint"    // the same error, and a hint whose text is the server's own
 	checkReasons = "reasons" // the same except the reason why a date is bad
 	checkSome    = "some"    // any body that is not empty
+	checkRefused = "refused" // an error of the same parameters
+	checkSame    = "same"    // the same values in the same order; numbers may be written otherwise
 )
 
 const (
 	jsonType = "application/json"
 	csvType  = "text/csv; charset=utf-8"
+	geoType  = "application/geo+json"
 	htmlType = "text/html"
 	methods  = "GET, HEAD, OPTIONS"
 )
@@ -50,7 +56,8 @@ func (w *world) answer(r request) answer {
 
 func (w *world) answerRoute(r request, path string, q query, text string, hasQuery bool) answer {
 	e, other := w.contract.byPath[path], w.contract.otherFor[path]
-	known := e != nil || other != nil
+	below, kind := w.computed(path)
+	known := e != nil || other != nil || below != nil
 	if r.Method == "OPTIONS" && known {
 		return answer{Status: 204, Allow: methods, Check: checkExact}
 	}
@@ -74,29 +81,59 @@ func (w *world) answerRoute(r request, path string, q query, text string, hasQue
 		return a
 	case e != nil:
 		return w.answerList(e, q)
+	case below != nil:
+		return w.answerComputed(below, kind, q)
 	}
 	return w.answerOther(other, q)
 }
 
 func (w *world) isRoute(path string) bool {
-	return w.contract.byPath[path] != nil || w.contract.otherFor[path] != nil
+	e, _ := w.computed(path)
+	return w.contract.byPath[path] != nil || w.contract.otherFor[path] != nil || e != nil
 }
 
 func (w *world) answerList(e *endpoint, q query) answer {
 	if name := badDate(e, q); name != "" {
-		return jsonAnswer(400, `{"detail":"Invalid `+name+
-			` format. Use YYYY, YYYY-MM, YYYY-MM-DD, or YYYY-MM-DDTHH:MM:SS"}`)
+		return dateAnswer(name)
 	}
-	rd := &reader{contract: w.contract, q: q}
+	rd := &reader{contract: w.contract, q: q, places: hasPlaces(e)}
 	for _, p := range inOrder(w.contract, e) {
 		rd.read(p)
+		rd.readList(p)
 	}
+	fields, onlyNewest := rd.readFields(e), rd.readLatest(e)
 	if len(rd.issues) > 0 {
 		return rd.unprocessable()
 	}
+	matches := rd.passing(w.rows[e.Path])
+	if onlyNewest {
+		matches = newest(seriesOf(e), matches)
+	}
+	total := len(matches)
+	page := rd.page(matches)
+	a := jsonAnswer(200, "")
+	switch format, _ := q.last("output_format"); format {
+	case "csv":
+		a.ContentType, a.File, a.Body = csvType, lastPart(e.Path), csvBody(fields, page)
+	case "geojson":
+		a.ContentType, a.File, a.Body = geoType, lastPart(e.Path), pointsBody(fields, page)
+	default:
+		a.Body = jsonBody(fields, page)
+	}
+	a.Total, a.Hint = &total, rd.hint()
+	return a
+}
+
+func dateAnswer(name string) answer {
+	return jsonAnswer(400, `{"detail":"Invalid `+name+
+		` format. Use YYYY, YYYY-MM, YYYY-MM-DD, or YYYY-MM-DDTHH:MM:SS"}`)
+}
+
+// passing keeps the rows that pass all filters.
+func (rd *reader) passing(rows []row) []row {
 	var matches []row
 rows:
-	for _, r := range w.rows[e.Path] {
+	for _, r := range rows {
 		for _, keeps := range rd.filters {
 			if !keeps(r) {
 				continue rows
@@ -104,29 +141,29 @@ rows:
 		}
 		matches = append(matches, r)
 	}
-	total := len(matches)
-	if format, _ := q.last("output_format"); format == "csv" {
-		return answer{
-			Status: 200, ContentType: csvType, Total: &total, File: lastPart(e.Path), Check: checkExact,
-			Body: csvBody(e, rd.page(matches)),
-		}
-	}
-	a := jsonAnswer(200, jsonBody(e, rd.page(matches)))
-	a.Total = &total
-	return a
+	return matches
 }
 
+// unprocessable is a 422. One with an error whose words are not fixed names all parameters.
 func (rd *reader) unprocessable() answer {
 	items := make([]string, len(rd.issues))
 	check := checkExact
+	var names []string
 	for i, item := range rd.issues {
 		items[i] = item.json()
-		if item.loose {
+		switch {
+		case item.own:
+			check = checkRefused
+		case item.loose && check == checkExact:
 			check = checkReasons
 		}
+		names = append(names, item.loc[1])
 	}
 	a := jsonAnswer(422, `{"detail":[`+strings.Join(items, ",")+`]}`)
-	a.Check = check
+	if a.Check = check; check == checkRefused {
+		slices.Sort(names)
+		a.Body = strings.Join(slices.Compact(names), " ")
+	}
 	return a
 }
 

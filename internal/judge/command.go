@@ -39,7 +39,7 @@ var (
 type options struct {
 	contract, views, catalogURL, loadTime string
 	base, file, answers, out              string
-	only, accept                          string
+	only, accept, extensions              string
 	n, long, most, parallel               int
 	seed                                  uint64
 }
@@ -51,7 +51,8 @@ func run(args []string, out io.Writer) error {
 	var o options
 	flags := flag.NewFlagSet("judge "+args[0], flag.ContinueOnError)
 	flags.StringVar(&o.contract, "contract", "testdata/contract.json", "the condensed contract")
-	flags.StringVar(&o.views, "views", "", "directory of view dumps")
+	flags.StringVar(&o.views, "views", "",
+		"directory of view dumps; empty: the full pages of the server at -base, for requests of extensions")
 	flags.StringVar(&o.catalogURL, "catalog-url", "",
 		"base of links; empty: the one in the catalog.json beside the dumps, else the public catalog")
 	flags.StringVar(&o.loadTime, "snapshot-time", "", "time of the load (RFC 3339), for rows of unknown resources")
@@ -62,6 +63,9 @@ func run(args []string, out io.Writer) error {
 	flags.IntVar(&o.n, "n", 2000,
 		"number of requests; 0: every endpoint, parameter and kind of value once; -1: all rows of every endpoint")
 	flags.IntVar(&o.long, "long", 0, "number of requests for many rows, in addition to the others")
+	flags.StringVar(&o.extensions, "extensions", "",
+		"kinds of extensions, -n requests of each instead of the contract's: in,fields,latest,geojson,aggregate,"+
+			"facets")
 	flags.StringVar(&o.only, "only", "", "ask only endpoints whose path contains this")
 	flags.StringVar(&o.accept, "accept-encoding", "",
 		"send every request with this Accept-Encoding; empty: the one it was generated with")
@@ -109,6 +113,9 @@ func (o options) world() (*world, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.views == "" && o.base != "" {
+		return readServed(c, o.base)
+	}
 	var at time.Time
 	if o.loadTime != "" {
 		if at, err = time.Parse(time.RFC3339, o.loadTime); err != nil {
@@ -137,7 +144,11 @@ func (o options) exchanges(each func(exchange) error) error {
 	if len(m.endpoints) == 0 {
 		return fmt.Errorf("%w: --only %s: no endpoint's path contains it", errUsage, o.only)
 	}
-	for _, r := range append(m.requests(o.n), m.long(o.long)...) {
+	all := m.extended(o.extensions, o.n)
+	if o.extensions == "" {
+		all = append(m.requests(o.n), m.long(o.long)...)
+	}
+	for _, r := range all {
 		if err := each(exchange{r, w.answer(r)}); err != nil {
 			return err
 		}

@@ -194,7 +194,7 @@ func (a answer) differences(r request, got reply) []string {
 	differ("Location", a.Location, got.Headers.Get("Location"))
 	differ("Access-Control-Allow-Origin", "*", got.Headers.Get("Access-Control-Allow-Origin"))
 	if disposition := got.Headers.Get("Content-Disposition"); a.File != "" && !a.names(disposition) {
-		differ("Content-Disposition", `attachment; filename="`+a.File+`...csv"`, disposition)
+		differ("Content-Disposition", `attachment; filename="`+a.File+"..."+a.fileEnd()+`"`, disposition)
 	}
 	if a.Total != nil {
 		if vary := got.Headers.Get("Vary"); !strings.Contains(vary, "Accept-Encoding") {
@@ -204,16 +204,28 @@ func (a answer) differences(r request, got reply) []string {
 			differ("Content-Encoding", a.coding(r), got.Coding)
 		}
 	}
+	if hint := got.Headers.Get("X-Hint"); !strings.Contains(hint, a.Hint) {
+		differ("X-Hint", a.Hint, hint)
+	}
+	differ("X-Facet-More", a.More, got.Headers.Get("X-Facet-More"))
 	if d := a.bodyDifference(got.Body); d != "" {
 		found = append(found, d)
 	}
 	return found
 }
 
+// fileEnd is the end of the name of the file in which the answer is saved.
+func (a answer) fileEnd() string {
+	if a.ContentType == geoType {
+		return ".geojson"
+	}
+	return ".csv"
+}
+
 // names reports whether a Content-Disposition names the answer's CSV file.
 func (a answer) names(disposition string) bool {
 	name := fileName.FindStringSubmatch(disposition)
-	return name != nil && strings.HasPrefix(name[1], a.File) && strings.HasSuffix(name[1], ".csv")
+	return name != nil && strings.HasPrefix(name[1], a.File) && strings.HasSuffix(name[1], a.fileEnd())
 }
 
 // coding is the content coding of a list: short bodies have none.
@@ -239,6 +251,10 @@ func (a answer) bodyDifference(got string) string {
 			return fmt.Sprintf("body: want %s with a hint, got %s", want, clip(got))
 		}
 		return ""
+	case checkRefused:
+		return refusalDifference(want, got)
+	case checkSame:
+		return valuesDifference(want, got)
 	case checkReasons:
 		want, got = withoutReasons(want), withoutReasons(got)
 	}

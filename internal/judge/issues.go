@@ -8,13 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// issue is one item of a 422. loose marks an item whose reason the contract does not fix.
+// issue is one item of a 422. loose marks an item whose reason the contract does not fix, own one
+// whose words it does not fix.
 type issue struct {
 	typ, msg string
 	loc      []string
 	input    string // JSON
 	ctx      string // JSON; "" if the item has no such key
 	loose    bool
+	own      bool // of an extension, whose words are the program's
 }
 
 func (i issue) json() string {
@@ -34,8 +36,10 @@ func (i issue) json() string {
 type reader struct {
 	contract *contract
 	q        query
+	places   bool // records have a place, so that they can be points
 	issues   []issue
 	filters  []filter
+	commas   []string // names of parameters with a comma, which may have been meant as several
 }
 
 func (rd *reader) fault(p *param, value, typ, msg, ctx string) {
@@ -146,6 +150,9 @@ func (rd *reader) readString(p *param, value string) {
 }
 
 func (rd *reader) readEnum(p *param, value string) {
+	if p.Name == "output_format" && value == "geojson" && rd.places {
+		return
+	}
 	if !slices.Contains(p.Enum, value) {
 		fact := rd.contract.Enums[p.EnumName]
 		rd.fault(p, value, "enum", fact.Msg, `{"expected":`+quoted(fact.Expected)+`}`)
@@ -228,6 +235,12 @@ func badDate(e *endpoint, q query) string {
 
 // page applies limit and offset to the rows that match.
 func (rd *reader) page(rows []row) []row {
+	from, to := rd.bounds(len(rows))
+	return rows[from:to]
+}
+
+// bounds are the positions of the page among all.
+func (rd *reader) bounds(all int) (from, to int) {
 	limit, offset := big.NewInt(10000), new(big.Int)
 	if value, sent := rd.q.last("limit"); sent {
 		limit, _ = parseInteger(value)
@@ -235,9 +248,9 @@ func (rd *reader) page(rows []row) []row {
 	if value, sent := rd.q.last("offset"); sent {
 		offset, _ = parseInteger(value)
 	}
-	if offset.Cmp(big.NewInt(int64(len(rows)))) >= 0 {
-		return nil
+	if offset.Cmp(big.NewInt(int64(all))) >= 0 {
+		return all, all
 	}
-	rows = rows[offset.Int64():]
-	return rows[:min(limit.Int64(), int64(len(rows)))]
+	from = int(offset.Int64())
+	return from, from + min(int(limit.Int64()), all-from)
 }

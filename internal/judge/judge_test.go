@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -118,9 +119,21 @@ func twin(t *testing.T, w *world, spoil func(r request, a *answer)) string {
 			h.Set("Vary", "Accept-Encoding")
 		}
 		if a.File != "" {
-			h.Set("Content-Disposition", `attachment; filename="`+a.File+`.csv"`)
+			h.Set("Content-Disposition", `attachment; filename="`+a.File+a.fileEnd()+`"`)
+		}
+		if a.Hint != "" {
+			h.Set("X-Hint", a.Hint)
+		}
+		if a.More != "" {
+			h.Set("X-Facet-More", a.More)
 		}
 		switch a.Check {
+		case checkRefused:
+			var items []string
+			for name := range strings.FieldsSeq(a.Body) {
+				items = append(items, `{"loc":["query",`+quoted(name)+`],"msg":"no"}`)
+			}
+			a.Body = `{"detail":[` + strings.Join(items, ",") + `]}`
 		case checkSome:
 			a.Body = "something"
 		case checkHint:
@@ -295,3 +308,37 @@ func packed(t *testing.T, coding string, body []byte) []byte {
 	}
 	return b.Bytes()
 }
+
+// TestSeesWrongExtensions makes one error at a time in the answers of extensions.
+func TestSeesWrongExtensions(t *testing.T) {
+	t.Parallel()
+	w := smallWorld(t)
+	replace := func(old, by string) func(r request, a *answer) {
+		return func(_ request, a *answer) { a.Body = strings.Replace(a.Body, old, by, 1) }
+	}
+	for name, spoil := range map[string]func(r request, a *answer){
+		"a sum":     func(_ request, a *answer) { a.Body = sums.ReplaceAllString(a.Body, "${1}9") },
+		"a count":   replace(`"count":1`, `"count":2`),
+		"a group":   replace(`"data":[{"`, `"data":[{},{"`),
+		"a field":   replace(`"location_code"`, `"location_cod"`),
+		"a point":   replace(`"coordinates":[`, `"coordinates":[1`),
+		"a total":   func(_ request, a *answer) { *orZero(&a.Total) += 1 },
+		"a hint":    func(_ request, a *answer) { a.Hint = "" },
+		"unrefused": func(_ request, a *answer) { a.Status = map[int]int{422: 200}[a.Status] | a.Status },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			base := twin(t, w, spoil)
+			if err := run(judgeFlags(base, "-n", "250", "-seed", "7", "-show", "1", "-extensions",
+				allExtensions), io.Discard); err == nil {
+				t.Error("the error was not found")
+			}
+		})
+	}
+	var out bytes.Buffer
+	if err := run(judgeFlags(twin(t, w, nil), "-n", "100", "-extensions", allExtensions), &out); err != nil {
+		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+var sums = regexp.MustCompile(`("(?:sum|mean)_[a-z_]*":[0-9.]+)`)

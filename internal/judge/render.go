@@ -81,14 +81,14 @@ func jsonValue(v any) string {
 	panic(fmt.Sprintf("no JSON for a %T", v))
 }
 
-func jsonBody(e *endpoint, rows []row) string {
+func jsonBody(fields []*field, rows []row) string {
 	var b strings.Builder
 	b.WriteString(`{"data":[`)
 	for i, r := range rows {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		for j, f := range e.Fields {
+		for j, f := range fields {
 			b.WriteByte("{,"[min(j, 1)])
 			b.WriteString(quoted(f.Name) + ":" + jsonValue(r.at(f.Name)))
 		}
@@ -118,10 +118,10 @@ func csvValue(v any) string {
 	return jsonValue(v)
 }
 
-func csvBody(e *endpoint, rows []row) string {
+func csvBody(fields []*field, rows []row) string {
 	var b strings.Builder
 	line := func(cell func(f *field) string) {
-		for j, f := range e.Fields {
+		for j, f := range fields {
 			if j > 0 {
 				b.WriteByte(',')
 			}

@@ -23,11 +23,7 @@ func TestJudge(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and runs the whole program")
 	}
-	binary := os.Getenv("HDQS_BINARY")
-	if binary == "" {
-		binary = filepath.Join(t.TempDir(), "hdqs")
-		command(t, "go", "build", "-o", binary, "./cmd/hdqs")
-	}
+	binary := hdqsBinary(t)
 	generate := func(write func(string, generator.Options) ([]generator.Count, error), o generator.Options) string {
 		dir := t.TempDir()
 		if _, err := write(dir, o); err != nil {
@@ -64,6 +60,9 @@ func TestJudge(t *testing.T) {
 			if err := run([]string{"replay", "-base", base, "-parallel", "4", "-file", file}, &out); err != nil {
 				t.Errorf("over HTTP: %v\n%s", err, out.String())
 			}
+			if c.name != "files" && c.name != "large" {
+				judgeExtensions(t, base, c.views, c.seed)
+			}
 			if c.name == "large" || c.name == "odd" {
 				judgeTiers(t, binary, store, c.views)
 			}
@@ -75,6 +74,16 @@ func TestJudge(t *testing.T) {
 			}
 		})
 	}
+}
+
+// hdqsBinary returns the program, built unless it was built before.
+func hdqsBinary(t *testing.T) string {
+	binary := os.Getenv("HDQS_BINARY")
+	if binary == "" {
+		binary = filepath.Join(t.TempDir(), "hdqs")
+		command(t, "go", "build", "-o", binary, "./cmd/hdqs")
+	}
+	return binary
 }
 
 // judgeTiers judges servers with a fixed compression. Requests to the one with stored blocks are

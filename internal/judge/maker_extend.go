@@ -1,0 +1,316 @@
+package judge
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// allExtensions are the kinds that the service has.
+const allExtensions = "in,fields,latest,geojson,aggregate,facets"
+
+// extensions are the kinds of requests that go beyond the contract.
+var extensions = map[string]func(m *maker) request{
+	"in": (*maker).severalValues, "fields": (*maker).fewerFields, "latest": (*maker).newestOnly,
+	"geojson": (*maker).asPoints, "aggregate": (*maker).addedUp, "facets": (*maker).counted,
+}
+
+// extended returns n requests of each of the kinds, which are separated by commas.
+func (m *maker) extended(kinds string, n int) []request {
+	var out []request
+	for kind := range strings.SplitSeq(kinds, ",") {
+		if kind == "" {
+			continue
+		}
+		for range n {
+			out = append(out, extensions[kind](m))
+		}
+	}
+	return out
+}
+
+// filters draws up to most filters of rows that are near each other, so that some answers are not
+// empty, and about half of them as lists.
+func (m *maker) filters(e *endpoint, most int) []pair {
+	var pairs []pair
+	row := m.anyRow(e)
+	for range m.rng.IntN(most + 1) {
+		p := pick(m, e.Params)
+		if hasList(p) && m.chance(45) {
+			pairs = append(pairs, pair{p.Name + listSuffix, m.listOf(e, p, row)})
+			continue
+		}
+		pairs = append(pairs, pair{p.Name, m.fitting(p, row)})
+	}
+	return pairs
+}
+
+// listOf draws a list with a value that fits the row, as it is sent.
+func (m *maker) listOf(e *endpoint, p *param, r row) string {
+	count := 1 + m.rng.IntN(4)
+	if m.chance(10) {
+		count = 1 + m.rng.IntN(200)
+	}
+	values := make([]string, 0, count)
+	for i := range count {
+		from := r
+		if i > 0 {
+			from = m.anyRow(e)
+		}
+		value := m.fitting(p, from)
+		if value == "" && m.chance(95) {
+			value = "none"
+		}
+		if p.Match == "ilike" || strings.HasPrefix(p.Match, "icontains") {
+			value = escapedPattern(value)
+		} else {
+			value = strings.NewReplacer(`\`, `\\`, `,`, `\,`).Replace(value)
+		}
+		values = append(values, value)
+	}
+	m.rng.Shuffle(len(values), func(i, j int) { values[i], values[j] = values[j], values[i] })
+	return strings.Join(values, ",")
+}
+
+// escapedPattern makes the commas of a pattern literal, and a lone backslash at its end.
+func escapedPattern(value string) string {
+	var b strings.Builder
+	runes := []rune(value)
+	for i := 0; i < len(runes); i++ {
+		switch {
+		case runes[i] == '\\' && i+1 < len(runes):
+			b.WriteRune(runes[i])
+			i++
+		case runes[i] == ',' || runes[i] == '\\':
+			b.WriteByte('\\')
+		}
+		b.WriteRune(runes[i])
+	}
+	return b.String()
+}
+
+// severalValues is a request with at least one list. Some of them are wrong.
+func (m *maker) severalValues() request {
+	e := pick(m, m.endpoints)
+	pairs := m.filters(e, 2)
+	p := pick(m, e.Params)
+	for tries := 0; !hasList(p) && tries < 20; tries++ {
+		p = pick(m, e.Params)
+	}
+	name := p.Name + listSuffix
+	switch value := m.listOf(e, p, m.anyRow(e)); {
+	case m.chance(3):
+		pairs = append(pairs, pair{name, ""})
+	case m.chance(3):
+		pairs = append(pairs, pair{name, value + ","})
+	case m.chance(3):
+		pairs = append(pairs, pair{name, strings.Repeat("a,", 200) + "b"})
+	case m.chance(3) && p.MaxLength != nil:
+		pairs = append(pairs, pair{name, value + "," + strings.Repeat("y", *p.MaxLength+1)})
+	case m.chance(4):
+		pairs = append(pairs, pair{name, pick(m, m.kinds(e, p))()})
+	case m.chance(5) && p.Type == "string": // a list in the place of one value
+		pairs = append(pairs, pair{p.Name, "AFG,SDN"})
+	case m.chance(15): // united
+		pairs = append(pairs, pair{name, value}, pair{name, m.listOf(e, p, m.anyRow(e))})
+	default:
+		pairs = append(pairs, pair{name, value})
+	}
+	return m.list(e, pairs)
+}
+
+// someNames draws up to most different names.
+func someNames(rng *rand.Rand, names []string, most int) []string {
+	names = slices.Clone(names)
+	rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	return names[:1+rng.IntN(min(most, len(names)))]
+}
+
+func fieldNames(e *endpoint) []string {
+	names := make([]string, len(e.Fields))
+	for i, f := range e.Fields {
+		names[i] = f.Name
+	}
+	return names
+}
+
+func (m *maker) fewerFields() request {
+	e := pick(m, m.endpoints)
+	pairs := m.filters(e, 2)
+	names := someNames(m.rng, fieldNames(e), 12)
+	switch {
+	case m.chance(4):
+		names = append(names, pick(m, []string{"nothing", "Location_code", "stored_admin1_code", "admin2_ref", "*"}))
+	case m.chance(2):
+		names = []string{""}
+	case m.chance(5): // twice the same
+		names = append(names, names[0])
+	}
+	if m.chance(20) {
+		pairs = append(pairs, pair{"fields", names[0]})
+		names = names[min(1, len(names)-1):]
+	}
+	pairs = append(pairs, pair{"fields", strings.Join(names, ",")})
+	if hasPlaces(e) && m.chance(30) {
+		pairs = append(pairs, pair{"output_format", "geojson"})
+	}
+	return m.list(e, pairs)
+}
+
+func (m *maker) newestOnly() request {
+	e := pick(m, m.endpoints)
+	for tries := 0; seriesOf(e) == nil && tries < 20; tries++ {
+		e = pick(m, m.endpoints)
+	}
+	pairs := m.filters(e, 3)
+	if row := m.anyRow(e); m.chance(40) && e.param("end_date") != nil { // as it was known then
+		pairs = append(pairs, pair{"end_date", m.fitting(e.param("end_date"), row)})
+	}
+	value := pick(m, []string{"true", "true", "true", "1", "Yes", "false"})
+	if m.chance(3) {
+		value = pick(m, []string{"", "maybe", "2"})
+	}
+	pairs = append(pairs, pair{"latest", value})
+	if m.chance(20) {
+		pairs = append(pairs, pair{"fields", strings.Join(someNames(m.rng, fieldNames(e), 6), ",")})
+	}
+	return m.list(e, pairs)
+}
+
+func (m *maker) asPoints() request {
+	e := pick(m, m.endpoints)
+	for tries := 0; !hasPlaces(e) && tries < 60; tries++ {
+		e = pick(m, m.endpoints)
+	}
+	return m.list(e, append(m.filters(e, 3), pair{"output_format", "geojson"}))
+}
+
+// below turns a request for records into one for the computed list at a path below.
+func below(r request, e *endpoint, name string) request {
+	r.Path = e.Path + "/" + name + strings.TrimPrefix(r.Path, e.Path)
+	return r
+}
+
+// page draws the page of a computed list, which is mostly short.
+func (m *maker) page(pairs []pair) []pair {
+	limit := 10000
+	if m.chance(40) {
+		limit = m.rng.IntN(30)
+	}
+	pairs = append(pairs, pair{"limit", strconv.Itoa(limit)})
+	if m.chance(20) {
+		pairs = append(pairs, pair{"offset", strconv.Itoa(m.rng.IntN(20))})
+	}
+	return pairs
+}
+
+// groupNames are the names by which rows can be grouped.
+func groupNames(e *endpoint) []string {
+	names := fieldNames(e)
+	if e.field(periodStart) != nil {
+		names = append(names, periodParts...)
+	}
+	return names
+}
+
+// addedUp is a request for figures. Half of them keep apart what must not be added up, so that they
+// are answered.
+func (m *maker) addedUp() request {
+	e := pick(m, m.endpoints)
+	if m.chance(60) {
+		for tries := 0; e.Group == "metadata" && tries < 20; tries++ {
+			e = pick(m, m.endpoints)
+		}
+	}
+	pairs := m.filters(e, 3)
+	var groups []string
+	if m.chance(80) {
+		groups = someNames(m.rng, groupNames(e), 3)
+	}
+	if m.chance(60) {
+		groups, pairs = m.keepApart(e, groups, pairs)
+	}
+	var measures []string
+	for range 1 + m.rng.IntN(4) {
+		measures = append(measures, m.measure(e))
+	}
+	switch {
+	case m.chance(2):
+		groups = append(groups, pick(m, []string{"nothing", "week", "Year"}))
+	case m.chance(2):
+		measures = append(measures, pick(m, []string{"nothing", "sum", "count:", "sum:nothing", "avg:population", ""}))
+	case m.chance(4):
+		measures = append(measures, measures[0])
+	}
+	if len(groups) > 0 {
+		pairs = append(pairs, pair{"group_by", strings.Join(groups, ",")})
+	}
+	if m.chance(96) {
+		pairs = append(pairs, pair{"measures", strings.Join(measures, ",")})
+	}
+	if m.chance(15) {
+		pairs = append(pairs, pair{"latest", "true"})
+	}
+	return below(m.list(e, m.page(pairs)), e, "aggregate")
+}
+
+// keepApart groups by, or filters by one value of, each field whose values must not be added up.
+func (m *maker) keepApart(e *endpoint, groups []string, pairs []pair) ([]string, []pair) {
+	row := m.anyRow(e)
+	for _, f := range e.Fields {
+		name := lastPart(e.Path)
+		if f.Name != "admin_level" && !slices.Contains(overlapping[name], f.Name) &&
+			!slices.Contains(alike[name], f.Name) && !slices.Contains(withTotals, f.Name) &&
+			(f.Name != periodStart || !slices.Contains(stocks, name)) {
+			continue
+		}
+		p := e.param(f.Name)
+		switch value, _ := row.at(f.Name).(string); {
+		case m.chance(8): // forgotten
+		case f.Name == periodStart && m.chance(50):
+			pairs = append(pairs, pair{"latest", "true"})
+		case p != nil && value != "" && m.chance(50):
+			pairs = append(pairs, pair{f.Name, value})
+		case !slices.Contains(groups, f.Name):
+			groups = append(groups, f.Name)
+		}
+	}
+	return groups, pairs
+}
+
+// measure draws a figure, mostly of a number.
+func (m *maker) measure(e *endpoint) string {
+	function := pick(m, []string{"count", "sum", "sum", "sum", "min", "max", "mean", "distinct", "latest"})
+	if function == "count" {
+		return function
+	}
+	f := pick(m, e.Fields)
+	for tries := 0; tries < 8 && (function == "sum" || function == "mean"); tries++ {
+		if slices.Contains(additive, f.Name) || function == "mean" && slices.Contains(averaged, f.Name) {
+			break
+		}
+		f = pick(m, e.Fields)
+	}
+	return function + ":" + f.Name
+}
+
+// counted is a request for the values of fields.
+func (m *maker) counted() request {
+	e := pick(m, m.endpoints)
+	pairs := m.filters(e, 3)
+	names := someNames(m.rng, groupNames(e), 5)
+	switch {
+	case m.chance(3):
+		names = append(names, "nothing")
+	case m.chance(3):
+		names = append(names, names[0])
+	}
+	if m.chance(98) {
+		pairs = append(pairs, pair{"of", strings.Join(names, ",")})
+	}
+	if m.chance(15) {
+		pairs = append(pairs, pair{"latest", "true"})
+	}
+	return below(m.list(e, m.page(pairs)), e, "facets")
+}

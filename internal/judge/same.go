@@ -1,0 +1,110 @@
+package judge
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/big"
+	"slices"
+	"strings"
+)
+
+// refusalDifference compares the parameters that an error names with those that it should.
+func refusalDifference(want, got string) string {
+	var refused struct {
+		Detail []struct {
+			Loc []string `json:"loc"`
+			Msg string   `json:"msg"`
+		} `json:"detail"`
+	}
+	if err := json.Unmarshal([]byte(got), &refused); err != nil {
+		return fmt.Sprintf("body: %v in %s", err, clip(got))
+	}
+	var names []string
+	for _, item := range refused.Detail {
+		if len(item.Loc) < 2 || item.Loc[0] != "query" || item.Msg == "" {
+			return "body: an item without a place or a text: " + clip(got)
+		}
+		names = append(names, item.Loc[1])
+	}
+	slices.Sort(names)
+	if have := strings.Join(slices.Compact(names), " "); have != want {
+		return fmt.Sprintf("body: errors of %q, want errors of %q: %s", have, want, clip(got))
+	}
+	return ""
+}
+
+// valuesDifference compares bodies value by value. Numbers are compared exactly, however they are
+// written.
+func valuesDifference(want, got string) string {
+	a, errA := values(want)
+	b, errB := values(got)
+	if err := errors.Join(errA, errB); err != nil {
+		return fmt.Sprintf("body: %v in %s", err, clip(got))
+	}
+	for i := range max(len(a), len(b)) {
+		x, y := "nothing", "nothing"
+		if i < len(a) {
+			x = a[i]
+		}
+		if i < len(b) {
+			y = b[i]
+		}
+		if x != y {
+			return fmt.Sprintf("body: value %d is %s, want %s\n    want ...%s\n    got  ...%s", i, clip(y), clip(x),
+				clip(strings.Join(a[max(0, i-12):min(len(a), i+6)], " ")),
+				clip(strings.Join(b[max(0, i-12):min(len(b), i+6)], " ")))
+		}
+	}
+	return ""
+}
+
+// values lists the tokens of a JSON body, or the cells of a CSV one.
+func values(body string) ([]string, error) {
+	var all []string
+	if !strings.HasPrefix(body, "{") {
+		lines, err := splitCSV(body)
+		for _, line := range lines {
+			for _, cell := range line {
+				all = append(all, plainNumber(cell, cell))
+			}
+			all = append(all, "end of line")
+		}
+		return all, err
+	}
+	d := json.NewDecoder(strings.NewReader(body))
+	d.UseNumber()
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return all, nil
+		}
+		if err != nil {
+			return all, err
+		}
+		switch token := token.(type) {
+		case json.Number:
+			all = append(all, plainNumber(token.String(), token.String()))
+		default:
+			all = append(all, fmt.Sprintf("%q", fmt.Sprint(token)))
+		}
+	}
+}
+
+// plainNumber is the exact value of a number, or other if the text is none.
+func plainNumber(text, other string) string {
+	if text == "" || strings.Trim(text, "0123456789.eE+-") != "" || isCode(text) {
+		return other
+	}
+	r, ok := new(big.Rat).SetString(text)
+	if !ok {
+		return other
+	}
+	return r.RatString()
+}
+
+// isCode reports whether digits begin with a zero that no number has.
+func isCode(text string) bool {
+	return len(text) > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9'
+}
