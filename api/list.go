@@ -308,6 +308,12 @@ func (l *boundList) find(sc *scratch) error {
 	if l.index == nil {
 		return nil
 	}
+	l.setQuery(sc)
+	return l.index.Select(&sc.query, &sc.page)
+}
+
+// setQuery sets the query to what the request asks for. Its filters are in the request's order.
+func (l *boundList) setQuery(sc *scratch) {
 	r := &sc.request
 	sc.query.Limit, sc.query.Offset = r.Limit, r.Offset
 	sc.query.Filters, sc.values = sc.query.Filters[:0], sc.values[:0]
@@ -323,7 +329,6 @@ func (l *boundList) find(sc *scratch) error {
 		}
 		sc.query.Filters = append(sc.query.Filters, f)
 	}
-	return l.index.Select(&sc.query, &sc.page)
 }
 
 // append renders the page.

@@ -34,7 +34,7 @@ type computation struct {
 
 // computations are the kinds of requests besides those for rows. Each has paths below those of the
 // endpoints.
-var computations = []*computation{}
+var computations = []*computation{facetsComputation}
 
 // computedKinds returns the last parts of the paths of computations.
 func (s *Server) computedKinds() []string {

@@ -99,7 +99,7 @@ func computingServer(t *testing.T, o Options, rows int) (s *Server, computed *at
 	computed = new(atomic.Int64)
 	o.Logger, o.SkipWarmUp = slog.New(slog.DiscardHandler), true
 	s = newServer(o, []*computation{{
-		kind: contract.Facets, version: '1',
+		kind: contract.Aggregate, version: '1',
 		compute: func(_ *Server, a *reply) (records, error) {
 			computed.Add(1)
 			if err := a.list.find(a.scratch); err != nil {
@@ -132,7 +132,7 @@ func TestComputedRecords(t *testing.T) {
 	for _, m := range s.mounts {
 		endpoints := contract.EndpointsIn(m.names)
 		for i := range endpoints {
-			for _, path := range contract.NewPlan(&endpoints[i], contract.Facets).Paths() {
+			for _, path := range contract.NewPlan(&endpoints[i], contract.Aggregate).Paths() {
 				target := m.prefix + path + "?app_identifier=" + goodIdentifier
 				for _, page := range []string{
 					"", "&limit=0", "&limit=20&offset=5", "&offset=100000", someFilter(&endpoints[i]),
@@ -153,7 +153,7 @@ func TestComputedRecords(t *testing.T) {
 
 func checkComputed(t *testing.T, s *Server, target, format string) {
 	t.Helper()
-	list := s.Answer("GET", strings.Replace(target, "/facets?", "?", 1), nil)
+	list := s.Answer("GET", strings.Replace(target, "/aggregate?", "?", 1), nil)
 	plain := s.Answer("GET", target, nil)
 	if list.Status != 200 || plain.Status != 200 {
 		t.Fatalf("%s: %d %s", target, plain.Status, plain.Body)
@@ -172,7 +172,7 @@ func checkComputed(t *testing.T, s *Server, target, format string) {
 		t.Errorf("%s: ETag %q, of the list %q", target, tag, listTag)
 	}
 	name, _ := plain.field("Content-Disposition")
-	if format == "csv" != strings.Contains(name, "-facets_") {
+	if format == "csv" != strings.Contains(name, "-aggregate_") {
 		t.Errorf("%s: %q", target, name)
 	}
 	own, _ := plain.field("X-Own")
@@ -218,7 +218,7 @@ func checkComputed(t *testing.T, s *Server, target, format string) {
 func TestComputedFaults(t *testing.T) {
 	t.Parallel()
 	s, computed := computingServer(t, Options{}, 50)
-	const path = "/api/v2/metadata/location/facets"
+	const path = "/api/v2/metadata/location/aggregate"
 	const target = path + "?app_identifier=" + goodIdentifier
 	for _, x := range []struct {
 		method, target string
@@ -227,7 +227,7 @@ func TestComputedFaults(t *testing.T) {
 	}{
 		{"GET", path, 403, "app_identifier"},
 		{"POST", target, 405, bodyMethodNotAllowed},
-		{"GET", "/api/v2/metadata/agency-market/facets?output_format=geojson&app_identifier=" + goodIdentifier, 422, "csv"},
+		{"GET", "/api/v2/metadata/agency-market/aggregate?output_format=geojson&app_identifier=" + goodIdentifier, 422, "csv"},
 		{"GET", target + "&limit=x", 422, `"loc":["query","limit"]`},
 		{"GET", target + "&limit=13&hello=1", 422, "not 13"},
 		{"GET", target + "&limit=13&output_format=csv", 422, "not 13"},
@@ -249,11 +249,11 @@ func TestComputedFaults(t *testing.T) {
 		t.Errorf("HEAD: %d", got.Status)
 	}
 	for path, near := range map[string]string{
-		"/api/v2/metadata/location/facet":                        path,
-		"/api/v2/metadata/locations/facets":                      path,
-		"/api/v2/metadata/location/aggregate":                    "/api/v2/metadata/location",
-		"/hapi/api/v2/metadata/wfp-markets/facets":               "/hapi/api/v2/metadata/wfp-market/facets",
-		"/api/v2/coordination-context/conflict-events/agreggate": "/api/v2/coordination-context/conflict-events",
+		"/api/v2/metadata/location/agregate":                  path,
+		"/api/v2/metadata/locations/aggregate":                path,
+		"/api/v2/metadata/location/facets":                    "/api/v2/metadata/location",
+		"/hapi/api/v2/metadata/wfp-markets/aggregate":         "/hapi/api/v2/metadata/wfp-market/aggregate",
+		"/api/v2/coordination-context/conflict-events/fcaets": "/api/v2/coordination-context/conflict-events",
 	} {
 		got := s.Answer("GET", path+"?app_identifier="+goodIdentifier, nil)
 		link, _ := got.field("Link")
@@ -268,7 +268,7 @@ func TestComputedFaults(t *testing.T) {
 func TestComputedRefused(t *testing.T) {
 	t.Parallel()
 	s, _ := computingServer(t, Options{}, 50)
-	const target = "/api/v2/metadata/location/facets?app_identifier=" + goodIdentifier
+	const target = "/api/v2/metadata/location/aggregate?app_identifier=" + goodIdentifier
 	for range 3 {
 		if got := s.Answer("GET", target, nil); got.Status != 200 {
 			t.Fatalf("%d %s", got.Status, got.Body)
@@ -286,10 +286,10 @@ func TestComputedMetrics(t *testing.T) {
 	t.Parallel()
 	s, _ := computingServer(t, Options{}, 50)
 	address := listen(t, s)
-	ask(t, address, "GET", "/api/v2/metadata/location/facets?app_identifier="+goodIdentifier, nil)
-	ask(t, address, "GET", "/hapi/api/v1/metadata/location/facets?app_identifier="+goodIdentifier, nil)
+	ask(t, address, "GET", "/api/v2/metadata/location/aggregate?app_identifier="+goodIdentifier, nil)
+	ask(t, address, "GET", "/hapi/api/v1/metadata/location/aggregate?app_identifier="+goodIdentifier, nil)
 	series := readMetrics(t, listenAdmin(t, s))
-	if n := requestsWith(series, `endpoint="location/facets"`); n != 2 {
+	if n := requestsWith(series, `endpoint="location/aggregate"`); n != 2 {
 		t.Errorf("%v requests were counted", n)
 	}
 }

@@ -52,6 +52,55 @@ func (c *Counts) Rows(i int) int { return int(c.rows[i]) }
 // IsNull reports whether value i is null.
 func (c *Counts) IsNull(i int) bool { return c.null && i == len(c.rows)-1 }
 
+// Code is the code of value i, with null's for null; ok is false if the column has no codes, and
+// for parts.
+func (c *Counts) Code(i int) (code uint32, ok bool) {
+	if c.codes == nil {
+		return 0, false
+	}
+	return c.codes[i], true
+}
+
+// Position is a position in the column that has value i of a column without codes.
+func (c *Counts) Position(i int) uint32 { return c.positions[i] }
+
+// Top returns the numbers of the n values with the most rows, from the most on; of those with as
+// many rows, the first values first.
+func (c *Counts) Top(n int) []int {
+	n = min(n, len(c.rows))
+	// The least number of rows of a value that is among the first n. Each step halves what it can
+	// be, however many values there are.
+	least := uint32(0)
+	for bit := uint32(1) << 31; bit != 0 && n > 0; bit >>= 1 {
+		if atLeast(c.rows, least|bit) >= n {
+			least |= bit
+		}
+	}
+	top := make([]int, 0, n)
+	ties := n - atLeast(c.rows, least+1)
+	for i, rows := range c.rows {
+		if rows > least || rows == least && ties > 0 {
+			top = append(top, i)
+			if rows == least {
+				ties--
+			}
+		}
+	}
+	slices.SortStableFunc(top, func(i, k int) int { return cmp.Compare(c.rows[k], c.rows[i]) })
+	return top
+}
+
+// atLeast is how many numbers of rows are least or more.
+func atLeast(rows []uint32, least uint32) int {
+	n := 0
+	for _, r := range rows {
+		if r >= least {
+			n++
+		}
+	}
+	return n
+}
+
 // Text is value i of a Text or Enum column, "" for null.
 func (c *Counts) Text(i int) string {
 	if c.IsNull(i) {
@@ -85,12 +134,11 @@ func (c *Counts) Dec(i int) snapshot.Dec {
 	return c.Column.DecOf(c.codes[i])
 }
 
-// MaxNumbers is the most different numbers that Counts counts in a column of rows that has no
-// dictionary.
+// MaxNumbers is the most different values of an Int or Decimal column that Counts counts.
 const MaxNumbers = 10_000
 
-// ManyNumbers is the error for a column of rows that has no dictionary, and more than MaxNumbers
-// different values in the rows that pass.
+// ManyNumbers is the error for an Int or Decimal column that has more than MaxNumbers different
+// values in the rows that pass.
 type ManyNumbers struct{ Column string }
 
 func (e *ManyNumbers) Error() string {
@@ -134,6 +182,12 @@ func (x *Index) Counts(q *Query, by ...By) ([]Counts, error) {
 				all[k] = Counts{Column: other.col, Part: by[k].Part}
 				all[k].fold(t)
 			}
+		}
+	}
+	for i := range all {
+		kind := all[i].Column.Kind
+		if (kind == snapshot.Int || kind == snapshot.Decimal) && all[i].Len() > MaxNumbers {
+			return nil, &ManyNumbers{by[i].Column}
 		}
 	}
 	return all, nil

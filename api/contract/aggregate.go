@@ -77,7 +77,7 @@ func aggregateParams() []Param {
 // hasPeriod reports whether records have a period.
 func (e *Endpoint) hasPeriod() bool { return positionOf(e.Fields, PeriodStart) >= 0 }
 
-// GroupNames are the names that group_by takes.
+// GroupNames are the names that group_by and of take.
 func (e *Endpoint) GroupNames() []string {
 	names := make([]string, 0, len(e.Fields)+len(partNames))
 	for i := range e.Fields {
@@ -89,8 +89,8 @@ func (e *Endpoint) GroupNames() []string {
 	return names
 }
 
-// readGroups reads group_by. A name that is repeated counts once.
-func (r *Request) readGroups(p *Param) {
+// readGroups appends what a list of names says to group by. A name that is repeated counts once.
+func (r *Request) readGroups(p *Param, to []Group) []Group {
 	names, _ := r.readNames(p)
 	e := r.plan.Endpoint
 	for _, name := range names {
@@ -103,10 +103,11 @@ func (r *Request) readGroups(p *Param) {
 			r.fault(unknownName(p.Name, name, reason, name, e.GroupNames()))
 			continue
 		}
-		if !slices.Contains(r.Groups, g) {
-			r.Groups = append(r.Groups, g)
+		if !slices.Contains(to, g) {
+			to = append(to, g)
 		}
 	}
+	return to
 }
 
 // readMeasures reads measures. A measure that is repeated counts once.
@@ -237,9 +238,9 @@ func (e *Endpoint) measureName(m Measure, between string) string {
 }
 
 // appendGroups and appendMeasures write what was asked for, in its order.
-func (r *Request) appendGroups(dst []byte) []byte {
-	names := make([]string, len(r.Groups))
-	for i, g := range r.Groups {
+func (r *Request) appendGroups(dst []byte, groups []Group) []byte {
+	names := make([]string, len(groups))
+	for i, g := range groups {
 		names[i] = r.plan.Endpoint.groupName(g)
 	}
 	return appendNames(dst, names...)

@@ -7,8 +7,11 @@ import "slices"
 
 // kindParams returns the parameters that requests of a kind have besides filters and page.
 func kindParams(e *Endpoint, k Kind) []Param {
-	if k == Aggregate {
+	switch k {
+	case Aggregate:
 		return aggregateParams()
+	case Facets:
+		return facetParams()
 	}
 	return nil
 }
@@ -16,15 +19,25 @@ func kindParams(e *Endpoint, k Kind) []Param {
 // resetOwn forgets what an earlier request asked for.
 func (r *Request) resetOwn() {
 	r.Groups, r.Measures = r.Groups[:0], append(r.Measures[:0], Measure{Func: Count, Field: -1})
+	r.Of = r.Of[:0]
 }
 
 // readOwn reads a parameter of the kind. Its faults are reported like those of the others.
 func (r *Request) readOwn(p *Param) {
 	switch p.Name {
 	case groupParam:
-		r.readGroups(p)
+		r.Groups = r.readGroups(p, r.Groups)
 	case measureParam:
 		r.readMeasures(p)
+	case ofParam:
+		r.readFacets(p)
+	}
+}
+
+// requireOwn reports a parameter of the kind that is absent but needed.
+func (r *Request) requireOwn() {
+	if r.plan.Kind == Facets {
+		r.requireFacets()
 	}
 }
 
@@ -33,11 +46,13 @@ func (r *Request) readOwn(p *Param) {
 func (r *Request) appendOwn(dst []byte, p *Param) []byte {
 	switch p.Name {
 	case groupParam:
-		dst = append(r.appendGroups(append(dst, "group_by="...)), '&')
+		dst = append(r.appendGroups(append(dst, "group_by="...), r.Groups), '&')
 	case measureParam:
 		if len(r.Measures) > 1 || r.Measures[0].Func != Count {
 			dst = append(r.appendMeasures(append(dst, "measures="...)), '&')
 		}
+	case ofParam:
+		dst = append(r.appendGroups(append(dst, "of="...), r.Of), '&')
 	}
 	return dst
 }

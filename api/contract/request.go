@@ -79,6 +79,7 @@ type Request struct {
 	Filters  []Filter
 	Groups   []Group   // of kind Aggregate, in the order asked for
 	Measures []Measure // of kind Aggregate; at least one
+	Of       []Group   // of kind Facets, in the order asked for
 
 	plan      *Plan
 	raw       []rawValue // by position of the parameter
@@ -236,6 +237,7 @@ func (r *Request) Parse() error {
 			r.readFilter(param, text)
 		}
 	}
+	r.requireOwn()
 	if r.issues = append(r.issues, r.lost...); r.issues != nil {
 		return &Invalid{Issues: r.issues}
 	}

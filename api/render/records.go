@@ -72,7 +72,12 @@ func (v *Values) AppendRow(dst []byte, row uint32, csv bool) []byte {
 	if g := v.column.Group; g != nil {
 		row = uint32(g.Codes.At(row))
 	}
-	return v.writer(csv).appendAt(dst, row)
+	return v.AppendAt(dst, row, csv)
+}
+
+// AppendAt appends the value at a position of the column: of a row, or of a tuple of its group.
+func (v *Values) AppendAt(dst []byte, position uint32, csv bool) []byte {
+	return v.writer(csv).appendAt(dst, position)
 }
 
 // AppendCode appends the value of a code of a column with codes; the code after all others is
