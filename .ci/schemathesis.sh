@@ -18,7 +18,8 @@ done
 [ -n "$base" ] || { cat "$log" >&2; exit 1; }
 
 # The description leaves out that lists come as CSV too, since generated clients would not compile
-# with two types. Here it is added, so that the types of all answers are checked.
+# with two types. Here it is added, so that the types of all answers are checked. It also describes
+# whole records only, so with the parameter fields a record may lack any key.
 description=$(mktemp --suffix=.json)
 trap 'kill "$server" 2>/dev/null; rm -f "$log" "$description"' EXIT
 "$cache/bin/python" - "$base/openapi.json" >"$description" <<'EOF'
@@ -29,6 +30,11 @@ for methods in api["paths"].values():
     get = methods["get"]
     if any(p.get("name") == "output_format" for p in get.get("parameters", [])):
         get["responses"]["200"]["content"]["text/csv"] = {"schema": {"type": "string"}}
+for methods in api["paths"].values():
+    get = methods["get"]
+    if any(p.get("name") == "fields" for p in get.get("parameters", [])):
+        records = get["responses"]["200"]["content"]["application/json"]["schema"]["$ref"].split("/")[-1]
+        api["components"]["schemas"][records.removesuffix("List")].pop("required", None)
 json.dump(api, sys.stdout)
 EOF
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strings"
 
 	"hdqs/api/contract"
 	"hdqs/api/encode"
@@ -41,7 +40,6 @@ type boundList struct {
 type boundSet struct {
 	tag      [32]byte // the common part of all entity tags
 	renderer *render.Renderer
-	emptyCSV string // the header row
 }
 
 const nameSets = 2
@@ -141,7 +139,7 @@ func (b *Bound) forget(other *Bound) {
 func bindList(position int, seg *snapshot.Segment, tier encode.Tier) (*boundList, error) {
 	e := &contract.Endpoints[position]
 	if seg == nil {
-		return emptyList(position), nil
+		return new(boundList), nil
 	}
 	var faults []error
 	for _, f := range e.Fields {
@@ -186,19 +184,6 @@ func withPoints(r *render.Renderer, e *contract.Endpoint) (*render.Renderer, err
 		return r, nil
 	}
 	return r.WithPoints(renderFields(e.Fields), contract.LatField, contract.LonField)
-}
-
-// emptyList is the list of an endpoint without a table.
-func emptyList(position int) *boundList {
-	list := new(boundList)
-	for s := range list.named {
-		var names []string
-		for _, f := range contract.EndpointsIn(contract.NameSet(s))[position].CSVFields() {
-			names = append(names, f.Name)
-		}
-		list.named[s].emptyCSV = strings.Join(names, ",") + "\r\n"
-	}
-	return list
 }
 
 // ops translates the comparisons of the contract into those of the index.

@@ -112,7 +112,7 @@ func docsOf(m *mount) []*endpointDocs {
 		for _, p := range d.plan.Params {
 			about := e.About(&p)
 			switch {
-			case p.List: // the entry of the plain parameter names it
+			case p.List && !p.Own: // the entry of the plain parameter names it
 				continue
 			case p.Several:
 				about += " Several values: " + p.Name + contract.SeveralSuffix + "."

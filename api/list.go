@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -335,7 +336,7 @@ func (l *boundList) setQuery(sc *scratch) {
 func (l *boundList) append(dst []byte, sc *scratch) []byte {
 	switch {
 	case l.segment == nil && sc.request.CSV:
-		return append(dst, l.named[sc.request.Names()].emptyCSV...)
+		return append(append(dst, strings.Join(contract.FieldNames(sc.request.AnswerFields()), ",")...), "\r\n"...)
 	case l.segment == nil && sc.request.GeoJSON:
 		return append(dst, emptyPoints...)
 	case l.segment == nil:
@@ -347,11 +348,15 @@ func (l *boundList) append(dst []byte, sc *scratch) []byte {
 // form returns the renderer of the requested format, in the names of the request's path.
 func (l *boundList) form(sc *scratch) *render.Form {
 	r := l.named[sc.request.Names()].renderer
+	form := r.JSON()
 	switch {
 	case sc.request.CSV:
-		return r.CSV()
+		form = r.CSV()
 	case sc.request.GeoJSON:
-		return r.Points()
+		form = r.Points()
 	}
-	return r.JSON()
+	if sc.request.Fields != nil {
+		return r.Subset(form, sc.request.Fields)
+	}
+	return form
 }

@@ -57,11 +57,7 @@ func (s *Server) answerRecords(a *reply) (finished, error) {
 	result := finished{rows: a.page.Rows, total: a.page.Total, header: found.Header()}
 	h := s.beginList(a)
 	result.setHeader(h)
-	fields := found.Fields()
-	names := make([]string, len(fields))
-	for i := range fields {
-		names[i] = fields[i].Name
-	}
+	names := contract.FieldNames(found.Fields())
 	buffer := wire.Buffer(a.ctx, a.page.Rows >= manyRows)
 	dst := buffer.Bytes[:0]
 	if a.coding == encode.Identity {

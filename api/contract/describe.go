@@ -139,6 +139,9 @@ func (p *Param) Describe() string {
 		return "Keeps records whose reference period starts before the end of this span: YYYY, YYYY-MM or " +
 			"YYYY-MM-DD. With a time, before that instant."
 	}
+	if p.Own {
+		return p.describeOwn()
+	}
 	if p.List {
 		return p.describeList()
 	}
@@ -201,6 +204,8 @@ var typeTexts = map[Type]string{
 // TypeText is the type in words.
 func (p *Param) TypeText() string {
 	switch {
+	case p.Own && p.List:
+		return "names, with commas between them"
 	case p.Type == Choice:
 		return "one of " + strings.Join(p.Enum.Values, " · ")
 	case p.Type == DateTime:

@@ -125,6 +125,13 @@ func emptyList(param string) Issue {
 	}
 }
 
+func noNames(param string) Issue {
+	return Issue{
+		Type: "too_short", Param: param, CtxKey: "min_length", CtxInt: 1,
+		Text: "List should have at least 1 value, or leave out " + param,
+	}
+}
+
 func emptyValue(param, input string, position int) Issue {
 	reason := fmt.Sprintf("value %d of the list is empty; separate values by one comma", position)
 	return valueError(param, input, reason)

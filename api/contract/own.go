@@ -1,13 +1,13 @@
 package contract
 
-import "slices"
-
 // Parameters of a kind of request are neither filters nor of the page: they choose what is made of
 // the rows that pass. Param.Own marks them. Each has a case in readOwn and in appendOwn.
 
 // kindParams returns the parameters that requests of a kind have besides filters and page.
 func kindParams(e *Endpoint, k Kind) []Param {
 	switch k {
+	case Rows:
+		return []Param{fieldsParam(e)}
 	case Aggregate:
 		return aggregateParams()
 	case Facets:
@@ -18,6 +18,7 @@ func kindParams(e *Endpoint, k Kind) []Param {
 
 // resetOwn forgets what an earlier request asked for.
 func (r *Request) resetOwn() {
+	r.Fields = nil
 	r.Groups, r.Measures = r.Groups[:0], append(r.Measures[:0], Measure{Func: Count, Field: -1})
 	r.Of = r.Of[:0]
 }
@@ -25,6 +26,8 @@ func (r *Request) resetOwn() {
 // readOwn reads a parameter of the kind. Its faults are reported like those of the others.
 func (r *Request) readOwn(p *Param) {
 	switch p.Name {
+	case FieldsParam:
+		r.readFields(p)
 	case groupParam:
 		r.Groups = r.readGroups(p, r.Groups)
 	case measureParam:
@@ -45,6 +48,8 @@ func (r *Request) requireOwn() {
 // effect it appends nothing.
 func (r *Request) appendOwn(dst []byte, p *Param) []byte {
 	switch p.Name {
+	case FieldsParam:
+		dst = r.appendFields(dst)
 	case groupParam:
 		dst = append(r.appendGroups(append(dst, "group_by="...), r.Groups), '&')
 	case measureParam:
@@ -55,6 +60,15 @@ func (r *Request) appendOwn(dst []byte, p *Param) []byte {
 		dst = append(r.appendGroups(append(dst, "of="...), r.Of), '&')
 	}
 	return dst
+}
+
+// describeOwn is what a parameter of the kind does.
+func (p *Param) describeOwn() string {
+	switch p.Name {
+	case FieldsParam:
+		return describeFields()
+	}
+	return ""
 }
 
 // readNames reads all occurrences of a list of names, in the order in which they were sent. It is
@@ -72,7 +86,7 @@ func (r *Request) readNames(p *Param) (names []string, ok bool) {
 		}
 		sent += text
 		if text == "" {
-			r.fault(emptyList(p.Name))
+			r.fault(noNames(p.Name))
 			return nil, false
 		}
 		for rest, more := text, true; more; {
@@ -103,10 +117,4 @@ func appendNames(dst []byte, names ...string) []byte {
 		dst = appendEscaped(dst, name)
 	}
 	return dst
-}
-
-// positionOf is a field's position by its name in either set, -1 if there is none.
-func positionOf(fields []Field, name string) int {
-	name = ContractNames.Name(name)
-	return slices.IndexFunc(fields, func(f Field) bool { return ContractNames.Name(f.Name) == name })
 }

@@ -77,6 +77,7 @@ type Request struct {
 	GeoJSON  bool
 	Snapshot string // the id of the snapshot that must answer; mostly empty
 	Filters  []Filter
+	Fields   []int     // positions in AllFields, in ascending order; nil for all
 	Groups   []Group   // of kind Aggregate, in the order asked for
 	Measures []Measure // of kind Aggregate; at least one
 	Of       []Group   // of kind Facets, in the order asked for
@@ -92,6 +93,7 @@ type Request struct {
 	lost      []Issue    // of lists that no parameter has, and filters that earlier versions had
 	name      []byte     // scratch memory of names that must be decoded
 	value     []byte     // scratch memory of values that must be decoded
+	fields    []int      // memory of Fields
 	position  int        // of the parameter being read
 	issues    []Issue
 	canonical canonicalQuery

@@ -142,6 +142,8 @@ func (f *Form) lookUp(b *rowBatch) int {
 		p, l := &f.pieces[i], &b.lanes[i]
 		l.same = nil
 		switch {
+		case p.part != nil:
+			size += p.fragments.lookUpPart(l, b.unpack(l.codes, p.factors), p.part)
 		case p.fragments != nil:
 			size += p.fragments.lookUp(l, b.unpack(l.codes, p.factors))
 		case p.point:

@@ -12,7 +12,10 @@ import (
 // Form renders the rows of one segment in one output format. It holds the text around the rows and
 // the pieces of a row. It may be used concurrently, like its Renderer.
 type Form struct {
-	rows   int
+	rows    int
+	fields  []boundField
+	dialect dialect
+
 	head   []byte
 	tail   []byte
 	cut    int
@@ -33,8 +36,13 @@ type Form struct {
 const guess = 24
 
 func newForm(rows int, fields []boundField, d dialect, shared sharedFragments, o encode.Options) *Form {
+	return newFormOf(rows, fields, d, plan(fields, d, shared), o)
+}
+
+func newFormOf(rows int, fields []boundField, d dialect, pieces []piece, o encode.Options) *Form {
 	f := &Form{
-		rows: rows, head: d.head(fields), tail: d.tail(), cut: d.cut(), null: d.null(), pieces: plan(fields, d, shared),
+		rows: rows, fields: fields, dialect: d,
+		head: d.head(fields), tail: d.tail(), cut: d.cut(), null: d.null(), pieces: pieces,
 	}
 	f.bodySize.Store(uint64(guess * 16 * len(fields)))
 	f.ids = make([]uint32, 1, len(f.pieces)+1)

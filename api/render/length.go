@@ -70,6 +70,8 @@ func (f *Form) measure(b *rowBatch) int {
 	for i := range f.pieces {
 		p, l := &f.pieces[i], &b.lanes[i]
 		switch {
+		case p.part != nil:
+			size += p.fragments.measurePart(b.unpack(l.codes, p.factors), p.part)
 		case p.fragments != nil:
 			size += p.fragments.measure(b.unpack(l.codes, p.factors))
 		case p.point:

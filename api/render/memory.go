@@ -5,11 +5,22 @@ import "unsafe"
 // blockBytes is the limit of a renderer's own cache of stored blocks, for that many rows.
 func blockBytes(rows int) int64 { return cachedBytes*int64(rows) + minCache }
 
-// BlockBytes is the default limit of the renderer's cache of stored blocks.
-func (r *Renderer) BlockBytes() int64 { return blockBytes(r.json.rows) }
+// subsetPart is the part of the limit of stored blocks that those of subsets may have besides: one
+// in so many.
+const subsetPart = 8
 
-// SetBlockBytes changes the limit of the cache of stored blocks, and drops the blocks above it.
-func (r *Renderer) SetBlockBytes(bytes int64) { r.options.Cache.SetLimit(bytes) }
+// BlockBytes is the default limit of the renderer's stored blocks.
+func (r *Renderer) BlockBytes() int64 {
+	bytes := blockBytes(r.json.rows)
+	return bytes + bytes/subsetPart
+}
+
+// SetBlockBytes changes the limit of the stored blocks, and drops the blocks above it.
+func (r *Renderer) SetBlockBytes(bytes int64) {
+	subsets := bytes / (subsetPart + 1)
+	r.options.Cache.SetLimit(bytes - subsets)
+	r.subsets.setLimit(subsets)
+}
 
 // FullBytes estimates the memory of renderers once every fragment has been requested, without their
 // caches of stored blocks. Fragments that they share count once. The texts of a piece are taken to

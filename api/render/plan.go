@@ -11,6 +11,10 @@ import (
 type piece struct {
 	factors   []factor   // of the fragments' codes; empty if every row has the same fragment
 	fragments *fragments // nil for a value
+	end       int        // bytes of a fragment after its last field
+	part      *part      // the only field of the fragments that is written; nil for all
+
+	first, fields int // the first field of the record that the piece writes, and how many
 
 	column *snapshot.Column
 	after  []byte
@@ -61,11 +65,15 @@ func plan(fields []boundField, d dialect, shared sharedFragments) []piece {
 		} else if next := runs[i+1]; next.value {
 			end = d.before(next.first, next.fields[0].name)
 		}
+		var p piece
 		if r.value {
-			pieces = append(pieces, valuePiece(r.fields[0], end, d))
+			p = valuePiece(r.fields[0], end, d)
 		} else {
-			pieces = append(pieces, shared.piece(r, end, d, isSplit(runs, i)))
+			p = shared.piece(r, end, d, isSplit(runs, i))
+			p.end = len(end)
 		}
+		p.first, p.fields = r.first, len(r.fields)
+		pieces = append(pieces, p)
 	}
 	return pieces
 }

@@ -37,10 +37,11 @@ func (r *Renderer) WithPoints(fields []Field, lat, lon string) (*Renderer, error
 	if err != nil {
 		return nil, err
 	}
-	properties := make([]Field, 0, len(fields))
-	for _, f := range fields {
+	properties, positions := make([]Field, 0, len(fields)), make([]int, len(fields))
+	for i, f := range fields {
 		if f.Column != lat && f.Column != lon {
 			properties = append(properties, f)
+			positions[i] = len(properties)
 		}
 	}
 	bound := []boundField{{name: "geometry", column: place[0].column, lon: place[1].column}}
@@ -52,6 +53,7 @@ func (r *Renderer) WithPoints(fields []Field, lat, lon string) (*Renderer, error
 		bound = append(bound, others...)
 	}
 	other := *r
+	other.properties = positions
 	other.points = newForm(r.seg.Rows(), bound, pointsDialect{properties: len(properties)}, r.sharedPoints, r.options)
 	return &other, nil
 }

@@ -27,6 +27,9 @@ type Renderer struct {
 	seg                                 *snapshot.Segment
 	options                             encode.Options
 	sharedJSON, sharedCSV, sharedPoints sharedFragments
+	subsets                             *subsets
+
+	properties []int // of points: the position of each field of a record among the form's, 0 without
 }
 
 // New binds the fields of a record to a segment's columns. The error joins all faults, not only the
@@ -39,6 +42,7 @@ func New(seg *snapshot.Segment, fields []Field, o encode.Options) (*Renderer, er
 	r := &Renderer{
 		seg: seg, options: o,
 		sharedJSON: sharedFragments{}, sharedCSV: sharedFragments{}, sharedPoints: sharedFragments{},
+		subsets: &subsets{limit: blockBytes(seg.Rows()) / subsetPart},
 	}
 	return r.Renamed(fields, fields)
 }
@@ -64,7 +68,7 @@ func (r *Renderer) Renamed(fields, csv []Field) (*Renderer, error) {
 // Bytes is the memory of the fragments that have been made, and of all stored blocks in the cache,
 // for renderers with other names as well.
 func (r *Renderer) Bytes() int64 {
-	n := r.options.Cache.Bytes()
+	n := r.options.Cache.Bytes() + r.subsets.size()
 	for _, shared := range []sharedFragments{r.sharedJSON, r.sharedCSV, r.sharedPoints} {
 		for _, f := range shared {
 			n += f.bytes()
@@ -77,6 +81,7 @@ func (r *Renderer) Bytes() int64 {
 // again when they are needed.
 func (r *Renderer) Forget() {
 	r.options.Cache.Forget()
+	r.subsets.forget()
 	for _, shared := range []sharedFragments{r.sharedJSON, r.sharedCSV, r.sharedPoints} {
 		for _, f := range shared {
 			f.forget()

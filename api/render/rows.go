@@ -14,7 +14,7 @@ func (r encoderRows) Fragments() int { return int(r.ids[len(r.ids)-1]) }
 
 func (r encoderRows) Cuts(slot int, fragment, other uint32) (cuts, others []uint32) {
 	fr := r.pieces[slot].fragments
-	if fr.fields == 1 {
+	if fr.fields == 1 || r.pieces[slot].part != nil {
 		return wholeText, wholeText
 	}
 	return fr.cuts(fragment - r.ids[slot]), fr.cuts(other - r.ids[slot])
@@ -30,7 +30,7 @@ func (r encoderRows) AppendRows(dst []byte, runs []encode.Run) []byte {
 func (r encoderRows) NewBatch() encode.Batch {
 	e := encoderBatch{r.Form, r.newBatch(), make([][]uint32, len(r.pieces))}
 	for i := range r.pieces {
-		if fr := r.pieces[i].fragments; fr != nil && fr.same != nil {
+		if fr := r.pieces[i].fragments; fr != nil && fr.same != nil && r.pieces[i].part == nil {
 			e.first[i] = make([]uint32, batch)
 		}
 	}
@@ -58,7 +58,7 @@ func (e encoderBatch) Append(dst []byte, lanes []encode.Lane, runs []encode.Run)
 		switch {
 		case p.fragments == nil:
 			lanes[i].After = len(p.after)
-		case p.fragments.same != nil:
+		case p.fragments.same != nil && p.part == nil:
 			lanes[i].Fragments = p.fragments.firstSame(e.first[i], l.codes[:n])
 		default:
 			lanes[i].Fragments = l.codes[:n]

@@ -1,6 +1,12 @@
 // Package nearest finds the name that someone most likely meant.
 package nearest
 
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
 // maxGuessed is the longest text for which a name is sought, in bytes.
 const maxGuessed = 128
 
@@ -18,6 +24,33 @@ func Of(text string, names []string) string {
 	}
 	return best
 }
+
+// Several returns the names that are near a text as in Of, or have it as a part, the nearest first:
+// at most so many.
+func Several(text string, names []string, most int) []string {
+	if text == "" || len(text) > maxGuessed {
+		return nil
+	}
+	type candidate struct {
+		name     string
+		distance int
+	}
+	var near []candidate
+	for _, name := range names {
+		if d := distance(text, name); d <= len(text)/2 || len(text) >= minPart && strings.Contains(name, text) {
+			near = append(near, candidate{name, d})
+		}
+	}
+	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
+	var best []string
+	for _, c := range near[:min(most, len(near))] {
+		best = append(best, c.name)
+	}
+	return best
+}
+
+// minPart is the length from which a text may be meant as a part of a name.
+const minPart = 3
 
 // distance returns the edit distance of two texts, in bytes.
 func distance(a, b string) int {

@@ -1,0 +1,113 @@
+package contract
+
+import (
+	"slices"
+	"strings"
+
+	"hdqs/internal/nearest"
+)
+
+// FieldsParam selects fields of the records: they come in the record's order, whatever the order in
+// the request. It names the columns of the answer, so where CSV has more of them than the record
+// (CSVFields), those can be selected in CSV only.
+const FieldsParam = "fields"
+
+func fieldsParam(e *Endpoint) Param {
+	names := &Enum{Name: FieldsParam, Values: FieldNames(e.Fields)}
+	return Param{Name: FieldsParam, Type: Choice, Enum: names, List: true, Own: true}
+}
+
+// FieldNames are the names of fields.
+func FieldNames(fields []Field) []string {
+	names := make([]string, len(fields))
+	for i := range fields {
+		names[i] = fields[i].Name
+	}
+	return names
+}
+
+// describeFields is what the parameter does.
+func describeFields() string {
+	return "Only these fields of the records, with commas between their names; they come in the record's order. " +
+		"Records that are the same then are not merged. " +
+		"Clients that are generated from this description may insist on whole records."
+}
+
+// AllFields are the fields of the answer's records without FieldsParam.
+func (r *Request) AllFields() []Field {
+	if r.CSV {
+		return r.plan.Endpoint.CSVFields()
+	}
+	return r.plan.Endpoint.Fields
+}
+
+// AnswerFields are the fields of the answer's records.
+func (r *Request) AnswerFields() []Field {
+	all := r.AllFields()
+	if r.Fields == nil {
+		return all
+	}
+	some := make([]Field, len(r.Fields))
+	for i, at := range r.Fields {
+		some[i] = all[at]
+	}
+	return some
+}
+
+// readFields reads the names of fields, of either set. All of them are as good as none.
+func (r *Request) readFields(p *Param) {
+	names, ok := r.readNames(p)
+	all, faults := r.AllFields(), 0
+	r.fields = r.fields[:0]
+	for _, name := range names {
+		at := positionOf(all, name)
+		if at >= 0 {
+			r.fields = append(r.fields, at)
+		} else if faults++; faults <= maxListFaults {
+			r.fault(noField(p.Name, name, all))
+		}
+	}
+	slices.Sort(r.fields)
+	r.fields = slices.Compact(r.fields)
+	if ok && faults == 0 && len(r.fields) < len(all) {
+		r.Fields = r.fields
+	}
+}
+
+// appendFields appends the names of the fields to the canonical query.
+func (r *Request) appendFields(dst []byte) []byte {
+	if r.Fields == nil {
+		return dst
+	}
+	dst = append(dst, FieldsParam+"="...)
+	all := r.AllFields()
+	for i, at := range r.Fields {
+		if i > 0 {
+			dst = append(dst, "%2C"...)
+		}
+		dst = append(dst, all[at].Name...) // a plain name
+	}
+	return append(dst, '&')
+}
+
+// positionOf is a field's position by its name in either set, -1 if there is none.
+func positionOf(fields []Field, name string) int {
+	return slices.IndexFunc(fields, func(f Field) bool {
+		return f.Name == name || ContractNames.Name(f.Name) == ContractNames.Name(name)
+	})
+}
+
+// maxNear is how many names an error proposes.
+const maxNear = 3
+
+// noField is the issue of a name that is no field: with the near ones, or all if none is near.
+func noField(param, name string, fields []Field) Issue {
+	names := FieldNames(fields)
+	reason := "there is no such field; "
+	if near := nearest.Several(strings.ToLower(name), names, maxNear); len(near) > 0 {
+		reason += "near ones: " + strings.Join(near, ", ")
+	} else {
+		reason += "the fields are " + strings.Join(names, ", ")
+	}
+	return valueError(param, name, reason)
+}

@@ -1,0 +1,228 @@
+package render
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+
+	"hdqs/api/encode"
+)
+
+// A subset is a form of records with some of their fields. It has no texts of its own: each field
+// is cut out of the fragments of the whole record. So the memory of subsets is their stored blocks
+// and a few kilobytes each, however many different ones are requested.
+
+// part is a field within fragments.
+type part struct {
+	field int // among those of a fragment
+	skip  int // bytes at its beginning that are left out
+	end   int // bytes after the last field of a fragment, which belong to no field
+}
+
+// cut returns the part's position within the text of a code of c.
+func (p *part) cut(c *chunk, i uint32, fields int) (from, to uint32) {
+	cuts := c.cuts[int(i)*fields : (int(i)+1)*fields]
+	from = c.starts[i] + cuts[p.field] + uint32(p.skip)
+	if p.field+1 < fields {
+		return from, c.starts[i] + cuts[p.field+1]
+	}
+	return from, c.starts[i+1] - uint32(p.end)
+}
+
+// lookUpPart sets a lane to a part of the texts of codes and returns their total length. Codes
+// whose texts differ elsewhere only, such as those of neighbouring places in one country, become
+// the first of them.
+func (f *fragments) lookUpPart(l *lane, codes []uint32, p *part) int {
+	texts := l.texts[:len(codes)]
+	size, changes := 0, 0
+	last := ^codes[0]
+	var first uint32
+	var text []byte
+	for k, code := range codes {
+		if code != last {
+			last = code
+			number := code >> chunkBits
+			c := f.chunks[number].Load()
+			if c == nil {
+				c = f.fill(number)
+			}
+			from, to := p.cut(c, code&(chunkSize-1), f.fields)
+			if next := c.text[from:to]; k == 0 || !bytes.Equal(next, text) {
+				first, text = code, next
+				changes++
+			}
+		}
+		codes[k], texts[k] = first, text
+		size += len(text)
+	}
+	if changes == 1 {
+		l.same = text
+	}
+	return size
+}
+
+// measurePart returns the total length of a part of the texts of codes.
+func (f *fragments) measurePart(codes []uint32, p *part) int {
+	size, length := 0, 0
+	last := ^codes[0]
+	for _, code := range codes {
+		if code != last {
+			last = code
+			c := f.chunks[code>>chunkBits].Load()
+			if c == nil {
+				c = f.fill(code >> chunkBits)
+			}
+			from, to := p.cut(c, code&(chunkSize-1), f.fields)
+			length = int(to - from)
+		}
+		size += length
+	}
+	return size
+}
+
+// subset returns a form of some fields of a record, which are given by their positions in f.
+func (f *Form) subset(positions []int, o encode.Options) *Form {
+	fields := make([]boundField, len(positions))
+	for i, at := range positions {
+		fields[i] = f.fields[at]
+	}
+	d := f.dialect
+	if points, ok := d.(pointsDialect); ok {
+		points.properties = len(fields) - 1
+		d = points
+	}
+	var pieces []piece
+	// constant adds a text that every row has, to the end of the previous piece if it has room.
+	constant := func(text []byte) {
+		switch last := len(pieces) - 1; {
+		case len(text) == 0:
+		case last >= 0 && pieces[last].fragments == nil:
+			pieces[last].after = text
+		default:
+			pieces = append(pieces, constantPiece(text))
+		}
+	}
+	for i, at := range positions {
+		before := d.before(i, f.fields[at].name)
+		from, field := f.pieceOf(at)
+		p := f.pieces[from]
+		if p.fragments == nil {
+			constant(before)
+			p.after = nil
+			pieces = append(pieces, p)
+			continue
+		}
+		has := f.dialect.before(at, f.fields[at].name)
+		same := commonSuffix(before, has)
+		constant(before[:len(before)-same])
+		p.part = &part{field: field, skip: len(has) - same, end: p.end}
+		pieces = append(pieces, p)
+	}
+	constant(d.end())
+	return newFormOf(f.rows, fields, d, pieces, o)
+}
+
+// pieceOf returns the piece of a field, and the field's position among those of the piece.
+func (f *Form) pieceOf(at int) (number, field int) {
+	for number = range f.pieces {
+		if p := &f.pieces[number]; p.first <= at && at < p.first+p.fields {
+			return number, at - p.first
+		}
+	}
+	panic("render: no piece has the field " + f.fields[at].name) // plan makes one for each
+}
+
+func commonSuffix(a, b []byte) int {
+	n := 0
+	for n < len(a) && n < len(b) && a[len(a)-1-n] == b[len(b)-1-n] {
+		n++
+	}
+	return n
+}
+
+// subsets are the forms of fields that were requested last, of a renderer and of those with other
+// names. Each has a cache of stored blocks of its own, which goes with it.
+type subsets struct {
+	mu     sync.Mutex
+	limit  int64 // of all stored blocks
+	recent []subsetForm
+}
+
+type subsetForm struct {
+	of     *Form
+	fields []int
+	cache  *encode.BlockCache
+	form   *Form
+}
+
+// maxSubsets bounds the number of forms that are kept.
+const maxSubsets = 8
+
+// get returns the form of some fields of a form, in ascending order.
+func (s *subsets) get(of *Form, fields []int, o encode.Options) *Form {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := slices.IndexFunc(s.recent, func(known subsetForm) bool {
+		return known.of == of && slices.Equal(known.fields, fields)
+	})
+	var found subsetForm
+	if at >= 0 {
+		found = s.recent[at]
+		s.recent = slices.Delete(s.recent, at, at+1)
+	} else {
+		o.Cache = encode.NewBlockCache(s.limit)
+		found = subsetForm{of, slices.Clone(fields), o.Cache, of.subset(fields, o)}
+	}
+	for len(s.recent) >= maxSubsets || len(s.recent) > 0 && s.bytes()+found.cache.Bytes() > s.limit {
+		s.recent = slices.Delete(s.recent, 0, 1)
+	}
+	s.recent = append(s.recent, found)
+	return found.form
+}
+
+// size is bytes for callers that have not locked s.
+func (s *subsets) size() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.bytes()
+}
+
+// bytes is the memory of the stored blocks of all forms.
+func (s *subsets) bytes() (n int64) {
+	for _, known := range s.recent {
+		n += known.cache.Bytes()
+	}
+	return n
+}
+
+// forget gives up all forms.
+func (s *subsets) forget() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	clear(s.recent)
+	s.recent = s.recent[:0]
+}
+
+func (s *subsets) setLimit(bytes int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.limit = bytes
+	clear(s.recent) // their caches have the limit of before
+	s.recent = s.recent[:0]
+}
+
+// Subset returns the form of records with some of their fields, which are given by their positions
+// in the record, in ascending order. Those of features are their properties. Up to a few forms are
+// kept for the next calls.
+func (r *Renderer) Subset(of *Form, fields []int) *Form {
+	if of != r.points {
+		return r.subsets.get(of, fields, r.options)
+	}
+	positions := []int{0} // the geometry
+	for _, at := range fields {
+		if property := r.properties[at]; property > 0 {
+			positions = append(positions, property)
+		}
+	}
+	return r.subsets.get(of, positions, r.options)
+}
