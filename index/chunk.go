@@ -191,6 +191,27 @@ func (r *rowsOf) toBitmap() {
 	r.shape, r.words = bitmap, &r.ownWords
 }
 
+// bitmap returns the rows as a bitmap of which all words are valid, in any shape.
+func (r *rowsOf) bitmap() *words {
+	switch {
+	case r.shape == bitmap && r.words != &r.ownWords: // a whole chunk of a set, read in place
+		return r.words
+	case r.shape == empty || r.shape == array:
+		clear(r.ownWords[:])
+		if r.shape == array {
+			for _, v := range r.values {
+				r.ownWords[v>>6] |= 1 << (v & 63)
+			}
+		}
+	default:
+		r.toBitmap()
+		clear(r.ownWords[:r.lo])
+		clear(r.ownWords[r.hi:])
+	}
+	r.shape, r.words, r.lo, r.hi, r.known = bitmap, &r.ownWords, 0, chunkWords, -1
+	return r.words
+}
+
 // test keeps the rows that pass a predicate that is not materialized. base is the first row of the
 // chunk.
 func (r *rowsOf) test(o *predicate, base uint32) {

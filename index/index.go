@@ -27,6 +27,12 @@ type Options struct {
 	// SearchBytes bounds the memory for searching dictionaries: texts in folded form for Like and
 	// Contains, and lists of tuples by value. 0 means 32 MiB; negative disables both.
 	SearchBytes int
+
+	// Series are the columns that tell the series of a row, and PeriodStart and PeriodEnd its
+	// columns of times, for Query.Latest. Without Series there are no such queries. Finding the
+	// series takes least memory if the first column is one that the rows are sorted by first.
+	Series                 []string
+	PeriodStart, PeriodEnd string
 }
 
 // The defaults of Options. A bitmap of a whole table is an eighth of a byte a row, so the cache has
@@ -44,6 +50,7 @@ const (
 type Index struct {
 	rows    int
 	columns map[string]*column
+	series  *series // nil without Options.Series
 	cache   *cache
 	pool    sync.Pool // of *scratch
 	tallies sync.Pool // of *tally
@@ -119,6 +126,10 @@ func OpenWith(seg *snapshot.Segment, o Options) (*Index, error) {
 		}
 		x.columns[col.Name] = c
 	}
+	var err error
+	if x.series, err = x.newSeries(&o); err != nil {
+		return nil, err
+	}
 	return x, nil
 }
 
@@ -137,9 +148,9 @@ func newCodeSpace(codes snapshot.Packed, size int, p snapshot.Postings, indexed 
 func (x *Index) Rows() int { return x.rows }
 
 // Bytes is the memory of the Index without the segment's: folded dictionaries, lists of tuples,
-// cached rows and totals, and a little for each column.
+// the series, cached rows and totals, and a little for each column.
 func (x *Index) Bytes() int64 {
-	n := x.searchBytes.Load() + int64(x.cache.size())
+	n := x.searchBytes.Load() + int64(x.cache.size()) + x.series.bytes()
 	seen := make(map[*codeSpace]bool)
 	for _, c := range x.columns {
 		n += int64(unsafe.Sizeof(*c))

@@ -15,7 +15,10 @@ func TestFullBytes(t *testing.T) {
 	searched := 0
 	for range 12 {
 		seg := newRandomTable(r, 1+r.IntN(5000)).segment(t)
-		x, err := Open(seg)
+		x, err := OpenWith(seg, Options{
+			Series:      []string{"scattered_text0", "text1"},
+			PeriodStart: "clustered_time", PeriodEnd: []string{"clustered_time", "time"}[r.IntN(2)],
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -24,6 +27,7 @@ func TestFullBytes(t *testing.T) {
 		var page Page
 		for range 60 {
 			q := randomQuery(r, seg)
+			q.Latest = r.IntN(2) == 0
 			filters = append(filters, q.Filters...)
 			if err := x.Select(q, &page); err != nil {
 				t.Fatal(err)

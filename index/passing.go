@@ -9,6 +9,7 @@ type Passing struct {
 	x          *Index
 	predicates []*predicate // none where every row passes
 	known      *totals      // nil if the rows were not counted before
+	newest     *set         // the rows themselves, of a query with Latest
 }
 
 // Passing finds the rows that pass all filters of a query, without Limit and Offset. The error is
@@ -18,18 +19,21 @@ func (x *Index) Passing(q *Query) (*Passing, error) {
 	if err := x.checkAll(q); err != nil {
 		return nil, err
 	}
-	if len(q.Filters) == 0 {
+	if len(q.Filters) == 0 && !q.Latest {
 		return p, nil
 	}
 	w := x.pool.Get().(*scratch)
 	defer x.pool.Put(w)
+	defer w.release()
 	w.makeKeys(x, q.Filters)
-	p.known, _ = x.cache.get(w.key).(*totals)
-	err := x.predicates(w, false)
-	if err == nil {
+	var err error
+	if q.Latest {
+		p.newest, err = x.newest(w)
+	} else {
+		p.known, _ = x.cache.get(w.key).(*totals)
+		err = x.predicates(w, false)
 		p.predicates = slices.Clone(w.predicates)
 	}
-	w.release()
 	if err != nil {
 		return nil, err
 	}
@@ -44,9 +48,13 @@ func (p *Passing) Chunks() int { return chunkCount(p.x.rows) }
 
 // Read sets into to the passing rows of chunk k, and returns their number.
 func (p *Passing) Read(k int, into *ChunkRows) int {
-	n := 0
 	into.base = uint32(k) << chunkBits
-	if !p.emptyChunk(k) {
+	if p.newest != nil {
+		into.rows.load(p.newest, &p.newest.chunks[k], chunkSize(p.x.rows, k))
+		return into.rows.count()
+	}
+	n := 0
+	if p.known == nil || p.known.before[k+1] > p.known.before[k] {
 		n = p.x.chunk(&into.rows, p.predicates, k, false)
 	}
 	if n == 0 {
@@ -56,20 +64,17 @@ func (p *Passing) Read(k int, into *ChunkRows) int {
 	return n
 }
 
-// Count is the number of passing rows of chunk k. It uses the memory of into, whose rows are lost.
+// Count is the number of passing rows of chunk k. The rows that into had are lost.
 func (p *Passing) Count(k int, into *ChunkRows) int {
-	if p.known != nil {
+	switch {
+	case p.newest != nil:
+		return int(p.newest.chunks[k].rows)
+	case p.known != nil:
 		return int(p.known.before[k+1] - p.known.before[k])
 	}
-	into.rows.shape = empty
 	n := p.x.chunk(&into.rows, p.predicates, k, true)
 	into.rows.shape, into.rows.known = empty, 0
 	return n
-}
-
-// emptyChunk reports whether it is known that no row of chunk k passes.
-func (p *Passing) emptyChunk(k int) bool {
-	return p.known != nil && p.known.before[k+1] == p.known.before[k]
 }
 
 // ChunkRows is the passing rows of one chunk, and the memory to find them (about 50 KB), to be used
@@ -124,23 +129,8 @@ func (c *ChunkRows) Ranges(dst []Range) []Range {
 // Words is the passing rows as a bitmap: bit 0 of the first word is row Base. It must not be
 // changed, and is valid until the next Read.
 func (c *ChunkRows) Words() *[chunkWords]uint64 {
-	r := &c.rows
-	n := r.count()
-	switch {
-	case r.shape == bitmap && r.words != &r.ownWords: // a whole chunk of a set, read in place
-		return r.words
-	case r.shape == empty || r.shape == array:
-		clear(r.ownWords[:])
-		if r.shape == array {
-			for _, v := range r.values {
-				r.ownWords[v>>6] |= 1 << (v & 63)
-			}
-		}
-	default:
-		r.toBitmap()
-		clear(r.ownWords[:r.lo])
-		clear(r.ownWords[r.hi:])
-	}
-	r.shape, r.words, r.lo, r.hi, r.known = bitmap, &r.ownWords, 0, chunkWords, n
-	return r.words
+	n := c.rows.count()
+	words := c.rows.bitmap()
+	c.rows.known = n
+	return words
 }

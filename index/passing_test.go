@@ -72,9 +72,9 @@ func compareChunk(p *Passing, chunk *ChunkRows, k int, counting bool, all []uint
 		}
 		var bits []uint32
 		for i, w := range chunk.Words() {
-			for b := range 64 {
-				if w>>b&1 != 0 {
-					bits = append(bits, base+uint32(i*64+b))
+			for b := uint32(0); w != 0; b, w = b+1, w>>1 {
+				if w&1 != 0 {
+					bits = append(bits, base+uint32(i)*64+b)
 				}
 			}
 		}
@@ -94,7 +94,9 @@ func TestPassingAgainstScan(t *testing.T) {
 	for i, rows := range []int{0, 1, 64, 3000, 65_536, 65_537, 140_000} {
 		queries := 60
 		if testing.Short() {
-			queries = 12
+			if queries = 4; rows > 65_537 {
+				break
+			}
 		}
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		seg := newRandomTable(r, rows).segment(t)

@@ -51,6 +51,11 @@ type Query struct {
 	Filters []Filter
 	Offset  uint64
 	Limit   int
+
+	// Latest keeps, of the rows that pass all filters, those for which no other such row of the
+	// same series has a later period: a later end, or the same end and a later start. A null end is
+	// later than all others, a null start earlier. Options.Series says what a series is.
+	Latest bool
 }
 
 // Range is the row ids From to To-1.

@@ -12,7 +12,8 @@ import (
 type scratch struct {
 	keys       []byte // the filters' keys, one after the other
 	filters    []keyed
-	key        []byte // of the whole query
+	key        []byte // of all filters
+	newestKey  []byte // of the newest rows that pass them
 	predicates []*predicate
 	mergedKey  []byte // of two predicates
 	counts     []uint32
@@ -23,6 +24,7 @@ type scratch struct {
 	view    set
 	spans   []Range
 	codes   codeSet
+	words   words
 }
 
 // keyed is a filter and the position of its key in scratch.keys.
@@ -46,6 +48,9 @@ func (x *Index) Select(q *Query, p *Page) error {
 		return err
 	}
 	out := emitter{ranges: p.Ranges, left: max(q.Limit, 0), skip: q.Offset}
+	if q.Latest {
+		return x.selectNewest(q, p, &out)
+	}
 	if len(q.Filters) == 0 {
 		p.Total = x.rows
 		out.add(0, uint32(x.rows))
@@ -75,8 +80,27 @@ func (w *scratch) release() {
 	clear(w.filters)
 }
 
-// checkAll returns an error if the table cannot answer one of the filters.
+// selectNewest is Select for a query with Latest.
+func (x *Index) selectNewest(q *Query, p *Page, out *emitter) error {
+	w := x.pool.Get().(*scratch)
+	defer x.pool.Put(w)
+	defer w.release()
+	w.makeKeys(x, q.Filters)
+	rows, err := x.newest(w)
+	if err != nil {
+		return err
+	}
+	x.page(w, rows, out)
+	p.Total = rows.rows
+	out.finish(p)
+	return nil
+}
+
+// checkAll returns an error if the table cannot answer the query.
 func (x *Index) checkAll(q *Query) error {
+	if q.Latest && x.series == nil {
+		return filterf("the newest rows of each series are asked for, but the table has no series")
+	}
 	for i := range q.Filters {
 		if err := x.check(&q.Filters[i]); err != nil {
 			return err

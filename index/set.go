@@ -163,23 +163,41 @@ func (b *builder) add(s *set) {
 			b.filled[k] = true
 			continue
 		}
-		bm := b.bitmap(k)
-		switch c.shape {
-		case runs:
-			pairs := s.pairs(c)
-			for i := 0; i+1 < len(pairs); i += 2 {
-				fillBits(bm, uint32(pairs[i]), uint32(pairs[i])+uint32(pairs[i+1])+1)
-			}
-		case array:
-			for _, v := range s.values(c) {
-				bm[v>>6] |= 1 << (v & 63)
-			}
-		case bitmap:
-			for i, w := range s.words(c) {
-				bm[i] |= w
-			}
+		s.addTo(b.bitmap(k), c)
+	}
+}
+
+// addTo adds the rows of a chunk, neither empty nor full, to a bitmap.
+func (s *set) addTo(bm *words, c *chunk) {
+	switch c.shape {
+	case runs:
+		pairs := s.pairs(c)
+		for i := 0; i+1 < len(pairs); i += 2 {
+			fillBits(bm, uint32(pairs[i]), uint32(pairs[i])+uint32(pairs[i+1])+1)
+		}
+	case array:
+		for _, v := range s.values(c) {
+			bm[v>>6] |= 1 << (v & 63)
+		}
+	case bitmap:
+		for i, w := range s.words(c) {
+			bm[i] |= w
 		}
 	}
+}
+
+// bits returns the rows of a chunk as a bitmap: that of the set, or buf.
+func (s *set) bits(c *chunk, buf *words) *words {
+	if c.shape == bitmap {
+		return s.words(c)
+	}
+	clear(buf[:])
+	if c.shape == full {
+		fillBits(buf, 0, c.rows)
+	} else {
+		s.addTo(buf, c)
+	}
+	return buf
 }
 
 // negate replaces the collected rows by all others.

@@ -1,0 +1,194 @@
+package index
+
+import (
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"hdqs/snapshot"
+)
+
+// series says which rows of a table are of one series, and which of two is newer. Rows of a series
+// have the same values in all its columns; a null equals a null.
+//
+// Tables are mostly sorted by these columns first and by dates later, so the rows of a series are
+// mostly together, the oldest first. A stretch is consecutive rows of one series, each newer than
+// the one before. Whatever rows pass, the newest of a stretch is the last that passes. A series of
+// one stretch needs nothing else. Of series of several stretches, the newest of each stretch are
+// compared. This is exact for any order of rows and fast for the usual one.
+type series struct {
+	rows       int
+	columns    []*column
+	end, start *column
+
+	mu   sync.Mutex // held while stretches are found
+	made atomic.Pointer[stretches]
+}
+
+// keyColumn numbers the values of rows in a column, or in several columns of one group.
+type keyColumn struct {
+	group *snapshot.Group // nil for a column of rows
+	codes snapshot.Packed
+	of    []uint32 // the number of each tuple; nil where the codes are the numbers
+	end   int      // above all numbers; 0 if there are too many to list
+	word  int      // place of the number in a seriesKey
+	shift int
+}
+
+// seriesKey is the numbers of a row side by side. Rows of one series have the same.
+type seriesKey [2]uint64
+
+// periodColumn is the share of one or both columns of the period in the moments of rows.
+type periodColumn struct {
+	codes snapshot.Packed
+	of    []moment // of each tuple or code
+}
+
+// moment orders the periods of rows: by end, where null is the last, then by start, where null is
+// the first. The end is in its upper half, the start in the lower.
+type moment uint64
+
+// newSeries returns the series of Options, nil if there are none.
+func (x *Index) newSeries(o *Options) (*series, error) {
+	if len(o.Series) == 0 {
+		return nil, nil
+	}
+	s := &series{rows: x.rows}
+	for _, name := range o.Series {
+		c := x.columns[name]
+		if c == nil || c.col.Kind == snapshot.Decimal {
+			return nil, filterf("a series has the column %q: the table has none of that name with texts, "+
+				"integers, booleans or times", name)
+		}
+		s.columns = append(s.columns, c)
+	}
+	for _, name := range []string{o.PeriodEnd, o.PeriodStart} {
+		if c := x.columns[name]; c == nil || c.col.Kind != snapshot.Time {
+			return nil, filterf("the period of a series has the column %q: the table has none of that name "+
+				"with times", name)
+		}
+	}
+	s.end, s.start = x.columns[o.PeriodEnd], x.columns[o.PeriodStart]
+	if _, fits := s.keyColumns(); !fits {
+		return nil, filterf("the columns %q of a series have too many values to tell rows apart by 128 bits", o.Series)
+	}
+	return s, nil
+}
+
+// keyColumns returns the codes that tell the rows of series apart, with a place in the key for
+// each; the numbers of tuples are still missing. fits reports whether there is room for all.
+func (s *series) keyColumns() (keys []keyColumn, fits bool) {
+	seen := map[*codeSpace]bool{}
+	word, shift := 0, 0
+	for _, c := range s.columns {
+		k := keyColumn{group: c.col.Group}
+		switch {
+		case c.space == nil:
+			k.codes = c.col.Numbers().Packed
+		case seen[c.space]:
+			continue
+		default:
+			seen[c.space] = true
+			k.codes, k.end = c.space.codes, c.space.size
+		}
+		width := k.codes.Width()
+		if shift+width > 64 {
+			word, shift = word+1, 0
+		}
+		k.word, k.shift = word, shift
+		shift += width
+		keys = append(keys, k)
+	}
+	return keys, word < len(seriesKey{})
+}
+
+// numberTuples numbers the different values that the tuples of a group have in the columns of the
+// series. It returns nil if every tuple has its own.
+func (s *series) numberTuples(g *snapshot.Group) []uint32 {
+	of := make([]uint32, g.Tuples)
+	count := min(1, g.Tuples)
+	for _, c := range s.columns {
+		if c.col.Group != g {
+			continue
+		}
+		codes := c.col.Codes()
+		if !c.col.Coded() {
+			codes = c.col.Numbers().Packed
+		}
+		numbers := make(map[[2]uint64]uint32, count)
+		for tuple := range of {
+			pair := [2]uint64{uint64(of[tuple]), codes.At(uint32(tuple))}
+			number, has := numbers[pair]
+			if !has {
+				number = uint32(len(numbers))
+				numbers[pair] = number
+			}
+			of[tuple] = number
+		}
+		if count = len(numbers); count == g.Tuples {
+			return nil
+		}
+	}
+	return of
+}
+
+// periodColumns returns what gives the moments of rows: one column if end and start are of one
+// group, otherwise two.
+func (s *series) periodColumns() []periodColumn {
+	end := periodColumnOf(s.end.col, func(code, _ uint64) moment { return moment(code << 32) })
+	start := periodColumnOf(s.start.col, func(code, null uint64) moment { return moment((code + 1) % (null + 1)) })
+	if g := s.end.col.Group; g == nil || g != s.start.col.Group {
+		return []periodColumn{end, start}
+	}
+	for i, m := range start.of {
+		end.of[i] |= m
+	}
+	return []periodColumn{end}
+}
+
+// periodColumnOf gives each code of a column of times a moment. Codes order like times, and null
+// has the last.
+func periodColumnOf(col *snapshot.Column, momentOf func(code, null uint64) moment) periodColumn {
+	null := uint64(col.Cardinality())
+	if g := col.Group; g != nil {
+		p := periodColumn{codes: g.Codes, of: make([]moment, g.Tuples)}
+		for tuple := range p.of {
+			p.of[tuple] = momentOf(col.Codes().At(uint32(tuple)), null)
+		}
+		return p
+	}
+	p := periodColumn{codes: col.Codes(), of: make([]moment, null+1)}
+	for code := range p.of {
+		p.of[code] = momentOf(uint64(code), null)
+	}
+	return p
+}
+
+// bytes is the memory in use.
+func (s *series) bytes() int64 {
+	if s == nil {
+		return 0
+	}
+	n := int64(unsafe.Sizeof(*s))
+	if t := s.made.Load(); t != nil {
+		n += int64(t.size())
+	}
+	return n
+}
+
+// fullBytes estimates bytes once the stretches have been found.
+func (s *series) fullBytes() int64 {
+	if s == nil {
+		return 0
+	}
+	// The ends of stretches are a bit a row at most, and the scattered rows another.
+	n := int64(unsafe.Sizeof(*s)) + 1024 + int64(s.rows)/4 + 2*int64(chunkCount(s.rows))*int64(unsafe.Sizeof(chunk{}))
+	for _, c := range append([]*column{s.end, s.start}, s.columns...) {
+		if c.col.Group != nil {
+			n += 8 * int64(c.col.Len())
+		} else if c.col.Coded() {
+			n += 8 * int64(c.col.Cardinality()+1)
+		}
+	}
+	return n
+}
