@@ -1,0 +1,99 @@
+package index
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"hdqs/snapshot"
+)
+
+// periodTable has periods of days, months and open ends, in two series columns.
+func periodTable(r *rand.Rand, rows int) *snapshot.TableData {
+	const day = 86_400_000_000
+	series := snapshot.ColumnData{Name: "series", Kind: snapshot.Text, Values: []string{"a", "b", "c"}}
+	number := snapshot.ColumnData{Name: "number", Kind: snapshot.Int, Index: true}
+	start := snapshot.ColumnData{Name: "start", Kind: snapshot.Time}
+	end := snapshot.ColumnData{Name: "end", Kind: snapshot.Time}
+	grouped, days := r.IntN(2) == 0, int64(1+r.IntN(3))
+	for range rows {
+		series.Codes = append(series.Codes, uint32(r.IntN(3)))
+		number.Ints = append(number.Ints, int64(r.IntN(5)))
+		from := int64(r.IntN(60)) * day
+		to := from + days*day - 1
+		if r.IntN(20) == 0 {
+			to = snapshot.NullInt
+		} else if r.IntN(20) == 0 {
+			to += 10 * day
+		}
+		start.Ints, end.Ints = append(start.Ints, from), append(end.Ints, to)
+	}
+	data := &snapshot.TableData{Name: "periods", Rows: rows, Columns: []snapshot.ColumnData{series, number}}
+	if !grouped {
+		data.Columns = append(data.Columns, start, end)
+		return data
+	}
+	group := snapshot.GroupData{Name: "period", Tuples: rows, Columns: []snapshot.ColumnData{start, end}}
+	for row := range rows {
+		group.Codes = append(group.Codes, uint32(row))
+	}
+	data.Groups = append(data.Groups, group)
+	return data
+}
+
+// TestOverlaps compares the search with a comparison of all pairs of passing rows.
+func TestOverlaps(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 7))
+	found := 0
+	for range 300 {
+		seg := segmentOf(t, periodTable(r, 1+r.IntN(40)))
+		x, err := Open(seg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := x.NewOverlaps([]string{"series", "number"}[r.IntN(2):], "start", "end")
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := &Query{Limit: 100, Filters: []Filter{{Columns: []string{"number"}, Op: AtLeast, Value: Value{Int: int64(r.IntN(5))}}}}
+		got, err := o.First(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := allOverlaps(t, o, seg, q)
+		if (got == nil) != (len(want) == 0) || got != nil && !want[*got] {
+			t.Fatalf("found %v, want one of %v", got, want)
+		}
+		if got != nil {
+			found++
+		}
+	}
+	if found < 50 || found > 250 {
+		t.Errorf("%d of 300 tables have rows that overlap: the test says little", found)
+	}
+}
+
+// allOverlaps compares all pairs of passing rows.
+func allOverlaps(t *testing.T, o *Overlaps, seg *snapshot.Segment, q *Query) map[Overlap]bool {
+	t.Helper()
+	var page Page
+	if err := Scan(seg, q, &page); err != nil {
+		t.Fatal(err)
+	}
+	var rows []uint32
+	for _, r := range page.Ranges {
+		for row := r.From; row < r.To; row++ {
+			rows = append(rows, row)
+		}
+	}
+	all := map[Overlap]bool{}
+	for i, b := range rows {
+		for _, a := range rows[:i] {
+			p, other := o.Period(a), o.Period(b)
+			same := string(o.appendSeries(nil, a)) == string(o.appendSeries(nil, b))
+			if same && p != other && p.From <= other.To && other.From <= p.To {
+				all[Overlap{a, b}] = true
+			}
+		}
+	}
+	return all
+}
