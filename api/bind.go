@@ -33,6 +33,7 @@ type boundList struct {
 	filters  []index.Filter     // by position in Plan.Params, without values
 	named    [nameSets]boundSet // by contract.NameSet
 	need     need
+	adds     adder
 }
 
 // boundSet is what a list has for each set of names. The renderers share the rows, and the
@@ -157,7 +158,11 @@ func bindList(position int, seg *snapshot.Segment, tier encode.Tier) (*boundList
 	if err := errors.Join(faults...); err != nil {
 		return nil, fmt.Errorf("api: %s: %w", e.Path, err)
 	}
-	ix, err := index.Open(seg)
+	var o index.Options
+	if o.Series = e.Series(); o.Series != nil {
+		o.PeriodStart, o.PeriodEnd = contract.PeriodStart, contract.PeriodEnd
+	}
+	ix, err := index.OpenWith(seg, o)
 	if err != nil {
 		return nil, fmt.Errorf("api: %s: %w", e.Path, err)
 	}

@@ -75,7 +75,9 @@ type endpointDocs struct {
 	pageEndpoint
 	Group          string
 	Note, AddingUp string
-	Names          string // of the mount, in words
+	SumRules       []string // what aggregates add up
+	Series         string   // of latest=true, empty without
+	Names          string   // of the mount, in words
 	TwinNames      string
 	TwinPath       string // of the endpoint in the other names
 	TwinDocs       string // its page
@@ -105,6 +107,7 @@ func docsOf(m *mount) []*endpointDocs {
 		d := &endpointDocs{
 			pageHead: newPageHead(m, e.Summary), pageEndpoint: newPageEndpoint(m, e),
 			Group: e.GroupTitle(), Note: e.Note, AddingUp: e.AddingUp(),
+			SumRules: e.SumRules(), Series: e.SeriesText(),
 			Names: nameSetTexts[m.names], TwinNames: nameSetTexts[m.twin.names],
 			TwinPath: m.twin.prefix + twin.Path, TwinDocs: m.twin.prefix + docsPath + "/" + twin.Name(),
 			plan: contract.NewPlan(e, contract.Rows),

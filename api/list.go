@@ -315,21 +315,26 @@ func (l *boundList) find(sc *scratch) error {
 
 // setQuery sets the query to what the request asks for. Its filters are in the request's order.
 func (l *boundList) setQuery(sc *scratch) {
-	r := &sc.request
-	sc.query.Limit, sc.query.Offset = r.Limit, r.Offset
-	sc.query.Filters, sc.values = sc.query.Filters[:0], sc.values[:0]
+	sc.values = l.fillQuery(&sc.query, &sc.request, sc.values[:0])
+}
+
+// fillQuery sets a query to what a request asks for. It appends the values of lists to values, to
+// which the query refers.
+func (l *boundList) fillQuery(q *index.Query, r *contract.Request, values []index.Value) []index.Value {
+	q.Limit, q.Offset, q.Latest, q.Filters = r.Limit, r.Offset, r.Latest, q.Filters[:0]
 	for i := range r.Filters {
 		f := l.filters[r.Filters[i].Param]
 		f.Value = index.Value(r.Filters[i].Value)
-		if values := r.Filters[i].Values; values != nil {
-			from := len(sc.values)
-			for _, v := range values {
-				sc.values = append(sc.values, index.Value(v))
+		if several := r.Filters[i].Values; several != nil {
+			from := len(values)
+			for _, v := range several {
+				values = append(values, index.Value(v))
 			}
-			f.Values = sc.values[from:]
+			f.Values = values[from:]
 		}
-		sc.query.Filters = append(sc.query.Filters, f)
+		q.Filters = append(q.Filters, f)
 	}
+	return values
 }
 
 // append renders the page.

@@ -34,7 +34,7 @@ type computation struct {
 
 // computations are the kinds of requests besides those for rows. Each has paths below those of the
 // endpoints.
-var computations = []*computation{facetsComputation}
+var computations = []*computation{aggregateComputation, facetsComputation}
 
 // computedKinds returns the last parts of the paths of computations.
 func (s *Server) computedKinds() []string {
@@ -76,6 +76,9 @@ func (s *Server) answerRecords(a *reply) (finished, error) {
 // setHeader sets the header fields of the answer's own.
 func (f *finished) setHeader(h *fasthttp.ResponseHeader) {
 	for _, own := range f.header {
+		if others := h.Peek(own.Name); len(others) > 0 { // hints at what the request may have meant
+			own.Value = string(others) + " " + own.Value
+		}
 		h.Set(own.Name, own.Value)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"time"
 
 	"hdqs/snapshot"
 )
@@ -26,6 +27,18 @@ type Overlaps struct {
 // Period is a time span in microseconds since 1970, both ends included. An open end is the most
 // there is, an open start the least.
 type Period struct{ From, To int64 }
+
+// String is the days of the period: 2024-01-01 to 2024-12-31.
+func (p Period) String() string {
+	from, to := "the beginning", "now"
+	if p.From != math.MinInt64 {
+		from = time.UnixMicro(p.From).UTC().Format(time.DateOnly)
+	}
+	if p.To != math.MaxInt64 {
+		to = time.UnixMicro(p.To).UTC().Format(time.DateOnly)
+	}
+	return from + " to " + to
+}
 
 // meets reports whether two periods have a moment in common.
 func (p Period) meets(other Period) bool { return p.From <= other.To && other.From <= p.To }
@@ -126,8 +139,8 @@ type Overlap struct{ A, B uint32 }
 // ErrManyCrossing is the error for more passing rows with crossing periods than First looks at.
 var ErrManyCrossing = errors.New("index: too many rows have periods that cross others")
 
-// First finds two passing rows that overlap, nil if there are none. The error is ErrManyCrossing, or
-// that of Passing.
+// First finds two passing rows that overlap, nil if there are none. The error is ErrManyCrossing,
+// or that of Passing.
 func (o *Overlaps) First(q *Query) (*Overlap, error) {
 	if len(o.crossing) == 0 {
 		return nil, nil

@@ -54,7 +54,8 @@ func TestOverlaps(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q := &Query{Limit: 100, Filters: []Filter{{Columns: []string{"number"}, Op: AtLeast, Value: Value{Int: int64(r.IntN(5))}}}}
+		least := Value{Int: int64(r.IntN(5))}
+		q := &Query{Limit: 100, Filters: []Filter{{Columns: []string{"number"}, Op: AtLeast, Value: least}}}
 		got, err := o.First(q)
 		if err != nil {
 			t.Fatal(err)

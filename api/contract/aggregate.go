@@ -74,8 +74,8 @@ func aggregateParams() []Param {
 	}
 }
 
-// hasPeriod reports whether records have a period.
-func (e *Endpoint) hasPeriod() bool { return positionOf(e.Fields, PeriodStart) >= 0 }
+// HasPeriod reports whether records have a period.
+func (e *Endpoint) HasPeriod() bool { return positionOf(e.Fields, PeriodStart) >= 0 }
 
 // GroupNames are the names that group_by and of take.
 func (e *Endpoint) GroupNames() []string {
@@ -83,7 +83,7 @@ func (e *Endpoint) GroupNames() []string {
 	for i := range e.Fields {
 		names = append(names, e.Fields[i].Name)
 	}
-	if e.hasPeriod() {
+	if e.HasPeriod() {
 		names = append(names, partNames[Year:]...)
 	}
 	return names
@@ -95,7 +95,7 @@ func (r *Request) readGroups(p *Param, to []Group) []Group {
 	e := r.plan.Endpoint
 	for _, name := range names {
 		g := Group{Field: positionOf(e.Fields, name)}
-		if part := slices.Index(partNames[:], name); part > 0 && e.hasPeriod() {
+		if part := slices.Index(partNames[:], name); part > 0 && e.HasPeriod() {
 			g = Group{Field: positionOf(e.Fields, PeriodStart), Part: Part(part)}
 		}
 		if g.Field < 0 {

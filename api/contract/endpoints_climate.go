@@ -23,7 +23,7 @@ var climate = []Endpoint{
 			"provider_admin1_code", "provider_admin2_code",
 		},
 		Figures: figures(
-			level, averaged("an amount of rain over an area", "rainfall", "rainfall_long_term_average"),
+			level, averaged("a depth of rain, averaged over an area", "rainfall", "rainfall_long_term_average"),
 			neither("a percentage", "rainfall_anomaly_pct"), neither("the size of a unit on a raster", "number_pixels"),
 		),
 		Dimensions: dimensions(

@@ -90,6 +90,12 @@ func (e *Endpoint) Series() []string {
 	return series
 }
 
+// AddsOverTime reports whether there are amounts that add up over time.
+func (e *Endpoint) AddsOverTime() bool {
+	added := slices.ContainsFunc(e.Figures, func(f Figure) bool { return f.Use == Added })
+	return added && slices.ContainsFunc(e.Dimensions, func(d Dimension) bool { return d.Kind == Flow })
+}
+
 // The columns of the period of a row.
 const (
 	PeriodStart = "reference_period_start"
@@ -193,10 +199,10 @@ var (
 	inUnit2   = dimensions(inUnit1, parts("admin2_code", "admin2_name"))
 	fromFile  = parts("resource_catalog_id")
 
-	genders   = totals("gender", total("all"))
+	genders   = keep("all", totals("gender", total("all")))
 	ageRanges = []Dimension{{
 		Field: "age_range", Kind: Totals, Also: []string{"min_age", "max_age"}, Totals: []Total{total("all")},
-		Ranges: true,
+		Ranges: true, Keep: "all",
 	}}
 	anyGroup   = keep("all", totals("population_group", total("all")))
 	betweenTwo = dimensions(

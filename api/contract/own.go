@@ -7,18 +7,18 @@ package contract
 func kindParams(e *Endpoint, k Kind) []Param {
 	switch k {
 	case Rows:
-		return []Param{fieldsParam(e)}
+		return filters([]Param{fieldsParam(e)}, latestParams(e))
 	case Aggregate:
-		return aggregateParams()
+		return filters(aggregateParams(), latestParams(e))
 	case Facets:
-		return facetParams()
+		return filters(facetParams(), latestParams(e))
 	}
 	return nil
 }
 
 // resetOwn forgets what an earlier request asked for.
 func (r *Request) resetOwn() {
-	r.Fields = nil
+	r.Fields, r.Latest = nil, false
 	r.Groups, r.Measures = r.Groups[:0], append(r.Measures[:0], Measure{Func: Count, Field: -1})
 	r.Of = r.Of[:0]
 }
@@ -28,6 +28,8 @@ func (r *Request) readOwn(p *Param) {
 	switch p.Name {
 	case FieldsParam:
 		r.readFields(p)
+	case LatestParam:
+		r.readLatest(p)
 	case groupParam:
 		r.Groups = r.readGroups(p, r.Groups)
 	case measureParam:
@@ -50,6 +52,10 @@ func (r *Request) appendOwn(dst []byte, p *Param) []byte {
 	switch p.Name {
 	case FieldsParam:
 		dst = r.appendFields(dst)
+	case LatestParam:
+		if r.Latest {
+			dst = append(dst, "latest=true&"...)
+		}
 	case groupParam:
 		dst = append(r.appendGroups(append(dst, "group_by="...), r.Groups), '&')
 	case measureParam:
@@ -67,6 +73,14 @@ func (p *Param) describeOwn() string {
 	switch p.Name {
 	case FieldsParam:
 		return describeFields()
+	case LatestParam:
+		return describeLatest()
+	case groupParam:
+		return "Fields of the records to group by, with commas between their names, and year, quarter or month of " +
+			"the start of the reference period. Without it all records are one group."
+	case measureParam:
+		return "What to compute for each group, with commas between: count, and sum, min, max, mean, distinct or " +
+			"latest of a field, such as sum:FIELD. Without it count."
 	}
 	return ""
 }

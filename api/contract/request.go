@@ -78,6 +78,7 @@ type Request struct {
 	Snapshot string // the id of the snapshot that must answer; mostly empty
 	Filters  []Filter
 	Fields   []int     // positions in AllFields, in ascending order; nil for all
+	Latest   bool      // only the newest rows of each series (latest.go)
 	Groups   []Group   // of kind Aggregate, in the order asked for
 	Measures []Measure // of kind Aggregate; at least one
 	Of       []Group   // of kind Facets, in the order asked for
@@ -189,6 +190,9 @@ func (r *Request) scanOther(sent, name, encoded []byte) {
 	r.noteSeveral(position, true, false, nil, encoded)
 	r.twins = append(r.twins, twinValue{position, encoded})
 }
+
+// Plan is the plan that the request was read with.
+func (r *Request) Plan() *Plan { return r.plan }
 
 // Names are the names that the answer uses.
 func (r *Request) Names() NameSet { return r.plan.Endpoint.names }

@@ -52,6 +52,12 @@ func AppendTime(dst []byte, micros int64, csv bool) []byte {
 	return dialectOf(csv).appendTime(dst, micros)
 }
 
+// AppendFloat appends a number in the form of decimals in records.
+func AppendFloat(dst []byte, f float64) []byte { return appendFloat(dst, f) }
+
+// AppendExact appends a decimal, given as digits, in the form of decimals in records.
+func AppendExact(dst []byte, text string) []byte { return appendExact(dst, text) }
+
 // AppendNull appends the absence of a value as JSON or as a cell of CSV.
 func AppendNull(dst []byte, csv bool) []byte { return append(dst, dialectOf(csv).null()...) }
 

@@ -1,0 +1,76 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"hdqs/internal/testkit"
+)
+
+const wrongSumsFile = "testdata/sums/wrong.txt"
+
+// TestGoldenWrongSums sends requests for sums that would be wrong. Each must be refused with a
+// request to send instead, and that one must answer.
+func TestGoldenWrongSums(t *testing.T) {
+	t.Parallel()
+	s := testServer(t, Options{Identifier: IgnoreIdentifier}, trapTables(t))
+	text := string(testkit.ReadFile(t, wrongSumsFile))
+	intro, rest, _ := strings.Cut(text, "\n$ ")
+	var out strings.Builder
+	out.WriteString(intro)
+	blocks := strings.Split(rest, "\n$ ")
+	for _, block := range blocks {
+		target, _, _ := strings.Cut(block, "\n")
+		fmt.Fprintf(&out, "\n$ %s\n%s", target, refused(t, s, target))
+	}
+	if *update {
+		testkit.WriteFile(t, wrongSumsFile, []byte(out.String()))
+		return
+	}
+	if len(blocks) < 40 {
+		t.Errorf("%d wrong sums, want at least 40", len(blocks))
+	}
+	if out.String() != text {
+		t.Errorf("%s differs; run `make golden` and read the difference. Now:\n%s", wrongSumsFile, out.String())
+	}
+}
+
+// refused is what a caller sees of a refusal, and of the request that it names.
+func refused(t *testing.T, s *Server, target string) string {
+	t.Helper()
+	a := s.Answer("GET", target, nil)
+	var body struct {
+		Detail []struct {
+			Type, Msg string
+			Loc       []string
+			Ctx       struct{ Instead string }
+		}
+	}
+	if err := json.Unmarshal(a.Body, &body); err != nil || a.Status != 422 || len(body.Detail) == 0 {
+		t.Errorf("%s: %d, %v: %.300s", target, a.Status, err, a.Body)
+		return ""
+	}
+	var out strings.Builder
+	instead := body.Detail[0].Ctx.Instead
+	for _, issue := range body.Detail {
+		if issue.Type != "wrong_sum" || issue.Ctx.Instead != instead || !strings.Contains(issue.Msg, instead) {
+			t.Errorf("%s: %+v", target, issue)
+		}
+		said, _, _ := strings.Cut(issue.Msg, " Right: ")
+		fmt.Fprintf(&out, "%s: %s\n", strings.Join(issue.Loc, "."), said)
+	}
+	right := s.Answer("GET", instead, nil)
+	if right.Status != 200 || strings.Contains(string(right.Body), `"data":[]`) {
+		t.Errorf("%s\nnames %s\n%d: %s", target, instead, right.Status, right.Body)
+	}
+	fmt.Fprintf(&out, "right: %s\n", instead)
+	for _, field := range right.Header {
+		if field.Name == "X-Hint" {
+			fmt.Fprintf(&out, "X-Hint: %s\n", field.Value)
+		}
+	}
+	fmt.Fprintf(&out, "%s\n", right.Body)
+	return out.String()
+}
