@@ -40,6 +40,33 @@
 // Two things are cached: predicates, and the totals of sets of filters by chunk. With totals a
 // later page starts in its own chunk and counts nothing.
 //
+// Passing gives all rows instead of a page, chunk by chunk, to those who count or add up.
+//
+// # The newest of each series
+//
+// Query.Latest keeps the newest rows of each series among those that pass. A stretch is consecutive
+// rows of one series, each newer than the one before. Of the rows of a stretch that pass, the last
+// is the newest, whatever the filters are. So a bitmap of the last rows of all stretches is enough:
+// lastOfEach finds the rows to keep in 64 rows at a time. A series of several stretches is
+// scattered; what is kept of its rows is compared (stretches.keepNewest). The filters need no
+// distinction between columns of the series and others.
+//
+// On tables of 12 million rows in all, shaped like real ones (cmd/generate), at most 0.1 % of the
+// rows of a table are scattered; on real input none in nine tables of thirteen, 8 % in the worst.
+// Milliseconds of CPU with nothing cached but the stretches, November 2026, 2 cores, in parentheses
+// without Latest:
+//
+//	                                       no filter   one place     three quarters of the periods
+//	3.2 M  rows, 15 k stretches         0.66 (0)   0.01 (0.02)   2.1 (2.1)
+//	2.3 M  rows, 21 k stretches         0.52 (0)   0.07 (0.02)   1.3 (1.0)
+//	1.9 M  rows, 65 k stretches         0.42 (0)   0.01 (0.03)   1.2 (1.1)
+//	1.3 M  rows, 1.1 M stretches        0.28 (0)   0.07 (0.19)   0.6 (0.2)
+//	12 M   rows, 90 k (BenchmarkNewest)  2.1 (0)    0.1           3.7
+//	12 M   rows, nearly all scattered    350 (0)    4.7           200
+//
+// The stretches take 22 to 104 ms to find once (2 and 12 million rows of BenchmarkNewest, 0.5 s
+// where nearly all are scattered), and 0.02 to 0.8 bytes a row on tables of more than 10,000.
+//
 // # Sharing and lifetimes
 //
 // Any number of goroutines may share an Index. Sets and predicates do not change once built. They

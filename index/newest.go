@@ -34,34 +34,17 @@ func (x *Index) findNewest(w *scratch) *set {
 	t := x.series.stretches()
 	b := &w.builder
 	b.reset(x.rows)
-	var scattered []uint32
 	// From the last row to the first: of each stretch stays the first row met.
 	met := uint64(0) // 1 if one was met in the stretch of the row at hand
 	for k := chunkCount(x.rows) - 1; k >= 0; k-- {
 		ends := &t.ends.chunks[k]
-		if x.chunk(&w.rows, w.predicates, k, false) == 0 {
-			if ends.shape != empty {
-				met = 0
-			}
-			continue
-		}
-		passing, kept := w.rows.bitmap(), b.bitmap(k)
-		met = lastOfEach(kept, passing, t.ends.bits(ends, &w.words), met)
-		if c := &t.scattered.chunks[k]; c.shape != empty {
-			base := uint32(k) << chunkBits
-			for i, word := range t.scattered.bits(c, &w.words) {
-				word &= kept[i]
-				kept[i] &^= word
-				for ; word != 0; word &= word - 1 {
-					scattered = append(scattered, base+uint32(i<<6+bits.TrailingZeros64(word)))
-				}
-			}
+		if x.chunk(&w.rows, w.predicates, k, false) > 0 {
+			met = lastOfEach(b.bitmap(k), w.rows.bitmap(), t.ends.bits(ends, &w.words), met)
+		} else if ends.shape != empty {
+			met = 0
 		}
 	}
-	t.newestOf(scattered, func(row uint32) {
-		at := row & (chunkRows - 1)
-		b.bitmap(int(row >> chunkBits))[at>>6] |= 1 << (at & 63)
-	})
+	t.keepNewest(b, &w.words)
 	return b.build()
 }
 
@@ -100,20 +83,68 @@ func lastOfEach(kept, passing, ends *words, met uint64) uint64 {
 	return met
 }
 
-// newestOf calls keep with the rows that are the newest of their series among rows.
-func (t *stretches) newestOf(rows []uint32, keep func(row uint32)) {
-	newest := make(map[seriesKey]moment)
-	for _, row := range rows {
-		key, m := t.key(row), t.moment(row)
-		if have, has := newest[key]; !has || m > have {
-			newest[key] = m
+// keepNewest keeps, of the scattered rows that b has, the newest of each series. It compares the
+// rows of a block (findScattered) at a time.
+func (t *stretches) keepNewest(b *builder, buf *words) {
+	var c comparison
+	reach := uint32(0)
+	for k, kept := range b.bitmaps {
+		scattered := &t.scattered.chunks[k]
+		if kept == nil || scattered.shape == empty {
+			continue
+		}
+		for i, word := range t.scattered.bits(scattered, buf) {
+			word &= kept[i]
+			kept[i] &^= word
+			for ; word != 0; word &= word - 1 {
+				row := uint32(k<<chunkBits + i<<6 + bits.TrailingZeros64(word))
+				if row > reach {
+					c.keep(b)
+				}
+				c.add(t.key(row), t.moment(row), row)
+				reach = max(reach, t.reach(row))
+			}
 		}
 	}
-	for _, row := range rows {
-		if newest[t.key(row)] == t.moment(row) {
-			keep(row)
+	c.keep(b)
+}
+
+// comparison finds the newest rows of series among some rows.
+type comparison struct {
+	series map[seriesKey]int32
+	newest []moment // of each series
+	rows   []compared
+}
+
+type compared struct {
+	row    uint32
+	series int32
+	moment moment
+}
+
+func (c *comparison) add(key seriesKey, m moment, row uint32) {
+	if c.series == nil {
+		c.series = make(map[seriesKey]int32)
+	}
+	number, has := c.series[key]
+	if !has {
+		number = int32(len(c.newest))
+		c.series[key] = number
+		c.newest = append(c.newest, m)
+	}
+	c.newest[number] = max(c.newest[number], m)
+	c.rows = append(c.rows, compared{row, number, m})
+}
+
+// keep adds the newest rows to b and forgets all.
+func (c *comparison) keep(b *builder) {
+	for _, one := range c.rows {
+		if one.moment == c.newest[one.series] {
+			b.bitmaps[one.row>>chunkBits][one.row&(chunkRows-1)>>6] |= 1 << (one.row & 63)
 		}
 	}
+	c.rows, c.newest = c.rows[:0], c.newest[:0]
+	clearMap(&c.series)
 }
 
 // page passes the rows of a set to out.

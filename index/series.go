@@ -185,9 +185,9 @@ func (s *series) fullBytes() int64 {
 	n := int64(unsafe.Sizeof(*s)) + 1024 + int64(s.rows)/4 + 2*int64(chunkCount(s.rows))*int64(unsafe.Sizeof(chunk{}))
 	for _, c := range append([]*column{s.end, s.start}, s.columns...) {
 		if c.col.Group != nil {
-			n += 8 * int64(c.col.Len())
+			n += 12 * int64(c.col.Len())
 		} else if c.col.Coded() {
-			n += 8 * int64(c.col.Cardinality()+1)
+			n += 12 * int64(c.col.Cardinality()+1)
 		}
 	}
 	return n

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"math"
 	"math/bits"
 	"unsafe"
 )
@@ -10,8 +11,9 @@ import (
 type stretches struct {
 	keys      []keyColumn
 	periods   []periodColumn
-	ends      *set // the last row of each stretch
-	scattered *set // the rows of series of several stretches
+	last      []uint32 // the last row with each number of the first column; empty if not known
+	ends      *set     // the last row of each stretch
+	scattered *set     // the rows of series of several stretches
 }
 
 // stretches returns the stretches of the table.
@@ -38,9 +40,8 @@ func (s *series) find() *stretches {
 			t.keys[i].of = s.numberTuples(g)
 		}
 	}
-	// last is the last row with each number of the first column.
-	last := make([]uint32, t.keys[0].end)
-	ends := t.findEnds(s.rows, last)
+	t.last = make([]uint32, t.keys[0].end)
+	ends := t.findEnds(s.rows)
 	var b builder
 	b.reset(s.rows)
 	for k := range b.bitmaps {
@@ -48,14 +49,13 @@ func (s *series) find() *stretches {
 	}
 	t.ends = b.build()
 	b.reset(s.rows)
-	t.findScattered(s.rows, ends, last, &b)
+	t.findScattered(ends, &b)
 	t.scattered = b.build()
 	return t
 }
 
-// findEnds returns the last rows of all stretches as a bitmap. It sets last to the last row with
-// each number of the first column.
-func (t *stretches) findEnds(rows int, last []uint32) []uint64 {
+// findEnds returns the last rows of all stretches as a bitmap, and fills t.last.
+func (t *stretches) findEnds(rows int) []uint64 {
 	const piece = 4096
 	// A row is the first of a stretch if it differs from the row before, which has place 0 in
 	// numbers and moments, or is not newer.
@@ -72,9 +72,9 @@ func (t *stretches) findEnds(rows int, last []uint32) []uint64 {
 			for r, d := range differs[:n] {
 				differs[r] = d | (numbers[r] ^ numbers[r+1])
 			}
-			if i == 0 && len(last) > 0 {
+			if i == 0 && len(t.last) > 0 {
 				for r, number := range numbers[1 : 1+n] {
-					last[number] = uint32(from + r)
+					t.last[number] = uint32(from + r)
 				}
 			}
 		}
@@ -100,7 +100,7 @@ func (t *stretches) findEnds(rows int, last []uint32) []uint64 {
 
 // findScattered adds the rows of all series of several stretches. It goes by blocks: parts of the
 // table that share no number of the first column with other parts, and so no series.
-func (t *stretches) findScattered(rows int, ends []uint64, last []uint32, into *builder) {
+func (t *stretches) findScattered(ends []uint64, into *builder) {
 	type stretch struct {
 		rows   Range
 		series int
@@ -109,13 +109,17 @@ func (t *stretches) findScattered(rows int, ends []uint64, last []uint32, into *
 	counts := []int{} // stretches of each series of the block
 	series := map[seriesKey]int{}
 	from, reach := uint32(0), uint32(0)
-	if len(last) == 0 {
-		reach = uint32(rows - 1)
+	closeBlock := func() {
+		for i := range block {
+			if counts[block[i].series] > 1 {
+				into.addRange(block[i].rows.From, block[i].rows.To)
+			}
+		}
+		block, counts = block[:0], counts[:0]
+		clearMap(&series)
 	}
 	codeSet(ends).each(func(end uint32) error {
-		if len(last) > 0 {
-			reach = max(reach, last[t.keys[0].at(end)])
-		}
+		reach = max(reach, t.reach(end))
 		if len(block) == 0 && reach == end {
 			from = end + 1
 			return nil
@@ -130,22 +134,30 @@ func (t *stretches) findScattered(rows int, ends []uint64, last []uint32, into *
 		counts[number]++
 		block = append(block, stretch{Range{from, end + 1}, number})
 		from = end + 1
-		if reach > end {
-			return nil
-		}
-		for i := range block {
-			if counts[block[i].series] > 1 {
-				into.addRange(block[i].rows.From, block[i].rows.To)
-			}
-		}
-		block, counts = block[:0], counts[:0]
-		if len(series) < 1000 {
-			clear(series)
-		} else { // clearing a map takes as long as its largest size asks for
-			series = map[seriesKey]int{}
+		if reach == end {
+			closeBlock()
 		}
 		return nil
 	})
+	closeBlock()
+}
+
+// reach is the last row that can be of the same block as a row, so far as that row tells.
+func (t *stretches) reach(row uint32) uint32 {
+	if len(t.last) == 0 {
+		return math.MaxUint32
+	}
+	return t.last[t.keys[0].at(row)]
+}
+
+// clearMap empties a map. Clearing one takes as long as its largest size ever asks for, so a large
+// one is replaced.
+func clearMap[V any](m *map[seriesKey]V) {
+	if len(*m) < 1000 {
+		clear(*m)
+	} else {
+		*m = make(map[seriesKey]V)
+	}
 }
 
 // read sets dst to the numbers of the rows from, from+1, ...
@@ -198,7 +210,7 @@ func (t *stretches) moment(row uint32) (m moment) {
 
 // size is the memory in bytes.
 func (t *stretches) size() int {
-	n := int(unsafe.Sizeof(*t)) + t.ends.size() + t.scattered.size()
+	n := int(unsafe.Sizeof(*t)) + 4*cap(t.last) + t.ends.size() + t.scattered.size()
 	for i := range t.keys {
 		n += int(unsafe.Sizeof(t.keys[i])) + 4*cap(t.keys[i].of)
 	}
