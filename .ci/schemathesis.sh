@@ -17,19 +17,38 @@ for _ in $(seq 600); do
 done
 [ -n "$base" ] || { cat "$log" >&2; exit 1; }
 
-# The description leaves out that lists come as CSV too, since generated clients would not compile
-# with two types. Here it is added, so that the types of all answers are checked. It also describes
-# whole records only, so with the parameter fields a record may lack any key.
+# The description leaves out that lists come as CSV and GeoJSON too, since generated clients would not
+# compile with several types. Here they are added, so that the types of all answers are checked. It
+# also describes whole records only, so with the parameter fields a record may lack any key.
+# Parameters that the same code reads are kept in two operations: of the lists those for several
+# values by their schema, and of each kind of computed answers all by name and schema.
 description=$(mktemp --suffix=.json)
 trap 'kill "$server" 2>/dev/null; rm -f "$log" "$description"' EXIT
 "$cache/bin/python" - "$base/openapi.json" >"$description" <<'EOF'
-import json, sys, urllib.request
+import collections, json, sys, urllib.request
 
 api = json.load(urllib.request.urlopen(sys.argv[1]))
-for methods in api["paths"].values():
+kept = collections.Counter()
+for path, methods in api["paths"].items():
     get = methods["get"]
+    kind = path.rsplit("/", 1)[1]
+    parameters = []
+    for p in get.get("parameters", []):
+        name, shape = p.get("name", ""), json.dumps(p.get("schema"), sort_keys=True)
+        if kind in ("aggregate", "facets", "changes"):
+            shape = kind + name + shape
+        elif not name.endswith("__in"):
+            shape = path + name
+        kept[shape] += 1
+        if kept[shape] <= 2:
+            parameters.append(p)
+    if parameters:
+        get["parameters"] = parameters
     if any(p.get("name") == "output_format" for p in get.get("parameters", [])):
-        get["responses"]["200"]["content"]["text/csv"] = {"schema": {"type": "string"}}
+        content = get["responses"]["200"]["content"]
+        content["text/csv"] = {"schema": {"type": "string"}}
+        if "geojson" in json.dumps(parameters):
+            content["application/geo+json"] = {"schema": {"type": "object"}}
 for methods in api["paths"].values():
     get = methods["get"]
     if any(p.get("name") == "fields" for p in get.get("parameters", [])):
