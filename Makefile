@@ -5,7 +5,7 @@ BIN      := bin/hdqs
 PACKAGES := ./...
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: build run quick test parts downloads alerts check lint unit race budgets whole bucket clients edge api-conformance fuzz \
+.PHONY: build run quick test parts downloads alerts check lint unit race whole bucket clients edge api-conformance fuzz \
   golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-compare bench-overload \
   drill drill-short soak vendor vendored clean
 
@@ -35,10 +35,8 @@ test: ## everything, from nothing
 	@began=$$(date +%s); $(MAKE) --no-print-directory --keep-going --jobs=$(JOBS) --output-sync=target parts; status=$$?; \
 	  printf '\n'; sort -rnk2 tmp/parts/*.result; printf '%-16s %5d s\n' all $$(($$(date +%s) - began)); exit $$status
 
-# The longest first, and downloads early. Without gcc there is no race detector, and the package tests
-# run without it.
-parts: race downloads whole drill-short $(if $(shell .ci/install --check gcc),unit,budgets) bucket clients edge \
-  api-conformance alerts vendored check
+# The longest first, and downloads early.
+parts: race downloads whole drill-short api-conformance unit bucket clients edge alerts vendored check
 
 PART   = @.ci/part $@
 GOTEST = $(GO) tool gotestsum --format=pkgname --format-icons=text --format-hide-empty-pkg \
@@ -65,17 +63,10 @@ UNITS  = $(filter-out hdqs/cmd hdqs/cmd/% hdqs/internal/judge hdqs/internal/gene
 # Left to edge, and a test of a store that HDQS_TEST_STORE names.
 ELSEWHERE := ^Test(Edge|Browser|SelectOnStore)
 
+# Five to ten times slower than without. Files whose tests it would change, or which are long and have
+# no goroutines, are not built with it: unit runs those.
 race: ## package tests under the race detector
 	$(PART) gcc $(GOTEST) -race -short -skip '$(ELSEWHERE)' $(UNITS)
-
-# The race detector changes allocations and memory, so files with these tests are built without it
-# only. cmd/layout_test.go checks that every test in such a file has one of these words in its name,
-# and that no test falls between two parts.
-RACE_FREE = $(or $(filter-out ./cmd/%,$(shell grep -rl --include='*_test.go' '^//go:build !race' . 2>/dev/null \
-  | xargs -n 1 dirname 2>/dev/null | sort -u)),$(UNITS))
-
-budgets: ## package tests that cannot run under the race detector: budgets of allocations and memory
-	$(PART) '' $(GOTEST) -short -run 'Alloc|Budget|Bytes|Idle' $(RACE_FREE)
 
 unit: ## all package tests without the race detector
 	$(PART) '' $(GOTEST) -short -skip '$(ELSEWHERE)' $(UNITS)

@@ -1,3 +1,5 @@
+//go:build !race
+
 package api
 
 import (
@@ -37,24 +39,6 @@ func quotedBack(names map[string]string, text string) string {
 		pairs = append(pairs, `"`+hapi+`"`, `"`+name+`"`)
 	}
 	return strings.NewReplacer(pairs...).Replace(text)
-}
-
-// cells splits a CSV body into lines of cells, with their quotes.
-func cells(body string) (lines [][]string) {
-	var line []string
-	from, quoted := 0, false
-	for i := 0; i < len(body); i++ {
-		switch c := body[i]; {
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == ',':
-			line, from = append(line, body[from:i]), i+1
-		case c == '\n':
-			lines, line, from = append(lines, append(line, body[from:i+1])), nil, i+1
-		}
-	}
-	return lines
 }
 
 // csvBack removes the columns that only the CSV of HAPI names has, and replaces the names in the

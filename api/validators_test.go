@@ -1,3 +1,5 @@
+//go:build !race
+
 package api
 
 import (
@@ -422,22 +424,6 @@ func TestRollback(t *testing.T) {
 		t.Errorf("If-None-Match with the tag of the first snapshot: %d", got.Status)
 	}
 	if err := s.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// putSnapshot adds a snapshot to a store.
-func putSnapshot(t *testing.T, st *store.Store, id string, tables []*testTable) {
-	t.Helper()
-	manifest := &store.Manifest{Format: 1, ID: id, SnapshotTime: sampleTime, CatalogURL: "https://catalog.example"}
-	for _, x := range tables {
-		ref, err := st.PutSegment(x.data(t))
-		if err != nil {
-			t.Fatal(err)
-		}
-		manifest.Tables = append(manifest.Tables, ref)
-	}
-	if err := st.PutManifest(manifest); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,3 +1,5 @@
+//go:build !race
+
 package index
 
 import (
@@ -21,16 +23,6 @@ func listRows(r *rowsOf) []uint32 {
 	e := emitter{left: chunkRows}
 	e.addRows(r, 0)
 	return listRanges(e.ranges)
-}
-
-func listRanges(ranges []Range) []uint32 {
-	var rows []uint32
-	for _, r := range ranges {
-		for row := r.From; row < r.To; row++ {
-			rows = append(rows, row)
-		}
-	}
-	return rows
 }
 
 // randomRows returns random rows below size in one of several textures. Together they lead to all

@@ -1,3 +1,5 @@
+//go:build !race
+
 package index
 
 import (
@@ -90,22 +92,6 @@ func TestMatchCases(t *testing.T) {
 		}
 	}
 }
-
-// randomText draws from few characters, so that patterns match often. Some take more than a byte,
-// or another number of bytes in lower case.
-func randomText(r *rand.Rand, letters string, longest int) string {
-	runes := []rune(letters)
-	var b strings.Builder
-	for range r.IntN(longest + 1) {
-		b.WriteRune(runes[r.IntN(len(runes))])
-	}
-	return b.String()
-}
-
-const (
-	textLetters    = "abAB éÉ語İ\\%_"
-	patternLetters = "abAB éÉ語i\\\\%%__"
-)
 
 // TestSearchAgainstTwin searches random dictionaries with random patterns and compares with regular
 // expressions.

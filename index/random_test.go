@@ -326,3 +326,67 @@ func randomDecimal(r *rand.Rand, col *snapshot.Column, at uint32) (v Value) {
 	}
 	return v
 }
+
+// describe prints a query so that a failure can be repeated.
+func describe(q *Query) string {
+	text := fmt.Sprintf("offset %d limit %d", q.Offset, q.Limit)
+	for _, f := range q.Filters {
+		v := f.Value
+		text += fmt.Sprintf("; %v op %d text %q int %d beyond %d float %v exact %v", f.Columns, f.Op, v.Text, v.Int,
+			v.Beyond, v.Float, v.Exact)
+		if len(f.Values) > 0 {
+			text += fmt.Sprintf(" in place of it any of %+v", f.Values)
+		}
+	}
+	return text
+}
+
+func listRanges(ranges []Range) []uint32 {
+	var rows []uint32
+	for _, r := range ranges {
+		for row := r.From; row < r.To; row++ {
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// randomText draws from few characters, so that patterns match often. Some take more than a byte,
+// or another number of bytes in lower case.
+func randomText(r *rand.Rand, letters string, longest int) string {
+	runes := []rune(letters)
+	var b strings.Builder
+	for range r.IntN(longest + 1) {
+		b.WriteRune(runes[r.IntN(len(runes))])
+	}
+	return b.String()
+}
+
+// compare runs Scan and Select and returns a difference as an error.
+func compare(x *Index, seg *snapshot.Segment, q *Query, got, want *Page) error {
+	if err := Scan(seg, q, want); err != nil {
+		return fmt.Errorf("scan: %w: %s", err, describe(q))
+	}
+	if err := x.Select(q, got); err != nil {
+		return fmt.Errorf("select: %w: %s", err, describe(q))
+	}
+	if got.Total != want.Total || got.Rows != want.Rows || !slices.Equal(got.Ranges, want.Ranges) {
+		return fmt.Errorf("total %d rows %d ranges %.120s, want %d, %d, %.120s: %s", got.Total, got.Rows,
+			fmt.Sprint(got.Ranges),
+			want.Total, want.Rows, fmt.Sprint(want.Ranges), describe(q))
+	}
+	return nil
+}
+
+func text(op Op, value string, columns ...string) Filter {
+	return Filter{Columns: columns, Op: op, Value: Value{Text: value}}
+}
+
+func number(op Op, value int64, columns ...string) Filter {
+	return Filter{Columns: columns, Op: op, Value: Value{Int: value}}
+}
+
+const (
+	textLetters    = "abAB éÉ語İ\\%_"
+	patternLetters = "abAB éÉ語i\\\\%%__"
+)

@@ -1,46 +1,14 @@
+//go:build !race
+
 package index
 
 import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"slices"
-	"sync"
 	"testing"
 	"time"
-
-	"hdqs/snapshot"
 )
-
-// describe prints a query so that a failure can be repeated.
-func describe(q *Query) string {
-	text := fmt.Sprintf("offset %d limit %d", q.Offset, q.Limit)
-	for _, f := range q.Filters {
-		v := f.Value
-		text += fmt.Sprintf("; %v op %d text %q int %d beyond %d float %v exact %v", f.Columns, f.Op, v.Text, v.Int,
-			v.Beyond, v.Float, v.Exact)
-		if len(f.Values) > 0 {
-			text += fmt.Sprintf(" in place of it any of %+v", f.Values)
-		}
-	}
-	return text
-}
-
-// compare runs Scan and Select and returns a difference as an error.
-func compare(x *Index, seg *snapshot.Segment, q *Query, got, want *Page) error {
-	if err := Scan(seg, q, want); err != nil {
-		return fmt.Errorf("scan: %w: %s", err, describe(q))
-	}
-	if err := x.Select(q, got); err != nil {
-		return fmt.Errorf("select: %w: %s", err, describe(q))
-	}
-	if got.Total != want.Total || got.Rows != want.Rows || !slices.Equal(got.Ranges, want.Ranges) {
-		return fmt.Errorf("total %d rows %d ranges %.120s, want %d, %d, %.120s: %s", got.Total, got.Rows,
-			fmt.Sprint(got.Ranges),
-			want.Total, want.Rows, fmt.Sprint(want.Ranges), describe(q))
-	}
-	return nil
-}
 
 // TestSelectAgainstScan runs random queries on random tables, each query three times: the second
 // answer may find its predicates in the cache and the third its totals. The tables get different
@@ -89,44 +57,6 @@ func TestSelectAgainstScan(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestSelectShared runs the same few queries on one Index from many goroutines.
-func TestSelectShared(t *testing.T) {
-	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
-	r := rand.New(rand.NewPCG(seed, 2))
-	seg := newRandomTable(r, 70_000).segment(t)
-	x, err := OpenWith(seg, Options{CacheBytes: 1 << 19})
-	if err != nil {
-		t.Fatal(err)
-	}
-	queries, pages := make([]*Query, 40), make([]Page, 40)
-	for i := range queries {
-		queries[i] = randomQuery(r, seg)
-		if err := Scan(seg, queries[i], &pages[i]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var wait sync.WaitGroup
-	for g := range 8 {
-		wait.Go(func() {
-			var got Page
-			for i := range 20 * len(queries) {
-				i = (i*7 + g) % len(queries)
-				if err := x.Select(queries[i], &got); err != nil {
-					t.Errorf("seed %d: %v", seed, err)
-				}
-				if got.Total != pages[i].Total || !slices.Equal(got.Ranges, pages[i].Ranges) {
-					t.Errorf("seed %d: different answer under concurrency: %s", seed, describe(queries[i]))
-				}
-			}
-		})
-	}
-	wait.Wait()
-	if limit := 1 << 19; x.cache.size() > limit {
-		t.Errorf("cache takes %d bytes, the limit is %d", x.cache.size(), limit)
 	}
 }
 
@@ -231,14 +161,6 @@ func TestFilterErrors(t *testing.T) {
 			t.Errorf("scan %s: %v", describe(q), err)
 		}
 	}
-}
-
-func text(op Op, value string, columns ...string) Filter {
-	return Filter{Columns: columns, Op: op, Value: Value{Text: value}}
-}
-
-func number(op Op, value int64, columns ...string) Filter {
-	return Filter{Columns: columns, Op: op, Value: Value{Int: value}}
 }
 
 // forget drops an entry, to measure what it saves.

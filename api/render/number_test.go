@@ -1,3 +1,5 @@
+//go:build !race
+
 package render
 
 import (
@@ -38,19 +40,6 @@ func printed(text string) string {
 		return string(appendDec(nil, d.Mantissa, d.Scale))
 	}
 	return string(appendExact(nil, text))
-}
-
-// pythonRepr returns Python's repr of a float, by its definition: the plain form from 1e-4 to below
-// 1e16, the exponent form elsewhere.
-func pythonRepr(f float64) string {
-	if a := math.Abs(f); f != 0 && (a < 1e-4 || a >= 1e16) {
-		return strconv.FormatFloat(f, 'e', -1, 64)
-	}
-	s := strconv.FormatFloat(f, 'f', -1, 64)
-	if !strings.Contains(s, ".") {
-		s += ".0"
-	}
-	return s
 }
 
 // TestDecimalsAgainstFloats prints random floats of every size, decimals as people write them, and

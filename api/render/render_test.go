@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"runtime"
 	"strconv"
@@ -134,45 +135,6 @@ func naiveCSVValue(v any) string {
 		return "False"
 	}
 	return naiveNumber(v)
-}
-
-// TestAgainstTwins renders random ranges of random tables. It compares the bytes with those of the
-// naive writers, and what the standard decoders read with the values that were put in.
-func TestAgainstTwins(t *testing.T) {
-	t.Parallel()
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 1))
-	tables := 100
-	if testing.Short() {
-		tables = 25
-	}
-	for range tables {
-		rows := r.IntN(1 + r.IntN(3000))
-		tab := randomTable(t, r, rows)
-		render, err := New(tab.seg, tab.fields, encode.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for range 4 {
-			ranges := randomRanges(r, rows)
-			if r.IntN(4) == 0 && rows > 0 {
-				ranges = []index.Range{{From: 0, To: uint32(rows)}}
-			}
-			body := render.AppendJSON([]byte("front"), ranges)
-			if got, want := string(body), "front"+naiveJSON(tab, ranges); got != want {
-				t.Fatalf("JSON of %v:\n got %s\nwant %s", ranges, difference(got, want), difference(want, got))
-			}
-			line := render.AppendCSV([]byte("front"), ranges)
-			if got, want := string(line), "front"+naiveCSV(tab, ranges); got != want {
-				t.Fatalf("CSV of %v:\n got %s\nwant %s", ranges, difference(got, want), difference(want, got))
-			}
-			checkCoded(t, render.JSON(), ranges, string(body[len("front"):]))
-			checkCoded(t, render.CSV(), ranges, string(line[len("front"):]))
-			decodeJSON(t, tab, ranges, body[len("front"):])
-			decodeCSV(t, tab, ranges, line[len("front"):])
-		}
-	}
 }
 
 // checkCoded decodes a body in each coding and compares it with the plain body.
@@ -418,4 +380,17 @@ func FuzzText(f *testing.F) {
 			t.Fatalf("%q is decoded as %q: %v", s, records, err)
 		}
 	})
+}
+
+// pythonRepr returns Python's repr of a float, by its definition: the plain form from 1e-4 to below
+// 1e16, the exponent form elsewhere.
+func pythonRepr(f float64) string {
+	if a := math.Abs(f); f != 0 && (a < 1e-4 || a >= 1e16) {
+		return strconv.FormatFloat(f, 'e', -1, 64)
+	}
+	s := strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(s, ".") {
+		s += ".0"
+	}
+	return s
 }

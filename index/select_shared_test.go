@@ -1,0 +1,47 @@
+package index
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+)
+
+// TestSelectShared runs the same few queries on one Index from many goroutines.
+func TestSelectShared(t *testing.T) {
+	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(seed, 2))
+	seg := newRandomTable(r, 70_000).segment(t)
+	x, err := OpenWith(seg, Options{CacheBytes: 1 << 19})
+	if err != nil {
+		t.Fatal(err)
+	}
+	queries, pages := make([]*Query, 40), make([]Page, 40)
+	for i := range queries {
+		queries[i] = randomQuery(r, seg)
+		if err := Scan(seg, queries[i], &pages[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var wait sync.WaitGroup
+	for g := range 8 {
+		wait.Go(func() {
+			var got Page
+			for i := range 20 * len(queries) {
+				i = (i*7 + g) % len(queries)
+				if err := x.Select(queries[i], &got); err != nil {
+					t.Errorf("seed %d: %v", seed, err)
+				}
+				if got.Total != pages[i].Total || !slices.Equal(got.Ranges, pages[i].Ranges) {
+					t.Errorf("seed %d: different answer under concurrency: %s", seed, describe(queries[i]))
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if limit := 1 << 19; x.cache.size() > limit {
+		t.Errorf("cache takes %d bytes, the limit is %d", x.cache.size(), limit)
+	}
+}
