@@ -36,9 +36,12 @@ var (
 	errPrecondition     = errors.New("api: a precondition of the request does not hold")
 )
 
-// Gone is the error of a request that names a snapshot that is not retained (any more). Current is
-// the snapshot to begin again with.
-type Gone struct{ Current string }
+// Gone is the error of a request that names a snapshot that is not retained (any more), to answer
+// or, with Since, to compare with. Current is the snapshot to begin again with.
+type Gone struct {
+	Current string
+	Since   bool
+}
 
 func (e *Gone) Error() string { return "api: the snapshot is not retained; current is " + e.Current }
 
@@ -87,7 +90,10 @@ func errorAnswer(err error) (status int, body []byte) {
 		return fasthttp.StatusForbidden, jsonTexts("error", e.Text, "hint", e.Hint)
 	}
 	if e, ok := errors.AsType[*Gone](err); ok {
-		const detail = "The snapshot is not held any more; begin again with the current one"
+		detail := "The snapshot is not held any more; begin again with the current one"
+		if e.Since {
+			detail = "The snapshot in since is not held any more; read the list again, from the current one"
+		}
 		return fasthttp.StatusGone, jsonTexts("detail", detail, "snapshot", e.Current)
 	}
 	if e, ok := errors.AsType[*Busy](err); ok {
@@ -109,6 +115,13 @@ func errorAnswer(err error) (status int, body []byte) {
 		return fasthttp.StatusPreconditionFailed, []byte(bodyPreconditionFailed)
 	}
 	return fasthttp.StatusInternalServerError, []byte(bodyInternal)
+}
+
+// isRefusal reports whether an error is an answer of its own, and no fault of the server.
+func isRefusal(err error) bool {
+	_, gone := errors.AsType[*Gone](err)
+	_, refused := errors.AsType[*Refused](err)
+	return gone || refused
 }
 
 // jsonTexts returns a JSON object of strings, given as key, value, key, value.

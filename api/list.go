@@ -69,6 +69,7 @@ type reply struct {
 	served          *served
 	list            *boundList
 	computation     *computation // nil for rows
+	since           sinceList    // that changes are relative to
 	heads           *listHeads
 	coding          encode.Coding
 	refusesIdentity bool
@@ -99,6 +100,9 @@ func (s *Server) list(ctx *fasthttp.RequestCtx, to *route) (err error) {
 	endpoint := to.list.Endpoint.Contract()
 	list := served.bound.lists[endpoint.Path]
 	defer s.endList(served, list, &err)
+	if r.Since != "" && !s.holds(r.Since) {
+		return s.goneSince()
+	}
 	publication := served.publication.Load()
 	accept := acceptEncoding(ctx)
 	coding, ok := encode.Negotiate(accept)

@@ -34,7 +34,7 @@ type computation struct {
 
 // computations are the kinds of requests besides those for rows. Each has paths below those of the
 // endpoints.
-var computations = []*computation{aggregateComputation, facetsComputation}
+var computations = []*computation{aggregateComputation, facetsComputation, changesComputation}
 
 // computedKinds returns the last parts of the paths of computations.
 func (s *Server) computedKinds() []string {
@@ -46,15 +46,21 @@ func (s *Server) computedKinds() []string {
 }
 
 // answerRecords computes the records of a request and answers with them.
-func (s *Server) answerRecords(a *reply) (finished, error) {
+func (s *Server) answerRecords(a *reply) (result finished, err error) {
 	computed := *a // a itself stays on the stack, also where this function is not called
+	if a.request.Since != "" {
+		if err := s.openSince(&computed); err != nil {
+			return finished{}, err
+		}
+		defer s.endSince(&computed, &result, &err)
+	}
 	found, err := a.computation.compute(s, &computed)
 	if err != nil {
 		return finished{}, s.failed(a, err)
 	}
 	a.page.Rows, a.page.Total = found.Len(), found.Total()
 	recordOf(a.ctx).noteRows(&a.page, "miss")
-	result := finished{rows: a.page.Rows, total: a.page.Total, header: found.Header()}
+	result = finished{rows: a.page.Rows, total: a.page.Total, header: found.Header()}
 	h := s.beginList(a)
 	result.setHeader(h)
 	names := contract.FieldNames(found.Fields())

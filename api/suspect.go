@@ -157,7 +157,7 @@ func (s *Server) refusal(a *reply) error {
 
 // failed returns the error to answer with after a query failed. A malformed posting is damage.
 func (s *Server) failed(a *reply, err error) error {
-	if isInvalid(err) {
+	if isInvalid(err) || isRefusal(err) {
 		return err
 	}
 	if !errors.Is(err, index.ErrPosting) {

@@ -26,8 +26,8 @@ var imports = map[string][]string{
 	"loader/upstream":    {"internal/atomicfile", "internal/fetch", "internal/bucket", "loader", "loader/catalogfile"},
 	"loader/sample":      {"loader", "loader/catalogfile"}, // its tests; loader itself imports it
 	"api": {
-		"snapshot", "snapshot/store", "index", "aggregate", "api/contract", "api/wire", "api/render", "api/encode",
-		"api/metrics", "api/accesslog", "api/web", "internal/nearest",
+		"snapshot", "snapshot/store", "index", "aggregate", "rowdiff", "api/contract", "api/wire", "api/render",
+		"api/encode", "api/metrics", "api/accesslog", "api/web", "internal/nearest",
 	},
 	"api/web":             {},
 	"api/contract":        {"internal/nearest"}, // not even index: api maps its Op and Value

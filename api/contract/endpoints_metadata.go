@@ -152,9 +152,9 @@ var metadata = []Endpoint{
 		Params: filters(
 			like("category", 128), like("subcategory", 128), between("api_updated_date", DateTime), loc, a1Unit, a2Unit, lvl,
 		),
-		Key: []string{
-			"category", "subcategory", "location_code", "stored_admin1_code", "stored_admin2_code", "admin_level", "api_updated_date",
-		},
+		// A place has one row for each file with rows about it. Without the date, a file that was
+		// updated is a changed row.
+		Key: []string{"category", "subcategory", "location_code", "stored_admin1_code", "stored_admin2_code", "admin_level"},
 		Order: []string{
 			"category", "subcategory", "location_name", "location_code", "stored_admin1_name", "stored_admin1_code",
 			"stored_admin2_name", "stored_admin2_code", "admin_level", "api_updated_date",

@@ -12,6 +12,8 @@ func kindParams(e *Endpoint, k Kind) []Param {
 		return filters(aggregateParams(), latestParams(e))
 	case Facets:
 		return filters(facetParams(), latestParams(e))
+	case Changes:
+		return filters([]Param{fieldsParam(e)}, latestParams(e), []Param{sinceParam()})
 	}
 	return nil
 }
@@ -21,6 +23,7 @@ func (r *Request) resetOwn() {
 	r.Fields, r.Latest = nil, false
 	r.Groups, r.Measures = r.Groups[:0], append(r.Measures[:0], Measure{Func: Count, Field: -1})
 	r.Of = r.Of[:0]
+	r.Since = ""
 }
 
 // readOwn reads a parameter of the kind. Its faults are reported like those of the others.
@@ -36,13 +39,18 @@ func (r *Request) readOwn(p *Param) {
 		r.readMeasures(p)
 	case ofParam:
 		r.readFacets(p)
+	case SinceParam:
+		r.readSince(p)
 	}
 }
 
 // requireOwn reports a parameter of the kind that is absent but needed.
 func (r *Request) requireOwn() {
-	if r.plan.Kind == Facets {
+	switch r.plan.Kind {
+	case Facets:
 		r.requireFacets()
+	case Changes:
+		r.requireSince()
 	}
 }
 
@@ -64,6 +72,8 @@ func (r *Request) appendOwn(dst []byte, p *Param) []byte {
 		}
 	case ofParam:
 		dst = append(r.appendGroups(append(dst, "of="...), r.Of), '&')
+	case SinceParam:
+		dst = append(append(append(dst, SinceParam+"="...), r.Since...), '&')
 	}
 	return dst
 }
@@ -81,6 +91,8 @@ func (p *Param) describeOwn() string {
 	case measureParam:
 		return "What to compute for each group, with commas between: count, and sum, min, max, mean, distinct or " +
 			"latest of a field, such as sum:FIELD. Without it count."
+	case SinceParam:
+		return "The snapshot to compare with: " + aboutSince + "."
 	}
 	return ""
 }

@@ -82,6 +82,7 @@ type Request struct {
 	Groups   []Group   // of kind Aggregate, in the order asked for
 	Measures []Measure // of kind Aggregate; at least one
 	Of       []Group   // of kind Facets, in the order asked for
+	Since    string    // of kind Changes: the id of the snapshot to compare with
 
 	plan      *Plan
 	raw       []rawValue // by position of the parameter

@@ -34,6 +34,16 @@ func AppendRecords(dst []byte, names []string, records Records, csv bool) []byte
 	return append(dst, d.tail()...)
 }
 
+// AppendRecord appends one record: a JSON object, or a line of CSV.
+func AppendRecord(dst []byte, names []string, records Records, record int, csv bool) []byte {
+	d := dialectOf(csv)
+	for i, name := range names {
+		dst = records.AppendCell(append(dst, d.before(i, name)...), record, i, csv)
+	}
+	dst = append(dst, d.end()...)
+	return dst[:len(dst)-d.cut()]
+}
+
 func dialectOf(csv bool) dialect {
 	if csv {
 		return csvDialect{}

@@ -17,6 +17,7 @@ func newDiff() *cobra.Command {
 	var (
 		f      storeFlags
 		asJSON bool
+		rows   rowsFlags
 	)
 	cmd := &cobra.Command{
 		Use:   "diff --store SRC A [B]",
@@ -26,12 +27,23 @@ func newDiff() *cobra.Command {
 Tables are compared by content: one that was loaded again with the same result has not changed. Where
 only the date of its source differs, or whether it is older than its source, its responses differ in
 X-Data-Updated or X-Data-Stale. The keys are those of 'hdqs serve --surrogate-key' and '--cache-tag'.
-Purging them after B was published drops exactly the cached responses that are no longer correct.`,
+Purging them after B was published drops exactly the cached responses that are no longer correct.
+
+With --rows it prints the rows that differ instead, as requests for changes of 'hdqs serve' have them:
+"change" is added, removed or changed, then come the fields of the row, as they are now or, of a row
+that was removed, as they were, and in "was" the old values that differ. The totals go to stderr.
+--format json prints one object a line, with "table" before the others. --format csv needs --table.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := rows.check(cmd, asJSON); err != nil {
+				return err
+			}
 			st, err := f.openExisting()
 			if err != nil {
 				return err
+			}
+			if rows.enabled {
+				return rows.print(cmd, st, args)
 			}
 			var sides [2]*store.Manifest
 			for i := range sides {
@@ -50,6 +62,7 @@ Purging them after B was published drops exactly the cached responses that are n
 	}
 	f.register(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	rows.register(cmd.Flags())
 	return cmd
 }
 
