@@ -50,6 +50,9 @@ type worker struct {
 	keys    *keys
 	rows    []uint32 // by group
 	states  []state
+	fast    []runState // those of them that can add runs
+	slow    []state    // and the others
+	cursors []cursor   // of the inputs, if all have runs
 	block   *block
 	at      []uint32 // rows that do not follow each other, for the next block
 	room    int      // groups that states have room for
@@ -65,7 +68,18 @@ func (w *worker) start() {
 	w.block = newBlock(w.p.spaces)
 	w.at = make([]uint32, 0, blockRows)
 	for _, newState := range w.p.states {
-		w.states = append(w.states, newState())
+		s := newState()
+		w.states = append(w.states, s)
+		if fast, is := s.(runState); is {
+			w.fast = append(w.fast, fast)
+		} else {
+			w.slow = append(w.slow, s)
+		}
+	}
+	if w.p.runs {
+		for _, in := range w.p.inputs {
+			w.cursors = append(w.cursors, cursor{runs: in.space.runs()})
+		}
 	}
 	if w.p.dense || len(w.p.inputs) == 0 {
 		w.grow(max(w.keys.len(), 1))
@@ -161,14 +175,73 @@ func (w *worker) add(k int) error {
 			}
 			continue
 		}
-		for from := r.From; from < r.To; {
-			n := min(r.To-from, blockRows)
-			w.block.set(int(n), from, nil)
-			if err := w.addBlock(); err != nil {
+		var err error
+		if w.p.runs {
+			err = w.addRuns(r.From, r.To)
+		} else {
+			err = w.addRange(r.From, r.To)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addRange adds the rows from from to to-1.
+func (w *worker) addRange(from, to uint32) error {
+	for from < to {
+		n := min(to-from, blockRows)
+		w.block.set(int(n), from, nil)
+		if err := w.addBlock(); err != nil {
+			return err
+		}
+		from += n
+	}
+	return nil
+}
+
+// addRuns is addRange where the codes of all inputs have long runs: it adds the rows of one group
+// together.
+func (w *worker) addRuns(from, to uint32) error {
+	for from < to {
+		end, key := to, uint64(0)
+		for i, in := range w.p.inputs {
+			end = min(end, w.cursors[i].end(from))
+			key = key*in.radix + uint64(in.digits[in.space.codes.At(from)])
+		}
+		id, err := w.keys.of(key)
+		if err != nil {
+			return err
+		}
+		w.grow(w.keys.len())
+		w.rows[id] += end - from
+		for _, s := range w.fast {
+			s.addRun(from, end, id)
+		}
+		if len(w.slow) > 0 {
+			if err := w.addSlow(from, end, id); err != nil {
 				return err
 			}
-			from += n
 		}
+		from = end
+	}
+	return nil
+}
+
+// addSlow adds rows of one group to the states that cannot add runs.
+func (w *worker) addSlow(from, to, id uint32) error {
+	b := w.block
+	for from < to {
+		n := min(to-from, blockRows)
+		b.set(int(n), from, nil)
+		b.ids, b.id = nil, id
+		for _, s := range w.slow {
+			if err := s.add(b); err != nil {
+				return err
+			}
+		}
+		from += n
 	}
 	return nil
 }
@@ -193,9 +266,7 @@ func (w *worker) addBlock() error {
 	if b.ids == nil {
 		w.rows[b.id] += uint32(b.n)
 	} else {
-		for _, id := range b.ids {
-			w.rows[id]++
-		}
+		countRows(w.rows, b.ids)
 	}
 	for _, s := range w.states {
 		if err := s.add(b); err != nil {
@@ -203,6 +274,20 @@ func (w *worker) addBlock() error {
 		}
 	}
 	return nil
+}
+
+// countRows counts the rows of each group, in turns as addTable does.
+func countRows(rows, ids []uint32) {
+	n := len(ids) / 4
+	for i := range n {
+		rows[ids[i]]++
+		rows[ids[i+n]]++
+		rows[ids[i+2*n]]++
+		rows[ids[i+3*n]]++
+	}
+	for _, id := range ids[4*n:] {
+		rows[id]++
+	}
 }
 
 // merge adds what another worker has.

@@ -1,52 +1,139 @@
 package aggregate
 
-// distinct keeps the pairs of a group and a value, and counts those of each group.
+import "math/bits"
+
+// distinct keeps which values a group has: while that takes little memory, as one bit for each
+// number of the coding, null's included, else as pairs of a group and a number.
 type distinct struct {
-	c     *column
-	null  uint64
-	seen  map[pair]struct{}
-	count []uint32
+	c      *column
+	d      *coding // nil for a column without a space, whose numbers are those of values
+	words  int     // of the bits of a group
+	bits   []uint64
+	groups int
+
+	pairs  *interner // group<<32 + number; nil while there are bits
+	count  []uint32  // by group, once there are pairs
+	values interner  // the tokens of a column without a space
+	null   uint64    // and the token of null there
 }
 
-type pair struct {
-	token uint64
-	id    uint32
-}
+// maxBits is the most words of bits of all groups. Dictionaries have at most 2^32 values, so a pair
+// fits 64 bits.
+const maxBits = 1 << 20
 
 func newDistinct(c *column) *distinct {
-	return &distinct{c: c, null: c.nullToken(), seen: make(map[pair]struct{})}
+	d := &distinct{c: c}
+	if c.space == nil {
+		d.pairs, d.null = &interner{}, c.nullToken()
+		return d
+	}
+	d.d = c.values()
+	d.words = d.d.n/64 + 1
+	return d
 }
 
-func (d *distinct) grow(groups int) { d.count = grown(d.count, groups) }
+func (d *distinct) grow(groups int) {
+	if d.pairs == nil && groups*d.words > maxBits {
+		d.toPairs()
+	}
+	d.groups = groups
+	if d.pairs == nil {
+		d.bits = grown(d.bits, groups*d.words)
+	} else {
+		d.count = grown(d.count, groups)
+	}
+}
+
+// toPairs replaces the bits.
+func (d *distinct) toPairs() {
+	d.pairs, d.count = &interner{}, make([]uint32, d.groups)
+	for i, word := range d.bits {
+		for ; word != 0; word &= word - 1 {
+			d.see(uint32(i/d.words), uint32(i%d.words*64+bits.TrailingZeros64(word)))
+		}
+	}
+	d.bits = nil
+}
+
+// see adds a pair of a group and a number, unless it is that of null.
+func (d *distinct) see(id, number uint32) {
+	if d.d != nil && int(number) == d.d.n {
+		return
+	}
+	before := len(d.pairs.keys)
+	d.pairs.id(uint64(id)<<32 | uint64(number))
+	d.count[id] += uint32(len(d.pairs.keys) - before)
+}
 
 func (d *distinct) add(b *block) error {
-	for i, token := range b.tokens(d.c) {
-		if token != d.null {
-			d.see(pair{token, b.group(i)})
+	if d.d == nil {
+		for i, token := range b.tokens(d.c) {
+			if token != d.null {
+				d.see(b.group(i), d.values.id(token))
+			}
+		}
+		return d.check()
+	}
+	lastID, lastCode := ^uint32(0), uint32(0)
+	for i, code := range b.codesOf(d.c.space) {
+		id := b.group(i)
+		if id == lastID && code == lastCode {
+			continue
+		}
+		lastID, lastCode = id, code
+		number := d.d.number(code)
+		if d.pairs == nil {
+			d.bits[int(id)*d.words+int(number>>6)] |= 1 << (number & 63)
+		} else {
+			d.see(id, number)
 		}
 	}
 	return d.check()
 }
 
-func (d *distinct) see(p pair) {
-	if _, is := d.seen[p]; !is {
-		d.seen[p] = struct{}{}
-		d.count[p.id]++
-	}
-}
-
 func (d *distinct) check() error {
-	if len(d.seen) > maxPairs {
+	if d.pairs != nil && len(d.pairs.keys) > maxPairs {
 		return &TooManyValues{Column: d.c.col.Name, Max: maxPairs}
 	}
 	return nil
 }
 
 func (d *distinct) merge(other state, ids []uint32) error {
-	for p := range other.(*distinct).seen {
-		d.see(pair{p.token, ids[p.id]})
+	o := other.(*distinct)
+	if d.pairs == nil && o.pairs == nil {
+		for i, id := range ids {
+			to, from := d.bits[int(id)*d.words:], o.bits[i*d.words:(i+1)*d.words]
+			for k, word := range from {
+				to[k] |= word
+			}
+		}
+		return nil
+	}
+	for _, of := range []*distinct{d, o} {
+		if of.pairs == nil {
+			of.toPairs()
+		}
+	}
+	for _, pair := range o.pairs.keys {
+		number := uint32(pair)
+		if d.d == nil {
+			number = d.values.id(o.values.keys[number])
+		}
+		d.see(ids[pair>>32], number)
 	}
 	return d.check()
 }
 
-func (d *distinct) value(id uint32, _ Func) Value { return Value{Kind: Int, Int: int64(d.count[id])} }
+func (d *distinct) value(id uint32, _ Func, _ uint32) Value {
+	if d.pairs != nil {
+		return Value{Kind: Int, Int: int64(d.count[id])}
+	}
+	n := 0
+	for k, word := range d.bits[int(id)*d.words : int(id+1)*d.words] {
+		if k == d.d.n/64 {
+			word &^= 1 << (d.d.n & 63)
+		}
+		n += bits.OnesCount64(word)
+	}
+	return Value{Kind: Int, Int: int64(n)}
+}

@@ -2,8 +2,91 @@ package aggregate
 
 import "hdqs/snapshot"
 
-// extreme keeps the smallest or largest value of each group, as a token plus more; 0 is none. The
-// tokens of all columns that it is used for ascend by value.
+// codedExtreme keeps the smallest or largest value of each group, as the score of its code. The
+// higher the score the better; null has 0.
+type codedExtreme struct {
+	c      *column
+	max    bool
+	n      uint32 // the highest score
+	scores []uint32
+	found  []uint32
+	buffer []uint32
+}
+
+func newCodedExtreme(c *column, largest bool) *codedExtreme {
+	d := c.values()
+	e := &codedExtreme{c: c, max: largest, n: uint32(d.n), scores: make([]uint32, c.space.size)}
+	for code := range e.scores {
+		number := d.number(uint32(code))
+		switch {
+		case number == e.n:
+		case largest:
+			e.scores[code] = number + 1
+		default:
+			e.scores[code] = e.n - number
+		}
+	}
+	return e
+}
+
+func (e *codedExtreme) grow(groups int) { e.found = grown(e.found, groups) }
+
+func (e *codedExtreme) add(b *block) error {
+	codes := b.codesOf(e.c.space)
+	if b.ids == nil {
+		e.found[b.id] = e.best(codes, e.found[b.id])
+		return nil
+	}
+	ids := b.ids[:len(codes)]
+	for i, code := range codes {
+		if score := e.scores[code]; score > e.found[ids[i]] {
+			e.found[ids[i]] = score
+		}
+	}
+	return nil
+}
+
+// best is the best of the scores of codes and another.
+func (e *codedExtreme) best(codes []uint32, score uint32) uint32 {
+	for _, code := range codes {
+		score = max(score, e.scores[code])
+	}
+	return score
+}
+
+func (e *codedExtreme) addRun(from, to, id uint32) {
+	score := e.found[id]
+	if e.buffer == nil {
+		e.buffer = make([]uint32, blockRows)
+	}
+	for from < to && score < e.n {
+		codes := e.buffer[:min(to-from, blockRows)]
+		e.c.space.codes.Unpack(codes, from)
+		score = e.best(codes, score)
+		from += uint32(len(codes))
+	}
+	e.found[id] = score
+}
+
+func (e *codedExtreme) merge(other state, ids []uint32) error {
+	for i, id := range ids {
+		e.found[id] = max(e.found[id], other.(*codedExtreme).found[i])
+	}
+	return nil
+}
+
+func (e *codedExtreme) value(id uint32, _ Func, _ uint32) Value {
+	switch score := e.found[id]; {
+	case score == 0:
+		return Value{}
+	case e.max:
+		return e.c.value(score - 1)
+	default:
+		return e.c.value(e.n - score)
+	}
+}
+
+// extreme is codedExtreme for ints without a dictionary. It keeps a token plus more; 0 is none.
 type extreme struct {
 	c     *column
 	null  uint64 // the token of null
@@ -17,7 +100,7 @@ const noToken = ^uint64(0)
 
 func newExtreme(c *column, largest bool) *extreme {
 	e := &extreme{c: c, null: c.nullToken(), more: 1, max: largest}
-	if e.null == 0 && c.space == nil {
+	if e.null == 0 {
 		e.more = 0 // a token plus 1 could be beyond 64 bits
 	}
 	return e
@@ -68,7 +151,7 @@ func (e *extreme) merge(other state, ids []uint32) error {
 	return nil
 }
 
-func (e *extreme) value(id uint32, _ Func) Value {
+func (e *extreme) value(id uint32, _ Func, _ uint32) Value {
 	if e.found[id] == 0 {
 		return Value{}
 	}
@@ -122,7 +205,7 @@ func (e *decExtreme) merge(other state, ids []uint32) error {
 	return nil
 }
 
-func (e *decExtreme) value(id uint32, _ Func) Value {
+func (e *decExtreme) value(id uint32, _ Func, _ uint32) Value {
 	if !e.some[id] {
 		return Value{}
 	}

@@ -33,6 +33,18 @@ func (k *keys) len() int {
 	return len(k.groups.keys)
 }
 
+// of is the group of a key.
+func (k *keys) of(key uint64) (uint32, error) {
+	if k.p.dense || len(k.p.inputs) == 0 {
+		return uint32(key), nil
+	}
+	id := k.groups.id(key)
+	if len(k.groups.keys) > k.p.maxGroups {
+		return 0, &TooManyGroups{Max: k.p.maxGroups}
+	}
+	return id, nil
+}
+
 // add sets the group of each row of a block.
 func (k *keys) add(b *block) error {
 	if len(k.p.inputs) == 0 {

@@ -89,7 +89,7 @@ func (l *latest) merge(other state, ids []uint32) error {
 	return nil
 }
 
-func (l *latest) value(id uint32, _ Func) Value {
+func (l *latest) value(id uint32, _ Func, _ uint32) Value {
 	switch n := l.found[id]; {
 	case n.rank == 0:
 		return Value{}

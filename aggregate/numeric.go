@@ -4,6 +4,7 @@ import (
 	"math/big"
 	"math/bits"
 	"strings"
+	"sync"
 
 	"hdqs/snapshot"
 )
@@ -28,6 +29,15 @@ type numeric struct {
 	isOdd  []bool            // by code; nil without exact texts
 
 	raw snapshot.Numbers // of a column without a space
+
+	// Of columns with prefix sums: what add adds for a code, or for two codes that follow each other.
+	// Above countShift it counts values.
+	counted []int64
+	pairs   []int64
+
+	prefixOnce sync.Once
+	prefix     []int64  // the sum of the rows before each step, if there is one limb and no exact text
+	prefixSome []uint32 // and the number of their values, if there are nulls
 }
 
 const (
@@ -210,4 +220,137 @@ func (c *column) rat(d snapshot.Dec) *big.Rat {
 		panic("aggregate: exact text is not a number: " + c.col.DecString(d))
 	}
 	return r
+}
+
+// step is how many rows are between two prefix sums: 12 bytes for so many rows, at most.
+const step = 128
+
+// sums returns the prefix sums, and whether there are any.
+func (n *numeric) sums() bool {
+	n.prefixOnce.Do(func() {
+		rows := n.c.rows()
+		if n.limbs > 1 || n.isOdd != nil || len(n.raw.Scales) > 0 || n.c.col.Group != nil {
+			return
+		}
+		if n.c.space != nil && !n.count() {
+			return
+		}
+		n.prefix = make([]int64, rows/step+1)
+		if n.c.col.Nullable {
+			n.prefixSome = make([]uint32, rows/step+1)
+		}
+		var buffer [step]uint32
+		for k := range rows / step {
+			sum, some := n.add(&buffer, uint32(k*step), uint32(k*step+step))
+			n.prefix[k+1] = n.prefix[k] + sum
+			if n.prefixSome != nil {
+				n.prefixSome[k+1] = n.prefixSome[k] + some
+			}
+		}
+	})
+	return n.prefix != nil
+}
+
+const (
+	countShift = 48 // two codes' values take less, and so do those of step rows
+	pairWidth  = 6  // the widest codes that have a table for pairs: 32 KiB
+)
+
+// count makes the tables for add. It returns false if values are too large for them.
+func (n *numeric) count() bool {
+	n.counted = make([]int64, 1<<n.c.space.codes.Width())
+	for code, v := range n.tables[0] {
+		if absolute(v) >= 1<<(countShift-1)/step {
+			return false
+		}
+		n.counted[code] = v + 1<<countShift
+		if n.some != nil && n.some[code] == 0 {
+			n.counted[code] = 0
+		}
+	}
+	if width := n.c.space.codes.Width(); width <= pairWidth {
+		n.pairs = make([]int64, 1<<(2*width))
+		for i := range n.pairs {
+			n.pairs[i] = n.counted[i&(1<<width-1)] + n.counted[i>>width]
+		}
+	}
+	return true
+}
+
+// sum adds the rows from from to to-1, and counts their values. There must be prefix sums.
+func (n *numeric) sum(buffer *[step]uint32, from, to uint32) (sum int64, some uint32) {
+	if to-from <= step/2 {
+		return n.add(buffer, from, to)
+	}
+	sum, some = n.before(buffer, to)
+	less, fewer := n.before(buffer, from)
+	return sum - less, some - fewer
+}
+
+// before adds the rows before a row: those before the nearest step, and those between.
+func (n *numeric) before(buffer *[step]uint32, row uint32) (sum int64, some uint32) {
+	k := min(int(row+step/2)/step, len(n.prefix)-1)
+	at := uint32(k * step)
+	some = at
+	if n.prefixSome != nil {
+		some = n.prefixSome[k]
+	}
+	if at <= row {
+		more, count := n.add(buffer, at, row)
+		return n.prefix[k] + more, some + count
+	}
+	less, count := n.add(buffer, row, at)
+	return n.prefix[k] - less, some - count
+}
+
+// add adds at most step rows one by one.
+func (n *numeric) add(buffer *[step]uint32, from, to uint32) (sum int64, some uint32) {
+	if from == to {
+		return 0, 0
+	}
+	if n.c.space == nil {
+		return n.addPacked(from, to)
+	}
+	codes, width := n.c.space.codes, n.c.space.codes.Width()
+	total := int64(0)
+	if pairs, twice := n.pairs, uint(2*width)&63; pairs != nil {
+		mask := uint64(len(pairs) - 1)
+		for ; from+8 <= to; from += 8 {
+			word := codes.Load(from)
+			total += pairs[word&mask]
+			word >>= twice
+			total += pairs[word&mask]
+			word >>= twice
+			total += pairs[word&mask]
+			word >>= twice
+			total += pairs[word&mask]
+		}
+	}
+	if n.pairs == nil {
+		codes.Unpack(buffer[:to-from], from)
+		for _, code := range buffer[:to-from] {
+			total += n.counted[code]
+		}
+		from = to
+	}
+	for ; from < to; from++ {
+		total += n.counted[codes.At(from)]
+	}
+	sum = total << (64 - countShift) >> (64 - countShift)
+	return sum, uint32((total - sum) >> countShift)
+}
+
+// addPacked is add for ints without a dictionary.
+func (n *numeric) addPacked(from, to uint32) (sum int64, some uint32) {
+	var buffer [step]uint64
+	packed := buffer[:to-from]
+	n.raw.Packed.Unpack64(packed, from)
+	some = to - from
+	for _, v := range packed {
+		sum += int64(v)
+		if v == 0 {
+			some -= uint32(n.raw.First)
+		}
+	}
+	return sum + int64(some)*(n.raw.Base-int64(n.raw.First)), some
 }

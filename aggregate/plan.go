@@ -20,6 +20,7 @@ type plan struct {
 	maxGroups int
 	natural   bool // groups are in order if their keys are
 
+	runs  bool   // the codes of all inputs have long runs
 	dense bool   // keys are ids of groups
 	size  uint64 // number of keys, if dense
 }
@@ -86,6 +87,9 @@ func (p *plan) makeInputs() {
 		p.inputs = append(p.inputs, in)
 	}
 	p.size = product
+	p.runs = !slices.ContainsFunc(p.inputs, func(in *input) bool {
+		return in.raw != nil || in.fold || in.space.runs() == nil
+	})
 	stride := uint64(1)
 	for i := len(p.inputs) - 1; i >= 0; i-- {
 		p.inputs[i].stride = stride
@@ -168,10 +172,14 @@ func (p *plan) newState(key stateKey) (func() state, error) {
 		n := c.numbers()
 		return func() state { return newSumState(n) }, nil
 	case Min, Max:
-		if c.space == nil && c.col.Kind == snapshot.Decimal {
-			return func() state { return &decExtreme{c: c, raw: c.col.Numbers(), max: key.kind == Max} }, nil
+		switch largest := key.kind == Max; {
+		case c.space != nil:
+			return func() state { return newCodedExtreme(c, largest) }, nil
+		case c.col.Kind == snapshot.Decimal:
+			return func() state { return &decExtreme{c: c, raw: c.col.Numbers(), max: largest} }, nil
+		default:
+			return func() state { return newExtreme(c, largest) }, nil
 		}
-		return func() state { return newExtreme(c, key.kind == Max) }, nil
 	case Distinct:
 		return func() state { return newDistinct(c) }, nil
 	}

@@ -69,7 +69,7 @@ type Question struct {
 const DefaultMaxGroups = 100_000
 
 // maxPairs is the most pairs of a group and a distinct value that Distinct keeps.
-const maxPairs = 1 << 23
+const maxPairs = 1 << 22
 
 // ErrQuestion marks a question that the table cannot answer: a column that it does not have, or a
 // part or function that does not fit the column's kind.

@@ -15,8 +15,13 @@ type state interface {
 	add(b *block) error
 	// merge adds what another state of the same measure keeps. Its group i is this one's ids[i].
 	merge(other state, ids []uint32) error
-	// value is the measure of a group.
-	value(id uint32, f Func) Value
+	// value is the measure of a group with that many rows.
+	value(id uint32, f Func, rows uint32) Value
+}
+
+// runState is a state that adds rows of one group that follow each other faster than in blocks.
+type runState interface {
+	addRun(from, to, id uint32)
 }
 
 // grown returns a list with room for n elements, new ones set to zero.
@@ -29,19 +34,44 @@ func grown[T any](s []T, n int) []T {
 
 // sumState keeps sums, and how many values they have.
 type sumState struct {
-	n    *numeric
-	sums [][]int64 // by limb and group
-	some []uint32  // values by group
-	odd  map[uint32]*big.Rat
+	n        *numeric
+	sums     [][]int64 // by limb and group
+	some     []uint32  // values by group; in columns without nulls every row has one
+	nullable bool
+	odd      map[uint32]*big.Rat
+	buffer   [step]uint32
 }
 
-func newSumState(n *numeric) *sumState { return &sumState{n: n, sums: make([][]int64, n.limbs)} }
+func newSumState(n *numeric) state {
+	s := &sumState{n: n, sums: make([][]int64, n.limbs), nullable: n.c.col.Nullable}
+	if n.sums() {
+		return &runSums{s}
+	}
+	return s
+}
+
+// runSums is a sumState that has prefix sums.
+type runSums struct{ *sumState }
+
+func (s *runSums) addRun(from, to, id uint32) {
+	sum, some := s.n.sum(&s.buffer, from, to)
+	s.sums[0][id] += sum
+	if s.nullable {
+		s.some[id] += some
+	}
+}
+
+func (s *runSums) merge(other state, ids []uint32) error {
+	return s.sumState.merge(other.(*runSums).sumState, ids)
+}
 
 func (s *sumState) grow(groups int) {
 	for j := range s.sums {
 		s.sums[j] = grown(s.sums[j], groups)
 	}
-	s.some = grown(s.some, groups)
+	if s.nullable {
+		s.some = grown(s.some, groups)
+	}
 }
 
 func (s *sumState) add(b *block) error {
@@ -53,9 +83,7 @@ func (s *sumState) add(b *block) error {
 	for j, table := range s.n.tables {
 		addTable(s.sums[j], table, codes, b)
 	}
-	if s.n.some == nil {
-		s.count(b)
-	} else {
+	if s.nullable {
 		addTable(s.some, s.n.some, codes, b)
 	}
 	if s.n.isOdd != nil {
@@ -68,17 +96,6 @@ func (s *sumState) add(b *block) error {
 	return nil
 }
 
-// count counts a value for each row.
-func (s *sumState) count(b *block) {
-	if b.ids == nil {
-		s.some[b.id] += uint32(b.n)
-		return
-	}
-	for _, id := range b.ids {
-		s.some[id]++
-	}
-}
-
 // addTable adds the table's value of each row's code to the row's group.
 func addTable[T int64 | uint32](sums, table []T, codes []uint32, b *block) {
 	if b.ids == nil {
@@ -89,9 +106,18 @@ func addTable[T int64 | uint32](sums, table []T, codes []uint32, b *block) {
 		sums[b.id] += sum
 		return
 	}
+	// Neighbouring rows are often of one group, and adding to the same place twice in a row has to
+	// wait for the first addition. So four parts of the block take turns.
+	n := len(codes) / 4
 	ids := b.ids[:len(codes)]
-	for i, code := range codes {
-		sums[ids[i]] += table[code]
+	for i := range n {
+		sums[ids[i]] += table[codes[i]]
+		sums[ids[i+n]] += table[codes[i+n]]
+		sums[ids[i+2*n]] += table[codes[i+2*n]]
+		sums[ids[i+3*n]] += table[codes[i+3*n]]
+	}
+	for i := 4 * n; i < len(codes); i++ {
+		sums[ids[i]] += table[codes[i]]
 	}
 }
 
@@ -123,12 +149,8 @@ func (s *sumState) addRaw(b *block) {
 			if raw.First == 1 && v == 0 {
 				continue
 			}
-			id := b.group(i)
 			s.n.cut(snapshot.Dec{Mantissa: int64(uint64(raw.Base) + v - raw.First)}, &limbs)
-			for j := range s.sums {
-				s.sums[j][id] += limbs[j]
-			}
-			s.some[id]++
+			s.addLimbs(b.group(i), &limbs)
 		}
 		return
 	}
@@ -139,6 +161,18 @@ func (s *sumState) addRaw(b *block) {
 		}
 		id := b.group(i)
 		sums[id] += int64(uint64(raw.Base) + v - raw.First)
+		if s.nullable {
+			s.some[id]++
+		}
+	}
+}
+
+// addLimbs adds the limbs of a value.
+func (s *sumState) addLimbs(id uint32, limbs *[maxLimbs]int64) {
+	for j := range s.sums {
+		s.sums[j][id] += limbs[j]
+	}
+	if s.nullable {
 		s.some[id]++
 	}
 }
@@ -155,16 +189,13 @@ func (s *sumState) addDecs(b *block) {
 		if v.Scale == snapshot.DecNull {
 			continue
 		}
-		id := b.group(i)
-		s.some[id]++
 		if v.Scale == snapshot.DecText {
-			s.addOdd(id, s.n.c.col.DecString(v))
-			continue
+			s.addOdd(b.group(i), s.n.c.col.DecString(v))
+			limbs = [maxLimbs]int64{}
+		} else {
+			s.n.cut(v, &limbs)
 		}
-		s.n.cut(v, &limbs)
-		for j := range s.sums {
-			s.sums[j][id] += limbs[j]
-		}
+		s.addLimbs(b.group(i), &limbs)
 	}
 }
 
@@ -175,8 +206,10 @@ func (s *sumState) merge(other state, ids []uint32) error {
 			s.sums[j][id] += sums[i]
 		}
 	}
-	for i, id := range ids {
-		s.some[id] += o.some[i]
+	if s.nullable {
+		for i, id := range ids {
+			s.some[id] += o.some[i]
+		}
 	}
 	for i, r := range o.odd {
 		id := ids[i]
@@ -191,8 +224,12 @@ func (s *sumState) merge(other state, ids []uint32) error {
 	return nil
 }
 
-func (s *sumState) value(id uint32, f Func) Value {
-	if s.some[id] == 0 {
+func (s *sumState) value(id uint32, f Func, rows uint32) Value {
+	some := rows
+	if s.nullable {
+		some = s.some[id]
+	}
+	if some == 0 {
 		return Value{}
 	}
 	sum, scale := new(big.Int), s.n.scale
@@ -207,7 +244,7 @@ func (s *sumState) value(id uint32, f Func) Value {
 		sum.Div(new(big.Int).Mul(total.Num(), pow10(scale)), total.Denom())
 	}
 	if f == Mean {
-		return meanValue(sum, scale, s.some[id])
+		return meanValue(sum, scale, some)
 	}
 	kind := Decimal
 	if s.n.c.col.Kind == snapshot.Int {

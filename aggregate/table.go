@@ -32,6 +32,9 @@ type space struct {
 	codes  snapshot.Packed
 	size   int
 	starts *snapshot.Postings // where the rows of each code start, if codes never fall
+
+	runsOnce  sync.Once
+	firstRows []uint32 // see runs
 }
 
 // column is a column as questions use it. What is derived from it is made at the first use.
