@@ -1,6 +1,7 @@
 package aggregate
 
 import (
+	"math/bits"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -28,7 +29,7 @@ func (t *Table) Answer(q *Question) (*Result, error) {
 	p.chooseDense(passing, &w.chunk)
 	n := min(max(q.Workers, 1), (passing.Chunks()+chunksPerWorker-1)/chunksPerWorker)
 	if n <= 1 {
-		err = w.run(func(k int) bool { return k < passing.Chunks() })
+		err = w.addAll()
 	} else {
 		err = runAll(w, n)
 	}
@@ -53,14 +54,14 @@ type worker struct {
 	fast    []runState // those of them that can add runs
 	slow    []state    // and the others
 	cursors []cursor   // of the inputs, if all have runs
+	run     run        // rows to be added
 	block   *block
 	at      []uint32 // rows that do not follow each other, for the next block
 	room    int      // groups that states have room for
-	next    int
 }
 
 func newWorker(p *plan, passing *index.Passing) *worker {
-	return &worker{p: p, passing: passing, next: -1}
+	return &worker{p: p, passing: passing}
 }
 
 func (w *worker) start() {
@@ -97,15 +98,15 @@ func (w *worker) grow(groups int) {
 	}
 }
 
-// run adds the chunks that take allows, of which it counts up the numbers.
-func (w *worker) run(take func(k int) bool) error {
+// addAll adds all chunks.
+func (w *worker) addAll() error {
 	w.start()
-	for k := 0; take(k); k++ {
+	for k := range w.passing.Chunks() {
 		if err := w.add(k); err != nil {
 			return err
 		}
 	}
-	return w.flush()
+	return w.finish()
 }
 
 // runAll shares the chunks among n workers and merges what they have into the first.
@@ -131,7 +132,7 @@ func runAll(first *worker, n int) error {
 				errs[i] = w.add(k)
 			}
 			if errs[i] == nil {
-				errs[i] = w.flush()
+				errs[i] = w.finish()
 			}
 		})
 	}
@@ -159,26 +160,24 @@ const minRange = 16
 
 // add adds the passing rows of a chunk.
 func (w *worker) add(k int) error {
-	if w.passing.Read(k, &w.chunk) == 0 {
+	n := w.passing.Read(k, &w.chunk)
+	if n == 0 {
 		return nil
+	}
+	if n > minScattered && !w.chunk.All() {
+		if words := w.chunk.Words(); countRuns(words)*minRange > n {
+			return w.addScattered(words, w.chunk.Base())
+		}
 	}
 	w.ranges = w.chunk.Ranges(w.ranges[:0])
 	for _, r := range w.ranges {
-		if r.To-r.From < minRange {
-			for row := r.From; row < r.To; row++ {
-				w.at = append(w.at, row)
-			}
-			if len(w.at) > blockRows-minRange {
-				if err := w.flush(); err != nil {
-					return err
-				}
-			}
-			continue
-		}
 		var err error
-		if w.p.runs {
+		switch {
+		case r.To-r.From < minRange:
+			err = w.addRows(r)
+		case w.p.runs:
 			err = w.addRuns(r.From, r.To)
-		} else {
+		default:
 			err = w.addRange(r.From, r.To)
 		}
 		if err != nil {
@@ -186,6 +185,48 @@ func (w *worker) add(k int) error {
 		}
 	}
 	return nil
+}
+
+// minScattered is the number of rows in a chunk from which on it is worth while to find out whether
+// they are scattered.
+const minScattered = 1024
+
+// countRuns counts the runs of ones.
+func countRuns(words *[1024]uint64) int {
+	n, last := 0, uint64(0)
+	for _, w := range words {
+		n += bits.OnesCount64(w &^ (w<<1 | last>>63))
+		last = w
+	}
+	return n
+}
+
+// addScattered adds the rows of a chunk one by one.
+func (w *worker) addScattered(words *[1024]uint64, base uint32) error {
+	for i, word := range words {
+		if len(w.at) > blockRows-64 {
+			if err := w.flush(); err != nil {
+				return err
+			}
+		}
+		at := w.at
+		for first := base + uint32(i)<<6; word != 0; word &= word - 1 {
+			at = append(at, first+uint32(bits.TrailingZeros64(word)))
+		}
+		w.at = at
+	}
+	return nil
+}
+
+// addRows adds the rows of a short range.
+func (w *worker) addRows(r index.Range) error {
+	for row := r.From; row < r.To; row++ {
+		w.at = append(w.at, row)
+	}
+	if len(w.at) <= blockRows-minRange {
+		return nil
+	}
+	return w.flush()
 }
 
 // addRange adds the rows from from to to-1.
@@ -201,32 +242,52 @@ func (w *worker) addRange(from, to uint32) error {
 	return nil
 }
 
+// run is rows of one group that follow each other.
+type run struct{ from, to, id uint32 }
+
 // addRuns is addRange where the codes of all inputs have long runs: it adds the rows of one group
 // together.
 func (w *worker) addRuns(from, to uint32) error {
 	for from < to {
 		end, key := to, uint64(0)
 		for i, in := range w.p.inputs {
-			end = min(end, w.cursors[i].end(from))
-			key = key*in.radix + uint64(in.digits[in.space.codes.At(from)])
+			code, last := w.cursors[i].seek(from)
+			end = min(end, last)
+			key = key*in.radix + uint64(in.digits[code])
 		}
 		id, err := w.keys.of(key)
 		if err != nil {
 			return err
 		}
-		w.grow(w.keys.len())
-		w.rows[id] += end - from
-		for _, s := range w.fast {
-			s.addRun(from, end, id)
-		}
-		if len(w.slow) > 0 {
-			if err := w.addSlow(from, end, id); err != nil {
+		if id == w.run.id && from == w.run.to {
+			w.run.to = end
+		} else {
+			if err := w.addRun(); err != nil {
 				return err
 			}
+			w.run = run{from, end, id}
 		}
 		from = end
 	}
 	return nil
+}
+
+// addRun adds the run, if there is one.
+func (w *worker) addRun() error {
+	r := w.run
+	if r.from == r.to {
+		return nil
+	}
+	w.run.from = r.to
+	w.grow(w.keys.len())
+	w.rows[r.id] += r.to - r.from
+	for _, s := range w.fast {
+		s.addRun(r.from, r.to, r.id)
+	}
+	if len(w.slow) == 0 {
+		return nil
+	}
+	return w.addSlow(r.from, r.to, r.id)
 }
 
 // addSlow adds rows of one group to the states that cannot add runs.
@@ -244,6 +305,14 @@ func (w *worker) addSlow(from, to, id uint32) error {
 		from += n
 	}
 	return nil
+}
+
+// finish adds the rows that are left.
+func (w *worker) finish() error {
+	if err := w.addRun(); err != nil {
+		return err
+	}
+	return w.flush()
 }
 
 // flush adds the rows that do not follow each other.

@@ -1,7 +1,5 @@
 package aggregate
 
-import "hdqs/snapshot"
-
 // blockRows is the most rows of a block: few enough that what is unpacked stays in the first cache.
 const blockRows = 1024
 
@@ -22,7 +20,6 @@ type block struct {
 	scratch []uint32
 	values []int64
 	packed []uint64
-	decs   []snapshot.Dec
 }
 
 func newBlock(spaces []*space) *block {
@@ -35,7 +32,6 @@ func newBlock(spaces []*space) *block {
 	b.scratch = make([]uint32, blockRows)
 	b.values = make([]int64, blockRows)
 	b.packed = make([]uint64, blockRows)
-	b.decs = make([]snapshot.Dec, blockRows)
 	return b
 }
 

@@ -1,6 +1,10 @@
 package aggregate
 
-import "hdqs/snapshot"
+import (
+	"math/big"
+
+	"hdqs/snapshot"
+)
 
 // codedExtreme keeps the smallest or largest value of each group, as the score of its code. The
 // higher the score the better; null has 0.
@@ -86,88 +90,84 @@ func (e *codedExtreme) value(id uint32, _ Func, _ uint32) Value {
 	}
 }
 
-// extreme is codedExtreme for ints without a dictionary. It keeps a token plus more; 0 is none.
-type extreme struct {
-	c     *column
-	null  uint64 // the token of null
-	more  uint64 // 1, or 0 where no value has the token 0
+// intExtreme is codedExtreme for columns without a space whose values are integers of one limb, or
+// can be made such by a power of ten.
+type intExtreme struct {
+	n     *numeric
 	max   bool
-	found []uint64
+	some  []bool
+	found []int64
+	texts map[uint32]snapshot.Dec // the smallest or largest exact texts, which are few
 }
 
-// noToken is the token of null where there is none.
-const noToken = ^uint64(0)
+func (e *intExtreme) grow(groups int) {
+	e.some, e.found = grown(e.some, groups), grown(e.found, groups)
+}
 
-func newExtreme(c *column, largest bool) *extreme {
-	e := &extreme{c: c, null: c.nullToken(), more: 1, max: largest}
-	if e.null == 0 {
-		e.more = 0 // a token plus 1 could be beyond 64 bits
+func (e *intExtreme) add(b *block) error {
+	packed, values := b.tokens(e.n.c), b.values[:b.n]
+	var some []uint32
+	if e.n.c.col.Nullable {
+		some = b.scratch[:b.n]
 	}
-	return e
-}
-
-// nullToken is the token of null, in columns that have one for it.
-func (c *column) nullToken() uint64 {
-	switch {
-	case c.space != nil:
-		return uint64(c.values().n)
-	case c.col.Kind == snapshot.Int && c.col.Nullable:
-		return 0
-	case c.col.Nullable:
-		n := c.col.Numbers()
-		for k, scale := range n.Scales {
-			if scale == snapshot.DecNull {
-				return uint64(k) // whose mantissa is 0
-			}
+	e.n.integers(values, packed, some)
+	mask := uint64(1)<<e.n.raw.ScaleBits - 1
+	for i, v := range values {
+		if (some == nil || some[i] != 0) && packed[i]&mask != e.n.textAt {
+			e.see(b.group(i), v)
 		}
 	}
-	return noToken
-}
-
-func (e *extreme) grow(groups int) { e.found = grown(e.found, groups) }
-
-func (e *extreme) add(b *block) error {
-	for i, token := range b.tokens(e.c) {
-		if token != e.null {
-			e.see(b.group(i), token+e.more)
-		}
-	}
+	e.n.eachText(packed, func(i int, d snapshot.Dec) { e.seeText(b.group(i), d) })
 	return nil
 }
 
-func (e *extreme) see(id uint32, token uint64) {
-	have := &e.found[id]
-	if *have == 0 || e.max == (token > *have) {
-		*have = token
+func (e *intExtreme) seeText(id uint32, d snapshot.Dec) {
+	if e.texts == nil {
+		e.texts = make(map[uint32]snapshot.Dec)
+	}
+	if have, is := e.texts[id]; !is || e.max == (d.Mantissa > have.Mantissa) { // they ascend by value
+		e.texts[id] = d
 	}
 }
 
-func (e *extreme) merge(other state, ids []uint32) error {
+func (e *intExtreme) see(id uint32, v int64) {
+	if !e.some[id] || e.max == (v > e.found[id]) {
+		e.some[id], e.found[id] = true, v
+	}
+}
+
+func (e *intExtreme) merge(other state, ids []uint32) error {
+	o := other.(*intExtreme)
 	for i, id := range ids {
-		if token := other.(*extreme).found[i]; token > 0 {
-			e.see(id, token)
+		if o.some[i] {
+			e.see(id, o.found[i])
 		}
+	}
+	for i, d := range o.texts {
+		e.seeText(ids[i], d)
 	}
 	return nil
 }
 
-func (e *extreme) value(id uint32, _ Func, _ uint32) Value {
-	if e.found[id] == 0 {
+func (e *intExtreme) value(id uint32, _ Func, _ uint32) Value {
+	c := e.n.c
+	text, is := e.texts[id]
+	if is && e.some[id] {
+		other := new(big.Rat).SetFrac(big.NewInt(e.found[id]), pow10(e.n.scale))
+		is = e.max == (c.rat(text).Cmp(other) > 0)
+	}
+	switch {
+	case is:
+		return c.decValue(text)
+	case !e.some[id]:
 		return Value{}
+	case c.col.Kind == snapshot.Decimal:
+		return intDecimal(e.found[id], e.n.scale, Decimal)
 	}
-	return e.c.tokenValue(e.found[id] - e.more)
+	return intValue(c.col.Kind, e.found[id])
 }
 
-// tokenValue is the value of a token.
-func (c *column) tokenValue(token uint64) Value {
-	if c.space != nil {
-		return c.value(uint32(token))
-	}
-	raw := c.col.Numbers()
-	return c.rawValue(&raw, token)
-}
-
-// decExtreme is extreme for decimals without a dictionary, whose tokens do not ascend by value.
+// decExtreme is intExtreme for all other columns without a space.
 type decExtreme struct {
 	c     *column
 	raw   snapshot.Numbers
@@ -182,8 +182,8 @@ func (e *decExtreme) grow(groups int) {
 
 func (e *decExtreme) add(b *block) error {
 	for i, token := range b.tokens(e.c) {
-		if v := rawDec(&e.raw, token); v.Scale != snapshot.DecNull {
-			e.see(b.group(i), v)
+		if !rawNull(&e.raw, token) {
+			e.see(b.group(i), rawDec(&e.raw, token))
 		}
 	}
 	return nil
@@ -209,5 +209,8 @@ func (e *decExtreme) value(id uint32, _ Func, _ uint32) Value {
 	if !e.some[id] {
 		return Value{}
 	}
-	return e.c.decValue(e.found[id])
+	if e.c.col.Kind == snapshot.Decimal {
+		return e.c.decValue(e.found[id])
+	}
+	return intValue(e.c.col.Kind, e.found[id].Mantissa)
 }

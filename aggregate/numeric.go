@@ -28,7 +28,12 @@ type numeric struct {
 	odd    map[uint32]string // exact texts
 	isOdd  []bool            // by code; nil without exact texts
 
-	raw snapshot.Numbers // of a column without a space
+	// Of a column without a space. If there is one limb, the integer of a packed number is the
+	// factor for its scale times its mantissa; the factor of null and exact texts is 0.
+	raw     snapshot.Numbers
+	factors [1 << 5]int64
+	valued  [1 << 5]uint32 // 1, for null 0
+	textAt  uint64         // the position of the scale of exact texts; noToken without any
 
 	// Of columns with prefix sums: what add adds for a code, or for two codes that follow each other.
 	// Above countShift it counts values.
@@ -177,6 +182,52 @@ func (n *numeric) measureRaw() {
 		}
 	}
 	n.limbs = limbsFor(most, n.scale-min(n.scale, least), n.c.rows())
+	n.factors[0], n.valued[0] = 1, 1 // of ints
+	n.textAt = noToken
+	for k, s := range r.Scales {
+		n.factors[k], n.valued[k] = 0, 1
+		switch {
+		case s <= snapshot.MaxScale:
+			n.factors[k] = powers[n.scale-int(s)]
+		case s == snapshot.DecText:
+			n.textAt = uint64(k)
+		default:
+			n.valued[k] = 0
+		}
+	}
+}
+
+// eachText calls f with the exact texts among packed numbers, and where they are.
+func (n *numeric) eachText(packed []uint64, f func(i int, d snapshot.Dec)) {
+	if n.textAt == noToken {
+		return
+	}
+	mask := uint64(1)<<n.raw.ScaleBits - 1
+	for i, v := range packed {
+		if v&mask == n.textAt {
+			f(i, snapshot.Dec{Mantissa: int64(v >> n.raw.ScaleBits), Scale: snapshot.DecText})
+		}
+	}
+}
+
+// integers replaces the packed numbers of a column without a space, of one limb, by integers, and
+// counts the values in each if some is given. The integer of null or an exact text is 0.
+func (n *numeric) integers(dst []int64, packed []uint64, some []uint32) {
+	r := &n.raw
+	mask, shift := uint64(1)<<r.ScaleBits-1, r.ScaleBits&63
+	for i, v := range packed {
+		k := v & mask % uint64(len(n.factors))
+		dst[i] = int64(v>>shift+uint64(r.Base)-r.First) * n.factors[k]
+	}
+	if some == nil {
+		return
+	}
+	for i, v := range packed {
+		some[i] = n.valued[v&mask%uint64(len(n.valued))]
+		if r.First == 1 && v == 0 {
+			dst[i], some[i] = 0, 0
+		}
+	}
 }
 
 // cut writes the limbs of an ordinary decimal.
@@ -223,13 +274,13 @@ func (c *column) rat(d snapshot.Dec) *big.Rat {
 }
 
 // step is how many rows are between two prefix sums: 12 bytes for so many rows, at most.
-const step = 128
+const step = 64
 
 // sums returns the prefix sums, and whether there are any.
 func (n *numeric) sums() bool {
 	n.prefixOnce.Do(func() {
 		rows := n.c.rows()
-		if n.limbs > 1 || n.isOdd != nil || len(n.raw.Scales) > 0 || n.c.col.Group != nil {
+		if n.limbs > 1 || n.isOdd != nil || n.raw.Scales != nil && n.textAt != noToken || n.c.col.Group != nil {
 			return
 		}
 		if n.c.space != nil && !n.count() {
@@ -340,17 +391,24 @@ func (n *numeric) add(buffer *[step]uint32, from, to uint32) (sum int64, some ui
 	return sum, uint32((total - sum) >> countShift)
 }
 
-// addPacked is add for ints without a dictionary.
+// addPacked is add for a column without a space.
 func (n *numeric) addPacked(from, to uint32) (sum int64, some uint32) {
-	var buffer [step]uint64
-	packed := buffer[:to-from]
-	n.raw.Packed.Unpack64(packed, from)
-	some = to - from
-	for _, v := range packed {
-		sum += int64(v)
-		if v == 0 {
-			some -= uint32(n.raw.First)
+	var packed [step]uint64
+	var values [step]int64
+	var valued [step]uint32
+	count := to - from
+	n.raw.Packed.Unpack64(packed[:count], from)
+	if !n.c.col.Nullable {
+		n.integers(values[:count], packed[:count], nil)
+		some = count
+	} else {
+		n.integers(values[:count], packed[:count], valued[:count])
+		for _, v := range valued[:count] {
+			some += v
 		}
 	}
-	return sum + int64(some)*(n.raw.Base-int64(n.raw.First)), some
+	for _, v := range values[:count] {
+		sum += v
+	}
+	return sum, some
 }

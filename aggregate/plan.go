@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"hdqs/index"
-	"hdqs/snapshot"
 )
 
 // plan is a question bound to a table.
@@ -172,14 +171,14 @@ func (p *plan) newState(key stateKey) (func() state, error) {
 		n := c.numbers()
 		return func() state { return newSumState(n) }, nil
 	case Min, Max:
-		switch largest := key.kind == Max; {
-		case c.space != nil:
+		largest := key.kind == Max
+		if c.space != nil {
 			return func() state { return newCodedExtreme(c, largest) }, nil
-		case c.col.Kind == snapshot.Decimal:
-			return func() state { return &decExtreme{c: c, raw: c.col.Numbers(), max: largest} }, nil
-		default:
-			return func() state { return newExtreme(c, largest) }, nil
 		}
+		if n := c.numbers(); n.limbs == 1 {
+			return func() state { return &intExtreme{n: n, max: largest} }, nil
+		}
+		return func() state { return &decExtreme{c: c, raw: c.col.Numbers(), max: largest} }, nil
 	case Distinct:
 		return func() state { return newDistinct(c) }, nil
 	}

@@ -28,13 +28,10 @@ func newResult(w *worker) (*Result, error) {
 	switch {
 	case w.p.natural && w.p.dense:
 	case w.p.natural:
-		keys := w.keys.groups.keys
-		slices.SortFunc(r.ids, func(a, b uint32) int {
-			if keys[a] < keys[b] {
-				return -1
-			}
-			return 1
-		})
+		// Sorted by keys, which a hash table has the ids of.
+		for i, key := range slices.Sorted(slices.Values(w.keys.groups.keys)) {
+			r.ids[i] = w.keys.groups.id(key)
+		}
 	default:
 		r.sort()
 	}
@@ -77,7 +74,8 @@ func (r *Result) Rows(group int) int {
 // Group is a field of a group.
 func (r *Result) Group(group, field int) Value {
 	f := r.w.p.fields[field]
-	digits := make([]uint64, len(r.w.p.inputs))
+	var space [8]uint64
+	digits := append(space[:0], make([]uint64, len(r.w.p.inputs))...)
 	r.w.keys.digits(r.ids[group], digits)
 	return f.value(r.w.p.inputs[f.input].rank(f.at, digits[f.input]))
 }

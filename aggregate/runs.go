@@ -1,64 +1,69 @@
 package aggregate
 
-import "sort"
+import (
+	"slices"
+	"sort"
+)
 
 // minRun is the number of rows that a code must have in a row, on average, for runs to be worth
-// their memory of four bytes each.
+// their memory of eight bytes each.
 const minRun = 32
 
-// runs lists the first row of each run of equal codes, and last the number of rows. It is nil if
-// runs are short. Rows are sorted by some of their columns, which have long ones.
-func (s *space) runs() []uint32 {
+// runs are the runs of equal codes of a space.
+type runs struct {
+	first []uint32 // the first row of each, and last the number of rows
+	codes []uint32
+}
+
+// runs returns the runs of a space, nil if they are short. Rows are sorted by some of their
+// columns, which have long ones.
+func (s *space) runs() *runs {
 	s.runsOnce.Do(func() {
 		rows := s.codes.Len()
 		if rows == 0 {
 			return
 		}
 		most := rows/minRun + 1
-		starts := make([]uint32, 0, min(most, s.size)+1)
-		if s.starts != nil {
-			for code := range uint32(s.size) {
-				if from := s.starts.Start(code); from < s.starts.Start(code+1) {
-					starts = append(starts, from)
+		all := &runs{}
+		last := ^uint32(0)
+		var codes [blockRows]uint32
+		for from := 0; from < rows; from += blockRows {
+			n := min(rows-from, blockRows)
+			s.codes.Unpack(codes[:n], uint32(from))
+			for i, code := range codes[:n] {
+				if code != last {
+					all.first = append(all.first, uint32(from+i))
+					all.codes = append(all.codes, code)
+					last = code
 				}
 			}
-		} else {
-			last := ^uint32(0)
-			var codes [blockRows]uint32
-			for from := 0; from < rows && len(starts) <= most; from += blockRows {
-				n := min(rows-from, blockRows)
-				s.codes.Unpack(codes[:n], uint32(from))
-				for i, code := range codes[:n] {
-					if code != last {
-						starts = append(starts, uint32(from+i))
-						last = code
-					}
-				}
+			if len(all.first) > most {
+				return
 			}
 		}
-		if len(starts) <= most {
-			s.firstRows = append(starts, uint32(rows))
-		}
+		all.first = slices.Clip(append(all.first, uint32(rows)))
+		all.codes = slices.Clip(all.codes)
+		s.long = all
 	})
-	return s.firstRows
+	return s.long
 }
 
 // cursor finds the runs of ascending rows.
 type cursor struct {
-	runs []uint32
-	at   int // the run of the last row
+	*runs
+	at int // the run of the last row
 }
 
-// end is where the run of a row ends.
-func (c *cursor) end(row uint32) uint32 {
-	runs := c.runs
+// seek finds the run of a row: its code, and where it ends.
+func (c *cursor) seek(row uint32) (code, end uint32) {
+	first := c.first
 	for i := range 8 {
-		if c.at+i+1 < len(runs) && runs[c.at+i+1] > row {
+		if c.at+i+1 < len(first) && first[c.at+i+1] > row {
 			c.at += i
-			return runs[c.at+1]
+			return c.codes[c.at], first[c.at+1]
 		}
 	}
-	rest := runs[c.at+1:]
+	rest := first[c.at+1:]
 	c.at += sort.Search(len(rest)-1, func(i int) bool { return rest[i] > row })
-	return runs[c.at+1]
+	return c.codes[c.at], first[c.at+1]
 }

@@ -137,33 +137,62 @@ func (s *sumState) addOdd(id uint32, text string) {
 
 // addRaw adds values that are not coded.
 func (s *sumState) addRaw(b *block) {
-	raw := &s.n.raw
-	if len(raw.Scales) > 0 {
-		s.addDecs(b)
+	if s.n.limbs > 1 {
+		s.addCut(b)
 		return
 	}
 	packed := b.tokens(s.n.c)
-	if s.n.limbs > 1 {
-		var limbs [maxLimbs]int64
-		for i, v := range packed {
-			if raw.First == 1 && v == 0 {
-				continue
-			}
-			s.n.cut(snapshot.Dec{Mantissa: int64(uint64(raw.Base) + v - raw.First)}, &limbs)
-			s.addLimbs(b.group(i), &limbs)
+	s.n.eachText(packed, func(i int, d snapshot.Dec) { s.addOdd(b.group(i), s.n.c.col.DecString(d)) })
+	var some []uint32
+	if s.nullable {
+		some = b.scratch[:b.n]
+	}
+	values := b.values[:b.n]
+	s.n.integers(values, packed, some)
+	addValues(s.sums[0], values, b)
+	if s.nullable {
+		addValues(s.some, some, b)
+	}
+}
+
+// addValues adds the value of each row to the row's group.
+func addValues[T int64 | uint32](sums, values []T, b *block) {
+	if b.ids == nil {
+		var sum T
+		for _, v := range values {
+			sum += v
 		}
+		sums[b.id] += sum
 		return
 	}
-	sums := s.sums[0]
-	for i, v := range packed {
-		if raw.First == 1 && v == 0 {
+	n := len(values) / 4 // see addTable
+	ids := b.ids[:len(values)]
+	for i := range n {
+		sums[ids[i]] += values[i]
+		sums[ids[i+n]] += values[i+n]
+		sums[ids[i+2*n]] += values[i+2*n]
+		sums[ids[i+3*n]] += values[i+3*n]
+	}
+	for i := 4 * n; i < len(values); i++ {
+		sums[ids[i]] += values[i]
+	}
+}
+
+// addCut adds values that are not coded, of several limbs.
+func (s *sumState) addCut(b *block) {
+	var limbs [maxLimbs]int64
+	for i, v := range b.tokens(s.n.c) {
+		if rawNull(&s.n.raw, v) {
 			continue
 		}
-		id := b.group(i)
-		sums[id] += int64(uint64(raw.Base) + v - raw.First)
-		if s.nullable {
-			s.some[id]++
+		d := rawDec(&s.n.raw, v)
+		if d.Scale == snapshot.DecText {
+			s.addOdd(b.group(i), s.n.c.col.DecString(d))
+			limbs = [maxLimbs]int64{}
+		} else {
+			s.n.cut(d, &limbs)
 		}
+		s.addLimbs(b.group(i), &limbs)
 	}
 }
 
@@ -174,28 +203,6 @@ func (s *sumState) addLimbs(id uint32, limbs *[maxLimbs]int64) {
 	}
 	if s.nullable {
 		s.some[id]++
-	}
-}
-
-func (s *sumState) addDecs(b *block) {
-	decs := b.decs[:b.n]
-	if b.at == nil {
-		s.n.c.col.Decs(decs, b.from)
-	} else {
-		s.n.c.col.DecsAt(decs, b.at)
-	}
-	var limbs [maxLimbs]int64
-	for i, v := range decs {
-		if v.Scale == snapshot.DecNull {
-			continue
-		}
-		if v.Scale == snapshot.DecText {
-			s.addOdd(b.group(i), s.n.c.col.DecString(v))
-			limbs = [maxLimbs]int64{}
-		} else {
-			s.n.cut(v, &limbs)
-		}
-		s.addLimbs(b.group(i), &limbs)
 	}
 }
 
@@ -232,6 +239,23 @@ func (s *sumState) value(id uint32, f Func, rows uint32) Value {
 	if some == 0 {
 		return Value{}
 	}
+	kind := Decimal
+	if s.n.c.col.Kind == snapshot.Int {
+		kind = Int
+	}
+	if len(s.sums) == 1 && s.odd[id] == nil {
+		if f == Sum {
+			return intDecimal(s.sums[0][id], s.n.scale, kind)
+		}
+		if v, ok := intMean(s.sums[0][id], s.n.scale, some); ok {
+			return v
+		}
+	}
+	return s.bigValue(id, f, some, kind)
+}
+
+// bigValue is value for sums that need more than 64 bits.
+func (s *sumState) bigValue(id uint32, f Func, some uint32, kind Kind) Value {
 	sum, scale := new(big.Int), s.n.scale
 	for j := len(s.sums) - 1; j >= 0; j-- {
 		sum.Add(sum.Lsh(sum, limbBits), big.NewInt(s.sums[j][id]))
@@ -244,11 +268,7 @@ func (s *sumState) value(id uint32, f Func, rows uint32) Value {
 		sum.Div(new(big.Int).Mul(total.Num(), pow10(scale)), total.Denom())
 	}
 	if f == Mean {
-		return meanValue(sum, scale, some)
+		return bigMean(sum, scale, some)
 	}
-	kind := Decimal
-	if s.n.c.col.Kind == snapshot.Int {
-		kind = Int
-	}
-	return decimalValue(sum, scale, kind)
+	return bigDecimal(sum, scale, kind)
 }

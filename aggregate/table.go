@@ -29,12 +29,11 @@ type Table struct {
 
 // space is a kind of code that rows have: the codes of a column, or the tuple numbers of a group.
 type space struct {
-	codes  snapshot.Packed
-	size   int
-	starts *snapshot.Postings // where the rows of each code start, if codes never fall
+	codes snapshot.Packed
+	size  int
 
-	runsOnce  sync.Once
-	firstRows []uint32 // see runs
+	runsOnce sync.Once
+	long     *runs
 }
 
 // column is a column as questions use it. What is derived from it is made at the first use.
@@ -60,7 +59,7 @@ func Open(x *index.Index, seg *snapshot.Segment, o Options) (*Table, error) {
 	t := &Table{x: x, rows: seg.Rows(), columns: make(map[string]*column, len(seg.Columns()))}
 	groups := make(map[*snapshot.Group]*space, len(seg.Groups()))
 	for _, g := range seg.Groups() {
-		groups[g] = newSpace(g.Codes, g.Tuples, &g.Postings)
+		groups[g] = &space{codes: g.Codes, size: g.Tuples}
 	}
 	for _, col := range seg.Columns() {
 		c := &column{col: col}
@@ -72,8 +71,7 @@ func Open(x *index.Index, seg *snapshot.Segment, o Options) (*Table, error) {
 			if col.Nullable {
 				size++
 			}
-			postings, _ := col.Postings()
-			c.space = newSpace(col.Codes(), size, &postings)
+			c.space = &space{codes: col.Codes(), size: size}
 		}
 		t.columns[col.Name] = c
 	}
@@ -91,14 +89,6 @@ func Open(x *index.Index, seg *snapshot.Segment, o Options) (*Table, error) {
 		*to = c
 	}
 	return t, nil
-}
-
-func newSpace(codes snapshot.Packed, size int, p *snapshot.Postings) *space {
-	s := &space{codes: codes, size: size}
-	if p.Len() >= size && p.Sorted() {
-		s.starts = p
-	}
-	return s
 }
 
 func (t *Table) column(name string) (*column, error) {
@@ -218,8 +208,11 @@ func rawNull(n *snapshot.Numbers, v uint64) bool {
 	return n.First == 1 && v == 0
 }
 
-// rawDec is the decimal that is packed as v.
+// rawDec is the number that is packed as v, as a decimal.
 func rawDec(n *snapshot.Numbers, v uint64) snapshot.Dec {
+	if len(n.Scales) == 0 {
+		return snapshot.Dec{Mantissa: int64(uint64(n.Base) + v - n.First)}
+	}
 	d := snapshot.Dec{Scale: n.Scales[v&(1<<n.ScaleBits-1)], Mantissa: int64(v >> n.ScaleBits)}
 	if d.Scale <= snapshot.MaxScale {
 		d.Mantissa += n.Base
@@ -251,4 +244,34 @@ func (c *column) compareRaw(n *snapshot.Numbers, a, b uint64) int {
 		return c.compareDecs(rawDec(n, a), rawDec(n, b))
 	}
 	return cmp.Compare(a, b)
+}
+
+// noToken is the token of null where there is none.
+const noToken = ^uint64(0)
+
+// nullToken is the token of null, in columns that have one for it.
+func (c *column) nullToken() uint64 {
+	switch {
+	case c.space != nil:
+		return uint64(c.values().n)
+	case c.col.Kind == snapshot.Int && c.col.Nullable:
+		return 0
+	case c.col.Nullable:
+		n := c.col.Numbers()
+		for k, scale := range n.Scales {
+			if scale == snapshot.DecNull {
+				return uint64(k) // whose mantissa is 0
+			}
+		}
+	}
+	return noToken
+}
+
+// tokenValue is the value of a token.
+func (c *column) tokenValue(token uint64) Value {
+	if c.space != nil {
+		return c.value(uint32(token))
+	}
+	raw := c.col.Numbers()
+	return c.rawValue(&raw, token)
 }

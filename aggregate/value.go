@@ -1,8 +1,11 @@
 package aggregate
 
 import (
+	"math"
 	"math/big"
+	"math/bits"
 	"strconv"
+	"strings"
 	"time"
 
 	"hdqs/snapshot"
@@ -56,59 +59,82 @@ func (v Value) Append(dst []byte) []byte {
 // String is the text of Append.
 func (v Value) String() string { return string(v.Append(nil)) }
 
-// decimalValue is the value of mantissa / 10^scale.
-func decimalValue(mantissa *big.Int, scale int, kind Kind) Value {
-	if mantissa.Sign() == 0 {
-		return Value{Kind: kind}
+// intDecimal is the value of mantissa / 10^scale.
+func intDecimal(m int64, scale int, kind Kind) Value {
+	for ; scale > 0 && m%10 == 0; scale-- {
+		m /= 10
 	}
-	if mantissa.IsInt64() && scale <= snapshot.MaxScale {
-		m := mantissa.Int64()
-		for ; scale > 0 && m%10 == 0; scale-- {
-			m /= 10
-		}
-		return Value{Kind: kind, Int: m, Scale: uint8(scale)}
-	}
-	text := mantissa.String()
-	if scale > 0 {
-		// The fraction is exact, so PlainDecimal only removes zeros at its end.
-		text, _ = plain(text, scale)
-	}
-	return Value{Kind: kind, Text: text}
+	return Value{Kind: kind, Int: m, Scale: uint8(scale)}
 }
 
-// plain places the point of an integer's digits divided by 10^scale, and drops zeros after it.
-func plain(digits string, scale int) (string, bool) {
+// bigDecimal is the value of mantissa / 10^scale.
+func bigDecimal(mantissa *big.Int, scale int, kind Kind) Value {
+	if mantissa.IsInt64() && scale <= snapshot.MaxScale {
+		return intDecimal(mantissa.Int64(), scale, kind)
+	}
+	return Value{Kind: kind, Text: plain(mantissa.String(), scale)}
+}
+
+// plain is the digits of an integer divided by 10^scale, without zeros at the end of the fraction.
+func plain(digits string, scale int) string {
+	if scale == 0 {
+		return digits
+	}
 	sign := ""
 	if digits[0] == '-' {
 		sign, digits = "-", digits[1:]
 	}
-	for len(digits) <= scale {
-		digits = "0" + digits
+	if missing := scale + 1 - len(digits); missing > 0 {
+		digits = strings.Repeat("0", missing) + digits
 	}
-	whole, fraction := digits[:len(digits)-scale], digits[len(digits)-scale:]
-	for len(fraction) > 0 && fraction[len(fraction)-1] == '0' {
-		fraction = fraction[:len(fraction)-1]
-	}
+	whole, fraction := digits[:len(digits)-scale], strings.TrimRight(digits[len(digits)-scale:], "0")
 	if fraction == "" {
-		return sign + whole, true
+		return sign + whole
 	}
-	return sign + whole + "." + fraction, true
+	return sign + whole + "." + fraction
 }
 
-// meanValue is the value of mantissa / 10^scale / n, rounded once.
-func meanValue(mantissa *big.Int, scale int, n uint32) Value {
+// intMean is the value of m / 10^scale / n, rounded once. ok is false if it needs larger integers.
+func intMean(m int64, scale int, n uint32) (v Value, ok bool) {
+	for ; scale > 0 && m%10 == 0; scale-- {
+		m /= 10
+	}
+	if m == 0 {
+		return Value{Kind: Float}, true
+	}
+	high, divisor := bits.Mul64(uint64(powers[scale]), uint64(n))
+	if high > 0 {
+		return Value{}, false
+	}
+	// With both shifted to 64 bits, the quotient has 63 or 64. A remainder becomes its lowest bit,
+	// which is far below those that a float keeps, so the conversion rounds as the exact quotient is
+	// to be rounded.
+	dividend := absolute(m)
+	up, down := bits.LeadingZeros64(dividend), bits.LeadingZeros64(divisor)
+	dividend <<= up
+	quotient, rest := bits.Div64(dividend>>1, dividend<<63, divisor<<down)
+	if rest > 0 {
+		quotient |= 1
+	}
+	f := math.Ldexp(float64(quotient), down-up-63)
+	if m < 0 {
+		f = -f
+	}
+	return Value{Kind: Float, Float: f}, true
+}
+
+// bigMean is the value of mantissa / 10^scale / n, rounded once.
+func bigMean(mantissa *big.Int, scale int, n uint32) Value {
 	denominator := new(big.Int).Mul(pow10(scale), big.NewInt(int64(n)))
 	quotient := new(big.Rat).SetFrac(mantissa, denominator)
 	f, _ := quotient.Float64()
-	if f > maxFloat || f < -maxFloat {
+	if math.IsInf(f, 0) {
 		// Beyond a float's range: the digits of the nearest number with as many bits.
 		text := new(big.Float).SetPrec(53).SetRat(quotient).Text('f', 0)
 		return Value{Kind: Decimal, Text: text}
 	}
 	return Value{Kind: Float, Float: f}
 }
-
-const maxFloat = 0x1p1023 * (1 + (1 - 0x1p-52))
 
 func pow10(n int) *big.Int {
 	return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil)

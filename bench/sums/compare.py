@@ -1,18 +1,15 @@
 """Compares aggregate questions with DuckDB and chDB: CPU time of each, warm, on one thread.
 
-    compare.py VIEWS SEGMENT SUMS QUESTIONS [ROUNDS]
+    compare.py STORE SUMS QUESTIONS [ROUNDS]
 
-VIEWS is a directory of view dumps with conflict events, SEGMENT the same table as a segment, SUMS
-the program of bench/sums. The systems take turns: in each round, each answers each question some
-times, and its CPU time (getrusage) is divided by their number. The table of results has medians.
-
-DuckDB and chDB get tables of their own, in the order of the segment, with enumerations and
-dictionary codes for texts. All write the answer as CSV. Before anything is measured, all answers
-are compared.
+SUMS is the program of bench/sums. It answers the questions, and writes the tables that the others
+get: the same rows in the same order, with enumerations or dictionary codes for texts. The systems
+take turns: in each round, each answers each question some times, and its CPU time (getrusage) is
+divided by their number. The results are medians over the rounds. All write answers as CSV. Before
+anything is measured, all answers are compared.
 """
 
 import csv
-import glob
 import io
 import json
 import os
@@ -27,34 +24,56 @@ from urllib.parse import parse_qs
 import chdb.session
 import duckdb
 
-COLUMNS = ("location_code", "admin1_code", "admin2_code", "admin_level", "has_hrp", "event_type", "events",
-           "fatalities", "reference_period_start", "reference_period_end")
 
-LOAD = """
-CREATE TABLE load AS
-SELECT location_code, has_hrp, CASE WHEN admin_level >= 1 THEN admin1_code END AS admin1_code,
-       CASE WHEN admin_level = 2 THEN admin2_code END AS admin2_code, admin_level, event_type, events, fatalities,
-       reference_period_start, reference_period_end, admin2_ref
-FROM read_csv(?, header = true, types = {
-    'admin1_code': 'VARCHAR', 'admin2_code': 'VARCHAR', 'has_hrp': 'BOOLEAN', 'events': 'INTEGER',
-    'fatalities': 'INTEGER', 'reference_period_start': 'TIMESTAMP', 'reference_period_end': 'TIMESTAMP',
-    'admin_level': 'TINYINT', 'admin2_ref': 'INTEGER'})
-"""
+class Table:
+    def __init__(self, line):
+        _, self.name, order = line.split()
+        self.order = order.split(",")
+        self.columns = []
+
+    def use(self, names):
+        self.columns = list(dict.fromkeys(self.columns + names))
+
+    def export(self, ours, directory):
+        """Writes the table as Parquet, in the order of the segment."""
+        text = os.path.join(directory, self.name + ".csv")
+        self.parquet = os.path.join(directory, self.name + ".parquet")
+        reply = ours.tell(f"export {self.name} {text} {','.join(self.columns)}")
+        self.rows, self.kinds = reply["rows"], reply["kinds"]
+        types = {"text": "VARCHAR", "enum": "VARCHAR", "int": "BIGINT", "decimal": "DOUBLE", "bool": "TINYINT",
+                 "time": "TIMESTAMP"}
+        columns = ", ".join(f"'{c}': '{types[self.kinds[c]]}'" for c in self.columns)
+        casts = ", ".join(f"{c}::BOOLEAN AS {c}" if self.kinds[c] == "bool" else c for c in self.columns)
+        duckdb.sql(f"COPY (SELECT {casts} FROM read_csv('{text}', header = false, columns = {{{columns}}})) "
+                   f"TO '{self.parquet}' (FORMAT parquet)")
+        nulls = duckdb.sql(f"SELECT {', '.join(f'count(*) > count({c})' for c in self.columns)} "
+                           f"FROM '{self.parquet}'").fetchall()[0]
+        self.nulls = dict(zip(self.columns, nulls))
+        os.remove(text)
+
+    def texts(self):
+        return [c for c in self.columns if self.kinds[c] in ("text", "enum")]
 
 
 class Question:
     def __init__(self, line):
-        self.name, self.query = line.split()
+        self.name, self.table, self.query = line.split()
         values = {name: value[0] for name, value in parse_qs(self.query).items()}
         self.groups = values.pop("group_by").split(",")
         self.measures = [m.split(":") for m in values.pop("measures").split(",")]
         self.filters = values
 
+    def columns(self):
+        names = [g for g in self.groups if g not in ("year", "quarter", "month")]
+        names += [m[1] for m in self.measures if len(m) > 1] + [f for f in self.filters if f != "start_date"]
+        return names + ["reference_period_start", "reference_period_end"]
+
     def sql(self, parts, count_distinct):
         """parts: the expression of year, quarter and month of a time, by name."""
         start = "reference_period_start"
         groups = [parts[g].format(start) if g in parts else g for g in self.groups]
-        functions = {"mean": "avg({})", "distinct": count_distinct, "sum": "sum({})", "max": "max({})"}
+        functions = {"mean": "avg({})", "distinct": count_distinct, "sum": "sum({})", "min": "min({})",
+                     "max": "max({})"}
         measures = [functions[m[0]].format(m[1]) if len(m) > 1 else "count(*)" for m in self.measures]
         tests = []
         for name, value in self.filters.items():
@@ -67,23 +86,20 @@ class Question:
         where = " WHERE " + " AND ".join(tests) if tests else ""
         names = ", ".join(f"{g} AS g{i}" for i, g in enumerate(groups))
         by = ", ".join(f"g{i}" for i in range(len(groups)))
-        return f"SELECT {names}, {', '.join(measures)} FROM event{where} GROUP BY {by} ORDER BY {by}"
+        return f"SELECT {names}, {', '.join(measures)} FROM {self.table}{where} GROUP BY {by} ORDER BY {by}"
 
 
 class Duck:
     name = "DuckDB"
-    parts = {"year": "year({})", "quarter": "strftime(date_trunc('quarter', {}), '%Y-%m')",
-             "month": "strftime(date_trunc('month', {}), '%Y-%m')"}
-
-    def __init__(self, parquet, directory):
-        self.db = duckdb.connect(os.path.join(directory, "events.duckdb"))
+    def __init__(self, tables, directory):
+        self.db = duckdb.connect(os.path.join(directory, "tables.duckdb"))
         self.db.execute("SET threads = 1")
-        for column in ("location_code", "admin1_code", "admin2_code", "event_type"):
-            self.db.execute(f"CREATE TYPE {column} AS ENUM (SELECT DISTINCT {column} FROM '{parquet}' "
-                            f"WHERE {column} IS NOT NULL ORDER BY 1)")
-        casts = ", ".join(f"{c}::{c} AS {c}" if c in ("location_code", "admin1_code", "admin2_code", "event_type")
-                          else c for c in COLUMNS)
-        self.db.execute(f"CREATE TABLE event AS SELECT {casts} FROM '{parquet}'")
+        for t in tables:
+            for c in t.texts():
+                self.db.execute(f"CREATE TYPE {t.name}_{c} AS ENUM (SELECT DISTINCT {c} FROM '{t.parquet}' "
+                                f"WHERE {c} IS NOT NULL ORDER BY 1)")
+            casts = ", ".join(f"{c}::{t.name}_{c} AS {c}" if c in t.texts() else c for c in t.columns)
+            self.db.execute(f"CREATE TABLE {t.name} AS SELECT {casts} FROM '{t.parquet}'")
         self.db.execute("CHECKPOINT")
 
     def sql(self, q):
@@ -107,26 +123,28 @@ class Duck:
 
 class Click:
     name = "chDB"
-    types = {"location_code": "LowCardinality(String)", "admin1_code": "LowCardinality(Nullable(String))",
-             "admin2_code": "LowCardinality(Nullable(String))", "admin_level": "UInt8", "has_hrp": "Bool",
-             "event_type": "LowCardinality(String)", "events": "Nullable(UInt32)", "fatalities": "Nullable(UInt32)",
-             "reference_period_start": "DateTime('UTC')", "reference_period_end": "DateTime('UTC')"}
+    types = {"text": "String", "enum": "String", "int": "Int64", "decimal": "Float64", "bool": "Bool",
+             "time": "DateTime('UTC')"}
 
-    def __init__(self, parquet, directory):
+    def __init__(self, tables, directory):
         self.session = chdb.session.Session(os.path.join(directory, "chdb"))
-        columns = ", ".join(f"{c} {self.types[c]}" for c in COLUMNS)
-        # The order of rows is that of the segment: by place, type and period.
         self.session.query("CREATE DATABASE IF NOT EXISTS sums ENGINE = Atomic")
-        self.session.query(f"CREATE TABLE sums.event ({columns}) ENGINE = MergeTree "
-                           "ORDER BY (location_code, admin1_code, admin2_code, event_type, reference_period_start) "
-                           "SETTINGS allow_nullable_key = 1")
-        self.session.query(f"INSERT INTO sums.event SELECT {', '.join(COLUMNS)} FROM file('{parquet}', Parquet)")
-        self.session.query("OPTIMIZE TABLE sums.event FINAL")
+        for t in tables:
+            def kind(c):
+                name = f"Nullable({self.types[t.kinds[c]]})" if t.nulls[c] else self.types[t.kinds[c]]
+                return f"LowCardinality({name})" if c in t.texts() else name
+            columns = ", ".join(f"{c} {kind(c)}" for c in t.columns)
+            order = ", ".join(c for c in t.order if c in t.columns)
+            self.session.query(f"CREATE TABLE sums.{t.name} ({columns}) ENGINE = MergeTree ORDER BY ({order}) "
+                               "SETTINGS allow_nullable_key = 1")
+            self.session.query(f"INSERT INTO sums.{t.name} SELECT {', '.join(t.columns)} "
+                               f"FROM file('{t.parquet}', Parquet)")
+            self.session.query(f"OPTIMIZE TABLE sums.{t.name} FINAL")
 
     def sql(self, q):
         sql = q.sql({"year": "toYear({})", "quarter": "toStartOfQuarter({})", "month": "toStartOfMonth({})"},
                     "uniqExact({})")
-        return sql.replace("FROM event", "FROM sums.event") + " SETTINGS max_threads = 1"
+        return sql.replace(f"FROM {q.table}", f"FROM sums.{q.table}") + " SETTINGS max_threads = 1"
 
     def answer(self, q):
         text = str(self.session.query(self.sql(q), "CSV"))
@@ -143,13 +161,16 @@ class Click:
 class Ours:
     name = "ours"
 
-    def __init__(self, program, segment):
-        self.process = subprocess.Popen([program, segment], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    def __init__(self, program, store):
+        self.process = subprocess.Popen([program, store], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    def ask(self, q, times):
-        self.process.stdin.write(f"{times} {q.query}\n")
+    def tell(self, command):
+        self.process.stdin.write(command + "\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
+
+    def ask(self, q, times):
+        return self.tell(f"ask {times} {q.table} {q.query}")
 
     def answer(self, q):
         return list(csv.reader(io.StringIO(self.ask(q, 1)["csv"])))
@@ -164,7 +185,7 @@ def cpu():
 
 
 def plain(q, rows):
-    """Rows in a form that all systems share: numbers as floats of 12 digits, periods as months."""
+    """Rows in a form that all systems share: measures as floats, periods as months."""
     def cell(i, value):
         if value is None or value == "":
             return None
@@ -173,32 +194,47 @@ def plain(q, rows):
             if q.groups[i] == "quarter" and "Q" in text:
                 return f"{text[:4]}-{int(text[6]) * 3 - 2:02d}"
             return text[:7] if q.groups[i] in ("quarter", "month") else text
-        return f"{float(text):.12g}"
+        return float(text)
 
-    return sorted(([cell(i, v) for i, v in enumerate(row)] for row in rows), key=str)
+    return sorted(([cell(i, v) for i, v in enumerate(row)] for row in rows), key=lambda row: [str(cell) for cell in row[: len(q.groups)]])
 
 
-def main(views, segment, program, questions, rounds=7):
-    asked = [Question(line) for line in open(questions) if line.strip() and line[0] != "#"]
-    directory = tempfile.mkdtemp(prefix="sums-", dir=os.path.dirname(os.path.abspath(views)))
+def main(store, program, questions, rounds=7):
+    lines = [line for line in open(questions) if line.strip() and line[0] != "#"]
+    tables = {t.name: t for t in (Table(line) for line in lines if line.startswith("table "))}
+    asked = [Question(line) for line in lines if not line.startswith("table ")]
+    for q in asked:
+        tables[q.table].use(q.columns())
+    directory = tempfile.mkdtemp(prefix="sums-")
+    ours = Ours(program, store)
     try:
-        parquet = os.path.join(directory, "events.parquet")
-        database = duckdb.connect()
-        database.execute(LOAD, glob.glob(views + "/conflict_event_view.csv*")[:1])
-        database.execute(f"COPY (SELECT {', '.join(COLUMNS)} FROM load ORDER BY admin2_ref, event_type, "
-                         f"reference_period_start) TO '{parquet}' (FORMAT parquet)")
-        rows = database.execute("SELECT count(*) FROM load").fetchone()[0]
-        database.close()
-        systems = [Ours(program, segment), Duck(parquet, directory), Click(parquet, directory)]
+        for t in tables.values():
+            t.use(t.order)
+            t.export(ours, directory)
+        systems = [ours, Duck(tables.values(), directory), Click(tables.values(), directory)]
         for q in asked:
             want = plain(q, systems[0].answer(q))
             for s in systems[1:]:
-                if plain(q, s.answer(q)) != want:
-                    sys.exit(f"{q.name}: {s.name} answers otherwise: "
-                             f"{[p for p in zip(plain(q, s.answer(q)), want) if p[0] != p[1]][:3]}")
-        report(rows, asked, systems, measure(asked, systems, int(rounds)))
+                check(q, s.name, plain(q, s.answer(q)), want)
+        report(tables.values(), asked, systems, measure(asked, systems, int(rounds)))
     finally:
+        ours.process.stdin.close()
+        ours.process.wait()
         shutil.rmtree(directory)
+
+
+def check(q, name, have, want):
+    """Ends the program unless two answers are the same, numbers up to the rounding of floats."""
+    def same(a, b):
+        if a is None or b is None or isinstance(a, str) or isinstance(b, str):
+            return a == b
+        return abs(a - b) <= 1e-9 * max(abs(a), abs(b))
+
+    if len(have) != len(want):
+        sys.exit(f"{q.name}: {name} has {len(have)} groups, want {len(want)}")
+    for a, b in zip(have, want):
+        if not all(map(same, a, b)):
+            sys.exit(f"{q.name}: {name} has {a}, want {b}")
 
 
 def measure(asked, systems, rounds):
@@ -212,8 +248,9 @@ def measure(asked, systems, rounds):
     return figures
 
 
-def report(rows, asked, systems, figures):
-    print(f"{rows:,} rows, DuckDB {duckdb.__version__}, chDB {chdb.__version__}; "
+def report(tables, asked, systems, figures):
+    rows = sum(t.rows for t in tables)
+    print(f"{rows:,} rows in {len(tables)} tables, DuckDB {duckdb.__version__}, chDB {chdb.__version__}; "
           "milliseconds of CPU for an answer, median (least to most)\n")
     print("| question | " + " | ".join(s.name for s in systems) + " | better of the two ÷ ours |")
     print("|---|" + "--:|" * (len(systems) + 1))

@@ -1,12 +1,15 @@
-// Command sums answers aggregate questions on one segment, for bench/sums/compare.py: each line of
-// its input is a number of repetitions and the query of a question. It prints one line of JSON for
-// each: the CPU time of all repetitions, and the answer as CSV.
+// Command sums answers aggregate questions about the tables of a store, for bench/sums/compare.py.
+// Each line of its input is a command, and it prints one line of JSON for each:
 //
-//	sums SEGMENT < questions
+//	ask TIMES TABLE QUERY        the CPU seconds of so many repetitions, and the answer as CSV
+//	export TABLE FILE COLUMNS    writes a table as CSV, and prints its rows and the kinds of columns
+//
+//	sums STORE < commands
 package main
 
 import (
 	"bufio"
+	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -20,6 +23,7 @@ import (
 	"hdqs/aggregate"
 	"hdqs/index"
 	"hdqs/snapshot"
+	"hdqs/snapshot/store"
 )
 
 func main() {
@@ -31,48 +35,133 @@ func main() {
 
 func run(args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("usage: sums SEGMENT < questions")
+		return fmt.Errorf("usage: sums STORE")
 	}
 	runtime.GOMAXPROCS(1)
-	seg, err := snapshot.OpenSegment(args[0])
+	from, err := store.Open(args[0])
 	if err != nil {
 		return err
 	}
-	x, err := index.Open(seg)
+	at, err := from.Channel("stable")
 	if err != nil {
 		return err
 	}
-	table, err := aggregate.Open(x, seg, aggregate.Options{
-		PeriodStart: "reference_period_start", PeriodEnd: "reference_period_end",
-	})
+	opened, err := from.Open(at.ID)
 	if err != nil {
 		return err
 	}
+	tables := map[string]*aggregate.Table{}
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
-		times, query, _ := strings.Cut(in.Text(), " ")
-		n, err := strconv.Atoi(times)
-		if err != nil {
-			return err
+		words := strings.Fields(in.Text())
+		if len(words) != 4 {
+			return fmt.Errorf("command %q has %d words, want 4", in.Text(), len(words))
 		}
-		q, err := parse(seg, query)
-		if err != nil {
-			return err
-		}
-		var csv []byte
-		before := cpu()
-		for range n {
-			if csv, err = answer(table, q, csv[:0]); err != nil {
-				return err
+		var reply map[string]any
+		if words[0] == "export" {
+			reply, err = export(opened.Segments[words[1]], words[2], strings.Split(words[3], ","))
+		} else {
+			seg := opened.Segments[words[2]]
+			if tables[words[2]] == nil {
+				if tables[words[2]], err = open(seg); err != nil {
+					return err
+				}
 			}
+			reply, err = ask(tables[words[2]], seg, words[1], words[3])
 		}
-		line, err := json.Marshal(map[string]any{"seconds": (cpu() - before).Seconds(), "csv": string(csv)})
+		if err != nil {
+			return fmt.Errorf("command %q: %w", in.Text(), err)
+		}
+		line, err := json.Marshal(reply)
 		if err != nil {
 			return err
 		}
 		fmt.Printf("%s\n", line)
 	}
 	return in.Err()
+}
+
+func open(seg *snapshot.Segment) (*aggregate.Table, error) {
+	x, err := index.Open(seg)
+	if err != nil {
+		return nil, err
+	}
+	return aggregate.Open(x, seg, aggregate.Options{
+		PeriodStart: "reference_period_start", PeriodEnd: "reference_period_end",
+	})
+}
+
+// ask answers a question so many times.
+func ask(table *aggregate.Table, seg *snapshot.Segment, times, query string) (map[string]any, error) {
+	n, err := strconv.Atoi(times)
+	if err != nil {
+		return nil, err
+	}
+	q, err := parse(seg, query)
+	if err != nil {
+		return nil, err
+	}
+	var text []byte
+	before := cpu()
+	for range n {
+		if text, err = answer(table, q, text[:0]); err != nil {
+			return nil, err
+		}
+	}
+	return map[string]any{"seconds": (cpu() - before).Seconds(), "csv": string(text)}, nil
+}
+
+// export writes columns of a table as CSV.
+func export(seg *snapshot.Segment, path string, names []string) (map[string]any, error) {
+	out, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	defer out.Close()
+	var columns []*snapshot.Column
+	kinds := map[string]string{}
+	for _, name := range names {
+		c, err := seg.Column(name)
+		if err != nil {
+			return nil, err
+		}
+		columns = append(columns, c)
+		kinds[name] = c.Kind.String()
+	}
+	w := csv.NewWriter(out)
+	record := make([]string, len(columns))
+	for row := range uint32(seg.Rows()) {
+		for i, c := range columns {
+			at := row
+			if c.Group != nil {
+				at = uint32(c.Group.Codes.At(row))
+			}
+			record[i] = cell(c, at)
+		}
+		if err := w.Write(record); err != nil {
+			return nil, err
+		}
+	}
+	w.Flush()
+	if err := w.Error(); err != nil {
+		return nil, err
+	}
+	return map[string]any{"rows": seg.Rows(), "kinds": kinds}, out.Close()
+}
+
+// cell is a value as text, empty for null.
+func cell(c *snapshot.Column, at uint32) string {
+	switch {
+	case c.IsNull(at):
+		return ""
+	case c.Kind == snapshot.Text || c.Kind == snapshot.Enum:
+		return c.Text(at)
+	case c.Kind == snapshot.Decimal:
+		return c.DecString(c.Dec(at))
+	case c.Kind == snapshot.Time:
+		return time.UnixMicro(c.Int(at)).UTC().Format("2006-01-02 15:04:05")
+	}
+	return strconv.FormatInt(c.Int(at), 10)
 }
 
 // answer writes the answer as CSV. No value of these questions needs quotes.
