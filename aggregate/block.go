@@ -19,6 +19,7 @@ type block struct {
 	idSpace,
 	scratch []uint32
 	values []int64
+	limb   []int64
 	packed []uint64
 }
 
@@ -30,7 +31,7 @@ func newBlock(spaces []*space) *block {
 	b.keys = make([]uint64, blockRows)
 	b.idSpace = make([]uint32, blockRows)
 	b.scratch = make([]uint32, blockRows)
-	b.values = make([]int64, blockRows)
+	b.values, b.limb = make([]int64, blockRows), make([]int64, blockRows)
 	b.packed = make([]uint64, blockRows)
 	return b
 }

@@ -1,7 +1,9 @@
 package aggregate
 
 import (
+	"math"
 	"math/big"
+	"slices"
 
 	"hdqs/snapshot"
 )
@@ -90,18 +92,24 @@ func (e *codedExtreme) value(id uint32, _ Func, _ uint32) Value {
 	}
 }
 
-// intExtreme is codedExtreme for columns without a space whose values are integers of one limb, or
-// can be made such by a power of ten.
+// intExtreme is codedExtreme for columns without a space whose integers fit 64 bits. It keeps the
+// largest integer, or the largest negated one for Min.
 type intExtreme struct {
 	n     *numeric
-	max   bool
-	some  []bool
+	sign  int64 // -1 for Min
 	found []int64
 	texts map[uint32]snapshot.Dec // the smallest or largest exact texts, which are few
 }
 
+// noInteger is below all integers, negated or not.
+const noInteger = math.MinInt64
+
 func (e *intExtreme) grow(groups int) {
-	e.some, e.found = grown(e.some, groups), grown(e.found, groups)
+	before := len(e.found)
+	e.found = grown(e.found, groups)
+	for i := range e.found[before:] {
+		e.found[before+i] = noInteger
+	}
 }
 
 func (e *intExtreme) add(b *block) error {
@@ -111,13 +119,26 @@ func (e *intExtreme) add(b *block) error {
 		some = b.scratch[:b.n]
 	}
 	e.n.integers(values, packed, some)
-	mask := uint64(1)<<e.n.raw.ScaleBits - 1
 	for i, v := range values {
-		if (some == nil || some[i] != 0) && packed[i]&mask != e.n.textAt {
-			e.see(b.group(i), v)
+		values[i] = v * e.sign
+		if some != nil && some[i] == 0 {
+			values[i] = noInteger
 		}
 	}
-	e.n.eachText(packed, func(i int, d snapshot.Dec) { e.seeText(b.group(i), d) })
+	e.n.eachText(packed, func(i int, d snapshot.Dec) {
+		values[i] = noInteger
+		e.seeText(b.group(i), d)
+	})
+	if b.ids == nil {
+		e.found[b.id] = max(e.found[b.id], slices.Max(values))
+		return nil
+	}
+	ids := b.ids[:len(values)]
+	for i, v := range values {
+		if have := &e.found[ids[i]]; v > *have {
+			*have = v
+		}
+	}
 	return nil
 }
 
@@ -125,23 +146,16 @@ func (e *intExtreme) seeText(id uint32, d snapshot.Dec) {
 	if e.texts == nil {
 		e.texts = make(map[uint32]snapshot.Dec)
 	}
-	if have, is := e.texts[id]; !is || e.max == (d.Mantissa > have.Mantissa) { // they ascend by value
+	// Exact texts ascend by value.
+	if have, is := e.texts[id]; !is || d.Mantissa*e.sign > have.Mantissa*e.sign {
 		e.texts[id] = d
-	}
-}
-
-func (e *intExtreme) see(id uint32, v int64) {
-	if !e.some[id] || e.max == (v > e.found[id]) {
-		e.some[id], e.found[id] = true, v
 	}
 }
 
 func (e *intExtreme) merge(other state, ids []uint32) error {
 	o := other.(*intExtreme)
 	for i, id := range ids {
-		if o.some[i] {
-			e.see(id, o.found[i])
-		}
+		e.found[id] = max(e.found[id], o.found[i])
 	}
 	for i, d := range o.texts {
 		e.seeText(ids[i], d)
@@ -152,19 +166,20 @@ func (e *intExtreme) merge(other state, ids []uint32) error {
 func (e *intExtreme) value(id uint32, _ Func, _ uint32) Value {
 	c := e.n.c
 	text, is := e.texts[id]
-	if is && e.some[id] {
-		other := new(big.Rat).SetFrac(big.NewInt(e.found[id]), pow10(e.n.scale))
-		is = e.max == (c.rat(text).Cmp(other) > 0)
+	found := e.found[id]
+	if is && found != noInteger {
+		other := new(big.Rat).SetFrac(big.NewInt(found*e.sign), pow10(e.n.scale))
+		is = int64(c.rat(text).Cmp(other))*e.sign > 0
 	}
 	switch {
 	case is:
 		return c.decValue(text)
-	case !e.some[id]:
+	case found == noInteger:
 		return Value{}
 	case c.col.Kind == snapshot.Decimal:
-		return intDecimal(e.found[id], e.n.scale, Decimal)
+		return intDecimal(found*e.sign, e.n.scale, Decimal)
 	}
-	return intValue(c.col.Kind, e.found[id])
+	return intValue(c.col.Kind, found*e.sign)
 }
 
 // decExtreme is intExtreme for all other columns without a space.

@@ -10,17 +10,19 @@ import (
 )
 
 // numeric is the values of an Int or Decimal column as integers that can be added: a value is the
-// integer divided by 10^scale. An integer that could make a sum beyond 64 bits is cut into limbs of
-// limbBits bits, which are added each on its own: the integer is the sum of limb j times
-// 2^(limbBits*j). Limbs are not negative, except for the last. So no addition carries, and the sum
-// of a limb over all rows of a table stays below 2^62.
+// integer divided by 10^scale. If their sum could be beyond 64 bits, they are cut into limbs, which
+// are added each on its own: the integer is the sum of limb j times 2^(width*j). Limbs are not
+// negative, except for the last. So no addition carries, and the sum of a limb over all rows of the
+// table stays below 2^62.
 //
 // The few values that only an exact text can hold (snapshot.DecText) count as zero here. They are
-// added one by one as big integers (odd).
+// added one by one as rationals.
 type numeric struct {
 	c     *column
 	scale int
 	limbs int
+	width int
+	fits  bool // all integers have 64 bits
 
 	// Of a column of a space, by code of the space.
 	tables [][]int64         // for each limb
@@ -28,8 +30,8 @@ type numeric struct {
 	odd    map[uint32]string // exact texts
 	isOdd  []bool            // by code; nil without exact texts
 
-	// Of a column without a space. If there is one limb, the integer of a packed number is the
-	// factor for its scale times its mantissa; the factor of null and exact texts is 0.
+	// Of a column without a space. The integer of a packed number is its mantissa times the factor
+	// for its scale, which is 0 for null and exact texts.
 	raw     snapshot.Numbers
 	factors [1 << 5]int64
 	valued  [1 << 5]uint32 // 1, for null 0
@@ -45,10 +47,8 @@ type numeric struct {
 	prefixSome []uint32 // and the number of their values, if there are nulls
 }
 
-const (
-	limbBits = 31
-	maxLimbs = 4 // 63 bits times 10^18 take 123
-)
+// maxLimbs is enough for 63 bits times 10^18, which take 123, and for 2^31 rows.
+const maxLimbs = 4
 
 // numbers returns the numeric of an Int or Decimal column.
 func (c *column) numbers() *numeric {
@@ -79,14 +79,28 @@ func (c *column) dec(number uint32) snapshot.Dec {
 	return snapshot.Dec{Mantissa: col.IntOf(number)}
 }
 
-// limbsFor is the number of limbs of integers up to m times 10^digits, in a table of that many
-// rows: one if no sum can leave 64 bits.
-func limbsFor(m uint64, digits int, rows int) int {
-	most := new(big.Int).Mul(new(big.Int).SetUint64(m), pow10(digits))
-	if new(big.Int).Mul(most, big.NewInt(int64(rows)+1)).IsInt64() {
-		return 1
+// measure finds scale and limbs, from the largest mantissa of each scale.
+func (n *numeric) measure(most *[snapshot.MaxScale + 1]uint64) {
+	for scale, m := range most {
+		if m > 0 {
+			n.scale = scale
+		}
 	}
-	return (most.BitLen() + 1 + limbBits - 1) / limbBits // a bit for the sign
+	largest := new(big.Int)
+	for scale, m := range most[:n.scale+1] {
+		v := new(big.Int).Mul(new(big.Int).SetUint64(m), pow10(n.scale-scale))
+		if v.Cmp(largest) > 0 {
+			largest = v
+		}
+	}
+	rows := int64(n.c.rows())
+	n.fits = largest.IsInt64()
+	n.width = 62 - bits.Len64(uint64(rows))
+	if new(big.Int).Mul(largest, big.NewInt(rows)).IsInt64() {
+		n.limbs = 1
+	} else {
+		n.limbs = (largest.BitLen() + 1 + n.width - 1) / n.width // a bit for the sign
+	}
 }
 
 func absolute(v int64) uint64 {
@@ -99,14 +113,13 @@ func absolute(v int64) uint64 {
 // makeTables fills the tables of a column of a space.
 func (n *numeric) makeTables() {
 	d := n.c.values()
-	most, least := uint64(0), snapshot.MaxScale
+	var most [snapshot.MaxScale + 1]uint64
 	for i := range uint32(d.n) {
 		if v := n.c.dec(i); v.Scale <= snapshot.MaxScale {
-			most, least = max(most, absolute(v.Mantissa)), min(least, int(v.Scale))
-			n.scale = max(n.scale, int(v.Scale))
+			most[v.Scale] = max(most[v.Scale], absolute(v.Mantissa))
 		}
 	}
-	n.limbs = limbsFor(most, n.scale-min(n.scale, least), n.c.rows())
+	n.measure(&most)
 	values := make([][maxLimbs]int64, d.n+1)
 	var odd map[uint32]string
 	for i := range uint32(d.n) {
@@ -164,30 +177,24 @@ func (c *column) rows() int {
 // measureRaw finds scale and limbs of a column without a space.
 func (n *numeric) measureRaw() {
 	r := &n.raw
-	span := uint64(1)<<r.Packed.Width() - 1
-	if r.Packed.Width() == 64 {
-		span = ^uint64(0)
-	}
-	span >>= r.ScaleBits
-	// The largest mantissa is at most this, and within 63 bits.
-	high := uint64(1<<63 - 1)
-	if left := high - uint64(r.Base); span < left {
-		high = uint64(r.Base) + span
-	}
-	most := max(absolute(r.Base), absolute(int64(high)))
-	least := snapshot.MaxScale
-	for _, s := range r.Scales {
-		if s <= snapshot.MaxScale {
-			n.scale, least = max(n.scale, int(s)), min(least, int(s))
+	var most [snapshot.MaxScale + 1]uint64
+	var packed [blockRows]uint64
+	for from := 0; from < n.c.rows(); from += blockRows {
+		part := packed[:min(blockRows, n.c.rows()-from)]
+		r.Packed.Unpack64(part, uint32(from))
+		for _, v := range part {
+			if d := rawDec(r, v); d.Scale <= snapshot.MaxScale && !rawNull(r, v) {
+				most[d.Scale] = max(most[d.Scale], absolute(d.Mantissa))
+			}
 		}
 	}
-	n.limbs = limbsFor(most, n.scale-min(n.scale, least), n.c.rows())
-	n.factors[0], n.valued[0] = 1, 1 // of ints
+	n.measure(&most)
 	n.textAt = noToken
+	n.factors[0], n.valued[0] = 1, 1 // of ints, which have no scale
 	for k, s := range r.Scales {
 		n.factors[k], n.valued[k] = 0, 1
 		switch {
-		case s <= snapshot.MaxScale:
+		case int(s) <= n.scale:
 			n.factors[k] = powers[n.scale-int(s)]
 		case s == snapshot.DecText:
 			n.textAt = uint64(k)
@@ -210,8 +217,8 @@ func (n *numeric) eachText(packed []uint64, f func(i int, d snapshot.Dec)) {
 	}
 }
 
-// integers replaces the packed numbers of a column without a space, of one limb, by integers, and
-// counts the values in each if some is given. The integer of null or an exact text is 0.
+// integers replaces the packed numbers of a column without a space by their integers, which must
+// fit, and counts the values in each if some is given. The integer of null or an exact text is 0.
 func (n *numeric) integers(dst []int64, packed []uint64, some []uint32) {
 	r := &n.raw
 	mask, shift := uint64(1)<<r.ScaleBits-1, r.ScaleBits&63
@@ -244,11 +251,11 @@ func (n *numeric) cut(v snapshot.Dec, limbs *[maxLimbs]int64) {
 			high++
 		}
 	}
-	const mask = 1<<limbBits - 1
+	mask := uint64(1)<<n.width - 1
 	for j := range n.limbs - 1 {
 		limbs[j] = int64(low & mask)
-		low = low>>limbBits | high<<(64-limbBits)
-		high = uint64(int64(high) >> limbBits)
+		low = low>>n.width | high<<(64-n.width)
+		high = uint64(int64(high) >> n.width)
 	}
 	limbs[n.limbs-1] = int64(low)
 }

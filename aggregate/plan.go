@@ -175,8 +175,12 @@ func (p *plan) newState(key stateKey) (func() state, error) {
 		if c.space != nil {
 			return func() state { return newCodedExtreme(c, largest) }, nil
 		}
-		if n := c.numbers(); n.limbs == 1 {
-			return func() state { return &intExtreme{n: n, max: largest} }, nil
+		if n := c.numbers(); n.fits {
+			sign := int64(1)
+			if !largest {
+				sign = -1
+			}
+			return func() state { return &intExtreme{n: n, sign: sign} }, nil
 		}
 		return func() state { return &decExtreme{c: c, raw: c.col.Numbers(), max: largest} }, nil
 	case Distinct:

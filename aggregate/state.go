@@ -137,7 +137,7 @@ func (s *sumState) addOdd(id uint32, text string) {
 
 // addRaw adds values that are not coded.
 func (s *sumState) addRaw(b *block) {
-	if s.n.limbs > 1 {
+	if !s.n.fits {
 		s.addCut(b)
 		return
 	}
@@ -149,7 +149,15 @@ func (s *sumState) addRaw(b *block) {
 	}
 	values := b.values[:b.n]
 	s.n.integers(values, packed, some)
-	addValues(s.sums[0], values, b)
+	for _, sums := range s.sums[:len(s.sums)-1] {
+		limb := b.limb[:b.n]
+		for i, v := range values {
+			limb[i] = v & (1<<s.n.width - 1)
+			values[i] = v >> s.n.width
+		}
+		addValues(sums, limb, b)
+	}
+	addValues(s.sums[len(s.sums)-1], values, b)
 	if s.nullable {
 		addValues(s.some, some, b)
 	}
@@ -178,7 +186,7 @@ func addValues[T int64 | uint32](sums, values []T, b *block) {
 	}
 }
 
-// addCut adds values that are not coded, of several limbs.
+// addCut adds values that are not coded, whose integers need more than 64 bits.
 func (s *sumState) addCut(b *block) {
 	var limbs [maxLimbs]int64
 	for i, v := range b.tokens(s.n.c) {
@@ -243,22 +251,23 @@ func (s *sumState) value(id uint32, f Func, rows uint32) Value {
 	if s.n.c.col.Kind == snapshot.Int {
 		kind = Int
 	}
-	if len(s.sums) == 1 && s.odd[id] == nil {
-		if f == Sum {
-			return intDecimal(s.sums[0][id], s.n.scale, kind)
+	if len(s.sums) <= 2 && s.odd[id] == nil {
+		t := total{low: uint64(s.sums[0][id]), high: uint64(s.sums[0][id] >> 63), scale: s.n.scale}
+		if len(s.sums) == 2 {
+			t.add(s.sums[1][id], s.n.width)
 		}
-		if v, ok := intMean(s.sums[0][id], s.n.scale, some); ok {
+		if v, ok := t.value(f, some, kind); ok {
 			return v
 		}
 	}
 	return s.bigValue(id, f, some, kind)
 }
 
-// bigValue is value for sums that need more than 64 bits.
+// bigValue is value for sums of any size.
 func (s *sumState) bigValue(id uint32, f Func, some uint32, kind Kind) Value {
 	sum, scale := new(big.Int), s.n.scale
 	for j := len(s.sums) - 1; j >= 0; j-- {
-		sum.Add(sum.Lsh(sum, limbBits), big.NewInt(s.sums[j][id]))
+		sum.Add(sum.Lsh(sum, uint(s.n.width)), big.NewInt(s.sums[j][id]))
 	}
 	if odd := s.odd[id]; odd != nil {
 		total := new(big.Rat).SetFrac(sum, pow10(scale))

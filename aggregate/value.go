@@ -3,7 +3,6 @@ package aggregate
 import (
 	"math"
 	"math/big"
-	"math/bits"
 	"strconv"
 	"strings"
 	"time"
@@ -92,35 +91,6 @@ func plain(digits string, scale int) string {
 		return sign + whole
 	}
 	return sign + whole + "." + fraction
-}
-
-// intMean is the value of m / 10^scale / n, rounded once. ok is false if it needs larger integers.
-func intMean(m int64, scale int, n uint32) (v Value, ok bool) {
-	for ; scale > 0 && m%10 == 0; scale-- {
-		m /= 10
-	}
-	if m == 0 {
-		return Value{Kind: Float}, true
-	}
-	high, divisor := bits.Mul64(uint64(powers[scale]), uint64(n))
-	if high > 0 {
-		return Value{}, false
-	}
-	// With both shifted to 64 bits, the quotient has 63 or 64. A remainder becomes its lowest bit,
-	// which is far below those that a float keeps, so the conversion rounds as the exact quotient is
-	// to be rounded.
-	dividend := absolute(m)
-	up, down := bits.LeadingZeros64(dividend), bits.LeadingZeros64(divisor)
-	dividend <<= up
-	quotient, rest := bits.Div64(dividend>>1, dividend<<63, divisor<<down)
-	if rest > 0 {
-		quotient |= 1
-	}
-	f := math.Ldexp(float64(quotient), down-up-63)
-	if m < 0 {
-		f = -f
-	}
-	return Value{Kind: Float, Float: f}, true
 }
 
 // bigMean is the value of mantissa / 10^scale / n, rounded once.
