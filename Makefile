@@ -6,7 +6,7 @@ PACKAGES := ./...
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 .PHONY: build run quick test parts downloads alerts check lint unit race whole bucket clients edge api-conformance fuzz \
-  golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-compare bench-overload \
+  golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-sums bench-compare bench-overload \
   drill drill-short soak vendor vendored clean
 
 build: ## the static binary
@@ -222,6 +222,13 @@ bench-incumbent: bench-store ## ours against recorded figures of the public serv
 	$(GO) build -o bin/bench ./bench
 	bin/bench incumbent --start '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE) --queue-wait 30s' \
 	  --note 'Generated catalog at scale 1, no coding, --body-cache 0, --queue-wait 30s so that no request is refused, nothing pinned; client and server share the cores, as they did when theirs was measured.'
+
+bench-sums: bench-store .cache/peers/installed ## sums in groups, ours against DuckDB and chDB: five minutes
+	$(GO) build -o bin/sums ./bench/sums
+	test -f $(PEERS)/views/catalog.json || $(GO) run ./cmd/generate views --scale 0.65 --gzip --out $(PEERS)/views
+	$(BIN) build --catalog $(PEERS)/views --store $(PEERS)/store >/dev/null
+	(.cache/peers/bin/python bench/sums/compare.py $(PEERS)/store bin/sums bench/sums/events.txt && echo && \
+	  .cache/peers/bin/python bench/sums/compare.py $(BENCHSTORE) bin/sums bench/sums/catalog.txt) | tee tmp/sums.md
 
 BENCH      ?= .
 BENCHCOUNT ?= 5

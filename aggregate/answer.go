@@ -27,7 +27,7 @@ func (t *Table) Answer(q *Question) (*Result, error) {
 	defer passing.Close()
 	w := newWorker(p, passing)
 	p.chooseDense(passing, &w.chunk)
-	n := min(max(q.Workers, 1), (passing.Chunks()+chunksPerWorker-1)/chunksPerWorker)
+	n := min(max(q.Workers, 1), (passing.Chunks()+t.chunksPerWorker-1)/t.chunksPerWorker)
 	if n <= 1 {
 		err = w.addAll()
 	} else {
@@ -38,9 +38,6 @@ func (t *Table) Answer(q *Question) (*Result, error) {
 	}
 	return newResult(w)
 }
-
-// chunksPerWorker is how many chunks of the table make another worker worth its start.
-const chunksPerWorker = 8
 
 // worker adds up the rows of some chunks.
 type worker struct {

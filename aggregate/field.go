@@ -2,6 +2,7 @@ package aggregate
 
 import (
 	"slices"
+	"sync"
 
 	"hdqs/snapshot"
 )
@@ -102,6 +103,43 @@ type input struct {
 	ranks  [][]uint32
 	fold   bool // the digits before are numbered anew before this one is added, see keys
 	stride uint64
+}
+
+// inputs keeps inputs of a table, since those of several fields take longer to make than a short
+// answer. Once they take maxInputBytes, it starts again.
+type inputs struct {
+	mu    sync.Mutex
+	made  map[string]*input
+	bytes int
+}
+
+const maxInputBytes = 4 << 20
+
+// of returns a copy of the input of the fields of a space.
+func (c *inputs) of(s *space, fields []*field) *input {
+	var key []byte
+	for _, f := range fields {
+		key = append(append(key, byte(f.part), byte(len(f.c.col.Name))), f.c.col.Name...)
+	}
+	c.mu.Lock()
+	in := c.made[string(key)]
+	c.mu.Unlock()
+	if in == nil {
+		in = newInput(s, fields)
+		size := 4 * len(in.digits)
+		for _, ranks := range in.ranks {
+			size += 4 * len(ranks)
+		}
+		c.mu.Lock()
+		if c.bytes+size > maxInputBytes || c.made == nil {
+			c.made, c.bytes = make(map[string]*input), 0
+		}
+		c.made[string(key)] = in
+		c.bytes += size
+		c.mu.Unlock()
+	}
+	out := *in
+	return &out
 }
 
 // newInput makes the input of the fields of a space.

@@ -37,8 +37,8 @@ type numeric struct {
 	valued  [1 << 5]uint32 // 1, for null 0
 	textAt  uint64         // the position of the scale of exact texts; noToken without any
 
-	// Of columns with prefix sums: what add adds for a code, or for two codes that follow each other.
-	// Above countShift it counts values.
+	// Of columns with prefix sums: what add adds for a code, or for two codes that follow each
+	// other. Above countShift it counts values.
 	counted []int64
 	pairs   []int64
 

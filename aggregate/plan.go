@@ -70,7 +70,7 @@ func (p *plan) makeInputs() {
 	for _, fields := range bySpace {
 		var in *input
 		if s := fields[0].c.space; s != nil {
-			in = newInput(s, fields)
+			in = p.t.inputs.of(s, fields)
 			p.need(s)
 		} else {
 			in = &input{raw: fields[0], radix: uint64(p.maxGroups) + 1, ranks: make([][]uint32, 1)}

@@ -21,10 +21,12 @@ type Options struct {
 // used after the segment is closed.
 type Table struct {
 	x       *index.Index
-	rows    int
 	columns map[string]*column
 	start   *column // of the period, or nil
 	end     *column
+	inputs  inputs
+
+	chunksPerWorker int // chunks that make another worker worth its start
 }
 
 // space is a kind of code that rows have: the codes of a column, or the tuple numbers of a group.
@@ -56,7 +58,7 @@ type coding struct {
 
 // Open makes a Table of a segment and its index. The columns of the period must be in it.
 func Open(x *index.Index, seg *snapshot.Segment, o Options) (*Table, error) {
-	t := &Table{x: x, rows: seg.Rows(), columns: make(map[string]*column, len(seg.Columns()))}
+	t := &Table{x: x, columns: make(map[string]*column, len(seg.Columns())), chunksPerWorker: 8}
 	groups := make(map[*snapshot.Group]*space, len(seg.Groups()))
 	for _, g := range seg.Groups() {
 		groups[g] = &space{codes: g.Codes, size: g.Tuples}

@@ -49,6 +49,7 @@ var imports = map[string][]string{
 	"internal/nearest":    {},
 	"bench":               {"bench/load"},
 	"bench/load":          {},
+	"bench/sums":          {"aggregate", "index", "snapshot", "snapshot/store"},
 	"cmd":                 {},
 	"cmd/drill":           {"api/contract", "internal/generator", "internal/nginx"},
 	"cmd/generate":        {"internal/generator"},

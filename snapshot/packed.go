@@ -51,8 +51,8 @@ func (p Packed) At(i uint32) uint64 {
 	return binary.LittleEndian.Uint64(p.data[bit>>3:]) >> (bit & 7) & p.mask
 }
 
-// Load returns the numbers from position i on, the first in the lowest bits: as many whole ones as 57
-// bits have room for. Above them, and after the last number, are bits of no meaning.
+// Load returns the numbers from position i on, the first in the lowest bits: as many whole ones as
+// 57 bits have room for. Above them, and after the last number, are bits of no meaning.
 func (p Packed) Load(i uint32) uint64 {
 	bit := uint64(i) * p.width
 	return binary.LittleEndian.Uint64(p.data[bit>>3:]) >> (bit & 7)

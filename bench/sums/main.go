@@ -1,8 +1,8 @@
 // Command sums answers aggregate questions about the tables of a store, for bench/sums/compare.py.
 // Each line of its input is a command, and it prints one line of JSON for each:
 //
-//	ask TIMES TABLE QUERY        the CPU seconds of so many repetitions, and the answer as CSV
-//	export TABLE FILE COLUMNS    writes a table as CSV, and prints its rows and the kinds of columns
+//	ask TIMES TABLE QUERY       the CPU seconds of so many repetitions, and the answer as CSV
+//	export TABLE FILE COLUMNS   writes a table as CSV; its rows and the kinds of columns
 //
 //	sums STORE < commands
 package main
