@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -211,10 +212,10 @@ func TestCountsAgainstPlainCounts(t *testing.T) {
 	}
 }
 
-// TestWaysToCount compares the three ways to count with each other, for rows of every shape.
+// TestWaysToCount compares the ways to count with each other, for rows of every shape.
 func TestWaysToCount(t *testing.T) {
 	t.Parallel()
-	seed := uint64(time.Now().UnixNano())
+	seed, tables := uint64(time.Now().UnixNano()), 0
 	for i, rows := range []int{64, 3000, 65_537, 140_000} {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		seg := newRandomTable(r, rows).segment(t)
@@ -238,9 +239,15 @@ func TestWaysToCount(t *testing.T) {
 					t.Fatal(err)
 				}
 				want := slices.Clone(counted.counts)
-				for _, by := range []way{byOthers, byPostings} {
-					if by == byPostings && !c.space.indexed {
+				for _, by := range []way{byOthers, byPostings, byRuns} {
+					if by == byPostings && (!c.space.indexed || c.space.postings.Sorted()) {
 						continue
+					}
+					if by == byRuns {
+						counted.built = false
+						if counted.runsOf(x, c.space, 1e12) != nil {
+							tables++
+						}
 					}
 					if err := counted.count(x, c.space, by); err != nil {
 						t.Fatal(err)
@@ -253,6 +260,99 @@ func TestWaysToCount(t *testing.T) {
 			}
 		}
 	}
+	if tables == 0 {
+		t.Errorf("seed %d: no column has runs", seed)
+	}
+}
+
+// TestFindRuns compares the runs of codes with the codes.
+func TestFindRuns(t *testing.T) {
+	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(seed, 1))
+	for _, rows := range []int{1, 100, chunkRows - 1, chunkRows, chunkRows + 1, 2*chunkRows + 300} {
+		for _, runs := range []int{1, 5, rows / 100, rows / 10} {
+			data := &snapshot.TableData{Name: "runs", Rows: rows}
+			c := snapshot.ColumnData{Name: "text", Kind: snapshot.Text, Values: []string{"a", "b", "c", "d"}}
+			code := uint32(0)
+			for range rows {
+				if r.IntN(1+rows/(1+runs)) == 0 {
+					code = uint32(r.IntN(4))
+				}
+				c.Codes = append(c.Codes, code)
+			}
+			data.Columns = []snapshot.ColumnData{c}
+			col, err := segmentOf(t, data).Column("text")
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := findRuns(col.Codes(), rows)
+			changes := 0
+			for i := range uint32(rows) {
+				if i > 0 && (i%chunkRows == 0 || col.Codes().At(i) != col.Codes().At(i-1)) {
+					changes++
+				}
+			}
+			if found == nil {
+				if changes <= rows/fewRows {
+					t.Errorf("seed %d: no runs, though there are only %d in %d rows", seed, changes+1, rows)
+				}
+				continue
+			}
+			if len(found.codes) != changes+1 || len(found.ends) != changes+1 {
+				t.Fatalf("seed %d: %d runs, want %d", seed, len(found.codes), changes+1)
+			}
+			at := uint32(0)
+			for k := range chunkCount(rows) {
+				for i := found.first[k]; i < found.first[k+1]; i++ {
+					for end := uint32(k)<<chunkBits + uint32(found.ends[i]); at <= end; at++ {
+						if uint32(col.Codes().At(at)) != found.codes[i] {
+							t.Fatalf("seed %d: row %d has code %d, its run %d", seed, at, col.Codes().At(at), found.codes[i])
+						}
+					}
+				}
+			}
+			if int(at) != rows {
+				t.Errorf("seed %d: the runs end at row %d of %d", seed, at, rows)
+			}
+		}
+	}
+}
+
+// TestCountsAtOnce counts from several goroutines, which share what is found once.
+func TestCountsAtOnce(t *testing.T) {
+	t.Parallel()
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(seed, 2))
+	seg := newRandomTable(r, 70_000).segment(t)
+	x, err := Open(seg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := slices.DeleteFunc(everyBy(seg), func(b By) bool { return x.columns[b.Column].space == nil })
+	q := randomQuery(r, seg)
+	words := func() string {
+		all, err := x.Counts(q, by...)
+		text := fmt.Sprint(err)
+		for i := range all {
+			for k := range all[i].Len() {
+				text += fmt.Sprint(" ", textOf(&all[i], k), all[i].Rows(k))
+			}
+		}
+		return text
+	}
+	want := words()
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			for range 3 {
+				if got := words(); got != want {
+					t.Errorf("seed %d: the counts differ: %s", seed, describe(q))
+				}
+			}
+		})
+	}
+	wait.Wait()
 }
 
 // TestCountsErrors checks that Counts refuses what it cannot answer.

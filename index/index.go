@@ -80,8 +80,12 @@ type codeSpace struct {
 	size     int // number of codes, including null's
 	postings snapshot.Postings
 	indexed  bool
-	bytes    int             // of all frozen postings
-	checked  []atomic.Uint32 // one bit a code: openFrozen has checked its posting
+	bytes    int // of all frozen postings
+
+	scattered atomic.Bool     // the rows have too many runs to count by them
+	spent     atomic.Int64    // nanoseconds of counting without runs, see tally.runsOf
+	counting  atomic.Int64    // nanoseconds that counting by postings takes, 0 before the first time
+	checked   []atomic.Uint32 // one bit a code: openFrozen has checked its posting
 }
 
 // Open makes an Index of a segment with the default options.

@@ -14,7 +14,10 @@ type tally struct {
 	chunk  ChunkRows
 	rows   set // that pass
 	data   []uint64
+	parts  int      // chunks with some rows that pass and some that do not
+	built  bool     // runs were found for this query
 	counts []uint32 // by code, or by tuple
+	lanes  []uint32 // further counts, see spread
 	folded []uint32
 	view   set
 	key    []byte
@@ -29,12 +32,15 @@ const tallyBatch = 256
 func (t *tally) collect(x *Index, p *Passing) {
 	chunks := p.Chunks()
 	t.rows.chunks = slices.Grow(t.rows.chunks[:0], chunks)[:chunks]
-	t.rows.rows, t.data = 0, t.data[:0]
+	t.rows.rows, t.parts, t.built, t.data = 0, 0, false, t.data[:0]
 	for k := range t.rows.chunks {
 		c := &t.rows.chunks[k]
 		*c = chunk{at: uint32(8 * len(t.data)), rows: uint32(p.Read(k, &t.chunk))}
 		t.rows.rows += int(c.rows)
 		r := &t.chunk.rows
+		if c.rows > 0 && int(c.rows) < r.size {
+			t.parts++
+		}
 		switch {
 		case c.rows == 0:
 		case int(c.rows) == r.size:
@@ -70,10 +76,14 @@ func (t *tally) append16(values []uint16) {
 
 // Estimates of what counting costs, in nanoseconds.
 const (
-	tallyCost  = 2   // reading and counting the code of a row
-	startCost  = 20  // the run of a code in sorted postings
-	openCost   = 100 // opening the posting of a code
-	tallyChunk = 600 // a chunk of rows that do not pass
+	tallyCost   = 1.5 // reading and counting the code of a row that passes
+	othersCost  = 600 // finding the rows of a chunk that do not pass
+	openCost    = 120 // opening the posting of a code
+	wordsCost   = 450 // a bitmap of a chunk
+	valueCost   = 0.8 // a row of a list of rows
+	pairCost    = 8   // a run of a posting
+	stretchCost = 4   // the rows of a run of one code
+	buildCost   = 1.2 // a row, to find the runs
 )
 
 // way is how a tally counts.
@@ -83,22 +93,80 @@ const (
 	byRows     way = iota // from the codes of the rows that pass
 	byOthers              // from the counts of all rows and the codes of the rows that do not pass
 	byPostings            // from the postings
+	byRuns                // from the runs of rows with one code
 )
 
 // choose returns the way that is estimated to cost least.
 func (t *tally) choose(x *Index, s *codeSpace) way {
-	rows := t.rows.rows * tallyCost
-	others := (x.rows-t.rows.rows)*tallyCost + len(t.rows.chunks)*tallyChunk
-	if !s.indexed && t.rows.rows < x.rows {
-		others = max(others, rows) // the codes of all rows must be read first, unless they are cached
+	if t.rows.rows == 0 || t.rows.rows == x.rows {
+		return byRows
 	}
-	switch {
-	case s.indexed && s.countCost() < min(rows, others):
-		return byPostings
-	case others < rows:
-		return byOthers
+	best, least := byRows, tallyCost*float64(t.rows.rows)
+	if runs := t.runsOf(x, s, least); runs != nil {
+		if cost := stretchCost * float64(len(runs.codes)); cost < least {
+			return byRuns
+		}
+		return byRows
 	}
-	return byRows
+	if s.indexed {
+		others := tallyCost*float64(x.rows-t.rows.rows) + othersCost*float64(t.parts)
+		if others < least {
+			best, least = byOthers, others
+		}
+		if !s.postings.Sorted() && s.countCost(x.rows, t.parts) < least {
+			return byPostings
+		}
+	}
+	return best
+}
+
+// runsOf returns the runs of a code space, nil if they are not known. They are found once the codes
+// of rows have taken as long to read as that takes, for one code space a query.
+func (t *tally) runsOf(x *Index, s *codeSpace, cost float64) *runTable {
+	if s.scattered.Load() {
+		return nil
+	}
+	t.key = binary.LittleEndian.AppendUint32(append(t.key[:0], runsKey), s.id)
+	if runs, ok := x.cache.get(t.key).(*runTable); ok {
+		return runs
+	}
+	if spent := s.spent.Add(int64(cost)); t.built || float64(spent) < buildCost*float64(x.rows) {
+		return nil
+	}
+	t.built = true
+	s.spent.Store(0)
+	runs := findRuns(s.codes, x.rows)
+	if runs == nil {
+		s.scattered.Store(true)
+		return nil
+	}
+	x.cache.put(t.key, runs, runs.size())
+	return runs
+}
+
+// countCost estimates what counting with the postings of a code space takes, where parts chunks have
+// both rows that pass and others. Before the first time it supposes lists of rows.
+func (s *codeSpace) countCost(rows, parts int) float64 {
+	cost := float64(s.counting.Load())
+	if cost == 0 {
+		cost = valueCost / 2 * float64(s.bytes)
+	}
+	return cost*float64(parts)/float64(chunkCount(rows)) + openCost*float64(s.size)
+}
+
+// shapeCost estimates what counting with all chunks of a set takes.
+func (s *set) shapeCost() (cost float64) {
+	for k := range s.chunks {
+		switch c := &s.chunks[k]; c.shape {
+		case runs:
+			cost += pairCost * float64(c.n)
+		case array:
+			cost += valueCost * float64(c.n)
+		case bitmap:
+			cost += wordsCost
+		}
+	}
+	return cost
 }
 
 // count sets t.counts to the number of passing rows by code.
@@ -111,29 +179,73 @@ func (t *tally) count(x *Index, s *codeSpace, by way) error {
 		return t.countAll(x, s)
 	case by == byPostings:
 		return t.countPostings(x, s)
-	case by == byOthers:
-		if err := t.countAll(x, s); err != nil {
-			return err
+	case by == byRuns:
+		if runs := t.runsOf(x, s, 0); runs != nil {
+			t.countRuns(s.codes, runs)
+			return nil
 		}
-		t.subtractOthers(x, s.codes)
-	default:
+		fallthrough // dropped from the cache since
+	case by == byRows:
+		t.spread(s.size)
 		for k := range t.rows.chunks {
 			t.addChunk(s.codes, k)
 		}
+		t.gather()
+	default:
+		if err := t.countAll(x, s); err != nil {
+			return err
+		}
+		t.subtractOthers(x, s)
 	}
 	return nil
 }
 
-// countCost estimates what counting with the postings of a code space takes.
-func (s *codeSpace) countCost() int {
-	if s.postings.Sorted() {
-		return s.size * startCost
+// manyLanes is the largest number of codes that are counted in four lanes.
+const manyLanes = 1024
+
+// spread prepares three more lanes of counts. Neighbouring rows then count in different lanes: a
+// count that was just written takes several times as long to read again.
+func (t *tally) spread(size int) {
+	if size > manyLanes {
+		size = 0
 	}
-	return s.bytes + s.size*openCost
+	t.lanes = slices.Grow(t.lanes[:0], 3*size)[:3*size]
+	clear(t.lanes)
 }
 
-// wholeKey starts the key of the counts of all rows in the cache. No other key starts with it.
-const wholeKey = 254
+// gather adds the lanes to the counts.
+func (t *tally) gather() {
+	size := len(t.lanes) / 3
+	for i := range size {
+		t.counts[i] += t.lanes[i] + t.lanes[size+i] + t.lanes[2*size+i]
+	}
+	t.lanes = t.lanes[:0]
+}
+
+// add counts codes.
+func (t *tally) add(codes []uint32) {
+	counts := t.counts
+	if size := len(t.lanes) / 3; size > 0 {
+		second, third, fourth := t.lanes[:size], t.lanes[size:2*size], t.lanes[2*size:]
+		for ; len(codes) >= 4; codes = codes[4:] {
+			c := codes[:4:4]
+			counts[c[0]]++
+			second[c[1]]++
+			third[c[2]]++
+			fourth[c[3]]++
+		}
+	}
+	for _, code := range codes {
+		counts[code]++
+	}
+}
+
+// The first bytes of the keys in the cache of the counts of all rows, and of the runs of a code
+// space. No other key starts with them.
+const (
+	wholeKey = 254
+	runsKey  = 253
+)
 
 // countAll counts all rows of the table.
 func (t *tally) countAll(x *Index, s *codeSpace) error {
@@ -144,7 +256,9 @@ func (t *tally) countAll(x *Index, s *codeSpace) error {
 	}
 	switch {
 	case !s.indexed:
+		t.spread(s.size)
 		t.addRange(s.codes, 0, uint32(x.rows))
+		t.gather()
 	case s.postings.Sorted():
 		for code := range t.counts {
 			t.counts[code] = s.postings.Start(uint32(code)+1) - s.postings.Start(uint32(code))
@@ -182,62 +296,60 @@ func (t *tally) addChunk(codes snapshot.Packed, k int) {
 			values = values[n:]
 		}
 	case bitmap:
-		t.addWords(codes, base, t.rows.words(c)[:], 1)
+		t.addWords(codes, base, t.rows.words(c))
 	}
 }
 
 // addRange adds the codes of n rows.
 func (t *tally) addRange(codes snapshot.Packed, from, n uint32) {
-	counts := t.counts
 	for n > 0 {
 		batch := t.codes[:min(n, tallyBatch)]
 		codes.Unpack(batch, from)
-		for _, code := range batch {
-			counts[code]++
-		}
+		t.add(batch)
 		from, n = from+uint32(len(batch)), n-uint32(len(batch))
 	}
+}
+
+// addWords adds the codes of the rows of a bitmap. Whole words are read in sequence.
+func (t *tally) addWords(codes snapshot.Packed, base uint32, words *words) {
+	n := 0
+	for i, w := range words {
+		first := base + uint32(i)<<6
+		if w == ^uint64(0) {
+			t.addRange(codes, first, 64)
+			continue
+		}
+		if n > tallyBatch-64 {
+			t.addAt(codes, n)
+			n = 0
+		}
+		for ; w != 0; w &= w - 1 {
+			t.at[n&(tallyBatch-1)] = first + uint32(bits.TrailingZeros64(w))
+			n++
+		}
+	}
+	t.addAt(codes, n)
 }
 
 // addAt adds the codes of the first n rows of t.at.
 func (t *tally) addAt(codes snapshot.Packed, n int) {
 	codes.Gather(t.codes[:n], t.at[:n])
-	for _, code := range t.codes[:n] {
-		t.counts[code]++
-	}
+	t.add(t.codes[:n])
 }
 
-// addWords adds delta for the code of each row of a bitmap.
-func (t *tally) addWords(codes snapshot.Packed, base uint32, words []uint64, delta uint32) {
-	n := 0
-	for i, w := range words {
-		if n > tallyBatch-64 {
-			t.addDelta(codes, n, delta)
-			n = 0
-		}
-		for first := base + uint32(i)<<6; w != 0; w &= w - 1 {
-			t.at[n] = first + uint32(bits.TrailingZeros64(w))
-			n++
-		}
-	}
-	t.addDelta(codes, n, delta)
-}
-
-func (t *tally) addDelta(codes snapshot.Packed, n int, delta uint32) {
-	codes.Gather(t.codes[:n], t.at[:n])
-	for _, code := range t.codes[:n] {
-		t.counts[code] += delta
-	}
-}
-
-// subtractOthers subtracts the codes of the rows that do not pass.
-func (t *tally) subtractOthers(x *Index, codes snapshot.Packed) {
-	r := &t.chunk.rows
+// subtractOthers sets t.counts, which are those of all rows, to the counts of the rows that pass.
+func (t *tally) subtractOthers(x *Index, s *codeSpace) {
+	t.folded = append(t.folded[:0], t.counts...)
+	clear(t.counts)
+	t.spread(s.size)
+	words := &t.chunk.rows.ownWords
 	for k := range t.rows.chunks {
 		c, size := &t.rows.chunks[k], chunkSize(x.rows, k)
-		words := &r.ownWords
 		switch c.shape {
 		case full:
+			continue
+		case empty:
+			t.addRange(s.codes, uint32(k)<<chunkBits, uint32(size))
 			continue
 		case bitmap:
 			*words = *t.rows.words(c)
@@ -252,7 +364,11 @@ func (t *tally) subtractOthers(x *Index, codes snapshot.Packed) {
 			words[i] = ^words[i]
 		}
 		clearBits(words, uint32(size), chunkRows)
-		t.addWords(codes, uint32(k)<<chunkBits, words[:], ^uint32(0))
+		t.addWords(s.codes, uint32(k)<<chunkBits, words)
+	}
+	t.gather()
+	for code, all := range t.folded {
+		t.counts[code] = all - t.counts[code]
 	}
 }
 
@@ -279,26 +395,32 @@ func (s *set) eachRun(k int, f func(from, to uint32) bool) {
 	}
 }
 
-// countPostings counts the passing rows in the posting of each code.
+// countPostings counts the passing rows in the posting of each code. The longest posting is left
+// out: it has the rest.
 func (t *tally) countPostings(x *Index, s *codeSpace) error {
+	longest, rest, cost := 0, uint32(t.rows.rows), 0.0
 	for code := range t.counts {
-		n := uint32(0)
-		if s.postings.Sorted() {
-			rows := Range{s.postings.Start(uint32(code)), s.postings.Start(uint32(code) + 1)}
-			perChunk([]Range{rows}, func(k int, from, to uint32) {
-				n += t.rows.countRange(&t.rows.chunks[k], from, to)
-			})
-			t.counts[code] = n
+		if len(s.postings.Frozen(uint32(code))) > len(s.postings.Frozen(uint32(longest))) {
+			longest = code
+		}
+	}
+	for code := range t.counts {
+		if code == longest {
 			continue
 		}
 		if err := s.open(&t.view, uint32(code), x.rows); err != nil {
 			return err
 		}
+		cost += t.view.shapeCost()
+		n := uint32(0)
 		for k := range t.view.chunks {
 			n += overlap(&t.rows, &t.rows.chunks[k], &t.view, &t.view.chunks[k])
 		}
 		t.counts[code] = n
+		rest -= n
 	}
+	t.counts[longest] = rest
+	s.counting.Store(int64(cost) + 1)
 	return nil
 }
 
