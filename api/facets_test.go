@@ -133,6 +133,9 @@ const periodFilter = "period"
 
 // randomFilters draws filters that find something: values of a record.
 func randomFilters(r *rand.Rand, e *contract.Endpoint, record map[string]json.RawMessage) (all []sentFilter) {
+	if e.Contract().Series() != nil && r.IntN(3) == 0 {
+		all = append(all, sentFilter{"latest=true", ""})
+	}
 	for _, p := range e.Filters() {
 		if r.IntN(3) > 0 {
 			continue

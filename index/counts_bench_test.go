@@ -31,7 +31,11 @@ func BenchmarkFacets(b *testing.B) {
 				by   []By
 			}{
 				{"codes", []By{
-					{Column: "unit_code"}, {Column: "top_code"}, {Column: "unit_flag"}, {Column: "kind"}, {Column: "random5"},
+					{Column: "unit_code"},
+					{Column: "top_code"},
+					{Column: "unit_flag"},
+					{Column: "kind"},
+					{Column: "random5"},
 				}},
 				{"year", []By{{"start", Year}}},
 			} {

@@ -306,8 +306,8 @@ func TestFindRuns(t *testing.T) {
 			for k := range chunkCount(rows) {
 				for i := found.first[k]; i < found.first[k+1]; i++ {
 					for end := uint32(k)<<chunkBits + uint32(found.ends[i]); at <= end; at++ {
-						if uint32(col.Codes().At(at)) != found.codes[i] {
-							t.Fatalf("seed %d: row %d has code %d, its run %d", seed, at, col.Codes().At(at), found.codes[i])
+						if code := uint32(col.Codes().At(at)); code != found.codes[i] {
+							t.Fatalf("seed %d: row %d has code %d, its run %d", seed, at, code, found.codes[i])
 						}
 					}
 				}

@@ -1,6 +1,8 @@
 package index
 
 import (
+	"errors"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -55,6 +57,62 @@ func TestSelectOnStore(t *testing.T) {
 		}
 		t.Logf("%s: %d rows, %d of %d queries found rows; the index takes %d bytes", seg.Name(), seg.Rows(), some,
 			queries, x.Bytes())
+		if err := seg.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestSelectOnStoreCounts counts on the segments of a store, as TestCountsAgainstPlainCounts does
+// on random tables, with the limits of TestSelectOnStore.
+func TestSelectOnStoreCounts(t *testing.T) {
+	t.Parallel()
+	dir := os.Getenv("HDQS_TEST_STORE")
+	if dir == "" {
+		t.Skip("HDQS_TEST_STORE is not set")
+	}
+	queries, err := strconv.Atoi(os.Getenv("HDQS_TEST_QUERIES"))
+	if err != nil {
+		queries = 100
+	}
+	paths, _ := filepath.Glob(filepath.Join(dir, "segments", "*.seg"))
+	if len(paths) == 0 {
+		t.Fatalf("no segments in %s", dir)
+	}
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(seed, 7))
+	for _, path := range paths {
+		seg, err := snapshot.OpenSegment(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := Open(seg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, some := everyBy(seg), 0
+		for range queries {
+			q := randomQuery(r, seg)
+			var page Page
+			if err := x.Select(&Query{Filters: q.Filters, Limit: math.MaxInt}, &page); err != nil {
+				t.Fatal(err)
+			}
+			by := all[r.IntN(len(all))]
+			counts, err := x.Counts(q, by)
+			want := plainCounts(seg, listRanges(page.Ranges), by)
+			_, many := errors.AsType[*ManyNumbers](err)
+			if many && len(want) <= MaxNumbers || !many && err != nil {
+				t.Fatalf("seed %d %s: by %v: %v: %s", seed, seg.Name(), by, err, describe(q))
+			}
+			if many {
+				continue
+			}
+			if err := compareCounts(&counts[0], want); err != nil {
+				t.Fatalf("seed %d %s: by %v: %v: %s", seed, seg.Name(), by, err, describe(q))
+			}
+			some++
+		}
+		t.Logf("%s: %d rows, %d of %d queries counted", seg.Name(), seg.Rows(), some, queries)
 		if err := seg.Close(); err != nil {
 			t.Error(err)
 		}

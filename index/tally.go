@@ -144,8 +144,8 @@ func (t *tally) runsOf(x *Index, s *codeSpace, cost float64) *runTable {
 	return runs
 }
 
-// countCost estimates what counting with the postings of a code space takes, where parts chunks have
-// both rows that pass and others. Before the first time it supposes lists of rows.
+// countCost estimates what counting with the postings of a code space takes, where parts chunks
+// have both rows that pass and others. Before the first time it supposes lists of rows.
 func (s *codeSpace) countCost(rows, parts int) float64 {
 	cost := float64(s.counting.Load())
 	if cost == 0 {
