@@ -48,17 +48,76 @@ func (f *foldedTexts) text(code int) string {
 
 // searchAny adds the codes of the texts that match one of several patterns.
 func (f *foldedTexts) searchAny(p *patterns, into codeSet) {
-	for _, one := range p.others {
+	for _, one := range p.single {
 		f.search(one, into)
 	}
-	if p.literals == nil {
-		return
+	if p.literals != nil {
+		for code := range len(f.starts) - 1 {
+			from, to := int(f.starts[code]), int(f.starts[code+1])-1
+			if f.mayEnd(p.marked, from, to) {
+				if _, has := p.literals[f.text(code)]; has {
+					into.add(uint32(code))
+				}
+			}
+		}
 	}
+	for _, length := range p.lengths {
+		f.searchStarts(p, length, into)
+	}
+	if len(p.windows) > 0 {
+		f.searchWindows(p, into)
+	}
+}
+
+// mayEnd reports whether the bytes from to to-1 may be a text that is marked by its tailHash.
+func (f *foldedTexts) mayEnd(marked codeSet, from, to int) bool {
+	return to < 8 || marked.has(tailHash(binary.LittleEndian.Uint64(f.bytes[to-8:]), to-from))
+}
+
+// searchStarts adds the codes of the texts that match one of the patterns whose first length bytes
+// are literal.
+func (f *foldedTexts) searchStarts(p *patterns, length int, into codeSet) {
+	start, found := "", []*pattern(nil) // neighbours often begin alike
 	for code := range len(f.starts) - 1 {
-		end := int(f.starts[code+1]) - 1
-		if end < 8 || p.mayBeLiteral(binary.LittleEndian.Uint64(f.bytes[end-8:]), end-int(f.starts[code])) {
-			if _, has := p.literals[f.text(code)]; has {
+		from := int(f.starts[code])
+		if from+length >= int(f.starts[code+1]) || !f.mayEnd(p.startMarked, from, from+length) {
+			continue
+		}
+		text := f.text(code)
+		if text[:length] != start {
+			start = text[:length]
+			found = p.prefixes[start]
+		}
+		for _, one := range found {
+			if one.match(text) {
 				into.add(uint32(code))
+				break
+			}
+		}
+	}
+}
+
+// searchWindows adds the codes of the texts that match one of the patterns that are found by a
+// window.
+func (f *foldedTexts) searchWindows(p *patterns, into codeSet) {
+	code := 0
+	for at := 0; at+windowSize <= len(f.bytes); at++ {
+		window := binary.LittleEndian.Uint32(f.bytes[at:])
+		if !p.windowMarked.has(windowHash(window)) {
+			continue
+		}
+		found := p.windows[window]
+		if len(found) == 0 {
+			continue
+		}
+		for int(f.starts[code+1]) <= at {
+			code++
+		}
+		for _, one := range found {
+			if one.match(f.text(code)) {
+				into.add(uint32(code))
+				at = int(f.starts[code+1]) - 2 // the rest of the text does not matter
+				break
 			}
 		}
 	}

@@ -118,7 +118,7 @@ func (c *ChunkRows) Ranges(dst []Range) []Range {
 			}
 		}
 	case bitmap:
-		eachRun(r.words, r.lo, r.hi, func(from, to uint32) bool {
+		eachRun(r.words[:], r.lo, r.hi, func(from, to uint32) bool {
 			dst = append(dst, Range{c.base + from, c.base + to})
 			return true
 		})

@@ -2,23 +2,45 @@ package index
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 )
 
 // patterns are the values of a Like or Contains filter. A text matches one of several. They never
 // change once compiled.
 type patterns struct {
-	others []*pattern
+	others []*pattern // all but literals
 
-	// literals are the Like patterns without wildcards, folded, where there are many values: one
-	// pass over the dictionary is then cheaper than a search for each. marked has a bit for each of
-	// them by tailHash, so that the pass looks up few other texts.
+	// Where there are many values, one pass over the dictionary is cheaper than a search for each.
+	// literals are the Like patterns without wildcards, folded. marked has a bit for each of them
+	// by tailHash, so that the pass looks up few other texts.
 	literals map[string]struct{}
 	marked   codeSet
+
+	// The others are divided by what their matches must have. Those that begin with literal text
+	// are found by it: prefixes has them by that text, lengths its lengths, and startMarked a bit
+	// for each by tailHash. Others with a literal of windowSize bytes anywhere are found by its
+	// last bytes: windows has them by those, and windowMarked a bit for each by windowHash. What
+	// remains is searched one by one.
+	prefixes     map[string][]*pattern
+	lengths      []int
+	startMarked  codeSet
+	windows      map[uint32][]*pattern
+	windowMarked codeSet
+	single       []*pattern
 }
 
 // manyLiterals is the number of values from which on they are looked up in one pass.
 const manyLiterals = 4
+
+// windowSize is the number of bytes by which a literal is found inside of texts.
+const windowSize = 4
+
+// windowHash is a hash of the bytes of a window.
+func windowHash(window uint32) uint32 { return window * 0x9E3779B1 >> (32 - windowBits) }
+
+// windowBits is the number of bits of a windowHash.
+const windowBits = 16
 
 // compilePatterns compiles the values of a Like or Contains filter.
 func compilePatterns(op Op, values []Value) patterns {
@@ -38,11 +60,43 @@ func compilePatterns(op Op, values []Value) patterns {
 		}
 		folded = appendFold(folded[:0], text)
 		p.literals[string(folded)] = struct{}{}
-		var tail [8]byte
-		copy(tail[max(0, 8-len(folded)):], folded[max(0, len(folded)-8):])
-		p.marked.add(tailHash(binary.LittleEndian.Uint64(tail[:]), len(folded)))
+		p.marked.add(hashTail(folded))
+	}
+	if p.single = p.others; len(values) >= manyLiterals {
+		p.divide()
 	}
 	return p
+}
+
+// divide finds out what the matches of each pattern must have.
+func (p *patterns) divide() {
+	p.single = nil
+	p.prefixes, p.startMarked = make(map[string][]*pattern), newCodeSet(1<<tailBits)
+	p.windows, p.windowMarked = make(map[uint32][]*pattern), newCodeSet(1<<windowBits)
+	for _, one := range p.others {
+		literal, _ := one.literal()
+		switch start := one.start(); {
+		case one.never:
+		case start != "":
+			if p.prefixes[start] = append(p.prefixes[start], one); !slices.Contains(p.lengths, len(start)) {
+				p.lengths = append(p.lengths, len(start))
+			}
+			p.startMarked.add(hashTail([]byte(start)))
+		case len(literal) >= windowSize:
+			window := binary.LittleEndian.Uint32([]byte(literal[len(literal)-windowSize:]))
+			p.windows[window] = append(p.windows[window], one)
+			p.windowMarked.add(windowHash(window))
+		default:
+			p.single = append(p.single, one)
+		}
+	}
+}
+
+// hashTail is the tailHash of a text.
+func hashTail(text []byte) uint32 {
+	var tail [8]byte
+	copy(tail[max(0, 8-len(text)):], text[max(0, len(text)-8):])
+	return tailHash(binary.LittleEndian.Uint64(tail[:]), len(text))
 }
 
 // tailBits is the number of bits of a tailHash.
@@ -55,11 +109,6 @@ func tailHash(tail uint64, length int) uint32 {
 		tail = tail >> (8 * (8 - length)) << (8 * (8 - length))
 	}
 	return uint32((tail + uint64(length)) * 0x9E3779B97F4A7C15 >> (64 - tailBits))
-}
-
-// mayBeLiteral reports whether a text with this tail and length may be one of the literals.
-func (p *patterns) mayBeLiteral(tail uint64, length int) bool {
-	return p.marked.has(tailHash(tail, length))
 }
 
 // match reports whether folded text matches.

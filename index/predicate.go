@@ -315,8 +315,8 @@ func (s *set) slow() bool {
 
 // appendSpans appends the rows of the codes of sorted postings. Neighbouring runs become one.
 func (p *part) appendSpans(dst []Range) []Range {
-	p.codes.each(func(code uint32) error {
-		from, to := p.space.postings.Start(code), p.space.postings.Start(code+1)
+	eachRun(p.codes, 0, len(p.codes), func(first, end uint32) bool {
+		from, to := p.space.postings.Start(first), p.space.postings.Start(end)
 		switch n := len(dst); {
 		case from == to:
 		case n > 0 && dst[n-1].To == from:
@@ -324,7 +324,7 @@ func (p *part) appendSpans(dst []Range) []Range {
 		default:
 			dst = append(dst, Range{from, to})
 		}
-		return nil
+		return true
 	})
 	return dst
 }

@@ -286,7 +286,7 @@ func (b *builder) choose(k int, c *chunk) {
 // writeRuns writes the runs of ones of a bitmap as pairs.
 func writeRuns(dst []uint16, bm *words) {
 	n := 0
-	eachRun(bm, 0, chunkWords, func(from, to uint32) bool {
+	eachRun(bm[:], 0, chunkWords, func(from, to uint32) bool {
 		dst[n], dst[n+1] = uint16(from), uint16(to-from-1)
 		n += 2
 		return true
@@ -340,7 +340,7 @@ func clearBits(bm *words, from, to uint32) {
 
 // eachRun calls f with each run of ones in words lo to hi-1, as bit numbers from and to
 // (exclusive), until f returns false.
-func eachRun(bm *words, lo, hi int, f func(from, to uint32) bool) {
+func eachRun(bm []uint64, lo, hi int, f func(from, to uint32) bool) {
 	from, open := uint32(0), false
 	for i := lo; i < hi; i++ {
 		w, base := bm[i], uint32(i)<<6

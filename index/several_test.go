@@ -79,10 +79,11 @@ func TestSeveralValues(t *testing.T) {
 	}
 }
 
-// TestSearchOfManyLiterals compares the one pass that looks for many literals with a search for
-// each of them.
-func TestSearchOfManyLiterals(t *testing.T) {
+// TestSearchOfManyPatterns compares the passes that look for many patterns with a search for each
+// of them.
+func TestSearchOfManyPatterns(t *testing.T) {
 	t.Parallel()
+	kinds := 0
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 3))
 	for range 200 {
@@ -97,23 +98,42 @@ func TestSearchOfManyLiterals(t *testing.T) {
 		values := make([]Value, manyLiterals+r.IntN(100))
 		for i := range values {
 			values[i].Text = texts[r.IntN(len(texts))]
-			switch r.IntN(4) {
+			runes := []rune(values[i].Text)
+			cut := r.IntN(len(runes) + 1)
+			switch r.IntN(9) {
 			case 0:
 				values[i].Text = strings.ToUpper(values[i].Text)
 			case 1:
 				values[i].Text = randomText(r, patternLetters, 6)
+			case 2:
+				values[i].Text = string(runes[:cut]) + "%"
+			case 3:
+				values[i].Text = "%" + string(runes[cut:])
+			case 4:
+				values[i].Text = "%" + string(runes[cut/2:cut]) + "%"
+			case 5:
+				values[i].Text = string(runes[:cut]) + "_" + string(runes[min(cut+1, len(runes)):])
+			case 6:
+				values[i].Text = string(runes[:cut/2]) + "%" + string(runes[cut:])
 			}
 		}
+		op := []Op{Like, Contains}[r.IntN(2)]
 		want, got, slow := newCodeSet(len(texts)), newCodeSet(len(texts)), newCodeSet(len(texts))
 		for _, v := range values {
-			f.search(compilePattern(Like, v.Text), want)
+			f.search(compilePattern(op, v.Text), want)
 		}
-		p := compilePatterns(Like, values)
+		p := compilePatterns(op, values)
+		for _, n := range []int{len(p.literals), len(p.prefixes), len(p.windows), len(p.single)} {
+			kinds += min(n, 1)
+		}
 		f.searchAny(&p, got)
 		searchTexts(len(texts), func(i uint32) string { return texts[i] }, &p, slow)
 		if fmt.Sprint(got) != fmt.Sprint(want) || fmt.Sprint(slow) != fmt.Sprint(want) {
-			t.Fatalf("seed %d: codes %x and %x, want %x, of %+v in %q", seed, got, slow, want, values, texts)
+			t.Fatalf("seed %d: codes %x and %x, want %x, of op %d %+v in %q", seed, got, slow, want, op, values, texts)
 		}
+	}
+	if kinds < 400 {
+		t.Errorf("only %d ways to find patterns were needed: the test shows little", kinds)
 	}
 }
 

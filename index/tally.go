@@ -391,7 +391,7 @@ func (s *set) eachRun(k int, f func(from, to uint32) bool) {
 			}
 		}
 	case bitmap:
-		eachRun(s.words(c), 0, chunkWords, f)
+		eachRun(s.words(c)[:], 0, chunkWords, f)
 	}
 }
 
