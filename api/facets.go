@@ -15,9 +15,6 @@ import (
 // facetsComputation answers which values fields have in the rows that pass, and in how many rows.
 var facetsComputation = &computation{kind: contract.Facets, version: '1', compute: (*Server).facets}
 
-// headerMore says how many values of fields were left out.
-const headerMore = "X-Facet-More"
-
 // facetFields are the fields of a record. A value is of the type of its field.
 var facetFields = []contract.Field{
 	{Name: "field", Type: contract.String},
@@ -54,8 +51,8 @@ func (f *facetRecords) Header() []HeaderField {
 		return nil
 	}
 	return []HeaderField{
-		{headerMore, strings.Join(f.more, ", ")},
-		{"Access-Control-Expose-Headers", exposedHeaders + ", " + headerMore},
+		{contract.HeaderMore, strings.Join(f.more, ", ")},
+		{"Access-Control-Expose-Headers", exposedHeaders + ", " + contract.HeaderMore},
 	}
 }
 

@@ -227,7 +227,7 @@ func checkFacetPages(t *testing.T, s *Server, target string, whole Answer, want 
 			t.Errorf("%s: %s is %s, want %d", target, name, text, n)
 		}
 	}
-	if more, has := whole.field(headerMore); has {
+	if more, has := whole.field(contract.HeaderMore); has {
 		t.Errorf("%s: %s", target, more)
 	}
 	limit, offset := r.IntN(20), r.IntN(len(want)+3)
@@ -282,10 +282,10 @@ func TestFacetsLeftOut(t *testing.T) {
 		target := path + "/facets?app_identifier=" + goodIdentifier + "&of=code,name,id" + format
 		for range 3 { // also from the cache
 			got := s.Answer("GET", target, nil)
-			more, _ := got.field(headerMore)
+			more, _ := got.field(contract.HeaderMore)
 			exposed, _ := got.field("Access-Control-Expose-Headers")
 			want := fmt.Sprintf("code=50, id=%d", len(table.rows)-contract.MaxFacet)
-			if got.Status != 200 || more != want || !strings.Contains(exposed, headerMore) ||
+			if got.Status != 200 || more != want || !strings.Contains(exposed, contract.HeaderMore) ||
 				!strings.Contains(exposed, "X-Total-Count") {
 				t.Fatalf("%s: %d, %q, want %q, %q", target, got.Status, more, want, exposed)
 			}
@@ -300,7 +300,7 @@ func TestFacetsLeftOut(t *testing.T) {
 		t.Errorf("%v\nwant\n%v", got, want)
 	}
 	list := s.Answer("GET", path+"?app_identifier="+goodIdentifier, nil)
-	if got, has := list.field("Access-Control-Expose-Headers"); !has || strings.Contains(got, headerMore) {
+	if got, has := list.field("Access-Control-Expose-Headers"); !has || strings.Contains(got, contract.HeaderMore) {
 		t.Errorf("a list exposes %s", got)
 	}
 }
@@ -324,7 +324,7 @@ func TestFacetsOfManyNumbers(t *testing.T) {
 		t.Errorf("%d %.300s", got.Status, got.Body)
 	}
 	got = s.Answer("GET", target+"&has_hrp=true", nil)
-	if more, _ := got.field(headerMore); got.Status != 200 || !strings.HasPrefix(more, "id=") {
+	if more, _ := got.field(contract.HeaderMore); got.Status != 200 || !strings.HasPrefix(more, "id=") {
 		t.Errorf("%d, more %s, %.300s", got.Status, more, got.Body)
 	}
 }

@@ -142,7 +142,7 @@ func makePages(m *mount) []*fixedPage {
 		return &fixedPage{paths, name, contentType, policy, madeOnce(write)}
 	}
 	fixed := func(body []byte) func() ([]byte, error) { return func() ([]byte, error) { return body, nil } }
-	description := func() ([]byte, error) { return contract.Description(m.names, m.prefix) }
+	description := func() ([]byte, error) { return contract.Description(m.names, m.prefix, servedKinds()...) }
 	docs := func() ([]byte, error) { return docsBody(m, nil) }
 	versions := contract.VersionPaths(m.names)
 	interactive := func() ([]byte, error) { return bareBody(m, "interactive.html", "Interactive reference") }

@@ -36,6 +36,15 @@ type computation struct {
 // endpoints.
 var computations = []*computation{aggregateComputation, facetsComputation, changesComputation}
 
+// servedKinds returns the kinds of all computations.
+func servedKinds() []contract.Kind {
+	kinds := make([]contract.Kind, len(computations))
+	for i, c := range computations {
+		kinds[i] = c.kind
+	}
+	return kinds
+}
+
 // computedKinds returns the last parts of the paths of computations.
 func (s *Server) computedKinds() []string {
 	kinds := make([]string, len(s.computations))

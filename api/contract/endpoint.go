@@ -120,19 +120,20 @@ func (f *Field) Column() string { return ContractNames.Name(f.Name) }
 // Param is one query parameter. With Columns it is a filter: at least one of them has the relation
 // Op to the parameter's value.
 type Param struct {
-	Name    string
-	Type    Type
-	Max     int   // most code points, 0 without limit; of a Choice only in the description
-	Enum    *Enum // Choice only
-	Op      Op
-	Columns []string
-	Floor   *int // Integer: least value, nil without
-	Ceiling *int // Integer: greatest value, nil without
-	Default string
-	Several bool   // a second parameter takes several values (several.go)
-	List    bool   // this is that second parameter, or with Own one with several values
-	Own     bool   // of a kind of request (own.go): neither a filter nor of the page
-	example string // for the documentation; empty for a value by name or type (describe.go)
+	Name     string
+	Type     Type
+	Max      int   // most code points, 0 without limit; of a Choice only in the description
+	Enum     *Enum // Choice only
+	Op       Op
+	Columns  []string
+	Floor    *int // Integer: least value, nil without
+	Ceiling  *int // Integer: greatest value, nil without
+	Default  string
+	Several  bool   // a second parameter takes several values (several.go)
+	List     bool   // this is that second parameter, or with Own one with several values
+	Required bool   // of Own: 422 without it
+	Own      bool   // of a kind of request (own.go): neither a filter nor of the page
+	example  string // for the documentation; empty for a value by name or type (describe.go)
 }
 
 // Twin is the parameter's name in the other set, empty if both sets have the same.

@@ -70,7 +70,16 @@ func TestExampleValues(t *testing.T) {
 // TestDescription checks that the OpenAPI description is valid JSON, that each of its references
 // has a target, and that it has one operation for each route.
 func TestDescription(t *testing.T) {
-	text, err := Description(ContractNames, "")
+	for _, set := range []NameSet{ContractNames, HAPINames} {
+		for _, kinds := range [][]Kind{nil, {Facets}, {Aggregate, Facets, Changes}} {
+			checkDescription(t, set, kinds)
+		}
+	}
+}
+
+func checkDescription(t *testing.T, set NameSet, kinds []Kind) {
+	t.Helper()
+	text, err := Description(set, "", kinds...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,8 +98,8 @@ func TestDescription(t *testing.T) {
 	}
 	operations := map[string]bool{}
 	paths := d["paths"].(map[string]any)
-	if len(paths) != len(Endpoints)+2 {
-		t.Errorf("the description has %d paths", len(paths))
+	if len(paths) != len(Endpoints)*(1+len(kinds))+2 {
+		t.Errorf("the description of %v has %d paths", kinds, len(paths))
 	}
 	for path, methods := range paths {
 		get := methods.(map[string]any)["get"].(map[string]any)
@@ -100,10 +109,15 @@ func TestDescription(t *testing.T) {
 		}
 		operations[id] = true
 	}
-	if !operations["listConflictEvents"] {
+	for _, k := range kinds {
+		if id := kindTexts[k].verb + "ConflictEvents"; !operations[id] {
+			t.Errorf("there is no operation %s", id)
+		}
+	}
+	if set == ContractNames && !operations["listConflictEvents"] {
 		t.Errorf("the expected operation ID is missing among %v", slices.Sorted(maps.Keys(operations)))
 	}
-	again, err := Description(ContractNames, "")
+	again, err := Description(set, "", kinds...)
 	if err != nil || string(again) != string(text) {
 		t.Errorf("the description differs between two calls: %v", err)
 	}

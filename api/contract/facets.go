@@ -16,7 +16,10 @@ const ofParam = "of"
 const MaxFacet = 200
 
 // facetParams are the parameters of Facets besides filters and page.
-func facetParams() []Param { return []Param{{Name: ofParam, Type: String, List: true, Own: true}} }
+func facetParams(e *Endpoint) []Param {
+	names := &Enum{Name: ofParam, Values: e.GroupNames()}
+	return []Param{{Name: ofParam, Type: Choice, Enum: names, List: true, Own: true, Required: true}}
+}
 
 // FacetName is the name of a field whose values are counted, in requests and records.
 func (r *Request) FacetName(g Group) string { return r.plan.Endpoint.groupName(g) }

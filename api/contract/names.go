@@ -27,6 +27,7 @@ const (
 	HeaderSnapshot = "X-Snapshot-Id"
 	HeaderUnknown  = "X-Unknown-Params"
 	HeaderHint     = "X-Hint"
+	HeaderMore     = "X-Facet-More"
 	HeaderUpdated  = "X-Data-Updated"
 	HeaderStale    = "X-Data-Stale"
 

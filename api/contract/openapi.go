@@ -48,26 +48,24 @@ type array []any
 func ref(kind, name string) object { return object{{"$ref", "#/components/" + kind + "/" + name}} }
 
 // Description is the interface description, OpenAPI 3.1, in the names of a set, for paths below a
-// prefix, which is empty at the root. It is derived from the endpoint literals, so it is the same
-// for every snapshot.
-func Description(s NameSet, prefix string) ([]byte, error) {
-	var paths, schemas object
+// prefix, which is empty at the root, with the kinds of requests that are served besides those for
+// rows. It is derived from the endpoint literals, so it is the same for every snapshot.
+func Description(s NameSet, prefix string, kinds ...Kind) ([]byte, error) {
+	var paths, schemas, parameters object
 	endpoints := EndpointsIn(s)
 	for i := range endpoints {
 		e := &endpoints[i]
 		paths = append(paths, member{e.Path, object{{"get", operation(e)}}})
 		name := schemaName(e)
-		schemas = append(schemas,
-			member{name, recordSchema(e)},
-			member{name + "List", object{
-				{"type", "object"},
-				{"required", array{"data"}},
-				{"additionalProperties", false},
-				{"properties", object{{"data", object{
-					{"type", "array"}, {"maxItems", MaxLimit}, {"items", ref("schemas", name)},
-				}}}},
-			}})
+		schemas = append(schemas, member{name, recordSchema(e)}, member{name + "List", listSchema(name)})
+		for _, k := range kinds {
+			paths = append(paths, member{NewPlan(e, k).Paths()[0], object{{"get", computedOperation(e, k)}}})
+		}
+		if len(kinds) > 0 {
+			parameters = append(parameters, filterComponents(e)...)
+		}
 	}
+	schemas = append(schemas, kindSchemas(kinds)...)
 	paths = append(paths, otherPaths(s)...)
 	return json.Marshal(object{
 		{"openapi", "3.1.0"},
@@ -83,6 +81,7 @@ func Description(s NameSet, prefix string) ([]byte, error) {
 		{"paths", paths},
 		{"components", object{
 			{"schemas", append(schemas, errorSchemas()...)},
+			{"parameters", parameters},
 			{"responses", errorResponses()},
 			{"headers", headerDescriptions()},
 			{"securitySchemes", object{
@@ -97,11 +96,13 @@ func Description(s NameSet, prefix string) ([]byte, error) {
 	})
 }
 
-// listHeaders refers to all of headerDescriptions.
+// listHeaders refers to the header fields that all lists have.
 func listHeaders() object {
 	var all object
 	for _, m := range headerDescriptions() {
-		all = append(all, member{m.key, ref("headers", m.key)})
+		if m.key != HeaderMore {
+			all = append(all, member{m.key, ref("headers", m.key)})
+		}
 	}
 	return all
 }
@@ -129,6 +130,8 @@ func headerDescriptions() object {
 		{HeaderUnknown, describe("Parameters of the query that this endpoint does not have, and ignored; "+
 			"'(withheld)' stands for those that are no names. "+
 			"With 'Prefer: handling=strict' they are refused.", false, text)},
+		{HeaderMore, describe("How many values of a field were left out, beyond the 200 most frequent: "+
+			"'location_code=12'.", false, text)},
 		{HeaderHint, describe("What was probably meant, such as the right name of an unknown parameter.", false, text)},
 	}
 }
@@ -160,14 +163,7 @@ func operation(e *Endpoint) object {
 	for i := range p.Params {
 		parameters = append(parameters, parameter(e, &p.Params[i]))
 	}
-	parameters = append(parameters, object{
-		{"name", e.names.IdentifierHeader()},
-		{"in", "header"},
-		{"required", false},
-		{"description", "The application identifier, where the query has none."},
-		{"schema", object{{"type", "string"}}},
-		{"example", examples[IdentifierParam]},
-	})
+	parameters = append(parameters, identifierParameter(e))
 	// Only JSON is declared. With a second type, generated clients give callers "list or text", and
 	// typed languages refuse to compile that.
 	records := "The records of the page. With output_format=csv they come as text/csv instead: UTF-8, a " +
@@ -175,11 +171,40 @@ func operation(e *Endpoint) object {
 	if e.HasPoints() {
 		records += " With output_format=geojson they come as application/geo+json, a FeatureCollection of points."
 	}
-	responses := object{{"200", object{
-		{"description", records},
-		{"headers", listHeaders()},
-		{"content", object{{JSONType, object{{"schema", ref("schemas", schemaName(e)+"List")}}}}},
-	}}}
+	return object{
+		{"tags", array{e.GroupTitle()}},
+		{"summary", e.Summary},
+		{"description", sentences(e.Note, e.AddingUp(), "The order of records is fixed.")},
+		{"operationId", cmp.Or(e.operation, "list"+schemaName(e))},
+		{"parameters", parameters},
+		{"responses", p.responses(object{
+			{"description", records},
+			{"headers", listHeaders()},
+			{"content", object{{JSONType, object{{"schema", ref("schemas", schemaName(e)+"List")}}}}},
+		})},
+		{"security", identifierSecurity},
+	}
+}
+
+// identifierSecurity is either form of the application identifier.
+var identifierSecurity = array{
+	object{{"AppIdentifierQuery", array{}}}, object{{"AppIdentifierHeader", array{}}},
+}
+
+func identifierParameter(e *Endpoint) object {
+	return object{
+		{"name", e.names.IdentifierHeader()},
+		{"in", "header"},
+		{"required", false},
+		{"description", "The application identifier, where the query has none."},
+		{"schema", object{{"type", "string"}}},
+		{"example", examples[IdentifierParam]},
+	}
+}
+
+// responses are all answers to the plan's requests.
+func (p *Plan) responses(found object) object {
+	responses := object{{"200", found}}
 	if p.start >= 0 {
 		responses = append(responses, member{"400", ref("responses", "BadDate")})
 	}
@@ -196,15 +221,7 @@ func operation(e *Endpoint) object {
 	} {
 		responses = append(responses, member{fault.status, ref("responses", fault.name)})
 	}
-	return object{
-		{"tags", array{e.GroupTitle()}},
-		{"summary", e.Summary},
-		{"description", sentences(e.Note, e.AddingUp(), "The order of records is fixed.")},
-		{"operationId", cmp.Or(e.operation, "list"+schemaName(e))},
-		{"parameters", parameters},
-		{"responses", responses},
-		{"security", array{object{{"AppIdentifierQuery", array{}}}, object{{"AppIdentifierHeader", array{}}}}},
-	}
+	return responses
 }
 
 func parameter(e *Endpoint, p *Param) object {
@@ -212,7 +229,7 @@ func parameter(e *Endpoint, p *Param) object {
 		return object{
 			{"name", p.Name},
 			{"in", "query"},
-			{"required", false},
+			{"required", p.Required},
 			{"description", e.About(p)},
 			{"style", "form"},
 			{"explode", false},

@@ -1,5 +1,7 @@
 package contract
 
+import "fmt"
+
 // Parameters of a kind of request are neither filters nor of the page: they choose what is made of
 // the rows that pass. Param.Own marks them. Each has a case in readOwn and in appendOwn.
 
@@ -11,7 +13,7 @@ func kindParams(e *Endpoint, k Kind) []Param {
 	case Aggregate:
 		return filters(aggregateParams(), latestParams(e))
 	case Facets:
-		return filters(facetParams(), latestParams(e))
+		return filters(facetParams(e), latestParams(e))
 	case Changes:
 		return filters([]Param{fieldsParam(e)}, latestParams(e), []Param{sinceParam()})
 	}
@@ -93,6 +95,9 @@ func (p *Param) describeOwn() string {
 			"latest of a field, such as sum:FIELD. Without it count."
 	case SinceParam:
 		return "The snapshot to compare with: " + aboutSince + "."
+	case ofParam:
+		return fmt.Sprintf("The fields whose values are counted, with commas between their names. At most %d values "+
+			"of each are in the answer.", MaxFacet)
 	}
 	return ""
 }

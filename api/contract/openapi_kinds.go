@@ -1,0 +1,126 @@
+package contract
+
+// Operations of what is computed of an endpoint's rows. They refer to the endpoint's filters as
+// components: a second copy of all parameters for each kind would make the description four times as
+// long.
+
+// kindText is what the description says about the operations of a kind.
+type kindText struct {
+	verb    string // of operation ids
+	summary string // after that of the endpoint
+	about   string
+	records string // of the answer
+	schema  string // name of the records' schema
+}
+
+var kindTexts = map[Kind]kindText{
+	Aggregate: {
+		"aggregate", "figures of groups",
+		"Figures of the records that pass the filters, added up by group_by. A sum that would count the same people " +
+			"or money twice is refused with 422, with the request to make instead.",
+		"One record a group: the fields of group_by, then the measures, such as count and sum_events.", "Group",
+	},
+	Facets: {
+		"facets", "values with counts",
+		"How many of the records that pass the filters have each value of the fields in of, the most frequent " +
+			"first. The filter of a field itself is set aside for its own values.",
+		"One record a field and value.", "Facet",
+	},
+	Changes: {
+		"changes", "what changed",
+		"Records that pass the filters and were added, removed or changed since another snapshot.",
+		"One record a change.", "Change",
+	},
+}
+
+// componentName is the name of a filter as a component.
+func componentName(e *Endpoint, p *Param) string { return schemaName(e) + "_" + p.Name }
+
+// filterComponents describes the parameters that the operations of an endpoint's kinds share.
+func filterComponents(e *Endpoint) object {
+	var all object
+	p := NewPlan(e, Facets) // any kind but Rows
+	for i := range p.Params {
+		if param := &p.Params[i]; !param.Own {
+			all = append(all, member{componentName(e, param), parameter(e, param)})
+		}
+	}
+	return all
+}
+
+// kindSchemas describes the records of kinds.
+func kindSchemas(kinds []Kind) object {
+	var all object
+	for _, k := range kinds {
+		name := kindTexts[k].schema
+		all = append(all, member{name, kindSchema(k)}, member{name + "List", listSchema(name)})
+	}
+	return all
+}
+
+// kindSchema describes a record. A field that may be of several types is described without one:
+// typed languages have no good form for such a choice.
+func kindSchema(k Kind) object {
+	about := kindTexts[k].records
+	if k != Facets {
+		return object{{"type", "object"}, {"description", about}, {"additionalProperties", true}}
+	}
+	return object{
+		{"type", "object"},
+		{"description", about},
+		{"properties", object{
+			{"field", object{{"type", "string"}, {"description", "The name in of."}}},
+			{"value", object{{"description", "A value of the field, as it is in the records: text, number, true or " +
+				"false, or null."}}},
+			{"count", object{
+				{"type", "integer"},
+				{"minimum", 0},
+				{"description", "How many records have it."},
+			}},
+		}},
+		{"required", array{"field", "value", "count"}},
+		{"additionalProperties", false},
+	}
+}
+
+// listSchema describes a page of records.
+func listSchema(record string) object {
+	return object{
+		{"type", "object"},
+		{"required", array{"data"}},
+		{"additionalProperties", false},
+		{"properties", object{{"data", object{
+			{"type", "array"}, {"maxItems", MaxLimit}, {"items", ref("schemas", record)},
+		}}}},
+	}
+}
+
+// computedOperation describes requests of a kind other than Rows.
+func computedOperation(e *Endpoint, k Kind) object {
+	p, text := NewPlan(e, k), kindTexts[k]
+	parameters := array{}
+	for i := range p.Params {
+		if param := &p.Params[i]; param.Own {
+			parameters = append(parameters, parameter(e, param))
+		} else {
+			parameters = append(parameters, ref("parameters", componentName(e, param)))
+		}
+	}
+	headers := listHeaders()
+	if k == Facets {
+		headers = append(headers, member{HeaderMore, ref("headers", HeaderMore)})
+	}
+	return object{
+		{"tags", array{e.GroupTitle()}},
+		{"summary", e.Summary + ": " + text.summary},
+		{"description", text.about},
+		{"operationId", text.verb + schemaName(e)},
+		{"parameters", append(parameters, identifierParameter(e))},
+		{"responses", p.responses(object{
+			{"description", text.records + " With output_format=csv they come as text/csv instead."},
+			{"headers", headers},
+			{"content", object{{JSONType, object{{"schema", ref("schemas", text.schema+"List")}}}}},
+		})},
+		{"security", identifierSecurity},
+	}
+}
