@@ -63,6 +63,9 @@ func newDocsEntry(kind, name, typeText, about, example string) docsEntry {
 	}
 }
 
+// docsComputed is what is computed of an endpoint's rows.
+type docsComputed struct{ Path, About, Query string }
+
 // docsFound is what a search has found of an endpoint.
 type docsFound struct {
 	*endpointDocs
@@ -84,6 +87,7 @@ type endpointDocs struct {
 	Filters        []docsEntry
 	Common         []docsEntry // parameters that do not filter
 	Fields         []docsEntry
+	Computed       []docsComputed
 	Siblings       []pageEndpoint
 	plan           *contract.Plan
 	text           string // in lower case, for searching
@@ -126,6 +130,10 @@ func docsOf(m *mount) []*endpointDocs {
 			} else {
 				d.Common = append(d.Common, entry)
 			}
+		}
+		for _, k := range servedKinds() {
+			p := contract.NewPlan(e, k)
+			d.Computed = append(d.Computed, docsComputed{m.prefix + p.Paths()[0], p.About(), p.ExampleQuery()})
 		}
 		for _, f := range e.Fields {
 			d.Fields = append(d.Fields, newDocsEntry("field", f.Name, f.TypeText(), e.Meaning(f.Name), ""))
@@ -248,6 +256,8 @@ func (s *Server) addDocs(m *mount) {
 type endpointPage struct {
 	endpointDocs
 	URL        string
+	Base       string
+	Identifier string
 	SnapshotID string // empty without a snapshot
 	Day        string
 	Total      string // records that pass the example's filter
@@ -261,7 +271,7 @@ func (s *Server) addEndpointDocs(m *mount, name string, docs func() *endpointDoc
 	identifier, _ := contract.EncodeIdentifier("my-app", "me@example.org")
 	s.add(m, docsPath+"/"+name, route{name: docsPath, handler: func(ctx *fasthttp.RequestCtx) {
 		d := docs()
-		page := endpointPage{endpointDocs: *d}
+		page := endpointPage{endpointDocs: *d, Base: s.baseOf(ctx), Identifier: identifier}
 		query := exampleQuery
 		if v := s.acquire(); v != nil {
 			page.SnapshotID, page.Day = v.id, v.bound.snap.Manifest.SnapshotTime.UTC().Format(dayFormat)
@@ -273,7 +283,7 @@ func (s *Server) addEndpointDocs(m *mount, name string, docs func() *endpointDoc
 				query, page.Total = example.query, groupedNumber(example.total)
 			}
 		}
-		page.URL = s.baseOf(ctx) + d.Path + "?" + query + "&app_identifier=" + identifier
+		page.URL = page.Base + d.Path + "?" + query + "&app_identifier=" + identifier
 		s.answerPage(ctx, "endpoint.html", page, full, bare, landingKey)
 		if page.Refused {
 			ctx.Response.Header.Set("Cache-Control", noStore)

@@ -67,11 +67,22 @@ type Measure struct {
 const maxMeasures = 32
 
 // aggregateParams are the parameters of Aggregate besides filters and page.
-func aggregateParams() []Param {
+func aggregateParams(e *Endpoint) []Param {
+	groups := &Enum{Name: groupParam, Values: e.GroupNames()}
 	return []Param{
-		{Name: groupParam, Type: String, List: true, Own: true},
-		{Name: measureParam, Type: String, List: true, Own: true},
+		{Name: groupParam, Type: Choice, Enum: groups, List: true, Own: true, example: e.exampleGroup()},
+		{Name: measureParam, Type: String, List: true, Own: true, example: Count.String()},
 	}
+}
+
+// exampleGroup is a name that group_by and of take.
+func (e *Endpoint) exampleGroup() string {
+	for _, name := range [...]string{"location_code", "origin_location_code", "code"} {
+		if e.hasField(name) {
+			return name
+		}
+	}
+	return e.Fields[0].Name
 }
 
 // HasPeriod reports whether records have a period.

@@ -104,6 +104,8 @@ func (p *Param) exampleList() []string {
 	plain := *p
 	plain.Name, plain.List = p.single(), false
 	switch {
+	case p.Own && p.example != "":
+		return []string{p.example}
 	case plain.Name == "location_code":
 		return []string{"AFG", "SDN", "TCD"}
 	case p.Type == Choice:

@@ -18,7 +18,9 @@ const MaxFacet = 200
 // facetParams are the parameters of Facets besides filters and page.
 func facetParams(e *Endpoint) []Param {
 	names := &Enum{Name: ofParam, Values: e.GroupNames()}
-	return []Param{{Name: ofParam, Type: Choice, Enum: names, List: true, Own: true, Required: true}}
+	return []Param{{
+		Name: ofParam, Type: Choice, Enum: names, List: true, Own: true, Required: true, example: e.exampleGroup(),
+	}}
 }
 
 // FacetName is the name of a field whose values are counted, in requests and records.

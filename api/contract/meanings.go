@@ -54,6 +54,9 @@ func (e *Endpoint) AddingUp() string { return e.names.text(addingUp[e.Table]) }
 // no meaning of the field, which depends on the endpoint.
 func (e *Endpoint) About(p *Param) string {
 	about := e.names.text(p.Describe())
+	if p.Name == LatestParam {
+		return sentences(about, "A series is the records with the same "+e.SeriesText()+".")
+	}
 	if len(p.Columns) == 0 || p.Type == Day || p.IsLevel() {
 		return about
 	}

@@ -233,7 +233,7 @@ func parameter(e *Endpoint, p *Param) object {
 			{"description", e.About(p)},
 			{"style", "form"},
 			{"explode", false},
-			{"schema", object{{"type", "array"}, {"items", p.itemSchema()}, {"minItems", 1}, {"maxItems", MaxValues}}},
+			{"schema", object{{"type", "array"}, {"items", e.itemSchema(p)}, {"minItems", 1}, {"maxItems", MaxValues}}},
 			{"example", p.listExample()},
 		}
 	}

@@ -1,7 +1,7 @@
 package contract
 
 // Operations of what is computed of an endpoint's rows. They refer to the endpoint's filters as
-// components: a second copy of all parameters for each kind would make the description four times as
+// components: a copy of all parameters for each kind would make the description four times as
 // long.
 
 // kindText is what the description says about the operations of a kind.
@@ -106,6 +106,10 @@ func computedOperation(e *Endpoint, k Kind) object {
 			parameters = append(parameters, ref("parameters", componentName(e, param)))
 		}
 	}
+	about := text.about
+	if k == Aggregate {
+		about = sentences(append([]string{about}, e.SumRules()...)...)
+	}
 	headers := listHeaders()
 	if k == Facets {
 		headers = append(headers, member{HeaderMore, ref("headers", HeaderMore)})
@@ -113,7 +117,7 @@ func computedOperation(e *Endpoint, k Kind) object {
 	return object{
 		{"tags", array{e.GroupTitle()}},
 		{"summary", e.Summary + ": " + text.summary},
-		{"description", text.about},
+		{"description", about},
 		{"operationId", text.verb + schemaName(e)},
 		{"parameters", append(parameters, identifierParameter(e))},
 		{"responses", p.responses(object{
@@ -123,4 +127,18 @@ func computedOperation(e *Endpoint, k Kind) object {
 		})},
 		{"security", identifierSecurity},
 	}
+}
+
+// About is what requests of a kind other than Rows ask for, in a sentence or two.
+func (p *Plan) About() string { return kindTexts[p.Kind].about }
+
+// ExampleQuery is a query of a kind other than Rows that has an answer.
+func (p *Plan) ExampleQuery() string {
+	query := ""
+	for i := range p.Params {
+		if param := &p.Params[i]; param.Own && param.List {
+			query += param.Name + "=" + param.Example() + "&"
+		}
+	}
+	return query + "limit=5"
 }

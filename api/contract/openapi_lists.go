@@ -1,16 +1,22 @@
 package contract
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // itemPattern is the form of a text in a list. A value with a comma or a backslash is possible too,
 // but generated clients do not write it with the backslash that it needs.
 const itemPattern = `^[^,\\]+$`
 
 // itemSchema is the schema of a value of a list, as it is sent.
-func (p *Param) itemSchema() object {
+func (e *Endpoint) itemSchema(p *Param) object {
 	s := p.schema()
 	switch p.Type {
 	case String:
+		if p.Name == measureParam {
+			return append(s, member{"pattern", e.measurePattern()})
+		}
 		s = append(s, member{"pattern", itemPattern})
 	case Choice:
 		s[1].value = p.listedValues()
@@ -42,4 +48,15 @@ func (p *Param) listExample() array {
 		}
 	}
 	return all
+}
+
+// measurePattern is the form of a measure: there are too many for an enumeration.
+func (e *Endpoint) measurePattern() string {
+	choices := []string{Count.String()}
+	for f := Count + 1; int(f) < len(funcNames); f++ {
+		if fields := e.measured(f); len(fields) > 0 {
+			choices = append(choices, f.String()+":("+strings.Join(fields, "|")+")")
+		}
+	}
+	return "^(" + strings.Join(choices, "|") + ")$"
 }

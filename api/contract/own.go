@@ -11,7 +11,7 @@ func kindParams(e *Endpoint, k Kind) []Param {
 	case Rows:
 		return filters([]Param{fieldsParam(e)}, latestParams(e))
 	case Aggregate:
-		return filters(aggregateParams(), latestParams(e))
+		return filters(aggregateParams(e), latestParams(e))
 	case Facets:
 		return filters(facetParams(e), latestParams(e))
 	case Changes:
