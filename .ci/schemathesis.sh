@@ -20,8 +20,8 @@ done
 # The description leaves out that lists come as CSV and GeoJSON too, since generated clients would not
 # compile with several types. Here they are added, so that the types of all answers are checked. It
 # also describes whole records only, so with the parameter fields a record may lack any key.
-# Parameters that the same code reads are kept in two operations: of the lists those for several
-# values by their schema, and of each kind of computed answers all by name and schema.
+# Parameters that the same code reads are kept in two operations: those for several values by their
+# schema. Computed answers have the filters of the lists, so they are tried for two endpoints.
 description=$(mktemp --suffix=.json)
 trap 'kill "$server" 2>/dev/null; rm -f "$log" "$description"' EXIT
 "$cache/bin/python" - "$base/openapi.json" >"$description" <<'EOF'
@@ -29,15 +29,19 @@ import collections, json, sys, urllib.request
 
 api = json.load(urllib.request.urlopen(sys.argv[1]))
 kept = collections.Counter()
-for path, methods in api["paths"].items():
+for path, methods in list(api["paths"].items()):
     get = methods["get"]
-    kind = path.rsplit("/", 1)[1]
+    endpoint, last = path.rsplit("/", 2)[1:]
+    if last in ("aggregate", "facets", "changes"):
+        if endpoint not in ("conflict-events", "food-prices-market-monitor"):
+            del api["paths"][path]
+            continue
     parameters = []
     for p in get.get("parameters", []):
-        name, shape = p.get("name", ""), json.dumps(p.get("schema"), sort_keys=True)
-        if kind in ("aggregate", "facets", "changes"):
-            shape = kind + name + shape
-        elif not name.endswith("__in"):
+        if "$ref" in p:
+            p = api["components"]["parameters"][p["$ref"].rsplit("/", 1)[1]]
+        name, shape = p["name"], json.dumps(p["schema"], sort_keys=True)
+        if not name.endswith("__in"):
             shape = path + name
         kept[shape] += 1
         if kept[shape] <= 2:

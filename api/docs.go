@@ -64,7 +64,10 @@ func newDocsEntry(kind, name, typeText, about, example string) docsEntry {
 }
 
 // docsComputed is what is computed of an endpoint's rows.
-type docsComputed struct{ Path, About, Query string }
+type docsComputed struct {
+	*contract.Plan
+	Path string
+}
 
 // docsFound is what a search has found of an endpoint.
 type docsFound struct {
@@ -133,7 +136,7 @@ func docsOf(m *mount) []*endpointDocs {
 		}
 		for _, k := range servedKinds() {
 			p := contract.NewPlan(e, k)
-			d.Computed = append(d.Computed, docsComputed{m.prefix + p.Paths()[0], p.About(), p.ExampleQuery()})
+			d.Computed = append(d.Computed, docsComputed{p, m.prefix + p.Paths()[0]})
 		}
 		for _, f := range e.Fields {
 			d.Fields = append(d.Fields, newDocsEntry("field", f.Name, f.TypeText(), e.Meaning(f.Name), ""))

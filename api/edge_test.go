@@ -42,12 +42,14 @@ func needEdge(t *testing.T) {
 func nginxParams() string {
 	var names []string
 	for i := range contract.Endpoints {
-		for _, p := range contract.NewPlan(&contract.Endpoints[i], contract.Rows).Params {
-			if p.Name != contract.IdentifierParam {
-				names = append(names, p.Name)
-			}
-			if twin := p.Twin(); twin != "" {
-				names = append(names, twin)
+		for _, kind := range append(servedKinds(), contract.Rows) {
+			for _, p := range contract.NewPlan(&contract.Endpoints[i], kind).Params {
+				if p.Name != contract.IdentifierParam {
+					names = append(names, p.Name)
+				}
+				if twin := p.Twin(); twin != "" {
+					names = append(names, twin)
+				}
 			}
 		}
 	}

@@ -12,9 +12,12 @@ const maxSnapshotID = 128
 // snapshotPattern is what ids of snapshots look like.
 const snapshotPattern = "^[A-Za-z0-9][A-Za-z0-9._-]*$"
 
+// exampleSnapshot has the form of an id that a load gives.
+const exampleSnapshot = "20261121T010200Z-af55ffd1ca9d"
+
 func sinceParam() Param {
 	return Param{
-		Name: SinceParam, Type: String, Max: maxSnapshotID, Own: true, example: "20261121T010200Z-af55ffd1ca9d",
+		Name: SinceParam, Type: String, Max: maxSnapshotID, Own: true, Required: true, example: exampleSnapshot,
 	}
 }
 

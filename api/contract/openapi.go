@@ -240,7 +240,7 @@ func parameter(e *Endpoint, p *Param) object {
 	return object{
 		{"name", p.Name},
 		{"in", "query"},
-		{"required", false},
+		{"required", p.Required},
 		{"description", e.About(p)},
 		{"schema", p.schema()},
 		{"example", typedExample(p)},

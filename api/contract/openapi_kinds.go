@@ -29,7 +29,7 @@ var kindTexts = map[Kind]kindText{
 	Changes: {
 		"changes", "what changed",
 		"Records that pass the filters and were added, removed or changed since another snapshot.",
-		"One record a change.", "Change",
+		"One record a change: what happened, the fields of the record, and those of before that differ.", "Change",
 	},
 }
 
@@ -62,8 +62,25 @@ func kindSchemas(kinds []Kind) object {
 // typed languages have no good form for such a choice.
 func kindSchema(k Kind) object {
 	about := kindTexts[k].records
-	if k != Facets {
+	switch k {
+	case Aggregate:
 		return object{{"type", "object"}, {"description", about}, {"additionalProperties", true}}
+	case Changes:
+		return object{
+			{"type", "object"},
+			{"description", about},
+			{"properties", object{
+				{changeField, object{
+					{"type", "string"},
+					{"enum", changeKinds.Values},
+					{"description", "What happened to the record since then."},
+				}},
+				{wasField, object{{"description", "Of a changed record, the fields that differ with their values of " +
+					"then; null for others."}}},
+			}},
+			{"required", array{changeField, wasField}},
+			{"additionalProperties", true},
+		}
 	}
 	return object{
 		{"type", "object"},
@@ -132,11 +149,15 @@ func computedOperation(e *Endpoint, k Kind) object {
 // About is what requests of a kind other than Rows ask for, in a sentence or two.
 func (p *Plan) About() string { return kindTexts[p.Kind].about }
 
-// ExampleQuery is a query of a kind other than Rows that has an answer.
-func (p *Plan) ExampleQuery() string {
+// ExampleQuery is a query of a kind other than Rows that has an answer. snapshot is one to compare
+// with, empty without.
+func (p *Plan) ExampleQuery(snapshot string) string {
 	query := ""
 	for i := range p.Params {
-		if param := &p.Params[i]; param.Own && param.List {
+		param := &p.Params[i]
+		if param.Name == SinceParam && snapshot != "" {
+			query += SinceParam + "=" + snapshot + "&"
+		} else if param.Required || p.Kind == Aggregate && param.List && param.Own {
 			query += param.Name + "=" + param.Example() + "&"
 		}
 	}
