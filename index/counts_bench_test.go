@@ -5,6 +5,8 @@ package index
 import (
 	"fmt"
 	"testing"
+
+	"github.com/RoaringBitmap/roaring/v2"
 )
 
 // BenchmarkFacets counts the rows of the queries of BenchmarkSelect by all columns of codes at
@@ -37,6 +39,7 @@ func BenchmarkFacets(b *testing.B) {
 					{Column: "kind"},
 					{Column: "random5"},
 				}},
+				{"enums", []By{{Column: "kind"}, {Column: "random5"}}},
 				{"year", []By{{"start", Year}}},
 			} {
 				q := &Query{Filters: query.filters}
@@ -53,6 +56,59 @@ func BenchmarkFacets(b *testing.B) {
 					})
 				})
 			}
+		}
+	}
+}
+
+// BenchmarkFacetsRoaring does the work of by=enums with roaring: the rows that pass and the
+// postings are bitmaps before it begins, and the number of rows that both have is all that is asked
+// for.
+func BenchmarkFacetsRoaring(b *testing.B) {
+	for _, rows := range []int{2_000_000, 12_000_000} {
+		if testing.Short() && rows > 2_000_000 {
+			continue
+		}
+		x, err := Open(benchSegment(b, rows))
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, query := range benchQueries {
+			passing, err := x.Passing(&Query{Filters: query.filters})
+			if err != nil {
+				b.Fatal(err)
+			}
+			pass := roaring.New()
+			var chunk ChunkRows
+			for k := range passing.Chunks() {
+				passing.Read(k, &chunk)
+				for _, r := range chunk.Ranges(nil) {
+					pass.AddRange(uint64(r.From), uint64(r.To))
+				}
+			}
+			pass.RunOptimize()
+			var postings []*roaring.Bitmap
+			for _, name := range []string{"kind", "random5"} {
+				p, _ := x.columns[name].col.Postings()
+				for code := range uint32(p.Len()) {
+					posting, err := p.Bitmap(code)
+					if err != nil {
+						b.Fatal(err)
+					}
+					postings = append(postings, posting)
+				}
+			}
+			b.Run(fmt.Sprintf("rows=%d/query=%s/by=enums", rows, query.name), func(b *testing.B) {
+				n := uint64(0)
+				measure(b, func() {
+					n = 0
+					for _, p := range postings {
+						n += pass.AndCardinality(p)
+					}
+				})
+				if n != 2*pass.GetCardinality() {
+					b.Fatalf("%d rows of %d", n, 2*pass.GetCardinality())
+				}
+			})
 		}
 	}
 }

@@ -78,6 +78,33 @@
 // The stretches take 22 to 104 ms to find once (2 and 12 million rows of BenchmarkNewest, 0.5 s
 // where nearly all are scattered), and 0.02 to 0.8 bytes a row on tables of more than 10,000.
 //
+// # Counting by value
+//
+// Counts finds the rows that pass, a bit or less a row of the table, and counts them by code, or by
+// tuple for all columns of a group at once. There are four ways; the cheapest is taken
+// (tally.choose): the codes of the rows that pass; all rows less the codes of the others; the
+// postings; the runs of rows with one code. Most columns follow the row order more or less, so runs
+// are what wide queries use. A table of them (runTable) is found once reading codes has taken as
+// long as finding it, and cached. A query takes at most about two nanoseconds for each second row
+// of the table and code space, and finds runs for at most one, at about one nanosecond a row.
+//
+// BenchmarkFacets, microseconds of CPU on a busy machine (November 2026, Intel Xeon, 2 cores). By
+// codes is by five columns of two groups and two enums of 12 million rows, 30,000 codes the
+// largest; by enums is by the last two. Roaring is AndCardinality of the rows that pass with each
+// posting, where both are bitmaps before the clock starts:
+//
+//	query        codes    enums   enums, roaring   years
+//	wide3        2,333    1,305            3,558   6,754
+//	wide4        2,463    1,633            4,307   3,465
+//	enums2       3,290    2,103            1,745   5,466
+//	selective4     339       60               60      42
+//	one_month    1,599      457              662     393
+//	top_months     521       81               84      62
+//	contains       506       95               20      51
+//	no filter      342        2                -       5
+//
+// The years are of a group that is in no order, which is the worst case.
+//
 // # Sharing and lifetimes
 //
 // Any number of goroutines may share an Index. Sets and predicates do not change once built. They
@@ -115,8 +142,8 @@
 //
 // Over all queries the earlier machine gave ratios of 1.0 to 10.8 and at most 1,325 allocations.
 //
-// What is new starts with roaring's operations on Postings.Bitmap: facets, unions of long lists of
-// values. It gets code of its own only when a benchmark like this one asks for it.
+// What is new starts with roaring's operations on Postings.Bitmap. It gets code of its own only
+// when a benchmark like this one asks for it.
 //
 // # Tried
 //
