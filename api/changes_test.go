@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -424,5 +425,28 @@ func TestChangesSuspect(t *testing.T) {
 	v.release(s.log)
 	if got := s.Answer("GET", target+"&snapshot=before", nil); got.Status == 200 {
 		t.Errorf("a damaged current table: %d", got.Status)
+	}
+}
+
+// TestChangesOfTruncatedFile truncates the file of a table to compare with. The request that meets
+// the fault gets an error, and nothing else does.
+func TestChangesOfTruncatedFile(t *testing.T) {
+	d := newDamagedServer(t)
+	tables := []*testTable{numberedLocations(50, nil)}
+	if err := d.Swap(Release{Snapshot: storeSnapshot(t, "after", sampleTime, tables)}); err != nil {
+		t.Fatal(err)
+	}
+	list, query, _ := strings.Cut(damagedTarget, "?")
+	target := list + "/changes?" + query + "&since=" + sampleID
+	d.expect(t, 200, "GET", target)
+	if err := os.Truncate(d.file, 0); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		d.expect(t, 410, "GET", target)
+		d.expect(t, 200, "GET", damagedTarget)
+	}
+	if !strings.Contains(d.log.String(), "a table is refused") {
+		t.Errorf("the log has %s", d.log)
 	}
 }

@@ -90,10 +90,12 @@ func testDiffRows(t *testing.T, store, from, to string) (changes int) {
 	}
 	for i := range contract.Endpoints {
 		e := &contract.Endpoints[i]
-		printed := mustExit(t, 0, "diff", "--store", store, "--rows", "--table", e.Table, "--format", "csv", from, to).stdout
-		answer := ask(t, "GET", s.base+with(e.Path+"/changes?output_format=csv&since="+from), "Accept-Encoding", "identity")
-		if n := strings.Count(printed, "\r\n") - 1; n <= contract.MaxLimit && string(answer.body) != printed {
-			t.Errorf("%s: the answer to a request for changes is another one: %d %.300s", e.Table, answer.status, answer.body)
+		diff := []string{"diff", "--store", store, "--rows", "--table", e.Table, "--format", "csv", from, to}
+		printed := mustExit(t, 0, diff...).stdout
+		target := s.base + with(e.Path+"/changes?output_format=csv&since="+from)
+		a := ask(t, "GET", target, "Accept-Encoding", "identity")
+		if n := strings.Count(printed, "\r\n") - 1; n <= contract.MaxLimit && string(a.body) != printed {
+			t.Errorf("%s: the answer to a request for changes is another one: %d %.300s", e.Table, a.status, a.body)
 		}
 		lines, err := csv.NewReader(strings.NewReader(printed)).ReadAll()
 		if err != nil {
