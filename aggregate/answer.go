@@ -26,6 +26,7 @@ func (t *Table) Answer(q *Question) (*Result, error) {
 	}
 	defer passing.Close()
 	w := newWorker(p, passing)
+	defer w.release()
 	p.chooseDense(passing, &w.chunk)
 	n := min(max(q.Workers, 1), (passing.Chunks()+t.chunksPerWorker-1)/t.chunksPerWorker)
 	if n <= 1 {
@@ -43,8 +44,7 @@ func (t *Table) Answer(q *Question) (*Result, error) {
 type worker struct {
 	p       *plan
 	passing *index.Passing
-	chunk   index.ChunkRows
-	ranges  []index.Range
+	*memory
 	keys    *keys
 	rows    []uint32 // by group
 	states  []state
@@ -52,19 +52,36 @@ type worker struct {
 	slow    []state    // and the others
 	cursors []cursor   // of the inputs, if all have runs
 	run     run        // rows to be added
-	block   *block
-	at      []uint32 // rows that do not follow each other, for the next block
-	room    int      // groups that states have room for
+	room    int        // groups that states have room for
 }
 
+// memory is what a worker needs only while it adds, and the next one reuses.
+type memory struct {
+	chunk  index.ChunkRows
+	ranges []index.Range
+	block  *block
+	at     []uint32 // rows that do not follow each other, for the next block
+}
+
+var memories = sync.Pool{New: func() any {
+	return &memory{block: newBlock(), at: make([]uint32, 0, blockRows)}
+}}
+
 func newWorker(p *plan, passing *index.Passing) *worker {
-	return &worker{p: p, passing: passing}
+	return &worker{p: p, passing: passing, memory: memories.Get().(*memory)}
+}
+
+// release gives the memory of a worker to the next one.
+func (w *worker) release() {
+	w.block.reset(nil)
+	w.at = w.at[:0]
+	memories.Put(w.memory)
+	w.memory = nil
 }
 
 func (w *worker) start() {
 	w.keys = newKeys(w.p)
-	w.block = newBlock(w.p.spaces)
-	w.at = make([]uint32, 0, blockRows)
+	w.block.reset(w.p.spaces)
 	for _, newState := range w.p.states {
 		s := newState()
 		w.states = append(w.states, s)
@@ -110,7 +127,9 @@ func (w *worker) addAll() error {
 func runAll(first *worker, n int) error {
 	workers := []*worker{first}
 	for range n - 1 {
-		workers = append(workers, newWorker(first.p, first.passing))
+		w := newWorker(first.p, first.passing)
+		defer w.release()
+		workers = append(workers, w)
 	}
 	var next atomic.Int64
 	var wait sync.WaitGroup

@@ -23,17 +23,20 @@ type block struct {
 	packed []uint64
 }
 
-func newBlock(spaces []*space) *block {
-	b := &block{spaces: spaces, filled: make([]bool, len(spaces)), codes: make([][]uint32, len(spaces))}
-	for i := range b.codes {
-		b.codes[i] = make([]uint32, blockRows)
-	}
-	b.keys = make([]uint64, blockRows)
-	b.idSpace = make([]uint32, blockRows)
-	b.scratch = make([]uint32, blockRows)
+func newBlock() *block {
+	b := &block{keys: make([]uint64, blockRows), packed: make([]uint64, blockRows)}
+	b.idSpace, b.scratch = make([]uint32, blockRows), make([]uint32, blockRows)
 	b.values, b.limb = make([]int64, blockRows), make([]int64, blockRows)
-	b.packed = make([]uint64, blockRows)
 	return b
+}
+
+// reset prepares the block for rows whose codes in these spaces are asked for.
+func (b *block) reset(spaces []*space) {
+	b.spaces = spaces
+	b.filled = make([]bool, len(spaces))
+	for len(b.codes) < len(spaces) {
+		b.codes = append(b.codes, make([]uint32, blockRows))
+	}
 }
 
 // set makes the block the rows from from on, or those in at.
