@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -201,5 +202,50 @@ func TestPartsOfTimes(t *testing.T) {
 				t.Fatalf("%v: year %d, month %d", at, year, month)
 			}
 		}
+	}
+}
+
+// TestFullBytes asks for everything that a table can keep, and compares what it keeps with the
+// estimate.
+func TestFullBytes(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 3))
+	seg := segmentOf(t, generate(r, 50_000))
+	x, err := index.Open(seg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := Open(x, seg, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range seg.Columns() {
+		q := &Question{Groups: []Group{{c.Name, Whole}}, Measures: []Measure{{Min, c.Name}}}
+		if c.Kind == snapshot.Int || c.Kind == snapshot.Decimal {
+			q.Measures = append(q.Measures, Measure{Sum, c.Name})
+		}
+		if _, err := table.Answer(q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := int64(table.inputs.bytes)
+	spaces := map[*space]bool{}
+	for _, c := range table.columns {
+		if c.space != nil && !spaces[c.space] {
+			spaces[c.space] = true
+			if long := c.space.long; long != nil {
+				kept += 4 * int64(len(long.first)+len(long.codes))
+			}
+		}
+		kept += 4 * int64(len(c.coding.codes)+len(c.coding.at))
+		if n := c.numeric; n != nil {
+			for _, table := range n.tables {
+				kept += 8 * int64(len(table))
+			}
+			kept += 8*int64(len(n.counted)+len(n.pairs)+len(n.prefix)) + 4*int64(len(n.some)+len(n.prefixSome))
+		}
+	}
+	if most := FullBytes(seg); kept > most || kept < most/20 {
+		t.Errorf("a table keeps %d bytes, %d are estimated", kept, most)
 	}
 }

@@ -18,13 +18,21 @@
 //	codes of a row ──► digits ──► key ──► group ──┬──► rows, sums, values, codes of the group
 //	codes or numbers of the measured column ──────┘
 //
+// # Runs
+//
+// Rows are sorted, so many codes stay the same for hundreds of rows. If those of all inputs do
+// (space.runs), rows that follow each other in one group are added together: they are counted by
+// subtraction, and a sum is the difference of two prefix sums, of which there is one for every 64
+// rows, and of at most 32 rows at each end. Codes of up to 6 bits are added in pairs, by a table.
+// Extremes and different values of a run come from one pass over its codes.
+//
 // # Exact figures
 //
 // Numbers are added as integers with a common power of ten (numeric). Where a sum could leave 64
-// bits, the integers are cut into limbs, each with a sum of its own. Exact texts, which fit no
-// snapshot.Dec, are added as rationals. A sum has all its digits. A mean is the exact quotient of
-// the sum and the number of values, rounded once to the nearest float64 (to even); a quotient
-// beyond those is rounded to 53 bits.
+// bits, the integers are cut into limbs, each with a sum of its own, so that no addition carries.
+// Exact texts, which fit no snapshot.Dec, are added as rationals. A sum has all its digits. A mean
+// is the exact quotient of the sum and the number of values, rounded once to the nearest float64
+// (to even); a quotient beyond those is rounded to 53 bits.
 //
 // Null is no value: it does not count in sums, means and numbers of different values, and is
 // neither smallest nor largest. The sum, mean, smallest and largest of no value is null.
@@ -32,4 +40,27 @@
 // Latest is the value in the rows of the group's newest period. If they have different values, null
 // being one, it is Differ: to choose one of them, or to add them, is up to the caller, who can
 // group by more fields or filter.
+//
+// # Memory and work
+//
+// A question keeps what its groups need, not its rows: 4 bytes for a count, 8 or 16 for a sum, and
+// so on. There are bounds on groups and on pairs of a group and a different value. What is made of
+// a column once and kept is at most what FullBytes says. Several workers share the chunks of a long
+// question, each with groups of its own, which are merged.
+//
+// # Tried
+//
+// In milliseconds of CPU on 2.2 million rows, or 3.2 where it says so.
+//
+// Taken: adding four parts of a block in turns. Neighbouring rows are often of one group, and an
+// addition to the same place has to wait for the one before: 8.8 to 8.0 by month, 22.6 to 18.7 by
+// two fields.
+//
+// Taken: prefix sums at the nearer of two steps, added or subtracted, which halves the rows at the
+// ends of a run: 2.3 to 1.8 for two sums in 9,500 runs.
+//
+// Taken: runs that keep their codes. Reading the packed code at the start of each took almost half
+// of the time of two sums in 14,600 runs: 4.9 to 2.8, of 3.2 million rows.
+//
+// Taken: bits for different values, while they fit: 146 to 6.2 where a map had the pairs.
 package aggregate

@@ -113,7 +113,7 @@ type inputs struct {
 	bytes int
 }
 
-const maxInputBytes = 4 << 20
+const maxInputBytes = 1 << 20
 
 // of returns a copy of the input of the fields of a space.
 func (c *inputs) of(s *space, fields []*field) *input {

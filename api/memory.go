@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"hdqs/aggregate"
 	"hdqs/api/contract"
 	"hdqs/api/metrics"
 	"hdqs/api/render"
@@ -134,9 +135,8 @@ func (s *shares) divide(b *Bound, earlier []*Bound) (err error) {
 			root, other := l.named[s.root].renderer, l.named[(s.root+1)%nameSets].renderer
 			most := render.FullBytes(root)
 			most += (render.FullBytes(root, other) - most) / 4
-			l.need = need{
-				texts: most + l.index.FullBytes(l.filters), blocks: root.BlockBytes(), filters: l.index.CacheBytes(),
-			}
+			most += l.index.FullBytes(l.filters) + aggregate.FullBytes(l.segment)
+			l.need = need{texts: most, blocks: root.BlockBytes(), filters: l.index.CacheBytes()}
 		}
 	})
 	for _, l := range b.lists {

@@ -1,0 +1,32 @@
+package aggregate
+
+import "hdqs/snapshot"
+
+// FullBytes estimates the memory of the Table of a segment once every column has been measured and
+// grouped by.
+func FullBytes(seg *snapshot.Segment) int64 {
+	rows := int64(seg.Rows())
+	runs := 8 * rows / minRun // of a space, at most
+	n := int64(maxInputBytes) + int64(len(seg.Groups()))*runs
+	for _, c := range seg.Columns() {
+		positions := int64(c.Len())
+		coded := c.Group != nil || c.Coded()
+		switch {
+		case c.Group != nil:
+			n += 4 * positions
+		case coded:
+			n += runs
+			positions = int64(c.Cardinality())
+		}
+		if c.Kind != snapshot.Int && c.Kind != snapshot.Decimal {
+			continue
+		}
+		if coded {
+			n += (2*8 + 4 + 8) * positions // two limbs, nulls, the values that runs add
+		}
+		if c.Group == nil {
+			n += 12*rows/step + 8<<(2*pairWidth)
+		}
+	}
+	return n
+}
