@@ -287,12 +287,12 @@ func (c *sumCheck) checkFlow(r *contract.Request, amount string) (*wrongSum, err
 	var q index.Query
 	c.list.fillQuery(&q, r, nil)
 	found, err := c.adder.overlaps.First(&q)
-	many := errors.Is(err, index.ErrManyCrossing)
+	many := errors.Is(err, index.ErrManyOverlaps)
 	if err != nil && !many || err == nil && found == nil {
 		return nil, err
 	}
-	said := fmt.Sprintf("%s may count twice: more than %d rows pass whose periods cross others, too many to compare.",
-		amount, index.MaxCrossing)
+	said := fmt.Sprintf("%s may count twice: more than %d rows pass whose periods overlap those of others.",
+		amount, index.MaxOverlaps)
 	if found != nil {
 		said = fmt.Sprintf("%s counts twice: rows of one place pass whose periods overlap, such as %s and %s.", amount,
 			c.adder.overlaps.Period(found.A), c.adder.overlaps.Period(found.B))

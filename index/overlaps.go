@@ -4,8 +4,12 @@ import (
 	"cmp"
 	"encoding/binary"
 	"errors"
+	"hash/maphash"
 	"math"
+	"math/bits"
 	"slices"
+	"sort"
+	"sync"
 	"time"
 
 	"hdqs/snapshot"
@@ -21,7 +25,11 @@ type Overlaps struct {
 
 	// crossing are the periods of the table that have a moment in common with another one. Without
 	// any, no rows can overlap, and nothing is searched.
-	crossing map[Period]bool
+	crossing      map[Period]bool
+	crossingTuple []bool // by tuple, if one group has both columns
+
+	once  sync.Once
+	found []uint32 // see rows
 }
 
 // Period is a time span in microseconds since 1970, both ends included. An open end is the most
@@ -43,8 +51,8 @@ func (p Period) String() string {
 // meets reports whether two periods have a moment in common.
 func (p Period) meets(other Period) bool { return p.From <= other.To && other.From <= p.To }
 
-// MaxCrossing is the most rows with a crossing period that First looks at.
-const MaxCrossing = 1 << 20
+// MaxOverlaps is the most passing rows that overlap others that First looks at.
+const MaxOverlaps = 1 << 18
 
 // NewOverlaps prepares the search in the rows of a series. Start and end are the columns of times
 // with the first and last moment of a row's period.
@@ -95,6 +103,12 @@ func (o *Overlaps) findCrossing() {
 			longest = i
 		}
 	}
+	if g := o.start.Group; g != nil && g == o.end.Group {
+		o.crossingTuple = make([]bool, g.Tuples)
+		for tuple := range o.crossingTuple {
+			o.crossingTuple[tuple] = o.crossing[periodAt(o.start, o.end, uint32(tuple), uint32(tuple))]
+		}
+	}
 }
 
 // Period is the period of a row.
@@ -133,16 +147,76 @@ func (o *Overlaps) appendSeries(dst []byte, row uint32) []byte {
 	return dst
 }
 
+// rows are the rows of the table that overlap another one, or have the same period as another one
+// of their series, in ascending order. They are found at the first call.
+func (o *Overlaps) rows() []uint32 {
+	o.once.Do(func() { o.found = o.findRows() })
+	return o.found
+}
+
+// seriesRow is a row with a hash of what tells its series from others.
+type seriesRow struct {
+	hash uint64
+	row  uint32
+}
+
+func (o *Overlaps) findRows() []uint32 {
+	var all []seriesRow
+	var key []byte
+	seed := maphash.MakeSeed()
+	for row := range uint32(o.x.rows) {
+		if o.crosses(row) {
+			key = o.appendSeries(key[:0], row)
+			all = append(all, seriesRow{maphash.Bytes(seed, key), row})
+		}
+	}
+	slices.SortFunc(all, func(a, b seriesRow) int {
+		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(o.Period(a.row).From, o.Period(b.row).From))
+	})
+	meet := make([]uint64, o.x.rows/64+1)
+	for i, longest := 1, 0; i < len(all); i++ {
+		if all[i].hash != all[longest].hash {
+			longest = i
+			continue
+		}
+		p, other := o.Period(all[i].row), o.Period(all[longest].row)
+		if p.meets(other) {
+			for _, row := range [...]uint32{all[i].row, all[longest].row} {
+				meet[row/64] |= 1 << (row % 64)
+			}
+		}
+		if p.To > other.To {
+			longest = i
+		}
+	}
+	var rows []uint32
+	for i, word := range meet {
+		for ; word != 0; word &= word - 1 {
+			rows = append(rows, uint32(i*64+bits.TrailingZeros64(word)))
+		}
+	}
+	return rows
+}
+
+// crosses reports whether the period of a row meets another period of the table.
+func (o *Overlaps) crosses(row uint32) bool {
+	if o.crossingTuple != nil {
+		return o.crossingTuple[o.start.Group.Codes.At(row)]
+	}
+	return o.crossing[o.Period(row)]
+}
+
 // Overlap is two rows of one series whose periods have a moment in common.
 type Overlap struct{ A, B uint32 }
 
-// ErrManyCrossing is the error for more passing rows with crossing periods than First looks at.
-var ErrManyCrossing = errors.New("index: too many rows have periods that cross others")
+// ErrManyOverlaps is the error for more passing rows that overlap others of the table than First
+// looks at.
+var ErrManyOverlaps = errors.New("index: too many rows have periods that overlap those of others")
 
-// First finds two passing rows that overlap, nil if there are none. The error is ErrManyCrossing,
+// First finds two passing rows that overlap, nil if there are none. The error is ErrManyOverlaps,
 // or that of Passing.
 func (o *Overlaps) First(q *Query) (*Overlap, error) {
-	if len(o.crossing) == 0 {
+	if len(o.crossing) == 0 || len(o.rows()) == 0 {
 		return nil, nil
 	}
 	passing, err := o.x.Passing(q)
@@ -151,25 +225,28 @@ func (o *Overlaps) First(q *Query) (*Overlap, error) {
 	}
 	defer passing.Close()
 	var chunk ChunkRows
-	var ranges []Range
-	found := overlapSearch{o: o, seen: map[string][]uint32{}}
-	for k := range passing.Chunks() {
-		if passing.Read(k, &chunk) == 0 {
-			continue
-		}
-		ranges = chunk.Ranges(ranges[:0])
-		for _, r := range ranges {
-			for row := r.From; row < r.To; row++ {
-				if pair, err := found.add(row); pair != nil || err != nil {
+	search := overlapSearch{o: o, seen: map[string][]uint32{}}
+	for rows := o.rows(); len(rows) > 0; {
+		k := int(rows[0] >> chunkBits)
+		n := sort.Search(len(rows), func(i int) bool { return int(rows[i]>>chunkBits) > k })
+		if passing.Read(k, &chunk) > 0 {
+			words := chunk.Words()
+			for _, row := range rows[:n] {
+				at := row - chunk.Base()
+				if words[at>>6]>>(at&63)&1 == 0 {
+					continue
+				}
+				if pair, err := search.add(row); pair != nil || err != nil {
 					return pair, err
 				}
 			}
 		}
+		rows = rows[n:]
 	}
 	return nil, nil
 }
 
-// overlapSearch is the rows with crossing periods so far, by series.
+// overlapSearch is the passing rows that overlap others of the table, by series.
 type overlapSearch struct {
 	o    *Overlaps
 	seen map[string][]uint32
@@ -178,13 +255,10 @@ type overlapSearch struct {
 }
 
 func (s *overlapSearch) add(row uint32) (*Overlap, error) {
+	if s.rows++; s.rows > MaxOverlaps {
+		return nil, ErrManyOverlaps
+	}
 	p := s.o.Period(row)
-	if !s.o.crossing[p] {
-		return nil, nil
-	}
-	if s.rows++; s.rows > MaxCrossing {
-		return nil, ErrManyCrossing
-	}
 	s.key = s.o.appendSeries(s.key[:0], row)
 	for _, earlier := range s.seen[string(s.key)] {
 		if other := s.o.Period(earlier); other != p && p.meets(other) {

@@ -73,6 +73,40 @@ func TestOverlaps(t *testing.T) {
 	}
 }
 
+// TestOverlapsOfChunks finds the only two rows that overlap, far from each other.
+func TestOverlapsOfChunks(t *testing.T) {
+	const rows, day = 3 * chunkRows, 86_400_000_000
+	number := snapshot.ColumnData{Name: "number", Kind: snapshot.Int, Index: true}
+	start := snapshot.ColumnData{Name: "start", Kind: snapshot.Time}
+	end := snapshot.ColumnData{Name: "end", Kind: snapshot.Time}
+	for row := range int64(rows) {
+		series, from := row/2, row%2*day
+		if row == rows-1 {
+			series, from = 3, day/2 // of the series of rows 6 and 7
+		}
+		number.Ints = append(number.Ints, series)
+		start.Ints, end.Ints = append(start.Ints, from), append(end.Ints, from+day/2)
+	}
+	data := &snapshot.TableData{Name: "far", Rows: rows, Columns: []snapshot.ColumnData{number, start, end}}
+	x, err := Open(segmentOf(t, data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o, err := x.NewOverlaps([]string{"number"}, "start", "end")
+	if err != nil {
+		t.Fatal(err)
+	}
+	of := func(least int64) *Query {
+		return &Query{Filters: []Filter{{Columns: []string{"number"}, Op: AtLeast, Value: Value{Int: least}}}}
+	}
+	if got, err := o.First(of(2)); err != nil || got == nil || *got != (Overlap{6, rows - 1}) {
+		t.Errorf("%v, %v; want rows 6 and %d", got, err, rows-1)
+	}
+	if got, err := o.First(of(4)); err != nil || got != nil {
+		t.Errorf("%v, %v; want none", got, err)
+	}
+}
+
 // allOverlaps compares all pairs of passing rows.
 func allOverlaps(t *testing.T, o *Overlaps, seg *snapshot.Segment, q *Query) map[Overlap]bool {
 	t.Helper()
