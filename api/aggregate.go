@@ -69,7 +69,7 @@ func (s *Server) aggregate(a *reply) (records, error) {
 	check := sumCheck{list: a.list, plan: r.Plan(), adder: adds}
 	wrong, err := check.check(r)
 	if err == nil && len(wrong) > 0 {
-		err = check.refuse(r, string(a.ctx.Path()), wrong)
+		err = check.refuse(r, a.requested(), wrong)
 	}
 	if err != nil {
 		return nil, err

@@ -313,7 +313,7 @@ func (s *Server) example(v *served, p *contract.Plan) (x example, err error) {
 	sc := scratches.Get().(*scratch)
 	defer sc.release()
 	a := &reply{scratch: sc, endpoint: p.Endpoint.Contract(), served: v, list: list}
-	body, err := s.exampleBody(a, p, exampleQuery)
+	body, err := s.answerInside(a, p, exampleQuery)
 	if err != nil || sc.page.Rows == 0 {
 		return example{}, err
 	}
@@ -329,7 +329,7 @@ func (s *Server) example(v *served, p *contract.Plan) (x example, err error) {
 	isLocation := func(f contract.Param) bool { return f.Name == "location_code" }
 	if code := first.Data[0].Location; code != "" && slices.ContainsFunc(p.Params, isLocation) {
 		query := "location_code=" + url.QueryEscape(code) + "&" + exampleQuery
-		filtered, err := s.exampleBody(a, p, query)
+		filtered, err := s.answerInside(a, p, query)
 		if err != nil {
 			return example{}, err
 		}
@@ -345,21 +345,37 @@ func (s *Server) example(v *served, p *contract.Plan) (x example, err error) {
 	return x, nil
 }
 
-// exampleBody renders the answer to a query as JSON.
-func (s *Server) exampleBody(a *reply, p *contract.Plan, query string) ([]byte, error) {
+// answerInside renders the answer to a query as JSON, for a page.
+func (s *Server) answerInside(a *reply, p *contract.Plan, query string) ([]byte, error) {
 	if a.list.isSuspect() {
 		return nil, s.refusal(a)
 	}
 	a.request.Scan(p, []byte(query))
 	if err := a.request.Parse(); err != nil {
+		return nil, err
+	}
+	body, err := s.bodyInside(a)
+	if err != nil {
 		return nil, s.failed(a, err)
 	}
-	if err := a.list.find(a.scratch); err != nil {
-		return nil, s.failed(a, err)
-	}
-	body := a.list.append(nil, a.scratch)
 	if a.list.isSuspect() { // since it was rendered
 		return nil, s.refusal(a)
 	}
 	return body, nil
+}
+
+func (s *Server) bodyInside(a *reply) ([]byte, error) {
+	if a.computation == nil {
+		err := a.list.find(a.scratch)
+		if err != nil {
+			return nil, err
+		}
+		return a.list.append(nil, a.scratch), nil
+	}
+	found, err := a.computation.compute(s, a)
+	if err != nil {
+		return nil, err
+	}
+	a.page.Rows, a.page.Total = found.Len(), found.Total()
+	return appendRecords(nil, found, false), nil
 }

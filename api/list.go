@@ -70,6 +70,7 @@ type reply struct {
 	list            *boundList
 	computation     *computation // nil for rows
 	since           sinceList    // that changes are relative to
+	path            string       // of the request, for answers that are a part of a page
 	heads           *listHeads
 	coding          encode.Coding
 	refusesIdentity bool

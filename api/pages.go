@@ -285,6 +285,7 @@ func (s *Server) addPages(m *mount) {
 		}
 	}
 	s.addDocs(m)
+	s.addBrowse(m)
 	s.addAssets(m)
 	full := newHead(s.landingFields(safe("Content-Type", htmlType, "Content-Security-Policy", pagePolicy)...)...)
 	bare := newHead(s.landingFields()...)

@@ -44,6 +44,8 @@ func TestBrowserPages(t *testing.T) {
 	for _, path := range []string{
 		"/", "/docs", "/identifier", "/docs?q=location", "/docs?q=nowhere", "/docs/conflict-events",
 		"/docs/food-prices-market-monitor", "/hapi/docs", "/hapi/docs/food-security",
+		"/browse/conflict-events?admin_level=2&event_type=demonstration&by=location_code&row=1",
+		"/browse/humanitarian-needs?country=AFG", "/hapi/browse/food-security?by=ipc_phase&measure=records",
 	} {
 		for _, width := range []int{1280, 390} {
 			for _, scheme := range []string{"light", "dark"} {

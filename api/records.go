@@ -72,13 +72,12 @@ func (s *Server) answerRecords(a *reply) (result finished, err error) {
 	result = finished{rows: a.page.Rows, total: a.page.Total, header: found.Header()}
 	h := s.beginList(a)
 	result.setHeader(h)
-	names := contract.FieldNames(found.Fields())
 	buffer := wire.Buffer(a.ctx, a.page.Rows >= manyRows)
 	dst := buffer.Bytes[:0]
 	if a.coding == encode.Identity {
-		dst = render.AppendRecords(dst, names, found, a.request.CSV)
+		dst = appendRecords(dst, found, a.request.CSV)
 	} else {
-		a.body = render.AppendRecords(a.body[:0], names, found, a.request.CSV)
+		a.body = appendRecords(a.body[:0], found, a.request.CSV)
 		dst = encoded(h, dst, a.body, a.coding, a.refusesIdentity)
 	}
 	buffer.Bytes = dst
@@ -86,6 +85,19 @@ func (s *Server) answerRecords(a *reply) (result finished, err error) {
 	wire.Charge(a.ctx, cap(dst))
 	result.body, result.coded = dst, len(h.ContentEncoding()) > 0
 	return result, nil
+}
+
+// requested is the path of the request.
+func (a *reply) requested() string {
+	if a.ctx == nil {
+		return a.path
+	}
+	return string(a.ctx.Path())
+}
+
+// appendRecords renders computed records.
+func appendRecords(dst []byte, found records, csv bool) []byte {
+	return render.AppendRecords(dst, contract.FieldNames(found.Fields()), found, csv)
 }
 
 // setHeader sets the header fields of the answer's own.

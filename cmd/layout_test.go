@@ -27,8 +27,10 @@ var imports = map[string][]string{
 	"loader/sample":      {"loader", "loader/catalogfile"}, // its tests; loader itself imports it
 	"api": {
 		"snapshot", "snapshot/store", "index", "aggregate", "rowdiff", "api/contract", "api/wire", "api/render",
-		"api/encode", "api/metrics", "api/accesslog", "api/web", "internal/nearest",
+		"api/encode", "api/metrics", "api/accesslog", "api/web", "api/browse", "internal/nearest",
 	},
+	"api/browse":          {"api/chart", "api/contract"},
+	"api/chart":           {},
 	"api/web":             {},
 	"api/contract":        {"internal/nearest"}, // not even index: api maps its Op and Value
 	"api/wire":            {"api/metrics"},
@@ -55,6 +57,7 @@ var imports = map[string][]string{
 	"cmd/generate":        {"internal/generator"},
 	"cmd/judge":           {"internal/judge"},
 	"cmd/notices":         {"internal/atomicfile"},
+	"cmd/worldmap":        {"api/chart", "internal/atomicfile"},
 	"cmd/hdqs": {
 		"snapshot", "snapshot/store", "internal/replica", "internal/fetch", "index", "loader", "loader/sample",
 		"loader/upstream", "api", "api/contract", "api/encode", "api/accesslog", "internal/nearest",

@@ -1,0 +1,113 @@
+package api
+
+import (
+	"errors"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/browse"
+	"hdqs/api/contract"
+)
+
+// browsePath is the prefix of the pages of records, below a mount's.
+const browsePath = "/browse/"
+
+// asker answers the questions of one page from one snapshot. The server is the caller, so it needs
+// no identifier.
+type asker struct {
+	server *Server
+	served *served
+	mount  *mount
+}
+
+// Ask implements browse.Source.
+func (q *asker) Ask(e *contract.Endpoint, k contract.Kind, query string) (answer *browse.Answer, err error) {
+	s, list := q.server, q.served.bound.lists[e.Contract().Path]
+	if !q.served.acquire() {
+		return nil, errNoSnapshot
+	}
+	defer s.endList(q.served, list, &err)
+	sc := scratches.Get().(*scratch)
+	defer sc.release()
+	plan := contract.NewPlan(e, k)
+	a := &reply{
+		scratch: sc, endpoint: e.Contract(), served: q.served, list: list, path: q.mount.prefix + plan.Paths()[0],
+	}
+	for _, c := range s.computations {
+		if c.kind == k {
+			a.computation = c
+		}
+	}
+	body, err := s.answerInside(a, plan, query)
+	if err != nil {
+		return nil, err
+	}
+	var hints fasthttp.ResponseHeader
+	setUnknown(&hints, &sc.request)
+	return &browse.Answer{
+		Body: body, Total: sc.page.Total, Unknown: sc.request.UnknownNames(), Hint: string(hints.PeekBytes(nameHint)),
+	}, nil
+}
+
+// addBrowse registers the pages of records of a mount.
+func (s *Server) addBrowse(m *mount) {
+	full := newHead(s.landingFields(safe("Content-Type", htmlType, "Content-Security-Policy", pagePolicy)...)...)
+	bare := newHead(s.landingFields()...)
+	endpoints, twins := contract.EndpointsIn(m.names), contract.EndpointsIn(m.twin.names)
+	for i := range endpoints {
+		e := &endpoints[i]
+		question := browse.Question{
+			Prefix: m.prefix, Plan: contract.NewPlan(e, contract.Rows), Twin: m.twin.prefix + twins[i].Path,
+		}
+		s.add(m, browsePath+e.Name(), route{name: browsePath, handler: func(ctx *fasthttp.RequestCtx) {
+			if err := s.answerBrowse(ctx, m, question, full, bare); err != nil {
+				s.answerError(ctx, err)
+			}
+		}})
+	}
+}
+
+// answerBrowse answers with a page of records. It takes a slot as a query does.
+func (s *Server) answerBrowse(ctx *fasthttp.RequestCtx, m *mount, q browse.Question, full, bare head) error {
+	v := s.acquire()
+	if v == nil {
+		return errNoSnapshot
+	}
+	defer v.release(s.log)
+	if !s.gate.Enter(true) {
+		return &Busy{Rule: ruleQueries}
+	}
+	defer s.gate.Leave()
+	e := q.Plan.Endpoint
+	q.Query, q.Base = string(ctx.URI().QueryString()), s.baseOf(ctx)
+	q.Source = &asker{s, v, m}
+	q.License = func(dataset string) (title, address string) {
+		d, _ := v.bound.snap.Manifest.Dataset(dataset)
+		return d.License, d.LicenseURL
+	}
+	source := v.bound.sourceOf(e.Contract())
+	q.Freshness = browse.Freshness{
+		Snapshot: v.id, Loaded: v.bound.snap.Manifest.SnapshotTime.UTC().Format(dayFormat),
+		Period: source.Period, Updated: source.Updated, StaleSince: source.StaleSince,
+	}
+	page, clean, err := browse.New(&q)
+	switch {
+	case errors.Is(err, browse.ErrAddress):
+		s.answerFault(ctx, fasthttp.StatusBadRequest, bodyBadRequest)
+		return nil
+	case err != nil:
+		return err
+	case clean != "":
+		h := plainHead.begin(ctx)
+		h.Set("Location", clean)
+		h.Set("Cache-Control", noStore)
+		ctx.SetStatusCode(fasthttp.StatusSeeOther)
+		return nil
+	}
+	s.answerPage(ctx, "browse.html", page, full, bare, landingKey)
+	if len(page.Wrong) > 0 {
+		ctx.SetStatusCode(fasthttp.StatusUnprocessableEntity)
+		ctx.Response.Header.Set("Cache-Control", noStore)
+	}
+	return nil
+}

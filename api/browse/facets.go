@@ -1,0 +1,163 @@
+package browse
+
+import (
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hdqs/api/contract"
+)
+
+// facet is the values of a field among the records that pass all other filters, with counts.
+type facet struct {
+	Field, Label string
+	Values       []facetValue
+	More         int // values that are not listed
+	all          []facetValue
+}
+
+type facetValue struct {
+	Value, Label string
+	Count        string
+	Chosen       bool
+	Link         string // to the page with the value chosen, or without it
+	n            int
+}
+
+// shownValues is how many values of a facet the page lists.
+const shownValues = 12
+
+// facetFields are the fields of which an endpoint's page counts values: enumerations, countries,
+// levels, short lists of codes, and years. Units of the first level are counted within a country.
+func facetFields(p *contract.Plan, s state) []string {
+	var fields []string
+	for i := range p.Endpoint.Fields {
+		f := &p.Endpoint.Fields[i]
+		switch {
+		case f.Type == contract.Choice, f.Type == contract.Boolean,
+			strings.HasSuffix(f.Name, "location_code"), f.Name == "admin_level", f.Name == "sector_code",
+			f.Name == "org_type_code", f.Name == "category", f.Name == "assessment_type", f.Name == "age_range",
+			f.Name == "currency_code", f.Name == "appeal_type", f.Name == "format",
+			f.Name == "admin1_code" && s.values.Get("location_code") != "":
+			fields = append(fields, f.Name)
+		}
+	}
+	if len(p.Endpoint.Series()) > 0 {
+		fields = append(fields, "year")
+	}
+	return fields
+}
+
+// ask counts the values of fields.
+func askFacets(source Source, p *contract.Plan, s state, names map[string]map[string]string) ([]facet, error) {
+	fields := facetFields(p, s)
+	if len(fields) == 0 {
+		return nil, nil
+	}
+	values := s.filters()
+	values.Set("of", strings.Join(fields, ","))
+	answer, err := source.Ask(p.Endpoint, contract.Facets, values.Encode())
+	if err != nil {
+		return nil, err
+	}
+	records, err := answer.records()
+	if err != nil {
+		return nil, err
+	}
+	byField := map[string]*facet{}
+	facets := make([]facet, len(fields))
+	for i, field := range fields {
+		facets[i] = facet{Field: field, Label: strings.TrimSuffix(label(field), " code")}
+		byField[field] = &facets[i]
+	}
+	for _, r := range records {
+		field, _ := r.text("field")
+		f := byField[field]
+		if f == nil {
+			continue
+		}
+		text, known := r.text("value")
+		number, _ := r.text("count")
+		n, err := strconv.Atoi(number)
+		if err != nil {
+			return nil, err
+		}
+		v := facetValue{Value: text, Label: text, Count: count(n), n: n}
+		if name := names[field][text]; name != "" {
+			v.Label = name
+		}
+		switch {
+		case !known:
+			v.Label = "not given"
+		case text == "":
+			v.Label = "empty" // a filter cannot ask for it
+		default:
+			v.Chosen, v.Link = toggle(p, s, field, text)
+		}
+		f.all = append(f.all, v)
+	}
+	for i := range facets {
+		facets[i].cut()
+	}
+	return slices.DeleteFunc(facets, func(f facet) bool { return len(f.all) == 0 }), nil
+}
+
+// cut chooses the values that the page lists: the most frequent ones and those that are chosen,
+// years in their order.
+func (f *facet) cut() {
+	for i, v := range f.all {
+		if i < shownValues || v.Chosen {
+			f.Values = append(f.Values, v)
+		}
+	}
+	f.More = len(f.all) - len(f.Values)
+	if f.Field == "year" {
+		slices.SortFunc(f.Values, func(a, b facetValue) int { return strings.Compare(b.Value, a.Value) })
+	}
+}
+
+// toggle returns whether a value is chosen, and the address of the page with the other choice. The
+// link is empty where the endpoint has no filter for the field.
+func toggle(p *contract.Plan, s state, field, value string) (chosen bool, link string) {
+	if field == "year" {
+		chosen = s.values.Get("start_date") == value && s.values.Get("end_date") == value
+		if chosen {
+			return true, s.with("start_date", "", "end_date", "")
+		}
+		return false, s.with("start_date", value, "end_date", value)
+	}
+	if !isFilter(p, field) {
+		return false, ""
+	}
+	list := field + contract.SeveralSuffix
+	chosen = s.values.Get(field) == value || slices.Contains(s.values[list], value)
+	if chosen {
+		return true, s.with(field, "", list, "")
+	}
+	return false, s.with(field, value, list, "")
+}
+
+// distinct is how many values occur among the records that pass all filters, the field's own too.
+func (f *facet) distinct(values url.Values) []string {
+	own := slices.Concat(values[f.Field], splitLists(values[f.Field+contract.SeveralSuffix]))
+	var all []string
+	for _, v := range f.all {
+		if len(own) == 0 || slices.Contains(own, v.Value) {
+			all = append(all, v.Value)
+		}
+	}
+	return all
+}
+
+// splitLists are the values of lists. A value with a comma has a backslash before it.
+func splitLists(lists []string) []string {
+	var all []string
+	for _, list := range lists {
+		list = strings.ReplaceAll(list, `\,`, "\x00")
+		for v := range strings.SplitSeq(list, ",") {
+			all = append(all, strings.ReplaceAll(v, "\x00", ","))
+		}
+	}
+	return all
+}

@@ -1,0 +1,77 @@
+package browse
+
+import (
+	"slices"
+	"strings"
+
+	"hdqs/api/contract"
+)
+
+// countries are all countries, for suggestions and names.
+func countries(q *Question) ([]Country, error) {
+	all, err := listOfCodes(q, "location", "name")
+	slices.SortFunc(all, func(a, b Country) int { return strings.Compare(a.Code, b.Code) })
+	return all, err
+}
+
+// listOfCodes are the codes of a table with their names.
+func listOfCodes(q *Question, table, name string) ([]Country, error) {
+	answer, err := q.Source.Ask(endpointOf(q.Plan.Endpoint.Names(), table), contract.Rows, "")
+	if err != nil {
+		return nil, err
+	}
+	records, err := answer.records()
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Country, len(records))
+	for i, r := range records {
+		all[i].Code, _ = r.text("code")
+		all[i].Name, _ = r.text(name)
+	}
+	return all, nil
+}
+
+// codeTables are the tables with the names of codes, by the field with the code.
+var codeTables = []struct{ field, table, name string }{
+	{"sector_code", "sector", "name"},
+	{"org_type_code", "org_type", "description"},
+	{"currency_code", "currency", "name"},
+}
+
+// namesOf are the names of codes that the endpoint's records have, by field.
+func namesOf(q *Question, countries []Country) (map[string]map[string]string, error) {
+	byCode := func(all []Country) map[string]string {
+		names := make(map[string]string, len(all))
+		for _, c := range all {
+			names[c.Code] = c.Name
+		}
+		return names
+	}
+	places := byCode(countries)
+	named := map[string]map[string]string{
+		"location_code": places, "origin_location_code": places, "asylum_location_code": places,
+	}
+	for _, t := range codeTables {
+		if !slices.ContainsFunc(q.Plan.Endpoint.Fields, func(f contract.Field) bool { return f.Name == t.field }) {
+			continue
+		}
+		codes, err := listOfCodes(q, t.table, t.name)
+		if err != nil {
+			return nil, err
+		}
+		named[t.field] = byCode(codes)
+	}
+	return named, nil
+}
+
+// endpointOf is the endpoint of a table.
+func endpointOf(names contract.NameSet, table string) *contract.Endpoint {
+	all := contract.EndpointsIn(names)
+	for i := range all {
+		if all[i].Table == table {
+			return &all[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,231 @@
+package browse
+
+import (
+	"errors"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hdqs/api/contract"
+)
+
+// Page is what a page shows, for its template.
+type Page struct {
+	Prefix, Title       string // of the mount; of the window
+	Name, Summary, Note string // of the endpoint
+	AddingUp            string
+	Path                string // of the page
+	Docs, API, Twin     string // addresses: the reference, the same question, the same in the other names
+	Form                []formGroup
+	Keep                []option // parameters that the form of filters sends on
+	KeepAll             []option // those that the form of columns sends on
+	Countries           []Country
+	Chips               []link
+	Clear               string // the page without filters; empty if it has none
+	Wrong               []string
+	Unknown, Hint       string
+	Warnings            []warning
+	Facets              []facet
+	Total, From, To     string
+	Part                bool // not all records are shown
+	Columns             []column
+	Rows                [][]cell
+	Pages               pager
+	Sizes               []link
+	Downloads           []link
+	Snippets            []Snippet
+	Chosen              *chosen
+	Figure              *figure // nil if there is none
+	Freshness           Freshness
+	FilterCount         int
+	LatestParam         string
+}
+
+// Freshness is the age of the records. A text is empty if it is not known.
+type Freshness struct {
+	Snapshot, Loaded, Period, Updated, StaleSince string
+}
+
+// pager leads to other pages. An address is empty where there is none.
+type pager struct{ First, Previous, Next, Last string }
+
+// Question is what a page is made from.
+type Question struct {
+	Prefix    string // of the mount
+	Base      string // address of the service, without the prefix
+	Plan      *contract.Plan
+	Twin      string // path of the endpoint in the other names
+	Query     string // of the page's address
+	Freshness Freshness
+	Source    Source
+
+	// License returns the licence of a dataset and the address of its text, empty if not known.
+	License func(dataset string) (title, address string)
+}
+
+// Country is a country for suggestions.
+type Country struct{ Code, Name string }
+
+// New makes a page. If clean is not empty, the page is at that address. A page with an error in its
+// parameters says what is wrong with them and has no records.
+func New(q *Question) (p *Page, clean string, err error) {
+	e := q.Plan.Endpoint
+	path := q.Prefix + "/browse/" + e.Name()
+	s, clean, err := readState(e, path, q.Query)
+	if err != nil || clean != "" {
+		return nil, clean, err
+	}
+	p = &Page{
+		Prefix: q.Prefix, Title: e.Summary, Name: e.Name(), Summary: e.Summary, Note: e.Note, AddingUp: e.AddingUp(),
+		Path: path, Docs: q.Prefix + "/docs/" + e.Name(), Freshness: q.Freshness, Chips: chips(q.Plan, s),
+	}
+	if len(p.Chips) > 0 {
+		p.Clear = s.address(s.copy(append(names(q.Plan), "offset", rowParam)...))
+	}
+	if p.Countries, err = countries(q); err != nil {
+		return nil, "", err
+	}
+	p.Columns = columnsOf(e, s.values.Get("fields"))
+	p.addLinks(q, s)
+	answer, err := q.Source.Ask(e, contract.Rows, s.question())
+	wrong, isWrong := problems(err)
+	if err != nil && !isWrong {
+		return nil, "", err
+	}
+	for _, w := range wrong {
+		p.Wrong = append(p.Wrong, label(w.Param)+": "+w.Text)
+	}
+	if !isWrong {
+		if err := p.addRecords(q, s, answer); err != nil {
+			return nil, "", err
+		}
+	}
+	p.Form = form(q.Plan, s, wrongByParam(wrong))
+	return p, "", nil
+}
+
+// names lists the filters of an endpoint.
+func names(p *contract.Plan) []string {
+	all := []string{latestParam}
+	for i := range p.Params {
+		if len(p.Params[i].Columns) > 0 {
+			all = append(all, p.Params[i].Name)
+		}
+	}
+	return all
+}
+
+// addRecords adds what an answer has, and counts by value.
+func (p *Page) addRecords(q *Question, s state, answer *Answer) error {
+	records, err := answer.records()
+	if err != nil {
+		return err
+	}
+	e := q.Plan.Endpoint
+	offset := s.offset()
+	p.Total, p.Part = count(answer.Total), len(records) > 0 && len(records) < answer.Total
+	p.From, p.To = count(offset+1), count(offset+len(records))
+	p.Unknown, p.Hint = strings.Join(slices.DeleteFunc(answer.Unknown, isOwn), ", "), answer.Hint
+	p.Rows = rowsOf(p.Columns, e, records, func(i int) string {
+		values := s.copy(rowParam)
+		values.Set(rowParam, strconv.Itoa(offset+i))
+		return s.address(values) + "#record"
+	})
+	p.Pages = pagesOf(s, answer.Total)
+	named, err := namesOf(q, p.Countries)
+	if err != nil {
+		return err
+	}
+	if p.Facets, err = askFacets(q.Source, q.Plan, s, named); err != nil {
+		return err
+	}
+	p.Warnings = sumWarnings(q.Plan, s, p.Facets)
+	if p.Figure, err = drawFigure(q, s, p.Countries); err != nil || s.values.Get(rowParam) == "" {
+		return err
+	}
+	p.Chosen, err = choose(q, s)
+	return err
+}
+
+// isOwn reports whether a parameter is one of pages only.
+func isOwn(name string) bool { return slices.Contains(own, name) }
+
+// pagesOf are the neighbours of a page.
+func pagesOf(s state, total int) (p pager) {
+	limit, offset := max(1, s.limit()), s.offset()
+	to := func(offset int) string {
+		if offset == 0 {
+			return s.with()
+		}
+		values := s.copy(rowParam)
+		values.Set("offset", strconv.Itoa(offset))
+		return s.address(values)
+	}
+	if offset > 0 {
+		p.First, p.Previous = to(0), to(min(max(0, offset-limit), max(0, total-1)/limit*limit))
+	}
+	if offset+limit < total {
+		p.Next, p.Last = to(offset+limit), to((total-1)/limit*limit)
+	}
+	return p
+}
+
+// addLinks adds the same question as requests.
+func (p *Page) addLinks(q *Question, s state) {
+	filters := s.copy(append(own, "limit", "offset")...)
+	query := s.copy(own...)
+	e := q.Plan.Endpoint
+	p.API = address(q.Base+q.Prefix+e.Path, query)
+	p.Twin = address(q.Base+q.Twin, query)
+	csv := s.copy(append(own, "limit", "offset")...)
+	csv.Set("output_format", "csv")
+	p.Downloads = []link{{"CSV", p.Prefix + address(e.Path, csv)}, {"JSON", p.Prefix + address(e.Path, filters)}}
+	for _, size := range pageSizes {
+		values := s.copy("limit", "offset", rowParam)
+		if size != pageSize {
+			values.Set("limit", strconv.Itoa(size))
+		}
+		l := link{Text: strconv.Itoa(size)}
+		if size != s.limit() {
+			l.Address = s.address(values)
+		}
+		p.Sizes = append(p.Sizes, l)
+	}
+	for _, pair := range pairs(s.copy(rowParam, "offset")) {
+		hidden := option{Value: pair[1], Label: pair[0]}
+		if !slices.Contains(names(q.Plan), pair[0]) {
+			p.Keep = append(p.Keep, hidden)
+		}
+		if pair[0] != "fields" {
+			p.KeepAll = append(p.KeepAll, hidden)
+		}
+	}
+	p.Snippets = Snippets(q.Base+q.Prefix+e.Path, filters)
+}
+
+func address(path string, values url.Values) string {
+	if len(values) == 0 {
+		return path
+	}
+	return path + "?" + values.Encode()
+}
+
+// problems are the errors in the parameters of a question.
+func problems(err error) (all []contract.Issue, ok bool) {
+	if invalid, ok := errors.AsType[*contract.Invalid](err); ok {
+		return invalid.Issues, true
+	}
+	if day, ok := errors.AsType[*contract.BadDay](err); ok {
+		return []contract.Issue{{Param: day.Param, Text: day.Error()}}, true
+	}
+	return nil, false
+}
+
+func wrongByParam(issues []contract.Issue) map[string]string {
+	texts := map[string]string{}
+	for _, issue := range issues {
+		texts[issue.Param] = issue.Text
+	}
+	return texts
+}

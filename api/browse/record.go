@@ -1,0 +1,94 @@
+package browse
+
+import (
+	"net/url"
+	"strconv"
+
+	"hdqs/api/contract"
+)
+
+// chosen is a record shown whole, with its source.
+type chosen struct {
+	Number string
+	Fields []chosenField
+	Source []chosenField
+	Close  string
+}
+
+type chosenField struct{ Label, Name, Text, About, Link string }
+
+// sourceFields are the fields of metadata/resource that a page shows of a record's source, in the
+// contract's names, and the field with the link of the text.
+var sourceFields = []struct{ name, text, link string }{
+	{"dataset_catalog_title", "Dataset", "dataset_catalog_link"},
+	{"dataset_catalog_provider_name", "Provider", "provider_catalog_link"},
+	{"name", "File", "catalog_link"},
+	{"update_date", "File changed", ""},
+	{"download_url", "Download", "download_url"},
+}
+
+// choose asks for the record of a page. It is nil if there is no such record.
+func choose(q *Question, s state) (*chosen, error) {
+	position := s.number(rowParam, -1)
+	if position < 0 {
+		return nil, nil
+	}
+	values := s.filters()
+	values.Set("limit", "1")
+	values.Set("offset", strconv.Itoa(position))
+	e := q.Plan.Endpoint
+	answer, err := q.Source.Ask(e, contract.Rows, values.Encode())
+	if err != nil {
+		return nil, err
+	}
+	records, err := answer.records()
+	if err != nil || len(records) == 0 {
+		return nil, err
+	}
+	x := &chosen{Number: count(position + 1), Close: s.address(s.copy(rowParam))}
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		c := cellOf(f, isNumber(f) && !isCode(f.Name), records[0])
+		x.Fields = append(x.Fields, chosenField{
+			Label: label(f.Name), Name: f.Name, Text: c.Text, About: e.Meaning(f.Name),
+		})
+	}
+	id := e.Names().Name("resource_catalog_id")
+	if resource, ok := records[0].text(id); ok && e.Table != "resource" {
+		x.Source, err = sourceOf(q, resource)
+	}
+	return x, err
+}
+
+// sourceOf asks for the file that a record is from.
+func sourceOf(q *Question, resource string) ([]chosenField, error) {
+	names := q.Plan.Endpoint.Names()
+	e := endpointOf(names, "resource")
+	query := url.Values{names.Name("resource_catalog_id"): {resource}, "limit": {"1"}}
+	answer, err := q.Source.Ask(e, contract.Rows, query.Encode())
+	if err != nil {
+		return nil, err
+	}
+	records, err := answer.records()
+	if err != nil || len(records) == 0 {
+		return nil, err
+	}
+	var all []chosenField
+	for _, f := range sourceFields {
+		text, ok := records[0].text(names.Name(f.name))
+		if !ok {
+			continue
+		}
+		link := ""
+		if f.link != "" {
+			link, _ = records[0].text(names.Name(f.link))
+		}
+		all = append(all, chosenField{Label: f.text, Text: shortTime(text), Link: link})
+	}
+	if id, ok := records[0].text(names.Name("dataset_catalog_id")); ok {
+		if title, address := q.License(id); title != "" {
+			all = append(all, chosenField{Label: "Licence", Text: title, Link: address})
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,160 @@
+package browse
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hdqs/api/contract"
+)
+
+// Parameters of pages that the interface does not have.
+const (
+	rowParam    = "row"    // a record to show whole, by its position among all that pass
+	columnParam = "column" // a field to show, as the form sends it: the address then has fields
+
+	measureParam = "measure" // what is drawn: a field, or records
+	byParam      = "by"      // by what: a field, or a part of the period
+)
+
+// own are the parameters that the interface does not have.
+var own = []string{rowParam, columnParam, measureParam, byParam}
+
+// ErrAddress is the error of an address that is not encoded as addresses are.
+var ErrAddress = errors.New("browse: the address is malformed")
+
+// latestParam asks for the newest record of each series.
+const latestParam = "latest"
+
+// pageSize is how many records a page has unless its address says otherwise, and the sizes that it
+// offers.
+const pageSize = 50
+
+var pageSizes = []int{50, 100, 500}
+
+// maxPage is the most records of a page: more than that is for programs.
+const maxPage = 500
+
+// state is the address of a page.
+type state struct {
+	path   string // of the page
+	values url.Values
+}
+
+// readState reads the query of a page. If a form sent it, with parameters that have no value or one
+// for each column, clean is the address that says the same.
+func readState(e *contract.Endpoint, path, query string) (s state, clean string, err error) {
+	values, err := url.ParseQuery(query)
+	if err != nil {
+		return s, "", fmt.Errorf("%w: %w", ErrAddress, err)
+	}
+	s = state{path, values}
+	columns := values[columnParam]
+	if len(columns) == 0 && !hasEmpty(values) {
+		return s, "", nil
+	}
+	if len(columns) > 0 {
+		values.Del(columnParam)
+		values.Set("fields", chosenFields(e, columns))
+	}
+	for name, all := range values {
+		all = slices.DeleteFunc(all, func(v string) bool { return strings.TrimSpace(v) == "" })
+		if values[name] = all; len(all) == 0 {
+			delete(values, name)
+		}
+	}
+	return s, s.address(values), nil
+}
+
+// chosenFields are the fields of the columns that were chosen, empty if they are those that are
+// shown anyway.
+func chosenFields(e *contract.Endpoint, columns []string) string {
+	var names []string
+	usual := true
+	for _, c := range columnsOf(e, "") {
+		chosen := slices.Contains(columns, c.Name)
+		if usual = usual && chosen == c.Shown; chosen {
+			names = append(names, c.Name)
+		}
+	}
+	if usual {
+		return ""
+	}
+	return strings.Join(names, ",")
+}
+
+func hasEmpty(values url.Values) bool {
+	for _, all := range values {
+		if slices.ContainsFunc(all, func(v string) bool { return strings.TrimSpace(v) == "" }) {
+			return true
+		}
+	}
+	return false
+}
+
+// address is the address of the page with other parameters.
+func (s state) address(values url.Values) string {
+	if len(values) == 0 {
+		return s.path
+	}
+	return s.path + "?" + values.Encode()
+}
+
+// with is the address of the first page of records after parameters have been set, given as name,
+// value, name, value. An empty value removes a parameter.
+func (s state) with(pairs ...string) string {
+	values := s.copy("offset", rowParam)
+	for i := 0; i < len(pairs); i += 2 {
+		if values.Del(pairs[i]); pairs[i+1] != "" {
+			values.Set(pairs[i], pairs[i+1])
+		}
+	}
+	return s.address(values)
+}
+
+// copy returns the parameters without some.
+func (s state) copy(without ...string) url.Values {
+	values := url.Values{}
+	for name, all := range s.values {
+		if !slices.Contains(without, name) {
+			values[name] = all
+		}
+	}
+	return values
+}
+
+// number reads a parameter that is a count. It is fallback if it is missing or no count; the answer
+// to the page's question says what is wrong with it.
+func (s state) number(name string, fallback int) int {
+	n, err := strconv.Atoi(s.values.Get(name))
+	if err != nil || n < 0 {
+		return fallback
+	}
+	return n
+}
+
+// limit is how many records the page shows.
+func (s state) limit() int { return min(s.number("limit", pageSize), maxPage) }
+
+// offset is how many records are before those that the page shows.
+func (s state) offset() int { return s.number("offset", 0) }
+
+// question is the query that answers with the records of the page.
+func (s state) question() string {
+	values := s.copy(own...)
+	values.Set("limit", strconv.Itoa(s.limit()))
+	return values.Encode()
+}
+
+// filters are the parameters that say which records pass, and which are the newest.
+func (s state) filters() url.Values { return s.copy(append(own, "limit", "offset", "fields")...) }
+
+// isFilter reports whether the endpoint has a filter of that name.
+func isFilter(p *contract.Plan, name string) bool {
+	return slices.ContainsFunc(p.Params, func(param contract.Param) bool {
+		return param.Name == name && len(param.Columns) > 0
+	})
+}

@@ -1,0 +1,88 @@
+package browse
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+
+	"hdqs/api/contract"
+)
+
+// warning is something that a reader of the records must know.
+type warning struct {
+	Text  string
+	Links []link // what to choose instead
+}
+
+type link struct{ Text, Address string }
+
+// sumWarnings are the reasons why the figures of the records must not be added up.
+func sumWarnings(p *contract.Plan, s state, facets []facet) []warning {
+	// The declarations are in the contract's names.
+	if !slices.ContainsFunc(p.Endpoint.Figures, func(f contract.Figure) bool { return f.Use == contract.Added }) {
+		return nil
+	}
+	var all []warning
+	for _, d := range p.Endpoint.Dimensions {
+		i := slices.IndexFunc(facets, func(f facet) bool { return contract.ContractNames.Name(f.Field) == d.Field })
+		if i < 0 {
+			continue
+		}
+		values := facets[i].distinct(s.values)
+		if len(values) < 2 {
+			continue
+		}
+		if text := mixed(&d, facets[i].Label, values); text != "" {
+			all = append(all, warning{text, linksTo(p, s, &facets[i])})
+		}
+	}
+	return all
+}
+
+// mixed says what is wrong with adding up rows that have several values of a dimension.
+func mixed(d *contract.Dimension, name string, values []string) string {
+	switch d.Kind {
+	case contract.Levels:
+		return "Several admin levels: the figures of a country contain those of its units. Choose one level:"
+	case contract.Overlapping:
+		return name + ": some people are counted under several values. Choose one:"
+	case contract.Totals:
+		for _, w := range d.Totals {
+			if parts := w.Of(values); slices.Contains(values, w.Value) && len(parts) > 0 {
+				return name + ": “" + w.Value + "” contains “" + strings.Join(parts, "”, “") + "”. Choose one:"
+			}
+		}
+	}
+	return ""
+}
+
+// linksTo are the pages with one value of a facet each.
+func linksTo(p *contract.Plan, s state, f *facet) []link {
+	if !isFilter(p, f.Field) {
+		return nil
+	}
+	var links []link
+	for _, v := range f.all[:min(len(f.all), shownValues)] {
+		if v.Link != "" {
+			links = append(links, link{v.Label, s.with(f.Field, v.Value, f.Field+contract.SeveralSuffix, "")})
+		}
+	}
+	return links
+}
+
+// chips are the parameters in use, each with the page without it.
+func chips(p *contract.Plan, s state) []link {
+	var all []link
+	add := func(name string, values url.Values) {
+		if v := values[name]; len(v) > 0 {
+			text := label(strings.TrimSuffix(name, contract.SeveralSuffix)) + ": " + strings.Join(v, ", ")
+			all = append(all, link{text, s.with(name, "")})
+		}
+	}
+	for i := range p.Params {
+		if len(p.Params[i].Columns) > 0 || p.Params[i].Name == latestParam {
+			add(p.Params[i].Name, s.values)
+		}
+	}
+	return all
+}

@@ -1,0 +1,248 @@
+package chart
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// hostile is a text that would run a script if it were not escaped.
+const hostile = `</title><script>alert(1)</script>"'><img src=x onerror=alert(1)> & ü`
+
+// used are the elements that charts are made of.
+var used = []string{"svg", "title", "desc", "path", "text", "circle", "rect", "g"}
+
+// elements counts the elements of a drawing by name, and collects its texts. It fails if the
+// drawing is not well formed, or has an element that charts do not use.
+func elements(t *testing.T, drawing template.HTML) (counts map[string]int, texts []string) {
+	t.Helper()
+	counts = map[string]int{}
+	d := xml.NewDecoder(strings.NewReader(string(drawing)))
+	for {
+		token, err := d.Token()
+		if errors.Is(err, io.EOF) {
+			return counts, texts
+		}
+		if err != nil {
+			t.Fatalf("%v in %.300s", err, drawing)
+		}
+		switch x := token.(type) {
+		case xml.StartElement:
+			counts[x.Name.Local]++
+			if !slices.Contains(used, x.Name.Local) {
+				t.Fatalf("an element %s in %.300s", x.Name.Local, drawing)
+			}
+			for _, a := range x.Attr {
+				if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "style" {
+					t.Errorf("an attribute %s", a.Name.Local)
+				}
+			}
+		case xml.CharData:
+			texts = append(texts, string(x))
+		}
+	}
+}
+
+func randomSeries(random *rand.Rand, labels int) (s Series, known int) {
+	s.Name = hostile
+	for range labels {
+		p := Point{Value: random.NormFloat64() * math.Pow(10, float64(random.IntN(12))), Known: random.IntN(4) > 0}
+		p.Text = strconv.FormatFloat(p.Value, 'f', -1, 64)
+		if p.Known {
+			known++
+		}
+		s.Points = append(s.Points, p)
+	}
+	return s, known
+}
+
+// TestLines draws random series: each known point has a mark with its figure, at a height that
+// follows the figures.
+func TestLines(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	height := regexp.MustCompile(`cy="([-0-9.]+)"`)
+	for range 300 {
+		labels := make([]string, 1+random.IntN(maxMarks))
+		for i := range labels {
+			labels[i] = fmt.Sprint(2000 + i)
+		}
+		s, known := randomSeries(random, len(labels))
+		drawing := Lines(&Chart{ID: "x", Title: hostile, Description: hostile}, labels, []Series{s})
+		counts, texts := elements(t, drawing)
+		if counts["circle"] != known {
+			t.Fatalf("%d marks for %d figures", counts["circle"], known)
+		}
+		if !slices.Contains(texts, hostile) {
+			t.Errorf("the title is not in %q", texts)
+		}
+		heights := height.FindAllStringSubmatch(string(drawing), -1)
+		k := 0
+		var last, lastValue float64
+		for _, p := range s.Points {
+			if !p.Known {
+				continue
+			}
+			y, err := strconv.ParseFloat(heights[k][1], 64)
+			if err != nil || y < 0 || y > lineHeight {
+				t.Fatalf("a mark at height %v: %v", y, err)
+			}
+			if k > 0 && (p.Value > lastValue && y > last || p.Value < lastValue && y < last) {
+				t.Fatalf("%v is at %v, and %v at %v", p.Value, y, lastValue, last)
+			}
+			last, lastValue = y, p.Value
+			k++
+		}
+	}
+}
+
+func TestBars(t *testing.T) {
+	t.Parallel()
+	width := regexp.MustCompile(`width="([0-9.]+)" height="22"`)
+	bars := []Bar{{"a", 10, "10"}, {hostile, 5, "5"}, {"zero", 0, "0"}}
+	drawing := Bars(&Chart{ID: "x", Title: "t"}, bars)
+	if counts, _ := elements(t, drawing); counts["rect"] != 3 {
+		t.Errorf("%v", counts)
+	}
+	var widths []string
+	for _, m := range width.FindAllStringSubmatch(string(drawing), -1) {
+		widths = append(widths, m[1])
+	}
+	if want := []string{"420", "210", "1"}; !slices.Equal(widths, want) {
+		t.Errorf("widths %v, want %v", widths, want)
+	}
+}
+
+// TestCountries: each area is drawn once or named as missing, and its class follows its figure.
+func TestCountries(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(3, 4))
+	for range 50 {
+		areas := []Area{{Code: "XXX", Name: hostile, Text: "1", Value: 1}}
+		for _, w := range world {
+			if w.code != "-" && random.IntN(3) > 0 {
+				v := math.Floor(random.ExpFloat64() * 10)
+				a := Area{Code: w.code, Name: hostile, Value: v, Text: fmt.Sprint(v)}
+				areas = append(areas, a)
+			}
+		}
+		drawing, legend, missing := Countries(&Chart{ID: "x", Title: hostile}, areas)
+		counts, _ := elements(t, drawing)
+		if counts["path"] != len(world) || len(missing) != 1 {
+			t.Fatalf("%v of %d areas, missing %v", counts, len(areas), missing)
+		}
+		class, _ := classify(areas)
+		for i := range areas {
+			for k := range areas {
+				less, same := areas[i].Value < areas[k].Value, areas[i].Value == areas[k].Value
+				if less && class[i] > class[k] || same && class[i] != class[k] {
+					t.Fatalf("%v is %s, %v is %s", areas[i].Value, class[i], areas[k].Value, class[k])
+				}
+			}
+		}
+		if len(legend) == 0 || len(legend) > shades {
+			t.Errorf("the legend has %d classes", len(legend))
+		}
+	}
+	drawing, legend, _ := Countries(&Chart{ID: "x"}, nil)
+	if counts, _ := elements(t, drawing); legend != nil || counts["path"] != len(world) {
+		t.Error("a map without figures")
+	}
+}
+
+// TestProject: the map is as wide as the equator and symmetric, and countries are where they are.
+func TestProject(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ lon, lat, x, y float64 }{
+		{0, 0, Width / 2, Height / 2.0},
+		{-180, 0, 0, Height / 2.0},
+		{180, 0, Width, Height / 2.0},
+		{0, 90, Width / 2, 0},
+		{0, -90, Width / 2, Height},
+	} {
+		if x, y := project(c.lon, c.lat); math.Abs(x-c.x) > 0.01 || math.Abs(y-c.y) > 0.01 {
+			t.Errorf("%v, %v is at %v, %v, want %v, %v", c.lon, c.lat, x, y, c.x, c.y)
+		}
+	}
+	// Kabul is in the box around the path of Afghanistan.
+	x, y := project(69.2, 34.5)
+	i := slices.IndexFunc(world, func(a area) bool { return a.code == "AFG" })
+	if !boxOf(t, world[i].path).has(x, y) {
+		t.Errorf("%v, %v is not in Afghanistan", x, y)
+	}
+	drawing := Places(&Chart{ID: "x"}, []Place{{69.2, 34.5, hostile}, {-180, -90, ""}})
+	if counts, _ := elements(t, drawing); counts["circle"] != 2 {
+		t.Errorf("%v", counts)
+	}
+}
+
+type box struct{ left, top, right, bottom float64 }
+
+func (b box) has(x, y float64) bool {
+	return b.left <= x && x <= b.right && b.top <= y && y <= b.bottom
+}
+
+// boxOf reads a path of one ring.
+func boxOf(t *testing.T, path string) box {
+	t.Helper()
+	b := box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
+	var x, y float64
+	for i, text := range regexp.MustCompile(`-?\d+`).FindAllString(path, -1) {
+		n, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case i == 0:
+			x = n
+		case i == 1:
+			y = n
+		case i%2 == 0:
+			x += n
+		default:
+			y += n
+		}
+		if i%2 == 1 {
+			b = box{min(b.left, x), min(b.top, y), max(b.right, x), max(b.bottom, y)}
+		}
+	}
+	return b
+}
+
+func TestTicks(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(5, 6))
+	for range 2000 {
+		least, most := 0.0, math.Pow(10, random.Float64()*14-3)
+		if random.IntN(3) == 0 {
+			least = -most * random.Float64()
+		}
+		marks := ticks(least, most)
+		if n := len(marks); n < 3 || n > 9 || marks[0] > least || marks[n-1] < most {
+			t.Fatalf("from %v to %v: %v", least, most, marks)
+		}
+	}
+	if got := ticks(0, 0); got[0] != 0 || got[len(got)-1] < 1 {
+		t.Errorf("without figures: %v", got)
+	}
+}
+
+func TestShort(t *testing.T) {
+	t.Parallel()
+	for x, want := range map[float64]string{
+		0: "0", 12: "12", 1500: "1.5 k", 2e6: "2 M", -3.5e9: "-3.5 G", 1e12: "1 T", 0.25: "0.25",
+	} {
+		if got := short(x); got != want {
+			t.Errorf("%v is %q, want %q", x, got, want)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package chart
+
+import (
+	"math"
+	"slices"
+	"strconv"
+)
+
+// Width and Height are the size of a map in its own units. The projection is Equal Earth, in which
+// areas keep their proportions.
+const (
+	Width  = 1000
+	Height = 487
+)
+
+// project returns the place of a point on the map. Longitude and latitude are in degrees.
+func project(lon, lat float64) (x, y float64) {
+	const a1, a2, a3, a4 = 1.340264, -0.081106, 0.000893, 0.003796
+	l, p := lon*math.Pi/180, math.Asin(math.Sqrt(3)/2*math.Sin(lat*math.Pi/180))
+	p2 := p * p
+	p6 := p2 * p2 * p2
+	px := l * math.Cos(p) / (math.Sqrt(3) / 2 * (a1 + 3*a2*p2 + p6*(7*a3+9*a4*p2)))
+	py := p * (a1 + a2*p2 + p6*(a3+a4*p2))
+	const widest, tallest = 2.7066299836, 1.3173627592 // at 180° on the equator, and at a pole
+	return (px/widest + 1) / 2 * Width, (1 - py/tallest) / 2 * Height
+}
+
+// AppendRing appends a closed ring of points, as longitude and latitude, to the path of a map. A
+// ring that crosses the edge of the map is drawn at both edges. Points that fall on the one before
+// are left out, and so are rings that are smaller than a unit.
+func AppendRing(path []byte, ring [][2]float64) []byte {
+	whole := slices.Clone(ring)
+	shift, least, most := 0.0, 180.0, -180.0
+	for i := range whole {
+		if i > 0 && math.Abs(ring[i][0]-ring[i-1][0]) > 180 { // from one edge to the other
+			shift += math.Copysign(360, ring[i-1][0]-ring[i][0])
+		}
+		whole[i][0] += shift
+		least, most = min(least, whole[i][0]), max(most, whole[i][0])
+	}
+	if least >= -180 && most <= 180 {
+		return appendRing(path, whole)
+	}
+	for _, shift := range []float64{0, math.Copysign(360, -180-least)} {
+		part := slices.Clone(whole)
+		for i := range part {
+			part[i][0] = min(max(part[i][0]+shift, -180), 180) // what is beyond falls on the edge
+		}
+		path = appendRing(path, part)
+	}
+	return path
+}
+
+func appendRing(path []byte, ring [][2]float64) []byte {
+	from := len(path)
+	command := byte('M')
+	lastX, lastY := 0, 0
+	for _, point := range ring {
+		fx, fy := project(point[0], point[1])
+		x, y := int(math.Round(fx)), int(math.Round(fy))
+		switch {
+		case command == 'M':
+			path = number(append(path, 'M'), x)
+			path = number(append(path, ' '), y)
+		case x == lastX && y == lastY:
+			continue
+		default:
+			if command == 'l' {
+				path = append(path, 'l')
+			} else if x >= lastX {
+				path = append(path, ' ')
+			}
+			path = number(path, x-lastX)
+			if y >= lastY {
+				path = append(path, ' ')
+			}
+			path = number(path, y-lastY)
+		}
+		switch command {
+		case 'M':
+			command = 'l'
+		case 'l':
+			command = ' '
+		}
+		lastX, lastY = x, y
+	}
+	if command != ' ' { // all points fall on the first one
+		return path[:from]
+	}
+	return append(path, 'z')
+}
+
+func number(dst []byte, n int) []byte { return strconv.AppendInt(dst, int64(n), 10) }

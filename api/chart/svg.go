@@ -1,0 +1,85 @@
+package chart
+
+import (
+	"html"
+	"html/template"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Chart says what is drawn.
+type Chart struct {
+	ID          string // unique on the page
+	Title       string
+	Description string // the figures in words, for who does not see the chart
+}
+
+// svg collects the elements of a drawing.
+type svg struct{ strings.Builder }
+
+// start opens a drawing of a size in its own units.
+func start(c *Chart, width, height int, class string) *svg {
+	b := new(svg)
+	b.add(`<svg class="chart `, class, `" role="img" viewBox="0 0 `, strconv.Itoa(width), ` `, strconv.Itoa(height),
+		`" aria-labelledby="`, c.ID, `-title" aria-describedby="`, c.ID, `-desc"><title id="`, c.ID, `-title">`,
+		html.EscapeString(c.Title), `</title><desc id="`, c.ID, `-desc">`, html.EscapeString(c.Description), `</desc>`)
+	return b
+}
+
+func (b *svg) add(parts ...string) {
+	for _, p := range parts {
+		b.WriteString(p)
+	}
+}
+
+// text writes a text at a place; class decides where it is anchored.
+func (b *svg) text(x, y float64, class, text string) {
+	b.add(`<text x="`, number1(x), `" y="`, number1(y), `" class="`, class, `">`, html.EscapeString(text), `</text>`)
+}
+
+func (b *svg) end() template.HTML {
+	b.add("</svg>")
+	return template.HTML(b.String()) //nolint:gosec // every text is escaped where it is written
+}
+
+// number1 writes a number with at most one digit after the point.
+func number1(x float64) string {
+	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0")
+}
+
+// ticks are the marks of an axis from 0, or from least if that is negative, to most: between three
+// and six steps of 1, 2 or 5 times a power of ten.
+func ticks(least, most float64) []float64 {
+	least, most = min(0, least), max(0, most)
+	if least == most {
+		most = 1
+	}
+	step := math.Pow(10, math.Floor(math.Log10((most-least)/3)))
+	for _, times := range []float64{5, 2} {
+		if (most-least)/(step*times) >= 2.5 {
+			step *= times
+			break
+		}
+	}
+	var all []float64
+	for k := math.Floor(least / step); ; k++ {
+		all = append(all, k*step)
+		if k*step >= most {
+			return all
+		}
+	}
+}
+
+// short writes a number of an axis: 1 200 000 as 1.2 M.
+func short(x float64) string {
+	for _, unit := range []struct {
+		size float64
+		name string
+	}{{1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1e3, " k"}} {
+		if math.Abs(x) >= unit.size {
+			return strconv.FormatFloat(x/unit.size, 'g', 4, 64) + unit.name
+		}
+	}
+	return strconv.FormatFloat(x, 'g', 4, 64)
+}
