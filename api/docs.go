@@ -280,7 +280,7 @@ func (s *Server) addEndpointDocs(m *mount, name string, docs func() *endpointDoc
 			page.SnapshotID, page.Day = v.id, v.bound.snap.Manifest.SnapshotTime.UTC().Format(dayFormat)
 			e := d.plan.Endpoint.Contract()
 			page.Source, page.Datasets = v.bound.sourceOf(e), datasetsOf(v.bound.snap.Manifest, e)
-			example, err := s.example(v, d.plan)
+			example, err := s.exampleOf(v, d.plan)
 			page.Refused = err != nil
 			if page.Answer = example.answer; page.Answer != "" {
 				query, page.Total = example.query, groupedNumber(example.total)
@@ -302,6 +302,22 @@ const exampleQuery = "limit=2"
 type example struct {
 	query, answer string
 	total         int
+}
+
+// exampleOf returns the example of an endpoint's page, and releases the snapshot. Requests for
+// pages pass no limit on queries, so each example of a snapshot is made once. One whose table has
+// become suspect is not used.
+func (s *Server) exampleOf(v *served, p *contract.Plan) (example, error) {
+	known, ok := v.examples.Load(p)
+	if ok && !v.bound.lists[p.Endpoint.Contract().Path].isSuspect() {
+		v.release(s.log)
+		return known.(example), nil
+	}
+	x, err := s.example(v, p)
+	if err == nil {
+		v.examples.Store(p, x)
+	}
+	return x, err
 }
 
 // example answers a small request from a snapshot: for the first records of the country that the

@@ -104,6 +104,26 @@ func TestDocsWithoutData(t *testing.T) {
 	}
 }
 
+// TestDocsExampleIsMadeOnce requests a page twice: its example is made once for each snapshot.
+func TestDocsExampleIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, Options{BaseURL: "https://data.example.org"}, 30)
+	made := func() (n int) {
+		s.current.Load().examples.Range(func(_, _ any) bool { n++; return true })
+		return n
+	}
+	first := pageOf(t, s, "/docs/conflict-events")
+	if again := pageOf(t, s, "/docs/conflict-events"); again != first || made() != 1 {
+		t.Errorf("the page differs, or %d examples were made", made())
+	}
+	if err := s.Swap(Release{Snapshot: sampleSnapshot(t, 1)}); err != nil {
+		t.Fatal(err)
+	}
+	if after := pageOf(t, s, "/docs/conflict-events"); after == first || made() != 1 {
+		t.Errorf("the page of another snapshot is the same, or %d examples were made", made())
+	}
+}
+
 // TestDocsSearch checks what a search finds, and in which order.
 func TestDocsSearch(t *testing.T) {
 	t.Parallel()

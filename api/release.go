@@ -35,7 +35,8 @@ type served struct {
 	bound       *Bound
 	landings    map[*mount]*landingData
 	docs        map[*mount]func() *pageContent
-	date        string // of the snapshot
+	examples    sync.Map // of endpoints' pages, by *contract.Plan
+	date        string   // of the snapshot
 	warmUp      WarmUp
 	publication atomic.Pointer[publication]
 	publishedAt atomic.Pointer[time.Time] // also when answers do not have it yet
@@ -62,6 +63,7 @@ type tableHeads struct {
 // for Options.KeepPrevious, if there is memory for it. The error is a MemoryError if there is not
 // even memory for the new one.
 func (s *Server) Swap(r Release) error {
+	s.cutWarmUp.Store(false)
 	var earlier *Bound
 	if now := s.acquire(); now != nil {
 		defer now.release(s.log)

@@ -157,6 +157,7 @@ type Server struct {
 
 	warmLimit time.Duration // changed by tests
 	noWarmUp  atomic.Bool   // set by EndWarmUp
+	cutWarmUp atomic.Bool   // set by InterruptWarmUp, until the next Swap
 
 	faults   *wire.Log
 	draining atomic.Bool

@@ -132,12 +132,26 @@ func (s *Server) suspect(version string, segment *snapshot.Segment, by damage, w
 		return
 	}
 	s.bodies.empty()
-	s.log.Error("a table is refused, since its segment may be damaged; its file will be checked and opened again",
-		"table", segment.Name(), "segment", version, "found", what, "edge_key", versionKey(version))
+	message := "a table is refused, since its segment may be damaged; its file will be checked and opened again"
+	if !s.isCurrent(segment) {
+		message = "a table of a replaced snapshot is refused, since its segment may be damaged; " +
+			"requests that name the snapshot are told to begin again"
+	}
+	s.log.Error(message, "table", segment.Name(), "segment", version, "found", what, "edge_key", versionKey(version))
 	select {
 	case s.suspects.wake <- struct{}{}:
 	default:
 	}
+}
+
+// isCurrent reports whether the served snapshot has a segment.
+func (s *Server) isCurrent(segment *snapshot.Segment) bool {
+	v := s.acquire()
+	if v == nil {
+		return false
+	}
+	defer v.release(s.log)
+	return v.bound.snap.Segments[segment.Name()] == segment
 }
 
 // Suspected has an element when a table was refused since it was last received from.
@@ -224,6 +238,12 @@ func (s *Server) Heal(
 	}
 	next := s.newServed(bound, v.published())
 	next.live = v.live
+	if !s.memory.isLimited() { // otherwise there may be no room beside what the suspect segments have made
+		if warmErr := s.warm(next, v.bound); warmErr != nil {
+			next.release(s.log)
+			return nil, before, errors.Join(err, warmErr)
+		}
+	}
 	if !s.replace(v, next) {
 		next.release(s.log) // meanwhile another snapshot was swapped in
 		return nil, nil, err

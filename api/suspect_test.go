@@ -385,6 +385,10 @@ func TestScrubOfFault(t *testing.T) {
 		!bytes.Contains(got.Body, []byte("20261121T0200Z-test")) {
 		t.Errorf("pinned: %d %s", got.Status, got.Body)
 	}
+	if log := d.log.String(); !strings.Contains(log, "a table of a replaced snapshot is refused") ||
+		strings.Contains(log, "opened again") {
+		t.Errorf("the log promises what Heal does not do:\n%s", log)
+	}
 }
 
 // TestDamagedPosting: a posting that is malformed refuses the table, as checksums of the file may

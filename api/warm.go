@@ -58,6 +58,10 @@ func (s *Server) WarmUp() WarmUp {
 // the rest, so that a program that has to end need not wait.
 func (s *Server) EndWarmUp() { s.noWarmUp.Store(true) }
 
+// InterruptWarmUp ends a warm-up that is running, so that its caller can look at the store again.
+// The snapshot is served without the rest.
+func (s *Server) InterruptWarmUp() { s.cutWarmUp.Store(true) }
+
 // warm answers the warm-up requests from a snapshot that is not served yet, for the tables that
 // have changed since an earlier one, the largest first. The earlier Bound may be nil. An error or a
 // panic means that the snapshot cannot be served.
@@ -75,7 +79,7 @@ func (s *Server) warm(v *served, earlier *Bound) (err error) {
 	defer func() { v.warmUp = WarmUp{answered, time.Since(began)} }()
 	for _, p := range s.coldPlans(v.bound, earlier) {
 		for _, r := range slices.Concat(warmRequests, warmFilters(p.Endpoint)) {
-			if s.noWarmUp.Load() {
+			if s.noWarmUp.Load() || s.cutWarmUp.Load() {
 				return nil
 			}
 			if time.Since(began) > s.warmLimit {

@@ -168,6 +168,33 @@ func TestEndWarmUp(t *testing.T) {
 	}
 }
 
+// TestInterruptWarmUp interrupts a warm-up: that one ends, and the next one does not.
+func TestInterruptWarmUp(t *testing.T) {
+	t.Parallel()
+	s := New(Options{Identifier: IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
+	s.warmLimit = time.Hour
+	bound, err := Bind(sampleSnapshot(t, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.InterruptWarmUp()
+	if err := s.swapTo(bound, nil, Release{}); err != nil { // as Swap goes on
+		t.Fatal(err)
+	}
+	if n := s.WarmUp().Requests; n != 0 {
+		t.Errorf("%d requests were answered after the interruption", n)
+	}
+	if err := s.Swap(Release{Snapshot: sampleSnapshot(t, 4)}); err != nil {
+		t.Fatal(err)
+	}
+	if s.WarmUp().Requests == 0 {
+		t.Error("the next warm-up did not answer requests")
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestReplacedSnapshotForgets checks that a swap gives up what was made for answers from the
 // replaced snapshot, except for tables that both have, and that the replaced one still answers.
 func TestReplacedSnapshotForgets(t *testing.T) {

@@ -117,7 +117,8 @@ func open(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o640)
 }
 
-// Reopen opens the file anew after the lines that wait, as log rotation needs.
+// Reopen opens the file anew, as log rotation needs. The writer does so soon, between two batches:
+// lines that wait go to either file.
 func (l *Log) Reopen() {
 	select {
 	case l.reopen <- struct{}{}:

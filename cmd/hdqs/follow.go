@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync"
 	"time"
 
 	"hdqs/api"
@@ -144,7 +145,7 @@ func (f *follower) show(p store.Pointer, snap *store.Snapshot) (changed bool, er
 		defer addThread()()
 	}
 	release := api.Release{Snapshot: snap, PublishedAt: p.PublishedAt}
-	if err := f.server.Swap(release); err != nil {
+	if err := f.swap(release); err != nil {
 		return false, errors.Join(swapError(p.ID, err), snap.Close())
 	}
 	f.shown = p
@@ -152,6 +153,24 @@ func (f *follower) show(p store.Pointer, snap *store.Snapshot) (changed bool, er
 		f.log.Warn("links to files of earlier snapshots could not be removed", "error", err)
 	}
 	return true, nil
+}
+
+// swap swaps, and SIGHUP ends the warm-up before it: another look is due.
+func (f *follower) swap(r api.Release) error {
+	swapped := make(chan struct{})
+	var listening sync.WaitGroup
+	listening.Go(func() {
+		select {
+		case <-f.hangups:
+			f.again = true
+			f.server.InterruptWarmUp()
+		case <-swapped:
+		}
+	})
+	err := f.server.Swap(r)
+	close(swapped)
+	listening.Wait()
+	return err
 }
 
 // swapError sets the exit code and the stage of a snapshot that the server refused.
