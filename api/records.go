@@ -103,7 +103,8 @@ func appendRecords(dst []byte, found records, csv bool) []byte {
 // setHeader sets the header fields of the answer's own.
 func (f *finished) setHeader(h *fasthttp.ResponseHeader) {
 	for _, own := range f.header {
-		if others := h.Peek(own.Name); len(others) > 0 { // hints at what the request may have meant
+		// There may be hints already, at what the request may have meant.
+		if others := h.Peek(own.Name); own.Name == contract.HeaderHint && len(others) > 0 {
 			own.Value = string(others) + " " + own.Value
 		}
 		h.Set(own.Name, own.Value)
