@@ -9,6 +9,9 @@ import (
 // TestSince reads ids of snapshots, and checks that they are in the canonical query.
 func TestSince(t *testing.T) {
 	for i := range Endpoints {
+		if e := &Endpoints[i]; len(e.Key) == 0 || len(e.Order) == 0 {
+			t.Errorf("%s: key %q, order %q; changes need both", e.Name(), e.Key, e.Order)
+		}
 		p := NewPlan(&Endpoints[i], Changes)
 		for query, want := range map[string]string{
 			"since=20261121T010200Z-af55ffd1ca9d":  "since=20261121T010200Z-af55ffd1ca9d",
