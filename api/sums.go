@@ -60,6 +60,12 @@ func (c *sumCheck) check(r *contract.Request) ([]wrongSum, error) {
 	}
 	asked, by := c.questions(r, amount, average)
 	counts, err := c.list.counts(r, by)
+	if many, ok := errors.AsType[*index.ManyNumbers](err); ok {
+		i := slices.IndexFunc(asked, func(q dimensionQuestion) bool { return q.Field == many.Column })
+		q := &asked[i]
+		return append(wrong, *c.grouping(q, "%s adds up rows of more than %d values of %s. Group by %[3]s, or filter.",
+			q.measure, index.MaxNumbers, q.field)), nil
+	}
 	if err != nil {
 		return nil, err
 	}

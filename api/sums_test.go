@@ -74,3 +74,25 @@ func refused(t *testing.T, s *Server, target string) string {
 	fmt.Fprintf(&out, "%s\n", right.Body)
 	return out.String()
 }
+
+// TestManyRounds sends a sum over more rounds than are counted.
+func TestManyRounds(t *testing.T) {
+	t.Parallel()
+	tables := trapTables(t)
+	for _, table := range tables {
+		if table.endpoint.Table != "idps" {
+			continue
+		}
+		table.rows = nil
+		for round := range 30_000 {
+			table.rows = append(table.rows, fullRow(t, table, with(inPlace("AFG"), inMonth(2024, 1), spec{
+				"reporting_round": round * 7919, "assessment_type": "BA", "operation": "One", "population": 1,
+			})))
+		}
+	}
+	s := testServer(t, Options{Identifier: IgnoreIdentifier}, tables)
+	const target = "/api/v2/affected-people/idps/aggregate?measures=sum:population&latest=true"
+	if said := refused(t, s, target); !strings.Contains(said, "more than 10000 values of reporting_round") {
+		t.Error(said)
+	}
+}

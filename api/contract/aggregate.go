@@ -206,7 +206,7 @@ func unknownName(param, input, reason, near string, choices []string) Issue {
 
 // notMeasure is the issue of a measure without a function, or with a field too many or too few.
 func notMeasure(param, input, name, field string) Issue {
-	const form = "measures are count, and sum, min, max, mean, distinct or latest with a field, such as sum:FIELD"
+	const form = "Measures are count, and sum, min, max, mean, distinct or latest with a field, such as sum:FIELD"
 	reason := fmt.Sprintf("%q is no measure", input)
 	switch meant := nearest.Of(strings.ToLower(name), funcNames[:]); {
 	case name == funcNames[Count]:
@@ -218,7 +218,10 @@ func notMeasure(param, input, name, field string) Issue {
 	case meant != "":
 		reason += "; did you mean " + strings.TrimSuffix(meant+":"+field, ":") + "?"
 	}
-	return valueError(param, input, reason+"; "+form)
+	if !strings.HasSuffix(reason, "?") {
+		reason += "."
+	}
+	return valueError(param, input, reason+" "+form)
 }
 
 func tooManyMeasures(param string, count int) Issue {
