@@ -151,6 +151,8 @@ func (r *Request) readMeasure(p *Param, text string) (m Measure, ok bool) {
 	m.Field = positionOf(e.Fields, field)
 	choices := e.measured(m.Func)
 	switch {
+	case m.Func == Latest && !e.HasPeriod():
+		r.fault(unknownName(p.Name, text, "records have no period, so nothing is the "+name, "", nil))
 	case m.Field < 0:
 		r.fault(unknownName(p.Name, text, fmt.Sprintf("%q is no field of the records", field), field, choices))
 	case (m.Func == Sum || m.Func == Mean) && e.Figure(ContractNames.Name(field)) == nil:

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -97,5 +98,10 @@ func TestAggregateFaults(t *testing.T) {
 		if !is || !slices.ContainsFunc(invalid.Issues, func(i Issue) bool { return strings.Contains(i.Text, want) }) {
 			t.Errorf("%s: %+v, want %q", query, invalid, want)
 		}
+	}
+	var r Request
+	r.Scan(planOfKind(t, "org_type", Aggregate, ContractNames), []byte("measures=max:code,latest:code"))
+	if err := r.Parse(); err == nil || !strings.Contains(fmt.Sprint(err.(*Invalid).Issues), "records have no period") {
+		t.Errorf("latest of a list without periods: %v", err)
 	}
 }
