@@ -84,7 +84,8 @@ func (rd *reader) readMeasures(e *endpoint) []measure {
 		function, of, hasField := strings.Cut(name, ":")
 		m := measure{function, e.field(of)}
 		known := slices.Contains([]string{"sum", "min", "max", "mean", "distinct", "latest"}, function)
-		fits := known && m.field != nil && (isNumber(m.field) || !m.adds())
+		fits := known && m.field != nil && (isNumber(m.field) || !m.adds()) &&
+			(function != "latest" || e.field(periodStart) != nil)
 		if hasField && !fits || !hasField && function != "count" {
 			rd.refuse("measures")
 			return nil
@@ -238,20 +239,15 @@ func (m measure) of(rows []row) any {
 	return sum
 }
 
-// latest is the field in the rows of the newest period. differs is returned if they disagree.
+// latest is the field in the rows of the newest period, nil if they disagree.
 func (m measure) latest(rows []row) any {
 	var found any
 	for i, r := range newest(nil, rows) {
 		v := r.at(m.field.Name)
 		if i > 0 && valueKey(v) != valueKey(found) {
-			return differs
+			return nil
 		}
 		found = v
 	}
 	return found
 }
-
-// differs stands for the newest value of rows that disagree about it.
-const differs = differing("differs")
-
-type differing string

@@ -15,9 +15,11 @@ type answer struct {
 	Total       *int   `json:"total,omitempty"`
 	Allow       string `json:"allow,omitempty"`
 	Location    string `json:"location,omitempty"`
-	File        string `json:"file,omitempty"` // start of a CSV's file name
-	Hint        string `json:"hint,omitempty"` // a text that X-Hint has
-	More        string `json:"more,omitempty"` // X-Facet-More
+	File        string `json:"file,omitempty"`    // start of a CSV's file name
+	Hint        string `json:"hint,omitempty"`    // a text that X-Hint has
+	More        string `json:"more,omitempty"`    // X-Facet-More
+	Changes     string `json:"changes,omitempty"` // X-Changes
+	Rows        int    `json:"rows,omitempty"`    // of the page, if the body has all rows
 	Check       string `json:"check"`
 	Body        string `json:"body"`
 }
@@ -28,6 +30,7 @@ const (
 	checkReasons = "reasons" // the same except the reason why a date is bad
 	checkSome    = "some"    // any body that is not empty
 	checkRefused = "refused" // an error of the same parameters
+	checkChanges = "changes" // a page of the same changes
 	checkSame    = "same"    // the same values in the same order; numbers may be written otherwise
 )
 
@@ -55,6 +58,9 @@ func (w *world) answer(r request) answer {
 }
 
 func (w *world) answerRoute(r request, path string, q query, text string, hasQuery bool) answer {
+	if rest, found := strings.CutPrefix(path, hapiPrefix); found && w.isRoute(contractPaths.Replace(rest)) {
+		return w.answerHAPI(r, rest, q, text, hasQuery)
+	}
 	e, other := w.contract.byPath[path], w.contract.otherFor[path]
 	below, kind := w.computed(path)
 	known := e != nil || other != nil || below != nil

@@ -31,7 +31,7 @@ func Main(args []string, out, messages io.Writer) int {
 }
 
 var (
-	errUsage   = errors.New("usage: judge record|replay|check|requests|grade|garble|condense [flags]")
+	errUsage   = errors.New("usage: judge record|replay|check|requests|grade|garble|edit|condense [flags]")
 	errDiffers = errors.New("answers differ from the contract")
 )
 
@@ -40,6 +40,7 @@ type options struct {
 	contract, views, catalogURL, loadTime string
 	base, file, answers, out              string
 	only, accept, extensions              string
+	before, since                         string
 	n, long, most, parallel               int
 	seed                                  uint64
 }
@@ -65,7 +66,9 @@ func run(args []string, out io.Writer) error {
 	flags.IntVar(&o.long, "long", 0, "number of requests for many rows, in addition to the others")
 	flags.StringVar(&o.extensions, "extensions", "",
 		"kinds of extensions, -n requests of each instead of the contract's: in,fields,latest,geojson,aggregate,"+
-			"facets")
+			"facets,changes")
+	flags.StringVar(&o.before, "before", "", "directory of the earlier view dumps that changes are asked since")
+	flags.StringVar(&o.since, "since", "", "id of the snapshot made of them")
 	flags.StringVar(&o.only, "only", "", "ask only endpoints whose path contains this")
 	flags.StringVar(&o.accept, "accept-encoding", "",
 		"send every request with this Accept-Encoding; empty: the one it was generated with")
@@ -88,6 +91,8 @@ func run(args []string, out io.Writer) error {
 		return o.grade(out)
 	case "garble":
 		return o.garble()
+	case "edit":
+		return o.edit()
 	case "condense":
 		c, err := readContract(flags.Arg(0))
 		if err != nil {
@@ -126,6 +131,12 @@ func (o options) world() (*world, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.before != "" {
+		if w.before, err = readWorld(c, o.before, o.catalogURL, at.UTC()); err != nil {
+			return nil, err
+		}
+		w.since = o.since
+	}
 	for _, text := range w.warnings[:min(len(w.warnings), 10)] {
 		fmt.Fprintln(os.Stderr, "the dumps contradict each other:", text)
 	}
@@ -134,11 +145,7 @@ func (o options) world() (*world, error) {
 
 // exchanges generates the requests and passes each on with its answer, one after the other, so that
 // only one body is in memory.
-func (o options) exchanges(each func(exchange) error) error {
-	w, err := o.world()
-	if err != nil {
-		return err
-	}
+func (o options) exchanges(w *world, each func(exchange) error) error {
 	m := newMaker(w, o.seed)
 	m.only(o.only)
 	if len(m.endpoints) == 0 {
@@ -165,9 +172,22 @@ func (o options) garble() error {
 	return g.garble(o.views, o.out)
 }
 
+func (o options) edit() error {
+	c, err := readContract(o.contract)
+	if err != nil {
+		return err
+	}
+	d := &editor{contract: c, rng: rand.New(rand.NewPCG(o.seed, 0x65646974))}
+	return d.editDumps(o.views, o.out)
+}
+
 func (o options) record(out io.Writer) error {
 	b := bufio.NewWriter(out)
-	err := o.exchanges(func(x exchange) error {
+	w, err := o.world()
+	if err != nil {
+		return err
+	}
+	err = o.exchanges(w, func(x exchange) error {
 		line, err := encodePlain(x)
 		if err == nil {
 			_, err = b.Write(append(line, '\n'))
@@ -222,8 +242,9 @@ func (t *tally) result() error {
 	return nil
 }
 
-// sendAll sends the requests that each passes on to the server and compares the answers.
-func (o options) sendAll(out io.Writer, each func(func(exchange) error) error) error {
+// sendAll sends the requests that each passes on to the server and compares the answers. Requests
+// that an error names instead are answered too, by answer if it is not nil.
+func (o options) sendAll(out io.Writer, each func(func(exchange) error) error, answer func(request) answer) error {
 	c, err := newClient(o.base)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
@@ -239,6 +260,14 @@ func (o options) sendAll(out io.Writer, each func(func(exchange) error) error) e
 				}
 				got, err := c.send(x.Request)
 				t.add(x, got, err)
+				if other := insteadOf(x.Request, got); other != nil && answer != nil {
+					got, err := c.send(*other)
+					expected := answer(*other)
+					if expected.Status != 200 {
+						err = fmt.Errorf("the request named instead of %s is wrong as well", x.Request.Path)
+					}
+					t.add(exchange{*other, expected}, got, err)
+				}
 			}
 		})
 	}
@@ -251,9 +280,16 @@ func (o options) sendAll(out io.Writer, each func(func(exchange) error) error) e
 	return t.result()
 }
 
-func (o options) check(out io.Writer) error { return o.sendAll(out, o.exchanges) }
+func (o options) check(out io.Writer) error {
+	w, err := o.world()
+	if err != nil {
+		return err
+	}
+	each := func(pass func(exchange) error) error { return o.exchanges(w, pass) }
+	return o.sendAll(out, each, w.answer)
+}
 
-func (o options) replay(out io.Writer) error { return o.sendAll(out, o.recorded) }
+func (o options) replay(out io.Writer) error { return o.sendAll(out, o.recorded, nil) }
 
 func (o options) requests(out io.Writer) error {
 	b := bufio.NewWriter(out)

@@ -117,11 +117,12 @@ func contains(field, whole, part string) bool {
 // withTotals are the fields of which some values contain others.
 var withTotals = []string{"gender", "age_range", "population_group", "classification_phase", "event_type"}
 
-// overlaps reports whether two ranges of ages, such as 0-4, 5 and 80+, share an age.
+// overlaps reports whether two ranges of ages, such as 0-4, 5 and 80+, share an age. What is no
+// range may have any age.
 func overlaps(a, b string) bool {
 	fromA, toA, okA := ages(a)
 	fromB, toB, okB := ages(b)
-	return okA && okB && fromA <= toB && fromB <= toA
+	return !okA || !okB || fromA <= toB && fromB <= toA
 }
 
 func ages(text string) (from, to int, ok bool) {

@@ -29,6 +29,10 @@ func hasList(p *param) bool {
 // hasPlaces reports whether records have a place on the map.
 func hasPlaces(e *endpoint) bool { return e.field("lat") != nil && e.field("lon") != nil }
 
+// anyName stands for whatever parameter an error names: which one is to blame for a wrong sum is up
+// to the program.
+const anyName = "*"
+
 // refuse adds an error of an extension's parameter.
 func (rd *reader) refuse(name string) {
 	rd.issues = append(rd.issues, issue{loc: []string{"query", name}, own: true})
@@ -137,7 +141,7 @@ func (rd *reader) readFields(e *endpoint) []*field {
 }
 
 // newest keeps the rows for which no other row of the same series has a later end, or the same end
-// and a later start. An open end is the newest.
+// and a later start. An open end is the newest, an open start the oldest.
 func newest(series []string, rows []row) []row {
 	later := func(a, b row) bool { // a is later than b
 		for _, column := range []string{"reference_period_end", "reference_period_start"} {
@@ -146,8 +150,8 @@ func newest(series []string, rows []row) []row {
 			switch {
 			case closedX && closedY && !x.Equal(y):
 				return x.After(y)
-			case closedX != closedY:
-				return !closedX
+			case closedX != closedY: // an open end is the newest, a start that is not known the oldest
+				return closedY == (column == "reference_period_end")
 			}
 		}
 		return false

@@ -10,6 +10,9 @@ import (
 // mostFacets is the most values of one field.
 const mostFacets = 200
 
+// mostNumbers is the most different values of a number that are counted.
+const mostNumbers = 10000
+
 // facets counts the values of fields among the rows that pass, for each field without its own
 // filter.
 func (w *world) facets(e *endpoint, rd *reader, onlyNewest bool) records {
@@ -34,6 +37,10 @@ func (w *world) facets(e *endpoint, rd *reader, onlyNewest bool) records {
 			rows = newest(seriesOf(e), rows)
 		}
 		groups := grouped([]group{g}, rows)
+		if g.field != nil && isNumber(g.field) && len(groups) > mostNumbers {
+			rd.refuse("of")
+			break
+		}
 		slices.SortStableFunc(groups, func(a, b *groupRows) int { return cmp.Compare(len(b.rows), len(a.rows)) })
 		if n := len(groups) - mostFacets; n > 0 {
 			more = append(more, fmt.Sprintf("%s=%d", name, n))

@@ -68,6 +68,10 @@ func (g *garbler) garble(from, to string) error {
 			return err
 		}
 	}
+	return g.copyBeside(from, to)
+}
+
+func (g *garbler) copyBeside(from, to string) error {
 	beside, err := os.ReadFile(filepath.Join(from, "catalog.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -201,11 +201,19 @@ func (a answer) differences(r request, got reply) []string {
 			differ("Vary", "Accept-Encoding", vary)
 		}
 		if r.Method != "HEAD" {
-			differ("Content-Encoding", a.coding(r), got.Coding)
+			length := len(a.Body)
+			if a.Check != checkExact {
+				length = len(got.Body)
+			}
+			differ("Content-Encoding", coding(r, length), got.Coding)
 		}
 	}
 	if hint := got.Headers.Get("X-Hint"); !strings.Contains(hint, a.Hint) {
 		differ("X-Hint", a.Hint, hint)
+	}
+	differ("X-Changes", a.Changes, got.Headers.Get("X-Changes"))
+	if a.Check == checkChanges {
+		differ("X-Result-Count", fmt.Sprint(a.Rows), got.Headers.Get("X-Result-Count"))
 	}
 	differ("X-Facet-More", a.More, got.Headers.Get("X-Facet-More"))
 	if d := a.bodyDifference(got.Body); d != "" {
@@ -228,9 +236,9 @@ func (a answer) names(disposition string) bool {
 	return name != nil && strings.HasPrefix(name[1], a.File) && strings.HasSuffix(name[1], a.fileEnd())
 }
 
-// coding is the content coding of a list: short bodies have none.
-func (a answer) coding(r request) string {
-	if len(a.Body) <= 1024 {
+// coding is the content coding of a body: short ones have none.
+func coding(r request, length int) string {
+	if length <= 1024 {
 		return ""
 	}
 	return wantedCoding(r.header("Accept-Encoding"))
@@ -253,6 +261,8 @@ func (a answer) bodyDifference(got string) string {
 		return ""
 	case checkRefused:
 		return refusalDifference(want, got)
+	case checkChanges:
+		return changesDifference(want, got)
 	case checkSame:
 		return valuesDifference(want, got)
 	case checkReasons:

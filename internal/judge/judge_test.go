@@ -329,7 +329,7 @@ func TestSeesWrongExtensions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			base := twin(t, w, spoil)
-			if err := run(judgeFlags(base, "-n", "250", "-seed", "7", "-show", "1", "-extensions",
+			if err := run(judgeFlags(base, "-n", "100", "-seed", "7", "-show", "1", "-extensions",
 				allExtensions), io.Discard); err == nil {
 				t.Error("the error was not found")
 			}

@@ -14,6 +14,7 @@ const allExtensions = "in,fields,latest,geojson,aggregate,facets"
 var extensions = map[string]func(m *maker) request{
 	"in": (*maker).severalValues, "fields": (*maker).fewerFields, "latest": (*maker).newestOnly,
 	"geojson": (*maker).asPoints, "aggregate": (*maker).addedUp, "facets": (*maker).counted,
+	"changes": (*maker).changed,
 }
 
 // extended returns n requests of each of the kinds, which are separated by commas.
@@ -24,10 +25,24 @@ func (m *maker) extended(kinds string, n int) []request {
 			continue
 		}
 		for range n {
-			out = append(out, extensions[kind](m))
+			out = append(out, m.inEitherNames(extensions[kind](m)))
 		}
 	}
 	return out
+}
+
+// inEitherNames asks in HAPI names in one of six requests. CSV has more columns there.
+func (m *maker) inEitherNames(r request) request {
+	path, text, hasQuery := strings.Cut(r.Path, "?")
+	q := readQuery(text)
+	if format, _ := q.last("output_format"); format == "csv" || !m.chance(17) {
+		return r
+	}
+	r.Path = hapiPrefix + hapiPaths.Replace(path)
+	if hasQuery {
+		r.Path += m.query(renamedQuery(true, q))
+	}
+	return r
 }
 
 // filters draws up to most filters of rows that are near each other, so that some answers are not
@@ -286,13 +301,19 @@ func (m *maker) measure(e *endpoint) string {
 		return function
 	}
 	f := pick(m, e.Fields)
-	for tries := 0; tries < 8 && (function == "sum" || function == "mean"); tries++ {
-		if slices.Contains(additive, f.Name) || function == "mean" && slices.Contains(averaged, f.Name) {
-			break
-		}
-		f = pick(m, e.Fields)
+	if function != "sum" && function != "mean" || m.chance(5) {
+		return function + ":" + f.Name
 	}
-	return function + ":" + f.Name
+	var fit []string
+	for _, f := range e.Fields {
+		if slices.Contains(additive, f.Name) || function == "mean" && slices.Contains(averaged, f.Name) {
+			fit = append(fit, f.Name)
+		}
+	}
+	if len(fit) == 0 {
+		return "count"
+	}
+	return function + ":" + pick(m, fit)
 }
 
 // counted is a request for the values of fields.

@@ -29,10 +29,32 @@ func refusalDifference(want, got string) string {
 		names = append(names, item.Loc[1])
 	}
 	slices.Sort(names)
+	if want == anyName && len(names) > 0 {
+		return ""
+	}
 	if have := strings.Join(slices.Compact(names), " "); have != want {
 		return fmt.Sprintf("body: errors of %q, want errors of %q: %s", have, want, clip(got))
 	}
 	return ""
+}
+
+// insteadOf is the request that the error of a wrong sum names, nil if there is none.
+func insteadOf(r request, got reply) *request {
+	var refused struct {
+		Detail []struct {
+			Ctx struct {
+				Instead string `json:"instead"`
+			} `json:"ctx"`
+		} `json:"detail"`
+	}
+	if got.Status != 422 || json.Unmarshal([]byte(got.Body), &refused) != nil || len(refused.Detail) == 0 ||
+		refused.Detail[0].Ctx.Instead == "" {
+		return nil
+	}
+	return &request{
+		Method: "GET", Path: refused.Detail[0].Ctx.Instead,
+		Headers: map[string]string{identifierHeader: goodOne, "Accept-Encoding": r.header("Accept-Encoding")},
+	}
 }
 
 // valuesDifference compares bodies value by value. Numbers are compared exactly, however they are

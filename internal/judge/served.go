@@ -41,10 +41,6 @@ func readServed(c *contract, base string) (*world, error) {
 
 const servedPage = 10000
 
-// hapiPaths replaces paths by those of HAPI names, where they differ.
-var hapiPaths = strings.NewReplacer("/agency-commodity", "/wfp-commodity", "/agency-market", "/wfp-market",
-	"/climate/rainfall", "/climate/hazards-rainfall")
-
 func (w *world) readPages(client *client, e *endpoint) error {
 	for offset := 0; ; offset += servedPage {
 		page := fmt.Sprintf("%s?limit=%d&offset=%d", e.Path, servedPage, offset)
@@ -57,7 +53,7 @@ func (w *world) readPages(client *client, e *endpoint) error {
 			return err
 		}
 		if e.field("admin_level") != nil {
-			text, err := ask(client, "/hapi"+hapiPaths.Replace(page)+"&output_format=csv")
+			text, err := ask(client, hapiPrefix+hapiPaths.Replace(page)+"&output_format=csv")
 			if err == nil {
 				err = readProviderNames(rows, text)
 			}

@@ -2,32 +2,69 @@ package judge
 
 import (
 	"bytes"
+	"io"
 	"os"
 	"path/filepath"
-	"strconv"
+	"strings"
 	"testing"
 
 	"hdqs/internal/testkit"
 )
 
-// judgeExtensions replays requests that go beyond the contract.
+// judgeExtensions makes requests that go beyond the contract.
 func judgeExtensions(t *testing.T, base, views, seed string) {
+	t.Helper()
+	judgeKinds(t, "in,fields,latest,geojson,aggregate,facets", "-base", base, "-views", views, "-seed", seed)
+}
+
+// judgeChanges compares the snapshot of dumps with that of an edited copy.
+func judgeChanges(t *testing.T, binary, views, seed string) {
+	t.Helper()
+	store, edited := filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "edited")
+	build := []string{"build", "--store", store, "--snapshot-time", wholeTime, "--catalog"}
+	command(t, binary, append(build, views)...)
+	base := serveStore(t, binary, store, "--snapshot-poll", "50ms")
+	since := snapshotOf(t, base)
+	if err := run([]string{
+		"edit", "-contract", contractFile, "-views", views, "-out", edited, "-seed", seed,
+	}, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	command(t, binary, append(build, edited)...)
+	testkit.WaitFor(t, "the edited snapshot", func() bool { return snapshotOf(t, base) != since })
+	judgeKinds(t, "changes", "-base", base, "-views", edited, "-before", views, "-since", since, "-seed", seed)
+}
+
+// snapshotOf is the id of the served snapshot.
+func snapshotOf(t *testing.T, base string) string {
+	t.Helper()
+	c, err := newClient(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.send(request{Method: "GET", Path: pathPrefix + "metadata/sector?limit=0&app_identifier=" + goodOne})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got.Headers.Get("X-Snapshot-Id")
+}
+
+// judgeKinds makes HDQS_TEST_QUERIES requests of each kind of extension, or a few.
+func judgeKinds(t *testing.T, kinds string, more ...string) {
 	t.Helper()
 	n := os.Getenv("HDQS_TEST_QUERIES") // of each kind
 	if n == "" {
 		n = "60"
 	}
 	flags := []string{
-		"check", "-contract", contractFile, "-base", base, "-views", views, "-snapshot-time", wholeTime,
-		"-parallel", "4", "-extensions", "in,geojson", "-n", n, "-seed", seed,
+		"check", "-contract", contractFile, "-snapshot-time", wholeTime, "-parallel", "4", "-extensions", kinds,
+		"-n", n,
 	}
 	var out bytes.Buffer
-	if err := run(flags, &out); err != nil {
+	if err := run(append(flags, more...), &out); err != nil {
 		t.Errorf("extensions: %v\n%s", err, out.String())
 	}
-	if count, err := strconv.Atoi(n); err != nil || count < 1 {
-		t.Errorf("HDQS_TEST_QUERIES is %q, want a number of requests", n)
-	}
+	t.Logf("%s: %s", kinds, strings.TrimSpace(out.String()))
 }
 
 // TestJudgeFixtures judges the extensions on the real input, whose rows are read from the server.

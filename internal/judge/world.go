@@ -19,6 +19,8 @@ type world struct {
 	loadTime   time.Time
 	rows       map[string][]row
 	warnings   []string
+	before     *world // an earlier state, to compare with
+	since      string // the id of its snapshot
 }
 
 // row holds the stored value of every column of a dump under the contract's names. shown holds the
