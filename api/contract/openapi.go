@@ -292,6 +292,9 @@ func (p *Param) schema() object {
 		s = object{{"type", "string"}, {"pattern", dayPattern}}
 	default:
 		s = object{{"type", "string"}}
+		if p.Name == SinceParam {
+			s = append(s, member{"pattern", snapshotPattern})
+		}
 	}
 	if p.Max > 0 {
 		s = append(s, member{"maxLength", p.Max})

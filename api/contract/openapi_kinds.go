@@ -29,12 +29,14 @@ var kindTexts = map[Kind]kindText{
 	Changes: {
 		"changes", "what changed",
 		"Records that pass the filters and were added, removed or changed since another snapshot.",
-		"One record a change: what happened, the fields of the record, and those of before that differ.", "Change",
+		"One record a change: what happened, the fields of the record, and those of before that differ.",
+		"Change",
 	},
 }
 
-// componentName is the name of a filter as a component.
-func componentName(e *Endpoint, p *Param) string { return schemaName(e) + "_" + p.Name }
+// componentName is the name of a filter as a component. Without the word in the middle, generated
+// Go would have two types of one name: of a field of a record, and of the filter.
+func componentName(e *Endpoint, p *Param) string { return schemaName(e) + "_filter_" + p.Name }
 
 // filterComponents describes the parameters that the operations of an endpoint's kinds share.
 func filterComponents(e *Endpoint) object {
@@ -42,10 +44,22 @@ func filterComponents(e *Endpoint) object {
 	p := NewPlan(e, Facets) // any kind but Rows
 	for i := range p.Params {
 		if param := &p.Params[i]; !param.Own {
-			all = append(all, member{componentName(e, param), parameter(e, param)})
+			all = append(all, member{componentName(e, param), withoutChoice(parameter(e, param))})
 		}
 	}
 	return all
+}
+
+// withoutChoice keeps the first of several forms of a parameter. Of a choice in a component,
+// generated Go does not compile.
+func withoutChoice(parameter object) object {
+	for i, m := range parameter {
+		schema, is := m.value.(object)
+		if is && schema[0].key == "anyOf" {
+			parameter[i].value = schema[0].value.(array)[0]
+		}
+	}
+	return parameter
 }
 
 // kindSchemas describes the records of kinds.

@@ -13,6 +13,10 @@
 // not wait for them, and they take memory only for what is requested. Their total is bounded by the
 // number of tuples; 30,000 places take about 8 MB in JSON and 4 MB in CSV.
 //
+// Records with fewer fields have a form for each selection of fields. It has no fragments: a field
+// is cut out of those of the whole record, at the positions that the encoder needs anyway. Only the
+// selections that were requested last are kept, with their stored blocks.
+//
 // Lifetime: a Renderer reads its segment's memory and must not be used after the segment's Close.
 // What it appends is a copy.
 //

@@ -1,0 +1,43 @@
+package api
+
+import (
+	"encoding/json"
+	"testing"
+
+	"hdqs/api/contract"
+)
+
+// TestKindExamples checks that the example of each kind of request has an answer, for every
+// endpoint and both sets of names.
+func TestKindExamples(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, Options{}, 200)
+	kinds := servedKinds()
+	if len(kinds) != 3 {
+		t.Fatalf("%d kinds", len(kinds))
+	}
+	for _, m := range s.mounts {
+		endpoints := contract.EndpointsIn(m.names)
+		for i := range endpoints {
+			for _, kind := range kinds {
+				p := contract.NewPlan(&endpoints[i], kind)
+				target := m.prefix + p.Paths()[0] + "?" + p.ExampleQuery(sampleID) + "&app_identifier=" + goodIdentifier
+				got := s.Answer("GET", target, nil)
+				var body struct{ Data []map[string]any }
+				if err := json.Unmarshal(got.Body, &body); err != nil || got.Status != 200 {
+					t.Errorf("%s: %d %.300s: %v", target, got.Status, got.Body, err)
+					continue
+				}
+				if unknown, is := got.field("X-Unknown-Params"); is {
+					t.Errorf("%s: unknown parameters %s", target, unknown)
+				}
+				if len(body.Data) == 0 && kind != contract.Changes {
+					t.Errorf("%s: no records", target)
+				}
+				if p.About() == "" {
+					t.Errorf("%s is not described", target)
+				}
+			}
+		}
+	}
+}
