@@ -293,10 +293,14 @@ func (a *reply) writeBody() int {
 	h := &a.ctx.Response.Header
 	buffer := wire.Buffer(a.ctx, a.page.Rows >= manyRows)
 	dst := buffer.Bytes[:0]
+	many := manyRows
+	if a.request.Fields != nil {
+		many = minEncoded / 2 // a line of CSV with one field can be only its end
+	}
 	switch {
 	case a.coding == encode.Identity:
 		dst = a.list.append(dst, a.scratch)
-	case a.list.segment != nil && a.page.Rows >= manyRows:
+	case a.list.segment != nil && a.page.Rows >= many:
 		h.SetContentEncoding(a.coding.String())
 		dst = a.list.form(a.scratch).AppendCoded(dst, a.coding, a.page.Ranges)
 	default:

@@ -180,3 +180,15 @@ func TestGeoJSONWithoutTable(t *testing.T) {
 		}
 	}
 }
+
+// TestShortLines checks that a body of many short lines is not compressed.
+func TestShortLines(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, Options{}, 200)
+	got := s.Answer("GET", "/api/v2/affected-people/idps?fields=admin_level&output_format=csv&app_identifier="+
+		goodIdentifier, []HeaderField{{"Accept-Encoding", "gzip"}})
+	if coding := fieldOf(&got, "Content-Encoding"); coding != "" || len(got.Body) > minEncoded ||
+		bytes.Count(got.Body, []byte("\r\n")) != 201 {
+		t.Errorf("%d bytes as %q", len(got.Body), coding)
+	}
+}

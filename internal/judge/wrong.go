@@ -13,16 +13,14 @@ type sumCheck struct {
 	rows   []row // that pass
 }
 
-// same are the fields that tell the same as another one.
+// same are fields whose filters keep values of another one.
 var same = map[string][]string{
 	"sector_code": {"sector_name"}, "commodity_code": {"commodity_name"},
 }
 
 // isApart reports whether rows with different values of a field are in different groups.
 func (c *sumCheck) isApart(field string) bool {
-	return slices.ContainsFunc(c.groups, func(g group) bool {
-		return g.name == field || slices.Contains(same[field], g.name)
-	})
+	return slices.ContainsFunc(c.groups, func(g group) bool { return g.name == field })
 }
 
 // hasFilter reports whether a field has a filter, isFiltered whether the request uses one.
