@@ -106,14 +106,17 @@ type input struct {
 }
 
 // inputs keeps inputs of a table, since those of several fields take longer to make than a short
-// answer. Once they take maxInputBytes, it starts again.
+// answer. Once they take more than most bytes, it starts again.
 type inputs struct {
 	mu    sync.Mutex
 	made  map[string]*input
 	bytes int
+	most  int
 }
 
-const maxInputBytes = 1 << 20
+// inputBytes is how much the inputs of a table may take: little for a short one, which answers soon
+// without them.
+func inputBytes(rows int) int { return min(1<<20, 16*rows) }
 
 // of returns a copy of the input of the fields of a space.
 func (c *inputs) of(s *space, fields []*field) *input {
@@ -131,7 +134,7 @@ func (c *inputs) of(s *space, fields []*field) *input {
 			size += 4 * len(ranks)
 		}
 		c.mu.Lock()
-		if c.bytes+size > maxInputBytes || c.made == nil {
+		if c.bytes+size > c.most || c.made == nil {
 			c.made, c.bytes = make(map[string]*input), 0
 		}
 		c.made[string(key)] = in

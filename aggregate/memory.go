@@ -7,7 +7,7 @@ import "hdqs/snapshot"
 func FullBytes(seg *snapshot.Segment) int64 {
 	rows := int64(seg.Rows())
 	runs := 8 * rows / minRun // of a space, at most
-	n := int64(maxInputBytes) + int64(len(seg.Groups()))*runs
+	n := int64(inputBytes(seg.Rows())) + int64(len(seg.Groups()))*runs
 	for _, c := range seg.Columns() {
 		positions := int64(c.Len())
 		coded := c.Group != nil || c.Coded()
@@ -25,7 +25,10 @@ func FullBytes(seg *snapshot.Segment) int64 {
 			n += (2*8 + 4 + 8) * positions // two limbs, nulls, the values that runs add
 		}
 		if c.Group == nil {
-			n += 12*rows/step + 8<<(2*pairWidth)
+			n += 12 * rows / step
+			if coded && c.Codes().Width() <= pairWidth {
+				n += 8 << (2 * c.Codes().Width())
+			}
 		}
 	}
 	return n

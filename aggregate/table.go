@@ -58,7 +58,10 @@ type coding struct {
 
 // Open makes a Table of a segment and its index. The columns of the period must be in it.
 func Open(x *index.Index, seg *snapshot.Segment, o Options) (*Table, error) {
-	t := &Table{x: x, columns: make(map[string]*column, len(seg.Columns())), chunksPerWorker: 8}
+	t := &Table{
+		x: x, columns: make(map[string]*column, len(seg.Columns())), chunksPerWorker: 8,
+		inputs: inputs{most: inputBytes(seg.Rows())},
+	}
 	groups := make(map[*snapshot.Group]*space, len(seg.Groups()))
 	for _, g := range seg.Groups() {
 		groups[g] = &space{codes: g.Codes, size: g.Tuples}

@@ -446,7 +446,7 @@ func TestChangesOfTruncatedFile(t *testing.T) {
 		d.expect(t, 410, "GET", target)
 		d.expect(t, 200, "GET", damagedTarget)
 	}
-	if !strings.Contains(d.log.String(), "a table is refused") {
+	if !strings.Contains(d.log.String(), "a table of a replaced snapshot is refused") {
 		t.Errorf("the log has %s", d.log)
 	}
 }
