@@ -116,7 +116,7 @@ type inputs struct {
 
 // inputBytes is how much the inputs of a table may take: little for a short one, which answers soon
 // without them.
-func inputBytes(rows int) int { return min(1<<20, 16*rows) }
+func inputBytes(rows int) int { return min(1<<19, 16*rows) }
 
 // of returns a copy of the input of the fields of a space.
 func (c *inputs) of(s *space, fields []*field) *input {

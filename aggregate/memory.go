@@ -6,8 +6,7 @@ import "hdqs/snapshot"
 // grouped by.
 func FullBytes(seg *snapshot.Segment) int64 {
 	rows := int64(seg.Rows())
-	runs := 8 * rows / minRun // of a space, at most
-	n := int64(inputBytes(seg.Rows())) + int64(len(seg.Groups()))*runs
+	n := int64(inputBytes(seg.Rows()) + runBytes(seg.Rows()))
 	for _, c := range seg.Columns() {
 		positions := int64(c.Len())
 		coded := c.Group != nil || c.Coded()
@@ -15,7 +14,6 @@ func FullBytes(seg *snapshot.Segment) int64 {
 		case c.Group != nil:
 			n += 4 * positions
 		case coded:
-			n += runs
 			positions = int64(c.Cardinality())
 		}
 		if c.Kind != snapshot.Int && c.Kind != snapshot.Decimal {

@@ -15,8 +15,12 @@ type runs struct {
 	codes []uint32
 }
 
-// runs returns the runs of a space, nil if they are short. Rows are sorted by some of their
-// columns, which have long ones.
+// runBytes is how much memory the runs of a table may take. Rows are sorted by a few columns, and
+// those have nearly all long runs.
+func runBytes(rows int) int { return rows / 2 }
+
+// runs returns the runs of a space, nil if they are short, or if those of other spaces take all the
+// memory that there is for runs.
 func (s *space) runs() *runs {
 	s.runsOnce.Do(func() {
 		rows := s.codes.Len()
@@ -43,6 +47,10 @@ func (s *space) runs() *runs {
 		}
 		all.first = slices.Clip(append(all.first, uint32(rows)))
 		all.codes = slices.Clip(all.codes)
+		if size := int64(4 * (len(all.first) + len(all.codes))); s.runsLeft.Add(-size) < 0 {
+			s.runsLeft.Add(size)
+			return
+		}
 		s.long = all
 	})
 	return s.long

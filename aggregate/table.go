@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"hdqs/index"
 	"hdqs/snapshot"
@@ -26,6 +27,8 @@ type Table struct {
 	end     *column
 	inputs  inputs
 
+	runsLeft atomic.Int64 // bytes that runs may still take
+
 	chunksPerWorker int // chunks that make another worker worth its start
 }
 
@@ -35,6 +38,7 @@ type space struct {
 	size  int
 
 	runsOnce sync.Once
+	runsLeft *atomic.Int64 // bytes that runs of the table may still take
 	long     *runs
 }
 
@@ -62,9 +66,10 @@ func Open(x *index.Index, seg *snapshot.Segment, o Options) (*Table, error) {
 		x: x, columns: make(map[string]*column, len(seg.Columns())), chunksPerWorker: 8,
 		inputs: inputs{most: inputBytes(seg.Rows())},
 	}
+	t.runsLeft.Store(int64(runBytes(seg.Rows())))
 	groups := make(map[*snapshot.Group]*space, len(seg.Groups()))
 	for _, g := range seg.Groups() {
-		groups[g] = &space{codes: g.Codes, size: g.Tuples}
+		groups[g] = &space{codes: g.Codes, size: g.Tuples, runsLeft: &t.runsLeft}
 	}
 	for _, col := range seg.Columns() {
 		c := &column{col: col}
@@ -76,7 +81,7 @@ func Open(x *index.Index, seg *snapshot.Segment, o Options) (*Table, error) {
 			if col.Nullable {
 				size++
 			}
-			c.space = &space{codes: col.Codes(), size: size}
+			c.space = &space{codes: col.Codes(), size: size, runsLeft: &t.runsLeft}
 		}
 		t.columns[col.Name] = c
 	}
