@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdqs/index"
 	"hdqs/snapshot"
 )
 
@@ -177,6 +178,36 @@ func randomQuestion(r *rand.Rand, seg *snapshot.Segment) *Question {
 			m.Column = c.Name
 		}
 		q.Measures = append(q.Measures, m)
+	}
+	return q
+}
+
+// randomQuery has up to three filters with values that occur.
+func randomQuery(r *rand.Rand, seg *snapshot.Segment) *index.Query {
+	q := &index.Query{}
+	for range []int{0, 0, 1, 1, 2, 3}[r.IntN(6)] {
+		c := seg.Columns()[r.IntN(len(seg.Columns()))]
+		row := uint32(r.IntN(seg.Rows()))
+		if c.Group != nil {
+			row = uint32(c.Group.Codes.At(row))
+		}
+		if c.IsNull(row) {
+			continue
+		}
+		f := index.Filter{Columns: []string{c.Name}, Op: index.Equal}
+		switch c.Kind {
+		case snapshot.Text, snapshot.Enum:
+			f.Value.Text = c.Text(row)
+		case snapshot.Decimal:
+			f.Op = []index.Op{index.AtLeast, index.Below, index.AtLeastOrNull}[r.IntN(3)]
+			f.Value.Float = float64(r.IntN(2000) - 1000)
+		default:
+			f.Value.Int = c.Int(row)
+			if r.IntN(3) > 0 {
+				f.Op = []index.Op{index.AtLeast, index.Below, index.AtLeastOrNull}[r.IntN(3)]
+			}
+		}
+		q.Filters = append(q.Filters, f)
 	}
 	return q
 }

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
-	"net/http"
 	"net/url"
 	"regexp"
 	"strconv"
@@ -92,50 +90,6 @@ func (p *pager) step(t *testing.T) (more bool) {
 	}
 	p.target = reference.String()
 	return true
-}
-
-// TestPinnedPaging pages through 100,000 rows by links while another snapshot is published. With a
-// pinned snapshot no row is lost or repeated. Without one, the header shows that the rows are from
-// two snapshots.
-func TestPinnedPaging(t *testing.T) {
-	t.Parallel()
-	const rows = 100_000
-	first := storeSnapshot(t, "first", sampleTime, []*testTable{numberedLocations(rows, nil)})
-	second := storeSnapshot(t, "second", sampleTime,
-		[]*testTable{numberedLocations(rows, func(id int) bool { return id%10 == 0 })})
-	s := New(Options{Logger: slog.New(slog.DiscardHandler), SkipWarmUp: true})
-	if err := s.Swap(Release{Snapshot: first, PublishedAt: publishedTime}); err != nil {
-		t.Fatal(err)
-	}
-	address := listen(t, s)
-	pinned := &pager{address: address, target: "/api/v2/metadata/location?limit=7000&snapshot=first"}
-	loose := &pager{address: address, target: "/api/v2/metadata/location?limit=7000"}
-	for page := 0; ; page++ {
-		if page == 5 {
-			if err := s.Swap(Release{Snapshot: second, PublishedAt: publishedTime.AddDate(0, 0, 1)}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		more := pinned.step(t)
-		loose.step(t)
-		if !more {
-			break
-		}
-	}
-	if len(pinned.ids) != rows || len(pinned.snapshots) != 1 {
-		t.Errorf("%d rows from the snapshots %v", len(pinned.ids), pinned.snapshots)
-	}
-	for i, id := range pinned.ids {
-		if id != i {
-			t.Fatalf("row %d has id %d", i, id)
-		}
-	}
-	if len(loose.snapshots) != 2 {
-		t.Errorf("without a pin: rows from the snapshots %v", loose.snapshots)
-	}
-	if err := s.Shutdown(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 }
 
 // TestLinks follows the links of random pages in both directions and compares the targets with
@@ -376,44 +330,5 @@ func TestStrict(t *testing.T) {
 	if got := s.Answer("GET", listTarget+"&b=1&a=2", nil); got.Status != 422 ||
 		bytes.Count(got.Body, []byte("extra_forbidden")) != 2 {
 		t.Errorf("unknown parameters: %d %s", got.Status, got.Body)
-	}
-}
-
-// TestHead checks that HEAD has the header of GET, with the length of the body in each coding. Some
-// clients read a file by URL only if HEAD has its length.
-func TestHead(t *testing.T) {
-	t.Parallel()
-	s := sampleServer(t, Options{}, trials(1500, 500))
-	address := listen(t, s)
-	for i := range contract.Endpoints {
-		for _, rest := range []string{"", "&limit=3", "&limit=0", "&output_format=csv&offset=7"} {
-			for _, accept := range []string{"identity", "gzip", "zstd"} {
-				header := []HeaderField{{"Accept-Encoding", accept}}
-				target := contract.Endpoints[i].Path + "?app_identifier=" + goodIdentifier + rest
-				get, head := ask(t, address, "GET", target, header), ask(t, address, "HEAD", target, header)
-				if head.Status != 200 || len(head.Body) > 0 {
-					t.Fatalf("%s: %d, %d bytes", target, head.Status, len(head.Body))
-				}
-				a, b := strings.Join(sorted(get.Header), "\n"), strings.Join(sorted(head.Header), "\n")
-				if length, _ := head.field("Content-Length"); length != strconv.Itoa(len(get.Body)) {
-					t.Errorf("%s, %s: HEAD has Content-Length %q, GET %d bytes", target, accept, length, len(get.Body))
-				}
-				if a != b {
-					t.Errorf("%s: GET\n%s\nHEAD\n%s", target, a, b)
-				}
-			}
-		}
-	}
-	// The connection stays usable.
-	conn := dial(t, address)
-	for range 3 {
-		if _, err := fmt.Fprintf(conn, "HEAD %s HTTP/1.1\r\nHost: a\r\n\r\n", listTarget); err != nil {
-			t.Fatal(err)
-		}
-		response, err := http.ReadResponse(conn.reader, &http.Request{Method: "HEAD"})
-		if err != nil || response.StatusCode != 200 || response.Close {
-			t.Fatalf("%v %+v", err, response)
-		}
-		io.Copy(io.Discard, response.Body) //nolint:errcheck // empty
 	}
 }
