@@ -154,48 +154,93 @@ func (o *Overlaps) rows() []uint32 {
 	return o.found
 }
 
-// seriesRow is a row with a hash of what tells its series from others.
+// seriesRow is a row with a hash of what tells its series from others, and its period.
 type seriesRow struct {
-	hash uint64
-	row  uint32
+	hash   uint64
+	row    uint32
+	period Period
 }
 
+// findRows compares the rows of one series. Tables are sorted by the first column of their series,
+// so that is done for one value of it after the other, and takes memory for one of them only.
 func (o *Overlaps) findRows() []uint32 {
-	var all []seriesRow
-	var key []byte
-	seed := maphash.MakeSeed()
-	for row := range uint32(o.x.rows) {
-		if o.crosses(row) {
-			key = o.appendSeries(key[:0], row)
-			all = append(all, seriesRow{maphash.Bytes(seed, key), row})
-		}
-	}
-	slices.SortFunc(all, func(a, b seriesRow) int {
-		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(o.Period(a.row).From, o.Period(b.row).From))
-	})
-	meet := make([]uint64, o.x.rows/64+1)
-	for i, longest := 1, 0; i < len(all); i++ {
-		if all[i].hash != all[longest].hash {
-			longest = i
-			continue
-		}
-		p, other := o.Period(all[i].row), o.Period(all[longest].row)
-		if p.meets(other) {
-			for _, row := range [...]uint32{all[i].row, all[longest].row} {
-				meet[row/64] |= 1 << (row % 64)
-			}
-		}
-		if p.To > other.To {
-			longest = i
-		}
+	f := overlapFinder{o: o, seed: maphash.MakeSeed(), meet: make([]uint64, o.x.rows/64+1)}
+	for _, block := range o.blocks() {
+		f.compare(block)
 	}
 	var rows []uint32
-	for i, word := range meet {
+	for i, word := range f.meet {
 		for ; word != 0; word &= word - 1 {
 			rows = append(rows, uint32(i*64+bits.TrailingZeros64(word)))
 		}
 	}
 	return rows
+}
+
+// blocks cuts the table into ranges such that the rows of a series are in one of them: those with
+// one value of its first column, or the whole table if it is not sorted by that.
+func (o *Overlaps) blocks() []Range {
+	rows := uint32(o.x.rows)
+	whole := []Range{{0, rows}}
+	if len(o.series) == 0 || !o.series[0].Coded() {
+		return whole
+	}
+	c := o.series[0]
+	seen := map[uint64]bool{}
+	var blocks []Range
+	last := uint64(0)
+	for row := range rows {
+		code := c.Codes().At(position(c, row))
+		if len(blocks) > 0 && code == last {
+			blocks[len(blocks)-1].To++
+			continue
+		}
+		if seen[code] {
+			return whole
+		}
+		seen[code], last = true, code
+		blocks = append(blocks, Range{row, row + 1})
+	}
+	return blocks
+}
+
+// overlapFinder collects the rows that overlap others.
+type overlapFinder struct {
+	o    *Overlaps
+	seed maphash.Seed
+	key  []byte
+	all  []seriesRow
+	meet []uint64 // one bit a row
+}
+
+// compare compares the rows of a range. In the order of their starts, a period meets one before it
+// if it meets the one of those that ends last.
+func (f *overlapFinder) compare(r Range) {
+	o := f.o
+	f.all = f.all[:0]
+	for row := r.From; row < r.To; row++ {
+		if o.crosses(row) {
+			f.key = o.appendSeries(f.key[:0], row)
+			f.all = append(f.all, seriesRow{maphash.Bytes(f.seed, f.key), row, o.Period(row)})
+		}
+	}
+	slices.SortFunc(f.all, func(a, b seriesRow) int {
+		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.period.From, b.period.From))
+	})
+	for i, longest := 1, 0; i < len(f.all); i++ {
+		at, before := &f.all[i], &f.all[longest]
+		if at.hash != before.hash {
+			longest = i
+			continue
+		}
+		if at.period.meets(before.period) {
+			f.meet[at.row/64] |= 1 << (at.row % 64)
+			f.meet[before.row/64] |= 1 << (before.row % 64)
+		}
+		if at.period.To > before.period.To {
+			longest = i
+		}
+	}
 }
 
 // crosses reports whether the period of a row meets another period of the table.

@@ -2,6 +2,7 @@ package index
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"hdqs/snapshot"
@@ -14,7 +15,7 @@ func periodTable(r *rand.Rand, rows int) *snapshot.TableData {
 	number := snapshot.ColumnData{Name: "number", Kind: snapshot.Int, Index: true}
 	start := snapshot.ColumnData{Name: "start", Kind: snapshot.Time}
 	end := snapshot.ColumnData{Name: "end", Kind: snapshot.Time}
-	grouped, days := r.IntN(2) == 0, int64(1+r.IntN(3))
+	grouped, sorted, days := r.IntN(2) == 0, r.IntN(2) == 0, int64(1+r.IntN(3))
 	for range rows {
 		series.Codes = append(series.Codes, uint32(r.IntN(3)))
 		number.Ints = append(number.Ints, int64(r.IntN(5)))
@@ -26,6 +27,9 @@ func periodTable(r *rand.Rand, rows int) *snapshot.TableData {
 			to += 10 * day
 		}
 		start.Ints, end.Ints = append(start.Ints, from), append(end.Ints, to)
+	}
+	if sorted { // as tables are
+		slices.Sort(series.Codes)
 	}
 	data := &snapshot.TableData{Name: "periods", Rows: rows, Columns: []snapshot.ColumnData{series, number}}
 	if !grouped {
