@@ -18,29 +18,7 @@ import (
 // queries a segment, 100 by default. Without a store it is skipped; the repository has none.
 func TestSelectOnStore(t *testing.T) {
 	t.Parallel()
-	dir := os.Getenv("HDQS_TEST_STORE")
-	if dir == "" {
-		t.Skip("HDQS_TEST_STORE is not set")
-	}
-	queries, err := strconv.Atoi(os.Getenv("HDQS_TEST_QUERIES"))
-	if err != nil {
-		queries = 100
-	}
-	paths, _ := filepath.Glob(filepath.Join(dir, "segments", "*.seg"))
-	if len(paths) == 0 {
-		t.Fatalf("no segments in %s", dir)
-	}
-	seed := uint64(time.Now().UnixNano())
-	r := rand.New(rand.NewPCG(seed, 6))
-	for _, path := range paths {
-		seg, err := snapshot.OpenSegment(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		x, err := Open(seg)
-		if err != nil {
-			t.Fatal(err)
-		}
+	onStore(t, func(r *rand.Rand, seed uint64, seg *snapshot.Segment, x *Index, queries int) {
 		var got, want Page
 		some := 0
 		for range queries {
@@ -57,39 +35,14 @@ func TestSelectOnStore(t *testing.T) {
 		}
 		t.Logf("%s: %d rows, %d of %d queries found rows; the index takes %d bytes", seg.Name(), seg.Rows(), some,
 			queries, x.Bytes())
-		if err := seg.Close(); err != nil {
-			t.Error(err)
-		}
-	}
+	})
 }
 
 // TestSelectOnStoreCounts counts on the segments of a store, as TestCountsAgainstPlainCounts does
 // on random tables, with the limits of TestSelectOnStore.
 func TestSelectOnStoreCounts(t *testing.T) {
 	t.Parallel()
-	dir := os.Getenv("HDQS_TEST_STORE")
-	if dir == "" {
-		t.Skip("HDQS_TEST_STORE is not set")
-	}
-	queries, err := strconv.Atoi(os.Getenv("HDQS_TEST_QUERIES"))
-	if err != nil {
-		queries = 100
-	}
-	paths, _ := filepath.Glob(filepath.Join(dir, "segments", "*.seg"))
-	if len(paths) == 0 {
-		t.Fatalf("no segments in %s", dir)
-	}
-	seed := uint64(time.Now().UnixNano())
-	r := rand.New(rand.NewPCG(seed, 7))
-	for _, path := range paths {
-		seg, err := snapshot.OpenSegment(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		x, err := Open(seg)
-		if err != nil {
-			t.Fatal(err)
-		}
+	onStore(t, func(r *rand.Rand, seed uint64, seg *snapshot.Segment, x *Index, queries int) {
 		all, some := everyBy(seg), 0
 		for range queries {
 			q := randomQuery(r, seg)
@@ -113,6 +66,37 @@ func TestSelectOnStoreCounts(t *testing.T) {
 			some++
 		}
 		t.Logf("%s: %d rows, %d of %d queries counted", seg.Name(), seg.Rows(), some, queries)
+	})
+}
+
+// onStore calls test with each segment of the store in HDQS_TEST_STORE, and with the number of
+// queries. Without a store the test is skipped.
+func onStore(t *testing.T, test func(r *rand.Rand, seed uint64, seg *snapshot.Segment, x *Index, queries int)) {
+	t.Helper()
+	dir := os.Getenv("HDQS_TEST_STORE")
+	if dir == "" {
+		t.Skip("HDQS_TEST_STORE is not set")
+	}
+	queries, err := strconv.Atoi(os.Getenv("HDQS_TEST_QUERIES"))
+	if err != nil {
+		queries = 100
+	}
+	paths, _ := filepath.Glob(filepath.Join(dir, "segments", "*.seg"))
+	if len(paths) == 0 {
+		t.Fatalf("no segments in %s", dir)
+	}
+	seed := uint64(time.Now().UnixNano())
+	r := rand.New(rand.NewPCG(seed, 6))
+	for _, path := range paths {
+		seg, err := snapshot.OpenSegment(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := Open(seg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		test(r, seed, seg, x, queries)
 		if err := seg.Close(); err != nil {
 			t.Error(err)
 		}

@@ -24,19 +24,7 @@ func TestFixtureKeys(t *testing.T) {
 
 func checkKeys(t *testing.T, dir string) {
 	t.Helper()
-	s, err := snapshots.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := s.Channel("stable")
-	if err != nil {
-		t.Fatal(err)
-	}
-	snap, err := s.Open(p.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer snap.Close()
+	snap := stableSnapshot(t, dir)
 	for i := range contract.Endpoints {
 		e := &contract.Endpoints[i]
 		seg := snap.Segments[e.Table]
@@ -61,6 +49,25 @@ func checkKeys(t *testing.T, dir string) {
 			seen[string(key)] = row
 		}
 	}
+}
+
+// stableSnapshot opens the published snapshot of a store until the test ends.
+func stableSnapshot(t *testing.T, dir string) *snapshots.Snapshot {
+	t.Helper()
+	s, err := snapshots.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := s.Channel("stable")
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap, err := s.Open(p.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = snap.Close() })
+	return snap
 }
 
 // valueAt is a value as text, with its length before it, so that keys cannot run into one another.

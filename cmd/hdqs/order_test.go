@@ -8,7 +8,6 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/snapshot"
-	"hdqs/snapshot/store"
 )
 
 // TestDeclaredOrder checks the sample against what endpoints declare about the order of rows.
@@ -21,19 +20,7 @@ func TestDeclaredOrder(t *testing.T) {
 // with the first of the key.
 func testDeclaredOrder(t *testing.T, dir string) {
 	t.Helper()
-	st, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := st.Channel("stable")
-	if err != nil {
-		t.Fatal(err)
-	}
-	snap, err := st.Open(p.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer snap.Close()
+	snap := stableSnapshot(t, dir)
 	for i := range contract.Endpoints {
 		e := &contract.Endpoints[i]
 		seg := snap.Segments[e.Table]
