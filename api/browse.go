@@ -29,16 +29,12 @@ func (q *asker) Ask(e *contract.Endpoint, k contract.Kind, query string) (answer
 	defer s.endList(q.served, list, &err)
 	sc := scratches.Get().(*scratch)
 	defer sc.release()
-	plan := contract.NewPlan(e, k)
+	to := q.mount.lists[listKey{e, k}]
 	a := &reply{
-		scratch: sc, endpoint: e.Contract(), served: q.served, list: list, path: q.mount.prefix + plan.Paths()[0],
+		scratch: sc, endpoint: e.Contract(), served: q.served, list: list, computation: to.computation,
+		path: q.mount.prefix + to.list.Paths()[0],
 	}
-	for _, c := range s.computations {
-		if c.kind == k {
-			a.computation = c
-		}
-	}
-	body, err := s.answerInside(a, plan, query)
+	body, err := s.answerInside(a, to.list, query)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +53,7 @@ func (s *Server) addBrowse(m *mount) {
 	for i := range endpoints {
 		e := &endpoints[i]
 		question := browse.Question{
-			Prefix: m.prefix, Plan: contract.NewPlan(e, contract.Rows), Twin: m.twin.prefix + twins[i].Path,
+			Prefix: m.prefix, Plan: m.lists[listKey{e, contract.Rows}].list, Twin: m.twin.prefix + twins[i].Path,
 		}
 		s.add(m, browsePath+e.Name(), route{name: browsePath, handler: func(ctx *fasthttp.RequestCtx) {
 			if err := s.answerBrowse(ctx, m, question, full, bare); err != nil {

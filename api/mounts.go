@@ -14,6 +14,13 @@ type mount struct {
 	twin   *mount // the one with the other names
 	help   string // for requests without a good identifier
 	paths  []string
+	lists  map[listKey]route // of the contract's lists and what is computed of them
+}
+
+// listKey names what a list route answers.
+type listKey struct {
+	endpoint *contract.Endpoint
+	kind     contract.Kind
 }
 
 // newMounts returns the mounts of a server that has the given names at the root. HAPI names always
@@ -24,6 +31,7 @@ func newMounts(root contract.NameSet) []*mount {
 		mounts = append(mounts, &mount{prefix: contract.ContractPrefix, names: contract.ContractNames})
 	}
 	for _, m := range mounts {
+		m.lists = map[listKey]route{}
 		m.twin = mounts[slices.IndexFunc(mounts, func(o *mount) bool { return o.names != m.names })]
 		m.help = contract.IdentifierHelp(m.names, m.prefix)
 	}
@@ -59,8 +67,10 @@ func (s *Server) addRoutes() {
 func (s *Server) addLists(m *mount, e *contract.Endpoint) {
 	add := func(c *computation, k contract.Kind) {
 		plan := contract.NewPlan(e, k)
+		to := route{list: plan, computation: c, name: plan.Name()}
+		m.lists[listKey{e, k}] = to
 		for _, path := range plan.Paths() {
-			s.add(m, path, route{list: plan, computation: c, name: plan.Name()})
+			s.add(m, path, to)
 		}
 	}
 	add(nil, contract.Rows)
