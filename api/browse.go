@@ -65,9 +65,10 @@ func (s *Server) addBrowse(m *mount) {
 
 // answerBrowse answers with a page of records. It takes a slot as a query does.
 func (s *Server) answerBrowse(ctx *fasthttp.RequestCtx, m *mount, q browse.Question, full, bare head) error {
-	v := s.acquire()
-	if v == nil {
-		return errNoSnapshot
+	pinned := contract.Request{Snapshot: string(ctx.QueryArgs().Peek(contract.SnapshotParam))}
+	v, err := s.snapshotOf(&pinned)
+	if err != nil {
+		return err
 	}
 	defer v.release(s.log)
 	if !s.gate.Enter(true) {

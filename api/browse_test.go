@@ -81,6 +81,7 @@ func TestBrowseForms(t *testing.T) {
 		"appeal_code=+&has_hrp=":                     path,
 		"column=funding_usd&column=location_code":    path + "?fields=funding_usd%2Clocation_code",
 		"column=funding_usd&location_code=":          path + "?fields=funding_usd",
+		"output_format=csv&has_hrp=true":             path + "?has_hrp=true",
 	} {
 		answer := browsed(s, path+"?"+query)
 		if answer.Status != 303 || headerOf(answer, "Location") != want {
@@ -105,6 +106,7 @@ func TestBrowseMistakes(t *testing.T) {
 		{"location_code=" + url.QueryEscape(`"><script>alert(1)</script>`), "No record passes these filters", 200},
 		{"location_code=%", "", 400},
 		{"row=99999999", "", 200},
+		{"snapshot=gone", "", 410},
 		{"offset=99999999", "", 200},
 	} {
 		page := browsed(s, browsePath+"conflict-events?"+c.query)

@@ -13,7 +13,7 @@ import (
 // Snippet is a program that reads all records of a question.
 type Snippet struct{ Language, Code string }
 
-// identifierHere stands for the reader's application identifier.
+// identifierHere is replaced by the reader with an application identifier.
 const identifierHere = "YOUR_APP_IDENTIFIER"
 
 // Snippets are programs that read all records of a list with these parameters, page by page, in

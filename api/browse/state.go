@@ -13,8 +13,9 @@ import (
 
 // Parameters of pages that the interface does not have.
 const (
-	rowParam    = "row"    // a record to show whole, by its position among all that pass
-	columnParam = "column" // a field to show, as the form sends it: the address then has fields
+	rowParam    = "row"           // a record to show whole, by its position among all that pass
+	formatParam = "output_format" // of the interface; a page has one format
+	columnParam = "column"        // a field to show, as the form sends it: the address then has fields
 
 	measureParam = "measure" // what is drawn: a field, or records
 	byParam      = "by"      // by what: a field, or a part of the period
@@ -53,9 +54,10 @@ func readState(e *contract.Endpoint, path, query string) (s state, clean string,
 	}
 	s = state{path, values}
 	columns := values[columnParam]
-	if len(columns) == 0 && !hasEmpty(values) {
+	if len(columns) == 0 && !hasEmpty(values) && !values.Has(formatParam) {
 		return s, "", nil
 	}
+	values.Del(formatParam)
 	if len(columns) > 0 {
 		values.Del(columnParam)
 		values.Set("fields", chosenFields(e, columns))
