@@ -47,7 +47,7 @@ func (p Part) number(micros int64) int64 {
 	return micros
 }
 
-// value is what a number stands for.
+// value is the year, quarter or month with that number, or the time itself.
 func (p Part) value(n int64) Value {
 	switch p {
 	case Year:

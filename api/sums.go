@@ -198,7 +198,7 @@ func (c *sumCheck) keeping(q *dimensionQuestion, value, format string, args ...a
 	return w
 }
 
-// keeps reports whether the value that stands for all can be kept instead of all values.
+// keeps reports whether a filter can keep the rows that are not broken down.
 func (c *sumCheck) keeps(r *contract.Request, q *dimensionQuestion, values []string) bool {
 	return q.Keep != "" && !c.group && slices.Contains(values, q.Keep) && c.covers(r, q.field, q.Keep)
 }

@@ -179,10 +179,6 @@ func TestProject(t *testing.T) {
 	if !boxOf(t, world[i].path).has(x, y) {
 		t.Errorf("%v, %v is not in Afghanistan", x, y)
 	}
-	drawing := Places(&Chart{ID: "x"}, []Place{{69.2, 34.5, hostile}, {-180, -90, ""}})
-	if counts, _ := elements(t, drawing); counts["circle"] != 2 {
-		t.Errorf("%v", counts)
-	}
 }
 
 type box struct{ left, top, right, bottom float64 }

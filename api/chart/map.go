@@ -52,26 +52,6 @@ func Countries(c *Chart, areas []Area) (drawing template.HTML, legend []Shade, m
 	return b.end(), legend, missing
 }
 
-// Place is a point on a map.
-type Place struct {
-	Lon, Lat float64
-	Name     string
-}
-
-// Places draws points on the map of countries.
-func Places(c *Chart, places []Place) template.HTML {
-	b := start(c, Width, mapHeight, "map")
-	for _, w := range world {
-		b.add(`<path class="none" d="`, w.path, `"/>`)
-	}
-	for _, p := range places {
-		x, y := project(p.Lon, p.Lat)
-		b.add(`<circle class="point" r="4" cx="`, number1(x), `" cy="`, number1(y), `"><title>`,
-			html.EscapeString(p.Name), `</title></circle>`)
-	}
-	return b.end()
-}
-
 // classify shares areas out among classes: about as many areas in each, equal figures in one.
 func classify(areas []Area) (class []string, legend []Shade) {
 	order := make([]int, len(areas))

@@ -51,7 +51,7 @@ type Dimension struct {
 	Also   []string // further fields that tell the same: names, ages as numbers
 	Totals []Total  // Totals: which values contain others
 	Ranges bool     // Totals: values are also ranges of ages, which can contain or overlap others
-	Keep   string   // the value that stands for all, where there is one
+	Keep   string   // the value of rows that are not broken down, such as all
 }
 
 // Total is a value that contains others.
@@ -167,7 +167,7 @@ func totals(field string, all ...Total) []Dimension {
 	return []Dimension{{Field: field, Kind: Totals, Totals: all}}
 }
 
-// keep sets the value of a dimension that stands for all.
+// keep sets the value that rows of a dimension have if they are not broken down.
 func keep(value string, d []Dimension) []Dimension {
 	d[0].Keep = value
 	return d

@@ -31,8 +31,8 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestDimensions wants to know of every field of a record with an amount or an average what adding
-// over it means: each field is a figure, or a dimension, or tells the same as one.
+// TestDimensions: where records have an amount or an average, each of their fields is declared as a
+// figure, as a dimension, or as one that has the same values under another name.
 func TestDimensions(t *testing.T) {
 	for i := range Endpoints {
 		e := &Endpoints[i]
