@@ -16,11 +16,16 @@ import (
 
 // imports lists every folder with Go code and which packages of this module it may import.
 var imports = map[string][]string{
-	"snapshot":           {},
-	"snapshot/store":     {"snapshot", "internal/atomicfile"},
-	"index":              {"snapshot"},
-	"aggregate":          {"index", "snapshot"},
-	"rowdiff":            {"snapshot", "index"},
+	"snapshot":       {},
+	"snapshot/store": {"snapshot", "internal/atomicfile"},
+	"index":          {"snapshot"},
+	"aggregate":      {"index", "snapshot"},
+	"rowdiff":        {"snapshot", "index"},
+	"columnar":       {"snapshot", "index"},
+	"bulk": {
+		"columnar", "snapshot", "snapshot/store", "index", "api/contract", "api/encode", "api/render",
+		"internal/atomicfile",
+	},
 	"loader":             {"snapshot", "snapshot/store", "internal/atomicfile", "loader/sample", "loader/catalogfile"},
 	"loader/catalogfile": {"internal/nearest"},
 	"loader/upstream":    {"internal/atomicfile", "internal/fetch", "internal/bucket", "loader", "loader/catalogfile"},
@@ -183,7 +188,7 @@ func TestSizes(t *testing.T) {
 func TestDomainFreePackages(t *testing.T) {
 	for _, f := range goFiles(t) {
 		if f.dir != "snapshot" && f.dir != "snapshot/store" && f.dir != "index" && f.dir != "aggregate" &&
-			f.dir != "rowdiff" &&
+			f.dir != "rowdiff" && f.dir != "columnar" &&
 			f.dir != "internal/atomicfile" {
 			continue
 		}

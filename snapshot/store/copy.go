@@ -30,6 +30,16 @@ func ChannelName(channel string) (string, error) {
 	return path.Join(channelsDir, channel+jsonExt), checkID(channel)
 }
 
+// CheckID checks the id of a snapshot, or the name of a channel. The error is ErrName.
+func CheckID(id string) error { return checkID(id) }
+
+// ReadFile reads a regular file of at most limit bytes, for packages that keep files beside those
+// of a store.
+func ReadFile(path string, limit int64) ([]byte, error) { return readFile(path, limit) }
+
+// HashFile is the SHA-256 of a regular file.
+func HashFile(path string) (string, error) { return hashFile(path) }
+
 // The size limits of the files of a store other than segments, in bytes.
 const (
 	MaxManifest  = maxManifest  // also of a report

@@ -166,6 +166,24 @@ func (s *Store) checkSignature(what string, text, signature []byte) error {
 	return fmt.Errorf("%w: %s is not signed by any of the %d trusted keys", ErrSignature, what, len(s.trusted))
 }
 
+// SignText signs a text about something else than a manifest or channel with the key of Signing.
+// The signature covers what the text is about, so that it fits no other. It is nil without a key.
+func (s *Store) SignText(about string, text []byte) []byte {
+	if s.signer == nil {
+		return nil
+	}
+	return encodeSignature(s.signer, aboutText(about, text))
+}
+
+// CheckText checks the signature of SignText, if the store requires signatures. The error is
+// ErrSignature.
+func (s *Store) CheckText(about string, text, signature []byte) error {
+	return s.checkSignature(about, aboutText(about, text), signature)
+}
+
+// aboutText puts a line before a text. No manifest starts like it, and no channel's text.
+func aboutText(about string, text []byte) []byte { return fmt.Appendf(nil, "text %s\n%s", about, text) }
+
 func encodeSignature(key ed25519.PrivateKey, text []byte) []byte {
 	return []byte(base64.StdEncoding.EncodeToString(ed25519.Sign(key, text)) + "\n")
 }

@@ -1,0 +1,92 @@
+package bulk
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"hdqs/snapshot/store"
+)
+
+// The folders of bulk files in a store, and the extensions of the names in them.
+const (
+	dataDir      = "bulk/data"
+	manifestsDir = "bulk/snapshots"
+	manifestExt  = ".json"
+	signatureExt = ".sig"
+)
+
+// Bulk is the bulk files of a store. It has no state of its own: any number of goroutines and
+// processes may use one directory at once.
+type Bulk struct{ store *store.Store }
+
+// Open opens the bulk files of a store, of which there may be none. Manifests are signed if the
+// store signs, and must be signed if it requires signatures.
+func Open(st *store.Store) *Bulk { return &Bulk{store: st} }
+
+// Manifest reads the manifest of a snapshot's files. If it has none the error is fs.ErrNotExist.
+func (b *Bulk) Manifest(snapshotID string) (*Manifest, error) {
+	data, _, err := b.ManifestFile(snapshotID)
+	if err != nil {
+		return nil, err
+	}
+	m, err := ParseManifest(data)
+	switch {
+	case err != nil:
+		return nil, err
+	case m.Snapshot != snapshotID:
+		return nil, corruptf("manifest of %s is under the name of %s", m.Snapshot, snapshotID)
+	}
+	return m, nil
+}
+
+// ManifestName is the name of a snapshot's manifest in a store, with slashes.
+func ManifestName(snapshotID string) string { return manifestsDir + "/" + snapshotID + manifestExt }
+
+// SignatureName is the name of the signature beside a manifest.
+func SignatureName(snapshotID string) string { return manifestsDir + "/" + snapshotID + signatureExt }
+
+// ManifestFile returns the file of a manifest, byte for byte, and its signature, nil without one.
+// The signature is checked if the store requires one.
+func (b *Bulk) ManifestFile(snapshotID string) (data, signature []byte, err error) {
+	if err := store.CheckID(snapshotID); err != nil {
+		return nil, nil, err
+	}
+	if data, err = store.ReadFile(b.path(ManifestName(snapshotID)), MaxManifest); err != nil {
+		return nil, nil, err
+	}
+	signature, err = store.ReadFile(b.path(SignatureName(snapshotID)), store.MaxSignature)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
+	return data, signature, b.store.CheckText(about(snapshotID), data, signature)
+}
+
+// about is what the signature of a manifest covers beside its bytes.
+func about(snapshotID string) string { return "bulk files of " + snapshotID }
+
+// Snapshots are the ids of the snapshots that have bulk files, sorted.
+func (b *Bulk) Snapshots() ([]string, error) {
+	entries, err := os.ReadDir(b.path(manifestsDir))
+	if err != nil && !os.IsNotExist(err) {
+		return nil, err
+	}
+	var ids []string
+	for _, e := range entries {
+		if id, ok := strings.CutSuffix(e.Name(), manifestExt); ok && store.CheckID(id) == nil {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids, nil
+}
+
+// Path is where a file of a manifest lies.
+func (b *Bulk) Path(f *File) string { return b.path(f.Name()) }
+
+func (b *Bulk) path(name string) string {
+	return filepath.Join(b.store.Dir(), filepath.FromSlash(name))
+}

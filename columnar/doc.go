@@ -1,0 +1,23 @@
+// Package columnar writes rows of a segment as files of columns. It knows columns and row ids, and
+// not what they are about.
+//
+// A Field says which column of the segment becomes which column of the output. Rows says which rows
+// are written: ascending ranges of row ids. Values are read column by column, straight from the
+// packed codes and numbers, some thousands of rows at a time (batch), so memory does not depend on
+// the number of rows.
+//
+// # Types
+//
+// The type of an output column follows from the kind of the segment's column alone, never from its
+// values, so that the schema stays the same from load to load:
+//
+//	Text, Enum   string, as a dictionary
+//	Bool         boolean
+//	Int          64-bit integer
+//	Decimal      64-bit float: that of the shortest digits, which are those of the decimal
+//	Time         microseconds since 1970 without a zone
+//	two Decimal  a point in WKB, of a latitude and a longitude (Field.Lon)
+//
+// Every output column may have nulls: rows of a segment can have nulls where none are expected, and
+// one such cell must not keep a table from being written.
+package columnar

@@ -1,0 +1,102 @@
+package columnar
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+
+	"hdqs/index"
+	"hdqs/snapshot"
+)
+
+// Field is one column of the output.
+type Field struct {
+	Name    string
+	Column  *snapshot.Column
+	Lon     *snapshot.Column // the field is a point: Column is its latitude, this its longitude
+	Meaning string           // what the values mean, for the file's metadata
+	Unit    string           // of the values, empty if they have none
+}
+
+// Type is what the values of an output column are.
+type Type uint8
+
+// The types. A Point is well-known binary (WKB), little-endian.
+const (
+	String Type = 1 + iota
+	Boolean
+	Int64
+	Double
+	Timestamp
+	Point
+)
+
+var typeNames = [...]string{
+	String: "string", Boolean: "boolean", Int64: "int64", Double: "double", Timestamp: "timestamp", Point: "geometry",
+}
+
+// String is the type's name in manifests.
+func (t Type) String() string {
+	if int(t) < len(typeNames) {
+		return typeNames[t]
+	}
+	return ""
+}
+
+// ParseType finds a type by its name.
+func ParseType(name string) (Type, bool) {
+	i := slices.Index(typeNames[1:], name)
+	return Type(i + 1), i >= 0
+}
+
+// Type is the type of the field.
+func (f *Field) Type() Type {
+	switch {
+	case f.Lon != nil:
+		return Point
+	case f.Column.Kind == snapshot.Text || f.Column.Kind == snapshot.Enum:
+		return String
+	case f.Column.Kind == snapshot.Bool:
+		return Boolean
+	case f.Column.Kind == snapshot.Int:
+		return Int64
+	case f.Column.Kind == snapshot.Decimal:
+		return Double
+	}
+	return Timestamp
+}
+
+// Rows yields the rows to write: ranges of row ids, ascending, none of them empty. slices.Values
+// makes Rows of a slice of ranges.
+type Rows = iter.Seq[index.Range]
+
+// All is all rows of a segment.
+func All(seg *snapshot.Segment) Rows {
+	return func(yield func(index.Range) bool) {
+		if n := seg.Rows(); n > 0 {
+			yield(index.Range{From: 0, To: uint32(n)})
+		}
+	}
+}
+
+// checkFields refuses fields that no file can have.
+func checkFields(fields []Field) error {
+	if len(fields) == 0 {
+		return fmt.Errorf("columnar: no fields")
+	}
+	seen := make(map[string]bool, len(fields))
+	for i := range fields {
+		f := &fields[i]
+		switch {
+		case f.Name == "" || f.Column == nil:
+			return fmt.Errorf("columnar: field %d has no name or no column", i)
+		case seen[f.Name]:
+			return fmt.Errorf("columnar: field %q is named twice", f.Name)
+		case f.Lon != nil && (f.Lon.Kind != snapshot.Decimal || f.Column.Kind != snapshot.Decimal):
+			return fmt.Errorf("columnar: field %q is a point of columns of kind %s and %s, both must be decimal",
+				f.Name, f.Column.Kind, f.Lon.Kind)
+		}
+		seen[f.Name] = true
+	}
+	return nil
+}
