@@ -1,0 +1,104 @@
+package iceberg
+
+import (
+	"fmt"
+	"time"
+)
+
+// Field is a column. Its id is its position, counted from 1.
+type Field struct {
+	Name, Meaning string
+	Type          Type
+}
+
+// Column is what a manifest has of a column of one file. Least and Most are bounds, nil if unknown;
+// see Int, Float, Bool, Least and Most.
+type Column struct {
+	Bytes       int64 // in the file
+	Nulls       int64
+	Least, Most []byte
+}
+
+// File is a Parquet file.
+type File struct {
+	Path        string // absolute, or with a scheme
+	Rows, Bytes int64
+	Partition   string   // the value of the partition column in all rows
+	Columns     []Column // one a field; nil if nothing is known
+}
+
+// State is the content of a table at one moment.
+type State struct {
+	ID          string // the tag by which engines name it
+	Time        time.Time
+	Fields      []Field
+	PartitionBy string // a field of type String; empty: not partitioned
+	Files       []File
+}
+
+// Table is a table and its states, the oldest first.
+type Table struct {
+	Name     string
+	Location string // the folder that contains metadata/, absolute or with a scheme
+	States   []State
+}
+
+// check returns what keeps a state from being written.
+func (s *State) check() error {
+	for _, f := range s.Fields {
+		if !known[f.Type] {
+			return fmt.Errorf("iceberg: column %s has the type %q", f.Name, f.Type)
+		}
+	}
+	if s.PartitionBy != "" && s.partition() < 0 {
+		return fmt.Errorf("iceberg: %s is partitioned by %s, which is no column of texts", s.ID, s.PartitionBy)
+	}
+	seen := map[string]bool{}
+	for _, f := range s.Files {
+		switch {
+		case seen[f.Path]:
+			return fmt.Errorf("iceberg: %s has the file %s twice", s.ID, f.Path)
+		case f.Columns != nil && len(f.Columns) != len(s.Fields):
+			return fmt.Errorf("iceberg: the file %s of %s has %d columns, want %d", f.Path, s.ID, len(f.Columns),
+				len(s.Fields))
+		case s.PartitionBy != "" && f.Partition == "":
+			return fmt.Errorf("iceberg: the file %s of %s has no %s", f.Path, s.ID, s.PartitionBy)
+		}
+		seen[f.Path] = true
+	}
+	return nil
+}
+
+// partition returns the position of the partition column, -1 if there is none.
+func (s *State) partition() int {
+	for i, f := range s.Fields {
+		if f.Name == s.PartitionBy && f.Type == String {
+			return i
+		}
+	}
+	return -1
+}
+
+// extends reports whether the fields of s begin with those of an earlier state.
+func (s *State) extends(earlier *State) bool {
+	if len(s.Fields) < len(earlier.Fields) {
+		return false
+	}
+	for i, f := range earlier.Fields {
+		if s.Fields[i].Name != f.Name || s.Fields[i].Type != f.Type {
+			return false
+		}
+	}
+	return earlier.PartitionBy == "" || s.PartitionBy == "" || earlier.PartitionBy == s.PartitionBy
+}
+
+// history returns the latest states that can be in one table.
+func (t *Table) history() []State {
+	states := t.States
+	for i := len(states) - 1; i > 0; i-- {
+		if !states[i].extends(&states[i-1]) {
+			return states[i:]
+		}
+	}
+	return states
+}
