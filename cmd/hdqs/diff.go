@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -90,26 +89,16 @@ func compareSnapshots(from, to *store.Manifest) snapshotDiff {
 	d := snapshotDiff{
 		From: from.ID, To: to.ID, Tables: []tableDiff{}, Sources: []string{}, Endpoints: []string{}, Purge: []string{},
 	}
-	before := map[string]store.SegmentRef{}
-	for _, ref := range from.Tables {
-		before[ref.Table] = ref
-	}
-	for _, ref := range to.Tables {
-		old := before[ref.Table]
-		delete(before, ref.Table)
-		if old.SHA256 == ref.SHA256 {
-			d.Same++
-			if api.SourceChanged(from, to, ref.Table) {
-				d.Sources = append(d.Sources, ref.Table)
-			}
-			continue
+	changed, same := store.Compare(from, to)
+	d.Same = len(same)
+	for _, table := range same {
+		if api.SourceChanged(from, to, table) {
+			d.Sources = append(d.Sources, table)
 		}
-		d.Tables = append(d.Tables, tableDiff{ref.Table, old.Rows, ref.Rows, old.Bytes, ref.Bytes})
 	}
-	for _, old := range before {
-		d.Tables = append(d.Tables, tableDiff{Table: old.Table, RowsBefore: old.Rows, BytesBefore: old.Bytes})
+	for _, c := range changed {
+		d.Tables = append(d.Tables, tableDiff{c.Table, c.Before.Rows, c.After.Rows, c.Before.Bytes, c.After.Bytes})
 	}
-	slices.SortFunc(d.Tables, func(a, b tableDiff) int { return strings.Compare(a.Table, b.Table) })
 	tables := make([]string, len(d.Tables))
 	for i, t := range d.Tables {
 		tables[i] = t.Table
