@@ -117,24 +117,11 @@ JSON with the snapshot, its age, its tables, stale sources and the last look at 
 // about to end. The age of the data is not a criterion, since all replicas would become unready at
 // once.
 func (s *Server) answerReadiness(ctx *fasthttp.RequestCtx) {
-	r := readiness{
-		Draining: s.draining.Load(), Schema: contract.SchemaVersion, Interface: contract.InterfaceVersion,
-		Missing: []string{}, Refused: []string{}, Stale: []staleSource{}, LastLook: s.looked.Load(),
-		Unidentified: s.unidentified(), Panics: s.panics.Load(),
+	v := s.acquire()
+	r := s.readinessOf(v)
+	if v != nil {
+		v.release(s.log)
 	}
-	if served := s.acquire(); served != nil {
-		manifest := served.bound.snap.Manifest
-		r.Snapshot, r.Format = manifest.ID, manifest.Format
-		r.SnapshotTime = manifest.SnapshotTime.UTC().Format(time.RFC3339)
-		r.AgeSeconds = max(0, int64(time.Since(manifest.SnapshotTime).Seconds()))
-		r.Rows = served.bound.tableRows()
-		r.Missing = append(r.Missing, served.bound.Missing()...)
-		r.Refused = append(r.Refused, served.bound.refusedTables()...)
-		r.addPublication(served)
-		served.release(s.log)
-	}
-	r.Reason = s.notReady(r.Snapshot)
-	r.Ready = r.Reason == ""
 	body, err := json.Marshal(r)
 	if err != nil {
 		s.answerError(ctx, err)
@@ -145,6 +132,28 @@ func (s *Server) answerReadiness(ctx *fasthttp.RequestCtx) {
 	}
 	ctx.Response.Header.SetContentType(contract.JSONType)
 	ctx.SetBody(append(body, '\n'))
+}
+
+// readinessOf is the state of the server with a snapshot, nil for none.
+func (s *Server) readinessOf(v *served) readiness {
+	r := readiness{
+		Draining: s.draining.Load(), Schema: contract.SchemaVersion, Interface: contract.InterfaceVersion,
+		Missing: []string{}, Refused: []string{}, Stale: []staleSource{}, LastLook: s.looked.Load(),
+		Unidentified: s.unidentified(), Panics: s.panics.Load(),
+	}
+	if v != nil {
+		manifest := v.bound.snap.Manifest
+		r.Snapshot, r.Format = manifest.ID, manifest.Format
+		r.SnapshotTime = manifest.SnapshotTime.UTC().Format(time.RFC3339)
+		r.AgeSeconds = max(0, int64(time.Since(manifest.SnapshotTime).Seconds()))
+		r.Rows = v.bound.tableRows()
+		r.Missing = append(r.Missing, v.bound.Missing()...)
+		r.Refused = append(r.Refused, v.bound.refusedTables()...)
+		r.addPublication(v)
+	}
+	r.Reason = s.notReady(r.Snapshot)
+	r.Ready = r.Reason == ""
+	return r
 }
 
 // addPublication adds what the snapshot does not know itself.

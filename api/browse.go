@@ -77,15 +77,20 @@ func (s *Server) answerBrowse(ctx *fasthttp.RequestCtx, m *mount, q browse.Quest
 	defer s.gate.Leave()
 	e := q.Plan.Endpoint
 	q.Query, q.Base = string(ctx.URI().QueryString()), s.baseOf(ctx)
-	q.Source = &asker{s, v, m}
+	ask := &asker{s, v, m}
+	q.Source = ask
 	q.License = func(dataset string) (title, address string) {
 		d, _ := v.bound.snap.Manifest.Dataset(dataset)
-		return d.License, d.LicenseURL
+		return d.License, webLink(d.LicenseURL)
 	}
 	source := v.bound.sourceOf(e.Contract())
 	q.Freshness = browse.Freshness{
 		Snapshot: v.id, Loaded: v.bound.snap.Manifest.SnapshotTime.UTC().Format(dayFormat),
 		Period: source.Period, Updated: source.Updated, StaleSince: source.StaleSince,
+	}
+	q.Dataset, err = ask.linkedOf(e, q.Base)
+	if err != nil {
+		return err
 	}
 	page, clean, err := browse.New(&q)
 	switch {

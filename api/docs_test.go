@@ -197,7 +197,7 @@ func TestPagesAreWellFormed(t *testing.T) {
 	ids, links := map[string]bool{}, map[string][]string{}
 	var targets []string
 	for _, m := range s.mounts {
-		targets = append(targets, m.prefix+"/", m.prefix+"/docs")
+		targets = append(targets, m.prefix+"/", m.prefix+"/docs", m.prefix+statusPath, m.prefix+changelogPath)
 		for _, e := range contract.EndpointsIn(m.names) {
 			targets = append(targets, m.prefix+"/docs/"+e.Name())
 		}

@@ -28,6 +28,9 @@ const (
 		"script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 
+// serviceTitle is the name of the service on pages.
+const serviceTitle = "Humanitarian Data Query Service"
+
 // pageGroup is a path group on a page.
 type pageGroup struct {
 	Title     string
@@ -120,10 +123,14 @@ func madeOnce(write func() ([]byte, error)) func() *pageContent {
 		if err != nil {
 			panic(err)
 		}
-		return &pageContent{map[encode.Coding][]byte{
-			encode.Identity: body, encode.Gzip: encode.AppendGzip(nil, body), encode.Zstd: encode.AppendZstd(nil, body),
-		}, bodyTag(body)}
+		return newContent(body)
 	})
+}
+
+func newContent(body []byte) *pageContent {
+	return &pageContent{map[encode.Coding][]byte{
+		encode.Identity: body, encode.Gzip: encode.AppendGzip(nil, body), encode.Zstd: encode.AppendZstd(nil, body),
+	}, bodyTag(body)}
 }
 
 // fixedPages returns the pages of a mount as they are without a snapshot. They are made once for
@@ -286,6 +293,9 @@ func (s *Server) addPages(m *mount) {
 	}
 	s.addDocs(m)
 	s.addBrowse(m)
+	s.addStatus(m)
+	s.addChangelog(m)
+	s.addTexts(m)
 	s.addAssets(m)
 	full := newHead(s.landingFields(safe("Content-Type", htmlType, "Content-Security-Policy", pagePolicy)...)...)
 	bare := newHead(s.landingFields()...)
@@ -327,9 +337,14 @@ func (s *Server) answerPage(ctx *fasthttp.RequestCtx, template string, data any,
 		s.answerError(ctx, err)
 		return
 	}
-	tag := bodyTag(page.Bytes())
+	s.sendPage(ctx, page.Bytes(), full, bare, key)
+}
+
+// sendPage sends the body of a page.
+func (s *Server) sendPage(ctx *fasthttp.RequestCtx, body []byte, full, bare head, key string) {
+	tag := bodyTag(body)
 	if coding, ok := s.beginPage(ctx, full, bare, &tag, key); ok {
-		ctx.SetBody(encoded(&ctx.Response.Header, nil, page.Bytes(), coding, true))
+		ctx.SetBody(encoded(&ctx.Response.Header, nil, body, coding, true))
 	}
 }
 

@@ -25,6 +25,10 @@ type Release struct {
 	// PublishedAt is when the channel was moved to it, which is later than when it was built, also
 	// for a rollback. Zero if unknown.
 	PublishedAt time.Time
+
+	// Changes are what the snapshot and earlier ones of the channel changed. Without them the
+	// snapshot is compared with the one that it replaces.
+	Changes []*Change
 }
 
 // served is a bound snapshot in use. The server has one reference while the snapshot is current or
@@ -36,6 +40,7 @@ type served struct {
 	landings    map[*mount]*landingData
 	docs        map[*mount]func() *pageContent
 	examples    sync.Map // of endpoints' pages, by *contract.Plan
+	places      sync.Map // countries of endpoints' records, by path
 	date        string   // of the snapshot
 	warmUp      WarmUp
 	publication atomic.Pointer[publication]
@@ -65,7 +70,8 @@ type tableHeads struct {
 func (s *Server) Swap(r Release) error {
 	s.cutWarmUp.Store(false)
 	var earlier *Bound
-	if now := s.acquire(); now != nil {
+	now := s.acquire()
+	if now != nil {
 		defer now.release(s.log)
 		earlier = now.bound
 	}
@@ -73,7 +79,11 @@ func (s *Server) Swap(r Release) error {
 	if err != nil {
 		return err
 	}
-	return s.swapTo(bound, earlier, r)
+	if err := s.swapTo(bound, earlier, r); err != nil {
+		return err
+	}
+	s.noteChanges(&r, now)
+	return nil
 }
 
 // swapTo is Swap for a snapshot that is bound. Earlier is the served one, nil if there is none.

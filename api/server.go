@@ -144,6 +144,7 @@ type Server struct {
 	known    knownIdentifiers
 	current  atomic.Pointer[served]
 	retained retained
+	history  atomic.Pointer[[]*Change] // of the snapshots that the channel has shown
 	open     openSnapshots
 	memory   shares
 	gate     *wire.Gate

@@ -152,9 +152,9 @@ func datasetsOf(m *store.Manifest, e *contract.Endpoint) []pageDataset {
 			d.ID = id
 		}
 		all = append(all, pageDataset{
-			Title:    cmp.Or(d.Title, d.Name, d.ID),
-			Link:     strings.TrimRight(m.CatalogURL, "/") + "/dataset/" + url.PathEscape(cmp.Or(d.Name, d.ID)),
-			Provider: d.Publisher, License: cmp.Or(d.License, "licence not stated"), LicenseURL: d.LicenseURL,
+			Title:    titleOf(&d),
+			Link:     datasetLink(m, &d),
+			Provider: d.Publisher, License: cmp.Or(d.License, "licence not stated"), LicenseURL: webLink(d.LicenseURL),
 			Terms: d.Terms, Caveats: d.Caveats, Updated: dayOnPage(d.Updated),
 		})
 	}
@@ -170,4 +170,21 @@ func dayOnPage(at time.Time) string {
 		return ""
 	}
 	return at.UTC().Format(dayFormat)
+}
+
+// webLink returns an address that pages may link to: one of the web, empty for any other.
+func webLink(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return ""
+	}
+	return address
+}
+
+// titleOf is how pages name a dataset.
+func titleOf(d *store.Dataset) string { return cmp.Or(d.Title, d.Name, d.ID) }
+
+// datasetLink is the address of a dataset in its catalog, empty if the catalog has none.
+func datasetLink(m *store.Manifest, d *store.Dataset) string {
+	return webLink(strings.TrimRight(m.CatalogURL, "/") + "/dataset/" + url.PathEscape(cmp.Or(d.Name, d.ID)))
 }

@@ -142,9 +142,10 @@ func TestSourcesOnPages(t *testing.T) {
 		org := s.Answer("GET", prefix+"/docs/org", nil)
 		for _, want := range []string{
 			`<strong class="age">Older than its source since 18 November 2026.</strong>`,
-			`<a href="https://catalog.example/dataset/made-up-figures">Figures &lt;made up&gt; &amp; more</a>`,
-			`Example Agency · <a href="https://license.example/by">Creative Commons Attribution</a>` +
-				` · last update 17 November 2026`,
+			`<a href="https://catalog.example/dataset/made-up-figures" rel="noreferrer">` +
+				`<bdi>Figures &lt;made up&gt; &amp; more</bdi></a>`,
+			`<bdi>Example Agency</bdi> · <a href="https://license.example/by" rel="noreferrer">` +
+				`Creative Commons Attribution</a> · last update 17 November 2026`,
 		} {
 			if !strings.Contains(string(org.Body), want) {
 				t.Errorf("%s/docs/org lacks %q", prefix, want)

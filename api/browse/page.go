@@ -40,6 +40,7 @@ type Page struct {
 	Freshness           Freshness
 	FilterCount         int
 	LatestParam         string
+	Dataset             any // of all records, in JSON-LD
 }
 
 // Freshness is the age of the records. A text is empty if it is not known.
@@ -60,6 +61,8 @@ type Question struct {
 	Freshness Freshness
 	Source    Source
 
+	Dataset any // describes all records of the endpoint; a page has it as JSON-LD
+
 	// License returns the licence of a dataset and the address of its text, empty if not known.
 	License func(dataset string) (title, address string)
 }
@@ -79,6 +82,7 @@ func New(q *Question) (p *Page, clean string, err error) {
 	p = &Page{
 		Prefix: q.Prefix, Title: e.Summary, Name: e.Name(), Summary: e.Summary, Note: e.Note, AddingUp: e.AddingUp(),
 		Path: path, Docs: q.Prefix + "/docs/" + e.Name(), Freshness: q.Freshness, Chips: chips(q.Plan, s),
+		Dataset: q.Dataset,
 	}
 	if len(p.Chips) > 0 {
 		p.Clear = s.address(s.copy(append(names(q.Plan), "offset", rowParam)...))

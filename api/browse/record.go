@@ -81,7 +81,7 @@ func sourceOf(q *Question, resource string) ([]chosenField, error) {
 		}
 		link := ""
 		if f.link != "" {
-			link, _ = records[0].text(names.Name(f.link))
+			link = webLink(records[0], names.Name(f.link))
 		}
 		all = append(all, chosenField{Label: f.text, Text: shortTime(text), Link: link})
 	}
@@ -91,4 +91,14 @@ func sourceOf(q *Question, resource string) ([]chosenField, error) {
 		}
 	}
 	return all, nil
+}
+
+// webLink is the address in a field of a record, empty if it is none of the web.
+func webLink(r record, field string) string {
+	text, _ := r.text(field)
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return ""
+	}
+	return text
 }

@@ -46,6 +46,7 @@ func newFollower(
 // found is a snapshot that is ready to be served.
 type found struct {
 	snapshot *store.Snapshot      // nil if the server has it already
+	changes  []*api.Change        // by it and by those before it
 	fetched  *replica.FetchResult // nil for a local store
 }
 
@@ -78,18 +79,18 @@ func (f *follower) lookUncounted(ctx context.Context) (changed bool, err error) 
 	if err != nil {
 		return false, atStage(stageSegments, storeError(err))
 	}
-	if changed, err = f.show(version.Pointer, next.snapshot); err != nil || next.fetched == nil {
+	if changed, err = f.show(version.Pointer, next); err != nil || next.fetched == nil {
 		return changed, atStage(stageOpen, err)
 	}
 	return changed, atStage(stageKeep, f.keep(next.fetched, f.store.traffic().Minus(before)))
 }
 
-// readChannel reads the channel. Of a local store the version has the pointer only.
+// readChannel reads the channel.
 func (f *follower) readChannel(ctx context.Context) (v replica.Version, err error) {
 	if f.store.remote != nil {
 		return f.store.copy.Read(ctx)
 	}
-	v.Pointer, err = f.store.Channel(f.store.channel)
+	v.Channel, err = f.store.History(f.store.channel)
 	return v, f.store.channelError(err)
 }
 
@@ -98,6 +99,11 @@ func (f *follower) readChannel(ctx context.Context) (v replica.Version, err erro
 func (f *follower) find(
 	ctx context.Context, v replica.Version, shown store.Pointer, earlier *store.Snapshot,
 ) (n found, err error) {
+	defer func() {
+		if n.snapshot != nil {
+			n.changes = f.store.changesOf(v.Channel, shown.ID)
+		}
+	}()
 	if f.store.remote == nil {
 		n.snapshot, err = f.open(v.Pointer, shown, earlier)
 		return n, err
@@ -132,7 +138,8 @@ func (f *follower) open(p, shown store.Pointer, earlier *store.Snapshot) (*store
 
 // show serves a snapshot. If it is served already but was published again, because the channel
 // moved away and back between two looks, only its time of publication changes.
-func (f *follower) show(p store.Pointer, snap *store.Snapshot) (changed bool, err error) {
+func (f *follower) show(p store.Pointer, next found) (changed bool, err error) {
+	snap := next.snapshot
 	if snap == nil {
 		if !p.PublishedAt.Equal(f.shown.PublishedAt) {
 			f.server.Announce(p.PublishedAt)
@@ -144,7 +151,7 @@ func (f *follower) show(p store.Pointer, snap *store.Snapshot) (changed bool, er
 	if f.shown.ID != "" {
 		defer addThread()()
 	}
-	release := api.Release{Snapshot: snap, PublishedAt: p.PublishedAt}
+	release := api.Release{Snapshot: snap, PublishedAt: p.PublishedAt, Changes: next.changes}
 	if err := f.swap(release); err != nil {
 		return false, errors.Join(swapError(p.ID, err), snap.Close())
 	}
@@ -259,7 +266,8 @@ func (f *follower) showKept() (store.Pointer, error) {
 	}
 	snap, err := f.open(p, store.Pointer{}, nil)
 	if err == nil {
-		_, err = f.show(p, snap)
+		kept, _ := f.store.History(f.store.channel) // for changes only
+		_, err = f.show(p, found{snapshot: snap, changes: f.store.changesOf(kept, "")})
 	}
 	return p, err
 }

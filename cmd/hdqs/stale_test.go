@@ -38,7 +38,9 @@ func TestRemovedSource(t *testing.T) {
 		t.Errorf("the build ends with %q", built.stdout[max(0, len(built.stdout)-200):])
 	}
 	s.signalAndWait(t, "the snapshot without the file", "snapshot swapped")
-	want := []string{"/", "/docs", "/hapi/", "/hapi/docs", "/metrics", "/readyz", "answers", "inspect"}
+	want := []string{
+		"/", "/docs", "/hapi/", "/hapi/docs", "/hapi/status", "/metrics", "/readyz", "/status", "answers", "inspect",
+	}
 	if got := s.shownStale(t, store); !slices.Equal(got, want) {
 		t.Errorf("stale in %q, want %q", got, want)
 	}
@@ -58,6 +60,27 @@ func TestRemovedSource(t *testing.T) {
 	}
 	if again := ask(t, "GET", s.base+with(idpsPath), "If-None-Match", before.header.Get("ETag")); again.status != 304 {
 		t.Errorf("after the file is back: %d with the first tag", again.status)
+	}
+	checkChangelog(t, s, store)
+}
+
+var changeID = regexp.MustCompile(`<entry><id>(urn:uuid:[0-9a-f-]{36})</id>`)
+
+// checkChangelog checks that the feed has both changes, which are about sources, and that another
+// process, which reads them from the store, says the same.
+func checkChangelog(t *testing.T, s *server, store string) {
+	t.Helper()
+	feed := string(ask(t, "GET", s.base+"/changelog.atom").body)
+	page := string(ask(t, "GET", s.base+"/changelog").body)
+	ids := changeID.FindAllString(feed, -1)
+	if len(ids) != 2 || strings.Count(page, "Older than their sources from now on:") != 1 ||
+		strings.Count(page, "As new as their sources again:") != 1 {
+		t.Errorf("the feed has %q, the page says\n%s", ids, page)
+	}
+	other := serve(t, "--store", store)
+	again := changeID.FindAllString(string(ask(t, "GET", other.base+"/changelog.atom").body), -1)
+	if !slices.Equal(again, ids) {
+		t.Errorf("another process has the changes %q, want %q", again, ids)
 	}
 }
 
@@ -85,7 +108,7 @@ func (s *server) shownStale(t *testing.T, store string) []string {
 		}
 	}
 	for _, prefix := range []string{"", "/hapi"} {
-		for path, part := range map[string]string{"/": "<tr>", "/docs": "<div id="} {
+		for path, part := range map[string]string{"/": "<tr>", "/docs": "<div id=", "/status": `<tr id="table-`} {
 			var stale [][]string
 			for part := range strings.SplitSeq(string(ask(t, "GET", s.base+prefix+path).body), part) {
 				if found := staleOnPage.FindStringSubmatch(part); found != nil {

@@ -1,0 +1,189 @@
+package api
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"hdqs/api/contract"
+	"hdqs/snapshot/store"
+)
+
+// linkedDataset describes an endpoint's records to search engines (JSON-LD, schema.org/Dataset).
+// All of it comes from the endpoint's declaration and the snapshot.
+type linkedDataset struct {
+	Context       string           `json:"@context"`
+	Type          string           `json:"@type"`
+	Name          string           `json:"name"`
+	Description   string           `json:"description"`
+	URL           string           `json:"url"`
+	Identifier    string           `json:"identifier"`
+	Version       string           `json:"version"` // id of the snapshot
+	Free          bool             `json:"isAccessibleForFree"`
+	DateModified  string           `json:"dateModified,omitempty"`
+	License       []string         `json:"license,omitempty"`
+	Provider      []linkedThing    `json:"provider,omitempty"`
+	Sources       []linkedThing    `json:"isBasedOn,omitempty"`
+	Variables     []linkedVariable `json:"variableMeasured,omitempty"`
+	Period        string           `json:"temporalCoverage,omitempty"`
+	Places        []linkedThing    `json:"spatialCoverage,omitempty"`
+	Distributions []linkedDownload `json:"distribution"`
+}
+
+// linkedThing is an organisation, a place or a dataset.
+type linkedThing struct {
+	Type       string `json:"@type"`
+	Name       string `json:"name"`
+	Identifier string `json:"identifier,omitempty"`
+	URL        string `json:"url,omitempty"`
+}
+
+type linkedVariable struct {
+	Type        string `json:"@type"`
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+}
+
+type linkedDownload struct {
+	Type   string `json:"@type"`
+	Format string `json:"encodingFormat"`
+	URL    string `json:"contentUrl"`
+}
+
+// mostLinked is how many licences, providers, sources and places a description lists: a page must
+// not grow with the number of sources.
+const mostLinked = 25
+
+// newLinkedDataset describes an endpoint. Places are the countries of its records.
+func newLinkedDataset(m *mount, b *Bound, e *contract.Endpoint, base string, places []linkedThing) *linkedDataset {
+	root, manifest := base+m.prefix, b.snap.Manifest
+	source := manifest.Source(e.Table)
+	d := &linkedDataset{
+		Context: "https://schema.org", Type: "Dataset", Name: e.Summary, Description: descriptionOf(e),
+		URL: root + browsePath + e.Name(), Identifier: e.Name(), Version: manifest.ID, Free: true,
+		Period: b.coverage(e.Contract()).interval(), Places: places,
+		Distributions: []linkedDownload{
+			{"DataDownload", "text/csv", root + e.Path + "?output_format=csv"},
+			{"DataDownload", "application/json", root + e.Path},
+		},
+	}
+	if !source.Updated.IsZero() {
+		d.DateModified = dayOf(source.Updated)
+	}
+	for _, f := range e.Figures {
+		if name := e.Names().Name(f.Field); f.Use != contract.Label {
+			d.Variables = append(d.Variables, linkedVariable{"PropertyValue", name, e.Meaning(name)})
+		}
+	}
+	d.addSources(manifest, source.Datasets)
+	return d
+}
+
+// addSources adds what is known of datasets: licences, providers, and a few links.
+func (d *linkedDataset) addSources(m *store.Manifest, ids []string) {
+	for _, id := range ids {
+		source, ok := m.Dataset(id)
+		if !ok {
+			continue
+		}
+		license := webLink(source.LicenseURL)
+		if license == "" {
+			license = source.License
+		}
+		if license != "" && !slices.Contains(d.License, license) && len(d.License) < mostLinked {
+			d.License = append(d.License, license)
+		}
+		provider := linkedThing{Type: "Organization", Name: source.Publisher}
+		if provider.Name != "" && !slices.Contains(d.Provider, provider) && len(d.Provider) < mostLinked {
+			d.Provider = append(d.Provider, provider)
+		}
+		if link := datasetLink(m, &source); link != "" && len(d.Sources) < mostLinked {
+			d.Sources = append(d.Sources, linkedThing{Type: "Dataset", Name: titleOf(&source), URL: link})
+		}
+	}
+}
+
+// descriptionOf is what an endpoint's records are, and how they may be added up.
+func descriptionOf(e *contract.Endpoint) string {
+	text := e.Summary + ". Records can be filtered, and read as CSV or JSON."
+	for _, more := range append(nonEmpty(e.Note), nonEmpty(e.AddingUp())...) {
+		text += " " + more
+	}
+	return text
+}
+
+// interval is the period as ISO 8601 has it, with two dots for an open end.
+func (p period) interval() string {
+	if p.from.IsZero() && p.to.IsZero() {
+		return ""
+	}
+	end := func(at time.Time) string {
+		if at.IsZero() {
+			return ".."
+		}
+		return at.Format(time.DateOnly)
+	}
+	return end(p.from) + "/" + end(p.to)
+}
+
+// linkedOf describes an endpoint from a snapshot.
+func (q *asker) linkedOf(e *contract.Endpoint, base string) (*linkedDataset, error) {
+	places, err := q.placesOf(e)
+	if err != nil {
+		return nil, err
+	}
+	return newLinkedDataset(q.mount, q.served.bound, e, base, places), nil
+}
+
+// placesOf are the countries of an endpoint's records, or how many there are if they are more than
+// a few. They are counted once for each snapshot.
+func (q *asker) placesOf(e *contract.Endpoint) ([]linkedThing, error) {
+	if known, ok := q.served.places.Load(e.Contract().Path); ok {
+		return known.([]linkedThing), nil
+	}
+	places, err := q.askPlaces(e)
+	if err == nil {
+		q.served.places.Store(e.Contract().Path, places)
+	}
+	return places, err
+}
+
+func (q *asker) askPlaces(e *contract.Endpoint) ([]linkedThing, error) {
+	const field = "location_code"
+	if !slices.ContainsFunc(e.Fields, func(f contract.Field) bool { return f.Name == field }) {
+		return nil, nil
+	}
+	var found, countries struct {
+		Data []struct{ Value, Code, Name string } `json:"data"`
+	}
+	ask := func(e *contract.Endpoint, k contract.Kind, query string, into any) error {
+		answer, err := q.Ask(e, k, query)
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(answer.Body, into)
+	}
+	if err := ask(e, contract.Facets, "of="+field, &found); err != nil {
+		return nil, err
+	}
+	if n := len(found.Data); n > mostLinked {
+		return []linkedThing{{Type: "Place", Name: counted(n, "place") + " with codes of ISO 3166"}}, nil
+	}
+	all := contract.EndpointsIn(e.Names())
+	locations := slices.IndexFunc(all, func(e contract.Endpoint) bool { return e.Table == "location" })
+	if err := ask(&all[locations], contract.Rows, "", &countries); err != nil {
+		return nil, err
+	}
+	names := map[string]string{}
+	for _, c := range countries.Data {
+		names[c.Code] = c.Name
+	}
+	var places []linkedThing
+	for _, v := range found.Data {
+		places = append(places, linkedThing{Type: "Place", Name: cmp.Or(names[v.Value], v.Value), Identifier: v.Value})
+	}
+	slices.SortFunc(places, func(a, b linkedThing) int { return strings.Compare(a.Name, b.Name) })
+	return places, nil
+}

@@ -1,0 +1,134 @@
+//go:build !race
+
+package api
+
+import (
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"hdqs/api/contract"
+)
+
+var linkedPattern = regexp.MustCompile(`(?s)<script type="application/ld\+json">(.*?)</script>`)
+
+// TestLinkedData reads the description on each page of records: it has what search engines require,
+// and its addresses answer.
+func TestLinkedData(t *testing.T) {
+	t.Parallel()
+	const base = "https://data.example.org"
+	s := sampleServer(t, Options{BaseURL: base}, 30)
+	for _, m := range s.mounts {
+		endpoints := contract.EndpointsIn(m.names)
+		for i := range endpoints {
+			e := &endpoints[i]
+			path := m.prefix + browsePath + e.Name()
+			var d linkedDataset
+			found := linkedPattern.FindStringSubmatch(pageOf(t, s, path))
+			if found == nil {
+				t.Fatalf("%s has no description", path)
+			}
+			if err := json.Unmarshal([]byte(found[1]), &d); err != nil {
+				t.Fatalf("%s: %v\n%s", path, err, found[1])
+			}
+			if d.Context != "https://schema.org" || d.Type != "Dataset" || d.Name != e.Summary || d.URL != base+path ||
+				len(d.Description) < 50 || len(d.Description) > 5000 || d.Version != sampleID ||
+				d.DateModified != "2026-11-17" || len(d.License) != 1 || d.License[0] != sampleDataset.LicenseURL ||
+				len(d.Provider) != 1 || d.Provider[0].Name != sampleDataset.Publisher ||
+				len(d.Sources) != 1 || d.Sources[0].Name != sampleDataset.Title {
+				t.Errorf("%s: %+v", path, d)
+			}
+			if from, to, ok := strings.Cut(d.Period, "/"); e.Group() != "metadata" && (!ok || from == "" || to == "") {
+				t.Errorf("%s: period %q", path, d.Period)
+			}
+			if e.Figure("population") != nil && len(d.Variables) == 0 {
+				t.Errorf("%s: no variables", path)
+			}
+			checkDownloads(t, s, path, &d)
+		}
+	}
+}
+
+func checkDownloads(t *testing.T, s *Server, path string, d *linkedDataset) {
+	t.Helper()
+	if len(d.Distributions) != 2 {
+		t.Errorf("%s: %d ways to read the records", path, len(d.Distributions))
+	}
+	for _, x := range d.Distributions {
+		u, err := url.Parse(x.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		query := u.Query()
+		query.Set("limit", "1")
+		query.Set("app_identifier", goodIdentifier)
+		got := s.Answer("GET", u.Path+"?"+query.Encode(), nil)
+		if kind := headerOf(got, "Content-Type"); got.Status != 200 || !strings.HasPrefix(kind, x.Format) {
+			t.Errorf("%s: %s is %d %s, not %s", path, x.URL, got.Status, kind, x.Format)
+		}
+	}
+}
+
+// TestLLMs: the text names each list with what may be added up, before any link, and its links lead
+// to pages.
+func TestLLMs(t *testing.T) {
+	t.Parallel()
+	const base = "https://data.example.org"
+	s := sampleServer(t, Options{BaseURL: base}, 30)
+	link := regexp.MustCompile(`\]\(([^)]+)\)`)
+	for _, m := range s.mounts {
+		got := s.Answer("GET", m.prefix+llmsPath, nil)
+		text := string(got.Body)
+		if got.Status != 200 || !strings.HasPrefix(text, "# Humanitarian") || !strings.Contains(text, "\n\n> ") {
+			t.Errorf("%s%s: %d %.200s", m.prefix, llmsPath, got.Status, text)
+		}
+		head, _, _ := strings.Cut(text, "\n## ")
+		if strings.Contains(head, "](") {
+			t.Errorf("%s%s has links before what must be known", m.prefix, llmsPath)
+		}
+		for _, e := range contract.EndpointsIn(m.names) {
+			for _, rule := range append(e.SumRules(), e.AddingUp()) {
+				if !strings.Contains(head, rule) {
+					t.Errorf("%s%s does not say of %s: %s", m.prefix, llmsPath, e.Name(), rule)
+				}
+			}
+			if !strings.Contains(text, ": GET "+base+m.prefix+e.Path+"\n") {
+				t.Errorf("%s%s lacks %s", m.prefix, llmsPath, e.Path)
+			}
+		}
+		links := link.FindAllStringSubmatch(text, -1)
+		if len(links) < 30 {
+			t.Errorf("%s%s has %d links", m.prefix, llmsPath, len(links))
+		}
+		for _, l := range links {
+			path, ours := strings.CutPrefix(l[1], base)
+			if got := s.Answer("GET", path, nil); !ours || got.Status != 200 {
+				t.Errorf("%s%s leads to %s: %d", m.prefix, llmsPath, l[1], got.Status)
+			}
+		}
+	}
+}
+
+// TestSitemap: every address of the site map answers, and robots.txt names it.
+func TestSitemap(t *testing.T) {
+	t.Parallel()
+	const base = "https://data.example.org"
+	s := sampleServer(t, Options{BaseURL: base}, 30)
+	robots := string(s.Answer("GET", robotsPath, nil).Body)
+	if !strings.Contains(robots, "\nSitemap: "+base+sitemapPath+"\n") {
+		t.Errorf("robots.txt: %s", robots)
+	}
+	listed := string(s.Answer("GET", sitemapPath, nil).Body)
+	places := regexp.MustCompile(`<loc>([^<]+)</loc>`).FindAllStringSubmatch(listed, -1)
+	if len(places) != 5+2*len(contract.Endpoints) {
+		t.Errorf("%d addresses", len(places))
+	}
+	for _, p := range places {
+		path, ours := strings.CutPrefix(p[1], base)
+		if got := s.Answer("GET", path, nil); !ours || got.Status != 200 {
+			t.Errorf("the site map has %s: %d", p[1], got.Status)
+		}
+	}
+}

@@ -1,0 +1,31 @@
+package main
+
+import (
+	"hdqs/api"
+	"hdqs/snapshot/store"
+)
+
+// changesOf compares the snapshots that a channel has shown, the newest first, each with the one
+// before it, as far as the local store has their manifests. It ends at the snapshot that is served
+// already, since the server knows the changes before that.
+func (s *openStore) changesOf(c store.Channel, served string) []*api.Change {
+	var (
+		changes []*api.Change
+		later   *api.Published
+	)
+	for _, p := range append([]store.Pointer{c.Pointer}, c.Previous...) {
+		manifest, err := s.Manifest(p.ID)
+		if err != nil {
+			continue // it was removed, or never downloaded
+		}
+		this := api.Published{At: p.PublishedAt, Manifest: manifest}
+		if later != nil {
+			changes = append(changes, api.NewChange(this, *later))
+			if p.ID == served {
+				break
+			}
+		}
+		later = &this
+	}
+	return changes
+}
