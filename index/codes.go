@@ -109,36 +109,58 @@ func addOrdered(op Op, lo, hi, n int, into codeSet) {
 // textsMatching adds the codes of the texts that compare to one of values by op.
 func (c *column) textsMatching(op Op, values []Value, into codeSet) {
 	if op == Equal {
-		for i := range values {
-			c.textEqual(values[i].Text, into)
-		}
+		c.textsEqual(values, into)
 		return
 	}
 	p := compilePatterns(op, values)
-	if f := c.foldedTexts(); f != nil {
-		f.searchAny(&p, into)
-	} else {
+	f := c.foldedTexts()
+	if f == nil {
 		searchTexts(c.col.Cardinality(), c.col.TextOf, &p, into)
-	}
-}
-
-// textEqual adds the code of a text, if the dictionary has it.
-func (c *column) textEqual(text string, into codeSet) {
-	n := c.col.Cardinality()
-	if hasNUL(text) {
 		return
 	}
-	if c.col.Kind == snapshot.Text {
-		at := sort.Search(n, func(i int) bool { return c.col.TextOf(uint32(i)) >= text })
+	var slots textSlots
+	if len(p.literals) > 0 {
+		slots = c.textSlots(f)
+	}
+	f.searchAny(&p, slots, into)
+}
+
+// textsEqual adds the codes of the texts that the dictionary has. Values mostly ascend, as texts
+// do: so each is looked for from the place of the one before, in steps that double.
+func (c *column) textsEqual(values []Value, into codeSet) {
+	n := c.col.Cardinality()
+	if c.col.Kind != snapshot.Text {
+		for i := range values {
+			for code := range uint32(n) {
+				if text := values[i].Text; c.col.TextOf(code) == text && !hasNUL(text) {
+					into.add(code)
+				}
+			}
+		}
+		return
+	}
+	at, before := 0, "" // the number of texts below before
+	for i := range values {
+		text := values[i].Text
+		if hasNUL(text) {
+			continue
+		}
+		if text < before {
+			at = 0
+		}
+		step, end := 1, at
+		if len(values) == 1 {
+			step = n
+		}
+		for end < n && c.col.TextOf(uint32(end)) < text {
+			at = end + 1
+			end, step = min(end+step, n), 2*step
+		}
+		at += sort.Search(end-at, func(i int) bool { return c.col.TextOf(uint32(at+i)) >= text })
 		if at < n && c.col.TextOf(uint32(at)) == text {
 			into.add(uint32(at))
 		}
-		return
-	}
-	for code := range uint32(n) {
-		if c.col.TextOf(code) == text {
-			into.add(code)
-		}
+		before = text
 	}
 }
 

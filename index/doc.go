@@ -10,21 +10,24 @@
 // a dictionary become spans of packed numbers (numberTest), so no row is decoded.
 //
 // A filter with several values selects the union of their codes, which is found before any row is
-// looked up. One pass over the dictionary finds all whole texts, one for each length of text that
-// patterns begin with finds those, and one finds patterns with four literal bytes anywhere
-// (foldedTexts.searchAny). Only other patterns need a pass each. Microseconds of CPU of Select for
-// 2 million rows and 30,000 codes, with nothing cached (BenchmarkSeveral, November 2026):
+// looked up. Whole texts are looked up in a hash table of the dictionary (textSlots). One pass over
+// the dictionary for each length of text that patterns begin with finds those, and one finds
+// patterns with four literal bytes anywhere (foldedTexts.searchAny). Only other patterns need a
+// pass each. If it is the only filter, its rows are counted by the lengths of their postings, and
+// those of the page are found by reading codes, so no postings are united (pageByScan).
+// Microseconds of CPU of Select for 2 million rows and 30,000 codes, with nothing cached
+// (BenchmarkSeveral, November 2026):
 //
 //	                                            1 value   200 values
-//	whole texts in any case                          74          150
-//	beginnings, which half of all codes have         74          530
-//	exact texts                                       4           27
-//	the first column, 85 % of all rows                5           75
-//	a column in no order, half of all rows          240          920
+//	whole texts in any case                          64           41
+//	beginnings, which half of all codes have         73          640
+//	exact texts                                       7           31
+//	the first column, 85 % of all rows                6           56
+//	a column in no order, half of all rows          190           12
 //
-// Once the predicate is cached, 200 values take 2 microseconds, and one 0.2. Uncached, they cost
-// at most twice what one costs only for whole texts: more values have more codes and rows, and each
-// is found and written down once. What they add to a request of about 0.1 ms is 0.02 to 0.7 ms.
+// Once the predicate is cached, 200 values take 2 to 6 microseconds, and one 0.2 to 0.7. A whole
+// request over HTTP with 200 codes, uncached, takes 1.1 to 2.2 times the CPU of one with a single
+// code (docs/performance.md).
 //
 // A filter bound to the table this way is a predicate. Predicates on the same code space or the
 // same column of numbers are merged before any row is looked up (Index.merge): the two ends of a

@@ -46,18 +46,22 @@ func (f *foldedTexts) text(code int) string {
 	return unsafe.String(unsafe.SliceData(b), len(b))
 }
 
-// searchAny adds the codes of the texts that match one of several patterns.
-func (f *foldedTexts) searchAny(p *patterns, into codeSet) {
+// searchAny adds the codes of the texts that match one of several patterns. slots may be nil.
+func (f *foldedTexts) searchAny(p *patterns, slots textSlots, into codeSet) {
 	for _, one := range p.single {
 		f.search(one, into)
 	}
-	if p.literals != nil {
+	switch {
+	case len(p.literals) == 0:
+	case slots != nil:
+		for _, text := range p.literals {
+			slots.find(f, text, into)
+		}
+	default:
+		set := p.literalSet()
 		for code := range len(f.starts) - 1 {
-			from, to := int(f.starts[code]), int(f.starts[code+1])-1
-			if f.mayEnd(p.marked, from, to) {
-				if _, has := p.literals[f.text(code)]; has {
-					into.add(uint32(code))
-				}
+			if _, has := set[f.text(code)]; has {
+				into.add(uint32(code))
 			}
 		}
 	}
@@ -233,9 +237,11 @@ func (f *foldedTexts) rarest(needle string) (k1, k2 int) {
 // searchTexts is searchAny for a dictionary that is too large to keep folded.
 func searchTexts(n int, text func(code uint32) string, p *patterns, into codeSet) {
 	var buf []byte
+	literals := p.literalSet()
 	for code := range uint32(n) {
 		buf = appendFold(buf[:0], text(code))
-		if p.match(unsafe.String(unsafe.SliceData(buf), len(buf))) {
+		_, has := literals[string(buf)]
+		if has || p.match(unsafe.String(unsafe.SliceData(buf), len(buf))) {
 			into.add(code)
 		}
 	}

@@ -68,6 +68,8 @@ type column struct {
 	index      *Index
 	foldOnce   sync.Once
 	folded     *foldedTexts
+	slotsOnce  sync.Once
+	slots      textSlots
 	tuplesOnce sync.Once
 	tuples     *tupleLists
 }
@@ -86,6 +88,9 @@ type codeSpace struct {
 	spent     atomic.Int64    // nanoseconds of counting without runs, see tally.runsOf
 	counting  atomic.Int64    // nanoseconds that counting by postings takes, 0 before the first time
 	checked   []atomic.Uint32 // one bit a code: openFrozen has checked its posting
+
+	extentsOnce sync.Once
+	extents     []atomic.Uint64 // by code, 0 until needed; see extent
 }
 
 // Open makes an Index of a segment with the default options.
@@ -141,9 +146,7 @@ func newCodeSpace(codes snapshot.Packed, size int, p snapshot.Postings, indexed 
 	s := &codeSpace{codes: codes, size: size, postings: p, indexed: indexed && p.Len() >= size}
 	if s.indexed && !p.Sorted() {
 		s.checked = make([]atomic.Uint32, (size+31)/32)
-		for code := range uint32(size) {
-			s.bytes += len(p.Frozen(code))
-		}
+		s.bytes = p.FrozenBytes(0, uint32(size))
 	}
 	return s
 }
@@ -179,6 +182,17 @@ func (c *column) foldedTexts() *foldedTexts {
 		}
 	})
 	return c.folded
+}
+
+// textSlots returns the table to look up folded texts, made at the first call; nil when the limit
+// is reached.
+func (c *column) textSlots(f *foldedTexts) textSlots {
+	c.slotsOnce.Do(func() {
+		if c.index.reserve(4 * slotCount(len(f.starts)-1)) {
+			c.slots = newTextSlots(f)
+		}
+	})
+	return c.slots
 }
 
 // tuplesByValue returns the tuples of the column's group by value, made at the first call; nil when

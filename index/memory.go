@@ -15,7 +15,7 @@ func (x *Index) SetCacheBytes(bytes int64) { x.cache.setLimit(int(bytes)) }
 // with any values, without its cache of answered filters.
 func (x *Index) FullBytes(filters []Filter) int64 {
 	n := x.Bytes() - x.searchBytes.Load() - int64(x.cache.size()) + x.series.fullBytes() - x.series.bytes()
-	search, seen := int64(0), map[*column]bool{}
+	search, seen, spaces := int64(0), map[*column]bool{}, map[*codeSpace]bool{}
 	for _, f := range filters {
 		for _, name := range f.Columns {
 			c := x.columns[name]
@@ -28,6 +28,11 @@ func (x *Index) FullBytes(filters []Filter) int64 {
 				// The texts with a NUL and a start each. Folding makes some longer, which can take
 				// half as much again.
 				search += c.col.Size().Dictionary*3/2 + 5*(values+1) + 256
+				search += 4 * int64(slotCount(int(values)))
+			}
+			if !spaces[c.space] {
+				spaces[c.space] = true
+				search += 8 * int64(c.space.size) // extents
 			}
 			if c.col.Group != nil {
 				search += 4 * (values + 2 + int64(c.col.Len())) // tupleLists

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
+	"unsafe"
 )
 
 // patterns are the values of a Like or Contains filter. A text matches one of several. They never
@@ -11,11 +12,9 @@ import (
 type patterns struct {
 	others []*pattern // all but literals
 
-	// Where there are many values, one pass over the dictionary is cheaper than a search for each.
-	// literals are the Like patterns without wildcards, folded. marked has a bit for each of them
-	// by tailHash, so that the pass looks up few other texts.
-	literals map[string]struct{}
-	marked   codeSet
+	// Where there are many values, a pass over the dictionary for each takes too long. literals are
+	// the Like patterns without wildcards, folded, which are looked up.
+	literals []string
 
 	// The others are divided by what their matches must have. Those that begin with literal text
 	// are found by it: prefixes has them by that text, lengths its lengths, and startMarked a bit
@@ -30,7 +29,7 @@ type patterns struct {
 	single       []*pattern
 }
 
-// manyLiterals is the number of values from which on they are looked up in one pass.
+// manyLiterals is the number of values from which on they are looked up, not searched.
 const manyLiterals = 4
 
 // windowSize is the number of bytes by which a literal is found inside of texts.
@@ -48,21 +47,28 @@ func compilePatterns(op Op, values []Value) patterns {
 	isLiteral := func(text string) bool {
 		return op == Like && len(values) >= manyLiterals && text != "" && !strings.ContainsAny(text, "%_\\\x00")
 	}
-	var folded []byte
+	var folded []byte // of all literals
+	var ends []int
 	for i := range values {
 		text := values[i].Text
 		if !isLiteral(text) {
 			p.others = append(p.others, compilePattern(op, text))
 			continue
 		}
-		if p.literals == nil {
-			p.literals, p.marked = make(map[string]struct{}, len(values)), newCodeSet(1<<tailBits)
+		if ends == nil {
+			ends = make([]int, 0, len(values))
 		}
-		folded = appendFold(folded[:0], text)
-		p.literals[string(folded)] = struct{}{}
-		p.marked.add(hashTail(folded))
+		folded = appendFold(folded, text)
+		ends = append(ends, len(folded))
 	}
-	if p.single = p.others; len(values) >= manyLiterals {
+	if len(ends) > 0 {
+		p.literals = make([]string, len(ends))
+		from, all := 0, unsafe.String(unsafe.SliceData(folded), len(folded))
+		for i, end := range ends {
+			p.literals[i], from = all[from:end], end
+		}
+	}
+	if p.single = p.others; len(p.others) > 0 && len(values) >= manyLiterals {
 		p.divide()
 	}
 	return p
@@ -111,11 +117,17 @@ func tailHash(tail uint64, length int) uint32 {
 	return uint32((tail + uint64(length)) * 0x9E3779B97F4A7C15 >> (64 - tailBits))
 }
 
-// match reports whether folded text matches.
-func (p *patterns) match(folded string) bool {
-	if _, has := p.literals[folded]; has {
-		return true
+// literalSet is the literals as a set.
+func (p *patterns) literalSet() map[string]struct{} {
+	set := make(map[string]struct{}, len(p.literals))
+	for _, text := range p.literals {
+		set[text] = struct{}{}
 	}
+	return set
+}
+
+// match reports whether folded text matches a pattern that is not a literal.
+func (p *patterns) match(folded string) bool {
 	for _, one := range p.others {
 		if one.match(folded) {
 			return true

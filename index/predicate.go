@@ -20,6 +20,8 @@ type predicate struct {
 	// that was not cached. Once it reaches cost, the predicate is materialized, so no filter costs
 	// more than twice what the better of the two ways would (ski-rental).
 	spent atomic.Int64
+
+	extent atomic.Uint64 // of all codes, 0 until pageByScan needs it
 }
 
 // part is the share of a predicate that one code space decides, or one column of numbers.
@@ -33,10 +35,11 @@ type part struct {
 // Estimates of what materializing costs, in nanoseconds. Each byte of a posting costs about one
 // more. Testing a single row that others leave costs candidateFactor times rowCost.
 const (
-	rowCost         = 1  // reading and testing a packed value, in sequence
-	candidateFactor = 4  // for values at random
-	postingCost     = 64 // opening the posting of a code
-	runCost         = 8  // the run of a code in sorted postings
+	rowCost         = 1    // reading and testing a packed value, in sequence
+	candidateFactor = 4    // for values at random
+	postingCost     = 64   // opening the posting of a code
+	runCost         = 8    // the run of a code in sorted postings
+	unionChunkCost  = 1500 // a chunk of a union, when its shape is chosen and it is written
 )
 
 // prepare finds the codes that pass a filter that check has accepted.
@@ -194,18 +197,20 @@ func (p *part) cost(rows int) int {
 		return p.count * runCost
 	}
 	cost, _ := p.unionCost()
+	if p.count > 1 {
+		cost += unionChunkCost * min(p.count, chunkCount(rows))
+	}
 	return min(cost, scan)
 }
 
 // unionCost estimates what uniting the postings of the codes takes, or uniting those of all other
 // codes if that is less.
 func (p *part) unionCost() (cost int, negated bool) {
-	own := 0
-	p.codes.each(func(code uint32) error {
-		own += len(p.space.postings.Frozen(code))
-		return nil
+	own := p.count * postingCost
+	eachRun(p.codes, 0, len(p.codes), func(first, end uint32) bool {
+		own += p.space.postings.FrozenBytes(first, end)
+		return true
 	})
-	own += p.count * postingCost
 	others := p.space.bytes + p.space.size*postingCost - own
 	if others < own {
 		return others, true

@@ -65,13 +65,26 @@ func (x *Index) Select(q *Query, p *Page) error {
 		p.Total = known.total()
 		return nil
 	}
-	err := x.predicates(w, known != nil)
-	if err == nil {
-		p.Total = x.walk(w, known, &out)
-	}
+	var err error
+	p.Total, err = x.find(w, known, &out)
 	w.release()
 	out.finish(p)
 	return err
+}
+
+// find passes the rows of a query with filters to out and returns the total.
+func (x *Index) find(w *scratch, known *totals, out *emitter) (total int, err error) {
+	if x.bind(w) {
+		if known == nil {
+			if total, ok, err := x.pageByScan(w, out); ok || err != nil {
+				return total, err
+			}
+		}
+		if err := x.materializeAll(w, known != nil); err != nil {
+			return 0, err
+		}
+	}
+	return x.walk(w, known, out), nil
 }
 
 // release drops what the next query does not use again.
@@ -184,6 +197,15 @@ func appendValueKey(dst []byte, v *Value) []byte {
 // predicates sets w.predicates to what the filters need: materialized where that pays, smallest
 // first. If one of them matches nothing, it is the only one. known is whether the totals are known.
 func (x *Index) predicates(w *scratch, known bool) error {
+	if !x.bind(w) {
+		return nil
+	}
+	return x.materializeAll(w, known)
+}
+
+// bind sets w.predicates to what the filters need. It returns false if one of them matches nothing,
+// which is then the only one.
+func (x *Index) bind(w *scratch) bool {
 	w.predicates = w.predicates[:0]
 	for _, f := range w.filters {
 		key := w.keys[f.from:f.to]
@@ -194,15 +216,17 @@ func (x *Index) predicates(w *scratch, known bool) error {
 		}
 		if o.matchesNothing() {
 			w.predicates = append(w.predicates[:0], o)
-			return nil
+			return false
 		}
 		if !o.all {
 			w.predicates = append(w.predicates, o)
 		}
 	}
-	if w.mergeAll(x) {
-		return nil
-	}
+	return !w.mergeAll(x)
+}
+
+// materializeAll materializes the predicates where that pays, and sorts them.
+func (x *Index) materializeAll(w *scratch, known bool) error {
 	fewest := x.rows
 	for i, o := range w.predicates {
 		if o.set == nil && o.cost < cheapCost {

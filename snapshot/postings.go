@@ -57,6 +57,18 @@ func (p *Postings) Frozen(code uint32) []byte {
 	return p.frozen[from:to:to]
 }
 
+// FrozenBytes is the number of bytes that the bitmaps of the codes from to to-1 take in the
+// segment, with the padding between them.
+func (p *Postings) FrozenBytes(from, to uint32) int {
+	end := func(code uint32) uint64 {
+		if code == 0 {
+			return 0
+		}
+		return alignUp(uint64(binary.LittleEndian.Uint32(p.ends[4*uint64(code)-4:])))
+	}
+	return int(end(to) - end(from))
+}
+
 func openPostings(b *block, data []byte, n, rows int, strict bool) (Postings, error) {
 	if int(b.count) != n {
 		return Postings{}, corruptf("%d postings for %d codes", b.count, n)

@@ -164,16 +164,24 @@ func appendInstant(dst []byte, at time.Time) []byte {
 	return dst[:len(dst)-len("Z")]
 }
 
+// unreserved are the bytes that need no percent-encoding.
+var unreserved = func() (set [256]bool) {
+	for c := range set {
+		b := byte(c)
+		set[c] = isLetterOrDigit(b) || b == '-' || b == '_' || b == '.' || b == '~'
+	}
+	return set
+}()
+
 // appendEscaped percent-encodes what is not unreserved.
 func appendEscaped(dst []byte, text string) []byte {
 	const hex = "0123456789ABCDEF"
+	plain := 0 // from here on nothing was appended
 	for i := range len(text) {
-		c := text[i]
-		if isLetterOrDigit(c) || c == '-' || c == '_' || c == '.' || c == '~' {
-			dst = append(dst, c)
-		} else {
-			dst = append(dst, '%', hex[c>>4], hex[c&15])
+		if c := text[i]; !unreserved[c] {
+			dst = append(append(dst, text[plain:i]...), '%', hex[c>>4], hex[c&15])
+			plain = i + 1
 		}
 	}
-	return dst
+	return append(dst, text[plain:]...)
 }

@@ -62,18 +62,20 @@ func decodedView(encoded []byte) []byte {
 // AppendUnescaped replaces %xx, and with blanks also '+' by a space, as in queries but not in
 // paths.
 func AppendUnescaped(dst, encoded []byte, blanks bool) []byte {
+	plain := 0 // from here on nothing was appended
 	for i := 0; i < len(encoded); i++ {
 		switch c := encoded[i]; {
 		case c == '+' && blanks:
-			dst = append(dst, ' ')
+			dst = append(append(dst, encoded[plain:i]...), ' ')
 		case c == '%' && i+2 < len(encoded) && hexDigit(encoded[i+1]) >= 0 && hexDigit(encoded[i+2]) >= 0:
-			dst = append(dst, byte(hexDigit(encoded[i+1])<<4|hexDigit(encoded[i+2])))
+			dst = append(append(dst, encoded[plain:i]...), byte(hexDigit(encoded[i+1])<<4|hexDigit(encoded[i+2])))
 			i += 2
 		default:
-			dst = append(dst, c)
+			continue
 		}
+		plain = i + 1
 	}
-	return dst
+	return append(dst, encoded[plain:]...)
 }
 
 func hexDigit(c byte) int {

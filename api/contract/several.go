@@ -3,6 +3,7 @@ package contract
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"strings"
 )
@@ -148,15 +149,15 @@ func (r *Request) Hinted() []string {
 // readList reads all occurrences of the list being read.
 func (r *Request) readList(p *Param) {
 	issues, from := len(r.issues), len(r.values)
-	own, ownText := r.readLists(p, false)
+	own := r.readLists(p, false)
 	middle := len(r.values)
-	twin, twinText := r.readLists(p, true)
+	twin := r.readLists(p, true)
 	switch {
 	case len(r.issues) > issues:
 	case own == nil:
 		own = twin
 	case twin != nil && !slices.Equal(own, twin):
-		r.fault(twoValues(p, ownText+","+twinText))
+		r.fault(twoValues(p, r.sent(false)+","+r.sent(true)))
 	default:
 		r.values = r.values[:middle]
 	}
@@ -168,22 +169,30 @@ func (r *Request) readList(p *Param) {
 	r.raw[r.position].filter = len(r.Filters)
 }
 
+// sent is the texts of the occurrences of the list being read, under its own name or the twin.
+func (r *Request) sent(twin bool) string {
+	var all []string
+	for _, list := range r.lists {
+		if list.position == r.position && list.twin == twin {
+			all = append(all, string(decodedView(list.encoded)))
+		}
+	}
+	return strings.Join(all, ",")
+}
+
 // readLists unites the occurrences of the list being read under its own name or the twin. It
-// returns the values sorted, each once, and what was sent.
-func (r *Request) readLists(p *Param, twin bool) (values []Value, sent string) {
+// returns the values sorted, each once.
+func (r *Request) readLists(p *Param, twin bool) []Value {
 	from, count, faults := len(r.values), 0, len(r.issues)+maxListFaults
 	for _, list := range r.lists {
 		if list.position != r.position || list.twin != twin {
 			continue
 		}
-		text := string(decodedView(list.encoded))
-		if count > 0 {
-			sent += ","
-		}
-		sent += text
+		r.value = appendDecoded(r.value[:0], list.encoded)
+		text := string(r.value)
 		if text == "" {
 			r.fault(emptyList(p.Name))
-			return nil, sent
+			return nil
 		}
 		for rest, more := text, true; more; {
 			var one string
@@ -199,16 +208,15 @@ func (r *Request) readLists(p *Param, twin bool) (values []Value, sent string) {
 		}
 	}
 	if count > MaxValues {
-		r.fault(tooMany(p.Name, sent, count))
+		r.fault(tooMany(p.Name, r.sent(twin), count))
 	}
 	if count == 0 {
-		return nil, ""
+		return nil
 	}
-	all := r.values[from:]
-	slices.SortFunc(all, compareValues)
+	all := r.sortValues(from)
 	all = slices.CompactFunc(all, func(a, b Value) bool { return compareValues(a, b) == 0 })
 	r.values = r.values[:from+len(all)]
-	return all, sent
+	return all
 }
 
 // compareValues orders the values of lists: texts, or integers.
@@ -216,9 +224,49 @@ func compareValues(a, b Value) int {
 	return cmp.Or(strings.Compare(a.Text, b.Text), cmp.Compare(a.Beyond, b.Beyond), cmp.Compare(a.Int, b.Int))
 }
 
+// sortValues sorts the values from a position on.
+func (r *Request) sortValues(from int) []Value {
+	all := r.values[from:]
+	if len(all) == 0 || slices.IsSortedFunc(all, compareValues) { // as in links
+		return all
+	}
+	// The first bytes in which texts differ mostly decide. As one number with the position of the
+	// value they are sorted much faster than values, which are large.
+	same := all[0].Text
+	for i := range all {
+		n := 0
+		for text := all[i].Text; n < min(len(same), len(text)) && text[n] == same[n]; {
+			n++
+		}
+		same = same[:n]
+	}
+	order := r.order[:0]
+	for i := range all {
+		head := [8]byte{7: byte(i)} // no list has more than MaxValues, which fit
+		copy(head[:7], all[i].Text[len(same):])
+		order = append(order, binary.BigEndian.Uint64(head[:]))
+	}
+	slices.Sort(order)
+	r.order = order
+	for _, head := range order {
+		r.values = append(r.values, all[byte(head)])
+	}
+	sorted := r.values[from+len(all):]
+	all = r.values[from : from+len(all)] // the memory may have moved
+	copy(all, sorted)
+	r.values = r.values[:from+len(all)]
+	if !slices.IsSortedFunc(all, compareValues) { // integers, or more bytes decide
+		slices.SortFunc(all, compareValues)
+	}
+	return all
+}
+
 // cutValue cuts the first value off a list; more is whether another one follows. A value with
 // wildcards keeps its backslashes, which the pattern reads again.
 func cutValue(list string, pattern bool) (value, rest string, more bool) {
+	if value, rest, more = strings.Cut(list, ","); strings.IndexByte(value, '\\') < 0 {
+		return value, rest, more
+	}
 	escaped := false // value must lose backslashes
 	end := 0
 	for ; end < len(list) && list[end] != ','; end++ {
