@@ -47,7 +47,7 @@ func (q *asker) Ask(e *contract.Endpoint, k contract.Kind, query string) (answer
 
 // addBrowse registers the pages of records of a mount.
 func (s *Server) addBrowse(m *mount) {
-	full := newHead(s.landingFields(safe("Content-Type", htmlType, "Content-Security-Policy", pagePolicy)...)...)
+	full := newHead(s.landingFields(safe("Content-Type", htmlType, "Content-Security-Policy", scriptPolicy)...)...)
 	bare := newHead(s.landingFields()...)
 	endpoints, twins := contract.EndpointsIn(m.names), contract.EndpointsIn(m.twin.names)
 	for i := range endpoints {
@@ -78,7 +78,7 @@ func (s *Server) answerBrowse(ctx *fasthttp.RequestCtx, m *mount, q browse.Quest
 	e := q.Plan.Endpoint
 	q.Query, q.Base = string(ctx.URI().QueryString()), s.baseOf(ctx)
 	ask := &asker{s, v, m}
-	q.Source = ask
+	q.Source, q.Boundaries = ask, s.options.Boundaries
 	q.License = func(dataset string) (title, address string) {
 		d, _ := v.bound.snap.Manifest.Dataset(dataset)
 		return d.License, webLink(d.LicenseURL)

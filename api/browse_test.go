@@ -4,13 +4,17 @@ package api
 
 import (
 	"bytes"
+	"encoding/json"
+	"fmt"
 	"html"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"hdqs/api/boundary"
 	"hdqs/api/contract"
 )
 
@@ -119,5 +123,163 @@ func TestBrowseMistakes(t *testing.T) {
 		if c.status == 422 && bytes.Contains(page.Body, []byte("<tbody>")) {
 			t.Errorf("%s: the page has records", c.query)
 		}
+	}
+}
+
+// TestBrowseSeveral: several countries in one field of the form are a list, each is a line of the
+// chart over time, and counts by value offer to add one or to take it away.
+func TestBrowseSeveral(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, Options{}, 30)
+	const path = browsePath + "conflict-events"
+	for query, want := range map[string]string{
+		"location_code=AFG,+TCD":           path + "?location_code__in=AFG%2CTCD",
+		"location_code=AFG,":               path + "?location_code=AFG",
+		"location_code=,&admin_level=2":    path + "?admin_level=2",
+		"location_code=TCD,AFG&has_hrp=":   path + "?location_code__in=TCD%2CAFG",
+		"location_code=AFG&location_name=": path + "?location_code=AFG",
+	} {
+		if answer := browsed(s, path+"?"+query); answer.Status != 303 || headerOf(answer, "Location") != want {
+			t.Errorf("%s: %d to %s, want %s", query, answer.Status, headerOf(answer, "Location"), want)
+		}
+	}
+	codes := slices.DeleteFunc(groupsIn(t, s, "conflict-events", "location_code", ""), func(code string) bool {
+		return !regexp.MustCompile("^[A-Z]{3}$").MatchString(code)
+	})
+	if len(codes) < 3 {
+		t.Fatalf("records of %q only", codes)
+	}
+	pair := codes[0] + "%2C" + codes[1]
+	page := string(browsed(s, path+"?measure=records&location_code__in="+pair).Body)
+	for _, want := range []string{
+		`name="location_code" value="` + codes[0] + ", " + codes[1] + `"`,
+		`<th scope="col" class="number">` + codes[0] + `</th><th scope="col" class="number">` + codes[1] + `</th>`,
+		`class="line s2"`, `?location_code=` + codes[0] + `&amp;measure=records" aria-current="true"`,
+		`location_code__in=` + pair + "%2C" + codes[2] + `&amp;measure=records">add`,
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	if strings.Contains(page, `id="f-location_code__in"`) {
+		t.Error("the form has two fields for one list")
+	}
+}
+
+// groupsIn are the values of a field in the records of an endpoint that pass a filter.
+func groupsIn(t *testing.T, s *Server, name, field, filter string) (values []string) {
+	t.Helper()
+	for _, e := range contract.EndpointsIn(contract.ContractNames) {
+		if e.Name() != name {
+			continue
+		}
+		query := "?measures=count&group_by=" + field + filter + "&app_identifier=" + goodIdentifier
+		answer := s.Answer("GET", e.Path+"/aggregate"+query, nil)
+		var body struct{ Data []map[string]any }
+		if err := json.Unmarshal(answer.Body, &body); err != nil || answer.Status != 200 {
+			t.Fatalf("%d %v %.300s", answer.Status, err, answer.Body)
+		}
+		for _, record := range body.Data {
+			if text, ok := record[field].(string); ok {
+				values = append(values, text)
+			}
+		}
+	}
+	return values
+}
+
+// TestBrowsePoints: the map of markets has the markets of the aggregate, each once or in a mark
+// with others, and the table has their figures.
+func TestBrowsePoints(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, Options{}, 30)
+	for _, m := range s.mounts {
+		for i, e := range contract.EndpointsIn(m.names) {
+			if !e.HasPoints() {
+				continue
+			}
+			code, name := "market_code", "market_name"
+			if e.Contract().Table == "market" {
+				code, name = "code", "name"
+			}
+			query := "?group_by=" + code + "," + name + ",lat,lon&measures=count&app_identifier=" + goodIdentifier
+			list := s.Answer("GET", m.prefix+e.Path+"/aggregate"+query, nil)
+			var want struct {
+				Data []struct {
+					Lat   *float64
+					Count int
+				}
+			}
+			if err := json.Unmarshal(list.Body, &want); err != nil || list.Status != 200 || len(want.Data) == 0 {
+				t.Fatalf("%d: %d %v %.200s", i, list.Status, err, list.Body)
+			}
+			placed := 0
+			for _, d := range want.Data {
+				if d.Lat != nil {
+					placed++
+				}
+			}
+			page := string(browsed(s, m.prefix+browsePath+e.Name()+"?by=market&measure=records").Body)
+			marks := 0
+			for _, title := range regexp.MustCompile(`<circle[^>]*><title>([^<]*)`).FindAllStringSubmatch(page, -1) {
+				marks++
+				marks += strings.Count(strings.TrimSuffix(title[1], ":"), ", ")
+			}
+			table := page[strings.Index(page, `id="figures"`):]
+			table = table[:strings.Index(table, "</table>")]
+			if rows := strings.Count(table, "<tr>") - 1; rows != len(want.Data) {
+				t.Errorf("%s: %d rows of %d markets", e.Name(), rows, len(want.Data))
+			}
+			if marks == 0 || marks > placed {
+				t.Errorf("%s: %d places in marks, of %d", e.Name(), marks, placed)
+			}
+		}
+	}
+}
+
+// TestBrowseBoundaries: with boundaries of an operator, maps have those, and maps of the units of
+// one country are offered.
+func TestBrowseBoundaries(t *testing.T) {
+	t.Parallel()
+	square := func(lon int) string {
+		return fmt.Sprintf(`"geometry":{"type":"Polygon","coordinates":[[[%d,1],[%d,1],[%d,2],[%d,1]]]}`, lon, lon+1, lon+1, lon)
+	}
+	plain := sampleServer(t, Options{}, 30)
+	place, unit := "", ""
+	for _, place = range groupsIn(t, plain, "conflict-events", "location_code", "") {
+		if all := groupsIn(t, plain, "conflict-events", "admin1_code", "&location_code="+place); len(all) > 0 {
+			unit = all[0]
+			break
+		}
+	}
+	set, err := boundary.Read(strings.NewReader(`{"type":"FeatureCollection","features":[
+		{"type":"Feature","properties":{"iso3":"`+place+`"},`+square(10)+`},
+		{"type":"Feature","properties":{"ADM0_PCODE":"AF","ADM1_PCODE":"`+unit+`","ADM1_EN":"<b>One"},`+square(10)+`},
+		{"type":"Feature","properties":{"ADM0_PCODE":"AF","ADM1_PCODE":"AF77","ADM1_EN":"Empty"},`+square(11)+`},
+		{"type":"Feature","properties":{"ADM0_PCODE":"TD","ADM1_PCODE":"TD01","ADM1_EN":"Elsewhere"},`+square(12)+`},
+		{"type":"Feature","properties":{"ADM0_PCODE":"TD","ADM2_PCODE":"TD0101"},`+square(12)+`}]}`), "The Mapmakers")
+	if err != nil || unit == "" {
+		t.Fatal(unit, err)
+	}
+	const path = browsePath + "conflict-events?measure=records"
+	s := sampleServer(t, Options{Boundaries: set}, 30)
+	world := string(browsed(s, path+"&by=location_code").Body)
+	if strings.Count(world, "<path") != 1 || !strings.Contains(world, "<bdi>The Mapmakers</bdi>") ||
+		strings.Contains(world, `<option value="admin1_code"`) {
+		t.Errorf("the map of countries: %d areas", strings.Count(world, "<path"))
+	}
+	units := string(browsed(s, path+"&location_code="+place+"&by=admin1_code").Body)
+	if strings.Count(units, "<path") != 2 || !strings.Contains(units, "<title>Empty</title>") ||
+		strings.Contains(units, "Elsewhere") || strings.Contains(units, "<b>") ||
+		!strings.Contains(units, `value="admin1_code" selected`) || !strings.Contains(units, "<bdi>The Mapmakers</bdi>") {
+		t.Errorf("the map of units: %d areas", strings.Count(units, "<path"))
+	}
+	none := string(browsed(s, path+"&location_code="+place+"&by=admin2_code").Body)
+	if !strings.Contains(none, "have none of these units") || !strings.Contains(none, `class="chart bars"`) {
+		t.Error("units that the boundaries do not have")
+	}
+	without := string(browsed(plain, path+"&location_code="+place+"&by=admin1_code").Body)
+	if strings.Contains(without, `value="admin1_code" selected`) || !strings.Contains(without, `value="month" selected`) {
+		t.Error("a map of units without boundaries")
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/accesslog"
+	"hdqs/api/boundary"
 	"hdqs/api/contract"
 	"hdqs/api/encode"
 	"hdqs/api/metrics"
@@ -33,6 +34,9 @@ type Options struct {
 	// Names are the names at the root. Zero is the contract's; HAPI names are below /hapi then.
 	// With HAPI names at the root the contract's are below /contract.
 	Names contract.NameSet
+
+	// Boundaries are those of the maps on pages. nil is the built-in countries.
+	Boundaries *boundary.Set
 
 	// Logger gets errors. They never contain bytes of a request. nil is slog.Default.
 	Logger *slog.Logger

@@ -33,9 +33,10 @@ var imports = map[string][]string{
 	"loader/sample":      {"loader", "loader/catalogfile"}, // its tests; loader itself imports it
 	"api": {
 		"snapshot", "snapshot/store", "index", "aggregate", "rowdiff", "api/contract", "api/wire", "api/render",
-		"api/encode", "api/metrics", "api/accesslog", "api/web", "api/browse", "internal/nearest",
+		"api/encode", "api/metrics", "api/accesslog", "api/web", "api/browse", "api/boundary", "internal/nearest",
 	},
-	"api/browse":          {"api/chart", "api/contract"},
+	"api/browse":          {"api/boundary", "api/chart", "api/contract"},
+	"api/boundary":        {"api/chart"},
 	"api/chart":           {},
 	"api/web":             {},
 	"api/contract":        {"internal/nearest"}, // not even index: api maps its Op and Value
@@ -66,7 +67,7 @@ var imports = map[string][]string{
 	"cmd/worldmap":        {"api/chart", "internal/atomicfile"},
 	"cmd/hdqs": {
 		"snapshot", "snapshot/store", "internal/replica", "internal/fetch", "index", "loader", "loader/sample",
-		"loader/upstream", "api", "api/contract", "api/encode", "api/accesslog", "internal/nearest",
+		"loader/upstream", "api", "api/boundary", "api/contract", "api/encode", "api/accesslog", "internal/nearest",
 		"internal/memory",
 	},
 }

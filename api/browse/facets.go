@@ -22,6 +22,7 @@ type facetValue struct {
 	Count        string
 	Chosen       bool
 	Link         string // to the page with the value chosen, or without it
+	Add          string // to the page with the value beside those that are chosen
 	n            int
 }
 
@@ -93,7 +94,7 @@ func askFacets(source Source, p *contract.Plan, s state, names map[string]map[st
 		case text == "":
 			v.Label = "empty" // a filter cannot ask for it
 		default:
-			v.Chosen, v.Link = toggle(p, s, field, text)
+			v.Chosen, v.Link, v.Add = toggle(p, s, field, text)
 		}
 		f.all = append(f.all, v)
 	}
@@ -117,25 +118,49 @@ func (f *facet) cut() {
 	}
 }
 
-// toggle returns whether a value is chosen, and the address of the page with the other choice. The
-// link is empty where the endpoint has no filter for the field.
-func toggle(p *contract.Plan, s state, field, value string) (chosen bool, link string) {
+// toggle returns whether a value is chosen, the address of the page with the other choice, and of
+// the page with the value beside those that are chosen. A link is empty where the endpoint has no
+// filter for it.
+func toggle(p *contract.Plan, s state, field, value string) (chosen bool, link, add string) {
 	if field == "year" {
 		chosen = s.values.Get("start_date") == value && s.values.Get("end_date") == value
 		if chosen {
-			return true, s.with("start_date", "", "end_date", "")
+			return true, s.with("start_date", "", "end_date", ""), ""
 		}
-		return false, s.with("start_date", value, "end_date", value)
+		return false, s.with("start_date", value, "end_date", value), ""
 	}
 	if !isFilter(p, field) {
-		return false, ""
+		return false, "", ""
 	}
 	list := field + contract.SeveralSuffix
-	chosen = s.values.Get(field) == value || slices.Contains(s.values[list], value)
-	if chosen {
-		return true, s.with(field, "", list, "")
+	all := chosenOf(s, field)
+	at, chosen := slices.BinarySearch(all, value)
+	switch {
+	case chosen:
+		return true, s.withValues(field, slices.Delete(all, at, at+1)), ""
+	case len(all) > 0 && isFilter(p, list):
+		add = s.withValues(field, append(all, value))
 	}
-	return false, s.with(field, value, list, "")
+	return false, s.with(field, value, list, ""), add
+}
+
+// chosenOf are the values that the address has for a field, sorted.
+func chosenOf(s state, field string) []string {
+	all := slices.Concat(s.values[field], splitLists(s.values[field+contract.SeveralSuffix]))
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// withValues is the address of the first page of records with some values of a field.
+func (s state) withValues(field string, values []string) string {
+	list := field + contract.SeveralSuffix
+	switch len(values) {
+	case 0:
+		return s.with(field, "", list, "")
+	case 1:
+		return s.with(field, values[0], list, "")
+	}
+	return s.with(field, "", list, joinList(values, ","))
 }
 
 // distinct is how many values occur among the records that pass all filters, the field's own too.
@@ -148,6 +173,15 @@ func (f *facet) distinct(values url.Values) []string {
 		}
 	}
 	return all
+}
+
+// joinList is a list of values. A comma in a value gets a backslash.
+func joinList(values []string, between string) string {
+	quoted := make([]string, len(values))
+	for i, v := range values {
+		quoted[i] = strings.ReplaceAll(v, ",", `\,`)
+	}
+	return strings.Join(quoted, between)
 }
 
 // splitLists are the values of lists. A value with a comma has a backslash before it.

@@ -71,7 +71,8 @@ func form(p *contract.Plan, s state, wrong map[string]string) []formGroup {
 		if len(param.Columns) == 0 && param.Name != latestParam {
 			continue
 		}
-		c := newControl(p.Endpoint, param, s, wrong[param.Name])
+		list := param.Name + contract.SeveralSuffix
+		c := newControl(p.Endpoint, param, s, wrong[param.Name]+wrong[list])
 		if c == nil {
 			continue
 		}
@@ -101,8 +102,8 @@ func isPlace(name string) bool {
 		name == "has_hrp" || name == "in_gho"
 }
 
-// newControl is the control of a filter. A list of several values has one only while it is used:
-// lists come from links and addresses.
+// newControl is the control of a filter. That of a country takes several codes. Other lists of
+// values have one only while they are used: they come from links and addresses.
 func newControl(e *contract.Endpoint, p *contract.Param, s state, wrong string) *control {
 	values := s.values[p.Name]
 	c := &control{Name: p.Name, Label: label(p.Name), About: e.About(p), Kind: "text", Wrong: wrong}
@@ -111,7 +112,8 @@ func newControl(e *contract.Endpoint, p *contract.Param, s state, wrong string) 
 	}
 	switch {
 	case p.List:
-		if len(values) == 0 {
+		field := strings.TrimSuffix(p.Name, contract.SeveralSuffix)
+		if len(values) == 0 || isCountry(field) && len(s.values[field]) == 0 {
 			return nil
 		}
 		c.Label = "Any of: " + label(strings.TrimSuffix(p.Name, contract.SeveralSuffix))
@@ -132,6 +134,12 @@ func newControl(e *contract.Endpoint, p *contract.Param, s state, wrong string) 
 		c.Placeholder = "2024-05-31"
 	case p.Type == contract.Integer || p.Type == contract.Number || p.Type == contract.Exact:
 		c.Kind = "number"
+	case isCountry(p.Name):
+		c.Label += "s"
+		c.List, c.Placeholder = listOf(p.Name), "AFG or AFG, SDN, TCD"
+		if len(values) == 0 {
+			c.Value = joinList(splitLists(s.values[p.Name+contract.SeveralSuffix]), ", ")
+		}
 	default:
 		c.List = listOf(p.Name)
 		c.Placeholder = p.Example()
@@ -166,7 +174,7 @@ const (
 // listOf is the list of suggestions for a text filter, empty without one.
 func listOf(name string) string {
 	switch {
-	case strings.HasSuffix(name, "location_code"):
+	case isCountry(name):
 		return countryCodes
 	case strings.HasSuffix(name, "location_name"):
 		return countryNames

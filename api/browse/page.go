@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"hdqs/api/boundary"
 	"hdqs/api/contract"
 )
 
@@ -62,6 +63,9 @@ type Question struct {
 	Source    Source
 
 	Dataset any // describes all records of the endpoint; a page has it as JSON-LD
+
+	// Boundaries are what maps have in place of the built-in countries, nil if nothing is.
+	Boundaries *boundary.Set
 
 	// License returns the licence of a dataset and the address of its text, empty if not known.
 	License func(dataset string) (title, address string)

@@ -54,7 +54,8 @@ func readState(e *contract.Endpoint, path, query string) (s state, clean string,
 	}
 	s = state{path, values}
 	columns := values[columnParam]
-	if len(columns) == 0 && !hasEmpty(values) && !values.Has(formatParam) {
+	split := splitCountries(values)
+	if len(columns) == 0 && !hasEmpty(values) && !values.Has(formatParam) && !split {
 		return s, "", nil
 	}
 	values.Del(formatParam)
@@ -70,6 +71,30 @@ func readState(e *contract.Endpoint, path, query string) (s state, clean string,
 	}
 	return s, s.address(values), nil
 }
+
+// splitCountries turns several codes of countries in one field of the form into a list.
+func splitCountries(values url.Values) (split bool) {
+	for name, all := range values {
+		if !isCountry(name) || !slices.ContainsFunc(all, func(v string) bool { return strings.Contains(v, ",") }) {
+			continue
+		}
+		codes := splitLists(all)
+		for i := range codes {
+			codes[i] = strings.TrimSpace(codes[i])
+		}
+		codes = slices.DeleteFunc(codes, func(code string) bool { return code == "" })
+		if values.Del(name); len(codes) == 1 && !strings.Contains(codes[0], ",") {
+			values.Set(name, codes[0])
+		} else if len(codes) > 0 {
+			values.Set(name+contract.SeveralSuffix, joinList(codes, ","))
+		}
+		split = true
+	}
+	return split
+}
+
+// isCountry reports whether a filter or field is the code of a country.
+func isCountry(name string) bool { return strings.HasSuffix(name, "location_code") }
 
 // chosenFields are the fields of the columns that were chosen, empty if they are those that are
 // shown anyway.

@@ -3,6 +3,7 @@ package chart
 import (
 	"html"
 	"html/template"
+	"strconv"
 	"unicode/utf8"
 )
 
@@ -13,15 +14,13 @@ type Bar struct {
 	Text  string // the figure as pages write it
 }
 
-const (
-	barStep   = 26
-	barNames  = 190 // room for names
-	barValues = 110 // room for figures
-)
+// barStep is the height of a bar with its name above it.
+const barStep = 36
 
-// Bars draws bars beside each other, from the left.
+// Bars draws bars below each other, from the left. Widths are parts of the page's, and texts are of
+// the page's size, so that they can be read on a phone.
 func Bars(c *Chart, bars []Bar) template.HTML {
-	b := start(c, lineWidth, len(bars)*barStep+4, "bars")
+	b := open(c, "bars", ` width="100%" height="`+strconv.Itoa(len(bars)*barStep+4)+`"`)
 	least, most := 0.0, 0.0
 	for _, bar := range bars {
 		least, most = min(least, bar.Value), max(most, bar.Value)
@@ -29,18 +28,17 @@ func Bars(c *Chart, bars []Bar) template.HTML {
 	if least == most {
 		most = 1
 	}
-	x := func(v float64) float64 {
-		return barNames + (v-least)/(most-least)*(lineWidth-barNames-barValues)
-	}
+	x := func(v float64) float64 { return (v - least) / (most - least) * 100 }
 	for i, bar := range bars {
-		top := float64(i*barStep + 2)
-		b.add(`<g><title>`, html.EscapeString(bar.Name+": "+bar.Text), `</title>`)
-		b.text(barNames-8, top+17, "end", cut(bar.Name, 28))
+		top := strconv.Itoa(i*barStep + 16)
 		from, to := min(x(0), x(bar.Value)), max(x(0), x(bar.Value))
-		b.add(`<rect class="bar" x="`, number1(from), `" y="`, number1(top), `" width="`, number1(max(1, to-from)),
-			`" height="22"/>`)
-		b.text(to+6, top+17, "start", bar.Text)
-		b.add(`</g>`)
+		below := strconv.Itoa(i*barStep + 22)
+		b.add(`<g><title>`, html.EscapeString(bar.Name+": "+bar.Text), `</title>`,
+			`<text x="0" y="`, top, `">`, html.EscapeString(cut(bar.Name, 36)), `</text>`,
+			`<text class="end" x="100%" y="`, top, `">`, html.EscapeString(bar.Text), `</text>`,
+			`<rect class="track" x="0" y="`, below, `" width="100%" height="8"/>`,
+			`<rect class="bar" x="`, fine(from), `%" y="`, below, `" width="`, fine(max(0.2, to-from)),
+			`%" height="8"/></g>`)
 	}
 	return b.end()
 }

@@ -107,55 +107,66 @@ func TestLines(t *testing.T) {
 
 func TestBars(t *testing.T) {
 	t.Parallel()
-	width := regexp.MustCompile(`width="([0-9.]+)" height="22"`)
+	width := regexp.MustCompile(`class="bar"[^>]* width="([0-9.]+)%"`)
 	bars := []Bar{{"a", 10, "10"}, {hostile, 5, "5"}, {"zero", 0, "0"}}
 	drawing := Bars(&Chart{ID: "x", Title: "t"}, bars)
-	if counts, _ := elements(t, drawing); counts["rect"] != 3 {
+	if counts, _ := elements(t, drawing); counts["rect"] != 6 {
 		t.Errorf("%v", counts)
 	}
 	var widths []string
 	for _, m := range width.FindAllStringSubmatch(string(drawing), -1) {
 		widths = append(widths, m[1])
 	}
-	if want := []string{"420", "210", "1"}; !slices.Equal(widths, want) {
+	if want := []string{"100.00", "50.00", "0.20"}; !slices.Equal(widths, want) {
 		t.Errorf("widths %v, want %v", widths, want)
 	}
 }
 
-// TestCountries: each area is drawn once or named as missing, and its class follows its figure.
-func TestCountries(t *testing.T) {
+// TestMap: each area is drawn once or named as missing, and its class follows its figure.
+func TestMap(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(3, 4))
+	world := World()
 	for range 50 {
 		areas := []Area{{Code: "XXX", Name: hostile, Text: "1", Value: 1}}
-		for _, w := range world {
+		for _, w := range world.areas {
 			if w.code != "-" && random.IntN(3) > 0 {
 				v := math.Floor(random.ExpFloat64() * 10)
 				a := Area{Code: w.code, Name: hostile, Value: v, Text: fmt.Sprint(v)}
 				areas = append(areas, a)
 			}
 		}
-		drawing, legend, missing := Countries(&Chart{ID: "x", Title: hostile}, areas)
+		drawing, legend, missing := Map(&Chart{ID: "x", Title: hostile}, world, areas)
 		counts, _ := elements(t, drawing)
-		if counts["path"] != len(world) || len(missing) != 1 {
+		if counts["path"] != len(world.areas) || len(missing) != 1 {
 			t.Fatalf("%v of %d areas, missing %v", counts, len(areas), missing)
 		}
-		class, _ := classify(areas)
+		var values []float64
 		for i := range areas {
-			for k := range areas {
-				less, same := areas[i].Value < areas[k].Value, areas[i].Value == areas[k].Value
-				if less && class[i] > class[k] || same && class[i] != class[k] {
-					t.Fatalf("%v is %s, %v is %s", areas[i].Value, class[i], areas[k].Value, class[k])
-				}
-			}
+			values = append(values, areas[i].Value)
 		}
+		checkClasses(t, values)
 		if len(legend) == 0 || len(legend) > shades {
 			t.Errorf("the legend has %d classes", len(legend))
 		}
 	}
-	drawing, legend, _ := Countries(&Chart{ID: "x"}, nil)
-	if counts, _ := elements(t, drawing); legend != nil || counts["path"] != len(world) {
+	drawing, legend, _ := Map(&Chart{ID: "x"}, world, nil)
+	if counts, _ := elements(t, drawing); legend != nil || counts["path"] != len(world.areas) {
 		t.Error("a map without figures")
+	}
+}
+
+// checkClasses fails unless greater figures have darker classes, and equal ones the same.
+func checkClasses(t *testing.T, values []float64) {
+	t.Helper()
+	class, _ := classify(values, make([]string, len(values)))
+	for i := range values {
+		for k := range values {
+			less, same := values[i] < values[k], values[i] == values[k]
+			if less && class[i] > class[k] || same && class[i] != class[k] {
+				t.Fatalf("%v is %s, %v is %s", values[i], class[i], values[k], class[k])
+			}
+		}
 	}
 }
 
@@ -175,43 +186,11 @@ func TestProject(t *testing.T) {
 	}
 	// Kabul is in the box around the path of Afghanistan.
 	x, y := project(69.2, 34.5)
-	i := slices.IndexFunc(world, func(a area) bool { return a.code == "AFG" })
-	if !boxOf(t, world[i].path).has(x, y) {
+	areas := World().areas
+	i := slices.IndexFunc(areas, func(a area) bool { return a.code == "AFG" })
+	if !areas[i].box.touches(box{x, y, x, y}) {
 		t.Errorf("%v, %v is not in Afghanistan", x, y)
 	}
-}
-
-type box struct{ left, top, right, bottom float64 }
-
-func (b box) has(x, y float64) bool {
-	return b.left <= x && x <= b.right && b.top <= y && y <= b.bottom
-}
-
-// boxOf reads a path of one ring.
-func boxOf(t *testing.T, path string) box {
-	t.Helper()
-	b := box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
-	var x, y float64
-	for i, text := range regexp.MustCompile(`-?\d+`).FindAllString(path, -1) {
-		n, err := strconv.ParseFloat(text, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		switch {
-		case i == 0:
-			x = n
-		case i == 1:
-			y = n
-		case i%2 == 0:
-			x += n
-		default:
-			y += n
-		}
-		if i%2 == 1 {
-			b = box{min(b.left, x), min(b.top, y), max(b.right, x), max(b.bottom, y)}
-		}
-	}
-	return b
 }
 
 func TestTicks(t *testing.T) {

@@ -3,6 +3,7 @@ package chart
 import (
 	"html"
 	"html/template"
+	"strconv"
 	"strings"
 )
 
@@ -13,7 +14,7 @@ type Point struct {
 	Known bool
 }
 
-// Series is a line of a chart, or a set of bars.
+// Series is a line of a chart.
 type Series struct {
 	Name   string
 	Points []Point // one for each label
@@ -29,8 +30,14 @@ const (
 	marginBase = 34
 )
 
-// maxMarks is the most points of a line that have a mark of their own.
-const maxMarks = 120
+// maxMarks is the most points of a chart that have a mark of their own.
+const maxMarks = 240
+
+// Classes is how many series have a look of their own.
+const Classes = 6
+
+// Class is the class of the series at a position, for a legend.
+func Class(n int) string { return "s" + strconv.Itoa(n%Classes+1) }
 
 // Lines draws series over time. Each has a point for each label.
 func Lines(c *Chart, labels []string, series []Series) template.HTML {
@@ -51,11 +58,15 @@ func Lines(c *Chart, labels []string, series []Series) template.HTML {
 			number1(lineWidth-marginEnd), `"/>`)
 		b.text(marginLeft-6, y(mark)+4, "end", short(mark))
 	}
-	for i, every := 0, (len(labels)+7)/8; i < len(labels); i += max(1, every) {
-		b.text(x(i), lineHeight-10, "middle", labels[i])
+	for i, every := 0, (len(labels)+7)/8; i < len(labels); i += every {
+		class := "middle"
+		if i/every%2 == 1 {
+			class = "middle odd" // left out on a narrow screen
+		}
+		b.text(x(i), lineHeight-10, class, labels[i])
 	}
 	for n, s := range series {
-		class := "s" + string(rune('1'+n%8))
+		class := Class(n)
 		var path strings.Builder
 		pen := "M"
 		for i, p := range s.Points {
@@ -68,7 +79,7 @@ func Lines(c *Chart, labels []string, series []Series) template.HTML {
 		}
 		b.add(`<path class="line `, class, `" d="`, path.String(), `"/>`)
 		for i, p := range s.Points {
-			if p.Known && len(labels) <= maxMarks {
+			if p.Known && len(labels)*len(series) <= maxMarks {
 				text := strings.TrimSpace(s.Name + " " + labels[i] + ": " + p.Text)
 				b.add(`<circle class="mark `, class, `" cx="`, number1(x(i)), `" cy="`, number1(y(p.Value)),
 					`" r="3"><title>`, html.EscapeString(text), `</title></circle>`)

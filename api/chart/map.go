@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"html"
 	"html/template"
 	"slices"
@@ -21,28 +22,30 @@ type Shade struct{ Class, From, To string }
 // shades is how many classes a map has.
 const shades = 5
 
-// mapHeight is the height of a map without Antarctica.
-const mapHeight = 425
-
-// Countries draws a map of countries, darker for greater figures. missing are areas that the map
-// does not have.
-func Countries(c *Chart, areas []Area) (drawing template.HTML, legend []Shade, missing []Area) {
-	class, legend := classify(areas)
-	b := start(c, Width, mapHeight, "map")
+// Map draws the areas of a layer, darker for greater figures. missing are areas that the layer does
+// not have.
+func Map(c *Chart, layer *Layer, areas []Area) (drawing template.HTML, legend []Shade, missing []Area) {
+	values := make([]float64, len(areas))
+	texts := make([]string, len(areas))
 	byCode := make(map[string]int, len(areas))
 	for i := range areas {
-		byCode[areas[i].Code] = i
+		values[i], texts[i], byCode[areas[i].Code] = areas[i].Value, areas[i].Text, i
 	}
+	class, legend := classify(values, texts)
+	b := startIn(c, layer.box, "map")
 	drawn := make([]bool, len(areas))
-	for _, w := range world {
-		i, known := byCode[w.code]
-		if !known {
-			b.add(`<path class="none" d="`, w.path, `"/>`)
-			continue
+	for i := range layer.areas {
+		at := &layer.areas[i]
+		k, known := byCode[at.code]
+		switch {
+		case known:
+			drawn[k] = true
+			b.area(class[k], areas[k].Name+": "+areas[k].Text, at.path)
+		case at.name != "":
+			b.area("none", at.name, at.path)
+		default:
+			b.area("none", "", at.path)
 		}
-		drawn[i] = true
-		b.add(`<path class="`, class[i], `" d="`, w.path, `"><title>`,
-			html.EscapeString(areas[i].Name+": "+areas[i].Text), `</title></path>`)
 	}
 	for i := range areas {
 		if !drawn[i] {
@@ -52,33 +55,35 @@ func Countries(c *Chart, areas []Area) (drawing template.HTML, legend []Shade, m
 	return b.end(), legend, missing
 }
 
-// classify shares areas out among classes: about as many areas in each, equal figures in one.
-func classify(areas []Area) (class []string, legend []Shade) {
-	order := make([]int, len(areas))
+// area draws an area of a map.
+func (b *svg) area(class, title, path string) {
+	b.add(`<path class="`, class, `" d="`, path)
+	if title == "" {
+		b.add(`"/>`)
+		return
+	}
+	b.add(`"><title>`, html.EscapeString(title), `</title></path>`)
+}
+
+// classify shares figures out among classes: about as many in each, equal ones in one.
+func classify(values []float64, texts []string) (class []string, legend []Shade) {
+	order := make([]int, len(values))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case areas[a].Value < areas[b].Value:
-			return -1
-		case areas[a].Value > areas[b].Value:
-			return 1
-		}
-		return 0
-	})
-	class = make([]string, len(areas))
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+	class = make([]string, len(values))
 	for k, i := range order {
-		n := k * shades / len(areas)
-		if k > 0 && areas[i].Value == areas[order[k-1]].Value {
+		n := k * shades / len(values)
+		if k > 0 && values[i] == values[order[k-1]] {
 			class[i] = class[order[k-1]]
 		} else {
 			class[i] = "m" + strconv.Itoa(n+1)
 		}
 		if last := len(legend) - 1; last >= 0 && legend[last].Class == class[i] {
-			legend[last].To = areas[i].Text
+			legend[last].To = texts[i]
 		} else {
-			legend = append(legend, Shade{class[i], areas[i].Text, areas[i].Text})
+			legend = append(legend, Shade{class[i], texts[i], texts[i]})
 		}
 	}
 	return class, legend

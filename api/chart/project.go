@@ -25,10 +25,12 @@ func project(lon, lat float64) (x, y float64) {
 	return (px/widest + 1) / 2 * Width, (1 - py/tallest) / 2 * Height
 }
 
-// AppendRing appends a closed ring of points, as longitude and latitude, to the path of a map. A
-// ring that crosses the edge of the map is drawn at both edges. Points that fall on the one before
-// are left out, and so are rings that are smaller than a unit.
-func AppendRing(path []byte, ring [][2]float64) []byte {
+// AppendRing appends a closed ring of points, as longitude and latitude, to the path of a map of
+// the world. A ring that crosses the edge of the map is drawn at both edges. Points that fall on
+// the one before are left out, and so are rings that are smaller than a unit.
+func AppendRing(path []byte, ring [][2]float64) []byte { return appendTurned(path, ring, 1, project) }
+
+func appendTurned(path []byte, ring [][2]float64, grid int, place func(lon, lat float64) (x, y float64)) []byte {
 	whole := slices.Clone(ring)
 	shift, least, most := 0.0, 180.0, -180.0
 	for i := range whole {
@@ -39,53 +41,46 @@ func AppendRing(path []byte, ring [][2]float64) []byte {
 		least, most = min(least, whole[i][0]), max(most, whole[i][0])
 	}
 	if least >= -180 && most <= 180 {
-		return appendRing(path, whole)
+		return appendRing(path, whole, grid, place)
 	}
 	for _, shift := range []float64{0, math.Copysign(360, -180-least)} {
 		part := slices.Clone(whole)
 		for i := range part {
 			part[i][0] = min(max(part[i][0]+shift, -180), 180) // what is beyond falls on the edge
 		}
-		path = appendRing(path, part)
+		path = appendRing(path, part, grid, place)
 	}
 	return path
 }
 
-func appendRing(path []byte, ring [][2]float64) []byte {
-	from := len(path)
-	command := byte('M')
-	lastX, lastY := 0, 0
+// appendRing appends a ring whose points are rounded to multiples of grid.
+func appendRing(path []byte, ring [][2]float64, grid int, place func(lon, lat float64) (x, y float64)) []byte {
+	points := make([][2]int, 0, len(ring))
 	for _, point := range ring {
-		fx, fy := project(point[0], point[1])
-		x, y := int(math.Round(fx)), int(math.Round(fy))
-		switch {
-		case command == 'M':
-			path = number(append(path, 'M'), x)
-			path = number(append(path, ' '), y)
-		case x == lastX && y == lastY:
+		fx, fy := place(point[0], point[1])
+		at := [2]int{int(math.Round(fx/float64(grid))) * grid, int(math.Round(fy/float64(grid))) * grid}
+		if n := len(points); n > 0 && points[n-1] == at {
 			continue
-		default:
-			if command == 'l' {
-				path = append(path, 'l')
-			} else if x >= lastX {
-				path = append(path, ' ')
-			}
-			path = number(path, x-lastX)
-			if y >= lastY {
-				path = append(path, ' ')
-			}
-			path = number(path, y-lastY)
 		}
-		switch command {
-		case 'M':
-			command = 'l'
-		case 'l':
-			command = ' '
-		}
-		lastX, lastY = x, y
+		points = append(points, at)
 	}
-	if command != ' ' { // all points fall on the first one
-		return path[:from]
+	if len(points) < 3 { // all fall on one line
+		return path
+	}
+	path = number(append(path, 'M'), points[0][0])
+	path = number(append(path, ' '), points[0][1])
+	command := byte('l')
+	for i, p := range points[1:] {
+		dx, dy := p[0]-points[i][0], p[1]-points[i][1]
+		if command == 'l' || dx >= 0 {
+			path = append(path, command)
+		}
+		path = number(path, dx)
+		if dy >= 0 {
+			path = append(path, ' ')
+		}
+		path = number(path, dy)
+		command = ' '
 	}
 	return append(path, 'z')
 }

@@ -20,9 +20,20 @@ type svg struct{ strings.Builder }
 
 // start opens a drawing of a size in its own units.
 func start(c *Chart, width, height int, class string) *svg {
+	return startIn(c, box{0, 0, float64(width), float64(height)}, class)
+}
+
+// startIn opens a drawing that shows a part of the plane.
+func startIn(c *Chart, view box, class string) *svg {
+	return open(c, class, ` viewBox="`+number1(view.left)+` `+number1(view.top)+` `+
+		number1(view.right-view.left)+` `+number1(view.bottom-view.top)+`"`)
+}
+
+// open opens a drawing, whose size attributes say.
+func open(c *Chart, class, size string) *svg {
 	b := new(svg)
-	b.add(`<svg class="chart `, class, `" role="img" viewBox="0 0 `, strconv.Itoa(width), ` `, strconv.Itoa(height),
-		`" aria-labelledby="`, c.ID, `-title" aria-describedby="`, c.ID, `-desc"><title id="`, c.ID, `-title">`,
+	b.add(`<svg class="chart `, class, `" role="img"`, size,
+		` aria-labelledby="`, c.ID, `-title" aria-describedby="`, c.ID, `-desc"><title id="`, c.ID, `-title">`,
 		html.EscapeString(c.Title), `</title><desc id="`, c.ID, `-desc">`, html.EscapeString(c.Description), `</desc>`)
 	return b
 }

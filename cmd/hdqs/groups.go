@@ -20,7 +20,9 @@ var serveGroups = []flagGroup{
 		"scrub",
 	}},
 	{"Where it listens", []string{"listen", "admin", "admin-pprof", "base-url"}},
-	{"Requests and answers", []string{"identifier", "strict", "names", "compression"}},
+	{"Requests and answers", []string{
+		"identifier", "strict", "names", "compression", "boundaries", "boundaries-source",
+	}},
 	{"Limits", []string{
 		"max-queries", "queue-wait", "max-inflight-bytes", "memory-limit", "max-connections",
 		"max-connections-per-address", "body-cache", "keep-buffers",

@@ -42,6 +42,8 @@ type serveFlags struct {
 	connections   int
 	perAddress    int
 	accessLog     accessLogFlags
+	boundaries    string
+	whose         string // the boundaries are
 	memory        size
 	check         bool
 	load          loadFlags
@@ -88,6 +90,10 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 		"the same for one IPv4 address or IPv6 /64; 0: no limit, which a CDN or load balancer in front needs")
 	fl.BoolVar(&f.check, "check", false, "check flags, store, snapshot and memory as serve does, "+
 		"print what would be served, and end without listening or changing a file")
+	fl.StringVar(&f.boundaries, "boundaries", "", "GeoJSON file of countries and their units for the maps of /browse, "+
+		"in place of the built-in countries")
+	fl.StringVar(&f.whose, "boundaries-source", "",
+		"whose boundaries these are, for a line below each map; empty: the member \"attribution\" of the file")
 	f.memory.auto = true
 	fl.Var(&f.memory, "memory-limit", "memory that this process may use: 512MiB, 2GiB; "+
 		"auto: the limit of its control group, or of GOMEMLIMIT; 0: no limit")
@@ -178,6 +184,9 @@ func (f *serveFlags) configure(messages io.Writer) (p passedSockets, o api.Optio
 	}
 	o.Connections, o.ConnectionsPerAddress, o.Pprof = f.connections, f.perAddress, f.pprof
 	if err = f.answers.fill(&o); err != nil {
+		return p, o, err
+	}
+	if o.Boundaries, err = f.readBoundaries(); err != nil {
 		return p, o, err
 	}
 	if p, err = takePassed(); err != nil {

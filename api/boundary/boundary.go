@@ -1,0 +1,73 @@
+package boundary
+
+import (
+	"slices"
+
+	"hdqs/api/chart"
+)
+
+// Set is the boundaries of a file.
+type Set struct {
+	Source    string       // whose boundaries they are
+	Countries *chart.Layer // nil if the file has none
+	Features  [3]int       // by level
+	units     [3][]country // by level; that of countries is empty
+}
+
+// country is the units of a country at one level.
+type country struct {
+	codes []string // sorted
+	layer *chart.Layer
+}
+
+// Has reports whether there are units of a level.
+func (s *Set) Has(level int) bool { return len(s.units[level]) > 0 }
+
+// Units is the map of the country that most of the codes are of, nil without one.
+func (s *Set) Units(level int, codes []string) *chart.Layer {
+	var best *chart.Layer
+	most := 0
+	for i := range s.units[level] {
+		c := &s.units[level][i]
+		known := 0
+		for _, code := range codes {
+			if _, found := slices.BinarySearch(c.codes, code); found {
+				known++
+			}
+		}
+		if known > most {
+			best, most = c.layer, known
+		}
+	}
+	return best
+}
+
+// build draws the layers.
+func build(source string, features []feature) *Set {
+	s := &Set{Source: source}
+	var countries []chart.Shape
+	byCountry := [3]map[string][]chart.Shape{{}, {}, {}}
+	for i := range features {
+		f := &features[i]
+		s.Features[f.level]++
+		if f.level == 0 {
+			countries = append(countries, f.Shape)
+		} else {
+			byCountry[f.level][f.country] = append(byCountry[f.level][f.country], f.Shape)
+		}
+	}
+	if len(countries) > 0 {
+		s.Countries = chart.NewWorld(countries)
+	}
+	for level := 1; level < len(byCountry); level++ {
+		for _, shapes := range byCountry[level] {
+			c := country{layer: chart.NewFlat(shapes)}
+			for i := range shapes {
+				c.codes = append(c.codes, shapes[i].Code)
+			}
+			slices.Sort(c.codes)
+			s.units[level] = append(s.units[level], c)
+		}
+	}
+	return s
+}

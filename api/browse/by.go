@@ -1,0 +1,96 @@
+package browse
+
+import (
+	"slices"
+	"strings"
+
+	"hdqs/api/chart"
+	"hdqs/api/contract"
+)
+
+// drawing is how figures are drawn.
+type drawing uint8
+
+const (
+	asBars drawing = iota
+	overTime
+	onCountries // a map
+	onUnits     // a map of the units of one country
+	onPoints    // a map with a mark for each place
+)
+
+// by is what figures can be drawn by.
+type by struct {
+	value, label string
+	as           drawing
+	fields       []string // that the records of one figure have in common; the first is its value
+	level        int      // of the units
+}
+
+// mapSuffix is in the labels of what is drawn on a map.
+const mapSuffix = " (map)"
+
+// bysOf are what figures can be drawn by: time, countries, units of one country, places,
+// enumerations and short lists.
+func bysOf(q *Question, s state) []by {
+	e := q.Plan.Endpoint
+	has := func(name string) bool {
+		return slices.ContainsFunc(e.Fields, func(f contract.Field) bool { return f.Name == name })
+	}
+	var all []by
+	if len(e.Series()) > 0 {
+		for _, part := range []string{"month", "year"} {
+			b := by{value: part, label: part, as: overTime, fields: []string{part}}
+			if field := compared(e, s); field != "" {
+				b.fields = append(b.fields, field)
+				b.label += " and " + nounOf(field)
+			}
+			all = append(all, b)
+		}
+	}
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		b := by{value: f.Name, fields: []string{f.Name}, label: strings.ToLower(label(f.Name))}
+		switch {
+		case isCountry(f.Name):
+			b.as, b.label = onCountries, nounOf(f.Name)+mapSuffix
+		case f.Name == "admin1_code" || f.Name == "admin2_code":
+			b.as, b.level, b.label = onUnits, int(f.Name[5]-'0'), strings.TrimSuffix(b.label, " code")+mapSuffix
+			b.fields = append(b.fields, strings.TrimSuffix(f.Name, "code")+"name")
+			if q.Boundaries == nil || !q.Boundaries.Has(b.level) || len(chosenOf(s, "location_code")) != 1 {
+				continue
+			}
+		case f.Type == contract.Choice, f.Name == "admin_level", f.Name == "sector_name", f.Name == "admin1_name",
+			f.Name == "appeal_type", f.Name == "category", f.Name == "age_range", f.Name == "org_acronym":
+		default:
+			continue
+		}
+		all = append(all, b)
+	}
+	if e.HasPoints() {
+		code, name := "market_code", "market_name"
+		if !has(code) {
+			code, name = "code", "name"
+		}
+		all = append(all, by{
+			value: "market", label: "market" + mapSuffix, as: onPoints,
+			fields: []string{code, name, contract.LatField, contract.LonField},
+		})
+	}
+	return all
+}
+
+// nounOf is a field with codes of countries in words: country, asylum.
+func nounOf(field string) string { return strings.ToLower(strings.TrimSuffix(label(field), " code")) }
+
+// compared is the field with codes of countries of which the address has several, as many as there
+// are looks of lines, so that each is drawn as a line of its own.
+func compared(e *contract.Endpoint, s state) string {
+	for i := range e.Fields {
+		name := e.Fields[i].Name
+		if n := len(chosenOf(s, name)); isCountry(name) && n > 1 && n <= chart.Classes {
+			return name
+		}
+	}
+	return ""
+}

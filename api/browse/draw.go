@@ -1,0 +1,328 @@
+package browse
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"hdqs/api/chart"
+	"hdqs/api/contract"
+)
+
+// group is a figure of a group.
+type group struct {
+	value, name string // name is the value as people read it
+	second      string // value of the second field over time
+	lat, lon    float64
+	placed      bool // has a place on the map
+	text        string
+	number      float64
+	known       bool // has a figure
+}
+
+// groupsOf reads the groups of an answer.
+func groupsOf(records []record, b *by, field string, countries []Country) []group {
+	names := map[string]string{}
+	if b.as == onCountries {
+		for _, c := range countries {
+			names[c.Code] = c.Name
+		}
+	}
+	all := make([]group, len(records))
+	for i, r := range records {
+		g := &all[i]
+		g.value, _ = r.text(b.fields[0])
+		g.name = names[g.value]
+		switch b.as {
+		case overTime:
+			if len(b.fields) > 1 {
+				g.second, _ = r.text(b.fields[1])
+			}
+		case onUnits:
+			g.name, _ = r.text(b.fields[1])
+		case onPoints:
+			g.name, _ = r.text(b.fields[1])
+			g.lat, g.lon, g.placed = placeOf(r, b.fields[2], b.fields[3])
+		}
+		if g.name == "" {
+			g.name = g.value
+		}
+		if g.name == "" {
+			g.name = "not given"
+		}
+		var text string
+		if text, g.known = r.text(field); g.known {
+			g.number, _ = strconv.ParseFloat(text, 64)
+			g.text = grouped(text)
+		}
+	}
+	return all
+}
+
+// placeOf reads a place. Without one, or with one that is not on the globe, ok is false.
+func placeOf(r record, latField, lonField string) (lat, lon float64, ok bool) {
+	latText, hasLat := r.text(latField)
+	lonText, hasLon := r.text(lonField)
+	lat, err := strconv.ParseFloat(latText, 64)
+	lon, err2 := strconv.ParseFloat(lonText, 64)
+	return lat, lon, hasLat && hasLon && err == nil && err2 == nil && math.Abs(lat) <= 90 && math.Abs(lon) <= 180
+}
+
+func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by) {
+	if len(groups) == 0 {
+		return
+	}
+	c := &chart.Chart{ID: "figure", Title: x.Title}
+	first := strings.TrimSuffix(b.label, mapSuffix)
+	x.Head = []string{strings.ToUpper(first[:1]) + first[1:], m.label}
+	if b.as == overTime {
+		x.drawTime(c, groups, m, b)
+		return
+	}
+	if b.as != asBars || !isEnum(q.Plan.Endpoint, b.value) {
+		sortByFigure(groups)
+	}
+	what := map[drawing]string{onCountries: "countries", onUnits: "units", onPoints: "places", asBars: "groups"}[b.as]
+	c.Description = describe(m, "of "+count(len(groups))+" "+what+", most for "+groups[0].name)
+	switch b.as {
+	case onCountries:
+		world := chart.World()
+		x.Boundaries = naturalEarth
+		if q.Boundaries != nil && q.Boundaries.Countries != nil {
+			world, x.Boundaries = q.Boundaries.Countries, q.Boundaries.Source
+		}
+		x.drawMap(c, world, groups)
+	case onUnits:
+		layer := q.Boundaries.Units(b.level, codesOf(groups))
+		if layer == nil {
+			x.Unmapped = q.Boundaries.Source
+			x.drawBars(c, groups)
+			break
+		}
+		x.Boundaries = q.Boundaries.Source
+		x.drawMap(c, layer, groups)
+	case onPoints:
+		x.drawPoints(q, c, groups, m)
+	default:
+		c.Description = describe(m, "of "+count(len(groups))+" groups")
+		x.drawBars(c, groups)
+	}
+	listed := groups[:min(len(groups), maxFigures)]
+	x.Unlisted = len(groups) - len(listed)
+	for i := range listed {
+		g := &listed[i]
+		name := cell{Text: g.name, Name: true}
+		if filter := b.fields[0]; isFilter(q.Plan, filter) && g.value != "" {
+			name.Link = s.with(filter, g.value, filter+contract.SeveralSuffix, "")
+		}
+		x.Rows = append(x.Rows, []cell{name, g.cell()})
+	}
+}
+
+// naturalEarth is whose boundaries the built-in map has.
+const naturalEarth = "Natural Earth"
+
+// cell is the figure in a table.
+func (g *group) cell() cell {
+	if !g.known {
+		return cell{Text: "–", Number: true, Null: true}
+	}
+	return cell{Text: g.text, Number: true}
+}
+
+// drawTime draws lines over time: one, or one for each value of the second field.
+func (x *figure) drawTime(c *chart.Chart, groups []group, m measure, b *by) {
+	names := []string{""}
+	if len(b.fields) > 1 {
+		names = names[:0]
+		for i := range groups {
+			names = append(names, groups[i].second)
+		}
+		slices.Sort(names)
+		names = slices.Compact(names)
+		x.Head = append([]string{strings.ToUpper(b.value[:1]) + b.value[1:]}, names...)
+	}
+	labels := axis(groups, b.value)
+	at := make(map[[2]string]*group, len(groups))
+	for i := range groups {
+		at[[2]string{groups[i].value, groups[i].second}] = &groups[i]
+	}
+	series := make([]chart.Series, len(names))
+	for n, name := range names {
+		series[n].Name = name
+		for _, label := range labels {
+			p := chart.Point{}
+			if g := at[[2]string{label, name}]; g != nil {
+				p = chart.Point{Value: g.number, Text: g.text, Known: g.known}
+			}
+			series[n].Points = append(series[n].Points, p)
+		}
+		if name != "" {
+			x.Lines = append(x.Lines, seriesKey{chart.Class(n), name})
+		}
+	}
+	span := ""
+	if len(labels) > 0 {
+		span = "from " + labels[0] + " to " + labels[len(labels)-1]
+	}
+	if len(x.Lines) > 0 {
+		span += ", a line each for " + strings.Join(names, ", ")
+	}
+	c.Description = describe(m, span)
+	x.Drawing, x.OverTime = chart.Lines(c, labels, series), true
+	for _, label := range append(labels, "") {
+		row := []cell{{Text: label}}
+		if label == "" {
+			row[0].Text = "not given"
+		}
+		some := false
+		for _, name := range names {
+			g := at[[2]string{label, name}]
+			if some = some || g != nil; g == nil {
+				g = new(group)
+			}
+			row = append(row, g.cell())
+		}
+		if some {
+			x.Rows = append(x.Rows, row)
+		}
+	}
+}
+
+// drawBars draws the first groups.
+func (x *figure) drawBars(c *chart.Chart, groups []group) {
+	drawn := groups[:min(len(groups), maxBars)]
+	x.Left = len(groups) - len(drawn)
+	bars := make([]chart.Bar, len(drawn))
+	for i, g := range drawn {
+		bars[i] = chart.Bar{Name: g.name, Value: g.number, Text: g.text}
+	}
+	x.Drawing = chart.Bars(c, bars)
+}
+
+// drawMap draws a map of areas.
+func (x *figure) drawMap(c *chart.Chart, layer *chart.Layer, groups []group) {
+	var areas []chart.Area
+	for _, g := range groups {
+		if g.known {
+			areas = append(areas, chart.Area{Code: g.value, Name: g.name, Value: g.number, Text: g.text})
+		}
+	}
+	var missing []chart.Area
+	x.Drawing, x.Legend, missing = chart.Map(c, layer, areas)
+	texts := make([]string, min(len(missing), maxBars))
+	for i := range texts {
+		texts[i] = missing[i].Name + " " + missing[i].Text
+	}
+	if more := len(missing) - len(texts); more > 0 {
+		texts = append(texts, count(more)+" more")
+	}
+	x.Missing = strings.Join(texts, ", ")
+}
+
+// drawPoints draws marks at places. Counts of several places can be added up; means cannot.
+func (x *figure) drawPoints(q *Question, c *chart.Chart, groups []group, m measure) {
+	world := chart.World()
+	x.Boundaries = naturalEarth
+	if q.Boundaries != nil && q.Boundaries.Countries != nil {
+		world, x.Boundaries = q.Boundaries.Countries, q.Boundaries.Source
+	}
+	var places []chart.Place
+	for i := range groups {
+		g := &groups[i]
+		if !g.placed || !g.known {
+			x.Placeless++
+			continue
+		}
+		places = append(places, chart.Place{Name: g.name, Lat: g.lat, Lon: g.lon, Value: g.number, Text: g.text})
+	}
+	if len(places) == 0 {
+		return
+	}
+	var total func([]*chart.Place) (float64, string)
+	if m.function != "mean" {
+		total = func(places []*chart.Place) (sum float64, text string) {
+			for _, p := range places {
+				sum += p.Value
+			}
+			return sum, grouped(strconv.FormatFloat(sum, 'f', -1, 64))
+		}
+	}
+	x.Drawing, x.Legend = chart.Points(c, world, places, total)
+}
+
+// describe is a chart in words.
+func describe(m measure, what string) string {
+	return m.label + " " + what + ". The table below has all figures."
+}
+
+// sortByFigure puts the greatest figures first, and groups without a figure last.
+func sortByFigure(groups []group) {
+	slices.SortStableFunc(groups, func(a, b group) int {
+		switch {
+		case a.known != b.known:
+			return map[bool]int{true: -1, false: 1}[a.known]
+		case a.number > b.number:
+			return -1
+		case a.number < b.number:
+			return 1
+		}
+		return strings.Compare(a.name, b.name)
+	})
+}
+
+// isEnum reports whether the values of a field have an order of their own.
+func isEnum(e *contract.Endpoint, name string) bool {
+	return slices.ContainsFunc(e.Fields, func(f contract.Field) bool {
+		return f.Name == name && (f.Type == contract.Choice || isNumber(&f))
+	})
+}
+
+// codesOf are the values of groups.
+func codesOf(groups []group) []string {
+	codes := make([]string, 0, len(groups))
+	for i := range groups {
+		codes = append(codes, groups[i].value)
+	}
+	return codes
+}
+
+// axis is every month or year between the first and the last of the groups, which are in order.
+func axis(groups []group, by string) (labels []string) {
+	first, last := "", ""
+	for i := range groups {
+		if groups[i].value == "" {
+			continue
+		}
+		if first == "" {
+			first = groups[i].value
+		}
+		last = groups[i].value
+	}
+	for at := first; at != "" && at <= last && len(labels) < maxLabels; at = after(at, by) {
+		labels = append(labels, at)
+	}
+	return labels
+}
+
+// after is the month or year after another.
+func after(at, by string) string {
+	if by == "year" {
+		year, err := strconv.Atoi(at)
+		if err != nil {
+			return ""
+		}
+		return strconv.Itoa(year + 1)
+	}
+	yearText, monthText, _ := strings.Cut(at, "-")
+	year, err := strconv.Atoi(yearText)
+	month, err2 := strconv.Atoi(monthText)
+	if err != nil || err2 != nil {
+		return ""
+	}
+	if month++; month > 12 {
+		year, month = year+1, 1
+	}
+	return strconv.Itoa(year) + "-" + string(rune('0'+month/10)) + string(rune('0'+month%10))
+}

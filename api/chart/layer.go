@@ -1,0 +1,192 @@
+package chart
+
+import (
+	_ "embed"
+	"math"
+	"strconv"
+	"strings"
+	"sync"
+)
+
+//go:generate go run ../../cmd/worldmap -o world.txt ../web/npm/world-atlas/countries-110m.json
+//go:embed world.txt
+var worldText string
+
+// Layer is the areas of a map, as paths in units of which the map is Width wide.
+type Layer struct {
+	areas []area
+	box   box // what is shown of the plane
+	flat  bool
+}
+
+// area is what a map colours.
+type area struct {
+	code, name, path string
+	box              box
+}
+
+// Shape is an area as rings of longitude and latitude. A ring ends where it begins.
+type Shape struct {
+	Code, Name string
+	Rings      [][][2]float64
+}
+
+// box is a rectangle on the plane of a map.
+type box struct{ left, top, right, bottom float64 }
+
+// around returns the smallest box around two.
+func (b box) around(o box) box {
+	return box{min(b.left, o.left), min(b.top, o.top), max(b.right, o.right), max(b.bottom, o.bottom)}
+}
+
+// touches reports whether two boxes have a point in common.
+func (b box) touches(o box) bool {
+	return b.left <= o.right && o.left <= b.right && b.top <= o.bottom && o.top <= b.bottom
+}
+
+var nowhere = box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
+
+// World is the map of countries that the program has: Natural Earth at 1:110 million. Areas without
+// a code are "-".
+var World = sync.OnceValue(func() *Layer {
+	l := &Layer{box: box{0, 0, Width, worldHeight}}
+	for line := range strings.Lines(worldText) {
+		code, path, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		l.areas = append(l.areas, area{code: code, path: path, box: boxOf(path)})
+	}
+	return l
+})
+
+// worldHeight is the height of the map of countries without Antarctica.
+const worldHeight = 425
+
+// maxLayer is the most bytes of all areas of a layer, and areaBytes what one has besides its path
+// and name.
+const (
+	maxLayer  = 64_000
+	areaBytes = 50
+)
+
+// NewWorld makes a map of countries.
+func NewWorld(shapes []Shape) *Layer {
+	l := &Layer{box: box{0, 0, Width, worldHeight}}
+	l.draw(shapes, project)
+	return l
+}
+
+// NewFlat makes a map of the areas of one country. Its plane has degrees of latitude, and of
+// longitude as long as they are in the middle of the country.
+func NewFlat(shapes []Shape) *Layer {
+	shift := shiftOf(shapes)
+	around := nowhere
+	for _, s := range shapes {
+		for _, ring := range s.Rings {
+			for _, point := range ring {
+				lon, lat := turned(point[0], shift), point[1]
+				around = around.around(box{lon, -lat, lon, -lat})
+			}
+		}
+	}
+	shrink := math.Cos((around.top + around.bottom) / 2 * math.Pi / 180)
+	scale := Width / max((around.right-around.left)*shrink, around.bottom-around.top, 1e-6)
+	l := &Layer{flat: true, box: box{
+		0, 0, math.Ceil((around.right - around.left) * shrink * scale), math.Ceil((around.bottom - around.top) * scale),
+	}}
+	turn := func(lon, lat float64) (x, y float64) {
+		return (turned(lon, shift) - around.left) * shrink * scale, (-lat - around.top) * scale
+	}
+	l.draw(shapes, turn)
+	return l
+}
+
+// shiftOf is 360 if the areas are at both edges of the map of the world, as those of Fiji are.
+func shiftOf(shapes []Shape) float64 {
+	east, west, between := false, false, false
+	for _, s := range shapes {
+		for _, ring := range s.Rings {
+			for _, point := range ring {
+				east, west = east || point[0] > 150, west || point[0] < -150
+				between = between || math.Abs(point[0]) < 90
+			}
+		}
+	}
+	if east && west && !between {
+		return 360
+	}
+	return 0
+}
+
+// turned moves western longitudes around the globe.
+func turned(lon, shift float64) float64 {
+	if lon < 0 {
+		return lon + shift
+	}
+	return lon
+}
+
+// draw makes the paths. Points are rounded to a grid, which moves both sides of a border alike. The
+// grid is made coarser until the areas have no more than maxLayer bytes.
+func (l *Layer) draw(shapes []Shape, place func(lon, lat float64) (x, y float64)) {
+	for grid := 1; ; grid = grid*5/4 + 1 {
+		l.areas = l.areas[:0]
+		size := 0
+		var path []byte
+		for _, s := range shapes {
+			path = path[:0]
+			for _, ring := range s.Rings {
+				if l.flat {
+					path = appendRing(path, ring, grid, place)
+				} else {
+					path = appendTurned(path, ring, grid, place)
+				}
+			}
+			if len(path) == 0 { // smaller than the grid
+				continue
+			}
+			l.areas = append(l.areas, area{s.Code, s.Name, string(path), boxOf(string(path))})
+			if size += len(path) + len(s.Name) + areaBytes; size > maxLayer {
+				break
+			}
+		}
+		if size <= maxLayer {
+			return
+		}
+	}
+}
+
+// boxOf reads a path as appendRing writes it.
+func boxOf(path string) box {
+	b := nowhere
+	var x, y float64
+	absolute, second := false, false
+	for i := 0; i < len(path); {
+		switch c := path[i]; c {
+		case 'M':
+			absolute = true
+			i++
+		case 'l', ' ', 'z':
+			i++
+		default:
+			end := i + 1
+			for end < len(path) && path[end] >= '0' && path[end] <= '9' {
+				end++
+			}
+			n, _ := strconv.ParseFloat(path[i:end], 64)
+			i = end
+			switch {
+			case !second && absolute:
+				x = n
+			case !second:
+				x += n
+			case absolute:
+				y, absolute = n, false
+			default:
+				y += n
+			}
+			if second = !second; !second {
+				b = b.around(box{x, y, x, y})
+			}
+		}
+	}
+	return b
+}

@@ -1,0 +1,145 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// square is a shape of four corners, with as many points on each side.
+func square(code string, lon, lat, side float64, points int) Shape {
+	var ring [][2]float64
+	corners := [][2]float64{{lon, lat}, {lon + side, lat}, {lon + side, lat + side}, {lon, lat + side}, {lon, lat}}
+	for i := range 4 {
+		a, b := corners[i], corners[i+1]
+		for k := range points {
+			part := float64(k) / float64(points)
+			ring = append(ring, [2]float64{a[0] + (b[0]-a[0])*part, a[1] + (b[1]-a[1])*part})
+		}
+	}
+	return Shape{Code: code, Name: "Unit " + code, Rings: [][][2]float64{append(ring, corners[0])}}
+}
+
+// TestFlat: the units of a country fill the map, stay beside each other and keep their proportions.
+func TestFlat(t *testing.T) {
+	t.Parallel()
+	l := NewFlat([]Shape{square("A", 60, 59.5, 1, 3), square("B", 61, 59.5, 1, 3)})
+	if l.box.right != Width || math.Abs(l.box.bottom-Width) > 5 { // at 60° a degree of longitude is half as long
+		t.Errorf("the map is %v", l.box)
+	}
+	a, b := l.areas[0].box, l.areas[1].box
+	if a.left != 0 || a.right != b.left || b.right != Width || a.top != b.top || a.bottom != b.bottom {
+		t.Errorf("the units are at %v and %v", a, b)
+	}
+	// Fiji is at both edges of the world.
+	l = NewFlat([]Shape{square("C", 178, -18, 1.9, 2), square("D", -179.9, -18, 1.9, 2)})
+	if c, d := l.areas[0].box, l.areas[1].box; c.right > d.left+1 || d.left-c.right > 60 {
+		t.Errorf("the units are at %v and %v", c, d)
+	}
+}
+
+// TestLayerBytes: however many points and areas there are, a layer has no more than its bound, and
+// what it drops is named as missing.
+func TestLayerBytes(t *testing.T) {
+	t.Parallel()
+	for _, count := range []int{1, 40, 400, 5000} {
+		var shapes []Shape
+		var areas []Area
+		wide := int(math.Ceil(math.Sqrt(float64(count))))
+		for i := range count {
+			code := fmt.Sprintf("X%05d", i)
+			shapes = append(shapes, square(code, float64(i%wide)*0.01, float64(i/wide)*0.01, 0.01, 40_000/count+2))
+			areas = append(areas, Area{Code: code, Name: code, Value: float64(i), Text: strconv.Itoa(i)})
+		}
+		for name, l := range map[string]*Layer{"flat": NewFlat(shapes), "world": NewWorld(shapes)} {
+			size := 0
+			for _, a := range l.areas {
+				size += len(a.path) + len(a.name)
+			}
+			if size > maxLayer {
+				t.Errorf("%d areas, %s: %d bytes", count, name, size)
+			}
+			drawing, _, missing := Map(&Chart{ID: "x"}, l, areas)
+			if n := strings.Count(string(drawing), "<path"); n+len(missing) != count || n != len(l.areas) {
+				t.Errorf("%d areas, %s: %d drawn and %d missing", count, name, n, len(missing))
+			}
+			if name == "flat" && count < 1000 && len(missing) > 0 {
+				t.Errorf("%d areas: %d are missing", count, len(missing))
+			}
+		}
+	}
+}
+
+var circle = regexp.MustCompile(`<circle class="([a-z0-9]+)" cx="([-0-9.]+)" cy="([-0-9.]+)" r="([0-9.]+)"><title>([^<]*)`)
+
+// TestPoints: all places are within the view, in no more marks than the bound, and the figures of
+// the marks add up to those of the places.
+func TestPoints(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(7, 8))
+	add := func(places []*Place) (sum float64, text string) {
+		for _, p := range places {
+			sum += p.Value
+		}
+		return sum, strconv.FormatFloat(sum, 'f', -1, 64)
+	}
+	for _, count := range []int{1, 2, 30, 399, 2000, 10_000} {
+		places := make([]Place, count)
+		sum := 0.0
+		for i := range places {
+			v := float64(random.IntN(1000))
+			places[i] = Place{
+				Name: fmt.Sprint("Market ", i), Lat: random.NormFloat64()*4 + 15, Lon: random.NormFloat64()*6 + 20,
+				Value: v, Text: strconv.FormatFloat(v, 'f', -1, 64),
+			}
+			sum += v
+		}
+		drawing, legend := Points(&Chart{ID: "x", Title: hostile}, World(), places, add)
+		counts, _ := elements(t, drawing)
+		if n := counts["circle"]; n == 0 || n > maxPlaces || len(legend) > shades {
+			t.Errorf("%d places: %d marks", count, n)
+		}
+		view := viewOf(places)
+		total := 0.0
+		for _, m := range circle.FindAllStringSubmatch(string(drawing), -1) {
+			x, _ := strconv.ParseFloat(m[2], 64)
+			y, _ := strconv.ParseFloat(m[3], 64)
+			if !view.touches(box{x, y, x, y}) {
+				t.Errorf("%d places: a mark at %v, %v is not in %v", count, x, y, view)
+			}
+			v, err := strconv.ParseFloat(m[5][strings.LastIndex(m[5], " ")+1:], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			total += v
+		}
+		if total != sum {
+			t.Errorf("%d places: the marks add up to %v, the places to %v", count, total, sum)
+		}
+	}
+}
+
+// TestPointsOfMeans: several places on one spot have no mean together, so the mark says from where
+// to where they go, and has no shade.
+func TestPointsOfMeans(t *testing.T) {
+	t.Parallel()
+	places := []Place{
+		{"East", 10, 20, 5, "5"},
+		{hostile, 10, 20, 9, "9"},
+		{"South", 10, 20, 7, "7"},
+		{"Fourth", 10, 20, 6, "6"},
+		{"West", -10, -20, 3, "3"},
+	}
+	drawing, legend := Points(&Chart{ID: "x"}, World(), places, nil)
+	elements(t, drawing)
+	marks := circle.FindAllStringSubmatch(string(drawing), -1)
+	if len(marks) != 2 || marks[0][1] != "several" || !strings.HasSuffix(marks[0][5], ", South and 1 more: 5 to 9") ||
+		marks[1][5] != "West: 3" || !slices.Equal(legend, []Shade{{"m1", "3", "3"}}) {
+		t.Errorf("marks %q, legend %v", marks, legend)
+	}
+}

@@ -1,0 +1,114 @@
+// Draws the figures over time of a page of records once more, so that they can be read and enlarged:
+// with the pointer, and with the arrow keys. The figures are those of the table below the chart; the
+// drawing of the page stays for paper, and for browsers without scripts.
+"use strict";
+(() => {
+  const place = document.getElementById("series"), table = document.getElementById("figures");
+  const drawing = place.querySelector("svg"), title = drawing.querySelector("title").textContent;
+  const month = /^(\d{4,})(?:-(\d\d))?$/;
+  const names = [...table.tHead.rows[0].cells].slice(1).map((cell) => cell.textContent);
+  const read = (cell) => {
+    const number = Number(cell.textContent.replaceAll("\u202f", "").replace("\u2212", "-"));
+    return cell.textContent === "–" || Number.isNaN(number) ? null : number;
+  };
+  const rows = [...table.tBodies[0].rows].filter((row) => month.test(row.cells[0].textContent));
+  if (rows.length < 2) return; // nothing to enlarge
+
+  // Every month or year between the first and the last, so that what has no figure is a gap.
+  const parts = (text) => month.exec(text).slice(1).map(Number);
+  const monthly = rows[0].cells[0].textContent.includes("-");
+  const index = (text) => {
+    const [y, m] = parts(text);
+    return monthly ? y * 12 + m - 1 : y;
+  };
+  const first = index(rows[0].cells[0].textContent), last = index(rows.at(-1).cells[0].textContent);
+  const label = (i) => monthly ? `${Math.floor(i / 12)}-${String(i % 12 + 1).padStart(2, "0")}` : String(i);
+  const xs = Array.from({length: last - first + 1}, (_, i) => first + i);
+  const texts = names.map(() => xs.map(() => null));
+  const values = names.map(() => xs.map(() => null));
+  for (const row of rows) {
+    const at = index(row.cells[0].textContent) - first;
+    names.forEach((_, n) => {
+      values[n][at] = read(row.cells[n + 1]);
+      texts[n][at] = row.cells[n + 1].textContent;
+    });
+  }
+
+  const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
+  const box = make("div", {className: "series", tabIndex: 0});
+  box.setAttribute("role", "application");
+  box.setAttribute("aria-roledescription", "chart");
+  box.setAttribute("aria-label", `${title}. Arrow keys: from figure to figure; Home and End: first and last; plus and minus: zoom; 0: all.`);
+  const out = make("p", {className: "read-out", textContent: "Point at the chart, or choose it and press the arrow keys."});
+  out.setAttribute("aria-live", "polite");
+  const buttons = make("p", {className: "zoom"});
+
+  const dash = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 5], [12, 3]];
+  const stroke = (n) => () => color(`--s${n % 6 + 1}`);
+  const axis = {stroke: () => color("--soft"), grid: {stroke: () => color("--line"), width: 1}, ticks: {show: false}, font: "12px system-ui, sans-serif"};
+  let cursor = -1;
+  const say = (i) => {
+    cursor = i;
+    const figures = names.map((name, n) => (names.length > 1 ? name + " " : "") + (texts[n][i] === null || values[n][i] === null ? "no figure" : texts[n][i]));
+    out.textContent = `${label(xs[i])}: ${figures.join(" · ")}`;
+  };
+  const chart = new uPlot({
+    width: 600, height: 300, legend: {show: false},
+    scales: {x: {time: false}, y: {range: (_, least, most) => {
+      const [low, high] = [Math.min(0, least ?? 0), Math.max(0, most ?? 0)];
+      return low === high ? [0, 1] : uPlot.rangeNum(low, high, {min: {pad: low < 0 ? .1 : 0, soft: 0, mode: 1}, max: {pad: .1, soft: 0, mode: 1}});
+    }}},
+    axes: [
+      {...axis, incrs: monthly ? [1, 2, 3, 6, 12, 24, 60, 120, 240] : [1, 2, 5, 10, 20, 50, 100], space: 70, values: (_, at) => at.map(label)},
+      {...axis, size: 64, values: (_, at) => at.map((v) => v.toLocaleString("en", {notation: Math.abs(v) >= 10000 ? "compact" : "standard", maximumFractionDigits: 3}).replaceAll(",", "\u202f"))},
+    ],
+    series: [{}, ...names.map((name, n) => ({label: name, stroke: stroke(n), width: 2, dash: dash[n % 6], points: {show: xs.length * names.length <= 240, size: 6, fill: stroke(n)}}))],
+    cursor: {y: false, drag: {x: true, y: false}, points: {size: 9, fill: (_, n) => stroke(n - 1)()}},
+    hooks: {setCursor: [(u) => {
+      if (u.cursor.idx !== null && u.cursor.idx !== undefined && u.cursor.left >= 0) say(u.cursor.idx);
+    }]},
+  }, [xs, ...values], box);
+
+  const show = (from, to) => chart.setScale("x", {min: Math.max(first, from), max: Math.min(last, to)});
+  const all = () => show(first, last);
+  const zoom = (times) => {
+    const {min, max} = chart.scales.x, middle = cursor < 0 ? (min + max) / 2 : xs[cursor];
+    const half = Math.max(1, (max - min) * times / 2);
+    const from = Math.max(first, Math.min(middle - half, last - 2 * half));
+    show(from, from + 2 * half);
+  };
+  const go = (i) => {
+    i = Math.max(0, Math.min(xs.length - 1, i));
+    const {min, max} = chart.scales.x;
+    if (xs[i] < min) show(xs[i], xs[i] + max - min);
+    if (xs[i] > max) show(xs[i] - max + min, xs[i]);
+    chart.setCursor({left: chart.valToPos(xs[i], "x"), top: 10});
+    say(i);
+  };
+  // From the first to the next figure, over months that have none.
+  const step = (by) => {
+    let i = cursor < 0 ? (by > 0 ? -1 : xs.length) : cursor;
+    do i += by; while (i >= 0 && i < xs.length && values.every((v) => v[i] === null));
+    if (i >= 0 && i < xs.length) go(i);
+  };
+  const keys = {
+    ArrowRight: () => step(1), ArrowLeft: () => step(-1), Home: () => go(0), End: () => go(xs.length - 1),
+    "+": () => zoom(.5), "=": () => zoom(.5), "-": () => zoom(2), 0: all, Escape: all,
+  };
+  box.addEventListener("keydown", (event) => {
+    if (!keys[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    keys[event.key]();
+  });
+  for (const [text, act] of [["Zoom in", () => zoom(.5)], ["Zoom out", () => zoom(2)], ["Whole period", all]]) {
+    const button = make("button", {type: "button", textContent: text});
+    button.addEventListener("click", act);
+    buttons.append(button, " ");
+  }
+
+  place.append(box, out, buttons);
+  drawing.classList.add("paper");
+  new ResizeObserver(([entry]) => chart.setSize({width: Math.max(200, Math.floor(entry.contentRect.width)), height: 300})).observe(box);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => chart.redraw(false));
+})();
