@@ -26,6 +26,9 @@ const (
 	bodyVersionNotSupported = `{"detail":"HTTP Version Not Supported"}`
 	bodyNotAcceptable       = `{"detail":"Not Acceptable"}`
 	bodyPreconditionFailed  = `{"detail":"Precondition Failed"}`
+	bodyNoSuchRange         = `{"detail":"Range Not Satisfiable"}`
+	bodyBulkGone            = `{"detail":"The bulk files of this snapshot are not kept any longer"}`
+	bodyNoBulkFile          = `{"detail":"This file cannot be read at the moment"}`
 )
 
 // Errors of the server itself. Errors in a request are *Invalid, *BadDay and *Forbidden.

@@ -31,7 +31,7 @@ const (
 
 // preflightHeaders are the header fields that pages of other origins may send.
 var preflightHeaders = contract.ContractNames.IdentifierHeader() + ", " + contract.HAPINames.IdentifierHeader() +
-	", If-None-Match, If-Modified-Since, Prefer"
+	", If-None-Match, If-Modified-Since, If-Range, Prefer, Range"
 
 // Header names in canonical form, which are set without conversion.
 var (

@@ -78,6 +78,7 @@ type landingData struct {
 	Version       string
 	Base          string
 	Identifier    string
+	Bulk          string // the latest snapshot that has bulk files, empty without one
 	Groups        []pageGroup
 }
 
@@ -297,6 +298,7 @@ func (s *Server) addPages(m *mount) {
 	s.addChangelog(m)
 	s.addTexts(m)
 	s.addAssets(m)
+	s.addBulk(m)
 	full := newHead(s.landingFields(safe("Content-Type", htmlType, "Content-Security-Policy", pagePolicy)...)...)
 	bare := newHead(s.landingFields()...)
 	empty := newLanding(m, nil)
@@ -307,6 +309,9 @@ func (s *Server) addPages(m *mount) {
 			served.release(s.log)
 		}
 		data.Base = s.baseOf(ctx)
+		if bulk := s.bulk.Load(); bulk != nil {
+			data.Bulk = bulk.latest
+		}
 		s.answerPage(ctx, "landing.html", data, full, bare, landingKey)
 	}})
 }

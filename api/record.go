@@ -153,6 +153,14 @@ func (rec *record) noteRows(p *index.Page, cache string) {
 	}
 }
 
+// noteFile records which file of a snapshot an answer has. Both are names of ours, not what the
+// request sent.
+func (rec *record) noteFile(id, path string) {
+	if rec != nil && rec.line != nil {
+		rec.line.Query = append(append(append(rec.line.Query[:0], id...), '/'), path...)
+	}
+}
+
 // noteIdentifier counts the result of a check of an identifier.
 func (rec *record) noteIdentifier(result metrics.Identifier, identifier []byte) {
 	if rec == nil {

@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -106,6 +107,11 @@ type Options struct {
 	// since not all caches have the host in their key.
 	BaseURL string
 
+	// Bulk serves bulk files (bulk.go), those that LookForBulk finds. BulkIdentifier refuses
+	// requests for them that have no valid application identifier, if Identifier refuses other
+	// requests.
+	Bulk, BulkIdentifier bool
+
 	// KeepBuffers lets idle connections keep their read buffers of 64 KiB. Otherwise an idle
 	// connection has 1.2 KiB, and needs no more system calls (package wire).
 	KeepBuffers bool
@@ -157,6 +163,7 @@ type Server struct {
 	callers  *wire.Connections
 	shed     shedCounts // requests and connections that were refused
 	bodies   *bodyCache
+	bulk     atomic.Pointer[bulkInventory]
 
 	suspects suspects
 
@@ -273,7 +280,7 @@ func (s *Server) add(m *mount, path string, r route) {
 		}
 	}
 	s.router.ANY(path, handler)
-	if r.computation == nil { // see nearestPath
+	if r.computation == nil && !strings.HasSuffix(path, wildcard) { // see nearestPath
 		m.paths = append(m.paths, path)
 	}
 }

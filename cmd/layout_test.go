@@ -32,7 +32,7 @@ var imports = map[string][]string{
 	"loader/upstream":    {"internal/atomicfile", "internal/fetch", "internal/bucket", "loader", "loader/catalogfile"},
 	"loader/sample":      {"loader", "loader/catalogfile"}, // its tests; loader itself imports it
 	"api": {
-		"snapshot", "snapshot/store", "index", "aggregate", "rowdiff", "api/contract", "api/wire", "api/render",
+		"snapshot", "snapshot/store", "bulk", "index", "aggregate", "rowdiff", "api/contract", "api/wire", "api/render",
 		"api/encode", "api/metrics", "api/accesslog", "api/web", "api/browse", "api/boundary", "internal/nearest",
 	},
 	"api/browse":          {"api/boundary", "api/chart", "api/contract"},
@@ -67,8 +67,8 @@ var imports = map[string][]string{
 	"cmd/worldmap":        {"api/chart", "internal/atomicfile"},
 	"cmd/hdqs": {
 		"snapshot", "snapshot/store", "internal/replica", "internal/fetch", "index", "loader", "loader/sample",
-		"loader/upstream", "api", "api/boundary", "api/contract", "api/encode", "api/accesslog", "internal/nearest",
-		"internal/memory",
+		"bulk", "loader/upstream", "api", "api/boundary",
+		"api/contract", "api/encode", "api/accesslog", "internal/nearest", "internal/memory",
 	},
 }
 

@@ -50,7 +50,7 @@ func codingOf(name []byte) int {
 
 // codes are the statuses with a series of their own. All others share one.
 var codes = [...]int{
-	200, 204, 304, 307, 400, 403, 404, 405, 406, 408, 410, 412, 413, 414, 422, 431, 500, 503, 505,
+	200, 204, 206, 302, 304, 307, 400, 403, 404, 405, 406, 408, 410, 412, 413, 414, 416, 422, 431, 500, 503, 505,
 }
 
 const otherCode = len(codes)

@@ -29,6 +29,8 @@ type answerFlags struct {
 	compression                        string
 	baseURL                            string
 	names                              string
+	bulk                               bool
+	bulkIdentifier                     string
 }
 
 func (f *answerFlags) register(fl *pflag.FlagSet) {
@@ -64,6 +66,10 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 	fl.StringVar(&f.baseURL, "base-url", "",
 		"public address of the service, such as https://HOST, for links on the landing page; "+
 			"empty: the host of the request, and caches may not keep that page")
+	fl.BoolVar(&f.bulk, "bulk", false,
+		"serve the bulk files of the store below "+api.BulkPath+"; from a remote store they are downloaded first")
+	fl.StringVar(&f.bulkIdentifier, "bulk-identifier", "optional",
+		"app identifiers of requests for bulk files: optional, or required where --identifier requires them")
 	fl.BoolVar(&f.keepBuffers, "keep-buffers", false, "idle connections keep their buffers of 64 KiB")
 	for name, into := range map[string]*time.Duration{
 		"max-age": &f.maxAge, "s-maxage": &f.sharedMaxAge, "stale-while-revalidate": &f.staleWhileRevalidate,
@@ -97,6 +103,13 @@ func (f *answerFlags) fill(o *api.Options) (err error) {
 	o.Strict, o.SurrogateKey, o.CacheTag = f.strict, f.surrogateKey, f.cacheTag
 	o.Queries, o.QueueWait, o.InflightBytes = f.queries, orNever(f.queueWait), f.inflight.bytes
 	o.KeepBuffers = f.keepBuffers
+	switch o.Bulk = f.bulk; f.bulkIdentifier {
+	case "required":
+		o.BulkIdentifier = true
+	case "optional":
+	default:
+		return fmt.Errorf("--bulk-identifier %q: want optional or required", f.bulkIdentifier)
+	}
 	if o.BaseURL, err = baseURL(f.baseURL); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"hdqs/api"
+	"hdqs/bulk"
 	"hdqs/internal/memory"
 	"hdqs/internal/replica"
 	"hdqs/snapshot"
@@ -145,6 +146,7 @@ func (f *follower) show(p store.Pointer, next found) (changed bool, err error) {
 			f.server.Announce(p.PublishedAt)
 			f.shown = p
 		}
+		f.lookForBulk()
 		return false, nil
 	}
 	f.reportStep("warming up snapshot " + p.ID)
@@ -156,10 +158,18 @@ func (f *follower) show(p store.Pointer, next found) (changed bool, err error) {
 		return false, errors.Join(swapError(p.ID, err), snap.Close())
 	}
 	f.shown = p
+	f.lookForBulk()
 	if err := f.store.KeepLinks(snap.Manifest); err != nil {
 		f.log.Warn("links to files of earlier snapshots could not be removed", "error", err)
 	}
 	return true, nil
+}
+
+// lookForBulk serves the bulk files that the store has now. Without them the rest is served.
+func (f *follower) lookForBulk() {
+	if err := f.server.LookForBulk(bulk.Open(f.store.Store)); err != nil {
+		f.log.Error("some bulk files cannot be served", "snapshot", f.shown.ID, "error", err)
+	}
 }
 
 // swap swaps, and SIGHUP ends the warm-up before it: another look is due.

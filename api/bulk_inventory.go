@@ -1,0 +1,247 @@
+package api
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"hdqs/bulk"
+)
+
+// bulkInventory is what there is of bulk files. It is replaced whole.
+type bulkInventory struct {
+	latest string // the latest snapshot served here that has bulk files, empty without one
+	index  *pageContent
+	byID   map[string]*bulkSnapshot
+	gone   map[string]bool // snapshots whose files were here earlier
+}
+
+// bulkSnapshot is a snapshot that has bulk files. Its manifest is read when it is first needed.
+type bulkSnapshot struct {
+	id    string
+	store *bulk.Bulk
+	mu    sync.Mutex
+	files *bulkFiles
+	known map[string]*openFile // files that other snapshots have, by name
+}
+
+// bulkFiles are the bulk files of a snapshot.
+type bulkFiles struct {
+	id                  string
+	idField             []byte
+	manifest, signature *pageContent
+	byPath              map[string]*bulkFile
+}
+
+// bulkFile is one file of a snapshot.
+type bulkFile struct {
+	path, contentType string
+	tag, weakTag      []byte
+	*openFile
+}
+
+// openFile is a file that stays open once it was read, so that it can be read when its name is
+// removed. Snapshots that have the same file share it. Nothing closes it: *os.File does when nobody
+// refers to it.
+type openFile struct {
+	name  string
+	bytes int64
+	file  atomic.Pointer[os.File]
+}
+
+// contentTypes are the media types of the formats.
+var contentTypes = map[bulk.Format]string{
+	bulk.Parquet: "application/vnd.apache.parquet", bulk.CSVZstd: "application/zstd", bulk.CSVGzip: "application/gzip",
+	bulk.CSV: csvType,
+}
+
+// LookForBulk looks which snapshots of a store have bulk files. The caller does so after each Swap,
+// and whenever files may have been added or removed. The files of the served snapshot are opened
+// now, others when they are requested.
+func (s *Server) LookForBulk(b *bulk.Bulk) error {
+	if !s.options.Bulk {
+		return nil
+	}
+	ids, err := b.Snapshots()
+	if err != nil {
+		return err
+	}
+	before := s.bulk.Load()
+	if before == nil {
+		before = &bulkInventory{}
+	}
+	next := &bulkInventory{latest: before.latest, byID: map[string]*bulkSnapshot{}, gone: map[string]bool{}}
+	for _, id := range ids {
+		if next.byID[id] = before.byID[id]; next.byID[id] == nil {
+			next.byID[id] = &bulkSnapshot{id: id, store: b, known: before.openFiles()}
+		}
+	}
+	current := s.currentID()
+	if v := next.byID[current]; v != nil {
+		var files *bulkFiles
+		if files, err = v.load(); err == nil {
+			err = files.openAll()
+			next.latest = current
+		} else {
+			err = fmt.Errorf("bulk files of %s: %w", current, err)
+			delete(next.byID, current)
+		}
+	}
+	for id := range before.gone {
+		next.gone[id] = next.byID[id] == nil
+	}
+	for id, v := range before.byID {
+		switch {
+		case next.byID[id] != nil:
+		case id == current || id == next.latest || s.isRetained(id): // its files are open
+			next.byID[id] = v
+		default:
+			next.gone[id] = true
+		}
+	}
+	next.index = newBulkIndex(next)
+	s.bulk.Store(next)
+	return err
+}
+
+// isRetained reports whether a replaced snapshot still answers.
+func (s *Server) isRetained(id string) bool {
+	s.retained.Lock()
+	defer s.retained.Unlock()
+	return slices.ContainsFunc(s.retained.entries, func(v *served) bool { return v.id == id })
+}
+
+// open returns the files of a snapshot, nil if there are none. known tells whether there were some.
+func (n *bulkInventory) open(id string) (files *bulkFiles, known bool) {
+	v := n.byID[id]
+	if v == nil {
+		return nil, n.gone[id]
+	}
+	files, err := v.load()
+	return files, err != nil
+}
+
+// openFiles returns the files of the latest snapshot, by name.
+func (n *bulkInventory) openFiles() map[string]*openFile {
+	known := map[string]*openFile{}
+	if v := n.byID[n.latest]; v != nil {
+		if files, err := v.load(); err == nil {
+			for _, f := range files.byPath {
+				known[f.name] = f.openFile
+			}
+		}
+	}
+	return known
+}
+
+// load reads the manifest of the snapshot, unless it was read before.
+func (v *bulkSnapshot) load() (files *bulkFiles, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.files == nil {
+		if v.files, err = readBulk(v.store, v.id, v.known); err == nil {
+			v.known = nil
+		}
+	}
+	return v.files, err
+}
+
+// readBulk reads the manifest of a snapshot. It uses those of the known files that the snapshot
+// has.
+func readBulk(b *bulk.Bulk, id string, known map[string]*openFile) (*bulkFiles, error) {
+	data, signature, err := b.ManifestFile(id)
+	if err != nil {
+		return nil, err
+	}
+	manifest, err := bulk.ParseManifest(data)
+	if err != nil {
+		return nil, err
+	}
+	if manifest.Snapshot != id {
+		return nil, fmt.Errorf("the manifest is of snapshot %s", manifest.Snapshot)
+	}
+	text := func(data []byte) *pageContent {
+		return madeOnce(func() ([]byte, error) { return data, nil })()
+	}
+	files := &bulkFiles{id: id, idField: []byte(id), manifest: text(data), byPath: map[string]*bulkFile{}}
+	if signature != nil {
+		files.signature = text(signature)
+	}
+	for f := range manifest.All {
+		name := b.Path(f)
+		file := known[name]
+		if file == nil || file.bytes != f.Bytes {
+			file = &openFile{name: name, bytes: f.Bytes}
+		}
+		tag := []byte(`"` + f.SHA256 + `"`)
+		files.byPath[f.Path] = &bulkFile{f.Path, contentTypes[f.Format], tag, append([]byte("W/"), tag...), file}
+	}
+	return files, nil
+}
+
+// open returns the file, which the caller does not close.
+func (f *openFile) open() (*os.File, error) {
+	if file := f.file.Load(); file != nil {
+		return file, nil
+	}
+	file, err := os.Open(f.name)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := file.Stat(); err != nil || info.Size() != f.bytes || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, file.Close(), fmt.Errorf("%s is not a file of %d bytes", f.name, f.bytes))
+	}
+	if !f.file.CompareAndSwap(nil, file) { // another request was faster
+		return f.file.Load(), file.Close()
+	}
+	return file, nil
+}
+
+// openAll opens all files. It returns the first error, and how many files have one.
+func (f *bulkFiles) openAll() (err error) {
+	failed := 0
+	for _, file := range f.byPath {
+		if _, fault := file.open(); fault != nil {
+			if failed++; failed == 1 {
+				err = fault
+			}
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: write them again with 'hdqs export' or 'hdqs build --bulk'", err)
+	}
+	if failed > 0 {
+		err = fmt.Errorf("%d bulk files of %s cannot be served, among them: %w", failed, f.id, err)
+	}
+	return err
+}
+
+// newBulkIndex makes the index.
+func newBulkIndex(n *bulkInventory) *pageContent {
+	type entry struct {
+		Snapshot string `json:"snapshot"`
+		Manifest string `json:"manifest"` // relative to the index
+	}
+	index := struct {
+		Latest    string  `json:"latest,omitempty"`
+		Snapshots []entry `json:"snapshots"`
+	}{n.latest, []entry{}}
+	for id := range n.byID {
+		index.Snapshots = append(index.Snapshots, entry{id, id + "/" + bulkManifest})
+	}
+	slices.SortFunc(index.Snapshots, func(a, b entry) int {
+		if a.Snapshot < b.Snapshot {
+			return -1
+		}
+		return 1
+	})
+	return madeOnce(func() ([]byte, error) {
+		body, err := json.Marshal(index)
+		return append(body, '\n'), err
+	})()
+}

@@ -1,0 +1,457 @@
+package api
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"hdqs/bulk"
+	"hdqs/internal/testkit"
+	"hdqs/snapshot/store"
+)
+
+const (
+	bulkTable     = "price/location_code=AFG/part-0.parquet"
+	bulkText      = "price.csv.gz"
+	bulkOfNothing = "sources.csv"
+)
+
+// bulkDir is a store with bulk files, without segments.
+type bulkDir struct {
+	*bulk.Bulk
+	dir   string
+	files map[string][]byte // by snapshot and path
+}
+
+func newBulkDir(t *testing.T) *bulkDir {
+	t.Helper()
+	dir := t.TempDir()
+	st, err := store.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &bulkDir{bulk.Open(st), dir, map[string][]byte{}}
+}
+
+// put adds the files of a snapshot, which are random but for an empty one.
+func (b *bulkDir) put(t *testing.T, id string, r *rand.Rand) {
+	t.Helper()
+	make := func(path string, format bulk.Format, bytes int) bulk.File {
+		data := make([]byte, bytes)
+		for i := range data {
+			data[i] = byte(r.Uint32())
+		}
+		sum := sha256.Sum256(data)
+		f := bulk.File{Path: path, Format: format, Bytes: int64(bytes), SHA256: hex.EncodeToString(sum[:])}
+		testkit.WriteFile(t, b.Path(&f), data)
+		b.files[id+"/"+path] = data
+		return f
+	}
+	manifest := &bulk.Manifest{
+		Format: bulk.ManifestFormat, Snapshot: id, Created: sampleTime,
+		Tables: []bulk.Table{{Table: "price", Segment: strings.Repeat("0", 64), Files: []bulk.File{
+			make(bulkTable, bulk.Parquet, 300_000+r.IntN(3_000_000)), make(bulkText, bulk.CSVGzip, 1+r.IntN(9000)),
+		}}},
+		Files: []bulk.File{make(bulkOfNothing, bulk.CSV, 0)},
+	}
+	data, err := manifest.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	testkit.WriteFile(t, filepath.Join(b.dir, bulk.ManifestName(id)), data)
+	b.files[id+"/manifest.json"] = data
+}
+
+// bulkServer serves the sample and bulk files of its snapshot.
+func bulkServer(t *testing.T, o Options) (*Server, *bulkDir) {
+	t.Helper()
+	o.Bulk = true
+	s, b := sampleServer(t, o, 3), newBulkDir(t)
+	b.put(t, sampleID, rand.New(rand.NewPCG(1, 17)))
+	if err := s.LookForBulk(b.Bulk); err != nil {
+		t.Fatal(err)
+	}
+	return s, b
+}
+
+// sentField returns the value of a header field, empty without one.
+func sentField(a *Answer, name string) string {
+	v, _ := a.field(name)
+	return v
+}
+
+func TestBulkFiles(t *testing.T) {
+	t.Parallel()
+	s, b := bulkServer(t, Options{})
+	address := listen(t, s)
+	for _, prefix := range []string{"", "/hapi"} {
+		for _, path := range []string{bulkTable, bulkText, bulkOfNothing, "manifest.json"} {
+			want := b.files[sampleID+"/"+path]
+			moved := ask(t, address, "GET", prefix+"/bulk/latest/"+path, nil)
+			target := sentField(&moved, "Location")
+			if moved.Status != 302 || target != prefix+"/bulk/"+sampleID+"/"+path ||
+				sentField(&moved, "Cache-Control") != "public, max-age=60" {
+				t.Fatalf("%s: %d to %q, %v", path, moved.Status, target, moved.Header)
+			}
+			for _, method := range []string{"GET", "HEAD"} {
+				got := ask(t, address, method, target, nil)
+				if method == "GET" && !bytes.Equal(got.Body, want) || method == "HEAD" && len(got.Body) > 0 {
+					t.Errorf("%s %s: %d bytes, want the %d of the file", method, target, len(got.Body), len(want))
+				}
+				if got.Status != 200 || sentField(&got, "Content-Length") != strconv.Itoa(len(want)) ||
+					sentField(&got, "Cache-Control") != immutableKept {
+					t.Errorf("%s %s: %d %v", method, target, got.Status, got.Header)
+				}
+			}
+		}
+	}
+	got := ask(t, address, "GET", "/bulk/"+sampleID+"/"+bulkTable, nil)
+	sum := sha256.Sum256(b.files[sampleID+"/"+bulkTable])
+	for name, want := range map[string]string{
+		"Etag": `"` + hex.EncodeToString(sum[:]) + `"`, "Accept-Ranges": "bytes", "X-Snapshot-Id": sampleID,
+		"Content-Type": "application/vnd.apache.parquet", "Content-Encoding": "",
+	} {
+		if sentField(&got, name) != want {
+			t.Errorf("%s is %q, want %q", name, sentField(&got, name), want)
+		}
+	}
+	index := ask(t, address, "GET", "/bulk/index.json", nil)
+	if want := `{"latest":"` + sampleID + `","snapshots":[{"snapshot":"` + sampleID + `","manifest":"` + sampleID +
+		`/manifest.json"}]}` + "\n"; string(index.Body) != want {
+		t.Errorf("index\n%s\nwant\n%s", index.Body, want)
+	}
+	if page := ask(t, address, "GET", "/", nil); !strings.Contains(string(page.Body), "/bulk/latest/manifest.json") {
+		t.Error("the landing page has no link to the files")
+	}
+	// The same without a network, as 'hdqs query' asks.
+	answer := s.Answer("GET", "/bulk/"+sampleID+"/"+bulkTable, []HeaderField{{"Range", "bytes=5-9"}})
+	if answer.Status != 206 || !bytes.Equal(answer.Body, b.files[sampleID+"/"+bulkTable][5:10]) {
+		t.Errorf("without a network: %d, %d bytes", answer.Status, len(answer.Body))
+	}
+}
+
+// TestBulkRanges compares parts of files with the same parts of what was written, and answers
+// to conditions with what RFC 9110 says.
+func TestBulkRanges(t *testing.T) {
+	t.Parallel()
+	s, b := bulkServer(t, Options{})
+	address := listen(t, s)
+	target := "/bulk/" + sampleID + "/" + bulkTable
+	file := b.files[sampleID+"/"+bulkTable]
+	size := len(file)
+	sum := sha256.Sum256(file)
+	tag := `"` + hex.EncodeToString(sum[:]) + `"`
+	check := func(method string, header []HeaderField, status, from, to int) {
+		t.Helper()
+		got := ask(t, address, method, target, header)
+		if got.Status != status {
+			t.Errorf("%s with %v: %d, want %d", method, header, got.Status, status)
+			return
+		}
+		wantRange, want := "", []byte(nil)
+		switch status {
+		case 200:
+			want = file
+		case 206:
+			wantRange, want = fmt.Sprintf("bytes %d-%d/%d", from, to-1, size), file[from:to]
+		case 416:
+			wantRange = fmt.Sprintf("bytes */%d", size)
+		}
+		if sentField(&got, "Content-Range") != wantRange {
+			t.Errorf("%v: Content-Range %q, want %q", header, sentField(&got, "Content-Range"), wantRange)
+		}
+		if status < 300 && method == "GET" && !bytes.Equal(got.Body, want) {
+			t.Errorf("%v: %d bytes, want %d of the file's", header, len(got.Body), len(want))
+		}
+		if status == 304 && (len(got.Body) > 0 || sentField(&got, "Etag") != tag) {
+			t.Errorf("%v: 304 with %v", header, got.Header)
+		}
+	}
+	ranges := func(text string) []HeaderField { return []HeaderField{{"Range", text}} }
+	end := strconv.Itoa(size)
+	for text, want := range map[string][3]int{
+		"bytes=0-0": {206, 0, 1}, "bytes=0-": {206, 0, size}, "bytes=-1": {206, size - 1, size},
+		"bytes=7-" + end: {206, 7, size}, "bytes=-" + end + "9": {206, 0, size}, "Bytes= 3-4 ": {206, 3, 5},
+		"bytes=1-99999999999999999999": {206, 1, size}, "bytes=99999999999999999999-": {416},
+		"bytes=" + end + "-": {416}, "bytes=-0": {416}, "bytes=0-1,5-6": {416}, "bytes=0-1,": {416},
+		"bytes=5-4": {200}, "bytes=": {200}, "bytes=-": {200}, "bytes=a-b": {200}, "bytes=1-2-3": {200}, "bytes": {200},
+		"bytes=+1-2": {200}, "rows=1-2": {200}, "bytes=1 - 2": {200},
+	} {
+		check("GET", ranges(text), want[0], want[1], want[2])
+	}
+	check("GET", []HeaderField{{"Range", "bytes=0-1"}, {"Range", "bytes=0-1"}}, 416, 0, 0)
+	check("HEAD", ranges("bytes=0-1"), 200, 0, 0)
+	part := HeaderField{"Range", "bytes=10-19"}
+	for _, c := range []struct {
+		header []HeaderField
+		status int
+	}{
+		{[]HeaderField{part, {"If-Range", tag}}, 206},
+		{[]HeaderField{part, {"If-Range", "W/" + tag}}, 200},
+		{[]HeaderField{part, {"If-Range", `"other"`}}, 200},
+		{[]HeaderField{part, {"If-Range", "Wed, 21 Oct 2026 07:28:00 GMT"}}, 200},
+		{[]HeaderField{{"If-None-Match", tag}}, 304},
+		{[]HeaderField{part, {"If-None-Match", "W/" + tag}}, 304},
+		{[]HeaderField{{"If-None-Match", `"a", ` + tag}}, 304},
+		{[]HeaderField{{"If-None-Match", "*"}}, 304},
+		{[]HeaderField{{"If-None-Match", `"other"`}}, 200},
+		{[]HeaderField{part, {"If-Match", tag}}, 206},
+		{[]HeaderField{part, {"If-Match", `"x",` + tag}}, 206},
+		{[]HeaderField{{"If-Match", "*"}}, 200},
+		{[]HeaderField{part, {"If-Match", "W/" + tag}}, 412},
+		{[]HeaderField{{"If-Match", `"other"`}}, 412},
+	} {
+		check("GET", c.header, c.status, 10, 20)
+	}
+	r := rand.New(rand.NewPCG(2, 17))
+	for range 300 {
+		first, last := r.IntN(size), r.IntN(size)
+		if last < first {
+			first, last = last, first
+		}
+		switch r.IntN(3) {
+		case 0:
+			check("GET", ranges(fmt.Sprintf("bytes=%d-%d", first, last)), 206, first, last+1)
+		case 1:
+			check("GET", ranges(fmt.Sprintf("bytes=%d-", last)), 206, last, size)
+		case 2:
+			check("GET", ranges(fmt.Sprintf("bytes=-%d", size-last)), 206, last, size)
+		}
+	}
+	if got := ask(t, address, "GET", "/bulk/"+sampleID+"/"+bulkOfNothing, ranges("bytes=0-")); got.Status != 416 {
+		t.Errorf("a part of an empty file: %d, want 416", got.Status)
+	}
+}
+
+// TestBulkDownloadsResume cuts downloads after any number of bytes and continues them.
+func TestBulkDownloadsResume(t *testing.T) {
+	t.Parallel()
+	s, b := bulkServer(t, Options{})
+	address := listen(t, s)
+	want := b.files[sampleID+"/"+bulkTable]
+	r := rand.New(rand.NewPCG(3, 17))
+	for range 20 {
+		var got []byte
+		tag := ""
+		for parts := 0; len(got) < len(want); parts++ {
+			if parts > 1000 {
+				t.Fatal("the download does not end")
+			}
+			conn, err := net.Dial("tcp", address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			request := "GET /bulk/" + sampleID + "/" + bulkTable + " HTTP/1.1\r\nHost: a\r\n"
+			if len(got) > 0 {
+				request += fmt.Sprintf("Range: bytes=%d-\r\nIf-Range: %s\r\n", len(got), tag)
+			}
+			_, err = io.WriteString(conn, request+"\r\n")
+			if err != nil {
+				t.Fatal(err)
+			}
+			answer, rest := readPart(t, conn, r.IntN(len(want)))
+			conn.Close()
+			tag = cmp.Or(tag, answer.Header.Get("Etag"))
+			got = append(got, rest...)
+		}
+		if !bytes.Equal(got, want) {
+			t.Fatal("the parts are not the file")
+		}
+	}
+}
+
+// readPart reads the header of an answer and up to n bytes of its body.
+func readPart(t *testing.T, conn net.Conn, n int) (*http.Response, []byte) {
+	t.Helper()
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode/100 != 2 {
+		t.Fatalf("status %d", answer.StatusCode)
+	}
+	part, err := io.ReadAll(io.LimitReader(answer.Body, int64(n)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer, part
+}
+
+// TestBulkOfOtherSnapshots checks what happens to files as snapshots come and go.
+func TestBulkOfOtherSnapshots(t *testing.T) {
+	t.Parallel()
+	first, second := twoSnapshots(t)
+	s, b := serverOf(t, Options{Bulk: true}, first), newBulkDir(t)
+	address := listen(t, s)
+	look := func() {
+		t.Helper()
+		if err := s.LookForBulk(b.Bulk); err != nil {
+			t.Fatal(err)
+		}
+	}
+	status := func(target string, want int) Answer {
+		t.Helper()
+		got := ask(t, address, "GET", target, nil)
+		if got.Status != want {
+			t.Errorf("%s: %d, want %d", target, got.Status, want)
+		}
+		return got
+	}
+	latest := func(want string) {
+		t.Helper()
+		moved := status("/bulk/latest/"+bulkText, 302)
+		if got := sentField(&moved, "Location"); got != "/bulk/"+want+"/"+bulkText {
+			t.Errorf("the latest is %s, want %s", got, want)
+		}
+	}
+	status("/bulk/latest/"+bulkText, 503) // before the first look
+	look()
+	if got := status("/bulk/latest/"+bulkText, 404); !strings.Contains(sentField(&got, "X-Hint"), "--bulk") {
+		t.Errorf("the hint is %q", sentField(&got, "X-Hint"))
+	}
+	b.put(t, "first", rand.New(rand.NewPCG(4, 1)))
+	b.put(t, "older", rand.New(rand.NewPCG(4, 2)))
+	look()
+	latest("first")
+	if err := s.Swap(Release{Snapshot: second, PublishedAt: publishedTime}); err != nil {
+		t.Fatal(err)
+	}
+	look()
+	latest("first") // the second has none yet
+	b.put(t, "second", rand.New(rand.NewPCG(4, 3)))
+	look()
+	latest("second")
+	for _, id := range []string{"first", "older", "second"} {
+		if got := status("/bulk/"+id+"/"+bulkText, 200); !bytes.Equal(got.Body, b.files[id+"/"+bulkText]) {
+			t.Errorf("%s has other bytes", id)
+		}
+	}
+	// Files stay readable without their names, until nothing needs them.
+	if err := os.RemoveAll(filepath.Join(b.dir, "bulk")); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"first", "second"} {
+		for range 2 {
+			if got := status("/bulk/"+id+"/"+bulkTable, 200); !bytes.Equal(got.Body, b.files[id+"/"+bulkTable]) {
+				t.Errorf("%s has other bytes after its names are gone", id)
+			}
+			look()
+		}
+	}
+	gone := status("/bulk/older/"+bulkText, 410)
+	none := status("/bulk/never/"+bulkText, 404)
+	for _, got := range []Answer{gone, none} {
+		if !strings.Contains(sentField(&got, "X-Hint"), "/bulk/index.json") {
+			t.Errorf("the hint is %q", sentField(&got, "X-Hint"))
+		}
+	}
+}
+
+// TestBulkPathsAreKeys checks that no path leads out of the manifest.
+func TestBulkPathsAreKeys(t *testing.T) {
+	t.Parallel()
+	s, b := bulkServer(t, Options{})
+	testkit.WriteFile(t, filepath.Join(b.dir, "secret"), []byte("secret"))
+	address := listen(t, s)
+	for target, want := range map[string]int{
+		"/bulk/": 307, "/bulk": 302, "/bulk/" + sampleID: 302, "/bulk/" + sampleID + "/": 302,
+		"/bulk/" + sampleID + "/../../../secret": 404, "/bulk/" + sampleID + "/%2e%2e/%2e%2e/%2e%2e/secret": 404,
+		"/bulk/../secret": 404, "/bulk/" + sampleID + "//" + bulkText: 404, "/bulk/" + sampleID + "/" + bulkText +
+			"/": 404,
+		"/bulk/" + sampleID + "/price": 404, "/bulk//" + sampleID: 302, "/bulk/%00": 404, "/bulk/latest": 302,
+		"/bulk/latest//evil.example/": 302, "/bulk/" + sampleID + "/manifest.sig": 404,
+		"/bulk/" + sampleID + "/location_code%3DAFG": 404, "/bulk/" + sampleID +
+			"/price/location_code%3DAFG/part-0.parquet": 200,
+	} {
+		got := ask(t, address, "GET", target, nil)
+		if got.Status != want || bytes.Contains(got.Body, []byte("secret")) {
+			t.Errorf("%s: %d, want %d", target, got.Status, want)
+		}
+		if location := sentField(&got, "Location"); strings.HasPrefix(location, "//") {
+			t.Errorf("%s leads to another host: %s", target, location)
+		}
+	}
+	off := sampleServer(t, Options{}, 3)
+	if got := off.Answer("GET", "/bulk/latest/manifest.json", nil); got.Status != 404 {
+		t.Errorf("without bulk files: %d, want 404", got.Status)
+	}
+}
+
+func TestBulkIdentifier(t *testing.T) {
+	t.Parallel()
+	s, _ := bulkServer(t, Options{BulkIdentifier: true})
+	const good = "app_identifier=" + goodIdentifier
+	for target, want := range map[string]int{
+		"/bulk/latest/manifest.json": 403, "/bulk/latest/manifest.json?" + good: 302, "/bulk/index.json": 403,
+		"/bulk/" + sampleID + "/" + bulkText: 403, "/bulk/" + sampleID + "/" + bulkText + "?" + good: 200,
+	} {
+		got := s.Answer("GET", target, nil)
+		if location := sentField(&got, "Location"); got.Status != want || want == 302 && !strings.HasSuffix(location,
+			good) {
+			t.Errorf("%s: %d to %q, want %d", target, got.Status, location, want)
+		}
+	}
+	open, _ := bulkServer(t, Options{})
+	if got := open.Answer("GET", "/bulk/"+sampleID+"/"+bulkText, nil); got.Status != 200 {
+		t.Errorf("%d, want 200: bulk files need no identifier", got.Status)
+	}
+}
+
+// TestBulkIsCounted checks that downloads are in the metrics and the access log, with the bytes
+// that were sent, and that a file that cannot be read is no answer.
+func TestBulkIsCounted(t *testing.T) {
+	t.Parallel()
+	l, read := openAccessLog(t)
+	s, _ := bulkServer(t, Options{AccessLog: l, SurrogateKey: true})
+	address := listen(t, s)
+	got := ask(t, address, "GET", "/bulk/"+sampleID+"/"+bulkTable, []HeaderField{{"Range", "bytes=100-299999"}})
+	if keys := sentField(&got, "Surrogate-Key"); keys != "all snap-"+sampleID {
+		t.Errorf("purge keys %q", keys)
+	}
+	admin := listenAdmin(t, s)
+	testkit.WaitFor(t, "the end of the request", func() bool {
+		scraped := ask(t, admin, "GET", "/metrics", nil)
+		return strings.Contains(string(scraped.Body), `hdqs_http_response_bytes_total{coding="identity"} 299900`)
+	})
+	scraped := ask(t, admin, "GET", "/metrics", nil)
+	if want := `hdqs_http_requests_total{code="206",endpoint="/bulk/",format="other"} 1`; !strings.Contains(
+		string(scraped.Body), want) {
+		t.Errorf("the metrics lack %s", want)
+	}
+	testkit.WaitFor(t, "a line of the access log", func() bool { return len(read()) > 0 })
+	if line := read()[0]; line.Endpoint != "/bulk/" || line.Query != sampleID+"/"+bulkTable || line.Status != 206 ||
+		*line.Bytes != 299_900 {
+		t.Errorf("the access log has %+v", line)
+	}
+	broken := newBulkDir(t)
+	broken.put(t, sampleID, rand.New(rand.NewPCG(5, 1)))
+	m, err := broken.Manifest(sampleID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, _ := m.Find(bulkText)
+	testkit.WriteFile(t, broken.Path(f), []byte("short"))
+	other := sampleServer(t, Options{Bulk: true}, 3)
+	if err := other.LookForBulk(broken.Bulk); err == nil || !strings.Contains(err.Error(), "1 bulk files") {
+		t.Errorf("error %v, want one that counts the files", err)
+	}
+	if got := other.Answer("GET", "/bulk/"+sampleID+"/"+bulkText, nil); got.Status != 503 {
+		t.Errorf("a file that is cut: %d, want 503", got.Status)
+	}
+	if got := other.Answer("GET", "/bulk/"+sampleID+"/"+bulkTable, nil); got.Status != 200 {
+		t.Errorf("a file beside it: %d, want 200", got.Status)
+	}
+}

@@ -1,0 +1,128 @@
+package wire
+
+import (
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// filePart is how much of a file is sent before the time for writing begins anew.
+const filePart = 1 << 20
+
+// FileBody is a body that is a part of a file. Any number of bodies may share one open file. On
+// Linux the kernel sends the bytes from its cache of files: they are never in the memory of the
+// process. fasthttp closes the body, also when the client disconnects.
+type FileBody struct {
+	File     *os.File
+	From, To int64
+	Timeout  time.Duration    // for each part of a mebibyte; zero: no limit
+	Done     func(sent int64) // called once, when the body is closed
+
+	conn *conn // nil without a network
+	sent int64
+}
+
+// SendFile answers a request with a part of a file. The answer holds no memory but that of its
+// connection.
+func SendFile(ctx *fasthttp.RequestCtx, b *FileBody) {
+	b.conn, _ = ctx.Conn().(*conn)
+	ChargeOther(ctx, 0)
+	ctx.Response.SetBodyStream(b, int(b.To-b.From))
+}
+
+// SupportsBodyWriteTo makes fasthttp use WriteTo.
+func (*FileBody) SupportsBodyWriteTo() bool { return true }
+
+// WriteTo sends what is left of the body. fasthttp passes a reader on to the connection unchanged
+// only through ReadFrom.
+func (b *FileBody) WriteTo(w io.Writer) (total int64, err error) {
+	to, ok := w.(io.ReaderFrom)
+	if !ok {
+		to = onlyWriter{w}
+	}
+	for b.From < b.To {
+		if b.conn != nil && b.Timeout > 0 {
+			if err := b.conn.SetWriteDeadline(time.Now().Add(b.Timeout)); err != nil {
+				return total, err
+			}
+		}
+		part := min(b.To-b.From, filePart)
+		n, err := to.ReadFrom(&io.LimitedReader{R: &fileReader{b.File, b.From}, N: part})
+		b.From += n
+		b.sent += n
+		total += n
+		if err == nil && n < part {
+			err = io.ErrUnexpectedEOF // the file was cut
+		}
+		if err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+// Read implements io.Reader for callers that do not use WriterTo.
+func (b *FileBody) Read(p []byte) (int, error) {
+	if b.From == b.To {
+		return 0, io.EOF
+	}
+	n, err := b.File.ReadAt(p[:min(int64(len(p)), b.To-b.From)], b.From)
+	b.From += int64(n)
+	b.sent += int64(n)
+	if n > 0 {
+		err = nil
+	}
+	return n, err
+}
+
+// Close reports what was sent.
+func (b *FileBody) Close() error {
+	if b.Done != nil {
+		b.Done(b.sent)
+		b.Done = nil
+	}
+	return nil
+}
+
+// fileReader reads a file from an offset of its own.
+type fileReader struct {
+	file *os.File
+	at   int64
+}
+
+func (r *fileReader) Read(p []byte) (int, error) {
+	n, err := r.file.ReadAt(p, r.at)
+	r.at += int64(n)
+	if n > 0 && errors.Is(err, io.EOF) {
+		err = nil
+	}
+	return n, err
+}
+
+// onlyWriter copies through a buffer.
+type onlyWriter struct{ io.Writer }
+
+func (w onlyWriter) ReadFrom(r io.Reader) (int64, error) {
+	return io.Copy(struct{ io.Writer }{w.Writer}, r)
+}
+
+// ReadFrom sends what a reader has: a part of a file without copying it, if the system can.
+func (c *conn) ReadFrom(r io.Reader) (n int64, err error) {
+	if err := c.out.flush(c.Conn); err != nil {
+		return 0, err
+	}
+	if limited, ok := r.(*io.LimitedReader); ok {
+		if file, ok := limited.R.(*fileReader); ok {
+			n, err = sendFile(c.Conn, file, limited.N)
+			limited.N -= n
+			if err != nil || limited.N == 0 {
+				return n, err
+			}
+		}
+	}
+	copied, err := onlyWriter{c.Conn}.ReadFrom(r)
+	return n + copied, err
+}

@@ -1,0 +1,98 @@
+package wire
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"time"
+
+	"hdqs/internal/testkit"
+)
+
+// connected returns both ends of a connection.
+func connected(t *testing.T) (server, client net.Conn) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if client, err = net.Dial("tcp", l.Addr().String()); err != nil {
+		t.Fatal(err)
+	}
+	if server, err = l.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		client.Close()
+		server.Close()
+	})
+	return server, client
+}
+
+func openNumbers(t *testing.T, n int) (*os.File, []byte) {
+	t.Helper()
+	data := make([]byte, n)
+	for i := range data {
+		data[i] = byte(i * 7 / 3)
+	}
+	path := filepath.Join(t.TempDir(), "file")
+	testkit.WriteFile(t, path, data)
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f, data
+}
+
+// TestFilePartsAreSent sends a part through a connection, whose ReadFrom must send all of it
+// without a copy on Linux, and what was written before in front of it.
+func TestFilePartsAreSent(t *testing.T) {
+	server, client := connected(t)
+	file, data := openNumbers(t, 5<<20)
+	c := NewConnections(Options{Budget: NewBudget(0)}).wrap(server)
+	const from, to = 12345, 4<<20 + 17
+	header := bytes.Repeat([]byte{'h'}, WriteBuffer) // which the connection keeps until more comes
+	go func() {
+		defer c.Close()
+		if _, err := c.Write(header); err != nil {
+			t.Error(err)
+		}
+		body := &FileBody{File: file, From: from, To: to, Timeout: time.Minute, conn: c}
+		n, err := body.WriteTo(c)
+		if n != to-from || err != nil {
+			t.Errorf("sent %d bytes, %v", n, err)
+		}
+	}()
+	got, err := io.ReadAll(client)
+	if err != nil || !bytes.Equal(got, append(header, data[from:to]...)) {
+		t.Errorf("got %d bytes, %v", len(got), err)
+	}
+	if runtime.GOOS == "linux" {
+		server, client := connected(t)
+		go io.Copy(io.Discard, client) //nolint:errcheck // ends with the connection
+		if n, err := sendFile(server, &fileReader{file, from}, to-from); n != to-from || err != nil {
+			t.Errorf("sendfile sent %d bytes, %v; want %d", n, err, to-from)
+		}
+	}
+}
+
+// TestCutFile checks that a file that is shorter than it was ends the answer with an error, with
+// and without a descriptor.
+func TestCutFile(t *testing.T) {
+	server, client := connected(t)
+	go io.Copy(io.Discard, client) //nolint:errcheck // ends with the connection
+	file, _ := openNumbers(t, 1000)
+	c := NewConnections(Options{Budget: NewBudget(0)}).wrap(server)
+	for _, to := range []io.Writer{c, new(bytes.Buffer), struct{ io.Writer }{io.Discard}} {
+		body := &FileBody{File: file, From: 100, To: 2000}
+		if n, err := body.WriteTo(to); n != 900 || err != io.ErrUnexpectedEOF {
+			t.Errorf("%T: sent %d bytes, %v; want 900 and an error", to, n, err)
+		}
+	}
+}
