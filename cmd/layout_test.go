@@ -24,9 +24,9 @@ var imports = map[string][]string{
 	"columnar":       {"snapshot", "index"},
 	"bulk": {
 		"columnar", "snapshot", "snapshot/store", "index", "api/contract", "api/encode", "api/render",
-		"internal/atomicfile", "bulk/iceberg",
+		"internal/atomicfile",
 	},
-	"bulk/iceberg":       {"internal/atomicfile"},
+	"bulk/iceberg":       {"bulk", "snapshot/store", "internal/atomicfile"},
 	"loader":             {"snapshot", "snapshot/store", "internal/atomicfile", "loader/sample", "loader/catalogfile"},
 	"loader/catalogfile": {"internal/nearest"},
 	"loader/upstream":    {"internal/atomicfile", "internal/fetch", "internal/bucket", "loader", "loader/catalogfile"},

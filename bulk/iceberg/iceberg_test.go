@@ -2,6 +2,7 @@ package iceberg
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -16,6 +17,8 @@ import (
 	"time"
 	"unicode/utf8"
 )
+
+func number(v uint64) []byte { return binary.LittleEndian.AppendUint64(nil, v) }
 
 // randomTable returns a table whose states add, keep and remove files, become partitioned, and get
 // columns at their end.
@@ -49,7 +52,7 @@ func randomTable(r *rand.Rand) *Table {
 			if partition != "" {
 				f.Partition = string(rune('A' + r.IntN(26)))
 			}
-			f.Columns[1] = Column{7, r.Int64N(3), Int(-5), Int(r.Int64())}
+			f.Columns[1] = Column{7, r.Int64N(3), number(5), number(r.Uint64())}
 			files[f.Path] = f
 		}
 		at = at.Add(time.Duration(r.IntN(3)) * time.Minute)
@@ -125,7 +128,7 @@ func (r *read) files(s *snapshotJSON) map[string]File {
 }
 
 func (r *read) file(at string) []byte {
-	if path.Dir(at) != r.json.Location+"/metadata" {
+	if !strings.HasPrefix(at, r.json.Location+"/metadata/") {
 		r.t.Errorf("%s is not below %s", at, r.json.Location)
 	}
 	data, ok := r.made.Files[path.Base(at)]

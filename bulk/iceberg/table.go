@@ -11,8 +11,9 @@ type Field struct {
 	Type          Type
 }
 
-// Column is what a manifest has of a column of one file. Least and Most are bounds, nil if unknown;
-// see Int, Float, Bool, Least and Most.
+// Column is what a manifest has of a column of one file. Least and Most are bounds, nil if unknown.
+// Numbers are little-endian with eight bytes, a boolean is one byte, as in Parquet. Texts may be
+// cut: see the functions Least and Most.
 type Column struct {
 	Bytes       int64 // in the file
 	Nulls       int64

@@ -1,6 +1,7 @@
 package iceberg
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"unicode/utf8"
@@ -15,24 +16,21 @@ const (
 	Boolean   Type = "boolean"
 	Long      Type = "long"
 	Double    Type = "double"
-	Timestamp Type = "timestamptz" // microseconds since 1970-01-01T00:00:00Z
+	Timestamp Type = "timestamp" // microseconds since 1970-01-01T00:00:00, without a zone
 	Binary    Type = "binary"
 )
 
 var known = map[Type]bool{String: true, Boolean: true, Long: true, Double: true, Timestamp: true, Binary: true}
 
-// Int returns a Long or a Timestamp as manifests have it.
-func Int(v int64) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(v)) }
-
-// Float returns a Double as manifests have it.
-func Float(v float64) []byte { return binary.LittleEndian.AppendUint64(nil, math.Float64bits(v)) }
-
-// Bool returns a Boolean as manifests have it.
-func Bool(v bool) []byte {
-	if v {
-		return []byte{1}
+// less compares two bounds. Parquet has numbers in the same form as manifests.
+func less(of Type, a, b []byte) bool {
+	switch of {
+	case Long, Timestamp:
+		return int64(binary.LittleEndian.Uint64(a)) < int64(binary.LittleEndian.Uint64(b))
+	case Double:
+		return math.Float64frombits(binary.LittleEndian.Uint64(a)) < math.Float64frombits(binary.LittleEndian.Uint64(b))
 	}
-	return []byte{0}
+	return bytes.Compare(a, b) < 0
 }
 
 // maxBound is how many characters of a text a bound keeps, as in other writers.

@@ -1,0 +1,179 @@
+package iceberg
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/format"
+
+	"hdqs/bulk"
+)
+
+// Folder is where a store has its Iceberg tables, each in a folder of its name.
+const Folder = "bulk/iceberg"
+
+// types are the Iceberg types of the types in manifests of bulk files.
+var types = map[string]Type{
+	"string": String, "boolean": Boolean, "int64": Long, "double": Double, "timestamp": Timestamp, "geometry": Binary,
+}
+
+// Update writes the Iceberg tables of the bulk files of a store in the directory dir: one for each
+// table, with one state for each snapshot whose files are there. location is the address by which
+// engines find dir; an empty one means its absolute path. Call it after files were added or
+// removed.
+func Update(b *bulk.Bulk, dir, location string) error {
+	if location == "" {
+		absolute, err := filepath.Abs(dir)
+		if err != nil {
+			return err
+		}
+		location = filepath.ToSlash(absolute)
+	}
+	u := updater{bulk: b, location: strings.TrimRight(location, "/"), columns: map[string][]Column{}}
+	if err := u.readManifests(); err != nil {
+		return err
+	}
+	for _, name := range u.names() {
+		t, err := u.table(name)
+		if err != nil {
+			return err
+		}
+		made, err := Build(t)
+		if err != nil {
+			return err
+		}
+		if _, err := Write(filepath.Join(dir, filepath.FromSlash(Folder), name, "metadata"), made); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+type updater struct {
+	bulk      *bulk.Bulk
+	location  string
+	manifests []*bulk.Manifest    // the oldest first
+	columns   map[string][]Column // of files, by name: snapshots share most of them
+}
+
+func (u *updater) readManifests() error {
+	ids, err := u.bulk.Snapshots()
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		m, err := u.bulk.Manifest(id)
+		if err != nil {
+			return err
+		}
+		u.manifests = append(u.manifests, m)
+	}
+	slices.SortStableFunc(u.manifests, func(a, b *bulk.Manifest) int {
+		return cmp.Or(a.Created.Compare(b.Created), strings.Compare(a.Snapshot, b.Snapshot))
+	})
+	return nil
+}
+
+// names returns the names of all tables.
+func (u *updater) names() (names []string) {
+	for _, m := range u.manifests {
+		for i := range m.Tables {
+			names = append(names, m.Tables[i].Table)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// table returns a table with its states.
+func (u *updater) table(name string) (*Table, error) {
+	t := &Table{Name: name, Location: u.location + "/" + Folder + "/" + name}
+	for _, m := range u.manifests {
+		from := m.Table(name)
+		if from == nil {
+			continue
+		}
+		s := State{ID: m.Snapshot, Time: m.Created, PartitionBy: from.PartitionedBy}
+		for _, c := range from.Schema {
+			s.Fields = append(s.Fields, Field{c.Name, c.Meaning, types[c.Type]})
+		}
+		for i := range from.Files {
+			f := &from.Files[i]
+			if f.Format != bulk.Parquet {
+				continue
+			}
+			columns, err := u.columnsOf(f, s.Fields)
+			if err != nil {
+				return nil, fmt.Errorf("%s of snapshot %s: %w", f.Path, m.Snapshot, err)
+			}
+			s.Files = append(s.Files, File{
+				Path: u.location + "/" + f.Name(), Rows: int64(f.Rows), Bytes: f.Bytes, Columns: columns,
+				Partition: f.Min[from.PartitionedBy],
+			})
+		}
+		t.States = append(t.States, s)
+	}
+	return t, nil
+}
+
+// columnsOf returns what the footer of a Parquet file has of its columns.
+func (u *updater) columnsOf(f *bulk.File, fields []Field) ([]Column, error) {
+	if columns, ok := u.columns[f.Name()]; ok {
+		return columns, nil
+	}
+	file, err := os.Open(u.bulk.Path(f))
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	opened, err := parquet.OpenFile(file, f.Bytes, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, err
+	}
+	columns, unbounded := make([]Column, len(fields)), make([]bool, len(fields))
+	for _, group := range opened.Metadata().RowGroups {
+		if len(group.Columns) != len(fields) {
+			return nil, fmt.Errorf("the file has %d columns, the manifest %d", len(group.Columns), len(fields))
+		}
+		for i := range group.Columns {
+			if !columns[i].add(&group.Columns[i].MetaData, fields[i].Type) {
+				unbounded[i] = true
+			}
+		}
+	}
+	for i := range columns {
+		switch c := &columns[i]; {
+		case unbounded[i]:
+			c.Least, c.Most = nil, nil
+		case fields[i].Type == String && c.Least != nil:
+			c.Least, c.Most = Least(string(c.Least)), Most(string(c.Most))
+		}
+	}
+	u.columns[f.Name()] = columns
+	return columns, nil
+}
+
+// add adds the column of a row group. It reports false if the group has values without bounds.
+func (c *Column) add(m *format.ColumnMetaData, of Type) (bounded bool) {
+	c.Bytes += m.TotalCompressedSize
+	c.Nulls += m.Statistics.NullCount
+	least, most := m.Statistics.MinValue, m.Statistics.MaxValue
+	switch {
+	case m.Statistics.NullCount == m.NumValues:
+		return true
+	case of == Binary || least == nil || most == nil: // points have no order
+		return false
+	}
+	if c.Least == nil || less(of, least, c.Least) {
+		c.Least = least
+	}
+	if c.Most == nil || less(of, c.Most, most) {
+		c.Most = most
+	}
+	return true
+}
