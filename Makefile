@@ -162,9 +162,10 @@ fuzz: ## every fuzz test for FUZZTIME
 	done
 
 SOAK ?= 10
-soak: ## the long form: whole-program tests under the race detector, property tests SOAK times with other seeds, fuzzing
+soak: ## the long form: whole-program tests under the race detector, property tests SOAK times with other seeds, 2,000 of each kind to the judge, fuzzing
 	$(GO) test -race -count=1 -timeout 60m $(WHOLE)
 	$(GO) test -count=$(SOAK) -timeout 120m $(UNITS)
+	HDQS_TEST_QUERIES=2000 $(GO) test -count=1 -timeout 120m -run '^TestJudge' ./internal/judge
 	$(MAKE) fuzz FUZZTIME=5m
 
 golden: ## rewrite golden files and the embedded sample; read the diff before committing it

@@ -31,7 +31,7 @@ func Main(args []string, out, messages io.Writer) int {
 }
 
 var (
-	errUsage   = errors.New("usage: judge record|replay|check|requests|grade|garble|edit|condense [flags]")
+	errUsage   = errors.New("usage: judge record|replay|check|pages|requests|grade|garble|edit|condense [flags]")
 	errDiffers = errors.New("answers differ from the contract")
 )
 
@@ -85,6 +85,8 @@ func run(args []string, out io.Writer) error {
 		return o.replay(out)
 	case "check":
 		return o.check(out)
+	case "pages":
+		return o.pages(out)
 	case "requests":
 		return o.requests(out)
 	case "grade":

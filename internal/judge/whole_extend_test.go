@@ -2,6 +2,7 @@ package judge
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -67,6 +68,33 @@ func judgeKinds(t *testing.T, kinds string, more ...string) {
 	t.Logf("%s: %s", kinds, strings.TrimSpace(out.String()))
 }
 
+// judgePages asks for HDQS_TEST_QUERIES pages of records, or a few, and judges every number on
+// them.
+func judgePages(t *testing.T, base, views, seed string) {
+	t.Helper()
+	n := os.Getenv("HDQS_TEST_QUERIES")
+	if n == "" {
+		n = "60"
+	}
+	var out bytes.Buffer
+	err := run([]string{
+		"pages", "-contract", contractFile, "-snapshot-time", wholeTime, "-parallel", "4", "-n", n, "-base", base,
+		"-views", views, "-seed", seed,
+	}, &out)
+	if err != nil {
+		t.Errorf("pages: %v\n%s", err, out.String())
+	}
+	t.Log(strings.TrimSpace(out.String()))
+	var pages, wrong, facets, figures, refused, titles int
+	last := out.String()[strings.LastIndexByte(strings.TrimSpace(out.String()), '\n')+1:]
+	const form = "%d pages: %d with an error, %d counts by value, %d figures, %d sums refused, %d titles"
+	if _, err := fmt.Sscanf(last, form,
+		&pages, &wrong, &facets, &figures, &refused, &titles); err != nil || facets < 5*pages || 3*figures < pages ||
+		refused == 0 || titles == 0 || 2*wrong > pages {
+		t.Errorf("too little was compared: %s %v", last, err)
+	}
+}
+
 // TestJudgeFixtures judges the extensions on the real input, whose rows are read from the server.
 func TestJudgeFixtures(t *testing.T) {
 	fixtures := testkit.Fixtures(t)
@@ -77,5 +105,7 @@ func TestJudgeFixtures(t *testing.T) {
 	store := filepath.Join(t.TempDir(), "store")
 	command(t, binary, "build", "--catalog", filepath.Join(fixtures, "catalog"), "--store", store,
 		"--snapshot-time", wholeTime)
-	judgeExtensions(t, serveStore(t, binary, store), "", "27")
+	base := serveStore(t, binary, store)
+	judgeExtensions(t, base, "", "27")
+	judgePages(t, base, "", "28")
 }

@@ -62,6 +62,7 @@ func TestJudge(t *testing.T) {
 			}
 			if c.name != "files" && c.name != "large" {
 				judgeExtensions(t, base, c.views, c.seed)
+				judgePages(t, base, c.views, c.seed)
 				judgeChanges(t, binary, c.views, c.seed)
 			}
 			if c.name == "large" || c.name == "odd" {
