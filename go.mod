@@ -10,6 +10,7 @@ require (
 	github.com/RoaringBitmap/roaring/v2 v2.30.0 // posting bitmaps: built by the loader, read by verify and dump
 	github.com/coreos/go-systemd/v22 v22.7.0 // sockets passed by systemd, and what it is told (sd_notify)
 	github.com/fasthttp/router v1.5.4 // routes of the public listener
+	github.com/google/flatbuffers v25.12.19+incompatible // messages of Arrow streams
 	github.com/google/renameio/v2 v2.0.2 // files replaced in one step, see internal/atomicfile
 	github.com/klauspost/compress v1.20.3 // gzip and zstd, several times the speed of the standard library
 	github.com/minio/minio-go/v7 v7.4.1 // catalogs and stores in S3-compatible buckets

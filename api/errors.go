@@ -57,12 +57,14 @@ func (e *Busy) Error() string { return "api: too much at once: " + e.Rule }
 const (
 	ruleQueries = "queries at once"
 	ruleBytes   = "bytes of answers in flight"
+	ruleExports = "exports at once"
 )
 
 // rules lists all limits, with their label values in metrics.
 var rules = [...]struct{ rule, reason string }{
 	{ruleQueries, "queries"},
 	{ruleBytes, "bytes"},
+	{ruleExports, "exports"},
 	{wire.RuleConnections, "connections"},
 	{wire.RuleAddress, "address"},
 }

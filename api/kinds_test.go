@@ -15,7 +15,7 @@ func TestKindExamples(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{}, 200)
 	kinds := servedKinds()
-	if len(kinds) != 3 {
+	if len(kinds) != 4 {
 		t.Fatalf("%d kinds", len(kinds))
 	}
 	for _, m := range s.mounts {
@@ -24,6 +24,9 @@ func TestKindExamples(t *testing.T) {
 			for _, kind := range kinds {
 				p := contract.NewPlan(&endpoints[i], kind)
 				target := m.prefix + p.Paths()[0] + "?" + p.ExampleQuery(sampleID) + "&app_identifier=" + goodIdentifier
+				if kind == contract.Export {
+					target += "&output_format=json"
+				}
 				got := s.Answer("GET", target, nil)
 				var body struct{ Data []map[string]any }
 				if err := json.Unmarshal(got.Body, &body); err != nil || got.Status != 200 {

@@ -21,7 +21,7 @@ const maxLinks = 2 << 10
 // with its length at the longest offset.
 func appendLinks(dst []byte, r *contract.Request, rows int) []byte {
 	limit, offset, total := uint64(r.Limit), r.Offset, uint64(rows)
-	if limit == 0 || total == 0 || offset == 0 && total <= limit {
+	if limit == 0 || r.Limit == contract.NoLimit || total == 0 || offset == 0 && total <= limit {
 		return dst
 	}
 	start := len(dst)

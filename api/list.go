@@ -82,7 +82,18 @@ func (s *Server) list(ctx *fasthttp.RequestCtx, to *route) (err error) {
 	sc := scratches.Get().(*scratch)
 	defer sc.release()
 	r := &sc.request
-	r.Scan(to.list, ctx.URI().QueryString())
+	if r.Scan(to.list, ctx.URI().QueryString()); r.AsksExport() {
+		export := to.mount.lists[listKey{to.list.Endpoint, contract.Export}]
+		export.mount = to.mount
+		r.Scan(export.list, ctx.URI().QueryString())
+		return s.scanned(ctx, &export, sc)
+	}
+	return s.scanned(ctx, to, sc)
+}
+
+// scanned answers a request whose query was scanned.
+func (s *Server) scanned(ctx *fasthttp.RequestCtx, to *route, sc *scratch) (err error) {
+	r := &sc.request
 	if err := s.checkIdentifier(ctx, to.mount, r.Identifier()); err != nil {
 		return err
 	}
@@ -132,7 +143,11 @@ func (s *Server) list(ctx *fasthttp.RequestCtx, to *route) (err error) {
 		_, err := s.query(&a)
 		return err
 	}
-	err = s.answerBody(&a)
+	if a.request.Format != "" {
+		err = s.export(&a)
+	} else {
+		err = s.answerBody(&a)
+	}
 	if a.computation != nil && isInvalid(err) {
 		s.answerError(ctx, err)
 		setUnknown(&ctx.Response.Header, r)
@@ -262,7 +277,7 @@ func (s *Server) setValidators(h *fasthttp.ResponseHeader, a *reply) {
 // beginList writes the header of a successful answer, with the row counts and links of its page.
 func (s *Server) beginList(a *reply) *fasthttp.ResponseHeader {
 	var h *fasthttp.ResponseHeader
-	if a.request.CSV || a.request.GeoJSON {
+	if a.request.CSV || a.request.GeoJSON || a.request.Format != "" {
 		from := &a.heads.csv
 		if a.request.GeoJSON {
 			from = &a.heads.points

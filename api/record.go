@@ -98,9 +98,12 @@ func (rec *record) finish(coding []byte, bytes int64) {
 
 // closed is called when the stream of the body is closed. If that is before the answer could be
 // sent, it is another answer that will be sent.
-func (rec *record) closed(bytes int64) {
+func (rec *record) closed(bytes int64) { rec.closedIn(nil, bytes) }
+
+// closedIn is closed for a body in a content coding.
+func (rec *record) closedIn(coding []byte, bytes int64) {
 	if rec.ready {
-		rec.finish(nil, bytes)
+		rec.finish(coding, bytes)
 	} else {
 		rec.streamed = false
 	}

@@ -28,13 +28,13 @@ type computation struct {
 	version byte
 
 	// compute finds the records of a request. An error that is *contract.Invalid is the caller's.
-	// The table may be missing (a.list.segment is nil).
+	// The table may be missing (a.list.segment is nil). It is nil for exports (export.go).
 	compute func(s *Server, a *reply) (records, error)
 }
 
 // computations are the kinds of requests besides those for rows. Each has paths below those of the
 // endpoints.
-var computations = []*computation{aggregateComputation, facetsComputation, changesComputation}
+var computations = []*computation{aggregateComputation, facetsComputation, changesComputation, exportComputation}
 
 // servedKinds returns the kinds of all computations.
 func servedKinds() []contract.Kind {

@@ -93,6 +93,12 @@ type Options struct {
 	// 503. Zero is 512 MiB, or with a memory limit an eighth of the Go runtime's part of it.
 	InflightBytes int64
 
+	// Exports limits the exports that are sent at once, ExportRows the rows of one, and
+	// ExportTimeout its time. WriteTimeout bounds each of its parts. Zero is 8, 20 million and 30
+	// minutes.
+	Exports, ExportRows int
+	ExportTimeout       time.Duration
+
 	// Compression selects the encoders of pages. encode.Stored, the default, enables all; the
 	// others are for debugging and tests.
 	Compression encode.Tier
@@ -159,6 +165,7 @@ type Server struct {
 	memory   shares
 	gate     *wire.Gate
 	refusals wire.RefusalLimiter
+	exports  *exportGate
 	budget   *wire.Budget
 	callers  *wire.Connections
 	shed     shedCounts // requests and connections that were refused
@@ -184,12 +191,14 @@ func New(o Options) *Server { return newServer(o, computations) }
 
 func newServer(o Options, computations []*computation) *Server {
 	memory := newShares(&o)
+	o.Exports, o.ExportRows = cmp.Or(o.Exports, DefaultExports), cmp.Or(o.ExportRows, DefaultExportRows)
+	o.ExportTimeout = cmp.Or(o.ExportTimeout, DefaultExportTimeout)
 	s := &Server{
 		options: o, log: cmp.Or(o.Logger, slog.Default()), router: router.New(), mounts: newMounts(o.Names),
 		computations: computations, endpoints: []string{"other"},
 		warmLimit: warmLimit,
 		gate:      wire.NewGate(o.Queries, o.QueueWait), budget: wire.NewBudget(memory.inflight),
-		memory: memory,
+		memory: memory, exports: newExportGate(o.Exports, runtime.GOMAXPROCS(0)),
 	}
 	s.faults = wire.NewLog(s.log)
 	s.suspects.wake = make(chan struct{}, 1)

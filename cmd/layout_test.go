@@ -32,8 +32,9 @@ var imports = map[string][]string{
 	"loader/upstream":    {"internal/atomicfile", "internal/fetch", "internal/bucket", "loader", "loader/catalogfile"},
 	"loader/sample":      {"loader", "loader/catalogfile"}, // its tests; loader itself imports it
 	"api": {
-		"snapshot", "snapshot/store", "bulk", "index", "aggregate", "rowdiff", "api/contract", "api/wire", "api/render",
-		"api/encode", "api/metrics", "api/accesslog", "api/web", "api/browse", "api/boundary", "internal/nearest",
+		"snapshot", "snapshot/store", "bulk", "index", "aggregate", "rowdiff", "columnar", "api/contract", "api/wire",
+		"api/render", "api/encode", "api/metrics", "api/accesslog", "api/web", "api/browse", "api/boundary",
+		"internal/nearest",
 	},
 	"api/browse":          {"api/boundary", "api/chart", "api/contract"},
 	"api/boundary":        {"api/chart"},

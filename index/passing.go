@@ -1,6 +1,9 @@
 package index
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // Passing is the rows that pass the filters of a query, one chunk of 65,536 rows at a time. It does
 // not change, so several goroutines may read it, each with ChunkRows of its own. It must not be
@@ -133,4 +136,41 @@ func (c *ChunkRows) Words() *[chunkWords]uint64 {
 	words := c.rows.bitmap()
 	c.rows.known = n
 	return words
+}
+
+// Rows yields the passing rows as ascending ranges without the first offset rows, and at most limit
+// rows. It may be called more than once. Memory is that of one chunk.
+func (p *Passing) Rows(offset uint64, limit int) iter.Seq[Range] {
+	return func(yield func(Range) bool) {
+		var (
+			chunk  ChunkRows
+			ranges []Range
+		)
+		skip, left := offset, uint64(max(0, limit))
+		for k := 0; k < p.Chunks() && left > 0; k++ {
+			if n := uint64(p.Read(k, &chunk)); n <= skip {
+				skip -= n
+				continue
+			}
+			ranges = chunk.Ranges(ranges[:0])
+			for _, r := range ranges {
+				size := uint64(r.To - r.From)
+				if size <= skip {
+					skip -= size
+					continue
+				}
+				r.From += uint32(skip)
+				skip = 0
+				if uint64(r.To-r.From) > left {
+					r.To = r.From + uint32(left)
+				}
+				if !yield(r) {
+					return
+				}
+				if left -= uint64(r.To - r.From); left == 0 {
+					return
+				}
+			}
+		}
+	}
 }

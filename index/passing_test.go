@@ -21,6 +21,16 @@ func comparePassing(x *Index, q *Query, want []uint32, r *rand.Rand) error {
 	if n := p.Chunks(); n != chunkCount(x.Rows()) {
 		return fmt.Errorf("%d chunks", n)
 	}
+	for range 3 {
+		offset, limit := r.IntN(len(want)+3), r.IntN(len(want)+3)
+		from := min(offset, len(want))
+		wanted := want[from:min(from+limit, len(want))]
+		ranges := slices.Collect(p.Rows(uint64(offset), limit))
+		if got := listRanges(ranges); !slices.Equal(got, wanted) || slices.Contains(ranges, Range{}) {
+			return fmt.Errorf("%d rows from %d: %d rows, want %d: %s", limit, offset, len(got), len(wanted),
+				describe(q))
+		}
+	}
 	order := r.Perm(p.Chunks())
 	var wait sync.WaitGroup
 	failures := make(chan error, 2)

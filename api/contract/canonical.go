@@ -42,6 +42,10 @@ func (r *Request) canonicalize() {
 				c.pairs = r.appendValue(c.pairs, param, position, &f.Value)
 			}
 			c.pairs = append(c.pairs, '&')
+		case r.plan.Kind == Export && param.Name == "output_format":
+			if r.Format != FormatCSV {
+				c.pairs = append(append(append(c.pairs, "output_format="...), r.Format...), '&')
+			}
 		case r.CSV && param.Name == "output_format":
 			c.pairs = append(c.pairs, "output_format=csv&"...)
 		case r.GeoJSON && param.Name == "output_format":
@@ -58,7 +62,7 @@ func (r *Request) canonicalize() {
 
 // AppendCanonical appends the canonical query.
 func (r *Request) AppendCanonical(dst []byte) []byte {
-	return r.appendCanonical(dst, r.Offset, r.Limit != MaxLimit)
+	return r.appendCanonical(dst, r.Offset, r.Limit != r.usualLimit())
 }
 
 // AppendPage appends the canonical query of the page at another offset. It always has a limit: some

@@ -11,7 +11,7 @@ import (
 func (r *Request) FileName(date string) string {
 	var b strings.Builder
 	b.WriteString(r.plan.Endpoint.Name())
-	if kind := r.Kind(); kind != Rows {
+	if kind := r.Kind(); kind != Rows && kind != Export {
 		b.WriteString("-" + kind.String())
 	}
 	for position := range r.plan.Params {
@@ -28,9 +28,12 @@ func (r *Request) FileName(date string) string {
 	}
 	b.WriteByte('_')
 	b.WriteString(date)
-	if r.GeoJSON {
+	switch {
+	case r.Kind() == Export:
+		b.WriteString(formatOf(r.Format).extension)
+	case r.GeoJSON:
 		b.WriteString(".geojson")
-	} else {
+	default:
 		b.WriteString(".csv")
 	}
 	return b.String()

@@ -121,11 +121,17 @@ func (p *Param) exampleList() []string {
 func (p *Param) Describe() string {
 	switch p.Name {
 	case "limit":
+		if p.Ceiling == nil {
+			return "The most records to return; without it all that pass."
+		}
 		return fmt.Sprintf("The most records to return, 0 to %d. Header X-Total-Count tells how many there are.",
 			MaxLimit)
 	case "offset":
 		return "How many records to skip. The order of records is fixed, so pages fit together."
 	case "output_format":
+		if p.Enum.has(FormatArrow) {
+			return describeExportFormats(p)
+		}
 		if p.Enum == pointFormat {
 			return "json, or csv for a file with a header line, or geojson for a FeatureCollection of points " +
 				"(RFC 7946)."

@@ -58,6 +58,9 @@ func (e *Endpoint) HasPoints() bool {
 
 // pageParams are the page parameters, with the formats that the endpoint has for a kind.
 func (e *Endpoint) pageParams(k Kind) []Param {
+	if k == Export {
+		return e.exportPage()
+	}
 	if k != Rows || !e.HasPoints() {
 		return pageParams
 	}

@@ -12,10 +12,11 @@ const (
 	Aggregate             // figures of groups of them
 	Facets                // how many of them have each value of a field
 	Changes               // those that another snapshot does not have so
+	Export                // the records of all of them, in one answer
 )
 
 // kindNames are the last parts of the paths.
-var kindNames = [...]string{Rows: "", Aggregate: "aggregate", Facets: "facets", Changes: "changes"}
+var kindNames = [...]string{Rows: "", Aggregate: "aggregate", Facets: "facets", Changes: "changes", Export: "export"}
 
 // String is the last part of the kind's paths, empty for Rows.
 func (k Kind) String() string { return kindNames[k] }

@@ -1,5 +1,10 @@
 package contract
 
+import (
+	"slices"
+	"strings"
+)
+
 // Operations of what is computed of an endpoint's rows. They refer to the endpoint's filters as
 // components: a copy of all parameters for each kind would make the description four times as
 // long.
@@ -31,6 +36,13 @@ var kindTexts = map[Kind]kindText{
 		"Records that pass the filters and were added, removed or changed since another snapshot.",
 		"One record a change: what happened, the fields of the record, and those of before that differ.",
 		"Change",
+	},
+	Export: {
+		"export", "all records in one file",
+		"All records that pass the filters, in one answer that is sent while it is made. X-Total-Count and " +
+			"X-Result-Count come before it. If it cannot be completed, the connection is closed without the last " +
+			"chunk, so that clients report an error and take no part for the whole.",
+		"The records as a file in the format of output_format.", "",
 	},
 }
 
@@ -67,6 +79,9 @@ func kindSchemas(kinds []Kind) object {
 	var all object
 	for _, k := range kinds {
 		name := kindTexts[k].schema
+		if name == "" {
+			continue
+		}
 		all = append(all, member{name, kindSchema(k)}, member{name + "List", listSchema(name)})
 	}
 	return all
@@ -141,7 +156,19 @@ func computedOperation(e *Endpoint, k Kind) object {
 	if k == Aggregate {
 		about = sentences(append([]string{about}, e.SumRules()...)...)
 	}
-	headers := listHeaders()
+	headers, content := listHeaders(), object{{JSONType, object{{"schema", ref("schemas", text.schema+"List")}}}}
+	note := " With output_format=csv they come as text/csv instead."
+	if k == Export {
+		// Formats of which one is JSON would give generated clients several types for one answer.
+		note, content = "", object{}
+		for _, f := range e.ExportFormats() {
+			if kind, _, _ := strings.Cut(f.Type, ";"); !strings.HasSuffix(kind, "json") && !content.has(kind) {
+				content = append(content, member{kind, object{{"schema", object{
+					{"type", "string"}, {"format", "binary"},
+				}}}})
+			}
+		}
+	}
 	if k == Facets {
 		headers = append(headers, member{HeaderMore, ref("headers", HeaderMore)})
 	}
@@ -152,9 +179,9 @@ func computedOperation(e *Endpoint, k Kind) object {
 		{"operationId", text.verb + schemaName(e)},
 		{"parameters", append(parameters, identifierParameter(e))},
 		{"responses", p.responses(object{
-			{"description", text.records + " With output_format=csv they come as text/csv instead."},
+			{"description", text.records + note},
 			{"headers", headers},
-			{"content", object{{JSONType, object{{"schema", ref("schemas", text.schema+"List")}}}}},
+			{"content", content},
 		})},
 		{"security", identifierSecurity},
 	}
@@ -176,4 +203,9 @@ func (p *Plan) ExampleQuery(snapshot string) string {
 		}
 	}
 	return query + "limit=5"
+}
+
+// has reports whether the object has a key.
+func (o object) has(key string) bool {
+	return slices.ContainsFunc(o, func(m member) bool { return m.key == key })
 }

@@ -16,6 +16,8 @@ func kindParams(e *Endpoint, k Kind) []Param {
 		return filters(facetParams(e), latestParams(e))
 	case Changes:
 		return filters([]Param{fieldsParam(e)}, latestParams(e), []Param{sinceParam()})
+	case Export:
+		return exportParams(e)
 	}
 	return nil
 }
@@ -25,7 +27,7 @@ func (r *Request) resetOwn() {
 	r.Fields, r.Latest = nil, false
 	r.Groups, r.Measures = r.Groups[:0], append(r.Measures[:0], Measure{Func: Count, Field: -1})
 	r.Of = r.Of[:0]
-	r.Since = ""
+	r.Since, r.Format, r.Compressed = "", "", false
 }
 
 // readOwn reads a parameter of the kind. Its faults are reported like those of the others.
@@ -43,6 +45,8 @@ func (r *Request) readOwn(p *Param) {
 		r.readFacets(p)
 	case SinceParam:
 		r.readSince(p)
+	case compressionParam:
+		r.readCompression(p)
 	}
 }
 
@@ -53,6 +57,8 @@ func (r *Request) requireOwn() {
 		r.requireFacets()
 	case Changes:
 		r.requireSince()
+	case Export:
+		r.requireExport()
 	}
 }
 
@@ -76,6 +82,10 @@ func (r *Request) appendOwn(dst []byte, p *Param) []byte {
 		dst = append(r.appendGroups(append(dst, "of="...), r.Of), '&')
 	case SinceParam:
 		dst = append(append(append(dst, SinceParam+"="...), r.Since...), '&')
+	case compressionParam:
+		if r.Compressed {
+			dst = append(dst, compressionParam+"=zstd&"...)
+		}
 	}
 	return dst
 }
@@ -95,6 +105,8 @@ func (p *Param) describeOwn() string {
 			"latest of a field, such as sum:FIELD. Without it count."
 	case SinceParam:
 		return "The snapshot to compare with: " + aboutSince + "."
+	case compressionParam:
+		return "Compresses the buffers of an Arrow stream, which most readers undo by themselves."
 	case ofParam:
 		return fmt.Sprintf("The fields whose values are counted, with commas between their names. At most %d values "+
 			"of each are in the answer.", MaxFacet)

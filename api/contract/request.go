@@ -23,6 +23,7 @@ type Plan struct {
 	lost       map[string]string // remedies, by the names of filters that earlier versions had
 	start, end int               // positions of start_date and end_date, -1 without
 	identifier int               // position of app_identifier
+	format     int               // position of output_format
 
 	limitRank, offsetRank int
 }
@@ -42,6 +43,8 @@ func NewPlan(e *Endpoint, k Kind) *Plan {
 		switch {
 		case param.Name == IdentifierParam:
 			p.identifier = i
+		case param.Name == formatParam:
+			p.format = i
 		case param.Type == Day && param.Op == AtLeastOrNull:
 			p.start = i
 		case param.Type == Day:
@@ -83,6 +86,9 @@ type Request struct {
 	Measures []Measure // of kind Aggregate; at least one
 	Of       []Group   // of kind Facets, in the order asked for
 	Since    string    // of kind Changes: the id of the snapshot to compare with
+	Format   string    // of kind Export
+
+	Compressed bool // buffers of an Arrow stream
 
 	plan      *Plan
 	raw       []rawValue // by position of the parameter
@@ -208,9 +214,12 @@ func (r *Request) Identifier() []byte {
 func (r *Request) Parse() error {
 	p := r.plan
 	r.Filters, r.values = r.Filters[:0], r.values[:0]
-	r.Limit, r.Offset, r.CSV, r.GeoJSON = MaxLimit, 0, false, false
+	r.Limit, r.Offset, r.CSV, r.GeoJSON = r.usualLimit(), 0, false, false
 	r.issues = nil
 	r.resetOwn()
+	if p.Kind == Export {
+		r.setFormat(FormatCSV)
+	}
 	for _, position := range [...]int{p.start, p.end} {
 		if position < 0 || !r.raw[position].given {
 			continue
@@ -299,7 +308,11 @@ func (r *Request) readPage(p *Param, text string) {
 		if !p.Enum.has(text) {
 			r.fault(notInEnum(p, text))
 		}
-		r.CSV, r.GeoJSON = text == "csv", text == "geojson"
+		if r.plan.Kind == Export {
+			r.setFormat(text)
+		} else {
+			r.CSV, r.GeoJSON = text == "csv", text == "geojson"
+		}
 	default:
 		// The contract repeats an identifier that is too long, like any value; see package api.
 		r.withinMax(p, text)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"strings"
@@ -24,6 +25,8 @@ type answerFlags struct {
 	queries                            int
 	queueWait                          time.Duration
 	inflight                           size
+	exports, exportRows                int
+	exportTimeout                      time.Duration
 	bodyCache                          size
 	keepBuffers                        bool
 	compression                        string
@@ -55,6 +58,11 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 		"how long a query may wait to run before it gets 503; halved under sustained overload; 0: not at all")
 	fl.Var(&f.inflight, "max-inflight-bytes",
 		"responses being sent above which requests get 503; 0: 512MiB, or less with a memory limit")
+	fl.IntVar(&f.exports, "max-exports", api.DefaultExports,
+		"exports (LIST/export and downloads of pages) that are sent at once; more get 503")
+	fl.IntVar(&f.exportRows, "max-export-rows", api.DefaultExportRows, "records of one export; more get 422")
+	fl.DurationVar(&f.exportTimeout, "export-timeout", api.DefaultExportTimeout,
+		"longest time that an export may take; then its connection is closed")
 	f.bodyCache.auto = true
 	fl.Var(&f.bodyCache, "body-cache",
 		"finished bodies that are cached for equal requests; 0: no cache; auto: 64MiB, or less with a memory limit")
@@ -78,6 +86,9 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 		bound(fl, name, into, 0, longestPause)
 	}
 	bound(fl, "max-queries", &f.queries, 0, mostAtOnce)
+	bound(fl, "max-exports", &f.exports, 1, mostAtOnce)
+	bound(fl, "max-export-rows", &f.exportRows, 1, math.MaxInt32)
+	bound(fl, "export-timeout", &f.exportTimeout, time.Second, longestPause)
 	bound(fl, "queue-wait", &f.queueWait, 0, longestWait)
 }
 
@@ -102,6 +113,7 @@ func (f *answerFlags) fill(o *api.Options) (err error) {
 	o.KeepPrevious = orNever(f.keepPrevious)
 	o.Strict, o.SurrogateKey, o.CacheTag = f.strict, f.surrogateKey, f.cacheTag
 	o.Queries, o.QueueWait, o.InflightBytes = f.queries, orNever(f.queueWait), f.inflight.bytes
+	o.Exports, o.ExportRows, o.ExportTimeout = f.exports, f.exportRows, f.exportTimeout
 	o.KeepBuffers = f.keepBuffers
 	switch o.Bulk = f.bulk; f.bulkIdentifier {
 	case "required":

@@ -27,6 +27,7 @@ var serveGroups = []flagGroup{
 	{"Limits", []string{
 		"max-queries", "queue-wait", "max-inflight-bytes", "memory-limit", "max-connections",
 		"max-connections-per-address", "body-cache", "keep-buffers",
+		"max-exports", "max-export-rows", "export-timeout",
 	}},
 	{"Caches in front", []string{
 		"max-age", "s-maxage", "stale-while-revalidate", "stale-if-error", "cdn-cache-control", "surrogate-key",

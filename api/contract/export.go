@@ -1,0 +1,175 @@
+package contract
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// A request of kind Export asks for all rows that pass, in one answer that is sent while it is
+// made: PATH/export?output_format=arrow. A list has at most MaxLimit rows, and its limit refuses
+// more: that is the contract's answer, so rows without that bound have a path of their own, as have
+// exports of other services.
+
+// NoLimit is the limit of an export without one.
+const NoLimit = math.MaxInt
+
+// Formats of exports.
+const (
+	FormatCSV      = "csv"
+	FormatExcelCSV = "csv-excel"
+	FormatXLSX     = "xlsx"
+	FormatJSON     = "json"
+	FormatGeoJSON  = "geojson"
+	FormatArrow    = "arrow"
+	FormatParquet  = "parquet"
+)
+
+// ExportFormat is a format of exports.
+type ExportFormat struct {
+	Name, Type string // Type is the content type
+	extension  string // of files
+	about      string
+}
+
+// formatParam is the parameter of the format.
+const formatParam = "output_format"
+
+// exportFormats are all formats.
+var exportFormats = []ExportFormat{
+	{FormatCSV, "text/csv; charset=utf-8", ".csv", "as a list has it"},
+	{
+		FormatExcelCSV, "text/csv; charset=utf-8", ".csv",
+		"for spreadsheet programs: it begins with a byte order mark, and a text that they would take for a formula " +
+			"has an apostrophe before it",
+	},
+	{
+		FormatXLSX, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", ".xlsx",
+		fmt.Sprintf("a workbook of at most %d records", MaxSheetRows),
+	},
+	{FormatJSON, JSONType, ".json", "as a list has it"},
+	{FormatGeoJSON, "application/geo+json", ".geojson", "of endpoints whose records have lat and lon"},
+	{FormatArrow, "application/vnd.apache.arrow.stream", ".arrows", "an Arrow IPC stream"},
+	{FormatParquet, "application/vnd.apache.parquet", ".parquet", "a Parquet file"},
+}
+
+// MaxSheetRows is the most records of a workbook: its sheet has one line more.
+const MaxSheetRows = 1<<20 - 1
+
+// compressionParam chooses how the buffers of an Arrow stream are compressed.
+const compressionParam = "compression"
+
+var compressions = newEnum(compressionParam, "none", "zstd")
+
+// ExportFormats are the formats of an endpoint's exports.
+func (e *Endpoint) ExportFormats() []ExportFormat {
+	var all []ExportFormat
+	for _, f := range exportFormats {
+		if f.Name != FormatGeoJSON || e.HasPoints() {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// exportPage are the page parameters of exports: all records unless there is a limit.
+func (e *Endpoint) exportPage() []Param {
+	var names []string
+	for _, f := range e.ExportFormats() {
+		names = append(names, f.Name)
+	}
+	return []Param{
+		{Name: "limit", Type: Integer, Floor: new(int)},
+		{Name: "offset", Type: Integer, Floor: new(int), Default: "0"},
+		{Name: IdentifierParam, Type: String, Max: maxIdentifier},
+		{Name: formatParam, Type: Choice, Enum: newEnum(formatParam, names...), Default: FormatCSV},
+	}
+}
+
+func exportParams(e *Endpoint) []Param {
+	compression := Param{Name: compressionParam, Type: Choice, Enum: compressions, Default: "none", Own: true}
+	return filters([]Param{fieldsParam(e)}, latestParams(e), []Param{compression})
+}
+
+// readCompression reads how buffers are compressed.
+func (r *Request) readCompression(p *Param) {
+	text := r.text(r.position)
+	if !p.Enum.has(text) {
+		r.fault(notInEnum(p, text))
+	}
+	r.Compressed = text == "zstd"
+}
+
+// requireExport reports a compression that the format does not have.
+func (r *Request) requireExport() {
+	if r.Compressed && r.Format != FormatArrow {
+		r.fault(valueError(compressionParam, "zstd", "only output_format=arrow has buffers to compress; "+
+			"other formats are compressed as Accept-Encoding asks"))
+	}
+}
+
+// setFormat sets the format of an export.
+func (r *Request) setFormat(name string) {
+	r.Format, r.GeoJSON = name, name == FormatGeoJSON
+	r.CSV = name == FormatCSV || name == FormatExcelCSV || name == FormatXLSX
+}
+
+// usualLimit is the limit of a request without one.
+func (r *Request) usualLimit() int {
+	if r.plan.Kind == Export {
+		return NoLimit
+	}
+	return MaxLimit
+}
+
+// AsksExport reports whether the request for a list asks for a format that only exports have.
+func (r *Request) AsksExport() bool {
+	at := r.plan.format
+	if !r.raw[at].given || r.plan.Kind != Rows {
+		return false
+	}
+	format := r.text(at)
+	return format == FormatArrow || format == FormatParquet
+}
+
+// ExportType is the content type of an export.
+func (r *Request) ExportType() string { return formatOf(r.Format).Type }
+
+func formatOf(name string) ExportFormat {
+	for _, f := range exportFormats {
+		if f.Name == name {
+			return f
+		}
+	}
+	return exportFormats[0]
+}
+
+// describeExportFormats is what the formats of exports are.
+func describeExportFormats(p *Param) string {
+	var all []string
+	for _, name := range p.Enum.Values {
+		all = append(all, name+" ("+formatOf(name).about+")")
+	}
+	return "The format: " + strings.Join(all, ", ") + "."
+}
+
+// NoTable is the issue of an export in a format that needs the types of columns, if there are none.
+func NoTable(r *Request) Issue {
+	return Issue{
+		Type: "no_table", Param: formatParam, Input: r.Format,
+		Text: "The snapshot has no table of these records; ask for output_format=csv or json",
+	}
+}
+
+// TooManyRows is the issue of an export of more rows than the server or the format allows.
+func TooManyRows(r *Request, rows, most int) Issue {
+	text := fmt.Sprintf("An export has at most %d records, and this one would have %d; filter, "+
+		"or ask for parts with limit and offset", most, rows)
+	if r.Format == FormatXLSX && most == MaxSheetRows {
+		text = fmt.Sprintf("A sheet of xlsx has at most %d records, and this one would have %d; filter, "+
+			"ask for parts with limit and offset, or for output_format=csv-excel", most, rows)
+	}
+	return Issue{
+		Type: "too_much", Param: "limit", Text: text, NullInput: true, CtxKey: "max_rows", CtxInt: most,
+	}
+}

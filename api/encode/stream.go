@@ -1,0 +1,62 @@
+package encode
+
+import (
+	"io"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Stream compresses a body while it is made, into one gzip member or one zstd frame. A stream that
+// is not closed has no end, so its reader notices that something is missing.
+type Stream struct {
+	writer
+	pool *sync.Pool
+}
+
+// writer is either library's.
+type writer interface {
+	io.WriteCloser
+	Reset(to io.Writer)
+}
+
+var gzipStreams, zstdStreams sync.Pool
+
+// NewStream returns a stream in a coding other than Identity.
+func NewStream(c Coding, to io.Writer) *Stream {
+	if c == Gzip {
+		if w, ok := gzipStreams.Get().(*gzip.Writer); ok {
+			w.Reset(to)
+			return &Stream{w, &gzipStreams}
+		}
+		w, err := gzip.NewWriterLevel(to, gzipLevel)
+		if err != nil {
+			panic(err) // the level is a constant
+		}
+		return &Stream{w, &gzipStreams}
+	}
+	if w, ok := zstdStreams.Get().(*zstd.Encoder); ok {
+		w.Reset(to)
+		return &Stream{w, &zstdStreams}
+	}
+	w, err := zstd.NewWriter(to,
+		zstd.WithEncoderLevel(zstd.SpeedFastest),
+		zstd.WithWindowSize(wholeWindow),
+		zstd.WithEncoderConcurrency(1), // no goroutines, which could outlive the request
+		zstd.WithLowerEncoderMem(true))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return &Stream{w, &zstdStreams}
+}
+
+// Close ends the stream and keeps its memory for another one.
+func (s *Stream) Close() error {
+	err := s.writer.Close()
+	if err == nil {
+		s.Reset(nil) // it must not keep the connection in memory
+		s.pool.Put(s.writer)
+	}
+	return err
+}

@@ -1,0 +1,165 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parquet-go/parquet-go"
+
+	"hdqs/internal/testkit"
+)
+
+// recordsOf are the records of a list in JSON.
+func recordsOf(t *testing.T, body []byte) []map[string]any {
+	t.Helper()
+	var list struct{ Data []map[string]any }
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	if err := d.Decode(&list); err != nil {
+		t.Fatal(err)
+	}
+	return list.Data
+}
+
+// columnValues are the values of a file of columns.
+func columnValues(t *testing.T, format string, body []byte) (names []string, rows [][]any) {
+	t.Helper()
+	if strings.HasPrefix(format, "arrow") {
+		table, err := testkit.ReadArrow(body)
+		if err != nil {
+			t.Fatalf("%s: %v", format, err)
+		}
+		return table.Names, table.Rows
+	}
+	f, err := parquet.OpenFile(bytes.NewReader(body), int64(len(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var times []bool
+	for _, path := range f.Schema().Columns() {
+		leaf, _ := f.Schema().Lookup(path...)
+		times = append(times, strings.HasPrefix(leaf.Node.Type().String(), "TIMESTAMP"))
+		names = append(names, path[0])
+	}
+	for _, group := range f.RowGroups() {
+		from, space := group.Rows(), make([]parquet.Row, 64)
+		for {
+			n, err := from.ReadRows(space)
+			for _, row := range space[:n] {
+				var values []any
+				for i, v := range row {
+					values = append(values, parquetValue(v, times[i]))
+				}
+				rows = append(rows, values)
+			}
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := from.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return names, rows
+}
+
+func parquetValue(v parquet.Value, isTime bool) any {
+	switch {
+	case v.IsNull():
+		return nil
+	case isTime:
+		return testkit.Micros(v.Int64())
+	}
+	switch v.Kind() {
+	case parquet.Boolean:
+		return v.Boolean()
+	case parquet.Int64:
+		return v.Int64()
+	case parquet.Double:
+		return v.Double()
+	}
+	return string(v.ByteArray())
+}
+
+// compareValues compares the values of columns with the records of a list.
+func compareValues(t *testing.T, what string, names []string, rows [][]any, records []map[string]any) {
+	t.Helper()
+	if len(rows) != len(records) {
+		t.Fatalf("%s: %d rows, want %d", what, len(rows), len(records))
+	}
+	for k, record := range records {
+		if len(names) != len(record) {
+			t.Fatalf("%s: columns %q, want %d", what, names, len(record))
+		}
+		for i, name := range names {
+			want, known := record[name]
+			switch v := want.(type) {
+			case json.Number:
+				if _, isFloat := rows[k][i].(float64); isFloat {
+					want, _ = v.Float64()
+				} else {
+					want, _ = v.Int64()
+				}
+			case string:
+				if at, isTime := rows[k][i].(testkit.Micros); isTime {
+					rows[k][i] = timeText(at)
+				}
+			}
+			if !known || rows[k][i] != want {
+				t.Fatalf("%s: row %d, %s is %v, want %v", what, k, name, rows[k][i], want)
+			}
+		}
+	}
+}
+
+func timeText(at testkit.Micros) string {
+	when := time.UnixMicro(int64(at)).UTC()
+	if when.Nanosecond() != 0 {
+		return when.Format("2006-01-02T15:04:05.000000")
+	}
+	return when.Format("2006-01-02T15:04:05")
+}
+
+// TestExportsOfLists checks that lists answer as exports where a format is of exports only, and
+// exports without a table.
+func TestExportsOfLists(t *testing.T) {
+	t.Parallel()
+	s := tableServer(t, Options{}, exportedPath, 90)
+	for _, format := range []string{"arrow", "parquet"} {
+		query := "?limit=30000&latest=true&output_format=" + format
+		list := exportAnswer(t, s, exportedPath+query)
+		export := exportAnswer(t, s, exportedPath+"/export"+query)
+		tag, _ := list.field("ETag")
+		other, _ := export.field("ETag")
+		if !bytes.Equal(list.Body, export.Body) || tag != other {
+			t.Errorf("%s: %d bytes with tag %s, the export has %d with %s", format, len(list.Body), tag,
+				len(export.Body), other)
+		}
+	}
+	const empty = "/hapi/api/v2/climate/rainfall/export?output_format="
+	for format, want := range map[string]string{"csv": "location_code,", "json": emptyJSON} {
+		if got := exportAnswer(t, s, empty+format); !strings.HasPrefix(string(got.Body), want) {
+			t.Errorf("%s without a table: %.200s", format, got.Body)
+		}
+	}
+	for _, format := range []string{"arrow", "parquet", "xlsx"} {
+		got := s.Answer("GET", empty+format+"&app_identifier="+goodIdentifier, nil)
+		if got.Status != 422 || !strings.Contains(string(got.Body), "has no table") {
+			t.Errorf("%s without a table: %d %s", format, got.Status, got.Body)
+		}
+	}
+	hapi := "/hapi/api/v1/coordination-context/conflict-event/export?output_format=arrow"
+	names, _ := columnValues(t, "arrow", exportAnswer(t, s, hapi).Body)
+	if !slices.Contains(names, "resource_hdx_id") {
+		t.Errorf("columns under HAPI names: %q", names)
+	}
+}

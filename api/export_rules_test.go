@@ -1,0 +1,165 @@
+package api
+
+import (
+	"bufio"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"hdqs/internal/testkit"
+)
+
+var sheetEscape = regexp.MustCompile("_x[0-9A-F]{4}_")
+
+const exportedPath = "/api/v2/coordination-context/conflict-events"
+
+// TestExportRules checks limits, errors and header fields of exports.
+func TestExportRules(t *testing.T) {
+	t.Parallel()
+	s := tableServer(t, Options{ExportRows: 50}, exportedPath, 60)
+	const list, identifier = exportedPath, "&app_identifier=" + goodIdentifier
+	for _, c := range []struct {
+		target string
+		status int
+		want   string
+	}{
+		{list + "/export?limit=50" + identifier, 200, ""},
+		{list + "/export?limit=50", 403, "Missing app identifier"},
+		{list + "/export?limit=-1" + identifier, 422, "greater than or equal to 0"},
+		{list + "/export?limit=99999999999999999999&offset=20" + identifier, 200, ""},
+		{list + "/export?offset=10" + identifier, 200, ""},
+		{list + "/export?offset=9" + identifier, 422, "An export has at most 50 records, and this one would have 51"},
+		{list + "/export?output_format=pdf&limit=1" + identifier, 422, "'csv', 'csv-excel', 'xlsx', 'json'"},
+		{list + "/export?output_format=geojson&limit=1" + identifier, 422, "Input should be"},
+		{list + "/export?compression=zstd&limit=1" + identifier, 422, "only output_format=arrow"},
+		{list + "/export?compression=lz4&limit=1" + identifier, 422, "Input should be 'none' or 'zstd'"},
+		{list + "?output_format=csv&limit=20000" + identifier, 422, "Input should be less than or equal to 10000"},
+		{list + "?output_format=xlsx&limit=1" + identifier, 422, "Input should be 'csv' or 'json'\""},
+		{list + "/exports?limit=1" + identifier, 404, "Not Found"},
+	} {
+		got := s.Answer("GET", c.target, nil)
+		if got.Status != c.status || !strings.Contains(string(got.Body), c.want) {
+			t.Errorf("%s: %d %.300s, want %d with %q", c.target, got.Status, got.Body, c.status, c.want)
+		}
+	}
+	first := s.Answer("GET", list+"/export?limit=5&location_code=A%25"+identifier, nil)
+	tag, _ := first.field("ETag")
+	same := s.Answer("GET", list+"/export?location_code=A%25&limit=05"+identifier,
+		[]HeaderField{{"If-None-Match", tag}})
+	other := s.Answer("GET", list+"?location_code=A%25&limit=5"+identifier, nil)
+	if otherTag, _ := other.field("ETag"); same.Status != 304 || tag == "" || otherTag == tag {
+		t.Errorf("tag %s: %d; the list has %s", tag, same.Status, otherTag)
+	}
+	if head := s.Answer("HEAD", list+"/export?limit=5"+identifier, nil); head.Status != 200 || len(head.Body) > 0 {
+		t.Errorf("HEAD: %d, %d bytes", head.Status, len(head.Body))
+	} else if rows, _ := head.field("X-Result-Count"); rows != "5" {
+		t.Errorf("HEAD: %s rows", rows)
+	}
+	if n := s.exports.running(); n != 0 {
+		t.Errorf("%d exports run after the last answer", n)
+	}
+}
+
+// TestFormulasAreText checks that spreadsheet programs get no text as a formula.
+func TestFormulasAreText(t *testing.T) {
+	t.Parallel()
+	texts := []string{
+		"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "=HYPERLINK(\"http://a.example\",\"x\")",
+		`=cmd|' /C calc'!A0`, "a=1", " =1", "'x", "_x0041_", "<b>&amp;</b>", "a\x01b", "", "-", "ا=1",
+	}
+	table := sampleTable(planOf(exportedPath).Endpoint, len(texts), rand.New(rand.NewPCG(1, 2)))
+	for i, row := range table.rows {
+		row["location_name"] = texts[i]
+	}
+	s := testServer(t, Options{}, []*testTable{table})
+	target := exportedPath + "/export?fields=location_name,fatalities&output_format="
+	want := cellsOf(t, exportAnswer(t, s, target+"csv").Body)
+	body := exportAnswer(t, s, target+"csv-excel").Body
+	compareCells(t, "csv-excel", cellsOfExcel(t, body), want)
+	for i, line := range cellsOf(t, body[len("\ufeff"):])[1:] {
+		if text := line[0]; text != "" && strings.ContainsAny(text[:1], "=+-@\t\r\n") || strings.HasPrefix(text, "＝") {
+			t.Errorf("text %d is %q, which may be a formula", i, text)
+		}
+	}
+	compareCells(t, "xlsx", cellsOfSheet(t, exportAnswer(t, s, target+"xlsx").Body), want)
+}
+
+// TestExportSlots checks that exports beyond the limit get 503, and that a client that goes away
+// gives its slot and its snapshot back.
+func TestExportSlots(t *testing.T) {
+	t.Parallel()
+	s := tableServer(t, Options{Exports: 1}, exportedPath, 30_000)
+	address := listen(t, s)
+	target := exportedPath + "/export?output_format=json&app_identifier=" + url.QueryEscape(goodIdentifier)
+	conn := silentClient(t, address, target)
+	testkit.WaitFor(t, "the export to run", func() bool { return s.exports.running() == 1 })
+	got := s.Answer("GET", target, nil)
+	after, _ := got.field("Retry-After")
+	if got.Status != 503 || after == "" || !strings.Contains(string(got.Body), ruleExports) {
+		t.Errorf("a second export: %d %s, Retry-After %q", got.Status, got.Body, after)
+	}
+	if list := s.Answer("GET", exportedPath+"?limit=1&app_identifier="+goodIdentifier, nil); list.Status != 200 {
+		t.Errorf("a list beside it: %d", list.Status)
+	}
+	conn.Close()
+	testkit.WaitFor(t, "the slot to be free", func() bool { return s.exports.running() == 0 })
+	exportAnswer(t, s, target)
+}
+
+// TestExportCutShort checks that a client notices that an export was not completed: the segment is
+// found to be damaged after the first part was sent, or the export takes too long.
+func TestExportCutShort(t *testing.T) {
+	t.Parallel()
+	target := func(format string) string {
+		return exportedPath + "/export?output_format=" + format + "&app_identifier=" + url.QueryEscape(goodIdentifier)
+	}
+	s := tableServer(t, Options{}, exportedPath, 30_000)
+	conn := silentClient(t, listen(t, s), target("json"))
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil || response.StatusCode != 200 {
+		t.Fatal(response, err)
+	}
+	s.current.Load().bound.lists[exportedPath].segment.MarkSuspect()
+	if body, err := io.ReadAll(response.Body); err == nil {
+		t.Errorf("after damage was found: %d bytes without an error, of %s rows", len(body),
+			response.Header.Get("X-Result-Count"))
+	}
+	testkit.WaitFor(t, "the slot to be free", func() bool { return s.exports.running() == 0 })
+
+	s = tableServer(t, Options{ExportTimeout: time.Nanosecond}, exportedPath, 100)
+	address := listen(t, s)
+	for _, format := range []string{"csv", "json", "xlsx"} {
+		answer, err := io.ReadAll(silentClient(t, address, target(format)))
+		if err != nil || strings.Contains(string(answer), "\r\n0\r\n") {
+			t.Errorf("%s after the time was over: %q %v", format, answer, err)
+		}
+	}
+	testkit.WaitFor(t, "the slots to be free", func() bool { return s.exports.running() == 0 })
+	request := "GET " + target("csv") + " HTTP/1.0\r\nHost: a\r\n\r\n"
+	if got := exchange(t, address, "GET", request); got.Status != 505 {
+		t.Errorf("HTTP/1.0: %d", got.Status)
+	}
+}
+
+// silentClient sends a request and reads nothing by itself.
+func silentClient(t *testing.T, address, target string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	if err := conn.(*net.TCPConn).SetReadBuffer(2 << 10); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, "GET "+target+" HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}

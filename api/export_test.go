@@ -1,0 +1,335 @@
+package api
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/csv"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"hdqs/api/contract"
+)
+
+// exportAnswer asks for an export and requires 200.
+func exportAnswer(t *testing.T, s *Server, target string, header ...HeaderField) Answer {
+	t.Helper()
+	got := s.Answer("GET", target, append(header, HeaderField{"X-CATALOG-API-APP-IDENTIFIER", goodIdentifier}))
+	if got.Status != 200 {
+		t.Fatalf("%s: %d %.300s", target, got.Status, got.Body)
+	}
+	return got
+}
+
+// pagesOfList is the slow twin of an export: all pages of the list, put together.
+func pagesOfList(t *testing.T, s *Server, path, query, format string, offset, rows int) []byte {
+	t.Helper()
+	var whole []byte
+	const size = 7000
+	for done := 0; done == 0 || done < rows; done += size {
+		target := fmt.Sprintf("%s?%s&output_format=%s&limit=%d&offset=%d", path, query, format, min(size, rows-done),
+			offset+done)
+		page := exportAnswer(t, s, target).Body
+		switch {
+		case done == 0:
+			whole = page
+		case format == "csv":
+			_, lines, _ := bytes.Cut(page, []byte("\r\n"))
+			whole = append(whole, lines...)
+		default:
+			at := bytes.IndexByte(page, '[') + 1
+			whole = append(append(whole[:len(whole)-len("]}")], ','), page[at:]...)
+		}
+	}
+	return whole
+}
+
+// randomExport returns a query of an endpoint with random filters and fields.
+func randomExport(e *contract.Endpoint, random *rand.Rand) string {
+	values := url.Values{}
+	plan := contract.NewPlan(e, contract.Export)
+	for range random.IntN(3) {
+		p := plan.Params[random.IntN(len(plan.Params))]
+		switch {
+		case p.Type == contract.Choice && len(p.Columns) > 0 && !p.List:
+			values.Set(p.Name, p.Enum.Values[random.IntN(len(p.Enum.Values))])
+		case p.Type == contract.Boolean:
+			values.Set(p.Name, strconv.FormatBool(random.IntN(2) == 0))
+		case p.Op == contract.Contains:
+			values.Set(p.Name, "a")
+		case p.Name == "start_date":
+			values.Set(p.Name, "2024-02")
+		}
+	}
+	if random.IntN(3) == 0 {
+		names := contract.FieldNames(e.Fields)
+		random.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+		values.Set("fields", strings.Join(names[:min(len(names), 2+random.IntN(len(names)))], ","))
+	}
+	return values.Encode()
+}
+
+// TestExportsEqualPages compares exports in all formats with the pages of the list, under both sets
+// of names.
+func TestExportsEqualPages(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, Options{}, 400)
+	random := rand.New(rand.NewPCG(5, uint64(time.Now().UnixNano())))
+	for _, m := range s.mounts {
+		endpoints := contract.EndpointsIn(m.names)
+		for i := range endpoints {
+			if testing.Short() && random.IntN(4) > 0 {
+				continue
+			}
+			checkExport(t, s, m.prefix+endpoints[i].Path, &endpoints[i], randomExport(&endpoints[i], random), random)
+		}
+	}
+}
+
+// TestExportsOverChunks does the same for tables of several chunks of the index.
+func TestExportsOverChunks(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("makes a long table")
+	}
+	const path = "/api/v2/coordination-context/conflict-events"
+	s := tableServer(t, Options{}, path, 140_000)
+	random := rand.New(rand.NewPCG(6, uint64(time.Now().UnixNano())))
+	e := planOf(path).Endpoint
+	for range 4 {
+		checkExport(t, s, path, e, randomExport(e, random), random)
+	}
+}
+
+// checkExport compares the exports of a query with its pages.
+func checkExport(t *testing.T, s *Server, path string, e *contract.Endpoint, query string, random *rand.Rand) {
+	t.Helper()
+	first := exportAnswer(t, s, path+"?"+query+"&limit=1")
+	total, _ := first.field("X-Total-Count")
+	n, err := strconv.Atoi(total)
+	if err != nil {
+		t.Fatal(err)
+	}
+	offset, limit, rows := 0, "", n
+	if random.IntN(2) == 0 {
+		offset = random.IntN(n + 2)
+		size := random.IntN(n + 2)
+		limit, rows = fmt.Sprintf("&limit=%d", size), min(size, max(0, n-offset))
+	}
+	ask := fmt.Sprintf("%s/export?%s%s&offset=%d&output_format=", path, query, limit, offset)
+	lines := pagesOfList(t, s, path, query, "csv", offset, rows)
+	for format, want := range map[string][]byte{
+		"csv": lines, "json": pagesOfList(t, s, path, query, "json", offset, rows), "geojson": nil,
+	} {
+		if format == "geojson" {
+			if !e.HasPoints() {
+				continue
+			}
+			want = pagesOfList(t, s, path, query, format, offset, rows)
+		}
+		for coding, decode := range decoders {
+			if coding != "" && random.IntN(3) > 0 {
+				continue
+			}
+			got := exportAnswer(t, s, ask+format, HeaderField{"Accept-Encoding", coding})
+			counted, _ := got.field("X-Result-Count")
+			all, _ := got.field("X-Total-Count")
+			if body := decode(t, got.Body); !bytes.Equal(body, want) || counted != strconv.Itoa(rows) || all != total {
+				t.Fatalf("%s, %s: %s rows of %s, %d bytes:\n%.300s\nwant %d of %s, %d bytes:\n%.300s",
+					ask+format, coding, counted, all, len(body), body, rows, total, len(want), want)
+			}
+			if format == "csv" && coding == "" {
+				checkDisposition(t, got, e)
+			}
+		}
+	}
+	records := recordsOf(t, pagesOfList(t, s, path, query, "json", offset, rows))
+	for _, format := range []string{"arrow", "arrow&compression=zstd", "parquet"} {
+		names, values := columnValues(t, format, exportAnswer(t, s, ask+format).Body)
+		compareValues(t, ask+format, names, values, records)
+	}
+	want := cellsOf(t, lines)
+	compareCells(t, ask+"csv-excel", cellsOfExcel(t, exportAnswer(t, s, ask+"csv-excel").Body), want)
+	compareCells(t, ask+"xlsx", cellsOfSheet(t, exportAnswer(t, s, ask+"xlsx").Body), want)
+}
+
+func checkDisposition(t *testing.T, got Answer, e *contract.Endpoint) {
+	t.Helper()
+	value, _ := got.field("Content-Disposition")
+	if !strings.HasPrefix(value, `attachment; filename="`+e.Name()) || !strings.Contains(value, `.csv"`) {
+		t.Errorf("Content-Disposition %q", value)
+	}
+}
+
+// decoders undo content codings.
+var decoders = map[string]func(*testing.T, []byte) []byte{
+	"": func(_ *testing.T, b []byte) []byte { return b },
+	"gzip": func(t *testing.T, b []byte) []byte {
+		r, err := gzip.NewReader(bytes.NewReader(b))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Multistream(false)
+		return readAll(t, r)
+	},
+	"zstd": func(t *testing.T, b []byte) []byte {
+		r, err := zstd.NewReader(bytes.NewReader(b), zstd.WithDecoderConcurrency(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Close()
+		return readAll(t, r)
+	},
+}
+
+func readAll(t *testing.T, r io.Reader) []byte {
+	t.Helper()
+	all, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// cellsOf are the cells of CSV.
+func cellsOf(t *testing.T, body []byte) [][]string {
+	t.Helper()
+	// The reader of the standard library turns CR LF within a cell into LF.
+	r := csv.NewReader(strings.NewReader(strings.ReplaceAll(string(body), "\r\n", "\n")))
+	r.FieldsPerRecord = -1
+	cells, err := r.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cells
+}
+
+// cellsOfExcel are those of CSV for spreadsheet programs, without what makes them harmless.
+func cellsOfExcel(t *testing.T, body []byte) [][]string {
+	t.Helper()
+	text, marked := bytes.CutPrefix(body, []byte("\ufeff"))
+	if !marked {
+		t.Fatalf("no byte order mark: %.50q", body)
+	}
+	cells := cellsOf(t, text)
+	for _, line := range cells {
+		for i, cell := range line {
+			rest, is := strings.CutPrefix(cell, "'")
+			if is && rest != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(rest)[0]) {
+				line[i] = rest
+			}
+		}
+	}
+	return cells
+}
+
+// cellsOfSheet are the cells of a workbook as CSV has them.
+func cellsOfSheet(t *testing.T, body []byte) [][]string {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(body), int64(len(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sheet struct {
+		Rows []struct {
+			Cells []struct {
+				At    string `xml:"r,attr"`
+				Type  string `xml:"t,attr"`
+				Style string `xml:"s,attr"`
+				Value string `xml:"v"`
+				Text  string `xml:"is>t"`
+			} `xml:"c"`
+		} `xml:"sheetData>row"`
+	}
+	for _, part := range z.File {
+		file, err := part.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		content := readAll(t, file)
+		var into any = &sheet
+		if part.Name != "xl/worksheets/sheet1.xml" {
+			into = new(struct{})
+		}
+		if err := xml.Unmarshal(content, into); err != nil {
+			t.Fatalf("%s: %v", part.Name, err)
+		}
+	}
+	var cells [][]string
+	for i, row := range sheet.Rows {
+		line := make([]string, len(sheet.Rows[0].Cells))
+		for _, c := range row.Cells {
+			letters := strings.TrimRight(c.At, "0123456789")
+			if c.At[len(letters):] != strconv.Itoa(i+1) {
+				t.Fatalf("cell %s in row %d", c.At, i+1)
+			}
+			line[columnNumber(letters)] = sheetCell(t, c.Type, c.Style, c.Value, c.Text)
+		}
+		cells = append(cells, line)
+	}
+	return cells
+}
+
+func columnNumber(letters string) int {
+	n := 0
+	for _, c := range letters {
+		n = n*26 + int(c-'A') + 1
+	}
+	return n - 1
+}
+
+func sheetCell(t *testing.T, kind, style, value, text string) string {
+	t.Helper()
+	switch {
+	case kind == "inlineStr":
+		return sheetEscape.ReplaceAllStringFunc(text, func(hex string) string {
+			code, err := strconv.ParseUint(hex[2:6], 16, 16)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return string(rune(code))
+		})
+	case kind == "b" && value == "1":
+		return "True"
+	case kind == "b":
+		return "False"
+	case style == "":
+		return value
+	}
+	days, err := strconv.ParseFloat(value, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	since := time.Duration(days * 24 * float64(time.Hour)).Round(10 * time.Microsecond)
+	at := time.Date(1899, 12, 30, 0, 0, 0, 0, time.UTC).Add(since)
+	if at.Nanosecond() != 0 {
+		return at.Format("2006-01-02 15:04:05.000000")
+	}
+	return at.Format(time.DateTime)
+}
+
+func compareCells(t *testing.T, what string, got, want [][]string) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%s: %d lines, want %d", what, len(got), len(want))
+	}
+	for i := range want {
+		for k := range want[i] {
+			want[i][k] = strings.ReplaceAll(want[i][k], "\r\n", "\n")
+			got[i][k] = strings.ReplaceAll(got[i][k], "\r\n", "\n")
+		}
+		if !slices.Equal(got[i], want[i]) {
+			t.Fatalf("%s: line %d is %q, want %q", what, i, got[i], want[i])
+		}
+	}
+}

@@ -1,0 +1,289 @@
+package render
+
+import (
+	"archive/zip"
+	"io"
+	"iter"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/klauspost/compress/flate"
+
+	"hdqs/index"
+	"hdqs/snapshot"
+)
+
+// Sheet writes rows as a workbook (Office Open XML, ECMA-376) of one sheet: numbers as numbers,
+// times as dates, and texts as texts, never as formulas. It is written from the first byte to the
+// last, with the memory of a few rows. Libraries for workbooks keep a sheet in memory or in a
+// temporary file, since a cell may still change; here none does.
+type Sheet struct {
+	fields  []boundField
+	columns []string // letters of the columns
+}
+
+// NewSheet binds the fields of a record to a segment's columns.
+func NewSheet(seg *snapshot.Segment, fields []Field) (*Sheet, error) {
+	bound, err := bind(seg, fields)
+	if err != nil {
+		return nil, err
+	}
+	s := &Sheet{fields: bound}
+	for i := range bound {
+		s.columns = append(s.columns, sheetColumn(i))
+	}
+	return s, nil
+}
+
+// sheetColumn is the name of a column: A to Z, AA to ZZ.
+func sheetColumn(i int) string {
+	const letters = 26
+	if i < letters {
+		return string(rune('A' + i))
+	}
+	return sheetColumn(i/letters-1) + sheetColumn(i%letters)
+}
+
+const (
+	xmlHead      = `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>` + "\n"
+	sheetMain    = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+	relationship = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+	contentType  = "application/vnd.openxmlformats-officedocument.spreadsheetml."
+	packageType  = "http://schemas.openxmlformats.org/package/2006/"
+)
+
+// Styles of cells, by position in sheetStyles.
+const (
+	styleHead = "1"
+	styleDay  = "2"
+	styleTime = "3"
+)
+
+// sheetParts are the files of a workbook besides the sheet itself.
+var sheetParts = [][2]string{
+	{"[Content_Types].xml", xmlHead + `<Types xmlns="` + packageType + `content-types">` +
+		`<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>` +
+		`<Default Extension="xml" ContentType="application/xml"/>` +
+		`<Override PartName="/xl/workbook.xml" ContentType="` + contentType + `sheet.main+xml"/>` +
+		`<Override PartName="/xl/worksheets/sheet1.xml" ContentType="` + contentType + `worksheet+xml"/>` +
+		`<Override PartName="/xl/styles.xml" ContentType="` + contentType + `styles+xml"/></Types>`},
+	{"_rels/.rels", xmlHead + `<Relationships xmlns="` + packageType + `relationships">` +
+		`<Relationship Id="rId1" Type="` + relationship + `/officeDocument" Target="xl/workbook.xml"/>` +
+		`</Relationships>`},
+	{"xl/workbook.xml", xmlHead + `<workbook xmlns="` + sheetMain + `" xmlns:r="` + relationship + `">` +
+		`<sheets><sheet name="Records" sheetId="1" r:id="rId1"/></sheets></workbook>`},
+	{"xl/_rels/workbook.xml.rels", xmlHead + `<Relationships xmlns="` + packageType + `relationships">` +
+		`<Relationship Id="rId1" Type="` + relationship + `/worksheet" Target="worksheets/sheet1.xml"/>` +
+		`<Relationship Id="rId2" Type="` + relationship + `/styles" Target="styles.xml"/></Relationships>`},
+	{"xl/styles.xml", xmlHead + `<styleSheet xmlns="` + sheetMain + `"><numFmts count="2">` +
+		`<numFmt numFmtId="164" formatCode="yyyy\-mm\-dd"/>` +
+		`<numFmt numFmtId="165" formatCode="yyyy\-mm\-dd\ hh:mm:ss"/>` +
+		`</numFmts><fonts count="2"><font><sz val="11"/><name val="Calibri"/></font>` +
+		`<font><b/><sz val="11"/><name val="Calibri"/></font></fonts>` +
+		`<fills count="2"><fill><patternFill patternType="none"/></fill>` +
+		`<fill><patternFill patternType="gray125"/></fill></fills>` +
+		`<borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders>` +
+		`<cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs>` +
+		`<cellXfs count="4"><xf numFmtId="0" fontId="0" fillId="0" borderId="0" xfId="0"/>` +
+		`<xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/>` +
+		`<xf numFmtId="164" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>` +
+		`<xf numFmtId="165" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/></cellXfs>` +
+		`<cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`},
+}
+
+const (
+	sheetHead = xmlHead + `<worksheet xmlns="` + sheetMain + `"><sheetViews><sheetView workbookViewId="0">` +
+		`<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/></sheetView></sheetViews>` +
+		`<cols>`
+	sheetTail = `</sheetData></worksheet>`
+)
+
+// sheetLevel is the compression of workbooks: others take longer than making them.
+const sheetLevel = 1
+
+// Write writes a workbook of rows, which are ascending ranges.
+func (s *Sheet) Write(w io.Writer, rows iter.Seq[index.Range]) error {
+	z := zip.NewWriter(w)
+	z.RegisterCompressor(zip.Deflate, func(to io.Writer) (io.WriteCloser, error) {
+		return flate.NewWriter(to, sheetLevel)
+	})
+	for _, part := range sheetParts {
+		to, err := z.Create(part[0])
+		if err != nil {
+			return err
+		}
+		if _, err := io.WriteString(to, part[1]); err != nil {
+			return err
+		}
+	}
+	to, err := z.Create("xl/worksheets/sheet1.xml")
+	if err != nil {
+		return err
+	}
+	if err := s.writeRows(to, rows); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+// sheetFlush is from how many bytes on the text of rows is written.
+const sheetFlush = 32 << 10
+
+func (s *Sheet) writeRows(w io.Writer, rows iter.Seq[index.Range]) error {
+	out := s.appendHead(nil)
+	number := 1
+	for r := range rows {
+		for row := r.From; row < r.To; row++ {
+			number++
+			if out = s.appendRow(out, row, number); len(out) < sheetFlush {
+				continue
+			}
+			if _, err := w.Write(out); err != nil {
+				return err
+			}
+			out = out[:0]
+		}
+	}
+	_, err := w.Write(append(out, sheetTail...))
+	return err
+}
+
+// appendHead appends what is before the rows, with a row of the fields' names.
+func (s *Sheet) appendHead(dst []byte) []byte {
+	dst = append(dst, sheetHead...)
+	for i, f := range s.fields {
+		width := max(12, min(len(f.name)+2, 40))
+		at := strconv.Itoa(i + 1)
+		dst = append(dst, `<col min="`+at+`" max="`+at+`" width="`+strconv.Itoa(width)+`" customWidth="1"/>`...)
+	}
+	dst = append(dst, `</cols><sheetData><row r="1">`...)
+	for i, f := range s.fields {
+		dst = append(dst, `<c r="`+s.columns[i]+`1" s="`+styleHead+`" t="inlineStr"><is><t>`...)
+		dst = append(appendXML(dst, f.name), `</t></is></c>`...)
+	}
+	return append(dst, `</row>`...)
+}
+
+func (s *Sheet) appendRow(dst []byte, row uint32, number int) []byte {
+	dst = append(dst, `<row r="`...)
+	dst = strconv.AppendInt(dst, int64(number), 10)
+	dst = append(dst, `">`...)
+	for i := range s.fields {
+		c := s.fields[i].column
+		at := row
+		if c.Group != nil {
+			at = uint32(c.Group.Codes.At(row))
+		}
+		if c.IsNull(at) {
+			continue
+		}
+		dst = append(append(dst, `<c r="`...), s.columns[i]...)
+		dst = strconv.AppendInt(dst, int64(number), 10)
+		dst = append(appendSheetValue(append(dst, '"'), c, at), `</c>`...)
+	}
+	return append(dst, `</row>`...)
+}
+
+// appendSheetValue appends the rest of a cell's tag, and its value.
+func appendSheetValue(dst []byte, c *snapshot.Column, at uint32) []byte {
+	switch c.Kind {
+	case snapshot.Text, snapshot.Enum:
+		return appendSheetText(dst, c.Text(at))
+	case snapshot.Bool:
+		dst = strconv.AppendInt(append(dst, ` t="b"><v>`...), c.Int(at), 10)
+	case snapshot.Int:
+		dst = strconv.AppendInt(append(dst, `><v>`...), c.Int(at), 10)
+	case snapshot.Time:
+		return appendSheetTime(dst, c.Int(at))
+	default:
+		dst = append(dst, `><v>`...)
+		if d := c.Dec(at); d.Scale == snapshot.DecText {
+			dst = appendExact(dst, c.DecString(d))
+		} else {
+			dst = appendDec(dst, d.Mantissa, d.Scale)
+		}
+	}
+	return append(dst, `</v>`...)
+}
+
+func appendSheetText(dst []byte, text string) []byte {
+	dst = append(dst, ` t="inlineStr"><is><t xml:space="preserve">`...)
+	return append(appendXML(dst, text), `</t></is>`...)
+}
+
+// Programs count days from 1900 as if that had been a leap year, so earlier days, which they cannot
+// show, and those up to its end of February are texts.
+var firstSheetDay = time.Date(1900, 3, 1, 0, 0, 0, 0, time.UTC).UnixMicro()
+
+const (
+	dayMicros  = 24 * 60 * 60 * 1_000_000
+	sheetEpoch = 25569 // 1970-01-01
+)
+
+// appendSheetTime appends a time as the number of days, with the digits of a microsecond.
+func appendSheetTime(dst []byte, micros int64) []byte {
+	switch {
+	case micros < firstSheetDay || time.UnixMicro(micros).UTC().Year() > 9999:
+		return appendSheetText(dst, string(appendTime(nil, micros, ' ')))
+	case micros%dayMicros == 0:
+		dst = append(dst, ` s="`+styleDay+`"><v>`...)
+		dst = strconv.AppendInt(dst, micros/dayMicros+sheetEpoch, 10)
+	default:
+		dst = append(dst, ` s="`+styleTime+`"><v>`...)
+		dst = strconv.AppendFloat(dst, float64(micros)/dayMicros+sheetEpoch, 'f', -1, 64)
+	}
+	return append(dst, `</v>`...)
+}
+
+// maxSheetText is the longest text of a cell, in units of UTF-16.
+const maxSheetText = 32767
+
+// appendXML appends a text as XML. Characters that XML does not have are written as _xHHHH_, as is
+// an underscore that would begin such a form.
+func appendXML(dst []byte, text string) []byte {
+	if len(text) > maxSheetText {
+		text = cutUnits(text, maxSheetText)
+	}
+	for i, r := range text {
+		switch {
+		case r == '&':
+			dst = append(dst, "&amp;"...)
+		case r == '<':
+			dst = append(dst, "&lt;"...)
+		case r == '>':
+			dst = append(dst, "&gt;"...)
+		case r == '_' && isSheetEscape(text[i:]):
+			dst = append(dst, "_x005F_"...)
+		case r < ' ' && r != '\t' && r != '\n' || r == 0xFFFE || r == 0xFFFF:
+			hex := strings.ToUpper(strconv.FormatInt(int64(r), 16))
+			dst = append(append(append(dst, "_x"...), "0000"[len(hex):]...), hex...)
+			dst = append(dst, '_')
+		default:
+			dst = utf8.AppendRune(dst, r)
+		}
+	}
+	return dst
+}
+
+// isSheetEscape reports whether a text begins as _xHHHH_ does.
+func isSheetEscape(text string) bool {
+	if len(text) < len("_x0000_") || text[1] != 'x' || text[6] != '_' {
+		return false
+	}
+	_, err := strconv.ParseUint(text[2:6], 16, 16)
+	return err == nil
+}
+
+// cutUnits cuts a text after at most some units of UTF-16.
+func cutUnits(text string, most int) string {
+	n := 0
+	for i, r := range text {
+		if n += max(1, utf16.RuneLen(r)); n > most {
+			return text[:i]
+		}
+	}
+	return text
+}
