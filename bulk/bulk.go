@@ -33,14 +33,7 @@ func (b *Bulk) Manifest(snapshotID string) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := ParseManifest(data)
-	switch {
-	case err != nil:
-		return nil, err
-	case m.Snapshot != snapshotID:
-		return nil, corruptf("manifest of %s is under the name of %s", m.Snapshot, snapshotID)
-	}
-	return m, nil
+	return parseAs(snapshotID, data)
 }
 
 // ManifestName is the name of a snapshot's manifest in a store, with slashes.

@@ -37,7 +37,7 @@ type Table struct {
 	Title    string `json:"title"`
 	Rows     int    `json:"rows"`
 	Segment  string `json:"segment"` // digest of the rows
-	Layout   int    `json:"layout"`  // version of what is made of the rows
+	Layout   string `json:"layout"`  // of the files: fields, their meanings, how they are written
 
 	// SortedBy are the fields by which the rows of each Parquet file are sorted. Each Parquet file
 	// has one value of PartitionedBy, if that is set.
@@ -84,8 +84,8 @@ const (
 // formats are those that are known.
 var formats = []Format{Parquet, CSVZstd, CSVGzip, CSV}
 
-// File is one file. Min and Max have the smallest and the largest value of codes and times in it,
-// by the name of the field; a field without values is in neither.
+// File is one file. Min and Max have the smallest and the largest value of codes and times in a
+// Parquet file, by the name of the field; a field without values is in neither.
 type File struct {
 	Path   string            `json:"path"` // relative to the manifest
 	Format Format            `json:"format"`

@@ -22,9 +22,10 @@ var imports = map[string][]string{
 	"aggregate":      {"index", "snapshot"},
 	"rowdiff":        {"snapshot", "index"},
 	"columnar":       {"snapshot", "index"},
-	"bulk": {
-		"columnar", "snapshot", "snapshot/store", "index", "api/contract", "api/encode", "api/render",
-		"internal/atomicfile",
+	"bulk":           {"columnar", "snapshot", "snapshot/store", "internal/atomicfile"},
+	"bulk/export": {
+		"bulk", "bulk/iceberg", "columnar", "snapshot", "snapshot/store", "index", "api/contract", "api/encode",
+		"api/render", "internal/atomicfile",
 	},
 	"bulk/iceberg":       {"bulk", "snapshot/store", "internal/atomicfile"},
 	"loader":             {"snapshot", "snapshot/store", "internal/atomicfile", "loader/sample", "loader/catalogfile"},
@@ -68,7 +69,7 @@ var imports = map[string][]string{
 	"cmd/worldmap":        {"api/chart", "internal/atomicfile"},
 	"cmd/hdqs": {
 		"snapshot", "snapshot/store", "internal/replica", "internal/fetch", "index", "loader", "loader/sample",
-		"bulk", "loader/upstream", "api", "api/boundary",
+		"bulk", "bulk/export", "loader/upstream", "api", "api/boundary",
 		"api/contract", "api/encode", "api/accesslog", "internal/nearest", "internal/memory",
 	},
 }

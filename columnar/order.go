@@ -129,7 +129,12 @@ func textOf(c *snapshot.Column, code uint32) string {
 	return c.TextOf(code)
 }
 
-// formatTime is a time in RFC 3339 without a zone.
+// formatTime is a time in RFC 3339 without a zone, with six more digits if there is a fraction of a
+// second.
 func formatTime(micros int64) string {
-	return time.UnixMicro(micros).UTC().Format("2006-01-02T15:04:05.999999")
+	t := time.UnixMicro(micros).UTC()
+	if t.Nanosecond() == 0 {
+		return t.Format("2006-01-02T15:04:05")
+	}
+	return t.Format("2006-01-02T15:04:05.000000")
 }

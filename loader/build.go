@@ -43,6 +43,10 @@ type Options struct {
 	Verified bool
 	Cache    BuildCache // zero: every load reads the catalog
 
+	// BeforePublish is called with the id of a new snapshot when its files are there and the
+	// channel does not show it yet. Its error is that of the load. It may be nil.
+	BeforePublish func(id string) error
+
 	// MaxRows bounds the rows of a table, which are held in memory until it is written: a file with
 	// more is refused. 0 is DefaultMaxRows.
 	MaxRows  int
@@ -176,6 +180,11 @@ func (l *load) publish(r *result) error {
 	}
 	if err := l.opts.Store.PutReport(m.ID, text); err != nil {
 		return err
+	}
+	if l.opts.BeforePublish != nil {
+		if err := l.opts.BeforePublish(m.ID); err != nil {
+			return err
+		}
 	}
 	// Publish with the wall clock, not the catalog's time: If-Modified-Since compares against when
 	// this snapshot became visible.

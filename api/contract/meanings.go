@@ -13,6 +13,7 @@ var (
 	meanings   = section("fields")
 	filterOnly = section("filters")
 	addingUp   = section("adding up")
+	units      = section("units")
 )
 
 // section reads one section of meanings.txt. A line that is no pair of name and text is a bug.
@@ -46,6 +47,9 @@ func (e *Endpoint) Meaning(field string) string {
 	}
 	return e.names.text(text)
 }
+
+// Unit is the unit of the field's numbers, empty if they have none of their own.
+func (e *Endpoint) Unit(field string) string { return units[ContractNames.Name(field)] }
 
 // AddingUp is how figures of several records may be added up. It is empty for lists of codes.
 func (e *Endpoint) AddingUp() string { return e.names.text(addingUp[e.Table]) }

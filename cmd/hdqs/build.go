@@ -21,9 +21,11 @@ const stableChannel = "stable"
 type buildFlags struct {
 	storeFlags
 	load   loadFlags
+	bulk   bulkFlags
 	sign   signFlags
 	asJSON bool
 
+	withBulk bool
 	dryRun   bool
 	markdown string
 }
@@ -45,6 +47,9 @@ DST is a directory or s3://bucket/prefix. For a bucket, the snapshot is built in
 the files that the bucket lacks are uploaded. The endpoint of the object store is
 AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL, the region AWS_REGION. Credentials are AWS_ACCESS_KEY_ID and
 AWS_SECRET_ACCESS_KEY, the shared credentials file, or the role of the machine.
+
+With --bulk the tables are also written as Parquet and compressed CSV, before the channel moves: see
+'hdqs export'. Files of unchanged tables are used again.
 
 Only changed tables are written. The report of the load is printed to stdout, as a table or with
 --json, and stored with the manifest. On stdout the purge keys follow, as 'hdqs diff' prints them:
@@ -83,6 +88,8 @@ dropped rows.`,
 	fl.StringVar(&f.markdown, "markdown", "", "file to append a short summary in Markdown to, for the page of a CI job")
 	fl.BoolVar(&f.dryRun, "dry-run", false, "print which files would be downloaded, and download none")
 	f.load.register(fl, "catalog to load")
+	fl.BoolVar(&f.withBulk, "bulk", false, "write the tables as files for other programs too, beside the store's own")
+	f.bulk.register(fl, "bulk-")
 	return cmd
 }
 
@@ -132,7 +139,15 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 	if into.remote == nil {
 		shown, shownErr = into.Channel(f.channel)
 	}
+	write, err := f.bulkOf(ctx, into, messages)
+	if err != nil {
+		return nil, err
+	}
+	o.BeforePublish = write
 	l, err := f.load.run(ctx, o, f.dataDir, f.net.options(), messages)
+	if err == nil && l.Outcome != "published" {
+		err = write(l.Snapshot) // an earlier load may have had no --bulk
+	}
 	if err != nil {
 		return nil, storeError(err)
 	}

@@ -7,8 +7,29 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"hdqs/bulk"
 	"hdqs/snapshot/store"
 )
+
+// collected is what a collection removed, or would have removed. Bytes are those of bulk files too.
+type collected struct {
+	*store.Collected
+	BulkFiles int `json:"bulk_files"`
+}
+
+// collectAll removes snapshots and then bulk files.
+func collectAll(inventory store.Inventory, o store.CollectOptions) (*collected, error) {
+	found, err := store.Collect(inventory, o)
+	if err != nil {
+		return nil, err
+	}
+	files, err := bulk.Collect(inventory, found.Manifests, o)
+	if err != nil {
+		return nil, err
+	}
+	found.Bytes += files.Bytes
+	return &collected{found, files.Files}, nil
+}
 
 func newCollect() *cobra.Command {
 	var (
@@ -18,9 +39,9 @@ func newCollect() *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "gc --store DST",
-		Short: "Removes snapshots that no channel shows, and the segments that only they use",
+		Short: "Removes snapshots that no channel shows, and the files that only they use",
 		Long: `Removes snapshots that no channel shows, except the latest --keep, with their reports and
-signatures, and the segments that no remaining snapshot uses. A channel can be rolled back only to
+signatures, and the segments and bulk files that no remaining snapshot uses. A channel can be rolled back only to
 snapshots that are kept.
 
 Nothing younger than --grace is removed, since it may belong to a snapshot that is about to be
@@ -31,17 +52,17 @@ published. The grace must be longer than a load takes.`,
 			if err != nil {
 				return err
 			}
-			var found *store.Collected
+			inventory := st.Inventory()
 			if st.remote != nil {
-				found, err = st.remote.Collect(cmd.Context(), o)
+				inventory = st.remote.Inventory(cmd.Context())
 			} else {
-				release, lockErr := st.lock("gc")
-				if lockErr != nil {
-					return lockErr
+				release, err := st.lock("gc")
+				if err != nil {
+					return err
 				}
 				defer release()
-				found, err = st.Collect(o)
 			}
+			found, err := collectAll(inventory, o)
 			if err != nil {
 				return storeError(err)
 			}
@@ -52,8 +73,12 @@ published. The grace must be longer than a load takes.`,
 			if o.DryRun {
 				verb = "would remove"
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s %d snapshots and %d segments, %s; %d snapshots stay\n",
-				verb, len(found.Manifests), found.Segments, formatBytes(found.Bytes), found.Kept)
+			bulkFiles := ""
+			if found.BulkFiles > 0 {
+				bulkFiles = fmt.Sprintf(" and %d bulk files", found.BulkFiles)
+			}
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s %d snapshots and %d segments%s, %s; %d snapshots stay\n",
+				verb, len(found.Manifests), found.Segments, bulkFiles, formatBytes(found.Bytes), found.Kept)
 			return err
 		},
 	}

@@ -236,7 +236,7 @@ func (f *follower) tidy() {
 	}
 	if err == nil {
 		defer release()
-		_, err = f.store.Collect(store.CollectOptions{Keep: copyKeeps, Grace: copyGrace})
+		_, err = collectAll(f.store.Inventory(), store.CollectOptions{Keep: copyKeeps, Grace: copyGrace})
 	}
 	if err != nil {
 		f.log.Warn("old snapshots could not be removed", "store", f.store.Dir(), "error", err)

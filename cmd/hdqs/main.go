@@ -77,7 +77,8 @@ func newRoot(hangups <-chan os.Signal) *cobra.Command {
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newServe(hangups), newStatus(), newBuild(), newQuery(), newInspect(), newVerify(), newDiff(),
-		newPublish(), newRollback(), newCollect(), newMirror(), newKeygen(), newIdentifier(), newLicenses())
+		newExport(), newPublish(), newRollback(), newCollect(), newMirror(), newKeygen(), newIdentifier(),
+		newLicenses())
 	for _, cmd := range root.Commands() {
 		cmd.Args = usageArgs(cmd.Args)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hdqs/api"
+	"hdqs/bulk"
 	"hdqs/internal/replica"
 	"hdqs/snapshot/store"
 )
@@ -25,9 +26,9 @@ func newVerify() *cobra.Command {
 		Use:   "verify --store SRC [ID]",
 		Short: "Checks all of a snapshot: digests, checksums, postings against rows, columns against endpoints",
 		Long: `Checks all of a snapshot: the digest of every file, every checksum, that each posting agrees with
-the rows, and that every endpoint finds its columns. With --require-signature the manifest must be
-signed. All files of a remote store are downloaded again, to a temporary directory. The exit code is 4
-if anything is wrong.`,
+the rows, that every endpoint finds its columns, and the digests of bulk files ('hdqs build --bulk').
+With --require-signature the manifests must be signed. All files of a remote store are downloaded
+again, to a temporary directory, but for bulk files. The exit code is 4 if anything is wrong.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			id, fault, err := f.verify(cmd.Context(), args, cmd.ErrOrStderr())
@@ -89,7 +90,19 @@ func (f *storeFlags) verify(ctx context.Context, args []string, messages io.Writ
 	if fault = st.Verify(id); fault == nil {
 		fault = bindAll(st.Store, id)
 	}
-	return id, fault, nil
+	return id, errors.Join(fault, verifyBulk(st.Store, id)), nil
+}
+
+// verifyBulk checks the bulk files of a snapshot that has some.
+func verifyBulk(st *store.Store, id string) error {
+	m, err := st.Manifest(id)
+	if err != nil {
+		return nil // a fault that the caller knows
+	}
+	if err := bulk.Open(st).Verify(m); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
 }
 
 // bindAll binds the endpoints to the snapshot, as a server does before it serves it.

@@ -126,3 +126,11 @@ func MkdirAll(dir string) error {
 	}
 	return SyncDir(filepath.Dir(dir))
 }
+
+// Symlink makes or replaces a symbolic link in one step.
+func Symlink(to, path string) error {
+	if err := renameio.Symlink(to, path); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}

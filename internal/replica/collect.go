@@ -14,6 +14,11 @@ func (r *Remote) Collect(ctx context.Context, o store.CollectOptions) (*store.Co
 	return store.Collect(remoteFiles{ctx: ctx, remote: r}, o)
 }
 
+// Inventory is the remote store as Collect sees it.
+func (r *Remote) Inventory(ctx context.Context) store.Inventory {
+	return remoteFiles{ctx: ctx, remote: r}
+}
+
 // remoteFiles adapts a remote store to the interface of store.Collect, which has no contexts.
 type remoteFiles struct {
 	ctx    context.Context

@@ -22,7 +22,7 @@ type Object struct {
 
 // Inventory lists and removes the files of a store: a directory, or the objects below an address.
 type Inventory interface {
-	List(folder string) ([]Object, error)          // all files of a folder
+	List(folder string) ([]Object, error)          // all files of a folder and of those in it
 	Read(name string, limit int64) ([]byte, error) // fs.ErrNotExist if there is none
 	Remove(o Object) (removed bool, err error)     // false if it was rewritten since it was listed
 }
@@ -208,6 +208,9 @@ func (c *collection) removeOne(o Object) (bool, error) {
 // Collect is the function of this name for the store's directory. The caller must have its Lock.
 func (s *Store) Collect(o CollectOptions) (*Collected, error) { return Collect(dirInventory(s.dir), o) }
 
+// Inventory is the store's directory as Collect sees it.
+func (s *Store) Inventory() Inventory { return dirInventory(s.dir) }
+
 // dirInventory is the Inventory of a directory.
 type dirInventory string
 
@@ -216,25 +219,28 @@ func (d dirInventory) path(name string) string {
 }
 
 func (d dirInventory) List(folder string) ([]Object, error) {
-	entries, err := os.ReadDir(d.path(folder))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
 	var objects []Object
-	for _, e := range entries {
+	err := filepath.WalkDir(d.path(folder), func(name string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return ignoreAbsent(err)
+		}
 		info, err := e.Info()
-		if errors.Is(err, fs.ErrNotExist) || err == nil && !info.Mode().IsRegular() {
-			continue
-		}
 		if err != nil {
-			return nil, err
+			return ignoreAbsent(err)
 		}
-		objects = append(objects, Object{
-			Name: path.Join(folder, e.Name()), Bytes: info.Size(),
-			Modified: info.ModTime(),
-		})
+		rel, err := filepath.Rel(string(d), name)
+		objects = append(objects, Object{Name: filepath.ToSlash(rel), Bytes: info.Size(), Modified: info.ModTime()})
+		return err
+	})
+	return objects, err
+}
+
+// ignoreAbsent passes over files that have gone meanwhile.
+func ignoreAbsent(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return objects, nil
+	return err
 }
 
 func (d dirInventory) Read(name string, limit int64) ([]byte, error) {

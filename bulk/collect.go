@@ -1,0 +1,121 @@
+package bulk
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	"hdqs/snapshot/store"
+)
+
+// Collected is what a collection removed, or would have removed.
+type Collected struct {
+	Manifests int
+	Files     int
+	Bytes     int64
+}
+
+// Collect removes the manifests of snapshots that the store does not have any more, and the files
+// that no remaining manifest lists. It is called after store.Collect with the same options and with
+// the snapshots that were removed there, which a dry run leaves. It removes nothing if it cannot
+// read all that decides what remains.
+func Collect(inventory store.Inventory, removed []string, o store.CollectOptions) (*Collected, error) {
+	if o.Now.IsZero() {
+		o.Now = time.Now()
+	}
+	// Files are listed before manifests: those of one that is published in between are then in use.
+	files, err := inventory.List(dataDir)
+	if err != nil {
+		return nil, err
+	}
+	beside, err := inventory.List(manifestsDir)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := snapshotsOf(inventory)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range removed {
+		delete(kept, id)
+	}
+	young := func(o2 store.Object) bool { return o.Now.Sub(o2.Modified) < o.Grace }
+	var gone []store.Object
+	used := map[string]bool{}
+	for _, object := range beside {
+		base := path.Base(object.Name)
+		id, isManifest := strings.CutSuffix(base, manifestExt)
+		if !isManifest {
+			id = strings.TrimSuffix(base, signatureExt)
+		}
+		if !kept[id] && !young(object) {
+			gone = append(gone, object)
+			continue
+		}
+		if !isManifest || strings.HasPrefix(base, ".") {
+			continue
+		}
+		data, err := inventory.Read(object.Name, MaxManifest)
+		if err != nil {
+			return nil, err
+		}
+		m, err := ParseManifest(data)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", object.Name, err)
+		}
+		for f := range m.All {
+			used[f.Name()] = true
+		}
+	}
+	c := &Collected{}
+	for _, object := range gone {
+		c.Manifests += bit(strings.HasSuffix(object.Name, manifestExt))
+	}
+	for _, object := range files {
+		if !used[object.Name] && !young(object) {
+			gone = append(gone, object)
+			c.Files++
+		}
+	}
+	return c, c.remove(inventory, gone, o.DryRun)
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// remove removes objects, manifests first: if it ends early, every manifest has its files.
+func (c *Collected) remove(inventory store.Inventory, gone []store.Object, dryRun bool) error {
+	for _, o := range gone {
+		removed := true
+		if !dryRun {
+			var err error
+			if removed, err = inventory.Remove(o); err != nil {
+				return err
+			}
+		}
+		if removed {
+			c.Bytes += o.Bytes
+		}
+	}
+	return nil
+}
+
+// snapshotsOf returns the ids of the snapshots of a store.
+func snapshotsOf(inventory store.Inventory) (map[string]bool, error) {
+	objects, err := inventory.List(path.Dir(store.ManifestName("any")))
+	if err != nil {
+		return nil, err
+	}
+	ids := map[string]bool{}
+	for _, o := range objects {
+		if id, ok := strings.CutSuffix(path.Base(o.Name), manifestExt); ok {
+			ids[id] = true
+		}
+	}
+	return ids, nil
+}

@@ -1,0 +1,21 @@
+// Package export makes the bulk files of a snapshot.
+//
+// Each table becomes Parquet files and, as one file each, CSV in zstd and in gzip. The Parquet
+// files have the columns of the interface's records, in the contract's names, and a point where a
+// record has a latitude and a longitude. A table of more than a million rows has one Parquet file
+// for each country. The CSV files have the bytes that the interface would send, with one header
+// line.
+//
+// # Unchanged tables
+//
+// The files of a table depend on the rows, which the digest of the segment stands for, and on how
+// they are written, which the layout stands for: a digest of the columns, their meanings and
+// layoutVersion. Where an earlier manifest has files of both, they are taken over, once their
+// content is seen to be whole.
+//
+// # One member, one frame
+//
+// A gzip file is one member and a zstd file one frame: several clients stop at the end of the first
+// one without an error, and so lose rows. They can be read from the start only. Parquet files are
+// there for reading parts.
+package export

@@ -1,0 +1,622 @@
+package export
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/binary"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/parquet-go/parquet-go"
+
+	"hdqs/api/encode"
+	"hdqs/api/render"
+	"hdqs/bulk"
+	"hdqs/index"
+	"hdqs/snapshot"
+	"hdqs/snapshot/store"
+)
+
+// written collects the paths of files that were written.
+func written(paths *[]string) func(*bulk.File) {
+	return func(f *bulk.File) { *paths = append(*paths, f.Path) }
+}
+
+func toStore(t *testing.T, st *store.Store, snap *store.Snapshot, o Options) *bulk.Manifest {
+	t.Helper()
+	m, err := ToStore(t.Context(), bulk.Open(st), snap, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestFilesHaveTheRecords compares every value of every file with the interface's JSON, and the CSV
+// files with the interface's bytes.
+func TestFilesHaveTheRecords(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(6) {
+		rows := []int{0, 1, 40, 900}[seed%4]
+		st, snap := randomStore(t, t.TempDir(), seed, rows, "s1")
+		m := toStore(t, st, snap, Options{PartitionRows: 100})
+		b := bulk.Open(st)
+		for i := range m.Tables {
+			info := &m.Tables[i]
+			records, lines := rendered(t, snap.Segments[info.Table], info)
+			var got []map[string]any
+			parts := 0
+			for _, f := range info.Files {
+				data, err := os.ReadFile(b.Path(&f))
+				if err != nil {
+					t.Fatal(err)
+				}
+				switch f.Format {
+				case bulk.Parquet:
+					parts++
+					part := parquetRecords(t, data, info)
+					if len(part) != f.Rows {
+						t.Errorf("%s has %d rows, the manifest says %d", f.Path, len(part), f.Rows)
+					}
+					checkPart(t, info, &f, part)
+					got = append(got, part...)
+				default:
+					if text := decompress(t, data, f.Format); !bytes.Equal(text, lines) {
+						t.Errorf("seed %d: %s is not what the interface sends", seed, f.Path)
+					}
+				}
+			}
+			if info.PartitionedBy != "" {
+				key := func(r map[string]any) string { return partitionKey(r[info.PartitionedBy]) }
+				slices.SortStableFunc(records, func(a, b map[string]any) int { return strings.Compare(key(a), key(b)) })
+			}
+			if want := rows > 100 && (info.Table == "market" || info.Table == "conflict_event"); want != (parts > 1) {
+				t.Errorf("%s has %d Parquet files, partitioned by %q", info.Table, parts, info.PartitionedBy)
+			}
+			if len(got) != rows || len(records) != rows {
+				t.Fatalf("seed %d: %s has %d rows, %d records, want %d", seed, info.Table, len(got), len(records), rows)
+			}
+			for k := range records {
+				for _, c := range info.Schema {
+					if fmt.Sprint(got[k][c.Name]) != fmt.Sprint(records[k][c.Name]) {
+						t.Fatalf("seed %d: %s, row %d, %s: %v, want %v", seed, info.Table, k, c.Name, got[k][c.Name],
+							records[k][c.Name])
+					}
+				}
+			}
+		}
+		checkSources(t, b, m)
+	}
+}
+
+// partitionKey orders nulls and empty texts last, as the files of partitions are.
+func partitionKey(v any) string {
+	if v == nil || v == "" {
+		return "\xff"
+	}
+	return v.(string)
+}
+
+// checkPart checks the bounds of a file, and that it has one value of the partition's field, that
+// of its folder.
+func checkPart(t *testing.T, info *bulk.Table, f *bulk.File, rows []map[string]any) {
+	t.Helper()
+	for _, c := range info.Schema {
+		if c.Type != "timestamp" && c.Name != "code" && !strings.HasSuffix(c.Name, "_code") {
+			continue
+		}
+		var values []string
+		for _, r := range rows {
+			if v := r[c.Name]; v != nil {
+				values = append(values, v.(string))
+			}
+		}
+		least, some := f.Min[c.Name]
+		if some != (len(values) > 0) {
+			t.Errorf("%s: least %s is %q of %d values", f.Path, c.Name, least, len(values))
+		} else if some && (least != slices.Min(values) || f.Max[c.Name] != slices.Max(values)) {
+			t.Errorf("%s: %s is from %q to %q, want %q to %q", f.Path, c.Name, least, f.Max[c.Name], slices.Min(values),
+				slices.Max(values))
+		}
+	}
+	if info.PartitionedBy == "" {
+		return
+	}
+	folder := filepath.Base(filepath.Dir(f.Path))
+	for _, r := range rows {
+		want := info.PartitionedBy + "=__HIVE_DEFAULT_PARTITION__"
+		if v := r[info.PartitionedBy]; v != nil && v != "" {
+			want = info.PartitionedBy + "=" + strings.ReplaceAll(escape(v.(string)), "+", "%20")
+		}
+		if folder != want {
+			t.Fatalf("%s has a row with %v, which belongs into %s", f.Path, r[info.PartitionedBy], want)
+		}
+	}
+}
+
+func escape(s string) string {
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		if strings.IndexByte("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.", c) >= 0 {
+			b.WriteByte(c)
+		} else {
+			b.WriteString("%" + strings.ToUpper(strconv.FormatInt(int64(c)+256, 16)[1:]))
+		}
+	}
+	return b.String()
+}
+
+// rendered are the records that the interface sends, as JSON and as CSV.
+func rendered(t *testing.T, seg *snapshot.Segment, info *bulk.Table) (records []map[string]any, lines []byte) {
+	t.Helper()
+	var fields []render.Field
+	e := endpoint(info.Table)
+	for _, f := range e.Fields {
+		fields = append(fields, render.Field{Name: f.Name, Column: f.Column()})
+	}
+	r, err := render.New(seg, fields, encode.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ranges []index.Range
+	if seg.Rows() > 0 {
+		ranges = []index.Range{{From: 0, To: uint32(seg.Rows())}}
+	}
+	var body struct{ Data []map[string]any }
+	d := json.NewDecoder(bytes.NewReader(r.AppendJSON(nil, ranges)))
+	d.UseNumber()
+	if err := d.Decode(&body); err != nil {
+		t.Fatal(err)
+	}
+	for _, record := range body.Data {
+		for _, c := range info.Schema {
+			if n, is := record[c.Name].(json.Number); is && c.Type == "double" {
+				f, _ := n.Float64()
+				record[c.Name] = f
+			}
+		}
+		if lat, ok := record["lat"].(float64); ok && e.HasPoints() {
+			if lon, ok := record["lon"].(float64); ok {
+				record["geometry"] = fmt.Sprint(lon, " ", lat)
+			}
+		}
+	}
+	return body.Data, r.AppendCSV(nil, ranges)
+}
+
+// parquetRecords reads a file with the library's generic reader, each value as JSON has it.
+func parquetRecords(t *testing.T, data []byte, info *bulk.Table) (records []map[string]any) {
+	t.Helper()
+	f, err := parquet.OpenFile(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := parquet.NewGenericReader[any](f)
+	defer rows.Close()
+	space := make([]parquet.Row, 64)
+	for {
+		n, err := rows.ReadRows(space)
+		for _, row := range space[:n] {
+			record := map[string]any{}
+			for i, v := range row {
+				record[info.Schema[i].Name] = value(v, info.Schema[i].Type)
+			}
+			records = append(records, record)
+		}
+		if errors.Is(err, io.EOF) {
+			return records
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func value(v parquet.Value, typ string) any {
+	if v.IsNull() {
+		return nil
+	}
+	switch typ {
+	case "string":
+		return string(v.ByteArray())
+	case "boolean":
+		return v.Boolean()
+	case "double":
+		return v.Double()
+	case "timestamp":
+		at := time.UnixMicro(v.Int64()).UTC()
+		if at.Nanosecond() != 0 {
+			return at.Format("2006-01-02T15:04:05.000000")
+		}
+		return at.Format("2006-01-02T15:04:05")
+	case "geometry":
+		b := v.ByteArray()
+		x := math.Float64frombits(binary.LittleEndian.Uint64(b[5:]))
+		y := math.Float64frombits(binary.LittleEndian.Uint64(b[13:]))
+		return fmt.Sprint(x, " ", y)
+	}
+	return v.Int64()
+}
+
+func decompress(t *testing.T, data []byte, format bulk.Format) []byte {
+	t.Helper()
+	in := bytes.NewReader(data)
+	var out []byte
+	var err error
+	if format == bulk.CSVGzip {
+		z, zerr := gzip.NewReader(in)
+		if zerr != nil {
+			t.Fatal(zerr)
+		}
+		z.Multistream(false) // one member
+		out, err = io.ReadAll(z)
+	} else {
+		z, zerr := zstd.NewReader(nil, zstd.WithDecoderMaxWindow(8<<20))
+		if zerr != nil {
+			t.Fatal(zerr)
+		}
+		defer z.Close()
+		out, err = z.DecodeAll(data, nil)
+		in.Reset(nil)
+		if n := bytes.Count(data, []byte{0x28, 0xb5, 0x2f, 0xfd}); n != 1 {
+			t.Errorf("%d frames, want one", n)
+		}
+	}
+	if err != nil || in.Len() > 0 {
+		t.Fatalf("%v; %d bytes after the first member", err, in.Len())
+	}
+	return out
+}
+
+func checkSources(t *testing.T, b *bulk.Bulk, m *bulk.Manifest) {
+	t.Helper()
+	f, ok := m.Find("sources.csv")
+	if !ok {
+		t.Fatal("there is no sources.csv")
+	}
+	data, err := os.ReadFile(b.Path(f))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
+	if err != nil || len(lines) != 1+len(m.Tables) || lines[1][3] != "Events, \"all\"" || lines[1][5] != "CC BY" {
+		t.Errorf("sources.csv: %v, %v", lines, err)
+	}
+	for _, table := range m.Tables {
+		if len(table.Sources) != 1 || table.Sources[0].License != "CC BY" {
+			t.Errorf("sources of %s: %v", table.Table, table.Sources)
+		}
+	}
+}
+
+// TestUnchangedTablesAreTakenOver writes a second snapshot of which one table differs.
+func TestUnchangedTablesAreTakenOver(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	st, first := randomStore(t, dir, 1, 300, "s1")
+	o := Options{PartitionRows: 100}
+	was := toStore(t, st, first, o)
+	second := *first.Manifest
+	second.ID = "s2"
+	second.Tables = slices.Clone(second.Tables)
+	ref, err := st.PutSegment(randomTable(rand.New(rand.NewPCG(5, 5)), endpoint("org"), 20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	second.Tables[slices.Index(tested, "org")] = ref
+	if err := st.PutManifest(&second); err != nil {
+		t.Fatal(err)
+	}
+	snap, err := st.Open("s2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer snap.Close()
+	var paths []string
+	o.Written = written(&paths)
+	m := toStore(t, st, snap, o)
+	slices.Sort(paths)
+	want := []string{"csv/org.csv.gz", "csv/org.csv.zst", "org/part-0.parquet", "sources.csv"}
+	if !slices.Equal(paths, want) {
+		t.Errorf("written: %q, want %q", paths, want)
+	}
+	for _, name := range tested {
+		same := slices.EqualFunc(m.Table(name).Files, was.Table(name).Files, func(a, b bulk.File) bool {
+			return a.Path == b.Path && a.SHA256 == b.SHA256
+		})
+		if same != (name != "org") {
+			t.Errorf("files of %s are the same: %v", name, same)
+		}
+	}
+	// Written in another store, from nothing, the files are the same.
+	fresh, err := store.Open(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := toStore(t, fresh, snap, Options{PartitionRows: 100})
+	a, errA := m.Encode()
+	b, errB := again.Encode()
+	if errA != nil || errB != nil || !bytes.Equal(a, b) {
+		t.Errorf("another store has another manifest: %v, %v\n%s\n%s", errA, errB, a, b)
+	}
+}
+
+// TestDamagedFilesAreWrittenAgain covers files that are missing, cut and changed.
+func TestDamagedFilesAreWrittenAgain(t *testing.T) {
+	t.Parallel()
+	st, snap := randomStore(t, t.TempDir(), 2, 200, "s1")
+	m := toStore(t, st, snap, Options{Formats: []bulk.Format{bulk.Parquet, bulk.CSVGzip}})
+	b := bulk.Open(st)
+	for path, damage := range map[string]func(string) error{
+		"org/part-0.parquet":      os.Remove,
+		"csv/market.csv.gz":       func(p string) error { return os.Truncate(p, 7) },
+		"refugees/part-0.parquet": flipByte,
+	} {
+		f, _ := m.Find(path)
+		if err := damage(b.Path(f)); err != nil {
+			t.Fatal(err)
+		}
+		err := b.Verify(snap.Manifest)
+		if !errors.Is(err, snapshot.ErrCorrupt) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s is damaged, Verify says %v", path, err)
+		}
+		var paths []string
+		toStore(t, st, snap, Options{Written: written(&paths)}) // with the formats that it has
+		if !slices.Contains(paths, path) || !b.Has(f, true) {
+			t.Errorf("%s was not written again: %q", path, paths)
+		}
+		if err := b.Verify(snap.Manifest); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func flipByte(path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	data[len(data)/2] ^= 1
+	return os.WriteFile(path, data, 0o644)
+}
+
+// TestManifestsDoNotChange: another manifest of the same snapshot is refused.
+func TestManifestsDoNotChange(t *testing.T) {
+	t.Parallel()
+	st, snap := randomStore(t, t.TempDir(), 3, 50, "s1")
+	m := toStore(t, st, snap, Options{})
+	other := *m
+	other.Tables = m.Tables[:1]
+	if err := bulk.Open(st).PutManifest(&other); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("error %v, want fs.ErrExist", err)
+	}
+	if err := bulk.Open(st).PutManifest(m); err != nil {
+		t.Errorf("the same one again: %v", err)
+	}
+}
+
+// TestSignedManifests: a reader that requires signatures refuses a manifest without one, and one
+// with the signature of another.
+func TestSignedManifests(t *testing.T) {
+	t.Parallel()
+	st, snap := randomStore(t, t.TempDir(), 4, 20, "s1")
+	private, public, err := store.NewKeys()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := store.ParsePrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := store.ParsePublicKeys(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trusting := bulk.Open(st.Trusting(keys))
+	m := toStore(t, st, snap, Options{})
+	if _, err := trusting.Manifest("s1"); !errors.Is(err, store.ErrSignature) {
+		t.Errorf("without a signature: error %v", err)
+	}
+	toStore(t, st.Signing(key), snap, Options{})
+	if _, err := trusting.Manifest("s1"); err != nil {
+		t.Errorf("with its signature: %v", err)
+	}
+	data, signature, err := trusting.ManifestFile("s1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := trusting.CheckManifest("s1", append(data, ' '), signature); !errors.Is(err, store.ErrSignature) {
+		t.Errorf("other bytes: error %v", err)
+	}
+	other := *m
+	other.Snapshot = "s2"
+	otherData, err := other.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := trusting.AddManifest("s2", otherData, signature); !errors.Is(err, store.ErrSignature) {
+		t.Errorf("another snapshot: error %v", err)
+	}
+}
+
+// TestCollect removes what no snapshot of the store needs any more.
+func TestCollect(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	st, first := randomStore(t, dir, 1, 100, "s1")
+	toStore(t, st, first, Options{})
+	_, second := randomStore(t, dir, 2, 100, "s2")
+	kept := toStore(t, st, second, Options{})
+	old := time.Now().Add(-48 * time.Hour)
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		return os.Chtimes(path, old, old)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Publish("stable", "s2", old); err != nil {
+		t.Fatal(err)
+	}
+	before := count(t, dir)
+	for _, o := range []store.CollectOptions{{DryRun: true}, {Grace: 72 * time.Hour}, {}} {
+		found, err := st.Collect(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bulkFound, err := bulk.Collect(st.Inventory(), found.Manifests, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := 3 * len(tested)
+		if o.Grace > 0 {
+			want = 0
+		}
+		if bulkFound.Files != want || bulkFound.Manifests != min(want, 1) || (bulkFound.Bytes > 0) != (want > 0) {
+			t.Errorf("%+v: %+v, want %d files", o, bulkFound, want)
+		}
+		if n := count(t, dir); (n < before) != (want > 0 && !o.DryRun) {
+			t.Errorf("%+v: %d files remain of %d", o, n, before)
+		}
+		if err := bulk.Open(st).Verify(second.Manifest); err != nil {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	if _, err := bulk.Open(st).Manifest("s1"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the manifest of the old snapshot: %v", err)
+	}
+	again, err := bulk.Open(st).Index()
+	if err != nil || !slices.Equal(again.Snapshots(), []string{kept.Snapshot}) {
+		t.Errorf("the index lists %v, %v", again, err)
+	}
+}
+
+func count(t *testing.T, dir string) (n int) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			n++
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestTree exports three snapshots into one directory.
+func TestTree(t *testing.T) {
+	t.Parallel()
+	dir, into := t.TempDir(), filepath.Join(t.TempDir(), "out")
+	var inode os.FileInfo
+	for i, id := range []string{"s1", "s2", "s3"} {
+		// The second one has the same rows.
+		_, snap := randomStore(t, dir, uint64(max(i, 1)), 150, id)
+		var paths []string
+		m, folder, err := ToTree(t.Context(), into, snap, 1, Options{PartitionRows: 100, Written: written(&paths)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 1 && !slices.Equal(paths, []string{"sources.csv"}) {
+			t.Errorf("unchanged tables were written again: %q", paths)
+		}
+		if folder != filepath.Join(into, id) {
+			t.Errorf("exported to %s", folder)
+		}
+		checkTree(t, into, m)
+		info, err := os.Stat(filepath.Join(folder, "org", "part-0.parquet"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 && os.SameFile(info, inode) != (i == 1) {
+			t.Errorf("%s: the file of an unchanged table is the same: %v", id, i != 1)
+		}
+		inode = info
+		// The same again changes nothing, other formats are refused.
+		if _, _, err := ToTree(t.Context(), into, snap, 1, Options{PartitionRows: 100}); err != nil {
+			t.Error(err)
+		}
+		_, _, err = ToTree(t.Context(), into, snap, 1, Options{Formats: []bulk.Format{bulk.Parquet}})
+		if !errors.Is(err, fs.ErrExist) {
+			t.Errorf("another export of %s: error %v", id, err)
+		}
+		checkTree(t, into, m)
+	}
+	names := func() (names []string) {
+		entries, err := os.ReadDir(into)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			names = append(names, e.Name())
+		}
+		return names
+	}
+	if got := names(); !slices.Equal(got, []string{"index.json", "latest", "s2", "s3"}) {
+		t.Errorf("the directory has %q", got)
+	}
+}
+
+// checkTree checks that the directory has the files of a manifest, and that the index and the link
+// refer to it.
+func checkTree(t *testing.T, dir string, m *bulk.Manifest) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "latest", "manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := bulk.ParseManifest(data)
+	if err != nil || got.Snapshot != m.Snapshot {
+		t.Fatalf("latest is %v, %v; want %s", got, err, m.Snapshot)
+	}
+	n := 1
+	for f := range m.All {
+		n++
+		if !bulk.HasFile(filepath.Join(dir, m.Snapshot, filepath.FromSlash(f.Path)), f, true) {
+			t.Errorf("%s is missing or damaged", f.Path)
+		}
+	}
+	if all := count(t, filepath.Join(dir, m.Snapshot)); all != n {
+		t.Errorf("%d files, want %d", all, n)
+	}
+	var x bulk.Index
+	if data, err = os.ReadFile(filepath.Join(dir, "index.json")); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &x); err != nil || x.Snapshots()[0] != m.Snapshot || x.Type != "Catalog" {
+		t.Errorf("index: %s, %v", data, err)
+	}
+}
+
+// TestStopped: an export ends with its context and leaves nothing.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	_, snap := randomStore(t, t.TempDir(), 1, 500, "s1")
+	into := t.TempDir()
+	ctx, stop := context.WithCancelCause(t.Context())
+	reason := errors.New("stopped")
+	o := Options{Written: func(*bulk.File) { stop(reason) }}
+	if _, _, err := ToTree(ctx, into, snap, 1, o); !errors.Is(err, reason) {
+		t.Errorf("error %v, want the cause", err)
+	}
+	if n := count(t, into); n != 0 {
+		t.Errorf("%d files are left", n)
+	}
+}

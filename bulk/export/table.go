@@ -1,0 +1,265 @@
+package export
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"hdqs/api/contract"
+	"hdqs/bulk"
+	"hdqs/columnar"
+	"hdqs/index"
+	"hdqs/snapshot"
+)
+
+// layoutVersion changes with everything that changes the bytes of files and is no column of the
+// table, such as the encodings.
+const layoutVersion = 1
+
+// partitionField is the field by whose values large tables are partitioned.
+const partitionField = "location_code"
+
+// pointField is the field of the points of records that have a latitude and a longitude.
+const (
+	pointField   = "geometry"
+	pointMeaning = "The place of lat and lon as a point in WKB: longitude and latitude on WGS 84. " +
+		"Null where one of them is."
+)
+
+// table is a table that is written.
+type table struct {
+	endpoint *contract.Endpoint
+	seg      *snapshot.Segment
+	fields   []columnar.Field
+	parts    []part
+	info     bulk.Table
+}
+
+func newTable(e, hapi *contract.Endpoint, seg *snapshot.Segment, digest string, o *Options) (*table, error) {
+	t := &table{endpoint: e, seg: seg, info: bulk.Table{
+		Table: e.Table, Endpoint: e.Path, Title: e.Summary, Rows: seg.Rows(), Segment: digest,
+	}}
+	for i := range e.Fields {
+		f := &e.Fields[i]
+		column, err := seg.Column(f.Column())
+		if err != nil {
+			return nil, err
+		}
+		t.add(columnar.Field{
+			Name: f.Name, Column: column, Meaning: e.Meaning(f.Name), Unit: e.Unit(f.Name),
+		}, hapi.Fields[i].Name, f.Nullable || column.Nullable)
+	}
+	if e.HasPoints() {
+		lat, err := seg.Column(contract.LatField)
+		if err != nil {
+			return nil, err
+		}
+		lon, err := seg.Column(contract.LonField)
+		if err != nil {
+			return nil, err
+		}
+		t.add(columnar.Field{Name: pointField, Column: lat, Lon: lon, Meaning: pointMeaning}, pointField, true)
+	}
+	if seg.Rows() > o.PartitionRows && t.field(partitionField) != nil {
+		t.info.PartitionedBy = partitionField
+	}
+	layout, err := json.Marshal([]any{layoutVersion, t.info.PartitionedBy, t.info.Schema, e.Order})
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(layout)
+	t.info.Layout = hex.EncodeToString(sum[:8])
+	t.parts = t.split()
+	sorted := t.orderFields()
+	for _, p := range t.parts {
+		sorted = columnar.SortedBy(sorted, p.rows)
+	}
+	for i := range sorted {
+		t.info.SortedBy = append(t.info.SortedBy, sorted[i].Name)
+	}
+	return t, nil
+}
+
+// part is the rows of one Parquet file.
+type part struct {
+	folder string // below that of the table, empty for one file
+	rows   columnar.Rows
+}
+
+// split divides the rows of a table into those of its Parquet files.
+func (t *table) split() []part {
+	if t.info.PartitionedBy == "" {
+		return []part{{rows: columnar.All(t.seg)}}
+	}
+	var parts []part
+	for _, p := range partitions(t.field(t.info.PartitionedBy).Column) {
+		parts = append(parts, part{t.info.PartitionedBy + "=" + p.folder(), slices.Values(p.ranges)})
+	}
+	return parts
+}
+
+func (t *table) add(f columnar.Field, hapiName string, nullable bool) {
+	t.fields = append(t.fields, f)
+	t.info.Schema = append(t.info.Schema, bulk.Column{
+		Name: f.Name, HAPIName: hapiName, Type: f.Type().String(), Nullable: nullable, Meaning: f.Meaning, Unit: f.Unit,
+	})
+}
+
+func (t *table) field(name string) *columnar.Field {
+	i := slices.IndexFunc(t.fields, func(f columnar.Field) bool { return f.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return &t.fields[i]
+}
+
+// refCodes are the codes of places in the order in which their numbers are given.
+var refCodes = map[string][]string{
+	"location_ref": {"location_code"},
+	"admin1_ref":   {"location_code", "admin1_code"},
+	"admin2_ref":   {"location_code", "admin1_code", "admin2_code"},
+}
+
+// orderFields are the fields by which rows may be sorted: those of the endpoint's order, up to the
+// first that no record has.
+func (t *table) orderFields() (fields []columnar.Field) {
+	for _, column := range t.endpoint.Order {
+		names := refCodes[column]
+		if names == nil {
+			names = []string{column}
+		}
+		for _, name := range names {
+			f := t.field(name)
+			if f == nil {
+				return fields
+			}
+			fields = append(fields, *f)
+		}
+	}
+	return fields
+}
+
+// codeFields are the fields with codes, which are looked up by value.
+func (t *table) codeFields() (fields []*columnar.Field) {
+	for i := range t.fields {
+		f := &t.fields[i]
+		if f.Type() == columnar.String && (f.Name == "code" || strings.HasSuffix(f.Name, "_code")) {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}
+
+// writeParquet writes the Parquet files of a table.
+func (t *table) writeParquet(ctx context.Context, to Sink) ([]bulk.File, error) {
+	files := make([]bulk.File, len(t.parts))
+	for i, p := range t.parts {
+		name, err := path.Join(t.info.Table, p.folder, "part-0.parquet"), error(nil)
+		if files[i], err = t.writePart(ctx, name, p.rows, to); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+func (t *table) writePart(ctx context.Context, name string, rows columnar.Rows, to Sink) (bulk.File, error) {
+	f := bulk.File{Path: name, Format: bulk.Parquet}
+	p, err := to.Create(&f)
+	if err != nil {
+		return f, err
+	}
+	defer p.Discard()
+	o := columnar.ParquetOptions{SortedBy: t.info.SortedBy, Metadata: map[string]string{"title": t.info.Title}}
+	bounded := t.codeFields()
+	for _, code := range bounded {
+		o.Bloom = append(o.Bloom, code.Name)
+	}
+	if f.Rows, err = columnar.WriteParquet(stoppable{ctx, p}, t.fields, rows, o); err != nil {
+		return f, err
+	}
+	for i := range t.fields {
+		if t.fields[i].Type() == columnar.Timestamp {
+			bounded = append(bounded, &t.fields[i])
+		}
+	}
+	f.Min, f.Max = map[string]string{}, map[string]string{}
+	for _, field := range bounded {
+		if least, most, ok := columnar.Bounds(field, rows); ok {
+			f.Min[field.Name], f.Max[field.Name] = least, most
+		}
+	}
+	return f, to.Commit(p, &f)
+}
+
+// stoppable is a writer until its context ends.
+type stoppable struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+// Write implements io.Writer.
+func (s stoppable) Write(b []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, context.Cause(s.ctx)
+	}
+	return s.w.Write(b)
+}
+
+// partition is the rows with one value of a column. Null is the empty text.
+type partition struct {
+	value  string
+	ranges []index.Range
+}
+
+// partitions returns the rows of each value of a text column, in the order of the values, null
+// last.
+func partitions(c *snapshot.Column) []partition {
+	all := make([]partition, c.Cardinality()+1)
+	last := c.Cardinality()
+	for code := range last {
+		all[code].value = c.TextOf(uint32(code))
+	}
+	n := c.Len()
+	if c.Group != nil {
+		n = c.Group.Codes.Len()
+	}
+	for row := range uint32(n) {
+		at := row
+		if c.Group != nil {
+			at = uint32(c.Group.Codes.At(row))
+		}
+		p := &all[c.Codes().At(at)]
+		if p.value == "" {
+			p = &all[last]
+		}
+		if k := len(p.ranges) - 1; k >= 0 && p.ranges[k].To == row {
+			p.ranges[k].To++
+		} else {
+			p.ranges = append(p.ranges, index.Range{From: row, To: row + 1})
+		}
+	}
+	return slices.DeleteFunc(all, func(p partition) bool { return len(p.ranges) == 0 })
+}
+
+// folder is how Hive and everything after it writes a value in the name of a folder.
+func (p *partition) folder() string {
+	if p.value == "" {
+		return "__HIVE_DEFAULT_PARTITION__"
+	}
+	var b strings.Builder
+	for i := range len(p.value) {
+		c := p.value[i]
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' || c == '.' {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	return b.String()
+}

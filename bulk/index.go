@@ -1,0 +1,115 @@
+package bulk
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// Index lists the snapshots that have bulk files, in the form of a STAC catalog, the newest first.
+type Index struct {
+	Type        string `json:"type"`
+	Version     string `json:"stac_version"`
+	ID          string `json:"id"`
+	Title       string `json:"title"`
+	Description string `json:"description"`
+	Links       []Link `json:"links"`
+}
+
+// Link is a link of an Index. Those with Snapshot are to the manifests of snapshots.
+type Link struct {
+	Rel      string    `json:"rel"`
+	Href     string    `json:"href"` // relative to the index
+	Type     string    `json:"type"`
+	Title    string    `json:"title,omitempty"`
+	Snapshot string    `json:"snapshot,omitempty"`
+	Created  time.Time `json:"created,omitzero"`
+	Rows     int       `json:"rows,omitempty"`
+	Bytes    int64     `json:"bytes,omitempty"`
+	Licenses []string  `json:"licenses,omitempty"` // of the datasets of its rows
+}
+
+const jsonType = "application/json"
+
+// NewIndex makes the index of some manifests.
+func NewIndex(manifests []*Manifest) *Index {
+	x := &Index{
+		Type: "Catalog", Version: "1.1.0", ID: "bulk", Title: "Whole tables of snapshots",
+		Description: "Each item is the manifest of one snapshot: its files with sizes, digests, columns and sources.",
+		Links: []Link{
+			{Rel: "self", Href: "index.json", Type: jsonType}, {Rel: "root", Href: "index.json", Type: jsonType},
+		},
+	}
+	sorted := slices.Clone(manifests)
+	slices.SortFunc(sorted, func(a, b *Manifest) int {
+		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(b.Snapshot, a.Snapshot))
+	})
+	for _, m := range sorted {
+		link := Link{
+			Rel: "item", Href: m.Snapshot + "/manifest.json", Type: jsonType, Title: "Snapshot " + m.Snapshot,
+			Snapshot: m.Snapshot, Created: m.Created, Licenses: m.licenses(),
+		}
+		for f := range m.All {
+			link.Bytes += f.Bytes
+		}
+		for _, t := range m.Tables {
+			link.Rows += t.Rows
+		}
+		x.Links = append(x.Links, link)
+	}
+	return x
+}
+
+func (m *Manifest) licenses() (names []string) {
+	for _, t := range m.Tables {
+		for _, s := range t.Sources {
+			if s.License != "" {
+				names = append(names, s.License)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// Snapshots are the ids of the snapshots, the newest first.
+func (x *Index) Snapshots() (ids []string) {
+	for _, l := range x.Links {
+		if l.Snapshot != "" {
+			ids = append(ids, l.Snapshot)
+		}
+	}
+	return ids
+}
+
+// Without is the index without some snapshots.
+func (x *Index) Without(ids []string) *Index {
+	other := *x
+	gone := func(l Link) bool { return slices.Contains(ids, l.Snapshot) }
+	other.Links = slices.DeleteFunc(slices.Clone(x.Links), gone)
+	return &other
+}
+
+// Encode returns the index as JSON.
+func (x *Index) Encode() ([]byte, error) {
+	data, err := json.MarshalIndent(x, "", " ")
+	return append(data, '\n'), err
+}
+
+// Index is the index of the manifests in the store.
+func (b *Bulk) Index() (*Index, error) {
+	ids, err := b.Snapshots()
+	if err != nil {
+		return nil, err
+	}
+	var all []*Manifest
+	for _, id := range ids {
+		m, err := b.Manifest(id)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, m)
+	}
+	return NewIndex(all), nil
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"hdqs/bulk"
+	"hdqs/bulk/export"
+	"hdqs/internal/replica"
+)
+
+// bulkFlags say which bulk files are written.
+type bulkFlags struct{ formats, tables []string }
+
+func (f *bulkFlags) register(fl *pflag.FlagSet, prefix string) {
+	var all []string
+	for _, format := range export.Formats {
+		all = append(all, string(format))
+	}
+	fl.StringSliceVar(&f.formats, prefix+"formats", all, "formats of the files of tables")
+	fl.StringSliceVar(&f.tables, prefix+"tables", nil, "tables to write; default: all")
+}
+
+func (f *bulkFlags) options() (o export.Options, err error) {
+	for _, name := range f.formats {
+		if !slices.Contains(export.Formats, bulk.Format(name)) {
+			return o, exitWith(exitUsage, fmt.Errorf("format %q: want some of %s", name, formatNames()))
+		}
+		if slices.Contains(o.Formats, bulk.Format(name)) {
+			return o, exitWith(exitUsage, fmt.Errorf("format %q is given twice", name))
+		}
+		o.Formats = append(o.Formats, bulk.Format(name))
+	}
+	if len(o.Formats) == 0 {
+		return o, exitWith(exitUsage, fmt.Errorf("no format: want some of %s", formatNames()))
+	}
+	if len(f.tables) > 0 {
+		o.Tables = f.tables
+	}
+	return o, nil
+}
+
+func formatNames() string {
+	var names []string
+	for _, f := range export.Formats {
+		names = append(names, string(f))
+	}
+	return strings.Join(names, ", ")
+}
+
+func newExport() *cobra.Command {
+	var (
+		f      = serveFlags{storeTimeout: replica.DefaultTimeout}
+		files  bulkFlags
+		keep   int
+		asJSON bool
+	)
+	cmd := &cobra.Command{
+		Use:   "export DIR [ID]",
+		Short: "Writes the tables of a snapshot as Parquet and CSV files, for other programs",
+		Long: `Writes the tables of a snapshot as Parquet and compressed CSV files into the folder DIR/ID, with a
+manifest.json that lists them: rows, bytes, SHA-256, columns with meaning and unit, sources and licences.
+A table of more than a million rows has one Parquet file for each country, others have one. The folder
+gets its name when all of it is there. DIR/latest is a link to it, and DIR/index.json lists the
+snapshots in DIR. Files of unchanged tables are hard links to those of the export before.
+
+The snapshot is the one with ID, or the one that the channel of --store shows, or one that is built from
+--catalog, or the embedded sample, whose figures are all made up.`,
+		Args: cobra.RangeArgs(1, 2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o, err := files.options()
+			if err != nil {
+				return err
+			}
+			r, err := runExport(cmd.Context(), &f, args, keep, o, cmd.ErrOrStderr())
+			if err != nil {
+				return storeError(err)
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), r)
+			}
+			return r.print(cmd.OutOrStdout())
+		},
+	}
+	fl := cmd.Flags()
+	f.register(fl)
+	f.load.register(fl, "catalog to load, instead of --store")
+	files.register(fl, "")
+	fl.IntVar(&keep, "keep", 1, "how many earlier exports stay in DIR, the newest first")
+	bound(fl, "keep", &keep, 0, mostAtOnce)
+	fl.BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// exported is what an export has written.
+type exported struct {
+	Snapshot string                        `json:"snapshot"`
+	Path     string                        `json:"path,omitempty"`
+	Formats  map[bulk.Format]formatSummary `json:"formats"`
+}
+
+// formatSummary counts the files of a format.
+type formatSummary struct {
+	Files   int   `json:"files"`
+	Bytes   int64 `json:"bytes"`
+	Written int   `json:"written"` // the others were there already
+}
+
+func summarize(m *bulk.Manifest, path string, written map[bulk.Format]int) *exported {
+	r := &exported{Snapshot: m.Snapshot, Path: path, Formats: map[bulk.Format]formatSummary{}}
+	for f := range m.All {
+		s := r.Formats[f.Format]
+		s.Files++
+		s.Bytes += f.Bytes
+		s.Written = written[f.Format]
+		r.Formats[f.Format] = s
+	}
+	return r
+}
+
+func (r *exported) print(out io.Writer) error {
+	fmt.Fprintf(out, "snapshot %s is in %s\n", r.Snapshot, r.Path)
+	return r.printFormats(out)
+}
+
+func (r *exported) printFormats(out io.Writer) error {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "FORMAT\tFILES\tWRITTEN\tSIZE")
+	for _, format := range append(slices.Clone(export.Formats), bulk.CSV) {
+		if s, ok := r.Formats[format]; ok {
+			fmt.Fprintf(table, "%s\t%d\t%d\t%s\n", format, s.Files, s.Written, formatBytes(s.Bytes))
+		}
+	}
+	return table.Flush()
+}
+
+func runExport(
+	ctx context.Context, f *serveFlags, args []string, keep int, o export.Options, messages io.Writer,
+) (*exported, error) {
+	if f.store != "" && f.load.catalog != "" {
+		return nil, exitWith(exitUsage, errors.New("--store and --catalog: want one of them"))
+	}
+	w := newWaiter(nil, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	st, done, err := openServed(ctx, messages, f, w)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	id, _, err := st.find(ctx, args[1:], messages)
+	if err != nil {
+		return nil, err
+	}
+	snap, err := st.Open(id)
+	if err != nil {
+		return nil, err
+	}
+	defer snap.Close()
+	written := map[bulk.Format]int{}
+	o.Written = func(f *bulk.File) { written[f.Format]++ }
+	m, path, err := export.ToTree(ctx, args[0], snap, keep, o)
+	if err != nil {
+		return nil, err
+	}
+	return summarize(m, path, written), nil
+}
+
+// bulkOf returns what writes the bulk files of a snapshot beside the store. Without --bulk it does
+// nothing.
+func (f *buildFlags) bulkOf(ctx context.Context, into *openStore, messages io.Writer) (func(id string) error, error) {
+	if !f.withBulk {
+		return func(string) error { return nil }, nil
+	}
+	o, err := f.bulk.options()
+	if err != nil {
+		return nil, err
+	}
+	return func(id string) error {
+		snap, err := into.Open(id)
+		if err != nil {
+			return err
+		}
+		defer snap.Close()
+		written := map[bulk.Format]int{}
+		o.Written = func(f *bulk.File) { written[f.Format]++ }
+		m, err := export.ToStore(ctx, bulk.Open(into.Store), snap, o)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(messages, "bulk files of snapshot %s:\n", id)
+		return summarize(m, "", written).printFormats(messages)
+	}, nil
+}

@@ -1,0 +1,107 @@
+package main_test
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdqs/internal/generator"
+	"hdqs/internal/testkit"
+)
+
+// bulkManifest is what these tests read of a manifest.
+type bulkManifest struct {
+	Snapshot string
+	Tables   []struct {
+		Table string
+		Rows  int
+		Files []struct{ Path, SHA256 string }
+	}
+}
+
+func readBulkManifest(t *testing.T, path string) (m bulkManifest) {
+	t.Helper()
+	if err := json.Unmarshal(testkit.ReadFile(t, path), &m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestExport exports the sample, and refuses wrong flags.
+func TestExport(t *testing.T) {
+	parallel(t)
+	dir := filepath.Join(t.TempDir(), "out")
+	out := mustExit(t, 0, "export", dir)
+	m := readBulkManifest(t, filepath.Join(dir, "latest", "manifest.json"))
+	if !strings.Contains(out.stdout, filepath.Join(dir, m.Snapshot)) || len(m.Tables) < 20 {
+		t.Errorf("%s; the manifest has %d tables", out.stdout, len(m.Tables))
+	}
+	for _, wrong := range [][]string{
+		{"--formats", "xlsx"}, {"--formats", "parquet,parquet"}, {"--formats", ""}, {"--store", "a", "--catalog", "b"},
+	} {
+		got := mustExit(t, 2, append([]string{"export", dir}, wrong...)...)
+		if !strings.Contains(got.stderr, "want") && !strings.Contains(got.stderr, "twice") {
+			t.Errorf("%q: %s", wrong, got.stderr)
+		}
+	}
+	if got := mustExit(t, 1, "export", dir, "--tables", "orgs"); !strings.Contains(got.stderr, `"orgs"`) {
+		t.Errorf("an unknown table: %s", got.stderr)
+	}
+}
+
+// TestBuildBulk: a load writes bulk files before it publishes, those of changed tables only, verify
+// finds damage, a load repairs it, and gc removes what is not needed.
+func TestBuildBulk(t *testing.T) {
+	parallel(t)
+	files := newCatalogOf(t, generator.Options{Seed: 1, Small: true})
+	store := filepath.Join(t.TempDir(), "store")
+	build := func(at string) {
+		t.Helper()
+		mustExit(t, 0, "build", "--catalog", files, "--store", store, "--snapshot-time", at, "--bulk")
+	}
+	build(buildTime)
+	before := stored(t, filepath.Join(store, "bulk"))
+	dropRow(t, files, "funding")
+	build("2026-11-22T00:00:00Z")
+	var added []string
+	for name, file := range stored(t, filepath.Join(store, "bulk")) {
+		was, there := before[name]
+		if !there {
+			added = append(added, name)
+		} else if !file.changed.Equal(was.changed) {
+			t.Errorf("%s was written again", name)
+		}
+	}
+	slices.Sort(added)
+	for _, name := range added {
+		table := strings.HasPrefix(name, "data/funding/") || strings.HasPrefix(name, "data/csv/")
+		// Lists of the catalog have changed with the file.
+		lists := strings.HasPrefix(name, "data/resource/") || strings.HasPrefix(name, "data/data_availability/")
+		if !table && !lists && !strings.HasPrefix(name, "snapshots/") {
+			t.Errorf("%s was added by a change of funding", name)
+		}
+	}
+	if len(added) < 4 || len(added) > 10 {
+		t.Errorf("added: %q", added)
+	}
+	mustExit(t, 0, "verify", "--store", store)
+	damaged := filepath.Join(store, "bulk", added[0])
+	if err := os.Truncate(damaged, 3); err != nil {
+		t.Fatal(err)
+	}
+	if got := mustExit(t, 4, "verify", "--store", store); !strings.Contains(got.stderr, filepath.Base(added[0])) {
+		t.Errorf("%s is damaged, verify says %s", added[0], got.stderr)
+	}
+	build("2026-11-22T00:00:00Z") // nothing has changed
+	mustExit(t, 0, "verify", "--store", store)
+	mustExit(t, 0, "gc", "--store", store, "--keep", "0", "--grace", "0s")
+	manifests, err := fs.Glob(os.DirFS(store), "bulk/snapshots/*")
+	if err != nil || len(manifests) != 1 {
+		t.Errorf("after gc there are %q, %v", manifests, err)
+	}
+	mustExit(t, 0, "verify", "--store", store)
+}
