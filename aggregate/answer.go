@@ -105,6 +105,9 @@ func (w *worker) grow(groups int) {
 	if groups <= w.room {
 		return
 	}
+	if !w.p.dense && len(w.p.inputs) > 0 {
+		groups = max(groups, 2*w.room, 256) // more will come
+	}
 	w.room = groups
 	w.rows = grown(w.rows, groups)
 	for _, s := range w.states {
@@ -379,6 +382,7 @@ func countRows(rows, ids []uint32) {
 func (w *worker) merge(other *worker) error {
 	ids := make([]uint32, other.room)
 	if !w.p.dense && len(w.p.inputs) > 0 {
+		ids = ids[:other.keys.len()] // there may be room for more
 		digits := make([]uint64, len(w.p.inputs))
 		for i := range ids {
 			other.keys.digits(uint32(i), digits)

@@ -54,9 +54,10 @@ func (b *block) codesOf(s *space) []uint32 {
 		codes := b.codes[i][:b.n]
 		if !b.filled[i] {
 			b.filled[i] = true
-			if b.at == nil {
+			switch {
+			case b.at == nil:
 				s.codes.Unpack(codes, b.from)
-			} else {
+			case !s.runs().fill(codes, b.at):
 				s.codes.Gather(codes, b.at)
 			}
 		}

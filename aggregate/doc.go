@@ -26,6 +26,9 @@
 // rows, and of at most 32 rows at each end. Codes of up to 6 bits are added in pairs, by a table.
 // Extremes and different values of a run come from one pass over its codes.
 //
+// Where rows that pass do not follow each other, runs still give the codes of those that lie close
+// together, without reading any (runs.fill).
+//
 // # Exact figures
 //
 // Numbers are added as integers with a common power of ten (numeric). Where a sum could leave 64
@@ -61,6 +64,10 @@
 //
 // Taken: runs that keep their codes. Reading the packed code at the start of each took almost half
 // of the time of two sums in 14,600 runs: 4.9 to 2.8, of 3.2 million rows.
+//
+// Taken: each value of a part of times is written once for all groups, keys are put in order by
+// radix together with their ids, and a mean of small numbers is one division: 10.7 to 6.0 for
+// 20,594 prices in 19,176 groups, most of which goes into writing them.
 //
 // Taken: bits for different values, while they fit: 146 to 6.2 where a map had the pairs.
 package aggregate

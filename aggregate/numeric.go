@@ -222,6 +222,13 @@ func (n *numeric) eachText(packed []uint64, f func(i int, d snapshot.Dec)) {
 func (n *numeric) integers(dst []int64, packed []uint64, some []uint32) {
 	r := &n.raw
 	mask, shift := uint64(1)<<r.ScaleBits-1, r.ScaleBits&63
+	if mask == 0 && some == nil {
+		add := uint64(r.Base) - r.First
+		for i, v := range packed {
+			dst[i] = int64(v + add)
+		}
+		return
+	}
 	for i, v := range packed {
 		k := v & mask % uint64(len(n.factors))
 		dst[i] = int64(v>>shift+uint64(r.Base)-r.First) * n.factors[k]

@@ -1,18 +1,39 @@
 package aggregate
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // Result is the answer to a question: its groups in the order of their fields. It must not be used
-// after the segment is closed.
+// after the segment is closed, nor by several goroutines at once.
 type Result struct {
 	w      *worker
 	ids    []uint32 // of the groups, in order
 	digits []uint64
+	group  int         // whose digits these are, -1 at first
+	parts  [][]Value   // of fields that are parts of times, by rank, once they were needed
+	last   []lastValue // of other fields
+}
+
+// lastValue is the value of a field that was asked for last: the first fields of groups that follow
+// each other are often the same.
+type lastValue struct {
+	rank  uint64
+	value Value
+	known bool
 }
 
 // newResult puts the groups of a worker in order.
 func newResult(w *worker) (*Result, error) {
-	r := &Result{w: w, digits: make([]uint64, len(w.p.inputs))}
+	r := &Result{w: w, digits: make([]uint64, len(w.p.inputs)), group: -1, last: make([]lastValue, len(w.p.fields))}
+	for _, f := range w.p.fields {
+		var values []Value
+		if f.numbers != nil {
+			values = make([]Value, len(f.numbers))
+		}
+		r.parts = append(r.parts, values)
+	}
 	if len(w.p.inputs) == 0 {
 		r.ids = []uint32{0}
 		return r, nil
@@ -28,14 +49,52 @@ func newResult(w *worker) (*Result, error) {
 	switch {
 	case w.p.natural && w.p.dense:
 	case w.p.natural:
-		// Sorted by keys, which a hash table has the ids of.
-		for i, key := range slices.Sorted(slices.Values(w.keys.groups.keys)) {
-			r.ids[i] = w.keys.groups.id(key)
-		}
+		sortByKey(r.ids, w.keys.groups.keys)
 	default:
 		r.sort()
 	}
 	return r, nil
+}
+
+// sortByKey puts ids in the order of the keys that they have.
+func sortByKey(ids []uint32, keys []uint64) {
+	most := uint64(0)
+	for _, key := range keys {
+		most = max(most, key)
+	}
+	shift := bits.Len(uint(len(keys)))
+	if bits.Len64(most)+shift > 64 {
+		slices.SortFunc(ids, func(a, b uint32) int {
+			if keys[a] < keys[b] {
+				return -1
+			}
+			return 1
+		})
+		return
+	}
+	// A key and its id fit into one number.
+	both, other := make([]uint64, len(ids)), make([]uint64, len(ids))
+	for i, id := range ids {
+		both[i] = keys[id]<<shift | uint64(id)
+	}
+	for low := shift; low < bits.Len64(most)+shift; low += 8 {
+		var ends [257]int
+		for _, v := range both {
+			ends[v>>low&255+1]++
+		}
+		for i := range 256 {
+			ends[i+1] += ends[i]
+		}
+		for _, v := range both {
+			at := &ends[v>>low&255]
+			other[*at] = v
+			*at++
+		}
+		both, other = other, both
+	}
+	for i, v := range both {
+		ids[i] = uint32(v & (1<<shift - 1))
+	}
 }
 
 // sort orders the groups by the ranks of their fields.
@@ -73,11 +132,23 @@ func (r *Result) Rows(group int) int {
 
 // Group is a field of a group.
 func (r *Result) Group(group, field int) Value {
+	if group != r.group {
+		r.w.keys.digits(r.ids[group], r.digits)
+		r.group = group
+	}
 	f := r.w.p.fields[field]
-	var space [8]uint64
-	digits := append(space[:0], make([]uint64, len(r.w.p.inputs))...)
-	r.w.keys.digits(r.ids[group], digits)
-	return f.value(r.w.p.inputs[f.input].rank(f.at, digits[f.input]))
+	rank := r.w.p.inputs[f.input].rank(f.at, r.digits[f.input])
+	if parts := r.parts[field]; rank < uint64(len(parts)) {
+		if parts[rank].Kind == Null {
+			parts[rank] = f.value(rank)
+		}
+		return parts[rank]
+	}
+	last := &r.last[field]
+	if !last.known || last.rank != rank {
+		*last = lastValue{rank, f.value(rank), true}
+	}
+	return last.value
 }
 
 // Measure is a measure of a group.

@@ -56,6 +56,28 @@ func (s *space) runs() *runs {
 	return s.long
 }
 
+// fill sets codes to those of ascending rows. It returns false if there are no runs, or too few rows
+// in each.
+func (r *runs) fill(codes, at []uint32) bool {
+	if r == nil {
+		return false
+	}
+	ends := r.first[1:]
+	last := at[len(at)-1]
+	k := sort.Search(len(ends), func(i int) bool { return ends[i] > at[0] })
+	if most := k + len(at)/4; most < len(ends) && ends[most] <= last {
+		return false
+	}
+	codes = codes[:len(at)]
+	for i := 0; i < len(at); k++ {
+		end, code := ends[k], r.codes[k]
+		for ; i < len(at) && at[i] < end; i++ {
+			codes[i] = code
+		}
+	}
+	return true
+}
+
 // cursor finds the runs of ascending rows.
 type cursor struct {
 	*runs

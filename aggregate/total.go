@@ -27,8 +27,8 @@ func (t total) value(f Func, n uint32, kind Kind) (v Value, ok bool) {
 		t.low, borrow = bits.Sub64(0, t.low, 0)
 		t.high, _ = bits.Sub64(0, t.high, borrow)
 	}
-	t.strip()
 	if f == Sum {
+		t.strip()
 		if t.high > 0 || t.low > math.MaxInt64 {
 			return Value{}, false
 		}
@@ -48,6 +48,14 @@ func (t total) value(f Func, n uint32, kind Kind) (v Value, ok bool) {
 // strip removes zeros from the end of the fraction of a total that is not negative.
 func (t *total) strip() {
 	for t.scale > 0 {
+		if t.high == 0 {
+			if t.low%10 > 0 {
+				return
+			}
+			t.low /= 10
+			t.scale--
+			continue
+		}
 		high, rest := t.high/10, t.high%10
 		low, rest := bits.Div64(rest, t.low, 10)
 		if rest > 0 {
@@ -64,8 +72,8 @@ func (t *total) mean(n uint32) (f float64, ok bool) {
 	switch {
 	case over > 0:
 		return 0, false
-	case t.high == 0 && t.low == 0:
-		return 0, true
+	case t.high == 0 && t.low < 1<<53 && divisor < 1<<53:
+		return float64(t.low) / float64(divisor), true // both are exact, and dividing rounds once
 	}
 	// The total is shifted to 127 bits, and the divisor to 64, so the quotient has 63 or 64. A
 	// remainder becomes its lowest bit, which is far below those that a float keeps, so the
