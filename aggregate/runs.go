@@ -56,8 +56,8 @@ func (s *space) runs() *runs {
 	return s.long
 }
 
-// fill sets codes to those of ascending rows. It returns false if there are no runs, or too few rows
-// in each.
+// fill sets codes to those of ascending rows. It returns false if there are no runs, or too few
+// rows in each.
 func (r *runs) fill(codes, at []uint32) bool {
 	if r == nil {
 		return false

@@ -242,11 +242,8 @@ func (r *rowsOf) test(o *predicate, base uint32) {
 		}
 	} else {
 		for i := r.lo; i < r.hi; i++ {
-			for w := r.words[i]; w != 0; w &= w - 1 {
-				bit := w & -w
-				if !o.passes(base + uint32(i<<6+bits.TrailingZeros64(w))) {
-					r.words[i] &^= bit
-				}
+			if w := r.words[i]; w != 0 {
+				r.words[i] = o.testWord(base+uint32(i)<<6, w)
 			}
 		}
 	}

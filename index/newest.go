@@ -16,10 +16,11 @@ func (x *Index) newest(w *scratch) (*set, error) {
 	if asked && entry.rows != nil {
 		return entry.rows, nil
 	}
-	if err := x.predicates(w, false); err != nil {
+	lazy, err := x.bindNewest(w)
+	if err != nil {
 		return nil, err
 	}
-	found := x.findNewest(w)
+	found := x.findNewest(w, lazy)
 	// As with predicates, a large set is not cached at its first use.
 	if size := found.size(); asked || size <= int(x.cache.limit.Load())/largeShare {
 		x.cache.put(key, &newestRows{found}, size)
@@ -29,23 +30,104 @@ func (x *Index) newest(w *scratch) (*set, error) {
 	return found, nil
 }
 
-// findNewest finds the newest rows of each series among those that pass w.predicates.
-func (x *Index) findNewest(w *scratch) *set {
+// bindNewest sets w.predicates to what the filters need, as predicates does, but for tests of
+// numbers, which it returns: mostly few rows of a stretch have to be tested.
+func (x *Index) bindNewest(w *scratch) (lazy []*predicate, err error) {
+	if !x.bind(w) {
+		return nil, nil
+	}
+	rest := w.predicates[:0]
+	for _, o := range w.predicates {
+		if o.set == nil && o.cost >= cheapCost && len(o.parts) == 1 && o.parts[0].numbers != nil {
+			lazy = append(lazy, o)
+		} else {
+			rest = append(rest, o)
+		}
+	}
+	w.predicates = rest
+	return lazy, x.materializeAll(w, false)
+}
+
+// findNewest finds the newest rows of each series among those that pass w.predicates and lazy.
+func (x *Index) findNewest(w *scratch, lazy []*predicate) *set {
 	t := x.series.stretches()
 	b := &w.builder
 	b.reset(x.rows)
 	// From the last row to the first: of each stretch stays the first row met.
 	met := uint64(0) // 1 if one was met in the stretch of the row at hand
+	tested, seen := 0, 0
 	for k := chunkCount(x.rows) - 1; k >= 0; k-- {
-		ends := &t.ends.chunks[k]
-		if x.chunk(&w.rows, w.predicates, k, false) > 0 {
-			met = lastOfEach(b.bitmap(k), w.rows.bitmap(), t.ends.bits(ends, &w.words), met)
-		} else if ends.shape != empty {
-			met = 0
+		ends, size := &t.ends.chunks[k], chunkSize(x.rows, k)
+		if x.chunk(&w.rows, w.predicates, k, false) == 0 {
+			if ends.shape != empty {
+				met = 0
+			}
+			continue
 		}
+		base := uint32(k) << chunkBits
+		if seen += size; len(lazy) > 0 && tested <= seen/fewTests {
+			var n int
+			met, n = lastThatPass(b.bitmap(k), w.rows.bitmap(), t.ends.bits(ends, &w.words), met, base, lazy)
+			tested += n
+			continue
+		}
+		for _, o := range lazy {
+			w.rows.test(o, base)
+		}
+		met = lastOfEach(b.bitmap(k), w.rows.bitmap(), t.ends.bits(ends, &w.words), met)
 	}
 	t.keepNewest(b, &w.words)
 	return b.build()
+}
+
+// fewTests is how many rows are seen for each that may be tested alone. If more have to, all are
+// tested in sequence, which is faster.
+const fewTests = 24
+
+// lastThatPass is lastOfEach for rows that must also pass lazy predicates. base is the first row of
+// the chunk. It tests the rows of a stretch from the last one on until one passes, and returns how
+// many it has tested.
+func lastThatPass(
+	kept, passing, ends *words, met uint64, base uint32, lazy []*predicate,
+) (stillMet uint64, tested int) {
+	for i := chunkWords - 1; i >= 0; i-- {
+		e, found := ends[i], uint64(0)
+		rest := passing[i]
+		if met > 0 {
+			rest &= upTo(e) // those above the last end are of the stretch that was met
+		}
+		for rest != 0 {
+			top := bits.Len64(rest) - 1
+			tested++
+			if !passesAll(lazy, base+uint32(i<<6+top)) {
+				rest &^= 1 << top
+				continue
+			}
+			found |= 1 << top
+			rest &= upTo(e & (1<<top - 1)) // no others of its stretch
+		}
+		kept[i] = found
+		if e != 0 {
+			met = 0
+			found &= e ^ (e - 1) // the first end and all rows before it
+		}
+		if found != 0 {
+			met = 1
+		}
+	}
+	return met, tested
+}
+
+// upTo has the highest one of a word and all bits below it.
+func upTo(word uint64) uint64 { return 1<<bits.Len64(word) - 1 }
+
+func passesAll(predicates []*predicate, row uint32) bool {
+	for _, o := range predicates {
+		if !o.passes(row) {
+			return false
+		}
+	}
+	return true
 }
 
 // lastOfEach sets kept to the last row of passing in each stretch; ends has the last row of each.

@@ -46,6 +46,8 @@ func BenchmarkNewest(b *testing.B) {
 					number(Below, 100*month, "start"), text(Like, "t42", "top_code"), text(Equal, "b", "kind"),
 				}},
 				{"values", []Filter{text(Equal, "q", "random5"), number(AtLeast, 100_000, "number")}},
+				{"number", []Filter{number(AtLeast, 500_000, "number")}},
+				{"few_numbers", []Filter{number(AtLeast, 1_048_000, "number")}},
 			} {
 				for _, mode := range []string{"operands", "none"} {
 					b.Run(fmt.Sprintf("%s/query=%s/cache=%s", name, query.name, mode), func(b *testing.B) {

@@ -256,6 +256,9 @@ func (t *numberTest) passes(n uint64) bool {
 // passesAt tests the value at a position.
 func (t *numberTest) passesAt(i uint32) bool { return t.passes(t.raw.Packed.At(i)) }
 
+// isSpan reports whether the numbers that pass are those of spans[0].
+func (t *numberTest) isSpan() bool { return t.members == nil && t.mask == 0 && !t.null }
+
 // testRange sets bit i of out for each i below n for which the value at position from+i passes. out
 // has whole words.
 func (t *numberTest) testRange(from uint32, n int, out []uint64) {
@@ -263,7 +266,7 @@ func (t *numberTest) testRange(from uint32, n int, out []uint64) {
 		t.raw.Packed.In(from, n, t.members, out)
 		return
 	}
-	if t.mask == 0 && !t.null {
+	if t.isSpan() {
 		if s := t.spans[0]; s.any != 0 {
 			t.raw.Packed.Within(from, n, s.lo, s.more, out)
 		}

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"math/bits"
 	"slices"
 	"sync/atomic"
 	"unsafe"
@@ -170,6 +171,37 @@ func (o *predicate) passes(row uint32) bool {
 		}
 	}
 	return false
+}
+
+// testWord tests the rows of which word has a bit, the first of which is base, and returns the bits
+// of those that pass.
+func (o *predicate) testWord(base uint32, word uint64) (passing uint64) {
+	for i := range o.parts {
+		p := &o.parts[i]
+		switch {
+		case p.numbers == nil:
+			codes, set := p.space.codes, p.codes
+			for w := word; w != 0; w &= w - 1 {
+				at := bits.TrailingZeros64(w)
+				code := codes.At(base + uint32(at))
+				passing |= set[code>>6] >> (code & 63) & 1 << at
+			}
+		case p.numbers.isSpan():
+			packed, span := p.numbers.raw.Packed, p.numbers.spans[0]
+			for w := word; w != 0; w &= w - 1 {
+				at := bits.TrailingZeros64(w)
+				_, outside := bits.Sub64(span.more, packed.At(base+uint32(at))-span.lo, 0)
+				passing |= (span.any &^ outside) << at
+			}
+		default:
+			for w := word; w != 0; w &= w - 1 {
+				if at := bits.TrailingZeros64(w); p.numbers.passesAt(base + uint32(at)) {
+					passing |= 1 << at
+				}
+			}
+		}
+	}
+	return passing
 }
 
 // testRange sets bit i of out for each i below n for which row from+i passes. out has whole words.
