@@ -3,6 +3,7 @@ package encode
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"sync/atomic"
 )
 
 // deflater writes the ops of its matcher as a gzip member. Most are written immediately, in the
@@ -34,6 +35,10 @@ type blockCode struct {
 type firstCode struct {
 	blockCode
 	seen counts
+
+	// sampler is the deflater that counted the samples, for the first body. It has found the edits
+	// that bodies need, and its buffers have grown.
+	sampler atomic.Pointer[deflater]
 }
 
 // firstGeneration is the generation of a first code.
@@ -47,15 +52,28 @@ const codeNeighbours, codeSingle = 1500, 750
 func newFirstCode(rows Rows) *firstCode {
 	first := &firstCode{}
 	d := newDeflater(rows, first)
-	d.next = nil // gather everything
+	d.next = func() { // counts the batch before, of which nothing is written
+		first.seen.add(&d.block.gathered)
+		d.block.forget()
+	}
 	for _, runs := range sampleRuns(rows.Len(), codeNeighbours, codeSingle) {
 		d.begin(nil)
 		d.rows(runs, 0)
 		d.finish()
+		d.next()
 	}
-	first.seen.add(&d.block.gathered)
 	first.blockCode.build(&d.huffman, &first.seen)
+	d.next, d.block.bits.out = d.nextBatch, nil
+	first.sampler.Store(d)
 	return first
+}
+
+// newWriter returns a deflater for bodies that start with the code.
+func (f *firstCode) newWriter(rows Rows) *deflater {
+	if d := f.sampler.Swap(nil); d != nil {
+		return d
+	}
+	return newDeflater(rows, f)
 }
 
 const (

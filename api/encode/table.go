@@ -42,8 +42,10 @@ type Table struct {
 	piecesGood bool // result of the trial
 
 	firstCode func() *firstCode
-	bodies    sync.Pool // of *[]byte
 }
+
+// bodyBuffers pools buffers of whole bodies.
+var bodyBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
 // coder makes bodies in one coding from pieces.
 type coder struct {
@@ -74,7 +76,7 @@ func NewTable(rows Rows, o Options) *Table {
 	t := &Table{rows: rows, tier: o.Tier}
 	t.firstCode = sync.OnceValue(func() *firstCode { return newFirstCode(rows) })
 	t.gzip.blocks = newStoredBlocks(cache, rows, deflateBlock)
-	t.gzip.writers.New = func() any { return newDeflater(rows, t.firstCode()) }
+	t.gzip.writers.New = func() any { return t.firstCode().newWriter(rows) }
 	t.zstd.blocks = newStoredBlocks(cache, rows, t.zstdBlock)
 	t.zstd.writers.New = func() any { return newZstdWriter(rows) }
 	return t
@@ -181,17 +183,23 @@ func sampleRuns(n int, neighbours, single uint32) [2][]Run {
 // bodies from pieces are smaller than gzip's.
 func (t *Table) tryPieces() bool {
 	t.trial.Do(func() {
+		buffer := bodyBuffers.Get().(*[]byte)
+		body := *buffer
 		for _, sample := range trialRows {
 			a, b := 0, 0
 			for _, runs := range sampleRuns(t.rows.Len(), sample, sample) {
-				a += len(t.pieces(nil, runs, &t.gzip, nil))
-				b += len(t.whole(nil, runs, AppendGzip))
+				body = t.pieces(body[:0], runs, &t.gzip, nil)
+				a += len(body)
+				body = t.whole(body[:0], runs, AppendGzip)
+				b += len(body)
 			}
 			t.piecesGood = a*100 <= b*maxPieces
 			if a*100 <= b*surePieces || a*100 > b*notPieces {
 				break
 			}
 		}
+		*buffer = body
+		bodyBuffers.Put(buffer)
 	})
 	return t.piecesGood
 }
@@ -209,13 +217,10 @@ func (t *Table) loose(w bodyWriter, run Run, after bool) {
 
 // whole renders a body and compresses it.
 func (t *Table) whole(dst []byte, runs []Run, compress func(dst, body []byte) []byte) []byte {
-	body, ok := t.bodies.Get().(*[]byte)
-	if !ok {
-		body = new([]byte)
-	}
+	body := bodyBuffers.Get().(*[]byte)
 	*body = appendBody((*body)[:0], t.rows, runs)
 	dst = compress(dst, *body)
-	t.bodies.Put(body)
+	bodyBuffers.Put(body)
 	return dst
 }
 

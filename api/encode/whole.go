@@ -58,28 +58,56 @@ func AppendGzip(dst, body []byte) []byte {
 // % larger.
 const shortBody = 64 << 10
 
-var zstdEncoder, shortEncoder = zstdLevel(zstd.SpeedDefault), zstdLevel(zstd.SpeedFastest)
+// zstdEncoders are encoders of one level. An encoder takes 3 to 6 ms for its first body, in which
+// it allocates 3 MB, and then a tenth of that. So they are kept, and the one that was used last is
+// used next: the library's own list uses the one that has waited longest, and the first bodies
+// would be slow on each core.
+type zstdEncoders struct {
+	level zstd.EncoderLevel
+	mu    sync.Mutex
+	idle  []*zstd.Encoder
+}
 
-func zstdLevel(level zstd.EncoderLevel) func() *zstd.Encoder {
-	return sync.OnceValue(func() *zstd.Encoder {
-		e, err := zstd.NewWriter(nil,
-			zstd.WithEncoderLevel(level),
-			zstd.WithWindowSize(wholeWindow), // shorter bodies are a single segment, whose window is their length
-			zstd.WithEncoderCRC(false),       // gzip requires a checksum, zstd does not; TCP and TLS have theirs
-			zstd.WithZeroFrames(true),
-			zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)))
-		if err != nil {
-			panic(err) // the options are constants
-		}
+var defaultEncoders, shortEncoders = zstdEncoders{level: zstd.SpeedDefault}, zstdEncoders{level: zstd.SpeedFastest}
+
+func (z *zstdEncoders) get() *zstd.Encoder {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if n := len(z.idle); n > 0 {
+		e := z.idle[n-1]
+		z.idle = z.idle[:n-1]
 		return e
-	})
+	}
+	e, err := zstd.NewWriter(nil,
+		zstd.WithEncoderLevel(z.level),
+		zstd.WithWindowSize(wholeWindow), // shorter bodies are a single segment, whose window is their length
+		zstd.WithEncoderCRC(false),       // gzip requires a checksum, zstd does not; TCP and TLS have theirs
+		zstd.WithZeroFrames(true),
+		zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return e
+}
+
+// put keeps an encoder, unless there is one for each core already.
+func (z *zstdEncoders) put(e *zstd.Encoder) {
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if len(z.idle) < runtime.GOMAXPROCS(0) {
+		z.idle = append(z.idle, e)
+	}
 }
 
 // AppendZstd appends body as one zstd frame with its content size. It serves bodies that are not
 // rows of a Table.
 func AppendZstd(dst, body []byte) []byte {
+	encoders := &defaultEncoders
 	if len(body) < shortBody {
-		return shortEncoder().EncodeAll(body, dst)
+		encoders = &shortEncoders
 	}
-	return zstdEncoder().EncodeAll(body, dst)
+	e := encoders.get()
+	dst = e.EncodeAll(body, dst)
+	encoders.put(e)
+	return dst
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -100,6 +101,28 @@ func TestWholeRoundTrip(t *testing.T) {
 		}()
 	}
 	all.Wait()
+}
+
+// TestZstdEncoders checks that the encoder that was used last is used next, and that no more are
+// kept than there are cores.
+func TestZstdEncoders(t *testing.T) {
+	t.Parallel()
+	z := zstdEncoders{level: zstd.SpeedFastest}
+	first, second := z.get(), z.get()
+	z.put(first)
+	z.put(second)
+	if runtime.GOMAXPROCS(0) > 1 {
+		if got := z.get(); got != second {
+			t.Error("another encoder than the last one is used")
+		}
+		z.put(second)
+	}
+	for range 2 * runtime.GOMAXPROCS(0) {
+		z.put(second)
+	}
+	if len(z.idle) != runtime.GOMAXPROCS(0) {
+		t.Errorf("%d encoders are kept on %d cores", len(z.idle), runtime.GOMAXPROCS(0))
+	}
 }
 
 func BenchmarkWhole(b *testing.B) {

@@ -30,10 +30,10 @@ const (
 
 // chunk is the text of up to 128 codes.
 type chunk struct {
-	starts [chunkSize + 1]uint32
 	text   []byte   // with overshoot bytes of memory after it
 	cuts   []uint32 // starts of the fields of each code
 	first  []uint32 // of each code, the first code with the same text; nil unless fragments.same is set
+	starts [chunkSize + 1]uint32
 }
 
 // sameTexts finds codes that have the same text.
