@@ -74,6 +74,7 @@ type reply struct {
 	heads           *listHeads
 	coding          encode.Coding
 	refusesIdentity bool
+	buffer          *wire.BodyBuffer // for the body; nil: the connection's
 }
 
 // list checks the cheap reasons to stop first: errors in the request, the snapshot that answers,
@@ -306,7 +307,10 @@ func (s *Server) beginList(a *reply) *fasthttp.ResponseHeader {
 // body.
 func (a *reply) writeBody() int {
 	h := &a.ctx.Response.Header
-	buffer := wire.Buffer(a.ctx, a.page.Rows >= manyRows)
+	buffer := a.buffer
+	if buffer == nil {
+		buffer = wire.Buffer(a.ctx, a.page.Rows >= manyRows)
+	}
 	dst := buffer.Bytes[:0]
 	many := manyRows
 	if a.request.Fields != nil {

@@ -132,7 +132,7 @@ func (f *follower) open(p, shown store.Pointer, earlier *store.Snapshot) (*store
 		return nil, nil
 	}
 	if earlier != nil {
-		defer addThread()()
+		defer beginStep()()
 	}
 	return f.store.OpenPointer(p, earlier)
 }
@@ -151,7 +151,7 @@ func (f *follower) show(p store.Pointer, next found) (changed bool, err error) {
 	}
 	f.reportStep("warming up snapshot " + p.ID)
 	if f.shown.ID != "" {
-		defer addThread()()
+		defer beginStep()()
 	}
 	release := api.Release{Snapshot: snap, PublishedAt: p.PublishedAt, Changes: next.changes}
 	if err := f.swap(release); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"runtime"
+	"runtime/debug"
 	"sync"
 )
 
@@ -10,31 +11,48 @@ import (
 // next one.
 var swapSteps struct {
 	sync.Mutex
-	running, threads int // threads is how many the Go runtime used before
+	running, threads, garbage int // threads is how many the Go runtime used before, garbage is GOGC then
 }
 
-// addThread lets the Go runtime use one thread more, until remove is called. A step of a swap
-// computes for a long time in one goroutine. On one core with one thread, requests would wait for
-// it up to 10 ms again and again, since Go looks at the network only when that goroutine pauses.
+// garbageInSwap is GOGC during a step of a swap.
+const garbageInSwap = 200
+
+// beginStep sets up the Go runtime for a step of a swap, which computes for a long time in one
+// goroutine, until end is called.
+//
+// It lets the runtime use one thread more. On one core with one thread, requests would wait for the
+// step up to 10 ms again and again, since Go looks at the network only when that goroutine pauses.
 // With a thread more, the kernel shares the core, and wakes the thread of the requests at once.
-func addThread() (remove func()) {
+//
+// And it lets garbage accumulate until the end of the step. A swap makes about as much garbage as
+// the heap is large. With garbagePercent, that is four collections, which use all cores while they
+// run: requests then wait for a core until the kernel takes it from a collector, which is up to 4
+// ms.
+func beginStep() (end func()) {
 	swapSteps.Lock()
 	defer swapSteps.Unlock()
 	if swapSteps.running++; swapSteps.running == 1 {
 		swapSteps.threads = runtime.GOMAXPROCS(0)
 		runtime.GOMAXPROCS(swapSteps.threads + 1)
+		if os.Getenv("GOGC") == "" {
+			swapSteps.garbage = debug.SetGCPercent(garbageInSwap)
+		}
 	}
-	return removeThread
+	return endStep
 }
 
-func removeThread() {
+func endStep() {
 	swapSteps.Lock()
 	defer swapSteps.Unlock()
-	switch swapSteps.running--; {
-	case swapSteps.running > 0:
-	case os.Getenv("GOMAXPROCS") == "":
+	if swapSteps.running--; swapSteps.running > 0 {
+		return
+	}
+	if os.Getenv("GOMAXPROCS") == "" {
 		runtime.SetDefaultGOMAXPROCS() // which follows the limits of the container again
-	default:
+	} else {
 		runtime.GOMAXPROCS(swapSteps.threads)
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(swapSteps.garbage)
 	}
 }

@@ -2,35 +2,47 @@ package main
 
 import (
 	"runtime"
+	"runtime/debug"
 	"testing"
 )
 
-// TestAddThread checks the number of threads during two steps of swaps that overlap, and
-// afterwards, with a number from the environment and without one.
-func TestAddThread(t *testing.T) {
-	before := runtime.GOMAXPROCS(0)
-	defer runtime.GOMAXPROCS(before)
-	for _, set := range []string{"", "3"} {
-		t.Setenv("GOMAXPROCS", set)
+// TestBeginStep checks the number of threads and GOGC during two steps of swaps that overlap, and
+// afterwards, with values from the environment and without.
+func TestBeginStep(t *testing.T) {
+	threads, garbage := runtime.GOMAXPROCS(0), debug.SetGCPercent(garbagePercent)
+	defer func() {
+		runtime.GOMAXPROCS(threads)
+		debug.SetGCPercent(garbage)
+	}()
+	for _, c := range []struct {
+		threads, garbage string
+		during           int // GOGC
+	}{{"", "", garbageInSwap}, {"3", "", garbageInSwap}, {"3", "50", garbagePercent}} {
+		t.Setenv("GOMAXPROCS", c.threads)
+		t.Setenv("GOGC", c.garbage)
 		want := 3
-		if set == "" {
+		if c.threads == "" {
 			runtime.SetDefaultGOMAXPROCS()
 			want = runtime.GOMAXPROCS(0)
 		}
 		runtime.GOMAXPROCS(want)
-		check := func(when string, want int) {
+		check := func(when string, want, wantGarbage int) {
 			t.Helper()
 			if got := runtime.GOMAXPROCS(0); got != want {
-				t.Errorf("GOMAXPROCS=%q, %s: %d threads, want %d", set, when, got, want)
+				t.Errorf("%+v, %s: %d threads, want %d", c, when, got, want)
+			}
+			got := debug.SetGCPercent(wantGarbage)
+			if got != wantGarbage {
+				t.Errorf("%+v, %s: GOGC is %d, want %d", c, when, got, wantGarbage)
 			}
 		}
-		removeFirst := addThread()
-		check("in the first step", want+1)
-		removeSecond := addThread()
-		check("in both", want+1)
-		removeFirst()
-		check("in the second step", want+1)
-		removeSecond()
-		check("afterwards", want)
+		endFirst := beginStep()
+		check("in the first step", want+1, c.during)
+		endSecond := beginStep()
+		check("in both", want+1, c.during)
+		endFirst()
+		check("in the second step", want+1, c.during)
+		endSecond()
+		check("afterwards", want, garbagePercent)
 	}
 }
