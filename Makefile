@@ -7,7 +7,7 @@ VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
 .PHONY: build run quick test parts downloads alerts check lint unit race whole bucket clients edge api-conformance fuzz \
   golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-sums bench-compare bench-overload \
-  drill drill-short soak vendor vendored clean
+  drill drill-short soak pictures vendor vendored clean
 
 build: ## the static binary
 	@.ci/install ca-certificates # which downloads of modules need
@@ -79,7 +79,7 @@ VERSITYGW := .cache/versitygw/$(VERSITYGW_VERSION)/versitygw
 whole bucket clients: export HDQS_BINARY := $(abspath $(BIN))
 
 whole: build ## whole-program tests: the binary, over HTTP
-	$(PART) '' $(GOTEST) -count=1 -parallel=4 -skip '^Test(Bucket|Clients|Edge)' $(WHOLE)
+	$(PART) '' $(GOTEST) -count=1 -parallel=4 -skip '^Test(Bucket|Clients|Edge|Browser)' $(WHOLE)
 
 bucket: export HDQS_MOTO := $(abspath .cache/moto/bin/moto_server)
 bucket: export HDQS_VERSITYGW := $(abspath $(VERSITYGW))
@@ -99,6 +99,9 @@ edge: export HDQS_EDGE := 1
 edge: export HDQS_AXE := $(abspath $(AXE))
 edge: $(AXE) ## deploy/nginx in front of the service, the units of deploy/systemd, a browser's view from another origin
 	$(PART) 'nginx chromium systemd-analyze npm' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' ./api/... ./cmd/hdqs
+
+pictures: build ## take the pictures of docs/pages.md again
+	HDQS_EDGE=1 HDQS_BINARY=$(abspath $(BIN)) $(GO) test -count=1 -run '^TestBrowserPictures$$' ./cmd/hdqs -update
 
 vendor: ## fetch what browsers load from other projects again (api/web/vendor.lock)
 	@.ci/vendor

@@ -69,7 +69,7 @@ func placeOf(r record, latField, lonField string) (lat, lon float64, ok bool) {
 	return lat, lon, hasLat && hasLon && err == nil && err2 == nil && math.Abs(lat) <= 90 && math.Abs(lon) <= 180
 }
 
-func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by) {
+func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by, countries []Country) {
 	if len(groups) == 0 {
 		return
 	}
@@ -77,7 +77,7 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by) {
 	first := strings.TrimSuffix(b.label, mapSuffix)
 	x.Head = []string{strings.ToUpper(first[:1]) + first[1:], m.label}
 	if b.as == overTime {
-		x.drawTime(c, groups, m, b)
+		x.drawTime(c, groups, m, b, countries)
 		return
 	}
 	if b.as != asBars || !isEnum(q.Plan.Endpoint, b.value) {
@@ -132,15 +132,23 @@ func (g *group) cell() cell {
 }
 
 // drawTime draws lines over time: one, or one for each value of the second field.
-func (x *figure) drawTime(c *chart.Chart, groups []group, m measure, b *by) {
-	names := []string{""}
+func (x *figure) drawTime(c *chart.Chart, groups []group, m measure, b *by, countries []Country) {
+	codes := []string{""}
 	if len(b.fields) > 1 {
-		names = names[:0]
+		codes = codes[:0]
 		for i := range groups {
-			names = append(names, groups[i].second)
+			codes = append(codes, groups[i].second)
 		}
-		slices.Sort(names)
-		names = slices.Compact(names)
+		slices.Sort(codes)
+		codes = slices.Compact(codes)
+	}
+	names := slices.Clone(codes)
+	for _, c := range countries {
+		if i := slices.Index(codes, c.Code); i >= 0 && c.Name != "" {
+			names[i] = c.Name
+		}
+	}
+	if len(b.fields) > 1 {
 		x.Head = append([]string{strings.ToUpper(b.value[:1]) + b.value[1:]}, names...)
 	}
 	labels := axis(groups, b.value)
@@ -153,7 +161,7 @@ func (x *figure) drawTime(c *chart.Chart, groups []group, m measure, b *by) {
 		series[n].Name = name
 		for _, label := range labels {
 			p := chart.Point{}
-			if g := at[[2]string{label, name}]; g != nil {
+			if g := at[[2]string{label, codes[n]}]; g != nil {
 				p = chart.Point{Value: g.number, Text: g.text, Known: g.known}
 			}
 			series[n].Points = append(series[n].Points, p)
@@ -177,8 +185,8 @@ func (x *figure) drawTime(c *chart.Chart, groups []group, m measure, b *by) {
 			row[0].Text = "not given"
 		}
 		some := false
-		for _, name := range names {
-			g := at[[2]string{label, name}]
+		for _, code := range codes {
+			g := at[[2]string{label, code}]
 			if some = some || g != nil; g == nil {
 				g = new(group)
 			}

@@ -30,6 +30,7 @@ type figure struct {
 	Left          int      // groups that are not drawn
 	Unlisted      int      // groups that are not in the table
 	Refused       []string // why there is no figure
+	Instead       string   // the page with the number of records, where there is no other figure
 	Source        string   // the same figures as a request
 }
 
@@ -111,6 +112,11 @@ func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
 		for _, issue := range issues {
 			x.Refused = append(x.Refused, issue.Text)
 		}
+		if m.name != countMeasure {
+			values := s.copy()
+			values.Set(measureParam, countMeasure)
+			x.Instead = s.address(values)
+		}
 		return x, nil
 	}
 	if err != nil {
@@ -126,6 +132,6 @@ func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
 			count(contract.MaxLimit)+". Choose a country, a time, or fewer values.")
 		return x, nil
 	}
-	x.draw(q, s, groupsOf(records, &by, m.field(), countries), m, &by)
+	x.draw(q, s, groupsOf(records, &by, m.field(), countries), m, &by, countries)
 	return x, nil
 }

@@ -13,6 +13,9 @@ import (
 // Snippet is a program that reads all records of a question.
 type Snippet struct{ Language, Code string }
 
+// Lines is how many lines the program has.
+func (s Snippet) Lines() int { return strings.Count(strings.TrimSuffix(s.Code, "\n"), "\n") + 1 }
+
 // identifierHere is replaced by the reader with an application identifier.
 const identifierHere = "YOUR_APP_IDENTIFIER"
 

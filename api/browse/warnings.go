@@ -70,13 +70,21 @@ func linksTo(p *contract.Plan, s state, f *facet) []link {
 	return links
 }
 
+// splitIfList are the values of a parameter, which may be a list.
+func splitIfList(name string, values []string) []string {
+	if strings.HasSuffix(name, contract.SeveralSuffix) {
+		return splitLists(values)
+	}
+	return values
+}
+
 // chips are the parameters in use, each with the page without it.
 func chips(p *contract.Plan, s state) []link {
 	var all []link
 	add := func(name string, values url.Values) {
 		if v := values[name]; len(v) > 0 {
-			text := label(strings.TrimSuffix(name, contract.SeveralSuffix)) + ": " + strings.Join(v, ", ")
-			all = append(all, link{text, s.with(name, "")})
+			text := label(strings.TrimSuffix(name, contract.SeveralSuffix)) + ": "
+			all = append(all, link{text + strings.Join(splitIfList(name, v), ", "), s.with(name, "")})
 		}
 	}
 	for i := range p.Params {

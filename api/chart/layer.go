@@ -58,7 +58,7 @@ var World = sync.OnceValue(func() *Layer {
 })
 
 // worldHeight is the height of the map of countries without Antarctica.
-const worldHeight = 425
+const worldHeight = 850
 
 // maxLayer is the most bytes of all areas of a layer, and areaBytes what one has besides its path
 // and name.

@@ -22,8 +22,8 @@ type Shade struct{ Class, From, To string }
 // shades is how many classes a map has.
 const shades = 5
 
-// Map draws the areas of a layer, darker for greater figures. missing are areas that the layer does
-// not have.
+// Map draws the areas of a layer, darker for greater figures. Where they are in one part of the
+// world, it shows that part. missing are areas that the layer does not have.
 func Map(c *Chart, layer *Layer, areas []Area) (drawing template.HTML, legend []Shade, missing []Area) {
 	values := make([]float64, len(areas))
 	texts := make([]string, len(areas))
@@ -32,10 +32,14 @@ func Map(c *Chart, layer *Layer, areas []Area) (drawing template.HTML, legend []
 		values[i], texts[i], byCode[areas[i].Code] = areas[i].Value, areas[i].Text, i
 	}
 	class, legend := classify(values, texts)
-	b := startIn(c, layer.box, "map")
+	view := layer.viewOf(byCode)
+	b := startIn(c, view, "map")
 	drawn := make([]bool, len(areas))
 	for i := range layer.areas {
 		at := &layer.areas[i]
+		if !at.box.touches(view) {
+			continue
+		}
 		k, known := byCode[at.code]
 		switch {
 		case known:
@@ -53,6 +57,23 @@ func Map(c *Chart, layer *Layer, areas []Area) (drawing template.HTML, legend []
 		}
 	}
 	return b.end(), legend, missing
+}
+
+// viewOf is the part of a layer that has some areas: all of it, or less than half of the world.
+func (l *Layer) viewOf(areas map[string]int) box {
+	around := nowhere
+	for i := range l.areas {
+		if _, known := areas[l.areas[i].code]; known {
+			around = around.around(l.areas[i].box)
+		}
+	}
+	if l.flat || around == nowhere {
+		return l.box
+	}
+	if near := around.roomy(240); near.right-near.left < Width/2 {
+		return near
+	}
+	return l.box
 }
 
 // area draws an area of a map.

@@ -77,21 +77,25 @@ func Points(
 	return b.end(), legend
 }
 
-// viewOf is the part of the map of the world that has all places, with room around them.
+// viewOf is the part of the map of the world that has all places.
 func viewOf(places []Place) box {
 	view := nowhere
 	for i := range places {
 		x, y := project(places[i].Lon, places[i].Lat)
 		view = view.around(box{x, y, x, y})
 	}
-	width, height := view.right-view.left, view.bottom-view.top
+	return view.roomy(48)
+}
+
+// roomy is a box with room around it, of a width at least, and no strip.
+func (b box) roomy(least float64) box {
+	width, height := b.right-b.left, b.bottom-b.top
 	room := max(width, height)*0.08 + 2
-	// At least a small country, and no strip.
-	addX := max(room, (24-width)/2, (height*0.8-width)/2)
-	addY := max(room, (16-height)/2, (width*0.35-height)/2)
+	addX := max(room, (least-width)/2, (height*1.2-width)/2)
+	addY := max(room, (least*0.5-height)/2, (width*0.4-height)/2)
 	return box{
-		left: math.Floor(view.left - addX), top: math.Floor(view.top - addY),
-		right: math.Ceil(view.right + addX), bottom: math.Ceil(view.bottom + addY),
+		left: math.Floor(b.left - addX), top: math.Floor(b.top - addY),
+		right: math.Ceil(b.right + addX), bottom: math.Ceil(b.bottom + addY),
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 // Width and Height are the size of a map in its own units. The projection is Equal Earth, in which
 // areas keep their proportions.
 const (
-	Width  = 1000
-	Height = 487
+	Width  = 2000
+	Height = 973
 )
 
 // project returns the place of a point on the map. Longitude and latitude are in degrees.

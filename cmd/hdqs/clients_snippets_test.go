@@ -13,7 +13,7 @@ import (
 )
 
 // snippetPattern finds the programs on a page of records.
-var snippetPattern = regexp.MustCompile(`(?s)<pre [^>]*aria-label="Program in ([^"]+)"><code>(.*?)</code></pre>`)
+var snippetPattern = regexp.MustCompile(`(?s)<textarea [^>]*aria-label="Program in ([^"]+)">(.*?)</textarea>`)
 
 // TestClientsSnippets runs the programs that pages of records show, as a reader would copy them.
 // Each must read as many records as X-Total-Count says. Power Query and Google Sheets do not run

@@ -60,7 +60,7 @@
       return low === high ? [0, 1] : uPlot.rangeNum(low, high, {min: {pad: low < 0 ? .1 : 0, soft: 0, mode: 1}, max: {pad: .1, soft: 0, mode: 1}});
     }}},
     axes: [
-      {...axis, incrs: monthly ? [1, 2, 3, 6, 12, 24, 60, 120, 240] : [1, 2, 5, 10, 20, 50, 100], space: 70, values: (_, at) => at.map(label)},
+      {...axis, size: 34, incrs: monthly ? [1, 2, 3, 6, 12, 24, 60, 120, 240] : [1, 2, 5, 10, 20, 50, 100], space: 70, values: (_, at) => at.map(label)},
       {...axis, size: 64, values: (_, at) => at.map((v) => v.toLocaleString("en", {notation: Math.abs(v) >= 10000 ? "compact" : "standard", maximumFractionDigits: 3}).replaceAll(",", "\u202f"))},
     ],
     series: [{}, ...names.map((name, n) => ({label: name, stroke: stroke(n), width: 2, dash: dash[n % 6], points: {show: xs.length * names.length <= 240, size: 6, fill: stroke(n)}}))],

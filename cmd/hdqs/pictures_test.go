@@ -1,0 +1,89 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"hdqs/internal/browser"
+	"hdqs/internal/testkit"
+)
+
+// events is a page whose figures may be added up.
+const events = "/browse/conflict-events?admin_level=2&event_type=political_violence"
+
+// pictures are the pages that docs/pages.md shows, and what to do before the picture is taken.
+var pictures = []struct{ name, path, then string }{
+	{"start", "/", ""},
+	{"records", events + "&location_code__in=AFG,SDN,TCD", ""},
+	{"map", events + "&by=location_code", ""},
+	{"bars", "/browse/humanitarian-needs?by=sector_name&measure=records", ""},
+	{"markets", "/browse/food-prices-market-monitor?by=market&measure=records", ""},
+	{"refused", "/browse/humanitarian-needs", ""},
+	{"record", events + "&row=2", "#record"},
+	{"use", "/browse/funding?location_code=AFG", "#use"},
+	{"reference", "/docs", ""},
+	{"endpoint", "/docs/conflict-events", ""},
+	{"interactive", "/docs/interactive", ""},
+	{"identifier", "/identifier", ""},
+	{"status", "/status", ""},
+	{"changelog", "/changelog", ""},
+}
+
+// maxPicture is the most bytes of a picture in the documentation.
+const maxPicture = 100_000
+
+// TestBrowserPictures takes the pictures of docs/pages.md, each on a desktop and on a phone. With
+// -update it writes them; "make pictures" does that.
+func TestBrowserPictures(t *testing.T) {
+	needBrowser(t)
+	parallel(t)
+	s := serve(t)
+	text := string(testkit.ReadFile(t, filepath.Join("..", "..", "docs", "pages.md")))
+	p := browser.Open(t)
+	folder := filepath.Join("..", "..", "docs", "pictures")
+	take := func(file string) {
+		t.Helper()
+		picture := p.Picture(60)
+		if len(picture) > maxPicture || len(picture) < 3000 {
+			t.Errorf("%s has %d bytes", file, len(picture))
+		}
+		path := filepath.Join(folder, file)
+		if *update {
+			testkit.WriteFile(t, path, picture)
+		} else if _, err := os.Stat(path); err != nil {
+			t.Errorf("docs/pages.md wants it: %v; make pictures", err)
+		}
+		if !regexp.MustCompile(`\(pictures/` + regexp.QuoteMeta(file) + `\)`).MatchString(text) {
+			t.Errorf("docs/pages.md does not show %s", file)
+		}
+	}
+	for _, x := range pictures {
+		for size, phone := range map[string]bool{"desktop": false, "phone": true} {
+			p.Size(1280, 900, false)
+			if phone {
+				p.Size(390, 844, true)
+			}
+			p.Goto(s.base + x.path)
+			p.Eval(`document.fonts.ready.then(() => "")`)
+			if x.then != "" {
+				p.Eval(`document.querySelector("` + x.then + `").scrollIntoView()`)
+			}
+			if x.name == "interactive" {
+				p.Wait(`document.querySelector(".opblock-tag")`)
+			}
+			if width := p.Eval("document.documentElement.scrollWidth - innerWidth"); width != "0" {
+				t.Errorf("%s on a %s is %s px wider than the window", x.path, size, width)
+			}
+			take(x.name + "-" + size + ".webp")
+		}
+	}
+	p.Size(1280, 900, false)
+	p.Media("screen", "dark")
+	p.Goto(s.base + pictures[1].path)
+	take("records-dark.webp")
+	if faults := p.Faults(); len(faults) > 0 {
+		t.Errorf("faults: %q", faults)
+	}
+}
