@@ -205,8 +205,8 @@ func TestPartsOfTimes(t *testing.T) {
 	}
 }
 
-// TestFullBytes asks for everything that a table can keep, and compares what it keeps with the
-// estimate.
+// TestFullBytes asks for everything that a table can keep, and compares what it keeps with what it
+// counts and with the estimate.
 func TestFullBytes(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 3))
@@ -243,7 +243,11 @@ func TestFullBytes(t *testing.T) {
 				kept += 8 * int64(len(table))
 			}
 			kept += 8*int64(len(n.counted)+len(n.pairs)+len(n.prefix)) + 4*int64(len(n.some)+len(n.prefixSome))
+			kept += oddBytes * int64(len(n.odd))
 		}
+	}
+	if n := table.Bytes(); n < kept || n > kept+kept/10+int64(2000*len(table.columns)) {
+		t.Errorf("a table keeps %d bytes, but counts %d", kept, n)
 	}
 	if most := FullBytes(seg); kept > most || kept < most/20 {
 		t.Errorf("a table keeps %d bytes, %d are estimated", kept, most)

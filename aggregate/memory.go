@@ -19,6 +19,9 @@ func FullBytes(seg *snapshot.Segment) int64 {
 		if c.Kind != snapshot.Int && c.Kind != snapshot.Decimal {
 			continue
 		}
+		if c.Kind == snapshot.Decimal {
+			n += oddBytes * int64(c.ExactTexts())
+		}
 		if coded {
 			n += (2*8 + 4 + 8) * positions // two limbs, nulls, the values that runs add
 		}
@@ -30,4 +33,12 @@ func FullBytes(seg *snapshot.Segment) int64 {
 		}
 	}
 	return n
+}
+
+// Bytes is the memory of the Table: what it has made of columns so far.
+func (t *Table) Bytes() int64 {
+	t.inputs.mu.Lock()
+	n := int64(t.inputs.bytes)
+	t.inputs.mu.Unlock()
+	return n + t.made.Load() + int64(runBytes(t.x.Rows())) - t.runsLeft.Load()
 }

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"strings"
 	"sync"
+	"unsafe"
 
 	"hdqs/snapshot"
 )
@@ -47,6 +48,9 @@ type numeric struct {
 	prefixSome []uint32 // and the number of their values, if there are nulls
 }
 
+// oddBytes is about what an exact text takes in a map, which refers to the segment.
+const oddBytes = 40
+
 // maxLimbs is enough for 63 bits times 10^18, which take 123, and for 2^31 rows.
 const maxLimbs = 4
 
@@ -61,6 +65,11 @@ func (c *column) numbers() *numeric {
 			n.makeTables()
 		}
 		c.numeric = n
+		size := 4*cap(n.some) + len(n.isOdd) + int(unsafe.Sizeof(*n))
+		for _, table := range n.tables {
+			size += 8 * cap(table)
+		}
+		c.made.Add(int64(size + oddBytes*len(n.odd)))
 	})
 	return c.numeric
 }
@@ -312,6 +321,7 @@ func (n *numeric) sums() bool {
 				n.prefixSome[k+1] = n.prefixSome[k] + some
 			}
 		}
+		n.c.made.Add(8*int64(len(n.prefix)+len(n.counted)+len(n.pairs)) + 4*int64(len(n.prefixSome)))
 	})
 	return n.prefix != nil
 }

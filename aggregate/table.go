@@ -28,6 +28,7 @@ type Table struct {
 	inputs  inputs
 
 	runsLeft atomic.Int64 // bytes that runs may still take
+	made     atomic.Int64 // bytes of what columns keep, but inputs and runs
 
 	chunksPerWorker int // chunks that make another worker worth its start
 }
@@ -46,6 +47,7 @@ type space struct {
 type column struct {
 	col   *snapshot.Column
 	space *space // nil for numbers of rows without a dictionary
+	made  *atomic.Int64
 
 	codingOnce  sync.Once
 	coding      coding
@@ -72,7 +74,7 @@ func Open(x *index.Index, seg *snapshot.Segment, o Options) (*Table, error) {
 		groups[g] = &space{codes: g.Codes, size: g.Tuples, runsLeft: &t.runsLeft}
 	}
 	for _, col := range seg.Columns() {
-		c := &column{col: col}
+		c := &column{col: col, made: &t.made}
 		switch {
 		case col.Group != nil:
 			c.space = groups[col.Group]
@@ -121,6 +123,7 @@ func (c *column) values() *coding {
 		default:
 			c.coding = c.number()
 		}
+		c.made.Add(4 * int64(cap(c.coding.codes)+cap(c.coding.at)))
 	})
 	return &c.coding
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"hdqs/aggregate"
 	"hdqs/api/contract"
@@ -15,15 +16,36 @@ import (
 // adder is what a list needs for aggregates, made at the first request for one.
 type adder struct {
 	once     sync.Once
+	made     atomic.Bool // the fields below can be read
 	table    *aggregate.Table
 	overlaps *index.Overlaps // of amounts that add up over time, else nil
 	err      error
 }
 
+// bytes is the memory of what was made of the list's table so far.
+func (a *adder) bytes() int64 {
+	if a == nil || !a.made.Load() || a.err != nil {
+		return 0
+	}
+	n := a.table.Bytes()
+	if a.overlaps != nil {
+		n += a.overlaps.Bytes()
+	}
+	return n
+}
+
 // adder returns the list's adder.
 func (l *boundList) adder(e *contract.Endpoint) (*adder, error) {
-	a := &l.adds
+	a := l.adds.Load()
+	if a == nil {
+		l.adds.CompareAndSwap(nil, new(adder))
+		a = l.adds.Load()
+	}
+	if a == nil { // given up just now: the snapshot was replaced
+		a = new(adder)
+	}
 	a.once.Do(func() {
+		defer a.made.Store(true)
 		var o aggregate.Options
 		if e.HasPeriod() {
 			o = aggregate.Options{PeriodStart: contract.PeriodStart, PeriodEnd: contract.PeriodEnd}

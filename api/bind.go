@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"sync/atomic"
 
 	"hdqs/api/contract"
 	"hdqs/api/encode"
@@ -33,7 +34,7 @@ type boundList struct {
 	filters  []index.Filter     // by position in Plan.Params, without values
 	named    [nameSets]boundSet // by contract.NameSet
 	need     need
-	adds     adder
+	adds     atomic.Pointer[adder] // nil until needed, and once given up
 }
 
 // boundSet is what a list has for each set of names. The renderers share the rows, and the
@@ -114,12 +115,12 @@ func (b *Bound) tableRows() map[string]int {
 }
 
 // madeBytes returns the memory of what has been made for answers: fragments, stored blocks, texts
-// and lists for searching, and cached sets of rows.
+// and lists for searching, cached sets of rows, and what sums need.
 func (b *Bound) madeBytes() int64 {
 	var n int64
 	for _, list := range b.lists {
 		if list.segment != nil {
-			n += list.index.Bytes() + list.named[contract.ContractNames].renderer.Bytes()
+			n += list.index.Bytes() + list.named[contract.ContractNames].renderer.Bytes() + list.adds.Load().bytes()
 		}
 	}
 	return n
@@ -131,6 +132,7 @@ func (b *Bound) forget(other *Bound) {
 	for path, list := range b.lists {
 		if list.segment != nil && list != other.lists[path] {
 			list.index.Forget()
+			list.adds.Store(nil)
 			list.named[contract.ContractNames].renderer.Forget()
 		}
 	}

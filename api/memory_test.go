@@ -331,3 +331,29 @@ func TestCachesFollowLimit(t *testing.T) {
 		}
 	}
 }
+
+// TestMadeBytesOfSums: what was made for sums counts, and is given up with the snapshot.
+func TestMadeBytesOfSums(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, Options{Identifier: IgnoreIdentifier, CacheBytes: -1}, 600)
+	const path = "/api/v2/coordination-context/conflict-events"
+	const query = "/aggregate?group_by=event_type&measures=count,sum:events"
+	bound := s.current.Load().bound
+	before := bound.madeBytes()
+	first := s.Answer("GET", path+query, nil)
+	list := bound.lists[path]
+	if n := list.adds.Load().bytes(); n == 0 || bound.madeBytes() < before+n {
+		t.Errorf("sums made %d bytes; all that was made went from %d to %d", n, before, bound.madeBytes())
+	}
+	bound.forget(&Bound{lists: map[string]*boundList{}})
+	if n := list.adds.Load().bytes(); n != 0 {
+		t.Errorf("%d bytes are left of what sums made", n)
+	}
+	again := s.Answer("GET", path+query, nil)
+	if first.Status != again.Status || !bytes.Equal(first.Body, again.Body) || len(first.Body) == 0 {
+		t.Errorf("status %d and %d, or other figures", first.Status, again.Status)
+	}
+	if list.adds.Load().bytes() == 0 {
+		t.Error("the second answer made nothing")
+	}
+}

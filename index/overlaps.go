@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sort"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hdqs/snapshot"
@@ -30,7 +31,11 @@ type Overlaps struct {
 
 	once  sync.Once
 	found []uint32 // see rows
+	bytes atomic.Int64
 }
+
+// Bytes is the memory of what was found so far.
+func (o *Overlaps) Bytes() int64 { return o.bytes.Load() }
 
 // Period is a time span in microseconds since 1970, both ends included. An open end is the most
 // there is, an open start the least.
@@ -54,6 +59,9 @@ func (p Period) meets(other Period) bool { return p.From <= other.To && other.Fr
 // MaxOverlaps is the most passing rows that overlap others that First looks at.
 const MaxOverlaps = 1 << 18
 
+// crossingBytes is about what a period in a map takes.
+const crossingBytes = 40
+
 // NewOverlaps prepares the search in the rows of a series. Start and end are the columns of times
 // with the first and last moment of a row's period.
 func (x *Index) NewOverlaps(series []string, start, end string) (*Overlaps, error) {
@@ -73,6 +81,7 @@ func (x *Index) NewOverlaps(series []string, start, end string) (*Overlaps, erro
 		*to = c.col
 	}
 	o.findCrossing()
+	o.bytes.Store(crossingBytes*int64(len(o.crossing)) + int64(len(o.crossingTuple)))
 	return o, nil
 }
 
@@ -150,7 +159,10 @@ func (o *Overlaps) appendSeries(dst []byte, row uint32) []byte {
 // rows are the rows of the table that overlap another one, or have the same period as another one
 // of their series, in ascending order. They are found at the first call.
 func (o *Overlaps) rows() []uint32 {
-	o.once.Do(func() { o.found = o.findRows() })
+	o.once.Do(func() {
+		o.found = o.findRows()
+		o.bytes.Add(4 * int64(cap(o.found)))
+	})
 	return o.found
 }
 
