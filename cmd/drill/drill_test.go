@@ -119,6 +119,30 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
+// TestRounds: what delays one round does not count, and what delays most of them does.
+func TestRounds(t *testing.T) {
+	for slow := range 6 {
+		var r rounds
+		for i := range 5 {
+			now := latencies{time.Millisecond, 3 * time.Millisecond}
+			if i < slow {
+				now = append(now, time.Second)
+			}
+			r.add(now, latencies{time.Millisecond, 2 * time.Millisecond})
+		}
+		var rows table
+		rows.progress = io.Discard
+		rows.latencies(&drill{}, "p99", &r, 2, "made up")
+		want := 0
+		if slow > 2 {
+			want = 1
+		}
+		if got := rows.failed(); got != want {
+			t.Errorf("%d slow rounds of 5: %d figures out of bounds, want %d", slow, got, want)
+		}
+	}
+}
+
 // TestFlat: what grows is out of bounds, and what only varies is not.
 func TestFlat(t *testing.T) {
 	for name, c := range map[string]struct {

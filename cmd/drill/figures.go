@@ -7,11 +7,26 @@ import (
 	"time"
 )
 
+// rounds are the 99th percentiles of a latency in several rounds, with something that may delay
+// answers and without it. The figure is the median of each: load generator, replica and all other
+// programs share the cores, so what else runs delays the answers of some rounds. Every round has
+// both sides, so that a machine that is busy for long delays both alike.
+//
+// The times are those of an open loop. They contain up to 1 ms by which the timers of the load
+// generator are late, on both sides too.
+type rounds struct{ now, usual latencies }
+
+func (r *rounds) add(now, usual latencies) {
+	r.now, r.usual = append(r.now, now.quantile(0.99)), append(r.usual, usual.quantile(0.99))
+}
+
 // latencies adds a row that compares a latency with another one. In the short form the machine may
 // be busy, and it has no bound.
-func (t *table) latencies(d *drill, measured string, now, usual time.Duration, most float64, note string) {
+func (t *table) latencies(d *drill, measured string, r *rounds, most float64, note string) {
+	now, usual := r.now.quantile(0.5), r.usual.quantile(0.5)
 	ratio := float64(now) / float64(max(usual, 1))
-	figure := fmt.Sprintf("%.1f ms, else %.1f ms: %.1f times (%s)", milliseconds(now), milliseconds(usual), ratio, note)
+	figure := fmt.Sprintf("%.1f ms, else %.1f ms: %.1f times (medians of %d rounds; %s)",
+		milliseconds(now), milliseconds(usual), ratio, len(r.now), note)
 	if d.short {
 		t.report(measured, figure)
 		return

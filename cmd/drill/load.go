@@ -120,18 +120,16 @@ func (r *running) complaints() (text string) {
 // period is a part of the time of a load.
 type period struct{ from, to time.Time }
 
-// quantile returns the time that a part q of the good answers took at most, of requests that were
-// due in one of the periods, and the number of those.
-func (r *running) quantile(q float64, in []period) (took time.Duration, n int) {
+// within returns how long the answers took to requests that were due in one of the periods.
+func (r *running) within(in []period) (all latencies) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var all latencies
 	for _, s := range r.samples {
 		if slices.ContainsFunc(in, func(p period) bool { return !s.due.Before(p.from) && s.due.Before(p.to) }) {
 			all = append(all, s.took)
 		}
 	}
-	return all.quantile(q), len(all)
+	return all
 }
 
 // between returns how long the answers took to requests that were due in a part of the load.

@@ -63,7 +63,8 @@ func soak(ctx context.Context, d *drill, t *table) error {
 	passes := scrubs.by()
 	t.add(name+"scrub passes", fmt.Sprintf("%.0f", passes), "1 or more", metricScrubs, passes > 0)
 	t.flat(d, name, held, int64(len(data.releases[0].tables))) // which snapshots are held is chance
-	took, n := l.quantile(0.99, []period{{l.begun, time.Now()}})
+	all := l.within([]period{{l.begun, time.Now()}})
+	took, n := all.quantile(0.99), len(all)
 	t.report(name+"p99", fmt.Sprintf("%.1f ms (%d answers)", milliseconds(took), n))
 	code, err := r.stop(ctx)
 	if err != nil {
