@@ -115,7 +115,9 @@ func (b *builder) add(s *State) error {
 // schemaOf returns the id of the schema of a state, which becomes the current one.
 func (b *builder) schemaOf(s *State) int {
 	m := &b.metadata
-	m.LastColumn = max(m.LastColumn, len(s.Fields))
+	for _, f := range s.Fields {
+		m.LastColumn = max(m.LastColumn, f.ID)
+	}
 	made := newSchema(0, s.Fields)
 	at := slices.IndexFunc(m.Schemas, func(o schemaJSON) bool { return slices.Equal(o.Fields, made.Fields) })
 	if at < 0 {

@@ -10,9 +10,9 @@
 //
 // # States with other columns
 //
-// Column ids are positions, in the Parquet files too, so an id must not change its meaning. A state
-// stays in the table only if its columns are the first columns of the next state, with the same
-// names and types. Otherwise the history starts anew after it.
+// Ids of columns are their positions in the Parquet files, so an id must not change its meaning. A
+// state stays in the table only if its columns are the first columns of the next state, with the
+// same names and types. Otherwise the history starts anew after it.
 //
 // # Tried
 //

@@ -24,12 +24,11 @@ func number(v uint64) []byte { return binary.LittleEndian.AppendUint64(nil, v) }
 // columns at their end.
 func randomTable(r *rand.Rand) *Table {
 	all := []Field{
-		{"place", "code of the place", String},
-		{"n", "", Long},
-		{"x", "", Double},
-		{"at", "", Timestamp},
-		{"yes", "", Boolean},
-		{"point", "", Binary},
+		{1, "place", "code of the place", String},
+		{2, "n", "", Long},
+		{3, "x", "", Double},
+		{5, "at", "", Timestamp},
+		{6, "yes", "", Boolean},
 	}
 	t := &Table{Name: "t", Location: "/store/t"}
 	fields, partition, at := 2+r.IntN(3), "", time.Unix(1_700_000_000, 0)
@@ -52,7 +51,10 @@ func randomTable(r *rand.Rand) *Table {
 			if partition != "" {
 				f.Partition = string(rune('A' + r.IntN(26)))
 			}
-			f.Columns[1] = Column{7, r.Int64N(3), number(5), number(r.Uint64())}
+			for k := range f.Columns {
+				f.Columns[k].ID = all[k].ID
+			}
+			f.Columns[1] = Column{2, 7, r.Int64N(3), number(5), number(r.Uint64())}
 			files[f.Path] = f
 		}
 		at = at.Add(time.Duration(r.IntN(3)) * time.Minute)
@@ -148,11 +150,14 @@ func (r *read) dataFile(e, m map[string]any) File {
 			r.t.Errorf("%s is outside of the bounds %v of its manifest", place, bounds)
 		}
 	}
-	f.Columns = make([]Column, len(e["null_value_counts"].([]any)))
+	for _, p := range e["null_value_counts"].([]any) {
+		f.Columns = append(f.Columns, Column{ID: int(p.(map[string]any)["key"].(int64))})
+	}
 	each := func(name string, set func(c *Column, v any)) {
 		for _, p := range e[name].([]any) {
 			pair := p.(map[string]any)
-			set(&f.Columns[pair["key"].(int64)-1], pair["value"])
+			at := slices.IndexFunc(f.Columns, func(c Column) bool { return int64(c.ID) == pair["key"] })
+			set(&f.Columns[at], pair["value"])
 		}
 	}
 	each("column_sizes", func(c *Column, v any) { c.Bytes = v.(int64) })
@@ -206,7 +211,10 @@ func TestSnapshotsHaveTheFilesOfTheirStates(t *testing.T) {
 func TestStatesThatAreGone(t *testing.T) {
 	at := time.Unix(1_700_000_000, 0)
 	state := func(i int, paths ...string) State {
-		s := State{ID: fmt.Sprint("s", i), Time: at.Add(time.Duration(i) * time.Hour), Fields: []Field{{"n", "", Long}}}
+		s := State{
+			ID: fmt.Sprint("s", i), Time: at.Add(time.Duration(i) * time.Hour),
+			Fields: []Field{{1, "n", "", Long}},
+		}
 		for _, p := range paths {
 			s.Files = append(s.Files, File{Path: p, Rows: 1, Bytes: 1})
 		}
@@ -230,7 +238,7 @@ func TestStatesThatAreGone(t *testing.T) {
 
 func TestOtherColumnsStartAnew(t *testing.T) {
 	state := func(id string, fields ...Field) State { return State{ID: id, Time: time.Unix(1e9, 0), Fields: fields} }
-	a, b, c := Field{"a", "", Long}, Field{"b", "", Long}, Field{"b", "", Double}
+	a, b, c := Field{1, "a", "", Long}, Field{2, "b", "", Long}, Field{2, "b", "", Double}
 	for name, states := range map[string][]State{
 		"another order": {state("old", a, b), state("new", b, a), state("newest", b, a)},
 		"another type":  {state("old", a, b), state("new", a, c), state("newest", a, c)},
@@ -244,10 +252,10 @@ func TestOtherColumnsStartAnew(t *testing.T) {
 }
 
 func TestStatesThatCannotBeWritten(t *testing.T) {
-	fields := []Field{{"place", "", String}, {"n", "", Long}}
+	fields := []Field{{1, "place", "", String}, {2, "n", "", Long}}
 	file := File{Path: "/a"}
 	for want, s := range map[string]State{
-		`column n has the type "int"`:   {ID: "s", Fields: []Field{{"n", "", "int"}}},
+		`column n has the type "int"`:   {ID: "s", Fields: []Field{{1, "n", "", "int"}}},
 		"partitioned by n, which is no": {ID: "s", Fields: fields, PartitionBy: "n"},
 		"has the file /a twice":         {ID: "s", Fields: fields, Files: []File{file, file}},
 		"has 1 columns, want 2": {
@@ -295,7 +303,7 @@ func TestWriteKeepsTheVersionBefore(t *testing.T) {
 	var made []*Metadata
 	for i := range 4 {
 		table.States = []State{{
-			ID: fmt.Sprint("s", i), Time: time.Unix(int64(1e9+i), 0), Fields: []Field{{"n", "", Long}},
+			ID: fmt.Sprint("s", i), Time: time.Unix(int64(1e9+i), 0), Fields: []Field{{1, "n", "", Long}},
 			Files: []File{{Path: fmt.Sprint("/", i)}},
 		}}
 		made = append(made, build(t, table).made)

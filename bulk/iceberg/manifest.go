@@ -107,16 +107,16 @@ func (r *record) appendColumns(f *File, has func(*Column) bool, value func(*Colu
 		r.null()
 		return
 	}
-	var ids []int
+	var having []*Column
 	for i := range f.Columns {
 		if has(&f.Columns[i]) {
-			ids = append(ids, i)
+			having = append(having, &f.Columns[i])
 		}
 	}
 	r.present()
-	r.array(len(ids), func(i int) {
-		r.long(int64(ids[i]) + 1)
-		value(&f.Columns[ids[i]])
+	r.array(len(having), func(i int) {
+		r.long(int64(having[i].ID))
+		value(having[i])
 	})
 }
 

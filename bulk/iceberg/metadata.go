@@ -74,8 +74,8 @@ type (
 // change from one state to the next, and a required column must not become another.
 func newSchema(id int, fields []Field) schemaJSON {
 	s := schemaJSON{Type: "struct", ID: id, Fields: []fieldJSON{}}
-	for i, f := range fields {
-		s.Fields = append(s.Fields, fieldJSON{ID: i + 1, Name: f.Name, Type: f.Type, Doc: f.Meaning})
+	for _, f := range fields {
+		s.Fields = append(s.Fields, fieldJSON{ID: f.ID, Name: f.Name, Type: f.Type, Doc: f.Meaning})
 	}
 	return s
 }
@@ -87,7 +87,8 @@ const firstPartition = 1000
 func newSpec(id int, s *State) specJSON {
 	spec := specJSON{ID: id, Fields: []partitionJSON{}}
 	if s.PartitionBy != "" {
-		spec.Fields = append(spec.Fields, partitionJSON{s.PartitionBy, "identity", s.partition() + 1, firstPartition})
+		spec.Fields = append(spec.Fields,
+			partitionJSON{s.PartitionBy, "identity", s.Fields[s.partition()].ID, firstPartition})
 	}
 	return spec
 }

@@ -5,8 +5,10 @@ import (
 	"time"
 )
 
-// Field is a column. Its id is its position, counted from 1.
+// Field is a column. ID is its number in the Parquet files, where it is its position, counted from
+// 1. Columns of the files that have no field are no part of the table.
 type Field struct {
+	ID            int
 	Name, Meaning string
 	Type          Type
 }
@@ -15,6 +17,7 @@ type Field struct {
 // Numbers are little-endian with eight bytes, a boolean is one byte, as in Parquet. Texts may be
 // cut: see the functions Least and Most.
 type Column struct {
+	ID          int   // of the field
 	Bytes       int64 // in the file
 	Nulls       int64
 	Least, Most []byte
@@ -25,7 +28,7 @@ type File struct {
 	Path        string // absolute, or with a scheme
 	Rows, Bytes int64
 	Partition   string   // the value of the partition column in all rows
-	Columns     []Column // one a field; nil if nothing is known
+	Columns     []Column // one a field, in the same order; nil if nothing is known
 }
 
 // State is the content of a table at one moment.
@@ -47,8 +50,8 @@ type Table struct {
 // check returns what keeps a state from being written.
 func (s *State) check() error {
 	for _, f := range s.Fields {
-		if !known[f.Type] {
-			return fmt.Errorf("iceberg: column %s has the type %q", f.Name, f.Type)
+		if !known[f.Type] || f.ID < 1 {
+			return fmt.Errorf("iceberg: column %s has the type %q and the id %d", f.Name, f.Type, f.ID)
 		}
 	}
 	if s.PartitionBy != "" && s.partition() < 0 {
@@ -86,7 +89,7 @@ func (s *State) extends(earlier *State) bool {
 		return false
 	}
 	for i, f := range earlier.Fields {
-		if s.Fields[i].Name != f.Name || s.Fields[i].Type != f.Type {
+		if got := s.Fields[i]; got.ID != f.ID || got.Name != f.Name || got.Type != f.Type {
 			return false
 		}
 	}

@@ -17,9 +17,10 @@ import (
 // Folder is where a store has its Iceberg tables, each in a folder of its name.
 const Folder = "bulk/iceberg"
 
-// types are the Iceberg types of the types in manifests of bulk files.
+// types are the Iceberg types of the types in manifests of bulk files. There is none for points,
+// whose coordinates are columns of their own.
 var types = map[string]Type{
-	"string": String, "boolean": Boolean, "int64": Long, "double": Double, "timestamp": Timestamp, "geometry": Binary,
+	"string": String, "boolean": Boolean, "int64": Long, "double": Double, "timestamp": Timestamp,
 }
 
 // Update writes the Iceberg tables of the bulk files of a store in the directory dir: one for each
@@ -99,8 +100,10 @@ func (u *updater) table(name string) (*Table, error) {
 			continue
 		}
 		s := State{ID: m.Snapshot, Time: m.Created, PartitionBy: from.PartitionedBy}
-		for _, c := range from.Schema {
-			s.Fields = append(s.Fields, Field{c.Name, c.Meaning, types[c.Type]})
+		for k, c := range from.Schema {
+			if of, ok := types[c.Type]; ok {
+				s.Fields = append(s.Fields, Field{k + 1, c.Name, c.Meaning, of})
+			}
 		}
 		for i := range from.Files {
 			f := &from.Files[i]
@@ -137,11 +140,11 @@ func (u *updater) columnsOf(f *bulk.File, fields []Field) ([]Column, error) {
 	}
 	columns, unbounded := make([]Column, len(fields)), make([]bool, len(fields))
 	for _, group := range opened.Metadata().RowGroups {
-		if len(group.Columns) != len(fields) {
-			return nil, fmt.Errorf("the file has %d columns, the manifest %d", len(group.Columns), len(fields))
-		}
-		for i := range group.Columns {
-			if !columns[i].add(&group.Columns[i].MetaData, fields[i].Type) {
+		for i, f := range fields {
+			if columns[i].ID = f.ID; f.ID > len(group.Columns) {
+				return nil, fmt.Errorf("the file has %d columns, the manifest more", len(group.Columns))
+			}
+			if !columns[i].add(&group.Columns[f.ID-1].MetaData, f.Type) {
 				unbounded[i] = true
 			}
 		}
@@ -166,7 +169,7 @@ func (c *Column) add(m *format.ColumnMetaData, of Type) (bounded bool) {
 	switch {
 	case m.Statistics.NullCount == m.NumValues:
 		return true
-	case of == Binary || least == nil || most == nil: // points have no order
+	case least == nil || most == nil:
 		return false
 	}
 	if c.Least == nil || less(of, least, c.Least) {

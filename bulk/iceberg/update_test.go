@@ -24,6 +24,7 @@ import (
 type cells struct {
 	Place *string `parquet:"place,optional"`
 	N     *int64  `parquet:"n,optional"`
+	Point *string `parquet:"point,optional"`
 	X     float64 `parquet:"x"`
 }
 
@@ -57,16 +58,16 @@ func TestUpdateReadsFooters(t *testing.T) {
 	n := func(v int64) *int64 { return &v }
 	long := strings.Repeat("z", 40)
 	file := putFile(t, b, "event/part-0.parquet", []cells{
-		{text("b"), n(5), 1.5}, {nil, n(-7), -2}, {text("a"), nil, 0}, {text(long), nil, 3},
+		{text("b"), n(5), nil, 1.5}, {nil, n(-7), nil, -2}, {text("a"), nil, nil, 0}, {text(long), nil, nil, 3},
 	})
-	empty := putFile(t, b, "event/part-1.parquet", []cells{{text(""), nil, 1}, {text("a"), nil, 1}})
+	empty := putFile(t, b, "event/part-1.parquet", []cells{{text(""), nil, nil, 1}, {text("a"), nil, nil, 1}})
 	put := func(id string, at time.Time, files ...bulk.File) {
 		m := &bulk.Manifest{Format: bulk.ManifestFormat, Snapshot: id, Created: at, Tables: []bulk.Table{{
 			Table: "event", Segment: strings.Repeat("0", 64), Files: files, Schema: []bulk.Column{
-				{Name: "place", Type: "string", Meaning: "where"}, {Name: "n", Type: "int64"}, {
-					Name: "x",
-					Type: "double",
-				},
+				{Name: "place", Type: "string", Meaning: "where"},
+				{Name: "n", Type: "int64"},
+				{Name: "point", Type: "geometry"},
+				{Name: "x", Type: "double"},
 			},
 		}}}
 		data, err := m.Encode()
@@ -98,9 +99,9 @@ func TestUpdateReadsFooters(t *testing.T) {
 			got.Columns[i].Bytes = 0 // depends on the library
 		}
 		columns := []Column{
-			{Nulls: 1, Least: []byte("a"), Most: []byte(strings.Repeat("z", 15) + "{")},
-			{Nulls: 2, Least: number(^uint64(6)), Most: number(5)},
-			{Least: []byte{0, 0, 0, 0, 0, 0, 0, 0xc0}, Most: []byte{0, 0, 0, 0, 0, 0, 8, 0x40}},
+			{ID: 1, Nulls: 1, Least: []byte("a"), Most: []byte(strings.Repeat("z", 15) + "{")},
+			{ID: 2, Nulls: 2, Least: number(^uint64(6)), Most: number(5)},
+			{ID: 4, Least: []byte{0, 0, 0, 0, 0, 0, 0, 0xc0}, Most: []byte{0, 0, 0, 0, 0, 0, 8, 0x40}},
 		}
 		if got.Rows != 4 || got.Bytes != file.Bytes || !reflect.DeepEqual(got.Columns, columns) {
 			t.Errorf("the file is %+v, want the columns %+v", got, columns)

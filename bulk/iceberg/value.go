@@ -17,10 +17,9 @@ const (
 	Long      Type = "long"
 	Double    Type = "double"
 	Timestamp Type = "timestamp" // microseconds since 1970-01-01T00:00:00, without a zone
-	Binary    Type = "binary"
 )
 
-var known = map[Type]bool{String: true, Boolean: true, Long: true, Double: true, Timestamp: true, Binary: true}
+var known = map[Type]bool{String: true, Boolean: true, Long: true, Double: true, Timestamp: true}
 
 // less compares two bounds. Parquet has numbers in the same form as manifests.
 func less(of Type, a, b []byte) bool {
