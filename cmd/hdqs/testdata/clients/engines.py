@@ -1,0 +1,238 @@
+"""Reads every table of bulk files with an engine, and compares it with the interface's full pages: engines.py URL STORE ENGINE...
+
+URL is a server that serves the directory STORE. For each column the count of nulls, the sum of numbers, and the sum of hashes of
+all values, which does not depend on the order of the rows, must be those of the records. What differs is printed; the exit code is 1.
+"""
+
+import concurrent.futures
+import datetime
+import hashlib
+import importlib
+import io
+import json
+import math
+import os
+import pathlib
+import struct
+import sys
+import urllib.parse
+import urllib.request
+
+BASE, STORE = sys.argv[1], os.path.abspath(sys.argv[2])
+IDENTIFIER = "ZW5naW5lczplbmdpbmVzQGV4YW1wbGUub3Jn"
+PAGE = 10_000
+
+
+class Table:
+    """A table of the manifest, with where its Parquet files are."""
+
+    def __init__(self, entry, manifest_url):
+        self.name, self.endpoint, self.rows = entry["table"], entry["endpoint"], entry["rows"]
+        self.schema = entry["schema"]
+        self.partitioned = entry.get("partitioned_by")
+        files = [f for f in entry["files"] if f["format"] == "parquet"]
+        self.urls = [urllib.parse.urljoin(manifest_url, f["path"]) for f in files]
+        self.paths = [f"{STORE}/bulk/data/{os.path.dirname(f['path'])}/{f['sha256']}.parquet" for f in files]
+        self.iceberg = f"{STORE}/bulk/iceberg/{self.name}"
+
+
+def fetch(url):
+    with urllib.request.urlopen(url) as answer:
+        return answer.geturl(), answer.read()
+
+
+def records(table):
+    """All records of the interface, page by page."""
+    for offset in range(0, max(table.rows, 1), PAGE):
+        query = urllib.parse.urlencode({"limit": PAGE, "offset": offset, "app_identifier": IDENTIFIER})
+        yield from json.loads(fetch(f"{BASE}{table.endpoint}?{query}")[1])["data"]
+
+
+def text(value, kind):
+    """A value as it is hashed."""
+    if value is None:
+        return "null"
+    if kind == "boolean":
+        return str(bool(value))
+    if kind == "int64":
+        return str(int(value))
+    if kind == "double":
+        return repr(float(value))
+    if kind == "timestamp":
+        if isinstance(value, str):
+            return value
+        if value.tzinfo:  # chDB adds one
+            value = value.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+        return value.isoformat()
+    return str(value)
+
+
+def summary(values, kind):
+    nulls, hashes, numbers = 0, 0, []
+    for value in values:
+        if value is None or value != value:
+            nulls += 1
+            continue
+        hashes += int.from_bytes(hashlib.blake2b(text(value, kind).encode(), digest_size=8).digest(), "big")
+        if kind in ("int64", "double"):
+            numbers.append(value)
+    return nulls, hashes % 2**64, math.fsum(numbers)
+
+
+def expected(table):
+    """The number of the interface's records, and their summaries by column. It has points as coordinates only."""
+    rows = list(records(table))
+    kinds = {c["name"]: c["type"] for c in table.schema if c["type"] != "geometry"}
+    if rows and set(rows[0]) != set(kinds):
+        raise SystemExit(f"{table.name}: the interface has the columns {sorted(rows[0])}, the manifest {sorted(kinds)}")
+    return len(rows), {name: summary((r[name] for r in rows), kind) for name, kind in kinds.items()}
+
+
+def check(table, want, read, files):
+    """What differs between a table that an engine has read, an Arrow table, and the interface."""
+    rows, columns = want
+    points = [c["name"] for c in table.schema if c["type"] == "geometry"]
+    names = list(columns) + points * files
+    if sorted(read.column_names) != sorted(names):
+        return [f"{table.name}: the columns {read.column_names}, want {names}"]
+    if read.num_rows != rows:
+        return [f"{table.name}: {read.num_rows} rows, want {rows}"]
+    found = []
+    for column in table.schema:
+        name, kind = column["name"], column["type"]
+        if kind != "geometry":
+            got = summary(read[name].to_pylist(), kind)
+            if got != columns[name]:
+                found.append(f"{table.name}.{name}: nulls, hash and sum {got}, want {columns[name]}")
+    for name in points * files:
+        for point, lon, lat in zip(read[name].to_pylist(), read["lon"].to_pylist(), read["lat"].to_pylist()):
+            if isinstance(point, bytes) and point != struct.pack("<BIdd", 1, 1, lon, lat):
+                found.append(f"{table.name}.{name}: {point} is not at {lon}, {lat}")
+                break
+    return found
+
+
+# The engines. Each returns a function that reads a table as an Arrow table.
+
+
+def duckdb_with(*extensions):
+    import duckdb
+
+    connection = duckdb.connect()
+    for name in extensions:
+        module = importlib.import_module("duckdb_extension_" + name)
+        [extension] = pathlib.Path(module.__file__).parent.rglob(name + ".duckdb_extension")
+        connection.load_extension(str(extension))
+    return connection
+
+
+def arrow_of(relation):
+    """A relation of DuckDB. Its type of points is left to readers of the files."""
+    points = [n for n, t in zip(relation.columns, relation.types) if "GEOMETRY" in str(t)]
+    if points:
+        relation = relation.project("* REPLACE (" + ", ".join(f'ST_AsText("{n}") AS "{n}"' for n in points) + ")")
+    return relation.to_arrow_table()
+
+
+def duckdb():
+    connection = duckdb_with("httpfs")
+    return lambda t: arrow_of(connection.read_parquet(t.urls, hive_partitioning=False))
+
+
+def duckdb_iceberg():
+    connection = duckdb_with("avro", "iceberg")
+    return lambda t: arrow_of(connection.sql("FROM iceberg_scan(?)", params=[t.iceberg]))
+
+
+def polars():
+    import polars as pl
+
+    return lambda t: pl.scan_parquet(t.urls, hive_partitioning=False).collect().to_arrow()
+
+
+def pandas():
+    import pandas as pd
+    import pyarrow as pa
+
+    return lambda t: pa.Table.from_pandas(pd.concat(pd.read_parquet(u) for u in t.urls), preserve_index=False)
+
+
+def pyarrow():
+    import pyarrow.parquet as pq
+
+    return lambda t: pq.read_table(t.paths, partitioning=None)
+
+
+def pyarrow_bytes():
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    return lambda t: pa.concat_tables(pq.read_table(io.BytesIO(fetch(u)[1])) for u in t.urls)
+
+
+def pyiceberg():
+    from pyiceberg.table import StaticTable
+
+    return lambda t: StaticTable.from_metadata(t.iceberg).scan().to_arrow()
+
+
+def chdb():
+    import chdb
+    import pyarrow as pa
+
+    def read(table):
+        parts = [chdb.query(f"SELECT * FROM url('{u}', 'Parquet')", "Arrow").bytes() for u in table.urls]
+        return pa.concat_tables(pa.ipc.open_file(p).read_all() for p in parts)
+
+    return read
+
+
+def spark_session():
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master("local[1]").appName("engines")
+    for key, value in {
+        "spark.jars": os.environ["ICEBERG_JAR"], "spark.ui.enabled": "false", "spark.driver.memory": "1g",
+        "spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "1", "spark.sql.session.timeZone": "UTC",
+        "spark.sql.catalog.hdqs": "org.apache.iceberg.spark.SparkCatalog", "spark.sql.catalog.hdqs.type": "hadoop",
+        "spark.sql.catalog.hdqs.warehouse": f"{STORE}/bulk/iceberg",
+    }.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def spark():
+    session = spark_session()
+    return lambda t: session.read.parquet(*t.paths).toArrow()
+
+
+def spark_iceberg():
+    session = spark_session()
+    return lambda t: session.table(f"hdqs.`{t.name}`").toArrow()
+
+
+def main():
+    url, body = fetch(BASE + "/bulk/latest/manifest.json")
+    tables = [Table(entry, url) for entry in json.loads(body)["tables"]]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        wants = list(pool.map(expected, tables))
+    failed = 0
+    for engine in sys.argv[3:]:
+        read = globals()[engine]()
+        found = []
+        for table, want in zip(tables, wants):
+            try:
+                found += check(table, want, read(table), not engine.endswith("iceberg"))
+            except Exception as e:  # of an engine, which may be of any kind
+                found.append(f"{table.name}: {type(e).__name__}: {e}")
+        print(f"{engine}: {len(tables)} tables, {sum(w[0] for w in wants)} rows, {len(found)} differences", flush=True)
+        for line in found:
+            print(f"  {engine}: {line}"[:600])
+        failed += len(found)
+    sys.exit(failed > 0)
+
+
+main()
