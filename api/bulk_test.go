@@ -128,9 +128,8 @@ func TestBulkFiles(t *testing.T) {
 		}
 	}
 	index := ask(t, address, "GET", "/bulk/index.json", nil)
-	if want := `{"latest":"` + sampleID + `","snapshots":[{"snapshot":"` + sampleID + `","manifest":"` + sampleID +
-		`/manifest.json"}]}` + "\n"; string(index.Body) != want {
-		t.Errorf("index\n%s\nwant\n%s", index.Body, want)
+	if want := `"` + sampleID + `/manifest.json"`; !strings.Contains(string(index.Body), want) {
+		t.Errorf("the index lacks %s:\n%s", want, index.Body)
 	}
 	if page := ask(t, address, "GET", "/", nil); !strings.Contains(string(page.Body), "/bulk/latest/manifest.json") {
 		t.Error("the landing page has no link to the files")

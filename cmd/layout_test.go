@@ -70,7 +70,7 @@ var imports = map[string][]string{
 	"cmd/worldmap":        {"api/chart", "internal/atomicfile"},
 	"cmd/hdqs": {
 		"snapshot", "snapshot/store", "internal/replica", "internal/fetch", "index", "loader", "loader/sample",
-		"bulk", "bulk/export", "loader/upstream", "api", "api/boundary",
+		"bulk", "bulk/export", "bulk/iceberg", "loader/upstream", "api", "api/boundary",
 		"api/contract", "api/encode", "api/accesslog", "internal/nearest", "internal/memory",
 	},
 }

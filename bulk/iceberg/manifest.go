@@ -89,7 +89,7 @@ func (r *record) appendEntry(e *entry, partitioned bool) {
 	r.text(e.file.Path)
 	r.text("PARQUET")
 	if partitioned {
-		r.some([]byte(e.file.Partition))
+		r.some(bytesOf(e.file.Partition))
 	}
 	r.long(e.file.Rows)
 	r.long(e.file.Bytes)
@@ -99,6 +99,14 @@ func (r *record) appendEntry(e *entry, partitioned bool) {
 	r.appendColumns(e.file, all, func(c *Column) { r.long(c.Nulls) })
 	r.appendColumns(e.file, func(c *Column) bool { return c.Least != nil }, func(c *Column) { r.text(string(c.Least)) })
 	r.appendColumns(e.file, func(c *Column) bool { return c.Most != nil }, func(c *Column) { r.text(string(c.Most)) })
+}
+
+// bytesOf returns the bytes of a value of the partition column, nil for null.
+func bytesOf(value string) []byte {
+	if value == "" {
+		return nil
+	}
+	return []byte(value)
 }
 
 // appendColumns appends a map from the ids of the columns that have a value.
@@ -130,7 +138,8 @@ type manifest struct {
 	snapshot int64
 	files    [3]int   // by status
 	rows     [3]int64 // by status
-	from, to string   // smallest and largest value of the partition column
+	from, to string   // smallest and largest value of the partition column, empty without one
+	nulls    bool     // it has nulls
 }
 
 // newManifest describes a manifest with the given entries.
@@ -143,9 +152,12 @@ func newManifest(entries []entry, spec int, partitioned bool, sequence, snapshot
 		if e.status != deleted {
 			m.least = min(m.least, e.sequence)
 		}
-		if partitioned {
-			m.from = min(cmp.Or(m.from, e.file.Partition), e.file.Partition)
-			m.to = max(m.to, e.file.Partition)
+		switch value := e.file.Partition; {
+		case !partitioned:
+		case value == "":
+			m.nulls = true
+		default:
+			m.from, m.to = min(cmp.Or(m.from, value), value), max(m.to, value)
 		}
 	}
 	return m
@@ -203,14 +215,14 @@ func listFile(manifests []manifest, snapshot, parent, sequence int64) []byte {
 		}
 		block.present()
 		n := 0
-		if m.to != "" {
+		if m.to != "" || m.nulls {
 			n = 1
 		}
 		block.array(n, func(int) {
-			block.bool(false)
+			block.bool(m.nulls)
 			block.null()
-			block.some([]byte(m.from))
-			block.some([]byte(m.to))
+			block.some(bytesOf(m.from))
+			block.some(bytesOf(m.to))
 		})
 	}
 	before := "null"

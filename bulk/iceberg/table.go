@@ -27,7 +27,7 @@ type Column struct {
 type File struct {
 	Path        string // absolute, or with a scheme
 	Rows, Bytes int64
-	Partition   string   // the value of the partition column in all rows
+	Partition   string   // the value of the partition column in all rows; empty: it is null in all
 	Columns     []Column // one a field, in the same order; nil if nothing is known
 }
 
@@ -65,8 +65,6 @@ func (s *State) check() error {
 		case f.Columns != nil && len(f.Columns) != len(s.Fields):
 			return fmt.Errorf("iceberg: the file %s of %s has %d columns, want %d", f.Path, s.ID, len(f.Columns),
 				len(s.Fields))
-		case s.PartitionBy != "" && f.Partition == "":
-			return fmt.Errorf("iceberg: the file %s of %s has no %s", f.Path, s.ID, s.PartitionBy)
 		}
 		seen[f.Path] = true
 	}

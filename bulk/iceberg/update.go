@@ -2,7 +2,10 @@ package iceberg
 
 import (
 	"cmp"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,21 +28,25 @@ var types = map[string]Type{
 
 // Update writes the Iceberg tables of the bulk files of a store in the directory dir: one for each
 // table, with one state for each snapshot whose files are there. location is the address by which
-// engines find dir; an empty one means its absolute path. Call it after files were added or
-// removed.
+// engines find dir; with an empty one tables stay at the address that they have, which is the
+// absolute path of dir for new ones. Call it after files were added or removed.
 func Update(b *bulk.Bulk, dir, location string) error {
-	if location == "" {
-		absolute, err := filepath.Abs(dir)
-		if err != nil {
-			return err
-		}
-		location = filepath.ToSlash(absolute)
+	absolute, err := filepath.Abs(dir)
+	if err != nil {
+		return err
 	}
-	u := updater{bulk: b, location: strings.TrimRight(location, "/"), columns: map[string][]Column{}}
+	u := updater{bulk: b, columns: map[string][]Column{}}
 	if err := u.readManifests(); err != nil {
 		return err
 	}
-	for _, name := range u.names() {
+	folder := filepath.Join(absolute, filepath.FromSlash(Folder))
+	names := u.names()
+	for _, name := range names {
+		metadata := filepath.Join(folder, name, "metadata")
+		if u.location = location; location == "" {
+			u.location = cmp.Or(locationOf(metadata, name), filepath.ToSlash(absolute))
+		}
+		u.location = strings.TrimRight(u.location, "/")
 		t, err := u.table(name)
 		if err != nil {
 			return err
@@ -48,8 +55,38 @@ func Update(b *bulk.Bulk, dir, location string) error {
 		if err != nil {
 			return err
 		}
-		if _, err := Write(filepath.Join(dir, filepath.FromSlash(Folder), name, "metadata"), made); err != nil {
+		if _, err := Write(metadata, made); err != nil {
 			return err
+		}
+	}
+	return removeOthers(folder, names)
+}
+
+// locationOf returns the address at which a table says that its store is, empty if there is none.
+func locationOf(metadata, name string) string {
+	_, text, _, err := currentVersion(metadata)
+	if err != nil {
+		return ""
+	}
+	var m metadataJSON
+	if json.Unmarshal(text, &m) != nil {
+		return ""
+	}
+	location, _ := strings.CutSuffix(m.Location, "/"+Folder+"/"+name)
+	return location
+}
+
+// removeOthers removes tables of which no snapshot has files any longer.
+func removeOthers(folder string, names []string) error {
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if !slices.Contains(names, e.Name()) {
+			if err := os.RemoveAll(filepath.Join(folder, e.Name())); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -57,7 +94,7 @@ func Update(b *bulk.Bulk, dir, location string) error {
 
 type updater struct {
 	bulk      *bulk.Bulk
-	location  string
+	location  string              // of the store, for the table that is being made
 	manifests []*bulk.Manifest    // the oldest first
 	columns   map[string][]Column // of files, by name: snapshots share most of them
 }
@@ -91,37 +128,47 @@ func (u *updater) names() (names []string) {
 	return slices.Compact(names)
 }
 
-// table returns a table with its states.
+// table returns a table with its states. Those of earlier snapshots are left out if a file of
+// theirs cannot be read: it must not keep the next snapshot from being published.
 func (u *updater) table(name string) (*Table, error) {
 	t := &Table{Name: name, Location: u.location + "/" + Folder + "/" + name}
+	var fault error
 	for _, m := range u.manifests {
 		from := m.Table(name)
 		if from == nil {
 			continue
 		}
-		s := State{ID: m.Snapshot, Time: m.Created, PartitionBy: from.PartitionedBy}
-		for k, c := range from.Schema {
-			if of, ok := types[c.Type]; ok {
-				s.Fields = append(s.Fields, Field{k + 1, c.Name, c.Meaning, of})
-			}
+		var s *State
+		if s, fault = u.state(m, from); fault == nil {
+			t.States = append(t.States, *s)
 		}
-		for i := range from.Files {
-			f := &from.Files[i]
-			if f.Format != bulk.Parquet {
-				continue
-			}
-			columns, err := u.columnsOf(f, s.Fields)
-			if err != nil {
-				return nil, fmt.Errorf("%s of snapshot %s: %w", f.Path, m.Snapshot, err)
-			}
-			s.Files = append(s.Files, File{
-				Path: u.location + "/" + f.Name(), Rows: int64(f.Rows), Bytes: f.Bytes, Columns: columns,
-				Partition: f.Min[from.PartitionedBy],
-			})
-		}
-		t.States = append(t.States, s)
 	}
-	return t, nil
+	return t, fault
+}
+
+// state returns the state of a table in a snapshot.
+func (u *updater) state(m *bulk.Manifest, from *bulk.Table) (*State, error) {
+	s := &State{ID: m.Snapshot, Time: m.Created, PartitionBy: from.PartitionedBy}
+	for k, c := range from.Schema {
+		if of, ok := types[c.Type]; ok {
+			s.Fields = append(s.Fields, Field{k + 1, c.Name, c.Meaning, of})
+		}
+	}
+	for i := range from.Files {
+		f := &from.Files[i]
+		if f.Format != bulk.Parquet {
+			continue
+		}
+		columns, err := u.columnsOf(f, s.Fields)
+		if err != nil {
+			return nil, fmt.Errorf("%s of snapshot %s: %w", f.Path, m.Snapshot, err)
+		}
+		s.Files = append(s.Files, File{
+			Path: u.location + "/" + f.Name(), Rows: int64(f.Rows), Bytes: f.Bytes, Columns: columns,
+			Partition: f.Min[from.PartitionedBy],
+		})
+	}
+	return s, nil
 }
 
 // columnsOf returns what the footer of a Parquet file has of its columns.

@@ -79,13 +79,14 @@ func TestUpdateReadsFooters(t *testing.T) {
 	at := time.Unix(1_700_000_000, 0).UTC()
 	put("z-older", at, file)
 	put("a-newer", at.Add(time.Hour), file, empty)
-	for _, location := range []string{"", "s3://bucket/prefix/"} {
+	testkit.WriteFile(t, filepath.Join(dir, "bulk/iceberg/gone/metadata/version-hint.text"), []byte("1"))
+	want := dir
+	for _, location := range []string{"", "s3://bucket/prefix/", ""} {
 		if err := Update(b, dir, location); err != nil {
 			t.Fatal(err)
 		}
-		want := strings.TrimRight(location, "/")
-		if location == "" {
-			want = dir
+		if location != "" {
+			want = "s3://bucket/prefix"
 		}
 		r := readWritten(t, filepath.Join(dir, "bulk/iceberg/event/metadata"))
 		if r.json.Location != want+"/bulk/iceberg/event" || len(r.json.Snapshots) != 2 ||
@@ -109,6 +110,9 @@ func TestUpdateReadsFooters(t *testing.T) {
 		if second := files[want+"/"+empty.Name()]; len(second.Columns) != 3 || string(second.Columns[0].Least) > "" {
 			t.Errorf("the file with an empty text is %+v", second)
 		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "bulk/iceberg/gone")); err == nil {
+		t.Error("a table without files was not removed")
 	}
 	if err := os.Remove(b.Path(&empty)); err != nil {
 		t.Fatal(err)

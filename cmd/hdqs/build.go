@@ -25,7 +25,9 @@ type buildFlags struct {
 	sign   signFlags
 	asJSON bool
 
-	withBulk bool
+	withBulk        bool
+	icebergLocation string
+
 	dryRun   bool
 	markdown string
 }
@@ -90,6 +92,8 @@ dropped rows.`,
 	f.load.register(fl, "catalog to load")
 	fl.BoolVar(&f.withBulk, "bulk", false, "write the tables as files for other programs too, beside the store's own")
 	f.bulk.register(fl, "bulk-")
+	fl.StringVar(&f.icebergLocation, "iceberg-location", "", "address of the store for readers of its Iceberg tables, "+
+		"such as s3://BUCKET/PREFIX; default: that of --store")
 	return cmd
 }
 

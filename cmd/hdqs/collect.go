@@ -3,11 +3,14 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"hdqs/bulk"
+	"hdqs/bulk/iceberg"
 	"hdqs/snapshot/store"
 )
 
@@ -29,6 +32,14 @@ func collectAll(inventory store.Inventory, o store.CollectOptions) (*collected, 
 	}
 	found.Bytes += files.Bytes
 	return &collected{found, files.Files}, nil
+}
+
+// renewIceberg writes the Iceberg tables of a store again, if it has any, without what was removed.
+func renewIceberg(st *openStore) error {
+	if _, err := os.Stat(filepath.Join(st.Dir(), filepath.FromSlash(iceberg.Folder))); err != nil {
+		return nil
+	}
+	return iceberg.Update(bulk.Open(st.Store), st.Dir(), "")
 }
 
 func newCollect() *cobra.Command {
@@ -65,6 +76,11 @@ published. The grace must be longer than a load takes.`,
 			found, err := collectAll(inventory, o)
 			if err != nil {
 				return storeError(err)
+			}
+			if st.remote == nil && !o.DryRun {
+				if err := renewIceberg(st); err != nil {
+					return storeError(err)
+				}
 			}
 			if asJSON {
 				return json.NewEncoder(cmd.OutOrStdout()).Encode(found)

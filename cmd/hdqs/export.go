@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -16,6 +17,7 @@ import (
 
 	"hdqs/bulk"
 	"hdqs/bulk/export"
+	"hdqs/bulk/iceberg"
 	"hdqs/internal/replica"
 )
 
@@ -174,6 +176,19 @@ func runExport(
 	return summarize(m, path, written), nil
 }
 
+// tablesAt is the address by which engines find the store.
+func (f *buildFlags) tablesAt(into *openStore) string {
+	switch absolute, err := filepath.Abs(into.Dir()); {
+	case f.icebergLocation != "":
+		return f.icebergLocation
+	case into.remote != nil:
+		return f.store
+	case err == nil:
+		return filepath.ToSlash(absolute)
+	}
+	return into.Dir()
+}
+
 // bulkOf returns what writes the bulk files of a snapshot beside the store. Without --bulk it does
 // nothing.
 func (f *buildFlags) bulkOf(ctx context.Context, into *openStore, messages io.Writer) (func(id string) error, error) {
@@ -195,6 +210,9 @@ func (f *buildFlags) bulkOf(ctx context.Context, into *openStore, messages io.Wr
 		m, err := export.ToStore(ctx, bulk.Open(into.Store), snap, o)
 		if err != nil {
 			return err
+		}
+		if err := iceberg.Update(bulk.Open(into.Store), into.Dir(), f.tablesAt(into)); err != nil {
+			return fmt.Errorf("the Iceberg tables of the store: %w", err)
 		}
 		fmt.Fprintf(messages, "bulk files of snapshot %s:\n", id)
 		return summarize(m, "", written).printFormats(messages)

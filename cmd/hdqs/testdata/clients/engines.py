@@ -214,6 +214,36 @@ def spark_iceberg():
     return lambda t: session.table(f"hdqs.`{t.name}`").toArrow()
 
 
+# Joins. Each returns a function that runs a query in which {NAME} is a table, and returns its rows.
+
+JOIN = """SELECT location_code, killed, moved
+FROM (SELECT location_code, sum(fatalities) AS killed FROM {conflict_event} GROUP BY location_code) AS events
+JOIN (SELECT location_code, sum(population) AS moved FROM {idps} GROUP BY location_code) AS people USING (location_code)
+ORDER BY location_code"""
+
+
+def expected_join(tables):
+    """What JOIN returns, from the interface's records."""
+    sums = {}
+    for place, (name, field) in enumerate([("conflict_event", "fatalities"), ("idps", "population")]):
+        for r in records(tables[name]):
+            known = sums.setdefault(r["location_code"], [None, None, 0, 0])
+            known[2 + place] += 1
+            if r[field] is not None:
+                known[place] = (known[place] or 0) + r[field]
+    return [(code, s[0], s[1]) for code, s in sorted(sums.items()) if s[2] and s[3]]
+
+
+def duckdb_join():
+    connection = duckdb_with("avro", "iceberg")
+    return lambda names: connection.sql(JOIN.format(**{n: f"iceberg_scan('{t.iceberg}')" for n, t in names.items()})).fetchall()
+
+
+def spark_join():
+    session = spark_session()
+    return lambda names: [tuple(r) for r in session.sql(JOIN.format(**{n: f"hdqs.`{n}`" for n in names})).collect()]
+
+
 def main():
     url, body = fetch(BASE + "/bulk/latest/manifest.json")
     tables = [Table(entry, url) for entry in json.loads(body)["tables"]]
@@ -223,6 +253,14 @@ def main():
     for engine in sys.argv[3:]:
         read = globals()[engine]()
         found = []
+        if engine.endswith("_join"):
+            names = {t.name: t for t in tables}
+            got, want = read(names), expected_join(names)
+            print(f"{engine}: {len(want)} groups, {'equal' if got == want else 'other'}", flush=True)
+            if got != want or not want:
+                print(f"  {engine}: {got}, want {want}")
+                failed += 1
+            continue
         for table, want in zip(tables, wants):
             try:
                 found += check(table, want, read(table), not engine.endswith("iceberg"))
