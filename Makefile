@@ -74,6 +74,8 @@ unit: ## all package tests without the race detector
 VERSITYGW_VERSION := v1.8.0
 AXE_VERSION := 4.14.1
 AXE := .cache/axe/$(AXE_VERSION)/package/axe.min.js
+VNU_VERSION := 26.9.27
+VNU := .cache/vnu/$(VNU_VERSION)/package/build/dist/vnu.jar
 VERSITYGW := .cache/versitygw/$(VERSITYGW_VERSION)/versitygw
 
 whole bucket clients: export HDQS_BINARY := $(abspath $(BIN))
@@ -97,8 +99,9 @@ api-conformance: build .cache/schemathesis/packages ## schemathesis against the 
 
 edge: export HDQS_EDGE := 1
 edge: export HDQS_AXE := $(abspath $(AXE))
-edge: $(AXE) ## deploy/nginx in front of the service, the units of deploy/systemd, a browser's view from another origin
-	$(PART) 'nginx chromium systemd-analyze npm' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' ./api/... ./cmd/hdqs
+edge: export HDQS_VNU := $(abspath $(VNU))
+edge: $(AXE) $(VNU) ## deploy/nginx in front of the service, the units of deploy/systemd, pages in a browser and a checker of HTML
+	$(PART) 'nginx chromium systemd-analyze npm java' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' ./api/... ./cmd/hdqs
 
 pictures: build ## take the pictures of docs/pages.md again
 	HDQS_EDGE=1 HDQS_BINARY=$(abspath $(BIN)) $(GO) test -count=1 -run '^TestBrowserPictures$$' ./cmd/hdqs -update
@@ -109,7 +112,7 @@ vendor: ## fetch what browsers load from other projects again (api/web/vendor.lo
 vendored: ## what is in api/web/npm is what npm has
 	$(PART) 'npm openssl' .ci/vendor --check
 
-downloads: .cache/moto/packages $(VERSITYGW) $(AXE) $(CLIENTS) .cache/schemathesis/packages
+downloads: .cache/moto/packages $(VERSITYGW) $(AXE) $(VNU) $(CLIENTS) .cache/schemathesis/packages
 
 .cache/moto/packages: .ci/venv .ci/constraints.txt
 	@.ci/venv $(@D) 'moto[server]==5.2.5'
@@ -118,6 +121,11 @@ downloads: .cache/moto/packages $(VERSITYGW) $(AXE) $(CLIENTS) .cache/schemathes
 $(AXE):
 	@if .ci/install --check npm >/dev/null; then mkdir -p .cache/axe/$(AXE_VERSION) && cd .cache/axe/$(AXE_VERSION) && \
 	  npm pack --silent axe-core@$(AXE_VERSION) >/dev/null && tar -xzmf axe-core-$(AXE_VERSION).tgz package/axe.min.js; fi
+
+# The checker of HTML, which needs Java.
+$(VNU):
+	@if .ci/install --check npm >/dev/null; then mkdir -p .cache/vnu/$(VNU_VERSION) && cd .cache/vnu/$(VNU_VERSION) && \
+	  npm pack --silent vnu-jar@$(VNU_VERSION) >/dev/null && tar -xzmf vnu-jar-$(VNU_VERSION).tgz package/build/dist/vnu.jar; fi
 
 # Built once, in a minute and a half.
 $(VERSITYGW):

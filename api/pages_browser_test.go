@@ -43,6 +43,7 @@ func TestBrowserPages(t *testing.T) {
 		"/browse/conflict-events?admin_level=2&event_type=demonstration&by=location_code&row=1",
 		"/browse/food-prices-market-monitor?by=market&measure=records", "/browse/conflict-events?start_date=never",
 		"/browse/humanitarian-needs?country=AFG", "/hapi/browse/food-security?by=ipc_phase&measure=records",
+		"/status", "/changelog", "/hapi/status", "/hapi/changelog",
 	} {
 		for _, width := range []int{1280, 390} {
 			for _, scheme := range []string{"light", "dark"} {
@@ -106,7 +107,7 @@ func checkPages(t *testing.T, plan []pageCheck) {
 // posts. The pages are served once more here, without the policy that forbids scripts.
 func runAxe(t *testing.T, axe []byte, plan []pageCheck) string {
 	t.Helper()
-	s := sampleServer(t, Options{}, 30)
+	s := changedServer(t)
 	script, err := json.Marshal(plan)
 	if err != nil {
 		t.Fatal(err)

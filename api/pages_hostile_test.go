@@ -1,0 +1,210 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hdqs/api/contract"
+	"hdqs/internal/testkit"
+	"hdqs/snapshot"
+	"hdqs/snapshot/store"
+)
+
+// hostileTexts are texts that would run as a script, lead elsewhere, or end the element that shows
+// them, if a page showed them without care. A script sets a variable of the frame's parent.
+var hostileTexts = []string{
+	`<script>top.ran=1</script>`, `"><script>top.ran=2</script>`, `'><img src=x onerror=top.ran=3>`,
+	`<svg onload=top.ran=4>`, `</script><script>top.ran=5</script>`, `</title><script>top.ran=6</script>`,
+	`</textarea><script>top.ran=7</script>`, `</style></svg><script>top.ran=8</script>`,
+	`</option></select><img src=x onerror=top.ran=9>`, `</a><a href=javascript:top.ran=10>`,
+	`" autofocus onfocus="top.ran=11`, `' onmouseover='top.ran=12`, "x onerror=top.ran=13 `",
+	`javascript:top.ran=14`, `JaVa` + "\t" + `ScRiPt:top.ran=15`, ` javascript:top.ran=16`, `javascript://%0atop.ran=17`,
+	`data:text/html,<script>top.ran=18</script>`, `vbscript:top.ran=19`, `//hostile.example/x`,
+	`mailto:somebody@hostile.example`, `file:///etc/passwd`, `https://hostile.example/"onclick="top.ran=20`,
+	`{{top.ran=21}}`, `${top.ran=22}`, `<%= top.ran=23 %>`, `{{constructor.constructor('top.ran=24')()}}`,
+	"line\u2028and paragraph\u2029separators", "\u202egnp.exe", "\u2067\u061cname", "\ufeffmark",
+	`=HYPERLINK("javascript:top.ran=25")`, `@SUM(1)`, `+1`, `-1`, `]]><script>top.ran=26</script>`,
+	`<!--`, `--><script>top.ran=27</script>`, `<![CDATA[`, `&lt;script&gt;top.ran=28&lt;/script&gt;`, `&#60;img&#62;`,
+	`<base href=//hostile.example>`, `<meta http-equiv=refresh content="0;url=javascript:top.ran=29">`,
+	`<iframe srcdoc="<script>top.ran=30</script>">`, `<math><mi xlink:href="javascript:top.ran=31">x</mi></math>`,
+	`\u003cscript>top.ran=32</script>`, `"},{"@type":"Dataset"}]}`, `</template><img src=x onerror=top.ran=33>`,
+	`</desc></text><script>top.ran=34</script>`, `<details open ontoggle=top.ran=35>`, `<style>@import'//hostile.example'`,
+}
+
+// hostileServer serves the sample tables with hostile texts in every column of texts, and in
+// everything that is known of datasets. Its other snapshot has other datasets.
+func hostileServer(t *testing.T) *Server {
+	t.Helper()
+	tables := sampleTables(t, len(hostileTexts))
+	for n, table := range tables {
+		for i, row := range table.rows {
+			for k, c := range table.columns {
+				if c.kind == snapshot.Text && !strings.HasPrefix(c.name, "provider_admin") {
+					row[c.name] = hostileTexts[(i+k+n)%len(hostileTexts)]
+				}
+			}
+		}
+	}
+	snap := storeSnapshot(t, "hostile", sampleTime, tables)
+	m := snap.Manifest
+	m.Datasets = nil
+	var ids []string
+	for i, text := range hostileTexts {
+		at := func(k int) string { return hostileTexts[(i+k)%len(hostileTexts)] }
+		d := store.Dataset{
+			ID: fmt.Sprintf("%03d", i), Name: at(1), Title: text, Publisher: at(2), License: at(3), LicenseURL: at(4),
+			Terms: at(5), Caveats: at(6), Updated: sampleUpdated,
+		}
+		m.Datasets, ids = append(m.Datasets, d), append(ids, d.ID)
+	}
+	for i := range m.Sources {
+		m.Sources[i].Datasets = ids[i : i+20]
+	}
+	s := serverOf(t, Options{BaseURL: "http://127.0.0.1"}, sampleSnapshot(t, 30))
+	if err := s.Swap(Release{Snapshot: snap, PublishedAt: publishedTime.Add(time.Hour)}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// hostilePaths are the addresses of pages: every kind of page, and hostile texts in parameters.
+func hostilePaths(s *Server) []string {
+	text := func(i int) string { return url.QueryEscape(hostileTexts[i%len(hostileTexts)]) }
+	paths := []string{"/status", "/changelog", "/identifier"}
+	for n, m := range s.mounts {
+		paths = append(paths, m.prefix+"/", m.prefix+"/docs", m.prefix+"/docs?q="+text(n), m.prefix+"/status")
+		endpoints := contract.EndpointsIn(m.names)
+		for i := range endpoints {
+			e := &endpoints[i]
+			page := m.prefix + browsePath + e.Name()
+			if m.prefix != "" {
+				paths = append(paths, page+"?row=1&by="+text(i))
+				continue
+			}
+			filter := "name"
+			for _, p := range m.lists[listKey{e, contract.Rows}].list.Params {
+				if p.Type == contract.String && len(p.Columns) > 0 {
+					filter = p.Name
+				}
+			}
+			paths = append(paths, docsPath+"/"+e.Name(), page+"?row=1&by=location_code&measure=records",
+				page+"?"+filter+"="+text(i)+"&by=sector_name&"+text(i+5)+"="+text(i+6),
+				page+"?admin_level="+text(i+1)+"&fields="+text(i+2)+"&limit="+text(i+3))
+		}
+	}
+	return paths
+}
+
+// TestBrowserHostileTexts opens every kind of page in Chromium, with hostile texts in all data and
+// in parameters: first under the policies of the pages, which must have nothing to report, then
+// without them, when nothing but care keeps texts from running. Nothing runs, no element or
+// attribute is made of a text, and every link is one of the web.
+func TestBrowserHostileTexts(t *testing.T) {
+	t.Parallel()
+	needEdge(t)
+	s := hostileServer(t)
+	paths := hostilePaths(s)
+	for _, protected := range []bool{true, false} {
+		results, reports := openHostile(t, s, append(slices.Clone(paths), "/control"), protected)
+		for _, r := range results[:len(results)-1] {
+			for _, text := range r.Found {
+				t.Errorf("protected %v, %s: %s", protected, r.Path, text)
+			}
+		}
+		// The last page has a script that must run without a policy, and must be reported with one.
+		control := strings.Join(results[len(results)-1].Found, "\n")
+		if ran := strings.Contains(control, "ran: control"); ran == protected {
+			t.Errorf("protected %v: the page that is hostile on purpose: %s", protected, control)
+		}
+		others := slices.DeleteFunc(reports, func(text string) bool { return strings.Contains(text, "/control") })
+		if len(others) > 0 {
+			t.Errorf("%d reports of violated policies, such as %s", len(others), others[0])
+		}
+	}
+}
+
+type hostileResult struct {
+	Path  string   `json:"path"`
+	Found []string `json:"found"`
+}
+
+// openHostile opens pages in Chromium, one after the other, and returns what it found there and
+// what was reported.
+func openHostile(
+	t *testing.T, s *Server, paths []string, protected bool,
+) (results []hostileResult, reports []string) {
+	t.Helper()
+	plan, err := json.Marshal(paths)
+	if err != nil {
+		t.Fatal(err)
+	}
+	harness := bytes.Replace(testkit.ReadFile(t, filepath.Join("testdata", "browser", "hostile.html")),
+		[]byte("PLAN"), bytes.ReplaceAll(plan, []byte(`\`), []byte(`\\`)), 1)
+	done, reported := make(chan string, 1), make(chan struct{})
+	var lock sync.Mutex
+	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/harness":
+			w.Header().Set("Content-Type", htmlType)
+			_, _ = w.Write(harness)
+		case "/done":
+			result, _ := io.ReadAll(r.Body)
+			done <- string(result)
+		case "/report":
+			text, _ := io.ReadAll(r.Body)
+			lock.Lock()
+			defer lock.Unlock()
+			if reports = append(reports, string(text)); bytes.Contains(text, []byte("/control")) {
+				close(reported)
+			}
+		case "/control":
+			w.Header().Set("Content-Type", htmlType)
+			setPolicy(w, pagePolicy, protected)
+			_, _ = io.WriteString(w, "<!DOCTYPE html><title>Control</title><script>top.ran='control'</script>")
+		default:
+			answer := s.Answer("GET", r.URL.RequestURI(), []HeaderField{{"Host", "127.0.0.1"}})
+			if answer.Status >= 500 {
+				t.Errorf("%s: %d", r.URL.RequestURI(), answer.Status)
+			}
+			w.Header().Set("Content-Type", headerOf(answer, "Content-Type"))
+			setPolicy(w, headerOf(answer, "Content-Security-Policy"), protected)
+			w.WriteHeader(answer.Status)
+			_, _ = w.Write(answer.Body)
+		}
+	}))
+	defer pages.Close()
+	result := openChromium(t, done, pages.URL+"/harness")
+	if err := json.Unmarshal([]byte(result), &results); err != nil || len(results) != len(paths) {
+		t.Fatalf("%d results of %d: %v in %.300s", len(results), len(paths), err, result)
+	}
+	if protected {
+		select {
+		case <-reported: // and with it those before it
+		case <-time.After(testkit.Patience):
+			t.Error("the script of the page that is hostile on purpose was not reported")
+		}
+	}
+	lock.Lock()
+	defer lock.Unlock()
+	return results, reports
+}
+
+// setPolicy sends the policy of a page with an address for reports, and lets the test have the page
+// in a frame.
+func setPolicy(w http.ResponseWriter, policy string, protected bool) {
+	if protected {
+		policy = strings.Replace(policy, "ancestors 'none'", "ancestors 'self'", 1)
+		w.Header().Set("Content-Security-Policy", policy+"; report-uri /report")
+	}
+}

@@ -1,0 +1,87 @@
+package api
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"hdqs/api/contract"
+	"hdqs/internal/testkit"
+)
+
+// TestBrowserHTML has the checker of the W3C (vnu) read every kind of page, and the pages of
+// records of all endpoints with and without filters: there must be no error and no warning.
+func TestBrowserHTML(t *testing.T) {
+	t.Parallel()
+	needEdge(t)
+	checker := os.Getenv("HDQS_VNU")
+	if checker == "" {
+		t.Fatal("HDQS_VNU must name vnu.jar, as 'make edge' sets it")
+	}
+	s := changedServer(t)
+	pages := map[string]string{} // addresses by file
+	dir := t.TempDir()
+	for _, path := range htmlPaths(s) {
+		answer := s.Answer("GET", path, []HeaderField{{"Host", "data.example.org"}})
+		if answer.Status != 200 && answer.Status != 422 || headerOf(answer, "Content-Type") != htmlType {
+			t.Errorf("%s: %d", path, answer.Status)
+		}
+		name := filepath.Join(dir, fmt.Sprintf("%03d.html", len(pages)))
+		testkit.WriteFile(t, name, answer.Body)
+		pages["file:"+name] = path
+	}
+	var found struct {
+		Messages []struct{ Type, URL, Message, Extract string }
+	}
+	command := exec.Command("java", "-jar", checker, "--format", "json", "--exit-zero-always", "--stdout", dir)
+	out, err := command.Output()
+	if err == nil {
+		err = json.Unmarshal(out, &found)
+	}
+	if err != nil {
+		t.Fatalf("%v: %.500s", err, out)
+	}
+	for _, m := range found.Messages {
+		t.Errorf("%s: %s: %s: %.200q", pages[m.URL], m.Type, m.Message, m.Extract)
+	}
+	broken := filepath.Join(t.TempDir(), "broken.html")
+	testkit.WriteFile(t, broken, []byte("<!DOCTYPE html><title>a</title><p><div id=a></p><b id=a>"))
+	if exec.Command("java", "-jar", checker, broken).Run() == nil {
+		t.Error("the checker accepts a page that is broken on purpose")
+	}
+}
+
+// changedServer serves a snapshot of the sample tables that has replaced another one.
+func changedServer(t *testing.T) *Server {
+	t.Helper()
+	_, second := twoSnapshots(t)
+	s := serverOf(t, Options{}, second)
+	if err := s.Swap(Release{Snapshot: sampleSnapshot(t, 30), PublishedAt: publishedTime}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// htmlPaths are the addresses of all kinds of pages in all their states.
+func htmlPaths(s *Server) []string {
+	paths := []string{
+		"/docs/interactive", "/identifier", "/docs?q=location", "/docs?q=nowhere", "/browse/idps?country=AFG",
+		"/browse/conflict-events?admin_level=7&start_date=soon", "/browse/location?name=nowhere",
+	}
+	for _, m := range s.mounts {
+		paths = append(paths, m.prefix+"/", m.prefix+"/docs", m.prefix+statusPath, m.prefix+changelogPath)
+		endpoints := contract.EndpointsIn(m.names)
+		for i := range endpoints {
+			page := m.prefix + browsePath + endpoints[i].Name()
+			paths = append(paths, page,
+				page+"?row=0&latest=true&by=location_code&measure=records&limit=5&admin_level=1")
+			if i%8 == 0 {
+				paths = append(paths, m.prefix+docsPath+"/"+endpoints[i].Name())
+			}
+		}
+	}
+	return paths
+}
