@@ -51,29 +51,6 @@ func TestBrowserPages(t *testing.T) {
 			}
 		}
 	}
-	checkPages(t, plan)
-}
-
-// TestBrowserLists does the same with the page of records of each list, without filters on a
-// desktop and with some on a phone. Where there is a time, the page has a chart with a script.
-func TestBrowserLists(t *testing.T) {
-	t.Parallel()
-	needEdge(t)
-	var plan []pageCheck
-	for _, e := range contract.EndpointsIn(contract.ContractNames) {
-		filters := "?measure=records&by=location_code&row=0&limit=5"
-		if len(e.Series()) > 0 {
-			filters = "?measure=records&location_code__in=AFG,TCD,SDN&limit=5"
-		}
-		plan = append(plan, pageCheck{Path: browsePath + e.Name() + "?limit=5", Width: 1280, Scheme: "light"},
-			pageCheck{Path: browsePath + e.Name() + filters, Width: 390, Scheme: "dark"})
-	}
-	checkPages(t, plan)
-}
-
-// checkPages fails unless pages have no violation.
-func checkPages(t *testing.T, plan []pageCheck) {
-	t.Helper()
 	axe, err := os.ReadFile(os.Getenv("HDQS_AXE"))
 	if err != nil {
 		t.Fatalf("HDQS_AXE must name axe.min.js, as 'make edge' sets it: %v", err)

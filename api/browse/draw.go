@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -267,7 +268,7 @@ func describe(m measure, what string) string {
 
 // sortByFigure puts the greatest figures first, and groups without a figure last.
 func sortByFigure(groups []group) {
-	slices.SortStableFunc(groups, func(a, b group) int {
+	slices.SortFunc(groups, func(a, b group) int {
 		switch {
 		case a.known != b.known:
 			return map[bool]int{true: -1, false: 1}[a.known]
@@ -276,7 +277,7 @@ func sortByFigure(groups []group) {
 		case a.number < b.number:
 			return 1
 		}
-		return strings.Compare(a.name, b.name)
+		return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.value, b.value), cmp.Compare(a.lat, b.lat))
 	})
 }
 

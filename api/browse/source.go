@@ -1,8 +1,6 @@
 package browse
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 
 	"hdqs/api/contract"
@@ -23,37 +21,32 @@ type Answer struct {
 	Hint    string   // what was probably meant
 }
 
-// record is a record as text: numbers as they are written, null as nil.
-type record map[string]any
+// record is a record as text: strings as they are, numbers and flags as they are written.
+type record struct {
+	at     map[string]int // position of a field; the same for all records of an answer
+	values []value
+}
 
-// records reads the records of an answer.
-func (a *Answer) records() ([]record, error) {
-	var body struct {
-		Data []record `json:"data"`
-	}
-	d := json.NewDecoder(bytes.NewReader(a.Body))
-	d.UseNumber()
-	if err := d.Decode(&body); err != nil {
-		return nil, fmt.Errorf("browse: an answer that is no list of records: %w", err)
-	}
-	return body.Data, nil
+type value struct {
+	text string
+	null bool
 }
 
 // text is a value of a record as text; ok is false for null.
 func (r record) text(field string) (text string, ok bool) {
-	switch v := r[field].(type) {
-	case nil:
+	i, known := r.at[field]
+	if !known || r.values[i].null {
 		return "", false
-	case string:
-		return v, true
-	case json.Number:
-		return v.String(), true
-	case bool:
-		if v {
-			return "true", true
-		}
-		return "false", true
-	default:
-		return fmt.Sprint(v), true
 	}
+	return r.values[i].text, true
+}
+
+// records reads the records of an answer.
+func (a *Answer) records() ([]record, error) {
+	s := scanner{text: string(a.Body)}
+	all, err := s.records()
+	if err != nil {
+		return nil, fmt.Errorf("browse: an answer that is no list of records, at byte %d: %w", s.at, err)
+	}
+	return all, nil
 }

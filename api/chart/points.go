@@ -101,11 +101,15 @@ func (b box) roomy(least float64) box {
 
 // marksOf shares places out among squares of a size, or as much greater as maxPlaces needs.
 func marksOf(places []Place, size float64) []mark {
+	at := make([][2]float64, len(places))
+	for i := range places {
+		at[i][0], at[i][1] = project(places[i].Lon, places[i].Lat)
+	}
 	for ; ; size *= 1.5 {
 		squares := map[[2]int]int{}
 		var marks []mark
 		for i := range places {
-			x, y := project(places[i].Lon, places[i].Lat)
+			x, y := at[i][0], at[i][1]
 			square := [2]int{int(math.Floor(x / size)), int(math.Floor(y / size))}
 			k, known := squares[square]
 			if !known {
