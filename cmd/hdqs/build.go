@@ -152,6 +152,9 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 	if err == nil && l.Outcome != "published" {
 		err = write(l.Snapshot) // an earlier load may have had no --bulk
 	}
+	if err == nil {
+		err = f.updateIceberg(into)
+	}
 	if err != nil {
 		return nil, storeError(err)
 	}
@@ -172,6 +175,9 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 	}
 	before := into.remote.Traffic()
 	now, err := into.remote.Push(ctx, into.Store, f.channel, base, damaged)
+	if err == nil && f.withBulk {
+		err = into.remote.PushIceberg(ctx, into.Store)
+	}
 	if err != nil {
 		return nil, storeError(err)
 	}
@@ -192,7 +198,10 @@ func (f *buildFlags) begin(
 	fetched, err := into.copy.Fetch(ctx)
 	switch {
 	case err == nil:
-		return fetched.Version, false, into.copy.Keep(fetched.Version)
+		if err := into.copy.Keep(fetched.Version); err != nil {
+			return fetched.Version, false, err
+		}
+		return fetched.Version, false, f.beginBulk(ctx, into, fetched.ID)
 	case isAbsent(err):
 		return base, false, nil
 	case fetched != nil && errors.Is(err, snapshot.ErrCorrupt):

@@ -35,10 +35,15 @@ type diskTrial struct {
 	load         func(dir string) []string
 	whole        string                // the directory before
 	before, want map[string]storedFile // of the store
+	only         string                // try only steps of kinds that begin so
 	kill         bool                  // kill the program before each step; otherwise the step fails
 }
 
 const channelFile = "channels/stable.json"
+
+// icebergFiles are made of a store after the channel has moved. The next load makes them if this
+// one could not.
+const icebergFiles = "bulk/iceberg/"
 
 // TestDiskFaults makes each kind of step by which a load changes its cache and its store fail, with
 // the errors of a broken or full disk. The store then shows the complete old snapshot or the
@@ -46,11 +51,27 @@ const channelFile = "channels/stable.json"
 // the result of a load without failures.
 func TestDiskFaults(t *testing.T) { testLoadSteps(t, 50, false) }
 
+// TestDiskFaultsOfBulk does the same with a load that writes bulk files.
+func TestDiskFaultsOfBulk(t *testing.T) {
+	testLoadSteps(t, 20, false, bulkLoad...)
+}
+
 // TestKillPoints kills the load with SIGKILL before each of these steps. It leaves only files with
 // temporary names, which the next load removes.
 func TestKillPoints(t *testing.T) { testLoadSteps(t, 25, true) }
 
-func testLoadSteps(t *testing.T, least int, kill bool) {
+// TestKillPointsOfBulk does the same with a load that writes bulk files.
+func TestKillPointsOfBulk(t *testing.T) {
+	testLoadSteps(t, 10, true, bulkLoad...)
+}
+
+// bulkLoad are flags of a load that writes bulk files. Iceberg tables have the address of the
+// store.
+var bulkLoad = []string{
+	"--bulk", "--bulk-tables", "funding", "--bulk-formats", "parquet,csv.gz", "--iceberg-location", "https://store.example",
+}
+
+func testLoadSteps(t *testing.T, least int, kill bool, more ...string) {
 	parallel(t)
 	files := newCatalogOf(t, generator.Options{Seed: 1, Small: true})
 	mirror := filepath.Join(t.TempDir(), "mirror")
@@ -60,12 +81,16 @@ func testLoadSteps(t *testing.T, least int, kill bool) {
 	publish()
 	web := httptest.NewServer(http.FileServer(http.Dir(mirror)))
 	t.Cleanup(web.Close)
-	d := &diskTrial{kill: kill, whole: filepath.Join(t.TempDir(), "data"), load: func(dir string) []string {
-		return []string{
+	only := ""
+	if len(more) > 0 {
+		only = "store/bulk" // the others are tried without these flags
+	}
+	d := &diskTrial{kill: kill, only: only, whole: filepath.Join(t.TempDir(), "data"), load: func(dir string) []string {
+		return append([]string{
 			"build", "--catalog", web.URL, "--store", filepath.Join(dir, "store"), "--data-dir", dir,
 			"--snapshot-time", buildTime,
 			"--allow-http", "--allow-private-hosts",
-		}
+		}, more...)
 	}}
 	d.run(t, least, func() {
 		dropRow(t, files, "funding")
@@ -114,6 +139,9 @@ func (d *diskTrial) run(t *testing.T, least int, change func()) {
 	for _, s := range good.steps {
 		if s.call == "unlink" && unfinished.MatchString(s.kind) {
 			continue // it leaves the same files as a killed load
+		}
+		if !strings.HasPrefix(s.kind, d.only) {
+			continue
 		}
 		if counts[s]++; counts[s] == 1 && (decisive[s.call] || !d.kill) {
 			trials = append(trials, injection{s, 1, faults[0]})
@@ -221,12 +249,13 @@ func (d *diskTrial) checkFiles(t *testing.T, files map[string]storedFile, publis
 		}
 	}
 	for name, file := range d.before {
-		if name != channelFile && !strings.HasPrefix(name, "replica/") && !bytes.Equal(files[name].data, file.data) {
+		if name != channelFile && !strings.HasPrefix(name, "replica/") && !strings.HasPrefix(name, icebergFiles) &&
+			!bytes.Equal(files[name].data, file.data) {
 			t.Errorf("%s of the old snapshot is lost or changed", name)
 		}
 	}
 	for name := range d.want {
-		if _, there := files[name]; published && !there {
+		if _, there := files[name]; published && !there && !strings.HasPrefix(name, icebergFiles) {
 			t.Errorf("%s of the new snapshot is missing", name)
 		}
 	}

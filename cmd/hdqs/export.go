@@ -19,6 +19,7 @@ import (
 	"hdqs/bulk/export"
 	"hdqs/bulk/iceberg"
 	"hdqs/internal/replica"
+	"hdqs/snapshot"
 )
 
 // bulkFlags say which bulk files are written.
@@ -189,6 +190,30 @@ func (f *buildFlags) tablesAt(into *openStore) string {
 	return into.Dir()
 }
 
+// updateIceberg adds the published snapshot to the Iceberg tables. If that fails, the next load
+// does it.
+func (f *buildFlags) updateIceberg(into *openStore) error {
+	if !f.withBulk {
+		return nil
+	}
+	if err := iceberg.Update(bulk.Open(into.Store), into.Dir(), f.tablesAt(into)); err != nil {
+		return fmt.Errorf("the Iceberg tables of the store: %w", err)
+	}
+	return nil
+}
+
+// beginBulk downloads the bulk files of the snapshot that a remote channel shows: those of
+// unchanged tables are used again.
+func (f *buildFlags) beginBulk(ctx context.Context, into *openStore, id string) error {
+	if !f.withBulk {
+		return nil
+	}
+	if _, err := into.copy.FetchBulk(ctx, id); err != nil && !isAbsent(err) && !errors.Is(err, snapshot.ErrCorrupt) {
+		return storeError(err)
+	}
+	return storeError(into.copy.FetchIceberg(ctx))
+}
+
 // bulkOf returns what writes the bulk files of a snapshot beside the store. Without --bulk it does
 // nothing.
 func (f *buildFlags) bulkOf(ctx context.Context, into *openStore, messages io.Writer) (func(id string) error, error) {
@@ -210,9 +235,6 @@ func (f *buildFlags) bulkOf(ctx context.Context, into *openStore, messages io.Wr
 		m, err := export.ToStore(ctx, bulk.Open(into.Store), snap, o)
 		if err != nil {
 			return err
-		}
-		if err := iceberg.Update(bulk.Open(into.Store), into.Dir(), f.tablesAt(into)); err != nil {
-			return fmt.Errorf("the Iceberg tables of the store: %w", err)
 		}
 		fmt.Fprintf(messages, "bulk files of snapshot %s:\n", id)
 		return summarize(m, "", written).printFormats(messages)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"hdqs/api"
-	"hdqs/bulk"
 	"hdqs/internal/memory"
 	"hdqs/internal/replica"
 	"hdqs/snapshot"
@@ -27,6 +26,7 @@ type follower struct {
 	rebuild chan struct{} // has an element when files of the store are damaged
 	notify  *notifier
 	looks   *lookMetrics
+	bulk    bulkCopy
 
 	opened time.Duration // how long the first snapshot took
 	shown  store.Pointer
@@ -57,6 +57,7 @@ func (f *follower) look(ctx context.Context) (changed bool, err error) {
 	f.looks.begin()
 	changed, err = f.lookUncounted(ctx)
 	f.server.Looked(f.looks.end(changed, err, ctx.Err() != nil))
+	f.fetchBulk(ctx, f.shown.ID)
 	return changed, err
 }
 
@@ -146,7 +147,7 @@ func (f *follower) show(p store.Pointer, next found) (changed bool, err error) {
 			f.server.Announce(p.PublishedAt)
 			f.shown = p
 		}
-		f.lookForBulk()
+		f.lookForBulk(f.shown.ID)
 		return false, nil
 	}
 	f.reportStep("warming up snapshot " + p.ID)
@@ -158,18 +159,11 @@ func (f *follower) show(p store.Pointer, next found) (changed bool, err error) {
 		return false, errors.Join(swapError(p.ID, err), snap.Close())
 	}
 	f.shown = p
-	f.lookForBulk()
+	f.lookForBulk(f.shown.ID)
 	if err := f.store.KeepLinks(snap.Manifest); err != nil {
 		f.log.Warn("links to files of earlier snapshots could not be removed", "error", err)
 	}
 	return true, nil
-}
-
-// lookForBulk serves the bulk files that the store has now. Without them the rest is served.
-func (f *follower) lookForBulk() {
-	if err := f.server.LookForBulk(bulk.Open(f.store.Store)); err != nil {
-		f.log.Error("some bulk files cannot be served", "snapshot", f.shown.ID, "error", err)
-	}
 }
 
 // swap swaps, and SIGHUP ends the warm-up before it: another look is due.

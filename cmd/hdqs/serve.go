@@ -159,7 +159,7 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	defer closeSource()
 	looks.ended()
 	follower := newFollower(server, source, w, f.storeTimeout, looks)
-	follower.notify = notify
+	follower.notify, follower.bulk.wanted = notify, f.answers.bulk
 	began := time.Now()
 	defer context.AfterFunc(ctx, server.EndWarmUp)()
 	if err := follower.first(ctx); err != nil || ctx.Err() != nil {

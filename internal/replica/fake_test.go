@@ -74,7 +74,13 @@ func TestMain(m *testing.M) {
 // newFake makes a bucket and returns the remote store at a prefix of it.
 func newFake(t *testing.T) (*fakeBucket, *Remote) {
 	t.Helper()
-	b := &fakeBucket{objects: map[string]fakeObject{}, name: strings.ToLower(t.Name())}
+	return newFakeNamed(t, strings.ToLower(t.Name()))
+}
+
+// newFakeNamed is newFake for a test with several buckets.
+func newFakeNamed(t *testing.T, name string) (*fakeBucket, *Remote) {
+	t.Helper()
+	b := &fakeBucket{objects: map[string]fakeObject{}, name: name}
 	fakes.Store(b.name, b)
 	r, err := Open("s3://"+b.name+"/some/prefix", fetch.Options{})
 	if err != nil {

@@ -20,9 +20,10 @@ import (
 const rewriteAge = time.Hour
 
 // Push uploads the snapshot that a channel of a local store shows: the segments that the remote
-// store lacks, then the manifest with signature and report, then the channel. The channel is
-// written only if it is still base; otherwise the error is ErrConflict. With everything, files that
-// the remote store has are uploaded too, because they may be damaged.
+// store lacks, then the manifest with signature and report, then the bulk files, if there are any,
+// then the channel. The channel is written only if it is still base; otherwise the error is
+// ErrConflict. With everything, files that the remote store has are uploaded too, because they may
+// be damaged.
 func (r *Remote) Push(
 	ctx context.Context, local *store.Store, channel string, base Version, everything bool,
 ) (Version, error) {
@@ -31,6 +32,9 @@ func (r *Remote) Push(
 		return base, err
 	}
 	if p.ID == base.ID && p.SHA256 == base.SHA256 && !everything {
+		if err := r.putBulk(ctx, local, p.ID, p.ID, false); err != nil {
+			return base, err
+		}
 		return r.putSignatures(ctx, local, channel, base)
 	}
 	m, err := local.Manifest(p.ID)
@@ -58,6 +62,9 @@ func (r *Remote) Push(
 	// A collection that had not seen the manifest may have removed segments meanwhile. Upload those
 	// again.
 	if err := r.putSegments(ctx, local, m, func(store.Object, store.SegmentRef) bool { return true }); err != nil {
+		return base, err
+	}
+	if err := r.putBulk(ctx, local, p.ID, base.ID, everything); err != nil {
 		return base, err
 	}
 	return r.moveChannel(ctx, channel, base, base.Moved(p), local)

@@ -1,0 +1,215 @@
+package replica
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdqs/bulk"
+	"hdqs/internal/testkit"
+	"hdqs/snapshot"
+	"hdqs/snapshot/store"
+)
+
+// addBulk adds bulk files to a snapshot of a local store: one of each text, of table a.
+func addBulk(t *testing.T, s *store.Store, of *store.Manifest, texts ...string) *bulk.Manifest {
+	t.Helper()
+	b := bulk.Open(s)
+	table := bulk.Table{Table: "a", Rows: of.Tables[0].Rows, Segment: of.Tables[0].SHA256, Files: []bulk.File{}}
+	for i, text := range texts {
+		f := bulk.File{Path: fmt.Sprintf("a/c=%d/part-0.parquet", i), Format: bulk.Parquet}
+		p, err := b.Create(&f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(b.Commit(p, &f), p.Discard()); err != nil {
+			t.Fatal(err)
+		}
+		table.Files = append(table.Files, f)
+	}
+	m := &bulk.Manifest{
+		Format: bulk.ManifestFormat, Snapshot: of.ID, Created: noon, Tables: []bulk.Table{table}, Files: []bulk.File{},
+	}
+	if err := b.PutManifest(m); err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// TestBulkPushAndFetch: bulk files go with the snapshot, before the channel, and only those that
+// the bucket lacks. Replicas get them when they ask.
+func TestBulkPushAndFetch(t *testing.T) {
+	t.Parallel()
+	b, r := newFake(t)
+	writer, reader := newStore(t), newStore(t)
+	replica := NewReplica(r, reader, "stable")
+	first := publish(t, writer, "s1", table("a", 1))
+	addBulk(t, writer, first, "one", "two")
+	v := mustPush(t, r, writer, Version{})
+	puts := b.take("PUT")
+	if n := len(puts); n != 7 || puts[n-1] != "PUT channels/stable.json" || puts[n-2] != "PUT bulk/snapshots/s1.json" {
+		t.Errorf("requests %q", puts)
+	}
+	mustFetch(t, replica, reader)
+	if _, err := bulk.Open(reader).Manifest("s1"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("bulk files were fetched unasked: %v", err)
+	}
+	got, err := replica.FetchBulk(t.Context(), "s1")
+	if err != nil || got.Files != 2 || got.Bytes != 6 {
+		t.Fatalf("fetched %+v, %v", got, err)
+	}
+	if err := bulk.Open(reader).Verify(first); err != nil {
+		t.Error(err)
+	}
+	b.take("")
+	if got, err = replica.FetchBulk(t.Context(), "s1"); err != nil || got.Files != 0 || len(b.take("")) != 0 {
+		t.Errorf("fetched again: %+v, %v", got, err)
+	}
+
+	second := publish(t, writer, "s2", table("a", 2))
+	addBulk(t, writer, second, "one", "three")
+	v = mustPush(t, r, writer, v)
+	if puts = b.take("PUT bulk/data"); len(puts) != 1 {
+		t.Errorf("the second snapshot uploads %q, want one file", puts)
+	}
+	mustFetch(t, replica, reader)
+	if got, err = replica.FetchBulk(t.Context(), "s2"); err != nil || got.Files != 1 {
+		t.Errorf("fetched %+v, %v", got, err)
+	}
+	third := publish(t, writer, "s3", table("a", 3))
+	v = mustPush(t, r, writer, v)
+	if _, err = replica.FetchBulk(t.Context(), "s3"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a snapshot without bulk files: %v", err)
+	}
+	// They can come later, without a new snapshot.
+	addBulk(t, writer, third, "four")
+	mustPush(t, r, writer, v)
+	if got, err = replica.FetchBulk(t.Context(), "s3"); err != nil || got.Files != 1 {
+		t.Errorf("fetched %+v, %v", got, err)
+	}
+}
+
+// TestBulkFetchRefuses: a damaged or missing file gets no name, and the snapshot no manifest.
+func TestBulkFetchRefuses(t *testing.T) {
+	t.Parallel()
+	b, r := newFake(t)
+	writer, reader := newStore(t), newStore(t)
+	m := addBulk(t, writer, publish(t, writer, "s1", table("a", 1)), "some text", "another")
+	mustPush(t, r, writer, Version{})
+	name := m.Tables[0].Files[0].Name()
+	good := b.objects[name]
+	for what, damage := range map[string]func(){
+		"missing": func() { delete(b.objects, name) },
+		"changed": func() { b.objects[name] = fakeObject{data: []byte("Some text"), modified: noon} },
+		"cut":     func() { b.objects[name] = fakeObject{data: []byte("some"), modified: noon} },
+		"longer":  func() { b.objects[name] = fakeObject{data: bytes.Repeat([]byte("a"), 99), modified: noon} },
+	} {
+		b.mu.Lock()
+		damage()
+		b.mu.Unlock()
+		_, err := NewReplica(r, reader, "stable").FetchBulk(t.Context(), "s1")
+		if !errors.Is(err, snapshot.ErrCorrupt) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: error %v", what, err)
+		}
+		if _, err := bulk.Open(reader).Manifest("s1"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: there is a manifest: %v", what, err)
+		}
+		if bulk.Open(reader).Has(&m.Tables[0].Files[0], false) {
+			t.Errorf("%s: the file is there", what)
+		}
+	}
+	b.mu.Lock()
+	b.objects[name] = good
+	b.mu.Unlock()
+	if _, err := NewReplica(r, reader, "stable").FetchBulk(t.Context(), "s1"); err != nil {
+		t.Error(err)
+	}
+	// A file that is damaged here is not uploaded.
+	if err := os.WriteFile(bulk.Open(writer).Path(&m.Tables[0].Files[1]), []byte("ANOTHER"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, fresh := newFakeNamed(t, "other")
+	if _, err := fresh.Push(t.Context(), writer, "stable", Version{}, false); !errors.Is(err, snapshot.ErrCorrupt) {
+		t.Errorf("a damaged file was uploaded: %v", err)
+	}
+}
+
+// TestBulkSigned: a replica that requires signatures fetches only files of a signed manifest.
+func TestBulkSigned(t *testing.T) {
+	t.Parallel()
+	b, r := newFake(t)
+	writer := newStore(t)
+	private, public, err := store.NewKeys()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := store.ParsePrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := store.ParsePublicKeys(public)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signing := writer.Signing(key)
+	addBulk(t, signing, publish(t, signing, "s1", table("a", 1)), "one")
+	mustPush(t, r, signing, Version{})
+	replica := NewReplica(r, newStore(t).Trusting(keys), "stable")
+	if _, err := replica.FetchBulk(t.Context(), "s1"); err != nil {
+		t.Error(err)
+	}
+	b.mu.Lock()
+	delete(b.objects, bulk.SignatureName("s1"))
+	b.mu.Unlock()
+	replica = NewReplica(r, newStore(t).Trusting(keys), "stable")
+	if _, err := replica.FetchBulk(t.Context(), "s1"); !errors.Is(err, store.ErrSignature) {
+		t.Errorf("without a signature: %v", err)
+	}
+	if n := len(b.take("GET bulk/data")); n != 1 {
+		t.Errorf("%d downloads of files, want that of the signed manifest only", n)
+	}
+}
+
+// TestIcebergPushAndFetch: metadata goes to the bucket before the hint that publishes it, and a
+// fresh writer begins with it.
+func TestIcebergPushAndFetch(t *testing.T) {
+	t.Parallel()
+	b, r := newFake(t)
+	writer, other := newStore(t), newStore(t)
+	folder := func(s *store.Store) string { return filepath.Join(s.Dir(), "bulk", "iceberg", "a", "metadata") }
+	if err := r.PushIceberg(t.Context(), writer); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"v1.metadata.json": "{}", "version-hint.text": "1"} {
+		if err := os.MkdirAll(folder(writer), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		testkit.WriteFile(t, filepath.Join(folder(writer), name), []byte(text))
+	}
+	if err := r.PushIceberg(t.Context(), writer); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"PUT bulk/iceberg/a/metadata/v1.metadata.json", "PUT bulk/iceberg/a/metadata/version-hint.text"}
+	if puts := b.take("PUT"); !slices.Equal(puts, want) {
+		t.Errorf("requests %q, want %q", puts, want)
+	}
+	if err := NewReplica(r, other, "stable").FetchIceberg(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"v1.metadata.json", "version-hint.text"} {
+		a := testkit.ReadFile(t, filepath.Join(folder(writer), name))
+		b := testkit.ReadFile(t, filepath.Join(folder(other), name))
+		if !bytes.Equal(a, b) {
+			t.Errorf("%s: %q, want %q", name, b, a)
+		}
+	}
+}
