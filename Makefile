@@ -5,13 +5,16 @@ BIN      := bin/hdqs
 PACKAGES := ./...
 VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 
+# Without the folder's name in what is compiled, another checkout finds it in the build cache.
+export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
+
 .PHONY: build run quick test parts downloads alerts check lint unit race whole bucket clients engines edge api-conformance fuzz \
   golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-sums bench-compare bench-overload \
   drill drill-short soak pictures vendor vendored clean
 
 build: ## the static binary
 	@.ci/install ca-certificates # which downloads of modules need
-	CGO_ENABLED=0 $(GO) build -trimpath -ldflags "-s -w -X main.commit=$(VERSION)" -o $(BIN) ./cmd/hdqs
+	CGO_ENABLED=0 $(GO) build -ldflags "-s -w -X main.commit=$(VERSION)" -o $(BIN) ./cmd/hdqs
 
 run: build ## build, load the embedded sample catalog, serve it, print URLs to try
 	$(BIN) serve
@@ -63,10 +66,13 @@ UNITS  = $(filter-out hdqs/cmd hdqs/cmd/% hdqs/internal/judge hdqs/internal/gene
 # Left to edge, and a test of a store that HDQS_TEST_STORE names.
 ELSEWHERE := ^Test(Edge|Browser|SelectOnStore)
 
+# Packages that start no goroutines, in their tests neither.
+SEQUENTIAL := hdqs/api/chart hdqs/api/contract hdqs/internal/nearest hdqs/loader/catalogfile hdqs/rowdiff
+
 # Five to ten times slower than without. Files whose tests it would change, or which are long and have
 # no goroutines, are not built with it: unit runs those.
 race: ## package tests under the race detector
-	$(PART) gcc $(GOTEST) -race -short -skip '$(ELSEWHERE)' $(UNITS)
+	$(PART) gcc $(GOTEST) -race -short -skip '$(ELSEWHERE)' $(filter-out $(SEQUENTIAL),$(UNITS))
 
 unit: ## all package tests without the race detector
 	$(PART) '' $(GOTEST) -short -skip '$(ELSEWHERE)' $(UNITS)
@@ -194,11 +200,15 @@ fuzz: ## every fuzz test for FUZZTIME
 	done
 
 SOAK ?= 10
-soak: ## the long form: whole-program tests under the race detector, property tests SOAK times with other seeds, 2,000 of each kind to the judge, fuzzing
+soak: .cache/schemathesis/packages ## the long form: all tests under the race detector, property tests SOAK times with other seeds, checks of pointers, 2,000 of each kind to the judge, more of schemathesis, fuzzing
 	$(GO) test -race -count=1 -timeout 60m $(WHOLE)
+	$(GO) test -race -count=1 -timeout 120m $(UNITS)
+	$(GO) test -count=1 -timeout 60m -gcflags=hdqs/...=-d=checkptr $(UNITS)
 	$(GO) test -count=$(SOAK) -timeout 120m $(UNITS)
 	HDQS_TEST_QUERIES=2000 $(GO) test -count=1 -timeout 120m -run '^TestJudge' ./internal/judge
 	$(MAKE) engines
+	$(MAKE) build
+	.ci/schemathesis.sh $(BIN) 10
 	$(MAKE) fuzz FUZZTIME=5m
 
 golden: ## rewrite golden files and the embedded sample; read the diff before committing it

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Runs schemathesis against the program on the embedded sample: the interface description and the
-# answers must agree. Usage: schemathesis.sh BINARY
+# answers must agree. Usage: schemathesis.sh BINARY [TIMES], for so many times the number of examples
 set -eu
-binary=$1
+binary=$1 times=${2:-1}
 cache=.cache/schemathesis
 
 log=$(mktemp)
@@ -23,7 +23,9 @@ done
 # Parameters that the same code reads are kept in two operations: those for several values by their
 # schema. Computed answers have the filters of the lists, so they are tried for two endpoints.
 description=$(mktemp --suffix=.json)
-trap 'kill "$server" 2>/dev/null; rm -f "$log" "$description"' EXIT
+config=$(mktemp --suffix=.toml)
+trap 'kill "$server" 2>/dev/null; rm -f "$log" "$description" "$config"' EXIT
+awk -v times="$times" '$1 == "max-examples" { $3 *= times } { print }' .ci/schemathesis.toml >"$config"
 "$cache/bin/python" - "$base/openapi.json" >"$description" <<'EOF'
 import collections, json, sys, urllib.request
 
@@ -61,6 +63,6 @@ for methods in api["paths"].values():
 json.dump(api, sys.stdout)
 EOF
 
-"$cache/bin/schemathesis" --config-file .ci/schemathesis.toml run "$description" --url "$base" \
+"$cache/bin/schemathesis" --config-file "$config" run "$description" --url "$base" \
 	--header "X-CATALOG-API-APP-IDENTIFIER: $("$binary" identifier encode schemathesis ci@example.org)" \
 	--seed 1 --workers 2

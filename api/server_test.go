@@ -259,7 +259,7 @@ func TestSwap(t *testing.T) {
 		t.Fatalf("without a snapshot: %d", got.Status)
 	}
 	var snapshots []*store.Snapshot
-	for n := range 8 {
+	for n := range trials(8, 4) {
 		snapshots = append(snapshots,
 			storeSnapshot(t, fmt.Sprintf("snapshot-%d", n), sampleTime.AddDate(0, 0, n), sampleTables(t, 3+n%2)))
 	}

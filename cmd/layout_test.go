@@ -12,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"hdqs/internal/testkit"
 )
 
 // imports lists every folder with Go code and which packages of this module it may import.
@@ -273,22 +275,32 @@ func checkSpecs(t *testing.T, path string, d *ast.GenDecl) {
 
 // TestPartsCoverAllTests checks the names by which the parts of `make test` select tests, so that
 // each test is in one of them. The race detector's build leaves out some files, with tests that it
-// would change or slow down; they must not start goroutines.
+// would change or slow down, and the part leaves out some packages; they must not start goroutines.
 func TestPartsCoverAllTests(t *testing.T) {
 	reserved := map[*regexp.Regexp][]string{
 		regexp.MustCompile(`^TestEdge`):             {"api", "cmd/hdqs"}, // of the edge part
 		regexp.MustCompile(`^TestBrowser`):          {"api", "cmd/hdqs"}, // of the edge part
 		regexp.MustCompile(`^Test(Bucket|Clients)`): {"cmd/hdqs"},        // of the bucket and clients parts
 	}
+	found := regexp.MustCompile(`(?m)^SEQUENTIAL := (.*)$`).FindSubmatch(testkit.ReadFile(t, "../Makefile"))
+	if found == nil {
+		t.Fatal("the Makefile has no list SEQUENTIAL")
+	}
+	sequential := strings.Fields(string(found[1]))
 	for _, f := range goFiles(t) {
-		raceFree := f.test && len(f.ast.Comments) > 0 && f.ast.Comments[0].List[0].Text == "//go:build !race"
+		tagged := f.test && len(f.ast.Comments) > 0 && f.ast.Comments[0].List[0].Text == "//go:build !race"
+		leftOut := slices.Contains(sequential, "hdqs/"+f.dir)
 		for _, decl := range f.ast.Decls {
 			fn, ok := decl.(*ast.FuncDecl)
-			if !ok || !f.test || !strings.HasPrefix(fn.Name.Name, "Test") {
+			if !ok {
 				continue
 			}
-			if raceFree && startsGoroutines(fn) {
+			test := f.test && strings.HasPrefix(fn.Name.Name, "Test")
+			if (tagged && test || leftOut) && startsGoroutines(fn) {
 				t.Errorf("%s: %s starts goroutines, so the race detector must see it", f.path, fn.Name.Name)
+			}
+			if !test {
+				continue
 			}
 			for name, dirs := range reserved {
 				allowed := slices.ContainsFunc(dirs, func(dir string) bool {

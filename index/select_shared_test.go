@@ -18,7 +18,11 @@ func TestSelectShared(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	queries, pages := make([]*Query, 40), make([]Page, 40)
+	n, rounds := 40, 20
+	if testing.Short() { // enough queries that the cache is full
+		n, rounds = 12, 6
+	}
+	queries, pages := make([]*Query, n), make([]Page, n)
 	for i := range queries {
 		queries[i] = randomQuery(r, seg)
 		if err := Scan(seg, queries[i], &pages[i]); err != nil {
@@ -29,7 +33,7 @@ func TestSelectShared(t *testing.T) {
 	for g := range 8 {
 		wait.Go(func() {
 			var got Page
-			for i := range 20 * len(queries) {
+			for i := range rounds * len(queries) {
 				i = (i*7 + g) % len(queries)
 				if err := x.Select(queries[i], &got); err != nil {
 					t.Errorf("seed %d: %v", seed, err)

@@ -30,9 +30,9 @@ func TestStoredAgainstPlain(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
-	tables := 12
+	tables, bodies := 12, 12
 	if testing.Short() {
-		tables = 3
+		tables, bodies = 3, 4
 	}
 	for range tables {
 		n := 2000 + r.IntN(8000)
@@ -43,7 +43,7 @@ func TestStoredAgainstPlain(t *testing.T) {
 		for range 3 {
 			r := rand.New(rand.NewPCG(r.Uint64(), 2))
 			all.Go(func() {
-				for range 12 {
+				for range bodies {
 					runs := longRuns(r, n)
 					want := body(rows, runs)
 					if got := unzstd(t, table.AppendZstd([]byte("front"),

@@ -1,0 +1,84 @@
+//go:build !race
+
+package api
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"hdqs/api/contract"
+	"hdqs/api/wire"
+)
+
+// TestCacheLimit checks under random load that memory stays below the limit, that frequently used
+// bodies stay, and that no body longer than a quarter of a shard is cached.
+func TestCacheLimit(t *testing.T) {
+	t.Parallel()
+	const limit = 1 << 20
+	c := newBodyCache(limit, wire.NewBudget(0))
+	r := rand.New(rand.NewPCG(1, 2))
+	frequentHits := 0
+	rounds := trials(200_000, 100_000)
+	for i := range rounds {
+		n := r.IntN(10)
+		if i%4 > 0 {
+			n = r.IntN(20_000)
+		}
+		got, m, _ := c.begin(testKey(n))
+		if n < 10 && got != nil {
+			frequentHits++
+		}
+		if got != nil && (len(got.body) < 8 || got.rows != n || len(got.body) > c.maxBody) {
+			t.Fatalf("body %d: %d bytes, %d rows", n, len(got.body), got.rows)
+		}
+		c.end(m, finished{body: make([]byte, 8+n%100*200), rows: n}, nil)
+	}
+	sum := 0
+	for i := range c.shards {
+		s := &c.shards[i]
+		bytes := 0
+		for key, k := range s.kept {
+			bytes += k.Size()
+			if key != k.key {
+				t.Errorf("found the entry of key %v under key %v", k.key, key)
+			}
+		}
+		if bytes != s.bytes || bytes > s.limit || len(s.clock) != len(s.kept) {
+			t.Errorf("shard %d: %d bytes, counted %d, limit %d; %d in the clock, %d in the map", i, bytes, s.bytes,
+				s.limit, len(s.clock), len(s.kept))
+		}
+		sum += bytes
+	}
+	if sum < limit/2 || frequentHits < rounds/4*9/10 {
+		t.Errorf("%d bytes are cached; %d of %d requests for the ten most requested bodies were hits", sum,
+			frequentHits, rounds/4)
+	}
+}
+
+// TestCachedAnswersAreTheSame compares the answers of servers with and without a cache, several
+// times each, in all codings.
+func TestCachedAnswersAreTheSame(t *testing.T) {
+	t.Parallel()
+	with, without := sampleServer(t, Options{}, 500), sampleServer(t, Options{CacheBytes: -1}, 500)
+	for i := trials(0, 2); i < len(contract.Endpoints); i += trials(1, 3) {
+		for _, query := range []string{"", "&limit=2&offset=1", "&limit=0", "&output_format=csv", "&offset=1000"} {
+			target := contract.Endpoints[i].Path + "?app_identifier=" + goodIdentifier + query
+			for _, accept := range []string{"identity", "gzip", "zstd", "gzip, identity;q=0"} {
+				header := []HeaderField{{"Accept-Encoding", accept}}
+				want := without.Answer("GET", target, header)
+				for turn := range 3 {
+					got := with.Answer("GET", target, header)
+					if got.Status != want.Status || !bytes.Equal(got.Body, want.Body) && accept == "identity" ||
+						fmt.Sprint(got.Header) != fmt.Sprint(want.Header) && accept == "identity" {
+						t.Fatalf("%s, %s, turn %d:\n got %v\nwant %v", target, accept, turn, got.Header, want.Header)
+					}
+					if accept != "identity" && !bytes.Equal(plainBody(t, got), plainBody(t, want)) {
+						t.Fatalf("%s, %s, turn %d: the decoded bodies differ", target, accept, turn)
+					}
+				}
+			}
+		}
+	}
+}
