@@ -74,7 +74,8 @@ func Description(s NameSet, prefix string, kinds ...Kind) ([]byte, error) {
 			{"version", InterfaceVersion},
 			{"description", "Records of humanitarian data by place and time, as JSON or CSV. Lists come in a fixed " +
 				"order; page through them with limit and offset. Header X-Total-Count tells how many records pass " +
-				"the filters. Every request names its application."},
+				"the filters. Every request names its application. Where the operator offers them, whole tables are " +
+				"Parquet and CSV files that /bulk/latest/manifest.json lists, without paging and identifier."},
 		}},
 		{"servers", array{object{{"url", cmp.Or(prefix, "/")}}}},
 		{"tags", tags()},

@@ -75,7 +75,7 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 		"public address of the service, such as https://HOST, for links on the landing page; "+
 			"empty: the host of the request, and caches may not keep that page")
 	fl.BoolVar(&f.bulk, "bulk", false,
-		"serve the bulk files of the store below "+api.BulkPath+"; from a remote store they are downloaded first")
+		"serve the bulk files that the store has below "+api.BulkPath)
 	fl.StringVar(&f.bulkIdentifier, "bulk-identifier", "optional",
 		"app identifiers of requests for bulk files: optional, or required where --identifier requires them")
 	fl.BoolVar(&f.keepBuffers, "keep-buffers", false, "idle connections keep their buffers of 64 KiB")
