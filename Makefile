@@ -144,7 +144,7 @@ $(VERSITYGW):
 # Beside the others, since pandas reads CSV otherwise once pyarrow is there.
 .cache/engines/packages: .ci/venv .ci/constraints.txt
 	@.ci/venv $(@D) duckdb==1.5.5 duckdb-extension-httpfs==1.5.5 duckdb-extension-iceberg==1.5.5 duckdb-extension-avro==1.5.5 \
-	  polars==2.1.0 pandas==3.1.1 pyarrow==26.0.1 pyiceberg==0.12.0
+	  polars==2.1.0 pandas==3.1.1 pyarrow==26.0.1 pyiceberg==0.12.0 openpyxl==3.1.5
 
 # Spark, which takes minutes, and ClickHouse's engine, which is 400 MB.
 .cache/spark/packages: .ci/venv .ci/constraints.txt
@@ -273,6 +273,9 @@ bench-sums: bench-store .cache/peers/installed ## sums in groups, ours against D
 	$(BIN) build --catalog $(PEERS)/views --store $(PEERS)/store >/dev/null
 	(.cache/peers/bin/python bench/sums/compare.py $(PEERS)/store bin/sums bench/sums/events.txt && echo && \
 	  .cache/peers/bin/python bench/sums/compare.py $(BENCHSTORE) bin/sums bench/sums/catalog.txt) | tee tmp/sums.md
+
+bench-export: bench-store .cache/peers/installed ## a million rows into pandas, ours against DuckDB and pages; short queries beside exports: five minutes
+	.cache/peers/bin/python bench/export/compare.py $(BIN) $(BENCHSTORE) | tee tmp/export.md
 
 BENCH      ?= .
 BENCHCOUNT ?= 5

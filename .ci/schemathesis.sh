@@ -34,7 +34,7 @@ kept = collections.Counter()
 for path, methods in list(api["paths"].items()):
     get = methods["get"]
     endpoint, last = path.rsplit("/", 2)[1:]
-    if last in ("aggregate", "facets", "changes"):
+    if last in ("aggregate", "facets", "changes", "export"):
         if endpoint not in ("conflict-events", "food-prices-market-monitor"):
             del api["paths"][path]
             continue
@@ -53,11 +53,13 @@ for path, methods in list(api["paths"].items()):
     if any(p.get("name") == "output_format" for p in get.get("parameters", [])):
         content = get["responses"]["200"]["content"]
         content["text/csv"] = {"schema": {"type": "string"}}
+        if last == "export":
+            content["application/json"] = {"schema": {"type": "object"}}
         if "geojson" in json.dumps(parameters):
             content["application/geo+json"] = {"schema": {"type": "object"}}
 for methods in api["paths"].values():
     get = methods["get"]
-    if any(p.get("name") == "fields" for p in get.get("parameters", [])):
+    if any(p.get("name") == "fields" and get["operationId"][:6] != "export" for p in get.get("parameters", [])):
         records = get["responses"]["200"]["content"]["application/json"]["schema"]["$ref"].split("/")[-1]
         api["components"]["schemas"][records.removesuffix("List")].pop("required", None)
 json.dump(api, sys.stdout)

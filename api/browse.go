@@ -60,6 +60,9 @@ func (s *Server) addBrowse(m *mount) {
 				s.answerError(ctx, err)
 			}
 		}})
+		download := m.lists[listKey{e, contract.Export}]
+		download.public, download.name = true, browsePath+browse.DownloadPath[1:]
+		s.add(m, browsePath+e.Name()+browse.DownloadPath, download)
 	}
 }
 
@@ -77,6 +80,7 @@ func (s *Server) answerBrowse(ctx *fasthttp.RequestCtx, m *mount, q browse.Quest
 	defer s.gate.Leave()
 	e := q.Plan.Endpoint
 	q.Query, q.Base = string(ctx.URI().QueryString()), s.baseOf(ctx)
+	q.MaxExport = s.options.ExportRows
 	ask := &asker{s, v, m}
 	q.Source, q.Boundaries = ask, s.options.Boundaries
 	q.License = func(dataset string) (title, address string) {

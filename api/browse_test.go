@@ -283,3 +283,46 @@ func TestBrowseBoundaries(t *testing.T) {
 		t.Error("a map of units without boundaries")
 	}
 }
+
+// TestBrowseDownloads checks that each file that a page offers has the records of the question,
+// that it needs no identifier, and that a page says which files there are not.
+func TestBrowseDownloads(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, Options{}, 60)
+	for path, want := range map[string][]string{
+		"/browse/conflict-events?location_name=a&fields=location_name,events&limit=3": {
+			"csv", "csv-excel", "xlsx", "json", "arrow", "parquet",
+		},
+		"/hapi/browse/wfp-market?offset=7": {"csv", "csv-excel", "xlsx", "json", "geojson", "arrow", "parquet"},
+	} {
+		page := browsed(s, path)
+		total := strings.ReplaceAll(string(totalPattern.FindSubmatch(page.Body)[1]), "\u202f", "")
+		bare, _, _ := strings.Cut(path, "?")
+		var formats []string
+		for _, link := range linksOn(page.Body, bare+"/download?") {
+			got := browsed(s, link)
+			address, err := url.Parse(link)
+			if err != nil {
+				t.Fatal(err)
+			}
+			formats = append(formats, address.Query().Get("output_format"))
+			name := headerOf(got, "Content-Disposition")
+			if rows := headerOf(got, "X-Result-Count"); got.Status != 200 || rows != total || len(got.Body) == 0 ||
+				!strings.HasPrefix(name, "attachment; filename=") {
+				t.Errorf("%s: %d, %s rows of %s, %q", link, got.Status, rows, total, name)
+			}
+		}
+		if !slices.Equal(formats, want) {
+			t.Errorf("%s offers %q, want %q", path, formats, want)
+		}
+	}
+	s = sampleServer(t, Options{ExportRows: 59}, 60)
+	page := browsed(s, "/browse/conflict-events")
+	if links := linksOn(page.Body, "/browse/conflict-events/download"); len(links) > 0 ||
+		!bytes.Contains(page.Body, []byte("has at most 59 records")) {
+		t.Errorf("with 60 of at most 59 records: %q", links)
+	}
+	if got := browsed(s, "/browse/conflict-events/download?output_format=xlsx"); got.Status != 422 {
+		t.Errorf("a download that is too long: %d %s", got.Status, got.Body)
+	}
+}

@@ -103,8 +103,22 @@ func (st *exportStream) WriteTo(w io.Writer) (total int64, err error) {
 // exportConn is the connection of an export as a writer.
 type exportConn exportStream
 
-// Write sends a part. Its rows may be wrong if the segment became suspect meanwhile.
-func (c *exportConn) Write(p []byte) (int, error) {
+// exportPiece is the most that is sent at a time: the kernel copies it in about 40 microseconds, in
+// which a core does nothing else.
+const exportPiece = 128 << 10
+
+// Write sends a part.
+func (c *exportConn) Write(p []byte) (n int, err error) {
+	for n < len(p) && err == nil {
+		var sent int
+		sent, err = c.send(p[n:min(n+exportPiece, len(p))])
+		n += sent
+	}
+	return n, err
+}
+
+// send sends a piece. Its rows may be wrong if the segment became suspect meanwhile.
+func (c *exportConn) send(p []byte) (int, error) {
 	if c.list.isSuspect() {
 		return 0, &Refused{Table: c.list.segment.Name()}
 	}

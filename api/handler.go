@@ -29,6 +29,7 @@ type route struct {
 	mount       *mount
 	list        *contract.Plan
 	computation *computation // of a list that is not of rows
+	public      bool         // a list that needs no identifier
 	handler     fasthttp.RequestHandler
 	name        string // in metrics: the same for all paths of one thing
 	endpoint    int    // position in Server.endpoints

@@ -95,8 +95,10 @@ func (s *Server) list(ctx *fasthttp.RequestCtx, to *route) (err error) {
 // scanned answers a request whose query was scanned.
 func (s *Server) scanned(ctx *fasthttp.RequestCtx, to *route, sc *scratch) (err error) {
 	r := &sc.request
-	if err := s.checkIdentifier(ctx, to.mount, r.Identifier()); err != nil {
-		return err
+	if !to.public {
+		if err := s.checkIdentifier(ctx, to.mount, r.Identifier()); err != nil {
+			return err
+		}
 	}
 	if !ctx.IsGet() && !ctx.IsHead() {
 		return errMethodNotAllowed

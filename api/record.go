@@ -130,13 +130,20 @@ func (rec *record) noteRoute(r *route) {
 	}
 }
 
+// exportMetrics are the formats of exports that lists do not have.
+var exportMetrics = map[string]metrics.Format{
+	contract.FormatXLSX: metrics.XLSX, contract.FormatArrow: metrics.Arrow, contract.FormatParquet: metrics.Parquet,
+}
+
 // noteRequest records what the parameters of a list request say. A query with errors is not logged:
 // it has no canonical form, and as it was sent it may contain an identifier.
 func (rec *record) noteRequest(r *contract.Request, ok bool) {
 	if rec == nil {
 		return
 	}
-	if r.CSV {
+	if format, is := exportMetrics[r.Format]; r.Format != "" && is {
+		rec.format = format
+	} else if r.CSV {
 		rec.format = metrics.CSV
 	} else if r.GeoJSON {
 		rec.format = metrics.GeoJSON

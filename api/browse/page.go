@@ -34,7 +34,7 @@ type Page struct {
 	Rows                [][]cell
 	Pages               pager
 	Sizes               []link
-	Downloads           []link
+	Downloads           []Download
 	Snippets            []Snippet
 	Chosen              *chosen
 	Figure              *figure // nil if there is none
@@ -61,6 +61,7 @@ type Question struct {
 	Query     string // of the page's address
 	Freshness Freshness
 	Source    Source
+	MaxExport int // most records of a download
 
 	Dataset any // describes all records of the endpoint; a page has it as JSON-LD
 
@@ -140,7 +141,7 @@ func (p *Page) addRecords(q *Question, s state, answer *Answer) error {
 		values.Set(rowParam, strconv.Itoa(offset+i))
 		return s.address(values) + "#record"
 	})
-	p.Pages = pagesOf(s, answer.Total)
+	p.Pages, p.Downloads = pagesOf(s, answer.Total), downloads(q, s, answer, records)
 	named, err := namesOf(q, p.Countries)
 	if err != nil {
 		return err
@@ -186,9 +187,6 @@ func (p *Page) addLinks(q *Question, s state) {
 	e := q.Plan.Endpoint
 	p.API = address(q.Base+q.Prefix+e.Path, query)
 	p.Twin = address(q.Base+q.Twin, query)
-	csv := s.copy(append(own, "limit", "offset")...)
-	csv.Set("output_format", "csv")
-	p.Downloads = []link{{"CSV", p.Prefix + address(e.Path, csv)}, {"JSON", p.Prefix + address(e.Path, filters)}}
 	for _, size := range pageSizes {
 		values := s.copy("limit", "offset", rowParam)
 		if size != pageSize {

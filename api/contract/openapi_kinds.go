@@ -146,7 +146,8 @@ func computedOperation(e *Endpoint, k Kind) object {
 	p, text := NewPlan(e, k), kindTexts[k]
 	parameters := array{}
 	for i := range p.Params {
-		if param := &p.Params[i]; param.Own {
+		param := &p.Params[i]
+		if param.Own || k == Export && (param.Name == "limit" || param.Name == formatParam) { // others than a list's
 			parameters = append(parameters, parameter(e, param))
 		} else {
 			parameters = append(parameters, ref("parameters", componentName(e, param)))

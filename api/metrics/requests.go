@@ -18,9 +18,14 @@ const (
 	JSON
 	CSV
 	GeoJSON
+	XLSX
+	Arrow
+	Parquet
 )
 
-var formats = [...]string{Other: "other", JSON: "json", CSV: "csv", GeoJSON: "geojson"}
+var formats = [...]string{
+	Other: "other", JSON: "json", CSV: "csv", GeoJSON: "geojson", XLSX: "xlsx", Arrow: "arrow", Parquet: "parquet",
+}
 
 // Identifier is the result of a check of an application identifier.
 type Identifier uint8

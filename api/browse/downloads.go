@@ -1,0 +1,76 @@
+package browse
+
+import (
+	"fmt"
+
+	"hdqs/api/contract"
+)
+
+// Download is all records of a question as a file.
+type Download struct {
+	Text, Address string
+	Size          string // about; empty if it is not known
+	Refused       string // why there is none; empty if there is
+}
+
+// DownloadPath is the last part of the addresses of downloads, after that of the page.
+const DownloadPath = "/download"
+
+// downloadTexts are the formats of downloads as people call them.
+var downloadTexts = map[string]string{
+	contract.FormatCSV: "CSV", contract.FormatExcelCSV: "CSV for Excel", contract.FormatXLSX: "XLSX",
+	contract.FormatJSON: "JSON", contract.FormatGeoJSON: "GeoJSON", contract.FormatArrow: "Arrow",
+	contract.FormatParquet: "Parquet",
+}
+
+// downloads are the files of all records that pass. Sizes are those of the shown records, times
+// their number.
+func downloads(q *Question, s state, answer *Answer, records []record) []Download {
+	var all []Download
+	size := map[string]string{}
+	if len(records) > 0 {
+		each := func(bytes int) string { return "about " + bytesText(bytes*answer.Total/len(records)) }
+		size[contract.FormatJSON] = each(len(answer.Body))
+		size[contract.FormatCSV] = each(csvBytes(records))
+		size[contract.FormatExcelCSV] = size[contract.FormatCSV]
+	}
+	for _, f := range q.Plan.Endpoint.ExportFormats() {
+		values := s.copy(append(own, "limit", "offset")...)
+		values.Set(formatParam, f.Name)
+		d := Download{Text: downloadTexts[f.Name], Address: address(s.path+DownloadPath, values), Size: size[f.Name]}
+		most := q.MaxExport
+		if f.Name == contract.FormatXLSX {
+			most = min(most, contract.MaxSheetRows)
+		}
+		if answer.Total > most {
+			d.Refused = fmt.Sprintf("has at most %s records; filter, or take another format", count(most))
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// csvBytes is about the length of records as lines of CSV.
+func csvBytes(records []record) (n int) {
+	for _, r := range records {
+		for _, v := range r.values {
+			n += len(v.text) + 1
+		}
+		n++
+	}
+	return n
+}
+
+// bytesText is a number of bytes with two digits that count.
+func bytesText(n int) string {
+	units := []string{"bytes", "kB", "MB", "GB"}
+	value, unit := float64(n), 0
+	for value >= 1000 && unit+1 < len(units) {
+		value, unit = value/1000, unit+1
+	}
+	text := fmt.Sprintf("%.0f", value)
+	if unit > 0 && value < 10 {
+		text = fmt.Sprintf("%.1f", value)
+	}
+	return text + "\u00a0" + units[unit]
+}
