@@ -121,7 +121,7 @@ func (o options) world() (*world, error) {
 		return nil, err
 	}
 	if o.views == "" && o.base != "" {
-		return readServed(c, o.base)
+		return o.servedWorld(c)
 	}
 	var at time.Time
 	if o.loadTime != "" {
@@ -143,6 +143,17 @@ func (o options) world() (*world, error) {
 		fmt.Fprintln(os.Stderr, "the dumps contradict each other:", text)
 	}
 	return w, nil
+}
+
+// servedWorld reads the rows of a server, and with since those of that snapshot too.
+func (o options) servedWorld(c *contract) (*world, error) {
+	w, err := readServed(c, o.base, "")
+	if err != nil || o.since == "" {
+		return w, err
+	}
+	w.since = o.since
+	w.before, err = readServed(c, o.base, o.since)
+	return w, err
 }
 
 // exchanges generates the requests and passes each on with its answer, one after the other, so that

@@ -15,15 +15,15 @@ import (
 // contract's rule, the provider's names from CSV in HAPI names, and a location's flags from the
 // list of locations. So questions about these rows can be judged without view dumps.
 
-// readServed reads all rows of a server.
-func readServed(c *contract, base string) (*world, error) {
+// readServed reads all rows of a server's snapshot: of the current one if none is named.
+func readServed(c *contract, base, snapshot string) (*world, error) {
 	client, err := newClient(base)
 	if err != nil {
 		return nil, err
 	}
 	w := &world{contract: c, rows: map[string][]row{}}
 	for _, e := range c.Paths {
-		if err := w.readPages(client, e); err != nil {
+		if err := w.readPages(client, e, snapshot); err != nil {
 			return nil, fmt.Errorf("%s: %w", e.Path, err)
 		}
 	}
@@ -41,9 +41,12 @@ func readServed(c *contract, base string) (*world, error) {
 
 const servedPage = 10000
 
-func (w *world) readPages(client *client, e *endpoint) error {
+func (w *world) readPages(client *client, e *endpoint, snapshot string) error {
 	for offset := 0; ; offset += servedPage {
 		page := fmt.Sprintf("%s?limit=%d&offset=%d", e.Path, servedPage, offset)
+		if snapshot != "" {
+			page += "&snapshot=" + snapshot
+		}
 		got, err := ask(client, page)
 		if err != nil {
 			return err

@@ -109,3 +109,48 @@ func TestJudgeFixtures(t *testing.T) {
 	judgeExtensions(t, base, "", "27")
 	judgePages(t, base, "", "28")
 }
+
+// TestJudgeFixturesChanges judges changes between the real input and the same without some lines
+// and with other digits in some. Both are read from the server.
+func TestJudgeFixturesChanges(t *testing.T) {
+	fixtures := testkit.Fixtures(t)
+	if testing.Short() {
+		t.Skip("builds and runs the whole program")
+	}
+	binary := hdqsBinary(t)
+	store, catalog := filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "catalog")
+	if err := os.CopyFS(catalog, os.DirFS(filepath.Join(fixtures, "catalog"))); err != nil {
+		t.Fatal(err)
+	}
+	build := []string{"build", "--catalog", catalog, "--store", store, "--snapshot-time"}
+	command(t, binary, append(build, wholeTime)...)
+	base := serveStore(t, binary, store, "--snapshot-poll", "50ms", "--keep-previous", "1h")
+	since := snapshotOf(t, base)
+	files, err := filepath.Glob(filepath.Join(catalog, "*", "*.csv"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	for _, file := range files {
+		if filepath.Base(filepath.Dir(file)) == "reference" {
+			continue
+		}
+		lines := strings.SplitAfter(string(testkit.ReadFile(t, file)), "\n")
+		for i := 20; i < len(lines); i += 30 { // no cell has line ends
+			lines[i] = ""
+		}
+		for i := 35; i < len(lines); i += 30 {
+			lines[i] = otherEnd(lines[i])
+		}
+		testkit.WriteFile(t, file, []byte(strings.Join(lines, "")))
+	}
+	command(t, binary, append(build, "2026-11-23T00:00:00Z")...)
+	testkit.WaitFor(t, "the edited snapshot", func() bool { return snapshotOf(t, base) != since })
+	judgeKinds(t, "changes", "-base", base, "-since", since, "-seed", "29")
+}
+
+// otherEnd replaces digits in the last two cells of a line of CSV.
+func otherEnd(line string) string {
+	at := max(0, strings.LastIndexByte(line, ','))
+	at = max(0, strings.LastIndexByte(line[:at], ','))
+	return line[:at] + strings.NewReplacer("1", "2", "3", "4", "5", "6").Replace(line[at:])
+}
