@@ -9,7 +9,7 @@ VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 
 .PHONY: build run quick test parts downloads alerts check lint unit race whole bucket clients engines edge api-conformance fuzz \
-  golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-sums bench-compare bench-overload \
+  golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-sums bench-pages bench-compare bench-overload \
   drill drill-short soak pictures vendor vendored clean
 
 build: ## the static binary
@@ -276,6 +276,11 @@ bench-sums: bench-store .cache/peers/installed ## sums in groups, ours against D
 
 bench-export: bench-store .cache/peers/installed ## a million rows into pandas, ours against DuckDB and pages; short queries beside exports: five minutes
 	.cache/peers/bin/python bench/export/compare.py $(BIN) $(BENCHSTORE) | tee tmp/export.md
+
+bench-pages: build .cache/peers/installed ## a page of records against the same page of Datasette: five minutes
+	test -f $(PEERS)/views/catalog.json || $(GO) run ./cmd/generate views --scale 0.65 --gzip --out $(PEERS)/views
+	$(BIN) build --catalog $(PEERS)/views --store $(PEERS)/store >/dev/null
+	.cache/peers/bin/python bench/pages/compare.py $(BIN) $(PEERS)/store .cache/peers/bin/datasette $(PEERS)/pages
 
 BENCH      ?= .
 BENCHCOUNT ?= 5
