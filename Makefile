@@ -200,6 +200,7 @@ fuzz: ## every fuzz test for FUZZTIME
 	done
 
 SOAK ?= 10
+soak: export HDQS_TEST_LONG := 1
 soak: .cache/schemathesis/packages ## the long form: all tests under the race detector, property tests SOAK times with other seeds, checks of pointers, 2,000 of each kind to the judge, more of schemathesis, fuzzing
 	$(GO) test -race -count=1 -timeout 60m $(WHOLE)
 	$(GO) test -race -count=1 -timeout 120m $(UNITS)

@@ -29,7 +29,7 @@ func soak(ctx context.Context, d *drill, t *table) error {
 	if err != nil {
 		return err
 	}
-	length := d.span(10*time.Minute, 20*time.Second)
+	length := d.span(10*time.Minute, 10*time.Second)
 	l := d.usualLoad(data, r.public).start(ctx)
 	defer l.cancel()
 	random := rand.New(rand.NewPCG(1, 2))

@@ -98,7 +98,7 @@ func swapPair(ctx context.Context, d *drill, t *table, data *dataset, pair [2]*r
 	if err != nil {
 		return err
 	}
-	count := d.times(100, 12)
+	count := d.times(100, 8)
 	pause := d.span(1500*time.Millisecond, 150*time.Millisecond)
 	after := d.span(500*time.Millisecond, 100*time.Millisecond)
 	l := d.usualLoad(data, r.public).start(ctx)

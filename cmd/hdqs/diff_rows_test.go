@@ -218,15 +218,14 @@ func renumberPlaces(t *testing.T, catalog string) {
 }
 
 // TestFixtureDiffRows compares the real input with the same without some lines, and with places in
-// another order.
+// another order. `make soak` also compares in the other direction.
 func TestFixtureDiffRows(t *testing.T) {
 	parallel(t)
 	catalog := filepath.Join(t.TempDir(), "catalog")
 	if err := os.CopyFS(catalog, os.DirFS(filepath.Join(testkit.Fixtures(t), "catalog"))); err != nil {
 		t.Fatal(err)
 	}
-	store := filepath.Join(t.TempDir(), "store")
-	mustExit(t, 0, "build", "--catalog", catalog, "--store", store, "--snapshot-time", buildTime)
+	store := fixtureStore(t)
 	from, _ := inspect(t, store)
 	files, err := filepath.Glob(filepath.Join(catalog, "*", "*.csv"))
 	if err != nil {
@@ -244,7 +243,7 @@ func TestFixtureDiffRows(t *testing.T) {
 	renumberPlaces(t, catalog)
 	run(t, "build", "--catalog", catalog, "--store", store, "--snapshot-time", "2026-11-23T00:00:00Z")
 	to, _ := inspect(t, store)
-	for _, ids := range [][2]string{{from.ID, to.ID}, {to.ID, from.ID}} {
+	for _, ids := range [][2]string{{from.ID, to.ID}, {to.ID, from.ID}}[:testkit.Trials(2, 1)] {
 		if n := testDiffRows(t, store, ids[0], ids[1]); n < 1000 {
 			t.Errorf("only %d rows differ", n)
 		}

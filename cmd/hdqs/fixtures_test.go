@@ -242,7 +242,7 @@ func TestFixturesFromSite(t *testing.T) {
 		"--allow-http", "--allow-private-hosts", "--snapshot-time", buildTime, "--catalog-url", "https://data.humdata.org",
 		"--location-list", filepath.Join(dir, "reference", "location.csv"))
 	got, gotRows := inspect(t, filepath.Join(data, "store"))
-	want, wantRows := inspect(t, newStore(t, filepath.Join(fixtures, "catalog")))
+	want, wantRows := inspect(t, fixtureStore(t))
 	g, w := tableSums(got), tableSums(want)
 	if gotRows["dataset"] != wantRows["dataset"]+1 {
 		t.Errorf("%d datasets from the site, %d from the directory; want one more, that of the organisations",

@@ -2,11 +2,9 @@ package main_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"testing"
 
 	"hdqs/api/contract"
-	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 	snapshots "hdqs/snapshot/store"
 )
@@ -19,7 +17,7 @@ func TestKeys(t *testing.T) {
 
 func TestFixtureKeys(t *testing.T) {
 	parallel(t)
-	checkKeys(t, newStore(t, filepath.Join(testkit.Fixtures(t), "catalog")))
+	checkKeys(t, fixtureStore(t))
 }
 
 func checkKeys(t *testing.T, dir string) {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"hdqs/internal/generator"
+	"hdqs/internal/testkit"
 )
 
 // binary is the program under test.
@@ -131,10 +132,26 @@ func newCatalog(t *testing.T, seed uint64) string {
 	return newCatalogOf(t, generator.Options{Seed: seed})
 }
 
+// generated has a function for each kind of catalog: it generates the catalog once and returns its
+// folder.
+var generated sync.Map
+
+// newCatalogOf returns a catalog of its own for the test, copied from one that is generated once.
 func newCatalogOf(t *testing.T, o generator.Options) string {
 	t.Helper()
+	once, _ := generated.LoadOrStore(fmt.Sprint(o), sync.OnceValues(func() (string, error) {
+		dir, err := os.MkdirTemp(scratch, "catalog-")
+		if err == nil {
+			_, err = generator.Write(dir, o)
+		}
+		return dir, err
+	}))
+	from, err := once.(func() (string, error))()
+	if err != nil {
+		t.Fatal(err)
+	}
 	dir := filepath.Join(t.TempDir(), "catalog")
-	if _, err := generator.Write(dir, o); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -150,17 +167,41 @@ func newStore(t *testing.T, catalogDir string) string {
 
 // builtSample is the store of newCatalog(t, 1), built once.
 var builtSample = sync.OnceValues(func() (string, error) {
-	catalog, store := filepath.Join(scratch, "catalog"), filepath.Join(scratch, "store")
+	catalog := filepath.Join(scratch, "catalog")
 	if _, err := generator.Write(catalog, generator.Options{Seed: 1}); err != nil {
 		return "", err
 	}
+	return buildOnce("store", catalog)
+})
+
+// builtFixtures is the store of the real input, built once from its folder.
+var builtFixtures struct {
+	once  sync.Once
+	store string
+	err   error
+}
+
+// buildOnce builds a store for tests to share.
+func buildOnce(name, catalog string) (string, error) {
+	store := filepath.Join(scratch, name)
 	cmd := exec.Command(binary, "build", "--catalog", catalog, "--store", store, "--snapshot-time", buildTime)
 	cmd.Env = environment()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build: %w\n%s", err, out)
 	}
 	return store, nil
-})
+}
+
+// fixtureStore returns a store of its own for the test, of the real input.
+func fixtureStore(t *testing.T) string {
+	t.Helper()
+	folder, built := testkit.Fixtures(t), &builtFixtures
+	built.once.Do(func() { built.store, built.err = buildOnce("fixtures", filepath.Join(folder, "catalog")) })
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return copyStore(t, built.store)
+}
 
 // sampleStore returns a store of its own for the test, equal to newStore(t, newCatalog(t, 1)).
 func sampleStore(t *testing.T) string {

@@ -3,7 +3,6 @@ package main_test
 import (
 	"bytes"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -72,9 +71,8 @@ func zstdLength(level zstd.EncoderLevel) func(*testing.T, []byte) int {
 // 1,000 rows or more have bounds: adjacent rows 1.3 times level 6, others 1.3 times level 1.
 func TestFixturesShapes(t *testing.T) {
 	parallel(t)
-	fixtures := testkit.Fixtures(t)
 	const long, bound = 1000, 1.3
-	store := newStore(t, filepath.Join(fixtures, "catalog"))
+	store := fixtureStore(t)
 	segment := segmentBytes(t, store)
 	servers := map[string]*server{}
 	for _, tier := range tiers {
@@ -165,7 +163,7 @@ func measurePage(t *testing.T, servers map[string]*server, path string) *pageLen
 		for _, tier := range tiers {
 			requests := 1
 			if tier == "stored" {
-				requests = 25 // each makes some of the stored blocks
+				requests = testkit.Trials(25, 6) // each makes some of the stored blocks
 			}
 			var body []byte
 			for range requests {

@@ -107,3 +107,12 @@ func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
 }
+
+// Trials returns how often something is repeated: all times in `make soak`, which sets
+// HDQS_TEST_LONG, and fewer elsewhere.
+func Trials(all, fewer int) int {
+	if os.Getenv("HDQS_TEST_LONG") != "" {
+		return all
+	}
+	return fewer
+}
