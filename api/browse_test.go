@@ -23,12 +23,6 @@ func browsed(s *Server, path string) Answer {
 	return s.Answer("GET", path, []HeaderField{{"Host", "data.example.org"}})
 }
 
-// headerOf is a header field of an answer, empty without it.
-func headerOf(a Answer, name string) string {
-	value, _ := a.field(name)
-	return value
-}
-
 var totalPattern = regexp.MustCompile(`<p class="total"[^>]*><strong>([^<]+)</strong>`)
 
 // TestBrowse requests the page of every endpoint in both sets of names. Each has the total of the

@@ -135,11 +135,17 @@ func (c *exportConn) send(p []byte) (int, error) {
 			return 0, err
 		}
 	}
-	c.server.exports.end()
-	n, err := c.body.Write(p)
-	c.server.exports.begin()
+	n, err := c.sendWithoutTurn(p)
 	c.bytes += int64(n)
 	return n, err
+}
+
+// sendWithoutTurn sends a piece while others read and render. The turn comes back after a panic
+// too, since WriteTo gives it back.
+func (c *exportConn) sendWithoutTurn(p []byte) (int, error) {
+	c.server.exports.end()
+	defer c.server.exports.begin()
+	return c.body.Write(p)
 }
 
 // recovered handles a panic while the body is written, as that of bodyStream does.

@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"hdqs/api/contract"
+	"hdqs/internal/testkit"
 )
 
 // exportAnswer asks for an export and requires 200.
@@ -99,14 +100,11 @@ func TestExportsEqualPages(t *testing.T) {
 // TestExportsOverChunks does the same for tables of several chunks of the index.
 func TestExportsOverChunks(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("makes a long table")
-	}
 	const path = "/api/v2/coordination-context/conflict-events"
 	s := tableServer(t, Options{}, path, 140_000)
 	random := rand.New(rand.NewPCG(6, uint64(time.Now().UnixNano())))
 	e := planOf(path).Endpoint
-	for range 4 {
+	for range testkit.Trials(8, 1) {
 		checkExport(t, s, path, e, randomExport(e, random), random)
 	}
 }

@@ -220,6 +220,12 @@ func (a *Answer) field(name string) (string, bool) {
 	return "", false
 }
 
+// headerOf is a header field of an answer, empty without it.
+func headerOf(a Answer, name string) string {
+	value, _ := a.field(name)
+	return value
+}
+
 // sorted normalizes the header fields of TCP and of Answer, without those that belong to the
 // connection.
 func sorted(fields []HeaderField) []string {

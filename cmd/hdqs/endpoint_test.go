@@ -113,7 +113,10 @@ func copyTree(t *testing.T) string {
 	for _, name := range []string{"go.mod", "go.sum"} {
 		testkit.WriteFile(t, filepath.Join(to, name), testkit.ReadFile(t, filepath.Join(from, name)))
 	}
-	dirs := []string{"aggregate", "api", "cmd/hdqs", "index", "internal", "loader", "rowdiff", "snapshot", "testdata"}
+	dirs := []string{
+		"aggregate", "api", "bulk", "cmd/hdqs", "columnar", "index", "internal", "loader", "rowdiff", "snapshot",
+		"testdata",
+	}
 	for _, dir := range dirs {
 		if err := os.CopyFS(filepath.Join(to, dir), os.DirFS(filepath.Join(from, dir))); err != nil {
 			t.Fatal(err)

@@ -38,7 +38,7 @@ func TestMemoryOverSwaps(t *testing.T) {
 	parallel(t)
 	const (
 		swaps = 8
-		limit = 80 << 20
+		limit = 82 << 20
 	)
 	store := newStore(t, newCatalogOf(t, generator.Options{Seed: 1, Scale: 0.1}))
 	pointer := filepath.Join(store, "channels", "stable.json")
@@ -74,7 +74,8 @@ func TestMemoryOverSwaps(t *testing.T) {
 	}
 	metrics := string(ask(t, "GET", s.admin+"/metrics").body)
 	for _, line := range []string{
-		"hdqs_memory_limit_bytes 8.388608e+07", fmt.Sprintf(`hdqs_snapshots_dropped_total{reason="memory"} %d`, swaps),
+		fmt.Sprintf("hdqs_memory_limit_bytes %g", float64(limit)),
+		fmt.Sprintf(`hdqs_snapshots_dropped_total{reason="memory"} %d`, swaps),
 		`hdqs_swaps_refused_total{reason="memory"} 0`, "hdqs_snapshots_held 1",
 	} {
 		if !strings.Contains(metrics, line+"\n") {
