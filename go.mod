@@ -21,7 +21,7 @@ require (
 	github.com/spf13/pflag v1.0.10 // cobra's flag sets, into which the environment variables are read
 	github.com/valyala/fasthttp v1.77.0 // HTTP server without allocations per request
 	golang.org/x/sync v0.24.0 // errgroup: worker pools
-	golang.org/x/sys v0.49.0 // mmap, flock
+	golang.org/x/sys v0.49.0 // mmap, flock, the priority of a thread
 )
 
 require (

@@ -132,10 +132,13 @@ func (f *follower) open(p, shown store.Pointer, earlier *store.Snapshot) (*store
 	if p.ID == shown.ID && p.SHA256 == shown.SHA256 {
 		return nil, nil
 	}
-	if earlier != nil {
-		defer beginStep()()
+	if earlier == nil {
+		return f.store.OpenPointer(p, nil)
 	}
-	return f.store.OpenPointer(p, earlier)
+	var snap *store.Snapshot
+	var err error
+	besideRequests(func() { snap, err = f.store.OpenPointer(p, earlier) })
+	return snap, err
 }
 
 // show serves a snapshot. If it is served already but was published again, because the channel
@@ -151,11 +154,13 @@ func (f *follower) show(p store.Pointer, next found) (changed bool, err error) {
 		return false, nil
 	}
 	f.reportStep("warming up snapshot " + p.ID)
-	if f.shown.ID != "" {
-		defer beginStep()()
-	}
 	release := api.Release{Snapshot: snap, PublishedAt: p.PublishedAt, Changes: next.changes}
-	if err := f.swap(release); err != nil {
+	if f.shown.ID == "" {
+		err = f.swap(release)
+	} else {
+		besideRequests(func() { err = f.swap(release) })
+	}
+	if err != nil {
 		return false, errors.Join(swapError(p.ID, err), snap.Close())
 	}
 	f.shown = p

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package main
+
+// lowerPriority does nothing: elsewhere a priority is that of the whole process.
+func lowerPriority() {}
