@@ -19,7 +19,6 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"hdqs/api/contract"
-	"hdqs/internal/testkit"
 )
 
 // exportAnswer asks for an export and requires 200.
@@ -78,35 +77,6 @@ func randomExport(e *contract.Endpoint, random *rand.Rand) string {
 		values.Set("fields", strings.Join(names[:min(len(names), 2+random.IntN(len(names)))], ","))
 	}
 	return values.Encode()
-}
-
-// TestExportsEqualPages compares exports in all formats with the pages of the list, under both sets
-// of names.
-func TestExportsEqualPages(t *testing.T) {
-	t.Parallel()
-	s := sampleServer(t, Options{}, 400)
-	random := rand.New(rand.NewPCG(5, uint64(time.Now().UnixNano())))
-	for _, m := range s.mounts {
-		endpoints := contract.EndpointsIn(m.names)
-		for i := range endpoints {
-			if testing.Short() && random.IntN(4) > 0 {
-				continue
-			}
-			checkExport(t, s, m.prefix+endpoints[i].Path, &endpoints[i], randomExport(&endpoints[i], random), random)
-		}
-	}
-}
-
-// TestExportsOverChunks does the same for tables of several chunks of the index.
-func TestExportsOverChunks(t *testing.T) {
-	t.Parallel()
-	const path = "/api/v2/coordination-context/conflict-events"
-	s := tableServer(t, Options{}, path, 140_000)
-	random := rand.New(rand.NewPCG(6, uint64(time.Now().UnixNano())))
-	e := planOf(path).Endpoint
-	for range testkit.Trials(8, 1) {
-		checkExport(t, s, path, e, randomExport(e, random), random)
-	}
 }
 
 // checkExport compares the exports of a query with its pages.
