@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/internal/testkit"
 )
 
 // goodIdentifier is $ID in text cases.
@@ -277,7 +279,7 @@ func exchange(tb testing.TB, address, method, request string) Answer {
 		tb.Fatal(err)
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(testkit.Patience)); err != nil {
 		tb.Fatal(err)
 	}
 	go io.WriteString(conn, request) //nolint:errcheck // the server may answer before it has read all
