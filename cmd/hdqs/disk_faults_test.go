@@ -178,6 +178,7 @@ func (d *diskTrial) fresh(t *testing.T) string {
 	if err := os.CopyFS(dir, os.DirFS(d.whole)); err != nil {
 		t.Fatal(err)
 	}
+	keepTimes(t, d.whole, dir)
 	return dir
 }
 
@@ -301,6 +302,25 @@ func age(t *testing.T, dir string) {
 			err = os.Chtimes(path, old, old)
 		}
 		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// keepTimes gives the files of a copy the times of the originals. By them an Iceberg table keeps
+// the files that its last version used.
+func keepTimes(t *testing.T, from, to string) {
+	t.Helper()
+	err := filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		return os.Chtimes(filepath.Join(to, strings.TrimPrefix(path, from)), info.ModTime(), info.ModTime())
 	})
 	if err != nil {
 		t.Fatal(err)
