@@ -119,7 +119,8 @@ func (s *Server) isRetained(id string) bool {
 	return slices.ContainsFunc(s.retained.entries, func(v *served) bool { return v.id == id })
 }
 
-// open returns the files of a snapshot, nil if there are none. known tells whether there were some.
+// open returns the files of a snapshot, nil if there are none. known is also true for a snapshot
+// that had files earlier.
 func (n *bulkInventory) open(id string) (files *bulkFiles, known bool) {
 	v := n.byID[id]
 	if v == nil {

@@ -81,7 +81,7 @@ const exportBuffer = 64 << 10
 func (st *exportStream) WriteTo(w io.Writer) (total int64, err error) {
 	debug.SetPanicOnFault(true)
 	defer func() { total = st.bytes }()
-	defer st.recovered(&err)
+	defer st.server.recoverBody(st.list, &err)
 	st.body = w
 	st.server.exports.begin()
 	defer st.server.exports.end()
@@ -146,19 +146,6 @@ func (c *exportConn) sendWithoutTurn(p []byte) (int, error) {
 	c.server.exports.end()
 	defer c.server.exports.begin()
 	return c.body.Write(p)
-}
-
-// recovered handles a panic while the body is written, as that of bodyStream does.
-func (st *exportStream) recovered(err *error) {
-	switch fault := recover(); {
-	case fault == nil:
-	case st.server.wasFault(st.list, fault):
-		*err = &Refused{Table: st.list.segment.Name()}
-	default:
-		st.server.checkAfterPanic(st.list)
-		st.server.logPanic(fault, "")
-		*err = errPanicked
-	}
 }
 
 // Close releases the slot and the snapshot.

@@ -87,17 +87,17 @@ func (st *bodyStream) drop() {
 // errPanicked aborts a connection in the middle of an answer.
 var errPanicked = errors.New("api: a panic while a body was rendered")
 
-// recovered handles a panic while the body is written, after the handler has returned. fasthttp
-// would recover too, but neither count it nor log where it was. The header has been sent or
-// buffered, so the answer is cut short. There is no request id to report.
-func (st *bodyStream) recovered(err *error) {
+// recoverBody handles a panic while a body of a list is written, after the handler has returned.
+// fasthttp would recover too, but neither count it nor log where it was. The header has been sent
+// or buffered, so the answer is cut short. There is no request id to report.
+func (s *Server) recoverBody(list *boundList, err *error) {
 	switch fault := recover(); {
 	case fault == nil:
-	case st.server.wasFault(st.list, fault):
-		*err = &Refused{Table: st.list.segment.Name()}
+	case s.wasFault(list, fault):
+		*err = &Refused{Table: list.segment.Name()}
 	default:
-		st.server.checkAfterPanic(st.list)
-		st.server.logPanic(fault, "")
+		s.checkAfterPanic(list)
+		s.logPanic(fault, "")
 		*err = errPanicked
 	}
 }
@@ -105,7 +105,7 @@ func (st *bodyStream) recovered(err *error) {
 // WriteTo writes what is left of the body.
 func (st *bodyStream) WriteTo(w io.Writer) (total int64, err error) {
 	debug.SetPanicOnFault(true)
-	defer st.recovered(&err)
+	defer st.server.recoverBody(st.list, &err)
 	for st.part != nil || st.more {
 		if st.part == nil {
 			if err := st.next(); err != nil {
@@ -125,7 +125,7 @@ func (st *bodyStream) WriteTo(w io.Writer) (total int64, err error) {
 // Read implements io.Reader for callers that do not use WriterTo.
 func (st *bodyStream) Read(p []byte) (n int, err error) {
 	debug.SetPanicOnFault(true)
-	defer st.recovered(&err)
+	defer st.server.recoverBody(st.list, &err)
 	if st.part == nil {
 		if !st.more {
 			return 0, io.EOF

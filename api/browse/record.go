@@ -93,7 +93,8 @@ func sourceOf(q *Question, resource string) ([]chosenField, error) {
 	return all, nil
 }
 
-// webLink is the address in a field of a record, empty if it is none of the web.
+// webLink returns the address in a field of a record if it begins with http or https and has a
+// host, else an empty text.
 func webLink(r record, field string) string {
 	text, _ := r.text(field)
 	u, err := url.Parse(text)

@@ -139,7 +139,7 @@ func placesOf(marks []mark) (n int) {
 	return n
 }
 
-// title says which places a mark stands for, and their figures.
+// title names the places that a mark shows, with their figures.
 func (m *mark) title() string {
 	if len(m.places) == 1 {
 		return m.places[0].Name + ": " + m.text

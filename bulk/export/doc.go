@@ -8,10 +8,10 @@
 //
 // # Unchanged tables
 //
-// The files of a table depend on the rows, which the digest of the segment stands for, and on how
-// they are written, which the layout stands for: a digest of the columns, their meanings and
-// layoutVersion. Where an earlier manifest has files of both, they are taken over, once their
-// content is seen to be whole.
+// The files of a table depend on its rows and on how they are written. The manifest has a digest of
+// each: that of the segment, and the layout, a digest of the columns, their meanings and
+// layoutVersion. If both are those of a table in an earlier manifest, its files are used again,
+// after their content has been checked.
 //
 // # One member, one frame
 //

@@ -116,6 +116,7 @@ func (r *Remote) listed(ctx context.Context, folder string) (map[string]store.Ob
 	return listed, nil
 }
 
+// putFile uploads a file.
 func (r *Remote) putFile(ctx context.Context, name, file string) error {
 	in, err := os.Open(file)
 	if err != nil {

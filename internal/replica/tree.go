@@ -133,19 +133,7 @@ func (t *remoteTree) Has(ctx context.Context, name, file string) (bool, error) {
 
 // Put uploads the file.
 func (t *remoteTree) Put(ctx context.Context, name, file string) error {
-	in, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer in.Close()
-	info, err := in.Stat()
-	if err != nil {
-		return err
-	}
-	if err := t.remote.objects.put(ctx, name, in, info.Size(), condition{}); err != nil {
-		return t.remote.wrap(name, err)
-	}
-	return nil
+	return t.remote.putFile(ctx, name, file)
 }
 
 // digest returns the MD5 of a file. It only recognises files that this program wrote; it protects
