@@ -49,6 +49,13 @@ type found struct {
 	snapshot *store.Snapshot      // nil if the server has it already
 	changes  []*api.Change        // by it and by those before it
 	fetched  *replica.FetchResult // nil for a local store
+	end      func()               // of the step of a swap that began with opening; nil if there was none
+}
+
+func (n found) endStep() {
+	if n.end != nil {
+		n.end()
+	}
 }
 
 // look serves what the channel shows if that is not served already. On an error the served snapshot
@@ -76,8 +83,9 @@ func (f *follower) lookUncounted(ctx context.Context) (changed bool, err error) 
 			defer closeSnapshot(earlier)
 			return f.find(ctx, version, shown, earlier)
 		},
-		discard: func(n found) { closeSnapshot(n.snapshot) },
+		discard: func(n found) { closeSnapshot(n.snapshot); n.endStep() },
 	})
+	defer func() { next.endStep() }()
 	if err != nil {
 		return false, atStage(stageSegments, storeError(err))
 	}
@@ -102,15 +110,25 @@ func (f *follower) find(
 	ctx context.Context, v replica.Version, shown store.Pointer, earlier *store.Snapshot,
 ) (n found, err error) {
 	defer func() {
-		if n.snapshot != nil {
-			n.changes = f.store.changesOf(v.Channel, shown.ID)
+		if err != nil {
+			n.endStep()
+			n.end = nil
+		} else if n.snapshot != nil {
+			besideRequests(func() {
+				n.changes = f.store.changesOf(v.Channel, shown.ID, n.snapshot, earlier)
+			})
 		}
 	}()
+	if f.store.remote != nil {
+		if n.fetched, err = f.store.copy.FetchVersion(ctx, v, false); err != nil {
+			return n, err
+		}
+	}
+	if earlier != nil && v.ID != shown.ID {
+		n.end = beginStep() // until it is served, since each end of a step collects garbage
+	}
 	if f.store.remote == nil {
 		n.snapshot, err = f.open(v.Pointer, shown, earlier)
-		return n, err
-	}
-	if n.fetched, err = f.store.copy.FetchVersion(ctx, v, false); err != nil {
 		return n, err
 	}
 	if n.snapshot, err = f.open(v.Pointer, shown, earlier); errors.Is(err, snapshot.ErrCorrupt) {
