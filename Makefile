@@ -222,20 +222,30 @@ bench-catalog: ## the full-scale catalog: twelve million rows, about 170 MB
 	$(GO) run ./cmd/generate catalog --scale 1 --seed 1 --gzip --out tmp/catalog
 
 BENCHSTORE := tmp/store
+BENCHDEFAULTS := --listen {listen} --log-format off
 # Without the cache of finished bodies, so that each request makes its own.
-BENCHSERVE := --listen {listen} --log-format off --body-cache 0
+BENCHSERVE := $(BENCHDEFAULTS) --body-cache 0
 BENCHNOTE := Catalog at scale 1; the server on one core, without its cache of bodies, so that each answer is made anew; the clients on another core.
 bench-store: build
 	test -d tmp/catalog || $(MAKE) bench-catalog
 	$(BIN) build --catalog tmp/catalog --store $(BENCHSTORE) >/dev/null
 
-bench: bench-store ## ours and nginx's static files in turn at full scale, into bench/results/<date>-<commit>.*
+# Fewer rounds show that everything runs; their figures say little.
+BENCHROUNDS ?= 5
+RELEASE := $(shell sed -n 's/^const release = "\(.*\)"/\1/p' cmd/hdqs/version.go)
+CORES_ALL := 0-$(shell expr $$(getconf _NPROCESSORS_ONLN) - 1)
+bench: bench-store ## ours, its controls and nginx's static files in turn at full scale, into bench/results
 	mkdir -p bench/results
 	$(GO) build -o bin/bench ./bench
-	for scale in 0.1 0.3; do $(GO) run ./cmd/generate catalog --scale $$scale --seed 1 --gzip --out tmp/catalog-$$scale && \
+	$(GO) test -c -o bin/api.test ./api
+	for scale in 0.1 0.3; do test -d tmp/catalog-$$scale || $(GO) run ./cmd/generate catalog --scale $$scale --seed 1 --gzip --out tmp/catalog-$$scale && \
 	  $(BIN) build --catalog tmp/catalog-$$scale --store $(BENCHSTORE)-$$scale >/dev/null || exit 1; done
-	taskset -c 1 bin/bench run --mix bench/mixes/typical.txt,bench/mixes/targets.txt --encodings identity,gzip,zstd --wrap 'taskset -c 0' --out bench/results \
+	taskset -c 1 bin/bench run --mix bench/mixes/typical.txt,bench/mixes/targets.txt --encodings identity,gzip,zstd \
+	  --wrap 'taskset -c 0' --wide 'taskset -c $(CORES_ALL)' --rounds $(BENCHROUNDS) --release '$(RELEASE)' \
 	  --start '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE)' \
+	  --whole '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE) --compression whole' \
+	  --configured '$(BIN) serve --store $(BENCHSTORE) $(BENCHDEFAULTS) --admin {admin}' \
+	  --micro 'env HDQS_BENCH_STORE=$(BENCHSTORE) bin/api.test -test.run ^$$ -test.bench ^BenchmarkPlainPage$$ -test.benchtime 300ms' \
 	  --also-start '$(BIN) serve --store $(BENCHSTORE)-0.1 $(BENCHSERVE);$(BIN) serve --store $(BENCHSTORE)-0.3 $(BENCHSERVE)' \
 	  --note '$(BENCHNOTE)'
 

@@ -13,7 +13,7 @@ import (
 // compareIncumbent is the command incumbent.
 func compareIncumbent(flags *flag.FlagSet, args []string) error {
 	var rec record
-	rec.register(flags, "date, commit and incumbent")
+	rec.register(flags, "incumbent")
 	list := flags.String("list", "bench/incumbent.txt", "file of queries and recorded figures")
 	rounds := flags.Int("rounds", 3, "bursts per number of connections")
 	burst := flags.Duration("burst", time.Second, "length of a burst")
@@ -49,5 +49,5 @@ func compareIncumbent(flags *flag.FlagSet, args []string) error {
 				at.CPUMicros, at.CoresOfServers, at.Multiple(), q.Want)
 		}
 	}
-	return errors.Join(p.stop(), rec.write(&r, "-incumbent"))
+	return errors.Join(p.stop(), rec.write(&r))
 }

@@ -16,13 +16,15 @@ const usage = `usage: bench COMMAND [flags]
   overload  starts a server, overloads it, and measures it beside thousands of idle connections
   peers     starts a server and databases that answer the same questions, and compares them
   incumbent starts a server and compares it with recorded figures of another program
+  fixed     sends bodies from memory by the HTTP library of the server; a control of run
+  checksum  reads and checksums files on all cores; a control of run
 
 bench COMMAND -h lists the flags.
 `
 
 var commands = map[string]func(*flag.FlagSet, []string) error{
 	"load": loadOne, "pair": comparePairs, "peers": comparePeers, "incumbent": compareIncumbent, "run": runAll,
-	"overload": overload,
+	"overload": overload, "fixed": sendFixed, "checksum": checksum,
 }
 
 func main() {

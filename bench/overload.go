@@ -24,7 +24,7 @@ func overload(flags *flag.FlagSet, args []string) (err error) {
 			return err
 		}
 	}
-	e.record.register(flags, "date and commit")
+	e.record.register(flags, "overload")
 	flags.StringVar(&e.wrap, "wrap", "", "prefix of the server's command, such as: taskset -c 0")
 	flags.IntVar(&v.Wide, "wide", 512, "connections of the open loop")
 	flags.IntVar(&v.Idle, "idle", 10000, "idle connections; both sides need as many open files")
@@ -38,7 +38,7 @@ func overload(flags *flag.FlagSet, args []string) (err error) {
 	if e.queries, err = e.drive.queries(); err != nil {
 		return err
 	}
-	p, err := e.launch("ours", e.start)
+	p, err := launch(&load.Server{Name: "ours"}, e.wrap, e.start, firstPlain(e.queries), time.Minute)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func overload(flags *flag.FlagSet, args []string) (err error) {
 			return err
 		}
 		r.Date, r.Commit, r.Note = today(), commit(), e.note
-		name := e.record.stem(r.Date, r.Commit, "") + "-overload-" + v.Encoding
+		name := e.name + "-" + v.Encoding
 		err = errors.Join(
 			writeFile(filepath.Join(e.data, name+".json"), r.WriteJSON),
 			writeFile(filepath.Join(e.out, name+".md"), r.WriteMarkdown),

@@ -29,7 +29,7 @@ type peer struct{ name, translation, command string }
 func comparePeers(flags *flag.FlagSet, args []string) error {
 	c := peerExperiment{}
 	c.drive.flags(flags)
-	c.record.register(flags, "date, commit and peers")
+	c.record.register(flags, "peers")
 	flags.StringVar(&c.list, "peers", "bench/peers/peers.txt", "file of peers and their commands")
 	flags.StringVar(&c.bin, "bin", ".cache/peers/bin", "directory of the peers' programs, {bin} in commands")
 	flags.StringVar(&c.tables, "tables", "tmp/peers/tables",
@@ -152,7 +152,7 @@ func (c *peerExperiment) run(queries []load.Query, peers []peer) error {
 			Resident: u.Resident, PeakResident: u.Peak,
 		})
 	}
-	return errors.Join(err, c.record.write(&report, "-peers"))
+	return errors.Join(err, c.record.write(&report))
 }
 
 // stop ends all servers that were started.

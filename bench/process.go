@@ -11,7 +11,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -25,22 +24,32 @@ type process struct {
 	command *exec.Cmd
 	ended   chan error
 	stderr  bytes.Buffer
+	admin   string        // host:port that stood for {admin} in the command; empty without
 	took    time.Duration // from its start to its first answer with rows
 }
 
 // launch starts a server, sets its address and process id, and waits for its first good answer. In
-// the command, {listen} becomes host:port and {port} the port. wrap is put before it.
+// the command, {listen} becomes host:port, {port} the port, and {admin} another host:port. wrap is
+// put before it.
 func launch(s *load.Server, wrap, command string, first load.Query, patience time.Duration) (*process, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := load.FreeAddress()
 	if err != nil {
 		return nil, err
 	}
-	address := l.Addr().(*net.TCPAddr)
-	l.Close()
-	s.URL = "http://" + address.String()
-	command = strings.NewReplacer("{listen}", address.String(), "{port}", strconv.Itoa(address.Port)).Replace(command)
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, err
+	}
+	admin := ""
+	if strings.Contains(command, "{admin}") {
+		if admin, err = load.FreeAddress(); err != nil {
+			return nil, err
+		}
+	}
+	s.URL = "http://" + address
+	command = strings.NewReplacer("{listen}", address, "{port}", port, "{admin}", admin).Replace(command)
 	argv := append(strings.Fields(wrap), strings.Fields(command)...)
-	p := &process{Server: s, command: exec.Command(argv[0], argv[1:]...), ended: make(chan error, 1)}
+	p := &process{Server: s, admin: admin, command: exec.Command(argv[0], argv[1:]...), ended: make(chan error, 1)}
 	p.command.Stderr = &p.stderr
 	p.command.WaitDelay = time.Second // for children that outlive it and keep our pipe open
 	begun := time.Now()

@@ -12,12 +12,12 @@ import (
 // the report goes.
 type record struct{ start, out, data, name, note string }
 
-// register adds the flags. unnamed describes the default name of the report's files.
-func (r *record) register(flags *flag.FlagSet, unnamed string) {
+// register adds the flags. kind is the default name of the report's files.
+func (r *record) register(flags *flag.FlagSet, kind string) {
 	flags.StringVar(&r.start, "start", "", "command that starts the server; {listen} in it becomes host:port")
 	flags.StringVar(&r.out, "out", "bench/results", "directory of reports, Markdown and SVG")
 	flags.StringVar(&r.data, "json", "tmp/bench", "directory of the same reports as JSON")
-	flags.StringVar(&r.name, "name", "", "name of the report's files; empty: "+unnamed)
+	flags.StringVar(&r.name, "name", kind, "name of the report's files")
 	flags.StringVar(&r.note, "note", "", "note at the top of the report")
 }
 
@@ -40,15 +40,5 @@ func (r *record) begin() load.Report {
 	return load.Report{Date: today(), Commit: commit(), Machine: load.ThisMachine(), Note: r.note}
 }
 
-// stem is the name of a report's files without their ending.
-func (r *record) stem(date, commit, kind string) string {
-	if r.name != "" {
-		return r.name
-	}
-	return date + "-" + commit + kind
-}
-
-// write writes a report. kind ends the default name of its files.
-func (r *record) write(report *load.Report, kind string) error {
-	return writeReport(report, r.out, r.data, r.stem(report.Date, report.Commit, kind))
-}
+// write writes a report in place of the one before.
+func (r *record) write(report *load.Report) error { return writeReport(report, r.out, r.data, r.name) }

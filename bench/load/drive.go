@@ -3,6 +3,7 @@ package load
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"sync"
 	"sync/atomic"
@@ -30,6 +31,10 @@ type Server struct {
 
 	Translation *Translation // for a server with another interface; nil: queries are sent unchanged
 	Encoding    string       // requested from this server instead of the comparison's coding; empty: the same
+
+	// Fresh requests other pages each time; nil: queries are sent unchanged. It has no effect on
+	// conditional queries, and on those whose answer is an error.
+	Fresh *Fresh
 }
 
 // Identifier is sent with every query that is not anonymous: base64 of "hdqs
@@ -45,6 +50,7 @@ type Drive struct {
 	Connections int
 	Rate        float64 // requests per second, due at even intervals; 0: closed loop
 	Duration    time.Duration
+	Most        int // requests at most; 0: as many as the duration allows
 
 	// Patience is how long callers wait for an answer after the request was due. A request for
 	// which no connection is free within a tenth of that is not sent. Zero: callers wait for ever,
@@ -60,6 +66,7 @@ type Outcome struct {
 	Late       int // answered after the caller's patience
 	Unsent     int // not sent, because no connection was free
 	FirstWrong string
+	Faults     int64 // minor page faults of the server's processes
 	Bytes      int64
 	Elapsed    time.Duration
 	CPU        float64 // seconds of the server's processes; 0 if unknown
@@ -79,6 +86,9 @@ func (o *Outcome) Quantile(q float64) time.Duration {
 // PerSecond is the rate of good answers.
 func (o *Outcome) PerSecond() float64 { return float64(o.Requests) / o.Elapsed.Seconds() }
 
+// FaultsPerRequest is the number of page faults per good answer.
+func (o *Outcome) FaultsPerRequest() float64 { return float64(o.Faults) / float64(max(o.Requests, 1)) }
+
 // CPUPerRequest is the CPU per good answer in microseconds.
 func (o *Outcome) CPUPerRequest() float64 {
 	if o.Requests == 0 {
@@ -91,6 +101,7 @@ func (o *Outcome) CPUPerRequest() float64 {
 type prepared struct {
 	query Query
 	bytes []byte
+	fresh *freshRequest // in place of bytes; nil: bytes
 }
 
 // prepare makes the requests of queries for a server, in sending order: each as often as its
@@ -121,7 +132,16 @@ func (s *Server) prepare(queries []Query, encoding string) ([]prepared, string, 
 			}
 			headers = append(headers, "If-None-Match: "+a.etag)
 		}
-		kinds = append(kinds, prepared{q, request(base.Host, asked, s.coding(encoding), headers...)})
+		kind := prepared{query: q, bytes: request(base.Host, asked, s.coding(encoding), headers...)}
+		if s.Fresh != nil && q.Status == http.StatusOK {
+			pages, err := s.Fresh.of(s, q)
+			if err != nil {
+				return nil, "", err
+			}
+			kind.fresh = newFreshRequest(base.Host, asked, s.coding(encoding), headers)
+			kind.fresh.pages, kind.fresh.twice = pages, s.Fresh.Twice
+		}
+		kinds = append(kinds, kind)
 		total += q.Weight
 	}
 	if total == 0 {
@@ -170,7 +190,7 @@ func (s *Server) Run(d Drive) (*Outcome, error) {
 	if err != nil {
 		return nil, err
 	}
-	total.CPU = after.CPU - before.CPU
+	total.CPU, total.Faults = after.CPU-before.CPU, after.Faults-before.Faults
 	for i := range outcomes {
 		total.add(&outcomes[i])
 	}
@@ -202,8 +222,12 @@ func (o *Outcome) add(other *Outcome) {
 func (o *Outcome) ask(d Drive, order []prepared, address string, begun time.Time, next *atomic.Int64) {
 	c := client{address: address}
 	defer c.drop(nil)
+	var fresh []byte
 	for failures := 0; failures < 20; {
 		turn := next.Add(1) - 1
+		if d.Most > 0 && turn >= int64(d.Most) {
+			return
+		}
 		due := time.Now()
 		if d.Rate > 0 {
 			due = begun.Add(time.Duration(float64(turn) / d.Rate * float64(time.Second)))
@@ -218,7 +242,12 @@ func (o *Outcome) ask(d Drive, order []prepared, address string, begun time.Time
 			continue
 		}
 		p := &order[turn%int64(len(order))]
-		r, err := c.do(p.bytes)
+		sent := p.bytes
+		if p.fresh != nil {
+			fresh = p.fresh.appendNext(fresh[:0])
+			sent = fresh
+		}
+		r, err := c.do(sent)
 		switch {
 		case err != nil:
 			o.Failed++

@@ -62,8 +62,8 @@ func TestMix(t *testing.T) {
 	}
 	for _, bad := range []string{
 		"", "1 a", "x a /", "-1 a /", "1 a b", "1 a / status=x", "1 a / strange", "1 a /\n1 a /",
-		"1 a / br:cpu<=1", "1 a / gzip:cpu<=x", "1 a / gzip:cpu<=0", "1 a / gzip:bytes/gzip12<=1",
-		"1 a / gzip:cpu/<=1", "1 a / gzip:speed<=1",
+		"1 a / br:cpu/x<=1", "1 a / gzip:cpu/x<=x", "1 a / gzip:cpu/x<=0", "1 a / gzip:bytes/gzip12<=1",
+		"1 a / gzip:cpu/<=1", "1 a / gzip:speed<=1", "1 a / gzip:cpu<=1",
 	} {
 		if _, err := ReadMix(strings.NewReader(bad)); err == nil {
 			t.Errorf("%q: no error", bad)
@@ -215,7 +215,10 @@ func TestNginxServesTheAnswers(t *testing.T) {
 	defer server.Close()
 	s := &Server{Name: "test", URL: server.URL, PID: os.Getpid()}
 	q := Query{Weight: 1, Name: "q", Target: "/", Status: 200, Bounds: []Bound{
-		{Identity, "cpu", 1e6}, {Identity, "cpu/nginx", 1e-9}, {Identity, "cpu/absent", 1}, {Gzip, "bytes/gzip6", 0.5},
+		{Identity, "cpu/nginx", 1e6},
+		{Identity, "cpu/nginx", 1e-9},
+		{Identity, "cpu/absent", 1},
+		{Gzip, "bytes/gzip6", 0.5},
 	}}
 	control, err := StartNginx(binary, t.TempDir(), nil, s,
 		[]Query{q, {Weight: 1, Name: "bad", Target: "/bad", Status: 422}})
@@ -227,15 +230,14 @@ func TestNginxServesTheAnswers(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	c := Comparison{
-		Servers: []*Server{s, &control.Server}, Queries: []Query{q}, Encodings: []string{Identity, Gzip},
-		Rounds: 3, Burst: 100 * time.Millisecond, Connections: 2,
+	c := Suite{
+		Ours: s, Controls: []*Server{&control.Server}, Queries: []Query{q}, Encodings: []string{Identity, Gzip},
+		Rounds: 3, Burst: 100 * time.Millisecond, Connections: 2, Progress: t.Logf,
 	}
-	cells, err := c.Run()
-	if err != nil || len(cells) != 4 {
-		t.Fatalf("%d cells, %v", len(cells), err)
+	if err := c.Run(); err != nil || len(c.Cells) != 4 {
+		t.Fatalf("%d cells, %v", len(c.Cells), err)
 	}
-	for _, cell := range cells {
+	for _, cell := range c.Cells {
 		if cell.PerSecond == 0 || cell.Wrong+cell.Failed > 0 || cell.Server == "nginx" && cell.RateRatio.Median == 0 {
 			t.Errorf("%+v", cell)
 		}
@@ -248,7 +250,7 @@ func TestNginxServesTheAnswers(t *testing.T) {
 		t.Errorf("verdicts %+v", c.Verdicts)
 	}
 	r := Report{
-		Cells: cells, Targets: c.Verdicts, Closed: []LoadPoint{{Server: "a", Connections: 1, PerSecond: 5}},
+		Cells: c.Cells, Targets: c.Verdicts, Closed: []LoadPoint{{Server: "a", Connections: 1, PerSecond: 5}},
 		Memory: []Footprint{{"a", 10, 1, 2}},
 	}
 	if err := errors.Join(r.WriteMarkdown(io.Discard), r.WriteJSON(io.Discard)); err != nil {

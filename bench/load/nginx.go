@@ -8,12 +8,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
-
-	"github.com/klauspost/compress/gzip"
 )
 
 // Control is an nginx that serves the answers of another server as files: the cost of an answer
@@ -38,7 +35,7 @@ http {
   client_body_temp_path body; proxy_temp_path proxy;
   fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
   server {
-    listen 127.0.0.1:%d backlog=1024;
+    listen %s backlog=1024;
     root files;
     gzip_static on;
     gzip_vary on;
@@ -46,12 +43,12 @@ http {
 }
 `
 
-// StartNginx sends each query once to a server, writes the answers below dir, plain and at gzip
-// level 6, and serves them. Queries whose answer is not a 200 are left out. wrap is put before the
-// command, for example taskset -c 0.
-func StartNginx(binary, dir string, wrap []string, from *Server, queries []Query) (*Control, error) {
-	files := filepath.Join(dir, "files")
-	if err := os.MkdirAll(files, 0o755); err != nil {
+// SaveAnswers sends each query once to a server and writes the answers below dir: plain ones as
+// NAME.json or NAME.csv and, if compressed is set, the bodies that the server sends in gzip beside
+// them as NAME.json.gz, which gzip_static serves. It returns the paths of the files from dir, by
+// the names of the queries. Queries whose answer is not a 200 are left out.
+func SaveAnswers(dir string, from *Server, queries []Query, compressed bool) (map[string]string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
 	names := map[string]string{}
@@ -71,11 +68,56 @@ func StartNginx(binary, dir string, wrap []string, from *Server, queries []Query
 			name = q.Name + ".csv"
 		}
 		names[q.Name] = "/" + name
-		if err := writeBoth(filepath.Join(files, name), a.body); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), a.body, 0o644); err != nil {
+			return nil, err
+		}
+		if !compressed {
+			continue
+		}
+		zipped, err := from.settled(q, Gzip)
+		if err != nil {
+			return nil, err
+		}
+		if !zipped.coded {
+			continue // a short body
+		}
+		if err := os.WriteFile(filepath.Join(dir, name+".gz"), zipped.sent, 0o644); err != nil {
 			return nil, err
 		}
 	}
-	port, err := freePort()
+	return names, nil
+}
+
+// settled sends a query until its answer stays the same: a server may compress parts of its tables
+// when they are first requested, a few at a time.
+func (s *Server) settled(q Query, encoding string) (*answer, error) {
+	const enough, most = 3, 100
+	var last *answer
+	for same, n := 0, 0; ; n++ {
+		a, err := s.fetch(q, encoding)
+		if err != nil {
+			return nil, err
+		}
+		if same++; last == nil || !bytes.Equal(last.sent, a.sent) {
+			same = 1
+		}
+		if last = a; same == enough {
+			return a, nil
+		}
+		if n == most {
+			return nil, fmt.Errorf("load: %s answers %s (%s) with other bytes each time", s.Name, q.Name, encoding)
+		}
+	}
+}
+
+// StartNginx serves the answers of another server from files below dir: the same bytes, plain and
+// in gzip. wrap is put before the command, for example taskset -c 0.
+func StartNginx(binary, dir string, wrap []string, from *Server, queries []Query) (*Control, error) {
+	names, err := SaveAnswers(filepath.Join(dir, "files"), from, queries, true)
+	if err != nil {
+		return nil, err
+	}
+	address, err := FreeAddress()
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +126,7 @@ func StartNginx(binary, dir string, wrap []string, from *Server, queries []Query
 		user = "user root;\n" // else its workers cannot read our files
 	}
 	conf := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(conf, fmt.Appendf(nil, nginxConf, user, port), 0o644); err != nil {
+	if err := os.WriteFile(conf, fmt.Appendf(nil, nginxConf, user, address), 0o644); err != nil {
 		return nil, err
 	}
 	absolute, err := filepath.Abs(dir)
@@ -99,7 +141,7 @@ func StartNginx(binary, dir string, wrap []string, from *Server, queries []Query
 		return nil, err
 	}
 	c.Server = Server{
-		Name: "nginx", URL: "http://127.0.0.1:" + strconv.Itoa(port), PID: c.command.Process.Pid,
+		Name: "nginx", URL: "http://" + address, PID: c.command.Process.Pid,
 		Path: func(q Query, encoding string) string {
 			if encoding == Zstd {
 				return "" // Debian's nginx has no zstd module
@@ -121,32 +163,14 @@ func (c *Control) Stop() error {
 	return c.command.Wait()
 }
 
-// writeBoth writes a file and its gzipped form, which gzip_static serves.
-func writeBoth(path string, body []byte) error {
-	if err := os.WriteFile(path, body, 0o644); err != nil {
-		return err
-	}
-	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, 6)
-	if err != nil {
-		return err
-	}
-	if _, err := z.Write(body); err != nil {
-		return err
-	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	return os.WriteFile(path+".gz", b.Bytes(), 0o644)
-}
-
-func freePort() (int, error) {
+// FreeAddress returns a host:port of this machine that nothing listens on.
+func FreeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return 0, err
+		return "", err
 	}
 	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
+	return l.Addr().String(), nil
 }
 
 // WaitUntilUp waits until a server gives any answer.

@@ -212,7 +212,7 @@ func (r *OverloadReport) conclude() {
 				all = append(all, value(p)/usual)
 			}
 		}
-		return spread(all)
+		return Spread(all)
 	}
 	for _, c := range []struct {
 		against *Multiples
@@ -232,7 +232,7 @@ func (r *OverloadReport) conclude() {
 		recovery = append(recovery, round.Recovery.Seconds())
 		memory = append(memory, float64(round.Resident[1]-round.Resident[0]))
 	}
-	r.Recovery = spread(recovery)
+	r.Recovery = Spread(recovery)
 	if len(memory) > 0 {
 		r.IdleMemory = slices.Max(memory)
 	}

@@ -15,8 +15,6 @@ type Comparison struct {
 	Burst       time.Duration
 	Connections int
 	Progress    func(format string, args ...any) // nil: silent
-
-	Verdicts []Verdict // on the queries' bounds, after Run
 }
 
 // Cell is the result of one server, query and coding.
@@ -26,6 +24,7 @@ type Cell struct {
 	SentBytes               int64   // of an answer, mean
 	PerSecond               float64 // median of the rounds
 	CPUMicros               float64 // per request, median of the rounds
+	Faults                  float64 // minor page faults per request
 	P50, P99                time.Duration
 
 	// The first server's figure divided by this one's, round by round; 0 for the first server.
@@ -113,20 +112,20 @@ func (c *Comparison) query(q Query, encoding string, agreed Agreed) ([]Cell, err
 		}
 		cells = append(cells, cell)
 	}
-	verdicts, err := c.judge(q, encoding, cells, outcomes[0])
-	c.Verdicts = append(c.Verdicts, verdicts...)
-	return cells, err
+	return cells, nil
 }
 
 func (c *Cell) fill(rounds []*Outcome) {
 	all := Outcome{Latency: newLatencies()}
 	for _, o := range rounds {
 		all.add(o)
+		all.Faults += o.Faults
 	}
 	c.Answers, c.Wrong, c.Failed = all.Requests, all.Wrong, all.Failed
 	c.SentBytes = all.Bytes / max(int64(all.Requests), 1)
 	c.Rates, c.Costs = values(rounds, (*Outcome).PerSecond), values(rounds, (*Outcome).CPUPerRequest)
 	c.PerSecond, c.CPUMicros = median(c.Rates), median(c.Costs)
+	c.Faults = all.FaultsPerRequest()
 	c.P50, c.P99 = all.Quantile(0.5), all.Quantile(0.99)
 }
 
@@ -154,11 +153,11 @@ func ratio(a, b []float64) Ratio {
 			all = append(all, a[i]/b[i])
 		}
 	}
-	return spread(all)
+	return Spread(all)
 }
 
-// spread returns median, minimum and maximum.
-func spread(all []float64) Ratio {
+// Spread returns median, minimum and maximum.
+func Spread(all []float64) Ratio {
 	if len(all) == 0 {
 		return Ratio{}
 	}

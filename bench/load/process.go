@@ -6,17 +6,17 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"golang.org/x/sys/unix"
 )
 
-// Usage is the CPU time and memory of a process tree.
+// Usage is the CPU time, page faults and memory of a process tree.
 type Usage struct {
 	CPU      float64 // seconds, user and system
+	Faults   int64   // minor page faults
 	Resident int64   // bytes now
 	Peak     int64   // bytes, the sum of the peaks of all processes
 }
-
-// ticks is USER_HZ, which is 100 on every Linux that runs Go.
-const ticks = 100
 
 // UsageOf reads /proc for a process and its live descendants.
 func UsageOf(pid int) (Usage, error) {
@@ -34,6 +34,7 @@ func UsageOf(pid int) (Usage, error) {
 			continue // a child that has just ended
 		}
 		total.CPU += u.CPU
+		total.Faults += u.Faults
 		total.Resident += u.Resident
 		total.Peak += u.Peak
 	}
@@ -94,12 +95,14 @@ func usageOfOne(pid int) (Usage, error) {
 	if err != nil {
 		return Usage{}, err
 	}
-	user, err1 := strconv.ParseInt(fields[11], 10, 64)
-	system, err2 := strconv.ParseInt(fields[12], 10, 64)
-	if err1 != nil || err2 != nil {
-		return Usage{}, fmt.Errorf("load: /proc/%d/stat: times %q and %q", pid, fields[11], fields[12])
+	faults, err := strconv.ParseInt(fields[7], 10, 64)
+	if err != nil {
+		return Usage{}, fmt.Errorf("load: /proc/%d/stat: %q page faults", pid, fields[7])
 	}
-	u := Usage{CPU: float64(user+system) / ticks}
+	u := Usage{Faults: faults}
+	if u.CPU, err = cpuSeconds(pid); err != nil {
+		return Usage{}, err
+	}
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return Usage{}, err
@@ -118,4 +121,15 @@ func usageOfOne(pid int) (Usage, error) {
 		}
 	}
 	return u, nil
+}
+
+// cpuSeconds reads the clock of a process's CPU time: user and system time of all its threads, also
+// of those that have ended, in nanoseconds. The times in /proc/PID/stat have steps of 10 ms.
+func cpuSeconds(pid int) (float64, error) {
+	const scheduled = 2 // CPUCLOCK_SCHED of the kernel: the time that the scheduler counted
+	var at unix.Timespec
+	if err := unix.ClockGettime(int32(^pid<<3|scheduled), &at); err != nil {
+		return 0, fmt.Errorf("load: the CPU time of process %d: %w", pid, err)
+	}
+	return float64(at.Nano()) / 1e9, nil
 }

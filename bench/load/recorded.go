@@ -104,7 +104,7 @@ func (q *Recorded) Measure(s *Server, rounds int, burst time.Duration) error {
 			sum.add(o)
 			sum.Elapsed, sum.CPU = sum.Elapsed+o.Elapsed, sum.CPU+o.CPU
 		}
-		p.Rate = spread(values(all, (*Outcome).PerSecond))
+		p.Rate = Spread(values(all, (*Outcome).PerSecond))
 		p.P50, p.CPUMicros = sum.Quantile(0.5), sum.CPUPerRequest()
 		p.MegabytesASec, p.CoresOfServers = float64(sum.Bytes)/1e6/sum.Elapsed.Seconds(), sum.CPU/sum.Elapsed.Seconds()
 	}

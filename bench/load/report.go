@@ -21,13 +21,16 @@ type Report struct {
 	Rounds      int
 	Burst       time.Duration
 
-	Starts  []StartTime `json:",omitempty"`
-	Memory  []Footprint `json:",omitempty"`
-	Targets []Verdict   `json:",omitempty"`
-	Cells   []Cell      `json:",omitempty"`
-	Closed  []LoadPoint `json:",omitempty"` // the whole mix, by connections
-	Open    []LoadPoint `json:",omitempty"` // the whole mix, by rate
-	ByRows  []RowsPoint `json:",omitempty"`
+	Starts  []StartTime    `json:",omitempty"`
+	Memory  []Footprint    `json:",omitempty"`
+	Targets []Verdict      `json:",omitempty"`
+	Cells   []Cell         `json:",omitempty"`
+	Closed  []LoadPoint    `json:",omitempty"` // the whole mix, by connections
+	Open    []LoadPoint    `json:",omitempty"` // the whole mix, by rate
+	ByRows  []RowsPoint    `json:",omitempty"`
+	Beside  []BesideResult `json:",omitempty"`
+	Faults  []Faults       `json:",omitempty"` // of the server as configured
+	Cache   CacheUse       `json:",omitzero"`
 
 	Standings []Standing `json:",omitempty"` // the first server and its peers
 	Wanted    Wanted     `json:",omitzero"`
@@ -68,6 +71,19 @@ type LoadPoint struct {
 	Wrong, Failed            int
 	Percentiles              []Percentile `json:",omitempty"`
 }
+
+// Faults are the page faults that an answer cost.
+type Faults struct {
+	Query, Encoding string
+	Sent            int64   // bytes of the body
+	Once, Twice     float64 // an answer; where every page was requested once, and twice
+}
+
+// pages is the number of pages of memory that the body fills.
+func (f *Faults) pages() float64 { return float64(f.Sent) / 4096 }
+
+// CacheUse is what the cache of the server as configured counted.
+type CacheUse struct{ Hits, Misses float64 }
 
 // Percentile is a point of a latency curve.
 type Percentile struct {
@@ -177,21 +193,24 @@ func (r *Report) WriteTables(w io.Writer) error {
 				float64(m.PeakResident)/1e6, each)
 		}
 	}
+	writeSummary(b, r.Targets)
 	writeVerdicts(b, r.Targets)
 	writeStandings(b, r.Standings, r.Wanted)
 	writeRecorded(b, r.Recorded)
 	if len(r.Cells) > 0 {
 		b.WriteString("\n## Query by query\n\n| query | rows | coding | server | sent, bytes | requests/s | CPU, " +
-			"µs | p50 | p99 | CPU ratio | rate ratio |\n" +
-			"|---|--:|---|---|--:|--:|--:|--:|--:|--:|--:|\n")
+			"µs | p50 | p99 | CPU ratio | rate ratio | faults |\n" +
+			"|---|--:|---|---|--:|--:|--:|--:|--:|--:|--:|--:|\n")
 		for _, c := range r.Cells {
-			fmt.Fprintf(b, "| %s | %d | %s | %s | %d | %.0f | %.1f | %v | %v | %v | %v |\n", c.Query, c.Rows,
+			fmt.Fprintf(b, "| %s | %d | %s | %s | %d | %.0f | %.1f | %v | %v | %v | %v | %.1f |\n", c.Query, c.Rows,
 				c.Encoding, c.Server, c.SentBytes, c.PerSecond,
-				c.CPUMicros, short(c.P50), short(c.P99), c.CPURatio, c.RateRatio)
+				c.CPUMicros, short(c.P50), short(c.P99), c.CPURatio, c.RateRatio, c.Faults)
 		}
 	}
 	points(b, "The whole mix, closed loop", r.Closed)
 	points(b, "The whole mix, open loop", r.Open)
+	writeBeside(b, r.Beside)
+	writeFaults(b, r.Faults, r.Cache)
 	if len(r.ByRows) > 0 {
 		b.WriteString("\n## Cost by rows\n\n| server | coding | rows | CPU, µs | p50 |\n|---|---|--:|--:|--:|\n")
 		for _, p := range r.ByRows {
@@ -228,4 +247,35 @@ func short(d time.Duration) time.Duration {
 			return d.Round(unit)
 		}
 	}
+}
+
+func writeFaults(b *strings.Builder, all []Faults, cache CacheUse) {
+	if len(all) == 0 {
+		return
+	}
+	b.WriteString("\n## Page faults as configured\n\nMinor page faults of the server for an answer. New pages: no " +
+		"page was requested before. Twice: every page is requested twice, so that the cache takes it the " +
+		"second time, and never gives it out.")
+	if cache != (CacheUse{}) {
+		fmt.Fprintf(b, " In the whole run the cache had %.0f requests and answered %.0f of them.",
+			cache.Hits+cache.Misses, cache.Hits)
+	}
+	b.WriteString("\n\n| query | coding | bytes sent | pages of memory | faults, new pages | faults, twice |\n" +
+		"|---|---|--:|--:|--:|--:|\n")
+	for _, f := range all {
+		fmt.Fprintf(b, "| %s | %s | %d | %.0f | %.2f | %.2f |\n", f.Query, f.Encoding, f.Sent, f.pages(), f.Once,
+			f.Twice)
+	}
+}
+
+// FaultsVerdict compares the worst page faults with the pages of memory that the bodies fill.
+func FaultsVerdict(all []Faults, most float64) (v Verdict, ok bool) {
+	v = Verdict{Control: "pages of memory that its body fills", Most: most}
+	for _, f := range all {
+		if r := max(f.Once, f.Twice) / f.pages(); r > v.Got.Median {
+			v.Query, v.Encoding, v.Got = f.Query+"-faults", f.Encoding, Ratio{r, r, r}
+			v.Work = fmt.Sprintf("page faults as configured, the worst: %s, %s", f.Query, f.Encoding)
+		}
+	}
+	return v, v.Work != ""
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,8 @@ type answer struct {
 	status      int
 	etag, total string
 	contentType string
+	sent        []byte // body as sent
+	coded       bool   // in a content coding
 	body        []byte // decoded
 }
 
@@ -55,11 +58,12 @@ func (s *Server) fetch(q Query, encoding string) (*answer, error) {
 		status: response.StatusCode, etag: response.Header.Get("ETag"), total: response.Header.Get("X-Total-Count"),
 		contentType: response.Header.Get("Content-Type"),
 	}
-	encoded, err := io.ReadAll(response.Body)
-	if err != nil {
+	if a.sent, err = io.ReadAll(response.Body); err != nil {
 		return nil, fmt.Errorf("load: %s: %s: %w", s.Name, q.Name, err)
 	}
-	if a.body, err = decode(encoded, response.Header.Get("Content-Encoding")); err != nil {
+	coding := response.Header.Get("Content-Encoding")
+	a.coded = coding != "" && coding != Identity
+	if a.body, err = decode(a.sent, coding); err != nil {
 		return nil, fmt.Errorf("load: %s: %s: %w", s.Name, q.Name, err)
 	}
 	return a, nil
@@ -269,8 +273,11 @@ func (s *Server) TotalRows() int {
 		return 0
 	}
 	rows := 0
-	for path := range description.Paths {
-		a, err := s.fetch(Query{Name: path, Target: path + "?limit=1"}, Identity)
+	for list := range description.Paths {
+		if _, part := description.Paths[path.Dir(list)]; part {
+			continue // the same rows in another way
+		}
+		a, err := s.fetch(Query{Name: list, Target: list + "?limit=1"}, Identity)
 		if err != nil {
 			return 0
 		}

@@ -1,0 +1,114 @@
+package api
+
+import (
+	"cmp"
+	"os"
+	"slices"
+	"testing"
+
+	"hdqs/api/contract"
+	"hdqs/index"
+	"hdqs/snapshot/store"
+)
+
+// BenchmarkPlainPage renders pages of 10,000 rows of the snapshot that channel HDQS_BENCH_CHANNEL
+// (stable) of the store at HDQS_BENCH_STORE shows: neighbouring rows, and scattered ones, one in
+// twelve. The control copies the same body; both take turns. Metric ratio is the median of the
+// rounds, target what it should be at most. Without a store it is skipped.
+func BenchmarkPlainPage(b *testing.B) {
+	dir := os.Getenv("HDQS_BENCH_STORE")
+	if dir == "" {
+		b.Skip("HDQS_BENCH_STORE names no store")
+	}
+	s, err := store.Open(dir)
+	if err != nil {
+		b.Fatal(err)
+	}
+	p, err := s.Channel(cmp.Or(os.Getenv("HDQS_BENCH_CHANNEL"), "stable"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	snap, err := s.Open(p.ID)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() {
+		if err := snap.Close(); err != nil {
+			b.Error(err)
+		}
+	}()
+	bound, err := Bind(snap)
+	if err != nil {
+		b.Fatal(err)
+	}
+	const page, apart = 10_000, 12
+	for _, c := range []struct {
+		name, path string
+		from       uint32
+		target     float64
+	}{
+		{"conflict", "/api/v2/coordination-context/conflict-events", 1_000_000, 1.6},
+		{"prices", "/api/v2/food-security-nutrition-poverty/food-prices-market-monitor", 300_000, 1.6},
+		{"rainfall", "/api/v2/climate/rainfall", 500_000, 2.2},
+		{"refugees", "/api/v2/affected-people/refugees-persons-of-concern", 400_000, 1.6},
+		{"presence", "/api/v2/coordination-context/operational-presence", 20_000, 1.6},
+	} {
+		list := bound.lists[c.path]
+		step := uint32(min(apart, list.rows/page))
+		if step == 0 {
+			b.Fatalf("%s has %d rows, fewer than a page", c.path, list.rows)
+		}
+		from := min(c.from, uint32(list.rows-page))
+		var scattered []index.Range
+		for i := range uint32(page) {
+			scattered = append(scattered, index.Range{From: i * step, To: i*step + 1})
+		}
+		form := list.named[contract.ContractNames].renderer.JSON()
+		for _, kind := range []struct {
+			name string
+			rows []index.Range
+		}{
+			{"run", []index.Range{{From: from, To: from + page}}}, {"scattered", scattered},
+		} {
+			b.Run(c.name+"-"+kind.name, func(b *testing.B) {
+				benchBesideCopy(b, c.target, func(dst []byte) []byte { return form.Append(dst, kind.rows) })
+			})
+		}
+	}
+}
+
+// benchBesideCopy makes a body and copies it, in turns.
+func benchBesideCopy(b *testing.B, target float64, appendBody func(dst []byte) []byte) {
+	const each = 8
+	body := appendBody(nil)
+	length, copied := len(body), make([]byte, len(body))
+	var made, ratios []float64
+	for first := 0; b.Loop(); first++ {
+		var took [2]float64
+		for i := range 2 {
+			which := (first + i) % 2
+			before := cpuTime(b)
+			for range each {
+				if which == 0 {
+					body = appendBody(body[:0])
+				} else {
+					copy(copied, body)
+				}
+			}
+			took[which] = float64(cpuTime(b)-before) / each / 1000
+		}
+		if len(body) != length {
+			b.Fatalf("%d bytes, want %d", len(body), length)
+		}
+		made, ratios = append(made, took[0]), append(ratios, took[0]/max(took[1], 0.001))
+	}
+	slices.Sort(made)
+	slices.Sort(ratios)
+	// The lowest and highest of many short rounds say little; these are the middle four fifths.
+	b.ReportMetric(ratios[len(ratios)/2], "ratio")
+	b.ReportMetric(ratios[len(ratios)/10], "ratio-low")
+	b.ReportMetric(ratios[len(ratios)*9/10], "ratio-high")
+	b.ReportMetric(made[len(made)/2], "µs")
+	b.ReportMetric(target, "target")
+	b.ReportMetric(float64(length), "bytes")
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"hdqs/bench/load"
+)
+
+// closed sends the whole mix in a closed loop, over 1 to 64 connections.
+func (e *experiment) closed() error {
+	s := e.asConfigured()
+	for _, encoding := range e.codings() {
+		for connections := 1; connections <= 64; connections *= 4 {
+			o, err := s.Run(load.Drive{
+				Queries: e.queries, Encoding: encoding, Connections: connections, Duration: e.part(8),
+			})
+			if err != nil {
+				return err
+			}
+			e.report.Closed = append(e.report.Closed, load.Point(s.Name, encoding, connections, 0, o))
+			progress("closed loop, %s, %d connections: %.0f/s", encoding, connections, o.PerSecond())
+		}
+	}
+	return nil
+}
+
+// open sends the whole mix in an open loop, at half and at four fifths of the highest closed-loop
+// rate without refusals.
+func (e *experiment) open() error {
+	s := e.asConfigured()
+	for _, encoding := range e.codings() {
+		most := 0.0
+		for _, p := range e.report.Closed {
+			if p.Encoding == encoding && p.Wrong == 0 {
+				most = max(most, p.PerSecond)
+			}
+		}
+		for _, part := range []float64{0.5, 0.8} {
+			rate := most * part
+			o, err := s.Run(load.Drive{
+				Queries: e.queries, Encoding: encoding, Connections: 64, Rate: rate, Duration: e.part(40),
+			})
+			if err != nil {
+				return err
+			}
+			e.report.Open = append(e.report.Open, load.Point(s.Name, encoding, 64, rate, o))
+			progress("open loop, %s, %.0f/s due: p99 %v, p99.9 %v", encoding, rate, o.Quantile(0.99), o.Quantile(0.999))
+		}
+	}
+	return nil
+}
+
+// faults counts the page faults of answers of the server as configured, and what its cache
+// answered.
+func (e *experiment) faults() error {
+	if e.byDefault == nil {
+		return nil
+	}
+	var cells []load.Cell
+	for _, cell := range e.report.Cells {
+		if cell.Server == e.byDefault.Name && cell.SentBytes >= wholePage {
+			cells = append(cells, cell)
+		}
+	}
+	if len(cells) == 0 {
+		return nil
+	}
+	twice := *e.byDefault
+	twice.Fresh = &load.Fresh{Twice: true}
+	drive := func(c load.Cell, most int) (*load.Outcome, error) {
+		q := e.find(c.Query)
+		q.Weight = 1
+		return twice.Run(load.Drive{
+			Queries: []load.Query{q}, Encoding: c.Encoding, Connections: e.connections,
+			Duration: time.Minute, Most: most,
+		})
+	}
+	// A cache that is not full yet takes new memory.
+	cheapest := slices.MinFunc(cells, func(a, b load.Cell) int {
+		return cmp.Compare(a.CPUMicros/float64(a.SentBytes), b.CPUMicros/float64(b.SentBytes))
+	})
+	if _, err := drive(cheapest, int(2*fullCache/cheapest.SentBytes)); err != nil {
+		return err
+	}
+	for _, cell := range cells {
+		o, err := drive(cell, requestsForFaults)
+		if err != nil {
+			return err
+		}
+		e.report.Faults = append(e.report.Faults, load.Faults{
+			Query: cell.Query, Encoding: cell.Encoding, Sent: cell.SentBytes, Once: cell.Faults,
+			Twice: o.FaultsPerRequest(),
+		})
+	}
+	if v, ok := load.FaultsVerdict(e.report.Faults, mostFaults); ok {
+		e.report.Targets = append(e.report.Targets, v)
+	}
+	for _, p := range e.processes {
+		if p.Server == e.byDefault && p.admin != "" {
+			var err error
+			e.report.Cache, err = cacheUse("http://" + p.admin + "/metrics")
+			return err
+		}
+	}
+	return nil
+}
+
+const (
+	// wholePage is the length from which a body's page faults are counted: of a shorter one they
+	// would be less than one.
+	wholePage = 32 << 10
+
+	// fullCache is more than the cache holds by default.
+	fullCache = 96 << 20
+
+	// requestsForFaults are the requests by which page faults are counted.
+	requestsForFaults = 256
+
+	// mostFaults is the target of page faults, as a part of the pages that a body fills: memory
+	// that is used again has none, memory that is new has one for each page.
+	mostFaults = 0.1
+
+	// mostBeside is the target of the p99 of small answers beside large ones, divided by that
+	// alone.
+	mostBeside = 3
+)
+
+// find returns the query with a name.
+func (e *experiment) find(name string) load.Query {
+	for _, q := range e.queries {
+		if q.Name == name {
+			return q
+		}
+	}
+	return load.Query{}
+}
+
+// cacheUse reads what the cache of bodies counted.
+func cacheUse(metrics string) (use load.CacheUse, err error) {
+	client := http.Client{Timeout: 10 * time.Second}
+	response, err := client.Get(metrics)
+	if err != nil {
+		return use, err
+	}
+	defer response.Body.Close()
+	scanner := bufio.NewScanner(response.Body)
+	for scanner.Scan() {
+		name, value, _ := strings.Cut(scanner.Text(), " ")
+		into := map[string]*float64{
+			"hdqs_body_cache_hits_total": &use.Hits, "hdqs_body_cache_misses_total": &use.Misses,
+		}[name]
+		if into == nil {
+			continue
+		}
+		if *into, err = strconv.ParseFloat(value, 64); err != nil {
+			return use, fmt.Errorf("%s: %q is not a number", name, value)
+		}
+	}
+	if use.Misses == 0 && scanner.Err() == nil {
+		return use, fmt.Errorf("%s does not say what the cache answered", metrics)
+	}
+	return use, scanner.Err()
+}
+
+// beside measures small answers beside ten connections that read large pages.
+func (e *experiment) beside() error {
+	small := e.find("small-three-filters")
+	for _, large := range []struct{ name, encoding string }{
+		{"conflict-run", load.Identity}, {"conflict-scattered", load.Gzip},
+	} {
+		b := load.Beside{
+			Server: e.asConfigured(), Small: small, Large: e.find(large.name), Encoding: large.encoding, Rate: 1000,
+			Readers: 10, Rounds: max(e.rounds-2, 1), Part: 13 * e.burst,
+		}
+		if b.Small.Name == "" || b.Large.Name == "" {
+			progress("no small answers beside %s: not among the queries", large.name)
+			continue
+		}
+		r, err := b.Run()
+		if err != nil {
+			return err
+		}
+		e.report.Beside = append(e.report.Beside, *r)
+		e.report.Targets = append(e.report.Targets, r.Verdict(mostBeside))
+		progress("%s beside %s, %s: p99 %v alone, %v beside, %v times", r.Small, r.Large, r.Encoding, r.Alone.P99,
+			r.With.P99, r.P99)
+	}
+	return nil
+}

@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"mime"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+	"golang.org/x/sync/errgroup"
+
+	"hdqs/bench/load"
+)
+
+// sendFixed is the command fixed: the server's HTTP library with bodies in memory.
+func sendFixed(flags *flag.FlagSet, args []string) error {
+	listen := flags.String("listen", "127.0.0.1:8080", "address to listen on")
+	dir := flags.String("dir", "", "directory of the bodies; the path of each is /NAME")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(*dir)
+	if err != nil {
+		return err
+	}
+	bodies := map[string][]byte{}
+	for _, entry := range entries {
+		if bodies["/"+entry.Name()], err = os.ReadFile(filepath.Join(*dir, entry.Name())); err != nil {
+			return err
+		}
+	}
+	server := fasthttp.Server{Handler: func(ctx *fasthttp.RequestCtx) {
+		path := string(ctx.Path())
+		body, ok := bodies[path]
+		if !ok {
+			ctx.NotFound()
+			return
+		}
+		ctx.SetContentType(mime.TypeByExtension(filepath.Ext(path)))
+		ctx.Response.SetBodyRaw(body)
+	}}
+	return server.ListenAndServe(*listen)
+}
+
+// checksumPiece is how much of a file a thread of the command checksum takes at a time.
+const checksumPiece = 4 << 20
+
+// checksum is the command checksum: it reads files on all cores and prints their bytes.
+func checksum(flags *flag.FlagSet, args []string) error {
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	type piece struct {
+		file *os.File
+		at   int64
+	}
+	var pieces []piece
+	total := int64(0)
+	for _, name := range flags.Args() {
+		f, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		total += info.Size()
+		for at := int64(0); at < info.Size(); at += checksumPiece {
+			pieces = append(pieces, piece{f, at})
+		}
+	}
+	table := crc32.MakeTable(crc32.Castagnoli)
+	var next atomic.Int64
+	var all errgroup.Group
+	for range runtime.GOMAXPROCS(0) {
+		all.Go(func() error {
+			buffer := make([]byte, 256<<10)
+			for {
+				n := int(next.Add(1) - 1)
+				if n >= len(pieces) {
+					return nil
+				}
+				if _, err := checksumOf(pieces[n].file, pieces[n].at, buffer, table); err != nil {
+					return err
+				}
+			}
+		})
+	}
+	if err := all.Wait(); err != nil {
+		return err
+	}
+	fmt.Println(total)
+	return nil
+}
+
+// checksumOf returns the checksum of the piece of a file that starts at an offset.
+func checksumOf(f io.ReaderAt, at int64, buffer []byte, table *crc32.Table) (sum uint32, err error) {
+	for in := io.NewSectionReader(f, at, checksumPiece); ; {
+		n, err := in.Read(buffer)
+		sum = crc32.Update(sum, table, buffer[:n])
+		if err == io.EOF {
+			return sum, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}
+
+// mapped returns the files that a process has mapped into memory, other than programs and
+// libraries.
+func mapped(pid int) ([]string, error) {
+	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", pid))
+	if err != nil {
+		return nil, err
+	}
+	var files []string
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(line)
+		if len(fields) < 6 || !strings.HasPrefix(fields[5], "/") || fields[5] == program ||
+			strings.Contains(fields[1], "x") || strings.Contains(filepath.Base(fields[5]), ".so") {
+			continue
+		}
+		if info, err := os.Stat(fields[5]); err == nil && info.Mode().IsRegular() {
+			files = append(files, fields[5])
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files), nil
+}
+
+// mostStart is the target of the time from start to first answer, divided by the control's.
+const mostStart = 2
+
+// starts starts the server several times on all cores. The control reads and checksums the same
+// files in a process of its own, in turns.
+func (e *experiment) starts() error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	control := append(strings.Fields(e.wide), self, "checksum")
+	files := 0
+	var took []time.Duration
+	var ratios []float64
+	for round := range e.rounds {
+		p, err := launch(&load.Server{Name: "ours"}, e.wide, e.start, firstPlain(e.queries), time.Minute)
+		if err != nil {
+			return err
+		}
+		if round == 0 {
+			names, err := mapped(p.PID)
+			if err != nil {
+				return errors.Join(err, p.stop())
+			}
+			control, files = append(control, names...), len(names)
+		}
+		if err := p.stop(); err != nil {
+			return err
+		}
+		took = append(took, p.took)
+		if files == 0 {
+			continue
+		}
+		begun := time.Now()
+		if text, err := exec.Command(control[0], control[1:]...).CombinedOutput(); err != nil {
+			return fmt.Errorf("checksums: %w: %s", err, text)
+		}
+		ratios = append(ratios, p.took.Seconds()/time.Since(begun).Seconds())
+	}
+	slices.Sort(took)
+	middle := took[len(took)/2]
+	e.report.Starts = append(e.report.Starts, load.StartTime{
+		Server: "ours", Median: middle, Low: took[0], High: took[len(took)-1],
+	})
+	progress("first answer after %v, divided by checksums of %d files %v", took, files, load.Spread(ratios))
+	if len(ratios) > 0 {
+		e.report.Targets = append(e.report.Targets, load.Verdict{
+			Query: "start", Encoding: "time", Work: "start to first answer, all cores",
+			Control: fmt.Sprintf("reading and checksumming the same %d files by crc32, all cores", files),
+			Micros:  float64(middle.Microseconds()), Most: mostStart, Got: load.Spread(ratios),
+		})
+	}
+	return nil
+}
+
+// micros runs the Go benchmarks that have targets.
+func (e *experiment) micros() error {
+	argv := strings.Fields(e.micro)
+	if len(argv) == 0 {
+		return nil
+	}
+	argv = append(strings.Fields(e.wrap), argv...)
+	text, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, text)
+	}
+	results, err := load.ReadMicro(bytes.NewReader(text))
+	if err != nil {
+		return err
+	}
+	for _, m := range results {
+		if v, ok := m.Verdict("rendering", "one copy of the body in memory"); ok {
+			e.report.Targets = append(e.report.Targets, v)
+			progress("%s: %v", v.Work, v.Got)
+		}
+	}
+	if len(e.report.Targets) == 0 {
+		return fmt.Errorf("no result with a target: %s", text)
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+package load
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Fresh makes requests for pages that were not requested before, so that a server with a cache of
+// finished answers finds none of them there. It varies limit and offset: a page that holds all rows
+// keeps them under other limits, and any other page gets up to one per cent shorter and moves on in
+// its list.
+//
+// With Twice, every page is requested twice, with freshApart others between. That is still no page
+// that is in a cache, if the cache takes pages at their second request.
+type Fresh struct {
+	Twice bool
+
+	mu    sync.Mutex
+	pages map[string]*freshPages // by the name of the query
+}
+
+// freshPages are the pages that one query is varied to.
+type freshPages struct {
+	limit, offset   int          // of the query itself
+	limits, offsets int          // different ones of each
+	next            atomic.Int64 // numbers the requests
+}
+
+const (
+	// defaultLimit is the limit of a query that names none.
+	defaultLimit = 10000
+
+	// farthest limits how far a page moves.
+	farthest = 20000
+
+	// freshApart is how many pages are requested before the first of them is requested again.
+	freshApart = 64
+)
+
+// count returns how many pages there are besides the query's own.
+func (f *freshPages) count() int { return f.limits*f.offsets - 1 }
+
+// at returns limit and offset of a page. Page 0 is the query's own. The limit changes first,
+// because that changes the rows least.
+func (f *freshPages) at(n int64) (limit, offset int) {
+	k := int(n % int64(f.limits*f.offsets))
+	return f.limit - k%f.limits, f.offset + k/f.limits
+}
+
+// take returns limit and offset of the next page.
+func (f *freshPages) take(twice bool) (limit, offset int) {
+	n := f.next.Add(1) - 1
+	if twice {
+		n = n/(2*freshApart)*freshApart + n%freshApart
+	}
+	return f.at(1 + n)
+}
+
+// rowsOf returns the number of rows of a query's page, in a list of total rows.
+func rowsOf(q Query, total int) int {
+	limit, offset, err := q.page()
+	if err != nil {
+		return 0
+	}
+	return max(0, min(limit, total-offset))
+}
+
+// page returns limit and offset of a query.
+func (q *Query) page() (limit, offset int, err error) {
+	target, err := url.Parse(q.Target)
+	if err != nil {
+		return 0, 0, err
+	}
+	limit, err1 := number(target.Query(), "limit", defaultLimit)
+	offset, err2 := number(target.Query(), "offset", 0)
+	return limit, offset, errors.Join(err1, err2)
+}
+
+// pagesOf returns the pages of a query whose list has total rows.
+func pagesOf(limit, offset, total int) *freshPages {
+	f := &freshPages{limit: limit, offset: offset, limits: 1 + limit/100, offsets: 1}
+	if all := total - offset; all < limit {
+		f.limits = 1 + limit - max(all, 0)
+	} else {
+		f.offsets += min(farthest, all-limit)
+	}
+	return f
+}
+
+// of returns the pages of a query on a server. The first call asks the server how many rows there
+// are.
+func (f *Fresh) of(s *Server, q Query) (*freshPages, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if known := f.pages[q.Name]; known != nil {
+		return known, nil
+	}
+	limit, offset, err1 := q.page()
+	a, err2 := s.fetch(q, Identity)
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, fmt.Errorf("load: %s: %w", q.Name, err)
+	}
+	total, err := strconv.Atoi(a.total)
+	if err != nil {
+		return nil, fmt.Errorf("load: %s: the answer's X-Total-Count is %q: its pages cannot be varied", q.Name,
+			a.total)
+	}
+	if f.pages == nil {
+		f.pages = map[string]*freshPages{}
+	}
+	f.pages[q.Name] = pagesOf(limit, offset, total)
+	return f.pages[q.Name], nil
+}
+
+func number(values url.Values, name string, missing int) (int, error) {
+	if !values.Has(name) {
+		return missing, nil
+	}
+	n, err := strconv.Atoi(values.Get(name))
+	if err != nil {
+		return 0, fmt.Errorf("%s=%s is not a number", name, values.Get(name))
+	}
+	return n, nil
+}
+
+// freshRequest is the request of a query whose limit and offset change.
+type freshRequest struct {
+	before, after []byte
+	pages         *freshPages
+	twice         bool
+}
+
+// newFreshRequest makes it of a request's parts, see request.
+func newFreshRequest(host string, a ask, encoding string, headers []string) *freshRequest {
+	path, query, _ := strings.Cut(a.target, "?")
+	var kept []string
+	for _, pair := range strings.Split(query, "&") {
+		name, _, _ := strings.Cut(pair, "=")
+		if pair != "" && name != "limit" && name != "offset" {
+			kept = append(kept, pair)
+		}
+	}
+	const mark = "\x00"
+	a.target = path + "?" + strings.Join(append(kept, "limit="+mark), "&")
+	before, after, _ := bytes.Cut(request(host, a, encoding, headers...), []byte(mark))
+	return &freshRequest{before: before, after: after}
+}
+
+// appendNext appends the next request.
+func (r *freshRequest) appendNext(dst []byte) []byte {
+	limit, offset := r.pages.take(r.twice)
+	dst = append(dst, r.before...)
+	dst = strconv.AppendInt(dst, int64(limit), 10)
+	dst = append(dst, "&offset="...)
+	dst = strconv.AppendInt(dst, int64(offset), 10)
+	return append(dst, r.after...)
+}

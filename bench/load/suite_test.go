@@ -1,0 +1,337 @@
+package load
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// pages is a server of a list of some rows: it counts requests by limit and offset.
+type pages struct {
+	total int
+	extra string // at the end of a body
+
+	mu    sync.Mutex
+	asked map[string]int
+}
+
+func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	limit, offset := r.FormValue("limit"), r.FormValue("offset")
+	p.mu.Lock()
+	if p.asked == nil {
+		p.asked = map[string]int{}
+	}
+	p.asked[limit+" "+offset]++
+	p.mu.Unlock()
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Total-Count", strconv.Itoa(p.total))
+	body := `{"data":[` + strings.Repeat(`{"a":1},`, 500) + `{"a":1}]}` + p.extra
+	if r.Header.Get("Accept-Encoding") != Gzip {
+		fmt.Fprint(w, body)
+		return
+	}
+	w.Header().Set("Content-Encoding", Gzip)
+	z := gzip.NewWriter(w)
+	defer z.Close()
+	fmt.Fprint(z, body)
+}
+
+func (p *pages) start(t *testing.T, name string) *Server {
+	server := httptest.NewServer(p)
+	t.Cleanup(server.Close)
+	return &Server{Name: name, URL: server.URL, PID: os.Getpid()}
+}
+
+// TestFreshPages checks that the pages differ, and that they have nearly all rows of the query's.
+func TestFreshPages(t *testing.T) {
+	for _, c := range []struct{ limit, offset, total int }{
+		{10000, 1_000_000, 2_000_000},
+		{10000, 0, 10_000},
+		{10000, 0, 249},
+		{100, 0, 5000},
+		{3, 0, 400},
+		{1000, 1000, 2001},
+		{10000, 38362, 40000},
+		{10, 5, 0},
+		{0, 0, 9},
+	} {
+		rows := max(0, min(c.limit, c.total-c.offset))
+		f := pagesOf(c.limit, c.offset, c.total)
+		seen := map[[2]int]bool{{c.limit, c.offset}: true}
+		for range f.count() {
+			limit, offset := f.take(false)
+			got := max(0, min(limit, c.total-offset))
+			if page := [2]int{limit, offset}; seen[page] || limit < 0 || got > rows || got < rows-rows/100 {
+				t.Fatalf("%+v: page %v again, or %d rows in place of %d", c, page, got, rows)
+			}
+			seen[[2]int{limit, offset}] = true
+		}
+	}
+}
+
+func TestFreshPagesTwice(t *testing.T) {
+	f := pagesOf(10000, 0, 2_000_000)
+	last := map[[2]int]int{}
+	counts := map[[2]int]int{}
+	for i := range 4 * freshApart {
+		limit, offset := f.take(true)
+		page := [2]int{limit, offset}
+		if counts[page]++; counts[page] == 2 && i-last[page] != freshApart {
+			t.Errorf("page %v again after %d others", page, i-last[page])
+		}
+		last[page] = i
+	}
+	for page, n := range counts {
+		if n != 2 {
+			t.Errorf("page %v %d times, want 2", page, n)
+		}
+	}
+}
+
+// TestFreshRequests checks what a server receives.
+func TestFreshRequests(t *testing.T) {
+	t.Parallel()
+	p := &pages{total: 100_000}
+	s := p.start(t, "fresh")
+	s.Fresh = &Fresh{}
+	q := Query{Weight: 1, Name: "q", Target: "/x?limit=1000&a=%20b&offset=70", Status: 200}
+	d := Drive{Queries: []Query{q}, Encoding: Gzip, Connections: 3, Duration: time.Minute, Most: 50}
+	for range 2 {
+		o, err := s.Run(d)
+		if err != nil || o.Requests != 50 || o.Wrong+o.Failed > 0 {
+			t.Fatalf("%+v, %v", o, err)
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.asked) != 101 { // the first request of all is the query itself
+		t.Errorf("%d different pages in 101 requests", len(p.asked))
+	}
+	for page, n := range p.asked {
+		if n > 1 {
+			t.Errorf("limit and offset %s: %d times", page, n)
+		}
+	}
+	if s := (&pages{}).start(t, "short"); true {
+		s.Fresh = &Fresh{}
+		if o, err := s.Run(Drive{
+			Queries: []Query{{Weight: 1, Name: "q", Target: "/x?limit=no", Status: 200}}, Encoding: Identity,
+			Connections: 1, Duration: time.Millisecond,
+		}); err == nil {
+			t.Errorf("no error for limit=no: %+v", o)
+		}
+	}
+}
+
+// TestSuite measures servers in this process, so that the ratios are not far from 1, and checks
+// which take part.
+func TestSuite(t *testing.T) {
+	t.Parallel()
+	ours, control := (&pages{total: 20_000}).start(t, "ours"), (&pages{total: 20_000}).start(t, "control")
+	named, fresh := (&pages{total: 20_000}).start(t, "whole"), (&pages{total: 20_000}).start(t, "configured")
+	fresh.Fresh = &Fresh{}
+	control.Path = func(q Query, encoding string) string { return "/x" }
+	bounded := Query{Weight: 0, Name: "bounded", Target: "/y?limit=500", Status: 200, Bounds: []Bound{
+		{Gzip, "cpu/whole", 1e6},
+		{Gzip, "cpu/identity", 1e6},
+		{Identity, "cpu/control", 1e-9},
+		{Gzip, "bytes/gzip6", 1e6},
+		{Zstd, "cpu/gzip", 1},
+	}}
+	s := Suite{
+		Ours: ours, Controls: []*Server{control}, Named: []*Server{named}, Configured: fresh,
+		Queries:   []Query{{Weight: 1, Name: "same", Target: "/y?limit=500", Status: 200}, bounded},
+		Encodings: []string{Identity, Gzip}, Rounds: 2, Burst: 30 * time.Millisecond, Connections: 2, Progress: t.Logf,
+	}
+	if err := s.Run(); err != nil {
+		t.Fatal(err)
+	}
+	var arms []string
+	for _, c := range s.Cells {
+		arms = append(arms, c.Encoding+" "+c.Server)
+		if c.Rows != 500 || c.CPUMicros <= 0 || len(c.Costs) != 2 || c.Query != "bounded" {
+			t.Errorf("%+v", c)
+		}
+	}
+	want := []string{
+		"identity ours", "identity control", "identity configured",
+		"gzip ours", "gzip control", "gzip whole", "gzip configured",
+	}
+	if !slices.Equal(arms, want) {
+		t.Errorf("arms %q, want %q", arms, want)
+	}
+	var met []bool
+	for _, v := range s.Verdicts {
+		met = append(met, v.Met())
+		if v.Query != "bounded" || v.Micros <= 0 || v.Got.Low > v.Got.Median ||
+			strings.Contains(v.Work, "bytes") != (v.Configured == Ratio{}) {
+			t.Errorf("%+v", v)
+		}
+	}
+	if !slices.Equal(met, []bool{true, true, false, true}) {
+		t.Errorf("met %v: %+v", met, s.Verdicts)
+	}
+}
+
+// TestSuiteComparesBytes checks that nothing is measured where an answer differs by a blank.
+func TestSuiteComparesBytes(t *testing.T) {
+	t.Parallel()
+	ours, other := (&pages{total: 9}).start(t, "ours"), (&pages{total: 9, extra: " "}).start(t, "other")
+	s := Suite{
+		Ours: ours, Controls: []*Server{other}, Queries: []Query{{Name: "q", Target: "/", Status: 200}},
+		Encodings: []string{Identity}, Rounds: 1, Burst: time.Millisecond, Connections: 1, Progress: t.Logf,
+	}
+	if err := s.Run(); err == nil || !strings.Contains(err.Error(), "other bytes") || len(s.Cells) > 0 {
+		t.Errorf("%v, %+v", err, s.Cells)
+	}
+}
+
+// TestVerdictsDivideByRound checks the arithmetic on made-up costs.
+func TestVerdictsDivideByRound(t *testing.T) {
+	s := Suite{Ours: &Server{Name: "ours"}, Configured: &Server{Name: "configured"}}
+	cell := func(server, encoding string, costs ...float64) Cell {
+		return Cell{
+			Query: "q", Server: server, Encoding: encoding, Rows: 7, Costs: costs,
+			CPUMicros: median(costs), SentBytes: 50,
+		}
+	}
+	cells := []Cell{
+		cell("ours", Identity, 10, 20, 30), cell("ours", Gzip, 5, 40, 90), cell("configured", Identity, 20, 20, 20),
+		cell("configured", Gzip, 60, 40, 20), cell("nginx", Gzip, 5, 10, 10),
+	}
+	verdicts, err := s.judge(Query{Name: "q", Bounds: []Bound{
+		{Gzip, "cpu/nginx", 4}, {Gzip, "cpu/identity", 1.5}, {Identity, "cpu/absent", 1},
+	}}, cells, nil)
+	if err != nil || len(verdicts) != 2 {
+		t.Fatalf("%+v, %v", verdicts, err)
+	}
+	if v := verdicts[0]; v.Got != (Ratio{4, 1, 9}) || v.Configured != (Ratio{4, 2, 12}) || !v.Met() || v.Micros != 40 {
+		t.Errorf("%+v", v)
+	}
+	if v := verdicts[1]; v.Got != (Ratio{2, 0.5, 3}) || v.Configured != (Ratio{2, 1, 3}) || v.Met() {
+		t.Errorf("%+v", v)
+	}
+	// A target that the defaults miss is missed.
+	if v := (Verdict{Most: 1, Got: Ratio{1, 1, 1}, Configured: Ratio{2, 2, 2}}); v.Met() {
+		t.Errorf("%+v counts as met", v)
+	}
+}
+
+func TestReadMicro(t *testing.T) {
+	all, err := ReadMicro(strings.NewReader("goos: linux\nBenchmarkPlainPage/conflict-run-2  \t 33\t 7012345 ns/op\t" +
+		" 1.71 ratio\t1.6 ratio-low\t 2 ratio-high\t1.6 target\t 543 µs\nBenchmarkOther-2 10 5 ns/op\nPASS\n"))
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%+v, %v", all, err)
+	}
+	v, ok := all[0].Verdict("rendering", "a copy")
+	want := Verdict{
+		Query: "conflict-run", Encoding: "rendering", Work: "conflict-run, rendering", Control: "a copy", Micros: 543,
+		Most: 1.6, Got: Ratio{1.71, 1.6, 2},
+	}
+	if !ok || v != want {
+		t.Errorf("%+v, want %+v", v, want)
+	}
+	if _, ok := all[1].Verdict("", ""); ok {
+		t.Error("a benchmark without a target has a verdict")
+	}
+	for _, bad := range []string{
+		"BenchmarkX 1 2", "BenchmarkX 1 x ns/op", "BenchmarkX one 2 ns/op", "BenchmarkX 1 2 ns/op 3",
+	} {
+		if got, err := ReadMicro(strings.NewReader(bad + "\n")); err == nil && len(got) > 0 {
+			t.Errorf("%q: %+v", bad, got)
+		}
+	}
+}
+
+func TestBeside(t *testing.T) {
+	t.Parallel()
+	s := (&pages{total: 9}).start(t, "ours")
+	b := Beside{
+		Server: s, Small: Query{Name: "small", Target: "/s", Status: 200},
+		Large:    Query{Name: "large", Target: "/l", Status: 200},
+		Encoding: Gzip, Rate: 200, Readers: 2, Rounds: 2, Part: 100 * time.Millisecond,
+	}
+	r, err := b.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.P99.Median <= 0 || r.LargePerSecond <= 0 || r.Alone.PerSecond <= 0 || r.With.P999 < r.With.P50 {
+		t.Errorf("%+v", r)
+	}
+	if v := r.Verdict(1e9); !v.Met() || v.Query != "small-beside-large" {
+		t.Errorf("%+v", v)
+	}
+	b.Large.Status = 404
+	b.Small.Status = 404
+	if r, err := b.Run(); err == nil {
+		t.Errorf("no error without good answers: %+v", r)
+	}
+}
+
+// TestReportOfARun writes a report with all parts of a run.
+func TestReportOfARun(t *testing.T) {
+	faults := []Faults{{"a", Gzip, 40960, 1, 2}, {"b", Gzip, 81920, 0, 10}}
+	v, ok := FaultsVerdict(faults, 0.1)
+	if !ok || v.Met() || v.Got.Median != 0.5 || v.Query != "b-faults" {
+		t.Errorf("%+v", v)
+	}
+	if _, ok := FaultsVerdict([]Faults{{"a", Gzip, 4096, 0, 0}}, 0.1); ok {
+		t.Error("no page faults are a fault")
+	}
+	r := Report{
+		Targets: []Verdict{v, {Work: "w", Control: "c", Most: 2, Got: Ratio{1.5, 1, 2}}},
+		Faults:  faults, Cache: CacheUse{Hits: 3, Misses: 97},
+		Beside: []BesideResult{{Small: "s", Large: "l", Encoding: Gzip, Rate: 1000, Readers: 10, P99: Ratio{2, 1, 3}}},
+	}
+	var b bytes.Buffer
+	if err := r.WriteMarkdown(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"| w | c | 2 | 1.5 (1-2) |  | yes |", "| 0.1 | 0.5 (0.5-0.5) |  | **no** |",
+		"| b | gzip | 81920 | 20 | 0.00 | 10.00 |",
+		"100 requests and answered 3 of them", "| s, 1000/s | l, gzip | 10 |",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is not in the report:\n%s", want, b.String())
+		}
+	}
+	if err := r.WriteJSON(io.Discard); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSummaries(t *testing.T) {
+	verdict := func(query, encoding, control string, got, configured float64) Verdict {
+		return Verdict{
+			Query: query, Encoding: encoding, Control: control, Most: 1.5, Got: Ratio{got, 0, 9},
+			Configured: Ratio{configured, configured, configured},
+		}
+	}
+	all := []Verdict{
+		verdict("a", Gzip, "nginx", 1.2, 1.3), verdict("x", Identity, "fixed", 1, 0),
+		verdict("b", Gzip, "nginx", 2, 1.1), verdict("c", Gzip, "nginx", 1.4, 1.6),
+	}
+	rows := summaries(all)
+	if len(rows) != 2 || rows[0].met != 1 || rows[1].met != 1 || rows[0].got.bounds() != "1.2 to 2" ||
+		rows[0].configured.bounds() != "1.1 to 1.6" || rows[1].got.bounds() != "1" ||
+		rows[1].configured.bounds() != "" {
+		t.Errorf("%+v", rows)
+	}
+	var b strings.Builder
+	writeSummary(&b, all)
+	if want := "| gzip: a, b, c | nginx | 1.5 | 1.2 to 2 | 1.1 to 1.6 | 1 of 3 |"; !strings.Contains(b.String(), want) {
+		t.Errorf("%q is not in\n%s", want, b.String())
+	}
+}

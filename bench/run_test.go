@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"hash/crc32"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"hdqs/bench/load"
+)
+
+// TestRun runs the command with small servers, and with all its parts but nginx.
+func TestRun(t *testing.T) {
+	dir := t.TempDir()
+	mix := filepath.Join(dir, "mix.txt")
+	if err := os.WriteFile(mix, []byte("1 list /?limit=100\n"+
+		"0 conflict-run /r?limit=1000 identity:cpu/fixed<=1e-9 gzip:cpu/whole<=1e9\n"+
+		"0 small-three-filters /s?limit=1 identity:cpu/fixed<=1e9\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	run := func(args ...string) error {
+		return runAll(flag.NewFlagSet("run", flag.ContinueOnError), append([]string{
+			"--start", fake(t, "{listen}", "list"), "--mix", mix, "--out", dir, "--json", dir, "--rounds", "1",
+			"--burst", "20ms", "--nginx", "", "--encodings", "identity,gzip", "--sweep", "/?limit=%d",
+		}, args...))
+	}
+	err := run("--whole", fake(t, "{listen}", "list"), "--configured", fake(t, "{listen}", "list"),
+		"--release", "1.2.3", "--also-start", fake(t, "{listen}", "list"), "--micro",
+		"echo BenchmarkPlainPage/some-2 10 5 ns/op 1.5 ratio 1 ratio-low 2 ratio-high 3 target 4 µs")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "bench.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var report load.Report
+	if err := json.Unmarshal(text, &report); err != nil {
+		t.Fatal(err)
+	}
+	var met []string
+	for _, v := range report.Targets {
+		met = append(met, fmt.Sprint(v.Query, " ", v.Encoding, " ", v.Met()))
+	}
+	for _, want := range []string{
+		"some rendering true", "conflict-run identity false", "conflict-run gzip true",
+		"small-three-filters identity true",
+	} {
+		if !slices.Contains(met, want) {
+			t.Errorf("%q is not in %q", want, met)
+		}
+	}
+	if len(report.Starts) != 1 || len(report.Memory) != 2 || len(report.Closed) != 8 || len(report.Open) != 4 ||
+		len(report.ByRows) != 12 || len(report.Beside) != 1 || len(report.Pictures) < 3 {
+		t.Errorf("%+v", report)
+	}
+	trend, err := os.ReadFile(filepath.Join(dir, "trend.csv"))
+	if err != nil || !strings.Contains(string(trend), "1.2.3,") {
+		t.Errorf("%s, %v", trend, err)
+	}
+	before := len(trend)
+	if err := run("--only", "none such"); err == nil {
+		t.Error("no error for a mix without queries")
+	}
+	if err := run("--release", "1.2.4", "--configured", "false"); err == nil {
+		t.Error("no error for a server that ends at once")
+	}
+	if trend, err := os.ReadFile(filepath.Join(dir, "trend.csv")); err != nil || len(trend) != before {
+		t.Errorf("a run that failed changed the trend: %s, %v", trend, err)
+	}
+}
+
+// TestChecksum compares the command's count of bytes with the files, and that of this loop.
+func TestChecksum(t *testing.T) {
+	dir := t.TempDir()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	args, total := []string{"checksum"}, 0
+	for i, size := range []int{0, 1, checksumPiece - 1, checksumPiece, 2*checksumPiece + 77} {
+		path := filepath.Join(dir, strconv.Itoa(i))
+		if err := os.WriteFile(path, make([]byte, size), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		args, total = append(args, path), total+size
+	}
+	out, err := exec.Command(self, args...).Output()
+	if err != nil || strings.TrimSpace(string(out)) != strconv.Itoa(total) {
+		t.Errorf("%s, %v, want %d bytes", out, err, total)
+	}
+	if _, err := exec.Command(self, "checksum", filepath.Join(dir, "absent")).Output(); err == nil {
+		t.Error("no error for a file that does not exist")
+	}
+	f, err := os.Open(args[len(args)-1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	content, err := os.ReadFile(f.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := crc32.MakeTable(crc32.Castagnoli)
+	want := crc32.Checksum(content[checksumPiece:2*checksumPiece], table)
+	if sum, err := checksumOf(f, checksumPiece, make([]byte, 1000), table); err != nil || sum != want {
+		t.Errorf("sum %08x, %v, want %08x", sum, err, want)
+	}
+}
+
+// TestMappedFiles maps a file and finds it, and neither this program nor libraries.
+func TestMappedFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "data.seg")
+	if err := os.WriteFile(path, bytes.Repeat([]byte("x"), 9000), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	text, err := unix.Mmap(int(f.Fd()), 0, 9000, unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := unix.Munmap(text); err != nil {
+			t.Error(err)
+		}
+	}()
+	files, err := mapped(os.Getpid())
+	if err != nil || !slices.Contains(files, path) {
+		t.Errorf("%q, %v", files, err)
+	}
+	self, err := os.Executable()
+	if err != nil || slices.Contains(files, self) {
+		t.Errorf("%q, %v", files, err)
+	}
+	if _, err := mapped(1 << 30); err == nil {
+		t.Error("no error for a process that does not exist")
+	}
+}
+
+func TestCacheUse(t *testing.T) {
+	metrics := "# HELP x\nhdqs_body_cache_hits_total 12\nhdqs_body_cache_misses_total 1e+06\nother 4\n"
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, metrics)
+	}))
+	defer server.Close()
+	if use, err := cacheUse(server.URL); err != nil || use != (load.CacheUse{Hits: 12, Misses: 1e6}) {
+		t.Errorf("%+v, %v", use, err)
+	}
+	for _, metrics = range []string{"", "hdqs_body_cache_hits_total many\n"} {
+		if use, err := cacheUse(server.URL); err == nil {
+			t.Errorf("%q: %+v, no error", metrics, use)
+		}
+	}
+}
