@@ -41,9 +41,10 @@ test: ## everything, from nothing
 # The longest first, and downloads early.
 parts: race downloads whole drill-short api-conformance unit bucket clients edge alerts vendored check
 
+# Without vet, which check runs once for all.
 PART   = @.ci/part $@
 GOTEST = $(GO) tool gotestsum --format=pkgname --format-icons=text --format-hide-empty-pkg \
-  --jsonfile-timing-events=tmp/parts/$@.events --post-run-command='.ci/skips tmp/parts/$@.events' -- -timeout=30m
+  --jsonfile-timing-events=tmp/parts/$@.events --post-run-command='.ci/skips tmp/parts/$@.events' -- -timeout=30m -vet=off
 
 alerts: ## the alert rules of deploy/prometheus
 	$(PART) promtool promtool test rules deploy/prometheus/hdqs.test.yml
@@ -70,12 +71,13 @@ ELSEWHERE := ^Test(Edge|Browser|SelectOnStore)
 SEQUENTIAL := hdqs/api/boundary hdqs/api/browse hdqs/api/chart hdqs/api/contract hdqs/bulk/iceberg hdqs/columnar hdqs/internal/nearest hdqs/loader/catalogfile hdqs/rowdiff
 
 # Five to ten times slower than without. Files whose tests it would change, or which are long and have
-# no goroutines, are not built with it: unit runs those.
+# no goroutines, are not built with it.
 race: ## package tests under the race detector
 	$(PART) gcc $(GOTEST) -race -short -skip '$(ELSEWHERE)' $(filter-out $(SEQUENTIAL),$(UNITS))
 
-unit: ## all package tests without the race detector
-	$(PART) '' $(GOTEST) -short -skip '$(ELSEWHERE)' $(UNITS)
+# What race has run is not run again.
+unit: ## package tests that the race detector would change or slow down
+	$(PART) '' $(GOTEST) -short -skip '$(ELSEWHERE)' $(shell .ci/unit '$(SEQUENTIAL)' $(UNITS))
 
 VERSITYGW_VERSION := v1.8.0
 AXE_VERSION := 4.14.1

@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"hdqs/internal/testkit"
 )
 
 // imports lists every folder with Go code and which packages of this module it may import.
@@ -271,60 +269,4 @@ func checkSpecs(t *testing.T, path string, d *ast.GenDecl) {
 			}
 		}
 	}
-}
-
-// TestPartsCoverAllTests checks the names by which the parts of `make test` select tests, so that
-// each test is in one of them. The race detector's build leaves out some files, with tests that it
-// would change or slow down, and the part leaves out some packages; they must not start goroutines.
-func TestPartsCoverAllTests(t *testing.T) {
-	reserved := map[*regexp.Regexp][]string{
-		regexp.MustCompile(`^TestEdge`):             {"api", "cmd/hdqs"}, // of the edge part
-		regexp.MustCompile(`^TestBrowser`):          {"api", "cmd/hdqs"}, // of the edge part
-		regexp.MustCompile(`^Test(Bucket|Clients)`): {"cmd/hdqs"},        // of the bucket and clients parts
-	}
-	found := regexp.MustCompile(`(?m)^SEQUENTIAL := (.*)$`).FindSubmatch(testkit.ReadFile(t, "../Makefile"))
-	if found == nil {
-		t.Fatal("the Makefile has no list SEQUENTIAL")
-	}
-	sequential := strings.Fields(string(found[1]))
-	for _, f := range goFiles(t) {
-		tagged := f.test && len(f.ast.Comments) > 0 && f.ast.Comments[0].List[0].Text == "//go:build !race"
-		leftOut := slices.Contains(sequential, "hdqs/"+f.dir)
-		for _, decl := range f.ast.Decls {
-			fn, ok := decl.(*ast.FuncDecl)
-			if !ok {
-				continue
-			}
-			test := f.test && strings.HasPrefix(fn.Name.Name, "Test")
-			if (tagged && test || leftOut) && startsGoroutines(fn) {
-				t.Errorf("%s: %s starts goroutines, so the race detector must see it", f.path, fn.Name.Name)
-			}
-			if !test {
-				continue
-			}
-			for name, dirs := range reserved {
-				allowed := slices.ContainsFunc(dirs, func(dir string) bool {
-					return f.dir == dir || strings.HasPrefix(f.dir, dir+"/")
-				})
-				if name.MatchString(fn.Name.Name) && !allowed {
-					t.Errorf("%s: only %s may have tests named like %s",
-						f.path, strings.Join(dirs, " and "), fn.Name.Name)
-				}
-			}
-		}
-	}
-}
-
-// startsGoroutines reports whether a function has a go statement or calls a method named Go.
-func startsGoroutines(fn *ast.FuncDecl) (found bool) {
-	ast.Inspect(fn, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.GoStmt:
-			found = true
-		case *ast.SelectorExpr:
-			found = found || n.Sel.Name == "Go"
-		}
-		return !found
-	})
-	return found
 }
