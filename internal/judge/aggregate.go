@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -138,14 +139,20 @@ func grouped(groups []group, rows []row) []*groupRows {
 // valueKey is a text that equal values have in common, and no others.
 func valueKey(v any) string {
 	switch v := v.(type) {
+	case nil:
+		return "null|"
 	case decimal:
-		return "d" + rational(v).RatString() + "|"
+		return "d" + parseExact(v.text).text() + "|"
 	case string:
-		return fmt.Sprintf("s%d:%s|", len(v), v)
+		return "s" + strconv.Itoa(len(v)) + ":" + v + "|"
+	case int64:
+		return "i" + strconv.FormatInt(v, 10) + "|"
+	case bool:
+		return "b" + strconv.FormatBool(v) + "|"
 	case time.Time:
-		return "t" + v.Format(time.RFC3339Nano) + "|"
+		return "t" + strconv.FormatInt(v.Unix(), 10) + "." + strconv.Itoa(v.Nanosecond()) + "|"
 	}
-	return fmt.Sprintf("%T %v|", v, v)
+	panic(fmt.Sprintf("no key for a %T", v))
 }
 
 // compareValues orders values of a field: nulls last, enums as declared, texts by code point.
@@ -166,7 +173,8 @@ func compareValues(f *field, a, b any) int {
 	case time.Time:
 		return a.Compare(b.(time.Time))
 	case decimal:
-		return rational(a).Cmp(rational(b.(decimal)))
+		x, y := parseExact(a.text), parseExact(b.(decimal).text)
+		return boolInt(y.less(x)) - boolInt(x.less(y))
 	}
 	panic(fmt.Sprintf("no order for a %T", a))
 }

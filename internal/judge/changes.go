@@ -33,29 +33,27 @@ func (w *world) changes(e *endpoint, rd *reader) records {
 		all.gone = since != w.since
 		return all
 	}
-	key := keys[lastPart(e.Path)]
 	old, current := rd.passing(w.before.rows[e.Path]), rd.passing(w.rows[e.Path])
 	waiting := map[string][]int{} // positions in old, by key
 	equal := map[string][]int{}   // by all values
 	for i, r := range old {
-		text := keyText(key, r)
-		waiting[text] = append(waiting[text], i)
-		text += recordText(e, r)
-		equal[text] = append(equal[text], i)
+		key, record := r.compared(e)
+		waiting[key] = append(waiting[key], i)
+		equal[record] = append(equal[record], i)
 	}
 	was := make([]*row, len(current))
 	matched, same := make([]bool, len(old)), make([]bool, len(current))
 	for i, r := range current {
-		text := keyText(key, r) + recordText(e, r)
-		if found := equal[text]; len(found) > 0 {
-			matched[found[0]], same[i], equal[text] = true, true, found[1:]
+		_, record := r.compared(e)
+		if found := equal[record]; len(found) > 0 {
+			matched[found[0]], same[i], equal[record] = true, true, found[1:]
 		}
 	}
 	for i, r := range current {
-		text := keyText(key, r)
-		for !same[i] && was[i] == nil && len(waiting[text]) > 0 {
-			at := waiting[text][0]
-			waiting[text] = waiting[text][1:]
+		key, _ := r.compared(e)
+		for !same[i] && was[i] == nil && len(waiting[key]) > 0 {
+			at := waiting[key][0]
+			waiting[key] = waiting[key][1:]
 			if !matched[at] {
 				matched[at], was[i] = true, &old[at]
 			}
@@ -89,15 +87,6 @@ func (w *world) changes(e *endpoint, rd *reader) records {
 }
 
 const idLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"
-
-// recordText is all values of a record.
-func recordText(e *endpoint, r row) string {
-	var b strings.Builder
-	for _, f := range e.Fields {
-		b.WriteString(valueKey(r.at(f.Name)))
-	}
-	return b.String()
-}
 
 // wasText is the old values that differ, as JSON.
 func wasText(fields []*field, r row, before *row) any {

@@ -45,11 +45,11 @@ type options struct {
 	seed                                  uint64
 }
 
-func run(args []string, out io.Writer) error {
+// parse reads the flags of a command, and its argument.
+func parse(args []string) (o options, argument string, err error) {
 	if len(args) == 0 {
-		return errUsage
+		return o, "", errUsage
 	}
-	var o options
 	flags := flag.NewFlagSet("judge "+args[0], flag.ContinueOnError)
 	flags.StringVar(&o.contract, "contract", "testdata/contract.json", "the condensed contract")
 	flags.StringVar(&o.views, "views", "",
@@ -76,17 +76,29 @@ func run(args []string, out io.Writer) error {
 	flags.IntVar(&o.most, "show", 20, "how many differing requests to print; 0: all")
 	flags.Uint64Var(&o.seed, "seed", 1, "seed of the requests")
 	if err := flags.Parse(args[1:]); err != nil {
-		return fmt.Errorf("%w: %w", errUsage, err)
+		return o, "", fmt.Errorf("%w: %w", errUsage, err)
+	}
+	return o, flags.Arg(0), nil
+}
+
+func run(args []string, out io.Writer) error {
+	o, argument, err := parse(args)
+	if err != nil {
+		return err
+	}
+	inWorld := map[string]func(options, *world, io.Writer) error{
+		"record": options.record, "check": options.check, "pages": options.pages,
+	}
+	if command := inWorld[args[0]]; command != nil {
+		w, err := o.world()
+		if err != nil {
+			return err
+		}
+		return command(o, w, out)
 	}
 	switch args[0] {
-	case "record":
-		return o.record(out)
 	case "replay":
 		return o.replay(out)
-	case "check":
-		return o.check(out)
-	case "pages":
-		return o.pages(out)
 	case "requests":
 		return o.requests(out)
 	case "grade":
@@ -96,7 +108,7 @@ func run(args []string, out io.Writer) error {
 	case "edit":
 		return o.edit()
 	case "condense":
-		c, err := readContract(flags.Arg(0))
+		c, err := readContract(argument)
 		if err != nil {
 			return err
 		}
@@ -194,13 +206,9 @@ func (o options) edit() error {
 	return d.editDumps(o.views, o.out)
 }
 
-func (o options) record(out io.Writer) error {
+func (o options) record(w *world, out io.Writer) error {
 	b := bufio.NewWriter(out)
-	w, err := o.world()
-	if err != nil {
-		return err
-	}
-	err = o.exchanges(w, func(x exchange) error {
+	err := o.exchanges(w, func(x exchange) error {
 		line, err := encodePlain(x)
 		if err == nil {
 			_, err = b.Write(append(line, '\n'))
@@ -293,11 +301,7 @@ func (o options) sendAll(out io.Writer, each func(func(exchange) error) error, a
 	return t.result()
 }
 
-func (o options) check(out io.Writer) error {
-	w, err := o.world()
-	if err != nil {
-		return err
-	}
+func (o options) check(w *world, out io.Writer) error {
 	each := func(pass func(exchange) error) error { return o.exchanges(w, pass) }
 	return o.sendAll(out, each, w.answer)
 }

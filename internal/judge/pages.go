@@ -131,11 +131,7 @@ func (c *pageCounts) add(o pageCounts) {
 }
 
 // pages asks for pages in random states and judges every number on them.
-func (o options) pages(out io.Writer) error {
-	w, err := o.world()
-	if err != nil {
-		return err
-	}
+func (o options) pages(w *world, out io.Writer) error {
 	c, err := newClient(o.base)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)

@@ -113,7 +113,7 @@ func (w *world) availability(target *endpoint) []row {
 			return
 		}
 		seen[key] = true
-		derived := row{stored: entry, shown: map[string]any{}}
+		derived := row{entry, map[string]any{}, new(rowTexts)}
 		w.place(target, derived)
 		rows = append(rows, derived)
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/big"
 	"slices"
 	"strings"
 )
@@ -60,6 +59,9 @@ func insteadOf(r request, got reply) *request {
 // valuesDifference compares bodies value by value. Numbers are compared exactly, however they are
 // written.
 func valuesDifference(want, got string) string {
+	if want == got {
+		return ""
+	}
 	a, errA := values(want)
 	b, errB := values(got)
 	if err := errors.Join(errA, errB); err != nil {
@@ -119,11 +121,10 @@ func plainNumber(text, other string) string {
 	if text == "" || strings.Trim(text, "0123456789.eE+-") != "" || isCode(text) {
 		return other
 	}
-	r, ok := new(big.Rat).SetString(text)
-	if !ok {
-		return other
+	if number, word, ok := numberText(text); ok && !word {
+		return parseExact(number).text()
 	}
-	return r.RatString()
+	return other
 }
 
 // isCode reports whether digits begin with a zero that no number has.

@@ -93,7 +93,7 @@ func readRecords(e *endpoint, body string) ([]row, error) {
 	}
 	rows := make([]row, 0, len(page.Data))
 	for _, record := range page.Data {
-		r := row{stored: map[string]any{}, shown: map[string]any{}}
+		r := newRow()
 		for _, f := range e.Fields {
 			v, err := printedValue(f, record[f.Name])
 			if err != nil {

@@ -120,6 +120,23 @@ func parseExact(number string) exact {
 	return v
 }
 
+// text is the same for equal numbers, and for no others. Integers of common size have no exponent.
+func (a exact) text() string {
+	if a.sign == 0 {
+		return "0"
+	}
+	sign := "-"[:(1-a.sign)/2]
+	switch {
+	case a.scale < -20 || a.scale > 40:
+		return sign + "0." + a.digits + "e" + strconv.Itoa(a.scale)
+	case a.scale <= 0:
+		return sign + "0." + strings.Repeat("0", -a.scale) + a.digits
+	case a.scale >= len(a.digits):
+		return sign + a.digits + strings.Repeat("0", a.scale-len(a.digits))
+	}
+	return sign + a.digits[:a.scale] + "." + a.digits[a.scale:]
+}
+
 func (a exact) less(b exact) bool {
 	if a.sign != b.sign {
 		return a.sign < b.sign

@@ -1,7 +1,7 @@
 package judge
 
 import (
-	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -13,13 +13,13 @@ import (
 )
 
 // judgeExtensions makes requests that go beyond the contract.
-func judgeExtensions(t *testing.T, base, views, seed string) {
+func judgeExtensions(t *testing.T, w *world, base, seed string) {
 	t.Helper()
-	judgeKinds(t, "in,fields,latest,geojson,aggregate,facets", "-base", base, "-views", views, "-seed", seed)
+	judgeKinds(t, w, "in,fields,latest,geojson,aggregate,facets", base, seed)
 }
 
 // judgeChanges compares the snapshot of dumps with that of an edited copy.
-func judgeChanges(t *testing.T, binary, views, seed string) {
+func judgeChanges(t *testing.T, w *world, binary, views, seed string) {
 	t.Helper()
 	store, edited := filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "edited")
 	build := []string{"build", "--store", store, "--snapshot-time", wholeTime, "--catalog"}
@@ -33,7 +33,9 @@ func judgeChanges(t *testing.T, binary, views, seed string) {
 	}
 	command(t, binary, append(build, edited)...)
 	testkit.WaitFor(t, "the edited snapshot", func() bool { return snapshotOf(t, base) != since })
-	judgeKinds(t, "changes", "-base", base, "-views", edited, "-before", views, "-since", since, "-seed", seed)
+	later := worldOf(t, "-views", edited)
+	later.before, later.since = w, since
+	judgeKinds(t, later, "changes", base, seed)
 }
 
 // snapshotOf is the id of the served snapshot.
@@ -51,42 +53,58 @@ func snapshotOf(t *testing.T, base string) string {
 }
 
 // judgeKinds makes HDQS_TEST_QUERIES requests of each kind of extension, or a few.
-func judgeKinds(t *testing.T, kinds string, more ...string) {
+func judgeKinds(t *testing.T, w *world, kinds, base, seed string) {
 	t.Helper()
-	n := os.Getenv("HDQS_TEST_QUERIES") // of each kind
-	if n == "" {
-		n = "60"
+	text, err := runIn(t, w, options.check, "-parallel", "4", "-extensions", kinds, "-n", queries(), "-base", base,
+		"-seed", seed)
+	if err != nil {
+		t.Errorf("extensions: %v\n%s", err, text)
 	}
-	flags := []string{
-		"check", "-contract", contractFile, "-snapshot-time", wholeTime, "-parallel", "4", "-extensions", kinds,
-		"-n", n,
+	t.Logf("%s: %s", kinds, text)
+}
+
+// queries is how many requests are made of a kind.
+func queries() string { return cmp.Or(os.Getenv("HDQS_TEST_QUERIES"), "60") }
+
+// worldOf reads the rows that flags name.
+func worldOf(t *testing.T, flags ...string) *world {
+	t.Helper()
+	o, _, err := parse(append([]string{"check", "-contract", contractFile, "-snapshot-time", wholeTime}, flags...))
+	if err != nil {
+		t.Fatal(err)
 	}
-	var out bytes.Buffer
-	if err := run(append(flags, more...), &out); err != nil {
-		t.Errorf("extensions: %v\n%s", err, out.String())
+	w, err := o.world()
+	if err != nil {
+		t.Fatal(err)
 	}
-	t.Logf("%s: %s", kinds, strings.TrimSpace(out.String()))
+	return w
+}
+
+// runIn runs a command on rows that have been read, and returns what it says.
+func runIn(
+	t *testing.T, w *world, command func(options, *world, io.Writer) error, flags ...string,
+) (string, error) {
+	t.Helper()
+	o, _, err := parse(append([]string{"run"}, flags...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	err = command(o, w, &out)
+	return strings.TrimSpace(out.String()), err
 }
 
 // judgePages asks for HDQS_TEST_QUERIES pages of records, or a few, and judges every number on
 // them.
-func judgePages(t *testing.T, base, views, seed string) {
+func judgePages(t *testing.T, w *world, base, seed string) {
 	t.Helper()
-	n := os.Getenv("HDQS_TEST_QUERIES")
-	if n == "" {
-		n = "60"
-	}
-	var out bytes.Buffer
-	err := run([]string{
-		"pages", "-contract", contractFile, "-snapshot-time", wholeTime, "-parallel", "4", "-n", n, "-base", base,
-		"-views", views, "-seed", seed,
-	}, &out)
+	text, err := runIn(t, w, options.pages, "-parallel", "4", "-n", queries(), "-base", base, "-seed", seed)
 	if err != nil {
-		t.Errorf("pages: %v\n%s", err, out.String())
+		t.Errorf("pages: %v\n%s", err, text)
 	}
-	t.Log(strings.TrimSpace(out.String()))
+	t.Log(text)
 	var pages, wrong, facets, figures, refused, titles int
-	last := out.String()[strings.LastIndexByte(strings.TrimSpace(out.String()), '\n')+1:]
+	last := text[strings.LastIndexByte(text, '\n')+1:]
 	const form = "%d pages: %d with an error, %d counts by value, %d figures, %d sums refused, %d titles"
 	if _, err := fmt.Sscanf(last, form,
 		&pages, &wrong, &facets, &figures, &refused, &titles); err != nil || facets < 5*pages || 3*figures < pages ||
@@ -106,8 +124,9 @@ func TestJudgeFixtures(t *testing.T) {
 	command(t, binary, "build", "--catalog", filepath.Join(fixtures, "catalog"), "--store", store,
 		"--snapshot-time", wholeTime)
 	base := serveStore(t, binary, store)
-	judgeExtensions(t, base, "", "27")
-	judgePages(t, base, "", "28")
+	w := worldOf(t, "-base", base)
+	judgeExtensions(t, w, base, "27")
+	judgePages(t, w, base, "28")
 }
 
 // TestJudgeFixturesChanges judges changes between the real input and the same without some lines
@@ -145,7 +164,7 @@ func TestJudgeFixturesChanges(t *testing.T) {
 	}
 	command(t, binary, append(build, "2026-11-23T00:00:00Z")...)
 	testkit.WaitFor(t, "the edited snapshot", func() bool { return snapshotOf(t, base) != since })
-	judgeKinds(t, "changes", "-base", base, "-since", since, "-seed", "29")
+	judgeKinds(t, worldOf(t, "-base", base, "-since", since), "changes", base, "29")
 }
 
 // otherEnd replaces digits in the last two cells of a line of CSV.

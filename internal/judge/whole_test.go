@@ -55,18 +55,19 @@ func TestJudge(t *testing.T) {
 			store := filepath.Join(t.TempDir(), "store")
 			command(t, binary, "build", "--catalog", c.catalog, "--store", store, "--snapshot-time", wholeTime)
 			base := serveStore(t, binary, store)
-			file := recordRequests(t, c.views, "-n", c.n, "-seed", c.seed)
+			w := worldOf(t, "-views", c.views)
+			file := recordRequests(t, w, "-n", c.n, "-seed", c.seed)
 			var out bytes.Buffer
 			if err := run([]string{"replay", "-base", base, "-parallel", "4", "-file", file}, &out); err != nil {
 				t.Errorf("over HTTP: %v\n%s", err, out.String())
 			}
 			if c.name != "files" && c.name != "large" {
-				judgeExtensions(t, base, c.views, c.seed)
-				judgePages(t, base, c.views, c.seed)
-				judgeChanges(t, binary, c.views, c.seed)
+				judgeExtensions(t, w, base, c.seed)
+				judgePages(t, w, base, c.seed)
+				judgeChanges(t, w, binary, c.views, c.seed)
 			}
 			if c.name == "large" || c.name == "odd" {
-				judgeTiers(t, binary, store, c.views)
+				judgeTiers(t, w, binary, store)
 			}
 			if c.name == "large" {
 				return // the batch takes the same path
@@ -90,8 +91,8 @@ func hdqsBinary(t *testing.T) string {
 
 // judgeTiers judges servers with a fixed compression. Requests to the one with stored blocks are
 // repeated: blocks are made little by little, and are used once most blocks of a page exist.
-func judgeTiers(t *testing.T, binary, store, views string) {
-	file := recordRequests(t, views, "-n", "200", "-long", "60", "-seed", "26")
+func judgeTiers(t *testing.T, w *world, binary, store string) {
+	file := recordRequests(t, w, "-n", "200", "-long", "60", "-seed", "26")
 	for _, c := range []struct {
 		tier  string
 		times int
@@ -111,18 +112,15 @@ func judgeTiers(t *testing.T, binary, store, views string) {
 	}
 }
 
-// recordRequests writes requests for a directory of dumps, with the expected answers, to a file.
-func recordRequests(t *testing.T, views string, flags ...string) string {
+// recordRequests writes requests, with the expected answers, to a file.
+func recordRequests(t *testing.T, w *world, flags ...string) string {
 	t.Helper()
-	var recording bytes.Buffer
-	flags = append([]string{
-		"record", "-contract", contractFile, "-views", views, "-snapshot-time", wholeTime,
-	}, flags...)
-	if err := run(flags, &recording); err != nil {
+	recording, err := runIn(t, w, options.record, flags...)
+	if err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "recording.jsonl")
-	if err := os.WriteFile(file, recording.Bytes(), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte(recording), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	return file

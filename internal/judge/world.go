@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -28,6 +29,29 @@ type world struct {
 type row struct {
 	stored map[string]any
 	shown  map[string]any
+	texts  *rowTexts
+}
+
+func newRow() row { return row{map[string]any{}, map[string]any{}, new(rowTexts)} }
+
+// rowTexts are what rows of two snapshots are compared by, made when they are first needed.
+type rowTexts struct {
+	once        sync.Once
+	key, record string
+}
+
+// compared is a text of the values of a row's key, and one of these and all that it prints.
+func (r row) compared(e *endpoint) (key, record string) {
+	r.texts.once.Do(func() {
+		var b strings.Builder
+		r.texts.key = keyText(keys[lastPart(e.Path)], r)
+		b.WriteString(r.texts.key)
+		for _, f := range e.Fields {
+			b.WriteString(valueKey(r.at(f.Name)))
+		}
+		r.texts.record = b.String()
+	})
+	return r.texts.key, r.texts.record
 }
 
 // decimal keeps the text of an exact number beside the float it prints as.
@@ -161,7 +185,7 @@ func (e *endpoint) field(name string) *field {
 
 // typed parses every cell: by its field if a record prints it, else by the column's name.
 func (w *world) typed(e *endpoint, raw map[string]string) (row, error) {
-	r := row{stored: map[string]any{}, shown: map[string]any{}}
+	r := newRow()
 	for column, text := range raw {
 		name := contractName(e.Path, column)
 		v, err := typedCell(e, name, text)
