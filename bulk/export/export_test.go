@@ -28,6 +28,7 @@ import (
 	"hdqs/api/render"
 	"hdqs/bulk"
 	"hdqs/index"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
@@ -414,18 +415,7 @@ func TestManifestsDoNotChange(t *testing.T) {
 func TestSignedManifests(t *testing.T) {
 	t.Parallel()
 	st, snap := randomStore(t, t.TempDir(), 4, 20, "s1")
-	private, public, err := store.NewKeys()
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := store.ParsePrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keys, err := store.ParsePublicKeys(public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key, keys := testkit.SigningKey(t)
 	trusting := bulk.Open(st.Trusting(keys))
 	m := toStore(t, st, snap, Options{})
 	if _, err := trusting.Manifest("s1"); !errors.Is(err, store.ErrSignature) {

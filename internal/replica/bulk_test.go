@@ -148,18 +148,7 @@ func TestBulkSigned(t *testing.T) {
 	t.Parallel()
 	b, r := newFake(t)
 	writer := newStore(t)
-	private, public, err := store.NewKeys()
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err := store.ParsePrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keys, err := store.ParsePublicKeys(public)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key, keys := testkit.SigningKey(t)
 	signing := writer.Signing(key)
 	addBulk(t, signing, publish(t, signing, "s1", table("a", 1)), "one")
 	mustPush(t, r, signing, Version{})

@@ -3,7 +3,6 @@ package replica
 import (
 	"bytes"
 	"context"
-	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"hdqs/internal/fetch"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
@@ -429,26 +429,11 @@ func TestLast(t *testing.T) {
 	}
 }
 
-// newKeys returns a private key, and the public keys of readers that trust it.
-func newKeys(t *testing.T) (ed25519.PrivateKey, []ed25519.PublicKey) {
-	t.Helper()
-	private, public, err := store.NewKeys()
-	if err != nil {
-		t.Fatal(err)
-	}
-	key, err1 := store.ParsePrivateKey(private)
-	keys, err2 := store.ParsePublicKeys(public)
-	if err := errors.Join(err1, err2); err != nil {
-		t.Fatal(err)
-	}
-	return key, keys
-}
-
 // TestSignedFetch checks that no segment of an unsigned snapshot is downloaded.
 func TestSignedFetch(t *testing.T) {
 	t.Parallel()
 	b, r := newFake(t)
-	key, keys := newKeys(t)
+	key, keys := testkit.SigningKey(t)
 	writer, reader := newStore(t), newStore(t).Trusting(keys)
 	replica := NewReplica(r, reader, "stable")
 	publish(t, writer, "s1", table("a", 1))
@@ -484,7 +469,7 @@ func TestSignedFetch(t *testing.T) {
 func TestRewound(t *testing.T) {
 	t.Parallel()
 	b, r := newFake(t)
-	key, keys := newKeys(t)
+	key, keys := testkit.SigningKey(t)
 	const channel = "channels/stable.json"
 	writer, reader, trusting := newStore(t).Signing(key), newStore(t).Trusting(keys), newStore(t)
 	replica, unsigned := NewReplica(r, reader, "stable"), NewReplica(r, trusting, "stable")

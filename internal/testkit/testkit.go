@@ -1,9 +1,10 @@
-// Package testkit has the small parts that tests of several packages need: files, waiting, logs of
-// processes, and input that not every machine has.
+// Package testkit has the small parts that tests of several packages need: files, waiting, keys,
+// logs of processes, and input that not every machine has.
 package testkit
 
 import (
 	"bytes"
+	"crypto/ed25519"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -53,6 +54,16 @@ func ReplaceFile(t testing.TB, path string, data []byte) {
 	if err := os.Rename(path+".new", path); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// SigningKey makes a key that signs, and the public keys of readers that trust it.
+func SigningKey(t testing.TB) (ed25519.PrivateKey, []ed25519.PublicKey) {
+	t.Helper()
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return private, []ed25519.PublicKey{public}
 }
 
 // Log collects what a process writes. It can be read while the process runs.
