@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"slices"
@@ -20,6 +18,7 @@ import (
 	"time"
 
 	"hdqs/api/contract"
+	"hdqs/internal/browser"
 	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
 
@@ -425,18 +424,10 @@ func TestBrowser(t *testing.T) {
   return JSON.stringify(out);
 })().catch((e) => "failed: " + e).then((result) => fetch("/done", {method: "POST", body: result}));
 </script>`, api+listTarget+"&limit=4&sort_by=x", api+"/api/v2/metadata/sector?output_format=csv&limit=3", goodIdentifier)
-	done := make(chan string, 1)
-	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/done" {
-			result, _ := io.ReadAll(r.Body)
-			done <- string(result)
-			return
-		}
+	result := browser.Posted(t, "/", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprint(w, page)
-	}))
-	defer pages.Close()
-	result := openChromium(t, done, pages.URL)
+	})
 	for _, part := range []string{
 		`"query":{"status":200,"rows":4,"ETag":"W/`, `rel=\"next\"`,
 		`"X-Total-Count":"30","X-Result-Count":"4","X-Snapshot-Id":"20261120T0200Z-test","X-Unknown-Params":"sort_by"`,

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"hdqs/api/contract"
+	"hdqs/internal/browser"
 	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
@@ -116,21 +116,26 @@ func TestBrowserHostileTexts(t *testing.T) {
 	s := hostileServer(t)
 	paths := hostilePaths(s)
 	for _, protected := range []bool{true, false} {
-		results, reports := openHostile(t, s, append(slices.Clone(paths), "/control"), protected)
-		for _, r := range results[:len(results)-1] {
-			for _, text := range r.Found {
-				t.Errorf("protected %v, %s: %s", protected, r.Path, text)
-			}
+		t.Run(fmt.Sprintf("protected %v", protected), func(t *testing.T) { checkHostile(t, s, paths, protected) })
+	}
+}
+
+func checkHostile(t *testing.T, s *Server, paths []string, protected bool) {
+	t.Helper()
+	results, reports := openHostile(t, s, append(slices.Clone(paths), "/control"), protected)
+	for _, r := range results[:len(results)-1] {
+		for _, text := range r.Found {
+			t.Errorf("protected %v, %s: %s", protected, r.Path, text)
 		}
-		// The last page has a script that must run without a policy, and must be reported with one.
-		control := strings.Join(results[len(results)-1].Found, "\n")
-		if ran := strings.Contains(control, "ran: control"); ran == protected {
-			t.Errorf("protected %v: the page that is hostile on purpose: %s", protected, control)
-		}
-		others := slices.DeleteFunc(reports, func(text string) bool { return strings.Contains(text, "/control") })
-		if len(others) > 0 {
-			t.Errorf("%d reports of violated policies, such as %s", len(others), others[0])
-		}
+	}
+	// The last page has a script that must run without a policy, and must be reported with one.
+	control := strings.Join(results[len(results)-1].Found, "\n")
+	if ran := strings.Contains(control, "ran: control"); ran == protected {
+		t.Errorf("protected %v: the page that is hostile on purpose: %s", protected, control)
+	}
+	others := slices.DeleteFunc(reports, func(text string) bool { return strings.Contains(text, "/control") })
+	if len(others) > 0 {
+		t.Errorf("%d reports of violated policies, such as %s", len(others), others[0])
 	}
 }
 
@@ -151,16 +156,13 @@ func openHostile(
 	}
 	harness := bytes.Replace(testkit.ReadFile(t, filepath.Join("testdata", "browser", "hostile.html")),
 		[]byte("PLAN"), bytes.ReplaceAll(plan, []byte(`\`), []byte(`\\`)), 1)
-	done, reported := make(chan string, 1), make(chan struct{})
+	reported := make(chan struct{})
 	var lock sync.Mutex
-	pages := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	result := browser.Posted(t, "/harness", func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/harness":
 			w.Header().Set("Content-Type", htmlType)
 			_, _ = w.Write(harness)
-		case "/done":
-			result, _ := io.ReadAll(r.Body)
-			done <- string(result)
 		case "/report":
 			text, _ := io.ReadAll(r.Body)
 			lock.Lock()
@@ -182,9 +184,7 @@ func openHostile(
 			w.WriteHeader(answer.Status)
 			_, _ = w.Write(answer.Body)
 		}
-	}))
-	defer pages.Close()
-	result := openChromium(t, done, pages.URL+"/harness")
+	})
 	if err := json.Unmarshal([]byte(result), &results); err != nil || len(results) != len(paths) {
 		t.Fatalf("%d results of %d: %v in %.300s", len(results), len(paths), err, result)
 	}
