@@ -147,7 +147,8 @@ func hangAtLook(ctx context.Context, s *faultyStore, t *table, h hang) error {
 	if err != nil {
 		return err
 	}
-	l := load{clients: 2, pause: 5 * time.Millisecond, check: s.data.checked(r.public)}.start(ctx)
+	pause := s.d.span(5*time.Millisecond, 20*time.Millisecond)
+	l := load{clients: 2, pause: pause, check: s.data.checked(r.public)}.start(ctx)
 	defer l.cancel()
 	mend, err := h.begin(s)
 	if err != nil {
@@ -259,7 +260,8 @@ func deadFileSystem(ctx context.Context, d *drill, t *table) error {
 	if err != nil {
 		return err
 	}
-	l := load{clients: 2, pause: 5 * time.Millisecond, check: s.data.checked(r.public)}.start(ctx)
+	pause := d.span(5*time.Millisecond, 20*time.Millisecond)
+	l := load{clients: 2, pause: pause, check: s.data.checked(r.public)}.start(ctx)
 	defer l.cancel()
 	if err := errors.Join(point(dead), r.signal(syscall.SIGHUP)); err != nil {
 		return err

@@ -147,14 +147,16 @@ const patience = time.Minute
 
 // waitFor polls until a condition holds.
 func waitFor(ctx context.Context, what string, holds func() bool) error {
+	pause := time.Millisecond
 	for end := time.Now().Add(patience); !holds(); {
+		pause = min(2*pause, 20*time.Millisecond)
 		if time.Now().After(end) {
 			return fmt.Errorf("waited %s for %s", patience, what)
 		}
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-time.After(2 * time.Millisecond):
+		case <-time.After(pause):
 		}
 	}
 	return nil

@@ -66,7 +66,7 @@ func (d *drill) edgeLoad(ctx context.Context, base string, data *dataset) (load,
 		}
 		return good, ""
 	}
-	return load{clients: 8, pause: d.span(2*time.Millisecond, 10*time.Millisecond), check: check}, nil
+	return load{clients: 8, pause: d.span(2*time.Millisecond, 20*time.Millisecond), check: check}, nil
 }
 
 // answered waits for more answers.

@@ -75,7 +75,8 @@ func (f *storeFault) run(ctx context.Context, d *drill, t *table, kind, metric s
 	}
 	var mended atomic.Bool
 	var other atomic.Int64 // answers of another snapshot than the old one, before the store is mended
-	l := load{clients: 2, pause: 5 * time.Millisecond, check: s.data.checkedWith(r.public, func(a answer) {
+	pause := d.span(5*time.Millisecond, 20*time.Millisecond)
+	l := load{clients: 2, pause: pause, check: s.data.checkedWith(r.public, func(a answer) {
 		if !mended.Load() && a.header.Get("X-Snapshot-Id") != s.old.id {
 			other.Add(1)
 		}
