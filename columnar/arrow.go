@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -17,8 +18,9 @@ type ArrowOptions struct {
 	Zstd bool // compress buffers
 }
 
-// ArrowBatch is the most rows of a record batch.
-const ArrowBatch = 64 << 10
+// ArrowBatch is the most rows of a record batch: about a megabyte, which is still in the cache of
+// the CPU when it is sent.
+const ArrowBatch = 16 << 10
 
 // WriteArrow writes rows as an Arrow IPC stream: the schema, the dictionaries, batches of rows, and
 // an end without which a reader reports an error. Memory is that of one batch and of the
@@ -71,7 +73,7 @@ const (
 type arrowWriter struct {
 	w       io.Writer
 	fields  []Field
-	indices [][]int32 // by field of strings: the positions of codes in its dictionary, -1 for null
+	columns []arrowColumn
 	zstd    *zstd.Encoder
 
 	// Of one message, reused.
@@ -80,7 +82,7 @@ type arrowWriter struct {
 	nodes   []arrowNode
 	buffers []arrowBuffer
 	valid   []byte // a bit for each row
-	data    []byte
+	data    []byte // to be compressed
 	floats  []float64
 }
 
@@ -109,15 +111,18 @@ func (a *arrowWriter) begin() {
 	a.body, a.nodes, a.buffers = a.body[:0], a.nodes[:0], a.buffers[:0]
 }
 
-// addBuffer adds a buffer to the body.
-func (a *arrowWriter) addBuffer(data []byte) {
+// addBuffer adds a buffer of some bytes to the body. fill sets all of them.
+func (a *arrowWriter) addBuffer(size int, fill func(dst []byte)) {
 	start := len(a.body)
-	if a.zstd != nil && len(data) > 0 {
+	if a.zstd != nil && size > 0 {
+		a.data = resize(a.data, size)
+		fill(a.data)
 		// Each has its length before it; -1 would say that it is not compressed.
-		a.body = binary.LittleEndian.AppendUint64(a.body, uint64(len(data)))
-		a.body = a.zstd.EncodeAll(data, a.body)
+		a.body = binary.LittleEndian.AppendUint64(a.body, uint64(size))
+		a.body = a.zstd.EncodeAll(a.data, a.body)
 	} else {
-		a.body = append(a.body, data...)
+		a.body = slices.Grow(a.body, size+bufferAlign)[:start+size]
+		fill(a.body[start:])
 	}
 	a.buffers = append(a.buffers, arrowBuffer{start, len(a.body) - start})
 	for len(a.body)%bufferAlign != 0 {
@@ -125,157 +130,158 @@ func (a *arrowWriter) addBuffer(data []byte) {
 	}
 }
 
-// addColumn adds the column that is in a.valid and a.data.
-func (a *arrowWriter) addColumn(length, nulls int) {
-	a.nodes = append(a.nodes, arrowNode{length, nulls})
+// addValid adds the bits of a column that say which rows are not null. Without nulls there are
+// none.
+func (a *arrowWriter) addValid(rows, nulls int) {
+	a.nodes = append(a.nodes, arrowNode{rows, nulls})
 	if nulls == 0 {
-		a.addBuffer(nil)
+		a.addBuffer(0, func([]byte) {})
 	} else {
-		a.addBuffer(a.valid)
+		a.addBuffer(len(a.valid), func(dst []byte) { copy(dst, a.valid) })
 	}
-	a.addBuffer(a.data)
 }
 
-// sendDictionaries sends the texts of the rows, for each field of strings.
+// sendDictionaries sends the texts of the rows, for each field of strings, and makes the columns.
 func (a *arrowWriter) sendDictionaries(rows Rows) error {
-	a.indices = make([][]int32, len(a.fields))
+	seen := a.readTexts(rows)
+	a.columns = make([]arrowColumn, len(a.fields))
 	for i := range a.fields {
-		if a.fields[i].Type() == String {
-			a.indices[i] = make([]int32, a.fields[i].Column.Cardinality()+1)
+		if seen[i] != nil {
+			if err := a.sendDictionary(i, a.fields[i].Column, seen[i]); err != nil {
+				return err
+			}
+		}
+		a.columns[i] = newArrowColumn(&a.fields[i], seen[i])
+	}
+	return nil
+}
+
+// readTexts returns 1 for each code that rows have, for each field of strings. Of a group, the
+// tuples that rows have are found first, once for all its fields.
+func (a *arrowWriter) readTexts(rows Rows) [][]uint32 {
+	codes, tuples := make([][]uint32, len(a.fields)), map[*snapshot.Group][]uint32{}
+	for i := range a.fields {
+		if c := a.fields[i].Column; a.fields[i].Type() == String {
+			codes[i] = make([]uint32, c.Cardinality()+1)
+			if c.Group != nil {
+				tuples[c.Group] = make([]uint32, c.Len())
+			}
 		}
 	}
-	for b := range batches(rows, ArrowBatch) {
-		for i, seen := range a.indices {
-			if seen != nil {
-				for _, code := range b.readCodes(a.fields[i].Column) {
+	for b := range batches(rows, arrowTable) {
+		for g, seen := range tuples {
+			for _, tuple := range b.readTuples(g) {
+				seen[tuple] = 1
+			}
+		}
+		for i, seen := range codes {
+			if c := a.fields[i].Column; seen != nil && c.Group == nil {
+				for _, code := range b.readCodes(c) {
 					seen[code] = 1
 				}
 			}
 		}
 	}
-	for i, seen := range a.indices {
-		if seen == nil {
-			continue
-		}
-		if err := a.sendDictionary(i, a.fields[i].Column, seen); err != nil {
-			return err
+	for i, seen := range codes {
+		if c := a.fields[i].Column; seen != nil && c.Group != nil {
+			for tuple, has := range tuples[c.Group] {
+				seen[c.Codes().At(uint32(tuple))] |= has
+			}
 		}
 	}
-	return nil
+	return codes
 }
 
-// sendDictionary sends the texts that were seen, and sets seen to their positions.
-func (a *arrowWriter) sendDictionary(id int, c *snapshot.Column, seen []int32) error {
+// sendDictionary sends the texts that were seen, and sets seen to their indices.
+func (a *arrowWriter) sendDictionary(id int, c *snapshot.Column, seen []uint32) error {
 	a.begin()
 	n := 0
 	offsets := binary.LittleEndian.AppendUint32(nil, 0)
-	a.data = a.data[:0]
+	var texts []byte
 	for code := range c.Cardinality() {
 		if seen[code] == 0 {
 			continue
 		}
-		if a.data = append(a.data, c.TextOf(uint32(code))...); len(a.data) > math.MaxInt32 {
+		if texts = append(texts, c.TextOf(uint32(code))...); len(texts) > math.MaxInt32 {
 			return errLongDictionary
 		}
-		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(len(a.data)))
-		seen[code] = int32(n)
+		offsets = binary.LittleEndian.AppendUint32(offsets, uint32(len(texts)))
+		seen[code] = uint32(n)
 		n++
 	}
-	seen[c.Cardinality()] = -1
-	a.nodes = append(a.nodes, arrowNode{length: n})
-	a.addBuffer(nil)
-	a.addBuffer(offsets)
-	a.addBuffer(a.data)
+	seen[c.Cardinality()] = 0 // null
+	a.addValid(n, 0)
+	a.addBuffer(len(offsets), func(dst []byte) { copy(dst, offsets) })
+	a.addBuffer(len(texts), func(dst []byte) { copy(dst, texts) })
 	return a.send(arrowDictionary(id, n, a), a.body)
 }
 
 // sendBatch sends some rows.
 func (a *arrowWriter) sendBatch(b *batch) error {
 	a.begin()
-	n := len(b.rows)
-	for i := range a.fields {
-		c := a.fields[i].Column
-		var nulls int
-		switch a.fields[i].Type() {
-		case String:
-			nulls = a.readStrings(b.readCodes(c), a.indices[i])
-		case Boolean:
-			nulls = a.readBooleans(b.readInts(c))
-		case Double:
-			a.floats = b.readFloats(a.floats[:0], c)
-			nulls = a.readFloats()
+	for i := range a.columns {
+		switch c := &a.columns[i]; {
+		case c.isTable():
+			a.addTable(c, c.entries(b))
+		case c.field.Type() == Double:
+			a.floats = b.readFloats(a.floats[:0], c.field.Column)
+			a.addFloats()
 		default:
-			nulls = a.readInts(b.readInts(c))
+			a.addInts(b.readInts(c.field.Column))
 		}
-		a.addColumn(n, nulls)
 	}
-	return a.send(arrowRecords(n, a), a.body)
+	return a.send(arrowRecords(len(b.rows), a), a.body)
 }
 
-// room makes a.data some bytes long, and a.valid a bit for each row, all set.
-func (a *arrowWriter) room(bytes, rows int) {
-	a.data = resize(a.data, bytes)
+// addTable adds a column whose values are in a table.
+func (a *arrowWriter) addTable(c *arrowColumn, entries []uint32) {
+	rows, nulls := len(entries), 0
+	if c.valid != nil {
+		a.valid = resize(a.valid, (rows+7)/8)
+		nulls = rows - packBits(a.valid, c.valid, entries)
+	}
+	a.addValid(rows, nulls)
+	a.addBuffer(c.size(rows), func(dst []byte) { c.fill(dst, entries) })
+}
+
+// addInts adds a column of whole numbers.
+func (a *arrowWriter) addInts(ints []int64) {
+	nulls := a.findNulls(len(ints), func(k int) bool { return ints[k] == snapshot.NullInt })
+	a.addValid(len(ints), nulls)
+	a.addBuffer(8*len(ints), func(dst []byte) {
+		for k, v := range ints {
+			if v == snapshot.NullInt {
+				v = 0
+			}
+			binary.LittleEndian.PutUint64(dst[8*k:], uint64(v))
+		}
+	})
+}
+
+// addFloats adds the column of numbers that is in a.floats.
+func (a *arrowWriter) addFloats() {
+	nulls := a.findNulls(len(a.floats), func(k int) bool { return math.IsNaN(a.floats[k]) })
+	a.addValid(len(a.floats), nulls)
+	a.addBuffer(8*len(a.floats), func(dst []byte) {
+		for k, v := range a.floats {
+			if math.IsNaN(v) {
+				v = 0
+			}
+			binary.LittleEndian.PutUint64(dst[8*k:], math.Float64bits(v))
+		}
+	})
+}
+
+// findNulls clears the bits of a.valid of rows that are null, sets all others, and counts the
+// nulls.
+func (a *arrowWriter) findNulls(rows int, isNull func(row int) bool) (nulls int) {
 	a.valid = resize(a.valid, (rows+7)/8)
-	for i := range a.valid {
-		a.valid[i] = 0xff
-	}
-	if rest := rows & 7; rest != 0 {
-		a.valid[len(a.valid)-1] = 1<<rest - 1
-	}
-}
-
-func (a *arrowWriter) setNull(row int) { a.valid[row>>3] &^= 1 << (row & 7) }
-
-func (a *arrowWriter) readStrings(codes []uint32, indices []int32) (nulls int) {
-	a.room(4*len(codes), len(codes))
-	for k, code := range codes {
-		index := indices[code]
-		if index < 0 {
-			a.setNull(k)
+	clear(a.valid)
+	for k := range rows {
+		if isNull(k) {
 			nulls++
-			index = 0
-		}
-		binary.LittleEndian.PutUint32(a.data[4*k:], uint32(index))
-	}
-	return nulls
-}
-
-func (a *arrowWriter) readInts(ints []int64) (nulls int) {
-	a.room(8*len(ints), len(ints))
-	for k, v := range ints {
-		if v == snapshot.NullInt {
-			a.setNull(k)
-			nulls++
-			v = 0
-		}
-		binary.LittleEndian.PutUint64(a.data[8*k:], uint64(v))
-	}
-	return nulls
-}
-
-func (a *arrowWriter) readFloats() (nulls int) {
-	a.room(8*len(a.floats), len(a.floats))
-	for k, v := range a.floats {
-		if math.IsNaN(v) {
-			a.setNull(k)
-			nulls++
-			v = 0
-		}
-		binary.LittleEndian.PutUint64(a.data[8*k:], math.Float64bits(v))
-	}
-	return nulls
-}
-
-func (a *arrowWriter) readBooleans(ints []int64) (nulls int) {
-	a.room((len(ints)+7)/8, len(ints))
-	clear(a.data)
-	for k, v := range ints {
-		switch v {
-		case snapshot.NullInt:
-			a.setNull(k)
-			nulls++
-		case 1:
-			a.data[k>>3] |= 1 << (k & 7)
+		} else {
+			a.valid[k>>3] |= 1 << (k & 7)
 		}
 	}
 	return nulls

@@ -69,7 +69,7 @@ func arrowField(b *flatbuffers.Builder, f *Field, id int) offset {
 	metadata, children := offsets(b, about), offsets(b, nil)
 	var dictionary offset
 	if f.Type() == String {
-		index := arrowInt(b, 32)
+		index := arrowInt(b, int32(indexBits(f.Column)))
 		b.StartObject(4)
 		b.PrependInt64Slot(0, int64(id), 0)
 		b.PrependUOffsetTSlot(1, index, 0)

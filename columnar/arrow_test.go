@@ -29,18 +29,18 @@ func describeArrow(v any) string {
 // TestArrowTwin compares streams of random rows of random tables with the values of each row.
 func TestArrowTwin(t *testing.T) {
 	t.Parallel()
-	sizes := []int{0, 1, 3, 300, 6000, ArrowBatch + 900}
+	sizes := []int{0, 1, 3, 300, 6000, arrowTable + 900}
 	for seed := range uint64(24) {
 		size := sizes[seed%6]
-		if testing.Short() && size > ArrowBatch && seed > 6 {
+		if testing.Short() && size > arrowTable && seed > 6 {
 			continue
 		}
 		r := rand.New(rand.NewPCG(seed, 2))
 		seg := randomSegment(t, r, size)
 		fields := slices.DeleteFunc(allFields(t, r, seg), func(f Field) bool { return f.Type() == Point })
 		ranges := randomRanges(r, seg.Rows())
-		if size > ArrowBatch {
-			ranges = []index.Range{{From: 1, To: uint32(size)}}
+		if size > arrowTable {
+			ranges = []index.Range{{From: 1, To: 9}, {From: 10, To: uint32(size)}}
 		}
 		var b bytes.Buffer
 		o := ArrowOptions{Zstd: seed%4 == 1}

@@ -12,7 +12,8 @@ import (
 // batch is some rows whose columns are read at a time. Tuple numbers are unpacked once for all
 // columns of a group. The slices that its methods return are valid until the next call.
 type batch struct {
-	rows   []uint32 // ascending
+	rows   []uint32      // ascending
+	ranges []index.Range // the same
 	tuples map[*snapshot.Group][]uint32
 
 	codes []uint32
@@ -44,13 +45,14 @@ func batches(rows Rows, size int) iter.Seq[*batch] {
 }
 
 func (b *batch) add(r index.Range) {
+	b.ranges = append(b.ranges, r)
 	for row := r.From; row < r.To; row++ {
 		b.rows = append(b.rows, row)
 	}
 }
 
 func (b *batch) reset() {
-	b.rows = b.rows[:0]
+	b.rows, b.ranges = b.rows[:0], b.ranges[:0]
 	for g := range b.tuples {
 		b.tuples[g] = b.tuples[g][:0]
 	}
@@ -61,19 +63,44 @@ func (b *batch) positions(c *snapshot.Column) []uint32 {
 	if c.Group == nil {
 		return b.rows
 	}
-	tuples := b.tuples[c.Group]
+	return b.readTuples(c.Group)
+}
+
+// readTuples returns the tuple numbers of the rows in a group.
+func (b *batch) readTuples(g *snapshot.Group) []uint32 {
+	tuples := b.tuples[g]
 	if len(tuples) != len(b.rows) {
 		tuples = resize(tuples, len(b.rows))
-		c.Group.Codes.Gather(tuples, b.rows)
-		b.tuples[c.Group] = tuples
+		b.unpack(tuples, g.Codes)
+		b.tuples[g] = tuples
 	}
 	return tuples
+}
+
+// longRun is from how many rows of a range on unpacking them in turn is faster than one by one.
+const longRun = 8
+
+// unpack sets dst to the numbers of the rows.
+func (b *batch) unpack(dst []uint32, p snapshot.Packed) {
+	if len(b.rows) < longRun*len(b.ranges) {
+		p.Gather(dst, b.rows)
+		return
+	}
+	for _, r := range b.ranges {
+		n := r.To - r.From
+		p.Unpack(dst[:n], r.From)
+		dst = dst[n:]
+	}
 }
 
 // readCodes returns the codes of the rows in a coded column. Null has the code Cardinality.
 func (b *batch) readCodes(c *snapshot.Column) []uint32 {
 	b.codes = resize(b.codes, len(b.rows))
-	c.Codes().Gather(b.codes, b.positions(c))
+	if c.Group == nil {
+		b.unpack(b.codes, c.Codes())
+	} else {
+		c.Codes().Gather(b.codes, b.readTuples(c.Group))
+	}
 	return b.codes
 }
 

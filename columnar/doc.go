@@ -18,6 +18,9 @@
 //	Time         microseconds since 1970 without a zone
 //	two Decimal  a point in WKB, of a latitude and a longitude (Field.Lon)
 //
+// Only the width of the indices of Arrow dictionaries depends on how many texts the column of the
+// segment has.
+//
 // Every output column may have nulls: rows of a segment can have nulls where none are expected, and
 // one such cell must not keep a table from being written.
 package columnar

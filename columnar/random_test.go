@@ -21,8 +21,13 @@ func randomSegment(t testing.TB, r *rand.Rand, rows int) *snapshot.Segment {
 	data := &snapshot.TableData{Name: "things", Rows: rows}
 	if rows > 0 {
 		g := snapshot.GroupData{Name: "pairs", Tuples: 1 + r.IntN(50), Codes: make([]uint32, rows)}
+		if rows > arrowTable {
+			g.Tuples = rows
+		}
 		for i := range g.Codes {
-			g.Codes[i] = uint32(r.IntN(g.Tuples))
+			if g.Codes[i] = uint32(r.IntN(g.Tuples)); g.Tuples == rows {
+				g.Codes[i] = uint32(rows - 1 - i) // tuples that no row has are not kept
+			}
 		}
 		if r.IntN(2) == 0 {
 			slices.Sort(g.Codes)
@@ -84,8 +89,9 @@ func randomColumn(r *rand.Rand, name string, kind snapshot.Kind, n int) snapshot
 			c.Decimals = append(c.Decimals, randomDec(r, &c, many, isNull()))
 		}
 	default:
+		narrow := 20 * r.IntN(2) // or 64 bits, which nulls have no room beside
 		for range n {
-			v := int64(r.Uint64()) >> r.IntN(63)
+			v := int64(r.Uint64()) >> max(narrow, r.IntN(63))
 			switch {
 			case isNull():
 				v = snapshot.NullInt

@@ -25,6 +25,7 @@ type Micros int64
 type arrowColumn struct {
 	kind       byte // of the union of types
 	dictionary int64
+	index      int // bytes of an index of the dictionary
 }
 
 type arrowReader struct {
@@ -150,6 +151,8 @@ func (r *arrowReader) readSchema(t flatbuffers.Table) error {
 		c := arrowColumn{kind: slot(f, 2).byte(), dictionary: -1}
 		if d := slot(f, 4); d.at != 0 {
 			c.dictionary = slot(d.table(), 0).int64()
+			index := slot(slot(d.table(), 1).table(), 0)
+			c.index = int(index.GetInt32(index.at)) / 8
 		}
 		name := slot(f, 0)
 		r.table.Names = append(r.table.Names, string(name.ByteVector(name.at)))
@@ -231,7 +234,9 @@ func (r *arrowReader) readRows(t flatbuffers.Table, body []byte) error {
 func (r *arrowReader) value(c arrowColumn, data []byte, i int) any {
 	switch {
 	case c.dictionary >= 0:
-		return r.texts[c.dictionary][binary.LittleEndian.Uint32(data[4*i:])]
+		var index [8]byte
+		copy(index[:], data[c.index*i:][:c.index])
+		return r.texts[c.dictionary][binary.LittleEndian.Uint64(index[:])]
 	case c.kind == 6:
 		return data[i/8]>>(i%8)&1 == 1
 	case c.kind == 3:

@@ -1,0 +1,196 @@
+package columnar
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+
+	"hdqs/snapshot"
+)
+
+// arrowColumn is a field of a stream. The values of most fields repeat, so they are looked up in a
+// table that was made before: by tuple if the field belongs to a group of few tuples, which are
+// unpacked once for all its fields, else by code. Exactly one of words, indices and flags is set,
+// or none if the values are read one by one.
+type arrowColumn struct {
+	field   *Field
+	byTuple bool
+	words   []uint64 // numbers and times
+	indices []uint32 // of texts, in the dictionary
+	flags   []byte   // 1 or 0: booleans
+	valid   []byte   // 0 for null, else 1; nil if nothing is null
+}
+
+// arrowTable is the most entries of a table, for each of which there are usually many rows.
+const arrowTable = 1 << 16
+
+// indexBits is the width of the indices of texts. It depends on the texts of the whole table, so
+// that exports with other filters have the same schema.
+func indexBits(c *snapshot.Column) int {
+	if c.Cardinality() <= math.MaxInt16 {
+		return 16
+	}
+	return 32
+}
+
+// newArrowColumn makes the table of a field. indices are those of its codes, if it is of texts.
+func newArrowColumn(f *Field, indices []uint32) arrowColumn {
+	a, c := arrowColumn{field: f}, f.Column
+	a.byTuple = c.Group != nil && c.Len() <= arrowTable
+	switch {
+	case f.Type() == String:
+		a.makeIndices(indices)
+	case !a.byTuple && !(c.Coded() && c.Cardinality() < arrowTable):
+	case f.Type() == Double:
+		a.makeFloats()
+	default:
+		a.makeInts()
+	}
+	return a
+}
+
+// makeIndices makes the table of texts. The entries of codes and tuples that no row has are of no
+// meaning.
+func (a *arrowColumn) makeIndices(indices []uint32) {
+	c := a.field.Column
+	null := uint32(c.Cardinality())
+	if !a.byTuple {
+		a.indices = indices
+		if c.Nullable {
+			a.setNull(len(indices), int(null))
+		}
+		return
+	}
+	a.indices = make([]uint32, c.Len())
+	c.Codes().Unpack(a.indices, 0)
+	for i, code := range a.indices {
+		if a.indices[i] = indices[code]; code == null {
+			a.setNull(c.Len(), i)
+		}
+	}
+}
+
+// makeInts makes the table of whole numbers, times or booleans.
+func (a *arrowColumn) makeInts() {
+	c := a.field.Column
+	var ints []int64
+	if a.byTuple {
+		ints = make([]int64, c.Len())
+		c.Ints(ints, 0)
+	} else {
+		for code := range c.Cardinality() {
+			ints = append(ints, c.IntOf(uint32(code)))
+		}
+		if c.Nullable {
+			ints = append(ints, snapshot.NullInt)
+		}
+	}
+	isFlag := a.field.Type() == Boolean
+	if isFlag {
+		a.flags = make([]byte, len(ints))
+	} else {
+		a.words = make([]uint64, len(ints))
+	}
+	for i, v := range ints {
+		switch {
+		case v == snapshot.NullInt:
+			a.setNull(len(ints), i)
+		case isFlag:
+			a.flags[i] = byte(v)
+		default:
+			a.words[i] = uint64(v)
+		}
+	}
+}
+
+// makeFloats makes the table of decimals.
+func (a *arrowColumn) makeFloats() {
+	c := a.field.Column
+	var decs []snapshot.Dec
+	if a.byTuple {
+		decs = make([]snapshot.Dec, c.Len())
+		c.Decs(decs, 0)
+	} else {
+		for code := range c.Cardinality() {
+			decs = append(decs, c.DecOf(uint32(code)))
+		}
+		if c.Nullable {
+			decs = append(decs, snapshot.Dec{Scale: snapshot.DecNull})
+		}
+	}
+	a.words = make([]uint64, len(decs))
+	for i, d := range decs {
+		if v := floatOf(c, d); math.IsNaN(v) {
+			a.setNull(len(decs), i)
+		} else {
+			a.words[i] = math.Float64bits(v)
+		}
+	}
+}
+
+// setNull makes an entry of n null.
+func (a *arrowColumn) setNull(n, entry int) {
+	if a.valid == nil {
+		a.valid = make([]byte, n)
+		for i := range a.valid {
+			a.valid[i] = 1
+		}
+	}
+	a.valid[entry] = 0
+}
+
+// isTable reports whether the field has a table.
+func (a *arrowColumn) isTable() bool { return a.words != nil || a.indices != nil || a.flags != nil }
+
+// entries returns the entries of the rows of a batch.
+func (a *arrowColumn) entries(b *batch) []uint32 {
+	if a.byTuple {
+		return b.positions(a.field.Column)
+	}
+	return b.readCodes(a.field.Column)
+}
+
+// size is the length of the values of some rows.
+func (a *arrowColumn) size(rows int) int {
+	switch {
+	case a.flags != nil:
+		return (rows + 7) / 8
+	case a.indices != nil:
+		return rows * indexBits(a.field.Column) / 8
+	}
+	return 8 * rows
+}
+
+// fill sets dst to the values of some entries.
+func (a *arrowColumn) fill(dst []byte, entries []uint32) {
+	switch {
+	case a.flags != nil:
+		packBits(dst, a.flags, entries)
+	case a.words != nil:
+		for k, i := range entries {
+			binary.LittleEndian.PutUint64(dst[8*k:], a.words[i])
+		}
+	case len(dst) == 2*len(entries):
+		for k, i := range entries {
+			binary.LittleEndian.PutUint16(dst[2*k:], uint16(a.indices[i]))
+		}
+	default:
+		for k, i := range entries {
+			binary.LittleEndian.PutUint32(dst[4*k:], a.indices[i])
+		}
+	}
+}
+
+// packBits sets the bits of dst to the elements of a table, each 1 or 0, and returns how many are
+// 1.
+func packBits(dst, table []byte, entries []uint32) (ones int) {
+	for k := range dst {
+		var eight byte
+		for i, entry := range entries[8*k : min(8*k+8, len(entries))] {
+			eight |= table[entry] << i
+		}
+		dst[k] = eight
+		ones += bits.OnesCount8(eight)
+	}
+	return ones
+}
