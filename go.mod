@@ -13,6 +13,7 @@ require (
 	github.com/google/flatbuffers v25.12.19+incompatible // messages of Arrow streams
 	github.com/google/renameio/v2 v2.0.2 // files replaced in one step, see internal/atomicfile
 	github.com/klauspost/compress v1.20.3 // gzip and zstd, several times the speed of the standard library
+	github.com/klauspost/crc32 v1.3.0 // checksum of gzip: twice the speed of hash/crc32 with AVX-512, else the same
 	github.com/minio/minio-go/v7 v7.4.1 // catalogs and stores in S3-compatible buckets
 	github.com/parquet-go/parquet-go v0.32.0 // whole tables as Parquet
 	github.com/prometheus/client_golang v1.25.0 // metrics in the form that Prometheus reads
@@ -51,7 +52,6 @@ require (
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
 	github.com/klauspost/cpuid/v2 v2.4.0 // indirect
-	github.com/klauspost/crc32 v1.3.0 // indirect
 	github.com/mattn/go-colorable v0.1.15 // indirect
 	github.com/mattn/go-isatty v0.0.22 // indirect
 	github.com/minio/crc64nvme v1.1.1 // indirect

@@ -55,9 +55,10 @@ func (d *matcher) encodeVaried(rows int) {
 			d.value(v, k)
 		case v.short && d.back+4*Slack <= d.window && len(v.Texts[k])+len(v.Texts[k-1]) <= 4*Slack:
 			d.number(v, k)
-		case it.kept.leads(v, k) && d.back+len(v.Texts[k]) <= d.window &&
-			(it.kept.cheap && len(v.Texts[k]) <= longFragment || d.distanceTo(it.kept.to) > d.window):
+		case d.follows(v, k, it.kept):
 			d.follow(v, k, it.kept)
+		case d.refers(v, k, it.kept):
+			d.recur(v, k)
 		default:
 			d.fragment(v.slot, v.First+v.Fragments[k], v.Texts[k], 0)
 		}
@@ -240,6 +241,40 @@ func (d *matcher) lookUp() (fetched uint32) {
 // distanceTo returns the distance to a fragment's last occurrence.
 func (d *matcher) distanceTo(fragment uint32) int {
 	return int(d.base + uint32(d.at) - d.last[fragment])
+}
+
+// follows reports whether cached edits encode the fragment of row k. Within the window a match with
+// its last occurrence is as good, unless the edits are cheap.
+func (d *matcher) follows(v *varying, k int, e *keptEdits) bool {
+	n := len(v.Texts[k])
+	return e.n > 0 && e.leads(v, k) && d.back+n <= d.window &&
+		(e.cheap && n <= longFragment || d.distanceTo(e.to) > d.window)
+}
+
+// refers reports whether the fragment of row k is known to be a match with its last occurrence: it
+// is too long to be compared with the previous row's, or the edits are known and not cheap.
+func (d *matcher) refers(v *varying, k int, e *keptEdits) bool {
+	n := len(v.Texts[k])
+	return (n > longFragment || n > shortFragment && e.leads(v, k) && !e.cheap) &&
+		d.distanceTo(v.First+v.Fragments[k]) <= d.window
+}
+
+// recur encodes a fragment as a match with its last occurrence, as the method fragment would.
+func (d *matcher) recur(v *varying, k int) {
+	slot, fragment, text := &d.slots[v.slot], v.First+v.Fragments[k], v.Texts[k]
+	here := d.base + uint32(d.at)
+	distance := int(here - d.last[fragment])
+	if len(slot.text) > shortFragment {
+		d.last[slot.fragment] = here - uint32(d.back)
+	}
+	d.back += len(text) - len(slot.text)
+	slot.fragment, slot.text = fragment, text
+	if d.distance != distance {
+		d.settle()
+		d.distance = distance
+	}
+	d.length += len(text)
+	d.at += len(text)
 }
 
 // leads reports whether the edits turn the fragment of row k-1 into that of row k.

@@ -171,11 +171,19 @@ func (t *codeTable) write(w *bitWriter, x *op, text []byte, at int) {
 }
 
 func (t *codeTable) writeLiterals(w *bitWriter, text []byte) {
-	for len(text) >= 3 {
+	// The writer's state is kept in registers.
+	out, to, acc, nbits := w.out[:cap(w.out)], len(w.out), w.acc, w.nbits
+	for ; len(text) >= 3; text = text[3:] {
 		c, d, e := t.litLen[text[0]], t.litLen[text[1]], t.litLen[text[2]]
-		w.write(c.bits()|d.bits()<<c.len()|e.bits()<<(c.len()+d.len()), c.len()+d.len()+e.len())
-		text = text[3:]
+		n := c.len() + d.len()
+		acc |= (c.bits() | d.bits()<<(c.len()&63) | e.bits()<<(n&63)) << (nbits & 63)
+		nbits += n + e.len()
+		binary.LittleEndian.PutUint64(out[to:], acc)
+		to += int(nbits >> 3)
+		acc >>= nbits &^ 7 & 63
+		nbits &= 7
 	}
+	*w = bitWriter{out[:to], acc, nbits}
 	for _, l := range text {
 		w.write(t.litLen[l].bits(), t.litLen[l].len())
 	}

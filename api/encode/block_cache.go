@@ -1,9 +1,10 @@
 package encode
 
 import (
-	"hash/crc32"
 	"sync"
 	"sync/atomic"
+
+	"github.com/klauspost/crc32"
 )
 
 // A stored block is a number of rows, compressed once and copied into every body that contains

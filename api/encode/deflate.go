@@ -2,13 +2,15 @@ package encode
 
 import (
 	"encoding/binary"
-	"hash/crc32"
 	"sync/atomic"
+
+	"github.com/klauspost/crc32"
 )
 
 // deflater writes the ops of its matcher as a gzip member. Most are written immediately, in the
 // code that all bodies of the table start with. One batch of rows in sampleEvery is gathered and
-// counted; when a code for the recent counts would be shorter, a new block starts with that code.
+// counted, from batch firstSample on; when a code for the recent counts would be shorter, a new
+// block starts with that code.
 type deflater struct {
 	matcher
 	block block
@@ -16,10 +18,12 @@ type deflater struct {
 
 	open    bool   // a block's header is written
 	batches int    // of rows since the last stored block, or the start
+	many    bool   // the rows given last fill more than one batch
 	recent  counts // sums of counts, the latest with the greatest weight
 	code    *blockCode
 	own     blockCode // built for recent
 	made    uint32    // number of codes so far, including the first one
+	counted bool      // a batch of the body was counted
 	first   *firstCode
 	huffman huffman
 }
@@ -44,9 +48,9 @@ type firstCode struct {
 // firstGeneration is the generation of a first code.
 const firstGeneration = 1
 
-// How many rows the samples have from which the first code is made. Single rows need more time, as
-// few of their fragments have been made; from less than these, some bodies are 10 % larger.
-const codeNeighbours, codeSingle = 1500, 750
+// The first code is made from this many runs of this many rows, spread over the table. Filtered
+// pages look like them. From neighbours and single rows, pages of 100 filtered rows are larger.
+const codeRuns, codeRun = 64, 12
 
 // newFirstCode builds the code from samples of rows.
 func newFirstCode(rows Rows) *firstCode {
@@ -56,12 +60,15 @@ func newFirstCode(rows Rows) *firstCode {
 		first.seen.add(&d.block.gathered)
 		d.block.forget()
 	}
-	for _, runs := range sampleRuns(rows.Len(), codeNeighbours, codeSingle) {
-		d.begin(nil)
-		d.rows(runs, 0)
-		d.finish()
-		d.next()
+	n := uint32(rows.Len())
+	var runs []Run
+	for at := uint32(0); at < n; at += max(n/codeRuns, codeRun+1) {
+		runs = append(runs, Run{at, min(at+codeRun, n)})
 	}
+	d.begin(nil)
+	d.rows(runs, 0)
+	d.finish()
+	d.next()
 	first.blockCode.build(&d.huffman, &first.seen)
 	d.next, d.block.bits.out = d.nextBatch, nil
 	first.sampler.Store(d)
@@ -77,11 +84,13 @@ func (f *firstCode) newWriter(rows Rows) *deflater {
 }
 
 const (
-	// sampleEvery is how many batches pass between two that are counted.
+	// sampleEvery is how many batches pass between two that are counted, firstSample how many
+	// before the first: a code of their own for fewer rows costs more time than it saves bytes.
 	sampleEvery = 32
+	firstSample = 4
 
-	// A code is kept while it takes at most this many percent of the best code's bits, at the start
-	// of a body and later on.
+	// A code is kept while it takes at most this many percent of the best code's bits, when a body
+	// is first counted and later on.
 	keepFirst, keepLater = 125, 110
 
 	// newHeader is the approximate number of bits that describe a new code.
@@ -102,7 +111,7 @@ func newDeflater(rows Rows, first *firstCode) *deflater {
 // begin starts a member that is appended to dst.
 func (d *deflater) begin(dst []byte) {
 	d.matcher.start()
-	d.crc = 0
+	d.crc, d.counted = 0, false
 	d.recent, d.code, d.generation = d.first.seen, &d.first.blockCode, firstGeneration
 	d.block.bits = bitWriter{out: append(dst, gzipHeader...)}
 }
@@ -115,14 +124,29 @@ func (d *deflater) end() []byte {
 	return binary.LittleEndian.AppendUint32(dst, d.size)
 }
 
-// nextBatch decides before each batch of rows whether it is written directly or gathered.
+// rows encodes the rows of runs without their last cut bytes.
+func (d *deflater) rows(runs []Run, cut int) {
+	n := 0
+	for _, r := range runs {
+		n += int(r.To - r.From)
+	}
+	d.many = n > BatchRows
+	d.matcher.rows(runs, cut)
+}
+
+// nextBatch decides before each batch of rows whether it is written directly or gathered. A single
+// batch is gathered, as it may be shorter in another code.
 func (d *deflater) nextBatch() {
 	b := &d.block
-	if d.batches > 0 && !b.empty() {
+	if d.batches == 0 && d.many {
+		d.beginBlock()
+		b.writeGathered()
+		b.direct, d.literalCode = true, b.code
+	} else if d.batches > 0 && !b.empty() {
 		d.sample()
 		b.direct, d.literalCode = true, b.code
 	}
-	if d.batches%sampleEvery == 0 {
+	if d.batches%sampleEvery == firstSample {
 		b.direct, d.literalCode = false, nil
 	}
 	d.batches++
@@ -133,15 +157,17 @@ func (d *deflater) nextBatch() {
 func (d *deflater) sample() {
 	var c counts
 	c.add(&d.block.gathered)
-	if !d.open {
-		if c.cost(&d.code.table)*100 > c.least()*keepFirst {
-			d.recent = c
-			d.build()
-		}
-		d.beginBlock()
-	} else if d.recent.fade(&c); d.recent.cost(&d.code.table)*100 > d.recent.least()*keepLater {
+	keep := uint(keepLater)
+	if d.counted {
+		d.recent.fade(&c)
+	} else {
+		d.counted, d.recent, keep = true, c, keepFirst
+	}
+	if d.recent.cost(&d.code.table)*100 > d.recent.least()*keep {
 		d.endBlock()
 		d.build()
+	}
+	if !d.open {
 		d.beginBlock()
 	}
 	d.block.writeGathered()

@@ -140,8 +140,12 @@
 //   - New DEFLATE codes for each 16 K sequences in place of keeping a code while it is good: 1 to 3
 //     % fewer bytes, but all sequences are gathered, counted and read again, which takes 10 % of
 //     the time.
-//   - A first DEFLATE code trained on the typical filters of a table: two samples suffice, since
-//     the code adapts and every symbol has a code.
+//   - Counting the first 64 rows of every body to choose its first code: twice the time for 100
+//     rows of conflict events, a tenth to a fifth more for other tables. Now the first code is made
+//     from runs of 12 rows, which filtered pages look like, instead of neighbours and single rows,
+//     and a body is counted after 256 rows: 100 rows of conflict events take 10 % more bytes, of
+//     other tables 2 to 4 % fewer. A new code at that point forgets the first code's counts, which
+//     makes 10,000 rows 3 to 11 % smaller.
 //   - A DEFLATE code that stays from body to body: slightly better for frequent requests, but the
 //     bytes of a body, and its length, then depend on earlier requests.
 //   - Fixed Huffman codes for the few rows beside stored blocks are used where they are shorter: a

@@ -75,13 +75,15 @@ func (e *editor) at(from, to uint32) *keptEdits {
 	return &e.kept[(from*0x9e3779b1^to*0x85ebca6b)>>(32-editorBits)]
 }
 
-// keep caches edits if they are few.
+// keep caches edits if they are few, otherwise that they are not, as 0 edits.
 func (k *keptEdits) keep(from, to uint32, e *edits) {
-	if e.n <= maxKept {
-		*k = keptEdits{
-			from: from, to: to, rest: uint16(e.rest), n: uint8(e.n), cheap: e.cheap(),
-			list: [maxKept]edit(e.list[:]),
-		}
+	if e.n > maxKept {
+		*k = keptEdits{from: from, to: to}
+		return
+	}
+	*k = keptEdits{
+		from: from, to: to, rest: uint16(e.rest), n: uint8(e.n), cheap: e.cheap(),
+		list: [maxKept]edit(e.list[:]),
 	}
 }
 

@@ -41,7 +41,9 @@
 //
 //   - Looking up and appending piece by piece within each row: 36 ns a row, where the sweep by
 //     columns takes 30 (events-like table of the benchmark).
-//   - memmove for every text: moves of a fixed size for texts up to 64 bytes save 4 ns a row.
+//   - memmove for every text: moves of a fixed size for texts up to 64 bytes save 4 ns a row, and
+//     4 to 6 % of rendering more if the compiler does not make them calls of memmove (copy.go). The
+//     same for texts of up to 256 bytes: 10 % slower for conflict events.
 //   - Counting digits and writing them from left to right: right-aligned in cells of 32 bytes, with
 //     the next key already after them, three decimals take 93 ns a row instead of 125. Computing
 //     eight digits by multiplications, without a loop, saves another quarter: the end of a loop is

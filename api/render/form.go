@@ -138,9 +138,9 @@ func (f *Form) appendBatch(dst []byte, b *rowBatch) []byte {
 			to := room[at:]
 			switch {
 			case len(text) <= 32:
-				*(*[32]byte)(to) = *(*[32]byte)(text[:32])
+				move32(to, text)
 			case len(text) <= overshoot:
-				*(*[overshoot]byte)(to) = *(*[overshoot]byte)(text[:overshoot])
+				move64(to, text)
 			default:
 				copy(to, text)
 			}
