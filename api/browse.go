@@ -2,11 +2,16 @@ package api
 
 import (
 	"errors"
+	"runtime"
+	"runtime/debug"
+	"time"
 
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/browse"
 	"hdqs/api/contract"
+	"hdqs/api/wire"
+	"hdqs/internal/background"
 )
 
 // browsePath is the prefix of the pages of records, below a mount's.
@@ -21,7 +26,14 @@ type asker struct {
 }
 
 // Ask implements browse.Source.
-func (q *asker) Ask(e *contract.Endpoint, k contract.Kind, query string) (answer *browse.Answer, err error) {
+func (q *asker) Ask(e *contract.Endpoint, k contract.Kind, query string) (*browse.Answer, error) {
+	return q.ask(e, k, query, true)
+}
+
+// ask answers a question. If it wants values, those of computed records have no body.
+func (q *asker) ask(
+	e *contract.Endpoint, k contract.Kind, query string, values bool,
+) (answer *browse.Answer, err error) {
 	s, list := q.server, q.served.bound.lists[e.Contract().Path]
 	if !q.served.acquire() {
 		return nil, errNoSnapshot
@@ -34,15 +46,40 @@ func (q *asker) Ask(e *contract.Endpoint, k contract.Kind, query string) (answer
 		scratch: sc, endpoint: e.Contract(), served: q.served, list: list, computation: to.computation,
 		path: q.mount.prefix + to.list.Paths()[0],
 	}
-	body, err := s.answerInside(a, to.list, query)
-	if err != nil {
+	answer = new(browse.Answer)
+	var read func(records)
+	if values {
+		read = func(found records) { a.readValues(answer, found) }
+	}
+	if answer.Body, err = s.answerInside(a, to.list, query, read); err != nil {
 		return nil, err
 	}
 	var hints fasthttp.ResponseHeader
 	setUnknown(&hints, &sc.request)
-	return &browse.Answer{
-		Body: body, Total: sc.page.Total, Unknown: sc.request.UnknownNames(), Hint: string(hints.PeekBytes(nameHint)),
-	}, nil
+	answer.Total, answer.Unknown = sc.page.Total, sc.request.UnknownNames()
+	answer.Hint = string(hints.PeekBytes(nameHint))
+	return answer, nil
+}
+
+// readValues reads the values of records, of which a page can need fifty thousand.
+func (a *reply) readValues(answer *browse.Answer, found records) {
+	answer.Names = contract.FieldNames(found.Fields())
+	fields := len(answer.Names)
+	ends := make([]int, 0, found.Len()*fields)
+	buffer := a.body[:0]
+	for record := range found.Len() {
+		for field := range fields {
+			buffer = found.AppendCell(buffer, record, field, false)
+			ends = append(ends, len(buffer))
+		}
+	}
+	a.body = buffer
+	text, from := string(buffer), 0
+	answer.Values = make([]browse.Value, len(ends))
+	for i, end := range ends {
+		answer.Values[i] = browse.NewValue(text[from:end])
+		from = end
+	}
 }
 
 // addBrowse registers the pages of records of a mount.
@@ -66,18 +103,63 @@ func (s *Server) addBrowse(m *mount) {
 	}
 }
 
-// answerBrowse answers with a page of records. It takes a slot as a query does.
+// pageWait is how long a page waits for those before it. People wait longer than programs.
+const pageWait = 2 * time.Second
+
+// newPageGate makes a gate for pages of records, of which one takes as long as a hundred short
+// queries. Half of the cores are for others: if all were busy with long work, the Go runtime would
+// look for new requests only every 10 ms.
+func newPageGate(cores int) *wire.Gate { return wire.NewGate(max(1, cores/2), pageWait) }
+
+// answerBrowse answers with a page of records. It waits for other pages, and takes a slot as a
+// query does.
 func (s *Server) answerBrowse(ctx *fasthttp.RequestCtx, m *mount, q browse.Question, full, bare head) error {
+	if !s.pages.Enter(true) {
+		return &Busy{Rule: ruleQueries}
+	}
+	defer s.pages.Leave()
+	if !s.gate.Enter(true) {
+		return &Busy{Rule: ruleQueries}
+	}
+	defer s.gate.Leave()
+	return inBackground(func() error { return s.makeBrowse(ctx, m, q, full, bare) })
+}
+
+// panicked is a panic that goes on in another goroutine than it began in.
+type panicked struct {
+	fault any
+	stack []byte
+}
+
+// inBackground does long work of a request: with several cores with a low priority.
+func inBackground(work func() error) (err error) {
+	if runtime.GOMAXPROCS(0) == 1 {
+		return work()
+	}
+	var fault *panicked
+	background.Run(func() {
+		debug.SetPanicOnFault(true) // as the handler of requests does
+		defer func() {
+			if value := recover(); value != nil {
+				fault = &panicked{value, debug.Stack()}
+			}
+		}()
+		err = work()
+	})
+	if fault != nil {
+		panic(fault)
+	}
+	return err
+}
+
+// makeBrowse makes a page of records and sends it.
+func (s *Server) makeBrowse(ctx *fasthttp.RequestCtx, m *mount, q browse.Question, full, bare head) error {
 	pinned := contract.Request{Snapshot: string(ctx.QueryArgs().Peek(contract.SnapshotParam))}
 	v, err := s.snapshotOf(&pinned)
 	if err != nil {
 		return err
 	}
 	defer v.release(s.log)
-	if !s.gate.Enter(true) {
-		return &Busy{Rule: ruleQueries}
-	}
-	defer s.gate.Leave()
 	e := q.Plan.Endpoint
 	q.Query, q.Base = string(ctx.URI().QueryString()), s.baseOf(ctx)
 	q.MaxExport = s.options.ExportRows

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"hdqs/api/browse"
 	"hdqs/api/contract"
 	"hdqs/snapshot/store"
 )
@@ -60,13 +61,14 @@ const mostLinked = 25
 func newLinkedDataset(m *mount, b *Bound, e *contract.Endpoint, base string, places []linkedThing) *linkedDataset {
 	root, manifest := base+m.prefix, b.snap.Manifest
 	source := manifest.Source(e.Table)
+	file := root + browsePath + e.Name() + browse.DownloadPath + "?output_format=" // which needs no identifier
 	d := &linkedDataset{
 		Context: "https://schema.org", Type: "Dataset", Name: e.Summary, Description: descriptionOf(e),
 		URL: root + browsePath + e.Name(), Identifier: e.Name(), Version: manifest.ID, Free: true,
 		Period: b.coverage(e.Contract()).interval(), Places: places,
 		Distributions: []linkedDownload{
-			{"DataDownload", "text/csv", root + e.Path + "?output_format=csv"},
-			{"DataDownload", "application/json", root + e.Path},
+			{"DataDownload", "text/csv", file + contract.FormatCSV},
+			{"DataDownload", "application/vnd.apache.parquet", file + contract.FormatParquet},
 		},
 	}
 	if !source.Updated.IsZero() {
@@ -159,7 +161,7 @@ func (q *asker) askPlaces(e *contract.Endpoint) ([]linkedThing, error) {
 		Data []struct{ Value, Code, Name string } `json:"data"`
 	}
 	ask := func(e *contract.Endpoint, k contract.Kind, query string, into any) error {
-		answer, err := q.Ask(e, k, query)
+		answer, err := q.ask(e, k, query, false)
 		if err != nil {
 			return err
 		}

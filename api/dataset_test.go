@@ -63,7 +63,6 @@ func checkDownloads(t *testing.T, s *Server, path string, d *linkedDataset) {
 		}
 		query := u.Query()
 		query.Set("limit", "1")
-		query.Set("app_identifier", goodIdentifier)
 		got := s.Answer("GET", u.Path+"?"+query.Encode(), nil)
 		if kind := headerOf(got, "Content-Type"); got.Status != 200 || !strings.HasPrefix(kind, x.Format) {
 			t.Errorf("%s: %s is %d %s, not %s", path, x.URL, got.Status, kind, x.Format)

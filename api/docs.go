@@ -329,7 +329,7 @@ func (s *Server) example(v *served, p *contract.Plan) (x example, err error) {
 	sc := scratches.Get().(*scratch)
 	defer sc.release()
 	a := &reply{scratch: sc, endpoint: p.Endpoint.Contract(), served: v, list: list}
-	body, err := s.answerInside(a, p, exampleQuery)
+	body, err := s.answerInside(a, p, exampleQuery, nil)
 	if err != nil || sc.page.Rows == 0 {
 		return example{}, err
 	}
@@ -345,7 +345,7 @@ func (s *Server) example(v *served, p *contract.Plan) (x example, err error) {
 	isLocation := func(f contract.Param) bool { return f.Name == "location_code" }
 	if code := first.Data[0].Location; code != "" && slices.ContainsFunc(p.Params, isLocation) {
 		query := "location_code=" + url.QueryEscape(code) + "&" + exampleQuery
-		filtered, err := s.answerInside(a, p, query)
+		filtered, err := s.answerInside(a, p, query, nil)
 		if err != nil {
 			return example{}, err
 		}
@@ -361,8 +361,9 @@ func (s *Server) example(v *served, p *contract.Plan) (x example, err error) {
 	return x, nil
 }
 
-// answerInside renders the answer to a query as JSON, for a page.
-func (s *Server) answerInside(a *reply, p *contract.Plan, query string) ([]byte, error) {
+// answerInside renders the answer to a query as JSON, for a page. Computed records are given to
+// read instead, unless that is nil.
+func (s *Server) answerInside(a *reply, p *contract.Plan, query string, read func(records)) ([]byte, error) {
 	if a.list.isSuspect() {
 		return nil, s.refusal(a)
 	}
@@ -370,7 +371,7 @@ func (s *Server) answerInside(a *reply, p *contract.Plan, query string) ([]byte,
 	if err := a.request.Parse(); err != nil {
 		return nil, err
 	}
-	body, err := s.bodyInside(a)
+	body, err := s.bodyInside(a, read)
 	if err != nil {
 		return nil, s.failed(a, err)
 	}
@@ -380,7 +381,7 @@ func (s *Server) answerInside(a *reply, p *contract.Plan, query string) ([]byte,
 	return body, nil
 }
 
-func (s *Server) bodyInside(a *reply) ([]byte, error) {
+func (s *Server) bodyInside(a *reply, read func(records)) ([]byte, error) {
 	if a.computation == nil {
 		err := a.list.find(a.scratch)
 		if err != nil {
@@ -393,5 +394,9 @@ func (s *Server) bodyInside(a *reply) ([]byte, error) {
 		return nil, err
 	}
 	a.page.Rows, a.page.Total = found.Len(), found.Total()
+	if read != nil {
+		read(found)
+		return nil, nil
+	}
 	return appendRecords(nil, found, false), nil
 }

@@ -164,6 +164,7 @@ type Server struct {
 	open     openSnapshots
 	memory   shares
 	gate     *wire.Gate
+	pages    *wire.Gate // of records
 	refusals wire.RefusalLimiter
 	exports  *exportGate
 	budget   *wire.Budget
@@ -197,7 +198,8 @@ func newServer(o Options, computations []*computation) *Server {
 		options: o, log: cmp.Or(o.Logger, slog.Default()), router: router.New(), mounts: newMounts(o.Names),
 		computations: computations, endpoints: []string{"other"},
 		warmLimit: warmLimit,
-		gate:      wire.NewGate(o.Queries, o.QueueWait), budget: wire.NewBudget(memory.inflight),
+		gate:      wire.NewGate(o.Queries, o.QueueWait), pages: newPageGate(runtime.GOMAXPROCS(0)),
+		budget: wire.NewBudget(memory.inflight),
 		memory: memory, exports: newExportGate(o.Exports, runtime.GOMAXPROCS(0)),
 	}
 	s.faults = wire.NewLog(s.log)
@@ -380,11 +382,15 @@ func (s *Server) answerUnread(ctx *fasthttp.RequestCtx, err error) {
 // quote a request.
 func (s *Server) logPanic(fault any, request string) {
 	s.panics.Add(1)
+	stack := debug.Stack()
+	if p, ok := fault.(*panicked); ok {
+		fault, stack = p.fault, p.stack
+	}
 	text := "(withheld)"
 	if err, ok := fault.(runtime.Error); ok {
 		text = err.Error()
 	}
-	s.log.Error("a request panicked", "request", request, "panic", text, "stack", string(debug.Stack()))
+	s.log.Error("a request panicked", "request", request, "panic", text, "stack", string(stack))
 }
 
 // logFault logs an internal error of an endpoint. It quotes columns but no request.

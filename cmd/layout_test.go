@@ -35,7 +35,7 @@ var imports = map[string][]string{
 	"api": {
 		"snapshot", "snapshot/store", "bulk", "index", "aggregate", "rowdiff", "columnar", "api/contract", "api/wire",
 		"api/render", "api/encode", "api/metrics", "api/accesslog", "api/web", "api/browse", "api/boundary",
-		"internal/nearest",
+		"internal/background", "internal/nearest",
 	},
 	"api/browse":          {"api/boundary", "api/chart", "api/contract"},
 	"api/boundary":        {"api/chart"},
@@ -51,6 +51,7 @@ var imports = map[string][]string{
 	"internal/fetch":      {"internal/atomicfile"},
 	"internal/bucket":     {},
 	"internal/memory":     {},
+	"internal/background": {},
 	"internal/replica": {
 		"bulk", "snapshot", "snapshot/store", "internal/atomicfile", "internal/fetch", "internal/bucket",
 	},
@@ -73,7 +74,7 @@ var imports = map[string][]string{
 	"cmd/hdqs": {
 		"snapshot", "snapshot/store", "internal/replica", "internal/fetch", "index", "loader", "loader/sample",
 		"bulk", "bulk/export", "bulk/iceberg", "loader/upstream", "api", "api/boundary",
-		"api/contract", "api/encode", "api/accesslog", "internal/nearest", "internal/memory",
+		"api/contract", "api/encode", "api/accesslog", "internal/nearest", "internal/memory", "internal/background",
 	},
 }
 

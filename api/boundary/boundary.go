@@ -11,6 +11,7 @@ type Set struct {
 	Source    string       // whose boundaries they are
 	Countries *chart.Layer // nil if the file has none
 	Features  [3]int       // by level
+	Uncoded   int          // features without a code, which are land without figures
 	units     [3][]country // by level; that of countries is empty
 }
 
@@ -42,21 +43,29 @@ func (s *Set) Units(level int, codes []string) *chart.Layer {
 	return best
 }
 
-// build draws the layers.
+// noUnit is the code of land without one, as chart.World has it.
+const noUnit = "-"
+
+// build draws the layers. Land without a code is on the map of countries, if there is one.
 func build(source string, features []feature) *Set {
 	s := &Set{Source: source}
 	var countries []chart.Shape
 	byCountry := [3]map[string][]chart.Shape{{}, {}, {}}
 	for i := range features {
 		f := &features[i]
-		s.Features[f.level]++
+		if f.Code == "" {
+			s.Uncoded++
+			f.Code = noUnit
+		} else {
+			s.Features[f.level]++
+		}
 		if f.level == 0 {
 			countries = append(countries, f.Shape)
 		} else {
 			byCountry[f.level][f.country] = append(byCountry[f.level][f.country], f.Shape)
 		}
 	}
-	if len(countries) > 0 {
+	if s.Features[0] > 0 {
 		s.Countries = chart.NewWorld(countries)
 	}
 	for level := 1; level < len(byCountry); level++ {

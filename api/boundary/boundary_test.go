@@ -65,6 +65,33 @@ func TestRead(t *testing.T) {
 	}
 }
 
+// TestReadUncoded: Natural Earth has areas without a code of ISO 3166, and some with another one.
+func TestReadUncoded(t *testing.T) {
+	t.Parallel()
+	s, err := Read(strings.NewReader(collection(whose,
+		`{"ISO_A3":"-99","ADM0_A3":"FRA","NAME":"France"}`, polygon(2, 47),
+		`{"ISO_A3":"-99","NAME":"Nobody's"}`, polygon(5, 47),
+		`{"ISO_A3":null,"NAME":"Sea"}`, polygon(8, 47),
+	)), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Features != [3]int{1, 0, 0} || s.Uncoded != 2 {
+		t.Errorf("%+v", s)
+	}
+	areas := []chart.Area{{Code: "FRA", Name: "France", Text: "3"}}
+	drawing, _, missing := chart.Map(&chart.Chart{ID: "x"}, s.Countries, areas)
+	if text := string(drawing); strings.Count(text, "<path") != 3 || !strings.Contains(text, "Nobody&#39;s</title>") ||
+		len(missing) > 0 {
+		t.Errorf("missing %v in %s", missing, text)
+	}
+	units, err := Read(strings.NewReader(collection(whose, `{"ADM0_PCODE":"AF","ADM1_PCODE":"AF01"}`, polygon(1, 1),
+		`{"name":"Lake"}`, polygon(2, 1))), "")
+	if err != nil || units.Countries != nil || units.Uncoded != 1 {
+		t.Errorf("%+v, %v", units, err)
+	}
+}
+
 // TestReadMistakes: each error says what is wrong, and in which feature.
 func TestReadMistakes(t *testing.T) {
 	t.Parallel()
@@ -89,11 +116,12 @@ func TestReadMistakes(t *testing.T) {
 			"another system", collection(whose+`"crs":{"type":"name","properties":{"name":"urn:ogc:def:crs:EPSG::32642"}},`, unit, polygon(1, 1)),
 			"ogr2ogr -t_srs EPSG:4326",
 		},
-		{"no code", collection(whose, unit, polygon(1, 1), `{"name":"Kabul"}`, polygon(1, 1)), "feature 2: it has no code"},
+		{"no code", collection(whose, `{"name":"Kabul","iso3":"-99"}`, polygon(1, 1)), "feature 1: it has no code"},
 		{"two letters", collection(whose, `{"ADM0_PCODE":"AF"}`, polygon(1, 1)), "feature 1 (AF): the code of a country"},
 		{"no country", collection(whose, `{"ADM1_PCODE":"AF01"}`, polygon(1, 1)), "which country"},
 		{"the same code", collection(whose, unit, polygon(1, 1), unit, polygon(2, 1)), "feature 2 (AF01): feature 1"},
 		{"no geometry", collection(whose, unit, `null`), "no geometry"},
+		{"no code and no geometry", collection(whose, unit, polygon(1, 1), `{}`, `null`), "feature 2: it has no geometry"},
 		{"a point", collection(whose, unit, `{"type":"Point","coordinates":[1,1]}`), `"Point"`},
 		{"open", collection(whose, unit, ring(`[[[1,1],[2,1],[2,2],[1,2]]]`)), "it ends at [1 2], not where it begins"},
 		{"a line", collection(whose, unit, ring(`[[[1,1],[2,1],[1,1]]]`)), "3 positions are no ring"},

@@ -39,13 +39,20 @@ var (
 	countryNames = append([]string{"adm0_pcode", "admin0pcod"}, codeNames[0]...)
 )
 
-// feature checks a feature. If it fails, the feature has the code as far as it is known.
+// noCode is what Natural Earth has in place of a code.
+const noCode = "-99"
+
+// feature checks a feature. If it fails, the feature has the code as far as it is known. A feature
+// without a code has an empty one.
 func (r *reader) feature(raw *rawFeature) (f feature, err error) {
 	properties := make(map[string]string, len(raw.Properties))
 	for _, name := range slices.Sorted(maps.Keys(raw.Properties)) {
 		var text string
-		if json.Unmarshal(raw.Properties[name], &text) == nil { // numbers and others are no codes
-			properties[strings.ToLower(name)] = strings.TrimSpace(text)
+		if json.Unmarshal(raw.Properties[name], &text) != nil { // numbers and others are no codes
+			continue
+		}
+		if text = strings.TrimSpace(text); text != noCode {
+			properties[strings.ToLower(name)] = text
 		}
 	}
 	for f.level = 2; f.level > 0 && first(properties, codeNames[f.level]) == ""; f.level-- {
@@ -55,13 +62,10 @@ func (r *reader) feature(raw *rawFeature) (f feature, err error) {
 	switch {
 	case raw.Type != "Feature":
 		return f, fmt.Errorf("its type is %q, not Feature", short(raw.Type))
-	case f.Code == "":
-		return f, fmt.Errorf("it has no code. Its properties should have one of %s for a country, %s or %s for a unit",
-			strings.Join(codeNames[0], ", "), strings.Join(codeNames[1], ", "), strings.Join(codeNames[2], ", "))
 	case len(f.Code) > maxText || len(f.Name) > maxText || !utf8.ValidString(f.Code+f.Name):
 		f.Code = ""
 		return f, fmt.Errorf("its code or name is longer than %d bytes, or no UTF-8", maxText)
-	case f.level == 0 && len(f.Code) != 3:
+	case f.level == 0 && f.Code != "" && len(f.Code) != 3:
 		return f, errors.New("the code of a country should have three letters (ISO 3166-1), such as AFG; " +
 			"add a property iso3")
 	}
@@ -91,6 +95,10 @@ func (r *reader) feature(raw *rawFeature) (f feature, err error) {
 	f.Shape, err = r.shape(f.Shape, polygons)
 	return f, err
 }
+
+// errNoCode says which properties are codes.
+var errNoCode = fmt.Errorf("it has no code. Its properties should have one of %s for a country, %s or %s for a unit",
+	strings.Join(codeNames[0], ", "), strings.Join(codeNames[1], ", "), strings.Join(codeNames[2], ", "))
 
 // first is the first of some properties that has a value.
 func first(properties map[string]string, names []string) string {

@@ -73,6 +73,7 @@ type reader struct {
 	source   string
 	features []feature
 	points   int
+	uncoded  int               // features without a code
 	seen     [3]map[string]int // numbers of features, by level and code
 }
 
@@ -118,6 +119,8 @@ func (r *reader) collection() error {
 		return fmt.Errorf(`a GeoJSON FeatureCollection is wanted (RFC 7946), this has the type %q`, short(kind))
 	case len(r.features) == 0:
 		return errors.New("the collection has no feature")
+	case len(r.features) == r.uncoded:
+		return fmt.Errorf("feature 1: %w", errNoCode)
 	}
 	if _, err := r.decoder.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("there is more after the FeatureCollection")
@@ -181,8 +184,11 @@ func (r *reader) list() error {
 			return fmt.Errorf("feature %d (%s): feature %d has the same code; an area is one feature, "+
 				"of several polygons where it needs them", number, f.Code, other)
 		}
-		r.seen[f.level][f.Code] = number
-		r.features = append(r.features, f)
+		if r.features = append(r.features, f); f.Code == "" {
+			r.uncoded++
+		} else {
+			r.seen[f.level][f.Code] = number
+		}
 	}
 	_, err := r.decoder.Token()
 	return notJSON(err)

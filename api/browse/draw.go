@@ -111,11 +111,14 @@ func (x *figure) draw(q *Question, s state, groups []group, m measure, b *by, co
 	}
 	listed := groups[:min(len(groups), maxFigures)]
 	x.Unlisted = len(groups) - len(listed)
+	filter := b.fields[0]
+	links := isFilter(q.Plan, filter)
+	link := s.linker(filter, filter+contract.SeveralSuffix, "offset", rowParam)
 	for i := range listed {
 		g := &listed[i]
 		name := cell{Text: g.name, Name: true}
-		if filter := b.fields[0]; isFilter(q.Plan, filter) && g.value != "" {
-			name.Link = s.with(filter, g.value, filter+contract.SeveralSuffix, "")
+		if links && g.value != "" {
+			name.Link = link(g.value)
 		}
 		x.Rows = append(x.Rows, []cell{name, g.cell()})
 	}
@@ -268,7 +271,12 @@ func describe(m measure, what string) string {
 
 // sortByFigure puts the greatest figures first, and groups without a figure last.
 func sortByFigure(groups []group) {
-	slices.SortFunc(groups, func(a, b group) int {
+	order := make([]*group, len(groups)) // which are quicker to move
+	all := slices.Clone(groups)
+	for i := range all {
+		order[i] = &all[i]
+	}
+	slices.SortFunc(order, func(a, b *group) int {
 		switch {
 		case a.known != b.known:
 			return map[bool]int{true: -1, false: 1}[a.known]
@@ -279,6 +287,9 @@ func sortByFigure(groups []group) {
 		}
 		return cmp.Or(strings.Compare(a.name, b.name), strings.Compare(a.value, b.value), cmp.Compare(a.lat, b.lat))
 	})
+	for i, g := range order {
+		groups[i] = *g
+	}
 }
 
 // isEnum reports whether the values of a field have an order of their own.

@@ -136,11 +136,8 @@ func (p *Page) addRecords(q *Question, s state, answer *Answer) error {
 	p.Total, p.Part = count(answer.Total), len(records) > 0 && len(records) < answer.Total
 	p.From, p.To = count(offset+1), count(offset+len(records))
 	p.Unknown, p.Hint = strings.Join(slices.DeleteFunc(answer.Unknown, isOwn), ", "), answer.Hint
-	p.Rows = rowsOf(p.Columns, e, records, func(i int) string {
-		values := s.copy(rowParam)
-		values.Set(rowParam, strconv.Itoa(offset+i))
-		return s.address(values) + "#record"
-	})
+	row := s.linker(rowParam)
+	p.Rows = rowsOf(p.Columns, e, records, func(i int) string { return row(strconv.Itoa(offset+i)) + "#record" })
 	p.Pages, p.Downloads = pagesOf(s, answer.Total), downloads(q, s, answer, records)
 	named, err := namesOf(q, p.Countries)
 	if err != nil {

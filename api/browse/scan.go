@@ -7,8 +7,7 @@ import (
 )
 
 // scanner reads the answers of our own renderer: {"data":[...]} with flat records that have the
-// same fields in the same order. A map of markets needs ten thousand of them, for which
-// encoding/json takes several times as long.
+// same fields in the same order, for which encoding/json takes several times as long.
 type scanner struct {
 	text string
 	at   int
@@ -31,7 +30,7 @@ func (s *scanner) records() ([]record, error) {
 	}
 	var all []record
 	var names []string
-	var store []value // of many records, so that each needs no memory of its own
+	var store []Value // of many records, so that each needs no memory of its own
 	at := map[string]int{}
 	for !s.skip("]}") {
 		if len(all) > 0 && !s.skip(",") || !s.skip("{") {
@@ -77,7 +76,7 @@ func (s *scanner) records() ([]record, error) {
 func isNumeral(word string) bool { return strings.Trim(word, "+-.0123456789eE") == "" }
 
 // value reads a text, a number, a flag or null.
-func (s *scanner) value() (v value, err error) {
+func (s *scanner) value() (v Value, err error) {
 	rest := s.text[s.at:]
 	if !strings.HasPrefix(rest, `"`) {
 		end := strings.IndexAny(rest, ",}]")
@@ -87,12 +86,12 @@ func (s *scanner) value() (v value, err error) {
 		word := rest[:end]
 		s.at += end
 		if word == "null" {
-			return value{null: true}, nil
+			return Value{null: true}, nil
 		}
 		if word != "true" && word != "false" && !isNumeral(word) {
 			return v, errAnswer
 		}
-		return value{text: word}, nil
+		return Value{text: word}, nil
 	}
 	end := strings.IndexAny(rest[1:], `"\\`)
 	if end < 0 {
@@ -100,7 +99,7 @@ func (s *scanner) value() (v value, err error) {
 	}
 	if rest[1+end] == '"' {
 		s.at += end + 2
-		return value{text: rest[1 : 1+end]}, nil
+		return Value{text: rest[1 : 1+end]}, nil
 	}
 	for end++; end < len(rest) && rest[end] != '"'; end++ {
 		if rest[end] == '\\' {

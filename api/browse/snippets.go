@@ -19,23 +19,27 @@ func (s Snippet) Lines() int { return strings.Count(strings.TrimSuffix(s.Code, "
 // identifierHere is replaced by the reader with an application identifier.
 const identifierHere = "YOUR_APP_IDENTIFIER"
 
-// Snippets are programs that read all records of a list with these parameters, page by page, in
-// several languages. base is the address of the list.
+// Snippets are programs that read all records of a list with these parameters, in several
+// languages. base is the address of the list. All but one ask for an export, which is one answer
+// however many records there are.
 func Snippets(base string, filters url.Values) []Snippet {
-	csv := url.Values{}
-	for name, values := range filters {
-		csv[name] = values
-	}
-	csv.Set("output_format", "csv")
+	export := base + "/export"
 	return []Snippet{
-		{"curl", curl(base, csv)},
-		{"Python", python(base, filters)},
-		{"R", rLanguage(base, filters)},
-		{"JavaScript", javaScript(base, filters)},
-		{"DuckDB", duckDB(base, csv)},
-		{"Power Query", powerQuery(base, filters)},
+		{"curl", curl(export, in("csv", filters))},
+		{"Python", python(export, in("parquet", filters))},
+		{"R", rLanguage(export, in("csv", filters))},
+		{"JavaScript", javaScript(export, in("json", filters))},
+		{"DuckDB", duckDB(export, in("parquet", filters))},
+		{"Power Query", powerQuery(export, in("json", filters))},
 		{"Google Sheets", appsScript(base, filters)},
 	}
+}
+
+// in are parameters with a format.
+func in(format string, filters url.Values) url.Values {
+	values := maps.Clone(filters)
+	values.Set(formatParam, format)
+	return values
 }
 
 // pairs are parameters in order, each name with each of its values.
@@ -63,66 +67,42 @@ func script(text string) string {
 	return string(quoted)
 }
 
-func curl(base string, values url.Values) string {
-	return fmt.Sprintf(`list=%s
-id='X-HDX-HAPI-APP-IDENTIFIER: %s'
-total=$(curl -fsS -H "$id" -I "$list&limit=1" | tr -d '\r' | sed -n 's/^X-Total-Count: //Ip')
-for offset in $(seq 0 10000 $((total > 0 ? total - 1 : 0))); do
-  curl -fsS --compressed -H "$id" "$list&offset=$offset" |
-    if [ "$offset" = 0 ]; then cat; else tail -n +2; fi
-done > records.csv
-`, shell(base+"?"+values.Encode()), identifierHere)
+func curl(export string, values url.Values) string {
+	return fmt.Sprintf(`curl -fsS --compressed -o records.csv \
+  -H 'X-HDX-HAPI-APP-IDENTIFIER: %s' \
+  %s
+`, identifierHere, shell(export+"?"+values.Encode()))
 }
 
-func python(base string, values url.Values) string {
-	return fmt.Sprintf(`import pandas as pd
-import requests
+func python(export string, values url.Values) string {
+	return fmt.Sprintf(`import pandas as pd  # pip install pandas pyarrow
 
-url = %s
-params = [%s]
-headers = {"X-HDX-HAPI-APP-IDENTIFIER": "%s"}
-pages, offset, total = [], 0, 1
-while offset < total:
-    page = requests.get(url, params + [("offset", offset)], headers=headers, timeout=60)
-    page.raise_for_status()
-    pages.append(pd.DataFrame(page.json()["data"]))
-    total = int(page.headers["X-Total-Count"])
-    offset += 10000
-records = pd.concat(pages, ignore_index=True)
-`, double(base), joined(values, `(%s, %s)`, double), identifierHere)
+records = pd.read_parquet(
+    %s,
+    storage_options={"X-HDX-HAPI-APP-IDENTIFIER": "%s"},
+)
+`, double(export+"?"+values.Encode()), identifierHere)
 }
 
-func rLanguage(base string, values url.Values) string {
-	csv := url.Values{"output_format": {"csv"}}
-	for name, all := range values {
-		csv[name] = all
-	}
-	return fmt.Sprintf(`list <- %s
-headers <- c("X-HDX-HAPI-APP-IDENTIFIER" = "%s")
-pages <- list()
-repeat {
-  address <- sprintf("%%s&offset=%%d", list, 10000L * length(pages))
-  page <- read.csv(url(address, headers = headers), colClasses = "character", encoding = "UTF-8")
-  pages[[length(pages) + 1]] <- page
-  if (nrow(page) < 10000) break
-}
-records <- type.convert(do.call(rbind, pages), as.is = TRUE, na.strings = "")
-`, double(base+"?"+csv.Encode()), identifierHere)
+// rLanguage saves the answer first: read.csv would take an answer that is cut short for the whole.
+func rLanguage(export string, values url.Values) string {
+	return fmt.Sprintf(`options(timeout = 3600)
+file <- tempfile(fileext = ".csv")
+download.file(
+  %s,
+  file, mode = "wb", quiet = TRUE, headers = c("X-HDX-HAPI-APP-IDENTIFIER" = "%s"))
+records <- read.csv(file, colClasses = "character", encoding = "UTF-8")
+records <- type.convert(records, as.is = TRUE, na.strings = "")
+`, double(export+"?"+values.Encode()), identifierHere)
 }
 
-func javaScript(base string, values url.Values) string {
+func javaScript(export string, values url.Values) string {
 	return fmt.Sprintf(`const url = new URL(%s);
 for (const [name, value] of [%s]) url.searchParams.append(name, value);
-const headers = {"X-HDX-HAPI-APP-IDENTIFIER": "%s"};
-const records = [];
-for (let offset = 0, total = 1; offset < total; offset += 10000) {
-  url.searchParams.set("offset", offset);
-  const page = await fetch(url, {headers});
-  if (!page.ok) throw new Error(await page.text());
-  records.push(...(await page.json()).data);
-  total = Number(page.headers.get("X-Total-Count"));
-}
-`, script(base), joined(values, `[%s, %s]`, script), identifierHere)
+const answer = await fetch(url, {headers: {"X-HDX-HAPI-APP-IDENTIFIER": "%s"}});
+if (!answer.ok) throw new Error(await answer.text());
+const records = (await answer.json()).data;
+`, script(export), joined(values, `[%s, %s]`, script), identifierHere)
 }
 
 // joined writes parameters in a form, with commas between them.
@@ -137,22 +117,13 @@ func joined(values url.Values, form string, quote func(string) string) string {
 // sqlText quotes a text as SQL.
 func sqlText(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
-// duckDB counts first, since a list of addresses must be known before it is read.
-func duckDB(base string, values url.Values) string {
-	counts := url.Values{"measures": {"count"}}
-	for name, all := range values {
-		if name != "fields" {
-			counts[name] = all
-		}
-	}
-	id := "&app_identifier=" + identifierHere
+func duckDB(export string, values url.Values) string {
+	address := export + "?" + values.Encode() + "&app_identifier=" + identifierHere
 	return fmt.Sprintf(`INSTALL httpfs;
 LOAD httpfs;
-SET VARIABLE total = (SELECT count FROM read_csv(%s));
-SET VARIABLE pages = (
-  SELECT list(%s || "offset") FROM range(0, greatest(getvariable('total'), 1), 10000) AS r("offset"));
-CREATE TABLE records AS FROM read_csv(getvariable('pages'), union_by_name = true);
-`, sqlText(base+"/aggregate?"+counts.Encode()+id), sqlText(base+"?"+values.Encode()+id+"&offset="))
+CREATE TABLE records AS FROM read_parquet(
+  %s);
+`, sqlText(address))
 }
 
 // mText quotes a text as Power Query's M does.
@@ -160,8 +131,8 @@ func mText(text string) string { return `"` + strings.ReplaceAll(text, `"`, `""`
 
 // powerQuery keeps the address of the service constant and gives the rest as RelativePath, without
 // which a published report does not refresh.
-func powerQuery(base string, values url.Values) string {
-	service, path := splitBase(base)
+func powerQuery(export string, values url.Values) string {
+	service, path := splitBase(export)
 	var query []string
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		all := values[name]
@@ -175,19 +146,14 @@ func powerQuery(base string, values url.Values) string {
 		}
 		query = append(query, "#"+mText(name)+" = "+text)
 	}
-	query = append(query, `offset = Text.From(offset)`)
 	return fmt.Sprintf(`let
-  Page = (offset as number) as list => Json.Document(Web.Contents(%s, [
+  Answer = Json.Document(Web.Contents(%s, [
     RelativePath = %s,
     Query = [%s],
-    Headers = [#"X-HDX-HAPI-APP-IDENTIFIER" = "%s"]
-  ]))[data],
-  Pages = List.Generate(
-    () => [offset = 0, page = Page(0)],
-    each not List.IsEmpty([page]),
-    each [offset = [offset] + 10000, page = Page([offset] + 10000)],
-    each [page]),
-  Records = Table.FromRecords(List.Combine(Pages), null, MissingField.UseNull)
+    Headers = [#"X-HDX-HAPI-APP-IDENTIFIER" = "%s"],
+    Timeout = #duration(0, 1, 0, 0)
+  ])),
+  Records = Table.FromRecords(Answer[data], null, MissingField.UseNull)
 in
   Records
 `, mText(service), mText(path), strings.Join(query, ", "), identifierHere)
@@ -202,6 +168,7 @@ func splitBase(base string) (service, path string) {
 	return u.Scheme + "://" + u.Host, strings.TrimPrefix(u.Path, "/")
 }
 
+// appsScript reads page by page: Google's fetch takes no answer of more than 50 MB.
 func appsScript(base string, values url.Values) string {
 	return fmt.Sprintf(`function readRecords() {
   const list = %s;

@@ -142,6 +142,28 @@ func (s state) with(pairs ...string) string {
 	return s.address(values)
 }
 
+// linker returns what makes addresses of the page with another value of a parameter, and without
+// some. The rest of the address is made once.
+func (s state) linker(name string, without ...string) func(value string) string {
+	low, high := url.Values{}, url.Values{}
+	for other, all := range s.copy(append(without, name)...) {
+		if other < name {
+			low[other] = all
+		} else {
+			high[other] = all
+		}
+	}
+	before, after := s.path+"?", ""
+	if len(low) > 0 {
+		before += low.Encode() + "&"
+	}
+	before += url.QueryEscape(name) + "="
+	if len(high) > 0 {
+		after = "&" + high.Encode()
+	}
+	return func(value string) string { return before + url.QueryEscape(value) + after }
+}
+
 // copy returns the parameters without some.
 func (s state) copy(without ...string) url.Values {
 	values := url.Values{}

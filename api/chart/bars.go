@@ -33,7 +33,7 @@ func Bars(c *Chart, bars []Bar) template.HTML {
 		top := strconv.Itoa(i*barStep + 16)
 		from, to := min(x(0), x(bar.Value)), max(x(0), x(bar.Value))
 		below := strconv.Itoa(i*barStep + 22)
-		b.add(`<g><title>`, html.EscapeString(bar.Name+": "+bar.Text), `</title>`,
+		b.add(`<g><title>`, html.EscapeString(isolated(bar.Name)+": "+bar.Text), `</title>`,
 			`<text x="0" y="`, top, `">`, html.EscapeString(cut(bar.Name, 36)), `</text>`,
 			`<text class="end" x="100%" y="`, top, `">`, html.EscapeString(bar.Text), `</text>`,
 			`<rect class="track" x="0" y="`, below, `" width="100%" height="8"/>`,

@@ -105,7 +105,11 @@ func TestPoints(t *testing.T) {
 		if n := counts["circle"]; n == 0 || n > maxPlaces || len(legend) > shades {
 			t.Errorf("%d places: %d marks", count, n)
 		}
-		view := viewOf(places)
+		at := make([][2]float64, count)
+		for i, p := range places {
+			at[i][0], at[i][1] = project(p.Lon, p.Lat)
+		}
+		view := viewOf(at)
 		total := 0.0
 		for _, m := range circle.FindAllStringSubmatch(string(drawing), -1) {
 			x, _ := strconv.ParseFloat(m[2], 64)

@@ -44,7 +44,7 @@ func Map(c *Chart, layer *Layer, areas []Area) (drawing template.HTML, legend []
 		switch {
 		case known:
 			drawn[k] = true
-			b.area(class[k], areas[k].Name+": "+areas[k].Text, at.path)
+			b.area(class[k], isolated(areas[k].Name)+": "+areas[k].Text, at.path)
 		case at.name != "":
 			b.area("none", at.name, at.path)
 		default:

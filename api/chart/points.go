@@ -39,14 +39,18 @@ type mark struct {
 func Points(
 	c *Chart, world *Layer, places []Place, total func([]*Place) (float64, string),
 ) (drawing template.HTML, legend []Shade) {
-	view := viewOf(places)
+	at := make([][2]float64, len(places))
+	for i := range places {
+		at[i][0], at[i][1] = project(places[i].Lon, places[i].Lat)
+	}
+	view := viewOf(at)
 	b := startIn(c, view, "map points")
 	for i := range world.areas {
 		if world.areas[i].box.touches(view) {
 			b.area("none", "", world.areas[i].path)
 		}
 	}
-	marks := marksOf(places, (view.right-view.left)/80)
+	marks := marksOf(places, at, (view.right-view.left)/80)
 	var values []float64
 	var texts []string
 	for i := range marks {
@@ -77,12 +81,11 @@ func Points(
 	return b.end(), legend
 }
 
-// viewOf is the part of the map of the world that has all places.
-func viewOf(places []Place) box {
+// viewOf is the part of the map of the world that has all places, which are at these points.
+func viewOf(at [][2]float64) box {
 	view := nowhere
-	for i := range places {
-		x, y := project(places[i].Lon, places[i].Lat)
-		view = view.around(box{x, y, x, y})
+	for _, p := range at {
+		view = view.around(box{p[0], p[1], p[0], p[1]})
 	}
 	return view.roomy(48)
 }
@@ -99,56 +102,57 @@ func (b box) roomy(least float64) box {
 	}
 }
 
-// marksOf shares places out among squares of a size, or as much greater as maxPlaces needs.
-func marksOf(places []Place, size float64) []mark {
-	at := make([][2]float64, len(places))
-	for i := range places {
-		at[i][0], at[i][1] = project(places[i].Lon, places[i].Lat)
-	}
+// marksOf shares places out among squares of a size, or as much greater as maxPlaces needs. at is
+// where the places are.
+func marksOf(places []Place, at [][2]float64, size float64) []mark {
+	squares := make(map[[2]int32]int, maxPlaces)
 	for ; ; size *= 1.5 {
-		squares := map[[2]int]int{}
-		var marks []mark
-		for i := range places {
-			x, y := at[i][0], at[i][1]
-			square := [2]int{int(math.Floor(x / size)), int(math.Floor(y / size))}
-			k, known := squares[square]
-			if !known {
-				if k = len(marks); k == maxPlaces {
-					break
-				}
-				squares[square] = k
-				marks = append(marks, mark{})
-			}
-			m := &marks[k]
-			n := float64(len(m.places))
-			m.x, m.y = (m.x*n+x)/(n+1), (m.y*n+y)/(n+1)
-			m.places = append(m.places, &places[i])
+		clear(squares)
+		marks, ok := squaresOf(places, at, size, squares)
+		if !ok {
+			continue
 		}
-		if placesOf(marks) == len(places) {
-			// Small marks last, so that great ones do not hide them.
-			slices.SortStableFunc(marks, func(a, b mark) int { return cmp.Compare(len(b.places), len(a.places)) })
-			return marks
-		}
+		// Small marks last, so that great ones do not hide them.
+		slices.SortStableFunc(marks, func(a, b mark) int { return cmp.Compare(len(b.places), len(a.places)) })
+		return marks
 	}
 }
 
-func placesOf(marks []mark) (n int) {
-	for i := range marks {
-		n += len(marks[i].places)
+// squaresOf shares places out among squares of a size. ok is false if they need more than
+// maxPlaces.
+func squaresOf(places []Place, at [][2]float64, size float64, squares map[[2]int32]int) (marks []mark, ok bool) {
+	in := make([]int, len(places)) // number of the mark of each place
+	for i := range at {
+		square := [2]int32{int32(math.Floor(at[i][0] / size)), int32(math.Floor(at[i][1] / size))}
+		k, known := squares[square]
+		if !known {
+			if k = len(squares); k == maxPlaces {
+				return nil, false
+			}
+			squares[square] = k
+		}
+		in[i] = k
 	}
-	return n
+	marks = make([]mark, len(squares))
+	for i, k := range in {
+		m := &marks[k]
+		n := float64(len(m.places))
+		m.x, m.y = (m.x*n+at[i][0])/(n+1), (m.y*n+at[i][1])/(n+1)
+		m.places = append(m.places, &places[i])
+	}
+	return marks, true
 }
 
 // title names the places that a mark shows, with their figures.
 func (m *mark) title() string {
 	if len(m.places) == 1 {
-		return m.places[0].Name + ": " + m.text
+		return isolated(m.places[0].Name) + ": " + m.text
 	}
 	least, most := m.places[0], m.places[0]
 	names := make([]string, 0, maxNames)
 	for _, p := range m.places {
 		if len(names) < maxNames {
-			names = append(names, p.Name)
+			names = append(names, isolated(p.Name))
 		}
 		if p.Value < least.Value {
 			least = p

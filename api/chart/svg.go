@@ -54,6 +54,17 @@ func (b *svg) end() template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // every text is escaped where it is written
 }
 
+// isolated is a name that may be written from right to left, so that what follows it stays behind
+// it. Pages have elements for that, titles of drawings have only text.
+func isolated(name string) string {
+	for _, r := range name {
+		if r >= 0x590 && r < 0x900 || r >= 0xfb1d && r < 0xff00 {
+			return "\u2068" + name + "\u2069"
+		}
+	}
+	return name
+}
+
 // number1 writes a number with at most one digit after the point.
 func number1(x float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0")

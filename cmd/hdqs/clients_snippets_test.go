@@ -65,10 +65,11 @@ func TestClientsSnippets(t *testing.T) {
 		}
 	}
 	python := filepath.Join(dir, "clients", "bin", "python")
+	pandas := filepath.Join(dir, "engines", "bin", "python") // has pyarrow too
 	script := func(name string) string { return filepath.Join("testdata", "clients", name) }
 	for language, program := range map[string][]string{
 		"curl":          {python, script("snippets.py"), "curl"},
-		"Python":        {python, script("snippets.py"), "python"},
+		"Python":        {pandas, script("snippets.py"), "python"},
 		"DuckDB":        {python, script("snippets.py"), "duckdb"},
 		"Power Query":   {python, script("snippets.py"), "m"},
 		"R":             {"Rscript", script("snippets.R")},

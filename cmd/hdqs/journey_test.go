@@ -17,7 +17,7 @@ import (
 func TestBrowserJourney(t *testing.T) {
 	needBrowser(t)
 	parallel(t)
-	s := serve(t, "--identifier", "observe")
+	s := serve(t)
 	for name, scripts := range map[string]bool{"with scripts": true, "without scripts": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -138,7 +138,7 @@ func (j *journey) program(base string) {
 	j.Control("a", "selectAll")
 	j.Control("c", "copy")
 	copied := j.Eval("navigator.clipboard.readText()")
-	if copied != j.Eval(`document.activeElement.value`) || !strings.Contains(copied, "import requests") ||
+	if copied != j.Eval(`document.activeElement.value`) || !strings.Contains(copied, "import pandas") ||
 		!strings.Contains(copied, base) || !strings.Contains(copied, "TCD") {
 		j.t.Errorf("copied %q", copied)
 	}

@@ -186,7 +186,7 @@ func (f *serveFlags) configure(messages io.Writer) (p passedSockets, o api.Optio
 	if err = f.answers.fill(&o); err != nil {
 		return p, o, err
 	}
-	if o.Boundaries, err = f.readBoundaries(); err != nil {
+	if o.Boundaries, err = f.readBoundaries(messages); err != nil {
 		return p, o, err
 	}
 	if p, err = takePassed(); err != nil {

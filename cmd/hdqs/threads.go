@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"sync"
+
+	"hdqs/internal/background"
 )
 
 // swapSteps are the steps of swaps that run now. There may be two: one that was abandoned, and the
@@ -17,27 +19,17 @@ var swapSteps struct {
 // garbageInSwap is GOGC during a step of a swap.
 const garbageInSwap = 200
 
-// besideRequests runs a step of a swap, which computes for a long time in one goroutine.
-//
-// With several cores, the step has a thread of its own with a low priority, so that the kernel
-// prefers the threads that answer requests. The thread ends with the goroutine: it could not raise
-// its priority again. With one core that is worse than without: in swaps of 3 of 25 tables the p99
-// of requests was 11 ms, since the step then comes too late to what others wait for.
+// besideRequests runs a step of a swap, which computes for a long time in one goroutine: with
+// several cores with a low priority. With one core, the p99 of requests in swaps of 3 of 25 tables
+// was 11 ms with it.
 func besideRequests(step func()) {
 	several := runtime.GOMAXPROCS(0) > 1
 	defer beginStep()()
-	if !several {
+	if several {
+		background.Run(step)
+	} else {
 		step()
-		return
 	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		runtime.LockOSThread() // never unlocked, so that the thread ends
-		lowerPriority()
-		step()
-	}()
-	<-done
 }
 
 // beginStep sets up the Go runtime for a step of a swap, until end is called.

@@ -1,14 +1,17 @@
 // Command worldmap turns the countries of world-atlas (Natural Earth, 1:110 million) into the paths
-// of a map. "go generate ./api/chart" writes them to the file that package chart embeds; a test
-// fails when that is stale.
+// of a map, which package chart embeds, or with -outlines into lists of points, which package
+// generator embeds. "go generate ./api/chart ./internal/generator" writes the files; a test fails
+// when one is stale.
 package main
 
 import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"hdqs/api/chart"
@@ -17,23 +20,28 @@ import (
 
 func main() {
 	out := flag.String("o", "", "file to write")
+	points := flag.Bool("outlines", false, "write points in tenths of a degree")
 	flag.Parse()
-	if err := run(flag.Arg(0), *out); err != nil {
+	write := worldMap
+	if *points {
+		write = outlines
+	}
+	if err := run(flag.Arg(0), *out, write); err != nil {
 		fmt.Fprintln(os.Stderr, "worldmap:", err)
 		os.Exit(1)
 	}
 }
 
-func run(in, out string) error {
+func run(in, out string, write func([]country) []byte) error {
 	source, err := os.ReadFile(in)
 	if err != nil {
 		return err
 	}
-	text, err := worldMap(source)
+	countries, err := read(source)
 	if err != nil {
 		return fmt.Errorf("%s: %w", in, err)
 	}
-	return atomicfile.Write(out, text)
+	return atomicfile.Write(out, write(countries))
 }
 
 // topology is the part of TopoJSON that the source uses. Arcs are lists of points, each as steps
@@ -53,8 +61,14 @@ type topology struct {
 	Arcs [][][2]float64
 }
 
-// worldMap is a line for each country: its code, or its name if it has none, and its path.
-func worldMap(source []byte) ([]byte, error) {
+// country is the land of a country as rings of longitude and latitude.
+type country struct {
+	code  string // "-" if it has none: N. Cyprus, Somaliland
+	rings [][][2]float64
+}
+
+// read reads the countries without Antarctica, which has no data, and a third of the height.
+func read(source []byte) ([]country, error) {
 	var t topology
 	if err := json.Unmarshal(source, &t); err != nil {
 		return nil, err
@@ -70,7 +84,7 @@ func worldMap(source []byte) ([]byte, error) {
 			})
 		}
 	}
-	var lines []string
+	var all []country
 	for _, g := range t.Objects.Countries.Geometries {
 		var shapes [][][]int // of a MultiPolygon: polygons of rings of arcs
 		if g.Type == "Polygon" {
@@ -81,26 +95,76 @@ func worldMap(source []byte) ([]byte, error) {
 		} else if err := json.Unmarshal(g.Arcs, &shapes); err != nil {
 			return nil, err
 		}
-		var path []byte
-		for _, rings := range shapes {
-			for _, ring := range rings {
-				path = chart.AppendRing(path, pointsOf(ring, arcs))
-			}
+		c := country{code: alpha3[g.ID]}
+		if c.code == "" {
+			c.code = alpha3[g.Properties.Name]
 		}
-		code := alpha3[g.ID]
-		if code == "" {
-			code = alpha3[g.Properties.Name]
+		if c.code == "" {
+			c.code = "-"
 		}
-		if code == "" {
-			code = "-" // has no code: N. Cyprus, Somaliland
-		}
-		if code == "ATA" { // has no data, and a third of the height
+		if c.code == "ATA" {
 			continue
 		}
-		lines = append(lines, code+"\t"+string(path)+"\n")
+		for _, rings := range shapes {
+			for _, ring := range rings {
+				c.rings = append(c.rings, pointsOf(ring, arcs))
+			}
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// worldMap is a line for each country: its code and its path.
+func worldMap(countries []country) []byte {
+	var lines []string
+	for _, c := range countries {
+		var path []byte
+		for _, ring := range c.rings {
+			path = chart.AppendRing(path, ring)
+		}
+		lines = append(lines, c.code+"\t"+string(path)+"\n")
 	}
 	slices.Sort(lines)
-	return []byte(strings.Join(lines, "")), nil
+	return []byte(strings.Join(lines, ""))
+}
+
+// outlines is a line for each country with a code: the code, and for each ring the longitudes and
+// latitudes of its points in tenths of a degree. Rings that cross the edge of the map are left out.
+func outlines(countries []country) []byte {
+	var lines []string
+	for _, c := range countries {
+		var rings []string
+		for _, ring := range c.rings {
+			if text := outline(ring); text != "" && c.code != "-" {
+				rings = append(rings, text)
+			}
+		}
+		if len(rings) > 0 {
+			lines = append(lines, c.code+"\t"+strings.Join(rings, ";")+"\n")
+		}
+	}
+	slices.Sort(lines)
+	return []byte(strings.Join(lines, ""))
+}
+
+// outline is the points of a ring. It is empty if the ring is smaller than that, or crosses the
+// edge.
+func outline(ring [][2]float64) string {
+	var points []string
+	for i, p := range ring[1:] { // the last point is the first
+		if math.Abs(p[0]-ring[i][0]) > 180 {
+			return ""
+		}
+		at := strconv.Itoa(int(math.Round(p[0]*10))) + " " + strconv.Itoa(int(math.Round(p[1]*10)))
+		if n := len(points); n == 0 || points[n-1] != at {
+			points = append(points, at)
+		}
+	}
+	if len(points) < 3 {
+		return ""
+	}
+	return strings.Join(points, " ")
 }
 
 // pointsOf joins the arcs of a ring. Each begins where the one before ends.

@@ -152,7 +152,8 @@ func (w *world) inventMarkets(r *random) {
 		if m.at.level == "0" {
 			m.name = "National Average"
 		} else if r.chance(97) {
-			m.lat, m.lon = trim(r.between(-5500, 6900), 2), trim(r.between(-17999, 17999), 2)
+			// The search has its own random numbers: all else is the same however long it is.
+			m.lat, m.lon = placeIn(&random{state: r.next() ^ r.next()>>1}, l.iso3)
 		}
 		switch i {
 		case 3:

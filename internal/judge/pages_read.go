@@ -223,11 +223,14 @@ func readFigure(section *node) (*pageFigure, error) {
 	}
 	for _, t := range section.all(named("title")) {
 		if t.attrs["id"] == "" {
-			f.titles = append(f.titles, t.content())
+			f.titles = append(f.titles, isolates.Replace(t.content()))
 		}
 	}
 	return f, nil
 }
+
+// isolates are removed: they keep a name that is written from right to left from moving its figure.
+var isolates = strings.NewReplacer("\u2068", "", "\u2069", "")
 
 // chosenOption is the chosen value of a select, and all of its values.
 func chosenOption(section *node, id string) (chosen string, all []string) {

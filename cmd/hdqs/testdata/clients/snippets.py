@@ -45,23 +45,18 @@ TEXT = r'"((?:[^"]|"")*)"'
 
 
 def m(code):
-    """Fetches what the query's Web.Contents names, page by page."""
+    """Fetches what the query's Web.Contents names."""
     base, path = re.search(rf"Web\.Contents\({TEXT}, \[\s*RelativePath = {TEXT},", code).groups()
     record = re.search(r"Query = \[(.*)\],\n", code).group(1)
     identifier = re.search(rf'#"X-HDX-HAPI-APP-IDENTIFIER" = {TEXT}', code).group(1)
+    assert "Answer[data]" in code, code
     pairs = []
-    for name, one, several in re.findall(rf"#{TEXT} = (?:{TEXT}|\{{(.*?)\}})(?=, (?:#|offset))", record):
+    for name, one, several in re.findall(rf"#{TEXT} = (?:{TEXT}|\{{(.*?)\}})(?=, #|$)", record):
         values = [v for v in re.findall(TEXT, several)] if several else [one]
         pairs += [(name.replace('""', '"'), v.replace('""', '"')) for v in values]
-    assert record.endswith("offset = Text.From(offset)"), record
-    rows, offset = 0, 0
-    while True:
-        query = urllib.parse.urlencode(pairs + [("offset", offset)])
-        request = urllib.request.Request(f"{base}/{path}?{query}", headers={"X-HDX-HAPI-APP-IDENTIFIER": identifier})
-        page = json.load(urllib.request.urlopen(request))["data"]
-        if not page:
-            return rows
-        rows, offset = rows + len(page), offset + 10000
+    query = urllib.parse.urlencode(pairs)
+    request = urllib.request.Request(f"{base}/{path}?{query}", headers={"X-HDX-HAPI-APP-IDENTIFIER": identifier})
+    return len(json.load(urllib.request.urlopen(request))["data"])
 
 
 for line in sys.stdin:

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package main
+package background
 
 // lowerPriority does nothing: elsewhere a priority is that of the whole process.
 func lowerPriority() {}
