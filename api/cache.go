@@ -22,7 +22,9 @@ import (
 // memory.
 //
 // An evicted body stays in memory while clients read it. Then it counts as bytes in flight, once
-// for all of them (wire.Shared).
+// for all of them (wire.Shared). The memory of one that no answer ever sent is used again for
+// another body: under many different requests most are of that kind, and new memory would cost a
+// page fault for each of its pages.
 type bodyCache struct {
 	shards  [bodyShards]bodyShard
 	maxBody int // the longest body that is cached
@@ -80,6 +82,7 @@ type cachedBody struct {
 	finished
 	key  bodyKey
 	used bool // since the clock's hand passed last
+	lent bool // an answer has sent it, and may still be reading it
 }
 
 // inFlight is the entry of a body that a request is rendering.
@@ -156,7 +159,7 @@ func (c *bodyCache) begin(key bodyKey) (*cachedBody, *inFlight, error) {
 	s := &c.shards[key.shard()]
 	s.Lock()
 	if b := s.kept[key]; b != nil {
-		b.used = true
+		b.used, b.lent = true, true
 		b.Acquire(1)
 		s.found.hits++
 		s.Unlock()
@@ -226,13 +229,21 @@ func (c *bodyCache) end(m *inFlight, result finished, err error) {
 		s.Unlock()
 		return
 	}
+	var memory []byte
+	if m.keep && len(result.body) <= c.maxBody {
+		memory = s.makeRoom(len(result.body)+cachedOverhead, len(result.body))
+	}
 	s.Unlock()
 	// Requests that arrive during the copy still find the entry.
+	if memory == nil {
+		memory = make([]byte, 0, len(result.body))
+	}
 	b := &cachedBody{key: m.key, finished: result}
-	b.body = append(make([]byte, 0, len(result.body)), result.body...)
-	b.Init(c.budget, len(b.body)+cachedOverhead)
+	b.body = append(memory, result.body...)
+	b.Init(c.budget, cap(b.body)+cachedOverhead)
 	s.Lock()
 	b.Acquire(m.waiters)
+	b.lent = m.waiters > 0
 	if b.Size() <= c.maxBody && m.emptied == c.emptied.Load() {
 		s.keep(b)
 	} else {
@@ -272,10 +283,19 @@ func (s *bodyShard) finish(m *inFlight, result *cachedBody, err error) {
 	close(m.done)
 }
 
-// keep adds a body. To make room for it, it evicts bodies that were not used since the clock's hand
-// passed them last.
+// keep adds a body.
 func (s *bodyShard) keep(b *cachedBody) {
-	for s.bytes+b.Size() > s.limit && len(s.clock) > 0 {
+	s.makeRoom(b.Size(), -1)
+	s.kept[b.key] = b
+	s.clock = append(s.clock, b)
+	s.bytes += b.Size()
+}
+
+// makeRoom evicts bodies until there is room for another of some size: those that were not used
+// since the clock's hand passed them last. It returns the memory of one of them if length bytes fit
+// in it, at most a quarter of them to spare, and no answer ever sent it.
+func (s *bodyShard) makeRoom(size, length int) (memory []byte) {
+	for s.bytes+size > s.limit && len(s.clock) > 0 {
 		s.hand %= len(s.clock)
 		old := s.clock[s.hand]
 		if old.used {
@@ -286,11 +306,12 @@ func (s *bodyShard) keep(b *cachedBody) {
 		s.bytes -= old.Size()
 		delete(s.kept, old.key)
 		old.Evict()
+		if has := cap(old.body); !old.lent && length <= has && has <= length+length/4 {
+			memory, old.body = old.body[:0], nil
+		}
 		last := len(s.clock) - 1
 		s.clock[s.hand], s.clock[last] = s.clock[last], nil
 		s.clock = s.clock[:last]
 	}
-	s.kept[b.key] = b
-	s.clock = append(s.clock, b)
-	s.bytes += b.Size()
+	return memory
 }

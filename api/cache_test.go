@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"sync"
 	"sync/atomic"
@@ -174,4 +175,61 @@ func TestConcurrentRequests(t *testing.T) {
 	}
 	wg.Wait()
 	waitFor(t, "all bytes in flight to be sent", func() bool { return s.budget.Bytes() == 0 })
+}
+
+// TestSentBodiesKeepTheirBytes requests bodies of a small cache from several goroutines, all of
+// which hold some that they got for a while. The bytes of those must stay, although the memory of
+// others is used again.
+func TestSentBodiesKeepTheirBytes(t *testing.T) {
+	t.Parallel()
+	c := newBodyCache(bodyShards*40_000, wire.NewBudget(0))
+	fill := func(dst []byte, n int) []byte {
+		for i := range 4000 + n%7*100 {
+			dst = append(dst, byte(n+i))
+		}
+		return dst
+	}
+	type held struct {
+		n    int
+		body *cachedBody
+	}
+	var all sync.WaitGroup
+	var given, reused atomic.Int64
+	for g := range 4 {
+		all.Go(func() {
+			r := rand.New(rand.NewPCG(1, uint64(g)))
+			var kept []held
+			var buffer, want []byte
+			seen := map[*byte]int{}
+			for range 20_000 {
+				n := r.IntN(400)
+				known, m, _ := c.begin(testKey(n))
+				if known != nil {
+					given.Add(1)
+					kept = append(kept, held{n, known})
+					if first := &known.body[0]; seen[first] != n {
+						reused.Add(1)
+						seen[first] = n
+					}
+				} else if m != nil {
+					buffer = fill(buffer[:0], n)
+					c.end(m, finished{body: buffer}, nil)
+				}
+				if len(kept) > 20 {
+					for _, h := range kept {
+						if want = fill(want[:0], h.n); !bytes.Equal(h.body.body, want) {
+							t.Errorf("body %d has changed while it was sent", h.n)
+							return
+						}
+						h.body.Release()
+					}
+					kept = kept[:0]
+				}
+			}
+		})
+	}
+	all.Wait()
+	if given.Load() < 1000 || reused.Load() < 100 {
+		t.Errorf("%d bodies came from the cache, %d in memory of another", given.Load(), reused.Load())
+	}
 }
