@@ -247,7 +247,7 @@ bench: bench-store ## ours, its controls and nginx's static files in turn at ful
 	  --start '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE)' \
 	  --whole '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE) --compression whole' \
 	  --configured '$(BIN) serve --store $(BENCHSTORE) $(BENCHDEFAULTS) --admin {admin}' \
-	  --micro 'env HDQS_BENCH_STORE=$(BENCHSTORE) bin/api.test -test.run ^$$ -test.bench ^BenchmarkPlainPage$$ -test.benchtime 300ms' \
+	  --micro 'env HDQS_BENCH_STORE=$(BENCHSTORE) bin/api.test -test.run ^$$ -test.bench ^BenchmarkPlainPage$$ -test.benchtime 40x' \
 	  --also-start '$(BIN) serve --store $(BENCHSTORE)-0.1 $(BENCHSERVE);$(BIN) serve --store $(BENCHSTORE)-0.3 $(BENCHSERVE)' \
 	  --note '$(BENCHNOTE)'
 

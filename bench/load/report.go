@@ -75,8 +75,10 @@ type LoadPoint struct {
 // Faults are the page faults that an answer cost.
 type Faults struct {
 	Query, Encoding string
-	Sent            int64   // bytes of the body
-	Once, Twice     float64 // an answer; where every page was requested once, and twice
+	Sent            int64 // bytes of the body
+	// Of an answer, where every page was requested once, and where each was requested twice;
+	// negative: not measured.
+	Once, Twice float64
 }
 
 // pages is the number of pages of memory that the body fills.
@@ -263,8 +265,11 @@ func writeFaults(b *strings.Builder, all []Faults, cache CacheUse) {
 	b.WriteString("\n\n| query | coding | bytes sent | pages of memory | faults, new pages | faults, twice |\n" +
 		"|---|---|--:|--:|--:|--:|\n")
 	for _, f := range all {
-		fmt.Fprintf(b, "| %s | %s | %d | %.0f | %.2f | %.2f |\n", f.Query, f.Encoding, f.Sent, f.pages(), f.Once,
-			f.Twice)
+		twice := ""
+		if f.Twice >= 0 {
+			twice = fmt.Sprintf("%.2f", f.Twice)
+		}
+		fmt.Fprintf(b, "| %s | %s | %d | %.0f | %.2f | %s |\n", f.Query, f.Encoding, f.Sent, f.pages(), f.Once, twice)
 	}
 }
 

@@ -281,7 +281,7 @@ func TestBeside(t *testing.T) {
 
 // TestReportOfARun writes a report with all parts of a run.
 func TestReportOfARun(t *testing.T) {
-	faults := []Faults{{"a", Gzip, 40960, 1, 2}, {"b", Gzip, 81920, 0, 10}}
+	faults := []Faults{{"a", Gzip, 40960, 1, -1}, {"b", Gzip, 81920, 0, 10}}
 	v, ok := FaultsVerdict(faults, 0.1)
 	if !ok || v.Met() || v.Got.Median != 0.5 || v.Query != "b-faults" {
 		t.Errorf("%+v", v)
@@ -300,7 +300,7 @@ func TestReportOfARun(t *testing.T) {
 	}
 	for _, want := range []string{
 		"| w | c | 2 | 1.5 (1-2) |  | yes |", "| 0.1 | 0.5 (0.5-0.5) |  | **no** |",
-		"| b | gzip | 81920 | 20 | 0.00 | 10.00 |",
+		"| a | gzip | 40960 | 10 | 1.00 |  |", "| b | gzip | 81920 | 20 | 0.00 | 10.00 |",
 		"100 requests and answered 3 of them", "| s, 1000/s | l, gzip | 10 |",
 	} {
 		if !strings.Contains(b.String(), want) {
