@@ -290,6 +290,10 @@ bench-sums: bench-store .cache/peers/installed ## sums in groups, ours against D
 bench-export: bench-store .cache/peers/installed ## a million rows into pandas, ours against DuckDB and pages; short queries beside exports: five minutes
 	.cache/peers/bin/python bench/export/compare.py $(BIN) $(BENCHSTORE) | tee tmp/export.md
 
+bench-bulk: bench-store $(CLIENTS) ## what DuckDB reads of large tables by URL for one country: requests and bytes, two minutes
+	test -d $(BENCHSTORE)/bulk || $(BIN) build --catalog tmp/catalog --store $(BENCHSTORE) --bulk --bulk-formats parquet >/dev/null
+	.cache/engines/bin/python bench/bulk/part.py $(BIN) $(BENCHSTORE) | tee tmp/bulk.md
+
 bench-pages: build .cache/peers/installed ## a page of records against the same page of Datasette: five minutes
 	test -f $(PEERS)/views/catalog.json || $(GO) run ./cmd/generate views --scale 0.65 --gzip --out $(PEERS)/views
 	$(BIN) build --catalog $(PEERS)/views --store $(PEERS)/store >/dev/null

@@ -12,7 +12,7 @@ import (
 // batch is some rows whose columns are read at a time. Tuple numbers are unpacked once for all
 // columns of a group. The slices that its methods return are valid until the next call.
 type batch struct {
-	rows   []uint32      // ascending
+	rows   []uint32
 	ranges []index.Range // the same
 	tuples map[*snapshot.Group][]uint32
 

@@ -66,8 +66,8 @@ func (f *Field) Type() Type {
 	return Timestamp
 }
 
-// Rows yields the rows to write: ranges of row ids, ascending, none of them empty. slices.Values
-// makes Rows of a slice of ranges.
+// Rows yields the rows to write: ranges of row ids, ascending unless they come from Sorted, none of
+// them empty. slices.Values makes Rows of a slice of ranges.
 type Rows = iter.Seq[index.Range]
 
 // All is all rows of a segment.

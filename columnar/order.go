@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"hdqs/index"
 	"hdqs/snapshot"
 )
 
@@ -91,6 +92,43 @@ func textRanks(c *snapshot.Column) []int64 {
 	}
 	ranks[len(codes)] = int64(len(codes))
 	return ranks
+}
+
+// Sorted yields rows in the order of the values of a field of type String, Boolean or Timestamp,
+// whose columns are coded: nulls last, rows with the same value in their order.
+func Sorted(f *Field, rows Rows) Rows {
+	return func(yield func(index.Range) bool) {
+		ranks := textRanks(f.Column)
+		var space []int64
+		// A counting sort: next is where the next row of each value goes.
+		next := make([]int, f.Column.Cardinality()+2)
+		for b := range batches(rows, RowGroup) {
+			space = b.appendRanks(space[:0], f.Column, ranks)
+			for _, rank := range space {
+				next[rank+1]++
+			}
+		}
+		for i := range next[1:] {
+			next[i+1] += next[i]
+		}
+		sorted := make([]uint32, next[len(next)-1])
+		for b := range batches(rows, RowGroup) {
+			space = b.appendRanks(space[:0], f.Column, ranks)
+			for k, rank := range space {
+				sorted[next[rank]] = b.rows[k]
+				next[rank]++
+			}
+		}
+		for i := 0; i < len(sorted); {
+			r := index.Range{From: sorted[i], To: sorted[i] + 1}
+			for i++; i < len(sorted) && sorted[i] == r.To; i++ {
+				r.To++
+			}
+			if !yield(r) {
+				return
+			}
+		}
+	}
 }
 
 // Bounds returns the smallest and the largest value of a field of type String or Timestamp in some

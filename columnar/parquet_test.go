@@ -2,6 +2,7 @@ package columnar
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -395,10 +396,25 @@ func TestOrderTwin(t *testing.T) {
 					least[i], most[i], some)
 			}
 		}
+		sortable := fields[r.IntN(len(fields))]
+		if kind := sortable.Type(); kind == String || kind == Boolean || kind == Timestamp {
+			checkSorted(t, &sortable, ranges, rows)
+		}
 		got := SortedBy(fields, slices.Values(ranges))
 		if want := sortedBy(fields, rows); len(got) != want {
 			t.Errorf("seed %d: sorted by the first %d fields, want %d", seed, len(got), want)
 		}
+	}
+}
+
+// checkSorted compares Sorted with a stable sort of the rows.
+func checkSorted(t *testing.T, f *Field, ranges []index.Range, rows []uint32) {
+	t.Helper()
+	got := rowsOf(slices.Collect(Sorted(f, slices.Values(ranges))))
+	want := slices.Clone(rows)
+	slices.SortStableFunc(want, func(a, b uint32) int { return compareIn(f, a, b) })
+	if !slices.Equal(got, want) {
+		t.Errorf("rows by %s: %v, want %v", f.Name, got, want)
 	}
 }
 
@@ -418,31 +434,6 @@ func wantBound(f *Field, row uint32) *string {
 
 // sortedBy tries one field more while the rows are sorted by those before.
 func sortedBy(fields []Field, rows []uint32) int {
-	compare := func(f *Field, a, b uint32) int {
-		x, y := wantValue(f, a), wantValue(f, b)
-		switch {
-		case x == y:
-			return 0
-		case x == "null":
-			return 1
-		case y == "null":
-			return -1
-		}
-		switch f.Type() {
-		case String:
-			x, _ = strconv.Unquote(x)
-			y, _ = strconv.Unquote(y)
-			return strings.Compare(x, y)
-		case Boolean:
-			return strings.Compare(x, y)
-		}
-		m, _ := strconv.ParseInt(x, 10, 64)
-		n, _ := strconv.ParseInt(y, 10, 64)
-		if m < n {
-			return -1
-		}
-		return 1
-	}
 	for n := range fields {
 		if fields[n].Type() == Double || fields[n].Type() == Point {
 			return n
@@ -450,7 +441,7 @@ func sortedBy(fields []Field, rows []uint32) int {
 		for k := 1; k < len(rows); k++ {
 			c := 0
 			for i := 0; i <= n && c == 0; i++ {
-				c = compare(&fields[i], rows[k-1], rows[k])
+				c = compareIn(&fields[i], rows[k-1], rows[k])
 			}
 			if c > 0 {
 				return n
@@ -458,4 +449,28 @@ func sortedBy(fields []Field, rows []uint32) int {
 		}
 	}
 	return len(fields)
+}
+
+// compareIn compares the values of a field in two rows, nulls last.
+func compareIn(f *Field, a, b uint32) int {
+	x, y := wantValue(f, a), wantValue(f, b)
+	switch {
+	case x == y:
+		return 0
+	case x == "null":
+		return 1
+	case y == "null":
+		return -1
+	}
+	switch f.Type() {
+	case String:
+		x, _ = strconv.Unquote(x)
+		y, _ = strconv.Unquote(y)
+		return strings.Compare(x, y)
+	case Boolean:
+		return strings.Compare(x, y)
+	}
+	m, _ := strconv.ParseInt(x, 10, 64)
+	n, _ := strconv.ParseInt(y, 10, 64)
+	return cmp.Compare(m, n)
 }

@@ -15,7 +15,7 @@ import (
 
 // tested are the tables of random snapshots: one with points and all kinds of fields, one that can
 // be partitioned, a list of codes, and one without a location.
-var tested = []string{"market", "conflict_event", "org", "refugees"}
+var tested = []string{"market", "conflict_event", "org", "refugees", "food_price"}
 
 // randomStore has a snapshot of garbled tables.
 func randomStore(t testing.TB, dir string, seed uint64, rows int, id string) (*store.Store, *store.Snapshot) {

@@ -25,6 +25,12 @@ const layoutVersion = 1
 // partitionField is the field by whose values large tables are partitioned.
 const partitionField = "location_code"
 
+// timeField is the field by which the rows of a country are sorted first if the order of the table
+// begins with a unit. In that order the rows of all years of a unit follow each other, so each row
+// group has rows of every year, and who asks for the latest reads them all. Food prices, in the
+// order of markets, stay in it: by time first they would have 1.6 times the bytes.
+const timeField = contract.PeriodStart
+
 // pointField is the field of the points of records that have a latitude and a longitude.
 const (
 	pointField   = "geometry"
@@ -69,7 +75,11 @@ func newTable(e, hapi *contract.Endpoint, seg *snapshot.Segment, digest string, 
 	if seg.Rows() > o.PartitionRows && t.field(partitionField) != nil {
 		t.info.PartitionedBy = partitionField
 	}
-	layout, err := json.Marshal([]any{layoutVersion, t.info.PartitionedBy, t.info.Schema, e.Order})
+	basis := []any{layoutVersion, t.info.PartitionedBy, t.info.Schema, e.Order}
+	if t.byTime() {
+		basis = append(basis, timeField)
+	}
+	layout, err := json.Marshal(basis)
 	if err != nil {
 		return nil, err
 	}
@@ -88,18 +98,28 @@ func newTable(e, hapi *contract.Endpoint, seg *snapshot.Segment, digest string, 
 
 // part is the rows of one Parquet file.
 type part struct {
-	folder string // below that of the table, empty for one file
-	rows   columnar.Rows
+	folder string        // below that of the table, empty for one file
+	rows   columnar.Rows // in the order of the file
+	all    columnar.Rows // the same, ascending
+}
+
+// byTime reports whether the rows of a file are sorted by time first.
+func (t *table) byTime() bool {
+	return t.info.PartitionedBy != "" && t.field(timeField) != nil && refCodes[t.endpoint.Order[0]] != nil
 }
 
 // split divides the rows of a table into those of its Parquet files.
 func (t *table) split() []part {
 	if t.info.PartitionedBy == "" {
-		return []part{{rows: columnar.All(t.seg)}}
+		return []part{{rows: columnar.All(t.seg), all: columnar.All(t.seg)}}
 	}
 	var parts []part
 	for _, p := range partitions(t.field(t.info.PartitionedBy).Column) {
-		parts = append(parts, part{t.info.PartitionedBy + "=" + p.folder(), slices.Values(p.ranges)})
+		next := part{folder: t.info.PartitionedBy + "=" + p.folder(), all: slices.Values(p.ranges)}
+		if next.rows = next.all; t.byTime() {
+			next.rows = columnar.Sorted(t.field(timeField), next.all)
+		}
+		parts = append(parts, next)
 	}
 	return parts
 }
@@ -127,8 +147,11 @@ var refCodes = map[string][]string{
 }
 
 // orderFields are the fields by which rows may be sorted: those of the endpoint's order, up to the
-// first that no record has.
+// first that no record has, after the time if rows are sorted by that first.
 func (t *table) orderFields() (fields []columnar.Field) {
+	if t.byTime() {
+		fields = append(fields, *t.field(timeField))
+	}
 	for _, column := range t.endpoint.Order {
 		names := refCodes[column]
 		if names == nil {
@@ -138,6 +161,9 @@ func (t *table) orderFields() (fields []columnar.Field) {
 			f := t.field(name)
 			if f == nil {
 				return fields
+			}
+			if t.byTime() && name == timeField {
+				continue
 			}
 			fields = append(fields, *f)
 		}
@@ -161,14 +187,14 @@ func (t *table) writeParquet(ctx context.Context, to Sink) ([]bulk.File, error) 
 	files := make([]bulk.File, len(t.parts))
 	for i, p := range t.parts {
 		name, err := path.Join(t.info.Table, p.folder, "part-0.parquet"), error(nil)
-		if files[i], err = t.writePart(ctx, name, p.rows, to); err != nil {
+		if files[i], err = t.writePart(ctx, name, &p, to); err != nil {
 			return nil, err
 		}
 	}
 	return files, nil
 }
 
-func (t *table) writePart(ctx context.Context, name string, rows columnar.Rows, to Sink) (bulk.File, error) {
+func (t *table) writePart(ctx context.Context, name string, of *part, to Sink) (bulk.File, error) {
 	f := bulk.File{Path: name, Format: bulk.Parquet}
 	p, err := to.Create(&f)
 	if err != nil {
@@ -180,7 +206,7 @@ func (t *table) writePart(ctx context.Context, name string, rows columnar.Rows, 
 	for _, code := range bounded {
 		o.Bloom = append(o.Bloom, code.Name)
 	}
-	if f.Rows, err = columnar.WriteParquet(stoppable{ctx, p}, t.fields, rows, o); err != nil {
+	if f.Rows, err = columnar.WriteParquet(stoppable{ctx, p}, t.fields, of.rows, o); err != nil {
 		return f, err
 	}
 	for i := range t.fields {
@@ -190,7 +216,7 @@ func (t *table) writePart(ctx context.Context, name string, rows columnar.Rows, 
 	}
 	f.Min, f.Max = map[string]string{}, map[string]string{}
 	for _, field := range bounded {
-		if least, most, ok := columnar.Bounds(field, rows); ok {
+		if least, most, ok := columnar.Bounds(field, of.all); ok {
 			f.Min[field.Name], f.Max[field.Name] = least, most
 		}
 	}

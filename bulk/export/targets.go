@@ -24,6 +24,9 @@ func ToStore(ctx context.Context, b *bulk.Bulk, snap *store.Snapshot, o Options)
 	}
 	for _, m := range earlier {
 		if m.Snapshot == snap.Manifest.ID {
+			if hasAll(b, m) { // an earlier release may have written other bytes
+				return m, b.PutManifest(m)
+			}
 			o.Formats, o.Tables = contents(m)
 		}
 	}
@@ -32,6 +35,16 @@ func ToStore(ctx context.Context, b *bulk.Bulk, snap *store.Snapshot, o Options)
 		return nil, err
 	}
 	return m, b.PutManifest(m)
+}
+
+// hasAll reports whether all files of a manifest are whole.
+func hasAll(b *bulk.Bulk, m *bulk.Manifest) bool {
+	for f := range m.All {
+		if !b.Has(f, true) {
+			return false
+		}
+	}
+	return true
 }
 
 // manifests are those of all snapshots that can be read. What cannot be taken over is written anew.
