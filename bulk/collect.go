@@ -105,9 +105,19 @@ func (c *Collected) remove(inventory store.Inventory, gone []store.Object, dryRu
 	return nil
 }
 
+// SnapshotsIn returns the ids of the snapshots that have bulk files.
+func SnapshotsIn(inventory store.Inventory) (map[string]bool, error) {
+	return idsIn(inventory, manifestsDir)
+}
+
 // snapshotsOf returns the ids of the snapshots of a store.
 func snapshotsOf(inventory store.Inventory) (map[string]bool, error) {
-	objects, err := inventory.List(path.Dir(store.ManifestName("any")))
+	return idsIn(inventory, path.Dir(store.ManifestName("any")))
+}
+
+// idsIn returns the ids of the manifests in a folder.
+func idsIn(inventory store.Inventory, folder string) (map[string]bool, error) {
+	objects, err := inventory.List(folder)
 	if err != nil {
 		return nil, err
 	}

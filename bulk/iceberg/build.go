@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -102,6 +103,7 @@ func (b *builder) add(s *State) error {
 			return err
 		}
 	}
+	next.Summary[manifestsKey] = b.manifestNames()
 	list := listFile(b.manifests, next.ID, next.Parent, next.Sequence)
 	next.List = b.put("snap-"+strconv.FormatInt(next.ID, 10)+"-", list)
 
@@ -160,8 +162,8 @@ func (b *builder) entries(s *State, next *snapshotJSON) (entries [3][]origin) {
 		live[f.Path] = origin{next.ID, next.Sequence, b.metadata.DefaultSpec, f}
 		entries[added] = append(entries[added], live[f.Path])
 	}
-	for path, was := range b.live {
-		if now, ok := live[path]; !ok || now.spec != was.spec {
+	for name, was := range b.live {
+		if now, ok := live[name]; !ok || now.spec != was.spec {
 			entries[deleted] = append(entries[deleted], was)
 		}
 	}
@@ -171,6 +173,13 @@ func (b *builder) entries(s *State, next *snapshotJSON) (entries [3][]origin) {
 	b.live = live
 	return entries
 }
+
+// What summaries have besides what engines know: the tag of the state, and the names of its
+// manifests, by which Write knows which files are in use.
+const (
+	stateKey     = "hdqs.snapshot-id"
+	manifestsKey = "hdqs.manifests"
+)
 
 // summary returns what engines show of a state.
 func summary(s *State, entries [3][]origin) map[string]string {
@@ -185,7 +194,7 @@ func summary(s *State, entries [3][]origin) map[string]string {
 	if len(entries[deleted]) > 0 {
 		operation = "overwrite"
 	}
-	out := map[string]string{"operation": operation, "hdqs.snapshot-id": s.ID}
+	out := map[string]string{"operation": operation, stateKey: s.ID}
 	out["added-data-files"], out["added-records"] = count(entries[added])
 	out["deleted-data-files"], out["deleted-records"] = count(entries[deleted])
 	out["total-data-files"], out["total-records"] = count(slices.Concat(entries[existing], entries[added]))
@@ -222,6 +231,15 @@ func (b *builder) write(entries [3][]origin, next *snapshotJSON) error {
 		b.manifests = append(b.manifests, m)
 	}
 	return nil
+}
+
+// manifestNames are the names of the manifests of the state, with blanks between them.
+func (b *builder) manifestNames() string {
+	var names []string
+	for _, m := range b.manifests {
+		names = append(names, path.Base(m.path))
+	}
+	return strings.Join(names, " ")
 }
 
 // put adds a file and returns its path.

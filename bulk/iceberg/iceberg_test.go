@@ -335,3 +335,127 @@ func TestWriteKeepsTheVersionBefore(t *testing.T) {
 		t.Errorf("error %v, want one that quotes the version", err)
 	}
 }
+
+// TestWriteKeepsWhatCopiesHave copies a table without the times of its files, as `cp -r` does, and
+// writes over what a killed writer has left.
+func TestWriteKeepsWhatCopiesHave(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "metadata")
+	table := randomTable(rand.New(rand.NewPCG(5, 7)))
+	add := func(i int) *Metadata {
+		table.States = append(table.States, State{
+			ID: fmt.Sprint("s", i), Time: time.Unix(int64(2e9+i), 0), Fields: []Field{{1, "n", "", Long}},
+			Files: []File{{Path: fmt.Sprint("/", i)}},
+		})
+		return build(t, table).made
+	}
+	table.States = nil
+	first, second, lost, third := add(1), add(2), add(3), add(4)
+	for _, m := range []*Metadata{first, second} {
+		if _, err := Write(dir, m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	copied := filepath.Join(t.TempDir(), "metadata")
+	if err := os.CopyFS(copied, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(copied)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, e := range entries { // in any order
+		at := time.Unix(int64(1e9+i*7919%97), 0)
+		if err := os.Chtimes(filepath.Join(copied, e.Name()), at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, data := range lost.Files {
+		if err := os.WriteFile(filepath.Join(copied, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(copied, metadataName(3)), lost.JSON, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	version, err := Write(copied, third)
+	if err != nil || version != 4 {
+		t.Fatalf("version %d, %v; want 4, since 3 is taken", version, err)
+	}
+	want := map[string][]byte{hintName: []byte("4"), metadataName(2): second.JSON, metadataName(4): third.JSON}
+	maps.Copy(want, second.Files)
+	maps.Copy(want, third.Files)
+	got := map[string][]byte{}
+	for _, e := range must(os.ReadDir(copied)) {
+		got[e.Name()] = must(os.ReadFile(filepath.Join(copied, e.Name())))
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("the folder has %q, want %q", slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
+	}
+	// Metadata of an earlier release names no manifests, so nothing of it may be removed.
+	earlier := bytes.ReplaceAll(third.JSON, []byte(manifestsKey), []byte("hdqs.other"))
+	if err := os.WriteFile(filepath.Join(copied, metadataName(4)), earlier, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Write(copied, add(5)); err != nil {
+		t.Fatal(err)
+	}
+	for name := range want {
+		if _, err := os.Stat(filepath.Join(copied, name)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// TestExpire removes states from random tables: those that stay have the files that they had.
+func TestExpire(t *testing.T) {
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 19))
+		table := randomTable(r)
+		whole := build(t, table)
+		kept, stays := map[string]bool{}, []snapshotJSON{}
+		for _, s := range whole.json.Snapshots {
+			if id := s.Summary[stateKey]; r.IntN(2) == 0 {
+				kept[id] = true
+				stays = append(stays, s)
+			}
+		}
+		dir := t.TempDir()
+		metadata := filepath.Join(dir, filepath.FromSlash(Folder), "t", "metadata")
+		if _, err := Write(metadata, whole.made); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // the second time nothing changes
+			if err := Expire(dir, kept); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(stays) == 0 {
+			if _, err := os.Stat(filepath.Dir(metadata)); err == nil {
+				t.Fatalf("seed %d: the table is there without a state", seed)
+			}
+			continue
+		}
+		got := readWritten(t, metadata)
+		if version := string(got.made.Files[hintName]); (version == "1") != (len(stays) == len(whole.json.Snapshots)) {
+			t.Fatalf("seed %d: version %s", seed, version)
+		}
+		if !reflect.DeepEqual(got.json.Snapshots, stays) || len(got.json.Refs) != len(stays)+1 ||
+			got.json.Refs[mainBranch].Snapshot != stays[len(stays)-1].ID ||
+			got.json.CurrentSnapshot != stays[len(stays)-1].ID ||
+			got.json.CurrentSchema != stays[len(stays)-1].Schema || len(got.json.SnapshotLog) != len(stays) {
+			t.Fatalf("seed %d: %+v, want the snapshots %+v", seed, got.json, stays)
+		}
+		for _, s := range stays {
+			if found := got.files(&s); !reflect.DeepEqual(found, whole.files(&s)) {
+				t.Fatalf("seed %d: %s has the files %v", seed, s.Summary[stateKey], found)
+			}
+		}
+	}
+}

@@ -29,14 +29,15 @@ var types = map[string]Type{
 // Update writes the Iceberg tables of the bulk files of a store in the directory dir: one for each
 // table, with one state for each snapshot whose files are there. location is the address by which
 // engines find dir; with an empty one tables stay at the address that they have, which is the
-// absolute path of dir for new ones. Call it after files were added or removed.
-func Update(b *bulk.Bulk, dir, location string) error {
+// absolute path of dir for new ones. Snapshots that are not in only are left out; nil is all. Call
+// it after files were added or removed.
+func Update(b *bulk.Bulk, dir, location string, only map[string]bool) error {
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
 	u := updater{bulk: b, columns: map[string][]Column{}}
-	if err := u.readManifests(); err != nil {
+	if err := u.readManifests(only); err != nil {
 		return err
 	}
 	folder := filepath.Join(absolute, filepath.FromSlash(Folder))
@@ -64,7 +65,7 @@ func Update(b *bulk.Bulk, dir, location string) error {
 
 // locationOf returns the address at which a table says that its store is, empty if there is none.
 func locationOf(metadata, name string) string {
-	_, text, _, err := currentVersion(metadata)
+	_, text, err := currentVersion(metadata)
 	if err != nil {
 		return ""
 	}
@@ -99,12 +100,15 @@ type updater struct {
 	columns   map[string][]Column // of files, by name: snapshots share most of them
 }
 
-func (u *updater) readManifests() error {
+func (u *updater) readManifests(only map[string]bool) error {
 	ids, err := u.bulk.Snapshots()
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
+		if only != nil && !only[id] {
+			continue
+		}
 		m, err := u.bulk.Manifest(id)
 		if err != nil {
 			return err

@@ -82,7 +82,7 @@ func TestUpdateReadsFooters(t *testing.T) {
 	testkit.WriteFile(t, filepath.Join(dir, "bulk/iceberg/gone/metadata/version-hint.text"), []byte("1"))
 	want := dir
 	for _, location := range []string{"", "s3://bucket/prefix/", ""} {
-		if err := Update(b, dir, location); err != nil {
+		if err := Update(b, dir, location, nil); err != nil {
 			t.Fatal(err)
 		}
 		if location != "" {
@@ -117,7 +117,7 @@ func TestUpdateReadsFooters(t *testing.T) {
 	if err := os.Remove(b.Path(&empty)); err != nil {
 		t.Fatal(err)
 	}
-	if err := Update(b, dir, ""); err == nil || !strings.Contains(err.Error(),
+	if err := Update(b, dir, "", nil); err == nil || !strings.Contains(err.Error(),
 		"event/part-1.parquet of snapshot a-newer") {
 		t.Errorf("error %v, want one that names the file that is not there", err)
 	}

@@ -153,7 +153,7 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 		err = write(l.Snapshot) // an earlier load may have had no --bulk
 	}
 	if err == nil {
-		err = f.updateIceberg(into)
+		err = f.updateIceberg(ctx, into, l.Snapshot)
 	}
 	if err != nil {
 		return nil, storeError(err)

@@ -1,16 +1,17 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"hdqs/bulk"
 	"hdqs/bulk/iceberg"
+	"hdqs/internal/replica"
 	"hdqs/snapshot/store"
 )
 
@@ -34,12 +35,33 @@ func collectAll(inventory store.Inventory, o store.CollectOptions) (*collected, 
 	return &collected{found, files.Files}, nil
 }
 
-// renewIceberg writes the Iceberg tables of a store again, if it has any, without what was removed.
-func renewIceberg(st *openStore) error {
-	if _, err := os.Stat(filepath.Join(st.Dir(), filepath.FromSlash(iceberg.Folder))); err != nil {
-		return nil
+// expireIceberg removes the snapshots that were removed from the Iceberg tables of a store. Those
+// of a bucket are changed in a temporary folder: the copy of the store may lack files, or have
+// more.
+func expireIceberg(ctx context.Context, st *openStore, inventory store.Inventory) error {
+	kept, err := bulk.SnapshotsIn(inventory)
+	if err != nil {
+		return err
 	}
-	return iceberg.Update(bulk.Open(st.Store), st.Dir(), "")
+	if st.remote == nil {
+		return iceberg.Expire(st.Dir(), kept)
+	}
+	dir, err := os.MkdirTemp("", "hdqs-gc-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	tables, err := store.Open(dir)
+	if err != nil {
+		return err
+	}
+	if err := replica.NewReplica(st.remote, tables, st.channel).FetchIceberg(ctx); err != nil {
+		return err
+	}
+	if err := iceberg.Expire(dir, kept); err != nil {
+		return err
+	}
+	return st.remote.PushIceberg(ctx, tables)
 }
 
 func newCollect() *cobra.Command {
@@ -77,8 +99,8 @@ published. The grace must be longer than a load takes.`,
 			if err != nil {
 				return storeError(err)
 			}
-			if st.remote == nil && !o.DryRun {
-				if err := renewIceberg(st); err != nil {
+			if !o.DryRun {
+				if err := expireIceberg(cmd.Context(), st, inventory); err != nil {
 					return storeError(err)
 				}
 			}

@@ -191,12 +191,20 @@ func (f *buildFlags) tablesAt(into *openStore) string {
 }
 
 // updateIceberg adds the published snapshot to the Iceberg tables. If that fails, the next load
-// does it.
-func (f *buildFlags) updateIceberg(into *openStore) error {
+// does it. The tables of a bucket have the snapshots that the bucket has, not those of the copy.
+func (f *buildFlags) updateIceberg(ctx context.Context, into *openStore, id string) error {
 	if !f.withBulk {
 		return nil
 	}
-	if err := iceberg.Update(bulk.Open(into.Store), into.Dir(), f.tablesAt(into)); err != nil {
+	var only map[string]bool
+	if into.remote != nil {
+		var err error
+		if only, err = bulk.SnapshotsIn(into.remote.Inventory(ctx)); err != nil {
+			return err
+		}
+		only[id] = true
+	}
+	if err := iceberg.Update(bulk.Open(into.Store), into.Dir(), f.tablesAt(into), only); err != nil {
 		return fmt.Errorf("the Iceberg tables of the store: %w", err)
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -135,11 +134,46 @@ func (r *Remote) putFile(ctx context.Context, name, file string) error {
 
 // PushIceberg uploads the files of Iceberg tables that the remote store lacks, the hints last:
 // those publish. Then it removes those that the local store does not have any more. The local store
-// must have begun with the tables of the remote one (FetchIceberg).
+// must have begun with the tables of the remote one (FetchIceberg). If someone else has written the
+// next version of a table meanwhile the error is ErrConflict.
 func (r *Remote) PushIceberg(ctx context.Context, local *store.Store) error {
+	names, hints, err := icebergFiles(local)
+	if err != nil {
+		return err
+	}
+	listed, err := r.listed(ctx, icebergDir)
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		file := filepath.Join(local.Dir(), filepath.FromSlash(name))
+		if _, ok := listed[name]; ok {
+			continue // a name depends on the content, or FetchIceberg has read the file
+		}
+		if err := r.putIceberg(ctx, name, file); err != nil {
+			return err
+		}
+	}
+	for _, name := range hints {
+		if err := r.putFile(ctx, name, filepath.Join(local.Dir(), filepath.FromSlash(name))); err != nil {
+			return err
+		}
+	}
+	for name, o := range listed {
+		here := slices.Contains(names, name) || slices.Contains(hints, name)
+		if !here && time.Since(o.Modified) > rewriteAge {
+			if err := r.objects.remove(ctx, name); err != nil {
+				return r.wrap(name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// icebergFiles returns the names of the files of a store's Iceberg tables.
+func icebergFiles(local *store.Store) (names, hints []string, err error) {
 	root := filepath.Join(local.Dir(), filepath.FromSlash(icebergDir))
-	var names, hints []string
-	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || strings.HasPrefix(d.Name(), ".") {
 			return err
 		}
@@ -152,34 +186,28 @@ func (r *Remote) PushIceberg(ctx context.Context, local *store.Store) error {
 		return err
 	})
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+		err = nil
 	}
+	return names, hints, err
+}
+
+// putIceberg uploads a file of an Iceberg table that the remote store did not have.
+func (r *Remote) putIceberg(ctx context.Context, name, file string) error {
+	data, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	listed, err := r.listed(ctx, icebergDir)
+	err = r.objects.put(ctx, name, bytes.NewReader(data), int64(len(data)), condition{absent: true})
+	if errors.Is(err, errPrecondition) {
+		// The first try of this write may have succeeded without an answer.
+		there, _, readErr := r.objects.read(ctx, name, "", int64(len(data)))
+		if readErr == nil && bytes.Equal(there, data) {
+			return nil
+		}
+		err = fmt.Errorf("%w: another load or gc has written it meanwhile; run this one again", ErrConflict)
+	}
 	if err != nil {
-		return err
-	}
-	for _, name := range slices.Concat(names, hints) {
-		file := filepath.Join(local.Dir(), filepath.FromSlash(name))
-		info, err := os.Stat(file)
-		if err != nil {
-			return err
-		}
-		if o, ok := listed[name]; ok && o.Bytes == info.Size() && path.Base(name) != icebergHint {
-			continue
-		}
-		if err := r.putFile(ctx, name, file); err != nil {
-			return err
-		}
-	}
-	for name, o := range listed {
-		if !slices.Contains(names, name) && path.Base(name) != icebergHint && time.Since(o.Modified) > rewriteAge {
-			if err := r.objects.remove(ctx, name); err != nil {
-				return r.wrap(name, err)
-			}
-		}
+		return r.wrap(name, err)
 	}
 	return nil
 }
@@ -269,8 +297,8 @@ func (r *Replica) FetchIceberg(ctx context.Context) error {
 	for name, o := range listed {
 		file := filepath.Join(r.local.Dir(), filepath.FromSlash(name))
 		info, err := os.Stat(file)
-		if !filepath.IsLocal(filepath.FromSlash(name)) || err == nil && info.Size() == o.Bytes &&
-			path.Base(name) != icebergHint {
+		same := err == nil && info.Size() == o.Bytes && strings.HasSuffix(name, ".avro") // named by content
+		if same || !filepath.IsLocal(filepath.FromSlash(name)) {
 			continue
 		}
 		refs = append(refs, store.SegmentRef{Table: name, Bytes: o.Bytes})
