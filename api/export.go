@@ -164,6 +164,9 @@ func exportWriter(a *reply, found exported) (func(io.Writer) error, error) {
 		if err != nil {
 			return nil, err
 		}
+		if field, n := sheet.LongText(rows); n > 0 {
+			return nil, &contract.Invalid{Issues: []contract.Issue{contract.LongText(r, field, n, render.MaxSheetText)}}
+		}
 		return func(w io.Writer) error { return sheet.Write(w, rows) }, nil
 	case contract.FormatExcelCSV:
 		var err error

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"net"
@@ -88,6 +89,35 @@ func TestFormulasAreText(t *testing.T) {
 		}
 	}
 	compareCells(t, "xlsx", cellsOfSheet(t, exportAnswer(t, s, target+"xlsx").Body), want)
+}
+
+// TestLongTextsOfSheets checks that a text is never cut: a workbook with one that is too long for a
+// cell is refused, one with other rows or fields is not.
+func TestLongTextsOfSheets(t *testing.T) {
+	t.Parallel()
+	texts := []string{strings.Repeat("é", 32767), strings.Repeat("😀", 16384), strings.Repeat("a", 40000)}
+	table := sampleTable(planOf(exportedPath).Endpoint, len(texts), rand.New(rand.NewPCG(1, 2)))
+	for i, row := range table.rows {
+		row["location_name"], row["location_code"] = texts[i], string(rune('A'+i))
+	}
+	s := testServer(t, Options{}, []*testTable{table})
+	target := exportedPath + "/export?app_identifier=" + url.QueryEscape(goodIdentifier) + "&output_format="
+	counts := map[string]int{"": 32768, "&location_code=A": 0, "&location_code=B": 32768, "&location_code=C": 40000}
+	for filter, length := range counts {
+		want := 200
+		if length > 0 {
+			want = 422
+		}
+		got := s.Answer("GET", target+"xlsx"+filter, nil)
+		text := fmt.Sprintf("at most 32767 characters, and a record has %d in location_name", length)
+		if got.Status != want || want == 422 && !strings.Contains(string(got.Body), text) {
+			t.Errorf("%q: %d %.300s, want %d", filter, got.Status, got.Body, want)
+		}
+		exportAnswer(t, s, exportedPath+"/export?fields=location_code&output_format=xlsx"+filter)
+	}
+	want := cellsOf(t, exportAnswer(t, s, exportedPath+"/export?location_code=A&output_format=csv").Body)
+	compareCells(t, "xlsx", cellsOfSheet(t,
+		exportAnswer(t, s, exportedPath+"/export?location_code=A&output_format=xlsx").Body), want)
 }
 
 // TestExportSlots checks that exports beyond the limit get 503, and that a client that goes away

@@ -161,6 +161,16 @@ func NoTable(r *Request) Issue {
 	}
 }
 
+// LongText is the issue of an export as xlsx of a text that is too long for a cell, of which most
+// is the bound. Programs that read such a file cut the text, or refuse all of it.
+func LongText(r *Request, field string, length, most int) Issue {
+	return Issue{
+		Type: "too_much", Param: formatParam, Input: r.Format, CtxKey: "max_length", CtxInt: most,
+		Text: fmt.Sprintf("A cell of xlsx has at most %d characters, and a record has %d in %s; choose other fields "+
+			"with fields=, filter, or ask for output_format=csv-excel", most, length, field),
+	}
+}
+
 // TooManyRows is the issue of an export of more rows than the server or the format allows.
 func TooManyRows(r *Request, rows, most int) Issue {
 	text := fmt.Sprintf("An export has at most %d records, and this one would have %d; filter, "+

@@ -129,6 +129,53 @@ func (s *Sheet) Write(w io.Writer, rows iter.Seq[index.Range]) error {
 	return z.Close()
 }
 
+// MaxSheetText is the longest text of a cell, in units of UTF-16.
+const MaxSheetText = 32767
+
+// LongText finds a text in some rows that is too long for a cell: the name of its field and the
+// length of the text, which is 0 if there is none. It reads rows only if a column has such a text.
+func (s *Sheet) LongText(rows iter.Seq[index.Range]) (field string, length int) {
+	for i := range s.fields {
+		c := s.fields[i].column
+		lengths := longTexts(c)
+		if lengths == nil {
+			continue
+		}
+		for r := range rows {
+			for row := r.From; row < r.To; row++ {
+				at := row
+				if c.Group != nil {
+					at = uint32(c.Group.Codes.At(row))
+				}
+				if n := lengths[uint32(c.Codes().At(at))]; n > 0 {
+					return s.fields[i].name, n
+				}
+			}
+		}
+	}
+	return "", 0
+}
+
+// longTexts returns the lengths of the texts of a column that are too long for a cell, by code.
+func longTexts(c *snapshot.Column) (lengths map[uint32]int) {
+	if c.Kind != snapshot.Text {
+		return nil
+	}
+	for code := range uint32(c.Cardinality()) {
+		text := c.TextOf(code)
+		if len(text) <= MaxSheetText {
+			continue
+		}
+		if n := units(text); n > MaxSheetText {
+			if lengths == nil {
+				lengths = map[uint32]int{}
+			}
+			lengths[code] = n
+		}
+	}
+	return lengths
+}
+
 // sheetFlush is from how many bytes on the text of rows is written.
 const sheetFlush = 32 << 10
 
@@ -238,15 +285,9 @@ func appendSheetTime(dst []byte, micros int64) []byte {
 	return append(dst, `</v>`...)
 }
 
-// maxSheetText is the longest text of a cell, in units of UTF-16.
-const maxSheetText = 32767
-
 // appendXML appends a text as XML. Characters that XML does not have are written as _xHHHH_, as is
 // an underscore that would begin such a form.
 func appendXML(dst []byte, text string) []byte {
-	if len(text) > maxSheetText {
-		text = cutUnits(text, maxSheetText)
-	}
 	for i, r := range text {
 		switch {
 		case r == '&':
@@ -277,13 +318,10 @@ func isSheetEscape(text string) bool {
 	return err == nil
 }
 
-// cutUnits cuts a text after at most some units of UTF-16.
-func cutUnits(text string, most int) string {
-	n := 0
-	for i, r := range text {
-		if n += max(1, utf16.RuneLen(r)); n > most {
-			return text[:i]
-		}
+// units is the length of a text in units of UTF-16.
+func units(text string) (n int) {
+	for _, r := range text {
+		n += max(1, utf16.RuneLen(r))
 	}
-	return text
+	return n
 }
