@@ -57,6 +57,10 @@
 //   - Whole rows rendered in advance: no gain for neighbouring rows, and 3.4 times slower for
 //     scattered ones, for 34 times the memory (prototype).
 //   - Successive moves of 64 bytes for texts of up to 384: 20 % slower than memmove.
+//   - Reading the first number of every range of a batch, in all columns, before unpacking them, so
+//     that cache misses overlap: 4 to 14 % less time for gzip of conflict events in 830 ranges of
+//     12 rows, no difference for few ranges, 3 to 6 % more for single rows, which are gathered. So
+//     it is done for ranges only.
 //   - Parts of 256 KB to 1 MB: the same CPU time of the server as parts of 128 KB.
 //   - Building with a profile of the benchmarks: no measurable gain in the CPU time of the server,
 //     for 25 seconds more of building. With GOAMD64=v3: 3 to 5 %, but older machines cannot run the
