@@ -20,13 +20,13 @@ done
 # The description leaves out that lists come as CSV and GeoJSON too, since generated clients would not
 # compile with several types. Here they are added, so that the types of all answers are checked. It
 # also describes whole records only, so with the parameter fields a record may lack any key.
-# Parameters that the same code reads are kept in two operations: those for several values by their
-# schema. Computed answers have the filters of the lists, so they are tried for two endpoints.
+# Parameters that the same code reads are kept in two operations: those of the same name and schema,
+# those for several values by their schema. With TIMES above 1 only the latter are left out. Computed answers have the filters of the lists, so they are tried for two endpoints.
 description=$(mktemp --suffix=.json)
 config=$(mktemp --suffix=.toml)
 trap 'kill "$server" 2>/dev/null; rm -f "$log" "$description" "$config"' EXIT
 awk -v times="$times" '$1 == "max-examples" { $3 *= times } { print }' .ci/schemathesis.toml >"$config"
-"$cache/bin/python" - "$base/openapi.json" >"$description" <<'EOF'
+"$cache/bin/python" - "$base/openapi.json" "$times" >"$description" <<'EOF'
 import collections, json, sys, urllib.request
 
 api = json.load(urllib.request.urlopen(sys.argv[1]))
@@ -44,7 +44,7 @@ for path, methods in list(api["paths"].items()):
             p = api["components"]["parameters"][p["$ref"].rsplit("/", 1)[1]]
         name, shape = p["name"], json.dumps(p["schema"], sort_keys=True)
         if not name.endswith("__in"):
-            shape = path + name
+            shape = name + (path if int(sys.argv[2]) > 1 else shape)
         kept[shape] += 1
         if kept[shape] <= 2:
             parameters.append(p)
