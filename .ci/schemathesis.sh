@@ -21,7 +21,8 @@ done
 # compile with several types. Here they are added, so that the types of all answers are checked. It
 # also describes whole records only, so with the parameter fields a record may lack any key.
 # Parameters that the same code reads are kept in two operations: those of the same name and schema,
-# those for several values by their schema. With TIMES above 1 only the latter are left out. Computed answers have the filters of the lists, so they are tried for two endpoints.
+# and those for several values by their schema. With TIMES above 1 only the latter are left out.
+# Computed answers have the filters of the lists, so they are tried for two endpoints.
 description=$(mktemp --suffix=.json)
 config=$(mktemp --suffix=.toml)
 trap 'kill "$server" 2>/dev/null; rm -f "$log" "$description" "$config"' EXIT

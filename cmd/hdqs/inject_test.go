@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -71,15 +72,50 @@ type tracer struct {
 	below  string
 	inject injection
 	seen   map[step]int
-	inside map[int]bool // threads between the entry and the exit of a call
-	fail   map[int]bool // those of them whose call is to fail
 	result traced
+}
+
+// tracedVariable is the environment variable that makes the test binary start the program that its
+// arguments name. From then on the calls that change files, and no others, stop it for its tracer.
+const tracedVariable = "HDQS_TEST_TRACED"
+
+func init() {
+	if os.Getenv(tracedVariable) != "" {
+		fmt.Fprintln(os.Stderr, startTraced())
+		os.Exit(1)
+	}
+}
+
+func startTraced() error {
+	statement := func(code uint16, k uint32) unix.SockFilter { return unix.SockFilter{Code: code, K: k} }
+	filter := []unix.SockFilter{statement(unix.BPF_LD|unix.BPF_W|unix.BPF_ABS, 0)} // the number of the call
+	for number := range calls {
+		unlessEqual := statement(unix.BPF_JMP|unix.BPF_JEQ|unix.BPF_K, uint32(number))
+		unlessEqual.Jf = 1
+		filter = append(filter, unlessEqual, statement(unix.BPF_RET|unix.BPF_K, unix.SECCOMP_RET_TRACE))
+	}
+	filter = append(filter, statement(unix.BPF_RET|unix.BPF_K, unix.SECCOMP_RET_ALLOW))
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	runtime.LockOSThread() // the filter is of this thread, and of the program that it starts
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0)
+	if err != nil {
+		return err
+	}
+	// One thread at a time, so that the calls keep their order.
+	return unix.Exec(os.Args[1], os.Args[1:], environment("GOMAXPROCS=1", "GODEBUG=asyncpreemptoff=1"))
 }
 
 // runTraced runs the program to its end and makes a call fail. It looks only at calls that change
 // files below a directory.
 func runTraced(t *testing.T, below string, inject injection, args ...string) traced {
 	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	said := [2]string{filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "errors")}
@@ -92,20 +128,15 @@ func runTraced(t *testing.T, below string, inject injection, args ...string) tra
 		defer f.Close()
 		files = append(files, f)
 	}
-	process, err := os.StartProcess(binary, append([]string{binary}, args...), &os.ProcAttr{
-		// The program stops at each call, so the calls of the collector and of preemption are
-		// avoided.
-		Env:   environment("GOMAXPROCS=1", "GOGC=off", "GODEBUG=asyncpreemptoff=1"),
+	process, err := os.StartProcess(self, append([]string{self, binary}, args...), &os.ProcAttr{
+		Env:   environment(tracedVariable + "=1"),
 		Files: files,
 		Sys:   &syscall.SysProcAttr{Ptrace: true, Setpgid: true},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr := &tracer{
-		pid: process.Pid, below: below, inject: inject,
-		seen: map[step]int{}, inside: map[int]bool{}, fail: map[int]bool{},
-	}
+	tr := &tracer{pid: process.Pid, below: below, inject: inject, seen: map[step]int{}}
 	code, err := tr.follow()
 	if err != nil {
 		_ = process.Kill()
@@ -116,7 +147,7 @@ func runTraced(t *testing.T, below string, inject injection, args ...string) tra
 	return tr.result
 }
 
-// follow runs the program from call to call until it ends, and returns its exit code, or -1 if it
+// follow runs the program from stop to stop until it ends, and returns its exit code, or -1 if it
 // was killed.
 func (tr *tracer) follow() (code int, err error) {
 	pid := tr.pid
@@ -124,11 +155,11 @@ func (tr *tracer) follow() (code int, err error) {
 	if _, err := unix.Wait4(pid, &status, 0, nil); err != nil {
 		return 0, err
 	}
-	options := unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_EXITKILL
+	options := unix.PTRACE_O_TRACESECCOMP | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_TRACEFORK | unix.PTRACE_O_EXITKILL
 	if err := unix.PtraceSetOptions(pid, options); err != nil {
 		return 0, err
 	}
-	if err := unix.PtraceSyscall(pid, 0); err != nil {
+	if err := unix.PtraceCont(pid, 0); err != nil {
 		return 0, err
 	}
 	for {
@@ -147,7 +178,7 @@ func (tr *tracer) follow() (code int, err error) {
 		}
 		signal := 0
 		switch stopped := status.StopSignal(); {
-		case stopped == unix.SIGTRAP|0x80:
+		case status.TrapCause() == unix.PTRACE_EVENT_SECCOMP:
 			if err := tr.call(tid); err != nil && err != unix.ESRCH {
 				return 0, err
 			}
@@ -155,30 +186,14 @@ func (tr *tracer) follow() (code int, err error) {
 		default:
 			signal = int(stopped)
 		}
-		if err := unix.PtraceSyscall(tid, signal); err != nil && err != unix.ESRCH {
+		if err := unix.PtraceCont(tid, signal); err != nil && err != unix.ESRCH {
 			return 0, err
 		}
 	}
 }
 
-// call handles the entry or the exit of a call.
+// call handles a call that is about to be made.
 func (tr *tracer) call(tid int) error {
-	if tr.inside[tid] = !tr.inside[tid]; tr.inside[tid] {
-		return tr.entry(tid)
-	}
-	if !tr.fail[tid] {
-		return nil
-	}
-	delete(tr.fail, tid)
-	var r unix.PtraceRegs
-	if err := unix.PtraceGetRegs(tid, &r); err != nil {
-		return err
-	}
-	r.Rax = -uint64(tr.inject.fault)
-	return unix.PtraceSetRegs(tid, &r)
-}
-
-func (tr *tracer) entry(tid int) error {
 	var r unix.PtraceRegs
 	if err := unix.PtraceGetRegs(tid, &r); err != nil {
 		return err
@@ -217,8 +232,8 @@ func (tr *tracer) entry(tid int) error {
 	if tr.inject.fault == 0 {
 		return unix.Kill(tr.pid, unix.SIGKILL)
 	}
-	tr.fail[tid] = true
 	r.Orig_rax = ^uint64(0) // no such call, so that nothing happens
+	r.Rax = -uint64(tr.inject.fault)
 	return unix.PtraceSetRegs(tid, &r)
 }
 
