@@ -20,7 +20,7 @@ func TestSelectShared(t *testing.T) {
 	}
 	n, rounds := 40, 20
 	if testing.Short() { // enough queries that the cache is full
-		n, rounds = 12, 6
+		n, rounds = 12, 2
 	}
 	queries, pages := make([]*Query, n), make([]Page, n)
 	for i := range queries {

@@ -197,3 +197,11 @@ func TestHuffmanLimits(t *testing.T) {
 		}
 	}
 }
+
+// TestLongWholeRoundTrip compresses bodies of megabytes.
+func TestLongWholeRoundTrip(t *testing.T) {
+	t.Parallel()
+	for _, body := range [][]byte{records(rand.New(rand.NewPCG(1, 2)), 40_000), bytes.Repeat([]byte("0"), 9<<20)} {
+		checkWhole(t, body)
+	}
+}

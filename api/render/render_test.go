@@ -249,7 +249,11 @@ func TestConcurrentUse(t *testing.T) {
 	tab := randomTable(t, r, 5000)
 	whole := []index.Range{{From: 0, To: 5000}}
 	want := naiveJSON(tab, whole)
-	for range 10 {
+	rounds := 10
+	if testing.Short() {
+		rounds = 3
+	}
+	for range rounds {
 		render, err := New(tab.seg, tab.fields, encode.Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -284,41 +288,6 @@ func TestConcurrentUse(t *testing.T) {
 		if render.Forget(); render.Bytes() != 0 {
 			t.Errorf("%d bytes are left", render.Bytes())
 		}
-	}
-}
-
-// TestManyValues renders columns with too many values for fragments.
-func TestManyValues(t *testing.T) {
-	t.Parallel()
-	n := maxCodes + 10
-	tab := &table{rows: n, values: map[string][]any{}, fields: []Field{{"a", "a"}, {"b", "b"}, {"c", "c"}}}
-	data := &snapshot.TableData{Name: "wide", Rows: n}
-	for name, make := range map[string]func(i int) any{
-		"a": func(i int) any { return fmt.Sprintf("%s %d", oddTexts[i%len(oddTexts)], i) },
-		"b": func(i int) any { return micros(i) * 1_000_000 },
-		"c": func(i int) any { return decimal(strconv.Itoa(i) + ".5") },
-	} {
-		kind := map[string]string{"a": "text", "b": "time", "c": "decimal"}[name]
-		for i := range n {
-			v := make(i)
-			if i%1000 == 7 {
-				v = nil
-			}
-			tab.values[name] = append(tab.values[name], v)
-		}
-		data.Columns = append(data.Columns, columnData(t, name, kind, tab.values[name]))
-	}
-	tab.seg = segment(t, data)
-	render, err := New(tab.seg, tab.fields, encode.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ranges := []index.Range{{From: 0, To: 3000}, {From: uint32(n) - 5, To: uint32(n)}}
-	if got, want := string(render.AppendJSON(nil, ranges)), naiveJSON(tab, ranges); got != want {
-		t.Errorf("JSON:\n got %s\nwant %s", difference(got, want), difference(want, got))
-	}
-	if got, want := string(render.AppendCSV(nil, ranges)), naiveCSV(tab, ranges); got != want {
-		t.Errorf("CSV:\n got %s\nwant %s", difference(got, want), difference(want, got))
 	}
 }
 
