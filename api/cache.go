@@ -63,15 +63,15 @@ func (k *bodyKey) hash() uint64 {
 // may send it at once.
 type finished struct {
 	body        []byte
-	coded       bool
+	coding      encode.Coding
 	rows, total int
 	header      []HeaderField // of the answer's own
 }
 
 // send answers with the body. The response does not own its bytes.
-func (f *finished) send(ctx *fasthttp.RequestCtx, coding encode.Coding) {
-	if f.coded {
-		ctx.Response.Header.SetContentEncoding(coding.String())
+func (f *finished) send(ctx *fasthttp.RequestCtx) {
+	if f.coding != encode.Identity {
+		ctx.Response.Header.SetContentEncoding(f.coding.String())
 	}
 	ctx.Response.SetBodyRaw(f.body)
 }

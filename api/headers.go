@@ -141,8 +141,8 @@ type listHeads struct {
 
 // newListHeads makes the heads for a table with a source, of a snapshot published at a given time,
 // zero if unknown.
-func newListHeads(cacheControl, cdn, id string, at time.Time, source sourceFields) listHeads {
-	shared := []string{"Cache-Control", cacheControl, "Vary", "Accept-Encoding", contract.HeaderSnapshot, id}
+func newListHeads(cacheControl, vary, cdn, id string, at time.Time, source sourceFields) listHeads {
+	shared := []string{"Cache-Control", cacheControl, "Vary", vary, contract.HeaderSnapshot, id}
 	if cdn != "" {
 		shared = append(shared, "CDN-Cache-Control", cdn)
 	}

@@ -74,6 +74,7 @@ type reply struct {
 	heads           *listHeads
 	coding          encode.Coding
 	refusesIdentity bool
+	dictionary      *dictionary      // that the client has; nil without one
 	buffer          *wire.BodyBuffer // for the body; nil: the connection's
 }
 
@@ -146,6 +147,11 @@ func (s *Server) scanned(ctx *fasthttp.RequestCtx, to *route, sc *scratch) (err 
 		_, err := s.query(&a)
 		return err
 	}
+	if s.options.Dictionaries {
+		if a.dictionary = s.findDictionary(&a, accept); a.dictionary != nil {
+			defer a.dictionary.served.release(s.log)
+		}
+	}
 	if a.request.Format != "" {
 		err = s.export(&a)
 	} else {
@@ -165,7 +171,7 @@ func (s *Server) answerBody(a *reply) error {
 	if s.budget.IsFull() {
 		return &Busy{Rule: ruleBytes}
 	}
-	known, err := s.bodies.do(bodyKey{a.tag, a.coding, a.refusesIdentity}, func() (finished, error) {
+	known, err := s.bodies.do(a.bodyKey(), func() (finished, error) {
 		if !s.gate.Enter(a.computation != nil || a.request.Limit >= manyRows) {
 			return finished{}, &Busy{Rule: ruleQueries}
 		}
@@ -176,7 +182,7 @@ func (s *Server) answerBody(a *reply) error {
 		wire.Send(a.ctx, &known.Shared)
 		a.page.Rows, a.page.Total = known.rows, known.total
 		known.setHeader(s.beginList(a))
-		known.send(a.ctx, a.coding)
+		known.send(a.ctx)
 		recordOf(a.ctx).noteRows(&a.page, "hit")
 	}
 	return err
@@ -213,10 +219,22 @@ func (s *Server) render(a *reply) (finished, error) {
 		wire.ChargeOther(a.ctx, partMemory)
 		return finished{}, nil
 	}
-	wire.Charge(a.ctx, a.writeBody())
-	return finished{
-		body: a.ctx.Response.Body(), coded: len(h.ContentEncoding()) > 0, rows: a.page.Rows, total: a.page.Total,
-	}, nil
+	coding := encode.Dcz
+	memory, ok := s.writeDelta(a)
+	if !ok {
+		memory = a.writeBody()
+		coding = a.codingSent()
+	}
+	wire.Charge(a.ctx, memory)
+	return finished{body: a.ctx.Response.Body(), coding: coding, rows: a.page.Rows, total: a.page.Total}, nil
+}
+
+// codingSent is the coding of the body that was written: short ones are sent as they are.
+func (a *reply) codingSent() encode.Coding {
+	if len(a.ctx.Response.Header.ContentEncoding()) == 0 {
+		return encode.Identity
+	}
+	return a.coding
 }
 
 // parse parses the parameters. Unknown ones are errors if the client or the server is strict.
@@ -299,6 +317,9 @@ func (s *Server) beginList(a *reply) *fasthttp.ResponseHeader {
 	h.SetCanonical(nameResult, a.text)
 	if a.text = appendLinks(a.text[:0], &a.request, a.page.Total); len(a.text) > 0 {
 		h.SetCanonical(nameLink, a.text)
+	}
+	if s.offersDictionaries(a) {
+		s.setDictionary(h, a)
 	}
 	s.setValidators(h, a)
 	return h

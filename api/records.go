@@ -83,7 +83,7 @@ func (s *Server) answerRecords(a *reply) (result finished, err error) {
 	buffer.Bytes = dst
 	a.ctx.Response.SetBodyRaw(dst)
 	wire.Charge(a.ctx, cap(dst))
-	result.body, result.coded = dst, len(h.ContentEncoding()) > 0
+	result.body, result.coding = dst, a.codingSent()
 	return result, nil
 }
 

@@ -41,6 +41,7 @@ type served struct {
 	docs        map[*mount]func() *pageContent
 	examples    sync.Map // of endpoints' pages, by *contract.Plan
 	places      sync.Map // countries of endpoints' records, by path
+	equal       sync.Map // *equalRows, by path and version of another table
 	date        string   // of the snapshot
 	warmUp      WarmUp
 	publication atomic.Pointer[publication]
@@ -189,6 +190,10 @@ func (s *Server) newPublication(m *store.Manifest, published time.Time) *publica
 		at:    published.UTC().Truncate(time.Second), // the zero time stays zero
 		heads: make([]*tableHeads, len(contract.Endpoints)),
 	}
+	vary := "Accept-Encoding"
+	if s.options.Dictionaries {
+		vary = dictionaryVary
+	}
 	f, made := &s.options.Freshness, map[sourceFields]*tableHeads{}
 	for i := range contract.Endpoints {
 		e := &contract.Endpoints[i]
@@ -196,7 +201,8 @@ func (s *Server) newPublication(m *store.Manifest, published time.Time) *publica
 		fields := fieldsOf(&source)
 		if made[fields] == nil {
 			made[fields] = &tableHeads{
-				newListHeads(f.field(), f.CDN, m.ID, p.at, fields), newListHeads(immutableKept, "", m.ID, p.at, fields),
+				newListHeads(f.field(), vary, f.CDN, m.ID, p.at, fields),
+				newListHeads(immutableKept, "Accept-Encoding", "", m.ID, p.at, fields),
 			}
 		}
 		p.heads[i] = made[fields]

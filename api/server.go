@@ -11,6 +11,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -113,6 +114,10 @@ type Options struct {
 	// since not all caches have the host in their key.
 	BaseURL string
 
+	// Dictionaries lets clients keep pages as dictionaries for later ones (dictionary.go). The
+	// service must be reached over HTTPS.
+	Dictionaries bool
+
 	// Bulk serves bulk files (bulk.go), those that LookForBulk finds. BulkIdentifier refuses
 	// requests for them that have no valid application identifier, if Identifier refuses other
 	// requests.
@@ -171,9 +176,12 @@ type Server struct {
 	callers  *wire.Connections
 	shed     shedCounts // requests and connections that were refused
 	bodies   *bodyCache
+	digests  pageDigests
 	bulk     atomic.Pointer[bulkInventory]
 
 	suspects suspects
+
+	comparing sync.Mutex // held while two versions of a table are compared
 
 	warmLimit time.Duration // changed by tests
 	noWarmUp  atomic.Bool   // set by EndWarmUp

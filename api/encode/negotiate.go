@@ -1,6 +1,9 @@
 package encode
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Coding is the content coding of a body.
 type Coding uint8
@@ -12,6 +15,8 @@ const (
 	Gzip
 	Zstd
 	codings
+
+	Dcz = codings // takes a dictionary, so Negotiate does not choose it (AcceptsDcz)
 )
 
 // String returns the coding's name in Content-Encoding, and in logs and metrics, where identity has
@@ -22,6 +27,8 @@ func (c Coding) String() string {
 		return "gzip"
 	case Zstd:
 		return "zstd"
+	case Dcz:
+		return "dcz"
 	}
 	return "identity"
 }
@@ -49,6 +56,12 @@ func Negotiate(acceptEncoding string) (c Coding, ok bool) {
 	return best, best != Identity || w[Identity] != 0
 }
 
+// AcceptsDcz reports whether a client accepts dcz and prefers no other coding to it.
+func AcceptsDcz(acceptEncoding string) bool {
+	w := weights(acceptEncoding)
+	return w[Dcz] > 0 && w[Dcz] >= slices.Max(w[:])
+}
+
 // RefusesIdentity reports whether a client does not accept a plain body, so that even a short one
 // must be compressed.
 func RefusesIdentity(acceptEncoding string) bool {
@@ -56,9 +69,9 @@ func RefusesIdentity(acceptEncoding string) bool {
 	return strings.IndexByte(acceptEncoding, ';') >= 0 && weights(acceptEncoding)[Identity] == 0
 }
 
-// weights returns the weight of each coding in thousandths: 0 if it is refused, and unset for
-// identity that no member refers to.
-func weights(field string) (w [codings]int) {
+// weights returns the weight of each coding in thousandths: 0 if it is refused, and unset if no
+// member refers to it.
+func weights(field string) (w [codings + 1]int) {
 	for c := range w {
 		w[c] = unset
 	}
@@ -76,13 +89,15 @@ func weights(field string) (w [codings]int) {
 			lower(&w[Gzip], q)
 		case equalFold(name, "zstd"):
 			lower(&w[Zstd], q)
+		case equalFold(name, "dcz"):
+			lower(&w[Dcz], q)
 		case equalFold(name, "identity"):
 			lower(&w[Identity], q)
 		case name == "*":
 			lower(&rest, q)
 		}
 	}
-	for c := range w {
+	for c := range w[:codings] { // "*" may come from clients that do not know dictionaries
 		if w[c] == unset {
 			w[c] = rest
 		}

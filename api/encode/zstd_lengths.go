@@ -6,18 +6,18 @@ import "math/bits"
 // and the number of extra bits that distinguish its lengths. It is one number, so that it is read
 // at once:
 //
-//	symbol 8 · extra bits 8 · smallest length 16
+//	symbol 8 · extra bits 5 · smallest length 19
 type lengthCode uint32
 
 func newLengthCode(symbol, extraBits int, base uint32) lengthCode {
-	return lengthCode(symbol) | lengthCode(extraBits)<<8 | lengthCode(base)<<16
+	return lengthCode(symbol) | lengthCode(extraBits)<<8 | lengthCode(base)<<13
 }
 
 func (c lengthCode) symbol() uint8 { return uint8(c) }
-func (c lengthCode) bits() uint    { return uint(c >> 8 & 0xff) }
+func (c lengthCode) bits() uint    { return uint(c >> 8 & 0x1f) }
 
 // extra returns the extra bits of a length with the symbol.
-func (c lengthCode) extra(length uint32) uint64 { return uint64(length - uint32(c>>16)) }
+func (c lengthCode) extra(length uint32) uint64 { return uint64(length - uint32(c>>13)) }
 
 // Codes of lengths below shortLengths. Greater lengths have a symbol for each power of two.
 var (

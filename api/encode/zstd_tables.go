@@ -17,6 +17,8 @@ type zstdTables struct {
 	huffman, fse                  []byte
 	knownLiterals, knownSequences bool
 
+	far bool // distances and matches may be longer, as those of a Delta
+
 	// Memory of build.
 	lengths huffman
 	counts  [4][256]uint32
@@ -64,6 +66,9 @@ const (
 	distanceSymbols, distanceLog = 19, 8 // for up to maxZstdDistance
 	matchLenSymbols, matchLenLog = 52, 9 // for up to maxLength
 
+	farDistanceSymbols = 25 // for up to maxFarDistance
+	farMatchLenSymbols = 53 // for up to maxFarContent
+
 	maxLiteralBits = 11 // of a literal's code
 )
 
@@ -93,8 +98,12 @@ func (t *zstdTables) build(literals []byte, sequences []zstdSequence, minimum bo
 	}
 	s := &t.own
 	s.litLens.build(litLens[:litLenSymbols], litLenLog)
-	s.distances.build(distances[:distanceSymbols], distanceLog)
-	s.matchLens.build(matchLens[:matchLenSymbols], matchLenLog)
+	distanceCount, matchLenCount := distanceSymbols, matchLenSymbols
+	if t.far {
+		distanceCount, matchLenCount = farDistanceSymbols, farMatchLenSymbols
+	}
+	s.distances.build(distances[:distanceCount], distanceLog)
+	s.matchLens.build(matchLens[:matchLenCount], matchLenLog)
 	t.fse = s.matchLens.appendTo(s.distances.appendTo(s.litLens.appendTo(t.fse[:0])))
 	t.sequences = s
 }
@@ -313,7 +322,7 @@ func (t *zstdTables) writeSequences(w *bitWriter, sequences []zstdSequence) {
 		nbits += na + nb + ne // 7 + 26 at most
 		n, nm := l.bits(), m.bits()
 		extra := l.extra(s.literals()) | (m.extra(s.matchLen())|(uint64(s.distanceValue())-1<<k)<<(nm&63))<<(n&63)
-		n += nm + uint(k) // 48 at most
+		n += nm + uint(k) // 55 at most
 		if nbits+n > 63 {
 			binary.LittleEndian.PutUint64(out[to:], acc)
 			to += int(nbits >> 3)

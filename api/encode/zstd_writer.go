@@ -33,12 +33,17 @@ const (
 	maxLength = 1<<16 - 1
 )
 
-// zstdWriter writes the matches and literals of its matcher as a zstd frame. It gathers them until
-// there are enough for a group of blocks with common codes.
+// zstdWriter writes the matches and literals of its matcher as a zstd frame.
 type zstdWriter struct {
 	matcher
+	zstdFrame
+}
+
+// zstdFrame is a frame that is being written. It gathers matches and literals until there are
+// enough for a group of blocks with common codes.
+type zstdFrame struct {
 	bits   bitWriter
-	start  int // of the frame in bits.out
+	began  int // start of the frame in bits.out
 	tables zstdTables
 
 	// recent are the last three distances in the decoder's state, 0 for those that depend on the
@@ -58,16 +63,16 @@ type zstdBlock struct{ literals, sequences int }
 
 // zstdSequence is a number of literals followed by a match:
 //
-//	literals 16 · match length less 3, 16 · distance value 32
+//	literals 16 · match length less 3, 17 · distance value 31
 type zstdSequence uint64
 
 func newZstdSequence(literals, length int, distance uint32) zstdSequence {
-	return zstdSequence(literals) | zstdSequence(length-minMatch)<<16 | zstdSequence(distance)<<32
+	return zstdSequence(literals) | zstdSequence(length-minMatch)<<16 | zstdSequence(distance)<<33
 }
 
 func (s zstdSequence) literals() uint32      { return uint32(s & 0xffff) }
-func (s zstdSequence) matchLen() uint32      { return uint32(s >> 16 & 0xffff) } // less 3
-func (s zstdSequence) distanceValue() uint32 { return uint32(s >> 32) }
+func (s zstdSequence) matchLen() uint32      { return uint32(s >> 16 & 0x1ffff) } // less 3
+func (s zstdSequence) distanceValue() uint32 { return uint32(s >> 33) }
 
 func newZstdWriter(rows Rows) *zstdWriter {
 	z := &zstdWriter{}
@@ -78,7 +83,7 @@ func newZstdWriter(rows Rows) *zstdWriter {
 // begin begins a frame that is appended to out.
 func (z *zstdWriter) begin(out []byte) {
 	z.matcher.start()
-	z.start = len(out)
+	z.began = len(out)
 	z.bits = bitWriter{out: appendZstdHeader(out, 0)}
 	z.forget()
 }
@@ -93,7 +98,7 @@ func appendZstdHeader(dst []byte, content int) []byte {
 func (z *zstdWriter) end() []byte {
 	z.flush()
 	out := append(z.bits.out, zstdEnd...)
-	binary.LittleEndian.PutUint32(out[z.start+zstdHeader-4:], z.size)
+	binary.LittleEndian.PutUint32(out[z.began+zstdHeader-4:], z.size)
 	z.bits.out = nil
 	return out
 }
@@ -130,7 +135,7 @@ func (z *zstdWriter) block(from, to uint32) *storedBlock {
 }
 
 // forget drops everything gathered and the last distances.
-func (z *zstdWriter) forget() {
+func (z *zstdFrame) forget() {
 	z.literals, z.sequences, z.blocks = z.literals[:0], z.sequences[:0], z.blocks[:0]
 	z.matched, z.content = 0, 0
 	z.recent = [3]uint32{}
@@ -186,13 +191,13 @@ func (z *zstdWriter) run(ops []op, text []byte, at int) {
 
 // reserve makes room for the literals of a text and for sequences. Copies of literals may write up
 // to shortLiterals bytes too many.
-func (z *zstdWriter) reserve(text, sequences int) {
+func (z *zstdFrame) reserve(text, sequences int) {
 	z.literals = slices.Grow(z.literals, text+shortLiterals)
 	z.sequences = slices.Grow(z.sequences, sequences)
 }
 
 // long gathers a match of any length, 0 for no match, and any number of literals after it.
-func (z *zstdWriter) long(length int, distance uint32, literals []byte) {
+func (z *zstdFrame) long(length int, distance uint32, literals []byte) {
 	for length > 0 {
 		n := length
 		if n > maxLength {
@@ -201,17 +206,7 @@ func (z *zstdWriter) long(length int, distance uint32, literals []byte) {
 		if z.content+n > maxContent {
 			z.nextBlock()
 		}
-		pending := len(z.literals) - z.matched
-		z.matched = len(z.literals)
-		adjacent := uint32(0)
-		if pending == 0 {
-			adjacent = 1
-		}
-		r := &z.recent
-		value, second, third := distanceValue(distance, adjacent, r[0], r[1], r[2])
-		*r = [3]uint32{distance, second, third}
-		z.sequences = append(z.sequences, newZstdSequence(pending, n, value))
-		z.content += n
+		z.match(n, distance)
 		length -= n
 	}
 	for len(literals) > 0 {
@@ -223,6 +218,21 @@ func (z *zstdWriter) long(length int, distance uint32, literals []byte) {
 		z.content += n
 		literals = literals[n:]
 	}
+}
+
+// match gathers a match that fits the current block.
+func (z *zstdFrame) match(length int, distance uint32) {
+	pending := len(z.literals) - z.matched
+	z.matched = len(z.literals)
+	adjacent := uint32(0)
+	if pending == 0 {
+		adjacent = 1
+	}
+	r := &z.recent
+	value, second, third := distanceValue(distance, adjacent, r[0], r[1], r[2])
+	*r = [3]uint32{distance, second, third}
+	z.sequences = append(z.sequences, newZstdSequence(pending, length, value))
+	z.content += length
 }
 
 // distanceValue returns the value that encodes distance d: 1 to 3 for one of the last three
@@ -245,7 +255,7 @@ func distanceValue(d, adjacent, a, b, c uint32) (value, second, third uint32) {
 }
 
 // nextBlock ends the current block, and its group if that is large enough.
-func (z *zstdWriter) nextBlock() {
+func (z *zstdFrame) nextBlock() {
 	z.endBlock()
 	if len(z.sequences) > maxSequences || len(z.literals) > maxZstdLiterals {
 		z.write(true)
@@ -253,7 +263,7 @@ func (z *zstdWriter) nextBlock() {
 }
 
 // endBlock adds the current block to the group unless it is empty.
-func (z *zstdWriter) endBlock() {
+func (z *zstdFrame) endBlock() {
 	if z.content > 0 {
 		z.blocks = append(z.blocks, zstdBlock{len(z.literals), len(z.sequences)})
 	}
@@ -262,7 +272,7 @@ func (z *zstdWriter) endBlock() {
 
 // write writes the group. It has codes of its own, or with a minimum only if it is longer than
 // minSequences and minLiterals.
-func (z *zstdWriter) write(minimum bool) {
+func (z *zstdFrame) write(minimum bool) {
 	w, t := &z.bits, &z.tables
 	t.build(z.literals, z.sequences, minimum)
 	var from zstdBlock

@@ -27,6 +27,9 @@ type Form struct {
 	measured sync.Once
 	lengths  []measuredLength // of each measuredRows rows; 0 before it is computed
 
+	spans      sync.Once
+	rowLengths []atomic.Pointer[rowLengths] // of measuredRows rows each; nil before they are measured
+
 	bodySize atomic.Uint64 // bytes per row of the last body with rows, times 16
 	batches  sync.Pool     // of *rowBatch
 	runs     sync.Pool     // of *[]encode.Run

@@ -15,6 +15,54 @@ const measuredRows = 128
 
 type measuredLength = atomic.Uint32
 
+// rowLengths are the lengths of measuredRows rows.
+type rowLengths [measuredRows]uint32
+
+// SpanLength returns the number of bytes that AppendRows appends for the rows from to to-1. It
+// keeps the length of each row that it has met, in four bytes, and then takes next to no time.
+func (f *Form) SpanLength(from, to uint32) (length int) {
+	f.spans.Do(func() { f.rowLengths = make([]atomic.Pointer[rowLengths], (f.rows+measuredRows-1)/measuredRows) })
+	for from < to {
+		end := min(to, from-from%measuredRows+measuredRows)
+		lengths := f.rowLengths[from/measuredRows].Load()
+		if lengths == nil {
+			lengths = f.measureRows(from / measuredRows)
+		}
+		for _, n := range lengths[from%measuredRows : from%measuredRows+end-from] {
+			length += int(n)
+		}
+		from = end
+	}
+	return length
+}
+
+// measureRows measures measuredRows rows one by one.
+func (f *Form) measureRows(number uint32) *rowLengths {
+	lengths := new(rowLengths)
+	b := f.newBatch()
+	first := number * measuredRows
+	last := min(first+measuredRows, uint32(f.rows))
+	for from := first; from < last; {
+		into := lengths[from-first:]
+		from = b.add(from, last)
+		f.lookUp(b)
+		b.join()
+		for k := range b.n {
+			for i := range b.joined {
+				if l := &b.joined[i]; l.same != nil {
+					into[k] += uint32(len(l.same))
+				} else {
+					into[k] += uint32(len(l.texts[k]))
+				}
+			}
+		}
+		b.clear()
+	}
+	f.batches.Put(b)
+	f.rowLengths[number].Store(lengths)
+	return lengths
+}
+
 // Length returns the number of bytes that Append appends for ranges.
 func (f *Form) Length(ranges []index.Range) int {
 	f.measured.Do(func() { f.lengths = make([]measuredLength, f.rows/measuredRows) })

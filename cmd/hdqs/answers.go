@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -32,6 +33,7 @@ type answerFlags struct {
 	compression                        string
 	baseURL                            string
 	names                              string
+	dictionaries                       bool
 	bulk                               bool
 	bulkIdentifier                     string
 }
@@ -74,6 +76,8 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 	fl.StringVar(&f.baseURL, "base-url", "",
 		"public address of the service, such as https://HOST, for links on the landing page; "+
 			"empty: the host of the request, and caches may not keep that page")
+	fl.BoolVar(&f.dictionaries, "dictionaries", false,
+		"let clients keep pages as dictionaries for later ones (RFC 9842); needs --base-url with https")
 	fl.BoolVar(&f.bulk, "bulk", false,
 		"serve the bulk files that the store has below "+api.BulkPath)
 	fl.StringVar(&f.bulkIdentifier, "bulk-identifier", "optional",
@@ -125,6 +129,10 @@ func (f *answerFlags) fill(o *api.Options) (err error) {
 	if o.BaseURL, err = baseURL(f.baseURL); err != nil {
 		return err
 	}
+	if o.Dictionaries = f.dictionaries; o.Dictionaries && !isSecure(o.BaseURL) {
+		return fmt.Errorf("--dictionaries with --base-url=%s: clients use dictionaries over HTTPS only; "+
+			"want the public https address of the service, or a loopback address to try it out", f.baseURL)
+	}
 	if o.CacheBytes = f.bodyCache.bytes; o.CacheBytes == 0 && !f.bodyCache.auto {
 		o.CacheBytes = -1
 	}
@@ -142,6 +150,16 @@ func baseURL(text string) (string, error) {
 		return "", fmt.Errorf("--base-url %q: want http or https and a host, without user, query or quotes", text)
 	}
 	return strings.TrimRight(text, "/"), nil
+}
+
+// isSecure reports whether browsers take an address for a secure context: https, or this machine.
+func isSecure(base string) bool {
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme == "https" {
+		return err == nil
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // orNever returns -1 for 0, because 0 in an option means its default.

@@ -31,7 +31,7 @@ var serveGroups = []flagGroup{
 	}},
 	{"Caches in front", []string{
 		"max-age", "s-maxage", "stale-while-revalidate", "stale-if-error", "cdn-cache-control", "surrogate-key",
-		"cache-tag",
+		"cache-tag", "dictionaries",
 	}},
 	{"Messages and logs", []string{"log-format", "access-log", "access-log-sample", "access-log-key-file"}},
 	{"End", []string{"shutdown-delay", "drain-timeout"}},

@@ -1,0 +1,60 @@
+package api
+
+import (
+	"math/rand/v2"
+	"net"
+	"strings"
+	"testing"
+
+	"hdqs/internal/browser"
+	"hdqs/internal/testkit"
+)
+
+// TestBrowserDictionaries lets Chromium fetch a page, publishes a snapshot, and lets it fetch the
+// page again. It must offer the first page as a dictionary, get dcz, and read today's page. The
+// address is a loopback address, which is a secure context without TLS.
+func TestBrowserDictionaries(t *testing.T) {
+	t.Parallel()
+	needEdge(t)
+	before, after := slightlyChangedTables(t, rand.New(rand.NewPCG(3, 9842)), 900)
+	s := serverOf(t, dictionaryOptions(), storeSnapshot(t, "before", sampleTime, before))
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = s.Serve(l) }()
+	t.Cleanup(func() { l.Close() })
+	p := browser.Open(t)
+	p.Goto("http://" + l.Addr().String() + "/docs/interactive")
+	const path = "/api/v2/coordination-context/conflict-events"
+	for _, query := range []string{"?limit=800", "?output_format=csv&limit=500&app_identifier=" + goodIdentifier} {
+		target := path + query
+		fetch := `fetch("` + target + `", {cache: "reload"}).then(async (r) =>
+			r.headers.get("Content-Encoding") + " " + await r.text())`
+		ask := func() (coding, body string) {
+			coding, body, _ = strings.Cut(p.Eval(fetch), " ")
+			if want := string(s.Answer("GET", target, nil).Body); body != want {
+				t.Fatalf("%s: the page, in %s, has %d bytes, want %d", target, coding, len(body), len(want))
+			}
+			return coding, body
+		}
+		coding, first := ask()
+		if coding == "dcz" {
+			t.Fatalf("%s: the first page is in dcz", target)
+		}
+		testkit.WaitFor(t, "Chromium offers the page as its own dictionary", func() bool {
+			coding, _ := ask()
+			return coding == "dcz"
+		})
+		if err := s.Swap(Release{Snapshot: storeSnapshot(t, "after", sampleTime, after)}); err != nil {
+			t.Fatal(err)
+		}
+		waitForEqual(t, s, path)
+		if coding, second := ask(); coding != "dcz" || second == first {
+			t.Errorf("%s: the page of the next snapshot is in %q", target, coding)
+		}
+		if err := s.Swap(Release{Snapshot: storeSnapshot(t, "before", sampleTime, before)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

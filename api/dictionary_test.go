@@ -1,0 +1,312 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"hdqs/api/contract"
+	"hdqs/internal/testkit"
+)
+
+// slightlyChangedTables returns the sample tables, and the same with a few rows removed, added and
+// changed, in the same order.
+func slightlyChangedTables(t *testing.T, r *rand.Rand, rows int) (before, after []*testTable) {
+	before = sampleTables(t, rows)
+	for _, old := range before {
+		table := &testTable{endpoint: old.endpoint, columns: old.columns}
+		others := sampleTable(old.endpoint, rows/8, r).rows
+		for _, row := range old.rows {
+			row = maps.Clone(row)
+			switch r.IntN(60) {
+			case 0:
+				continue
+			case 1:
+				if len(others) > 0 {
+					table.rows, others = append(table.rows, others[0]), others[1:]
+				}
+			case 2:
+				f := old.endpoint.Fields[r.IntN(len(old.endpoint.Fields))].Name
+				row[f] = old.rows[r.IntN(len(old.rows))][f]
+			}
+			table.rows = append(table.rows, row)
+		}
+		after = append(after, table)
+	}
+	return before, after
+}
+
+func dictionaryOptions() Options {
+	return Options{
+		Logger: slog.New(slog.DiscardHandler), KeepPrevious: time.Hour, Dictionaries: true,
+		Identifier: IgnoreIdentifier,
+	}
+}
+
+// dictionaryServer serves a snapshot "after", and holds "before".
+func dictionaryServer(t *testing.T, before, after []*testTable) *Server {
+	t.Helper()
+	s := serverOf(t, dictionaryOptions(), storeSnapshot(t, "before", sampleTime, before))
+	if err := s.Swap(Release{Snapshot: storeSnapshot(t, "after", sampleTime, after)}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// offer returns the header fields of a client that has a page.
+func offer(page []byte, id string, accept string) []HeaderField {
+	digest := sha256.Sum256(page)
+	return []HeaderField{
+		{"Accept-Encoding", accept},
+		{"Available-Dictionary", ":" + base64.StdEncoding.EncodeToString(digest[:]) + ":"},
+		{"Dictionary-ID", `"` + id + `"`},
+	}
+}
+
+// idOf is the id of a dictionary that a snapshot's table has.
+func idOf(t *testing.T, s *Server, snapshot, path string) string {
+	t.Helper()
+	v := s.acquirePinned(snapshot)
+	defer v.release(s.log)
+	return v.bound.lists[path].version[:idLength]
+}
+
+// undelta decodes a body in dcz.
+func undelta(t *testing.T, body, dictionary []byte) []byte {
+	t.Helper()
+	digest := sha256.Sum256(dictionary)
+	frame, ok := bytes.CutPrefix(body, append([]byte("\x5e\x2a\x4d\x18\x20\x00\x00\x00"), digest[:]...))
+	if !ok {
+		t.Fatalf("the body begins with %x", body[:min(len(body), 40)])
+	}
+	r, err := zstd.NewReader(nil, zstd.WithDecoderDictRaw(0, dictionary))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	plain, err := r.DecodeAll(frame, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plain
+}
+
+const withDcz = "gzip, deflate, br, zstd, dcb, dcz"
+
+// TestDictionariesAgainstPlain asks for pages of random queries of every endpoint as a client that
+// has yesterday's page of the same query. What it decodes must be today's page.
+func TestDictionariesAgainstPlain(t *testing.T) {
+	t.Parallel()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 9842))
+	before, after := slightlyChangedTables(t, r, trials(3000, 900))
+	s := dictionaryServer(t, before, after)
+	asked, coded, plainBytes, codedBytes := 0, 0, 0, 0
+	for range trials(4000, 600) {
+		e := &contract.Endpoints[r.IntN(len(contract.Endpoints))]
+		query := randomPage(r, e)
+		path := e.Path
+		if r.IntN(3) == 0 && s.handlerOf(contract.HAPIPrefix+path) != nil {
+			path, query = contract.HAPIPrefix+path, ""
+		}
+		old := s.Answer("GET", path+"?limit=10000&snapshot=before"+query, nil)
+		now := s.Answer("GET", path+"?limit=10000"+query, nil)
+		if old.Status != 200 || now.Status != 200 {
+			t.Fatalf("%s?%s: %d, %d %s", path, query, old.Status, now.Status, now.Body)
+		}
+		id := idOf(t, s, "before", e.Path)
+		waitForEqual(t, s, e.Path)
+		got := s.Answer("GET", path+"?limit=10000"+query, offer(old.Body, id, withDcz))
+		coding, _ := got.field("Content-Encoding")
+		if asked++; coding == "dcz" {
+			coded++
+			plainBytes, codedBytes = plainBytes+len(now.Body), codedBytes+len(got.Body)
+			if body := undelta(t, got.Body, old.Body); !bytes.Equal(body, now.Body) {
+				t.Fatalf("%s?%s: %d bytes decoded, want %d", path, query, len(body), len(now.Body))
+			}
+		} else if body, err := decodeBody(coding, got.Body); err != nil || !bytes.Equal(body, now.Body) {
+			t.Fatalf("%s?%s: %s differs: %v", path, query, coding, err)
+		}
+		for _, name := range []string{"Etag", contract.HeaderTotal, "Link", "Use-As-Dictionary", "Vary"} {
+			if a, _ := got.field(name); a != first(now.field(name)) {
+				t.Errorf("%s?%s: %s is %q, in the plain answer %q", path, query, name, a, first(now.field(name)))
+			}
+		}
+	}
+	t.Logf("%d of %d in dcz, %d bytes for %d", coded, asked, codedBytes, plainBytes)
+	if coded < asked/4 {
+		t.Errorf("only %d of %d answers are in dcz", coded, asked)
+	}
+}
+
+func first(value string, _ bool) string { return value }
+
+// waitForEqual asks for a page with a dictionary until the server knows which rows the two versions
+// of its table have in common.
+func waitForEqual(t *testing.T, s *Server, path string) {
+	t.Helper()
+	v := s.acquire()
+	defer v.release(s.log)
+	old := s.acquirePinned("before")
+	defer old.release(s.log)
+	a, d := reply{served: v, list: v.bound.lists[path], endpoint: planOf(path).Endpoint}, dictionary{
+		served: old,
+		list:   old.bound.lists[path],
+	}
+	deadline := time.Now().Add(testkit.Patience)
+	for s.equalRows(&a, &d) == nil {
+		if known, ok := v.equal.Load(path + " " + d.list.version); ok && known.(*equalRows).Load() != nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: it is still unknown which rows are equal", path)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// randomPage returns random parameters of a page.
+func randomPage(r *rand.Rand, e *contract.Endpoint) string {
+	query := ""
+	if r.IntN(2) == 0 {
+		query += someFilter(e)
+	}
+	if r.IntN(3) == 0 {
+		query += fmt.Sprintf("&offset=%d", r.IntN(700))
+	}
+	if r.IntN(3) == 0 {
+		query += "&output_format=csv"
+	}
+	if r.IntN(4) == 0 {
+		query += "&fields=" + e.Fields[r.IntN(len(e.Fields))].Name + "," + e.Fields[0].Name
+	}
+	return query
+}
+
+// TestDictionaryNegotiation checks who gets dcz: only a client that names it, prefers it, and has
+// the page of a snapshot that is held. All others get what they get without the field.
+func TestDictionaryNegotiation(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 9842))
+	before, after := slightlyChangedTables(t, r, 400)
+	s := dictionaryServer(t, before, after)
+	path := "/api/v2/coordination-context/conflict-events"
+	target := path + "?limit=300"
+	waitForEqual(t, s, path)
+	page := s.Answer("GET", target+"&snapshot=before", nil).Body
+	id := idOf(t, s, "before", path)
+	good := offer(page, id, withDcz)
+	const available = "Available-Dictionary"
+	for _, c := range []struct {
+		name   string
+		header []HeaderField
+		coding string
+	}{
+		{"good", good, "dcz"},
+		{"HEAD asks the same", good, "dcz"},
+		{"without dcz", offer(page, id, "gzip, zstd"), "zstd"},
+		{"any coding", offer(page, id, "*"), "zstd"},
+		{"dcz refused", offer(page, id, "gzip, dcz;q=0"), "gzip"},
+		{"gzip preferred", offer(page, id, "dcz;q=0.5, gzip"), "gzip"},
+		{"only dcz", offer(page, id, "dcz"), ""},
+		{"dcz first", offer(page, id, "dcz, gzip;q=0.5"), "dcz"},
+		{"another page", offer(page[1:], id, withDcz), "zstd"},
+		{"unknown version", offer(page, strings.Repeat("0", idLength), withDcz), "zstd"},
+		{"no id", good[:2], "zstd"},
+		{"no dictionary", slices.Concat(good[:1], good[2:]), "zstd"},
+		{"not base64", []HeaderField{good[0], {available, ":" + strings.Repeat("!", 44) + ":"}, good[2]}, "zstd"},
+		{"too short", []HeaderField{good[0], {available, ":AAAA:"}, good[2]}, "zstd"},
+		{"over HTTP", append(slices.Clone(good), HeaderField{"X-Forwarded-Proto", "http"}), "zstd"},
+		{"over HTTPS", append(slices.Clone(good), HeaderField{"X-Forwarded-Proto", "https"}), "dcz"},
+	} {
+		method := "GET"
+		if strings.HasPrefix(c.name, "HEAD") {
+			method = "HEAD"
+		}
+		for range 3 { // the third answer is from the cache
+			got := s.Answer(method, target, c.header)
+			if coding, _ := got.field("Content-Encoding"); coding != c.coding || got.Status != 200 {
+				t.Errorf("%s: %d in %q, want %q", c.name, got.Status, coding, c.coding)
+			}
+			if vary, _ := got.field("Vary"); vary != "Accept-Encoding, Available-Dictionary" {
+				t.Errorf("%s: Vary is %q", c.name, vary)
+			}
+		}
+	}
+	for _, other := range []string{"&snapshot=after", "&output_format=geojson"} {
+		got := s.Answer("GET", target+other, good)
+		if coding, _ := got.field("Content-Encoding"); coding == "dcz" {
+			t.Errorf("%s is in dcz", other)
+		}
+		if use, ok := got.field("Use-As-Dictionary"); ok {
+			t.Errorf("%s is to be kept: %s", other, use)
+		}
+	}
+}
+
+// TestNoDictionaries checks that without the option no answer differs, whatever a client sends.
+func TestNoDictionaries(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, Options{Identifier: IgnoreIdentifier}, 400)
+	path := "/api/v2/coordination-context/conflict-events"
+	target := path + "?limit=300"
+	page := s.Answer("GET", target, nil).Body
+	v := s.acquire()
+	id := v.bound.lists[path].version[:idLength]
+	v.release(s.log)
+	want := s.Answer("GET", target, []HeaderField{{"Accept-Encoding", withDcz}})
+	got := s.Answer("GET", target, offer(page, id, withDcz))
+	if !bytes.Equal(got.Body, want.Body) || !slices.Equal(got.Header, want.Header) {
+		t.Errorf("%v, want %v", got.Header, want.Header)
+	}
+	if vary, _ := got.field("Vary"); vary != "Accept-Encoding" {
+		t.Errorf("Vary is %q", vary)
+	}
+}
+
+// TestUseAsDictionary checks which pages are to be kept, and for which targets.
+func TestUseAsDictionary(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, Options{Dictionaries: true}, 400)
+	path := "/api/v2/coordination-context/conflict-events"
+	identifier := "app_identifier=" + goodIdentifier
+	special, ok := appendMatch(nil, []byte("/a?b=*(c):+d&app_identifier=e&f=g?"))
+	if want := `/a\\?b=\\*\\(c\\)\\:\\+d&app_identifier=*&f=g\\?`; string(special) != want || !ok {
+		t.Errorf("%s, want %s", special, want)
+	}
+	for query, want := range map[string]string{
+		"limit=300&" + identifier:            `/api/v2/coordination-context/conflict-events\\?limit=300&app_identifier=*`,
+		identifier + "&limit=200":            `/api/v2/coordination-context/conflict-events\\?app_identifier=*&limit=200`,
+		identifier:                           `/api/v2/coordination-context/conflict-events\\?app_identifier=*`,
+		identifier + "&limit=20":             "",
+		identifier + "&limit=300&x=y":        "",
+		"app%5Fidentifier=" + goodIdentifier: "",
+		identifier + "&limit=%33%30%30":      `/api/v2/coordination-context/conflict-events\\?app_identifier=*&limit=%33%30%30`,
+	} {
+		got := s.Answer("GET", path+"?"+query, nil)
+		if want != "" {
+			v := s.acquire()
+			want = fmt.Sprintf(`match="%s", id="%s"`, want, v.bound.lists[path].version[:idLength])
+			v.release(s.log)
+		}
+		if use, _ := got.field("Use-As-Dictionary"); use != want || got.Status != 200 {
+			t.Errorf("%s: %d\n%s, want\n%s", query, got.Status, use, want)
+		}
+		for _, f := range got.Header {
+			if strings.Contains(f.Value, goodIdentifier) {
+				t.Errorf("%s: %s has the identifier", query, f.Name)
+			}
+		}
+	}
+}
