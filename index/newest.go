@@ -55,9 +55,9 @@ func (x *Index) findNewest(w *scratch, lazy []*predicate) *set {
 	b.reset(x.rows)
 	// From the last row to the first: of each stretch stays the first row met.
 	met := uint64(0) // 1 if one was met in the stretch of the row at hand
-	tested, seen := 0, 0
+	misses, wait := 0, 0
 	for k := chunkCount(x.rows) - 1; k >= 0; k-- {
-		ends, size := &t.ends.chunks[k], chunkSize(x.rows, k)
+		ends := &t.ends.chunks[k]
 		if x.chunk(&w.rows, w.predicates, k, false) == 0 {
 			if ends.shape != empty {
 				met = 0
@@ -65,11 +65,14 @@ func (x *Index) findNewest(w *scratch, lazy []*predicate) *set {
 			continue
 		}
 		base := uint32(k) << chunkBits
-		if seen += size; len(lazy) > 0 && tested <= seen/fewTests {
-			var n int
-			met, n = lastThatPass(b.bitmap(k), w.rows.bitmap(), t.ends.bits(ends, &w.words), met, base, lazy)
-			tested += n
-			continue
+		if wait--; len(lazy) > 0 && wait < 0 {
+			still, few := lastThatPass(b.bitmap(k), w.rows.bitmap(), t.ends.bits(ends, &w.words), met, base, lazy)
+			if few {
+				met = still
+				continue
+			}
+			misses++
+			wait = 1 << misses
 		}
 		for _, o := range lazy {
 			w.rows.test(o, base)
@@ -80,16 +83,17 @@ func (x *Index) findNewest(w *scratch, lazy []*predicate) *set {
 	return b.build()
 }
 
-// fewTests is how many rows are seen for each that may be tested alone. If more have to, all are
-// tested in sequence, which is faster.
-const fewTests = 24
+// fewTests is how many rows of a chunk are tested alone at most. If more have to, all are tested in
+// sequence, which is faster, and so are those of the next chunks, twice as many after each time.
+const fewTests = chunkRows / 24
 
 // lastThatPass is lastOfEach for rows that must also pass lazy predicates. base is the first row of
-// the chunk. It tests the rows of a stretch from the last one on until one passes, and returns how
-// many it has tested.
+// the chunk. It tests the rows of a stretch from the last one on until one passes. It stops halfway
+// and returns false when it has tested fewTests.
 func lastThatPass(
 	kept, passing, ends *words, met uint64, base uint32, lazy []*predicate,
-) (stillMet uint64, tested int) {
+) (stillMet uint64, few bool) {
+	tested := 0
 	for i := chunkWords - 1; i >= 0; i-- {
 		e, found := ends[i], uint64(0)
 		rest := passing[i]
@@ -98,7 +102,9 @@ func lastThatPass(
 		}
 		for rest != 0 {
 			top := bits.Len64(rest) - 1
-			tested++
+			if tested++; tested > fewTests {
+				return 0, false
+			}
 			if !passesAll(lazy, base+uint32(i<<6+top)) {
 				rest &^= 1 << top
 				continue
@@ -115,7 +121,7 @@ func lastThatPass(
 			met = 1
 		}
 	}
-	return met, tested
+	return met, true
 }
 
 // upTo has the highest one of a word and all bits below it.
