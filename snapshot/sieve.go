@@ -6,9 +6,10 @@ import (
 )
 
 // sieve tells of 64 packed numbers whether one of them is in a span, at a fraction of the cost of
-// testing each. It takes the numbers, or their complements, as one long integer and adds a constant
-// to each of them at once, so that those in the span, and no others, carry into the next number. One
-// that carries may let the next one carry too, but without any in the span there is no carry.
+// testing each. It takes the numbers, or their complements, as one long integer and adds a
+// constant to each of them at once, so that those in the span, and no others, carry into the next
+// number. One that carries may let the next one carry too, but without any in the span there is no
+// carry.
 type sieve struct {
 	words [32]sieveWord
 	width int
@@ -24,9 +25,9 @@ type sieveWord struct {
 // sieveRows is how many numbers must be tested for a sieve to be worth making.
 const sieveRows = 4096
 
-// set makes a sieve of packed numbers of 1 to 32 bits, of which lo to lo+more are in the span. Where
-// both ends exclude numbers it only heeds the end that excludes more, so any says yes too often. It
-// returns false if no number is excluded.
+// set makes a sieve of packed numbers of 1 to 32 bits, of which lo to lo+more are in the span.
+// Where both ends exclude numbers it only heeds the end that excludes more, so any says yes too
+// often. It returns false if no number is excluded.
 func (s *sieve) set(width, lo, more uint64) bool {
 	s.width = int(width)
 	most := uint64(1)<<width - 1
