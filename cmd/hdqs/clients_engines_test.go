@@ -4,14 +4,22 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
+	"math"
 	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
+	"hdqs/bulk"
+	"hdqs/bulk/export"
+	"hdqs/bulk/iceberg"
 	"hdqs/internal/testkit"
+	"hdqs/snapshot/store"
 )
 
 // usualEngines are those that are tested each time. HDQS_ENGINES names others, with the folder of
@@ -19,14 +27,62 @@ import (
 const usualEngines = "engines duckdb duckdb_iceberg duckdb_join polars pandas pyarrow pyiceberg"
 
 // TestClientsEngines has engines read every table of bulk files by URL, by path or as an Iceberg
-// table. Rows, sums and hashes of each column must be those of the interface.
+// table. Rows, sums and hashes of each column must be those of the interface. The store is that of
+// the sample, in which tables of more than 500 rows have a file for each country, or the one with
+// bulk files that HDQS_ENGINES_STORE names.
 func TestClientsEngines(t *testing.T) {
 	parallel(t)
+	folder := os.Getenv("HDQS_ENGINES_STORE")
+	if folder == "" {
+		folder = filepath.Join(t.TempDir(), "store")
+		mustExit(t, 0, "build", "--catalog", "../../loader/sample/catalog", "--store", folder)
+		addBulk(t, folder, 500)
+	}
+	testEngines(t, folder)
+}
+
+// TestClientsEnginesFixtures is the same with the real input.
+func TestClientsEnginesFixtures(t *testing.T) {
+	parallel(t)
+	clientsDir(t)
+	folder := filepath.Join(t.TempDir(), "store")
+	mustExit(t, 0, "build", "--catalog", filepath.Join(testkit.Fixtures(t), "catalog"), "--store", folder,
+		"--snapshot-time", buildTime)
+	addBulk(t, folder, 2000)
+	testEngines(t, folder)
+}
+
+// addBulk writes the bulk files and Iceberg tables of a store. Tables of more than some rows have a
+// file for each country.
+func addBulk(t *testing.T, folder string, rows int) {
+	t.Helper()
+	st, err := store.Open(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := st.Channel("stable")
+	if err != nil {
+		t.Fatal(err)
+	}
+	snap, err := st.Open(p.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer snap.Close()
+	b := bulk.Open(st)
+	o := export.Options{Formats: []bulk.Format{bulk.Parquet}, PartitionRows: rows}
+	if _, err := export.ToStore(t.Context(), b, snap, o); err != nil {
+		t.Fatal(err)
+	}
+	if err := iceberg.Update(b, folder, "", nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func testEngines(t *testing.T, folder string) {
+	t.Helper()
 	dir := clientsDir(t)
 	engines := strings.Fields(cmp.Or(os.Getenv("HDQS_ENGINES"), usualEngines))
-	folder := filepath.Join(t.TempDir(), "store")
-	mustExit(t, 0, "build", "--catalog", "../../loader/sample/catalog", "--store", folder, "--bulk", "--bulk-formats",
-		"parquet")
 	s := serve(t, "--store", folder, "--bulk")
 	python := filepath.Join(dir, engines[0], "bin", "python")
 	args := append([]string{filepath.Join("testdata", "clients", "engines.py"), s.base, folder}, engines[1:]...)
@@ -65,4 +121,71 @@ func TestClientsCurlResumes(t *testing.T) {
 			t.Errorf("%s is another file after it was continued", f.Path)
 		}
 	}
+}
+
+// TestClientsDuckDBSurvivesCuts breaks the connections of DuckDB after any number of bytes: it must
+// read the right rows or report an error, after which it can read the file again.
+func TestClientsDuckDBSurvivesCuts(t *testing.T) {
+	parallel(t)
+	dir := clientsDir(t)
+	folder := filepath.Join(t.TempDir(), "store")
+	mustExit(t, 0, "build", "--catalog", "../../loader/sample/catalog", "--store", folder, "--bulk", "--bulk-formats",
+		"parquet")
+	s := serve(t, "--store", folder, "--bulk")
+	cut := cuttingProxy(t, strings.TrimPrefix(s.base, "http://"))
+	args := []string{filepath.Join("testdata", "clients", "cuts.py"), s.base, "http://" + cut}
+	for _, table := range []string{"conflict_event", "food_price", "refugees", "data_availability"} {
+		args = append(args, "/bulk/latest/"+table+"/part-0.parquet")
+	}
+	python := filepath.Join(dir, "engines", "bin", "python")
+	out, err := exec.CommandContext(t.Context(), python, args...).CombinedOutput()
+	t.Logf("%s", out)
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// cuttingProxy passes connections on to an address. Two of three break after a random number of
+// bytes of the answers. It returns its own address.
+func cuttingProxy(t *testing.T, to string) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var open sync.WaitGroup
+	t.Cleanup(func() {
+		listener.Close()
+		open.Wait()
+	})
+	r := rand.New(rand.NewPCG(17, 18))
+	open.Go(func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			most := int64(math.MaxInt64)
+			if r.IntN(3) > 0 {
+				most = 1 + int64(math.Pow(2, 17*r.Float64())) // often in the head of an answer
+			}
+			open.Go(func() { passOn(client, to, most) })
+		}
+	})
+	return listener.Addr().String()
+}
+
+// passOn passes a connection on until one side ends it, or most bytes were answered.
+func passOn(client net.Conn, to string, most int64) {
+	defer client.Close()
+	server, err := net.Dial("tcp", to)
+	if err != nil {
+		return
+	}
+	defer server.Close()
+	go func() {
+		_, _ = io.Copy(server, client) // ends with one of them
+		server.Close()
+	}()
+	_, _ = io.CopyN(client, server, most)
 }
