@@ -191,3 +191,18 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestReadRounded: positions that rounding has moved off the map, and rings whose ends do not quite
+// meet, are drawn. Published files have both.
+func TestReadRounded(t *testing.T) {
+	t.Parallel()
+	const at = `{"type":"Polygon","coordinates":[[[179,-80],[180.00000000000017,-80],[180,-90.0000001],[179,-80.0008]]]}`
+	s, err := Read(strings.NewReader(collection(whose, `{"iso3":"ATA"}`, at, `{"iso3":"NZL"}`, polygon(170, -44))), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if drawing, _, missing := chart.Map(&chart.Chart{ID: "x"}, s.Countries,
+		[]chart.Area{{Code: "ATA", Text: "1"}}); len(missing) > 0 {
+		t.Errorf("missing %v in %s", missing, drawing)
+	}
+}

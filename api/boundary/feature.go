@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -110,6 +111,13 @@ func first(properties map[string]string, names []string) string {
 	return ""
 }
 
+// Real files have positions that rounding has moved off the map, and rings whose ends do not quite
+// meet, in degrees: ten centimetres, and a kilometre.
+const (
+	rounding = 1e-6
+	gap      = 0.01
+)
+
 // shape checks the rings of an area.
 func (r *reader) shape(s chart.Shape, polygons [][][][]float64) (chart.Shape, error) {
 	for i, polygon := range polygons {
@@ -124,14 +132,18 @@ func (r *reader) shape(s chart.Shape, polygons [][][][]float64) (chart.Shape, er
 			}
 			ring := make([][2]float64, len(positions))
 			for n, p := range positions {
-				if len(p) < 2 || len(p) > 4 || p[0] < -180 || p[0] > 180 || p[1] < -90 || p[1] > 90 {
+				if len(p) < 2 || len(p) > 4 || math.Abs(p[0]) > 180+rounding || math.Abs(p[1]) > 90+rounding {
 					return s, fmt.Errorf("%s, position %d: %v is no longitude (-180 to 180) and latitude (-90 to 90)",
 						where, n+1, p[:min(len(p), 4)])
 				}
-				ring[n] = [2]float64{p[0], p[1]}
+				ring[n] = [2]float64{min(max(p[0], -180), 180), min(max(p[1], -90), 90)}
 			}
-			if ring[0] != ring[len(ring)-1] {
+			last := ring[len(ring)-1]
+			if max(math.Abs(ring[0][0]-last[0]), math.Abs(ring[0][1]-last[1])) > gap {
 				return s, fmt.Errorf("%s: it ends at %v, not where it begins, at %v", where, ring[len(ring)-1], ring[0])
+			}
+			if ring[0] != last {
+				ring = append(ring, ring[0])
 			}
 			s.Rings = append(s.Rings, ring)
 		}

@@ -77,12 +77,12 @@ func NewWorld(shapes []Shape) *Layer {
 // NewFlat makes a map of the areas of one country. Its plane has degrees of latitude, and of
 // longitude as long as they are in the middle of the country.
 func NewFlat(shapes []Shape) *Layer {
-	shift := shiftOf(shapes)
+	start := startOf(shapes)
 	around := nowhere
 	for _, s := range shapes {
 		for _, ring := range s.Rings {
 			for _, point := range ring {
-				lon, lat := turned(point[0], shift), point[1]
+				lon, lat := turned(point[0], start), point[1]
 				around = around.around(box{lon, -lat, lon, -lat})
 			}
 		}
@@ -93,33 +93,50 @@ func NewFlat(shapes []Shape) *Layer {
 		0, 0, math.Ceil((around.right - around.left) * shrink * scale), math.Ceil((around.bottom - around.top) * scale),
 	}}
 	turn := func(lon, lat float64) (x, y float64) {
-		return (turned(lon, shift) - around.left) * shrink * scale, (-lat - around.top) * scale
+		return (turned(lon, start) - around.left) * shrink * scale, (-lat - around.top) * scale
 	}
 	l.draw(shapes, turn)
 	return l
 }
 
-// shiftOf is 360 if the areas are at both edges of the map of the world, as those of Fiji are.
-func shiftOf(shapes []Shape) float64 {
-	east, west, between := false, false, false
+// startOf is the longitude at which the plane of areas begins: where the widest strip without any of
+// them ends. Fiji is at both edges of the map of the world, and so are islands of large countries.
+func startOf(shapes []Shape) float64 {
+	var used [360]bool // by degree from -180 on
 	for _, s := range shapes {
 		for _, ring := range s.Rings {
-			for _, point := range ring {
-				east, west = east || point[0] > 150, west || point[0] < -150
-				between = between || math.Abs(point[0]) < 90
+			for i := range ring {
+				from, to := ring[max(i-1, 0)][0], ring[i][0]
+				if from > to {
+					from, to = to, from
+				}
+				if to-from > 180 { // across the edge
+					from, to = to, from+360
+				}
+				for at := int(math.Floor(from)); at <= int(math.Floor(to)); at++ {
+					used[(at+180)%360] = true
+				}
 			}
 		}
 	}
-	if east && west && !between {
-		return 360
+	start, widest, strip := -180, 0, 0
+	for at := range 720 { // twice around, for strips across the edge
+		if !used[at%360] {
+			strip++
+			continue
+		}
+		if strip > widest {
+			start, widest = at%360-180, strip
+		}
+		strip = 0
 	}
-	return 0
+	return float64(start)
 }
 
-// turned moves western longitudes around the globe.
-func turned(lon, shift float64) float64 {
-	if lon < 0 {
-		return lon + shift
+// turned moves longitudes around the globe, to the east of where the plane begins.
+func turned(lon, start float64) float64 {
+	if lon < start {
+		return lon + 360
 	}
 	return lon
 }

@@ -163,3 +163,47 @@ func TestMapOfNeighbours(t *testing.T) {
 		t.Errorf("shows %.200s", drawing)
 	}
 }
+
+// TestStart: the plane of a country has its parts side by side, wherever the edge of the map of the
+// world is.
+func TestStart(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name       string
+		shapes     []Shape
+		start, end float64
+	}{
+		{"one", []Shape{square("A", 10, 0, 5, 3)}, 10, 16},
+		{
+			"Russia",
+			[]Shape{square("A", 19, 50, 100, 1), square("B", 119, 60, 61, 9), square("C", -180, 65, 11, 3)},
+			19, 192,
+		},
+		{
+			"United States",
+			[]Shape{square("A", -125, 30, 58, 2), square("B", -180, 52, 39, 9), square("C", 172, 52, 8, 2)},
+			172, 294,
+		},
+		{"France", []Shape{square("A", -5, 42, 13, 3), square("B", -54, 3, 3, 3), square("C", 55, -21, 1, 3)}, -54, 57},
+		{
+			"Fiji in one ring",
+			[]Shape{{Code: "A", Rings: [][][2]float64{{{178, -18}, {-179, -18}, {-179, -17}, {178, -18}}}}},
+			178, 182,
+		},
+		{"around the pole", []Shape{square("A", -180, -90, 360, 20)}, -180, 181},
+	} {
+		start := startOf(c.shapes)
+		if start != c.start {
+			t.Errorf("%s begins at %v, want %v", c.name, start, c.start)
+		}
+		for _, s := range c.shapes {
+			for _, ring := range s.Rings {
+				for _, p := range ring {
+					if at := turned(p[0], start); at < c.start || at > c.end {
+						t.Errorf("%s: %v is drawn at %v, which is not from %v to %v", c.name, p[0], at, c.start, c.end)
+					}
+				}
+			}
+		}
+	}
+}
