@@ -99,8 +99,9 @@ func NewFlat(shapes []Shape) *Layer {
 	return l
 }
 
-// startOf is the longitude at which the plane of areas begins: where the widest strip without any of
-// them ends. Fiji is at both edges of the map of the world, and so are islands of large countries.
+// startOf is the longitude at which the plane of areas begins: where the widest strip without any
+// of them ends. Fiji is at both edges of the map of the world, and so are islands of large
+// countries.
 func startOf(shapes []Shape) float64 {
 	var used [360]bool // by degree from -180 on
 	for _, s := range shapes {
@@ -141,23 +142,37 @@ func turned(lon, start float64) float64 {
 	return lon
 }
 
-// draw makes the paths. Points are rounded to a grid, which moves both sides of a border alike. The
-// grid is made coarser until the areas have no more than maxLayer bytes.
+// The least weights of points: twice a quarter of a square unit of the map, and twice 400.
+const (
+	leastWeight = fineness * fineness / 2
+	mostWeight  = fineness * fineness * 800
+)
+
+// draw makes the paths. Points and rings are left out, those that change the drawing least first,
+// until the areas have no more than maxLayer bytes. If that is not enough, points are rounded to a
+// grid that is made coarser.
 func (l *Layer) draw(shapes []Shape, place func(lon, lat float64) (x, y float64)) {
-	for grid := 1; ; grid = grid*5/4 + 1 {
-		l.areas = l.areas[:0]
-		size := 0
-		var path []byte
-		for _, s := range shapes {
-			path = path[:0]
-			for _, ring := range s.Rings {
-				if l.flat {
-					path = appendRing(path, ring, grid, place)
-				} else {
-					path = appendTurned(path, ring, grid, place)
+	outlines := make([]outline, len(shapes))
+	for i, s := range shapes {
+		for _, points := range s.Rings {
+			parts := [][][2]float64{points}
+			if !l.flat {
+				parts = turnedParts(points)
+			}
+			for _, part := range parts {
+				if r := (ring{points: steps(part, place)}); len(r.points) > 2 {
+					outlines[i].rings = append(outlines[i].rings, r)
 				}
 			}
-			if len(path) == 0 { // smaller than the grid
+		}
+	}
+	weigh(outlines)
+	var path []byte
+	for least, grid := int64(leastWeight), 1; ; {
+		l.areas = l.areas[:0]
+		size := 0
+		for i, s := range shapes {
+			if path = outlines[i].appendPath(path[:0], least, grid); len(path) == 0 { // too small
 				continue
 			}
 			l.areas = append(l.areas, area{s.Code, s.Name, string(path), boxOf(string(path))})
@@ -165,8 +180,13 @@ func (l *Layer) draw(shapes []Shape, place func(lon, lat float64) (x, y float64)
 				break
 			}
 		}
-		if size <= maxLayer {
+		switch {
+		case size <= maxLayer:
 			return
+		case least < mostWeight:
+			least += least / 2
+		default:
+			grid = grid*5/4 + 1
 		}
 	}
 }

@@ -28,9 +28,15 @@ func project(lon, lat float64) (x, y float64) {
 // AppendRing appends a closed ring of points, as longitude and latitude, to the path of a map of
 // the world. A ring that crosses the edge of the map is drawn at both edges. Points that fall on
 // the one before are left out, and so are rings that are smaller than a unit.
-func AppendRing(path []byte, ring [][2]float64) []byte { return appendTurned(path, ring, 1, project) }
+func AppendRing(path []byte, ring [][2]float64) []byte {
+	for _, part := range turnedParts(ring) {
+		path = appendRing(path, part, 1, project)
+	}
+	return path
+}
 
-func appendTurned(path []byte, ring [][2]float64, grid int, place func(lon, lat float64) (x, y float64)) []byte {
+// turnedParts are the parts of a ring on both sides of the edge of the map.
+func turnedParts(ring [][2]float64) (parts [][][2]float64) {
 	whole := slices.Clone(ring)
 	shift, least, most := 0.0, 180.0, -180.0
 	for i := range whole {
@@ -41,16 +47,16 @@ func appendTurned(path []byte, ring [][2]float64, grid int, place func(lon, lat 
 		least, most = min(least, whole[i][0]), max(most, whole[i][0])
 	}
 	if least >= -180 && most <= 180 {
-		return appendRing(path, whole, grid, place)
+		return [][][2]float64{whole}
 	}
 	for _, shift := range []float64{0, math.Copysign(360, -180-least)} {
 		part := slices.Clone(whole)
 		for i := range part {
 			part[i][0] = min(max(part[i][0]+shift, -180), 180) // what is beyond falls on the edge
 		}
-		path = appendRing(path, part, grid, place)
+		parts = append(parts, part)
 	}
-	return path
+	return parts
 }
 
 // appendRing appends a ring whose points are rounded to multiples of grid.
