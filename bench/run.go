@@ -48,7 +48,7 @@ func runAll(flags *flag.FlagSet, args []string) error {
 	flags.StringVar(&e.sweep, "sweep", "/api/v2/coordination-context/conflict-events?limit=%d",
 		"query for the cost by rows; empty: none")
 	flags.IntVar(&e.rounds, "rounds", 5, "rounds of each query; other parts take fewer, in proportion")
-	flags.DurationVar(&e.burst, "burst", 150*time.Millisecond, "length of a burst of one server, query and coding")
+	flags.DurationVar(&e.burst, "burst", 120*time.Millisecond, "length of a burst of one server, query and coding")
 	if err := e.record.parse(flags, args); err != nil {
 		return err
 	}
