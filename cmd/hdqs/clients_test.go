@@ -103,7 +103,7 @@ func TestClients(t *testing.T) {
 // storeOfScale builds a generated catalog with tables that are longer than a page.
 func storeOfScale(t *testing.T, scale float64) string {
 	t.Helper()
-	return newStore(t, newCatalogOf(t, generator.Options{Seed: 1, Scale: scale}))
+	return newStoreOf(t, generator.Options{Seed: 1, Scale: scale})
 }
 
 // settle asks for a page until all its stored blocks exist, since each request makes only a few. It

@@ -132,26 +132,37 @@ func newCatalog(t *testing.T, seed uint64) string {
 	return newCatalogOf(t, generator.Options{Seed: seed})
 }
 
-// generated has a function for each kind of catalog: it generates the catalog once and returns its
-// folder.
-var generated sync.Map
+// shared has a function for each folder that tests share: it makes the folder once.
+var shared sync.Map
 
-// newCatalogOf returns a catalog of its own for the test, copied from one that is generated once.
-func newCatalogOf(t *testing.T, o generator.Options) string {
+// once returns a folder that tests share, by its name.
+func once(t *testing.T, name string, build func() (string, error)) string {
 	t.Helper()
-	once, _ := generated.LoadOrStore(fmt.Sprint(o), sync.OnceValues(func() (string, error) {
+	built, _ := shared.LoadOrStore(name, sync.OnceValues(build))
+	folder, err := built.(func() (string, error))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// generated returns a catalog that tests share.
+func generated(t *testing.T, o generator.Options) string {
+	t.Helper()
+	return once(t, fmt.Sprint("catalog ", o), func() (string, error) {
 		dir, err := os.MkdirTemp(scratch, "catalog-")
 		if err == nil {
 			_, err = generator.Write(dir, o)
 		}
 		return dir, err
-	}))
-	from, err := once.(func() (string, error))()
-	if err != nil {
-		t.Fatal(err)
-	}
+	})
+}
+
+// newCatalogOf returns a catalog of its own for the test.
+func newCatalogOf(t *testing.T, o generator.Options) string {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), "catalog")
-	if err := os.CopyFS(dir, os.DirFS(from)); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(generated(t, o))); err != nil {
 		t.Fatal(err)
 	}
 	return dir
@@ -165,52 +176,39 @@ func newStore(t *testing.T, catalogDir string) string {
 	return store
 }
 
-// builtSample is the store of newCatalog(t, 1), built once.
-var builtSample = sync.OnceValues(func() (string, error) {
-	catalog := filepath.Join(scratch, "catalog")
-	if _, err := generator.Write(catalog, generator.Options{Seed: 1}); err != nil {
-		return "", err
-	}
-	return buildOnce("store", catalog)
-})
-
-// builtFixtures is the store of the real input, built once from its folder.
-var builtFixtures struct {
-	once  sync.Once
-	store string
-	err   error
+// storeOnce returns a store of its own for the test, copied from one that is built once.
+func storeOnce(t *testing.T, name, catalog string) string {
+	t.Helper()
+	return copyStore(t, once(t, name, func() (string, error) {
+		dir, err := os.MkdirTemp(scratch, "store-")
+		if err != nil {
+			return "", err
+		}
+		cmd := exec.Command(binary, "build", "--catalog", catalog, "--store", dir, "--snapshot-time", buildTime)
+		cmd.Env = environment()
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("build: %w\n%s", err, out)
+		}
+		return dir, nil
+	}))
 }
 
-// buildOnce builds a store for tests to share.
-func buildOnce(name, catalog string) (string, error) {
-	store := filepath.Join(scratch, name)
-	cmd := exec.Command(binary, "build", "--catalog", catalog, "--store", store, "--snapshot-time", buildTime)
-	cmd.Env = environment()
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build: %w\n%s", err, out)
-	}
-	return store, nil
+// newStoreOf returns a store of its own for the test, equal to newStore(t, newCatalogOf(t, o)).
+func newStoreOf(t *testing.T, o generator.Options) string {
+	t.Helper()
+	return storeOnce(t, fmt.Sprint("store ", o), generated(t, o))
 }
 
 // fixtureStore returns a store of its own for the test, of the real input.
 func fixtureStore(t *testing.T) string {
 	t.Helper()
-	folder, built := testkit.Fixtures(t), &builtFixtures
-	built.once.Do(func() { built.store, built.err = buildOnce("fixtures", filepath.Join(folder, "catalog")) })
-	if built.err != nil {
-		t.Fatal(built.err)
-	}
-	return copyStore(t, built.store)
+	return storeOnce(t, "store of fixtures", filepath.Join(testkit.Fixtures(t), "catalog"))
 }
 
 // sampleStore returns a store of its own for the test, equal to newStore(t, newCatalog(t, 1)).
 func sampleStore(t *testing.T) string {
 	t.Helper()
-	store, err := builtSample()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return copyStore(t, store)
+	return newStoreOf(t, generator.Options{Seed: 1})
 }
 
 // copyStore copies a store, so that a test can change it.

@@ -40,10 +40,10 @@ func TestMemoryOverSwaps(t *testing.T) {
 		swaps = 8
 		limit = 82 << 20
 	)
-	store := newStore(t, newCatalogOf(t, generator.Options{Seed: 1, Scale: 0.1}))
+	store := newStoreOf(t, generator.Options{Seed: 1, Scale: 0.1})
 	pointer := filepath.Join(store, "channels", "stable.json")
 	pointers := [2][]byte{testkit.ReadFile(t, pointer)}
-	other := newCatalogOf(t, generator.Options{Seed: 2, Scale: 0.1})
+	other := generated(t, generator.Options{Seed: 2, Scale: 0.1})
 	mustExit(t, 0, "build", "--catalog", other, "--store", store, "--snapshot-time", "2026-12-01T00:00:00Z",
 		"--allow-shrink")
 	pointers[1] = testkit.ReadFile(t, pointer)
@@ -89,7 +89,7 @@ func TestMemoryOverSwaps(t *testing.T) {
 func TestMemoryRefused(t *testing.T) {
 	parallel(t)
 	small := sampleStore(t)
-	large := newStore(t, newCatalogOf(t, generator.Options{Seed: 1, Scale: 0.1}))
+	large := newStoreOf(t, generator.Options{Seed: 1, Scale: 0.1})
 	const limit = "48MiB"
 	o := run(t, "serve", "--store", large, "--listen", "127.0.0.1:0", "--memory-limit", limit)
 	wanted := []string{
@@ -103,7 +103,7 @@ func TestMemoryRefused(t *testing.T) {
 
 	s := serve(t, "--store", small, "--memory-limit", limit, "--snapshot-poll", "1h")
 	before := s.snapshotID(t)
-	mustExit(t, 0, "build", "--catalog", newCatalogOf(t, generator.Options{Seed: 1, Scale: 0.1}), "--store", small,
+	mustExit(t, 0, "build", "--catalog", generated(t, generator.Options{Seed: 1, Scale: 0.1}), "--store", small,
 		"--snapshot-time", "2026-12-01T00:00:00Z", "--allow-shrink")
 	s.signalAndWait(t, "the refusal", "another snapshot could not be served; the old one stays")
 	for _, text := range wanted {

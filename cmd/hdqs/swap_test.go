@@ -60,6 +60,9 @@ type callers struct {
 	asked   atomic.Int64
 }
 
+// callerPause is the time between two requests of a caller.
+var callerPause = time.Duration(testkit.Trials(0, 5)) * time.Millisecond
+
 // start starts n callers. Check gets each answer, with the time until the request was sent, and
 // returns whether the caller continues.
 func (c *callers) start(
@@ -68,6 +71,7 @@ func (c *callers) start(
 	for worker := range n {
 		c.running.Go(func() {
 			for i := worker; !c.stop.Load(); i++ {
+				time.Sleep(callerPause) // the program shares its cores with other tests
 				r := swapRequests[i%len(swapRequests)]
 				began := time.Now()
 				var sending atomic.Int64
@@ -93,7 +97,7 @@ func (c *callers) end() {
 // requests. No request may fail, and each answer must come from one snapshot.
 func TestSwapUnderLoad(t *testing.T) {
 	parallel(t)
-	const swaps = 40
+	swaps := testkit.Trials(40, 15)
 	store := sampleStore(t)
 	s := serve(t, "--store", store, "--queue-wait", "30s") // no refusals where there are fewer cores than callers
 	first, firstID := s.fingerprints(t), s.snapshotID(t)
