@@ -118,7 +118,8 @@ func (rd *reader) read(p *param) {
 			rd.fault(p, value, "bool_parsing", "Input should be a valid boolean, unable to interpret input", "")
 			return
 		}
-		rd.filters = append(rd.filters, func(r row) bool { return r.stored[storedColumn(p.Columns[0])] == want })
+		column := storedColumn(p.Columns[0])
+		rd.filters = append(rd.filters, func(r row) bool { return r.stored[column] == want })
 	case "date-time or date":
 		rd.readDateTime(p, value)
 	case "partial-date": // badDate has checked it already
@@ -162,7 +163,8 @@ func (rd *reader) readEnum(p *param, value string) {
 		level := int64(value[0] - '0')
 		rd.filters = append(rd.filters, func(r row) bool { return r.stored["admin_level"] == level })
 	} else if len(p.Columns) > 0 {
-		rd.filters = append(rd.filters, func(r row) bool { return r.stored[storedColumn(p.Columns[0])] == value })
+		column := storedColumn(p.Columns[0])
+		rd.filters = append(rd.filters, func(r row) bool { return r.stored[column] == value })
 	}
 }
 

@@ -89,8 +89,12 @@ func textFilter(p *param, value string) filter {
 	if strings.ContainsRune(value, 0) {
 		return nothing
 	}
+	columns := make([]string, len(p.Columns))
+	for i, name := range p.Columns {
+		columns[i] = storedColumn(name)
+	}
 	if p.Match == "exact" {
-		return func(r row) bool { return r.stored[storedColumn(p.Columns[0])] == value }
+		return func(r row) bool { return r.stored[columns[0]] == value }
 	}
 	tokens := pattern(value)
 	if strings.HasPrefix(p.Match, "icontains") {
@@ -99,8 +103,8 @@ func textFilter(p *param, value string) filter {
 	}
 	known := map[string]bool{} // names repeat, and matching takes most of the time
 	return func(r row) bool {
-		for _, column := range p.Columns {
-			text, ok := r.stored[storedColumn(column)].(string)
+		for _, column := range columns {
+			text, ok := r.stored[column].(string)
 			if !ok {
 				continue
 			}
@@ -119,8 +123,9 @@ func textFilter(p *param, value string) filter {
 
 // integerFilter compares integers of any size.
 func integerFilter(p *param, bound *big.Int) filter {
+	column := storedColumn(p.Columns[0])
 	return func(r row) bool {
-		v, ok := r.stored[storedColumn(p.Columns[0])].(int64)
+		v, ok := r.stored[column].(int64)
 		if !ok {
 			return false
 		}
@@ -130,8 +135,9 @@ func integerFilter(p *param, bound *big.Int) filter {
 
 // floatFilter orders NaN above every number, as the incumbent's database does.
 func floatFilter(p *param, bound float64) filter {
+	column := storedColumn(p.Columns[0])
 	return func(r row) bool {
-		v, ok := r.stored[storedColumn(p.Columns[0])].(decimal)
+		v, ok := r.stored[column].(decimal)
 		switch {
 		case !ok:
 			return false
@@ -145,8 +151,9 @@ func floatFilter(p *param, bound float64) filter {
 }
 
 func exactFilter(p *param, bound exact) filter {
+	column := storedColumn(p.Columns[0])
 	return func(r row) bool {
-		v, ok := r.stored[storedColumn(p.Columns[0])].(decimal)
+		v, ok := r.stored[column].(decimal)
 		if !ok {
 			return false
 		}
@@ -162,8 +169,9 @@ func exactFilter(p *param, bound exact) filter {
 }
 
 func timeFilter(p *param, bound time.Time) filter {
+	column := storedColumn(p.Columns[0])
 	return func(r row) bool {
-		v, ok := r.stored[storedColumn(p.Columns[0])].(time.Time)
+		v, ok := r.stored[column].(time.Time)
 		if !ok {
 			return p.Match == "overlap_start"
 		}

@@ -92,20 +92,30 @@ func hdqsBinary(t *testing.T) string {
 // judgeTiers judges servers with a fixed compression. Requests to the one with stored blocks are
 // repeated: blocks are made little by little, and are used once most blocks of a page exist.
 func judgeTiers(t *testing.T, w *world, binary, store string) {
-	file := recordRequests(t, w, "-n", "200", "-long", "60", "-seed", "26")
+	o, _, err := parse([]string{"check", "-n", "200", "-long", "60", "-seed", "26", "-parallel", "4"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []exchange
+	if err := o.exchanges(w, func(x exchange) error { all = append(all, x); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	each := func(pass func(exchange) error) (err error) {
+		for i := 0; i < len(all) && err == nil; i++ {
+			err = pass(all[i])
+		}
+		return err
+	}
 	for _, c := range []struct {
 		tier  string
 		times int
 	}{{"stored", 4}, {"pieces", 1}, {"whole", 1}} {
-		base := serveStore(t, binary, store, "--compression", c.tier, "--body-cache", "0")
-		for _, coding := range []string{"gzip", "zstd"} {
+		o.base = serveStore(t, binary, store, "--compression", c.tier, "--body-cache", "0")
+		for _, o.accept = range []string{"gzip", "zstd"} {
 			for range c.times {
 				var out bytes.Buffer
-				if err := run([]string{
-					"replay", "-base", base, "-parallel", "4", "-file", file, "-accept-encoding",
-					coding,
-				}, &out); err != nil {
-					t.Errorf("%s, %s: %v\n%s", c.tier, coding, err, out.String())
+				if err := o.sendAll(&out, each, nil); err != nil {
+					t.Errorf("%s, %s: %v\n%s", c.tier, o.accept, err, out.String())
 				}
 			}
 		}
