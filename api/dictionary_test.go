@@ -310,3 +310,41 @@ func TestUseAsDictionary(t *testing.T) {
 		}
 	}
 }
+
+// TestDictionaryOfDamagedTable checks that a page is sent in another coding once the table of the
+// dictionary is damaged, and that no request keeps a reference to its snapshot.
+func TestDictionaryOfDamagedTable(t *testing.T) {
+	t.Parallel()
+	before, after := slightlyChangedTables(t, rand.New(rand.NewPCG(2, 9842)), 400)
+	s := dictionaryServer(t, before, after)
+	path := "/api/v2/coordination-context/conflict-events"
+	waitForEqual(t, s, path)
+	old := s.acquirePinned("before")
+	references := old.refs.Load()
+	pages := map[string][]byte{}
+	known, other := path+"?limit=300", path+"?limit=310" // whether the digest is known before the damage
+	for _, target := range []string{known, other} {
+		pages[target] = s.Answer("GET", target+"&snapshot=before", nil).Body
+	}
+	ask := func(target, coding string) {
+		t.Helper()
+		got := s.Answer("GET", target, offer(pages[target], old.bound.lists[path].version[:idLength], withDcz))
+		if sent, _ := got.field("Content-Encoding"); sent != coding {
+			t.Errorf("%s: %d bytes in %q, want %q", target, len(got.Body), sent, coding)
+		} else if coding != "dcz" {
+			body, err := decodeBody(coding, got.Body)
+			if want := s.Answer("GET", target, nil).Body; err != nil || !bytes.Equal(body, want) {
+				t.Errorf("%s: %d bytes, want %d: %v", target, len(body), len(want), err)
+			}
+		}
+	}
+	ask(known, "dcz")
+	old.bound.lists[path].segment.MarkSuspect()
+	s.bodies.empty()
+	ask(known, "zstd")
+	ask(other, "zstd")
+	if got := old.refs.Load(); got != references {
+		t.Errorf("%d references to the earlier snapshot, before %d", got, references)
+	}
+	old.release(s.log)
+}

@@ -53,34 +53,8 @@ func TestDeltaAgainstPlain(t *testing.T) {
 	}
 	var d Delta
 	for range bodies {
-		dictionary := randomList(r, 1+r.IntN(1<<r.IntN(21)))
-		digest := sha256.Sum256(dictionary)
-		want, prefix := []byte(nil), randomList(r, r.IntN(50))
-		d.Begin(prefix, &digest, len(dictionary))
-		for range r.IntN(1 + r.IntN(500)) {
-			from := r.IntN(len(dictionary))
-			old := dictionary[from:]
-			switch r.IntN(8) {
-			case 0:
-				text := randomList(r, 1+r.IntN(1<<r.IntN(16)))
-				d.Text(text)
-				want = append(want, text...)
-			case 1, 2, 3:
-				old = old[:r.IntN(min(len(old), 500)+1)]
-				text := edited(r, old)
-				d.Edit(text, Similar{old, from}, Similar{dictionary[from/2:][:len(old)], from / 2})
-				want = append(want, text...)
-			default:
-				if n := r.IntN(len(old) + 1); n >= farMatch {
-					d.Copy(n, from)
-					want = append(want, old[:n]...)
-				}
-			}
-			if len(want) > 6<<20 {
-				break
-			}
-		}
-		body, ok := d.End()
+		prefix := randomList(r, r.IntN(50))
+		body, dictionary, want, ok := randomDelta(r, &d, prefix, 21)
 		if !bytes.HasPrefix(body, prefix) {
 			t.Fatal("what stood before the body is lost")
 		}
@@ -98,6 +72,39 @@ func TestDeltaAgainstPlain(t *testing.T) {
 	if whole < bodies/2 {
 		t.Errorf("only %d of %d bodies are shorter than their text", whole, bodies)
 	}
+}
+
+// randomDelta appends a random text as copies, edits and new text of a random dictionary of less
+// than 1<<size bytes.
+func randomDelta(r *rand.Rand, d *Delta, dst []byte, size int) (body, dictionary, want []byte, ok bool) {
+	dictionary = randomList(r, 1+r.IntN(1<<r.IntN(size)))
+	digest := sha256.Sum256(dictionary)
+	d.Begin(dst, &digest, len(dictionary))
+	for range r.IntN(1 + r.IntN(500)) {
+		from := r.IntN(len(dictionary))
+		old := dictionary[from:]
+		switch r.IntN(8) {
+		case 0:
+			text := randomList(r, 1+r.IntN(1<<r.IntN(size-5)))
+			d.Text(text)
+			want = append(want, text...)
+		case 1, 2, 3:
+			old = old[:r.IntN(min(len(old), 500)+1)]
+			text := edited(r, old)
+			d.Edit(text, Similar{old, from}, Similar{dictionary[from/2:][:len(old)], from / 2})
+			want = append(want, text...)
+		default:
+			if n := r.IntN(len(old) + 1); n >= farMatch {
+				d.Copy(n, from)
+				want = append(want, old[:n]...)
+			}
+		}
+		if len(want) > 6<<20 {
+			break
+		}
+	}
+	body, ok = d.End()
+	return body, dictionary, want, ok
 }
 
 // randomList returns text with values and commas, and now and then bytes of all kinds.

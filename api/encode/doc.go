@@ -36,6 +36,13 @@
 // does neither: it describes its own codes, and repeats only distances that occurred within it. So
 // does the first block after a stored block.
 //
+// # Bodies that refer to another body
+//
+// A Delta (delta.go) is zstd too, with another body as its dictionary, in dcz (RFC 9842). Its
+// caller knows which rows are in both, and gives only the rows that differ, each with a similar old
+// one. So its cost does not depend on the text that both have: 10,000 rows of which 1 % differ take
+// about 30 blocks, as the format demands, with 100 to 200 sequences in all.
+//
 // # Imports
 //
 // This package declares what it needs of a renderer (Rows) and imports none, so its tests use
@@ -165,5 +172,9 @@
 //   - Whole bodies by klauspost's zstd for scattered rows: on nine of the ten biggest tables of a
 //     generated catalog, 10,000 rows from pieces took 0.45 to 0.7 of its time and 0.7 to 1.05 of
 //     its bytes.
+//   - One dictionary a table for pages that a client has not seen, of 128 rows from all over the
+//     table (klauspost's default level): 8 to 27 % fewer bytes for 100 rows of the big tables, 0.2
+//     to 0.3 KB each, 23 to 45 % for resources, datasets and locations. The dictionary is 20 to 190
+//     KB of text, so it pays after dozens of such pages.
 //   - Multi-member gzip: see above.
 package encode

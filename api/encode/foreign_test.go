@@ -15,7 +15,7 @@ import (
 )
 
 // TestForeignDecoders gives random bodies of random tables, in each coding, to zlib and libzstd,
-// which Python calls (testdata/decode.py).
+// which Python calls (testdata/decode.py), and random bodies with dictionaries.
 func TestForeignDecoders(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
@@ -43,6 +43,8 @@ func TestForeignDecoders(t *testing.T) {
 		}
 	}
 	var plain, coded []byte
+	var d Delta
+	deltas := 0
 	for sent := 0; sent < bodies; {
 		n := r.IntN(1 + r.IntN(1000))
 		rows := newFakeRows(r, n, r.IntN(20) == 0)
@@ -55,6 +57,11 @@ func TestForeignDecoders(t *testing.T) {
 			coded = table.AppendZstd(coded[:0], runs)
 			send('z', coded, plain)
 			sent++
+			if body, dictionary, want, ok := randomDelta(r, &d, coded[:0], 16); ok {
+				send('D', dictionary, nil)
+				send('d', body, want)
+				deltas++
+			}
 		}
 	}
 	if err := in.Flush(); err != nil {
@@ -68,7 +75,7 @@ func TestForeignDecoders(t *testing.T) {
 	} else if err != nil {
 		t.Fatalf("%v: %s", err, faults.String())
 	}
-	if got, want := said.String(), fmt.Sprintln(bodies, bodies); got != want {
+	if got, want := said.String(), fmt.Sprintln(bodies, bodies, deltas); got != want {
 		t.Errorf("decoded %s, want %s", got, want)
 	}
 }
