@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -105,8 +106,19 @@ type goFile struct {
 
 func goFiles(t *testing.T) []goFile {
 	t.Helper()
-	var files []goFile
-	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+	files, err := parsedTree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 10 {
+		t.Fatalf("found only %d Go files: the walk has missed most of the tree", len(files))
+	}
+	return files
+}
+
+// parsedTree reads all Go files once.
+var parsedTree = sync.OnceValues(func() (files []goFile, err error) {
+	err = filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -132,14 +144,8 @@ func goFiles(t *testing.T) []goFile {
 		})
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(files) < 10 {
-		t.Fatalf("found only %d Go files: the walk has missed most of the tree", len(files))
-	}
-	return files
-}
+	return files, err
+})
 
 func TestImportsGoOneWay(t *testing.T) {
 	for _, f := range goFiles(t) {
