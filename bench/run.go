@@ -217,6 +217,7 @@ func (e *experiment) compare() (err error) {
 		}
 		defer func() { err = errors.Join(err, control.Stop()) }()
 		s.Controls = append(s.Controls, &control.Server)
+		s.Prepare = func(q load.Query) error { return control.Save(e.server, q) }
 	}
 	if e.wholeBodies != nil {
 		s.Named = append(s.Named, e.wholeBodies)

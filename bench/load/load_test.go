@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -230,10 +231,18 @@ func TestNginxServesTheAnswers(t *testing.T) {
 			t.Error(err)
 		}
 	}()
+	file := filepath.Join(control.dir, "files", "q.json")
+	if err := os.WriteFile(file, []byte("stale"), 0o644); err != nil {
+		t.Fatal(err)
+	}
 	c := Suite{
 		Ours: s, Controls: []*Server{&control.Server}, Queries: []Query{q}, Encodings: []string{Identity, Gzip},
 		Rounds: 3, Burst: 100 * time.Millisecond, Connections: 2, Progress: t.Logf,
 	}
+	if err := c.Run(); err == nil || !strings.Contains(err.Error(), "other bytes") {
+		t.Errorf("other bytes were measured: %v", err)
+	}
+	c.Prepare = func(q Query) error { return control.Save(s, q) }
 	if err := c.Run(); err != nil || len(c.Cells) != 4 {
 		t.Fatalf("%d cells, %v", len(c.Cells), err)
 	}

@@ -155,6 +155,12 @@ func StartNginx(binary, dir string, wrap []string, from *Server, queries []Query
 	return c, nil
 }
 
+// Save writes the answers to a query again. nginx sends them from the next request on.
+func (c *Control) Save(from *Server, q Query) error {
+	_, err := SaveAnswers(filepath.Join(c.dir, "files"), from, []Query{q}, true)
+	return err
+}
+
 // Stop terminates nginx.
 func (c *Control) Stop() error {
 	if err := c.command.Process.Signal(syscall.SIGTERM); err != nil {

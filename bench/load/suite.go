@@ -21,6 +21,10 @@ type Suite struct {
 	// pages that it does not have in its cache, and only where the query has bounds.
 	Configured *Server
 
+	// Prepare is called before a query is measured, nil: nothing. What a server sends may have
+	// changed since its controls got it, because parts of its tables were compressed meanwhile.
+	Prepare func(q Query) error
+
 	Queries     []Query
 	Encodings   []string
 	Rounds      int
@@ -93,6 +97,11 @@ func (s *Suite) arms(q Query) []*arm {
 // query measures a query.
 func (s *Suite) query(q Query) error {
 	q.Weight = 1
+	if s.Prepare != nil {
+		if err := s.Prepare(q); err != nil {
+			return err
+		}
+	}
 	arms := s.arms(q)
 	plain, rows, err := s.same(q, arms)
 	if err != nil {
