@@ -140,6 +140,17 @@ func TestExportSlots(t *testing.T) {
 	conn.Close()
 	testkit.WaitFor(t, "the slot to be free", func() bool { return s.exports.running() == 0 })
 	exportAnswer(t, s, target)
+	checkEnded(t, s, map[exportOutcome]int64{exportGone: 1, exportSent: 1})
+}
+
+// checkEnded checks how the exports of a server ended.
+func checkEnded(t *testing.T, s *Server, want map[exportOutcome]int64) {
+	t.Helper()
+	for outcome := exportSent; int(outcome) < len(exportOutcomes); outcome++ {
+		if got := s.exports.ended[outcome].Load(); got != want[outcome] {
+			t.Errorf("%d exports ended as %s, want %d", got, exportOutcomes[outcome], want[outcome])
+		}
+	}
 }
 
 // TestExportCutShort checks that a client notices that an export was not completed: the segment is
@@ -161,6 +172,7 @@ func TestExportCutShort(t *testing.T) {
 			response.Header.Get("X-Result-Count"))
 	}
 	testkit.WaitFor(t, "the slot to be free", func() bool { return s.exports.running() == 0 })
+	checkEnded(t, s, map[exportOutcome]int64{exportFailed: 1})
 
 	s = tableServer(t, Options{ExportTimeout: time.Nanosecond}, exportedPath, 100)
 	address := listen(t, s)
@@ -171,6 +183,7 @@ func TestExportCutShort(t *testing.T) {
 		}
 	}
 	testkit.WaitFor(t, "the slots to be free", func() bool { return s.exports.running() == 0 })
+	checkEnded(t, s, map[exportOutcome]int64{exportTimedOut: 3})
 	request := "GET " + target("csv") + " HTTP/1.0\r\nHost: a\r\n\r\n"
 	if got := exchange(t, address, "GET", request); got.Status != 505 {
 		t.Errorf("HTTP/1.0: %d", got.Status)

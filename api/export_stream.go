@@ -1,15 +1,19 @@
 package api
 
 import (
-	"bufio"
 	"errors"
+	"fmt"
 	"io"
 	"net"
-	"runtime/debug"
+	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"hdqs/api/encode"
+	"hdqs/api/metrics"
 )
 
 // exportStream is the body of an export. fasthttp has it write itself, in chunks, after the handler
@@ -19,22 +23,24 @@ import (
 // If it cannot be completed, the connection is closed without the last chunk, and a compressed body
 // has no end either, so that no client takes a part for the whole.
 type exportStream struct {
-	server *Server
-	served *served
-	list   *boundList
-	record *record  // of the request; nil if it did not come over HTTP
-	conn   net.Conn // nil likewise
-	until  time.Time
-	coding encode.Coding
-	write  func(io.Writer) error
-	body   io.Writer // that of the connection, while the stream is written
-	bytes  int64     // sent
-	closed sync.Once
+	server  *Server
+	served  *served
+	list    *boundList
+	record  *record  // of the request; nil if it did not come over HTTP
+	conn    net.Conn // nil likewise
+	until   time.Time
+	coding  encode.Coding
+	write   func(io.Writer) error
+	body    io.Writer // that of the connection, while the stream is written
+	bytes   int64     // sent
+	outcome exportOutcome
+	closed  sync.Once
 }
 
 var (
 	errSlowReader = errors.New("api: an export took longer than exports may take")
 	errOnlyWriter = errors.New("api: an export can only be written")
+	errGone       = errors.New("api: the client of an export is gone")
 )
 
 // newExportStream takes a slot for the stream of a request; ok is false if there is none.
@@ -63,6 +69,8 @@ func (st *exportStream) start(a *reply, write func(io.Writer) error) {
 	}
 	if a.ctx.IsHead() {
 		st.write = func(io.Writer) error { return nil }
+	} else {
+		st.outcome = exportGone // unless it is written
 	}
 	a.ctx.Response.SetBodyStream(st, -1)
 }
@@ -73,84 +81,58 @@ func (st *exportStream) SupportsBodyWriteTo() bool { return true }
 // Read implements io.Reader, which bodies must be.
 func (st *exportStream) Read([]byte) (int, error) { return 0, errOnlyWriter }
 
-// exportBuffer joins the short writes of formats and encoders.
-const exportBuffer = 64 << 10
-
-// WriteTo writes the body. Rows are read and rendered by few streams at a time (exportGate), so
-// that there is a core for short queries.
-func (st *exportStream) WriteTo(w io.Writer) (total int64, err error) {
-	debug.SetPanicOnFault(true)
-	defer func() { total = st.bytes }()
-	defer st.server.recoverBody(st.list, &err)
-	st.body = w
-	st.server.exports.begin()
-	defer st.server.exports.end()
-	out := bufio.NewWriterSize((*exportConn)(st), exportBuffer)
-	if st.coding == encode.Identity {
-		err = st.write(out)
-	} else {
-		coded := encode.NewStream(st.coding, out)
-		if err = st.write(coded); err == nil {
-			err = coded.Close()
-		}
-	}
-	if err == nil {
-		err = out.Flush()
+// WriteTo sends the body, which another goroutine makes (exportMaker).
+func (st *exportStream) WriteTo(w io.Writer) (int64, error) {
+	err := st.sendAll(w)
+	if st.outcome != notExported {
+		st.outcome = outcomeOf(err)
 	}
 	return st.bytes, err
 }
 
-// exportConn is the connection of an export as a writer.
-type exportConn exportStream
-
-// exportPiece is the most that is sent at a time: the kernel copies it in about 40 microseconds, in
-// which a core does nothing else.
-const exportPiece = 128 << 10
-
-// Write sends a part.
-func (c *exportConn) Write(p []byte) (n int, err error) {
-	for n < len(p) && err == nil {
-		var sent int
-		sent, err = c.send(p[n:min(n+exportPiece, len(p))])
-		n += sent
+func (st *exportStream) sendAll(w io.Writer) error {
+	st.body = w
+	m := newExportMaker(st)
+	defer m.stop()
+	for piece := range m.made {
+		if err := st.send(piece); err != nil {
+			return err
+		}
+		m.free <- piece[:0]
 	}
-	return n, err
+	return m.err
 }
 
 // send sends a piece. Its rows may be wrong if the segment became suspect meanwhile.
-func (c *exportConn) send(p []byte) (int, error) {
-	if c.list.isSuspect() {
-		return 0, &Refused{Table: c.list.segment.Name()}
+func (st *exportStream) send(piece []byte) error {
+	if st.list.isSuspect() {
+		return &Refused{Table: st.list.segment.Name()}
 	}
 	now := time.Now()
-	if now.After(c.until) {
-		return 0, errSlowReader
+	if now.After(st.until) {
+		return errSlowReader
 	}
-	deadline := now.Add(c.server.public.WriteTimeout) // of this part: a long body takes longer than that
-	if deadline.After(c.until) {
-		deadline = c.until
+	deadline := now.Add(st.server.public.WriteTimeout) // of this piece: a long body takes longer than that
+	if deadline.After(st.until) {
+		deadline = st.until
 	}
-	if c.conn != nil {
-		if err := c.conn.SetWriteDeadline(deadline); err != nil {
-			return 0, err
+	if st.conn != nil {
+		if err := st.conn.SetWriteDeadline(deadline); err != nil {
+			return err
 		}
 	}
-	n, err := c.sendWithoutTurn(p)
-	c.bytes += int64(n)
-	return n, err
-}
-
-// sendWithoutTurn sends a piece while others read and render. The turn comes back after a panic
-// too, since WriteTo gives it back.
-func (c *exportConn) sendWithoutTurn(p []byte) (int, error) {
-	c.server.exports.end()
-	defer c.server.exports.begin()
-	return c.body.Write(p)
+	n, err := st.body.Write(piece)
+	st.bytes += int64(n)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errGone, err)
+	}
+	return nil
 }
 
 // Close releases the slot and the snapshot.
 func (st *exportStream) Close() error {
 	st.closed.Do(func() {
+		st.server.exports.ended[st.outcome].Add(1)
 		<-st.server.exports.slots
 		if st.record != nil {
 			var coding []byte
@@ -168,6 +150,7 @@ func (st *exportStream) Close() error {
 type exportGate struct {
 	slots chan struct{} // of streams that run, most of which wait for their clients
 	turns chan struct{} // of streams that read and render rows
+	ended [len(exportOutcomes)]atomic.Int64
 }
 
 // newExportGate makes a gate for some streams at once. Half of the cores are for other requests: if
@@ -183,3 +166,39 @@ func (g *exportGate) end() { <-g.turns }
 
 // running is how many streams run.
 func (g *exportGate) running() int { return len(g.slots) }
+
+// exportOutcome is how an export ended.
+type exportOutcome uint8
+
+const (
+	notExported exportOutcome = iota // refused, or only its header was asked for
+	exportSent
+	exportFailed
+	exportTimedOut
+	exportGone
+)
+
+// exportOutcomes are the values of the label.
+var exportOutcomes = [...]string{
+	exportSent: "sent", exportFailed: "failed", exportTimedOut: "timeout", exportGone: "disconnected",
+}
+
+func outcomeOf(err error) exportOutcome {
+	switch {
+	case err == nil:
+		return exportSent
+	case errors.Is(err, errSlowReader), errors.Is(err, os.ErrDeadlineExceeded):
+		return exportTimedOut
+	case errors.Is(err, errGone):
+		return exportGone
+	}
+	return exportFailed
+}
+
+// collect collects what exports count.
+func (g *exportGate) collect(to chan<- prometheus.Metric) {
+	to <- metrics.Gauge(exportsDesc, float64(g.running()))
+	for outcome := exportSent; int(outcome) < len(exportOutcomes); outcome++ {
+		to <- metrics.Counter(endedDesc, g.ended[outcome].Load(), exportOutcomes[outcome])
+	}
+}

@@ -27,7 +27,11 @@ var (
 	cachedDesc  = newDesc("hdqs_body_cache_bytes", "Memory of the cached bodies.")
 	runningDesc = newDesc("hdqs_queries_running", "List queries that run.")
 	waitingDesc = newDesc("hdqs_queries_waiting", "List queries that wait for a slot.")
-	budgetDesc  = newDesc("hdqs_http_in_flight_bytes",
+	exportsDesc = newDesc("hdqs_exports_running", "Exports and downloads that are being sent.")
+	endedDesc   = newDesc("hdqs_exports_total",
+		"Exports and downloads that ended, by outcome: sent to the end, failed, the client was too slow (timeout) "+
+			"or went away (disconnected).", "outcome")
+	budgetDesc = newDesc("hdqs_http_in_flight_bytes",
 		"Bytes of answers that clients have not taken yet, with the memory of their connections.")
 	connectionsDesc = newDesc("hdqs_http_connections", "Open connections of the public listener.")
 	faultsDesc      = newDesc("hdqs_connection_faults_total", "Messages of the HTTP library, "+
@@ -72,7 +76,8 @@ type collector struct{ server *Server }
 // Describe implements prometheus.Collector.
 func (c collector) Describe(to chan<- *prometheus.Desc) {
 	for _, desc := range []*prometheus.Desc{
-		shedDesc, waitDesc, hitsDesc, missesDesc, joinsDesc, cachedDesc, runningDesc, waitingDesc, budgetDesc,
+		shedDesc, waitDesc, hitsDesc, missesDesc, joinsDesc, cachedDesc, runningDesc, waitingDesc,
+		exportsDesc, endedDesc, budgetDesc,
 		connectionsDesc, faultsDesc, panicsDesc, heldDesc, logDroppedDesc, infoDesc, publishedDesc, ageDesc,
 		rowsDesc, bytesDesc, liveDesc, updatedDesc, staleDesc,
 		damageDesc, refusedDesc, passesDesc, scrubbedDesc, lastPassDesc,
@@ -99,6 +104,7 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	to <- metrics.Gauge(cachedDesc, float64(cached.bytes))
 	to <- metrics.Gauge(runningDesc, float64(s.gate.Running()))
 	to <- metrics.Gauge(waitingDesc, float64(s.gate.Waiting()))
+	s.exports.collect(to)
 	to <- metrics.Gauge(budgetDesc, float64(s.budget.Bytes()))
 	to <- metrics.Gauge(connectionsDesc, float64(s.callers.Count()))
 	to <- metrics.Counter(faultsDesc, s.faults.Count())
