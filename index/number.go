@@ -272,30 +272,64 @@ func (t *numberTest) testRange(from uint32, n int, out []uint64) {
 		}
 		return
 	}
+	if t.never() {
+		return
+	}
+	var bounds scaleBounds
+	bounds.set(t)
 	var numbers [256]uint64
 	for done := 0; done < n; done += len(numbers) {
 		part := numbers[:min(len(numbers), n-done)]
 		t.raw.Packed.Unpack64(part, from+uint32(done))
 		for i := 0; i < len(part); i += 64 {
-			out[(done+i)>>6] |= t.word(part[i:min(i+64, len(part))])
+			out[(done+i)>>6] |= bounds.word(part[i:min(i+64, len(part))])
+		}
+	}
+}
+
+// scaleBounds are the packed numbers that pass, with their scale in the low bits, so that a test
+// needs no shift and no question whether a scale has any.
+type scaleBounds struct {
+	of   [maxScales]struct{ lo, more uint64 }
+	mask uint64
+	null uint64 // 1 if the number 0 passes whatever its bounds are
+}
+
+// maxScales is above all indexes of a scale.
+const maxScales = 32
+
+func (b *scaleBounds) set(t *numberTest) {
+	b.mask = t.mask
+	if t.null {
+		b.null = 1
+	}
+	for i := range t.spans {
+		s, o := &t.spans[i], &b.of[i]
+		switch {
+		case s.any != 0:
+			o.lo, o.more = s.lo<<t.raw.ScaleBits|uint64(i), s.more<<t.raw.ScaleBits
+		case t.mask != 0:
+			o.lo = uint64(i) ^ 1 // of another scale, so no number is equal
+		default:
+			o.lo = 0 // only null passes
 		}
 	}
 }
 
 // word returns a word with bit i set if numbers[i], of at most 64, passes.
-func (t *numberTest) word(numbers []uint64) uint64 {
-	spans, mask, shift := t.spans, t.mask, t.raw.ScaleBits
-	var inside, zeros uint64
+func (b *scaleBounds) word(numbers []uint64) (inside uint64) {
+	mask := b.mask
 	for i, n := range numbers {
-		s := &spans[n&mask]
-		_, outside := bits.Sub64(s.more, n>>(shift&63)-s.lo, 0)
-		inside |= (s.any &^ outside) << (i & 63)
-		if n == 0 {
-			zeros |= 1 << (i & 63)
-		}
+		o := &b.of[n&mask&(maxScales-1)]
+		_, outside := bits.Sub64(o.more, n-o.lo, 0)
+		inside |= (outside ^ 1) << (i & 63)
 	}
-	if t.null {
-		inside |= zeros
+	if b.null != 0 {
+		for i, n := range numbers {
+			if n == 0 {
+				inside |= 1 << i
+			}
+		}
 	}
 	return inside
 }
