@@ -18,6 +18,9 @@
 // is, so it does not matter how either table numbers its rows (match). Equal rows side by side are
 // passed over, and the keys of others are noted. Only their rows are compared key by key.
 //
+// Equal has the rows that the first of these steps passes over: those that both states have, side
+// by side. It may miss some, and never has one that differs.
+//
 // # In which order
 //
 // Blocks are taken as they come in both tables, and what differs in them is merged by the columns
