@@ -50,6 +50,9 @@ func (d *matcher) encodeVaried(rows int) {
 		case d.prolong(v, k):
 			continue
 		}
+		if d.leaveOut && it.same-1 < shortMatch-1 { // from 1 to shortMatch-1
+			d.putBefore(v.slot, k, int(it.same))
+		}
 		switch {
 		case v.Fragments == nil:
 			d.value(v, k)
@@ -60,10 +63,14 @@ func (d *matcher) encodeVaried(rows int) {
 		case d.refers(v, k, it.kept):
 			d.recur(v, k)
 		default:
+			d.put(v.Texts[k])
 			d.fragment(v.slot, v.First+v.Fragments[k], v.Texts[k], 0)
 		}
 	}
 	d.extend(same)
+	if d.leaveOut {
+		d.putBefore(len(d.lanes), rows-1, shortMatch)
+	}
 	for i := range d.varying {
 		if v := &d.varying[i]; v.Fragments == nil {
 			d.slots[v.slot].text = v.Texts[rows-1]
@@ -171,6 +178,7 @@ func (d *matcher) list(rows, after int) int {
 // value encodes a plain text that differs from the previous row's.
 func (d *matcher) value(v *varying, k int) {
 	text := v.Texts[k]
+	d.put(text)
 	n := len(text) - v.After
 	x := d.op(n)
 	if x.size = tooMany; d.literalCode != nil {
@@ -188,6 +196,7 @@ func (d *matcher) value(v *varying, k int) {
 // number encodes a short fragment that replaces another: literals from the first difference on.
 func (d *matcher) number(v *varying, k int) {
 	text, old := v.Texts[k], v.Texts[k-1]
+	d.put(text)
 	slot := &d.slots[v.slot]
 	slot.fragment, slot.text = v.First+v.Fragments[k], text
 	same := min(samePrefix(text, old), len(text), len(old))
@@ -284,6 +293,7 @@ func (e *keptEdits) leads(v *varying, k int) bool {
 
 // follow encodes a fragment by cached edits.
 func (d *matcher) follow(v *varying, k int, e *keptEdits) {
+	d.put(v.Texts[k])
 	if d.literalCode != nil && e.code != d.generation {
 		encodeEdits(e.list[:e.n], v.Texts[k], d.literalCode)
 		e.code = d.generation

@@ -19,7 +19,7 @@
 //     DEFLATE is written immediately, in a code that all bodies of the table start with; one batch
 //     of rows in 32 is counted to see whether another code would be shorter (deflate.go). zstd
 //     gathers ops into groups of blocks, each group with codes of its own (zstd_writer.go,
-//     zstd_tables.go).
+//     zstd_tables.go). As it has no checksum, only the text of literals is rendered (sparse.go).
 //   - Whole: the rendered body through klauspost's encoders: gzip level 1; zstd's default level, or
 //     its fastest for bodies below 64 KB. This is for tables of free text, where a sample of gzip
 //     from pieces is more than 25 % larger, and for bodies that are not rows of a table
@@ -61,13 +61,27 @@
 //	refugees                        640      170           380       180      70   1,450
 //	operational presence            720      170           550       700   1,220   3,370
 //
-// An encoder cannot save the first column. A piece that differs takes 10 to 15 ns, a match with the
-// literals after it 7 ns. A mispredicted branch takes 17 ns there, so the number of mispredicted
-// branches matters more than the number of instructions.
+// A piece that differs takes 10 to 15 ns, a match with the literals after it 7 ns. A mispredicted
+// branch takes 17 ns there, so the number of mispredicted branches matters more than the number of
+// instructions.
 //
-// The target of 900 µs for the gzip of 10,000 scattered rows of any big table is therefore out of
-// reach. Text and CRC, most of it rendering (0.4 to 1.05 ms by itself, see package render), take
-// 490 to 1,210 of the 900 µs, and leave less than the other steps need in every table.
+// The same on an Intel Xeon (Sapphire Rapids, two cores shared with much other load): gzip of
+// 10,000 filtered rows in microseconds, its parts in percent of a profile, and its ratio to
+// rendering the page and compressing it whole (Tier Whole, klauspost's gzip level 1), in turns.
+//
+//	                       gzip   looking up   copying   CRC   matching   bits   counting   ratio
+//	conflict events       1,480           15         9     6         39     19          7    0.43
+//	food prices           1,870           22        14    10         30     14          3    0.29
+//	rainfall              3,500           27        11     7         37     14          1    0.40
+//	refugees              1,380           20         7     7         37     18          6    0.33
+//	operational presence  3,350            5        10     5         48     23          1    0.49
+//
+// So a ratio of 0.25 is out of reach of an encoder that only leaves something out. The CRC of a
+// body could be combined from those of its fragments, and the text of matches left out as in zstd.
+// That saves at most copying and CRC, 19 to 63 ns of a row. But a row has four to eight different
+// texts, and moving the CRC before each along by its length takes 3.2 ns with tables for 20
+// lengths, and 4.5 ns for 150: 13 to 36 ns, to which come a CRC for each number and its lookup for
+// each fragment. What is left is less than a tenth, so the text is written and its CRC computed.
 //
 // # zstd and gzip
 //
@@ -121,6 +135,10 @@
 // it computes no CRC, which makes up for its second pass over the sequences. Stored pages of
 // operational presence are the exception: their zstd blocks are 39 % larger than the gzip blocks,
 // which klauspost's search for repetitions makes small, and copying and sending them takes longer.
+//
+// The table is from before the text of matches was left out (sparse.go). That takes a tenth off the
+// zstd of filtered pages, without HTTP: 1,000 rows take 0.78 to 0.87 of the time of gzip, and 1.04
+// for rainfall.
 //
 // # Tried
 //

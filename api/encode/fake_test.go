@@ -26,6 +26,8 @@ type fakeSlot struct {
 	after int
 }
 
+func init() { spoil = true }
+
 // newFakeRows returns n rows. With odd, texts may be empty, very long, or equal.
 func newFakeRows(r *rand.Rand, n int, odd bool) *fakeRows {
 	f := &fakeRows{head: []byte(`{"data":[`), tail: []byte(`]}`), cut: 1, n: n}
@@ -33,21 +35,30 @@ func newFakeRows(r *rand.Rand, n int, odd bool) *fakeRows {
 		f.head, f.tail, f.cut = []byte("a,b\r\n"), nil, 0
 	}
 	slots := 1 + r.IntN(6)
+	short := r.IntN(4) == 0 // as in CSV, where a row may have a few bytes
 	for s := range slots {
 		slot := fakeSlot{plain: r.IntN(3) == 0, first: f.fragments}
 		spread := 1 + r.IntN(1+r.IntN(600))
 		after := []string{"", `,"and so on":`}[r.IntN(2)]
+		end := "},"
+		if short {
+			after, end = ",", "\r\n"
+		}
 		if slot.plain {
 			slot.after = len(after)
 			if s == slots-1 {
-				slot.after += len("},")
+				slot.after += len(end)
 			}
 		}
 		number := r.IntN(4) == 0
 		for i := range spread {
 			text, cuts := []byte(nil), []uint32{0}
 			fields := 1 + r.IntN(5)
-			if number {
+			if short && !slot.plain {
+				fields = 0
+				text = fmt.Appendf(text, "%.*s", r.IntN(5), strconv.Itoa(r.IntN(1000)))
+				text = append(text, after[:min(1, slots-1)]...)
+			} else if number {
 				fields = 0
 				text = fmt.Appendf(text, `,"n":%d.0`, r.IntN(100_000))
 			}
@@ -78,7 +89,7 @@ func newFakeRows(r *rand.Rand, n int, odd bool) *fakeRows {
 				}
 			}
 			if s == slots-1 {
-				text = append(text, "},"...)
+				text = append(text, end...)
 			}
 			text = append(make([]byte, 0, len(text)+Slack), text...)
 			slot.texts = append(slot.texts, text)
@@ -176,6 +187,8 @@ func (b *fakeBatch) Append(dst []byte, lanes []Lane, runs []Run) []byte {
 	}
 	return f.AppendRows(dst, runs)
 }
+
+func (b *fakeBatch) LookUp(lanes []Lane, runs []Run) int { return len(b.Append(nil, lanes, runs)) }
 
 // body returns the plain body of rows.
 func body(rows Rows, runs []Run) []byte { return appendBody(nil, rows, runs) }

@@ -18,6 +18,10 @@ type matcher struct {
 	next   func()            // if not nil, called before each batch of rows
 	check  func(text []byte) // if not nil, called with all text
 
+	// With sparse, only the text of literals is needed. leaveOut is whether the text of the current
+	// batch is written only where it is needed (sparse.go).
+	sparse, leaveOut bool
+
 	rowsOf  Rows
 	batch   Batch
 	lanes   []Lane
@@ -136,7 +140,7 @@ func (d *matcher) rows(runs []Run, cut int) {
 			d.next()
 		}
 		d.drop()
-		d.text = d.batch.Append(d.text, d.lanes, part)
+		d.render(part)
 		n := 0
 		for _, r := range part {
 			n += int(r.To - r.From)
@@ -173,11 +177,17 @@ func (d *matcher) encode(n, cut int) {
 	if n == 1 {
 		first = cut
 	}
+	if d.leaveOut {
+		d.putRow(0)
+	}
 	d.row(0, first)
 	if rows > 1 {
 		d.encodeVaried(rows)
 	}
 	if rows < n && n > 1 {
+		if d.leaveOut {
+			d.putRow(n - 1)
+		}
 		d.row(n-1, cut)
 	}
 	d.keepPlain()

@@ -76,6 +76,7 @@ func (s zstdSequence) distanceValue() uint32 { return uint32(s >> 33) }
 
 func newZstdWriter(rows Rows) *zstdWriter {
 	z := &zstdWriter{}
+	z.sparse = true // zstd needs no checksum
 	z.init(rows, maxZstdDistance, z)
 	return z
 }

@@ -45,13 +45,32 @@ type encoderBatch struct {
 }
 
 func (e encoderBatch) Append(dst []byte, lanes []encode.Lane, runs []encode.Run) []byte {
+	n := e.add(runs)
+	dst = e.f.appendBatch(dst, e.b)
+	e.setLanes(lanes, n)
+	return dst
+}
+
+func (e encoderBatch) LookUp(lanes []encode.Lane, runs []encode.Run) int {
+	n := e.add(runs)
+	size := e.f.lookUp(e.b)
+	e.b.clear()
+	e.setLanes(lanes, n)
+	return size
+}
+
+// add adds the rows of runs to the batch and returns how many there are.
+func (e encoderBatch) add(runs []encode.Run) int {
 	for _, run := range runs {
 		for from := run.From; from < run.To; {
 			from = e.b.add(from, run.To)
 		}
 	}
-	n := e.b.n
-	dst = e.f.appendBatch(dst, e.b)
+	return e.b.n
+}
+
+// setLanes sets lanes to the pieces of the n rows looked up.
+func (e encoderBatch) setLanes(lanes []encode.Lane, n int) {
 	for i := range e.f.pieces {
 		p, l := &e.f.pieces[i], &e.b.lanes[i]
 		lanes[i] = encode.Lane{Same: l.same, Texts: l.texts[:n], First: e.f.ids[i]}
@@ -64,5 +83,4 @@ func (e encoderBatch) Append(dst []byte, lanes []encode.Lane, runs []encode.Run)
 			lanes[i].Fragments = l.codes[:n]
 		}
 	}
-	return dst
 }

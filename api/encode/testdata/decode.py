@@ -23,8 +23,6 @@ libzstd.ZSTD_getErrorName.restype = ctypes.c_char_p
 libzstd.ZSTD_getErrorName.argtypes = [ctypes.c_size_t]
 libzstd.ZSTD_findFrameCompressedSize.restype = ctypes.c_size_t
 libzstd.ZSTD_findFrameCompressedSize.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
-libzstd.ZSTD_getFrameContentSize.restype = ctypes.c_ulonglong
-libzstd.ZSTD_getFrameContentSize.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
 libzstd.ZSTD_createDCtx.restype = ctypes.c_void_p
 libzstd.ZSTD_decompress_usingDict.restype = ctypes.c_size_t
 libzstd.ZSTD_decompress_usingDict.argtypes = [
@@ -33,7 +31,7 @@ libzstd.ZSTD_decompress_usingDict.argtypes = [
 context = libzstd.ZSTD_createDCtx()
 
 
-def gunzip(data):
+def gunzip(data, _):
     decoder = zlib.decompressobj(31)
     plain = decoder.decompress(data)
     if not decoder.eof or decoder.unused_data:
@@ -41,24 +39,23 @@ def gunzip(data):
     return plain
 
 
-def unzstd(data):
+def unzstd(data, length):
     if libzstd.ZSTD_findFrameCompressedSize(data, len(data)) != len(data):
         raise ValueError("not exactly one zstd frame")
-    size = libzstd.ZSTD_getFrameContentSize(data, len(data))
-    plain = ctypes.create_string_buffer(max(size, 1))
-    n = libzstd.ZSTD_decompress(plain, size, data, len(data))
+    plain = ctypes.create_string_buffer(length + 1)
+    n = libzstd.ZSTD_decompress(plain, len(plain), data, len(data))
     if libzstd.ZSTD_isError(n):
         raise ValueError(libzstd.ZSTD_getErrorName(n).decode())
     return ctypes.string_at(plain, n)
 
 
-def undcz(data):
+def undcz(data, length):
     head, data = data[:40], data[40:]
     if head != b"\x5e\x2a\x4d\x18\x20\0\0\0" + hashlib.sha256(dictionary).digest():
         raise ValueError("not the digest of the dictionary")
-    size = libzstd.ZSTD_getFrameContentSize(data, len(data))
-    plain = ctypes.create_string_buffer(max(size, 1))
-    n = libzstd.ZSTD_decompress_usingDict(context, plain, size, data, len(data), dictionary, len(dictionary))
+    plain = ctypes.create_string_buffer(length + 1)
+    n = libzstd.ZSTD_decompress_usingDict(
+        context, plain, len(plain), data, len(data), dictionary, len(dictionary))
     if libzstd.ZSTD_isError(n):
         raise ValueError(libzstd.ZSTD_getErrorName(n).decode())
     return ctypes.string_at(plain, n)
@@ -76,7 +73,7 @@ def main():
             continue
         decode = decoders[coding]
         try:
-            got = decode(data)
+            got = decode(data, plain)
         except (ValueError, zlib.error) as fault:
             sys.exit(f"body {sum(bodies.values())}, {decode.__name__}: {fault}")
         if got != want:
