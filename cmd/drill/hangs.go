@@ -143,10 +143,6 @@ func hangAtLook(ctx context.Context, s *faultyStore, t *table, h hang) error {
 	if err != nil {
 		return err
 	}
-	before, err := r.metrics()
-	if err != nil {
-		return err
-	}
 	pause := s.d.span(5*time.Millisecond, 20*time.Millisecond)
 	l := load{clients: 2, pause: pause, check: s.data.checked(r.public)}.start(ctx)
 	defer l.cancel()
@@ -154,21 +150,14 @@ func hangAtLook(ctx context.Context, s *faultyStore, t *table, h hang) error {
 	if err != nil {
 		return err
 	}
-	failures, began := r.log.count(oldOneStays), time.Now()
-	if err := r.signal(syscall.SIGHUP); err != nil {
-		return errors.Join(err, mend())
-	}
-	err = r.failedLook(ctx, failures)
-	took := time.Since(began)
-	after, err2 := r.metrics()
-	if err := errors.Join(err, err2, mend(), s.mendAll()); err != nil {
+	took, where, err := r.failingLook(ctx)
+	if err := errors.Join(err, mend(), s.mendAll()); err != nil {
 		return err
 	}
 	if err := r.swapTo(ctx, s.dir, s.next); err != nil {
 		return err
 	}
 	l.stop()
-	where := stageMoved(before, after)
 	most := s.d.span(3*time.Second, 20*time.Second)
 	t.add(h.name+", look", fmt.Sprintf("failed after %.2f s, then swapped, %s", took.Seconds(), l.counts()),
 		fmt.Sprintf("%s, 0 wrong, 0 failed", most), where, where == metricChannel && took <= most && l.clean())
@@ -256,25 +245,17 @@ func deadFileSystem(ctx context.Context, d *drill, t *table) error {
 	if err != nil {
 		return err
 	}
-	before, err := r.metrics()
-	if err != nil {
-		return err
-	}
 	pause := d.span(5*time.Millisecond, 20*time.Millisecond)
 	l := load{clients: 2, pause: pause, check: s.data.checked(r.public)}.start(ctx)
 	defer l.cancel()
-	if err := errors.Join(point(dead), r.signal(syscall.SIGHUP)); err != nil {
+	if err := point(dead); err != nil {
 		return err
 	}
-	began := time.Now()
-	err = r.failedLook(ctx, 0)
-	took := time.Since(began)
-	after, err2 := r.metrics()
-	if err := errors.Join(err, err2); err != nil {
+	took, where, err := r.failingLook(ctx)
+	if err != nil {
 		return err
 	}
 	l.stop()
-	where := stageMoved(before, after)
 	most := d.span(4*time.Second, 20*time.Second)
 	t.add(name+", look", fmt.Sprintf("failed after %.2f s, %s", took.Seconds(), l.counts()),
 		fmt.Sprintf("%s, 0 wrong, 0 failed", most), where, where == metricChannel && took <= most && l.clean())
@@ -282,7 +263,7 @@ func deadFileSystem(ctx context.Context, d *drill, t *table) error {
 		return err
 	}
 	sleep(ctx, 300*time.Millisecond)
-	began = time.Now()
+	began := time.Now()
 	code, err := r.stop(ctx)
 	if err != nil {
 		return err

@@ -69,10 +69,6 @@ func (f *storeFault) run(ctx context.Context, d *drill, t *table, kind, metric s
 	if err != nil {
 		return err
 	}
-	before, err := r.metrics()
-	if err != nil {
-		return err
-	}
 	var mended atomic.Bool
 	var other atomic.Int64 // answers of another snapshot than the old one, before the store is mended
 	pause := d.span(5*time.Millisecond, 20*time.Millisecond)
@@ -88,20 +84,12 @@ func (f *storeFault) run(ctx context.Context, d *drill, t *table, kind, metric s
 	if broken != nil {
 		return broken
 	}
-	failures := r.log.count(oldOneStays)
-	if err := r.signal(syscall.SIGHUP); err != nil {
-		return err
-	}
-	err = r.failedLook(ctx, failures)
+	_, where, err := r.failingLook(ctx)
 	if err == nil {
 		err = l.answered(ctx, 20)
 	}
 	if err != nil || !r.alive() {
 		return fmt.Errorf("%w; alive: %v; the log:\n%s", err, r.alive(), r.log.last())
-	}
-	after, err := r.metrics()
-	if err != nil {
-		return err
 	}
 
 	mended.Store(true)
@@ -121,18 +109,29 @@ func (f *storeFault) run(ctx context.Context, d *drill, t *table, kind, metric s
 	took := time.Since(began)
 	l.stop()
 
-	where := stageMoved(before, after)
 	figure := fmt.Sprintf("%s, %d of another snapshot; swapped %.2f s after", l.counts(), other.Load(), took.Seconds())
 	t.add(kind+": "+f.name, figure, "0 wrong, 0 failed, 0 of another", where,
 		l.clean() && other.Load() == 0 && where == metric)
 	return nil
 }
 
-// failedLook waits until the log has one more failed look than before.
-func (r *replica) failedLook(ctx context.Context, before int) error {
-	return waitFor(ctx, "the failed look in the log", func() bool {
-		return !r.alive() || r.log.count(oldOneStays) > before
+// failingLook lets a replica look at a store with a fault, and waits until the log tells that it
+// has failed. It returns how long that took, and the metric of the stage at which it failed.
+func (r *replica) failingLook(ctx context.Context) (took time.Duration, where string, err error) {
+	before, err := r.metrics()
+	if err != nil {
+		return 0, "", err
+	}
+	failures, began := r.log.count(oldOneStays), time.Now()
+	if err := r.signal(syscall.SIGHUP); err != nil {
+		return 0, "", err
+	}
+	err = waitFor(ctx, "the failed look in the log", func() bool {
+		return !r.alive() || r.log.count(oldOneStays) > failures
 	})
+	took = time.Since(began)
+	after, err2 := r.metrics()
+	return took, stageMoved(before, after), errors.Join(err, err2)
 }
 
 // stageMoved returns the metric of the stage at which a look has failed.
