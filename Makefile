@@ -9,7 +9,7 @@ VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 
 .PHONY: build run quick test parts downloads alerts check lint unit race whole bucket clients engines edge api-conformance fuzz \
-  golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-sums bench-pages bench-compare bench-overload \
+  golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-sums bench-export bench-beside bench-pages bench-compare bench-overload \
   drill drill-short soak pictures vendor vendored clean
 
 build: ## the static binary
@@ -287,8 +287,11 @@ bench-sums: bench-store .cache/peers/installed ## sums in groups, ours against D
 	(.cache/peers/bin/python bench/sums/compare.py $(PEERS)/store bin/sums bench/sums/events.txt && echo && \
 	  .cache/peers/bin/python bench/sums/compare.py $(BENCHSTORE) bin/sums bench/sums/catalog.txt) | tee tmp/sums.md
 
-bench-export: bench-store .cache/peers/installed ## a million rows into pandas, ours against DuckDB and pages; short queries beside exports: five minutes
+bench-export: bench-store .cache/peers/installed ## a million rows into pandas, ours against DuckDB and pages: three minutes
 	.cache/peers/bin/python bench/export/compare.py $(BIN) $(BENCHSTORE) | tee tmp/export.md
+
+bench-beside: bench-store ## short queries beside eight exports and without: three minutes
+	python3 bench/export/beside.py $(BIN) $(BENCHSTORE) | tee tmp/beside.md
 
 bench-bulk: bench-store $(CLIENTS) ## what DuckDB reads of large tables by URL for one country: requests and bytes, two minutes
 	test -d $(BENCHSTORE)/bulk || $(BIN) build --catalog tmp/catalog --store $(BENCHSTORE) --bulk --bulk-formats parquet >/dev/null

@@ -23,8 +23,8 @@ type ArrowOptions struct {
 const ArrowBatch = 16 << 10
 
 // WriteArrow writes rows as an Arrow IPC stream: the schema, the dictionaries, batches of rows, and
-// an end without which a reader reports an error. Memory is that of one batch and of the
-// dictionaries. Rows are read twice: a dictionary has only the texts that occur, in the order of
+// an end, without which some readers report an error. Memory is that of one batch and of the tables
+// of columns. Rows are read twice: a dictionary has only the texts that occur, in the order of
 // their codes, and comes before the first batch, since many readers have neither deltas nor
 // replacements of dictionaries.
 func WriteArrow(w io.Writer, fields []Field, rows Rows, o ArrowOptions) error {

@@ -35,7 +35,7 @@ class Sink:
         self.parts, self.closed = [], False
 
     def write(self, data):
-        self.parts.append(bytes(data))
+        self.parts.append(data)
         return len(data)
 
     def take(self):
