@@ -162,7 +162,7 @@ engines: export HDQS_BINARY := $(abspath $(BIN))
 engines: export ICEBERG_JAR := $(abspath $(ICEBERG_JAR))
 engines: export HDQS_ENGINES := spark chdb spark spark_iceberg spark_join
 engines: build .cache/spark/packages $(ICEBERG_JAR) ## Spark and chDB read every table of bulk files: minutes, with Java 17 or newer
-	$(GO) test -count=1 -v -run '^TestClientsEngines' ./cmd/hdqs
+	$(GO) test -count=1 -timeout=30m -v -run '^TestClientsEngines' ./cmd/hdqs
 
 # Beside the other version, since it reads by URL only from servers with ranges.
 .cache/polars2/packages: .ci/venv .ci/constraints.txt
