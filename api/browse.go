@@ -103,8 +103,9 @@ func (s *Server) addBrowse(m *mount) {
 	}
 }
 
-// pageWait is how long a page waits for those before it. People wait longer than programs.
-const pageWait = 2 * time.Second
+// pageWait is how long a page waits for those before it. People wait longer than programs, and on a
+// busy machine a page can take a second.
+const pageWait = 10 * time.Second
 
 // newPageGate makes a gate for pages of records, of which one takes as long as a hundred short
 // queries. Half of the cores are for others: if all were busy with long work, the Go runtime would
