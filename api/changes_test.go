@@ -19,32 +19,6 @@ import (
 	"hdqs/api/contract"
 )
 
-// changedTables returns the sample tables, and the same with rows removed, added and changed.
-func changedTables(t *testing.T, r *rand.Rand, rows int) (before, after []*testTable) {
-	before = sampleTables(t, rows)
-	for _, old := range before {
-		table := &testTable{endpoint: old.endpoint, columns: old.columns}
-		others := sampleTable(old.endpoint, rows/4, r).rows
-		for _, row := range old.rows {
-			row = maps.Clone(row)
-			switch r.IntN(6) {
-			case 0:
-				continue
-			case 1:
-				if len(others) > 0 {
-					table.rows, others = append(table.rows, others[0]), others[1:]
-				}
-			case 2:
-				f := old.endpoint.Fields[r.IntN(len(old.endpoint.Fields))].Name
-				row[f] = old.rows[r.IntN(len(old.rows))][f]
-			}
-			table.rows = append(table.rows, row)
-		}
-		after = append(after, table)
-	}
-	return before, after
-}
-
 // changesServer serves a snapshot "after", and holds "before".
 func changesServer(t *testing.T, before, after []*testTable) *Server {
 	t.Helper()
@@ -156,7 +130,7 @@ func TestChangesAgainstLists(t *testing.T) {
 	t.Parallel()
 	seed := uint64(time.Now().UnixNano())
 	r := rand.New(rand.NewPCG(seed, 7))
-	before, after := changedTables(t, r, 120)
+	before, after := changedTables(t, r, 120, 6)
 	s := changesServer(t, before, after)
 	rounds := 12
 	if testing.Short() {
@@ -279,7 +253,7 @@ func checkChangeCSV(t *testing.T, s *Server, target string, e *contract.Endpoint
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 7))
-	before, after := changedTables(t, r, 60)
+	before, after := changedTables(t, r, 60, 6)
 	s := changesServer(t, before, after)
 	const path = "/api/v2/coordination-context/funding/changes"
 	ask := func(query string, fields ...HeaderField) Answer {
@@ -341,7 +315,7 @@ func TestChanges(t *testing.T) {
 func TestChangesRefusals(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(2, 7))
-	before, after := changedTables(t, r, 10)
+	before, after := changedTables(t, r, 10, 6)
 	s := changesServer(t, before, after)
 	for _, m := range s.mounts {
 		path := m.prefix + contract.EndpointsIn(m.names)[0].Path + "/changes?app_identifier=" + goodIdentifier
@@ -404,7 +378,7 @@ func TestChangesOfMissingTables(t *testing.T) {
 func TestChangesSuspect(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 7))
-	before, after := changedTables(t, r, 10)
+	before, after := changedTables(t, r, 10, 6)
 	s := changesServer(t, before, after)
 	const path = "/api/v2/coordination-context/funding"
 	target := path + "/changes?app_identifier=" + goodIdentifier + "&since=before"

@@ -2,7 +2,6 @@ package api
 
 import (
 	"math/rand/v2"
-	"net"
 	"strings"
 	"testing"
 
@@ -18,14 +17,9 @@ func TestBrowserDictionaries(t *testing.T) {
 	needEdge(t)
 	before, after := slightlyChangedTables(t, rand.New(rand.NewPCG(3, 9842)), 900)
 	s := serverOf(t, dictionaryOptions(), storeSnapshot(t, "before", sampleTime, before))
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() { _ = s.Serve(l) }()
-	t.Cleanup(func() { l.Close() })
+	address := listen(t, s)
 	p := browser.Open(t)
-	p.Goto("http://" + l.Addr().String() + "/docs/interactive")
+	p.Goto("http://" + address + "/docs/interactive")
 	const path = "/api/v2/coordination-context/conflict-events"
 	for _, query := range []string{"?limit=800", "?output_format=csv&limit=500&app_identifier=" + goodIdentifier} {
 		target := path + query

@@ -3,7 +3,6 @@ package api
 import (
 	"bytes"
 	"math/rand/v2"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,12 +18,7 @@ func TestEdgeDictionaries(t *testing.T) {
 	needEdge(t)
 	before, after := slightlyChangedTables(t, rand.New(rand.NewPCG(4, 9842)), 900)
 	s := serverOf(t, dictionaryOptions(), storeSnapshot(t, "before", sampleTime, before))
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() { _ = s.Serve(l) }()
-	t.Cleanup(func() { l.Close() })
+	address := listen(t, s)
 
 	folder := t.TempDir()
 	if err := os.CopyFS(folder, os.DirFS("../deploy/nginx")); err != nil {
@@ -47,7 +41,7 @@ func TestEdgeDictionaries(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "hdqs.conf"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	address := testkit.StartNginx(t, folder, l.Addr().String())
+	address = testkit.StartNginx(t, folder, address)
 
 	const path = "/api/v2/coordination-context/conflict-events"
 	target := path + "?limit=800&app_identifier=" + goodIdentifier

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"log/slog"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -19,31 +18,9 @@ import (
 	"hdqs/internal/testkit"
 )
 
-// slightlyChangedTables returns the sample tables, and the same with a few rows removed, added and
-// changed, in the same order.
+// slightlyChangedTables are changedTables of which most rows stay.
 func slightlyChangedTables(t *testing.T, r *rand.Rand, rows int) (before, after []*testTable) {
-	before = sampleTables(t, rows)
-	for _, old := range before {
-		table := &testTable{endpoint: old.endpoint, columns: old.columns}
-		others := sampleTable(old.endpoint, rows/8, r).rows
-		for _, row := range old.rows {
-			row = maps.Clone(row)
-			switch r.IntN(60) {
-			case 0:
-				continue
-			case 1:
-				if len(others) > 0 {
-					table.rows, others = append(table.rows, others[0]), others[1:]
-				}
-			case 2:
-				f := old.endpoint.Fields[r.IntN(len(old.endpoint.Fields))].Name
-				row[f] = old.rows[r.IntN(len(old.rows))][f]
-			}
-			table.rows = append(table.rows, row)
-		}
-		after = append(after, table)
-	}
-	return before, after
+	return changedTables(t, r, rows, 60)
 }
 
 func dictionaryOptions() Options {

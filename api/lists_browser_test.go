@@ -1,7 +1,6 @@
 package api
 
 import (
-	"net"
 	"os"
 	"testing"
 
@@ -19,16 +18,11 @@ func TestBrowserLists(t *testing.T) {
 	needEdge(t)
 	axe := string(testkit.ReadFile(t, os.Getenv("HDQS_AXE")))
 	s := sampleServer(t, Options{}, 30)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	go func() { _ = s.Serve(l) }()
-	t.Cleanup(func() { l.Close() })
+	address := listen(t, s)
 	p := browser.Open(t)
 	check := func(path string) {
 		t.Helper()
-		p.Goto("http://" + l.Addr().String() + path)
+		p.Goto("http://" + address + path)
 		p.Eval(axe + `; ""`)
 		violations := p.Eval(`axe.run(document, {
 			rules: Object.fromEntries(axe.getRules().map((rule) => [rule.ruleId, {enabled: true}])),
