@@ -2,8 +2,6 @@ package api
 
 import (
 	"errors"
-	"runtime"
-	"runtime/debug"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -11,7 +9,6 @@ import (
 	"hdqs/api/browse"
 	"hdqs/api/contract"
 	"hdqs/api/wire"
-	"hdqs/internal/background"
 )
 
 // browsePath is the prefix of the pages of records, below a mount's.
@@ -123,34 +120,7 @@ func (s *Server) answerBrowse(ctx *fasthttp.RequestCtx, m *mount, q browse.Quest
 		return &Busy{Rule: ruleQueries}
 	}
 	defer s.gate.Leave()
-	return inBackground(func() error { return s.makeBrowse(ctx, m, q, full, bare) })
-}
-
-// panicked is a panic that goes on in another goroutine than it began in.
-type panicked struct {
-	fault any
-	stack []byte
-}
-
-// inBackground does long work of a request: with several cores with a low priority.
-func inBackground(work func() error) (err error) {
-	if runtime.GOMAXPROCS(0) == 1 {
-		return work()
-	}
-	var fault *panicked
-	background.Run(func() {
-		debug.SetPanicOnFault(true) // as the handler of requests does
-		defer func() {
-			if value := recover(); value != nil {
-				fault = &panicked{value, debug.Stack()}
-			}
-		}()
-		err = work()
-	})
-	if fault != nil {
-		panic(fault)
-	}
-	return err
+	return s.makeBrowse(ctx, m, q, full, bare)
 }
 
 // makeBrowse makes a page of records and sends it.

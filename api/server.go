@@ -390,15 +390,11 @@ func (s *Server) answerUnread(ctx *fasthttp.RequestCtx, err error) {
 // quote a request.
 func (s *Server) logPanic(fault any, request string) {
 	s.panics.Add(1)
-	stack := debug.Stack()
-	if p, ok := fault.(*panicked); ok {
-		fault, stack = p.fault, p.stack
-	}
 	text := "(withheld)"
 	if err, ok := fault.(runtime.Error); ok {
 		text = err.Error()
 	}
-	s.log.Error("a request panicked", "request", request, "panic", text, "stack", string(stack))
+	s.log.Error("a request panicked", "request", request, "panic", text, "stack", string(debug.Stack()))
 }
 
 // logFault logs an internal error of an endpoint. It quotes columns but no request.
