@@ -40,41 +40,21 @@ func endMore() {
 	}
 }
 
-// cores is how many threads the Go runtime uses without More.
-func cores() int {
-	more.Lock()
-	defer more.Unlock()
-	if more.running > 0 {
-		return more.before
-	}
-	return runtime.GOMAXPROCS(0)
-}
-
 // Start runs work that computes for a long time in a goroutine of its own, and returns a channel
 // that is closed when it ends.
 //
-// With several cores, the goroutine has a thread of its own with a low priority, so that the kernel
-// prefers the threads that answer requests. The thread ends with the goroutine: it could not raise
-// its priority again. With one core that is worse than without: in swaps of 3 of 25 tables the p99
-// of requests was 11 ms, since the work then comes too late to what others wait for.
+// The goroutine has a thread of its own with a low priority, so that the kernel prefers the threads
+// that answer requests. The thread ends with the goroutine: it could not raise its priority again.
 func Start(work func()) (done <-chan struct{}) {
-	ended, several := make(chan struct{}), cores() > 1
+	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		if several {
-			runtime.LockOSThread() // never unlocked, so that the thread ends
-			lowerPriority()
-		}
+		runtime.LockOSThread() // never unlocked, so that the thread ends
+		lowerPriority()
 		work()
 	}()
 	return ended
 }
 
 // Run runs work as Start does, and returns when it is done.
-func Run(work func()) {
-	if cores() == 1 {
-		work()
-	} else {
-		<-Start(work)
-	}
-}
+func Run(work func()) { <-Start(work) }
