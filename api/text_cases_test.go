@@ -1,0 +1,207 @@
+//go:build !race
+
+package api
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// textCase is a request of testdata/http/*.txt and what its answer must be. Its lines are
+//
+//	request METHOD TARGET     the request; $ID is a valid identifier
+//	header NAME: VALUE        sent with it
+//	mode require|observe|off  how the server treats identifiers
+//	status CODE
+//	has NAME: VALUE           a header field of the answer
+//	has NAME: $TAG            any of our entity tags
+//	lacks NAME                a header field that must be absent
+//	only NAMES                all fields of the answer except those of the connection
+//	revalidates               a request with the answer's tag gets 304 and that tag
+//	body TEXT                 the whole body; in Go quotes when it begins with one
+//	contains TEXT             a part of the body
+type textCase struct {
+	name           string
+	method, target string
+	header         []HeaderField
+	mode           string
+	status         int
+	has            []HeaderField
+	lacks          []string
+	only           []string
+	revalidates    bool
+	body           *string
+	contains       []string
+}
+
+func readTextCases(t *testing.T, name string) []textCase {
+	file, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	var cases []textCase
+	lines := bufio.NewScanner(file)
+	for number := 1; lines.Scan(); number++ {
+		word, rest, _ := strings.Cut(lines.Text(), " ")
+		rest = strings.ReplaceAll(rest, "$ID", goodIdentifier)
+		if word == "request" {
+			method, target, _ := strings.Cut(rest, " ")
+			cases = append(cases, textCase{
+				name: fmt.Sprintf("%s:%d", filepath.Base(name), number), method: method,
+				target: target,
+			})
+			continue
+		}
+		if word == "" || word == "#" {
+			continue
+		}
+		c := &cases[len(cases)-1]
+		switch word {
+		case "header":
+			c.header = append(c.header, headerField(rest))
+		case "mode":
+			c.mode = rest
+		case "status":
+			if c.status, err = strconv.Atoi(rest); err != nil {
+				t.Fatalf("%s:%d: %v", name, number, err)
+			}
+		case "has":
+			c.has = append(c.has, headerField(rest))
+		case "lacks":
+			c.lacks = append(c.lacks, rest)
+		case "only":
+			c.only = strings.Fields(rest)
+		case "revalidates":
+			c.revalidates = true
+		case "body":
+			if strings.HasPrefix(rest, `"`) {
+				if rest, err = strconv.Unquote(rest); err != nil {
+					t.Fatalf("%s:%d: %v", name, number, err)
+				}
+			}
+			c.body = &rest
+		case "contains":
+			c.contains = append(c.contains, rest)
+		default:
+			t.Fatalf("%s:%d: unknown word %q", name, number, word)
+		}
+	}
+	return cases
+}
+
+func headerField(line string) HeaderField {
+	name, value, _ := strings.Cut(line, ": ")
+	return HeaderField{Name: name, Value: value}
+}
+
+// TestTextCases runs every case twice, over TCP and by Answer, and compares the two answers.
+func TestTextCases(t *testing.T) {
+	t.Parallel()
+	modes := map[string]IdentifierMode{
+		"": RequireIdentifier, "require": RequireIdentifier,
+		"observe": ObserveIdentifier, "off": IgnoreIdentifier,
+	}
+	servers, addresses := map[string]*Server{}, map[string]string{}
+	for name, mode := range modes {
+		servers[name] = sampleServer(t, Options{Identifier: mode}, textCaseRows)
+		addresses[name] = listen(t, servers[name])
+	}
+	files, err := filepath.Glob("testdata/http/*.txt")
+	if err != nil || len(files) < 5 {
+		t.Fatalf("found %d files: %v", len(files), err)
+	}
+	ran := 0
+	for _, file := range files {
+		if filepath.Base(file) == "rows.txt" {
+			continue
+		}
+		for _, c := range readTextCases(t, file) {
+			ran++
+			t.Run(c.name, func(t *testing.T) {
+				local := servers[c.mode].Answer(c.method, c.target,
+					append([]HeaderField{{"Host", "test.example"}}, c.header...))
+				remote := ask(t, addresses[c.mode], c.method, c.target, c.header)
+				c.check(t, "Answer", local)
+				c.check(t, "HTTP", remote)
+				if c.revalidates {
+					c.checkRevalidation(t, servers[c.mode], local)
+				}
+				if string(local.Body) != string(remote.Body) {
+					t.Errorf("Answer and HTTP send different bodies: %q, %q", local.Body, remote.Body)
+				}
+				if l, r := sorted(local.Header), sorted(remote.Header); !slices.Equal(l, r) {
+					t.Errorf("Answer and HTTP send different headers:\n%q\n%q", l, r)
+				}
+			})
+		}
+	}
+	if ran < 50 {
+		t.Errorf("only %d cases", ran)
+	}
+}
+
+func (c *textCase) check(t *testing.T, by string, got Answer) {
+	t.Helper()
+	if got.Status != c.status {
+		t.Errorf("%s: status %d, want %d; body %q", by, got.Status, c.status, got.Body)
+	}
+	for _, want := range c.has {
+		if value, ok := got.field(want.Name); !ok || value != want.Value &&
+			!(want.Value == "$TAG" && tagForm.MatchString(value)) {
+			t.Errorf("%s: %s: %q, want %q", by, want.Name, value, want.Value)
+		}
+	}
+	if c.only != nil {
+		var names []string
+		for _, f := range sorted(got.Header) {
+			name, _, _ := strings.Cut(f, ":")
+			names = append(names, name)
+		}
+		names = slices.Compact(names)
+		if want := strings.Fields(strings.ToLower(strings.Join(c.only, " "))); !slices.Equal(names, want) {
+			t.Errorf("%s: header fields\n%v\nwant\n%v", by, names, want)
+		}
+	}
+	for _, name := range c.lacks {
+		if value, ok := got.field(name); ok {
+			t.Errorf("%s: unexpected %s: %q", by, name, value)
+		}
+	}
+	if c.body != nil && string(got.Body) != *c.body {
+		t.Errorf("%s: body\n%s\nwant\n%s", by, got.Body, *c.body)
+	}
+	for _, part := range c.contains {
+		if !strings.Contains(string(got.Body), part) {
+			t.Errorf("%s: body lacks %q:\n%s", by, part, got.Body)
+		}
+	}
+}
+
+var tagForm = regexp.MustCompile(`^W/"[A-Za-z0-9_-]{22}"$`)
+
+func (c *textCase) checkRevalidation(t *testing.T, s *Server, first Answer) {
+	t.Helper()
+	tag, _ := first.field("ETag")
+	again := s.Answer(c.method, c.target,
+		append([]HeaderField{{"Host", "test.example"}, {"If-None-Match", tag}}, c.header...))
+	if again.Status != 304 || len(again.Body) > 0 {
+		t.Errorf("revalidated with %s: %d, %d bytes", tag, again.Status, len(again.Body))
+	}
+	for _, name := range []string{
+		"ETag", "Cache-Control", "Vary", "Last-Modified", "X-Snapshot-Id",
+		"Access-Control-Allow-Origin",
+	} {
+		before, _ := first.field(name)
+		if after, _ := again.field(name); before != after {
+			t.Errorf("revalidated: %s is %q, was %q", name, after, before)
+		}
+	}
+}
