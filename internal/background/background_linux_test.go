@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestRun checks that work runs with a low priority, also while the Go runtime uses one thread more,
-// and that nothing else gets a low one.
+// TestRun checks that work runs with a low priority, also while the Go runtime uses one thread
+// more, and that nothing else gets a low one.
 func TestRun(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
