@@ -41,8 +41,8 @@ func TestBrowserDictionaries(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		// Chromium stores the page of each answer as a dictionary in the background, and offers none
-		// meanwhile. Then it has to begin again, since the next answer takes its place.
+		// Chromium stores the page of each answer as a dictionary in the background, and offers
+		// none meanwhile. Then it has to begin again, since the next answer takes its place.
 		testkit.WaitFor(t, "Chromium offers the page of the snapshot before", func() bool {
 			testkit.WaitFor(t, "Chromium offers the page as its own dictionary", func() bool {
 				coding, _ := ask()
