@@ -12,7 +12,7 @@ func changedTables(t *testing.T, r *rand.Rand, rows, oneIn int) (before, after [
 	before = sampleTables(t, rows)
 	for _, old := range before {
 		table := &testTable{endpoint: old.endpoint, columns: old.columns}
-		others := sampleTable(old.endpoint, rows/4, r).rows
+		others := sampleTable(old.endpoint, max(rows/8, 1), r).rows
 		for _, row := range old.rows {
 			row = maps.Clone(row)
 			switch r.IntN(oneIn) {
