@@ -1,7 +1,6 @@
 package api
 
 import (
-	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -15,9 +14,7 @@ import (
 func TestBrowserDictionaries(t *testing.T) {
 	t.Parallel()
 	needEdge(t)
-	before, after := slightlyChangedTables(t, rand.New(rand.NewPCG(3, 9842)), 900)
-	s := serverOf(t, dictionaryOptions(), storeSnapshot(t, "before", sampleTime, before))
-	address := listen(t, s)
+	s, address, before, after := listenBefore(t, 3)
 	p := browser.Open(t)
 	p.Goto("http://" + address + "/docs/interactive")
 	const path = "/api/v2/coordination-context/conflict-events"

@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,9 +15,7 @@ import (
 func TestEdgeDictionaries(t *testing.T) {
 	t.Parallel()
 	needEdge(t)
-	before, after := slightlyChangedTables(t, rand.New(rand.NewPCG(4, 9842)), 900)
-	s := serverOf(t, dictionaryOptions(), storeSnapshot(t, "before", sampleTime, before))
-	address := listen(t, s)
+	s, address, _, after := listenBefore(t, 4)
 
 	folder := t.TempDir()
 	if err := os.CopyFS(folder, os.DirFS("../deploy/nginx")); err != nil {

@@ -29,6 +29,14 @@ func dictionaryOptions() Options {
 	}
 }
 
+// listenBefore serves a snapshot "before" on a free port. Both tables follow from the seed.
+func listenBefore(t *testing.T, seed uint64) (s *Server, address string, before, after []*testTable) {
+	t.Helper()
+	before, after = slightlyChangedTables(t, rand.New(rand.NewPCG(seed, 9842)), 900)
+	s = serverOf(t, dictionaryOptions(), storeSnapshot(t, "before", sampleTime, before))
+	return s, listen(t, s), before, after
+}
+
 // dictionaryServer serves a snapshot "after", and holds "before".
 func dictionaryServer(t *testing.T, before, after []*testTable) *Server {
 	t.Helper()

@@ -17,7 +17,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"hdqs/api/contract"
-	"hdqs/snapshot/store"
 )
 
 // TestSelectOnStoreFacets measures the CPU time of counting by all fields of codes and enumerations
@@ -34,18 +33,7 @@ func TestSelectOnStoreFacets(t *testing.T) {
 	if err != nil {
 		queries = 300
 	}
-	from, err := store.Open(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at, err := from.Channel("stable")
-	if err != nil {
-		t.Fatal(err)
-	}
-	snap, err := from.Open(at.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	snap, at := openShown(t, dir, "stable")
 	s := New(Options{Logger: slog.New(slog.DiscardHandler), CacheBytes: -1})
 	if err := s.Swap(Release{Snapshot: snap, PublishedAt: at.PublishedAt}); err != nil {
 		t.Fatal(err)

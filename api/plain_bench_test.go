@@ -11,6 +11,24 @@ import (
 	"hdqs/snapshot/store"
 )
 
+// openShown opens the snapshot that a channel of a store shows.
+func openShown(tb testing.TB, dir, channel string) (*store.Snapshot, store.Pointer) {
+	tb.Helper()
+	s, err := store.Open(dir)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	shown, err := s.Channel(channel)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	snap, err := s.Open(shown.ID)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return snap, shown
+}
+
 // BenchmarkPlainPage renders pages of 10,000 rows of the snapshot that channel HDQS_BENCH_CHANNEL
 // (stable) of the store at HDQS_BENCH_STORE shows: neighbouring rows, and scattered ones, one in
 // twelve. The control copies the same body; both take turns. Metric ratio is the median of the
@@ -20,18 +38,7 @@ func BenchmarkPlainPage(b *testing.B) {
 	if dir == "" {
 		b.Skip("HDQS_BENCH_STORE names no store")
 	}
-	s, err := store.Open(dir)
-	if err != nil {
-		b.Fatal(err)
-	}
-	p, err := s.Channel(cmp.Or(os.Getenv("HDQS_BENCH_CHANNEL"), "stable"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	snap, err := s.Open(p.ID)
-	if err != nil {
-		b.Fatal(err)
-	}
+	snap, _ := openShown(b, dir, cmp.Or(os.Getenv("HDQS_BENCH_CHANNEL"), "stable"))
 	defer func() {
 		if err := snap.Close(); err != nil {
 			b.Error(err)

@@ -77,7 +77,8 @@ func inBoth(columns []string, states [sides][]testRow) (n int) {
 	return n
 }
 
-// equalRowsOf runs Equal on all rows, and once more until it is told to stop.
+// equalRowsOf returns what Equal finds among all rows. It also checks that Equal stops halfway if
+// it is told to.
 func equalRowsOf(t *testing.T, tables *Tables) (got []EqualRows) {
 	t.Helper()
 	var all [sides]*index.Passing

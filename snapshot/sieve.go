@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// sieve tells of 64 packed numbers whether one of them is in a span, at a fraction of the cost of
+// sieve reports whether any of 64 packed numbers is in a span. That takes a fraction of the time of
 // testing each. It takes the numbers, or their complements, as one long integer and adds a
 // constant to each of them at once, so that those in the span, and no others, carry into the next
 // number. One that carries may let the next one carry too, but without any in the span there is no

@@ -79,8 +79,8 @@ func digits(f float64) string {
 	return strconv.FormatFloat(f, 'g', 4, 64)
 }
 
-// Supersede adds the lines of a run. Lines of the same version and processor go: one run stands for
-// a version.
+// Supersede adds the lines of a run, and removes earlier ones of the same version and processor, so
+// that each version has the lines of one run.
 func Supersede(all, run []Trend) []Trend {
 	if len(run) == 0 {
 		return all

@@ -115,8 +115,8 @@ func (f *storeFault) run(ctx context.Context, d *drill, t *table, kind, metric s
 	return nil
 }
 
-// failingLook lets a replica look at a store with a fault, and waits until the log tells that it
-// has failed. It returns how long that took, and the metric of the stage at which it failed.
+// failingLook makes a replica look at a store with a fault, and waits until its log says that the
+// look has failed. It returns how long that took, and the metric of the stage at which it failed.
 func (r *replica) failingLook(ctx context.Context) (took time.Duration, where string, err error) {
 	before, err := r.metrics()
 	if err != nil {
