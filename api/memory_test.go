@@ -163,29 +163,35 @@ func TestRefusedKeepsRetained(t *testing.T) {
 	}
 }
 
-// TestDroppedMemoryIsFree: the memory of a snapshot that was dropped before its time is free, also
+// TestDroppedMemoryIsFree: all memory of a snapshot that was dropped before its time is free, also
 // while the timer for that time is still set.
 func TestDroppedMemoryIsFree(t *testing.T) {
 	t.Parallel()
 	s := newMemoryServer(t)
 	s.mustSwap(0)
 	s.mustSwap(1)
-	var first weak.Pointer[Bound]
+	var (
+		first  weak.Pointer[served]
+		tables weak.Pointer[Bound]
+	)
 	func() {
 		v := s.acquirePinned("s0")
 		defer v.release(s.Server.log)
-		first = weak.Make(v.bound)
+		first, tables = weak.Make(v), weak.Make(v.bound)
 	}()
 	runtime.GC()
-	if first.Value() == nil {
-		t.Fatal("a retained snapshot has lost its tables")
+	if first.Value() == nil || tables.Value() == nil {
+		t.Fatal("a retained snapshot has lost its heads or its tables")
 	}
 	s.retained.Lock()
 	s.retained.dropOldest(s.Server.log, dropForMemory)
 	s.retained.Unlock()
 	runtime.GC()
-	if first.Value() != nil {
+	if tables.Value() != nil {
 		t.Error("the tables of a dropped snapshot are still in memory")
+	}
+	if first.Value() != nil {
+		t.Error("the heads and pages of a dropped snapshot are still in memory")
 	}
 }
 

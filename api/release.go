@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"weak"
 
 	"hdqs/api/contract"
 	"hdqs/snapshot/store"
@@ -274,7 +275,7 @@ func (v *served) release(log *slog.Logger) {
 	if err := v.bound.snap.Close(); err != nil {
 		log.Error("closing a replaced snapshot failed", "snapshot", v.id, "error", err)
 	}
-	v.bound = nil // its memory is free now, although timers still refer to v
+	v.bound = nil // its memory is free now, although the timer of announce may still refer to v
 }
 
 // retained is the replaced snapshots that still answer, oldest first. Each entry owns the reference
@@ -311,10 +312,11 @@ func (r *retained) keep(v *served, period time.Duration, log *slog.Logger) {
 	if len(r.entries) > MostPrevious {
 		r.dropOldest(log, dropForNumber)
 	}
+	kept := weak.Make(v) // it may be dropped long before, and then its memory is free
 	time.AfterFunc(period, func() {
 		r.Lock()
 		defer r.Unlock()
-		r.drop(log, dropForAge, func(entry *served) bool { return entry == v })
+		r.drop(log, dropForAge, func(entry *served) bool { return entry == kept.Value() })
 	})
 }
 
