@@ -84,8 +84,8 @@ func (p Packed) Within(from uint32, n int, lo, more uint64, out []uint64) {
 		return
 	}
 	at := 0
-	if n >= sieveRows && from&63 == 0 {
-		at = p.sieved(from, n, lo, more, out)
+	if n >= rangeRows && from&63 == 0 && p.width >= minMerged {
+		at = p.inRange(from, n, lo, more, out)
 	}
 	lo32, more32 := uint32(lo), uint32(min(more, p.mask-lo))
 	each := perLoad(p.width)
