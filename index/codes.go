@@ -36,6 +36,17 @@ func (s codeSet) count() int {
 	return n
 }
 
+// run returns the codes, of which there are count, as a span if they are consecutive.
+func (s codeSet) run(count int) (codes span) {
+	eachRun(s, 0, len(s), func(first, end uint32) bool {
+		if int(end-first) == count {
+			codes = span{uint64(first), uint64(count - 1), 1}
+		}
+		return false
+	})
+	return codes
+}
+
 // negate makes s the set of all other codes below codes.
 func (s codeSet) negate(codes int) {
 	for i := range s {

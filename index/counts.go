@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math/big"
+	"math/bits"
 	"slices"
 	"time"
 
@@ -70,8 +71,11 @@ func (c *Counts) Top(n int) []int {
 	n = min(n, len(c.rows))
 	// The least number of rows of a value that is among the first n. Each step halves what it can
 	// be, however many values there are.
-	least := uint32(0)
-	for bit := uint32(1) << 31; bit != 0 && n > 0; bit >>= 1 {
+	least, most := uint32(0), uint32(0)
+	for _, rows := range c.rows {
+		most = max(most, rows)
+	}
+	for bit := uint32(uint64(1) << bits.Len32(most) >> 1); bit != 0 && n > 0; bit >>= 1 {
 		if atLeast(c.rows, least|bit) >= n {
 			least |= bit
 		}

@@ -30,6 +30,7 @@ type part struct {
 	space   *codeSpace
 	codes   codeSet // those that pass
 	count   int     // number of codes
+	run     span    // the codes if they are consecutive, as those of a range of values are
 	numbers *numberTest
 }
 
@@ -69,6 +70,7 @@ func (x *Index) prepare(f *Filter, key []byte) *predicate {
 			if p.count == 0 {
 				continue
 			}
+			p.run = p.codes.run(p.count)
 			o.all = o.all || p.count == p.space.size
 		} else if p.numbers.never() {
 			continue
@@ -119,6 +121,7 @@ func (x *Index) merge(w *scratch, a, b *predicate) *predicate {
 			p.codes[i] &= word
 		}
 		p.count = p.codes.count()
+		p.run = p.codes.run(p.count)
 		nothing = p.count == 0
 	}
 	if !nothing {
@@ -212,9 +215,12 @@ func (o *predicate) testRange(from uint32, n int, out []uint64) {
 }
 
 func (p *part) testRange(from uint32, n int, out []uint64) {
-	if p.numbers != nil {
+	switch {
+	case p.numbers != nil:
 		p.numbers.testRange(from, n, out)
-	} else {
+	case p.run.any != 0:
+		p.space.codes.Within(from, n, p.run.lo, p.run.more, out)
+	default:
 		p.space.codes.In(from, n, p.codes, out)
 	}
 }
