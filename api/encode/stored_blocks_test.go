@@ -112,6 +112,36 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// crcMultiplySlowly is crcMultiply bit by bit.
+func crcMultiplySlowly(a, b uint32) uint32 {
+	product := uint32(0)
+	for range 32 {
+		product ^= b & -(a >> 31)
+		a <<= 1
+		b = b>>1 ^ crc32.IEEE&-(b&1)
+	}
+	return product
+}
+
+// TestCRCMultiply compares products with those computed bit by bit.
+func TestCRCMultiply(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 4))
+	special := []uint32{0, 1, 1 << 31, 1 << 30, 0x11111111, 0x88888888, 0xffffffff, crc32.IEEE}
+	number := func() uint32 {
+		if r.IntN(4) == 0 {
+			return special[r.IntN(len(special))]
+		}
+		return r.Uint32()
+	}
+	for range 20_000 {
+		a, b := number(), number()
+		if got, want := crcMultiply(a, b), crcMultiplySlowly(a, b); got != want {
+			t.Fatalf("%08x times %08x is %08x, want %08x", a, b, got, want)
+		}
+	}
+}
+
 // TestCRC combines the CRCs of two texts.
 func TestCRC(t *testing.T) {
 	t.Parallel()
