@@ -25,6 +25,9 @@ type BlockCache struct {
 	used  atomic.Int64
 	mu    sync.Mutex
 	users []*sizedBlocks
+
+	// forget is what gives up other memory that counts, see Join.
+	forget []func() int64
 }
 
 // DefaultCacheBytes is the default limit of a BlockCache. It suffices for about three million rows
@@ -47,15 +50,46 @@ func (c *BlockCache) SetLimit(bytes int64) {
 	if c.used.Load() > bytes {
 		c.sweep()
 	}
+	if c.used.Load() > bytes {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.forgetOther()
+	}
 }
 
-// Bytes is the memory of the blocks that are cached.
+// Join adds a function that gives up all memory that was reserved, and returns how much that was.
+func (c *BlockCache) Join(forget func() int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.forget = append(c.forget, forget)
+}
+
+// Reserve counts memory of another kind than blocks. It returns false if there is no room for it.
+func (c *BlockCache) Reserve(bytes int64) bool {
+	if c.used.Add(bytes) <= c.limit.Load() {
+		return true
+	}
+	c.Release(bytes)
+	return false
+}
+
+// Release is the opposite of Reserve.
+func (c *BlockCache) Release(bytes int64) { c.used.Add(-bytes) }
+
+func (c *BlockCache) forgetOther() {
+	for _, forget := range c.forget {
+		c.Release(forget())
+	}
+}
+
+// Bytes is the memory of the blocks that are cached, and what was reserved.
 func (c *BlockCache) Bytes() int64 { return c.used.Load() }
 
-// Forget gives up all blocks.
+// Forget gives up all blocks, and what was reserved.
 func (c *BlockCache) Forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.forgetOther()
 	for _, user := range c.users {
 		for i := range user.groups {
 			g := user.groups[i].Load()

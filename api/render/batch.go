@@ -18,17 +18,18 @@ const overshoot = 64
 
 // rowBatch renders up to batch rows. Its memory is reused.
 type rowBatch struct {
-	n      int
-	parts  [batch]index.Range // the rows, in nparts ranges
-	nparts int
-	rows   [batch]uint32 // the same as nrows row ids; computed when parts are short
-	nrows  int
-	low    [batch]uint32
-	ints   [batch]int64
-	decs   [batch]snapshot.Dec
-	lanes  []lane // one for each piece
-	joined []lane // lanes, with neighbours that are the same in all rows joined to one
-	text   []byte // of the joined lanes
+	n       int
+	parts   [batch]index.Range // the rows, in nparts ranges
+	nparts  int
+	rows    [batch]uint32 // the same as nrows row ids; computed when parts are short
+	nrows   int
+	low     [batch]uint32
+	ints    [batch]int64
+	decs    [batch]snapshot.Dec
+	lengths [batch]uint32
+	lanes   []lane // one for each piece
+	joined  []lane // lanes, with neighbours that are the same in all rows joined to one
+	text    []byte // of the joined lanes
 
 	touched uint64 // sum of what touch read, which keeps it from being optimized away
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"math"
 	"math/bits"
 	"sync/atomic"
 
@@ -9,90 +10,126 @@ import (
 )
 
 // A body of many rows is sent in parts, so its length must be known before its first byte is sent.
-// Adding up the lengths of the texts costs a third of rendering. For neighbouring rows most of it
-// is cached: lengths holds the length of each measuredRows rows.
+// Adding up the lengths of the texts costs a third of rendering. So both the length of each
+// measuredRows rows and that of single rows are kept once they are known: neighbouring rows need
+// the former, scattered ones the latter. A row takes two bytes, and only near rows that were
+// requested. They count as stored blocks do; above the limit of those no more are kept.
 const measuredRows = 128
 
 type measuredLength = atomic.Uint32
 
-// rowLengths are the lengths of measuredRows rows.
-type rowLengths [measuredRows]uint32
+// rowLengths are the lengths of measuredRows rows, two in each number, the first in its lower half.
+// A length that is 0 is not known, or too long.
+type rowLengths [measuredRows / 2]atomic.Uint32
+
+// rowLengthsBytes is the memory of rowLengths.
+const rowLengthsBytes = measuredRows * 2
+
+// at returns the length of a row, by its position among the rows.
+func (l *rowLengths) at(i uint32) uint32 {
+	return l[i/2%(measuredRows/2)].Load() >> (i % 2 * 16) & math.MaxUint16
+}
+
+// set sets the length of a row. Goroutines that do so at the same time set the same.
+func (l *rowLengths) set(i, length uint32) {
+	if length <= math.MaxUint16 {
+		l[i/2%(measuredRows/2)].Or(length << (i % 2 * 16))
+	}
+}
 
 // SpanLength returns the number of bytes that AppendRows appends for the rows from to to-1. It
-// keeps the length of each row that it has met, in four bytes, and then takes next to no time.
-func (f *Form) SpanLength(from, to uint32) (length int) {
-	f.spans.Do(func() { f.rowLengths = make([]atomic.Pointer[rowLengths], (f.rows+measuredRows-1)/measuredRows) })
-	for from < to {
-		end := min(to, from-from%measuredRows+measuredRows)
-		lengths := f.rowLengths[from/measuredRows].Load()
-		if lengths == nil {
-			lengths = f.measureRows(from / measuredRows)
-		}
-		for _, n := range lengths[from%measuredRows : from%measuredRows+end-from] {
-			length += int(n)
-		}
-		from = end
+// keeps the length of each row that it has met, and then takes next to no time.
+func (f *Form) SpanLength(from, to uint32) int {
+	f.open()
+	b := f.newBatch()
+	length := f.addLengths(b, from, to)
+	if b.n > 0 {
+		length += f.measureEach(b)
 	}
+	f.batches.Put(b)
 	return length
 }
 
-// measureRows measures measuredRows rows one by one.
-func (f *Form) measureRows(number uint32) *rowLengths {
-	lengths := new(rowLengths)
-	b := f.newBatch()
-	first := number * measuredRows
-	last := min(first+measuredRows, uint32(f.rows))
-	for from := first; from < last; {
-		into := lengths[from-first:]
-		from = b.add(from, last)
-		f.lookUp(b)
-		b.join()
-		for k := range b.n {
-			for i := range b.joined {
-				if l := &b.joined[i]; l.same != nil {
-					into[k] += uint32(len(l.same))
-				} else {
-					into[k] += uint32(len(l.texts[k]))
-				}
-			}
+// open makes room for lengths.
+func (f *Form) open() {
+	f.measured.Do(func() {
+		f.lengths = make([]measuredLength, f.rows/measuredRows)
+		f.rowLengths = make([]atomic.Pointer[rowLengths], (f.rows+measuredRows-1)/measuredRows)
+		f.cache.Join(f.forgetLengths)
+	})
+}
+
+// forgetLengths gives up the lengths of single rows and returns their memory.
+func (f *Form) forgetLengths() (bytes int64) {
+	for i := range f.rowLengths {
+		if f.rowLengths[i].Load() != nil && f.rowLengths[i].Swap(nil) != nil {
+			bytes += rowLengthsBytes
 		}
-		b.clear()
 	}
-	f.batches.Put(b)
-	f.rowLengths[number].Store(lengths)
-	return lengths
+	return bytes
+}
+
+// keptLengths returns the lengths near a row; nil if there is no memory for them.
+func (f *Form) keptLengths(row uint32) *rowLengths {
+	at := &f.rowLengths[row/measuredRows]
+	known := at.Load()
+	if known != nil || !f.cache.Reserve(rowLengthsBytes) {
+		return known
+	}
+	known = new(rowLengths)
+	if !at.CompareAndSwap(nil, known) {
+		f.cache.Release(rowLengthsBytes)
+		return at.Load()
+	}
+	return known
 }
 
 // Length returns the number of bytes that Append appends for ranges.
 func (f *Form) Length(ranges []index.Range) int {
-	f.measured.Do(func() { f.lengths = make([]measuredLength, f.rows/measuredRows) })
+	f.open()
 	b := f.newBatch()
-	length, rows := 0, 0
+	length, rows := 0, uint32(0)
 	for _, r := range ranges {
-		rows += int(r.To - r.From)
-		for from := r.From; from < r.To; {
-			next := (from + measuredRows - 1) / measuredRows * measuredRows // start of the next measured rows, if any
-			if next+measuredRows > r.To {
-				next = r.To
+		rows += r.To - r.From
+		for r.To-r.From >= measuredRows {
+			number := (r.From + measuredRows - 1) / measuredRows
+			start, end := number*measuredRows, (number+1)*measuredRows
+			if end > r.To {
+				break
 			}
-			if from == next {
-				if b.n > 0 {
-					length += f.measure(b)
-				}
-				length += f.measuredAt(b, from/measuredRows)
-				from += measuredRows
-			} else if from = b.add(from, next); b.n == batch {
-				length += f.measure(b)
+			length += f.addLengths(b, r.From, start)
+			if b.n > 0 {
+				length += f.measureEach(b)
 			}
+			length += f.measuredAt(b, number)
+			r.From = end
 		}
+		length += f.addLengths(b, r.From, r.To)
 	}
 	if b.n > 0 {
-		length += f.measure(b)
+		length += f.measureEach(b)
 	}
 	f.batches.Put(b)
 	length += len(f.head) + len(f.tail)
 	if rows > 0 {
 		length -= f.cut
+	}
+	return length
+}
+
+// addLengths returns the known lengths of the rows from to to-1, and adds the other rows to b. When
+// b is full, their lengths are part of the result.
+func (f *Form) addLengths(b *rowBatch, from, to uint32) (length int) {
+	for ; from < to; from++ {
+		if known := f.rowLengths[from/measuredRows].Load(); known != nil {
+			if n := known.at(from % measuredRows); n > 0 {
+				length += int(n)
+				continue
+			}
+		}
+		if b.add(from, from+1); b.n == batch {
+			length += f.measureEach(b)
+		}
 	}
 	return length
 }
@@ -106,41 +143,70 @@ func (f *Form) measuredAt(b *rowBatch, number uint32) int {
 	length := 0
 	for from, to := number*measuredRows, (number+1)*measuredRows; from < to; {
 		from = b.add(from, to)
-		length += f.measure(b)
+		length += sum(f.measure(b))
+		b.clear()
 	}
 	f.lengths[number].Store(uint32(length))
 	return length
 }
 
-// measure returns the length of the rows of b, and clears b.
-func (f *Form) measure(b *rowBatch) int {
-	size := 0
+// measureEach returns the length of the rows of b, keeps that of each if it can, and clears b.
+func (f *Form) measureEach(b *rowBatch) int {
+	lengths := f.measure(b)
+	k := 0
+	for _, r := range b.parts[:b.nparts] {
+		for row := r.From; row < r.To; row++ {
+			if kept := f.keptLengths(row); kept != nil {
+				kept.set(row%measuredRows, lengths[k])
+			}
+			k++
+		}
+	}
+	b.clear()
+	return sum(lengths)
+}
+
+func sum(lengths []uint32) (n int) {
+	for _, length := range lengths {
+		n += int(length)
+	}
+	return n
+}
+
+// measure returns the length of each row of b, in memory of b.
+func (f *Form) measure(b *rowBatch) []uint32 {
+	lengths, same := b.lengths[:b.n], uint32(0)
+	clear(lengths)
 	for i := range f.pieces {
 		p, l := &f.pieces[i], &b.lanes[i]
 		switch {
 		case p.part != nil:
-			size += p.fragments.measurePart(b.unpack(l.codes, p.factors), p.part)
+			p.fragments.measurePart(lengths, b.unpack(l.codes, p.factors), p.part)
 		case p.fragments != nil:
-			size += p.fragments.measure(b.unpack(l.codes, p.factors))
-		case p.point:
-			size += b.writeOther(p, l, f.null)
-		case p.column.Kind == snapshot.Int:
-			size += b.measureInts(p, len(f.null)) + b.n*len(p.after)
-		case p.column.Kind == snapshot.Decimal:
-			size += b.measureDecs(p, len(f.null)) + b.n*len(p.after)
+			p.fragments.measure(lengths, b.unpack(l.codes, p.factors))
+		case !p.point && p.column.Kind == snapshot.Int:
+			b.measureInts(lengths, p, uint32(len(f.null)))
+			same += uint32(len(p.after))
+		case !p.point && p.column.Kind == snapshot.Decimal:
+			b.measureDecs(lengths, p, uint32(len(f.null)))
+			same += uint32(len(p.after))
 		default:
-			size += b.writeOther(p, l, f.null)
+			b.writeOther(p, l, f.null)
+			for k := range lengths {
+				lengths[k] += uint32(len(l.texts[k]))
+			}
 		}
 	}
-	b.clear()
-	return size
+	for k := range lengths {
+		lengths[k] += same
+	}
+	return lengths
 }
 
-// measure returns the total length of the texts of codes.
-func (f *fragments) measure(codes []uint32) int {
-	size, length := 0, 0
-	last := ^codes[0]
-	for _, code := range codes {
+// measure adds the length of the text of each code to lengths.
+func (f *fragments) measure(lengths, codes []uint32) {
+	length, last := uint32(0), ^codes[0]
+	for k, code := range codes {
 		if code != last {
 			last = code
 			c := f.chunks[code>>chunkBits].Load()
@@ -148,49 +214,44 @@ func (f *fragments) measure(codes []uint32) int {
 				c = f.fill(code >> chunkBits)
 			}
 			i := code & (chunkSize - 1)
-			length = int(c.starts[i+1] - c.starts[i])
+			length = c.starts[i+1] - c.starts[i]
 		}
-		size += length
+		lengths[k] += length
 	}
-	return size
 }
 
-func (b *rowBatch) measureInts(p *piece, null int) int {
-	size := 0
-	for _, v := range b.unpackInts(p) {
+func (b *rowBatch) measureInts(lengths []uint32, p *piece, null uint32) {
+	for k, v := range b.unpackInts(p) {
 		switch {
 		case v == snapshot.NullInt:
-			size += null
+			lengths[k] += null
 		case v < 0:
-			size += 1 + digitCount(-uint64(v))
+			lengths[k] += 1 + uint32(digitCount(-uint64(v)))
 		default:
-			size += digitCount(uint64(v))
+			lengths[k] += uint32(digitCount(uint64(v)))
 		}
 	}
-	return size
 }
 
-func (b *rowBatch) measureDecs(p *piece, null int) int {
-	size := 0
+func (b *rowBatch) measureDecs(lengths []uint32, p *piece, null uint32) {
 	var digits [cellSize]byte
 	decs := b.unpackDecs(p)
-	for i := range decs {
-		d := &decs[i]
+	for k := range decs {
+		d := &decs[k]
 		form := &decForms[d.Scale]
 		sign := d.Mantissa >> 63
 		u := uint64((d.Mantissa ^ sign) - sign)
 		switch {
 		case u-form.least < form.span:
-			size += max(digitCount(u*form.times), int(form.point)+1) + len(".") - int(sign)
+			lengths[k] += uint32(max(digitCount(u*form.times), int(form.point)+1) + len(".") - int(sign))
 		case d.Scale == snapshot.DecNull:
-			size += null
+			lengths[k] += null
 		case d.Scale == snapshot.DecText:
-			size += len(p.exact.at(uint32(d.Mantissa)))
+			lengths[k] += uint32(len(p.exact.at(uint32(d.Mantissa))))
 		default:
-			size += cellSize - putDec(&digits, d.Mantissa, d.Scale)
+			lengths[k] += uint32(cellSize - putDec(&digits, d.Mantissa, d.Scale))
 		}
 	}
-	return size
 }
 
 // digitCount returns the number of decimal digits of u.

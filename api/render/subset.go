@@ -61,11 +61,10 @@ func (f *fragments) lookUpPart(l *lane, codes []uint32, p *part) int {
 	return size
 }
 
-// measurePart returns the total length of a part of the texts of codes.
-func (f *fragments) measurePart(codes []uint32, p *part) int {
-	size, length := 0, 0
-	last := ^codes[0]
-	for _, code := range codes {
+// measurePart adds the length of a part of the text of each code to lengths.
+func (f *fragments) measurePart(lengths, codes []uint32, p *part) {
+	length, last := uint32(0), ^codes[0]
+	for k, code := range codes {
 		if code != last {
 			last = code
 			c := f.chunks[code>>chunkBits].Load()
@@ -73,11 +72,10 @@ func (f *fragments) measurePart(codes []uint32, p *part) int {
 				c = f.fill(code >> chunkBits)
 			}
 			from, to := p.cut(c, code&(chunkSize-1), f.fields)
-			length = int(to - from)
+			length = to - from
 		}
-		size += length
+		lengths[k] += length
 	}
-	return size
 }
 
 // subset returns a form of some fields of a record, which are given by their positions in f.
