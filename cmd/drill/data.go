@@ -131,6 +131,10 @@ func (d *drill) copyStore(ctx context.Context, data *dataset) error {
 	if err := linkTree(d.store, data.store); err != nil {
 		return err
 	}
+	// Without a channel, every snapshot can be published, also the one that it showed.
+	if err := os.Remove(filepath.Join(data.store, channelFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	reports, err := filepath.Glob(filepath.Join(data.store, "manifests", "*.json"))
 	if err != nil {
 		return err

@@ -210,6 +210,53 @@ func TestBrokenProgram(t *testing.T) {
 }
 
 // TestTable: a row out of its bound fails the drill; one that was not run is shown and does not.
+// TestCopyStore copies stores whose channel shows any of their snapshots, or none. The program
+// stands in for `hdqs publish`: it refuses the snapshot that the channel shows already.
+func TestCopyStore(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	program, store := filepath.Join(dir, "program"), filepath.Join(dir, "store")
+	const script = `#!/bin/sh
+channel=$3/` + channelFile + `
+text="{\"id\":\"$4\"}"
+test -e $channel && test "$(cat $channel)" = "$text" && exit 1
+echo "$text" > $channel
+`
+	write := func(path, text string) {
+		t.Helper()
+		err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o755))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(program, script)
+	for _, id := range []string{"a", "b"} {
+		write(filepath.Join(store, "manifests", id+".json"), `{"tables":[{"table":"t","sha256":"`+id+`"}]}`)
+		write(filepath.Join(store, "manifests", id+".report.json"), "{}")
+	}
+	channel := filepath.Join(store, channelFile)
+	for _, shown := range []string{"a", "b", ""} {
+		write(channel, `{"id":"`+shown+`"}`)
+		if shown == "" {
+			if err := os.Remove(channel); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d := &drill{dir: t.TempDir(), options: options{binary: program, store: store}}
+		data := &dataset{store: filepath.Join(d.dir, "data")}
+		if err := d.copyStore(t.Context(), data); err != nil {
+			t.Errorf("the channel shows %q: %v", shown, err)
+			continue
+		}
+		if len(data.releases) != 2 || data.releases[0].id != "a" || data.releases[1].id != "b" {
+			t.Errorf("the channel shows %q: %d snapshots", shown, len(data.releases))
+		}
+		if _, err := os.Stat(channel); shown != "" && err != nil {
+			t.Errorf("the store that was copied has changed: %v", err)
+		}
+	}
+}
+
 func TestTable(t *testing.T) {
 	rows := &table{progress: io.Discard, scenario: "part"}
 	rows.add("one", "1", "2", metricUp, true)
