@@ -24,6 +24,7 @@ type matcher struct {
 
 	rowsOf  Rows
 	batch   Batch
+	part    [BatchRows]Run // of the rows, one batch
 	lanes   []Lane
 	varying []varying
 	last    []uint32 // position of each fragment's last occurrence before the previous row
@@ -135,7 +136,7 @@ func (d *matcher) rows(runs []Run, cut int) {
 	for _, r := range runs {
 		left += int(r.To - r.From)
 	}
-	batches(runs, func(part []Run) {
+	batches(&d.part, runs, func(part []Run) {
 		if d.next != nil {
 			d.next()
 		}
@@ -370,7 +371,8 @@ func (d *matcher) skip(n uint32) {
 
 // prime sets the row that precedes the next rows.
 func (d *matcher) prime(row uint32) {
-	d.text = d.batch.Append(d.text[:0], d.lanes, []Run{{row, row + 1}})
+	d.part[0] = Run{row, row + 1}
+	d.text = d.batch.Append(d.text[:0], d.lanes, d.part[:1])
 	for s := range d.lanes {
 		l, slot := &d.lanes[s], &d.slots[s]
 		if slot.text = l.Same; slot.text == nil {

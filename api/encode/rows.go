@@ -69,9 +69,8 @@ const noFragment = math.MaxUint32
 // the second-level cache.
 const BatchRows = 64
 
-// batches calls do with runs of at most BatchRows rows in total. The slice is reused.
-func batches(runs []Run, do func(part []Run)) {
-	var space [BatchRows]Run
+// batches calls do with runs of at most BatchRows rows in total, in the memory of space.
+func batches(space *[BatchRows]Run, runs []Run, do func(part []Run)) {
 	part, n := space[:0], uint32(0)
 	for _, r := range runs {
 		for r.From < r.To {

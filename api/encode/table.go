@@ -136,7 +136,8 @@ func (t *Table) stored(w bodyWriter, blocks *storedBlocks, runs []Run) []Run {
 				w.rows(runs[done:i], 0)
 				done = i
 			}
-			t.loose(w, loose, after)
+			runs[i] = loose // memory that is free: the run itself is in run
+			t.loose(w, runs[i:i+1], after)
 			w.stored(b)
 			after = true
 		})
@@ -204,15 +205,15 @@ func (t *Table) tryPieces() bool {
 	return t.piecesGood
 }
 
-// loose encodes rows between stored blocks; after is whether a block precedes them.
-func (t *Table) loose(w bodyWriter, run Run, after bool) {
-	if run.From == run.To {
+// loose encodes the one run of rows between stored blocks; after is whether a block precedes them.
+func (t *Table) loose(w bodyWriter, run []Run, after bool) {
+	if run[0].From == run[0].To {
 		return
 	}
 	if after {
-		w.prime(run.From - 1)
+		w.prime(run[0].From - 1)
 	}
-	w.rows([]Run{run}, 0)
+	w.rows(run, 0)
 }
 
 // whole renders a body and compresses it.

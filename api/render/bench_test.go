@@ -170,6 +170,10 @@ func selection(name string) []index.Range {
 	switch name {
 	case "contiguous":
 		return []index.Range{{From: from, To: from + n}}
+	case "stretches": // each with some stored blocks
+		for i := range uint32(n / 500) {
+			ranges = append(ranges, index.Range{From: i * 1003, To: i*1003 + 500})
+		}
 	case "scattered":
 		for i := range uint32(n) {
 			ranges = append(ranges, index.Range{From: i * 12, To: i*12 + 1})
