@@ -10,7 +10,7 @@ import (
 var assetContents = func() []func() *pageContent {
 	all := make([]func() *pageContent, len(web.Assets))
 	for i := range web.Assets {
-		all[i] = madeOnce(func() ([]byte, error) { return web.Assets[i].Body, nil })
+		all[i] = madeOnce(func() ([]byte, error) { return web.Assets[i].Body(), nil })
 	}
 	return all
 }()

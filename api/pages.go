@@ -165,7 +165,7 @@ func makePages(m *mount) []*fixedPage {
 	}
 	if m.prefix == "" {
 		icon := web.Named("favicon.ico")
-		all = append(all, page("/favicon.ico", icon.Type, dataPolicy, fixed(icon.Body), "/favicon.ico"))
+		all = append(all, page("/favicon.ico", icon.Type, dataPolicy, fixed(icon.Body()), "/favicon.ico"))
 	}
 	return all
 }

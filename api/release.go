@@ -30,6 +30,10 @@ type Release struct {
 	// Changes are what the snapshot and earlier ones of the channel changed. Without them the
 	// snapshot is compared with the one that it replaces.
 	Changes []*Change
+
+	// Answering, if not nil, makes Swap serve the snapshot before it is warmed up if there is no
+	// other, and is called then. If the warm-up fails, none is served again.
+	Answering func()
 }
 
 // served is a bound snapshot in use. The server has one reference while the snapshot is current or
@@ -40,11 +44,11 @@ type served struct {
 	bound       *Bound
 	landings    map[*mount]*landingData
 	docs        map[*mount]func() *pageContent
-	examples    sync.Map // of endpoints' pages, by *contract.Plan
-	places      sync.Map // countries of endpoints' records, by path
-	equal       sync.Map // *equalRows, by path and version of another table
-	date        string   // of the snapshot
-	warmUp      WarmUp
+	examples    sync.Map               // of endpoints' pages, by *contract.Plan
+	places      sync.Map               // countries of endpoints' records, by path
+	equal       sync.Map               // *equalRows, by path and version of another table
+	date        string                 // of the snapshot
+	warmUp      atomic.Pointer[WarmUp] // nil before its end
 	publication atomic.Pointer[publication]
 	publishedAt atomic.Pointer[time.Time] // also when answers do not have it yet
 	live        time.Duration             // from publication, or from the start of the process, to Swap
@@ -94,6 +98,9 @@ func (s *Server) swapTo(bound, earlier *Bound, r Release) error {
 	if err != nil {
 		return err
 	}
+	if earlier == nil && r.Answering != nil {
+		return s.serveFirst(bound, canWarm, r)
+	}
 	next := s.newServed(bound, r.PublishedAt)
 	if canWarm {
 		if err := s.warm(next, earlier); err != nil {
@@ -101,6 +108,34 @@ func (s *Server) swapTo(bound, earlier *Bound, r Release) error {
 			return err
 		}
 	}
+	s.publish(next, r)
+	return nil
+}
+
+// serveFirst serves a snapshot while it is warmed up. The served one has a handle of its own, since
+// requests may still read it when the warm-up has failed and the caller closes the Release's.
+func (s *Server) serveFirst(bound *Bound, canWarm bool, r Release) error {
+	bound.snap = r.Snapshot.Acquire()
+	next := s.newServed(bound, r.PublishedAt)
+	next.refs.Add(1) // of the warm-up
+	defer next.release(s.log)
+	s.noteChanges(&r, nil)
+	s.publish(next, r)
+	r.Answering()
+	if canWarm {
+		if err := s.warm(next, nil); err != nil {
+			if s.current.CompareAndSwap(next, nil) {
+				next.release(s.log)
+			}
+			return err
+		}
+	}
+	return r.Snapshot.Close()
+}
+
+// publish makes a snapshot the current one.
+func (s *Server) publish(next *served, r Release) {
+	bound := next.bound
 	if next.live = time.Since(processStart); !r.PublishedAt.IsZero() {
 		next.live = max(0, min(next.live, time.Since(r.PublishedAt)))
 	}
@@ -113,7 +148,6 @@ func (s *Server) swapTo(bound, earlier *Bound, r Release) error {
 		s.retained.keep(old, cmp.Or(s.options.KeepPrevious, keepPrevious), s.log)
 		s.dropUnfit(next)
 	}
-	return nil
 }
 
 func (s *Server) newServed(b *Bound, published time.Time) *served {

@@ -7,13 +7,16 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/valyala/fasthttp"
+	"golang.org/x/sync/errgroup"
 
 	"hdqs/api/contract"
 	"hdqs/api/encode"
 	"hdqs/api/wire"
+	"hdqs/internal/background"
 )
 
 // Much of what answers consist of is made when it is first needed: fragments, the codes of the
@@ -51,7 +54,9 @@ type WarmUp struct {
 // WarmUp returns that of the served snapshot. It is zero if no table had changed.
 func (s *Server) WarmUp() WarmUp {
 	if v := s.current.Load(); v != nil {
-		return v.warmUp
+		if w := v.warmUp.Load(); w != nil {
+			return *w
+		}
 	}
 	return WarmUp{}
 }
@@ -67,36 +72,81 @@ func (s *Server) InterruptWarmUp() { s.cutWarmUp.Store(true) }
 // warm answers the warm-up requests from a snapshot that is not served yet, for the tables that
 // have changed since an earlier one, the largest first. The earlier Bound may be nil. An error or a
 // panic means that the snapshot cannot be served.
-func (s *Server) warm(v *served, earlier *Bound) (err error) {
+//
+// At a swap it uses one goroutine, since requests need the other cores. At a start it uses all.
+func (s *Server) warm(v *served, earlier *Bound) error {
+	if s.options.SkipWarmUp {
+		return nil
+	}
+	workers := 1
+	if earlier == nil {
+		workers = runtime.GOMAXPROCS(0)
+		defer background.More()() // the first requests may come meanwhile
+	}
+	w := warmUp{server: s, served: v, began: time.Now(), plans: s.coldPlans(v.bound, earlier)}
+	var group errgroup.Group
+	for range workers {
+		group.Go(w.work)
+	}
+	err := group.Wait()
+	took := time.Since(w.began)
+	v.warmUp.Store(&WarmUp{int(w.answered.Load()), took})
+	if w.late.Load() {
+		s.log.Warn("warming up took too long; the first requests will be slower", "requests", w.answered.Load(),
+			"took", took.Round(time.Millisecond))
+	}
+	return err
+}
+
+// warmUp is a warm-up that runs.
+type warmUp struct {
+	server   *Server
+	served   *served
+	began    time.Time
+	plans    []*contract.Plan
+	next     atomic.Int64 // of plans
+	answered atomic.Int64
+	late     atomic.Bool // it took too long
+	failed   atomic.Bool
+}
+
+// work answers the requests of one endpoint after the other, until none is left.
+func (w *warmUp) work() (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("api: a panic while a snapshot was warmed up: %v\n%s", fault, debug.Stack())
 		}
+		if err != nil {
+			w.failed.Store(true)
+		}
 	}()
-	if s.options.SkipWarmUp {
-		return nil
-	}
-	began, answered, buffer := time.Now(), 0, new(wire.BodyBuffer)
-	defer func() { v.warmUp = WarmUp{answered, time.Since(began)} }()
-	for _, p := range s.coldPlans(v.bound, earlier) {
+	buffer := new(wire.BodyBuffer)
+	for {
+		i := int(w.next.Add(1)) - 1
+		if i >= len(w.plans) {
+			return nil
+		}
+		p := w.plans[i]
 		for _, r := range slices.Concat(warmRequests, warmFilters(p.Endpoint)) {
-			if s.noWarmUp.Load() || s.cutWarmUp.Load() {
+			if w.ends() {
 				return nil
 			}
-			if time.Since(began) > s.warmLimit {
-				s.log.Warn("warming up took too long; the first requests will be slower", "requests", answered,
-					"took", time.Since(began).Round(time.Millisecond))
-				return nil
-			}
-			if err := s.rehearse(v, p, r, buffer); err != nil {
+			if err := w.server.rehearse(w.served, p, r, buffer); err != nil {
 				return fmt.Errorf("api: warming up %s?%s: %w", p.Endpoint.Path, r.query, err)
 			}
-			answered++
+			w.answered.Add(1)
 			runtime.Gosched() // on one core, requests and the garbage collector wait for this goroutine
 		}
 	}
-	return nil
+}
+
+// ends reports whether no more requests are to be answered.
+func (w *warmUp) ends() bool {
+	if time.Since(w.began) > w.server.warmLimit {
+		w.late.Store(true)
+	}
+	return w.late.Load() || w.failed.Load() || w.server.noWarmUp.Load() || w.server.cutWarmUp.Load()
 }
 
 // warmFilters are the requests with the first filter of an endpoint, which is that by place for

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hdqs/api/contract"
+	"hdqs/index"
 	"hdqs/snapshot/store"
 )
 
@@ -103,6 +104,76 @@ func TestInterruptWarmUp(t *testing.T) {
 	}
 	if s.WarmUp().Requests == 0 {
 		t.Error("the next warm-up did not answer requests")
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestAnswersBeforeWarmUp checks that the first snapshot answers requests before it is warmed up,
+// if the caller wants that, and that a later one does not.
+func TestAnswersBeforeWarmUp(t *testing.T) {
+	t.Parallel()
+	first, second := twoSnapshots(t)
+	s := New(Options{Identifier: IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
+	s.warmLimit = time.Hour
+	calls := 0
+	for i, snap := range []*store.Snapshot{first, second} {
+		err := s.Swap(Release{Snapshot: snap, Answering: func() {
+			calls++
+			if got := s.Answer("GET", listTarget, nil); got.Status != 200 || s.currentID() != "first" {
+				t.Errorf("%d from %q before the warm-up", got.Status, s.currentID())
+			}
+			if n := s.WarmUp().Requests; n != 0 {
+				t.Errorf("%d requests were answered before the warm-up", n)
+			}
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if calls != 1 || s.WarmUp().Requests == 0 || s.current.Load().refs.Load() != 1 {
+			t.Errorf("after swap %d: %d calls, %d requests to warm up, %d references", i, calls, s.WarmUp().Requests,
+				s.current.Load().refs.Load())
+		}
+	}
+	if err := s.Shutdown(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFirstWarmUpFails checks that a snapshot that answered while it was warmed up is served no
+// longer once the warm-up has failed. A request that still reads it can end, and another snapshot
+// can be served.
+func TestFirstWarmUpFails(t *testing.T) {
+	t.Parallel()
+	s := New(Options{Identifier: IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
+	s.warmLimit = time.Hour
+	snap := sampleSnapshot(t, 20)
+	bound, err := Bind(snap)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound.lists["/api/v2/metadata/sector"].index = new(index.Index)
+	var reading *served
+	err = s.swapTo(bound, nil, Release{Snapshot: snap, Answering: func() { reading = s.acquire() }})
+	if err == nil || reading == nil {
+		t.Fatalf("%v; a request could read: %v", err, reading != nil)
+	}
+	if err := snap.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Answer("GET", listTarget, nil); got.Status != 503 {
+		t.Errorf("then %d", got.Status)
+	}
+	if rows := reading.bound.lists["/api/v2/metadata/sector"].segment.Rows(); rows != 20 || reading.refs.Load() != 1 {
+		t.Errorf("the request reads %d rows, and the snapshot has %d references", rows, reading.refs.Load())
+	}
+	reading.release(s.log)
+	if err := s.Swap(Release{Snapshot: sampleSnapshot(t, 3)}); err != nil {
+		t.Fatal(err)
+	}
+	if got := s.Answer("GET", listTarget, nil); got.Status != 200 {
+		t.Errorf("from another snapshot: %d", got.Status)
 	}
 	if err := s.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)

@@ -24,7 +24,8 @@ type process struct {
 	command *exec.Cmd
 	ended   chan error
 	stderr  bytes.Buffer
-	admin   string        // host:port that stood for {admin} in the command; empty without
+	admin   string // host:port that stood for {admin} in the command; empty without
+	begun   time.Time
 	took    time.Duration // from its start to its first answer with rows
 }
 
@@ -53,6 +54,7 @@ func launch(s *load.Server, wrap, command string, first load.Query, patience tim
 	p.command.Stderr = &p.stderr
 	p.command.WaitDelay = time.Second // for children that outlive it and keep our pipe open
 	begun := time.Now()
+	p.begun = begun
 	if err := p.command.Start(); err != nil {
 		return nil, err
 	}

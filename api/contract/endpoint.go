@@ -212,11 +212,7 @@ func fieldsOf(t Type, names []string) []Field {
 }
 
 func filters(parts ...[]Param) []Param {
-	var all []Param
-	for _, p := range parts {
-		all = append(all, p...)
-	}
-	return all
+	return slices.Concat(parts...)
 }
 
 // is matches the whole value exactly.

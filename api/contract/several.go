@@ -28,7 +28,7 @@ const maxListFaults = 10
 
 // withLists returns parameters, each followed by its parameter for several values if it has one.
 func withLists(params []Param) []Param {
-	var all []Param
+	all := make([]Param, 0, 2*len(params))
 	for _, p := range params {
 		all = append(all, p)
 		if p.Several {

@@ -45,6 +45,9 @@ func newFieldWriter(f boundField, before []byte, d dialect) fieldWriter {
 
 // appendAt appends the field's value at a position.
 func (w *fieldWriter) appendAt(dst []byte, i uint32) []byte {
+	if w.code != nil && w.column.Coded() { // which reads the code once
+		return w.appendCode(dst, uint32(w.column.Codes().At(i)))
+	}
 	dst = append(dst, w.before...)
 	if w.column.IsNull(i) {
 		return append(dst, w.null...)

@@ -36,6 +36,9 @@ func (jsonDialect) appendTime(dst []byte, micros int64) []byte {
 func AppendJSONText(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
+	if isPlain(s) {
+		return append(append(dst, s...), '"')
+	}
 	clean := 0
 	for i := 0; i < len(s); i++ {
 		b := s[i]
@@ -63,4 +66,29 @@ func AppendJSONText(dst []byte, s string) []byte {
 	}
 	dst = append(dst, s[clean:]...)
 	return append(dst, '"')
+}
+
+// isPlain reports whether a JSON string needs no escapes for s. It looks at eight bytes at a time.
+func isPlain(s string) bool {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	at := func(i int) uint64 {
+		return uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+	}
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		x := at(i)
+		// Below ones*n, a byte without its high bit borrows when n is subtracted. The lowest byte
+		// for which that is so has no false alarm, and others need not be right.
+		quote, slash := x^'"'*ones, x^'\\'*ones
+		if ((x-' '*ones)&^x|(quote-ones)&^quote|(slash-ones)&^slash)&highs != 0 {
+			return false
+		}
+	}
+	for ; i < len(s); i++ {
+		if b := s[i]; b < ' ' || b == '"' || b == '\\' {
+			return false
+		}
+	}
+	return true
 }

@@ -28,8 +28,9 @@ type follower struct {
 	looks   *lookMetrics
 	bulk    bulkCopy
 
-	opened time.Duration // how long the first snapshot took
-	shown  store.Pointer
+	answering func()        // called when the first snapshot is served, before its warm-up; may be nil
+	opened    time.Duration // how long the first snapshot took
+	shown     store.Pointer
 }
 
 func newFollower(
@@ -172,7 +173,9 @@ func (f *follower) show(p store.Pointer, next found) (changed bool, err error) {
 		return false, nil
 	}
 	f.reportStep("warming up snapshot " + p.ID)
-	release := api.Release{Snapshot: snap, PublishedAt: p.PublishedAt, Changes: next.changes}
+	release := api.Release{
+		Snapshot: snap, PublishedAt: p.PublishedAt, Changes: next.changes, Answering: f.answering,
+	}
 	if f.shown.ID == "" {
 		err = f.swap(release)
 	} else {

@@ -66,23 +66,39 @@ func (p passedSockets) serveAdmin(server *api.Server, address string, failed cha
 	return p.admin, nil
 }
 
-// servePublic opens the public listeners and serves them. Passed sockets are left as they are at
-// the end, so that connections wait in them for the next process.
-func (p passedSockets) servePublic(
-	ctx context.Context, server *api.Server, address string, failed chan<- error,
-) ([]net.Listener, error) {
-	if len(p.public) == 0 {
-		l, err := listenPublic(ctx, address)
-		if err != nil {
-			return nil, fmt.Errorf("--listen %s: %w", address, err)
+// publicListeners are opened when the first snapshot is served.
+type publicListeners struct {
+	sockets   passedSockets
+	server    *api.Server
+	address   string
+	failed    chan error // gets the error of a listener that ends
+	opened    bool
+	listeners []net.Listener
+	err       error // of opening them
+}
+
+// open opens the public listeners and serves them, unless it has done so. Passed sockets are left
+// as they are at the end, so that connections wait in them for the next process. Without listeners
+// there is no need to warm up.
+func (p *publicListeners) open(ctx context.Context) {
+	if p.opened {
+		return
+	}
+	p.opened = true
+	if p.listeners = p.sockets.public; len(p.listeners) > 0 {
+		for _, l := range p.listeners {
+			go func() { p.failed <- p.server.ServeInherited(l) }()
 		}
-		go func() { failed <- server.Serve(l) }()
-		return []net.Listener{l}, nil
+		return
 	}
-	for _, l := range p.public {
-		go func() { failed <- server.ServeInherited(l) }()
+	l, err := listenPublic(ctx, p.address)
+	if err != nil {
+		p.err = fmt.Errorf("--listen %s: %w", p.address, err)
+		p.server.EndWarmUp()
+		return
 	}
-	return p.public, nil
+	p.listeners = []net.Listener{l}
+	go func() { p.failed <- p.server.Serve(l) }()
 }
 
 // defaultHost is the host of an address that is only a port.

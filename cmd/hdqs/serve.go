@@ -160,15 +160,25 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	looks.ended()
 	follower := newFollower(server, source, w, f.storeTimeout, looks)
 	follower.notify, follower.bulk.wanted = notify, f.answers.bulk
+	public := &publicListeners{sockets: sockets, server: server, address: f.listen, failed: failed}
+	follower.answering = func() { public.open(ctx) }
 	began := time.Now()
 	defer context.AfterFunc(ctx, server.EndWarmUp)()
-	if err := follower.first(ctx); err != nil || ctx.Err() != nil {
-		return errors.Join(ctx.Err(), err)
+	err = follower.first(ctx)
+	switch {
+	case !public.opened:
+		if err != nil || ctx.Err() != nil {
+			return errors.Join(ctx.Err(), err)
+		}
+	case err != nil:
+		ending, cancel := context.WithTimeout(context.Background(), f.drainTimeout)
+		defer cancel()
+		return errors.Join(err, server.Shutdown(ending))
 	}
 	w.report = nil
 	follower.opened = time.Since(began)
 	started()
-	return follower.serve(ctx, messages, f, sockets, failed)
+	return follower.serve(ctx, messages, f, public)
 }
 
 // configure checks the flags and makes the options of the server. Its errors are wrong usage.
@@ -197,17 +207,16 @@ func (f *serveFlags) configure(messages io.Writer) (p passedSockets, o api.Optio
 
 // serve answers requests from the first snapshot on, until ctx ends or a listener fails.
 func (f *follower) serve(
-	ctx context.Context, messages io.Writer, flags *serveFlags, sockets passedSockets, failed chan error,
+	ctx context.Context, messages io.Writer, flags *serveFlags, public *publicListeners,
 ) error {
-	public, err := sockets.servePublic(ctx, f.server, flags.listen, failed)
-	if err != nil {
-		return err
+	if public.open(ctx); public.err != nil {
+		return public.err
 	}
 	f.server.Starting("")
 	f.notify.ready(f, nil)
 	fmt.Fprintf(messages, "serving snapshot %s, opened in %s, of which %s to warm up\n", f.shown.ID,
 		f.opened.Round(time.Millisecond/10), f.server.WarmUp().Took.Round(time.Millisecond/10))
-	for _, l := range public {
+	for _, l := range public.listeners {
 		printAddresses(messages, addressOf(l), flags.identifier)
 	}
 
@@ -227,7 +236,7 @@ func (f *follower) serve(
 		go refresh(background, flags, f)
 	}
 	select {
-	case err := <-failed:
+	case err := <-public.failed:
 		return err
 	case <-ctx.Done():
 	}

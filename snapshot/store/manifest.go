@@ -60,17 +60,17 @@ func ParseManifest(data []byte) (*Manifest, error) {
 	if len(data) > maxManifest {
 		return nil, corruptf("manifest of %d bytes, at most %d are read", len(data), maxManifest)
 	}
-	var version struct {
-		Format int `json:"format"`
-	}
-	if err := json.Unmarshal(data, &version); err != nil {
-		return nil, corruptf("manifest: %v", err)
-	}
-	if err := checkFormat(version.Format); err != nil {
-		return nil, err
-	}
 	m := &Manifest{}
 	if err := decodeStrict(data, m); err != nil {
+		// A later format may have fields that this program does not know.
+		var version struct {
+			Format int `json:"format"`
+		}
+		if json.Unmarshal(data, &version) == nil {
+			if err := checkFormat(version.Format); err != nil {
+				return nil, err
+			}
+		}
 		return nil, corruptf("manifest: %v", err)
 	}
 	return m, m.check()
