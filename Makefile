@@ -30,7 +30,7 @@ quick: ## vet and short tests of the packages that changed, and of those that de
 # need it are left out with a line that names the Debian package; with CI=true, as .ci/run sets it,
 # they fail, and so does any test that is skipped, unless it reads the real input files, which are
 # no part of the repository.
-JOBS ?= 3
+JOBS ?= 4
 test: ## everything, from nothing
 	@.ci/install
 	@rm -rf tmp/parts
@@ -38,8 +38,8 @@ test: ## everything, from nothing
 	@began=$$(date +%s); $(MAKE) --no-print-directory --keep-going --jobs=$(JOBS) --output-sync=target parts; status=$$?; \
 	  printf '\n'; sort -rnk2 tmp/parts/*.result; printf '%-16s %5d s\n' all $$(($$(date +%s) - began)); exit $$status
 
-# The longest first, and downloads early.
-parts: race downloads whole drill-short api-conformance unit bucket clients edge alerts vendored check
+# The longest first, and downloads early. drill-short waits most of its time.
+parts: whole downloads race drill-short clients unit bucket edge api-conformance check vendored alerts
 
 # Without vet, which check runs once for all.
 PART   = @.ci/part $@
@@ -109,7 +109,7 @@ edge: export HDQS_EDGE := 1
 edge: export HDQS_AXE := $(abspath $(AXE))
 edge: export HDQS_VNU := $(abspath $(VNU))
 edge: $(AXE) $(VNU) ## deploy/nginx in front of the service, the units of deploy/systemd, pages in a browser and a checker of HTML
-	$(PART) 'nginx chromium systemd-analyze npm java' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' ./api/... ./cmd/hdqs
+	$(PART) 'nginx chromium systemd-analyze npm java' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' ./api ./cmd/hdqs
 
 pictures: build ## take the pictures of docs/pages.md again
 	HDQS_EDGE=1 HDQS_BINARY=$(abspath $(BIN)) $(GO) test -count=1 -run '^TestBrowserPictures$$' ./cmd/hdqs -update
@@ -209,6 +209,7 @@ soak: .cache/schemathesis/packages ## the long form: all tests under the race de
 	$(GO) test -count=1 -timeout 60m -gcflags=hdqs/...=-d=checkptr $(UNITS)
 	$(GO) test -count=$(SOAK) -timeout 120m $(UNITS)
 	HDQS_TEST_QUERIES=2000 $(GO) test -count=1 -timeout 120m -run '^TestJudge' ./internal/judge
+	$(MAKE) bucket clients edge
 	$(MAKE) engines
 	$(MAKE) build
 	.ci/schemathesis.sh $(BIN) 10
