@@ -36,8 +36,12 @@ func TestBrowserHTML(t *testing.T) {
 	var found struct {
 		Messages []struct{ Type, URL, Message, Extract string }
 	}
-	command := exec.Command("java", "-jar", checker, "--format", "json", "--exit-zero-always", "--stdout", dir)
-	out, err := command.Output()
+	java := func(args ...string) *exec.Cmd {
+		command := exec.Command("java", append([]string{"-jar", checker}, args...)...)
+		command.Env = append(os.Environ(), testkit.ShortJava)
+		return command
+	}
+	out, err := java("--format", "json", "--exit-zero-always", "--stdout", dir).Output()
 	if err == nil {
 		err = json.Unmarshal(out, &found)
 	}
@@ -54,7 +58,7 @@ func TestBrowserHTML(t *testing.T) {
 	}
 	broken := filepath.Join(t.TempDir(), "broken.html")
 	testkit.WriteFile(t, broken, []byte("<!DOCTYPE html><title>a</title><p><div id=a></p><b id=a>"))
-	if exec.Command("java", "-jar", checker, broken).Run() == nil {
+	if java(broken).Run() == nil {
 		t.Error("the checker accepts a page that is broken on purpose")
 	}
 }

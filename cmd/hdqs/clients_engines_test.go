@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -38,10 +39,11 @@ func TestClientsEngines(t *testing.T) {
 		mustExit(t, 0, "build", "--catalog", "../../loader/sample/catalog", "--store", folder)
 		addBulk(t, folder, 500)
 	}
-	testEngines(t, folder)
+	testEngines(t, folder, usualEngines)
 }
 
-// TestClientsEnginesFixtures is the same with the real input.
+// TestClientsEnginesFixtures is the same with the real input. pandas, which reads with pyarrow, is
+// left to `make soak`.
 func TestClientsEnginesFixtures(t *testing.T) {
 	parallel(t)
 	clientsDir(t)
@@ -49,7 +51,11 @@ func TestClientsEnginesFixtures(t *testing.T) {
 	mustExit(t, 0, "build", "--catalog", filepath.Join(testkit.Fixtures(t), "catalog"), "--store", folder,
 		"--snapshot-time", buildTime)
 	addBulk(t, folder, 2000)
-	testEngines(t, folder)
+	engines := strings.Fields(usualEngines)
+	if !testkit.Long() {
+		engines = slices.DeleteFunc(engines, func(name string) bool { return name == "pandas" })
+	}
+	testEngines(t, folder, strings.Join(engines, " "))
 }
 
 // addBulk writes the bulk files and Iceberg tables of a store. Tables of more than some rows have a
@@ -79,10 +85,10 @@ func addBulk(t *testing.T, folder string, rows int) {
 	}
 }
 
-func testEngines(t *testing.T, folder string) {
+func testEngines(t *testing.T, folder, usual string) {
 	t.Helper()
 	dir := clientsDir(t)
-	engines := strings.Fields(cmp.Or(os.Getenv("HDQS_ENGINES"), usualEngines))
+	engines := strings.Fields(cmp.Or(os.Getenv("HDQS_ENGINES"), usual))
 	s := serve(t, "--store", folder, "--bulk")
 	python := filepath.Join(dir, engines[0], "bin", "python")
 	args := append([]string{filepath.Join("testdata", "clients", "engines.py"), s.base, folder}, engines[1:]...)

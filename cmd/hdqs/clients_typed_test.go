@@ -39,7 +39,7 @@ func TestClientsTyped(t *testing.T) {
 	}
 	for name, prefix := range nameSets {
 		file := s.description(t, dir, name, prefix)
-		tool(t, dir, "node", "node_modules/openapi-typescript/bin/cli.js", file, "-o", name+".d.ts")
+		tool(t, dir, "node", "node_modules/openapi-typescript/bin/cli.js", file, "-o", name+".ts")
 	}
 	tool(t, dir, "node", "node_modules/typescript/bin/tsc", "-p", ".")
 	got := tool(t, dir, "node", "out/program.js", s.base, identifier)
@@ -119,8 +119,8 @@ func TestClientsGenerated(t *testing.T) {
 				tool(t, dir, "Rscript", "-e", `for (file in list.files("R", full.names = TRUE)) parse(file)`)
 			default:
 				tool(t, dir, "node", filepath.Join(clients, "typed", "node_modules", "typescript", "bin", "tsc"),
-					"--noEmit", "--strict", "--target", "es2022", "--module", "esnext", "--moduleResolution", "bundler",
-					"index.ts")
+					"--noEmit", "--strict", "--skipDefaultLibCheck", "--target", "es2022", "--module", "esnext",
+					"--moduleResolution", "bundler", "index.ts")
 			}
 		})
 	}
@@ -154,7 +154,8 @@ func tool(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), name, args...)
 	cmd.Dir = dir
-	cmd.Env = environment("NO_PROXY=*", "no_proxy=*", "GOFLAGS=", "GOWORK=off",
+	// With -trimpath Go's build cache knows code that was generated in another folder.
+	cmd.Env = environment("NO_PROXY=*", "no_proxy=*", "GOFLAGS=-trimpath", "GOWORK=off", testkit.ShortJava,
 		"PATH="+filepath.Dir(name)+string(os.PathListSeparator)+os.Getenv("PATH"))
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said

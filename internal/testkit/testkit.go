@@ -99,6 +99,10 @@ func Program(t testing.TB, name, debianPackage string) string {
 	return path
 }
 
+// ShortJava, in the environment, makes Java compile quickly and optimise less, which takes a third
+// of the CPU of a program that runs for seconds. Such code needs a larger stack.
+const ShortJava = "JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xss8m"
+
 // Fixtures returns the folder of real input files, or skips the test. They are not ours to publish:
 // a folder beside the repository holds them. Tests that call this have "Fixture" in their names.
 func Fixtures(t testing.TB) string {
@@ -119,10 +123,12 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Trials returns how often something is repeated: all times in `make soak`, which sets
-// HDQS_TEST_LONG, and fewer elsewhere.
+// Long reports whether tests run in their long form, as `make soak` has them run.
+func Long() bool { return os.Getenv("HDQS_TEST_LONG") != "" }
+
+// Trials returns how often something is repeated: all times in the long form, and fewer elsewhere.
 func Trials(all, fewer int) int {
-	if os.Getenv("HDQS_TEST_LONG") != "" {
+	if Long() {
 		return all
 	}
 	return fewer

@@ -72,14 +72,26 @@ def text(value, kind):
     return str(value)
 
 
+HASHES = collections.defaultdict(dict)  # of values by kind, which all engines read
+
+
+def hash_of(value, kind):
+    return int.from_bytes(hashlib.blake2b(text(value, kind).encode(), digest_size=8).digest(), "big")
+
+
 def summary(counts, kind, blank_is_null):
     """Nulls, hash and sum of the values of a column, which are given with how often they occur."""
-    nulls, hashes, numbers = 0, 0, []
+    nulls, hashes, numbers, known = 0, 0, [], HASHES[kind]
     for value, n in counts:
         if value is None or value != value or blank_is_null and value == "":
             nulls += n
             continue
-        hashes += n * int.from_bytes(hashlib.blake2b(text(value, kind).encode(), digest_size=8).digest(), "big")
+        digest = known.get(value)
+        if digest is None:
+            digest = hash_of(value, kind)
+            if value != 0:  # -0.0 is equal to it
+                known[value] = digest
+        hashes += n * digest
         if kind in ("int64", "double"):
             numbers.append(value * n)
     return nulls, hashes % 2**64, math.fsum(numbers)

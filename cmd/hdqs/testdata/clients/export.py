@@ -10,26 +10,26 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 
-def sheet(file):
+def sheet(file, _):
     rows = openpyxl.load_workbook(io.BytesIO(file.read()), read_only=True)["Records"].iter_rows(values_only=True)
     names = list(next(rows))
     return names, [dict(zip(names, row)) for row in rows]
 
 
-def table(found):
+def table(found, field):
     found.validate(full=True)
-    return found.column_names, found.to_pylist()
+    return found.column_names, found.select([field]).to_pylist()
 
 
 READERS = {
-    "arrow": lambda file: table(pyarrow.ipc.open_stream(file).read_all()),
-    "parquet": lambda file: table(pyarrow.parquet.read_table(io.BytesIO(file.read()))),
+    "arrow": lambda file, field: table(pyarrow.ipc.open_stream(file).read_all(), field),
+    "parquet": lambda file, field: table(pyarrow.parquet.read_table(io.BytesIO(file.read())), field),
     "xlsx": sheet,
 }
 
 for line in sys.stdin:
     form, url, field = line.rstrip("\n").split("\t")
     with urllib.request.urlopen(url) as answer:
-        names, records = READERS[form](answer)
+        names, records = READERS[form](answer, field)
     values = [record[field] for record in records if record[field] is not None]
     print(len(records), f"{sum(values):.6f}", len(records) - len(values), ",".join(names), sep="\t")
