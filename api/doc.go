@@ -29,6 +29,9 @@
 // X-Unknown-Params. Varying by Prefer would store every answer twice. Options.Strict applies to all
 // requests. Preference-Applied is sent in error answers only, which no cache stores.
 //
+// Large pages do not keep short queries waiting: those that take long have slots of their own
+// (long.go), and all of them compute in turns (package background).
+//
 // Requests are refused for lack of capacity, whoever sent them (package wire). There are two
 // limits: a concurrency limit with a bounded queue, which is halved under sustained overload, and a
 // budget of bytes that clients have not read yet. The budget counts bodies, each once however many

@@ -15,6 +15,7 @@ import (
 	"hdqs/api/render"
 	"hdqs/api/wire"
 	"hdqs/index"
+	"hdqs/internal/background"
 )
 
 // minEncoded is the length up to which a body is sent uncompressed even if the client accepts
@@ -34,9 +35,15 @@ type scratch struct {
 	tag     entityTag
 	text    []byte // input of the tag, then header values
 	body    []byte // uncompressed bytes of a compressed body
+	turn    background.Turn
+	pause   func() // Pause of turn
 }
 
-var scratches = sync.Pool{New: func() any { return new(scratch) }}
+var scratches = sync.Pool{New: func() any {
+	sc := new(scratch)
+	sc.pause = sc.turn.Pause
+	return sc
+}}
 
 // maxScratchBody is the largest body buffer that is reused.
 const maxScratchBody = 8 << 20
@@ -76,6 +83,7 @@ type reply struct {
 	refusesIdentity bool
 	dictionary      *dictionary      // that the client has; nil without one
 	buffer          *wire.BodyBuffer // for the body; nil: the connection's
+	gate            *wire.Gate       // in which the request has a slot; nil without one
 }
 
 // list checks the cheap reasons to stop first: errors in the request, the snapshot that answers,
@@ -172,10 +180,10 @@ func (s *Server) answerBody(a *reply) error {
 		return &Busy{Rule: ruleBytes}
 	}
 	known, err := s.bodies.do(a.bodyKey(), func() (finished, error) {
-		if !s.gate.Enter(a.computation != nil || a.request.Limit >= manyRows) {
-			return finished{}, &Busy{Rule: ruleQueries}
+		if err := s.enterGate(a); err != nil {
+			return finished{}, err
 		}
-		defer s.gate.Leave()
+		defer a.leaveGate()
 		return s.query(a)
 	})
 	if known != nil {
@@ -204,6 +212,9 @@ func (s *Server) render(a *reply) (finished, error) {
 	}
 	if err := a.list.find(a.scratch); err != nil {
 		return finished{}, s.failed(a, err)
+	}
+	if err := s.makeWay(a); err != nil {
+		return finished{}, err
 	}
 	recordOf(a.ctx).noteRows(&a.page, "miss")
 	h := s.beginList(a)
@@ -341,7 +352,7 @@ func (a *reply) writeBody() int {
 		dst = a.list.append(dst, a.scratch)
 	case pieces:
 		h.SetContentEncoding(a.coding.String())
-		dst = a.list.form(a.scratch).AppendCoded(dst, a.coding, a.page.Ranges)
+		dst = a.appendCoded(dst)
 	default:
 		a.body = a.list.append(a.body[:0], a.scratch)
 		dst = encoded(h, dst, a.body, a.coding, a.refusesIdentity)

@@ -96,14 +96,15 @@ func (c collector) Collect(to chan<- prometheus.Metric) {
 	}
 	var waits metrics.Sums
 	waits.Add(s.gate.Waits())
+	waits.Add(s.long.Waits())
 	to <- waits.Metric(waitDesc)
 	cached := s.bodies.counts()
 	to <- metrics.Counter(hitsDesc, cached.hits)
 	to <- metrics.Counter(missesDesc, cached.misses)
 	to <- metrics.Counter(joinsDesc, cached.joins)
 	to <- metrics.Gauge(cachedDesc, float64(cached.bytes))
-	to <- metrics.Gauge(runningDesc, float64(s.gate.Running()))
-	to <- metrics.Gauge(waitingDesc, float64(s.gate.Waiting()))
+	to <- metrics.Gauge(runningDesc, float64(s.gate.Running()+s.long.Running()))
+	to <- metrics.Gauge(waitingDesc, float64(s.gate.Waiting()+s.long.Waiting()))
 	s.exports.collect(to)
 	to <- metrics.Gauge(budgetDesc, float64(s.budget.Bytes()))
 	to <- metrics.Gauge(connectionsDesc, float64(s.callers.Count()))

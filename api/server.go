@@ -78,10 +78,11 @@ type Options struct {
 	// header field of that name.
 	SurrogateKey, CacheTag bool
 
-	// Queries limits the list queries that run at once. QueueWait is how long others wait for a
-	// slot before they get 503. Under sustained overload, queries that would wait for more than
-	// half of QueueWait get 503 at once. Zero is 4 queries for each core, and DefaultQueueWait;
-	// with a negative QueueWait no query waits.
+	// Queries limits the list queries that run at once, and as many besides that take long, so that
+	// those do not keep short ones from a slot. QueueWait is how long others wait for a slot before
+	// they get 503. Under sustained overload, queries that would wait for more than half of
+	// QueueWait get 503 at once. Zero is 4 queries for each core, and DefaultQueueWait; with a
+	// negative QueueWait no query waits.
 	Queries   int
 	QueueWait time.Duration
 
@@ -169,6 +170,7 @@ type Server struct {
 	open     openSnapshots
 	memory   shares
 	gate     *wire.Gate
+	long     *wire.Gate // for answers that take long to make (long.go)
 	pages    *wire.Gate // of records
 	refusals wire.RefusalLimiter
 	exports  *exportGate
@@ -207,6 +209,7 @@ func newServer(o Options, computations []*computation) *Server {
 		computations: computations, endpoints: []string{"other"},
 		warmLimit: warmLimit,
 		gate:      wire.NewGate(o.Queries, o.QueueWait), pages: newPageGate(runtime.GOMAXPROCS(0)),
+		long:   wire.NewGate(o.Queries, o.QueueWait),
 		budget: wire.NewBudget(memory.inflight),
 		memory: memory, exports: newExportGate(o.Exports, runtime.GOMAXPROCS(0)),
 	}

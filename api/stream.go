@@ -8,6 +8,7 @@ import (
 
 	"hdqs/api/render"
 	"hdqs/index"
+	"hdqs/internal/background"
 )
 
 // bodyStream is a long body that is rendered while it is written: only one part is in memory, and
@@ -24,6 +25,7 @@ type bodyStream struct {
 	more   bool          // there is more after part
 	record *record       // of the request; nil if it did not come over HTTP
 	bytes  int64         // sent
+	turn   background.Turn
 }
 
 var streams = sync.Pool{New: func() any { return new(bodyStream) }}
@@ -60,6 +62,8 @@ func (s *Server) stream(a *reply) {
 
 // next renders the next part. Its rows may be wrong if the segment became suspect meanwhile.
 func (st *bodyStream) next() error {
+	st.turn.Begin()
+	defer st.turn.End()
 	st.part, st.sent = parts.Get().(*[]byte), 0
 	*st.part, st.more = st.body.AppendPart((*st.part)[:0])
 	if st.list.isSuspect() {

@@ -41,6 +41,8 @@ type matcher struct {
 	from  int  // start of their text, including that of the match that was current at the start
 	items []item
 
+	pause func() // called before each batch; nil: none
+
 	fetched uint32 // sum of the results of lookUp, which keeps it from being optimized away
 
 	writer opWriter
@@ -103,6 +105,9 @@ func (d *matcher) start() {
 	d.forgetRow()
 }
 
+// pauses sets what is called between batches until the next call of pauses; nil: nothing.
+func (d *matcher) pauses(pause func()) { d.pause = pause }
+
 // forgetRow makes the next row one without a previous row.
 func (d *matcher) forgetRow() {
 	d.back = math.MaxInt32
@@ -139,6 +144,9 @@ func (d *matcher) rows(runs []Run, cut int) {
 	batches(&d.part, runs, func(part []Run) {
 		if d.next != nil {
 			d.next()
+		}
+		if d.pause != nil {
+			d.pause()
 		}
 		d.drop()
 		d.render(part)

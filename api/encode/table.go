@@ -53,11 +53,12 @@ type coder struct {
 	writers sync.Pool // of bodyWriter
 }
 
-// bodyWriter writes a body from pieces. The first three methods are the matcher's.
+// bodyWriter writes a body from pieces. The first four methods are the matcher's.
 type bodyWriter interface {
 	plain(text []byte)
 	rows(runs []Run, cut int)
 	prime(row uint32)
+	pauses(pause func())
 
 	// begin starts a body that is appended to dst; end completes it.
 	begin(dst []byte)
@@ -89,30 +90,37 @@ const leastStored = 3
 // AppendGzip appends the body of the rows of runs, which ascend and do not touch, as one gzip
 // member. It may overwrite runs.
 func (t *Table) AppendGzip(dst []byte, runs []Run) []byte {
-	return t.append(dst, runs, &t.gzip, AppendGzip)
+	return t.Append(dst, runs, Gzip, nil)
 }
 
 // AppendZstd appends the body of the rows of runs, which ascend and do not touch, as one zstd frame
 // with its content size. It may overwrite runs.
 func (t *Table) AppendZstd(dst []byte, runs []Run) []byte {
-	return t.append(dst, runs, &t.zstd, AppendZstd)
+	return t.Append(dst, runs, Zstd, nil)
 }
 
-func (t *Table) append(dst []byte, runs []Run, c *coder, whole func(dst, body []byte) []byte) []byte {
+// Append is AppendGzip or AppendZstd. Before each batch of rows that it encodes it calls pause,
+// unless that is nil.
+func (t *Table) Append(dst []byte, runs []Run, coding Coding, pause func()) []byte {
+	c, whole := &t.gzip, AppendGzip
+	if coding == Zstd {
+		c, whole = &t.zstd, AppendZstd
+	}
 	switch t.tier {
 	case Stored:
 		if c.blocks.mostlyStored(runs, leastStored) || t.tryPieces() {
-			return t.pieces(dst, runs, c, &c.blocks)
+			return t.pieces(dst, runs, c, &c.blocks, pause)
 		}
 	case Pieces:
-		return t.pieces(dst, runs, c, nil)
+		return t.pieces(dst, runs, c, nil, pause)
 	}
 	return t.whole(dst, runs, whole)
 }
 
 // pieces encodes a body from pieces, and from stored blocks unless blocks is nil.
-func (t *Table) pieces(dst []byte, runs []Run, c *coder, blocks *storedBlocks) []byte {
+func (t *Table) pieces(dst []byte, runs []Run, c *coder, blocks *storedBlocks, pause func()) []byte {
 	w := c.writers.Get().(bodyWriter)
+	w.pauses(pause)
 	w.begin(dst)
 	w.plain(t.rows.Head())
 	if blocks != nil {
@@ -121,6 +129,7 @@ func (t *Table) pieces(dst []byte, runs []Run, c *coder, blocks *storedBlocks) [
 	w.rows(runs, t.rows.Cut())
 	w.plain(t.rows.Tail())
 	dst = w.end()
+	w.pauses(nil)
 	c.writers.Put(w)
 	return dst
 }
@@ -189,7 +198,7 @@ func (t *Table) tryPieces() bool {
 		for _, sample := range trialRows {
 			a, b := 0, 0
 			for _, runs := range sampleRuns(t.rows.Len(), sample, sample) {
-				body = t.pieces(body[:0], runs, &t.gzip, nil)
+				body = t.pieces(body[:0], runs, &t.gzip, nil, nil)
 				a += len(body)
 				body = t.whole(body[:0], runs, AppendGzip)
 				b += len(body)

@@ -155,6 +155,12 @@ func (f *Form) appendBatch(dst []byte, b *rowBatch) []byte {
 
 // AppendCoded appends the body of the rows of ranges in a content coding.
 func (f *Form) AppendCoded(dst []byte, coding encode.Coding, ranges []index.Range) []byte {
+	return f.AppendCodedPausing(dst, coding, ranges, nil)
+}
+
+// AppendCodedPausing is AppendCoded. With a coding other than Identity it calls pause, unless that
+// is nil, before each batch of rows that it encodes.
+func (f *Form) AppendCodedPausing(dst []byte, coding encode.Coding, ranges []index.Range, pause func()) []byte {
 	if coding == encode.Identity {
 		return f.Append(dst, ranges)
 	}
@@ -166,11 +172,7 @@ func (f *Form) AppendCoded(dst []byte, coding encode.Coding, ranges []index.Rang
 	for _, r := range ranges {
 		*runs = append(*runs, encode.Run(r))
 	}
-	if coding == encode.Gzip {
-		dst = f.table.AppendGzip(dst, *runs)
-	} else {
-		dst = f.table.AppendZstd(dst, *runs)
-	}
+	dst = f.table.Append(dst, *runs, coding, pause)
 	f.runs.Put(runs)
 	return dst
 }

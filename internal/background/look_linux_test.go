@@ -1,0 +1,71 @@
+package background
+
+import (
+	"net"
+	"runtime"
+	"sync/atomic"
+	"syscall"
+	"testing"
+)
+
+// TestLook checks on one core that what had arrived from the network before a look has been read
+// after it, or at the latest after the next one: now and then the runtime wakes first who looked.
+func TestLook(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	client, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	server, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	raw, err := client.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read atomic.Int64
+	reads := make(chan error, 1)
+	go func() {
+		for space := make([]byte, 1); ; read.Add(1) {
+			if _, err := server.Read(space); err != nil {
+				reads <- err
+				return
+			}
+		}
+	}()
+	var l looker
+	l.look() // meanwhile the reader begins to wait
+	const rounds = 100
+	for i := range int64(rounds) {
+		if err := raw.Write(func(fd uintptr) bool {
+			_, err = syscall.Write(int(fd), []byte{1})
+			return true
+		}); err != nil {
+			t.Fatal(err)
+		}
+		l.look()
+		if got := read.Load(); got < i {
+			t.Fatalf("after look %d, only %d bytes were read", i+1, got)
+		}
+	}
+	client.Close()
+	if err := <-reads; err == nil {
+		t.Error("the reader ended without the end of the connection")
+	}
+}
+
+// BenchmarkLook measures what a look costs.
+func BenchmarkLook(b *testing.B) {
+	var l looker
+	for b.Loop() {
+		l.look()
+	}
+}
