@@ -241,11 +241,15 @@ func TestFindRuns(t *testing.T) {
 	for _, rows := range []int{1, 100, chunkRows - 1, chunkRows, chunkRows + 1, 2*chunkRows + 300} {
 		for _, runs := range []int{1, 5, rows / 100, rows / 10} {
 			data := &snapshot.TableData{Name: "runs", Rows: rows}
-			c := snapshot.ColumnData{Name: "text", Kind: snapshot.Text, Values: []string{"a", "b", "c", "d"}}
+			c := snapshot.ColumnData{Name: "text", Kind: snapshot.Text}
+			values := []int{1, 4, 700}[r.IntN(3)]
+			for i := range values {
+				c.Values = append(c.Values, fmt.Sprintf("%03d", i))
+			}
 			code := uint32(0)
 			for range rows {
 				if r.IntN(1+rows/(1+runs)) == 0 {
-					code = uint32(r.IntN(4))
+					code = uint32(r.IntN(values))
 				}
 				c.Codes = append(c.Codes, code)
 			}

@@ -245,6 +245,12 @@ func (t *numberTest) never() bool {
 	return !t.null
 }
 
+// always reports whether the span has every number: that of a filter for at least 0 mostly does.
+func (t *numberTest) always() bool {
+	s := &t.spans[0]
+	return t.isSpan() && s.any != 0 && s.lo == 0 && s.more >= 1<<t.raw.Packed.Width()-1
+}
+
 // passes tests a packed number.
 func (t *numberTest) passes(n uint64) bool {
 	if t.members != nil {

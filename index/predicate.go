@@ -1,6 +1,7 @@
 package index
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 	"sync/atomic"
@@ -70,10 +71,12 @@ func (x *Index) prepare(f *Filter, key []byte) *predicate {
 			if p.count == 0 {
 				continue
 			}
-			p.run = p.codes.run(p.count)
+			p.findRun()
 			o.all = o.all || p.count == p.space.size
 		} else if p.numbers.never() {
 			continue
+		} else {
+			o.all = o.all || p.numbers.always()
 		}
 		o.cost += p.cost(x.rows)
 		kept = append(kept, p)
@@ -121,7 +124,7 @@ func (x *Index) merge(w *scratch, a, b *predicate) *predicate {
 			p.codes[i] &= word
 		}
 		p.count = p.codes.count()
-		p.run = p.codes.run(p.count)
+		p.findRun()
 		nothing = p.count == 0
 	}
 	if !nothing {
@@ -222,6 +225,13 @@ func (p *part) testRange(from uint32, n int, out []uint64) {
 		p.space.codes.Within(from, n, p.run.lo, p.run.more, out)
 	default:
 		p.space.codes.In(from, n, p.codes, out)
+	}
+}
+
+// findRun sets p.run. Codes up to the last one get no upper end, since one end takes less to test.
+func (p *part) findRun() {
+	if p.run = p.codes.run(p.count); p.run.any != 0 && int(p.run.lo)+p.count == p.space.size {
+		p.run.more = math.MaxUint64 - p.run.lo
 	}
 }
 

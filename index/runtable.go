@@ -18,34 +18,43 @@ type runTable struct {
 // fewRows is the least average length of runs that are worth a table.
 const fewRows = 16
 
-// findRuns returns the runs of codes, nil if they are too short.
+// findRuns returns the runs of codes, nil if they are too short. It compares each code with the one
+// before, as many at once as a load has.
 func findRuns(codes snapshot.Packed, rows int) *runTable {
 	t := &runTable{first: make([]uint32, 1, chunkCount(rows)+1)}
-	var batch [tallyBatch]uint32
+	width, each := codes.Width(), chunkRows
+	if width > 0 {
+		each = snapshot.LoadBits / width
+	}
+	whole := uint64(1)<<(each*width) - 1
 	for k := range chunkCount(rows) {
-		base, size := k<<chunkBits, chunkSize(rows, k)
-		last := uint32(0)
-		for from := 0; from < size; from += len(batch) {
-			b := batch[:min(len(batch), size-from)]
-			codes.Unpack(b, uint32(base+from))
-			if from == 0 {
-				last = b[0]
+		base := uint32(k) << chunkBits
+		end := base + uint32(chunkSize(rows, k))
+		for at := base + 1; at < end; {
+			changed := (codes.Load(at) ^ codes.Load(at-1)) & whole
+			if changed == 0 {
+				at += uint32(each)
+				continue
 			}
-			for i, code := range b {
-				if code != last {
-					t.ends, t.codes = append(t.ends, uint16(from+i-1)), append(t.codes, last)
-					last = code
-				}
+			if at += uint32(bits.TrailingZeros64(changed) / width); at >= end {
+				break
 			}
+			t.add(at-1-base, codes.At(at-1))
 			if len(t.codes) > rows/fewRows {
 				return nil
 			}
+			at++
 		}
-		t.ends, t.codes = append(t.ends, uint16(size-1)), append(t.codes, last)
+		t.add(end-1-base, codes.At(end-1))
 		t.first = append(t.first, uint32(len(t.codes)))
 	}
 	t.ends, t.codes = slices.Clip(slices.Clone(t.ends)), slices.Clip(slices.Clone(t.codes))
 	return t
+}
+
+// add adds a run.
+func (t *runTable) add(end uint32, code uint64) {
+	t.ends, t.codes = append(t.ends, uint16(end)), append(t.codes, uint32(code))
 }
 
 // size is the memory in bytes.

@@ -28,6 +28,9 @@ const packedPad = 8
 // maxLoad is the widest value that one 64-bit load at its first byte always contains.
 const maxLoad = 57
 
+// LoadBits is how many bits of numbers a Load has.
+const LoadBits = maxLoad
+
 // widthOf is the width in which all numbers up to max fit.
 func widthOf(max uint64) int {
 	if w := bits.Len64(max); w <= maxLoad {
@@ -52,7 +55,7 @@ func (p Packed) At(i uint32) uint64 {
 }
 
 // Load returns the numbers from position i on, the first in the lowest bits: as many whole ones as
-// 57 bits have room for. Above them, and after the last number, are bits of no meaning.
+// LoadBits have room for. Above them, and after the last number, are bits of no meaning.
 func (p Packed) Load(i uint32) uint64 {
 	bit := uint64(i) * p.width
 	return binary.LittleEndian.Uint64(p.data[bit>>3:]) >> (bit & 7)

@@ -206,10 +206,13 @@ func (w *rangeWord) place(highest uint64) uint64 {
 // the range.
 func (p Packed) inRange(from uint32, n int, lo, more uint64, out []uint64) int {
 	var t rangeTest
-	if !t.set(p.width, lo, more) {
-		return 0
-	}
 	blocks, tested, hits := n/64, 0, 0
+	if !t.set(p.width, lo, more) {
+		for k := range blocks {
+			out[k] = ^uint64(0)
+		}
+		return blocks * 64
+	}
 	quarter := (blocks + 3) / 4
 	first := uint64(from) / 64
 	for i := range quarter {
