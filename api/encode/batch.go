@@ -7,9 +7,9 @@ import (
 )
 
 // The rows of a batch are encoded in three sweeps: vary compares each lane with itself a row
-// earlier, list and lookUp collect the pieces that changed and fetch their cached edits, and the
-// last sweep encodes these pieces. Only the last one branches on data: a mispredicted branch takes
-// as long as fifty instructions.
+// earlier, list and lookUp collect the pieces that changed and fetch their cached edits, and
+// encodeItems encodes these pieces. Only the last one branches on data, and as little as it can: a
+// mispredicted branch takes as long as fifty instructions.
 
 // varying is a lane of a batch whose text is not the same in all rows.
 type varying struct {
@@ -38,44 +38,169 @@ func (d *matcher) encodeVaried(rows int) {
 	after := d.vary(rows)
 	same := d.list(rows, after)
 	d.fetched += d.lookUp()
-	for i := range d.items {
-		it := &d.items[i]
-		v, k := &d.varying[it.lane], int(it.row)
-		switch {
-		case d.distance == d.back:
-			d.length += int(it.same)
-			d.at += int(it.same)
-		case it.same > 0:
-			d.extend(int(it.same))
-		case d.prolong(v, k):
-			continue
-		}
-		if d.leaveOut && it.same-1 < shortMatch-1 { // from 1 to shortMatch-1
-			d.putBefore(v.slot, k, int(it.same))
-		}
-		switch {
-		case v.Fragments == nil:
-			d.value(v, k)
-		case v.short && d.back+4*Slack <= d.window && len(v.Texts[k])+len(v.Texts[k-1]) <= 4*Slack:
-			d.number(v, k)
-		case d.follows(v, k, it.kept):
-			d.follow(v, k, it.kept)
-		case d.refers(v, k, it.kept):
-			d.recur(v, k)
-		default:
-			d.put(v.Texts[k])
-			d.fragment(v.slot, v.First+v.Fragments[k], v.Texts[k], 0)
-		}
-	}
+	d.encodeItems()
 	d.extend(same)
 	if d.leaveOut {
 		d.putBefore(len(d.lanes), rows-1, shortMatch)
 	}
 	for i := range d.varying {
-		if v := &d.varying[i]; v.Fragments == nil {
-			d.slots[v.slot].text = v.Texts[rows-1]
+		v := &d.varying[i]
+		slot := &d.slots[v.slot]
+		if slot.text = v.Texts[rows-1]; v.Fragments != nil {
+			slot.fragment = v.First + v.Fragments[rows-1]
 		}
 	}
+}
+
+// encodeItems encodes the pieces that differ from the previous row's, and the bytes before each.
+// Whether a fragment becomes one edit, two edits or a match with its last occurrence is
+// unpredictable, so two ops are written in any case, and those that are not needed are overwritten.
+// Fragments above longFragment within the window are not compared with the previous row's.
+func (d *matcher) encodeItems() {
+	// The state is kept in local variables, and so in registers.
+	at, length, back, n := d.returnToRow()
+	ops := d.room(len(d.items))
+	d.noEdits.code = d.generation
+	for i := range d.items {
+		it := &d.items[i]
+		v, k := &d.varying[it.lane], int(it.row)
+		text, old := v.Texts[k&(BatchRows-1)], v.Texts[(k-1)&(BatchRows-1)]
+		at += int(it.same)
+		length += int(it.same)
+		grown, unknown := len(text)-len(old), false
+		o := &ops[n]
+		if d.leaveOut {
+			d.keep(it, v, at)
+		}
+		switch {
+		case max(back, back+grown)+len(text)+2*Slack > d.window, v.short && len(text)+len(old) > 4*Slack:
+			unknown = true
+		case v.Fragments == nil:
+			match := back
+			if length == 0 && n > 0 && ops[n-1].plain == 0 {
+				n-- // the literals follow the match of another piece
+				o = &ops[n]
+				length, match = int(o.length), int(o.distance)
+			}
+			d.spell(o, length, match, text, len(text)-v.After, v.longest)
+			n++
+			length = v.After
+		case v.short:
+			same := samePrefixShort(text, old)
+			d.spell(o, length+same, back, text[same:], len(text)-same, max(len(text)-same, 8))
+			n++
+			length = 0
+		default:
+			from, to := v.First+v.fragments[(k-1)&(BatchRows-1)], v.First+v.fragments[k&(BatchRows-1)]
+			e, here := it.kept, d.base+uint32(at)
+			distance := int(here - d.last[to])
+			near, over, long := bit(distance <= d.window), bit(len(text) > shortFragment), bit(len(text) > longFragment)
+			if length == 0 && near&over != 0 && n > 0 && ops[n-1].plain == 0 && int(ops[n-1].distance) == distance {
+				ops[n-1].length += uint32(len(text)) // the last occurrence follows what that match refers to
+				d.last[from] = here - uint32(back)
+				break
+			}
+			leads := bit((e.from^from)|(e.to^to) == 0)
+			edit := leads & bit(e.n != 0) & ((e.cheap &^ long) | (1 &^ near))
+			if unknown = edit|(near&(long|(over&leads&^e.cheap))) == 0; unknown {
+				break
+			}
+			d.last[from] = here - uint32(back)
+			if d.leaveOut && edit != 0 {
+				d.put(text)
+			}
+			if edit == 0 {
+				e = &d.noEdits
+			}
+			if e.code != d.generation && d.literalCode != nil {
+				d.recode(e, text)
+			}
+			next := e.list[0].set(o, length, back)
+			n += int(bit(length|int(e.n) != 0))
+			more, length2 := int(e.n>>1), int(e.list[1].same)
+			if edit == 0 {
+				more, length2, next = 1, len(text), distance
+			}
+			e.list[1].put(&ops[n], length2, next)
+			n += more
+			length = int(e.rest)
+		}
+		if !unknown {
+			at += len(text)
+			back += grown
+			continue
+		}
+		d.ops, d.at, d.length, d.distance, d.back = ops[:n], at-int(it.same), length-int(it.same), back, back
+		at, length, back, n = d.different(it)
+		ops = d.room(len(d.items) - i)
+	}
+	d.ops, d.at, d.length, d.distance, d.back = ops[:n], at, length, back, back
+}
+
+// keep writes the text before an item, which starts at a position, if it may become literals, and
+// that of the item unless it is a fragment, of which only edits are needed.
+func (d *matcher) keep(it *item, v *varying, at int) {
+	d.at = at
+	if it.same-1 < shortMatch-1 { // from 1 to shortMatch-1
+		d.putBefore(v.slot, int(it.row), int(it.same))
+	}
+	if v.Fragments == nil || v.short {
+		d.put(v.Texts[it.row])
+	}
+}
+
+// spell sets an op to a match and n literals, which are probably a number.
+func (d *matcher) spell(o *op, length, distance int, text []byte, n, longest int) {
+	o.length, o.distance, o.plain, o.size = uint32(length), uint32(distance), uint32(n), tooMany
+	if d.literalCode != nil {
+		o.bits, o.size = d.literalCode.number(text, n, longest)
+	}
+}
+
+// bit returns 1 for true and 0 for false, without a branch.
+func bit(b bool) uint8 {
+	x := uint8(0)
+	if b {
+		x = 1
+	}
+	return x
+}
+
+// returnToRow ends a current match of another distance than that to the previous row.
+func (d *matcher) returnToRow() (at, length, back, ops int) {
+	if d.distance != d.back {
+		d.settle()
+		d.distance = d.back
+	}
+	return d.at, d.length, d.back, len(d.ops)
+}
+
+// room makes room for the ops of some items and returns it.
+func (d *matcher) room(items int) []op {
+	d.ops = slices.Grow(d.ops, maxKept*items+maxKept)
+	return d.ops[:cap(d.ops)]
+}
+
+// different encodes an item of any kind, and the bytes before it, which may be out of reach. It
+// returns to the previous row.
+func (d *matcher) different(it *item) (at, length, back, ops int) {
+	v, k := &d.varying[it.lane], int(it.row)
+	d.extend(int(it.same))
+	d.put(v.Texts[k])
+	if v.Fragments == nil {
+		d.value(v, k)
+	} else {
+		slot := &d.slots[v.slot]
+		slot.fragment, slot.text = v.First+v.Fragments[k-1], v.Texts[k-1]
+		d.fragment(v.slot, v.First+v.Fragments[k], v.Texts[k], 0)
+	}
+	return d.returnToRow()
+}
+
+// recode sets the bits of cached edits, which produce text, in the current code.
+func (d *matcher) recode(e *keptEdits, text []byte) {
+	encodeEdits(e.list[:e.n], text, d.literalCode)
+	e.code = d.generation
 }
 
 // vary lists the varying lanes, marks the rows in which each differs from the previous row, and
@@ -178,7 +303,6 @@ func (d *matcher) list(rows, after int) int {
 // value encodes a plain text that differs from the previous row's.
 func (d *matcher) value(v *varying, k int) {
 	text := v.Texts[k]
-	d.put(text)
 	n := len(text) - v.After
 	x := d.op(n)
 	if x.size = tooMany; d.literalCode != nil {
@@ -193,47 +317,6 @@ func (d *matcher) value(v *varying, k int) {
 	d.at += v.After
 }
 
-// number encodes a short fragment that replaces another: literals from the first difference on.
-func (d *matcher) number(v *varying, k int) {
-	text, old := v.Texts[k], v.Texts[k-1]
-	d.put(text)
-	slot := &d.slots[v.slot]
-	slot.fragment, slot.text = v.First+v.Fragments[k], text
-	same := min(samePrefix(text, old), len(text), len(old))
-	if d.distance != d.back {
-		d.settle()
-	}
-	d.length += same
-	d.at += same
-	d.distance = d.back
-	n := len(text) - same
-	x := d.op(n)
-	if x.size = tooMany; d.literalCode != nil {
-		x.bits, x.size = d.literalCode.number(text[same:], n, max(n, 8))
-	}
-	d.back += len(text) - len(old)
-	d.distance = d.back
-}
-
-// prolong extends the current match by a fragment if the fragment's last occurrence directly
-// follows what the match refers to.
-func (d *matcher) prolong(v *varying, k int) bool {
-	if v.Fragments == nil || d.length == 0 {
-		return false
-	}
-	slot := &d.slots[v.slot]
-	fragment, here, text := v.First+v.Fragments[k], d.base+uint32(d.at), v.Texts[k]
-	if len(text) <= shortFragment || here-d.last[fragment] != uint32(d.distance) {
-		return false
-	}
-	d.last[slot.fragment] = here - uint32(d.back)
-	d.back += len(text) - len(slot.text)
-	slot.fragment, slot.text = fragment, text
-	d.length += len(text)
-	d.at += len(text)
-	return true
-}
-
 // lookUp finds the cache entries of all items before any of them is used, so that the memory
 // accesses overlap. It returns a value that depends on them, to keep the compiler from dropping the
 // accesses.
@@ -245,72 +328,4 @@ func (d *matcher) lookUp() (fetched uint32) {
 		fetched += it.kept.from
 	}
 	return fetched
-}
-
-// distanceTo returns the distance to a fragment's last occurrence.
-func (d *matcher) distanceTo(fragment uint32) int {
-	return int(d.base + uint32(d.at) - d.last[fragment])
-}
-
-// follows reports whether cached edits encode the fragment of row k. Within the window a match with
-// its last occurrence is as good, unless the edits are cheap.
-func (d *matcher) follows(v *varying, k int, e *keptEdits) bool {
-	n := len(v.Texts[k])
-	return e.n > 0 && e.leads(v, k) && d.back+n <= d.window &&
-		(e.cheap && n <= longFragment || d.distanceTo(e.to) > d.window)
-}
-
-// refers reports whether the fragment of row k is known to be a match with its last occurrence: it
-// is too long to be compared with the previous row's, or the edits are known and not cheap.
-func (d *matcher) refers(v *varying, k int, e *keptEdits) bool {
-	n := len(v.Texts[k])
-	return (n > longFragment || n > shortFragment && e.leads(v, k) && !e.cheap) &&
-		d.distanceTo(v.First+v.Fragments[k]) <= d.window
-}
-
-// recur encodes a fragment as a match with its last occurrence, as the method fragment would.
-func (d *matcher) recur(v *varying, k int) {
-	slot, fragment, text := &d.slots[v.slot], v.First+v.Fragments[k], v.Texts[k]
-	here := d.base + uint32(d.at)
-	distance := int(here - d.last[fragment])
-	if len(slot.text) > shortFragment {
-		d.last[slot.fragment] = here - uint32(d.back)
-	}
-	d.back += len(text) - len(slot.text)
-	slot.fragment, slot.text = fragment, text
-	if d.distance != distance {
-		d.settle()
-		d.distance = distance
-	}
-	d.length += len(text)
-	d.at += len(text)
-}
-
-// leads reports whether the edits turn the fragment of row k-1 into that of row k.
-func (e *keptEdits) leads(v *varying, k int) bool {
-	return e.from == v.First+v.Fragments[k-1] && e.to == v.First+v.Fragments[k]
-}
-
-// follow encodes a fragment by cached edits.
-func (d *matcher) follow(v *varying, k int, e *keptEdits) {
-	d.put(v.Texts[k])
-	if d.literalCode != nil && e.code != d.generation {
-		encodeEdits(e.list[:e.n], v.Texts[k], d.literalCode)
-		e.code = d.generation
-	}
-	if d.distance != d.back {
-		d.settle()
-	}
-	d.last[e.from] = d.base + uint32(d.at) - uint32(d.back)
-	slot := &d.slots[v.slot]
-	slot.fragment, slot.text = e.to, v.Texts[k]
-	// Whether there are one or two edits is unpredictable, so two are always written.
-	at := len(d.ops)
-	ops := slices.Grow(d.ops, maxKept)[:at+maxKept]
-	back := e.list[0].set(&ops[at], d.length, d.back)
-	back = e.list[1].set(&ops[at+1], 0, back)
-	d.ops = ops[:at+int(e.n)]
-	d.distance, d.back = back, back
-	d.length = int(e.rest)
-	d.at += len(slot.text)
 }

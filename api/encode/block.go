@@ -88,6 +88,7 @@ const tooMany = 63
 type block struct {
 	gathered
 	direct bool
+	seen   *counts    // if not nil, counts the symbols that are written directly
 	code   *codeTable // of the block being written
 
 	bits bitWriter
@@ -96,6 +97,9 @@ type block struct {
 // run writes or gathers ops, whose text starts at position at.
 func (b *block) run(ops []op, text []byte, at int) {
 	if b.direct {
+		if b.seen != nil {
+			b.seen.ops(ops, text, at)
+		}
 		b.write(ops, text, at)
 		return
 	}

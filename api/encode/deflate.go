@@ -7,10 +7,9 @@ import (
 	"github.com/klauspost/crc32"
 )
 
-// deflater writes the ops of its matcher as a gzip member. Most are written immediately, in the
-// code that all bodies of the table start with. One batch of rows in sampleEvery is gathered and
-// counted, from batch firstSample on; when a code for the recent counts would be shorter, a new
-// block starts with that code.
+// deflater writes the ops of its matcher as a gzip member, in the code that all bodies of the table
+// start with. One batch of rows in sampleEvery is counted, from batch firstSample on; when a code
+// for the recent counts would be shorter, a new block starts with that code.
 type deflater struct {
 	matcher
 	block block
@@ -20,6 +19,7 @@ type deflater struct {
 	batches int    // of rows since the last stored block, or the start
 	many    bool   // the rows given last fill more than one batch
 	recent  counts // sums of counts, the latest with the greatest weight
+	latest  counts // of the batch that is counted
 	code    *blockCode
 	own     blockCode // built for recent
 	made    uint32    // number of codes so far, including the first one
@@ -86,8 +86,8 @@ func (f *firstCode) newWriter(rows Rows) *deflater {
 const (
 	// sampleEvery is how many batches pass between two that are counted, firstSample how many
 	// before the first: a code of their own for fewer rows costs more time than it saves bytes.
-	sampleEvery = 32
-	firstSample = 4
+	sampleEvery = 64
+	firstSample = 16
 
 	// A code is kept while it takes at most this many percent of the best code's bits, when a body
 	// is first counted and later on.
@@ -134,43 +134,40 @@ func (d *deflater) rows(runs []Run, cut int) {
 	d.matcher.rows(runs, cut)
 }
 
-// nextBatch decides before each batch of rows whether it is written directly or gathered. A single
-// batch is gathered, as it may be shorter in another code.
+// nextBatch decides before each batch of rows whether it is written directly or gathered, and
+// counted. A single batch is gathered, as it may be shorter in another code.
 func (d *deflater) nextBatch() {
 	b := &d.block
-	if d.batches == 0 && d.many {
+	if !b.direct && (d.many || d.batches > 0) {
 		d.beginBlock()
 		b.writeGathered()
 		b.direct, d.literalCode = true, b.code
-	} else if d.batches > 0 && !b.empty() {
+	}
+	if b.seen != nil {
+		b.seen = nil
 		d.sample()
-		b.direct, d.literalCode = true, b.code
 	}
 	if d.batches%sampleEvery == firstSample {
-		b.direct, d.literalCode = false, nil
+		d.latest = counts{}
+		b.seen = &d.latest
 	}
 	d.batches++
 }
 
-// sample counts what was gathered and writes it in the current block, or in a new block if another
-// code is much better.
+// sample starts a new block if another code is much better for what was counted.
 func (d *deflater) sample() {
-	var c counts
-	c.add(&d.block.gathered)
 	keep := uint(keepLater)
 	if d.counted {
-		d.recent.fade(&c)
+		d.recent.fade(&d.latest)
 	} else {
-		d.counted, d.recent, keep = true, c, keepFirst
+		d.counted, d.recent, keep = true, d.latest, keepFirst
 	}
 	if d.recent.cost(&d.code.table)*100 > d.recent.least()*keep {
 		d.endBlock()
 		d.build()
-	}
-	if !d.open {
 		d.beginBlock()
+		d.literalCode = d.block.code
 	}
-	d.block.writeGathered()
 }
 
 // short writes the few ops gathered as a block of their own, in the shortest of three codes: the
@@ -246,7 +243,7 @@ func (d *deflater) flush() {
 		d.short()
 	}
 	d.endBlock()
-	d.block.direct, d.literalCode, d.batches = false, nil, 0
+	d.block.direct, d.block.seen, d.literalCode, d.batches = false, nil, nil, 0
 }
 
 // endDeflate adds an empty block that is marked as the last, which the blocks before it are not.

@@ -32,7 +32,7 @@ type keptEdits struct {
 	code     uint32 // generation of the code in which the edits have their bits
 	rest     uint16
 	n        uint8
-	cheap    bool
+	cheap    uint8 // 1 if they are
 	list     [maxKept]edit
 }
 
@@ -82,7 +82,7 @@ func (k *keptEdits) keep(from, to uint32, e *edits) {
 		return
 	}
 	*k = keptEdits{
-		from: from, to: to, rest: uint16(e.rest), n: uint8(e.n), cheap: e.cheap(),
+		from: from, to: to, rest: uint16(e.rest), n: uint8(e.n), cheap: bit(e.cheap()),
 		list: [maxKept]edit(e.list[:]),
 	}
 }
@@ -137,13 +137,18 @@ func (e *edits) add(same, plain, old int) {
 // distance after it. It sets each field on its own: the compiler would build a composite literal on
 // the stack and read it back before its parts are written.
 func (x *edit) set(o *op, length, back int) int {
+	x.put(o, length+int(x.same), back)
+	return back + int(x.plain) - int(x.old)
+}
+
+// put sets an op to a match and the edit's literals.
+func (x *edit) put(o *op, length, distance int) {
 	size := uint32(x.code % (1 << editCodeBits))
 	o.bits = uint64(x.code >> editCodeBits)
 	o.size = size + (size+1)&(tooMany-longEdit)
-	o.length = uint32(length) + uint32(x.same)
-	o.distance = uint32(back)
+	o.length = uint32(length)
+	o.distance = uint32(distance)
 	o.plain = uint32(x.plain)
-	return back + int(x.plain) - int(x.old)
 }
 
 // encodeEdits sets the bits of the plain bytes of edits, which produce text, in a code.
@@ -181,6 +186,19 @@ func samePrefix(a, b []byte) int {
 		n++
 	}
 	return n
+}
+
+// samePrefixShort returns the length of the common prefix of two texts with Slack readable bytes
+// after them.
+func samePrefixShort(a, b []byte) int {
+	most := min(len(a), len(b))
+	for n := 0; n < most; n += 8 {
+		x := binary.LittleEndian.Uint64(a[n:n+8:n+8]) ^ binary.LittleEndian.Uint64(b[n:n+8:n+8])
+		if x != 0 {
+			return min(n+bits.TrailingZeros64(x)>>3, most)
+		}
+	}
+	return most
 }
 
 // sameSuffix returns the length of the common suffix of a and b.

@@ -48,6 +48,8 @@ type matcher struct {
 	writer opWriter
 	editor editor
 
+	noEdits keptEdits // of a piece that is a match with its last occurrence
+
 	// literalCode is the code in which ops have the bits of their literals, nil if they have none;
 	// generation numbers the codes, from firstGeneration up.
 	literalCode *codeTable

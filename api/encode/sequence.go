@@ -103,26 +103,42 @@ type counts struct {
 
 // add counts the symbols of what was gathered.
 func (c *counts) add(g *gathered) {
-	for _, l := range g.literals {
+	c.literals(g.literals)
+	for _, s := range g.sequences {
+		if s.length() > 0 {
+			c.match(s.length(), s.distance())
+		}
+	}
+}
+
+// ops counts the symbols of ops, whose text starts at position at.
+func (c *counts) ops(ops []op, text []byte, at int) {
+	for i := range ops {
+		x := &ops[i]
+		from := at
+		at += int(x.length)
+		if x.length >= shortMatch {
+			c.match(int(x.length), int(x.distance))
+			from = at
+		}
+		at += int(x.plain)
+		c.literals(text[from:at])
+	}
+}
+
+func (c *counts) literals(text []byte) {
+	for _, l := range text {
 		c.litLen[l]++
 	}
-	for _, s := range g.sequences {
-		length := s.length()
-		if length == 0 {
-			continue
-		}
-		symbol := distSymbol(uint32(s.distance()-1)) & 31
-		for length > maxMatch+minMatch {
-			length -= maxMatch
-			c.litLen[285]++
-			c.dist[symbol]++
-		}
-		for length > 0 {
-			n := firstMatch(length)
-			length -= n
-			c.litLen[lengthSymbol[n]&511]++
-			c.dist[symbol]++
-		}
+}
+
+func (c *counts) match(length, distance int) {
+	symbol := distSymbol(uint32(distance-1)) & 31
+	for length > 0 {
+		n := firstMatch(length)
+		length -= n
+		c.litLen[lengthSymbol[n]&511]++
+		c.dist[symbol]++
 	}
 }
 
