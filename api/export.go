@@ -28,8 +28,14 @@ var exportComputation = &computation{kind: contract.Export, version: '1'}
 // exportMemory is about the memory of a body in each format: what is read and not yet sent.
 var exportMemory = map[string]int{
 	contract.FormatCSV: 1 << 20, contract.FormatExcelCSV: 1 << 20, contract.FormatJSON: 1 << 20,
-	contract.FormatGeoJSON: 1 << 20, contract.FormatXLSX: 2 << 20, contract.FormatArrow: 12 << 20,
+	contract.FormatGeoJSON: 1 << 20, contract.FormatXLSX: 2 << 20, contract.FormatArrow: 24 << 20,
 	contract.FormatParquet: 24 << 20,
+}
+
+// exportBody writes a body.
+type exportBody struct {
+	write func(io.Writer) error
+	size  int // -1 if it is not known before
 }
 
 // exported are the rows of an export.
@@ -53,7 +59,7 @@ func (s *Server) export(a *reply) error {
 	if !ok {
 		return &Busy{Rule: ruleExports}
 	}
-	write, err := s.prepareExport(a)
+	body, err := s.prepareExport(a, st)
 	if err != nil {
 		st.abandon()
 		return err
@@ -67,7 +73,7 @@ func (s *Server) export(a *reply) error {
 		h.SetContentEncoding(a.coding.String())
 	}
 	wire.ChargeOther(a.ctx, exportMemory[a.request.Format])
-	st.start(a, write)
+	st.start(a, body)
 	return nil
 }
 
@@ -81,13 +87,13 @@ func isText(format string) bool {
 }
 
 // prepareExport finds the rows of an export, and returns what writes them.
-func (s *Server) prepareExport(a *reply) (func(io.Writer) error, error) {
+func (s *Server) prepareExport(a *reply, st *exportStream) (body exportBody, err error) {
 	found, err := s.findExport(a)
 	if err == nil && a.list.isSuspect() {
-		return nil, s.refusal(a)
+		return body, s.refusal(a)
 	}
 	if err != nil {
-		return nil, err
+		return body, err
 	}
 	r := &a.request
 	most := s.options.ExportRows
@@ -95,11 +101,16 @@ func (s *Server) prepareExport(a *reply) (func(io.Writer) error, error) {
 		most = min(most, contract.MaxSheetRows)
 	}
 	if found.rows > most {
-		return nil, &contract.Invalid{Issues: []contract.Issue{contract.TooManyRows(r, found.rows, most)}}
+		return body, &contract.Invalid{Issues: []contract.Issue{contract.TooManyRows(r, found.rows, most)}}
 	}
 	a.page.Rows, a.page.Total = found.rows, found.total
 	recordOf(a.ctx).noteRows(&a.page, "")
-	return exportWriter(a, found)
+	if r.Format == contract.FormatArrow && a.list.segment != nil {
+		return arrowBody(a, st, found)
+	}
+	body.size = -1
+	body.write, err = exportWriter(a, found)
+	return body, err
 }
 
 // findExport finds the rows of an export.
@@ -129,13 +140,7 @@ func (s *Server) findExport(a *reply) (found exported, err error) {
 // exportWriter returns what writes the rows of an export in the format of the request. It does not
 // refer to the memory of the request.
 func exportWriter(a *reply, found exported) (func(io.Writer) error, error) {
-	r := &a.request
-	offset, limit := r.Offset, r.Limit
-	rows := func(yield func(index.Range) bool) {
-		if found.passing != nil {
-			found.passing.Rows(offset, limit)(yield)
-		}
-	}
+	r, rows := &a.request, exportRows(a, found)
 	if a.list.segment == nil {
 		if !isText(r.Format) {
 			return nil, &contract.Invalid{Issues: []contract.Issue{contract.NoTable(r)}}
@@ -149,10 +154,6 @@ func exportWriter(a *reply, found exported) (func(io.Writer) error, error) {
 	fields := r.AnswerFields()
 	form := a.list.form(a.scratch)
 	switch r.Format {
-	case contract.FormatArrow:
-		columns, err := exportColumns(a, fields)
-		o := columnar.ArrowOptions{Zstd: r.Compressed}
-		return func(w io.Writer) error { return columnar.WriteArrow(w, columns, rows, o) }, err
 	case contract.FormatParquet:
 		columns, err := exportColumns(a, fields)
 		return func(w io.Writer) error {
@@ -176,6 +177,48 @@ func exportWriter(a *reply, found exported) (func(io.Writer) error, error) {
 	}
 	return func(w io.Writer) error { return form.Write(w, rows) }, nil
 }
+
+// exportRows are the rows of an export. They do not refer to the memory of the request.
+func exportRows(a *reply, found exported) columnar.Rows {
+	offset, limit := a.request.Offset, a.request.Limit
+	return func(yield func(index.Range) bool) {
+		if found.passing != nil {
+			found.passing.Rows(offset, limit)(yield)
+		}
+	}
+}
+
+// arrowBody returns an Arrow stream. Its rows are read for the first time here, since its size is
+// known then: clients receive a body of a known size with half the work. If they are many, that
+// takes a turn.
+func arrowBody(a *reply, st *exportStream, found exported) (exportBody, error) {
+	columns, err := exportColumns(a, a.request.AnswerFields())
+	if err != nil || a.ctx.IsHead() {
+		return exportBody{size: -1}, err
+	}
+	rows, o := exportRows(a, found), columnar.ArrowOptions{Zstd: a.request.Compressed}
+	var stream *columnar.ArrowStream
+	read := func() (err error) {
+		stream, err = columnar.NewArrowStream(columns, rows, o)
+		return err
+	}
+	if found.rows <= inlineRows {
+		err = read()
+	} else {
+		err = st.inTurn(read)
+	}
+	if err != nil {
+		return exportBody{}, err
+	}
+	size := -1
+	if n, ok := stream.Size(); ok {
+		size = n
+	}
+	return exportBody{stream.Write, size}, nil
+}
+
+// inlineRows is how many rows are read at once, in a fraction of a millisecond.
+const inlineRows = 10_000
 
 // exportColumns are the columns of a file of columns, with what its fields mean.
 func exportColumns(a *reply, fields []contract.Field) ([]columnar.Field, error) {

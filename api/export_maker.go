@@ -57,6 +57,18 @@ func (m *exportMaker) run() {
 	m.err = m.writeBody()
 }
 
+// inTurn runs a part of the work of a stream that comes before its body, as the maker runs.
+func (st *exportStream) inTurn(work func() error) (err error) {
+	background.Run(func() {
+		debug.SetPanicOnFault(true)
+		defer st.server.recoverBody(st.list, &err)
+		st.server.exports.begin()
+		defer st.server.exports.end()
+		err = work()
+	})
+	return err
+}
+
 func (m *exportMaker) writeBody() (err error) {
 	st := m.st
 	defer st.server.recoverBody(st.list, &err)

@@ -176,17 +176,63 @@ func TestExportCutShort(t *testing.T) {
 
 	s = tableServer(t, Options{ExportTimeout: time.Nanosecond}, exportedPath, 100)
 	address := listen(t, s)
-	for _, format := range []string{"csv", "json", "xlsx"} {
+	for _, format := range []string{"csv", "json", "xlsx", "arrow"} {
 		answer, err := io.ReadAll(silentClient(t, address, target(format)))
 		if err != nil || strings.Contains(string(answer), "\r\n0\r\n") {
 			t.Errorf("%s after the time was over: %q %v", format, answer, err)
 		}
 	}
 	testkit.WaitFor(t, "the slots to be free", func() bool { return s.exports.running() == 0 })
-	checkEnded(t, s, map[exportOutcome]int64{exportTimedOut: 3})
+	checkEnded(t, s, map[exportOutcome]int64{exportTimedOut: 4})
 	request := "GET " + target("csv") + " HTTP/1.0\r\nHost: a\r\n\r\n"
 	if got := exchange(t, address, "GET", request); got.Status != 505 {
 		t.Errorf("HTTP/1.0: %d", got.Status)
+	}
+}
+
+// TestExportSizes checks which exports have a Content-Length, that it is right, and that a client
+// notices that such a body is cut.
+func TestExportSizes(t *testing.T) {
+	t.Parallel()
+	s := tableServer(t, Options{}, exportedPath, 30_000)
+	address := listen(t, s)
+	ask := func(method, more string) (*http.Response, []byte, error) {
+		t.Helper()
+		target := exportedPath + "/export?output_format=" + more + "&app_identifier=" + goodIdentifier
+		request, err := http.NewRequestWithContext(t.Context(), method, "http://"+address+target, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		return response, body, err
+	}
+	for more, sized := range map[string]bool{
+		"arrow": true, "arrow&limit=100": true, "arrow&offset=7&limit=15000": true,
+		"arrow&limit=1&offset=40000": false, "arrow&compression=zstd": false, "parquet": false, "csv": false,
+	} {
+		response, body, err := ask("GET", more)
+		length := response.ContentLength
+		if err != nil || response.StatusCode != 200 || sized && length != int64(len(body)) || !sized && length != -1 {
+			t.Errorf("%s: %d, %d bytes, Content-Length %d: %v", more, response.StatusCode, len(body), length, err)
+		}
+	}
+	if response, body, err := ask("HEAD", "arrow"); err != nil || response.StatusCode != 200 || len(body) > 0 ||
+		response.Header.Get("X-Result-Count") != "30000" {
+		t.Errorf("HEAD: %d %v, %d bytes, %v", response.StatusCode, response.Header, len(body), err)
+	}
+	conn := silentClient(t, address, exportedPath+"/export?output_format=arrow&app_identifier="+goodIdentifier)
+	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil || response.ContentLength <= 0 {
+		t.Fatal(response, err)
+	}
+	s.current.Load().bound.lists[exportedPath].segment.MarkSuspect()
+	if body, err := io.ReadAll(response.Body); err == nil {
+		t.Errorf("after damage was found: %d bytes of %d without an error", len(body), response.ContentLength)
 	}
 }
 

@@ -62,8 +62,8 @@ func (s *Server) newExportStream(a *reply) (st *exportStream, ok bool) {
 func (st *exportStream) abandon() { _ = st.Close() }
 
 // start makes the stream the body of the answer.
-func (st *exportStream) start(a *reply, write func(io.Writer) error) {
-	st.write, st.coding, st.until = write, a.coding, time.Now().Add(st.server.options.ExportTimeout)
+func (st *exportStream) start(a *reply, body exportBody) {
+	st.write, st.coding, st.until = body.write, a.coding, time.Now().Add(st.server.options.ExportTimeout)
 	if st.record = recordOf(a.ctx); st.record != nil {
 		st.record.streamed = true
 	}
@@ -72,7 +72,11 @@ func (st *exportStream) start(a *reply, write func(io.Writer) error) {
 	} else {
 		st.outcome = exportGone // unless it is written
 	}
-	a.ctx.Response.SetBodyStream(st, -1)
+	size := body.size
+	if st.coding != encode.Identity || a.ctx.IsHead() {
+		size = -1
+	}
+	a.ctx.Response.SetBodyStream(st, size)
 }
 
 // SupportsBodyWriteTo implements fasthttp.BodyWriterTo.

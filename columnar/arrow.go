@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -15,139 +14,140 @@ import (
 
 // ArrowOptions are how an Arrow stream is written.
 type ArrowOptions struct {
-	Zstd bool // compress buffers
+	Zstd  bool // compress buffers
+	Batch int  // most rows of a record batch that is not compressed, a multiple of 8; 0 means ArrowBatch
 }
 
-// ArrowBatch is the most rows of a record batch: about a megabyte, which is still in the cache of
-// the CPU when it is sent.
-const ArrowBatch = 16 << 10
+// ArrowBatch is the most rows of a record batch. Readers notice a stream that ends within a batch,
+// and not one that ends between two. DataFrames are made faster of one batch than of many.
+const ArrowBatch = 1 << 20
 
-// WriteArrow writes rows as an Arrow IPC stream: the schema, the dictionaries, batches of rows, and
-// an end, without which some readers report an error. Memory is that of one batch and of the tables
-// of columns. Rows are read twice: a dictionary has only the texts that occur, in the order of
-// their codes, and comes before the first batch, since many readers have neither deltas nor
-// replacements of dictionaries.
-func WriteArrow(w io.Writer, fields []Field, rows Rows, o ArrowOptions) error {
+// arrowPart is how many rows are made at a time: they are still in the cache of the CPU when they
+// are sent. A record batch that is compressed has no more, since it is kept until its size is
+// known.
+const arrowPart = 16 << 10
+
+// ArrowStream is rows as an Arrow IPC stream: the schema, the dictionaries, batches of rows, and an
+// end, without which some readers report an error. Memory is that of the tables of columns, and of
+// the tuple numbers and the ranges of the rows of one batch.
+type ArrowStream struct {
+	fields  []Field
+	rows    Rows
+	options ArrowOptions
+	columns []arrowColumn
+	count   int    // rows
+	last    *batch // the last one that was read; nil without rows
+	part    batch
+	zstd    *zstd.Encoder
+	head    []byte // the schema and the dictionaries
+
+	// Of one message.
+	message []byte
+	body    arrowBody
+	data    []byte // of the body, if it is compressed
+	values  []byte
+}
+
+// errLongDictionary: offsets have 32 bits.
+var errLongDictionary = errors.New("columnar: the texts of a dictionary are longer than 2 GiB")
+
+// NewArrowStream reads the rows for the first time: a dictionary has only the texts that occur, in
+// the order of their codes, and comes before the first batch, since many readers have neither
+// deltas nor replacements of dictionaries.
+func NewArrowStream(fields []Field, rows Rows, o ArrowOptions) (*ArrowStream, error) {
 	if err := checkFields(fields); err != nil {
-		return err
+		return nil, err
 	}
 	for i := range fields {
 		if fields[i].Type() == Point {
-			return fmt.Errorf("columnar: field %q is a point, which is not written to Arrow streams", fields[i].Name)
+			return nil, fmt.Errorf("columnar: field %q is a point, which is not written to Arrow streams",
+				fields[i].Name)
 		}
 	}
-	a := &arrowWriter{w: w, fields: fields}
+	if o.Batch == 0 {
+		o.Batch = ArrowBatch
+	}
+	a := &ArrowStream{fields: fields, rows: rows, options: o}
 	if o.Zstd {
 		var err error
 		if a.zstd, err = zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest),
 			zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true)); err != nil {
-			return err
+			return nil, err
 		}
-		defer a.zstd.Close()
+		a.body.compressed = true
 	}
-	if err := a.send(arrowSchema(fields), nil); err != nil {
+	a.head = appendMessage(nil, arrowSchema(fields))
+	if err := a.addDictionaries(); err != nil {
+		return nil, err
+	}
+	if a.isOneBatch() {
+		a.lay(a.last)
+	}
+	return a, nil
+}
+
+// isOneBatch reports whether all rows are one batch, which is not compressed. Then the first
+// reading is of use for the second.
+func (a *ArrowStream) isOneBatch() bool {
+	return a.zstd == nil && a.last != nil && a.count <= a.options.Batch
+}
+
+// batchRows is the most rows of a batch.
+func (a *ArrowStream) batchRows() int {
+	if a.zstd != nil {
+		return arrowPart
+	}
+	return a.options.Batch
+}
+
+// Size is the length of the stream. It is known if readers notice wherever the stream ends too
+// early.
+func (a *ArrowStream) Size() (size int, ok bool) {
+	if !a.isOneBatch() {
+		return 0, false
+	}
+	return len(a.head) + len(a.message) + a.body.size + len(arrowEnd), true
+}
+
+// Write writes the stream, once.
+func (a *ArrowStream) Write(w io.Writer) error {
+	if _, err := w.Write(a.head); err != nil {
 		return err
 	}
-	if err := a.sendDictionaries(rows); err != nil {
+	if err := a.writeBatches(w); err != nil {
 		return err
-	}
-	for b := range batches(rows, ArrowBatch) {
-		if err := a.sendBatch(b); err != nil {
-			return err
-		}
 	}
 	_, err := w.Write(arrowEnd)
 	return err
 }
 
-// arrowEnd ends a stream: the mark of a message, and no length.
-var arrowEnd = []byte{0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0}
-
-// Messages begin at multiples of 8, buffers within their bodies at multiples of 64.
-const (
-	arrowAlign  = 8
-	bufferAlign = 64
-)
-
-// arrowWriter writes the messages of a stream.
-type arrowWriter struct {
-	w       io.Writer
-	fields  []Field
-	columns []arrowColumn
-	zstd    *zstd.Encoder
-
-	// Of one message, reused.
-	head    []byte
-	body    []byte
-	nodes   []arrowNode
-	buffers []arrowBuffer
-	valid   []byte // a bit for each row
-	data    []byte // to be compressed
-	floats  []float64
-}
-
-// arrowNode is a column in a message, arrowBuffer a part of its body.
-type arrowNode struct{ length, nulls int }
-
-type arrowBuffer struct{ offset, length int }
-
-// errLongDictionary: offsets have 32 bits.
-var errLongDictionary = errors.New("columnar: the texts of a dictionary are longer than 2 GiB")
-
-// send writes a message with the body that is in a.body.
-func (a *arrowWriter) send(message, body []byte) error {
-	a.head = append(a.head[:0], 0xff, 0xff, 0xff, 0xff)
-	padding := -len(message) & (arrowAlign - 1)
-	a.head = binary.LittleEndian.AppendUint32(a.head, uint32(len(message)+padding))
-	a.head = append(append(a.head, message...), make([]byte, padding)...)
-	if _, err := a.w.Write(a.head); err != nil || len(body) == 0 {
-		return err
+func (a *ArrowStream) writeBatches(w io.Writer) error {
+	if a.isOneBatch() {
+		return a.writeBatch(w, a.last)
 	}
-	_, err := a.w.Write(body)
-	return err
-}
-
-func (a *arrowWriter) begin() {
-	a.body, a.nodes, a.buffers = a.body[:0], a.nodes[:0], a.buffers[:0]
-}
-
-// addBuffer adds a buffer of some bytes to the body. fill sets all of them.
-func (a *arrowWriter) addBuffer(size int, fill func(dst []byte)) {
-	start := len(a.body)
-	if a.zstd != nil && size > 0 {
-		a.data = resize(a.data, size)
-		fill(a.data)
-		// Each has its length before it; -1 would say that it is not compressed.
-		a.body = binary.LittleEndian.AppendUint64(a.body, uint64(size))
-		a.body = a.zstd.EncodeAll(a.data, a.body)
-	} else {
-		a.body = slices.Grow(a.body, size+bufferAlign)[:start+size]
-		fill(a.body[start:])
+	for b := range batches(a.rows, a.batchRows()) {
+		var err error
+		if a.zstd != nil {
+			err = a.writeCompressed(w, b)
+		} else {
+			a.lay(b)
+			err = a.writeBatch(w, b)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	a.buffers = append(a.buffers, arrowBuffer{start, len(a.body) - start})
-	for len(a.body)%bufferAlign != 0 {
-		a.body = append(a.body, 0)
-	}
+	return nil
 }
 
-// addValid adds the bits of a column that say which rows are not null. Without nulls there are
-// none.
-func (a *arrowWriter) addValid(rows, nulls int) {
-	a.nodes = append(a.nodes, arrowNode{rows, nulls})
-	if nulls == 0 {
-		a.addBuffer(0, func([]byte) {})
-	} else {
-		a.addBuffer(len(a.valid), func(dst []byte) { copy(dst, a.valid) })
-	}
-}
-
-// sendDictionaries sends the texts of the rows, for each field of strings, and makes the columns.
-func (a *arrowWriter) sendDictionaries(rows Rows) error {
-	seen := a.readTexts(rows)
+// addDictionaries adds the texts of the rows to the head, for each field of strings, and makes the
+// columns.
+func (a *ArrowStream) addDictionaries() error {
+	seen := a.readTexts()
 	a.columns = make([]arrowColumn, len(a.fields))
 	for i := range a.fields {
 		if seen[i] != nil {
-			if err := a.sendDictionary(i, a.fields[i].Column, seen[i]); err != nil {
+			if err := a.addDictionary(i, a.fields[i].Column, seen[i]); err != nil {
 				return err
 			}
 		}
@@ -158,7 +158,7 @@ func (a *arrowWriter) sendDictionaries(rows Rows) error {
 
 // readTexts returns 1 for each code that rows have, for each field of strings. Of a group, the
 // tuples that rows have are found first, once for all its fields.
-func (a *arrowWriter) readTexts(rows Rows) [][]uint32 {
+func (a *ArrowStream) readTexts() [][]uint32 {
 	codes, tuples := make([][]uint32, len(a.fields)), map[*snapshot.Group][]uint32{}
 	for i := range a.fields {
 		if c := a.fields[i].Column; a.fields[i].Type() == String {
@@ -168,7 +168,9 @@ func (a *arrowWriter) readTexts(rows Rows) [][]uint32 {
 			}
 		}
 	}
-	for b := range batches(rows, arrowTable) {
+	for b := range batches(a.rows, a.batchRows()) {
+		a.count += b.n
+		a.last = b
 		for g, seen := range tuples {
 			for _, tuple := range b.readTuples(g) {
 				seen[tuple] = 1
@@ -176,8 +178,10 @@ func (a *arrowWriter) readTexts(rows Rows) [][]uint32 {
 		}
 		for i, seen := range codes {
 			if c := a.fields[i].Column; seen != nil && c.Group == nil {
-				for _, code := range b.readCodes(c) {
-					seen[code] = 1
+				for part := range b.parts(&a.part, arrowPart) {
+					for _, code := range part.readCodes(c) {
+						seen[code] = 1
+					}
 				}
 			}
 		}
@@ -192,9 +196,8 @@ func (a *arrowWriter) readTexts(rows Rows) [][]uint32 {
 	return codes
 }
 
-// sendDictionary sends the texts that were seen, and sets seen to their indices.
-func (a *arrowWriter) sendDictionary(id int, c *snapshot.Column, seen []uint32) error {
-	a.begin()
+// addDictionary adds the texts that were seen, and sets seen to their indices.
+func (a *ArrowStream) addDictionary(id int, c *snapshot.Column, seen []uint32) error {
 	n := 0
 	offsets := binary.LittleEndian.AppendUint32(nil, 0)
 	var texts []byte
@@ -210,79 +213,114 @@ func (a *arrowWriter) sendDictionary(id int, c *snapshot.Column, seen []uint32) 
 		n++
 	}
 	seen[c.Cardinality()] = 0 // null
-	a.addValid(n, 0)
-	a.addBuffer(len(offsets), func(dst []byte) { copy(dst, offsets) })
-	a.addBuffer(len(texts), func(dst []byte) { copy(dst, texts) })
-	return a.send(arrowDictionary(id, n, a), a.body)
+	a.begin()
+	a.body.nodes = append(a.body.nodes, arrowNode{n, 0})
+	a.add(nil) // nothing is null
+	a.add(offsets)
+	a.add(texts)
+	a.head = append(appendMessage(a.head, arrowDictionary(id, n, &a.body)), a.data...)
+	return nil
 }
 
-// sendBatch sends some rows.
-func (a *arrowWriter) sendBatch(b *batch) error {
+func (a *ArrowStream) begin() {
+	a.body.reset()
+	a.data = a.data[:0]
+}
+
+// add adds a buffer to a body that is kept.
+func (a *ArrowStream) add(buffer []byte) {
+	from := len(a.data)
+	if a.zstd != nil && len(buffer) > 0 {
+		// Each has its length before it; -1 would say that it is not compressed.
+		a.data = binary.LittleEndian.AppendUint64(a.data, uint64(len(buffer)))
+		a.data = a.zstd.EncodeAll(buffer, a.data)
+	} else {
+		a.data = append(a.data, buffer...)
+	}
+	a.data = append(a.data, zeros[:a.body.add(len(a.data)-from)]...)
+}
+
+// zeros follow buffers.
+var zeros [bufferAlign]byte
+
+// writeCompressed writes a batch of few rows.
+func (a *ArrowStream) writeCompressed(w io.Writer, b *batch) error {
 	a.begin()
 	for i := range a.columns {
-		switch c := &a.columns[i]; {
-		case c.isTable():
-			a.addTable(c, c.entries(b))
-		case c.field.Type() == Double:
-			a.floats = b.readFloats(a.floats[:0], c.field.Column)
-			a.addFloats()
-		default:
-			a.addInts(b.readInts(c.field.Column))
+		c := &a.columns[i]
+		a.add(a.readValid(c, b))
+		a.add(a.read(c, b))
+	}
+	a.message = appendMessage(a.message[:0], arrowRecords(b.n, &a.body))
+	if _, err := w.Write(a.message); err != nil {
+		return err
+	}
+	_, err := w.Write(a.data)
+	return err
+}
+
+// readValid adds a column to the body, and returns the bits that say which rows are not null.
+// Without nulls there are none.
+func (a *ArrowStream) readValid(c *arrowColumn, b *batch) []byte {
+	nulls := 0
+	if c.bits = c.bits[:0]; c.isNullable() {
+		nulls = b.n
+		for part := range b.parts(&a.part, arrowPart) {
+			nulls -= c.readValid(part)
 		}
 	}
-	return a.send(arrowRecords(len(b.rows), a), a.body)
-}
-
-// addTable adds a column whose values are in a table.
-func (a *arrowWriter) addTable(c *arrowColumn, entries []uint32) {
-	rows, nulls := len(entries), 0
-	if c.valid != nil {
-		a.valid = resize(a.valid, (rows+7)/8)
-		nulls = rows - packBits(a.valid, c.valid, entries)
+	a.body.nodes = append(a.body.nodes, arrowNode{b.n, nulls})
+	if nulls == 0 {
+		c.bits = c.bits[:0]
 	}
-	a.addValid(rows, nulls)
-	a.addBuffer(c.size(rows), func(dst []byte) { c.fill(dst, entries) })
+	return c.bits
 }
 
-// addInts adds a column of whole numbers.
-func (a *arrowWriter) addInts(ints []int64) {
-	nulls := a.findNulls(len(ints), func(k int) bool { return ints[k] == snapshot.NullInt })
-	a.addValid(len(ints), nulls)
-	a.addBuffer(8*len(ints), func(dst []byte) {
-		for k, v := range ints {
-			if v == snapshot.NullInt {
-				v = 0
+// read returns the values of a column.
+func (a *ArrowStream) read(c *arrowColumn, b *batch) []byte {
+	a.values = resize(a.values, c.size(b.n))
+	c.read(a.values, b)
+	return a.values
+}
+
+// lay makes the message of a batch, before its values are read.
+func (a *ArrowStream) lay(b *batch) {
+	a.begin()
+	for i := range a.columns {
+		c := &a.columns[i]
+		a.body.add(len(a.readValid(c, b)))
+		a.body.add(c.size(b.n))
+	}
+	a.message = appendMessage(a.message[:0], arrowRecords(b.n, &a.body))
+}
+
+// writeBatch writes a batch that was laid, a column after the other.
+func (a *ArrowStream) writeBatch(w io.Writer, b *batch) error {
+	if _, err := w.Write(a.message); err != nil {
+		return err
+	}
+	for i := range a.columns {
+		c := &a.columns[i]
+		if err := writePadded(w, c.bits, len(c.bits)); err != nil {
+			return err
+		}
+		for part := range b.parts(&a.part, arrowPart) {
+			if _, err := w.Write(a.read(c, part)); err != nil {
+				return err
 			}
-			binary.LittleEndian.PutUint64(dst[8*k:], uint64(v))
 		}
-	})
-}
-
-// addFloats adds the column of numbers that is in a.floats.
-func (a *arrowWriter) addFloats() {
-	nulls := a.findNulls(len(a.floats), func(k int) bool { return math.IsNaN(a.floats[k]) })
-	a.addValid(len(a.floats), nulls)
-	a.addBuffer(8*len(a.floats), func(dst []byte) {
-		for k, v := range a.floats {
-			if math.IsNaN(v) {
-				v = 0
-			}
-			binary.LittleEndian.PutUint64(dst[8*k:], math.Float64bits(v))
-		}
-	})
-}
-
-// findNulls clears the bits of a.valid of rows that are null, sets all others, and counts the
-// nulls.
-func (a *arrowWriter) findNulls(rows int, isNull func(row int) bool) (nulls int) {
-	a.valid = resize(a.valid, (rows+7)/8)
-	clear(a.valid)
-	for k := range rows {
-		if isNull(k) {
-			nulls++
-		} else {
-			a.valid[k>>3] |= 1 << (k & 7)
+		if err := writePadded(w, nil, c.size(b.n)); err != nil {
+			return err
 		}
 	}
-	return nulls
+	return nil
+}
+
+// writePadded writes the last bytes of a buffer of some size, and the zeros that follow it.
+func writePadded(w io.Writer, last []byte, size int) error {
+	if _, err := w.Write(last); err != nil {
+		return err
+	}
+	_, err := w.Write(zeros[:-size&(bufferAlign-1)])
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
+	"slices"
 
 	"hdqs/snapshot"
 )
@@ -19,6 +20,9 @@ type arrowColumn struct {
 	indices []uint32 // of texts, in the dictionary
 	flags   []byte   // 1 or 0: booleans
 	valid   []byte   // 0 for null, else 1; nil if nothing is null
+
+	bits  []byte // of the rows of a batch: those that are not null
+	space []float64
 }
 
 // arrowTable is the most entries of a table, for each of which there are usually many rows.
@@ -161,19 +165,75 @@ func (a *arrowColumn) size(rows int) int {
 	return 8 * rows
 }
 
+// isNullable reports whether a value of any row may be null.
+func (a *arrowColumn) isNullable() bool {
+	if a.isTable() {
+		return a.valid != nil
+	}
+	return a.field.Column.Nullable
+}
+
+// readValid appends to bits those of the rows of a batch, 0 for null, and returns how many are 1.
+// The rows of all batches but the last are a multiple of 8.
+func (a *arrowColumn) readValid(b *batch) (ones int) {
+	from := len(a.bits)
+	a.bits = slices.Grow(a.bits, (b.n+7)/8)[:from+(b.n+7)/8]
+	dst := a.bits[from:]
+	switch {
+	case a.isTable():
+		return packBits(dst, a.valid, a.entries(b))
+	case a.field.Type() == Double:
+		a.space = b.readFloats(a.space[:0], a.field.Column)
+		return setBits(dst, a.space, func(v float64) bool { return !math.IsNaN(v) })
+	}
+	return setBits(dst, b.readInts(a.field.Column), func(v int64) bool { return v != snapshot.NullInt })
+}
+
+// setBits sets the bits of dst of values that are valid, clears the others, and returns how many it
+// set.
+func setBits[T any](dst []byte, values []T, isValid func(T) bool) (ones int) {
+	clear(dst)
+	for k, v := range values {
+		if isValid(v) {
+			dst[k>>3] |= 1 << (k & 7)
+			ones++
+		}
+	}
+	return ones
+}
+
+// read sets dst to the values of the rows of a batch, 0 for null. It has their size.
+func (a *arrowColumn) read(dst []byte, b *batch) {
+	switch {
+	case a.isTable():
+		a.fill(dst, a.entries(b))
+	case a.field.Type() == Double:
+		a.space = b.readFloats(a.space[:0], a.field.Column)
+		for k, v := range a.space {
+			if math.IsNaN(v) {
+				v = 0
+			}
+			binary.LittleEndian.PutUint64(dst[8*k:], math.Float64bits(v))
+		}
+	default:
+		for k, v := range b.readInts(a.field.Column) {
+			if v == snapshot.NullInt {
+				v = 0
+			}
+			binary.LittleEndian.PutUint64(dst[8*k:], uint64(v))
+		}
+	}
+}
+
 // fill sets dst to the values of some entries.
 func (a *arrowColumn) fill(dst []byte, entries []uint32) {
 	switch {
 	case a.flags != nil:
 		packBits(dst, a.flags, entries)
 	case a.words != nil:
-		for k, i := range entries {
-			binary.LittleEndian.PutUint64(dst[8*k:], a.words[i])
-		}
+		fillWords(dst, a.words, entries)
 	case len(dst) == 2*len(entries):
-		for k, i := range entries {
-			binary.LittleEndian.PutUint16(dst[2*k:], uint16(a.indices[i]))
-		}
+		fillShorts(dst, a.indices, entries)
 	default:
 		for k, i := range entries {
 			binary.LittleEndian.PutUint32(dst[4*k:], a.indices[i])
@@ -181,16 +241,53 @@ func (a *arrowColumn) fill(dst []byte, entries []uint32) {
 	}
 }
 
+// fillWords sets dst to elements of a table, four at a time, of which the compiler checks the
+// bounds of dst once.
+func fillWords(dst []byte, table []uint64, entries []uint32) {
+	for ; len(entries) >= 4; entries = entries[4:] {
+		e, d := entries[:4:4], dst[:32:32]
+		binary.LittleEndian.PutUint64(d, table[e[0]])
+		binary.LittleEndian.PutUint64(d[8:], table[e[1]])
+		binary.LittleEndian.PutUint64(d[16:], table[e[2]])
+		binary.LittleEndian.PutUint64(d[24:], table[e[3]])
+		dst = dst[32:]
+	}
+	for k, i := range entries {
+		binary.LittleEndian.PutUint64(dst[8*k:], table[i])
+	}
+}
+
+// fillShorts is fillWords for the lower 16 bits of elements.
+func fillShorts(dst []byte, table, entries []uint32) {
+	for ; len(entries) >= 4; entries = entries[4:] {
+		e := entries[:4:4]
+		binary.LittleEndian.PutUint64(dst, uint64(uint16(table[e[0]]))|uint64(uint16(table[e[1]]))<<16|
+			uint64(uint16(table[e[2]]))<<32|uint64(table[e[3]])<<48)
+		dst = dst[8:]
+	}
+	for k, i := range entries {
+		binary.LittleEndian.PutUint16(dst[2*k:], uint16(table[i]))
+	}
+}
+
 // packBits sets the bits of dst to the elements of a table, each 1 or 0, and returns how many are
 // 1.
 func packBits(dst, table []byte, entries []uint32) (ones int) {
-	for k := range dst {
-		var eight byte
-		for i, entry := range entries[8*k : min(8*k+8, len(entries))] {
-			eight |= table[entry] << i
-		}
+	k := 0
+	for ; len(entries) >= 8; entries = entries[8:] {
+		e := entries[:8:8]
+		eight := table[e[0]] | table[e[1]]<<1 | table[e[2]]<<2 | table[e[3]]<<3 |
+			table[e[4]]<<4 | table[e[5]]<<5 | table[e[6]]<<6 | table[e[7]]<<7
 		dst[k] = eight
 		ones += bits.OnesCount8(eight)
+		k++
+	}
+	if len(entries) > 0 {
+		dst[k] = 0
+		for i, entry := range entries {
+			dst[k] |= table[entry] << i
+		}
+		ones += bits.OnesCount8(dst[k])
 	}
 	return ones
 }

@@ -1,6 +1,10 @@
 package columnar
 
-import flatbuffers "github.com/google/flatbuffers/go"
+import (
+	"encoding/binary"
+
+	flatbuffers "github.com/google/flatbuffers/go"
+)
 
 // The messages of an Arrow stream are FlatBuffers. Of their tables (Message.fbs and Schema.fbs of
 // the Arrow format, version 5 of the metadata) these are the parts that are written here. A slot is
@@ -32,6 +36,23 @@ const zstdCodec = 1
 
 // offset is the place of a table, a vector or a text.
 type offset = flatbuffers.UOffsetT
+
+// Messages begin at multiples of 8, buffers within their bodies at multiples of 64.
+const (
+	arrowAlign  = 8
+	bufferAlign = 64
+)
+
+// arrowEnd ends a stream: the mark of a message, and no length.
+var arrowEnd = []byte{0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0}
+
+// appendMessage appends the head of a message, after which comes its body.
+func appendMessage(dst, message []byte) []byte {
+	padding := -len(message) & (arrowAlign - 1)
+	dst = append(dst, 0xff, 0xff, 0xff, 0xff)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(message)+padding))
+	return append(append(dst, message...), make([]byte, padding)...)
+}
 
 // arrowMessage ends a message of a kind.
 func arrowMessage(b *flatbuffers.Builder, kind byte, header offset, body int) []byte {
@@ -135,39 +156,63 @@ func offsets(b *flatbuffers.Builder, all []offset) offset {
 	return b.EndVector(len(all))
 }
 
-// arrowRecords is the message of a batch of rows whose columns are in a.
-func arrowRecords(rows int, a *arrowWriter) []byte {
-	b := flatbuffers.NewBuilder(4 << 10)
-	return arrowMessage(b, messageRecords, recordBatch(b, rows, a), len(a.body))
+// arrowBody is what a message of values has besides them: the columns, and where the parts of its
+// body are.
+type arrowBody struct {
+	nodes      []arrowNode
+	buffers    []arrowBuffer
+	size       int
+	compressed bool
 }
 
-// arrowDictionary is the message of a dictionary whose texts are in a.
-func arrowDictionary(id, texts int, a *arrowWriter) []byte {
+// arrowNode is a column in a message, arrowBuffer a part of its body.
+type arrowNode struct{ length, nulls int }
+
+type arrowBuffer struct{ offset, length int }
+
+func (l *arrowBody) reset() { l.nodes, l.buffers, l.size = l.nodes[:0], l.buffers[:0], 0 }
+
+// add adds a buffer of some bytes, and returns how many zeros follow it.
+func (l *arrowBody) add(length int) (padding int) {
+	l.buffers = append(l.buffers, arrowBuffer{l.size, length})
+	padding = -length & (bufferAlign - 1)
+	l.size += length + padding
+	return padding
+}
+
+// arrowRecords is the message of a batch of rows.
+func arrowRecords(rows int, body *arrowBody) []byte {
+	b := flatbuffers.NewBuilder(4 << 10)
+	return arrowMessage(b, messageRecords, recordBatch(b, rows, body), body.size)
+}
+
+// arrowDictionary is the message of a dictionary.
+func arrowDictionary(id, texts int, body *arrowBody) []byte {
 	b := flatbuffers.NewBuilder(1 << 10)
-	data := recordBatch(b, texts, a)
+	data := recordBatch(b, texts, body)
 	b.StartObject(3)
 	b.PrependInt64Slot(0, int64(id), 0)
 	b.PrependUOffsetTSlot(1, data, 0)
-	return arrowMessage(b, messageDictionary, b.EndObject(), len(a.body))
+	return arrowMessage(b, messageDictionary, b.EndObject(), body.size)
 }
 
-func recordBatch(b *flatbuffers.Builder, rows int, a *arrowWriter) offset {
+func recordBatch(b *flatbuffers.Builder, rows int, body *arrowBody) offset {
 	var compression offset
-	if a.zstd != nil {
+	if body.compressed {
 		b.StartObject(2)
 		b.PrependByteSlot(0, zstdCodec, 0)
 		compression = b.EndObject()
 	}
-	b.StartVector(16, len(a.buffers), 8)
-	for i := len(a.buffers) - 1; i >= 0; i-- {
-		prependPair(b, a.buffers[i].offset, a.buffers[i].length)
+	b.StartVector(16, len(body.buffers), 8)
+	for i := len(body.buffers) - 1; i >= 0; i-- {
+		prependPair(b, body.buffers[i].offset, body.buffers[i].length)
 	}
-	buffers := b.EndVector(len(a.buffers))
-	b.StartVector(16, len(a.nodes), 8)
-	for i := len(a.nodes) - 1; i >= 0; i-- {
-		prependPair(b, a.nodes[i].length, a.nodes[i].nulls)
+	buffers := b.EndVector(len(body.buffers))
+	b.StartVector(16, len(body.nodes), 8)
+	for i := len(body.nodes) - 1; i >= 0; i-- {
+		prependPair(b, body.nodes[i].length, body.nodes[i].nulls)
 	}
-	nodes := b.EndVector(len(a.nodes))
+	nodes := b.EndVector(len(body.nodes))
 	b.StartObject(5)
 	b.PrependInt64Slot(0, int64(rows), 0)
 	b.PrependUOffsetTSlot(1, nodes, 0)

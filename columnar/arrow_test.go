@@ -2,6 +2,7 @@ package columnar
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -26,25 +27,51 @@ func describeArrow(v any) string {
 	return fmt.Sprint(v)
 }
 
+// writeArrow writes a stream, whose size must be as promised.
+func writeArrow(w io.Writer, fields []Field, rows Rows, o ArrowOptions) error {
+	stream, err := NewArrowStream(fields, rows, o)
+	if err != nil {
+		return err
+	}
+	count := &counter{Writer: w}
+	err = stream.Write(count)
+	if size, ok := stream.Size(); err == nil && ok && size != count.n {
+		return fmt.Errorf("%d bytes, want %d", count.n, size)
+	}
+	return err
+}
+
+// counter counts what is written.
+type counter struct {
+	io.Writer
+	n int
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	c.n += n
+	return n, err
+}
+
 // TestArrowTwin compares streams of random rows of random tables with the values of each row.
 func TestArrowTwin(t *testing.T) {
 	t.Parallel()
 	sizes := []int{0, 1, 3, 300, 6000, arrowTable + 900}
 	for seed := range uint64(24) {
-		size := sizes[seed%6]
-		if testing.Short() && size > arrowTable && seed > 6 {
+		all := sizes[seed%6]
+		if testing.Short() && all > arrowTable && seed > 6 {
 			continue
 		}
 		r := rand.New(rand.NewPCG(seed, 2))
-		seg := randomSegment(t, r, size)
+		seg := randomSegment(t, r, all)
 		fields := slices.DeleteFunc(allFields(t, r, seg), func(f Field) bool { return f.Type() == Point })
 		ranges := randomRanges(r, seg.Rows())
-		if size > arrowTable {
-			ranges = []index.Range{{From: 1, To: 9}, {From: 10, To: uint32(size)}}
+		if all > arrowTable {
+			ranges = []index.Range{{From: 1, To: 9}, {From: 10, To: uint32(all)}}
 		}
 		var b bytes.Buffer
-		o := ArrowOptions{Zstd: seed%4 == 1}
-		if err := WriteArrow(&b, fields, slices.Values(ranges), o); err != nil {
+		o := ArrowOptions{Zstd: seed%4 == 1, Batch: []int{0, 8, 4096, arrowPart + 8}[r.IntN(4)]}
+		if err := writeArrow(&b, fields, slices.Values(ranges), o); err != nil {
 			t.Fatal(err)
 		}
 		got, err := testkit.ReadArrow(b.Bytes())
@@ -52,7 +79,11 @@ func TestArrowTwin(t *testing.T) {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		rows := rowsOf(ranges)
-		parts := (len(rows) + ArrowBatch - 1) / ArrowBatch
+		size := cmp.Or(o.Batch, ArrowBatch)
+		if o.Zstd {
+			size = arrowPart
+		}
+		parts := (len(rows) + size - 1) / size
 		if len(got.Rows) != len(rows) || got.Batches != parts || len(got.Names) != len(fields) {
 			t.Fatalf("seed %d: %d rows in %d batches, want %d", seed, len(got.Rows), got.Batches, len(rows))
 		}
@@ -64,7 +95,7 @@ func TestArrowTwin(t *testing.T) {
 			}
 		}
 		var again bytes.Buffer
-		err = WriteArrow(&again, fields, slices.Values(ranges), o)
+		err = writeArrow(&again, fields, slices.Values(ranges), o)
 		if err != nil || !bytes.Equal(again.Bytes(), b.Bytes()) {
 			t.Fatalf("seed %d: other bytes the second time: %v", seed, err)
 		}
@@ -82,21 +113,71 @@ func TestArrowRefusesPoints(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	seg := randomSegment(t, r, 100)
 	fields := allFields(t, r, seg)
-	if err := WriteArrow(new(bytes.Buffer), fields, All(seg), ArrowOptions{}); err == nil {
+	if err := writeArrow(new(bytes.Buffer), fields, All(seg), ArrowOptions{}); err == nil {
 		t.Error("a point is written")
 	}
-	if err := WriteArrow(new(bytes.Buffer), nil, All(seg), ArrowOptions{}); err == nil {
+	if err := writeArrow(new(bytes.Buffer), nil, All(seg), ArrowOptions{}); err == nil {
 		t.Error("no fields are written")
 	}
 	fields = slices.DeleteFunc(fields, func(f Field) bool { return f.Type() == Point })
 	var whole bytes.Buffer
-	if err := WriteArrow(&whole, fields, All(seg), ArrowOptions{}); err != nil {
+	if err := writeArrow(&whole, fields, All(seg), ArrowOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for range 20 {
 		to := &limited{r.IntN(whole.Len()), io.ErrShortWrite}
-		if err := WriteArrow(to, fields, All(seg), ArrowOptions{}); err == nil {
+		if err := writeArrow(to, fields, All(seg), ArrowOptions{}); err == nil {
 			t.Error("no error although the writer failed")
+		}
+	}
+}
+
+// TestArrowSize checks which streams have a size: those of one batch, and how many rows of how many
+// ranges make one.
+func TestArrowSize(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(3, 2))
+	seg := randomSegment(t, r, 6000)
+	fields := slices.DeleteFunc(allFields(t, r, seg), func(f Field) bool { return f.Type() == Point })
+	scattered := make([]index.Range, 0, 2000)
+	for row := range uint32(2000) {
+		scattered = append(scattered, index.Range{From: 3 * row, To: 3*row + 1})
+	}
+	for _, test := range []struct {
+		ranges []index.Range
+		o      ArrowOptions
+		sized  bool
+	}{
+		{nil, ArrowOptions{}, false},
+		{[]index.Range{{From: 0, To: 6000}}, ArrowOptions{}, true},
+		{[]index.Range{{From: 0, To: 6000}}, ArrowOptions{Zstd: true}, false},
+		{[]index.Range{{From: 0, To: 6000}}, ArrowOptions{Batch: 6000}, true},
+		{[]index.Range{{From: 0, To: 6000}}, ArrowOptions{Batch: 5992}, false},
+		{scattered, ArrowOptions{Batch: 2000}, true},
+		{scattered, ArrowOptions{Batch: 1992}, false},
+	} {
+		stream, err := NewArrowStream(fields, slices.Values(test.ranges), test.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		if err := stream.Write(&b); err != nil {
+			t.Fatal(err)
+		}
+		size, ok := stream.Size()
+		if ok != test.sized || ok && size != b.Len() {
+			t.Errorf("%d ranges, %+v: size %d, %t; %d bytes written", len(test.ranges), test.o, size, ok, b.Len())
+		}
+		table, err := testkit.ReadArrow(b.Bytes())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, row := range rowsOf(test.ranges) {
+			for i := range fields {
+				if v, want := describeArrow(table.Rows[k][i]), wantValue(&fields[i], row); v != want {
+					t.Fatalf("row %d, field %s: %s, want %s", row, fields[i].Name, v, want)
+				}
+			}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package columnar
 import (
 	"iter"
 	"math"
+	"slices"
 	"strconv"
 
 	"hdqs/index"
@@ -12,66 +13,102 @@ import (
 // batch is some rows whose columns are read at a time. Tuple numbers are unpacked once for all
 // columns of a group. The slices that its methods return are valid until the next call.
 type batch struct {
-	rows   []uint32
-	ranges []index.Range // the same
+	n      int // rows
+	ranges []index.Range
+	rows   []uint32 // the same, once they are needed
 	tuples map[*snapshot.Group][]uint32
+
+	whole *batch // of which this is a part, from one of its rows on; or nil
+	from  int
 
 	codes []uint32
 	ints  []int64
 	decs  []snapshot.Dec
 }
 
-// batches yields the rows in batches of at most size. It is always the same batch.
+// batches yields the rows in batches of at most size. It is always the same batch, and the last one
+// stays as it is.
 func batches(rows Rows, size int) iter.Seq[*batch] {
+	return new(batch).fill(rows, size)
+}
+
+// parts yields the rows of a batch in smaller ones, in part.
+func (b *batch) parts(part *batch, size int) iter.Seq[*batch] {
 	return func(yield func(*batch) bool) {
-		b := &batch{rows: make([]uint32, 0, size), tuples: map[*snapshot.Group][]uint32{}}
+		part.whole, part.from = b, 0
+		for range part.fill(slices.Values(b.ranges), size) {
+			if !yield(part) {
+				return
+			}
+			part.from += part.n
+		}
+	}
+}
+
+// fill yields the rows in turn, always in this batch.
+func (b *batch) fill(rows Rows, size int) iter.Seq[*batch] {
+	return func(yield func(*batch) bool) {
+		b.reset()
 		for r := range rows {
 			for from := r.From; from < r.To; {
-				n := min(int(r.To-from), size-len(b.rows))
-				b.add(index.Range{From: from, To: from + uint32(n)})
-				from += uint32(n)
-				if len(b.rows) == size {
+				if b.n == size {
 					if !yield(b) {
 						return
 					}
 					b.reset()
 				}
+				n := min(int(r.To-from), size-b.n)
+				b.ranges = append(b.ranges, index.Range{From: from, To: from + uint32(n)})
+				b.n += n
+				from += uint32(n)
 			}
 		}
-		if len(b.rows) > 0 {
+		if b.n > 0 {
 			yield(b)
 		}
 	}
 }
 
-func (b *batch) add(r index.Range) {
-	b.ranges = append(b.ranges, r)
-	for row := r.From; row < r.To; row++ {
-		b.rows = append(b.rows, row)
-	}
-}
-
 func (b *batch) reset() {
-	b.rows, b.ranges = b.rows[:0], b.ranges[:0]
+	b.n, b.rows, b.ranges = 0, b.rows[:0], b.ranges[:0]
 	for g := range b.tuples {
 		b.tuples[g] = b.tuples[g][:0]
 	}
 }
 
+// rowIDs returns the ids of the rows.
+func (b *batch) rowIDs() []uint32 {
+	if len(b.rows) != b.n {
+		b.rows = slices.Grow(b.rows[:0], b.n)
+		for _, r := range b.ranges {
+			for row := r.From; row < r.To; row++ {
+				b.rows = append(b.rows, row)
+			}
+		}
+	}
+	return b.rows
+}
+
 // positions returns the positions of the rows in a column: row ids, or tuple numbers.
 func (b *batch) positions(c *snapshot.Column) []uint32 {
 	if c.Group == nil {
-		return b.rows
+		return b.rowIDs()
 	}
 	return b.readTuples(c.Group)
 }
 
 // readTuples returns the tuple numbers of the rows in a group.
 func (b *batch) readTuples(g *snapshot.Group) []uint32 {
+	if b.whole != nil {
+		return b.whole.readTuples(g)[b.from : b.from+b.n]
+	}
 	tuples := b.tuples[g]
-	if len(tuples) != len(b.rows) {
-		tuples = resize(tuples, len(b.rows))
+	if len(tuples) != b.n {
+		tuples = resize(tuples, b.n)
 		b.unpack(tuples, g.Codes)
+		if b.tuples == nil {
+			b.tuples = map[*snapshot.Group][]uint32{}
+		}
 		b.tuples[g] = tuples
 	}
 	return tuples
@@ -80,22 +117,30 @@ func (b *batch) readTuples(g *snapshot.Group) []uint32 {
 // longRun is from how many rows of a range on unpacking them in turn is faster than one by one.
 const longRun = 8
 
+// isScattered reports whether rows are read one by one.
+func (b *batch) isScattered() bool { return b.n < longRun*len(b.ranges) }
+
 // unpack sets dst to the numbers of the rows.
 func (b *batch) unpack(dst []uint32, p snapshot.Packed) {
-	if len(b.rows) < longRun*len(b.ranges) {
-		p.Gather(dst, b.rows)
-		return
+	if b.isScattered() {
+		p.Gather(dst, b.rowIDs())
+	} else {
+		readRanges(dst, b.ranges, p.Unpack)
 	}
-	for _, r := range b.ranges {
+}
+
+// readRanges sets dst to the values of rows, range by range.
+func readRanges[T any](dst []T, ranges []index.Range, read func(dst []T, from uint32)) {
+	for _, r := range ranges {
 		n := r.To - r.From
-		p.Unpack(dst[:n], r.From)
+		read(dst[:n], r.From)
 		dst = dst[n:]
 	}
 }
 
 // readCodes returns the codes of the rows in a coded column. Null has the code Cardinality.
 func (b *batch) readCodes(c *snapshot.Column) []uint32 {
-	b.codes = resize(b.codes, len(b.rows))
+	b.codes = resize(b.codes, b.n)
 	if c.Group == nil {
 		b.unpack(b.codes, c.Codes())
 	} else {
@@ -106,15 +151,23 @@ func (b *batch) readCodes(c *snapshot.Column) []uint32 {
 
 // readInts returns the values of a column of kind Int, Bool or Time. Null is snapshot.NullInt.
 func (b *batch) readInts(c *snapshot.Column) []int64 {
-	b.ints = resize(b.ints, len(b.rows))
-	c.IntsAt(b.ints, b.positions(c))
+	b.ints = resize(b.ints, b.n)
+	if c.Group == nil && !b.isScattered() {
+		readRanges(b.ints, b.ranges, c.Ints)
+	} else {
+		c.IntsAt(b.ints, b.positions(c))
+	}
 	return b.ints
 }
 
 // readFloats appends to dst the values of a column of kind Decimal. Null is NaN, which no value is.
 func (b *batch) readFloats(dst []float64, c *snapshot.Column) []float64 {
-	b.decs = resize(b.decs, len(b.rows))
-	c.DecsAt(b.decs, b.positions(c))
+	b.decs = resize(b.decs, b.n)
+	if c.Group == nil && !b.isScattered() {
+		readRanges(b.decs, b.ranges, c.Decs)
+	} else {
+		c.DecsAt(b.decs, b.positions(c))
+	}
 	for _, d := range b.decs {
 		dst = append(dst, floatOf(c, d))
 	}

@@ -30,7 +30,7 @@ func SortedBy(fields []Field, rows Rows) []Field {
 		for i := range fields {
 			columns[i] = b.appendRanks(columns[i][:0], fields[i].Column, ranks[i])
 		}
-		for k := range b.rows {
+		for k := range b.n {
 			for i := 0; i < len(fields) && !first; i++ {
 				v := columns[i][k]
 				if v < last[i] {
@@ -114,8 +114,9 @@ func Sorted(f *Field, rows Rows) Rows {
 		sorted := make([]uint32, next[len(next)-1])
 		for b := range batches(rows, RowGroup) {
 			space = b.appendRanks(space[:0], f.Column, ranks)
+			ids := b.rowIDs()
 			for k, rank := range space {
-				sorted[next[rank]] = b.rows[k]
+				sorted[next[rank]] = ids[k]
 				next[rank]++
 			}
 		}

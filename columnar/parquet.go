@@ -64,7 +64,7 @@ func WriteParquet(w io.Writer, fields []Field, rows Rows, o ParquetOptions) (int
 		if err := p.file.Flush(); err != nil {
 			return total, err
 		}
-		total += len(b.rows)
+		total += b.n
 	}
 	if text := geo(fields, p.bounds); text != "" {
 		p.file.SetKeyValueMetadata("geo", text)
@@ -131,7 +131,7 @@ func (p *parquetWriter) options(o *ParquetOptions) ([]parquet.WriterOption, erro
 // read sets values to those of a field in the rows of a batch.
 func (p *parquetWriter) read(b *batch, i int) {
 	f := &p.fields[i]
-	p.values = resize(p.values, len(b.rows))
+	p.values = resize(p.values, b.n)
 	switch c := f.Column; f.Type() {
 	case String:
 		null := uint32(c.Cardinality())
@@ -172,7 +172,7 @@ func (p *parquetWriter) readInts(b *batch, i int, value func(int64) parquet.Valu
 
 // readPoints makes points of latitudes and longitudes. A point without one of them is null.
 func (p *parquetWriter) readPoints(b *batch, i int) {
-	n := len(b.rows)
+	n := b.n
 	p.floats = b.readFloats(p.floats[:0], p.fields[i].Column)
 	p.floats = b.readFloats(p.floats, p.fields[i].Lon)
 	p.points = resize(p.points, n*pointBytes)[:0]
