@@ -245,7 +245,7 @@ bench: bench-store ## ours, its controls and nginx's static files in turn at ful
 	  $(BIN) build --catalog tmp/catalog-$$scale --store $(BENCHSTORE)-$$scale >/dev/null || exit 1; done
 	taskset -c 1 bin/bench run --mix bench/mixes/typical.txt,bench/mixes/targets.txt --encodings identity,gzip,zstd \
 	  --wrap 'taskset -c 0' --wide 'taskset -c $(CORES_ALL)' --rounds $(BENCHROUNDS) --release '$(RELEASE)' \
-	  --start '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE)' \
+	  --start '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE) --admin {admin}' \
 	  --whole '$(BIN) serve --store $(BENCHSTORE) $(BENCHSERVE) --compression whole' \
 	  --configured '$(BIN) serve --store $(BENCHSTORE) $(BENCHDEFAULTS) --admin {admin}' \
 	  --micro 'env HDQS_BENCH_STORE=$(BENCHSTORE) bin/api.test -test.run ^$$ -test.bench ^BenchmarkPlainPage$$ -test.benchtime 40x' \

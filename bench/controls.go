@@ -171,16 +171,17 @@ func (e *experiment) starts() error {
 	var took, ready []time.Duration
 	var ratios []float64
 	for round := range e.rounds {
-		command := e.start + " --admin {admin}"
-		p, err := launch(&load.Server{Name: "ours"}, e.wide, command, firstPlain(e.queries), time.Minute)
+		p, err := launch(&load.Server{Name: "ours"}, e.wide, e.start, firstPlain(e.queries), time.Minute)
 		if err != nil {
 			return err
 		}
-		untilReady, err := p.untilReady(time.Minute)
-		if err != nil {
-			return errors.Join(err, p.stop())
+		if p.admin != "" {
+			untilReady, err := p.untilReady(time.Minute)
+			if err != nil {
+				return errors.Join(err, p.stop())
+			}
+			ready = append(ready, untilReady)
 		}
-		ready = append(ready, untilReady)
 		if round == 0 {
 			names, err := mapped(p.PID)
 			if err != nil {
@@ -202,6 +203,9 @@ func (e *experiment) starts() error {
 		ratios = append(ratios, p.took.Seconds()/time.Since(begun).Seconds())
 	}
 	for name, times := range map[string][]time.Duration{"ours": took, "ours, until /readyz says yes": ready} {
+		if len(times) == 0 {
+			continue
+		}
 		slices.Sort(times)
 		e.report.Starts = append(e.report.Starts, load.StartTime{
 			Server: name, Median: times[len(times)/2], Low: times[0], High: times[len(times)-1],
