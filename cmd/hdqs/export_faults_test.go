@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"testing"
 
-	"hdqs/internal/generator"
 	"hdqs/internal/testkit"
 )
 
@@ -20,9 +19,9 @@ import (
 // ends without leftovers.
 func TestExportKillPoints(t *testing.T) {
 	parallel(t)
-	files := newCatalogOf(t, generator.Options{Seed: 1, Small: true})
-	store := filepath.Join(t.TempDir(), "store")
-	whole := filepath.Join(t.TempDir(), "out")
+	files := newCatalogOf(t, ofOneTheme)
+	store := filepath.Join(memoryDir(t), "store")
+	whole := filepath.Join(memoryDir(t), "out")
 	export := func(dir string) []string {
 		return []string{
 			"export", dir, "--store", store, "--data-dir", filepath.Join(dir, "data"), "--tables", "org,funding",
@@ -35,7 +34,7 @@ func TestExportKillPoints(t *testing.T) {
 	dropRow(t, files, "funding")
 	mustExit(t, 0, "build", "--catalog", files, "--store", store, "--snapshot-time", "2026-11-22T00:00:00Z")
 	fresh := func(t *testing.T) string {
-		dir := filepath.Join(t.TempDir(), "out")
+		dir := filepath.Join(memoryDir(t), "out")
 		if err := os.CopyFS(dir, os.DirFS(whole)); err != nil {
 			t.Fatal(err)
 		}

@@ -118,7 +118,8 @@ func runTraced(t *testing.T, below string, inject injection, args ...string) tra
 	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	said := [2]string{filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "errors")}
+	dir := memoryDir(t)
+	said := [2]string{filepath.Join(dir, "out"), filepath.Join(dir, "errors")}
 	files := []*os.File{nil}
 	for _, name := range said {
 		f, err := os.Create(name)
