@@ -226,8 +226,7 @@ func (s *Server) render(a *reply) (finished, error) {
 	}
 	if a.coding == encode.Identity && a.list.segment != nil &&
 		a.list.form(a.scratch).SizeHint(a.page.Rows) >= minStreamed {
-		s.stream(a)
-		wire.ChargeOther(a.ctx, partMemory)
+		wire.ChargeOther(a.ctx, s.stream(a))
 		return finished{}, nil
 	}
 	coding := encode.Dcz

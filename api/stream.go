@@ -37,15 +37,15 @@ var parts = sync.Pool{New: func() any { return new([]byte) }}
 // keepPart is the largest buffer that is reused.
 const keepPart = 1 << 20
 
-// partMemory is about the memory of a streamed body.
-const partMemory = 192 << 10
+// partMemory is about the memory of a streamed body that is longer.
+const partMemory = 640 << 10
 
 // minStreamed is the estimated length from which a body is streamed.
 const minStreamed = 256 << 10
 
-// stream answers with the uncompressed rows of a page. The caller keeps the scratch memory and its
-// own reference to the snapshot.
-func (s *Server) stream(a *reply) {
+// stream answers with the uncompressed rows of a page and returns the memory that they take. The
+// caller keeps the scratch memory and its own reference to the snapshot.
+func (s *Server) stream(a *reply) int {
 	st := streams.Get().(*bodyStream)
 	st.server, st.list = s, a.list
 	st.ranges, a.page.Ranges = a.page.Ranges, st.ranges
@@ -58,6 +58,7 @@ func (s *Server) stream(a *reply) {
 		st.record.streamed = true
 	}
 	a.ctx.Response.SetBodyStream(st, length)
+	return min(length, partMemory)
 }
 
 // next renders the next part. Its rows may be wrong if the segment became suspect meanwhile.
