@@ -14,7 +14,7 @@ const (
 	endOfBlock  = 256
 	litLenCodes = 286
 	distCodes   = 30
-	maxCodeLen  = 15
+	maxCodeLen  = 14 // 15 in the format; four of ours fit in a write
 
 	// maxMatchBits is the most bits of a match.
 	maxMatchBits = maxCodeLen + 5 + maxCodeLen + 13
@@ -177,11 +177,11 @@ func (t *codeTable) write(w *bitWriter, x *op, text []byte, at int) {
 func (t *codeTable) writeLiterals(w *bitWriter, text []byte) {
 	// The writer's state is kept in registers.
 	out, to, acc, nbits := w.out[:cap(w.out)], len(w.out), w.acc, w.nbits
-	for ; len(text) >= 3; text = text[3:] {
-		c, d, e := t.litLen[text[0]], t.litLen[text[1]], t.litLen[text[2]]
-		n := c.len() + d.len()
-		acc |= (c.bits() | d.bits()<<(c.len()&63) | e.bits()<<(n&63)) << (nbits & 63)
-		nbits += n + e.len()
+	for ; len(text) >= 4; text = text[4:] {
+		c, d, e, f := t.litLen[text[0]], t.litLen[text[1]], t.litLen[text[2]], t.litLen[text[3]]
+		n, m := c.len()+d.len(), e.len()+f.len()
+		acc |= (c.bits() | d.bits()<<(c.len()&63) | (e.bits()|f.bits()<<(e.len()&63))<<(n&63)) << (nbits & 63)
+		nbits += n + m
 		binary.LittleEndian.PutUint64(out[to:], acc)
 		to += int(nbits >> 3)
 		acc >>= nbits &^ 7 & 63

@@ -32,6 +32,7 @@ type deflater struct {
 type blockCode struct {
 	table  codeTable
 	header blockHeader
+	begun  bitWriter // with what a block starts with, if that is made once
 }
 
 // firstCode is the code that all bodies of a table start with. It never changes, so the bytes of a
@@ -70,6 +71,7 @@ func newFirstCode(rows Rows) *firstCode {
 	d.finish()
 	d.next()
 	first.blockCode.build(&d.huffman, &first.seen)
+	first.begin(&first.begun)
 	d.next, d.block.bits.out = d.nextBatch, nil
 	first.sampler.Store(d)
 	return first
@@ -215,11 +217,20 @@ func (b *blockCode) build(h *huffman, seen *counts) {
 
 // beginBlock starts a block with the current code.
 func (d *deflater) beginBlock() {
-	w := &d.block.bits
-	w.reserve(d.code.header.size + 64)
-	w.write(2<<1, 3)
-	d.code.header.write(w)
+	d.code.begin(&d.block.bits)
 	d.block.code, d.open = &d.code.table, true
+}
+
+// begin starts a block with the code.
+func (b *blockCode) begin(w *bitWriter) {
+	if made := &b.begun; w.nbits == 0 && made.out != nil {
+		w.out = append(w.out, made.out...)
+		w.acc, w.nbits = made.acc, made.nbits
+		return
+	}
+	w.reserve(b.header.size + 64)
+	w.write(2<<1, 3)
+	b.header.write(w)
 }
 
 // endBlock ends the current block, if any.

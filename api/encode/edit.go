@@ -13,9 +13,9 @@ type edit struct {
 	same, plain, old uint16   // numbers of bytes
 }
 
-// editCode holds the plain bytes of an edit in the code of a block, above five bits with their
-// number of bits, or longEdit.
-type editCode uint32
+// editCode holds the plain bytes of an edit in the code of a block, above six bits with their
+// number of bits, or tooMany.
+type editCode uint64
 
 // edits turn the text of one fragment into that of another.
 type edits struct {
@@ -54,9 +54,8 @@ const (
 )
 
 const (
-	editCodeBits = 5
-	maxEditCode  = 32 - editCodeBits
-	longEdit     = 1<<editCodeBits - 1
+	editCodeBits = 6
+	maxEditCode  = maxBits
 )
 
 // editor caches the edits between pairs of fragments: mostly the same pairs follow each other
@@ -143,9 +142,8 @@ func (x *edit) set(o *op, length, back int) int {
 
 // put sets an op to a match and the edit's literals.
 func (x *edit) put(o *op, length, distance int) {
-	size := uint32(x.code % (1 << editCodeBits))
 	o.bits = uint64(x.code >> editCodeBits)
-	o.size = size + (size+1)&(tooMany-longEdit)
+	o.size = uint32(x.code % (1 << editCodeBits))
 	o.length = uint32(length)
 	o.distance = uint32(distance)
 	o.plain = uint32(x.plain)
@@ -165,7 +163,7 @@ func encodeEdits(list []edit, text []byte, t *codeTable) {
 			bits |= t.litLen[l].bits() << (size & 63)
 			size += t.litLen[l].len()
 		}
-		x.code = longEdit
+		x.code = tooMany
 		if size <= maxEditCode {
 			x.code = editCode(bits<<editCodeBits) | editCode(size)
 		}
