@@ -8,11 +8,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"hdqs/internal/generator"
+	"hdqs/internal/testkit"
 )
 
 // TestJudge judges the real binary on five catalogs: dumps of made-up data, the
@@ -43,12 +45,18 @@ func TestJudge(t *testing.T) {
 		t.Fatal(err)
 	}
 	large := generate(generator.WriteViews, generator.Options{Seed: 12, Scale: 0.01})
-	for _, c := range []struct{ name, catalog, views, n, seed string }{
-		{"made", made, made, "2000", "21"},
-		{"files", files, made, "1500", "24"}, // joined by the loader, judged by the dumps of the same world
-		{"small", small, small, "2000", "22"},
-		{"odd", odd, odd, "1500", "23"},
-		{"large", large, large, "800", "25"}, // tables longer than a page, and columns with more values than codes
+	for _, c := range []struct {
+		name, catalog, views string
+		n                    int
+		seed                 string
+	}{
+		{"made", made, made, testkit.Trials(2000, 800), "21"},
+		// Joined by the loader, judged by the dumps of the same world.
+		{"files", files, made, testkit.Trials(1500, 700), "24"},
+		{"small", small, small, testkit.Trials(2000, 1200), "22"},
+		{"odd", odd, odd, testkit.Trials(1500, 800), "23"},
+		// Tables longer than a page, and columns with more values than codes.
+		{"large", large, large, testkit.Trials(800, 300), "25"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -56,7 +64,7 @@ func TestJudge(t *testing.T) {
 			command(t, binary, "build", "--catalog", c.catalog, "--store", store, "--snapshot-time", wholeTime)
 			base := serveStore(t, binary, store)
 			w := worldOf(t, "-views", c.views)
-			file := recordRequests(t, w, "-n", c.n, "-seed", c.seed)
+			file := recordRequests(t, w, "-n", strconv.Itoa(c.n), "-seed", c.seed)
 			var out bytes.Buffer
 			if err := run([]string{"replay", "-base", base, "-parallel", "4", "-file", file}, &out); err != nil {
 				t.Errorf("over HTTP: %v\n%s", err, out.String())
