@@ -39,7 +39,6 @@ type blockCode struct {
 // body depend on its rows alone and not on earlier requests.
 type firstCode struct {
 	blockCode
-	seen counts
 
 	// sampler is the deflater that counted the samples, for the first body. It has found the edits
 	// that bodies need, and its buffers have grown.
@@ -56,9 +55,10 @@ const codeRuns, codeRun = 64, 12
 // newFirstCode builds the code from samples of rows.
 func newFirstCode(rows Rows) *firstCode {
 	first := &firstCode{}
+	var seen counts
 	d := newDeflater(rows, first)
 	d.next = func() { // counts the batch before, of which nothing is written
-		first.seen.add(&d.block.gathered)
+		seen.add(&d.block.gathered)
 		d.block.forget()
 	}
 	n := uint32(rows.Len())
@@ -70,7 +70,7 @@ func newFirstCode(rows Rows) *firstCode {
 	d.rows(runs, 0)
 	d.finish()
 	d.next()
-	first.blockCode.build(&d.huffman, &first.seen)
+	first.blockCode.build(&d.huffman, &seen)
 	first.begin(&first.begun)
 	d.next, d.block.bits.out = d.nextBatch, nil
 	first.sampler.Store(d)
@@ -114,7 +114,7 @@ func newDeflater(rows Rows, first *firstCode) *deflater {
 func (d *deflater) begin(dst []byte) {
 	d.matcher.start()
 	d.crc, d.counted = 0, false
-	d.recent, d.code, d.generation = d.first.seen, &d.first.blockCode, firstGeneration
+	d.code, d.generation = &d.first.blockCode, firstGeneration
 	d.block.bits = bitWriter{out: append(dst, gzipHeader...)}
 }
 
