@@ -3,7 +3,6 @@ package index
 import (
 	"encoding/binary"
 	"slices"
-	"strings"
 	"unsafe"
 )
 
@@ -45,7 +44,16 @@ const windowBits = 16
 func compilePatterns(op Op, values []Value) patterns {
 	var p patterns
 	isLiteral := func(text string) bool {
-		return op == Like && len(values) >= manyLiterals && text != "" && !strings.ContainsAny(text, "%_\\\x00")
+		if op != Like || len(values) < manyLiterals || text == "" {
+			return false
+		}
+		for i := range len(text) {
+			switch text[i] {
+			case '%', '_', '\\', 0:
+				return false
+			}
+		}
+		return true
 	}
 	var folded []byte // of all literals
 	var ends []int

@@ -2,6 +2,7 @@ package index
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -145,6 +146,10 @@ func (w *scratch) makeKeys(x *Index, filters []Filter) {
 	for i := range filters {
 		from := len(w.keys)
 		w.keys = x.appendKey(w.keys, &filters[i])
+		if len(w.keys)-from > maxKey {
+			digest := sha256.Sum256(w.keys[from:])
+			w.keys = append(append(w.keys[:from], digestKey), digest[:]...)
+		}
 		w.filters = append(w.filters, keyed{&filters[i], from, len(w.keys)})
 	}
 	same := func(a, b keyed) int { return bytes.Compare(w.keys[a.from:a.to], w.keys[b.from:b.to]) }
@@ -156,6 +161,14 @@ func (w *scratch) makeKeys(x *Index, filters []Filter) {
 		w.key = append(w.key, w.keys[f.from:f.to]...)
 	}
 }
+
+// maxKey is the length above which the key of a filter is replaced by its digest after digestKey,
+// with which no other key of a filter starts. Entries of the cache have copies of keys, and 200
+// values can have 7 KB.
+const (
+	maxKey    = 128
+	digestKey = 252
+)
 
 // severalValues is added to the op in the key of a filter with several values.
 const severalValues = 128

@@ -62,20 +62,27 @@ func decodedView(encoded []byte) []byte {
 // AppendUnescaped replaces %xx, and with blanks also '+' by a space, as in queries but not in
 // paths.
 func AppendUnescaped(dst, encoded []byte, blanks bool) []byte {
-	plain := 0 // from here on nothing was appended
-	for i := 0; i < len(encoded); i++ {
-		switch c := encoded[i]; {
-		case c == '+' && blanks:
-			dst = append(append(dst, encoded[plain:i]...), ' ')
-		case c == '%' && i+2 < len(encoded) && hexDigit(encoded[i+1]) >= 0 && hexDigit(encoded[i+2]) >= 0:
-			dst = append(append(dst, encoded[plain:i]...), byte(hexDigit(encoded[i+1])<<4|hexDigit(encoded[i+2])))
-			i += 2
-		default:
-			continue
+	blanks = blanks && bytes.IndexByte(encoded, '+') >= 0
+	for len(encoded) > 0 {
+		end := bytes.IndexByte(encoded, '%')
+		if end < 0 {
+			end = len(encoded)
 		}
-		plain = i + 1
+		from := len(dst)
+		dst = append(dst, encoded[:end]...)
+		for i := from; blanks && i < len(dst); i++ {
+			if dst[i] == '+' {
+				dst[i] = ' '
+			}
+		}
+		switch encoded = encoded[end:]; {
+		case len(encoded) > 2 && hexDigit(encoded[1]) >= 0 && hexDigit(encoded[2]) >= 0:
+			dst, encoded = append(dst, byte(hexDigit(encoded[1])<<4|hexDigit(encoded[2]))), encoded[3:]
+		case len(encoded) > 0:
+			dst, encoded = append(dst, '%'), encoded[1:]
+		}
 	}
-	return append(dst, encoded[plain:]...)
+	return dst
 }
 
 func hexDigit(c byte) int {

@@ -96,7 +96,7 @@ type Request struct {
 	twins     []twinValue
 	lists     []sentList // all values of parameters that take several
 	values    []Value    // of lists
-	order     []uint64   // scratch memory of sortValues
+	order     []uint64   // scratch memory of sortByHeads
 	hinted    []int      // positions of parameters with a value that may have been meant as several
 	unknown   [][]byte   // names of unknown parameters, encoded
 	lost      []Issue    // of lists that no parameter has, and filters that earlier versions had

@@ -213,10 +213,16 @@ func (r *Request) readLists(p *Param, twin bool) []Value {
 	if count == 0 {
 		return nil
 	}
-	all := r.sortValues(from)
-	all = slices.CompactFunc(all, func(a, b Value) bool { return compareValues(a, b) == 0 })
+	all := r.values[from:]
+	if len(all) == 0 || !r.sortByHeads(from) {
+		all = r.values[from:]                         // the memory may have moved
+		if !slices.IsSortedFunc(all, compareValues) { // it is in links
+			slices.SortFunc(all, compareValues)
+		}
+		all = slices.CompactFunc(all, func(a, b Value) bool { return compareValues(a, b) == 0 })
+	}
 	r.values = r.values[:from+len(all)]
-	return all
+	return r.values[from:]
 }
 
 // compareValues orders the values of lists: texts, or integers.
@@ -224,14 +230,13 @@ func compareValues(a, b Value) int {
 	return cmp.Or(strings.Compare(a.Text, b.Text), cmp.Compare(a.Beyond, b.Beyond), cmp.Compare(a.Int, b.Int))
 }
 
-// sortValues sorts the values from a position on.
-func (r *Request) sortValues(from int) []Value {
+// sortByHeads sorts the values from a position on by the first seven bytes in which texts differ.
+// It reports whether these always decide, so that all is sorted and each is there once.
+//
+// Together with the position of the value these bytes are one number, and numbers are sorted much
+// faster than values, which are large.
+func (r *Request) sortByHeads(from int) (decided bool) {
 	all := r.values[from:]
-	if len(all) == 0 || slices.IsSortedFunc(all, compareValues) { // as in links
-		return all
-	}
-	// The first bytes in which texts differ mostly decide. As one number with the position of the
-	// value they are sorted much faster than values, which are large.
 	same := all[0].Text
 	for i := range all {
 		n := 0
@@ -240,25 +245,49 @@ func (r *Request) sortValues(from int) []Value {
 		}
 		same = same[:n]
 	}
-	order := r.order[:0]
+	var heads [MaxValues]uint64
 	for i := range all {
 		head := [8]byte{7: byte(i)} // no list has more than MaxValues, which fit
 		copy(head[:7], all[i].Text[len(same):])
-		order = append(order, binary.BigEndian.Uint64(head[:]))
+		heads[i] = binary.BigEndian.Uint64(head[:])
 	}
-	slices.Sort(order)
-	r.order = order
-	for _, head := range order {
+	r.order = sortHeads(r.order[:0], heads[:len(all)])
+	decided = true
+	for i, head := range r.order {
 		r.values = append(r.values, all[byte(head)])
+		decided = decided && (i == 0 || head>>8 != r.order[i-1]>>8)
 	}
 	sorted := r.values[from+len(all):]
-	all = r.values[from : from+len(all)] // the memory may have moved
-	copy(all, sorted)
-	r.values = r.values[:from+len(all)]
-	if !slices.IsSortedFunc(all, compareValues) { // integers, or more bytes decide
-		slices.SortFunc(all, compareValues)
+	copy(r.values[from:], sorted)
+	r.values = r.values[:from+len(sorted)]
+	return decided
+}
+
+// sortHeads appends numbers in ascending order: divided by their first byte, then each inserted
+// before those that are greater, which are few.
+func sortHeads(dst, heads []uint64) []uint64 {
+	var places [256]uint8
+	for _, head := range heads {
+		places[head>>56]++
 	}
-	return all
+	sum := uint8(0)
+	for i, n := range places {
+		places[i] = sum
+		sum += n
+	}
+	dst = slices.Grow(dst, len(heads))[:len(heads)]
+	for _, head := range heads {
+		place := &places[head>>56]
+		dst[*place] = head
+		*place++
+	}
+	for i, head := range dst {
+		for ; i > 0 && dst[i-1] > head; i-- {
+			dst[i] = dst[i-1]
+		}
+		dst[i] = head
+	}
+	return dst
 }
 
 // cutValue cuts the first value off a list; more is whether another one follows. A value with
