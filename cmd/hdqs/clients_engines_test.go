@@ -50,7 +50,7 @@ func TestClientsEnginesFixtures(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "store")
 	mustExit(t, 0, "build", "--catalog", filepath.Join(testkit.Fixtures(t), "catalog"), "--store", folder,
 		"--snapshot-time", buildTime)
-	addBulk(t, folder, 2000)
+	addBulk(t, folder, testkit.Trials(2000, 15000)) // the sample has partitioned tables too
 	engines := strings.Fields(usualEngines)
 	if !testkit.Long() {
 		engines = slices.DeleteFunc(engines, func(name string) bool { return name == "pandas" })
