@@ -1,12 +1,13 @@
 """Compares exports with DuckDB behind FastAPI, and with pages in JSON: a million filtered rows into a
-pandas DataFrame over loopback, in turns.
+DataFrame over loopback, in turns.
 
     compare.py HDQS STORE [ROUNDS]
 
 HDQS is the program. Before anything is measured, the values of all are compared. Each of DuckDB's answers
 is compared with an export that gives the same DataFrame: texts as categories, which DuckDB has if its table
-has enumerations, or as strings, to which the dictionaries of an export are decoded here. Figures of CPU
-time are of the server and of the client, which decodes and converts.
+has enumerations, or as strings, to which the dictionaries of an export are decoded here. DataFrames are
+those of pandas with its own types, of pandas with types of Arrow, and of Polars. Figures of CPU time are of
+the server and of the client, which decodes and converts.
 """
 
 import json
@@ -19,6 +20,7 @@ import time
 import urllib.request
 
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as parquet
 
@@ -42,22 +44,32 @@ def memory(pid, field):
         return next(int(line.split()[1]) for line in file if line.startswith(field + ":")) // 1024
 
 
-def arrow():
-    with urllib.request.urlopen(f"{LIST}/export?output_format=arrow&limit={ROWS}&{FILTER}") as answer:
-        return pa.ipc.open_stream(answer).read_pandas()
+def table(url):
+    with urllib.request.urlopen(url) as answer:
+        return pa.ipc.open_stream(answer).read_all()
 
 
-def arrow_strings():
-    with urllib.request.urlopen(f"{LIST}/export?output_format=arrow&limit={ROWS}&{FILTER}") as answer:
-        table = pa.ipc.open_stream(answer).read_all()
-    return table.cast(pa.schema([
-        pa.field(field.name, pa.string() if pa.types.is_dictionary(field.type) else field.type) for field in table.schema
-    ])).to_pandas()
+def ours_categories():
+    return table(f"{LIST}/export?output_format=arrow&limit={ROWS}&{FILTER}")
+
+
+def ours_strings():
+    read = ours_categories()
+    return read.cast(pa.schema([
+        pa.field(field.name, pa.string() if pa.types.is_dictionary(field.type) else field.type) for field in read.schema
+    ]))
 
 
 def peer(texts):
-    with urllib.request.urlopen(f"http://127.0.0.1:{PEERS[texts]}/events?before={BEFORE}&limit={ROWS}") as answer:
-        return pa.ipc.open_stream(answer).read_pandas()
+    return table(f"http://127.0.0.1:{PEERS[texts]}/events?before={BEFORE}&limit={ROWS}")
+
+
+# What makes a DataFrame of a table.
+FRAMES = {
+    "pandas": lambda read: read.to_pandas(),
+    "pandas, ArrowDtype": lambda read: read.to_pandas(types_mapper=pd.ArrowDtype),
+    "Polars": pl.from_arrow,
+}
 
 
 def pages():
@@ -87,6 +99,13 @@ def same(a, b):
         if not (x.to_numpy() == y.to_numpy()).all():
             return False
     return True
+
+
+def plain(read):
+    """The columns of a table, whatever holds their texts and times."""
+    kinds = [(pa.types.is_dictionary, pa.string()), (pa.types.is_timestamp, pa.timestamp("us"))]
+    return {name: column.cast(next((to for has, to in kinds if has(column.type)), column.type)).combine_chunks()
+            for name, column in zip(read.column_names, read.columns)}
 
 
 def timed(read, pid):
@@ -135,28 +154,28 @@ def main():
 
 
 def compare(ours, others, rounds, total):
-    first = arrow()
-    assert same(first, arrow_strings()), "strings have other values"
-    for texts in PEERS:
-        assert same(first, peer(texts)), f"DuckDB has other values, {texts}"
-    assert same(first, pages()), "pages have other values"
+    first = ours_categories()
+    for read in (ours_strings, *(lambda texts=texts: peer(texts) for texts in PEERS)):
+        assert plain(first) == plain(read()), "other values"
+    assert same(first.to_pandas(), pages()), "pages have other values"
     del first
     # The last of each is the export that gives the same DataFrame.
-    reads = {
-        "export, Arrow; categories": (arrow, ours, None),
-        "DuckDB (ENUM) behind FastAPI, Arrow; categories": (lambda: peer("enum"), others["enum"], "export, Arrow; categories"),
-        "export, Arrow; strings": (arrow_strings, ours, None),
-        "DuckDB (VARCHAR) behind FastAPI, Arrow; strings": (lambda: peer("varchar"), others["varchar"], "export, Arrow; strings"),
-        "pages of 10,000, JSON; strings": (pages, ours, "export, Arrow; strings"),
-    }
+    reads = {}
+    for frame, make in FRAMES.items():
+        for texts, read, kind in (("enum", ours_categories, "categories"), ("varchar", ours_strings, "strings")):
+            own = f"{frame}; {kind}: export"
+            reads[own] = lambda make=make, read=read: make(read()), ours, None
+            reads[f"{frame}; {kind}: DuckDB ({texts.upper()})"] = \
+                lambda make=make, texts=texts: make(peer(texts)), others[texts], own
+    reads["pandas; strings: pages of 10,000, JSON"] = pages, ours, "pandas; strings: export"
     results = {name: [] for name in reads}
     for turn in range(rounds):
         for name in (reads if turn % 2 == 0 else reversed(reads)):
             read, process, _ = reads[name]
             if read is not pages or turn == 0:  # they take long
                 results[name].append(timed(read, process.pid))
-    print(f"{ROWS:,} of {total:,} rows of conflict events, all fields, into a pandas DataFrame over loopback\n")
-    print("| how | seconds, median (least to most) | CPU, server | CPU, client | ÷ export |\n|---|--:|--:|--:|--:|")
+    print(f"{ROWS:,} of {total:,} rows of conflict events, all fields, into a DataFrame over loopback; DuckDB is behind FastAPI and sends Arrow too\n")
+    print("| DataFrame; texts: from | seconds, median (least to most) | CPU, server | CPU, client | ÷ export |\n|---|--:|--:|--:|--:|")
     for name, runs in results.items():
         took = [run[0] for run in runs]
         against = results[reads[name][2] or name]
