@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -55,8 +56,8 @@ type message struct {
 	} `json:"error,omitempty"`
 }
 
-// Open starts Chromium with one page. It ends with the test.
-func Open(t testing.TB) *Page {
+// Open starts Chromium with one page, and more flags. It ends with the test.
+func Open(t testing.TB, flags ...string) *Page {
 	t.Helper()
 	binary, err := exec.LookPath("chromium")
 	if err != nil {
@@ -71,7 +72,7 @@ func Open(t testing.TB) *Page {
 		t.Fatal(err)
 	}
 	own := []string{onlyLoopback, "--remote-debugging-pipe", "--user-data-dir=" + t.TempDir()}
-	command := exec.Command(binary, append(own, Flags...)...)
+	command := exec.Command(binary, slices.Concat(own, Flags, flags)...)
 	command.ExtraFiles = []*os.File{theirIn, theirOut}
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var messages testkit.Log
