@@ -288,10 +288,10 @@ bench-sums: bench-store .cache/peers/installed ## sums in groups, ours against D
 	(.cache/peers/bin/python bench/sums/compare.py $(PEERS)/store bin/sums bench/sums/events.txt && echo && \
 	  .cache/peers/bin/python bench/sums/compare.py $(BENCHSTORE) bin/sums bench/sums/catalog.txt) | tee tmp/sums.md
 
-bench-export: bench-store .cache/peers/installed ## a million rows into DataFrames, ours against DuckDB and pages: five minutes
+bench-export: bench-store .cache/peers/installed ## a million rows into DataFrames, ours against DuckDB and pages: a minute
 	.cache/peers/bin/python bench/export/compare.py $(BIN) $(BENCHSTORE) | tee tmp/export.md
 
-bench-beside: bench-store ## short queries beside eight exports and without: three minutes
+bench-beside: bench-store ## short queries beside eight exports and without: five minutes
 	python3 bench/export/beside.py $(BIN) $(BENCHSTORE) | tee tmp/beside.md
 
 bench-bulk: bench-store $(CLIENTS) ## what DuckDB reads of large tables by URL for one country: requests and bytes, two minutes

@@ -188,9 +188,9 @@ func exportRows(a *reply, found exported) columnar.Rows {
 	}
 }
 
-// arrowBody returns an Arrow stream. Its rows are read for the first time here, since its size is
-// known then: clients receive a body of a known size with half the work. If they are many, that
-// takes a turn.
+// arrowBody returns an Arrow stream. It reads the rows once to know the size, since clients receive
+// a body of a known size with half the work. For more than inlineRows rows, the reading waits for a
+// slot of exports.
 func arrowBody(a *reply, st *exportStream, found exported) (exportBody, error) {
 	columns, err := exportColumns(a, a.request.AnswerFields())
 	if err != nil || a.ctx.IsHead() {
@@ -217,7 +217,7 @@ func arrowBody(a *reply, st *exportStream, found exported) (exportBody, error) {
 	return exportBody{stream.Write, size}, nil
 }
 
-// inlineRows is how many rows are read at once, in a fraction of a millisecond.
+// inlineRows is how many rows are read without a slot: that takes a fraction of a millisecond.
 const inlineRows = 10_000
 
 // exportColumns are the columns of a file of columns, with what its fields mean.

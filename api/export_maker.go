@@ -57,7 +57,7 @@ func (m *exportMaker) run() {
 	m.err = m.writeBody()
 }
 
-// inTurn runs a part of the work of a stream that comes before its body, as the maker runs.
+// inTurn runs work that precedes the body, in a slot and with the low priority of exports.
 func (st *exportStream) inTurn(work func() error) (err error) {
 	background.Run(func() {
 		debug.SetPanicOnFault(true)

@@ -2,15 +2,16 @@ package api
 
 import "hdqs/api/encode"
 
-// manyRuns is the number of runs of rows from which a page is compressed row by row, and manyCoded
-// the number of rows from which that takes long.
+// A page of at least manyRuns runs of rows is compressed row by row. With at least manyCoded rows
+// that takes long.
 const (
 	manyRuns  = 32
 	manyCoded = 1000
 )
 
-// takesLong reports whether a page takes long to make before its first byte is sent: a millisecond
-// or more for 10,000 rows. Uncompressed ones are made while they are sent (stream.go).
+// takesLong reports whether a page takes long before its first byte can be sent: a millisecond or
+// more for 10,000 rows. Uncompressed pages do not, as they are made while they are sent
+// (stream.go).
 func (a *reply) takesLong() bool {
 	return a.coding != encode.Identity && a.page.Rows >= manyCoded && len(a.page.Ranges) >= manyRuns
 }

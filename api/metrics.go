@@ -66,7 +66,8 @@ var (
 		"When all served segments were last checked; 0 before the first time.")
 
 	madeDesc = newDesc("hdqs_made_bytes",
-		"Memory of what was made for answers from the served snapshot: fragments, stored blocks, lists for searching.")
+		"Memory of what was made for answers from the served snapshot: fragments, stored blocks, "+
+			"lengths of rows, lists for searching.")
 )
 
 // collector collects what the server counts itself. What changes with each request is in

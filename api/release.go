@@ -31,8 +31,9 @@ type Release struct {
 	// snapshot is compared with the one that it replaces.
 	Changes []*Change
 
-	// Answering, if not nil, makes Swap serve the snapshot before it is warmed up if there is no
-	// other, and is called then. If the warm-up fails, none is served again.
+	// Answering may be nil. If it is set and no snapshot is served yet, Swap serves this one at
+	// once, calls Answering, and then warms the snapshot up. If that fails, the snapshot is
+	// withdrawn, and none is served until the next Swap.
 	Answering func()
 }
 
@@ -112,8 +113,9 @@ func (s *Server) swapTo(bound, earlier *Bound, r Release) error {
 	return nil
 }
 
-// serveFirst serves a snapshot while it is warmed up. The served one has a handle of its own, since
-// requests may still read it when the warm-up has failed and the caller closes the Release's.
+// serveFirst serves a snapshot while it is warmed up. It acquires a handle of its own: if the
+// warm-up fails, the caller closes the one in the Release, while requests may still read the
+// snapshot.
 func (s *Server) serveFirst(bound *Bound, canWarm bool, r Release) error {
 	bound.snap = r.Snapshot.Acquire()
 	next := s.newServed(bound, r.PublishedAt)

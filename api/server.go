@@ -78,9 +78,9 @@ type Options struct {
 	// header field of that name.
 	SurrogateKey, CacheTag bool
 
-	// Queries limits the list queries that run at once, and as many besides that take long, so that
-	// those do not keep short ones from a slot. QueueWait is how long others wait for a slot before
-	// they get 503. Under sustained overload, queries that would wait for more than half of
+	// Queries is the number of slots for list queries. Queries that take long have as many slots of
+	// their own, so that short ones find a slot. QueueWait is how long others wait for a slot
+	// before they get 503. Under sustained overload, queries that would wait for more than half of
 	// QueueWait get 503 at once. Zero is 4 queries for each core, and DefaultQueueWait; with a
 	// negative QueueWait no query waits.
 	Queries   int

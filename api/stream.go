@@ -37,7 +37,7 @@ var parts = sync.Pool{New: func() any { return new([]byte) }}
 // keepPart is the largest buffer that is reused.
 const keepPart = 1 << 20
 
-// partMemory is about the memory of a streamed body that is longer.
+// partMemory is about the memory that a streamed body takes. A shorter body takes its length.
 const partMemory = 640 << 10
 
 // minStreamed is the estimated length from which a body is streamed.

@@ -21,8 +21,8 @@ import (
 
 // Much of what answers consist of is made when it is first needed: fragments, the codes of the
 // encoders, lists of tuples. On one core, the requests of the first second after a start or a swap
-// would wait for it. So before a snapshot is served, each endpoint answers a few typical requests
-// from it, and the answers are discarded.
+// would wait for it. So each endpoint answers a few typical requests from a new snapshot, and the
+// answers are discarded: before a swap, and at a start before /readyz says yes.
 
 // warmRequests are what every endpoint answers. They need whatever is made once for a table: the
 // fragments of its first page, and the first codes and the choice of encoder for compressed pages.
@@ -44,14 +44,14 @@ type warmRequest struct {
 // one core.
 const warmLimit = 5 * time.Second
 
-// WarmUp is how many requests were answered from a snapshot before it was served, and how long that
-// took.
+// WarmUp is how many requests warmed up a snapshot, and how long that took.
 type WarmUp struct {
 	Requests int
 	Took     time.Duration
 }
 
-// WarmUp returns that of the served snapshot. It is zero if no table had changed.
+// WarmUp returns that of the served snapshot. It is zero until the warm-up has ended, and
+// if no table had changed.
 func (s *Server) WarmUp() WarmUp {
 	if v := s.current.Load(); v != nil {
 		if w := v.warmUp.Load(); w != nil {
@@ -69,8 +69,8 @@ func (s *Server) EndWarmUp() { s.noWarmUp.Store(true) }
 // The snapshot is served without the rest.
 func (s *Server) InterruptWarmUp() { s.cutWarmUp.Store(true) }
 
-// warm answers the warm-up requests from a snapshot that is not served yet, for the tables that
-// have changed since an earlier one, the largest first. The earlier Bound may be nil. An error or a
+// warm answers the warm-up requests from a snapshot, for the tables that have changed since an
+// earlier one, the largest first. The earlier Bound may be nil. An error or a
 // panic means that the snapshot cannot be served.
 //
 // At a swap it uses one goroutine, since requests need the other cores. At a start it uses all.

@@ -86,8 +86,8 @@ func NewArrowStream(fields []Field, rows Rows, o ArrowOptions) (*ArrowStream, er
 	return a, nil
 }
 
-// isOneBatch reports whether all rows are one batch, which is not compressed. Then the first
-// reading is of use for the second.
+// isOneBatch reports whether all rows are one batch that is not compressed. If so, Write reuses the
+// rows that NewArrowStream has read.
 func (a *ArrowStream) isOneBatch() bool {
 	return a.zstd == nil && a.last != nil && a.count <= a.options.Batch
 }
@@ -100,8 +100,8 @@ func (a *ArrowStream) batchRows() int {
 	return a.options.Batch
 }
 
-// Size is the length of the stream. It is known if readers notice wherever the stream ends too
-// early.
+// Size returns the length of the stream. It is known only for a stream of one batch. Longer ones
+// are sent in chunks, since readers would not notice a stream that was cut between two batches.
 func (a *ArrowStream) Size() (size int, ok bool) {
 	if !a.isOneBatch() {
 		return 0, false
@@ -283,7 +283,8 @@ func (a *ArrowStream) read(c *arrowColumn, b *batch) []byte {
 	return a.values
 }
 
-// lay makes the message of a batch, before its values are read.
+// lay makes the message of a batch: which rows are null, and the sizes of its buffers. Values are
+// read later.
 func (a *ArrowStream) lay(b *batch) {
 	a.begin()
 	for i := range a.columns {
@@ -294,7 +295,7 @@ func (a *ArrowStream) lay(b *batch) {
 	a.message = appendMessage(a.message[:0], arrowRecords(b.n, &a.body))
 }
 
-// writeBatch writes a batch that was laid, a column after the other.
+// writeBatch writes a batch after lay, one column after the other.
 func (a *ArrowStream) writeBatch(w io.Writer, b *batch) error {
 	if _, err := w.Write(a.message); err != nil {
 		return err

@@ -21,8 +21,8 @@ type arrowColumn struct {
 	flags   []byte   // 1 or 0: booleans
 	valid   []byte   // 0 for null, else 1; nil if nothing is null
 
-	bits  []byte // of the rows of a batch: those that are not null
-	space []float64
+	bits  []byte    // of the rows of a batch: those that are not null
+	space []float64 // where floats are read to
 }
 
 // arrowTable is the most entries of a table, for each of which there are usually many rows.
@@ -241,8 +241,8 @@ func (a *arrowColumn) fill(dst []byte, entries []uint32) {
 	}
 }
 
-// fillWords sets dst to elements of a table, four at a time, of which the compiler checks the
-// bounds of dst once.
+// fillWords sets dst to elements of a table, four at a time, so that the bounds of dst are checked
+// once for four.
 func fillWords(dst []byte, table []uint64, entries []uint32) {
 	for ; len(entries) >= 4; entries = entries[4:] {
 		e, d := entries[:4:4], dst[:32:32]

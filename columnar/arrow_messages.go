@@ -156,8 +156,7 @@ func offsets(b *flatbuffers.Builder, all []offset) offset {
 	return b.EndVector(len(all))
 }
 
-// arrowBody is what a message of values has besides them: the columns, and where the parts of its
-// body are.
+// arrowBody describes the body of a message: its columns, and the offset and length of each buffer.
 type arrowBody struct {
 	nodes      []arrowNode
 	buffers    []arrowBuffer

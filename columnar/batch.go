@@ -18,16 +18,16 @@ type batch struct {
 	rows   []uint32 // the same, once they are needed
 	tuples map[*snapshot.Group][]uint32
 
-	whole *batch // of which this is a part, from one of its rows on; or nil
-	from  int
+	whole *batch // the batch that this one is a part of, or nil
+	from  int    // position in whole of the first row
 
 	codes []uint32
 	ints  []int64
 	decs  []snapshot.Dec
 }
 
-// batches yields the rows in batches of at most size. It is always the same batch, and the last one
-// stays as it is.
+// batches yields the rows in batches of at most size. The same batch is reused each time; at the
+// end it still has the last rows.
 func batches(rows Rows, size int) iter.Seq[*batch] {
 	return new(batch).fill(rows, size)
 }

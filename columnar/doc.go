@@ -3,9 +3,9 @@
 //
 // A Field says which column of the segment becomes which column of the output. Rows says which rows
 // are written: ascending ranges of row ids. Values are read column by column, straight from the
-// packed codes and numbers, some thousands of rows at a time (batch). Of Arrow streams, the tuple
-// numbers and ranges of a million rows are kept besides, so memory does not depend on the number of
-// rows.
+// packed codes and numbers, some thousands of rows at a time (batch), so memory does not grow with
+// the number of rows. Arrow streams also keep the tuple numbers and ranges of one record batch,
+// which has a million rows at most.
 //
 // # Types
 //

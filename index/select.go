@@ -162,9 +162,8 @@ func (w *scratch) makeKeys(x *Index, filters []Filter) {
 	}
 }
 
-// maxKey is the length above which the key of a filter is replaced by its digest after digestKey,
-// with which no other key of a filter starts. Entries of the cache have copies of keys, and 200
-// values can have 7 KB.
+// A key of a filter that is longer than maxKey is replaced by digestKey and its SHA-256. No other
+// key starts with digestKey. Keys are copied into cache entries, and 200 values can take 7 KB.
 const (
 	maxKey    = 128
 	digestKey = 252

@@ -216,7 +216,7 @@ func (r *Request) readLists(p *Param, twin bool) []Value {
 	all := r.values[from:]
 	if len(all) == 0 || !r.sortByHeads(from) {
 		all = r.values[from:]                         // the memory may have moved
-		if !slices.IsSortedFunc(all, compareValues) { // it is in links
+		if !slices.IsSortedFunc(all, compareValues) { // lists in our own links are sorted
 			slices.SortFunc(all, compareValues)
 		}
 		all = slices.CompactFunc(all, func(a, b Value) bool { return compareValues(a, b) == 0 })
@@ -230,8 +230,9 @@ func compareValues(a, b Value) int {
 	return cmp.Or(strings.Compare(a.Text, b.Text), cmp.Compare(a.Beyond, b.Beyond), cmp.Compare(a.Int, b.Int))
 }
 
-// sortByHeads sorts the values from a position on by the first seven bytes in which texts differ.
-// It reports whether these always decide, so that all is sorted and each is there once.
+// sortByHeads sorts the values from a position on by the seven bytes after what all texts begin
+// with. It reports whether these bytes differ for all values. If not, the caller has to compare
+// whole values and remove those that are there twice.
 //
 // Together with the position of the value these bytes are one number, and numbers are sorted much
 // faster than values, which are large.

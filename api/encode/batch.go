@@ -137,8 +137,9 @@ func (d *matcher) encodeItems() {
 	d.ops, d.at, d.length, d.distance, d.back = ops[:n], at, length, back, back
 }
 
-// keep writes the text before an item, which starts at a position, if it may become literals, and
-// that of the item unless it is a fragment, of which only edits are needed.
+// keep writes the text that may become literals. The bytes before the item, which starts at a
+// position, are written if they are too few for a match. The item itself is written unless it is a
+// fragment: of those only edits are needed.
 func (d *matcher) keep(it *item, v *varying, at int) {
 	d.at = at
 	if it.same-1 < shortMatch-1 { // from 1 to shortMatch-1
@@ -181,8 +182,9 @@ func (d *matcher) room(items int) []op {
 	return d.ops[:cap(d.ops)]
 }
 
-// different encodes an item of any kind, and the bytes before it, which may be out of reach. It
-// returns to the previous row.
+// different encodes an item that encodeItems cannot encode: one outside the window, or a fragment
+// without cached edits. It encodes the bytes before the item too. Then the current match is again
+// one with the previous row.
 func (d *matcher) different(it *item) (at, length, back, ops int) {
 	v, k := &d.varying[it.lane], int(it.row)
 	d.extend(int(it.same))

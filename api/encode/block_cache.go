@@ -19,14 +19,15 @@ const (
 	reach      = 32
 )
 
-// BlockCache bounds the memory of the stored blocks of any number of tables.
+// BlockCache bounds the memory of the stored blocks of any number of tables, and of other memory
+// that is reserved in it.
 type BlockCache struct {
 	limit atomic.Int64
 	used  atomic.Int64
 	mu    sync.Mutex
 	users []*sizedBlocks
 
-	// forget is what gives up other memory that counts, see Join.
+	// forget frees the memory that callers of Join have reserved.
 	forget []func() int64
 }
 
@@ -57,14 +58,16 @@ func (c *BlockCache) SetLimit(bytes int64) {
 	}
 }
 
-// Join adds a function that gives up all memory that was reserved, and returns how much that was.
+// Join adds a function that frees all memory that its caller has reserved, and returns how many
+// bytes that was.
 func (c *BlockCache) Join(forget func() int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.forget = append(c.forget, forget)
 }
 
-// Reserve counts memory of another kind than blocks. It returns false if there is no room for it.
+// Reserve counts bytes that are no blocks towards the limit. It returns false, and counts nothing,
+// if they would exceed it.
 func (c *BlockCache) Reserve(bytes int64) bool {
 	if c.used.Add(bytes) <= c.limit.Load() {
 		return true

@@ -32,7 +32,7 @@ type deflater struct {
 type blockCode struct {
 	table  codeTable
 	header blockHeader
-	begun  bitWriter // with what a block starts with, if that is made once
+	begun  bitWriter // the encoded start of a block, made once for the first code; empty for others
 }
 
 // firstCode is the code that all bodies of a table start with. It never changes, so the bytes of a
@@ -137,7 +137,8 @@ func (d *deflater) rows(runs []Run, cut int) {
 }
 
 // nextBatch decides before each batch of rows whether it is written directly or gathered, and
-// counted. A single batch is gathered, as it may be shorter in another code.
+// whether its symbols are counted. A single batch is gathered, as it may be shorter in another
+// code.
 func (d *deflater) nextBatch() {
 	b := &d.block
 	if !b.direct && (d.many || d.batches > 0) {

@@ -78,7 +78,7 @@
 //
 // Since then pieces are encoded with fewer branches, bodies are counted later, the start of their
 // first block is made once for a table, and more literals are written at a time. Old and new in
-// turns on pages that filters leave (15 rounds, the same machine, much other load): 100 rows take
+// turns on pages that filters leave (15 rounds, the same machine, all cores busy): 100 rows take
 // 0.84 to 0.96 of the time, 1,000 rows 0.80 to 0.96, 10,000 rows 0.87 to 0.99. Their ratio to Whole
 // is 0.45 to 0.55, 0.31 to 0.42 and 0.31 to 0.52. Pages of 1 and 10 rows of conflict events, which
 // show the fixed cost, went from 1.8 to 1.5 and from 4.6 to 3.5 µs without their rendering.
@@ -90,8 +90,8 @@
 // lengths, and 4.5 ns for 150: 13 to 36 ns, to which come a CRC for each number and its lookup for
 // each fragment. What is left is less than a tenth, so the text is written and its CRC computed.
 //
-// Nor would bit strings help that are made once for each fragment, in a code that all bodies of the
-// table keep. Per row of 10,000 filtered ones:
+// Bit strings made once for each fragment, in one code for all bodies of the table, would not help
+// either. Per row of 10,000 filtered ones:
 //
 //	                       pieces that differ  their bytes  matches with the  ops  body  gzip 1
 //	                       from the row before              last occurrence
@@ -102,12 +102,12 @@
 //	operational presence                  2.8          205               1.8  4.8  27.3    23.6
 //	needs                                 4.2          186               2.3  4.9  19.5    21.6
 //
-// Copied as literals, at four to five bits a byte, the pieces alone would take three to eight times
-// the bytes of gzip level 1; 1.3 is the bound. As edits they do have their literals as bits, made
-// once for a code and kept with the edits: 83 to 99 % of ops are written without reading the text.
-// The others are matches, whose distances depend on the rows between. Were all matching free,
-// rendering, the CRC and writing ops would still take 57 % of the time, a ratio of 0.2 to 0.3. So
-// 0.25 is not within reach this way either.
+// As literals, at four to five bits a byte, the pieces alone would take three to eight times the
+// bytes of gzip level 1; the target is at most 1.3 times. As edits they do have their literals as
+// bits, made once for a code and kept with the edits: 83 to 99 % of ops are written without reading
+// the text. The others are matches, whose distances depend on the rows between. Even without any
+// time for matching, rendering, the CRC and writing ops would take 57 % of the time, a ratio of 0.2
+// to 0.3. So 0.25 is not within reach this way either.
 //
 // # zstd and gzip
 //

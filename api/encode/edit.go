@@ -32,7 +32,7 @@ type keptEdits struct {
 	code     uint32 // generation of the code in which the edits have their bits
 	rest     uint16
 	n        uint8
-	cheap    uint8 // 1 if they are
+	cheap    uint8 // 1 if the edits are cheap, else 0
 	list     [maxKept]edit
 }
 

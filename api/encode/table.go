@@ -145,7 +145,7 @@ func (t *Table) stored(w bodyWriter, blocks *storedBlocks, runs []Run) []Run {
 				w.rows(runs[done:i], 0)
 				done = i
 			}
-			runs[i] = loose // memory that is free: the run itself is in run
+			runs[i] = loose // runs[i] was copied to run, so its memory is free
 			t.loose(w, runs[i:i+1], after)
 			w.stored(b)
 			after = true

@@ -78,8 +78,9 @@ func isPlain(s string) bool {
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
 		x := at(i)
-		// Below ones*n, a byte without its high bit borrows when n is subtracted. The lowest byte
-		// for which that is so has no false alarm, and others need not be right.
+		// x-ones*n sets the high bit of each byte below n, and &^x ignores bytes that had it
+		// before. A borrow may set the bit of the next byte wrongly. But it comes only from a byte
+		// that is below n itself, so the whole result is right.
 		quote, slash := x^'"'*ones, x^'\\'*ones
 		if ((x-' '*ones)&^x|(quote-ones)&^quote|(slash-ones)&^slash)&highs != 0 {
 			return false

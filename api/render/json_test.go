@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestIsPlain compares it with a look at each byte, for texts in which characters that are escaped
-// or nearly so stand at every position.
+// TestIsPlain compares isPlain with a check of each byte. The texts have escaped characters, and
+// neighbours of those, at random positions.
 func TestIsPlain(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))

@@ -10,10 +10,11 @@ import (
 )
 
 // A body of many rows is sent in parts, so its length must be known before its first byte is sent.
-// Adding up the lengths of the texts costs a third of rendering. So both the length of each
-// measuredRows rows and that of single rows are kept once they are known: neighbouring rows need
-// the former, scattered ones the latter. A row takes two bytes, and only near rows that were
-// requested. They count as stored blocks do; above the limit of those no more are kept.
+// Adding up the lengths of the texts costs a third of rendering. So lengths are kept once they are
+// known. For neighbouring rows that is the length of each measuredRows rows. For scattered ones it
+// is the length of each row, in two bytes, for groups of measuredRows rows of which one was
+// requested. Lengths of rows count towards the limit of stored blocks; when it is reached, no more
+// are kept.
 const measuredRows = 128
 
 type measuredLength = atomic.Uint32

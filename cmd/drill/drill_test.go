@@ -209,7 +209,6 @@ func TestBrokenProgram(t *testing.T) {
 	}
 }
 
-// TestTable: a row out of its bound fails the drill; one that was not run is shown and does not.
 // TestCopyStore copies stores whose channel shows any of their snapshots, or none. The program
 // stands in for `hdqs publish`: it refuses the snapshot that the channel shows already.
 func TestCopyStore(t *testing.T) {
@@ -257,6 +256,7 @@ echo "$text" > $channel
 	}
 }
 
+// TestTable: a row out of its bound fails the drill; one that was not run is shown and does not.
 func TestTable(t *testing.T) {
 	rows := &table{progress: io.Discard, scenario: "part"}
 	rows.add("one", "1", "2", metricUp, true)

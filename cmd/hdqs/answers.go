@@ -55,7 +55,8 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.surrogateKey, "surrogate-key", false,
 		"send purge keys as Surrogate-Key ('hdqs diff' prints what to purge)")
 	fl.BoolVar(&f.cacheTag, "cache-tag", false, "send purge keys as Cache-Tag")
-	fl.IntVar(&f.queries, "max-queries", 0, "list queries that run at once; 0: 4 for each core")
+	fl.IntVar(&f.queries, "max-queries", 0,
+		"list queries that run at once, and as many more that take long; 0: 4 for each core")
 	fl.DurationVar(&f.queueWait, "queue-wait", api.DefaultQueueWait,
 		"how long a query may wait to run before it gets 503; halved under sustained overload; 0: not at all")
 	fl.Var(&f.inflight, "max-inflight-bytes",

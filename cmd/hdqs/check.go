@@ -17,8 +17,9 @@ import (
 	"hdqs/loader/upstream"
 )
 
-// checkAll does what serve does before it listens, and prints what would be served. It changes no
-// file: the segments of a remote store are downloaded to a temporary directory.
+// checkAll does what serve does until it is ready, without listening, and prints what would be
+// served. It changes no file: the segments of a remote store are downloaded to a temporary
+// directory.
 func (f *serveFlags) checkAll(ctx context.Context, out, messages io.Writer) error {
 	_, options, err := f.configure(messages)
 	if err != nil {

@@ -74,12 +74,12 @@ type publicListeners struct {
 	failed    chan error // gets the error of a listener that ends
 	opened    bool
 	listeners []net.Listener
-	err       error // of opening them
+	err       error // why they could not be opened
 }
 
 // open opens the public listeners and serves them, unless it has done so. Passed sockets are left
-// as they are at the end, so that connections wait in them for the next process. Without listeners
-// there is no need to warm up.
+// as they are at the end, so that connections wait in them for the next process. If an address
+// cannot be opened, open ends the warm-up, since the program will end.
 func (p *publicListeners) open(ctx context.Context) {
 	if p.opened {
 		return

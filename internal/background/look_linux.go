@@ -9,23 +9,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// looker has the Go runtime look at the network.
+// looker makes the Go runtime poll the network.
 type looker struct {
 	events syscall.RawConn // nil before the first look
 	signal func(fd uintptr) (done bool)
 	sent   bool
 }
 
-// look returns when the runtime has looked at the network, after the goroutines that were ready and
-// those that wait for what was found. To be woken by the network itself is the only way to wait for
-// that.
+// look blocks until the Go runtime has polled the network. By then the goroutines that were ready
+// have run, and so have those whose data the poll found. The runtime has no call for this, and
+// Gosched does not poll. So look waits for an event of an eventfd, which only a poll delivers.
 func (l *looker) look() {
 	if l.events == nil {
 		l.open()
 	}
 	if l.events != nil {
 		l.sent = false
-		_ = l.events.Read(l.signal) // without a wait on error
+		_ = l.events.Read(l.signal) // on an error look only yields
 	}
 	runtime.Gosched() // the runtime wakes last what it found first
 }

@@ -4,8 +4,7 @@ package background
 
 import "runtime"
 
-// looker lets goroutines run that are ready: elsewhere there is no way to wait for a look at the
-// network.
+// looker lets goroutines run that are ready. There is no way to wait for a poll of the network.
 type looker struct{}
 
 func (looker) look() { runtime.Gosched() }

@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Turn is the right to compute for long in an ordinary goroutine. There is one for each core, so
-// that long work waits blocked: the queue of goroutines that are ready has one of it at most for
-// each core, and short requests are not behind the others.
+// Turn is the right to compute for long in an ordinary goroutine. There is one turn for each core.
+// Work without a turn blocks, so it is not in the runtime's queue of ready goroutines, and short
+// requests do not queue after it.
 //
-// The Go runtime looks at the network when no goroutine is ready, or else every 10 ms. So long work
-// that uses all cores stops for a moment every lookEvery, until the runtime has looked and what it
-// found has run.
+// The Go runtime polls the network when no goroutine is ready, or else every 10 ms. So long work
+// that uses all cores stops every lookEvery until the runtime has polled, and has run the
+// goroutines that the poll made ready.
 //
 // The zero value is ready. A Turn is for one goroutine, which must not wait for anything while it
 // has the turn.
@@ -21,21 +21,22 @@ type Turn struct {
 	calls uint
 }
 
-// core is what a turn stands for.
+// core is a free core: who takes it from cores has a turn.
 type core struct{ looker looker }
 
-// lookEvery is how long long work may use all cores. A look takes a microsecond, and what long work
-// had in the caches of the core. With several cores it can also take a change of threads.
+// lookEvery is how long long work may use all cores before it lets the runtime poll. A poll takes a
+// microsecond, and what runs then evicts the data of the long work from the caches of the core.
+// With several cores a poll can also cost a change of threads, so it is done half as often.
 var lookEvery = int64(min(cap(cores), 2)) * int64(500*time.Microsecond)
 
-// pausesPerCheck is how many calls of Pause share a look at the clock.
+// pausesPerCheck is how many calls of Pause share one reading of the clock.
 const pausesPerCheck = 4
 
 var (
 	cores   = newCores(runtime.GOMAXPROCS(0))
 	longs   = make(chan struct{}, cap(cores)) // long work that pauses
 	waiting atomic.Int64                      // for a core
-	looked  atomic.Int64                      // at the network, in nanoseconds since start
+	looked  atomic.Int64                      // when the network was polled last, in nanoseconds since start
 	start   = time.Now()
 )
 
@@ -47,8 +48,8 @@ func newCores(n int) chan *core {
 	return all
 }
 
-// BeginLong is Begin for work of a millisecond or more, which calls Pause. It waits for other such
-// work, as much of which is made at a time as there are cores: what it uses stays in their caches.
+// BeginLong is Begin for work of a millisecond or more that calls Pause. At most one such piece of
+// work for each core is in progress, also while it pauses, so that its data stays in the caches.
 func (t *Turn) BeginLong() {
 	longs <- struct{}{}
 	t.Begin()
@@ -74,8 +75,8 @@ func (t *Turn) Begin() {
 	}
 }
 
-// isLookDue reports whether the network was not looked at for long. If a core is free, the runtime
-// looks at it all the time.
+// isLookDue reports whether the network was not polled for long. If a core is free, the runtime
+// polls all the time.
 func isLookDue() (last int64, due bool) {
 	last = looked.Load()
 	return last, len(cores) == 0 && int64(time.Since(start))-last >= lookEvery
