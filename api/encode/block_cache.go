@@ -24,6 +24,7 @@ const (
 type BlockCache struct {
 	limit atomic.Int64
 	used  atomic.Int64
+	other atomic.Int64 // what was reserved; used counts it too
 	mu    sync.Mutex
 	users []*sizedBlocks
 
@@ -67,17 +68,26 @@ func (c *BlockCache) Join(forget func() int64) {
 }
 
 // Reserve counts bytes that are no blocks towards the limit. It returns false, and counts nothing,
-// if they would exceed it.
+// if they would exceed the limit, or if all that is reserved would exceed half of it: the rest is
+// for blocks.
 func (c *BlockCache) Reserve(bytes int64) bool {
-	if c.used.Add(bytes) <= c.limit.Load() {
-		return true
+	limit := c.limit.Load()
+	if c.other.Add(bytes) > limit/2 {
+		c.other.Add(-bytes)
+		return false
 	}
-	c.Release(bytes)
-	return false
+	if c.used.Add(bytes) > limit {
+		c.Release(bytes)
+		return false
+	}
+	return true
 }
 
 // Release is the opposite of Reserve.
-func (c *BlockCache) Release(bytes int64) { c.used.Add(-bytes) }
+func (c *BlockCache) Release(bytes int64) {
+	c.other.Add(-bytes)
+	c.used.Add(-bytes)
+}
 
 func (c *BlockCache) forgetOther() {
 	for _, forget := range c.forget {
