@@ -36,6 +36,7 @@ var exportMemory = map[string]int{
 type exportBody struct {
 	write func(io.Writer) error
 	size  int // -1 if it is not known before
+	kept  int // bytes of dictionaries, which are kept until the end
 }
 
 // exported are the rows of an export.
@@ -59,9 +60,14 @@ func (s *Server) export(a *reply) error {
 	if !ok {
 		return &Busy{Rule: ruleExports}
 	}
+	started := false
+	defer func() { // also after a panic
+		if !started {
+			st.abandon()
+		}
+	}()
 	body, err := s.prepareExport(a, st)
 	if err != nil {
-		st.abandon()
 		return err
 	}
 	h := s.beginList(a)
@@ -72,7 +78,8 @@ func (s *Server) export(a *reply) error {
 	if a.coding != encode.Identity {
 		h.SetContentEncoding(a.coding.String())
 	}
-	wire.ChargeOther(a.ctx, exportMemory[a.request.Format])
+	wire.ChargeOther(a.ctx, exportMemory[a.request.Format]+body.kept)
+	started = true
 	st.start(a, body)
 	return nil
 }
@@ -189,8 +196,7 @@ func exportRows(a *reply, found exported) columnar.Rows {
 }
 
 // arrowBody returns an Arrow stream. It reads the rows once to know the size, since clients receive
-// a body of a known size with half the work. For more than inlineRows rows, the reading waits for a
-// slot of exports.
+// a body of known size with half the work. For many rows, the reading waits for a slot of exports.
 func arrowBody(a *reply, st *exportStream, found exported) (exportBody, error) {
 	columns, err := exportColumns(a, a.request.AnswerFields())
 	if err != nil || a.ctx.IsHead() {
@@ -202,7 +208,7 @@ func arrowBody(a *reply, st *exportStream, found exported) (exportBody, error) {
 		stream, err = columnar.NewArrowStream(columns, rows, o)
 		return err
 	}
-	if found.rows <= inlineRows {
+	if found.rows <= inlineRows && a.list.rows <= inlineTable {
 		err = read()
 	} else {
 		err = st.inTurn(read)
@@ -214,11 +220,16 @@ func arrowBody(a *reply, st *exportStream, found exported) (exportBody, error) {
 	if n, ok := stream.Size(); ok {
 		size = n
 	}
-	return exportBody{stream.Write, size}, nil
+	return exportBody{stream.Write, size, stream.Kept()}, nil
 }
 
-// inlineRows is how many rows are read without a slot: that takes a fraction of a millisecond.
-const inlineRows = 10_000
+// inlineRows is how many rows of a table of at most inlineTable rows are read without a slot: that
+// takes a fraction of a millisecond. In larger tables, looking through the dictionaries may take
+// longer than that.
+const (
+	inlineRows  = 10_000
+	inlineTable = 100_000
+)
 
 // exportColumns are the columns of a file of columns, with what its fields mean.
 func exportColumns(a *reply, fields []contract.Field) ([]columnar.Field, error) {

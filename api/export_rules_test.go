@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -225,7 +226,9 @@ func TestExportSizes(t *testing.T) {
 		response.Header.Get("X-Result-Count") != "30000" {
 		t.Errorf("HEAD: %d %v, %d bytes, %v", response.StatusCode, response.Header, len(body), err)
 	}
-	conn := silentClient(t, address, exportedPath+"/export?output_format=arrow&app_identifier="+goodIdentifier)
+	const rows = 100_000 // more than the buffers of a connection hold
+	s = tableServer(t, Options{}, exportedPath, rows)
+	conn := silentClient(t, listen(t, s), exportedPath+"/export?output_format=arrow&app_identifier="+goodIdentifier)
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil || response.ContentLength <= 0 {
 		t.Fatal(response, err)
@@ -233,6 +236,24 @@ func TestExportSizes(t *testing.T) {
 	s.current.Load().bound.lists[exportedPath].segment.MarkSuspect()
 	if body, err := io.ReadAll(response.Body); err == nil {
 		t.Errorf("after damage was found: %d bytes of %d without an error", len(body), response.ContentLength)
+	}
+}
+
+// TestExportPanics checks that an export that panics before it begins gives back its slot and the
+// snapshot.
+func TestExportPanics(t *testing.T) {
+	t.Parallel()
+	s := tableServer(t, Options{Logger: slog.New(slog.DiscardHandler)}, exportedPath, 60)
+	served := s.current.Load()
+	s.gate = nil // so that finding the rows panics
+	const target = exportedPath + "/export?output_format=arrow&app_identifier=" + goodIdentifier
+	response, err := http.Get("http://" + listen(t, s) + target)
+	if err != nil || response.StatusCode != 500 {
+		t.Fatal(response, err)
+	}
+	defer response.Body.Close()
+	if n := s.exports.running(); n != 0 || served.refs.Load() != 1 {
+		t.Errorf("%d slots are taken, and the snapshot has %d references", n, served.refs.Load())
 	}
 }
 

@@ -82,6 +82,8 @@ func NewArrowStream(fields []Field, rows Rows, o ArrowOptions) (*ArrowStream, er
 	}
 	if a.isOneBatch() {
 		a.lay(a.last)
+	} else {
+		a.last = nil
 	}
 	return a, nil
 }
@@ -108,6 +110,9 @@ func (a *ArrowStream) Size() (size int, ok bool) {
 	}
 	return len(a.head) + len(a.message) + a.body.size + len(arrowEnd), true
 }
+
+// Kept is how many bytes of dictionaries the stream keeps until its end.
+func (a *ArrowStream) Kept() int { return len(a.head) }
 
 // Write writes the stream, once.
 func (a *ArrowStream) Write(w io.Writer) error {
