@@ -126,13 +126,26 @@ func (s *Server) serveFirst(bound *Bound, canWarm bool, r Release) error {
 	r.Answering()
 	if canWarm {
 		if err := s.warm(next, nil); err != nil {
-			if s.current.CompareAndSwap(next, nil) {
-				next.release(s.log)
-			}
+			s.withdraw(next)
 			return err
 		}
 	}
 	return r.Snapshot.Close()
+}
+
+// withdraw ends the serving of the first snapshot, whose warm-up has failed. Answers that were made
+// from it may be wrong: they are removed from the body cache, and those that are being made are
+// refused.
+func (s *Server) withdraw(v *served) {
+	for _, l := range v.bound.lists {
+		if l.segment != nil {
+			l.segment.MarkSuspect()
+		}
+	}
+	s.bodies.empty()
+	if s.current.CompareAndSwap(v, nil) {
+		v.release(s.log)
+	}
 }
 
 // publish makes a snapshot the current one.

@@ -85,10 +85,11 @@ func (s *Server) warm(v *served, earlier *Bound) error {
 	}
 	w := warmUp{server: s, served: v, began: time.Now(), plans: s.coldPlans(v.bound, earlier)}
 	var group errgroup.Group
-	for range workers {
+	for range workers - 1 {
 		group.Go(w.work)
 	}
-	err := group.Wait()
+	err := w.work() // on the thread of the caller, which at a swap has a low priority
+	err = cmp.Or(err, group.Wait())
 	took := time.Since(w.began)
 	v.warmUp.Store(&WarmUp{int(w.answered.Load()), took})
 	if w.late.Load() {
@@ -133,12 +134,23 @@ func (w *warmUp) work() (err error) {
 				return nil
 			}
 			if err := w.server.rehearse(w.served, p, r, buffer); err != nil {
+				if w.isRefused(p) {
+					break
+				}
 				return fmt.Errorf("api: warming up %s?%s: %w", p.Endpoint.Path, r.query, err)
 			}
 			w.answered.Add(1)
 			runtime.Gosched() // on one core, requests and the garbage collector wait for this goroutine
 		}
 	}
+}
+
+// isRefused reports whether the snapshot is served already, and an endpoint is refused since its
+// table was found damaged meanwhile. That is healed as after the warm-up, so it does not end the
+// others.
+func (w *warmUp) isRefused(p *contract.Plan) bool {
+	list := w.served.bound.lists[p.Endpoint.Contract().Path]
+	return list.isSuspect() && w.server.current.Load() == w.served
 }
 
 // ends reports whether no more requests are to be answered.

@@ -19,6 +19,8 @@ import (
 func TestWarmUp(t *testing.T) {
 	t.Parallel()
 	const rows = 300 // more than one chunk of fragments, and too few for stored blocks
+	// Lengths of single rows are not warmed up: those of 128 rows take microseconds and 256 bytes.
+	const lengths = 2 * 256
 	for _, c := range []struct {
 		skip  bool
 		names contract.NameSet
@@ -45,7 +47,7 @@ func TestWarmUp(t *testing.T) {
 				}
 			}
 			after := list.named[contract.ContractNames].renderer.Bytes() + list.index.Bytes()
-			if made := after - before; made < 0 || (made > 0) != c.skip {
+			if made := after - before; made < 0 || (made > lengths) != c.skip {
 				t.Errorf("%s: the first requests made %d bytes, warm-up skipped: %v", e.Path, made, c.skip)
 			}
 		}

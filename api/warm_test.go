@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"hdqs/api/contract"
+	"hdqs/api/render"
 	"hdqs/index"
 	"hdqs/snapshot/store"
 )
@@ -165,6 +166,14 @@ func TestFirstWarmUpFails(t *testing.T) {
 	if got := s.Answer("GET", listTarget, nil); got.Status != 503 {
 		t.Errorf("then %d", got.Status)
 	}
+	if n := s.bodies.counts().bytes; n != 0 {
+		t.Errorf("the body cache has %d bytes", n)
+	}
+	for path, list := range reading.bound.lists {
+		if !list.isSuspect() {
+			t.Errorf("%s: the request gets rows of the withdrawn snapshot", path)
+		}
+	}
 	if rows := reading.bound.lists["/api/v2/metadata/sector"].segment.Rows(); rows != 20 || reading.refs.Load() != 1 {
 		t.Errorf("the request reads %d rows, and the snapshot has %d references", rows, reading.refs.Load())
 	}
@@ -177,5 +186,54 @@ func TestFirstWarmUpFails(t *testing.T) {
 	}
 	if err := s.Shutdown(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestWarmUpOfDamagedTable checks that a table that is found damaged while the first snapshot is
+// served and warmed up is left out, and that the same ends the warm-up before a swap.
+func TestWarmUpOfDamagedTable(t *testing.T) {
+	t.Parallel()
+	for _, serving := range []bool{true, false} {
+		s := New(Options{Identifier: IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
+		bound, err := Bind(sampleSnapshot(t, 20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v := s.newServed(bound, time.Time{})
+		if serving {
+			s.current.Store(v)
+		}
+		w := warmUp{server: s, served: v, began: time.Now(), plans: s.coldPlans(bound, nil)}
+		damaged := bound.lists[w.plans[0].Endpoint.Contract().Path].segment
+		damaged.MarkSuspect()
+		s.warmLimit = time.Hour
+		switch err := w.work(); {
+		case serving && (err != nil || int(w.next.Load()) <= len(w.plans) || w.answered.Load() == 0):
+			t.Errorf("after %d of %d endpoints: %v", w.next.Load(), len(w.plans), err)
+		case !serving && err == nil:
+			t.Error("a damaged table was warmed up")
+		}
+		s.current.Store(nil)
+	}
+}
+
+// TestWarmUpOfSwapStaysOnThread checks that the warm-up before a swap runs in the caller's
+// goroutine, whose thread may have a low priority.
+func TestWarmUpOfSwapStaysOnThread(t *testing.T) {
+	t.Parallel()
+	s := New(Options{Identifier: IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
+	s.warmLimit = time.Hour
+	bound, err := Bind(sampleSnapshot(t, 20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	earlier, err := Bind(sampleSnapshot(t, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bound.lists["/api/v2/metadata/sector"].named[contract.ContractNames].renderer = new(render.Renderer) // panics
+	err = s.warm(s.newServed(bound, time.Time{}), earlier)
+	if err == nil || !strings.Contains(err.Error(), "api.(*Server).warm(") {
+		t.Errorf("not called by warm: %v", err)
 	}
 }
