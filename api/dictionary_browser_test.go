@@ -151,3 +151,21 @@ func fetchRandomPages(t *testing.T, s *Server, p *browser.Page, before, after []
 		t.Errorf("only %d of %d pages are in dcz", coded, pages)
 	}
 }
+
+// randomPage returns random parameters of a page.
+func randomPage(r *rand.Rand, e *contract.Endpoint) string {
+	query := ""
+	if r.IntN(2) == 0 {
+		query += someFilter(e)
+	}
+	if r.IntN(3) == 0 {
+		query += fmt.Sprintf("&offset=%d", r.IntN(700))
+	}
+	if r.IntN(3) == 0 {
+		query += "&output_format=csv"
+	}
+	if r.IntN(4) == 0 {
+		query += "&fields=" + e.Fields[r.IntN(len(e.Fields))].Name + "," + e.Fields[0].Name
+	}
+	return query
+}

@@ -4,7 +4,6 @@ package api
 
 import (
 	"bytes"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -59,21 +58,3 @@ func TestDictionariesAgainstPlain(t *testing.T) {
 }
 
 func first(value string, _ bool) string { return value }
-
-// randomPage returns random parameters of a page.
-func randomPage(r *rand.Rand, e *contract.Endpoint) string {
-	query := ""
-	if r.IntN(2) == 0 {
-		query += someFilter(e)
-	}
-	if r.IntN(3) == 0 {
-		query += fmt.Sprintf("&offset=%d", r.IntN(700))
-	}
-	if r.IntN(3) == 0 {
-		query += "&output_format=csv"
-	}
-	if r.IntN(4) == 0 {
-		query += "&fields=" + e.Fields[r.IntN(len(e.Fields))].Name + "," + e.Fields[0].Name
-	}
-	return query
-}

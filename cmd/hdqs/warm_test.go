@@ -50,7 +50,8 @@ func TestWarmUp(t *testing.T) {
 		switch after := s.made(t); {
 		case s.logged("warming up took too long"):
 			t.Logf("%s: the machine is so busy that the warm-up ended early", when)
-		case after != before:
+		// Lengths of single rows at the end of a page are not warmed up: they take microseconds.
+		case after < before || after-before > 1e4:
 			t.Errorf("%s: the first requests made %.0f bytes, besides %.0f before", when, after-before, before)
 		case before < 1e5:
 			t.Errorf("%s: only %.0f bytes were made", when, before)
