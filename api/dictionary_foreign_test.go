@@ -3,12 +3,8 @@
 package api
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"os/exec"
 	"testing"
 
 	"hdqs/api/contract"
@@ -23,26 +19,7 @@ func TestDictionariesForeignDecoder(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 9842))
-	cmd := exec.CommandContext(t.Context(), testkit.Program(t, "python3", "python3"), "encode/testdata/decode.py")
-	var said, faults bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &faults
-	pipe, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	in := bufio.NewWriterSize(pipe, 1<<20)
-	send := func(coding byte, coded, plain []byte) {
-		head := binary.LittleEndian.AppendUint32([]byte{coding}, uint32(len(coded)))
-		for _, part := range [][]byte{binary.LittleEndian.AppendUint32(head, uint32(len(plain))), coded, plain} {
-			if _, err := in.Write(part); err != nil {
-				_ = cmd.Wait()
-				t.Fatalf("%v; the decoder said: %s", err, faults.String())
-			}
-		}
-	}
+	decoders := testkit.StartForeignDecoders(t, "encode/testdata/decode.py")
 	pages, each := testkit.Trials(100_000, 150), testkit.Trials(20_000, 150)
 	for sent := 0; sent < pages; {
 		before, after := slightlyChangedTables(t, r, testkit.Trials(1_500, 400))
@@ -59,23 +36,12 @@ func TestDictionariesForeignDecoder(t *testing.T) {
 			if coding, _ := got.field("Content-Encoding"); coding != "dcz" {
 				continue
 			}
-			send('D', old.Body, nil)
-			send('d', got.Body, s.Answer("GET", target, nil).Body)
+			decoders.Send('D', old.Body, nil)
+			decoders.Send('d', got.Body, s.Answer("GET", target, nil).Body)
 			n, sent = n+1, sent+1
 		}
 	}
-	if err := in.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	if err := pipe.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); cmd.ProcessState.ExitCode() == 3 {
-		t.Skip("libzstd is not installed (Debian package libzstd1)")
-	} else if err != nil {
-		t.Fatalf("%v: %s", err, faults.String())
-	}
-	if got, want := said.String(), fmt.Sprintln(0, 0, pages); got != want {
+	if got, want := decoders.End(), fmt.Sprintln(0, 0, pages); got != want {
 		t.Errorf("decoded %s, want %s", got, want)
 	}
 }

@@ -3,12 +3,8 @@
 package encode
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"os/exec"
 	"testing"
 
 	"hdqs/internal/testkit"
@@ -22,26 +18,7 @@ func TestForeignDecoders(t *testing.T) {
 	t.Logf("seed %d", seed)
 	r := rand.New(rand.NewPCG(seed, 1))
 	bodies := testkit.Trials(100_000, 500)
-	cmd := exec.CommandContext(t.Context(), testkit.Program(t, "python3", "python3"), "testdata/decode.py")
-	var said, faults bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &faults
-	pipe, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	in := bufio.NewWriterSize(pipe, 1<<20)
-	send := func(coding byte, coded, plain []byte) {
-		head := binary.LittleEndian.AppendUint32([]byte{coding}, uint32(len(coded)))
-		for _, part := range [][]byte{binary.LittleEndian.AppendUint32(head, uint32(len(plain))), coded, plain} {
-			if _, err := in.Write(part); err != nil {
-				_ = cmd.Wait()
-				t.Fatalf("%v; the decoders said: %s", err, faults.String())
-			}
-		}
-	}
+	decoders := testkit.StartForeignDecoders(t, "testdata/decode.py")
 	var plain, coded []byte
 	var d Delta
 	deltas := 0
@@ -53,29 +30,18 @@ func TestForeignDecoders(t *testing.T) {
 			runs := randomRuns(r, n)
 			plain = appendBody(plain[:0], rows, runs)
 			coded = table.AppendGzip(coded[:0], append([]Run(nil), runs...))
-			send('g', coded, plain)
+			decoders.Send('g', coded, plain)
 			coded = table.AppendZstd(coded[:0], runs)
-			send('z', coded, plain)
+			decoders.Send('z', coded, plain)
 			sent++
 			if body, dictionary, want, ok := randomDelta(r, &d, coded[:0], 16); ok {
-				send('D', dictionary, nil)
-				send('d', body, want)
+				decoders.Send('D', dictionary, nil)
+				decoders.Send('d', body, want)
 				deltas++
 			}
 		}
 	}
-	if err := in.Flush(); err != nil {
-		t.Fatal(err)
-	}
-	if err := pipe.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Wait(); cmd.ProcessState.ExitCode() == 3 {
-		t.Skip("libzstd is not installed (Debian package libzstd1)")
-	} else if err != nil {
-		t.Fatalf("%v: %s", err, faults.String())
-	}
-	if got, want := said.String(), fmt.Sprintln(bodies, bodies, deltas); got != want {
+	if got, want := decoders.End(), fmt.Sprintln(bodies, bodies, deltas); got != want {
 		t.Errorf("decoded %s, want %s", got, want)
 	}
 }
