@@ -3,11 +3,12 @@
     beside.py HDQS[,HDQS...] STORE [ROUNDS] [SECONDS]
 
 HDQS is the program; several are compared, each with a server of its own. A client asks a list for ten
-records again and again over one connection, each time with other filters. In every second part four
-exports of all conflict events as Arrow and four as CSV are read by processes of a low priority, which
-stand for programs on other machines. Prints the medians of the rounds, and the median of the ratios of
-neighbouring parts.
-The bytes of exports are counted when they end, so a part has to be longer than one of them takes.
+records again and again over one connection, each time with other filters. Each round has three parts:
+alone; beside four exports of all conflict events as Arrow and four as CSV, read as fast as loopback
+takes them; beside the same at a rate that fills an interface of 1 Gbit/s. The readers stand for
+programs on other machines, so they run only when a core has nothing else to do. Prints the medians of
+the rounds, and the medians of the ratios within a round.
+The bytes of exports are counted when they end, so a part at full speed has to be longer than one takes.
 """
 
 import http.client
@@ -21,6 +22,9 @@ import urllib.request
 PORT = 18486
 LIST = "/api/v2/coordination-context/conflict-events"
 IDENTIFIER = "app_identifier=ZXhwb3J0OmJlbmNoQGV4YW1wbGUub3Jn"
+FORMATS = ["arrow", "csv"] * 4
+# For each reader, in bytes a second; 0 is no limit.
+LIMITS = [0, 125_000_000 // len(FORMATS)]
 
 
 def short_queries(port, seconds):
@@ -48,16 +52,17 @@ def sent(port):
     return sum(float(line.split()[1]) for line in lines if line.startswith("hdqs_http_response_bytes_total{"))
 
 
-def beside_exports(port, seconds):
+def beside_exports(port, seconds, limit):
     url = f"http://127.0.0.1:{port}{LIST}/export?{IDENTIFIER}&output_format="
     readers = [subprocess.Popen(
-        ["nice", "-n", "19", "sh", "-c", f"while :; do curl -s -o /dev/null '{url}{form}'; done"],
-        start_new_session=True) for form in ["arrow", "csv"] * 4]
+        ["chrt", "--idle", "0", "sh", "-c", f"while :; do curl -s --limit-rate {limit} -o /dev/null '{url}{form}'; done"],
+        start_new_session=True) for form in FORMATS]
     try:
         time.sleep(1)
         before, began = sent(port), time.perf_counter()
         p50, p99 = short_queries(port, seconds)
-        return p50, p99, (sent(port) - before) / (time.perf_counter() - began) / 1e6
+        rate = (sent(port) - before) / (time.perf_counter() - began)
+        return p50, p99, limit * len(FORMATS) / 1e6 if limit else rate / 1e6
     finally:
         for reader in readers:
             os.killpg(reader.pid, 9)
@@ -87,15 +92,13 @@ def main():
         parts = {port: [] for port in servers}
         for turn in range(rounds):
             for port in sorted(servers, reverse=turn % 2 == 1):
-                parts[port].append((short_queries(port, seconds), beside_exports(port, seconds)))
-        print("| program | alone: p50, ms | p99, ms | beside 8 exports: p50, ms | p99, ms | ratio of the p99 | exports, MB a second |")
-        print("|---|--:|--:|--:|--:|--:|--:|")
+                parts[port].append([(*short_queries(port, seconds), 0), *(beside_exports(port, seconds, limit) for limit in LIMITS)])
+        print("| program | exports, MB a second | p50, ms | p99, ms | ratio of the p99 |\n|---|--:|--:|--:|--:|")
         for port, program in zip(servers, programs):
-            alone, beside = zip(*parts[port])
-            figures = [statistics.median(part[i] for part in part_of) for part_of in (alone, beside) for i in (0, 1)]
-            ratio = statistics.median(b[1] / a[1] for a, b in parts[port])
-            print(f"| {program} | " + " | ".join(f"{figure:.2f}" for figure in figures) + f" | {ratio:.1f} | "
-                  f"{statistics.median(part[2] for part in beside):.0f} |")
+            for i in range(1 + len(LIMITS)):
+                p50, p99, rate = (statistics.median(r[i][figure] for r in parts[port]) for figure in range(3))
+                ratio = statistics.median(r[i][1] / r[0][1] for r in parts[port])
+                print(f"| {program} | {rate:.0f} | {p50:.2f} | {p99:.2f} | {ratio:.1f} |")
     finally:
         for server in servers.values():
             server.terminate()
