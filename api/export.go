@@ -12,6 +12,7 @@ import (
 	"hdqs/api/wire"
 	"hdqs/columnar"
 	"hdqs/index"
+	"hdqs/internal/background"
 )
 
 // The defaults of Options.Exports, ExportRows and ExportTimeout.
@@ -211,7 +212,7 @@ func arrowBody(a *reply, st *exportStream, found exported) (exportBody, error) {
 	if found.rows <= inlineRows && a.list.rows <= inlineTable {
 		err = read()
 	} else {
-		err = st.inTurn(read)
+		background.Run(func() { err = st.inTurn(read) })
 	}
 	if err != nil {
 		return exportBody{}, err

@@ -50,28 +50,22 @@ func (m *exportMaker) stop() {
 }
 
 func (m *exportMaker) run() {
-	debug.SetPanicOnFault(true)
 	defer close(m.made)
-	m.st.server.exports.begin()
-	defer m.st.server.exports.end()
-	m.err = m.writeBody()
+	m.err = m.st.inTurn(m.writeBody)
 }
 
-// inTurn runs work that precedes the body, in a slot and with the low priority of exports.
+// inTurn runs work of an export when it is its turn, in a goroutine that package background
+// started. A panic of the work is its error.
 func (st *exportStream) inTurn(work func() error) (err error) {
-	background.Run(func() {
-		debug.SetPanicOnFault(true)
-		defer st.server.recoverBody(st.list, &err)
-		st.server.exports.begin()
-		defer st.server.exports.end()
-		err = work()
-	})
-	return err
+	debug.SetPanicOnFault(true)
+	defer st.server.recoverBody(st.list, &err)
+	st.server.exports.begin()
+	defer st.server.exports.end()
+	return work()
 }
 
 func (m *exportMaker) writeBody() (err error) {
 	st := m.st
-	defer st.server.recoverBody(st.list, &err)
 	if st.coding == encode.Identity {
 		err = st.write(m)
 	} else {
