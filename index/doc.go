@@ -82,7 +82,7 @@
 // A filter on numbers without postings is tested from the last row of each stretch on until a row
 // passes, while that takes few tests (lastThatPass). On the table of 12 M rows with 90 k stretches,
 // with nothing cached: 7.5 ms for 90 % of the numbers in a fifth of the rows (26 before), 9.4 for
-// half of all numbers, 9.2 for one in two thousand, where all rows are read.
+// half of all numbers, 6.9 for one in two thousand, where all rows are read.
 //
 // The stretches take 22 to 104 ms to find once (2 and 12 million rows of BenchmarkNewest, 0.5 s
 // where nearly all are scattered), and 0.02 to 0.8 bytes a row on tables of more than 10,000.

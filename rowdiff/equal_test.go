@@ -77,8 +77,8 @@ func inBoth(columns []string, states [sides][]testRow) (n int) {
 	return n
 }
 
-// equalRowsOf returns what Equal finds among all rows. It also checks that Equal stops halfway if
-// it is told to.
+// equalRowsOf returns what Equal finds among all rows. It also checks that Equal stops halfway when
+// its caller stops the iteration.
 func equalRowsOf(t *testing.T, tables *Tables) (got []EqualRows) {
 	t.Helper()
 	var all [sides]*index.Passing
