@@ -181,6 +181,7 @@ func (e *experiment) beside() error {
 			Server: e.asConfigured(), Small: small, Large: e.find(large.name), Encoding: large.encoding, Rate: 1000,
 			Readers: 10, Rounds: max(e.rounds-2, 1), Part: 13 * e.burst,
 		}
+		b.Read = func(duration time.Duration) (float64, error) { return readApart(b, duration) }
 		if b.Small.Name == "" || b.Large.Name == "" {
 			progress("no small answers beside %s: not among the queries", large.name)
 			continue

@@ -11,6 +11,7 @@ import (
 const usage = `usage: bench COMMAND [flags]
 
   load      sends a mix of queries to one server, as fast as it answers or at a rate
+  read      sends one query to one server, and prints how many answers there were per second
   pair      sends the same queries to several servers in turn and compares them
   run       starts a server and a control, measures both, writes a report with plots
   overload  starts a server, overloads it, and measures it beside thousands of idle connections
@@ -23,8 +24,9 @@ bench COMMAND -h lists the flags.
 `
 
 var commands = map[string]func(*flag.FlagSet, []string) error{
-	"load": loadOne, "pair": comparePairs, "peers": comparePeers, "incumbent": compareIncumbent, "run": runAll,
-	"overload": overload, "fixed": sendFixed, "checksum": checksum,
+	"load": loadOne, "read": readOne,
+	"pair": comparePairs, "peers": comparePeers, "incumbent": compareIncumbent,
+	"run": runAll, "overload": overload, "fixed": sendFixed, "checksum": checksum,
 }
 
 func main() {

@@ -262,6 +262,15 @@ func TestBeside(t *testing.T) {
 		Large:    Query{Name: "large", Target: "/l", Status: 200},
 		Encoding: Gzip, Rate: 200, Readers: 2, Rounds: 2, Part: 100 * time.Millisecond,
 	}
+	b.Read = func(duration time.Duration) (float64, error) {
+		o, err := s.Run(Drive{
+			Queries: []Query{b.Large}, Encoding: b.Encoding, Connections: b.Readers, Duration: duration,
+		})
+		if err != nil {
+			return 0, err
+		}
+		return o.PerSecond(), nil
+	}
 	r, err := b.Run()
 	if err != nil {
 		t.Fatal(err)
