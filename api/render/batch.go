@@ -26,10 +26,11 @@ type rowBatch struct {
 	low     [batch]uint32
 	ints    [batch]int64
 	decs    [batch]snapshot.Dec
+	numbers [batch]uint64
 	lengths [batch]uint32
-	lanes   []lane // one for each piece
-	joined  []lane // lanes, with neighbours that are the same in all rows joined to one
-	text    []byte // of the joined lanes
+	lanes   []lane       // one for each piece
+	joined  []joinedLane // lanes, with neighbours that are the same in all rows joined to one
+	text    []byte       // of the joined lanes
 
 	touched uint64 // sum of what touch read, which keeps it from being optimized away
 }
@@ -40,6 +41,12 @@ type lane struct {
 	same  []byte   // the text of every row, if all are the same
 	texts [][]byte // otherwise, the text of each row, with overshoot readable bytes after it
 	cells cells    // of a piece that is a value
+}
+
+// joinedLane is what is copied of one lane or of several.
+type joinedLane struct {
+	texts *[batch][]byte // of the rows; nil if all are the same
+	same  []byte
 }
 
 // cells are memory for the values of a piece: for each row cellSize bytes, at the end of which the
@@ -152,6 +159,10 @@ func (f *Form) lookUp(b *rowBatch) int {
 			size += p.fragments.lookUpPart(l, b.unpack(l.codes, p.factors), p.part)
 		case p.fragments != nil:
 			size += p.fragments.lookUp(l, b.unpack(l.codes, p.factors))
+		case p.numbers != nil && p.column.Kind == snapshot.Int:
+			size += b.writePackedInts(p, l, f.null)
+		case p.numbers != nil:
+			size += b.writePackedDecs(p, l, f.null)
 		case p.point:
 			size += b.writeOther(p, l, f.null)
 		case p.column.Kind == snapshot.Int:
@@ -195,7 +206,11 @@ func (b *rowBatch) join() {
 	for i := 0; i < len(b.lanes); i++ {
 		l := &b.lanes[i]
 		if l.same == nil || i+1 == len(b.lanes) || b.lanes[i+1].same == nil {
-			b.joined = append(b.joined, lane{same: l.same, texts: l.texts})
+			var texts *[batch][]byte
+			if l.same == nil {
+				texts = (*[batch][]byte)(l.texts)
+			}
+			b.joined = append(b.joined, joinedLane{texts, l.same})
 			continue
 		}
 		from := len(b.text)
@@ -204,7 +219,7 @@ func (b *rowBatch) join() {
 		}
 		i--
 		b.text = slices.Grow(b.text, overshoot)
-		b.joined = append(b.joined, lane{same: b.text[from:]})
+		b.joined = append(b.joined, joinedLane{same: b.text[from:]})
 	}
 }
 
@@ -255,28 +270,26 @@ func (b *rowBatch) writeDecs(p *piece, l *lane, null []byte) int {
 	size, stride := 0, l.cells.stride
 	decs := b.unpackDecs(p)
 	for k := range decs {
-		d := &decs[k]
-		cell := l.cells.bytes[k*stride:]
-		digits := (*[cellSize]byte)(cell)
-		var start int
-		switch d.Scale {
-		case snapshot.DecNull:
-			start = putText(digits, null)
-		case snapshot.DecText:
-			exact := p.exact.at(uint32(d.Mantissa))
-			if len(exact) > cellSize {
-				l.texts[k] = longText(exact, p.after)
-				size += len(l.texts[k])
-				continue
-			}
-			start = putText(digits, exact)
-		default:
-			start = putDec(digits, d.Mantissa, d.Scale)
-		}
-		l.texts[k] = cell[start:stride]
-		size += stride - start
+		l.texts[k] = p.decText(l.cells.bytes[k*stride:][:stride], decs[k], null)
+		size += len(l.texts[k])
 	}
 	return size
+}
+
+// decText writes a decimal into a cell and returns its text.
+func (p *piece) decText(cell []byte, d snapshot.Dec, null []byte) []byte {
+	digits := (*[cellSize]byte)(cell)
+	switch d.Scale {
+	case snapshot.DecNull:
+		return cell[putText(digits, null):]
+	case snapshot.DecText:
+		exact := p.exact.at(uint32(d.Mantissa))
+		if len(exact) > cellSize {
+			return longText(exact, p.after)
+		}
+		return cell[putText(digits, exact):]
+	}
+	return cell[putDec(digits, d.Mantissa, d.Scale):]
 }
 
 // writeOther writes values that are neither numbers nor fragments: those of columns with very many

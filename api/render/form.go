@@ -126,31 +126,9 @@ func (f *Form) appendBatch(dst []byte, b *rowBatch) []byte {
 		dst = slices.Grow(dst, size+overshoot)
 	}
 	b.join()
-	at := len(dst)
-	room := dst[:cap(dst)]
-	for k := range b.n {
-		for i := range b.joined {
-			l := &b.joined[i]
-			text := l.same
-			if text == nil {
-				text = l.texts[k]
-			}
-			// Moves of a fixed size need no call. What they write after the text is overwritten by
-			// the next.
-			to := room[at:]
-			switch {
-			case len(text) <= 32:
-				move32(to, text)
-			case len(text) <= overshoot:
-				move64(to, text)
-			default:
-				copy(to, text)
-			}
-			at += len(text)
-		}
-	}
+	dst = appendTexts(dst, b.joined, b.n, size)
 	b.clear()
-	return dst[:at]
+	return dst
 }
 
 // AppendCoded appends the body of the rows of ranges in a content coding.

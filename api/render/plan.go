@@ -16,11 +16,12 @@ type piece struct {
 
 	first, fields int // the first field of the record that the piece writes, and how many
 
-	column *snapshot.Column
-	after  []byte
-	exact  *fragments                        // texts of the column's decimals that do not fit a Dec
-	value  func(dst []byte, i uint32) []byte // appends the non-null value at a position
-	point  bool                              // value appends points, and nulls
+	column  *snapshot.Column
+	numbers *packedNumbers // of the column; nil if it has a dictionary
+	after   []byte
+	exact   *fragments                        // texts of the column's decimals that do not fit a Dec
+	value   func(dst []byte, i uint32) []byte // appends the non-null value at a position
+	point   bool                              // value appends points, and nulls
 }
 
 // factor is one of the columns that form a code in mixed radix, the last one the least significant.
@@ -199,5 +200,9 @@ func constantPiece(text []byte) piece {
 // valuePiece returns a piece for the values of a field.
 func valuePiece(f boundField, after []byte, d dialect) piece {
 	w := newFieldWriter(f, nil, d)
-	return piece{column: f.column, after: after, exact: w.exact, value: w.at, point: f.lon != nil}
+	p := piece{column: f.column, after: after, exact: w.exact, value: w.at, point: f.lon != nil}
+	if !p.point {
+		p.numbers = newPackedNumbers(f.column)
+	}
+	return p
 }
