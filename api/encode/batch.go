@@ -35,19 +35,31 @@ type item struct {
 
 // encodeVaried encodes the rows of a batch from the second one up to rows.
 func (d *matcher) encodeVaried(rows int) {
-	after := d.vary(rows)
-	same := d.list(rows, after)
-	d.fetched += d.lookUp()
-	d.encodeItems()
-	d.extend(same)
+	d.encodeRows(1, rows, d.vary(rows))
 	if d.leaveOut {
 		d.putBefore(len(d.lanes), rows-1, shortMatch)
 	}
+	d.keepRow(rows - 1)
+}
+
+// encodeRows encodes the rows from from to to-1 of a batch, given the result of vary.
+func (d *matcher) encodeRows(from, to, after int) {
+	if from >= to {
+		return
+	}
+	same := d.list(from, to, after)
+	d.fetched += d.lookUp()
+	d.encodeItems()
+	d.extend(same)
+}
+
+// keepRow makes row k of a batch the previous row of what follows.
+func (d *matcher) keepRow(k int) {
 	for i := range d.varying {
 		v := &d.varying[i]
 		slot := &d.slots[v.slot]
-		if slot.text = v.Texts[rows-1]; v.Fragments != nil {
-			slot.fragment = v.First + v.Fragments[rows-1]
+		if slot.text = v.Texts[k]; v.Fragments != nil {
+			slot.fragment = v.First + v.Fragments[k]
 		}
 	}
 }
@@ -279,14 +291,15 @@ func (v *varying) compare(rows int) {
 	}
 }
 
-// list collects the pieces that differ from the previous row's and returns the number of unchanged
-// bytes after the last one. Which pieces change is unpredictable, so the inner loop has no branch.
-func (d *matcher) list(rows, after int) int {
-	if need := rows*len(d.varying) + 1; cap(d.items) < need {
+// list collects the pieces of the rows from from to to-1 that differ from the previous row's and
+// returns the number of unchanged bytes after the last one. Which pieces change is unpredictable,
+// so the inner loop has no branch.
+func (d *matcher) list(from, to, after int) int {
+	if need := (to-from)*len(d.varying) + 1; cap(d.items) < need {
 		d.items = make([]item, 0, need)
 	}
 	items, n, same := d.items[:cap(d.items)], 0, 0
-	for k := 1; k < rows; k++ {
+	for k := from; k < to; k++ {
 		for i := range d.varying {
 			v := &d.varying[i]
 			same += v.before

@@ -39,3 +39,28 @@ func (w *bitWriter) align() {
 		w.write(0, 8-w.nbits)
 	}
 }
+
+// position returns the number of bits written.
+func (w *bitWriter) position() int { return len(w.out)*8 + int(w.nbits) }
+
+// afterBits is the number of readable bytes after bits that are copied.
+const afterBits = 16
+
+// copy appends the bits from position from to position to of data.
+func (w *bitWriter) copy(data []byte, from, to uint) {
+	w.reserve(to - from)
+	out, at, acc, nbits := w.out[:cap(w.out)], len(w.out), w.acc, w.nbits&7
+	for shift := from & 7; from+64 <= to; from += 64 {
+		b := data[from>>3 : from>>3+9]
+		word := binary.LittleEndian.Uint64(b)>>shift | uint64(b[8])<<1<<(63-shift)
+		binary.LittleEndian.PutUint64(out[at:], acc|word<<nbits)
+		acc = word >> 1 >> (63 - nbits)
+		at += 8
+	}
+	w.out, w.acc = out[:at], acc
+	for from < to {
+		n := min(to-from, maxBits)
+		w.write(binary.LittleEndian.Uint64(data[from>>3:])>>(from&7)&(1<<n-1), n)
+		from += n
+	}
+}

@@ -121,6 +121,7 @@ type storedBlock struct {
 	plain uint32      // length of the rows' text
 	crc   uint32      // of the text; gzip only
 	shift uint32      // factor of the CRC before it; gzip only
+	marks []rowMark   // of the rows, and of their end; row blocks only
 	used  atomic.Bool // since the last sweep
 }
 
@@ -134,7 +135,9 @@ func newGzipBlock(data, text []byte) *storedBlock {
 	return b
 }
 
-func (b *storedBlock) size() int64 { return int64(cap(b.data)) + blockOverhead }
+func (b *storedBlock) size() int64 {
+	return int64(cap(b.data)+rowMarkBytes*cap(b.marks)) + blockOverhead
+}
 
 // sizedBlocks are the stored blocks of one size of one table in one coding.
 type sizedBlocks struct {
@@ -202,6 +205,10 @@ func (s *sizedBlocks) make(n uint32) *storedBlock {
 	}
 	return b
 }
+
+// nearlyFull reports whether a sweep may soon follow. Row blocks are made before it only: they save
+// less than what making them again and again would cost.
+func (c *BlockCache) nearlyFull() bool { return c.used.Load() > c.limit.Load()/4*3 }
 
 // sweep drops blocks until a quarter of the limit is free: first those that were not used since the
 // last sweep, then any.

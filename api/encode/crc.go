@@ -61,3 +61,17 @@ func crcShift(n int) uint32 {
 	}
 	return p
 }
+
+// crcShifts are x^(8·n) and x^(8·256·n).
+var crcShifts = func() (t [2][256]uint32) {
+	for i, step := range []uint32{crcShift(1), crcShift(256)} {
+		t[i][0] = 1 << 31
+		for n := 1; n < len(t[i]); n++ {
+			t[i][n] = crcMultiply(t[i][n-1], step)
+		}
+	}
+	return t
+}()
+
+// crcShort is crcShift of a number below 64 K, by one product.
+func crcShort(n uint32) uint32 { return crcMultiply(crcShifts[1][n>>8&0xff], crcShifts[0][n&0xff]) }

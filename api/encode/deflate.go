@@ -26,6 +26,8 @@ type deflater struct {
 	counted bool      // a batch of the body was counted
 	first   *firstCode
 	huffman huffman
+
+	copier copier
 }
 
 // blockCode is a code and its description in the header of a block.
@@ -61,13 +63,8 @@ func newFirstCode(rows Rows) *firstCode {
 		seen.add(&d.block.gathered)
 		d.block.forget()
 	}
-	n := uint32(rows.Len())
-	var runs []Run
-	for at := uint32(0); at < n; at += max(n/codeRuns, codeRun+1) {
-		runs = append(runs, Run{at, min(at+codeRun, n)})
-	}
 	d.begin(nil)
-	d.rows(runs, 0)
+	d.rows(sampleOf(rows, codeRuns), 0)
 	d.finish()
 	d.next()
 	first.blockCode.build(&d.huffman, &seen)
@@ -75,6 +72,15 @@ func newFirstCode(rows Rows) *firstCode {
 	d.next, d.block.bits.out = d.nextBatch, nil
 	first.sampler.Store(d)
 	return first
+}
+
+// sampleOf returns some runs of codeRun rows, spread over the table.
+func sampleOf(rows Rows, count uint32) (runs []Run) {
+	n := uint32(rows.Len())
+	for at := uint32(0); at < n; at += max(n/count, codeRun+1) {
+		runs = append(runs, Run{at, min(at+codeRun, n)})
+	}
+	return runs
 }
 
 // newWriter returns a deflater for bodies that start with the code.
@@ -128,11 +134,7 @@ func (d *deflater) end() []byte {
 
 // rows encodes the rows of runs without their last cut bytes.
 func (d *deflater) rows(runs []Run, cut int) {
-	n := 0
-	for _, r := range runs {
-		n += int(r.To - r.From)
-	}
-	d.many = n > BatchRows
+	d.many = rowsIn(runs) > BatchRows
 	d.matcher.rows(runs, cut)
 }
 
@@ -141,10 +143,8 @@ func (d *deflater) rows(runs []Run, cut int) {
 // code.
 func (d *deflater) nextBatch() {
 	b := &d.block
-	if !b.direct && (d.many || d.batches > 0) {
-		d.beginBlock()
-		b.writeGathered()
-		b.direct, d.literalCode = true, b.code
+	if d.many || d.batches > 0 {
+		d.writeDirectly()
 	}
 	if b.seen != nil {
 		b.seen = nil
@@ -155,6 +155,17 @@ func (d *deflater) nextBatch() {
 		b.seen = &d.latest
 	}
 	d.batches++
+}
+
+// writeDirectly starts a block for what is gathered and what follows.
+func (d *deflater) writeDirectly() {
+	b := &d.block
+	if b.direct {
+		return
+	}
+	d.beginBlock()
+	b.writeGathered()
+	b.direct, d.literalCode = true, b.code
 }
 
 // sample starts a new block if another code is much better for what was counted.

@@ -26,6 +26,9 @@ func TestForeignDecoders(t *testing.T) {
 		n := r.IntN(1 + r.IntN(1000))
 		rows := newFakeRows(r, n, r.IntN(20) == 0)
 		table := NewTable(rows, Options{Tier: Tier(r.IntN(2))}) // stored or pieces
+		if r.IntN(2) == 0 {
+			alwaysCopy(table)
+		}
 		for range min(100, bodies-sent) {
 			runs := randomRuns(r, n)
 			plain = appendBody(plain[:0], rows, runs)

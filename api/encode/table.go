@@ -41,6 +41,8 @@ type Table struct {
 	trial      sync.Once
 	piecesGood bool // result of the trial
 
+	copied rowTable // gzip only
+
 	firstCode func() *firstCode
 }
 
@@ -78,6 +80,7 @@ func NewTable(rows Rows, o Options) *Table {
 	t.firstCode = sync.OnceValue(func() *firstCode { return newFirstCode(rows) })
 	t.gzip.blocks = newStoredBlocks(cache, rows, deflateBlock)
 	t.gzip.writers.New = func() any { return t.firstCode().newWriter(rows) }
+	t.copied.blocks = sizedBlocks{cache: cache, rows: rows, encode: t.rowBlock, size: rowBlockRows}
 	t.zstd.blocks = newStoredBlocks(cache, rows, t.zstdBlock)
 	t.zstd.writers.New = func() any { return newZstdWriter(rows) }
 	return t
@@ -126,7 +129,11 @@ func (t *Table) pieces(dst []byte, runs []Run, c *coder, blocks *storedBlocks, p
 	if blocks != nil {
 		runs = t.stored(w, blocks, runs)
 	}
-	w.rows(runs, t.rows.Cut())
+	if d, ok := w.(*deflater); ok && blocks != nil && t.copiesRows(runs) {
+		d.rowsCopied(runs, t.rows.Cut(), &t.copied.blocks, budgetOf(runs))
+	} else {
+		w.rows(runs, t.rows.Cut())
+	}
 	w.plain(t.rows.Tail())
 	dst = w.end()
 	w.pauses(nil)

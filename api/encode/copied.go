@@ -1,0 +1,202 @@
+package encode
+
+// copied are rows of a batch that are copied from a row block, not encoded.
+type copied struct {
+	block    *storedBlock
+	from, to uint32 // rows of the block
+	after    int    // row of the batch that they follow
+}
+
+const (
+	// leastCopied is the least number of rows that are copied: one row has to be looked up as the
+	// previous row of the next one.
+	leastCopied = 3
+
+	// A request makes at most this many row blocks, and one more for each budgetRows rows. That
+	// takes about as long as encoding the rows does.
+	rowBudget, budgetRows = 8, 256
+)
+
+// copier encodes rows, and copies those that it finds in row blocks.
+type copier struct {
+	blocks *sizedBlocks
+	budget int      // of row blocks to make
+	n      int      // rows of the batch
+	parts  int      // and their runs
+	copies []copied // of the batch
+}
+
+// rowsCopied is rows with row blocks.
+func (d *deflater) rowsCopied(runs []Run, cut int, blocks *sizedBlocks, budget int) {
+	c := &d.copier
+	c.blocks, c.budget = blocks, budget
+	if blocks.cache.nearlyFull() {
+		c.budget = 0
+	}
+	blocks.open()
+	d.code, d.generation = &d.first.blockCode, firstGeneration
+	for i, run := range runs {
+		end := run.To
+		if i == len(runs)-1 {
+			end-- // the last row is cut
+		}
+		for at, retry := run.From, run.From; at < run.To; at++ {
+			if c.n > BatchRows-2 { // a row, and the last one of those that are copied after it
+				d.encodeCopied(0)
+			}
+			d.add(at)
+			if at+1 < retry {
+				continue
+			}
+			var to uint32
+			if to, retry = c.find(at+1, end); to > at+1 {
+				at = to - 1
+				d.add(at)
+			}
+		}
+	}
+	d.encodeCopied(cut)
+	c.blocks = nil
+}
+
+// add adds a row to the batch.
+func (d *deflater) add(row uint32) {
+	c := &d.copier
+	if c.parts > 0 && d.part[c.parts-1].To == row {
+		d.part[c.parts-1].To++
+	} else {
+		d.part[c.parts] = Run{row, row + 1}
+		c.parts++
+	}
+	c.n++
+}
+
+// find adds the rows from from on that can be copied, up to end at most, and returns the first row
+// that cannot. If there are too few, none are added; retry is the next row at which to try again.
+func (c *copier) find(from, end uint32) (to, retry uint32) {
+	to, retry = from, from+1
+	first, count := len(c.copies), uint32(c.blocks.rows.Len())/rowBlockRows
+	for to < end {
+		number, i := to/rowBlockRows, to%rowBlockRows
+		start := to - i
+		if end < start+i+leastCopied && to == from || number >= count {
+			retry = end
+			break
+		}
+		b := c.blocks.at(number, &c.budget)
+		if b == nil || len(b.marks) == 0 {
+			retry = start + rowBlockRows
+			break
+		}
+		if !b.marks[i].startsAt() {
+			retry = to + 1
+			break
+		}
+		last := min(rowBlockRows, end-start)
+		for last > i && !b.marks[last-1].endsAt() {
+			last--
+		}
+		if last == i {
+			retry = to + 1
+			break
+		}
+		c.copies = append(c.copies, copied{b, i, last, c.n - 1})
+		if to = start + last; last < rowBlockRows {
+			break
+		}
+	}
+	if to < from+leastCopied {
+		clear(c.copies[first:])
+		c.copies = c.copies[:first]
+		return from, max(retry, to)
+	}
+	return to, to
+}
+
+// encodeCopied encodes the rows of the batch, the last one without its last cut bytes, and copies
+// those between them.
+func (d *deflater) encodeCopied(cut int) {
+	c := &d.copier
+	d.writeDirectly()
+	if d.pause != nil {
+		d.pause()
+	}
+	d.drop()
+	d.render(d.part[:c.parts])
+	d.text = d.text[:len(d.text)-cut]
+	from, n, rows, first := d.at, c.n, c.n, 0
+	if cut > 0 {
+		rows--
+	}
+	if n == 1 {
+		first = cut
+	}
+	d.row(0, first)
+	after := 0
+	if n > 1 {
+		after = d.vary(n)
+	}
+	done := 1
+	for i := range c.copies {
+		x := &c.copies[i]
+		if x.after+1 >= done {
+			d.encodeRows(done, x.after+1, after)
+			d.accountFrom(from)
+			done = x.after + 2
+		}
+		d.copyRows(x)
+		if i+1 == len(c.copies) || c.copies[i+1].after != x.after {
+			d.skipRow(x)
+			from = d.at
+		}
+	}
+	d.encodeRows(done, rows, after)
+	if n > 1 {
+		d.keepRow(rows - 1)
+	}
+	if rows < n && n > 1 {
+		d.row(n-1, cut)
+	}
+	d.accountFrom(from)
+	d.keepPlain()
+	d.run()
+	clear(c.copies) // the deflater must not keep blocks that were dropped
+	c.n, c.parts, c.copies = 0, 0, c.copies[:0]
+}
+
+// accountFrom adds the encoded text from position at on to the size and the checksum.
+func (d *deflater) accountFrom(at int) {
+	text := d.text[at:d.at]
+	d.check(text)
+	d.size += uint32(len(text))
+}
+
+// copyRows copies rows, the first of which follows the last row that was encoded or copied.
+func (d *deflater) copyRows(x *copied) {
+	if d.distance != d.back {
+		d.settle()
+	}
+	if len(d.ops) > 0 {
+		d.run()
+	}
+	marks := x.block.marks
+	first, last, end := &marks[x.from], &marks[x.to-1], &marks[x.to]
+	w, length := &d.block.bits, d.length+int(first.head)
+	w.reserve(uint(length/maxMatch+2) * 64)
+	d.block.code.writeMatch(w, length, d.back)
+	w.copy(x.block.data, uint(first.start), uint(last.end))
+	text := uint32(end.at - first.at)
+	d.crc = crcMultiply(crcShort(text), d.crc^first.crc) ^ end.crc
+	d.size += text
+	d.base += text
+	d.length = int(last.tail)
+	d.back = int(end.at - last.at)
+	d.distance = d.back
+}
+
+// skipRow skips the row of the batch that was copied last.
+func (d *deflater) skipRow(x *copied) {
+	d.at += d.back
+	d.base -= uint32(d.back)
+	d.from = d.at - d.length
+}

@@ -1,0 +1,178 @@
+package encode
+
+import (
+	"sync"
+
+	"github.com/klauspost/crc32"
+)
+
+// Filtered pages consist of short runs of rows: a year of a place, the places of a country. A row
+// block is neighbouring rows in gzip, in the code that all bodies of the table start with, each row
+// encoded with nothing but the row before it. So any run of its rows can be copied into a body, bit
+// by bit, if the row before the run precedes it there.
+//
+// Between two rows is mostly a match: the end of one row and the start of the next equal those of
+// the rows before. It is not copied at both ends of a run, but written again, since the rows before
+// and after the run differ from those of the block.
+const rowBlockRows = 32
+
+// rowMark is a row of a row block.
+type rowMark struct {
+	// start and end are the positions of the row's bits without the matches that reach over its
+	// start and its end. end is noEnd if all of the row is in one match.
+	start, end uint16
+
+	head, tail uint16 // bytes of the row within these two matches
+	at         uint16 // position of the row's text in that of the block
+	crc        uint32 // of the block's text before the row
+}
+
+const (
+	noEnd        = 1<<16 - 1
+	rowMarkBytes = 16
+
+	// maxRowText is the most text of a row block.
+	maxRowText = 1<<16 - 1
+)
+
+// startsAt reports whether a run of rows that is copied can start with the row.
+func (m *rowMark) startsAt() bool { return m.head >= shortMatch }
+
+// endsAt reports whether such a run can end with the row.
+func (m *rowMark) endsAt() bool { return m.end != noEnd }
+
+// rowBlock returns a row block of the rows from from to to-1; one without marks if they are too
+// long.
+func (d *deflater) rowBlock(from, to uint32) *storedBlock {
+	d.begin(nil)
+	defer d.abandon()
+	w := &d.block.bits
+	w.out = w.out[:0]
+	d.literalCode, d.block.code = &d.code.table, &d.code.table
+	if from > 0 {
+		d.prime(from - 1)
+	}
+	d.drop()
+	text := d.at
+	d.part[0] = Run{from, to}
+	d.text = d.batch.Append(d.text, d.lanes, d.part[:1])
+	if len(d.text)-text > maxRowText {
+		return &storedBlock{}
+	}
+	marks, crc := make([]rowMark, 0, to-from+1), uint32(0)
+	for k := range int(to - from) {
+		m, at := rowMark{end: noEnd, at: uint16(d.at - text), crc: crc}, d.at
+		d.forgetOccurrences()
+		if !d.markRow(&m, k) {
+			return &storedBlock{}
+		}
+		crc = crc32.Update(crc, crc32.IEEETable, d.text[at:d.at])
+		marks = append(marks, m)
+	}
+	marks = append(marks, rowMark{at: uint16(d.at - text), crc: crc})
+	w.reserve(64)
+	w.write(0, 8)
+	data := append(make([]byte, 0, len(w.out)+afterBits), w.out...)
+	return &storedBlock{data: append(data, make([]byte, afterBits)...), marks: marks}
+}
+
+// forgetOccurrences makes all that precedes the previous row too far away for matches: it differs
+// from body to body.
+func (d *matcher) forgetOccurrences() { d.base += uint32(d.window) + 1 }
+
+// markRow writes row k of a batch and marks it. It returns false if the block has too many bits.
+func (d *deflater) markRow(m *rowMark, k int) bool {
+	pending, back := d.length, d.back
+	d.row(k, 0)
+	if len(d.ops) == 0 {
+		return true
+	}
+	b, text, from := &d.block, d.text[:d.at], d.from
+	first := &d.ops[0]
+	if first.distance == uint32(back) && int(first.length) >= pending {
+		m.head = uint16(int(first.length) - pending)
+	}
+	b.write([]op{{length: first.length, distance: first.distance}}, text, from)
+	start := b.bits.position()
+	from += int(first.length)
+	first.length = 0
+	b.write(d.ops, text, from)
+	end := b.bits.position()
+	d.ops, d.from = d.ops[:0], d.at-d.length
+	if end >= noEnd {
+		return false
+	}
+	m.start = uint16(start)
+	if d.length == 0 || d.distance == d.back {
+		m.end, m.tail = uint16(end), uint16(d.length)
+	}
+	return true
+}
+
+// abandon forgets a body that is not complete.
+func (d *deflater) abandon() {
+	d.ops, d.length = d.ops[:0], 0
+	d.block.bits.out, d.literalCode = nil, nil
+}
+
+// rowTable is the row blocks of one table.
+type rowTable struct {
+	blocks sizedBlocks
+	trial  sync.Once
+	good   bool // result of the trial
+}
+
+// rowBlock returns a row block.
+func (t *Table) rowBlock(_ Rows, from, to uint32) *storedBlock {
+	d := t.gzip.writers.Get().(*deflater)
+	b := d.rowBlock(from, to)
+	t.gzip.writers.Put(d)
+	return b
+}
+
+// copiesRows reports whether runs are long enough for row blocks, and bodies do not become much
+// larger with them.
+func (t *Table) copiesRows(runs []Run) bool {
+	longest := uint32(0)
+	for _, r := range runs {
+		longest = max(longest, r.To-r.From)
+	}
+	return longest > leastCopied && rowsIn(runs) > BatchRows && t.tryRows()
+}
+
+// budgetOf returns how many row blocks a body of runs may make.
+func budgetOf(runs []Run) int { return rowBudget + rowsIn(runs)/budgetRows }
+
+// rowsIn returns the number of rows of runs.
+func rowsIn(runs []Run) (n int) {
+	for _, r := range runs {
+		n += int(r.To - r.From)
+	}
+	return n
+}
+
+// trialRuns is the number of runs of the sample of a trial.
+const trialRuns = 24
+
+// tryRows reports whether bodies with rows from row blocks are about as small as those compressed
+// whole, by a sample it takes once. They are not where many texts are repeated that differ from
+// those of the row before.
+func (t *Table) tryRows() bool {
+	t.copied.trial.Do(func() {
+		runs := sampleOf(t.rows, trialRuns)
+		buffer := bodyBuffers.Get().(*[]byte)
+		d := t.gzip.writers.Get().(*deflater)
+		d.begin((*buffer)[:0])
+		d.plain(t.rows.Head())
+		d.rowsCopied(runs, t.rows.Cut(), &t.copied.blocks, 2*len(runs))
+		d.plain(t.rows.Tail())
+		body := d.end()
+		copied := len(body)
+		t.gzip.writers.Put(d)
+		body = t.whole(body[:0], runs, AppendGzip)
+		t.copied.good = copied*100 <= len(body)*surePieces
+		*buffer = body
+		bodyBuffers.Put(buffer)
+	})
+	return t.copied.good
+}

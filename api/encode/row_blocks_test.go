@@ -1,0 +1,141 @@
+//go:build !race
+
+package encode
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+)
+
+// alwaysCopy makes a table copy rows from row blocks, whatever a trial would say.
+func alwaysCopy(t *Table) { t.copied.trial.Do(func() { t.copied.good = true }) }
+
+// copiedBody returns a gzip body with rows from row blocks, all of which exist or are made.
+func copiedBody(t *Table, runs []Run) []byte {
+	d := t.gzip.writers.Get().(*deflater)
+	d.begin(nil)
+	d.plain(t.rows.Head())
+	d.rowsCopied(runs, t.rows.Cut(), &t.copied.blocks, 1<<30)
+	d.plain(t.rows.Tail())
+	body := d.end()
+	t.gzip.writers.Put(d)
+	return body
+}
+
+// shortRuns returns ascending runs of rows that do not touch, most of them of a few rows.
+func shortRuns(r *rand.Rand, rows int) []Run {
+	var runs []Run
+	gap, length := 1+r.IntN(40), 1+r.IntN(1+r.IntN(150))
+	for at := r.IntN(gap + 1); at < rows; {
+		to := min(at+1+r.IntN(length), rows)
+		runs = append(runs, Run{uint32(at), uint32(to)})
+		at = to + 1 + r.IntN(gap)
+	}
+	return runs
+}
+
+// TestCopiedAgainstPlain decodes bodies of random rows that are copied from row blocks, and bodies
+// without any, which the same table makes in turn.
+func TestCopiedAgainstPlain(t *testing.T) {
+	t.Parallel()
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 1))
+	tables, bodies := 150, 20
+	if testing.Short() {
+		tables = 25
+	}
+	copies := 0
+	for range tables {
+		n := 1 + r.IntN(2000)
+		rows := newFakeRows(r, n, r.IntN(4) == 0)
+		if r.IntN(3) == 0 { // equal neighbours
+			for i := range rows.slots {
+				s := &rows.slots[i]
+				for row := 1; row < n; row++ {
+					if row%7 > 2 {
+						s.codes[row] = s.codes[row-1]
+					}
+				}
+			}
+		}
+		table := NewTable(rows, Options{})
+		for range bodies {
+			runs := shortRuns(r, n)
+			if len(runs) == 0 {
+				continue
+			}
+			want := body(rows, runs)
+			got := copiedBody(table, runs)
+			if !bytes.Equal(gunzip(t, got), want) {
+				t.Fatalf("rows from row blocks differ: %v", runs)
+			}
+			if again := copiedBody(table, runs); !bytes.Equal(got, again) {
+				t.Fatalf("the same rows take %d and %d bytes", len(got), len(again))
+			}
+			if got := gunzip(t, table.pieces(nil, runs, &table.gzip, nil, nil)); !bytes.Equal(got, want) {
+				t.Fatalf("rows that are encoded differ: %v", runs)
+			}
+		}
+		copies += int(table.copied.blocks.cache.Bytes())
+	}
+	if copies == 0 {
+		t.Error("no row block was made")
+	}
+}
+
+// TestCopyBits copies random bits.
+func TestCopyBits(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	data := make([]byte, 300+afterBits)
+	for i := range data {
+		data[i] = byte(r.Uint32())
+	}
+	bit := func(b []byte, n uint) byte { return b[n>>3] >> (n & 7) & 1 }
+	for range 20_000 {
+		from := uint(r.IntN(8 * 300))
+		to := from + uint(r.IntN(1+8*300-int(from)))
+		before := uint(r.IntN(20))
+		var w bitWriter
+		w.reserve(64)
+		w.write(0x5a5a5a&(1<<before-1), before)
+		w.copy(data, from, to)
+		if got := w.position(); got != int(before+to-from) {
+			t.Fatalf("%d bits, want %d", got, before+to-from)
+		}
+		w.reserve(64)
+		w.write(0, 8)
+		for n := range before {
+			if bit(w.out, n) != byte(uint(0x5a5a5a)>>n&1) {
+				t.Fatalf("bit %d before the copy of %d to %d changed", n, from, to)
+			}
+		}
+		for n := from; n < to; n++ {
+			if bit(w.out, before+n-from) != bit(data, n) {
+				t.Fatalf("bit %d of the copy of %d to %d differs", n-from, from, to)
+			}
+		}
+	}
+}
+
+// FuzzCopied checks that bodies with rows from row blocks decode to the plain body.
+func FuzzCopied(f *testing.F) {
+	f.Add(uint64(1), uint64(2))
+	f.Add(uint64(3), uint64(4))
+	f.Fuzz(func(t *testing.T, seed, which uint64) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		n := 65 + r.IntN(1500)
+		rows := newFakeRows(r, n, r.IntN(3) == 0)
+		table := NewTable(rows, Options{})
+		alwaysCopy(table)
+		runs := shortRuns(rand.New(rand.NewPCG(which, 1)), n)
+		want := body(rows, runs)
+		for range 4 { // more and more rows are copied
+			if got := gunzip(t, table.AppendGzip(nil, append([]Run(nil), runs...))); !bytes.Equal(got, want) {
+				t.Fatalf("gzip of %v differs", runs)
+			}
+		}
+	})
+}
