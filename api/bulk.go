@@ -66,6 +66,10 @@ func (s *Server) addBulk(m *mount) {
 				return
 			}
 		}
+		if faults := contract.FileFaults(ctx.URI().QueryString(), m.names); faults != nil {
+			s.answerError(ctx, faults)
+			return
+		}
 		s.answerBulk(ctx, m)
 	}
 	s.add(m, BulkPath+bulkIndex, route{name: BulkPath, handler: handler})

@@ -409,6 +409,32 @@ func TestBulkIdentifier(t *testing.T) {
 	}
 }
 
+// TestBulkHasNoFilters checks that a filter is an error: ignored, it would give wrong rows to a
+// program that reads no header fields.
+func TestBulkHasNoFilters(t *testing.T) {
+	t.Parallel()
+	s, _ := bulkServer(t, Options{})
+	for _, prefix := range []string{"", "/hapi"} {
+		for _, path := range []string{"index.json", "latest/" + bulkText, sampleID + "/" + bulkText, sampleID} {
+			for query, name := range map[string]string{
+				"location_code=AFG": "location_code", "Limit=5&app_identifier=" + goodIdentifier: "Limit",
+				"location%5Fcode": "location_code", "a=1&=2": "(empty)", goodIdentifier: "(withheld)",
+			} {
+				got := s.Answer("GET", prefix+"/bulk/"+path+"?"+query, nil)
+				if body := string(got.Body); got.Status != 422 || !strings.Contains(body, `["query","`+name+`"]`) ||
+					!strings.Contains(body, "LIST/export") || strings.Contains(body, goodIdentifier) {
+					t.Errorf("%s?%s: %d %s, want 422 that names %s", path, query, got.Status, body, name)
+				}
+			}
+			for _, query := range []string{"", "&", "app_identifier=" + goodIdentifier, "app%5Fidentifier=x"} {
+				if got := s.Answer("GET", prefix+"/bulk/"+path+"?"+query, nil); got.Status >= 400 {
+					t.Errorf("%s?%s: %d %s", path, query, got.Status, got.Body)
+				}
+			}
+		}
+	}
+}
+
 // TestBulkIsCounted checks that downloads are in the metrics and the access log, with the bytes
 // that were sent, and that a file that cannot be read is no answer.
 func TestBulkIsCounted(t *testing.T) {

@@ -24,8 +24,12 @@ const (
 // A caller who sends an identifier in place of a parameter name must not get it back, since caches
 // would distribute it: only what looks like a name is repeated, as it was sent.
 func (r *Request) UnknownNames() []string {
+	return shownNames(r.unknown, r.plan.Endpoint.names)
+}
+
+func shownNames(sent [][]byte, set NameSet) []string {
 	var names []string
-	for _, encoded := range r.unknown {
+	for _, encoded := range sent {
 		name := appendDecoded(nil, encoded)
 		shown := withheldName
 		switch {
@@ -33,7 +37,7 @@ func (r *Request) UnknownNames() []string {
 			shown = emptyName
 		case isName(name):
 			shown = string(name)
-			if r.plan.Endpoint.names == HAPINames {
+			if set == HAPINames {
 				shown = HAPINames.Name(shown)
 			}
 		}
@@ -78,13 +82,38 @@ func isLetterOrDigit(c byte) bool { return isLetter(c) || '0' <= c && c <= '9' }
 func (r *Request) UnknownFaults(preferred bool, hint func(r *Request, name string) string) *Invalid {
 	all := Invalid{Preferred: preferred}
 	for _, name := range r.UnknownNames() {
-		text := "Extra inputs are not permitted"
-		if more := hint(r, name); more != "" {
-			text += ": " + more
-		}
-		all.Issues = append(all.Issues, Issue{Type: "extra_forbidden", Param: name, Text: text, NullInput: true})
+		all.Issues = append(all.Issues, extraForbidden(name, hint(r, name)))
 	}
 	return &all
+}
+
+func extraForbidden(name, hint string) Issue {
+	text := "Extra inputs are not permitted"
+	if hint != "" {
+		text += ": " + hint
+	}
+	return Issue{Type: "extra_forbidden", Param: name, Text: text, NullInput: true}
+}
+
+// FileFaults returns the issues of a request for a file with other parameters than the identifier,
+// nil without any. A file has all records of its table: with a filter that is ignored, a program
+// that reads no header fields would take these for the ones that pass.
+func FileFaults(query []byte, set NameSet) *Invalid {
+	var sent [][]byte
+	eachPair(query, func(name, _ []byte) {
+		if !nameIs(name, IdentifierParam) && len(sent) < maxUnknownKept {
+			sent = append(sent, name)
+		}
+	})
+	if len(sent) == 0 {
+		return nil
+	}
+	all := new(Invalid)
+	for _, name := range shownNames(sent, set) {
+		all.Issues = append(all.Issues, extraForbidden(name,
+			"a file has all records of its table; for some of them ask for LIST/export"))
+	}
+	return all
 }
 
 // ParamNames are the names of the endpoint's parameters, in its names.
