@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"hdqs/api/contract"
 	"hdqs/bulk"
 	"hdqs/bulk/export"
 	"hdqs/bulk/iceberg"
@@ -49,6 +50,16 @@ func (f *bulkFlags) options() (o export.Options, err error) {
 	}
 	if len(f.tables) > 0 {
 		o.Tables = f.tables
+	}
+	var known []string
+	for i := range contract.Endpoints {
+		known = append(known, contract.Endpoints[i].Table)
+	}
+	for _, name := range f.tables {
+		if !slices.Contains(known, name) {
+			return o, exitWith(exitUsage, fmt.Errorf("there is no table %q%s; want some of %s", name,
+				didYouMean("", name, known), strings.Join(known, ", ")))
+		}
 	}
 	return o, nil
 }

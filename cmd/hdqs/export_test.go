@@ -22,11 +22,13 @@ import (
 // bulkManifest is what these tests read of a manifest.
 type bulkManifest struct {
 	Snapshot string
-	Tables   []struct {
-		Table string
-		Rows  int
-		Files []struct{ Path, SHA256 string }
-	}
+	Tables   []bulkTable
+}
+
+type bulkTable struct {
+	Table string
+	Rows  int
+	Files []struct{ Path, SHA256 string }
 }
 
 func readBulkManifest(t *testing.T, path string) (m bulkManifest) {
@@ -48,14 +50,21 @@ func TestExport(t *testing.T) {
 	}
 	for _, wrong := range [][]string{
 		{"--formats", "xlsx"}, {"--formats", "parquet,parquet"}, {"--formats", ""}, {"--store", "a", "--catalog", "b"},
+		{"--tables", "orgs"}, {"--tables", "org,"},
 	} {
 		got := mustExit(t, 2, append([]string{"export", dir}, wrong...)...)
 		if !strings.Contains(got.stderr, "want") && !strings.Contains(got.stderr, "twice") {
 			t.Errorf("%q: %s", wrong, got.stderr)
 		}
 	}
-	if got := mustExit(t, 1, "export", dir, "--tables", "orgs"); !strings.Contains(got.stderr, `"orgs"`) {
+	store := filepath.Join(t.TempDir(), "store")
+	got := mustExit(t, 2, "build", "--catalog", "../../loader/sample/catalog", "--store", store, "--bulk", "--bulk-tables",
+		"orgs")
+	if !strings.Contains(got.stderr, `"orgs": did you mean org?`) {
 		t.Errorf("an unknown table: %s", got.stderr)
+	}
+	if begun, _ := filepath.Glob(filepath.Join(store, "segments", "*")); len(begun) > 0 {
+		t.Errorf("a load with an unknown table has written %q", begun)
 	}
 }
 
