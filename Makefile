@@ -98,8 +98,9 @@ bucket: build .cache/moto/packages $(VERSITYGW) ## whole-program tests of stores
 
 CLIENTS := .cache/clients/packages .cache/polars2/packages .cache/engines/packages .cache/typed/packages .cache/oapi-codegen/oapi-codegen
 
+clients engines: export HDQS_VERSITYGW := $(abspath $(VERSITYGW))
 clients: export HDQS_CLIENTS := $(abspath .cache)
-clients: build $(CLIENTS) ## foreign clients: browsers and libraries, tables by URL, typed and generated clients, what public clients send
+clients: build $(CLIENTS) $(VERSITYGW) ## foreign clients: browsers and libraries, tables by URL, typed and generated clients, what public clients send
 	$(PART) 'python3-venv curl node npm chromium Rscript' $(GOTEST) -count=1 -run '^TestClients' ./cmd/hdqs
 
 api-conformance: build .cache/schemathesis/packages ## schemathesis against the running server
@@ -161,7 +162,7 @@ engines: export HDQS_CLIENTS := $(abspath .cache)
 engines: export HDQS_BINARY := $(abspath $(BIN))
 engines: export ICEBERG_JAR := $(abspath $(ICEBERG_JAR))
 engines: export HDQS_ENGINES := spark chdb spark spark_iceberg spark_join
-engines: build .cache/spark/packages $(ICEBERG_JAR) ## Spark and chDB read every table of bulk files: minutes, with Java 17 or newer
+engines: build .cache/spark/packages $(ICEBERG_JAR) $(VERSITYGW) ## Spark and chDB read every table of bulk files: minutes, with Java 17 or newer
 	$(GO) test -count=1 -timeout=30m -v -run '^TestClientsEngines' ./cmd/hdqs
 
 # Beside the other version, since it reads by URL only from servers with ranges.

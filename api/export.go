@@ -33,6 +33,9 @@ var exportMemory = map[string]int{
 	contract.FormatParquet: 24 << 20,
 }
 
+// hintExportVersion names the usual cause: a proxy that speaks HTTP/1.0 to the service.
+const hintExportVersion = "exports need HTTP/1.1; with nginx in front, set proxy_http_version 1.1"
+
 // exportBody writes a body.
 type exportBody struct {
 	write func(io.Writer) error
@@ -55,6 +58,7 @@ func (s *Server) export(a *reply) error {
 	}
 	if !a.ctx.Request.Header.IsHTTP11() { // has no chunks, so the end of a body could be missing unnoticed
 		s.answerFault(a.ctx, fasthttp.StatusHTTPVersionNotSupported, bodyVersionNotSupported)
+		a.ctx.Response.Header.SetCanonical(nameHint, []byte(hintExportVersion))
 		return nil
 	}
 	st, ok := s.newExportStream(a)

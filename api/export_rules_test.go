@@ -186,8 +186,9 @@ func TestExportCutShort(t *testing.T) {
 	testkit.WaitFor(t, "the slots to be free", func() bool { return s.exports.running() == 0 })
 	checkEnded(t, s, map[exportOutcome]int64{exportTimedOut: 4})
 	request := "GET " + target("csv") + " HTTP/1.0\r\nHost: a\r\n\r\n"
-	if got := exchange(t, address, "GET", request); got.Status != 505 {
-		t.Errorf("HTTP/1.0: %d", got.Status)
+	got := exchange(t, address, "GET", request)
+	if hint := sentField(&got, "X-Hint"); got.Status != 505 || !strings.Contains(hint, "proxy_http_version") {
+		t.Errorf("HTTP/1.0: %d with the hint %q", got.Status, hint)
 	}
 }
 

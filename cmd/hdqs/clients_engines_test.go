@@ -37,7 +37,7 @@ func TestClientsEngines(t *testing.T) {
 	if folder == "" {
 		folder = filepath.Join(t.TempDir(), "store")
 		mustExit(t, 0, "build", "--catalog", "../../loader/sample/catalog", "--store", folder)
-		addBulk(t, folder, 500)
+		addBulk(t, folder, 500, bulk.Parquet)
 	}
 	testEngines(t, folder, usualEngines)
 }
@@ -50,7 +50,7 @@ func TestClientsEnginesFixtures(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "store")
 	mustExit(t, 0, "build", "--catalog", filepath.Join(testkit.Fixtures(t), "catalog"), "--store", folder,
 		"--snapshot-time", buildTime)
-	addBulk(t, folder, testkit.Trials(2000, 15000)) // the sample has partitioned tables too
+	addBulk(t, folder, testkit.Trials(2000, 15000), bulk.Parquet) // the sample has partitioned tables too
 	engines := strings.Fields(usualEngines)
 	if !testkit.Long() {
 		engines = slices.DeleteFunc(engines, func(name string) bool { return name == "pandas" })
@@ -60,7 +60,7 @@ func TestClientsEnginesFixtures(t *testing.T) {
 
 // addBulk writes the bulk files and Iceberg tables of a store. Tables of more than some rows have a
 // file for each country.
-func addBulk(t *testing.T, folder string, rows int) {
+func addBulk(t *testing.T, folder string, rows int, formats ...bulk.Format) {
 	t.Helper()
 	st, err := store.Open(folder)
 	if err != nil {
@@ -76,7 +76,7 @@ func addBulk(t *testing.T, folder string, rows int) {
 	}
 	defer snap.Close()
 	b := bulk.Open(st)
-	o := export.Options{Formats: []bulk.Format{bulk.Parquet}, PartitionRows: rows}
+	o := export.Options{Formats: formats, PartitionRows: rows}
 	if _, err := export.ToStore(t.Context(), b, snap, o); err != nil {
 		t.Fatal(err)
 	}

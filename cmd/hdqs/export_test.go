@@ -49,8 +49,12 @@ func TestExport(t *testing.T) {
 		t.Errorf("%s; the manifest has %d tables", out.stdout, len(m.Tables))
 	}
 	for _, wrong := range [][]string{
-		{"--formats", "xlsx"}, {"--formats", "parquet,parquet"}, {"--formats", ""}, {"--store", "a", "--catalog", "b"},
-		{"--tables", "orgs"}, {"--tables", "org,"},
+		{"--formats", "xlsx"},
+		{"--formats", "parquet,parquet"},
+		{"--formats", ""},
+		{"--store", "a", "--catalog", "b"},
+		{"--tables", "orgs"},
+		{"--tables", "org,"},
 	} {
 		got := mustExit(t, 2, append([]string{"export", dir}, wrong...)...)
 		if !strings.Contains(got.stderr, "want") && !strings.Contains(got.stderr, "twice") {
@@ -58,8 +62,8 @@ func TestExport(t *testing.T) {
 		}
 	}
 	store := filepath.Join(t.TempDir(), "store")
-	got := mustExit(t, 2, "build", "--catalog", "../../loader/sample/catalog", "--store", store, "--bulk", "--bulk-tables",
-		"orgs")
+	got := mustExit(t, 2, "build", "--catalog", "../../loader/sample/catalog", "--store", store, "--bulk",
+		"--bulk-tables", "orgs")
 	if !strings.Contains(got.stderr, `"orgs": did you mean org?`) {
 		t.Errorf("an unknown table: %s", got.stderr)
 	}
