@@ -155,7 +155,7 @@ func BenchmarkPacked(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("within/width=%d", width), func(b *testing.B) {
 			for b.Loop() {
-				if !p.within(1<<width - 2) {
+				if !p.within(1<<width-2, nil) {
 					b.Fatal("wrong answer")
 				}
 			}

@@ -40,6 +40,9 @@ func openTexts(b *block, data []byte) (t texts, err error) {
 	if int(last) != len(t.bytes) {
 		return texts{}, corruptf("texts end at %d, their bytes at %d", last, len(t.bytes))
 	}
+	if t.valid() {
+		return t, nil
+	}
 	for i := range uint32(t.n) {
 		if !utf8.ValidString(t.at(i)) {
 			return texts{}, corruptf("text %d is not UTF-8: %.40q", i, t.at(i))
@@ -48,13 +51,30 @@ func openTexts(b *block, data []byte) (t texts, err error) {
 	return t, nil
 }
 
+// valid reports whether every text is UTF-8: together they are, and none begins within a character.
+func (t *texts) valid() bool {
+	if !utf8.Valid(t.bytes) {
+		return false
+	}
+	for i := range t.n {
+		at := int(binary.LittleEndian.Uint32(t.offsets[4*uint64(i):]))
+		if at < len(t.bytes) && !utf8.RuneStart(t.bytes[at]) {
+			return false
+		}
+	}
+	return true
+}
+
 // ascending reports whether every text is above the one before, by bytes; if not, at is the first
 // that is not.
 func (t *texts) ascending() (at uint32, ok bool) {
-	for i := uint32(1); int(i) < t.n; i++ {
-		if t.at(i-1) >= t.at(i) {
+	before := ""
+	for i := range uint32(t.n) {
+		this := t.at(i)
+		if i > 0 && before >= this {
 			return i, false
 		}
+		before = this
 	}
 	return 0, true
 }

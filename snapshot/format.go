@@ -150,6 +150,17 @@ type columnEntry struct {
 	blocks []block
 }
 
+// bytes is the length of the blocks of a group or column, by its position: groups come first.
+func (d *directory) bytes(part int) (n uint64) {
+	if part < len(d.groups) {
+		return d.groups[part].codes.length + d.groups[part].postings.length
+	}
+	for i := range d.columns[part-len(d.groups)].blocks {
+		n += d.columns[part-len(d.groups)].blocks[i].length
+	}
+	return n
+}
+
 // blockCount is the number of blocks of a column of this kind and these flags.
 func (c *columnEntry) blockCount() int {
 	n := 1

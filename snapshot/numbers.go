@@ -66,7 +66,7 @@ func openPacked(b *block, data []byte, n int) (Packed, error) {
 }
 
 // openCodes opens codes below codes. Without any value there must be no position.
-func openCodes(b *block, data []byte, n, codes int) (Packed, error) {
+func openCodes(b *block, data []byte, n, codes int, r *reading) (Packed, error) {
 	p, err := openPacked(b, data, n)
 	if err != nil {
 		return Packed{}, err
@@ -80,13 +80,13 @@ func openCodes(b *block, data []byte, n, codes int) (Packed, error) {
 	if b.width > 32 || b.encoding != encPacked || b.base != 0 {
 		return Packed{}, corruptf("codes of %d bits, encoding %s, base %d", b.width, b.encoding, b.base)
 	}
-	if !p.within(uint64(codes - 1)) {
+	if !p.within(uint64(codes-1), r) {
 		return Packed{}, corruptf("a code is above the last, %d", codes-1)
 	}
 	return p, nil
 }
 
-func openInts(b *block, data []byte, n int, nullable bool) (packedNumbers, error) {
+func openInts(b *block, data []byte, n int, nullable bool, r *reading) (packedNumbers, error) {
 	p, err := openPacked(b, data, n)
 	if err != nil {
 		return packedNumbers{}, err
@@ -99,13 +99,15 @@ func openInts(b *block, data []byte, n int, nullable bool) (packedNumbers, error
 		return packedNumbers{}, corruptf("ints in encoding %s with base %d", b.encoding, b.base)
 	}
 	most := uint64(1<<63-1) - uint64(b.base) + num.first
-	if !p.within(most) {
+	if !p.within(most, r) {
 		return packedNumbers{}, corruptf("base %d plus a number is beyond 64 bits", b.base)
 	}
 	return num, nil
 }
 
-func openDecimals(b *block, data []byte, n int, nullable bool, exact *exactTexts) (packedNumbers, error) {
+func openDecimals(
+	b *block, data []byte, n int, nullable bool, exact *exactTexts, r *reading,
+) (packedNumbers, error) {
 	if b.encoding != encScaled || len(data) < scaledHead {
 		return packedNumbers{}, corruptf("decimals in encoding %s with %d bytes", b.encoding, len(data))
 	}
@@ -137,26 +139,43 @@ func openDecimals(b *block, data []byte, n int, nullable bool, exact *exactTexts
 	if num.packed, err = openPacked(b, data[scaledHead:], n); err != nil {
 		return packedNumbers{}, err
 	}
-	return num, num.checkDecimals(exact)
+	return num, num.checkDecimals(exact, r)
+}
+
+// decimalBounds are what each position of a scale allows. Positions after the last scale allow no
+// number.
+type decimalBounds struct {
+	most            [1 << 5]uint64 // the largest number above the bits of the scale
+	known, fraction [1 << 5]bool   // of a fraction the mantissa must not end in 0
+}
+
+func (p *packedNumbers) bounds(exact *exactTexts) (b decimalBounds) {
+	for k, scale := range p.scales[:p.count] {
+		b.known[k] = true
+		switch {
+		case scale == DecText && exact.n > 0:
+			b.most[k] = uint64(exact.n - 1)
+		case scale == DecText:
+			b.known[k] = false
+		case scale <= MaxScale:
+			b.most[k] = uint64(1<<63-1) - uint64(p.base)
+			b.fraction[k] = scale > 0
+		}
+	}
+	return b
 }
 
 // checkDecimals checks each value: unlike codes they have three bounds at once.
-func (p *packedNumbers) checkDecimals(exact *exactTexts) error {
-	// What each position of a scale allows. Positions after the last scale allow no number.
-	var most [len(p.scales)]uint64
-	var known, fraction [len(p.scales)]bool
-	for k, scale := range p.scales[:p.count] {
-		known[k] = true
-		switch {
-		case scale == DecText && exact.n > 0:
-			most[k] = uint64(exact.n - 1)
-		case scale == DecText:
-			known[k] = false
-		case scale <= MaxScale:
-			most[k] = uint64(1<<63-1) - uint64(p.base)
-			fraction[k] = scale > 0
-		}
+func (p *packedNumbers) checkDecimals(exact *exactTexts, r *reading) error {
+	b := p.bounds(exact)
+	if p.packed.width > 0 && p.packed.width <= maxLoad && p.allPass(&b, r) {
+		return nil
 	}
+	return p.checkEach(&b, exact)
+}
+
+// checkEach is allPass for numbers of any width. The error is about the first that does not pass.
+func (p *packedNumbers) checkEach(b *decimalBounds, exact *exactTexts) error {
 	mask := uint64(1)<<p.scaleBits - 1
 	n := p.packed.n
 	if p.packed.width == 0 {
@@ -164,12 +183,50 @@ func (p *packedNumbers) checkDecimals(exact *exactTexts) error {
 	}
 	for i := range uint32(n) {
 		v := p.packed.At(i)
-		k := v & mask % uint64(len(most))
+		k := v & mask % uint64(len(b.most))
 		v >>= p.scaleBits
-		if !known[k] || v > most[k] || fraction[k] && int64(uint64(p.base)+v)%10 == 0 {
+		if !b.known[k] || v > b.most[k] || b.fraction[k] && int64(uint64(p.base)+v)%10 == 0 {
 			return corruptf("decimal %d: number %d, base %d, scale %d at %d of %d, %d exact texts", i, v, p.base,
 				p.scales[k], k, p.count, exact.n)
 		}
 	}
 	return nil
+}
+
+// allPass reports whether all numbers, of at most maxLoad bits, are within the bounds. It has no
+// branch for each: what is out of bounds makes a difference negative, and the highest bits of all
+// differences are collected.
+//
+// A number is a multiple of ten if its product with the inverse of 5 modulo 2^64, turned right by
+// one bit, is at most a tenth of 2^64. Shifted by one bit more, that bound can be subtracted from
+// it.
+func (p *packedNumbers) allPass(b *decimalBounds, r *reading) bool {
+	const inverse, multiple = 0xcccccccccccccccd, (1<<64/10)>>1 + 1
+	var room, tens [1 << 5]uint64
+	for k := range room {
+		room[k] = min(b.most[k], 1<<62) // more than any number
+		if !b.known[k] {
+			room[k] = 1<<64 - 1
+		}
+		if b.fraction[k] {
+			tens[k] = multiple
+		}
+	}
+	// Only the last digit counts. With a base that is not negative it is that of the sum.
+	base := uint64((p.base%10 + 10) % 10)
+	scale, scaleBits := uint64(1)<<p.scaleBits-1, p.scaleBits&63
+	var space [bulk]uint64
+	var negative uint64
+	for from := 0; from < p.packed.n; from += bulk {
+		numbers := space[:min(bulk, p.packed.n-from)]
+		r.to(scaledHead + (from+len(numbers))*int(p.packed.width)/8 + packedPad)
+		p.packed.Unpack64(numbers, uint32(from))
+		for _, v := range numbers {
+			k := v & scale % uint64(len(room))
+			v >>= scaleBits
+			negative |= room[k] - v
+			negative |= bits.RotateLeft64((base+v)*inverse, -1)>>1 - tens[k]
+		}
+	}
+	return negative>>63 == 0
 }

@@ -115,38 +115,25 @@ func (p Packed) Gather(dst []uint32, at []uint32) {
 	}
 }
 
-// within reports whether every number is at most bound, in a few instructions a load: it adds the
-// excess of the width's largest number over bound to all values of a load at once; a value above
-// bound carries into the next.
-func (p Packed) within(bound uint64) bool {
+// within reports whether every number is at most bound, while the block is read.
+func (p Packed) within(bound uint64, r *reading) bool {
 	if bound >= p.mask || p.n == 0 {
 		return true
 	}
-	width := p.width
-	if width > 28 {
-		for i := range p.n {
-			if p.At(uint32(i)) > bound {
+	i := 0
+	if p.width <= 32 && bound >= p.mask>>1 && p.n >= rangeRows {
+		var above boundTest
+		above.set(int(p.width), bound)
+		size := 8 * above.used
+		for at := 0; i+above.numbers <= p.n; i += above.numbers {
+			r.to(at + size)
+			if above.any(p.data[at:]) {
 				return false
 			}
+			at += size
 		}
-		return true
 	}
-	each := 56 / width // the carry of the last value needs one more bit
-	var add, carries uint64
-	for k := range each {
-		add |= (p.mask - bound) << (k * width)
-		carries |= 1 << ((k + 1) * width)
-	}
-	keep := uint64(1)<<(each*width) - 1
-	bit, rest := uint64(0), uint64(p.n)
-	for ; rest >= each; rest -= each {
-		word := binary.LittleEndian.Uint64(p.data[bit>>3:]) >> (bit & 7) & keep
-		if (word^add^(word+add))&carries != 0 {
-			return false
-		}
-		bit += each * width
-	}
-	for i := p.n - int(rest); i < p.n; i++ {
+	for ; i < p.n; i++ {
 		if p.At(uint32(i)) > bound {
 			return false
 		}

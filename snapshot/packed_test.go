@@ -64,7 +64,7 @@ func checkWithin(t *testing.T, p Packed, values []uint64, r *rand.Rand) {
 	}
 	for _, bound := range bounds {
 		want := !slices.ContainsFunc(values, func(v uint64) bool { return v > bound })
-		if got := p.within(bound); got != want {
+		if got := p.within(bound, nil); got != want {
 			t.Fatalf("width %d, %d values: within %d is %v, want %v", p.Width(), len(values), bound, got, want)
 		}
 	}
@@ -85,7 +85,7 @@ func TestWithinFindsOne(t *testing.T) {
 				}
 				pack.add(v)
 			}
-			if p := newPacked(pack.bytes(), n, width); p.within(bound) {
+			if p := newPacked(pack.bytes(), n, width); p.within(bound, nil) {
 				t.Fatalf("width %d: number %d is above %d, but was not found", width, at, bound)
 			}
 		}

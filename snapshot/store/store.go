@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
@@ -293,7 +294,8 @@ func (s *Store) openManifest(m *Manifest, earlier *Snapshot) (*Snapshot, error) 
 	}
 	var workers errgroup.Group
 	workers.SetLimit(cores)
-	for i, ref := range m.Tables {
+	for _, i := range largestFirst(m.Tables) {
+		ref := m.Tables[i]
 		if old := shared[ref.Table+ref.SHA256]; old != nil {
 			segments[i] = old.Acquire()
 			continue
@@ -314,6 +316,16 @@ func (s *Store) openManifest(m *Manifest, earlier *Snapshot) (*Snapshot, error) 
 		return nil, errors.Join(fmt.Errorf("snapshot %s: %w", m.ID, err), snap.Close())
 	}
 	return snap, nil
+}
+
+// largestFirst returns the positions of tables, so that the last one to be opened is a small one.
+func largestFirst(tables []SegmentRef) []int {
+	order := make([]int, len(tables))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(tables[b].Bytes, tables[a].Bytes) })
+	return order
 }
 
 // openRef opens a segment of the store on so many cores, or by its link if the file is damaged or
