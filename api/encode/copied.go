@@ -27,14 +27,14 @@ type copier struct {
 }
 
 // rowsCopied is rows with row blocks.
-func (d *deflater) rowsCopied(runs []Run, cut int, blocks *sizedBlocks, budget int) {
+func (d *deflater) rowsCopied(runs []Run, cut int, t *rowTable, budget int) {
 	c := &d.copier
-	c.blocks, c.budget = blocks, budget
-	if blocks.cache.nearlyFull() {
+	c.blocks, c.budget = &t.blocks, budget
+	if c.blocks.cache.nearlyFull() {
 		c.budget = 0
 	}
-	blocks.open()
-	d.code, d.generation = &d.first.blockCode, firstGeneration
+	c.blocks.open()
+	d.code, d.generation = t.code(), rowGeneration
 	for i, run := range runs {
 		end := run.To
 		if i == len(runs)-1 {

@@ -22,7 +22,7 @@ type deflater struct {
 	latest  counts // of the batch that is counted
 	code    *blockCode
 	own     blockCode // built for recent
-	made    uint32    // number of codes so far, including the first one
+	made    uint32    // number of codes so far, with the first one and that of row blocks
 	counted bool      // a batch of the body was counted
 	first   *firstCode
 	huffman huffman
@@ -47,8 +47,8 @@ type firstCode struct {
 	sampler atomic.Pointer[deflater]
 }
 
-// firstGeneration is the generation of a first code.
-const firstGeneration = 1
+// firstGeneration is the generation of a first code, rowGeneration that of a code of row blocks.
+const firstGeneration, rowGeneration = 1, 2
 
 // The first code is made from this many runs of this many rows, spread over the table. Filtered
 // pages look like them. From neighbours and single rows, pages of 100 filtered rows are larger.
@@ -109,7 +109,7 @@ const (
 const gzipHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
 func newDeflater(rows Rows, first *firstCode) *deflater {
-	d := &deflater{first: first, made: firstGeneration}
+	d := &deflater{first: first, made: rowGeneration}
 	d.init(rows, maxDistance, &d.block)
 	d.next = d.nextBatch
 	d.check = func(text []byte) { d.crc = crc32.Update(d.crc, crc32.IEEETable, text) }

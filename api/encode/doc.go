@@ -13,11 +13,11 @@
 //     Firefox and httpx stop after the first.
 //   - Copied: rows of filtered pages in gzip, of which a few follow each other in the table: a year
 //     of a place, the places of a country. Row blocks (row_blocks.go) are 32 rows each, encoded
-//     with nothing but the row before, in the code that all bodies of the table start with. So any
-//     run of their rows can be copied bit by bit after the row before it, which is encoded from
-//     pieces (copied.go). They are made when first requested, and cached with the stored blocks
-//     while there is room. A table has none where they make bodies larger: where most texts repeat
-//     some earlier row's, and not that of the row before.
+//     with nothing but the row before, in one code. So any run of their rows can be copied bit by
+//     bit after the row before it, which is encoded from pieces (copied.go). They are made when
+//     first requested, and cached with the stored blocks while there is room. A table has none
+//     where they make bodies larger: where most texts repeat some earlier row's, and not that of
+//     the row before.
 //   - Pieces: all other rows. The renderer says which fragments the text consists of, so nothing is
 //     searched for. A fragment that equals the previous row's extends the current match. One that
 //     occurred within the window becomes a match. A new one becomes an edit of the previous row's

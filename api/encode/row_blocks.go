@@ -7,9 +7,9 @@ import (
 )
 
 // Filtered pages consist of short runs of rows: a year of a place, the places of a country. A row
-// block is neighbouring rows in gzip, in the code that all bodies of the table start with, each row
-// encoded with nothing but the row before it. So any run of its rows can be copied into a body, bit
-// by bit, if the row before the run precedes it there.
+// block is neighbouring rows in gzip, in one code for all row blocks of the table, each row encoded
+// with nothing but the row before it. So any run of its rows can be copied into a body, bit by bit,
+// if the row before the run precedes it there.
 //
 // Between two rows is mostly a match: the end of one row and the start of the next equal those of
 // the rows before. It is not copied at both ends of a run, but written again, since the rows before
@@ -43,12 +43,12 @@ func (m *rowMark) endsAt() bool { return m.end != noEnd }
 
 // rowBlock returns a row block of the rows from from to to-1; one without marks if they are too
 // long.
-func (d *deflater) rowBlock(from, to uint32) *storedBlock {
+func (d *deflater) rowBlock(code *codeTable, from, to uint32) *storedBlock {
 	d.begin(nil)
 	defer d.abandon()
 	w := &d.block.bits
 	w.out = w.out[:0]
-	d.literalCode, d.block.code = &d.code.table, &d.code.table
+	d.literalCode, d.block.code, d.generation = code, code, rowGeneration
 	if from > 0 {
 		d.prime(from - 1)
 	}
@@ -118,16 +118,57 @@ func (d *deflater) abandon() {
 // rowTable is the row blocks of one table.
 type rowTable struct {
 	blocks sizedBlocks
+	code   func() *blockCode // of bodies with copied rows
 	trial  sync.Once
 	good   bool // result of the trial
+}
+
+func newRowTable(t *Table, cache *BlockCache) rowTable {
+	return rowTable{
+		blocks: sizedBlocks{cache: cache, rows: t.rows, size: rowBlockRows, encode: t.rowBlock},
+		code:   sync.OnceValue(t.newRowCode),
+	}
 }
 
 // rowBlock returns a row block.
 func (t *Table) rowBlock(_ Rows, from, to uint32) *storedBlock {
 	d := t.gzip.writers.Get().(*deflater)
-	b := d.rowBlock(from, to)
+	b := d.rowBlock(&t.copied.code().table, from, to)
 	t.gzip.writers.Put(d)
 	return b
+}
+
+// newRowCode builds the code of bodies with copied rows from samples, encoded as in row blocks.
+func (t *Table) newRowCode() *blockCode {
+	d := t.gzip.writers.Get().(*deflater)
+	code := d.rowCode(sampleOf(t.rows, codeRuns))
+	t.gzip.writers.Put(d)
+	return code
+}
+
+// rowCode builds a code for runs of which all rows but the first are copied.
+func (d *deflater) rowCode(runs []Run) *blockCode {
+	d.begin(nil)
+	defer d.abandon()
+	var seen counts
+	for _, run := range runs {
+		d.drop()
+		d.part[0] = run
+		d.text = d.batch.Append(d.text, d.lanes, d.part[:1])
+		for k := range int(run.To - run.From) {
+			if k > 0 {
+				d.forgetOccurrences()
+			}
+			d.row(k, 0)
+		}
+		seen.ops(d.ops, d.text[:d.at], d.from)
+		d.ops, d.from = d.ops[:0], d.at-d.length
+		d.keepPlain()
+	}
+	code := new(blockCode)
+	code.build(&d.huffman, &seen)
+	code.begin(&code.begun)
+	return code
 }
 
 // copiesRows reports whether runs are long enough for row blocks, and bodies do not become much
@@ -151,8 +192,15 @@ func rowsIn(runs []Run) (n int) {
 	return n
 }
 
-// trialRuns is the number of runs of the sample of a trial.
-const trialRuns = 24
+const (
+	// trialRuns is the number of runs of the sample of a trial.
+	trialRuns = 24
+
+	// maxCopied is the most percent that the sample's body with copied rows may have of the length
+	// of one compressed whole. For pages that filters leave, it is up to 1.4 times as much: they
+	// repeat texts, such as dates, more often than a sample of the whole table does.
+	maxCopied = 92
+)
 
 // tryRows reports whether bodies with rows from row blocks are about as small as those compressed
 // whole, by a sample it takes once. They are not where many texts are repeated that differ from
@@ -164,13 +212,13 @@ func (t *Table) tryRows() bool {
 		d := t.gzip.writers.Get().(*deflater)
 		d.begin((*buffer)[:0])
 		d.plain(t.rows.Head())
-		d.rowsCopied(runs, t.rows.Cut(), &t.copied.blocks, 2*len(runs))
+		d.rowsCopied(runs, t.rows.Cut(), &t.copied, 2*len(runs))
 		d.plain(t.rows.Tail())
 		body := d.end()
 		copied := len(body)
 		t.gzip.writers.Put(d)
 		body = t.whole(body[:0], runs, AppendGzip)
-		t.copied.good = copied*100 <= len(body)*surePieces
+		t.copied.good = copied*100 <= len(body)*maxCopied
 		*buffer = body
 		bodyBuffers.Put(buffer)
 	})

@@ -16,7 +16,7 @@ func copiedBody(t *Table, runs []Run) []byte {
 	d := t.gzip.writers.Get().(*deflater)
 	d.begin(nil)
 	d.plain(t.rows.Head())
-	d.rowsCopied(runs, t.rows.Cut(), &t.copied.blocks, 1<<30)
+	d.rowsCopied(runs, t.rows.Cut(), &t.copied, 1<<30)
 	d.plain(t.rows.Tail())
 	body := d.end()
 	t.gzip.writers.Put(d)

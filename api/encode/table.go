@@ -80,7 +80,7 @@ func NewTable(rows Rows, o Options) *Table {
 	t.firstCode = sync.OnceValue(func() *firstCode { return newFirstCode(rows) })
 	t.gzip.blocks = newStoredBlocks(cache, rows, deflateBlock)
 	t.gzip.writers.New = func() any { return t.firstCode().newWriter(rows) }
-	t.copied.blocks = sizedBlocks{cache: cache, rows: rows, encode: t.rowBlock, size: rowBlockRows}
+	t.copied = newRowTable(t, cache)
 	t.zstd.blocks = newStoredBlocks(cache, rows, t.zstdBlock)
 	t.zstd.writers.New = func() any { return newZstdWriter(rows) }
 	return t
@@ -130,7 +130,7 @@ func (t *Table) pieces(dst []byte, runs []Run, c *coder, blocks *storedBlocks, p
 		runs = t.stored(w, blocks, runs)
 	}
 	if d, ok := w.(*deflater); ok && blocks != nil && t.copiesRows(runs) {
-		d.rowsCopied(runs, t.rows.Cut(), &t.copied.blocks, budgetOf(runs))
+		d.rowsCopied(runs, t.rows.Cut(), &t.copied, budgetOf(runs))
 	} else {
 		w.rows(runs, t.rows.Cut())
 	}
