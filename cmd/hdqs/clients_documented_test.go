@@ -27,7 +27,7 @@ type documentedLine struct {
 
 // enginesOf are the engines of each Python environment.
 var enginesOf = map[string][]string{
-	"engines": {"", "DuckDB", "Polars", "pandas", "pyarrow", "PyIceberg"},
+	"engines": {"", "DuckDB", "Polars", "pandas", "pyarrow", "PyIceberg", "R"},
 	"spark":   {"chDB", "Spark"},
 }
 
@@ -57,7 +57,7 @@ func TestClientsEnginesAsDocumented(t *testing.T) {
 		t.Fatal(err)
 	}
 	fill := strings.NewReplacer("https://HOST", s.base, "STORE", folder, "s3://BUCKET/PREFIX", storeAddress,
-		"https://ENDPOINT", endpoint, "/BUCKET/PREFIX/", "/"+bucketName+"/store/", "SHA256", parquet.SHA256,
+		"IDENTIFIER", identifier, "https://ENDPOINT", endpoint, "/BUCKET/PREFIX/", "/"+bucketName+"/store/", "SHA256", parquet.SHA256,
 		"'KEY'", "'"+bucketKey+"'", "'SECRET'", "'"+bucketKey+"'", "REGION 'REGION'", "REGION '"+bucketRegion+
 			"', ENDPOINT '"+address.Host+"', URL_STYLE 'path', USE_SSL false")
 	id := regexp.MustCompile(`\bID\b`)
@@ -81,13 +81,19 @@ func TestClientsEnginesAsDocumented(t *testing.T) {
 	if len(answers) != len(lines) {
 		t.Fatalf("%d lines ran, want %d:\n%s", len(answers), len(lines), answers)
 	}
-	prices := ask(t, "GET", s.base+with(pricesPath+"?location_code=AFG&start_date=2024-01-01&limit=0"))
-	ofAFG, err := strconv.Atoi(prices.header.Get("X-Total-Count"))
-	if err != nil || ofAFG == 0 {
-		t.Fatalf("%d prices of AFG, %v", ofAFG, err)
-	}
-	for i, answer := range answers {
-		checkDocumented(t, lines[i], answer, funding.Rows, ofAFG)
+	const list = "/api/v2/coordination-context/funding"
+	all := totalOf(t, s, list+"?limit=0")
+	ofAFG := totalOf(t, s, list+"?location_code=AFG&limit=0")
+	prices := totalOf(t, s, pricesPath+"?location_code=AFG&start_date=2024-01-01&limit=0")
+	for i, line := range lines {
+		want := all
+		switch {
+		case strings.Contains(line.Code, "food_price"):
+			want = prices
+		case strings.Contains(line.Code, "AFG"):
+			want = ofAFG
+		}
+		checkDocumented(t, line, answers[i], want)
 	}
 	if sum := sha256.Sum256(testkit.ReadFile(t, begun)); environment == "engines" &&
 		hex.EncodeToString(sum[:]) != download.SHA256 {
@@ -111,16 +117,24 @@ func documentedStore(t *testing.T, o *objectStore, folder string) bulkManifest {
 	return readBulkManifest(t, manifests[0])
 }
 
+// totalOf returns how many records a list has, which must be some.
+func totalOf(t *testing.T, s *server, path string) int {
+	t.Helper()
+	answer := ask(t, "GET", s.base+with(path))
+	rows, err := strconv.Atoi(answer.header.Get("X-Total-Count"))
+	if err != nil || rows == 0 {
+		t.Fatalf("%s: %d with %d records, %v", path, answer.status, rows, err)
+	}
+	return rows
+}
+
 // checkDocumented checks what a line returned.
-func checkDocumented(t *testing.T, line documentedLine, answer string, rows, ofAFG int) {
+func checkDocumented(t *testing.T, line documentedLine, answer string, rows int) {
 	t.Helper()
 	got := decode[struct {
 		Version, Error string
 		Rows           *int
 	}](t, []byte(answer))
-	if strings.Contains(line.Code, "AFG") && strings.Contains(line.Code, "food_price") {
-		rows = ofAFG
-	}
 	command := strings.HasPrefix(line.Code, "curl ")
 	switch {
 	case got.Error != "":

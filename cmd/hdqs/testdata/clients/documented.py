@@ -1,7 +1,7 @@
 """Runs lines of docs/engines.md in the folder FOLDER: documented.py FOLDER < PLAN
 
-Each line of PLAN is a JSON object with an engine and its code: a command of curl, a line of Python, or SQL for DuckDB. For each, a line
-of JSON is printed with the version of the engine, and the number that SQL returns or the number of rows that Python reads.
+Each line of PLAN is a JSON object with an engine and its code: a command of curl, a line of R or Python, or SQL for DuckDB. For each,
+a line of JSON is printed with the version of the engine, and the number that SQL returns or the number of rows that R or Python reads.
 """
 
 import ast
@@ -70,6 +70,8 @@ def run(engine, code):
     if code.startswith("curl "):
         subprocess.run(code, shell=True, check=True)
         return None
+    if engine == "R":
+        return int(subprocess.run(["Rscript", "-e", f"cat(nrow({code}))"], check=True, capture_output=True).stdout)
     if engine == "DuckDB":
         return run_sql(code)
     return run_python(engine, code)
@@ -81,7 +83,7 @@ def main():
         step = json.loads(line)
         engine, answer = step["engine"], {}
         try:
-            if engine:
+            if engine not in ("", "R"):
                 answer["version"] = importlib.metadata.version(MODULES.get(engine, engine.lower()))
             answer["rows"] = run(engine, step["code"])
         except Exception:  # of an engine, which may be of any kind
