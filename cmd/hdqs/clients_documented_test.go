@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"hdqs/bulk"
+	"hdqs/bulk/export"
 	"hdqs/internal/testkit"
 )
 
@@ -45,8 +46,10 @@ func TestClientsEnginesAsDocumented(t *testing.T) {
 	parquet, download := funding.Files[0], funding.Files[1]
 	s := serve(t, "--store", folder, "--bulk")
 
-	// What curl continues.
 	work := t.TempDir()
+	exportParts(t, folder, filepath.Join(work, "out"))
+
+	// What curl continues.
 	begun := filepath.Join(work, filepath.Base(download.Path))
 	whole := ask(t, "GET", s.base+"/bulk/"+m.Snapshot+"/"+download.Path).body
 	testkit.WriteFile(t, begun, whole[:len(whole)/2])
@@ -115,6 +118,18 @@ func documentedStore(t *testing.T, o *objectStore, folder string) bulkManifest {
 		t.Fatalf("manifests %q, %v", manifests, err)
 	}
 	return readBulkManifest(t, manifests[0])
+}
+
+// exportParts exports a table of a store with a file for each country.
+func exportParts(t *testing.T, folder, into string) {
+	t.Helper()
+	_, snap := openShown(t, folder)
+	defer snap.Close()
+	o := export.Options{Formats: []bulk.Format{bulk.Parquet}, Tables: []string{"funding"}, PartitionRows: 100}
+	m, _, err := export.ToTree(t.Context(), into, snap, 0, o)
+	if err != nil || len(m.Tables[0].Files) < 5 {
+		t.Fatalf("%v in the export, %v", m, err)
+	}
 }
 
 // totalOf returns how many records a list has, which must be some.

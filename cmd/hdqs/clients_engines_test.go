@@ -62,6 +62,21 @@ func TestClientsEnginesFixtures(t *testing.T) {
 // file for each country.
 func addBulk(t *testing.T, folder string, rows int, formats ...bulk.Format) {
 	t.Helper()
+	st, snap := openShown(t, folder)
+	defer snap.Close()
+	b := bulk.Open(st)
+	o := export.Options{Formats: formats, PartitionRows: rows}
+	if _, err := export.ToStore(t.Context(), b, snap, o); err != nil {
+		t.Fatal(err)
+	}
+	if err := iceberg.Update(b, folder, "", nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// openShown opens the snapshot that a store shows.
+func openShown(t *testing.T, folder string) (*store.Store, *store.Snapshot) {
+	t.Helper()
 	st, err := store.Open(folder)
 	if err != nil {
 		t.Fatal(err)
@@ -74,15 +89,7 @@ func addBulk(t *testing.T, folder string, rows int, formats ...bulk.Format) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer snap.Close()
-	b := bulk.Open(st)
-	o := export.Options{Formats: formats, PartitionRows: rows}
-	if _, err := export.ToStore(t.Context(), b, snap, o); err != nil {
-		t.Fatal(err)
-	}
-	if err := iceberg.Update(b, folder, "", nil); err != nil {
-		t.Fatal(err)
-	}
+	return st, snap
 }
 
 func testEngines(t *testing.T, folder, usual string) {
