@@ -68,6 +68,11 @@ dropped rows.`,
 			if f.load.catalog == "" || f.store == "" && !f.dryRun {
 				return exitWith(exitUsage, errors.New("build needs --catalog and --store"))
 			}
+			for _, name := range []string{"bulk-formats", "bulk-tables", "iceberg-location"} {
+				if !f.withBulk && cmd.Flags().Changed(name) {
+					return exitWith(exitUsage, fmt.Errorf("--%s needs --bulk", name))
+				}
+			}
 			if f.dryRun {
 				return f.load.source.plan(
 					cmd.Context(), f.load.catalog, f.dataDir, f.net.options(), cmd.OutOrStdout(), f.asJSON,

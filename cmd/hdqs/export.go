@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -89,7 +90,11 @@ gets its name when all of it is there. DIR/latest is a link to it, and DIR/index
 snapshots in DIR. Files of unchanged tables are hard links to those of the export before.
 
 The snapshot is the one with ID, or the one that the channel of --store shows, or one that is built from
---catalog, or the embedded sample, whose figures are all made up.`,
+--catalog, or the embedded sample, whose figures are all made up.
+
+Exit codes: 0 success, 1 nothing was exported, 2 wrong usage, 3 a source or the store could not be
+reached, 4 the store is damaged or not signed, 5 exported, but a source of --catalog was refused or
+stale, or checks dropped rows.`,
 		Args: cobra.RangeArgs(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o, err := files.options()
@@ -101,9 +106,11 @@ The snapshot is the one with ID, or the one that the channel of --store shows, o
 				return storeError(err)
 			}
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), r)
+				err = printJSON(cmd.OutOrStdout(), r)
+			} else {
+				err = r.print(cmd.OutOrStdout())
 			}
-			return r.print(cmd.OutOrStdout())
+			return cmp.Or(err, f.partial)
 		},
 	}
 	fl := cmd.Flags()

@@ -61,6 +61,12 @@ func TestExport(t *testing.T) {
 			t.Errorf("%q: %s", wrong, got.stderr)
 		}
 	}
+	for _, flag := range []string{"--bulk-tables=org", "--bulk-formats=parquet", "--iceberg-location=s3://a/b"} {
+		got := mustExit(t, 2, "build", "--catalog", "../../loader/sample/catalog", "--store", dir, flag)
+		if name, _, _ := strings.Cut(flag, "="); !strings.Contains(got.stderr, name+" needs --bulk") {
+			t.Errorf("%s without --bulk: %s", flag, got.stderr)
+		}
+	}
 	store := filepath.Join(t.TempDir(), "store")
 	got := mustExit(t, 2, "build", "--catalog", "../../loader/sample/catalog", "--store", store, "--bulk",
 		"--bulk-tables", "orgs")
@@ -70,6 +76,39 @@ func TestExport(t *testing.T) {
 	if begun, _ := filepath.Glob(filepath.Join(store, "segments", "*")); len(begun) > 0 {
 		t.Errorf("a load with an unknown table has written %q", begun)
 	}
+}
+
+// TestExportOfCatalog: an export may load a catalog first. If that fails nothing is exported, not
+// even the snapshot of an earlier load.
+func TestExportOfCatalog(t *testing.T) {
+	parallel(t)
+	data, good := t.TempDir(), newCatalogOf(t, generator.Options{
+		Seed: 1, Small: true, Roles: []string{"funding", "poverty-rate"},
+	})
+	export := func(code int, catalog, dir string) cmdResult {
+		t.Helper()
+		return mustExit(t, code, "export", dir, "--catalog", catalog, "--data-dir", data, "--formats", "csv.gz")
+	}
+	dir := filepath.Join(t.TempDir(), "out")
+	export(0, good, dir)
+	m := readBulkManifest(t, filepath.Join(dir, "latest", "manifest.json"))
+	rows := 0
+	for _, table := range m.Tables {
+		rows += table.Rows
+	}
+	if rows == 0 {
+		t.Error("the export has no rows")
+	}
+	dir = filepath.Join(t.TempDir(), "out")
+	missing := filepath.Join(data, "nothing")
+	if got := export(1, missing, dir); !strings.Contains(got.stderr, missing) {
+		t.Errorf("a catalog that is missing: %s", got.stderr)
+	}
+	if _, err := os.Stat(dir); err == nil {
+		t.Error("an export of a catalog that is missing has written a folder")
+	}
+	spoil(t, good) // a part of it cannot be used
+	export(5, good, dir)
 }
 
 // TestBuildBulk: a load writes bulk files before it publishes, those of changed tables only, verify

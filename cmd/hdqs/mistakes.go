@@ -70,7 +70,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 	}
 	hint := didYouMean("--", name, names)
-	if len(others) > 0 && !slices.Contains(names, name) {
+	if hint == "" && len(others) > 0 && !slices.Contains(names, name) {
 		hint = ": it is a flag of " + strings.Join(others, ", ")
 	}
 	return usageError(cmd, fmt.Errorf("%w%s", err, hint))

@@ -27,7 +27,8 @@ import (
 type serveFlags struct {
 	storeFlags
 	hangups       <-chan os.Signal
-	loads         *loadMetrics
+	loads         *loadMetrics // of a server; nil for an export
+	partial       error        // what a load of --catalog lacks
 	refresh, poll time.Duration
 	storeTimeout  time.Duration
 	scrub         time.Duration
@@ -311,8 +312,8 @@ func (f *serveFlags) linksFolder() string {
 	return filepath.Join(f.dataDir, "links", hex.EncodeToString(sum[:6])+"-"+f.channel)
 }
 
-// buildServed loads the catalog into the store in the data directory. If the load fails, the last
-// snapshot of that store is served.
+// buildServed loads the catalog into the store in the data directory. If the load fails, a server
+// serves the last snapshot of that store; an export, which is of this catalog, fails too.
 func buildServed(ctx context.Context, messages io.Writer, f *serveFlags) (*openStore, error) {
 	st, err := f.openLocal(filepath.Join(f.dataDir, "store"))
 	if err != nil {
@@ -320,9 +321,10 @@ func buildServed(ctx context.Context, messages io.Writer, f *serveFlags) (*openS
 	}
 	l, err := f.buildOnce(ctx, st, messages)
 	if err == nil {
+		f.partial = l.partial()
 		return st, l.WriteText(messages)
 	}
-	if p, channelErr := st.Channel(f.channel); channelErr == nil && ctx.Err() == nil {
+	if p, channelErr := st.Channel(f.channel); f.loads != nil && channelErr == nil && ctx.Err() == nil {
 		fmt.Fprintf(messages, "hdqs: load of %s failed, serving the last snapshot %s: %v\n", f.load.catalog, p.ID, err)
 		return st, nil
 	}
@@ -330,8 +332,10 @@ func buildServed(ctx context.Context, messages io.Writer, f *serveFlags) (*openS
 }
 
 func (f *serveFlags) buildOnce(ctx context.Context, st *openStore, messages io.Writer) (l *loaded, err error) {
-	began := time.Now()
-	defer func() { f.loads.end(ctx, began, l, err) }()
+	if f.loads != nil {
+		began := time.Now()
+		defer func() { f.loads.end(ctx, began, l, err) }()
+	}
 	o, release, err := f.load.prepare(st, "serve: load of "+f.load.catalog)
 	if err != nil {
 		return nil, err
