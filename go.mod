@@ -8,6 +8,7 @@ exclude github.com/molecule-man/go-brrr v1.3.0
 require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0 // latency percentiles of bench
 	github.com/RoaringBitmap/roaring/v2 v2.30.0 // posting bitmaps: built by the loader, read by verify and dump
+	github.com/cespare/xxhash/v2 v2.3.0 // digests in the paths of files for browsers
 	github.com/coreos/go-systemd/v22 v22.7.0 // sockets passed by systemd, and what it is told (sd_notify)
 	github.com/fasthttp/router v1.5.4 // routes of the public listener
 	github.com/google/flatbuffers v25.12.19+incompatible // messages of Arrow streams
@@ -43,7 +44,6 @@ require (
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/bitfield/gotestdox v0.2.2 // indirect
 	github.com/bits-and-blooms/bitset v1.24.4 // indirect
-	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/dnephin/pflag v1.0.7 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/fatih/color v1.19.0 // indirect

@@ -52,7 +52,7 @@ func feedOf(data changelog) ([]byte, error) {
 	for i := range data.Changes {
 		c := &data.Changes[i]
 		var content bytes.Buffer
-		if err := pages.ExecuteTemplate(&content, "change", c); err != nil {
+		if err := pages().ExecuteTemplate(&content, "change", c); err != nil {
 			return nil, err
 		}
 		feed.Entries = append(feed.Entries, atomEntry{

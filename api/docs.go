@@ -185,7 +185,7 @@ func newDocs(m *mount, b *Bound) func() *pageContent {
 // docsBody renders the index of a mount without a search.
 func docsBody(m *mount, fill func(*contract.Endpoint, *pageEndpoint)) ([]byte, error) {
 	var b bytes.Buffer
-	err := pages.ExecuteTemplate(&b, "docs.html", newDocsIndex(m, fill))
+	err := pages().ExecuteTemplate(&b, "docs.html", newDocsIndex(m, fill))
 	return b.Bytes(), err
 }
 

@@ -15,8 +15,11 @@ import (
 	"hdqs/api/web"
 )
 
-var pages = template.Must(
-	template.New("").Funcs(template.FuncMap{"asset": web.Path}).ParseFS(web.Templates, "*.html"))
+// pages are the templates of pages. The first use parses them, so that a start does not wait.
+var pages = sync.OnceValue(func() *template.Template {
+	return template.Must(
+		template.New("").Funcs(template.FuncMap{"asset": web.Path}).ParseFS(web.Templates, "*.html"))
+})
 
 // The policies of pages: they load only what this server has. swagger-ui writes style attributes
 // and has images in its style sheet.
@@ -199,7 +202,7 @@ func indexBody(m *mount) []byte {
 // bareBody renders a page that shows nothing of a snapshot.
 func bareBody(m *mount, template, title string) ([]byte, error) {
 	var b bytes.Buffer
-	err := pages.ExecuteTemplate(&b, template, barePage{
+	err := pages().ExecuteTemplate(&b, template, barePage{
 		pageHead: newPageHead(m, title), Header: m.names.IdentifierHeader(), EncodePath: m.prefix + contract.EncodePath,
 	})
 	return b.Bytes(), err
@@ -337,7 +340,7 @@ func (s *Server) baseOf(ctx *fasthttp.RequestCtx) string {
 // answerPage renders a template and sends it.
 func (s *Server) answerPage(ctx *fasthttp.RequestCtx, template string, data any, full, bare head, key string) {
 	var page bytes.Buffer
-	if err := pages.ExecuteTemplate(&page, template, data); err != nil {
+	if err := pages().ExecuteTemplate(&page, template, data); err != nil {
 		s.logFault(template, err)
 		s.answerError(ctx, err)
 		return

@@ -115,7 +115,7 @@ func (s *Server) statusContent(m *mount, kept *statusPage) (*pageContent, error)
 		defer v.release(s.log)
 	}
 	var page bytes.Buffer
-	if err := pages.ExecuteTemplate(&page, "status.html", s.statusOf(m, v)); err != nil {
+	if err := pages().ExecuteTemplate(&page, "status.html", s.statusOf(m, v)); err != nil {
 		return nil, err
 	}
 	kept.content, kept.of, kept.until = newContent(page.Bytes()), v, time.Now().Add(statusKept)

@@ -4,7 +4,6 @@
 package web
 
 import (
-	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"fmt"
@@ -12,6 +11,9 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"sync"
+
+	"github.com/cespare/xxhash/v2"
 )
 
 // Templates are the templates of pages.
@@ -35,7 +37,7 @@ type Asset struct {
 func (a *Asset) Body() []byte {
 	body, err := files.ReadFile(a.file)
 	if err != nil {
-		panic(err) // it was read when the program started
+		panic(err) // it was read before
 	}
 	return body
 }
@@ -47,23 +49,24 @@ var mediaTypes = map[string]string{
 	".js":  "text/javascript; charset=utf-8",
 }
 
-// Assets are all assets.
-var Assets = assets()
+// Assets are all assets. The first call reads them.
+var Assets = sync.OnceValue(assets)
 
-var byName = func() map[string]*Asset {
-	all := make(map[string]*Asset, len(Assets))
-	for i := range Assets {
-		if all[Assets[i].Name] != nil {
-			panic("two assets have the name " + Assets[i].Name)
+var byName = sync.OnceValue(func() map[string]*Asset {
+	assets := Assets()
+	all := make(map[string]*Asset, len(assets))
+	for i := range assets {
+		if all[assets[i].Name] != nil {
+			panic("two assets have the name " + assets[i].Name)
 		}
-		all[Assets[i].Name] = &Assets[i]
+		all[assets[i].Name] = &assets[i]
 	}
 	return all
-}()
+})
 
 // Named returns the asset of that name. There must be one.
 func Named(name string) *Asset {
-	a := byName[name]
+	a := byName()[name]
 	if a == nil {
 		panic("there is no asset " + name)
 	}
@@ -72,7 +75,7 @@ func Named(name string) *Asset {
 
 // Path returns the path of the asset of that name.
 func Path(name string) (string, error) {
-	if a := byName[name]; a != nil {
+	if a := byName()[name]; a != nil {
 		return a.Path, nil
 	}
 	return "", fmt.Errorf("web: there is no asset %q", name)
@@ -85,16 +88,16 @@ func assets() []Asset {
 		if err != nil || d.IsDir() || mediaTypes[extension] == "" {
 			return err
 		}
-		// Not ReadFile: it copies two megabytes, which took a tenth of a start.
+		// Not ReadFile, which copies two megabytes.
 		f, err := files.Open(name)
 		if err != nil {
 			return err
 		}
-		sum := sha256.New()
+		sum := xxhash.New()
 		if _, err := io.Copy(sum, f); err != nil {
 			return err
 		}
-		base, digest := path.Base(name), hex.EncodeToString(sum.Sum(nil)[:8])
+		base, digest := path.Base(name), hex.EncodeToString(sum.Sum(nil))
 		all = append(all, Asset{
 			Name: base,
 			Path: "/static/" + strings.TrimSuffix(base, extension) + "." + digest + extension,
