@@ -70,26 +70,21 @@ func (s *Server) EndWarmUp() { s.noWarmUp.Store(true) }
 func (s *Server) InterruptWarmUp() { s.cutWarmUp.Store(true) }
 
 // warm answers the warm-up requests from a snapshot, for the tables that have changed since an
-// earlier one, the largest first. The earlier Bound may be nil. An error or a
-// panic means that the snapshot cannot be served.
+// earlier one, the largest first. The earlier Bound may be nil. An error or a panic means that the
+// snapshot cannot be served.
 //
 // At a swap it uses one goroutine, since requests need the other cores. At a start it uses all.
 func (s *Server) warm(v *served, earlier *Bound) error {
 	if s.options.SkipWarmUp {
 		return nil
 	}
-	workers := 1
-	if earlier == nil {
-		workers = runtime.GOMAXPROCS(0)
-		defer background.More()() // the first requests may come meanwhile
-	}
 	w := warmUp{server: s, served: v, began: time.Now(), plans: s.coldPlans(v.bound, earlier)}
-	var group errgroup.Group
-	for range workers - 1 {
-		group.Go(w.work)
+	var err error
+	if earlier != nil {
+		err = w.work() // on the thread of the caller, which has a low priority
+	} else {
+		err = w.workOnAll()
 	}
-	err := w.work() // on the thread of the caller, which at a swap has a low priority
-	err = cmp.Or(err, group.Wait())
 	took := time.Since(w.began)
 	v.warmUp.Store(&WarmUp{int(w.answered.Load()), took})
 	if w.late.Load() {
@@ -109,6 +104,20 @@ type warmUp struct {
 	answered atomic.Int64
 	late     atomic.Bool // it took too long
 	failed   atomic.Bool
+}
+
+// workOnAll is work on all cores, in threads of a low priority: the first requests may come
+// meanwhile.
+func (w *warmUp) workOnAll() error {
+	defer background.More()()
+	var group errgroup.Group
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() (err error) {
+			background.Run(func() { err = w.work() })
+			return err
+		})
+	}
+	return group.Wait()
 }
 
 // work answers the requests of one endpoint after the other, until none is left.

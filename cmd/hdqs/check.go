@@ -31,6 +31,7 @@ func (f *serveFlags) checkAll(ctx context.Context, out, messages io.Writer) erro
 	if _, err := f.accessLog.options(log); err != nil {
 		return err
 	}
+	setGarbagePercent()
 	if err := f.memory.apply(&options, log); err != nil {
 		return err
 	}

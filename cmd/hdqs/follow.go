@@ -27,6 +27,7 @@ type follower struct {
 	notify  *notifier
 	looks   *lookMetrics
 	bulk    bulkCopy
+	ahead   *ahead // what was opened before the first look
 
 	answering func()        // called when the first snapshot is served, before its warm-up; may be nil
 	opened    time.Duration // how long the first snapshot took
@@ -152,6 +153,9 @@ func (f *follower) open(p, shown store.Pointer, earlier *store.Snapshot) (*store
 		return nil, nil
 	}
 	if earlier == nil {
+		if snap := f.ahead.take(p); snap != nil {
+			return snap, nil
+		}
 		return f.store.OpenPointer(p, nil)
 	}
 	var snap *store.Snapshot

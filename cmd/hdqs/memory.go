@@ -52,9 +52,8 @@ func setGarbagePercent() {
 	}
 }
 
-// apply sets how much memory the Go runtime uses, unless the environment does, and the option.
+// apply sets how much memory the Go runtime may use, unless the environment does, and the option.
 func (s *size) apply(o *api.Options, log *slog.Logger) error {
-	setGarbagePercent()
 	group, err := memory.CgroupLimit()
 	if err != nil {
 		log.Warn("the memory limit of the control group could not be read", "error", err)

@@ -123,9 +123,18 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 		return err
 	}
 	defer options.AccessLog.Close()
+	collect := func() {}
+	if f.load.catalog == "" {
+		collect = collectLess(garbageInStart)
+	} else {
+		setGarbagePercent() // a build makes more
+	}
+	defer collect()
 	if err := f.memory.apply(&options, log); err != nil {
 		return err
 	}
+	ahead := f.openAhead()
+	defer ahead.close()
 	server := api.New(options)
 	server.Metrics().MustRegister(newBuildInfo())
 	looks := newLookMetrics(server.Metrics())
@@ -160,7 +169,7 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	defer closeSource()
 	looks.ended()
 	follower := newFollower(server, source, w, f.storeTimeout, looks)
-	follower.notify, follower.bulk.wanted = notify, f.answers.bulk
+	follower.notify, follower.bulk.wanted, follower.ahead = notify, f.answers.bulk, ahead
 	public := &publicListeners{sockets: sockets, server: server, address: f.listen, failed: failed}
 	follower.answering = func() { public.open(ctx) }
 	began := time.Now()
@@ -179,6 +188,7 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	w.report = nil
 	follower.opened = time.Since(began)
 	started()
+	collect()
 	return follower.serve(ctx, messages, f, public)
 }
 
@@ -272,11 +282,8 @@ func openServed(
 	case f.store != "":
 		st, err := awaitAgain(ctx, w, step[*openStore]{
 			name: "opening store " + f.store, timeout: f.storeTimeout,
-			run: func(context.Context) (*openStore, error) { return f.openExisting() },
+			run: func(context.Context) (*openStore, error) { return f.openLinking() },
 		})
-		if err == nil && st.remote == nil && f.ownData {
-			st.Store = st.Linking(f.linksFolder())
-		}
 		return st, func() {}, storeError(err)
 	case f.load.catalog != "":
 		w.reportStep("loading catalog " + f.load.catalog)
@@ -299,6 +306,16 @@ func openServed(
 		return nil, nil, err
 	}
 	return &openStore{Store: st, channel: f.channel}, remove, nil
+}
+
+// openLinking opens the store of --store, a directory store with a folder of links if there is a
+// data directory.
+func (f *serveFlags) openLinking() (*openStore, error) {
+	st, err := f.openExisting()
+	if err == nil && st.remote == nil && f.ownData {
+		st.Store = st.Linking(f.linksFolder())
+	}
+	return st, err
 }
 
 // linksFolder is the folder of links to the files of a directory store. Replicas of one channel of

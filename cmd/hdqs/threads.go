@@ -8,15 +8,18 @@ import (
 	"hdqs/internal/background"
 )
 
-// swapSteps are the steps of swaps that run now. There may be two: one that was abandoned, and the
-// next one.
-var swapSteps struct {
+// steps are the steps that run now: the start, or those of swaps. Of these there may be two: one
+// that was abandoned, and the next one.
+var steps struct {
 	sync.Mutex
-	running, garbage int // garbage is GOGC before them
+	running int
 }
 
-// garbageInSwap is GOGC during a step of a swap.
-const garbageInSwap = 200
+// GOGC during a start, when the heap is small, and during a step of a swap.
+const (
+	garbageInStart = 400
+	garbageInSwap  = 200
+)
 
 // besideRequests runs a step of a swap, which computes for a long time in one goroutine.
 func besideRequests(step func()) {
@@ -31,18 +34,27 @@ func besideRequests(step func()) {
 // collections, which use all cores while they run: requests then wait for a core until the kernel
 // takes it from a collector, which is up to 4 ms.
 func beginStep() (end func()) {
-	swapSteps.Lock()
-	defer swapSteps.Unlock()
-	if swapSteps.running++; swapSteps.running == 1 && os.Getenv("GOGC") == "" {
-		swapSteps.garbage = debug.SetGCPercent(garbageInSwap)
-	}
-	endMore := background.More()
+	endMore, collect := background.More(), collectLess(garbageInSwap)
 	return func() {
 		endMore()
-		swapSteps.Lock()
-		defer swapSteps.Unlock()
-		if swapSteps.running--; swapSteps.running == 0 && os.Getenv("GOGC") == "" {
-			debug.SetGCPercent(swapSteps.garbage)
-		}
+		collect()
 	}
+}
+
+// collectLess sets GOGC until collect is called, which may be called again without effect. A start
+// makes as much garbage as a swap. With garbagePercent that is 17 collections, since the heap is
+// small at first, and a quarter of the CPU until /readyz says yes.
+func collectLess(garbage int) (collect func()) {
+	steps.Lock()
+	defer steps.Unlock()
+	if steps.running++; steps.running == 1 && os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbage)
+	}
+	return sync.OnceFunc(func() {
+		steps.Lock()
+		defer steps.Unlock()
+		if steps.running--; steps.running == 0 {
+			setGarbagePercent()
+		}
+	})
 }
