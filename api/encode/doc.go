@@ -72,7 +72,7 @@
 // A run costs about 0.5 µs, for looking up two rows, encoding one and copying the others. Runs of
 // conflict events have 12 rows, of rainfall 9, of food prices and refugees 100. Making a row block
 // takes 15 to 55 µs, and its rows take 29 to 47 bytes each. The bytes of bodies are those of gzip
-// level 1, times 0.8 to 1.26; from pieces 0.7 to 1.1, since they have matches with earlier rows
+// level 1, times 0.8 to 1.25; from pieces 0.7 to 1.1, since they have matches with earlier rows
 // than the one before.
 //
 // Row blocks are no help for operational presence (and for needs): 1.8 pieces of each row are

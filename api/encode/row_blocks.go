@@ -118,9 +118,7 @@ func (d *deflater) abandon() {
 // rowTable is the row blocks of one table.
 type rowTable struct {
 	blocks sizedBlocks
-	code   func() *blockCode // of bodies with copied rows
-	trial  sync.Once
-	good   bool // result of the trial
+	code   func() *blockCode // of bodies with copied rows; nil if they are much larger than others
 }
 
 func newRowTable(t *Table, cache *BlockCache) rowTable {
@@ -138,19 +136,42 @@ func (t *Table) rowBlock(_ Rows, from, to uint32) *storedBlock {
 	return b
 }
 
-// newRowCode builds the code of bodies with copied rows from samples, encoded as in row blocks.
+const (
+	// rowRuns is the number of runs of the sample for a code of copied rows.
+	rowRuns = 48
+
+	// maxCopied is the most percent that the sample may have of its length compressed whole. Pages
+	// that filters leave repeat texts, such as dates, more often than a sample of the whole table
+	// does: with copied rows they have up to 125 percent.
+	maxCopied = 97
+)
+
+// newRowCode returns the code of bodies with copied rows. It is nil if a sample of them is not
+// clearly shorter than one compressed whole: where many texts are repeated that differ from those
+// of the row before.
 func (t *Table) newRowCode() *blockCode {
+	runs := sampleOf(t.rows, rowRuns)
 	d := t.gzip.writers.Get().(*deflater)
-	code := d.rowCode(sampleOf(t.rows, codeRuns))
+	code, size := d.rowCode(runs)
 	t.gzip.writers.Put(d)
+	buffer := bodyBuffers.Get().(*[]byte)
+	*buffer = t.whole((*buffer)[:0], runs, AppendGzip)
+	whole := uint(len(*buffer)) * 8
+	bodyBuffers.Put(buffer)
+	if size*100 > whole*maxCopied {
+		return nil
+	}
 	return code
 }
 
-// rowCode builds a code for runs of which all rows but the first are copied.
-func (d *deflater) rowCode(runs []Run) *blockCode {
+// rowCode builds a code for a body of which only the first rows of runs are not copied, and returns
+// the body's size in bits.
+func (d *deflater) rowCode(runs []Run) (code *blockCode, size uint) {
 	d.begin(nil)
 	defer d.abandon()
 	var seen counts
+	seen.literals(d.rowsOf.Head())
+	seen.literals(d.rowsOf.Tail())
 	for _, run := range runs {
 		d.drop()
 		d.part[0] = run
@@ -165,10 +186,10 @@ func (d *deflater) rowCode(runs []Run) *blockCode {
 		d.ops, d.from = d.ops[:0], d.at-d.length
 		d.keepPlain()
 	}
-	code := new(blockCode)
+	code = new(blockCode)
 	code.build(&d.huffman, &seen)
 	code.begin(&code.begun)
-	return code
+	return code, seen.cost(&code.table) + seen.extra() + code.header.size
 }
 
 // copiesRows reports whether runs are long enough for row blocks, and bodies do not become much
@@ -178,7 +199,7 @@ func (t *Table) copiesRows(runs []Run) bool {
 	for _, r := range runs {
 		longest = max(longest, r.To-r.From)
 	}
-	return longest > leastCopied && rowsIn(runs) > BatchRows && t.tryRows()
+	return longest > leastCopied && rowsIn(runs) > BatchRows && t.copied.code() != nil
 }
 
 // budgetOf returns how many row blocks a body of runs may make.
@@ -190,37 +211,4 @@ func rowsIn(runs []Run) (n int) {
 		n += int(r.To - r.From)
 	}
 	return n
-}
-
-const (
-	// trialRuns is the number of runs of the sample of a trial.
-	trialRuns = 24
-
-	// maxCopied is the most percent that the sample's body with copied rows may have of the length
-	// of one compressed whole. For pages that filters leave, it is up to 1.4 times as much: they
-	// repeat texts, such as dates, more often than a sample of the whole table does.
-	maxCopied = 92
-)
-
-// tryRows reports whether bodies with rows from row blocks are about as small as those compressed
-// whole, by a sample it takes once. They are not where many texts are repeated that differ from
-// those of the row before.
-func (t *Table) tryRows() bool {
-	t.copied.trial.Do(func() {
-		runs := sampleOf(t.rows, trialRuns)
-		buffer := bodyBuffers.Get().(*[]byte)
-		d := t.gzip.writers.Get().(*deflater)
-		d.begin((*buffer)[:0])
-		d.plain(t.rows.Head())
-		d.rowsCopied(runs, t.rows.Cut(), &t.copied, 2*len(runs))
-		d.plain(t.rows.Tail())
-		body := d.end()
-		copied := len(body)
-		t.gzip.writers.Put(d)
-		body = t.whole(body[:0], runs, AppendGzip)
-		t.copied.good = copied*100 <= len(body)*maxCopied
-		*buffer = body
-		bodyBuffers.Put(buffer)
-	})
-	return t.copied.good
 }

@@ -5,11 +5,17 @@ package encode
 import (
 	"bytes"
 	"math/rand/v2"
+	"sync"
 	"testing"
 )
 
-// alwaysCopy makes a table copy rows from row blocks, whatever a trial would say.
-func alwaysCopy(t *Table) { t.copied.trial.Do(func() { t.copied.good = true }) }
+// alwaysCopy makes a table copy rows from row blocks, even if bodies are larger.
+func alwaysCopy(t *Table) {
+	t.copied.code = sync.OnceValue(func() *blockCode {
+		code, _ := newDeflater(t.rows, t.firstCode()).rowCode(sampleOf(t.rows, rowRuns))
+		return code
+	})
+}
 
 // copiedBody returns a gzip body with rows from row blocks, all of which exist or are made.
 func copiedBody(t *Table, runs []Run) []byte {
@@ -61,6 +67,7 @@ func TestCopiedAgainstPlain(t *testing.T) {
 			}
 		}
 		table := NewTable(rows, Options{})
+		alwaysCopy(table)
 		for range bodies {
 			runs := shortRuns(r, n)
 			if len(runs) == 0 {
@@ -82,6 +89,35 @@ func TestCopiedAgainstPlain(t *testing.T) {
 	}
 	if copies == 0 {
 		t.Error("no row block was made")
+	}
+}
+
+// TestCountedBits compares the bits that counts say ops take with those that are written.
+func TestCountedBits(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(1, 2))
+	text := make([]byte, 40_000)
+	for i := range text {
+		text[i] = byte(r.Uint32())
+	}
+	for range 300 {
+		var ops []op
+		size := 0
+		for range r.IntN(20) {
+			x := op{
+				length: uint32(r.IntN(1 << r.IntN(11))), distance: uint32(1 + r.IntN(1<<r.IntN(16))),
+				plain: uint32(r.IntN(20)), size: tooMany,
+			}
+			size += int(x.length + x.plain)
+			ops = append(ops, x)
+		}
+		var seen counts
+		seen.ops(ops, text[:size], 0)
+		b := block{code: fixedCode}
+		b.write(ops, text[:size], 0)
+		if got, want := seen.cost(fixedCode)+seen.extra(), uint(b.bits.position()); got != want {
+			t.Fatalf("%d bits are counted, %d are written: %v", got, want, ops)
+		}
 	}
 }
 

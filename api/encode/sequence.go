@@ -163,6 +163,19 @@ func (c *counts) cost(t *codeTable) (size uint) {
 	return size
 }
 
+// extra returns the number of extra bits of the symbols.
+func (c *counts) extra() (size uint) {
+	for s, n := range c.dist {
+		size += uint(n) * uint(distExtra[s])
+	}
+	for n := minMatch + 1; n < maxMatch; n++ {
+		if s := lengthSymbol[n]; s != lengthSymbol[n-1] {
+			size += uint(c.litLen[s]) * uint(lengthExtra[n])
+		}
+	}
+	return size
+}
+
 // least returns the approximate number of their bits in the best code.
 func (c *counts) least() uint { return entropy(c.litLen[:litLenCodes]) + entropy(c.dist[:distCodes]) }
 
