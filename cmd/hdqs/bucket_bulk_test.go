@@ -11,7 +11,6 @@ import (
 	"syscall"
 	"testing"
 
-	"hdqs/internal/generator"
 	"hdqs/internal/testkit"
 )
 
@@ -20,7 +19,7 @@ import (
 func TestBucketBulk(t *testing.T) { onS3Servers(t, testBucketBulk) }
 
 func testBucketBulk(t *testing.T, o *objectStore) {
-	files := newCatalogOf(t, generator.Options{Seed: 1, Small: true})
+	files := smallCatalog(t)
 	one, two := t.TempDir(), t.TempDir()
 	build := func(data, at string) (put []string, got int) {
 		t.Helper()

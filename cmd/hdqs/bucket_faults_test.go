@@ -18,7 +18,7 @@ import (
 func TestBucketKill(t *testing.T) { onS3Servers(t, testBucketKill) }
 
 func testBucketKill(t *testing.T, o *objectStore) {
-	files, data := newCatalog(t, 1), t.TempDir()
+	files, data := smallCatalog(t), t.TempDir()
 	load := []string{"build", "--catalog", files, "--store", storeAddress, "--data-dir", data}
 
 	// Into an empty bucket: there is nothing to see until the load has ended.
@@ -102,7 +102,7 @@ func (o *objectStore) pauseAtChannel() (reached, release chan struct{}) {
 func TestBucketLock(t *testing.T) { onS3Servers(t, testBucketLock) }
 
 func testBucketLock(t *testing.T, o *objectStore) {
-	files, data := newCatalog(t, 1), t.TempDir()
+	files, data := smallCatalog(t), t.TempDir()
 	load := []string{"build", "--catalog", files, "--store", storeAddress}
 	lock := filepath.Join(data, "store", "lock")
 	o.run(t, 0, append(load, "--data-dir", data)...)
@@ -156,7 +156,7 @@ func testBucketLock(t *testing.T, o *objectStore) {
 func TestBucketSignature(t *testing.T) { onS3Servers(t, testBucketSignature) }
 
 func testBucketSignature(t *testing.T, o *objectStore) {
-	files, data, keys := newCatalog(t, 1), t.TempDir(), t.TempDir()
+	files, data, keys := smallCatalog(t), t.TempDir(), t.TempDir()
 	private, public := o.newKey(t, keys, "one")
 	private2, public2 := o.newKey(t, keys, "two")
 	if info, err := os.Stat(private); err != nil || info.Mode().Perm() != 0o600 {
@@ -241,7 +241,7 @@ func (o *objectStore) mustRefuse(t *testing.T, s *server, strict []string, what 
 func TestBucketRewind(t *testing.T) { onS3Servers(t, testBucketRewind) }
 
 func testBucketRewind(t *testing.T, o *objectStore) {
-	files, data := newCatalog(t, 1), t.TempDir()
+	files, data := smallCatalog(t), t.TempDir()
 	private, public := o.newKey(t, t.TempDir(), "key")
 	const channel = "store/channels/stable.json"
 	load := []string{"build", "--catalog", files, "--store", storeAddress, "--data-dir", data, "--sign-key", private}
@@ -285,12 +285,12 @@ func testBucketRewind(t *testing.T, o *objectStore) {
 	o.run(t, 0, append([]string{"verify"}, strict...)...)
 }
 
-// TestBucketRewindOfDirectory: a replica of a store on its own disk refuses an older pointer, too,
+// TestRewindOfDirectory: a replica of a store on its own disk refuses an older pointer, too,
 // for as long as the process remembers the newer one.
-func TestBucketRewindOfDirectory(t *testing.T) {
-	t.Parallel()
-	o := newObjectStore(t, s3Servers[0])
-	files, store := newCatalog(t, 1), filepath.Join(t.TempDir(), "store")
+func TestRewindOfDirectory(t *testing.T) {
+	parallel(t)
+	o := new(objectStore) // without a server, for its commands
+	files, store := smallCatalog(t), filepath.Join(t.TempDir(), "store")
 	private, public := o.newKey(t, t.TempDir(), "key")
 	load := []string{"build", "--catalog", files, "--store", store, "--sign-key", private, "--snapshot-time"}
 	o.run(t, 0, append(load, "2026-11-21T00:00:00Z")...)

@@ -14,7 +14,7 @@ import (
 func TestBucketPaused(t *testing.T) { onS3Servers(t, testBucketPaused) }
 
 func testBucketPaused(t *testing.T, o *objectStore) {
-	files, data, copied := newCatalog(t, 1), t.TempDir(), t.TempDir()
+	files, data, copied := smallCatalog(t), t.TempDir(), t.TempDir()
 	load := []string{"build", "--catalog", files, "--store", storeAddress, "--data-dir", data, "--snapshot-time"}
 	o.run(t, 0, append(load, buildTime)...)
 	flags := []string{"--store", storeAddress, "--admin", "127.0.0.1:0", "--store-timeout"}

@@ -29,11 +29,11 @@ type resumeTrial struct {
 func TestBucketResume(t *testing.T) { onS3Servers(t, testBucketResume) }
 
 func testBucketResume(t *testing.T, o *objectStore) {
-	r := &resumeTrial{objectStore: o, files: newCatalog(t, 1)}
+	r := &resumeTrial{objectStore: o, files: smallCatalog(t)}
 	r.name = "conflict-events/hdx_hapi_conflict_event_global_2025.csv"
 	r.run(t, 0, "mirror", "--catalog", r.files, "--to", mirrorAddress, "--data-dir", t.TempDir())
 	r.data = r.get(t, "mirror/"+r.name)
-	r.want, _ = inspect(t, newStore(t, r.files))
+	r.want, _ = inspect(t, smallStore(t))
 	t.Run("cut twice in one load", r.testCutTwice)
 	t.Run("killed load", r.testKilled)
 	t.Run("object replaced meanwhile", r.testReplaced)

@@ -36,7 +36,7 @@ const oldOneStays = "the old one stays"
 func TestBucket(t *testing.T) { onS3Servers(t, testBucketStore) }
 
 func testBucketStore(t *testing.T, o *objectStore) {
-	files, build := newCatalog(t, 1), t.TempDir()
+	files, build := smallCatalog(t), t.TempDir()
 	o.testMirror(t, files, build)
 	o.testBuild(t, files, build)
 	one, two := t.TempDir(), t.TempDir()
@@ -78,7 +78,7 @@ func (o *objectStore) testBuild(t *testing.T, files, data string) {
 	o.take(t)
 	o.run(t, 0, "build", "--catalog", mirrorAddress, "--store", storeAddress, "--data-dir", data)
 	requests := o.take(t)
-	local, _ := inspect(t, newStore(t, files))
+	local, _ := inspect(t, smallStore(t))
 	remote := o.inspect(t, data)
 	if len(remote.Tables) != len(contract.Endpoints) || fmt.Sprint(remote.Tables) != fmt.Sprint(local.Tables) {
 		t.Errorf("tables from the mirror: %v\ntables from the directory: %v", remote.Tables, local.Tables)

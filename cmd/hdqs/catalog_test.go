@@ -453,7 +453,7 @@ func TestKilledDownload(t *testing.T) {
 		t.Errorf("%d of %d files were requested again: %v", len(site.asked), len(first), site.asked)
 	}
 	got, _ := inspect(t, filepath.Join(dir, "store"))
-	want, _ := inspect(t, newStore(t, site.files))
+	want, _ := inspect(t, sampleStore(t))
 	if fmt.Sprint(tableSums(got)) == "" || tableSums(got)["idps"] != tableSums(want)["idps"] {
 		t.Error("the table of the resumed file differs from that of the complete file")
 	}

@@ -123,7 +123,7 @@ func testLoadSteps(t *testing.T, least int, kill bool, more ...string) {
 // TestDiskFaultsOfCopy does the same with the copy that a replica keeps of its store.
 func TestDiskFaultsOfCopy(t *testing.T) {
 	parallel(t)
-	files := newCatalogOf(t, generator.Options{Seed: 1, Small: true})
+	files := smallCatalog(t)
 	store := filepath.Join(t.TempDir(), "store")
 	publish := func(at string) { mustExit(t, 0, "build", "--catalog", files, "--store", store, "--snapshot-time", at) }
 	publish(buildTime)

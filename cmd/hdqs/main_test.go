@@ -168,6 +168,12 @@ func newCatalogOf(t *testing.T, o generator.Options) string {
 	return dir
 }
 
+// smallCatalog returns a catalog of its own for the test, with every kind of file and few rows.
+func smallCatalog(t *testing.T) string {
+	t.Helper()
+	return newCatalogOf(t, generator.Options{Seed: 1, Small: true})
+}
+
 // newStore builds a catalog into a new store.
 func newStore(t *testing.T, catalogDir string) string {
 	t.Helper()
@@ -191,6 +197,12 @@ func storeOnce(t *testing.T, name, catalog string) string {
 		}
 		return dir, nil
 	}))
+}
+
+// smallStore returns a store of its own for the test, equal to newStore(t, smallCatalog(t)).
+func smallStore(t *testing.T) string {
+	t.Helper()
+	return newStoreOf(t, generator.Options{Seed: 1, Small: true})
 }
 
 // newStoreOf returns a store of its own for the test, equal to newStore(t, newCatalogOf(t, o)).

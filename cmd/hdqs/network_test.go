@@ -34,7 +34,7 @@ func TestBuildFromSite(t *testing.T) {
 	mustExit(t, 3, plain...)                         // not https
 	mustExit(t, 3, append(plain, "--allow-http")...) // a private address
 	mustExit(t, 0, load...)
-	direct := newStore(t, files)
+	direct := sampleStore(t)
 	got, _ := inspect(t, store)
 	want, _ := inspect(t, direct)
 	tables := map[string]string{}
@@ -106,7 +106,7 @@ func TestMirrorFromDirectory(t *testing.T) {
 	mustExit(t, 0, "build", "--catalog", server.URL, "--store", store, "--data-dir", data,
 		"--allow-http", "--allow-private-hosts")
 	got, _ := inspect(t, store)
-	want, _ := inspect(t, newStore(t, files))
+	want, _ := inspect(t, sampleStore(t))
 	if fmt.Sprint(got.Tables) != fmt.Sprint(want.Tables) {
 		t.Errorf("tables from the mirror:\n%v\nfrom the directory:\n%v", got.Tables, want.Tables)
 	}

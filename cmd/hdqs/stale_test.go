@@ -18,7 +18,7 @@ import (
 func TestRemovedSource(t *testing.T) {
 	parallel(t)
 	files := newCatalog(t, 1)
-	store := newStore(t, files)
+	store := sampleStore(t)
 	names, err := filepath.Glob(filepath.Join(files, "idps", "*.csv*"))
 	if err != nil || len(names) != 1 {
 		t.Fatalf("files of the table: %q, %v", names, err)

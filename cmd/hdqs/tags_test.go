@@ -41,7 +41,7 @@ func (s *server) tags(t *testing.T) map[string]string {
 func TestTagsAcrossProcesses(t *testing.T) {
 	parallel(t)
 	files := newCatalog(t, 1)
-	store := newStore(t, files)
+	store := sampleStore(t)
 	one := serve(t, "--store", store)
 	other := serve(t, "--store", newStore(t, files), "--compression", "whole", "--body-cache", "0")
 	before := one.tags(t)
