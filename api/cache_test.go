@@ -133,7 +133,8 @@ func plainBody(t *testing.T, a Answer) []byte {
 // the bodies.
 func TestConcurrentRequests(t *testing.T) {
 	t.Parallel()
-	table := numberedLocations(20_000, nil)
+	rows := trials(20_000, 5_000)
+	table := numberedLocations(rows, nil)
 	s := testServer(t, Options{Queries: 64, QueueWait: 10 * time.Second}, []*testTable{table})
 	address := listen(t, s)
 	var wg sync.WaitGroup
@@ -146,7 +147,7 @@ func TestConcurrentRequests(t *testing.T) {
 		wg.Go(func() {
 			for turn := range 15 {
 				k := (worker + turn) % 3
-				target := fmt.Sprintf("http://%s/api/v2/metadata/location?app_identifier=%s&offset=%d", address, goodIdentifier, 5000*(turn%2))
+				target := fmt.Sprintf("http://%s/api/v2/metadata/location?app_identifier=%s&offset=%d", address, goodIdentifier, rows/4*(turn%2))
 				request, _ := http.NewRequest("GET", target, nil)
 				coding := []string{"identity", "gzip", "zstd"}[k]
 				request.Header.Set("Accept-Encoding", coding)

@@ -227,9 +227,9 @@ func TestExportSizes(t *testing.T) {
 		response.Header.Get("X-Result-Count") != "30000" {
 		t.Errorf("HEAD: %d %v, %d bytes, %v", response.StatusCode, response.Header, len(body), err)
 	}
-	const rows = 100_000 // more than the buffers of a connection hold
-	s = tableServer(t, Options{}, exportedPath, rows)
-	conn := silentClient(t, listen(t, s), exportedPath+"/export?output_format=arrow&app_identifier="+goodIdentifier)
+	// The buffers of this connection hold less than the export.
+	small := listenFor(t, func(l net.Listener) error { return s.Serve(smallBufferListener{l, 64 << 10}) })
+	conn := silentClient(t, small, exportedPath+"/export?output_format=arrow&app_identifier="+goodIdentifier)
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil || response.ContentLength <= 0 {
 		t.Fatal(response, err)

@@ -249,11 +249,11 @@ func openSnapshot(tb testing.TB, dir, id string) *store.Snapshot {
 	return snap
 }
 
-// sampleStores holds the stores of the sample tables by number of rows, written when first needed.
+// sampleStores holds stores that tests share by name, written when first needed.
 var sampleStores struct {
 	sync.Mutex
 	root string // removed by TestMain
-	dirs map[int]string
+	dirs map[string]string
 }
 
 func TestMain(m *testing.M) {
@@ -266,23 +266,29 @@ func TestMain(m *testing.M) {
 	if err := os.Mkdir(filepath.Join(sampleStores.root, "segments"), 0o755); err != nil {
 		panic(err)
 	}
-	sampleStores.dirs = map[int]string{}
+	sampleStores.dirs = map[string]string{}
 	code := m.Run()
 	os.RemoveAll(sampleStores.root)
 	os.Exit(code)
 }
 
-// sampleSnapshot opens a store of the sample tables.
-func sampleSnapshot(tb testing.TB, rows int) *store.Snapshot {
+// sharedSnapshot opens a store that tests share. Its name is a file name.
+func sharedSnapshot(tb testing.TB, name string, tables func() []*testTable) *store.Snapshot {
 	tb.Helper()
 	sampleStores.Lock()
 	defer sampleStores.Unlock()
-	if sampleStores.dirs[rows] == "" {
-		dir := filepath.Join(sampleStores.root, strconv.Itoa(rows))
-		writeSnapshot(tb, dir, sampleID, sampleTime, sampleTables(tb, rows))
-		sampleStores.dirs[rows] = dir
+	if sampleStores.dirs[name] == "" {
+		dir := filepath.Join(sampleStores.root, name)
+		writeSnapshot(tb, dir, sampleID, sampleTime, tables())
+		sampleStores.dirs[name] = dir
 	}
-	return openSnapshot(tb, sampleStores.dirs[rows], sampleID)
+	return openSnapshot(tb, sampleStores.dirs[name], sampleID)
+}
+
+// sampleSnapshot opens a store of the sample tables.
+func sampleSnapshot(tb testing.TB, rows int) *store.Snapshot {
+	tb.Helper()
+	return sharedSnapshot(tb, strconv.Itoa(rows), func() []*testTable { return sampleTables(tb, rows) })
 }
 
 const sampleID = "20261120T0200Z-test"
@@ -362,8 +368,10 @@ func sampleServer(tb testing.TB, o Options, rows int) *Server {
 // tableServer serves the sample table of one endpoint.
 func tableServer(tb testing.TB, o Options, path string, rows int) *Server {
 	tb.Helper()
-	table := sampleTable(planOf(path).Endpoint, rows, rand.New(rand.NewPCG(1, 2)))
-	return testServer(tb, o, []*testTable{table})
+	e := planOf(path).Endpoint
+	return serverOf(tb, o, sharedSnapshot(tb, fmt.Sprintf("%s-%d", e.Name(), rows), func() []*testTable {
+		return []*testTable{sampleTable(e, rows, rand.New(rand.NewPCG(1, 2)))}
+	}))
 }
 
 func serverOf(tb testing.TB, o Options, snap *store.Snapshot) *Server {
