@@ -446,3 +446,25 @@ func TestReportSurvives(t *testing.T) {
 		t.Errorf("kept report:\n%s\nwant:\n%s", b.String(), a.String())
 	}
 }
+
+// stalePaths are the paths that a report marks as stale. The manifest of its snapshot must mark the
+// same.
+func stalePaths(t *testing.T, st *store.Store, r *Report) []string {
+	t.Helper()
+	m, err := st.Manifest(r.Snapshot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	marked, err := StaleIn(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !sameStale(marked, r.Stale) {
+		t.Errorf("the manifest marks %v, the report %v", marked, r.Stale)
+	}
+	var paths []string
+	for _, s := range r.Stale {
+		paths = append(paths, s.Path)
+	}
+	return paths
+}

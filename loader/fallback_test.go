@@ -1,3 +1,5 @@
+//go:build !race
+
 package loader
 
 import (
@@ -10,31 +12,7 @@ import (
 	"testing"
 	"testing/fstest"
 	"time"
-
-	"hdqs/snapshot/store"
 )
-
-// stalePaths are the paths that a report marks as stale. The manifest of its snapshot must mark the
-// same.
-func stalePaths(t *testing.T, st *store.Store, r *Report) []string {
-	t.Helper()
-	m, err := st.Manifest(r.Snapshot)
-	if err != nil {
-		t.Fatal(err)
-	}
-	marked, err := StaleIn(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !sameStale(marked, r.Stale) {
-		t.Errorf("the manifest marks %v, the report %v", marked, r.Stale)
-	}
-	var paths []string
-	for _, s := range r.Stale {
-		paths = append(paths, s.Path)
-	}
-	return paths
-}
 
 // TestRefusedKeepsTable checks that the table of a file that cannot be used is kept, with those
 // that are joined with it, and that nothing is marked once the file can be used again.
