@@ -160,7 +160,9 @@ func FuzzBlock(f *testing.F) {
 		z.begin(nil)
 		want = randomSequences(rand.New(rand.NewPCG(seed, 2)), z, maxZstdDistance, text, func() {
 			if z.finish(); r.IntN(2) == 0 {
-				z.flush()
+				z.finish()
+				z.endBlock()
+				z.write(true)
 			} else {
 				z.nextBlock()
 			}

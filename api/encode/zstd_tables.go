@@ -12,7 +12,7 @@ type zstdTables struct {
 	sequences *sequenceCodes
 	own       sequenceCodes
 
-	// The descriptions of the codes, and whether a block of the group has contained them. Literals
+	// The descriptions of the codes, and whether the decoder has them from a block before. Literals
 	// without a description are not compressed.
 	huffman, fse                  []byte
 	knownLiterals, knownSequences bool
@@ -75,7 +75,7 @@ const (
 // build makes codes for the literals and sequences of a group, or with a minimum only if there are
 // enough of them; the predefined codes serve few sequences.
 func (t *zstdTables) build(literals []byte, sequences []zstdSequence, minimum bool) {
-	t.knownLiterals, t.knownSequences = false, false
+	t.forget()
 	if t.huffman = t.huffman[:0]; len(literals) >= minLiterals || !minimum {
 		t.buildLiterals(histogram(&t.counts, literals))
 	}
@@ -107,6 +107,9 @@ func (t *zstdTables) build(literals []byte, sequences []zstdSequence, minimum bo
 	t.fse = s.matchLens.appendTo(s.distances.appendTo(s.litLens.appendTo(t.fse[:0])))
 	t.sequences = s
 }
+
+// forget makes the next block describe its codes.
+func (t *zstdTables) forget() { t.knownLiterals, t.knownSequences = false, false }
 
 // histogram counts bytes, in four tables: digits repeat, and incrementing the same count twice in a
 // row waits for the first store.
@@ -210,8 +213,7 @@ const (
 )
 
 // appendLiterals appends the literals section of a block, Huffman-coded if that makes it shorter,
-// with the description of the code if no block of the group has it yet. The caller reserves the
-// room.
+// with the description of the code unless the decoder has it. The caller reserves the room.
 func (t *zstdTables) appendLiterals(w *bitWriter, literals []byte) {
 	n := len(literals)
 	start := len(w.out)
@@ -289,9 +291,13 @@ func (t *zstdTables) writeLiterals(w *bitWriter, literals []byte) {
 	w.align()
 }
 
-// writeSequences writes how sequences are coded, then at least one sequence, last one first.
-func (t *zstdTables) writeSequences(w *bitWriter, sequences []zstdSequence) {
+// writeSequences writes how sequences are coded, then at least one sequence, last one first. With a
+// minimum, it does not describe codes for few sequences.
+func (t *zstdTables) writeSequences(w *bitWriter, sequences []zstdSequence, minimum bool) {
 	c := t.sequences
+	if minimum && len(sequences) < minSequences && !t.knownSequences {
+		c = predefined
+	}
 	switch {
 	case c == predefined:
 		w.out = append(w.out, 0)

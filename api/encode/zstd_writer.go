@@ -29,6 +29,12 @@ const (
 	maxSequences    = 24 << 10
 	maxZstdLiterals = 64 << 10
 
+	// maxLooseLiterals ends a group that contains stored blocks. The rows between two of them are
+	// too few for codes of their own, but after a stored block the codes are described again, and
+	// those of many different rows take longer descriptions: with one group 1.3 % more bytes for
+	// 9,260 prices in 18 runs.
+	maxLooseLiterals = 3 << 10
+
 	// maxLength bounds the match of a sequence and the literals before it.
 	maxLength = 1<<16 - 1
 )
@@ -40,7 +46,7 @@ type zstdWriter struct {
 }
 
 // zstdFrame is a frame that is being written. It gathers matches and literals until there are
-// enough for a group of blocks with common codes.
+// enough for a group of blocks with common codes. Stored blocks among them have codes of their own.
 type zstdFrame struct {
 	bits   bitWriter
 	began  int // start of the frame in bits.out
@@ -58,8 +64,12 @@ type zstdFrame struct {
 	content   int // length of the current block's text
 }
 
-// zstdBlock holds the ends of a block's literals and sequences within its group.
-type zstdBlock struct{ literals, sequences int }
+// zstdBlock holds the ends of a block's literals and sequences within its group, or is a stored
+// block, which has none.
+type zstdBlock struct {
+	literals, sequences int
+	stored              *storedBlock
+}
 
 // zstdSequence is a number of literals followed by a match:
 //
@@ -97,26 +107,25 @@ func appendZstdHeader(dst []byte, content int) []byte {
 
 // end ends the frame.
 func (z *zstdWriter) end() []byte {
-	z.flush()
+	z.finish()
+	z.endBlock()
+	z.write(true)
 	out := append(z.bits.out, zstdEnd...)
 	binary.LittleEndian.PutUint32(out[z.began+zstdHeader-4:], z.size)
 	z.bits.out = nil
 	return out
 }
 
-// flush writes everything gathered.
-func (z *zstdWriter) flush() {
+// stored adds a stored block. Call prime before the next rows.
+func (z *zstdWriter) stored(b *storedBlock) {
 	z.finish()
 	z.endBlock()
-	z.write(true)
-}
-
-// stored appends a stored block. Call prime before the next rows.
-func (z *zstdWriter) stored(b *storedBlock) {
-	z.flush()
-	z.bits.out = append(z.bits.out, b.data...)
+	if len(z.literals) > maxLooseLiterals || len(z.sequences) > maxSequences {
+		z.write(true)
+	}
+	z.blocks = append(z.blocks, zstdBlock{len(z.literals), len(z.sequences), b})
+	z.recent = [3]uint32{}
 	z.skip(b.plain)
-	z.forget()
 }
 
 // block returns a stored block of the rows from to to-1. It describes its own codes and refers back
@@ -266,7 +275,7 @@ func (z *zstdFrame) nextBlock() {
 // endBlock adds the current block to the group unless it is empty.
 func (z *zstdFrame) endBlock() {
 	if z.content > 0 {
-		z.blocks = append(z.blocks, zstdBlock{len(z.literals), len(z.sequences)})
+		z.blocks = append(z.blocks, zstdBlock{len(z.literals), len(z.sequences), nil})
 	}
 	z.matched, z.content = len(z.literals), 0
 }
@@ -280,6 +289,11 @@ func (z *zstdFrame) write(minimum bool) {
 	for _, to := range z.blocks {
 		literals, sequences := z.literals[from.literals:to.literals], z.sequences[from.sequences:to.sequences]
 		from = to
+		if to.stored != nil {
+			w.out = append(w.out, to.stored.data...)
+			t.forget()
+			continue
+		}
 		n := len(sequences)
 		w.reserve(uint(len(literals)*(maxLiteralBits+1) + n*80 + 8*len(t.huffman) + 8*len(t.fse) + 512))
 		start := len(w.out)
@@ -291,10 +305,11 @@ func (z *zstdFrame) write(minimum bool) {
 			w.out = append(w.out, byte(n>>8)+0x80, byte(n))
 		}
 		if n > 0 {
-			t.writeSequences(w, sequences)
+			t.writeSequences(w, sequences, minimum)
 		}
 		head := uint32(len(w.out)-start-3)<<3 | 2<<1
 		w.out[start], w.out[start+1], w.out[start+2] = byte(head), byte(head>>8), byte(head>>16)
 	}
+	clear(z.blocks) // of stored blocks
 	z.literals, z.sequences, z.blocks, z.matched = z.literals[:0], z.sequences[:0], z.blocks[:0], 0
 }
