@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strconv"
+	"sync"
 )
 
 // fakeRows are made-up rows. A slot either has fragments with some fields, one of them in each row,
@@ -206,4 +207,24 @@ func randomRuns(r *rand.Rand, rows int) []Run {
 		at = to + 1 + r.IntN(gap)
 	}
 	return runs
+}
+
+// shortRuns returns ascending runs of rows that do not touch, most of them of a few rows.
+func shortRuns(r *rand.Rand, rows int) []Run {
+	var runs []Run
+	gap, length := 1+r.IntN(40), 1+r.IntN(1+r.IntN(150))
+	for at := r.IntN(gap + 1); at < rows; {
+		to := min(at+1+r.IntN(length), rows)
+		runs = append(runs, Run{uint32(at), uint32(to)})
+		at = to + 1 + r.IntN(gap)
+	}
+	return runs
+}
+
+// alwaysCopy makes a table copy rows from row blocks, even if bodies are larger.
+func alwaysCopy(t *Table) {
+	t.copied.code = sync.OnceValue(func() *blockCode {
+		code, _ := newDeflater(t.rows, t.firstCode()).rowCode(sampleOf(t.rows, rowRuns))
+		return code
+	})
 }

@@ -5,17 +5,8 @@ package encode
 import (
 	"bytes"
 	"math/rand/v2"
-	"sync"
 	"testing"
 )
-
-// alwaysCopy makes a table copy rows from row blocks, even if bodies are larger.
-func alwaysCopy(t *Table) {
-	t.copied.code = sync.OnceValue(func() *blockCode {
-		code, _ := newDeflater(t.rows, t.firstCode()).rowCode(sampleOf(t.rows, rowRuns))
-		return code
-	})
-}
 
 // copiedBody returns a gzip body with rows from row blocks, all of which exist or are made.
 func copiedBody(t *Table, runs []Run) []byte {
@@ -27,18 +18,6 @@ func copiedBody(t *Table, runs []Run) []byte {
 	body := d.end()
 	t.gzip.writers.Put(d)
 	return body
-}
-
-// shortRuns returns ascending runs of rows that do not touch, most of them of a few rows.
-func shortRuns(r *rand.Rand, rows int) []Run {
-	var runs []Run
-	gap, length := 1+r.IntN(40), 1+r.IntN(1+r.IntN(150))
-	for at := r.IntN(gap + 1); at < rows; {
-		to := min(at+1+r.IntN(length), rows)
-		runs = append(runs, Run{uint32(at), uint32(to)})
-		at = to + 1 + r.IntN(gap)
-	}
-	return runs
 }
 
 // TestCopiedAgainstPlain decodes bodies of random rows that are copied from row blocks, and bodies

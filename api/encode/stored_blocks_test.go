@@ -24,8 +24,8 @@ func longRuns(r *rand.Rand, rows int) []Run {
 	return runs
 }
 
-// TestStoredAgainstPlain requests bodies from several goroutines while stored blocks are made,
-// swept and made again.
+// TestStoredAgainstPlain requests bodies from several goroutines while stored blocks and row blocks
+// are made, swept and made again.
 func TestStoredAgainstPlain(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
@@ -40,12 +40,16 @@ func TestStoredAgainstPlain(t *testing.T) {
 		rows := newFakeRows(r, n, r.IntN(3) == 0)
 		cache := NewBlockCache(int64(1+r.IntN(100)) << 10)
 		table := NewTable(rows, Options{Cache: cache})
+		alwaysCopy(table)
 		var all sync.WaitGroup
 		for range 3 {
 			r := rand.New(rand.NewPCG(r.Uint64(), 2))
 			all.Go(func() {
 				for range bodies {
 					runs := longRuns(r, n)
+					if r.IntN(2) == 0 {
+						runs = shortRuns(r, n)
+					}
 					want := body(rows, runs)
 					if got := unzstd(t, table.AppendZstd([]byte("front"),
 						append([]Run(nil), runs...))[5:]); !bytes.Equal(got, want) {
