@@ -52,7 +52,7 @@ func (p Packed) Gather64(dst []uint64, at []uint32) {
 	dst = dst[:len(at)]
 	for k, i := range at {
 		bit := uint64(i) * width
-		dst[k] = binary.LittleEndian.Uint64(data[bit>>3:]) >> (bit & 7) & mask
+		dst[k] = loadWord(data, bit>>3) >> (bit & 7) & mask
 	}
 }
 

@@ -132,12 +132,14 @@ func (b *rowBatch) scattered() bool { return b.n < sweep*b.nparts }
 // rowIDs returns the row ids of the batch.
 func (b *rowBatch) rowIDs() []uint32 {
 	if b.nrows == 0 {
+		n := 0
 		for _, r := range b.parts[:b.nparts] {
 			for row := r.From; row < r.To; row++ {
-				b.rows[b.nrows&(batch-1)] = row
-				b.nrows++
+				b.rows[n&(batch-1)] = row
+				n++
 			}
 		}
+		b.nrows = n
 	}
 	return b.rows[:b.nrows]
 }

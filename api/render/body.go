@@ -40,16 +40,18 @@ func (b *Body) AppendPart(dst []byte) (_ []byte, more bool) {
 	}
 	rows := f.newBatch()
 	rendered := false
-	for len(b.ranges) > 0 && len(dst)-start < partBytes {
-		if b.from = rows.add(b.from, b.ranges[0].To); b.from == b.ranges[0].To {
-			if b.ranges = b.ranges[1:]; len(b.ranges) > 0 {
-				b.from = b.ranges[0].From
+	ranges, from := b.ranges, b.from // in registers: many ranges have one row
+	for len(ranges) > 0 && len(dst)-start < partBytes {
+		if from = rows.add(from, ranges[0].To); from == ranges[0].To {
+			if ranges = ranges[1:]; len(ranges) > 0 {
+				from = ranges[0].From
 			}
 		}
-		if rows.n == batch || len(b.ranges) == 0 {
+		if rows.n == batch || len(ranges) == 0 {
 			dst, rendered = f.appendBatch(dst, rows), true
 		}
 	}
+	b.ranges, b.from = ranges, from
 	f.batches.Put(rows)
 	if len(b.ranges) > 0 {
 		return dst, true
