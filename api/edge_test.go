@@ -455,3 +455,59 @@ func TestEdgeRange(t *testing.T) {
 		}
 	}
 }
+
+// TestEdgeBulk checks that parts of bulk files can be read through nginx, as by engines and by
+// downloads that are continued.
+func TestEdgeBulk(t *testing.T) {
+	t.Parallel()
+	g, b := startEdge(t, Options{Bulk: true}), newBulkDir(t)
+	b.put(t, sampleID, rand.New(rand.NewPCG(6, 17)))
+	if err := g.server.LookForBulk(b.Bulk); err != nil {
+		t.Fatal(err)
+	}
+	file := b.files[sampleID+"/"+bulkTable]
+	size := len(file)
+	for _, prefix := range []string{"", "/hapi"} {
+		moved := ask(t, g.address, "GET", prefix+"/bulk/latest/"+bulkTable, []HeaderField{{"Range", "bytes=-8"}})
+		target := prefix + "/bulk/" + sampleID + "/" + bulkTable
+		if at := sentField(&moved, "Location"); moved.Status != 302 || !strings.HasSuffix(at, target) {
+			t.Errorf("the latest: %d to %s, want %s", moved.Status, at, target)
+		}
+		tag := ""
+		for range 2 { // the second time a cache could answer
+			whole := ask(t, g.address, "GET", target, nil)
+			if tag = sentField(&whole, "Etag"); whole.Status != 200 || !bytes.Equal(whole.Body, file) || tag == "" ||
+				sentField(&whole, "Accept-Ranges") != "bytes" {
+				t.Errorf("the whole file: %d, %d bytes, %v", whole.Status, len(whole.Body), whole.Header)
+			}
+		}
+		for _, c := range []struct {
+			header   []HeaderField
+			status   int
+			from, to int
+		}{
+			{[]HeaderField{{"Range", "bytes=0-3"}}, 206, 0, 4},
+			{[]HeaderField{{"Range", "bytes=-8"}}, 206, size - 8, size},
+			{[]HeaderField{{"Range", "bytes=100000-"}}, 206, 100_000, size},
+			{[]HeaderField{{"Range", "bytes=5-9"}, {"If-Range", tag}}, 206, 5, 10},
+			{[]HeaderField{{"Range", "bytes=5-9"}, {"If-Range", `"other"`}}, 200, 0, size},
+			{[]HeaderField{{"Range", "bytes=0-1,5-6"}}, 416, 0, 0},
+			{[]HeaderField{{"Range", fmt.Sprintf("bytes=%d-", size)}}, 416, 0, 0},
+			{[]HeaderField{{"If-None-Match", tag}}, 304, 0, 0},
+		} {
+			got := ask(t, g.address, "GET", target, c.header)
+			if got.Status != c.status || c.status < 300 && !bytes.Equal(got.Body, file[c.from:c.to]) {
+				t.Errorf("%v: %d, %d bytes, want %d with the bytes %d to %d", c.header, got.Status, len(got.Body),
+					c.status, c.from, c.to)
+			}
+		}
+		head := ask(t, g.address, "HEAD", target, nil)
+		if length := sentField(&head, "Content-Length"); head.Status != 200 || length != fmt.Sprint(size) {
+			t.Errorf("HEAD: %d, Content-Length %s, want %d", head.Status, length, size)
+		}
+		wrong := ask(t, g.address, "GET", target+"?location_code=AFG", nil)
+		if wrong.Status != 422 {
+			t.Errorf("a filter: %d, want 422", wrong.Status)
+		}
+	}
+}
