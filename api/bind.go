@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"hdqs/api/contract"
@@ -56,40 +57,37 @@ const (
 func Bind(snap *store.Snapshot) (*Bound, error) { return bindAfter(snap, nil, encode.Stored) }
 
 // bindAfter reuses what an earlier Bound has for segments that both snapshots share, so that a
-// refresh of one small table opens one index. A panic becomes an error: unexpected content of a
-// snapshot must not end a process that serves another one.
+// refresh of one small table opens one index. Without an earlier one it uses all cores.
 func bindAfter(snap *store.Snapshot, earlier *Bound, tier encode.Tier) (b *Bound, err error) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	defer func() {
-		if fault := recover(); fault != nil {
-			b, err = nil, fmt.Errorf("api: a panic while a snapshot was bound: %v\n%s", fault, debug.Stack())
-		}
-	}()
-	b = &Bound{snap: snap, lists: make(map[string]*boundList, len(contract.Endpoints))}
+	defer bindingPanicked(&err)
 	versions := make(map[string]string, len(snap.Manifest.Tables))
 	for _, ref := range snap.Manifest.Tables {
 		versions[ref.Table] = ref.SHA256
 	}
-	var faults []error
-	for i := range contract.Endpoints {
-		path, seg := contract.Endpoints[i].Path, snap.Segments[contract.Endpoints[i].Table]
-		if earlier != nil && seg != nil && earlier.lists[path].segment == seg {
-			b.lists[path] = earlier.lists[path]
-			continue
-		}
-		list, err := bindList(i, seg, tier)
-		if err != nil {
-			faults = append(faults, err)
-			continue
-		}
-		list.position, list.version = i, versions[contract.Endpoints[i].Table]
-		for s := range list.named {
-			list.named[s].tag = tagSeed(&contract.EndpointsIn(contract.NameSet(s))[i], list.version)
-		}
-		b.lists[path] = list
+	lists, faults := make([]*boundList, len(contract.Endpoints)), make([]error, len(contract.Endpoints))
+	bind := func(i int) {
+		e := &contract.Endpoints[i]
+		lists[i], faults[i] = bindList(i, snap.Segments[e.Table], versions[e.Table], tier)
 	}
-	if len(faults) > 0 {
-		return nil, errors.Join(faults...)
+	var workers sync.WaitGroup
+	for i := range contract.Endpoints {
+		e := &contract.Endpoints[i]
+		switch seg := snap.Segments[e.Table]; {
+		case earlier == nil:
+			workers.Go(func() { bind(i) })
+		case seg != nil && earlier.lists[e.Path].segment == seg:
+			lists[i] = earlier.lists[e.Path]
+		default:
+			bind(i) // on the thread of the caller, which has a low priority
+		}
+	}
+	workers.Wait()
+	if err := errors.Join(faults...); err != nil {
+		return nil, err
+	}
+	b = &Bound{snap: snap, lists: make(map[string]*boundList, len(lists))}
+	for i, list := range lists {
+		b.lists[contract.Endpoints[i].Path] = list
 	}
 	return b, nil
 }
@@ -138,12 +136,35 @@ func (b *Bound) forget(other *Bound) {
 	}
 }
 
-// bindList binds the endpoint at a position of contract.Endpoints.
-func bindList(position int, seg *snapshot.Segment, tier encode.Tier) (*boundList, error) {
-	e := &contract.Endpoints[position]
-	if seg == nil {
-		return new(boundList), nil
+// bindingPanicked is deferred, and makes an error of a panic: unexpected content of a snapshot must
+// not end a process that serves another one.
+func bindingPanicked(err *error) {
+	if fault := recover(); fault != nil {
+		*err = fmt.Errorf("api: a panic while a snapshot was bound: %v\n%s", fault, debug.Stack())
 	}
+}
+
+// bindList binds the endpoint at a position of contract.Endpoints to a version of its table.
+func bindList(position int, seg *snapshot.Segment, version string, tier encode.Tier) (list *boundList, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer bindingPanicked(&err)
+	list = new(boundList)
+	if seg != nil {
+		list, err = bindSegment(position, seg, tier)
+	}
+	if err != nil {
+		return nil, err
+	}
+	list.position, list.version = position, version
+	for s := range list.named {
+		list.named[s].tag = tagSeed(&contract.EndpointsIn(contract.NameSet(s))[position], version)
+	}
+	return list, nil
+}
+
+// bindSegment binds the endpoint at a position to its table.
+func bindSegment(position int, seg *snapshot.Segment, tier encode.Tier) (*boundList, error) {
+	e := &contract.Endpoints[position]
 	var faults []error
 	for _, f := range e.Fields {
 		faults = append(faults, fieldFault(seg, f))

@@ -30,10 +30,11 @@ type Plan struct {
 
 // NewPlan prepares an endpoint for requests of a kind.
 func NewPlan(e *Endpoint, k Kind) *Plan {
+	params := filters(withLists(e.Place), e.pageParams(k), withLists(e.Params), kindParams(e, k))
 	p := &Plan{
-		Endpoint: e, Kind: k,
-		Params:    filters(withLists(e.Place), e.pageParams(k), withLists(e.Params), kindParams(e, k)),
-		positions: map[string]int{}, twins: map[string]int{}, start: -1, end: -1,
+		Endpoint: e, Kind: k, Params: params,
+		positions: make(map[string]int, len(params)), twins: make(map[string]int, len(params)),
+		names: make([]string, 0, len(params)), byName: make([]int, 0, len(params)), start: -1, end: -1,
 	}
 	for i, param := range p.Params {
 		p.positions[param.Name] = i
