@@ -29,9 +29,9 @@ type copier struct {
 // rowsCopied is rows with row blocks.
 func (d *deflater) rowsCopied(runs []Run, cut int, t *rowTable, budget int) {
 	c := &d.copier
-	c.blocks, c.budget = &t.blocks, budget
+	c.blocks = &t.blocks
 	if c.blocks.cache.nearlyFull() {
-		c.budget = 0
+		budget = 0
 	}
 	c.blocks.open()
 	d.code, d.generation = t.code(), rowGeneration
@@ -39,6 +39,9 @@ func (d *deflater) rowsCopied(runs []Run, cut int, t *rowTable, budget int) {
 		end := run.To
 		if i == len(runs)-1 {
 			end-- // the last row is cut
+		}
+		if c.budget = budget; isLong(run) {
+			c.budget = 0
 		}
 		for at, retry := run.From, run.From; at < run.To; at++ {
 			if c.n > BatchRows-2 { // a row, and the last one of those that are copied after it
@@ -54,10 +57,16 @@ func (d *deflater) rowsCopied(runs []Run, cut int, t *rowTable, budget int) {
 				d.add(at)
 			}
 		}
+		if !isLong(run) {
+			budget = c.budget
+		}
 	}
 	d.encodeCopied(cut)
 	c.blocks = nil
 }
+
+// isLong reports whether a run may consist of stored blocks, so that row blocks are not made for it.
+func isLong(r Run) bool { return r.To-r.From >= leastStored*storedRows }
 
 // add adds a row to the batch.
 func (d *deflater) add(row uint32) {

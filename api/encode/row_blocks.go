@@ -192,12 +192,14 @@ func (d *deflater) rowCode(runs []Run) (code *blockCode, size uint) {
 	return code, seen.cost(&code.table) + seen.extra() + code.header.size
 }
 
-// copiesRows reports whether runs are long enough for row blocks, and bodies do not become much
-// larger with them.
+// copiesRows reports whether some of the runs are long enough for row blocks and too short for
+// stored blocks, and bodies do not become much larger with them.
 func (t *Table) copiesRows(runs []Run) bool {
 	longest := uint32(0)
 	for _, r := range runs {
-		longest = max(longest, r.To-r.From)
+		if !isLong(r) {
+			longest = max(longest, r.To-r.From)
+		}
 	}
 	return longest > leastCopied && rowsIn(runs) > BatchRows && t.copied.code() != nil
 }
