@@ -65,7 +65,7 @@ func (d *deflater) rowsCopied(runs []Run, cut int, t *rowTable, budget int) {
 	c.blocks = nil
 }
 
-// isLong reports whether a run may consist of stored blocks, so that row blocks are not made for it.
+// isLong reports whether a run may consist of stored blocks. Row blocks are not made for it.
 func isLong(r Run) bool { return r.To-r.From >= leastStored*storedRows }
 
 // add adds a row to the batch.
