@@ -22,20 +22,17 @@
 //
 // # Where the time goes
 //
-// 10,000 rows of JSON, full-scale generated catalog, in microseconds of CPU time on a virtual
-// machine; copying as many bytes takes 150 to 220:
+// 10,000 rows of JSON, full-scale generated catalog, in parts, in microseconds of CPU time on a
+// virtual machine with an Intel Xeon; copying as many bytes takes 280 to 440:
 //
-//	                      neighbours   scattered   parts of neighbours
-//	conflict events              245         365   copying texts 60 %, looking them up 25 %
-//	food prices                  385         650
-//	refugees                     385         530   copying 50 %, integers 21 %, looking up 20 %
-//	operational presence         455         600   copying 70 %
-//	rainfall                     760       1,050   three decimals 50 %
+//	                      neighbours   scattered   parts of scattered
+//	conflict events              265         410   copying texts 37 %, looking them up 19 %
+//	food prices                  440         735
+//	refugees                     350         515   copying 28 %, looking up 21 %, integers 11 %
+//	operational presence         400         535
+//	rainfall                     755       1,025   digits 31 %, copying 26 %, reading numbers 25 %
 //
-// For refugees, looking up includes unpacking the codes. The texts of operational presence are
-// mostly names that are not in the second-level cache. Of rainfall's decimals, unpacking takes 10
-// %, digits 20 % and placing them 20 %. Sending a body of 3.8 MB over loopback takes another 500 to
-// 750, wherever it is in memory.
+// Sending a body of 3.8 MB over loopback takes another 500 to 750, wherever it is in memory.
 //
 // # Tried
 //
