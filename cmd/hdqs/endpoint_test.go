@@ -33,8 +33,8 @@ func TestAddingAnEndpoint(t *testing.T) {
 
 	// The document's command is go test -short ./loader ./api/contract. These are the tests in it
 	// that depend on the list of endpoints or themes.
-	const checks = "Themes|Inputs|Tables|Catalogs|Sample|View|Reuse|Kinds|Places|Example|Contract|Endpoint|" +
-		"Description|Meanings|AddingUp"
+	const checks = "Themes|Inputs|Tables|TestCatalogs|Sample|Views|NoView|Reuse|Kinds|Places|Example|Contract|" +
+		"Endpoint|Description|Meanings|AddingUp"
 	goTool(t, root, "test", "-trimpath", "-vet=off", "-short", "-run", checks, "./loader", "./api/contract")
 	out, err := goCommand(t, root, "test", "-trimpath", "-vet=off", "-run", "TestThemesAreGenerated",
 		"./loader/sample").CombinedOutput()
@@ -42,7 +42,7 @@ func TestAddingAnEndpoint(t *testing.T) {
 		t.Errorf("TestThemesAreGenerated does not report the theme without rows: %v\n%s", err, out)
 	}
 	program := filepath.Join(t.TempDir(), "hdqs")
-	goTool(t, root, "build", "-trimpath", "-o", program, "./cmd/hdqs")
+	goTool(t, root, "build", "-trimpath", "-ldflags=-s -w", "-o", program, "./cmd/hdqs")
 
 	catalog, store := t.TempDir(), filepath.Join(t.TempDir(), "store")
 	writeSections(t, catalog, string(testkit.ReadFile(t, filepath.Join(root, "loader/testdata/catalogs/base.txt"))))

@@ -113,25 +113,10 @@ func judgePages(t *testing.T, w *world, base, seed string) {
 	}
 }
 
-// TestJudgeFixtures judges the extensions on the real input, whose rows are read from the server.
+// TestJudgeFixtures judges the extensions on the real input, and changes between it and the same
+// without some lines and with other digits in some. The rows of both are read from a server that
+// has both.
 func TestJudgeFixtures(t *testing.T) {
-	fixtures := testkit.Fixtures(t)
-	if testing.Short() {
-		t.Skip("builds and runs the whole program")
-	}
-	binary := hdqsBinary(t)
-	store := filepath.Join(t.TempDir(), "store")
-	command(t, binary, "build", "--catalog", filepath.Join(fixtures, "catalog"), "--store", store,
-		"--snapshot-time", wholeTime)
-	base := serveStore(t, binary, store)
-	w := worldOf(t, "-base", base)
-	judgeExtensions(t, w, base, "27")
-	judgePages(t, w, base, "28")
-}
-
-// TestJudgeFixturesChanges judges changes between the real input and the same without some lines
-// and with other digits in some. Both are read from the server.
-func TestJudgeFixturesChanges(t *testing.T) {
 	fixtures := testkit.Fixtures(t)
 	if testing.Short() {
 		t.Skip("builds and runs the whole program")
@@ -143,8 +128,21 @@ func TestJudgeFixturesChanges(t *testing.T) {
 	}
 	build := []string{"build", "--catalog", catalog, "--store", store, "--snapshot-time"}
 	command(t, binary, append(build, wholeTime)...)
+	before := serveStore(t, binary, store, "--snapshot-poll", "1h")
 	base := serveStore(t, binary, store, "--snapshot-poll", "50ms", "--keep-previous", "1h")
 	since := snapshotOf(t, base)
+	editLines(t, catalog)
+	command(t, binary, append(build, "2026-11-23T00:00:00Z")...)
+	testkit.WaitFor(t, "the edited snapshot", func() bool { return snapshotOf(t, base) != since })
+	w := worldOf(t, "-base", base, "-since", since)
+	judgeExtensions(t, w.before, before, "27")
+	judgePages(t, w.before, before, "28")
+	judgeKinds(t, w, "changes", base, "29")
+}
+
+// editLines removes some lines of a catalog's themes, and puts other digits into some.
+func editLines(t *testing.T, catalog string) {
+	t.Helper()
 	files, err := filepath.Glob(filepath.Join(catalog, "*", "*.csv"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d files: %v", len(files), err)
@@ -162,9 +160,6 @@ func TestJudgeFixturesChanges(t *testing.T) {
 		}
 		testkit.WriteFile(t, file, []byte(strings.Join(lines, "")))
 	}
-	command(t, binary, append(build, "2026-11-23T00:00:00Z")...)
-	testkit.WaitFor(t, "the edited snapshot", func() bool { return snapshotOf(t, base) != since })
-	judgeKinds(t, worldOf(t, "-base", base, "-since", since), "changes", base, "29")
 }
 
 // otherEnd replaces digits in the last two cells of a line of CSV.
