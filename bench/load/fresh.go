@@ -13,8 +13,8 @@ import (
 
 // Fresh makes requests for pages that were not requested before, so that a server with a cache of
 // finished answers finds none of them there. It varies limit and offset: a page that holds all rows
-// keeps them under other limits, and any other page gets up to one per cent shorter and moves on in
-// its list.
+// keeps them under other limits, and then loses up to one per cent of them at its start; any other
+// page gets up to one per cent shorter and moves on in its list.
 //
 // With Twice, every page is requested twice, with freshApart others between. That is still no page
 // that is in a cache, if the cache takes pages at their second request.
@@ -87,6 +87,7 @@ func pagesOf(limit, offset, total int) *freshPages {
 	f := &freshPages{limit: limit, offset: offset, limits: 1 + limit/100, offsets: 1}
 	if all := total - offset; all < limit {
 		f.limits = 1 + limit - max(all, 0)
+		f.offsets += max(all, 0) / 100
 	} else {
 		f.offsets += min(farthest, all-limit)
 	}

@@ -59,6 +59,7 @@ func TestFreshPages(t *testing.T) {
 		{10000, 1_000_000, 2_000_000},
 		{10000, 0, 10_000},
 		{10000, 0, 249},
+		{10000, 0, 9260},
 		{100, 0, 5000},
 		{3, 0, 400},
 		{1000, 1000, 2001},
@@ -77,6 +78,14 @@ func TestFreshPages(t *testing.T) {
 			}
 			seen[[2]int{limit, offset}] = true
 		}
+	}
+}
+
+// TestFreshPagesOfFewRows checks that a page of all rows of a list is varied often enough: a server
+// would keep one that it is asked for again, in memory that counts as page faults of the answer.
+func TestFreshPagesOfFewRows(t *testing.T) {
+	if n := pagesOf(10000, 0, 9260).count(); n < 50_000 {
+		t.Errorf("%d pages of 9,260 rows, want at least 50,000", n)
 	}
 }
 
