@@ -26,7 +26,8 @@
 //     DEFLATE is written immediately, in a code that all bodies of the table start with; from 1,024
 //     rows on, one batch in 64 is counted to see whether another code is shorter (deflate.go). zstd
 //     gathers ops into groups of blocks, each group with codes of its own (zstd_writer.go,
-//     zstd_tables.go). As it has no checksum, only the text of literals is rendered (sparse.go).
+//     zstd_tables.go); stored blocks may lie between them. As it has no checksum, only the text of
+//     literals is rendered (sparse.go).
 //   - Whole: the rendered body through klauspost's encoders: gzip level 1; zstd's default level, or
 //     its fastest for bodies below 64 KB. This is for tables of free text, where a sample of gzip
 //     from pieces is more than 25 % larger, and for bodies that are not rows of a table
@@ -202,6 +203,27 @@
 // zstd of filtered pages, without HTTP: 1,000 rows take 0.78 to 0.87 of the time of gzip, and 1.04
 // for rainfall.
 //
+// Since then gzip copies rows (row_blocks.go), and zstd makes codes for the rows between several
+// stored blocks at once: 9,260 prices in 18 runs take 0.8 of the time before. Whole requests in
+// microseconds, in turns (ten rounds, Intel Xeon, two cores with a load of 18). "Writing" is the
+// part of zstd, by a profile, that gathers sequences and literals, makes codes and writes both.
+//
+//	                             gzip   zstd  ratio  writing  writing ÷ gzip
+//	conflict-country-dates-10k    220  1,060    5.3      390             1.8
+//	prices-country-10k            249    273   1.06      130             0.5
+//	needs-category-range        3,580  3,710   1.06    1,040             0.3
+//	conflict-scattered            734  1,530    2.2      460             0.6
+//	prices-scattered              249  2,100    8.1      740             3.0
+//	rainfall-scattered          2,130  4,370    2.2    1,710             0.8
+//	refugees-scattered            157  1,170    7.3      420             2.7
+//	presence-scattered          3,390  3,100   0.91        –               –
+//
+// Rows of zstd cannot be copied bit by bit: the bits of a sequence depend on the state that all
+// sequences after it in the block have led to. Sequences could be kept instead, which would save
+// finding and rendering the rows and all matching, but not the writing. So three of the pages would
+// still take 1.8 to 3.0 times the time of gzip, and all would lose their matches with rows before
+// the last one, as in gzip, where bodies became 1.03 to 1.27 times as long, but for prices (0.95).
+//
 // # Tried
 //
 //   - Stored blocks of 64 rows (prototypes): half the encoding at the ends of a page, but 14 % more
@@ -221,6 +243,13 @@
 //   - One set of zstd codes per table, for stored blocks and other rows alike, so that only the
 //     first block of a body describes them: 19 % more bytes for conflict events, neighbouring or
 //     scattered, than codes for each stored block and each group.
+//   - One zstd code per table as the first of every body, kept while it is within 4 % of the best:
+//     it mostly lacks a symbol, and for 100 prices the sequences take 328 bytes in place of 142.
+//   - One group for all rows between stored blocks, in place of one for each 3 K literals: a few
+//     percent less time, but 1.3 % more bytes for 18 runs of prices instead of 1.0 %, because codes
+//     for rows that differ have longer descriptions, and each run needs one.
+//   - Up to eight literals in the op itself for zstd, and not in the text: no difference (ten
+//     rounds in turns, four tables).
 //   - zstd codes made for blocks 1, 4, 16 and so on of a body and used for the next ones, without
 //     gathering groups: the same time, and 3 to 32 % more bytes, since codes must have symbols for
 //     what is still to come.
