@@ -141,6 +141,47 @@ func TestBulkFiles(t *testing.T) {
 	}
 }
 
+// TestBulkPartsOfLatest checks that parts of files are read from one snapshot: the redirect to the
+// latest may lead elsewhere for the next part.
+func TestBulkPartsOfLatest(t *testing.T) {
+	t.Parallel()
+	s, b := bulkServer(t, Options{})
+	address := listen(t, s)
+	part := HeaderField{"Range", "bytes=2-5"}
+	for _, prefix := range []string{"", "/hapi"} {
+		for _, c := range []struct {
+			path   string
+			header []HeaderField
+			want   int
+		}{
+			{bulkTable, []HeaderField{part}, 400},
+			{bulkText, []HeaderField{part}, 400},
+			{bulkTable, []HeaderField{part, {"If-Range", `"other"`}}, 302}, // all of it, if it is another file
+			{"manifest.json", []HeaderField{part}, 302},
+			{bulkTable, nil, 302},
+		} {
+			got := ask(t, address, "GET", prefix+"/bulk/latest/"+c.path, c.header)
+			if got.Status != c.want {
+				t.Errorf("%s %v: %d, want %d", c.path, c.header, got.Status, c.want)
+			}
+			if got.Status == 302 {
+				if sentField(&got, "Vary") != "Range" {
+					t.Errorf("%s: Vary %q, want Range", c.path, sentField(&got, "Vary"))
+				}
+				continue
+			}
+			_, target, _ := strings.Cut(sentField(&got, "X-Hint"), ": ")
+			if !strings.HasPrefix(target, prefix+"/bulk/"+sampleID) || sentField(&got, "Cache-Control") != "no-store" {
+				t.Errorf("%s: the hint names %q; %v", c.path, target, got.Header)
+			}
+			file := b.files[sampleID+"/"+c.path]
+			if now := ask(t, address, "GET", target, c.header); now.Status != 206 || !bytes.Equal(now.Body, file[2:6]) {
+				t.Errorf("%s: %d %q, want the bytes 2 to 5", target, now.Status, now.Body)
+			}
+		}
+	}
+}
+
 // TestBulkRanges compares parts of files with the same parts of what was written, and answers
 // to conditions with what RFC 9110 says.
 func TestBulkRanges(t *testing.T) {

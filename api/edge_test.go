@@ -468,10 +468,14 @@ func TestEdgeBulk(t *testing.T) {
 	file := b.files[sampleID+"/"+bulkTable]
 	size := len(file)
 	for _, prefix := range []string{"", "/hapi"} {
-		moved := ask(t, g.address, "GET", prefix+"/bulk/latest/"+bulkTable, []HeaderField{{"Range", "bytes=-8"}})
+		moved := ask(t, g.address, "GET", prefix+"/bulk/latest/"+bulkTable, nil)
 		target := prefix + "/bulk/" + sampleID + "/" + bulkTable
 		if at := sentField(&moved, "Location"); moved.Status != 302 || !strings.HasSuffix(at, target) {
 			t.Errorf("the latest: %d to %s, want %s", moved.Status, at, target)
+		}
+		part := ask(t, g.address, "GET", prefix+"/bulk/latest/"+bulkTable, []HeaderField{{"Range", "bytes=-8"}})
+		if part.Status != 400 {
+			t.Errorf("a part of the latest: %d, want 400", part.Status)
 		}
 		tag := ""
 		for range 2 { // the second time a cache could answer

@@ -27,8 +27,10 @@ const (
 	bodyNotAcceptable       = `{"detail":"Not Acceptable"}`
 	bodyPreconditionFailed  = `{"detail":"Precondition Failed"}`
 	bodyNoSuchRange         = `{"detail":"Range Not Satisfiable"}`
-	bodyBulkGone            = `{"detail":"The bulk files of this snapshot are not kept any longer"}`
-	bodyNoBulkFile          = `{"detail":"This file cannot be read at the moment"}`
+	bodyPartOfLatest        = `{"detail":"Parts of a file are read from /bulk/ID/, not from /bulk/latest/: ` +
+		`another snapshot may come between two parts"}`
+	bodyBulkGone   = `{"detail":"The bulk files of this snapshot are not kept any longer"}`
+	bodyNoBulkFile = `{"detail":"This file cannot be read at the moment"}`
 )
 
 // Errors of the server itself. Errors in a request are *Invalid, *BadDay and *Forbidden.

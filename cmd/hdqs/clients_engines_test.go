@@ -113,17 +113,13 @@ func TestClientsCurlResumes(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "store")
 	mustExit(t, 0, "build", "--catalog", "../../loader/sample/catalog", "--store", folder, "--bulk")
 	s := serve(t, "--store", folder, "--bulk")
-	manifests, err := filepath.Glob(filepath.Join(folder, "bulk", "snapshots", "*.json"))
-	if err != nil || len(manifests) != 1 {
-		t.Fatalf("manifests %q, %v", manifests, err)
-	}
-	m := readBulkManifest(t, manifests[0])
+	m := onlyBulkManifest(t, folder)
 	r := rand.New(rand.NewPCG(17, 17))
 	for range 8 {
 		files := m.Tables[r.IntN(len(m.Tables))].Files
 		f := files[r.IntN(len(files))]
 		whole := ask(t, "GET", s.base+"/bulk/"+m.Snapshot+"/"+f.Path).body
-		url := s.base + "/bulk/latest/" + f.Path
+		url := s.base + "/bulk/" + m.Snapshot + "/" + f.Path
 		path := filepath.Join(t.TempDir(), "file")
 		testkit.WriteFile(t, path, whole[:r.IntN(len(whole))])
 		if out, err := exec.CommandContext(t.Context(), "curl", "-sSLf", "-C", "-", "-o", path,
@@ -144,11 +140,11 @@ func TestClientsDuckDBSurvivesCuts(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "store")
 	mustExit(t, 0, "build", "--catalog", "../../loader/sample/catalog", "--store", folder, "--bulk", "--bulk-formats",
 		"parquet")
-	s := serve(t, "--store", folder, "--bulk")
+	s, m := serve(t, "--store", folder, "--bulk"), onlyBulkManifest(t, folder)
 	cut := cuttingProxy(t, strings.TrimPrefix(s.base, "http://"))
 	args := []string{filepath.Join("testdata", "clients", "cuts.py"), s.base, "http://" + cut}
 	for _, table := range []string{"conflict_event", "food_price", "refugees", "data_availability"} {
-		args = append(args, "/bulk/latest/"+table+"/part-0.parquet")
+		args = append(args, "/bulk/"+m.Snapshot+"/"+table+"/part-0.parquet")
 	}
 	python := filepath.Join(dir, "engines", "bin", "python")
 	out, err := exec.CommandContext(t.Context(), python, args...).CombinedOutput()
@@ -156,6 +152,16 @@ func TestClientsDuckDBSurvivesCuts(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
+}
+
+// onlyBulkManifest reads the manifest of the only snapshot of a store that has bulk files.
+func onlyBulkManifest(t *testing.T, store string) bulkManifest {
+	t.Helper()
+	manifests, err := filepath.Glob(filepath.Join(store, "bulk", "snapshots", "*.json"))
+	if err != nil || len(manifests) != 1 {
+		t.Fatalf("manifests %q, %v", manifests, err)
+	}
+	return readBulkManifest(t, manifests[0])
 }
 
 // cuttingProxy passes connections on to an address. Two of three break after a random number of
