@@ -103,8 +103,13 @@ func TestMemoryRefused(t *testing.T) {
 
 	s := serve(t, "--store", small, "--memory-limit", limit, "--snapshot-poll", "1h")
 	before := s.snapshotID(t)
-	mustExit(t, 0, "build", "--catalog", generated(t, generator.Options{Seed: 1, Scale: 0.1}), "--store", small,
-		"--snapshot-time", "2026-12-01T00:00:00Z", "--allow-shrink")
+	for name, file := range stored(t, large) { // as if the large one had been built into this store
+		if name = filepath.Join(small, name); filepath.Base(filepath.Dir(name)) != "channels" {
+			testkit.WriteFile(t, name, file.data)
+		}
+	}
+	pointer := testkit.ReadFile(t, filepath.Join(large, "channels", "stable.json"))
+	testkit.ReplaceFile(t, filepath.Join(small, "channels", "stable.json"), pointer)
 	s.signalAndWait(t, "the refusal", "another snapshot could not be served; the old one stays")
 	for _, text := range wanted {
 		if !s.logged(text) {
