@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -58,12 +59,14 @@ func TestPinnedPaging(t *testing.T) {
 	}
 }
 
-// TestHead checks that HEAD has the header of GET, with the length of the body in each coding. Some
-// clients read a file by URL only if HEAD has its length.
+// TestHead checks that HEAD has the header of GET, with the length of the body. Some clients read a
+// file by URL only if HEAD has its length. Only that of long gzip bodies is not known: it depends on
+// which rows were encoded before.
 func TestHead(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{}, trials(1500, 500))
 	address := listen(t, s)
+	withLength, without := 0, 0
 	for i := range contract.Endpoints {
 		for _, rest := range []string{"", "&limit=3", "&limit=0", "&output_format=csv&offset=7"} {
 			for _, accept := range []string{"identity", "gzip", "zstd"} {
@@ -73,15 +76,25 @@ func TestHead(t *testing.T) {
 				if head.Status != 200 || len(head.Body) > 0 {
 					t.Fatalf("%s: %d, %d bytes", target, head.Status, len(head.Body))
 				}
-				a, b := strings.Join(sorted(get.Header), "\n"), strings.Join(sorted(head.Header), "\n")
-				if length, _ := head.field("Content-Length"); length != strconv.Itoa(len(get.Body)) {
+				length, known := head.field("Content-Length")
+				if accept == "gzip" && !known {
+					without++
+					drop := func(f HeaderField) bool {
+						return f == HeaderField{"Transfer-Encoding", "chunked"} || f.Name == "Content-Length"
+					}
+					get.Header, head.Header = slices.DeleteFunc(get.Header, drop), slices.DeleteFunc(head.Header, drop)
+				} else if withLength++; length != strconv.Itoa(len(get.Body)) {
 					t.Errorf("%s, %s: HEAD has Content-Length %q, GET %d bytes", target, accept, length, len(get.Body))
 				}
+				a, b := strings.Join(sorted(get.Header), "\n"), strings.Join(sorted(head.Header), "\n")
 				if a != b {
 					t.Errorf("%s: GET\n%s\nHEAD\n%s", target, a, b)
 				}
 			}
 		}
+	}
+	if withLength == 0 || without == 0 {
+		t.Errorf("%d answers with a length and %d without", withLength, without)
 	}
 	// The connection stays usable.
 	conn := dial(t, address)

@@ -109,9 +109,10 @@ type warmUp struct {
 // workOnAll is work on all cores, in threads of a low priority: the first requests may come
 // meanwhile.
 func (w *warmUp) workOnAll() error {
+	workers := runtime.GOMAXPROCS(0) // before there is a thread more, which stays for the requests
 	defer background.More()()
 	var group errgroup.Group
-	for range runtime.GOMAXPROCS(0) {
+	for range workers {
 		group.Go(func() (err error) {
 			background.Run(func() { err = w.work() })
 			return err

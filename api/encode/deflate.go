@@ -38,7 +38,7 @@ type blockCode struct {
 }
 
 // firstCode is the code that all bodies of a table start with. It never changes, so the bytes of a
-// body depend on its rows alone and not on earlier requests.
+// body depend on earlier requests only in which of its rows are copied (copied.go).
 type firstCode struct {
 	blockCode
 
