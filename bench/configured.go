@@ -129,6 +129,10 @@ const (
 	// that is used again has none, memory that is new has one for each page.
 	mostFaults = 0.1
 
+	// firstFresh numbers the large pages of the first round, apart from those of other
+	// measurements, and freshStep is more than there are in a round.
+	firstFresh, freshStep = 1_000_000, 50_000
+
 	// mostBeside is the target of the p99 of small answers beside large ones, divided by that
 	// alone.
 	mostBeside = 3
@@ -181,7 +185,11 @@ func (e *experiment) beside() error {
 			Server: e.asConfigured(), Small: small, Large: e.find(large.name), Encoding: large.encoding, Rate: 1000,
 			Readers: 10, Rounds: max(e.rounds-2, 1), Part: 13 * e.burst,
 		}
-		b.Read = func(duration time.Duration) (float64, error) { return readApart(b, duration) }
+		first := firstFresh
+		b.Read = func(duration time.Duration) (float64, error) {
+			first += freshStep
+			return readApart(b, first, duration)
+		}
 		if b.Small.Name == "" || b.Large.Name == "" {
 			progress("no small answers beside %s: not among the queries", large.name)
 			continue

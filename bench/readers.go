@@ -15,15 +15,19 @@ import (
 
 // readApart reads the large answers in a process of its own, which runs when the core of the
 // clients has nothing else to do: one process for both would measure how long its small requests
-// wait for its large ones. It has the session of the others, as Linux gives each session the same
-// part of the cores, whatever the priorities within it.
-func readApart(b load.Beside, duration time.Duration) (perSecond float64, err error) {
+// wait for its large ones. It stays in the session of this process, because Linux
+// divides the cores equally among sessions, whatever the priorities within them. If the pages that
+// the server is asked for are to be new, they are numbered from first on.
+func readApart(b load.Beside, first int, duration time.Duration) (perSecond float64, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return 0, err
 	}
 	command := exec.Command("chrt", "--idle", "0", self, "read", "--url", b.Server.URL, "--target", b.Large.Target,
 		"--encoding", b.Encoding, "--connections", strconv.Itoa(b.Readers), "--duration", duration.String())
+	if b.Server.Fresh != nil {
+		command.Args = append(command.Args, "--fresh", strconv.Itoa(first))
+	}
 	command.Stderr = os.Stderr
 	out, err := command.Output()
 	if err != nil {
@@ -40,8 +44,12 @@ func readOne(flags *flag.FlagSet, args []string) error {
 	encoding := flags.String("encoding", load.Identity, "content coding to request: identity, gzip, zstd")
 	connections := flags.Int("connections", 10, "number of connections")
 	duration := flags.Duration("duration", 5*time.Second, "how long to request")
+	fresh := flags.Int64("fresh", -1, "number of the first page, of pages that all differ; -1: the same page")
 	if err := parse(flags, args); err != nil {
 		return err
+	}
+	if *fresh >= 0 {
+		server.Fresh = &load.Fresh{First: *fresh}
 	}
 	o, err := server.Run(load.Drive{
 		Queries: []load.Query{{Name: "large", Target: *target, Status: 200, Weight: 1}}, Encoding: *encoding,
@@ -52,6 +60,9 @@ func readOne(flags *flag.FlagSet, args []string) error {
 	}
 	if o.FirstWrong != "" {
 		fmt.Fprintln(os.Stderr, "first wrong answer:", o.FirstWrong)
+	}
+	if o.Requests == 0 {
+		return fmt.Errorf("no good answers to %s", *target)
 	}
 	return json.NewEncoder(os.Stdout).Encode(o.PerSecond())
 }

@@ -66,6 +66,9 @@ func (b *Beside) Run() (*BesideResult, error) {
 			return nil, err
 		}
 		beside, read, err := b.beside(func() (time.Duration, error) { return measure(&with) })
+		if err == nil && read == 0 {
+			err = fmt.Errorf("load: nothing read %s beside %s", b.Large.Name, b.Small.Name)
+		}
 		if err != nil {
 			return nil, err
 		}

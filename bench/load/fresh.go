@@ -20,6 +20,7 @@ import (
 // that is in a cache, if the cache takes pages at their second request.
 type Fresh struct {
 	Twice bool
+	First int64 // number of the first page
 
 	mu    sync.Mutex
 	pages map[string]*freshPages // by the name of the query
@@ -115,8 +116,10 @@ func (f *Fresh) of(s *Server, q Query) (*freshPages, error) {
 	if f.pages == nil {
 		f.pages = map[string]*freshPages{}
 	}
-	f.pages[q.Name] = pagesOf(limit, offset, total)
-	return f.pages[q.Name], nil
+	pages := pagesOf(limit, offset, total)
+	pages.next.Store(f.First)
+	f.pages[q.Name] = pages
+	return pages, nil
 }
 
 func number(values url.Values, name string, missing int) (int, error) {

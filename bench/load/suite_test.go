@@ -81,8 +81,9 @@ func TestFreshPages(t *testing.T) {
 	}
 }
 
-// TestFreshPagesOfFewRows checks that a page of all rows of a list is varied often enough: a server
-// would keep one that it is asked for again, in memory that counts as page faults of the answer.
+// TestFreshPagesOfFewRows checks that a page of all rows of a list has enough variants. A page
+// that is requested again goes into the server's cache, and the new memory for it would count as
+// page faults of the answer.
 func TestFreshPagesOfFewRows(t *testing.T) {
 	if n := pagesOf(10000, 0, 9260).count(); n < 50_000 {
 		t.Errorf("%d pages of 9,260 rows, want at least 50,000", n)
