@@ -7,16 +7,18 @@ import (
 	"hdqs/snapshot/store"
 )
 
-// ahead is the snapshot that serve will probably show first. It is opened beside all else that a
-// start does. A nil ahead has none.
+// ahead opens the snapshot that serve will probably show first, while the rest of the start runs. A
+// nil *ahead has no snapshot.
 type ahead struct {
+	taken    atomic.Bool
 	done     chan struct{} // closed when the snapshot is open, or cannot be opened
 	pointer  store.Pointer
-	snapshot atomic.Pointer[store.Snapshot]
+	snapshot *store.Snapshot
 }
 
 // openAhead begins to open the snapshot that a channel of a local store shows, or that was kept of
-// a remote one. What fails is tried again by the first look, which reports it.
+// a remote one. Errors are not reported here: the first look opens the snapshot again and
+// reports them.
 func (f *serveFlags) openAhead() *ahead {
 	if f.store == "" {
 		return nil
@@ -37,20 +39,21 @@ func (f *serveFlags) openAhead() *ahead {
 			return
 		}
 		if snap, err := st.OpenPointer(a.pointer, nil); err == nil {
-			a.snapshot.Store(snap)
+			a.snapshot = snap
 		}
 	}()
 	return a
 }
 
 // take waits for the snapshot and returns it, if it is what a pointer points to; else nil. Only the
-// first call returns it.
+// first call does: if it waits for storage that does not answer, the next look opens the files
+// anew.
 func (a *ahead) take(p store.Pointer) *store.Snapshot {
-	if a == nil {
+	if a == nil || a.taken.Swap(true) {
 		return nil
 	}
 	<-a.done
-	snap := a.snapshot.Swap(nil)
+	snap := a.snapshot
 	if snap != nil && (p.ID != a.pointer.ID || p.SHA256 != a.pointer.SHA256) {
 		closeSnapshot(snap)
 		return nil

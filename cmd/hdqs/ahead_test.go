@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"hdqs/loader"
@@ -12,7 +13,7 @@ import (
 )
 
 // TestOpenAhead checks that a snapshot that was opened ahead is returned once and for its pointer
-// only, and that what cannot be opened is left to the first look.
+// only, that what cannot be opened is left to the first look, and that only one call waits.
 func TestOpenAhead(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -54,6 +55,19 @@ func TestOpenAhead(t *testing.T) {
 	f.store = filepath.Join(dir, "missing")
 	if f.openAhead().take(p) != nil {
 		t.Error("a store that is missing has a snapshot")
+	}
+	stuck := &ahead{done: make(chan struct{})}
+	first := make(chan *store.Snapshot)
+	go func() { first <- stuck.take(p) }()
+	for !stuck.taken.Load() {
+		runtime.Gosched()
+	}
+	if stuck.take(p) != nil {
+		t.Error("a snapshot that is not open yet was returned")
+	}
+	close(stuck.done)
+	if <-first != nil {
+		t.Error("there is a snapshot though none was opened")
 	}
 	f.store = ""
 	a = f.openAhead()
