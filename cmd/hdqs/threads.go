@@ -8,8 +8,8 @@ import (
 	"hdqs/internal/background"
 )
 
-// steps are the steps that run now: the start, or those of swaps. Of these there may be two: one
-// that was abandoned, and the next one.
+// steps counts what runs now: the start, or up to two steps of swaps, an abandoned one and the
+// next.
 var steps struct {
 	sync.Mutex
 	running int
@@ -41,9 +41,9 @@ func beginStep() (end func()) {
 	}
 }
 
-// collectLess sets GOGC until collect is called, which may be called again without effect. A start
-// makes as much garbage as a swap. With garbagePercent that is 17 collections, since the heap is
-// small at first, and a quarter of the CPU until /readyz says yes.
+// collectLess raises GOGC until collect is called; further calls do nothing. A start makes as much
+// garbage as a swap. With garbagePercent it would collect 17 times, since the heap is small at
+// first, which takes a quarter of the CPU until /readyz says yes.
 func collectLess(garbage int) (collect func()) {
 	steps.Lock()
 	defer steps.Unlock()

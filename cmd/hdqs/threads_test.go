@@ -7,7 +7,8 @@ import (
 )
 
 // TestBeginStep checks the number of threads and GOGC during two steps of swaps that overlap, and
-// afterwards, with values from the environment and without.
+// afterwards, with values from the environment and without. It also checks GOGC during a start, and
+// if a step of a swap begins in it.
 func TestBeginStep(t *testing.T) {
 	threads, garbage := runtime.GOMAXPROCS(0), debug.SetGCPercent(garbagePercent)
 	defer func() {
@@ -16,8 +17,11 @@ func TestBeginStep(t *testing.T) {
 	}()
 	for _, c := range []struct {
 		threads, garbage string
-		during           int // GOGC
-	}{{"", "", garbageInSwap}, {"3", "", garbageInSwap}, {"3", "50", garbagePercent}} {
+		during, usual    int // GOGC
+	}{
+		{"", "", garbageInSwap, garbagePercent}, {"3", "", garbageInSwap, garbagePercent}, {"3", "70", 70, 70},
+	} {
+		debug.SetGCPercent(c.usual)
 		t.Setenv("GOMAXPROCS", c.threads)
 		t.Setenv("GOGC", c.garbage)
 		want := 3
@@ -43,6 +47,19 @@ func TestBeginStep(t *testing.T) {
 		endFirst()
 		check("in the second step", want+1, c.during)
 		endSecond()
-		check("afterwards", want, garbagePercent)
+		check("afterwards", want, c.usual)
+
+		inStart := c.usual
+		if c.garbage == "" {
+			inStart = garbageInStart
+		}
+		collect := collectLess(garbageInStart)
+		check("in a start", want, inStart)
+		endStep := beginStep()
+		collect()
+		collect()
+		check("in a step that began in a start", want+1, inStart)
+		endStep()
+		check("after both", want, c.usual)
 	}
 }
