@@ -40,8 +40,8 @@ test: ## everything, from nothing
 	  $(MAKE) --no-print-directory --keep-going --jobs=$(JOBS) --output-sync=target --old-file=build parts; status=$$?; \
 	  printf '\n'; sort -rnk2 tmp/parts/*.result; printf '%-16s %5d s\n' all $$(($$(date +%s) - began)); exit $$status
 
-# The longest first. drill-short waits most of its time. What parts need is there before: while one
-# waits for it, make starts shorter ones in all slots.
+# The longest first. drill-short waits most of its time. What the parts need is made before
+# them: while a long part waited for it, make would start shorter ones in all slots.
 parts: whole race drill-short clients unit bucket edge api-conformance check vendored alerts
 
 # Without vet, which check runs once for all.

@@ -60,8 +60,8 @@ func TestPinnedPaging(t *testing.T) {
 }
 
 // TestHead checks that HEAD has the header of GET, with the length of the body. Some clients read a
-// file by URL only if HEAD has its length. Only that of long gzip bodies is not known: it depends on
-// which rows were encoded before.
+// file by URL only if HEAD has its length. Only that of long gzip bodies is not known: it depends
+// on which rows were encoded before.
 func TestHead(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, Options{}, trials(1500, 500))

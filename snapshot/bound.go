@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// boundTest finds packed numbers above a bound. As rangeTest it compares all numbers of a word at
-// once, and adds words as one long integer. It takes a block of up to 32 words at a time, which has
-// whole numbers only.
+// boundTest finds packed numbers above a bound. Like rangeTest, it compares all numbers of a word
+// at once, and adds words as one long integer. It takes a block of up to 32 words at a time, which
+// has whole numbers only.
 type boundTest struct {
 	words   [32]boundWord
 	used    int // words of a block
@@ -16,11 +16,11 @@ type boundTest struct {
 
 type boundWord struct {
 	low uint64 // all bits but the highest of each number
-	add uint64 // for each number 2^width less the first that is too large
+	add uint64 // for each number 2^width - 1 - bound
 }
 
-// set makes a test for numbers of 1 to 32 bits. The bound has as many bits as the numbers, or is
-// the one below these: a smaller number without its highest bit must not be above it.
+// set makes a test for numbers of 1 to 32 bits. The bound must be at least 2^(width-1) - 1, so that
+// no number whose highest bit is 0 is above it.
 func (t *boundTest) set(width int, bound uint64) {
 	repeat := len(t.words) / width
 	t.used, t.numbers = repeat*width, repeat*64

@@ -197,7 +197,7 @@ func (p *packedNumbers) checkEach(b *decimalBounds, exact *exactTexts) error {
 // branch for each: what is out of bounds makes a difference negative, and the highest bits of all
 // differences are collected.
 //
-// A number is a multiple of ten if its product with the inverse of 5 modulo 2^64, turned right by
+// A number is a multiple of ten if its product with the inverse of 5 modulo 2^64, rotated right by
 // one bit, is at most a tenth of 2^64. Shifted by one bit more, that bound can be subtracted from
 // it.
 func (p *packedNumbers) allPass(b *decimalBounds, r *reading) bool {

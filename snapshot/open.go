@@ -161,8 +161,8 @@ func (s *Segment) openGroup(g *Group, e *groupEntry) error {
 }
 
 func (s *Segment) openColumn(c *Column, e *columnEntry) error {
-	// The numbers are checked while their block is read. Of several errors that of its checksum
-	// counts.
+	// The numbers are checked while their block is read. If the checksum is wrong too, that error
+	// is returned.
 	parts := make([][]byte, len(e.blocks))
 	numbers := s.read(&e.blocks[0])
 	parts[0] = numbers.data[:e.blocks[0].length:e.blocks[0].length]

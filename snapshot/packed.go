@@ -126,7 +126,7 @@ func loadWord(data []byte, at uint64) uint64 {
 	return binary.LittleEndian.Uint64(word[:])
 }
 
-// within reports whether every number is at most bound, while the block is read.
+// within reports whether every number is at most bound. It reads the block through r.
 func (p Packed) within(bound uint64, r *reading) bool {
 	if bound >= p.mask || p.n == 0 {
 		return true

@@ -9,14 +9,14 @@ import (
 // nearest cache for what comes next.
 const pieceCached = 32 << 10
 
-// reading is a block that is read once, from its start to its end: what checks the numbers of a
-// block calls to before it reads on, and finds in the cache what the checksum has just been made
-// of. A nil reading does nothing.
+// reading makes the checksum of a block piece by piece. The code that checks the numbers calls to
+// before it reads further, so that each piece is fetched from memory once. A nil reading does
+// nothing.
 type reading struct {
 	data []byte
-	next int // up to here are the bytes in sum
+	next int // sum is that of the bytes before
 	sum  uint32
-	any  uint64 // all that fetch has read
+	any  uint64 // result of fetch; keeps the compiler from removing its reads
 }
 
 // to adds the bytes to the checksum up to an offset, and more.

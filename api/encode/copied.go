@@ -8,8 +8,8 @@ type copied struct {
 }
 
 const (
-	// leastCopied is the least number of rows that are copied: one row has to be looked up as the
-	// previous row of the next one.
+	// leastCopied is the least number of rows that are copied: after a copy, one row is looked up
+	// again, as the previous row of the next.
 	leastCopied = 3
 
 	// A request makes at most this many row blocks, and one more for each budgetRows rows. That
@@ -22,7 +22,7 @@ type copier struct {
 	blocks *sizedBlocks
 	budget int      // of row blocks to make
 	n      int      // rows of the batch
-	parts  int      // and their runs
+	parts  int      // runs of these
 	copies []copied // of the batch
 }
 

@@ -79,11 +79,11 @@
 // Row blocks are no help for operational presence (and for needs): 1.8 pieces of each row are
 // matches with an earlier row. Without them a body takes 2.1 times the bytes, for three quarters of
 // the time, as runs have 2.9 rows. From pieces, 1,000 rows have 2,862 pieces that differ, which
-// become 1,757 matches with their last occurrence, 634 edits kept from before, 133 new ones and 338
+// become 1,757 matches with their last occurrence, 634 cached edits, 133 new ones and 338
 // that continue a match: 4,995 ops with 22,000 literals, 18,000 of them in 547 ops. Of 229 µs,
 // rendering is 22 %, the CRC 9 %, finding out what differs 8 %, matching 23 %, writing 31 % (those
-// 547 ops 15 %). A ratio of 1.3 for the whole request would leave 12 ns an op for the last three
-// and all else, which take 32.
+// 547 ops 15 %). For a ratio of 1.3, comparing, matching and writing may take 12 ns for each
+// op; they take 32.
 //
 // What follows is about pieces alone, and was measured before there were row blocks.
 //
@@ -144,7 +144,7 @@
 // bits, made once for a code and kept with the edits: 83 to 99 % of ops are written without reading
 // the text. The others are matches, whose distances depend on the rows between. Even without any
 // time for matching, rendering, the CRC and writing ops would take 57 % of the time, a ratio of 0.2
-// to 0.3. So pieces do not come to 0.25 this way either.
+// to 0.3. So pieces do not reach 0.25 this way either.
 //
 // # zstd and gzip
 //

@@ -11,9 +11,9 @@ import (
 // with nothing but the row before it. So any run of its rows can be copied into a body, bit by bit,
 // if the row before the run precedes it there.
 //
-// Between two rows is mostly a match: the end of one row and the start of the next equal those of
-// the rows before. It is not copied at both ends of a run, but written again, since the rows before
-// and after the run differ from those of the block.
+// A match mostly reaches from the end of one row into the next, as both equal those of the rows
+// before. At both ends of a copied run this match is written anew, since the rows before and after
+// the run differ from those of the block.
 const rowBlockRows = 32
 
 // rowMark is a row of a row block.
