@@ -190,6 +190,9 @@ func checkFields(t *testing.T, s *Server, x fieldsCase, keys []string) {
 		get, head := s.Answer("GET", x.some, header), s.Answer("HEAD", x.some, header)
 		coding, _ := get.field("Content-Encoding")
 		body, err := decodeBody(coding, get.Body)
+		if accept == "gzip" {
+			dropUnknownLength(&get, &head)
+		}
 		if err != nil || string(body) != want || !slices.Equal(head.Header, get.Header) {
 			t.Fatalf("%s, %s: %v\n%.300s\nwant %.300s\nHEAD has %v, GET %v",
 				x.some, accept, err, body, want, head.Header, get.Header)

@@ -1,8 +1,9 @@
 """Has DuckDB read files over connections that break: cuts.py DIRECT CUT PATH...
 
 DIRECT and CUT are addresses of the same server; connections to CUT break after any number of bytes. Each file below PATH must
-give the same number of rows and hashes by both, or an error, and then the same rows once it is read again. What differs is
-printed; the exit code is 1.
+give the same number of rows and hashes by both, or an error, and then the same rows once it is read again: in the same
+DuckDB connection, but after a header that was cut before the length in a new one. What differs is printed; the exit code
+is 1.
 """
 
 import importlib
@@ -11,7 +12,7 @@ import sys
 
 import duckdb
 
-READS, TRIES = 3, 40
+READS, TRIES = 10, 40
 
 
 def connect():
@@ -38,8 +39,11 @@ for path in paths:
         for attempt in range(TRIES):
             try:
                 got = read(connection, cut + path)
-            except duckdb.Error:
+            except duckdb.Error as error:
                 errors += 1
+                last = error
+                if "too small to be a Parquet file" in str(error):  # it keeps the length 0 of a header that was cut
+                    connection = connect()
                 continue
             whole += 1
             if got != want:
@@ -47,7 +51,7 @@ for path in paths:
                 failed += 1
             break
         else:
-            print(f"{path}: not read in {TRIES} tries")
+            print(f"{path}: not read in {TRIES} tries: {last}")
             failed += 1
 print(f"{len(paths)} files: {errors} reads failed, {whole} gave rows, {failed} of these are wrong")
 sys.exit(failed > 0 or errors == 0)
