@@ -220,7 +220,7 @@ func (s *Server) render(a *reply) (finished, error) {
 	h := s.beginList(a)
 	if a.ctx.IsHead() && a.coding == encode.Identity && a.list.segment != nil {
 		// The length of an uncompressed body is known before it is rendered. Compressed ones are
-		// rendered as for GET, and cached.
+		// rendered as for GET, and cached, but for those below.
 		h.SetContentLength(a.list.form(a.scratch).Length(a.page.Ranges))
 		return finished{}, nil
 	}

@@ -15,9 +15,9 @@ import (
 
 // readApart reads the large answers in a process of its own, which runs when the core of the
 // clients has nothing else to do: one process for both would measure how long its small requests
-// wait for its large ones. It stays in the session of this process, because Linux
-// divides the cores equally among sessions, whatever the priorities within them. If the pages that
-// the server is asked for are to be new, they are numbered from first on.
+// wait for its large ones. It stays in the session of this process, because Linux divides the
+// cores equally among sessions, whatever the priorities within them. For a server of which new
+// pages are requested, first is the number of the first of them.
 func readApart(b load.Beside, first int, duration time.Duration) (perSecond float64, err error) {
 	self, err := os.Executable()
 	if err != nil {

@@ -199,20 +199,16 @@ func randomRuns(r *rand.Rand, rows int) []Run {
 	if rows > 0 && r.IntN(4) == 0 {
 		return []Run{{0, uint32(rows)}}
 	}
-	var runs []Run
-	gap, length := 1+r.IntN(50), 1+r.IntN(1+r.IntN(400))
-	for at := r.IntN(gap + 1); at < rows; {
-		to := min(at+1+r.IntN(length), rows)
-		runs = append(runs, Run{uint32(at), uint32(to)})
-		at = to + 1 + r.IntN(gap)
-	}
-	return runs
+	return runsApart(r, rows, 1+r.IntN(50), 1+r.IntN(1+r.IntN(400)))
 }
 
 // shortRuns returns ascending runs of rows that do not touch, most of them of a few rows.
 func shortRuns(r *rand.Rand, rows int) []Run {
-	var runs []Run
-	gap, length := 1+r.IntN(40), 1+r.IntN(1+r.IntN(150))
+	return runsApart(r, rows, 1+r.IntN(40), 1+r.IntN(1+r.IntN(150)))
+}
+
+// runsApart returns ascending runs of up to length rows, with up to gap rows between them.
+func runsApart(r *rand.Rand, rows, gap, length int) (runs []Run) {
 	for at := r.IntN(gap + 1); at < rows; {
 		to := min(at+1+r.IntN(length), rows)
 		runs = append(runs, Run{uint32(at), uint32(to)})

@@ -19,8 +19,8 @@ type Beside struct {
 	Rounds   int
 	Part     time.Duration // length of each of the two parts of a round
 
-	// Read requests the large answers for a time and returns how many there were per second. It
-	// stands for programs on other machines, so it must not keep the measuring one from a core.
+	// Read requests the large answers for a time and returns how many there were per second. In
+	// production its clients run on other machines, so it must not slow down this process.
 	Read func(time.Duration) (perSecond float64, err error)
 }
 
