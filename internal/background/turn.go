@@ -47,6 +47,9 @@ var (
 	start   = time.Now()
 )
 
+// Turns returns how many turns there are. GOMAXPROCS can be one more while there is More.
+func Turns() int { return cap(cores) }
+
 func newCores(n int) chan *core {
 	all := make(chan *core, n)
 	for range n {

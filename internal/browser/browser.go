@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"slices"
 	"sync"
 	"syscall"
 	"testing"
@@ -56,8 +55,8 @@ type message struct {
 	} `json:"error,omitempty"`
 }
 
-// Open starts Chromium with one page, and more flags. It ends with the test.
-func Open(t testing.TB, flags ...string) *Page {
+// Open starts Chromium with one page. It ends with the test.
+func Open(t testing.TB) *Page {
 	t.Helper()
 	binary, err := exec.LookPath("chromium")
 	if err != nil {
@@ -72,7 +71,7 @@ func Open(t testing.TB, flags ...string) *Page {
 		t.Fatal(err)
 	}
 	own := []string{onlyLoopback, "--remote-debugging-pipe", "--user-data-dir=" + t.TempDir()}
-	command := exec.Command(binary, slices.Concat(own, Flags, flags)...)
+	command := exec.Command(binary, append(own, Flags...)...)
 	command.ExtraFiles = []*os.File{theirIn, theirOut}
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	var messages testkit.Log

@@ -52,7 +52,7 @@ func TestTraffic(t *testing.T) {
 	}))
 	defer server.Close()
 	defer close(stalled)
-	counted := &traffic{next: http.DefaultTransport, stall: 50 * time.Millisecond}
+	counted := &traffic{next: http.DefaultTransport, stall: time.Second}
 	client := &http.Client{Transport: counted}
 	res, err := client.Post(server.URL, "text/plain", strings.NewReader("abc"))
 	if err != nil {

@@ -28,6 +28,8 @@ type Site struct {
 	// Override replaces the content of a path. Modified replaces its last_modified.
 	Override map[string][]byte
 	Modified map[string]string
+	// Edit, if set, changes a package that has resources of catalog.json, before each answer.
+	Edit func(pkg map[string]any)
 	// Fault, if set, may respond to a request itself. It returns true if it did.
 	Fault func(w http.ResponseWriter, r *http.Request) bool
 
@@ -160,6 +162,11 @@ func (s *Site) packages(base string) ([]object, error) {
 			resources = nil // those of a package of this name in the catalog link to other sites
 		}
 		x["resources"] = append(resources, s.resource(base, title, e))
+	}
+	for _, x := range all {
+		if _, unchanged := x[rawText]; !unchanged && s.Edit != nil {
+			s.Edit(x)
+		}
 	}
 	slices.SortFunc(all, func(a, b object) int { return strings.Compare(fmt.Sprint(a["id"]), fmt.Sprint(b["id"])) })
 	return all, nil

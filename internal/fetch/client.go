@@ -1,16 +1,19 @@
 package fetch
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -28,7 +31,9 @@ type Options struct {
 	BackoffMax   time.Duration // default 60 s; a longer Retry-After ends the tries
 	Stall        time.Duration // longest time without a byte, default 60 s; see MinRate
 	MinRate      int64         // bytes a second over each Stall, default 256; slower bodies are retried
-	Total        time.Duration // for one file: all tries and the waits between them, default 1 h
+	// Proxy finds the proxy of a request; nil: HTTPS_PROXY, HTTP_PROXY and NO_PROXY do.
+	Proxy func(*http.Request) (*url.URL, error)
+	Total time.Duration // for one file: all tries and the waits between them, default 1 h
 }
 
 const maxRedirects = 5
@@ -41,6 +46,7 @@ type Client struct {
 	requests atomic.Int64
 	retries  atomic.Int64
 	bytes    atomic.Int64
+	proxies  sync.Map // addresses of proxies, which were chosen here and may be private
 }
 
 // Counts are what a Client has done since New.
@@ -63,10 +69,27 @@ func New(o Options) *Client {
 	o.MinRate = cmp.Or(o.MinRate, 256)
 	o.Total = cmp.Or(o.Total, time.Hour)
 	c := &Client{options: o, slots: make(chan struct{}, o.Parallel)}
+	if o.Proxy == nil {
+		o.Proxy = http.ProxyFromEnvironment
+	}
+	plain := &net.Dialer{Timeout: 15 * time.Second}
 	dialer := &net.Dialer{Timeout: 15 * time.Second, Control: c.checkConnection}
 	c.http = &http.Client{
 		Transport: &http.Transport{
-			DialContext:            dialer.DialContext,
+			Proxy: func(r *http.Request) (*url.URL, error) {
+				u, err := o.Proxy(r)
+				if u != nil {
+					ports := map[string]string{"https": "443", "socks5": "1080", "socks5h": "1080"}
+					c.proxies.Store(net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), ports[u.Scheme], "80")), true)
+				}
+				return u, err
+			},
+			DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+				if _, ok := c.proxies.Load(address); ok {
+					return plain.DialContext(ctx, network, address)
+				}
+				return dialer.DialContext(ctx, network, address)
+			},
 			TLSHandshakeTimeout:    15 * time.Second,
 			ResponseHeaderTimeout:  o.Stall,
 			MaxResponseHeaderBytes: 1 << 16,
@@ -177,8 +200,14 @@ func (c *Client) request(
 	if slices.Contains(want, response.StatusCode) {
 		return response, nil
 	}
+	start, _ := io.ReadAll(io.LimitReader(response.Body, 4<<10))
 	response.Body.Close()
-	return nil, statusFailure(response, u)
+	f := statusFailure(response, u)
+	if code := response.StatusCode; code == http.StatusNotAcceptable || code == http.StatusTooManyRequests ||
+		code == http.StatusForbidden && bytes.Contains(bytes.ToLower(start), []byte("bot activity")) {
+		f.err = fmt.Errorf("%w: %w", f.err, errBlocked)
+	}
+	return nil, f
 }
 
 // stripURL drops the address that net/http puts into its errors: after a redirect it is a signed
@@ -190,6 +219,9 @@ func stripURL(err error) error {
 	}
 	return err
 }
+
+var errBlocked = errors.New("the site blocks this address or this program; wait, send requests from another address " +
+	"(HTTPS_PROXY), or say who you are with --user-agent")
 
 // StatusError is a response with an unexpected status.
 type StatusError struct{ Code int }

@@ -16,5 +16,7 @@
 // page where data was expected is an error, whatever its status. Size and digest are checked when
 // the caller knows them. A file gets its final name only when it is complete.
 //
-// No proxy is read from the environment: behind one, the address check would see only the proxy.
+// A proxy is read from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY). Behind one, names are
+// resolved by the proxy, so addresses after DNS resolution are its to check; addresses in links are
+// checked here.
 package fetch

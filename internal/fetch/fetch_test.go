@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,6 +17,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"hdqs/internal/testkit"
 )
 
 const content = "code,name\nA,first\nB,second\n"
@@ -25,7 +28,7 @@ const content = "code,name\nA,first\nB,second\n"
 func testOptions() Options {
 	return Options{
 		AllowHTTP: true, AllowPrivate: true, BackoffMin: time.Millisecond, BackoffMax: 50 * time.Millisecond,
-		Stall: 20 * time.Second, Total: 20 * time.Second,
+		Stall: testkit.Patience, Total: testkit.Patience,
 	}
 }
 
@@ -45,7 +48,9 @@ func serve(
 func fetchFile(t *testing.T, o Options, q Request) (string, Result, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "file")
-	result, err := New(o).Download(t.Context(), q, path)
+	c := New(o)
+	c.http.Transport.(*http.Transport).ResponseHeaderTimeout = 0 // a short Stall is for bodies
+	result, err := c.Download(t.Context(), q, path)
 	left, globErr := filepath.Glob(path + ".*")
 	if globErr != nil || len(left) > 0 {
 		t.Errorf("files are left: %v %v", left, globErr)
@@ -211,7 +216,7 @@ func TestLimits(t *testing.T) {
 	})
 	o := testOptions()
 	o.MaxBytes, o.Tries = 1<<20, 2
-	short := o // the stall limit also bounds the wait for the response header
+	short := o
 	short.Stall, short.Tries = time.Second, 1
 	for name, c := range map[string]struct {
 		o         Options
@@ -295,7 +300,7 @@ func TestCancel(t *testing.T) {
 	time.AfterFunc(20*time.Millisecond, cancel)
 	start := time.Now()
 	_, err := New(o).Download(ctx, Request{URL: server.URL}, filepath.Join(t.TempDir(), "f"))
-	if !errors.Is(err, context.Canceled) || time.Since(start) > 10*time.Second {
+	if !errors.Is(err, context.Canceled) || time.Since(start) >= o.BackoffMin/2 {
 		t.Fatalf("got %v", err)
 	}
 }
@@ -387,8 +392,8 @@ func TestManners(t *testing.T) {
 		mu.Unlock()
 		select {
 		case <-two:
-		case <-time.After(10 * time.Second):
-			t.Error("a request was alone for 10 s")
+		case <-time.After(testkit.Patience):
+			t.Error("a request was alone")
 		}
 		time.Sleep(20 * time.Millisecond) // for more than two to come
 		mu.Lock()
@@ -434,5 +439,68 @@ func TestFullDisk(t *testing.T) {
 	const want = "after 0 bytes: write /dev/full: no space left"
 	if !errors.Is(err, ErrDisk) || !strings.Contains(err.Error(), want) || count.Load() != 1 {
 		t.Errorf("after %d requests: %v", count.Load(), err)
+	}
+}
+
+// TestProxy: a proxy is used, although its own address is private, and links to private addresses
+// are refused before it is asked.
+func TestProxy(t *testing.T) {
+	t.Parallel()
+	proxy, count := serve(t, func(_ int64, w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, content+r.URL.Host)
+	})
+	o := testOptions()
+	o.AllowPrivate, o.Tries = false, 1
+	o.Proxy = func(r *http.Request) (*url.URL, error) {
+		if r.URL.Hostname() == "localhost" { // as with NO_PROXY
+			return nil, nil
+		}
+		return url.Parse(proxy.URL)
+	}
+	data, _, err := fetchFile(t, o, Request{URL: "http://portal.example/a.csv"})
+	if err != nil || data != content+"portal.example" {
+		t.Errorf("behind a proxy: %q, %v", data, err)
+	}
+	for _, link := range []string{
+		"http://169.254.169.254/latest/meta-data", "http://[::1]/", "http://localhost" + proxy.URL[strings.LastIndexByte(proxy.URL, ':'):],
+	} {
+		if _, _, err := fetchFile(t, o, Request{URL: link}); !errors.Is(err, ErrRefused) && link[7] != 'l' {
+			t.Errorf("%s: %v", link, err)
+		}
+	}
+	if count.Load() > 2 {
+		t.Errorf("the proxy was asked %d times", count.Load())
+	}
+	o.Proxy = nil // the environment of the tests has none
+	if _, _, err := fetchFile(t, o, Request{URL: proxy.URL}); !errors.Is(err, ErrRefused) {
+		t.Errorf("without a proxy: %v", err)
+	}
+}
+
+// TestBlocked: a site that takes a load for a bot is named as such, with what to do.
+func TestBlocked(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		status int
+		body   string
+		says   bool
+	}{
+		{403, "<html>Blocked due to Bot Activity</html>", true},
+		{406, "", true},
+		{429, "", true},
+		{403, "Access denied", false},
+		{404, "Blocked due to bot activity", false},
+		{500, "", false},
+	} {
+		server, _ := serve(t, func(_ int64, w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(c.status)
+			fmt.Fprint(w, c.body)
+		})
+		_, _, err := fetchFile(t, testOptions(), Request{URL: server.URL})
+		var status *StatusError
+		if !errors.As(err, &status) || status.Code != c.status ||
+			strings.Contains(err.Error(), "--user-agent") != c.says {
+			t.Errorf("%d %q: %v", c.status, c.body, err)
+		}
 	}
 }

@@ -47,6 +47,10 @@ func (c *Client) checkURL(u *url.URL) error {
 	case len(c.options.Hosts) > 0 && !hostListed(c.options.Hosts, u.Hostname()):
 		return refusedf("%s: host %q is not in the list of allowed hosts", u.Redacted(), u.Hostname())
 	}
+	// Behind a proxy no connection is made to the address itself.
+	if addr, err := netip.ParseAddr(u.Hostname()); err == nil && !c.options.AllowPrivate {
+		return checkAddress(addr)
+	}
 	return nil
 }
 

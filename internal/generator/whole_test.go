@@ -35,7 +35,8 @@ func program(t *testing.T) string {
 func load(t *testing.T, binary, catalog string) (store string, exit int) {
 	t.Helper()
 	store = t.TempDir()
-	out, err := exec.Command(binary, "build", "--catalog", catalog, "--store", store).CombinedOutput()
+	out, err := exec.Command(binary, "build", "--catalog", catalog, "--store", store,
+		"--allow-empty", strings.Join(Roles(), ",")).CombinedOutput()
 	var failed *exec.ExitError
 	switch {
 	case errors.As(err, &failed):

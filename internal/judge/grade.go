@@ -110,7 +110,7 @@ func decoded(coding string, body []byte) ([]byte, error) {
 }
 
 // wantedCoding is the coding that an Accept-Encoding header gets for a body worth compressing: the
-// one of the best quality, and among equals zstd before gzip before identity.
+// one of the best quality, and among equals gzip before zstd before identity.
 func wantedCoding(accept string) string {
 	quality := map[string]float64{}
 	for _, part := range strings.Split(strings.ToLower(accept), ",") {
@@ -122,7 +122,7 @@ func wantedCoding(accept string) string {
 		quality[strings.TrimSpace(name)] = q
 	}
 	best, coding := quality["identity"], ""
-	for _, name := range []string{"gzip", "zstd"} {
+	for _, name := range []string{"zstd", "gzip"} {
 		q, named := quality[name]
 		if !named {
 			q = quality["*"]

@@ -82,7 +82,7 @@ func (s *pageState) root() (list, page string) {
 	if s.hapi {
 		list, prefix = hapiPaths.Replace(list), hapiPrefix
 	}
-	return prefix + list, prefix + "/browse/" + lastPart(list)
+	return prefix + list, prefix + "/browse/" + strings.TrimPrefix(lastPart(list), "hazards-") // by the public route
 }
 
 // query is the parameters without some, and with others, in the names of the page.

@@ -131,7 +131,12 @@ func csvBody(fields []*field, rows []row) string {
 	}
 	line(func(f *field) string { return f.Name })
 	for _, r := range rows {
-		line(func(f *field) string { return csvValue(r.at(f.Name)) })
+		line(func(f *field) string {
+			if cell := csvValue(r.at(f.Name)); cell != "" || len(fields) > 1 {
+				return cell
+			}
+			return `""`
+		})
 	}
 	return b.String()
 }

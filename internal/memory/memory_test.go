@@ -135,14 +135,16 @@ func FuzzHierarchies(f *testing.F) {
 func TestSizes(t *testing.T) {
 	for text, want := range map[string]int64{
 		"0": 0, "1": 1, "123456789": 123456789, "512B": 512, "64KiB": 64 << 10, "512MiB": 512 << 20, "1.5GiB": 3 << 29,
-		"2 GiB": 2 << 30, " 1TiB ": 1 << 40,
+		"2 GiB": 2 << 30, "2G": 2 << 30, "2GB": 2 << 30, "512M": 512 << 20, "1 KB": 1 << 10, "7 B": 7,
+		" 1TiB ": 1 << 40,
 	} {
 		if got, err := ParseSize(text); err != nil || got != want {
 			t.Errorf("ParseSize(%q) = %d, %v; want %d", text, got, err, want)
 		}
 	}
 	for _, text := range []string{
-		"", "MiB", "-1", "-1MiB", "1e3", "0x10", "512MB", "512M", "1.2.3GiB", "inf", "NaN", "9e99", "9000000TiB",
+		"", "MiB", "-1", "-1MiB", "1e3", "0x10", "512MBB", "512m", "2GM", "2BG", "1.2.3GiB", "inf", "NaN", "9e99",
+		"9000000TiB",
 	} {
 		if got, err := ParseSize(text); err == nil {
 			t.Errorf("ParseSize(%q) = %d, want an error", text, got)

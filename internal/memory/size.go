@@ -13,18 +13,20 @@ var units = []struct {
 	size int64
 }{{"TiB", 1 << 40}, {"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}}
 
-// ParseSize reads a number of bytes, with or without a unit: 536870912, 512MiB, 1.5GiB.
+// ParseSize reads a number of bytes, with or without a unit: 536870912, 512MiB, 512M, 1.5GiB.
 func ParseSize(text string) (int64, error) {
 	number, unit := strings.TrimSpace(text), int64(1)
 	for _, u := range units {
-		if rest, ok := strings.CutSuffix(number, u.name); ok {
-			number, unit = strings.TrimSpace(rest), u.size
-			break
+		short := u.name[:1] // G and GB are what other programs mean by GiB
+		for _, name := range []string{u.name, short + "B", short} {
+			if rest, ok := strings.CutSuffix(number, name); ok && unit == 1 {
+				number, unit = strings.TrimSpace(rest), u.size
+			}
 		}
 	}
 	n, err := strconv.ParseFloat(number, 64)
 	if err != nil || strings.Trim(number, "0123456789.") != "" || n*float64(unit) >= math.MaxInt64 {
-		return 0, errors.New("want 0 or more bytes, or a number with KiB, MiB, GiB or TiB")
+		return 0, errors.New("want 0 or more bytes, or a number with K, M, G or T, also as KiB, MiB, GiB, TiB")
 	}
 	return int64(n * float64(unit)), nil
 }

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// conf includes the files of deploy/nginx. It has short timeouts, and nginx writes only below the
-// folder that it is started with.
+// conf includes the files of deploy/nginx. nginx closes refused connections early, and writes only
+// below the folder that it is started with.
 const conf = `daemon off;
 master_process off;
 pid nginx.pid;
@@ -21,8 +21,6 @@ error_log stderr warn;
 events {}
 http {
 access_log off;
-client_header_timeout 1s;
-client_body_timeout 1s;
 lingering_timeout 1s;
 client_body_temp_path body;
 proxy_temp_path proxy;
@@ -36,14 +34,15 @@ include hdqs.conf;
 // The lines of deploy/nginx/hdqs.conf that name the replicas.
 const (
 	firstReplica  = "127.0.0.1:8080"
-	secondReplica = "127.0.0.1:8081"
+	secondReplica = "127.0.0.1:8090"
 )
 
 // Server is a running nginx.
 type Server struct {
-	Address string // host:port
-	process *os.Process
-	ended   chan struct{}
+	Address  string // host:port
+	Redirect string // the address in place of port 80
+	process  *os.Process
+	ended    chan struct{}
 }
 
 // Options are what Start needs.
@@ -52,18 +51,24 @@ type Options struct {
 	Deployed string    // the folder deploy/nginx
 	Dir      string    // an existing folder for configuration and cache
 	Replicas []string  // the addresses of one or two replicas
+	TLS      string    // a folder with fullchain.pem and privkey.pem; empty: no TLS
 	Log      io.Writer // gets what nginx writes to standard error
 }
 
 // Start starts an nginx in front of the replicas and waits until it listens. Of the deployed
-// configuration it changes only addresses and the folder of the cache. With one replica the line of
-// the second one is left out.
+// configuration it changes only this: the addresses of the replicas, the ports 443 and 80, and the
+// folders of the cache and of the certificate. With one replica the line of the second one is left
+// out, without TLS those of the certificate.
 func Start(o Options) (*Server, error) {
 	address, err := freeAddress()
 	if err != nil {
 		return nil, err
 	}
-	if err := o.configure(address); err != nil {
+	redirect, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	if err := o.configure(address, redirect); err != nil {
 		return nil, err
 	}
 	command := exec.Command(o.Binary, "-p", o.Dir, "-c", filepath.Join(o.Dir, "nginx.conf"), "-e", "stderr")
@@ -71,7 +76,7 @@ func Start(o Options) (*Server, error) {
 	if err := command.Start(); err != nil {
 		return nil, err
 	}
-	s := &Server{Address: address, process: command.Process, ended: make(chan struct{})}
+	s := &Server{Address: address, Redirect: redirect, process: command.Process, ended: make(chan struct{})}
 	go func() {
 		_ = command.Wait() // it is killed
 		close(s.ended)
@@ -91,7 +96,7 @@ func Start(o Options) (*Server, error) {
 }
 
 // configure writes the configuration into the folder.
-func (o *Options) configure(address string) error {
+func (o *Options) configure(address, redirect string) error {
 	source := filepath.Join(o.Deployed, "hdqs.conf")
 	text, err := os.ReadFile(source)
 	if err != nil {
@@ -101,29 +106,45 @@ func (o *Options) configure(address string) error {
 	if err != nil {
 		return err
 	}
-	site := string(text)
-	for _, part := range []string{firstReplica, secondReplica, "listen 8088", "/var/cache/nginx/hdqs"} {
-		if strings.Count(site, part) != 1 {
+	site, listen := string(text), "listen "+address+";"
+	if o.TLS != "" {
+		listen = "listen " + address + " ssl http2;"
+	}
+	changes := []string{
+		firstReplica, o.Replicas[0], secondReplica, o.Replicas[len(o.Replicas)-1], "listen 443 ssl http2;", listen,
+		"listen 80;", "listen " + redirect + ";", "/var/cache/nginx/hdqs", filepath.Join(o.Dir, "cache"),
+		"/etc/letsencrypt/live/hdqs.example.org/fullchain.pem", o.TLS + "/fullchain.pem",
+		"/etc/letsencrypt/live/hdqs.example.org/privkey.pem", o.TLS + "/privkey.pem",
+	}
+	for i := 0; i < len(changes); i += 2 {
+		if part := changes[i]; strings.Count(site, part) != 1 {
 			return fmt.Errorf("nginx: %s has %q %d times, want once", source, part, strings.Count(site, part))
 		}
 	}
-	second := ""
 	if len(o.Replicas) == 1 {
-		before, after, _ := strings.Cut(site, "\tserver "+secondReplica)
-		_, after, _ = strings.Cut(after, "\n")
-		site = before + after
-	} else {
-		second = o.Replicas[1]
+		site = withoutLine(site, "server "+secondReplica)
 	}
-	site = strings.NewReplacer(firstReplica, o.Replicas[0], secondReplica, second,
-		"listen 8088", "listen "+address, "/var/cache/nginx/hdqs", filepath.Join(o.Dir, "cache")).Replace(site)
-	files := map[string][]byte{"hdqs.conf": []byte(site), "params.conf": params, "nginx.conf": []byte(conf)}
+	if o.TLS == "" {
+		site = withoutLine(withoutLine(site, "ssl_certificate "), "ssl_certificate_key ")
+	}
+	site = strings.NewReplacer(changes...).Replace(site)
+	if err := os.MkdirAll(filepath.Join(o.Dir, "hdqs"), 0o755); err != nil {
+		return err
+	}
+	files := map[string][]byte{"hdqs.conf": []byte(site), "hdqs/params.conf": params, "nginx.conf": []byte(conf)}
 	for name, data := range files {
 		if err := os.WriteFile(filepath.Join(o.Dir, name), data, 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// withoutLine leaves out the line that begins, after a tab, with start.
+func withoutLine(text, start string) string {
+	before, after, _ := strings.Cut(text, "\t"+start)
+	_, after, _ = strings.Cut(after, "\n")
+	return before + after
 }
 
 // Stop kills nginx and waits for its end.

@@ -46,6 +46,9 @@ func bucketError(err error) error {
 			return errPrecondition
 		case answer.Code == "NoSuchKey":
 			return fs.ErrNotExist
+		case answer.StatusCode == http.StatusForbidden || answer.StatusCode == http.StatusUnauthorized:
+			return fmt.Errorf("%w: it refused access, check the credentials and their permissions: %w",
+				ErrUnavailable, err)
 		}
 	}
 	return fmt.Errorf("%w: %w", ErrUnavailable, err)

@@ -219,10 +219,11 @@ type BulkFetched struct {
 }
 
 // FetchBulk downloads the bulk files of a snapshot that the local store lacks, then their manifest.
-// If the remote store has none of that snapshot the error is fs.ErrNotExist.
-func (r *Replica) FetchBulk(ctx context.Context, id string) (*BulkFetched, error) {
+// With whole, the digests of files that it has are checked too. If the remote store has none of
+// that snapshot the error is fs.ErrNotExist.
+func (r *Replica) FetchBulk(ctx context.Context, id string, whole bool) (*BulkFetched, error) {
 	b := bulk.Open(r.local)
-	if m, err := b.Manifest(id); err == nil && hasAll(b, m) {
+	if m, err := b.Manifest(id); err == nil && hasAll(b, m, whole) {
 		return &BulkFetched{}, nil
 	}
 	var data, signature []byte
@@ -240,7 +241,7 @@ func (r *Replica) FetchBulk(ctx context.Context, id string) (*BulkFetched, error
 	var refs []store.SegmentRef
 	files := map[string]*bulk.File{}
 	for f := range m.All {
-		if !b.Has(f, false) {
+		if !b.Has(f, whole) {
 			refs, files[f.Path] = append(refs, refOf(f)), f
 		}
 	}
@@ -261,9 +262,9 @@ func (r *Replica) FetchBulk(ctx context.Context, id string) (*BulkFetched, error
 	return &BulkFetched{int(n.Load()), received.Load()}, b.AddManifest(id, data, signature)
 }
 
-func hasAll(b *bulk.Bulk, m *bulk.Manifest) bool {
+func hasAll(b *bulk.Bulk, m *bulk.Manifest, whole bool) bool {
 	for f := range m.All {
-		if !b.Has(f, false) {
+		if !b.Has(f, whole) {
 			return false
 		}
 	}

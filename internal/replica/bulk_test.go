@@ -51,7 +51,7 @@ func TestBulkPushAndFetch(t *testing.T) {
 	t.Parallel()
 	b, r := newFake(t)
 	writer, reader := newStore(t), newStore(t)
-	replica := NewReplica(r, reader, "stable")
+	replica := newReplica(r, reader, "stable")
 	first := publish(t, writer, "s1", table("a", 1))
 	addBulk(t, writer, first, "one", "two")
 	v := mustPush(t, r, writer, Version{})
@@ -63,7 +63,7 @@ func TestBulkPushAndFetch(t *testing.T) {
 	if _, err := bulk.Open(reader).Manifest("s1"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("bulk files were fetched unasked: %v", err)
 	}
-	got, err := replica.FetchBulk(t.Context(), "s1")
+	got, err := replica.FetchBulk(t.Context(), "s1", false)
 	if err != nil || got.Files != 2 || got.Bytes != 6 {
 		t.Fatalf("fetched %+v, %v", got, err)
 	}
@@ -71,7 +71,7 @@ func TestBulkPushAndFetch(t *testing.T) {
 		t.Error(err)
 	}
 	b.take("")
-	if got, err = replica.FetchBulk(t.Context(), "s1"); err != nil || got.Files != 0 || len(b.take("")) != 0 {
+	if got, err = replica.FetchBulk(t.Context(), "s1", false); err != nil || got.Files != 0 || len(b.take("")) != 0 {
 		t.Errorf("fetched again: %+v, %v", got, err)
 	}
 
@@ -82,18 +82,18 @@ func TestBulkPushAndFetch(t *testing.T) {
 		t.Errorf("the second snapshot uploads %q, want one file", puts)
 	}
 	mustFetch(t, replica, reader)
-	if got, err = replica.FetchBulk(t.Context(), "s2"); err != nil || got.Files != 1 {
+	if got, err = replica.FetchBulk(t.Context(), "s2", false); err != nil || got.Files != 1 {
 		t.Errorf("fetched %+v, %v", got, err)
 	}
 	third := publish(t, writer, "s3", table("a", 3))
 	v = mustPush(t, r, writer, v)
-	if _, err = replica.FetchBulk(t.Context(), "s3"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err = replica.FetchBulk(t.Context(), "s3", false); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a snapshot without bulk files: %v", err)
 	}
 	// They can come later, without a new snapshot.
 	addBulk(t, writer, third, "four")
 	mustPush(t, r, writer, v)
-	if got, err = replica.FetchBulk(t.Context(), "s3"); err != nil || got.Files != 1 {
+	if got, err = replica.FetchBulk(t.Context(), "s3", false); err != nil || got.Files != 1 {
 		t.Errorf("fetched %+v, %v", got, err)
 	}
 }
@@ -116,7 +116,7 @@ func TestBulkFetchRefuses(t *testing.T) {
 		b.mu.Lock()
 		damage()
 		b.mu.Unlock()
-		_, err := NewReplica(r, reader, "stable").FetchBulk(t.Context(), "s1")
+		_, err := newReplica(r, reader, "stable").FetchBulk(t.Context(), "s1", false)
 		if !errors.Is(err, snapshot.ErrCorrupt) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: error %v", what, err)
 		}
@@ -130,7 +130,7 @@ func TestBulkFetchRefuses(t *testing.T) {
 	b.mu.Lock()
 	b.objects[name] = good
 	b.mu.Unlock()
-	if _, err := NewReplica(r, reader, "stable").FetchBulk(t.Context(), "s1"); err != nil {
+	if _, err := newReplica(r, reader, "stable").FetchBulk(t.Context(), "s1", false); err != nil {
 		t.Error(err)
 	}
 	// A file that is damaged here is not uploaded.
@@ -152,15 +152,15 @@ func TestBulkSigned(t *testing.T) {
 	signing := writer.Signing(key)
 	addBulk(t, signing, publish(t, signing, "s1", table("a", 1)), "one")
 	mustPush(t, r, signing, Version{})
-	replica := NewReplica(r, newStore(t).Trusting(keys), "stable")
-	if _, err := replica.FetchBulk(t.Context(), "s1"); err != nil {
+	replica := newReplica(r, newStore(t).Trusting(keys), "stable")
+	if _, err := replica.FetchBulk(t.Context(), "s1", false); err != nil {
 		t.Error(err)
 	}
 	b.mu.Lock()
 	delete(b.objects, bulk.SignatureName("s1"))
 	b.mu.Unlock()
-	replica = NewReplica(r, newStore(t).Trusting(keys), "stable")
-	if _, err := replica.FetchBulk(t.Context(), "s1"); !errors.Is(err, store.ErrSignature) {
+	replica = newReplica(r, newStore(t).Trusting(keys), "stable")
+	if _, err := replica.FetchBulk(t.Context(), "s1", false); !errors.Is(err, store.ErrSignature) {
 		t.Errorf("without a signature: %v", err)
 	}
 	if n := len(b.take("GET bulk/data")); n != 1 {
@@ -191,7 +191,7 @@ func TestIcebergPushAndFetch(t *testing.T) {
 	if puts := b.take("PUT"); !slices.Equal(puts, want) {
 		t.Errorf("requests %q, want %q", puts, want)
 	}
-	if err := NewReplica(r, other, "stable").FetchIceberg(t.Context()); err != nil {
+	if err := newReplica(r, other, "stable").FetchIceberg(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"v1.metadata.json", "version-hint.text"} {

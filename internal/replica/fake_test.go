@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"hdqs/internal/fetch"
+	"hdqs/internal/testkit"
+	"hdqs/snapshot/store"
 )
 
 // fakeBucket implements the part of S3 that this package uses: one bucket, GET with ranges and
@@ -75,6 +77,13 @@ func TestMain(m *testing.M) {
 func newFake(t *testing.T) (*fakeBucket, *Remote) {
 	t.Helper()
 	return newFakeNamed(t, strings.ToLower(t.Name()))
+}
+
+// newReplica is NewReplica with a Timeout that no load of the machine reaches.
+func newReplica(remote *Remote, local *store.Store, channel string) *Replica {
+	replica := NewReplica(remote, local, channel)
+	replica.Timeout = testkit.Patience
+	return replica
 }
 
 // newFakeNamed is newFake for a test with several buckets.

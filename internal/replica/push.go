@@ -205,6 +205,9 @@ func (r *Remote) moveChannel(
 	if err != nil {
 		return base, err
 	}
+	if err := by.CheckMove(channel, base.Signature != ""); err != nil {
+		return base, fmt.Errorf("%s: %w", r.address, err)
+	}
 	next = by.SignChannel(channel, next)
 	data, err := next.Encode()
 	if err != nil {
@@ -239,7 +242,8 @@ func orNothing(id string) string {
 	return "snapshot " + id
 }
 
-// Publish moves a channel to a snapshot whose files the remote store has.
+// Publish moves a channel to a snapshot whose files the remote store has. With a key it signs
+// a manifest that has no signature, as that of a snapshot from before the store was signed.
 func (r *Remote) Publish(ctx context.Context, channel, id string, at time.Time, trust *store.Store) (Version, error) {
 	base, err := r.Read(ctx, channel)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -249,6 +253,9 @@ func (r *Remote) Publish(ctx context.Context, channel, id string, at time.Time, 
 		if err := trust.CheckChannel(channel, base.Channel); err != nil {
 			return base, fmt.Errorf("%s: %w", r.address, err)
 		}
+	}
+	if err := trust.CheckMove(channel, base.Signature != ""); err != nil {
+		return base, fmt.Errorf("%s: %w", r.address, err)
 	}
 	p := store.Pointer{ID: id, PublishedAt: at.UTC()}
 	m, err := r.manifest(ctx, &p, trust)
@@ -269,5 +276,23 @@ func (r *Remote) Publish(ctx context.Context, channel, id string, at time.Time, 
 				id, ref.SHA256, ref.Table, ref.Bytes)
 		}
 	}
+	if err := r.signManifest(ctx, channel, base.Channel, p, trust); err != nil {
+		return base, err
+	}
 	return r.moveChannel(ctx, channel, base, base.Moved(p), trust)
+}
+
+// signManifest signs a manifest that has no signature, if the local store has a key.
+func (r *Remote) signManifest(
+	ctx context.Context, channel string, before store.Channel, p store.Pointer, by *store.Store,
+) error {
+	data, old, err := r.manifestFile(ctx, p.ID)
+	if err != nil {
+		return err
+	}
+	signature, err := by.SignatureFor(channel, before, p, data, old)
+	if err != nil || signature == nil {
+		return err
+	}
+	return r.putBytes(ctx, store.SignatureName(p.ID), signature)
 }

@@ -86,7 +86,7 @@ func TestPushAndFetch(t *testing.T) {
 	t.Parallel()
 	b, r := newFake(t)
 	writer, reader := newStore(t), newStore(t)
-	replica := NewReplica(r, reader, "stable")
+	replica := newReplica(r, reader, "stable")
 	if _, err := replica.Fetch(t.Context()); !errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrUnavailable) {
 		t.Fatalf("no channel: %v", err)
 	}
@@ -137,7 +137,7 @@ func TestManifestAlone(t *testing.T) {
 	t.Parallel()
 	b, r := newFake(t)
 	writer, reader := newStore(t), newStore(t)
-	replica := NewReplica(r, reader, "stable")
+	replica := newReplica(r, reader, "stable")
 	publish(t, writer, "s1", table("a", 1))
 	v := mustPush(t, r, writer, Version{})
 	publish(t, writer, "s2", table("a", 2))
@@ -165,7 +165,7 @@ func TestManifestAlone(t *testing.T) {
 		t.Errorf("of a missing snapshot: %v", err)
 	}
 	b.set(func(b *fakeBucket) { delete(b.objects, "manifests/s2.json") })
-	if _, err := NewReplica(r, newStore(t), "stable").Manifest(t.Context(), ""); !errors.Is(err, snapshot.ErrCorrupt) {
+	if _, err := newReplica(r, newStore(t), "stable").Manifest(t.Context(), ""); !errors.Is(err, snapshot.ErrCorrupt) {
 		t.Errorf("of a missing manifest that a channel shows: %v", err)
 	}
 }
@@ -249,7 +249,7 @@ func TestResume(t *testing.T) {
 			panic(http.ErrAbortHandler)
 		}
 	})
-	f := mustFetch(t, NewReplica(r, reader, "stable"), reader)
+	f := mustFetch(t, newReplica(r, reader, "stable"), reader)
 	size := m.Tables[0].Bytes
 	want := fmt.Sprintf("[ bytes=%d- bytes=%d-]", size/3, 2*(size/3))
 	if got := fmt.Sprint(ranges); f.Segments != 1 || got != want {
@@ -278,8 +278,7 @@ func TestFetchRefuses(t *testing.T) {
 	t.Parallel()
 	b, r := newFake(t)
 	writer, reader := newStore(t), newStore(t)
-	replica := NewReplica(r, reader, "stable")
-	replica.Timeout = time.Minute // the huge manifest takes seconds on a busy machine
+	replica := newReplica(r, reader, "stable")
 	publish(t, writer, "s1", table("a", 1))
 	v := mustPush(t, r, writer, Version{})
 	mustFetch(t, replica, reader)
@@ -341,7 +340,7 @@ func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	b, r := newFake(t)
 	writer, reader := newStore(t), newStore(t)
-	replica := NewReplica(r, reader, "stable")
+	replica := newReplica(r, reader, "stable")
 	publish(t, writer, "s1", table("a", 1))
 	v := mustPush(t, r, writer, Version{})
 	mustFetch(t, replica, reader)
@@ -380,7 +379,7 @@ func TestLast(t *testing.T) {
 	writer, reader := newStore(t), newStore(t)
 	publish(t, writer, "s1", table("a", 1))
 	v := mustPush(t, r, writer, Version{})
-	replica := NewReplica(r, reader, "stable")
+	replica := newReplica(r, reader, "stable")
 	if _, err := replica.Last(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("empty: %v", err)
 	}
@@ -389,7 +388,7 @@ func TestLast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p, err := NewReplica(other, reader, "stable").Last(); !errors.Is(err, fs.ErrNotExist) {
+	if p, err := newReplica(other, reader, "stable").Last(); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("from another address: %+v, %v", p, err)
 	}
 	// A load of its own into the same directory.
@@ -435,7 +434,7 @@ func TestSignedFetch(t *testing.T) {
 	b, r := newFake(t)
 	key, keys := testkit.SigningKey(t)
 	writer, reader := newStore(t), newStore(t).Trusting(keys)
-	replica := NewReplica(r, reader, "stable")
+	replica := newReplica(r, reader, "stable")
 	publish(t, writer, "s1", table("a", 1))
 	v := mustPush(t, r, writer, Version{})
 	b.take("")
@@ -472,7 +471,7 @@ func TestRewound(t *testing.T) {
 	key, keys := testkit.SigningKey(t)
 	const channel = "channels/stable.json"
 	writer, reader, trusting := newStore(t).Signing(key), newStore(t).Trusting(keys), newStore(t)
-	replica, unsigned := NewReplica(r, reader, "stable"), NewReplica(r, trusting, "stable")
+	replica, unsigned := newReplica(r, reader, "stable"), newReplica(r, trusting, "stable")
 	publish(t, writer, "s1", table("a", 1))
 	v := mustPush(t, r, writer, Version{})
 	old := b.objects[channel]
@@ -516,7 +515,7 @@ func TestRewound(t *testing.T) {
 	b.set(func(b *fakeBucket) { b.objects[channel] = fakeObject{data: text, modified: noon} })
 	mustFetch(t, unsigned, trusting)
 	b.set(func(b *fakeBucket) { b.objects[channel] = good })
-	f, err := NewReplica(r, trusting.Trusting(keys), "stable").Fetch(t.Context())
+	f, err := newReplica(r, trusting.Trusting(keys), "stable").Fetch(t.Context())
 	if err != nil || f.ID != "s2" {
 		t.Errorf("after an unsigned channel: %v, %v", f, err)
 	}
@@ -551,7 +550,7 @@ func TestCollectRemote(t *testing.T) {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	reader := newStore(t)
-	mustFetch(t, NewReplica(r, reader, "stable"), reader)
+	mustFetch(t, newReplica(r, reader, "stable"), reader)
 
 	// The table of s1 comes back while its segment, which nobody needs, waits for a collection that
 	// has listed it already.
@@ -576,7 +575,7 @@ func TestCollectRemote(t *testing.T) {
 		t.Fatal("the collection did not check the segment before it removed it")
 	}
 	fresh := newStore(t)
-	if f := mustFetch(t, NewReplica(r, fresh, "stable"), fresh); f.ID != "s4" {
+	if f := mustFetch(t, newReplica(r, fresh, "stable"), fresh); f.ID != "s4" {
 		t.Errorf("%+v", f)
 	}
 
@@ -593,7 +592,7 @@ func TestCollectRemote(t *testing.T) {
 	})
 	mustPush(t, r, s, v)
 	fresh = newStore(t)
-	mustFetch(t, NewReplica(r, fresh, "stable"), fresh)
+	mustFetch(t, newReplica(r, fresh, "stable"), fresh)
 }
 
 func TestPublishRemote(t *testing.T) {
@@ -614,6 +613,40 @@ func TestPublishRemote(t *testing.T) {
 	}
 	if _, err := r.Publish(t.Context(), "stable", "s9", noon, s); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing snapshot: %v", err)
+	}
+}
+
+// TestPublishSigned: a signed channel of a bucket is not moved without the key, neither by a push
+// nor by a publication, and one with the key signs a manifest that has no signature.
+func TestPublishSigned(t *testing.T) {
+	t.Parallel()
+	b, r := newFake(t)
+	key, keys := testkit.SigningKey(t)
+	plain := newStore(t)
+	signing := plain.Signing(key)
+	publish(t, plain, "s1", table("a", 1))
+	v := mustPush(t, r, plain, Version{})
+	publish(t, signing, "s2", table("a", 2))
+	v = mustPush(t, r, signing, v)
+	b.take("")
+	later := noon.Add(time.Hour)
+	if _, err := r.Publish(t.Context(), "stable", "s1", later, plain); !errors.Is(err, store.ErrUnsigned) {
+		t.Errorf("published without the key: %v", err)
+	}
+	other := newStore(t)
+	publish(t, other, "s3", table("a", 3))
+	if _, err := r.Push(t.Context(), other, "stable", v, false); !errors.Is(err, store.ErrUnsigned) {
+		t.Errorf("pushed without the key: %v", err)
+	}
+	if puts := b.take("PUT channels"); len(puts) > 0 {
+		t.Errorf("wrote %q", puts)
+	}
+	if _, err := r.Publish(t.Context(), "stable", "s1", later, signing); err != nil {
+		t.Fatal(err)
+	}
+	reader := newStore(t).Trusting(keys)
+	if f := mustFetch(t, newReplica(r, reader, "stable"), reader); f.ID != "s1" {
+		t.Errorf("fetched %s, want s1", f.ID)
 	}
 }
 
@@ -642,7 +675,7 @@ func TestWeb(t *testing.T) {
 		t.Fatal(err)
 	}
 	reader := newStore(t)
-	if f := mustFetch(t, NewReplica(r, reader, "stable"), reader); f.Segments != 2 || cut.Load() != 2 {
+	if f := mustFetch(t, newReplica(r, reader, "stable"), reader); f.Segments != 2 || cut.Load() != 2 {
 		t.Errorf("%+v, %d bodies were cut", f, cut.Load())
 	}
 	if _, err := r.Push(t.Context(), s, "stable", Version{}, false); !errors.Is(err, ErrReadOnly) {
@@ -655,7 +688,7 @@ func TestWeb(t *testing.T) {
 	if r, err = Open(server.URL, o); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewReplica(r, reader, "stable").Fetch(t.Context()); !errors.Is(err, fetch.ErrRefused) {
+	if _, err := newReplica(r, reader, "stable").Fetch(t.Context()); !errors.Is(err, fetch.ErrRefused) {
 		t.Errorf("private address: %v", err)
 	}
 }

@@ -34,8 +34,7 @@ func StartForeignDecoders(t *testing.T, script string) *ForeignDecoders {
 	return d
 }
 
-// Send sends a body in a coding: 'g' for gzip, 'z' for zstd, 'd' for zstd with the dictionary that
-// was sent last as 'D'.
+// Send sends a body in a coding: 'g' for gzip or 'z' for zstd.
 func (d *ForeignDecoders) Send(coding byte, coded, plain []byte) {
 	d.t.Helper()
 	head := binary.LittleEndian.AppendUint32([]byte{coding}, uint32(len(coded)))

@@ -13,8 +13,9 @@ import (
 	"time"
 )
 
-// Patience is how long WaitFor waits. It allows for a machine that is busy with other tests.
-const Patience = time.Minute
+// Patience is how long a test waits without any sign of progress. No load of the machine makes one
+// step take so long; what does is a fault. -timeout ends a test earlier.
+const Patience = 10 * time.Minute
 
 // WaitFor polls until a condition holds, and fails the test after Patience.
 func WaitFor(t testing.TB, what string, holds func() bool) {
