@@ -30,6 +30,7 @@ func (t *Table) Answer(q *Question) (*Result, error) {
 	p.chooseDense(passing, &w.chunk)
 	n := min(max(q.Workers, 1), (passing.Chunks()+t.chunksPerWorker-1)/t.chunksPerWorker)
 	if n <= 1 {
+		w.pause = q.Pause
 		err = w.addAll()
 	} else {
 		err = runAll(w, n)
@@ -53,6 +54,7 @@ type worker struct {
 	cursors []cursor   // of the inputs, if all have runs
 	run     run        // rows to be added
 	room    int        // groups that states have room for
+	pause   func()
 }
 
 // memory is what a worker needs only while it adds, and the next one reuses.
@@ -69,6 +71,13 @@ var memories = sync.Pool{New: func() any {
 
 func newWorker(p *plan, passing *index.Passing) *worker {
 	return &worker{p: p, passing: passing, memory: memories.Get().(*memory)}
+}
+
+// rest pauses the work.
+func (w *worker) rest() {
+	if w.pause != nil {
+		w.pause()
+	}
 }
 
 // release gives the memory of a worker to the next one.
@@ -298,6 +307,7 @@ func (w *worker) addRun() error {
 		return nil
 	}
 	w.run.from = r.to
+	w.rest()
 	w.grow(w.keys.len())
 	w.rows[r.id] += r.to - r.from
 	for _, s := range w.fast {
@@ -314,6 +324,7 @@ func (w *worker) addSlow(from, to, id uint32) error {
 	b := w.block
 	for from < to {
 		n := min(to-from, blockRows)
+		w.rest()
 		b.set(int(n), from, nil)
 		b.ids, b.id = nil, id
 		for _, s := range w.slow {
@@ -346,6 +357,7 @@ func (w *worker) flush() error {
 }
 
 func (w *worker) addBlock() error {
+	w.rest()
 	b := w.block
 	if err := w.keys.add(b); err != nil {
 		return err

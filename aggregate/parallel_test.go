@@ -106,3 +106,49 @@ func TestWorkersAgree(t *testing.T) {
 	}
 	wait.Wait()
 }
+
+// TestPauses checks that every kind of work pauses at least once for each block of rows: ranges,
+// scattered rows, and runs, with measures that can add those and with others.
+func TestPauses(t *testing.T) {
+	t.Parallel()
+	const rows = 70_000
+	r := rand.New(rand.NewPCG(1, 2))
+	numbers, runs := make([]int64, rows), make([]uint32, rows)
+	for i := range numbers {
+		numbers[i], runs[i] = r.Int64N(1<<40), uint32(i/10_000)
+	}
+	data := &snapshot.TableData{Name: "table", Rows: rows, Columns: []snapshot.ColumnData{
+		{Name: "kind", Kind: snapshot.Enum, Codes: randomCodes(r, rows, 2, 2), Index: true, Values: []string{"v", "w"}},
+		{Name: "place", Kind: snapshot.Text, Codes: runs, Values: []string{"a", "b", "c", "d", "e", "f", "g"}},
+		{Name: "number", Kind: snapshot.Int, Ints: numbers},
+	}}
+	seg := segmentOf(t, data)
+	x, err := index.Open(seg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := Open(x, seg, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	some := &index.Query{Filters: []index.Filter{{
+		Op: index.Equal, Columns: []string{"kind"}, Value: index.Value{Text: "v"},
+	}}}
+	for name, c := range map[string]struct {
+		q    Question
+		want int
+	}{
+		"ranges":         {Question{Groups: []Group{{"kind", Whole}}}, rows / blockRows},
+		"scattered rows": {Question{Query: some, Groups: []Group{{"kind", Whole}}}, rows / 4 / blockRows},
+		"runs":           {Question{Groups: []Group{{"place", Whole}}, Measures: []Measure{{Sum, "number"}}}, 7},
+		"long runs": {
+			Question{Groups: []Group{{"place", Whole}}, Measures: []Measure{{Distinct, "number"}}}, rows / blockRows,
+		},
+	} {
+		n := 0
+		c.q.Pause = func() { n++ }
+		if _, err := table.Answer(&c.q); err != nil || n < c.want {
+			t.Errorf("%s: %d pauses, %v; want %d", name, n, err, c.want)
+		}
+	}
+}

@@ -63,6 +63,10 @@ type Question struct {
 	Measures  []Measure
 	MaxGroups int // 0 means DefaultMaxGroups
 	Workers   int // goroutines that may share the work, 0 means 1
+
+	// Pause is called every few microseconds to some dozens of them, if there is one worker. nil is
+	// none.
+	Pause func()
 }
 
 // DefaultMaxGroups is the most groups of an answer unless the question says otherwise.

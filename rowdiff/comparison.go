@@ -10,7 +10,6 @@ import (
 type comparison struct {
 	t      *Tables
 	emit   func(Change) error
-	equal  func(EqualRows) // gets equal rows; nil for those who do not ask
 	totals Totals
 	shared []*column // of the order: those in which rows of two matching blocks may be compared
 
@@ -56,7 +55,7 @@ func (c *comparison) release() {
 	if cap(c.noted.slots) > mostKept {
 		c.noted.slots = nil
 	}
-	c.t, c.emit, c.equal, c.shared, c.removed, c.current = nil, nil, nil, nil, nil, nil
+	c.t, c.emit, c.shared, c.removed, c.current = nil, nil, nil, nil, nil
 	comparisons.Put(c)
 }
 

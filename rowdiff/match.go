@@ -78,9 +78,6 @@ func (c *comparison) sideBySide(old, current *block) {
 			break
 		}
 		n := equalRows(a, b)
-		if c.equal != nil {
-			c.noteEqual(a, b, n)
-		}
 		a.at += n
 		b.at += n
 		if a.at == len(a.rows) || b.at == len(b.rows) {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"unsafe"
@@ -144,10 +146,10 @@ func (s *Segment) Reread() (*Segment, error) {
 // the same bytes again: what was read meanwhile may have been wrong. It compares the length and the
 // time of the last change. That a file was renamed, replaced by another one or removed changes
 // nothing.
-func (s *Segment) WasWritten() bool {
-	if s.file == nil {
-		return false
-	}
-	now, err := s.file.Stat()
-	return err == nil && (now.Size() != s.opened.Size() || !now.ModTime().Equal(s.opened.ModTime()))
+func (s *Segment) WasWritten() bool { return s.file != nil && WasWritten(s.file, s.opened) }
+
+// WasWritten is Segment.WasWritten for any open file, which was opened when it was like before.
+func WasWritten(file *os.File, before fs.FileInfo) bool {
+	now, err := file.Stat()
+	return err == nil && (now.Size() != before.Size() || !now.ModTime().Equal(before.ModTime()))
 }

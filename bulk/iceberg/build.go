@@ -47,7 +47,7 @@ func Build(t *Table) (*Metadata, error) {
 		table: t, out: &Metadata{Files: map[string][]byte{}}, live: map[string]origin{},
 		metadata: metadataJSON{
 			FormatVersion: 2, UUID: uuid(id), Location: t.Location, LastPartition: firstPartition - 1,
-			Orders: []orderJSON{{Fields: []struct{}{}}}, Properties: map[string]string{}, Refs: map[string]ref{},
+			Orders: []orderJSON{{Fields: []struct{}{}}}, Refs: map[string]ref{},
 			MetadataLog: []json.RawMessage{},
 		},
 	}
@@ -57,12 +57,9 @@ func Build(t *Table) (*Metadata, error) {
 		}
 	}
 	b.metadata.Refs[mainBranch] = ref{b.metadata.CurrentSnapshot, "branch"}
-	text, err := json.Marshal(&b.metadata)
-	if err != nil {
-		return nil, err
-	}
-	b.out.JSON = append(text, '\n')
-	return b.out, nil
+	var err error
+	b.out.JSON, err = b.metadata.encode()
+	return b.out, err
 }
 
 // uuid writes the begin of a hash as a UUID of version 8, which has no further meaning.

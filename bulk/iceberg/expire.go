@@ -68,6 +68,5 @@ func without(content []byte, kept map[string]bool) ([]byte, error) {
 	maps.DeleteFunc(m.Refs, func(_ string, r ref) bool { return !stays[r.Snapshot] })
 	m.Refs[mainBranch] = ref{last.ID, "branch"}
 	m.SnapshotLog = slices.DeleteFunc(m.SnapshotLog, func(l logJSON) bool { return !stays[l.Snapshot] })
-	text, err := json.Marshal(&m)
-	return append(text, '\n'), err
+	return m.encode()
 }

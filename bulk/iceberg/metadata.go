@@ -1,6 +1,10 @@
 package iceberg
 
-import "encoding/json"
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+)
 
 // What a metadata file has, in the order in which it is written.
 type (
@@ -69,6 +73,22 @@ type (
 		Snapshot int64 `json:"snapshot-id"`
 	}
 )
+
+// digestKey is the property that has the SHA-256 of the metadata file as it is without it.
+const digestKey = "hdqs.sha256"
+
+// encode returns the metadata file, with its digest.
+func (m *metadataJSON) encode() ([]byte, error) {
+	m.Properties = map[string]string{}
+	text, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(text)
+	m.Properties[digestKey] = hex.EncodeToString(sum[:])
+	text, err = json.Marshal(m)
+	return append(text, '\n'), err
+}
 
 // newSchema returns the schema of a state. No column is required: whether a column has nulls may
 // change from one state to the next, and a required column must not become another.

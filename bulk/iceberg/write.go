@@ -20,8 +20,8 @@ import (
 const hintName = "version-hint.text"
 
 // Write adds metadata to the folder metadata/ of a table in a local directory. If the folder has
-// the same metadata already, nothing is written. version is the number of the metadata file. There
-// must be one writer at a time.
+// the same metadata already, only files that are missing or damaged are written. version is the
+// number of the metadata file. There must be one writer at a time.
 //
 // Files that neither this version nor the one before names are removed; readers of the one before
 // may still be reading.
@@ -30,20 +30,20 @@ func Write(dir string, m *Metadata) (version int, err error) {
 	if err != nil {
 		return 0, err
 	}
+	for name, data := range m.Files {
+		path := filepath.Join(dir, name)
+		if there, err := os.ReadFile(path); err == nil && bytes.Equal(there, data) {
+			continue
+		}
+		if err := atomicfile.Write(path, data); err != nil {
+			return 0, err
+		}
+	}
 	if version > 0 && bytes.Equal(current, m.JSON) {
 		return version, nil
 	}
 	before := version
 	for version++; takenByOther(filepath.Join(dir, metadataName(version)), m.JSON); version++ {
-	}
-	for name, data := range m.Files {
-		path := filepath.Join(dir, name)
-		if info, err := os.Stat(path); err == nil && info.Size() == int64(len(data)) {
-			continue // names depend on the content
-		}
-		if err := atomicfile.Write(path, data); err != nil {
-			return 0, err
-		}
 	}
 	if err := atomicfile.Write(filepath.Join(dir, metadataName(version)), m.JSON); err != nil {
 		return 0, err

@@ -85,7 +85,7 @@ func (c Channel) Encode() ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// Publish moves a channel to a snapshot of the store.
+// Publish moves a channel to a snapshot of the store. A signed channel is moved only with a key.
 func (s *Store) Publish(channel, id string, at time.Time) error {
 	path, err := s.jsonPath(channelsDir, channel, "")
 	if err != nil {
@@ -95,7 +95,7 @@ func (s *Store) Publish(channel, id string, at time.Time) error {
 	if err != nil {
 		return err
 	}
-	if err := s.checkSegments(m); err != nil {
+	if err := errors.Join(s.CheckMove(channel, s.IsSigned(channel)), s.checkSegments(m)); err != nil {
 		return err
 	}
 	before, err := s.History(channel)
@@ -105,7 +105,11 @@ func (s *Store) Publish(channel, id string, at time.Time) error {
 		!errors.Is(err, ErrSignature) {
 		return err
 	}
-	data, err := s.SignChannel(channel, before.Moved(Pointer{ID: id, PublishedAt: at, SHA256: hash})).Encode()
+	p := Pointer{ID: id, PublishedAt: at, SHA256: hash}
+	if err := s.signFor(channel, before, p); err != nil {
+		return err
+	}
+	data, err := s.SignChannel(channel, before.Moved(p)).Encode()
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"hdqs/internal/atomicfile"
 )
 
 // Object is a file of a store, wherever that is kept.
@@ -207,6 +209,16 @@ func (c *collection) removeOne(o Object) (bool, error) {
 
 // Collect is the function of this name for the store's directory. The caller must have its Lock.
 func (s *Store) Collect(o CollectOptions) (*Collected, error) { return Collect(dirInventory(s.dir), o) }
+
+// Sweep removes the temporary files that killed writers have left in any folder of the store.
+func (s *Store) Sweep() error {
+	return filepath.WalkDir(s.dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.IsDir() {
+			return ignoreAbsent(err)
+		}
+		return atomicfile.Sweep(path)
+	})
+}
 
 // Inventory is the store's directory as Collect sees it.
 func (s *Store) Inventory() Inventory { return dirInventory(s.dir) }

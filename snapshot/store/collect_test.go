@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/internal/atomicfile"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -169,6 +171,46 @@ func TestCollectRandom(t *testing.T) {
 			if !used[strings.TrimSuffix(filepath.Base(path), segmentExt)] {
 				t.Errorf("%s remains, but no snapshot uses it", path)
 			}
+		}
+	}
+}
+
+// TestSweep: temporary files of killed writers are removed in every folder, and nothing else.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	stays := map[string]bool{}
+	for _, folder := range []string{"segments", "channels", "bulk/data/price", "bulk/iceberg/price/metadata"} {
+		for name, kept := range map[string]bool{
+			".part1234567": false, ".young1234567": true, ".locked1234567": true, "v1.metadata.json": true,
+			".hidden": true,
+		} {
+			path := filepath.Join(s.Dir(), folder, name)
+			stays[path] = kept
+			testkit.WriteFile(t, path, []byte("text"))
+			if old := noon.Add(-time.Hour); name != ".young1234567" {
+				if err := os.Chtimes(path, old, old); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if name == ".locked1234567" {
+				f, err := os.Open(path)
+				if err == nil {
+					err = atomicfile.TryLock(f)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer f.Close()
+			}
+		}
+	}
+	if err := s.Sweep(); err != nil {
+		t.Fatal(err)
+	}
+	for path, kept := range stays {
+		if _, err := os.Stat(path); (err == nil) != kept {
+			t.Errorf("%s: kept %v, want %v", path, err == nil, kept)
 		}
 	}
 }

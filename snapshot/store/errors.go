@@ -15,6 +15,8 @@ var (
 	// ErrSignature marks a manifest or channel without the signature of a trusted key, or a channel
 	// that was moved back.
 	ErrSignature = errors.New("snapshot: signature refused")
+	// ErrUnsigned marks a move that would leave a signed channel without a signature.
+	ErrUnsigned = errors.New("moving it needs --sign-key")
 	// ErrLocked marks a store that another process is writing to.
 	ErrLocked = errors.New("snapshot: store is in use")
 )

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -60,13 +61,19 @@ func LockDir(dir, what string) (*Lock, error) {
 
 // takeLock opens the file and locks it. The previous holder may remove the file between the two.
 // The lock is then on a file without a name, which excludes nobody, so it counts only if the name
-// still refers to it.
+// still refers to it. A process of another user, root for example, that was killed leaves a file
+// that cannot be written: if nobody has locked it, it is removed.
 func takeLock(path string) (*os.File, error) {
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+		foreign := errors.Is(err, fs.ErrPermission)
+		if foreign {
+			f, err = os.Open(path)
+		}
 		if err != nil {
 			return nil, err
 		}
+		_ = f.Chmod(0o644) // whatever the umask; only the owner may
 		if err := atomicfile.TryLock(f); err != nil {
 			f.Close() // nothing was written
 			if !atomicfile.IsLocked(err) {
@@ -79,7 +86,12 @@ func takeLock(path string) (*os.File, error) {
 			return nil, errors.Join(err, f.Close())
 		}
 		if named, err := os.Stat(path); err == nil && os.SameFile(mine, named) {
-			return f, nil
+			if !foreign {
+				return f, nil
+			}
+			if err := os.Remove(path); err != nil {
+				return nil, errors.Join(err, f.Close())
+			}
 		}
 		f.Close() // nothing was written
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 )
 
@@ -45,7 +46,7 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 				if !errors.Is(err, snapshot.ErrCorrupt) {
 					t.Errorf("%s with a pipe as %s: %v, want ErrCorrupt", what, pattern, err)
 				}
-			case <-time.After(10 * time.Second):
+			case <-time.After(testkit.Patience):
 				t.Errorf("%s waits for a writer of the pipe %s", what, pattern)
 			}
 		}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/x509"
@@ -68,6 +69,70 @@ func (s *Store) SignChannel(name string, c Channel) Channel {
 		c.Signature = strings.TrimSpace(string(encodeSignature(s.signer, c.signedText(name))))
 	}
 	return c
+}
+
+// SignatureFor returns the signature that a manifest lacks before a channel moves to it; nil if it
+// has one, or if there is no key. What the channel remembers about the snapshot must agree: nobody
+// without the key can have a changed manifest signed by removing its signature.
+func (s *Store) SignatureFor(channel string, before Channel, p Pointer, data, old []byte) ([]byte, error) {
+	if s.signer == nil || len(old) > 0 {
+		return nil, nil
+	}
+	if s.IsOtherKey(channel, before) {
+		return nil, fmt.Errorf("%w: manifest %s has no signature, and channel %s, which would vouch for it, "+
+			"has none by this key", ErrSignature, p.ID, channel)
+	}
+	for _, known := range append([]Pointer{before.Pointer}, before.Previous...) {
+		if known.ID == p.ID && known.SHA256 != p.SHA256 {
+			return nil, corruptf("manifest %s has the SHA-256 %s, published was %s", p.ID, p.SHA256, known.SHA256)
+		}
+	}
+	return encodeSignature(s.signer, data), nil
+}
+
+// signFor writes the signature of SignatureFor, if there is one.
+func (s *Store) signFor(channel string, before Channel, p Pointer) error {
+	data, err := s.manifestFile(p.ID)
+	if err != nil {
+		return err
+	}
+	old, err := s.Signature(p.ID)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	signature, err := s.SignatureFor(channel, before, p, data, old)
+	if err != nil || signature == nil {
+		return err
+	}
+	return s.putSignature(p.ID, signature)
+}
+
+// CheckMove refuses to move a signed channel without a key: readers that require signatures would
+// stay where they are. The error is ErrUnsigned.
+func (s *Store) CheckMove(name string, signed bool) error {
+	if signed && s.signer == nil {
+		return fmt.Errorf("channel %s is signed: %w", name, ErrUnsigned)
+	}
+	return nil
+}
+
+// IsSigned reports whether a channel has a signature, valid or not, also if its file is damaged.
+func (s *Store) IsSigned(name string) bool {
+	path, err := s.jsonPath(channelsDir, name, "")
+	if err != nil {
+		return false
+	}
+	data, err := readFile(path, maxPointer)
+	return err == nil && bytes.Contains(data, []byte(`"signature"`))
+}
+
+// IsOtherKey reports whether a signed channel has no valid signature by the key of Signing.
+func (s *Store) IsOtherKey(name string, c Channel) bool {
+	if s.signer == nil || c.Signature == "" {
+		return false
+	}
+	own := s.Trusting([]ed25519.PublicKey{s.signer.Public().(ed25519.PublicKey)})
+	return own.CheckChannel(name, c) != nil
 }
 
 // SignShown signs an existing channel with the key of Signing, unless it has that signature.

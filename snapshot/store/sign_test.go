@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"hdqs/snapshot"
 )
 
 func newTestKeys(t *testing.T) (ed25519.PrivateKey, []ed25519.PublicKey) {
@@ -161,18 +163,111 @@ func TestSignedChannel(t *testing.T) {
 		}
 	}
 
-	// Publishing without the key removes the signature, and publishing with it adds one.
-	if err := s.Publish("channel", "s1", noon.Add(time.Hour)); err != nil {
+	// An unsigned channel can be signed without a move.
+	if err := s.Publish("plain", "s1", noon); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := strict.Channel("channel"); !errors.Is(err, ErrSignature) {
+	if _, err := strict.Channel("plain"); !errors.Is(err, ErrSignature) {
 		t.Errorf("published without a key: %v", err)
 	}
-	if err := signing.SignShown("channel"); err != nil {
+	if err := signing.SignShown("plain"); err != nil {
 		t.Fatal(err)
 	}
-	if p, err := strict.Channel("channel"); err != nil || p.ID != "s1" {
+	if p, err := strict.Channel("plain"); err != nil || p.ID != "s1" {
 		t.Errorf("signed afterwards: %+v, %v", p, err)
+	}
+}
+
+// TestStaysSigned: a signed channel is not moved without a key, also if its file is damaged or its
+// signature is one of a key that the writer does not trust.
+func TestStaysSigned(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	key, _ := newTestKeys(t)
+	_, others := newTestKeys(t)
+	for i, id := range []string{"s1", "s2"} {
+		putSnapshot(t, s.Signing(key), id, smallTable("table", int64(i)))
+	}
+	if err := s.Signing(key).Publish("channel", "s1", noon); err != nil {
+		t.Fatal(err)
+	}
+	path, err := s.jsonPath(channelsDir, "channel", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	good, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, file := range map[string][]byte{"whole": good, "cut": good[:len(good)-3], "not JSON": good[1:]} {
+		if err := os.WriteFile(path, file, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		for who, writer := range map[string]*Store{"no key": s, "another's public key": s.Trusting(others)} {
+			if err := writer.Publish("channel", "s2", noon.Add(time.Hour)); err == nil {
+				t.Errorf("%s, %s: the channel has moved", what, who)
+			} else if who == "no key" && !errors.Is(err, ErrUnsigned) {
+				t.Errorf("%s: %v", what, err)
+			}
+			if now, err := os.ReadFile(path); err != nil || string(now) != string(file) {
+				t.Errorf("%s, %s: the file is now %s, %v", what, who, now, err)
+			}
+		}
+		if err := s.Signing(key).Publish("channel", "s2", noon.Add(time.Hour)); err != nil {
+			t.Errorf("%s, with the key: %v", what, err)
+		}
+	}
+}
+
+// TestSignsWhatWasUnsigned: a move with the key signs the manifest of a snapshot from before the
+// store was signed, unless that is not the one that the channel remembers, or the channel was
+// signed by another key. A signature that is there stays.
+func TestSignsWhatWasUnsigned(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	key, keys := newTestKeys(t)
+	other, _ := newTestKeys(t)
+	signing, strict := s.Signing(key), s.Trusting(keys)
+	move := func(by *Store, id string) error { return by.Publish("channel", id, noon) }
+	putSnapshot(t, s, "s1", smallTable("table", 1))
+	putSnapshot(t, signing, "s2", smallTable("table", 2))
+	if err := errors.Join(move(s, "s1"), move(signing, "s2")); err != nil {
+		t.Fatal(err)
+	}
+	if err := move(s.Signing(other), "s1"); !errors.Is(err, ErrSignature) {
+		t.Errorf("by another key: %v", err)
+	}
+	if err := move(signing, "s1"); err != nil {
+		t.Fatal(err)
+	}
+	if err := strict.Verify("s1"); err != nil {
+		t.Errorf("after a move back: %v", err)
+	}
+	if err := errors.Join(move(signing, "s2"), move(s.Signing(other), "s1")); err != nil {
+		t.Fatal(err)
+	}
+	if err := strict.Verify("s1"); err != nil {
+		t.Errorf("after a move by another key: %v", err)
+	}
+
+	signature, _ := s.signaturePath("s2")
+	manifest, _ := s.jsonPath(manifestsDir, "s2", "")
+	text, err := os.ReadFile(manifest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := strings.Replace(string(text), `"s2"`, `"s2" `, 1)
+	if err := errors.Join(os.Remove(signature), os.WriteFile(manifest, []byte(changed), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	if err := move(signing, "s1"); err != nil { // so that the channel is signed by the key again
+		t.Fatal(err)
+	}
+	if err := move(signing, "s2"); !errors.Is(err, snapshot.ErrCorrupt) {
+		t.Errorf("a changed manifest: %v", err)
+	}
+	if _, err := os.Stat(signature); err == nil {
+		t.Error("a changed manifest was signed")
 	}
 }
 

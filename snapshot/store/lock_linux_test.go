@@ -1,0 +1,69 @@
+package store
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// nobody is a user that is not the one of the tests.
+const nobody = 65534
+
+// TestLockOfAnotherUser: the file that a killed process of another user left does not keep writers
+// out for ever, and one that is locked does.
+func TestLockOfAnotherUser(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	path := filepath.Join(s.Dir(), lockName)
+	if err := os.MkdirAll(s.Dir(), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() == 0 {
+		above := filepath.Dir(s.Dir())
+		if err := errors.Join(os.Chown(s.Dir(), nobody, nobody), os.Chmod(above, 0o755),
+			os.Chmod(filepath.Dir(above), 0o755)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, held := range []bool{true, false} {
+		if err := os.WriteFile(path, []byte("{}"), 0o444); err != nil { // which only root may write
+			t.Fatal(err)
+		}
+		release := func() error { return nil }
+		if held {
+			f, err := os.Open(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := unix.Flock(int(f.Fd()), unix.LOCK_EX); err != nil {
+				t.Fatal(err)
+			}
+			release = func() error { return errors.Join(os.Remove(path), f.Close()) }
+		}
+		got := make(chan error)
+		go func() {
+			if os.Geteuid() == 0 {
+				runtime.LockOSThread() // and never unlock it: the thread ends with the goroutine
+				if err := unix.Setfsuid(nobody); err != nil {
+					got <- err
+					return
+				}
+			}
+			l, err := s.Lock("operation")
+			if err == nil {
+				err = l.Release()
+			}
+			got <- err
+		}()
+		if err := <-got; held != errors.Is(err, ErrLocked) || !held && err != nil {
+			t.Errorf("held by another user: %v: %v", held, err)
+		}
+		if err := release(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
