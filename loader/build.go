@@ -32,10 +32,11 @@ type Options struct {
 	SnapshotTime time.Time
 
 	AllowNoPCodes bool // load without a list of units: every row falls to its country
-	// AllowShrink publishes a table that has less than half of its previous rows, or of which a
-	// file cannot be used.
-	AllowShrink     bool
-	StrictResources bool // drop rows whose resource is in no package
+	// AllowShrink are the roles that may lose rows, files and countries, and of which a file may be
+	// unusable: their tables are published as they are. AllRoles stands for all of them.
+	AllowShrink     []string
+	AllowEmpty      []string // roles that are meant to have no row
+	StrictResources bool     // drop rows whose resource is in no package
 
 	Fetched *FetchReport // how the catalog was fetched; nil for a local one
 	// Verified says that every file has the sum in catalog.json: an unchanged one is recognised
@@ -66,8 +67,7 @@ const (
 	maxParallel    = 4
 )
 
-// DefaultMaxRows is three times the rows of the largest table of the generated catalog. A load
-// takes about 90 bytes for a row.
+// DefaultMaxRows is three times the rows of the largest table of the generated catalog.
 const DefaultMaxRows = 10_000_000
 
 // Build loads a catalog into a store: it writes the segments that changed, then a manifest and a
@@ -97,6 +97,9 @@ func buildUnguarded(ctx context.Context, opts Options) (*Report, error) {
 		return nil, err
 	}
 	l.finishStale(r)
+	if err := l.compareRows(r); err != nil {
+		return nil, err
+	}
 	r.report.Seconds = time.Since(began).Seconds()
 	r.report.finish()
 	if err := l.publish(r); err != nil {

@@ -33,7 +33,7 @@ const maxBuildCache = 64 << 20
 func (o *Options) inputs() string {
 	h := sha256.New()
 	fmt.Fprintln(h, programSum(), o.Cache.Inputs, o.CatalogURL, o.AllowNoPCodes, o.AllowShrink, o.StrictResources,
-		cmp.Or(o.MaxRows, DefaultMaxRows))
+		o.AllowEmpty, cmp.Or(o.MaxRows, DefaultMaxRows))
 	if o.Fetched != nil {
 		for _, s := range o.Fetched.Sources {
 			if s.State == SourceStale || s.State == SourceRefused {
@@ -81,6 +81,8 @@ func (l *load) cachedReport(began time.Time) (*Report, bool) {
 		r.Tables[i].Reused = true
 	}
 	r.Outcome, r.Fetched, r.Seconds = "unchanged", l.opts.Fetched, time.Since(began).Seconds()
+	r.Fell = nil // the current snapshot has just these rows
+	r.setPartial()
 	return r, true
 }
 

@@ -12,7 +12,7 @@
 //	theme.go, themes_*.go   one literal for each table: columns, files, steps, dump, category
 //	tables.go               what a table declares: columns, kinds, bounds, row key, sort order
 //	catalog*.go, scan.go    the files of a directory; a file as a stream of rows
-//	csv.go, workbook*.go    the two forms of a file
+//	csv.go, workbook.go     the two forms of a file
 //	steps*.go               the parts of reading a row: cells to columns, joins, places
 //	source_reader.go        runs the steps of a theme over its files
 //	views*.go               the same for view dumps
@@ -65,5 +65,5 @@
 //
 // A CSV reader of our own is 1.2 to 1.8 times as fast as encoding/csv and keeps what the loader
 // needs of a row; see csvReader. A calendar of our own saved 7 ns of 27 for each date and is gone:
-// dates are parsed once for each distinct period. For workbooks, see workbook.
+// dates are parsed once for each distinct period.
 package loader

@@ -12,8 +12,9 @@ import (
 )
 
 // A table that cannot be made as the catalog has it now is kept from the previous snapshot and
-// reported as stale: because a file cannot be used, or because the new table lost more than half of
-// its rows, which is more likely a fault upstream than a change in the world.
+// reported as stale: because a file cannot be used or is gone, or because the new table lost more
+// than half of its rows or all rows of a country. Then a fault upstream is more likely than a
+// change in the world.
 
 // Stale is a source whose present form could not be used. The snapshot has its last good form.
 type Stale struct {
@@ -66,7 +67,7 @@ func sameStale(a, b []Stale) bool {
 // was refused, or a list that they are joined with is. Without a previous table the rest is better
 // than nothing.
 func (p *pass) unusable(th *theme, refused []Refusal) error {
-	if !p.previous.hasRows(th.table.name) || p.opts.AllowShrink {
+	if !p.previous.hasRows(th.table.name) || p.opts.mayShrink(th.role) {
 		return nil
 	}
 	if len(refused) > 0 {
@@ -90,12 +91,12 @@ func (p *pass) unusable(th *theme, refused []Refusal) error {
 // for any other.
 func (l *load) shrunk(table string, rows int) error {
 	old, ok := l.previous.table(table)
-	if !ok || l.opts.AllowShrink || 2*rows >= old.Rows {
+	if !ok || l.opts.mayShrink(roleOf(table)) || 2*rows >= old.Rows {
 		return nil
 	}
 	return fmt.Errorf(
-		"table %s fell from %d to %d rows; a table that loses more than half is published only when allowed",
-		old.Table, old.Rows, rows)
+		"table %s fell from %d to %d rows; one that loses more than half is published only with --allow-shrink=%s",
+		old.Table, old.Rows, rows, roleOf(table))
 }
 
 // keepTable keeps the previous table of a role, for a reason that is reported.
@@ -113,7 +114,7 @@ func (p *pass) keepTable(th *theme, out *roleRows, why error) error {
 	p.markStale(r, th.role, th.table.name, why)
 	r.keptPlaced = th.table.name
 	r.keepTheme(th, old, entries, roleState{
-		Uses: was.Uses, Duplicates: was.Duplicates, FormulaTexts: was.FormulaTexts,
+		Files: was.Files, Kept: true, Uses: was.Uses, Duplicates: was.Duplicates, FormulaTexts: was.FormulaTexts,
 	})
 	return nil
 }

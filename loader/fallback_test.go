@@ -247,7 +247,7 @@ func TestFetchedStates(t *testing.T) {
 	files := smallWorld(t)
 	options := func(at time.Time, sources ...SourceReport) Options {
 		return Options{
-			Catalog: files, CatalogName: "test", Store: st, SnapshotTime: at,
+			Catalog: files, CatalogName: "test", Store: st, SnapshotTime: at, AllowEmpty: absentRoles(files),
 			Fetched: &FetchReport{Source: "https://x.example", Kind: "ckan", Sources: sources},
 		}
 	}
@@ -490,7 +490,7 @@ func TestExtraColumns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"column not read: idps: \"note\" (files: 2)\n", "column not read: pcodes: \"note\" (files: 1)\n",
+		"columns not read: idps: 1: \"note\"\n", "columns not read: pcodes: 1: \"note\"\n",
 		"note: reference/pcodes.csv: 1 units of level 2 name their country as parent",
 	} {
 		if n := strings.Count(text.String(), want); n != 1 {

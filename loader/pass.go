@@ -201,7 +201,7 @@ func (p *pass) readTheme(ctx context.Context, th *theme) error {
 	if err != nil {
 		return err
 	}
-	if why := p.unusable(th, out.refused); why != nil {
+	if why := cmp.Or(p.unusable(th, out.refused), p.lostFiles(th, out)); why != nil {
 		return p.keepTable(th, out, why)
 	}
 	data, found := out.rows.finish(false)
@@ -210,6 +210,9 @@ func (p *pass) readTheme(ctx context.Context, th *theme) error {
 		return p.keepTable(th, out, why)
 	}
 	entries, uses := availableIn(data), out.uses.kept(data)
+	if why := p.lostCountries(th, entries); why != nil {
+		return p.keepTable(th, out, why)
+	}
 	r := p.result
 	r.mu.Lock()
 	r.available[th.table.name] = entries

@@ -75,7 +75,7 @@ func (p *pass) foreseeKept() {
 		if p.result.keptPlaced != "" {
 			return
 		}
-		missing := len(p.catalog.files[th.role]) == 0 && p.previous.hasRows(th.table.name) && !p.opts.AllowShrink
+		missing := len(p.catalog.files[th.role]) == 0 && p.previous.hasRows(th.table.name) && !p.opts.mayShrink(th.role)
 		if th.table.hasPlaces() && (missing || p.unusable(th, nil) != nil) {
 			p.result.keptPlaced = th.table.name
 		}

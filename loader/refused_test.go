@@ -65,7 +65,7 @@ func TestRefusedKeepsTable(t *testing.T) {
 			"header lacks acronym",
 		},
 		"a list gone":  {without("reference/market.csv"), []string{"food_price", "market"}, "from"},
-		"a theme gone": {without(funding), []string{"funding"}, "fell from"},
+		"a theme gone": {without(funding), []string{"funding"}, "is not in the catalog any more"},
 		"a list of a list": {
 			with("reference/org-type.csv", rename("HR.info ID", "ID")),
 			[]string{"operational_presence", "org", "org_type"},

@@ -39,13 +39,15 @@ type Report struct {
 	Outcome string `json:"outcome"`
 
 	// Partial says that a source was refused or kept from an older snapshot, that a file has a
-	// fault, or that our own checks dropped rows. Rows that upstream marked in error, skipped units
-	// and unknown resources do not count.
+	// fault, that our own checks dropped rows, or that rows are gone or missing (Fell, Empty).
+	// Rows that upstream marked in error, skipped units and unknown resources do not count.
 	Partial bool `json:"partial"`
 
 	Fetched      *FetchReport      `json:"fetched,omitempty"` // how a remote catalog was brought
 	Refused      []Refusal         `json:"refused,omitempty"`
 	Stale        []Stale           `json:"stale,omitempty"` // what the snapshot has in an older form
+	Empty        []string          `json:"empty,omitempty"` // roles without a row, although none may be
+	Fell         []Fall            `json:"fell,omitempty"`  // tables that lost rows
 	MissingRoles []string          `json:"missing_roles,omitempty"`
 	Notes        []string          `json:"notes,omitempty"`
 	Resources    []*ResourceReport `json:"resources"`
@@ -225,10 +227,21 @@ func (r *Report) finish() {
 		position[t.name] = i
 	}
 	slices.SortStableFunc(r.Tables, func(a, b TableReport) int { return position[a.Table] - position[b.Table] })
-	faults := len(r.Refused) + len(r.Stale)
 	for _, f := range r.Resources {
 		r.Rows.add(f.Rows)
+	}
+	r.setPartial()
+}
+
+func (r *Report) setPartial() {
+	faults := len(r.Refused) + len(r.Stale) + len(r.Empty)
+	for _, f := range r.Resources {
 		faults += len(f.Faults)
+	}
+	for _, f := range r.Fell {
+		if f.matters() {
+			faults++
+		}
 	}
 	r.Partial = r.Rows.Dropped > 0 || faults > 0 || !r.Fetched.complete()
 }

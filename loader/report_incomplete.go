@@ -41,6 +41,14 @@ func (r *Report) Incomplete() []string {
 			}
 		}
 	}
+	for _, role := range r.Empty {
+		note(role, role, "no rows")
+	}
+	for _, f := range r.Fell {
+		if f.matters() {
+			note("", f.Table, "fewer rows")
+		}
+	}
 	for _, role := range slices.Sorted(maps.Keys(dropped)) {
 		if n := dropped[role]; n > 0 {
 			note(role, role, countOf(n, "row")+" dropped")

@@ -30,6 +30,12 @@ func (r *Report) WriteMarkdown(w io.Writer) error {
 			fmt.Sprintf("| %s | stale since %s | %s |", markdownText(s.Path), s.Since.Format("2006-01-02 15:04"),
 				markdownText(s.Why)))
 	}
+	for _, role := range r.Empty {
+		lines = append(lines, fmt.Sprintf("| %s | no rows | |", role))
+	}
+	for _, f := range r.Fell {
+		lines = append(lines, fmt.Sprintf("| %s | fewer rows | %s |", f.Table, markdownText(f.String())))
+	}
 	for _, s := range r.Refused {
 		lines = append(lines, fmt.Sprintf("| %s | refused | %s |", markdownText(s.Path), markdownText(s.Why)))
 	}

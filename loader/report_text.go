@@ -3,6 +3,8 @@ package loader
 import (
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -45,8 +47,8 @@ func (r *Report) WriteText(w io.Writer) error {
 			fmt.Fprintf(&b, "refused: %s: %s\n", f.Path, f.Why)
 		}
 	}
-	for _, s := range r.Stale {
-		fmt.Fprintf(&b, "stale since %s: %s: %s\n", s.Since.Format("2006-01-02T15:04:05Z"), s.Path, s.Why)
+	for _, line := range r.Losses() {
+		fmt.Fprintln(&b, line)
 	}
 	if len(r.MissingRoles) > 0 {
 		fmt.Fprintf(&b, "no file for: %s\n", strings.Join(r.MissingRoles, ", "))
@@ -66,22 +68,19 @@ func (r *Report) WriteText(w io.Writer) error {
 	return err
 }
 
-// writeExtraColumns names the columns that nothing reads, once for each role.
+// writeExtraColumns names the first of the columns that nothing reads, in one line for each role.
+// The JSON form of the report has all of them.
 func (r *Report) writeExtraColumns(b *strings.Builder) {
-	type column struct{ role, name string }
-	files := map[column]int{}
-	var found []column
+	byRole := map[string][]string{}
 	for _, f := range r.Resources {
 		for _, name := range f.ExtraColumns {
-			c := column{f.Role, name}
-			if files[c] == 0 {
-				found = append(found, c)
+			if name = strconv.Quote(clip(name, 100)); !slices.Contains(byRole[f.Role], name) {
+				byRole[f.Role] = append(byRole[f.Role], name)
 			}
-			files[c]++
 		}
 	}
-	for _, c := range found {
-		fmt.Fprintf(b, "column not read: %s: %s (files: %d)\n", c.role, strconv.Quote(clip(c.name, 100)), files[c])
+	for _, role := range slices.Sorted(maps.Keys(byRole)) {
+		fmt.Fprintf(b, "columns not read: %s: %d: %s\n", role, len(byRole[role]), someOf(byRole[role], 5))
 	}
 }
 

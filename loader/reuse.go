@@ -12,7 +12,8 @@ func (p *pass) reuse(ctx context.Context, th *theme) (kept bool, err error) {
 	was, files := p.previous.state.Roles[th.role], p.catalog.files[th.role]
 	old, ok := p.previous.table(th.table.name)
 	joins := p.result.state.Joins
-	if !ok || joins == "" || joins != p.previous.state.Joins || len(was.Files) == 0 || len(was.Files) != len(files) {
+	if !ok || joins == "" || joins != p.previous.state.Joins || len(was.Files) == 0 || was.Kept ||
+		len(was.Files) != len(files) {
 		return false, nil
 	}
 	for i, f := range files {

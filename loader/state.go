@@ -34,6 +34,7 @@ type resourceState struct {
 // rows name.
 type roleState struct {
 	Files        []fileState    `json:"files,omitempty"`
+	Kept         bool           `json:"kept,omitempty"` // not of these files with the present lists: read anew
 	Uses         []useState     `json:"uses"`
 	Duplicates   duplicateRows  `json:"duplicates"`
 	FormulaTexts []formulaTexts `json:"formula_texts,omitempty"`
@@ -125,17 +126,15 @@ func (p *pass) sumJoins() {
 // remember keeps what a table was made from. A role with a refused file is read again by the next
 // load.
 func (p *pass) remember(th *theme, out *roleRows, uses []useState, found duplicateRows) {
-	s := roleState{Uses: uses, Duplicates: found}
-	if len(out.refused) == 0 {
-		files := p.catalog.files[th.role]
-		for _, r := range out.resources {
-			i := slices.IndexFunc(files, func(f resourceFile) bool { return f.path == r.Path })
-			timeless := *r
-			timeless.Seconds = 0 // equal loads have equal manifests
-			s.Files = append(s.Files, fileState{
-				Path: r.Path, ID: files[i].id, Size: r.Bytes, SHA256: r.SHA256, Report: &timeless,
-			})
-		}
+	s := roleState{Uses: uses, Duplicates: found, Kept: len(out.refused) > 0}
+	files := p.catalog.files[th.role]
+	for _, r := range out.resources {
+		i := slices.IndexFunc(files, func(f resourceFile) bool { return f.path == r.Path })
+		timeless := *r
+		timeless.Seconds = 0 // equal loads have equal manifests
+		s.Files = append(s.Files, fileState{
+			Path: r.Path, ID: files[i].id, Size: r.Bytes, SHA256: r.SHA256, Report: &timeless,
+		})
 	}
 	p.result.mu.Lock()
 	defer p.result.mu.Unlock()

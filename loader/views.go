@@ -160,6 +160,10 @@ func (l *viewLoad) readTable(ctx context.Context, th *theme) error {
 	if err != nil && why != nil {
 		why = fmt.Errorf("refused: %w", err)
 	}
+	entries := availableIn(data)
+	if why == nil && th.category != "" {
+		why = l.lostCountries(th, entries)
+	}
 	if why != nil {
 		return l.keepTable(th, why)
 	}
@@ -179,7 +183,6 @@ func (l *viewLoad) readTable(ctx context.Context, th *theme) error {
 			}
 		}
 	}
-	entries := availableIn(data)
 	l.result.mu.Lock()
 	l.result.available[data.Name] = entries
 	l.result.mu.Unlock()

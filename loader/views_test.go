@@ -315,7 +315,7 @@ func TestViewsKeepTables(t *testing.T) {
 			if c.stale == nil || name == "no location" {
 				return
 			}
-			opts := Options{Catalog: files, CatalogName: "dumps", Store: st, AllowShrink: true}
+			opts := Options{Catalog: files, CatalogName: "dumps", Store: st, AllowShrink: []string{AllRoles}}
 			allowed, err := Build(t.Context(), opts)
 			if err != nil || len(allowed.Stale) > 0 {
 				t.Errorf("allowed: %v, stale %v", err, allowed.Stale)

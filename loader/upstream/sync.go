@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"hdqs/internal/fetch"
+	"hdqs/loader"
 	"hdqs/loader/catalogfile"
 )
 
@@ -22,8 +23,10 @@ type Options struct {
 	Cache    string   // directory of the download cache, which also holds the tree
 	Only     []string // roles to read from the source; others come from the cache
 	Location string   // file with the list of countries, for a source without one; "": the loader's own copy
-	Offline  bool     // make no request: everything comes from the cache
-	DryRun   bool     // find out what would be read, download nothing, make no tree
+	// AllowShrink are the roles whose files may be gone, loader.AllRoles all of them.
+	AllowShrink []string
+	Offline     bool // make no request: everything comes from the cache
+	DryRun      bool // find out what would be read, download nothing, make no tree
 
 	// Check reads a downloaded file, whose path in the tree is name. It returns the packages that
 	// rows name, and why a load would not use the file. Such a file does not replace a good copy.
@@ -261,23 +264,27 @@ func (s *syncRun) dryRun(l *listing) {
 	}
 }
 
-// keepDelisted adds, for every role of which the source has no file any more, the files it last
-// had: a dataset does not disappear overnight.
+// keepDelisted adds the files that the source lists no more: a file does not disappear overnight.
+// Where it lists one instead that is new, both may have the same rows, and the loader decides.
 func (s *syncRun) keepDelisted(l *listing, last *savedListing) {
 	if last == nil {
 		return
 	}
-	has := map[string]bool{"package": true}
+	same := func(f FileState) func(FileState) bool {
+		return func(g FileState) bool { return f.Role == g.Role && (f.Path == g.Path || f.ID != "" && f.ID == g.ID) }
+	}
+	isNew := map[string]bool{catalogfile.PackageRole: true} // roles with a new file
 	for _, f := range l.files {
-		has[f.Role] = true
+		isNew[f.Role] = isNew[f.Role] || !slices.ContainsFunc(last.Files, same(f))
 	}
 	for _, f := range last.Files {
-		if has[f.Role] {
+		if isNew[f.Role] || slices.ContainsFunc(l.files, same(f)) ||
+			slices.Contains(s.options.AllowShrink, f.Role) || slices.Contains(s.options.AllowShrink, loader.AllRoles) {
 			continue
 		}
 		f.key = f.newKey()
 		if e, ok := s.cache.find(f.key); ok {
-			f.State, f.Why = Stale, "the catalog lists no file of this role any more"
+			f.State, f.Why = Stale, "the catalog lists it no more; --allow-shrink="+f.Role+" accepts it"
 			f.use(e)
 			s.touch(f.key)
 			s.summary.Files = append(s.summary.Files, f)

@@ -16,13 +16,14 @@ import (
 
 	"hdqs/internal/ckantest"
 	"hdqs/internal/fetch"
+	"hdqs/internal/testkit"
 	"hdqs/loader/sample"
 )
 
 func testFetch() fetch.Options {
 	return fetch.Options{
 		AllowHTTP: true, AllowPrivate: true, Tries: 3, BackoffMin: time.Millisecond, BackoffMax: 20 * time.Millisecond,
-		Stall: 30 * time.Second, Total: 2 * time.Minute, // longer than a busy machine needs
+		Stall: testkit.Patience, Total: testkit.Patience,
 	}
 }
 

@@ -5,9 +5,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"hdqs/internal/atomicfile"
@@ -84,8 +86,8 @@ func (s *syncRun) writeTree() error {
 		c.Resources = append(c.Resources, s.entryOf(&f))
 		saved.Files = append(saved.Files, f)
 	}
-	if len(c.Resources) == 0 {
-		return ErrUnreachable
+	if !slices.ContainsFunc(c.Resources, func(e catalogfile.Entry) bool { return e.Role != catalogfile.PackageRole }) {
+		return s.nothing()
 	}
 	if s.options.Location != "" && !linked[locationPath] {
 		entry, err := addLocations(next, s.options.Location)
@@ -114,6 +116,22 @@ func (s *syncRun) writeTree() error {
 	}
 	s.summary.Dir = tree
 	return nil
+}
+
+// nothing is the error of a catalog without a file that could be read.
+func (s *syncRun) nothing() error {
+	const shown = 5
+	var failed []error
+	for _, f := range s.summary.Files {
+		if f.State == Refused {
+			failed = append(failed, fmt.Errorf("%s: %s", f.Path, f.Why))
+		}
+	}
+	if more := len(failed) - shown; more > 0 {
+		failed = append(failed[:shown], fmt.Errorf("and %d more", more))
+	}
+	return fmt.Errorf("%w: %d of %d files could not be downloaded:\n%w",
+		ErrUnreachable, s.summary.Count(Refused), len(s.summary.Files), errors.Join(failed...))
 }
 
 // entryOf is a file's entry in catalog.json.

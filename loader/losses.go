@@ -1,0 +1,212 @@
+package loader
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"hdqs/loader/catalogfile"
+	"hdqs/snapshot"
+)
+
+// Fall is a table that has fewer rows than before, or none of a country that it had.
+type Fall struct {
+	Table     string   `json:"table"`
+	Before    int      `json:"rows_before"`
+	Rows      int      `json:"rows"`
+	Countries []string `json:"countries,omitempty"` // that have no row any more
+	Allowed   bool     `json:"allowed,omitempty"`   // by --allow-shrink
+}
+
+// String describes the fall for people.
+func (f Fall) String() string {
+	s := fmt.Sprintf("%s: %d rows, %d before", f.Table, f.Rows, f.Before)
+	if len(f.Countries) > 0 {
+		s += "; none any more of " + someOf(f.Countries, mostNames)
+	}
+	if f.Allowed {
+		s += " (allowed)"
+	}
+	return s
+}
+
+// matters reports whether a fall makes the load partial: tables are corrected each day, so less
+// than a row in a hundred may go.
+func (f Fall) matters() bool {
+	return !f.Allowed && (100*f.Rows < 99*f.Before || len(f.Countries) > 0)
+}
+
+// AllRoles names every role where roles are listed.
+const AllRoles = "all"
+
+// Roles are the roles that losses can be allowed for.
+func Roles() []string {
+	roles := []string{catalogfile.PackageRole}
+	for _, th := range themes {
+		if th.role != "" {
+			roles = append(roles, th.role)
+		}
+	}
+	return roles
+}
+
+// roleOf is the role whose files a table is made from.
+func roleOf(table string) string {
+	for _, th := range themes {
+		if th.table.name == table && th.role != "" {
+			return th.role
+		}
+	}
+	if table == "admin2" {
+		return catalogfile.UnitRole
+	}
+	return catalogfile.PackageRole
+}
+
+// mayShrink reports whether the operator has allowed a role to lose files and rows.
+func (o *Options) mayShrink(role string) bool {
+	return slices.Contains(o.AllowShrink, role) || slices.Contains(o.AllowShrink, AllRoles)
+}
+
+// lostFiles is the error of a role that lacks a file of the last snapshot, or of which a file lost
+// more than half of its rows. A file is known by its id, its name or its bytes; that of a role with
+// one file may have any name.
+func (p *pass) lostFiles(th *theme, out *roleRows) error {
+	was := p.previous.state.Roles[th.role].Files
+	if !p.previous.hasRows(th.table.name) || p.opts.mayShrink(th.role) {
+		return nil
+	}
+	byPath := map[string]*ResourceReport{}
+	for _, r := range out.resources {
+		byPath[r.Path] = r
+	}
+	files := p.catalog.files[th.role]
+	for _, old := range was {
+		i := slices.IndexFunc(files, func(f resourceFile) bool {
+			return f.id != "" && f.id == old.ID || plainName(f.path) == plainName(old.Path) ||
+				byPath[f.path] != nil && byPath[f.path].SHA256 == old.SHA256 || len(files) == 1 && len(was) == 1
+		})
+		if i < 0 {
+			return fmt.Errorf("%s, with %d rows in the current snapshot, is not in the catalog any more; "+
+				"--allow-shrink=%s accepts it", old.Path, old.Report.Rows.Kept, th.role)
+		}
+		now := byPath[files[i].path]
+		if now != nil && 2*now.Rows.Kept < old.Report.Rows.Kept {
+			return fmt.Errorf("%s fell from %d to %d rows; --allow-shrink=%s accepts it",
+				now.Path, old.Report.Rows.Kept, now.Rows.Kept, th.role)
+		}
+	}
+	return nil
+}
+
+// lostCountries is the error of a data table without a row of a country that the previous snapshot
+// has rows of.
+func (l *load) lostCountries(th *theme, entries []available) error {
+	if !l.previous.hasRows(th.table.name) || l.opts.mayShrink(th.role) {
+		return nil
+	}
+	lost := l.countriesBefore(th.table.name)
+	for _, e := range entries {
+		delete(lost, e.locationCode)
+	}
+	if len(lost) == 0 {
+		return nil
+	}
+	return fmt.Errorf("table %s has no row any more of %s; --allow-shrink=%s accepts it",
+		th.table.name, someOf(slices.Sorted(maps.Keys(lost)), mostNames), th.role)
+}
+
+// countryCodes are the codes of the countries that a table has rows of: its dictionaries hold only
+// texts that rows use.
+func countryCodes(seg *snapshot.Segment) map[string]bool {
+	found := map[string]bool{}
+	for _, c := range seg.Columns() {
+		if c.Kind == snapshot.Text && strings.HasSuffix(c.Name, "location_code") {
+			for code := range uint32(c.Cardinality()) {
+				found[strings.Clone(c.TextOf(code))] = true
+			}
+		}
+	}
+	return found
+}
+
+// compareRows reports the roles without a row, and the tables that have fewer rows than before.
+func (l *load) compareRows(r *result) error {
+	for _, t := range r.report.Tables {
+		role := roleOf(t.Table)
+		if t.Rows == 0 && (dataTheme(role) != nil || slices.ContainsFunc(joinedLists,
+			func(th *theme) bool { return th.role == role })) && !slices.Contains(l.opts.AllowEmpty, role) {
+			r.report.Empty = append(r.report.Empty, role)
+		}
+		old, ok := l.previous.table(t.Table)
+		if !ok || old.SHA256 == t.SHA256 {
+			continue
+		}
+		fall := Fall{Table: t.Table, Before: old.Rows, Rows: t.Rows}
+		fall.Allowed = l.opts.mayShrink(role) ||
+			role == catalogfile.PackageRole && len(l.opts.AllowShrink) > 0 // these lists follow from all others
+		lost, err := l.countriesLost(t)
+		if err != nil {
+			return err
+		}
+		if fall.Countries = lost; fall.Rows < fall.Before || len(lost) > 0 {
+			r.report.Fell = append(r.report.Fell, fall)
+		}
+	}
+	return nil
+}
+
+// countriesLost are the countries of the previous form of a table that the new one has no row of.
+func (l *load) countriesLost(t TableReport) ([]string, error) {
+	path, err := l.opts.Store.SegmentPath(t.SHA256)
+	if err != nil {
+		return nil, err
+	}
+	now, err := snapshot.OpenSegment(path)
+	if err != nil {
+		return nil, err
+	}
+	defer now.Close()
+	lost := l.countriesBefore(t.Table)
+	for code := range countryCodes(now) {
+		delete(lost, code)
+	}
+	return slices.Sorted(maps.Keys(lost)), nil
+}
+
+// countriesBefore are the countries of a table of the previous snapshot, none if it cannot be read:
+// a damaged store must not stop the load that repairs it.
+func (l *load) countriesBefore(table string) map[string]bool {
+	seg, err := l.previous.open(table)
+	if err != nil {
+		return nil
+	}
+	defer seg.Close()
+	return countryCodes(seg)
+}
+
+const mostNames = 20 // in a message
+
+// someOf lists the first of many names.
+func someOf(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+}
+
+// Losses are the lines about what the snapshot lacks, or has in an older form.
+func (r *Report) Losses() (lines []string) {
+	for _, s := range r.Stale {
+		lines = append(lines,
+			fmt.Sprintf("stale since %s: %s: %s", s.Since.Format("2006-01-02T15:04:05Z"), s.Path, s.Why))
+	}
+	for _, role := range r.Empty {
+		lines = append(lines, fmt.Sprintf("no rows: %s; --allow-empty %s accepts it", role, role))
+	}
+	for _, f := range r.Fell {
+		lines = append(lines, "fewer rows: "+f.String())
+	}
+	return lines
+}

@@ -1,0 +1,485 @@
+//go:build !race
+
+package upstream
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"io/fs"
+	"maps"
+	"net/http/httptest"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"hdqs/internal/ckantest"
+	"hdqs/internal/generator"
+	"hdqs/loader"
+	"hdqs/loader/catalogfile"
+	"hdqs/snapshot/store"
+)
+
+// A loss is something that a catalog had and has no more. The largest file of the role is changed,
+// or all of them where every is set.
+type loss struct {
+	name  string
+	every bool
+	data  func(t *testing.T, old []byte, country string) []byte // the new content; nil: the same
+
+	gone    bool   // the file, or the dataset, is not there
+	renamed string // what changed its name: resource or dataset
+
+	kept  bool // the table is that of the snapshot before
+	fewer bool // the table has fewer rows than before
+
+	says string // one of these words is in the reason, separated by a bar
+}
+
+func headerOnly(_ *testing.T, old []byte, _ string) []byte { return old[:bytes.IndexByte(old, '\n')+1] }
+
+// aQuarter keeps one row of four.
+func aQuarter(t *testing.T, old []byte, _ string) []byte {
+	return filtered(t, old, func(i int, _, _ []string) bool { return i%4 == 0 })
+}
+
+// twoThirds drops one row of three, but none that is the first of a country.
+func twoThirds(t *testing.T, old []byte, _ string) []byte {
+	seen := map[string]bool{}
+	return filtered(t, old, func(i int, head, row []string) bool {
+		keep := i%3 != 0
+		for _, code := range goodRow(head, row) {
+			keep = keep || !seen[code]
+			seen[code] = true
+		}
+		return keep
+	})
+}
+
+func withoutCountry(t *testing.T, old []byte, country string) []byte {
+	return filtered(t, old, func(_ int, head, row []string) bool {
+		return !slices.Contains(countriesOf(head, row), country)
+	})
+}
+
+// countriesOf are the countries that a row may be placed in: those that it names, and those of its
+// units and its market.
+func countriesOf(head, row []string) (codes []string) {
+	for i, name := range head {
+		switch {
+		case strings.HasSuffix(name, "location_code"):
+			codes = append(codes, row[i])
+		case name == "admin1_code", name == "admin2_code", name == "market_code":
+			codes = append(codes, owners()[row[i]]...)
+		}
+	}
+	return codes
+}
+
+// owners are the countries of units and markets, by code.
+var owners = sync.OnceValue(func() map[string][]string {
+	all := map[string][]string{}
+	for _, l := range []struct{ path, column string }{{"pcodes", "P-Code"}, {"market", "market_code"}} {
+		rows, _ := csv.NewReader(bytes.NewReader(generated()["reference/"+l.path+".csv"].Data)).ReadAll()
+		at := slices.Index(rows[0], l.column)
+		for _, row := range rows[1:] {
+			all[row[at]] = append(all[row[at]], row[0])
+			for i, name := range rows[0] {
+				if name == "admin1_code" || name == "admin2_code" {
+					all[row[at]] = append(all[row[at]], all[row[i]]...)
+				}
+			}
+		}
+	}
+	return all
+})
+
+// generated is a small generated catalog.
+var generated = sync.OnceValue(func() fstest.MapFS {
+	files := fstest.MapFS{}
+	dir, err := os.MkdirTemp("", "losses-")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	if _, err := generator.Write(dir, generator.Options{Seed: 1, Small: true}); err != nil {
+		panic(err)
+	}
+	err = fs.WalkDir(os.DirFS(dir), ".", func(p string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(filepath.Join(dir, p))
+		files[p] = &fstest.MapFile{Data: data}
+		return err
+	})
+	if err != nil {
+		panic(err)
+	}
+	return files
+})
+
+// goodRow are the countries of a row that its provider has not marked in error, and whose units are
+// of the country that it names.
+func goodRow(head, row []string) []string {
+	if bad := slices.Index(head, "error"); bad >= 0 && row[bad] != "" {
+		return nil
+	}
+	codes := countriesOf(head, row)
+	elsewhere := func(c string) bool { return c != codes[0] }
+	for i, name := range head {
+		placed := name == "admin1_code" || name == "admin2_code" || name == "market_code"
+		if of := owners()[row[i]]; placed && row[i] != "" && (len(of) == 0 || slices.ContainsFunc(of, elsewhere)) {
+			return nil
+		}
+	}
+	return codes
+}
+
+func filtered(t *testing.T, data []byte, keep func(i int, head, row []string) bool) []byte {
+	t.Helper()
+	rows, err := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(data, []byte("\ufeff")))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	w := csv.NewWriter(&out)
+	for i, row := range rows {
+		if i == 0 || keep(i-1, rows[0], row) {
+			_ = w.Write(row)
+		}
+	}
+	w.Flush()
+	return out.Bytes()
+}
+
+// gone are the reasons of a file that is gone: for the list of risks, a workbook is read instead.
+const gone = "any more|no more|could not be fetched"
+
+var losses = []loss{
+	{name: "nothing"},
+	{name: "file gone", gone: true, kept: true, says: gone},
+	{name: "resource renamed", renamed: "resource", kept: true},
+	{name: "dataset renamed", every: true, renamed: "dataset", kept: true, says: gone},
+	{name: "more than half of the rows gone", every: true, data: aQuarter, kept: true, says: "fell from"},
+	{name: "more than half of the rows of a file gone", data: aQuarter, kept: true, says: "fell from"},
+	{name: "a third of the rows gone", every: true, data: twoThirds, fewer: true},
+	{name: "one country gone", every: true, data: withoutCountry, kept: true, says: "has no row any more of"},
+	{name: "header changed", kept: true, data: func(_ *testing.T, old []byte, _ string) []byte {
+		return bytes.ReplaceAll(old, []byte("reference_period_start"), []byte("start"))
+	}},
+	{name: "no row", data: headerOnly, kept: true},
+	{name: "no byte", kept: true, data: func(*testing.T, []byte, string) []byte { return nil }},
+}
+
+// world is a generated catalog, and a store that it has been loaded into.
+type world struct {
+	mu     sync.Mutex
+	files  fstest.MapFS
+	store  *store.Store
+	first  *loader.Report
+	byRole map[string][]string // paths
+	least  map[string]string   // by role, the country with the fewest rows
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{files: generated(), byRole: map[string][]string{}, least: map[string]string{}}
+	for p := range w.files {
+		if role := path.Dir(p); slices.Contains(loader.Roles(), role) && role != catalogfile.PackageRole {
+			w.byRole[role] = append(w.byRole[role], p)
+		}
+	}
+	for role, paths := range w.byRole {
+		rows := map[string]int{}
+		for _, p := range paths {
+			filtered(t, w.files[p].Data, func(_ int, head, row []string) bool {
+				for _, code := range goodRow(head, row) {
+					rows[code]++
+				}
+				return true
+			})
+		}
+		codes := slices.Sorted(maps.Keys(rows))
+		w.least[role] = slices.MinFunc(codes, func(a, b string) int { return rows[a] - rows[b] })
+	}
+	var err error
+	if w.store, err = store.Open(t.TempDir()); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// change returns the paths that a loss concerns, and their new content.
+func (w *world) change(t *testing.T, l loss, role string) map[string][]byte {
+	t.Helper()
+	changed := map[string][]byte{}
+	size := func(p string) int { return len(w.files[p].Data) }
+	largest := slices.MaxFunc(w.byRole[role], func(a, b string) int { return size(a) - size(b) })
+	for _, p := range w.byRole[role] {
+		if data := w.files[p].Data; p == largest || l.every {
+			if l.data != nil {
+				data = l.data(t, data, w.least[role])
+			}
+			changed[p] = data
+		}
+	}
+	return changed
+}
+
+var somewhen = time.Date(2026, 11, 21, 1, 2, 0, 0, time.UTC)
+
+func (w *world) build(
+	t *testing.T, files fs.FS, s *Summary, channel string, n int, change func(*loader.Options),
+) *loader.Report {
+	t.Helper()
+	o := loader.Options{
+		Catalog: files, CatalogName: "test", Store: w.store, Channel: channel, Parallel: 1,
+		SnapshotTime: somewhen.Add(time.Duration(n) * time.Hour),
+	}
+	if s != nil {
+		o.Fetched, o.Verified = &loader.FetchReport{Source: s.Source, Kind: s.Kind}, true
+		for _, f := range s.Files {
+			o.Fetched.Sources = append(o.Fetched.Sources,
+				loader.SourceReport{Role: f.Role, Path: f.Path, State: f.State, Why: f.Why})
+		}
+	}
+	if change != nil {
+		change(&o)
+	}
+	r, err := loader.Build(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (w *world) loadDirectory(
+	t *testing.T, l loss, role, channel string, n int, change func(*loader.Options),
+) *loader.Report {
+	t.Helper()
+	files := maps.Clone(w.files)
+	delete(files, "catalog.json")
+	for p, data := range w.change(t, l, role) {
+		files[p] = &fstest.MapFile{Data: data}
+		switch {
+		case l.gone:
+			delete(files, p)
+		case l.renamed == "resource":
+			delete(files, p)
+			files[p+".old"] = &fstest.MapFile{Data: data}
+		case l.renamed == "dataset":
+			delete(files, p)
+			files["x"+p] = &fstest.MapFile{Data: data}
+		}
+	}
+	return w.build(t, files, nil, channel, n, change)
+}
+
+// loadSite reads a CKAN site that has had no loss yet when withCache is set.
+func (w *world) loadSite(
+	t *testing.T, l loss, role, channel string, n int, change func(*loader.Options), cache string,
+) *loader.Report {
+	t.Helper()
+	site := &ckantest.Site{Files: w.files, Override: map[string][]byte{}, Modified: map[string]string{}}
+	server := httptest.NewServer(site)
+	defer server.Close()
+	changed := w.change(t, l, role)
+	paths := slices.Sorted(maps.Keys(changed))
+	for p, data := range changed {
+		if l.data != nil {
+			site.Override[p], site.Modified[p] = data, "2026-11-22T00:00:00"
+		}
+	}
+	site.Edit = func(pkg map[string]any) {
+		resources, _ := pkg["resources"].([]any)
+		pkg["resources"] = slices.DeleteFunc(resources, func(r any) bool {
+			resource := r.(map[string]any)
+			link := fmt.Sprint(resource["url"])
+			if !slices.ContainsFunc(paths, func(p string) bool { return strings.HasSuffix(link, "?path="+p) }) {
+				return false
+			}
+			switch l.renamed {
+			case "resource":
+				plural := strings.NewReplacer("Events", "Event", "Prices", "Price")
+				resource["name"] = plural.Replace(fmt.Sprint(resource["name"]))
+			case "dataset":
+				return true // other roles have files in the dataset of prices
+			}
+			return l.gone
+		})
+	}
+	o := Options{Source: server.URL, Cache: cache, Fetch: testFetch()}
+	last := filepath.Join(cache, lastListing)
+	if data, err := os.ReadFile(last); err == nil { // of another server of the same site
+		old := regexp.MustCompile(`http://127\.0\.0\.1:\d+`)
+		if err := os.WriteFile(last, old.ReplaceAll(data, []byte(server.URL)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	opts := loader.Options{}
+	if change != nil {
+		change(&opts)
+	}
+	o.AllowShrink = opts.AllowShrink
+	s := mustSync(t, o)
+	return w.build(t, os.DirFS(s.Dir), s, channel, n, func(o *loader.Options) {
+		o.CatalogURL = "https://site.example"
+		if change != nil {
+			change(o)
+		}
+	})
+}
+
+// TestLosses loads catalogs that have lost something, of each theme and in each way, after a whole
+// one. No row may vanish without a word: rows that are gone are kept as stale, or the load is
+// partial and says which. What is kept stays so until the loss is allowed.
+func TestLosses(t *testing.T) {
+	t.Parallel()
+	t.Run("directory", func(t *testing.T) {
+		t.Parallel()
+		w := newWorld(t)
+		w.checkLosses(t, w.loadDirectory, w.loadDirectory)
+	})
+	for _, withCache := range []bool{true, false} {
+		t.Run(fmt.Sprintf("site, cache %t", withCache), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			cache := t.TempDir()
+			w.loadSite(t, losses[0], "idps", "unused", 0, nil, cache)
+			fresh := func(t *testing.T, l loss, role, channel string, n int, o func(*loader.Options)) *loader.Report {
+				t.Helper()
+				return w.loadSite(t, l, role, channel, n, o, t.TempDir())
+			}
+			again := func(t *testing.T, l loss, role, channel string, n int, o func(*loader.Options)) *loader.Report {
+				t.Helper()
+				mine := t.TempDir()
+				if err := os.CopyFS(mine, os.DirFS(cache)); err != nil {
+					t.Fatal(err)
+				}
+				return w.loadSite(t, l, role, channel, n, o, mine)
+			}
+			if !withCache {
+				again = fresh
+			}
+			w.checkLosses(t, fresh, again)
+		})
+	}
+}
+
+// loadFunc loads a catalog with a loss in a role into a channel, as the n-th load.
+type loadFunc func(t *testing.T, l loss, role, channel string, n int, change func(*loader.Options)) *loader.Report
+
+// checkLosses checks all losses of all roles. first reads a catalog that has not been read before.
+func (w *world) checkLosses(t *testing.T, first, again loadFunc) {
+	w.first = first(t, losses[0], "idps", "stable", 0, nil)
+	if w.first.Partial {
+		t.Fatalf("the whole catalog is partial: %q", w.first.Losses())
+	}
+	roles := slices.Sorted(maps.Keys(w.byRole))
+	if len(roles) != len(tableOf) {
+		t.Fatalf("roles %q", roles)
+	}
+	few := testing.Short() || t.Name() != "TestLosses/directory"
+	if few {
+		roles = []string{"conflict-events", "food-prices-market-monitor", "humanitarian-needs", "national-risk"}
+	}
+	for _, role := range roles {
+		for _, l := range losses {
+			t.Run(role+"/"+l.name, func(t *testing.T) {
+				t.Parallel()
+				channel := strings.ReplaceAll(role+"-"+l.name, " ", "-")
+				if err := w.publish(channel); err != nil {
+					t.Fatal(err)
+				}
+				for n := 1; n <= 2 && (n == 1 || !few); n++ {
+					w.checkLoss(t, l, role, n, again(t, l, role, channel, n, nil))
+				}
+				if l.kept {
+					r := again(t, l, role, channel, 3, func(o *loader.Options) {
+						o.AllowShrink, o.AllowEmpty = []string{role}, []string{role}
+					})
+					if slices.ContainsFunc(r.Stale, func(s loader.Stale) bool {
+						return !strings.Contains(s.Why, "header") && !strings.Contains(s.Why, "empty body")
+					}) {
+						t.Errorf("a loss that is allowed: %q", r.Losses())
+					}
+				}
+				r := first(t, l, role, channel+"-first", 1, nil)
+				rows, said := tableIn(r, role).Rows, strings.Join(r.Losses(), "\n")
+				if rows == 0 && (!r.Partial ||
+					!slices.Contains(r.Empty, role) || !strings.Contains(said, "no rows: "+role)) {
+					t.Errorf("no row at a first load: partial %t, %q", r.Partial, said)
+				}
+				if l.renamed == "dataset" && rows > 0 {
+					t.Errorf("%d rows of a dataset with another name", rows)
+				}
+			})
+		}
+	}
+}
+
+// publish makes a channel show the whole catalog.
+func (w *world) publish(channel string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.store.Publish(channel, w.first.Snapshot, somewhen)
+}
+
+// tableOf are the tables of roles.
+var tableOf = map[string]string{
+	"baseline-population":         "population",
+	"conflict-events":             "conflict_event",
+	"food-prices-market-monitor":  "food_price",
+	"food-security":               "food_security",
+	"funding":                     "funding",
+	"humanitarian-needs":          "humanitarian_needs",
+	"idps":                        "idps",
+	"national-risk":               "national_risk",
+	"operational-presence":        "operational_presence",
+	"poverty-rate":                "poverty_rate",
+	"rainfall":                    "rainfall",
+	"refugees-persons-of-concern": "refugees",
+	"returnees":                   "returnees",
+}
+
+func tableIn(r *loader.Report, role string) loader.TableReport {
+	return r.Tables[slices.IndexFunc(r.Tables, func(t loader.TableReport) bool { return t.Table == tableOf[role] })]
+}
+
+// checkLoss checks the n-th load with a loss.
+func (w *world) checkLoss(t *testing.T, l loss, role string, n int, r *loader.Report) {
+	t.Helper()
+	before, now := tableIn(w.first, role), tableIn(r, role)
+	said := strings.Join(r.Losses(), "\n")
+	m, err := w.store.Manifest(r.Snapshot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch {
+	case l.fewer && n == 1 && role != catalogfile.RiskRole: // which has one row of a country
+		if now.Rows >= before.Rows || !r.Partial || !strings.Contains(said, fmt.Sprintf(
+			"fewer rows: %s: %d rows, %d before", now.Table, now.Rows, before.Rows)) {
+			t.Errorf("%d rows of %d, partial %t, %q", now.Rows, before.Rows, r.Partial, said)
+		}
+	case now.SHA256 != before.SHA256 && !l.fewer:
+		t.Errorf("load %d: the table has changed, %d rows of %d; %q", n, now.Rows, before.Rows, said)
+	case !l.kept || l.renamed == "resource" && said == "": // some roles take resources of any name
+		if r.Partial != (said != "") {
+			t.Errorf("load %d: partial %t, %q", n, r.Partial, said)
+		}
+	case !slices.ContainsFunc(strings.Split(l.says, "|"), func(why string) bool { return strings.Contains(said, why) }):
+		t.Errorf("load %d: %q is not in %q", n, l.says, said)
+	case !r.Partial || !strings.Contains(said, "stale since 2026-11-21T02:02:00Z: ") ||
+		!m.Source(now.Table).StaleSince.Equal(somewhen.Add(time.Hour)) ||
+		!slices.ContainsFunc(r.Incomplete(), func(s string) bool { return strings.HasPrefix(s, now.Table+" (") }):
+		t.Errorf("load %d: partial %t, %q, %q, source %+v", n, r.Partial, said, r.Incomplete(), m.Source(now.Table))
+	}
+}
