@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"hdqs/api/accesslog"
+	"hdqs/api/reply"
+	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
 
@@ -53,7 +55,7 @@ func openAccessLog(t *testing.T) (l *accesslog.Log, read func() []logged) {
 func TestAccessLog(t *testing.T) {
 	t.Parallel()
 	l, read := openAccessLog(t)
-	s := testServer(t, Options{AccessLog: l, Logger: slog.New(slog.DiscardHandler)},
+	s := testServer(t, state.Options{AccessLog: l, Logger: slog.New(slog.DiscardHandler)},
 		append(sampleTables(t, 30)[:0], numberedLocations(10_000, nil)))
 	address := listen(t, s)
 	const path, list = "/api/v2/metadata/location", "/api/v2/metadata/location?app_identifier=" + goodIdentifier
@@ -110,7 +112,7 @@ func TestAccessLog(t *testing.T) {
 		answer := exchange(t, address, strings.Fields(c.request)[0], c.request)
 		waitFor(t, "the line", func() bool { return len(read()) > before })
 		got := read()[before]
-		id, _ := answer.field(headerRequestID)
+		id, _ := answer.field(reply.HeaderRequestID)
 		if len(answer.Body) > 0 && *got.Bytes != int64(len(answer.Body)) && got.Coding == "" {
 			t.Errorf("%q: %d bytes logged, %d received", c.request, *got.Bytes, len(answer.Body))
 		}
@@ -126,8 +128,8 @@ func TestAccessLog(t *testing.T) {
 			t.Errorf("%q:\n%+v, want\n%+v", c.request, got, c.want)
 		}
 	}
-	if s.options.AccessLog.Dropped() != 0 {
-		t.Errorf("%d lines dropped", s.options.AccessLog.Dropped())
+	if s.Options.AccessLog.Dropped() != 0 {
+		t.Errorf("%d lines dropped", s.Options.AccessLog.Dropped())
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"hdqs/api/state"
 )
 
 // TestAllocations limits the allocations and bytes of a small request with three filters, and of
@@ -18,7 +20,7 @@ func TestAllocations(t *testing.T) {
 	const bytesBudget = 2 << 10
 	const events = "/api/v2/coordination-context/conflict-events?app_identifier=" + goodIdentifier
 	for _, rows := range []int{50, 2000} {
-		s := tableServer(t, Options{CacheBytes: -1}, "/api/v2/coordination-context/conflict-events", rows)
+		s := tableServer(t, state.Options{CacheBytes: -1}, "/api/v2/coordination-context/conflict-events", rows)
 		for _, c := range []struct {
 			target, coding string
 			budget         float64
@@ -33,7 +35,7 @@ func TestAllocations(t *testing.T) {
 			{"/hapi" + events + "&limit=1500", "gzip", 6},
 		} {
 			var ctx fasthttp.RequestCtx
-			ctx.Init2(s.callers.Wrap(nil), nil, true)
+			ctx.Init2(s.Callers.Wrap(nil), nil, true)
 			ctx.Request.SetRequestURI(c.target)
 			if c.coding != "" {
 				ctx.Request.Header.Set("Accept-Encoding", c.coding)
@@ -68,10 +70,10 @@ func TestAllocations(t *testing.T) {
 // of the access log.
 func TestAllocationsOfCounting(t *testing.T) {
 	l, _ := openAccessLog(t)
-	for _, o := range []Options{{}, {AccessLog: l}} {
+	for _, o := range []state.Options{{}, {AccessLog: l}} {
 		s := sampleServer(t, o, 30)
 		var ctx fasthttp.RequestCtx
-		ctx.Init2(s.callers.Wrap(nil), nil, true)
+		ctx.Init2(s.Callers.Wrap(nil), nil, true)
 		ctx.Request.SetRequestURI(listTarget + "&limit=5")
 		allocations := func(handler fasthttp.RequestHandler) float64 {
 			least := math.Inf(1)

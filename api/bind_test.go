@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"hdqs/api/contract"
+	"hdqs/api/state"
 	"hdqs/snapshot"
 )
 
@@ -46,7 +47,7 @@ func TestBindReportsEveryMismatch(t *testing.T) {
 	change("conflict_event", "event_type", func(c *testColumn) {
 		c.enum = &contract.Enum{Name: "event_type", Values: []string{"riot", "demonstration"}}
 	}, "riot")
-	_, err := Bind(storeSnapshot(t, "bad", sampleTime, tables))
+	_, err := state.Bind(storeSnapshot(t, "bad", sampleTime, tables))
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -60,8 +61,8 @@ func TestBindReportsEveryMismatch(t *testing.T) {
 			t.Errorf("the error does not contain %q:\n%v", part, err)
 		}
 	}
-	s := sampleServer(t, Options{}, 3)
-	if err := s.Swap(Release{Snapshot: storeSnapshot(t, "bad", sampleTime, tables)}); err == nil {
+	s := sampleServer(t, state.Options{}, 3)
+	if err := s.Swap(state.Release{Snapshot: storeSnapshot(t, "bad", sampleTime, tables)}); err == nil {
 		t.Error("Swap accepted a snapshot that does not match the endpoints")
 	}
 	if got := s.Answer("GET", "/api/v2/metadata/sector?app_identifier="+goodIdentifier, nil); got.Status != 200 {
@@ -82,7 +83,7 @@ func TestUnexpectedNull(t *testing.T) {
 			row["operation"], row["population"], row["reference_period_start"] = nil, nil, nil
 		}
 	}
-	s := testServer(t, Options{}, tables)
+	s := testServer(t, state.Options{}, tables)
 	got := s.Answer("GET", "/api/v2/affected-people/idps?limit=1&app_identifier="+goodIdentifier, nil)
 	for _, part := range []string{`"operation":null`, `"population":null`, `"reference_period_start":null`} {
 		if got.Status != 200 || !strings.Contains(string(got.Body), part) {
@@ -98,7 +99,7 @@ func TestEmptyTables(t *testing.T) {
 	for _, x := range tables {
 		x.rows = nil
 	}
-	s := testServer(t, Options{}, tables)
+	s := testServer(t, state.Options{}, tables)
 	for i := range contract.Endpoints {
 		for _, p := range contract.Endpoints[i].Filters() {
 			query := "?app_identifier=" + goodIdentifier + "&" + p.Name + "=" + url.QueryEscape(p.Example())
@@ -110,7 +111,7 @@ func TestEmptyTables(t *testing.T) {
 			}
 		}
 	}
-	if missing := s.current.Load().bound.Missing(); len(missing) != len(contract.Endpoints) {
+	if missing := s.Current.Load().Bound.Missing(); len(missing) != len(contract.Endpoints) {
 		t.Errorf("missing tables %v", missing)
 	}
 }
@@ -119,7 +120,7 @@ func TestEmptyTables(t *testing.T) {
 func TestMissingTable(t *testing.T) {
 	t.Parallel()
 	tables := slices.DeleteFunc(sampleTables(t, 3), func(x *testTable) bool { return x.endpoint.Table == "org_type" })
-	s := testServer(t, Options{}, tables)
+	s := testServer(t, state.Options{}, tables)
 	target := "/api/v2/metadata/org-type?app_identifier=" + goodIdentifier
 	for target, want := range map[string]string{
 		target:                               `{"data":[]}`,
@@ -133,7 +134,7 @@ func TestMissingTable(t *testing.T) {
 	if got := s.Answer("GET", target+"&code="+strings.Repeat("x", 33), nil); got.Status != 422 {
 		t.Errorf("an invalid parameter: status %d, want 422", got.Status)
 	}
-	if missing := s.current.Load().bound.Missing(); !slices.Equal(missing, []string{"org_type"}) {
+	if missing := s.Current.Load().Bound.Missing(); !slices.Equal(missing, []string{"org_type"}) {
 		t.Errorf("missing tables %v", missing)
 	}
 }
@@ -141,7 +142,7 @@ func TestMissingTable(t *testing.T) {
 // TestExamples checks that every example value of the documentation gets a 200.
 func TestExamples(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, 3)
+	s := sampleServer(t, state.Options{}, 3)
 	for i := range contract.Endpoints {
 		for _, p := range contract.NewPlan(&contract.Endpoints[i], contract.Rows).Params {
 			query := "?app_identifier=" + goodIdentifier + "&" + p.Name + "=" + url.QueryEscape(p.Example())

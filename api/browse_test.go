@@ -16,12 +16,9 @@ import (
 
 	"hdqs/api/boundary"
 	"hdqs/api/contract"
+	"hdqs/api/site"
+	"hdqs/api/state"
 )
-
-// browsed requests a page of records.
-func browsed(s *Server, path string) Answer {
-	return s.Answer("GET", path, []HeaderField{{"Host", "data.example.org"}})
-}
 
 var totalPattern = regexp.MustCompile(`<p class="total"[^>]*><strong>([^<]+)</strong>`)
 
@@ -29,17 +26,17 @@ var totalPattern = regexp.MustCompile(`<p class="total"[^>]*><strong>([^<]+)</st
 // list, a row for each record, and links that answer.
 func TestBrowse(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, 30)
-	for _, m := range s.mounts {
-		endpoints := contract.EndpointsIn(m.names)
+	s := sampleServer(t, state.Options{}, 30)
+	for _, m := range s.Mounts {
+		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
 			e := &endpoints[i]
-			path := m.prefix + browsePath + e.Name()
+			path := m.Prefix + site.BrowsePath + e.Name()
 			page := browsed(s, path)
 			if page.Status != 200 {
 				t.Fatalf("%s: %d %.300s", path, page.Status, page.Body)
 			}
-			list := s.Answer("GET", m.prefix+e.Path+"?limit=50&app_identifier="+goodIdentifier, nil)
+			list := s.Answer("GET", m.Prefix+e.Path+"?limit=50&app_identifier="+goodIdentifier, nil)
 			total := totalPattern.FindSubmatch(page.Body)
 			if total == nil || strings.ReplaceAll(string(total[1]), "\u202f", "") != headerOf(list, "X-Total-Count") {
 				t.Errorf("%s: total %q, the list has %s", path, total, headerOf(list, "X-Total-Count"))
@@ -72,8 +69,8 @@ func linksOn(body []byte, path string) (links []string) {
 // TestBrowseForms: what forms send leads to the address that says the same.
 func TestBrowseForms(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, 30)
-	const path = browsePath + "funding"
+	s := sampleServer(t, state.Options{}, 30)
+	const path = site.BrowsePath + "funding"
 	for query, want := range map[string]string{
 		"location_code=AFG&appeal_code=&start_date=": path + "?location_code=AFG",
 		"appeal_code=+&has_hrp=":                     path,
@@ -92,7 +89,7 @@ func TestBrowseForms(t *testing.T) {
 // somebody could take for the answer.
 func TestBrowseMistakes(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, 30)
+	s := sampleServer(t, state.Options{}, 30)
 	for _, c := range []struct {
 		query, says string
 		status      int
@@ -107,7 +104,7 @@ func TestBrowseMistakes(t *testing.T) {
 		{"snapshot=gone", "", 410},
 		{"offset=99999999", "", 200},
 	} {
-		page := browsed(s, browsePath+"conflict-events?"+c.query)
+		page := browsed(s, site.BrowsePath+"conflict-events?"+c.query)
 		if page.Status != c.status || !bytes.Contains(page.Body, []byte(c.says)) {
 			t.Errorf("%s: %d, without %q", c.query, page.Status, c.says)
 		}
@@ -124,8 +121,8 @@ func TestBrowseMistakes(t *testing.T) {
 // chart over time, and counts by value offer to add one or to take it away.
 func TestBrowseSeveral(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, 30)
-	const path = browsePath + "conflict-events"
+	s := sampleServer(t, state.Options{}, 30)
+	const path = site.BrowsePath + "conflict-events"
 	for query, want := range map[string]string{
 		"location_code=AFG,+TCD":           path + "?location_code__in=AFG%2CTCD",
 		"location_code=AFG,":               path + "?location_code=AFG",
@@ -186,9 +183,9 @@ func groupsIn(t *testing.T, s *Server, name, field, filter string) (values []str
 // with others, and the table has their figures.
 func TestBrowsePoints(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, 30)
-	for _, m := range s.mounts {
-		for i, e := range contract.EndpointsIn(m.names) {
+	s := sampleServer(t, state.Options{}, 30)
+	for _, m := range s.Mounts {
+		for i, e := range contract.EndpointsIn(m.Names) {
 			if !e.HasPoints() {
 				continue
 			}
@@ -197,7 +194,7 @@ func TestBrowsePoints(t *testing.T) {
 				code, name = "code", "name"
 			}
 			query := "?group_by=" + code + "," + name + ",lat,lon&measures=count&app_identifier=" + goodIdentifier
-			list := s.Answer("GET", m.prefix+e.Path+"/aggregate"+query, nil)
+			list := s.Answer("GET", m.Prefix+e.Path+"/aggregate"+query, nil)
 			var want struct {
 				Data []struct {
 					Lat   *float64
@@ -213,7 +210,7 @@ func TestBrowsePoints(t *testing.T) {
 					placed++
 				}
 			}
-			page := string(browsed(s, m.prefix+browsePath+e.Name()+"?by=market&measure=records").Body)
+			page := string(browsed(s, m.Prefix+site.BrowsePath+e.Name()+"?by=market&measure=records").Body)
 			marks := 0
 			for _, title := range regexp.MustCompile(`<circle[^>]*><title>([^<]*)`).FindAllStringSubmatch(page, -1) {
 				marks++
@@ -238,7 +235,7 @@ func TestBrowseBoundaries(t *testing.T) {
 	square := func(lon int) string {
 		return fmt.Sprintf(`"geometry":{"type":"Polygon","coordinates":[[[%d,1],[%d,1],[%d,2],[%d,1]]]}`, lon, lon+1, lon+1, lon)
 	}
-	plain := sampleServer(t, Options{}, 30)
+	plain := sampleServer(t, state.Options{}, 30)
 	place, unit := "", ""
 	for _, place = range groupsIn(t, plain, "conflict-events", "location_code", "") {
 		if all := groupsIn(t, plain, "conflict-events", "admin1_code", "&location_code="+place); len(all) > 0 {
@@ -255,8 +252,8 @@ func TestBrowseBoundaries(t *testing.T) {
 	if err != nil || unit == "" {
 		t.Fatal(unit, err)
 	}
-	const path = browsePath + "conflict-events?measure=records"
-	s := sampleServer(t, Options{Boundaries: set}, 30)
+	const path = site.BrowsePath + "conflict-events?measure=records"
+	s := sampleServer(t, state.Options{Boundaries: set}, 30)
 	world := string(browsed(s, path+"&by=location_code").Body)
 	if strings.Count(world, "<path") != 1 || !strings.Contains(world, "<bdi>The Mapmakers</bdi>") ||
 		strings.Contains(world, `<option value="admin1_code"`) {
@@ -282,7 +279,7 @@ func TestBrowseBoundaries(t *testing.T) {
 // that it needs no identifier, and that a page says which files there are not.
 func TestBrowseDownloads(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, 60)
+	s := sampleServer(t, state.Options{}, 60)
 	for path, want := range map[string][]string{
 		"/browse/conflict-events?location_name=a&fields=location_name,events&limit=3": {
 			"csv", "csv-excel", "xlsx", "json", "arrow", "parquet",
@@ -310,7 +307,7 @@ func TestBrowseDownloads(t *testing.T) {
 			t.Errorf("%s offers %q, want %q", path, formats, want)
 		}
 	}
-	s = sampleServer(t, Options{ExportRows: 59}, 60)
+	s = sampleServer(t, state.Options{ExportRows: 59}, 60)
 	page := browsed(s, "/browse/conflict-events")
 	if links := linksOn(page.Body, "/browse/conflict-events/download"); len(links) > 0 ||
 		!bytes.Contains(page.Body, []byte("has at most 59 records")) {

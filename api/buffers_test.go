@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"hdqs/api/state"
 )
 
 // smallBufferListener gives its connections a send buffer of few bytes, so that long answers wait
@@ -37,7 +39,7 @@ func TestReusedBuffers(t *testing.T) {
 	for _, keep := range []bool{false, true} { // whether idle connections keep their buffers
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
-			s := tableServer(t, Options{KeepBuffers: keep, CacheBytes: -1, QueueWait: 10 * time.Second},
+			s := tableServer(t, state.Options{KeepBuffers: keep, CacheBytes: -1},
 				"/api/v2/metadata/sector", 3000)
 			l, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {

@@ -10,43 +10,48 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"hdqs/api/encode"
+	"hdqs/api/list"
+	"hdqs/api/reply"
+	"hdqs/api/state"
 	"hdqs/api/wire"
 )
 
 // testKey returns the n-th cache key.
-func testKey(n int) bodyKey {
-	return bodyKey{tag: newEntityTag([32]byte{byte(n), byte(n >> 8), byte(n >> 16), 0, 1, 2}), coding: encode.Gzip}
+func testKey(n int) list.BodyKey {
+	return list.BodyKey{
+		Tag:    reply.NewEntityTag([32]byte{byte(n), byte(n >> 8), byte(n >> 16), 0, 1, 2}),
+		Coding: encode.Gzip,
+	}
 }
 
 // TestSingleFlight checks that of a thousand concurrent requests for one body, one renders it and
 // the others share the result.
 func TestSingleFlight(t *testing.T) {
 	t.Parallel()
-	c := newBodyCache(0, wire.NewBudget(0))
+	c := list.NewBodyCache(0, wire.NewBudget(0))
 	var made atomic.Int64
-	s := &c.shards[(&bodyKey{tag: testKey(1).tag}).shard()]
+	s := &c.Shards[(&list.BodyKey{Tag: testKey(1).Tag}).Shard()]
 	var wg sync.WaitGroup
 	want := []byte("body")
 	for range 1000 {
 		wg.Go(func() {
-			got, m, _ := c.begin(testKey(1))
+			got, m, _ := c.Begin(testKey(1))
 			if got == nil {
 				made.Add(1)
 				waitFor(t, "the other 999 requests to wait", func() bool {
 					s.Lock()
 					defer s.Unlock()
-					return m.waiters == 999
+					return m.Waiters == 999
 				})
 				body := append([]byte(nil), want...)
-				c.end(m, finished{body: body, rows: 3, total: 7}, nil)
+				c.End(m, list.Finished{Body: body, Rows: 3, Total: 7}, nil)
 				clear(body) // the response owns this memory and reuses it
 				return
 			}
-			if !bytes.Equal(got.body, want) || got.rows != 3 || got.total != 7 {
-				t.Errorf("got %q, %d of %d rows", got.body, got.rows, got.total)
+			if !bytes.Equal(got.Body, want) || got.Rows != 3 || got.Total != 7 {
+				t.Errorf("got %q, %d of %d rows", got.Body, got.Rows, got.Total)
 			}
 		})
 	}
@@ -54,7 +59,7 @@ func TestSingleFlight(t *testing.T) {
 	if made.Load() != 1 {
 		t.Errorf("the body was rendered %d times", made.Load())
 	}
-	if n := len(s.inFlight); n != 0 {
+	if n := len(s.InFlight); n != 0 {
 		t.Errorf("%d in-flight entries are left", n)
 	}
 }
@@ -63,32 +68,32 @@ func TestSingleFlight(t *testing.T) {
 // permission to render it themselves, or the renderer's error.
 func TestFailedInFlightEntry(t *testing.T) {
 	t.Parallel()
-	for _, fault := range []error{nil, &Busy{Rule: ruleQueries}} {
-		c := newBodyCache(0, wire.NewBudget(0))
-		_, m, _ := c.begin(testKey(1))
+	for _, fault := range []error{nil, &reply.Busy{Rule: reply.RuleQueries}} {
+		c := list.NewBodyCache(0, wire.NewBudget(0))
+		_, m, _ := c.Begin(testKey(1))
 		alone := make(chan error)
 		for range 3 {
 			go func() {
-				got, own, err := c.begin(testKey(1))
+				got, own, err := c.Begin(testKey(1))
 				if got != nil || own != nil {
 					err = errors.New("got a body that nobody rendered")
 				}
 				alone <- err
 			}()
 		}
-		s := &c.shards[m.key.shard()]
+		s := &c.Shards[m.Key.Shard()]
 		waitFor(t, "three waiters", func() bool {
 			s.Lock()
 			defer s.Unlock()
-			return m.waiters == 3
+			return m.Waiters == 3
 		})
-		c.end(m, finished{}, fault)
+		c.End(m, list.Finished{}, fault)
 		for range 3 {
 			if err := <-alone; !errors.Is(err, fault) {
 				t.Errorf("a waiter got the error %v, want %v", err, fault)
 			}
 		}
-		if got, m, err := c.begin(testKey(1)); got != nil || m == nil || err != nil {
+		if got, m, err := c.Begin(testKey(1)); got != nil || m == nil || err != nil {
 			t.Error("the next request may not render the body")
 		}
 	}
@@ -98,10 +103,10 @@ func TestFailedInFlightEntry(t *testing.T) {
 // whatever was requested in between.
 func TestCachedOnSecondRequest(t *testing.T) {
 	t.Parallel()
-	c := newBodyCache(0, wire.NewBudget(0))
+	c := list.NewBodyCache(0, wire.NewBudget(0))
 	ask := func(n int) bool {
-		got, m, _ := c.begin(testKey(n))
-		c.end(m, finished{body: fmt.Append(nil, n)}, nil)
+		got, m, _ := c.Begin(testKey(n))
+		c.End(m, list.Finished{Body: fmt.Append(nil, n)}, nil)
 		return got != nil
 	}
 	for turn, want := range []bool{false, false, true, true} {
@@ -111,11 +116,11 @@ func TestCachedOnSecondRequest(t *testing.T) {
 			}
 		}
 	}
-	without := newBodyCache(-1, wire.NewBudget(0))
-	if got, m, err := without.begin(testKey(1)); got != nil || m != nil || err != nil {
+	without := list.NewBodyCache(-1, wire.NewBudget(0))
+	if got, m, err := without.Begin(testKey(1)); got != nil || m != nil || err != nil {
 		t.Error("a disabled cache returned an entry")
 	}
-	without.end(nil, finished{}, nil)
+	without.End(nil, list.Finished{}, nil)
 }
 
 // plainBody returns the decoded body of an answer.
@@ -135,7 +140,7 @@ func TestConcurrentRequests(t *testing.T) {
 	t.Parallel()
 	rows := trials(20_000, 5_000)
 	table := numberedLocations(rows, nil)
-	s := testServer(t, Options{Queries: 64, QueueWait: 10 * time.Second}, []*testTable{table})
+	s := testServer(t, state.Options{Queries: 64}, []*testTable{table})
 	address := listen(t, s)
 	var wg sync.WaitGroup
 	var first atomic.Pointer[string]
@@ -175,7 +180,7 @@ func TestConcurrentRequests(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	waitFor(t, "all bytes in flight to be sent", func() bool { return s.budget.Bytes() == 0 })
+	waitFor(t, "all bytes in flight to be sent", func() bool { return s.Budget.Bytes() == 0 })
 }
 
 // TestSentBodiesKeepTheirBytes requests bodies of a small cache from several goroutines, all of
@@ -183,7 +188,7 @@ func TestConcurrentRequests(t *testing.T) {
 // others is used again.
 func TestSentBodiesKeepTheirBytes(t *testing.T) {
 	t.Parallel()
-	c := newBodyCache(bodyShards*40_000, wire.NewBudget(0))
+	c := list.NewBodyCache(list.BodyShards*40_000, wire.NewBudget(0))
 	fill := func(dst []byte, n int) []byte {
 		for i := range 4000 + n%7*100 {
 			dst = append(dst, byte(n+i))
@@ -192,7 +197,7 @@ func TestSentBodiesKeepTheirBytes(t *testing.T) {
 	}
 	type held struct {
 		n    int
-		body *cachedBody
+		body *list.CachedBody
 	}
 	var all sync.WaitGroup
 	var given, reused atomic.Int64
@@ -204,21 +209,21 @@ func TestSentBodiesKeepTheirBytes(t *testing.T) {
 			seen := map[*byte]int{}
 			for range 20_000 {
 				n := r.IntN(400)
-				known, m, _ := c.begin(testKey(n))
+				known, m, _ := c.Begin(testKey(n))
 				if known != nil {
 					given.Add(1)
 					kept = append(kept, held{n, known})
-					if first := &known.body[0]; seen[first] != n {
+					if first := &known.Body[0]; seen[first] != n {
 						reused.Add(1)
 						seen[first] = n
 					}
 				} else if m != nil {
 					buffer = fill(buffer[:0], n)
-					c.end(m, finished{body: buffer}, nil)
+					c.End(m, list.Finished{Body: buffer}, nil)
 				}
 				if len(kept) > 20 {
 					for _, h := range kept {
-						if want = fill(want[:0], h.n); !bytes.Equal(h.body.body, want) {
+						if want = fill(want[:0], h.n); !bytes.Equal(h.body.Body, want) {
 							t.Errorf("body %d has changed while it was sent", h.n)
 							return
 						}

@@ -11,6 +11,9 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/encode"
+	"hdqs/api/list"
+	"hdqs/api/reply"
+	"hdqs/api/state"
 	"hdqs/api/wire"
 )
 
@@ -19,7 +22,7 @@ import (
 func TestCacheLimit(t *testing.T) {
 	t.Parallel()
 	const limit = 1 << 20
-	c := newBodyCache(limit, wire.NewBudget(0))
+	c := list.NewBodyCache(limit, wire.NewBudget(0))
 	r := rand.New(rand.NewPCG(1, 2))
 	frequentHits := 0
 	rounds := trials(200_000, 100_000)
@@ -28,28 +31,28 @@ func TestCacheLimit(t *testing.T) {
 		if i%4 > 0 {
 			n = r.IntN(20_000)
 		}
-		got, m, _ := c.begin(testKey(n))
+		got, m, _ := c.Begin(testKey(n))
 		if n < 10 && got != nil {
 			frequentHits++
 		}
-		if got != nil && (len(got.body) < 8 || got.rows != n || len(got.body) > c.maxBody) {
-			t.Fatalf("body %d: %d bytes, %d rows", n, len(got.body), got.rows)
+		if got != nil && (len(got.Body) < 8 || got.Rows != n || len(got.Body) > c.MaxBody) {
+			t.Fatalf("body %d: %d bytes, %d rows", n, len(got.Body), got.Rows)
 		}
-		c.end(m, finished{body: make([]byte, 8+n%100*200), rows: n}, nil)
+		c.End(m, list.Finished{Body: make([]byte, 8+n%100*200), Rows: n}, nil)
 	}
 	sum := 0
-	for i := range c.shards {
-		s := &c.shards[i]
+	for i := range c.Shards {
+		s := &c.Shards[i]
 		bytes := 0
-		for key, k := range s.kept {
+		for key, k := range s.Kept {
 			bytes += k.Size()
-			if key != k.key {
-				t.Errorf("found the entry of key %v under key %v", k.key, key)
+			if key != k.Key {
+				t.Errorf("found the entry of key %v under key %v", k.Key, key)
 			}
 		}
-		if bytes != s.bytes || bytes > s.limit || len(s.clock) != len(s.kept) {
-			t.Errorf("shard %d: %d bytes, counted %d, limit %d; %d in the clock, %d in the map", i, bytes, s.bytes,
-				s.limit, len(s.clock), len(s.kept))
+		if bytes != s.Bytes || bytes > s.Limit || len(s.Clock) != len(s.Kept) {
+			t.Errorf("shard %d: %d bytes, counted %d, limit %d; %d in the clock, %d in the map", i, bytes, s.Bytes,
+				s.Limit, len(s.Clock), len(s.Kept))
 		}
 		sum += bytes
 	}
@@ -63,12 +66,12 @@ func TestCacheLimit(t *testing.T) {
 // times each, in all codings.
 func TestCachedAnswersAreTheSame(t *testing.T) {
 	t.Parallel()
-	with, without := sampleServer(t, Options{}, 500), sampleServer(t, Options{CacheBytes: -1}, 500)
+	with, without := sampleServer(t, state.Options{}, 500), sampleServer(t, state.Options{CacheBytes: -1}, 500)
 	for i := trials(0, 2); i < len(contract.Endpoints); i += trials(1, 3) {
 		for _, query := range []string{"", "&limit=2&offset=1", "&limit=0", "&output_format=csv", "&offset=1000"} {
 			target := contract.Endpoints[i].Path + "?app_identifier=" + goodIdentifier + query
 			for _, accept := range []string{"identity", "gzip", "zstd", "gzip, identity;q=0"} {
-				header := []HeaderField{{"Accept-Encoding", accept}}
+				header := []reply.HeaderField{{Name: "Accept-Encoding", Value: accept}}
 				want := without.Answer("GET", target, header)
 				for turn := range 3 {
 					got := with.Answer("GET", target, header)
@@ -88,8 +91,8 @@ func TestCachedAnswersAreTheSame(t *testing.T) {
 // TestAllocOfMisses checks that bodies which are evicted unused leave their memory to the next
 // ones: bodies of similar length, each requested twice, and so cached and never given out.
 func TestAllocOfMisses(t *testing.T) {
-	const limit = bodyShards * 1 << 20
-	c := newBodyCache(limit, wire.NewBudget(0))
+	const limit = list.BodyShards * 1 << 20
+	c := list.NewBodyCache(limit, wire.NewBudget(0))
 	body := make([]byte, 110_000)
 	r := rand.New(rand.NewPCG(1, 2))
 	copied := uint64(0)
@@ -98,13 +101,13 @@ func TestAllocOfMisses(t *testing.T) {
 		for i := range id {
 			id[i] = byte(r.Uint32())
 		}
-		key, length := bodyKey{tag: newEntityTag(id), coding: encode.Gzip}, 90_000+r.IntN(20_000)
+		key, length := list.BodyKey{Tag: reply.NewEntityTag(id), Coding: encode.Gzip}, 90_000+r.IntN(20_000)
 		for range 2 {
-			known, m, _ := c.begin(key)
+			known, m, _ := c.Begin(key)
 			if known != nil {
 				t.Fatal("a body was cached at its first request")
 			}
-			c.end(m, finished{body: body[:length]}, nil)
+			c.End(m, list.Finished{Body: body[:length]}, nil)
 		}
 		copied += uint64(length)
 	}

@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/site"
+	"hdqs/api/state"
 	"hdqs/snapshot/store"
 )
 
@@ -43,9 +45,9 @@ func TestChange(t *testing.T) {
 		store.Dataset{ID: "d", Title: "<b>New"})
 	from.Sources = []store.TableSource{{Table: "sector", StaleSince: day(1)}}
 	to.Sources = []store.TableSource{{Table: "org", StaleSince: day(2)}}
-	c := NewChange(Published{day(1), from}, Published{day(2), to})
-	m := newMounts(contract.ContractNames)[0]
-	page := c.onPage(m, "")
+	c := state.NewChange(state.Published{At: day(1), Manifest: from}, state.Published{At: day(2), Manifest: to})
+	m := list.NewMounts(&state.Options{}, nil)[0]
+	page := site.OnPage(c, m, "")
 	want := "Compared with snapshot one, 4 tables have changed. 1 table with the same records."
 	if got := page.Summary(); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
@@ -74,8 +76,11 @@ func TestChange(t *testing.T) {
 	if link := page.Datasets[2].Link; link != "https://catalog.example/dataset/changed" {
 		t.Errorf("link %s", link)
 	}
-	again := NewChange(Published{day(1), to}, Published{day(2), to})
-	if other := NewChange(Published{day(1), from}, Published{day(3), to}); again.ID != c.ID || other.ID == c.ID {
+	again := state.NewChange(state.Published{At: day(1), Manifest: to}, state.Published{At: day(2), Manifest: to})
+	if other := state.NewChange(state.Published{At: day(1), Manifest: from}, state.Published{
+		At:       day(3),
+		Manifest: to,
+	}); again.ID != c.ID || other.ID == c.ID {
 		t.Errorf("ids %s, of the same publication %s, of another %s", c.ID, again.ID, other.ID)
 	}
 }
@@ -83,32 +88,35 @@ func TestChange(t *testing.T) {
 // TestChangelog swaps snapshots. The page and the feed have each change once, the newest first.
 func TestChangelog(t *testing.T) {
 	t.Parallel()
-	s := New(Options{Logger: slog.New(slog.DiscardHandler), BaseURL: "https://data.example.org/a&b"})
-	if page := pageOf(t, s, changelogPath); !strings.Contains(page, "No data is loaded yet.") {
+	s := New(state.Options{Logger: slog.New(slog.DiscardHandler), BaseURL: "https://data.example.org/a&b"})
+	if page := pageOf(t, s, site.ChangelogPath); !strings.Contains(page, "No data is loaded yet.") {
 		t.Error("without a snapshot the page does not say so")
 	}
-	checkFeed(t, s, s.mounts[0])
+	checkFeed(t, s, s.Mounts[0])
 	first, second := twoSnapshots(t)
 	at := publishedTime
 	early := manifestOf("zero", map[string]int{"sector": 1})
-	known := NewChange(Published{at.Add(-time.Hour), early}, Published{at, first.Manifest})
-	if err := s.Swap(Release{Snapshot: first, PublishedAt: at, Changes: []*Change{known}}); err != nil {
+	known := state.NewChange(state.Published{At: at.Add(-time.Hour), Manifest: early}, state.Published{
+		At:       at,
+		Manifest: first.Manifest,
+	})
+	if err := s.Swap(state.Release{Snapshot: first, PublishedAt: at, Changes: []*state.Change{known}}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Swap(Release{Snapshot: second, PublishedAt: at.Add(time.Hour)}); err != nil { // without a history
+	if err := s.Swap(state.Release{Snapshot: second, PublishedAt: at.Add(time.Hour)}); err != nil { // without a history
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.current.Swap(nil).release(s.log) })
-	for _, m := range s.mounts {
-		page := pageOf(t, s, m.prefix+changelogPath)
+	t.Cleanup(func() { s.Current.Swap(nil).Release(s.Log) })
+	for _, m := range s.Mounts {
+		page := pageOf(t, s, m.Prefix+site.ChangelogPath)
 		text := shownText(page)
 		newer := strings.Index(text, "with snapshot first, 1 table has changed.")
 		older := strings.Index(text, "with snapshot zero,")
 		if newer < 0 || older < newer || strings.Count(page, `<section`) != 2 {
-			t.Errorf("%s%s:\n%s", m.prefix, changelogPath, text)
+			t.Errorf("%s%s:\n%s", m.Prefix, site.ChangelogPath, text)
 		}
 		if want := "sector 20 7 \u221213"; !strings.Contains(text, want) {
-			t.Errorf("%s%s does not say %q:\n%s", m.prefix, changelogPath, want, text)
+			t.Errorf("%s%s does not say %q:\n%s", m.Prefix, site.ChangelogPath, want, text)
 		}
 		entries := checkFeed(t, s, m)
 		if len(entries) != 2 || entries[0].Title != "Snapshot second" || entries[1].ID != known.ID {
@@ -125,11 +133,11 @@ func TestChangelog(t *testing.T) {
 
 // checkFeed reads the feed of a mount as XML and checks what RFC 4287 demands: one id, title and
 // time of the feed and of each entry, an author, a link to itself, ids that are IRIs and differ.
-func checkFeed(t *testing.T, s *Server, m *mount) []atomEntry {
+func checkFeed(t *testing.T, s *Server, m *list.Mount) []site.AtomEntry {
 	t.Helper()
-	target := m.prefix + feedPath
+	target := m.Prefix + site.FeedPath
 	got := s.Answer("GET", target, nil)
-	if kind := headerOf(got, "Content-Type"); got.Status != 200 || kind != feedType {
+	if kind := headerOf(got, "Content-Type"); got.Status != 200 || kind != site.FeedType {
 		t.Fatalf("%s: %d %s", target, got.Status, kind)
 	}
 	var feed struct {
@@ -140,8 +148,8 @@ func checkFeed(t *testing.T, s *Server, m *mount) []atomEntry {
 		Author  []struct {
 			Name string `xml:"http://www.w3.org/2005/Atom name"`
 		} `xml:"http://www.w3.org/2005/Atom author"`
-		Links   []atomLink  `xml:"http://www.w3.org/2005/Atom link"`
-		Entries []atomEntry `xml:"http://www.w3.org/2005/Atom entry"`
+		Links   []site.AtomLink  `xml:"http://www.w3.org/2005/Atom link"`
+		Entries []site.AtomEntry `xml:"http://www.w3.org/2005/Atom entry"`
 	}
 	if err := xml.Unmarshal(got.Body, &feed); err != nil {
 		t.Fatalf("%s: %v\n%s", target, err, got.Body)

@@ -17,14 +17,17 @@ import (
 	"time"
 
 	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/reply"
+	"hdqs/api/state"
 )
 
 // changesServer serves a snapshot "after", and holds "before".
 func changesServer(t *testing.T, before, after []*testTable) *Server {
 	t.Helper()
-	s := serverOf(t, Options{Logger: slog.New(slog.DiscardHandler), KeepPrevious: time.Hour},
+	s := serverOf(t, state.Options{Logger: slog.New(slog.DiscardHandler), KeepPrevious: time.Hour},
 		storeSnapshot(t, "before", sampleTime, before))
-	if err := s.Swap(Release{Snapshot: storeSnapshot(t, "after", sampleTime, after)}); err != nil {
+	if err := s.Swap(state.Release{Snapshot: storeSnapshot(t, "after", sampleTime, after)}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -42,18 +45,18 @@ func passingRecords(
 ) []passingRecord {
 	t.Helper()
 	records := listOf(t, s, path, query+"&snapshot="+id)
-	v := s.acquirePinned(id)
-	defer v.release(s.log)
-	var sc scratch
-	sc.request.Scan(contract.NewPlan(to, contract.Rows), []byte(strings.TrimPrefix(query, "&")))
-	if err := sc.request.Parse(); err != nil {
+	v := s.AcquirePinned(id)
+	defer v.Release(s.Log)
+	var sc list.Scratch
+	sc.Request.Scan(contract.NewPlan(to, contract.Rows), []byte(strings.TrimPrefix(query, "&")))
+	if err := sc.Request.Parse(); err != nil {
 		t.Fatal(err)
 	}
-	if err := v.bound.lists[to.Contract().Path].find(&sc); err != nil {
+	if err := sc.Find(v.Bound.Lists[to.Contract().Path]); err != nil {
 		t.Fatal(err)
 	}
 	var all []passingRecord
-	for _, rows := range sc.page.Ranges {
+	for _, rows := range sc.Page.Ranges {
 		for row := rows.From; row < rows.To; row++ {
 			p := passingRecord{record: records[len(all)]}
 			for _, name := range table.endpoint.Key {
@@ -137,10 +140,10 @@ func TestChangesAgainstLists(t *testing.T) {
 		rounds = 3
 	}
 	found := map[string]int{}
-	for _, m := range s.mounts {
-		endpoints := contract.EndpointsIn(m.names)
+	for _, m := range s.Mounts {
+		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
-			e, path := &endpoints[i], m.prefix+endpoints[i].Path
+			e, path := &endpoints[i], m.Prefix+endpoints[i].Path
 			records := listOf(t, s, path, "")
 			for range rounds {
 				query := ""
@@ -168,8 +171,8 @@ func TestChangesAgainstLists(t *testing.T) {
 				}
 				header := fmt.Sprintf("added=%d, removed=%d, changed=%d",
 					totals["added"], totals["removed"], totals["changed"])
-				if text, _ := got.field(headerChanges); text != header {
-					t.Errorf("%s: %s: %s, want %s", target, headerChanges, text, header)
+				if text, _ := got.field(contract.HeaderChanges); text != header {
+					t.Errorf("%s: %s: %s, want %s", target, contract.HeaderChanges, text, header)
 				}
 				if n, _ := got.field(contract.HeaderTotal); n != strconv.Itoa(len(want)) {
 					t.Errorf("%s: %s: %s, want %d", target, contract.HeaderTotal, n, len(want))
@@ -229,11 +232,14 @@ func checkChangeCSV(t *testing.T, s *Server, target string, e *contract.Endpoint
 	if err != nil || got.Status != 200 {
 		t.Fatalf("%s: %d %v", target, got.Status, err)
 	}
+	records := answerRecords(t, target, whole)
+	if len(records) == 0 && len(lines) == 0 && e.Names() == contract.HAPINames {
+		return
+	}
 	names := append([]string{"change"}, contract.FieldNames(e.CSVFields())...)
 	if names = append(names, "was"); !slices.Equal(lines[0], names) {
 		t.Errorf("%s: CSV header %q, want %q", target, lines[0], names)
 	}
-	records := answerRecords(t, target, whole)
 	if len(lines) != len(records)+1 {
 		t.Fatalf("%s: %d lines of CSV, %d records", target, len(lines), len(records))
 	}
@@ -256,25 +262,26 @@ func TestChanges(t *testing.T) {
 	before, after := changedTables(t, r, 60, 6)
 	s := changesServer(t, before, after)
 	const path = "/api/v2/coordination-context/funding/changes"
-	ask := func(query string, fields ...HeaderField) Answer {
+	ask := func(query string, fields ...reply.HeaderField) Answer {
 		return s.Answer("GET", path+"?app_identifier="+goodIdentifier+query, fields)
 	}
 	first := ask("&since=before")
 	tag, _ := first.field("Etag")
-	if exposed, _ := first.field("Access-Control-Expose-Headers"); !strings.HasSuffix(exposed, ", "+headerChanges) {
+	exposed, _ := first.field("Access-Control-Expose-Headers")
+	if !strings.HasSuffix(exposed, ", "+contract.HeaderChanges) {
 		t.Errorf("browsers may read %s", exposed)
 	}
-	if got := ask("&since=before", HeaderField{"If-None-Match", tag}); got.Status != 304 {
+	if got := ask("&since=before", reply.HeaderField{Name: "If-None-Match", Value: tag}); got.Status != 304 {
 		t.Errorf("the tag of the answer gives %d", got.Status)
 	}
 	for range 3 { // rendered, rendered and kept, from the cache
 		got := ask("&since=before")
-		if totals, _ := got.field(headerChanges); string(got.Body) != string(first.Body) || totals == "" {
+		if totals, _ := got.field(contract.HeaderChanges); string(got.Body) != string(first.Body) || totals == "" {
 			t.Errorf("the same request again gives another answer, or no totals: %q", totals)
 		}
 	}
 	head := s.Answer("HEAD", path+"?app_identifier="+goodIdentifier+"&since=before", nil)
-	for _, name := range []string{headerChanges, "Etag", contract.HeaderTotal, "Link"} {
+	for _, name := range []string{contract.HeaderChanges, "Etag", contract.HeaderTotal, "Link"} {
 		want, _ := first.field(name)
 		if got, _ := head.field(name); head.Status != 200 || got != want {
 			t.Errorf("HEAD: %d, %s %q, want %q", head.Status, name, got, want)
@@ -284,11 +291,11 @@ func TestChanges(t *testing.T) {
 		t.Errorf("since the current snapshot: %s", got.Body)
 	}
 	back := ask("&since=after&snapshot=before")
-	totals, _ := first.field(headerChanges)
+	totals, _ := first.field(contract.HeaderChanges)
 	var added, removed, changed int
 	fmt.Sscanf(totals, "added=%d, removed=%d, changed=%d", &added, &removed, &changed)
 	want := fmt.Sprintf("added=%d, removed=%d, changed=%d", removed, added, changed)
-	if got, _ := back.field(headerChanges); got != want || added+removed+changed == 0 {
+	if got, _ := back.field(contract.HeaderChanges); got != want || added+removed+changed == 0 {
 		t.Errorf("the other way round: %s, want %s", got, want)
 	}
 	if other, _ := back.field("Etag"); other == tag {
@@ -317,8 +324,8 @@ func TestChangesRefusals(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 7))
 	before, after := changedTables(t, r, 10, 6)
 	s := changesServer(t, before, after)
-	for _, m := range s.mounts {
-		path := m.prefix + contract.EndpointsIn(m.names)[0].Path + "/changes?app_identifier=" + goodIdentifier
+	for _, m := range s.Mounts {
+		path := m.Prefix + contract.EndpointsIn(m.Names)[0].Path + "/changes?app_identifier=" + goodIdentifier
 		for query, want := range map[string]string{
 			"":                                   `422 {"detail":[{"type":"missing","loc":["query","since"],"msg":"Field required: the id of`,
 			"&since=":                            `422 {"detail":[{"type":"string_pattern_mismatch","loc":["query","since"]`,
@@ -337,18 +344,18 @@ func TestChangesRefusals(t *testing.T) {
 		answer := s.Answer("GET", target, nil)
 		tag, _ := answer.field("Etag")
 		s.Answer("GET", target, nil) // which is kept
-		s.retained.Lock()
-		kept := s.retained.entries
-		s.retained.entries = nil
-		s.retained.Unlock()
-		for _, fields := range [][]HeaderField{nil, {{"If-None-Match", tag}}} {
+		s.Retained.Lock()
+		kept := s.Retained.Entries
+		s.Retained.Entries = nil
+		s.Retained.Unlock()
+		for _, fields := range [][]reply.HeaderField{nil, {{Name: "If-None-Match", Value: tag}}} {
 			if got := s.Answer("GET", target, fields); got.Status != 410 {
 				t.Errorf("%d for a cached answer about a snapshot that is not held any more", got.Status)
 			}
 		}
-		s.retained.Lock()
-		s.retained.entries = kept
-		s.retained.Unlock()
+		s.Retained.Lock()
+		s.Retained.Entries = kept
+		s.Retained.Unlock()
 	}
 }
 
@@ -364,7 +371,7 @@ func TestChangesOfMissingTables(t *testing.T) {
 		for want, got := range map[string]Answer{
 			"added=20, removed=0, changed=0": added, "added=0, removed=20, changed=0": removed,
 		} {
-			if totals, _ := got.field(headerChanges); totals != want || got.Status != 200 {
+			if totals, _ := got.field(contract.HeaderChanges); totals != want || got.Status != 200 {
 				t.Errorf("%s: %d %s, want %s", target, got.Status, totals, want)
 			}
 		}
@@ -385,20 +392,20 @@ func TestChangesSuspect(t *testing.T) {
 	if got := s.Answer("GET", target, nil); got.Status != 200 {
 		t.Fatalf("%d %s", got.Status, got.Body)
 	}
-	v := s.acquirePinned("before")
-	list := v.bound.lists[path]
-	s.suspect(list.version, list.segment, byChecksum, fmt.Errorf("a test"))
-	v.release(s.log)
+	v := s.AcquirePinned("before")
+	list := v.Bound.Lists[path]
+	s.Suspect(list.Version, list.Segment, state.ByChecksum, fmt.Errorf("a test"))
+	v.Release(s.Log)
 	if got := s.Answer("GET", target, nil); got.Status != 410 {
 		t.Errorf("a damaged table of a snapshot that is not healed: %d %s", got.Status, got.Body)
 	}
 	if got := s.Answer("GET", path+"?app_identifier="+goodIdentifier, nil); got.Status != 200 {
 		t.Errorf("the list itself: %d", got.Status)
 	}
-	v = s.acquirePinned("after")
-	list = v.bound.lists[path]
-	s.suspect(list.version, list.segment, byChecksum, fmt.Errorf("a test"))
-	v.release(s.log)
+	v = s.AcquirePinned("after")
+	list = v.Bound.Lists[path]
+	s.Suspect(list.Version, list.Segment, state.ByChecksum, fmt.Errorf("a test"))
+	v.Release(s.Log)
 	if got := s.Answer("GET", target+"&snapshot=before", nil); got.Status == 200 {
 		t.Errorf("a damaged current table: %d", got.Status)
 	}
@@ -409,7 +416,7 @@ func TestChangesSuspect(t *testing.T) {
 func TestChangesOfTruncatedFile(t *testing.T) {
 	d := newDamagedServer(t)
 	tables := []*testTable{numberedLocations(50, nil)}
-	if err := d.Swap(Release{Snapshot: storeSnapshot(t, "after", sampleTime, tables)}); err != nil {
+	if err := d.Swap(state.Release{Snapshot: storeSnapshot(t, "after", sampleTime, tables)}); err != nil {
 		t.Fatal(err)
 	}
 	list, query, _ := strings.Cut(damagedTarget, "?")

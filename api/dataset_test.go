@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"hdqs/api/contract"
+	"hdqs/api/site"
+	"hdqs/api/state"
 )
 
 var linkedPattern = regexp.MustCompile(`(?s)<script type="application/ld\+json">(.*?)</script>`)
@@ -19,13 +21,13 @@ var linkedPattern = regexp.MustCompile(`(?s)<script type="application/ld\+json">
 func TestLinkedData(t *testing.T) {
 	t.Parallel()
 	const base = "https://data.example.org"
-	s := sampleServer(t, Options{BaseURL: base}, 30)
-	for _, m := range s.mounts {
-		endpoints := contract.EndpointsIn(m.names)
+	s := sampleServer(t, state.Options{BaseURL: base}, 30)
+	for _, m := range s.Mounts {
+		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
 			e := &endpoints[i]
-			path := m.prefix + browsePath + e.Name()
-			var d linkedDataset
+			path := m.Prefix + site.BrowsePath + e.Name()
+			var d site.LinkedDataset
 			found := linkedPattern.FindStringSubmatch(pageOf(t, s, path))
 			if found == nil {
 				t.Fatalf("%s has no description", path)
@@ -51,7 +53,7 @@ func TestLinkedData(t *testing.T) {
 	}
 }
 
-func checkDownloads(t *testing.T, s *Server, path string, d *linkedDataset) {
+func checkDownloads(t *testing.T, s *Server, path string, d *site.LinkedDataset) {
 	t.Helper()
 	if len(d.Distributions) != 2 {
 		t.Errorf("%s: %d ways to read the records", path, len(d.Distributions))
@@ -75,36 +77,36 @@ func checkDownloads(t *testing.T, s *Server, path string, d *linkedDataset) {
 func TestLLMs(t *testing.T) {
 	t.Parallel()
 	const base = "https://data.example.org"
-	s := sampleServer(t, Options{BaseURL: base}, 30)
+	s := sampleServer(t, state.Options{BaseURL: base}, 30)
 	link := regexp.MustCompile(`\]\(([^)]+)\)`)
-	for _, m := range s.mounts {
-		got := s.Answer("GET", m.prefix+llmsPath, nil)
+	for _, m := range s.Mounts {
+		got := s.Answer("GET", m.Prefix+site.LlmsPath, nil)
 		text := string(got.Body)
 		if got.Status != 200 || !strings.HasPrefix(text, "# Humanitarian") || !strings.Contains(text, "\n\n> ") {
-			t.Errorf("%s%s: %d %.200s", m.prefix, llmsPath, got.Status, text)
+			t.Errorf("%s%s: %d %.200s", m.Prefix, site.LlmsPath, got.Status, text)
 		}
 		head, _, _ := strings.Cut(text, "\n## ")
 		if strings.Contains(head, "](") {
-			t.Errorf("%s%s has links before what must be known", m.prefix, llmsPath)
+			t.Errorf("%s%s has links before what must be known", m.Prefix, site.LlmsPath)
 		}
-		for _, e := range contract.EndpointsIn(m.names) {
+		for _, e := range contract.EndpointsIn(m.Names) {
 			for _, rule := range append(e.SumRules(), e.AddingUp()) {
 				if !strings.Contains(head, rule) {
-					t.Errorf("%s%s does not say of %s: %s", m.prefix, llmsPath, e.Name(), rule)
+					t.Errorf("%s%s does not say of %s: %s", m.Prefix, site.LlmsPath, e.Name(), rule)
 				}
 			}
-			if !strings.Contains(text, ": GET "+base+m.prefix+e.Path+"\n") {
-				t.Errorf("%s%s lacks %s", m.prefix, llmsPath, e.Path)
+			if !strings.Contains(text, ": GET "+base+m.Prefix+e.Path+"\n") {
+				t.Errorf("%s%s lacks %s", m.Prefix, site.LlmsPath, e.Path)
 			}
 		}
 		links := link.FindAllStringSubmatch(text, -1)
 		if len(links) < 30 {
-			t.Errorf("%s%s has %d links", m.prefix, llmsPath, len(links))
+			t.Errorf("%s%s has %d links", m.Prefix, site.LlmsPath, len(links))
 		}
 		for _, l := range links {
 			path, ours := strings.CutPrefix(l[1], base)
 			if got := s.Answer("GET", path, nil); !ours || got.Status != 200 {
-				t.Errorf("%s%s leads to %s: %d", m.prefix, llmsPath, l[1], got.Status)
+				t.Errorf("%s%s leads to %s: %d", m.Prefix, site.LlmsPath, l[1], got.Status)
 			}
 		}
 	}
@@ -114,12 +116,12 @@ func TestLLMs(t *testing.T) {
 func TestSitemap(t *testing.T) {
 	t.Parallel()
 	const base = "https://data.example.org"
-	s := sampleServer(t, Options{BaseURL: base}, 30)
-	robots := string(s.Answer("GET", robotsPath, nil).Body)
-	if !strings.Contains(robots, "\nSitemap: "+base+sitemapPath+"\n") {
+	s := sampleServer(t, state.Options{BaseURL: base}, 30)
+	robots := string(s.Answer("GET", site.RobotsPath, nil).Body)
+	if !strings.Contains(robots, "\nSitemap: "+base+site.SitemapPath+"\n") {
 		t.Errorf("robots.txt: %s", robots)
 	}
-	listed := string(s.Answer("GET", sitemapPath, nil).Body)
+	listed := string(s.Answer("GET", site.SitemapPath, nil).Body)
 	places := regexp.MustCompile(`<loc>([^<]+)</loc>`).FindAllStringSubmatch(listed, -1)
 	if len(places) != 5+2*len(contract.Endpoints) {
 		t.Errorf("%d addresses", len(places))

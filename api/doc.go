@@ -1,18 +1,21 @@
 // Package api serves a snapshot over HTTP. Package contract defines the interface of the service.
 // Package wire adds what an HTTP/1.1 server needs and fasthttp lacks.
 //
-// handler.go routes a request. list.go answers a request for a list: it checks the identifier,
-// parses the parameters (contract), finds the rows (index), renders them (render) and compresses
-// the result (encode). Routes, checks, column binding, the interface description and the pages are
-// derived from the endpoint literals of package contract. errors.go has the statuses and bodies of
-// all errors.
+// A server is made of packages, each on those after it. Server has the listeners and the routes
+// (handler.go). Package site answers with pages, files with exports and bulk files, figures with
+// aggregates, facets and changes. Package list answers a request for a list: it checks the
+// identifier, parses the parameters (contract), finds the rows (index), renders them (render) and
+// compresses the result (encode). Package state has the snapshots, and reply the headers, statuses
+// and bodies of all errors. Package admin answers the admin listener. Routes, checks, column
+// binding, the interface description and the pages are derived from the endpoint literals of
+// package contract.
 //
-// The interface is served below several prefixes, with one of two sets of names each (mounts.go).
+// The interface is served below several prefixes, with one of two sets of names each (list.Mount).
 // Both sets read the same lists; only renderers, with their fragments, and entity tags are one for
-// each set (boundSet).
+// each set (boundSet of package state).
 //
 // Successful answers are designed for caches. Their entity tag is computed from the table's content
-// and the canonical query (validators.go). So it is known before any work, is the same in all
+// and the canonical query (reply.EntityTag). So it is known before any work, is the same in all
 // replicas and codings, and survives snapshots that do not change the table. No part of a
 // successful answer depends on the application identifier: links omit it, X-Unknown-Params
 // withholds names that may contain one, and no answer varies by it. Two other answers repeat it,

@@ -13,13 +13,17 @@ import (
 	"testing"
 
 	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/reply"
+	"hdqs/api/site"
+	"hdqs/api/state"
 )
 
 // pageOf asks for a page and fails unless it is one.
 func pageOf(t *testing.T, s *Server, target string) string {
 	t.Helper()
-	got := s.Answer("GET", target, []HeaderField{{"Host", "data.example.org"}})
-	if kind, _ := got.field("Content-Type"); got.Status != 200 || kind != htmlType {
+	got := s.Answer("GET", target, []reply.HeaderField{{Name: "Host", Value: "data.example.org"}})
+	if kind, _ := got.field("Content-Type"); got.Status != 200 || kind != reply.HtmlType {
 		t.Fatalf("%s: status %d, %s", target, got.Status, kind)
 	}
 	return string(got.Body)
@@ -30,9 +34,9 @@ func pageOf(t *testing.T, s *Server, target string) string {
 func TestDocsPages(t *testing.T) {
 	t.Parallel()
 	for _, names := range []contract.NameSet{contract.ContractNames, contract.HAPINames} {
-		s := sampleServer(t, Options{Names: names, BaseURL: "https://data.example.org"}, 30)
-		for _, m := range s.mounts {
-			endpoints := contract.EndpointsIn(m.names)
+		s := sampleServer(t, state.Options{Names: names, BaseURL: "https://data.example.org"}, 30)
+		for _, m := range s.Mounts {
+			endpoints := contract.EndpointsIn(m.Names)
 			for i := range endpoints {
 				checkDocsPage(t, s, m, &endpoints[i])
 			}
@@ -45,9 +49,9 @@ var (
 	answerText = regexp.MustCompile(`(?s)aria-label="Example answer"><code>(.*?)</code></pre>`)
 )
 
-func checkDocsPage(t *testing.T, s *Server, m *mount, e *contract.Endpoint) {
+func checkDocsPage(t *testing.T, s *Server, m *list.Mount, e *contract.Endpoint) {
 	t.Helper()
-	target := m.prefix + "/docs/" + e.Name()
+	target := m.Prefix + "/docs/" + e.Name()
 	page := pageOf(t, s, target)
 	text := html.UnescapeString(page)
 	for _, p := range contract.NewPlan(e, contract.Rows).Params {
@@ -68,12 +72,12 @@ func checkDocsPage(t *testing.T, s *Server, m *mount, e *contract.Endpoint) {
 		t.Errorf("%s has no example", target)
 		return
 	}
-	path, ours := strings.CutPrefix(html.UnescapeString(call[1]), "https://data.example.org"+m.prefix+e.Path+"?")
+	path, ours := strings.CutPrefix(html.UnescapeString(call[1]), "https://data.example.org"+m.Prefix+e.Path+"?")
 	if !ours {
 		t.Errorf("%s: the example call is %s", target, call[1])
 		return
 	}
-	got := s.Answer("GET", m.prefix+e.Path+"?"+path, nil)
+	got := s.Answer("GET", m.Prefix+e.Path+"?"+path, nil)
 	var want, shown struct{ Data []map[string]any }
 	err := errors.Join(json.Unmarshal(got.Body, &want), json.Unmarshal([]byte(html.UnescapeString(answer[1])), &shown))
 	one, _ := json.Marshal(want)
@@ -86,18 +90,18 @@ func checkDocsPage(t *testing.T, s *Server, m *mount, e *contract.Endpoint) {
 // TestDocsWithoutData checks the pages before a snapshot is served, and of a table that is refused.
 func TestDocsWithoutData(t *testing.T) {
 	t.Parallel()
-	empty := New(Options{})
+	empty := New(state.Options{})
 	if page := pageOf(t, empty, "/docs/sector"); !strings.Contains(page, "No data is loaded yet.") {
 		t.Error("the page without a snapshot does not say that no data is loaded")
 	}
-	s := sampleServer(t, Options{BaseURL: "https://data.example.org"}, 30)
+	s := sampleServer(t, state.Options{BaseURL: "https://data.example.org"}, 30)
 	before := s.Answer("GET", "/docs/sector", nil)
-	list := s.current.Load().bound.lists["/api/v2/metadata/sector"]
-	list.segment.MarkSuspect()
+	list := s.Current.Load().Bound.Lists["/api/v2/metadata/sector"]
+	list.Segment.MarkSuspect()
 	after := s.Answer("GET", "/docs/sector", nil)
 	kept, _ := before.field("Cache-Control")
 	keptAfter, _ := after.field("Cache-Control")
-	if !strings.HasPrefix(kept, "public") || keptAfter != noStore ||
+	if !strings.HasPrefix(kept, "public") || keptAfter != reply.NoStore ||
 		!strings.Contains(string(after.Body), "This table cannot be read at the moment.") ||
 		strings.Contains(string(after.Body), "Example answer") {
 		t.Errorf("the page of a refused table: Cache-Control %q, then %q\n%s", kept, keptAfter, after.Body)
@@ -107,16 +111,16 @@ func TestDocsWithoutData(t *testing.T) {
 // TestDocsExampleIsMadeOnce requests a page twice: its example is made once for each snapshot.
 func TestDocsExampleIsMadeOnce(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{BaseURL: "https://data.example.org"}, 30)
+	s := sampleServer(t, state.Options{BaseURL: "https://data.example.org"}, 30)
 	made := func() (n int) {
-		s.current.Load().examples.Range(func(_, _ any) bool { n++; return true })
+		s.Current.Load().Kept.Range(func(_, _ any) bool { n++; return true })
 		return n
 	}
 	first := pageOf(t, s, "/docs/conflict-events")
 	if again := pageOf(t, s, "/docs/conflict-events"); again != first || made() != 1 {
 		t.Errorf("the page differs, or %d examples were made", made())
 	}
-	if err := s.Swap(Release{Snapshot: sampleSnapshot(t, 1)}); err != nil {
+	if err := s.Swap(state.Release{Snapshot: sampleSnapshot(t, 1)}); err != nil {
 		t.Fatal(err)
 	}
 	if after := pageOf(t, s, "/docs/conflict-events"); after == first || made() != 1 {
@@ -127,7 +131,7 @@ func TestDocsExampleIsMadeOnce(t *testing.T) {
 // TestDocsSearch checks what a search finds, and in which order.
 func TestDocsSearch(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, 3)
+	s := sampleServer(t, state.Options{}, 3)
 	for _, c := range []struct {
 		target, first string // the first link of the results
 		parts         []string
@@ -172,18 +176,18 @@ func TestDocsSearch(t *testing.T) {
 // TestDocsIndex checks that links to the anchors that the reference had as one page still work.
 func TestDocsIndex(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, 3)
-	for _, m := range s.mounts {
-		page := pageOf(t, s, m.prefix+"/docs")
+	s := sampleServer(t, state.Options{}, 3)
+	for _, m := range s.Mounts {
+		page := pageOf(t, s, m.Prefix+"/docs")
 		for _, id := range []string{"rules", "links", "browsers", "contents"} {
 			if !strings.Contains(page, `id="`+id+`"`) {
-				t.Errorf("%s/docs has no %s", m.prefix, id)
+				t.Errorf("%s/docs has no %s", m.Prefix, id)
 			}
 		}
-		for _, e := range contract.EndpointsIn(m.names) {
-			link := `<div id="` + e.Name() + "\">\n<dt><a href=\"" + m.prefix + "/docs/" + e.Name() + `"`
+		for _, e := range contract.EndpointsIn(m.Names) {
+			link := `<div id="` + e.Name() + "\">\n<dt><a href=\"" + m.Prefix + "/docs/" + e.Name() + `"`
 			if !strings.Contains(page, link) {
-				t.Errorf("%s/docs has no entry for %s", m.prefix, e.Name())
+				t.Errorf("%s/docs has no entry for %s", m.Prefix, e.Name())
 			}
 		}
 	}
@@ -193,13 +197,13 @@ func TestDocsIndex(t *testing.T) {
 // skip no level, and that every link to a page or to a part of one has a target.
 func TestPagesAreWellFormed(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, 30)
+	s := sampleServer(t, state.Options{}, 30)
 	ids, links := map[string]bool{}, map[string][]string{}
 	var targets []string
-	for _, m := range s.mounts {
-		targets = append(targets, m.prefix+"/", m.prefix+"/docs", m.prefix+statusPath, m.prefix+changelogPath)
-		for _, e := range contract.EndpointsIn(m.names) {
-			targets = append(targets, m.prefix+"/docs/"+e.Name())
+	for _, m := range s.Mounts {
+		targets = append(targets, m.Prefix+"/", m.Prefix+"/docs", m.Prefix+site.StatusPath, m.Prefix+site.ChangelogPath)
+		for _, e := range contract.EndpointsIn(m.Names) {
+			targets = append(targets, m.Prefix+"/docs/"+e.Name())
 		}
 	}
 	for _, target := range append(targets, "/docs?q=location", "/docs?q=nowhere") {

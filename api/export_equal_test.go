@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"hdqs/api/contract"
+	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
 
@@ -15,15 +16,15 @@ import (
 // of names.
 func TestExportsEqualPages(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, 400)
+	s := sampleServer(t, state.Options{}, 400)
 	random := rand.New(rand.NewPCG(5, uint64(time.Now().UnixNano())))
-	for _, m := range s.mounts {
-		endpoints := contract.EndpointsIn(m.names)
+	for _, m := range s.Mounts {
+		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
 			if testing.Short() && random.IntN(4) > 0 {
 				continue
 			}
-			checkExport(t, s, m.prefix+endpoints[i].Path, &endpoints[i], randomExport(&endpoints[i], random), random)
+			checkExport(t, s, m.Prefix+endpoints[i].Path, &endpoints[i], randomExport(&endpoints[i], random), random)
 		}
 	}
 }
@@ -32,7 +33,7 @@ func TestExportsEqualPages(t *testing.T) {
 func TestExportsOverChunks(t *testing.T) {
 	t.Parallel()
 	const path = "/api/v2/coordination-context/conflict-events"
-	s := tableServer(t, Options{}, path, 70_000)
+	s := tableServer(t, state.Options{}, path, 70_000)
 	random := rand.New(rand.NewPCG(6, uint64(time.Now().UnixNano())))
 	e := planOf(path).Endpoint
 	for range testkit.Trials(8, 1) {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bufio"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,6 +15,9 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api/files"
+	"hdqs/api/reply"
+	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
 
@@ -24,7 +28,7 @@ const exportedPath = "/api/v2/coordination-context/conflict-events"
 // TestExportRules checks limits, errors and header fields of exports.
 func TestExportRules(t *testing.T) {
 	t.Parallel()
-	s := tableServer(t, Options{ExportRows: 50}, exportedPath, 60)
+	s := tableServer(t, state.Options{ExportRows: 50}, exportedPath, 60)
 	const list, identifier = exportedPath, "&app_identifier=" + goodIdentifier
 	for _, c := range []struct {
 		target string
@@ -53,7 +57,7 @@ func TestExportRules(t *testing.T) {
 	first := s.Answer("GET", list+"/export?limit=5&location_code=A%25"+identifier, nil)
 	tag, _ := first.field("ETag")
 	same := s.Answer("GET", list+"/export?location_code=A%25&limit=05"+identifier,
-		[]HeaderField{{"If-None-Match", tag}})
+		[]reply.HeaderField{{Name: "If-None-Match", Value: tag}})
 	other := s.Answer("GET", list+"?location_code=A%25&limit=5"+identifier, nil)
 	if otherTag, _ := other.field("ETag"); same.Status != 304 || tag == "" || otherTag == tag {
 		t.Errorf("tag %s: %d; the list has %s", tag, same.Status, otherTag)
@@ -63,7 +67,7 @@ func TestExportRules(t *testing.T) {
 	} else if rows, _ := head.field("X-Result-Count"); rows != "5" {
 		t.Errorf("HEAD: %s rows", rows)
 	}
-	if n := s.exports.running(); n != 0 {
+	if n := s.Exports.Running(); n != 0 {
 		t.Errorf("%d exports run after the last answer", n)
 	}
 }
@@ -79,7 +83,7 @@ func TestFormulasAreText(t *testing.T) {
 	for i, row := range table.rows {
 		row["location_name"] = texts[i]
 	}
-	s := testServer(t, Options{}, []*testTable{table})
+	s := testServer(t, state.Options{}, []*testTable{table})
 	target := exportedPath + "/export?fields=location_name,fatalities&output_format="
 	want := cellsOf(t, exportAnswer(t, s, target+"csv").Body)
 	body := exportAnswer(t, s, target+"csv-excel").Body
@@ -101,7 +105,7 @@ func TestLongTextsOfSheets(t *testing.T) {
 	for i, row := range table.rows {
 		row["location_name"], row["location_code"] = texts[i], string(rune('A'+i))
 	}
-	s := testServer(t, Options{}, []*testTable{table})
+	s := testServer(t, state.Options{}, []*testTable{table})
 	target := exportedPath + "/export?app_identifier=" + url.QueryEscape(goodIdentifier) + "&output_format="
 	counts := map[string]int{"": 32768, "&location_code=A": 0, "&location_code=B": 32768, "&location_code=C": 40000}
 	for filter, length := range counts {
@@ -125,31 +129,31 @@ func TestLongTextsOfSheets(t *testing.T) {
 // gives its slot and its snapshot back.
 func TestExportSlots(t *testing.T) {
 	t.Parallel()
-	s := tableServer(t, Options{Exports: 1}, exportedPath, 30_000)
+	s := tableServer(t, state.Options{Exports: 1}, exportedPath, 30_000)
 	address := listen(t, s)
 	target := exportedPath + "/export?output_format=json&app_identifier=" + url.QueryEscape(goodIdentifier)
 	conn := silentClient(t, address, target)
-	testkit.WaitFor(t, "the export to run", func() bool { return s.exports.running() == 1 })
+	testkit.WaitFor(t, "the export to run", func() bool { return s.Exports.Running() == 1 })
 	got := s.Answer("GET", target, nil)
 	after, _ := got.field("Retry-After")
-	if got.Status != 503 || after == "" || !strings.Contains(string(got.Body), ruleExports) {
+	if got.Status != 503 || after == "" || !strings.Contains(string(got.Body), reply.RuleExports) {
 		t.Errorf("a second export: %d %s, Retry-After %q", got.Status, got.Body, after)
 	}
 	if list := s.Answer("GET", exportedPath+"?limit=1&app_identifier="+goodIdentifier, nil); list.Status != 200 {
 		t.Errorf("a list beside it: %d", list.Status)
 	}
 	conn.Close()
-	testkit.WaitFor(t, "the slot to be free", func() bool { return s.exports.running() == 0 })
+	testkit.WaitFor(t, "the slot to be free", func() bool { return s.Exports.Running() == 0 })
 	exportAnswer(t, s, target)
-	checkEnded(t, s, map[exportOutcome]int64{exportGone: 1, exportSent: 1})
+	checkEnded(t, s, map[files.ExportOutcome]int64{files.ExportGone: 1, files.ExportSent: 1})
 }
 
 // checkEnded checks how the exports of a server ended.
-func checkEnded(t *testing.T, s *Server, want map[exportOutcome]int64) {
+func checkEnded(t *testing.T, s *Server, want map[files.ExportOutcome]int64) {
 	t.Helper()
-	for outcome := exportSent; int(outcome) < len(exportOutcomes); outcome++ {
-		if got := s.exports.ended[outcome].Load(); got != want[outcome] {
-			t.Errorf("%d exports ended as %s, want %d", got, exportOutcomes[outcome], want[outcome])
+	for outcome := files.ExportSent; int(outcome) < len(files.ExportOutcomes); outcome++ {
+		if got := s.Exports.Ended[outcome].Load(); got != want[outcome] {
+			t.Errorf("%d exports ended as %s, want %d", got, files.ExportOutcomes[outcome], want[outcome])
 		}
 	}
 }
@@ -161,21 +165,21 @@ func TestExportCutShort(t *testing.T) {
 	target := func(format string) string {
 		return exportedPath + "/export?output_format=" + format + "&app_identifier=" + url.QueryEscape(goodIdentifier)
 	}
-	s := tableServer(t, Options{}, exportedPath, 30_000)
+	s := tableServer(t, state.Options{}, exportedPath, 30_000)
 	conn := silentClient(t, listen(t, s), target("json"))
 	response, err := http.ReadResponse(bufio.NewReader(conn), nil)
 	if err != nil || response.StatusCode != 200 {
 		t.Fatal(response, err)
 	}
-	s.current.Load().bound.lists[exportedPath].segment.MarkSuspect()
+	s.Current.Load().Bound.Lists[exportedPath].Segment.MarkSuspect()
 	if body, err := io.ReadAll(response.Body); err == nil {
 		t.Errorf("after damage was found: %d bytes without an error, of %s rows", len(body),
 			response.Header.Get("X-Result-Count"))
 	}
-	testkit.WaitFor(t, "the slot to be free", func() bool { return s.exports.running() == 0 })
-	checkEnded(t, s, map[exportOutcome]int64{exportFailed: 1})
+	testkit.WaitFor(t, "the slot to be free", func() bool { return s.Exports.Running() == 0 })
+	checkEnded(t, s, map[files.ExportOutcome]int64{files.ExportFailed: 1})
 
-	s = tableServer(t, Options{ExportTimeout: time.Nanosecond}, exportedPath, 100)
+	s = tableServer(t, state.Options{ExportTimeout: time.Nanosecond}, exportedPath, 100)
 	address := listen(t, s)
 	for _, format := range []string{"csv", "json", "xlsx", "arrow"} {
 		answer, err := io.ReadAll(silentClient(t, address, target(format)))
@@ -183,8 +187,8 @@ func TestExportCutShort(t *testing.T) {
 			t.Errorf("%s after the time was over: %q %v", format, answer, err)
 		}
 	}
-	testkit.WaitFor(t, "the slots to be free", func() bool { return s.exports.running() == 0 })
-	checkEnded(t, s, map[exportOutcome]int64{exportTimedOut: 4})
+	testkit.WaitFor(t, "the slots to be free", func() bool { return s.Exports.Running() == 0 })
+	checkEnded(t, s, map[files.ExportOutcome]int64{files.ExportTimedOut: 4})
 	request := "GET " + target("csv") + " HTTP/1.0\r\nHost: a\r\n\r\n"
 	got := exchange(t, address, "GET", request)
 	if hint := sentField(&got, "X-Hint"); got.Status != 505 || !strings.Contains(hint, "proxy_http_version") {
@@ -196,7 +200,7 @@ func TestExportCutShort(t *testing.T) {
 // notices that such a body is cut.
 func TestExportSizes(t *testing.T) {
 	t.Parallel()
-	s := tableServer(t, Options{}, exportedPath, 30_000)
+	s := tableServer(t, state.Options{}, exportedPath, 30_000)
 	address := listen(t, s)
 	ask := func(method, more string) (*http.Response, []byte, error) {
 		t.Helper()
@@ -234,7 +238,7 @@ func TestExportSizes(t *testing.T) {
 	if err != nil || response.ContentLength <= 0 {
 		t.Fatal(response, err)
 	}
-	s.current.Load().bound.lists[exportedPath].segment.MarkSuspect()
+	s.Current.Load().Bound.Lists[exportedPath].Segment.MarkSuspect()
 	if body, err := io.ReadAll(response.Body); err == nil {
 		t.Errorf("after damage was found: %d bytes of %d without an error", len(body), response.ContentLength)
 	}
@@ -244,17 +248,17 @@ func TestExportSizes(t *testing.T) {
 // snapshot.
 func TestExportPanics(t *testing.T) {
 	t.Parallel()
-	s := tableServer(t, Options{Logger: slog.New(slog.DiscardHandler)}, exportedPath, 60)
-	served := s.current.Load()
-	s.gate = nil // so that finding the rows panics
+	s := tableServer(t, state.Options{Logger: slog.New(slog.DiscardHandler)}, exportedPath, 60)
+	served := s.Current.Load()
+	s.Gate = nil // so that finding the rows panics
 	const target = exportedPath + "/export?output_format=arrow&app_identifier=" + goodIdentifier
 	response, err := http.Get("http://" + listen(t, s) + target)
 	if err != nil || response.StatusCode != 500 {
 		t.Fatal(response, err)
 	}
 	defer response.Body.Close()
-	if n := s.exports.running(); n != 0 || served.refs.Load() != 1 {
-		t.Errorf("%d slots are taken, and the snapshot has %d references", n, served.refs.Load())
+	if n := s.Exports.Running(); n != 0 || served.Refs.Load() != 1 {
+		t.Errorf("%d slots are taken, and the snapshot has %d references", n, served.Refs.Load())
 	}
 }
 
@@ -273,4 +277,75 @@ func silentClient(t *testing.T, address, target string) net.Conn {
 		t.Fatal(err)
 	}
 	return conn
+}
+
+// appIdentifier is that of one of several apps.
+func appIdentifier(n int) string {
+	return base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "app%d:a@b.example", n))
+}
+
+// slowExport begins an export of an app by a client of a proxy, and reads no more of it by itself.
+func slowExport(t *testing.T, address, from string, app int) *http.Response {
+	t.Helper()
+	target := exportedPath + "/export?output_format=json&app_identifier=" + url.QueryEscape(appIdentifier(app))
+	conn := silentClient(t, address, target+" HTTP/1.1\r\nX-Forwarded-For: "+from+"\r\nIgnored: ")
+	response, err := http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response
+}
+
+// TestExportsOfOneClient checks that one address or app identifier gets at most half of the slots,
+// so that another client still gets an export beside slow ones.
+func TestExportsOfOneClient(t *testing.T) {
+	t.Parallel()
+	s := tableServer(t, state.Options{Exports: 9}, exportedPath, 30_000)
+	address := listenFor(t, func(l net.Listener) error { return s.Serve(smallBufferListener{l, 4 << 10}) })
+	refused := func(from string, app int, rule string) {
+		t.Helper()
+		response := slowExport(t, address, from, app)
+		body, err := io.ReadAll(response.Body)
+		if err != nil || response.StatusCode != 503 || !strings.Contains(string(body), rule) {
+			t.Errorf("%s, app %d: %d %.300s %v, want 503 for %q", from, app, response.StatusCode, body, err, rule)
+		}
+	}
+	for app := range 4 {
+		slowExport(t, address, "192.0.2.1", app)
+	}
+	refused("192.0.2.1", 9, reply.RuleClient) // another app, the same address
+	for n := range 4 {
+		slowExport(t, address, fmt.Sprint("192.0.2.", 10+n), 20)
+	}
+	refused("192.0.2.30", 20, reply.RuleClient) // another address, the same app
+	other := slowExport(t, address, "192.0.2.99", 99)
+	if body, err := io.ReadAll(other.Body); err != nil || other.StatusCode != 200 || len(body) < 1<<20 {
+		t.Errorf("a client beside them: %d, %d bytes, %v", other.StatusCode, len(body), err)
+	}
+	testkit.WaitFor(t, "its slot to be free", func() bool { return s.Exports.Running() == 8 })
+	slowExport(t, address, "192.0.2.99", 99)
+	refused("192.0.2.30", 30, reply.RuleExports)
+	if refusals := [2]int64{s.shedBy(reply.RuleClient), s.shedBy(reply.RuleExports)}; refusals != [2]int64{2, 1} {
+		t.Errorf("%d refusals were counted", refusals)
+	}
+}
+
+// TestSlowExports checks that a client that takes less than a mebibyte in the time for one loses
+// its slot, though it takes a piece in that time.
+func TestSlowExports(t *testing.T) {
+	t.Parallel()
+	s := tableServer(t, state.Options{Exports: 2, WriteTimeout: 2 * time.Second}, exportedPath, 30_000)
+	address := listenFor(t, func(l net.Listener) error { return s.Serve(smallBufferListener{l, 4 << 10}) })
+	slow := slowExport(t, address, "192.0.2.1", 1)
+	testkit.WaitFor(t, "the end of a slow export", func() bool {
+		time.Sleep(100 * time.Millisecond)
+		_, _ = io.CopyN(io.Discard, slow.Body, 10<<10) // fails at the end
+		return s.Exports.Running() == 0
+	})
+	checkEnded(t, s, map[files.ExportOutcome]int64{files.ExportTimedOut: 1})
+	s.Exports.Mu.Lock()
+	defer s.Exports.Mu.Unlock()
+	if len(s.Exports.Held) > 0 {
+		t.Errorf("%v are held", s.Exports.Held)
+	}
 }

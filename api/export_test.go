@@ -19,12 +19,16 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"hdqs/api/contract"
+	"hdqs/api/reply"
 )
 
 // exportAnswer asks for an export and requires 200.
-func exportAnswer(t *testing.T, s *Server, target string, header ...HeaderField) Answer {
+func exportAnswer(t *testing.T, s *Server, target string, header ...reply.HeaderField) Answer {
 	t.Helper()
-	got := s.Answer("GET", target, append(header, HeaderField{"X-CATALOG-API-APP-IDENTIFIER", goodIdentifier}))
+	got := s.Answer("GET", target, append(header, reply.HeaderField{
+		Name:  "X-CATALOG-API-APP-IDENTIFIER",
+		Value: goodIdentifier,
+	}))
 	if got.Status != 200 {
 		t.Fatalf("%s: %d %.300s", target, got.Status, got.Body)
 	}
@@ -109,7 +113,7 @@ func checkExport(t *testing.T, s *Server, path string, e *contract.Endpoint, que
 			if coding != "" && random.IntN(3) > 0 {
 				continue
 			}
-			got := exportAnswer(t, s, ask+format, HeaderField{"Accept-Encoding", coding})
+			got := exportAnswer(t, s, ask+format, reply.HeaderField{Name: "Accept-Encoding", Value: coding})
 			counted, _ := got.field("X-Result-Count")
 			all, _ := got.field("X-Total-Count")
 			if body := decode(t, got.Body); !bytes.Equal(body, want) || counted != strconv.Itoa(rows) || all != total {

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"hdqs/api/contract"
+	"hdqs/api/state"
 )
 
 // TestSelectOnStoreFacets measures the CPU time of counting by all fields of codes and enumerations
@@ -34,8 +35,8 @@ func TestSelectOnStoreFacets(t *testing.T) {
 		queries = 300
 	}
 	snap, at := openShown(t, dir, "stable")
-	s := New(Options{Logger: slog.New(slog.DiscardHandler), CacheBytes: -1})
-	if err := s.Swap(Release{Snapshot: snap, PublishedAt: at.PublishedAt}); err != nil {
+	s := New(state.Options{Logger: slog.New(slog.DiscardHandler), CacheBytes: -1})
+	if err := s.Swap(state.Release{Snapshot: snap, PublishedAt: at.PublishedAt}); err != nil {
 		t.Fatal(err)
 	}
 	runtime.LockOSThread()
@@ -44,7 +45,7 @@ func TestSelectOnStoreFacets(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	for i := range contract.Endpoints {
 		e := &contract.Endpoints[i]
-		rows := s.current.Load().bound.lists[e.Path].rows
+		rows := s.Current.Load().Bound.Lists[e.Path].Rows
 		if rows < 100_000 {
 			continue
 		}

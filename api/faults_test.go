@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"hdqs/api/contract"
+	"hdqs/api/reply"
+	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
 
@@ -130,7 +132,7 @@ func itemsBody(tb testing.TB, items []any) string {
 func TestContractErrors(t *testing.T) {
 	t.Parallel()
 	c := testkit.ReadContract(t, "../testdata/contract.json")
-	s := sampleServer(t, Options{}, 3)
+	s := sampleServer(t, state.Options{}, 3)
 	sent := 0
 	ask := func(path, query string) Answer {
 		sent++
@@ -268,8 +270,8 @@ func longIdentifier() string {
 // query.
 func TestLongIdentifierInHeader(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, 3)
-	header := []HeaderField{{"X-CATALOG-API-APP-IDENTIFIER", longIdentifier()}}
+	s := sampleServer(t, state.Options{}, 3)
+	header := []reply.HeaderField{{Name: "X-CATALOG-API-APP-IDENTIFIER", Value: longIdentifier()}}
 	if got := s.Answer("GET", "/api/v2/metadata/sector", header); got.Status != 200 {
 		t.Errorf("status %d: %s", got.Status, got.Body)
 	}
@@ -278,7 +280,7 @@ func TestLongIdentifierInHeader(t *testing.T) {
 // TestOtherRoutes checks that every other route of the contract exists.
 func TestOtherRoutes(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, 3)
+	s := sampleServer(t, state.Options{}, 3)
 	for _, route := range testkit.ReadContract(t, "../testdata/contract.json").Other {
 		if got := s.Answer("OPTIONS", route.Path, nil); got.Status != 204 {
 			t.Errorf("%s: status %d, want 204", route.Path, got.Status)

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"hdqs/api/contract"
+	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
 
@@ -32,7 +33,7 @@ func TestContractFilters(t *testing.T) {
 	seed := uint64(20261120)
 	random := rand.New(rand.NewPCG(seed, 0))
 	tables := sampleTables(t, rows)
-	s := testServer(t, Options{}, tables)
+	s := testServer(t, state.Options{}, tables)
 	c := testkit.ReadContract(t, "../testdata/contract.json")
 	asked, found := 0, 0
 	for i, e := range c.Paths {
@@ -366,7 +367,7 @@ func plainCSV(tb testing.TB, e testkit.ContractEndpoint, rows []map[string]any) 
 func TestEveryEnumValueIsFound(t *testing.T) {
 	t.Parallel()
 	tables := sampleTables(t, 60)
-	s := testServer(t, Options{}, tables)
+	s := testServer(t, state.Options{}, tables)
 	for i := range contract.Endpoints {
 		e := &contract.Endpoints[i]
 		for _, p := range e.Filters() {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bufio"
+	"cmp"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -16,6 +17,9 @@ import (
 	"time"
 
 	"hdqs/api/contract"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+	"hdqs/internal/testkit"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
@@ -49,11 +53,11 @@ func columnsOf(e *contract.Endpoint) []testColumn {
 		}
 	}
 	for _, f := range e.Fields {
-		add(testColumn{name: f.Name, kind: kindsOf[f.Type][0], enum: f.Enum, nullable: f.Nullable})
+		add(testColumn{name: f.Name, kind: state.KindsOf[f.Type][0], enum: f.Enum, nullable: f.Nullable})
 	}
 	for _, p := range e.Filters() {
 		for _, name := range p.Columns {
-			add(testColumn{name: name, kind: kindsOf[p.Type][0], enum: p.Enum})
+			add(testColumn{name: name, kind: state.KindsOf[p.Type][0], enum: p.Enum})
 		}
 	}
 	for _, name := range slices.Concat(e.Key, e.Order) {
@@ -354,19 +358,19 @@ func twoSnapshots(t *testing.T) (first, second *store.Snapshot) {
 }
 
 // testServer serves the given tables, for example modified sample tables.
-func testServer(tb testing.TB, o Options, tables []*testTable) *Server {
+func testServer(tb testing.TB, o state.Options, tables []*testTable) *Server {
 	tb.Helper()
 	return serverOf(tb, o, storeSnapshot(tb, sampleID, sampleTime, tables))
 }
 
 // sampleServer serves the sample tables.
-func sampleServer(tb testing.TB, o Options, rows int) *Server {
+func sampleServer(tb testing.TB, o state.Options, rows int) *Server {
 	tb.Helper()
 	return serverOf(tb, o, sampleSnapshot(tb, rows))
 }
 
 // tableServer serves the sample table of one endpoint.
-func tableServer(tb testing.TB, o Options, path string, rows int) *Server {
+func tableServer(tb testing.TB, o state.Options, path string, rows int) *Server {
 	tb.Helper()
 	e := planOf(path).Endpoint
 	return serverOf(tb, o, sharedSnapshot(tb, fmt.Sprintf("%s-%d", e.Name(), rows), func() []*testTable {
@@ -374,21 +378,24 @@ func tableServer(tb testing.TB, o Options, path string, rows int) *Server {
 	}))
 }
 
-func serverOf(tb testing.TB, o Options, snap *store.Snapshot) *Server {
+func serverOf(tb testing.TB, o state.Options, snap *store.Snapshot) *Server {
 	tb.Helper()
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	// No limit of time ends what a busy machine delays. Tests of these limits set their own.
+	o.ReadTimeout, o.WriteTimeout = cmp.Or(o.ReadTimeout, testkit.Patience), cmp.Or(o.WriteTimeout, testkit.Patience)
+	o.IdleTimeout, o.QueueWait = cmp.Or(o.IdleTimeout, testkit.Patience), cmp.Or(o.QueueWait, testkit.Patience)
 	o.SkipWarmUp = o.MemoryLimit == 0 // which takes seconds under the race detector; its own tests need it
 	s := New(o)
-	if err := s.Swap(Release{Snapshot: snap, PublishedAt: publishedTime}); err != nil {
+	if err := s.Swap(state.Release{Snapshot: snap, PublishedAt: publishedTime}); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
-		if old := s.current.Swap(nil); old != nil {
-			old.release(s.log)
+		if old := s.Current.Swap(nil); old != nil {
+			old.Release(s.Log)
 		}
-		s.retained.close(s.log)
+		s.Retained.Close(s.Log)
 	})
 	return s
 }
@@ -503,4 +510,12 @@ func boolInt(b bool) int64 {
 		return 1
 	}
 	return 0
+}
+
+// hapiEndpoint returns an endpoint in HAPI names.
+func hapiEndpoint(i int) *contract.Endpoint { return &contract.EndpointsIn(contract.HAPINames)[i] }
+
+// browsed requests a page of records.
+func browsed(s *Server, path string) Answer {
+	return s.Answer("GET", path, []reply.HeaderField{{Name: "Host", Value: "data.example.org"}})
 }

@@ -16,6 +16,9 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/reply"
+	"hdqs/api/state"
 )
 
 // TestErrorHeaders checks the header of each error that testdata/http cannot produce: the names of
@@ -26,15 +29,14 @@ func TestErrorHeaders(t *testing.T) {
 		"Content-Security-Policy Content-Type Date " +
 		"Referrer-Policy X-Content-Type-Options X-Request-Id"
 	quiet := slog.New(slog.DiscardHandler)
-	s := sampleServer(t, Options{Logger: quiet, Queries: 1, QueueWait: time.Millisecond}, 3)
-	s.add(s.mounts[0], "/panic", route{handler: func(*fasthttp.RequestCtx) { panic("x") }})
-	busy, unready := listen(t, s), listen(t, New(Options{Logger: quiet}))
-	// For requests that stay incomplete.
-	shortTimeout := listen(t, sampleServer(t, Options{ReadTimeout: 300 * time.Millisecond}, 3))
-	if !s.gate.Enter(false) {
+	s := sampleServer(t, state.Options{Logger: quiet, Queries: 1, QueueWait: time.Millisecond}, 3)
+	s.Add(s.Mounts[0], "/panic", list.Route{Handler: func(*fasthttp.RequestCtx) { panic("x") }})
+	busy, unready := listen(t, s), listen(t, New(state.Options{Logger: quiet}))
+	stalled := listenStalled(t, sampleServer(t, state.Options{}, 3))
+	if !s.Gate.Enter(false) {
 		t.Fatal("no free slot")
 	}
-	defer s.gate.Leave()
+	defer s.Gate.Leave()
 	get := func(target, more string) string { return "GET " + target + " HTTP/1.1\r\nHost: a\r\n" + more + "\r\n" }
 	for _, c := range []struct {
 		address, request string
@@ -42,23 +44,23 @@ func TestErrorHeaders(t *testing.T) {
 		more             string // in addition to the usual fields
 		body             string
 	}{
-		{unready, get(listTarget, ""), 503, "Retry-After", bodyUnavailable},
+		{unready, get(listTarget, ""), 503, "Retry-After", reply.BodyUnavailable},
 		{
 			busy, get(listTarget, ""), 503, "Retry-After X-Snapshot-Id",
 			`{"detail":"Too much is asked at once; try again after Retry-After","rule":"queries at once"}`,
 		},
-		{busy, get("/panic", ""), 500, "X-Snapshot-Id", bodyInternal},
-		{busy, get(listTarget+"&x="+strings.Repeat("y", maxURI), ""), 414, "X-Snapshot-Id", bodyURITooLong},
-		{busy, get(listTarget+"&x="+strings.Repeat("y", 2*readBuffer), ""), 414, "X-Snapshot-Id", bodyURITooLong},
+		{busy, get("/panic", ""), 500, "X-Snapshot-Id", reply.BodyInternal},
+		{busy, get(listTarget+"&x="+strings.Repeat("y", maxURI), ""), 414, "X-Snapshot-Id", reply.BodyURITooLong},
+		{busy, get(listTarget+"&x="+strings.Repeat("y", 2*readBuffer), ""), 414, "X-Snapshot-Id", reply.BodyURITooLong},
 		{
 			busy, get(listTarget, "X: "+strings.Repeat("y", 2*readBuffer)+"\r\n"), 431, "X-Snapshot-Id",
-			bodyHeadersTooLarge,
+			reply.BodyHeadersTooLarge,
 		},
 		{busy, "POST " + listTarget + " HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\n\r\n" + strings.Repeat("x",
-			2000), 413, "X-Snapshot-Id", bodyTooLarge},
-		{busy, "GET /docs HTTP/1.1\r\n\r\n", 400, "X-Snapshot-Id", bodyBadRequest},
-		{shortTimeout, "GET /docs HTTP/1.1\r\nHost: a", 408, "X-Snapshot-Id", bodyTimeout},
-		{busy, "GET /docs HTTP/2.0\r\nHost: a\r\n\r\n", 505, "X-Snapshot-Id", bodyVersionNotSupported},
+			2000), 413, "X-Snapshot-Id", reply.BodyTooLarge},
+		{busy, "GET /docs HTTP/1.1\r\n\r\n", 400, "X-Snapshot-Id", reply.BodyBadRequest},
+		{stalled, "GET /docs HTTP/1.1\r\nHost: a", 408, "X-Snapshot-Id", reply.BodyTimeout},
+		{busy, "GET /docs HTTP/2.0\r\nHost: a\r\n\r\n", 505, "X-Snapshot-Id", reply.BodyVersionNotSupported},
 	} {
 		got := exchange(t, c.address, "GET", c.request)
 		var names []string
@@ -72,7 +74,7 @@ func TestErrorHeaders(t *testing.T) {
 			t.Errorf("%.60q: %d %s\nfields %q,\nwant   %q", c.request, got.Status, got.Body, names, want)
 		}
 		for name, want := range map[string]string{
-			"Cache-Control": noStore, "Retry-After": "1",
+			"Cache-Control": reply.NoStore, "Retry-After": "1",
 			"Access-Control-Allow-Origin": "*", "Content-Type": contract.JSONType,
 		} {
 			if value, ok := got.field(name); ok && value != want {
@@ -89,9 +91,8 @@ func TestUnreadHead(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
-			longTimeout := listen(t, sampleServer(t, Options{KeepBuffers: keep}, 3))
-			shortTimeout := listen(t,
-				sampleServer(t, Options{KeepBuffers: keep, ReadTimeout: 250 * time.Millisecond}, 3))
+			s := sampleServer(t, state.Options{KeepBuffers: keep}, 3)
+			whole, stalled := listen(t, s), listenStalled(t, s)
 			const half = " /docs HTTP/1.1\r\nHost: a"
 			for _, rest := range []string{
 				" /docs HTTP/1.1\r\n\r\n",
@@ -100,9 +101,9 @@ func TestUnreadHead(t *testing.T) {
 				" /docs HTTP/1.1\r\nHost: a\r\nContent-Length: 2000\r\n\r\n",
 				" /docs?" + strings.Repeat("y", 2*readBuffer) + " HTTP/1.1\r\nHost: a\r\n\r\n",
 			} {
-				address := longTimeout
+				address := whole
 				if rest == half { // which is incomplete until the read timeout
-					address = shortTimeout
+					address = stalled
 				}
 				for _, before := range []string{"", "GET " + listTarget + " HTTP/1.1\r\nHost: a\r\n\r\n"} {
 					full, bare := unreadAnswer(t, address, before, "GET"+rest), unreadAnswer(t, address, before,
@@ -131,13 +132,13 @@ func unreadAnswer(t *testing.T, address, before, request string) Answer {
 			t.Fatalf("the first answer is %.40q", answer)
 		}
 	}
-	go io.WriteString(conn, request) //nolint:errcheck // the server may answer before it has read all
+	go send(conn.Conn, request)
 	response, err := http.ReadResponse(conn.reader, &http.Request{Method: "HEAD"})
 	if err != nil {
 		t.Fatalf("%.60q: %v", request, err)
 	}
 	a := Answer{Status: response.StatusCode}
-	a.Header = append(a.Header, HeaderField{"Content-Length", response.Header.Get("Content-Length")})
+	a.Header = append(a.Header, reply.HeaderField{Name: "Content-Length", Value: response.Header.Get("Content-Length")})
 	a.Body, _ = io.ReadAll(conn.reader) // a request that was not read to its end may reset the connection
 	return a
 }
@@ -150,7 +151,7 @@ const logPause = time.Second
 func TestErrorLog(t *testing.T) {
 	t.Parallel()
 	var log lockedLog
-	s := sampleServer(t, Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, 3)
+	s := sampleServer(t, state.Options{Logger: slog.New(slog.NewTextHandler(&log, nil))}, 3)
 	address, admin := listen(t, s), listenAdmin(t, s)
 	nonsense := func(n int) {
 		for range n {

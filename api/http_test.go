@@ -5,11 +5,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"hdqs/api/reply"
 	"hdqs/internal/testkit"
 )
 
@@ -33,7 +35,7 @@ func headerOf(a Answer, name string) string {
 
 // sorted normalizes the header fields of TCP and of Answer, without those that belong to the
 // connection.
-func sorted(fields []HeaderField) []string {
+func sorted(fields []reply.HeaderField) []string {
 	var out []string
 	for _, f := range fields {
 		switch name := strings.ToLower(f.Name); name {
@@ -51,6 +53,41 @@ func sorted(fields []HeaderField) []string {
 // listen serves on a free port of this machine and returns its address.
 func listen(tb testing.TB, s *Server) string { return listenFor(tb, s.Serve) }
 
+// waitFor polls until a condition holds.
+var waitFor = testkit.WaitFor
+
+// listenStalled is like listen, but when a client has sent all that it will send, its connection
+// reaches the read timeout. So a request that stays incomplete is cut by an event: any time that
+// is short enough to wait for would also cut complete requests on a busy machine.
+func listenStalled(tb testing.TB, s *Server) string {
+	return listenFor(tb, func(l net.Listener) error { return s.Serve(stalledListener{l}) })
+}
+
+type stalledListener struct{ net.Listener }
+
+func (l stalledListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return stalledConn{c}, err
+}
+
+type stalledConn struct{ net.Conn }
+
+func (c stalledConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if err == io.EOF {
+		err = os.ErrDeadlineExceeded
+	}
+	return n, err
+}
+
+// send sends a request. Nothing follows one that has no end, which listenStalled waits for.
+func send(conn net.Conn, request string) {
+	_, err := io.WriteString(conn, request) // fails if the server answers before it has read all
+	if c, ok := conn.(*net.TCPConn); ok && err == nil && request != "" && !strings.Contains(request, "\r\n\r\n") {
+		_ = c.CloseWrite()
+	}
+}
+
 // listenAdmin starts the admin listener.
 func listenAdmin(tb testing.TB, s *Server) string { return listenFor(tb, s.ServeAdmin) }
 
@@ -66,7 +103,7 @@ func listenFor(tb testing.TB, serve func(net.Listener) error) string {
 }
 
 // ask sends a request exactly as given; an HTTP client library would normalize it.
-func ask(tb testing.TB, address, method, target string, header []HeaderField) Answer {
+func ask(tb testing.TB, address, method, target string, header []reply.HeaderField) Answer {
 	tb.Helper()
 	request := method + " " + target + " HTTP/1.1\r\nHost: test.example\r\nConnection: close\r\n"
 	for _, f := range header {
@@ -85,7 +122,7 @@ func exchange(tb testing.TB, address, method, request string) Answer {
 	if err := conn.SetDeadline(time.Now().Add(testkit.Patience)); err != nil {
 		tb.Fatal(err)
 	}
-	go io.WriteString(conn, request) //nolint:errcheck // the server may answer before it has read all
+	go send(conn, request)
 	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
 	if err != nil {
 		tb.Fatalf("%.80q: %v", request, err)
@@ -94,7 +131,7 @@ func exchange(tb testing.TB, address, method, request string) Answer {
 	a := Answer{Status: response.StatusCode}
 	for name, values := range response.Header {
 		for _, v := range values {
-			a.Header = append(a.Header, HeaderField{Name: name, Value: v})
+			a.Header = append(a.Header, reply.HeaderField{Name: name, Value: v})
 		}
 	}
 	if a.Body, err = io.ReadAll(response.Body); err != nil {

@@ -7,23 +7,24 @@ import (
 	"testing"
 
 	"hdqs/api/contract"
+	"hdqs/api/state"
 )
 
 // TestKindExamples checks that the example of each kind of request has an answer, for every
 // endpoint and both sets of names.
 func TestKindExamples(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, 200)
+	s := sampleServer(t, state.Options{}, 200)
 	kinds := servedKinds()
 	if len(kinds) != 4 {
 		t.Fatalf("%d kinds", len(kinds))
 	}
-	for _, m := range s.mounts {
-		endpoints := contract.EndpointsIn(m.names)
+	for _, m := range s.Mounts {
+		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
 			for _, kind := range kinds {
 				p := contract.NewPlan(&endpoints[i], kind)
-				target := m.prefix + p.Paths()[0] + "?" + p.ExampleQuery(sampleID) + "&app_identifier=" + goodIdentifier
+				target := m.Prefix + p.Paths()[0] + "?" + p.ExampleQuery(sampleID) + "&app_identifier=" + goodIdentifier
 				if kind == contract.Export {
 					target += "&output_format=json"
 				}

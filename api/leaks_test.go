@@ -10,6 +10,8 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/state"
 )
 
 // TestIdentifierLeakKeepAlive sends 10,000 requests of every kind with one identifier over
@@ -23,9 +25,11 @@ func TestIdentifierLeakKeepAlive(t *testing.T) {
 		requests = 2000
 	}
 	var log lockedLog
-	s := sampleServer(t, Options{Logger: slog.New(slog.NewJSONHandler(&log,
+	s := sampleServer(t, state.Options{Logger: slog.New(slog.NewJSONHandler(&log,
 		&slog.HandlerOptions{Level: slog.LevelDebug})), SurrogateKey: true, CacheTag: true}, 40)
-	s.add(s.mounts[0], "/api/panic", route{handler: func(ctx *fasthttp.RequestCtx) { panic(ctx.QueryArgs().String()) }})
+	s.Add(s.Mounts[0], "/api/panic", list.Route{
+		Handler: func(ctx *fasthttp.RequestCtx) { panic(ctx.QueryArgs().String()) },
+	})
 	address := listen(t, s)
 	admin := listenAdmin(t, s)
 	secrets := []string{goodIdentifier, "me@example.org", "bXktYXBw", "my-app:"}

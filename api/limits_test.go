@@ -7,26 +7,29 @@ import (
 	"testing"
 
 	"hdqs/api/contract"
+	"hdqs/api/reply"
+	"hdqs/api/state"
 )
 
 // TestSharesOfLimit checks that the parts of every limit add up to it and leave something for a
 // snapshot.
 func TestSharesOfLimit(t *testing.T) {
 	for _, limit := range []int64{32 << 20, 100 << 20, 220_000_000, 1 << 30, 64 << 30} {
-		s := newShares(&Options{MemoryLimit: limit})
-		heap := HeapLimit(limit)
-		if all := s.snapshots + s.inflight + s.bodies + heap/8 + programBytes; all != heap || heap > limit {
+		s := state.NewShares(&state.Options{MemoryLimit: limit})
+		heap := state.HeapLimit(limit)
+		if all := s.Snapshots + s.Inflight + s.Bodies + heap/8 + state.ProgramBytes; all != heap || heap > limit {
 			t.Errorf("of %d bytes the parts have %d, the Go runtime %d", limit, all, heap)
 		}
-		if s.snapshots < limit/10 || s.inflight < limit/16 || s.bodies < min(64<<20, limit/32) {
+		if s.Snapshots < limit/10 || s.Inflight < limit/16 || s.Bodies < min(64<<20, limit/32) {
 			t.Errorf("parts of %d bytes: %+v", limit, s)
 		}
 	}
-	set := newShares(&Options{MemoryLimit: 1 << 30, InflightBytes: 10 << 20, CacheBytes: -1})
-	if set.inflight != 10<<20 || set.bodies != -1 || set.snapshots != HeapLimit(1<<30)/8*7-26<<20 {
+	set := state.NewShares(&state.Options{MemoryLimit: 1 << 30, InflightBytes: 10 << 20, CacheBytes: -1})
+	if set.Inflight != 10<<20 || set.Bodies != -1 || set.Snapshots != state.HeapLimit(1<<30)/8*7-26<<20 {
 		t.Errorf("with options of their own: %+v", set)
 	}
-	if none := newShares(&Options{}); none.isLimited() || none.inflight != 512<<20 || none.bodies != 64<<20 {
+	none := state.NewShares(&state.Options{})
+	if none.IsLimited() || none.Inflight != 512<<20 || none.Bodies != 64<<20 {
 		t.Errorf("without a limit: %+v", none)
 	}
 }
@@ -35,15 +38,15 @@ func TestSharesOfLimit(t *testing.T) {
 // answers do not depend on them.
 func TestCachesFollowLimit(t *testing.T) {
 	t.Parallel()
-	wide := sampleServer(t, Options{Identifier: IgnoreIdentifier}, 600)
-	narrow := sampleServer(t, Options{Identifier: IgnoreIdentifier, MemoryLimit: 96 << 20}, 600)
-	bound := narrow.current.Load().bound
+	wide := sampleServer(t, state.Options{Identifier: state.IgnoreIdentifier}, 600)
+	narrow := sampleServer(t, state.Options{Identifier: state.IgnoreIdentifier, MemoryLimit: 96 << 20}, 600)
+	bound := narrow.Current.Load().Bound
 	caches, texts := int64(0), int64(0)
-	for _, l := range bound.lists {
-		caches += l.need.blocks + l.need.filters
-		texts += l.need.texts
+	for _, l := range bound.Lists {
+		caches += l.Need.Blocks + l.Need.Filters
+		texts += l.Need.Texts
 	}
-	most := max(narrow.memory.caches, narrow.memory.snapshots/2-texts)
+	most := max(narrow.Shares.Caches, narrow.Shares.Snapshots/2-texts)
 	if caches > most || caches < most*9/10 {
 		t.Errorf("caches of %d bytes, want about %d", caches, most)
 	}
@@ -52,7 +55,7 @@ func TestCachesFollowLimit(t *testing.T) {
 			target := contract.Endpoints[i].Path + rest
 			want := wide.Answer("GET", target, nil)
 			for _, coding := range []string{"identity", "gzip", "gzip"} { // the second time from stored blocks
-				got := narrow.Answer("GET", target, []HeaderField{{"Accept-Encoding", coding}})
+				got := narrow.Answer("GET", target, []reply.HeaderField{{Name: "Accept-Encoding", Value: coding}})
 				if field, _ := got.field("Content-Encoding"); field == "gzip" {
 					got.Body = unzip(t, got.Body)
 				}

@@ -6,9 +6,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
+	"hdqs/api/state"
 	"hdqs/api/wire"
+	"hdqs/internal/testkit"
 )
 
 // unreadable returns requests of more than a megabyte that the server does not read to the end, and
@@ -30,11 +31,11 @@ func unreadable() map[string]string {
 }
 
 // lingeringServer returns a server whose connections linger for as long as their clients need.
-func lingeringServer(t *testing.T, o Options) *Server {
+func lingeringServer(t *testing.T, o state.Options) *Server {
 	s := sampleServer(t, o, 3)
 	limits := s.connectionLimits()
-	limits.LingerTime = time.Minute
-	s.callers = wire.NewConnections(limits)
+	limits.LingerTime = testkit.Patience
+	s.Callers = wire.NewConnections(limits)
 	return s
 }
 
@@ -60,7 +61,7 @@ func TestAnswerToUnreadRequest(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
-			s := lingeringServer(t, Options{KeepBuffers: keep})
+			s := lingeringServer(t, state.Options{KeepBuffers: keep})
 			address := listen(t, s)
 			for request, want := range unreadable() {
 				for range 3 {
@@ -75,7 +76,7 @@ func TestAnswerToUnreadRequest(t *testing.T) {
 				}
 			}
 			waitFor(t, "all connections to be closed", func() bool {
-				return s.callers.Count()+s.callers.Lingering() == 0
+				return s.Callers.Count()+s.Callers.Lingering() == 0
 			})
 		})
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"hdqs/api/contract"
+	"hdqs/api/reply"
+	"hdqs/api/state"
 )
 
 // TestLinks follows the links of random pages in both directions and compares the targets with
@@ -18,10 +20,10 @@ import (
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	const rows = 47
-	s := testServer(t, Options{}, []*testTable{numberedLocations(rows, nil)})
+	s := testServer(t, state.Options{}, []*testTable{numberedLocations(rows, nil)})
 	random := rand.New(rand.NewPCG(2, 9))
 	ask := func(query string) (Answer, []int) {
-		got := s.Answer("GET", "/api/v2/metadata/location"+query, []HeaderField{{contract.ContractNames.IdentifierHeader(), goodIdentifier}})
+		got := s.Answer("GET", "/api/v2/metadata/location"+query, []reply.HeaderField{{Name: contract.ContractNames.IdentifierHeader(), Value: goodIdentifier}})
 		var answer struct{ Data []struct{ ID int } }
 		if err := json.Unmarshal(got.Body, &answer); got.Status != 200 || err != nil {
 			t.Fatalf("%s: %d %v", query, got.Status, err)
@@ -73,8 +75,8 @@ func TestLinks(t *testing.T) {
 		}
 	}
 	// Filter texts of the maximum length do not make headers that are too long for proxies.
-	long := s.Answer("GET", "/api/v2/metadata/location?limit=1&name=%25"+strings.Repeat("%F0%9F%8C%8D", 511), []HeaderField{{contract.ContractNames.IdentifierHeader(), goodIdentifier}})
-	if link, _ := long.field("Link"); long.Status != 200 || len(link) > maxLinks {
+	long := s.Answer("GET", "/api/v2/metadata/location?limit=1&name=%25"+strings.Repeat("%F0%9F%8C%8D", 511), []reply.HeaderField{{Name: contract.ContractNames.IdentifierHeader(), Value: goodIdentifier}})
+	if link, _ := long.field("Link"); long.Status != 200 || len(link) > reply.MaxLinks {
 		t.Errorf("%d, links of %d bytes", long.Status, len(link))
 	}
 }
@@ -85,7 +87,7 @@ func TestLinksOfLongQueries(t *testing.T) {
 	t.Parallel()
 	const path = "/api/v2/metadata/dataset"
 	datasets := sampleTable(planOf(path).Endpoint, 120, rand.New(rand.NewPCG(5, 6)))
-	s := testServer(t, Options{Identifier: IgnoreIdentifier}, []*testTable{datasets})
+	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, []*testTable{datasets})
 	field := func(a Answer, name string) int {
 		text, _ := a.field(name)
 		n, err := strconv.Atoi(text)

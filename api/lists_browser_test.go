@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"hdqs/api/contract"
+	"hdqs/api/site"
+	"hdqs/api/state"
 	"hdqs/internal/browser"
 	"hdqs/internal/testkit"
 )
@@ -18,7 +20,7 @@ func TestBrowserLists(t *testing.T) {
 	t.Parallel()
 	needEdge(t)
 	axe := string(testkit.ReadFile(t, os.Getenv("HDQS_AXE")))
-	s := sampleServer(t, Options{}, 30)
+	s := sampleServer(t, state.Options{}, 30)
 	address := listen(t, s)
 	p := browser.Open(t)
 	check := func(path string) {
@@ -45,11 +47,11 @@ func TestBrowserLists(t *testing.T) {
 		if i%3 == 0 || testkit.Long() {
 			p.Size(1280, 900, false)
 			p.Media("screen", "light")
-			check(browsePath + e.Name() + "?limit=5")
+			check(site.BrowsePath + e.Name() + "?limit=5")
 		}
 		p.Size(390, 844, true)
 		p.Media("screen", "dark")
-		check(browsePath + e.Name() + filters)
+		check(site.BrowsePath + e.Name() + filters)
 		if got := p.Eval(`document.querySelectorAll("#series .uplot").length`); got != scripts {
 			t.Errorf("%s: %s charts that a script draws, want %s", e.Name(), got, scripts)
 		}

@@ -2,63 +2,109 @@ package api
 
 import (
 	"bytes"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
 
+	"hdqs/api/list"
+	"hdqs/api/reply"
+	"hdqs/api/state"
 	"hdqs/api/wire"
+	"hdqs/internal/background"
 	"hdqs/internal/testkit"
 )
 
-// Pages of every second row, and of three rows.
+// Pages of every second row, of neighbouring rows, and of three rows.
 const (
 	scatteredPage = "/api/v2/metadata/location?has_hrp=true&app_identifier=" + goodIdentifier
+	runPage       = "/api/v2/metadata/location?limit=2000&app_identifier=" + goodIdentifier
 	shortPage     = "/api/v2/metadata/location?limit=3&app_identifier=" + goodIdentifier
 )
 
-var codedPage = []HeaderField{{"Accept-Encoding", "gzip"}}
+var (
+	codedPage = []reply.HeaderField{{Name: "Accept-Encoding", Value: "gzip"}}
+	wholePage = []reply.HeaderField{{Name: "Accept-Encoding", Value: "zstd"}}
+)
 
 // TestLongAnswersLeaveSlots checks that pages that take long to make wait for slots of their own,
 // and that short queries are answered meanwhile.
 func TestLongAnswersLeaveSlots(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, Options{Queries: 1, CacheBytes: -1}, []*testTable{numberedLocations(4*manyCoded, nil)})
-	s.gate, s.long = wire.NewGate(1, testkit.Patience), wire.NewGate(1, testkit.Patience)
-	if !s.long.Enter(false) {
+	s := testServer(t, state.Options{Queries: 1, CacheBytes: -1}, []*testTable{numberedLocations(4*list.ManyCoded,
+		nil)})
+	s.Gate, s.Long = wire.NewGate(1, testkit.Patience), wire.NewGate(1, testkit.Patience)
+	if !s.Long.Enter(false) {
 		t.Fatal("the slot is taken")
 	}
 	const pages = 4
 	var done sync.WaitGroup
-	for range pages {
+	for i := range pages {
 		done.Go(func() {
-			if got := s.Answer("GET", scatteredPage, codedPage); got.Status != 200 {
+			target, header := scatteredPage, codedPage
+			if i%2 > 0 {
+				target, header = runPage, wholePage
+			}
+			if got := s.Answer("GET", target, header); got.Status != 200 {
 				t.Errorf("a long page is %d %s", got.Status, got.Body)
 			}
 		})
 	}
-	waitFor(t, "long pages that wait", func() bool { return s.long.Waiting() == pages })
-	if got := s.Answer("GET", shortPage, codedPage); got.Status != 200 || s.gate.Running() != 0 {
-		t.Errorf("a short query is %d, with %d slots of short ones taken", got.Status, s.gate.Running())
+	waitFor(t, "long pages that wait", func() bool { return s.Long.Waiting() == pages })
+	if got := s.Answer("GET", shortPage, codedPage); got.Status != 200 || s.Gate.Running() != 0 {
+		t.Errorf("a short query is %d, with %d slots of short ones taken", got.Status, s.Gate.Running())
 	}
 	if got := s.Answer("GET", scatteredPage, nil); got.Status != 200 {
 		t.Errorf("an uncompressed page is %d", got.Status)
 	}
-	if n := s.long.Running(); n != 1 {
+	if got := s.Answer("GET", runPage, codedPage); got.Status != 200 {
+		t.Errorf("a page of neighbouring rows in gzip is %d", got.Status)
+	}
+	if n := s.Long.Running(); n != 1 {
 		t.Errorf("%d long answers run, want the one that has the slot", n)
 	}
-	s.long.Leave()
+	s.Long.Leave()
 	done.Wait()
-	if s.long.Running() != 0 || s.gate.Running() != 0 {
-		t.Errorf("after that %d and %d slots are taken", s.long.Running(), s.gate.Running())
+	if s.Long.Running() != 0 || s.Gate.Running() != 0 {
+		t.Errorf("after that %d and %d slots are taken", s.Long.Running(), s.Gate.Running())
 	}
 
-	s.long = wire.NewGate(1, time.Millisecond)
-	s.long.Enter(false)
+	s.Long = wire.NewGate(1, time.Millisecond)
+	s.Long.Enter(false)
 	got := s.Answer("GET", scatteredPage, codedPage)
-	if got.Status != 503 || !bytes.Contains(got.Body, []byte(`"rule":"queries at once"`)) || s.gate.Running() != 0 {
-		t.Errorf("without a slot in time: %d %s, %d slots of short ones taken", got.Status, got.Body, s.gate.Running())
+	if got.Status != 503 || !bytes.Contains(got.Body, []byte(`"rule":"queries at once"`)) || s.Gate.Running() != 0 {
+		t.Errorf("without a slot in time: %d %s, %d slots of short ones taken", got.Status, got.Body, s.Gate.Running())
 	}
 	if _, has := got.field("X-Total-Count"); has {
 		t.Error("the refusal has the header of the page")
+	}
+}
+
+// TestAggregatesTakeTurns checks that an aggregate over many groups waits for its turn, and that
+// short queries do not.
+func TestAggregatesTakeTurns(t *testing.T) {
+	t.Parallel()
+	s := testServer(t, state.Options{CacheBytes: -1}, []*testTable{numberedLocations(2*list.ManyCoded, nil)})
+	const many = "/api/v2/metadata/location/aggregate?group_by=id&measures=count&limit=10&app_identifier=" + goodIdentifier
+	turns := make([]background.Turn, background.Turns())
+	for i := range turns {
+		turns[i].Begin()
+	}
+	done := make(chan Answer, 1)
+	go func() { done <- s.Answer("GET", many, codedPage) }()
+	waitFor(t, "the aggregate", func() bool { return s.Long.Running() == 1 })
+	if got := s.Answer("GET", shortPage, codedPage); got.Status != 200 {
+		t.Errorf("a short query is %d", got.Status)
+	}
+	select {
+	case got := <-done:
+		t.Errorf("the aggregate did not wait: %d", got.Status)
+	case <-time.After(300 * time.Millisecond):
+	}
+	for i := range turns {
+		turns[i].End()
+	}
+	if got := <-done; got.Status != 200 || headerOf(got, "X-Total-Count") != strconv.Itoa(2*list.ManyCoded) {
+		t.Errorf("the aggregate is %d with %s groups", got.Status, headerOf(got, "X-Total-Count"))
 	}
 }

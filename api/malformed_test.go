@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
+	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
 
@@ -24,7 +24,7 @@ func TestChunkFraming(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
-			address := listen(t, sampleServer(t, Options{KeepBuffers: keep}, 3))
+			address := listen(t, sampleServer(t, state.Options{KeepBuffers: keep}, 3))
 			for name, c := range map[string]struct {
 				request string
 				status  int
@@ -71,7 +71,7 @@ func TestEndlessRequest(t *testing.T) {
 		chunkedPost + "1;", chunkedPost + "0\r\nX: ", plainGet[:30],
 		plainGet[:len(plainGet)-4],
 	} {
-		address, read := listenCounted(t, sampleServer(t, Options{ReadTimeout: time.Minute}, 3))
+		address, read := listenCounted(t, sampleServer(t, state.Options{}, 3))
 		conn := dial(t, address)
 		go func() {
 			_, err := io.WriteString(conn, begin)
@@ -113,7 +113,7 @@ func TestPipelining(t *testing.T) {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
 			r := rand.New(rand.NewPCG(3, 9))
-			address := listen(t, sampleServer(t, Options{KeepBuffers: keep, QueueWait: 10 * time.Second}, 3))
+			address := listen(t, sampleServer(t, state.Options{KeepBuffers: keep}, 3))
 			for round := range 6 {
 				conn := dial(t, address)
 				var all strings.Builder
@@ -159,7 +159,7 @@ func sendPieces(w io.Writer, text string, about int) {
 // one does.
 func TestMalformedAdminRequest(t *testing.T) {
 	t.Parallel()
-	address := listenAdmin(t, sampleServer(t, Options{}, 3))
+	address := listenAdmin(t, sampleServer(t, state.Options{}, 3))
 	for _, field := range []string{"Host: a\r\nTransfer-Encoding: identity", "Host: u@a"} {
 		conn := dial(t, address)
 		if _, err := io.WriteString(conn,

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"weak"
 
+	"hdqs/api/state"
 	"hdqs/internal/testkit"
 	"hdqs/snapshot/store"
 )
@@ -27,8 +28,8 @@ type memoryServer struct {
 func newMemoryServer(t *testing.T) *memoryServer {
 	t.Helper()
 	lines := new(testkit.Log)
-	s := New(Options{
-		Logger: slog.New(slog.NewTextHandler(lines, nil)), MemoryLimit: 1 << 30, Identifier: IgnoreIdentifier,
+	s := New(state.Options{
+		Logger: slog.New(slog.NewTextHandler(lines, nil)), MemoryLimit: 1 << 30, Identifier: state.IgnoreIdentifier,
 	})
 	t.Cleanup(func() { _ = s.Shutdown(t.Context()) })
 	return &memoryServer{s, t, lines}
@@ -42,7 +43,7 @@ func (s *memoryServer) swap(n int) error {
 		row["name"] = fmt.Sprintf("place %d of %d", row["id"], n)
 	}
 	snap := storeSnapshot(s.t, fmt.Sprintf("s%d", n), sampleTime, []*testTable{rows})
-	err := s.Swap(Release{Snapshot: snap, PublishedAt: publishedTime})
+	err := s.Swap(state.Release{Snapshot: snap, PublishedAt: publishedTime})
 	if err != nil {
 		_ = snap.Close()
 	}
@@ -80,15 +81,15 @@ func TestSwapWithinMemory(t *testing.T) {
 		s.mustSwap(n)
 	}
 	s.answers("012")
-	one := needOf([]*Bound{s.current.Load().bound})
-	if caches := s.current.Load().bound.lists["/api/v2/metadata/location"].need; one < 1<<20 || caches.texts < 300_000 {
-		t.Fatalf("a snapshot needs %d bytes, %d of them for texts: want it larger for the test", one, caches.texts)
+	one := state.NeedOf([]*state.Bound{s.Current.Load().Bound})
+	if caches := s.Current.Load().Bound.Lists["/api/v2/metadata/location"].Need; one < 1<<20 || caches.Texts < 300_000 {
+		t.Fatalf("a snapshot needs %d bytes, %d of them for texts: want it larger for the test", one, caches.Texts)
 	}
 
-	s.memory.snapshots = 2*one + one/50
+	s.Shares.Snapshots = 2*one + one/50
 	s.mustSwap(3)
 	s.answers("23") // 0 and 1 had to go before 3 was opened
-	if n := s.retained.dropped[dropForMemory].Load(); n != 2 {
+	if n := s.Retained.Dropped[state.DropForMemory].Load(); n != 2 {
 		t.Errorf("%d snapshots were dropped for memory, want 2", n)
 	}
 	for _, id := range []string{"s0", "s1"} {
@@ -97,12 +98,12 @@ func TestSwapWithinMemory(t *testing.T) {
 		}
 	}
 
-	s.memory.snapshots = one + one/50
+	s.Shares.Snapshots = one + one/50
 	s.mustSwap(4)
 	s.answers("4") // 3 is not retained
 
-	s.memory.snapshots = one / 2
-	var fault *MemoryError
+	s.Shares.Snapshots = one / 2
+	var fault *state.MemoryError
 	if err := s.swap(5); !errors.As(err, &fault) {
 		t.Fatalf("swap: %v, want a MemoryError", err)
 	}
@@ -124,7 +125,7 @@ func TestSwapWithinMemory(t *testing.T) {
 // metrics returns the text of /metrics.
 func (s *memoryServer) metrics() string {
 	s.t.Helper()
-	families, err := s.registry.Gather()
+	families, err := s.private.Registry.Gather()
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -150,16 +151,16 @@ func TestRefusedKeepsRetained(t *testing.T) {
 	for n := range 3 {
 		s.mustSwap(n)
 	}
-	list := s.current.Load().bound.lists["/api/v2/metadata/location"]
-	one := list.need.texts + list.need.blocks + list.need.filters
-	before := list.need
-	s.memory.snapshots = one - 1
+	list := s.Current.Load().Bound.Lists["/api/v2/metadata/location"]
+	one := list.Need.Texts + list.Need.Blocks + list.Need.Filters
+	before := list.Need
+	s.Shares.Snapshots = one - 1
 	if err := s.swap(3); err == nil {
 		t.Fatal("a snapshot that needs more than there is was served")
 	}
 	s.answers("012")
-	if list.need != before {
-		t.Errorf("the current snapshot's caches changed: %+v, before %+v", list.need, before)
+	if list.Need != before {
+		t.Errorf("the current snapshot's caches changed: %+v, before %+v", list.Need, before)
 	}
 }
 
@@ -171,21 +172,21 @@ func TestDroppedMemoryIsFree(t *testing.T) {
 	s.mustSwap(0)
 	s.mustSwap(1)
 	var (
-		first  weak.Pointer[served]
-		tables weak.Pointer[Bound]
+		first  weak.Pointer[state.Served]
+		tables weak.Pointer[state.Bound]
 	)
 	func() {
-		v := s.acquirePinned("s0")
-		defer v.release(s.Server.log)
-		first, tables = weak.Make(v), weak.Make(v.bound)
+		v := s.AcquirePinned("s0")
+		defer v.Release(s.Server.Log)
+		first, tables = weak.Make(v), weak.Make(v.Bound)
 	}()
 	runtime.GC()
 	if first.Value() == nil || tables.Value() == nil {
 		t.Fatal("a retained snapshot has lost its heads or its tables")
 	}
-	s.retained.Lock()
-	s.retained.dropOldest(s.Server.log, dropForMemory)
-	s.retained.Unlock()
+	s.Retained.Lock()
+	s.Retained.DropOldest(s.Server.Log, state.DropForMemory)
+	s.Retained.Unlock()
 	runtime.GC()
 	if tables.Value() != nil {
 		t.Error("the tables of a dropped snapshot are still in memory")
@@ -201,15 +202,15 @@ func TestSlowReaderCounts(t *testing.T) {
 	t.Parallel()
 	s := newMemoryServer(t)
 	s.mustSwap(0)
-	one := needOf([]*Bound{s.current.Load().bound})
-	reader := s.acquire()
-	s.memory.snapshots = one + one/50
+	one := state.NeedOf([]*state.Bound{s.Current.Load().Bound})
+	reader := s.Acquire()
+	s.Shares.Snapshots = one + one/50
 	s.mustSwap(1) // 0 is dropped, but read
-	var fault *MemoryError
+	var fault *state.MemoryError
 	if err := s.swap(2); !errors.As(err, &fault) {
 		t.Fatalf("swap while the first snapshot is read: %v, want a MemoryError", err)
 	}
-	reader.release(s.Server.log)
+	reader.Release(s.Server.Log)
 	s.mustSwap(2)
 	s.answers("2")
 }
@@ -225,17 +226,17 @@ func TestSharedTablesCountOnce(t *testing.T) {
 		writeSnapshot(t, dir+id, id, sampleTime, table)
 	}
 	first := openSnapshot(t, dir+"a", "a")
-	if err := s.Swap(Release{Snapshot: first, PublishedAt: publishedTime}); err != nil {
+	if err := s.Swap(state.Release{Snapshot: first, PublishedAt: publishedTime}); err != nil {
 		t.Fatal(err)
 	}
-	one := needOf([]*Bound{s.current.Load().bound})
-	s.memory.snapshots = one + 1
+	one := state.NeedOf([]*state.Bound{s.Current.Load().Bound})
+	s.Shares.Snapshots = one + 1
 	next := openSnapshot(t, dir+"b", "b")
 	next.Segments["location"] = first.Segments["location"].Acquire() // as store.OpenAfter does
-	if err := s.Swap(Release{Snapshot: next, PublishedAt: publishedTime}); err != nil {
+	if err := s.Swap(state.Release{Snapshot: next, PublishedAt: publishedTime}); err != nil {
 		t.Fatal(err)
 	}
-	if n := s.retained.count(); n != 1 {
+	if n := s.Retained.Count(); n != 1 {
 		t.Errorf("%d snapshots are retained, want 1", n)
 	}
 }
@@ -245,15 +246,15 @@ func TestSharedTablesCountOnce(t *testing.T) {
 func TestHealedTableCounts(t *testing.T) {
 	t.Parallel()
 	s := newMemoryServer(t)
-	s.memory.snapshots, s.memory.caches = 2<<20, 64<<10 // the caches are narrower than without a limit
+	s.Shares.Snapshots, s.Shares.Caches = 2<<20, 64<<10 // the caches are narrower than without a limit
 	s.mustSwap(0)
 	const path = "/api/v2/metadata/location"
-	suspect := s.current.Load().bound.lists[path]
-	before := suspect.need
-	if whole := suspect.index.CacheBytes(); before.texts == 0 || before.filters == 0 || before.filters >= whole {
+	suspect := s.Current.Load().Bound.Lists[path]
+	before := suspect.Need
+	if whole := suspect.Index.CacheBytes(); before.Texts == 0 || before.Filters == 0 || before.Filters >= whole {
 		t.Fatalf("%+v, without a limit the filters have %d bytes", before, whole)
 	}
-	suspect.segment.MarkSuspect()
+	suspect.Segment.MarkSuspect()
 	_, refused, err := s.Heal(func(snap *store.Snapshot) (*store.Snapshot, error) {
 		next := snap.Acquire()
 		old := next.Segments["location"]
@@ -264,8 +265,8 @@ func TestHealedTableCounts(t *testing.T) {
 	if err != nil || len(refused) > 0 {
 		t.Fatalf("refused %q, %v", refused, err)
 	}
-	if after := s.current.Load().bound.lists[path]; after == suspect || after.need != before {
-		t.Errorf("after it was opened again it needs %+v, before %+v", after.need, before)
+	if after := s.Current.Load().Bound.Lists[path]; after == suspect || after.Need != before {
+		t.Errorf("after it was opened again it needs %+v, before %+v", after.Need, before)
 	}
 }
 
@@ -285,25 +286,25 @@ func unzip(t *testing.T, body []byte) []byte {
 // TestMadeBytesOfSums: what was made for sums counts, and is given up with the snapshot.
 func TestMadeBytesOfSums(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{Identifier: IgnoreIdentifier, CacheBytes: -1}, 600)
+	s := sampleServer(t, state.Options{Identifier: state.IgnoreIdentifier, CacheBytes: -1}, 600)
 	const path = "/api/v2/coordination-context/conflict-events"
 	const query = "/aggregate?group_by=event_type&measures=count,sum:events"
-	bound := s.current.Load().bound
-	before := bound.madeBytes()
+	bound := s.Current.Load().Bound
+	before := bound.MadeBytes()
 	first := s.Answer("GET", path+query, nil)
-	list := bound.lists[path]
-	if n := list.adds.Load().bytes(); n == 0 || bound.madeBytes() < before+n {
-		t.Errorf("sums made %d bytes; all that was made went from %d to %d", n, before, bound.madeBytes())
+	list := bound.Lists[path]
+	if n := list.Adds.Load().Bytes(); n == 0 || bound.MadeBytes() < before+n {
+		t.Errorf("sums made %d bytes; all that was made went from %d to %d", n, before, bound.MadeBytes())
 	}
-	bound.forget(&Bound{lists: map[string]*boundList{}})
-	if n := list.adds.Load().bytes(); n != 0 {
+	bound.Forget(&state.Bound{Lists: map[string]*state.BoundList{}})
+	if n := list.Adds.Load().Bytes(); n != 0 {
 		t.Errorf("%d bytes are left of what sums made", n)
 	}
 	again := s.Answer("GET", path+query, nil)
 	if first.Status != again.Status || !bytes.Equal(first.Body, again.Body) || len(first.Body) == 0 {
 		t.Errorf("status %d and %d, or other figures", first.Status, again.Status)
 	}
-	if list.adds.Load().bytes() == 0 {
+	if list.Adds.Load().Bytes() == 0 {
 		t.Error("the second answer made nothing")
 	}
 }

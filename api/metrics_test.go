@@ -11,6 +11,9 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
+	"hdqs/api/list"
+	"hdqs/api/state"
 )
 
 var (
@@ -66,14 +69,14 @@ func requestsWith(series map[string]float64, label string) (n float64) {
 // TestMetrics checks that each event is counted once, in the right series.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	s := New(Options{Queries: 1, QueueWait: time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
+	s := New(state.Options{Queries: 1, QueueWait: time.Millisecond, Logger: slog.New(slog.DiscardHandler)})
 	admin := listenAdmin(t, s)
 	if m := readMetrics(t, admin); m["hdqs_snapshots_held"] != 0 ||
 		slices.Contains(keys(m), "hdqs_snapshot_age_seconds") {
 		t.Errorf("without a snapshot: %v", m)
 	}
 	for _, id := range []string{"one", "two"} {
-		if err := s.Swap(Release{Snapshot: storeSnapshot(t, id, time.Now().Add(-time.Hour),
+		if err := s.Swap(state.Release{Snapshot: storeSnapshot(t, id, time.Now().Add(-time.Hour),
 			sampleTables(t, 30))}); err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +111,7 @@ func TestMetrics(t *testing.T) {
 	body := int64(len(s.Answer("GET", listTarget, nil).Body)) // a hit as well, but not counted as an HTTP request
 	check("three identical requests", map[string]float64{
 		"hdqs_body_cache_misses_total": 2, "hdqs_body_cache_hits_total": 2,
-		"hdqs_body_cache_bytes": float64(body + cachedOverhead),
+		"hdqs_body_cache_bytes": float64(body + list.CachedOverhead),
 		`hdqs_http_requests_total{code="200",endpoint="sector",format="json"}`: 3, "hdqs_http_connections": 1,
 	})
 	known := "GET " + listTarget + "&offset=2 HTTP/1.1\r\nHost: a\r\nIf-None-Match: *\r\n\r\n"
@@ -123,7 +126,7 @@ func TestMetrics(t *testing.T) {
 		`hdqs_http_requests_total{code="404",endpoint="other",format="other"}`: 1,
 		`hdqs_identifier_total{result="missing"}`:                              1,
 	})
-	if !s.gate.Enter(false) {
+	if !s.Gate.Enter(false) {
 		t.Fatal("no free slot")
 	}
 	conn.get(listTarget + "&limit=1")
@@ -131,29 +134,29 @@ func TestMetrics(t *testing.T) {
 		`hdqs_http_shed_total{reason="queries"}`: 1, `hdqs_http_requests_total{code="503",endpoint="sector",format="json"}`: 1,
 		"hdqs_queries_running": 1, "hdqs_body_cache_misses_total": 3,
 	})
-	s.gate.Leave()
-	s.budget.Add(s.budget.Limit())
+	s.Gate.Leave()
+	s.Budget.Add(s.Budget.Limit())
 	conn.get(listTarget + "&limit=1")
 	check("byte budget full", map[string]float64{
 		`hdqs_http_shed_total{reason="bytes"}`: 1, `hdqs_http_requests_total{code="503",endpoint="sector",format="json"}`: 2,
-		"hdqs_http_in_flight_bytes": float64(s.budget.Limit()), "hdqs_queries_running": 0,
+		"hdqs_http_in_flight_bytes": float64(s.Budget.Limit()), "hdqs_queries_running": 0,
 		"hdqs_body_cache_misses_total": 3,
 	})
-	s.budget.Add(-s.budget.Limit())
+	s.Budget.Add(-s.Budget.Limit())
 	raw := dial(t, address)
 	if answer, _ := raw.raw(t, "GET", "nonsense\r\n\r\n"); !strings.HasPrefix(answer, "HTTP/1.1 400 ") {
 		t.Errorf("a malformed request: %.40q", answer)
 	}
 	// The connection is closed after the answer.
-	waitFor(t, "its connection to be closed", func() bool { return s.callers.Count() == 1 })
+	waitFor(t, "its connection to be closed", func() bool { return s.Callers.Count() == 1 })
 	check("malformed request",
 		map[string]float64{`hdqs_http_requests_total{code="400",endpoint="other",format="other"}`: 1, "hdqs_http_in_flight_bytes": 0})
-	_, m, _ := s.bodies.begin(testKey(1))
+	_, m, _ := s.Bodies.Begin(testKey(1))
 	for range 2 {
-		go s.bodies.begin(testKey(1))
+		go s.Bodies.Begin(testKey(1))
 	}
-	waitFor(t, "two waiters", func() bool { return s.bodies.counts().joins == 2 })
-	s.bodies.end(m, finished{}, nil)
+	waitFor(t, "two waiters", func() bool { return s.Bodies.Counts().Joins == 2 })
+	s.Bodies.End(m, list.Finished{}, nil)
 	check("two waiters", map[string]float64{"hdqs_body_cache_joins_total": 2, "hdqs_body_cache_misses_total": 4})
 	conn.Close()
 	waitFor(t, "all connections to be closed", func() bool {
@@ -186,7 +189,7 @@ var labelPair = regexp.MustCompile(`([a-z]+)="([^"]*)"`)
 func hasKnownLabels(s *Server, series string) bool {
 	for _, pair := range labelPair.FindAllStringSubmatch(series, -1) {
 		if pair[1] == "endpoint" {
-			if !slices.Contains(s.endpoints, pair[2]) {
+			if !slices.Contains(s.Endpoints, pair[2]) {
 				return false
 			}
 		} else if known := knownLabels[pair[1]]; known == nil || !known.MatchString(pair[2]) {

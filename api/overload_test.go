@@ -3,6 +3,7 @@ package api
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -12,7 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"hdqs/api/reply"
+	"hdqs/api/state"
 	"hdqs/api/wire"
+	"hdqs/internal/testkit"
 )
 
 // testConn is a client connection with a reader.
@@ -34,10 +38,10 @@ func dial(tb testing.TB, address string) testConn {
 }
 
 // extend sets a new deadline. Tests that ask many times over one connection extend it for each
-// request, since all of them together may take long on a busy machine.
+// request.
 func (d testConn) extend(tb testing.TB) {
 	tb.Helper()
-	if err := d.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := d.SetDeadline(time.Now().Add(testkit.Patience)); err != nil {
 		tb.Fatal(err)
 	}
 }
@@ -46,11 +50,11 @@ func (d testConn) extend(tb testing.TB) {
 // longest wait, requests without a query are answered, and a slot that is freed in time is used.
 func TestShedding(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{Queries: 2, QueueWait: 20 * time.Millisecond, CacheBytes: -1}, 3)
+	s := sampleServer(t, state.Options{Queries: 2, QueueWait: 20 * time.Millisecond, CacheBytes: -1}, 3)
 	first := s.Answer("GET", listTarget, nil)
 	tag, _ := first.field("ETag")
 	for range 2 {
-		if !s.gate.Enter(false) {
+		if !s.Gate.Enter(false) {
 			t.Fatal("no free slot")
 		}
 	}
@@ -58,46 +62,51 @@ func TestShedding(t *testing.T) {
 	got := s.Answer("GET", listTarget, nil)
 	retry, _ := got.field("Retry-After")
 	control, _ := got.field("Cache-Control")
-	if got.Status != 503 || retry != "1" || control != noStore ||
+	if got.Status != 503 || retry != "1" || control != reply.NoStore ||
 		!bytes.Contains(got.Body, []byte(`"rule":"queries at once"`)) || time.Since(started) < 20*time.Millisecond {
 		t.Errorf("%d, Retry-After %q, %q, %s", got.Status, retry, control, got.Body)
 	}
 	for _, c := range []struct {
 		method, target string
-		header         []HeaderField
+		header         []reply.HeaderField
 		status         int
 	}{
 		{"HEAD", listTarget, nil, 200},
-		{"GET", listTarget, []HeaderField{{"If-None-Match", tag}}, 304},
+		{"GET", listTarget, []reply.HeaderField{{Name: "If-None-Match", Value: tag}}, 304},
 		{"OPTIONS", listTarget, nil, 204},
 		{"GET", "/docs", nil, 200},
+		{"GET", "/docs?q=price", nil, 503}, // rendered for each request, as those below
+		{"GET", "/docs/org", nil, 503},
+		{"GET", "/", nil, 503},
+		{"GET", "/browse/org", nil, 503},
+		{"GET", "/changelog", nil, 503},
 		{"GET", listTarget + "&limit=x", nil, 422},
 	} {
 		if got := s.Answer(c.method, c.target, c.header); got.Status != c.status {
 			t.Errorf("%s %s: %d, want %d", c.method, c.target, got.Status, c.status)
 		}
 	}
-	s.gate = wire.NewGate(2, time.Minute) // long enough even on a busy machine
+	s.Gate = wire.NewGate(2, testkit.Patience)
 	for range 2 {
-		s.gate.Enter(false)
+		s.Gate.Enter(false)
 	}
 	go func() {
-		waitFor(t, "a waiting request", func() bool { return s.gate.Waiting() == 1 })
-		s.gate.Leave()
+		waitFor(t, "a waiting request", func() bool { return s.Gate.Waiting() == 1 })
+		s.Gate.Leave()
 	}()
 	if got := s.Answer("GET", listTarget, nil); got.Status != 200 {
 		t.Errorf("with a freed slot: status %d", got.Status)
 	}
-	s.gate.Leave()
+	s.Gate.Leave()
 
-	s.budget.Add(s.budget.Limit())
+	s.Budget.Add(s.Budget.Limit())
 	got = s.Answer("GET", listTarget, nil)
 	if got.Status != 503 || !bytes.Contains(got.Body, []byte(`"rule":"bytes of answers in flight"`)) {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
-	s.budget.Add(-s.budget.Limit())
-	if got := s.Answer("GET", listTarget, nil); got.Status != 200 || s.gate.Running() != 0 || s.gate.Waiting() != 0 {
-		t.Errorf("after that: %d, %d slots, %d waiting", got.Status, s.gate.Running(), s.gate.Waiting())
+	s.Budget.Add(-s.Budget.Limit())
+	if got := s.Answer("GET", listTarget, nil); got.Status != 200 || s.Gate.Running() != 0 || s.Gate.Waiting() != 0 {
+		t.Errorf("after that: %d, %d slots, %d waiting", got.Status, s.Gate.Running(), s.Gate.Waiting())
 	}
 }
 
@@ -108,20 +117,19 @@ func TestBytesInFlight(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
-			s := testServer(t, Options{
-				KeepBuffers: keep, InflightBytes: 4 << 20, WriteTimeout: time.Minute,
-				QueueWait: 10 * time.Second,
+			s := testServer(t, state.Options{
+				KeepBuffers: keep, InflightBytes: 4 << 20,
 			}, []*testTable{numberedLocations(60000, nil)})
 			address := listenFor(t, func(l net.Listener) error { return s.Serve(smallBufferListener{l, 64 << 10}) })
 			target := "/api/v2/metadata/location?app_identifier=" + goodIdentifier
 			if got := ask(t, address, "GET", target, nil); got.Status != 200 || len(got.Body) < 1<<20 {
 				t.Fatalf("%d, %d bytes", got.Status, len(got.Body))
 			}
-			waitFor(t, "the answer to be read", func() bool { return s.budget.Bytes() == 0 })
+			waitFor(t, "the answer to be read", func() bool { return s.Budget.Bytes() == 0 })
 			var slow []net.Conn
 			refused := false
-			for end := time.Now().Add(20 * time.Second); !refused && time.Now().Before(end); {
-				if !s.budget.IsFull() { // not full any more if the kernel has buffered another answer
+			for end := time.Now().Add(testkit.Patience); !refused && time.Now().Before(end); {
+				if !s.Budget.IsFull() { // not full any more if the kernel has buffered another answer
 					conn, err := net.Dial("tcp", address)
 					if err != nil {
 						t.Fatal(err)
@@ -133,10 +141,10 @@ func TestBytesInFlight(t *testing.T) {
 					}
 				}
 				time.Sleep(5 * time.Millisecond)
-				refused = s.budget.IsFull() && ask(t, address, "GET", target, nil).Status == 503
+				refused = s.Budget.IsFull() && ask(t, address, "GET", target, nil).Status == 503
 			}
 			if !refused {
-				t.Errorf("with %d bytes in flight on %d connections no request is refused", s.budget.Bytes(), len(slow))
+				t.Errorf("with %d bytes in flight on %d connections no request is refused", s.Budget.Bytes(), len(slow))
 			}
 			if got := ask(t, address, "HEAD", target, nil); got.Status != 200 {
 				t.Errorf("HEAD: %d", got.Status)
@@ -144,7 +152,7 @@ func TestBytesInFlight(t *testing.T) {
 			for _, conn := range slow {
 				conn.Close()
 			}
-			waitFor(t, "the connections to be closed", func() bool { return s.budget.Bytes() == 0 })
+			waitFor(t, "the connections to be closed", func() bool { return s.Budget.Bytes() == 0 })
 			if got := ask(t, address, "GET", target, nil); got.Status != 200 {
 				t.Errorf("after that: %d", got.Status)
 			}
@@ -152,21 +160,11 @@ func TestBytesInFlight(t *testing.T) {
 	}
 }
 
-// waitFor polls until a condition holds, for at most 10 seconds.
-func waitFor(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !done(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited 10 s for %s", what)
-		}
-	}
-}
-
 // TestOverload sends requests from three times as many clients as the server can handle, for a
 // short time. The rate of good answers must not collapse. The clients run in this process, so both
 // rates suffer alike; package bench measures whether a real machine keeps 90 %.
 func TestOverload(t *testing.T) {
-	s := tableServer(t, Options{}, "/api/v2/metadata/sector", 4000)
+	s := tableServer(t, state.Options{QueueWait: state.DefaultQueueWait}, "/api/v2/metadata/sector", 4000)
 	address := listen(t, s)
 	const period = 700 * time.Millisecond
 	rate := func(clients int) (good, shed int64) {
@@ -192,17 +190,23 @@ func TestOverload(t *testing.T) {
 		return g.Load(), b.Load()
 	}
 	rate(4)
-	peak, _ := rate(8)
-	over, shed := rate(24)
-	t.Logf("8 clients: %d good answers; 24 clients: %d good answers, %d refused", peak, over, shed)
-	// This detects only a collapse. Rates are compared by benchmarks on idle machines.
-	if over < peak/10 {
-		t.Errorf("under load %d good answers, at peak %d", over, peak)
+	for try := 1; ; try++ {
+		peak, _ := rate(8)
+		over, shed := rate(24)
+		t.Logf("8 clients: %d good answers; 24 clients: %d good answers, %d refused", peak, over, shed)
+		// This detects only a collapse, which is there each time; other programs may take the cores
+		// during a rate. Rates are compared by benchmarks on idle machines.
+		if over >= peak/10 {
+			break
+		}
+		if try == 10 {
+			t.Fatalf("under load %d good answers, at peak %d", over, peak)
+		}
 	}
-	if s.gate.Running() != 0 {
-		t.Errorf("after that: %d slots taken", s.gate.Running())
+	if s.Gate.Running() != 0 {
+		t.Errorf("after that: %d slots taken", s.Gate.Running())
 	}
-	waitFor(t, "the bytes in flight to be released", func() bool { return s.budget.Bytes() == 0 })
+	waitFor(t, "the bytes in flight to be released", func() bool { return s.Budget.Bytes() == 0 })
 }
 
 // get sends a request on an open connection and returns the status, or 0 if that fails.
@@ -235,43 +239,54 @@ func TestSlowClients(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
-			s := testServer(t, Options{
-				ReadTimeout: 300 * time.Millisecond, WriteTimeout: 1200 * time.Millisecond,
-				IdleTimeout: 500 * time.Millisecond,
+			s := testServer(t, state.Options{
+				ReadTimeout: time.Second, WriteTimeout: 1200 * time.Millisecond, IdleTimeout: 500 * time.Millisecond,
 				KeepBuffers: keep,
 			}, []*testTable{numberedLocations(60000, nil)})
 			address := listen(t, s)
-			writer, reader, idle := dial(t, address), dial(t, address), dial(t, address)
-			if status := idle.get("/docs"); status != 200 {
-				t.Fatal(status)
+			var idle testConn
+			answered := func(target string) func() bool {
+				return func() bool { // false if a busy machine has sent the request too late
+					idle = dial(t, address)
+					return idle.get(target) == 200
+				}
 			}
+			waitFor(t, "the page of a client that is idle then", answered("/docs"))
+			writer, reader := dial(t, address), dial(t, address)
 			target := "/api/v2/metadata/location?app_identifier=" + goodIdentifier
 			for range 8 {
 				fmt.Fprintf(reader, "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", target)
 			}
-			go func() {
-				for _, c := range "GET " + target + " HTTP/1.1\r\nHost: a\r\nX-Slow: " + strings.Repeat("x", 1000) {
-					if _, err := io.WriteString(writer, string(c)); err != nil {
-						return
-					}
+			go func() { // until the connection ends
+				_, err := io.WriteString(writer, "GET "+target+" HTTP/1.1\r\nHost: a\r\nX-Slow: ")
+				for err == nil {
 					time.Sleep(20 * time.Millisecond)
+					_, err = io.WriteString(writer, "x")
 				}
 			}()
-			started := time.Now()
-			answer, _ := io.ReadAll(writer.reader)
-			if took := time.Since(started); took > 10*time.Second || len(answer) > 0 &&
-				!bytes.HasPrefix(answer, []byte("HTTP/1.1 408 ")) {
-				t.Errorf("slow writer: after %s %.60q", took, answer)
+			answer, err := io.ReadAll(writer.reader)
+			if isTimeout(err) || len(answer) > 0 && !bytes.HasPrefix(answer, []byte("HTTP/1.1 408 ")) {
+				t.Errorf("slow writer: %v after %.60q", err, answer)
 			}
-			if rest, _ := io.ReadAll(idle.reader); len(rest) > 0 || time.Since(started) > 12*time.Second {
-				t.Errorf("idle connection: %q after %s", rest, time.Since(started))
+			if rest, err := io.ReadAll(idle.reader); isTimeout(err) || len(rest) > 0 {
+				t.Errorf("idle connection: %v after %q", err, rest)
 			}
-			waitFor(t, "the slow reader to be cut off", func() bool { return s.budget.Bytes() == 0 })
-			if got := ask(t, address, "GET", target+"&limit=1", nil); got.Status != 200 {
-				t.Errorf("another client: status %d", got.Status)
-			}
+			waitFor(t, "the answer to half a request", func() bool {
+				half := dial(t, address)
+				fmt.Fprint(half, "GET /docs HTTP/1.1\r\nHost: a")
+				answer, _ := io.ReadAll(half)
+				return bytes.HasPrefix(answer, []byte("HTTP/1.1 408 "))
+			})
+			waitFor(t, "the slow reader to be cut off", func() bool { return s.Budget.Bytes() == 0 })
+			waitFor(t, "the answer to another client", answered(target+"&limit=1"))
 		})
 	}
+}
+
+// isTimeout reports whether a connection was still open when the test's own patience ended.
+func isTimeout(err error) bool {
+	var network net.Error
+	return errors.As(err, &network) && network.Timeout()
 }
 
 // raw sends bytes and returns the answer as received, with its body decoded.

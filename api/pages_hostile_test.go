@@ -15,6 +15,10 @@ import (
 	"time"
 
 	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/reply"
+	"hdqs/api/site"
+	"hdqs/api/state"
 	"hdqs/internal/browser"
 	"hdqs/internal/testkit"
 	"hdqs/snapshot"
@@ -71,8 +75,8 @@ func hostileServer(t *testing.T) *Server {
 	for i := range m.Sources {
 		m.Sources[i].Datasets = ids[i : i+20]
 	}
-	s := serverOf(t, Options{BaseURL: "http://127.0.0.1"}, sampleSnapshot(t, 30))
-	if err := s.Swap(Release{Snapshot: snap, PublishedAt: publishedTime.Add(time.Hour)}); err != nil {
+	s := serverOf(t, state.Options{BaseURL: "http://127.0.0.1"}, sampleSnapshot(t, 30))
+	if err := s.Swap(state.Release{Snapshot: snap, PublishedAt: publishedTime.Add(time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -82,23 +86,23 @@ func hostileServer(t *testing.T) *Server {
 func hostilePaths(s *Server) []string {
 	text := func(i int) string { return url.QueryEscape(hostileTexts[i%len(hostileTexts)]) }
 	paths := []string{"/status", "/changelog", "/identifier"}
-	for n, m := range s.mounts {
-		paths = append(paths, m.prefix+"/", m.prefix+"/docs", m.prefix+"/docs?q="+text(n), m.prefix+"/status")
-		endpoints := contract.EndpointsIn(m.names)
+	for n, m := range s.Mounts {
+		paths = append(paths, m.Prefix+"/", m.Prefix+"/docs", m.Prefix+"/docs?q="+text(n), m.Prefix+"/status")
+		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
 			e := &endpoints[i]
-			page := m.prefix + browsePath + e.Name()
-			if m.prefix != "" {
+			page := m.Prefix + site.BrowsePath + e.Name()
+			if m.Prefix != "" {
 				paths = append(paths, page+"?row=1&by="+text(i))
 				continue
 			}
 			filter := "name"
-			for _, p := range m.lists[listKey{e, contract.Rows}].list.Params {
+			for _, p := range m.Lists[list.ListKey{Endpoint: e, Kind: contract.Rows}].List.Params {
 				if p.Type == contract.String && len(p.Columns) > 0 {
 					filter = p.Name
 				}
 			}
-			paths = append(paths, docsPath+"/"+e.Name(), page+"?row=1&by=location_code&measure=records",
+			paths = append(paths, site.DocsPath+"/"+e.Name(), page+"?row=1&by=location_code&measure=records",
 				page+"?"+filter+"="+text(i)+"&by=sector_name&"+text(i+5)+"="+text(i+6),
 				page+"?admin_level="+text(i+1)+"&fields="+text(i+2)+"&limit="+text(i+3))
 		}
@@ -161,7 +165,7 @@ func openHostile(
 	result := browser.Posted(t, "/harness", func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/harness":
-			w.Header().Set("Content-Type", htmlType)
+			w.Header().Set("Content-Type", reply.HtmlType)
 			_, _ = w.Write(harness)
 		case "/report":
 			text, _ := io.ReadAll(r.Body)
@@ -171,11 +175,11 @@ func openHostile(
 				close(reported)
 			}
 		case "/control":
-			w.Header().Set("Content-Type", htmlType)
-			setPolicy(w, pagePolicy, protected)
+			w.Header().Set("Content-Type", reply.HtmlType)
+			setPolicy(w, site.PagePolicy, protected)
 			_, _ = io.WriteString(w, "<!DOCTYPE html><title>Control</title><script>top.ran='control'</script>")
 		default:
-			answer := s.Answer("GET", r.URL.RequestURI(), []HeaderField{{"Host", "127.0.0.1"}})
+			answer := s.Answer("GET", r.URL.RequestURI(), []reply.HeaderField{{Name: "Host", Value: "127.0.0.1"}})
 			if answer.Status >= 500 {
 				t.Errorf("%s: %d", r.URL.RequestURI(), answer.Status)
 			}

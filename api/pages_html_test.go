@@ -9,6 +9,9 @@ import (
 	"testing"
 
 	"hdqs/api/contract"
+	"hdqs/api/reply"
+	"hdqs/api/site"
+	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
 
@@ -25,8 +28,8 @@ func TestBrowserHTML(t *testing.T) {
 	pages := map[string]string{} // addresses by file
 	dir := t.TempDir()
 	for _, path := range htmlPaths(s) {
-		answer := s.Answer("GET", path, []HeaderField{{"Host", "data.example.org"}})
-		if answer.Status != 200 && answer.Status != 422 || headerOf(answer, "Content-Type") != htmlType {
+		answer := s.Answer("GET", path, []reply.HeaderField{{Name: "Host", Value: "data.example.org"}})
+		if answer.Status != 200 && answer.Status != 422 || headerOf(answer, "Content-Type") != reply.HtmlType {
 			t.Errorf("%s: %d", path, answer.Status)
 		}
 		name := filepath.Join(dir, fmt.Sprintf("%03d.html", len(pages)))
@@ -67,8 +70,8 @@ func TestBrowserHTML(t *testing.T) {
 func changedServer(t *testing.T) *Server {
 	t.Helper()
 	_, second := twoSnapshots(t)
-	s := serverOf(t, Options{}, second)
-	if err := s.Swap(Release{Snapshot: sampleSnapshot(t, 30), PublishedAt: publishedTime}); err != nil {
+	s := serverOf(t, state.Options{}, second)
+	if err := s.Swap(state.Release{Snapshot: sampleSnapshot(t, 30), PublishedAt: publishedTime}); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -80,15 +83,15 @@ func htmlPaths(s *Server) []string {
 		"/docs/interactive", "/identifier", "/docs?q=location", "/docs?q=nowhere", "/browse/idps?country=AFG",
 		"/browse/conflict-events?admin_level=7&start_date=soon", "/browse/location?name=nowhere",
 	}
-	for _, m := range s.mounts {
-		paths = append(paths, m.prefix+"/", m.prefix+"/docs", m.prefix+statusPath, m.prefix+changelogPath)
-		endpoints := contract.EndpointsIn(m.names)
+	for _, m := range s.Mounts {
+		paths = append(paths, m.Prefix+"/", m.Prefix+"/docs", m.Prefix+site.StatusPath, m.Prefix+site.ChangelogPath)
+		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
-			page := m.prefix + browsePath + endpoints[i].Name()
+			page := m.Prefix + site.BrowsePath + endpoints[i].Name()
 			paths = append(paths, page,
 				page+"?row=0&latest=true&by=location_code&measure=records&limit=5&admin_level=1")
 			if i%8 == 0 {
-				paths = append(paths, m.prefix+docsPath+"/"+endpoints[i].Name())
+				paths = append(paths, m.Prefix+site.DocsPath+"/"+endpoints[i].Name())
 			}
 		}
 	}

@@ -10,7 +10,10 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api/list"
 	"hdqs/api/render"
+	"hdqs/api/reply"
+	"hdqs/api/state"
 	"hdqs/snapshot/store"
 )
 
@@ -18,17 +21,17 @@ import (
 // once, and after the first part.
 func breakingServer(t *testing.T, log io.Writer) *Server {
 	t.Helper()
-	s := testServer(t, Options{Logger: slog.New(slog.NewTextHandler(log, nil))},
+	s := testServer(t, state.Options{Logger: slog.New(slog.NewTextHandler(log, nil))},
 		[]*testTable{numberedLocations(10_000, nil)})
-	p := &route{mount: s.mounts[0], list: planOf("/api/v2/metadata/location")}
+	p := &list.Route{Mount: s.Mounts[0], List: planOf("/api/v2/metadata/location")}
 	for path, rendered := range map[string]bool{"/api/break": false, "/api/break-later": true} {
-		s.add(s.mounts[0], path, route{handler: func(ctx *fasthttp.RequestCtx) {
-			s.answerList(ctx, p)
-			st := ctx.Response.BodyStream().(*bodyStream)
+		s.Add(s.Mounts[0], path, list.Route{Handler: func(ctx *fasthttp.RequestCtx) {
+			s.AnswerList(ctx, p)
+			st := ctx.Response.BodyStream().(*list.BodyStream)
 			if rendered {
-				st.next()
+				st.Next()
 			}
-			st.body = render.Body{} // it has no renderer, so the next part panics
+			st.Body = render.Body{} // it has no renderer, so the next part panics
 		}})
 	}
 	return s
@@ -42,7 +45,7 @@ func TestPanicInStream(t *testing.T) {
 	var log lockedLog
 	s := breakingServer(t, &log)
 	address := listen(t, s)
-	served := s.current.Load()
+	served := s.Current.Load()
 	for n, path := range []string{"/api/break", "/api/break-later"} {
 		conn := dial(t, address)
 		if _, err := io.WriteString(conn,
@@ -59,11 +62,11 @@ func TestPanicInStream(t *testing.T) {
 		} else if !errors.Is(err, io.ErrUnexpectedEOF) { // the header may not have been flushed
 			t.Errorf("%s: %v", path, err)
 		}
-		waitFor(t, "the connection to be closed", func() bool { return s.callers.Count() == 0 })
-		if s.panics.Load() != int64(n+1) {
-			t.Fatalf("%s: %d panics were counted", path, s.panics.Load())
+		waitFor(t, "the connection to be closed", func() bool { return s.Callers.Count() == 0 })
+		if s.Panics.Load() != int64(n+1) {
+			t.Fatalf("%s: %d panics were counted", path, s.Panics.Load())
 		}
-		if refs, bytes, slots := served.refs.Load(), s.budget.Bytes(), s.gate.Running(); refs != 1 || bytes != 0 ||
+		if refs, bytes, slots := served.Refs.Load(), s.Budget.Bytes(), s.Gate.Running(); refs != 1 || bytes != 0 ||
 			slots != 0 {
 			t.Errorf("%s: %d references to the snapshot, %d bytes in flight, %d slots", path, refs, bytes, slots)
 		}
@@ -73,7 +76,7 @@ func TestPanicInStream(t *testing.T) {
 		!strings.Contains(logged, "nil pointer") || strings.Contains(logged, goodIdentifier) {
 		t.Errorf("the log is\n%s", logged)
 	}
-	if got := ask(t, address, "GET", "/api/v2/metadata/location?app_identifier="+goodIdentifier, nil); got.Status != 200 || len(got.Body) < minStreamed {
+	if got := ask(t, address, "GET", "/api/v2/metadata/location?app_identifier="+goodIdentifier, nil); got.Status != 200 || len(got.Body) < list.MinStreamed {
 		t.Errorf("after that: status %d, %d bytes", got.Status, len(got.Body))
 	}
 }
@@ -83,10 +86,10 @@ func TestPanicInReadStream(t *testing.T) {
 	t.Parallel()
 	var log lockedLog
 	s := breakingServer(t, &log)
-	st := &bodyStream{server: s, more: true}
-	if n, err := st.Read(make([]byte, 10)); n != 0 || !errors.Is(err, errPanicked) || s.panics.Load() != 1 ||
+	st := &list.BodyStream{Server: s.Lists, More: true}
+	if n, err := st.Read(make([]byte, 10)); n != 0 || !errors.Is(err, list.ErrPanicked) || s.Panics.Load() != 1 ||
 		!strings.Contains(log.String(), "AppendPart") {
-		t.Errorf("%d bytes, %v; %d panics; the log is\n%s", n, err, s.panics.Load(), log.String())
+		t.Errorf("%d bytes, %v; %d panics; the log is\n%s", n, err, s.Panics.Load(), log.String())
 	}
 }
 
@@ -98,12 +101,12 @@ func TestPanicWithoutNetwork(t *testing.T) {
 	s := breakingServer(t, &log)
 	for _, path := range []string{"/api/break", "/api/break-later"} {
 		if got := s.Answer("GET", path+"?app_identifier="+goodIdentifier, nil); got.Status != 500 ||
-			string(got.Body) != bodyInternal {
+			string(got.Body) != reply.BodyInternal {
 			t.Errorf("%s: %d %.200s", path, got.Status, got.Body)
 		}
 	}
-	if s.panics.Load() != 2 || s.current.Load().refs.Load() != 1 {
-		t.Errorf("%d panics, %d references to the snapshot", s.panics.Load(), s.current.Load().refs.Load())
+	if s.Panics.Load() != 2 || s.Current.Load().Refs.Load() != 1 {
+		t.Errorf("%d panics, %d references to the snapshot", s.Panics.Load(), s.Current.Load().Refs.Load())
 	}
 }
 
@@ -116,12 +119,13 @@ func (brokenError) As(any) bool { panic("broken") }
 // does not end the process.
 func TestPanicInUnread(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, Options{}, nil)
+	s := testServer(t, state.Options{}, nil)
 	var ctx fasthttp.RequestCtx
 	s.answerUnread(&ctx, brokenError{})
-	if status, body := ctx.Response.StatusCode(), string(ctx.Response.Body()); status != 500 || body != bodyInternal ||
-		s.panics.Load() != 1 {
-		t.Errorf("%d %s; %d panics were counted", status, body, s.panics.Load())
+	status, body := ctx.Response.StatusCode(), string(ctx.Response.Body())
+	if status != 500 || body != reply.BodyInternal ||
+		s.Panics.Load() != 1 {
+		t.Errorf("%d %s; %d panics were counted", status, body, s.Panics.Load())
 	}
 }
 
@@ -129,12 +133,12 @@ func TestPanicInUnread(t *testing.T) {
 // the error, and that the previous snapshot stays in service.
 func TestPanicInSwap(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, 3)
-	err := s.Swap(Release{Snapshot: &store.Snapshot{}}) // without a manifest
+	s := sampleServer(t, state.Options{}, 3)
+	err := s.Swap(state.Release{Snapshot: &store.Snapshot{}}) // without a manifest
 	if err == nil || !strings.Contains(err.Error(), "nil pointer") || !strings.Contains(err.Error(), "bindAfter") {
 		t.Errorf("%v", err)
 	}
-	if got := s.Answer("GET", listTarget, nil); got.Status != 200 || s.current.Load().refs.Load() != 1 {
-		t.Errorf("%d, %d references", got.Status, s.current.Load().refs.Load())
+	if got := s.Answer("GET", listTarget, nil); got.Status != 200 || s.Current.Load().Refs.Load() != 1 {
+		t.Errorf("%d, %d references", got.Status, s.Current.Load().Refs.Load())
 	}
 }

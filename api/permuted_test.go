@@ -12,13 +12,14 @@ import (
 	"testing"
 
 	"hdqs/api/contract"
+	"hdqs/api/state"
 )
 
 // TestPermutedQueries checks that the order and spelling of parameters, empty pairs, and repeated
 // parameters do not change the tag, the links or the body.
 func TestPermutedQueries(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, 60)
+	s := sampleServer(t, state.Options{}, 60)
 	random := rand.New(rand.NewPCG(8, 1))
 	for i := range contract.Endpoints {
 		p := contract.NewPlan(&contract.Endpoints[i], contract.Rows)

@@ -8,6 +8,7 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/render"
+	"hdqs/api/state"
 	"hdqs/index"
 	"hdqs/snapshot/store"
 )
@@ -46,7 +47,7 @@ func BenchmarkPlainPage(b *testing.B) {
 			b.Error(err)
 		}
 	}()
-	bound, err := Bind(snap)
+	bound, err := state.Bind(snap)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -62,17 +63,17 @@ func BenchmarkPlainPage(b *testing.B) {
 		{"refugees", "/api/v2/affected-people/refugees-persons-of-concern", 400_000, 1.6},
 		{"presence", "/api/v2/coordination-context/operational-presence", 20_000, 1.6},
 	} {
-		list := bound.lists[c.path]
-		step := uint32(min(apart, list.rows/page))
+		list := bound.Lists[c.path]
+		step := uint32(min(apart, list.Rows/page))
 		if step == 0 {
-			b.Fatalf("%s has %d rows, fewer than a page", c.path, list.rows)
+			b.Fatalf("%s has %d rows, fewer than a page", c.path, list.Rows)
 		}
-		from := min(c.from, uint32(list.rows-page))
+		from := min(c.from, uint32(list.Rows-page))
 		var scattered []index.Range
 		for i := range uint32(page) {
 			scattered = append(scattered, index.Range{From: i * step, To: i*step + 1})
 		}
-		form := list.named[contract.ContractNames].renderer.JSON()
+		form := list.Named[contract.ContractNames].Renderer.JSON()
 		for _, kind := range []struct {
 			name string
 			rows []index.Range

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"hdqs/api/contract"
+	"hdqs/api/reply"
+	"hdqs/api/state"
 )
 
 // feature is a GeoJSON feature as RFC 7946 wants it here; any other member is an error.
@@ -71,9 +73,9 @@ func readRecords(t *testing.T, body []byte) []map[string]any {
 // every coding. Other endpoints refuse the format in the contract's words.
 func TestGeoJSON(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, Options{}, sampleTables(t, 300))
+	s := testServer(t, state.Options{}, sampleTables(t, 300))
 	withPoints, placed, unplaced := 0, 0, 0
-	for set := range contract.NameSet(nameSets) {
+	for set := range contract.NameSet(state.NameSets) {
 		endpoints := contract.EndpointsIn(set)
 		for i := range endpoints {
 			e := &endpoints[i]
@@ -144,7 +146,7 @@ func checkPointHeader(t *testing.T, s *Server, target string, plain, got Answer)
 		t.Errorf("%s: HEAD has length %s, GET %s", target, a, b)
 	}
 	for _, coding := range []string{"gzip", "zstd"} {
-		coded := s.Answer("GET", target, []HeaderField{{"Accept-Encoding", coding}})
+		coded := s.Answer("GET", target, []reply.HeaderField{{Name: "Accept-Encoding", Value: coding}})
 		text, err := decodeBody(fieldOf(&coded, "Content-Encoding"), coded.Body)
 		if err != nil || !bytes.Equal(text, got.Body) {
 			t.Errorf("%s: as %s: %v, other bytes", target, coding, err)
@@ -162,7 +164,7 @@ func fieldOf(a *Answer, name string) string {
 func TestGeoJSONWithoutTable(t *testing.T) {
 	t.Parallel()
 	const path = "/api/v2/metadata/agency-market"
-	s := testServer(t, Options{}, nil)
+	s := testServer(t, state.Options{}, nil)
 	got := s.Answer("GET", path+"?output_format=geojson&app_identifier="+goodIdentifier, nil)
 	if got.Status != 200 || string(got.Body) != `{"type":"FeatureCollection","features":[]}` {
 		t.Errorf("%d %s", got.Status, got.Body)
@@ -184,10 +186,10 @@ func TestGeoJSONWithoutTable(t *testing.T) {
 // TestShortLines checks that a body of many short lines is not compressed.
 func TestShortLines(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, 200)
+	s := sampleServer(t, state.Options{}, 200)
 	got := s.Answer("GET", "/api/v2/affected-people/idps?fields=admin_level&output_format=csv&app_identifier="+
-		goodIdentifier, []HeaderField{{"Accept-Encoding", "gzip"}})
-	if coding := fieldOf(&got, "Content-Encoding"); coding != "" || len(got.Body) > minEncoded ||
+		goodIdentifier, []reply.HeaderField{{Name: "Accept-Encoding", Value: "gzip"}})
+	if coding := fieldOf(&got, "Content-Encoding"); coding != "" || len(got.Body) > reply.MinEncoded ||
 		bytes.Count(got.Body, []byte("\r\n")) != 201 {
 		t.Errorf("%d bytes as %q", len(got.Body), coding)
 	}

@@ -3,15 +3,16 @@ package api
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"hdqs/api/contract"
+	"hdqs/api/state"
 )
 
 // rawCase is a case of testdata/raw/*.txt, which explains the format.
@@ -82,24 +83,29 @@ func TestRawCases(t *testing.T) {
 	for _, keep := range []bool{false, true} {
 		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
 			t.Parallel()
-			longTimeout := listen(t, sampleServer(t, Options{KeepBuffers: keep}, 3))
-			shortTimeout := listen(t,
-				sampleServer(t, Options{KeepBuffers: keep, ReadTimeout: 500 * time.Millisecond}, 3))
+			s := sampleServer(t, state.Options{KeepBuffers: keep}, 3)
+			address, stalled := listen(t, s), listenStalled(t, s)
 			for _, c := range cases {
-				address := longTimeout
-				// The server waits for the rest of the request until the read timeout.
-				if slices.Contains(c.answers, "408") || slices.Contains(c.answers, "none") {
-					address = shortTimeout
-				}
-				t.Run(c.name, func(t *testing.T) { c.check(t, address) })
+				t.Run(c.name, func(t *testing.T) {
+					// The server waits for the rest of the request until the read timeout.
+					if slices.Contains(c.answers, "408") || slices.Contains(c.answers, "none") {
+						c.check(t, stalled, true)
+					} else {
+						c.check(t, address, false)
+					}
+				})
 			}
 		})
 	}
 }
 
-func (c *rawCase) check(t *testing.T, address string) {
+func (c *rawCase) check(t *testing.T, address string, stalls bool) {
 	conn := dial(t, address)
-	if _, err := io.WriteString(conn, c.bytes(listTarget)); err != nil {
+	_, err := io.WriteString(conn, c.bytes(listTarget))
+	if stalls && err == nil {
+		err = conn.Conn.(*net.TCPConn).CloseWrite()
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range c.answers {

@@ -15,7 +15,10 @@ import (
 	"testing"
 
 	"hdqs/api/contract"
+	"hdqs/api/list"
 	"hdqs/api/render"
+	"hdqs/api/reply"
+	"hdqs/api/state"
 )
 
 // numbered are the records of a computation for tests: the numbers of the rows that pass, and texts
@@ -31,8 +34,8 @@ func (n numbered) Fields() []contract.Field {
 }
 func (n numbered) Len() int   { return n.n }
 func (n numbered) Total() int { return n.total }
-func (n numbered) Header() []HeaderField {
-	return []HeaderField{{"X-Own", strconv.Itoa(n.from)}}
+func (n numbered) Header() []reply.HeaderField {
+	return []reply.HeaderField{{Name: "X-Own", Value: strconv.Itoa(n.from)}}
 }
 
 func (n numbered) AppendCell(dst []byte, record, field int, csv bool) []byte {
@@ -61,6 +64,9 @@ func (n numbered) lines() (lines [][]string) {
 // readNumbered reads an answer with the standard library.
 func readNumbered(t *testing.T, body []byte, format string) (lines [][]string) {
 	t.Helper()
+	if format == "csv" && len(body) == 0 { // of HAPI names; TestNoRecordsAsCSV
+		return nil
+	}
 	if format == "csv" {
 		read, err := csv.NewReader(bytes.NewReader(body)).ReadAll()
 		if err != nil || len(read) == 0 || !slices.Equal(read[0], []string{"number", "text"}) {
@@ -96,30 +102,30 @@ func readNumbered(t *testing.T, body []byte, format string) (lines [][]string) {
 }
 
 // computingServer has a computation that numbers the rows that pass. It refuses a limit of 13.
-func computingServer(t *testing.T, o Options, rows int) (s *Server, computed *atomic.Int64) {
+func computingServer(t *testing.T, o state.Options, rows int) (s *Server, computed *atomic.Int64) {
 	t.Helper()
 	computed = new(atomic.Int64)
 	o.Logger, o.SkipWarmUp = slog.New(slog.DiscardHandler), true
-	s = newServer(o, []*computation{{
-		kind: contract.Aggregate, version: '1',
-		compute: func(_ *Server, a *reply) (records, error) {
+	s = newServer(o, []*list.Computation{{
+		Kind: contract.Aggregate, Version: '1',
+		Compute: func(_ *list.Lists, a *list.Reply) (list.Records, error) {
 			computed.Add(1)
-			if err := a.list.find(a.scratch); err != nil {
+			if err := a.Find(a.List); err != nil {
 				return nil, err
 			}
-			if a.request.Limit == 13 {
+			if a.Request.Limit == 13 {
 				issue := contract.Issue{Type: "value_error", Param: "limit", Text: "not 13"}
 				return nil, &contract.Invalid{Issues: []contract.Issue{issue}}
 			}
-			return numbered{int(a.request.Offset), a.page.Rows, a.page.Total}, nil
+			return numbered{int(a.Request.Offset), a.Page.Rows, a.Page.Total}, nil
 		},
 	}})
-	if err := s.Swap(Release{Snapshot: sampleSnapshot(t, rows), PublishedAt: publishedTime}); err != nil {
+	if err := s.Swap(state.Release{Snapshot: sampleSnapshot(t, rows), PublishedAt: publishedTime}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if old := s.current.Swap(nil); old != nil {
-			old.release(s.log)
+		if old := s.Current.Swap(nil); old != nil {
+			old.Release(s.Log)
 		}
 	})
 	return s, computed
@@ -129,13 +135,13 @@ func computingServer(t *testing.T, o Options, rows int) (s *Server, computed *at
 // headers with those of the endpoint's list, for every endpoint, path, format and coding.
 func TestComputedRecords(t *testing.T) {
 	t.Parallel()
-	s, _ := computingServer(t, Options{SurrogateKey: true, CacheTag: true}, 300)
+	s, _ := computingServer(t, state.Options{SurrogateKey: true, CacheTag: true}, 300)
 	asked := 0
-	for _, m := range s.mounts {
-		endpoints := contract.EndpointsIn(m.names)
+	for _, m := range s.Mounts {
+		endpoints := contract.EndpointsIn(m.Names)
 		for i := range endpoints {
 			for _, path := range contract.NewPlan(&endpoints[i], contract.Aggregate).Paths() {
-				target := m.prefix + path + "?app_identifier=" + goodIdentifier
+				target := m.Prefix + path + "?app_identifier=" + goodIdentifier
 				for _, page := range []string{
 					"", "&limit=0", "&limit=20&offset=5", "&offset=100000", someFilter(&endpoints[i]),
 				} {
@@ -193,12 +199,15 @@ func checkComputed(t *testing.T, s *Server, target, format string) {
 		t.Errorf("%s: %.300s", target, plain.Body)
 	}
 	for _, accept := range []string{"identity", "gzip", "zstd", "gzip, identity;q=0"} {
-		header := []HeaderField{{"Accept-Encoding", accept}}
+		header := []reply.HeaderField{{Name: "Accept-Encoding", Value: accept}}
 		for range 3 { // the third is from the cache
 			got := s.Answer("GET", target, header)
 			coding, _ := got.field("Content-Encoding")
 			body, err := decodeBody(coding, got.Body)
-			again, _ := got.field("ETag")
+			again, weak := strings.CutPrefix(headerOf(got, "ETag"), "W/")
+			if weak == (accept == "identity") {
+				t.Errorf("%s, %s: a weak tag: %v", target, accept, weak)
+			}
 			againOwn, _ := got.field("X-Own")
 			if err != nil || !bytes.Equal(body, plain.Body) || again != tag || againOwn != own {
 				t.Fatalf("%s, %s: %v, ETag %q, X-Own %q, %.100s", target, accept, err, again, againOwn, body)
@@ -208,7 +217,7 @@ func checkComputed(t *testing.T, s *Server, target, format string) {
 				t.Fatalf("%s, %s: HEAD has %v, GET %v", target, accept, head.Header, got.Header)
 			}
 		}
-		header = append(header, HeaderField{"If-None-Match", tag})
+		header = append(header, reply.HeaderField{Name: "If-None-Match", Value: tag})
 		if got := s.Answer("GET", target, header); got.Status != 304 || len(got.Body) > 0 {
 			t.Errorf("%s: %d with its tag", target, got.Status)
 		}
@@ -219,7 +228,7 @@ func checkComputed(t *testing.T, s *Server, target, format string) {
 // is found while they are computed is the caller's.
 func TestComputedFaults(t *testing.T) {
 	t.Parallel()
-	s, computed := computingServer(t, Options{}, 50)
+	s, computed := computingServer(t, state.Options{}, 50)
 	const path = "/api/v2/metadata/location/aggregate"
 	const target = path + "?app_identifier=" + goodIdentifier
 	for _, x := range []struct {
@@ -228,7 +237,7 @@ func TestComputedFaults(t *testing.T) {
 		body           string
 	}{
 		{"GET", path, 403, "app_identifier"},
-		{"POST", target, 405, bodyMethodNotAllowed},
+		{"POST", target, 405, reply.BodyMethodNotAllowed},
 		{"GET", "/api/v2/metadata/agency-market/aggregate?output_format=geojson&app_identifier=" + goodIdentifier, 422, "csv"},
 		{"GET", target + "&limit=x", 422, `"loc":["query","limit"]`},
 		{"GET", target + "&limit=13&hello=1", 422, "not 13"},
@@ -269,15 +278,15 @@ func TestComputedFaults(t *testing.T) {
 // too.
 func TestComputedRefused(t *testing.T) {
 	t.Parallel()
-	s, _ := computingServer(t, Options{}, 50)
+	s, _ := computingServer(t, state.Options{}, 50)
 	const target = "/api/v2/metadata/location/aggregate?app_identifier=" + goodIdentifier
 	for range 3 {
 		if got := s.Answer("GET", target, nil); got.Status != 200 {
 			t.Fatalf("%d %s", got.Status, got.Body)
 		}
 	}
-	list := s.current.Load().bound.lists["/api/v2/metadata/location"]
-	s.suspect(list.version, list.segment, byWrite, fmt.Errorf("a test"))
+	list := s.Current.Load().Bound.Lists["/api/v2/metadata/location"]
+	s.Suspect(list.Version, list.Segment, state.ByWrite, fmt.Errorf("a test"))
 	if got := s.Answer("GET", target, nil); got.Status != 503 {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
@@ -286,7 +295,7 @@ func TestComputedRefused(t *testing.T) {
 // TestComputedMetrics checks that computed answers are counted under a name of their own.
 func TestComputedMetrics(t *testing.T) {
 	t.Parallel()
-	s, _ := computingServer(t, Options{}, 50)
+	s, _ := computingServer(t, state.Options{}, 50)
 	address := listen(t, s)
 	ask(t, address, "GET", "/api/v2/metadata/location/aggregate?app_identifier="+goodIdentifier, nil)
 	ask(t, address, "GET", "/hapi/api/v1/metadata/location/aggregate?app_identifier="+goodIdentifier, nil)

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"hdqs/api/contract"
+	"hdqs/api/reply"
+	"hdqs/api/state"
 	"hdqs/snapshot/store"
 )
 
@@ -55,7 +57,10 @@ type pager struct {
 func (p *pager) step(t *testing.T) (more bool) {
 	t.Helper()
 	got := ask(t, p.address, "GET", p.target,
-		[]HeaderField{{"X-CATALOG-API-APP-IDENTIFIER", goodIdentifier}, {"Accept-Encoding", "gzip"}})
+		[]reply.HeaderField{{Name: "X-CATALOG-API-APP-IDENTIFIER", Value: goodIdentifier}, {
+			Name:  "Accept-Encoding",
+			Value: "gzip",
+		}})
 	coding, _ := got.field("Content-Encoding")
 	body, err := decodeBody(coding, got.Body)
 	if err != nil {
@@ -93,9 +98,9 @@ func (p *pager) step(t *testing.T) (more bool) {
 // found by their pins at every moment.
 func TestPinAcrossSwap(t *testing.T) {
 	t.Parallel()
-	s := New(Options{Logger: slog.New(slog.DiscardHandler), SkipWarmUp: true})
-	release := func(id string) Release {
-		return Release{
+	s := New(state.Options{Logger: slog.New(slog.DiscardHandler), SkipWarmUp: true})
+	release := func(id string) state.Release {
+		return state.Release{
 			Snapshot:    storeSnapshot(t, id, sampleTime, []*testTable{numberedLocations(1, nil)}),
 			PublishedAt: publishedTime,
 		}
@@ -104,31 +109,31 @@ func TestPinAcrossSwap(t *testing.T) {
 		t.Fatal(err)
 	}
 	const settle = 50 * time.Millisecond // long enough for the other goroutine to block
-	bound, err := Bind(release("b").Snapshot)
+	bound, err := state.Bind(release("b").Snapshot)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.retained.Lock()
-	found := make(chan *served, 1)
-	go func() { found <- s.acquirePinned("b") }()
+	s.Retained.Lock()
+	found := make(chan *state.Served, 1)
+	go func() { found <- s.AcquirePinned("b") }()
 	time.Sleep(settle)
-	s.retained.keep(s.current.Swap(s.newServed(bound, publishedTime)), time.Hour, s.log)
-	s.retained.Unlock()
+	s.Retained.Keep(s.Current.Swap(s.NewServed(bound, publishedTime)), time.Hour, s.Log)
+	s.Retained.Unlock()
 	if v := <-found; v == nil {
 		t.Error("b was not found although it became current during the search")
 	} else {
-		v.release(s.log)
+		v.Release(s.Log)
 	}
 
 	next := release("c")
-	s.retained.Lock()
+	s.Retained.Lock()
 	swapped := make(chan error, 1)
 	go func() { swapped <- s.Swap(next) }()
 	time.Sleep(settle)
-	if id := s.currentID(); id != "b" {
+	if id := s.CurrentID(); id != "b" {
 		t.Errorf("%s became current before the previous snapshot was retained", id)
 	}
-	s.retained.Unlock()
+	s.Retained.Unlock()
 	if err := <-swapped; err != nil {
 		t.Fatal(err)
 	}
@@ -146,30 +151,30 @@ func TestKeepPrevious(t *testing.T) {
 		snapshots = append(snapshots,
 			storeSnapshot(t, fmt.Sprintf("s%d", n), sampleTime, []*testTable{numberedLocations(n+1, nil)}))
 	}
-	New(Options{Logger: slog.New(slog.DiscardHandler)}) // creates the shared encoders outside the synctest bubble
+	New(state.Options{Logger: slog.New(slog.DiscardHandler)}) // creates the shared encoders outside the synctest bubble
 	synctest.Test(t, func(t *testing.T) {
-		s := New(Options{
+		s := New(state.Options{
 			Logger: slog.New(slog.DiscardHandler), KeepPrevious: time.Minute,
-			Identifier: IgnoreIdentifier,
+			Identifier: state.IgnoreIdentifier,
 		})
-		swap := func(n int) *served {
-			if err := s.Swap(Release{Snapshot: snapshots[n], PublishedAt: publishedTime}); err != nil {
+		swap := func(n int) *state.Served {
+			if err := s.Swap(state.Release{Snapshot: snapshots[n], PublishedAt: publishedTime}); err != nil {
 				t.Fatal(err)
 			}
-			return s.current.Load()
+			return s.Current.Load()
 		}
 		check := func(id string, status int) {
 			t.Helper()
 			got := s.Answer("GET", "/api/v2/metadata/location?snapshot="+id, nil)
 			control, _ := got.field("Cache-Control")
-			current := s.currentID()
+			current := s.CurrentID()
 			name, _ := got.field(contract.HeaderSnapshot)
 			switch {
 			case got.Status != status:
 				t.Errorf("%s: %d, want %d", id, got.Status, status)
-			case status == 200 && (control != immutableKept || name != id):
+			case status == 200 && (control != reply.ImmutableKept || name != id):
 				t.Errorf("%s: %q, %s", id, control, name)
-			case status == 410 && (control != noStore || name != current ||
+			case status == 410 && (control != reply.NoStore || name != current ||
 				!bytes.Contains(got.Body, []byte(`"snapshot":"`+current+`"`))):
 				t.Errorf("%s: %q, %s, %s", id, control, name, got.Body)
 			}
@@ -197,8 +202,8 @@ func TestKeepPrevious(t *testing.T) {
 		check("s3", 200)
 		check("s2", 200) // a snapshot that is current again does not count as retained
 		check("s4", 200)
-		if first.refs.Load() != 0 || second.refs.Load() != 0 {
-			t.Errorf("references are left: %d, %d", first.refs.Load(), second.refs.Load())
+		if first.Refs.Load() != 0 || second.Refs.Load() != 0 {
+			t.Errorf("references are left: %d, %d", first.Refs.Load(), second.Refs.Load())
 		}
 		if err := s.Shutdown(t.Context()); err != nil {
 			t.Fatal(err)
@@ -211,7 +216,7 @@ func TestKeepPrevious(t *testing.T) {
 // TestStrict checks that a server with the option Strict refuses unknown parameters.
 func TestStrict(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{Strict: true}, 3)
+	s := sampleServer(t, state.Options{Strict: true}, 3)
 	if got := s.Answer("GET", listTarget+"&snapshot=20261120T0200Z-test&limit=1", nil); got.Status != 200 {
 		t.Errorf("known parameters: %d %s", got.Status, got.Body)
 	}

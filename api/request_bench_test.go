@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/valyala/fasthttp"
+
+	"hdqs/api/state"
 )
 
 // BenchmarkRequest measures a request through the handler of the public listener, on a connection
@@ -19,7 +21,7 @@ func BenchmarkRequest(b *testing.B) {
 		"Referer: https://data.example.org/docs\r\nX-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Proto: https\r\n"
 	const events = "/api/v2/coordination-context/conflict-events?"
 	const small = events + "location_code=AFG&admin_level=1&start_date=2024&limit=5&app_identifier=" + goodIdentifier
-	s := sampleServer(b, Options{}, 2000)
+	s := sampleServer(b, state.Options{}, 2000)
 	for _, c := range []struct {
 		name, target string
 		status       int
@@ -31,7 +33,7 @@ func BenchmarkRequest(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			var ctx fasthttp.RequestCtx
-			ctx.Init2(s.callers.Wrap(nil), nil, true)
+			ctx.Init2(s.Callers.Wrap(nil), nil, true)
 			sent := "GET " + c.target + " HTTP/1.1\r\n" + browser
 			if c.status == 304 {
 				first := s.Answer("GET", c.target, nil)
@@ -45,7 +47,7 @@ func BenchmarkRequest(b *testing.B) {
 			before := cpuTime(b)
 			for b.Loop() {
 				ctx.Response.Reset()
-				s.public.Handler(&ctx)
+				s.Public.Handler(&ctx)
 			}
 			b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/op")
 			if status := ctx.Response.StatusCode(); status != c.status {

@@ -7,16 +7,18 @@ import (
 	"testing"
 
 	"github.com/valyala/fasthttp"
+
+	"hdqs/api/state"
 )
 
 // TestRandomURLsAddNoSeries checks that what clients ask for creates no series: there is at most
 // one for each combination of fixed labels.
 func TestRandomURLsAddNoSeries(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, 30)
+	s := sampleServer(t, state.Options{}, 30)
 	admin := listenAdmin(t, s)
 	var ctx fasthttp.RequestCtx
-	ctx.Init2(s.callers.Wrap(nil), nil, true)
+	ctx.Init2(s.Callers.Wrap(nil), nil, true)
 	request := func(target string) {
 		ctx.Request.Reset()
 		ctx.Response.Reset()

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"hdqs/api/contract"
+	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
 
@@ -53,7 +54,7 @@ func TestListsAgainstPlainMatch(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(20261122, 0))
 	tables := sampleTables(t, 40)
-	s := testServer(t, Options{}, tables)
+	s := testServer(t, state.Options{}, tables)
 	c := testkit.ReadContract(t, "../testdata/contract.json")
 	found := 0
 	for range trials(5000, 400) {
@@ -152,7 +153,7 @@ func TestListsAgainstPlainMatch(t *testing.T) {
 // TestListKeys checks the purge keys and file names of lists.
 func TestListKeys(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{SurrogateKey: true}, 30)
+	s := sampleServer(t, state.Options{SurrogateKey: true}, 30)
 	var many []string
 	for i := range 20 {
 		many = append(many, fmt.Sprint("C", i))

@@ -11,10 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/list"
+	"hdqs/api/reply"
+	"hdqs/api/state"
 	"hdqs/api/wire"
 	"hdqs/snapshot/store"
-
-	"github.com/valyala/fasthttp"
 )
 
 // slowClient pipelines several requests for a page and reads nothing.
@@ -40,36 +43,37 @@ func slowClient(t *testing.T, address, target string, times int) net.Conn {
 // refused. When they have gone, no bytes are in flight.
 func TestSharedBytesInFlight(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, Options{InflightBytes: 1 << 20, WriteTimeout: time.Minute, QueueWait: 10 * time.Second},
+	s := testServer(t, state.Options{InflightBytes: 1 << 20},
 		[]*testTable{numberedLocations(20_000, nil)})
 	address := listenFor(t, func(l net.Listener) error { return s.Serve(smallBufferListener{l, 4 << 10}) })
 	target := "/api/v2/metadata/location?app_identifier=" + goodIdentifier
-	gzip := []HeaderField{{"Accept-Encoding", "gzip"}}
+	gzip := []reply.HeaderField{{Name: "Accept-Encoding", Value: "gzip"}}
 	var page Answer
 	for range 3 {
 		page = ask(t, address, "GET", target, gzip)
 	}
-	if found := s.bodies.counts(); page.Status != 200 || found.hits != 1 {
-		t.Fatalf("status %d, %d hits", page.Status, found.hits)
+	if found := s.Bodies.Counts(); page.Status != 200 || found.Hits != 1 {
+		t.Fatalf("status %d, %d hits", page.Status, found.Hits)
 	}
-	waitFor(t, "the answers to be read", func() bool { return s.budget.Bytes() == 0 })
-	refused := func() int64 { return s.shedBy(ruleBytes) }
+	waitFor(t, "the answers to be read", func() bool { return s.Budget.Bytes() == 0 })
+	refused := func() int64 { return s.shedBy(reply.RuleBytes) }
 	var slow []net.Conn
 	for refused() == 0 && len(slow) < 100 {
-		before := s.bodies.counts().hits
+		before := s.Bodies.Counts().Hits
 		slow = append(slow, slowClient(t, address, target, 50))
-		waitFor(t, "its first answer", func() bool { return s.bodies.counts().hits > before || refused() > 0 })
+		waitFor(t, "its first answer", func() bool { return s.Bodies.Counts().Hits > before || refused() > 0 })
 	}
 	if refused() == 0 {
 		t.Fatalf("%d clients do not read %d bytes each; %d bytes are in flight, and no client is refused", len(slow),
-			len(page.Body), s.budget.Bytes())
+			len(page.Body), s.Budget.Bytes())
 	}
-	if got := ask(t, address, "GET", target, gzip); got.Status != 503 || !bytes.Contains(got.Body, []byte(ruleBytes)) {
+	if got := ask(t, address, "GET", target, gzip); got.Status != 503 || !bytes.Contains(got.Body,
+		[]byte(reply.RuleBytes)) {
 		t.Errorf("another client: %d %.100s", got.Status, got.Body)
 	}
 	for _, c := range []struct {
 		method string
-		header []HeaderField
+		header []reply.HeaderField
 		status int
 	}{
 		{"OPTIONS", gzip, 204},
@@ -83,7 +87,7 @@ func TestSharedBytesInFlight(t *testing.T) {
 	for _, conn := range slow {
 		conn.Close()
 	}
-	waitFor(t, "the connections to be closed", func() bool { return s.budget.Bytes() == 0 })
+	waitFor(t, "the connections to be closed", func() bool { return s.Budget.Bytes() == 0 })
 	if got := ask(t, address, "GET", target, gzip); got.Status != 200 || !bytes.Equal(got.Body, page.Body) {
 		t.Errorf("after that: status %d, %d bytes", got.Status, len(got.Body))
 	}
@@ -91,9 +95,9 @@ func TestSharedBytesInFlight(t *testing.T) {
 
 // shedBy returns how many requests a rule has refused.
 func (s *Server) shedBy(rule string) int64 {
-	for i := range rules {
-		if rules[i].rule == rule {
-			return s.shed[i].Load()
+	for i := range reply.Rules {
+		if reply.Rules[i].Rule == rule {
+			return s.Shed[i].Load()
 		}
 	}
 	panic(fmt.Sprintf("no rule %q", rule))
@@ -113,7 +117,7 @@ type sender struct{ net.Conn }
 func newSender(n *wire.Connections) sender { return sender{n.Wrap(endlessConn{})} }
 
 // answer sends a body like the answer to a request.
-func (r sender) answer(b *cachedBody) {
+func (r sender) answer(b *list.CachedBody) {
 	wire.Send(r.ctx(), &b.Shared)
 }
 
@@ -158,31 +162,31 @@ func TestEvictedWhileSent(t *testing.T) {
 			t.Errorf("%s: %d bytes are in flight, want %d", what, got, bytes)
 		}
 	}
-	c := newBodyCache(bodyShards*100_000, budget)
+	c := list.NewBodyCache(list.BodyShards*100_000, budget)
 	add := func(n, length int) {
 		for range 2 { // it is cached at the second request
-			if _, m, _ := c.begin(testKey(n)); m != nil {
-				c.end(m, finished{body: make([]byte, length)}, nil)
+			if _, m, _ := c.Begin(testKey(n)); m != nil {
+				c.End(m, list.Finished{Body: make([]byte, length)}, nil)
 			}
 		}
 	}
 	add(1, 20_000)
 	first, second := newSender(all), newSender(all)
 	for _, r := range []sender{first, second, second} { // the second connection sends it in two successive answers
-		known, _, _ := c.begin(testKey(1))
+		known, _, _ := c.Begin(testKey(1))
 		r.answer(known)
 	}
 	want("in the cache", 2*each)
 	key := testKey(1)
-	shard, last := &c.shards[key.shard()], 1
-	for shard.kept[key] != nil {
+	shard, last := &c.Shards[key.Shard()], 1
+	for shard.Kept[key] != nil {
 		last++
 		add(last, 20_000)
 	}
-	want("evicted", 2*each+20_000+cachedOverhead)
+	want("evicted", 2*each+20_000+list.CachedOverhead)
 	first.finish()
-	want("one connection has sent it", each+20_000+cachedOverhead)
-	known, _, _ := c.begin(testKey(last))
+	want("one connection has sent it", each+20_000+list.CachedOverhead)
+	known, _, _ := c.Begin(testKey(last))
 	second.answer(known)
 	want("the other connection sends another body", each)
 	for range 2 {
@@ -190,21 +194,21 @@ func TestEvictedWhileSent(t *testing.T) {
 	}
 	want("both connections are closed", 0)
 
-	_, m, _ := c.begin(testKey(-1))
-	joined := make(chan *cachedBody)
+	_, m, _ := c.Begin(testKey(-1))
+	joined := make(chan *list.CachedBody)
 	for range 2 {
 		go func() {
-			b, _, _ := c.begin(testKey(-1))
+			b, _, _ := c.Begin(testKey(-1))
 			joined <- b
 		}()
 	}
-	waitFor(t, "two waiters", func() bool { return c.counts().joins == 2 })
-	c.end(m, finished{body: make([]byte, 90_000)}, nil)
-	want("a body too long to be cached", 90_000+cachedOverhead)
+	waitFor(t, "two waiters", func() bool { return c.Counts().Joins == 2 })
+	c.End(m, list.Finished{Body: make([]byte, 90_000)}, nil)
+	want("a body too long to be cached", 90_000+list.CachedOverhead)
 	first.answer(<-joined) // after a part of its next request was read
-	want("one waiter sends it", 90_000+cachedOverhead+each+readBuffer)
+	want("one waiter sends it", 90_000+list.CachedOverhead+each+readBuffer)
 	first.finish()
-	want("the other waiter has yet to send it", 90_000+cachedOverhead)
+	want("the other waiter has yet to send it", 90_000+list.CachedOverhead)
 	wire.Send(new(fasthttp.RequestCtx), &(<-joined).Shared)
 	want("it was sent without a connection", 0)
 }
@@ -220,7 +224,7 @@ func TestSharedBodiesProperty(t *testing.T) {
 		bodies  = 300
 	)
 	budget := wire.NewBudget(0)
-	c := newBodyCache(1<<20, budget) // room for a tenth of all bodies
+	c := list.NewBodyCache(1<<20, budget) // room for a tenth of all bodies
 	all := testConnections(budget)
 	var running, closing sync.WaitGroup
 	for worker := range workers {
@@ -229,16 +233,16 @@ func TestSharedBodiesProperty(t *testing.T) {
 			conn := newSender(all)
 			for range turns {
 				n := r.IntN(r.IntN(bodies) + 1)
-				known, m, _ := c.begin(testKey(n))
+				known, m, _ := c.Begin(testKey(n))
 				switch {
 				case known == nil && r.IntN(10) == 0:
-					c.end(m, finished{}, nil)
+					c.End(m, list.Finished{}, nil)
 				case known == nil && m != nil:
 					wire.Charge(conn.ctx(), 100)
-					c.end(m, finished{body: make([]byte, 8+n*100), rows: n}, nil)
+					c.End(m, list.Finished{Body: make([]byte, 8+n*100), Rows: n}, nil)
 				case known != nil:
-					if known.rows != n || len(known.body) != 8+n*100 {
-						t.Errorf("body %d: %d rows, %d bytes", n, known.rows, len(known.body))
+					if known.Rows != n || len(known.Body) != 8+n*100 {
+						t.Errorf("body %d: %d rows, %d bytes", n, known.Rows, len(known.Body))
 					}
 					conn.answer(known)
 				}
@@ -264,13 +268,13 @@ func TestSharedBodiesProperty(t *testing.T) {
 	if bytes := budget.Bytes(); bytes != 0 {
 		t.Errorf("at the end %d bytes are in flight", bytes)
 	}
-	found := c.counts()
-	if found.hits == 0 || found.misses < bodies {
-		t.Errorf("%d hits, %d misses", found.hits, found.misses)
+	found := c.Counts()
+	if found.Hits == 0 || found.Misses < bodies {
+		t.Errorf("%d hits, %d misses", found.Hits, found.Misses)
 	}
 	t.Logf("%+v", found)
-	for i := range c.shards {
-		for key, b := range c.shards[i].kept {
+	for i := range c.Shards {
+		for key, b := range c.Shards[i].Kept {
 			if b.Readers() != 0 {
 				t.Errorf("%v has %d readers", key, b.Readers())
 			}
@@ -283,7 +287,7 @@ func TestSharedBodiesProperty(t *testing.T) {
 // reader.
 func TestSharedBodiesOverNetwork(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, Options{CacheBytes: 1 << 20, WriteTimeout: time.Minute, QueueWait: 10 * time.Second},
+	s := testServer(t, state.Options{CacheBytes: 1 << 20},
 		[]*testTable{numberedLocations(2_000, nil)})
 	address := listenFor(t, func(l net.Listener) error { return s.Serve(smallBufferListener{l, 4 << 10}) })
 	var clients sync.WaitGroup
@@ -315,19 +319,19 @@ func TestSharedBodiesOverNetwork(t *testing.T) {
 		})
 	}
 	clients.Wait()
-	waitFor(t, "the connections to be closed", func() bool { return s.callers.Count() == 0 })
-	if bytes := s.budget.Bytes(); bytes != 0 {
+	waitFor(t, "the connections to be closed", func() bool { return s.Callers.Count() == 0 })
+	if bytes := s.Budget.Bytes(); bytes != 0 {
 		t.Errorf("%d bytes are in flight", bytes)
 	}
-	found := s.bodies.counts()
-	if found.hits == 0 || s.panics.Load() > 0 {
-		t.Errorf("%d hits, %d panics", found.hits, s.panics.Load())
+	found := s.Bodies.Counts()
+	if found.Hits == 0 || s.Panics.Load() > 0 {
+		t.Errorf("%d hits, %d panics", found.Hits, s.Panics.Load())
 	}
 	t.Logf("%+v", found)
-	for i := range s.bodies.shards {
-		shard := &s.bodies.shards[i]
+	for i := range s.Bodies.Shards {
+		shard := &s.Bodies.Shards[i]
 		shard.Lock()
-		for key, k := range shard.kept {
+		for key, k := range shard.Kept {
 			if k.Readers() != 0 {
 				t.Errorf("%v has %d readers", key, k.Readers())
 			}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"hdqs/api/contract"
+	"hdqs/api/reply"
+	"hdqs/api/state"
 	"hdqs/snapshot/store"
 )
 
@@ -17,7 +19,7 @@ import (
 // both sets of names, and that answers of other statuses do not have them.
 func TestSourceFields(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, 200)
+	s := sampleServer(t, state.Options{}, 200)
 	address := listen(t, s)
 	const fresh, stale = "/api/v2/metadata/location", "/api/v2/metadata/org"
 	for path, since := range map[string]string{fresh: "", stale: "since=2026-11-18"} {
@@ -30,16 +32,16 @@ func TestSourceFields(t *testing.T) {
 				tag, _ := whole.field("ETag")
 				for _, c := range []struct {
 					method string
-					header []HeaderField
+					header []reply.HeaderField
 					status int
 				}{
 					{"GET", nil, 200},
 					{"HEAD", nil, 200},
-					{"GET", []HeaderField{{"Accept-Encoding", "gzip"}}, 200},
-					{"GET", []HeaderField{{"Accept-Encoding", "gzip"}}, 200}, // from the cache
-					{"HEAD", []HeaderField{{"Accept-Encoding", "zstd"}}, 200},
-					{"GET", []HeaderField{{"If-None-Match", tag}}, 304},
-					{"HEAD", []HeaderField{{"If-None-Match", tag}}, 304},
+					{"GET", []reply.HeaderField{{Name: "Accept-Encoding", Value: "gzip"}}, 200},
+					{"GET", []reply.HeaderField{{Name: "Accept-Encoding", Value: "gzip"}}, 200}, // from the cache
+					{"HEAD", []reply.HeaderField{{Name: "Accept-Encoding", Value: "zstd"}}, 200},
+					{"GET", []reply.HeaderField{{Name: "If-None-Match", Value: tag}}, 304},
+					{"HEAD", []reply.HeaderField{{Name: "If-None-Match", Value: tag}}, 304},
 				} {
 					got := ask(t, address, c.method, target, c.header)
 					day, _ := got.field(contract.HeaderUpdated)
@@ -71,7 +73,7 @@ func TestWebLink(t *testing.T) {
 		"mailto:me@data.example": false, "data:text/html,a": false, "//data.example": false, "/path": false,
 		"https:": false, "https:data.example": false, "ftp://data.example": false, "http://a b": false,
 	} {
-		if got := webLink(address); got != address && is || got != "" && !is {
+		if got := state.WebLink(address); got != address && is || got != "" && !is {
 			t.Errorf("%q: %q", address, got)
 		}
 	}
@@ -82,7 +84,7 @@ func TestWebLink(t *testing.T) {
 // change while it is stale, so that no cache keeps a field that is no longer true.
 func TestSourceFieldsAfterSwap(t *testing.T) {
 	t.Parallel()
-	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
+	s := New(state.Options{Logger: slog.New(slog.DiscardHandler)})
 	tables := sampleTables(t, 30)
 	var bodies, tags []string
 	for i, since := range []time.Time{{}, sampleStale, {}} {
@@ -90,7 +92,7 @@ func TestSourceFieldsAfterSwap(t *testing.T) {
 		snap := storeSnapshot(t, id, sampleTime, tables)
 		at := slices.IndexFunc(snap.Manifest.Sources, func(x store.TableSource) bool { return x.Table == "sector" })
 		snap.Manifest.Sources[at].StaleSince = since
-		if err := s.Swap(Release{Snapshot: snap, PublishedAt: publishedTime}); err != nil {
+		if err := s.Swap(state.Release{Snapshot: snap, PublishedAt: publishedTime}); err != nil {
 			t.Fatal(err)
 		}
 		want, earlier := "", 200
@@ -101,12 +103,15 @@ func TestSourceFieldsAfterSwap(t *testing.T) {
 			earlier = 304
 		}
 		if i > 0 {
-			if got := s.Answer("GET", listTarget, []HeaderField{{"If-None-Match", tags[0]}}); got.Status != earlier {
+			if got := s.Answer("GET", listTarget, []reply.HeaderField{{
+				Name:  "If-None-Match",
+				Value: tags[0],
+			}}); got.Status != earlier {
 				t.Errorf("%s, with the tag of the first snapshot: %d", id, got.Status)
 			}
 		}
 		for range 2 { // rendered, then from the cache
-			got := s.Answer("GET", listTarget, []HeaderField{{"Accept-Encoding", "gzip"}})
+			got := s.Answer("GET", listTarget, []reply.HeaderField{{Name: "Accept-Encoding", Value: "gzip"}})
 			tag, _ := got.field("ETag")
 			value, has := got.field(contract.HeaderStale)
 			if value != want || has != (want != "") || got.Status != 200 {
@@ -114,7 +119,7 @@ func TestSourceFieldsAfterSwap(t *testing.T) {
 			}
 			bodies, tags = append(bodies, string(got.Body)), append(tags, tag)
 		}
-		got := s.Answer("GET", listTarget, []HeaderField{{"If-None-Match", tags[len(tags)-1]}})
+		got := s.Answer("GET", listTarget, []reply.HeaderField{{Name: "If-None-Match", Value: tags[len(tags)-1]}})
 		if value, has := got.field(contract.HeaderStale); value != want || has != (want != "") || got.Status != 304 {
 			t.Errorf("%s: %d, stale %q, want %q", id, got.Status, value, want)
 		}
@@ -135,7 +140,7 @@ func TestSourceFieldsAfterSwap(t *testing.T) {
 // under both sets of names: the period, the last update, what is stale, datasets and licences.
 func TestSourcesOnPages(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{SurrogateKey: true}, 30)
+	s := sampleServer(t, state.Options{SurrogateKey: true}, 30)
 	for _, prefix := range []string{"", contract.HAPIPrefix} {
 		landing, docs := s.Answer("GET", prefix+"/", nil), s.Answer("GET", prefix+"/docs", nil)
 		for _, want := range []string{
@@ -174,7 +179,7 @@ func TestSourcesOnPages(t *testing.T) {
 			}
 		}
 	}
-	empty := New(Options{Logger: slog.New(slog.DiscardHandler)})
+	empty := New(state.Options{Logger: slog.New(slog.DiscardHandler)})
 	for _, path := range []string{"/", "/docs"} {
 		got := empty.Answer("GET", path, nil)
 		if got.Status != 200 || strings.Contains(string(got.Body), "Last update") {
@@ -187,22 +192,22 @@ func TestSourcesOnPages(t *testing.T) {
 func TestPeriodText(t *testing.T) {
 	t.Parallel()
 	day := func(year int, month time.Month) time.Time { return time.Date(year, month, 3, 9, 0, 0, 0, time.UTC) }
-	first, second := period{day(2019, 5), day(2021, 1)}, period{from: day(2020, 2)}
+	first, second := state.Period{From: day(2019, 5), To: day(2021, 1)}, state.Period{From: day(2020, 2)}
 	for _, c := range []struct {
-		period period
+		period state.Period
 		want   string
 	}{
-		{period{}, ""},
+		{state.Period{}, ""},
 		{first, "3 May 2019 to 3 January 2021"},
 		{second, "the time from 3 February 2020"},
-		{period{to: day(2021, 1)}, "the time up to 3 January 2021"},
-		{first.join(second), "3 May 2019 to 3 January 2021"},
-		{second.join(first), "3 May 2019 to 3 January 2021"},
-		{period{}.join(second), "the time from 3 February 2020"},
-		{second.join(period{}), "the time from 3 February 2020"},
-		{period{day(2020, 1), day(2022, 1)}.join(first), "3 May 2019 to 3 January 2022"},
+		{state.Period{To: day(2021, 1)}, "the time up to 3 January 2021"},
+		{first.Join(second), "3 May 2019 to 3 January 2021"},
+		{second.Join(first), "3 May 2019 to 3 January 2021"},
+		{state.Period{}.Join(second), "the time from 3 February 2020"},
+		{second.Join(state.Period{}), "the time from 3 February 2020"},
+		{state.Period{From: day(2020, 1), To: day(2022, 1)}.Join(first), "3 May 2019 to 3 January 2022"},
 	} {
-		if got := c.period.text(); got != c.want {
+		if got := c.period.Text(); got != c.want {
 			t.Errorf("%v is %q, want %q", c.period, got, c.want)
 		}
 	}

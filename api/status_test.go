@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"hdqs/api/contract"
+	"hdqs/api/site"
+	"hdqs/api/state"
 )
 
 // shownText is the page without its tags and with single blanks.
@@ -19,14 +21,14 @@ func shownText(page string) string {
 // TestStatus: the page says what /readyz says, for people, and needs no identifier.
 func TestStatus(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, 30)
-	s.Looked(Look{At: time.Now().Add(-90 * time.Second), Outcome: "failed", Reason: "s3://secret-bucket is away"})
-	var ready readiness
+	s := sampleServer(t, state.Options{}, 30)
+	s.Looked(state.Look{At: time.Now().Add(-90 * time.Second), Outcome: "failed", Reason: "s3://secret-bucket is away"})
+	var ready state.Readiness
 	if err := json.Unmarshal(ask(t, listenAdmin(t, s), "GET", "/readyz", nil).Body, &ready); err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range s.mounts {
-		page := pageOf(t, s, m.prefix+statusPath)
+	for _, m := range s.Mounts {
+		page := pageOf(t, s, m.Prefix+site.StatusPath)
 		text := shownText(page)
 		for _, want := range []string{
 			"Requests are answered.", "Served " + ready.Snapshot, "20 November 2026, 02:00 UTC",
@@ -36,18 +38,18 @@ func TestStatus(t *testing.T) {
 			`Figures &lt;made up&gt; &amp; more`,
 		} {
 			if !strings.Contains(text, want) {
-				t.Errorf("%s%s does not say %q:\n%s", m.prefix, statusPath, want, text)
+				t.Errorf("%s%s does not say %q:\n%s", m.Prefix, site.StatusPath, want, text)
 			}
 		}
 		if strings.Contains(page, "secret-bucket") || strings.Contains(page, "it has no column name") {
-			t.Errorf("%s%s shows what is for operators", m.prefix, statusPath)
+			t.Errorf("%s%s shows what is for operators", m.Prefix, site.StatusPath)
 		}
-		for _, e := range contract.EndpointsIn(m.names) {
-			row := `<tr id="table-` + e.Name() + `"><td><a href="` + m.prefix + "/browse/" + e.Name() + `">`
-			count := `<td class="count">` + groupedNumber(ready.Rows[e.Table]) + "</td></tr>"
+		for _, e := range contract.EndpointsIn(m.Names) {
+			row := `<tr id="table-` + e.Name() + `"><td><a href="` + m.Prefix + "/browse/" + e.Name() + `">`
+			count := `<td class="count">` + site.GroupedNumber(ready.Rows[e.Table]) + "</td></tr>"
 			_, rest, found := strings.Cut(page, row)
 			if line, _, _ := strings.Cut(rest, "</tr>"); !found || !strings.HasSuffix(line+"</tr>", count) {
-				t.Errorf("%s%s: no row of %s with %d records", m.prefix, statusPath, e.Name(), ready.Rows[e.Table])
+				t.Errorf("%s%s: no row of %s with %d records", m.Prefix, site.StatusPath, e.Name(), ready.Rows[e.Table])
 			}
 		}
 	}
@@ -57,25 +59,25 @@ func TestStatus(t *testing.T) {
 // says so. Within some seconds of the same snapshot it is made once.
 func TestStatusStates(t *testing.T) {
 	t.Parallel()
-	empty := New(Options{})
-	if text := shownText(pageOf(t, empty, statusPath)); !strings.Contains(text, "No data is loaded yet.") {
+	empty := New(state.Options{})
+	if text := shownText(pageOf(t, empty, site.StatusPath)); !strings.Contains(text, "No data is loaded yet.") {
 		t.Errorf("without a snapshot: %s", text)
 	}
 	first, second := twoSnapshots(t)
-	s := serverOf(t, Options{}, first)
-	before := s.Answer("GET", statusPath, nil)
-	s.current.Load().bound.lists["/api/v2/metadata/sector"].segment.MarkSuspect()
-	if again := s.Answer("GET", statusPath, nil); string(again.Body) != string(before.Body) {
+	s := serverOf(t, state.Options{}, first)
+	before := s.Answer("GET", site.StatusPath, nil)
+	s.Current.Load().Bound.Lists["/api/v2/metadata/sector"].Segment.MarkSuspect()
+	if again := s.Answer("GET", site.StatusPath, nil); string(again.Body) != string(before.Body) {
 		t.Error("the page was made twice within its time")
 	}
 	if kept, _ := before.field("Cache-Control"); kept != "public, max-age=5" {
 		t.Errorf("Cache-Control: %s", kept)
 	}
-	if err := s.Swap(Release{Snapshot: second, PublishedAt: publishedTime}); err != nil {
+	if err := s.Swap(state.Release{Snapshot: second, PublishedAt: publishedTime}); err != nil {
 		t.Fatal(err)
 	}
-	s.current.Load().bound.lists["/api/v2/metadata/org"].segment.MarkSuspect()
-	text := shownText(pageOf(t, s, statusPath))
+	s.Current.Load().Bound.Lists["/api/v2/metadata/org"].Segment.MarkSuspect()
+	text := shownText(pageOf(t, s, site.StatusPath))
 	for _, want := range []string{
 		"Served second", "Earlier ones that still answer first", "but those for some tables are not", "checked: org.",
 	} {

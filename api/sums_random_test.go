@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"hdqs/api/contract"
+	"hdqs/api/state"
 )
 
 // sumValues are the values of random rows and filters, by column.
@@ -135,7 +136,7 @@ func TestRandomSums(t *testing.T) {
 			}
 			tables = append(tables, table)
 		}
-		s := testServer(t, Options{Identifier: IgnoreIdentifier}, tables)
+		s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
 		for range 100 {
 			table := filled[r.IntN(len(filled))]
 			q := sumRequest(table.endpoint, table, r)

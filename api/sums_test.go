@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"hdqs/api/state"
 	"hdqs/internal/testkit"
 )
 
@@ -17,7 +18,7 @@ const wrongSumsFile = "testdata/sums/wrong.txt"
 // request to send instead, and that one must answer.
 func TestGoldenWrongSums(t *testing.T) {
 	t.Parallel()
-	s := testServer(t, Options{Identifier: IgnoreIdentifier}, trapTables(t))
+	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, trapTables(t))
 	text := string(testkit.ReadFile(t, wrongSumsFile))
 	intro, rest, _ := strings.Cut(text, "\n$ ")
 	var out strings.Builder
@@ -92,7 +93,7 @@ func TestManyRounds(t *testing.T) {
 			})))
 		}
 	}
-	s := testServer(t, Options{Identifier: IgnoreIdentifier}, tables)
+	s := testServer(t, state.Options{Identifier: state.IgnoreIdentifier}, tables)
 	const target = "/api/v2/affected-people/idps/aggregate?measures=sum:population&latest=true"
 	if said := refused(t, s, target); !strings.Contains(said, "more than 10000 values of reporting_round") {
 		t.Error(said)

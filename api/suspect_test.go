@@ -18,6 +18,9 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api/list"
+	"hdqs/api/reply"
+	"hdqs/api/state"
 	"hdqs/api/wire"
 	"hdqs/snapshot/store"
 )
@@ -78,7 +81,8 @@ func newDamagedServer(t *testing.T) *damagedServer {
 			d.file, d.sound = target, data
 		}
 	}
-	d.Server = serverOf(t, Options{Logger: slog.New(slog.NewTextHandler(d.log, nil))}, openSnapshot(t, own, sampleID))
+	d.Server = serverOf(t, state.Options{Logger: slog.New(slog.NewTextHandler(d.log, nil))}, openSnapshot(t, own,
+		sampleID))
 	return d
 }
 
@@ -105,7 +109,7 @@ func (d *damagedServer) mustHeal(t *testing.T) {
 }
 
 // expect checks the status of an answer, and the header of a refusal.
-func (d *damagedServer) expect(t *testing.T, status int, method, target string, header ...HeaderField) Answer {
+func (d *damagedServer) expect(t *testing.T, status int, method, target string, header ...reply.HeaderField) Answer {
 	t.Helper()
 	got := d.Answer(method, target, header)
 	control, _ := got.field("Cache-Control")
@@ -121,10 +125,14 @@ func (d *damagedServer) expect(t *testing.T, status int, method, target string, 
 func (d *damagedServer) expectRefused(t *testing.T, tag string) {
 	t.Helper()
 	d.expect(t, 503, "GET", damagedTarget)
-	d.expect(t, 503, "GET", damagedTarget+"&limit=100", HeaderField{"Accept-Encoding", "gzip"}) // was cached
-	d.expect(t, 503, "GET", damagedTarget+"&limit=7&output_format=csv", HeaderField{"Accept-Encoding", "zstd"})
+	// was cached
+	d.expect(t, 503, "GET", damagedTarget+"&limit=100", reply.HeaderField{Name: "Accept-Encoding", Value: "gzip"})
+	d.expect(t, 503, "GET", damagedTarget+"&limit=7&output_format=csv", reply.HeaderField{
+		Name:  "Accept-Encoding",
+		Value: "zstd",
+	})
 	d.expect(t, 503, "HEAD", damagedTarget)
-	d.expect(t, 503, "GET", damagedTarget+"&limit=100", HeaderField{"If-None-Match", tag})
+	d.expect(t, 503, "GET", damagedTarget+"&limit=100", reply.HeaderField{Name: "If-None-Match", Value: tag})
 	d.expect(t, 503, "GET", damagedTarget+"&snapshot="+sampleID)
 	d.expect(t, 200, "GET", listTarget)
 	if got := d.expect(t, 503, "GET", damagedTarget); !bytes.Contains(got.Body, []byte(`"table":"location"`)) {
@@ -135,15 +143,15 @@ func (d *damagedServer) expectRefused(t *testing.T, tag string) {
 // warm sends requests until one body is cached, and returns the tag of that and the whole list.
 func (d *damagedServer) warm(t *testing.T) (tag string, whole []byte) {
 	t.Helper()
-	gzip := HeaderField{"Accept-Encoding", "gzip"}
+	gzip := reply.HeaderField{Name: "Accept-Encoding", Value: "gzip"}
 	for range 3 {
 		got := d.expect(t, 200, "GET", damagedTarget+"&limit=100", gzip)
 		tag, _ = got.field("ETag")
 	}
-	if c := d.bodies.counts(); c.hits != 1 || c.bytes == 0 {
+	if c := d.Bodies.Counts(); c.Hits != 1 || c.Bytes == 0 {
 		t.Fatalf("%+v: no body is cached", c)
 	}
-	d.expect(t, 304, "GET", damagedTarget+"&limit=100", HeaderField{"If-None-Match", tag})
+	d.expect(t, 304, "GET", damagedTarget+"&limit=100", reply.HeaderField{Name: "If-None-Match", Value: tag})
 	return tag, d.expect(t, 200, "GET", damagedTarget).Body
 }
 
@@ -153,12 +161,12 @@ func (d *damagedServer) expectServed(t *testing.T, tag string, whole []byte) {
 	if got := d.expect(t, 200, "GET", damagedTarget); !bytes.Equal(got.Body, whole) {
 		t.Error("the list differs from the one before the damage")
 	}
-	d.expect(t, 304, "GET", damagedTarget+"&limit=100", HeaderField{"If-None-Match", tag})
+	d.expect(t, 304, "GET", damagedTarget+"&limit=100", reply.HeaderField{Name: "If-None-Match", Value: tag})
 	d.expect(t, 200, "GET", damagedTarget+"&snapshot="+sampleID)
-	if refs, held := d.current.Load().refs.Load(), d.retained.count(); refs != 1 || held != 0 {
+	if refs, held := d.Current.Load().Refs.Load(), d.Retained.Count(); refs != 1 || held != 0 {
 		t.Errorf("%d references to the snapshot, %d snapshots retained", refs, held)
 	}
-	if at := d.current.Load().published(); !at.Equal(publishedTime) {
+	if at := d.Current.Load().Published(); !at.Equal(publishedTime) {
 		t.Errorf("published %s, want %s", at, publishedTime)
 	}
 }
@@ -174,11 +182,11 @@ func TestTruncatedSegment(t *testing.T) {
 	}
 	d.expect(t, 503, "GET", damagedTarget+"&code=C7")
 	d.expectRefused(t, tag)
-	if n := d.suspects.found[byFault].Load(); n != 1 || d.panics.Load() != 0 {
-		t.Errorf("%d faults and %d panics were counted", n, d.panics.Load())
+	if n := d.Suspects.Found[state.ByFault].Load(); n != 1 || d.Panics.Load() != 0 {
+		t.Errorf("%d faults and %d panics were counted", n, d.Panics.Load())
 	}
-	if c := d.bodies.counts(); c.bytes != 0 {
-		t.Errorf("%d bytes of bodies are still cached", c.bytes)
+	if c := d.Bodies.Counts(); c.Bytes != 0 {
+		t.Errorf("%d bytes of bodies are still cached", c.Bytes)
 	}
 	healed, refused, err := d.Heal(d.store.Reopen)
 	if err == nil || len(healed) > 0 || !slices.Equal(refused, []string{damagedTable}) {
@@ -227,15 +235,15 @@ func TestFaultInStream(t *testing.T) {
 	d := newDamagedServer(t)
 	tag, whole := d.warm(t)
 	for path, begun := range map[string]bool{"/api/cut": false, "/api/cut-later": true} {
-		d.add(d.mounts[0], path, route{handler: func(ctx *fasthttp.RequestCtx) {
-			d.answerList(ctx, &route{mount: d.mounts[0], list: planOf(damagedPath)})
-			st, ok := ctx.Response.BodyStream().(*bodyStream)
+		d.Add(d.Mounts[0], path, list.Route{Handler: func(ctx *fasthttp.RequestCtx) {
+			d.AnswerList(ctx, &list.Route{Mount: d.Mounts[0], List: planOf(damagedPath)})
+			st, ok := ctx.Response.BodyStream().(*list.BodyStream)
 			if !ok {
 				t.Errorf("%d: the body is not streamed", ctx.Response.StatusCode())
 				return
 			}
 			if begun {
-				if err := st.next(); err != nil {
+				if err := st.Next(); err != nil {
 					t.Error(err)
 				}
 			}
@@ -246,7 +254,7 @@ func TestFaultInStream(t *testing.T) {
 	}
 	address := listen(t, d.Server)
 	for _, path := range []string{"/api/cut", "/api/cut-later"} {
-		served := d.current.Load()
+		served := d.Current.Load()
 		conn := dial(t, address)
 		if _, err := io.WriteString(conn,
 			"GET "+path+"?app_identifier="+goodIdentifier+" HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
@@ -262,8 +270,8 @@ func TestFaultInStream(t *testing.T) {
 		if !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%s: %v, want a connection that was aborted", path, err)
 		}
-		waitFor(t, "the connection to be closed", func() bool { return d.callers.Count() == 0 })
-		if refs, bytes, slots := served.refs.Load(), d.budget.Bytes(), d.gate.Running(); refs != 1 || bytes != 0 ||
+		waitFor(t, "the connection to be closed", func() bool { return d.Callers.Count() == 0 })
+		if refs, bytes, slots := served.Refs.Load(), d.Budget.Bytes(), d.Gate.Running(); refs != 1 || bytes != 0 ||
 			slots != 0 {
 			t.Errorf("%s: %d references to the snapshot, %d bytes in flight, %d slots", path, refs, bytes, slots)
 		}
@@ -272,8 +280,8 @@ func TestFaultInStream(t *testing.T) {
 		d.mustHeal(t)
 		d.expectServed(t, tag, whole)
 	}
-	if faults := d.suspects.found[byFault].Load(); faults != 2 || d.panics.Load() != 0 {
-		t.Errorf("%d faults and %d panics were counted", faults, d.panics.Load())
+	if faults := d.Suspects.Found[state.ByFault].Load(); faults != 2 || d.Panics.Load() != 0 {
+		t.Errorf("%d faults and %d panics were counted", faults, d.Panics.Load())
 	}
 }
 
@@ -282,15 +290,15 @@ func TestFaultInStream(t *testing.T) {
 func TestStreamOfSuspect(t *testing.T) {
 	t.Parallel()
 	d := newDamagedServer(t)
-	d.add(d.mounts[0], "/api/cut", route{handler: func(ctx *fasthttp.RequestCtx) {
-		d.answerList(ctx, &route{mount: d.mounts[0], list: planOf(damagedPath)})
-		list := d.current.Load().bound.lists[damagedPath]
-		d.suspect(list.version, list.segment, byChecksum, errors.New("bits flipped"))
+	d.Add(d.Mounts[0], "/api/cut", list.Route{Handler: func(ctx *fasthttp.RequestCtx) {
+		d.AnswerList(ctx, &list.Route{Mount: d.Mounts[0], List: planOf(damagedPath)})
+		list := d.Current.Load().Bound.Lists[damagedPath]
+		d.Suspect(list.Version, list.Segment, state.ByChecksum, errors.New("bits flipped"))
 	}})
 	if got := d.Answer("GET", "/api/cut?app_identifier="+goodIdentifier, nil); got.Status != 503 {
 		t.Errorf("%d with %d bytes", got.Status, len(got.Body))
 	}
-	if refs := d.current.Load().refs.Load(); refs != 1 {
+	if refs := d.Current.Load().Refs.Load(); refs != 1 {
 		t.Errorf("%d references to the snapshot", refs)
 	}
 }
@@ -303,9 +311,9 @@ func TestScrub(t *testing.T) {
 	tag, whole := d.warm(t)
 	d.Scrub(context.Background(), 0)
 	d.expectServed(t, tag, whole)
-	if c := &d.suspects.scrub; c.passes.Load() != 1 || c.last.Load() == 0 ||
-		c.bytes.Load() < int64(len(d.sound))*9/10 {
-		t.Errorf("%d passes over %d bytes, at %d", c.passes.Load(), c.bytes.Load(), c.last.Load())
+	if c := &d.Suspects.Scrub; c.Passes.Load() != 1 || c.Last.Load() == 0 ||
+		c.Bytes.Load() < int64(len(d.sound))*9/10 {
+		t.Errorf("%d passes over %d bytes, at %d", c.Passes.Load(), c.Bytes.Load(), c.Last.Load())
 	}
 	random := rand.New(rand.NewPCG(1, 2))
 	for round := range 20 {
@@ -314,7 +322,10 @@ func TestScrub(t *testing.T) {
 		data[bit/8] ^= 1 << (bit % 8)
 		d.overwrite(t, data)
 		if round == 0 {
-			d.expect(t, 200, "GET", damagedTarget+"&limit=100", HeaderField{"Accept-Encoding", "gzip"})
+			d.expect(t, 200, "GET", damagedTarget+"&limit=100", reply.HeaderField{
+				Name:  "Accept-Encoding",
+				Value: "gzip",
+			})
 		}
 		d.Scrub(context.Background(), 0)
 		d.expectRefused(t, tag)
@@ -325,7 +336,7 @@ func TestScrub(t *testing.T) {
 		d.mustHeal(t)
 		d.expectServed(t, tag, whole)
 	}
-	if n := d.suspects.found[byChecksum].Load(); n != 20 {
+	if n := d.Suspects.Found[state.ByChecksum].Load(); n != 20 {
 		t.Errorf("%d wrong checksums were counted, want 20", n)
 	}
 }
@@ -336,7 +347,7 @@ func TestWrittenFile(t *testing.T) {
 	t.Parallel()
 	d := newDamagedServer(t)
 	tag, whole := d.warm(t)
-	d.checkFiles()
+	d.CheckFiles()
 	d.expectServed(t, tag, whole)
 	later := time.Now()
 	for _, data := range [][]byte{d.sound, append(bytes.Clone(d.sound), 0), d.sound} {
@@ -345,20 +356,20 @@ func TestWrittenFile(t *testing.T) {
 		if err := os.Chtimes(d.file, later, later); err != nil {
 			t.Fatal(err)
 		}
-		d.checkFiles()
-		d.checkFiles() // a refused table is not looked at
+		d.CheckFiles()
+		d.CheckFiles() // a refused table is not looked at
 		d.expectRefused(t, tag)
 		d.mustHeal(t) // a longer file is not opened again, but what is mapped of it is right
-		d.checkFiles()
+		d.CheckFiles()
 		d.expectServed(t, tag, whole)
 	}
-	if n := d.suspects.found[byWrite].Load(); n != 3 {
+	if n := d.Suspects.Found[state.ByWrite].Load(); n != 3 {
 		t.Errorf("%d writes were counted, want 3", n)
 	}
 	if err := errors.Join(os.Rename(d.file, d.file+".away"), os.WriteFile(d.file, nil, 0o644)); err != nil {
 		t.Fatal(err)
 	}
-	d.checkFiles()
+	d.CheckFiles()
 	d.expectServed(t, tag, whole) // the mapped file is the renamed one
 }
 
@@ -368,7 +379,7 @@ func TestScrubOfFault(t *testing.T) {
 	t.Parallel()
 	d := newDamagedServer(t)
 	next := storeSnapshot(t, "20261121T0200Z-test", sampleTime, []*testTable{numberedLocations(10, nil)})
-	if err := d.Swap(Release{Snapshot: next}); err != nil {
+	if err := d.Swap(state.Release{Snapshot: next}); err != nil {
 		t.Fatal(err)
 	}
 	pinned := damagedTarget + "&snapshot=" + sampleID
@@ -377,7 +388,7 @@ func TestScrubOfFault(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Scrub(context.Background(), 0)
-	if n := d.suspects.found[byFault].Load(); n != 1 {
+	if n := d.Suspects.Found[state.ByFault].Load(); n != 1 {
 		t.Errorf("%d faults were counted", n)
 	}
 	d.expect(t, 200, "GET", damagedTarget)
@@ -397,8 +408,8 @@ func TestDamagedPosting(t *testing.T) {
 	t.Parallel()
 	d := newDamagedServer(t)
 	tag, whole := d.warm(t)
-	list := d.current.Load().bound.lists[damagedPath]
-	column, err := list.segment.Column("code")
+	list := d.Current.Load().Bound.Lists[damagedPath]
+	column, err := list.Segment.Column("code")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -419,7 +430,7 @@ func TestDamagedPosting(t *testing.T) {
 	d.overwrite(t, d.sound)
 	d.mustHeal(t)
 	d.expectServed(t, tag, whole)
-	if n := d.suspects.found[byChecksum].Load(); n != 1 {
+	if n := d.Suspects.Found[state.ByChecksum].Load(); n != 1 {
 		t.Errorf("%d malformed postings were counted", n)
 	}
 }
@@ -438,13 +449,13 @@ func TestPanicFromDamage(t *testing.T) {
 	for n := range 200 { // until a request panics or its posting is malformed
 		got := d.Answer("GET", damagedTarget+"&code=C"+strconv.Itoa(n), nil)
 		if got.Status != 200 {
-			t.Logf("request %d: %d, %d panics", n, got.Status, d.panics.Load())
+			t.Logf("request %d: %d, %d panics", n, got.Status, d.Panics.Load())
 			break
 		}
 	}
 	waitFor(t, "the refusal", func() bool { return d.Answer("GET", damagedTarget, nil).Status == 503 })
 	d.expectRefused(t, tag)
-	if n := d.suspects.found[byChecksum].Load(); n == 0 {
+	if n := d.Suspects.Found[state.ByChecksum].Load(); n == 0 {
 		t.Error("nothing was counted")
 	}
 	d.overwrite(t, d.sound)
@@ -463,9 +474,9 @@ func TestCheckAfterPanic(t *testing.T) {
 			t.Errorf("%d %.200s", got.Status, got.Body)
 		}
 	}
-	segment := s.current.Load().bound.snap.Segments[damagedTable]
-	waitFor(t, "the check", func() bool { return s.suspects.scrub.bytes.Load() > 0 })
-	if n := s.suspects.scrub.bytes.Load(); n > segment.Bytes() || segment.IsSuspect() {
+	segment := s.Current.Load().Bound.Snap.Segments[damagedTable]
+	waitFor(t, "the check", func() bool { return s.Suspects.Scrub.Bytes.Load() > 0 })
+	if n := s.Suspects.Scrub.Bytes.Load(); n > segment.Bytes() || segment.IsSuspect() {
 		t.Errorf("%d bytes of %d were checked, suspect %v", n, segment.Bytes(), segment.IsSuspect())
 	}
 }
@@ -483,14 +494,14 @@ func TestHealAfterSwap(t *testing.T) {
 		d.overwrite(t, d.sound)
 		next := storeSnapshot(t, "20261121T0200Z-test", sampleTime, []*testTable{numberedLocations(10, nil)})
 		return func() (*store.Snapshot, error) {
-			if err := d.Swap(Release{Snapshot: next}); err != nil {
+			if err := d.Swap(state.Release{Snapshot: next}); err != nil {
 				t.Fatal(err)
 			}
 			return d.store.Reopen(snap)
 		}()
 	})
-	if err != nil || len(healed) > 0 || len(refused) > 0 || d.currentID() != "20261121T0200Z-test" {
-		t.Errorf("healed %q, refused %q, %v; %s is served", healed, refused, err, d.currentID())
+	if err != nil || len(healed) > 0 || len(refused) > 0 || d.CurrentID() != "20261121T0200Z-test" {
+		t.Errorf("healed %q, refused %q, %v; %s is served", healed, refused, err, d.CurrentID())
 	}
 	d.expect(t, 200, "GET", damagedTarget)
 }
@@ -498,25 +509,25 @@ func TestHealAfterSwap(t *testing.T) {
 // TestEmptyBodyCache: what was being rendered when the cache was emptied is not cached.
 func TestEmptyBodyCache(t *testing.T) {
 	t.Parallel()
-	c := newBodyCache(0, wire.NewBudget(0))
+	c := list.NewBodyCache(0, wire.NewBudget(0))
 	render := func(empty func()) {
-		_, m, _ := c.begin(testKey(1))
+		_, m, _ := c.Begin(testKey(1))
 		empty()
-		c.end(m, finished{body: []byte("body")}, nil)
+		c.End(m, list.Finished{Body: []byte("body")}, nil)
 	}
 	render(func() {}) // the first request of a key is never cached
-	render(c.empty)
-	if n := c.counts().bytes; n != 0 {
+	render(c.Empty)
+	if n := c.Counts().Bytes; n != 0 {
 		t.Errorf("%d bytes are cached", n)
 	}
 	render(func() {})
-	if n := c.counts().bytes; n == 0 {
+	if n := c.Counts().Bytes; n == 0 {
 		t.Error("nothing is cached after that")
 	}
-	c.empty()
-	if b, m, _ := c.begin(testKey(1)); b != nil || c.counts().bytes != 0 {
+	c.Empty()
+	if b, m, _ := c.Begin(testKey(1)); b != nil || c.Counts().Bytes != 0 {
 		t.Error("a body is cached after the cache was emptied")
 	} else {
-		c.end(m, finished{}, nil)
+		c.End(m, list.Finished{}, nil)
 	}
 }

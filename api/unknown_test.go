@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"hdqs/api/contract"
+	"hdqs/api/reply"
+	"hdqs/api/state"
 )
 
 // These replace names that must not be repeated in an answer.
@@ -91,9 +93,9 @@ func FuzzUnknownNames(f *testing.F) {
 func askUnknown(t *testing.T, s *Server, query string) (names, answers string) {
 	t.Helper()
 	target := "/api/v2/metadata/location?limit=0&" + query
-	header := []HeaderField{{"X-CATALOG-API-APP-IDENTIFIER", goodIdentifier}}
+	header := []reply.HeaderField{{Name: "X-CATALOG-API-APP-IDENTIFIER", Value: goodIdentifier}}
 	list := s.Answer("GET", target, header)
-	strict := s.Answer("GET", target, append(header, HeaderField{"Prefer", "handling=strict"}))
+	strict := s.Answer("GET", target, append(header, reply.HeaderField{Name: "Prefer", Value: "handling=strict"}))
 	if list.Status != 200 || strict.Status != 422 {
 		t.Fatalf("%s: %d and %d", query, list.Status, strict.Status)
 	}
@@ -112,7 +114,7 @@ func askUnknown(t *testing.T, s *Server, query string) (names, answers string) {
 // anything that may be an identifier, or a part of one, is withheld.
 func TestUnknownNames(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, 3)
+	s := sampleServer(t, state.Options{}, 3)
 	for _, name := range []string{
 		"location_cod", "admin1_nam", "foo", "utm_source", "X-Y.z", "sort_by", "reference_period_start_min", "_",
 		"pageSize", "page.size", "LOCATION_CODE",
@@ -153,7 +155,7 @@ func TestUnknownNames(t *testing.T) {
 // decoding of any part of the answers may contain the address or the part of it before the '@'.
 func TestUnknownNamesLeak(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, 3)
+	s := sampleServer(t, state.Options{}, 3)
 	random := rand.New(rand.NewPCG(11, 403))
 	text := func(alphabet string, least, most int) string {
 		letters := []rune(alphabet)

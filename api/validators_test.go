@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"hdqs/api/contract"
+	"hdqs/api/reply"
+	"hdqs/api/state"
 	"hdqs/snapshot/store"
 )
 
@@ -21,8 +23,11 @@ import (
 // it.
 func referenceStatus(header http.Header, tag string, published time.Time) int {
 	if lines := header.Values("If-Match"); len(lines) > 0 {
-		if !slices.ContainsFunc(lines, func(line string) bool { return strings.Trim(line, " \t") == "*" }) {
-			return 412 // strong comparison with a weak tag is always false
+		strong := regexp.MustCompile(`(?:^|,)[ \t]*` + regexp.QuoteMeta(tag) + `[ \t]*(?:,|$)`)
+		if !slices.ContainsFunc(lines, func(line string) bool {
+			return strings.Trim(line, " \t") == "*" || strong.MatchString(line)
+		}) {
+			return 412
 		}
 	} else if until, ok := referenceDate(header.Values("If-Unmodified-Since")); ok && published.After(until) {
 		return 412
@@ -83,14 +88,14 @@ func referenceNotModified(header http.Header, tag string, published time.Time) b
 // reference's.
 func TestConditionsAgainstReference(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, textCaseRows)
+	s := sampleServer(t, state.Options{}, textCaseRows)
 	random := rand.New(rand.NewPCG(6, 304))
 	target := listTarget + "&limit=2"
 	first := s.Answer("GET", target, nil)
 	tag, _ := first.field("ETag")
 	published := publishedTime.Truncate(time.Second)
 	pieces := []string{
-		tag, strings.TrimPrefix(tag, "W/"), `W/"other"`, `"other"`, `""`, `W/`, `*`, `"`, `w/` + tag[2:], tag + "x",
+		tag, "W/" + tag, `W/"other"`, `"other"`, `""`, `W/`, `*`, `"`, `w/` + tag[2:], tag + "x",
 		`"a,b"`, `" "`, tag[:len(tag)-1],
 		strings.ToUpper(tag), "x", `"x" y`,
 	}
@@ -109,9 +114,9 @@ func TestConditionsAgainstReference(t *testing.T) {
 	n := trials(20000, 4000)
 	for range n {
 		header := http.Header{}
-		var fields []HeaderField
+		var fields []reply.HeaderField
 		add := func(name, value string) {
-			fields = append(fields, HeaderField{name, value})
+			fields = append(fields, reply.HeaderField{Name: name, Value: value})
 			header.Add(name, strings.Trim(value, " \t"))
 		}
 		tags := func(name string) {
@@ -165,7 +170,7 @@ func TestConditionsAgainstReference(t *testing.T) {
 }
 
 // tagsOf returns the tags of every endpoint in both formats.
-func tagsOf(t *testing.T, s *Server, rest string, header ...HeaderField) map[string]string {
+func tagsOf(t *testing.T, s *Server, rest string, header ...reply.HeaderField) map[string]string {
 	t.Helper()
 	tags := map[string]string{}
 	for i := range contract.Endpoints {
@@ -185,12 +190,13 @@ func tagsOf(t *testing.T, s *Server, rest string, header ...HeaderField) map[str
 // the same tags in every coding, and that no two answers have the same tag.
 func TestTagsOfReplicas(t *testing.T) {
 	t.Parallel()
-	one := sampleServer(t, Options{}, 300)
-	other := testServer(t, Options{Identifier: ObserveIdentifier, Strict: true}, sampleTables(t, 300))
+	one := sampleServer(t, state.Options{}, 300)
+	other := testServer(t, state.Options{Identifier: state.ObserveIdentifier, Strict: true}, sampleTables(t, 300))
 	want := tagsOf(t, one, "")
 	for _, accept := range []string{"", "gzip", "zstd", "identity;q=0, *"} {
-		for path, tag := range tagsOf(t, other, "", HeaderField{"Accept-Encoding", accept}) {
-			if tag != want[path] {
+		for path, tag := range tagsOf(t, other, "", reply.HeaderField{Name: "Accept-Encoding", Value: accept}) {
+			opaque, weak := strings.CutPrefix(tag, "W/")
+			if opaque != want[path] || weak != (accept != "") { // uncompressed bodies are the same bytes
 				t.Errorf("%s, %q: the replicas send the tags %s and %s", path, accept, tag, want[path])
 			}
 		}
@@ -211,11 +217,11 @@ func TestTagsOfReplicas(t *testing.T) {
 func TestTagsAfterChange(t *testing.T) {
 	t.Parallel()
 	tables := sampleTables(t, 12)
-	s := testServer(t, Options{SurrogateKey: true, CacheTag: true}, tables)
+	s := testServer(t, state.Options{SurrogateKey: true, CacheTag: true}, tables)
 	for i, x := range tables {
 		before := tagsOf(t, s, "&limit=3")
 		x.rows = x.rows[:len(x.rows)-1]
-		if err := s.Swap(Release{
+		if err := s.Swap(state.Release{
 			Snapshot:    storeSnapshot(t, fmt.Sprintf("changed-%d", i), sampleTime, tables),
 			PublishedAt: publishedTime,
 		}); err != nil {
@@ -229,7 +235,7 @@ func TestTagsAfterChange(t *testing.T) {
 			}
 			got := s.Answer("GET", endpoint+"?limit=3&app_identifier="+goodIdentifier, nil)
 			keys, _ := got.field("Surrogate-Key")
-			purged := slices.ContainsFunc(PurgeKeys([]string{x.endpoint.Table}),
+			purged := slices.ContainsFunc(reply.PurgeKeys([]string{x.endpoint.Table}),
 				func(key string) bool { return slices.Contains(strings.Fields(keys), key) })
 			if purged != (endpoint == x.endpoint.Path) {
 				t.Errorf("table %s: %s with the keys %q is purged: %v", x.endpoint.Table, endpoint, keys, purged)
@@ -242,7 +248,7 @@ func TestTagsAfterChange(t *testing.T) {
 // location. Answers pinned to a snapshot have no key that is purged after a publish.
 func TestPurgeKeys(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{SurrogateKey: true, CacheTag: true}, 12)
+	s := sampleServer(t, state.Options{SurrogateKey: true, CacheTag: true}, 12)
 	form := regexp.MustCompile(`^all ep-conflict-events tv-[0-9a-f]{12} snap-20261120T0200Z-test( loc-[A-Z0-9-]+)?$`)
 	pinned := regexp.MustCompile(`^all tv-[0-9a-f]{12} snap-20261120T0200Z-test$`)
 	for query, location := range map[string]string{
@@ -260,12 +266,15 @@ func TestPurgeKeys(t *testing.T) {
 			t.Errorf("%s: %q, %q", query, keys, tags)
 		}
 		tag, _ := got.field("ETag")
-		if again := s.Answer("GET", target, []HeaderField{{"If-None-Match", tag}}); again.Status != 304 {
+		if again := s.Answer("GET", target, []reply.HeaderField{{
+			Name:  "If-None-Match",
+			Value: tag,
+		}}); again.Status != 304 {
 			t.Errorf("%s: %d", query, again.Status)
 		} else if again, _ := again.field("Surrogate-Key"); again != keys {
 			t.Errorf("%s: the 304 has the keys %q", query, again)
 		}
-		for _, header := range [][]HeaderField{nil, {{"If-None-Match", tag}}} {
+		for _, header := range [][]reply.HeaderField{nil, {{Name: "If-None-Match", Value: tag}}} {
 			got := s.Answer("GET", target+"&snapshot=20261120T0200Z-test", header)
 			if keys, _ := got.field("Surrogate-Key"); !pinned.MatchString(keys) || got.Status != 200 && header == nil {
 				t.Errorf("%s: pinned: %d with keys %q", query, got.Status, keys)
@@ -279,7 +288,7 @@ func TestPurgeKeys(t *testing.T) {
 		}
 		names[contract.Endpoints[i].Name()] = true
 	}
-	plain := sampleServer(t, Options{}, 3)
+	plain := sampleServer(t, state.Options{}, 3)
 	landing := plain.Answer("GET", "/", nil)
 	if keys, ok := landing.field("Surrogate-Key"); ok {
 		t.Errorf("Surrogate-Key without the option: %q", keys)
@@ -289,14 +298,14 @@ func TestPurgeKeys(t *testing.T) {
 // TestFreshness checks the effect of the options on Cache-Control.
 func TestFreshness(t *testing.T) {
 	t.Parallel()
-	for want, f := range map[string]Freshness{
+	for want, f := range map[string]reply.Freshness{
 		"public, max-age=0, s-maxage=5": {
 			MaxAge: -1, SharedMaxAge: 5 * time.Second, StaleWhileRevalidate: -1,
 			StaleIfError: -1,
 		},
 		"public, max-age=60, s-maxage=3600, stale-while-revalidate=86400, stale-if-error=604800": {CDN: "max-age=9"},
 	} {
-		s := sampleServer(t, Options{Freshness: f, BaseURL: "https://data.example.org"}, 3)
+		s := sampleServer(t, state.Options{Freshness: f, BaseURL: "https://data.example.org"}, 3)
 		for _, target := range []string{listTarget, "/docs", "/"} {
 			got := s.Answer("GET", target, nil)
 			cdn, _ := got.field("CDN-Cache-Control")
@@ -317,7 +326,7 @@ func TestFreshness(t *testing.T) {
 // ahead is announced once our clock reaches it. A release without a time has no Last-Modified.
 func TestFuturePublish(t *testing.T) {
 	t.Parallel()
-	s := New(Options{Logger: slog.New(slog.DiscardHandler), SkipWarmUp: true}) // so that a swap takes no time
+	s := New(state.Options{Logger: slog.New(slog.DiscardHandler), SkipWarmUp: true}) // so that a swap takes no time
 	modified := func() string {
 		got := s.Answer("GET", listTarget, nil)
 		text, _ := got.field("Last-Modified")
@@ -329,15 +338,17 @@ func TestFuturePublish(t *testing.T) {
 		if ahead > 0 { // measured from now, because opening the snapshot takes time
 			at = time.Now().Add(ahead).Truncate(time.Second).Add(300 * time.Millisecond)
 		}
-		if err := s.Swap(Release{Snapshot: snap, PublishedAt: at}); err != nil {
+		if err := s.Swap(state.Release{Snapshot: snap, PublishedAt: at}); err != nil {
 			t.Fatal(err)
 		}
 		soon = at
-		if text := modified(); text != "" {
+		early := func() bool { return at.IsZero() || time.Now().Before(at) } // the machine may be busy
+		if text := modified(); text != "" && early() {
 			t.Errorf("published %v: Last-Modified %q", at, text)
 		}
 		if got := s.Answer("GET", listTarget,
-			[]HeaderField{{"If-Modified-Since", "Fri, 31 Dec 9999 23:59:59 GMT"}}); got.Status != 200 {
+			[]reply.HeaderField{{Name: "If-Modified-Since", Value: "Fri, 31 Dec 9999 23:59:59 " +
+				"GMT"}}); got.Status != 200 && early() {
 			t.Errorf("published %v: %d", at, got.Status)
 		}
 	}
@@ -361,7 +372,7 @@ func TestFuturePublish(t *testing.T) {
 // and tags stay the same.
 func TestAnnounce(t *testing.T) {
 	t.Parallel()
-	s := sampleServer(t, Options{}, 3)
+	s := sampleServer(t, state.Options{}, 3)
 	first := s.Answer("GET", listTarget, nil)
 	s.Announce(publishedTime.Add(2 * time.Second))
 	again := s.Answer("GET", listTarget, nil)
@@ -378,7 +389,10 @@ func TestAnnounce(t *testing.T) {
 	for second, status := range []int{200, 200, 304} {
 		since := publishedTime.Add(time.Duration(second) * time.Second).Format(http.TimeFormat)
 		for _, target := range []string{listTarget, listTarget + "&snapshot=20261120T0200Z-test"} {
-			if got := s.Answer("GET", target, []HeaderField{{"If-Modified-Since", since}}); got.Status != status {
+			if got := s.Answer("GET", target, []reply.HeaderField{{
+				Name:  "If-Modified-Since",
+				Value: since,
+			}}); got.Status != status {
 				t.Errorf("%s, since %s: %d, want %d", target, since, got.Status, status)
 			}
 		}
@@ -399,14 +413,14 @@ func TestRollback(t *testing.T) {
 		x.rows = x.rows[:5]
 	}
 	putSnapshot(t, st, "b", tables)
-	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
+	s := New(state.Options{Logger: slog.New(slog.DiscardHandler)})
 	var tags, dates []string
 	for day, id := range []string{"a", "b", "a"} {
 		snap, err := st.Open(id)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Swap(Release{Snapshot: snap, PublishedAt: publishedTime.AddDate(0, 0, day)}); err != nil {
+		if err := s.Swap(state.Release{Snapshot: snap, PublishedAt: publishedTime.AddDate(0, 0, day)}); err != nil {
 			t.Fatal(err)
 		}
 		got := s.Answer("GET", listTarget, nil)
@@ -417,10 +431,16 @@ func TestRollback(t *testing.T) {
 	if tags[0] != tags[2] || tags[0] == tags[1] {
 		t.Errorf("tags %q, dates %q", tags, dates)
 	}
-	if got := s.Answer("GET", listTarget, []HeaderField{{"If-Modified-Since", dates[1]}}); got.Status != 200 {
+	if got := s.Answer("GET", listTarget, []reply.HeaderField{{
+		Name:  "If-Modified-Since",
+		Value: dates[1],
+	}}); got.Status != 200 {
 		t.Errorf("If-Modified-Since the snapshot that was rolled back: %d", got.Status)
 	}
-	if got := s.Answer("GET", listTarget, []HeaderField{{"If-None-Match", tags[0]}}); got.Status != 304 {
+	if got := s.Answer("GET", listTarget, []reply.HeaderField{{
+		Name:  "If-None-Match",
+		Value: tags[0],
+	}}); got.Status != 304 {
 		t.Errorf("If-None-Match with the tag of the first snapshot: %d", got.Status)
 	}
 	if err := s.Shutdown(t.Context()); err != nil {

@@ -10,6 +10,8 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/render"
+	"hdqs/api/reply"
+	"hdqs/api/state"
 	"hdqs/index"
 	"hdqs/snapshot/store"
 )
@@ -25,28 +27,28 @@ func TestWarmUp(t *testing.T) {
 		skip  bool
 		names contract.NameSet
 	}{{false, contract.ContractNames}, {false, contract.HAPINames}, {true, contract.ContractNames}} {
-		s := New(Options{
-			Identifier: IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler), CacheBytes: -1,
+		s := New(state.Options{
+			Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler), CacheBytes: -1,
 			SkipWarmUp: c.skip, Names: c.names,
 		})
-		s.warmLimit = time.Hour
-		if err := s.Swap(Release{Snapshot: sampleSnapshot(t, rows)}); err != nil {
+		s.WarmLimit = time.Hour
+		if err := s.Swap(state.Release{Snapshot: sampleSnapshot(t, rows)}); err != nil {
 			t.Fatal(err)
 		}
 		endpoints := contract.EndpointsIn(c.names)
 		for i := range endpoints {
 			e := &endpoints[i]
-			list := s.current.Load().bound.lists[e.Contract().Path]
-			before := list.named[contract.ContractNames].renderer.Bytes() + list.index.Bytes()
+			list := s.Current.Load().Bound.Lists[e.Contract().Path]
+			before := list.Named[contract.ContractNames].Renderer.Bytes() + list.Index.Bytes()
 			for _, coding := range []string{"identity", "gzip", "zstd"} {
 				for _, query := range []string{"", "?output_format=csv", "?limit=100&offset=100"} {
-					got := s.Answer("GET", e.Path+query, []HeaderField{{"Accept-Encoding", coding}})
+					got := s.Answer("GET", e.Path+query, []reply.HeaderField{{Name: "Accept-Encoding", Value: coding}})
 					if got.Status != 200 {
 						t.Fatalf("%s%s: %d", e.Path, query, got.Status)
 					}
 				}
 			}
-			after := list.named[contract.ContractNames].renderer.Bytes() + list.index.Bytes()
+			after := list.Named[contract.ContractNames].Renderer.Bytes() + list.Index.Bytes()
 			if made := after - before; made < 0 || (made > lengths) != c.skip {
 				t.Errorf("%s: the first requests made %d bytes, warm-up skipped: %v", e.Path, made, c.skip)
 			}
@@ -62,10 +64,10 @@ func TestWarmUp(t *testing.T) {
 // estimate of its memory panics before that, which does not end the process either.
 func TestWarmUpFails(t *testing.T) {
 	t.Parallel()
-	breaks := map[string]func(l *boundList){
-		"error":           func(l *boundList) { l.filters = make([]index.Filter, len(l.filters)) },
-		"panic":           func(l *boundList) { l.index = new(index.Index) },
-		"panic in stream": func(l *boundList) { l.named[contract.ContractNames].renderer = new(render.Renderer) },
+	breaks := map[string]func(l *state.BoundList){
+		"error":           func(l *state.BoundList) { l.Filters = make([]index.Filter, len(l.Filters)) },
+		"panic":           func(l *state.BoundList) { l.Index = new(index.Index) },
+		"panic in stream": func(l *state.BoundList) { l.Named[contract.ContractNames].Renderer = new(render.Renderer) },
 	}
 	for name, breakList := range breaks {
 		for _, limit := range []int64{0, 1 << 30} {
@@ -74,25 +76,25 @@ func TestWarmUpFails(t *testing.T) {
 	}
 }
 
-func checkWarmUpFails(t *testing.T, name string, breakList func(*boundList), limit int64) {
+func checkWarmUpFails(t *testing.T, name string, breakList func(*state.BoundList), limit int64) {
 	t.Helper()
-	s := sampleServer(t, Options{
-		Identifier: IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler), MemoryLimit: limit,
+	s := sampleServer(t, state.Options{
+		Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler), MemoryLimit: limit,
 	}, 20)
-	s.options.SkipWarmUp, s.warmLimit = false, time.Hour
+	s.Options.SkipWarmUp, s.WarmLimit = false, time.Hour
 	before := s.Answer("GET", listTarget, nil)
 	next := storeSnapshot(t, "next", sampleTime, sampleTables(t, 21))
-	bound, err := Bind(next)
+	bound, err := state.Bind(next)
 	if err != nil {
 		t.Fatal(err)
 	}
-	breakList(bound.lists["/api/v2/metadata/sector"])
-	if err := s.swapTo(bound, s.current.Load().bound, Release{Snapshot: next}); err == nil {
+	breakList(bound.Lists["/api/v2/metadata/sector"])
+	if err := s.SwapTo(bound, s.Current.Load().Bound, state.Release{Snapshot: next}); err == nil {
 		t.Errorf("%s, limit %d: the snapshot is served", name, limit)
 	}
 	after := s.Answer("GET", listTarget, nil)
-	if after.Status != 200 || !bytes.Equal(after.Body, before.Body) || s.currentID() != sampleID {
-		t.Errorf("%s, limit %d: then %d from %s", name, limit, after.Status, s.currentID())
+	if after.Status != 200 || !bytes.Equal(after.Body, before.Body) || s.CurrentID() != sampleID {
+		t.Errorf("%s, limit %d: then %d from %s", name, limit, after.Status, s.CurrentID())
 	}
 	if err := next.Close(); err != nil {
 		t.Error(err)
@@ -123,20 +125,20 @@ func TestReplacedSnapshotForgets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := New(Options{Identifier: IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler), CacheBytes: -1})
-	s.warmLimit = time.Hour
-	if err := s.Swap(Release{Snapshot: first}); err != nil {
+	s := New(state.Options{Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler), CacheBytes: -1})
+	s.WarmLimit = time.Hour
+	if err := s.Swap(state.Release{Snapshot: first}); err != nil {
 		t.Fatal(err)
 	}
-	old := s.current.Load().bound
+	old := s.Current.Load().Bound
 	bytesOf := func(path string) int64 {
-		list := old.lists[path]
-		return list.named[contract.ContractNames].renderer.Bytes() + list.index.Bytes()
+		list := old.Lists[path]
+		return list.Named[contract.ContractNames].Renderer.Bytes() + list.Index.Bytes()
 	}
 	const changed, unchanged = "/api/v2/metadata/sector", "/api/v2/metadata/org"
 	kept, made := bytesOf(unchanged), bytesOf(changed)
 	before := s.Answer("GET", changed+"?snapshot=first", nil)
-	if err := s.Swap(Release{Snapshot: second}); err != nil {
+	if err := s.Swap(state.Release{Snapshot: second}); err != nil {
 		t.Fatal(err)
 	}
 	if got := bytesOf(unchanged); got != kept {

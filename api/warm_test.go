@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"hdqs/api/contract"
+	"hdqs/api/list"
 	"hdqs/api/render"
+	"hdqs/api/state"
 	"hdqs/index"
 	"hdqs/snapshot/store"
 )
@@ -19,22 +21,22 @@ func TestWarmUpRequests(t *testing.T) {
 	first, second := twoSnapshots(t)
 	all, sector := 0, 0
 	for i := range contract.Endpoints {
-		n := len(warmRequests) + len(warmFilters(&contract.Endpoints[i]))
+		n := len(list.WarmRequests) + len(list.WarmFilters(&contract.Endpoints[i]))
 		if all += n; contract.Endpoints[i].Table == "sector" {
 			sector = n
 		}
 	}
-	s := New(Options{Logger: slog.New(slog.DiscardHandler)})
-	s.warmLimit = time.Hour
+	s := New(state.Options{Logger: slog.New(slog.DiscardHandler)})
+	s.WarmLimit = time.Hour
 	for i, snap := range []*store.Snapshot{first, second, second.Acquire()} {
-		if err := s.Swap(Release{Snapshot: snap}); err != nil {
+		if err := s.Swap(state.Release{Snapshot: snap}); err != nil {
 			t.Fatal(err)
 		}
 		if got, want := s.WarmUp().Requests, []int{all, sector, 0}[i]; got != want {
 			t.Errorf("before swap %d, %d requests were answered, want %d", i, got, want)
 		}
 	}
-	if bytes, slots, refs := s.budget.Bytes(), s.gate.Running(), s.current.Load().refs.Load(); bytes != 0 ||
+	if bytes, slots, refs := s.Budget.Bytes(), s.Gate.Running(), s.Current.Load().Refs.Load(); bytes != 0 ||
 		slots != 0 || refs != 1 {
 		t.Errorf("%d bytes in flight, %d slots, %d references to the snapshot", bytes, slots, refs)
 	}
@@ -47,9 +49,9 @@ func TestWarmUpRequests(t *testing.T) {
 func TestWarmUpLimit(t *testing.T) {
 	t.Parallel()
 	var log lockedLog
-	s := New(Options{Identifier: IgnoreIdentifier, Logger: slog.New(slog.NewTextHandler(&log, nil))})
-	s.warmLimit = -1
-	if err := s.Swap(Release{Snapshot: storeSnapshot(t, "slow", sampleTime, sampleTables(t, 3))}); err != nil {
+	s := New(state.Options{Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	s.WarmLimit = -1
+	if err := s.Swap(state.Release{Snapshot: storeSnapshot(t, "slow", sampleTime, sampleTables(t, 3))}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(log.String(), "warming up took too long") || s.WarmUp().Requests != 0 {
@@ -67,10 +69,10 @@ func TestWarmUpLimit(t *testing.T) {
 // snapshot is served.
 func TestEndWarmUp(t *testing.T) {
 	t.Parallel()
-	s := New(Options{Identifier: IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
-	s.warmLimit = time.Hour
+	s := New(state.Options{Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
+	s.WarmLimit = time.Hour
 	s.EndWarmUp()
-	if err := s.Swap(Release{Snapshot: sampleSnapshot(t, 3)}); err != nil {
+	if err := s.Swap(state.Release{Snapshot: sampleSnapshot(t, 3)}); err != nil {
 		t.Fatal(err)
 	}
 	if n := s.WarmUp().Requests; n != 0 {
@@ -87,20 +89,20 @@ func TestEndWarmUp(t *testing.T) {
 // TestInterruptWarmUp interrupts a warm-up: that one ends, and the next one does not.
 func TestInterruptWarmUp(t *testing.T) {
 	t.Parallel()
-	s := New(Options{Identifier: IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
-	s.warmLimit = time.Hour
-	bound, err := Bind(sampleSnapshot(t, 3))
+	s := New(state.Options{Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
+	s.WarmLimit = time.Hour
+	bound, err := state.Bind(sampleSnapshot(t, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.InterruptWarmUp()
-	if err := s.swapTo(bound, nil, Release{}); err != nil { // as Swap goes on
+	if err := s.SwapTo(bound, nil, state.Release{}); err != nil { // as Swap goes on
 		t.Fatal(err)
 	}
 	if n := s.WarmUp().Requests; n != 0 {
 		t.Errorf("%d requests were answered after the interruption", n)
 	}
-	if err := s.Swap(Release{Snapshot: sampleSnapshot(t, 4)}); err != nil {
+	if err := s.Swap(state.Release{Snapshot: sampleSnapshot(t, 4)}); err != nil {
 		t.Fatal(err)
 	}
 	if s.WarmUp().Requests == 0 {
@@ -116,14 +118,14 @@ func TestInterruptWarmUp(t *testing.T) {
 func TestAnswersBeforeWarmUp(t *testing.T) {
 	t.Parallel()
 	first, second := twoSnapshots(t)
-	s := New(Options{Identifier: IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
-	s.warmLimit = time.Hour
+	s := New(state.Options{Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
+	s.WarmLimit = time.Hour
 	calls := 0
 	for i, snap := range []*store.Snapshot{first, second} {
-		err := s.Swap(Release{Snapshot: snap, Answering: func() {
+		err := s.Swap(state.Release{Snapshot: snap, Answering: func() {
 			calls++
-			if got := s.Answer("GET", listTarget, nil); got.Status != 200 || s.currentID() != "first" {
-				t.Errorf("%d from %q before the warm-up", got.Status, s.currentID())
+			if got := s.Answer("GET", listTarget, nil); got.Status != 200 || s.CurrentID() != "first" {
+				t.Errorf("%d from %q before the warm-up", got.Status, s.CurrentID())
 			}
 			if n := s.WarmUp().Requests; n != 0 {
 				t.Errorf("%d requests were answered before the warm-up", n)
@@ -132,9 +134,9 @@ func TestAnswersBeforeWarmUp(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if calls != 1 || s.WarmUp().Requests == 0 || s.current.Load().refs.Load() != 1 {
+		if calls != 1 || s.WarmUp().Requests == 0 || s.Current.Load().Refs.Load() != 1 {
 			t.Errorf("after swap %d: %d calls, %d requests to warm up, %d references", i, calls, s.WarmUp().Requests,
-				s.current.Load().refs.Load())
+				s.Current.Load().Refs.Load())
 		}
 	}
 	if err := s.Shutdown(t.Context()); err != nil {
@@ -147,16 +149,16 @@ func TestAnswersBeforeWarmUp(t *testing.T) {
 // can be served.
 func TestFirstWarmUpFails(t *testing.T) {
 	t.Parallel()
-	s := New(Options{Identifier: IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
-	s.warmLimit = time.Hour
+	s := New(state.Options{Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
+	s.WarmLimit = time.Hour
 	snap := sampleSnapshot(t, 20)
-	bound, err := Bind(snap)
+	bound, err := state.Bind(snap)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bound.lists["/api/v2/metadata/sector"].index = new(index.Index)
-	var reading *served
-	err = s.swapTo(bound, nil, Release{Snapshot: snap, Answering: func() { reading = s.acquire() }})
+	bound.Lists["/api/v2/metadata/sector"].Index = new(index.Index)
+	var reading *state.Served
+	err = s.SwapTo(bound, nil, state.Release{Snapshot: snap, Answering: func() { reading = s.Acquire() }})
 	if err == nil || reading == nil {
 		t.Fatalf("%v; a request could read: %v", err, reading != nil)
 	}
@@ -166,19 +168,19 @@ func TestFirstWarmUpFails(t *testing.T) {
 	if got := s.Answer("GET", listTarget, nil); got.Status != 503 {
 		t.Errorf("then %d", got.Status)
 	}
-	if n := s.bodies.counts().bytes; n != 0 {
+	if n := s.Bodies.Counts().Bytes; n != 0 {
 		t.Errorf("the body cache has %d bytes", n)
 	}
-	for path, list := range reading.bound.lists {
-		if !list.isSuspect() {
+	for path, list := range reading.Bound.Lists {
+		if !list.IsSuspect() {
 			t.Errorf("%s: the request gets rows of the withdrawn snapshot", path)
 		}
 	}
-	if rows := reading.bound.lists["/api/v2/metadata/sector"].segment.Rows(); rows != 20 || reading.refs.Load() != 1 {
-		t.Errorf("the request reads %d rows, and the snapshot has %d references", rows, reading.refs.Load())
+	if rows := reading.Bound.Lists["/api/v2/metadata/sector"].Segment.Rows(); rows != 20 || reading.Refs.Load() != 1 {
+		t.Errorf("the request reads %d rows, and the snapshot has %d references", rows, reading.Refs.Load())
 	}
-	reading.release(s.log)
-	if err := s.Swap(Release{Snapshot: sampleSnapshot(t, 3)}); err != nil {
+	reading.Release(s.Log)
+	if err := s.Swap(state.Release{Snapshot: sampleSnapshot(t, 3)}); err != nil {
 		t.Fatal(err)
 	}
 	if got := s.Answer("GET", listTarget, nil); got.Status != 200 {
@@ -194,26 +196,26 @@ func TestFirstWarmUpFails(t *testing.T) {
 func TestWarmUpOfDamagedTable(t *testing.T) {
 	t.Parallel()
 	for _, serving := range []bool{true, false} {
-		s := New(Options{Identifier: IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
-		bound, err := Bind(sampleSnapshot(t, 20))
+		s := New(state.Options{Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
+		bound, err := state.Bind(sampleSnapshot(t, 20))
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := s.newServed(bound, time.Time{})
+		v := s.NewServed(bound, time.Time{})
 		if serving {
-			s.current.Store(v)
+			s.Current.Store(v)
 		}
-		w := warmUp{server: s, served: v, began: time.Now(), plans: s.coldPlans(bound, nil)}
-		damaged := bound.lists[w.plans[0].Endpoint.Contract().Path].segment
+		w := list.WarmUp{Server: s.Lists, Served: v, Began: time.Now(), Plans: s.ColdPlans(bound, nil)}
+		damaged := bound.Lists[w.Plans[0].Endpoint.Contract().Path].Segment
 		damaged.MarkSuspect()
-		s.warmLimit = time.Hour
-		switch err := w.work(); {
-		case serving && (err != nil || int(w.next.Load()) <= len(w.plans) || w.answered.Load() == 0):
-			t.Errorf("after %d of %d endpoints: %v", w.next.Load(), len(w.plans), err)
+		s.WarmLimit = time.Hour
+		switch err := w.Work(); {
+		case serving && (err != nil || int(w.Next.Load()) <= len(w.Plans) || w.Answered.Load() == 0):
+			t.Errorf("after %d of %d endpoints: %v", w.Next.Load(), len(w.Plans), err)
 		case !serving && err == nil:
 			t.Error("a damaged table was warmed up")
 		}
-		s.current.Store(nil)
+		s.Current.Store(nil)
 	}
 }
 
@@ -221,19 +223,19 @@ func TestWarmUpOfDamagedTable(t *testing.T) {
 // goroutine, whose thread may have a low priority.
 func TestWarmUpOfSwapStaysOnThread(t *testing.T) {
 	t.Parallel()
-	s := New(Options{Identifier: IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
-	s.warmLimit = time.Hour
-	bound, err := Bind(sampleSnapshot(t, 20))
+	s := New(state.Options{Identifier: state.IgnoreIdentifier, Logger: slog.New(slog.DiscardHandler)})
+	s.WarmLimit = time.Hour
+	bound, err := state.Bind(sampleSnapshot(t, 20))
 	if err != nil {
 		t.Fatal(err)
 	}
-	earlier, err := Bind(sampleSnapshot(t, 3))
+	earlier, err := state.Bind(sampleSnapshot(t, 3))
 	if err != nil {
 		t.Fatal(err)
 	}
-	bound.lists["/api/v2/metadata/sector"].named[contract.ContractNames].renderer = new(render.Renderer) // panics
-	err = s.warm(s.newServed(bound, time.Time{}), earlier)
-	if err == nil || !strings.Contains(err.Error(), "api.(*Server).warm(") {
+	bound.Lists["/api/v2/metadata/sector"].Named[contract.ContractNames].Renderer = new(render.Renderer) // panics
+	err = s.Warm(s.NewServed(bound, time.Time{}), earlier)
+	if err == nil || !strings.Contains(err.Error(), "list.(*Lists).Warm(") {
 		t.Errorf("not called by warm: %v", err)
 	}
 }

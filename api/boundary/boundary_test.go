@@ -2,6 +2,7 @@ package boundary
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -127,6 +128,14 @@ func TestReadMistakes(t *testing.T) {
 		{"a line", collection(whose, unit, ring(`[[[1,1],[2,1],[1,1]]]`)), "3 positions are no ring"},
 		{"one number", collection(whose, unit, ring(`[[[1,1],[2],[2,2],[1,1]]]`)), "position 2: [2]"},
 		{"texts", collection(whose, unit, ring(`[[["1","1"]]]`)), "feature 1 (AF01): the coordinates of its Polygon"},
+		{"a number too many", collection(whose, unit, ring(`[[[1,1],[2,1],7,[1,1]]]`)), `polygon 1, ring 1 has "7,[1,1]]]"`},
+		{"too deep", collection(whose, unit, ring(`[[[[1,1],[2,1],[2,2],[1,1]]]]`)), "the coordinates of its Polygon"},
+		{"a number too large", collection(whose, unit, ring(`[[[1,1],[2,1e999],[1,1]]]`)), "out of range"},
+		{
+			"the second ring of the second polygon", collection(whose, unit,
+				`{"type":"MultiPolygon","coordinates":[[[[1,1],[2,1],[2,2],[1,1]]],[[[1,1],[2,1],[2,2],[1,1]],[[1,1]]]]}`),
+			"polygon 2, ring 2: 1 positions are no ring",
+		},
 		{"nothing drawn", collection(whose, unit, ring(`[]`)), "its geometry is empty"},
 		{"no feature type", `{"type":"FeatureCollection","features":[{"geometry":null}]}`, `feature 1: its type is ""`},
 		{"deep", `{"type":"FeatureCollection","features":[` + strings.Repeat("[", 20_000), "feature 1"},
@@ -157,10 +166,36 @@ func TestReadBounds(t *testing.T) {
 	}
 	point := "[1,1],"
 	large := collection(whose, `{"ADM0_PCODE":"AF","ADM1_PCODE":"AF01"}`,
-		`{"type":"Polygon","coordinates":[[`+strings.Repeat(point, maxShape/len(point)+1)+`[1,1]]]}`)
+		`{"type":"Polygon","coordinates":[[`+strings.Repeat(point, maxMember/len(point)+1)+`[1,1]]]}`)
 	_, err := Read(strings.NewReader(large), "")
-	if err == nil || !strings.Contains(err.Error(), "feature 1 (AF01): its coordinates have") {
+	if err == nil || !strings.Contains(err.Error(), "feature 1: a feature or another member is larger than 335") {
 		t.Errorf("a large feature: %.200v", err)
+	}
+}
+
+// TestReadMemory: files made to fill memory are refused, or read, in a few times their length.
+func TestReadMemory(t *testing.T) {
+	const unit = `{"ADM0_PCODE":"AF","ADM1_PCODE":"AF01"}`
+	fill := func(s string) string { return strings.Repeat(s+",", 6<<20/(len(s)+1)) + s }
+	shape := func(s string) string { return `{"type":"MultiPolygon","coordinates":[` + s + `]}` }
+	for name, file := range map[string]string{
+		"empty polygons":  collection(whose, unit, shape(fill("[]")), `{"iso3":"AFG"}`, shape(fill("[]"))),
+		"empty rings":     collection(whose, unit, shape("["+fill("[]")+"]")),
+		"empty positions": collection(whose, unit, shape("[["+fill("[]")+"]]")),
+		"points":          collection(whose, unit, shape("[["+fill("[0,0]")+"]]")),
+		"long positions":  collection(whose, unit, shape("[[["+fill("0")+"]]]")),
+		"properties":      collection(whose, "{"+fill(`"":0`)+"}", polygon(1, 1)),
+		"another member":  collection(whose+`"x":[`+fill("[]")+"],", unit, polygon(1, 1)),
+		"numbers":         collection(whose+`"crs":{"properties":[`+fill("{}")+"]},", unit, polygon(1, 1)),
+		"small features":  collection(whose)[:len(collection(whose))-2] + fill(`{"type":"Feature"}`) + "]}",
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := Read(strings.NewReader(file), "x")
+		runtime.ReadMemStats(&after)
+		if taken := after.TotalAlloc - before.TotalAlloc; taken > 20*uint64(len(file)) {
+			t.Errorf("%s: %d MB for a file of %d MB: %.200v", name, taken>>20, len(file)>>20, err)
+		}
 	}
 }
 

@@ -11,14 +11,16 @@ import (
 	"hdqs/api/chart"
 )
 
-// Bounds of a file. maxShape is the most bytes of the coordinates of a feature, and maxText of a
-// code, a name or a source.
+// Bounds of a file. maxMember is the most bytes of a feature or of another member, which is read
+// whole, maxProperties of the properties of a feature, and maxText of a code, a name or a source.
 const (
 	MaxBytes    = 128 << 20
 	maxFeatures = 100_000
 	maxPoints   = 5_000_000
-	maxShape    = 32 << 20
+	maxMember   = 32 << 20
 	maxText     = 512
+
+	maxProperties = 256 << 10
 )
 
 // attributionMember is the member of the collection that says whose boundaries they are.
@@ -35,9 +37,10 @@ type feature struct {
 // "attribution" does.
 func Read(in io.Reader, source string) (*Set, error) {
 	r := reader{
-		decoder: json.NewDecoder(&bounded{in, MaxBytes}), source: source,
-		seen: [3]map[string]int{{}, {}, {}},
+		in: &bounded{in: in}, source: source, seen: [3]map[string]int{{}, {}, {}},
 	}
+	r.decoder = json.NewDecoder(r.in)
+	r.next()
 	if err := r.collection(); err != nil {
 		return nil, err
 	}
@@ -55,20 +58,27 @@ func Read(in io.Reader, source string) (*Set, error) {
 // bounded is a reader with an end that is an error.
 type bounded struct {
 	in   io.Reader
-	left int
+	read int
+	stop int // where the present member has to end
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
-	if b.left == 0 {
-		return 0, fmt.Errorf("the file is larger than %d bytes; simplify the boundaries, as a page shows no more than "+
-			"a thousand points across", MaxBytes)
+	end := min(b.stop, MaxBytes)
+	if b.read >= end {
+		what, bound := "the file", MaxBytes
+		if end < MaxBytes {
+			what, bound = "a feature or another member", maxMember
+		}
+		return 0, fmt.Errorf("%s is larger than %d bytes; simplify the boundaries, as a page shows no more than "+
+			"a thousand points across", what, bound)
 	}
-	n, err := b.in.Read(p[:min(len(p), b.left)])
-	b.left -= n
+	n, err := b.in.Read(p[:min(len(p), end-b.read)])
+	b.read += n
 	return n, err
 }
 
 type reader struct {
+	in       *bounded
 	decoder  *json.Decoder
 	source   string
 	features []feature
@@ -83,7 +93,7 @@ func (r *reader) collection() error {
 		return err
 	}
 	kind, listed := "", false
-	for r.decoder.More() {
+	for r.next(); r.decoder.More(); r.next() {
 		name, err := r.decoder.Token()
 		if err != nil {
 			return notJSON(err)
@@ -138,6 +148,9 @@ func (r *reader) open(want json.Delim, what string) error {
 	return nil
 }
 
+// next begins a member: the decoder holds no more than one in memory.
+func (r *reader) next() { r.in.stop = int(r.decoder.InputOffset()) + maxMember }
+
 func (r *reader) member(name string, into any) error {
 	if err := r.decoder.Decode(into); err != nil {
 		return fmt.Errorf("member %q: %w", short(name), notJSON(err))
@@ -164,7 +177,7 @@ func (r *reader) list() error {
 	if err := r.open('[', `"features"`); err != nil {
 		return err
 	}
-	for r.decoder.More() {
+	for r.next(); r.decoder.More(); r.next() {
 		number := len(r.features) + 1
 		if number > maxFeatures {
 			return fmt.Errorf("there are more than %d features", maxFeatures)

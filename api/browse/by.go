@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"hdqs/api/chart"
 	"hdqs/api/contract"
 )
 
@@ -83,12 +82,15 @@ func bysOf(q *Question, s state) []by {
 // nounOf is a field with codes of countries in words: country, asylum.
 func nounOf(field string) string { return strings.ToLower(strings.TrimSuffix(label(field), " code")) }
 
-// compared is the field with codes of countries of which the address has several, as many as there
-// are looks of lines, so that each is drawn as a line of its own.
+// maxCompared is the most countries of which each is a line of its own, or a column of the table.
+// The figures of more of them are added up.
+const maxCompared = 24
+
+// compared is the field with codes of countries of which the address has several.
 func compared(e *contract.Endpoint, s state) string {
 	for i := range e.Fields {
 		name := e.Fields[i].Name
-		if n := len(chosenOf(s, name)); isCountry(name) && n > 1 && n <= chart.Classes {
+		if n := len(chosenOf(s, name)); isCountry(name) && n > 1 && n <= maxCompared {
 			return name
 		}
 	}

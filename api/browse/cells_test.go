@@ -51,7 +51,7 @@ func TestLinker(t *testing.T) {
 	names := []string{"admin1_code", "by", "limit", "location_code", "location_code__in", "offset", "row", "x&=%"}
 	values := []string{"", "AFG", "a&b=c", "كابول", "%00", " +"}
 	for range 500 {
-		s := state{"/browse/org", url.Values{}}
+		s := state{path: "/browse/org", values: url.Values{}}
 		for _, name := range names {
 			for range random.IntN(3) {
 				s.values.Add(name, values[random.IntN(len(values))])

@@ -2,6 +2,8 @@ package browse
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -137,15 +139,7 @@ func (g *group) cell() cell {
 
 // drawTime draws lines over time: one, or one for each value of the second field.
 func (x *figure) drawTime(c *chart.Chart, groups []group, m measure, b *by, countries []Country) {
-	codes := []string{""}
-	if len(b.fields) > 1 {
-		codes = codes[:0]
-		for i := range groups {
-			codes = append(codes, groups[i].second)
-		}
-		slices.Sort(codes)
-		codes = slices.Compact(codes)
-	}
+	codes := secondsOf(groups)
 	names := slices.Clone(codes)
 	for _, c := range countries {
 		if i := slices.Index(codes, c.Code); i >= 0 && c.Name != "" {
@@ -156,12 +150,21 @@ func (x *figure) drawTime(c *chart.Chart, groups []group, m measure, b *by, coun
 		x.Head = append([]string{strings.ToUpper(b.value[:1]) + b.value[1:]}, names...)
 	}
 	labels := axis(groups, b.value)
+	if all := len(labels); all > maxLabels {
+		labels = labels[all-maxLabels:]
+		x.Cut = append(x.Cut, "The newest "+count(maxLabels)+" of "+count(all)+" "+b.value+
+			"s are drawn and in the table.")
+	}
+	if all := len(names); all > chart.Classes {
+		x.Cut = append(x.Cut, "The "+count(chart.Classes)+" lines with the greatest figures of "+
+			count(all)+" are drawn. The table has all.")
+	}
 	at := make(map[[2]string]*group, len(groups))
 	for i := range groups {
 		at[[2]string{groups[i].value, groups[i].second}] = &groups[i]
 	}
-	series := make([]chart.Series, len(names))
-	for n, name := range names {
+	series := make([]chart.Series, min(len(names), chart.Classes))
+	for n, name := range names[:len(series)] {
 		series[n].Name = name
 		for _, label := range labels {
 			p := chart.Point{}
@@ -179,9 +182,9 @@ func (x *figure) drawTime(c *chart.Chart, groups []group, m measure, b *by, coun
 		span = "from " + labels[0] + " to " + labels[len(labels)-1]
 	}
 	if len(x.Lines) > 0 {
-		span += ", a line each for " + strings.Join(names, ", ")
+		span += ", a line each for " + strings.Join(names[:len(series)], ", ")
 	}
-	c.Description = describe(m, span)
+	c.Description = strings.Join(append([]string{describe(m, span)}, x.Cut...), " ")
 	x.Drawing, x.OverTime = chart.Lines(c, labels, series), true
 	for _, label := range append(labels, "") {
 		row := []cell{{Text: label}}
@@ -200,6 +203,20 @@ func (x *figure) drawTime(c *chart.Chart, groups []group, m measure, b *by, coun
 			x.Rows = append(x.Rows, row)
 		}
 	}
+}
+
+// secondsOf are the second values of groups. If they are more than can be drawn, those with the
+// greatest figures are first.
+func secondsOf(groups []group) []string {
+	greatest := map[string]float64{}
+	for i := range groups {
+		greatest[groups[i].second] = max(greatest[groups[i].second], groups[i].number)
+	}
+	codes := slices.Sorted(maps.Keys(greatest))
+	if len(codes) > chart.Classes {
+		slices.SortStableFunc(codes, func(a, b string) int { return cmp.Compare(greatest[b], greatest[a]) })
+	}
+	return codes
 }
 
 // drawBars draws the first groups.
@@ -320,7 +337,7 @@ func axis(groups []group, by string) (labels []string) {
 		}
 		last = groups[i].value
 	}
-	for at := first; at != "" && at <= last && len(labels) < maxLabels; at = after(at, by) {
+	for at := first; at != "" && len(at) == len(last) && at <= last; at = after(at, by) {
 		labels = append(labels, at)
 	}
 	return labels
@@ -328,21 +345,17 @@ func axis(groups []group, by string) (labels []string) {
 
 // after is the month or year after another.
 func after(at, by string) string {
-	if by == "year" {
-		year, err := strconv.Atoi(at)
-		if err != nil {
-			return ""
-		}
-		return strconv.Itoa(year + 1)
-	}
 	yearText, monthText, _ := strings.Cut(at, "-")
 	year, err := strconv.Atoi(yearText)
-	month, err2 := strconv.Atoi(monthText)
-	if err != nil || err2 != nil {
+	if err != nil {
 		return ""
 	}
-	if month++; month > 12 {
-		year, month = year+1, 1
+	if by == "year" {
+		return fmt.Sprintf("%04d", year+1)
 	}
-	return strconv.Itoa(year) + "-" + string(rune('0'+month/10)) + string(rune('0'+month%10))
+	month, err := strconv.Atoi(monthText)
+	if err != nil {
+		return ""
+	}
+	return fmt.Sprintf("%04d-%02d", year+month/12, month%12+1)
 }

@@ -2,6 +2,7 @@ package browse
 
 import (
 	"html/template"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -28,9 +29,11 @@ type figure struct {
 	Head          []string
 	Rows          [][]cell
 	Left          int      // groups that are not drawn
+	Cut           []string // what a chart over time leaves out, in words
 	Unlisted      int      // groups that are not in the table
 	Refused       []string // why there is no figure
 	Instead       string   // the page with the number of records, where there is no other figure
+	Ways          []link   // pages with the figure
 	Source        string   // the same figures as a request
 }
 
@@ -102,36 +105,50 @@ func drawFigure(q *Question, s state, countries []Country) (*figure, error) {
 	for _, pair := range pairs(s.copy(measureParam, byParam)) {
 		x.Keep = append(x.Keep, option{Label: pair[0], Value: pair[1]})
 	}
-	values := s.filters()
-	values.Set("group_by", strings.Join(by.fields, ","))
-	values.Set("measures", m.request())
-	values.Set("limit", strconv.Itoa(contract.MaxLimit))
+	values := groupsQuery(s, by.fields, m.request())
 	x.Source = address(q.Base+q.Prefix+e.Path+"/aggregate", values)
-	answer, err := q.Source.Ask(e, contract.Aggregate, values.Encode())
-	if issues, isWrong := problems(err); isWrong {
+	records, total, err := askGroups(q, values)
+	issues, isWrong := problems(err)
+	if err != nil && !isWrong {
+		return nil, err
+	}
+	if len(records) < total {
+		// Without the rest, figures and their order would be wrong.
+		issues = append(issues, contract.Issue{Text: count(total) + " groups are more than a page can draw, which is " +
+			count(contract.MaxLimit) + ". Choose a country, a time, or fewer values."})
+	}
+	if len(issues) > 0 {
 		for _, issue := range issues {
 			x.Refused = append(x.Refused, issue.Text)
 		}
 		if m.name != countMeasure {
-			values := s.copy()
-			values.Set(measureParam, countMeasure)
-			x.Instead = s.address(values)
+			x.Instead = s.with(measureParam, countMeasure)
 		}
-		return x, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	records, err := answer.records()
-	if err != nil {
-		return nil, err
-	}
-	if len(records) < answer.Total {
-		// Without the rest, figures and their order would be wrong.
-		x.Refused = append(x.Refused, count(answer.Total)+" groups are more than a page can draw, which is "+
-			count(contract.MaxLimit)+". Choose a country, a time, or fewer values.")
-		return x, nil
+		x.Ways, err = withFigure(q, s, m, &by, issues[0].CtxText)
+		return x, err
 	}
 	x.draw(q, s, groupsOf(records, &by, m.field(), countries), m, &by, countries)
 	return x, nil
+}
+
+// groupsQuery asks for a measure of the records that pass, by the fields that a group has in
+// common.
+func groupsQuery(s state, fields []string, measure string) url.Values {
+	values := s.filters()
+	if len(fields) > 0 {
+		values.Set("group_by", strings.Join(fields, ","))
+	}
+	values.Set("measures", measure)
+	values.Set("limit", strconv.Itoa(contract.MaxLimit))
+	return values
+}
+
+// askGroups asks for groups. There can be more in total than an answer has.
+func askGroups(q *Question, values url.Values) (groups []record, total int, err error) {
+	answer, err := q.Source.Ask(q.Plan.Endpoint, contract.Aggregate, values.Encode())
+	if err != nil {
+		return nil, 0, err
+	}
+	groups, err = answer.records()
+	return groups, answer.Total, err
 }

@@ -111,6 +111,8 @@ func newControl(e *contract.Endpoint, p *contract.Param, s state, wrong string) 
 		c.Value = values[len(values)-1]
 	}
 	switch {
+	case p.Earlier && len(values) == 0:
+		return nil // start_date and admin1_name do the same
 	case p.List:
 		field := strings.TrimSuffix(p.Name, contract.SeveralSuffix)
 		if len(values) == 0 || isCountry(field) && len(s.values[field]) == 0 {

@@ -14,6 +14,7 @@ import (
 // Page is what a page shows, for its template.
 type Page struct {
 	Prefix, Title       string // of the mount; of the window
+	MadeUp              bool   // the figures are
 	Name, Summary, Note string // of the endpoint
 	AddingUp            string
 	Path                string // of the page
@@ -25,6 +26,7 @@ type Page struct {
 	Chips               []link
 	Clear               string // the page without filters; empty if it has none
 	Wrong               []string
+	Ways                []link // pages with records, of one without
 	Unknown, Hint       string
 	Warnings            []warning
 	Facets              []facet
@@ -55,6 +57,7 @@ type pager struct{ First, Previous, Next, Last string }
 // Question is what a page is made from.
 type Question struct {
 	Prefix    string // of the mount
+	MadeUp    bool   // the figures are
 	Base      string // address of the service, without the prefix
 	Plan      *contract.Plan
 	Twin      string // path of the endpoint in the other names
@@ -80,14 +83,14 @@ type Country struct{ Code, Name string }
 func New(q *Question) (p *Page, clean string, err error) {
 	e := q.Plan.Endpoint
 	path := q.Prefix + "/browse/" + e.Name()
-	s, clean, err := readState(e, path, q.Query)
+	s, clean, err := readState(q.Plan, path, q.Query)
 	if err != nil || clean != "" {
 		return nil, clean, err
 	}
 	p = &Page{
 		Prefix: q.Prefix, Title: e.Summary, Name: e.Name(), Summary: e.Summary, Note: e.Note, AddingUp: e.AddingUp(),
 		Path: path, Docs: q.Prefix + "/docs/" + e.Name(), Freshness: q.Freshness, Chips: chips(q.Plan, s),
-		Dataset: q.Dataset,
+		Dataset: q.Dataset, MadeUp: q.MadeUp,
 	}
 	if len(p.Chips) > 0 {
 		p.Clear = s.address(s.copy(append(names(q.Plan), "offset", rowParam)...))
@@ -102,10 +105,14 @@ func New(q *Question) (p *Page, clean string, err error) {
 	if err != nil && !isWrong {
 		return nil, "", err
 	}
+	without := []string{"offset", rowParam}
 	for _, w := range wrong {
 		p.Wrong = append(p.Wrong, label(w.Param)+": "+w.Text)
+		without = append(without, w.Param)
 	}
-	if !isWrong {
+	if isWrong {
+		p.Ways = withRecords(q, link{"The page without that", s.address(s.copy(without...))}, link{"All records", path})
+	} else {
 		if err := p.addRecords(q, s, answer); err != nil {
 			return nil, "", err
 		}
@@ -136,6 +143,12 @@ func (p *Page) addRecords(q *Question, s state, answer *Answer) error {
 	p.Total, p.Part = count(answer.Total), len(records) > 0 && len(records) < answer.Total
 	p.From, p.To = count(offset+1), count(offset+len(records))
 	p.Unknown, p.Hint = strings.Join(slices.DeleteFunc(answer.Unknown, isOwn), ", "), answer.Hint
+	switch {
+	case answer.Total == 0:
+		p.Ways = withRecords(q, append(slices.Clone(p.Chips), link{"all filters", s.path})...)
+	case len(records) == 0:
+		p.Ways = []link{{"The first page of " + p.Total, s.with()}}
+	}
 	row := s.linker(rowParam)
 	p.Rows = rowsOf(p.Columns, e, records, func(i int) string { return row(strconv.Itoa(offset+i)) + "#record" })
 	p.Pages, p.Downloads = pagesOf(s, answer.Total), downloads(q, s, answer, records)
@@ -146,7 +159,9 @@ func (p *Page) addRecords(q *Question, s state, answer *Answer) error {
 	if p.Facets, err = askFacets(q.Source, q.Plan, s, named); err != nil {
 		return err
 	}
-	p.Warnings = sumWarnings(q.Plan, s, p.Facets)
+	if p.Warnings, err = sumWarnings(q, s, p.Facets); err != nil {
+		return err
+	}
 	if p.Figure, err = drawFigure(q, s, p.Countries); err != nil || s.values.Get(rowParam) == "" {
 		return err
 	}

@@ -2,6 +2,7 @@ package browse
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 
 	"hdqs/api/contract"
@@ -75,15 +76,16 @@ func sourceOf(q *Question, resource string) ([]chosenField, error) {
 	}
 	var all []chosenField
 	for _, f := range sourceFields {
-		text, ok := records[0].text(names.Name(f.name))
-		if !ok {
+		i := slices.IndexFunc(e.Fields, func(field contract.Field) bool { return field.Name == names.Name(f.name) })
+		c := cellOf(&e.Fields[i], false, records[0])
+		if c.Null {
 			continue
 		}
 		link := ""
 		if f.link != "" {
 			link = webLink(records[0], names.Name(f.link))
 		}
-		all = append(all, chosenField{Label: f.text, Text: shortTime(text), Link: link})
+		all = append(all, chosenField{Label: f.text, Text: c.Text, Link: link})
 	}
 	if id, ok := records[0].text(names.Name("dataset_catalog_id")); ok {
 		if title, address := q.License(id); title != "" {

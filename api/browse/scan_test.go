@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"testing"
+	"unicode/utf8"
 )
 
 // FuzzRecords: whatever records the scanner reads, encoding/json reads the same.
@@ -16,6 +17,9 @@ func FuzzRecords(f *testing.F) {
 	f.Add([]byte(`{"data":[{"a":[1]}]}`))
 	f.Add([]byte(`{"data":[{"a":"\`))
 	f.Fuzz(func(t *testing.T, body []byte) {
+		if !utf8.Valid(body) {
+			return // the renderer writes UTF-8, and encoding/json replaces other bytes
+		}
 		got, err := (&Answer{Body: body}).records()
 		if err != nil {
 			return

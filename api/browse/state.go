@@ -3,6 +3,7 @@ package browse
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -41,18 +42,30 @@ const maxPage = 500
 
 // state is the address of a page.
 type state struct {
-	path   string // of the page
-	values url.Values
+	path    string // of the page
+	values  url.Values
+	unknown url.Values // parameters without a meaning, which no link repeats
 }
 
 // readState reads the query of a page. If a form sent it, with parameters that have no value or one
 // for each column, clean is the address that says the same.
-func readState(e *contract.Endpoint, path, query string) (s state, clean string, err error) {
+//
+// Links of the page have only parameters with a meaning, and no identifier: caches give the page to
+// others, and a link for each value would repeat whatever was sent.
+func readState(p *contract.Plan, path, query string) (s state, clean string, err error) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
 		return s, "", fmt.Errorf("%w: %w", ErrAddress, err)
 	}
-	s = state{path, values}
+	s = state{path, values, url.Values{}}
+	values.Del(contract.IdentifierParam)
+	for name, all := range values {
+		if !p.Knows(name) && !slices.Contains(own, name) {
+			s.unknown[name] = all
+			delete(values, name)
+		}
+	}
+	e := p.Endpoint
 	columns := values[columnParam]
 	split := splitCountries(values)
 	if len(columns) == 0 && !hasEmpty(values) && !values.Has(formatParam) && !split {
@@ -195,6 +208,7 @@ func (s state) offset() int { return s.number("offset", 0) }
 func (s state) question() string {
 	values := s.copy(own...)
 	values.Set("limit", strconv.Itoa(s.limit()))
+	maps.Copy(values, s.unknown) // the answer names them
 	return values.Encode()
 }
 

@@ -17,13 +17,12 @@ type warning struct {
 type link struct{ Text, Address string }
 
 // sumWarnings are the reasons why the figures of the records must not be added up.
-func sumWarnings(p *contract.Plan, s state, facets []facet) []warning {
+func sumWarnings(q *Question, s state, facets []facet) (all []warning, err error) {
 	// The declarations are in the contract's names.
-	if !slices.ContainsFunc(p.Endpoint.Figures, func(f contract.Figure) bool { return f.Use == contract.Added }) {
-		return nil
+	if !slices.ContainsFunc(q.Plan.Endpoint.Figures, func(f contract.Figure) bool { return f.Use == contract.Added }) {
+		return nil, nil
 	}
-	var all []warning
-	for _, d := range p.Endpoint.Dimensions {
+	for _, d := range q.Plan.Endpoint.Dimensions {
 		i := slices.IndexFunc(facets, func(f facet) bool { return contract.ContractNames.Name(f.Field) == d.Field })
 		if i < 0 {
 			continue
@@ -32,24 +31,54 @@ func sumWarnings(p *contract.Plan, s state, facets []facet) []warning {
 		if len(values) < 2 {
 			continue
 		}
-		if text := mixed(&d, facets[i].Label, values); text != "" {
-			all = append(all, warning{text, linksTo(p, s, &facets[i])})
+		text := mixed(&d, facets[i].Label, values)
+		if d.Kind == contract.Levels {
+			if text, err = levels(q, s); err != nil {
+				return nil, err
+			}
+		}
+		if text == "" {
+			continue
+		}
+		w := warning{text + " Choose one:", linksTo(q.Plan, s, &facets[i])}
+		if len(w.Links) == 0 {
+			w.Text = text + " No filter keeps one of them. What can be drawn:"
+			w.Links = []link{{"number of records", s.with(measureParam, countMeasure)}}
+		}
+		all = append(all, w)
+	}
+	return all, nil
+}
+
+// levels says what is wrong with adding up rows of several levels, which differs with the data: a
+// country can have rows of its own beside those of its units, and so can a first-level unit.
+func levels(q *Question, s state) (string, error) {
+	groups, _, err := askGroups(q, groupsQuery(s, []string{"location_code", "admin1_code", "admin_level"}, "count"))
+	seen := map[string]bool{} // by place: the rows are of the place itself
+	for _, r := range groups {
+		level, _ := r.text("admin_level")
+		for field, own := range map[string]string{"location_code": "0", "admin1_code": "1"} {
+			place, _ := r.text(field)
+			if before, known := seen[place]; known && before != (level == own) {
+				return "Several admin levels: the figures of a country contain those of its units.", err
+			}
+			if place != "" {
+				seen[place] = level == own
+			}
 		}
 	}
-	return all
+	return "Several admin levels: no figure contains another, but a single level leaves places out.", err
 }
 
 // mixed says what is wrong with adding up rows that have several values of a dimension.
 func mixed(d *contract.Dimension, name string, values []string) string {
 	switch d.Kind {
-	case contract.Levels:
-		return "Several admin levels: the figures of a country contain those of its units. Choose one level:"
 	case contract.Overlapping:
-		return name + ": some people are counted under several values. Choose one:"
+		return name + ": some people are counted under several values."
 	case contract.Totals:
 		for _, w := range d.Totals {
 			if parts := w.Of(values); slices.Contains(values, w.Value) && len(parts) > 0 {
-				return name + ": “" + w.Value + "” contains “" + strings.Join(parts, "”, “") + "”. Choose one:"
+				return name + ": “" + w.Value + "” contains “" + strings.Join(parts, "”, “") + "”."
 			}
 		}
 	}

@@ -221,3 +221,32 @@ func TestShort(t *testing.T) {
 		}
 	}
 }
+
+// TestLinesAlone: in a chart of too many figures for a mark each, a figure between two gaps still
+// has one, since no line leads to it.
+func TestLinesAlone(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(7, 8))
+	for range 100 {
+		labels := make([]string, maxMarks/2+random.IntN(300))
+		var all []Series
+		alone := 0
+		for range 3 {
+			s := Series{Name: "x", Points: make([]Point, len(labels))}
+			text := "."
+			for i := range s.Points {
+				s.Points[i].Known = random.IntN(3) == 0
+				text += map[bool]string{true: "x", false: "."}[s.Points[i].Known]
+			}
+			alone += strings.Count(strings.ReplaceAll(text+".", ".", ".."), ".x.")
+			all = append(all, s)
+		}
+		if counts, _ := elements(t, Lines(&Chart{ID: "x"}, labels, all)); counts["circle"] != alone || alone == 0 {
+			t.Fatalf("%d marks for %d figures between gaps, of %d labels", counts["circle"], alone, len(labels))
+		}
+	}
+	one := []Series{{Points: []Point{{Known: true, Text: "7"}}}}
+	if counts, _ := elements(t, Lines(&Chart{ID: "x"}, make([]string, 1), one)); counts["circle"] != 1 {
+		t.Errorf("a chart of one figure: %v", counts)
+	}
+}

@@ -30,7 +30,8 @@ const (
 	marginBase = 34
 )
 
-// maxMarks is the most points of a chart that have a mark of their own.
+// maxMarks is the most points of a chart that have a mark of their own. With more than that, only
+// those have one that no line leads to.
 const maxMarks = 240
 
 // Classes is how many series have a look of their own.
@@ -79,7 +80,7 @@ func Lines(c *Chart, labels []string, series []Series) template.HTML {
 		}
 		b.add(`<path class="line `, class, `" d="`, path.String(), `"/>`)
 		for i, p := range s.Points {
-			if p.Known && len(labels)*len(series) <= maxMarks {
+			if p.Known && (len(labels)*len(series) <= maxMarks || s.alone(i)) {
 				text := strings.TrimSpace(s.Name + " " + labels[i] + ": " + p.Text)
 				b.add(`<circle class="mark `, class, `" cx="`, number1(x(i)), `" cy="`, number1(y(p.Value)),
 					`" r="3"><title>`, html.EscapeString(text), `</title></circle>`)
@@ -87,6 +88,11 @@ func Lines(c *Chart, labels []string, series []Series) template.HTML {
 		}
 	}
 	return b.end()
+}
+
+// alone reports whether the points before and after one are gaps, so that there is no line to it.
+func (s *Series) alone(i int) bool {
+	return (i == 0 || !s.Points[i-1].Known) && (i == len(s.Points)-1 || !s.Points[i+1].Known)
 }
 
 // span is the smallest and the greatest value.

@@ -192,8 +192,8 @@ func (f *Figure) Allows(fn Func) bool {
 // the choices.
 func unknownName(param, input, reason, near string, choices []string) Issue {
 	meant := ""
-	if near != "" {
-		meant = nearest.Of(strings.ToLower(near), choices)
+	if names := nearNames(near, choices); len(names) > 0 {
+		meant = names[0]
 	}
 	switch {
 	case meant != "":

@@ -57,6 +57,12 @@ var examples = map[string]string{
 	"origin_location_name":          "Afghanistan",
 	"price_max":                     "100.5",
 	"price_min":                     "0.25",
+	"provider_admin1_name":          "Kabul",
+	"provider_admin2_name":          "Kabul",
+	"reference_period_end_max":      "2030-01-01",
+	"reference_period_end_min":      "2020-01-01T00:00:00",
+	"reference_period_start_max":    "2030-01-01",
+	"reference_period_start_min":    "2020-01-01T00:00:00",
 	"resource_catalog_id":           "0d2c1b6e-9a34-4f0e-9a51-2b7c8d9e0f1a",
 	"sector_code":                   "WSH",
 	"sector_name":                   "water",
@@ -153,7 +159,11 @@ func (p *Param) Describe() string {
 	if p.List {
 		return p.describeList()
 	}
-	return p.describeMatch() + p.describeColumns()
+	text := p.describeMatch() + p.describeColumns()
+	if p.Earlier {
+		text += " Version 1 of the public service had this filter, its version 2 does not."
+	}
+	return text
 }
 
 func (p *Param) describeList() string {

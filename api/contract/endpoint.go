@@ -136,6 +136,7 @@ type Param struct {
 	List     bool   // this is that second parameter, or with Own one with several values
 	Required bool   // of Own: 422 without it
 	Own      bool   // of a kind of request (own.go): neither a filter nor of the page
+	Earlier  bool   // a filter of version 1 that version 2 of the public service does not have (lost.go)
 	example  string // for the documentation; empty for a value by name or type (describe.go)
 }
 

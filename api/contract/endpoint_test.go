@@ -46,17 +46,17 @@ func TestEndpointTable(t *testing.T) {
 // TestExampleValues checks that every parameter has an example and that the example is valid.
 func TestExampleValues(t *testing.T) {
 	used := map[string]bool{"application": true, "email": true}
-	for i := range Endpoints {
-		for _, p := range NewPlan(&Endpoints[i], Rows).Params {
-			used[p.Name] = true
+	for _, e := range slices.Concat(Endpoints, hapiEndpoints) {
+		for _, p := range NewPlan(&e, Rows).Params {
+			used[ContractNames.Name(p.Name)] = true
 			value := p.Example()
 			if value == "" || p.Describe() == "" {
-				t.Errorf("%s: %s has no example or description", Endpoints[i].Path, p.Name)
+				t.Errorf("%s: %s has no example or description", e.Path, p.Name)
 			}
 			var r Request
-			r.Scan(NewPlan(&Endpoints[i], Rows), []byte(p.Name+"="+url.QueryEscape(value)))
+			r.Scan(NewPlan(&e, Rows), []byte(p.Name+"="+url.QueryEscape(value)))
 			if err := r.Parse(); err != nil {
-				t.Errorf("%s: %s=%s: %v", Endpoints[i].Path, p.Name, value, err)
+				t.Errorf("%s: %s=%s: %v", e.Path, p.Name, value, err)
 			}
 		}
 	}

@@ -104,10 +104,32 @@ const maxNear = 3
 func noField(param, name string, fields []Field) Issue {
 	names := FieldNames(fields)
 	reason := "there is no such field; "
-	if near := nearest.Several(strings.ToLower(name), names, maxNear); len(near) > 0 {
+	if near := nearNames(name, names); len(near) > 0 {
 		reason += "near ones: " + strings.Join(near, ", ")
 	} else {
 		reason += "the fields are " + strings.Join(names, ", ")
 	}
 	return valueError(param, name, reason)
+}
+
+// nearNames returns the names of fields that are near a text, which may be meant in either set.
+func nearNames(text string, names []string) (near []string) {
+	own, both := map[string]string{}, slices.Clone(names)
+	for _, name := range names {
+		for s := ContractNames; s <= HAPINames; s++ {
+			if other := s.Name(name); other != name {
+				own[other] = name
+				both = append(both, other)
+			}
+		}
+	}
+	for _, name := range nearest.Several(strings.ToLower(text), both, 2*maxNear) {
+		if at, other := own[name]; other {
+			name = at
+		}
+		if len(near) < maxNear && !slices.Contains(near, name) {
+			near = append(near, name)
+		}
+	}
+	return near
 }

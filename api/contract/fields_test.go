@@ -25,6 +25,8 @@ func TestFields(t *testing.T) {
 		{"fields=formt", "", "there is no such field; near ones: format"},
 		{"fields=FORMATS", "", "near ones: format"},
 		{"fields=dataset", "", "near ones: dataset_catalog_id, "},
+		{"fields=dataset_catalg_id", "", "near ones: dataset_catalog_id, "}, // in the names of either set
+		{"fields=dataset_hdx_ib", "", "near ones: dataset_catalog_id"},
 		{"fields=qqqqqq", "", "the fields are resource_catalog_id, "},
 		{"fields=provider_admin1_name", "", "there is no such field"},
 		{"fields=*", "", "there is no such field"},

@@ -43,13 +43,22 @@ func IndexPaths(s NameSet) []string {
 	return []string{strings.TrimSuffix(v2Root, "/")}
 }
 
-// IsV1 reports whether a path is one of version 1, which exists in HAPI names only.
-func IsV1(path string) bool { return path+"/" == v1Root || strings.HasPrefix(path, v1Root) }
+// IsV1 reports whether a path is one of version 1, or has no version. Such lists exist in HAPI
+// names only.
+func IsV1(path string) bool {
+	return strings.HasPrefix(path, unversionedRoot) && !strings.HasPrefix(path, v2Root)
+}
 
 var utilityPaths = [...][2][]string{
 	ContractNames: {{EncodePath, inV1(EncodePath)}, {VersionPath}},
-	HAPINames:     {{EncodePath, inV1(EncodePath)}, {VersionPath, inV1(VersionPath)}},
+	HAPINames: {
+		{EncodePath, inV1(EncodePath), bare(EncodePath)},
+		{VersionPath, inV1(VersionPath), bare(VersionPath)},
+	},
 }
+
+// bare is the path without a version for one of version 2.
+func bare(path string) string { return unversionedRoot + strings.TrimPrefix(path, v2Root) }
 
 // inV1 is the path of version 1 for one of version 2.
 func inV1(path string) string { return v1Root + strings.TrimPrefix(path, v2Root) }

@@ -2,29 +2,32 @@ package contract
 
 import "slices"
 
-// lostParams are filters that earlier versions of the public service had and version 2 has not. A
-// client that still sends one expects fewer rows than it would get, so endpoints in HAPI names
-// refuse them. They refuse a name only where it would have restricted the rows: where the record,
-// or the parameters, have of.
+// earlierFilters are the filters of version 1 that version 2 of the public service does not have,
+// but whose columns exist. Clients still send them, so endpoints in HAPI names have them, as in
+// version 1: the end of a range is exclusive, and the provider's names match a part in any case.
+func earlierFilters(e *Endpoint) []Param {
+	var all []Param
+	for _, field := range []string{PeriodStart, PeriodEnd} {
+		if e.hasField(field) {
+			all = append(all, between(field, DateTime)...)
+		}
+	}
+	for _, p := range e.Place {
+		if len(p.Columns) > 1 { // the second one is what the provider calls the unit
+			all = append(all, contains(p.Columns[1], p.Max)...)
+		}
+	}
+	for i := range all {
+		all[i].Earlier = true
+	}
+	return all
+}
+
+// lostParams are filters that earlier versions of the public service had and that no column here
+// can answer as they did. A client that still sends one expects fewer rows than it would get, so
+// endpoints in HAPI names refuse them. They refuse a name only where it would have restricted the
+// rows: where the record, or the parameters, have of.
 var lostParams = []lostParam{
-	{
-		"reference_period_start", "no parameter does the same; start_date=D keeps what ends on D or later, and " +
-			"reference_period_start is in the records",
-		[]string{"reference_period_start_min"},
-	},
-	{
-		"reference_period_start", "use end_date=YYYY-MM-DDT00:00:00, which keeps what starts before that instant",
-		[]string{"reference_period_start_max"},
-	},
-	{
-		"reference_period_end", "use start_date=YYYY-MM-DD, which keeps what ends on that day or later, or has no end",
-		[]string{"reference_period_end_min"},
-	},
-	{
-		"reference_period_end", "no parameter does the same; end_date=D keeps what starts on D or earlier, and " +
-			"reference_period_end is in the records",
-		[]string{"reference_period_end_max"},
-	},
 	{
 		"resource_hdx_id", "find the resources with update_date_min and update_date_max of metadata/resource, then " +
 			"select records by resource_hdx_id",
@@ -50,14 +53,6 @@ var lostParams = []lostParam{
 	{"location_code", "use location_code", []string{"location_ref"}},
 	{"admin1_code", "use admin1_code", []string{"admin1_ref"}},
 	{"admin2_code", "use admin2_code", []string{"admin2_ref"}},
-	{
-		"admin1_name", "use admin1_name, which matches the provider's names too",
-		[]string{"provider_admin1_name"},
-	},
-	{
-		"admin2_name", "use admin2_name, which matches the provider's names too",
-		[]string{"provider_admin2_name"},
-	},
 	{
 		"admin_level", "use admin_level", []string{"admin1_is_unspecified", "admin2_is_unspecified"},
 	},

@@ -53,9 +53,9 @@ func TestLostFilters(t *testing.T) {
 		return NewPlan(&endpoints[i], Rows)
 	}
 	for _, c := range []struct{ table, query, lost string }{
-		{"conflict_event", "reference_period_start_min=2024-01-01", "reference_period_start_min"},
-		{"conflict_event", "limit=5&reference%5Fperiod_end_max=2024-01-01&x=1", "reference_period_end_max"},
-		{"conflict_event", "reference_period_start_min=", ""},
+		{"conflict_event", "location_ref=3", "location_ref"},
+		{"conflict_event", "limit=5&location%5Fref=3&x=1", "location_ref"},
+		{"conflict_event", "location_ref=", ""},
 		{"conflict_event", "resource_catalog_id=a&location_ref=3&location_ref=4", "resource_hdx_id location_ref"},
 		{"conflict_event", "sort_by=events&update_date_min=2024", "update_date_min"},
 		{"conflict_event", strings.Repeat("x=1&", 2*maxUnknownKept) + "admin2_ref=7", "admin2_ref"},
@@ -84,6 +84,47 @@ func TestLostFilters(t *testing.T) {
 		r.Scan(at(Endpoints, c.table), []byte(c.query))
 		if err := r.Parse(); err != nil && !strings.Contains(c.query, "ipc_phase=9") {
 			t.Errorf("in the contract's names, %s?%s: %v", c.table, c.query, err)
+		}
+	}
+}
+
+// TestEarlierFilters checks which filters of version 1 there are in HAPI names, and that they are
+// unknown in the contract's.
+func TestEarlierFilters(t *testing.T) {
+	const period = "reference_period_start_min reference_period_start_max " +
+		"reference_period_end_min reference_period_end_max"
+	const names = " provider_admin1_name provider_admin2_name"
+	want := map[string]string{
+		"location": period, "admin1": period, "admin2": period, "market": names[1:],
+		"operational_presence": period + names,
+		"funding":              period, "conflict_event": period + names, "national_risk": period, "refugees": period,
+		"humanitarian_needs": period + names, "idps": period + names, "returnees": period,
+		"food_security": period + names,
+		"food_price":    period + names, "poverty_rate": period + " provider_admin1_name", "rainfall": period + names,
+		"population": period + names,
+	}
+	for i := range hapiEndpoints {
+		var all []string
+		p := NewPlan(&hapiEndpoints[i], Aggregate)
+		for k := range p.Params {
+			if p.Params[k].Earlier {
+				all = append(all, p.Params[k].Name)
+			}
+		}
+		want, public := want[hapiEndpoints[i].Table]
+		if got := strings.Join(all, " "); (public || hapiEndpoints[i].Group() == "metadata") && got != want {
+			t.Errorf("%s: %q, want %q", hapiEndpoints[i].Table, got, want)
+		}
+		for _, name := range all {
+			var r Request
+			r.Scan(NewPlan(&Endpoints[i], Rows), []byte(name+"=2024-01-01"))
+			if err := r.Parse(); err != nil || len(r.Filters) > 0 || !slices.Equal(r.UnknownNames(), []string{name}) {
+				t.Errorf("%s, %s: %v, unknown %v", Endpoints[i].Path, name, err, r.UnknownNames())
+			}
+			r.Scan(NewPlan(&hapiEndpoints[i], Rows), []byte(name+"="))
+			if err := r.Parse(); err != nil || len(r.Filters) > 0 {
+				t.Errorf("%s, empty %s: %v, %d filters", hapiEndpoints[i].Path, name, err, len(r.Filters))
+			}
 		}
 	}
 }

@@ -28,6 +28,7 @@ const (
 	HeaderUnknown  = "X-Unknown-Params"
 	HeaderHint     = "X-Hint"
 	HeaderMore     = "X-Facet-More"
+	HeaderChanges  = "X-Changes" // of each kind: added=1, removed=2, changed=3
 	HeaderUpdated  = "X-Data-Updated"
 	HeaderStale    = "X-Data-Stale"
 

@@ -82,7 +82,7 @@ var publicEndpoints = [...]publicEndpoint{
 	{
 		// Clients use both paths.
 		"climate/rainfall",
-		[]string{"climate/hazards-rainfall", "climate/rainfall"},
+		[]string{"climate/rainfall", "climate/hazards-rainfall"},
 		nil,
 		"get_rainfall_api_v2_climate_rainfall_get",
 	},
@@ -93,10 +93,12 @@ var publicEndpoints = [...]publicEndpoint{
 	},
 }
 
-// Paths of both versions begin with these.
+// Paths of both versions begin with these. Those without a version are version 1: the public
+// service answers them, and does not describe them.
 const (
-	v1Root = "/api/v1/"
-	v2Root = "/api/v2/"
+	v1Root          = "/api/v1/"
+	v2Root          = "/api/v2/"
+	unversionedRoot = "/api/"
 )
 
 // paths are the public service's paths of the endpoint, the described one first.
@@ -113,8 +115,10 @@ func (p *publicEndpoint) paths() []string {
 	for _, path := range v2 {
 		all = append(all, v2Root+path)
 	}
-	for _, path := range v1 {
-		all = append(all, v1Root+path)
+	for _, root := range []string{v1Root, unversionedRoot} {
+		for _, path := range v1 {
+			all = append(all, root+path)
+		}
 	}
 	return all
 }
@@ -156,6 +160,7 @@ func inHAPINames(e *Endpoint) Endpoint {
 			params[i].Name = HAPINames.Name(params[i].Name)
 		}
 	}
+	h.Params = append(h.Params, earlierFilters(&h)...)
 	h.csv = withProviderNames(&h)
 	return h
 }

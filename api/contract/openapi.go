@@ -47,15 +47,28 @@ type array []any
 
 func ref(kind, name string) object { return object{{"$ref", "#/components/" + kind + "/" + name}} }
 
+// DescriptionOfAll is the path of the description in HAPI names that has all paths: some programs
+// make a tool of each, so the usual one has only those of the public service.
+const DescriptionOfAll = "/openapi-all.json"
+
 // Description is the interface description, OpenAPI 3.1, in the names of a set, for paths below a
 // prefix, which is empty at the root, with the kinds of requests that are served besides those for
-// rows. It is derived from the endpoint literals, so it is the same for every snapshot.
+// rows. Without any it has the paths of the public service alone, and says where the others are. It
+// is derived from the endpoint literals, so it is the same for every snapshot.
 func Description(s NameSet, prefix string, kinds ...Kind) ([]byte, error) {
-	var paths, schemas, parameters object
+	var paths, schemas, parameters, more object
+	about := ""
+	if len(kinds) == 0 {
+		about = " This describes the paths of the public service; " + prefix + DescriptionOfAll +
+			" also has sums, counts, changes and exports of whole lists."
+		more = object{{"externalDocs", object{
+			{"description", "All paths"}, {"url", prefix + DescriptionOfAll},
+		}}}
+	}
 	endpoints := EndpointsIn(s)
 	for i := range endpoints {
 		e := &endpoints[i]
-		paths = append(paths, member{e.Path, object{{"get", operation(e)}}})
+		paths = append(paths, member{e.Path, object{{"get", operation(e, len(kinds) > 0)}}})
 		name := schemaName(e)
 		schemas = append(schemas, member{name, recordSchema(e)}, member{name + "List", listSchema(name)})
 		for _, k := range kinds {
@@ -67,7 +80,7 @@ func Description(s NameSet, prefix string, kinds ...Kind) ([]byte, error) {
 	}
 	schemas = append(schemas, kindSchemas(kinds)...)
 	paths = append(paths, otherPaths(s)...)
-	return json.Marshal(object{
+	return json.Marshal(append(object{
 		{"openapi", "3.1.0"},
 		{"info", object{
 			{"title", "Humanitarian Data Query Service"},
@@ -75,7 +88,7 @@ func Description(s NameSet, prefix string, kinds ...Kind) ([]byte, error) {
 			{"description", "Records of humanitarian data by place and time, as JSON or CSV. Lists come in a fixed " +
 				"order; page through them with limit and offset. Header X-Total-Count tells how many records pass " +
 				"the filters. Every request names its application. Where the operator offers them, whole tables are " +
-				"Parquet and CSV files that /bulk/latest/manifest.json lists, without paging and identifier."},
+				"Parquet and CSV files that /bulk/latest/manifest.json lists, without paging and identifier." + about},
 		}},
 		{"servers", array{object{{"url", cmp.Or(prefix, "/")}}}},
 		{"tags", tags()},
@@ -94,14 +107,14 @@ func Description(s NameSet, prefix string, kinds ...Kind) ([]byte, error) {
 				}},
 			}},
 		}},
-	})
+	}, more...))
 }
 
 // listHeaders refers to the header fields that all lists have.
 func listHeaders() object {
 	var all object
 	for _, m := range headerDescriptions() {
-		if m.key != HeaderMore {
+		if m.key != HeaderMore && m.key != HeaderChanges {
 			all = append(all, member{m.key, ref("headers", m.key)})
 		}
 	}
@@ -133,6 +146,8 @@ func headerDescriptions() object {
 			"With 'Prefer: handling=strict' they are refused.", false, text)},
 		{HeaderMore, describe("How many values of a field were left out, beyond the 200 most frequent: "+
 			"'location_code=12'.", false, text)},
+		{HeaderChanges, describe("How many records there are of each kind, on all pages: 'added=1, removed=2, "+
+			"changed=3'.", true, object{{"type", "string"}, {"pattern", `^added=\d+, removed=\d+, changed=\d+$`}})},
 		{HeaderHint, describe("What was probably meant, such as the right name of an unknown parameter.", false, text)},
 	}
 }
@@ -158,11 +173,14 @@ func schemaName(e *Endpoint) string {
 	return b.String()
 }
 
-func operation(e *Endpoint) object {
+// operation describes a list, with the filters of version 1 or without.
+func operation(e *Endpoint, earlier bool) object {
 	p := NewPlan(e, Rows)
 	parameters := make(array, 0, len(p.Params)+1)
 	for i := range p.Params {
-		parameters = append(parameters, parameter(e, &p.Params[i]))
+		if earlier || !p.Params[i].Earlier {
+			parameters = append(parameters, parameter(e, &p.Params[i]))
+		}
 	}
 	parameters = append(parameters, identifierParameter(e))
 	// Only JSON is declared. With a second type, generated clients give callers "list or text", and
@@ -435,63 +453,5 @@ func otherPaths(s NameSet) object {
 				{"500", ref("responses", "Internal")},
 			}},
 		}}}},
-	}
-}
-
-func errorSchemas() object {
-	text := object{{"type", "string"}}
-	closed := func(properties object, required ...any) object {
-		return object{
-			{"type", "object"},
-			{"properties", properties},
-			{"required", array(required)},
-			{"additionalProperties", false},
-		}
-	}
-	return object{
-		{"Detail", closed(object{{"detail", text}}, "detail")},
-		{"Busy", closed(object{{"detail", text}, {"rule", text}}, "detail")},
-		{"Gone", closed(object{{"detail", text}, {"snapshot", text}}, "detail", "snapshot")},
-		{"IdentifierError", closed(object{{"error", text}, {"hint", text}}, "error")},
-		{"InternalError", closed(object{
-			{"error_sample_list", object{{"type", "array"}, {"items", object{}}}}, {"error", text},
-		}, "error_sample_list", "error")},
-		{"HTTPValidationError", closed(object{
-			{"detail", object{{"type", "array"}, {"items", ref("schemas", "ValidationError")}}},
-		}, "detail")},
-		{"ValidationError", closed(object{
-			{"type", text},
-			{"loc", object{{"type", "array"}, {"items", text}}},
-			{"msg", text},
-			{"input", object{{"anyOf", array{text, object{{"type", "null"}}}}}},
-			{"ctx", object{{"type", "object"}}},
-		}, "type", "loc", "msg", "input")},
-	}
-}
-
-func errorResponses() object {
-	answer := func(about, schema string) object {
-		return object{
-			{"description", about},
-			{"content", object{{JSONType, object{{"schema", ref("schemas", schema)}}}}},
-		}
-	}
-	notAllowed := append(answer("Only GET, HEAD and OPTIONS.", "Detail"), member{"headers", object{{"Allow", object{
-		{"required", true}, {"schema", object{{"type", "string"}, {"const", AllowedMethods}}},
-	}}}})
-	return object{
-		{"BadDate", answer("start_date or end_date is none of the four forms.", "Detail")},
-		{"Forbidden", answer("The application identifier is missing or bad.", "IdentifierError")},
-		{"MethodNotAllowed", notAllowed},
-		{"NotAcceptable", answer("Accept-Encoding refuses every coding there is.", "Detail")},
-		{"PreconditionFailed", answer("If-Match lists tags, all of which are weak and match nothing, or the data is "+
-			"newer than If-Unmodified-Since.", "Detail")},
-		{"TooLong", answer("The path and query together are too long, as with many long values in a list.", "Detail")},
-		{"Invalid", answer("All parameters that break their rules.", "HTTPValidationError")},
-		{"Internal", answer("A fault of the service.", "InternalError")},
-		{"Gone", answer("The snapshot that the extension snapshot=ID names is not held any more; the current one is "+
-			"told.", "Gone")},
-		{"Unavailable", answer("No data is loaded yet, or too much is asked at once; Retry-After says when to ask "+
-			"again.", "Busy")},
 	}
 }

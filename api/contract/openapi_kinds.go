@@ -160,18 +160,13 @@ func computedOperation(e *Endpoint, k Kind) object {
 	headers, content := listHeaders(), object{{JSONType, object{{"schema", ref("schemas", text.schema+"List")}}}}
 	note := " With output_format=csv they come as text/csv instead."
 	if k == Export {
-		// Formats of which one is JSON would give generated clients several types for one answer.
-		note, content = "", object{}
-		for _, f := range e.ExportFormats() {
-			if kind, _, _ := strings.Cut(f.Type, ";"); !strings.HasSuffix(kind, "json") && !content.has(kind) {
-				content = append(content, member{kind, object{{"schema", object{
-					{"type", "string"}, {"format", "binary"},
-				}}}})
-			}
-		}
+		note, content = "", exportContent(e)
 	}
-	if k == Facets {
+	switch k {
+	case Facets:
 		headers = append(headers, member{HeaderMore, ref("headers", HeaderMore)})
+	case Changes:
+		headers = append(headers, member{HeaderChanges, ref("headers", HeaderChanges)})
 	}
 	return object{
 		{"tags", array{e.GroupTitle()}},
@@ -186,6 +181,33 @@ func computedOperation(e *Endpoint, k Kind) object {
 		})},
 		{"security", identifierSecurity},
 	}
+}
+
+// exportContent describes the formats of exports. The first is that without output_format, which
+// generated clients take.
+func exportContent(e *Endpoint) (content object) {
+	for _, f := range e.ExportFormats() {
+		kind, _, _ := strings.Cut(f.Type, ";")
+		schema := object{{"type", "string"}}
+		switch {
+		case f.Name == FormatJSON:
+			schema = object{
+				{"type", "object"},
+				{"required", array{"data"}},
+				{"properties", object{{"data", object{
+					{"type", "array"}, {"items", ref("schemas", schemaName(e))},
+				}}}},
+			}
+		case f.Name == FormatGeoJSON:
+			schema = object{{"type", "object"}, {"description", "A FeatureCollection of points."}}
+		case !strings.HasPrefix(kind, "text/"): // generated Python cannot read a text as binary
+			schema = append(schema, member{"format", "binary"})
+		}
+		if !content.has(kind) {
+			content = append(content, member{kind, object{{"schema", schema}}})
+		}
+	}
+	return content
 }
 
 // About is what requests of a kind other than Rows ask for, in a sentence or two.

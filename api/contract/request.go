@@ -100,11 +100,12 @@ type Request struct {
 	order     []uint64   // scratch memory of sortByHeads
 	hinted    []int      // positions of parameters with a value that may have been meant as several
 	unknown   [][]byte   // names of unknown parameters, encoded
-	lost      []Issue    // of lists that no parameter has, and filters that earlier versions had
-	name      []byte     // scratch memory of names that must be decoded
-	value     []byte     // scratch memory of values that must be decoded
-	fields    []int      // memory of Fields
-	position  int        // of the parameter being read
+	hints     []string
+	lost      []Issue // of lists that no parameter has, and filters that earlier versions had
+	name      []byte  // scratch memory of names that must be decoded
+	value     []byte  // scratch memory of values that must be decoded
+	fields    []int   // memory of Fields
+	position  int     // of the parameter being read
 	issues    []Issue
 	canonical canonicalQuery
 }
@@ -130,6 +131,13 @@ const SnapshotParam = "snapshot"
 // maxUnknownKept bounds the memory of unknown names.
 const maxUnknownKept = 64
 
+// Knows reports whether a parameter has a meaning, in either set of names.
+func (p *Plan) Knows(name string) bool {
+	_, known := p.positions[name]
+	_, twin := p.twins[name]
+	return known || twin || name == SnapshotParam
+}
+
 // Scan splits a query string. It records the last value of each known parameter under either of its
 // names, and the names of the others. Parse interprets the values.
 func (r *Request) Scan(p *Plan, query []byte) {
@@ -138,7 +146,7 @@ func (r *Request) Scan(p *Plan, query []byte) {
 	}
 	r.given = positions{}
 	r.plan, r.unknown, r.twins, r.lost, r.Snapshot = p, r.unknown[:0], r.twins[:0], r.lost[:0], ""
-	r.lists, r.hinted = r.lists[:0], r.hinted[:0]
+	r.lists, r.hinted, r.hints = r.lists[:0], r.hinted[:0], nil
 	if cap(r.raw) < len(p.Params) {
 		r.raw = make([]rawValue, len(p.Params))
 	}
@@ -252,6 +260,7 @@ func (r *Request) Parse() error {
 			r.readPage(param, text)
 		default:
 			r.hintAtComma(param, text)
+			r.hintAtName(param, text)
 			r.readFilter(param, text)
 		}
 	}
@@ -298,6 +307,9 @@ func (r *Request) readPage(p *Param, text string) {
 			r.fault(tooSmall(p.Name, text, *p.Floor))
 		case p.Ceiling != nil && value > int64(*p.Ceiling):
 			r.fault(tooGreat(p.Name, text, *p.Ceiling))
+			if r.plan.Kind == Rows {
+				r.hint(p, "add /export to the path for all records at once")
+			}
 		case p.Name == "limit":
 			r.Limit = int(value)
 		case beyond > 0:
@@ -322,7 +334,7 @@ func (r *Request) readPage(p *Param, text string) {
 
 // readFilter reads a filter's value. An empty text is not a filter.
 func (r *Request) readFilter(p *Param, text string) {
-	if p.Type == String && text == "" {
+	if text == "" && (p.Type == String || p.Earlier) { // version 2 ignores an earlier one
 		return
 	}
 	if value, ok := r.readValue(p, text); ok {
@@ -334,7 +346,11 @@ func (r *Request) readFilter(p *Param, text string) {
 func (r *Request) readValue(p *Param, text string) (v Value, ok bool) {
 	switch p.Type {
 	case String:
-		v.Text, ok = text, r.withinMax(p, text)
+		counted := text
+		if p.List && p.hasPattern() { // which keeps the backslashes that a list needs
+			counted = unescaped(text)
+		}
+		v.Text, ok = text, r.withinMax(p, counted)
 	case Choice:
 		return r.readChoice(p, text)
 	case Integer:
@@ -373,6 +389,7 @@ func (r *Request) readValue(p *Param, text string) (v Value, ok bool) {
 func (r *Request) readChoice(p *Param, text string) (v Value, ok bool) {
 	if !p.Enum.has(text) {
 		r.fault(notInEnum(p, text))
+		r.hintAtPlus(p, text)
 		return v, false
 	}
 	v.Text = text

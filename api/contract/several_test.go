@@ -122,6 +122,8 @@ func TestBadLists(t *testing.T) {
 		{"location_code__in=" + many(201), "too_long", "at most 200 values, not 201"},
 		{"location_code__in=" + many(150) + "&location_code__in=" + many(51), "too_long", "not 201"},
 		{"location_code__in=AFG," + strings.Repeat("x", 129), "string_too_long", "128"},
+		{"location_code__in=AFG," + strings.Repeat(`\,`, 128), "", ""}, // the escapes do not count
+		{"location_code__in=AFG," + strings.Repeat(`\,`, 129), "string_too_long", "128"},
 		{"price_flag__in=actual,x", "enum", `write the comma of a value as \,`},
 		{"price_type__in=Retail,retail,x", "enum enum", "'Farm Gate'"},
 		{

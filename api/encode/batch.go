@@ -36,9 +36,6 @@ type item struct {
 // encodeVaried encodes the rows of a batch from the second one up to rows.
 func (d *matcher) encodeVaried(rows int) {
 	d.encodeRows(1, rows, d.vary(rows))
-	if d.leaveOut {
-		d.putBefore(len(d.lanes), rows-1, shortMatch)
-	}
 	d.keepRow(rows - 1)
 }
 
@@ -81,11 +78,8 @@ func (d *matcher) encodeItems() {
 		length += int(it.same)
 		grown, unknown := len(text)-len(old), false
 		o := &ops[n]
-		if d.leaveOut {
-			d.keep(it, v, at)
-		}
 		switch {
-		case max(back, back+grown)+len(text)+2*Slack > d.window, v.short && len(text)+len(old) > 4*Slack:
+		case max(back, back+grown)+len(text)+2*Slack > maxDistance, v.short && len(text)+len(old) > 4*Slack:
 			unknown = true
 		case v.Fragments == nil:
 			match := back
@@ -106,7 +100,8 @@ func (d *matcher) encodeItems() {
 			from, to := v.First+v.fragments[(k-1)&(BatchRows-1)], v.First+v.fragments[k&(BatchRows-1)]
 			e, here := it.kept, d.base+uint32(at)
 			distance := int(here - d.last[to])
-			near, over, long := bit(distance <= d.window), bit(len(text) > shortFragment), bit(len(text) > longFragment)
+			near, over := bit(distance <= maxDistance), bit(len(text) > shortFragment)
+			long := bit(len(text) > longFragment)
 			if length == 0 && near&over != 0 && n > 0 && ops[n-1].plain == 0 && int(ops[n-1].distance) == distance {
 				ops[n-1].length += uint32(len(text)) // the last occurrence follows what that match refers to
 				d.last[from] = here - uint32(back)
@@ -118,9 +113,6 @@ func (d *matcher) encodeItems() {
 				break
 			}
 			d.last[from] = here - uint32(back)
-			if d.leaveOut && edit != 0 {
-				d.put(text)
-			}
 			if edit == 0 {
 				e = &d.noEdits
 			}
@@ -147,19 +139,6 @@ func (d *matcher) encodeItems() {
 		ops = d.room(len(d.items) - i)
 	}
 	d.ops, d.at, d.length, d.distance, d.back = ops[:n], at, length, back, back
-}
-
-// keep writes the text that may become literals. The bytes before the item, which starts at a
-// position, are written if they are too few for a match. The item itself is written unless it is a
-// fragment: of those only edits are needed.
-func (d *matcher) keep(it *item, v *varying, at int) {
-	d.at = at
-	if it.same-1 < shortMatch-1 { // from 1 to shortMatch-1
-		d.putBefore(v.slot, int(it.row), int(it.same))
-	}
-	if v.Fragments == nil || v.short {
-		d.put(v.Texts[it.row])
-	}
 }
 
 // spell sets an op to a match and n literals, which are probably a number.
@@ -200,7 +179,6 @@ func (d *matcher) room(items int) []op {
 func (d *matcher) different(it *item) (at, length, back, ops int) {
 	v, k := &d.varying[it.lane], int(it.row)
 	d.extend(int(it.same))
-	d.put(v.Texts[k])
 	if v.Fragments == nil {
 		d.value(v, k)
 	} else {
@@ -324,7 +302,7 @@ func (d *matcher) value(v *varying, k int) {
 		x.bits, x.size = d.literalCode.number(text, n, v.longest)
 	}
 	d.back += len(text) - len(v.Texts[k-1])
-	if d.back > d.window {
+	if d.back > maxDistance {
 		d.literal(v.After)
 		return
 	}

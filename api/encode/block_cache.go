@@ -25,6 +25,7 @@ type BlockCache struct {
 	limit atomic.Int64
 	used  atomic.Int64
 	other atomic.Int64 // what was reserved; used counts it too
+	lists atomic.Int64 // lists of blocks, which stay as long as the tables; used does not count them
 	mu    sync.Mutex
 	users []*sizedBlocks
 
@@ -33,7 +34,7 @@ type BlockCache struct {
 }
 
 // DefaultCacheBytes is the default limit of a BlockCache. It suffices for about three million rows
-// in one coding.
+// in one format.
 const DefaultCacheBytes = 32 << 20
 
 // NewBlockCache returns a cache that keeps at most this many bytes; 0 means DefaultCacheBytes.
@@ -98,6 +99,9 @@ func (c *BlockCache) forgetOther() {
 // Bytes is the memory of the blocks that are cached, and what was reserved.
 func (c *BlockCache) Bytes() int64 { return c.used.Load() }
 
+// ListBytes is the memory of the lists of blocks.
+func (c *BlockCache) ListBytes() int64 { return c.lists.Load() }
+
 // Forget gives up all blocks, and what was reserved.
 func (c *BlockCache) Forget() {
 	c.mu.Lock()
@@ -119,8 +123,8 @@ func (c *BlockCache) Forget() {
 type storedBlock struct {
 	data  []byte
 	plain uint32      // length of the rows' text
-	crc   uint32      // of the text; gzip only
-	shift uint32      // factor of the CRC before it; gzip only
+	crc   uint32      // of the text
+	shift uint32      // factor of the CRC before it
 	marks []rowMark   // of the rows, and of their end; row blocks only
 	used  atomic.Bool // since the last sweep
 }
@@ -139,7 +143,7 @@ func (b *storedBlock) size() int64 {
 	return int64(cap(b.data)+rowMarkBytes*cap(b.marks)) + blockOverhead
 }
 
-// sizedBlocks are the stored blocks of one size of one table in one coding.
+// sizedBlocks are the stored blocks of one size of one table.
 type sizedBlocks struct {
 	cache  *BlockCache
 	rows   Rows
@@ -160,6 +164,7 @@ func (s *sizedBlocks) open() {
 	s.once.Do(func() {
 		count := s.rows.Len() / int(s.size)
 		s.groups = make([]atomic.Pointer[blockGroup], (count+groupBlocks-1)/groupBlocks)
+		s.cache.lists.Add(8 * int64(len(s.groups)))
 		s.cache.mu.Lock()
 		s.cache.users = append(s.cache.users, s)
 		s.cache.mu.Unlock()
@@ -190,8 +195,8 @@ func (s *sizedBlocks) at(n uint32, budget *int) *storedBlock {
 func (s *sizedBlocks) make(n uint32) *storedBlock {
 	b := s.encode(s.rows, n*s.size, (n+1)*s.size)
 	group := &s.groups[n/groupBlocks]
-	if group.Load() == nil {
-		group.CompareAndSwap(nil, new(blockGroup))
+	if group.Load() == nil && group.CompareAndSwap(nil, new(blockGroup)) {
+		s.cache.lists.Add(8 * groupBlocks)
 	}
 	at := &group.Load()[n%groupBlocks]
 	if !at.CompareAndSwap(nil, b) {

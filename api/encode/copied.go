@@ -1,5 +1,7 @@
 package encode
 
+import "github.com/klauspost/crc32"
+
 // copied are rows of a batch that are copied from a row block, not encoded.
 type copied struct {
 	block    *storedBlock
@@ -131,7 +133,7 @@ func (d *deflater) encodeCopied(cut int) {
 		d.pause()
 	}
 	d.drop()
-	d.render(d.part[:c.parts])
+	d.text = d.batch.Append(d.text, d.lanes, d.part[:c.parts])
 	d.text = d.text[:len(d.text)-cut]
 	from, n, rows, first := d.at, c.n, c.n, 0
 	if cut > 0 {
@@ -176,7 +178,7 @@ func (d *deflater) encodeCopied(cut int) {
 // accountFrom adds the encoded text from position at on to the size and the checksum.
 func (d *deflater) accountFrom(at int) {
 	text := d.text[at:d.at]
-	d.check(text)
+	d.crc = crc32.Update(d.crc, crc32.IEEETable, text)
 	d.size += uint32(len(text))
 }
 

@@ -3,8 +3,6 @@ package encode
 import (
 	"encoding/binary"
 	"sync/atomic"
-
-	"github.com/klauspost/crc32"
 )
 
 // deflater writes the ops of its matcher as a gzip member, in the code that all bodies of the table
@@ -12,8 +10,6 @@ import (
 // for the recent counts would be shorter, a new block starts with that code.
 type deflater struct {
 	matcher
-	block block
-	crc   uint32 // of the body so far
 
 	open    bool   // a block's header is written
 	batches int    // of rows since the last stored block, or the start
@@ -110,16 +106,15 @@ const gzipHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
 func newDeflater(rows Rows, first *firstCode) *deflater {
 	d := &deflater{first: first, made: rowGeneration}
-	d.init(rows, maxDistance, &d.block)
+	d.init(rows)
 	d.next = d.nextBatch
-	d.check = func(text []byte) { d.crc = crc32.Update(d.crc, crc32.IEEETable, text) }
 	return d
 }
 
 // begin starts a member that is appended to dst.
 func (d *deflater) begin(dst []byte) {
 	d.matcher.start()
-	d.crc, d.counted = 0, false
+	d.counted = false
 	d.code, d.generation = &d.first.blockCode, firstGeneration
 	d.block.bits = bitWriter{out: append(dst, gzipHeader...)}
 }

@@ -27,8 +27,6 @@ type fakeSlot struct {
 	after int
 }
 
-func init() { spoil = true }
-
 // newFakeRows returns n rows. With odd, texts may be empty, very long, or equal.
 func newFakeRows(r *rand.Rand, n int, odd bool) *fakeRows {
 	f := &fakeRows{head: []byte(`{"data":[`), tail: []byte(`]}`), cut: 1, n: n}
@@ -189,7 +187,9 @@ func (b *fakeBatch) Append(dst []byte, lanes []Lane, runs []Run) []byte {
 	return f.AppendRows(dst, runs)
 }
 
-func (b *fakeBatch) LookUp(lanes []Lane, runs []Run) int { return len(b.Append(nil, lanes, runs)) }
+// AppendGzip and AppendZstd append the body of the rows of runs.
+func (t *Table) AppendGzip(dst []byte, runs []Run) []byte { return t.Append(dst, runs, Gzip, nil) }
+func (t *Table) AppendZstd(dst []byte, runs []Run) []byte { return t.Append(dst, runs, Zstd, nil) }
 
 // body returns the plain body of rows.
 func body(rows Rows, runs []Run) []byte { return appendBody(nil, rows, runs) }

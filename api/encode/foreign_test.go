@@ -11,7 +11,7 @@ import (
 )
 
 // TestForeignDecoders gives random bodies of random tables, in each coding, to zlib and libzstd,
-// which Python calls (testdata/decode.py), and random bodies with dictionaries.
+// which Python calls (testdata/decode.py).
 func TestForeignDecoders(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
@@ -20,8 +20,6 @@ func TestForeignDecoders(t *testing.T) {
 	bodies := testkit.Trials(100_000, 500)
 	decoders := testkit.StartForeignDecoders(t, "testdata/decode.py")
 	var plain, coded []byte
-	var d Delta
-	deltas := 0
 	for sent := 0; sent < bodies; {
 		n := r.IntN(1 + r.IntN(1000))
 		rows := newFakeRows(r, n, r.IntN(20) == 0)
@@ -37,14 +35,9 @@ func TestForeignDecoders(t *testing.T) {
 			coded = table.AppendZstd(coded[:0], runs)
 			decoders.Send('z', coded, plain)
 			sent++
-			if body, dictionary, want, ok := randomDelta(r, &d, coded[:0], 16); ok {
-				decoders.Send('D', dictionary, nil)
-				decoders.Send('d', body, want)
-				deltas++
-			}
 		}
 	}
-	if got, want := decoders.End(), fmt.Sprintln(bodies, bodies, deltas); got != want {
+	if got, want := decoders.End(), fmt.Sprintln(bodies, bodies); got != want {
 		t.Errorf("decoded %s, want %s", got, want)
 	}
 }

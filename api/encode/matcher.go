@@ -3,6 +3,8 @@ package encode
 import (
 	"math"
 	"slices"
+
+	"github.com/klauspost/crc32"
 )
 
 // matcher turns rows into literals and matches without searching. It compares each row with the
@@ -10,17 +12,12 @@ import (
 // fragment becomes a match with its last occurrence, or an edit of the previous row's (edit.go). A
 // plain text becomes literals. Its memory is reused.
 type matcher struct {
-	window int               // maximum distance of a match
-	text   []byte            // the text to encode, after the last bytes of what is encoded
-	base   uint32            // position of text[0], counted on from body to body: earlier bodies are out of reach
-	at     int               // length of the encoded part of text
-	size   uint32            // of the body so far
-	next   func()            // if not nil, called before each batch of rows
-	check  func(text []byte) // if not nil, called with all text
-
-	// With sparse, only the text of literals is needed. leaveOut is whether the text of the current
-	// batch is written only where it is needed (sparse.go).
-	sparse, leaveOut bool
+	text []byte // the text to encode, after the last bytes of what is encoded
+	base uint32 // position of text[0], counted on from body to body: earlier bodies are out of reach
+	at   int    // length of the encoded part of text
+	size uint32 // of the body so far
+	crc  uint32 // of the body so far
+	next func() // called before each batch of rows
 
 	rowsOf  Rows
 	batch   Batch
@@ -37,7 +34,7 @@ type matcher struct {
 	// The current match, which ends at position at.
 	length, distance int
 
-	ops   []op // not yet given to the writer
+	ops   []op // not yet given to the block
 	from  int  // start of their text, including that of the match that was current at the start
 	items []item
 
@@ -45,7 +42,7 @@ type matcher struct {
 
 	fetched uint32 // sum of the results of lookUp, which keeps it from being optimized away
 
-	writer opWriter
+	block  block // which the ops are written to
 	editor editor
 
 	noEdits keptEdits // of a piece that is a match with its last occurrence
@@ -78,32 +75,25 @@ const (
 	longFragment = 40
 )
 
-// opWriter writes the ops of a matcher.
-type opWriter interface {
-	// run takes ops, whose text starts at position at of a text.
-	run(ops []op, text []byte, at int)
-}
-
 // init allocates the memory for a table's rows.
-func (d *matcher) init(rows Rows, window int, w opWriter) {
-	d.window, d.writer = window, w
+func (d *matcher) init(rows Rows) {
 	d.rowsOf, d.batch = rows, rows.NewBatch()
 	d.lanes, d.slots, d.varying = make([]Lane, rows.Slots()), make([]slot, rows.Slots()), make([]varying, 0,
 		rows.Slots())
 	d.last = make([]uint32, rows.Fragments())
 	d.editor.init()
-	d.base = uint32(window) + 1
+	d.base = maxDistance + 1
 	d.start()
 }
 
 // start starts a body.
 func (d *matcher) start() {
-	d.base += uint32(len(d.text) + d.window + 1)
+	d.base += uint32(len(d.text) + maxDistance + 1)
 	if d.base > math.MaxUint32/2 {
-		d.base = uint32(d.window) + 1
+		d.base = maxDistance + 1
 		clear(d.last)
 	}
-	d.text, d.at, d.from, d.size, d.length, d.distance = d.text[:0], 0, 0, 0, 0, 0
+	d.text, d.at, d.from, d.size, d.crc, d.length, d.distance = d.text[:0], 0, 0, 0, 0, 0, 0
 	d.forgetRow()
 }
 
@@ -131,9 +121,7 @@ func (d *matcher) plain(text []byte) {
 
 // account adds the text from position at on to the size and the checksum.
 func (d *matcher) account(at int) {
-	if d.check != nil {
-		d.check(d.text[at:])
-	}
+	d.crc = crc32.Update(d.crc, crc32.IEEETable, d.text[at:])
 	d.size += uint32(len(d.text) - at)
 }
 
@@ -144,14 +132,12 @@ func (d *matcher) rows(runs []Run, cut int) {
 		left += int(r.To - r.From)
 	}
 	batches(&d.part, runs, func(part []Run) {
-		if d.next != nil {
-			d.next()
-		}
+		d.next()
 		if d.pause != nil {
 			d.pause()
 		}
 		d.drop()
-		d.render(part)
+		d.text = d.batch.Append(d.text, d.lanes, part)
 		n := 0
 		for _, r := range part {
 			n += int(r.To - r.From)
@@ -188,17 +174,11 @@ func (d *matcher) encode(n, cut int) {
 	if n == 1 {
 		first = cut
 	}
-	if d.leaveOut {
-		d.putRow(0)
-	}
 	d.row(0, first)
 	if rows > 1 {
 		d.encodeVaried(rows)
 	}
 	if rows < n && n > 1 {
-		if d.leaveOut {
-			d.putRow(n - 1)
-		}
 		d.row(n-1, cut)
 	}
 	d.keepPlain()
@@ -227,7 +207,7 @@ func (d *matcher) row(k, cut int) {
 			d.fragment(s, f, text, cut)
 		}
 	}
-	if d.back > d.window {
+	if d.back > maxDistance {
 		d.back = d.at - start
 	}
 }
@@ -258,15 +238,15 @@ func (d *matcher) settle() {
 // literal encodes the next n bytes as literals.
 func (d *matcher) literal(n int) { d.op(n).size = tooMany }
 
-// finish ends the current match and passes it to the writer.
+// finish ends the current match and passes it to the block.
 func (d *matcher) finish() {
 	d.settle()
 	d.run()
 }
 
-// run passes the ops to the writer.
+// run passes the ops to the block.
 func (d *matcher) run() {
-	d.writer.run(d.ops, d.text[:d.at], d.from)
+	d.block.run(d.ops, d.text[:d.at], d.from)
 	d.ops, d.from = d.ops[:0], d.at-d.length
 }
 
@@ -276,7 +256,7 @@ func (d *matcher) extend(n int) {
 	case n == 0:
 		return
 	case d.distance != d.back || d.length == 0:
-		if d.back > d.window {
+		if d.back > maxDistance {
 			d.literal(n)
 			return
 		}
@@ -323,7 +303,7 @@ func (d *matcher) fragment(s int, fragment uint32, text []byte, cut int) {
 	here := d.base + uint32(d.at)
 	old, oldText := slot.fragment, slot.text
 	slot.fragment, slot.text = fragment, text
-	distance := d.window + 1 // to the last occurrence
+	distance := maxDistance + 1 // to the last occurrence
 	if old == noFragment || len(text) > shortFragment {
 		distance = int(here - d.last[fragment])
 	}
@@ -331,22 +311,22 @@ func (d *matcher) fragment(s int, fragment uint32, text []byte, cut int) {
 		if len(oldText) > shortFragment {
 			d.last[old] = here - uint32(d.back)
 		}
-		near := d.back+len(text) <= d.window && max(len(text), len(oldText)) <= maxEdited
-		if near && (distance > d.window || len(text) <= longFragment) {
+		near := d.back+len(text) <= maxDistance && max(len(text), len(oldText)) <= maxEdited
+		if near && (distance > maxDistance || len(text) <= longFragment) {
 			e := &d.edits
 			cuts, oldCuts := d.rowsOf.Cuts(s, fragment, old)
 			e.compare(oldText, text, oldCuts, cuts)
 			if cut == 0 && e.n > 0 {
 				d.editor.at(old, fragment).keep(old, fragment, e)
 			}
-			if distance > d.window || e.cheap() {
+			if distance > maxDistance || e.cheap() {
 				d.apply(e, text)
 				return
 			}
 		}
 		d.back += len(text) - len(oldText)
 	}
-	if distance <= d.window {
+	if distance <= maxDistance {
 		d.refer(len(text), distance)
 	} else {
 		d.literal(len(text))

@@ -1,22 +1,17 @@
 package encode
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Coding is the content coding of a body.
 type Coding uint8
 
 // The codings, in ascending order of preference: of two with the same weight, the later one is
-// served.
+// served. Gzip comes after zstd as its rows are copied from what was compressed before.
 const (
 	Identity Coding = iota
-	Gzip
 	Zstd
+	Gzip
 	codings
-
-	Dcz = codings // takes a dictionary, so Negotiate does not choose it (AcceptsDcz)
 )
 
 // String returns the coding's name in Content-Encoding, and in logs and metrics, where identity has
@@ -27,8 +22,6 @@ func (c Coding) String() string {
 		return "gzip"
 	case Zstd:
 		return "zstd"
-	case Dcz:
-		return "dcz"
 	}
 	return "identity"
 }
@@ -40,7 +33,7 @@ const (
 )
 
 // Negotiate chooses the coding of a body by Accept-Encoding (RFC 9110 section 12.5.3); the values
-// of repeated fields are joined by commas. The greatest q-value wins; ties go to zstd, then gzip,
+// of repeated fields are joined by commas. The greatest q-value wins; ties go to gzip, then zstd,
 // then identity. If identity is not named it is the last choice, so "gzip;q=0.1" selects gzip. "*"
 // stands for all codings that are not named. A coding named twice has the lower of its weights, and
 // a malformed member is ignored: in doubt the client gets what it can certainly read. ok is false
@@ -48,18 +41,12 @@ const (
 func Negotiate(acceptEncoding string) (c Coding, ok bool) {
 	w := weights(acceptEncoding)
 	best, bestWeight := Identity, w[Identity]
-	for c := Gzip; c < codings; c++ {
+	for c := Zstd; c < codings; c++ {
 		if w[c] > 0 && w[c] >= bestWeight {
 			best, bestWeight = c, w[c]
 		}
 	}
 	return best, best != Identity || w[Identity] != 0
-}
-
-// AcceptsDcz reports whether a client accepts dcz and prefers no other coding to it.
-func AcceptsDcz(acceptEncoding string) bool {
-	w := weights(acceptEncoding)
-	return w[Dcz] > 0 && w[Dcz] >= slices.Max(w[:])
 }
 
 // RefusesIdentity reports whether a client does not accept a plain body, so that even a short one
@@ -71,7 +58,7 @@ func RefusesIdentity(acceptEncoding string) bool {
 
 // weights returns the weight of each coding in thousandths: 0 if it is refused, and unset if no
 // member refers to it.
-func weights(field string) (w [codings + 1]int) {
+func weights(field string) (w [codings]int) {
 	for c := range w {
 		w[c] = unset
 	}
@@ -89,15 +76,13 @@ func weights(field string) (w [codings + 1]int) {
 			lower(&w[Gzip], q)
 		case equalFold(name, "zstd"):
 			lower(&w[Zstd], q)
-		case equalFold(name, "dcz"):
-			lower(&w[Dcz], q)
 		case equalFold(name, "identity"):
 			lower(&w[Identity], q)
 		case name == "*":
 			lower(&rest, q)
 		}
 	}
-	for c := range w[:codings] { // "*" may come from clients that do not know dictionaries
+	for c := range w {
 		if w[c] == unset {
 			w[c] = rest
 		}

@@ -78,7 +78,7 @@ func (d *deflater) rowBlock(code *codeTable, from, to uint32) *storedBlock {
 
 // forgetOccurrences makes all that precedes the previous row too far away for matches: it differs
 // from body to body.
-func (d *matcher) forgetOccurrences() { d.base += uint32(d.window) + 1 }
+func (d *matcher) forgetOccurrences() { d.base += maxDistance + 1 }
 
 // markRow writes row k of a batch and marks it. It returns false if the block has too many bits.
 func (d *deflater) markRow(m *rowMark, k int) bool {
@@ -130,9 +130,9 @@ func newRowTable(t *Table, cache *BlockCache) rowTable {
 
 // rowBlock returns a row block.
 func (t *Table) rowBlock(_ Rows, from, to uint32) *storedBlock {
-	d := t.gzip.writers.Get().(*deflater)
+	d := t.writers.Get().(*deflater)
 	b := d.rowBlock(&t.copied.code().table, from, to)
-	t.gzip.writers.Put(d)
+	t.writers.Put(d)
 	return b
 }
 
@@ -151,11 +151,11 @@ const (
 // of the row before.
 func (t *Table) newRowCode() *blockCode {
 	runs := sampleOf(t.rows, rowRuns)
-	d := t.gzip.writers.Get().(*deflater)
+	d := t.writers.Get().(*deflater)
 	code, size := d.rowCode(runs)
-	t.gzip.writers.Put(d)
+	t.writers.Put(d)
 	buffer := bodyBuffers.Get().(*[]byte)
-	*buffer = t.whole((*buffer)[:0], runs, AppendGzip)
+	*buffer = t.whole((*buffer)[:0], runs, AppendGzip, nil)
 	whole := uint(len(*buffer)) * 8
 	bodyBuffers.Put(buffer)
 	if size*100 > whole*maxCopied {

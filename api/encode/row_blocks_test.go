@@ -10,13 +10,13 @@ import (
 
 // copiedBody returns a gzip body with rows from row blocks, all of which exist or are made.
 func copiedBody(t *Table, runs []Run) []byte {
-	d := t.gzip.writers.Get().(*deflater)
+	d := t.writers.Get().(*deflater)
 	d.begin(nil)
 	d.plain(t.rows.Head())
 	d.rowsCopied(runs, t.rows.Cut(), &t.copied, 1<<30)
 	d.plain(t.rows.Tail())
 	body := d.end()
-	t.gzip.writers.Put(d)
+	t.writers.Put(d)
 	return body
 }
 
@@ -60,7 +60,7 @@ func TestCopiedAgainstPlain(t *testing.T) {
 			if again := copiedBody(table, runs); !bytes.Equal(got, again) {
 				t.Fatalf("the same rows take %d and %d bytes", len(got), len(again))
 			}
-			if got := gunzip(t, table.pieces(nil, runs, &table.gzip, nil, nil)); !bytes.Equal(got, want) {
+			if got := gunzip(t, table.pieces(nil, runs, false, nil)); !bytes.Equal(got, want) {
 				t.Fatalf("rows that are encoded differ: %v", runs)
 			}
 		}
@@ -153,4 +153,30 @@ func FuzzCopied(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestRowBlocksWithinLimit checks that row blocks stay within the limit of their cache however many
+// a table has, and that their lists count.
+func TestRowBlocksWithinLimit(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []int64{64 << 10, 64 << 20} {
+		rows := newFakeRows(rand.New(rand.NewPCG(3, 4)), 40_000, false)
+		cache := NewBlockCache(limit)
+		table := NewTable(rows, Options{Cache: cache})
+		alwaysCopy(table)
+		for from := uint32(0); from+2000 <= 40_000; from += 2000 {
+			var runs []Run
+			for at := from; at < from+2000; at += 20 {
+				runs = append(runs, Run{at, at + 17})
+			}
+			copiedBody(table, runs)
+			if used := cache.used.Load(); used > limit {
+				t.Fatalf("%d bytes of row blocks, the limit is %d", used, limit)
+			}
+		}
+		groups, lists := int64(len(table.copied.blocks.groups)), cache.ListBytes()
+		if limit == 64<<20 && lists != 8*groups*(1+groupBlocks) || lists < 8*groups {
+			t.Errorf("limit %d: %d bytes of lists for %d groups", limit, lists, groups)
+		}
+	}
 }

@@ -36,9 +36,6 @@ type Batch interface {
 	// Append appends the rows of runs, which ascend, and sets the Lane of each slot to their
 	// pieces.
 	Append(dst []byte, lanes []Lane, runs []Run) []byte
-
-	// LookUp only sets the Lane of each slot, and returns the length of the rows' text.
-	LookUp(lanes []Lane, runs []Run) int
 }
 
 // Lane holds the pieces of a batch's rows in one slot: texts of fragments, which never change, or

@@ -20,8 +20,9 @@ func (s sequence) length() int   { return int(s >> 16 & 0xffff) }
 func (s sequence) distance() int { return int(s>>32&0xffffff) + 1 }
 
 const (
-	// maxLiterals is the most literals of a sequence.
+	// maxLiterals is the most literals of a sequence, maxLength the length of its longest match.
 	maxLiterals = 1<<16 - 1
+	maxLength   = 1<<16 - 1
 )
 
 // gathered holds literals and matches that are not written yet.

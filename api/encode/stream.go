@@ -41,7 +41,7 @@ func NewStream(c Coding, to io.Writer) *Stream {
 		return &Stream{w, &zstdStreams}
 	}
 	w, err := zstd.NewWriter(to,
-		zstd.WithEncoderLevel(zstd.SpeedFastest),
+		zstd.WithEncoderLevel(zstdLevel),
 		zstd.WithWindowSize(wholeWindow),
 		zstd.WithEncoderConcurrency(1), // no goroutines, which could outlive the request
 		zstd.WithLowerEncoderMem(true))

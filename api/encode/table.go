@@ -35,40 +35,19 @@ type Options struct {
 type Table struct {
 	rows Rows
 	tier Tier
-	gzip coder
-	zstd coder
+
+	blocks  storedBlocks
+	copied  rowTable
+	writers sync.Pool // of *deflater
 
 	trial      sync.Once
 	piecesGood bool // result of the trial
-
-	copied rowTable // gzip only
 
 	firstCode func() *firstCode
 }
 
 // bodyBuffers pools buffers of whole bodies.
 var bodyBuffers = sync.Pool{New: func() any { return new([]byte) }}
-
-// coder makes bodies in one coding from pieces.
-type coder struct {
-	blocks  storedBlocks
-	writers sync.Pool // of bodyWriter
-}
-
-// bodyWriter writes a body from pieces. The first four methods are the matcher's.
-type bodyWriter interface {
-	plain(text []byte)
-	rows(runs []Run, cut int)
-	prime(row uint32)
-	pauses(pause func())
-
-	// begin starts a body that is appended to dst; end completes it.
-	begin(dst []byte)
-	end() []byte
-
-	// stored appends a stored block. Call prime before the next rows.
-	stored(b *storedBlock)
-}
 
 // NewTable returns a Table of rows.
 func NewTable(rows Rows, o Options) *Table {
@@ -78,11 +57,9 @@ func NewTable(rows Rows, o Options) *Table {
 	}
 	t := &Table{rows: rows, tier: o.Tier}
 	t.firstCode = sync.OnceValue(func() *firstCode { return newFirstCode(rows) })
-	t.gzip.blocks = newStoredBlocks(cache, rows, deflateBlock)
-	t.gzip.writers.New = func() any { return t.firstCode().newWriter(rows) }
+	t.blocks = newStoredBlocks(cache, rows, deflateBlock)
+	t.writers.New = func() any { return t.firstCode().newWriter(rows) }
 	t.copied = newRowTable(t, cache)
-	t.zstd.blocks = newStoredBlocks(cache, rows, t.zstdBlock)
-	t.zstd.writers.New = func() any { return newZstdWriter(rows) }
 	return t
 }
 
@@ -90,64 +67,49 @@ func NewTable(rows Rows, o Options) *Table {
 // to them and back.
 const leastStored = 3
 
-// AppendGzip appends the body of the rows of runs, which ascend and do not touch, as one gzip
-// member. It may overwrite runs.
-func (t *Table) AppendGzip(dst []byte, runs []Run) []byte {
-	return t.Append(dst, runs, Gzip, nil)
-}
-
-// AppendZstd appends the body of the rows of runs, which ascend and do not touch, as one zstd frame
-// with its content size. It may overwrite runs.
-func (t *Table) AppendZstd(dst []byte, runs []Run) []byte {
-	return t.Append(dst, runs, Zstd, nil)
-}
-
-// Append is AppendGzip or AppendZstd. Before each batch of rows that it encodes it calls pause,
-// unless that is nil.
+// Append appends the body of the rows of runs, which ascend and do not touch: in gzip as one
+// member, in zstd as one frame with its content size. It may overwrite runs. Before each batch of
+// rows that it encodes, and before it compresses a whole body, it calls pause, unless that is nil.
 func (t *Table) Append(dst []byte, runs []Run, coding Coding, pause func()) []byte {
-	c, whole := &t.gzip, AppendGzip
-	if coding == Zstd {
-		c, whole = &t.zstd, AppendZstd
+	switch {
+	case coding == Zstd:
+		return t.whole(dst, runs, AppendZstd, pause)
+	case t.tier == Pieces:
+		return t.pieces(dst, runs, false, pause)
+	case t.tier == Stored && (t.blocks.mostlyStored(runs, leastStored) || t.tryPieces()):
+		return t.pieces(dst, runs, true, pause)
 	}
-	switch t.tier {
-	case Stored:
-		if c.blocks.mostlyStored(runs, leastStored) || t.tryPieces() {
-			return t.pieces(dst, runs, c, &c.blocks, pause)
-		}
-	case Pieces:
-		return t.pieces(dst, runs, c, nil, pause)
-	}
-	return t.whole(dst, runs, whole)
+	return t.whole(dst, runs, AppendGzip, pause)
 }
 
-// pieces encodes a body from pieces, and from stored blocks unless blocks is nil.
-func (t *Table) pieces(dst []byte, runs []Run, c *coder, blocks *storedBlocks, pause func()) []byte {
-	w := c.writers.Get().(bodyWriter)
-	w.pauses(pause)
-	w.begin(dst)
-	w.plain(t.rows.Head())
-	if blocks != nil {
-		runs = t.stored(w, blocks, runs)
+// pieces encodes a gzip body from pieces, and with kept also from stored blocks and row blocks.
+func (t *Table) pieces(dst []byte, runs []Run, kept bool, pause func()) []byte {
+	d := t.writers.Get().(*deflater)
+	d.pauses(pause)
+	d.begin(dst)
+	d.plain(t.rows.Head())
+	if kept {
+		runs = t.stored(d, runs)
 	}
-	if d, ok := w.(*deflater); ok && blocks != nil && t.copiesRows(runs) {
+	if kept && t.copiesRows(runs) {
 		d.rowsCopied(runs, t.rows.Cut(), &t.copied, budgetOf(runs))
 	} else {
-		w.rows(runs, t.rows.Cut())
+		d.rows(runs, t.rows.Cut())
 	}
-	w.plain(t.rows.Tail())
-	dst = w.end()
-	w.pauses(nil)
-	c.writers.Put(w)
+	d.plain(t.rows.Tail())
+	dst = d.end()
+	d.pauses(nil)
+	t.writers.Put(d)
 	return dst
 }
 
 // stored encodes runs up to the last stored block and returns the rest, which contains the last row
 // of the body.
-func (t *Table) stored(w bodyWriter, blocks *storedBlocks, runs []Run) []Run {
+func (t *Table) stored(w *deflater, runs []Run) []Run {
 	done := 0
 	for i, run := range runs {
 		after := false // a stored block was written last
-		rest, ok := blocks.walk(run, i == len(runs)-1, leastStored, func(loose Run, b *storedBlock) {
+		rest, ok := t.blocks.walk(run, i == len(runs)-1, leastStored, func(loose Run, b *storedBlock) {
 			if done < i {
 				w.rows(runs[done:i], 0)
 				done = i
@@ -165,14 +127,6 @@ func (t *Table) stored(w bodyWriter, blocks *storedBlocks, runs []Run) []Run {
 		done = i
 	}
 	return runs[done:]
-}
-
-// zstdBlock returns a stored block of zstd.
-func (t *Table) zstdBlock(_ Rows, from, to uint32) *storedBlock {
-	z := t.zstd.writers.Get().(*zstdWriter)
-	b := z.block(from, to)
-	t.zstd.writers.Put(z)
-	return b
 }
 
 // trialRows are the numbers of rows of the samples of a trial: many only if few leave a doubt.
@@ -196,8 +150,7 @@ func sampleRuns(n int, neighbours, single uint32) [2][]Run {
 
 // tryPieces reports whether gzip bodies from pieces are about as small as those compressed whole,
 // by samples it takes once. Where rows repeat each other they are smaller. Free text makes them
-// much larger, since nothing searches for repetitions within it. The result holds for zstd too: its
-// bodies from pieces are smaller than gzip's.
+// much larger, since nothing searches for repetitions within it.
 func (t *Table) tryPieces() bool {
 	t.trial.Do(func() {
 		buffer := bodyBuffers.Get().(*[]byte)
@@ -205,9 +158,9 @@ func (t *Table) tryPieces() bool {
 		for _, sample := range trialRows {
 			a, b := 0, 0
 			for _, runs := range sampleRuns(t.rows.Len(), sample, sample) {
-				body = t.pieces(body[:0], runs, &t.gzip, nil, nil)
+				body = t.pieces(body[:0], runs, false, nil)
 				a += len(body)
-				body = t.whole(body[:0], runs, AppendGzip)
+				body = t.whole(body[:0], runs, AppendGzip, nil)
 				b += len(body)
 			}
 			t.piecesGood = a*100 <= b*maxPieces
@@ -222,7 +175,7 @@ func (t *Table) tryPieces() bool {
 }
 
 // loose encodes the one run of rows between stored blocks; after is whether a block precedes them.
-func (t *Table) loose(w bodyWriter, run []Run, after bool) {
+func (t *Table) loose(w *deflater, run []Run, after bool) {
 	if run[0].From == run[0].To {
 		return
 	}
@@ -233,9 +186,14 @@ func (t *Table) loose(w bodyWriter, run []Run, after bool) {
 }
 
 // whole renders a body and compresses it.
-func (t *Table) whole(dst []byte, runs []Run, compress func(dst, body []byte) []byte) []byte {
+func (t *Table) whole(
+	dst []byte, runs []Run, compress func(dst, body []byte) []byte, pause func(),
+) []byte {
 	body := bodyBuffers.Get().(*[]byte)
 	*body = appendBody((*body)[:0], t.rows, runs)
+	if pause != nil {
+		pause()
+	}
 	dst = compress(dst, *body)
 	bodyBuffers.Put(body)
 	return dst

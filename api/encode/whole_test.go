@@ -94,7 +94,7 @@ func TestWholeRoundTrip(t *testing.T) {
 // kept than there are cores.
 func TestZstdEncoders(t *testing.T) {
 	t.Parallel()
-	z := zstdEncoders{level: zstd.SpeedFastest}
+	var z zstdEncoders
 	first, second := z.get(), z.get()
 	z.put(first)
 	z.put(second)

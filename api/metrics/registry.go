@@ -36,3 +36,8 @@ func Counter(desc *prometheus.Desc, n int64, labels ...string) prometheus.Metric
 func Gauge(desc *prometheus.Desc, value float64, labels ...string) prometheus.Metric {
 	return prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 }
+
+// NewDesc describes a family of metrics.
+func NewDesc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
+}

@@ -40,7 +40,7 @@ const (
 var identifiers = [...]string{Valid: "valid", Missing: "missing", Invalid: "invalid"}
 
 // codings are the content codings with a series of their own.
-var codings = [...]string{"identity", "gzip", "zstd", "dcz"}
+var codings = [...]string{"identity", "gzip", "zstd"}
 
 // codingOf returns the position of a Content-Encoding in codings.
 func codingOf(name []byte) int {
@@ -49,8 +49,6 @@ func codingOf(name []byte) int {
 		return 1
 	case "zstd":
 		return 2
-	case "dcz":
-		return 3
 	}
 	return 0
 }

@@ -9,12 +9,12 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/klauspost/compress/gzip"
+	"golang.org/x/sys/unix"
+
 	"hdqs/api/encode"
 	"hdqs/index"
 	"hdqs/snapshot"
-
-	"github.com/klauspost/compress/gzip"
-	"golang.org/x/sys/unix"
 )
 
 // benchRows is the size of the benchmarks' tables: with 3,300 places, fragments and codes together

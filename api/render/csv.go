@@ -63,3 +63,28 @@ func (csvDialect) appendBool(dst []byte, b bool) []byte {
 }
 
 func (csvDialect) appendTime(dst []byte, micros int64) []byte { return appendTime(dst, micros, ' ') }
+
+// aloneDialect is CSV whose lines have one field. An empty field is quoted, as csv.writer does too:
+// many readers skip empty lines, so records would be missing.
+type aloneDialect struct{ dialect }
+
+// quotedEmpty has memory after it, as all texts of rows.
+var quotedEmpty = append(make([]byte, 0, len(`""`)+overshoot), `""`...)
+
+func (aloneDialect) null() []byte { return quotedEmpty }
+
+func (d aloneDialect) appendText(dst []byte, s string) []byte {
+	if s == "" {
+		return append(dst, quotedEmpty...)
+	}
+	return d.dialect.appendText(dst, s)
+}
+
+// appendCell appends a value of records, whose fields are so many.
+func appendCell(dst []byte, records Records, record, field, fields int, csv bool) []byte {
+	from := len(dst)
+	if dst = records.AppendCell(dst, record, field, csv); csv && fields == 1 && len(dst) == from {
+		dst = append(dst, quotedEmpty...)
+	}
+	return dst
+}

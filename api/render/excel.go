@@ -38,5 +38,9 @@ func (r *Renderer) ExcelCSV(fields []Field) (*Form, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newForm(r.seg.Rows(), bound, excelDialect{}, sharedFragments{}, r.options), nil
+	var d dialect = excelDialect{}
+	if len(fields) == 1 {
+		d = aloneDialect{d}
+	}
+	return newForm(r.seg.Rows(), bound, d, sharedFragments{}, r.options), nil
 }

@@ -19,6 +19,7 @@ type table struct {
 	fields []Field
 	values map[string][]any // by column, one for each row
 	rows   int
+	alone  bool // a subset of one field, of which CSV quotes empty ones
 }
 
 type micros int64

@@ -38,19 +38,6 @@ func (l *rowLengths) set(i, length uint32) {
 	}
 }
 
-// SpanLength returns the number of bytes that AppendRows appends for the rows from to to-1. It
-// keeps the length of each row that it has met, and then takes next to no time.
-func (f *Form) SpanLength(from, to uint32) int {
-	f.open()
-	b := f.newBatch()
-	length := f.addLengths(b, from, to)
-	if b.n > 0 {
-		length += f.measureEach(b)
-	}
-	f.batches.Put(b)
-	return length
-}
-
 // open makes room for lengths.
 func (f *Form) open() {
 	f.measured.Do(func() {

@@ -24,7 +24,7 @@ func AppendRecords(dst []byte, names []string, records Records, csv bool) []byte
 	for k := range n {
 		for i := range before {
 			dst = append(dst, before[i]...)
-			dst = records.AppendCell(dst, k, i, csv)
+			dst = appendCell(dst, records, k, i, len(before), csv)
 		}
 		dst = append(dst, end...)
 	}
@@ -38,7 +38,7 @@ func AppendRecords(dst []byte, names []string, records Records, csv bool) []byte
 func AppendRecord(dst []byte, names []string, records Records, record int, csv bool) []byte {
 	d := dialectOf(csv)
 	for i, name := range names {
-		dst = records.AppendCell(append(dst, d.before(i, name)...), record, i, csv)
+		dst = appendCell(append(dst, d.before(i, name)...), records, record, i, len(names), csv)
 	}
 	dst = append(dst, d.end()...)
 	return dst[:len(dst)-d.cut()]

@@ -61,6 +61,7 @@ func TestRecords(t *testing.T) {
 				}
 			}
 		}
+		tab.alone = len(tab.fields) == 1
 		for csv, want := range map[bool]string{false: naiveJSON(tab, ranges), true: naiveCSV(tab, ranges)} {
 			if got := string(AppendRecords([]byte("front"), names, records, csv)); got != "front"+want {
 				t.Fatalf("CSV %v of %v:\n got %s\nwant %s", csv, ranges, difference(got, want), difference(want, got))

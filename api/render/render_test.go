@@ -97,7 +97,7 @@ func naiveCSV(tab *table, ranges []index.Range) string {
 	var b strings.Builder
 	line := func(values []string) {
 		for i, v := range values {
-			if strings.ContainsAny(v, ",\"\r\n") {
+			if strings.ContainsAny(v, ",\"\r\n") || tab.alone && v == "" {
 				values[i] = `"` + strings.ReplaceAll(v, `"`, `""`) + `"`
 			}
 		}

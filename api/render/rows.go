@@ -51,14 +51,6 @@ func (e encoderBatch) Append(dst []byte, lanes []encode.Lane, runs []encode.Run)
 	return dst
 }
 
-func (e encoderBatch) LookUp(lanes []encode.Lane, runs []encode.Run) int {
-	n := e.add(runs)
-	size := e.f.lookUp(e.b)
-	e.b.clear()
-	e.setLanes(lanes, n)
-	return size
-}
-
 // add adds the rows of runs to the batch and returns how many there are.
 func (e encoderBatch) add(runs []encode.Run) int {
 	for _, run := range runs {

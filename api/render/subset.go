@@ -17,6 +17,8 @@ type part struct {
 	field int // among those of a fragment
 	skip  int // bytes at its beginning that are left out
 	end   int // bytes after the last field of a fragment, which belong to no field
+
+	empty []byte // in place of an empty text
 }
 
 // cut returns the part's position within the text of a code of c.
@@ -47,7 +49,11 @@ func (f *fragments) lookUpPart(l *lane, codes []uint32, p *part) int {
 				c = f.fill(number)
 			}
 			from, to := p.cut(c, code&(chunkSize-1), f.fields)
-			if next := c.text[from:to]; k == 0 || !bytes.Equal(next, text) {
+			next := c.text[from:to]
+			if from == to && p.empty != nil {
+				next = p.empty
+			}
+			if k == 0 || !bytes.Equal(next, text) {
 				first, text = code, next
 				changes++
 			}
@@ -72,7 +78,9 @@ func (f *fragments) measurePart(lengths, codes []uint32, p *part) {
 				c = f.fill(code >> chunkBits)
 			}
 			from, to := p.cut(c, code&(chunkSize-1), f.fields)
-			length = to - from
+			if length = to - from; length == 0 {
+				length = uint32(len(p.empty))
+			}
 		}
 		lengths[k] += length
 	}
@@ -88,6 +96,10 @@ func (f *Form) subset(positions []int, o encode.Options) *Form {
 	if points, ok := d.(pointsDialect); ok {
 		points.properties = len(fields) - 1
 		d = points
+	}
+	var empty []byte
+	if _, csv := d.(csvDialect); csv && len(fields) == 1 {
+		d, empty = aloneDialect{d}, quotedEmpty
 	}
 	var pieces []piece
 	// constant adds a text that every row has, to the end of the previous piece if it has room.
@@ -113,7 +125,7 @@ func (f *Form) subset(positions []int, o encode.Options) *Form {
 		has := f.dialect.before(at, f.fields[at].name)
 		same := commonSuffix(before, has)
 		constant(before[:len(before)-same])
-		p.part = &part{field: field, skip: len(has) - same, end: p.end}
+		p.part = &part{field: field, skip: len(has) - same, end: p.end, empty: empty}
 		pieces = append(pieces, p)
 	}
 	constant(d.end())
@@ -185,10 +197,11 @@ func (s *subsets) size() int64 {
 	return s.bytes()
 }
 
-// bytes is the memory of the stored blocks of all forms.
+// bytes is the memory of the stored blocks of all forms, and of their lists, which of many forms of
+// a large table take more than what is stored.
 func (s *subsets) bytes() (n int64) {
 	for _, known := range s.recent {
-		n += known.cache.Bytes()
+		n += known.cache.Bytes() + known.cache.ListBytes()
 	}
 	return n
 }

@@ -33,6 +33,7 @@ func (tab *table) fewer(at []int) *table {
 	for _, i := range at {
 		other.fields = append(other.fields, tab.fields[i])
 	}
+	other.alone = len(at) == 1
 	return &other
 }
 

@@ -9,6 +9,9 @@ import (
 	"syscall"
 	"testing"
 	"testing/synctest"
+	"time"
+
+	"github.com/valyala/fasthttp"
 )
 
 // TestClosedTwice checks that closing a connection twice frees only one slot.
@@ -180,6 +183,64 @@ func TestInherited(t *testing.T) {
 		}
 		if n, err := c.Read(make([]byte, 1)); n != 1 || err != nil {
 			t.Errorf("read %d bytes, %v", n, err)
+		}
+	}
+}
+
+// TestClientOf checks whom a request counts for, with and without a proxy.
+func TestClient(t *testing.T) {
+	t.Parallel()
+	n := NewConnections(Options{Budget: NewBudget(0)})
+	for _, c := range []struct {
+		from      string
+		forwarded []string
+		want      string
+	}{
+		{"192.0.2.7:1", nil, "192.0.2.7/32"},
+		{"192.0.2.7:1", []string{"198.51.100.1"}, "192.0.2.7/32"}, // says so itself
+		{"[2001:db8::5]:1", []string{"198.51.100.1"}, "2001:db8::/64"},
+		{"127.0.0.1:1", nil, "127.0.0.1/32"},
+		{"127.0.0.1:1", []string{"198.51.100.1"}, "198.51.100.1/32"},
+		{"[::ffff:10.0.0.3]:1", []string{"203.0.113.9", "192.0.2.1, 198.51.100.1 "}, "198.51.100.1/32"},
+		{"[fd00::3]:1", []string{"2001:db8:0:1::77"}, "2001:db8:0:1::/64"},
+		{"10.0.0.3:1", []string{"unknown"}, "10.0.0.3/32"},
+		{"10.0.0.3:1", []string{""}, "10.0.0.3/32"},
+		{"", nil, "invalid Prefix"}, // a Unix socket
+		{"", []string{"198.51.100.1"}, "198.51.100.1/32"},
+	} {
+		var from net.Addr = &net.UnixAddr{Name: "@"}
+		if c.from != "" {
+			from = net.TCPAddrFromAddrPort(netip.MustParseAddrPort(c.from))
+		}
+		ctx := new(fasthttp.RequestCtx)
+		ctx.Init2(n.wrap(addressed{from: from}), nil, false)
+		for _, line := range c.forwarded {
+			ctx.Request.Header.Add(fasthttp.HeaderXForwardedFor, line)
+		}
+		if got := Client(ctx).String(); got != c.want {
+			t.Errorf("from %q, X-Forwarded-For %q: %s, want %s", c.from, c.forwarded, got, c.want)
+		}
+	}
+	if got := Client(new(fasthttp.RequestCtx)); got.IsValid() {
+		t.Errorf("without a connection: %s", got)
+	}
+}
+
+// TestPace checks that the time for a mebibyte is shared by its writes, and begins anew after it.
+func TestPace(t *testing.T) {
+	t.Parallel()
+	p, now := Pace{Timeout: time.Minute}, time.Now()
+	for i, c := range []struct {
+		bytes      int64
+		took, left time.Duration
+	}{
+		{128 << 10, 20 * time.Second, 40 * time.Second},
+		{128 << 10, 30 * time.Second, 10 * time.Second},
+		{768 << 10, 9 * time.Second, time.Minute},
+		{1, 61 * time.Second, -time.Second},
+	} {
+		if p.Wrote(c.bytes, c.took); p.Deadline(now) != now.Add(c.left) {
+			t.Errorf("write %d: %s are left, want %s", i, p.Deadline(now).Sub(now), c.left)
 		}
 	}
 }

@@ -39,9 +39,9 @@
 //     as callers allow.
 //   - RefusalLimiter (25): callers that repeat refused requests at once cannot take more than a
 //     tenth of each core.
-//   - Transfer-Encoding and Host (request, 79): request smuggling. fasthttp drops
-//     "Transfer-Encoding: identity", which other servers refuse or interpret differently, and
-//     strips "user:password@" from hosts.
+//   - Folded lines, Transfer-Encoding and Host (request, 81): request smuggling. fasthttp joins
+//     folded lines and drops "Transfer-Encoding: identity", which other servers refuse or interpret
+//     differently, and strips "user:password@" from hosts.
 //   - LimitExpectation (8): a client that sends "Expect: 100-continue" for a body that is too long
 //     is refused at once.
 //   - Log (25): messages of fasthttp may quote requests, and clients can cause any number of

@@ -9,7 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// filePart is how much of a file is sent before the time for writing begins anew.
+// filePart is how much of a file is sent at a time.
 const filePart = 1 << 20
 
 // FileBody is a body that is a part of a file. Any number of bodies may share one open file. On
@@ -19,11 +19,14 @@ type FileBody struct {
 	File     *os.File
 	From, To int64
 	Timeout  time.Duration    // for each part of a mebibyte; zero: no limit
+	Changed  func() bool      // may be nil; asked before each part, and true cuts the body off
 	Done     func(sent int64) // called once, when the body is closed
 
 	conn *conn // nil without a network
 	sent int64
 }
+
+var errChanged = errors.New("wire: the file was written to while it was sent")
 
 // SendFile answers a request with a part of a file. The answer holds no memory but that of its
 // connection.
@@ -43,17 +46,23 @@ func (b *FileBody) WriteTo(w io.Writer) (total int64, err error) {
 	if !ok {
 		to = onlyWriter{w}
 	}
+	pace := Pace{Timeout: b.Timeout}
 	for b.From < b.To {
+		began := time.Now()
 		if b.conn != nil && b.Timeout > 0 {
-			if err := b.conn.SetWriteDeadline(time.Now().Add(b.Timeout)); err != nil {
+			if err := b.conn.SetWriteDeadline(pace.Deadline(began)); err != nil {
 				return total, err
 			}
+		}
+		if b.Changed != nil && b.Changed() {
+			return total, errChanged
 		}
 		part := min(b.To-b.From, filePart)
 		n, err := to.ReadFrom(&io.LimitedReader{R: &fileReader{b.File, b.From}, N: part})
 		b.From += n
 		b.sent += n
 		total += n
+		pace.Wrote(n, time.Since(began))
 		if err == nil && n < part {
 			err = io.ErrUnexpectedEOF // the file was cut
 		}

@@ -50,6 +50,18 @@ func openNumbers(t *testing.T, n int) (*os.File, []byte) {
 	return f, data
 }
 
+// TestChangedFileIsCutOff: nothing more is sent of a file that is written to meanwhile.
+func TestChangedFileIsCutOff(t *testing.T) {
+	file, data := openNumbers(t, 3*filePart)
+	asked := 0
+	changed := func() bool { asked++; return asked == 3 }
+	var sent bytes.Buffer
+	n, err := (&FileBody{File: file, To: int64(len(data)), Changed: changed}).WriteTo(&sent)
+	if n != 2*filePart || err == nil || !bytes.Equal(sent.Bytes(), data[:2*filePart]) {
+		t.Errorf("sent %d bytes, %v, want %d and an error", n, err, 2*filePart)
+	}
+}
+
 // TestFilePartsAreSent sends a part through a connection, whose ReadFrom must send all of it
 // without a copy on Linux, and what was written before in front of it.
 func TestFilePartsAreSent(t *testing.T) {

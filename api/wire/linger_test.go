@@ -19,7 +19,7 @@ import (
 )
 
 // serve answers every request with "ok" and counts the bytes it reads. Lingering connections stay
-// for a minute unless the options set another time.
+// for long unless the options set another time.
 func serve(t *testing.T, o Options) (n *Connections, address string, read *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -28,7 +28,7 @@ func serve(t *testing.T, o Options) (n *Connections, address string, read *atomi
 	}
 	o.ReadBuffer, o.MaxBody, o.Budget = 16<<10, 16, NewBudget(0)
 	if o.LingerTime == 0 {
-		o.LingerTime = time.Minute
+		o.LingerTime = testkit.Patience
 	}
 	o.Count = func(string) {}
 	o.Refuse = func(ctx *fasthttp.RequestCtx, rule string) { ctx.Error(rule, fasthttp.StatusServiceUnavailable) }
@@ -74,7 +74,7 @@ func dial(t *testing.T, address string) client {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(testkit.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	return client{conn, bufio.NewReader(conn)}
@@ -109,14 +109,7 @@ func get(t *testing.T, address string) int {
 	return status
 }
 
-func waitFor(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for end := time.Now().Add(10 * time.Second); !done(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited 10 s for %s", what)
-		}
-	}
-}
+var waitFor = testkit.WaitFor
 
 // badRequest has no Host header; it is answered without reading further.
 const badRequest = "GET / HTTP/1.1\r\n\r\n"
@@ -206,7 +199,7 @@ func TestEndWaitsForLingering(t *testing.T) {
 	waitFor(t, "a lingering connection", func() bool { return n.Lingering() == 1 })
 	ended := make(chan struct{})
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 		defer cancel()
 		n.End(ctx)
 		close(ended)

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/valyala/fasthttp"
 )
 
 // Listener accepts connections within the limits of its Connections.
@@ -47,7 +49,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 			_ = l.Close()
 			return nil, io.EOF
 		case isShortage(err):
-			l.all.options.Logger.Printf("no descriptor or memory for a connection")
+			l.all.options.Logger.Printf(logShortage)
 			time.Sleep(pause)
 			pause = min(2*pause, maxPause)
 			continue
@@ -64,6 +66,27 @@ func (l *Listener) Accept() (net.Conn, error) {
 		return own, nil
 	}
 }
+
+// Patient is a listener that waits while descriptors or memory are short. fasthttp would end the
+// server, since it takes any other error than a timeout as the end of the listener.
+type Patient struct {
+	net.Listener
+	Logger fasthttp.Logger
+}
+
+// Accept returns the next connection.
+func (p Patient) Accept() (net.Conn, error) {
+	for pause := minPause; ; pause = min(2*pause, maxPause) {
+		c, err := p.Listener.Accept()
+		if !isShortage(err) {
+			return c, err
+		}
+		p.Logger.Printf(logShortage)
+		time.Sleep(pause)
+	}
+}
+
+const logShortage = "no descriptor or memory for a connection"
 
 // Close closes the listener. Further calls do nothing.
 func (l *Listener) Close() error {

@@ -27,8 +27,8 @@ func Inspect(header *fasthttp.RequestHeader) (malformed bool, conditions Conditi
 	if len(fields) == 0 {
 		return !hasGoodHost(header), AllConditions
 	}
-	uncoded, conditions := inspectFields(fields)
-	return uncoded || !hasGoodHost(header), conditions
+	malformed, conditions = inspectFields(fields)
+	return malformed || !hasGoodHost(header), conditions
 }
 
 var (
@@ -36,20 +36,26 @@ var (
 	chunked          = []byte("chunked")
 )
 
-// inspectFields reports whether the header fields, as sent, name a transfer coding other than
-// chunked, and which conditions there are. The end of a body in another coding is undefined (RFC
-// 9112, 6.3). fasthttp refuses all of these codings but identity, which RFC 7230 removed: it drops
-// that field. Only the starts of lines are compared, so that ordinary requests cost little; the
-// continuation of a folded field is not a start.
-func inspectFields(fields []byte) (uncoded bool, conditions Conditions) {
-	for len(fields) > len("If-M") {
-		switch fields[0] | 0x20 {
-		case 't':
+// inspectFields reports whether the header fields, as sent, have a folded line or name a transfer
+// coding other than chunked, and which conditions there are. A server must refuse a folded line or
+// replace it (RFC 9112, 5.2): proxies that read it as a field of its own see another body. The end
+// of a body in another coding is undefined (6.3). fasthttp joins folded lines, and refuses all
+// codings but identity, which RFC 7230 removed: it drops that field. Only the starts of lines are
+// compared, so that ordinary requests cost little.
+func inspectFields(fields []byte) (malformed bool, conditions Conditions) {
+	for len(fields) > 0 {
+		switch fields[0] {
+		case ' ', '\t':
+			return true, conditions
+		case 't', 'T':
 			if n := len(transferEncoding); len(fields) > n && bytes.EqualFold(fields[:n], transferEncoding) {
-				value := bytes.TrimLeft(fields[n:], " \t\r\n") // it may be on the next line
-				return len(value) < len(chunked) || !bytes.EqualFold(value[:len(chunked)], chunked), AllConditions
+				value := bytes.TrimLeft(fields[n:], " \t")
+				if len(value) < len(chunked) || !bytes.EqualFold(value[:len(chunked)], chunked) {
+					return true, conditions
+				}
+				conditions = AllConditions
 			}
-		case 'i':
+		case 'i', 'I':
 			conditions |= conditionsFrom(fields)
 		}
 		end := bytes.IndexByte(fields, '\n')
@@ -63,7 +69,7 @@ func inspectFields(fields []byte) (uncoded bool, conditions Conditions) {
 
 // conditionsFrom returns which condition a line that begins with 'i' may be, by its next letters.
 func conditionsFrom(line []byte) Conditions {
-	if line[1]|0x20 != 'f' || line[2] != '-' {
+	if len(line) < len("If-M") || line[1]|0x20 != 'f' || line[2] != '-' {
 		return 0
 	}
 	switch line[3] | 0x20 {

@@ -1,13 +1,11 @@
 """Decodes compressed bodies with zlib and libzstd and compares them with the plain ones.
 
-Reads bodies from the standard input: one byte for the coding (g, z, or d for dcz), two lengths of 4
-bytes, the compressed body, the plain body. D in place of a coding gives the dictionary of the next
-body in dcz. Prints how many of each coding were equal. Ends with 1 at the first
-that differs, and with 3 if there is no libzstd.
+Reads bodies from the standard input: one byte for the coding (g or z), two lengths of 4
+bytes, the compressed body, the plain body. Prints how many of each coding were equal. Ends with 1
+at the first that differs, and with 3 if there is no libzstd.
 """
 import ctypes
 import ctypes.util
-import hashlib
 import struct
 import sys
 import zlib
@@ -23,12 +21,6 @@ libzstd.ZSTD_getErrorName.restype = ctypes.c_char_p
 libzstd.ZSTD_getErrorName.argtypes = [ctypes.c_size_t]
 libzstd.ZSTD_findFrameCompressedSize.restype = ctypes.c_size_t
 libzstd.ZSTD_findFrameCompressedSize.argtypes = [ctypes.c_char_p, ctypes.c_size_t]
-libzstd.ZSTD_createDCtx.restype = ctypes.c_void_p
-libzstd.ZSTD_decompress_usingDict.restype = ctypes.c_size_t
-libzstd.ZSTD_decompress_usingDict.argtypes = [
-    ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p,
-    ctypes.c_size_t]
-context = libzstd.ZSTD_createDCtx()
 
 
 def gunzip(data, _):
@@ -49,28 +41,12 @@ def unzstd(data, length):
     return ctypes.string_at(plain, n)
 
 
-def undcz(data, length):
-    head, data = data[:40], data[40:]
-    if head != b"\x5e\x2a\x4d\x18\x20\0\0\0" + hashlib.sha256(dictionary).digest():
-        raise ValueError("not the digest of the dictionary")
-    plain = ctypes.create_string_buffer(length + 1)
-    n = libzstd.ZSTD_decompress_usingDict(
-        context, plain, len(plain), data, len(data), dictionary, len(dictionary))
-    if libzstd.ZSTD_isError(n):
-        raise ValueError(libzstd.ZSTD_getErrorName(n).decode())
-    return ctypes.string_at(plain, n)
-
-
 def main():
-    global dictionary
-    decoders = {b"g": gunzip, b"z": unzstd, b"d": undcz}
+    decoders = {b"g": gunzip, b"z": unzstd}
     bodies = dict.fromkeys(decoders, 0)
     while head := sys.stdin.buffer.read(9):
         coding, coded, plain = struct.unpack("<cII", head)
         data, want = sys.stdin.buffer.read(coded), sys.stdin.buffer.read(plain)
-        if coding == b"D":
-            dictionary = data
-            continue
         decode = decoders[coding]
         try:
             got = decode(data, plain)

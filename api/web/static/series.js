@@ -6,7 +6,9 @@
   const place = document.getElementById("series"), table = document.getElementById("figures");
   const drawing = place.querySelector("svg"), title = drawing.querySelector("title").textContent;
   const month = /^(\d{4,})(?:-(\d\d))?$/;
-  const names = [...table.tHead.rows[0].cells].slice(1).map((cell) => cell.textContent);
+  // The table can have more columns than are drawn, which are the first.
+  const drawn = drawing.querySelectorAll("path.line").length;
+  const names = [...table.tHead.rows[0].cells].slice(1, 1 + drawn).map((cell) => cell.textContent);
   const read = (cell) => {
     const number = Number(cell.textContent.replaceAll("\u202f", "").replace("\u2212", "-"));
     return cell.textContent === "–" || Number.isNaN(number) ? null : number;
@@ -33,6 +35,9 @@
       texts[n][at] = row.cells[n + 1].textContent;
     });
   }
+  // No line leads to a figure between two gaps, so it has a mark also where others have none.
+  const few = xs.length * names.length <= 240;
+  const alone = values.map((all) => xs.map((_, i) => i).filter((i) => all[i] !== null && (all[i - 1] ?? null) === null && (all[i + 1] ?? null) === null));
 
   const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const make = (tag, properties) => Object.assign(document.createElement(tag), properties);
@@ -63,7 +68,7 @@
       {...axis, size: 34, incrs: monthly ? [1, 2, 3, 6, 12, 24, 60, 120, 240] : [1, 2, 5, 10, 20, 50, 100], space: 70, values: (_, at) => at.map(label)},
       {...axis, size: 64, values: (_, at) => at.map((v) => v.toLocaleString("en", {notation: Math.abs(v) >= 10000 ? "compact" : "standard", maximumFractionDigits: 3}).replaceAll(",", "\u202f"))},
     ],
-    series: [{}, ...names.map((name, n) => ({label: name, stroke: stroke(n), width: 2, dash: dash[n % 6], points: {show: xs.length * names.length <= 240, size: 6, fill: stroke(n)}}))],
+    series: [{}, ...names.map((name, n) => ({label: name, stroke: stroke(n), width: 2, dash: dash[n % 6], points: {show: few, filter: (_, n) => few ? null : alone[n - 1], size: 6, fill: stroke(n)}}))],
     cursor: {y: false, drag: {x: true, y: false}, points: {size: 9, fill: (_, n) => stroke(n - 1)()}},
     hooks: {setCursor: [(u) => {
       if (u.cursor.idx !== null && u.cursor.idx !== undefined && u.cursor.left >= 0) say(u.cursor.idx);

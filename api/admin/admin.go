@@ -1,0 +1,97 @@
+package admin
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+	"github.com/valyala/fasthttp/pprofhandler"
+
+	"hdqs/api/contract"
+	"hdqs/api/reply"
+)
+
+// HandleAdmin answers requests of the admin listener.
+func (s *Admin) HandleAdmin(ctx *fasthttp.RequestCtx) {
+	defer s.Recovered(ctx)
+	if s.RefuseMalformed(ctx) {
+		return
+	}
+	reply.FaultHead.Begin(ctx)
+	path := string(ctx.Path())
+	answer := AdminPaths[path]
+	if s.Options.Pprof && strings.HasPrefix(path, pprofPath) {
+		answer = answerProfile
+	}
+	switch {
+	case answer == nil:
+		s.AnswerFault(ctx, fasthttp.StatusNotFound, reply.BodyNotFound)
+	case !ctx.IsGet() && !ctx.IsHead():
+		s.AnswerFault(ctx, fasthttp.StatusMethodNotAllowed, reply.BodyMethodNotAllowed)
+		ctx.Response.Header.Set("Allow", "GET, HEAD")
+	default:
+		answer(s, ctx)
+	}
+}
+
+// AdminPaths are the paths of the admin listener, besides those of profiles.
+var AdminPaths = map[string]func(*Admin, *fasthttp.RequestCtx){
+	"/": (*Admin).answerIndex, "/healthz": answerAlive, "/readyz": (*Admin).answerReadiness,
+	"/metrics": (*Admin).scrape,
+}
+
+func answerAlive(_ *Admin, ctx *fasthttp.RequestCtx) {
+	ctx.Response.Header.SetContentType("text/plain; charset=utf-8")
+	ctx.SetBodyString("ok\n")
+}
+
+// pprofPath begins the paths of Go's profiles.
+const pprofPath = "/debug/pprof/"
+
+func answerProfile(_ *Admin, ctx *fasthttp.RequestCtx) {
+	if string(ctx.Path()) == pprofPath {
+		ctx.URI().SetPath(strings.TrimRight(pprofPath, "/")) // where the library has its index
+	}
+	pprofhandler.PprofHandler(ctx)
+}
+
+// answerIndex lists what the admin listener has.
+func (s *Admin) answerIndex(ctx *fasthttp.RequestCtx) {
+	profiles := "off; --admin-pprof turns them on"
+	if s.Options.Pprof {
+		profiles = "CPU, memory and goroutines of the process"
+	}
+	ctx.Response.Header.SetContentType(reply.HtmlType)
+	ctx.SetBodyString(`<!doctype html><html lang="en"><meta charset="utf-8"><title>hdqs admin</title>
+<h1>hdqs admin</h1>
+<p>Keep this listener private.</p>
+<dl>
+<dt><a href="/healthz">/healthz</a><dd>200 while the process runs
+<dt><a href="/readyz">/readyz</a><dd>200 when this replica should get traffic, else 503;
+JSON with the snapshot, its age, its tables, stale sources and the last look at the store
+<dt><a href="/metrics">/metrics</a><dd>metrics for Prometheus
+<dt><a href="/debug/pprof/">/debug/pprof/</a><dd>profiles: ` + profiles + `
+</dl>
+`)
+}
+
+// answerReadiness answers whether this replica should get traffic: it serves a snapshot and is not
+// about to end. The age of the data is not a criterion, since all replicas would become unready at
+// once.
+func (s *Admin) answerReadiness(ctx *fasthttp.RequestCtx) {
+	v := s.Acquire()
+	r := s.ReadinessOf(v)
+	if v != nil {
+		v.Release(s.Log)
+	}
+	body, err := json.Marshal(r)
+	if err != nil {
+		s.AnswerError(ctx, err)
+		return
+	}
+	if !r.Ready {
+		ctx.SetStatusCode(fasthttp.StatusServiceUnavailable)
+	}
+	ctx.Response.Header.SetContentType(contract.JSONType)
+	ctx.SetBody(append(body, '\n'))
+}

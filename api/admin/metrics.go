@@ -1,0 +1,155 @@
+package admin
+
+import (
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/api/files"
+	"hdqs/api/metrics"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+)
+
+var (
+	shedDesc = metrics.NewDesc("hdqs_http_shed_total",
+		"Requests and connections that were refused, by the limit that was reached.", "reason")
+	waitDesc = metrics.NewDesc("hdqs_queue_wait_seconds",
+		"How long list queries waited for a slot; 0 if one was free.")
+	hitsDesc   = metrics.NewDesc("hdqs_body_cache_hits_total", "Bodies found in the cache.")
+	missesDesc = metrics.NewDesc("hdqs_body_cache_misses_total", "Bodies that were made.")
+	joinsDesc  = metrics.NewDesc("hdqs_body_cache_joins_total",
+		"Requests that waited for a body that another request made.")
+	cachedDesc  = metrics.NewDesc("hdqs_body_cache_bytes", "Memory of the cached bodies.")
+	runningDesc = metrics.NewDesc("hdqs_queries_running", "List queries that run.")
+	waitingDesc = metrics.NewDesc("hdqs_queries_waiting", "List queries that wait for a slot.")
+	budgetDesc  = metrics.NewDesc("hdqs_http_in_flight_bytes",
+		"Bytes of answers that clients have not taken yet, with the memory of their connections.")
+	connectionsDesc = metrics.NewDesc("hdqs_http_connections", "Open connections of the public listener.")
+	faultsDesc      = metrics.NewDesc("hdqs_connection_faults_total", "Messages of the HTTP library, "+
+		"mostly about requests that it could not read; at most one a second is logged.")
+	logDroppedDesc = metrics.NewDesc("hdqs_access_log_dropped_total",
+		"Lines of the access log that were dropped, since too many waited or writing failed.")
+	panicsDesc = metrics.NewDesc("hdqs_panics_total", "Requests that panicked.")
+	heldDesc   = metrics.NewDesc("hdqs_snapshots_held",
+		"Snapshots that answer: the current one, and replaced ones for requests that name them.")
+	infoDesc      = metrics.NewDesc("hdqs_snapshot_info", "The served snapshot; always 1.", "id", "schema")
+	publishedDesc = metrics.NewDesc("hdqs_snapshot_published_timestamp_seconds",
+		"When the channel was moved to the served snapshot.")
+	ageDesc  = metrics.NewDesc("hdqs_snapshot_age_seconds", "Time since the data of the served snapshot was loaded.")
+	rowsDesc = metrics.NewDesc("hdqs_table_rows", "Rows of a table of the served snapshot.", "table")
+	liveDesc = metrics.NewDesc("hdqs_publish_to_live_seconds",
+		"Time from the publication of the served snapshot, or from the start of the process if that was later, "+
+			"until it was served.")
+	updatedDesc = metrics.NewDesc("hdqs_source_updated_timestamp_seconds",
+		"When the newest source of a table of the served snapshot was changed.", "table")
+	staleDesc = metrics.NewDesc("hdqs_source_stale",
+		"Whether the load could not use the present form of a table's source, and kept an older one.", "table")
+	bytesDesc = metrics.NewDesc("hdqs_table_bytes", "Length of the segment of a table of the served snapshot.", "table")
+
+	refusedDesc = metrics.NewDesc("hdqs_table_refused",
+		"Whether the table is refused, since its segment may be damaged: 1 or 0.", "table")
+
+	madeDesc = metrics.NewDesc("hdqs_made_bytes",
+		"Memory of what was made for answers from the served snapshot: fragments, stored blocks, "+
+			"lengths of rows, lists for searching.")
+)
+
+// Collector collects what the server counts itself. What changes with each request is in
+// metrics.Requests.
+type Collector struct{ Server *Admin }
+
+// Describe implements prometheus.Collector.
+func (c Collector) Describe(to chan<- *prometheus.Desc) {
+	for _, desc := range []*prometheus.Desc{
+		shedDesc, waitDesc, hitsDesc, missesDesc, joinsDesc, cachedDesc, runningDesc, waitingDesc,
+		files.ExportsDesc, files.EndedDesc, budgetDesc,
+		connectionsDesc, faultsDesc, panicsDesc, heldDesc, logDroppedDesc, infoDesc, publishedDesc, ageDesc,
+		rowsDesc, bytesDesc, liveDesc, updatedDesc, staleDesc,
+		state.DamageDesc, refusedDesc, state.PassesDesc, state.ScrubbedDesc, state.LastPassDesc,
+		madeDesc,
+		state.DroppedDesc, state.SwapsRefusedDesc, state.LimitDesc,
+	} {
+		to <- desc
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c Collector) Collect(to chan<- prometheus.Metric) {
+	s := c.Server
+	for i := range reply.Rules {
+		to <- metrics.Counter(shedDesc, s.Shed[i].Load(), reply.Rules[i].Reason)
+	}
+	var waits metrics.Sums
+	waits.Add(s.Gate.Waits())
+	waits.Add(s.Long.Waits())
+	to <- waits.Metric(waitDesc)
+	cached := s.Bodies.Counts()
+	to <- metrics.Counter(hitsDesc, cached.Hits)
+	to <- metrics.Counter(missesDesc, cached.Misses)
+	to <- metrics.Counter(joinsDesc, cached.Joins)
+	to <- metrics.Gauge(cachedDesc, float64(cached.Bytes))
+	to <- metrics.Gauge(runningDesc, float64(s.Gate.Running()+s.Long.Running()))
+	to <- metrics.Gauge(waitingDesc, float64(s.Gate.Waiting()+s.Long.Waiting()))
+	s.Exports.Collect(to)
+	to <- metrics.Gauge(budgetDesc, float64(s.Budget.Bytes()))
+	to <- metrics.Gauge(connectionsDesc, float64(s.Callers.Count()))
+	to <- metrics.Counter(faultsDesc, s.Faults.Count())
+	to <- metrics.Counter(panicsDesc, s.Panics.Load())
+	s.Suspects.Collect(to)
+	to <- metrics.Counter(logDroppedDesc, s.Options.AccessLog.Dropped())
+	s.CollectMemory(to)
+	s.collectSnapshot(to)
+}
+
+// collectSnapshot collects what the served snapshot is. Without one there is only the number of
+// those that answer.
+func (s *Admin) collectSnapshot(to chan<- prometheus.Metric) {
+	held := s.Retained.Count()
+	if s.Current.Load() != nil {
+		held++
+	}
+	to <- metrics.Gauge(heldDesc, float64(held))
+	v := s.Acquire()
+	if v == nil {
+		return
+	}
+	defer v.Release(s.Log)
+	manifest := v.Bound.Snap.Manifest
+	to <- metrics.Gauge(infoDesc, 1, manifest.ID, contract.SchemaVersion)
+	to <- metrics.Gauge(ageDesc, max(0, time.Since(manifest.SnapshotTime).Seconds()))
+	if at := v.Published(); !at.IsZero() {
+		to <- metrics.Gauge(publishedDesc, seconds(at))
+	}
+	to <- metrics.Gauge(madeDesc, float64(v.Bound.MadeBytes()))
+	to <- metrics.Gauge(liveDesc, v.Live.Seconds())
+	for _, source := range state.TableSources(manifest) {
+		if !source.Updated.IsZero() {
+			to <- metrics.Gauge(updatedDesc, seconds(source.Updated), source.Table)
+		}
+		to <- metrics.Gauge(staleDesc, boolean(!source.StaleSince.IsZero()), source.Table)
+	}
+	refused := v.Bound.RefusedTables()
+	for _, ref := range manifest.Tables {
+		to <- metrics.Gauge(refusedDesc, boolean(slices.Contains(refused, ref.Table)), ref.Table)
+		to <- metrics.Gauge(rowsDesc, float64(ref.Rows), ref.Table)
+		to <- metrics.Gauge(bytesDesc, float64(ref.Bytes), ref.Table)
+	}
+}
+
+// boolean returns a truth value as Prometheus counts it.
+func boolean(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// seconds returns a time as Prometheus counts it, in seconds since 1970.
+func seconds(at time.Time) float64 { return float64(at.UnixMilli()) / 1e3 }
+
+// scrape answers with all metrics.
+func (s *Admin) scrape(ctx *fasthttp.RequestCtx) { metrics.Handler(s.Registry, s.Log)(ctx) }

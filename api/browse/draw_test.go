@@ -1,0 +1,99 @@
+package browse
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdqs/api/chart"
+)
+
+// TestDrawTime: a chart of more lines or months than can be read draws those with the greatest
+// figures and the newest months, and says so. The table begins with what is drawn, as the script
+// expects, and has all lines.
+func TestDrawTime(t *testing.T) {
+	t.Parallel()
+	months := func(n int) (all []string) {
+		for at := "1999-12"; len(all) < n; at = after(at, "month") {
+			all = append(all, at)
+		}
+		return all
+	}
+	for _, c := range []struct {
+		lines, months int
+		cut           []string
+	}{
+		{1, 3, nil},
+		{chart.Classes, maxLabels, nil},
+		{chart.Classes + 2, 24, []string{"The 6 lines with the greatest figures of 8 are drawn. The table has all."}},
+		{2, maxLabels + 9, []string{"The newest 600 of 609 months are drawn and in the table."}},
+	} {
+		var groups []group
+		all := months(c.months)
+		for i, month := range all {
+			for line := range c.lines {
+				// The last line has the largest figures, but only in the last month.
+				if line > 0 && line == c.lines-1 && i < len(all)-1 {
+					continue
+				}
+				g := group{value: month, number: float64(line + 1), text: "1", known: true}
+				if c.lines > 1 {
+					g.second = fmt.Sprintf("L%02d", line)
+				}
+				groups = append(groups, g)
+			}
+		}
+		x, b := new(figure), by{value: "month", fields: []string{"month", "location_code"}}
+		b.fields = b.fields[:min(c.lines, 2)]
+		x.drawTime(&chart.Chart{ID: "figure"}, groups, measure{"events", "sum", "Events"}, &b, nil)
+		if !slices.Equal(x.Cut, c.cut) {
+			t.Errorf("%d lines, %d months: %q, want %q", c.lines, c.months, x.Cut, c.cut)
+		}
+		drawn, drawing := min(c.lines, chart.Classes), string(x.Drawing)
+		if n := strings.Count(drawing, `class="line `); n != drawn || len(x.Rows) != min(c.months, maxLabels) {
+			t.Errorf("%d lines, %d months: %d are drawn, %d rows", c.lines, c.months, n, len(x.Rows))
+		}
+		if last := x.Rows[len(x.Rows)-1][0].Text; last != all[len(all)-1] ||
+			!strings.Contains(drawing, strings.Join(c.cut, " ")) {
+			t.Errorf("the last month is %s, or the description does not say what was left out", last)
+		}
+		if c.lines == 1 {
+			continue
+		}
+		want := make([]string, c.lines)
+		for i := range want {
+			want[i] = fmt.Sprintf("L%02d", i)
+		}
+		if c.lines > chart.Classes {
+			slices.Reverse(want)
+		}
+		if !slices.Equal(x.Head[1:], want) || len(x.Lines) != drawn || x.Lines[0].Name != want[0] {
+			t.Errorf("%d lines: %q, want %q", c.lines, x.Head[1:], want)
+		}
+	}
+}
+
+// TestAxis: an axis has each month or year between the first and the last group.
+func TestAxis(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		by, first, last string
+		labels          int
+	}{
+		{"year", "2024", "2024", 1},
+		{"year", "0998", "1002", 5},
+		{"year", "9990", "9999", 10},
+		{"month", "2023-11", "2024-02", 4},
+		{"month", "0999-12", "1000-01", 2},
+		{"month", "9999-11", "9999-12", 2},
+		{"month", "", "2024-02", 1},
+		{"month", "2024-02", "", 1},
+		{"month", "", "", 0},
+	} {
+		labels := axis([]group{{value: c.first}, {value: c.last}}, c.by)
+		if len(labels) != c.labels || c.labels > 1 && (labels[0] != c.first || labels[c.labels-1] != c.last) {
+			t.Errorf("from %q to %q: %q", c.first, c.last, labels)
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"hdqs/api/reply"
+	"hdqs/api/state"
+	"hdqs/bulk"
+	"hdqs/internal/testkit"
+)
+
+// TestBulkDamaged: bytes that do not have the digest in the entity tag are never sent: not those of
+// a file that was damaged before it was opened, and not those of one that changes later. A file
+// that was put back is served again.
+func TestBulkDamaged(t *testing.T) {
+	t.Parallel()
+	long := time.Now().Add(-time.Hour)
+	overwrite := func(t *testing.T, path string, data []byte) { testkit.WriteFile(t, path, data) }
+	replace := func(t *testing.T, path string, data []byte) { testkit.ReplaceFile(t, path, data) }
+	unseen := func(t *testing.T, path string, data []byte) { // as a disk that changes bits
+		t.Helper()
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		testkit.WriteFile(t, path, data)
+		if err := os.Chtimes(path, info.ModTime(), info.ModTime()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flip := func(data []byte) []byte {
+		data = slices.Clone(data)
+		data[len(data)/2] ^= 1
+		return data
+	}
+	cut := func(data []byte) []byte { return data[:len(data)-1] }
+	type change = func(*testing.T, string, []byte)
+	for _, c := range []struct {
+		name    string
+		early   bool // before the file is opened
+		damage  func([]byte) []byte
+		by      change
+		scrub   bool
+		restore change
+	}{
+		{"flipped before it is opened", true, flip, unseen, false, replace},
+		{"replaced before it is opened", true, flip, replace, false, replace},
+		{"opened and overwritten", false, flip, overwrite, false, replace},
+		{"opened, overwritten and written again", false, flip, overwrite, false, overwrite},
+		{"opened and flipped", false, flip, unseen, true, replace},
+		{"opened and cut", false, cut, overwrite, false, replace},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s, b := sampleServer(t, state.Options{Bulk: true}, 3), newBulkDir(t)
+			b.put(t, sampleID, rand.New(rand.NewPCG(1, 17)))
+			good := b.files[sampleID+"/"+bulkTable]
+			sum := sha256.Sum256(good)
+			path := b.Path(&bulk.File{Path: bulkTable, Format: bulk.Parquet, SHA256: hex.EncodeToString(sum[:])})
+			if err := os.Chtimes(path, long, long); err != nil {
+				t.Fatal(err)
+			}
+			if c.early {
+				c.by(t, path, c.damage(good))
+			}
+			if err := s.LookForBulk(b.Bulk); err != nil {
+				t.Fatal(err)
+			}
+			target := "/bulk/" + sampleID + "/" + bulkTable
+			address := listen(t, s)
+			get := func(what string, status int) {
+				t.Helper()
+				got := ask(t, address, "GET", target, nil)
+				part := ask(t, address, "GET", target, []reply.HeaderField{{Name: "Range", Value: "bytes=0-9"}})
+				head := ask(t, address, "HEAD", target, nil)
+				switch {
+				case status == 200 && got.Status == 200 && bytes.Equal(got.Body, good) && part.Status == 206:
+				case status == 503 && got.Status == 503 && part.Status == 503 && head.Status == 503 &&
+					sentField(&got, "Etag") == "" && sentField(&got, "Cache-Control") == "no-store":
+				default:
+					t.Errorf("%s: %d, part %d, HEAD %d with %d bytes, want %d: %v", what, got.Status, part.Status,
+						head.Status, len(got.Body), status, got.Header)
+				}
+			}
+			if !c.early {
+				get("before", 200)
+				c.by(t, path, c.damage(good))
+			}
+			if c.scrub {
+				s.Scrub(t.Context(), 0)
+			}
+			get("damaged", 503)
+			if err := s.LookForBulk(b.Bulk); err == nil {
+				t.Error("a look reports nothing")
+			}
+			get("after a look", 503)
+			if other := ask(t, address, "GET", "/bulk/"+sampleID+"/"+bulkText, nil); other.Status != 200 {
+				t.Errorf("another file: %d", other.Status)
+			}
+			c.restore(t, path, good)
+			get("put back", 200)
+		})
+	}
+}

@@ -1,0 +1,130 @@
+package contract
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// describedPath is what the tests read of a path of a description.
+type describedPath struct {
+	Get struct {
+		OperationID string `json:"operationId"`
+		Responses   map[string]struct {
+			Content map[string]struct {
+				Schema struct {
+					Type, Format string
+				}
+			}
+		}
+	}
+}
+
+func pathsOf(t *testing.T, s NameSet, kinds ...Kind) map[string]describedPath {
+	t.Helper()
+	body, err := Description(s, s.prefix(), kinds...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var d struct{ Paths map[string]describedPath }
+	if err := json.Unmarshal(body, &d); err != nil {
+		t.Fatal(err)
+	}
+	return d.Paths
+}
+
+func (s NameSet) prefix() string {
+	if s == HAPINames {
+		return HAPIPrefix
+	}
+	return ""
+}
+
+// TestPublicDescription checks that the usual description in HAPI names has the paths of the public
+// service, each with its operationId, and no other.
+func TestPublicDescription(t *testing.T) {
+	paths := pathsOf(t, HAPINames)
+	if len(paths) != len(Endpoints)+2 {
+		t.Errorf("%d paths, want %d", len(paths), len(Endpoints)+2)
+	}
+	for _, e := range publicEndpoints {
+		path := e.paths()[0]
+		// The public service makes an operationId of the function, the path and the method.
+		if end := strings.NewReplacer("/", "_", "-", "_").Replace(path) + "_get"; !strings.HasSuffix(e.operation, end) {
+			t.Errorf("%s: the operationId %s is of another path", path, e.operation)
+		}
+		if got := paths[path].Get.OperationID; got != e.operation {
+			t.Errorf("%s: operationId %q, want %q", path, got, e.operation)
+		}
+	}
+	for _, path := range []string{EncodePath, VersionPath} {
+		if paths[path].Get.OperationID == "" {
+			t.Errorf("%s is missing", path)
+		}
+	}
+}
+
+// TestExportTypes checks that every format of an export is described, and only those that are no
+// text as binary: generated Python cannot read a text that is.
+func TestExportTypes(t *testing.T) {
+	exports := 0
+	for path, described := range pathsOf(t, ContractNames, Export) {
+		if !strings.HasSuffix(path, "/export") {
+			continue
+		}
+		exports++
+		content := described.Get.Responses["200"].Content
+		for kind, c := range content {
+			binary, want := !strings.HasPrefix(kind, "text/"), "string"
+			if strings.HasSuffix(kind, "json") {
+				binary, want = false, "object"
+			}
+			if c.Schema.Type != want || (c.Schema.Format == "binary") != binary {
+				t.Errorf("%s: %s is described as %+v", path, kind, c.Schema)
+			}
+		}
+		e := planOf(strings.TrimSuffix(path, "/export")).Endpoint
+		for _, f := range e.ExportFormats() {
+			if kind, _, _ := strings.Cut(f.Type, ";"); content[kind].Schema.Type == "" {
+				t.Errorf("%s: %s is not described", path, kind)
+			}
+		}
+	}
+	if exports != len(Endpoints) {
+		t.Errorf("%d exports, want %d", exports, len(Endpoints))
+	}
+}
+
+// TestDescribedFields checks that the fields of some answers only are described with these.
+func TestDescribedFields(t *testing.T) {
+	var described struct {
+		Components struct {
+			Responses map[string]struct{ Headers map[string]any }
+		}
+		Paths map[string]struct {
+			Get struct {
+				Responses map[string]struct{ Headers map[string]any }
+			}
+		}
+	}
+	body, err := Description(ContractNames, "", Export, Changes, Facets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(body, &described); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"BadDate", "Gone", "Invalid"} {
+		if described.Components.Responses[name].Headers[HeaderSnapshot] == nil {
+			t.Errorf("%s has no %s", name, HeaderSnapshot)
+		}
+	}
+	for path, p := range described.Paths {
+		fields := p.Get.Responses["200"].Headers
+		for end, field := range map[string]string{"/changes": HeaderChanges, "/facets": HeaderMore} {
+			if (fields[field] != nil) != strings.HasSuffix(path, end) {
+				t.Errorf("%s: is %s described? %v", path, field, fields[field] != nil)
+			}
+		}
+	}
+}

@@ -1,0 +1,224 @@
+// Package figures computes records that are not rows: aggregates, which are refused where a sum
+// would be wrong, facets, and what changed between two snapshots.
+package figures
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"hdqs/aggregate"
+	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/render"
+	"hdqs/api/reply"
+	"hdqs/index"
+)
+
+// aggregates are the records of a request of kind Aggregate.
+type aggregates struct {
+	fields  []contract.Field
+	groups  int // how many of the fields are groups
+	result  *aggregate.Result
+	from, n int
+	total   int
+	exact   []bool // by field: sums, which have all their digits
+	hint    string
+}
+
+// AggregateComputation answers with figures of groups.
+var AggregateComputation = &list.Computation{Kind: contract.Aggregate, Version: '1', Long: true, Compute: compute}
+
+// compute computes the figures of a request, or refuses it if they would be wrong.
+func compute(s *list.Lists, a *list.Reply) (list.Records, error) {
+	r := &a.Request
+	found := &aggregates{fields: r.AggregateFields(), groups: len(r.Groups)}
+	for i := range found.fields {
+		found.exact = append(found.exact, i >= found.groups && r.Measures[i-found.groups].Func == contract.Sum)
+	}
+	if a.List.Segment == nil {
+		if found.groups == 0 {
+			found.total = 1
+		}
+		found.page(r)
+		return found, nil
+	}
+	adds, err := a.List.Adder(a.Endpoint)
+	if err != nil {
+		return nil, err
+	}
+	check := sumCheck{list: a.List, plan: r.Plan(), adder: adds}
+	wrong, err := check.check(r)
+	if err == nil && len(wrong) > 0 {
+		err = check.refuse(r, a.Requested(), wrong)
+	}
+	if err != nil {
+		return nil, err
+	}
+	a.SetQuery(a.List)
+	question := questionOf(r, a.Endpoint, &a.Query)
+	if a.HasTurn {
+		question.Pause = a.Pause
+	}
+	named := unitsByName(r)
+	if named != "" { // after those of the request
+		countries := aggregate.Measure{Func: aggregate.Distinct, Column: countryColumn}
+		question.Measures = append(question.Measures, countries)
+	}
+	found.result, err = adds.Table.Answer(question)
+	if err != nil {
+		return nil, tooMany(err)
+	}
+	found.total = found.result.Len()
+	found.page(r)
+	if found.hint, err = check.hint(r); err != nil {
+		return nil, err
+	}
+	if named != "" && found.mixesCountries(len(r.Measures)) {
+		found.hint = strings.TrimSpace(found.hint + fmt.Sprintf(" Groups of %s have records of several countries, "+
+			"which share that name; group by %s too.", named, countryColumn))
+	}
+	return found, nil
+}
+
+// countryColumn is the country of a record, and the name of its field in both sets.
+const countryColumn = "location_code"
+
+// unitsByName returns the name field by which a request groups places, if nothing in the groups
+// says in which country each is; empty otherwise.
+func unitsByName(r *contract.Request) (name string) {
+	e, has := r.Plan().Endpoint, false
+	for i := range e.Fields {
+		has = has || e.Fields[i].Name == countryColumn
+	}
+	for _, g := range r.Groups {
+		switch field := e.Fields[g.Field].Name; field {
+		case countryColumn, "location_name", "location_ref":
+			return ""
+		case "admin1_name", "admin2_name", "provider_admin1_name", "provider_admin2_name", "market_name":
+			name = field
+		}
+	}
+	if !has {
+		return ""
+	}
+	return name
+}
+
+// mixesCountries reports whether a group has several countries, by the measure that counts them.
+func (f *aggregates) mixesCountries(measure int) bool {
+	for i := range f.total {
+		if f.result.Measure(i, measure).Int > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// Functions and parts of the contract as those of package aggregate.
+var (
+	aggregateFuncs = [...]aggregate.Func{
+		contract.Count: aggregate.Count, contract.Sum: aggregate.Sum, contract.Min: aggregate.Min,
+		contract.Max: aggregate.Max, contract.Mean: aggregate.Mean, contract.Distinct: aggregate.Distinct,
+		contract.Latest: aggregate.Latest,
+	}
+	aggregateParts = [...]aggregate.Part{
+		contract.Whole: aggregate.Whole, contract.Year: aggregate.Year, contract.Quarter: aggregate.Quarter,
+		contract.Month: aggregate.Month,
+	}
+)
+
+func questionOf(r *contract.Request, e *contract.Endpoint, q *index.Query) *aggregate.Question {
+	question := &aggregate.Question{Query: q}
+	for _, g := range r.Groups {
+		group := aggregate.Group{Column: e.Fields[g.Field].Column(), Part: aggregateParts[g.Part]}
+		question.Groups = append(question.Groups, group)
+	}
+	for _, m := range r.Measures {
+		measure := aggregate.Measure{Func: aggregateFuncs[m.Func]}
+		if m.Func != contract.Count {
+			measure.Column = e.Fields[m.Field].Column()
+		}
+		question.Measures = append(question.Measures, measure)
+	}
+	return question
+}
+
+// tooMany turns the limits on groups and values into errors of the request.
+func tooMany(err error) error {
+	param, text := "", ""
+	if e, ok := errors.AsType[*aggregate.TooManyGroups](err); ok {
+		param = "group_by"
+		text = fmt.Sprintf("There are more than %d groups; group by fewer fields, or filter", e.Max)
+	} else if e, ok := errors.AsType[*aggregate.TooManyValues](err); ok {
+		param = "measures"
+		text = fmt.Sprintf("distinct of %s has more than %d values in all groups; group by fewer fields, or filter",
+			e.Column, e.Max)
+	} else {
+		return err
+	}
+	return &contract.Invalid{Issues: []contract.Issue{{Type: "too_much", Param: param, Text: text, NullInput: true}}}
+}
+
+// page keeps the records of the request's page.
+func (f *aggregates) page(r *contract.Request) {
+	f.from = f.total
+	if r.Offset < uint64(f.total) {
+		f.from = int(r.Offset)
+	}
+	f.n = min(r.Limit, f.total-f.from)
+}
+
+func (f *aggregates) Fields() []contract.Field { return f.fields }
+func (f *aggregates) Len() int                 { return f.n }
+func (f *aggregates) Total() int               { return f.total }
+
+func (f *aggregates) Header() []reply.HeaderField {
+	if f.hint == "" {
+		return nil
+	}
+	return []reply.HeaderField{{Name: contract.HeaderHint, Value: f.hint}}
+}
+
+// AppendCell appends a figure. Fields of groups and single values are written as in records of
+// rows, sums with all their digits.
+func (f *aggregates) AppendCell(dst []byte, record, field int, csv bool) []byte {
+	v := f.value(record, field)
+	switch v.Kind {
+	case aggregate.Text:
+		return render.AppendText(dst, v.Text, csv)
+	case aggregate.Int:
+		return v.Append(dst)
+	case aggregate.Float:
+		return render.AppendFloat(dst, v.Float)
+	case aggregate.Bool:
+		return render.AppendBool(dst, v.Int != 0, csv)
+	case aggregate.Time:
+		return render.AppendTime(dst, v.Int, csv)
+	case aggregate.Decimal:
+		from := len(dst)
+		dst = v.Append(dst)
+		if !f.exact[field] {
+			text := string(dst[from:])
+			return render.AppendExact(dst[:from], text)
+		}
+		if !strings.Contains(string(dst[from:]), ".") {
+			dst = append(dst, ".0"...) // a number of the same type as in records of rows
+		}
+		return dst
+	}
+	return render.AppendNull(dst, csv)
+}
+
+// value is a field of a record of the page. Without a table there are no values, and counts are 0.
+func (f *aggregates) value(record, field int) aggregate.Value {
+	switch {
+	case f.result == nil && !f.fields[field].Nullable:
+		return aggregate.Value{Kind: aggregate.Int}
+	case f.result == nil:
+		return aggregate.Value{}
+	case field < f.groups:
+		return f.result.Group(f.from+record, field)
+	}
+	return f.result.Measure(f.from+record, field-f.groups)
+}

@@ -1,0 +1,69 @@
+package figures
+
+import (
+	"fmt"
+	"io"
+
+	"hdqs/api/contract"
+	"hdqs/api/render"
+	"hdqs/api/state"
+	"hdqs/index"
+	"hdqs/rowdiff"
+)
+
+// ChangeTotals are the numbers of rows that were added, removed and changed.
+type ChangeTotals struct{ Added, Removed, Changed int }
+
+// changePart is about how many bytes are written at once.
+const changePart = 64 << 10
+
+// WriteChanges writes the rows of an endpoint's table that differ between two snapshots, as
+// requests for changes have them: as CSV with a header line, or as one JSON object a line, with the
+// table before the record.
+func WriteChanges(w io.Writer, from, to *state.Bound, e *contract.Endpoint, csv bool) (ChangeTotals, error) {
+	old, current := from.Lists[e.Path], to.Lists[e.Path]
+	c, err := newChangeRecords(e, old, current, e.Fields)
+	if err != nil {
+		return ChangeTotals{}, fmt.Errorf("api: %s: %w", e.Table, err)
+	}
+	names := contract.FieldNames(c.fields)
+	var part []byte
+	if csv {
+		part = render.AppendRecords(part, names, c, csv) // the header
+	}
+	table := append(render.AppendJSONText([]byte(`{"table":`), e.Table), ',')
+	if old.Version != current.Version {
+		before, err := old.Passing(new(index.Query))
+		if err != nil {
+			return ChangeTotals{}, err
+		}
+		now, err := current.Passing(new(index.Query))
+		if err != nil {
+			return ChangeTotals{}, err
+		}
+		c.totals, err = c.tables.Compare(before, now, func(change rowdiff.Change) error {
+			c.page = append(c.page[:0], change)
+			if csv {
+				part = render.AppendRecord(part, names, c, 0, csv)
+			} else {
+				at := len(part) + len(table) - 1 // where the record's brace would be
+				part = render.AppendRecord(append(part, table[:len(table)-1]...), names, c, 0, csv)
+				part[at] = ','
+				part = append(part, '\n')
+			}
+			if len(part) < changePart {
+				return nil
+			}
+			_, err := w.Write(part)
+			part = part[:0]
+			return err
+		})
+		if err != nil {
+			return ChangeTotals{}, err
+		}
+	}
+	_, err = w.Write(part)
+	return ChangeTotals{
+		Added: c.totals[rowdiff.Added], Removed: c.totals[rowdiff.Removed], Changed: c.totals[rowdiff.Changed],
+	}, err
+}

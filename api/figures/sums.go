@@ -1,0 +1,391 @@
+package figures
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"hdqs/api/contract"
+	"hdqs/api/state"
+	"hdqs/index"
+	"hdqs/snapshot"
+)
+
+// A sum over rows that contain one another, or that count the same people twice, looks like any
+// other number. So sums and means are checked before they are made: against what the endpoint
+// declares of its fields, and against the values that occur among the rows that pass the filters.
+//
+// A field whose values overlap must be grouped by, or one value must be left by a filter of the
+// field: that one value is left by chance is not enough, since the next load can have two. Only if
+// the field has no filter of its own, or none that could select the value (an empty text), does it
+// not matter how the value was left.
+
+// wrongSum is a reason why figures of a request would be wrong.
+type wrongSum struct {
+	param string // that the error names
+	text  string // what is wrong and what helps
+	mend  func(d *draft)
+}
+
+// sumCheck checks requests of one endpoint, in the names of its answers.
+type sumCheck struct {
+	list  *state.BoundList
+	plan  *contract.Plan
+	adder *state.Adder
+	group bool // remedies group, and do not keep one value
+}
+
+// check finds what is wrong with the sums and means of a request.
+func (c *sumCheck) check(r *contract.Request) ([]wrongSum, error) {
+	e := c.plan.Endpoint
+	var wrong []wrongSum
+	amount, average := "", ""
+	for _, m := range r.Measures {
+		if m.Func != contract.Sum && m.Func != contract.Mean {
+			continue
+		}
+		figure := e.Figure(e.Fields[m.Field].Column())
+		switch {
+		case !figure.Allows(m.Func):
+			wrong = append(wrong, c.notSummable(m, figure))
+		case figure.Use == contract.Added:
+			amount = e.MeasureName(m)
+		default:
+			average = e.MeasureName(m)
+		}
+	}
+	if amount == "" && average == "" {
+		return wrong, nil
+	}
+	asked, by := c.questions(r, amount, average)
+	counts, err := c.list.Counts(r, by)
+	if many, ok := errors.AsType[*index.ManyNumbers](err); ok {
+		i := slices.IndexFunc(asked, func(q dimensionQuestion) bool { return q.Field == many.Column })
+		q := &asked[i]
+		return append(wrong, *c.grouping(q, "%s adds up rows of more than %d values of %s. Group by %[3]s, or filter.",
+			q.measure, index.MaxNumbers, q.field)), nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range asked {
+		if w := c.judge(r, &q, counts); w != nil {
+			wrong = append(wrong, *w)
+		}
+	}
+	w, err := c.checkFlow(r, amount)
+	if w != nil {
+		wrong = append(wrong, *w)
+	}
+	return wrong, err
+}
+
+// notSummable is what is wrong with a measure of a number that is no amount.
+func (c *sumCheck) notSummable(m contract.Measure, figure *contract.Figure) wrongSum {
+	e := c.plan.Endpoint
+	field, measure := e.Fields[m.Field].Name, e.MeasureName(m)
+	instead := []string{"min:" + field, "max:" + field}
+	switch {
+	case figure.Allows(contract.Mean):
+		instead = []string{"mean:" + field}
+	case figure.Use == contract.Label:
+		instead = []string{"distinct:" + field}
+	}
+	return wrongSum{
+		param: "measures",
+		text: fmt.Sprintf("%s means nothing: %s is %s. Ask for %s.",
+			measure, field, figure.Noun, strings.Join(instead, " and ")),
+		mend: func(d *draft) { d.replaceMeasure(measure, instead) },
+	}
+}
+
+// dimensionQuestion asks whether the rows may be added up over a dimension.
+type dimensionQuestion struct {
+	*contract.Dimension
+	field   string // its name in the request
+	measure string // that adds
+	at      int    // of its values in the counts
+	parts   int    // of the years, quarters or months that are grouped by, -1 if none
+}
+
+// questions lists the dimensions that a request adds over, and the counts that tell their values.
+func (c *sumCheck) questions(r *contract.Request, amount, average string) ([]dimensionQuestion, []index.By) {
+	e := c.plan.Endpoint
+	var asked []dimensionQuestion
+	var by []index.By
+	for i := range e.Dimensions {
+		d := &e.Dimensions[i]
+		measure := amount
+		switch d.Kind {
+		case contract.Parts, contract.Flow:
+			continue
+		case contract.Alike:
+			measure = average
+		case contract.Levels:
+			if amount == "" {
+				measure = average
+			}
+		case contract.Stock:
+			if r.Latest {
+				continue
+			}
+		}
+		if measure == "" || c.isGrouped(r, d, contract.Whole) {
+			continue
+		}
+		q := dimensionQuestion{Dimension: d, field: e.Names().Name(d.Field), measure: measure, at: len(by), parts: -1}
+		by = append(by, index.By{Column: d.Field})
+		for _, part := range []contract.Part{contract.Month, contract.Quarter, contract.Year} {
+			if d.Kind == contract.Stock && q.parts < 0 && c.isGrouped(r, d, part) {
+				q.parts = len(by)
+				by = append(by, index.By{Column: d.Field, Part: indexParts[part]})
+			}
+		}
+		asked = append(asked, q)
+	}
+	return asked, by
+}
+
+func (c *sumCheck) isGrouped(r *contract.Request, d *contract.Dimension, part contract.Part) bool {
+	return slices.ContainsFunc(r.Groups, func(g contract.Group) bool {
+		return g.Part == part && c.plan.Endpoint.Fields[g.Field].Column() == d.Field
+	})
+}
+
+// judge returns what is wrong with adding over a dimension, nil if nothing is.
+func (c *sumCheck) judge(r *contract.Request, q *dimensionQuestion, counts []index.Counts) *wrongSum {
+	values := valuesOf(&counts[q.at])
+	switch q.Kind {
+	case contract.Levels:
+		if len(values) > 1 {
+			return c.grouping(q, "%s counts twice: rows of %s %s pass, and figures of one level usually contain "+
+				"those of the next. Group by %[2]s, or keep one level.", q.measure, q.field, spoken(values))
+		}
+	case contract.Alike:
+		if len(values) > 1 {
+			return c.grouping(q, "%s compares what cannot be compared: rows of %s %s pass. Group by %[2]s, or keep "+
+				"one value.", q.measure, q.field, spoken(values))
+		}
+	case contract.Totals:
+		return c.judgeTotals(r, q, values)
+	case contract.Overlapping:
+		return c.judgeOverlapping(r, q, values)
+	case contract.Stock:
+		if q.parts < 0 || counts[q.parts].Len() < len(values) {
+			return c.judgeStock(r, q, values)
+		}
+	}
+	return nil
+}
+
+// grouping is a wrong sum that is mended by another field to group by.
+func (c *sumCheck) grouping(q *dimensionQuestion, format string, args ...any) *wrongSum {
+	return &wrongSum{
+		param: c.paramOf(q.Dimension),
+		text:  fmt.Sprintf(format, args...),
+		mend:  func(d *draft) { d.group(q.field) },
+	}
+}
+
+// keeping is a wrong sum that is mended by a filter, unless remedies are to group.
+func (c *sumCheck) keeping(q *dimensionQuestion, value, format string, args ...any) *wrongSum {
+	w := c.grouping(q, format, args...)
+	w.text += fmt.Sprintf(" Send %s=%s, or group by %[1]s.", q.field, value)
+	if !c.group {
+		w.mend = func(d *draft) { c.keep(d, q.field, value) }
+	}
+	return w
+}
+
+// keeps reports whether a filter can keep the rows that are not broken down.
+func (c *sumCheck) keeps(r *contract.Request, q *dimensionQuestion, values []string) bool {
+	return q.Keep != "" && !c.group && slices.Contains(values, q.Keep) && c.covers(r, q.field, q.Keep)
+}
+
+// judgeTotals looks for values that contain others.
+func (c *sumCheck) judgeTotals(r *contract.Request, q *dimensionQuestion, values []string) *wrongSum {
+	said := ""
+	for i := range q.Totals {
+		t := &q.Totals[i]
+		if parts := t.Of(values); said == "" && len(parts) > 0 && slices.Contains(values, t.Value) {
+			said = t.Value + " contains " + spoken(parts)
+		}
+	}
+	if a, b := overlappingAges(values); said == "" && q.Ranges && a != "" {
+		said = a + " overlaps " + b
+	}
+	const format = "%s counts twice: rows of several values of %s pass, of which %s."
+	switch {
+	case said == "":
+		return nil
+	case c.keeps(r, q, values):
+		return c.keeping(q, q.Keep, format, q.measure, q.field, said)
+	}
+	return c.grouping(q, format+" Group by %[2]s, or keep values that do not contain one another.",
+		q.measure, q.field, said)
+}
+
+// judgeOverlapping looks for several values, or for one that no filter selects.
+func (c *sumCheck) judgeOverlapping(r *contract.Request, q *dimensionQuestion, values []string) *wrongSum {
+	const format = "%s counts the same people several times: rows of %s %s pass."
+	free := !c.hasFilter(q.Dimension) || c.isFiltered(r, q.Dimension)
+	switch {
+	case len(values) == 0, len(values) == 1 && (free || values[0] == ""):
+		return nil
+	case len(values) == 1:
+		return c.keeping(q, values[0], "%s adds up rows of %s %s only, but no filter says so, and the next data may "+
+			"have others.", q.measure, q.field, values[0])
+	case c.keeps(r, q, values):
+		return c.keeping(q, q.Keep, format, q.measure, q.field, spoken(values))
+	}
+	return c.grouping(q, format+" Group by %[2]s, or keep one value with a filter.", q.measure, q.field, spoken(values))
+}
+
+// judgeStock looks for figures of several times, each of which counts everybody.
+func (c *sumCheck) judgeStock(r *contract.Request, q *dimensionQuestion, values []string) *wrongSum {
+	const (
+		many   = "%s counts the same people several times: rows of periods that start at %s pass"
+		advice = "Send latest=true, keep one period with start_date and end_date, or group by %s."
+	)
+	w := wrongSum{param: contract.LatestParam, mend: func(d *draft) { d.set(contract.LatestParam, "true") }}
+	switch {
+	case len(values) == 0, len(values) == 1 && c.isFiltered(r, q.Dimension):
+		return nil
+	case len(values) == 1:
+		w.text = fmt.Sprintf("%s adds up rows of one period only, from %s, but no filter says so, and the next data "+
+			"may have others. "+advice, q.measure, values[0], q.field)
+	case q.parts >= 0:
+		w.text = fmt.Sprintf(many+", several of them in one group, and each counts everybody anew. Group by %s "+
+			"instead.", q.measure, spoken(values), q.field)
+		w.param = "group_by"
+		w.mend = func(d *draft) { d.groupByStart(q.field) }
+	default:
+		w.text = fmt.Sprintf(many+", and each counts everybody anew. "+advice, q.measure, spoken(values), q.field)
+	}
+	return &w
+}
+
+// checkFlow looks for rows of one series whose periods overlap, such as a year and one of its
+// months.
+func (c *sumCheck) checkFlow(r *contract.Request, amount string) (*wrongSum, error) {
+	e := c.plan.Endpoint
+	if amount == "" || c.adder.Overlaps == nil || c.isGrouped(r, e.Dimension(contract.PeriodStart), contract.Whole) {
+		return nil, nil
+	}
+	var q index.Query
+	c.list.FillQuery(&q, r, nil)
+	found, err := c.adder.Overlaps.First(&q)
+	many := errors.Is(err, index.ErrManyOverlaps)
+	if err != nil && !many || err == nil && found == nil {
+		return nil, err
+	}
+	said := fmt.Sprintf("%s may count twice: more than %d rows pass whose periods overlap those of others.",
+		amount, index.MaxOverlaps)
+	if found != nil {
+		said = fmt.Sprintf("%s counts twice: rows of one place pass whose periods overlap, such as %s and %s.", amount,
+			c.adder.Overlaps.Period(found.A), c.adder.Overlaps.Period(found.B))
+	}
+	start, end := e.Names().Name(contract.PeriodStart), e.Names().Name(contract.PeriodEnd)
+	return &wrongSum{
+		param: "group_by",
+		text:  fmt.Sprintf("%s Group by %s and %s.", said, start, end),
+		mend: func(d *draft) {
+			d.groupByStart(start)
+			d.group(end)
+		},
+	}, nil
+}
+
+// hint is what else to know of right sums: the newest rows of several places may be of different
+// periods, and of a place that is not counted any more they stay.
+func (c *sumCheck) hint(r *contract.Request) (string, error) {
+	e := c.plan.Endpoint
+	for i := range e.Dimensions {
+		d := &e.Dimensions[i]
+		if d.Kind != contract.Stock || !r.Latest || !c.adds(r) || c.isGrouped(r, d, contract.Whole) {
+			continue
+		}
+		counts, err := c.list.Counts(r, []index.By{{Column: d.Field}})
+		if err != nil || counts[0].Len() < 2 {
+			return "", err
+		}
+		values := valuesOf(&counts[0])
+		return fmt.Sprintf("The newest rows are of %d periods, which start from %s to %s; group by %s to tell them "+
+			"apart.", len(values), values[0], values[len(values)-1], e.Names().Name(d.Field)), nil
+	}
+	return "", nil
+}
+
+// adds reports whether a request asks for a sum or mean.
+func (c *sumCheck) adds(r *contract.Request) bool {
+	return slices.ContainsFunc(r.Measures, func(m contract.Measure) bool {
+		return m.Func == contract.Sum || m.Func == contract.Mean
+	})
+}
+
+// paramOf is the parameter that an error about a dimension names: its filter, or group_by.
+func (c *sumCheck) paramOf(d *contract.Dimension) string {
+	name := c.plan.Endpoint.Names().Name(d.Field)
+	if slices.ContainsFunc(c.plan.Params, func(p contract.Param) bool { return p.Name == name }) {
+		return name
+	}
+	return "group_by"
+}
+
+// ownFilter reports whether a parameter filters by a dimension.
+func ownFilter(p *contract.Param, d *contract.Dimension) bool {
+	return slices.ContainsFunc(p.Columns, func(column string) bool {
+		return column == d.Field || slices.Contains(d.Also, column)
+	})
+}
+
+func (c *sumCheck) hasFilter(d *contract.Dimension) bool {
+	return slices.ContainsFunc(c.plan.Params, func(p contract.Param) bool { return ownFilter(&p, d) })
+}
+
+func (c *sumCheck) isFiltered(r *contract.Request, d *contract.Dimension) bool {
+	return slices.ContainsFunc(r.Filters, func(f contract.Filter) bool {
+		return ownFilter(&c.plan.Params[f.Param], d)
+	})
+}
+
+// valuesOf are the values that occur, as texts of a query.
+func valuesOf(c *index.Counts) []string {
+	values := make([]string, c.Len())
+	for i := range values {
+		switch {
+		case c.IsNull(i):
+			values[i] = "null"
+		case c.Column.Kind == snapshot.Text || c.Column.Kind == snapshot.Enum:
+			values[i] = c.Text(i)
+		case c.Column.Kind == snapshot.Time:
+			values[i] = time.UnixMicro(c.Int(i)).UTC().Format(time.DateOnly)
+		default:
+			values[i] = fmt.Sprint(c.Int(i))
+		}
+	}
+	return values
+}
+
+// mostListed is how many values an error text repeats.
+const mostListed = 6
+
+// spoken joins values as in a sentence: a, b and c.
+func spoken(values []string) string {
+	shown := make([]string, 0, mostListed+1)
+	for _, v := range values[:min(len(values), mostListed)] {
+		if v == "" {
+			v = "(empty)"
+		}
+		shown = append(shown, v)
+	}
+	if more := len(values) - len(shown); more > 0 {
+		shown = append(shown, fmt.Sprintf("%d more", more))
+	}
+	if len(shown) == 1 {
+		return shown[0]
+	}
+	return strings.Join(shown[:len(shown)-1], ", ") + " and " + shown[len(shown)-1]
+}

@@ -1,0 +1,231 @@
+package files
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/reply"
+	"hdqs/api/wire"
+	"hdqs/snapshot"
+)
+
+// Bulk files are whole tables of snapshots (package bulk), below BulkPath:
+//
+//	/bulk/index.json                the snapshots that have files here
+//	/bulk/latest/...                a redirect to the same path of the latest of them
+//	/bulk/ID/manifest.json          what files a snapshot has, with paths relative to it
+//	/bulk/ID/manifest.sig           its signature, if it has one
+//	/bulk/ID/PATH                   a file of the manifest
+//
+// What a request asks for is looked up in manifests that were read before; no part of its path ever
+// becomes the name of a file. Columns have the contract's names below every mount: a second set of
+// files would double the store, and the manifest has both names of each column.
+
+// BulkPath begins the paths of bulk files.
+const BulkPath = bulkRoot + "/"
+
+const (
+	bulkRoot      = "/bulk"
+	latestBulk    = "latest"
+	bulkIndex     = "index.json"
+	bulkManifest  = "manifest.json"
+	bulkSignature = "manifest.sig"
+
+	// latestKept is short: the redirect says which snapshot is the latest.
+	latestKept = "public, max-age=60"
+
+	hintBulkIndex = "the snapshots that have bulk files here are listed at "
+	hintNoBulk    = "no snapshot that is served here has bulk files; 'hdqs build --bulk' makes them"
+)
+
+var (
+	bulkFileHead = reply.NewHead(reply.Safe("Cache-Control", reply.ImmutableKept, "Accept-Ranges", "bytes",
+		"Access-Control-Expose-Headers", reply.ExposedOfFiles)...)
+	bulkSameHead = reply.NewHead("Cache-Control", reply.ImmutableKept, "Accept-Ranges", "bytes",
+		"Access-Control-Expose-Headers", reply.ExposedOfFiles)
+	bulkTextHead = reply.NewHead(reply.Safe("Cache-Control", reply.ImmutableKept, "Vary", "Accept-Encoding",
+		"Content-Type", contract.JSONType)...)
+	bulkListHead = reply.NewHead(reply.Safe("Cache-Control", latestKept, "Vary", "Accept-Encoding",
+		"Content-Type", contract.JSONType)...)
+	bulkMovedHead = reply.NewHead(reply.Safe("Cache-Control", latestKept, "Vary", "Range")...)
+)
+
+// AddBulk registers the paths of bulk files.
+func (s *Files) AddBulk(m *list.Mount) {
+	if !s.Options.Bulk {
+		return
+	}
+	handler := func(ctx *fasthttp.RequestCtx) {
+		if s.Options.BulkIdentifier {
+			err := s.CheckIdentifier(ctx, m, contract.QueryIdentifier(ctx.URI().QueryString()))
+			if err != nil {
+				s.AnswerError(ctx, err)
+				return
+			}
+		}
+		if faults := contract.FileFaults(ctx.URI().QueryString(), m.Names); faults != nil {
+			s.AnswerError(ctx, faults)
+			return
+		}
+		s.answerBulk(ctx, m)
+	}
+	s.Add(m, BulkPath+bulkIndex, list.Route{Name: BulkPath, Handler: handler})
+	s.Add(m, BulkPath+latestBulk+"/"+bulkManifest, list.Route{Name: BulkPath, Handler: handler})
+	s.Add(m, bulkRoot, list.Route{Name: BulkPath, Handler: handler})
+	s.Add(m, BulkPath+list.Wildcard, list.Route{Name: BulkPath, Handler: handler})
+}
+
+// answerBulk answers a request for bulk files.
+func (s *Files) answerBulk(ctx *fasthttp.RequestCtx, m *list.Mount) {
+	inventory := s.Bulk.Load()
+	if inventory == nil {
+		s.AnswerError(ctx, reply.ErrNoSnapshot)
+		return
+	}
+	rest := strings.TrimPrefix(reply.PathOf(ctx)[len(m.Prefix+bulkRoot):], "/")
+	id, path, _ := strings.Cut(rest, "/")
+	switch {
+	case id == "":
+		s.redirectBulk(ctx, m.Prefix+BulkPath+bulkIndex)
+		return
+	case id == bulkIndex && path == "":
+		s.answerBulkText(ctx, bulkListHead, inventory.index, reply.LandingKey)
+		return
+	case id == latestBulk && inventory.Latest != "":
+		file := url.URL{Path: strings.TrimLeft(path, "/")}
+		target := m.Prefix + BulkPath + inventory.Latest + "/" + file.EscapedPath()
+		if mayMix(ctx, path) {
+			s.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyPartOfLatest)
+			ctx.Response.Header.SetCanonical(reply.NameHint, []byte("parts of the file as it is now: "+target))
+			return
+		}
+		s.redirectBulk(ctx, target)
+		return
+	case id == latestBulk:
+		s.answerNoBulk(ctx, fasthttp.StatusNotFound, hintNoBulk)
+		return
+	}
+	files, known := inventory.open(id)
+	switch index := m.Prefix + BulkPath + bulkIndex; {
+	case files == nil && known:
+		s.answerNoBulk(ctx, fasthttp.StatusGone, hintBulkIndex+index)
+	case files == nil:
+		s.answerNoBulk(ctx, fasthttp.StatusNotFound, hintBulkIndex+index)
+	case path == "":
+		s.redirectBulk(ctx, m.Prefix+BulkPath+files.id+"/"+bulkManifest)
+	case path == bulkManifest:
+		s.answerBulkText(ctx, bulkTextHead, files.manifest, bulkKey(files.id))
+	case path == bulkSignature && files.signature != nil:
+		s.answerBulkText(ctx, bulkTextHead, files.signature, bulkKey(files.id))
+	default:
+		s.answerBulkFile(ctx, m, files, path)
+	}
+}
+
+// mayMix reports whether a part of a file of the latest snapshot is asked for, without a condition.
+// A client that reads several parts would get those of two files if a new snapshot came between
+// them, and not every client notices. Manifests are small, and a mixture of two is not JSON.
+func mayMix(ctx *fasthttp.RequestCtx, path string) bool {
+	header := &ctx.Request.Header
+	return path != bulkManifest && len(header.Peek(fasthttp.HeaderRange)) > 0 &&
+		len(header.Peek(fasthttp.HeaderIfRange)) == 0
+}
+
+// bulkKey is the purge key of the files of a snapshot.
+func bulkKey(id string) string { return "snap-" + id }
+
+// redirectBulk redirects to a path, without the query of the request: it can only have an
+// identifier, and caches give the redirect to others.
+func (s *Files) redirectBulk(ctx *fasthttp.RequestCtx, path string) {
+	h := bulkMovedHead.Begin(ctx)
+	s.SetSnapshot(h)
+	s.SetPageKeys(h, reply.LandingKey)
+	h.Set("Location", path)
+	ctx.SetStatusCode(fasthttp.StatusFound)
+}
+
+// answerNoBulk answers a request for what there is not, with what to do.
+func (s *Files) answerNoBulk(ctx *fasthttp.RequestCtx, status int, hint string) {
+	s.AnswerFault(ctx, status, reply.BodyNotFound)
+	if status == fasthttp.StatusGone {
+		ctx.SetBodyString(reply.BodyBulkGone)
+	}
+	ctx.Response.Header.SetCanonical(reply.NameHint, []byte(hint))
+}
+
+// answerBulkText sends a manifest, a signature or the index, in the coding that the client prefers.
+func (s *Files) answerBulkText(ctx *fasthttp.RequestCtx, full reply.Head, content *list.PageContent, key string) {
+	coding, ok := s.BeginPage(ctx, full, full, &content.Tag, key)
+	if !ok {
+		return
+	}
+	content.Send(ctx, coding)
+}
+
+// answerBulkFile sends a file or a part of it.
+func (s *Files) answerBulkFile(ctx *fasthttp.RequestCtx, m *list.Mount, files *bulkFiles, path string) {
+	f := files.byPath[path]
+	if f == nil {
+		hint := "the files are listed at " + m.Prefix + BulkPath + files.id + "/" + bulkManifest
+		s.answerNoBulk(ctx, fasthttp.StatusNotFound, hint)
+		return
+	}
+	list.RecordOf(ctx).NoteFile(files.id, f.path)
+	request := &ctx.Request.Header
+	if lines := request.PeekAll(fasthttp.HeaderIfMatch); len(lines) > 0 && !reply.AnyLine(lines, f.tag,
+		reply.HasStrongTag) {
+		s.AnswerError(ctx, reply.ErrPrecondition)
+		return
+	}
+	if lines := request.PeekAll(fasthttp.HeaderIfNoneMatch); reply.AnyLine(lines, f.weakTag, reply.ListsTag) {
+		s.setFileFields(bulkSameHead.Begin(ctx), files, f)
+		ctx.SetStatusCode(fasthttp.StatusNotModified)
+		return
+	}
+	part, result := reply.PartFor(ctx, f.tag, f.bytes)
+	if result == reply.NoSuchPart || result == reply.SeveralParts {
+		s.AnswerFault(ctx, fasthttp.StatusRequestedRangeNotSatisfiable, reply.BodyNoSuchRange)
+		h := &ctx.Response.Header
+		h.Set("Content-Range", string(reply.AppendContentRange(nil, part, result, f.bytes)))
+		h.Set("Accept-Ranges", "bytes")
+		if result == reply.SeveralParts {
+			h.SetCanonical(reply.NameHint, []byte("send one request for each range"))
+		}
+		return
+	}
+	file, opened, err := s.soundFile(f.openFile)
+	if err != nil {
+		s.Log.Error("a bulk file cannot be read", "snapshot", files.id, "path", f.path, "error", err)
+		s.AnswerFault(ctx, fasthttp.StatusServiceUnavailable, reply.BodyNoBulkFile)
+		ctx.Response.Header.SetCanonical(reply.NameRetryAfter, reply.RetryRefused)
+		return
+	}
+	h := bulkFileHead.Begin(ctx)
+	s.setFileFields(h, files, f)
+	h.SetContentType(f.contentType)
+	if result == reply.PartOfBody {
+		ctx.SetStatusCode(fasthttp.StatusPartialContent)
+		h.Set("Content-Range", string(reply.AppendContentRange(nil, part, result, f.bytes)))
+	}
+	body := &wire.FileBody{
+		File: file, From: part.First, To: part.End, Timeout: s.Public.WriteTimeout,
+		Changed: func() bool { return snapshot.WasWritten(file, opened) },
+	}
+	if rec := list.RecordOf(ctx); rec != nil {
+		rec.Streamed, body.Done = true, rec.Closed
+	}
+	wire.SendFile(ctx, body)
+}
+
+// setFileFields sets the fields that a file has in every answer.
+func (s *Files) setFileFields(h *fasthttp.ResponseHeader, files *bulkFiles, f *bulkFile) {
+	h.SetCanonical(reply.NameETag, f.tag)
+	h.SetCanonical(reply.NameSnapshot, files.idField)
+	if s.Options.SurrogateKey || s.Options.CacheTag {
+		s.SendKeys(h, []byte(reply.AllKey+" "+bulkKey(files.id)))
+	}
+}

@@ -1,0 +1,267 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"hdqs/api/encode"
+	"hdqs/api/list"
+	"hdqs/api/metrics"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+	"hdqs/api/wire"
+)
+
+// exportStream is the body of an export. fasthttp has it write itself, in chunks, after the handler
+// has returned, and closes it, also when the client is gone. Until then it keeps the snapshot open
+// and a slot of exports taken.
+//
+// If it cannot be completed, the connection is closed without the last chunk, and a compressed body
+// has no end either, so that no client takes a part for the whole.
+type exportStream struct {
+	server  *Files
+	served  *state.Served
+	list    *state.BoundList
+	record  *list.Record // of the request; nil if it did not come over HTTP
+	conn    net.Conn     // nil likewise
+	clients []string     // that the slot counts for
+	until   time.Time
+	pace    wire.Pace
+	coding  encode.Coding
+	write   func(io.Writer) error
+	body    io.Writer // that of the connection, while the stream is written
+	bytes   int64     // sent
+	outcome ExportOutcome
+	closed  sync.Once
+}
+
+var (
+	errSlowReader = errors.New("api: an export took longer than exports may take")
+	errOnlyWriter = errors.New("api: an export can only be written")
+	errGone       = errors.New("api: the client of an export is gone")
+)
+
+// newExportStream takes a slot for the stream of a request.
+func (s *Files) newExportStream(a *list.Reply) (*exportStream, error) {
+	var clients []string
+	if address := wire.Client(a.Ctx); address.IsValid() {
+		clients = append(clients, address.String())
+	}
+	if identifier := reply.IdentifierOf(a.Ctx, a.Request.Identifier()); len(identifier) > 0 {
+		clients = append(clients, "identifier "+string(identifier))
+	}
+	if rule := s.Exports.enter(clients); rule != "" {
+		return nil, &reply.Busy{Rule: rule}
+	}
+	a.Served.Refs.Add(1) // the caller has one, so the count is not zero
+	st := &exportStream{server: s, served: a.Served, list: a.List, clients: clients}
+	if list.RecordOf(a.Ctx) != nil {
+		st.conn = a.Ctx.Conn()
+	}
+	return st, nil
+}
+
+// abandon ends a stream that was not started.
+func (st *exportStream) abandon() { _ = st.Close() }
+
+// start makes the stream the body of the answer.
+func (st *exportStream) start(a *list.Reply, body exportBody) {
+	st.write, st.coding, st.until = body.write, a.Coding, time.Now().Add(st.server.Options.ExportTimeout)
+	st.pace.Timeout = st.server.Public.WriteTimeout
+	if st.record = list.RecordOf(a.Ctx); st.record != nil {
+		st.record.Streamed = true
+	}
+	if a.Ctx.IsHead() {
+		st.write = func(io.Writer) error { return nil }
+	} else {
+		st.outcome = ExportGone // unless it is written
+	}
+	size := body.size
+	if st.coding != encode.Identity || a.Ctx.IsHead() {
+		size = -1
+	}
+	a.Ctx.Response.SetBodyStream(st, size)
+}
+
+// SupportsBodyWriteTo implements fasthttp.BodyWriterTo.
+func (st *exportStream) SupportsBodyWriteTo() bool { return true }
+
+// Read implements io.Reader, which bodies must be.
+func (st *exportStream) Read([]byte) (int, error) { return 0, errOnlyWriter }
+
+// WriteTo sends the body, which another goroutine makes (exportMaker).
+func (st *exportStream) WriteTo(w io.Writer) (int64, error) {
+	err := st.sendAll(w)
+	if st.outcome != notExported {
+		st.outcome = outcomeOf(err)
+	}
+	return st.bytes, err
+}
+
+func (st *exportStream) sendAll(w io.Writer) error {
+	st.body = w
+	m := newExportMaker(st)
+	defer m.stop()
+	for piece := range m.made {
+		if err := st.send(piece); err != nil {
+			return err
+		}
+		m.free <- piece[:0]
+	}
+	return m.err
+}
+
+// send sends a piece. Its rows may be wrong if the segment became suspect meanwhile.
+func (st *exportStream) send(piece []byte) error {
+	if st.list.IsSuspect() {
+		return &reply.Refused{Table: st.list.Segment.Name()}
+	}
+	now := time.Now()
+	if now.After(st.until) {
+		return errSlowReader
+	}
+	deadline := st.pace.Deadline(now)
+	if deadline.After(st.until) {
+		deadline = st.until
+	}
+	if st.conn != nil {
+		if err := st.conn.SetWriteDeadline(deadline); err != nil {
+			return err
+		}
+	}
+	n, err := st.body.Write(piece)
+	st.bytes += int64(n)
+	st.pace.Wrote(int64(n), time.Since(now))
+	if err != nil {
+		return fmt.Errorf("%w: %w", errGone, err)
+	}
+	return nil
+}
+
+// Close releases the slot and the snapshot.
+func (st *exportStream) Close() error {
+	st.closed.Do(func() {
+		st.server.Exports.Ended[st.outcome].Add(1)
+		st.server.Exports.leave(st.clients)
+		if st.record != nil {
+			var coding []byte
+			if st.coding != encode.Identity {
+				coding = []byte(st.coding.String())
+			}
+			st.record.ClosedIn(coding, st.bytes)
+		}
+		st.served.Release(st.server.Log)
+	})
+	return nil
+}
+
+// ExportGate bounds exports: those that run, and those that use a core.
+type ExportGate struct {
+	slots chan struct{} // of streams that run, most of which wait for their clients
+	turns chan struct{} // of streams that read and render rows
+	Ended [len(ExportOutcomes)]atomic.Int64
+
+	Mu   sync.Mutex
+	Held map[string]int // slots by client, which is an address or an app identifier
+}
+
+// NewExportGate makes a gate for some streams at once. Half of the cores are for other requests: if
+// all were busy with long work, the Go runtime would look for new requests only every 10 ms.
+func NewExportGate(streams, cores int) *ExportGate {
+	return &ExportGate{
+		slots: make(chan struct{}, streams), turns: make(chan struct{}, max(1, cores/2)), Held: map[string]int{},
+	}
+}
+
+// enter takes a slot for what a request counts for, or returns the rule that it would violate. No
+// client gets more than half of the slots, so that slow ones leave some to the others.
+func (g *ExportGate) enter(clients []string) (rule string) {
+	g.Mu.Lock()
+	defer g.Mu.Unlock()
+	if len(g.slots) == cap(g.slots) {
+		return reply.RuleExports
+	}
+	for _, c := range clients {
+		if g.Held[c] >= max(1, cap(g.slots)/2) {
+			return reply.RuleClient
+		}
+	}
+	g.slots <- struct{}{} // has room: only enter adds to it, under the lock
+	for _, c := range clients {
+		g.Held[c]++
+	}
+	return ""
+}
+
+// leave gives back a slot.
+func (g *ExportGate) leave(clients []string) {
+	g.Mu.Lock()
+	defer g.Mu.Unlock()
+	<-g.slots
+	for _, c := range clients {
+		if g.Held[c]--; g.Held[c] == 0 {
+			delete(g.Held, c)
+		}
+	}
+}
+
+// begin waits for a turn, which the caller gives back with end.
+func (g *ExportGate) begin() { g.turns <- struct{}{} }
+
+func (g *ExportGate) end() { <-g.turns }
+
+// Running is how many streams run.
+func (g *ExportGate) Running() int { return len(g.slots) }
+
+// ExportOutcome is how an export ended.
+type ExportOutcome uint8
+
+// How an export ended.
+const (
+	notExported ExportOutcome = iota // refused, or only its header was asked for
+	ExportSent
+	ExportFailed
+	ExportTimedOut
+	ExportGone
+)
+
+// ExportOutcomes are the values of the label.
+var ExportOutcomes = [...]string{
+	ExportSent: "sent", ExportFailed: "failed", ExportTimedOut: "timeout", ExportGone: "disconnected",
+}
+
+func outcomeOf(err error) ExportOutcome {
+	switch {
+	case err == nil:
+		return ExportSent
+	case errors.Is(err, errSlowReader), errors.Is(err, os.ErrDeadlineExceeded):
+		return ExportTimedOut
+	case errors.Is(err, errGone):
+		return ExportGone
+	}
+	return ExportFailed
+}
+
+// Metrics of exports.
+var (
+	ExportsDesc = metrics.NewDesc("hdqs_exports_running", "Exports and downloads that are being sent.")
+	EndedDesc   = metrics.NewDesc("hdqs_exports_total",
+		"Exports and downloads that ended, by outcome: sent to the end, failed, the client was too slow (timeout) "+
+			"or went away (disconnected).", "outcome")
+)
+
+// Collect collects what exports count.
+func (g *ExportGate) Collect(to chan<- prometheus.Metric) {
+	to <- metrics.Gauge(ExportsDesc, float64(g.Running()))
+	for outcome := ExportSent; int(outcome) < len(ExportOutcomes); outcome++ {
+		to <- metrics.Counter(EndedDesc, g.Ended[outcome].Load(), ExportOutcomes[outcome])
+	}
+}

@@ -1,0 +1,27 @@
+// Package files sends exports, which are made while they are sent, and bulk files from the disk.
+package files
+
+import (
+	"cmp"
+	"runtime"
+	"sync/atomic"
+
+	"hdqs/api/list"
+)
+
+// Files answers requests for exports and bulk files. Package site embeds it.
+type Files struct {
+	*list.Lists
+	Exports *ExportGate
+	Bulk    atomic.Pointer[BulkInventory]
+}
+
+// New returns the files of lists.
+func New(l *list.Lists) *Files {
+	o := &l.Options
+	o.Exports, o.ExportRows = cmp.Or(o.Exports, DefaultExports), cmp.Or(o.ExportRows, DefaultExportRows)
+	o.ExportTimeout = cmp.Or(o.ExportTimeout, DefaultExportTimeout)
+	f := &Files{Lists: l, Exports: NewExportGate(o.Exports, runtime.GOMAXPROCS(0))}
+	l.Hooks.CheckFiles, l.Hooks.Files = f.CheckBulkFiles, f.BulkFilesToScrub
+	return f
+}

@@ -1,0 +1,318 @@
+package list
+
+import (
+	"encoding/binary"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/encode"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+	"hdqs/api/wire"
+)
+
+// BodyCache caches bodies at their second request, and lets requests wait for a body that another
+// request is rendering. Its key is the entity tag, which is computed from the table's content and
+// the canonical query. So its bodies are never out of date, and a swap keeps the answers of
+// unchanged tables. Bodies that a swap makes useless are not requested any more and are evicted
+// first.
+//
+// Streamed bodies (stream.go) are not cached: rendering them costs no more than reading them from
+// memory.
+//
+// An evicted body stays in memory while clients read it. Then it counts as bytes in flight, once
+// for all of them (wire.Shared). The memory of one that no answer ever sent is used again for
+// another body: under many different requests most are of that kind, and new memory would cost a
+// page fault for each of its pages.
+type BodyCache struct {
+	Shards  [BodyShards]bodyShard
+	MaxBody int // the longest body that is cached
+	budget  *wire.Budget
+	emptied atomic.Uint64 // calls of empty
+}
+
+// Sizes of the body cache.
+const (
+	BodyShards = 16
+
+	// seenKeys is how many keys that were requested once a shard remembers.
+	seenKeys = 256
+
+	// cachedOverhead is the memory of a cached body besides its bytes.
+	CachedOverhead = 256
+)
+
+// BodyKey identifies a body. Two clients that accept the same coding get different bodies if one of
+// them refuses uncompressed ones and the body is short.
+type BodyKey struct {
+	Tag             reply.EntityTag
+	Coding          encode.Coding
+	refusesIdentity bool
+}
+
+// Shard is the part of the cache that has a key.
+func (k *BodyKey) Shard() int { return int(k.Tag[3]) % BodyShards }
+
+func (k *BodyKey) hash() uint64 {
+	return (binary.LittleEndian.Uint64(k.Tag[4:]) + uint64(k.Coding)) * 0x9E3779B97F4A7C15
+}
+
+// Finished is a body with the values for its header. It never changes, so any number of requests
+// may send it at once.
+type Finished struct {
+	Body        []byte
+	coding      encode.Coding
+	Rows, Total int
+	header      []reply.HeaderField // of the answer's own
+}
+
+// send answers with the body. The response does not own its bytes.
+func (f *Finished) send(ctx *fasthttp.RequestCtx) {
+	if f.coding != encode.Identity {
+		ctx.Response.Header.SetContentEncoding(f.coding.String())
+	}
+	ctx.Response.SetBodyRaw(f.Body)
+}
+
+// CachedBody is a cached body, or one that was rendered for waiters only.
+type CachedBody struct {
+	wire.Shared
+	Finished
+	Key  BodyKey
+	used bool // since the clock's hand passed last
+	lent bool // an answer has sent it, and may still be reading it
+}
+
+// inFlight is the entry of a body that a request is rendering.
+type inFlight struct {
+	Key     BodyKey
+	keep    bool
+	emptied uint64 // of the cache when the rendering began
+	Waiters int
+	done    chan struct{} // closed at the end; nil while nobody waits
+	result  *CachedBody   // nil when there is no body to share
+	err     error         // why there is no body, if that applies to the waiters too
+}
+
+type bodyShard struct {
+	sync.Mutex
+	found    cacheCounts
+	Kept     map[BodyKey]*CachedBody
+	Clock    []*CachedBody // the bodies in kept, in the order of the clock's hand
+	hand     int
+	Bytes    int
+	Limit    int
+	InFlight map[BodyKey]*inFlight
+	free     []*inFlight
+	seen     [seenKeys]uint64 // hashes of keys that were requested once
+}
+
+// NewBodyCache returns a cache of at most so many bytes. Zero is cacheBytes; a negative number
+// returns nil, which caches nothing.
+func NewBodyCache(bytes int64, budget *wire.Budget) *BodyCache {
+	switch {
+	case bytes < 0:
+		return nil
+	case bytes == 0:
+		bytes = state.CacheBytes
+	}
+	limit := int(bytes / BodyShards)
+	c := &BodyCache{MaxBody: limit / 4, budget: budget}
+	for i := range c.Shards {
+		s := &c.Shards[i]
+		s.Limit, s.Kept, s.InFlight = limit, map[BodyKey]*CachedBody{}, map[BodyKey]*inFlight{}
+	}
+	return c
+}
+
+// do returns the body of a key, from the cache or from another request that is rendering it. The
+// caller is one of its readers and releases it. Otherwise do calls create, which answers the
+// caller's own request and returns nil here; a copy of its result goes to the requests that waited
+// meanwhile. They get its error if that is *Busy. Without a body or such an error, each of them
+// renders its own.
+func (c *BodyCache) do(key BodyKey, create func() (Finished, error)) (*CachedBody, error) {
+	known, own, err := c.Begin(key)
+	if known != nil || err != nil {
+		return known, err
+	}
+	var result Finished
+	defer func() {
+		if _, busy := errors.AsType[*reply.Busy](err); busy {
+			c.End(own, result, err)
+		} else {
+			c.End(own, result, nil)
+		}
+	}()
+	result, err = create()
+	return nil, err
+}
+
+// Begin returns the body of a key, waiting for it if another request is rendering it. If there is
+// no body, the caller renders it and then calls end with the entry returned here, which is nil if
+// there is no cache. An error is from the request that was rendering the body.
+func (c *BodyCache) Begin(key BodyKey) (*CachedBody, *inFlight, error) {
+	if c == nil {
+		return nil, nil, nil
+	}
+	s := &c.Shards[key.Shard()]
+	s.Lock()
+	if b := s.Kept[key]; b != nil {
+		b.used, b.lent = true, true
+		b.Acquire(1)
+		s.found.Hits++
+		s.Unlock()
+		return b, nil, nil
+	}
+	if m := s.InFlight[key]; m != nil {
+		m.Waiters++
+		s.found.Joins++
+		if m.done == nil {
+			m.done = make(chan struct{})
+		}
+		done := m.done
+		s.Unlock()
+		<-done
+		return m.result, nil, m.err
+	}
+	m := s.start(key, c.emptied.Load())
+	s.found.Misses++
+	s.Unlock()
+	return nil, m, nil
+}
+
+// cacheCounts counts requests by their outcome, and the bytes that are cached.
+type cacheCounts struct{ Hits, Joins, Misses, Bytes int64 }
+
+// Counts sums over the shards. It is zero without a cache.
+func (c *BodyCache) Counts() (all cacheCounts) {
+	if c == nil {
+		return all
+	}
+	for i := range c.Shards {
+		s := &c.Shards[i]
+		s.Lock()
+		all.Hits += s.found.Hits
+		all.Joins += s.found.Joins
+		all.Misses += s.found.Misses
+		all.Bytes += int64(s.Bytes)
+		s.Unlock()
+	}
+	return all
+}
+
+// start adds an in-flight entry. Its body will be cached if the key was requested before.
+func (s *bodyShard) start(key BodyKey, emptied uint64) *inFlight {
+	m := new(inFlight)
+	if n := len(s.free); n > 0 {
+		m, s.free = s.free[n-1], s.free[:n-1]
+	}
+	hash := key.hash()
+	seen := &s.seen[hash>>32%seenKeys]
+	*m = inFlight{Key: key, keep: *seen == hash, emptied: emptied}
+	*seen = hash
+	s.InFlight[key] = m
+	return m
+}
+
+// End removes an in-flight entry, and gives a copy of the body to the cache and to the waiters.
+// With an error the waiters get that. With neither, each renders its own.
+func (c *BodyCache) End(m *inFlight, result Finished, err error) {
+	if m == nil {
+		return
+	}
+	s := &c.Shards[m.Key.Shard()]
+	s.Lock()
+	if result.Body == nil || len(result.Body) > c.MaxBody && m.Waiters == 0 || !m.keep && m.Waiters == 0 {
+		s.finish(m, nil, err)
+		s.Unlock()
+		return
+	}
+	var memory []byte
+	if m.keep && len(result.Body) <= c.MaxBody {
+		memory = s.makeRoom(len(result.Body)+CachedOverhead, len(result.Body))
+	}
+	s.Unlock()
+	// Requests that arrive during the copy still find the entry.
+	if memory == nil {
+		memory = make([]byte, 0, len(result.Body))
+	}
+	b := &CachedBody{Key: m.Key, Finished: result}
+	b.Body = append(memory, result.Body...)
+	b.Init(c.budget, cap(b.Body)+CachedOverhead)
+	s.Lock()
+	b.Acquire(m.Waiters)
+	b.lent = m.Waiters > 0
+	if b.Size() <= c.MaxBody && m.emptied == c.emptied.Load() {
+		s.keep(b)
+	} else {
+		b.Evict()
+	}
+	s.finish(m, b, nil)
+	s.Unlock()
+}
+
+// Empty drops all bodies, and those that are being rendered once they are finished.
+func (c *BodyCache) Empty() {
+	if c == nil {
+		return
+	}
+	c.emptied.Add(1)
+	for i := range c.Shards {
+		s := &c.Shards[i]
+		s.Lock()
+		for _, b := range s.Clock {
+			b.Evict()
+		}
+		clear(s.Kept)
+		clear(s.Clock)
+		s.Clock, s.Bytes, s.hand = s.Clock[:0], 0, 0
+		s.Unlock()
+	}
+}
+
+// finish wakes the waiters. An entry that nobody waited for is reused.
+func (s *bodyShard) finish(m *inFlight, result *CachedBody, err error) {
+	delete(s.InFlight, m.Key)
+	if m.done == nil {
+		s.free = append(s.free, m)
+		return
+	}
+	m.result, m.err = result, err
+	close(m.done)
+}
+
+// keep adds a body.
+func (s *bodyShard) keep(b *CachedBody) {
+	s.makeRoom(b.Size(), -1)
+	s.Kept[b.Key] = b
+	s.Clock = append(s.Clock, b)
+	s.Bytes += b.Size()
+}
+
+// makeRoom evicts bodies until there is room for another of some size: those that were not used
+// since the clock's hand passed them last. It returns the memory of one of them if length bytes fit
+// in it, at most a quarter of them to spare, and no answer ever sent it.
+func (s *bodyShard) makeRoom(size, length int) (memory []byte) {
+	for s.Bytes+size > s.Limit && len(s.Clock) > 0 {
+		s.hand %= len(s.Clock)
+		old := s.Clock[s.hand]
+		if old.used {
+			old.used = false
+			s.hand++
+			continue
+		}
+		s.Bytes -= old.Size()
+		delete(s.Kept, old.Key)
+		old.Evict()
+		if has := cap(old.Body); !old.lent && length <= has && has <= length+length/4 {
+			memory, old.Body = old.Body[:0], nil
+		}
+		last := len(s.Clock) - 1
+		s.Clock[s.hand], s.Clock[last] = s.Clock[last], nil
+		s.Clock = s.Clock[:last]
+	}
+	return memory
+}

@@ -1,0 +1,489 @@
+package list
+
+import (
+	"crypto/sha256"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/api/encode"
+	"hdqs/api/render"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+	"hdqs/api/wire"
+	"hdqs/index"
+	"hdqs/internal/background"
+)
+
+// manyRows is a number of rows that is longer than minEncoded in any format: a record takes at
+// least 8 bytes.
+const manyRows = reply.MinEncoded / 8
+
+// Scratch is the memory of one list request, reused after it is answered.
+type Scratch struct {
+	Request contract.Request
+	Query   index.Query
+	values  []index.Value // of the query's lists
+	Page    index.Page
+	tag     reply.EntityTag
+	text    []byte // input of the tag, then header values
+	Body    []byte // uncompressed bytes of a compressed body
+	turn    background.Turn
+	Pause   func() // Pause of turn
+}
+
+// Scratches pools the memory of requests.
+var Scratches = sync.Pool{New: func() any {
+	sc := new(Scratch)
+	sc.Pause = sc.turn.Pause
+	return sc
+}}
+
+// maxScratchBody is the largest body buffer that is reused.
+const maxScratchBody = 8 << 20
+
+// Release gives the memory back for another request.
+func (sc *Scratch) Release() {
+	if cap(sc.Body) > maxScratchBody {
+		sc.Body = nil
+	}
+	Scratches.Put(sc)
+}
+
+// AnswerList answers a request for a list endpoint.
+func (s *Lists) AnswerList(ctx *fasthttp.RequestCtx, to *Route) {
+	err := s.list(ctx, to)
+	if err == nil {
+		return
+	}
+	if busy, ok := errors.AsType[*reply.Busy](err); ok {
+		s.Shed.Add(busy.Rule)
+		time.Sleep(s.refusals.Delay(time.Now())) // at this point the request holds no slot, bytes or snapshot
+	}
+	s.AnswerError(ctx, err)
+}
+
+// Reply is the state of an answer to a list request.
+type Reply struct {
+	*Scratch
+	Ctx             *fasthttp.RequestCtx
+	Endpoint        *contract.Endpoint // in the contract's names
+	Served          *state.Served
+	List            *state.BoundList
+	Computation     *Computation // nil for rows
+	Since           sinceList    // that changes are relative to
+	Path            string       // of the request, for answers that are a part of a page
+	heads           *state.ListHeads
+	Coding          encode.Coding
+	refusesIdentity bool
+	InParts         bool             // a part is wanted, and may be sent (parts.go)
+	buffer          *wire.BodyBuffer // for the body; nil: the connection's
+	gate            *wire.Gate       // in which the request has a slot; nil without one
+	HasTurn         bool             // the computation may pause
+}
+
+// list checks the cheap reasons to stop first: errors in the request, the snapshot that answers,
+// and whether the client has the answer already. It returns the error to answer with.
+func (s *Lists) list(ctx *fasthttp.RequestCtx, to *Route) (err error) {
+	sc := Scratches.Get().(*Scratch)
+	defer sc.Release()
+	r := &sc.Request
+	if r.Scan(to.List, ctx.URI().QueryString()); r.AsksExport() {
+		export := to.Mount.Lists[ListKey{to.List.Endpoint, contract.Export}]
+		export.Mount = to.Mount
+		r.Scan(export.List, ctx.URI().QueryString())
+		return s.scanned(ctx, &export, sc)
+	}
+	return s.scanned(ctx, to, sc)
+}
+
+// scanned answers a request whose query was scanned.
+func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err error) {
+	r := &sc.Request
+	if !to.Public {
+		if err := s.CheckIdentifier(ctx, to.Mount, r.Identifier()); err != nil {
+			return err
+		}
+	}
+	if !ctx.IsGet() && !ctx.IsHead() {
+		return reply.ErrMethodNotAllowed
+	}
+	if err := s.parse(ctx, r); err != nil {
+		s.AnswerError(ctx, err)
+		reply.SetUnknown(&ctx.Response.Header, r)
+		return nil
+	}
+	served, err := s.SnapshotOf(r)
+	if err != nil {
+		return err
+	}
+	endpoint := to.List.Endpoint.Contract()
+	list := served.Bound.Lists[endpoint.Path]
+	defer s.EndList(served, list, &err)
+	if r.Since != "" && !s.holds(r.Since) {
+		return s.goneSince()
+	}
+	publication := served.Publication.Load()
+	accept := reply.AcceptEncoding(ctx)
+	coding, ok := encode.Negotiate(accept)
+	if !ok {
+		return reply.ErrNotAcceptable
+	}
+	rec := RecordOf(ctx)
+	if r.Format != "" && !IsText(r.Format) && !encode.RefusesIdentity(accept) {
+		coding = encode.Identity // compressed already, or sent faster as it is
+	}
+	a := Reply{
+		Scratch: sc, Ctx: ctx, Endpoint: endpoint, Served: served, List: list,
+		Computation: to.Computation, heads: publication.HeadsFor(list, r), Coding: coding,
+		refusesIdentity: encode.RefusesIdentity(accept),
+	}
+	if a.List.IsSuspect() {
+		return s.Refusal(&a)
+	}
+	a.makeTag()
+	if rec.mayHave(wire.Precondition) && !reply.PreconditionHolds(&ctx.Request.Header, a.strongTag(), publication.At) {
+		return reply.ErrPrecondition
+	}
+	a.findPart(s)
+	if rec.mayHave(wire.Revalidation) && reply.NotModified(&ctx.Request.Header, sc.tag.Text(), publication.At) {
+		s.setValidators(a.heads.NotModified.Begin(ctx), &a)
+		ctx.SetStatusCode(fasthttp.StatusNotModified)
+		return nil
+	}
+	if ctx.IsHead() {
+		defer a.tellNoLength()
+	}
+	if ctx.IsHead() && coding == encode.Identity && a.Computation == nil {
+		_, err := s.query(&a)
+		return err
+	}
+	if a.Request.Format != "" {
+		file := a // a itself stays on the stack for other requests
+		err = a.Computation.Answer(&file)
+	} else {
+		err = s.answerBody(&a)
+	}
+	if err == nil && a.InParts {
+		s.sendPart(&a)
+	}
+	if a.Computation != nil && reply.IsInvalid(err) {
+		s.AnswerError(ctx, err)
+		reply.SetUnknown(&ctx.Response.Header, r)
+		return nil
+	}
+	return err
+}
+
+// tellNoLength sets the length of an empty file, which fasthttp leaves out for HEAD.
+func (a *Reply) tellNoLength() {
+	r := &a.Ctx.Response
+	if r.StatusCode() == fasthttp.StatusOK && a.IsEmptyFile() && !r.IsBodyStream() && len(r.Body()) == 0 {
+		r.Header.SetContentLength(0)
+	}
+}
+
+// answerBody answers with a cached body or one that another request is rendering. Otherwise it
+// renders the body, if the limits allow another query.
+func (s *Lists) answerBody(a *Reply) error {
+	if s.Budget.IsFull() {
+		return &reply.Busy{Rule: reply.RuleBytes}
+	}
+	known, err := s.Bodies.do(BodyKey{a.tag, a.Coding, a.refusesIdentity}, func() (Finished, error) {
+		if err := s.enterGate(a); err != nil {
+			return Finished{}, err
+		}
+		defer a.leaveGate()
+		return s.query(a)
+	})
+	if known != nil {
+		wire.Send(a.Ctx, &known.Shared)
+		a.Page.Rows, a.Page.Total = known.Rows, known.Total
+		known.setHeader(s.BeginList(a))
+		known.send(a.Ctx)
+		RecordOf(a.Ctx).NoteRows(&a.Page, "hit")
+	}
+	return err
+}
+
+// query finds the rows and answers with them. The result is empty if other requests cannot use it.
+func (s *Lists) query(a *Reply) (Finished, error) {
+	result, err := s.render(a)
+	if err == nil && a.List.IsSuspect() { // found while the body was rendered, so its rows may be wrong
+		a.Ctx.Response.ResetBody()
+		return Finished{}, s.Refusal(a)
+	}
+	return result, err
+}
+
+func (s *Lists) render(a *Reply) (Finished, error) {
+	if a.Computation != nil {
+		return s.answerRecords(a)
+	}
+	if err := a.Find(a.List); err != nil {
+		return Finished{}, s.Failed(a, err)
+	}
+	if err := s.makeWay(a); err != nil {
+		return Finished{}, err
+	}
+	RecordOf(a.Ctx).NoteRows(&a.Page, "miss")
+	h := s.BeginList(a)
+	if a.Ctx.IsHead() && a.Coding == encode.Identity && a.List.Segment != nil {
+		// The length of an uncompressed body is known before it is rendered. Compressed ones are
+		// rendered as for GET, and cached, but for those below.
+		if !a.IsEmptyFile() {
+			h.SetContentLength(a.Form(a.List).Length(a.Page.Ranges))
+		}
+		return Finished{}, nil
+	}
+	if a.Ctx.IsHead() && a.inPieces() {
+		// In gzip, rows or blocks that are encoded now may be copied when GET comes, which changes
+		// the length. In zstd, the length is known only after the page is compressed.
+		h.SetContentEncoding(a.Coding.String())
+		h.SetContentLength(-1)
+		return Finished{}, nil
+	}
+	if a.Coding == encode.Identity && !a.InParts && a.List.Segment != nil &&
+		a.Form(a.List).SizeHint(a.Page.Rows) >= MinStreamed {
+		wire.ChargeOther(a.Ctx, s.stream(a))
+		return Finished{}, nil
+	}
+	wire.Charge(a.Ctx, a.writeBody())
+	return Finished{Body: a.Ctx.Response.Body(), coding: a.codingSent(), Rows: a.Page.Rows, Total: a.Page.Total}, nil
+}
+
+// codingSent is the coding of the body that was written: short ones are sent as they are.
+func (a *Reply) codingSent() encode.Coding {
+	if len(a.Ctx.Response.Header.ContentEncoding()) == 0 {
+		return encode.Identity
+	}
+	return a.Coding
+}
+
+// parse parses the parameters. Unknown ones are errors if the client or the server is strict.
+func (s *Lists) parse(ctx *fasthttp.RequestCtx, r *contract.Request) error {
+	err := r.Parse()
+	RecordOf(ctx).noteRequest(r, err == nil)
+	if err != nil {
+		return err
+	}
+	if !r.HasUnknown() {
+		return nil
+	}
+	if preferred := reply.PrefersStrict(&ctx.Request.Header); preferred || s.Options.Strict {
+		return r.UnknownFaults(preferred, reply.HintOf)
+	}
+	return nil
+}
+
+// SnapshotOf acquires the snapshot that must answer.
+func (s *Lists) SnapshotOf(r *contract.Request) (*state.Served, error) {
+	if r.Snapshot == "" {
+		if v := s.Acquire(); v != nil {
+			return v, nil
+		}
+		return nil, reply.ErrNoSnapshot
+	}
+	if v := s.AcquirePinned(r.Snapshot); v != nil {
+		return v, nil
+	}
+	if id := s.CurrentID(); id != "" {
+		return nil, &reply.Gone{Current: id}
+	}
+	return nil, reply.ErrNoSnapshot
+}
+
+// makeTag computes the tag of the answer from the table's content and the canonical query, so that
+// it is known before any work and is the same in every process. The snapshot that a request names
+// is not part of it, since it does not change the answer. Whether the table is stale is: not all
+// caches update the header of an answer that they keep after a 304, and none removes a field.
+func (a *Reply) makeTag() {
+	a.text = append(a.text[:0], a.List.Named[a.Request.Names()].Tag[:]...)
+	if stale := a.heads.Stale; stale != "" {
+		a.text = append(append(append(a.text, '\n'), stale...), '\n') // no query has line ends
+	}
+	if c := a.Computation; c != nil {
+		a.text = append(append(append(a.text, '\n'), c.Kind.String()...), ' ', c.Version, '\n')
+	}
+	a.text = a.Request.AppendCanonical(a.text)
+	a.tag = reply.NewEntityTag(sha256.Sum256(a.text))
+}
+
+// setValidators writes the header fields that successful answers and 304s share.
+func (s *Lists) setValidators(h *fasthttp.ResponseHeader, a *Reply) {
+	tag := a.tag.Text()
+	if strong := a.strongTag(); strong != nil {
+		tag = strong
+	}
+	h.SetCanonical(reply.NameETag, tag)
+	reply.SetUnknown(h, &a.Request)
+	if s.Options.SurrogateKey || s.Options.CacheTag {
+		s.setListKeys(h, a)
+	}
+}
+
+// BeginList writes the header of a successful answer, with the row counts and links of its page.
+func (s *Lists) BeginList(a *Reply) *fasthttp.ResponseHeader {
+	var h *fasthttp.ResponseHeader
+	if a.Request.CSV || a.Request.GeoJSON || a.Request.Format != "" {
+		from := &a.heads.Csv
+		if a.Request.GeoJSON {
+			from = &a.heads.Points
+		}
+		h = from.Begin(a.Ctx)
+		name := a.Request.FileName(a.Served.Date)
+		a.text = append(append(append(a.text[:0], `attachment; filename="`...), name...), `"; filename*=UTF-8''`...)
+		a.text = append(a.text, name...)
+		h.SetCanonical(reply.NameDisposition, a.text)
+	} else {
+		h = a.heads.Json.Begin(a.Ctx)
+	}
+	a.text = strconv.AppendInt(a.text[:0], int64(a.Page.Total), 10)
+	h.SetCanonical(reply.NameTotal, a.text)
+	a.text = strconv.AppendInt(a.text[:0], int64(a.Page.Rows), 10)
+	h.SetCanonical(reply.NameResult, a.text)
+	if a.text = reply.AppendLinks(a.text[:0], &a.Request, a.Page.Total); len(a.text) > 0 {
+		h.SetCanonical(reply.NameLink, a.text)
+	}
+	if a.strongTag() != nil && a.CanBeInParts() {
+		h.SetCanonical(reply.NameRanges, reply.AcceptsBytes)
+	}
+	s.setValidators(h, a)
+	return h
+}
+
+// writeBody renders the body, directly into the answer's buffer unless it must be complete before
+// it is compressed. It returns the memory of the buffer, which may be more than the length of the
+// body.
+func (a *Reply) writeBody() int {
+	h := &a.Ctx.Response.Header
+	pieces := a.inPieces()
+	buffer := a.buffer
+	if buffer == nil {
+		buffer = wire.Buffer(a.Ctx, pieces || a.Page.Rows >= manyRows)
+	}
+	dst := buffer.Bytes[:0]
+	switch {
+	case a.Coding == encode.Identity:
+		dst = a.Scratch.Append(dst, a.List)
+	case pieces:
+		h.SetContentEncoding(a.Coding.String())
+		dst = a.appendCoded(dst)
+	default:
+		a.Body = a.Scratch.Append(a.Body[:0], a.List)
+		dst = reply.Encoded(h, dst, a.Body, a.Coding, a.refusesIdentity)
+	}
+	buffer.Bytes = dst
+	a.Ctx.Response.SetBodyRaw(dst)
+	return cap(dst)
+}
+
+// inPieces reports whether the encoder makes the body from its pieces: one that is longer than
+// minEncoded, of more rows than it takes at a time. For fewer rows the library is about as fast.
+func (a *Reply) inPieces() bool {
+	if a.Coding == encode.Identity || a.List.Segment == nil || a.Page.Rows <= encode.BatchRows {
+		return false
+	}
+	many := manyRows
+	if a.Request.Fields != nil {
+		many = reply.MinEncoded / 2 // a line of CSV with one field can be only its end
+	}
+	return a.Page.Rows >= many || a.Form(a.List).Length(a.Page.Ranges) > reply.MinEncoded
+}
+
+// Find queries the index and fills the page.
+func (sc *Scratch) Find(l *state.BoundList) error {
+	sc.Page.Ranges, sc.Page.Rows, sc.Page.Total = sc.Page.Ranges[:0], 0, 0
+	if l.Index == nil {
+		return nil
+	}
+	sc.SetQuery(l)
+	return l.Index.Select(&sc.Query, &sc.Page)
+}
+
+// SetQuery sets the query to what the request asks for. Its filters are in the request's order.
+func (sc *Scratch) SetQuery(l *state.BoundList) {
+	sc.values = l.FillQuery(&sc.Query, &sc.Request, sc.values[:0])
+}
+
+// IsEmptyFile reports whether the body is empty: in HAPI names, CSV without records has no header
+// line either, as in the public service. Its clients would take a header line for a record.
+func (sc *Scratch) IsEmptyFile() bool {
+	r := &sc.Request
+	return sc.Page.Rows == 0 && r.CSV && r.Names() == contract.HAPINames &&
+		(r.Format == "" || r.Format == contract.FormatCSV)
+}
+
+// Append renders the page.
+func (sc *Scratch) Append(dst []byte, l *state.BoundList) []byte {
+	switch {
+	case sc.IsEmptyFile():
+		return dst
+	case l.Segment == nil && sc.Request.CSV:
+		return append(append(dst, strings.Join(contract.FieldNames(sc.Request.AnswerFields()), ",")...), "\r\n"...)
+	case l.Segment == nil && sc.Request.GeoJSON:
+		return append(dst, state.EmptyPoints...)
+	case l.Segment == nil:
+		return append(dst, state.EmptyJSON...)
+	}
+	return sc.Form(l).Append(dst, sc.Page.Ranges)
+}
+
+// Form returns the renderer of the requested format, in the names of the request's path.
+func (sc *Scratch) Form(l *state.BoundList) *render.Form {
+	r := l.Named[sc.Request.Names()].Renderer
+	form := r.JSON()
+	switch {
+	case sc.Request.CSV:
+		form = r.CSV()
+	case sc.Request.GeoJSON:
+		form = r.Points()
+	}
+	if sc.Request.Fields != nil {
+		return r.Subset(form, sc.Request.Fields)
+	}
+	return form
+}
+
+// setListKeys writes the keys of a list.
+func (s *Lists) setListKeys(h *fasthttp.ResponseHeader, a *Reply) {
+	pinned := a.Request.Snapshot != ""
+	keys := append(a.text[:0], reply.AllKey...)
+	if !pinned {
+		keys = append(append(keys, " ep-"...), a.Endpoint.Name()...)
+	}
+	keys = append(append(keys, ' '), reply.VersionKey(a.List.Version)...)
+	keys = append(append(keys, " snap-"...), a.Served.Id...)
+	if code := a.Request.Location(); code != "" && !pinned {
+		keys = append(append(keys, " loc-"...), code...)
+	}
+	a.text = keys
+	s.SendKeys(h, keys)
+}
+
+// Refusal is the error of a list that is refused. A retained snapshot is not healed, so its
+// requests are told to begin again.
+func (s *Lists) Refusal(a *Reply) error {
+	if current := s.CurrentID(); a.Request.Snapshot != "" && a.Served.Id != current {
+		return &reply.Gone{Current: current}
+	}
+	return &reply.Refused{Table: a.Endpoint.Table}
+}
+
+// Failed returns the error to answer with after a query failed. A malformed posting is damage.
+func (s *Lists) Failed(a *Reply, err error) error {
+	if reply.IsInvalid(err) || reply.IsRefusal(err) {
+		return err
+	}
+	if !errors.Is(err, index.ErrPosting) {
+		s.LogFault(a.Endpoint.Path, err)
+		return err
+	}
+	s.Suspect(a.List.Version, a.List.Segment, state.ByChecksum, err)
+	return s.Refusal(a)
+}

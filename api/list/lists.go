@@ -1,0 +1,46 @@
+// Package list answers requests for lists: it routes them, checks the identifier, parses the
+// parameters (contract), finds the rows (index), renders them (render) and compresses the result
+// (encode). What is computed of rows registers as a Computation.
+package list
+
+import (
+	"time"
+
+	"github.com/fasthttp/router"
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/api/state"
+	"hdqs/api/wire"
+)
+
+// Lists answers requests for lists from the snapshots of a state. Package files embeds it.
+type Lists struct {
+	*state.State
+	Router       *router.Router
+	Mounts       []*Mount
+	Computations []*Computation // see records.go
+	Endpoints    []string       // names of endpoints in metrics
+
+	Public  *fasthttp.Server
+	Callers *wire.Connections
+	known   KnownIdentifiers
+
+	Gate      *wire.Gate
+	Long      *wire.Gate // for answers that take long to make (long.go)
+	refusals  wire.RefusalLimiter
+	Bodies    *BodyCache
+	WarmLimit time.Duration // changed by tests
+}
+
+// New returns the lists of a state, without routes. kinds are those of all computations.
+func New(s *state.State, kinds []contract.Kind) *Lists {
+	o := &s.Options
+	l := &Lists{
+		State: s, Router: router.New(), Mounts: NewMounts(o, kinds), Endpoints: []string{"other"},
+		Gate: wire.NewGate(o.Queries, o.QueueWait), Long: wire.NewGate(o.Queries, o.QueueWait),
+		Bodies: NewBodyCache(s.Shares.Bodies, s.Budget), WarmLimit: WarmLimit,
+	}
+	s.Hooks.Warm, s.Hooks.Emptied = l.Warm, l.Bodies.Empty
+	return l
+}

@@ -1,0 +1,201 @@
+package list
+
+import (
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/accesslog"
+	"hdqs/api/contract"
+	"hdqs/api/metrics"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+	"hdqs/api/wire"
+	"hdqs/index"
+)
+
+// Record is what is counted of one request of the public listener. It belongs to the request's
+// connection, which reuses it, so that all who take part in the answer can fill in what they know.
+type Record struct {
+	counts   *metrics.Shard
+	began    time.Duration // since processStart
+	endpoint int           // position in Server.endpoints
+	format   metrics.Format
+	status   int
+	Streamed bool // the stream of its body finishes the record, once ready
+	ready    bool // the answer can be sent
+
+	conditions wire.Conditions // that the request may have
+
+	server *Lists
+	line   *accesslog.Line // nil without an access log
+}
+
+// RecordOf returns the record of a request, nil if it did not come over HTTP.
+func RecordOf(ctx *fasthttp.RequestCtx) *Record {
+	local := wire.Local(ctx)
+	if local == nil {
+		return nil
+	}
+	rec, _ := (*local).(*Record)
+	return rec
+}
+
+// Begin begins the record of a request.
+func (s *Lists) Begin(ctx *fasthttp.RequestCtx) *Record {
+	local := wire.Local(ctx)
+	if local == nil {
+		return nil
+	}
+	rec, ok := (*local).(*Record)
+	if !ok {
+		rec = &Record{counts: s.Requests.Shard(), server: s}
+		if s.Options.AccessLog != nil {
+			rec.line = new(accesslog.Line)
+		}
+		*local = rec
+	}
+	*rec = Record{counts: rec.counts, server: s, line: rec.line, began: time.Since(state.ProcessStart)}
+	if rec.line != nil {
+		*rec.line = accesslog.Line{Query: rec.line.Query[:0], Rows: -1, Total: -1}
+	}
+	rec.counts.Begin()
+	return rec
+}
+
+// Answered counts an answer that is ready to be sent.
+func (rec *Record) Answered(ctx *fasthttp.RequestCtx) {
+	if rec == nil {
+		return
+	}
+	rec.status = ctx.Response.StatusCode()
+	rec.counts.Count(rec.endpoint, rec.format, rec.status)
+	if rec.line != nil {
+		rec.line.ID, rec.line.Method = ctx.Response.Header.PeekBytes(reply.NameRequestID), ctx.Method()
+	}
+	if rec.ready = true; rec.Streamed {
+		return
+	}
+	bytes := 0
+	if !ctx.IsHead() {
+		bytes = len(ctx.Response.Body())
+	}
+	rec.finish(ctx.Response.Header.ContentEncoding(), int64(bytes))
+}
+
+// finish counts what is known when the whole answer is made.
+func (rec *Record) finish(coding []byte, bytes int64) {
+	took := time.Since(state.ProcessStart) - rec.began
+	rec.counts.Sent(rec.endpoint, rec.status, coding, took, bytes)
+	if line := rec.line; line != nil {
+		line.Endpoint, line.Status, line.Coding = rec.server.Endpoints[rec.endpoint], rec.status, coding
+		line.Took, line.Bytes = took, bytes
+		rec.server.Options.AccessLog.Write(line)
+	}
+}
+
+// Closed is called when the stream of the body is closed. If that is before the answer could be
+// sent, it is another answer that will be sent.
+func (rec *Record) Closed(bytes int64) { rec.ClosedIn(nil, bytes) }
+
+// ClosedIn is closed for a body in a content coding.
+func (rec *Record) ClosedIn(coding []byte, bytes int64) {
+	if rec.ready {
+		rec.finish(coding, bytes)
+	} else {
+		rec.Streamed = false
+	}
+}
+
+// noteConditions records which conditions the request may have.
+func (rec *Record) noteConditions(c wire.Conditions) {
+	if rec != nil {
+		rec.conditions = c
+	}
+}
+
+// mayHave reports whether the request may have a condition of a kind.
+func (rec *Record) mayHave(c wire.Conditions) bool { return rec == nil || rec.conditions&c != 0 }
+
+// noteRoute records which endpoint a request is for.
+func (rec *Record) noteRoute(r *Route) {
+	if rec == nil {
+		return
+	}
+	rec.endpoint = r.endpoint
+	if r.List != nil {
+		rec.format = metrics.JSON
+	}
+}
+
+// exportMetrics are the formats of exports that lists do not have.
+var exportMetrics = map[string]metrics.Format{
+	contract.FormatXLSX: metrics.XLSX, contract.FormatArrow: metrics.Arrow, contract.FormatParquet: metrics.Parquet,
+}
+
+// noteRequest records what the parameters of a list request say. A query with errors is not logged:
+// it has no canonical form, and as it was sent it may contain an identifier.
+func (rec *Record) noteRequest(r *contract.Request, ok bool) {
+	if rec == nil {
+		return
+	}
+	if format, is := exportMetrics[r.Format]; r.Format != "" && is {
+		rec.format = format
+	} else if r.CSV {
+		rec.format = metrics.CSV
+	} else if r.GeoJSON {
+		rec.format = metrics.GeoJSON
+	}
+	if n := r.UnknownCount(); n > 0 {
+		rec.counts.CountUnknown(rec.endpoint, n)
+	}
+	if rec.line != nil && ok && !r.HasIdentifierValue() {
+		rec.line.Query = r.AppendCanonical(rec.line.Query)
+	}
+}
+
+// NoteRows records the rows of an answer, and whether its body was in the cache.
+func (rec *Record) NoteRows(p *index.Page, cache string) {
+	if rec != nil && rec.line != nil {
+		rec.line.Rows, rec.line.Total, rec.line.Cache = p.Rows, p.Total, cache
+	}
+}
+
+// NoteFile records which file of a snapshot an answer has. Both are names of ours, not what the
+// request sent.
+func (rec *Record) NoteFile(id, path string) {
+	if rec != nil && rec.line != nil {
+		rec.line.Query = append(append(append(rec.line.Query[:0], id...), '/'), path...)
+	}
+}
+
+// noteIdentifier counts the result of a check of an identifier.
+func (rec *Record) noteIdentifier(result metrics.Identifier, identifier []byte) {
+	if rec == nil {
+		return
+	}
+	rec.counts.CountIdentifier(result)
+	if rec.line != nil && result == metrics.Valid {
+		rec.line.App = rec.server.Options.AccessLog.Hash(identifier, applicationOf)
+	}
+}
+
+// applicationOf returns the application of a good identifier.
+func applicationOf(identifier string) string {
+	name, _, _ := contract.DecodeIdentifier(identifier)
+	return name
+}
+
+// CountUnread counts the answer to a request that could not be read, or to a connection that was
+// refused.
+func (s *Lists) CountUnread(ctx *fasthttp.RequestCtx) {
+	status := ctx.Response.StatusCode()
+	s.Requests.Shard().Count(otherEndpoint, metrics.Other, status)
+	if s.Options.AccessLog != nil {
+		s.Options.AccessLog.Write(&accesslog.Line{
+			ID: ctx.Response.Header.PeekBytes(reply.NameRequestID), Endpoint: s.Endpoints[otherEndpoint],
+			Status: status,
+			Bytes:  int64(len(ctx.Response.Body())), Rows: -1, Total: -1,
+		})
+	}
+}

@@ -1,0 +1,135 @@
+package list
+
+import (
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/api/encode"
+	"hdqs/api/render"
+	"hdqs/api/reply"
+	"hdqs/api/wire"
+)
+
+// Records is a computed answer: one page of records that are not rows of the table.
+type Records interface {
+	render.Records
+	Fields() []contract.Field    // of each record, in order
+	Total() int                  // of all pages
+	Header() []reply.HeaderField // fields of the answer's own, with canonical names
+}
+
+// Computation is how requests of a kind are answered.
+type Computation struct {
+	Kind contract.Kind
+
+	// version is part of the entity tags. Increment it when answers change that depend on the same
+	// rows and query, so that caches drop old ones.
+	Version byte
+
+	// long computations take turns as long pages do, one for each core at a time. That bounds what
+	// they hold in memory too: an aggregate of 100,000 groups can take 30 MB.
+	Long bool
+
+	// compute finds the records of a request. An error that is *contract.Invalid is the caller's.
+	// The table may be missing (a.list.segment is nil).
+	Compute func(s *Lists, a *Reply) (Records, error)
+
+	// answer answers a request that asks for a file, and is set instead of compute.
+	Answer func(a *Reply) error
+}
+
+// ComputedKinds returns the last parts of the paths of computations.
+func (s *Lists) ComputedKinds() []string {
+	kinds := make([]string, len(s.Computations))
+	for i, c := range s.Computations {
+		kinds[i] = c.Kind.String()
+	}
+	return kinds
+}
+
+// answerRecords computes the records of a request and answers with them.
+func (s *Lists) answerRecords(a *Reply) (result Finished, err error) {
+	computed := *a // a itself stays on the stack, also where this function is not called
+	if a.Request.Since != "" {
+		if err := s.openSince(&computed); err != nil {
+			return Finished{}, err
+		}
+		defer s.endSince(&computed, &result, &err)
+	}
+	if a.Computation.Long {
+		a.turn.BeginLong()
+		defer a.turn.EndLong()
+		computed.HasTurn = true
+	}
+	found, err := a.Computation.Compute(s, &computed)
+	if err != nil {
+		return Finished{}, s.Failed(a, err)
+	}
+	a.Page.Rows, a.Page.Total = found.Len(), found.Total()
+	RecordOf(a.Ctx).NoteRows(&a.Page, "miss")
+	result = Finished{Rows: a.Page.Rows, Total: a.Page.Total, header: found.Header()}
+	if computed.HasTurn {
+		found = pausing{found, a.Pause}
+	}
+	h := s.BeginList(a)
+	result.setHeader(h)
+	buffer := wire.Buffer(a.Ctx, a.Page.Rows >= manyRows)
+	dst := buffer.Bytes[:0]
+	if a.Coding == encode.Identity {
+		dst = a.appendRecords(dst, found)
+	} else {
+		a.Body = a.appendRecords(a.Body[:0], found)
+		dst = reply.Encoded(h, dst, a.Body, a.Coding, a.refusesIdentity)
+	}
+	buffer.Bytes = dst
+	a.Ctx.Response.SetBodyRaw(dst)
+	wire.Charge(a.Ctx, cap(dst))
+	result.Body, result.coding = dst, a.codingSent()
+	return result, nil
+}
+
+// Requested is the path of the request.
+func (a *Reply) Requested() string {
+	if a.Ctx == nil {
+		return a.Path
+	}
+	return string(a.Ctx.Path())
+}
+
+// appendRecords renders the computed records of an answer.
+func (a *Reply) appendRecords(dst []byte, found Records) []byte {
+	if a.IsEmptyFile() {
+		return dst
+	}
+	return AppendRecords(dst, found, a.Request.CSV)
+}
+
+// AppendRecords renders computed records.
+func AppendRecords(dst []byte, found Records, csv bool) []byte {
+	return render.AppendRecords(dst, contract.FieldNames(found.Fields()), found, csv)
+}
+
+// pausing are records whose rendering pauses.
+type pausing struct {
+	Records
+	pause func()
+}
+
+// AppendCell implements render.Records.
+func (p pausing) AppendCell(dst []byte, record, field int, csv bool) []byte {
+	if field == 0 {
+		p.pause()
+	}
+	return p.Records.AppendCell(dst, record, field, csv)
+}
+
+// setHeader sets the header fields of the answer's own.
+func (f *Finished) setHeader(h *fasthttp.ResponseHeader) {
+	for _, own := range f.header {
+		// There may be hints already, at what the request may have meant.
+		if others := h.Peek(own.Name); own.Name == contract.HeaderHint && len(others) > 0 {
+			own.Value = string(others) + " " + own.Value
+		}
+		h.Set(own.Name, own.Value)
+	}
+}

@@ -1,0 +1,103 @@
+package list
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/api/reply"
+)
+
+// Route is what answers a path: a list endpoint, or a handler.
+type Route struct {
+	Mount       *Mount
+	List        *contract.Plan
+	Computation *Computation // of a list that is not of rows
+	Public      bool         // a list that needs no identifier
+	Handler     fasthttp.RequestHandler
+	Name        string // in metrics: the same for all paths of one thing
+	endpoint    int    // position in Server.endpoints
+}
+
+// otherEndpoint is the position in Server.endpoints for requests for unknown paths, and for those
+// that could not be read.
+const otherEndpoint = 0
+
+// endpointOf returns the position of a name in Server.endpoints. Once the metrics exist, none is
+// added.
+func (s *Lists) endpointOf(name string) int {
+	at := slices.Index(s.Endpoints, name)
+	switch {
+	case at >= 0:
+		return at
+	case s.Requests != nil:
+		return otherEndpoint
+	}
+	s.Endpoints = append(s.Endpoints, name)
+	return len(s.Endpoints) - 1
+}
+
+// Add registers a path below a mount. A list checks the identifier and the method itself.
+func (s *Lists) Add(m *Mount, path string, r Route) {
+	r.Mount, r.endpoint = m, s.endpointOf(r.Name)
+	path = m.Prefix + path
+	handler := func(ctx *fasthttp.RequestCtx) {
+		RecordOf(ctx).noteRoute(&r)
+		s.AnswerList(ctx, &r)
+	}
+	if r.List == nil {
+		handler = func(ctx *fasthttp.RequestCtx) {
+			RecordOf(ctx).noteRoute(&r)
+			switch {
+			case r.Name != contract.EncodePath && len(ctx.Request.Header.RequestURI()) > maxPageURI:
+				s.AnswerFault(ctx, fasthttp.StatusRequestURITooLong, reply.BodyURITooLong)
+			case !s.Identified(ctx, path):
+			case !ctx.IsGet() && !ctx.IsHead():
+				s.AnswerError(ctx, reply.ErrMethodNotAllowed)
+			default:
+				r.Handler(ctx)
+			}
+		}
+	}
+	s.Router.ANY(path, handler)
+	if r.Computation == nil && !strings.HasSuffix(path, Wildcard) { // see nearestPath
+		m.Paths = append(m.Paths, path)
+	}
+}
+
+// maxPageURI is the longest accepted address of what is no list. A page repeats its address in its
+// links: some hundreds of them.
+const maxPageURI = 2 << 10
+
+// HandlerOf returns the handler of a path, nil for an unknown one.
+func (s *Lists) HandlerOf(path string) fasthttp.RequestHandler {
+	handler, _ := s.Router.Lookup(fasthttp.MethodGet, path, nil)
+	return handler
+}
+
+// ListKey names what a list route answers.
+type ListKey struct {
+	Endpoint *contract.Endpoint
+	Kind     contract.Kind
+}
+
+// AddLists registers the paths of an endpoint.
+func (s *Lists) AddLists(m *Mount, e *contract.Endpoint) {
+	add := func(c *Computation, k contract.Kind) {
+		plan := contract.NewPlan(e, k)
+		to := Route{List: plan, Computation: c, Name: plan.Name()}
+		m.Lists[ListKey{e, k}] = to
+		for _, path := range plan.Paths() {
+			s.Add(m, path, to)
+		}
+	}
+	add(nil, contract.Rows)
+	for _, c := range s.Computations {
+		add(c, c.Kind)
+	}
+}
+
+// Wildcard is the rest of a path.
+const Wildcard = "{rest:*}"

@@ -1,0 +1,76 @@
+package list
+
+import (
+	"errors"
+	"slices"
+
+	"hdqs/api/reply"
+	"hdqs/api/state"
+	"hdqs/index"
+)
+
+// sinceList is the list of a request in the snapshot that it names in since.
+type sinceList struct {
+	served *state.Served
+	List   *state.BoundList
+}
+
+// holds reports whether the snapshot with an id is the current one or retained.
+func (s *Lists) holds(id string) bool {
+	if s.CurrentID() == id {
+		return true
+	}
+	s.Retained.Lock()
+	defer s.Retained.Unlock()
+	return s.CurrentID() == id || slices.ContainsFunc(s.Retained.Entries,
+		func(v *state.Served) bool { return v.Id == id })
+}
+
+// goneSince is the error of a request whose snapshot in since is not held.
+func (s *Lists) goneSince() error { return &reply.Gone{Current: s.CurrentID(), Since: true} }
+
+// openSince acquires the list to compare with.
+func (s *Lists) openSince(a *Reply) error {
+	v := s.AcquirePinned(a.Request.Since)
+	if v == nil {
+		return s.goneSince()
+	}
+	a.Since = sinceList{v, v.Bound.Lists[a.Endpoint.Path]}
+	if a.Since.List.IsSuspect() {
+		v.Release(s.Log)
+		return s.sinceRefusal(a)
+	}
+	return nil
+}
+
+// endSince releases the list to compare with. If its segment was damaged meanwhile, there is no
+// result, and err becomes the refusal. Other panics go on.
+func (s *Lists) endSince(a *Reply, result *Finished, err *error) {
+	fault := recover()
+	defer a.Since.served.Release(s.Log)
+	if fault != nil && !s.WasFault(a.Since.List, fault) {
+		panic(fault)
+	}
+	if a.Since.List.IsSuspect() {
+		a.Ctx.Response.ResetBody()
+		*result, *err = Finished{}, s.sinceRefusal(a)
+	}
+}
+
+// SinceFailed returns the error to answer with after the query of the list to compare with failed.
+func (s *Lists) SinceFailed(a *Reply, err error) error {
+	if errors.Is(err, index.ErrPosting) {
+		s.Suspect(a.Since.List.Version, a.Since.List.Segment, state.ByChecksum, err)
+		return s.sinceRefusal(a)
+	}
+	return err
+}
+
+// sinceRefusal is the error for a list to compare with that is damaged. Only the current snapshot's
+// are healed.
+func (s *Lists) sinceRefusal(a *Reply) error {
+	if a.Request.Since == s.CurrentID() {
+		return &reply.Refused{Table: a.Endpoint.Table}
+	}
+	return s.goneSince()
+}

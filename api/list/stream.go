@@ -1,0 +1,164 @@
+package list
+
+import (
+	"errors"
+	"io"
+	"runtime/debug"
+	"sync"
+
+	"hdqs/api/render"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+	"hdqs/index"
+	"hdqs/internal/background"
+)
+
+// BodyStream is a long body that is rendered while it is written: only one part is in memory, and
+// still in the CPU's cache when the kernel copies it. fasthttp closes the stream, also when the
+// client disconnects. Until then the stream keeps the snapshot open.
+type BodyStream struct {
+	Body   render.Body
+	list   *state.BoundList
+	served *state.Served
+	Server *Lists
+	ranges []index.Range // of the body
+	part   *[]byte       // rendered and not yet written; nil when all is written
+	sent   int           // of part
+	More   bool          // there is more after part
+	record *Record       // of the request; nil if it did not come over HTTP
+	bytes  int64         // sent
+	turn   background.Turn
+}
+
+var streams = sync.Pool{New: func() any { return new(BodyStream) }}
+
+// parts pools the buffers of parts. A stream takes one for each part, usually the one that is still
+// in the CPU's cache.
+var parts = sync.Pool{New: func() any { return new([]byte) }}
+
+// keepPart is the largest buffer that is reused.
+const keepPart = 1 << 20
+
+// partMemory is about the memory that a streamed body takes. A shorter body takes its length.
+const partMemory = 640 << 10
+
+// MinStreamed is the estimated length from which a body is streamed.
+const MinStreamed = 256 << 10
+
+// stream answers with the uncompressed rows of a page and returns the memory that they take. The
+// caller keeps the scratch memory and its own reference to the snapshot.
+func (s *Lists) stream(a *Reply) int {
+	st := streams.Get().(*BodyStream)
+	st.Server, st.list = s, a.List
+	st.ranges, a.Page.Ranges = a.Page.Ranges, st.ranges
+	st.Body.Start(a.Form(a.List), st.ranges)
+	st.More = true
+	length := st.Body.Len() // reads the segment, which may fail
+	a.Served.Refs.Add(1)    // the caller has one, so the count is not zero
+	st.served = a.Served
+	if st.record = RecordOf(a.Ctx); st.record != nil {
+		st.record.Streamed = true
+	}
+	a.Ctx.Response.SetBodyStream(st, length)
+	return min(length, partMemory)
+}
+
+// Next renders the next part. Its rows may be wrong if the segment became suspect meanwhile.
+func (st *BodyStream) Next() error {
+	st.turn.Begin()
+	defer st.turn.End()
+	st.part, st.sent = parts.Get().(*[]byte), 0
+	*st.part, st.More = st.Body.AppendPart((*st.part)[:0])
+	if st.list.IsSuspect() {
+		return &reply.Refused{Table: st.list.Segment.Name()}
+	}
+	return nil
+}
+
+// took records that n more bytes of the part were written.
+func (st *BodyStream) took(n int) {
+	st.bytes += int64(n)
+	if st.sent += n; st.sent == len(*st.part) {
+		st.drop()
+	}
+}
+
+// drop returns the part's buffer.
+func (st *BodyStream) drop() {
+	if st.part != nil && cap(*st.part) <= keepPart {
+		parts.Put(st.part)
+	}
+	st.part = nil
+}
+
+// ErrPanicked aborts a connection in the middle of an answer.
+var ErrPanicked = errors.New("api: a panic while a body was rendered")
+
+// RecoverBody handles a panic while a body of a list is written, after the handler has returned.
+// fasthttp would recover too, but neither count it nor log where it was. The header has been sent
+// or buffered, so the answer is cut short. There is no request id to report.
+func (s *Lists) RecoverBody(list *state.BoundList, err *error) {
+	switch fault := recover(); {
+	case fault == nil:
+	case s.WasFault(list, fault):
+		*err = &reply.Refused{Table: list.Segment.Name()}
+	default:
+		s.CheckAfterPanic(list)
+		s.LogPanic(fault, "")
+		*err = ErrPanicked
+	}
+}
+
+// WriteTo writes what is left of the body.
+func (st *BodyStream) WriteTo(w io.Writer) (total int64, err error) {
+	debug.SetPanicOnFault(true)
+	defer st.Server.RecoverBody(st.list, &err)
+	for st.part != nil || st.More {
+		if st.part == nil {
+			if err := st.Next(); err != nil {
+				return total, err
+			}
+		}
+		n, err := w.Write((*st.part)[st.sent:])
+		st.took(n)
+		total += int64(n)
+		if err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+// Read implements io.Reader for callers that do not use WriterTo.
+func (st *BodyStream) Read(p []byte) (n int, err error) {
+	debug.SetPanicOnFault(true)
+	defer st.Server.RecoverBody(st.list, &err)
+	if st.part == nil {
+		if !st.More {
+			return 0, io.EOF
+		}
+		if err := st.Next(); err != nil {
+			return 0, err
+		}
+	}
+	n = copy(p, (*st.part)[st.sent:])
+	st.took(n)
+	return n, nil
+}
+
+// Close releases the snapshot.
+func (st *BodyStream) Close() error {
+	v, s := st.served, st.Server
+	if v == nil {
+		return nil
+	}
+	st.drop()
+	if st.record != nil {
+		st.record.Closed(st.bytes)
+	}
+	st.Body, st.list, st.served, st.Server, st.More = render.Body{}, nil, nil, nil, false
+	st.record, st.bytes = nil, 0
+	streams.Put(st)
+	v.Release(s.Log)
+	return nil
+}

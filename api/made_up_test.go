@@ -1,0 +1,49 @@
+package api
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"hdqs/api/site"
+	"hdqs/api/state"
+)
+
+// TestMadeUp: every page of a server whose figures are made up says so once, before its content. No
+// page of another server does, and the other answers of both are the same.
+func TestMadeUp(t *testing.T) {
+	t.Parallel()
+	const says = `role="note"><strong>These figures are made up.</strong> They are a sample to try the program with.</p>`
+	honest, sample := sampleServer(t, state.Options{}, 30), sampleServer(t, state.Options{MadeUp: true}, 30)
+	empty := New(state.Options{MadeUp: true})
+	paths := append(htmlPaths(honest), "/hapi/docs/interactive", "/hapi/identifier", "/hapi/docs?q=location",
+		"/browse/conflict-events?start_date=never", "/docs?q="+strings.Repeat("x", 1000))
+	for _, path := range paths {
+		page, other := browsed(sample, path), browsed(honest, path)
+		if !strings.HasPrefix(headerOf(page, "Content-Type"), "text/html") {
+			t.Errorf("%s: %q", path, headerOf(page, "Content-Type"))
+		}
+		if n, at := bytes.Count(page.Body, []byte(says)), bytes.Index(page.Body, []byte(says)); n != 1 ||
+			at > bytes.Index(page.Body, []byte("<main")) {
+			t.Errorf("%s says %d times that the figures are made up", path, n)
+		}
+		if bytes.Contains(other.Body, []byte("These figures")) || other.Status != page.Status {
+			t.Errorf("%s says of real figures that they are made up, or is %d in place of %d",
+				path, other.Status, page.Status)
+		}
+	}
+	for _, path := range []string{"/", "/docs", site.StatusPath} {
+		if page := browsed(empty, path); !bytes.Contains(page.Body, []byte(says)) {
+			t.Errorf("%s without a snapshot does not say it", path)
+		}
+	}
+	for _, path := range []string{
+		"/api/v2", "/openapi.json", "/api/v2/metadata/location?app_identifier=" + goodIdentifier,
+		"/api/v2/coordination-context/conflict-events?limit=3&app_identifier=" + goodIdentifier,
+		"/browse/idps/download?output_format=json",
+	} {
+		if a, b := browsed(sample, path), browsed(honest, path); a.Status != 200 || !bytes.Equal(a.Body, b.Body) {
+			t.Errorf("%s: %d, another answer where figures are made up", path, a.Status)
+		}
+	}
+}

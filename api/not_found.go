@@ -1,0 +1,110 @@
+package api
+
+import (
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+	"hdqs/internal/nearest"
+)
+
+// answerUnknown answers a path without a route: with a redirect if the path has a route without its
+// trailing slashes, or is a prefix without its slash; otherwise with 404.
+func (s *Server) answerUnknown(ctx *fasthttp.RequestCtx, path string) {
+	short := strings.TrimRight(path, "/")
+	if path == s.MountOf(path).Prefix {
+		short = path + "/"
+	}
+	if len(short) == len(path) || s.HandlerOf(short) == nil {
+		h := reply.NotFoundHead.Begin(ctx)
+		s.FinishFault(ctx, fasthttp.StatusNotFound, reply.BodyNotFound) // the contract has no more in it
+		near, hint := s.meantPath(path)
+		if near != "" {
+			h.Set("Link", "<"+near+`>; rel="related"`)
+		}
+		if hint != "" {
+			h.Set(contract.HeaderHint, hint)
+		}
+		return
+	}
+	h := reply.PlainHead.Begin(ctx)
+	s.SetSnapshot(h)
+	if query := ctx.URI().QueryString(); len(query) > 0 {
+		short += "?" + string(query)
+	}
+	h.Set("Location", short)
+	h.Set("Cache-Control", reply.NoStore)
+	ctx.SetStatusCode(fasthttp.StatusTemporaryRedirect)
+}
+
+// listsByName are the positions of endpoints by the last part of their paths, in both sets of names
+// and both versions: conflict-event is conflict-events.
+var listsByName = sync.OnceValue(func() map[string]int {
+	all := map[string]int{}
+	for set := range contract.NameSet(state.NameSets) {
+		endpoints := contract.EndpointsIn(set)
+		for i := range endpoints {
+			for _, p := range endpoints[i].Paths() {
+				all[path.Base(p)] = i
+			}
+		}
+	}
+	return all
+})
+
+// meantPath returns the path that a path without a route probably means, and a hint at it for paths
+// of lists. Both are empty if there is none.
+func (s *Server) meantPath(sent string) (near, hint string) {
+	m := s.MountOf(sent)
+	rest, isList := strings.CutPrefix(sent[len(m.Prefix):], "/api/")
+	if !isList {
+		return s.nearestPath(sent), ""
+	}
+	if moved := contract.HAPIPrefix + sent; contract.IsV1(sent) && s.HandlerOf(moved) != nil {
+		return moved, "version 1 is at " + moved
+	}
+	name, kind := path.Base(rest), ""
+	if slices.Contains(s.ComputedKinds(), name) {
+		name, kind = path.Base(path.Dir(rest)), "/"+name
+	}
+	lists := listsByName()
+	i, known := lists[name]
+	if !known {
+		i, known = lists[nearest.Of(name, slices.Sorted(maps.Keys(lists)))]
+	}
+	if known {
+		near = m.Prefix + contract.EndpointsIn(m.Names)[i].Path + kind
+	}
+	if near == "" || near == sent || s.HandlerOf(near) == nil {
+		if near = s.nearestPath(sent); nearest.Of(path.Base(sent), []string{path.Base(near)}) == "" {
+			return near, "no such path; " + m.Prefix + contract.IndexPaths(m.Names)[0] + " lists them"
+		}
+	}
+	return near, "did you mean " + near + "?"
+}
+
+// nearestPath returns the path with a route that was probably meant, empty if none is near. What is
+// computed of an endpoint's rows is looked for in two steps, so that a path is not compared with
+// every such path of every endpoint.
+func (s *Server) nearestPath(path string) string {
+	m := s.MountOf(path)
+	if at := strings.LastIndexByte(path, '/'); at > 0 && len(s.Computations) > 0 {
+		kind := nearest.Of(path[at+1:], s.ComputedKinds())
+		endpoint := path[:at]
+		if kind != "" && s.HandlerOf(endpoint) == nil {
+			endpoint = nearest.Of(endpoint, m.Paths)
+		}
+		meant := endpoint + "/" + kind
+		if kind != "" && strings.Count(meant, "/") == strings.Count(path, "/") && s.HandlerOf(meant) != nil {
+			return meant
+		}
+	}
+	return nearest.Of(path, m.Paths)
+}

@@ -1,0 +1,178 @@
+package api
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"testing"
+
+	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+)
+
+// partTargets are requests whose answers can be read in parts.
+func partTargets() []string {
+	const points = "/api/v2/food-security-nutrition-poverty/food-prices-market-monitor"
+	var all []string
+	for _, path := range []string{points, contract.HAPIPrefix + points} {
+		for _, format := range []string{"json", "csv", "geojson"} {
+			all = append(all, path+"?output_format="+format)
+		}
+		for _, format := range planOf(points).Endpoint.ExportFormats() {
+			all = append(all, path+"/export?output_format="+format.Name)
+		}
+		all = append(all, path+"/aggregate?group_by=location_code,year", path+"/facets?of=price&output_format=csv")
+	}
+	for i := range all {
+		all[i] += "&app_identifier=" + goodIdentifier
+	}
+	return all
+}
+
+// TestParts reads answers in parts, over HTTP and from another server with the same tables. Put
+// together they must be the whole, with its tag and the length that HEAD gives.
+func TestParts(t *testing.T) {
+	t.Parallel()
+	tables := sampleTables(t, 700)
+	address := listen(t, testServer(t, state.Options{}, tables))
+	other := testServer(t, state.Options{CacheBytes: -1}, tables)
+	random := rand.New(rand.NewPCG(5, 206))
+	for _, target := range partTargets() {
+		whole := ask(t, address, "GET", target, nil)
+		tag, length := headerOf(whole, "ETag"), len(whole.Body)
+		if whole.Status != 200 || !strings.HasPrefix(tag, `"`) || headerOf(whole, "Accept-Ranges") != "bytes" || length < 100 {
+			t.Errorf("%s: %d, %d bytes, tag %s, Accept-Ranges %q", target, whole.Status, length, tag,
+				headerOf(whole, "Accept-Ranges"))
+			continue
+		}
+		head := ask(t, address, "HEAD", target, nil)
+		if got := headerOf(head, "Content-Length"); !strings.Contains(target, "=arrow") && got != strconv.Itoa(length) {
+			t.Errorf("HEAD %s: Content-Length %q, want %d", target, got, length)
+		}
+		if got := headerOf(head, "ETag"); got != tag {
+			t.Errorf("HEAD %s: tag %s, want %s", target, got, tag)
+		}
+		var together []byte
+		for n := 0; len(together) < length; n++ {
+			from := len(together)
+			to := min(length, from+1+random.IntN(length/3))
+			field := reply.HeaderField{Name: "Range", Value: fmt.Sprintf("bytes=%d-%d", from, to-1)}
+			got := ask(t, address, "GET", target, []reply.HeaderField{field, {Name: "If-Range", Value: tag}})
+			if n%2 == 1 {
+				got = other.Answer("GET", target, []reply.HeaderField{field})
+			}
+			want := fmt.Sprintf("bytes %d-%d/%d", from, to-1, length)
+			if at := headerOf(got, "Content-Range"); got.Status != 206 || at != want || headerOf(got, "ETag") != tag {
+				t.Fatalf("%s, %s: %d, Content-Range %q, want %q", target, field.Value, got.Status, at, want)
+			}
+			together = append(together, got.Body...)
+		}
+		if !bytes.Equal(together, whole.Body) {
+			t.Errorf("%s: the parts are not the whole", target)
+		}
+	}
+}
+
+// TestPartConditions checks when the whole body is sent although a part is asked for.
+func TestPartConditions(t *testing.T) {
+	t.Parallel()
+	s := testServer(t, state.Options{}, sampleTables(t, 60))
+	target := listTarget + "&limit=50"
+	whole := s.Answer("GET", target, nil)
+	tag := headerOf(whole, "ETag")
+	part := reply.HeaderField{Name: "Range", Value: "bytes=5-9"}
+	for _, c := range []struct {
+		method string
+		header []reply.HeaderField
+		status int
+	}{
+		{"GET", []reply.HeaderField{part}, 206},
+		{"GET", []reply.HeaderField{part, {Name: "If-Range", Value: tag}}, 206},
+		{"GET", []reply.HeaderField{part, {Name: "If-Match", Value: tag}}, 206},
+		{"GET", []reply.HeaderField{{Name: "Range", Value: "bytes=-1"}}, 206},
+		{"GET", []reply.HeaderField{part, {Name: "If-Range", Value: `"other"`}}, 200},
+		{"GET", []reply.HeaderField{part, {Name: "If-Range", Value: "W/" + tag}}, 200},
+		{"GET", []reply.HeaderField{part, {Name: "If-Range", Value: headerOf(whole, "Last-Modified")}}, 200},
+		{"GET", []reply.HeaderField{part, {Name: "If-Match", Value: "W/" + tag}}, 412},
+		{"GET", []reply.HeaderField{part, {Name: "If-Match", Value: `"other"`}}, 412},
+		{"GET", []reply.HeaderField{part, {Name: "If-None-Match", Value: tag}}, 304},
+		{"GET", []reply.HeaderField{part, {Name: "Accept-Encoding", Value: "gzip"}}, 200},
+		{"GET", []reply.HeaderField{part, {Name: "Accept-Encoding", Value: "zstd"}}, 200},
+		{"GET", []reply.HeaderField{part, {Name: "Accept-Encoding", Value: "identity"}}, 206},
+		{"GET", []reply.HeaderField{{Name: "Range", Value: "bytes=0-1,3-4"}}, 200},
+		{"GET", []reply.HeaderField{{Name: "Range", Value: "rows=0-1"}}, 200},
+		{"GET", []reply.HeaderField{{Name: "Range", Value: "bytes=" + strconv.Itoa(len(whole.Body)) + "-"}}, 416},
+		{"HEAD", []reply.HeaderField{part}, 200},
+	} {
+		got := s.Answer(c.method, target, c.header)
+		if got.Status != c.status {
+			t.Errorf("%s %v: %d, want %d", c.method, c.header, got.Status, c.status)
+		}
+		_, ranged := got.field("Content-Range")
+		if ranged != (c.status == 206 || c.status == 416) {
+			t.Errorf("%s %v: Content-Range: %v", c.method, c.header, ranged)
+		}
+		if _, coded := got.field("Content-Encoding"); c.status == 200 && c.method == "GET" && !coded &&
+			!bytes.Equal(got.Body, whole.Body) {
+			t.Errorf("%v: not the whole body", c.header)
+		}
+	}
+}
+
+// TestPartsAfterSwap checks that parts of two snapshots cannot be taken for one file: once a table
+// has changed, a part is sent only if the request says of what.
+func TestPartsAfterSwap(t *testing.T) {
+	t.Parallel()
+	tables := sampleTables(t, 40)
+	s := testServer(t, state.Options{}, tables)
+	changed, same := tables[0].endpoint.Path, tables[1].endpoint.Path
+	part := reply.HeaderField{Name: "Range", Value: "bytes=5-9"}
+	status := func(path, query string, more ...reply.HeaderField) int {
+		return s.Answer("GET", path+"?app_identifier="+goodIdentifier+query, append(more, part)).Status
+	}
+	old := headerOf(s.Answer("GET", changed+"?app_identifier="+goodIdentifier, nil), "ETag")
+	if got := status(changed, ""); got != 206 {
+		t.Fatalf("before: %d", got)
+	}
+	tables[0].rows = tables[0].rows[:39]
+	for _, id := range []string{"20261121T0200Z-test", "20261121T0300Z-test"} { // the second one changes nothing
+		next := storeSnapshot(t, id, sampleTime, tables)
+		if err := s.Swap(state.Release{Snapshot: next, PublishedAt: publishedTime}); err != nil {
+			t.Fatal(err)
+		}
+		now := headerOf(s.Answer("GET", changed+"?app_identifier="+goodIdentifier, nil), "ETag")
+		for what, c := range map[string][2]int{
+			"of what did not change":  {status(same, ""), 206},
+			"without a condition":     {status(changed, ""), 200},
+			"of an export":            {status(changed+"/export", ""), 200},
+			"of the snapshot":         {status(changed, "&snapshot="+id), 206},
+			"of the one before":       {status(changed, "&snapshot="+sampleID), 206},
+			"with the tag":            {status(changed, "", reply.HeaderField{Name: "If-Range", Value: now}), 206},
+			"with the tag before":     {status(changed, "", reply.HeaderField{Name: "If-Range", Value: old}), 200},
+			"if it is the one before": {status(changed, "", reply.HeaderField{Name: "If-Match", Value: old}), 412},
+		} {
+			if c[0] != c[1] {
+				t.Errorf("%s: a part %s: %d, want %d", id, what, c[0], c[1])
+			}
+		}
+	}
+}
+
+// TestPartsOfLongExports checks that exports beyond the bound are sent as before.
+func TestPartsOfLongExports(t *testing.T) {
+	t.Parallel()
+	const path = "/api/v2/metadata/currency"
+	s := tableServer(t, state.Options{}, path, list.MaxPartRows+1)
+	for query, want := range map[string]int{"": 200, "&limit=20000": 206} {
+		target := path + "/export?app_identifier=" + goodIdentifier + query
+		got := s.Answer("GET", target, []reply.HeaderField{{Name: "Range", Value: "bytes=0-9"}})
+		ranges := map[int]string{200: "none", 206: "bytes"}[want]
+		if has := headerOf(got, "Accept-Ranges"); got.Status != want || has != ranges {
+			t.Errorf("%s: %d, Accept-Ranges %s, want %d, %s", query, got.Status, has, want, ranges)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package reply
+
+import (
+	"errors"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/api/render"
+	"hdqs/api/wire"
+)
+
+// Fixed bodies. Their texts are part of the contract.
+const (
+	BodyNotFound            = `{"detail":"Not Found"}`
+	BodyMethodNotAllowed    = `{"detail":"Method Not Allowed"}`
+	BodyInternal            = `{"error_sample_list":[],"error":"Internal Server Error. Response data is invalid."}`
+	BodyUnavailable         = `{"detail":"No snapshot is loaded yet"}`
+	BodyURITooLong          = `{"detail":"URI Too Long"}`
+	BodyHeadersTooLarge     = `{"detail":"Request Header Fields Too Large"}`
+	BodyTooLarge            = `{"detail":"Content Too Large"}`
+	BodyBadRequest          = `{"detail":"Bad Request"}`
+	BodyTimeout             = `{"detail":"Request Timeout"}`
+	BodyVersionNotSupported = `{"detail":"HTTP Version Not Supported"}`
+	bodyNotAcceptable       = `{"detail":"Not Acceptable"}`
+	bodyPreconditionFailed  = `{"detail":"Precondition Failed"}`
+	BodyNoSuchRange         = `{"detail":"Range Not Satisfiable"}`
+	BodyPartOfLatest        = `{"detail":"Parts of a file are read from /bulk/ID/, not from /bulk/latest/: ` +
+		`another snapshot may come between two parts"}`
+	BodyBulkGone   = `{"detail":"The bulk files of this snapshot are not kept any longer"}`
+	BodyNoBulkFile = `{"detail":"This file cannot be read at the moment"}`
+)
+
+// Errors of the server itself. Errors in a request are *Invalid, *BadDay and *Forbidden.
+var (
+	ErrMethodNotAllowed = errors.New("api: the method is not allowed")
+	ErrNoSnapshot       = errors.New("api: no snapshot is loaded")
+	ErrNotAcceptable    = errors.New("api: the client accepts no coding that there is")
+	ErrPrecondition     = errors.New("api: a precondition of the request does not hold")
+)
+
+// Gone is the error of a request that names a snapshot that is not retained (any more), to answer
+// or, with Since, to compare with. Current is the snapshot to begin again with.
+type Gone struct {
+	Current string
+	Since   bool
+}
+
+func (e *Gone) Error() string { return "api: the snapshot is not retained; current is " + e.Current }
+
+// Busy is the error of a request or a connection that a limit refuses. Rule is the limit.
+type Busy struct{ Rule string }
+
+func (e *Busy) Error() string { return "api: too much at once: " + e.Rule }
+
+// The limits on requests. Package wire has those on connections.
+const (
+	RuleQueries = "queries at once"
+	RuleBytes   = "bytes of answers in flight"
+	RuleExports = "exports at once"
+	RuleClient  = "exports of one client"
+)
+
+// Rules lists all limits, with their label values in metrics.
+var Rules = [...]struct{ Rule, Reason string }{
+	{RuleQueries, "queries"},
+	{RuleBytes, "bytes"},
+	{RuleExports, "exports"},
+	{RuleClient, "client"},
+	{wire.RuleConnections, "connections"},
+	{wire.RuleAddress, "address"},
+}
+
+// ShedCounts counts refusals, by position in rules.
+type ShedCounts [len(Rules)]atomic.Int64
+
+// Add counts a refusal by a rule.
+func (c *ShedCounts) Add(rule string) {
+	for i := range Rules {
+		if Rules[i].Rule == rule {
+			c[i].Add(1)
+		}
+	}
+}
+
+// usualIssues is the length of most bodies of a 422.
+const usualIssues = 256
+
+// ErrorAnswer returns the status and body for any error.
+func ErrorAnswer(err error) (status int, body []byte) {
+	if e, ok := errors.AsType[*contract.Invalid](err); ok {
+		return fasthttp.StatusUnprocessableEntity, appendIssues(make([]byte, 0, usualIssues), e.Issues)
+	}
+	if e, ok := errors.AsType[*contract.BadDay](err); ok {
+		return fasthttp.StatusBadRequest, jsonTexts("detail", e.Error())
+	}
+	if e, ok := errors.AsType[*contract.Forbidden](err); ok {
+		return fasthttp.StatusForbidden, jsonTexts("error", e.Text, "hint", e.Hint)
+	}
+	if e, ok := errors.AsType[*Gone](err); ok {
+		detail := "The snapshot is not held any more; begin again with the current one"
+		if e.Since {
+			detail = "The snapshot in since is not held any more; read the list again, from the current one"
+		}
+		return fasthttp.StatusGone, jsonTexts("detail", detail, "snapshot", e.Current)
+	}
+	if e, ok := errors.AsType[*Busy](err); ok {
+		const detail = "Too much is asked at once; try again after Retry-After"
+		return fasthttp.StatusServiceUnavailable, jsonTexts("detail", detail, "rule", e.Rule)
+	}
+	if e, ok := errors.AsType[*Refused](err); ok {
+		const detail = "The data of this list may be damaged and is being checked; try again after Retry-After"
+		return fasthttp.StatusServiceUnavailable, jsonTexts("detail", detail, "table", e.Table)
+	}
+	switch {
+	case errors.Is(err, ErrMethodNotAllowed):
+		return fasthttp.StatusMethodNotAllowed, []byte(BodyMethodNotAllowed)
+	case errors.Is(err, ErrNoSnapshot):
+		return fasthttp.StatusServiceUnavailable, []byte(BodyUnavailable)
+	case errors.Is(err, ErrNotAcceptable):
+		return fasthttp.StatusNotAcceptable, []byte(bodyNotAcceptable)
+	case errors.Is(err, ErrPrecondition):
+		return fasthttp.StatusPreconditionFailed, []byte(bodyPreconditionFailed)
+	}
+	return fasthttp.StatusInternalServerError, []byte(BodyInternal)
+}
+
+// IsRefusal reports whether an error is an answer of its own, and no fault of the server.
+func IsRefusal(err error) bool {
+	_, gone := errors.AsType[*Gone](err)
+	_, refused := errors.AsType[*Refused](err)
+	return gone || refused
+}
+
+// jsonTexts returns a JSON object of strings, given as key, value, key, value.
+func jsonTexts(pairs ...string) []byte {
+	body := []byte{'{'}
+	for i := 0; i < len(pairs); i += 2 {
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(render.AppendJSONText(body, pairs[i]), ':')
+		body = render.AppendJSONText(body, pairs[i+1])
+	}
+	return append(body, '}')
+}
+
+// appendIssues writes the body of a 422.
+func appendIssues(dst []byte, issues []contract.Issue) []byte {
+	dst = append(dst, `{"detail":[`...)
+	for i, issue := range issues {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = render.AppendJSONText(append(dst, `{"type":`...), issue.Type)
+		dst = render.AppendJSONText(append(dst, `,"loc":["query",`...), issue.Param)
+		if issue.Part != "" {
+			dst = render.AppendJSONText(append(dst, ','), issue.Part)
+		}
+		dst = render.AppendJSONText(append(dst, `],"msg":`...), issue.Text)
+		if issue.NullInput {
+			dst = append(dst, `,"input":null`...)
+		} else {
+			dst = render.AppendJSONText(append(dst, `,"input":`...), issue.Input)
+		}
+		if issue.CtxKey != "" {
+			dst = append(render.AppendJSONText(append(dst, `,"ctx":{`...), issue.CtxKey), ':')
+			if issue.CtxText != "" {
+				dst = render.AppendJSONText(dst, issue.CtxText)
+			} else {
+				dst = strconv.AppendInt(dst, int64(issue.CtxInt), 10)
+			}
+			dst = append(dst, '}')
+		}
+		dst = append(dst, '}')
+	}
+	return append(dst, `]}`...)
+}
+
+// Refused is the error of a request for a table whose segment is suspect.
+type Refused struct{ Table string }
+
+func (e *Refused) Error() string { return "api: table " + e.Table + " is being checked for damage" }
+
+// IsInvalid reports whether an error is the caller's.
+func IsInvalid(err error) bool {
+	_, is := errors.AsType[*contract.Invalid](err)
+	return is
+}

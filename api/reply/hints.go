@@ -1,0 +1,90 @@
+package reply
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/internal/nearest"
+)
+
+// maxHints is how many hints an answer has. More would crowd out other header fields.
+const maxHints = 4
+
+// meantNames are names that other services give to parameters of ours, with ours in the names of
+// the contract.
+var meantNames = map[string]string{
+	"country": "location_code", "country_code": "location_code", "iso": "location_code", "iso3": "location_code",
+	"iso_code": "location_code", "location": "location_code", "p_code": "admin1_code", "pcode": "admin1_code",
+	"country_name": "location_name", "admin1": "admin1_code", "admin2": "admin2_code", "level": "admin_level",
+	"count": "limit", "max": "limit", "page_size": "limit", "per_page": "limit", "rows": "limit", "size": "limit",
+	"page": "offset", "skip": "offset", "format": "output_format", "output": "output_format",
+	"date_from": "start_date", "from": "start_date", "since": "start_date",
+	"year": "start_date", "date_to": "end_date", "to": "end_date", "until": "end_date",
+	"date": "start_date", "date_min": "start_date", "min_date": "start_date", "date_start": "start_date",
+	"date_max": "end_date", "max_date": "end_date", "date_end": "end_date",
+	"reference_period_start": "start_date", "reference_period_start_min": "start_date",
+	"reference_period_end_min": "start_date", "reference_period_end": "end_date",
+	"reference_period_start_max": "end_date", "reference_period_end_max": "end_date",
+	"cluster": "sector_code", "cluster_code": "sector_code", "phase": "classification_phase", "sector": "sector_code",
+	"commodity": "commodity_code", "market": "market_code",
+}
+
+// HintOf says which parameter a caller may have meant by an unknown one, empty if none is near.
+func HintOf(r *contract.Request, unknown string) string {
+	names := r.ParamNames()
+	unknown = strings.ToLower(unknown)
+	usual := meantNames[unknown]
+	var ends []string // with the same end: a list of journeys has two codes of places
+	for _, name := range names {
+		if usual != "" && contract.ContractNames.Name(name) == usual {
+			return "did you mean " + name + "?"
+		}
+		if strings.HasSuffix(name, "_"+unknown) {
+			ends = append(ends, name)
+		}
+	}
+	if len(ends) == 1 || len(ends) == 2 {
+		return "did you mean " + strings.Join(ends, " or ") + "?"
+	}
+	// A list of places calls the code of a place code, others call it location_code.
+	thing := r.Thing() + "_"
+	near := slices.Clone(names)
+	for _, name := range names {
+		near = append(near, thing+name)
+	}
+	meant := nearest.Of(unknown, near)
+	if meant == "" {
+		return ""
+	}
+	if !slices.Contains(names, meant) {
+		meant = strings.TrimPrefix(meant, thing)
+	}
+	return "did you mean " + meant + "?"
+}
+
+// SetUnknown writes X-Unknown-Params, and X-Hint with the parameters that were probably meant.
+// Unknown parameters are ignored, so a caller who misspells a filter gets more rows than wanted. Of
+// a repeated parameter only the last value counts, and a code with a comma matches nothing, so a
+// caller who means several values gets fewer. The fields show why.
+func SetUnknown(h *fasthttp.ResponseHeader, r *contract.Request) {
+	hints := r.Hints()
+	for _, name := range r.Hinted() {
+		if len(hints) < maxHints {
+			hints = append(hints, name+": for several values use "+name+contract.SeveralSuffix+".")
+		}
+	}
+	if names := r.UnknownNames(); len(names) > 0 {
+		for _, name := range names {
+			if hint := HintOf(r, name); hint != "" && len(hints) < maxHints {
+				hints = append(hints, name+": "+hint)
+			}
+		}
+		h.SetCanonical(nameUnknown, []byte(strings.Join(names, ", ")))
+	}
+	if len(hints) > 0 {
+		h.SetCanonical(NameHint, []byte(strings.Join(hints, " ")))
+	}
+}

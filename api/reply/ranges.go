@@ -1,0 +1,120 @@
+package reply
+
+import (
+	"bytes"
+	"strconv"
+
+	"github.com/valyala/fasthttp"
+)
+
+// byteRange is a part of a body: from first up to but not including end.
+type byteRange struct{ First, End int64 }
+
+// rangeResult is what a Range field asks for.
+type rangeResult int
+
+const (
+	wholeBody    rangeResult = iota // no Range, or one that must be ignored
+	PartOfBody                      // one part
+	NoSuchPart                      // a part that the body does not have
+	SeveralParts                    // more than one part
+)
+
+// rangeOf reads the Range field of a request for a body of some length (RFC 9110, section 14). What
+// has a mistake is ignored, as is any other unit than bytes.
+func rangeOf(request *fasthttp.RequestHeader, length int64) (byteRange, rangeResult) {
+	lines := request.PeekAll(fasthttp.HeaderRange)
+	if len(lines) != 1 {
+		if len(lines) == 0 {
+			return byteRange{}, wholeBody
+		}
+		return byteRange{}, SeveralParts
+	}
+	unit, set, ok := bytes.Cut(lines[0], []byte{'='})
+	if !ok || !bytes.EqualFold(bytes.Trim(unit, " \t"), []byte("bytes")) {
+		return byteRange{}, wholeBody
+	}
+	if bytes.IndexByte(set, ',') >= 0 {
+		return byteRange{}, SeveralParts
+	}
+	from, to, ok := bytes.Cut(bytes.Trim(set, " \t"), []byte{'-'})
+	first, hasFirst, okFirst := position(from)
+	last, hasLast, okLast := position(to)
+	switch {
+	case !ok || !okFirst || !okLast || !hasFirst && !hasLast || hasFirst && hasLast && last < first:
+		return byteRange{}, wholeBody
+	case !hasFirst && last == 0, hasFirst && first >= length, length == 0:
+		return byteRange{}, NoSuchPart
+	case !hasFirst:
+		return byteRange{max(0, length-last), length}, PartOfBody
+	case !hasLast:
+		return byteRange{first, length}, PartOfBody
+	}
+	return byteRange{first, min(last, length-1) + 1}, PartOfBody
+}
+
+// position reads a position in a body; given is false for an empty text. Those that are too large
+// for a number are far behind the end of any body.
+func position(text []byte) (at int64, given, ok bool) {
+	if len(text) == 0 {
+		return 0, false, true
+	}
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return 0, true, false
+		}
+	}
+	at, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil {
+		at = 1<<63 - 1
+	}
+	return at, true, true
+}
+
+// HasStrongTag reports whether a list of entity tags is '*' or has a strong tag, given with its
+// quotes. A weak one never matches (RFC 9110, section 8.8.3.2).
+func HasStrongTag(list, tag []byte) bool {
+	if isAny(list) {
+		return true
+	}
+	for _, one := range bytes.Split(list, []byte{','}) { // no tag of ours has a comma
+		if bytes.Equal(bytes.Trim(one, " \t"), tag) {
+			return true
+		}
+	}
+	return false
+}
+
+// PartFor returns what to send of a body with a strong tag, which a request with If-Range wants in
+// parts only if it has not changed.
+func PartFor(ctx *fasthttp.RequestCtx, tag []byte, length int64) (byteRange, rangeResult) {
+	whole := byteRange{0, length}
+	if !ctx.IsGet() { // Range has no meaning for others
+		return whole, wholeBody
+	}
+	request := &ctx.Request.Header
+	for _, line := range request.PeekAll(fasthttp.HeaderIfRange) {
+		if !bytes.Equal(bytes.Trim(line, " \t"), tag) {
+			return whole, wholeBody
+		}
+	}
+	part, result := rangeOf(request, length)
+	if result != PartOfBody {
+		part = whole
+	}
+	return part, result
+}
+
+// AppendContentRange appends the value of Content-Range.
+func AppendContentRange(b []byte, part byteRange, result rangeResult, length int64) []byte {
+	b = append(b, "bytes "...)
+	if result == PartOfBody {
+		b = strconv.AppendInt(b, part.First, 10)
+		b = append(b, '-')
+		b = strconv.AppendInt(b, part.End-1, 10)
+	} else {
+		b = append(b, '*')
+	}
+	b = append(b, '/')
+	return strconv.AppendInt(b, length, 10)
+}

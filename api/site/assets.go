@@ -1,0 +1,40 @@
+package site
+
+import (
+	"sync"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/list"
+	"hdqs/api/reply"
+	"hdqs/api/web"
+)
+
+// assetContents are made once for all servers of the process, each when it is first requested.
+var assetContents = sync.OnceValue(func() []func() *list.PageContent {
+	assets := web.Assets()
+	all := make([]func() *list.PageContent, len(assets))
+	for i := range assets {
+		all[i] = list.MadeOnce(func() ([]byte, error) { return assets[i].Body(), nil })
+	}
+	return all
+})
+
+// addAssets registers what the pages of a mount load. The files are the same below each mount; each
+// has them, since a proxy may pass on one prefix only.
+func (s *Site) addAssets(m *list.Mount) {
+	fields := []string{"Cache-Control", reply.ImmutableKept, "Vary", "Accept-Encoding"}
+	bare := reply.NewHead(fields...)
+	assets, contents := web.Assets(), assetContents()
+	for i := range assets {
+		a := &assets[i]
+		full := reply.NewHead(append(fields, reply.Safe("Content-Type", a.Type, "Content-Security-Policy",
+			reply.DataPolicy)...)...)
+		s.Add(m, a.Path, list.Route{Name: "/static", Handler: func(ctx *fasthttp.RequestCtx) {
+			made := contents[i]()
+			if coding, ok := s.BeginPage(ctx, full, bare, &made.Tag, reply.PageKey); ok {
+				made.Send(ctx, coding)
+			}
+		}})
+	}
+}

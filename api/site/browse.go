@@ -1,0 +1,181 @@
+package site
+
+import (
+	"errors"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/browse"
+	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+	"hdqs/api/wire"
+)
+
+// BrowsePath is the prefix of the pages of records, below a mount's.
+const BrowsePath = "/browse/"
+
+// asker answers the questions of one page from one snapshot. The server is the caller, so it needs
+// no identifier.
+type asker struct {
+	server *Site
+	served *state.Served
+	mount  *list.Mount
+}
+
+// Ask implements browse.Source.
+func (q *asker) Ask(e *contract.Endpoint, k contract.Kind, query string) (*browse.Answer, error) {
+	return q.ask(e, k, query, true)
+}
+
+// ask answers a question. If it wants values, those of computed records have no body.
+func (q *asker) ask(
+	e *contract.Endpoint, k contract.Kind, query string, values bool,
+) (answer *browse.Answer, err error) {
+	s, table := q.server, q.served.Bound.Lists[e.Contract().Path]
+	if !q.served.Acquire() {
+		return nil, reply.ErrNoSnapshot
+	}
+	defer s.EndList(q.served, table, &err)
+	sc := list.Scratches.Get().(*list.Scratch)
+	defer sc.Release()
+	to := q.mount.Lists[list.ListKey{Endpoint: e, Kind: k}]
+	a := &list.Reply{
+		Scratch: sc, Endpoint: e.Contract(), Served: q.served, List: table, Computation: to.Computation,
+		Path: q.mount.Prefix + to.List.Paths()[0],
+	}
+	answer = new(browse.Answer)
+	var read func(list.Records)
+	if values {
+		read = func(found list.Records) { readValues(a, answer, found) }
+	}
+	if answer.Body, err = s.answerInside(a, to.List, query, read); err != nil {
+		return nil, err
+	}
+	var hints fasthttp.ResponseHeader
+	reply.SetUnknown(&hints, &sc.Request)
+	answer.Total, answer.Unknown = sc.Page.Total, sc.Request.UnknownNames()
+	answer.Hint = string(hints.PeekBytes(reply.NameHint))
+	return answer, nil
+}
+
+// readValues reads the values of records, of which a page can need fifty thousand.
+func readValues(a *list.Reply, answer *browse.Answer, found list.Records) {
+	answer.Names = contract.FieldNames(found.Fields())
+	fields := len(answer.Names)
+	ends := make([]int, 0, found.Len()*fields)
+	buffer := a.Body[:0]
+	for record := range found.Len() {
+		for field := range fields {
+			buffer = found.AppendCell(buffer, record, field, false)
+			ends = append(ends, len(buffer))
+		}
+	}
+	a.Body = buffer
+	text, from := string(buffer), 0
+	answer.Values = make([]browse.Value, len(ends))
+	for i, end := range ends {
+		answer.Values[i] = browse.NewValue(text[from:end])
+		from = end
+	}
+}
+
+// addBrowse registers the pages of records of a mount.
+func (s *Site) addBrowse(m *list.Mount) {
+	full := reply.NewHead(s.landingFields(reply.Safe("Content-Type", reply.HtmlType, "Content-Security-Policy",
+		scriptPolicy)...)...)
+	bare := reply.NewHead(s.landingFields()...)
+	endpoints, twins := contract.EndpointsIn(m.Names), contract.EndpointsIn(m.Twin.Names)
+	for i := range endpoints {
+		e := &endpoints[i]
+		question := browse.Question{
+			Prefix: m.Prefix, Plan: m.Lists[list.ListKey{Endpoint: e, Kind: contract.Rows}].List,
+			Twin:   m.Twin.Prefix + twins[i].Path,
+			MadeUp: m.MadeUp,
+		}
+		s.Add(m, BrowsePath+e.Name(), list.Route{Name: BrowsePath, Handler: func(ctx *fasthttp.RequestCtx) {
+			if err := s.answerBrowse(ctx, m, question, full, bare); err != nil {
+				s.AnswerError(ctx, err)
+			}
+		}})
+		download := m.Lists[list.ListKey{Endpoint: e, Kind: contract.Export}]
+		download.Public, download.Name = true, BrowsePath+browse.DownloadPath[1:]
+		s.Add(m, BrowsePath+e.Name()+browse.DownloadPath, download)
+	}
+}
+
+// pageWait is how long a page waits for those before it. People wait longer than programs, and on a
+// busy machine a page can take a second.
+const pageWait = 10 * time.Second
+
+// NewPageGate makes a gate for pages of records, of which one takes as long as a hundred short
+// queries. Half of the cores are for others: if all were busy with long work, the Go runtime would
+// look for new requests only every 10 ms.
+func NewPageGate(cores int) *wire.Gate { return wire.NewGate(max(1, cores/2), pageWait) }
+
+// answerBrowse answers with a page of records. It waits for other pages, and takes a slot as a
+// query does.
+func (s *Site) answerBrowse(ctx *fasthttp.RequestCtx, m *list.Mount, q browse.Question, full, bare reply.Head) error {
+	if s.Budget.IsFull() {
+		return s.Busy(reply.RuleBytes)
+	}
+	if !s.Pages.Enter(true) {
+		return s.Busy(reply.RuleQueries)
+	}
+	defer s.Pages.Leave()
+	if !s.Gate.Enter(true) {
+		return s.Busy(reply.RuleQueries)
+	}
+	defer s.Gate.Leave()
+	return s.makeBrowse(ctx, m, q, full, bare)
+}
+
+// makeBrowse makes a page of records and sends it.
+func (s *Site) makeBrowse(ctx *fasthttp.RequestCtx, m *list.Mount, q browse.Question, full, bare reply.Head) error {
+	pinned := contract.Request{Snapshot: string(ctx.QueryArgs().Peek(contract.SnapshotParam))}
+	v, err := s.SnapshotOf(&pinned)
+	if err != nil {
+		return err
+	}
+	defer v.Release(s.Log)
+	e := q.Plan.Endpoint
+	q.Query, q.Base = string(ctx.URI().QueryString()), s.BaseOf(ctx)
+	q.MaxExport = s.Options.ExportRows
+	ask := &asker{s, v, m}
+	q.Source, q.Boundaries = ask, s.Options.Boundaries
+	q.License = func(dataset string) (title, address string) {
+		d, _ := v.Bound.Snap.Manifest.Dataset(dataset)
+		return d.License, state.WebLink(d.LicenseURL)
+	}
+	source := v.Bound.SourceOf(e.Contract())
+	q.Freshness = browse.Freshness{
+		Snapshot: v.Id, Loaded: v.Bound.Snap.Manifest.SnapshotTime.UTC().Format(state.DayFormat),
+		Period: source.Period, Updated: source.Updated, StaleSince: source.StaleSince,
+	}
+	q.Dataset, err = ask.linkedOf(e, q.Base)
+	if err != nil {
+		return err
+	}
+	page, clean, err := browse.New(&q)
+	switch {
+	case errors.Is(err, browse.ErrAddress):
+		s.AnswerFault(ctx, fasthttp.StatusBadRequest, reply.BodyBadRequest)
+		return nil
+	case err != nil:
+		return err
+	case clean != "":
+		h := reply.PlainHead.Begin(ctx)
+		h.Set("Location", clean)
+		h.Set("Cache-Control", reply.NoStore)
+		ctx.SetStatusCode(fasthttp.StatusSeeOther)
+		return nil
+	}
+	s.answerPage(ctx, "browse.html", page, full, bare, reply.LandingKey)
+	if len(page.Wrong) > 0 {
+		ctx.SetStatusCode(fasthttp.StatusUnprocessableEntity)
+		ctx.Response.Header.Set("Cache-Control", reply.NoStore)
+	}
+	return nil
+}

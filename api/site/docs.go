@@ -1,0 +1,415 @@
+package site
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+)
+
+// The reference of a mount is an index, which can be searched, and a page for each endpoint. The
+// index is the same for every snapshot. A page has an example with real records, so it is rendered
+// for each request, from the snapshot that is served then.
+
+// DocsPath is the path of the reference.
+const (
+	DocsPath        = "/docs"
+	interactivePath = "/docs/interactive"
+	identifierPath  = "/identifier"
+)
+
+// docsIndex is what the index of the reference shows.
+type docsIndex struct {
+	pageHead
+	Version, EncodePath, Header string
+	HAPI                        bool
+	Twin                        string // the index in the other names
+	Interactive                 string // the interactive reference in HAPI names, for links to the public service's
+	Groups                      []pageGroup
+
+	Search    string // empty for the index itself
+	TooLong   bool
+	MaxSearch int
+	Found     []docsFound
+}
+
+// pageHead is what the head of every page needs.
+type pageHead struct {
+	Prefix  string
+	Title   string
+	OpenAPI string // path of the description of everything
+	MadeUp  bool   // the figures are
+}
+
+func newPageHead(m *list.Mount, title string) pageHead {
+	return pageHead{m.Prefix, title, m.Prefix + m.AllDescribed(), m.MadeUp}
+}
+
+// docsEntry is a parameter or a field on a page.
+type docsEntry struct {
+	ID, Name, Type, About, Example string
+	text                           string // in lower case, for searching
+}
+
+// newDocsEntry makes an entry. Kind is what the id begins with.
+func newDocsEntry(kind, name, typeText, about, example string) docsEntry {
+	return docsEntry{
+		kind + "-" + name, name, typeText, about, example,
+		strings.ToLower(strings.Join([]string{name, typeText, about}, "\n")),
+	}
+}
+
+// docsComputed is what is computed of an endpoint's rows.
+type docsComputed struct {
+	*contract.Plan
+	Path string
+}
+
+// docsFound is what a search has found of an endpoint.
+type docsFound struct {
+	*endpointDocs
+	Entries []docsEntry
+}
+
+// endpointDocs is the part of an endpoint's page that is the same for every snapshot.
+type endpointDocs struct {
+	pageHead
+	pageEndpoint
+	Group          string
+	Note, AddingUp string
+	SumRules       []string // what aggregates add up
+	Series         string   // of latest=true, empty without
+	Names          string   // of the mount, in words
+	TwinNames      string
+	TwinPath       string // of the endpoint in the other names
+	TwinDocs       string // its page
+	Filters        []docsEntry
+	Common         []docsEntry // parameters that do not filter
+	Fields         []docsEntry
+	Computed       []docsComputed
+	Siblings       []pageEndpoint
+	plan           *contract.Plan
+	text           string // in lower case, for searching
+}
+
+// Docs is the address of the endpoint's page.
+func (d *endpointDocs) Docs() string { return d.Prefix + DocsPath + "/" + d.Name }
+
+// nameSetTexts are the sets of names in words.
+var nameSetTexts = map[contract.NameSet]string{
+	contract.ContractNames: "neutral names", contract.HAPINames: "HDX HAPI names",
+}
+
+// docsOf returns the pages of all endpoints of a mount.
+func docsOf(m *list.Mount) []*endpointDocs {
+	var all []*endpointDocs
+	endpoints, twins := contract.EndpointsIn(m.Names), contract.EndpointsIn(m.Twin.Names)
+	groups := pageGroups(m, nil)
+	for i := range endpoints {
+		e, twin := &endpoints[i], &twins[i]
+		d := &endpointDocs{
+			pageHead: newPageHead(m, e.Summary), pageEndpoint: newPageEndpoint(m, e),
+			Group: e.GroupTitle(), Note: e.Note, AddingUp: e.AddingUp(),
+			SumRules: e.SumRules(), Series: e.SeriesText(),
+			Names: nameSetTexts[m.Names], TwinNames: nameSetTexts[m.Twin.Names],
+			TwinPath: m.Twin.Prefix + twin.Path, TwinDocs: m.Twin.Prefix + DocsPath + "/" + twin.Name(),
+			plan: contract.NewPlan(e, contract.Rows),
+		}
+		for _, p := range d.plan.Params {
+			about := e.About(&p)
+			switch {
+			case p.List && !p.Own: // the entry of the plain parameter names it
+				continue
+			case p.Several:
+				about += " Several values: " + p.Name + contract.SeveralSuffix + "."
+			}
+			entry := newDocsEntry("parameter", p.Name, p.TypeText(), about, p.Example())
+			if len(p.Columns) > 0 {
+				d.Filters = append(d.Filters, entry)
+			} else {
+				d.Common = append(d.Common, entry)
+			}
+		}
+		for _, k := range m.Kinds {
+			p := contract.NewPlan(e, k)
+			d.Computed = append(d.Computed, docsComputed{p, m.Prefix + p.Paths()[0]})
+		}
+		for _, f := range e.Fields {
+			d.Fields = append(d.Fields, newDocsEntry("field", f.Name, f.TypeText(), e.Meaning(f.Name), ""))
+		}
+		for _, g := range groups {
+			if g.Title == d.Group {
+				d.Siblings = g.Endpoints
+			}
+		}
+		d.text = strings.ToLower(strings.Join([]string{
+			d.Group, d.Path, d.Summary, d.Note, d.AddingUp, d.TwinPath,
+		}, "\n"))
+		all = append(all, d)
+	}
+	return all
+}
+
+// newDocsIndex returns the index of a mount without a search. fill adds what a snapshot has of an
+// endpoint.
+func newDocsIndex(m *list.Mount, fill func(*contract.Endpoint, *pageEndpoint)) docsIndex {
+	hapi := m
+	if m.Names != contract.HAPINames {
+		hapi = m.Twin
+	}
+	return docsIndex{
+		pageHead: newPageHead(m, "Reference"),
+		Version:  contract.InterfaceVersion, EncodePath: m.Prefix + contract.EncodePath,
+		Header: m.Names.IdentifierHeader(), HAPI: m.Names == contract.HAPINames, Twin: m.Twin.Prefix + DocsPath,
+		Interactive: hapi.Prefix + interactivePath,
+		Groups:      pageGroups(m, fill), MaxSearch: maxSearch,
+	}
+}
+
+// newDocs returns the index of a mount with the ages of a snapshot's tables. It does not keep the
+// snapshot's memory.
+func newDocs(m *list.Mount, b *state.Bound) func() *list.PageContent {
+	ages := make(map[string]state.PageSource, len(contract.Endpoints))
+	for i := range contract.Endpoints {
+		ages[contract.Endpoints[i].Path] = b.SourceOf(&contract.Endpoints[i])
+	}
+	return list.MadeOnce(func() ([]byte, error) {
+		return docsBody(m, func(e *contract.Endpoint, page *pageEndpoint) { page.Source = ages[e.Path] })
+	})
+}
+
+// docsBody renders the index of a mount without a search.
+func docsBody(m *list.Mount, fill func(*contract.Endpoint, *pageEndpoint)) ([]byte, error) {
+	var b bytes.Buffer
+	err := pages().ExecuteTemplate(&b, "docs.html", newDocsIndex(m, fill))
+	return b.Bytes(), err
+}
+
+// maxSearch is the maximum length of a search in bytes: each of its words is looked for in all
+// texts.
+const maxSearch = 100
+
+// search returns the endpoints, parameters and fields whose texts contain all words. Of a field
+// that is also a filter with the same name, the filter alone is returned.
+func search(all []*endpointDocs, query string) []docsFound {
+	words := strings.Fields(strings.ToLower(query))
+	matches := func(text string) bool {
+		return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
+	}
+	var found []docsFound
+	for _, d := range all {
+		f := docsFound{endpointDocs: d}
+		seen := map[string]bool{}
+		for _, entry := range slices.Concat(d.Filters, d.Fields, d.Common) {
+			if !seen[entry.Name] && matches(entry.text) {
+				seen[entry.Name] = true
+				f.Entries = append(f.Entries, entry)
+			}
+		}
+		if len(f.Entries) > 0 || matches(d.text) {
+			found = append(found, f)
+		}
+	}
+	named := func(f docsFound) int { // 0 before 1
+		for _, e := range append(f.Entries, docsEntry{Name: f.Name}) {
+			if len(words) == 1 && strings.EqualFold(e.Name, words[0]) {
+				return 0
+			}
+		}
+		return 1
+	}
+	slices.SortStableFunc(found, func(a, b docsFound) int { return cmp.Compare(named(a), named(b)) })
+	return found
+}
+
+// searched returns a handler that answers searches, and other requests with the index.
+func (s *Site) searched(m *list.Mount, index fasthttp.RequestHandler) fasthttp.RequestHandler {
+	all := sync.OnceValue(func() []*endpointDocs { return docsOf(m) })
+	full := reply.NewHead(s.PageFields(reply.Safe("Content-Type", reply.HtmlType, "Content-Security-Policy",
+		scriptPolicy)...)...)
+	bare := reply.NewHead(s.PageFields()...)
+	return func(ctx *fasthttp.RequestCtx) {
+		query, err := url.ParseQuery(string(ctx.URI().QueryString()))
+		text := strings.Join(strings.Fields(strings.ToValidUTF8(query.Get("q"), "\ufffd")), " ")
+		if err != nil || text == "" {
+			index(ctx)
+			return
+		}
+		s.Limited(func(ctx *fasthttp.RequestCtx) {
+			data := newDocsIndex(m, nil)
+			data.Title, data.Search = "Search: "+text, text
+			if data.TooLong = len(text) > maxSearch; !data.TooLong {
+				data.Found = search(all(), text)
+			}
+			s.answerPage(ctx, "docs.html", data, full, bare, reply.PageKey)
+		})(ctx)
+	}
+}
+
+// addDocs registers the page of each endpoint. The pages are described when one is first requested.
+func (s *Site) addDocs(m *list.Mount) {
+	all := sync.OnceValue(func() []*endpointDocs { return docsOf(m) })
+	for i, e := range contract.EndpointsIn(m.Names) {
+		s.addEndpointDocs(m, e.Name(), func() *endpointDocs { return all()[i] })
+	}
+}
+
+// endpointPage is an endpoint's page for one request.
+type endpointPage struct {
+	endpointDocs
+	URL        string
+	Base       string
+	Identifier string
+	SnapshotID string // empty without a snapshot
+	Day        string
+	Total      string // records that pass the example's filter
+	Answer     string // of the example; empty if there are no records
+	Refused    bool   // the table cannot be read at the moment
+}
+
+func (s *Site) addEndpointDocs(m *list.Mount, name string, docs func() *endpointDocs) {
+	full := reply.NewHead(s.landingFields(reply.Safe("Content-Type", reply.HtmlType, "Content-Security-Policy",
+		PagePolicy)...)...)
+	bare := reply.NewHead(s.landingFields()...)
+	identifier, _ := contract.EncodeIdentifier("my-app", "me@example.org")
+	s.Add(m, DocsPath+"/"+name, list.Route{Name: DocsPath, Handler: s.Limited(func(ctx *fasthttp.RequestCtx) {
+		d := docs()
+		page := endpointPage{endpointDocs: *d, Base: s.BaseOf(ctx), Identifier: identifier}
+		query := exampleQuery
+		if v := s.Acquire(); v != nil {
+			page.SnapshotID, page.Day = v.Id, v.Bound.Snap.Manifest.SnapshotTime.UTC().Format(state.DayFormat)
+			e := d.plan.Endpoint.Contract()
+			page.Source, page.Datasets = v.Bound.SourceOf(e), state.DatasetsOf(v.Bound.Snap.Manifest, e)
+			example, err := s.exampleOf(v, d.plan)
+			page.Refused = err != nil
+			if page.Answer = example.answer; page.Answer != "" {
+				query, page.Total = example.query, GroupedNumber(example.total)
+			}
+		}
+		page.URL = page.Base + d.Path + "?" + query + "&app_identifier=" + identifier
+		s.answerPage(ctx, "endpoint.html", page, full, bare, reply.LandingKey)
+		if page.Refused {
+			ctx.Response.Header.Set("Cache-Control", reply.NoStore)
+			ctx.Response.Header.Del("CDN-Cache-Control")
+		}
+	})})
+}
+
+// exampleQuery limits an example to its first records.
+const exampleQuery = "limit=2"
+
+// example is a request and its answer.
+type example struct {
+	query, answer string
+	total         int
+}
+
+// exampleKey is the key of the example of a list in what a snapshot keeps.
+type exampleKey struct{ *contract.Plan }
+
+// exampleOf returns the example of an endpoint's page, and releases the snapshot. Requests for
+// pages pass no limit on queries, so each example of a snapshot is made once. One whose table has
+// become suspect is not used.
+func (s *Site) exampleOf(v *state.Served, p *contract.Plan) (example, error) {
+	known, ok := v.Kept.Load(exampleKey{p})
+	if ok && !v.Bound.Lists[p.Endpoint.Contract().Path].IsSuspect() {
+		v.Release(s.Log)
+		return known.(example), nil
+	}
+	x, err := s.example(v, p)
+	if err == nil {
+		v.Kept.Store(exampleKey{p}, x)
+	}
+	return x, err
+}
+
+// example answers a small request from a snapshot: for the first records of the country that the
+// first record has, where the endpoint has such a filter. It releases the snapshot. Errors other
+// than Refused are logged.
+func (s *Site) example(v *state.Served, p *contract.Plan) (x example, err error) {
+	table := v.Bound.Lists[p.Endpoint.Contract().Path]
+	defer s.EndList(v, table, &err)
+	sc := list.Scratches.Get().(*list.Scratch)
+	defer sc.Release()
+	a := &list.Reply{Scratch: sc, Endpoint: p.Endpoint.Contract(), Served: v, List: table}
+	body, err := s.answerInside(a, p, exampleQuery, nil)
+	if err != nil || sc.Page.Rows == 0 {
+		return example{}, err
+	}
+	x.query, x.total = exampleQuery, sc.Page.Total
+	var first struct {
+		Data []struct {
+			Location string `json:"location_code"`
+		}
+	}
+	if err := json.Unmarshal(body, &first); err != nil {
+		return example{}, s.Failed(a, err)
+	}
+	isLocation := func(f contract.Param) bool { return f.Name == "location_code" }
+	if code := first.Data[0].Location; code != "" && slices.ContainsFunc(p.Params, isLocation) {
+		query := "location_code=" + url.QueryEscape(code) + "&" + exampleQuery
+		filtered, err := s.answerInside(a, p, query, nil)
+		if err != nil {
+			return example{}, err
+		}
+		if sc.Page.Rows > 0 { // a code with a backslash, which escapes, finds nothing
+			body, x.query, x.total = filtered, query, sc.Page.Total
+		}
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, body, "", "  "); err != nil {
+		return example{}, s.Failed(a, err)
+	}
+	x.answer = indented.String()
+	return x, nil
+}
+
+// answerInside renders the answer to a query as JSON, for a page. Computed records are given to
+// read instead, unless that is nil.
+func (s *Site) answerInside(a *list.Reply, p *contract.Plan, query string, read func(list.Records)) ([]byte, error) {
+	if a.List.IsSuspect() {
+		return nil, s.Refusal(a)
+	}
+	a.Request.Scan(p, []byte(query))
+	if err := a.Request.Parse(); err != nil {
+		return nil, err
+	}
+	body, err := s.bodyInside(a, read)
+	if err != nil {
+		return nil, s.Failed(a, err)
+	}
+	if a.List.IsSuspect() { // since it was rendered
+		return nil, s.Refusal(a)
+	}
+	return body, nil
+}
+
+func (s *Site) bodyInside(a *list.Reply, read func(list.Records)) ([]byte, error) {
+	if a.Computation == nil {
+		err := a.Find(a.List)
+		if err != nil {
+			return nil, err
+		}
+		return a.Scratch.Append(nil, a.List), nil
+	}
+	found, err := a.Computation.Compute(s.Lists, a)
+	if err != nil {
+		return nil, err
+	}
+	a.Page.Rows, a.Page.Total = found.Len(), found.Total()
+	if read != nil {
+		read(found)
+		return nil, nil
+	}
+	return list.AppendRecords(nil, found, false), nil
+}

@@ -1,0 +1,306 @@
+package site
+
+import (
+	"bytes"
+	"encoding/json"
+	"html/template"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+	"hdqs/api/web"
+	"hdqs/api/wire"
+)
+
+// pages are the templates of pages. The first use parses them, so that a start does not wait.
+var pages = sync.OnceValue(func() *template.Template {
+	return template.Must(
+		template.New("").Funcs(template.FuncMap{"asset": web.Path}).ParseFS(web.Templates, "*.html"))
+})
+
+// The policies of pages: they load only what this server has. swagger-ui writes style attributes
+// and has images in its style sheet.
+const (
+	PagePolicy = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'self'; " +
+		"frame-ancestors 'none'"
+	scriptPolicy      = PagePolicy + "; script-src 'self'"
+	interactivePolicy = "default-src 'none'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
+		"script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+
+// serviceTitle is the name of the service on pages.
+const serviceTitle = "Humanitarian Data Query Service"
+
+// pageGroup is a path group on a page.
+type pageGroup struct {
+	Title     string
+	Endpoints []pageEndpoint
+}
+
+type pageEndpoint struct {
+	Name, Path, Summary string
+	Rows                string
+	Source              state.PageSource
+	Datasets            []state.PageDataset // on the endpoint's page
+}
+
+func newPageEndpoint(m *list.Mount, e *contract.Endpoint) pageEndpoint {
+	return pageEndpoint{Name: e.Name(), Path: m.Prefix + e.Path, Summary: e.Summary}
+}
+
+// pageGroups lists all endpoints of a mount. fill adds what a snapshot has of an endpoint; nil adds
+// nothing.
+func pageGroups(m *list.Mount, fill func(e *contract.Endpoint, page *pageEndpoint)) []pageGroup {
+	var groups []pageGroup
+	endpoints := contract.EndpointsIn(m.Names)
+	for i := range endpoints {
+		e := &endpoints[i]
+		title := e.GroupTitle()
+		if len(groups) == 0 || groups[len(groups)-1].Title != title {
+			groups = append(groups, pageGroup{Title: title})
+		}
+		page := newPageEndpoint(m, e)
+		if fill != nil {
+			fill(e.Contract(), &page)
+		}
+		last := &groups[len(groups)-1]
+		last.Endpoints = append(last.Endpoints, page)
+	}
+	return groups
+}
+
+// Keys of what a snapshot keeps for pages.
+type (
+	landingPage struct{ *list.Mount }
+	docsKey     struct{ *list.Mount }
+)
+
+// landingData is what the landing page shows of a snapshot.
+type landingData struct {
+	pageHead
+	ID, Time, Day string
+	Source        state.PageSource // of all tables together
+	Stale         []string         // names of endpoints whose table is older than its source
+	Version       string
+	Base          string
+	Identifier    string
+	Bulk          string // the latest snapshot that has bulk files, empty without one
+	Groups        []pageGroup
+}
+
+func newLanding(m *list.Mount, b *state.Bound) landingData {
+	identifier, _ := contract.EncodeIdentifier("my-app", "me@example.org")
+	data := landingData{
+		pageHead: newPageHead(m, ""), Version: contract.InterfaceVersion, Identifier: identifier,
+	}
+	if b == nil {
+		data.Groups = pageGroups(m, nil)
+		return data
+	}
+	at := b.Snap.Manifest.SnapshotTime.UTC()
+	data.ID, data.Time, data.Day = b.Snap.Manifest.ID, at.Format(time.RFC3339), at.Format(state.DayFormat)
+	data.Source = b.SourceOfAll()
+	data.Groups = pageGroups(m, func(e *contract.Endpoint, page *pageEndpoint) {
+		page.Rows, page.Source = GroupedNumber(b.Lists[e.Path].Rows), b.SourceOf(e)
+		if page.Source.StaleSince != "" {
+			data.Stale = append(data.Stale, page.Name)
+		}
+	})
+	return data
+}
+
+// fixedPage is a page that is the same for all requests, in each coding.
+type fixedPage struct {
+	paths               []string
+	name                string // in metrics
+	contentType, policy string
+	content             func() *list.PageContent
+}
+
+// fixedPages returns the pages of a mount as they are without a snapshot. They are made once for
+// all servers of the process, from embedded files and the endpoint literals.
+func fixedPages(m *list.Mount) []*fixedPage {
+	made, _ := madePages.LoadOrStore([4]any{m.Prefix, m.Names, m.Twin.Prefix, m.MadeUp},
+		sync.OnceValue(func() []*fixedPage { return makePages(m) }))
+	return made.(func() []*fixedPage)()
+}
+
+var madePages sync.Map // of func() []*fixedPage, by prefix, names, the twin's prefix and madeUp
+
+func makePages(m *list.Mount) []*fixedPage {
+	page := func(name, contentType, policy string, write func() ([]byte, error), paths ...string) *fixedPage {
+		return &fixedPage{paths, name, contentType, policy, list.MadeOnce(write)}
+	}
+	fixed := func(body []byte) func() ([]byte, error) { return func() ([]byte, error) { return body, nil } }
+	description := func(kinds ...contract.Kind) func() ([]byte, error) {
+		return func() ([]byte, error) { return contract.Description(m.Names, m.Prefix, kinds...) }
+	}
+	docs := func() ([]byte, error) { return docsBody(m, nil) }
+	versions := contract.VersionPaths(m.Names)
+	interactive := func() ([]byte, error) { return bareBody(m, "interactive.html", "Interactive reference") }
+	identifier := func() ([]byte, error) { return bareBody(m, "identifier.html", "Application identifier") }
+	all := []*fixedPage{
+		page(contract.VersionPath, contract.JSONType, reply.DataPolicy, fixed([]byte(bodyVersion)), versions...),
+		page("/api/v2", contract.JSONType, reply.DataPolicy, fixed(indexBody(m)), contract.IndexPaths(m.Names)...),
+		page("/openapi.json", contract.JSONType, reply.DataPolicy, description(m.Kinds...), m.AllDescribed()),
+		page(DocsPath, reply.HtmlType, scriptPolicy, docs, DocsPath, "/redoc"),
+		page(interactivePath, reply.HtmlType, interactivePolicy, interactive, interactivePath),
+		page(identifierPath, reply.HtmlType, scriptPolicy, identifier, identifierPath),
+	}
+	if m.Names == contract.HAPINames {
+		all = append(all, page("/openapi.json", contract.JSONType, reply.DataPolicy, description(), "/openapi.json"))
+	}
+	if m.Prefix == "" {
+		icon := web.Named("favicon.ico")
+		all = append(all, page("/favicon.ico", icon.Type, reply.DataPolicy, fixed(icon.Body()), "/favicon.ico"))
+	}
+	return all
+}
+
+// indexBody lists the endpoints of a mount, for callers who try the path that all of them share.
+func indexBody(m *list.Mount) []byte {
+	type entry struct {
+		Path    string `json:"path"`
+		Summary string `json:"summary"`
+	}
+	var index struct {
+		Endpoints  []entry `json:"endpoints"`
+		Identifier string  `json:"identifier"`
+		Docs       string  `json:"docs"`
+		OpenAPI    string  `json:"openapi"`
+	}
+	for _, e := range contract.EndpointsIn(m.Names) {
+		index.Endpoints = append(index.Endpoints, entry{m.Prefix + e.Path, e.Summary})
+	}
+	index.Identifier = m.Prefix + contract.EncodePath + "?application=my-app&email=me@example.org"
+	index.Docs, index.OpenAPI = m.Prefix+"/docs", m.Prefix+"/openapi.json"
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false) // nor the & of the example
+	if err := encoder.Encode(index); err != nil {
+		panic(err)
+	}
+	return body.Bytes()
+}
+
+// bareBody renders a page that shows nothing of a snapshot.
+func bareBody(m *list.Mount, template, title string) ([]byte, error) {
+	var b bytes.Buffer
+	err := pages().ExecuteTemplate(&b, template, barePage{
+		pageHead: newPageHead(m, title), Header: m.Names.IdentifierHeader(), EncodePath: m.Prefix + contract.EncodePath,
+	})
+	return b.Bytes(), err
+}
+
+// barePage is what such a page shows.
+type barePage struct {
+	pageHead
+	Header, EncodePath string
+}
+
+// fixed returns the handler of a page. It sends the page in the coding that the client prefers.
+func (s *Site) fixed(m *list.Mount, page *fixedPage) fasthttp.RequestHandler {
+	full := reply.NewHead(s.PageFields(
+		reply.Safe("Content-Type", page.contentType, "Content-Security-Policy", page.policy)...)...)
+	bare := reply.NewHead(s.PageFields()...)
+	return func(ctx *fasthttp.RequestCtx) {
+		content, key := page.content, reply.PageKey
+		if page.name == DocsPath { // shows the snapshot
+			key = reply.LandingKey
+			if served := s.Acquire(); served != nil {
+				content = served.Keep(docsKey{m}, func() any {
+					return newDocs(m,
+						served.Bound)
+				}).(func() *list.PageContent)
+				served.Release(s.Log)
+			}
+		}
+		made := content()
+		coding, ok := s.BeginPage(ctx, full, bare, &made.Tag, key)
+		if !ok {
+			return
+		}
+		made.Send(ctx, coding)
+	}
+}
+
+// AddPages registers the routes of a mount that do not read a table.
+func (s *Site) AddPages(m *list.Mount) {
+	for _, page := range fixedPages(m) {
+		handler := s.fixed(m, page)
+		if page.name == DocsPath {
+			handler = s.searched(m, handler)
+		}
+		for _, path := range page.paths {
+			s.Add(m, path, list.Route{Handler: handler, Name: page.name})
+		}
+	}
+	s.addDocs(m)
+	s.addBrowse(m)
+	s.addStatus(m)
+	s.addChangelog(m)
+	s.addTexts(m)
+	s.addAssets(m)
+	s.AddBulk(m)
+	full := reply.NewHead(s.landingFields(reply.Safe("Content-Type", reply.HtmlType, "Content-Security-Policy",
+		PagePolicy)...)...)
+	bare := reply.NewHead(s.landingFields()...)
+	empty := newLanding(m, nil)
+	s.Add(m, "/", list.Route{Name: "/", Handler: s.Limited(func(ctx *fasthttp.RequestCtx) {
+		data := empty
+		if served := s.Acquire(); served != nil {
+			data = served.Keep(landingPage{m}, func() any { return newLanding(m, served.Bound) }).(landingData)
+			served.Release(s.Log)
+		}
+		data.Base = s.BaseOf(ctx)
+		if bulk := s.Bulk.Load(); bulk != nil {
+			data.Bulk = bulk.Latest
+		}
+		s.answerPage(ctx, "landing.html", data, full, bare, reply.LandingKey)
+	})})
+}
+
+// landingFields are pageFields, or fields that forbid caching if the page depends on the requested
+// host.
+func (s *Site) landingFields(more ...string) []string {
+	if s.Options.BaseURL == "" {
+		return append(more, "Cache-Control", reply.NoStore, "Vary", "Accept-Encoding")
+	}
+	return s.PageFields(more...)
+}
+
+// answerPage renders a template and sends it.
+func (s *Site) answerPage(ctx *fasthttp.RequestCtx, template string, data any, full, bare reply.Head, key string) {
+	var page bytes.Buffer
+	if err := pages().ExecuteTemplate(&page, template, data); err != nil {
+		s.LogFault(template, err)
+		s.AnswerError(ctx, err)
+		return
+	}
+	s.sendPage(ctx, page.Bytes(), full, bare, key)
+}
+
+// sendPage sends the body of a page.
+func (s *Site) sendPage(ctx *fasthttp.RequestCtx, body []byte, full, bare reply.Head, key string) {
+	tag := reply.BodyTag(body)
+	if coding, ok := s.BeginPage(ctx, full, bare, &tag, key); ok {
+		sent := reply.Encoded(&ctx.Response.Header, nil, body, coding, true)
+		ctx.Response.SetBodyRaw(sent)
+		wire.ChargeOther(ctx, cap(sent))
+	}
+}
+
+// GroupedNumber formats a count with narrow spaces between thousands.
+func GroupedNumber(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "\u202f" + digits[i:]
+	}
+	return digits
+}

@@ -1,0 +1,190 @@
+package site
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/api/list"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+)
+
+// StatusPath is the path of the page about what is served.
+const StatusPath = "/status"
+
+// statusKept is how long the page is used once it is made, here and in caches.
+const statusKept = 5 * time.Second
+
+// statusData is what the page shows. Whatever /readyz has comes from there.
+type statusData struct {
+	pageHead
+	State    string // in words
+	Now      statusTime
+	Served   *statusSnapshot // nil without one
+	Look     *statusLook     // nil before the first
+	Held     []string        // replaced snapshots that still answer
+	Groups   []statusGroup
+	Stale    []statusTable
+	Refused  []statusTable
+	Datasets int
+}
+
+// statusTime is a time as people and programs read it.
+type statusTime struct{ Time, Text, Age string }
+
+func newStatusTime(at, now time.Time) (t statusTime) {
+	if at.IsZero() {
+		return t
+	}
+	t.Time, t.Text = at.UTC().Format(time.RFC3339), at.UTC().Format(minuteFormat)
+	t.Age = ageText(now.Sub(at))
+	return t
+}
+
+// statusSnapshot is the served snapshot.
+type statusSnapshot struct {
+	ID, Catalog       string
+	Loaded, Published statusTime // Published is Loaded where it is not known
+}
+
+func newStatusSnapshot(v *state.Served) *statusSnapshot {
+	m, now := v.Bound.Snap.Manifest, time.Now()
+	p := state.Published{At: v.Published(), Manifest: m}
+	return &statusSnapshot{
+		m.ID, m.CatalogURL, newStatusTime(m.SnapshotTime, now), newStatusTime(p.Time(), now),
+	}
+}
+
+// statusLook is the last look at the store. Its error is for operators: it can name hosts and
+// files.
+type statusLook struct {
+	statusTime
+	Outcome string
+}
+
+type statusGroup struct {
+	Title  string
+	Tables []statusTable
+}
+
+// statusTable is the table of an endpoint.
+type statusTable struct {
+	pageEndpoint
+	Changed statusTime // its newest source
+	Refused bool
+}
+
+// statusPage is a rendered page, for a few seconds.
+type statusPage struct {
+	sync.Mutex
+	content *list.PageContent
+	of      *state.Served
+	until   time.Time
+}
+
+// addStatus registers the page of a mount.
+func (s *Site) addStatus(m *list.Mount) {
+	fields := []string{"Cache-Control", "public, max-age=5", "Vary", "Accept-Encoding"}
+	full := reply.NewHead(append(fields, reply.Safe("Content-Type", reply.HtmlType, "Content-Security-Policy",
+		PagePolicy)...)...)
+	bare := reply.NewHead(fields...)
+	kept := new(statusPage)
+	s.Add(m, StatusPath, list.Route{Name: StatusPath, Handler: func(ctx *fasthttp.RequestCtx) {
+		made, err := s.statusContent(m, kept)
+		if err != nil {
+			s.LogFault(StatusPath, err)
+			s.AnswerError(ctx, err)
+			return
+		}
+		if coding, ok := s.BeginPage(ctx, full, bare, &made.Tag, reply.LandingKey); ok {
+			made.Send(ctx, coding)
+		}
+	}})
+}
+
+// statusContent is the page as it is now, or was a few seconds ago with the same snapshot. So many
+// requests cost no more than one.
+func (s *Site) statusContent(m *list.Mount, kept *statusPage) (*list.PageContent, error) {
+	kept.Lock()
+	defer kept.Unlock()
+	if now := s.Current.Load(); kept.of == now && time.Now().Before(kept.until) {
+		return kept.content, nil
+	}
+	v := s.Acquire()
+	if v != nil {
+		defer v.Release(s.Log)
+	}
+	var page bytes.Buffer
+	if err := pages().ExecuteTemplate(&page, "status.html", s.statusOf(m, v)); err != nil {
+		return nil, err
+	}
+	kept.content, kept.of, kept.until = list.NewContent(page.Bytes()), v, time.Now().Add(statusKept)
+	return kept.content, nil
+}
+
+// statusOf is what the page of a mount shows of a snapshot, nil for none.
+func (s *Site) statusOf(m *list.Mount, v *state.Served) statusData {
+	r, now := s.ReadinessOf(v), time.Now()
+	data := statusData{
+		pageHead: newPageHead(m, "Status"), Now: newStatusTime(now, now), State: "Requests are answered.",
+	}
+	switch {
+	case r.Snapshot == "":
+		data.State = "No data is loaded yet."
+	case !r.Ready:
+		data.State = "This replica is about to end, or has just begun."
+	case len(r.Refused) > 0:
+		data.State = "Requests are answered, but those for some tables are not."
+	}
+	if look := r.LastLook; look != nil {
+		data.Look = &statusLook{newStatusTime(look.At, now), look.Outcome}
+	}
+	data.Held = s.Retained.Ids()
+	if v == nil {
+		return data
+	}
+	data.Served = newStatusSnapshot(v)
+	manifest := v.Bound.Snap.Manifest
+	data.Datasets = len(manifest.Datasets)
+	for _, g := range pageGroups(m, nil) {
+		data.Groups = append(data.Groups, statusGroup{Title: g.Title})
+	}
+	endpoints := contract.EndpointsIn(m.Names)
+	for i := range endpoints {
+		e := endpoints[i].Contract()
+		t := statusTable{
+			pageEndpoint: newPageEndpoint(m, &endpoints[i]),
+			Changed:      newStatusTime(manifest.Source(e.Table).Updated, now),
+			Refused:      slices.Contains(r.Refused, e.Table),
+		}
+		t.Rows, t.Source = GroupedNumber(v.Bound.Lists[e.Path].Rows), v.Bound.SourceOf(e)
+		t.Datasets = state.DatasetsOf(manifest, e)
+		if t.Source.StaleSince != "" {
+			data.Stale = append(data.Stale, t)
+		}
+		if t.Refused {
+			data.Refused = append(data.Refused, t)
+		}
+		at := slices.IndexFunc(data.Groups, func(g statusGroup) bool { return g.Title == e.GroupTitle() })
+		data.Groups[at].Tables = append(data.Groups[at].Tables, t)
+	}
+	return data
+}
+
+// ageText is a duration in its largest whole unit.
+func ageText(d time.Duration) string {
+	for _, u := range []struct {
+		length time.Duration
+		name   string
+	}{{24 * time.Hour, "day"}, {time.Hour, "hour"}, {time.Minute, "minute"}} {
+		if d >= u.length {
+			return counted(int(d/u.length), u.name)
+		}
+	}
+	return counted(int(max(0, d)/time.Second), "second")
+}

@@ -1,0 +1,54 @@
+package state
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"hdqs/aggregate"
+	"hdqs/api/contract"
+	"hdqs/index"
+)
+
+// Adder is what a list needs for aggregates, made at the first request for one.
+type Adder struct {
+	once     sync.Once
+	made     atomic.Bool // the fields below can be read
+	Table    *aggregate.Table
+	Overlaps *index.Overlaps // of amounts that add up over time, else nil
+	err      error
+}
+
+// Bytes is the memory of what was made of the list's table so far.
+func (a *Adder) Bytes() int64 {
+	if a == nil || !a.made.Load() || a.err != nil {
+		return 0
+	}
+	n := a.Table.Bytes()
+	if a.Overlaps != nil {
+		n += a.Overlaps.Bytes()
+	}
+	return n
+}
+
+// Adder returns the list's adder.
+func (l *BoundList) Adder(e *contract.Endpoint) (*Adder, error) {
+	a := l.Adds.Load()
+	if a == nil {
+		l.Adds.CompareAndSwap(nil, new(Adder))
+		a = l.Adds.Load()
+	}
+	if a == nil { // given up just now: the snapshot was replaced
+		a = new(Adder)
+	}
+	a.once.Do(func() {
+		defer a.made.Store(true)
+		var o aggregate.Options
+		if e.HasPeriod() {
+			o = aggregate.Options{PeriodStart: contract.PeriodStart, PeriodEnd: contract.PeriodEnd}
+		}
+		if a.Table, a.err = aggregate.Open(l.Index, l.Segment, o); a.err == nil && e.AddsOverTime() {
+			a.Overlaps, a.err = l.Index.NewOverlaps(e.Series(), contract.PeriodStart, contract.PeriodEnd)
+		}
+	})
+	return a, a.err
+}

@@ -1,0 +1,110 @@
+package state
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/api/reply"
+)
+
+// AnswerFault sends a fixed JSON body that no cache may store.
+func (s *State) AnswerFault(ctx *fasthttp.RequestCtx, status int, body string) {
+	reply.FaultHead.Begin(ctx)
+	s.FinishFault(ctx, status, body)
+}
+
+// FinishFault completes an error answer after its head, with an id by which the caller can report
+// the request.
+func (s *State) FinishFault(ctx *fasthttp.RequestCtx, status int, body string) {
+	s.SetSnapshot(&ctx.Response.Header)
+	var id [2 * RequestIDBytes]byte
+	NewRequestID(&id)
+	ctx.Response.Header.SetCanonical(reply.NameRequestID, id[:])
+	ctx.SetStatusCode(status)
+	ctx.SetBodyString(body)
+}
+
+// RequestIDBytes is the length of a request's id before it is written in hexadecimal digits.
+const RequestIDBytes = 16
+
+// NewRequestID makes a random id. It is used only to search the log.
+func NewRequestID(to *[2 * RequestIDBytes]byte) {
+	var id [RequestIDBytes]byte
+	binary.NativeEndian.PutUint64(id[:8], rand.Uint64())
+	binary.NativeEndian.PutUint64(id[8:], rand.Uint64())
+	hex.Encode(to[:], id[:])
+}
+
+// SetSnapshot writes the id of the served snapshot into an answer that does not depend on it.
+func (s *State) SetSnapshot(h *fasthttp.ResponseHeader) {
+	if v := s.Current.Load(); v != nil {
+		h.SetCanonical(reply.NameSnapshot, v.idField)
+	}
+}
+
+// AnswerError answers with the status and body of an error.
+func (s *State) AnswerError(ctx *fasthttp.RequestCtx, err error) {
+	status, body := reply.ErrorAnswer(err)
+	s.AnswerFault(ctx, status, reply.TextOf(body)) // which copies it
+	switch status {
+	case fasthttp.StatusServiceUnavailable:
+		wait := reply.RetryAfter
+		if _, ok := errors.AsType[*reply.Refused](err); ok {
+			wait = reply.RetryRefused
+		}
+		ctx.Response.Header.SetCanonical(reply.NameRetryAfter, wait)
+	case fasthttp.StatusMethodNotAllowed:
+		ctx.Response.Header.Set("Allow", contract.AllowedMethods)
+	case fasthttp.StatusNotAcceptable:
+		ctx.Response.Header.Set("Vary", "Accept-Encoding")
+	case fasthttp.StatusUnprocessableEntity:
+		if fault, ok := errors.AsType[*contract.Invalid](err); ok && fault.Preferred {
+			ctx.Response.Header.Set("Preference-Applied", reply.StrictHandling)
+		}
+	}
+}
+
+// SetPageKeys sends the purge keys of a page.
+func (s *State) SetPageKeys(h *fasthttp.ResponseHeader, key string) {
+	if s.Options.SurrogateKey || s.Options.CacheTag {
+		s.SendKeys(h, []byte(reply.AllKey+" "+key+" snap-"+s.CurrentID()))
+	}
+}
+
+// SendKeys sends keys, which are given with spaces between them. Cache-Tag has commas instead.
+func (s *State) SendKeys(h *fasthttp.ResponseHeader, keys []byte) {
+	if s.Options.SurrogateKey {
+		h.SetCanonical(reply.NameSurrogate, keys)
+	}
+	if s.Options.CacheTag {
+		for i, c := range keys {
+			if c == ' ' {
+				keys[i] = ','
+			}
+		}
+		h.SetCanonical(reply.NameCacheTag, keys)
+	}
+}
+
+// LogPanic logs where a panic happened. Only messages of the Go runtime are logged: others may
+// quote a request.
+func (s *State) LogPanic(fault any, request string) {
+	s.Panics.Add(1)
+	text := "(withheld)"
+	if err, ok := fault.(runtime.Error); ok {
+		text = err.Error()
+	}
+	s.Log.Error("a request panicked", "request", request, "panic", text, "stack", string(debug.Stack()))
+}
+
+// LogFault logs an internal error of an endpoint. It quotes columns but no request.
+func (s *State) LogFault(path string, err error) {
+	s.Log.Error("a request failed", "endpoint", path, "error", err)
+}

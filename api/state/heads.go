@@ -1,0 +1,42 @@
+package state
+
+import (
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"hdqs/api/contract"
+	"hdqs/api/reply"
+)
+
+// ListHeads is the heads of the lists of one table of a snapshot.
+type ListHeads struct {
+	Json, Csv, Points, NotModified reply.Head
+	Stale                          string // X-Data-Stale of all of them, empty if they do not have it
+}
+
+// newListHeads makes the heads for a table with a source, of a snapshot published at a given time,
+// zero if unknown.
+func newListHeads(cacheControl, cdn, id string, at time.Time, source sourceFields) ListHeads {
+	shared := []string{"Cache-Control", cacheControl, "Vary", "Accept-Encoding", contract.HeaderSnapshot, id}
+	if cdn != "" {
+		shared = append(shared, "CDN-Cache-Control", cdn)
+	}
+	if !at.IsZero() {
+		shared = append(shared, "Last-Modified", string(fasthttp.AppendHTTPDate(nil, at)))
+	}
+	if source.updated != "" {
+		shared = append(shared, contract.HeaderUpdated, source.updated)
+	}
+	if source.stale != "" {
+		shared = append(shared, contract.HeaderStale, source.stale)
+	}
+	body := append(reply.Safe("Accept-Ranges", "none"), shared...)
+	return ListHeads{
+		Json:        reply.NewHead(append(body, "Content-Type", contract.JSONType)...),
+		Csv:         reply.NewHead(append(body, "Content-Type", reply.CsvType)...),
+		Points:      reply.NewHead(append(body, "Content-Type", reply.GeoType)...),
+		NotModified: reply.NewHead(shared...),
+		Stale:       source.stale,
+	}
+}

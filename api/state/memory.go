@@ -1,0 +1,324 @@
+package state
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"runtime/debug"
+	"slices"
+	"sync"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"hdqs/aggregate"
+	"hdqs/api/contract"
+	"hdqs/api/metrics"
+	"hdqs/api/render"
+	"hdqs/api/wire"
+)
+
+// What a process may use is divided beforehand, so that whether a snapshot fits does not depend on
+// what happens to be requested:
+//
+//	1/8 of the limit     the kernel, and at least so much of the page cache
+//	7/8                  the Go runtime (GOMEMLIMIT), and of that:
+//	    16 MiB and 1/8       the program and what queries need while they run
+//	    1/8                  answers in flight
+//	    1/16, ≤ 64 MiB       finished bodies
+//	    the rest             snapshots
+//
+// A snapshot needs its texts, which are all that its renderers and indexes can make of its
+// dictionaries (what only the names below a prefix need counts with a quarter), and its caches of
+// stored blocks and of answered filters. The caches may grow until the snapshot has half of the
+// rest, so that two fit, but have 1/16 of the Go runtime's part in any case. Tables that snapshots
+// share count once. Pages of mapped files do not count: the kernel can drop them.
+//
+// Before a swap, the new snapshot counts with its texts, which the warm-up makes. If there is no
+// room for that, it is not warmed up, and counts with an eighth of them: to make that room,
+// retained snapshots are dropped first, then the caches of the current one. After the swap,
+// retained ones are dropped until all fit with everything.
+// cacheBytes is the default of Options.CacheBytes without a memory limit.
+const CacheBytes = 64 << 20
+
+// Shares are the parts of the memory limit, see the table above.
+type Shares struct {
+	limit     int64 // of the process, 0 without one
+	Snapshots int64 // for all of them
+	Caches    int64 // for those of a snapshot, at least
+	Inflight  int64
+	Bodies    int64 // of the body cache; negative disables it
+	root      contract.NameSet
+}
+
+// ProgramBytes is the memory of the program itself.
+const ProgramBytes = 16 << 20
+
+// HeapLimit is the part of a memory limit that is the Go runtime's, for debug.SetMemoryLimit.
+func HeapLimit(limit int64) int64 { return limit - limit/8 }
+
+// NewShares divides the memory limit of a server.
+func NewShares(o *Options) Shares {
+	heap, limit := debug.SetMemoryLimit(-1), o.MemoryLimit
+	switch {
+	case limit > 0:
+		heap = min(heap, HeapLimit(limit))
+	case heap == math.MaxInt64:
+		return Shares{
+			Inflight: cmp.Or(o.InflightBytes, wire.DefaultBudget), Bodies: cmp.Or(o.CacheBytes, CacheBytes),
+		}
+	default:
+		limit = heap
+	}
+	s := Shares{
+		limit: limit, root: o.Names, Caches: heap / 16, Inflight: cmp.Or(o.InflightBytes, heap/8),
+		Bodies: cmp.Or(o.CacheBytes, min(CacheBytes, heap/16)),
+	}
+	s.Snapshots = heap - ProgramBytes - heap/8 - s.Inflight - max(0, s.Bodies)
+	return s
+}
+
+// IsLimited reports whether there is a memory limit.
+func (s *Shares) IsLimited() bool { return s.limit > 0 }
+
+// MemoryError refuses a snapshot that does not fit in memory.
+type MemoryError struct {
+	Snapshot  string
+	Needed    int64 // by it and the snapshots that must stay open meanwhile
+	Available int64 // to snapshots
+	Limit     int64 // of the process
+}
+
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("snapshot %s does not fit in memory: with the ones that are in use it needs %s, "+
+		"and of the limit of %s snapshots may use %s",
+		e.Snapshot, mebibytes(e.Needed), mebibytes(e.Limit), mebibytes(max(0, e.Available)))
+}
+
+// Enough is a limit of the process that would do: more than half of what a limit grows by is for
+// snapshots.
+func (e *MemoryError) Enough() int64 { return e.Limit + 2*(e.Needed-e.Available) }
+
+func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
+
+// need is the memory of a table when it is used in all ways.
+type need struct{ Texts, Blocks, Filters int64 }
+
+// NeedOf returns the memory of bound snapshots. Tables that they share count once.
+func NeedOf(bounds []*Bound) (n int64) {
+	seen := map[*BoundList]bool{}
+	for _, b := range bounds {
+		for _, l := range b.Lists {
+			if !seen[l] {
+				seen[l] = true
+				n += l.Need.Texts + l.Need.Blocks + l.Need.Filters
+			}
+		}
+	}
+	return n
+}
+
+// beside calls do with the tables that b shares with none of the others.
+func (b *Bound) beside(others []*Bound, do func(*BoundList)) {
+	for path, l := range b.Lists {
+		if !slices.ContainsFunc(others, func(o *Bound) bool { return o.Lists[path] == l }) {
+			do(l)
+		}
+	}
+}
+
+// divide sets the limits of the caches of the tables that b does not share with an earlier
+// snapshot, and computes what they need. Each gets the same part of what it would get without a
+// limit. It reads the segments, so a panic becomes an error, as in bindAfter.
+func (s *Shares) divide(b *Bound, earlier []*Bound) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("api: a panic while the memory of a snapshot was estimated: %v\n%s", fault, debug.Stack())
+		}
+	}()
+	texts, wanted := int64(0), int64(0)
+	b.beside(earlier, func(l *BoundList) {
+		if l.Segment != nil {
+			root, other := l.Named[s.root].Renderer, l.Named[(s.root+1)%NameSets].Renderer
+			most := render.FullBytes(root)
+			most += (render.FullBytes(root, other) - most) / 4
+			most += l.Index.FullBytes(l.Filters) + aggregate.FullBytes(l.Segment)
+			l.Need = need{Texts: most, Blocks: root.BlockBytes(), Filters: l.Index.CacheBytes()}
+		}
+	})
+	for _, l := range b.Lists {
+		texts += l.Need.Texts
+		wanted += l.Need.Blocks + l.Need.Filters
+	}
+	part := float64(max(s.Caches, s.Snapshots/2-texts)) / float64(max(1, wanted))
+	if part >= 1 {
+		return nil
+	}
+	b.beside(earlier, func(l *BoundList) {
+		l.Need.Blocks = int64(float64(l.Need.Blocks) * part)
+		l.Need.Filters = int64(float64(l.Need.Filters) * part)
+		l.setCaches(l.Need.Blocks, l.Need.Filters)
+	})
+	return nil
+}
+
+func (l *BoundList) setCaches(blocks, filters int64) {
+	if l.Segment != nil {
+		l.Named[contract.ContractNames].Renderer.SetBlockBytes(blocks) // which all renderers share
+		l.Index.SetCacheBytes(filters)
+	}
+}
+
+// makeRoom makes room for opening another snapshot, and reports whether there is so much of it that
+// the snapshot can be warmed up, which makes most of its texts. It drops nothing if the room would
+// not suffice.
+func (s *State) makeRoom(next, now *Bound) (canWarm bool, err error) {
+	if !s.Shares.IsLimited() {
+		return true, nil
+	}
+	s.Retained.Lock()
+	defer s.Retained.Unlock()
+	if err := s.Shares.divide(next, s.open.bounds(nil)); err != nil {
+		return false, err
+	}
+	available := s.Shares.Snapshots
+	refuse := func(needed int64) (bool, error) {
+		s.refused.Add(1)
+		id := next.Snap.Manifest.ID
+		return false, &MemoryError{Snapshot: id, Needed: needed, Available: available, Limit: s.Shares.limit}
+	}
+	if alone := NeedOf([]*Bound{next}); alone > available {
+		return refuse(alone)
+	}
+	needed := func(dropped []*Served, part int64) int64 {
+		stay := s.open.bounds(dropped)
+		n := NeedOf(stay)
+		next.beside(stay, func(l *BoundList) { n += l.Need.Texts / part })
+		return n
+	}
+	surplus := max(0, len(s.Retained.Entries)+1-MostPrevious) // would be dropped after the swap anyway
+	if needed(s.Retained.Entries[:surplus], 1) <= available {
+		for range surplus {
+			s.Retained.DropOldest(s.Log, dropForNumber)
+		}
+		if needed(nil, 1) <= available { // no request reads a dropped one
+			return true, nil
+		}
+	}
+	droppable := int64(0)
+	if now != nil {
+		now.beside([]*Bound{next}, func(l *BoundList) { droppable += l.Need.Blocks + l.Need.Filters })
+	}
+	if least := needed(s.Retained.Entries, coldPart) - droppable; least > available {
+		return refuse(least)
+	}
+	for len(s.Retained.Entries) > 0 && needed(nil, coldPart) > available {
+		s.Retained.DropOldest(s.Log, DropForMemory)
+	}
+	switch n := needed(nil, coldPart); {
+	case n <= available:
+	case n-droppable > available: // requests still read a dropped snapshot
+		return refuse(n - droppable)
+	default:
+		now.beside([]*Bound{next}, func(l *BoundList) { l.setCaches(0, 0) })
+	}
+	s.Log.Info("no warm-up: there is not enough memory for it; the first requests will be slower",
+		"snapshot", next.Snap.Manifest.ID)
+	return false, nil
+}
+
+// coldPart is the part of its texts with which a snapshot counts that is not warmed up: one of so
+// many.
+const coldPart = 8
+
+// dropUnfit drops retained snapshots, the oldest first, until the others fit beside the current
+// one. The caller holds the lock of s.retained.
+func (s *State) dropUnfit(current *Served) {
+	for s.Shares.IsLimited() && len(s.Retained.Entries) > 0 {
+		bounds := []*Bound{current.Bound}
+		for _, v := range s.Retained.Entries {
+			bounds = append(bounds, v.Bound)
+		}
+		if NeedOf(bounds) <= s.Shares.Snapshots {
+			return
+		}
+		s.Retained.DropOldest(s.Log, DropForMemory)
+	}
+}
+
+// OpenSnapshots are the snapshots that are in memory: the current one, retained ones, and others
+// that a request still reads.
+type OpenSnapshots struct {
+	mu  sync.Mutex
+	all []*Served
+}
+
+func (o *OpenSnapshots) add(v *Served) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.all = append(o.all, v)
+}
+
+func (o *OpenSnapshots) remove(v *Served) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.all = slices.DeleteFunc(o.all, func(other *Served) bool { return other == v })
+}
+
+// bounds returns the tables of all open snapshots but some.
+func (o *OpenSnapshots) bounds(except []*Served) (all []*Bound) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, v := range o.all {
+		if !slices.Contains(except, v) {
+			all = append(all, v.Bound)
+		}
+	}
+	return all
+}
+
+// Metrics of the memory limit.
+var (
+	LimitDesc = metrics.NewDesc("hdqs_memory_limit_bytes",
+		"Memory that the process may use; absent without a limit.")
+	SwapsRefusedDesc = metrics.NewDesc("hdqs_swaps_refused_total",
+		"Snapshots that were not served, by what they lacked.", "reason")
+	DroppedDesc = metrics.NewDesc("hdqs_snapshots_dropped_total",
+		"Replaced snapshots that answer no longer, by what ended that: their age, their number, or memory.", "reason")
+)
+
+// CollectMemory collects the limit and what had to go because of it.
+func (s *State) CollectMemory(to chan<- prometheus.Metric) {
+	if s.Shares.IsLimited() {
+		to <- metrics.Gauge(LimitDesc, float64(s.Shares.limit))
+	}
+	to <- metrics.Counter(SwapsRefusedDesc, s.refused.Load(), dropReasons[DropForMemory])
+	for i, reason := range dropReasons {
+		to <- metrics.Counter(DroppedDesc, s.Retained.Dropped[i].Load(), reason)
+	}
+}
+
+// MemoryUse is what the open snapshots need, of what all snapshots may use.
+type MemoryUse struct {
+	Needed, Snapshots int64
+	Limit             int64 // of the process; all are 0 without one
+}
+
+// Memory returns what snapshots need.
+func (s *State) Memory() MemoryUse {
+	if !s.Shares.IsLimited() {
+		return MemoryUse{}
+	}
+	return MemoryUse{NeedOf(s.open.bounds(nil)), s.Shares.Snapshots, s.Shares.limit}
+}
+
+// Missing lists the tables of endpoints that the served snapshot does not have, or that have no
+// rows.
+func (s *State) Missing() []string {
+	v := s.Acquire()
+	if v == nil {
+		return nil
+	}
+	defer v.Release(s.Log)
+	return v.Bound.Missing()
+}

@@ -1,0 +1,444 @@
+package state
+
+import (
+	"cmp"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+	"weak"
+
+	"hdqs/api/contract"
+	"hdqs/api/reply"
+	"hdqs/snapshot/store"
+)
+
+// KeepPrevious is the default of Options.KeepPrevious.
+const KeepPrevious = 15 * time.Minute
+
+// MostPrevious is the maximum number of retained snapshots. Each has indexes of its own.
+const MostPrevious = 2
+
+// Release is a snapshot as published in a channel.
+type Release struct {
+	Snapshot *store.Snapshot
+
+	// PublishedAt is when the channel was moved to it, which is later than when it was built, also
+	// for a rollback. Zero if unknown.
+	PublishedAt time.Time
+
+	// Changes are what the snapshot and earlier ones of the channel changed. Without them the
+	// snapshot is compared with the one that it replaces.
+	Changes []*Change
+
+	// Answering may be nil. If it is set and no snapshot is served yet, Swap serves this one at
+	// once, calls Answering, and then warms the snapshot up. If that fails, the snapshot is
+	// withdrawn, and none is served until the next Swap.
+	Answering func()
+}
+
+// Hooks are what the state of the server calls of what stands on it.
+type Hooks struct {
+	Warm       func(next *Served, earlier *Bound) error // answers requests from a snapshot before it is served
+	Emptied    func()                                   // bodies that were made may be wrong
+	CheckFiles func()                                   // looks whether files were written to
+	Files      func() []Scrubbed                        // files to scrub besides segments
+}
+
+// Served is a bound snapshot in use. The server has one reference while the snapshot is current or
+// retained. Each request that reads it has another.
+type Served struct {
+	Id          string
+	idField     []byte // id as the value of a header field
+	Bound       *Bound
+	Kept        sync.Map               // what pages have made of the snapshot, by keys of types of their own
+	Date        string                 // of the snapshot
+	WarmUp      atomic.Pointer[WarmUp] // nil before its end
+	Publication atomic.Pointer[publication]
+	publishedAt atomic.Pointer[time.Time] // also when answers do not have it yet
+	Live        time.Duration             // from publication, or from the start of the process, to Swap
+	Refs        atomic.Int64
+	open        *OpenSnapshots // that it is one of
+}
+
+// publication is the publish time of a snapshot, with the heads that contain it.
+type publication struct {
+	At    time.Time     // in whole seconds; zero when not known
+	heads []*tableHeads // by position in contract.Endpoints
+}
+
+// tableHeads is the heads of the lists of one table.
+type tableHeads struct {
+	latest ListHeads
+	pinned ListHeads // for requests that name the snapshot: their answers never change
+}
+
+// Swap serves another snapshot, after it has answered a few requests from it (warm.go). On an error
+// the old one stays current, and the caller must close the new one. Otherwise the server closes
+// each snapshot when nobody reads it any more. The replaced snapshot answers requests that name it
+// for Options.KeepPrevious, if there is memory for it. The error is a MemoryError if there is not
+// even memory for the new one.
+func (s *State) Swap(r Release) error {
+	s.CutWarmUp.Store(false)
+	var earlier *Bound
+	now := s.Acquire()
+	if now != nil {
+		defer now.Release(s.Log)
+		earlier = now.Bound
+	}
+	bound, err := bindAfter(r.Snapshot, earlier, s.Options.Compression)
+	if err != nil {
+		return err
+	}
+	if err := s.SwapTo(bound, earlier, r); err != nil {
+		return err
+	}
+	s.noteChanges(&r, now)
+	return nil
+}
+
+// SwapTo is Swap for a snapshot that is bound. Earlier is the served one, nil if there is none.
+func (s *State) SwapTo(bound, earlier *Bound, r Release) error {
+	canWarm, err := s.makeRoom(bound, earlier)
+	if err != nil {
+		return err
+	}
+	if earlier == nil && r.Answering != nil {
+		return s.serveFirst(bound, canWarm, r)
+	}
+	next := s.NewServed(bound, r.PublishedAt)
+	if canWarm {
+		if err := s.Hooks.Warm(next, earlier); err != nil {
+			s.open.remove(next)
+			return err
+		}
+	}
+	s.publish(next, r)
+	return nil
+}
+
+// serveFirst serves a snapshot while it is warmed up. It acquires a handle of its own: if the
+// warm-up fails, the caller closes the one in the Release, while requests may still read the
+// snapshot.
+func (s *State) serveFirst(bound *Bound, canWarm bool, r Release) error {
+	bound.Snap = r.Snapshot.Acquire()
+	next := s.NewServed(bound, r.PublishedAt)
+	next.Refs.Add(1) // of the warm-up
+	defer next.Release(s.Log)
+	s.noteChanges(&r, nil)
+	s.publish(next, r)
+	r.Answering()
+	if canWarm {
+		if err := s.Hooks.Warm(next, nil); err != nil {
+			s.withdraw(next)
+			return err
+		}
+	}
+	return r.Snapshot.Close()
+}
+
+// withdraw ends the serving of the first snapshot, whose warm-up has failed. Answers that were made
+// from it may be wrong: they are removed from the body cache, and those that are being made are
+// refused.
+func (s *State) withdraw(v *Served) {
+	for _, l := range v.Bound.Lists {
+		if l.Segment != nil {
+			l.Segment.MarkSuspect()
+		}
+	}
+	s.Hooks.Emptied()
+	if s.Current.CompareAndSwap(v, nil) {
+		v.Release(s.Log)
+	}
+}
+
+// publish makes a snapshot the current one.
+func (s *State) publish(next *Served, r Release) {
+	bound := next.Bound
+	if next.Live = time.Since(ProcessStart); !r.PublishedAt.IsZero() {
+		next.Live = max(0, min(next.Live, time.Since(r.PublishedAt)))
+	}
+	s.Retained.Lock() // so that acquirePinned finds the old one, either as current or as retained
+	defer s.Retained.Unlock()
+	old := s.Current.Swap(next)
+	s.Retained.drop(s.Log, notCounted, func(v *Served) bool { return v.Id == next.Id })
+	if old != nil {
+		old.Bound.Forget(bound) // those who name it are few, and memory may be scarce
+		s.Retained.Keep(old, cmp.Or(s.Options.KeepPrevious, KeepPrevious), s.Log)
+		s.dropUnfit(next)
+	}
+}
+
+// NewServed takes a bound snapshot into use, with one reference.
+func (s *State) NewServed(b *Bound, published time.Time) *Served {
+	manifest := b.Snap.Manifest
+	date := manifest.SnapshotTime.UTC().Format(time.DateOnly)
+	v := &Served{
+		Id: manifest.ID, idField: []byte(manifest.ID), Bound: b, Date: date, open: &s.open,
+	}
+	v.Refs.Store(1)
+	s.open.add(v)
+	s.announce(v, published)
+	return v
+}
+
+// Keep returns what is kept of the snapshot under a key, which make makes the first time.
+func (v *Served) Keep(key any, make func() any) any {
+	if known, ok := v.Kept.Load(key); ok {
+		return known
+	}
+	known, _ := v.Kept.LoadOrStore(key, make())
+	return known
+}
+
+// Announce sets when the channel was moved to the served snapshot, if that is not the time of its
+// Release: the channel may meanwhile have pointed to snapshots that this server never served.
+func (s *State) Announce(published time.Time) {
+	if v := s.Acquire(); v != nil {
+		s.announce(v, published)
+		v.Release(s.Log)
+	}
+}
+
+// maxClockSkew: a publish time up to this far in the future is announced once our clock reaches it;
+// later ones are never announced.
+const maxClockSkew = time.Hour
+
+// dateLag is how far Date may be behind the clock: fasthttp updates it once a second, in a
+// goroutine of its own.
+const dateLag = 2 * time.Second
+
+// announce sets the publish time in answers. A modification date must not be later than the Date of
+// its answer (RFC 9110, section 8.8.2.1), and at an earlier time another snapshot may have been
+// published. So answers have no publish time until Date has certainly reached it.
+func (s *State) announce(v *Served, published time.Time) {
+	v.publishedAt.Store(&published)
+	manifest := v.Bound.Snap.Manifest // the timer below may fire after v.bound was freed
+	ahead := time.Until(published.Truncate(time.Second).Add(dateLag))
+	if ahead <= 0 {
+		v.Publication.Store(s.newPublication(manifest, published))
+		return
+	}
+	none := s.newPublication(manifest, time.Time{})
+	v.Publication.Store(none)
+	if ahead < maxClockSkew {
+		time.AfterFunc(ahead, func() { v.Publication.CompareAndSwap(none, s.newPublication(manifest, published)) })
+	}
+}
+
+// Published returns when the channel was moved to the snapshot, zero if that is unknown.
+func (v *Served) Published() time.Time {
+	if at := v.publishedAt.Load(); at != nil {
+		return *at
+	}
+	return time.Time{}
+}
+
+// HeadsFor returns the heads of the answer to a request for a list.
+func (p *publication) HeadsFor(l *BoundList, r *contract.Request) *ListHeads {
+	if r.Snapshot != "" {
+		return &p.heads[l.position].pinned
+	}
+	return &p.heads[l.position].latest
+}
+
+// newPublication makes the heads of all lists. Those whose sources have the same fields share them.
+func (s *State) newPublication(m *store.Manifest, published time.Time) *publication {
+	p := &publication{
+		At:    published.UTC().Truncate(time.Second), // the zero time stays zero
+		heads: make([]*tableHeads, len(contract.Endpoints)),
+	}
+	f, made := &s.Options.Freshness, map[sourceFields]*tableHeads{}
+	for i := range contract.Endpoints {
+		e := &contract.Endpoints[i]
+		source := m.Source(e.Table)
+		fields := fieldsOf(&source)
+		if made[fields] == nil {
+			made[fields] = &tableHeads{
+				newListHeads(f.Field(), f.CDN, m.ID, p.At, fields),
+				newListHeads(reply.ImmutableKept, "", m.ID, p.At, fields),
+			}
+		}
+		p.heads[i] = made[fields]
+	}
+	return p
+}
+
+// Acquire takes a reference to the current snapshot, which the caller releases. It is nil if there
+// is none yet.
+func (s *State) Acquire() *Served {
+	for {
+		v := s.Current.Load()
+		if v == nil || v.Acquire() {
+			return v
+		}
+		// The last reference was released between the two steps, so another snapshot is current.
+	}
+}
+
+// AcquirePinned is like acquire for the snapshot with an id, current or retained.
+func (s *State) AcquirePinned(id string) *Served {
+	if v := s.Current.Load(); v == nil || v.Id == id && v.Acquire() {
+		return v
+	}
+	s.Retained.Lock() // the current snapshot cannot change now
+	defer s.Retained.Unlock()
+	if v := s.Current.Load(); v != nil && v.Id == id && v.Acquire() {
+		return v
+	}
+	return s.Retained.acquire(id)
+}
+
+// Snapshot returns a handle on the served snapshot, which the caller closes; nil if there is none.
+func (s *State) Snapshot() *store.Snapshot {
+	v := s.Acquire()
+	if v == nil {
+		return nil
+	}
+	defer v.Release(s.Log)
+	return v.Bound.Snap.Acquire()
+}
+
+// CurrentID returns the id of the served snapshot, empty without one.
+func (s *State) CurrentID() string {
+	if v := s.Current.Load(); v != nil {
+		return v.Id
+	}
+	return ""
+}
+
+// Acquire takes a reference. It reports false if the last one was released.
+func (v *Served) Acquire() bool {
+	for {
+		n := v.Refs.Load()
+		if n == 0 {
+			return false
+		}
+		if v.Refs.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+// Release gives a reference back. The last one closes the snapshot.
+func (v *Served) Release(log *slog.Logger) {
+	if v.Refs.Add(-1) > 0 {
+		return
+	}
+	v.open.remove(v)
+	if err := v.Bound.Snap.Close(); err != nil {
+		log.Error("closing a replaced snapshot failed", "snapshot", v.Id, "error", err)
+	}
+	v.Bound = nil // its memory is free now, although the timer of announce may still refer to v
+}
+
+// Retained is the replaced snapshots that still answer, oldest first. Each entry owns the reference
+// that the server had.
+type Retained struct {
+	sync.Mutex
+	Entries []*Served
+	closed  bool
+	Dropped [countedDrops]atomic.Int64
+}
+
+// dropReason says why a snapshot is retained no longer.
+type dropReason int
+
+// Reasons.
+const (
+	dropForAge dropReason = iota
+	dropForNumber
+	DropForMemory
+	countedDrops
+	notCounted // it is current again, or the server ends
+)
+
+// dropReasons are the names of the reasons that are counted.
+var dropReasons = [countedDrops]string{"age", "number", "memory"}
+
+// Keep retains a snapshot for some time, taking over the caller's reference. The caller holds the
+// lock.
+func (r *Retained) Keep(v *Served, period time.Duration, log *slog.Logger) {
+	if period <= 0 || r.closed {
+		v.Release(log)
+		return
+	}
+	r.Entries = append(r.Entries, v)
+	if len(r.Entries) > MostPrevious {
+		r.DropOldest(log, dropForNumber)
+	}
+	kept := weak.Make(v) // it may be dropped long before, and then its memory is free
+	time.AfterFunc(period, func() {
+		r.Lock()
+		defer r.Unlock()
+		r.drop(log, dropForAge, func(entry *Served) bool { return entry == kept.Value() })
+	})
+}
+
+// DropOldest releases the oldest snapshot. The caller holds the lock.
+func (r *Retained) DropOldest(log *slog.Logger, why dropReason) {
+	oldest := r.Entries[0]
+	r.drop(log, why, func(entry *Served) bool { return entry == oldest })
+}
+
+// drop releases the snapshots that match. The caller holds the lock.
+func (r *Retained) drop(log *slog.Logger, why dropReason, match func(*Served) bool) {
+	r.Entries = slices.DeleteFunc(r.Entries, func(v *Served) bool {
+		if !match(v) {
+			return false
+		}
+		if why < countedDrops {
+			r.Dropped[why].Add(1)
+			log.Info("a replaced snapshot is not kept any longer", "snapshot", v.Id, "reason", dropReasons[why])
+		}
+		v.Release(log)
+		return true
+	})
+}
+
+// acquire takes a reference to the retained snapshot with an id. The caller holds the lock.
+func (r *Retained) acquire(id string) *Served {
+	for _, v := range r.Entries {
+		if v.Id == id && v.Acquire() {
+			return v
+		}
+	}
+	return nil
+}
+
+// Count returns the number of retained snapshots.
+func (r *Retained) Count() int {
+	r.Lock()
+	defer r.Unlock()
+	return len(r.Entries)
+}
+
+// Close releases all retained snapshots. Later ones are released at once.
+func (r *Retained) Close(log *slog.Logger) {
+	r.Lock()
+	defer r.Unlock()
+	r.drop(log, notCounted, func(*Served) bool { return true })
+	r.closed = true
+}
+
+// ProcessStart is the origin of times. Reading only the monotonic clock takes half the time of
+// time.Now.
+var ProcessStart = time.Now()
+
+// WarmUp is how many requests warmed up a snapshot, and how long that took.
+type WarmUp struct {
+	Requests int
+	Took     time.Duration
+}
+
+// Ids lists the retained snapshots, the latest first.
+func (r *Retained) Ids() []string {
+	r.Lock()
+	defer r.Unlock()
+	var all []string
+	for _, v := range slices.Backward(r.Entries) {
+		all = append(all, v.Id)
+	}
+	return all
+}
