@@ -33,10 +33,36 @@ var imports = map[string][]string{
 	"loader/catalogfile": {"internal/nearest"},
 	"loader/upstream":    {"internal/atomicfile", "internal/fetch", "internal/bucket", "loader", "loader/catalogfile"},
 	"loader/sample":      {"loader", "loader/catalogfile"}, // its tests; loader itself imports it
+	"api/reply": {
+		"api/contract", "api/encode", "api/render", "api/wire", "internal/nearest",
+	},
+	"api/state": {
+		"aggregate", "api/accesslog", "api/boundary", "api/contract", "api/encode", "api/metrics",
+		"api/render", "api/reply", "api/wire", "index", "snapshot", "snapshot/store",
+	},
+	"api/list": {
+		"api/accesslog", "api/contract", "api/encode", "api/metrics", "api/render", "api/reply", "api/state",
+		"api/wire", "index", "internal/background",
+	},
+	"api/figures": {
+		"aggregate", "api/contract", "api/list", "api/render", "api/reply", "api/state", "index", "rowdiff",
+		"snapshot",
+	},
+	"api/files": {
+		"api/contract", "api/encode", "api/list", "api/metrics", "api/render", "api/reply", "api/state",
+		"api/wire", "bulk", "columnar", "index", "internal/background", "snapshot",
+	},
+	"api/site": {
+		"api/browse", "api/contract", "api/files", "api/list", "api/render", "api/reply", "api/state",
+		"api/web", "api/wire", "snapshot/store",
+	},
+	"api/admin": {
+		"api/contract", "api/files", "api/metrics", "api/reply", "api/state",
+	},
 	"api": {
-		"snapshot", "snapshot/store", "bulk", "index", "aggregate", "rowdiff", "columnar", "api/contract", "api/wire",
-		"api/render", "api/encode", "api/metrics", "api/accesslog", "api/web", "api/browse", "api/boundary",
-		"internal/background", "internal/nearest",
+		"api/accesslog", "api/admin", "api/boundary", "api/contract", "api/encode", "api/figures",
+		"api/files", "api/list", "api/metrics", "api/render", "api/reply", "api/site", "api/state",
+		"api/wire", "bulk", "index", "internal/background", "internal/nearest", "snapshot", "snapshot/store",
 	},
 	"api/browse":          {"api/boundary", "api/chart", "api/contract"},
 	"api/boundary":        {"api/chart"},
@@ -74,7 +100,8 @@ var imports = map[string][]string{
 	"cmd/worldmap":       {"api/chart", "internal/atomicfile"},
 	"cmd/hdqs": {
 		"snapshot", "snapshot/store", "internal/replica", "internal/fetch", "index", "loader", "loader/sample",
-		"bulk", "bulk/export", "bulk/iceberg", "loader/upstream", "api", "api/boundary",
+		"bulk", "bulk/export", "bulk/iceberg", "loader/upstream", "api", "api/reply", "api/state", "api/figures",
+		"api/boundary",
 		"api/contract", "api/encode", "api/accesslog", "internal/nearest", "internal/memory", "internal/background",
 	},
 }
@@ -82,6 +109,7 @@ var imports = map[string][]string{
 // testOnly lists the packages that every test may import.
 var testOnly = []string{
 	"internal/generator", "internal/ckantest", "internal/testkit", "internal/browser", "loader/sample",
+	"snapshot/store",
 }
 
 const (

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -52,16 +53,28 @@ func hasStore(dir string) bool {
 	})
 }
 
-// channelError adds to an error about a channel that a local store does not have which ones it has.
-func (s *openStore) channelError(err error) error {
+// channelError adds to an error about a channel that a store does not have which ones it has, where
+// they can be listed.
+func (s *openStore) channelError(ctx context.Context, err error) error {
+	if !isAbsent(err) {
+		return err
+	}
 	names, listErr := s.Channels()
-	if !isAbsent(err) || s.remote != nil || listErr != nil || slices.Contains(names, s.channel) {
+	if s.remote != nil {
+		var objects []store.Object
+		names = nil
+		objects, listErr = s.remote.Inventory(ctx).List("channels")
+		for _, o := range objects {
+			names = append(names, strings.TrimSuffix(path.Base(o.Name), ".json"))
+		}
+	}
+	if listErr != nil || slices.Contains(names, s.channel) {
 		return err
 	}
 	if len(names) == 0 {
-		return absent("store %s has no channel yet: 'hdqs build' or 'hdqs publish' makes one", s.Dir())
+		return absent("store %s has no channel yet: 'hdqs build' or 'hdqs publish' makes one", s.address())
 	}
-	return absent("store %s has no channel %q; it has %s", s.Dir(), s.channel, strings.Join(names, ", "))
+	return absent("store %s has no channel %q; it has %s", s.address(), s.channel, strings.Join(names, ", "))
 }
 
 // mostListed is how many snapshots an error lists.

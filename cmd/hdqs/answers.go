@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"math"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -33,7 +32,6 @@ type answerFlags struct {
 	compression                        string
 	baseURL                            string
 	names                              string
-	dictionaries                       bool
 	bulk                               bool
 	bulkIdentifier                     string
 }
@@ -62,7 +60,8 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 	fl.Var(&f.inflight, "max-inflight-bytes",
 		"responses being sent above which requests get 503; 0: 512MiB, or less with a memory limit")
 	fl.IntVar(&f.exports, "max-exports", api.DefaultExports,
-		"exports (LIST/export and downloads of pages) that are sent at once; more get 503")
+		"exports (LIST/export and downloads of pages) that are sent at once, at most half of them "+
+			"to one address or app identifier; more get 503")
 	fl.IntVar(&f.exportRows, "max-export-rows", api.DefaultExportRows, "records of one export; more get 422")
 	fl.DurationVar(&f.exportTimeout, "export-timeout", api.DefaultExportTimeout,
 		"longest time that an export may take; then its connection is closed")
@@ -70,15 +69,13 @@ func (f *answerFlags) register(fl *pflag.FlagSet) {
 	fl.Var(&f.bodyCache, "body-cache",
 		"finished bodies that are cached for equal requests; 0: no cache; auto: 64MiB, or less with a memory limit")
 	fl.StringVar(&f.compression, "compression", encode.Stored.String(),
-		"encoders: stored (stored blocks and pieces), pieces (no stored blocks) or whole (the library only)")
+		"encoders of gzip: stored (stored blocks and pieces), pieces (no stored blocks) or whole (the library only)")
 	fl.StringVar(&f.names, "names", contract.ContractNames.String(),
 		"names of fields, parameters and paths at the root: contract, with HAPI names below "+contract.HAPIPrefix+
 			"; or hapi, with the contract's below "+contract.ContractPrefix)
 	fl.StringVar(&f.baseURL, "base-url", "",
 		"public address of the service, such as https://HOST, for links on the landing page; "+
 			"empty: the host of the request, and caches may not keep that page")
-	fl.BoolVar(&f.dictionaries, "dictionaries", false,
-		"let clients keep pages as dictionaries for later ones (RFC 9842); needs --base-url with https")
 	fl.BoolVar(&f.bulk, "bulk", false,
 		"serve the bulk files that the store has below "+api.BulkPath)
 	fl.StringVar(&f.bulkIdentifier, "bulk-identifier", "optional",
@@ -130,10 +127,6 @@ func (f *answerFlags) fill(o *api.Options) (err error) {
 	if o.BaseURL, err = baseURL(f.baseURL); err != nil {
 		return err
 	}
-	if o.Dictionaries = f.dictionaries; o.Dictionaries && !isSecure(o.BaseURL) {
-		return fmt.Errorf("--dictionaries with --base-url=%s: clients use dictionaries over HTTPS only; "+
-			"want the public https address of the service, or a loopback address to try it out", f.baseURL)
-	}
 	if o.CacheBytes = f.bodyCache.bytes; o.CacheBytes == 0 && !f.bodyCache.auto {
 		o.CacheBytes = -1
 	}
@@ -151,16 +144,6 @@ func baseURL(text string) (string, error) {
 		return "", fmt.Errorf("--base-url %q: want http or https and a host, without user, query or quotes", text)
 	}
 	return strings.TrimRight(text, "/"), nil
-}
-
-// isSecure reports whether browsers take an address for a secure context: https, or this machine.
-func isSecure(base string) bool {
-	u, err := url.Parse(base)
-	if err != nil || u.Scheme == "https" {
-		return err == nil
-	}
-	ip, err := netip.ParseAddr(u.Hostname())
-	return u.Hostname() == "localhost" || err == nil && ip.IsLoopback()
 }
 
 // orNever returns -1 for 0, because 0 in an option means its default.

@@ -40,7 +40,6 @@ func TestBounds(t *testing.T) {
 		{serve, "--stale-if-error", "-1s", "want 0s to 87600h0m0s"},
 		{serve, "--keep-previous", "-1s", "want 0s to 87600h0m0s"},
 		{serve, "--names", "hdx", "want contract or hapi"},
-		{serve, "--dictionaries", "--base-url=http://data.example.org", "clients use dictionaries over HTTPS only"},
 		{serve, "--base-url", "data.example.org", "want http or https and a host"},
 		{serve, "--base-url", "https://:443", "want http or https and a host"},
 		{serve, "--base-url", "https://data.example.org/?a=b", "want http or https and a host"},

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -48,7 +49,7 @@ func testBucketBulk(t *testing.T, o *objectStore) {
 		t.Errorf("an unchanged load wrote %q", put)
 	}
 	// Another machine takes over what the bucket has, and writes the files of changed tables only.
-	dropRow(t, files, "funding")
+	changeRows(t, files, "funding")
 	put, got := build(two, "2026-11-22T00:00:00Z")
 	data := bulkData(put)
 	if len(data) < 4 || len(data) > 10 || got < 20 {
@@ -65,7 +66,7 @@ func testBucketBulk(t *testing.T, o *objectStore) {
 	o.testIceberg(t, second)
 	build(one, "2026-11-22T00:00:00Z")
 	o.testIceberg(t, second)
-	dropRow(t, files, "poverty-rate")
+	changeRows(t, files, "poverty-rate")
 	build(one, "2026-11-23T00:00:00Z")
 	third := o.inspect(t, one).ID
 	o.testIceberg(t, second, third)
@@ -184,17 +185,17 @@ func (o *objectStore) testIceberg(t *testing.T, ids ...string) {
 // testDamagedBulk: a replica does not serve a file that is damaged in the bucket, nor the
 // snapshot's others, until it is whole.
 func (o *objectStore) testDamagedBulk(t *testing.T, id string) {
-	name := ""
+	name, file, data := "", "", t.TempDir()
 	for _, table := range decode[bulkManifest](t, o.get(t, "store/bulk/snapshots/"+id+".json")).Tables {
 		if table.Table == "funding" {
-			name = "store/bulk/data/funding/" + table.Files[0].SHA256 + ".parquet"
+			name, file = "store/bulk/data/funding/"+table.Files[0].SHA256+".parquet", table.Files[0].Path
 		}
 	}
 	good := o.get(t, name)
 	damaged := slices.Clone(good)
 	damaged[len(damaged)/2] ^= 1
 	o.put(t, name, damaged)
-	s := o.serve(t, "--store", storeAddress, "--data-dir", t.TempDir(), "--bulk")
+	s := o.serve(t, "--store", storeAddress, "--data-dir", data, "--bulk")
 	testkit.WaitFor(t, "the failure in the log", func() bool { return s.logged("bulk files could not be downloaded") })
 	s.mustAnswer(t)
 	if a := ask(t, "GET", s.base+"/bulk/"+id+"/manifest.json"); a.status != http.StatusNotFound {
@@ -202,5 +203,15 @@ func (o *objectStore) testDamagedBulk(t *testing.T, id string) {
 	}
 	o.put(t, name, good)
 	s.signal(t, syscall.SIGHUP)
+	testServedBulk(t, s, id)
+
+	// The copy of the replica is damaged: the next look downloads the file again.
+	testkit.WriteFile(t, filepath.Join(data, name), damaged)
+	status := func() int { return ask(t, "GET", s.base+"/bulk/"+id+"/"+file).status }
+	if got := status(); got != http.StatusServiceUnavailable {
+		t.Errorf("a damaged file of the copy: %d", got)
+	}
+	s.signal(t, syscall.SIGHUP)
+	testkit.WaitFor(t, "the file to be downloaded again", func() bool { return status() == http.StatusOK })
 	testServedBulk(t, s, id)
 }

@@ -1,10 +1,13 @@
 package main_test
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -32,7 +35,7 @@ func testBucketKill(t *testing.T, o *objectStore) {
 		nth  int
 	}{{"/segments/", 1}, {"/segments/", 2}, {".report.json", 1}, {"/manifests/", 2}, {"/channels/", 1}} {
 		t.Run(fmt.Sprintf("%s %d", strings.Trim(stage.name, "/"), stage.nth), func(t *testing.T) {
-			dropRow(t, files, "poverty-rate")
+			changeRows(t, files, "poverty-rate")
 			next := append(load, "--snapshot-time", fmt.Sprintf("2026-11-22T0%d:00:00Z", i))
 			o.killAt(t, stage.name, stage.nth, next)
 			// The data directory of the killed load, an empty one, and the bucket itself are as
@@ -44,7 +47,7 @@ func testBucketKill(t *testing.T, o *objectStore) {
 			}
 			o.run(t, 0, "verify", "--store", storeAddress)
 			if i%2 == 1 { // in every other stage the next load is a different one
-				dropRow(t, files, "poverty-rate")
+				changeRows(t, files, "poverty-rate")
 			}
 			o.run(t, 0, next...)
 			now := o.inspect(t, t.TempDir()).ID
@@ -106,7 +109,7 @@ func testBucketLock(t *testing.T, o *objectStore) {
 	load := []string{"build", "--catalog", files, "--store", storeAddress}
 	lock := filepath.Join(data, "store", "lock")
 	o.run(t, 0, append(load, "--data-dir", data)...)
-	dropRow(t, files, "poverty-rate")
+	changeRows(t, files, "poverty-rate")
 
 	reached, release := o.pauseAtChannel()
 	slow := o.start(t, append(load, "--data-dir", data, "--snapshot-time", "2026-11-22T00:00:00Z")...)
@@ -124,7 +127,7 @@ func testBucketLock(t *testing.T, o *objectStore) {
 	}
 
 	// A load on another machine publishes first.
-	dropRow(t, files, "poverty-rate")
+	changeRows(t, files, "poverty-rate")
 	o.run(t, 0, append(load, "--data-dir", t.TempDir(), "--snapshot-time", "2026-11-23T00:00:00Z")...)
 	winner := o.inspect(t, t.TempDir()).ID
 	close(release)
@@ -141,7 +144,7 @@ func testBucketLock(t *testing.T, o *objectStore) {
 
 	// A killed load leaves its lock file, which no process holds.
 	reached, release = o.pauseAtChannel()
-	dropRow(t, files, "poverty-rate")
+	changeRows(t, files, "poverty-rate")
 	slow = o.start(t, append(load, "--data-dir", data, "--snapshot-time", "2026-11-25T00:00:00Z")...)
 	<-reached
 	slow.kill()
@@ -188,8 +191,10 @@ func testBucketSignature(t *testing.T, o *objectStore) {
 
 	strict := []string{"--store", storeAddress, "--require-signature", "--public-key", both}
 	s := o.serve(t, append(strict, "--data-dir", t.TempDir())...)
-	dropRow(t, files, "poverty-rate")
+	changeRows(t, files, "poverty-rate")
 	o.take(t)
+	o.run(t, 2, append(load, "--snapshot-time", "2026-11-22T00:00:00Z")...)
+	o.unsign(t) // what somebody without the key can do
 	o.run(t, 0, append(load, "--snapshot-time", "2026-11-22T00:00:00Z")...)
 	unsigned := o.inspect(t, data).ID
 	o.take(t)
@@ -212,6 +217,13 @@ func testBucketSignature(t *testing.T, o *objectStore) {
 	if s.logged("panic") {
 		t.Error(s.log)
 	}
+}
+
+// unsign removes the signature from the channel of the bucket.
+func (o *objectStore) unsign(t *testing.T) {
+	t.Helper()
+	const channel = "store/channels/stable.json"
+	o.put(t, channel, regexp.MustCompile(`,"signature":"[^"]*"`).ReplaceAll(o.get(t, channel), nil))
 }
 
 // newKey makes a pair of keys in a folder.
@@ -247,7 +259,7 @@ func testBucketRewind(t *testing.T, o *objectStore) {
 	load := []string{"build", "--catalog", files, "--store", storeAddress, "--data-dir", data, "--sign-key", private}
 	o.run(t, 0, append(load, "--snapshot-time", "2026-11-21T00:00:00Z")...)
 	first, old := o.inspect(t, data).ID, o.get(t, channel)
-	dropRow(t, files, "poverty-rate")
+	changeRows(t, files, "poverty-rate")
 	o.run(t, 0, append(load, "--snapshot-time", "2026-11-22T00:00:00Z")...)
 	second := o.inspect(t, data).ID
 	move := []string{"--store", storeAddress, "--data-dir", data}
@@ -275,10 +287,11 @@ func testBucketRewind(t *testing.T, o *objectStore) {
 	if s.logged("to=" + first) {
 		t.Errorf("the older snapshot was served: %s", s.log)
 	}
-	o.run(t, 0, append([]string{"rollback"}, move...)...)
-	s.signalAndWait(t, "a rollback without the key", oldOneStays)
-	s.mustAnswer(t)
-	o.run(t, 0, append([]string{"rollback", "--sign-key", private}, move...)...)
+	shown := o.get(t, channel)
+	o.run(t, 2, append([]string{"rollback"}, move...)...)
+	if !bytes.Equal(o.get(t, channel), shown) {
+		t.Error("a rollback without the key has changed the channel")
+	}
 	o.run(t, 0, append([]string{"rollback", "--sign-key", private}, move...)...)
 	s.signalAndWait(t, "a rollback with the key", "to="+first)
 	s.mustAnswer(t)
@@ -296,10 +309,32 @@ func TestRewindOfDirectory(t *testing.T) {
 	o.run(t, 0, append(load, "2026-11-21T00:00:00Z")...)
 	channel := filepath.Join(store, "channels", "stable.json")
 	old := testkit.ReadFile(t, channel)
-	dropRow(t, files, "poverty-rate")
+	changeRows(t, files, "poverty-rate")
 	o.run(t, 0, append(load, "2026-11-22T00:00:00Z")...)
 	s := o.serve(t, "--store", store, "--require-signature", "--public-key", public)
 	testkit.ReplaceFile(t, channel, old)
 	s.signalAndWait(t, "an older file in a directory", "moved back")
 	s.mustAnswer(t)
+}
+
+// TestBucketMistakes: what is wrong with the way to a bucket, or with a channel there, is said.
+func TestBucketMistakes(t *testing.T) { onS3Servers(t, testBucketMistakes) }
+
+func testBucketMistakes(t *testing.T, o *objectStore) {
+	o.run(t, 0, "build", "--catalog", smallCatalog(t), "--store", storeAddress, "--data-dir", t.TempDir())
+	data := t.TempDir()
+	for _, args := range [][]string{{"inspect"}, {"serve"}, {"query", "/api/v2/metadata/sector"}} {
+		got := o.run(t, 1, append(args, "--store", storeAddress, "--channel", "staple", "--data-dir", data)...)
+		if want := `has no channel "staple"; it has stable`; !strings.Contains(got.stderr, want) {
+			t.Errorf("%q: %s, want %s", args, got.stderr, want)
+		}
+	}
+	if strings.Contains(t.Name(), "moto") {
+		return // which takes any secret
+	}
+	wrong := append(slices.Clone(o.env), "AWS_SECRET_ACCESS_KEY=wrong")
+	got := runWith(t, wrong, "", "inspect", "--store", storeAddress, "--data-dir", data)
+	if got.code != 3 || !strings.Contains(got.stderr, "it refused access, check the credentials") {
+		t.Errorf("a wrong secret: %d, %s", got.code, got.stderr)
+	}
 }

@@ -50,7 +50,7 @@ func testBucketPaused(t *testing.T, o *objectStore) {
 	if got := o.run(t, 3, serve...); !strings.Contains(got.stderr, "300ms") {
 		t.Errorf("a start without a copy ends with %s, want the timeout in it", got.stderr)
 	}
-	dropRow(t, files, "poverty-rate")
+	changeRows(t, files, "poverty-rate")
 	if got := o.run(t, 3, append(load, "2026-11-22T00:00:00Z")...); !strings.Contains(got.stderr, "10s") {
 		t.Errorf("a load ends with %s, want the timeout in it", got.stderr)
 	}

@@ -73,6 +73,9 @@ dropped rows.`,
 					return exitWith(exitUsage, fmt.Errorf("--%s needs --bulk", name))
 				}
 			}
+			if f.dryRun && f.sign.key != "" {
+				return exitWith(exitUsage, errors.New("--sign-key signs nothing with --dry-run"))
+			}
 			if f.dryRun {
 				return f.load.source.plan(
 					cmd.Context(), f.load.catalog, f.dataDir, f.net.options(), cmd.OutOrStdout(), f.asJSON,
@@ -192,15 +195,22 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 	return l, into.copy.Keep(now)
 }
 
-// begin downloads the snapshot that a remote channel shows: unchanged tables are taken from it. If
-// it is damaged the load goes on, and all files are uploaded again.
+// begin checks that the channel may be moved, and downloads the snapshot that a remote one shows:
+// unchanged tables are taken from it. If it is damaged the load goes on, and all files are uploaded
+// again.
 func (f *buildFlags) begin(
 	ctx context.Context, into *openStore, messages io.Writer,
 ) (base replica.Version, damaged bool, err error) {
 	if into.remote == nil {
-		return base, false, nil
+		before, _ := into.History(f.channel) // what is wrong with it does not keep a load from replacing it
+		return base, false, into.checkMove(before, messages)
 	}
 	fetched, err := into.copy.Fetch(ctx)
+	if fetched != nil {
+		if err := into.checkMove(fetched.Channel, messages); err != nil {
+			return base, false, err
+		}
+	}
 	switch {
 	case err == nil:
 		if err := into.copy.Keep(fetched.Version); err != nil {
@@ -208,6 +218,10 @@ func (f *buildFlags) begin(
 		}
 		return fetched.Version, false, f.beginBulk(ctx, into, fetched.ID)
 	case isAbsent(err):
+		if err := into.CheckMove(f.channel, into.IsSigned(f.channel)); err != nil {
+			return base, false, storeError(fmt.Errorf("the copy in %s, of another store: %w, or another --data-dir",
+				into.Dir(), err))
+		}
 		return base, false, nil
 	case fetched != nil && errors.Is(err, snapshot.ErrCorrupt):
 		fmt.Fprintf(messages, "hdqs: the store's snapshot is damaged and will be replaced: %v\n", err)
@@ -218,7 +232,7 @@ func (f *buildFlags) begin(
 
 // isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+	f, ok := exact(w).(*os.File)
 	if !ok {
 		return false
 	}

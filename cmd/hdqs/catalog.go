@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -28,6 +30,8 @@ type sourceFlags struct {
 	locations string
 	maxBytes  int64
 	timeout   time.Duration
+
+	allowShrink []string
 }
 
 func (f *sourceFlags) register(fl *pflag.FlagSet) {
@@ -35,6 +39,10 @@ func (f *sourceFlags) register(fl *pflag.FlagSet) {
 		"directory for the downloaded files of the catalog; default: one below --data-dir")
 	fl.StringSliceVar(&f.only, "only", nil,
 		"roles to download; the files of other roles are taken from the cache")
+	fl.StringSliceVar(&f.allowShrink, "allow-shrink", nil,
+		"roles that may lose files, countries or more than half of their rows, as in --allow-shrink=idps; "+
+			"without a value: all roles")
+	fl.Lookup("allow-shrink").NoOptDefVal = loader.AllRoles
 	fl.BoolVar(&f.offline, "offline", false, "send no request and use the cached catalog")
 	fl.StringVar(&f.locations, "location-list", "",
 		"file with the list of countries, which no catalog has; default: an embedded list")
@@ -44,10 +52,33 @@ func (f *sourceFlags) register(fl *pflag.FlagSet) {
 	bound(fl, "download-timeout", &f.timeout, time.Millisecond, longestPause)
 }
 
+// checkRoles returns the error of a flag that names a role that does not exist.
+func checkRoles(flag string, roles []string, more ...string) error {
+	known := append(loader.Roles(), more...)
+	for _, role := range roles {
+		if !slices.Contains(known, role) {
+			return exitWith(exitUsage,
+				fmt.Errorf("--%s %q: no such role; roles are %s", flag, role, strings.Join(known, ", ")))
+		}
+	}
+	return nil
+}
+
+func (f *sourceFlags) check() error {
+	if err := checkRoles("only", f.only); err != nil {
+		return err
+	}
+	return checkRoles("allow-shrink", f.allowShrink, loader.AllRoles)
+}
+
 // options returns the options of a sync.
 func (f *sourceFlags) options(address, data string, web fetch.Options) (upstream.Options, error) {
 	o := upstream.Options{
 		Source: address, Cache: f.cache, Only: f.only, Location: f.locations, Offline: f.offline, Fetch: web,
+		AllowShrink: f.allowShrink,
+	}
+	if err := f.check(); err != nil {
+		return o, err
 	}
 	if o.Cache == "" {
 		sum := sha256.Sum256([]byte(address))

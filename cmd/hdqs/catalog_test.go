@@ -271,7 +271,7 @@ func TestFaultySite(t *testing.T) {
 	faults := siteFaults()
 	site.breakFiles(t, faults)
 	summary := filepath.Join(dir, "summary.md")
-	o := mustExit(t, 5, site.builds(dir, "--download-timeout", "4s", "--max-download", "3000000", "--json",
+	o := mustExit(t, 5, site.builds(dir, "--download-timeout", "20s", "--max-download", "3000000", "--json",
 		"--markdown", summary)...)
 	checkFaults(t, faults, o)
 	text := string(testkit.ReadFile(t, summary))
@@ -582,7 +582,7 @@ func TestServeFromSite(t *testing.T) {
 	mustExit(t, 3, "serve", "--catalog", site.url, "--data-dir", filepath.Join(dir, "other"), "--allow-http",
 		"--allow-private-hosts", "--allow-host", "catalog.example")
 	s := serve(t, "--catalog", site.url, "--refresh", "1s", "--data-dir", dir, "--identifier", "off", "--allow-http",
-		"--allow-private-hosts", "--download-timeout", "2s", "--catalog-url", "https://catalog.example.org",
+		"--allow-private-hosts", "--download-timeout", "20s", "--catalog-url", "https://catalog.example.org",
 		"--location-list", filepath.Join(site.files, "reference", "location.csv"))
 	const funding, path = "funding/hdx_hapi_funding_global.csv", "/api/v2/coordination-context/funding?limit=1"
 	total := func() string { return ask(t, "GET", s.base+path).header.Get("X-Total-Count") }

@@ -90,11 +90,9 @@ func (f *serveFlags) checkedStore(
 	remove = func() {}
 	switch {
 	case replica.IsRemote(f.store):
-		fresh, err := os.MkdirTemp("", "hdqs-check-")
-		if err != nil {
+		if f.dataDir, remove, err = temporaryDir("check"); err != nil {
 			return nil, nil, err
 		}
-		f.dataDir, remove = fresh, func() { os.RemoveAll(fresh) }
 	case f.load.catalog != "":
 		if !upstream.IsRemote(f.load.catalog) {
 			if _, err := os.Stat(f.load.catalog); err != nil {

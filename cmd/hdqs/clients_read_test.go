@@ -36,6 +36,8 @@ func TestClientsReadByURL(t *testing.T) {
 		{"polars read_csv", "csv", []string{python, script, "polars_read"}},
 		{"polars scan_csv", "csv", []string{python, script, "polars_scan"}},
 		{"polars 2", "csv", []string{python2, script, "polars_bytes"}},
+		{"polars 2 read_csv", "csv", []string{python2, script, "polars_read"}},
+		{"polars 2 scan_csv", "csv", []string{python2, script, "polars_scan"}},
 		{"duckdb read_csv", "csv", []string{python, script, "duckdb_csv"}},
 		{"duckdb read_json", "json", []string{python, script, "duckdb_json"}},
 		{"R", "csv", []string{"Rscript", filepath.Join("testdata", "clients", "read.R")}},
@@ -93,4 +95,40 @@ func sameSummary(got, want string) bool {
 	b, errB := strconv.ParseFloat(w[1], 64)
 	near := errA == nil && errB == nil && max(a-b, b-a) <= 1e-9*max(b, -b)+1e-6
 	return g[0] == w[0] && near && g[2] == w[2]
+}
+
+// TestClientsPoints has GDAL read points by URL in parts, longer than those that it reads at once.
+func TestClientsPoints(t *testing.T) {
+	parallel(t)
+	dir := clientsDir(t)
+	s := serve(t, "--store", storeOfScale(t, 0.01))
+	var plan strings.Builder
+	want := ""
+	for _, path := range []string{pricesPath + "?limit=3000", "/hapi" + pricesPath + "/export?limit=3000"} {
+		a := ask(t, "GET", s.base+with(path+"&output_format=geojson"))
+		var whole struct {
+			Features []struct {
+				Geometry   struct{ Coordinates []float64 }
+				Properties struct{ Price json.Number }
+			}
+		}
+		if err := json.Unmarshal(a.body, &whole); err != nil || len(a.body) < 1<<18 {
+			t.Fatalf("%s: %v, %d bytes", path, err, len(a.body))
+		}
+		placed, sum := 0, 0.0
+		for _, f := range whole.Features {
+			if len(f.Geometry.Coordinates) == 2 {
+				placed++
+			}
+			price, _ := f.Properties.Price.Float64()
+			sum += price
+		}
+		fmt.Fprintf(&plan, "%s\tprice\n", s.base+with(path+"&output_format=geojson"))
+		want += fmt.Sprintf("%d\t%d\t%.3f\n", len(whole.Features), placed, sum)
+	}
+	read := fetchProgram(filepath.Join(dir, "polars2", "bin", "python"),
+		filepath.Join("testdata", "clients", "points.py"))(t, plan.String())
+	if read != want {
+		t.Errorf("GDAL read\n%swant\n%s", read, want)
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -46,11 +45,11 @@ func expireIceberg(ctx context.Context, st *openStore, inventory store.Inventory
 	if st.remote == nil {
 		return iceberg.Expire(st.Dir(), kept)
 	}
-	dir, err := os.MkdirTemp("", "hdqs-gc-")
+	dir, remove, err := temporaryDir("gc")
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	tables, err := store.Open(dir)
 	if err != nil {
 		return err
@@ -75,7 +74,7 @@ func newCollect() *cobra.Command {
 		Short: "Removes snapshots that no channel shows, and the files that only they use",
 		Long: `Removes snapshots that no channel shows, except the latest --keep, with their reports and
 signatures, and the segments and bulk files that no remaining snapshot uses. A channel can be rolled back only to
-snapshots that are kept.
+snapshots that are kept. Temporary files that killed writers have left in a directory are removed too.
 
 Nothing younger than --grace is removed, since it may belong to a snapshot that is about to be
 published. The grace must be longer than a load takes.`,
@@ -98,6 +97,11 @@ published. The grace must be longer than a load takes.`,
 			found, err := collectAll(inventory, o)
 			if err != nil {
 				return storeError(err)
+			}
+			if !o.DryRun && st.remote == nil {
+				if err := st.Sweep(); err != nil {
+					return err
+				}
 			}
 			if !o.DryRun {
 				if err := expireIceberg(cmd.Context(), st, inventory); err != nil {

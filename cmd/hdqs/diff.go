@@ -9,6 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"hdqs/api"
+	"hdqs/api/reply"
+	"hdqs/api/state"
 	"hdqs/snapshot/store"
 )
 
@@ -92,7 +94,7 @@ func compareSnapshots(from, to *store.Manifest) snapshotDiff {
 	changed, same := store.Compare(from, to)
 	d.Same = len(same)
 	for _, table := range same {
-		if api.SourceChanged(from, to, table) {
+		if state.SourceChanged(from, to, table) {
 			d.Sources = append(d.Sources, table)
 		}
 	}
@@ -103,11 +105,11 @@ func compareSnapshots(from, to *store.Manifest) snapshotDiff {
 	for i, t := range d.Tables {
 		tables[i] = t.Table
 	}
-	for _, e := range api.EndpointsOf(tables) {
+	for _, e := range reply.EndpointsOf(tables) {
 		d.Endpoints = append(d.Endpoints, e.Path)
 	}
 	if from.ID != to.ID {
-		d.Purge = api.PurgeKeys(append(tables, d.Sources...))
+		d.Purge = reply.PurgeKeys(append(tables, d.Sources...))
 	}
 	return d
 }

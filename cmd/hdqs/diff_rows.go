@@ -10,6 +10,8 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/contract"
+	"hdqs/api/figures"
+	"hdqs/api/state"
 	"hdqs/snapshot/store"
 )
 
@@ -67,7 +69,7 @@ func (f *rowsFlags) print(cmd *cobra.Command, st *openStore, args []string) (err
 			return err
 		}
 		defer func() { err = errors.Join(err, snaps[i].Close()) }()
-		if bound[i], err = api.Bind(snaps[i]); err != nil {
+		if bound[i], err = state.Bind(snaps[i]); err != nil {
 			return err
 		}
 	}
@@ -76,11 +78,11 @@ func (f *rowsFlags) print(cmd *cobra.Command, st *openStore, args []string) (err
 		if f.table != "" && f.table != e.Table {
 			continue
 		}
-		totals, err := api.WriteChanges(cmd.OutOrStdout(), bound[0], bound[1], e, f.format == formatCSV)
+		totals, err := figures.WriteChanges(exact(cmd.OutOrStdout()), bound[0], bound[1], e, f.format == formatCSV)
 		if err != nil {
 			return err
 		}
-		if f.table != "" || totals != (api.ChangeTotals{}) {
+		if f.table != "" || totals != (figures.ChangeTotals{}) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "hdqs: %s: %d rows added, %d removed, %d changed\n",
 				e.Table, totals.Added, totals.Removed, totals.Changed)
 		}

@@ -23,7 +23,7 @@ import (
 // something that only saves work, or left something that the next load removes. Any other failure
 // is an error.
 func (s step) mayPass() bool {
-	return s.call == "unlink" || s.call == "link" ||
+	return s.call == "unlink" || s.call == "link" || s.call == "chmod" && strings.HasSuffix(s.kind, "lock") ||
 		strings.HasPrefix(strings.Replace(s.kind, "/.", "/", 1), "catalogs/#/load-")
 }
 
@@ -115,7 +115,7 @@ func testLoadSteps(t *testing.T, least int, kill bool, more ...string) {
 		}, more...)
 	}}
 	d.run(t, least, func() {
-		dropRow(t, files, "funding")
+		changeRows(t, files, "funding")
 		publish()
 	})
 }
@@ -133,7 +133,7 @@ func TestDiskFaultsOfCopy(t *testing.T) {
 		return []string{"inspect", "--store", web.URL, "--data-dir", dir, "--allow-http", "--allow-private-hosts"}
 	}}
 	d.run(t, 15, func() {
-		dropRow(t, files, "funding")
+		changeRows(t, files, "funding")
 		publish("2026-11-22T00:00:00Z")
 	})
 }

@@ -137,3 +137,99 @@ func TestEdgeUnavailable(t *testing.T) {
 		t.Errorf("%d requests to the replicas for one that both refuse, want 2", n)
 	}
 }
+
+// TestEdgeLimits: an address that asks too often, or has too many requests running, gets 429 that
+// says why and when to come back. Others, and addresses that the configuration leaves out, do not.
+func TestEdgeLimits(t *testing.T) {
+	edge(t)
+	t.Parallel()
+	var waiting atomic.Int64
+	release := make(chan struct{})
+	replica := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/slow" {
+			waiting.Add(1)
+			<-release
+		}
+		fmt.Fprint(w, "from the replica")
+	}))
+	defer replica.Close()
+	address := replica.Listener.Addr().String()
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS(deployedNginx)); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(folder, "hdqs.conf")
+	const exempt = "127.0.0.0/8  0;"
+	text := string(testkit.ReadFile(t, file))
+	if strings.Count(text, exempt) != 1 {
+		t.Fatalf("%s has no %q", file, exempt)
+	}
+	testkit.WriteFile(t, file, []byte(strings.ReplaceAll(text, exempt, "127.0.0.0/8  1;")))
+	limited := "http://" + testkit.StartNginx(t, folder, address)
+	free := "http://" + testkit.StartNginx(t, deployedNginx, address)
+
+	refused := func(a answer) bool {
+		if a.status != http.StatusTooManyRequests {
+			return false
+		}
+		if a.header.Get("Retry-After") != "1" || a.header.Get("Cache-Control") != "no-store" ||
+			a.header.Get("Content-Type") != "application/json" || a.header.Get("Access-Control-Allow-Origin") != "*" ||
+			!strings.Contains(string(a.body), `"rule":"requests of one address"`) {
+			t.Errorf("429: %v %s", a.header, a.body)
+		}
+		return true
+	}
+	count := func(base string, requests int) (bad int64) {
+		var many atomic.Int64
+		var all sync.WaitGroup
+		for worker := range 8 {
+			all.Go(func() {
+				for n := worker; n < requests; n += 8 {
+					if a := ask(t, "GET", base+"/fast"); refused(a) {
+						many.Add(1)
+					} else if a.status != http.StatusOK {
+						t.Errorf("status %d", a.status)
+					}
+				}
+			})
+		}
+		all.Wait()
+		return many.Load()
+	}
+	if n := count(limited, 480); n != 0 {
+		t.Errorf("%d of the first 480 requests got 429", n)
+	}
+	began := time.Now()
+	if n := count(limited, 2000); n < 1400-int64(100*time.Since(began).Seconds()) {
+		t.Errorf("%d of 2,000 more requests within %s got 429", n, time.Since(began))
+	}
+	if n := count(free, 2000); n != 0 {
+		t.Errorf("%d of 2,000 requests of an address without a limit got 429", n)
+	}
+	time.Sleep(3 * time.Second) // for 300 more requests
+
+	var all sync.WaitGroup
+	for n := range 100 {
+		all.Go(func() {
+			if a := ask(t, "GET", fmt.Sprintf("%s/slow?n=%d", limited, n)); a.status != http.StatusOK {
+				t.Errorf("one of 100 requests at once: status %d", a.status)
+			}
+		})
+	}
+	testkit.WaitFor(t, "100 running requests", func() bool { return waiting.Load() == 100 })
+	if a := ask(t, "GET", limited+"/fast"); !refused(a) {
+		t.Errorf("beside 100 running requests: status %d", a.status)
+	}
+	a := ask(t, "HEAD", limited+"/fast")
+	if a.status != http.StatusTooManyRequests || a.header.Get("Retry-After") != "1" {
+		t.Errorf("a HEAD beside 100 running requests: status %d, %v", a.status, a.header)
+	}
+	if a := ask(t, "GET", free+"/fast"); a.status != http.StatusOK {
+		t.Errorf("an address without a limit: status %d", a.status)
+	}
+	close(release)
+	all.Wait()
+	if a := ask(t, "GET", limited+"/fast"); a.status != http.StatusOK {
+		t.Errorf("after the running requests: status %d", a.status)
+	}
+}

@@ -13,8 +13,7 @@ import (
 )
 
 // TestAddingAnEndpoint follows docs/adding-an-endpoint.md in a copy of the repository: it makes the
-// five edits of the document, runs the tests that compare them, loads the catalog of the case, and
-// asks the endpoint.
+// five edits of the document and runs its commands, the tests that compare the edits among them.
 func TestAddingAnEndpoint(t *testing.T) {
 	parallel(t)
 	guide := string(testkit.ReadFile(t, filepath.Join("..", "..", "docs", "adding-an-endpoint.md")))
@@ -25,42 +24,71 @@ func TestAddingAnEndpoint(t *testing.T) {
 	root := copyTree(t)
 	insertBefore(t, root, "loader/themes_climate.go", "}\n", blocks[0])
 	insertBefore(t, root, "api/contract/endpoints_climate.go", "}\n", blocks[1])
-	fields, sums, _ := strings.Cut(blocks[2], "\n[adding up]\n")
+	fields, rest, _ := strings.Cut(blocks[2], "\n[adding up]\n")
+	sums, units, _ := strings.Cut(rest, "\n[units]\n")
 	insertBefore(t, root, "api/contract/meanings.txt", "# Places.", fields)
 	insertBefore(t, root, "api/contract/meanings.txt", "refugees: ", sums)
+	insertBefore(t, root, "api/contract/meanings.txt", "rainfall: mm", units)
 	insertBefore(t, root, "testdata/contract.json", `{"path": "/api/v2/geography-infrastructure/`, blocks[3])
 	testkit.WriteFile(t, filepath.Join(root, "loader/testdata/catalogs/air_quality.txt"), []byte(blocks[4]))
 
-	// The document's command is go test -short ./loader ./api/contract. These are the tests in it
-	// that depend on the list of endpoints or themes.
-	const checks = "Themes|Inputs|Tables|TestCatalogs|Sample|Views|NoView|Reuse|Kinds|Places|Example|Contract|" +
-		"Endpoint|Description|Meanings|AddingUp"
-	goTool(t, root, "test", "-trimpath", "-vet=off", "-short", "-run", checks, "./loader", "./api/contract")
+	var commands []string
+	for _, m := range regexp.MustCompile(`(?m)^    ((go test|make|bin/hdqs|curl) .*)$`).FindAllStringSubmatch(guide, -1) {
+		commands = append(commands, m[1])
+	}
+	if len(commands) != 4 {
+		t.Fatalf("commands %q, want one that tests, builds, serves and asks", commands)
+	}
+	shell := func(command string) *exec.Cmd {
+		cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", "exec "+command)
+		// Without the names of folders in what is compiled, the build cache has most of it.
+		cmd.Dir, cmd.Env = root, environment("GOFLAGS=-trimpath")
+		return cmd
+	}
+	for _, command := range commands[:2] {
+		if out, err := shell(command).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", command, err, out)
+		}
+	}
 	out, err := goCommand(t, root, "test", "-trimpath", "-vet=off", "-run", "TestThemesAreGenerated",
 		"./loader/sample").CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "no rows for theme air-quality") {
 		t.Errorf("TestThemesAreGenerated does not report the theme without rows: %v\n%s", err, out)
 	}
-	program := filepath.Join(t.TempDir(), "hdqs")
-	goTool(t, root, "build", "-trimpath", "-ldflags=-s -w", "-o", program, "./cmd/hdqs")
 
-	catalog, store := t.TempDir(), filepath.Join(t.TempDir(), "store")
-	writeSections(t, catalog, string(testkit.ReadFile(t, filepath.Join(root, "loader/testdata/catalogs/base.txt"))))
-	writeSections(t, catalog, blocks[4])
-	run := func(args ...string) string {
-		t.Helper()
-		cmd := exec.CommandContext(t.Context(), program, args...)
-		cmd.Env = environment()
-		out, err := cmd.Output()
-		if code := cmd.ProcessState.ExitCode(); code != 0 && (args[0] != "build" || code != 5) {
-			t.Fatalf("hdqs %s: %v\n%s", strings.Join(args, " "), err, out)
+	// The directory of the document: a file of the theme under any name, and the units.
+	written, catalog := t.TempDir(), t.TempDir()
+	writeSections(t, written, string(testkit.ReadFile(t, filepath.Join(root, "loader/testdata/catalogs/base.txt"))))
+	writeSections(t, written, blocks[4])
+	for from, to := range map[string]string{
+		"air-quality/hdx_hapi_air_quality_global.csv": "air-quality/any.csv",
+		"reference/pcodes.csv":                        "reference/pcodes.csv",
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(catalog, to)), 0o755); err != nil {
+			t.Fatal(err)
 		}
-		return string(out)
+		testkit.WriteFile(t, filepath.Join(catalog, to), testkit.ReadFile(t, filepath.Join(written, from)))
 	}
-	run("build", "--catalog", catalog, "--store", store) // exits with 5: a row is out of bounds
-	ask := func(path string) string { return run("query", "--store", store, path) }
+	serving := shell(strings.Replace(commands[2], "DIR", catalog, 1))
+	s := listening(t, startCommand(t, []string{"HDQS_LISTEN=127.0.0.1:0", "HDQS_DATA_DIR=" + t.TempDir()}, serving))
+	get := func(path string) string {
+		t.Helper()
+		a := ask(t, "GET", s.base+path)
+		if a.status != 200 {
+			t.Fatalf("%s: %d %s", path, a.status, a.body)
+		}
+		return string(a.body)
+	}
 
 	const path = "/api/v2/climate/air-quality"
+	address := strings.Trim(strings.TrimPrefix(commands[3], "curl "), "'")
+	asked, ok := strings.CutPrefix(address, "http://127.0.0.1:8080"+path+"?")
+	if !ok {
+		t.Fatalf("the last command asks %s", address)
+	}
+	if body := get("/docs/air-quality"); !strings.Contains(body, "Concentration in micrograms") {
+		t.Errorf("the page: %.500s", body)
+	}
 	var page struct {
 		Data []struct {
 			Location      string  `json:"location_code"`
@@ -69,7 +97,7 @@ func TestAddingAnEndpoint(t *testing.T) {
 			Concentration float64
 		}
 	}
-	body := ask(path + "?app_identifier=" + identifier)
+	body := get(path + "?" + asked)
 	if err := json.Unmarshal([]byte(body), &page); err != nil {
 		t.Fatalf("%v in %s", err, body)
 	}
@@ -77,18 +105,18 @@ func TestAddingAnEndpoint(t *testing.T) {
 		page.Data[0].Concentration != 41.5 || page.Data[1].Pollutant != "ozone" || page.Data[1].Location != "AFG" {
 		t.Errorf("records: %s", body)
 	}
-	body = ask(path + "?pollutant=oz%25&output_format=csv&app_identifier=" + identifier)
+	body = get(path + "?pollutant=oz%25&output_format=csv&app_identifier=" + identifier)
 	if strings.Count(body, "\n") != 2 {
 		t.Errorf("a filter of the new column: %s", body)
 	}
-	body = ask("/api/v2/metadata/data-availability?subcategory=air-quality&app_identifier=" + identifier)
+	body = get("/api/v2/metadata/data-availability?subcategory=air-quality&app_identifier=" + identifier)
 	if !strings.Contains(body, `"Paghman"`) {
 		t.Errorf("list of available data: %s", body)
 	}
 	var description struct {
 		Paths map[string]struct{ Get struct{ Summary string } }
 	}
-	if err := json.Unmarshal([]byte(ask("/openapi.json")), &description); err != nil {
+	if err := json.Unmarshal([]byte(get("/openapi.json")), &description); err != nil {
 		t.Fatal(err)
 	}
 	if got := description.Paths[path].Get.Summary; got != "Concentration of pollutants in the air" {
@@ -110,11 +138,11 @@ func codeBlocks(t *testing.T, document string) []string {
 func copyTree(t *testing.T) string {
 	t.Helper()
 	from, to := filepath.Join("..", ".."), t.TempDir()
-	for _, name := range []string{"go.mod", "go.sum"} {
+	for _, name := range []string{"go.mod", "go.sum", "Makefile"} {
 		testkit.WriteFile(t, filepath.Join(to, name), testkit.ReadFile(t, filepath.Join(from, name)))
 	}
 	dirs := []string{
-		"aggregate", "api", "bulk", "cmd/hdqs", "columnar", "index", "internal", "loader", "rowdiff", "snapshot",
+		".ci", "aggregate", "api", "bulk", "cmd/hdqs", "columnar", "index", "internal", "loader", "rowdiff", "snapshot",
 		"testdata",
 	}
 	for _, dir := range dirs {
@@ -142,13 +170,6 @@ func goCommand(t *testing.T, root string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(t.Context(), "go", args...)
 	cmd.Dir = root
 	return cmd
-}
-
-func goTool(t *testing.T, root string, args ...string) {
-	t.Helper()
-	if out, err := goCommand(t, root, args...).CombinedOutput(); err != nil {
-		t.Fatalf("go %s: %v\n%s", strings.Join(args, " "), err, out)
-	}
 }
 
 // writeSections writes the files of a case of loader/testdata/catalogs.

@@ -168,9 +168,6 @@ func (r *exported) printFormats(out io.Writer) error {
 func runExport(
 	ctx context.Context, f *serveFlags, args []string, keep int, o export.Options, messages io.Writer,
 ) (*exported, error) {
-	if f.store != "" && f.load.catalog != "" {
-		return nil, exitWith(exitUsage, errors.New("--store and --catalog: want one of them"))
-	}
 	w := newWaiter(nil, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	st, done, err := openServed(ctx, messages, f, w)
 	if err != nil {
@@ -234,7 +231,8 @@ func (f *buildFlags) beginBulk(ctx context.Context, into *openStore, id string) 
 	if !f.withBulk {
 		return nil
 	}
-	if _, err := into.copy.FetchBulk(ctx, id); err != nil && !isAbsent(err) && !errors.Is(err, snapshot.ErrCorrupt) {
+	_, err := into.copy.FetchBulk(ctx, id, false)
+	if err != nil && !isAbsent(err) && !errors.Is(err, snapshot.ErrCorrupt) {
 		return storeError(err)
 	}
 	return storeError(into.copy.FetchIceberg(ctx))

@@ -31,7 +31,7 @@ func TestExportKillPoints(t *testing.T) {
 	mustExit(t, 0, "build", "--catalog", files, "--store", store, "--snapshot-time", buildTime)
 	mustExit(t, 0, export(whole)...)
 	old := wholeExport(t, whole)
-	dropRow(t, files, "funding")
+	changeRows(t, files, "funding")
 	mustExit(t, 0, "build", "--catalog", files, "--store", store, "--snapshot-time", "2026-11-22T00:00:00Z")
 	fresh := func(t *testing.T) string {
 		dir := filepath.Join(memoryDir(t), "out")

@@ -123,7 +123,7 @@ func TestBuildBulk(t *testing.T) {
 	}
 	build(buildTime)
 	before := stored(t, filepath.Join(store, "bulk"))
-	dropRow(t, files, "funding")
+	changeRows(t, files, "funding")
 	build("2026-11-22T00:00:00Z")
 	var added []string
 	for name, file := range stored(t, filepath.Join(store, "bulk")) {
@@ -153,15 +153,18 @@ func TestBuildBulk(t *testing.T) {
 	if states := icebergStates(t, store, "funding"); states != 2 {
 		t.Errorf("the Iceberg table has %d snapshots, want 2", states)
 	}
-	damaged := filepath.Join(store, "bulk", added[0])
-	if err := os.Truncate(damaged, 3); err != nil {
-		t.Fatal(err)
+	for _, damaged := range []string{
+		filepath.Join(store, "bulk", added[0]), pathOf(t, store, "bulk/iceberg/funding/metadata/snap-*.avro"),
+	} {
+		if err := os.Truncate(damaged, 3); err != nil {
+			t.Fatal(err)
+		}
+		if got := mustExit(t, 4, "verify", "--store", store); !strings.Contains(got.stderr, filepath.Base(damaged)) {
+			t.Errorf("%s is damaged, verify says %s", damaged, got.stderr)
+		}
+		build("2026-11-22T00:00:00Z") // nothing has changed
+		mustExit(t, 0, "verify", "--store", store)
 	}
-	if got := mustExit(t, 4, "verify", "--store", store); !strings.Contains(got.stderr, filepath.Base(added[0])) {
-		t.Errorf("%s is damaged, verify says %s", added[0], got.stderr)
-	}
-	build("2026-11-22T00:00:00Z") // nothing has changed
-	mustExit(t, 0, "verify", "--store", store)
 	mustExit(t, 0, "gc", "--store", store, "--keep", "0", "--grace", "0s")
 	manifests, err := fs.Glob(os.DirFS(store), "bulk/snapshots/*")
 	if err != nil || len(manifests) != 1 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"sync"
 	"time"
 
@@ -100,10 +101,11 @@ func (f *follower) lookUncounted(ctx context.Context) (changed bool, err error) 
 // readChannel reads the channel.
 func (f *follower) readChannel(ctx context.Context) (v replica.Version, err error) {
 	if f.store.remote != nil {
-		return f.store.copy.Read(ctx)
+		v, err = f.store.copy.Read(ctx)
+	} else {
+		v.Channel, err = f.store.History(f.store.channel)
 	}
-	v.Channel, err = f.store.History(f.store.channel)
-	return v, f.store.channelError(err)
+	return v, f.store.channelError(ctx, err)
 }
 
 // find opens the snapshot of a channel, which it downloads first from a remote store. It may be
@@ -267,8 +269,15 @@ func (f *follower) tidy() {
 	}
 }
 
+// Pauses of a start between two looks at a store that is away.
+const (
+	shortestWait        = time.Second
+	longestWaitForStore = time.Minute
+)
+
 // first serves the first snapshot: the kept one of a remote store, which need not answer for that,
-// or else what the channel shows.
+// or else what the channel shows. A service of systemd waits for a store that is away; otherwise
+// that is an error, so that a wrong address is seen at once.
 func (f *follower) first(ctx context.Context) error {
 	if f.store.remote != nil {
 		f.reportStep("opening the kept snapshot")
@@ -282,12 +291,27 @@ func (f *follower) first(ctx context.Context) error {
 			f.log.Warn("the kept snapshot cannot be served", "store", f.store.Dir(), "error", err)
 		}
 	}
-	for {
+	for pause := shortestWait; ; {
 		f.again = false
-		if _, err := f.look(ctx); err == nil || !f.again || ctx.Err() != nil {
+		_, err := f.look(ctx)
+		away := errors.Is(err, replica.ErrUnavailable) || errors.Is(err, errNoAnswer)
+		switch {
+		case err == nil || ctx.Err() != nil:
+			return err
+		case f.again:
+			f.logInterrupted()
+		case away && os.Getenv("NOTIFY_SOCKET") != "":
+			f.log.Error("no snapshot was kept, and the store is unavailable", "next_try", pause.String(), "error", err)
+			f.reportStep("waiting for the store: " + err.Error())
+			select {
+			case <-ctx.Done():
+			case <-f.hangups:
+			case <-time.After(pause):
+			}
+			pause = min(2*pause, longestWaitForStore)
+		default:
 			return err
 		}
-		f.logInterrupted()
 	}
 }
 

@@ -13,15 +13,32 @@ type bulkCopy struct {
 	wanted  bool         // they are served
 	running atomic.Bool  // a download is
 	have    atomic.Value // id of the snapshot whose files were downloaded last
+	damaged atomic.Bool  // some of them cannot be served
 	look    sync.Mutex
+	said    sync.Once // that there are none
 }
 
 // lookForBulk serves the bulk files that the store has now. Without them the rest is served.
 func (f *follower) lookForBulk(snapshotID string) {
 	f.bulk.look.Lock()
 	defer f.bulk.look.Unlock()
-	if err := f.server.LookForBulk(bulk.Open(f.store.Store)); err != nil {
+	files := bulk.Open(f.store.Store)
+	if ids, err := files.Snapshots(); err == nil && len(ids) == 0 && f.store.remote == nil {
+		f.sayNoBulk()
+	}
+	if err := f.server.LookForBulk(files); err != nil {
 		f.log.Error("some bulk files cannot be served", "snapshot", snapshotID, "error", err)
+		f.bulk.have.Store("")
+		f.bulk.damaged.Store(true)
+	}
+}
+
+// sayNoBulk logs once that --bulk has nothing to serve yet.
+func (f *follower) sayNoBulk() {
+	if f.bulk.wanted {
+		f.bulk.said.Do(func() {
+			f.log.Warn("--bulk: the store has no bulk files of its snapshot; 'hdqs build --bulk' makes them")
+		})
 	}
 }
 
@@ -34,12 +51,14 @@ func (f *follower) fetchBulk(ctx context.Context, snapshotID string) {
 	}
 	go func() {
 		defer f.bulk.running.Store(false)
-		switch fetched, err := f.store.copy.FetchBulk(ctx, snapshotID); {
+		switch fetched, err := f.store.copy.FetchBulk(ctx, snapshotID, f.bulk.damaged.Swap(false)); {
 		case err == nil:
 			f.bulk.have.Store(snapshotID)
 			f.log.Info("bulk files fetched", "snapshot", snapshotID, "files", fetched.Files, "bytes", fetched.Bytes)
 			f.lookForBulk(snapshotID)
-		case !isAbsent(err) && ctx.Err() == nil:
+		case isAbsent(err):
+			f.sayNoBulk()
+		case ctx.Err() == nil:
 			f.log.Warn("bulk files could not be downloaded; trying again later", "snapshot", snapshotID, "error", err)
 		}
 	}()

@@ -31,16 +31,17 @@ var serveGroups = []flagGroup{
 	}},
 	{"Caches in front", []string{
 		"max-age", "s-maxage", "stale-while-revalidate", "stale-if-error", "cdn-cache-control", "surrogate-key",
-		"cache-tag", "dictionaries",
+		"cache-tag",
 	}},
 	{"Messages and logs", []string{"log-format", "access-log", "access-log-sample", "access-log-key-file"}},
 	{"End", []string{"shutdown-delay", "drain-timeout"}},
 	{"Instead of serving", []string{"check"}},
 	{"Trust and network", []string{
-		"require-signature", "public-key", "allow-host", "allow-http", "allow-private-hosts",
+		"require-signature", "public-key", "allow-host", "allow-http", "allow-private-hosts", "user-agent",
 	}},
 	{"Loads, with --catalog", []string{
-		"catalog-url", "snapshot-time", "allow-no-pcodes", "allow-shrink", "strict-resources", "max-rows",
+		"catalog-url", "snapshot-time", "allow-no-pcodes", "allow-shrink", "allow-empty", "strict-resources",
+		"max-rows",
 		"max-download", "download-timeout", "cache", "offline", "only", "location-list",
 	}},
 }

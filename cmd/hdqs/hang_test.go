@@ -75,7 +75,7 @@ func (f *faultyServer) args(data string, more ...string) []string {
 func startServe(t *testing.T, env []string, args ...string) *server {
 	t.Helper()
 	s := &server{process: start(t, env, append([]string{"serve"}, args...)...)}
-	testkit.WaitFor(t, "the admin listener", func() bool { return adminLine.MatchString(s.log.String()) })
+	s.waitFor(t, "admin listener", func() bool { return adminLine.MatchString(s.log.String()) })
 	s.admin = adminLine.FindStringSubmatch(s.log.String())[1]
 	return s
 }
@@ -173,7 +173,7 @@ func TestDrippingStore(t *testing.T) {
 			t.Parallel()
 			store := sampleStore(t)
 			f := newFaultyServer(t, kind, store)
-			s := serveWith(t, f.env, f.args(t.TempDir(), "--store-timeout", "1s")...)
+			s := serveWith(t, f.env, f.args(t.TempDir(), "--store-timeout", "10s")...)
 			buildOther(t, store, "2026-12-01T00:00:00Z")
 			next, _ := inspect(t, store)
 			f.mode.Store(drips)
@@ -241,10 +241,10 @@ func TestDeadFileSystem(t *testing.T) {
 		}
 	}
 	point(old)
-	s := serve(t, "--store", link, "--snapshot-poll", "1h", "--store-timeout", "300ms")
+	s := serve(t, "--store", link, "--snapshot-poll", "1h", "--store-timeout", "10s")
 	point(dead)
 	s.signalAndWait(t, "the failed look", oldOneStays)
-	if !s.logged("the store does not answer: reading channel stable has taken 300ms") {
+	if !s.logged("the store does not answer: reading channel stable has taken 10s") {
 		t.Errorf("log %s, want the reason", s.log)
 	}
 	s.mustAnswer(t)

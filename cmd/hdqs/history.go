@@ -2,6 +2,7 @@ package main
 
 import (
 	"hdqs/api"
+	"hdqs/api/state"
 	"hdqs/snapshot/store"
 )
 
@@ -22,7 +23,7 @@ func (s *openStore) changesOf(c store.Channel, served string, open ...*store.Sna
 		}
 		this := api.Published{At: p.PublishedAt, Manifest: manifest}
 		if later != nil {
-			changes = append(changes, api.NewChange(this, *later))
+			changes = append(changes, state.NewChange(this, *later))
 			if p.ID == served {
 				break
 			}

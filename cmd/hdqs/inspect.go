@@ -210,6 +210,9 @@ func (v snapshotView) printDatasets(out io.Writer) error {
 				tables = append(tables, t.Table)
 			}
 		}
+		for _, text := range []*string{&d.Name, &d.ID, &d.Publisher, &d.License, &d.Title} {
+			*text = escape(*text, "") // also of line ends and tabs
+		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", cmp.Or(d.Name, d.ID), d.Publisher, d.License, dayOf(&d.Updated),
 			strings.Join(tables, " "), d.Title)
 	}
@@ -223,7 +226,8 @@ func (v snapshotView) print(out io.Writer) error {
 	}
 	fmt.Fprintf(out, "\n%d rows in %d tables, %s\n", v.Rows, len(v.Tables), formatBytes(v.Bytes))
 	for _, s := range v.Stale {
-		fmt.Fprintf(out, "stale since %s: %s: %s\n", s.Since.Format(time.RFC3339), s.Path, s.Why)
+		fmt.Fprintf(out, "stale since %s: %s: %s\n", s.Since.Format(time.RFC3339), escape(s.Path, ""), escape(s.Why,
+			""))
 	}
 	fmt.Fprintln(out)
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

@@ -24,7 +24,7 @@ type loadFlags struct {
 	catalogURL   string
 	snapshotTime string
 	allowNoCodes bool
-	allowShrink  bool
+	allowEmpty   []string
 	strict       bool
 	maxRows      int
 	source       sourceFlags
@@ -40,8 +40,8 @@ func (f *loadFlags) register(fl *pflag.FlagSet, catalog string) {
 		"time of the load, such as 2026-11-21T01:02:00Z; default: that of catalog.json, else now")
 	fl.BoolVar(&f.allowNoCodes, "allow-no-pcodes", false,
 		"build without a list of administrative units: every row is assigned to its country only")
-	fl.BoolVar(&f.allowShrink, "allow-shrink", false,
-		"publish tables that lost more than half of their rows, or one of whose files cannot be used")
+	fl.StringSliceVar(&f.allowEmpty, "allow-empty", nil,
+		"roles that are meant to have no row, such as idps; repeatable")
 	fl.BoolVar(&f.strict, "strict-resources", false,
 		"drop rows whose resource has no package, as the public service does")
 	fl.IntVar(&f.maxRows, "max-rows", loader.DefaultMaxRows,
@@ -54,8 +54,15 @@ func (f *loadFlags) register(fl *pflag.FlagSet, catalog string) {
 func (f *loadFlags) options(st *store.Store, channel string) (loader.Options, error) {
 	o := loader.Options{
 		CatalogName: f.catalog, Store: st, Channel: channel, CatalogURL: f.catalogURL,
-		AllowNoPCodes: f.allowNoCodes, AllowShrink: f.allowShrink, StrictResources: f.strict,
-		MaxRows: f.maxRows,
+		AllowNoPCodes: f.allowNoCodes, AllowShrink: f.source.allowShrink, AllowEmpty: f.allowEmpty,
+		StrictResources: f.strict,
+		MaxRows:         f.maxRows,
+	}
+	if err := checkRoles("allow-empty", f.allowEmpty); err != nil {
+		return o, err
+	}
+	if err := f.source.check(); err != nil {
+		return o, err
 	}
 	if f.snapshotTime != "" {
 		t, err := time.Parse(time.RFC3339, f.snapshotTime)
@@ -139,6 +146,11 @@ func (f *loadFlags) run(
 	o.Progress = func(p loader.Progress) { bar.update(p.Path, p.Done, p.Total) }
 	var err error
 	l.Report, err = interruptible(ctx, func() (*loader.Report, error) { return loader.Build(ctx, o) })
+	if err == nil {
+		for _, line := range l.Losses() {
+			fmt.Fprintf(messages, "hdqs: %s\n", line)
+		}
+	}
 	return l, err
 }
 

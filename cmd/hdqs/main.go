@@ -41,21 +41,24 @@ func run(args []string) int {
 	ctx, hangups := handleSignals(args)
 	root := newRoot(hangups)
 	root.SetArgs(args)
+	messages := printable{os.Stderr}
+	root.SetOut(printable{os.Stdout})
+	root.SetErr(messages)
 	err := root.ExecuteContext(ctx)
 	var exit *exitError
 	switch {
 	case err == nil:
 		return 0
 	case ctx.Err() != nil && errors.Is(err, context.Canceled): // whatever it has interrupted
-		fmt.Fprintln(os.Stderr, "hdqs: interrupted")
+		fmt.Fprintln(messages, "hdqs: interrupted")
 		return exitInterrupted
 	case errors.As(err, &exit):
 		if !exit.quiet {
-			fmt.Fprintln(os.Stderr, "hdqs:", exit.err)
+			fmt.Fprintln(messages, "hdqs:", exit.err)
 		}
 		return exit.code
 	}
-	fmt.Fprintln(os.Stderr, "hdqs:", err)
+	fmt.Fprintln(messages, "hdqs:", err)
 	return exitFailed
 }
 

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -18,6 +19,7 @@ import (
 
 	"hdqs/internal/generator"
 	"hdqs/internal/testkit"
+	"hdqs/loader"
 )
 
 // binary is the program under test.
@@ -71,9 +73,20 @@ func parallel(t *testing.T) {
 	t.Parallel()
 }
 
-// environment returns this process's environment without HDQS_ variables, and with extra ones.
+// patient are limits of time of servers that no load of the machine reaches, and allow catalogs of
+// a few themes. The flags of a test come first.
+var patient = []string{
+	"HDQS_QUEUE_WAIT=10m", "HDQS_STORE_TIMEOUT=5m", "HDQS_DRAIN_TIMEOUT=10m",
+	"HDQS_ALLOW_EMPTY=" + strings.Join(loader.Roles(), ","),
+}
+
+// noneEmpty makes empty themes a fault, as by default.
+var noneEmpty = []string{"HDQS_ALLOW_EMPTY="}
+
+// environment returns this process's environment with patient instead of its HDQS_ variables, and
+// with extra ones.
 func environment(extra ...string) []string {
-	var env []string
+	env := slices.Clone(patient)
 	for _, pair := range os.Environ() {
 		if !strings.HasPrefix(pair, "HDQS_") {
 			env = append(env, pair)

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"hdqs/api"
+	"hdqs/api/state"
 	"hdqs/internal/memory"
 )
 
@@ -71,7 +72,7 @@ func (s *size) apply(o *api.Options, log *slog.Logger) error {
 		}
 	}
 	if limit.Bytes > 0 && os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(api.HeapLimit(limit.Bytes))
+		debug.SetMemoryLimit(state.HeapLimit(limit.Bytes))
 	}
 	if heap := debug.SetMemoryLimit(-1); limit.Bytes > 0 {
 		log.Info("memory is limited", "limit", memory.Size(limit.Bytes), "by", limit.Source, "go", memory.Size(heap))

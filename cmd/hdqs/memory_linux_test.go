@@ -38,7 +38,7 @@ func TestMemoryOverSwaps(t *testing.T) {
 	parallel(t)
 	const (
 		swaps = 8
-		limit = 82 << 20
+		limit = 84 << 20
 	)
 	store := newStoreOf(t, generator.Options{Seed: 1, Scale: 0.1})
 	pointer := filepath.Join(store, "channels", "stable.json")

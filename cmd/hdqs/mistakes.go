@@ -50,6 +50,15 @@ func usageError(cmd *cobra.Command, err error) error {
 	return exitWith(exitUsage, fmt.Errorf("%w\nsee '%s --help'", err, cmd.CommandPath()))
 }
 
+// elsewhere says what to do in place of flags that other servers have.
+var elsewhere = map[string]string{
+	"config": "there is no file of settings: use flags, or variables such as HDQS_DATA_DIR, which systemd and " +
+		"containers read from a file",
+	"port": "use --listen HOST:PORT or --listen PORT", "host": "use --listen HOST:PORT",
+	"bind":     "use --listen HOST:PORT",
+	"tls-cert": "TLS ends in front of it, at a CDN or nginx", "tls-key": "TLS ends in front of it, at a CDN or nginx",
+}
+
 // flagError adds to the error about an unknown flag which one was probably meant, or which command
 // has it.
 func flagError(cmd *cobra.Command, err error) error {
@@ -70,6 +79,9 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 	}
 	hint := didYouMean("--", name, names)
+	if advice := elsewhere[name]; advice != "" && !slices.Contains(names, name) {
+		hint = ": " + advice
+	}
 	if hint == "" && len(others) > 0 && !slices.Contains(names, name) {
 		hint = ": it is a flag of " + strings.Join(others, ", ")
 	}

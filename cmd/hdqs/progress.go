@@ -26,7 +26,7 @@ const plainEvery = 10 * time.Second
 func newProgress(w io.Writer, stage string) *progress {
 	p := &progress{w: w, stage: stage, began: time.Now(), last: time.Now()}
 	if isTerminal(w) {
-		p.bar = progressbar.NewOptions64(1, progressbar.OptionSetWriter(w),
+		p.bar = progressbar.NewOptions64(1, progressbar.OptionSetWriter(exact(w)),
 			progressbar.OptionShowBytes(true), progressbar.OptionShowTotalBytes(true),
 			progressbar.OptionClearOnFinish(), progressbar.OptionThrottle(100*time.Millisecond),
 			progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(false))
@@ -40,7 +40,7 @@ func (p *progress) update(path string, done, total int64) {
 	defer p.mu.Unlock()
 	if p.bar != nil {
 		p.bar.ChangeMax64(max(total, done, 1))
-		p.bar.Describe(p.stage + " " + path)
+		p.bar.Describe(p.stage + " " + escape(path, ""))
 		_ = p.bar.Set64(max(done, 0))
 		return
 	}

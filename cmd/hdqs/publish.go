@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -94,6 +95,9 @@ func (s *openStore) publish(cmd *cobra.Command, choose func(store.Channel) (stri
 	if err != nil && !isAbsent(err) {
 		return storeError(err)
 	}
+	if err := s.checkMove(before, messages); err != nil {
+		return err
+	}
 	id, err := choose(before)
 	if err == nil && id == before.ID {
 		err = fmt.Errorf("channel %s shows %s already", s.channel, id)
@@ -123,6 +127,16 @@ func (s *openStore) publish(cmd *cobra.Command, choose func(store.Channel) (stri
 	}
 	read := func(id string) (*store.Manifest, error) { return s.manifest(ctx, []string{id}, messages) }
 	return printPurge(out, purgeKeys(before.ID, id, read, messages))
+}
+
+// checkMove returns an error before a signed channel is moved without a key, and warns of another
+// key than that of its last move.
+func (s *openStore) checkMove(before store.Channel, messages io.Writer) error {
+	if s.IsOtherKey(s.channel, before) {
+		fmt.Fprintf(messages, "hdqs: warning: channel %s was signed with another key than --sign-key: replicas follow "+
+			"only if they have the public key of this one too\n", s.channel)
+	}
+	return storeError(s.CheckMove(s.channel, before.Signature != "" || s.remote == nil && s.IsSigned(s.channel)))
 }
 
 func (s *openStore) history(ctx context.Context) (store.Channel, error) {

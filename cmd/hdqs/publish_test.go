@@ -28,7 +28,7 @@ func TestPurgeKeys(t *testing.T) {
 		t.Errorf("the first snapshot: %q", keys)
 	}
 	first, _ := inspect(t, store)
-	dropRow(t, files, "poverty-rate")
+	changeRows(t, files, "poverty-rate")
 	built := purged(mustExit(t, 0, append(build, "--snapshot-time", "2026-11-22T00:00:00Z")...).stdout)
 	if !slices.Contains(built, "ep-poverty-rate") || !slices.Contains(built, "landing") ||
 		slices.Contains(built, "ep-funding") {
@@ -55,7 +55,7 @@ func TestPurgeKeys(t *testing.T) {
 	if keys := purged(mustExit(t, 0, append(build, "--snapshot-time", "2026-11-23T00:00:00Z")...).stdout); keys != nil {
 		t.Errorf("a load that changes nothing: %q", keys)
 	}
-	dropRow(t, files, "funding")
+	changeRows(t, files, "funding")
 	report := mustExit(t, 0, append(build, "--json", "--snapshot-time", "2026-11-24T00:00:00Z")...).stdout
 	keys := decode[withKeys](t, []byte(report)).Purge
 	if !slices.Contains(keys, "ep-funding") || slices.Contains(keys, "ep-poverty-rate") {

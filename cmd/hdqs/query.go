@@ -61,13 +61,14 @@ UTF-8.`,
 			}
 			defer done()
 			if batch != "" {
-				return answerBatch(server, batch, cmd.InOrStdin(), cmd.OutOrStdout())
+				return answerBatch(server, batch, cmd.InOrStdin(), exact(cmd.OutOrStdout()))
 			}
 			fields, err := parseHeaders(headers)
 			if err != nil {
 				return exitWith(exitUsage, err)
 			}
-			return answerOne(server, method, args[0], fields, showHeaders, cmd.OutOrStdout(), cmd.ErrOrStderr())
+			out := exact(cmd.OutOrStdout())
+			return answerOne(server, method, args[0], fields, showHeaders, out, cmd.ErrOrStderr())
 		},
 	}
 	fl := cmd.Flags()
@@ -93,7 +94,7 @@ func openOffline(ctx context.Context, f *serveFlags, messages io.Writer) (*api.S
 	if err != nil {
 		return nil, nil, err
 	}
-	server := api.New(api.Options{Identifier: mode, Logger: log, SkipWarmUp: true})
+	server := api.New(api.Options{Identifier: mode, Logger: log, SkipWarmUp: true, MadeUp: f.sample()})
 	follower := newFollower(server, store, w, f.storeTimeout, newLookMetrics(server.Metrics()))
 	if err := follower.firstAnswered(ctx); err != nil {
 		done()

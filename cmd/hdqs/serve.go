@@ -60,6 +60,9 @@ func newServe(hangups <-chan os.Signal) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.listenSet = cmd.Flags().Changed("listen")
 			f.ownData = cmd.Flags().Changed("data-dir")
+			if err := checkLimits(); err != nil {
+				return err
+			}
 			if f.check {
 				return f.checkAll(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
@@ -130,7 +133,7 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 		setGarbagePercent() // a build makes more
 	}
 	defer collect()
-	if err := f.memory.apply(&options, log); err != nil {
+	if err := errors.Join(f.memory.apply(&options, log), limitConnections(&options, log)); err != nil {
 		return err
 	}
 	ahead := f.openAhead()
@@ -200,10 +203,14 @@ func (f *serveFlags) configure(messages io.Writer) (p passedSockets, o api.Optio
 	if o.Identifier, err = identifierMode(f.identifier); err != nil {
 		return p, o, err
 	}
-	if f.store != "" && f.load.catalog != "" {
-		return p, o, errors.New("serve takes --store or --catalog, not both")
+	if err = f.checkSource(); err != nil {
+		return p, o, err
+	}
+	if f.refresh > 0 && f.load.catalog == "" {
+		return p, o, errors.New("--refresh needs --catalog; --snapshot-poll is how often --store is looked at")
 	}
 	o.Connections, o.ConnectionsPerAddress, o.Pprof = f.connections, f.perAddress, f.pprof
+	o.MadeUp = f.sample()
 	if err = f.answers.fill(&o); err != nil {
 		return p, o, err
 	}
@@ -214,6 +221,18 @@ func (f *serveFlags) configure(messages io.Writer) (p passedSockets, o api.Optio
 		return p, o, err
 	}
 	return p, o, errors.Join(p.check(f), checkAddress("listen", &f.listen), checkAddress("admin", &f.admin))
+}
+
+// checkSource checks the flags that say what openServed opens.
+func (f *serveFlags) checkSource() error {
+	switch {
+	case f.store != "" && f.load.catalog != "":
+		return errors.New("--store and --catalog: want one of them")
+	case f.store == "" && (f.trust.require || f.trust.publicKey != ""):
+		return errors.New("--require-signature and --public-key need --store: " +
+			"a snapshot of --catalog or of the sample is not signed")
+	}
+	return nil
 }
 
 // serve answers requests from the first snapshot on, until ctx ends or a listener fails.
@@ -273,11 +292,17 @@ func shutDown(server *api.Server, log *slog.Logger, f *serveFlags, followed <-ch
 	}
 }
 
+// sample reports whether the embedded sample is served.
+func (f *serveFlags) sample() bool { return f.store == "" && f.load.catalog == "" }
+
 // openServed opens the store to serve: the one of --store, one built from --catalog, or one built
 // from the sample in a temporary directory.
 func openServed(
 	ctx context.Context, messages io.Writer, f *serveFlags, w *waiter,
 ) (*openStore, func(), error) {
+	if err := f.checkSource(); err != nil {
+		return nil, nil, exitWith(exitUsage, err)
+	}
 	switch {
 	case f.store != "":
 		st, err := awaitAgain(ctx, w, step[*openStore]{
@@ -291,11 +316,10 @@ func openServed(
 		return st, func() {}, err
 	}
 	fmt.Fprintln(messages, "no store is named: answering from the embedded sample, whose figures are all made up")
-	dir, err := os.MkdirTemp("", "hdqs-sample-")
+	dir, remove, err := temporaryDir("sample")
 	if err != nil {
 		return nil, nil, err
 	}
-	remove := func() { os.RemoveAll(dir) }
 	st, err := store.Open(dir)
 	if err == nil {
 		o := loader.Options{Catalog: sample.FS, CatalogName: "sample", Store: st, Channel: f.channel}
@@ -358,6 +382,9 @@ func (f *serveFlags) buildOnce(ctx context.Context, st *openStore, messages io.W
 		return nil, err
 	}
 	defer release()
+	if err := st.CheckMove(f.channel, st.IsSigned(f.channel)); err != nil {
+		return nil, storeError(err)
+	}
 	return f.load.run(ctx, o, f.dataDir, f.net.options(), messages)
 }
 

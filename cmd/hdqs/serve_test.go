@@ -315,6 +315,9 @@ func (s *server) testPages(t *testing.T) {
 		if a.status != 200 || !strings.HasPrefix(a.header.Get("Content-Type"), contentType) || len(a.body) == 0 {
 			t.Errorf("%s: %d, %q, %d bytes", path, a.status, a.header.Get("Content-Type"), len(a.body))
 		}
+		if page := contentType == "text/html"; page != bytes.Contains(a.body, []byte(madeUp)) {
+			t.Errorf("%s says that figures are made up: %t, want %t", path, !page, page)
+		}
 		if head := ask(t, "HEAD", s.base+path); head.status != 200 || len(head.body) != 0 {
 			t.Errorf("HEAD %s: %d with %d bytes", path, head.status, len(head.body))
 		}
@@ -325,10 +328,32 @@ func (s *server) testPages(t *testing.T) {
 	}
 }
 
+// madeUp is what every page of the embedded sample says.
+const madeUp = "These figures are made up."
+
+// TestMadeUp: pages of the embedded sample say that its figures are made up. Those of a store or of
+// another catalog do not.
+func TestMadeUp(t *testing.T) {
+	parallel(t)
+	store := sampleStore(t)
+	says := func(args ...string) bool {
+		return strings.Contains(mustExit(t, 0, append([]string{"query", "/browse/idps"}, args...)...).stdout, madeUp)
+	}
+	if !says() || says("--store", store) {
+		t.Errorf("query says that figures are made up: %t of the sample, %t of a store", says(), says("--store", store))
+	}
+	for flag, from := range map[string]string{"--store": store, "--catalog": "../../loader/sample/catalog"} {
+		s := serve(t, flag, from, "--data-dir", t.TempDir())
+		if a := ask(t, "GET", s.base+"/"); a.status != 200 || bytes.Contains(a.body, []byte(madeUp)) {
+			t.Errorf("%s: %d, says that figures are made up", flag, a.status)
+		}
+	}
+}
+
 // TestHealth follows the admin listener from the start to the end of a process.
 func TestHealth(t *testing.T) {
 	parallel(t)
-	s := serve(t, "--shutdown-delay", "3s")
+	s := serve(t, "--shutdown-delay", "10s")
 	type readiness struct {
 		Ready, Draining bool
 		Snapshot        string

@@ -28,8 +28,12 @@ type process struct {
 // start starts a command. The process is killed at the end of the test.
 func start(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
-	p := &process{log: new(testkit.Log), ended: make(chan struct{})}
-	p.cmd = exec.Command(binary, args...)
+	return startCommand(t, env, exec.Command(binary, args...))
+}
+
+func startCommand(t *testing.T, env []string, cmd *exec.Cmd) *process {
+	t.Helper()
+	p := &process{log: new(testkit.Log), cmd: cmd, ended: make(chan struct{})}
 	p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = environment(env...), p.log, p.log
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -75,12 +79,28 @@ func (p *process) wait(t *testing.T) int {
 // logged reports whether the log contains a text.
 func (p *process) logged(text string) bool { return strings.Contains(p.log.String(), text) }
 
+// waitFor waits for a condition, or fails if the process ends before that.
+func (p *process) waitFor(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	testkit.WaitFor(t, what, func() bool {
+		if holds() {
+			return true
+		}
+		select {
+		case <-p.ended:
+			t.Fatalf("no %s: %s: %v\n%s", what, strings.Join(p.cmd.Args, " "), p.cmd.ProcessState, p.log)
+		default:
+		}
+		return false
+	})
+}
+
 // signalAndWait sends SIGHUP and waits until the log contains a text once more than before.
 func (p *process) signalAndWait(t *testing.T, what, text string) {
 	t.Helper()
 	before := strings.Count(p.log.String(), text)
 	p.signal(t, syscall.SIGHUP)
-	testkit.WaitFor(t, what, func() bool { return strings.Count(p.log.String(), text) > before })
+	p.waitFor(t, what, func() bool { return strings.Count(p.log.String(), text) > before })
 }
 
 // server is a running `hdqs serve`.
@@ -102,15 +122,14 @@ func serve(t *testing.T, args ...string) *server {
 
 func serveWith(t *testing.T, env []string, args ...string) *server {
 	t.Helper()
-	s := &server{process: start(t, env, append([]string{"serve"}, args...)...)}
-	testkit.WaitFor(t, "the server to listen", func() bool {
-		select {
-		case <-s.ended:
-			t.Fatalf("hdqs serve %s: %v\n%s", strings.Join(args, " "), s.cmd.ProcessState, s.log)
-		default:
-		}
-		return publicLine.MatchString(s.log.String())
-	})
+	return listening(t, start(t, env, append([]string{"serve"}, args...)...))
+}
+
+// listening waits until a server prints its addresses.
+func listening(t *testing.T, p *process) *server {
+	t.Helper()
+	s := &server{process: p}
+	s.waitFor(t, "address of the server", func() bool { return publicLine.MatchString(s.log.String()) })
 	s.base = publicLine.FindStringSubmatch(s.log.String())[1]
 	if found := adminLine.FindStringSubmatch(s.log.String()); found != nil {
 		s.admin = found[1]

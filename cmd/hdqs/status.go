@@ -72,13 +72,21 @@ its public URL only which snapshot is served. With several addresses their snaps
 The exit code is 0 if all is good, 1 if a replica is not ready or degraded or the snapshots differ,
 and 3 if a replica does not answer. A replica is degraded if it refuses a table, if a source of a
 table is stale, or if its last look at the store failed.`,
-		Example: "  hdqs status --admin 127.0.0.1:8081\n  hdqs status https://a.example.org https://b.example.org",
+		Example: "  hdqs status --admin 127.0.0.1:18080\n  hdqs status https://a.example.org https://b.example.org",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args)+len(admins) == 0 {
 				return exitWith(exitUsage, errors.New("status needs the URL of a replica or --admin ADDR"))
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
 			defer cancel()
+			for i := range admins {
+				if strings.Contains(admins[i], "://") {
+					continue
+				}
+				if err := checkAddress("admin", &admins[i]); err != nil {
+					return exitWith(exitUsage, err)
+				}
+			}
 			found := make([]replicaStatus, len(args)+len(admins))
 			var asked sync.WaitGroup
 			for i, address := range slices.Concat(args, admins) {
@@ -89,7 +97,8 @@ table is stale, or if its last look at the store failed.`,
 		},
 	}
 	cmd.Args = cobra.ArbitraryArgs
-	cmd.Flags().StringSliceVar(&admins, "admin", nil, "address of an admin listener: HOST:PORT or a URL")
+	cmd.Flags().StringSliceVar(&admins, "admin", nil, "address of an admin listener: HOST:PORT, PORT of this "+
+		"machine, or a URL")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	cmd.Flags().DurationVar(&timeout, "timeout", 5*time.Second, "how long to wait for the replicas")
 	bound(cmd.Flags(), "timeout", &timeout, shortestTimeout, longestTimeout)

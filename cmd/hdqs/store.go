@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ const dataDir = "hdqs-data"
 type netFlags struct {
 	allowHTTP, allowPrivate bool
 	hosts                   []string
+	userAgent               string
 }
 
 func (f *netFlags) register(fl *pflag.FlagSet) {
@@ -32,11 +34,14 @@ func (f *netFlags) register(fl *pflag.FlagSet) {
 	fl.BoolVar(&f.allowPrivate, "allow-private-hosts", false,
 		"allow web addresses in private networks and on this machine")
 	fl.StringSliceVar(&f.hosts, "allow-host", nil, "allowed hosts, exact or as .suffix; default: any public host")
+	fl.StringVar(&f.userAgent, "user-agent", "", "User-Agent of requests, such as a name and an address to write to; "+
+		"default: hdqs with its version")
 }
 
 func (f *netFlags) options() fetch.Options {
 	return fetch.Options{
-		UserAgent: userAgent(), AllowHTTP: f.allowHTTP, AllowPrivate: f.allowPrivate, Hosts: f.hosts,
+		UserAgent: cmp.Or(f.userAgent, userAgent()), AllowHTTP: f.allowHTTP, AllowPrivate: f.allowPrivate,
+		Hosts: f.hosts,
 	}
 }
 
@@ -53,10 +58,12 @@ func (f *trustFlags) register(fl *pflag.FlagSet) {
 }
 
 func (f *trustFlags) apply(st *store.Store) (*store.Store, error) {
-	if !f.require {
+	switch {
+	case !f.require && f.publicKey != "":
+		return nil, exitWith(exitUsage, errors.New("--public-key checks nothing without --require-signature"))
+	case !f.require:
 		return st, nil
-	}
-	if f.publicKey == "" {
+	case f.publicKey == "":
 		return nil, exitWith(exitUsage, errors.New("--require-signature needs --public-key"))
 	}
 	text, err := os.ReadFile(f.publicKey)
@@ -170,7 +177,7 @@ func (s *openStore) current(ctx context.Context, messages io.Writer) (store.Poin
 	if s.remote == nil {
 		p, err := s.Channel(s.channel)
 		if err != nil {
-			return p, storeError(s.channelError(err))
+			return p, storeError(s.channelError(ctx, err))
 		}
 		_, err = s.Published(p)
 		return p, storeError(err)
@@ -181,7 +188,7 @@ func (s *openStore) current(ctx context.Context, messages io.Writer) (store.Poin
 	}
 	last, lastErr := s.copy.Last()
 	if lastErr != nil || !errors.Is(err, replica.ErrUnavailable) || ctx.Err() != nil {
-		return last, storeError(err)
+		return last, storeError(s.channelError(ctx, err))
 	}
 	fmt.Fprintf(messages, "hdqs: %v\nhdqs: using snapshot %s of %s, kept in %s\n",
 		err, last.ID, s.remote.Address(), s.Dir())
@@ -218,7 +225,7 @@ func (s *openStore) manifest(ctx context.Context, args []string, messages io.Wri
 			return m, s.snapshotError(ctx, id, err)
 		}
 		if !errors.Is(err, replica.ErrUnavailable) {
-			return m, storeError(err)
+			return m, storeError(s.channelError(ctx, err))
 		}
 		// find returns the last kept snapshot.
 	}
@@ -243,6 +250,8 @@ func (s *openStore) lock(holder string) (release func(), err error) {
 // verification.
 func storeError(err error) error {
 	switch {
+	case errors.Is(err, store.ErrUnsigned):
+		return exitWith(exitUsage, err)
 	case errors.Is(err, snapshot.ErrCorrupt) || errors.Is(err, store.ErrSignature):
 		return exitWith(exitVerification, err)
 	case errors.Is(err, replica.ErrUnavailable) || errors.Is(err, fetch.ErrRefused) || errors.Is(err, errNoAnswer):

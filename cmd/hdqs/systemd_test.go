@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,8 +30,16 @@ type fakeSystemd struct {
 
 func newFakeSystemd(t *testing.T) *fakeSystemd {
 	t.Helper()
-	f := &fakeSystemd{notify: filepath.Join(t.TempDir(), "notify"), told: new(testkit.Log)}
-	f.address = f.open(t, "public")
+	f := &fakeSystemd{told: new(testkit.Log)}
+	f.address = f.open(t, "public", "127.0.0.1:0")
+	f.hear(t)
+	return f
+}
+
+// hear receives notifications.
+func (f *fakeSystemd) hear(t *testing.T) {
+	t.Helper()
+	f.notify = filepath.Join(t.TempDir(), "notify")
 	in, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: f.notify, Net: "unixgram"})
 	if err != nil {
 		t.Fatal(err)
@@ -46,15 +55,14 @@ func newFakeSystemd(t *testing.T) *fakeSystemd {
 			fmt.Fprintf(f.told, "%s\n", message[:n])
 		}
 	}()
-	return f
 }
 
 // open opens one more socket and returns its address.
-func (f *fakeSystemd) open(t *testing.T, name string) string {
+func (f *fakeSystemd) open(t *testing.T, name, address string) string {
 	t.Helper()
 	var plain net.ListenConfig
 	plain.SetMultipathTCP(false) // as systemd's
-	l, err := plain.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	l, err := plain.Listen(t.Context(), "tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,12 +195,12 @@ func TestPassedSocketFlags(t *testing.T) {
 			t.Errorf("--listen beside a socket: %v\n%s", p.cmd.ProcessState, p.log)
 		}
 	}
-	admin := f.open(t, "admin")
+	admin := f.open(t, "admin", "127.0.0.1:0")
 	p := f.start(t, nil, "--admin", "127.0.0.1:0")
 	if p.wait(t) != 2 || !p.logged("passed an admin socket ("+admin+")") {
 		t.Errorf("--admin beside a socket: %v\n%s", p.cmd.ProcessState, p.log)
 	}
-	second := f.open(t, "hdqs.socket")
+	second := f.open(t, "hdqs.socket", "127.0.0.1:0")
 	s := f.startReady(t, nil)
 	for address, path := range map[string]string{f.address: "/docs", second: "/docs", admin: "/readyz"} {
 		if a := ask(t, "GET", "http://"+address+path); a.status != 200 {
@@ -216,7 +224,8 @@ func TestPassedSocketFlags(t *testing.T) {
 func TestNotifications(t *testing.T) {
 	parallel(t)
 	store, f := sampleStore(t), newFakeSystemd(t)
-	s := f.startReady(t, []string{"WATCHDOG_USEC=300000"}, "--store", store, "--snapshot-poll", "0")
+	s := f.startReady(t, []string{"WATCHDOG_USEC=300000"}, "--store", store, "--snapshot-poll", "0",
+		"--drain-timeout", "20s")
 	old, _ := inspect(t, store)
 	told := f.told.String()
 	if before, _, _ := strings.Cut(told, "READY=1"); !strings.Contains(before, "EXTEND_TIMEOUT_USEC=") ||
@@ -292,4 +301,42 @@ func TestEdgePassedSocket(t *testing.T) {
 	close(stop)
 	all.Wait()
 	t.Logf("%d of %d requests failed", failed.Load(), requests.Load())
+}
+
+// TestStartWaitsForStore: a service of systemd waits for a remote store that is away, and says so.
+// By hand that is an error at once.
+func TestStartWaitsForStore(t *testing.T) {
+	parallel(t)
+	var up atomic.Bool
+	files := http.FileServer(http.Dir(smallStore(t)))
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !up.Load() {
+			http.Error(w, "not yet", http.StatusForbidden)
+			return
+		}
+		files.ServeHTTP(w, r)
+	}))
+	defer web.Close()
+	f := newFakeSystemd(t)
+	args := []string{"--store", web.URL, "--allow-http", "--allow-private-hosts", "--data-dir"}
+	mustExit(t, 3, append(append([]string{"serve", "--listen", "127.0.0.1:0"}, args...), t.TempDir())...)
+	p := f.start(t, nil, append(args, t.TempDir())...)
+	testkit.WaitFor(t, "the start to wait", func() bool {
+		return strings.Contains(f.told.String(), "STATUS=starting: waiting for the store: ")
+	})
+	if strings.Contains(f.told.String(), "READY=1") {
+		t.Error("ready without a snapshot")
+	}
+	up.Store(true)
+	p.signal(t, syscall.SIGHUP) // which does not wait for the next try
+	testkit.WaitFor(t, "the start to end", func() bool { return strings.Contains(f.told.String(), "READY=1") })
+	if code := p.stop(t); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	up.Store(false)
+	p = f.start(t, nil, append(args, t.TempDir())...)
+	testkit.WaitFor(t, "another start to wait", func() bool { return p.logged("no snapshot was kept") })
+	if code := p.stop(t); code != 130 {
+		t.Errorf("exit code %d while it waits, want 130", code)
+	}
 }

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
-	"hdqs/api"
+	"hdqs/api/state"
 	"hdqs/bulk"
+	"hdqs/bulk/iceberg"
 	"hdqs/internal/replica"
 	"hdqs/snapshot/store"
 )
@@ -26,7 +26,8 @@ func newVerify() *cobra.Command {
 		Use:   "verify --store SRC [ID]",
 		Short: "Checks all of a snapshot: digests, checksums, postings against rows, columns against endpoints",
 		Long: `Checks all of a snapshot: the digest of every file, every checksum, that each posting agrees with
-the rows, that every endpoint finds its columns, and the digests of bulk files ('hdqs build --bulk').
+the rows, that every endpoint finds its columns, the digests of bulk files ('hdqs build --bulk'), and
+that the Iceberg tables are whole and have these files.
 With --require-signature the manifests must be signed. All files of a remote store are downloaded
 again, to a temporary directory, but for bulk files. The exit code is 4 if anything is wrong.`,
 		Args: cobra.MaximumNArgs(1),
@@ -66,11 +67,11 @@ again, to a temporary directory, but for bulk files. The exit code is 4 if anyth
 // verify finds a snapshot and returns what is wrong with it as fault. err is any other failure.
 func (f *storeFlags) verify(ctx context.Context, args []string, messages io.Writer) (id string, fault, err error) {
 	if replica.IsRemote(f.store) {
-		fresh, err := os.MkdirTemp("", "hdqs-verify-")
+		fresh, remove, err := temporaryDir("verify")
 		if err != nil {
 			return "", nil, err
 		}
-		defer os.RemoveAll(fresh)
+		defer remove()
 		f.dataDir = fresh
 	}
 	st, err := f.openExisting()
@@ -93,16 +94,23 @@ func (f *storeFlags) verify(ctx context.Context, args []string, messages io.Writ
 	return id, errors.Join(fault, verifyBulk(st.Store, id)), nil
 }
 
-// verifyBulk checks the bulk files of a snapshot that has some.
+// verifyBulk checks the bulk files of a snapshot that has some, and the Iceberg tables over them.
 func verifyBulk(st *store.Store, id string) error {
-	m, err := st.Manifest(id)
+	files := bulk.Open(st)
+	of, err := st.Manifest(id)
 	if err != nil {
 		return nil // a fault that the caller knows
 	}
-	if err := bulk.Open(st).Verify(m); !errors.Is(err, fs.ErrNotExist) {
-		return err
+	err = files.Verify(of)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	return nil
+	m, readErr := files.Manifest(id)
+	ids, listErr := files.Snapshots()
+	if readErr != nil || listErr != nil {
+		return errors.Join(err, listErr)
+	}
+	return errors.Join(err, iceberg.Verify(st.Dir(), m, ids[len(ids)-1] == id))
 }
 
 // bindAll binds the endpoints to the snapshot, as a server does before it serves it.
@@ -112,6 +120,6 @@ func bindAll(st *store.Store, id string) error {
 		return err
 	}
 	defer snap.Close()
-	_, err = api.Bind(snap)
+	_, err = state.Bind(snap)
 	return err
 }

@@ -1,0 +1,116 @@
+package main_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"hdqs/internal/testkit"
+)
+
+// backupLoop returns the lines of docs/operating.md that copy a store, for two folders.
+func backupLoop(t *testing.T, from, to string, restore bool) string {
+	t.Helper()
+	text := string(testkit.ReadFile(t, "../../docs/operating.md"))
+	m := regexp.MustCompile(`(?s)\n    (for part in ([^;]+); do\n.*?\n    done)\n    hdqs verify --store BACKUP\n`).
+		FindStringSubmatch(text)
+	if m == nil {
+		t.Fatal("docs/operating.md does not say how to copy a store")
+	}
+	loop := strings.NewReplacer("STORE", from, "BACKUP", to).Replace(m[1])
+	if restore {
+		parts := strings.Fields(m[2])
+		slices.Reverse(parts)
+		loop = strings.Replace(loop, m[2], strings.Join(parts, " "), 1)
+	}
+	return loop
+}
+
+// TestBackup: a store that was copied, damaged and restored answers as before, is still signed, and
+// has all its files.
+func TestBackup(t *testing.T) {
+	parallel(t)
+	o := new(objectStore) // without a server, for its commands
+	dir, files := t.TempDir(), smallCatalog(t)
+	private, public := o.newKey(t, dir, "key")
+	store, backup, restored := filepath.Join(dir, "store"), filepath.Join(dir, "backup"), filepath.Join(dir, "restored")
+	build := []string{"build", "--catalog", files, "--bulk", "--sign-key", private, "--store"}
+	mustExit(t, 0, append(build, store, "--snapshot-time", buildTime)...)
+	want := listDigests(t, store)
+	copyAll := func(from, to string, restore bool) {
+		t.Helper()
+		if out, err := exec.Command("sh", "-ec", backupLoop(t, from, to, restore)).CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	copyAll(store, backup, false)
+	for _, file := range []string{"segments/*", "manifests/*.json", "channels/*", "bulk/data/*/*.parquet"} {
+		testkit.WriteFile(t, pathOf(t, store, file), []byte("damaged"))
+	}
+	if got := run(t, "verify", "--store", store); got.code == 0 {
+		t.Error("the damaged store agrees")
+	}
+	copyAll(backup, restored, true)
+	mustExit(t, 0, "verify", "--store", restored, "--require-signature", "--public-key", public)
+	if got := listDigests(t, restored); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	s := serve(t, "--store", restored, "--bulk", "--require-signature", "--public-key", public)
+	s.mustAnswer(t)
+	mustExit(t, 2, "build", "--catalog", files, "--store", restored)
+	changeRows(t, files, "poverty-rate")
+	mustExit(t, 0, append(build, restored, "--snapshot-time", "2026-11-22T00:00:00Z")...)
+	mustExit(t, 0, "verify", "--store", restored, "--require-signature", "--public-key", public)
+}
+
+// TestBucketBackup does the same with the objects of a bucket.
+func TestBucketBackup(t *testing.T) { onS3Servers(t, testBucketBackup) }
+
+func testBucketBackup(t *testing.T, o *objectStore) {
+	private, public := o.newKey(t, t.TempDir(), "key")
+	o.run(t, 0, "build", "--catalog", smallCatalog(t), "--store", storeAddress, "--data-dir", t.TempDir(), "--bulk",
+		"--sign-key", private)
+	digests := func() string {
+		t.Helper()
+		dir := t.TempDir()
+		o.run(t, 0, "query", "--store", storeAddress, "--data-dir", dir, "--require-signature", "--public-key", public,
+			"/api/v2/metadata/sector")
+		return listDigests(t, filepath.Join(dir, "store"))
+	}
+	want := digests()
+	backup := map[string][]byte{}
+	for name := range o.list(t, "store/") {
+		backup[name] = o.get(t, name)
+		o.remove(t, name)
+	}
+	o.run(t, 1, "verify", "--store", storeAddress)
+	for name, data := range backup {
+		o.put(t, name, data)
+	}
+	o.run(t, 0, "verify", "--store", storeAddress, "--require-signature", "--public-key", public)
+	if got := digests(); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	o.run(t, 2, "rollback", "--store", storeAddress, "--data-dir", t.TempDir())
+}
+
+// TestLaterFormat: a manifest of a later format is refused, and a replica keeps what it serves.
+func TestLaterFormat(t *testing.T) {
+	parallel(t)
+	store := smallStore(t)
+	s := serve(t, "--store", store)
+	view, _ := inspect(t, store)
+	manifest := filepath.Join(store, "manifests", view.ID+".json")
+	later := regexp.MustCompile(`"format": ?2`).ReplaceAll(testkit.ReadFile(t, manifest), []byte(`"format":3`))
+	testkit.ReplaceFile(t, manifest, later)
+	for _, args := range [][]string{{"verify"}, {"serve", "--listen", "127.0.0.1:0"}} {
+		got := mustExit(t, 4, append(args, "--store", store)...)
+		if !strings.Contains(got.stderr, "manifest has format 3, this program reads 1 to 2") {
+			t.Errorf("%q: %s", args, got.stderr)
+		}
+	}
+	s.mustAnswer(t)
+}

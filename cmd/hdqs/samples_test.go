@@ -1,0 +1,263 @@
+package main_test
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hdqs/internal/nginx"
+	"hdqs/internal/testkit"
+)
+
+// samples are the files of deploy as `make install` puts them below a folder.
+type samples struct{ root string }
+
+// installSamples runs `make install` with the binary of the tests.
+func installSamples(t *testing.T) *samples {
+	t.Helper()
+	s := &samples{t.TempDir()}
+	cmd := exec.Command(testkit.Program(t, "make", "make"), "--old-file=build", "install", "DESTDIR="+s.root,
+		"BIN="+binary)
+	cmd.Dir = filepath.Join("..", "..")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("make install: %v\n%s", err, out)
+	}
+	return s
+}
+
+func (s *samples) path(name string) string { return filepath.Join(s.root, filepath.FromSlash(name)) }
+
+// unit returns a unit of an instance, of which %i is the instance.
+func (s *samples) unit(t *testing.T, name, instance string) string {
+	t.Helper()
+	return strings.ReplaceAll(string(testkit.ReadFile(t, s.path("etc/systemd/system/"+name))), "%i", instance)
+}
+
+// setting returns the value of a unit's only line of a name.
+func setting(t *testing.T, unit, name string) string {
+	t.Helper()
+	found := regexp.MustCompile(`(?m)^`+name+`=(.*)$`).FindAllStringSubmatch(unit, -1)
+	if len(found) != 1 {
+		t.Fatalf("%d lines of %s in\n%s", len(found), name, unit)
+	}
+	return found[0][1]
+}
+
+// run runs the command of a unit as systemd does: with the variables of its EnvironmentFile and
+// with copies of its credentials. Only the paths and addresses that here replaces are changed.
+func (s *samples) run(t *testing.T, unit string, here *strings.Replacer, env ...string) ([]byte, error) {
+	t.Helper()
+	credentials := t.TempDir()
+	name, from, _ := strings.Cut(setting(t, unit, "LoadCredential"), ":")
+	testkit.WriteFile(t, filepath.Join(credentials, name), testkit.ReadFile(t, s.path(from)))
+	cmd := exec.Command("/bin/sh", "-c", here.Replace(setting(t, unit, "ExecStart")))
+	cmd.Env = append(environment(env...), "CREDENTIALS_DIRECTORY="+credentials)
+	cmd.Env = append(cmd.Env, variablesOf(testkit.ReadFile(t, s.path(setting(t, unit, "EnvironmentFile"))), here)...)
+	return cmd.CombinedOutput()
+}
+
+// TestEdgeSamples installs the samples of deploy and runs them together: a signed load by its unit,
+// two replicas by theirs, nginx with TLS in front of the ports that it names, and Prometheus's
+// rules and targets. Changed are only the folder below which all lies, 127.0.0.1 (another loopback
+// address), the address of the catalog, and the ports 443 and 80.
+func TestEdgeSamples(t *testing.T) {
+	edge(t)
+	t.Parallel()
+	s := installSamples(t)
+	conf := string(testkit.ReadFile(t, s.path("etc/nginx/conf.d/hdqs.conf")))
+	var ports []string
+	for _, m := range regexp.MustCompile(`(?m)^\tserver 127\.0\.0\.1:(\d+) `).FindAllStringSubmatch(conf, -1) {
+		ports = append(ports, m[1])
+	}
+	if len(ports) != 2 || ports[0] == ports[1] {
+		t.Fatalf("nginx names the ports %q, want two", ports)
+	}
+
+	mirror := httptest.NewServer(http.FileServer(http.Dir(newCatalog(t, 1))))
+	defer mirror.Close()
+	host := fmt.Sprintf("127.%d.%d.%d", 100+os.Getpid()>>14&0x7f, os.Getpid()>>7&0x7f, 130+os.Getpid()&0x7f)
+	here := strings.NewReplacer(
+		"/var/lib/hdqs", s.path("var/lib/hdqs"), "/etc/hdqs", s.path("etc/hdqs"), "127.0.0.1", host,
+		"/usr/local/bin/hdqs", s.path("usr/local/bin/hdqs"), "https://data.humdata.org", mirror.URL)
+	build := s.unit(t, "hdqs-build.service", "")
+	web := []string{"HDQS_ALLOW_HTTP=true", "HDQS_ALLOW_PRIVATE_HOSTS=true"}
+	mustExit(t, 0, "keygen", "--private", s.path("etc/hdqs/sign.pem"), "--public", s.path("etc/hdqs/sign.pub"))
+
+	channel := s.path(setting(t, s.unit(t, "hdqs@.service", ports[0]), "ConditionPathExists"))
+	if _, err := os.Stat(channel); err == nil {
+		t.Errorf("%s is there before a load", channel)
+	}
+	if out, err := s.run(t, build, here, web...); err != nil || !bytes.Contains(out, []byte(": published")) {
+		t.Fatalf("the load: %v\n%s", err, out)
+	}
+	if _, err := os.Stat(channel); err != nil {
+		t.Errorf("the replicas would not start after a load: %v", err)
+	}
+
+	var public, admin []string
+	for _, port := range ports {
+		unit, socket := s.unit(t, "hdqs@.service", port), s.unit(t, "hdqs@.socket", port)
+		if setting(t, socket, "ConditionPathExists") != setting(t, unit, "ConditionPathExists") {
+			t.Error("the socket and the service wait for different files")
+		}
+		f := &fakeSystemd{told: new(testkit.Log)}
+		f.hear(t)
+		public = append(public, f.open(t, setting(t, socket, "FileDescriptorName"),
+			here.Replace(setting(t, socket, "ListenStream"))))
+		args := strings.Fields(here.Replace(setting(t, unit, "ExecStart")))
+		env := variablesOf(testkit.ReadFile(t, s.path(setting(t, unit, "EnvironmentFile"))), here)
+		p := f.startReady(t, env, args[2:]...)
+		found := adminLine.FindStringSubmatch(p.log.String())
+		if found == nil {
+			t.Fatalf("no admin listener:\n%s", p.log)
+		}
+		admin = append(admin, strings.TrimPrefix(found[1], "http://"))
+	}
+
+	base, plain, https := s.startTLS(t, public)
+	// by coding, it is weak or not
+	weak := func(a answer) string { return strings.TrimPrefix(a.header.Get("ETag"), "W/") }
+	path := "/api/v2/affected-people/idps?limit=300&offset="
+	for n := range 40 { // each is another answer, so nginx asks both replicas
+		target := with(fmt.Sprint(path, n))
+		one, other := ask(t, "GET", "http://"+public[0]+target), ask(t, "GET", "http://"+public[1]+target)
+		got := https(base + target)
+		if got.status != 200 || one.status != 200 || !bytes.Equal(got.body, one.body) ||
+			!bytes.Equal(got.body, other.body) || weak(got) != weak(other) {
+			t.Fatalf("%s: %d through nginx, %d and %d of the replicas", target, got.status, one.status, other.status)
+		}
+	}
+	for n := range 8 {
+		for _, private := range []string{"/metrics", "/readyz", "/healthz", "/debug/pprof/"} {
+			if a := https(fmt.Sprintf("%s%s?%d", base, private, n)); a.status != 404 {
+				t.Errorf("%s is public: %d %.100s", private, a.status, a.body)
+			}
+		}
+	}
+	moved := ask(t, "GET", plain+"/docs?a=b")
+	if to := moved.header.Get("Location"); moved.status != 301 || !strings.HasPrefix(to, "https://") ||
+		!strings.HasSuffix(to, "/docs?a=b") {
+		t.Errorf("without TLS: %d to %q", moved.status, to)
+	}
+
+	s.checkPrometheus(t, here, admin)
+	// A replica does not start from what another key has signed.
+	other := filepath.Join(t.TempDir(), "other")
+	mustExit(t, 0, "keygen", "--private", other, "--public", other+".pub")
+	out, err := exec.Command(binary, "serve", "--check", "--store", s.path("var/lib/hdqs/store"), "--require-signature",
+		"--public-key", other+".pub").CombinedOutput()
+	if code := err.(*exec.ExitError).ExitCode(); code != 4 {
+		t.Errorf("with another public key: exit code %d, want 4\n%s", code, out)
+	}
+}
+
+// startTLS starts nginx with a certificate of its own, and returns the addresses with and without
+// TLS, and a client that trusts the certificate.
+func (s *samples) startTLS(t *testing.T, replicas []string) (base, plain string, get func(string) answer) {
+	t.Helper()
+	certificate, pool := selfMade(t)
+	log := new(testkit.Log)
+	front, err := nginx.Start(nginx.Options{
+		Binary: testkit.Program(t, "nginx", "nginx-light"), Deployed: deployedNginx, Dir: t.TempDir(),
+		Replicas: replicas, TLS: certificate, Log: log,
+	})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, log)
+	}
+	t.Cleanup(front.Stop)
+	old := &tls.Config{
+		RootCAs: pool, ServerName: selfMadeName, MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11,
+	}
+	if conn, err := tls.Dial("tcp", front.Address, old); err == nil {
+		conn.Close()
+		t.Error("nginx takes TLS 1.1")
+	}
+	client := http.Client{Timeout: testkit.Patience, Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{RootCAs: pool, ServerName: selfMadeName}, ForceAttemptHTTP2: true,
+	}}
+	t.Cleanup(client.CloseIdleConnections)
+	return "https://" + front.Address, "http://" + front.Redirect, func(url string) answer {
+		res, err := client.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		body, err := io.ReadAll(res.Body)
+		if err != nil || res.ProtoMajor != 2 || res.TLS.Version != tls.VersionTLS13 {
+			t.Errorf("%s: %v, %s, TLS version %#x", url, err, res.Proto, res.TLS.Version)
+		}
+		return answer{res.StatusCode, res.Header, body}
+	}
+}
+
+const selfMadeName = "hdqs.example.org"
+
+// selfMade makes a certificate, and returns its folder and the pool that trusts it.
+func selfMade(t *testing.T) (folder string, pool *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := x509.Certificate{
+		SerialNumber: big.NewInt(1), DNSNames: []string{selfMadeName}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+	}
+	cert, err := x509.CreateCertificate(rand.Reader, &from, &from, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder, pool = t.TempDir(), x509.NewCertPool()
+	chain := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cert})
+	pool.AppendCertsFromPEM(chain)
+	testkit.WriteFile(t, filepath.Join(folder, "fullchain.pem"), chain)
+	testkit.WriteFile(t, filepath.Join(folder, "privkey.pem"),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private}))
+	return folder, pool
+}
+
+// checkPrometheus checks the configuration and the rules, and that the targets are the admin
+// listeners.
+func (s *samples) checkPrometheus(t *testing.T, here *strings.Replacer, admin []string) {
+	t.Helper()
+	config := s.path("etc/prometheus/prometheus.yml")
+	promtool := testkit.Program(t, "promtool", "prometheus")
+	if out, err := exec.Command(promtool, "check", "config", config).CombinedOutput(); err != nil {
+		t.Errorf("promtool check config: %v\n%s", err, out)
+	}
+	var targets []string
+	text := string(testkit.ReadFile(t, config))
+	for _, m := range regexp.MustCompile(`"([\d.]+:\d+)"`).FindAllStringSubmatch(text, -1) {
+		targets = append(targets, here.Replace(m[1]))
+	}
+	if slices.Sort(admin); !slices.Equal(targets, admin) {
+		t.Errorf("Prometheus asks %q, the admin listeners are %q", targets, admin)
+	}
+	for _, target := range targets {
+		a := ask(t, "GET", "http://"+target+"/metrics")
+		if a.status != 200 || !bytes.Contains(a.body, []byte("hdqs_snapshot_info{")) {
+			t.Errorf("%s: %d", target, a.status)
+		}
+	}
+}

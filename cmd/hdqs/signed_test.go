@@ -1,0 +1,110 @@
+package main_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"hdqs/internal/testkit"
+)
+
+// filesOf returns the files of a folder with their content, but for locks.
+func filesOf(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() && e.Name() != "lock" {
+			files[strings.TrimPrefix(path, dir)] = string(testkit.ReadFile(t, path))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+// TestSignedStaysSigned: no command leaves a signed channel unsigned. Without the key nothing in
+// the store changes; with it the channel moves, also back to a snapshot from before the store was
+// signed.
+func TestSignedStaysSigned(t *testing.T) {
+	parallel(t)
+	o := new(objectStore) // without a server, for its commands
+	keys, data := t.TempDir(), t.TempDir()
+	files, store := smallCatalog(t), filepath.Join(data, "store")
+	private, public := o.newKey(t, keys, "key")
+	private2, public2 := o.newKey(t, keys, "other")
+	load := []string{"build", "--catalog", files, "--store", store, "--bulk", "--snapshot-time"}
+	mustExit(t, 0, append(load, "2026-11-21T00:00:00Z")...)
+	first, _ := inspect(t, store)
+	changeRows(t, files, "poverty-rate")
+	mustExit(t, 0, append(load, "2026-11-22T00:00:00Z", "--sign-key", private)...) // the first signed one
+	second, _ := inspect(t, store)
+	changeRows(t, files, "poverty-rate")
+	strict := []string{"verify", "--store", store, "--require-signature", "--public-key"}
+	mustExit(t, 0, append(strict, public)...)
+
+	before := filesOf(t, store)
+	for _, args := range [][]string{
+		{"rollback", "--store", store},
+		{"rollback", "--store", store, "--to", first.ID},
+		{"publish", "--store", store, first.ID},
+		{"publish", "--store", store, second.ID},
+		append(load, "2026-11-23T00:00:00Z"),
+		append(load, "2026-11-22T00:00:00Z"),
+		{"export", filepath.Join(keys, "out"), "--catalog", files, "--data-dir", data},
+	} {
+		got := mustExit(t, 2, args...)
+		if !strings.Contains(got.stderr, "channel stable is signed: moving it needs --sign-key") {
+			t.Errorf("%q: %s", args, got.stderr)
+		}
+		if !maps.Equal(before, filesOf(t, store)) {
+			t.Errorf("%q changed the store", args)
+		}
+	}
+	mustExit(t, 0, "gc", "--store", store, "--grace", "0", "--keep", "1")
+	mustExit(t, 0, append(strict, public)...)
+	mustExit(t, 0, "publish", "--store", store, "--channel", "canary", first.ID) // has never been signed
+
+	mustExit(t, 0, "rollback", "--store", store, "--sign-key", private)
+	if now, _ := inspect(t, store); now.ID != first.ID {
+		t.Errorf("after a rollback: %s, want %s", now.ID, first.ID)
+	}
+	s := serve(t, "--store", store, "--require-signature", "--public-key", public)
+	s.mustAnswer(t)
+	for _, line := range []string{"rollback", "build"} {
+		args := []string{line, "--store", store, "--sign-key", private2}
+		if line == "build" {
+			args = append(load, "2026-11-23T00:00:00Z", "--sign-key", private)
+		}
+		if got := mustExit(t, 0, args...); !strings.Contains(got.stderr, "signed with another key than --sign-key") {
+			t.Errorf("%s with another key: no warning in %s", line, got.stderr)
+		}
+	}
+	mustExit(t, 4, append(strict, public2)...)
+	mustExit(t, 0, append(strict, public)...)
+}
+
+// TestKeysThatDoNothing: a key that would not be used is an error.
+func TestKeysThatDoNothing(t *testing.T) {
+	parallel(t)
+	o := new(objectStore)
+	files, store := smallCatalog(t), smallStore(t)
+	private, public := o.newKey(t, t.TempDir(), "key")
+	for _, args := range [][]string{
+		{"inspect", "--store", store, "--public-key", public},
+		{"serve", "--check", "--store", store, "--public-key", public},
+		{"serve", "--public-key", public},
+		{"serve", "--require-signature", "--public-key", public},
+		{"query", "--require-signature", "--public-key", public, "/api/v2/metadata/sector"},
+		{"export", t.TempDir(), "--require-signature", "--public-key", public},
+		{"serve", "--catalog", files, "--require-signature", "--public-key", public},
+		{"build", "--catalog", files, "--dry-run", "--sign-key", private},
+	} {
+		if got := mustExit(t, 2, args...); !strings.Contains(got.stderr, "-key") {
+			t.Errorf("%q: %s", args, got.stderr)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package main_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"hdqs/internal/testkit"
+)
+
+// TestLeftovers: a start without a store removes the temporary folders of killed processes, and
+// those only; gc removes temporary files of killed writers.
+func TestLeftovers(t *testing.T) {
+	parallel(t)
+	tmp := t.TempDir()
+	env := []string{"TMPDIR=" + tmp}
+	folders := func(want int) []string {
+		t.Helper()
+		found, err := filepath.Glob(filepath.Join(tmp, "hdqs-sample-*"))
+		if err != nil || len(found) != want {
+			t.Fatalf("folders %q, %v; want %d", found, err, want)
+		}
+		return found
+	}
+	begin := func() *server { return serveWith(t, env, "--listen", "0") }
+	old := time.Now().Add(-time.Hour)
+	killed := begin()
+	first := folders(1)[0]
+	killed.kill()
+	running := begin()
+	folders(2) // the first may be that of a process that is starting
+	for _, path := range folders(2) {
+		if err := os.Chtimes(filepath.Join(path, "lock"), old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last := begin()
+	if _, err := os.Stat(first); err == nil {
+		t.Error("the folder of the killed server is still there")
+	}
+	folders(2)
+	running.mustAnswer(t)
+	for _, s := range []*server{running, last} {
+		if code := s.stop(t); code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+	}
+	folders(0)
+
+	store := smallStore(t)
+	left := filepath.Join(store, "segments", ".segment123456789")
+	testkit.WriteFile(t, left, []byte("half"))
+	if err := os.Chtimes(left, old, old); err != nil {
+		t.Fatal(err)
+	}
+	mustExit(t, 0, "gc", "--store", store, "--dry-run")
+	if _, err := os.Stat(left); err != nil {
+		t.Error(err)
+	}
+	mustExit(t, 0, "gc", "--store", store)
+	if _, err := os.Stat(left); err == nil {
+		t.Error("gc has left a temporary file")
+	}
+}
