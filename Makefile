@@ -8,9 +8,9 @@ VERSION  := $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 # Without the folder's name in what is compiled, another checkout finds it in the build cache.
 export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
 
-.PHONY: build run quick test parts downloads alerts check lint unit race whole bucket clients engines edge api-conformance fuzz \
+.PHONY: build run install quick test parts browsers nightly downloads alerts check lint unit race whole bucket clients engines edge api-conformance fuzz \
   golden bench bench-store bench-micro bench-catalog bench-peers bench-incumbent bench-sums bench-export bench-beside bench-pages bench-compare bench-overload \
-  drill drill-short soak pictures vendor vendored clean
+  drill drill-short soak pictures vendor vendored vulnerabilities clean
 
 build: ## the static binary
 	@.ci/install ca-certificates # which downloads of modules need
@@ -18,6 +18,19 @@ build: ## the static binary
 
 run: build ## build, load the embedded sample catalog, serve it, print URLs to try
 	$(BIN) serve
+
+# DESTDIR is for packages and for a look at what would be installed. Settings that are there stay.
+ETC := $(DESTDIR)/etc
+install: build ## the program, and the samples of deploy for systemd, nginx and Prometheus
+	install -D -m 755 $(BIN) $(DESTDIR)/usr/local/bin/hdqs
+	install -d $(ETC)/systemd/system $(ETC)/nginx/conf.d $(ETC)/nginx/hdqs $(ETC)/prometheus $(DESTDIR)/var/cache/nginx
+	install -m 644 deploy/systemd/*.service deploy/systemd/*.socket deploy/systemd/*.timer $(ETC)/systemd/system
+	install -m 644 deploy/nginx/params.conf $(ETC)/nginx/hdqs
+	install -m 644 deploy/prometheus/hdqs.rules.yml $(ETC)/prometheus
+	install -d $(ETC)/hdqs
+	for file in serve build; do test -e $(ETC)/hdqs/$$file.env || install -m 600 deploy/systemd/$$file.env $(ETC)/hdqs; done
+	test -e $(ETC)/nginx/conf.d/hdqs.conf || install -m 644 deploy/nginx/hdqs.conf $(ETC)/nginx/conf.d
+	test -e $(ETC)/prometheus/prometheus.yml || install -m 644 deploy/prometheus/prometheus.yml $(ETC)/prometheus
 
 # Under a minute once the build cache is warm. BASE=revision compares with another revision than the
 # merge base with the default branch. Whole-program tests start only a few of their servers with
@@ -30,7 +43,7 @@ quick: ## vet and short tests of the packages that changed, and of those that de
 # need it are left out with a line that names the Debian package; with CI=true, as .ci/run sets it,
 # they fail, and so does any test that is skipped, unless it reads the real input files, which are
 # no part of the repository.
-JOBS ?= 4
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
 test: ## everything, from nothing
 	@.ci/install
 	@rm -rf tmp/parts
@@ -40,14 +53,19 @@ test: ## everything, from nothing
 	  $(MAKE) --no-print-directory --keep-going --jobs=$(JOBS) --output-sync=target --old-file=build parts; status=$$?; \
 	  printf '\n'; sort -rnk2 tmp/parts/*.result; printf '%-16s %5d s\n' all $$(($$(date +%s) - began)); exit $$status
 
-# The longest first. drill-short waits most of its time. What the parts need is made before
-# them: while a long part waited for it, make would start shorter ones in all slots.
-parts: whole race drill-short clients unit bucket edge api-conformance check vendored alerts
+# The longest first. What the parts need is made before them: while a long part waited for it, make
+# would start shorter ones in all slots.
+parts: browsers whole race unit bucket api-conformance check vendored alerts
+
+# One after the other: browsers of two parts would take all cores of a small machine.
+browsers:
+	@$(MAKE) --no-print-directory --old-file=build clients; status=$$?; \
+	  $(MAKE) --no-print-directory --old-file=build edge && exit $$status
 
 # Without vet, which check runs once for all.
 PART   = @.ci/part $@
 GOTEST = $(GO) tool gotestsum --format=pkgname --format-icons=text --format-hide-empty-pkg \
-  --jsonfile-timing-events=tmp/parts/$@.events --post-run-command='.ci/skips tmp/parts/$@.events' -- -timeout=30m -vet=off
+  --jsonfile-timing-events=tmp/parts/$@.events --post-run-command='.ci/skips tmp/parts/$@.events' -- -timeout=60m -vet=off
 
 alerts: ## the alert rules of deploy/prometheus
 	$(PART) promtool promtool test rules deploy/prometheus/hdqs.test.yml
@@ -112,8 +130,8 @@ api-conformance: build .cache/schemathesis/packages ## schemathesis against the 
 edge: export HDQS_EDGE := 1
 edge: export HDQS_AXE := $(abspath $(AXE))
 edge: export HDQS_VNU := $(abspath $(VNU))
-edge: $(AXE) $(VNU) ## deploy/nginx in front of the service, the units of deploy/systemd, pages in a browser and a checker of HTML
-	$(PART) 'nginx chromium systemd-analyze npm java' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' ./api ./cmd/hdqs
+edge: $(AXE) $(VNU) ## the samples of deploy together, nginx in front of the service, pages in a browser and a checker of HTML
+	$(PART) 'nginx chromium systemd-analyze promtool npm java' $(GOTEST) -count=1 -run '^Test(Edge|Browser)' ./api ./cmd/hdqs
 
 pictures: build ## take the pictures of docs/pages.md again
 	HDQS_EDGE=1 HDQS_BINARY=$(abspath $(BIN)) $(GO) test -count=1 -run '^TestBrowserPictures$$' ./cmd/hdqs -update
@@ -123,6 +141,14 @@ vendor: ## fetch what browsers load from other projects again (api/web/vendor.lo
 
 vendored: ## what is in api/web/npm is what npm has
 	$(PART) 'npm openssl' .ci/vendor --check
+
+# Part of soak and not of test: what becomes known tomorrow is no fault of a change of today.
+GOVULNCHECK_VERSION := v1.9.0
+VULNDB ?= https://vuln.go.dev
+vulnerabilities: ## known vulnerabilities in code that is called, of modules and of Go, where the database can be reached
+	@if curl -sf --max-time 20 -o /dev/null $(VULNDB)/index/db.json; then \
+	  $(GO) run golang.org/x/vuln/cmd/govulncheck@$(GOVULNCHECK_VERSION) -db $(VULNDB) $(PACKAGES); \
+	else echo "vulnerabilities: left out, since $(VULNDB) cannot be reached"; fi
 
 downloads: .cache/moto/packages $(VERSITYGW) $(AXE) $(VNU) $(CLIENTS) .cache/schemathesis/packages
 
@@ -168,9 +194,9 @@ engines: export HDQS_ENGINES := spark chdb spark spark_iceberg spark_join
 engines: build .cache/spark/packages $(ICEBERG_JAR) $(VERSITYGW) ## Spark and chDB read every table of bulk files: minutes, with Java 17 or newer
 	$(GO) test -count=1 -timeout=30m -v -run '^TestClientsEngines' ./cmd/hdqs
 
-# Beside the other version, since it reads by URL only from servers with ranges.
+# What reads by URL only in parts: polars beside the other version, and GDAL.
 .cache/polars2/packages: .ci/venv .ci/constraints.txt
-	@.ci/venv $(@D) polars==2.1.0
+	@.ci/venv $(@D) polars==2.1.0 pyogrio==0.12.1
 
 TYPED := cmd/hdqs/testdata/clients/typed
 .cache/typed/packages: $(TYPED)/package.json $(TYPED)/package-lock.json
@@ -194,8 +220,9 @@ drill: build ## faults, restarts, kills, signals and load on real replicas: 25 m
 	bin/drill --cores $(CORES) $(DRILL)
 
 drill-short: build ## the same with fewer repetitions and without bounds on latencies: three minutes
+	@.ci/install nginx
 	$(GO) build -o bin/drill ./cmd/drill
-	$(PART) nginx bin/drill --cores $(CORES) --short $(DRILL)
+	bin/drill --cores $(CORES) --short $(DRILL)
 
 FUZZTIME ?= 20s
 fuzz: ## every fuzz test for FUZZTIME
@@ -213,11 +240,15 @@ soak: .cache/schemathesis/packages ## the long form: all tests under the race de
 	$(GO) test -count=1 -timeout 60m -gcflags=hdqs/...=-d=checkptr $(UNITS)
 	$(GO) test -count=$(SOAK) -timeout 120m $(UNITS)
 	HDQS_TEST_QUERIES=2000 $(GO) test -count=1 -timeout 120m -run '^TestJudge' ./internal/judge
+	$(MAKE) vulnerabilities
 	$(MAKE) bucket clients edge
 	$(MAKE) engines
 	$(MAKE) build
 	.ci/schemathesis.sh $(BIN) 10
 	$(MAKE) fuzz FUZZTIME=5m
+
+nightly: ## what takes hours: drill and soak, with the long forms of all tests
+	@status=0; for part in drill soak; do $(MAKE) $$part || status=1; done; exit $$status
 
 golden: ## rewrite golden files and the embedded sample; read the diff before committing it
 	$(GO) test $$(grep -rl --include='*_test.go' '"update", false' . | xargs -n 1 dirname | sort -u) \

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"hdqs/bench/load"
+	"hdqs/internal/testkit"
 )
 
 // TestMain makes this binary the program itself if its first argument is a command, and the server
@@ -56,11 +57,11 @@ func fake(t *testing.T, listen, form string) string {
 func TestServersAreStartedAndStopped(t *testing.T) {
 	t.Parallel()
 	q := load.Query{Weight: 1, Name: "q", Target: "/", Status: 200}
-	p, err := launch(&load.Server{Name: "fake"}, "", fake(t, "127.0.0.1:{port}", "list"), q, time.Minute)
+	p, err := launch(&load.Server{Name: "fake"}, "", fake(t, "127.0.0.1:{port}", "list"), q, testkit.Patience)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.settle(time.Minute); err != nil {
+	if err := p.settle(testkit.Patience); err != nil {
 		t.Error(err)
 	}
 	if err := p.Answers(q); err != nil {
@@ -73,8 +74,8 @@ func TestServersAreStartedAndStopped(t *testing.T) {
 		t.Error("the stopped server still answers")
 	}
 	begun := time.Now()
-	_, err = launch(&load.Server{Name: "fake"}, "", fake(t, "{listen}", "strange"), q, time.Minute)
-	if err == nil || !strings.Contains(err.Error(), "no such form") || time.Since(begun) > 30*time.Second {
+	_, err = launch(&load.Server{Name: "fake"}, "", fake(t, "{listen}", "strange"), q, testkit.Patience)
+	if err == nil || !strings.Contains(err.Error(), "no such form") || time.Since(begun) > testkit.Patience/2 {
 		t.Errorf("after %v: %v", time.Since(begun), err)
 	}
 }

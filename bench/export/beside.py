@@ -96,7 +96,7 @@ def main():
     seconds = float(sys.argv[4]) if len(sys.argv) > 4 else 8
     servers = {PORT + i: subprocess.Popen(
         [program, "serve", "--store", store, "--listen", f"127.0.0.1:{PORT + i}", "--admin", f"127.0.0.1:{PORT + i + 100}",
-         "--body-cache", "0", "--log-format", "off"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for i, program in enumerate(programs)}
+         "--body-cache", "0", "--max-exports", "16", "--log-format", "off"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for i, program in enumerate(programs)}
     try:
         for port in servers:
             wait(port)

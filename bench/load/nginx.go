@@ -149,7 +149,7 @@ func StartNginx(binary, dir string, wrap []string, from *Server, queries []Query
 			return names[q.Name]
 		},
 	}
-	if err := WaitUntilUp(c.URL, 10*time.Second); err != nil {
+	if err := WaitUntilUp(c.URL, time.Minute); err != nil {
 		return nil, err
 	}
 	return c, nil

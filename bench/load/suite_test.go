@@ -162,7 +162,7 @@ func TestSuite(t *testing.T) {
 	s := Suite{
 		Ours: ours, Controls: []*Server{control}, Named: []*Server{named}, Configured: fresh,
 		Queries:   []Query{{Weight: 1, Name: "same", Target: "/y?limit=500", Status: 200}, bounded},
-		Encodings: []string{Identity, Gzip}, Rounds: 2, Burst: 30 * time.Millisecond, Connections: 2, Progress: t.Logf,
+		Encodings: []string{Identity, Gzip}, Rounds: 2, Burst: 200 * time.Millisecond, Connections: 2, Progress: t.Logf,
 	}
 	if err := s.Run(); err != nil {
 		t.Fatal(err)
