@@ -22,8 +22,11 @@ func (r *Request) Thing() string {
 
 // hintAtName hints at a name in place of a code of a place, which matches nothing.
 func (r *Request) hintAtName(p *Param, text string) {
+	if p.Op != Like || len(text) < len("AFG?") {
+		return
+	}
 	thing, isCode := strings.CutSuffix(p.Name, "code")
-	if !isCode || p.Op != Like || len(text) < len("AFG?") {
+	if !isCode {
 		return
 	}
 	name, known := r.plan.positions[thing+"name"]

@@ -150,7 +150,9 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 	if rec.mayHave(wire.Precondition) && !reply.PreconditionHolds(&ctx.Request.Header, a.strongTag(), publication.At) {
 		return reply.ErrPrecondition
 	}
-	a.findPart(s)
+	if rec.mayHave(wire.InRange) {
+		a.findPart(s)
+	}
 	if rec.mayHave(wire.Revalidation) && reply.NotModified(&ctx.Request.Header, sc.tag.Text(), publication.At) {
 		s.setValidators(a.heads.NotModified.Begin(ctx), &a)
 		ctx.SetStatusCode(fasthttp.StatusNotModified)
@@ -329,11 +331,15 @@ func (s *Lists) setValidators(h *fasthttp.ResponseHeader, a *Reply) {
 
 // BeginList writes the header of a successful answer, with the row counts and links of its page.
 func (s *Lists) BeginList(a *Reply) *fasthttp.ResponseHeader {
+	heads := &a.heads.Whole
+	if a.strongTag() != nil && a.CanBeInParts() {
+		heads = &a.heads.InParts
+	}
 	var h *fasthttp.ResponseHeader
 	if a.Request.CSV || a.Request.GeoJSON || a.Request.Format != "" {
-		from := &a.heads.Csv
+		from := &heads.CSV
 		if a.Request.GeoJSON {
-			from = &a.heads.Points
+			from = &heads.Points
 		}
 		h = from.Begin(a.Ctx)
 		name := a.Request.FileName(a.Served.Date)
@@ -341,7 +347,7 @@ func (s *Lists) BeginList(a *Reply) *fasthttp.ResponseHeader {
 		a.text = append(a.text, name...)
 		h.SetCanonical(reply.NameDisposition, a.text)
 	} else {
-		h = a.heads.Json.Begin(a.Ctx)
+		h = heads.JSON.Begin(a.Ctx)
 	}
 	a.text = strconv.AppendInt(a.text[:0], int64(a.Page.Total), 10)
 	h.SetCanonical(reply.NameTotal, a.text)
@@ -349,9 +355,6 @@ func (s *Lists) BeginList(a *Reply) *fasthttp.ResponseHeader {
 	h.SetCanonical(reply.NameResult, a.text)
 	if a.text = reply.AppendLinks(a.text[:0], &a.Request, a.Page.Total); len(a.text) > 0 {
 		h.SetCanonical(reply.NameLink, a.text)
-	}
-	if a.strongTag() != nil && a.CanBeInParts() {
-		h.SetCanonical(reply.NameRanges, reply.AcceptsBytes)
 	}
 	s.setValidators(h, a)
 	return h

@@ -47,9 +47,6 @@ var (
 	NameDisposition = []byte("Content-Disposition")
 	NameRequestID   = []byte(HeaderRequestID)
 	NameRetryAfter  = []byte("Retry-After")
-	NameRanges      = []byte("Accept-Ranges")
-
-	AcceptsBytes = []byte("bytes")
 
 	RetryAfter   = []byte("1")
 	RetryRefused = []byte("5") // most damage is repaired at once

@@ -11,8 +11,21 @@ import (
 
 // ListHeads is the heads of the lists of one table of a snapshot.
 type ListHeads struct {
-	Json, Csv, Points, NotModified reply.Head
-	Stale                          string // X-Data-Stale of all of them, empty if they do not have it
+	Whole, InParts BodyHeads // InParts of bodies of which parts are sent
+	NotModified    reply.Head
+	Stale          string // X-Data-Stale of all of them, empty if they do not have it
+}
+
+// BodyHeads is a head for each form of a body.
+type BodyHeads struct{ JSON, CSV, Points reply.Head }
+
+func newBodyHeads(ranges string, shared []string) BodyHeads {
+	body := append(reply.Safe("Accept-Ranges", ranges), shared...)
+	return BodyHeads{
+		JSON:   reply.NewHead(append(body, "Content-Type", contract.JSONType)...),
+		CSV:    reply.NewHead(append(body, "Content-Type", reply.CsvType)...),
+		Points: reply.NewHead(append(body, "Content-Type", reply.GeoType)...),
+	}
 }
 
 // newListHeads makes the heads for a table with a source, of a snapshot published at a given time,
@@ -31,11 +44,9 @@ func newListHeads(cacheControl, cdn, id string, at time.Time, source sourceField
 	if source.stale != "" {
 		shared = append(shared, contract.HeaderStale, source.stale)
 	}
-	body := append(reply.Safe("Accept-Ranges", "none"), shared...)
 	return ListHeads{
-		Json:        reply.NewHead(append(body, "Content-Type", contract.JSONType)...),
-		Csv:         reply.NewHead(append(body, "Content-Type", reply.CsvType)...),
-		Points:      reply.NewHead(append(body, "Content-Type", reply.GeoType)...),
+		Whole:       newBodyHeads("none", shared),
+		InParts:     newBodyHeads("bytes", shared),
 		NotModified: reply.NewHead(shared...),
 		Stale:       source.stale,
 	}

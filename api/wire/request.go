@@ -11,11 +11,12 @@ import (
 // looked for.
 type Conditions uint8
 
-// The conditions: If-Match or If-Unmodified-Since, and If-None-Match or If-Modified-Since.
+// The conditions: If-Match or If-Unmodified-Since, If-None-Match or If-Modified-Since, and Range.
 const (
 	Precondition Conditions = 1 << iota
 	Revalidation
-	AllConditions = Precondition | Revalidation
+	InRange
+	AllConditions = Precondition | Revalidation | InRange
 )
 
 // Inspect reports whether a request that fasthttp accepts may mean something else to other servers:
@@ -57,6 +58,10 @@ func inspectFields(fields []byte) (malformed bool, conditions Conditions) {
 			}
 		case 'i', 'I':
 			conditions |= conditionsFrom(fields)
+		case 'r', 'R':
+			if len(fields) > 1 && fields[1]|0x20 == 'a' {
+				conditions |= InRange
+			}
 		}
 		end := bytes.IndexByte(fields, '\n')
 		if end < 0 {
@@ -74,7 +79,7 @@ func conditionsFrom(line []byte) Conditions {
 	}
 	switch line[3] | 0x20 {
 	case 'm': // If-Match or If-Modified-Since
-		return AllConditions
+		return Precondition | Revalidation
 	case 'n':
 		return Revalidation
 	case 'u':

@@ -96,6 +96,7 @@ func TestConditions(t *testing.T) {
 	lines := []string{
 		"If-Match: *", "if-unmodified-since:x", "IF-NONE-MATCH: *", "If-Modified-Since:  x", "If-Match:",
 		"Accept: */*", "I: f", "If: match", "If-Range: x", "X: If-Match: y", "User-Agent: If-None-Match",
+		"Range: bytes=0-1", "RANGE:x", "Referer: Range: x", "Rate: Range",
 	}
 	found := 0
 	for range trials() / 10 {
@@ -111,11 +112,13 @@ func TestConditions(t *testing.T) {
 		has := func(name string) bool { return len(h.PeekAll(name)) > 0 }
 		malformed, got := Inspect(h)
 		if malformed || (has("If-Match") || has("If-Unmodified-Since")) && got&Precondition == 0 ||
-			(has("If-None-Match") || has("If-Modified-Since")) && got&Revalidation == 0 {
+			(has("If-None-Match") || has("If-Modified-Since")) && got&Revalidation == 0 ||
+			has("Range") && got&InRange == 0 {
 			t.Fatalf("%q: %v, %b", text, malformed, got)
 		}
 		if !has("If-Match") && !has("If-Modified-Since") && !has("If-None-Match") && got&Revalidation != 0 ||
-			!has("If-Match") && !has("If-Modified-Since") && !has("If-Unmodified-Since") && got&Precondition != 0 {
+			!has("If-Match") && !has("If-Modified-Since") && !has("If-Unmodified-Since") && got&Precondition != 0 ||
+			!has("Range") && !has("Rate") && got&InRange != 0 {
 			t.Fatalf("%q: %b is too much", text, got)
 		}
 		if got != 0 {
