@@ -83,7 +83,7 @@ var imports = map[string][]string{
 		"bulk", "snapshot", "snapshot/store", "internal/atomicfile", "internal/fetch", "internal/bucket",
 	},
 	"internal/generator": {},
-	"internal/judge":     {},
+	"internal/judge":     {"testdata"},
 	"internal/ckantest":  {},
 	"internal/nginx":     {},
 	"internal/testkit":   {"internal/nginx"},

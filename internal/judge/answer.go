@@ -10,18 +10,18 @@ import (
 // answer is the answer that the contract requires. Check selects how its body is compared with the
 // server's.
 type answer struct {
-	Status      int    `json:"status"`
-	ContentType string `json:"content_type,omitempty"`
-	Total       *int   `json:"total,omitempty"`
-	Allow       string `json:"allow,omitempty"`
-	Location    string `json:"location,omitempty"`
-	File        string `json:"file,omitempty"`    // start of a CSV's file name
-	Hint        string `json:"hint,omitempty"`    // a text that X-Hint has
-	More        string `json:"more,omitempty"`    // X-Facet-More
-	Changes     string `json:"changes,omitempty"` // X-Changes
-	Rows        int    `json:"rows,omitempty"`    // of the page, if the body has all rows
-	Check       string `json:"check"`
-	Body        string `json:"body"`
+	Status      int
+	ContentType string
+	Total       *int
+	Allow       string
+	Location    string
+	File        string // start of a CSV's file name
+	Hint        string // a text that X-Hint has
+	More        string // X-Facet-More
+	Changes     string // X-Changes
+	Rows        int    // of the page, if the body has all rows
+	Check       string
+	Body        string
 }
 
 const (

@@ -2,12 +2,7 @@ package judge
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -151,111 +146,4 @@ func divided(body string) (parts [2][]string, err error) {
 		parts[at] = append(parts[at], strings.Join(tokens, " "))
 	}
 	return parts, nil
-}
-
-// changed is a request for what is different.
-func (m *maker) changed() request {
-	e := pick(m, m.endpoints)
-	pairs := m.filters(e, 2)
-	since := m.w.since
-	switch {
-	case m.chance(2):
-		since = pick(m, []string{"", "a b", "é", strings.Repeat("x", 129)})
-	case m.chance(2):
-		since = "nothing"
-	}
-	if m.chance(98) {
-		pairs = append(pairs, pair{"since", since})
-	}
-	if m.chance(25) {
-		pairs = append(pairs, pair{"fields", strings.Join(someNames(m.rng, fieldNames(e), 6), ",")})
-	}
-	pairs = append(pairs, pair{"output_format", "json"})
-	return below(m.list(e, m.page(pairs)), e, "changes")
-}
-
-// editor makes a later edition of dumps: of one row in ten a figure differs, or its row is gone, or
-// it is there once more from another day.
-type editor struct {
-	contract *contract
-	rng      *rand.Rand
-}
-
-func (d *editor) edit(e *endpoint, records [][]string) [][]string {
-	if e.Group == "metadata" {
-		return records
-	}
-	header := records[0]
-	out := [][]string{header}
-	for _, record := range records[1:] {
-		record = slices.Clone(record)
-		if d.rng.IntN(10) > 0 {
-			out = append(out, record)
-			continue
-		}
-		switch d.rng.IntN(3) {
-		case 0: // gone
-			continue
-		case 1:
-			out = append(out, slices.Clone(record))
-			d.move(header, record)
-		case 2:
-			d.figures(e, header, record)
-		}
-		out = append(out, record)
-	}
-	return out
-}
-
-// move lets a record be from some years earlier.
-func (d *editor) move(header, record []string) {
-	years := 1 + d.rng.IntN(5)
-	for column, name := range header {
-		if !strings.HasPrefix(name, "reference_period_") || record[column] == "" {
-			continue
-		}
-		if at, err := timestamp(record[column]); err == nil {
-			record[column] = at.AddDate(-years, 0, 0).Format("2006-01-02 15:04:05")
-		}
-	}
-}
-
-// figures changes numbers of a record, and the end of its period.
-func (d *editor) figures(e *endpoint, header, record []string) {
-	for column, raw := range header {
-		name := contractName(e.Path, raw)
-		kind := kindOf(e.field(name), name)
-		inKey := slices.Contains(keys[lastPart(e.Path)], name) || fixedColumn(e, raw) || name == "lat" || name == "lon"
-		if inKey || kind != "int" && kind != "dec" || strings.HasSuffix(name, "_age") || d.rng.IntN(2) > 0 {
-			continue
-		}
-		record[column] = fmt.Sprint(d.rng.IntN(1000))
-	}
-}
-
-// editDumps writes a later edition of a directory of dumps to another. The list of availability is
-// left out: it follows from the rows.
-func (d *editor) editDumps(from, to string) error {
-	if err := os.MkdirAll(to, 0o755); err != nil {
-		return err
-	}
-	g := &garbler{rng: d.rng}
-	for _, e := range d.contract.Paths {
-		view := dumpOf(e.Path)
-		text, err := readMaybeGzip(filepath.Join(from, view+".csv"))
-		if errors.Is(err, fs.ErrNotExist) || view == "data_availability_view" {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		records, err := splitCSV(strings.TrimPrefix(text, "\ufeff"))
-		if err == nil {
-			err = g.write(filepath.Join(to, view+".csv"), d.edit(e, records))
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", view, err)
-		}
-	}
-	return g.copyBeside(from, to)
 }

@@ -1,10 +1,11 @@
 package judge
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
+	"strings"
+
+	"hdqs/testdata"
 )
 
 // contract is the interface as the judge reads it from the condensed testdata/contract.json. The
@@ -88,15 +89,14 @@ type otherRoute struct {
 	Response any      `json:"response"`
 }
 
-// readContract reads the condensed or the full contract.
-func readContract(path string) (*contract, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
+// readContract reads the condensed contract.
+func readContract() (*contract, error) { return parseContract(testdata.Contract) }
+
+// parseContract parses the condensed or the full contract.
+func parseContract(text []byte) (*contract, error) {
 	c := &contract{byPath: map[string]*endpoint{}, otherFor: map[string]*otherRoute{}}
 	if err := json.Unmarshal(text, c); err != nil {
-		return nil, fmt.Errorf("contract %s: %w", path, err)
+		return nil, fmt.Errorf("contract: %w", err)
 	}
 	for _, e := range c.Paths {
 		c.byPath[e.Path] = e
@@ -128,68 +128,45 @@ func withoutSource(v any) any {
 
 // condense writes c with one parameter, field or sort key on each line, so that a change of the
 // contract is a diff of the lines it concerns.
-func condense(c *contract) ([]byte, error) {
-	var b bytes.Buffer
-	var firstErr error
-	line := func(format string, v any, end string) {
-		text, err := encodePlain(v)
-		if err != nil && firstErr == nil {
-			firstErr = err
-		}
-		fmt.Fprintf(&b, format, text)
-		b.WriteString(end)
-	}
-	more := func(i, n int) string {
-		if i < n-1 {
-			return ",\n"
-		}
-		return "\n"
-	}
-	b.WriteString("{\n")
-	line("\"contract\": %s", c.Name, ",\n")
-	line("\"interface_version\": %s", c.Version, ",\n")
-	line("\"enums\": %s", c.Enums, ",\n")
-	b.WriteString("\"common_params\": [\n")
-	for i, p := range c.Common {
-		line("  %s", p, more(i, len(c.Common)))
-	}
-	b.WriteString("],\n\"endpoints\": [\n")
+func condense(c *contract) []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "{\n\"contract\": %s,\n\"interface_version\": %s,\n\"enums\": %s,\n", plainJSON(c.Name),
+		plainJSON(c.Version), plainJSON(c.Enums))
+	b.WriteString("\"common_params\": " + linesOf(c.Common) + "],\n\"endpoints\": [\n")
 	for i, e := range c.Paths {
-		line("{\"path\": %s", e.Path, ", ")
-		line("\"group\": %s", e.Group, ", ")
-		line("\"method\": %s", e.Method, ",\n \"params\": [\n")
-		for j, p := range e.Params {
-			line("  %s", p, more(j, len(e.Params)))
+		if i > 0 {
+			b.WriteString(",\n")
 		}
-		b.WriteString(" ],\n \"fields\": [\n")
-		for j, f := range e.Fields {
-			line("  %s", f, more(j, len(e.Fields)))
-		}
-		b.WriteString(" ],\n \"order_by\": [\n")
-		for j, s := range e.Order {
-			line("  %s", s, more(j, len(e.Order)))
-		}
-		b.WriteString(" ],\n \"tie_break\": [\n")
-		for j, s := range e.Tie {
-			line("  %s", s, more(j, len(e.Tie)))
-		}
-		b.WriteString(" ]}" + more(i, len(c.Paths)))
+		fmt.Fprintf(&b, `{"path": %s, "group": %s, "method": %s,`, plainJSON(e.Path), plainJSON(e.Group),
+			plainJSON(e.Method))
+		b.WriteString("\n \"params\": " + linesOf(e.Params) + " ],\n \"fields\": " + linesOf(e.Fields) +
+			" ],\n \"order_by\": " + linesOf(e.Order) + " ],\n \"tie_break\": " + linesOf(e.Tie) + " ]}")
 	}
-	b.WriteString("],\n\"other_routes\": [\n")
-	for i, o := range c.Other {
-		line("  %s", o, more(i, len(c.Other)))
-	}
-	line("],\n\"errors\": %s\n}\n", c.Errors, "")
-	return b.Bytes(), firstErr
+	fmt.Fprintf(&b, "\n],\n\"other_routes\": %s],\n\"errors\": %s\n}\n", linesOf(c.Other), plainJSON(c.Errors))
+	return []byte(b.String())
 }
 
-// encodePlain encodes JSON without HTML escapes.
-func encodePlain(v any) ([]byte, error) {
-	var b bytes.Buffer
+// linesOf opens a list and writes each item on its own line.
+func linesOf[T any](items []T) string {
+	var b strings.Builder
+	b.WriteString("[\n")
+	for i, item := range items {
+		b.WriteString("  " + plainJSON(item))
+		if i < len(items)-1 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// plainJSON encodes what was decoded from JSON, without HTML escapes.
+func plainJSON(v any) string {
+	var b strings.Builder
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
-		return nil, err
+		panic(err)
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"compress/gzip"
+	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -60,56 +61,18 @@ func readMaybeGzip(path string) (string, error) {
 	return string(text), err
 }
 
-// splitCSV splits psql's CSV into records. encoding/csv turns a CR LF inside quotes into LF, and
-// cells must be read as they were written.
+// splitCSV splits a dump, whose lines end with LF, into records. encoding/csv turns a CR LF inside
+// quotes into LF, and cells must be read as they were written, so it sees another character for
+// each CR.
 func splitCSV(text string) ([][]string, error) {
-	var records [][]string
-	var record []string
-	var cell strings.Builder
-	endRecord := func() {
-		record = append(record, cell.String())
-		cell.Reset()
-		if len(record) > 1 || record[0] != "" {
-			records = append(records, record)
-		}
-		record = nil
-	}
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '"':
-			content, length, closed := quotedPart(text[i+1:])
-			if !closed {
-				return nil, fmt.Errorf("record %d: a quote is never closed", len(records)+1)
-			}
-			cell.WriteString(content)
-			i += length
-		case c == ',':
-			record = append(record, cell.String())
-			cell.Reset()
-		case c == '\n':
-			endRecord()
-		case c == '\r' && i+1 < len(text) && text[i+1] == '\n':
-		default:
-			cell.WriteByte(c)
+	const instead = "\ue00d" // of the private use area
+	r := csv.NewReader(strings.NewReader(strings.ReplaceAll(text, "\r", instead)))
+	r.FieldsPerRecord = -1
+	records, err := r.ReadAll()
+	for _, record := range records {
+		for i, cell := range record {
+			record[i] = strings.ReplaceAll(cell, instead, "\r")
 		}
 	}
-	if cell.Len() > 0 || len(record) > 0 {
-		endRecord()
-	}
-	return records, nil
-}
-
-// quotedPart reads quoted text after its opening quote. length includes the closing quote.
-func quotedPart(text string) (content string, length int, closed bool) {
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] == '"' {
-			if i+1 == len(text) || text[i+1] != '"' {
-				return b.String(), i + 1, true
-			}
-			i++ // a doubled quote is one
-		}
-		b.WriteByte(text[i])
-	}
-	return "", 0, false
+	return records, err
 }

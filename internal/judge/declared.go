@@ -8,57 +8,36 @@ import (
 
 // What the extensions say about the records of each endpoint, by the last part of its path.
 
-// units are the columns that place a row: the codes of the lowest unit, and the provider's names.
-var (
-	unit2 = []string{"admin2_code", "provider_admin1_name", "provider_admin2_name"}
-	unit1 = []string{"admin1_code", "provider_admin1_name"}
-)
-
-// keys are the columns that identify a row in every load.
-var keys = map[string][]string{
-	"dataset":           {"dataset_catalog_id"},
-	"resource":          {"resource_catalog_id"},
-	"location":          {"code"},
-	"admin1":            {"code"},
-	"admin2":            {"code"},
-	"currency":          {"code"},
-	"org":               {"acronym", "name"},
-	"org-type":          {"code"},
-	"sector":            {"code"},
-	"agency-commodity":  {"code"},
-	"agency-market":     {"code"},
-	"data-availability": {"category", "subcategory", "location_code", "admin1_code", "admin2_code", "admin_level"},
-
-	"operational-presence":        append(slices.Clone(unit2), "org_acronym", "org_name", "sector_code", periodStart),
-	"funding":                     {"appeal_code", "location_code", periodStart},
-	"conflict-events":             append(slices.Clone(unit2), "event_type", periodStart),
-	"national-risk":               {"location_code", periodStart},
-	"refugees-persons-of-concern": journey,
-	"returnees":                   journey,
-	"humanitarian-needs": append(slices.Clone(unit2), "category", "sector_code", "population_status",
-		periodStart),
-	"idps": append(slices.Clone(unit2), "assessment_type", "reporting_round", "operation",
-		periodStart),
-	"food-security": append(slices.Clone(unit2), "classification_phase", "classification_type", periodStart),
-	"food-prices-market-monitor": {
-		"market_code", "commodity_code", "unit", "price_flag", "price_type", periodStart,
-	},
-	"poverty-rate": append(slices.Clone(unit1), periodStart),
-	"rainfall": append(slices.Clone(unit2), "provider_admin1_code", "provider_admin2_code", "aggregation_period",
-		"version", periodStart),
-	"baseline-population": append(slices.Clone(unit2), "gender", "age_range", periodStart),
-}
-
 const periodStart = "reference_period_start"
 
-var journey = []string{
-	"origin_location_code", "asylum_location_code", "population_group", "gender", "age_range", periodStart,
+// keyOf are the columns that identify a row in every load: those of the contract's order, with
+// codes instead of the numbers of a load, and without what the others determine or does not
+// identify.
+func keyOf(e *endpoint) []string {
+	var key []string
+	for _, k := range slices.Concat(e.Order, e.Tie) {
+		column := strings.TrimSuffix(k.Column, "_stored")
+		if unit, isNumber := strings.CutSuffix(column, "_ref"); isNumber {
+			column = unit + "_code"
+		}
+		switch {
+		case column == "id":
+			key = append(key, "code")
+		case !slices.Contains(notInKeys, column):
+			key = append(key, column)
+		}
+	}
+	return key
+}
+
+var notInKeys = []string{
+	"location_name", "admin1_name", "admin2_name", "population", "reference_period_end", "api_updated_date",
 }
 
 // seriesOf are the columns that rows have in common which differ only in their dates, nil without
 // dates. The round of a count is a date: each round counts everybody anew.
 func seriesOf(e *endpoint) []string {
-	key := keys[lastPart(e.Path)]
+	key := keyOf(e)
 	if !slices.Contains(key, periodStart) {
 		return nil
 	}

@@ -3,7 +3,6 @@ package judge
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -65,19 +64,14 @@ func (c *client) send(r request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return newReply(res.StatusCode, res.Header, body, r.Method == "HEAD")
-}
-
-func newReply(status int, headers http.Header, body []byte, head bool) (reply, error) {
-	r := reply{Status: status, Headers: headers, Coding: headers.Get("Content-Encoding")}
-	if !head {
-		var err error
-		if body, err = decoded(r.Coding, body); err != nil {
-			return r, fmt.Errorf("body with Content-Encoding %s: %w", r.Coding, err)
+	got := reply{Status: res.StatusCode, Headers: res.Header, Coding: res.Header.Get("Content-Encoding")}
+	if r.Method != "HEAD" {
+		if body, err = decoded(got.Coding, body); err != nil {
+			return got, fmt.Errorf("body with Content-Encoding %s: %w", got.Coding, err)
 		}
 	}
-	r.Body = string(body)
-	return r, nil
+	got.Body = string(body)
+	return got, nil
 }
 
 // decoded undoes a content coding. Several gzip members would be valid, but common clients read
@@ -132,37 +126,6 @@ func wantedCoding(accept string) string {
 		}
 	}
 	return coding
-}
-
-// batchAnswer is one line that `hdqs query --batch` writes.
-type batchAnswer struct {
-	Request json.RawMessage `json:"request"`
-	Status  int             `json:"status"`
-	Headers map[string]any  `json:"headers"`
-	Body    *string         `json:"body"`
-	BodyB64 string          `json:"body_b64"`
-}
-
-func (b batchAnswer) reply(head bool) (reply, error) {
-	headers := http.Header{}
-	for name, v := range b.Headers {
-		switch v := v.(type) {
-		case string:
-			headers.Set(name, v)
-		case []any:
-			for _, one := range v {
-				headers.Add(name, fmt.Sprint(one))
-			}
-		}
-	}
-	if b.Body != nil {
-		return newReply(b.Status, headers, []byte(*b.Body), head)
-	}
-	body, err := base64.StdEncoding.DecodeString(b.BodyB64)
-	if err != nil {
-		return reply{}, fmt.Errorf("body_b64: %w", err)
-	}
-	return newReply(b.Status, headers, body, head)
 }
 
 var fileName = regexp.MustCompile(`^attachment; ?filename="([A-Za-z0-9._-]+)"`)

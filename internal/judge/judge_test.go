@@ -11,6 +11,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 
 func smallWorld(t testing.TB) *world {
 	t.Helper()
-	c, err := readContract(contractFile)
+	c, err := readContract()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,8 +92,8 @@ func shownIn(t *testing.T, body, name string) []string {
 	return values
 }
 
-// twin serves the judge's own answers, changed by spoil, over HTTP.
-func twin(t *testing.T, w *world, spoil func(r request, a *answer)) string {
+// serveAnswers serves the judge's own answers, changed by spoil, over HTTP.
+func serveAnswers(t *testing.T, w *world, spoil func(r request, a *answer)) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, hr *http.Request) {
 		r := request{Method: hr.Method, Path: hr.RequestURI, Headers: map[string]string{}}
@@ -155,57 +156,78 @@ func twin(t *testing.T, w *world, spoil func(r request, a *answer)) string {
 
 func judgeFlags(base string, more ...string) []string {
 	return append([]string{
-		"check", "-contract", contractFile, "-views", "testdata/views", "-base", base,
-		"-snapshot-time", "2026-11-21T01:02:00Z",
+		"check", "-views", "testdata/views", "-base", base, "-snapshot-time", wholeTime, "-seed", "7",
 	}, more...)
 }
 
 // TestAgainstItself sends requests to a server of the judge's own answers. Differences would come
-// from the client or the comparison.
+// from the client or the comparison. The same seed must give the same requests.
 func TestAgainstItself(t *testing.T) {
 	t.Parallel()
-	base := twin(t, smallWorld(t), nil)
-	var out bytes.Buffer
-	if err := run(judgeFlags(base, "-n", "2000", "-seed", "7"), &out); err != nil {
-		t.Fatalf("%v\n%s", err, out.String())
+	w := smallWorld(t)
+	var sent [2]sync.Map
+	for i := range sent {
+		base := serveAnswers(t, w, func(r request, _ *answer) { sent[i].Store(fmt.Sprint(r.Method, r.Path), true) })
+		var out bytes.Buffer
+		if err := run(judgeFlags(base, "-n", "800", "-parallel", "3"), &out); err != nil {
+			t.Fatalf("%v\n%s", err, out.String())
+		}
+		if !strings.Contains(out.String(), "800 requests, 0 differ") {
+			t.Error(out.String())
+		}
 	}
-	if !strings.Contains(out.String(), "2000 requests, 0 differ") {
-		t.Error(out.String())
-	}
+	sent[0].Range(func(r, _ any) bool {
+		if _, again := sent[1].Load(r); !again {
+			t.Errorf("the same seed did not send %s again", r)
+		}
+		return true
+	})
 }
 
-// TestSeesFaults makes one error at a time in the answers; each must be found.
+// TestSeesFaults makes one error at a time in the answers to requests of a kind; each must be
+// found.
 func TestSeesFaults(t *testing.T) {
 	t.Parallel()
 	w := smallWorld(t)
-	for name, spoil := range map[string]func(r request, a *answer){
-		"status":   func(_ request, a *answer) { a.Status = map[int]int{404: 405}[a.Status] | a.Status },
-		"total":    func(_ request, a *answer) { *orZero(&a.Total) += 1 },
-		"a byte":   func(_ request, a *answer) { a.Body = strings.Replace(a.Body, "2024", "2025", 1) },
-		"order":    func(_ request, a *answer) { a.Body = strings.Replace(a.Body, "},{", "}, {", 1) },
-		"allow":    func(_ request, a *answer) { a.Allow = strings.Replace(a.Allow, ", HEAD", "", 1) },
-		"location": func(_ request, a *answer) { a.Location = strings.Replace(a.Location, "%20", "+", 1) },
-		"type": func(_ request, a *answer) {
-			a.ContentType = strings.Replace(a.ContentType, "; charset=utf-8", "", 1)
-		},
-		"line end": func(_ request, a *answer) { a.Body = strings.TrimSuffix(a.Body, "\r\n") },
-		"reason": func(_ request, a *answer) {
-			a.Body = strings.Replace(a.Body, "input is too short", "too short", 1)
-		},
-		"error text": func(_ request, a *answer) {
-			a.Body = strings.Replace(a.Body, "Missing app", "Missing the app", 1)
-		},
-		"file name": func(_ request, a *answer) { // of any endpoint: which ones are drawn depends on their number
-			if a.File != "" {
-				a.File = "x" + a.File
+	replace := func(old, by string) func(*answer) {
+		return func(a *answer) { a.Body = strings.Replace(a.Body, old, by, 1) }
+	}
+	status := func(from, to int) func(*answer) {
+		return func(a *answer) {
+			if a.Status == from {
+				a.Status = to
 			}
-		},
-		"empty answer": func(_ request, a *answer) { a.Body = strings.Replace(a.Body, `"data":[]`, `"data":null`, 1) },
+		}
+	}
+	for _, c := range []struct {
+		name, kind string
+		spoil      func(*answer)
+	}{
+		{"status", "route", status(404, 405)},
+		{"total", "boundary", func(a *answer) { *orZero(&a.Total) += 1 }},
+		{"a byte", "boundary", replace("2024", "2025")},
+		{"order", "boundary", replace("},{", "}, {")},
+		{"empty answer", "odd", replace(`"data":[]`, `"data":null`)},
+		{"allow", "route", func(a *answer) { a.Allow = strings.Replace(a.Allow, ", HEAD", "", 1) }},
+		{"location", "route", func(a *answer) { a.Location = strings.Replace(a.Location, "%20", "+", 1) }},
+		{"type", "boundary", func(a *answer) { a.ContentType = strings.TrimSuffix(a.ContentType, "; charset=utf-8") }},
+		{"line end", "boundary", func(a *answer) { a.Body = strings.TrimSuffix(a.Body, "\r\n") }},
+		{"reason", "odd", replace("input is too short", "too short")},
+		{"error text", "identifier", replace("Missing app", "Missing the app")},
+		{"file name", "boundary", func(a *answer) { a.File = strings.Replace(a.File, "a", "b", 1) }},
+		{"a sum", "aggregate", func(a *answer) { a.Body = sums.ReplaceAllString(a.Body, "${1}9") }},
+		{"a count", "facets", replace(`"count":1`, `"count":2`)},
+		{"a group", "aggregate", replace(`"data":[{"`, `"data":[{},{"`)},
+		{"a field", "fields", replace(`"location_code"`, `"location_cod"`)},
+		{"a point", "geojson", replace(`"coordinates":[`, `"coordinates":[1`)},
+		{"a hint", "in", func(a *answer) { a.Hint = "" }},
+		{"an old row", "latest", replace(`"reference_period_end":"20`, `"reference_period_end":"19`)},
+		{"unrefused", "aggregate", status(422, 200)},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			base := twin(t, w, spoil)
-			if err := run(judgeFlags(base, "-n", "2500", "-seed", "7", "-show", "1"), io.Discard); err == nil {
+			base := serveAnswers(t, w, func(_ request, a *answer) { c.spoil(a) })
+			if err := run(judgeFlags(base, "-kinds", c.kind, "-n", "300", "-show", "1"), io.Discard); err == nil {
 				t.Error("the error was not found")
 			}
 		})
@@ -219,75 +241,6 @@ func orZero(n **int) *int {
 	copied := **n
 	*n = &copied
 	return *n
-}
-
-// TestRecordThenReplay checks the same through a recording, and through the batch form.
-func TestRecordThenReplay(t *testing.T) {
-	t.Parallel()
-	base := twin(t, smallWorld(t), nil)
-	recording := t.TempDir() + "/recording.jsonl"
-	var out bytes.Buffer
-	if err := run([]string{
-		"record", "-contract", contractFile, "-views", "testdata/views", "-n", "300", "-seed", "3",
-		"-snapshot-time", "2026-11-21T01:02:00Z",
-	}, &out); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(recording, out.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	var again bytes.Buffer
-	if err := run([]string{
-		"record", "-contract", contractFile, "-views", "testdata/views", "-n", "300", "-seed", "3",
-		"-snapshot-time", "2026-11-21T01:02:00Z",
-	}, &again); err != nil || !bytes.Equal(out.Bytes(), again.Bytes()) {
-		t.Errorf("the same seed gave two different recordings (%v)", err)
-	}
-	out.Reset()
-	if err := run([]string{"replay", "-file", recording, "-base", base}, &out); err != nil {
-		t.Errorf("%v\n%s", err, out.String())
-	}
-	out.Reset()
-	if err := run([]string{"requests", "-file", recording}, &out); err != nil {
-		t.Fatal(err)
-	}
-	c, err := newClient(base)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var answers bytes.Buffer
-	for line := range strings.Lines(out.String()) {
-		var r request
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			t.Fatal(err)
-		}
-		delete(r.Headers, "Accept-Encoding")
-		got, err := c.send(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		headers := map[string]any{}
-		for name := range got.Headers {
-			headers[name] = got.Headers.Get(name)
-		}
-		text, err := encodePlain(batchAnswer{
-			Request: json.RawMessage(line), Status: got.Status, Headers: headers,
-			Body: &got.Body,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		answers.Write(append(text, '\n'))
-	}
-	file := t.TempDir() + "/answers.jsonl"
-	if err := os.WriteFile(file, answers.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	out.Reset()
-	err = run([]string{"grade", "-file", recording, "-answers", file}, &out)
-	if n := strings.Count(out.String(), "Content-Encoding"); err != nil && strings.Count(out.String(), "\n    ") != n {
-		t.Errorf("%v\n%s", err, out.String()) // only the coding, which was removed from the requests, may differ
-	}
 }
 
 func packed(t *testing.T, coding string, body []byte) []byte {
@@ -307,38 +260,6 @@ func packed(t *testing.T, coding string, body []byte) []byte {
 		t.Error(err)
 	}
 	return b.Bytes()
-}
-
-// TestSeesWrongExtensions makes one error at a time in the answers of extensions.
-func TestSeesWrongExtensions(t *testing.T) {
-	t.Parallel()
-	w := smallWorld(t)
-	replace := func(old, by string) func(r request, a *answer) {
-		return func(_ request, a *answer) { a.Body = strings.Replace(a.Body, old, by, 1) }
-	}
-	for name, spoil := range map[string]func(r request, a *answer){
-		"a sum":     func(_ request, a *answer) { a.Body = sums.ReplaceAllString(a.Body, "${1}9") },
-		"a count":   replace(`"count":1`, `"count":2`),
-		"a group":   replace(`"data":[{"`, `"data":[{},{"`),
-		"a field":   replace(`"location_code"`, `"location_cod"`),
-		"a point":   replace(`"coordinates":[`, `"coordinates":[1`),
-		"a total":   func(_ request, a *answer) { *orZero(&a.Total) += 1 },
-		"a hint":    func(_ request, a *answer) { a.Hint = "" },
-		"unrefused": func(_ request, a *answer) { a.Status = map[int]int{422: 200}[a.Status] | a.Status },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			base := twin(t, w, spoil)
-			if err := run(judgeFlags(base, "-n", "100", "-seed", "7", "-show", "1", "-extensions",
-				allExtensions), io.Discard); err == nil {
-				t.Error("the error was not found")
-			}
-		})
-	}
-	var out bytes.Buffer
-	if err := run(judgeFlags(twin(t, w, nil), "-n", "100", "-extensions", allExtensions), &out); err != nil {
-		t.Errorf("%v\n%s", err, out.String())
-	}
 }
 
 var sums = regexp.MustCompile(`("(?:sum|mean)_[a-z_]*":[0-9.]+)`)

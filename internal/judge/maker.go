@@ -14,173 +14,163 @@ type maker struct {
 	w         *world
 	rng       *rand.Rand
 	endpoints []*endpoint
+
+	// The values still to be sent by requests of these two kinds.
+	boundaries, oddities []request
 }
 
-func newMaker(w *world, seed uint64) *maker {
-	return &maker{w: w, rng: rand.New(rand.NewPCG(seed, 0x6a75646765)), endpoints: w.contract.Paths}
-}
-
-// only keeps the endpoints whose path contains a text.
-func (m *maker) only(text string) {
-	m.endpoints = slices.DeleteFunc(slices.Clone(m.endpoints),
-		func(e *endpoint) bool { return !strings.Contains(e.Path, text) })
+// newMaker makes requests for the endpoints whose path contains only.
+func newMaker(w *world, seed uint64, only string) *maker {
+	m := &maker{w: w, rng: rand.New(rand.NewPCG(seed, 0x6a75646765))}
+	for _, e := range w.contract.Paths {
+		if strings.Contains(e.Path, only) {
+			m.endpoints = append(m.endpoints, e)
+		}
+	}
+	return m
 }
 
 func pick[T any](m *maker, of []T) T { return of[m.rng.IntN(len(of))] }
 
 func (m *maker) chance(percent int) bool { return m.rng.IntN(100) < percent }
 
-// requests returns n requests: first the edge cases of every endpoint and parameter, then random
-// ones. Two in five of these come from the shuffled list of every endpoint with every parameter and
-// every kind of value, so that a few seeds cover it. The others combine parameters. For n = 0 it
-// returns that list, for a negative n requests for all rows of every endpoint.
-func (m *maker) requests(n int) []request {
-	single := m.singles()
-	switch {
-	case n == 0:
-		return single
-	case n < 0:
-		return m.everything()
-	}
-	m.rng.Shuffle(len(single), func(i, j int) { single[i], single[j] = single[j], single[i] })
-	out := m.edges()
-	if most := n * 2 / 3; len(out) > most {
-		m.rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
-		out = out[:most]
-	}
-	for len(out) < n {
-		switch k := m.rng.IntN(100); {
-		case k < 40 && len(single) > 0:
-			out = append(out, single[0])
-			single = single[1:]
-		case k < 85:
-			out = append(out, m.combined())
-		case k < 91:
-			out = append(out, m.identified())
-		case k < 96:
-			out = append(out, m.routed())
-		default:
-			out = append(out, m.encoding())
-		}
-	}
-	return out
+// The kinds of requests, and how many of 100 requests of all kinds are of each.
+var requestKinds = map[string]struct {
+	share int
+	make  func(*maker) request
+}{
+	"boundary":   {25, (*maker).boundary},
+	"odd":        {15, (*maker).odd},
+	"combined":   {20, (*maker).combined},
+	"identifier": {4, (*maker).identified},
+	"route":      {4, (*maker).routed},
+	"encoding":   {3, (*maker).encoding},
+	"in":         {5, inEitherNames((*maker).severalValues)},
+	"fields":     {3, inEitherNames((*maker).fewerFields)},
+	"latest":     {5, inEitherNames((*maker).newestOnly)},
+	"geojson":    {2, inEitherNames((*maker).asPoints)},
+	"aggregate":  {9, inEitherNames((*maker).aggregated)},
+	"facets":     {5, inEitherNames((*maker).counted)},
+	"changes":    {5, inEitherNames((*maker).changed)},
+	"long":       {5, (*maker).long},
 }
 
-// everything requests all rows, page by page, in both formats and all codings.
-func (m *maker) everything() []request {
-	var out []request
-	for _, e := range m.endpoints {
-		for _, format := range []string{"json", "csv"} {
-			for offset := 0; offset <= len(m.w.rows[e.Path]); offset += 10000 {
-				for _, coding := range []string{"identity", "gzip", "zstd"} {
-					headers := map[string]string{identifierHeader: goodOne, "Accept-Encoding": coding}
-					out = append(out, request{
-						Method: "GET", Headers: headers,
-						Path: fmt.Sprintf("%s?output_format=%s&offset=%d", e.Path, format, offset),
-					})
+// The kinds that need nothing but rows: changes need an earlier state, long ones many rows.
+const (
+	extensionKinds = "in,fields,latest,geojson,aggregate,facets"
+	allKinds       = "boundary,odd,combined,identifier,route,encoding," + extensionKinds
+)
+
+// requests returns n requests of the named kinds.
+func (m *maker) requests(kinds string, n int) ([]request, error) {
+	if len(m.endpoints) == 0 {
+		return nil, fmt.Errorf("no endpoint's path contains the text of --only")
+	}
+	var makers []func(*maker) request
+	for name := range strings.SplitSeq(kinds, ",") {
+		kind, known := requestKinds[name]
+		if !known {
+			return nil, fmt.Errorf("--kinds %s: there is no kind %q", kinds, name)
+		}
+		makers = append(makers, slices.Repeat([]func(*maker) request{kind.make}, kind.share)...)
+	}
+	all := make([]request, n)
+	for i := range all {
+		all[i] = pick(m, makers)(m)
+	}
+	return all, nil
+}
+
+// boundary sends a value at which similar rules differ. A few hundred of them send most such values
+// of all parameters.
+func (m *maker) boundary() request {
+	return m.next(&m.boundaries, func(e *endpoint, p *param) []string {
+		telling, _ := m.values(e, p)
+		return telling
+	})
+}
+
+// odd sends a value that is unusual or wrong.
+func (m *maker) odd() request {
+	return m.next(&m.oddities, func(e *endpoint, p *param) []string {
+		_, odd := m.values(e, p)
+		return odd
+	})
+}
+
+// next takes a request from a shuffled list of one for each endpoint, parameter and value.
+func (m *maker) next(list *[]request, values func(*endpoint, *param) []string) request {
+	if len(*list) == 0 {
+		for _, e := range m.endpoints {
+			*list = append(*list, m.list(e, nil))
+			for _, p := range slices.Concat(e.Params, m.w.contract.Common) {
+				for _, value := range values(e, p) {
+					*list = append(*list, m.list(e, []pair{{p.Name, value}}))
 				}
 			}
 		}
+		m.rng.Shuffle(len(*list), func(i, j int) { (*list)[i], (*list)[j] = (*list)[j], (*list)[i] })
 	}
-	return out
+	r := (*list)[0]
+	*list = (*list)[1:]
+	return r
 }
 
-// long returns n requests for many rows: half for neighbouring rows, half for rows that share a
-// value with some row.
-func (m *maker) long(n int) []request {
+// long is a request for many rows: for neighbours, or for rows that share a value.
+func (m *maker) long() request {
 	const least = 600
-	var large []*endpoint
-	for _, e := range m.endpoints {
-		if len(m.w.rows[e.Path]) >= least {
-			large = append(large, e)
-		}
+	e := pick(m, m.endpoints)
+	for tries := 0; len(m.w.rows[e.Path]) < least && tries < 100; tries++ {
+		e = pick(m, m.endpoints)
 	}
-	var out []request
-	for len(large) > 0 && len(out) < n {
-		e := pick(m, large)
-		rows := len(m.w.rows[e.Path])
-		limit := least + m.rng.IntN(2500)
-		if m.chance(5) {
-			limit = 10000
-		}
-		pairs := []pair{{"limit", strconv.Itoa(limit)}, {"output_format", pick(m, []string{"json", "csv"})}}
-		if m.chance(50) {
-			pairs = append(pairs, pair{"offset", strconv.Itoa(m.rng.IntN(rows - least + 1))})
-		} else {
-			p := pick(m, e.Params)
-			pairs = append(pairs, pair{p.Name, m.fitting(p, m.anyRow(e))})
-		}
-		out = append(out, m.list(e, pairs))
+	limit := least + m.rng.IntN(2500)
+	if m.chance(5) {
+		limit = 10000
 	}
-	return out
+	pairs := []pair{{"limit", strconv.Itoa(limit)}, {"output_format", pick(m, []string{"json", "csv"})}}
+	if m.chance(50) {
+		pairs = append(pairs, pair{"offset", strconv.Itoa(m.rng.IntN(max(1, len(m.w.rows[e.Path])-least)))})
+	} else {
+		p := pick(m, e.Params)
+		pairs = append(pairs, pair{p.Name, m.fitting(p, m.anyRow(e))})
+	}
+	return m.list(e, pairs)
 }
 
-// singles returns one request for every endpoint, parameter and kind of value.
-func (m *maker) singles() []request {
-	var out []request
-	for _, e := range m.endpoints {
-		for _, p := range e.Params {
-			for _, draw := range m.kinds(e, p) {
-				out = append(out, m.list(e, []pair{{p.Name, draw()}}))
-			}
-		}
-		for _, p := range m.w.contract.Common {
-			for _, value := range commonValues[p.Name] {
-				out = append(out, m.list(e, []pair{{p.Name, value}}))
-			}
-		}
-		out = append(out, m.list(e, nil))
-	}
-	return out
-}
-
-var commonValues = map[string][]string{
-	"limit": {
-		"0", "1", "7", "100", "10000", "10001", "-1", "", "1.0", "1.5", "1e2", " 5 ", "+5", "005", "1_0", "1__0",
-		"_1", "abc", "99999999999999999999",
-		"-99999999999999999999", "-0", "10000.0", "\x00", "5 5", "１",
-	},
-	"offset": {
-		"0", "1", "10", "1000000", "-1", "", "3.0", "3.1", " 2", "99999999999999999999",
-		"-99999999999999999999", "x", "+3", "0_3", "-0",
-	},
-	"output_format": {"csv", "json", "", "CSV", "xml", "csv ", "json,csv", "\x00"},
-}
-
-// combined is a list request with up to four filters.
+// combined is a list request with up to four filters, all from one row, so that some answers are
+// not empty. Bounds are that row's values or just above, and one request in eight has bad values.
 func (m *maker) combined() request {
 	e := pick(m, m.endpoints)
-	var pairs []pair
 	row := m.anyRow(e)
 	bad := m.chance(12)
+	var pairs []pair
 	for range m.rng.IntN(5) {
 		p := pick(m, e.Params)
+		value := m.fitting(p, row)
+		near := around(p, row.stored[storedColumn(p.Columns[0])])
 		switch {
 		case bad && m.chance(60):
-			pairs = append(pairs, pair{p.Name, pick(m, m.kinds(e, p))()})
-		default: // all from one row, so that some answers are not empty
-			pairs = append(pairs, pair{p.Name, m.fitting(p, row)})
+			_, odd := m.values(e, p)
+			value = pick(m, odd)
+		case isBound(p) && len(near) > 0 && m.chance(50):
+			value = pick(m, near)
 		}
+		pairs = append(pairs, pair{p.Name, value})
 	}
-	if bad {
-		for _, name := range []string{"limit", "offset", "output_format"} {
-			if m.chance(25) {
-				pairs = append(pairs, pair{name, pick(m, commonValues[name])})
-			}
-		}
+	if bad && m.chance(50) {
+		name := pick(m, []string{"limit", "offset", "output_format"})
+		pairs = append(pairs, pair{name, pick(m, commonValues[name])})
 	}
 	if m.chance(10) {
-		pairs = append(pairs, pair{pick(m, []string{
-			"foo", "LOCATION_CODE", "Limit", "sort_by",
-			"reference_period_start_min", "location_code[]", "", "é",
-		}), "x"})
+		name := pick(m, []string{
+			"foo", "LOCATION_CODE", "Limit", "sort_by", "reference_period_start_min", "location_code[]", "", "é",
+		})
+		pairs = append(pairs, pair{name, "x"})
 	}
 	if len(pairs) > 0 && m.chance(10) { // a repeated parameter: the last one counts
-		p := pairs[m.rng.IntN(len(pairs))]
-		for _, known := range e.Params {
-			if known.Name == p.name {
-				pairs = append(pairs, pair{p.name, pick(m, m.kinds(e, known))()})
-			}
+		if p := e.param(pick(m, pairs).name); p != nil {
+			telling, odd := m.values(e, p)
+			pairs = append(pairs, pair{p.Name, pick(m, append(telling, odd...))})
 		}
 	}
 	return m.list(e, pairs)
@@ -195,16 +185,11 @@ var codings = []string{
 // encoded.
 func (m *maker) list(e *endpoint, pairs []pair) request {
 	has := func(name string) bool {
-		for _, p := range pairs {
-			if p.name == name {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(pairs, func(p pair) bool { return p.name == name })
 	}
 	if !has("limit") && !has("offset") && m.chance(80) {
 		pairs = append(pairs, pair{"limit", strconv.Itoa(m.rng.IntN(60))})
-		if m.chance(60) {
+		if m.chance(40) {
 			most := len(m.w.rows[e.Path]) * (1 + m.rng.IntN(5)) / 4
 			pairs = append(pairs, pair{"offset", strconv.Itoa(m.rng.IntN(1 + most))})
 		}
@@ -212,10 +197,11 @@ func (m *maker) list(e *endpoint, pairs []pair) request {
 	if !has("output_format") && m.chance(25) {
 		pairs = append(pairs, pair{"output_format", pick(m, []string{"csv", "csv", "json"})})
 	}
-	r := request{Method: "GET", Headers: map[string]string{}}
-	if m.chance(30) {
+	r := request{Method: "GET", Path: e.Path, Headers: map[string]string{}}
+	switch {
+	case m.chance(30):
 		r.Headers[pick(m, []string{identifierHeader, "x-catalog-api-app-identifier"})] = goodOne
-	} else {
+	case !has("app_identifier"):
 		pairs = append(pairs, pair{"app_identifier", goodOne})
 	}
 	m.rng.Shuffle(len(pairs), func(i, j int) {
@@ -229,7 +215,7 @@ func (m *maker) list(e *endpoint, pairs []pair) request {
 	if m.chance(30) {
 		r.Headers["Accept-Encoding"] = pick(m, codings)
 	}
-	r.Path = e.Path + m.query(pairs)
+	r.Path += m.query(pairs)
 	return r
 }
 
@@ -259,7 +245,6 @@ func (m *maker) query(pairs []pair) string {
 // escape percent-encodes. Style 0 is strict, 1 writes + for blanks, 2 uses lower-case hex, 3 keeps
 // what a query may contain.
 func escape(text string, style int) string {
-	const upper, lower = "0123456789ABCDEF", "0123456789abcdef"
 	var b strings.Builder
 	for _, c := range []byte(text) {
 		switch {
@@ -270,9 +255,9 @@ func escape(text string, style int) string {
 		case style == 3 && strings.IndexByte("/:,;=?@!$'()*", c) >= 0:
 			b.WriteByte(c)
 		case style == 2:
-			b.WriteString("%" + lower[c>>4:c>>4+1] + lower[c&15:c&15+1])
+			fmt.Fprintf(&b, "%%%02x", c)
 		default:
-			b.WriteString("%" + upper[c>>4:c>>4+1] + upper[c&15:c&15+1])
+			fmt.Fprintf(&b, "%%%02X", c)
 		}
 	}
 	return b.String()
@@ -293,7 +278,7 @@ func (m *maker) identified() request {
 	case 1, 2:
 		pairs = append(pairs, pair{"app_identifier", value})
 	case 3:
-		if ok := printable(value); ok {
+		if printable(value) {
 			r.Headers[identifierHeader] = value
 		}
 	case 4: // in both: the query wins unless it is empty
@@ -310,8 +295,16 @@ func (m *maker) identified() request {
 }
 
 func printable(text string) bool {
-	return text == strings.TrimSpace(text) && strings.Trim(text, " ") != "" &&
+	return text == strings.TrimSpace(text) && text != "" &&
 		!strings.ContainsFunc(text, func(r rune) bool { return r < 0x20 || r > 0x7e })
+}
+
+var unknownPaths = []string{
+	"/api", "/api/", "/api/v2/nothing", "/api/v1/metadata/location", "/api/metadata/location", "/apix",
+	"/nothing", "/api/v2/metadata", "/API/v2/metadata/location", "/api/v2/metadata/Location",
+	"/api/v2/metadata/location/x", "/api/v2/climate/hazards-rainfall", "/openapi.yaml", "/api/v2/util/verify-request",
+	"/api/v2/encode_app_identifier/x", "/api/v2/metadata/wfp-market", "/api/v2/util/version/",
+	"/api/v2/encode_app_identifier/", "/docs/", "/api/v2/nothing/", "/nothing/",
 }
 
 // routed returns a request that tests paths and methods.
@@ -322,33 +315,22 @@ func (m *maker) routed() request {
 		r.Headers[identifierHeader] = goodOne
 	}
 	query := pick(m, []string{"", "?limit=1", "?a=b%20c&d=%C3%A9", "?limit=1&app_identifier=" + goodOne})
-	switch m.rng.IntN(8) {
+	switch m.rng.IntN(5) {
 	case 0:
-		r.Path = pick(m, []string{
-			"/api", "/api/", "/api/v2", "/api/v2/nothing", "/api/v1/metadata/location", "/api/metadata/location",
-			"/apix", "/nothing", "/api/v2/metadata",
-			"/API/v2/metadata/location", "/api/v2/metadata/Location", "/api/v2/metadata/location/x",
-			"/api/v2/climate/hazards-rainfall", "/openapi.yaml",
-			"/api/v2/util/verify-request", "/api/v2/encode_app_identifier/x", "/api/v2/metadata/wfp-market",
-		}) + query
-	case 1, 2:
+		r.Path = pick(m, unknownPaths) + query
+	case 1:
 		r.Path = path + "/" + query
-	case 3:
+	case 2:
 		r.Path = pick(m, m.w.contract.Other).Path
 		r.Method = pick(m, []string{"GET", "HEAD", "POST", "OPTIONS"})
-	case 4, 5:
+	case 3:
 		r.Path = path + query
 		r.Method = pick(m, []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "HEAD"})
-	case 6: // a CORS preflight request
+	case 4: // a CORS preflight request
 		r = request{Method: "OPTIONS", Path: path + query, Headers: map[string]string{
 			"Origin": "https://example.org", "Access-Control-Request-Method": "GET",
 			"Access-Control-Request-Headers": strings.ToLower(identifierHeader),
 		}}
-	case 7:
-		r.Path = pick(m, []string{
-			"/api/v2/util/version/", "/api/v2/encode_app_identifier/", "/docs/",
-			"/api/v2/nothing/", "/nothing/",
-		}) + query
 	}
 	return r
 }

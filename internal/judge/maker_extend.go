@@ -7,42 +7,30 @@ import (
 	"strings"
 )
 
-// allExtensions are the kinds that the service has.
-const allExtensions = "in,fields,latest,geojson,aggregate,facets"
-
-// extensions are the kinds of requests that go beyond the contract.
-var extensions = map[string]func(m *maker) request{
-	"in": (*maker).severalValues, "fields": (*maker).fewerFields, "latest": (*maker).newestOnly,
-	"geojson": (*maker).asPoints, "aggregate": (*maker).addedUp, "facets": (*maker).counted,
-	"changes": (*maker).changed,
-}
-
-// extended returns n requests of each of the kinds, which are separated by commas.
-func (m *maker) extended(kinds string, n int) []request {
-	var out []request
-	for kind := range strings.SplitSeq(kinds, ",") {
-		if kind == "" {
-			continue
+// inEitherNames makes requests in HAPI names in one of six. CSV has more columns there.
+func inEitherNames(make func(*maker) request) func(*maker) request {
+	return func(m *maker) request {
+		r := make(m)
+		path, text, hasQuery := strings.Cut(r.Path, "?")
+		q := readQuery(text)
+		if format, _ := q.last("output_format"); format == "csv" || !m.chance(17) {
+			return r
 		}
-		for range n {
-			out = append(out, m.inEitherNames(extensions[kind](m)))
+		r.Path = hapiPrefix + hapiPaths.Replace(path)
+		if hasQuery {
+			r.Path += m.query(renamedQuery(true, q))
 		}
-	}
-	return out
-}
-
-// inEitherNames asks in HAPI names in one of six requests. CSV has more columns there.
-func (m *maker) inEitherNames(r request) request {
-	path, text, hasQuery := strings.Cut(r.Path, "?")
-	q := readQuery(text)
-	if format, _ := q.last("output_format"); format == "csv" || !m.chance(17) {
 		return r
 	}
-	r.Path = hapiPrefix + hapiPaths.Replace(path)
-	if hasQuery {
-		r.Path += m.query(renamedQuery(true, q))
+}
+
+// endpoint draws one that fits, if a few tries find one.
+func (m *maker) endpoint(fits func(*endpoint) bool) *endpoint {
+	e := pick(m, m.endpoints)
+	for tries := 0; !fits(e) && tries < 60; tries++ {
+		e = pick(m, m.endpoints)
 	}
-	return r
+	return e
 }
 
 // filters draws up to most filters of rows that are near each other, so that some answers are not
@@ -124,7 +112,8 @@ func (m *maker) severalValues() request {
 	case m.chance(3) && p.MaxLength != nil:
 		pairs = append(pairs, pair{name, value + "," + strings.Repeat("y", *p.MaxLength+1)})
 	case m.chance(4):
-		pairs = append(pairs, pair{name, pick(m, m.kinds(e, p))()})
+		_, odd := m.values(e, p)
+		pairs = append(pairs, pair{name, pick(m, odd)})
 	case m.chance(5) && p.Type == "string": // a list in the place of one value
 		pairs = append(pairs, pair{p.Name, "AFG,SDN"})
 	case m.chance(15): // united
@@ -174,10 +163,7 @@ func (m *maker) fewerFields() request {
 }
 
 func (m *maker) newestOnly() request {
-	e := pick(m, m.endpoints)
-	for tries := 0; seriesOf(e) == nil && tries < 20; tries++ {
-		e = pick(m, m.endpoints)
-	}
+	e := m.endpoint(func(e *endpoint) bool { return seriesOf(e) != nil })
 	pairs := m.filters(e, 3)
 	if row := m.anyRow(e); m.chance(40) && e.param("end_date") != nil { // as it was known then
 		pairs = append(pairs, pair{"end_date", m.fitting(e.param("end_date"), row)})
@@ -194,10 +180,7 @@ func (m *maker) newestOnly() request {
 }
 
 func (m *maker) asPoints() request {
-	e := pick(m, m.endpoints)
-	for tries := 0; !hasPlaces(e) && tries < 60; tries++ {
-		e = pick(m, m.endpoints)
-	}
+	e := m.endpoint(hasPlaces)
 	return m.list(e, append(m.filters(e, 3), pair{"output_format", "geojson"}))
 }
 
@@ -229,15 +212,11 @@ func groupNames(e *endpoint) []string {
 	return names
 }
 
-// addedUp is a request for figures. Half of them keep apart what must not be added up, so that they
-// are answered.
-func (m *maker) addedUp() request {
-	e := pick(m, m.endpoints)
-	if m.chance(60) {
-		for tries := 0; e.Group == "metadata" && tries < 20; tries++ {
-			e = pick(m, m.endpoints)
-		}
-	}
+// aggregated is a request for figures. Half of them keep apart what must not be added up, so that
+// they are answered.
+func (m *maker) aggregated() request {
+	withFigures := m.chance(60)
+	e := m.endpoint(func(e *endpoint) bool { return !withFigures || e.Group != "metadata" })
 	pairs := m.filters(e, 3)
 	var groups []string
 	if m.chance(80) {
@@ -334,4 +313,25 @@ func (m *maker) counted() request {
 		pairs = append(pairs, pair{"latest", "true"})
 	}
 	return below(m.list(e, m.page(pairs)), e, "facets")
+}
+
+// changed is a request for what is different.
+func (m *maker) changed() request {
+	e := pick(m, m.endpoints)
+	pairs := m.filters(e, 2)
+	since := m.w.since
+	switch {
+	case m.chance(2):
+		since = pick(m, []string{"", "a b", "é", strings.Repeat("x", 129)})
+	case m.chance(2):
+		since = "nothing"
+	}
+	if m.chance(98) {
+		pairs = append(pairs, pair{"since", since})
+	}
+	if m.chance(25) {
+		pairs = append(pairs, pair{"fields", strings.Join(someNames(m.rng, fieldNames(e), 6), ",")})
+	}
+	pairs = append(pairs, pair{"output_format", "json"})
+	return below(m.list(e, m.page(pairs)), e, "changes")
 }

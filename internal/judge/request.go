@@ -8,9 +8,9 @@ import (
 
 // request is one HTTP request. Path is everything after the host, as sent.
 type request struct {
-	Method  string            `json:"method"`
-	Path    string            `json:"path"`
-	Headers map[string]string `json:"headers,omitempty"`
+	Method  string
+	Path    string
+	Headers map[string]string
 }
 
 // query holds the decoded parameters in the order of the query string.

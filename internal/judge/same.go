@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,8 +38,8 @@ func refusalDifference(want, got string) string {
 	return ""
 }
 
-// insteadOf is the request that the error of a wrong sum names, nil if there is none.
-func insteadOf(r request, got reply) *request {
+// suggested is the request that the error of a wrong sum suggests, nil if there is none.
+func suggested(r request, got reply) *request {
 	var refused struct {
 		Detail []struct {
 			Ctx struct {
@@ -88,7 +89,7 @@ func valuesDifference(want, got string) string {
 func values(body string) ([]string, error) {
 	var all []string
 	if !strings.HasPrefix(body, "{") {
-		lines, err := splitCSV(body)
+		lines, err := csv.NewReader(strings.NewReader(body)).ReadAll()
 		for _, line := range lines {
 			for _, cell := range line {
 				all = append(all, plainNumber(cell, cell))

@@ -1,13 +1,10 @@
 package judge
 
 import (
-	"bytes"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -15,11 +12,12 @@ import (
 	"hdqs/internal/testkit"
 )
 
-// TestJudge judges the real binary on dumps of made-up data and on the same
-// garbled; in the long form also on the small ones of testdata, the files that the
-// made-up dumps are the joins of, and long tables. Each becomes a store, which is
-// served and asked over HTTP and through the batch form of `hdqs query`.
-// HDQS_BINARY names a binary built before.
+const wholeTime = "2026-11-21T01:02:00Z"
+
+// TestJudge judges the real binary on dumps of made-up data, and on the same with odd contents. In
+// the long form also on the small dumps of testdata, the files that the made-up dumps are the joins
+// of, long tables, later editions, and each form of compression. HDQS_BINARY names a binary built
+// before.
 func TestJudge(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds and runs the whole program")
@@ -33,63 +31,188 @@ func TestJudge(t *testing.T) {
 		return dir
 	}
 	made := generate(generator.WriteViews, generator.Options{Seed: 11})
-	files := generate(generator.Write, generator.Options{Seed: 11})
-	small, err := filepath.Abs("testdata/views")
-	if err != nil {
-		t.Fatal(err)
-	}
-	odd := filepath.Join(t.TempDir(), "odd")
-	if err := run([]string{"garble", "-contract", contractFile, "-views", made, "-out", odd, "-seed", "23"},
-		io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	var large string
-	if testkit.Long() {
-		large = generate(generator.WriteViews, generator.Options{Seed: 12, Scale: 0.01})
-	}
-	for _, c := range []struct {
+	type input struct {
 		name, catalog, views string
-		n                    int
-		seed                 string
-	}{
-		{"made", made, made, testkit.Trials(2000, 400), "21"},
-		// Joined by the loader, judged by the dumps of the same world.
-		{"files", files, made, testkit.Trials(1500, 0), "24"},
-		{"small", small, small, testkit.Trials(2000, 0), "22"},
-		{"odd", odd, odd, testkit.Trials(1500, 400), "23"},
-		// Tables longer than a page, and columns with more values than codes.
-		{"large", large, large, testkit.Trials(800, 0), "25"},
-	} {
-		if c.n == 0 {
-			continue // not in the short form
+		kinds                string
+		n                    string
+	}
+	odd := oddEdition(t, made, 23)
+	inputs := []input{{"made", made, made, allKinds, "400"}, {"odd", odd, odd, allKinds, "400"}}
+	if testkit.Long() {
+		small, err := filepath.Abs("testdata/views")
+		if err != nil {
+			t.Fatal(err)
 		}
+		large := generate(generator.WriteViews, generator.Options{Seed: 12, Scale: 0.01})
+		inputs = []input{
+			{"made", made, made, allKinds, "4000"},
+			{"odd", odd, odd, allKinds, "4000"},
+			{"small", small, small, allKinds, "4000"},
+			// Joined by the loader, judged by the dumps of the same world.
+			{"files", generate(generator.Write, generator.Options{Seed: 11}), made, allKinds, "2000"},
+			// Tables longer than a page, and columns with more values than codes.
+			{"large", large, large, "boundary,odd,combined,long", "800"},
+		}
+	}
+	for i, c := range inputs {
+		seed := string(rune('1' + i))
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			store := filepath.Join(t.TempDir(), "store")
 			command(t, binary, "build", "--catalog", c.catalog, "--store", store, "--snapshot-time", wholeTime)
-			base := serveStore(t, binary, store)
-			w := worldOf(t, "-views", c.views)
-			file := recordRequests(t, w, "-n", strconv.Itoa(c.n), "-seed", c.seed)
-			var out bytes.Buffer
-			if err := run([]string{"replay", "-base", base, "-parallel", "4", "-file", file}, &out); err != nil {
-				t.Errorf("over HTTP: %v\n%s", err, out.String())
+			flags := []string{"-views", c.views, "-seed", seed}
+			w := worldOf(t, flags...)
+			judge(t, w, serveStore(t, binary, store), append(flags, "-kinds", c.kinds, "-n", c.n)...)
+			if !testkit.Long() || c.name == "files" {
+				return
 			}
-			if c.name != "files" && c.name != "large" {
-				judgeExtensions(t, w, base, c.seed)
-				judgePages(t, w, base, c.seed)
-				judgeChanges(t, w, binary, c.views, c.seed)
+			if c.name == "odd" || c.name == "large" {
+				judgeCompression(t, w, binary, store, flags)
 			}
-			if c.name == "large" || c.name == "odd" {
-				judgeTiers(t, w, binary, store)
-			}
-			if c.name == "large" {
-				return // the batch takes the same path
-			}
-			if text := batch(t, binary, store, file); text != "" {
-				t.Errorf("through the batch: %s", text)
+			if c.name != "large" {
+				judgeChanges(t, w, binary, c.views, uint64(i))
 			}
 		})
 	}
+}
+
+// judge sends requests about rows to a server.
+func judge(t *testing.T, w *world, base string, flags ...string) {
+	t.Helper()
+	o, err := parse(append([]string{"-parallel", "4", "-base", base}, flags...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	if err := o.check(w, &out); err != nil {
+		t.Errorf("%q: %v\n%s", flags, err, out.String())
+	}
+	t.Log(strings.TrimSpace(out.String()))
+}
+
+// worldOf reads the rows that flags name.
+func worldOf(t *testing.T, flags ...string) *world {
+	t.Helper()
+	o, err := parse(append([]string{"-snapshot-time", wholeTime}, flags...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, err := o.world()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// judgeCompression judges servers with a fixed compression. Stored blocks are made little by
+// little, and are used once most blocks of a page exist, so those requests are repeated.
+func judgeCompression(t *testing.T, w *world, binary, store string, flags []string) {
+	t.Helper()
+	for _, c := range []struct {
+		tier  string
+		times int
+	}{{"stored", 4}, {"pieces", 1}, {"whole", 1}} {
+		base := serveStore(t, binary, store, "--compression", c.tier, "--body-cache", "0")
+		for _, coding := range []string{"gzip", "zstd"} {
+			for range c.times {
+				judge(t, w, base, append(flags, "-kinds", "boundary,long,long", "-n", "200",
+					"-accept-encoding", coding)...)
+			}
+		}
+	}
+}
+
+// judgeChanges compares the snapshot of dumps with that of a later edition.
+func judgeChanges(t *testing.T, w *world, binary, views string, seed uint64) {
+	t.Helper()
+	store := filepath.Join(t.TempDir(), "store")
+	build := []string{"build", "--store", store, "--snapshot-time", wholeTime, "--allow-shrink", "--catalog"}
+	command(t, binary, append(build, views)...)
+	base := serveStore(t, binary, store, "--snapshot-poll", "50ms")
+	since := snapshotOf(t, base)
+	edition := laterEdition(t, views, seed)
+	command(t, binary, append(build, edition)...)
+	testkit.WaitFor(t, "the later edition", func() bool { return snapshotOf(t, base) != since })
+	later := worldOf(t, "-views", edition)
+	later.before, later.since = w, since
+	judge(t, later, base, "-kinds", "changes", "-n", queries())
+}
+
+// snapshotOf is the id of the served snapshot.
+func snapshotOf(t *testing.T, base string) string {
+	t.Helper()
+	c, err := newClient(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.send(request{Method: "GET", Path: pathPrefix + "metadata/sector?limit=0&app_identifier=" + goodOne})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got.Headers.Get("X-Snapshot-Id")
+}
+
+// queries is how many requests are made of extensions and of changes.
+func queries() string {
+	if n := os.Getenv("HDQS_TEST_QUERIES"); n != "" {
+		return n
+	}
+	return "200"
+}
+
+// TestJudgeFixtures judges the extensions on the real input, and changes between it and the same
+// without some lines and with other digits in some. The rows of both are read from a server that
+// has both.
+func TestJudgeFixtures(t *testing.T) {
+	fixtures := testkit.Fixtures(t)
+	if testing.Short() {
+		t.Skip("builds and runs the whole program")
+	}
+	binary := hdqsBinary(t)
+	store, catalog := filepath.Join(t.TempDir(), "store"), filepath.Join(t.TempDir(), "catalog")
+	if err := os.CopyFS(catalog, os.DirFS(filepath.Join(fixtures, "catalog"))); err != nil {
+		t.Fatal(err)
+	}
+	build := []string{"build", "--catalog", catalog, "--store", store, "--snapshot-time"}
+	command(t, binary, append(build, wholeTime)...)
+	before := serveStore(t, binary, store, "--snapshot-poll", "1h")
+	base := serveStore(t, binary, store, "--snapshot-poll", "50ms", "--keep-previous", "1h")
+	since := snapshotOf(t, base)
+	editLines(t, catalog)
+	command(t, binary, append(build, "2026-11-23T00:00:00Z", "--allow-shrink")...) // rows and a few countries are gone
+	testkit.WaitFor(t, "the edited snapshot", func() bool { return snapshotOf(t, base) != since })
+	w := worldOf(t, "-base", base, "-since", since)
+	judge(t, w.before, before, "-kinds", extensionKinds, "-n", queries(), "-seed", "27")
+	judge(t, w, base, "-kinds", "changes", "-n", queries(), "-seed", "29")
+}
+
+// editLines removes some lines of a catalog's themes, and puts other digits into some.
+func editLines(t *testing.T, catalog string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(catalog, "*", "*.csv"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d files: %v", len(files), err)
+	}
+	for _, file := range files {
+		if filepath.Base(filepath.Dir(file)) == "reference" {
+			continue
+		}
+		lines := strings.SplitAfter(string(testkit.ReadFile(t, file)), "\n")
+		for i := 20; i < len(lines); i += 30 { // no cell has line ends
+			lines[i] = ""
+		}
+		for i := 35; i < len(lines); i += 30 {
+			lines[i] = otherEnd(lines[i])
+		}
+		testkit.WriteFile(t, file, []byte(strings.Join(lines, "")))
+	}
+}
+
+// otherEnd replaces digits in the last two cells of a line of CSV.
+func otherEnd(line string) string {
+	at := max(0, strings.LastIndexByte(line, ','))
+	at = max(0, strings.LastIndexByte(line[:at], ','))
+	return line[:at] + strings.NewReplacer("1", "2", "3", "4", "5", "6").Replace(line[at:])
 }
 
 // hdqsBinary returns the program, built unless it was built before.
@@ -101,55 +224,6 @@ func hdqsBinary(t *testing.T) string {
 	}
 	return binary
 }
-
-// judgeTiers judges servers with a fixed compression. Requests to the one with stored blocks are
-// repeated: blocks are made little by little, and are used once most blocks of a page exist.
-func judgeTiers(t *testing.T, w *world, binary, store string) {
-	o, _, err := parse([]string{"check", "-n", "200", "-long", "60", "-seed", "26", "-parallel", "4"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var all []exchange
-	if err := o.exchanges(w, func(x exchange) error { all = append(all, x); return nil }); err != nil {
-		t.Fatal(err)
-	}
-	each := func(pass func(exchange) error) (err error) {
-		for i := 0; i < len(all) && err == nil; i++ {
-			err = pass(all[i])
-		}
-		return err
-	}
-	for _, c := range []struct {
-		tier  string
-		times int
-	}{{"stored", 4}, {"pieces", 1}, {"whole", 1}} {
-		o.base = serveStore(t, binary, store, "--compression", c.tier, "--body-cache", "0")
-		for _, o.accept = range []string{"gzip", "zstd"} {
-			for range c.times {
-				var out bytes.Buffer
-				if err := o.sendAll(&out, each, nil); err != nil {
-					t.Errorf("%s, %s: %v\n%s", c.tier, o.accept, err, out.String())
-				}
-			}
-		}
-	}
-}
-
-// recordRequests writes requests, with the expected answers, to a file.
-func recordRequests(t *testing.T, w *world, flags ...string) string {
-	t.Helper()
-	recording, err := runIn(t, w, options.record, flags...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "recording.jsonl")
-	if err := os.WriteFile(file, []byte(recording), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return file
-}
-
-const wholeTime = "2026-11-21T01:02:00Z"
 
 // command runs a program in the project's root and reports its output if it fails.
 func command(t *testing.T, name string, args ...string) {
@@ -164,13 +238,13 @@ func command(t *testing.T, name string, args ...string) {
 // serveStore starts the server on a free port and returns its URL.
 func serveStore(t *testing.T, binary, store string, flags ...string) string {
 	t.Helper()
-	said, err := os.Create(filepath.Join(t.TempDir(), "said"))
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer said.Close()
+	defer log.Close()
 	cmd := exec.Command(binary, append([]string{"serve", "--store", store, "--listen", "127.0.0.1:0"}, flags...)...)
-	cmd.Stdout, cmd.Stderr = said, said
+	cmd.Stdout, cmd.Stderr = log, log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -179,33 +253,11 @@ func serveStore(t *testing.T, binary, store string, flags ...string) string {
 		_ = cmd.Wait()
 	})
 	var found [][]byte
-	testkit.WaitFor(t, "the server to listen, as "+said.Name()+" says", func() bool {
-		found = listening.FindSubmatch(testkit.ReadFile(t, said.Name()))
+	testkit.WaitFor(t, "the server to listen, as "+log.Name()+" says", func() bool {
+		found = listening.FindSubmatch(testkit.ReadFile(t, log.Name()))
 		return found != nil
 	})
 	return string(found[1])
 }
 
 var listening = regexp.MustCompile(`(?m)^listening on (http://\S+)$`)
-
-// batch answers the same requests without a server and returns the differences.
-func batch(t *testing.T, binary, store, file string) string {
-	t.Helper()
-	var requests, answers, differences bytes.Buffer
-	if err := run([]string{"requests", "-file", file}, &requests); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(binary, "query", "--store", store, "--batch", "-")
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = &requests, &answers, os.Stderr
-	if err := cmd.Run(); err != nil {
-		return err.Error()
-	}
-	answersFile := filepath.Join(t.TempDir(), "answers.jsonl")
-	if err := os.WriteFile(answersFile, answers.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := run([]string{"grade", "-file", file, "-answers", answersFile}, &differences); err != nil {
-		return differences.String()
-	}
-	return ""
-}

@@ -1,0 +1,188 @@
+//go:build !race
+
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"html"
+	"math/rand/v2"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"hdqs/api/contract"
+	"hdqs/api/site"
+	"hdqs/api/state"
+	"hdqs/internal/testkit"
+)
+
+var (
+	facetPattern  = regexp.MustCompile(`(?s)<h3 id="count-([a-z0-9_]+)">.*?</ul>`)
+	valuePattern  = regexp.MustCompile(`<li><a href="([^"]*)"><bdi>[^<]*</bdi></a>.*<span class="count">([^<]*)</span>`)
+	morePattern   = regexp.MustCompile(`<li class="soft">and (\S+) more`)
+	figurePattern = regexp.MustCompile(`(?s)<section class="figure".*?</section>`)
+	rowPattern    = regexp.MustCompile(`<tr><td><a href="([^"]*)">.*</a></td><td class="number">([^<]*)</td></tr>`)
+	sourcePattern = regexp.MustCompile(`<pre class="call"><code>([^<]*)</code></pre></details>`)
+)
+
+// plainNumber is a number of a page, or of an answer, in one form.
+func plainNumber(text string) string {
+	text = strings.NewReplacer("\u202f", "", "\u2212", "-").Replace(html.UnescapeString(text))
+	if f, err := strconv.ParseFloat(text, 64); err == nil {
+		return strconv.FormatFloat(f, 'g', -1, 64)
+	}
+	return text
+}
+
+// TestBrowseNumbers compares the numbers on pages of random records with answers of the interface
+// to the same filters: the total, the counts by value, and the figures of the chart or map. The
+// judge proves those answers.
+func TestBrowseNumbers(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, state.Options{}, 300)
+	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
+	var counts, figures, refused int
+	for i := range testkit.Trials(2000, 150) {
+		e := &contract.Endpoints[i%len(contract.Endpoints)]
+		values := randomState(t, s, e, random)
+		path := site.BrowsePath + e.Name() + "?" + values.Encode()
+		page := browsed(s, path)
+		list := s.Answer("GET", e.Path+"?"+filtersOf(values, "limit", "1"), nil)
+		if page.Status == 303 {
+			continue // a value with a comma, which is asked in another form
+		}
+		if page.Status != list.Status {
+			t.Fatalf("%s: status %d, the list's is %d", path, page.Status, list.Status)
+		}
+		total := totalPattern.FindSubmatch(page.Body)
+		if want := headerOf(list, "X-Total-Count"); total == nil || plainNumber(string(total[1])) != plainNumber(want) {
+			t.Errorf("%s: total %q, want %s", path, total, want)
+		}
+		for _, m := range facetPattern.FindAllSubmatch(page.Body, -1) {
+			field, shown := string(m[1]), valuePattern.FindAllSubmatch(m[0], -1)
+			counted := answeredBy(t, s, e.Path+"/facets?"+filtersOf(values, "of", field))
+			counts += checkLinked(t, path, field, "count", shown, counted)
+			more := 0
+			if m := morePattern.FindSubmatch(m[0]); m != nil {
+				more, _ = strconv.Atoi(plainNumber(string(m[1])))
+			}
+			if n := bytes.Count(m[0], []byte(`class="count"`)) + more; n != len(counted) {
+				t.Errorf("%s: %d values of %s, want %d", path, n, field, len(counted))
+			}
+		}
+		section := figurePattern.Find(page.Body)
+		source := sourcePattern.FindSubmatch(section)
+		if source == nil {
+			refused += bytes.Count(section, []byte("No figure, since it would be wrong."))
+			continue
+		}
+		// The page names the request for its figures, which has the filters of the page.
+		request, err := url.Parse(html.UnescapeString(string(source[1])))
+		if err != nil {
+			t.Fatal(err)
+		}
+		asked := request.Query()
+		asked.Set("app_identifier", goodIdentifier)
+		if asked.Encode() != filtersOf(values, "group_by", asked.Get("group_by"), "measures", asked.Get("measures"),
+			"limit", asked.Get("limit")) {
+			t.Errorf("%s: the figures are those of %s", path, request)
+		}
+		groups := answeredBy(t, s, request.Path+"?"+asked.Encode())
+		field, _, _ := strings.Cut(asked.Get("group_by"), ",")
+		rows := rowPattern.FindAllSubmatch(section, -1)
+		figures += checkLinked(t, path, field, strings.ReplaceAll(asked.Get("measures"), ":", "_"), rows, groups)
+	}
+	t.Logf("%d counts, %d figures, %d refused", counts, figures, refused)
+	if counts < 800 || figures < 100 || refused < 5 {
+		t.Error("too little was compared")
+	}
+}
+
+// randomState draws a measure, a grouping, and filters by fields of one record.
+func randomState(t *testing.T, s *Server, e *contract.Endpoint, random *rand.Rand) url.Values {
+	values := url.Values{}
+	records := answeredBy(t, s, e.Path+"?"+filtersOf(nil, "limit", "50"))
+	for _, p := range slices.Concat(e.Place, e.Params) {
+		if text, ok := records[random.IntN(len(records))][p.Name].(string); ok && text != "" && random.IntN(6) == 0 {
+			if p.Type == contract.String {
+				text = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(text)
+			}
+			values.Set(p.Name, text)
+		}
+	}
+	field := func() string { return e.Fields[random.IntN(len(e.Fields))].Name }
+	for name, value := range map[string]string{"measure": field(), "by": field(), "latest": "true"} {
+		if random.IntN(3) == 0 && (name != "latest" || e.Group() != "metadata") {
+			values.Set(name, value)
+		}
+	}
+	return values
+}
+
+// filtersOf is the query of a request with the filters of a page.
+func filtersOf(values url.Values, more ...string) string {
+	all := url.Values{"app_identifier": {goodIdentifier}}
+	for name, value := range values {
+		if name != "measure" && name != "by" {
+			all[name] = value
+		}
+	}
+	for i := 0; i < len(more); i += 2 {
+		all.Set(more[i], more[i+1])
+	}
+	return all.Encode()
+}
+
+func answeredBy(t *testing.T, s *Server, path string) []map[string]any {
+	t.Helper()
+	a := s.Answer("GET", path, nil)
+	var body struct{ Data []map[string]any }
+	d := json.NewDecoder(bytes.NewReader(a.Body))
+	d.UseNumber()
+	if err := d.Decode(&body); err != nil || a.Status != 200 {
+		t.Fatalf("%s: %d, %v", path, a.Status, err)
+	}
+	return body.Data
+}
+
+// checkLinked compares numbers beside links of a page with those of records of the interface: a
+// link filters by the value that its number is of. It returns how many it has compared.
+func checkLinked(t *testing.T, path, field, figure string, shown [][][]byte, records []map[string]any) (compared int) {
+	t.Helper()
+	want := map[string]string{}
+	for _, r := range records {
+		value := r["value"]
+		if figure != "count" || r["field"] == nil {
+			value = r[field]
+		}
+		if r[figure] != nil {
+			want[fmt.Sprint(value)] = plainNumber(fmt.Sprint(r[figure]))
+		}
+	}
+	for _, m := range shown {
+		link, err := url.Parse(html.UnescapeString(string(m[1])))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !link.Query().Has(field) {
+			continue // a null, or a part of a period
+		}
+		value := link.Query().Get(field)
+		number, known := want[value]
+		if !known {
+			number, known = want[escapes.Replace(value)]
+		}
+		if compared++; !known || number != plainNumber(string(m[2])) {
+			t.Errorf("%s: the page has %s of %s %q, want %q", path, m[2], field, value, number)
+		}
+	}
+	return compared
+}
+
+var escapes = strings.NewReplacer(`\\`, `\`, `\%`, `%`, `\_`, `_`)
