@@ -306,3 +306,35 @@ func TestHAPIMetrics(t *testing.T) {
 		}
 	}
 }
+
+// TestHAPINamesOfFigures compares lists that are computed, and rows with chosen fields, by each
+// field that has two names.
+func TestHAPINamesOfFigures(t *testing.T) {
+	t.Parallel()
+	s := sampleServer(t, state.Options{}, 200)
+	renamed := 0
+	for i := range contract.Endpoints {
+		names := renaming(i)
+		for k, f := range contract.Endpoints[i].Fields {
+			h := hapiEndpoint(i).Fields[k].Name
+			if h == f.Name {
+				continue
+			}
+			renamed++
+			names["distinct_"+h], names["min_"+h] = "distinct_"+f.Name, "min_"+f.Name
+			for _, form := range []string{
+				"/facets?of=%s,%[1]s", "/aggregate?group_by=%s&measures=count",
+				"/aggregate?measures=distinct:%s,min:%[1]s", "?fields=%s",
+			} {
+				query := form + "&app_identifier=" + goodIdentifier
+				target := contract.HAPIPrefix + hapiEndpoint(i).Path + fmt.Sprintf(query, h)
+				got := s.Answer("GET", target, nil)
+				want := s.Answer("GET", contract.Endpoints[i].Path+fmt.Sprintf(query, f.Name), nil)
+				compareNames(t, i, names, target, got, want)
+			}
+		}
+	}
+	if renamed < 20 {
+		t.Errorf("only %d fields have two names", renamed)
+	}
+}

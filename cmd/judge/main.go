@@ -1,8 +1,7 @@
 // Command judge checks a server against the contract: package judge computes what each answer must
 // be.
 //
-//	judge check --views DIR --base URL --n N   random requests; prints every difference
-//	judge condense CONTRACT                    the facts of the full contract.json
+//	judge --views DIR --base URL --n N   random requests; prints every difference
 //
 // The exit code is 1 if answers differ, 2 for a usage error.
 package main

@@ -10,6 +10,34 @@ import (
 	"time"
 )
 
+// aggregate is the figures of the groups of the rows that pass.
+func (w *world) aggregate(e *endpoint, rd *reader, onlyNewest bool) records {
+	groups, measures := rd.readGroups(e), rd.readMeasures(e)
+	if len(rd.issues) > 0 {
+		return records{}
+	}
+	rows := w.passing(e, rd, onlyNewest)
+	if rd.wrongSum(e, groups, measures, rows, onlyNewest) {
+		rd.refuse(anyName)
+		return records{}
+	}
+	var all records
+	for _, g := range groups {
+		all.fields = append(all.fields, g.name)
+	}
+	for _, m := range measures {
+		all.fields = append(all.fields, m.name())
+	}
+	for _, g := range grouped(groups, rows) {
+		record := slices.Clone(g.values)
+		for _, m := range measures {
+			record = append(record, m.of(g.rows))
+		}
+		all.values = append(all.values, record)
+	}
+	return all
+}
+
 // group is one of the values that group_by names: a field, or a part of the start of the period.
 type group struct {
 	name  string
@@ -173,8 +201,7 @@ func compareValues(f *field, a, b any) int {
 	case time.Time:
 		return a.Compare(b.(time.Time))
 	case decimal:
-		x, y := parseExact(a.text), parseExact(b.(decimal).text)
-		return boolInt(y.less(x)) - boolInt(x.less(y))
+		return parseExact(a.text).compare(parseExact(b.(decimal).text))
 	}
 	panic(fmt.Sprintf("no order for a %T", a))
 }

@@ -58,9 +58,6 @@ func (w *world) answer(r request) answer {
 }
 
 func (w *world) answerRoute(r request, path string, q query, text string, hasQuery bool) answer {
-	if rest, found := strings.CutPrefix(path, hapiPrefix); found && w.isRoute(contractPaths.Replace(rest)) {
-		return w.answerHAPI(r, rest, q, text, hasQuery)
-	}
 	e, other := w.contract.byPath[path], w.contract.otherFor[path]
 	below, kind := w.computed(path)
 	known := e != nil || other != nil || below != nil
@@ -86,9 +83,9 @@ func (w *world) answerRoute(r request, path string, q query, text string, hasQue
 		a.Allow = methods
 		return a
 	case e != nil:
-		return w.answerList(e, q)
+		return w.answerList(e, "", q)
 	case below != nil:
-		return w.answerComputed(below, kind, q)
+		return w.answerList(below, kind, q)
 	}
 	return w.answerOther(other, q)
 }
@@ -98,36 +95,97 @@ func (w *world) isRoute(path string) bool {
 	return w.contract.byPath[path] != nil || w.contract.otherFor[path] != nil || e != nil
 }
 
-func (w *world) answerList(e *endpoint, q query) answer {
+// computed splits the path of a computed list. The endpoint is nil if the path is of no such list.
+func (w *world) computed(path string) (e *endpoint, kind string) {
+	cut := strings.LastIndexByte(path, '/')
+	if cut < 0 || !slices.Contains([]string{"aggregate", "facets", "changes"}, path[cut+1:]) {
+		return nil, ""
+	}
+	return w.contract.byPath[path[:cut]], path[cut+1:]
+}
+
+// records are the answer of a list, before it is divided into pages.
+type records struct {
+	fields []string
+	values [][]any
+	points [][2]any // longitude and latitude of rows
+	more   string   // X-Facet-More
+
+	changes string // X-Changes
+	gone    bool   // the snapshot to compare with is not held
+}
+
+// answerList answers a list of records, or one that is computed from the rows that pass.
+func (w *world) answerList(e *endpoint, kind string, q query) answer {
 	if name := badDate(e, q); name != "" {
 		return dateAnswer(name)
 	}
-	rd := &reader{contract: w.contract, q: q, places: hasPlaces(e)}
+	rd := &reader{contract: w.contract, q: q, places: kind == "" && hasPlaces(e)}
 	for _, p := range inOrder(w.contract, e) {
 		rd.read(p)
 		rd.readList(p)
 	}
-	fields, onlyNewest := rd.readFields(e), rd.readLatest(e)
-	if len(rd.issues) > 0 {
-		return rd.unprocessable()
-	}
-	matches := rd.passing(w.rows[e.Path])
-	if onlyNewest {
-		matches = newest(seriesOf(e), matches)
-	}
-	total := len(matches)
-	page := rd.page(matches)
-	a := jsonAnswer(200, "")
-	switch format, _ := q.last("output_format"); format {
-	case "csv":
-		a.ContentType, a.File, a.Body = csvType, lastPart(e.Path), csvBody(fields, page)
-	case "geojson":
-		a.ContentType, a.File, a.Body = geoType, lastPart(e.Path), pointsBody(fields, page)
+	var all records
+	switch onlyNewest := rd.readLatest(e); kind {
+	case "aggregate":
+		all = w.aggregate(e, rd, onlyNewest)
+	case "facets":
+		all = w.facets(e, rd, onlyNewest)
+	case "changes":
+		all = w.changes(e, rd)
 	default:
-		a.Body = jsonBody(fields, page)
+		all = w.rowsOf(e, rd, onlyNewest)
 	}
-	a.Total, a.Hint = &total, rd.hint()
+	switch {
+	case len(rd.issues) > 0:
+		return rd.unprocessable()
+	case all.gone:
+		a := jsonAnswer(410, "")
+		a.Check = checkSome
+		return a
+	}
+	total := len(all.values)
+	from, to := rd.bounds(total)
+	a := jsonAnswer(200, "")
+	switch format, _ := q.last("output_format"); {
+	case format == "csv":
+		a.ContentType, a.File, a.Body = csvType, lastPart(e.Path), csvBody(all.fields, all.values[from:to])
+	case format == "geojson" && rd.places:
+		a.ContentType, a.File = geoType, lastPart(e.Path)
+		a.Body = pointsBody(all.fields, all.values[from:to], all.points[from:to])
+	default:
+		a.Body = jsonBody(all.fields, all.values[from:to])
+	}
+	a.Total, a.Hint, a.More = &total, rd.hint(), all.more
+	switch kind {
+	case "":
+	case "changes":
+		a.Changes, a.Check = all.changes, checkChanges
+		a.Body, a.Rows = jsonBody(all.fields, all.values), to-from
+	default:
+		a.Check = checkSame
+	}
 	return a
+}
+
+// rowsOf is the rows that pass, with the fields that are asked for.
+func (w *world) rowsOf(e *endpoint, rd *reader, onlyNewest bool) (all records) {
+	fields := rd.readFields(e)
+	if len(rd.issues) > 0 {
+		return all
+	}
+	for _, f := range fields {
+		all.fields = append(all.fields, f.Name)
+	}
+	for _, r := range w.passing(e, rd, onlyNewest) {
+		var values []any
+		for _, f := range fields {
+			values = append(values, r.at(f.Name))
+		}
+		all.values = append(all.values, values)
+		all.points = append(all.points, [2]any{r.at("lon"), r.at("lat")})
+	}
+	return all
 }
 
 func dateAnswer(name string) answer {
@@ -135,17 +193,22 @@ func dateAnswer(name string) answer {
 		` format. Use YYYY, YYYY-MM, YYYY-MM-DD, or YYYY-MM-DDTHH:MM:SS"}`)
 }
 
+// passing is the rows that pass all filters, or the newest of them.
+func (w *world) passing(e *endpoint, rd *reader, onlyNewest bool) []row {
+	matches := rd.passing(w.rows[e.Path])
+	if onlyNewest {
+		matches = newest(seriesOf(e), matches)
+	}
+	return matches
+}
+
 // passing keeps the rows that pass all filters.
 func (rd *reader) passing(rows []row) []row {
 	var matches []row
-rows:
 	for _, r := range rows {
-		for _, keeps := range rd.filters {
-			if !keeps(r) {
-				continue rows
-			}
+		if !slices.ContainsFunc(rd.filters, func(keeps filter) bool { return !keeps(r) }) {
+			matches = append(matches, r)
 		}
-		matches = append(matches, r)
 	}
 	return matches
 }

@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"hdqs/testdata"
 )
 
-// Main runs one command of the judge and returns the exit code: 0, 1 if answers differ or a step
+// Main runs the judge and returns the exit code: 0, 1 if answers differ or a step
 // failed, 2 for a usage error. Results go to out, messages to messages.
 func Main(args []string, out, messages io.Writer) int {
 	err := run(args, out)
@@ -30,31 +32,27 @@ func Main(args []string, out, messages io.Writer) int {
 }
 
 var (
-	errUsage   = errors.New("usage: judge check [flags] or judge condense CONTRACT")
+	errUsage   = errors.New("usage: judge --views DIR --base URL [flags]")
 	errDiffers = errors.New("answers differ from the contract")
 )
 
-// options are the flags of check.
+// options are the flags.
 type options struct {
 	views, catalogURL, loadTime string
 	base, only, accept, kinds   string
-	before, since               string
 	n, most, parallel           int
 	seed                        uint64
 }
 
 func parse(args []string) (o options, err error) {
-	flags := flag.NewFlagSet("judge check", flag.ContinueOnError)
-	flags.StringVar(&o.views, "views", "",
-		"directory of view dumps; empty: the full pages of the server at -base, for requests of extensions")
+	flags := flag.NewFlagSet("judge", flag.ContinueOnError)
+	flags.StringVar(&o.views, "views", "", "directory of view dumps")
 	flags.StringVar(&o.catalogURL, "catalog-url", "",
 		"base of links; empty: the one in the catalog.json beside the dumps, else the public catalog")
 	flags.StringVar(&o.loadTime, "snapshot-time", "", "time of the load (RFC 3339), for rows of unknown resources")
 	flags.StringVar(&o.base, "base", "", "base URL of the server")
 	flags.IntVar(&o.n, "n", 2000, "number of requests")
 	flags.StringVar(&o.kinds, "kinds", allKinds, "kinds of requests, separated by commas")
-	flags.StringVar(&o.before, "before", "", "directory of the earlier view dumps that changes are asked since")
-	flags.StringVar(&o.since, "since", "", "id of the snapshot made of them")
 	flags.StringVar(&o.only, "only", "", "ask only endpoints whose path contains this")
 	flags.StringVar(&o.accept, "accept-encoding", "",
 		"send every request with this Accept-Encoding; empty: the one it was generated with")
@@ -68,59 +66,32 @@ func parse(args []string) (o options, err error) {
 }
 
 func run(args []string, out io.Writer) error {
-	switch {
-	case len(args) == 2 && args[0] == "condense":
-		full, err := os.ReadFile(args[1])
-		if err != nil {
-			return err
-		}
-		c, err := parseContract(full)
-		if err != nil {
-			return fmt.Errorf("%s: %w", args[1], err)
-		}
-		_, err = out.Write(condense(c))
+	o, err := parse(args)
+	if err != nil {
 		return err
-	case len(args) > 0 && args[0] == "check":
-		o, err := parse(args[1:])
-		if err != nil {
-			return err
-		}
-		w, err := o.world()
-		if err != nil {
-			return err
-		}
-		return o.check(w, out)
 	}
-	return errUsage
+	w, err := o.world()
+	if err != nil {
+		return err
+	}
+	return o.check(w, out)
 }
 
-// world reads the rows that the flags name, and with since those of the earlier snapshot.
+// world reads the view dumps.
 func (o options) world() (*world, error) {
-	c, err := readContract()
+	c, err := parseContract(testdata.Contract)
 	if err != nil {
 		return nil, err
 	}
-	read := func(dir, _ string) (*world, error) {
-		var at time.Time
-		if o.loadTime != "" {
-			if at, err = time.Parse(time.RFC3339, o.loadTime); err != nil {
-				return nil, fmt.Errorf("%w: --snapshot-time: %w", errUsage, err)
-			}
+	var at time.Time
+	if o.loadTime != "" {
+		if at, err = time.Parse(time.RFC3339, o.loadTime); err != nil {
+			return nil, fmt.Errorf("%w: --snapshot-time: %w", errUsage, err)
 		}
-		return readWorld(c, dir, o.catalogURL, at.UTC())
 	}
-	if o.views == "" && o.base != "" {
-		read = func(_, snapshot string) (*world, error) { return readServed(c, o.base, snapshot) }
-	}
-	w, err := read(o.views, "")
+	w, err := readWorld(c, o.views, o.catalogURL, at.UTC())
 	if err != nil {
 		return nil, err
-	}
-	if o.before != "" || o.views == "" && o.since != "" {
-		w.since = o.since
-		if w.before, err = read(o.before, o.since); err != nil {
-			return nil, err
-		}
 	}
 	for _, text := range w.warnings[:min(len(w.warnings), 10)] {
 		fmt.Fprintln(os.Stderr, "the dumps contradict each other:", text)

@@ -3,9 +3,6 @@ package judge
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
-
-	"hdqs/testdata"
 )
 
 // contract is the interface as the judge reads it from the condensed testdata/contract.json. The
@@ -89,9 +86,6 @@ type otherRoute struct {
 	Response any      `json:"response"`
 }
 
-// readContract reads the condensed contract.
-func readContract() (*contract, error) { return parseContract(testdata.Contract) }
-
 // parseContract parses the condensed or the full contract.
 func parseContract(text []byte) (*contract, error) {
 	c := &contract{byPath: map[string]*endpoint{}, otherFor: map[string]*otherRoute{}}
@@ -124,49 +118,4 @@ func withoutSource(v any) any {
 		}
 	}
 	return v
-}
-
-// condense writes c with one parameter, field or sort key on each line, so that a change of the
-// contract is a diff of the lines it concerns.
-func condense(c *contract) []byte {
-	var b strings.Builder
-	fmt.Fprintf(&b, "{\n\"contract\": %s,\n\"interface_version\": %s,\n\"enums\": %s,\n", plainJSON(c.Name),
-		plainJSON(c.Version), plainJSON(c.Enums))
-	b.WriteString("\"common_params\": " + linesOf(c.Common) + "],\n\"endpoints\": [\n")
-	for i, e := range c.Paths {
-		if i > 0 {
-			b.WriteString(",\n")
-		}
-		fmt.Fprintf(&b, `{"path": %s, "group": %s, "method": %s,`, plainJSON(e.Path), plainJSON(e.Group),
-			plainJSON(e.Method))
-		b.WriteString("\n \"params\": " + linesOf(e.Params) + " ],\n \"fields\": " + linesOf(e.Fields) +
-			" ],\n \"order_by\": " + linesOf(e.Order) + " ],\n \"tie_break\": " + linesOf(e.Tie) + " ]}")
-	}
-	fmt.Fprintf(&b, "\n],\n\"other_routes\": %s],\n\"errors\": %s\n}\n", linesOf(c.Other), plainJSON(c.Errors))
-	return []byte(b.String())
-}
-
-// linesOf opens a list and writes each item on its own line.
-func linesOf[T any](items []T) string {
-	var b strings.Builder
-	b.WriteString("[\n")
-	for i, item := range items {
-		b.WriteString("  " + plainJSON(item))
-		if i < len(items)-1 {
-			b.WriteByte(',')
-		}
-		b.WriteByte('\n')
-	}
-	return b.String()
-}
-
-// plainJSON encodes what was decoded from JSON, without HTML escapes.
-func plainJSON(v any) string {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		panic(err)
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"hdqs/internal/testkit"
+	"hdqs/testdata"
 )
 
 // writeEdition writes a copy of view dumps in which edit has changed the records of each view. The
@@ -23,7 +24,7 @@ import (
 func writeEdition(t *testing.T, from string, derived bool, edit func(*endpoint, [][]string) [][]string) string {
 	t.Helper()
 	to := t.TempDir()
-	c, err := readContract()
+	c, err := parseContract(testdata.Contract)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -182,34 +182,6 @@ func keyText(columns []string, r row) string {
 	return b.String()
 }
 
-// pointsBody is the page as GeoJSON.
-func pointsBody(fields []*field, rows []row) string {
-	var b strings.Builder
-	b.WriteString(`{"type":"FeatureCollection","features":[`)
-	for i, r := range rows {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(`{"type":"Feature","geometry":`)
-		if lat, lon := r.at("lat"), r.at("lon"); lat == nil || lon == nil {
-			b.WriteString("null")
-		} else {
-			b.WriteString(`{"type":"Point","coordinates":[` + jsonValue(lon) + "," + jsonValue(lat) + "]}")
-		}
-		b.WriteString(`,"properties":{`)
-		before := ""
-		for _, f := range fields {
-			if f.Name != "lat" && f.Name != "lon" {
-				b.WriteString(before + quoted(f.Name) + ":" + jsonValue(r.at(f.Name)))
-				before = ","
-			}
-		}
-		b.WriteString("}}")
-	}
-	b.WriteString("]}")
-	return b.String()
-}
-
 // readLatest reports whether only the newest rows are asked for. Lists without dates have no such
 // parameter.
 func (rd *reader) readLatest(e *endpoint) bool {

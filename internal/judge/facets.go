@@ -32,11 +32,7 @@ func (w *world) facets(e *endpoint, rd *reader, onlyNewest bool) records {
 			continue
 		}
 		done = append(done, name)
-		rows := w.withoutFilter(e, rd, name)
-		if onlyNewest {
-			rows = newest(seriesOf(e), rows)
-		}
-		groups := grouped([]group{g}, rows)
+		groups := grouped([]group{g}, w.passing(e, withoutFilter(e, rd, name), onlyNewest))
 		if g.field != nil && isNumber(g.field) && len(groups) > mostNumbers {
 			rd.refuse("of")
 			break
@@ -68,17 +64,17 @@ func restricts(param, field string) bool {
 	return false
 }
 
-// withoutFilter is the rows that pass all filters but those of a field.
-func (w *world) withoutFilter(e *endpoint, rd *reader, field string) []row {
+// withoutFilter has all filters but those of a field.
+func withoutFilter(e *endpoint, rd *reader, field string) *reader {
 	others := &reader{contract: rd.contract}
 	for _, p := range rd.q {
 		if !restricts(p.name, field) {
 			others.q = append(others.q, p)
 		}
 	}
-	for _, p := range inOrder(w.contract, e) {
+	for _, p := range inOrder(rd.contract, e) {
 		others.read(p)
 		others.readList(p)
 	}
-	return others.passing(w.rows[e.Path])
+	return others
 }

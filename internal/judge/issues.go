@@ -235,12 +235,6 @@ func badDate(e *endpoint, q query) string {
 	return ""
 }
 
-// page applies limit and offset to the rows that match.
-func (rd *reader) page(rows []row) []row {
-	from, to := rd.bounds(len(rows))
-	return rows[from:to]
-}
-
 // bounds are the positions of the page among all.
 func (rd *reader) bounds(all int) (from, to int) {
 	limit, offset := big.NewInt(10000), new(big.Int)

@@ -16,11 +16,13 @@ import (
 	"time"
 
 	"github.com/klauspost/compress/zstd"
+
+	"hdqs/testdata"
 )
 
 func smallWorld(t testing.TB) *world {
 	t.Helper()
-	c, err := readContract()
+	c, err := parseContract(testdata.Contract)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +158,7 @@ func serveAnswers(t *testing.T, w *world, spoil func(r request, a *answer)) stri
 
 func judgeFlags(base string, more ...string) []string {
 	return append([]string{
-		"check", "-views", "testdata/views", "-base", base, "-snapshot-time", wholeTime, "-seed", "7",
+		"-views", "testdata/views", "-base", base, "-snapshot-time", wholeTime, "-seed", "7",
 	}, more...)
 }
 

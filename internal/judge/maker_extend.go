@@ -7,23 +7,6 @@ import (
 	"strings"
 )
 
-// inEitherNames makes requests in HAPI names in one of six. CSV has more columns there.
-func inEitherNames(make func(*maker) request) func(*maker) request {
-	return func(m *maker) request {
-		r := make(m)
-		path, text, hasQuery := strings.Cut(r.Path, "?")
-		q := readQuery(text)
-		if format, _ := q.last("output_format"); format == "csv" || !m.chance(17) {
-			return r
-		}
-		r.Path = hapiPrefix + hapiPaths.Replace(path)
-		if hasQuery {
-			r.Path += m.query(renamedQuery(true, q))
-		}
-		return r
-	}
-}
-
 // endpoint draws one that fits, if a few tries find one.
 func (m *maker) endpoint(fits func(*endpoint) bool) *endpoint {
 	e := pick(m, m.endpoints)

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/big"
@@ -121,62 +122,40 @@ func textFilter(p *param, value string) filter {
 	}
 }
 
-// integerFilter compares integers of any size.
-func integerFilter(p *param, bound *big.Int) filter {
+// boundFilter restricts a column of values of one type by how they compare with a bound. A null
+// passes only the start of a period, as an open end.
+func boundFilter[T any](p *param, compare func(T) int) filter {
 	column := storedColumn(p.Columns[0])
 	return func(r row) bool {
-		v, ok := r.stored[column].(int64)
+		v, ok := r.stored[column].(T)
 		if !ok {
-			return false
+			return p.Match == "overlap_start"
 		}
-		return holds(p, big.NewInt(v).Cmp(bound))
+		return holds(p, compare(v))
 	}
+}
+
+// integerFilter compares integers of any size.
+func integerFilter(p *param, bound *big.Int) filter {
+	return boundFilter(p, func(v int64) int { return big.NewInt(v).Cmp(bound) })
 }
 
 // floatFilter orders NaN above every number, as the incumbent's database does.
 func floatFilter(p *param, bound float64) filter {
-	column := storedColumn(p.Columns[0])
-	return func(r row) bool {
-		v, ok := r.stored[column].(decimal)
-		switch {
-		case !ok:
-			return false
-		case math.IsNaN(bound) || v.float < bound:
-			return holds(p, -1)
-		case v.float > bound:
-			return holds(p, 1)
+	return boundFilter(p, func(v decimal) int {
+		if math.IsNaN(bound) {
+			return -1
 		}
-		return holds(p, 0)
-	}
+		return cmp.Compare(v.float, bound)
+	})
 }
 
 func exactFilter(p *param, bound exact) filter {
-	column := storedColumn(p.Columns[0])
-	return func(r row) bool {
-		v, ok := r.stored[column].(decimal)
-		if !ok {
-			return false
-		}
-		stored := parseExact(v.text)
-		switch {
-		case stored.less(bound):
-			return holds(p, -1)
-		case bound.less(stored):
-			return holds(p, 1)
-		}
-		return holds(p, 0)
-	}
+	return boundFilter(p, func(v decimal) int { return parseExact(v.text).compare(bound) })
 }
 
 func timeFilter(p *param, bound time.Time) filter {
-	column := storedColumn(p.Columns[0])
-	return func(r row) bool {
-		v, ok := r.stored[column].(time.Time)
-		if !ok {
-			return p.Match == "overlap_start"
-		}
-		return holds(p, v.Compare(bound))
-	}
+	return boundFilter(p, func(v time.Time) int { return v.Compare(bound) })
 }
 
 // holds reports whether a stored value matches, given how it compares with the bound.

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"math"
@@ -130,8 +131,8 @@ func TestExactOrder(t *testing.T) {
 	}
 	for i, a := range ascending {
 		for j, b := range ascending {
-			if got := parseExact(a).less(parseExact(b)); got != (i < j) {
-				t.Errorf("%s < %s: %v", a, b, got)
+			if got := parseExact(a).compare(parseExact(b)); got != cmp.Compare(i, j) {
+				t.Errorf("%s compares as %d with %s", a, got, b)
 			}
 		}
 	}
@@ -144,7 +145,7 @@ func TestExactOrder(t *testing.T) {
 		{"0.05e1", "0.5"},
 	} {
 		a, b := parseExact(same[0]), parseExact(same[1])
-		if a.less(b) || b.less(a) {
+		if a.compare(b) != 0 {
 			t.Errorf("%s and %s compare as different numbers", same[0], same[1])
 		}
 	}

@@ -52,17 +52,10 @@ func (w *world) settleAvailability() {
 		w.rows[path] = derived
 		return
 	}
-	key := func(r row) string {
-		var b strings.Builder
-		for _, column := range availabilityColumns {
-			fmt.Fprintf(&b, "%v|", r.stored[column])
-		}
-		return b.String()
-	}
 	keys := func(rows []row) []string {
 		var all []string
 		for _, r := range rows {
-			all = append(all, key(r))
+			all = append(all, keyText(availabilityColumns, r))
 		}
 		slices.Sort(all)
 		return all
@@ -85,7 +78,7 @@ func (w *world) availability(target *endpoint) []row {
 		updated[r.stored["resource_catalog_id"]] = r.stored["api_updated_date"].(time.Time)
 	}
 	var rows []row
-	seen := map[[10]any]bool{}
+	seen := map[string]bool{}
 	add := func(e *endpoint, r row, prefix string) {
 		at, known := updated[r.stored["resource_catalog_id"]]
 		if !known {
@@ -105,17 +98,13 @@ func (w *world) availability(target *endpoint) []row {
 				entry[name] = v
 			}
 		}
-		var key [10]any
-		for i, column := range availabilityColumns {
-			key[i] = entry[column]
+		derived := newRow()
+		derived.stored = entry
+		if key := keyText(availabilityColumns, derived); !seen[key] {
+			seen[key] = true
+			w.place(target, derived)
+			rows = append(rows, derived)
 		}
-		if seen[key] {
-			return
-		}
-		seen[key] = true
-		derived := row{entry, map[string]any{}, new(rowTexts)}
-		w.place(target, derived)
-		rows = append(rows, derived)
 	}
 	for _, e := range w.contract.Paths {
 		if e.Group == "metadata" {

@@ -3,6 +3,7 @@ package judge
 import (
 	"fmt"
 	"math"
+	"math/big"
 	"strconv"
 	"strings"
 	"time"
@@ -75,27 +76,59 @@ func jsonValue(v any) string {
 		return strconv.FormatBool(v)
 	case decimal:
 		return floatText(v.float)
+	case *big.Rat:
+		return exactText(v)
+	case jsonText:
+		return string(v)
 	case time.Time:
 		return `"` + timeText(v, "T") + `"`
 	}
 	panic(fmt.Sprintf("no JSON for a %T", v))
 }
 
-func jsonBody(fields []*field, rows []row) string {
-	var b strings.Builder
-	b.WriteString(`{"data":[`)
-	for i, r := range rows {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		for j, f := range fields {
-			b.WriteByte("{,"[min(j, 1)])
-			b.WriteString(quoted(f.Name) + ":" + jsonValue(r.at(f.Name)))
-		}
-		b.WriteByte('}')
+func jsonBody(names []string, records [][]any) string {
+	texts := make([]string, len(records))
+	for i, values := range records {
+		texts[i] = jsonObject(names, values)
 	}
-	b.WriteString("]}")
-	return b.String()
+	return `{"data":[` + strings.Join(texts, ",") + "]}"
+}
+
+func jsonObject(names []string, values []any) string {
+	members := make([]string, len(names))
+	for i, name := range names {
+		members[i] = quoted(name) + ":" + jsonValue(values[i])
+	}
+	return "{" + strings.Join(members, ",") + "}"
+}
+
+// pointsBody is the page as GeoJSON.
+func pointsBody(names []string, records [][]any, points [][2]any) string {
+	features := make([]string, len(records))
+	for i, values := range records {
+		var properties []string
+		var kept []any
+		for j, name := range names {
+			if name != "lat" && name != "lon" {
+				properties, kept = append(properties, name), append(kept, values[j])
+			}
+		}
+		geometry := "null"
+		if lon, lat := points[i][0], points[i][1]; lat != nil && lon != nil {
+			geometry = `{"type":"Point","coordinates":[` + jsonValue(lon) + "," + jsonValue(lat) + "]}"
+		}
+		features[i] = `{"type":"Feature","geometry":` + geometry + `,"properties":` + jsonObject(properties, kept) + "}"
+	}
+	return `{"type":"FeatureCollection","features":[` + strings.Join(features, ",") + "]}"
+}
+
+// exactText is a sum with all its digits. Sums of decimals end.
+func exactText(r *big.Rat) string {
+	digits, ends := r.FloatPrec()
+	if !ends {
+		panic(fmt.Sprintf("the sum %v does not end", r))
+	}
+	return r.FloatString(digits)
 }
 
 func csvValue(v any) string {
@@ -118,25 +151,17 @@ func csvValue(v any) string {
 	return jsonValue(v)
 }
 
-func csvBody(fields []*field, rows []row) string {
+func csvBody(names []string, records [][]any) string {
 	var b strings.Builder
-	line := func(cell func(f *field) string) {
-		for j, f := range fields {
-			if j > 0 {
-				b.WriteByte(',')
+	b.WriteString(strings.Join(names, ",") + "\r\n")
+	for _, values := range records {
+		cells := make([]string, len(values))
+		for i, v := range values {
+			if cells[i] = csvValue(v); cells[i] == "" && len(names) == 1 {
+				cells[i] = `""`
 			}
-			b.WriteString(cell(f))
 		}
-		b.WriteString("\r\n")
-	}
-	line(func(f *field) string { return f.Name })
-	for _, r := range rows {
-		line(func(f *field) string {
-			if cell := csvValue(r.at(f.Name)); cell != "" || len(fields) > 1 {
-				return cell
-			}
-			return `""`
-		})
+		b.WriteString(strings.Join(cells, ",") + "\r\n")
 	}
 	return b.String()
 }

@@ -137,17 +137,11 @@ func (a exact) text() string {
 	return sign + a.digits[:a.scale] + "." + a.digits[a.scale:]
 }
 
-func (a exact) less(b exact) bool {
-	if a.sign != b.sign {
-		return a.sign < b.sign
-	}
-	if a.sign < 0 {
+func (a exact) compare(b exact) int {
+	if a.sign < 0 && b.sign < 0 {
 		a, b = b, a
 	}
-	if a.scale != b.scale {
-		return a.sign != 0 && a.scale < b.scale
-	}
-	return a.digits < b.digits
+	return cmp.Or(cmp.Compare(a.sign, b.sign), cmp.Compare(a.scale, b.scale), cmp.Compare(a.digits, b.digits))
 }
 
 func parseBool(text string) (bool, bool) {

@@ -181,7 +181,8 @@ func TestJudgeFixtures(t *testing.T) {
 	editLines(t, catalog)
 	command(t, binary, append(build, "2026-11-23T00:00:00Z", "--allow-shrink")...) // rows and a few countries are gone
 	testkit.WaitFor(t, "the edited snapshot", func() bool { return snapshotOf(t, base) != since })
-	w := worldOf(t, "-base", base, "-since", since)
+	w := readServed(t, base, "")
+	w.before, w.since = readServed(t, base, since), since
 	judge(t, w.before, before, "-kinds", extensionKinds, "-n", queries(), "-seed", "27")
 	judge(t, w, base, "-kinds", "changes", "-n", queries(), "-seed", "29")
 }

@@ -290,38 +290,17 @@ func kindOf(f *field, name string) string {
 
 // sort puts an endpoint's rows into the contract's order. Rows with equal keys stay in load order.
 func (w *world) sort(e *endpoint) {
-	keys := slices.Concat(e.Order, e.Tie)
 	slices.SortStableFunc(w.rows[e.Path], func(a, b row) int {
-		for _, k := range keys {
+		for _, k := range slices.Concat(e.Order, e.Tie) {
 			column := strings.TrimSuffix(k.Column, "_stored")
-			if c := compareStored(e, k, a.stored[column], b.stored[column]); c != 0 {
+			var f *field // orders an enumeration
+			if k.SortAs == "enum" {
+				f = e.field(k.Column)
+			}
+			if c := compareValues(f, a.stored[column], b.stored[column]); c != 0 {
 				return c
 			}
 		}
 		return 0
 	})
-}
-
-func compareStored(e *endpoint, k *sortKey, a, b any) int {
-	switch {
-	case a == nil && b == nil:
-		return 0
-	case a == nil:
-		return 1
-	case b == nil:
-		return -1
-	}
-	if k.SortAs == "enum" {
-		order := e.field(k.Column).Enum
-		return cmp.Compare(slices.Index(order, a.(string)), slices.Index(order, b.(string)))
-	}
-	switch a := a.(type) {
-	case int64:
-		return cmp.Compare(a, b.(int64))
-	case time.Time:
-		return a.Compare(b.(time.Time))
-	case string:
-		return cmp.Compare(a, b.(string))
-	}
-	panic(fmt.Sprintf("%s: no order for column %s of type %T", e.Path, k.Column, a))
 }

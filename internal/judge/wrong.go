@@ -175,7 +175,7 @@ func valuesOf(field string, rows []row) []string {
 	var all []string
 	seen := map[string]bool{}
 	for _, r := range rows {
-		text := csvFigure(r.at(field))
+		text := csvValue(r.at(field))
 		if !seen[text] {
 			seen[text] = true
 			all = append(all, text)

@@ -8,23 +8,31 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
+
+	"hdqs/testdata"
 )
 
-// A world can be read from a server too: its full pages, whose rows other tests compare with the
-// sources. What records do not print is rebuilt: codes and names of placeholder units by the
-// contract's rule, the provider's names from CSV in HAPI names, and a location's flags from the
-// list of locations. So questions about these rows can be judged without view dumps.
+// The real input has no view dumps. Its rows are read from a server: full pages, which other tests
+// compare with the sources. What records do not print is rebuilt: codes and names of placeholder
+// units by the contract's rule, the provider's names from CSV in HAPI names, and a location's flags
+// from the list of locations.
 
 // readServed reads all rows of a server's snapshot: of the current one if none is named.
-func readServed(c *contract, base, snapshot string) (*world, error) {
+func readServed(t *testing.T, base, snapshot string) *world {
+	t.Helper()
+	c, err := parseContract(testdata.Contract)
+	if err != nil {
+		t.Fatal(err)
+	}
 	client, err := newClient(base)
 	if err != nil {
-		return nil, err
+		t.Fatal(err)
 	}
 	w := &world{contract: c, rows: map[string][]row{}}
 	for _, e := range c.Paths {
 		if err := w.readPages(client, e, snapshot); err != nil {
-			return nil, fmt.Errorf("%s: %w", e.Path, err)
+			t.Fatalf("%s: %v", e.Path, err)
 		}
 	}
 	flags := map[any]row{}
@@ -36,10 +44,13 @@ func readServed(c *contract, base, snapshot string) (*world, error) {
 			w.rebuild(e, r, flags)
 		}
 	}
-	return w, nil
+	return w
 }
 
 const servedPage = 10000
+
+// hapiPaths replaces paths by those that lists of places have in HAPI names.
+var hapiPaths = strings.NewReplacer("/agency-market", "/wfp-market", "/climate/rainfall", "/climate/hazards-rainfall")
 
 func (w *world) readPages(client *client, e *endpoint, snapshot string) error {
 	for offset := 0; ; offset += servedPage {
@@ -56,7 +67,7 @@ func (w *world) readPages(client *client, e *endpoint, snapshot string) error {
 			return err
 		}
 		if e.field("admin_level") != nil {
-			text, err := ask(client, hapiPrefix+hapiPaths.Replace(page)+"&output_format=csv")
+			text, err := ask(client, "/hapi"+hapiPaths.Replace(page)+"&output_format=csv")
 			if err == nil {
 				err = readProviderNames(rows, text)
 			}
