@@ -214,12 +214,12 @@ TYPED := cmd/hdqs/testdata/clients/typed
 # CORES=1 keeps each replica on one core and the clients on the others.
 CORES ?= 0
 DRILL ?=
-drill: build ## faults, restarts, kills, signals and load on real replicas: 25 minutes. CORES=1, DRILL='--only swaps --store DIR'
+drill: build ## swaps, restarts, kills, little memory and load on real replicas: 20 minutes. CORES=1, DRILL='--only swaps --store DIR'
 	@.ci/install nginx
 	$(GO) build -o bin/drill ./cmd/drill
 	bin/drill --cores $(CORES) $(DRILL)
 
-drill-short: build ## the same with fewer repetitions and without bounds on latencies: three minutes
+drill-short: build ## the same with fewer repetitions and without bounds on latencies: a minute
 	@.ci/install nginx
 	$(GO) build -o bin/drill ./cmd/drill
 	bin/drill --cores $(CORES) --short $(DRILL)

@@ -3,14 +3,15 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/prometheus/procfs"
 )
 
 // adminClient asks admin listeners. It keeps no connections, since replicas come and go.
@@ -125,39 +126,25 @@ func (w *watch) by() float64 {
 
 // usage is what a process holds now.
 type usage struct {
-	resident, anonymous, peak int64 // bytes
-	descriptors, mappings     int   // mappings: of segments
+	resident, anonymous   int64 // bytes
+	descriptors, mappings int   // mappings: of segments
 }
 
 func usageOf(pid int) (u usage, err error) {
-	dir := fmt.Sprintf("/proc/%d", pid)
-	status, err := os.ReadFile(filepath.Join(dir, "status"))
+	p, err := procfs.NewProc(pid)
 	if err != nil {
 		return u, err
 	}
-	for _, line := range strings.Split(string(status), "\n") {
-		name, value, _ := strings.Cut(line, ":")
-		kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-		if err != nil {
-			continue
-		}
-		switch name {
-		case "VmRSS":
-			u.resident = kilobytes << 10
-		case "RssAnon":
-			u.anonymous = kilobytes << 10
-		case "VmHWM":
-			u.peak = kilobytes << 10
+	status, err1 := p.NewStatus()
+	descriptors, err2 := p.FileDescriptorsLen()
+	maps, err3 := p.ProcMaps()
+	for _, m := range maps {
+		if strings.HasSuffix(strings.TrimSuffix(m.Pathname, " (deleted)"), ".seg") {
+			u.mappings++
 		}
 	}
-	maps, err := os.ReadFile(filepath.Join(dir, "maps"))
-	if err != nil {
-		return u, err
-	}
-	u.mappings = strings.Count(string(maps), ".seg")
-	open, err := os.ReadDir(filepath.Join(dir, "fd"))
-	u.descriptors = len(open)
-	return u, err
+	u.resident, u.anonymous, u.descriptors = int64(status.VmRSS), int64(status.RssAnon), descriptors
+	return u, errors.Join(err1, err2, err3)
 }
 
 func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/1e6) }

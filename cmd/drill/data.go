@@ -72,30 +72,9 @@ func (d *drill) sample(ctx context.Context) (*dataset, error) {
 	return data, data.finish(ctx, d)
 }
 
-// signedSample is sample with signed snapshots and channels. The keys are beside the store.
-func (d *drill) signedSample(ctx context.Context) (*dataset, error) {
-	if d.signed != nil {
-		return d.signed, nil
-	}
-	for _, name := range []string{"drill", "other"} {
-		if _, err := d.run(ctx, "keygen", "--private", d.key(name)+".pem", "--public", d.key(name)+".pub"); err != nil {
-			return nil, err
-		}
-	}
-	data := &dataset{store: filepath.Join(d.dir, "signed")}
-	if err := d.makeStore(ctx, data, 0, "--sign-key", d.key("drill")+".pem"); err != nil {
-		return nil, err
-	}
-	d.signed = data
-	return data, data.finish(ctx, d)
-}
-
-// key is the path of a pair of keys without its ending.
-func (d *drill) key(name string) string { return filepath.Join(d.dir, name) }
-
 // makeStore builds three snapshots: the second differs from the first by the rows of one source,
 // the third by its seed.
-func (d *drill) makeStore(ctx context.Context, data *dataset, scale float64, more ...string) error {
+func (d *drill) makeStore(ctx context.Context, data *dataset, scale float64) error {
 	catalogs, err := d.folder("catalogs")
 	if err != nil {
 		return err
@@ -112,7 +91,7 @@ func (d *drill) makeStore(ctx context.Context, data *dataset, scale float64, mor
 			"build", "--catalog", catalog, "--store", data.store, "--allow-shrink",
 			"--snapshot-time", fmt.Sprintf("2026-11-21T0%d:00:00Z", n),
 		}
-		if _, err := d.run(ctx, append(args, more...)...); err != nil {
+		if _, err := d.run(ctx, args...); err != nil {
 			return err
 		}
 		return data.addShown()

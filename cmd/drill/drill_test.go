@@ -183,13 +183,6 @@ func TestMetrics(t *testing.T) {
 	if _, found := m.sum("looks"); found {
 		t.Error("a part of a name counts as a metric")
 	}
-	before := metrics{metricChannel: 1, metricManifest: 1}
-	if got := stageMoved(before, metrics{metricChannel: 1, metricManifest: 2}); got != metricManifest {
-		t.Errorf("moved: %s", got)
-	}
-	if got := stageMoved(before, before); strings.Contains(got, "{") {
-		t.Errorf("nothing has moved, but %s", got)
-	}
 }
 
 // TestBrokenProgram: a program that does not work fails the drill at once.

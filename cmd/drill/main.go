@@ -1,10 +1,10 @@
 // Command drill does to real replicas what operators meet, and measures what their clients notice:
-// swaps under load, restarts behind nginx, kills, faults of stores, stores that hang, signals,
-// damaged files, memory limits, starts and a long run of all of it.
+// swaps under load, restarts and kills behind nginx, a memory limit of the kernel, starts, and a
+// long run of all of it. Faults of stores, damaged files and signals are tests of cmd/hdqs.
 //
-//	drill --binary bin/hdqs           # everything: about 25 minutes
-//	drill --binary bin/hdqs --short   # the same with fewer repetitions: under three minutes
-//	drill --only swaps,signals --store DIR
+//	drill --binary bin/hdqs           # everything: about 20 minutes
+//	drill --binary bin/hdqs --short   # the same with fewer repetitions: a minute
+//	drill --only swaps,restarts --store DIR
 //
 // It prints one table, and exits with 1 if a figure is out of its bound.
 package main
@@ -35,10 +35,6 @@ var scenarios = []scenario{
 	{"swaps", "swaps under load, with one and with all tables changed", swaps},
 	{"restarts", "restarts of replicas behind nginx", restarts},
 	{"kill", "kill -9 of a replica behind nginx", kills},
-	{"store-faults", "faults of a store during a look", storeFaults},
-	{"hangs", "stores that hang, at the start, during a look and at the end", hangingStores},
-	{"signals", "each signal at each stage", signals},
-	{"segments", "files of served tables that change", segments},
 	{"memory", "swaps in a control group with little memory", memoryLimit},
 	{"first-second", "the first second after a start", firstSecond},
 	{"soak", "a long run with load, swaps, SIGHUPs and scrubs", soak},
@@ -56,13 +52,11 @@ type options struct {
 // drill is what the scenarios share.
 type drill struct {
 	options
-	cleanups
-	ctx       context.Context // of the whole drill
-	dir       string          // temporary
+	undo      []func() error // what to undo once the processes of a scenario have ended
+	dir       string         // temporary
 	processes processes
 	data      *dataset // made when it is first needed
 	small     *dataset // the sample, for what does not depend on the amount of data
-	signed    *dataset // the sample with signatures
 }
 
 func main() {
@@ -76,13 +70,6 @@ func main() {
 	flag.BoolVar(&o.short, "short", false, "fewer repetitions, the sample as data, and no bounds on latencies")
 	flag.StringVar(&o.nginx, "nginx", "deploy/nginx", "folder with the configuration of nginx")
 	flag.StringVar(&o.json, "json", "", "file to which the table is also written as JSON")
-	if dir := os.Getenv(storeProcess); dir != "" {
-		if err := serveStore(dir, os.Getenv(storeCertificate)); err != nil {
-			fmt.Fprintf(os.Stderr, "drill: %v\n", err)
-			os.Exit(1)
-		}
-		return
-	}
 	list := flag.Bool("list", false, "print the scenarios and end")
 	flag.Parse()
 	if *list {
@@ -152,7 +139,7 @@ func (o *options) drill(selected []scenario, result, progress io.Writer) (ok boo
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	d := &drill{options: *o, ctx: ctx, dir: dir, processes: processes{dir: dir, running: map[*process]bool{}}}
+	d := &drill{options: *o, dir: dir, processes: processes{dir: dir, running: map[*process]bool{}}}
 	defer func() {
 		d.processes.killAll(true)
 		err = errors.Join(err, d.cleanUp(), os.RemoveAll(dir))
@@ -190,6 +177,16 @@ func (o *options) drill(selected []scenario, result, progress io.Writer) (ok boo
 	failed := t.failed()
 	fmt.Fprintf(result, "%d figures, %d out of bounds\n", len(t.rows), failed)
 	return failed == 0, nil
+}
+
+// cleanUp undoes what the scenario has left.
+func (d *drill) cleanUp() error {
+	var errs []error
+	for _, undo := range d.undo {
+		errs = append(errs, undo())
+	}
+	d.undo = nil
+	return errors.Join(errs...)
 }
 
 // times returns how often something is repeated, in the long and in the short form.

@@ -14,6 +14,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// notPossible is the error of what this machine does not allow.
+type notPossible struct{ why string }
+
+func (e *notPossible) Error() string { return e.why }
+
+// oldOneStays is in the log line of a failed look.
+const oldOneStays = "the old one stays"
+
 // group is a control group for one replica.
 type group struct{ dir, limit, kills string }
 
@@ -29,7 +37,7 @@ func (d *drill) newGroup(limit int64) (*group, error) {
 	if err := os.Mkdir(g.dir, 0o755); err != nil {
 		return nil, &notPossible{fmt.Sprintf("no control group can be made: %v", err)}
 	}
-	d.later(func() error { return os.Remove(g.dir) })
+	d.undo = append(d.undo, func() error { return os.Remove(g.dir) })
 	if err := os.WriteFile(filepath.Join(g.dir, g.limit), []byte(strconv.FormatInt(limit, 10)), 0); err != nil {
 		return nil, &notPossible{fmt.Sprintf("the control group takes no memory limit: %v", err)}
 	}

@@ -57,20 +57,15 @@ type processes struct {
 	closed  bool
 }
 
-var errEnding = errors.New("the drill is ending")
-
-// start starts a program. adjust may change the command before.
-func (ps *processes) start(env []string, adjust func(*exec.Cmd), argv ...string) (*process, error) {
+// start starts a program. Its first descriptors after the usual three are the files.
+func (ps *processes) start(env []string, files []*os.File, argv ...string) (*process, error) {
 	p := &process{log: new(logBuffer), ended: make(chan struct{})}
 	p.cmd = exec.Command(argv[0], argv[1:]...)
-	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr = ps.dir, env, p.log, p.log
-	if adjust != nil {
-		adjust(p.cmd)
-	}
+	p.cmd.Dir, p.cmd.Env, p.cmd.Stdout, p.cmd.Stderr, p.cmd.ExtraFiles = ps.dir, env, p.log, p.log, files
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	if ps.closed {
-		return nil, errEnding
+		return nil, errors.New("the drill is ending")
 	}
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
@@ -179,11 +174,9 @@ type replica struct {
 // serving are the settings of a replica.
 type serving struct {
 	args   []string
-	env    []string
-	listen string          // "": a free port
-	socket *os.File        // if not nil, the listening socket that it inherits, as from systemd
-	adjust func(*exec.Cmd) // changes the command before it starts
-	before string          // shell commands that run in the process before the program takes its place
+	listen string   // "": a free port
+	socket *os.File // if not nil, the listening socket that it inherits, as from systemd
+	before string   // shell command that runs in the process before the program takes its place
 }
 
 var (
@@ -191,12 +184,14 @@ var (
 	adminLine  = regexp.MustCompile(`(?m)^admin on (http://[^/\s]+)`)
 )
 
-// startServe starts a replica and waits for its admin listener.
-func (d *drill) startServe(ctx context.Context, s serving) (*replica, error) {
+// serve starts a replica and waits until it listens.
+func (d *drill) serve(ctx context.Context, s serving) (*replica, error) {
 	argv := append(d.pinned(), d.binary, "serve", "--admin", "127.0.0.1:0")
+	env, files := d.environment(), []*os.File(nil)
 	switch {
-	case s.socket != nil:
-		s.inherit()
+	case s.socket != nil: // in the way of sd_listen_fds
+		env, files = append(env, "LISTEN_FDS=1", "LISTEN_FDNAMES=drill"), []*os.File{s.socket}
+		s.before = "export LISTEN_PID=$$" // the shell has the process id that the program will have
 	case s.listen == "":
 		argv = append(argv, "--listen", "127.0.0.1:0")
 	default:
@@ -206,52 +201,19 @@ func (d *drill) startServe(ctx context.Context, s serving) (*replica, error) {
 	if s.before != "" {
 		argv = append([]string{"/bin/sh", "-c", s.before + `; exec "$@"`, "sh"}, argv...)
 	}
-	p, err := d.processes.start(append(d.environment(), s.env...), s.adjust, argv...)
+	p, err := d.processes.start(env, files, argv...)
 	if err != nil {
 		return nil, err
 	}
-	r := &replica{process: p}
-	err = waitFor(ctx, "the admin listener", func() bool { return !p.alive() || adminLine.MatchString(p.log.String()) })
+	err = waitFor(ctx, "the public listener", func() bool { return !p.alive() || publicLine.MatchString(p.log.String()) })
 	if err != nil {
 		return nil, fmt.Errorf("%w; the log:\n%s", err, p.log.last())
 	}
-	found := adminLine.FindStringSubmatch(p.log.String())
-	if found == nil {
-		return nil, fmt.Errorf("the server ended at its start; its log:\n%s", p.log.last())
+	public, admin := publicLine.FindStringSubmatch(p.log.String()), adminLine.FindStringSubmatch(p.log.String())
+	if public == nil || admin == nil {
+		return nil, fmt.Errorf("the server ended before it listened; its log:\n%s", p.log.last())
 	}
-	r.admin = found[1]
-	return r, nil
-}
-
-// inherit passes the socket in the way of sd_listen_fds.
-func (s *serving) inherit() {
-	s.env = append(s.env, "LISTEN_FDS=1", "LISTEN_FDNAMES=drill")
-	s.before += "export LISTEN_PID=$$" // the shell has the process id that the program will have
-	s.adjust = func(cmd *exec.Cmd) { cmd.ExtraFiles = []*os.File{s.socket} }
-}
-
-// serve starts a replica and waits until it listens.
-func (d *drill) serve(ctx context.Context, s serving) (*replica, error) {
-	r, err := d.startServe(ctx, s)
-	if err != nil {
-		return nil, err
-	}
-	return r, r.waitListening(ctx)
-}
-
-func (r *replica) waitListening(ctx context.Context) error {
-	err := waitFor(ctx, "the public listener", func() bool {
-		return !r.alive() || publicLine.MatchString(r.log.String())
-	})
-	if err != nil {
-		return fmt.Errorf("%w; the log:\n%s", err, r.log.last())
-	}
-	found := publicLine.FindStringSubmatch(r.log.String())
-	if found == nil {
-		return fmt.Errorf("the server ended before it listened; its log:\n%s", r.log.last())
-	}
-	r.public = found[1]
-	return nil
+	return &replica{process: p, public: public[1], admin: admin[1]}, nil
 }
 
 // environment is ours without settings of the program, and with the number of cores.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"syscall"
 	"time"
 )
@@ -71,5 +72,5 @@ func soak(ctx context.Context, d *drill, t *table) error {
 		return err
 	}
 	t.add(name+"the end", fmt.Sprintf("exit code %d", code), "0", "", code == 0)
-	return removeAll(store)
+	return os.RemoveAll(store)
 }

@@ -108,7 +108,7 @@ func (d *damagedServer) end(t *testing.T) {
 	}
 }
 
-// TestTruncateUnderLoad truncates served files. The process lives, and the tables are refused until
+// TestTruncateUnderLoad empties served files, then halves them. The process lives, and the tables are refused until
 // the files are written again, in place or by renaming.
 func TestTruncateUnderLoad(t *testing.T) {
 	parallel(t)
@@ -119,7 +119,7 @@ func TestTruncateUnderLoad(t *testing.T) {
 		t.Fatal(files, err)
 	}
 	d := serveDamaged(t, store, "0")
-	for _, restore := range []func(path string, data []byte){
+	for round, restore := range []func(path string, data []byte){
 		func(path string, data []byte) {
 			if err := os.WriteFile(path, data, 0o644); err != nil {
 				t.Fatal(err)
@@ -129,14 +129,15 @@ func TestTruncateUnderLoad(t *testing.T) {
 	} {
 		refused := d.refused.Load()
 		for _, path := range files {
-			if err := os.Truncate(path, 0); err != nil {
+			size := int64(len(testkit.ReadFile(t, path)))
+			if err := os.Truncate(path, size/2*int64(round)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		testkit.WaitFor(t, "100 refusals", func() bool { return d.refused.Load() >= refused+100 })
 		testkit.WaitFor(t, "a try to open the file again", func() bool { return d.logged("cannot be opened again") })
 		if n := d.metric(t, `hdqs_table_refused{table="conflict_event"}`); n != 1 {
-			t.Errorf("hdqs_table_refused is %v while the file is empty", n)
+			t.Errorf("hdqs_table_refused is %v while the file is damaged", n)
 		}
 		for _, path := range files {
 			restore(path, testkit.ReadFile(t, filepath.Join(backup, "segments", filepath.Base(path))))
@@ -163,6 +164,9 @@ func TestCopyOverUnderLoad(t *testing.T) {
 		before := d.sound.Load()
 		testkit.WaitFor(t, "some more answers", func() bool { return d.sound.Load() > before+10 })
 	}
+	testkit.WaitFor(t, "the writes to be counted", func() bool {
+		return d.metric(t, `hdqs_segment_faults_total{kind="write"}`) > 0
+	})
 	d.awaitSound(t)
 	d.end(t)
 }

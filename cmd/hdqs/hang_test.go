@@ -3,6 +3,7 @@ package main_test
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -105,6 +106,9 @@ func TestStartWhileStoreHangs(t *testing.T) {
 				t.Errorf("snapshot %s is served, want the kept %s\n%s", id, old.ID, s.log)
 			}
 			testkit.WaitFor(t, "the hang in the log", func() bool { return s.logged("is taking long") })
+			if strings.Contains(s.scrape(t), "hdqs_look_running_seconds 0\n") {
+				t.Error("hdqs_look_running_seconds is 0 while the look hangs")
+			}
 
 			buildOther(t, store, "2026-12-01T00:00:00Z")
 			next, _ := inspect(t, store)
@@ -164,6 +168,21 @@ func TestStartWithoutCopy(t *testing.T) {
 	}
 }
 
+// TestDeafStore: the timeout also ends a look whose connection is open and whose handshake hangs.
+func TestDeafStore(t *testing.T) {
+	parallel(t)
+	l, err := net.Listen("tcp", "127.0.0.1:0") // the kernel accepts connections, and nobody reads
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	o := mustExit(t, 3, "serve", "--listen", "127.0.0.1:0", "--data-dir", t.TempDir(),
+		"--store", "https://"+l.Addr().String(), "--allow-private-hosts", "--store-timeout", "300ms")
+	if !strings.Contains(o.stderr, "300ms") {
+		t.Errorf("stderr %s, want the timeout in it", o.stderr)
+	}
+}
+
 // TestDrippingStore: reading the channel has a limit, whatever arrives meanwhile. Once the store is
 // mended, the next look succeeds.
 func TestDrippingStore(t *testing.T) {
@@ -185,14 +204,19 @@ func TestDrippingStore(t *testing.T) {
 	}
 }
 
-// TestPipeInStore: a named pipe in place of a file of a directory store is refused and does not
-// hang. Once the file is back, the next look succeeds.
+// TestPipeInStore: a named pipe in place of a directory store or of one of its files is refused and
+// does not hang. Once the file is back, the next look succeeds.
 func TestPipeInStore(t *testing.T) {
 	parallel(t)
 	whole := sampleStore(t)
 	ahead := copyStore(t, whole)
 	buildOther(t, ahead, "2026-12-01T00:00:00Z")
 	next, _ := inspect(t, ahead)
+	pipe := filepath.Join(t.TempDir(), "store")
+	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	mustExit(t, 1, "serve", "--store", pipe, "--listen", "127.0.0.1:0")
 	for _, name := range []string{
 		"channels/stable.json", "manifests/" + next.ID + ".json",
 		"segments/" + filepath.Base(segmentOf(t, ahead, "conflict_event")),

@@ -57,30 +57,44 @@ func TestHangupNeverEnds(t *testing.T) {
 	}
 }
 
-// TestInterruptedLoad sends SIGTERM while the first snapshot is made. Nothing has been served, and
-// the exit code says that the command was interrupted.
+// TestInterruptedLoad sends SIGTERM or SIGINT while the first snapshot is made. Nothing has been
+// served, and the exit code says that the command was interrupted.
 func TestInterruptedLoad(t *testing.T) {
 	parallel(t)
-	s := startServe(t, nil, "--catalog", newCatalog(t, 1), "--data-dir", t.TempDir(),
-		"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
-	if code := s.stop(t); code != 130 || !s.logged("hdqs: interrupted") {
-		t.Errorf("exit code %d, want 130\n%s", code, s.log)
+	for _, sig := range ends {
+		s := startServe(t, nil, "--catalog", newCatalog(t, 1), "--data-dir", t.TempDir(),
+			"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
+		s.signal(t, sig)
+		if code := s.wait(t); code != 130 || !s.logged("hdqs: interrupted") {
+			t.Errorf("%v: exit code %d, want 130\n%s", sig, code, s.log)
+		}
 	}
 }
 
-// TestSecondSignal: during a long shutdown a second SIGTERM or SIGINT ends the process at once.
+// ends are the signals that end a server.
+var ends = []syscall.Signal{syscall.SIGTERM, syscall.SIGINT}
+
+// TestSecondSignal: SIGTERM and SIGINT end a server with exit code 0. During a long shutdown a second
+// one ends the process at once.
 func TestSecondSignal(t *testing.T) {
 	parallel(t)
 	store := sampleStore(t)
-	for _, second := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT} {
-		s := serve(t, "--store", store, "--shutdown-delay", "1h")
-		s.signal(t, syscall.SIGTERM)
-		testkit.WaitFor(t, "the shutdown to begin", func() bool {
-			return strings.Contains(string(ask(t, "GET", s.admin+"/readyz").body), "shutting down")
-		})
-		s.signal(t, second)
-		if code := s.wait(t); code != 130 {
-			t.Errorf("SIGTERM and %v: exit code %d, want 130\n%s", second, code, s.log)
+	for _, first := range ends {
+		s := serve(t, "--store", store, "--shutdown-delay", "0")
+		s.signal(t, first)
+		if code := s.wait(t); code != 0 {
+			t.Errorf("%v: exit code %d, want 0\n%s", first, code, s.log)
+		}
+		for _, second := range ends {
+			s := serve(t, "--store", store, "--shutdown-delay", "1h")
+			s.signal(t, first)
+			testkit.WaitFor(t, "the shutdown to begin", func() bool {
+				return strings.Contains(string(ask(t, "GET", s.admin+"/readyz").body), "shutting down")
+			})
+			s.signal(t, second)
+			if code := s.wait(t); code != 130 {
+				t.Errorf("%v and %v: exit code %d, want 130\n%s", first, second, code, s.log)
+			}
 		}
 	}
 }

@@ -8,7 +8,9 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -207,67 +209,86 @@ func TestRepublish(t *testing.T) {
 	}
 }
 
-// TestDamagedSnapshotIsNotServed damages the channel's next snapshot: the server keeps the old one
-// and logs why, and serves the next one once it is repaired.
+// TestDamagedSnapshotIsNotServed damages the channel's next snapshot, in a directory and behind a web
+// server: the server keeps the old one, logs why and counts the stage of the look that failed. It
+// serves the next one once it is repaired.
 func TestDamagedSnapshotIsNotServed(t *testing.T) {
 	parallel(t)
 	whole := sampleStore(t)
 	both := copyStore(t, whole)
 	buildOther(t, both, "2026-12-01T00:00:00Z")
 	view, _ := inspect(t, both)
-	segment := filepath.Base(segmentOf(t, both, "conflict_event"))
-	manifest := view.ID + ".json"
+	segment := "segments/" + filepath.Base(segmentOf(t, both, "conflict_event"))
+	manifest, pointer := "manifests/"+view.ID+".json", "channels/stable.json"
 	for _, d := range []struct {
-		name, path string
-		with       func([]byte) []byte
+		name, path, stage string
+		with              func([]byte) []byte // nil: the file is missing
 	}{
-		{"segment with a flipped bit", "segments/" + segment, flipBit(5000)},
-		{"segment truncated", "segments/" + segment, truncate},
-		{"segment empty", "segments/" + segment, empty},
-		{"manifest of another program", "manifests/" + manifest, otherJSON},
-		{"manifest truncated", "manifests/" + manifest, truncate},
-		{"pointer truncated", "channels/stable.json", truncate},
-		{"pointer empty", "channels/stable.json", empty},
-		{"dangling pointer", "channels/stable.json", func(b []byte) []byte {
-			return bytes.ReplaceAll(b, []byte(view.ID), []byte("no-such-snapshot"))
+		{"segment with a flipped bit", segment, "segments", flipBit(5000)},
+		{"segment truncated", segment, "segments", truncate},
+		{"segment empty", segment, "segments", empty},
+		{"segment missing", segment, "segments", nil},
+		{"segment too long", segment, "segments", func(b []byte) []byte { return append(b, 0) }},
+		{"segment of a later version", segment, "segments", setVersion(2, 0, 0, 0)},
+		{"segment of the other byte order", segment, "segments", setVersion(0, 0, 0, 1)},
+		{"manifest of another program", manifest, "manifest", otherJSON},
+		{"manifest truncated", manifest, "manifest", truncate},
+		{"manifest missing", manifest, "manifest", nil},
+		{"manifest too long", manifest, "manifest", func(b []byte) []byte {
+			return append(b, bytes.Repeat([]byte(" "), 20<<20)...)
 		}},
-		{"segment of a later version", "segments/" + segment, setVersion(2, 0, 0, 0)},
-		{"segment of the other byte order", "segments/" + segment, setVersion(0, 0, 0, 1)},
+		{"pointer truncated", pointer, "channel", truncate},
+		{"pointer empty", pointer, "channel", empty},
+		{"pointer missing", pointer, "channel", nil},
+		{"pointer of another program", pointer, "channel", otherJSON},
+		{"pointer too long", pointer, "channel", func(b []byte) []byte {
+			return append(b, bytes.Repeat([]byte(" "), 1<<20)...)
+		}},
+		{"pointer with another digest", pointer, "manifest", func(b []byte) []byte {
+			return regexp.MustCompile(`[0-9a-f]{64}`).ReplaceAll(b, bytes.Repeat([]byte("0"), 64))
+		}},
+		{"dangling pointer", pointer, "manifest", func(b []byte) []byte {
+			return bytes.ReplaceAll(b, []byte(view.ID), []byte("20270101T000000Z-000000000000"))
+		}},
 	} {
-		t.Run(d.name, func(t *testing.T) {
-			t.Parallel()
-			store := copyStore(t, whole)
-			s := serve(t, "--store", store)
-			old, id := s.fingerprints(t), s.snapshotID(t)
-			for _, dir := range []string{"segments", "manifests", "channels"} {
-				files, err := filepath.Glob(filepath.Join(both, dir, "*"))
-				if err != nil {
+		for _, kind := range []string{"directory", "web"} {
+			t.Run(kind+"/"+d.name, func(t *testing.T) {
+				t.Parallel()
+				store := copyStore(t, whole)
+				args := []string{"--store", store, "--snapshot-poll", "1h", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"}
+				if kind == "web" {
+					args = newFaultyServer(t, kind, store).args(t.TempDir())
+				}
+				s := serveWith(t, nil, args...)
+				old, id := s.fingerprints(t), s.snapshotID(t)
+				if err := errors.Join(os.RemoveAll(store), os.CopyFS(store, os.DirFS(both))); err != nil {
 					t.Fatal(err)
 				}
-				for _, file := range files {
-					data := testkit.ReadFile(t, file)
-					if path := dir + "/" + filepath.Base(file); path == d.path {
-						data = d.with(data)
+				path := filepath.Join(store, filepath.FromSlash(d.path))
+				if d.with != nil {
+					change(t, path, d.with)
+				} else if err := os.Remove(path); err != nil {
+					t.Fatal(err)
+				}
+				s.signalAndWait(t, "the refusal in the log", oldOneStays)
+				if now := s.snapshotID(t); now != id {
+					t.Errorf("snapshot %s is served, want the old %s", now, id)
+				}
+				for i, want := range old {
+					a := ask(t, "GET", s.base+with(swapRequests[i].path), swapRequests[i].fields...)
+					if fingerprint(&a) != want {
+						t.Errorf("%s: the answer has changed", swapRequests[i].path)
 					}
-					testkit.ReplaceFile(t, filepath.Join(store, dir, filepath.Base(file)), data)
 				}
-			}
-			s.signalAndWait(t, "the refusal in the log", oldOneStays)
-			if now := s.snapshotID(t); now != id {
-				t.Errorf("snapshot %s is served, want the old %s", now, id)
-			}
-			for i, want := range old {
-				a := ask(t, "GET", s.base+with(swapRequests[i].path), swapRequests[i].fields...)
-				if fingerprint(&a) != want {
-					t.Errorf("%s: the answer has changed", swapRequests[i].path)
-				}
-			}
-			// Once the file is repaired the next SIGHUP serves the snapshot.
-			file := filepath.FromSlash(d.path)
-			testkit.ReplaceFile(t, filepath.Join(store, file), testkit.ReadFile(t, filepath.Join(both, file)))
-			s.signal(t, syscall.SIGHUP)
-			testkit.WaitFor(t, "the repaired snapshot", func() bool { return s.snapshotID(t) == view.ID })
-		})
+				testkit.WaitFor(t, "the failed stage in the metrics", func() bool {
+					return strings.Contains(s.scrape(t), `hdqs_look_failures_total{stage="`+d.stage+"\"} 1\n")
+				})
+				// Once the file is repaired the next SIGHUP serves the snapshot.
+				testkit.ReplaceFile(t, path, testkit.ReadFile(t, filepath.Join(both, filepath.FromSlash(d.path))))
+				s.signal(t, syscall.SIGHUP)
+				testkit.WaitFor(t, "the repaired snapshot", func() bool { return s.snapshotID(t) == view.ID })
+			})
+		}
 	}
 }
 
