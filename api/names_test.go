@@ -85,7 +85,7 @@ func randomQuery(i int, random *rand.Rand, rows []map[string]any) (query, hapiQu
 		hapiPairs = append(hapiPairs, hapiName+"="+url.QueryEscape(value))
 	}
 	for k, p := range params {
-		if p.Name == contract.IdentifierParam || p.Own { // TestFieldsAgainstTwin has fields in both names
+		if p.Name == contract.IdentifierParam || p.Own != nil { // TestFieldsAgainstTwin has fields in both names
 			continue
 		}
 		if random.IntN(8) > 0 && p.Twin() == "" || random.IntN(3) == 0 {

@@ -63,17 +63,41 @@ type Measure struct {
 	Field int
 }
 
+// Aggregation is what a request of kind Aggregate asks for.
+type Aggregation struct {
+	Groups   []Group   // in the order asked for
+	Measures []Measure // at least one
+}
+
+func (a *Aggregation) reset() {
+	a.Groups, a.Measures = a.Groups[:0], append(a.Measures[:0], Measure{Func: Count, Field: -1})
+}
+
+var groupKind = &ParamKind{
+	about: "Fields of the records to group by, with commas between their names, and year, quarter or month of " +
+		"the start of the reference period. Without it all records are one group.",
+	read:  func(r *Request, p *Param) { r.Groups = r.readGroups(p, r.Groups) },
+	write: func(r *Request, dst []byte) []byte { return r.plan.Endpoint.appendGroups(dst, r.Groups) },
+}
+
+var measureKind = &ParamKind{
+	about: "What to compute for each group, with commas between: count, and sum, min, max, mean, distinct or " +
+		"latest of a field, such as sum:FIELD. Without it count.",
+	read: (*Request).readMeasures,
+	write: func(r *Request, dst []byte) []byte {
+		if len(r.Measures) == 1 && r.Measures[0].Func == Count {
+			return dst
+		}
+		names := make([]string, len(r.Measures))
+		for i, m := range r.Measures {
+			names[i] = r.plan.Endpoint.MeasureName(m)
+		}
+		return appendNames(dst, names...)
+	},
+}
+
 // maxMeasures is the most measures of one request.
 const maxMeasures = 32
-
-// aggregateParams are the parameters of Aggregate besides filters and page.
-func aggregateParams(e *Endpoint) []Param {
-	groups := &Enum{Name: groupParam, Values: e.GroupNames()}
-	return []Param{
-		{Name: groupParam, Type: Choice, Enum: groups, List: true, Own: true, example: e.exampleGroup()},
-		{Name: measureParam, Type: String, List: true, Own: true, example: Count.String()},
-	}
-}
 
 // exampleGroup is a name that group_by and of take.
 func (e *Endpoint) exampleGroup() string {
@@ -253,19 +277,11 @@ func (e *Endpoint) measureName(m Measure, between string) string {
 	return funcNames[m.Func] + between + e.Fields[m.Field].Name
 }
 
-// appendGroups and appendMeasures write what was asked for, in its order.
-func (r *Request) appendGroups(dst []byte, groups []Group) []byte {
+// appendGroups appends the names of groups, in their order.
+func (e *Endpoint) appendGroups(dst []byte, groups []Group) []byte {
 	names := make([]string, len(groups))
 	for i, g := range groups {
-		names[i] = r.plan.Endpoint.groupName(g)
-	}
-	return appendNames(dst, names...)
-}
-
-func (r *Request) appendMeasures(dst []byte) []byte {
-	names := make([]string, len(r.Measures))
-	for i, m := range r.Measures {
-		names[i] = r.plan.Endpoint.measureName(m, ":")
+		names[i] = e.groupName(g)
 	}
 	return appendNames(dst, names...)
 }

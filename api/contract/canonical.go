@@ -32,8 +32,14 @@ func (r *Request) canonicalize() {
 		position := p.byName[rank]
 		raw, param := &r.raw[position], &p.Params[position]
 		switch {
-		case param.Own:
-			c.pairs = r.appendOwn(c.pairs, param)
+		case param.Own != nil:
+			from := len(c.pairs)
+			name := append(append(c.pairs, param.Name...), '=')
+			if c.pairs = param.Own.write(r, name); len(c.pairs) > len(name) {
+				c.pairs = append(c.pairs, '&')
+			} else {
+				c.pairs = c.pairs[:from]
+			}
 		case raw.filter > 0:
 			c.pairs = append(append(c.pairs, param.Name...), '=')
 			if f := &r.Filters[raw.filter-1]; param.List {
@@ -62,7 +68,7 @@ func (r *Request) canonicalize() {
 
 // AppendCanonical appends the canonical query.
 func (r *Request) AppendCanonical(dst []byte) []byte {
-	return r.appendCanonical(dst, r.Offset, r.Limit != r.usualLimit())
+	return r.appendCanonical(dst, r.Offset, r.Limit != r.plan.usualLimit())
 }
 
 // AppendPage appends the canonical query of the page at another offset. It always has a limit: some

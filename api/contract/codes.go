@@ -16,7 +16,7 @@ func (r *Request) FileName(date string) string {
 	}
 	for position := range r.plan.Params {
 		param := &r.plan.Params[position]
-		if param.Type != String || !isCodeName(param.single()) || !r.raw[position].given {
+		if param.Type != String || !isCodeName(param.single()) || !r.isGiven(position) {
 			continue
 		}
 		if param.List {

@@ -110,7 +110,7 @@ func (p *Param) exampleList() []string {
 	plain := *p
 	plain.Name, plain.List = p.single(), false
 	switch {
-	case p.Own && p.example != "":
+	case p.Own != nil && p.example != "":
 		return []string{p.example}
 	case plain.Name == "location_code":
 		return []string{"AFG", "SDN", "TCD"}
@@ -153,8 +153,8 @@ func (p *Param) Describe() string {
 		return "Keeps records whose reference period starts before the end of this span: YYYY, YYYY-MM or " +
 			"YYYY-MM-DD. With a time, before that instant."
 	}
-	if p.Own {
-		return p.describeOwn()
+	if p.Own != nil {
+		return p.Own.about
 	}
 	if p.List {
 		return p.describeList()
@@ -222,7 +222,7 @@ var typeTexts = map[Type]string{
 // TypeText is the type in words.
 func (p *Param) TypeText() string {
 	switch {
-	case p.Own && p.List:
+	case p.Own != nil && p.List:
 		return "names, with commas between them"
 	case p.Type == Choice:
 		return "one of " + strings.Join(p.Enum.Values, " · ")

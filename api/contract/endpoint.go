@@ -132,12 +132,12 @@ type Param struct {
 	Floor    *int // Integer: least value, nil without
 	Ceiling  *int // Integer: greatest value, nil without
 	Default  string
-	Several  bool   // a second parameter takes several values (several.go)
-	List     bool   // this is that second parameter, or with Own one with several values
-	Required bool   // of Own: 422 without it
-	Own      bool   // of a kind of request (own.go): neither a filter nor of the page
-	Earlier  bool   // a filter of version 1 that version 2 of the public service does not have (lost.go)
-	example  string // for the documentation; empty for a value by name or type (describe.go)
+	Several  bool       // a second parameter takes several values (several.go)
+	List     bool       // this is that second parameter, or with Own one with several values
+	Required bool       // of Own: 422 without it
+	Own      *ParamKind // of a kind of request: neither a filter nor of the page; nil for others
+	Earlier  bool       // a filter of version 1 that version 2 of the public service does not have (removed.go)
+	example  string     // for the documentation; empty for a value by name or type (describe.go)
 }
 
 // Twin is the parameter's name in the other set, empty if both sets have the same.

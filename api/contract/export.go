@@ -61,6 +61,41 @@ const compressionParam = "compression"
 
 var compressions = newEnum(compressionParam, "none", "zstd")
 
+var compressionKind = &ParamKind{
+	about: "Compresses the buffers of an Arrow stream, which most readers undo by themselves.",
+	read: func(r *Request, p *Param) {
+		switch text := r.text(r.position); {
+		case !p.Enum.has(text):
+			r.fault(notInEnum(p, text))
+		case text == "zstd" && r.Format != FormatArrow: // output_format was read before
+			r.fault(valueError(compressionParam, "zstd", "only output_format=arrow has buffers to compress; "+
+				"other formats are compressed as Accept-Encoding asks"))
+		default:
+			r.Compressed = text == "zstd"
+		}
+	},
+	write: func(r *Request, dst []byte) []byte {
+		if r.Compressed {
+			dst = append(dst, "zstd"...)
+		}
+		return dst
+	},
+}
+
+// ExportFile is what a request of kind Export asks for.
+type ExportFile struct {
+	Format     string
+	Compressed bool // buffers of an Arrow stream
+}
+
+// kindOfFormat is the kind of a request for a list in a format: two of them only exports have.
+func kindOfFormat(format string) Kind {
+	if format == FormatArrow || format == FormatParquet {
+		return Export
+	}
+	return Rows
+}
+
 // ExportFormats are the formats of an endpoint's exports.
 func (e *Endpoint) ExportFormats() []ExportFormat {
 	var all []ExportFormat
@@ -86,54 +121,14 @@ func (e *Endpoint) exportPage() []Param {
 	}
 }
 
-func exportParams(e *Endpoint) []Param {
-	compression := Param{Name: compressionParam, Type: Choice, Enum: compressions, Default: "none", Own: true}
-	return filters([]Param{fieldsParam(e)}, latestParams(e), []Param{compression})
-}
-
-// readCompression reads how buffers are compressed.
-func (r *Request) readCompression(p *Param) {
-	text := r.text(r.position)
-	if !p.Enum.has(text) {
-		r.fault(notInEnum(p, text))
-	}
-	r.Compressed = text == "zstd"
-}
-
-// requireExport reports a compression that the format does not have.
-func (r *Request) requireExport() {
-	if r.Compressed && r.Format != FormatArrow {
-		r.fault(valueError(compressionParam, "zstd", "only output_format=arrow has buffers to compress; "+
-			"other formats are compressed as Accept-Encoding asks"))
-	}
-}
-
 // setFormat sets the format of an export.
 func (r *Request) setFormat(name string) {
 	r.Format, r.GeoJSON = name, name == FormatGeoJSON
 	r.CSV = name == FormatCSV || name == FormatExcelCSV || name == FormatXLSX
 }
 
-// usualLimit is the limit of a request without one.
-func (r *Request) usualLimit() int {
-	if r.plan.Kind == Export {
-		return NoLimit
-	}
-	return MaxLimit
-}
-
-// AsksExport reports whether the request for a list asks for a format that only exports have.
-func (r *Request) AsksExport() bool {
-	at := r.plan.format
-	if !r.raw[at].given || r.plan.Kind != Rows {
-		return false
-	}
-	format := r.text(at)
-	return format == FormatArrow || format == FormatParquet
-}
-
 // ExportType is the content type of an export.
-func (r *Request) ExportType() string { return formatOf(r.Format).Type }
+func (f *ExportFile) ExportType() string { return formatOf(f.Format).Type }
 
 func formatOf(name string) ExportFormat {
 	for _, f := range exportFormats {

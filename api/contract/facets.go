@@ -15,43 +15,27 @@ const ofParam = "of"
 // MaxFacet is the most values of one field in an answer.
 const MaxFacet = 200
 
-// facetParams are the parameters of Facets besides filters and page.
-func facetParams(e *Endpoint) []Param {
-	names := &Enum{Name: ofParam, Values: e.GroupNames()}
-	return []Param{{
-		Name: ofParam, Type: Choice, Enum: names, List: true, Own: true, Required: true, example: e.exampleGroup(),
-	}}
+// FacetFields is what a request of kind Facets asks for.
+type FacetFields struct {
+	Of []Group // in the order asked for
+}
+
+var ofKind = &ParamKind{
+	about: fmt.Sprintf("The fields whose values are counted, with commas between their names. At most %d values "+
+		"of each are in the answer.", MaxFacet),
+	read:  func(r *Request, p *Param) { r.Of = r.readGroups(p, r.Of) },
+	write: func(r *Request, dst []byte) []byte { return r.plan.Endpoint.appendGroups(dst, r.Of) },
+	issue: func(e *Endpoint, kind, text string) Issue {
+		return Issue{
+			Type: kind, Param: ofParam, NullInput: true,
+			Text: text + ": the fields whose values are counted, with commas between them, of " +
+				strings.Join(e.GroupNames(), ", "),
+		}
+	},
 }
 
 // FacetName is the name of a field whose values are counted, in requests and records.
 func (r *Request) FacetName(g Group) string { return r.plan.Endpoint.groupName(g) }
-
-// readFacets reads the parameter of.
-func (r *Request) readFacets(p *Param) {
-	for _, list := range r.lists {
-		if list.position == r.position && len(list.encoded) == 0 {
-			r.fault(noFacet(r.plan.Endpoint, "too_short", "List should have at least 1 value"))
-			return
-		}
-	}
-	r.Of = r.readGroups(p, r.Of)
-}
-
-// requireFacets reports that the parameter of is absent.
-func (r *Request) requireFacets() {
-	if !r.raw[r.plan.positions[ofParam]].given {
-		r.fault(noFacet(r.plan.Endpoint, "missing", "Field required"))
-	}
-}
-
-// noFacet is the issue of a request without a field.
-func noFacet(e *Endpoint, kind, text string) Issue {
-	return Issue{
-		Type: kind, Param: ofParam, NullInput: true,
-		Text: text + ": the fields whose values are counted, with commas between them, of " +
-			strings.Join(e.GroupNames(), ", "),
-	}
-}
 
 // TooManyNumbers is the error of a request for the values of a field that are too many to count.
 func (r *Request) TooManyNumbers(g Group, most int) *Invalid {

@@ -12,10 +12,28 @@ import (
 // (CSVFields), those can be selected in CSV only.
 const FieldsParam = "fields"
 
-func fieldsParam(e *Endpoint) Param {
-	names := &Enum{Name: FieldsParam, Values: FieldNames(e.Fields)}
-	return Param{Name: FieldsParam, Type: Choice, Enum: names, List: true, Own: true}
+var fieldsKind = &ParamKind{
+	about: "Only these fields of the records, with commas between their names; they come in the record's order. " +
+		"Records that are the same then are not merged. " +
+		"Clients that are generated from this description may insist on whole records.",
+	read: (*Request).readFields,
+	write: func(r *Request, dst []byte) []byte {
+		if r.Fields == nil {
+			return dst
+		}
+		return appendNames(dst, FieldNames(r.AnswerFields())...)
+	},
 }
+
+// Selection is what of the rows that pass is in the answer.
+type Selection struct {
+	Fields []int // positions in AllFields, in ascending order; nil for all
+	Latest bool  // only the newest rows of each series
+
+	fields []int // memory of Fields
+}
+
+func (s *Selection) reset() { s.Fields, s.Latest = nil, false }
 
 // FieldNames are the names of fields.
 func FieldNames(fields []Field) []string {
@@ -24,13 +42,6 @@ func FieldNames(fields []Field) []string {
 		names[i] = fields[i].Name
 	}
 	return names
-}
-
-// describeFields is what the parameter does.
-func describeFields() string {
-	return "Only these fields of the records, with commas between their names; they come in the record's order. " +
-		"Records that are the same then are not merged. " +
-		"Clients that are generated from this description may insist on whole records."
 }
 
 // AllFields are the fields of the answer's records without FieldsParam.
@@ -72,22 +83,6 @@ func (r *Request) readFields(p *Param) {
 	if ok && faults == 0 && len(r.fields) < len(all) {
 		r.Fields = r.fields
 	}
-}
-
-// appendFields appends the names of the fields to the canonical query.
-func (r *Request) appendFields(dst []byte) []byte {
-	if r.Fields == nil {
-		return dst
-	}
-	dst = append(dst, FieldsParam+"="...)
-	all := r.AllFields()
-	for i, at := range r.Fields {
-		if i > 0 {
-			dst = append(dst, "%2C"...)
-		}
-		dst = append(dst, all[at].Name...) // a plain name
-	}
-	return append(dst, '&')
 }
 
 // positionOf is a field's position by its name in either set, -1 if there is none.

@@ -284,19 +284,17 @@ func DecodeIdentifier(identifier string) (application, email string, err error) 
 // EncodeQuery is EncodeIdentifier for a query string with both parameters, either of which may be
 // missing.
 func EncodeQuery(query []byte) (identifier string, issues []Issue) {
-	var application, email rawValue
+	texts := map[string]string{}
 	eachPair(query, func(name, encoded []byte) {
-		switch {
-		case nameIs(name, "application"):
-			application = rawValue{given: true, encoded: encoded}
-		case nameIs(name, "email"):
-			email = rawValue{given: true, encoded: encoded}
+		for _, param := range [...]string{"application", "email"} {
+			if nameIs(name, param) {
+				texts[param] = string(appendDecoded(nil, encoded))
+			}
 		}
 	})
-	identifier, issues = EncodeIdentifier(
-		string(appendDecoded(nil, application.encoded)), string(appendDecoded(nil, email.encoded)))
+	identifier, issues = EncodeIdentifier(texts["application"], texts["email"])
 	for i, issue := range issues {
-		if issue.Param == "application" && !application.given || issue.Param == "email" && !email.given {
+		if _, given := texts[issue.Param]; !given {
 			issues[i] = missing(issue.Param)
 		}
 	}

@@ -184,8 +184,8 @@ func FuzzQuery(f *testing.F) {
 			r.Scan(p, []byte(query))
 			for position, param := range p.Params {
 				value, given := want[param.Name]
-				if r.raw[position].given != given || given && r.text(position) != value {
-					t.Fatalf("%q: %s is %q %v, want %q %v", query, param.Name, r.text(position), r.raw[position].given,
+				if r.isGiven(position) != given || given && r.text(position) != value {
+					t.Fatalf("%q: %s is %q %v, want %q %v", query, param.Name, r.text(position), r.isGiven(position),
 						value, given)
 				}
 			}

@@ -118,17 +118,11 @@ func notInEnum(p *Param, input string) Issue {
 	}
 }
 
-func emptyList(param string) Issue {
+// tooFew is the issue of an empty list; advice ends the text.
+func tooFew(param, advice string) Issue {
 	return Issue{
 		Type: "too_short", Param: param, CtxKey: "min_length", CtxInt: 1,
-		Text: "List should have at least 1 value; leave out " + param + " to select by other parameters only",
-	}
-}
-
-func noNames(param string) Issue {
-	return Issue{
-		Type: "too_short", Param: param, CtxKey: "min_length", CtxInt: 1,
-		Text: "List should have at least 1 value, or leave out " + param,
+		Text: "List should have at least 1 value" + advice,
 	}
 }
 

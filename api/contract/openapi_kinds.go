@@ -55,7 +55,7 @@ func filterComponents(e *Endpoint) object {
 	var all object
 	p := NewPlan(e, Facets) // any kind but Rows
 	for i := range p.Params {
-		if param := &p.Params[i]; !param.Own {
+		if param := &p.Params[i]; param.Own == nil {
 			all = append(all, member{componentName(e, param), withoutChoice(parameter(e, param))})
 		}
 	}
@@ -147,7 +147,7 @@ func computedOperation(e *Endpoint, k Kind) object {
 	parameters := array{}
 	for i := range p.Params {
 		param := &p.Params[i]
-		if param.Own || k == Export && (param.Name == "limit" || param.Name == formatParam) { // others than a list's
+		if param.Own != nil || k == Export && (param.Name == "limit" || param.Name == formatParam) { // others than a list's
 			parameters = append(parameters, parameter(e, param))
 		} else {
 			parameters = append(parameters, ref("parameters", componentName(e, param)))
@@ -221,7 +221,7 @@ func (p *Plan) ExampleQuery(snapshot string) string {
 		param := &p.Params[i]
 		if param.Name == SinceParam && snapshot != "" {
 			query += SinceParam + "=" + snapshot + "&"
-		} else if param.Required || p.Kind == Aggregate && param.List && param.Own {
+		} else if param.Required || p.Kind == Aggregate && param.List && param.Own != nil {
 			query += param.Name + "=" + param.Example() + "&"
 		}
 	}

@@ -23,14 +23,14 @@ const (
 // UnknownNames lists the parameters that the endpoint does not have, sorted and without duplicates.
 // A caller who sends an identifier in place of a parameter name must not get it back, since caches
 // would distribute it: only what looks like a name is repeated, as it was sent.
-func (r *Request) UnknownNames() []string {
-	return shownNames(r.unknown, r.plan.Endpoint.names)
+func (s *Scanned) UnknownNames() []string {
+	return shownNames(s.unknown, s.plan.Endpoint.names)
 }
 
-func shownNames(sent [][]byte, set NameSet) []string {
+func shownNames(sent []sentPair, set NameSet) []string {
 	var names []string
-	for _, encoded := range sent {
-		name := appendDecoded(nil, encoded)
+	for _, pair := range sent {
+		name := appendDecoded(nil, pair.name)
 		shown := withheldName
 		switch {
 		case len(name) == 0:
@@ -99,10 +99,10 @@ func extraForbidden(name, hint string) Issue {
 // nil without any. A file has all records of its table: with a filter that is ignored, a program
 // that reads no header fields would take these for the ones that pass.
 func FileFaults(query []byte, set NameSet) *Invalid {
-	var sent [][]byte
-	eachPair(query, func(name, _ []byte) {
+	var sent []sentPair
+	eachPair(query, func(name, value []byte) {
 		if !nameIs(name, IdentifierParam) && len(sent) < maxUnknownKept {
-			sent = append(sent, name)
+			sent = append(sent, sentPair{name, value})
 		}
 	})
 	if len(sent) == 0 {
@@ -117,10 +117,10 @@ func FileFaults(query []byte, set NameSet) *Invalid {
 }
 
 // ParamNames are the names of the endpoint's parameters, in its names.
-func (r *Request) ParamNames() []string { return r.plan.names }
+func (s *Scanned) ParamNames() []string { return s.plan.names }
 
 // HasUnknown reports whether the request has parameters that the endpoint does not have.
-func (r *Request) HasUnknown() bool { return len(r.unknown) > 0 }
+func (s *Scanned) HasUnknown() bool { return len(s.unknown) > 0 }
 
 // HasIdentifierValue reports whether a filter's value is an application identifier, or may be an
 // e-mail address. Such a query must not be logged.
@@ -165,4 +165,11 @@ func mayIdentify(value string) bool {
 }
 
 // UnknownCount returns how many parameters the endpoint does not have, at most 64.
-func (r *Request) UnknownCount() int { return len(r.unknown) }
+func (s *Scanned) UnknownCount() int { return len(s.unknown) }
+
+// Thing is what a record of the endpoint is, as names of fields in other lists begin: market of
+// agency-market.
+func (s *Scanned) Thing() string {
+	name := s.plan.Endpoint.Contract().Name()
+	return strings.ReplaceAll(strings.TrimPrefix(name, "agency-"), "-", "_")
+}

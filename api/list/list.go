@@ -93,11 +93,11 @@ func (s *Lists) list(ctx *fasthttp.RequestCtx, to *Route) (err error) {
 	sc := Scratches.Get().(*Scratch)
 	defer sc.Release()
 	r := &sc.Request
-	if r.Scan(to.List, ctx.URI().QueryString()); r.AsksExport() {
-		export := to.Mount.Lists[ListKey{to.List.Endpoint, contract.Export}]
-		export.Mount = to.Mount
-		r.Scan(export.List, ctx.URI().QueryString())
-		return s.scanned(ctx, &export, sc)
+	if kind := r.Scan(to.List, ctx.URI().QueryString()); kind != to.List.Kind {
+		other := to.Mount.Lists[ListKey{to.List.Endpoint, kind}]
+		other.Mount = to.Mount
+		r.As(other.List)
+		return s.scanned(ctx, &other, sc)
 	}
 	return s.scanned(ctx, to, sc)
 }

@@ -134,7 +134,8 @@ func (s *Site) answerBrowse(ctx *fasthttp.RequestCtx, m *list.Mount, q browse.Qu
 
 // makeBrowse makes a page of records and sends it.
 func (s *Site) makeBrowse(ctx *fasthttp.RequestCtx, m *list.Mount, q browse.Question, full, bare reply.Head) error {
-	pinned := contract.Request{Snapshot: string(ctx.QueryArgs().Peek(contract.SnapshotParam))}
+	var pinned contract.Request
+	pinned.Snapshot = string(ctx.QueryArgs().Peek(contract.SnapshotParam))
 	v, err := s.SnapshotOf(&pinned)
 	if err != nil {
 		return err

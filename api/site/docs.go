@@ -128,7 +128,7 @@ func docsOf(m *list.Mount) []*endpointDocs {
 		for _, p := range d.plan.Params {
 			about := e.About(&p)
 			switch {
-			case p.List && !p.Own: // the entry of the plain parameter names it
+			case p.List && p.Own == nil: // the entry of the plain parameter names it
 				continue
 			case p.Several:
 				about += " Several values: " + p.Name + contract.SeveralSuffix + "."

@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// TestLostParams checks the table: each filter is lost on some endpoint, and a remedy names
+// TestRemovedParams checks the table: each filter is removed from some endpoint, and a remedy names
 // parameters, fields and lists that exist in HAPI names.
-func TestLostParams(t *testing.T) {
+func TestRemovedParams(t *testing.T) {
 	used, known := map[string]bool{}, map[string]bool{}
 	for i := range hapiEndpoints {
 		e := &hapiEndpoints[i]
 		p := NewPlan(e, Rows)
-		for name := range p.lost {
+		for name := range p.removed {
 			used[name] = true
 		}
 		for _, f := range e.Fields {
@@ -24,17 +24,17 @@ func TestLostParams(t *testing.T) {
 			known[param.Name] = true
 		}
 		known[strings.TrimPrefix(e.Path, v2Root)] = true
-		if NewPlan(&Endpoints[i], Rows).lost != nil {
-			t.Errorf("%s: the contract's names have lost filters", Endpoints[i].Path)
+		if NewPlan(&Endpoints[i], Rows).removed != nil {
+			t.Errorf("%s: the contract's names have removed filters", Endpoints[i].Path)
 		}
 	}
-	for _, lost := range lostParams {
+	for _, lost := range removedParams {
 		if !known[lost.of] {
 			t.Errorf("no endpoint has %s", lost.of)
 		}
 		for _, name := range lost.names {
 			if !used[name] {
-				t.Errorf("no endpoint has lost %s", name)
+				t.Errorf("no endpoint has removed %s", name)
 			}
 		}
 		between := func(c rune) bool { return strings.ContainsRune(" ,;=", c) }

@@ -1,7 +1,5 @@
 package contract
 
-import "slices"
-
 // earlierFilters are the filters of version 1 that version 2 of the public service does not have,
 // but whose columns exist. Clients still send them, so endpoints in HAPI names have them, as in
 // version 1: the end of a range is exclusive, and the provider's names match a part in any case.
@@ -23,11 +21,11 @@ func earlierFilters(e *Endpoint) []Param {
 	return all
 }
 
-// lostParams are filters that earlier versions of the public service had and that no column here
+// removedParams are filters that earlier versions of the public service had and that no column here
 // can answer as they did. A client that still sends one expects fewer rows than it would get, so
 // endpoints in HAPI names refuse them. They refuse a name only where it would have restricted the
 // rows: where the record, or the parameters, have of.
-var lostParams = []lostParam{
+var removedParams = []removedParam{
 	{
 		"resource_hdx_id", "find the resources with update_date_min and update_date_max of metadata/resource, then " +
 			"select records by resource_hdx_id",
@@ -88,45 +86,39 @@ var lostParams = []lostParam{
 	},
 }
 
-// lostParam is some lost filters with one remedy.
-type lostParam struct {
+// removedParam is some removed filters with one remedy.
+type removedParam struct {
 	of    string   // a field or parameter, in HAPI names
 	use   string   // what to do instead
-	names []string // of the lost filters
+	names []string // of the removed filters
 }
 
-// lostOf returns the remedies of the lost filters of a plan, by their names.
-func lostOf(p *Plan) map[string]string {
+// removedOf returns the remedies of the removed filters of a plan, by their names.
+func removedOf(p *Plan) map[string]string {
 	if p.Endpoint.names != HAPINames {
 		return nil
 	}
 	remedies := map[string]string{}
-	for _, lost := range lostParams {
-		if _, param := p.positions[lost.of]; !param && !p.Endpoint.hasField(lost.of) {
+	for _, removed := range removedParams {
+		if p.find(removed.of) == nil && !p.Endpoint.hasField(removed.of) {
 			continue
 		}
-		for _, name := range lost.names {
-			_, known := p.positions[name]
-			if _, twin := p.twins[name]; !known && !twin {
-				remedies[name] = lost.use
+		for _, name := range removed.names {
+			if !p.Knows(name) {
+				remedies[name] = removed.use
 			}
 		}
 	}
 	return remedies
 }
 
-// noteLost records a lost filter. Without a value it would not have restricted the rows.
-func (r *Request) noteLost(name, encoded []byte) {
-	if len(r.plan.lost) == 0 || len(encoded) == 0 {
+// refuseRemoved refuses a removed filter. Without a value it would not have restricted the rows.
+func (s *Scanned) refuseRemoved(name, encoded []byte) {
+	if len(s.plan.removed) == 0 || len(encoded) == 0 {
 		return
 	}
 	hapi := HAPINames.Name(string(name))
-	remedy, lost := r.plan.lost[hapi]
-	if !lost || slices.ContainsFunc(r.lost, func(known Issue) bool { return known.Param == hapi }) {
-		return
+	if remedy, removed := s.plan.removed[hapi]; removed {
+		s.refuse(hapi, "version 2 has no filter "+hapi+"; "+remedy)
 	}
-	r.lost = append(r.lost, Issue{
-		Type: "extra_forbidden", Param: hapi, NullInput: true,
-		Text: "Extra inputs are not permitted: version 2 has no filter " + hapi + "; " + remedy,
-	})
 }

@@ -17,7 +17,7 @@ func TestListParams(t *testing.T) {
 	for i := range Endpoints {
 		p := NewPlan(&Endpoints[i], Rows)
 		for k, param := range p.Params {
-			if param.Own {
+			if param.Own != nil {
 				continue
 			}
 			name := param.single()
@@ -189,8 +189,8 @@ func TestUnlisted(t *testing.T) {
 					}
 					remedies++
 					list, _, _ := strings.Cut(use, " ")
-					if at, known := p.positions[list]; !known || !p.Params[at].List {
-						t.Errorf("%s: %s", p.Endpoint.Path, fault.Issues[0].Text)
+					if p := p.find(list); p == nil || !p.List {
+						t.Error(fault.Issues[0].Text)
 					}
 				}
 			}

@@ -1,9 +1,7 @@
 package contract
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/binary"
 	"slices"
 	"strings"
 )
@@ -51,74 +49,40 @@ func (e *Enum) hasComma() bool {
 	return slices.ContainsFunc(e.Values, func(v string) bool { return strings.Contains(v, ",") })
 }
 
-// sentList is one occurrence of a parameter for several values. twin is whether it was sent under
-// the name in the other set.
-type sentList struct {
-	position int
-	twin     bool
-	encoded  []byte
-}
-
-// noteSeveral records an occurrence of a list, and that a plain parameter is repeated with another
-// value than before: only the last one counts, so several may have been meant.
-func (r *Request) noteSeveral(position int, twin, repeated bool, before, encoded []byte) {
-	switch p := &r.plan.Params[position]; {
-	case p.List:
-		r.lists = append(r.lists, sentList{position, twin, encoded})
-	case repeated && p.Several && !bytes.Equal(before, encoded):
-		r.hinted = append(r.hinted, position)
-	}
-}
-
-// noteUnlisted refuses a list of a parameter that has none: ignored, it would give more rows than
+// refuseList refuses a list of a parameter that has none: ignored, it would give more rows than
 // were asked for.
-func (r *Request) noteUnlisted(name string) {
+func (s *Scanned) refuseList(name string) {
 	single, list := strings.CutSuffix(name, SeveralSuffix)
-	if !list {
+	at, known := s.plan.known[single]
+	if !list || !known || s.plan.Params[at.position].List { // NAME__in__in
 		return
 	}
-	p := r.plan
-	position, known := p.positions[single]
-	if !known {
-		if position, known = p.twins[single]; !known {
-			return
-		}
-	}
-	param := &p.Params[position]
-	if param.List {
-		return // its name with the suffix once more
-	}
-	issue := Issue{
-		Type: "extra_forbidden", Param: param.Name + SeveralSuffix, NullInput: true,
-		Text: "Extra inputs are not permitted: " + param.Name + " takes one value; " + p.insteadOfList(param),
-	}
-	if !slices.ContainsFunc(r.lost, func(known Issue) bool { return known.Param == issue.Param }) {
-		r.lost = append(r.lost, issue)
+	param := &s.plan.Params[at.position]
+	s.refuse(param.Name+SeveralSuffix, param.Name+" takes one value; "+s.plan.insteadOfList(param))
+}
+
+// refuse records that a parameter is not ignored, but an error.
+func (s *Scanned) refuse(name, reason string) {
+	if !slices.ContainsFunc(s.refused, func(known Issue) bool { return known.Param == name }) {
+		s.refused = append(s.refused, extraForbidden(name, reason))
 	}
 }
 
-// codeParams are the ends of parameters that match texts and have no list, each with those of
-// parameters that match a code of the same thing.
-var codeParams = []struct {
-	text  string
-	codes []string
-}{
-	{"name", []string{"code", "stub", "acronym"}},
-	{"title", []string{"stub"}},
-	{"description", []string{"code"}},
+// codeNames are the ends of the names of parameters that match texts and have no list, each with
+// those of parameters that match a code of the same thing.
+var codeNames = map[string][]string{
+	"name": {"code", "stub", "acronym"}, "title": {"stub"}, "description": {"code"},
 }
 
 // insteadOfList says what to send instead of a list of a parameter that has none.
 func (p *Plan) insteadOfList(param *Param) string {
-	for _, c := range codeParams {
-		thing, ends := strings.CutSuffix(param.Name, c.text)
-		if !ends {
-			continue
-		}
-		for _, code := range c.codes {
-			if position, known := p.positions[thing+code]; known && p.Params[position].Several {
-				return "use " + thing + code + SeveralSuffix + " for several"
-			}
+	thing, end := "", param.Name
+	if at := strings.LastIndexByte(end, '_') + 1; at > 0 {
+		thing, end = end[:at], end[at:]
+	}
+	for _, code := range codeNames[end] {
+		if code := p.find(thing + code); code != nil && code.Several {
+			return "use " + code.Name + SeveralSuffix + " for several"
 		}
 	}
 	return "send " + param.Name + "=VALUE, in a request for each value"
@@ -149,15 +113,15 @@ func (r *Request) Hinted() []string {
 // readList reads all occurrences of the list being read.
 func (r *Request) readList(p *Param) {
 	issues, from := len(r.issues), len(r.values)
-	own := r.readLists(p, false)
+	own := r.readLists(p, ownSet)
 	middle := len(r.values)
-	twin := r.readLists(p, true)
+	other := r.readLists(p, otherSet)
 	switch {
 	case len(r.issues) > issues:
 	case own == nil:
-		own = twin
-	case twin != nil && !slices.Equal(own, twin):
-		r.fault(twoValues(p, r.sent(false)+","+r.sent(true)))
+		own = other
+	case other != nil && !slices.Equal(own, other):
+		r.fault(twoValues(p, r.sent(ownSet)+","+r.sent(otherSet)))
 	default:
 		r.values = r.values[:middle]
 	}
@@ -169,29 +133,29 @@ func (r *Request) readList(p *Param) {
 	r.raw[r.position].filter = len(r.Filters)
 }
 
-// sent is the texts of the occurrences of the list being read, under its own name or the twin.
-func (r *Request) sent(twin bool) string {
+// sent is the texts of the occurrences of the list being read, under its name in a set.
+func (r *Request) sent(set int) string {
 	var all []string
 	for _, list := range r.lists {
-		if list.position == r.position && list.twin == twin {
+		if list.paramName == (paramName{r.position, set}) {
 			all = append(all, string(decodedView(list.encoded)))
 		}
 	}
 	return strings.Join(all, ",")
 }
 
-// readLists unites the occurrences of the list being read under its own name or the twin. It
-// returns the values sorted, each once.
-func (r *Request) readLists(p *Param, twin bool) []Value {
+// readLists unites the occurrences of the list being read under its name in a set. It returns the
+// values sorted, each once.
+func (r *Request) readLists(p *Param, set int) []Value {
 	from, count, faults := len(r.values), 0, len(r.issues)+maxListFaults
 	for _, list := range r.lists {
-		if list.position != r.position || list.twin != twin {
+		if list.paramName != (paramName{r.position, set}) {
 			continue
 		}
 		r.value = appendDecoded(r.value[:0], list.encoded)
 		text := string(r.value)
 		if text == "" {
-			r.fault(emptyList(p.Name))
+			r.fault(tooFew(p.Name, "; leave out "+p.Name+" to select by other parameters only"))
 			return nil
 		}
 		for rest, more := text, true; more; {
@@ -208,19 +172,14 @@ func (r *Request) readLists(p *Param, twin bool) []Value {
 		}
 	}
 	if count > MaxValues {
-		r.fault(tooMany(p.Name, r.sent(twin), count))
+		r.fault(tooMany(p.Name, r.sent(set), count))
 	}
 	if count == 0 {
 		return nil
 	}
 	all := r.values[from:]
-	if len(all) == 0 || !r.sortByHeads(from) {
-		all = r.values[from:]                         // the memory may have moved
-		if !slices.IsSortedFunc(all, compareValues) { // lists in our own links are sorted
-			slices.SortFunc(all, compareValues)
-		}
-		all = slices.CompactFunc(all, func(a, b Value) bool { return compareValues(a, b) == 0 })
-	}
+	slices.SortFunc(all, compareValues)
+	all = slices.CompactFunc(all, func(a, b Value) bool { return compareValues(a, b) == 0 })
 	r.values = r.values[:from+len(all)]
 	return r.values[from:]
 }
@@ -228,67 +187,6 @@ func (r *Request) readLists(p *Param, twin bool) []Value {
 // compareValues orders the values of lists: texts, or integers.
 func compareValues(a, b Value) int {
 	return cmp.Or(strings.Compare(a.Text, b.Text), cmp.Compare(a.Beyond, b.Beyond), cmp.Compare(a.Int, b.Int))
-}
-
-// sortByHeads sorts the values from a position on by the seven bytes after what all texts begin
-// with. It reports whether these bytes differ for all values. If not, the caller has to compare
-// whole values and remove those that are there twice.
-//
-// Together with the position of the value these bytes are one number, and numbers are sorted much
-// faster than values, which are large.
-func (r *Request) sortByHeads(from int) (decided bool) {
-	all := r.values[from:]
-	same := all[0].Text
-	for i := range all {
-		n := 0
-		for text := all[i].Text; n < min(len(same), len(text)) && text[n] == same[n]; {
-			n++
-		}
-		same = same[:n]
-	}
-	var heads [MaxValues]uint64
-	for i := range all {
-		head := [8]byte{7: byte(i)} // no list has more than MaxValues, which fit
-		copy(head[:7], all[i].Text[len(same):])
-		heads[i] = binary.BigEndian.Uint64(head[:])
-	}
-	r.order = sortHeads(r.order[:0], heads[:len(all)])
-	decided = true
-	for i, head := range r.order {
-		r.values = append(r.values, all[byte(head)])
-		decided = decided && (i == 0 || head>>8 != r.order[i-1]>>8)
-	}
-	sorted := r.values[from+len(all):]
-	copy(r.values[from:], sorted)
-	r.values = r.values[:from+len(sorted)]
-	return decided
-}
-
-// sortHeads appends numbers in ascending order: divided by their first byte, then each inserted
-// before those that are greater, which are few.
-func sortHeads(dst, heads []uint64) []uint64 {
-	var places [256]uint8
-	for _, head := range heads {
-		places[head>>56]++
-	}
-	sum := uint8(0)
-	for i, n := range places {
-		places[i] = sum
-		sum += n
-	}
-	dst = slices.Grow(dst, len(heads))[:len(heads)]
-	for _, head := range heads {
-		place := &places[head>>56]
-		dst[*place] = head
-		*place++
-	}
-	for i, head := range dst {
-		for ; i > 0 && dst[i-1] > head; i-- {
-			dst[i] = dst[i-1]
-		}
-		dst[i] = head
-	}
-	return dst
 }
 
 // cutValue cuts the first value off a list; more is whether another one follows. A value with

@@ -1,0 +1,184 @@
+package contract
+
+// ParamKind is a parameter that only requests of some kinds have. It is neither a filter nor of the
+// page: it chooses what is made of the rows that pass. There is one for each of these parameters.
+type ParamKind struct {
+	about string                                     // what the parameter does
+	read  func(r *Request, p *Param)                 // its faults are reported like those of the others
+	write func(r *Request, dst []byte) []byte        // appends the value to the canonical query; nothing without an effect
+	issue func(e *Endpoint, kind, text string) Issue // of a request without a value; nil if none is needed
+}
+
+// missing is the issue of a request without the parameter.
+func (k *ParamKind) missing(e *Endpoint) Issue { return k.issue(e, "missing", "Field required") }
+
+// kindParams returns the parameters that requests of a kind have besides filters and page.
+func kindParams(e *Endpoint, k Kind) []Param {
+	names := func(name string, kind *ParamKind, choices []string, example string) Param {
+		return Param{
+			Name: name, Type: Choice, Enum: &Enum{Name: name, Values: choices}, List: true, Own: kind,
+			Required: kind.issue != nil, example: example,
+		}
+	}
+	fields := names(FieldsParam, fieldsKind, FieldNames(e.Fields), "")
+	var latest []Param // for endpoints whose rows are of series
+	if e.Series() != nil {
+		latest = []Param{{Name: LatestParam, Type: Boolean, Own: latestKind}}
+	}
+	switch k {
+	case Aggregate:
+		return filters([]Param{
+			names(groupParam, groupKind, e.GroupNames(), e.exampleGroup()),
+			{Name: measureParam, Type: String, List: true, Own: measureKind, example: Count.String()},
+		}, latest)
+	case Facets:
+		return filters([]Param{names(ofParam, ofKind, e.GroupNames(), e.exampleGroup())}, latest)
+	case Changes:
+		return filters([]Param{fields}, latest, []Param{{
+			Name: SinceParam, Type: String, Max: maxSnapshotID, Own: sinceKind, Required: true, example: exampleSnapshot,
+		}})
+	case Export:
+		return filters([]Param{fields}, latest, []Param{{
+			Name: compressionParam, Type: Choice, Enum: compressions, Default: "none", Own: compressionKind,
+		}})
+	}
+	return filters([]Param{fields}, latest)
+}
+
+// readNames reads all occurrences of a list of names, in the order in which they were sent. It is
+// not ok if there is an error.
+func (r *Request) readNames(p *Param) (names []string, ok bool) {
+	issues, count := len(r.issues), 0
+	sent := ""
+	for _, list := range r.lists {
+		if list.position != r.position {
+			continue
+		}
+		text := string(decodedView(list.encoded))
+		if count > 0 {
+			sent += ","
+		}
+		sent += text
+		if text == "" {
+			r.issues = append(r.issues[:issues], p.noNames(r.plan.Endpoint))
+			return nil, false
+		}
+		for rest, more := text, true; more; {
+			var name string
+			name, rest, more = cutValue(rest, false)
+			if count++; count > MaxValues || len(r.issues) >= issues+maxListFaults {
+				continue // only counts
+			}
+			if name == "" {
+				r.fault(emptyValue(p.Name, text, count))
+			} else {
+				names = append(names, name)
+			}
+		}
+	}
+	if count > MaxValues {
+		r.fault(tooMany(p.Name, sent, count))
+	}
+	return names, len(r.issues) == issues
+}
+
+// noNames is the issue of an empty list of names.
+func (p *Param) noNames(e *Endpoint) Issue {
+	if p.Required {
+		return p.Own.issue(e, "too_short", "List should have at least 1 value")
+	}
+	return tooFew(p.Name, ", or leave out "+p.Name)
+}
+
+// appendNames appends a list of names as it is sent. Names have no commas.
+func appendNames(dst []byte, names ...string) []byte {
+	for i, name := range names {
+		if i > 0 {
+			dst = append(dst, "%2C"...)
+		}
+		dst = appendEscaped(dst, name)
+	}
+	return dst
+}
+
+// LatestParam keeps the newest rows: of those that pass all filters, the rows for which no other
+// such row of the same series (Series) has a later period. The period with the later end is later,
+// then the one with the later start; an open end is the latest.
+const LatestParam = "latest"
+
+var latestKind = &ParamKind{
+	about: "true keeps the newest records: of those that pass all filters, the ones for which no other such record " +
+		"of the same series has a later reference period. With end_date it is what was known then.",
+	read: func(r *Request, p *Param) {
+		text, ok := r.text(r.position), false
+		if r.Latest, ok = parseBoolean(text); !ok {
+			r.fault(notBoolean(p.Name, text))
+		}
+	},
+	write: func(r *Request, dst []byte) []byte {
+		if r.Latest {
+			dst = append(dst, "true"...)
+		}
+		return dst
+	},
+}
+
+// A request of kind Changes asks which rows differ between a retained snapshot and the one that
+// answers: since=20261121T010200Z-af55ffd1ca9d. Both are filtered alike.
+
+// Comparison is what a request of kind Changes asks for.
+type Comparison struct {
+	Since string // the id of the snapshot to compare with
+}
+
+// SinceParam names the snapshot that rows are compared with.
+const SinceParam = "since"
+
+const (
+	maxSnapshotID   = 128 // length of the longest id of a snapshot
+	snapshotPattern = "^[A-Za-z0-9][A-Za-z0-9._-]*$"
+	exampleSnapshot = "20261121T010200Z-af55ffd1ca9d" // has the form of an id that a load gives
+	aboutSince      = "the id of the snapshot to compare with, which answers of that time have in X-Snapshot-Id"
+)
+
+var sinceKind = &ParamKind{
+	about: "The snapshot to compare with: " + aboutSince + ".",
+	read: func(r *Request, p *Param) {
+		r.Since = r.text(r.position)
+		if r.withinMax(p, r.Since) && !isSnapshotID(r.Since) {
+			r.fault(Issue{
+				Type: "string_pattern_mismatch", Param: p.Name, Input: r.Since, CtxKey: "pattern", CtxText: snapshotPattern,
+				Text: "String should match pattern '" + snapshotPattern + "': " + aboutSince,
+			})
+		}
+	},
+	write: func(r *Request, dst []byte) []byte { return append(dst, r.Since...) },
+	issue: func(_ *Endpoint, kind, text string) Issue {
+		return Issue{Type: kind, Param: SinceParam, Text: text + ": " + aboutSince, NullInput: true}
+	},
+}
+
+// isSnapshotID reports whether a text matches snapshotPattern.
+func isSnapshotID(text string) bool {
+	for i := range len(text) {
+		c := text[i]
+		if !isLetterOrDigit(c) && (i == 0 || c != '.' && c != '_' && c != '-') {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// The kinds of change, and the fields of a record besides those of the row.
+var changeKinds = newEnum("change", "added", "removed", "changed")
+
+const (
+	changeField = "change"
+	wasField    = "was"
+)
+
+// ChangeFields are the fields of a record of a change to a record with some fields: what has
+// happened to it, its values, and the old ones where they differ, as a JSON object.
+func ChangeFields(fields []Field) []Field {
+	return record(choice(changeField, changeKinds), fields, null(text(wasField, 0)))
+}

@@ -1,0 +1,169 @@
+package contract
+
+import (
+	"fmt"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// Kind is what is made of the rows that pass a request's filters.
+type Kind uint8
+
+// The kinds. Each but Rows has a path of its own below the endpoint's. All have the endpoint's
+// filters and page parameters.
+const (
+	Rows      Kind = iota // their records
+	Aggregate             // figures of groups of them
+	Facets                // how many of them have each value of a field
+	Changes               // those that another snapshot does not have so
+	Export                // the records of all of them, in one answer
+)
+
+// kindNames are the last parts of the paths.
+var kindNames = [...]string{Rows: "", Aggregate: "aggregate", Facets: "facets", Changes: "changes", Export: "export"}
+
+// String is the last part of the kind's paths, empty for Rows.
+func (k Kind) String() string { return kindNames[k] }
+
+// KindOf splits the path of a kind. A path without the name of one is of Rows.
+func KindOf(path string) (endpoint string, kind Kind) {
+	for k := Rows + 1; int(k) < len(kindNames); k++ {
+		if before, is := strings.CutSuffix(path, "/"+k.String()); is {
+			return before, k
+		}
+	}
+	return path, Rows
+}
+
+// Plan is an endpoint prepared for reading requests of one kind. It never changes, so requests
+// share it. Filters and page parameters have the same positions in the plans of all kinds.
+type Plan struct {
+	Endpoint *Endpoint
+	Kind     Kind
+	Params   []Param // in the order in which their faults are reported
+
+	known      map[string]paramName // the parameters, by their names in both sets
+	names      []string             // of Params
+	byName     []int                // positions in the order of the names
+	rank       []int                // by position: where it is in byName
+	required   []int                // positions
+	removed    map[string]string    // remedies, by the names of filters that earlier versions had
+	start, end int                  // positions of start_date and end_date, -1 without
+	identifier int                  // position of app_identifier
+	format     int                  // position of output_format
+
+	limitRank, offsetRank int
+}
+
+// paramName is what a name means: the position of a parameter, and whether it is the parameter's
+// name in the plan's set or in the other one.
+type paramName struct{ position, set int }
+
+const (
+	ownSet = iota
+	otherSet
+)
+
+// NewPlan prepares an endpoint for requests of a kind.
+func NewPlan(e *Endpoint, k Kind) *Plan {
+	params := filters(withLists(e.Place), e.pageParams(k), withLists(e.Params), kindParams(e, k))
+	if len(params) > maxParams {
+		panic(fmt.Sprintf("contract: %s has %d parameters, more than maxParams", e.Path, len(params)))
+	}
+	p := &Plan{
+		Endpoint: e, Kind: k, Params: params, known: make(map[string]paramName, len(params)),
+		start: -1, end: -1, rank: make([]int, len(params)),
+	}
+	for i, param := range p.Params {
+		other := param.Twin()
+		if _, has := p.known[other]; other != "" && !has {
+			p.known[other] = paramName{i, otherSet}
+		}
+		p.known[param.Name] = paramName{i, ownSet}
+		switch {
+		case param.Name == IdentifierParam:
+			p.identifier = i
+		case param.Name == formatParam:
+			p.format = i
+		case param.Type == Day && param.Op == AtLeastOrNull:
+			p.start = i
+		case param.Type == Day:
+			p.end = i
+		case param.Required:
+			p.required = append(p.required, i)
+		}
+		p.names = append(p.names, param.Name)
+		p.byName = append(p.byName, i)
+	}
+	p.removed = removedOf(p)
+	slices.SortFunc(p.byName, func(a, b int) int { return strings.Compare(p.names[a], p.names[b]) })
+	for rank, position := range p.byName {
+		p.rank[position] = rank
+	}
+	p.limitRank, p.offsetRank = p.rank[p.known["limit"].position], p.rank[p.known["offset"].position]
+	return p
+}
+
+// find returns the parameter with a name in the plan's set, nil if there is none.
+func (p *Plan) find(name string) *Param {
+	if at, known := p.known[name]; known && at.set == ownSet {
+		return &p.Params[at.position]
+	}
+	return nil
+}
+
+// Knows reports whether a parameter has a meaning, in either set of names.
+func (p *Plan) Knows(name string) bool {
+	_, known := p.known[name]
+	return known || name == SnapshotParam
+}
+
+// Paths are all paths of the plan's requests, the described one first.
+func (p *Plan) Paths() []string {
+	paths := p.Endpoint.Paths()
+	if p.Kind != Rows {
+		for i := range paths {
+			paths[i] += "/" + p.Kind.String()
+		}
+	}
+	return paths
+}
+
+// Name is what the plan's requests are called in metrics, in the contract's names.
+func (p *Plan) Name() string {
+	name := p.Endpoint.Contract().Name()
+	if p.Kind != Rows {
+		name += "/" + p.Kind.String()
+	}
+	return name
+}
+
+// usualLimit is the limit of a request without one.
+func (p *Plan) usualLimit() int {
+	if p.Kind == Export {
+		return NoLimit
+	}
+	return MaxLimit
+}
+
+// maxParams is how many parameters a plan may have.
+const maxParams = 256
+
+// positions is a set of positions in Plan.Params, for going through the few parameters of a request
+// without looking at all of the plan's.
+type positions [maxParams / 64]uint64
+
+func (s *positions) add(position int) { s[position>>6] |= 1 << (position & 63) }
+
+// next returns the least position from one on, -1 if there is none.
+func (s *positions) next(from int) int {
+	rest := ^uint64(0) << (from & 63)
+	for word := from >> 6; word < len(s); word++ {
+		if left := s[word] & rest; left != 0 {
+			return word<<6 + bits.TrailingZeros64(left)
+		}
+		rest = ^uint64(0)
+	}
+	return -1
+}

@@ -1,0 +1,296 @@
+package contract
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// SnapshotParam names the snapshot that must answer. It extends the contract: a caller who pages
+// through a list with it sees no change between pages.
+const SnapshotParam = "snapshot"
+
+// maxUnknownKept bounds the memory of unknown names.
+const maxUnknownKept = 64
+
+// Scanned is a query string, split by parameter. It refers to the bytes of the query string.
+type Scanned struct {
+	Snapshot string // the id of the snapshot that must answer; mostly empty
+
+	plan    *Plan
+	raw     []rawValue // by position of the parameter
+	given   positions  // of raw
+	lists   []sentList // all values of parameters that take several
+	hinted  []int      // positions of parameters with a value that may have been meant as several
+	unknown []sentPair
+	refused []Issue // of lists that no parameter has, and filters that earlier versions had
+	name    []byte  // scratch memory of names that must be decoded
+	value   []byte  // scratch memory of values that must be decoded
+}
+
+// rawValue is a parameter of a request: the last value under its name in the plan's set, and the
+// last one under its name in the other.
+type rawValue struct {
+	sent   [otherSet + 1][]byte // encoded
+	given  [otherSet + 1]bool
+	filter int // position in Filters plus 1; 0 without a filter
+}
+
+// encoded is the value that counts.
+func (v *rawValue) encoded() []byte {
+	if v.given[ownSet] {
+		return v.sent[ownSet]
+	}
+	return v.sent[otherSet]
+}
+
+// clashes reports whether the parameter has different values under its two names.
+func (v *rawValue) clashes() bool {
+	return v.given[ownSet] && v.given[otherSet] &&
+		!bytes.Equal(decodedView(v.sent[ownSet]), decodedView(v.sent[otherSet]))
+}
+
+// sentList is one occurrence of a parameter for several values, in the plan's names or the other.
+type sentList struct {
+	paramName
+	encoded []byte
+}
+
+// sentPair is a parameter that the plan does not have, encoded.
+type sentPair struct{ name, value []byte }
+
+// Scan splits a query string. It records the last value of each known parameter under either of its
+// names, and the parameters that the endpoint does not have. The result is the kind of the request:
+// the plan's, or Export for a list in a format that only exports have. As then makes it one.
+func (s *Scanned) Scan(p *Plan, query []byte) Kind {
+	for i := s.given.next(0); i >= 0; i = s.given.next(i + 1) {
+		s.raw[i] = rawValue{}
+	}
+	s.given = positions{}
+	s.unknown, s.refused, s.Snapshot = s.unknown[:0], s.refused[:0], ""
+	s.lists, s.hinted = s.lists[:0], s.hinted[:0]
+	s.setPlan(p)
+	eachPair(query, s.note)
+	switch format := s.raw[p.format].encoded(); {
+	case len(format) == 0 || p.Kind != Rows:
+		return p.Kind
+	default:
+		return kindOfFormat(string(decodedView(format)))
+	}
+}
+
+// As continues with a plan for another kind of requests for the same endpoint: it looks for the
+// parameters that only this kind has.
+func (s *Scanned) As(p *Plan) {
+	s.setPlan(p)
+	unknown := s.unknown
+	s.unknown = s.unknown[:0]
+	for _, pair := range unknown {
+		s.note(pair.name, pair.value)
+	}
+}
+
+func (s *Scanned) setPlan(p *Plan) {
+	s.plan = p
+	for cap(s.raw) < len(p.Params) {
+		s.raw = append(s.raw[:cap(s.raw)], rawValue{})
+	}
+	s.raw = s.raw[:len(p.Params)]
+}
+
+// note records one parameter, still encoded.
+func (s *Scanned) note(sent, encoded []byte) {
+	name := sent
+	if !isPlain(name) {
+		s.name = appendDecoded(s.name[:0], name)
+		name = s.name
+	}
+	at, known := s.plan.known[string(name)]
+	switch {
+	case known:
+		raw := &s.raw[at.position]
+		switch p := &s.plan.Params[at.position]; {
+		case p.List:
+			s.lists = append(s.lists, sentList{at, encoded})
+		case p.Several && raw.given[at.set] && !bytes.Equal(raw.sent[at.set], encoded):
+			s.hinted = append(s.hinted, at.position) // only the last value counts
+		}
+		raw.given[at.set], raw.sent[at.set] = true, encoded
+		s.given.add(at.position)
+	case string(name) == SnapshotParam:
+		s.Snapshot = string(appendDecoded(nil, encoded))
+	default:
+		s.refuseList(string(name))
+		s.refuseRemoved(name, encoded)
+		if len(s.unknown) < maxUnknownKept {
+			s.unknown = append(s.unknown, sentPair{sent, encoded})
+		}
+	}
+}
+
+// text is the decoded value of a parameter, in memory of its own: filters outlive the request in
+// caches.
+func (s *Scanned) text(position int) string {
+	encoded := s.raw[position].encoded()
+	if isPlain(encoded) {
+		return string(encoded)
+	}
+	s.value = appendDecoded(s.value[:0], encoded)
+	return string(s.value)
+}
+
+// isGiven reports whether the request has a parameter.
+func (s *Scanned) isGiven(position int) bool {
+	return s.raw[position].given[ownSet] || s.raw[position].given[otherSet]
+}
+
+// Plan is the plan that the request was read with.
+func (s *Scanned) Plan() *Plan { return s.plan }
+
+// Kind is what the request asks for.
+func (s *Scanned) Kind() Kind { return s.plan.Kind }
+
+// Names are the names that the answer uses.
+func (s *Scanned) Names() NameSet { return s.plan.Endpoint.names }
+
+// Identifier is the application identifier in the query, empty without one.
+func (s *Scanned) Identifier() []byte { return decodedView(s.raw[s.plan.identifier].encoded()) }
+
+// eachPair calls do for every name and value of a query string, both still encoded. Only '&'
+// separates. A name without '=' has an empty value. Empty pairs are skipped.
+func eachPair(query []byte, do func(name, value []byte)) {
+	for len(query) > 0 {
+		pair := query
+		if i := bytes.IndexByte(query, '&'); i >= 0 {
+			pair, query = query[:i], query[i+1:]
+		} else {
+			query = nil
+		}
+		if len(pair) == 0 {
+			continue
+		}
+		if i := bytes.IndexByte(pair, '='); i >= 0 {
+			do(pair[:i], pair[i+1:])
+		} else {
+			do(pair, nil)
+		}
+	}
+}
+
+// isPlain reports whether encoded bytes are the same decoded.
+func isPlain(encoded []byte) bool {
+	for _, c := range encoded {
+		if c == '%' || c == '+' || c >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
+}
+
+// appendDecoded appends the text that encoded bytes stand for: '+' is a blank, %xx a byte, a '%'
+// before anything else itself. Bytes that are not UTF-8 become U+FFFD.
+func appendDecoded(dst, encoded []byte) []byte {
+	if isPlain(encoded) {
+		return append(dst, encoded...)
+	}
+	from := len(dst)
+	dst = AppendUnescaped(dst, encoded, true)
+	if !utf8.Valid(dst[from:]) {
+		dst = append(dst[:from], repaired(dst[from:])...)
+	}
+	return dst
+}
+
+// decodedView is the text that encoded bytes stand for: the bytes themselves where they are the
+// same, else new memory.
+func decodedView(encoded []byte) []byte {
+	if isPlain(encoded) {
+		return encoded
+	}
+	return appendDecoded(nil, encoded)
+}
+
+// AppendUnescaped replaces %xx, and with blanks also '+' by a space, as in queries but not in
+// paths.
+func AppendUnescaped(dst, encoded []byte, blanks bool) []byte {
+	blanks = blanks && bytes.IndexByte(encoded, '+') >= 0
+	for len(encoded) > 0 {
+		end := bytes.IndexByte(encoded, '%')
+		if end < 0 {
+			end = len(encoded)
+		}
+		from := len(dst)
+		dst = append(dst, encoded[:end]...)
+		for i := from; blanks && i < len(dst); i++ {
+			if dst[i] == '+' {
+				dst[i] = ' '
+			}
+		}
+		switch encoded = encoded[end:]; {
+		case len(encoded) > 2 && hexDigit(encoded[1]) >= 0 && hexDigit(encoded[2]) >= 0:
+			dst, encoded = append(dst, byte(hexDigit(encoded[1])<<4|hexDigit(encoded[2]))), encoded[3:]
+		case len(encoded) > 0:
+			dst, encoded = append(dst, '%'), encoded[1:]
+		}
+	}
+	return dst
+}
+
+func hexDigit(c byte) int {
+	switch {
+	case '0' <= c && c <= '9':
+		return int(c - '0')
+	case 'a' <= c && c <= 'f':
+		return int(c-'a') + 10
+	case 'A' <= c && c <= 'F':
+		return int(c-'A') + 10
+	}
+	return -1
+}
+
+// repaired replaces every maximal piece of an ill-formed sequence by one U+FFFD, as the Unicode
+// standard recommends and Python does. (Go replaces every byte, so the length of a value, which has
+// a limit, would differ.)
+func repaired(text []byte) []byte {
+	out := make([]byte, 0, len(text)+8)
+	for len(text) > 0 {
+		r, n := utf8.DecodeRune(text)
+		if r == utf8.RuneError && n == 1 {
+			n = brokenLength(text)
+			out = append(out, "\uFFFD"...)
+		} else {
+			out = append(out, text[:n]...)
+		}
+		text = text[n:]
+	}
+	return out
+}
+
+// brokenLength is the length of the longest prefix of text that begins some UTF-8 sequence, at
+// least 1. text does not begin with a whole sequence.
+func brokenLength(text []byte) int {
+	want, low, high := 0, byte(0x80), byte(0xBF)
+	switch c := text[0]; {
+	case 0xC2 <= c && c <= 0xDF:
+		want = 2
+	case c == 0xE0:
+		want, low = 3, 0xA0
+	case c == 0xED:
+		want, high = 3, 0x9F
+	case 0xE1 <= c && c <= 0xEF:
+		want = 3
+	case c == 0xF0:
+		want, low = 4, 0x90
+	case c == 0xF4:
+		want, high = 4, 0x8F
+	case 0xF1 <= c && c <= 0xF3:
+		want = 4
+	}
+	n := 1
+	for ; n < want && n < len(text) && low <= text[n] && text[n] <= high; n++ {
+		low, high = 0x80, 0xBF
+	}
+	return n
+}
+
+// runeCount counts the code points of a decoded value.
+func runeCount(value string) int { return utf8.RuneCountInString(value) }
