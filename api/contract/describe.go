@@ -15,63 +15,6 @@ var groupTitles = map[string]string{
 	"geography-infrastructure":        "Geography & infrastructure",
 }
 
-// examples has values by parameter name, for filters whose literals have no example. Numbers, flags
-// and enums have one by their type.
-var examples = map[string]string{
-	"acronym":                       "UNICEF",
-	"admin1_code":                   "AF01",
-	"admin1_name":                   "Kabul",
-	"admin2_code":                   "AF0101",
-	"admin2_name":                   "Kabul",
-	"age_range":                     "0-4",
-	"app_identifier":                "bXktYXBwOm1lQGV4YW1wbGUub3Jn",
-	"api_updated_date_max":          "2030-01-01",
-	"api_updated_date_min":          "2020-01-01T00:00:00",
-	"application":                   "my-app",
-	"asylum_location_code":          "PAK",
-	"asylum_location_name":          "Pakistan",
-	"catalog_provider_name":         "OCHA",
-	"catalog_provider_stub":         "ocha-%",
-	"code":                          "A%",
-	"commodity_code":                "51",
-	"commodity_name":                "rice",
-	"dataset_catalog_id":            "5be2d7f8-4d2b-4c36-8a0e-0f6c5f4a1b2c",
-	"dataset_catalog_provider_name": "OCHA",
-	"dataset_catalog_provider_stub": "ocha-%",
-	"dataset_catalog_stub":          "global-population",
-	"dataset_catalog_title":         "population",
-	"description":                   "international",
-	"email":                         "me@example.org",
-	"end_date":                      "2024-12",
-	"format":                        "CSV",
-	"location_code":                 "AFG",
-	"location_name":                 "Afghanistan",
-	"market_code":                   "266",
-	"market_name":                   "Kabul",
-	"name":                          "a",
-	"org_acronym":                   "UNICEF",
-	"org_name":                      "children",
-	"org_type_code":                 "433",
-	"org_type_description":          "international",
-	"origin_location_code":          "AFG",
-	"origin_location_name":          "Afghanistan",
-	"price_max":                     "100.5",
-	"price_min":                     "0.25",
-	"provider_admin1_name":          "Kabul",
-	"provider_admin2_name":          "Kabul",
-	"reference_period_end_max":      "2030-01-01",
-	"reference_period_end_min":      "2020-01-01T00:00:00",
-	"reference_period_start_max":    "2030-01-01",
-	"reference_period_start_min":    "2020-01-01T00:00:00",
-	"resource_catalog_id":           "0d2c1b6e-9a34-4f0e-9a51-2b7c8d9e0f1a",
-	"sector_code":                   "WSH",
-	"sector_name":                   "water",
-	"start_date":                    "2024-01-01",
-	"subcategory":                   "conflict-events",
-	"update_date_max":               "2030-01-01",
-	"update_date_min":               "2020-01-01T00:00:00",
-}
-
 // Example is a value that the parameter accepts.
 func (p *Param) Example() string {
 	if p.Default != "" {
@@ -98,9 +41,6 @@ func (p *Param) Example() string {
 		return "0.5"
 	case Boolean:
 		return "true"
-	}
-	if p.Name == "category" {
-		return "climate"
 	}
 	return examples[ContractNames.Name(p.Name)]
 }

@@ -3,10 +3,16 @@ package contract
 // ParamKind is a parameter that only requests of some kinds have. It is neither a filter nor of the
 // page: it chooses what is made of the rows that pass. There is one for each of these parameters.
 type ParamKind struct {
-	about string                                     // what the parameter does
-	read  func(r *Request, p *Param)                 // its faults are reported like those of the others
-	write func(r *Request, dst []byte) []byte        // appends the value to the canonical query; nothing without an effect
-	issue func(e *Endpoint, kind, text string) Issue // of a request without a value; nil if none is needed
+	about string // what the parameter does
+
+	// read reads the value. Its faults are reported like those of the other parameters.
+	read func(r *Request, p *Param)
+
+	// write appends the value to the canonical query, or nothing if it has no effect.
+	write func(r *Request, dst []byte) []byte
+
+	// issue is the issue of a request without a value; nil if none is needed.
+	issue func(e *Endpoint, kind, text string) Issue
 }
 
 // missing is the issue of a request without the parameter.
@@ -35,7 +41,8 @@ func kindParams(e *Endpoint, k Kind) []Param {
 		return filters([]Param{names(ofParam, ofKind, e.GroupNames(), e.exampleGroup())}, latest)
 	case Changes:
 		return filters([]Param{fields}, latest, []Param{{
-			Name: SinceParam, Type: String, Max: maxSnapshotID, Own: sinceKind, Required: true, example: exampleSnapshot,
+			Name: SinceParam, Type: String, Max: maxSnapshotID, Own: sinceKind, Required: true,
+			example: exampleSnapshot,
 		}})
 	case Export:
 		return filters([]Param{fields}, latest, []Param{{
@@ -147,7 +154,8 @@ var sinceKind = &ParamKind{
 		r.Since = r.text(r.position)
 		if r.withinMax(p, r.Since) && !isSnapshotID(r.Since) {
 			r.fault(Issue{
-				Type: "string_pattern_mismatch", Param: p.Name, Input: r.Since, CtxKey: "pattern", CtxText: snapshotPattern,
+				Type: "string_pattern_mismatch", Param: p.Name, Input: r.Since,
+				CtxKey: "pattern", CtxText: snapshotPattern,
 				Text: "String should match pattern '" + snapshotPattern + "': " + aboutSince,
 			})
 		}

@@ -14,6 +14,8 @@ var (
 	filterOnly = section("filters")
 	addingUp   = section("adding up")
 	units      = section("units")
+	examples   = section("examples")
+	removed    = section("removed filters")
 )
 
 // section reads one section of meanings.txt. A line that is no pair of name and text is a bug.

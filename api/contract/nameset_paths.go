@@ -1,95 +1,40 @@
 package contract
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
 
-// publicEndpoint is what the public service calls an endpoint.
+// publicEndpoint is what the public service calls an endpoint. Paths are without their root.
 type publicEndpoint struct {
-	path      string   // of the contract, below /api/v2/
-	v2        []string // the public service's paths below /api/v2/; nil for the contract's
-	v1        []string // its paths below /api/v1/; nil for those of version 2
-	operation string   // its operationId
+	path string   // of the contract, in version 2
+	v2   []string // the public service's paths of version 2, the described one first; nil for the contract's
+	v1   []string // its paths of version 1; nil for those of version 2
+	noun string   // in its operationId; empty for the name of the table
 }
 
-// publicEndpoints has every endpoint of the public service. The first path of version 2 is the one
-// that is described. An endpoint that the public service does not have needs no entry.
+// publicEndpoints has the endpoints that the public service does not call by the contract's path in
+// both versions and by the table.
 var publicEndpoints = [...]publicEndpoint{
-	{"metadata/dataset", nil, nil, "get_dataset_api_v2_metadata_dataset_get"},
-	{"metadata/resource", nil, nil, "get_resources_api_v2_metadata_resource_get"},
-	{"metadata/location", nil, nil, "get_location_api_v2_metadata_location_get"},
-	{"metadata/admin1", nil, nil, "get_admin1_api_v2_metadata_admin1_get"},
-	{"metadata/admin2", nil, nil, "get_admin2_api_v2_metadata_admin2_get"},
-	{"metadata/currency", nil, nil, "get_currency_api_v2_metadata_currency_get"},
-	{"metadata/org", nil, nil, "get_org_api_v2_metadata_org_get"},
-	{"metadata/org-type", nil, nil, "get_org_type_api_v2_metadata_org_type_get"},
-	{"metadata/sector", nil, nil, "get_sector_api_v2_metadata_sector_get"},
-	{
-		"metadata/agency-commodity",
-		[]string{"metadata/wfp-commodity"},
-		nil,
-		"get_wfp_commodities_api_v2_metadata_wfp_commodity_get",
-	},
-	{
-		"metadata/agency-market",
-		[]string{"metadata/wfp-market"},
-		nil,
-		"get_wfp_market_api_v2_metadata_wfp_market_get",
-	},
-	{"metadata/data-availability", nil, nil, "get_data_availability_api_v2_metadata_data_availability_get"},
+	{"metadata/resource", nil, nil, "resources"},
+	{"metadata/agency-commodity", []string{"metadata/wfp-commodity"}, nil, "wfp_commodities"},
+	{"metadata/agency-market", []string{"metadata/wfp-market"}, nil, "wfp_market"},
 	{
 		"coordination-context/operational-presence", nil,
 		[]string{"coordination-context/operational-presence", "themes/3w"},
-		"get_operational_presence_api_v2_coordination_context_operational_presence_get",
+		"",
 	},
-	{"coordination-context/funding", nil, nil, "get_funding_api_v2_coordination_context_funding_get"},
-	{
-		"coordination-context/conflict-events", nil,
-		[]string{"coordination-context/conflict-event"},
-		"get_conflict_event_api_v2_coordination_context_conflict_events_get",
-	},
-	{
-		"coordination-context/national-risk", nil, nil,
-		"get_national_risk_api_v2_coordination_context_national_risk_get",
-	},
-	{
-		"affected-people/refugees-persons-of-concern", nil,
-		[]string{"affected-people/refugees"},
-		"get_refugees_api_v2_affected_people_refugees_persons_of_concern_get",
-	},
-	{
-		"affected-people/humanitarian-needs", nil, nil,
-		"get_humanitarian_needs_api_v2_affected_people_humanitarian_needs_get",
-	},
-	{"affected-people/idps", nil, nil, "get_idps_api_v2_affected_people_idps_get"},
-	{"affected-people/returnees", nil, nil, "get_returnees_api_v2_affected_people_returnees_get"},
-	{
-		"food-security-nutrition-poverty/food-security", nil,
-		[]string{"food/food-security"},
-		"get_food_security_api_v2_food_security_nutrition_poverty_food_security_get",
-	},
-	{
-		"food-security-nutrition-poverty/food-prices-market-monitor", nil,
-		[]string{"food/food-price"},
-		"get_food_price_api_v2_food_security_nutrition_poverty_food_prices_market_monitor_get",
-	},
-	{
-		"food-security-nutrition-poverty/poverty-rate", nil,
-		[]string{"population-social/poverty-rate"},
-		"get_poverty_rate_api_v2_food_security_nutrition_poverty_poverty_rate_get",
-	},
-	{
-		// Clients use both paths.
-		"climate/rainfall",
-		[]string{"climate/rainfall", "climate/hazards-rainfall"},
-		nil,
-		"get_rainfall_api_v2_climate_rainfall_get",
-	},
+	{"coordination-context/conflict-events", nil, []string{"coordination-context/conflict-event"}, ""},
+	{"affected-people/refugees-persons-of-concern", nil, []string{"affected-people/refugees"}, ""},
+	{"food-security-nutrition-poverty/food-security", nil, []string{"food/food-security"}, ""},
+	{"food-security-nutrition-poverty/food-prices-market-monitor", nil, []string{"food/food-price"}, ""},
+	{"food-security-nutrition-poverty/poverty-rate", nil, []string{"population-social/poverty-rate"}, ""},
+	{"climate/rainfall", []string{"climate/rainfall", "climate/hazards-rainfall"}, nil, ""}, // clients use both
 	{
 		"geography-infrastructure/baseline-population", nil,
 		[]string{"population-social/population", "themes/population"},
-		"get_population_api_v2_geography_infrastructure_baseline_population_get",
+		"",
 	},
 }
 
@@ -139,6 +84,9 @@ var hapiEndpoints = func() []Endpoint {
 	return all
 }()
 
+// wordBreaks are the characters of paths that are '_' in operationIds.
+var wordBreaks = strings.NewReplacer("/", "_", "-", "_")
+
 func inHAPINames(e *Endpoint) Endpoint {
 	h := *e
 	h.names, h.contract = HAPINames, e
@@ -149,7 +97,8 @@ func inHAPINames(e *Endpoint) Endpoint {
 		}
 	}
 	paths := public.paths()
-	h.Path, h.also, h.operation = paths[0], paths[1:], public.operation
+	h.Path, h.also = paths[0], paths[1:]
+	h.operation = "get_" + cmp.Or(public.noun, e.Table) + wordBreaks.Replace(h.Path) + "_get"
 	h.Note = HAPINames.text(e.Note)
 	h.Fields, h.Place, h.Params = slices.Clone(e.Fields), slices.Clone(e.Place), slices.Clone(e.Params)
 	for i := range h.Fields {

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -15,34 +16,54 @@ type kindText struct {
 	summary string // after that of the endpoint
 	about   string
 	records string // of the answer
-	schema  string // name of the records' schema
+	schema  string // name of the records' schema; empty for that of the endpoint
+	header  string // that only these answers have
 }
 
-var kindTexts = map[Kind]kindText{
+// headers refers to the header fields of the answers.
+func (t kindText) headers() object {
+	var all object
+	for _, name := range []string{
+		HeaderTotal, HeaderResult, HeaderSnapshot, HeaderUpdated, HeaderStale, "ETag", "Link", HeaderUnknown,
+		HeaderHint, t.header,
+	} {
+		if name != "" {
+			all = append(all, member{name, ref("headers", name)})
+		}
+	}
+	return all
+}
+
+var kindTexts = [...]kindText{
+	Rows: {
+		"list", "", "",
+		"The records of the page. With output_format=csv they come as text/csv instead: UTF-8, a header line with " +
+			"the names of the fields, lines that end in CR LF, null as an empty cell.", "", "",
+	},
 	Aggregate: {
-		"aggregate", "figures of groups",
+		"aggregate", ": figures of groups",
 		"Figures of the records that pass the filters, added up by group_by. A sum that would count the same people " +
 			"or money twice is refused with 422, with the request to make instead.",
-		"One record a group: the fields of group_by, then the measures, such as count and sum_events.", "Group",
+		"One record a group: the fields of group_by, then the measures, such as count and sum_events.", "Group", "",
 	},
 	Facets: {
-		"facets", "values with counts",
+		"facets", ": values with counts",
 		"How many of the records that pass the filters have each value of the fields in of, the most frequent " +
 			"first. The filter of a field itself is set aside for its own values.",
-		"One record a field and value.", "Facet",
+		"One record a field and value.", "Facet", HeaderMore,
 	},
 	Changes: {
-		"changes", "what changed",
+		"changes", ": what changed",
 		"Records that pass the filters and were added, removed or changed since another snapshot.",
 		"One record a change: what happened, the fields of the record, and those of before that differ.",
-		"Change",
+		"Change", HeaderChanges,
 	},
 	Export: {
-		"export", "all records in one file",
+		"export", ": all records in one file",
 		"All records that pass the filters, in one answer that is sent while it is made. X-Total-Count and " +
 			"X-Result-Count come before it. If it cannot be completed, the connection is closed without the last " +
 			"chunk, so that clients report an error and take no part for the whole.",
-		"The records as a file in the format of output_format.", "",
+		"The records as a file in the format of output_format.", "", "",
 	},
 }
 
@@ -56,7 +77,7 @@ func filterComponents(e *Endpoint) object {
 	p := NewPlan(e, Facets) // any kind but Rows
 	for i := range p.Params {
 		if param := &p.Params[i]; param.Own == nil {
-			all = append(all, member{componentName(e, param), withoutChoice(parameter(e, param))})
+			all = append(all, member{componentName(e, param), withoutChoice(e.parameter(param))})
 		}
 	}
 	return all
@@ -74,59 +95,10 @@ func withoutChoice(parameter object) object {
 	return parameter
 }
 
-// kindSchemas describes the records of kinds.
-func kindSchemas(kinds []Kind) object {
-	var all object
-	for _, k := range kinds {
-		name := kindTexts[k].schema
-		if name == "" {
-			continue
-		}
-		all = append(all, member{name, kindSchema(k)}, member{name + "List", listSchema(name)})
-	}
-	return all
-}
-
-// kindSchema describes a record. A field that may be of several types is described without one:
-// typed languages have no good form for such a choice.
-func kindSchema(k Kind) object {
-	about := kindTexts[k].records
-	switch k {
-	case Aggregate:
-		return object{{"type", "object"}, {"description", about}, {"additionalProperties", true}}
-	case Changes:
-		return object{
-			{"type", "object"},
-			{"description", about},
-			{"properties", object{
-				{changeField, object{
-					{"type", "string"},
-					{"enum", changeKinds.Values},
-					{"description", "What happened to the record since then."},
-				}},
-				{wasField, object{{"description", "Of a changed record, the fields that differ with their values of " +
-					"then; null for others."}}},
-			}},
-			{"required", array{changeField, wasField}},
-			{"additionalProperties", true},
-		}
-	}
-	return object{
-		{"type", "object"},
-		{"description", about},
-		{"properties", object{
-			{"field", object{{"type", "string"}, {"description", "The name in of."}}},
-			{"value", object{{"description", "A value of the field, as it is in the records: text, number, true or " +
-				"false, or null."}}},
-			{"count", object{
-				{"type", "integer"},
-				{"minimum", 0},
-				{"description", "How many records have it."},
-			}},
-		}},
-		{"required", array{"field", "value", "count"}},
-		{"additionalProperties", false},
-	}
+// sharesParam reports whether the plan's parameter is the endpoint's component.
+func (p *Plan) sharesParam(param *Param) bool {
+	ofExport := p.Kind == Export && (param.Name == "limit" || param.Name == formatParam)
+	return param.Own == nil && !ofExport
 }
 
 // listSchema describes a page of records.
@@ -138,48 +110,6 @@ func listSchema(record string) object {
 		{"properties", object{{"data", object{
 			{"type", "array"}, {"maxItems", MaxLimit}, {"items", ref("schemas", record)},
 		}}}},
-	}
-}
-
-// computedOperation describes requests of a kind other than Rows.
-func computedOperation(e *Endpoint, k Kind) object {
-	p, text := NewPlan(e, k), kindTexts[k]
-	parameters := array{}
-	for i := range p.Params {
-		param := &p.Params[i]
-		if param.Own != nil || k == Export && (param.Name == "limit" || param.Name == formatParam) { // others than a list's
-			parameters = append(parameters, parameter(e, param))
-		} else {
-			parameters = append(parameters, ref("parameters", componentName(e, param)))
-		}
-	}
-	about := text.about
-	if k == Aggregate {
-		about = sentences(append([]string{about}, e.SumRules()...)...)
-	}
-	headers, content := listHeaders(), object{{JSONType, object{{"schema", ref("schemas", text.schema+"List")}}}}
-	note := " With output_format=csv they come as text/csv instead."
-	if k == Export {
-		note, content = "", exportContent(e)
-	}
-	switch k {
-	case Facets:
-		headers = append(headers, member{HeaderMore, ref("headers", HeaderMore)})
-	case Changes:
-		headers = append(headers, member{HeaderChanges, ref("headers", HeaderChanges)})
-	}
-	return object{
-		{"tags", array{e.GroupTitle()}},
-		{"summary", e.Summary + ": " + text.summary},
-		{"description", about},
-		{"operationId", text.verb + schemaName(e)},
-		{"parameters", append(parameters, identifierParameter(e))},
-		{"responses", p.responses(object{
-			{"description", text.records + note},
-			{"headers", headers},
-			{"content", content},
-		})},
-		{"security", identifierSecurity},
 	}
 }
 
@@ -231,4 +161,60 @@ func (p *Plan) ExampleQuery(snapshot string) string {
 // has reports whether the object has a key.
 func (o object) has(key string) bool {
 	return slices.ContainsFunc(o, func(m member) bool { return m.key == key })
+}
+
+// itemPattern is the form of a text in a list. A value with a comma or a backslash is possible too,
+// but generated clients do not write it with the backslash that it needs.
+const itemPattern = `^[^,\\]+$`
+
+// itemSchema is the schema of a value of a list, as it is sent.
+func (e *Endpoint) itemSchema(p *Param) object {
+	s := p.schema()
+	switch p.Type {
+	case String:
+		if p.Name == measureParam {
+			return append(s, member{"pattern", e.measurePattern()})
+		}
+		s = append(s, member{"pattern", itemPattern})
+	case Choice:
+		s[1].value = p.listedValues()
+	}
+	return s
+}
+
+// listedValues are the values of an enumeration that are described for lists. Values with a comma
+// are accepted too, with a backslash before it, as the description says. They are left out, since
+// generated R does not parse with a backslash in a value.
+func (p *Param) listedValues() []string {
+	var values []string
+	for _, value := range p.Enum.Values {
+		if listEscapes.Replace(value) == value {
+			values = append(values, value)
+		}
+	}
+	return values
+}
+
+// listExample is the example as JSON.
+func (p *Param) listExample() array {
+	var all array
+	for _, text := range p.exampleList() {
+		if p.Type == Integer {
+			all = append(all, json.Number(text))
+		} else {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// measurePattern is the form of a measure: there are too many for an enumeration.
+func (e *Endpoint) measurePattern() string {
+	choices := []string{Count.String()}
+	for f := Count + 1; int(f) < len(funcNames); f++ {
+		if fields := e.measured(f); len(fields) > 0 {
+			choices = append(choices, f.String()+":("+strings.Join(fields, "|")+")")
+		}
+	}
+	return "^(" + strings.Join(choices, "|") + ")$"
 }

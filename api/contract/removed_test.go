@@ -28,31 +28,32 @@ func TestRemovedParams(t *testing.T) {
 			t.Errorf("%s: the contract's names have removed filters", Endpoints[i].Path)
 		}
 	}
-	for _, lost := range removedParams {
-		if !known[lost.of] {
-			t.Errorf("no endpoint has %s", lost.of)
+	for names, text := range removed {
+		of, use, _ := strings.Cut(text, ": ")
+		if !known[of] {
+			t.Errorf("no endpoint has %s", of)
 		}
-		for _, name := range lost.names {
+		for name := range strings.FieldsSeq(names) {
 			if !used[name] {
 				t.Errorf("no endpoint has removed %s", name)
 			}
 		}
 		between := func(c rune) bool { return strings.ContainsRune(" ,;=", c) }
-		for word := range strings.FieldsFuncSeq(lost.use, between) {
+		for word := range strings.FieldsFuncSeq(use, between) {
 			if strings.ContainsAny(word, "_/") && !known[word] {
-				t.Errorf("%v: the remedy names %s, which does not exist", lost.names, word)
+				t.Errorf("%v: the remedy names %s, which does not exist", names, word)
 			}
 		}
 	}
 }
 
-// TestLostFilters checks when a lost filter is refused.
-func TestLostFilters(t *testing.T) {
+// TestRemovedFilters checks when a removed filter is refused.
+func TestRemovedFilters(t *testing.T) {
 	at := func(endpoints []Endpoint, table string) *Plan {
 		i := slices.IndexFunc(endpoints, func(e Endpoint) bool { return e.Table == table })
 		return NewPlan(&endpoints[i], Rows)
 	}
-	for _, c := range []struct{ table, query, lost string }{
+	for _, c := range []struct{ table, query, refused string }{
 		{"conflict_event", "location_ref=3", "location_ref"},
 		{"conflict_event", "limit=5&location%5Fref=3&x=1", "location_ref"},
 		{"conflict_event", "location_ref=", ""},
@@ -77,8 +78,8 @@ func TestLostFilters(t *testing.T) {
 					names = append(names, issue.Param)
 				}
 			}
-			if strings.Join(names, " ") != c.lost {
-				t.Errorf("%s?%s: refused %v, want %s", c.table, c.query, names, c.lost)
+			if strings.Join(names, " ") != c.refused {
+				t.Errorf("%s?%s: refused %v, want %s", c.table, c.query, names, c.refused)
 			}
 		}
 		r.Scan(at(Endpoints, c.table), []byte(c.query))
