@@ -26,6 +26,7 @@ require (
 	github.com/xuri/excelize/v2 v2.11.1 // the workbook of the national risk index
 	golang.org/x/sync v0.24.0 // errgroup: worker pools
 	golang.org/x/sys v0.49.0 // mmap, flock, the priority of a thread
+	golang.org/x/text v0.43.0 // ill-formed UTF-8 in queries, repaired as in Python
 )
 
 require (
@@ -83,7 +84,6 @@ require (
 	golang.org/x/net v0.62.0 // indirect
 	golang.org/x/perf v0.0.0-20260908200009-22c9c6c9d4da // indirect
 	golang.org/x/term v0.47.0 // indirect
-	golang.org/x/text v0.43.0 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	gopkg.in/ini.v1 v1.67.3 // indirect
 	gotest.tools/gotestsum v1.13.0 // indirect

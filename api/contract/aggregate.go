@@ -74,15 +74,11 @@ func (a *Aggregation) reset() {
 }
 
 var groupKind = &ParamKind{
-	about: "Fields of the records to group by, with commas between their names, and year, quarter or month of " +
-		"the start of the reference period. Without it all records are one group.",
 	read:  func(r *Request, p *Param) { r.Groups = r.readGroups(p, r.Groups) },
 	write: func(r *Request, dst []byte) []byte { return r.plan.Endpoint.appendGroups(dst, r.Groups) },
 }
 
 var measureKind = &ParamKind{
-	about: "What to compute for each group, with commas between: count, and sum, min, max, mean, distinct or " +
-		"latest of a field, such as sum:FIELD. Without it count.",
 	read: (*Request).readMeasures,
 	write: func(r *Request, dst []byte) []byte {
 		if len(r.Measures) == 1 && r.Measures[0].Func == Count {

@@ -1,5 +1,11 @@
 package contract
 
+import "slices"
+
+// Endpoints are all list endpoints, in the order of the specification. endpoints_*.go hold one path
+// group each.
+var Endpoints = slices.Concat(metadata, coordination, affected, food, climate, geography)
+
 // The enums, each in its sort order.
 var (
 	adminLevel          = newEnum("admin_level", "0", "1", "2")

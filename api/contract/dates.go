@@ -11,45 +11,28 @@ import (
 // result, in microseconds, is the first instant of that span, or the first one after it if after is
 // true. A full date-time is the instant itself.
 func parseDay(text string, after bool) (micros int64, ok bool) {
-	n := len(text)
-	if n != 4 && n != 7 && n != 10 && n != 19 {
+	n, years, months, days := len(text), 0, 0, 1
+	switch n {
+	case len("2006"):
+		text, years, days = text+"-01-01", 1, 0
+	case len("2006-01"):
+		text, months, days = text+"-01", 1, 0
+	case len("2006-01-02"), len("2006-01-02T15:04:05"):
+	default:
 		return 0, false
 	}
-	year, ok := fixedDigits(text[:4])
-	if !ok || year == 0 || year == 9999 {
+	micros, reason := parseDate(text)
+	if reason != "" || text[:4] == "9999" {
 		return 0, false
 	}
-	month, day, years, months, days := 1, 1, 1, 0, 0
-	if n >= 7 {
-		if month, ok = fixedDigits(text[5:7]); !ok || text[4] != '-' || month < 1 || month > 12 {
-			return 0, false
-		}
-		years, months = 0, 1
+	if clock := text[len("2006-01-02"):]; clock != "" {
+		sinceMidnight, reason := parseTime(clock)
+		return micros + sinceMidnight, reason == "" && clock[0] == 'T' && clock[6] == ':'
 	}
-	if n >= 10 {
-		if day, ok = fixedDigits(text[8:10]); !ok || text[7] != '-' || day < 1 || day > daysIn(year, month) {
-			return 0, false
-		}
-		months, days = 0, 1
+	if after {
+		micros = time.UnixMicro(micros).UTC().AddDate(years, months, days).UnixMicro()
 	}
-	if n == 19 {
-		clock, ok := parseClock(text[10:])
-		return time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC).UnixMicro() + clock, ok
-	}
-	if !after {
-		years, months, days = 0, 0, 0
-	}
-	return time.Date(year+years, time.Month(month+months), day+days, 0, 0, 0, 0, time.UTC).UnixMicro(), true
-}
-
-// parseClock reads THH:MM:SS.
-func parseClock(text string) (micros int64, ok bool) {
-	hour, ok1 := fixedDigits(text[1:3])
-	minute, ok2 := fixedDigits(text[4:6])
-	second, ok3 := fixedDigits(text[7:9])
-	ok = ok1 && ok2 && ok3 && text[0] == 'T' && text[3] == ':' && text[6] == ':' && hour < 24 && minute < 60 &&
-		second < 60
-	return int64(hour*3600+minute*60+second) * 1e6, ok
+	return micros, true
 }
 
 // fixedDigits reads ASCII digits only.

@@ -167,25 +167,12 @@ func newEnum(name string, values ...string) *Enum {
 	return &Enum{Name: name, Values: values, Expected: strings.Join(quoted[:last], ", ") + " or " + quoted[last]}
 }
 
-func (e *Enum) has(value string) bool {
-	for _, v := range e.Values {
-		if v == value {
-			return true
-		}
-	}
-	return false
-}
+func (e *Enum) has(value string) bool { return slices.Contains(e.Values, value) }
 
 // The functions that endpoint literals are made of: record and null join fields, filters joins
 // parameters, the others make one or two each.
 
-func record(parts ...[]Field) []Field {
-	var all []Field
-	for _, p := range parts {
-		all = append(all, p...)
-	}
-	return all
-}
+func record(parts ...[]Field) []Field { return slices.Concat(parts...) }
 
 func null(parts ...[]Field) []Field {
 	all := record(parts...)
@@ -212,9 +199,7 @@ func fieldsOf(t Type, names []string) []Field {
 	return fields
 }
 
-func filters(parts ...[]Param) []Param {
-	return slices.Concat(parts...)
-}
+func filters(parts ...[]Param) []Param { return slices.Concat(parts...) }
 
 // is matches the whole value exactly.
 func is(name string, limit int) []Param { return several(textFilter(name, limit, Equal)) }

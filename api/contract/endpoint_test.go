@@ -110,7 +110,7 @@ func checkDescription(t *testing.T, set NameSet, kinds []Kind) {
 		operations[id] = true
 	}
 	for _, k := range kinds {
-		if id := kindTexts[k].verb + "ConflictEvents"; !operations[id] {
+		if id := k.name() + "ConflictEvents"; !operations[id] {
 			t.Errorf("there is no operation %s", id)
 		}
 	}

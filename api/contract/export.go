@@ -62,7 +62,6 @@ const compressionParam = "compression"
 var compressions = newEnum(compressionParam, "none", "zstd")
 
 var compressionKind = &ParamKind{
-	about: "Compresses the buffers of an Arrow stream, which most readers undo by themselves.",
 	read: func(r *Request, p *Param) {
 		switch text := r.text(r.position); {
 		case !p.Enum.has(text):

@@ -21,8 +21,6 @@ type FacetFields struct {
 }
 
 var ofKind = &ParamKind{
-	about: fmt.Sprintf("The fields whose values are counted, with commas between their names. At most %d values "+
-		"of each are in the answer.", MaxFacet),
 	read:  func(r *Request, p *Param) { r.Of = r.readGroups(p, r.Of) },
 	write: func(r *Request, dst []byte) []byte { return r.plan.Endpoint.appendGroups(dst, r.Of) },
 	issue: func(e *Endpoint, kind, text string) Issue {

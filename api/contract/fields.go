@@ -13,9 +13,6 @@ import (
 const FieldsParam = "fields"
 
 var fieldsKind = &ParamKind{
-	about: "Only these fields of the records, with commas between their names; they come in the record's order. " +
-		"Records that are the same then are not merged. " +
-		"Clients that are generated from this description may insist on whole records.",
 	read: (*Request).readFields,
 	write: func(r *Request, dst []byte) []byte {
 		if r.Fields == nil {

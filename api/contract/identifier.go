@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -99,10 +100,10 @@ func CheckIdentifier(value []byte, help string) *Forbidden {
 			Hint: "Every request needs an application identifier. " + help,
 		}
 	}
-	if identifierFault(value, strictDecoder) == "" {
+	if identifierFault(value, false) == "" {
 		return nil
 	}
-	fault := identifierFault(value, tolerantDecoder)
+	fault := identifierFault(value, true)
 	if fault == "" {
 		return nil
 	}
@@ -112,45 +113,25 @@ func CheckIdentifier(value []byte, help string) *Forbidden {
 	return &Forbidden{Text: "Invalid app identifier", Hint: fault + " " + help}
 }
 
-// decoder is a way to decode an identifier: that of the first implementation, or ours, which also
-// accepts base64 changed by its passage through a URL, and colons in the application's name.
-type decoder struct {
-	appendBytes func(dst, text []byte) ([]byte, bool)
-	colon       func(text []byte) int
-}
-
-var (
-	strictDecoder   = decoder{appendBytes: appendBase64, colon: onlyColon}
-	tolerantDecoder = decoder{appendBytes: appendAnyBase64, colon: lastColon}
-)
-
-func onlyColon(text []byte) int {
-	i := bytes.IndexByte(text, ':')
-	if i != bytes.LastIndexByte(text, ':') {
-		return -1
-	}
-	return i
-}
-
-func lastColon(text []byte) int { return bytes.LastIndexByte(text, ':') }
-
-// identifierFault returns what is wrong with an identifier, empty for a valid one.
-func identifierFault(value []byte, r decoder) string {
+// identifierFault returns what is wrong with an identifier, empty for a valid one. An identifier is
+// read as the first implementation does, or tolerantly: then base64 may be changed by its passage
+// through a URL, and the application's name may have colons.
+func identifierFault(value []byte, tolerant bool) string {
 	for _, c := range value {
 		if c >= utf8.RuneSelf {
 			return "The identifier has characters that base64 does not use."
 		}
 	}
 	var room [256]byte
-	text, ok := r.appendBytes(room[:0], value)
+	text, ok := appendBase64(room[:0], value, tolerant)
 	if !ok {
 		return "The identifier is not base64."
 	}
 	if !utf8.Valid(text) {
 		return "The decoded identifier is not UTF-8 text."
 	}
-	colon := r.colon(text)
-	if colon < 0 {
+	colon := bytes.LastIndexByte(text, ':')
+	if colon < 0 || !tolerant && bytes.IndexByte(text, ':') < colon {
 		return "The decoded identifier is not of the form application:email."
 	}
 	if n := utf8.RuneCount(text[:colon]); n < minApplication || n > maxApplication {
@@ -165,83 +146,36 @@ func identifierFault(value []byte, r decoder) string {
 }
 
 // appendBase64 decodes the standard alphabet as lenient decoders do: other characters are dropped,
-// a '=' counts only if it closes a group, and what follows a closed group is ignored. ok is false
-// if a group stays open.
-func appendBase64(dst, text []byte) ([]byte, bool) {
-	dst, open := appendGroups(dst, text, base64Digit)
-	return dst, open == 0
-}
-
-// appendAnyBase64 also takes '-' and '_' for '+' and '/', a blank for a '+' that a query turned
-// into one, and needs no padding.
-func appendAnyBase64(dst, text []byte) ([]byte, bool) {
-	dst, open := appendGroups(dst, text, anyBase64Digit)
-	return dst, open != 1
-}
-
-// appendGroups decodes groups of four digits; open is the number of digits in the last, unclosed
-// one.
-func appendGroups(dst, text []byte, digit func(byte) int) (out []byte, open int) {
-	var group uint32
-	pads := 0
+// a '=' counts only if it closes a group of four, and what follows a closed group is ignored. ok is
+// false if a group stays open. Tolerantly it also takes '-' and '_' for '+' and '/', and a blank
+// for a '+' that a query turned into one, and needs no padding.
+func appendBase64(dst, text []byte, tolerant bool) (out []byte, ok bool) {
+	var room [256]byte
+	digits, pads, closed := room[:0], 0, false
 	for _, c := range text {
-		if c == '=' {
-			if open >= 2 {
-				if pads++; open+pads >= 4 {
-					return appendOpen(dst, group, open), 0
-				}
-			}
-			continue
+		switch {
+		case tolerant && (c == '-' || c == ' '):
+			c = '+'
+		case tolerant && c == '_':
+			c = '/'
 		}
-		d := digit(c)
-		if d < 0 {
-			continue
+		open := len(digits) % 4
+		switch {
+		case isLetterOrDigit(c) || c == '+' || c == '/':
+			digits, pads = append(digits, c), 0
+		case c == '=' && open >= 2:
+			pads++
 		}
-		pads = 0
-		group = group<<6 | uint32(d)
-		if open++; open == 4 {
-			dst = append(dst, byte(group>>16), byte(group>>8), byte(group))
-			group, open = 0, 0
+		if closed = open+pads >= 4; closed {
+			break
 		}
 	}
-	return appendOpen(dst, group, open), open
-}
-
-// appendOpen appends the whole bytes of an unfinished group.
-func appendOpen(dst []byte, group uint32, open int) []byte {
-	switch open {
-	case 2:
-		return append(dst, byte(group>>4))
-	case 3:
-		return append(dst, byte(group>>10), byte(group>>2))
+	open := len(digits) % 4
+	if ok = open == 0 || closed || tolerant && open != 1; open == 1 {
+		digits = digits[:len(digits)-1]
 	}
-	return dst
-}
-
-func base64Digit(c byte) int {
-	switch {
-	case 'A' <= c && c <= 'Z':
-		return int(c - 'A')
-	case 'a' <= c && c <= 'z':
-		return int(c-'a') + 26
-	case '0' <= c && c <= '9':
-		return int(c-'0') + 52
-	case c == '+':
-		return 62
-	case c == '/':
-		return 63
-	}
-	return -1
-}
-
-func anyBase64Digit(c byte) int {
-	switch c {
-	case '-', ' ':
-		return 62
-	case '_':
-		return 63
-	}
-	return base64Digit(c)
+	out, _ = base64.RawStdEncoding.AppendDecode(dst, digits)
+	return out, ok
 }
 
 // EncodeIdentifier makes the identifier of an application and a contact address. issues has the
@@ -271,14 +205,14 @@ func EncodeIdentifier(application, email string) (identifier string, issues []Is
 // DecodeIdentifier returns the application and the contact address of a good identifier.
 func DecodeIdentifier(identifier string) (application, email string, err error) {
 	value := []byte(identifier)
-	for _, r := range []decoder{strictDecoder, tolerantDecoder} {
-		if identifierFault(value, r) == "" {
-			text, _ := r.appendBytes(nil, value)
-			colon := r.colon(text)
+	for _, tolerant := range [...]bool{false, true} {
+		if identifierFault(value, tolerant) == "" {
+			text, _ := appendBase64(nil, value, tolerant)
+			colon := bytes.LastIndexByte(text, ':')
 			return string(text[:colon]), string(text[colon+1:]), nil
 		}
 	}
-	return "", "", errors.New(identifierFault(value, tolerantDecoder))
+	return "", "", errors.New(identifierFault(value, true))
 }
 
 // EncodeQuery is EncodeIdentifier for a query string with both parameters, either of which may be
@@ -299,4 +233,117 @@ func EncodeQuery(query []byte) (identifier string, issues []Issue) {
 		}
 	}
 	return identifier, issues
+}
+
+// Reasons why a text is not an e-mail address, as error texts give them.
+const (
+	emailNoAt     = "An email address must have an @-sign."
+	emailNoLocal  = "There must be something before the @-sign."
+	emailNoPeriod = "The part after the @-sign is not valid. It should have a period."
+	emailPeriods  = "An email address cannot have two periods in a row."
+	emailInvalid  = "The email address is not valid."
+)
+
+// Longest parts of an address, in code points.
+const (
+	maxEmail  = 254
+	maxLocal  = 64
+	maxDomain = 253
+	maxLabel  = 63
+)
+
+// reservedLabels are top-level domains without real addresses.
+var reservedLabels = []string{"arpa", "invalid", "local", "localhost", "onion", "test"}
+
+// parseEmail reads an address, also in the form "Some Name <address>". normal is the address with
+// its domain in lower case; reason is empty if the address is good.
+func parseEmail(text string) (normal, reason string) {
+	address := bareAddress(text)
+	at := strings.IndexByte(address, '@')
+	if at < 0 {
+		return "", emailNoAt
+	}
+	local, domain := address[:at], address[at+1:]
+	if local == "" {
+		return "", emailNoLocal
+	}
+	if reason := localFault(local); reason != "" {
+		return "", reason
+	}
+	if reason := domainFault(domain); reason != "" {
+		return "", reason
+	}
+	if utf8.RuneCountInString(address) > maxEmail {
+		return "", emailInvalid
+	}
+	return local + "@" + strings.ToLower(domain), ""
+}
+
+// bareAddress extracts the address from "Some Name <address>" and trims spaces.
+func bareAddress(text string) string {
+	trimmed := strings.TrimFunc(text, unicode.IsSpace)
+	open := strings.IndexByte(trimmed, '<')
+	if open < 0 || !strings.HasSuffix(trimmed, ">") {
+		return trimmed
+	}
+	for _, r := range trimmed[:open] {
+		if r != ' ' && r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) {
+			return trimmed
+		}
+	}
+	return strings.TrimFunc(trimmed[open+1:len(trimmed)-1], unicode.IsSpace)
+}
+
+func localFault(local string) string {
+	if strings.Contains(local, "..") {
+		return emailPeriods
+	}
+	if utf8.RuneCountInString(local) > maxLocal || local[0] == '.' || local[len(local)-1] == '.' {
+		return emailInvalid
+	}
+	for _, r := range local {
+		ascii := r < utf8.RuneSelf
+		if !wordRune(r) && (!ascii || strings.IndexByte("!#$%&'*+-/=?^_`{|}~.", byte(r)) < 0) {
+			return emailInvalid
+		}
+	}
+	return ""
+}
+
+func domainFault(domain string) string {
+	if strings.Contains(domain, "..") {
+		return emailPeriods
+	}
+	for _, r := range domain {
+		if r != '-' && r != '.' && !wordRune(r) {
+			return emailInvalid
+		}
+	}
+	if domain == "" || utf8.RuneCountInString(domain) > maxDomain || domain[0] == '.' || domain[len(domain)-1] == '.' {
+		return emailInvalid
+	}
+	labels := strings.Split(domain, ".")
+	for _, label := range labels {
+		if utf8.RuneCountInString(label) > maxLabel || label[0] == '-' || label[len(label)-1] == '-' {
+			return emailInvalid
+		}
+	}
+	if len(labels) < 2 {
+		return emailNoPeriod
+	}
+	last := strings.ToLower(labels[len(labels)-1])
+	r, _ := utf8.DecodeLastRuneInString(last)
+	if slices.Contains(reservedLabels, last) || !unicode.IsLetter(r) && !unicode.IsMark(r) {
+		return emailInvalid
+	}
+	return ""
+}
+
+// wordRune accepts letters and digits, and beyond ASCII also the marks that are parts of letters in
+// some scripts.
+func wordRune(r rune) bool {
+	if r < utf8.RuneSelf {
+		return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9'
+	}
+	return r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r))
 }

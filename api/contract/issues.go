@@ -1,9 +1,6 @@
 package contract
 
-import (
-	"fmt"
-	"strconv"
-)
+import "fmt"
 
 // Issue is one error in one parameter.
 type Issue struct {
@@ -50,48 +47,44 @@ func missing(param string) Issue {
 }
 
 func tooLong(param, input string, limit int) Issue {
-	return Issue{
-		Type: "string_too_long", Param: param,
-		Text:  "String should have at most " + strconv.Itoa(limit) + " characters",
-		Input: input, CtxKey: "max_length", CtxInt: limit,
-	}
+	return beyond(limit, "max_length", Issue{
+		Type: "string_too_long", Param: param, Input: input, Text: "String should have at most %d characters",
+	})
 }
 
 func tooShortText(param, input string, limit int) Issue {
-	return Issue{
-		Type: "string_too_short", Param: param,
-		Text:  "String should have at least " + strconv.Itoa(limit) + " characters",
-		Input: input, CtxKey: "min_length", CtxInt: limit,
-	}
-}
-
-func notInteger(param, input string) Issue {
-	return Issue{
-		Type: "int_parsing", Param: param, Input: input,
-		Text: "Input should be a valid integer, unable to parse string as an integer",
-	}
+	return beyond(limit, "min_length", Issue{
+		Type: "string_too_short", Param: param, Input: input, Text: "String should have at least %d characters",
+	})
 }
 
 func tooSmall(param, input string, floor int) Issue {
-	return Issue{
-		Type: "greater_than_equal", Param: param,
-		Text:  "Input should be greater than or equal to " + strconv.Itoa(floor),
-		Input: input, CtxKey: "ge", CtxInt: floor,
-	}
+	return beyond(floor, "ge", Issue{
+		Type: "greater_than_equal", Param: param, Input: input, Text: "Input should be greater than or equal to %d",
+	})
 }
 
 func tooGreat(param, input string, ceiling int) Issue {
-	return Issue{
-		Type: "less_than_equal", Param: param, Text: "Input should be less than or equal to " + strconv.Itoa(ceiling),
-		Input: input, CtxKey: "le", CtxInt: ceiling,
-	}
+	return beyond(ceiling, "le", Issue{
+		Type: "less_than_equal", Param: param, Input: input, Text: "Input should be less than or equal to %d",
+	})
+}
+
+// beyond completes the issue of a value beyond a limit, which is in the text and, with its key, in
+// the context.
+func beyond(limit int, key string, issue Issue) Issue {
+	issue.Text, issue.CtxKey, issue.CtxInt = fmt.Sprintf(issue.Text, limit), key, limit
+	return issue
+}
+
+func notInteger(param, input string) Issue {
+	const text = "Input should be a valid integer, unable to parse string as an integer"
+	return Issue{Type: "int_parsing", Param: param, Input: input, Text: text}
 }
 
 func notNumber(param, input string) Issue {
-	return Issue{
-		Type: "float_parsing", Param: param, Input: input,
-		Text: "Input should be a valid number, unable to parse string as a number",
-	}
+	const text = "Input should be a valid number, unable to parse string as a number"
+	return Issue{Type: "float_parsing", Param: param, Input: input, Text: text}
 }
 
 func notDecimal(param, input string, fault decimalFault) Issue {
@@ -102,10 +95,8 @@ func notDecimal(param, input string, fault decimalFault) Issue {
 }
 
 func notBoolean(param, input string) Issue {
-	return Issue{
-		Type: "bool_parsing", Param: param, Input: input,
-		Text: "Input should be a valid boolean, unable to interpret input",
-	}
+	const text = "Input should be a valid boolean, unable to interpret input"
+	return Issue{Type: "bool_parsing", Param: param, Input: input, Text: text}
 }
 
 func notInEnum(p *Param, input string) Issue {

@@ -3,8 +3,6 @@ package contract
 // ParamKind is a parameter that only requests of some kinds have. It is neither a filter nor of the
 // page: it chooses what is made of the rows that pass. There is one for each of these parameters.
 type ParamKind struct {
-	about string // what the parameter does
-
 	// read reads the value. Its faults are reported like those of the other parameters.
 	read func(r *Request, p *Param)
 
@@ -114,8 +112,6 @@ func appendNames(dst []byte, names ...string) []byte {
 const LatestParam = "latest"
 
 var latestKind = &ParamKind{
-	about: "true keeps the newest records: of those that pass all filters, the ones for which no other such record " +
-		"of the same series has a later reference period. With end_date it is what was known then.",
 	read: func(r *Request, p *Param) {
 		text, ok := r.text(r.position), false
 		if r.Latest, ok = parseBoolean(text); !ok {
@@ -149,7 +145,6 @@ const (
 )
 
 var sinceKind = &ParamKind{
-	about: "The snapshot to compare with: " + aboutSince + ".",
 	read: func(r *Request, p *Param) {
 		r.Since = r.text(r.position)
 		if r.withinMax(p, r.Since) && !isSnapshotID(r.Since) {

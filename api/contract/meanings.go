@@ -2,6 +2,8 @@ package contract
 
 import (
 	_ "embed"
+	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -16,6 +18,11 @@ var (
 	units      = section("units")
 	examples   = section("examples")
 	removed    = section("removed filters")
+	paramTexts = section("parameters")
+	matching   = section("matching")
+	kindTexts  = section("kinds")
+
+	groupTitles = section("groups")
 )
 
 // section reads one section of meanings.txt. A line that is no pair of name and text is a bug.
@@ -84,10 +91,147 @@ func (p *Param) aboutTwin() string {
 }
 
 func (e *Endpoint) hasField(name string) bool {
-	for i := range e.Fields {
-		if e.Fields[i].Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Fields, func(f Field) bool { return f.Name == name })
 }
+
+// Example is a value that the parameter accepts.
+func (p *Param) Example() string {
+	if p.Default != "" {
+		return p.Default
+	}
+	if p.List {
+		return strings.Join(p.exampleList(), ",")
+	}
+	if p.example != "" {
+		return p.example
+	}
+	switch p.Type {
+	case Choice:
+		return p.Enum.Values[0]
+	case Integer:
+		if p.Op == Below {
+			return "1000000"
+		}
+		return "1"
+	case Number:
+		if p.Op == Below {
+			return "9.5"
+		}
+		return "0.5"
+	case Boolean:
+		return "true"
+	}
+	return examples[ContractNames.Name(p.Name)]
+}
+
+// exampleList is values that a list accepts, as they are sent.
+func (p *Param) exampleList() []string {
+	plain := *p
+	plain.Name, plain.List = p.single(), false
+	switch {
+	case p.Own != nil && p.example != "":
+		return []string{p.example}
+	case plain.Name == "location_code":
+		return []string{"AFG", "SDN", "TCD"}
+	case p.Type == Choice:
+		values := p.listedValues()
+		return values[:min(2, len(values))]
+	case p.Type == Integer:
+		return []string{"1", "2"}
+	}
+	return []string{plain.Example()}
+}
+
+// Describe is what the parameter does, in a sentence or two.
+func (p *Param) Describe() string {
+	switch {
+	case p.Name == "limit" && p.Ceiling == nil:
+		return paramTexts["limit of exports"]
+	case p.Enum == pointFormat:
+		return paramTexts["output_format of points"]
+	case p.Name == formatParam && p.Enum.has(FormatArrow):
+		return describeExportFormats(p)
+	case p.Columns == nil || p.Type == Day:
+		return paramTexts[p.Name]
+	case !p.List:
+		return p.describeMatch()
+	}
+	text := fmt.Sprintf("Several values of %s, at most %d, with commas between them; a record passes if it passes %s "+
+		"with at least one of them.", p.single(), MaxValues, p.single())
+	if p.Type == Integer {
+		return text
+	}
+	return text + " A comma within a value is written \\,."
+}
+
+// describeMatch is how a filter matches, and where it looks beyond what records show.
+func (p *Param) describeMatch() string {
+	how := "exact"
+	switch {
+	case p.Op == AtLeast:
+		how = "at least"
+	case p.Op == Below:
+		how = "below"
+	case p.Op == Like:
+		how = "like"
+	case p.Op == Contains && p.Name == "location_name":
+		how = "contains, location_name"
+	case p.Op == Contains:
+		how = "contains"
+	case p.IsLevel():
+		how = "level"
+	case p.Type == String:
+		how = "text"
+	}
+	where, since := "", ""
+	switch {
+	case len(p.Columns) > 1:
+		where = "provider names"
+	case strings.HasPrefix(p.Columns[0], "stored_"):
+		where = "stored"
+	}
+	if p.Earlier {
+		since = "earlier"
+	}
+	return sentences(matching[how], matching[where], matching[since])
+}
+
+// typeTexts are the types in words.
+var typeTexts = map[Type]string{
+	String: "text", URI: "link", Choice: "one of", Integer: "integer", Number: "number", Exact: "decimal",
+	Boolean:  "true or false",
+	DateTime: "date-time", Day: "date, month or year",
+}
+
+// TypeText is the type in words.
+func (p *Param) TypeText() string {
+	switch {
+	case p.Own != nil && p.List:
+		return "names, with commas between them"
+	case p.Type == Choice:
+		return "one of " + strings.Join(p.Enum.Values, " · ")
+	case p.Type == DateTime:
+		return "date-time or date"
+	case p.Max > 0:
+		return fmt.Sprintf("text, at most %d characters", p.Max)
+	}
+	return typeTexts[p.Type]
+}
+
+// TypeText is the type in words.
+func (f *Field) TypeText() string {
+	text := typeTexts[f.Type]
+	switch {
+	case f.Type == Choice:
+		text = "one of " + strings.Join(f.Enum.Values, " · ")
+	case f.Max > 0:
+		text = fmt.Sprintf("text, at most %d characters", f.Max)
+	}
+	if f.Nullable {
+		text += ", or null"
+	}
+	return text
+}
+
+// GroupTitle is the title of the endpoint's path group.
+func (e *Endpoint) GroupTitle() string { return groupTitles[e.Group()] }

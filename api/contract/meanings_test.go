@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -25,6 +26,32 @@ func TestMeanings(t *testing.T) {
 	for key := range meanings {
 		if !used[key] {
 			t.Errorf("no field has the meaning %q", key)
+		}
+	}
+}
+
+// TestParamTexts checks the numbers in the texts of parameters, and that no text is of a parameter
+// that does not exist.
+func TestParamTexts(t *testing.T) {
+	for name, most := range map[string]int{"limit": MaxLimit, ofParam: MaxFacet} {
+		if !strings.Contains(paramTexts[name], " "+strconv.Itoa(most)) {
+			t.Errorf("%s: %q does not name %d", name, paramTexts[name], most)
+		}
+	}
+	known := map[string]bool{"limit of exports": true, "output_format of points": true}
+	for i := range Endpoints {
+		for k := Rows; k <= Export; k++ {
+			for _, p := range NewPlan(&Endpoints[i], k).Params {
+				known[p.Name] = true
+				if p.Describe() == "" {
+					t.Errorf("%s, %s: no text", Endpoints[i].Name(), p.Name)
+				}
+			}
+		}
+	}
+	for name := range paramTexts {
+		if !known[name] {
+			t.Errorf("no parameter is %q", name)
 		}
 	}
 }

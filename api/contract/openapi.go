@@ -115,9 +115,9 @@ func Description(s NameSet, prefix string, kinds ...Kind) ([]byte, error) {
 	}
 	var text bytes.Buffer
 	for _, k := range kinds {
-		if name := kindTexts[k].schema; name != "" {
+		if name := recordNames[k]; name != "" {
 			text.Reset()
-			if err := openAPITemplate.ExecuteTemplate(&text, k.String(), kindTexts[k].records); err != nil {
+			if err := openAPITemplate.ExecuteTemplate(&text, k.String(), kindTexts[k.name()+" records"]); err != nil {
 				return nil, err
 			}
 			schema := json.RawMessage(bytes.Clone(text.Bytes()))
@@ -154,7 +154,7 @@ func schemaName(e *Endpoint) string {
 
 // operation describes the plan's requests, with the filters of version 1 or without.
 func (p *Plan) operation(earlier bool) object {
-	e, text := p.Endpoint, kindTexts[p.Kind]
+	e, kind := p.Endpoint, p.Kind.name()
 	parameters := make(array, 0, len(p.Params)+1)
 	for i := range p.Params {
 		if param := &p.Params[i]; p.Kind != Rows && p.sharesParam(param) {
@@ -173,11 +173,12 @@ func (p *Plan) operation(earlier bool) object {
 	})
 	// Only JSON is declared. With a second type, generated clients give callers "list or text", and
 	// typed languages refuse to compile that.
-	content := object{{JSONType, object{{"schema", ref("schemas", cmp.Or(text.schema, schemaName(e))+"List")}}}}
-	id, about, records := text.verb+schemaName(e), []string{text.about}, text.records
+	content := object{{JSONType, object{{"schema", ref("schemas", cmp.Or(recordNames[p.Kind], schemaName(e))+"List")}}}}
+	id, summary := kind+schemaName(e), e.Summary+": "+kindTexts[kind+" summary"]
+	about, records := []string{p.About()}, kindTexts[kind+" records"]
 	switch p.Kind {
 	case Rows:
-		id = cmp.Or(e.operation, id)
+		id, summary = cmp.Or(e.operation, id), e.Summary
 		about = []string{e.Note, e.AddingUp(), "The order of records is fixed."}
 		if e.HasPoints() {
 			records += " With output_format=geojson they come as application/geo+json, a FeatureCollection of points."
@@ -192,11 +193,11 @@ func (p *Plan) operation(earlier bool) object {
 	}
 	return object{
 		{"tags", array{e.GroupTitle()}},
-		{"summary", e.Summary + text.summary},
+		{"summary", summary},
 		{"description", sentences(about...)},
 		{"operationId", id},
 		{"parameters", parameters},
-		{"responses", p.responses(object{{"description", records}, {"headers", text.headers()}, {"content", content}})},
+		{"responses", p.responses(object{{"description", records}, {"headers", p.Kind.headers()}, {"content", content}})},
 		{"security", array{object{{"AppIdentifierQuery", array{}}}, object{{"AppIdentifierHeader", array{}}}}},
 	}
 }

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -10,61 +11,28 @@ import (
 // components: a copy of all parameters for each kind would make the description four times as
 // long.
 
-// kindText is what the description says about the operations of a kind.
-type kindText struct {
-	verb    string // of operation ids
-	summary string // after that of the endpoint
-	about   string
-	records string // of the answer
-	schema  string // name of the records' schema; empty for that of the endpoint
-	header  string // that only these answers have
-}
+// name is the first word of the keys of the kind's texts, and of its operation ids.
+func (k Kind) name() string { return cmp.Or(k.String(), "list") }
 
-// headers refers to the header fields of the answers.
-func (t kindText) headers() object {
+// recordNames are the names of the schemas of records, for kinds that have one of their own.
+var recordNames = map[Kind]string{Aggregate: "Group", Facets: "Facet", Changes: "Change"}
+
+// headers refers to the header fields of the answers of a kind.
+func (k Kind) headers() object {
+	names := []string{
+		HeaderTotal, HeaderResult, HeaderSnapshot, HeaderUpdated, HeaderStale, "ETag", "Link", HeaderUnknown, HeaderHint,
+	}
+	switch k {
+	case Facets:
+		names = append(names, HeaderMore)
+	case Changes:
+		names = append(names, HeaderChanges)
+	}
 	var all object
-	for _, name := range []string{
-		HeaderTotal, HeaderResult, HeaderSnapshot, HeaderUpdated, HeaderStale, "ETag", "Link", HeaderUnknown,
-		HeaderHint, t.header,
-	} {
-		if name != "" {
-			all = append(all, member{name, ref("headers", name)})
-		}
+	for _, name := range names {
+		all = append(all, member{name, ref("headers", name)})
 	}
 	return all
-}
-
-var kindTexts = [...]kindText{
-	Rows: {
-		"list", "", "",
-		"The records of the page. With output_format=csv they come as text/csv instead: UTF-8, a header line with " +
-			"the names of the fields, lines that end in CR LF, null as an empty cell.", "", "",
-	},
-	Aggregate: {
-		"aggregate", ": figures of groups",
-		"Figures of the records that pass the filters, added up by group_by. A sum that would count the same people " +
-			"or money twice is refused with 422, with the request to make instead.",
-		"One record a group: the fields of group_by, then the measures, such as count and sum_events.", "Group", "",
-	},
-	Facets: {
-		"facets", ": values with counts",
-		"How many of the records that pass the filters have each value of the fields in of, the most frequent " +
-			"first. The filter of a field itself is set aside for its own values.",
-		"One record a field and value.", "Facet", HeaderMore,
-	},
-	Changes: {
-		"changes", ": what changed",
-		"Records that pass the filters and were added, removed or changed since another snapshot.",
-		"One record a change: what happened, the fields of the record, and those of before that differ.",
-		"Change", HeaderChanges,
-	},
-	Export: {
-		"export", ": all records in one file",
-		"All records that pass the filters, in one answer that is sent while it is made. X-Total-Count and " +
-			"X-Result-Count come before it. If it cannot be completed, the connection is closed without the last " +
-			"chunk, so that clients report an error and take no part for the whole.",
-		"The records as a file in the format of output_format.", "", "",
-	},
 }
 
 // componentName is the name of a filter as a component. Without the word in the middle, generated
@@ -141,7 +109,7 @@ func exportContent(e *Endpoint) (content object) {
 }
 
 // About is what requests of a kind other than Rows ask for, in a sentence or two.
-func (p *Plan) About() string { return kindTexts[p.Kind].about }
+func (p *Plan) About() string { return kindTexts[p.Kind.name()+" about"] }
 
 // ExampleQuery is a query of a kind other than Rows that has an answer. snapshot is one to compare
 // with, empty without.

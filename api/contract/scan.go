@@ -3,6 +3,8 @@ package contract
 import (
 	"bytes"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding/unicode"
 )
 
 // SnapshotParam names the snapshot that must answer. It extends the contract: a caller who pages
@@ -195,7 +197,10 @@ func appendDecoded(dst, encoded []byte) []byte {
 	from := len(dst)
 	dst = AppendUnescaped(dst, encoded, true)
 	if !utf8.Valid(dst[from:]) {
-		dst = append(dst[:from], repaired(dst[from:])...)
+		// As in Python, one U+FFFD replaces each longest part of an ill-formed sequence. In Go it
+		// would replace each byte, so the length of a value, which has a limit, would differ.
+		repaired, _ := unicode.UTF8.NewDecoder().Bytes(dst[from:])
+		dst = append(dst[:from], repaired...)
 	}
 	return dst
 }
@@ -245,51 +250,6 @@ func hexDigit(c byte) int {
 		return int(c-'A') + 10
 	}
 	return -1
-}
-
-// repaired replaces every maximal piece of an ill-formed sequence by one U+FFFD, as the Unicode
-// standard recommends and Python does. (Go replaces every byte, so the length of a value, which has
-// a limit, would differ.)
-func repaired(text []byte) []byte {
-	out := make([]byte, 0, len(text)+8)
-	for len(text) > 0 {
-		r, n := utf8.DecodeRune(text)
-		if r == utf8.RuneError && n == 1 {
-			n = brokenLength(text)
-			out = append(out, "\uFFFD"...)
-		} else {
-			out = append(out, text[:n]...)
-		}
-		text = text[n:]
-	}
-	return out
-}
-
-// brokenLength is the length of the longest prefix of text that begins some UTF-8 sequence, at
-// least 1. text does not begin with a whole sequence.
-func brokenLength(text []byte) int {
-	want, low, high := 0, byte(0x80), byte(0xBF)
-	switch c := text[0]; {
-	case 0xC2 <= c && c <= 0xDF:
-		want = 2
-	case c == 0xE0:
-		want, low = 3, 0xA0
-	case c == 0xED:
-		want, high = 3, 0x9F
-	case 0xE1 <= c && c <= 0xEF:
-		want = 3
-	case c == 0xF0:
-		want, low = 4, 0x90
-	case c == 0xF4:
-		want, high = 4, 0x8F
-	case 0xF1 <= c && c <= 0xF3:
-		want = 4
-	}
-	n := 1
-	for ; n < want && n < len(text) && low <= text[n] && text[n] <= high; n++ {
-		low, high = 0x80, 0xBF
-	}
-	return n
 }
 
 // runeCount counts the code points of a decoded value.
