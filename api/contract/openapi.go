@@ -107,28 +107,28 @@ func Description(s NameSet, prefix string, kinds ...Kind) ([]byte, error) {
 		d.Schemas = append(d.Schemas, member{name, recordSchema(e)}, member{name + "List", listSchema(name)})
 		for _, k := range append([]Kind{Rows}, kinds...) {
 			p := NewPlan(e, k)
-			d.Paths = append(d.Paths, member{p.Paths()[0], object{{"get", p.operation(len(kinds) > 0)}}})
+			d.Paths = append(d.Paths, member{p.Paths()[0], p.operation(len(kinds) > 0)})
 		}
 		if len(kinds) > 0 {
 			d.Parameters = append(d.Parameters, filterComponents(e)...)
 		}
 	}
-	var text bytes.Buffer
 	for _, k := range kinds {
 		if name := recordNames[k]; name != "" {
-			text.Reset()
-			if err := openAPITemplate.ExecuteTemplate(&text, k.String(), kindTexts[k.name()+" records"]); err != nil {
-				return nil, err
-			}
-			schema := json.RawMessage(bytes.Clone(text.Bytes()))
-			d.Schemas = append(d.Schemas, member{name, schema}, member{name + "List", listSchema(name)})
+			record := fill(k.String(), kindTexts[k.name()+" records"])
+			d.Schemas = append(d.Schemas, member{name, record}, member{name + "List", listSchema(name)})
 		}
 	}
-	text.Reset()
-	if err := openAPITemplate.Execute(&text, d); err != nil {
-		return nil, err
+	return json.Marshal(fill("", d))
+}
+
+// fill fills in a part of the template.
+func fill(name string, data any) json.RawMessage {
+	var text bytes.Buffer
+	if err := openAPITemplate.ExecuteTemplate(&text, name, data); err != nil {
+		panic(err) // the data does not come from a request
 	}
-	return json.Marshal(json.RawMessage(text.Bytes()))
+	return text.Bytes()
 }
 
 func tags() array {
@@ -152,76 +152,52 @@ func schemaName(e *Endpoint) string {
 	return b.String()
 }
 
+// operation is what the template fills in for the requests of a plan.
+type operation struct {
+	Tag, Summary, About, ID, Records, IdentifierHeader, Identifier string
+
+	Parameters       array
+	HasDates         bool
+	Headers, Content object
+}
+
 // operation describes the plan's requests, with the filters of version 1 or without.
-func (p *Plan) operation(earlier bool) object {
+func (p *Plan) operation(earlier bool) json.RawMessage {
 	e, kind := p.Endpoint, p.Kind.name()
-	parameters := make(array, 0, len(p.Params)+1)
+	o := operation{
+		Tag: e.GroupTitle(), Summary: e.Summary + ": " + kindTexts[kind+" summary"], ID: kind + schemaName(e),
+		Records: kindTexts[kind+" records"], HasDates: p.start >= 0, Headers: p.Kind.headers(),
+		IdentifierHeader: e.names.IdentifierHeader(), Identifier: examples[IdentifierParam],
+	}
 	for i := range p.Params {
 		if param := &p.Params[i]; p.Kind != Rows && p.sharesParam(param) {
-			parameters = append(parameters, ref("parameters", componentName(e, param)))
+			o.Parameters = append(o.Parameters, ref("parameters", componentName(e, param)))
 		} else if earlier || !param.Earlier {
-			parameters = append(parameters, e.parameter(param))
+			o.Parameters = append(o.Parameters, e.parameter(param))
 		}
 	}
-	parameters = append(parameters, object{
-		{"name", e.names.IdentifierHeader()},
-		{"in", "header"},
-		{"required", false},
-		{"description", "The application identifier, where the query has none."},
-		{"schema", object{{"type", "string"}}},
-		{"example", examples[IdentifierParam]},
-	})
 	// Only JSON is declared. With a second type, generated clients give callers "list or text", and
 	// typed languages refuse to compile that.
-	content := object{{JSONType, object{{"schema", ref("schemas", cmp.Or(recordNames[p.Kind], schemaName(e))+"List")}}}}
-	id, summary := kind+schemaName(e), e.Summary+": "+kindTexts[kind+" summary"]
-	about, records := []string{p.About()}, kindTexts[kind+" records"]
+	list := ref("schemas", cmp.Or(recordNames[p.Kind], schemaName(e))+"List")
+	o.Content = object{{JSONType, object{{"schema", list}}}}
+	about := []string{p.About()}
 	switch p.Kind {
 	case Rows:
-		id, summary = cmp.Or(e.operation, id), e.Summary
+		o.ID, o.Summary = cmp.Or(e.operation, o.ID), e.Summary
 		about = []string{e.Note, e.AddingUp(), "The order of records is fixed."}
 		if e.HasPoints() {
-			records += " With output_format=geojson they come as application/geo+json, a FeatureCollection of points."
+			o.Records += " With output_format=geojson they come as application/geo+json, a FeatureCollection of points."
 		}
 	case Aggregate:
 		about = append(about, e.SumRules()...)
 	case Export:
-		content = exportContent(e)
+		o.Content = exportContent(e)
 	}
 	if p.Kind != Rows && p.Kind != Export {
-		records += " With output_format=csv they come as text/csv instead."
+		o.Records += " With output_format=csv they come as text/csv instead."
 	}
-	return object{
-		{"tags", array{e.GroupTitle()}},
-		{"summary", summary},
-		{"description", sentences(about...)},
-		{"operationId", id},
-		{"parameters", parameters},
-		{"responses", p.responses(object{{"description", records}, {"headers", p.Kind.headers()}, {"content", content}})},
-		{"security", array{object{{"AppIdentifierQuery", array{}}}, object{{"AppIdentifierHeader", array{}}}}},
-	}
-}
-
-// responses are all answers to the plan's requests.
-func (p *Plan) responses(found object) object {
-	responses := object{{"200", found}}
-	for _, fault := range [...]struct{ status, name string }{
-		{"400", "BadDate"},
-		{"403", "Forbidden"},
-		{"405", "MethodNotAllowed"},
-		{"406", "NotAcceptable"},
-		{"410", "Gone"},
-		{"412", "PreconditionFailed"},
-		{"414", "TooLong"},
-		{"422", "Invalid"},
-		{"500", "Internal"},
-		{"503", "Unavailable"},
-	} {
-		if fault.name != "BadDate" || p.start >= 0 {
-			responses = append(responses, member{fault.status, ref("responses", fault.name)})
-		}
-	}
-	return responses
+	o.About = sentences(about...)
+	return fill("operation", o)
 }
 
 func (e *Endpoint) parameter(p *Param) object {

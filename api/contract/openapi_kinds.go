@@ -70,15 +70,11 @@ func (p *Plan) sharesParam(param *Param) bool {
 }
 
 // listSchema describes a page of records.
-func listSchema(record string) object {
-	return object{
-		{"type", "object"},
-		{"required", array{"data"}},
-		{"additionalProperties", false},
-		{"properties", object{{"data", object{
-			{"type", "array"}, {"maxItems", MaxLimit}, {"items", ref("schemas", record)},
-		}}}},
-	}
+func listSchema(record string) json.RawMessage {
+	return fill("page", struct {
+		Record  string
+		Maximum int
+	}{record, MaxLimit})
 }
 
 // exportContent describes the formats of exports. The first is that without output_format, which
@@ -89,13 +85,8 @@ func exportContent(e *Endpoint) (content object) {
 		schema := object{{"type", "string"}}
 		switch {
 		case f.Name == FormatJSON:
-			schema = object{
-				{"type", "object"},
-				{"required", array{"data"}},
-				{"properties", object{{"data", object{
-					{"type", "array"}, {"items", ref("schemas", schemaName(e))},
-				}}}},
-			}
+			data := object{{"type", "array"}, {"items", ref("schemas", schemaName(e))}}
+			schema = object{{"type", "object"}, {"required", array{"data"}}, {"properties", object{{"data", data}}}}
 		case f.Name == FormatGeoJSON:
 			schema = object{{"type", "object"}, {"description", "A FeatureCollection of points."}}
 		case !strings.HasPrefix(kind, "text/"): // generated Python cannot read a text as binary
