@@ -25,12 +25,12 @@ var downloadTexts = map[string]string{
 
 // downloads are the files of all records that pass. Sizes are those of the shown records, times
 // their number.
-func downloads(q *Question, s state, answer *Answer, records []record) []Download {
+func downloads(q *Question, s state, answer *Answer) []Download {
 	var all []Download
 	size := map[string]string{}
-	if len(records) > 0 {
+	if records := answer.Records; len(records) > 0 {
 		each := func(bytes int) string { return "about " + bytesText(bytes*answer.Total/len(records)) }
-		size[contract.FormatJSON] = each(len(answer.Body))
+		size[contract.FormatJSON] = each(answer.Bytes)
 		size[contract.FormatCSV] = each(csvBytes(records))
 		size[contract.FormatExcelCSV] = size[contract.FormatCSV]
 	}
@@ -51,7 +51,7 @@ func downloads(q *Question, s state, answer *Answer, records []record) []Downloa
 }
 
 // csvBytes is about the length of records as lines of CSV.
-func csvBytes(records []record) (n int) {
+func csvBytes(records []Record) (n int) {
 	for _, r := range records {
 		for _, v := range r.values {
 			n += len(v.text) + 1

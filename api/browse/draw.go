@@ -25,7 +25,7 @@ type group struct {
 }
 
 // groupsOf reads the groups of an answer.
-func groupsOf(records []record, b *by, field string, countries []Country) []group {
+func groupsOf(records []Record, b *by, field string, countries []Country) []group {
 	names := map[string]string{}
 	if b.as == onCountries {
 		for _, c := range countries {
@@ -35,17 +35,17 @@ func groupsOf(records []record, b *by, field string, countries []Country) []grou
 	all := make([]group, len(records))
 	for i, r := range records {
 		g := &all[i]
-		g.value, _ = r.text(b.fields[0])
+		g.value, _ = r.Text(b.fields[0])
 		g.name = names[g.value]
 		switch b.as {
 		case overTime:
 			if len(b.fields) > 1 {
-				g.second, _ = r.text(b.fields[1])
+				g.second, _ = r.Text(b.fields[1])
 			}
 		case onUnits:
-			g.name, _ = r.text(b.fields[1])
+			g.name, _ = r.Text(b.fields[1])
 		case onPoints:
-			g.name, _ = r.text(b.fields[1])
+			g.name, _ = r.Text(b.fields[1])
 			g.lat, g.lon, g.placed = placeOf(r, b.fields[2], b.fields[3])
 		}
 		if g.name == "" {
@@ -55,7 +55,7 @@ func groupsOf(records []record, b *by, field string, countries []Country) []grou
 			g.name = "not given"
 		}
 		var text string
-		if text, g.known = r.text(field); g.known {
+		if text, g.known = r.Text(field); g.known {
 			g.number, _ = strconv.ParseFloat(text, 64)
 			g.text = grouped(text)
 		}
@@ -64,9 +64,9 @@ func groupsOf(records []record, b *by, field string, countries []Country) []grou
 }
 
 // placeOf reads a place. Without one, or with one that is not on the globe, ok is false.
-func placeOf(r record, latField, lonField string) (lat, lon float64, ok bool) {
-	latText, hasLat := r.text(latField)
-	lonText, hasLon := r.text(lonField)
+func placeOf(r Record, latField, lonField string) (lat, lon float64, ok bool) {
+	latText, hasLat := r.Text(latField)
+	lonText, hasLon := r.Text(lonField)
 	lat, err := strconv.ParseFloat(latText, 64)
 	lon, err2 := strconv.ParseFloat(lonText, 64)
 	return lat, lon, hasLat && hasLon && err == nil && err2 == nil && math.Abs(lat) <= 90 && math.Abs(lon) <= 180

@@ -58,11 +58,7 @@ func askFacets(source Source, p *contract.Plan, s state, names map[string]map[st
 	}
 	values := s.filters()
 	values.Set("of", strings.Join(fields, ","))
-	answer, err := source.Ask(p.Endpoint, contract.Facets, values.Encode())
-	if err != nil {
-		return nil, err
-	}
-	records, err := answer.records()
+	answer, err := source.Ask(p.Endpoint, contract.Facets, values)
 	if err != nil {
 		return nil, err
 	}
@@ -72,14 +68,14 @@ func askFacets(source Source, p *contract.Plan, s state, names map[string]map[st
 		facets[i] = facet{Field: field, Label: strings.TrimSuffix(label(field), " code")}
 		byField[field] = &facets[i]
 	}
-	for _, r := range records {
-		field, _ := r.text("field")
+	for _, r := range answer.Records {
+		field, _ := r.Text("field")
 		f := byField[field]
 		if f == nil {
 			continue
 		}
-		text, known := r.text("value")
-		number, _ := r.text("count")
+		text, known := r.Text("value")
+		number, _ := r.Text("count")
 		n, err := strconv.Atoi(number)
 		if err != nil {
 			return nil, err

@@ -144,11 +144,10 @@ func groupsQuery(s state, fields []string, measure string) url.Values {
 }
 
 // askGroups asks for groups. There can be more in total than an answer has.
-func askGroups(q *Question, values url.Values) (groups []record, total int, err error) {
-	answer, err := q.Source.Ask(q.Plan.Endpoint, contract.Aggregate, values.Encode())
+func askGroups(q *Question, values url.Values) (groups []Record, total int, err error) {
+	answer, err := q.Source.Ask(q.Plan.Endpoint, contract.Aggregate, values)
 	if err != nil {
 		return nil, 0, err
 	}
-	groups, err = answer.records()
-	return groups, answer.Total, err
+	return answer.Records, answer.Total, nil
 }

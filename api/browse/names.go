@@ -16,18 +16,14 @@ func countries(q *Question) ([]Country, error) {
 
 // listOfCodes are the codes of a table with their names.
 func listOfCodes(q *Question, table, name string) ([]Country, error) {
-	answer, err := q.Source.Ask(endpointOf(q.Plan.Endpoint.Names(), table), contract.Rows, "")
+	answer, err := q.Source.Ask(endpointOf(q.Plan.Endpoint.Names(), table), contract.Rows, nil)
 	if err != nil {
 		return nil, err
 	}
-	records, err := answer.records()
-	if err != nil {
-		return nil, err
-	}
-	all := make([]Country, len(records))
-	for i, r := range records {
-		all[i].Code, _ = r.text("code")
-		all[i].Name, _ = r.text(name)
+	all := make([]Country, len(answer.Records))
+	for i, r := range answer.Records {
+		all[i].Code, _ = r.Text("code")
+		all[i].Name, _ = r.Text(name)
 	}
 	return all, nil
 }

@@ -134,11 +134,7 @@ func names(p *contract.Plan) []string {
 
 // addRecords adds what an answer has, and counts by value.
 func (p *Page) addRecords(q *Question, s state, answer *Answer) error {
-	records, err := answer.records()
-	if err != nil {
-		return err
-	}
-	e := q.Plan.Endpoint
+	e, records := q.Plan.Endpoint, answer.Records
 	offset := s.offset()
 	p.Total, p.Part = count(answer.Total), len(records) > 0 && len(records) < answer.Total
 	p.From, p.To = count(offset+1), count(offset+len(records))
@@ -151,7 +147,7 @@ func (p *Page) addRecords(q *Question, s state, answer *Answer) error {
 	}
 	row := s.linker(rowParam)
 	p.Rows = rowsOf(p.Columns, e, records, func(i int) string { return row(strconv.Itoa(offset+i)) + "#record" })
-	p.Pages, p.Downloads = pagesOf(s, answer.Total), downloads(q, s, answer, records)
+	p.Pages, p.Downloads = pagesOf(s, answer.Total), downloads(q, s, answer)
 	named, err := namesOf(q, p.Countries)
 	if err != nil {
 		return err

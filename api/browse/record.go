@@ -38,24 +38,21 @@ func choose(q *Question, s state) (*chosen, error) {
 	values.Set("limit", "1")
 	values.Set("offset", strconv.Itoa(position))
 	e := q.Plan.Endpoint
-	answer, err := q.Source.Ask(e, contract.Rows, values.Encode())
-	if err != nil {
+	answer, err := q.Source.Ask(e, contract.Rows, values)
+	if err != nil || len(answer.Records) == 0 {
 		return nil, err
 	}
-	records, err := answer.records()
-	if err != nil || len(records) == 0 {
-		return nil, err
-	}
+	record := answer.Records[0]
 	x := &chosen{Number: count(position + 1), Close: s.address(s.copy(rowParam))}
 	for i := range e.Fields {
 		f := &e.Fields[i]
-		c := cellOf(f, isNumber(f) && !isCode(f.Name), records[0])
+		c := cellOf(f, isNumber(f) && !isCode(f.Name), record)
 		x.Fields = append(x.Fields, chosenField{
 			Label: label(f.Name), Name: f.Name, Text: c.Text, About: e.Meaning(f.Name),
 		})
 	}
 	id := e.Names().Name("resource_catalog_id")
-	if resource, ok := records[0].text(id); ok && e.Table != "resource" {
+	if resource, ok := record.Text(id); ok && e.Table != "resource" {
 		x.Source, err = sourceOf(q, resource)
 	}
 	return x, err
@@ -66,28 +63,25 @@ func sourceOf(q *Question, resource string) ([]chosenField, error) {
 	names := q.Plan.Endpoint.Names()
 	e := endpointOf(names, "resource")
 	query := url.Values{names.Name("resource_catalog_id"): {resource}, "limit": {"1"}}
-	answer, err := q.Source.Ask(e, contract.Rows, query.Encode())
-	if err != nil {
+	answer, err := q.Source.Ask(e, contract.Rows, query)
+	if err != nil || len(answer.Records) == 0 {
 		return nil, err
 	}
-	records, err := answer.records()
-	if err != nil || len(records) == 0 {
-		return nil, err
-	}
+	record := answer.Records[0]
 	var all []chosenField
 	for _, f := range sourceFields {
 		i := slices.IndexFunc(e.Fields, func(field contract.Field) bool { return field.Name == names.Name(f.name) })
-		c := cellOf(&e.Fields[i], false, records[0])
+		c := cellOf(&e.Fields[i], false, record)
 		if c.Null {
 			continue
 		}
 		link := ""
 		if f.link != "" {
-			link = webLink(records[0], names.Name(f.link))
+			link = webLink(record, names.Name(f.link))
 		}
 		all = append(all, chosenField{Label: f.text, Text: c.Text, Link: link})
 	}
-	if id, ok := records[0].text(names.Name("dataset_catalog_id")); ok {
+	if id, ok := record.Text(names.Name("dataset_catalog_id")); ok {
 		if title, address := q.License(id); title != "" {
 			all = append(all, chosenField{Label: "Licence", Text: title, Link: address})
 		}
@@ -97,8 +91,8 @@ func sourceOf(q *Question, resource string) ([]chosenField, error) {
 
 // webLink returns the address in a field of a record if it begins with http or https and has a
 // host, else an empty text.
-func webLink(r record, field string) string {
-	text, _ := r.text(field)
+func webLink(r Record, field string) string {
+	text, _ := r.Text(field)
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return ""

@@ -2,7 +2,7 @@ package browse
 
 import (
 	"encoding/json"
-	"fmt"
+	"net/url"
 	"strings"
 
 	"hdqs/api/contract"
@@ -10,51 +10,33 @@ import (
 
 // Source answers questions about one snapshot.
 type Source interface {
-	// Ask answers a query to an endpoint, or to one of the paths below it, as a request would be
-	// answered. Errors in the query are of contract.Invalid or contract.BadDay.
-	Ask(e *contract.Endpoint, kind contract.Kind, query string) (*Answer, error)
+	// Ask answers a question to an endpoint, or to one of the paths below it, with the parameters of
+	// a request. Errors in the parameters are of contract.Invalid or contract.BadDay.
+	Ask(e *contract.Endpoint, kind contract.Kind, params url.Values) (*Answer, error)
 }
 
-// Answer is an answer: in JSON, or as values.
+// Answer is the records of an answer.
 type Answer struct {
-	Body    []byte   // nil if there are names
-	Names   []string // of the fields of each record
-	Values  []Value  // of the first record, of the second, and so on
+	Records []Record
 	Total   int      // records on all pages
+	Bytes   int      // of the records of rows as JSON
 	Unknown []string // parameters that the endpoint does not have
 	Hint    string   // what was probably meant
 }
 
-// record is a record as text: strings as they are, numbers and flags as they are written.
-type record struct {
+// Record is a record as text: strings as they are, numbers and flags as they are written.
+type Record struct {
 	at     map[string]int // position of a field; the same for all records of an answer
-	values []Value
+	values []value
 }
 
-// Value is a value as text: strings as they are, numbers and flags as they are written.
-type Value struct {
+type value struct {
 	text string
 	null bool
 }
 
-// NewValue reads a value that the renderer wrote as JSON. The value keeps the text.
-func NewValue(text string) (v Value) {
-	switch {
-	case text == "null":
-		return Value{null: true}
-	case len(text) < 2 || text[0] != '"':
-		return Value{text: text}
-	case strings.IndexByte(text, '\\') < 0:
-		return Value{text: text[1 : len(text)-1]}
-	}
-	if err := json.Unmarshal([]byte(text), &v.text); err != nil {
-		panic("browse: the renderer wrote " + text)
-	}
-	return v
-}
-
-// text is a value of a record as text; ok is false for null.
-func (r record) text(field string) (text string, ok bool) {
+// Text is the value of a field; ok is false for null, and for a field that the record does not have.
+func (r Record) Text(field string) (text string, ok bool) {
 	i, known := r.at[field]
 	if !known || r.values[i].null {
 		return "", false
@@ -62,23 +44,46 @@ func (r record) text(field string) (text string, ok bool) {
 	return r.values[i].text, true
 }
 
-// records reads the records of an answer.
-func (a *Answer) records() ([]record, error) {
-	if n := len(a.Names); n > 0 {
-		at := make(map[string]int, n)
-		for i, name := range a.Names {
-			at[name] = i
-		}
-		all := make([]record, len(a.Values)/n)
-		for i := range all {
-			all[i] = record{at, a.Values[i*n : (i+1)*n : (i+1)*n]}
-		}
-		return all, nil
+// NewRecords makes records with the given fields. cell is a value as the renderer writes it in JSON.
+func NewRecords(n int, fields []string, cell func(dst []byte, record, field int) []byte) ([]Record, error) {
+	at := make(map[string]int, len(fields))
+	for i, name := range fields {
+		at[name] = i
 	}
-	s := scanner{text: string(a.Body)}
-	all, err := s.records()
-	if err != nil {
-		return nil, fmt.Errorf("browse: an answer that is no list of records, at byte %d: %w", s.at, err)
+	var buffer []byte
+	ends := make([]int, 0, n*len(fields))
+	for record := range n {
+		for field := range fields {
+			buffer = cell(buffer, record, field)
+			ends = append(ends, len(buffer))
+		}
+	}
+	text, from := string(buffer), 0
+	values := make([]value, len(ends)) // of all records: a page can need fifty thousand
+	for i, end := range ends {
+		if err := values[i].read(text[from:end]); err != nil {
+			return nil, err
+		}
+		from = end
+	}
+	all := make([]Record, n)
+	for i := range all {
+		all[i] = Record{at, values[i*len(fields) : (i+1)*len(fields)]}
 	}
 	return all, nil
+}
+
+// read reads a value in JSON. The value keeps the text.
+func (v *value) read(text string) error {
+	switch {
+	case text == "null":
+		v.null = true
+	case !strings.HasPrefix(text, `"`):
+		v.text = text
+	case strings.IndexByte(text, '\\') < 0:
+		v.text = text[1 : len(text)-1]
+	default:
+		return json.Unmarshal([]byte(text), &v.text)
+	}
+	return nil
 }

@@ -204,12 +204,12 @@ func (s state) limit() int { return min(s.number("limit", pageSize), maxPage) }
 // offset is how many records are before those that the page shows.
 func (s state) offset() int { return s.number("offset", 0) }
 
-// question is the query that answers with the records of the page.
-func (s state) question() string {
+// question is the parameters of the request that answers with the records of the page.
+func (s state) question() url.Values {
 	values := s.copy(own...)
 	values.Set("limit", strconv.Itoa(s.limit()))
 	maps.Copy(values, s.unknown) // the answer names them
-	return values.Encode()
+	return values
 }
 
 // filters are the parameters that say which records pass, and which are the newest.

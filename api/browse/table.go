@@ -61,7 +61,7 @@ func isCode(name string) bool {
 }
 
 // rowsOf are the cells of records. link returns the address of the record at a position.
-func rowsOf(columns []column, e *contract.Endpoint, records []record, link func(int) string) [][]cell {
+func rowsOf(columns []column, e *contract.Endpoint, records []Record, link func(int) string) [][]cell {
 	rows := make([][]cell, len(records))
 	for i, r := range records {
 		for c := range columns {
@@ -78,8 +78,8 @@ func rowsOf(columns []column, e *contract.Endpoint, records []record, link func(
 	return rows
 }
 
-func cellOf(f *contract.Field, number bool, r record) cell {
-	text, ok := r.text(f.Name)
+func cellOf(f *contract.Field, number bool, r Record) cell {
+	text, ok := r.Text(f.Name)
 	c := cell{Text: text, Number: number, Null: !ok}
 	switch {
 	case !ok:

@@ -56,9 +56,9 @@ func levels(q *Question, s state) (string, error) {
 	groups, _, err := askGroups(q, groupsQuery(s, []string{"location_code", "admin1_code", "admin_level"}, "count"))
 	seen := map[string]bool{} // by place: the rows are of the place itself
 	for _, r := range groups {
-		level, _ := r.text("admin_level")
+		level, _ := r.Text("admin_level")
 		for field, own := range map[string]string{"location_code": "0", "admin1_code": "1"} {
-			place, _ := r.text(field)
+			place, _ := r.Text(field)
 			if before, known := seen[place]; known && before != (level == own) {
 				return "Several admin levels: the figures of a country contain those of its units.", err
 			}

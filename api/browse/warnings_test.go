@@ -1,6 +1,7 @@
 package browse
 
 import (
+	"net/url"
 	"strings"
 	"testing"
 
@@ -10,14 +11,12 @@ import (
 // groupSource answers every question with the same groups.
 type groupSource []string
 
-func (g groupSource) Ask(*contract.Endpoint, contract.Kind, string) (*Answer, error) {
-	a := &Answer{Names: []string{"location_code", "admin1_code", "admin_level"}, Total: len(g)}
-	for _, line := range g {
-		for _, text := range strings.Fields(line) {
-			a.Values = append(a.Values, NewValue(text))
-		}
-	}
-	return a, nil
+func (g groupSource) Ask(*contract.Endpoint, contract.Kind, url.Values) (*Answer, error) {
+	fields := []string{"location_code", "admin1_code", "admin_level"}
+	groups, err := NewRecords(len(g), fields, func(dst []byte, record, field int) []byte {
+		return append(dst, strings.Fields(g[record])[field]...)
+	})
+	return &Answer{Records: groups, Total: len(g)}, err
 }
 
 // TestLevels: that figures contain one another is said only of a country, or of a first-level unit,

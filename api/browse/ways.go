@@ -68,16 +68,16 @@ func withFigure(q *Question, s state, m measure, b *by, instead string) ([]link,
 // the most records first.
 func withValues(q *Question, s, base state, m measure, b *by, fields []string) (ways []link, err error) {
 	found, _, err := askGroups(q, groupsQuery(base, fields, "count"))
-	size := func(r record) int {
-		text, _ := r.text("count")
+	size := func(r Record) int {
+		text, _ := r.Text("count")
 		n, _ := strconv.Atoi(text)
 		return n
 	}
-	slices.SortStableFunc(found, func(x, y record) int { return cmp.Compare(size(y), size(x)) })
+	slices.SortStableFunc(found, func(x, y Record) int { return cmp.Compare(size(y), size(x)) })
 	for _, r := range found[:min(len(found), maxTries)] {
 		next := state{path: base.path, values: maps.Clone(base.values)}
 		for _, field := range fields {
-			text, _ := r.text(field)
+			text, _ := r.Text(field)
 			switch {
 			case text == "": // no filter can ask for it
 			case field != "year":

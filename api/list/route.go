@@ -87,7 +87,7 @@ type ListKey struct {
 func (s *Lists) AddLists(m *Mount, e *contract.Endpoint) {
 	add := func(c *Computation, k contract.Kind) {
 		plan := contract.NewPlan(e, k)
-		to := Route{List: plan, Computation: c, Name: plan.Name()}
+		to := Route{Mount: m, List: plan, Computation: c, Name: plan.Name()}
 		m.Lists[ListKey{e, k}] = to
 		for _, path := range plan.Paths() {
 			s.Add(m, path, to)

@@ -65,26 +65,32 @@ func HintOf(r *contract.Request, unknown string) string {
 	return "did you mean " + meant + "?"
 }
 
-// SetUnknown writes X-Unknown-Params, and X-Hint with the parameters that were probably meant.
-// Unknown parameters are ignored, so a caller who misspells a filter gets more rows than wanted. Of
+// SetUnknown writes X-Unknown-Params and X-Hint.
+func SetUnknown(h *fasthttp.ResponseHeader, r *contract.Request) {
+	unknown, hint := UnknownOf(r)
+	if len(unknown) > 0 {
+		h.SetCanonical(nameUnknown, []byte(strings.Join(unknown, ", ")))
+	}
+	if hint != "" {
+		h.SetCanonical(NameHint, []byte(hint))
+	}
+}
+
+// UnknownOf returns the unknown parameters, and which ones were probably meant. Unknown parameters are ignored, so a caller who misspells a filter gets more rows than wanted. Of
 // a repeated parameter only the last value counts, and a code with a comma matches nothing, so a
 // caller who means several values gets fewer. The fields show why.
-func SetUnknown(h *fasthttp.ResponseHeader, r *contract.Request) {
+func UnknownOf(r *contract.Request) (unknown []string, hint string) {
 	hints := r.Hints()
 	for _, name := range r.Hinted() {
 		if len(hints) < maxHints {
 			hints = append(hints, name+": for several values use "+name+contract.SeveralSuffix+".")
 		}
 	}
-	if names := r.UnknownNames(); len(names) > 0 {
-		for _, name := range names {
-			if hint := HintOf(r, name); hint != "" && len(hints) < maxHints {
-				hints = append(hints, name+": "+hint)
-			}
+	unknown = r.UnknownNames()
+	for _, name := range unknown {
+		if meant := HintOf(r, name); meant != "" && len(hints) < maxHints {
+			hints = append(hints, name+": "+meant)
 		}
-		h.SetCanonical(nameUnknown, []byte(strings.Join(names, ", ")))
 	}
-	if len(hints) > 0 {
-		h.SetCanonical(NameHint, []byte(strings.Join(hints, " ")))
-	}
+	return unknown, strings.Join(hints, " ")
 }

@@ -2,6 +2,7 @@ package site
 
 import (
 	"errors"
+	"net/url"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -26,60 +27,20 @@ type asker struct {
 }
 
 // Ask implements browse.Source.
-func (q *asker) Ask(e *contract.Endpoint, k contract.Kind, query string) (*browse.Answer, error) {
-	return q.ask(e, k, query, true)
-}
-
-// ask answers a question. If it wants values, those of computed records have no body.
-func (q *asker) ask(
-	e *contract.Endpoint, k contract.Kind, query string, values bool,
-) (answer *browse.Answer, err error) {
-	s, table := q.server, q.served.Bound.Lists[e.Contract().Path]
-	if !q.served.Acquire() {
-		return nil, reply.ErrNoSnapshot
-	}
-	defer s.EndList(q.served, table, &err)
-	sc := list.Scratches.Get().(*list.Scratch)
-	defer sc.Release()
+func (q *asker) Ask(e *contract.Endpoint, k contract.Kind, params url.Values) (*browse.Answer, error) {
+	answer := new(browse.Answer)
 	to := q.mount.Lists[list.ListKey{Endpoint: e, Kind: k}]
-	a := &list.Reply{
-		Scratch: sc, Endpoint: e.Contract(), Served: q.served, List: table, Computation: to.Computation,
-		Path: q.mount.Prefix + to.List.Paths()[0],
-	}
-	answer = new(browse.Answer)
-	var read func(list.Records)
-	if values {
-		read = func(found list.Records) { readValues(a, answer, found) }
-	}
-	if answer.Body, err = s.answerInside(a, to.List, query, read); err != nil {
-		return nil, err
-	}
-	var hints fasthttp.ResponseHeader
-	reply.SetUnknown(&hints, &sc.Request)
-	answer.Total, answer.Unknown = sc.Page.Total, sc.Request.UnknownNames()
-	answer.Hint = string(hints.PeekBytes(reply.NameHint))
-	return answer, nil
-}
-
-// readValues reads the values of records, of which a page can need fifty thousand.
-func readValues(a *list.Reply, answer *browse.Answer, found list.Records) {
-	answer.Names = contract.FieldNames(found.Fields())
-	fields := len(answer.Names)
-	ends := make([]int, 0, found.Len()*fields)
-	buffer := a.Body[:0]
-	for record := range found.Len() {
-		for field := range fields {
-			buffer = found.AppendCell(buffer, record, field, false)
-			ends = append(ends, len(buffer))
+	err := q.server.Query(q.served, &to, params, func(a *list.Reply, found list.Records) (err error) {
+		answer.Records, err = browse.NewRecords(found.Len(), contract.FieldNames(found.Fields()),
+			func(dst []byte, record, field int) []byte { return found.AppendCell(dst, record, field, false) })
+		if k == contract.Rows && found.Len() > 0 {
+			answer.Bytes = a.Form(a.List).Length(a.Page.Ranges)
 		}
-	}
-	a.Body = buffer
-	text, from := string(buffer), 0
-	answer.Values = make([]browse.Value, len(ends))
-	for i, end := range ends {
-		answer.Values[i] = browse.NewValue(text[from:end])
-		from = end
-	}
+		answer.Total = found.Total()
+		answer.Unknown, answer.Hint = reply.UnknownOf(&a.Request)
+		return err
+	})
+	return answer, err
 }
 
 // addBrowse registers the pages of records of a mount.

@@ -2,7 +2,7 @@ package site
 
 import (
 	"cmp"
-	"encoding/json"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -149,34 +149,28 @@ func (q *asker) askPlaces(e *contract.Endpoint) ([]linkedThing, error) {
 	if !slices.ContainsFunc(e.Fields, func(f contract.Field) bool { return f.Name == field }) {
 		return nil, nil
 	}
-	var found, countries struct {
-		Data []struct{ Value, Code, Name string } `json:"data"`
-	}
-	ask := func(e *contract.Endpoint, k contract.Kind, query string, into any) error {
-		answer, err := q.ask(e, k, query, false)
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal(answer.Body, into)
-	}
-	if err := ask(e, contract.Facets, "of="+field, &found); err != nil {
+	found, err := q.Ask(e, contract.Facets, url.Values{"of": {field}})
+	if err != nil {
 		return nil, err
 	}
-	if n := len(found.Data); n > mostLinked {
+	if n := len(found.Records); n > mostLinked {
 		return []linkedThing{{Type: "Place", Name: counted(n, "place") + " with codes of ISO 3166"}}, nil
 	}
 	all := contract.EndpointsIn(e.Names())
 	locations := slices.IndexFunc(all, func(e contract.Endpoint) bool { return e.Table == "location" })
-	if err := ask(&all[locations], contract.Rows, "", &countries); err != nil {
+	countries, err := q.Ask(&all[locations], contract.Rows, nil)
+	if err != nil {
 		return nil, err
 	}
 	names := map[string]string{}
-	for _, c := range countries.Data {
-		names[c.Code] = c.Name
+	for _, c := range countries.Records {
+		code, _ := c.Text("code")
+		names[code], _ = c.Text("name")
 	}
 	var places []linkedThing
-	for _, v := range found.Data {
-		places = append(places, linkedThing{Type: "Place", Name: cmp.Or(names[v.Value], v.Value), Identifier: v.Value})
+	for _, r := range found.Records {
+		code, _ := r.Text("value")
+		places = append(places, linkedThing{Type: "Place", Name: cmp.Or(names[code], code), Identifier: code})
 	}
 	slices.SortFunc(places, func(a, b linkedThing) int { return strings.Compare(a.Name, b.Name) })
 	return places, nil

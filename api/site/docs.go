@@ -11,6 +11,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"hdqs/api/browse"
 	"hdqs/api/contract"
 	"hdqs/api/list"
 	"hdqs/api/reply"
@@ -290,11 +291,12 @@ func (s *Site) addEndpointDocs(m *list.Mount, name string, docs func() *endpoint
 			page.SnapshotID, page.Day = v.Id, v.Bound.Snap.Manifest.SnapshotTime.UTC().Format(state.DayFormat)
 			e := d.plan.Endpoint.Contract()
 			page.Source, page.Datasets = v.Bound.SourceOf(e), state.DatasetsOf(v.Bound.Snap.Manifest, e)
-			example, err := s.exampleOf(v, d.plan)
+			example, err := s.exampleOf(v, m, d.plan)
 			page.Refused = err != nil
 			if page.Answer = example.answer; page.Answer != "" {
 				query, page.Total = example.query, GroupedNumber(example.total)
 			}
+			v.Release(s.Log)
 		}
 		page.URL = page.Base + d.Path + "?" + query + "&app_identifier=" + identifier
 		s.answerPage(ctx, "endpoint.html", page, full, bare, reply.LandingKey)
@@ -317,16 +319,14 @@ type example struct {
 // exampleKey is the key of the example of a list in what a snapshot keeps.
 type exampleKey struct{ *contract.Plan }
 
-// exampleOf returns the example of an endpoint's page, and releases the snapshot. Requests for
-// pages pass no limit on queries, so each example of a snapshot is made once. One whose table has
-// become suspect is not used.
-func (s *Site) exampleOf(v *state.Served, p *contract.Plan) (example, error) {
+// exampleOf returns the example of an endpoint's page. Requests for pages pass no limit on queries,
+// so each example of a snapshot is made once. One whose table has become suspect is not used.
+func (s *Site) exampleOf(v *state.Served, m *list.Mount, p *contract.Plan) (example, error) {
 	known, ok := v.Kept.Load(exampleKey{p})
 	if ok && !v.Bound.Lists[p.Endpoint.Contract().Path].IsSuspect() {
-		v.Release(s.Log)
 		return known.(example), nil
 	}
-	x, err := s.example(v, p)
+	x, err := s.example(v, m, p)
 	if err == nil {
 		v.Kept.Store(exampleKey{p}, x)
 	}
@@ -334,82 +334,57 @@ func (s *Site) exampleOf(v *state.Served, p *contract.Plan) (example, error) {
 }
 
 // example answers a small request from a snapshot: for the first records of the country that the
-// first record has, where the endpoint has such a filter. It releases the snapshot. Errors other
-// than Refused are logged.
-func (s *Site) example(v *state.Served, p *contract.Plan) (x example, err error) {
-	table := v.Bound.Lists[p.Endpoint.Contract().Path]
-	defer s.EndList(v, table, &err)
-	sc := list.Scratches.Get().(*list.Scratch)
-	defer sc.Release()
-	a := &list.Reply{Scratch: sc, Endpoint: p.Endpoint.Contract(), Served: v, List: table}
-	body, err := s.answerInside(a, p, exampleQuery, nil)
-	if err != nil || sc.Page.Rows == 0 {
-		return example{}, err
+// first record has, where the endpoint has such a filter.
+func (s *Site) example(v *state.Served, m *list.Mount, p *contract.Plan) (example, error) {
+	first, code, err := s.askExample(v, m, p, exampleQuery)
+	isLocation := func(f contract.Param) bool { return f.Name == countryField }
+	if err != nil || code == "" || !slices.ContainsFunc(p.Params, isLocation) {
+		return first, err
 	}
-	x.query, x.total = exampleQuery, sc.Page.Total
-	var first struct {
-		Data []struct {
-			Location string `json:"location_code"`
-		}
+	query := countryField + "=" + url.QueryEscape(code) + "&" + exampleQuery
+	filtered, _, err := s.askExample(v, m, p, query)
+	if err == nil && filtered.answer == "" { // a code with a backslash, which escapes, finds nothing
+		return first, nil
 	}
-	if err := json.Unmarshal(body, &first); err != nil {
-		return example{}, s.Failed(a, err)
-	}
-	isLocation := func(f contract.Param) bool { return f.Name == "location_code" }
-	if code := first.Data[0].Location; code != "" && slices.ContainsFunc(p.Params, isLocation) {
-		query := "location_code=" + url.QueryEscape(code) + "&" + exampleQuery
-		filtered, err := s.answerInside(a, p, query, nil)
-		if err != nil {
-			return example{}, err
-		}
-		if sc.Page.Rows > 0 { // a code with a backslash, which escapes, finds nothing
-			body, x.query, x.total = filtered, query, sc.Page.Total
-		}
-	}
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, body, "", "  "); err != nil {
-		return example{}, s.Failed(a, err)
-	}
-	x.answer = indented.String()
-	return x, nil
+	return filtered, err
 }
 
-// answerInside renders the answer to a query as JSON, for a page. Computed records are given to
-// read instead, unless that is nil.
-func (s *Site) answerInside(a *list.Reply, p *contract.Plan, query string, read func(list.Records)) ([]byte, error) {
-	if a.List.IsSuspect() {
-		return nil, s.Refusal(a)
-	}
-	a.Request.Scan(p, []byte(query))
-	if err := a.Request.Parse(); err != nil {
-		return nil, err
-	}
-	body, err := s.bodyInside(a, read)
+// countryField is the field, and the filter, with the country of a record.
+const countryField = "location_code"
+
+// askExample answers a query, empty if there are no records. country is that of the first record.
+func (s *Site) askExample(
+	v *state.Served, m *list.Mount, p *contract.Plan, query string,
+) (x example, country string, err error) {
+	to := m.Lists[list.ListKey{Endpoint: p.Endpoint, Kind: contract.Rows}]
+	params, err := url.ParseQuery(query)
 	if err != nil {
-		return nil, s.Failed(a, err)
+		return x, "", err
 	}
-	if a.List.IsSuspect() { // since it was rendered
-		return nil, s.Refusal(a)
-	}
-	return body, nil
+	err = s.Query(v, &to, params, func(a *list.Reply, found list.Records) error {
+		if found.Len() == 0 {
+			return nil
+		}
+		var indented bytes.Buffer
+		if err := json.Indent(&indented, a.Append(nil, a.List), "", "  "); err != nil {
+			return err
+		}
+		x = example{query, indented.String(), found.Total()}
+		country, err = firstText(found, countryField)
+		return err
+	})
+	return x, country, err
 }
 
-func (s *Site) bodyInside(a *list.Reply, read func(list.Records)) ([]byte, error) {
-	if a.Computation == nil {
-		err := a.Find(a.List)
-		if err != nil {
-			return nil, err
-		}
-		return a.Scratch.Append(nil, a.List), nil
-	}
-	found, err := a.Computation.Compute(s.Lists, a)
+// firstText is the text of a field in the first record, empty if it has none.
+func firstText(found list.Records, field string) (string, error) {
+	names := contract.FieldNames(found.Fields())
+	records, err := browse.NewRecords(1, names, func(dst []byte, record, field int) []byte {
+		return found.AppendCell(dst, record, field, false)
+	})
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	a.Page.Rows, a.Page.Total = found.Len(), found.Total()
-	if read != nil {
-		read(found)
-		return nil, nil
-	}
-	return list.AppendRecords(nil, found, false), nil
+	text, _ := records[0].Text(field)
+	return text, nil
 }

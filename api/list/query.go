@@ -1,0 +1,95 @@
+package list
+
+import (
+	"net/url"
+
+	"hdqs/api/contract"
+	"hdqs/api/render"
+	"hdqs/api/reply"
+	"hdqs/api/state"
+)
+
+// Query answers a question that a page asks about a snapshot, with the parameters that a request
+// would have, and gives the records to read. They are valid until read returns. A page has a slot
+// already, so that no limit is checked here.
+func (s *Lists) Query(v *state.Served, to *Route, params url.Values, read func(*Reply, Records) error) (err error) {
+	if !v.Acquire() {
+		return reply.ErrNoSnapshot
+	}
+	endpoint := to.List.Endpoint.Contract()
+	table := v.Bound.Lists[endpoint.Path]
+	defer s.EndList(v, table, &err)
+	sc := Scratches.Get().(*Scratch)
+	defer sc.Release()
+	a := &Reply{
+		Scratch: sc, Endpoint: endpoint, Served: v, List: table, Computation: to.Computation,
+		Path: to.Mount.Prefix + to.List.Paths()[0],
+	}
+	if table.IsSuspect() {
+		return s.Refusal(a)
+	}
+	a.Request.Scan(to.List, []byte(params.Encode()))
+	if err := a.Request.Parse(); err != nil {
+		return err
+	}
+	found, err := s.recordsOf(a)
+	if err == nil {
+		err = read(a, found)
+	}
+	if err != nil {
+		return s.Failed(a, err)
+	}
+	if table.IsSuspect() { // since its rows were read
+		return s.Refusal(a)
+	}
+	return nil
+}
+
+// recordsOf finds the rows of a question, or computes its records.
+func (s *Lists) recordsOf(a *Reply) (Records, error) {
+	if a.Computation != nil {
+		found, err := a.Computation.Compute(s, a)
+		if err == nil {
+			a.Page.Rows, a.Page.Total = found.Len(), found.Total()
+		}
+		return found, err
+	}
+	if err := a.Find(a.List); err != nil {
+		return nil, err
+	}
+	return newRowRecords(a)
+}
+
+// rowRecords are the rows of a page.
+type rowRecords struct {
+	a      *Reply
+	fields []contract.Field
+	values []*render.Values // by field; nil without the table
+	rows   []uint32
+}
+
+func newRowRecords(a *Reply) (Records, error) {
+	r := &rowRecords{a: a, fields: a.Request.AnswerFields()}
+	for i := range r.fields {
+		values, err := a.List.Values(r.fields[i].Column())
+		if err != nil {
+			return nil, err
+		}
+		r.values = append(r.values, values)
+	}
+	for _, run := range a.Page.Ranges {
+		for row := run.From; row < run.To; row++ {
+			r.rows = append(r.rows, row)
+		}
+	}
+	return r, nil
+}
+
+func (r *rowRecords) Fields() []contract.Field    { return r.fields }
+func (r *rowRecords) Len() int                    { return len(r.rows) }
+func (r *rowRecords) Total() int                  { return r.a.Page.Total }
+func (r *rowRecords) Header() []reply.HeaderField { return nil }
+
+func (r *rowRecords) AppendCell(dst []byte, record, field int, csv bool) []byte {
+	return r.values[field].AppendRow(dst, r.rows[record], csv)
+}
