@@ -102,28 +102,6 @@ func TestConnectionLimit(t *testing.T) {
 	}
 }
 
-// TestLimitPerAddress checks that each address has its own limit.
-func TestLimitPerAddress(t *testing.T) {
-	t.Parallel()
-	address := listen(t, sampleServer(t, state.Options{ConnectionsPerAddress: 1}, 3))
-	if status := dial(t, address).get(listTarget); status != 200 {
-		t.Fatal(status)
-	}
-	if got := exchange(t, address, "GET", plainGet); got.Status != 503 {
-		t.Errorf("the second connection of an address: status %d", got.Status)
-	}
-	other := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
-	client := http.Client{Transport: &http.Transport{DialContext: other.DialContext, DisableKeepAlives: true}}
-	response, err := client.Get("http://" + address + listTarget)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response.Body.Close()
-	if response.StatusCode != 200 {
-		t.Errorf("the first connection of another address: status %d", response.StatusCode)
-	}
-}
-
 // TestRefusedClients checks that ordinary clients over the limit always receive the 503 and
 // never a broken connection, also when there are many of them. Silent connections must not delay
 // the refusal of others.

@@ -54,14 +54,17 @@ func TestIdentifierLeakKeepAlive(t *testing.T) {
 			path = "/api/panic"
 		}
 		method, header := methods[n%len(methods)], tags[n/7%len(tags)]
-		query := "?" + kinds[n%len(kinds)]
+		query, identifier := "?"+kinds[n%len(kinds)], goodIdentifier
+		if n%11 == 3 {
+			identifier = "bXktYXBwOm1lQGV4YW1wbGU=" // my-app:me@example, which is not a valid address
+		}
 		if n%2 == 0 {
-			query = "?app_identifier=" + goodIdentifier + kinds[n%len(kinds)]
+			query = "?app_identifier=" + identifier + kinds[n%len(kinds)]
 		} else {
-			header += "X-Catalog-Api-App-Identifier: " + goodIdentifier + "\r\n"
+			header += "X-Catalog-Api-App-Identifier: " + identifier + "\r\n"
 		}
 		if n%50 == 2 {
-			header += "broken " + goodIdentifier + "\r\n"
+			header += "broken " + identifier + "\r\n"
 		}
 		answer, closed := conn.raw(t, method, method+" "+path+query+" HTTP/1.1\r\nHost: a\r\n"+header+"\r\n")
 		for _, secret := range secrets {

@@ -7,13 +7,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 
-	"hdqs/api/list"
 	"hdqs/api/state"
+	"hdqs/api/wire"
+	"hdqs/internal/testkit"
 )
 
 var (
@@ -111,7 +113,7 @@ func TestMetrics(t *testing.T) {
 	body := int64(len(s.Answer("GET", listTarget, nil).Body)) // a hit as well, but not counted as an HTTP request
 	check("three identical requests", map[string]float64{
 		"hdqs_body_cache_misses_total": 2, "hdqs_body_cache_hits_total": 2,
-		"hdqs_body_cache_bytes": float64(body + list.CachedOverhead),
+		"hdqs_body_cache_bytes": float64(body + 256),
 		`hdqs_http_requests_total{code="200",endpoint="sector",format="json"}`: 3, "hdqs_http_connections": 1,
 	})
 	known := "GET " + listTarget + "&offset=2 HTTP/1.1\r\nHost: a\r\nIf-None-Match: *\r\n\r\n"
@@ -151,13 +153,22 @@ func TestMetrics(t *testing.T) {
 	waitFor(t, "its connection to be closed", func() bool { return s.Callers.Count() == 1 })
 	check("malformed request",
 		map[string]float64{`hdqs_http_requests_total{code="400",endpoint="other",format="other"}`: 1, "hdqs_http_in_flight_bytes": 0})
-	_, m, _ := s.Bodies.Begin(testKey(1))
-	for range 2 {
-		go s.Bodies.Begin(testKey(1))
+	s.Gate = wire.NewGate(1, testkit.Patience)
+	if !s.Gate.Enter(false) {
+		t.Fatal("no free slot")
+	}
+	var same sync.WaitGroup
+	for range 3 {
+		same.Go(func() { s.Answer("GET", listTarget+"&limit=2", nil) })
 	}
 	waitFor(t, "two waiters", func() bool { return s.Bodies.Counts().Joins == 2 })
-	s.Bodies.End(m, list.Finished{}, nil)
-	check("two waiters", map[string]float64{"hdqs_body_cache_joins_total": 2, "hdqs_body_cache_misses_total": 4})
+	s.Gate.Leave()
+	same.Wait()
+	waited := int64(len(s.Answer("GET", listTarget+"&limit=2", nil).Body)) // a body with waiters is cached
+	check("two waiters", map[string]float64{
+		"hdqs_body_cache_joins_total": 2, "hdqs_body_cache_misses_total": 4, "hdqs_body_cache_hits_total": 3,
+		"hdqs_body_cache_bytes": float64(body + waited + 2*256),
+	})
 	conn.Close()
 	waitFor(t, "all connections to be closed", func() bool {
 		return readMetrics(t, admin)["hdqs_http_connections"] == 0

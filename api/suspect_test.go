@@ -21,7 +21,6 @@ import (
 	"hdqs/api/list"
 	"hdqs/api/reply"
 	"hdqs/api/state"
-	"hdqs/api/wire"
 	"hdqs/snapshot/store"
 )
 
@@ -504,30 +503,4 @@ func TestHealAfterSwap(t *testing.T) {
 		t.Errorf("healed %q, refused %q, %v; %s is served", healed, refused, err, d.CurrentID())
 	}
 	d.expect(t, 200, "GET", damagedTarget)
-}
-
-// TestEmptyBodyCache: what was being rendered when the cache was emptied is not cached.
-func TestEmptyBodyCache(t *testing.T) {
-	t.Parallel()
-	c := list.NewBodyCache(0, wire.NewBudget(0))
-	render := func(empty func()) {
-		_, m, _ := c.Begin(testKey(1))
-		empty()
-		c.End(m, list.Finished{Body: []byte("body")}, nil)
-	}
-	render(func() {}) // the first request of a key is never cached
-	render(c.Empty)
-	if n := c.Counts().Bytes; n != 0 {
-		t.Errorf("%d bytes are cached", n)
-	}
-	render(func() {})
-	if n := c.Counts().Bytes; n == 0 {
-		t.Error("nothing is cached after that")
-	}
-	c.Empty()
-	if b, m, _ := c.Begin(testKey(1)); b != nil || c.Counts().Bytes != 0 {
-		t.Error("a body is cached after the cache was emptied")
-	} else {
-		c.End(m, list.Finished{}, nil)
-	}
 }

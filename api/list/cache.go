@@ -28,35 +28,35 @@ import (
 // another body: under many different requests most are of that kind, and new memory would cost a
 // page fault for each of its pages.
 type BodyCache struct {
-	Shards  [BodyShards]bodyShard
-	MaxBody int // the longest body that is cached
+	shards  [bodyShards]bodyShard
+	maxBody int // the longest body that is cached
 	budget  *wire.Budget
 	emptied atomic.Uint64 // calls of empty
 }
 
 // Sizes of the body cache.
 const (
-	BodyShards = 16
+	bodyShards = 16
 
 	// seenKeys is how many keys that were requested once a shard remembers.
 	seenKeys = 256
 
 	// cachedOverhead is the memory of a cached body besides its bytes.
-	CachedOverhead = 256
+	cachedOverhead = 256
 )
 
-// BodyKey identifies a body. Two clients that accept the same coding get different bodies if one of
+// bodyKey identifies a body. Two clients that accept the same coding get different bodies if one of
 // them refuses uncompressed ones and the body is short.
-type BodyKey struct {
+type bodyKey struct {
 	Tag             reply.EntityTag
 	Coding          encode.Coding
 	refusesIdentity bool
 }
 
-// Shard is the part of the cache that has a key.
-func (k *BodyKey) Shard() int { return int(k.Tag[3]) % BodyShards }
+// shard is the part of the cache that has a key.
+func (k *bodyKey) shard() int { return int(k.Tag[3]) % bodyShards }
 
-func (k *BodyKey) hash() uint64 {
+func (k *bodyKey) hash() uint64 {
 	return (binary.LittleEndian.Uint64(k.Tag[4:]) + uint64(k.Coding)) * 0x9E3779B97F4A7C15
 }
 
@@ -77,53 +77,53 @@ func (f *Finished) send(ctx *fasthttp.RequestCtx) {
 	ctx.Response.SetBodyRaw(f.Body)
 }
 
-// CachedBody is a cached body, or one that was rendered for waiters only.
-type CachedBody struct {
+// cachedBody is a cached body, or one that was rendered for waiters only.
+type cachedBody struct {
 	wire.Shared
 	Finished
-	Key  BodyKey
+	Key  bodyKey
 	used bool // since the clock's hand passed last
 	lent bool // an answer has sent it, and may still be reading it
 }
 
 // inFlight is the entry of a body that a request is rendering.
 type inFlight struct {
-	Key     BodyKey
+	Key     bodyKey
 	keep    bool
 	emptied uint64 // of the cache when the rendering began
-	Waiters int
+	waiters int
 	done    chan struct{} // closed at the end; nil while nobody waits
-	result  *CachedBody   // nil when there is no body to share
+	result  *cachedBody   // nil when there is no body to share
 	err     error         // why there is no body, if that applies to the waiters too
 }
 
 type bodyShard struct {
 	sync.Mutex
 	found    cacheCounts
-	Kept     map[BodyKey]*CachedBody
-	Clock    []*CachedBody // the bodies in kept, in the order of the clock's hand
+	kept     map[bodyKey]*cachedBody
+	clock    []*cachedBody // the bodies in kept, in the order of the clock's hand
 	hand     int
 	Bytes    int
 	Limit    int
-	InFlight map[BodyKey]*inFlight
+	inFlight map[bodyKey]*inFlight
 	free     []*inFlight
 	seen     [seenKeys]uint64 // hashes of keys that were requested once
 }
 
-// NewBodyCache returns a cache of at most so many bytes. Zero is cacheBytes; a negative number
+// newBodyCache returns a cache of at most so many bytes. Zero is cacheBytes; a negative number
 // returns nil, which caches nothing.
-func NewBodyCache(bytes int64, budget *wire.Budget) *BodyCache {
+func newBodyCache(bytes int64, budget *wire.Budget) *BodyCache {
 	switch {
 	case bytes < 0:
 		return nil
 	case bytes == 0:
 		bytes = state.CacheBytes
 	}
-	limit := int(bytes / BodyShards)
-	c := &BodyCache{MaxBody: limit / 4, budget: budget}
-	for i := range c.Shards {
-		s := &c.Shards[i]
-		s.Limit, s.Kept, s.InFlight = limit, map[BodyKey]*CachedBody{}, map[BodyKey]*inFlight{}
+	limit := int(bytes / bodyShards)
+	c := &BodyCache{maxBody: limit / 4, budget: budget}
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.Limit, s.kept, s.inFlight = limit, map[bodyKey]*cachedBody{}, map[bodyKey]*inFlight{}
 	}
 	return c
 }
@@ -133,41 +133,41 @@ func NewBodyCache(bytes int64, budget *wire.Budget) *BodyCache {
 // caller's own request and returns nil here; a copy of its result goes to the requests that waited
 // meanwhile. They get its error if that is *Busy. Without a body or such an error, each of them
 // renders its own.
-func (c *BodyCache) do(key BodyKey, create func() (Finished, error)) (*CachedBody, error) {
-	known, own, err := c.Begin(key)
+func (c *BodyCache) do(key bodyKey, create func() (Finished, error)) (*cachedBody, error) {
+	known, own, err := c.begin(key)
 	if known != nil || err != nil {
 		return known, err
 	}
 	var result Finished
 	defer func() {
 		if _, busy := errors.AsType[*reply.Busy](err); busy {
-			c.End(own, result, err)
+			c.end(own, result, err)
 		} else {
-			c.End(own, result, nil)
+			c.end(own, result, nil)
 		}
 	}()
 	result, err = create()
 	return nil, err
 }
 
-// Begin returns the body of a key, waiting for it if another request is rendering it. If there is
+// begin returns the body of a key, waiting for it if another request is rendering it. If there is
 // no body, the caller renders it and then calls end with the entry returned here, which is nil if
 // there is no cache. An error is from the request that was rendering the body.
-func (c *BodyCache) Begin(key BodyKey) (*CachedBody, *inFlight, error) {
+func (c *BodyCache) begin(key bodyKey) (*cachedBody, *inFlight, error) {
 	if c == nil {
 		return nil, nil, nil
 	}
-	s := &c.Shards[key.Shard()]
+	s := &c.shards[key.shard()]
 	s.Lock()
-	if b := s.Kept[key]; b != nil {
+	if b := s.kept[key]; b != nil {
 		b.used, b.lent = true, true
 		b.Acquire(1)
 		s.found.Hits++
 		s.Unlock()
 		return b, nil, nil
 	}
-	if m := s.InFlight[key]; m != nil {
-		m.Waiters++
+	if m := s.inFlight[key]; m != nil {
+		m.waiters++
 		s.found.Joins++
 		if m.done == nil {
 			m.done = make(chan struct{})
@@ -191,8 +191,8 @@ func (c *BodyCache) Counts() (all cacheCounts) {
 	if c == nil {
 		return all
 	}
-	for i := range c.Shards {
-		s := &c.Shards[i]
+	for i := range c.shards {
+		s := &c.shards[i]
 		s.Lock()
 		all.Hits += s.found.Hits
 		all.Joins += s.found.Joins
@@ -204,7 +204,7 @@ func (c *BodyCache) Counts() (all cacheCounts) {
 }
 
 // start adds an in-flight entry. Its body will be cached if the key was requested before.
-func (s *bodyShard) start(key BodyKey, emptied uint64) *inFlight {
+func (s *bodyShard) start(key bodyKey, emptied uint64) *inFlight {
 	m := new(inFlight)
 	if n := len(s.free); n > 0 {
 		m, s.free = s.free[n-1], s.free[:n-1]
@@ -213,39 +213,39 @@ func (s *bodyShard) start(key BodyKey, emptied uint64) *inFlight {
 	seen := &s.seen[hash>>32%seenKeys]
 	*m = inFlight{Key: key, keep: *seen == hash, emptied: emptied}
 	*seen = hash
-	s.InFlight[key] = m
+	s.inFlight[key] = m
 	return m
 }
 
-// End removes an in-flight entry, and gives a copy of the body to the cache and to the waiters.
+// end removes an in-flight entry, and gives a copy of the body to the cache and to the waiters.
 // With an error the waiters get that. With neither, each renders its own.
-func (c *BodyCache) End(m *inFlight, result Finished, err error) {
+func (c *BodyCache) end(m *inFlight, result Finished, err error) {
 	if m == nil {
 		return
 	}
-	s := &c.Shards[m.Key.Shard()]
+	s := &c.shards[m.Key.shard()]
 	s.Lock()
-	if result.Body == nil || len(result.Body) > c.MaxBody && m.Waiters == 0 || !m.keep && m.Waiters == 0 {
+	if result.Body == nil || len(result.Body) > c.maxBody && m.waiters == 0 || !m.keep && m.waiters == 0 {
 		s.finish(m, nil, err)
 		s.Unlock()
 		return
 	}
 	var memory []byte
-	if m.keep && len(result.Body) <= c.MaxBody {
-		memory = s.makeRoom(len(result.Body)+CachedOverhead, len(result.Body))
+	if m.keep && len(result.Body) <= c.maxBody {
+		memory = s.makeRoom(len(result.Body)+cachedOverhead, len(result.Body))
 	}
 	s.Unlock()
 	// Requests that arrive during the copy still find the entry.
 	if memory == nil {
 		memory = make([]byte, 0, len(result.Body))
 	}
-	b := &CachedBody{Key: m.Key, Finished: result}
+	b := &cachedBody{Key: m.Key, Finished: result}
 	b.Body = append(memory, result.Body...)
-	b.Init(c.budget, cap(b.Body)+CachedOverhead)
+	b.Init(c.budget, cap(b.Body)+cachedOverhead)
 	s.Lock()
-	b.Acquire(m.Waiters)
-	b.lent = m.Waiters > 0
-	if b.Size() <= c.MaxBody && m.emptied == c.emptied.Load() {
+	b.Acquire(m.waiters)
+	b.lent = m.waiters > 0
+	if b.Size() <= c.maxBody && m.emptied == c.emptied.Load() {
 		s.keep(b)
 	} else {
 		b.Evict()
@@ -260,22 +260,22 @@ func (c *BodyCache) Empty() {
 		return
 	}
 	c.emptied.Add(1)
-	for i := range c.Shards {
-		s := &c.Shards[i]
+	for i := range c.shards {
+		s := &c.shards[i]
 		s.Lock()
-		for _, b := range s.Clock {
+		for _, b := range s.clock {
 			b.Evict()
 		}
-		clear(s.Kept)
-		clear(s.Clock)
-		s.Clock, s.Bytes, s.hand = s.Clock[:0], 0, 0
+		clear(s.kept)
+		clear(s.clock)
+		s.clock, s.Bytes, s.hand = s.clock[:0], 0, 0
 		s.Unlock()
 	}
 }
 
 // finish wakes the waiters. An entry that nobody waited for is reused.
-func (s *bodyShard) finish(m *inFlight, result *CachedBody, err error) {
-	delete(s.InFlight, m.Key)
+func (s *bodyShard) finish(m *inFlight, result *cachedBody, err error) {
+	delete(s.inFlight, m.Key)
 	if m.done == nil {
 		s.free = append(s.free, m)
 		return
@@ -285,10 +285,10 @@ func (s *bodyShard) finish(m *inFlight, result *CachedBody, err error) {
 }
 
 // keep adds a body.
-func (s *bodyShard) keep(b *CachedBody) {
+func (s *bodyShard) keep(b *cachedBody) {
 	s.makeRoom(b.Size(), -1)
-	s.Kept[b.Key] = b
-	s.Clock = append(s.Clock, b)
+	s.kept[b.Key] = b
+	s.clock = append(s.clock, b)
 	s.Bytes += b.Size()
 }
 
@@ -296,23 +296,23 @@ func (s *bodyShard) keep(b *CachedBody) {
 // since the clock's hand passed them last. It returns the memory of one of them if length bytes fit
 // in it, at most a quarter of them to spare, and no answer ever sent it.
 func (s *bodyShard) makeRoom(size, length int) (memory []byte) {
-	for s.Bytes+size > s.Limit && len(s.Clock) > 0 {
-		s.hand %= len(s.Clock)
-		old := s.Clock[s.hand]
+	for s.Bytes+size > s.Limit && len(s.clock) > 0 {
+		s.hand %= len(s.clock)
+		old := s.clock[s.hand]
 		if old.used {
 			old.used = false
 			s.hand++
 			continue
 		}
 		s.Bytes -= old.Size()
-		delete(s.Kept, old.Key)
+		delete(s.kept, old.Key)
 		old.Evict()
 		if has := cap(old.Body); !old.lent && length <= has && has <= length+length/4 {
 			memory, old.Body = old.Body[:0], nil
 		}
-		last := len(s.Clock) - 1
-		s.Clock[s.hand], s.Clock[last] = s.Clock[last], nil
-		s.Clock = s.Clock[:last]
+		last := len(s.clock) - 1
+		s.clock[s.hand], s.clock[last] = s.clock[last], nil
+		s.clock = s.clock[:last]
 	}
 	return memory
 }

@@ -196,7 +196,7 @@ func (s *Lists) answerBody(a *Reply) error {
 	if s.Budget.IsFull() {
 		return &reply.Busy{Rule: reply.RuleBytes}
 	}
-	known, err := s.Bodies.do(BodyKey{a.tag, a.Coding, a.refusesIdentity}, func() (Finished, error) {
+	known, err := s.Bodies.do(bodyKey{a.tag, a.Coding, a.refusesIdentity}, func() (Finished, error) {
 		if err := s.enterGate(a); err != nil {
 			return Finished{}, err
 		}

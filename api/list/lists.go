@@ -39,7 +39,7 @@ func New(s *state.State, kinds []contract.Kind) *Lists {
 	l := &Lists{
 		State: s, Router: router.New(), Mounts: NewMounts(o, kinds), Endpoints: []string{"other"},
 		Gate: wire.NewGate(o.Queries, o.QueueWait), Long: wire.NewGate(o.Queries, o.QueueWait),
-		Bodies: NewBodyCache(s.Shares.Bodies, s.Budget), WarmLimit: WarmLimit,
+		Bodies: newBodyCache(s.Shares.Bodies, s.Budget), WarmLimit: WarmLimit,
 	}
 	s.Hooks.Warm, s.Hooks.Emptied = l.Warm, l.Bodies.Empty
 	return l
