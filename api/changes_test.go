@@ -381,8 +381,8 @@ func TestChangesOfMissingTables(t *testing.T) {
 	}
 }
 
-// TestChangesSuspect checks that a damaged table to compare with is refused.
-func TestChangesSuspect(t *testing.T) {
+// TestChangesQuarantined checks that a damaged table to compare with is refused.
+func TestChangesQuarantined(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 7))
 	before, after := changedTables(t, r, 10, 6)
@@ -394,7 +394,7 @@ func TestChangesSuspect(t *testing.T) {
 	}
 	v := s.AcquirePinned("before")
 	list := v.Bound.Lists[path]
-	s.Suspect(list.Version, list.Segment, state.ByChecksum, fmt.Errorf("a test"))
+	s.Inspector.Quarantine(list.Version, list.Segment, state.ByChecksum, fmt.Errorf("a test"))
 	v.Release(s.Log)
 	if got := s.Answer("GET", target, nil); got.Status != 410 {
 		t.Errorf("a damaged table of a snapshot that is not healed: %d %s", got.Status, got.Body)
@@ -404,7 +404,7 @@ func TestChangesSuspect(t *testing.T) {
 	}
 	v = s.AcquirePinned("after")
 	list = v.Bound.Lists[path]
-	s.Suspect(list.Version, list.Segment, state.ByChecksum, fmt.Errorf("a test"))
+	s.Inspector.Quarantine(list.Version, list.Segment, state.ByChecksum, fmt.Errorf("a test"))
 	v.Release(s.Log)
 	if got := s.Answer("GET", target+"&snapshot=before", nil); got.Status == 200 {
 		t.Errorf("a damaged current table: %d", got.Status)

@@ -18,7 +18,7 @@ const maxURI = 48 << 10
 // handle answers every request of the public listener. It checks in the order of the contract:
 // first what does not depend on the caller, then identifier, path, method, parameters.
 func (s *Server) handle(ctx *fasthttp.RequestCtx) {
-	debug.SetPanicOnFault(true) // see suspect.go
+	debug.SetPanicOnFault(true) // see state/quarantine.go
 	defer s.Recovered(ctx)
 	if s.RefuseMalformed(ctx) {
 		return

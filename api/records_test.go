@@ -286,7 +286,7 @@ func TestComputedRefused(t *testing.T) {
 		}
 	}
 	list := s.Current.Load().Bound.Lists["/api/v2/metadata/location"]
-	s.Suspect(list.Version, list.Segment, state.ByWrite, fmt.Errorf("a test"))
+	s.Inspector.Quarantine(list.Version, list.Segment, state.ByWrite, fmt.Errorf("a test"))
 	if got := s.Answer("GET", target, nil); got.Status != 503 {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}

@@ -172,7 +172,7 @@ func TestFirstWarmUpFails(t *testing.T) {
 		t.Errorf("the body cache has %d bytes", n)
 	}
 	for path, list := range reading.Bound.Lists {
-		if !list.IsSuspect() {
+		if !list.IsQuarantined() {
 			t.Errorf("%s: the request gets rows of the withdrawn snapshot", path)
 		}
 	}

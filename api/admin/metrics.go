@@ -99,7 +99,7 @@ func (c Collector) Collect(to chan<- prometheus.Metric) {
 	to <- metrics.Gauge(connectionsDesc, float64(s.Callers.Count()))
 	to <- metrics.Counter(faultsDesc, s.Faults.Count())
 	to <- metrics.Counter(panicsDesc, s.Panics.Load())
-	s.Suspects.Collect(to)
+	s.Inspector.Collect(to)
 	to <- metrics.Counter(logDroppedDesc, s.Options.AccessLog.Dropped())
 	s.CollectMemory(to)
 	s.collectSnapshot(to)

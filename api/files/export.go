@@ -78,8 +78,8 @@ func (s *Files) export(a *list.Reply) error {
 		}
 	}()
 	body, err := s.prepareExport(a, st)
-	if err != nil {
-		return err
+	if err != nil || a.List.IsQuarantined() {
+		return err // list.EndList refuses it
 	}
 	h := s.BeginList(a)
 	h.SetContentType(a.Request.ExportType())
@@ -98,9 +98,6 @@ func (s *Files) export(a *list.Reply) error {
 // prepareExport finds the rows of an export, and returns what writes them.
 func (s *Files) prepareExport(a *list.Reply, st *exportStream) (body exportBody, err error) {
 	found, err := s.findExport(a)
-	if err == nil && a.List.IsSuspect() {
-		return body, s.Refusal(a)
-	}
 	if err != nil {
 		return body, err
 	}
@@ -254,9 +251,6 @@ func exportColumns(a *list.Reply, fields []contract.Field) ([]columnar.Field, er
 func (s *Files) exportAtOnce(a *list.Reply, st *exportStream, body exportBody) (err error) {
 	var whole bytes.Buffer
 	background.Run(func() { err = st.inTurn(func() error { return body.write(&whole) }) })
-	if err == nil && a.List.IsSuspect() {
-		return s.Refusal(a)
-	}
 	if err != nil {
 		return s.Failed(a, err)
 	}

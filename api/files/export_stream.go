@@ -119,9 +119,9 @@ func (st *exportStream) sendAll(w io.Writer) error {
 	return m.err
 }
 
-// send sends a piece. Its rows may be wrong if the segment became suspect meanwhile.
+// send sends a piece. Its rows may be wrong if the segment was quarantined meanwhile.
 func (st *exportStream) send(piece []byte) error {
-	if st.list.IsSuspect() {
+	if st.list.IsQuarantined() {
 		return &reply.Refused{Table: st.list.Segment.Name()}
 	}
 	now := time.Now()

@@ -124,7 +124,7 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 	}
 	endpoint := to.List.Endpoint.Contract()
 	list := served.Bound.Lists[endpoint.Path]
-	defer s.EndList(served, list, &err)
+	defer s.EndList(served, list, r.Snapshot != "", &err)
 	if r.Since != "" && !s.holds(r.Since) {
 		return s.goneSince()
 	}
@@ -143,8 +143,8 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 		Computation: to.Computation, heads: publication.HeadsFor(list, r), Coding: coding,
 		refusesIdentity: encode.RefusesIdentity(accept),
 	}
-	if a.List.IsSuspect() {
-		return s.Refusal(&a)
+	if list.IsQuarantined() {
+		return nil // EndList refuses it
 	}
 	a.makeTag()
 	if rec.mayHave(wire.Precondition) && !reply.PreconditionHolds(&ctx.Request.Header, a.strongTag(), publication.At) {
@@ -162,7 +162,7 @@ func (s *Lists) scanned(ctx *fasthttp.RequestCtx, to *Route, sc *Scratch) (err e
 		defer a.tellNoLength()
 	}
 	if ctx.IsHead() && coding == encode.Identity && a.Computation == nil {
-		_, err := s.query(&a)
+		_, err := s.render(&a)
 		return err
 	}
 	if a.Request.Format != "" {
@@ -201,7 +201,7 @@ func (s *Lists) answerBody(a *Reply) error {
 			return Finished{}, err
 		}
 		defer a.leaveGate()
-		return s.query(a)
+		return s.render(a)
 	})
 	if known != nil {
 		wire.Send(a.Ctx, &known.Shared)
@@ -213,16 +213,7 @@ func (s *Lists) answerBody(a *Reply) error {
 	return err
 }
 
-// query finds the rows and answers with them. The result is empty if other requests cannot use it.
-func (s *Lists) query(a *Reply) (Finished, error) {
-	result, err := s.render(a)
-	if err == nil && a.List.IsSuspect() { // found while the body was rendered, so its rows may be wrong
-		a.Ctx.Response.ResetBody()
-		return Finished{}, s.Refusal(a)
-	}
-	return result, err
-}
-
+// render finds the rows and answers with them. The result is empty if other requests cannot use it.
 func (s *Lists) render(a *Reply) (Finished, error) {
 	if a.Computation != nil {
 		return s.answerRecords(a)
@@ -469,24 +460,10 @@ func (s *Lists) setListKeys(h *fasthttp.ResponseHeader, a *Reply) {
 	s.SendKeys(h, keys)
 }
 
-// Refusal is the error of a list that is refused. A retained snapshot is not healed, so its
-// requests are told to begin again.
-func (s *Lists) Refusal(a *Reply) error {
-	if current := s.CurrentID(); a.Request.Snapshot != "" && a.Served.Id != current {
-		return &reply.Gone{Current: current}
-	}
-	return &reply.Refused{Table: a.Endpoint.Table}
-}
-
-// Failed returns the error to answer with after a query failed. A malformed posting is damage.
+// Failed logs why a query failed, unless that is the caller's fault or damage, and returns the error.
 func (s *Lists) Failed(a *Reply, err error) error {
-	if reply.IsInvalid(err) || reply.IsRefusal(err) {
-		return err
-	}
-	if !errors.Is(err, index.ErrPosting) {
+	if !reply.IsInvalid(err) && !reply.IsRefusal(err) && !errors.Is(err, index.ErrPosting) {
 		s.LogFault(a.Endpoint.Path, err)
-		return err
 	}
-	s.Suspect(a.List.Version, a.List.Segment, state.ByChecksum, err)
-	return s.Refusal(a)
+	return err
 }

@@ -18,15 +18,15 @@ func (s *Lists) Query(v *state.Served, to *Route, params url.Values, read func(*
 	}
 	endpoint := to.List.Endpoint.Contract()
 	table := v.Bound.Lists[endpoint.Path]
-	defer s.EndList(v, table, &err)
+	defer s.EndList(v, table, false, &err)
 	sc := Scratches.Get().(*Scratch)
 	defer sc.Release()
 	a := &Reply{
 		Scratch: sc, Endpoint: endpoint, Served: v, List: table, Computation: to.Computation,
 		Path: to.Mount.Prefix + to.List.Paths()[0],
 	}
-	if table.IsSuspect() {
-		return s.Refusal(a)
+	if table.IsQuarantined() {
+		return nil // EndList refuses it
 	}
 	a.Request.Scan(to.List, []byte(params.Encode()))
 	if err := a.Request.Parse(); err != nil {
@@ -38,9 +38,6 @@ func (s *Lists) Query(v *state.Served, to *Route, params url.Values, read func(*
 	}
 	if err != nil {
 		return s.Failed(a, err)
-	}
-	if table.IsSuspect() { // since its rows were read
-		return s.Refusal(a)
 	}
 	return nil
 }

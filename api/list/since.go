@@ -1,12 +1,10 @@
 package list
 
 import (
-	"errors"
 	"slices"
 
 	"hdqs/api/reply"
 	"hdqs/api/state"
-	"hdqs/index"
 )
 
 // sinceList is the list of a request in the snapshot that it names in since.
@@ -36,31 +34,27 @@ func (s *Lists) openSince(a *Reply) error {
 		return s.goneSince()
 	}
 	a.Since = sinceList{v, v.Bound.Lists[a.Endpoint.Path]}
-	if a.Since.List.IsSuspect() {
+	if a.Since.List.IsQuarantined() {
 		v.Release(s.Log)
 		return s.sinceRefusal(a)
 	}
 	return nil
 }
 
-// endSince releases the list to compare with. If its segment was damaged meanwhile, there is no
-// result, and err becomes the refusal. Other panics go on.
+// endSince releases the list to compare with, as EndList does the one that answers.
 func (s *Lists) endSince(a *Reply, result *Finished, err *error) {
 	fault := recover()
 	defer a.Since.served.Release(s.Log)
-	if fault != nil && !s.WasFault(a.Since.List, fault) {
-		panic(fault)
-	}
-	if a.Since.List.IsSuspect() {
-		a.Ctx.Response.ResetBody()
+	if s.MetDamage(a.Since.List, fault, nil) {
 		*result, *err = Finished{}, s.sinceRefusal(a)
+	} else if fault != nil {
+		panic(fault)
 	}
 }
 
 // SinceFailed returns the error to answer with after the query of the list to compare with failed.
 func (s *Lists) SinceFailed(a *Reply, err error) error {
-	if errors.Is(err, index.ErrPosting) {
-		s.Suspect(a.Since.List.Version, a.Since.List.Segment, state.ByChecksum, err)
+	if s.MetDamage(a.Since.List, nil, err) {
 		return s.sinceRefusal(a)
 	}
 	return err

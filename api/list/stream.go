@@ -63,13 +63,13 @@ func (s *Lists) stream(a *Reply) int {
 	return min(length, partMemory)
 }
 
-// Next renders the next part. Its rows may be wrong if the segment became suspect meanwhile.
+// Next renders the next part. Its rows may be wrong if the segment was quarantined meanwhile.
 func (st *BodyStream) Next() error {
 	st.turn.Begin()
 	defer st.turn.End()
 	st.part, st.sent = parts.Get().(*[]byte), 0
 	*st.part, st.More = st.Body.AppendPart((*st.part)[:0])
-	if st.list.IsSuspect() {
+	if st.list.IsQuarantined() {
 		return &reply.Refused{Table: st.list.Segment.Name()}
 	}
 	return nil
@@ -100,7 +100,7 @@ var ErrPanicked = errors.New("api: a panic while a body was rendered")
 func (s *Lists) RecoverBody(list *state.BoundList, err *error) {
 	switch fault := recover(); {
 	case fault == nil:
-	case s.WasFault(list, fault):
+	case s.MetDamage(list, fault, nil):
 		*err = &reply.Refused{Table: list.Segment.Name()}
 	default:
 		s.CheckAfterPanic(list)

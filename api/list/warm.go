@@ -15,6 +15,7 @@ import (
 
 	"hdqs/api/contract"
 	"hdqs/api/encode"
+	"hdqs/api/reply"
 	"hdqs/api/state"
 	"hdqs/api/wire"
 	"hdqs/internal/background"
@@ -154,7 +155,7 @@ func (w *WarmUp) Work() (err error) {
 // others.
 func (w *WarmUp) isRefused(p *contract.Plan) bool {
 	list := w.Served.Bound.Lists[p.Endpoint.Contract().Path]
-	return list.IsSuspect() && w.Server.Current.Load() == w.Served
+	return list.IsQuarantined() && w.Server.Current.Load() == w.Served
 }
 
 // ends reports whether no more requests are to be answered.
@@ -186,7 +187,7 @@ func (s *Lists) ColdPlans(b, earlier *state.Bound) []*contract.Plan {
 	for i := range endpoints {
 		path := endpoints[i].Contract().Path
 		list := b.Lists[path]
-		if list.Rows > 0 && !list.IsSuspect() && (earlier == nil || list != earlier.Lists[path]) {
+		if list.Rows > 0 && !list.IsQuarantined() && (earlier == nil || list != earlier.Lists[path]) {
 			plans = append(plans, contract.NewPlan(&endpoints[i], contract.Rows))
 		}
 	}
@@ -215,7 +216,11 @@ func (s *Lists) rehearse(v *state.Served, p *contract.Plan, r warmRequest, buffe
 		buffer: buffer,
 	}
 	a.makeTag()
-	if _, err := s.query(&a); err != nil {
+	_, err := s.render(&a)
+	if s.MetDamage(a.List, nil, err) {
+		err = &reply.Refused{Table: endpoint.Table}
+	}
+	if err != nil {
 		return err
 	}
 	return ctx.Response.BodyWriteTo(io.Discard)

@@ -179,7 +179,7 @@ func appendIssues(dst []byte, issues []contract.Issue) []byte {
 	return append(dst, `]}`...)
 }
 
-// Refused is the error of a request for a table whose segment is suspect.
+// Refused is the error of a request for a table whose segment is quarantined.
 type Refused struct{ Table string }
 
 func (e *Refused) Error() string { return "api: table " + e.Table + " is being checked for damage" }

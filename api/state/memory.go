@@ -6,7 +6,6 @@ import (
 	"math"
 	"runtime/debug"
 	"slices"
-	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -246,37 +245,6 @@ func (s *State) dropUnfit(current *Served) {
 	}
 }
 
-// OpenSnapshots are the snapshots that are in memory: the current one, retained ones, and others
-// that a request still reads.
-type OpenSnapshots struct {
-	mu  sync.Mutex
-	all []*Served
-}
-
-func (o *OpenSnapshots) add(v *Served) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.all = append(o.all, v)
-}
-
-func (o *OpenSnapshots) remove(v *Served) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.all = slices.DeleteFunc(o.all, func(other *Served) bool { return other == v })
-}
-
-// bounds returns the tables of all open snapshots but some.
-func (o *OpenSnapshots) bounds(except []*Served) (all []*Bound) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	for _, v := range o.all {
-		if !slices.Contains(except, v) {
-			all = append(all, v.Bound)
-		}
-	}
-	return all
-}
-
 // Metrics of the memory limit.
 var (
 	LimitDesc = metrics.NewDesc("hdqs_memory_limit_bytes",
@@ -310,15 +278,4 @@ func (s *State) Memory() MemoryUse {
 		return MemoryUse{}
 	}
 	return MemoryUse{NeedOf(s.open.bounds(nil)), s.Shares.Snapshots, s.Shares.limit}
-}
-
-// Missing lists the tables of endpoints that the served snapshot does not have, or that have no
-// rows.
-func (s *State) Missing() []string {
-	v := s.Acquire()
-	if v == nil {
-		return nil
-	}
-	defer v.Release(s.Log)
-	return v.Bound.Missing()
 }

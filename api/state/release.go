@@ -3,11 +3,9 @@ package state
 import (
 	"cmp"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-	"weak"
 
 	"hdqs/api/contract"
 	"hdqs/api/reply"
@@ -265,49 +263,6 @@ func (s *State) newPublication(m *store.Manifest, published time.Time) *publicat
 	return p
 }
 
-// Acquire takes a reference to the current snapshot, which the caller releases. It is nil if there
-// is none yet.
-func (s *State) Acquire() *Served {
-	for {
-		v := s.Current.Load()
-		if v == nil || v.Acquire() {
-			return v
-		}
-		// The last reference was released between the two steps, so another snapshot is current.
-	}
-}
-
-// AcquirePinned is like acquire for the snapshot with an id, current or retained.
-func (s *State) AcquirePinned(id string) *Served {
-	if v := s.Current.Load(); v == nil || v.Id == id && v.Acquire() {
-		return v
-	}
-	s.Retained.Lock() // the current snapshot cannot change now
-	defer s.Retained.Unlock()
-	if v := s.Current.Load(); v != nil && v.Id == id && v.Acquire() {
-		return v
-	}
-	return s.Retained.acquire(id)
-}
-
-// Snapshot returns a handle on the served snapshot, which the caller closes; nil if there is none.
-func (s *State) Snapshot() *store.Snapshot {
-	v := s.Acquire()
-	if v == nil {
-		return nil
-	}
-	defer v.Release(s.Log)
-	return v.Bound.Snap.Acquire()
-}
-
-// CurrentID returns the id of the served snapshot, empty without one.
-func (s *State) CurrentID() string {
-	if v := s.Current.Load(); v != nil {
-		return v.Id
-	}
-	return ""
-}
-
 // Acquire takes a reference. It reports false if the last one was released.
 func (v *Served) Acquire() bool {
 	for {
@@ -333,95 +288,6 @@ func (v *Served) Release(log *slog.Logger) {
 	v.Bound = nil // its memory is free now, although the timer of announce may still refer to v
 }
 
-// Retained is the replaced snapshots that still answer, oldest first. Each entry owns the reference
-// that the server had.
-type Retained struct {
-	sync.Mutex
-	Entries []*Served
-	closed  bool
-	Dropped [countedDrops]atomic.Int64
-}
-
-// dropReason says why a snapshot is retained no longer.
-type dropReason int
-
-// Reasons.
-const (
-	dropForAge dropReason = iota
-	dropForNumber
-	DropForMemory
-	countedDrops
-	notCounted // it is current again, or the server ends
-)
-
-// dropReasons are the names of the reasons that are counted.
-var dropReasons = [countedDrops]string{"age", "number", "memory"}
-
-// Keep retains a snapshot for some time, taking over the caller's reference. The caller holds the
-// lock.
-func (r *Retained) Keep(v *Served, period time.Duration, log *slog.Logger) {
-	if period <= 0 || r.closed {
-		v.Release(log)
-		return
-	}
-	r.Entries = append(r.Entries, v)
-	if len(r.Entries) > MostPrevious {
-		r.DropOldest(log, dropForNumber)
-	}
-	kept := weak.Make(v) // it may be dropped long before, and then its memory is free
-	time.AfterFunc(period, func() {
-		r.Lock()
-		defer r.Unlock()
-		r.drop(log, dropForAge, func(entry *Served) bool { return entry == kept.Value() })
-	})
-}
-
-// DropOldest releases the oldest snapshot. The caller holds the lock.
-func (r *Retained) DropOldest(log *slog.Logger, why dropReason) {
-	oldest := r.Entries[0]
-	r.drop(log, why, func(entry *Served) bool { return entry == oldest })
-}
-
-// drop releases the snapshots that match. The caller holds the lock.
-func (r *Retained) drop(log *slog.Logger, why dropReason, match func(*Served) bool) {
-	r.Entries = slices.DeleteFunc(r.Entries, func(v *Served) bool {
-		if !match(v) {
-			return false
-		}
-		if why < countedDrops {
-			r.Dropped[why].Add(1)
-			log.Info("a replaced snapshot is not kept any longer", "snapshot", v.Id, "reason", dropReasons[why])
-		}
-		v.Release(log)
-		return true
-	})
-}
-
-// acquire takes a reference to the retained snapshot with an id. The caller holds the lock.
-func (r *Retained) acquire(id string) *Served {
-	for _, v := range r.Entries {
-		if v.Id == id && v.Acquire() {
-			return v
-		}
-	}
-	return nil
-}
-
-// Count returns the number of retained snapshots.
-func (r *Retained) Count() int {
-	r.Lock()
-	defer r.Unlock()
-	return len(r.Entries)
-}
-
-// Close releases all retained snapshots. Later ones are released at once.
-func (r *Retained) Close(log *slog.Logger) {
-	r.Lock()
-	defer r.Unlock()
-	r.drop(log, notCounted, func(*Served) bool { return true })
-	r.closed = true
-}
-
 // ProcessStart is the origin of times. Reading only the monotonic clock takes half the time of
 // time.Now.
 var ProcessStart = time.Now()
@@ -430,15 +296,4 @@ var ProcessStart = time.Now()
 type WarmUp struct {
 	Requests int
 	Took     time.Duration
-}
-
-// Ids lists the retained snapshots, the latest first.
-func (r *Retained) Ids() []string {
-	r.Lock()
-	defer r.Unlock()
-	var all []string
-	for _, v := range slices.Backward(r.Entries) {
-		all = append(all, v.Id)
-	}
-	return all
 }

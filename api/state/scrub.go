@@ -27,21 +27,21 @@ const watchInterval = time.Second
 // WatchFiles looks every second, until ctx ends, whether a file of a served segment or a bulk file
 // was written to, and refuses the table or the file then. Rows that were read while the file had
 // other bytes may be wrong and in caches, also when the file is right again before Scrub reads it.
-func (s *State) WatchFiles(ctx context.Context) {
+func (s *Inspector) WatchFiles(ctx context.Context) {
 	for pause(ctx, watchInterval) {
 		s.CheckFiles()
 	}
 }
 
 // CheckFiles refuses tables and files that were written to.
-func (s *State) CheckFiles() {
-	for _, m := range s.mapped() {
+func (s *Inspector) CheckFiles() {
+	for _, m := range s.snapshots.mapped() {
 		if !m.IsSuspect() && m.WasWritten() {
-			s.Suspect(m.version, m.Segment, ByWrite, ErrWritten)
+			s.Quarantine(m.version, m.Segment, ByWrite, ErrWritten)
 		}
 		_ = m.Close() // of a mapping
 	}
-	s.Hooks.CheckFiles()
+	s.hooks.CheckFiles()
 }
 
 // ErrWritten says that a file is not what was opened.
@@ -50,7 +50,7 @@ var ErrWritten = errors.New("api: the file was written to after it was opened")
 // ScrubEvery reads all mapped segments again and again until ctx ends, so that a change of their
 // bytes is noticed within the interval: passes begin every three quarters of it, and each takes a
 // quarter at most, unless the machine is busy.
-func (s *State) ScrubEvery(ctx context.Context, interval time.Duration) {
+func (s *Inspector) ScrubEvery(ctx context.Context, interval time.Duration) {
 	for pause(ctx, interval/2) {
 		s.Scrub(ctx, interval/4)
 	}
@@ -59,13 +59,13 @@ func (s *State) ScrubEvery(ctx context.Context, interval time.Duration) {
 // Scrub compares the bytes of all segments of the current and the retained snapshots with their
 // checksums, those of open bulk files with their digests, and refuses what differs. It spreads the
 // work over about the given time.
-func (s *State) Scrub(ctx context.Context, over time.Duration) {
+func (s *Inspector) Scrub(ctx context.Context, over time.Duration) {
 	total := int64(0)
-	for _, m := range s.mapped() {
+	for _, m := range s.snapshots.mapped() {
 		total += m.Bytes()
 		_ = m.Close() // of a mapping
 	}
-	files := s.Hooks.Files()
+	files := s.hooks.Files()
 	for _, f := range files {
 		total += f.Bytes
 	}
@@ -87,15 +87,15 @@ func (s *State) Scrub(ctx context.Context, over time.Duration) {
 		f.Check(ctx, s.pace(ctx, wait))
 	}
 	if ctx.Err() == nil {
-		s.Suspects.Scrub.Passes.Add(1)
-		s.Suspects.Scrub.Last.Store(time.Now().Unix())
+		s.Scrubs.Passes.Add(1)
+		s.Scrubs.Last.Store(time.Now().Unix())
 	}
 }
 
 // unseen returns a segment that was not seen and notes it. Scrub holds only one at a time, so that
 // replaced snapshots are closed while it runs.
-func (s *State) unseen(seen map[*snapshot.Segment]bool) (next mapped, ok bool) {
-	for _, m := range s.mapped() {
+func (s *Inspector) unseen(seen map[*snapshot.Segment]bool) (next mapped, ok bool) {
+	for _, m := range s.snapshots.mapped() {
 		if ok || seen[m.Segment] {
 			_ = m.Close() // of a mapping
 			continue
@@ -107,21 +107,21 @@ func (s *State) unseen(seen map[*snapshot.Segment]bool) (next mapped, ok bool) {
 }
 
 // scrub checks one segment. wait returns how long to wait after so many bytes.
-func (s *State) scrub(ctx context.Context, m mapped, wait func(bytes int) time.Duration) {
+func (s *Inspector) scrub(ctx context.Context, m mapped, wait func(bytes int) time.Duration) {
 	err := m.Recheck(s.pace(ctx, wait))
 	switch {
 	case err == nil || ctx.Err() != nil:
 	case errors.Is(err, snapshot.ErrFault):
-		s.Suspect(m.version, m.Segment, ByFault, err)
+		s.Quarantine(m.version, m.Segment, ByFault, err)
 	default:
-		s.Suspect(m.version, m.Segment, ByChecksum, err)
+		s.Quarantine(m.version, m.Segment, ByChecksum, err)
 	}
 }
 
 // pace counts what a check has read, and waits. Its error is that of ctx.
-func (s *State) pace(ctx context.Context, wait func(bytes int) time.Duration) func(bytes int) error {
+func (s *Inspector) pace(ctx context.Context, wait func(bytes int) time.Duration) func(bytes int) error {
 	return func(bytes int) error {
-		s.Suspects.Scrub.Bytes.Add(int64(bytes))
+		s.Scrubs.Bytes.Add(int64(bytes))
 		if !pause(ctx, wait(bytes)) {
 			return ctx.Err()
 		}

@@ -14,8 +14,9 @@ import (
 
 // State is what a server serves, and what it counts. Package list embeds it.
 type State struct {
+	*Snapshots
+	*Inspector
 	Options  Options
-	Log      *slog.Logger
 	Faults   *wire.Log
 	Requests *metrics.Requests
 	Budget   *wire.Budget
@@ -23,11 +24,7 @@ type State struct {
 	Shares   Shares           // of memory
 	Hooks    Hooks
 
-	Current  atomic.Pointer[Served]
-	Retained Retained
-	History  atomic.Pointer[[]*Change] // of the snapshots that the channel has shown
-	open     OpenSnapshots
-	Suspects Suspects
+	History atomic.Pointer[[]*Change] // of the snapshots that the channel has shown
 
 	NoWarmUp  atomic.Bool // set by EndWarmUp
 	CutWarmUp atomic.Bool // set by InterruptWarmUp, until the next Swap
@@ -41,9 +38,9 @@ type State struct {
 
 // New returns a state without a snapshot. The caller sets Requests and Hooks before the first Swap.
 func New(o Options) *State {
-	s := &State{Options: o, Log: cmp.Or(o.Logger, slog.Default()), Shares: NewShares(&o)}
-	s.Faults = wire.NewLog(s.Log)
+	log := cmp.Or(o.Logger, slog.Default())
+	s := &State{Options: o, Snapshots: &Snapshots{Log: log}, Shares: NewShares(&o), Faults: wire.NewLog(log)}
+	s.Inspector = &Inspector{snapshots: s.Snapshots, log: log, hooks: &s.Hooks, Wake: make(chan struct{}, 1)}
 	s.Budget = wire.NewBudget(s.Shares.Inflight)
-	s.Suspects.Wake = make(chan struct{}, 1)
 	return s
 }

@@ -28,7 +28,7 @@ func (f *follower) heal(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-f.server.Suspected():
+		case <-f.server.Quarantined():
 			pause, failed = shortestHeal, 0
 		case <-f.looked:
 		case <-next:

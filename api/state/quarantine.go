@@ -3,6 +3,7 @@ package state
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"hdqs/api/contract"
 	"hdqs/api/metrics"
 	"hdqs/api/reply"
+	"hdqs/index"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
 )
@@ -19,15 +21,19 @@ import (
 // A segment is a mapped file, and its bytes may change or go away while it is served: another
 // program writes to the file or truncates it, or the disk fails. That is noticed by a memory fault
 // in a request, by WatchFiles, by Scrub, and by a posting that is malformed. The segment is then
-// marked as suspect: its lists are refused with 503, also those that were rendered or compressed
+// quarantined: its lists are refused with 503, also those that were rendered or compressed
 // before, until Heal has replaced it. An answer that was being rendered is refused too, or cut
 // short if it has begun.
 
-// Suspects counts what was found.
-type Suspects struct {
-	Found [len(damages)]atomic.Int64
-	Wake  chan struct{} // has an element when a table was refused
-	Scrub scrubCounts
+// Inspector looks for damaged segments, and quarantines and counts them.
+type Inspector struct {
+	snapshots *Snapshots
+	log       *slog.Logger
+	hooks     *Hooks
+
+	Found  [len(damages)]atomic.Int64
+	Wake   chan struct{} // has an element when a table was refused
+	Scrubs scrubCounts
 
 	checking atomic.Bool // a check after a panic runs, or has done so not long ago
 }
@@ -44,54 +50,47 @@ const (
 // damages are the label values in metrics.
 var damages = [...]string{ByFault: "fault", ByChecksum: "checksum", ByWrite: "write"}
 
-// mapped is a segment of a served snapshot.
-type mapped struct {
-	*snapshot.Segment
-	version string // of the table's content
-}
-
-// mapped returns the segments of the current and the retained snapshots, each once. The caller
-// closes them.
-func (s *State) mapped() []mapped {
-	var snapshots []*Served
-	if v := s.Acquire(); v != nil {
-		snapshots = append(snapshots, v)
-	}
-	s.Retained.Lock()
-	for _, v := range s.Retained.Entries {
-		if v.Acquire() {
-			snapshots = append(snapshots, v)
-		}
-	}
-	s.Retained.Unlock()
-	var all []mapped
-	for _, v := range snapshots {
-		for _, ref := range v.Bound.Snap.Manifest.Tables {
-			segment := v.Bound.Snap.Segments[ref.Table]
-			same := func(m mapped) bool { return m.Segment == segment }
-			if segment != nil && !slices.ContainsFunc(all, same) {
-				all = append(all, mapped{segment.Acquire(), ref.SHA256})
-			}
-		}
-		v.Release(s.Log)
-	}
-	return all
-}
-
-// EndList ends a request for a list. If that met a memory fault in the list's segment, err becomes
-// the refusal of the list. Other panics go on.
-func (s *State) EndList(v *Served, l *BoundList, err *error) {
+// EndList ends the reading of a list for a request, and gives the snapshot back. Whatever the
+// reading met of damage becomes the refusal of the list here: a memory fault, a malformed posting,
+// and a segment that was quarantined meanwhile, so that its rows may be wrong. Other panics go on.
+// pinned: the request names the snapshot.
+func (s *State) EndList(v *Served, l *BoundList, pinned bool, err *error) {
 	fault := recover()
-	if fault == nil {
+	if fault == nil && *err == nil && !l.IsQuarantined() {
 		v.Release(s.Log) // not deferred, which takes 20 ns
 		return
 	}
 	defer v.Release(s.Log)
-	if !s.WasFault(l, fault) {
-		s.CheckAfterPanic(l)
-		panic(fault)
+	switch current := s.CurrentID(); {
+	case !s.MetDamage(l, fault, *err):
+		if fault != nil {
+			s.CheckAfterPanic(l)
+			panic(fault)
+		}
+	case pinned && v.Id != current: // a retained snapshot is not healed
+		*err = &reply.Gone{Current: current}
+	default:
+		*err = &reply.Refused{Table: l.Segment.Name()}
 	}
-	*err = &reply.Refused{Table: l.Segment.Name()}
+}
+
+// MetDamage reports whether reading a list met damage, by its panic and its error, and quarantines
+// the segment. Without either, the list may have been quarantined meanwhile.
+func (s *Inspector) MetDamage(l *BoundList, fault any, err error) bool {
+	if l == nil || l.Segment == nil {
+		return false
+	}
+	switch address, isFault := snapshot.FaultAddress(fault); {
+	case isFault && l.Segment.Contains(address):
+		s.Quarantine(l.Version, l.Segment, ByFault, snapshot.ErrFault)
+		return true
+	case fault != nil:
+		return false
+	case errors.Is(err, index.ErrPosting):
+		s.Quarantine(l.Version, l.Segment, ByChecksum, err)
+		return true
+	}
+	return err == nil && l.IsQuarantined()
 }
 
 // panicPause is the least time between two checks after panics.
@@ -100,88 +99,58 @@ const panicPause = 10 * time.Second
 // CheckAfterPanic checks the segment of a list in the background, since changed bytes, such as a
 // code that is in no dictionary, are a likely reason of a panic. The caller has a reference to the
 // snapshot.
-func (s *State) CheckAfterPanic(l *BoundList) {
-	if l == nil || l.Segment == nil || !s.Suspects.checking.CompareAndSwap(false, true) {
+func (s *Inspector) CheckAfterPanic(l *BoundList) {
+	if l == nil || l.Segment == nil || !s.checking.CompareAndSwap(false, true) {
 		return
 	}
 	m := mapped{l.Segment.Acquire(), l.Version}
 	go func() {
 		s.scrub(context.Background(), m, func(int) time.Duration { return 0 })
 		_ = m.Close() // of a mapping
-		time.AfterFunc(panicPause, func() { s.Suspects.checking.Store(false) })
+		time.AfterFunc(panicPause, func() { s.checking.Store(false) })
 	}()
 }
 
-// WasFault reports whether a panic was a memory fault in the segment of a list, and marks that.
-func (s *State) WasFault(l *BoundList, recovered any) bool {
-	address, ok := snapshot.FaultAddress(recovered)
-	if !ok || l == nil || l.Segment == nil || !l.Segment.Contains(address) {
-		return false
-	}
-	s.Suspect(l.Version, l.Segment, ByFault, snapshot.ErrFault)
-	return true
-}
-
-// Suspect marks a segment. The body cache is emptied: its bodies may have been made of damaged
+// Quarantine marks a segment. The body cache is emptied: its bodies may have been made of damaged
 // rows, and do not record their table.
-func (s *State) Suspect(version string, segment *snapshot.Segment, by Damage, what error) {
-	s.Suspects.Found[by].Add(1)
+func (s *Inspector) Quarantine(version string, segment *snapshot.Segment, by Damage, what error) {
+	s.Found[by].Add(1)
 	if !segment.MarkSuspect() {
 		return
 	}
-	s.Hooks.Emptied()
+	s.hooks.Emptied()
 	message := "a table is refused, since its segment may be damaged; its file will be checked and opened again"
-	if !s.isCurrent(segment) {
+	if !s.snapshots.isCurrent(segment) {
 		message = "a table of a replaced snapshot is refused, since its segment may be damaged; " +
 			"requests that name the snapshot are told to begin again"
 	}
-	s.Log.Error(message, "table", segment.Name(), "segment", version, "found", what, "edge_key",
+	s.log.Error(message, "table", segment.Name(), "segment", version, "found", what, "edge_key",
 		reply.VersionKey(version))
 	select {
-	case s.Suspects.Wake <- struct{}{}:
+	case s.Wake <- struct{}{}:
 	default:
 	}
 }
 
-// isCurrent reports whether the served snapshot has a segment.
-func (s *State) isCurrent(segment *snapshot.Segment) bool {
-	v := s.Acquire()
-	if v == nil {
-		return false
-	}
-	defer v.Release(s.Log)
-	return v.Bound.Snap.Segments[segment.Name()] == segment
-}
+// Quarantined has an element when a table was refused since it was last received from.
+func (s *Inspector) Quarantined() <-chan struct{} { return s.Wake }
 
-// Suspected has an element when a table was refused since it was last received from.
-func (s *State) Suspected() <-chan struct{} { return s.Suspects.Wake }
-
-// IsSuspect reports whether the list must be refused.
-func (l *BoundList) IsSuspect() bool { return l.Segment != nil && l.Segment.IsSuspect() }
+// IsQuarantined reports whether the list must be refused.
+func (l *BoundList) IsQuarantined() bool { return l.Segment != nil && l.Segment.IsSuspect() }
 
 // RefusedTables returns the tables of a snapshot that are refused.
 func (b *Bound) RefusedTables() []string {
 	var tables []string
 	for i := range contract.Endpoints {
 		e := &contract.Endpoints[i]
-		if b.Lists[e.Path].IsSuspect() && !slices.Contains(tables, e.Table) {
+		if b.Lists[e.Path].IsQuarantined() && !slices.Contains(tables, e.Table) {
 			tables = append(tables, e.Table)
 		}
 	}
 	return tables
 }
 
-// Refused returns the tables of the served snapshot that are refused.
-func (s *State) Refused() []string {
-	v := s.Acquire()
-	if v == nil {
-		return nil
-	}
-	defer v.Release(s.Log)
-	return v.Bound.RefusedTables()
-}
-
-// Heal replaces the suspect segments of the current snapshot. reopen gets the snapshot and returns
+// Heal replaces the quarantined segments of the current snapshot. reopen gets the snapshot and returns
 // it with new segments where it could open them (store.Store.Reopen); its error is about the
 // others. Heal returns the tables that are served again and those that are still refused.
 func (s *State) Heal(
@@ -208,14 +177,14 @@ func (s *State) Heal(
 	if len(refused) == len(before) {
 		return nil, refused, errors.Join(err, snap.Close())
 	}
-	if s.Shares.IsLimited() { // without asking for room: what the suspect segments need is soon free
+	if s.Shares.IsLimited() { // without asking for room: what the quarantined segments need is soon free
 		if divideErr := s.Shares.divide(bound, s.open.bounds(nil)); divideErr != nil {
 			return nil, before, errors.Join(err, divideErr, snap.Close())
 		}
 	}
 	next := s.NewServed(bound, v.Published())
 	next.Live = v.Live
-	if !s.Shares.IsLimited() { // otherwise there may be no room beside what the suspect segments have made
+	if !s.Shares.IsLimited() { // otherwise there may be no room beside what the quarantined segments have made
 		if warmErr := s.Hooks.Warm(next, v.Bound); warmErr != nil {
 			next.Release(s.Log)
 			return nil, before, errors.Join(err, warmErr)
@@ -227,17 +196,6 @@ func (s *State) Heal(
 	}
 	healed = slices.DeleteFunc(before, func(table string) bool { return slices.Contains(refused, table) })
 	return healed, refused, err
-}
-
-// replace serves the same snapshot with other segments, unless another one is current.
-func (s *State) replace(old, next *Served) bool {
-	s.Retained.Lock()
-	defer s.Retained.Unlock()
-	if !s.Current.CompareAndSwap(old, next) {
-		return false
-	}
-	old.Release(s.Log)
-	return true
 }
 
 // Metrics of damage.
@@ -253,11 +211,11 @@ var (
 )
 
 // Collect collects what was found of damage.
-func (c *Suspects) Collect(to chan<- prometheus.Metric) {
+func (s *Inspector) Collect(to chan<- prometheus.Metric) {
 	for kind, label := range damages {
-		to <- metrics.Counter(DamageDesc, c.Found[kind].Load(), label)
+		to <- metrics.Counter(DamageDesc, s.Found[kind].Load(), label)
 	}
-	to <- metrics.Counter(PassesDesc, c.Scrub.Passes.Load())
-	to <- metrics.Counter(ScrubbedDesc, c.Scrub.Bytes.Load())
-	to <- metrics.Gauge(LastPassDesc, float64(c.Scrub.Last.Load()))
+	to <- metrics.Counter(PassesDesc, s.Scrubs.Passes.Load())
+	to <- metrics.Counter(ScrubbedDesc, s.Scrubs.Bytes.Load())
+	to <- metrics.Gauge(LastPassDesc, float64(s.Scrubs.Last.Load()))
 }

@@ -97,9 +97,9 @@ func (d *damagedServer) overwrite(t *testing.T, data []byte) {
 func (d *damagedServer) mustHeal(t *testing.T) {
 	t.Helper()
 	select {
-	case <-d.Suspected():
+	case <-d.Quarantined():
 	default:
-		t.Error("Suspected has no element")
+		t.Error("Quarantined has no element")
 	}
 	healed, refused, err := d.Heal(d.store.Reopen)
 	if err != nil || !slices.Equal(healed, []string{damagedTable}) || len(refused) > 0 {
@@ -181,7 +181,7 @@ func TestTruncatedSegment(t *testing.T) {
 	}
 	d.expect(t, 503, "GET", damagedTarget+"&code=C7")
 	d.expectRefused(t, tag)
-	if n := d.Suspects.Found[state.ByFault].Load(); n != 1 || d.Panics.Load() != 0 {
+	if n := d.Found[state.ByFault].Load(); n != 1 || d.Panics.Load() != 0 {
 		t.Errorf("%d faults and %d panics were counted", n, d.Panics.Load())
 	}
 	if c := d.Bodies.Counts(); c.Bytes != 0 {
@@ -279,20 +279,20 @@ func TestFaultInStream(t *testing.T) {
 		d.mustHeal(t)
 		d.expectServed(t, tag, whole)
 	}
-	if faults := d.Suspects.Found[state.ByFault].Load(); faults != 2 || d.Panics.Load() != 0 {
+	if faults := d.Found[state.ByFault].Load(); faults != 2 || d.Panics.Load() != 0 {
 		t.Errorf("%d faults and %d panics were counted", faults, d.Panics.Load())
 	}
 }
 
-// TestStreamOfSuspect: a part of a long page that was rendered when the segment became suspect is
+// TestStreamOfQuarantined: a part of a long page that was rendered when the segment was quarantined is
 // not sent, though no fault occurred in it.
-func TestStreamOfSuspect(t *testing.T) {
+func TestStreamOfQuarantined(t *testing.T) {
 	t.Parallel()
 	d := newDamagedServer(t)
 	d.Add(d.Mounts[0], "/api/cut", list.Route{Handler: func(ctx *fasthttp.RequestCtx) {
 		d.AnswerList(ctx, &list.Route{Mount: d.Mounts[0], List: planOf(damagedPath)})
 		list := d.Current.Load().Bound.Lists[damagedPath]
-		d.Suspect(list.Version, list.Segment, state.ByChecksum, errors.New("bits flipped"))
+		d.Inspector.Quarantine(list.Version, list.Segment, state.ByChecksum, errors.New("bits flipped"))
 	}})
 	if got := d.Answer("GET", "/api/cut?app_identifier="+goodIdentifier, nil); got.Status != 503 {
 		t.Errorf("%d with %d bytes", got.Status, len(got.Body))
@@ -310,7 +310,7 @@ func TestScrub(t *testing.T) {
 	tag, whole := d.warm(t)
 	d.Scrub(context.Background(), 0)
 	d.expectServed(t, tag, whole)
-	if c := &d.Suspects.Scrub; c.Passes.Load() != 1 || c.Last.Load() == 0 ||
+	if c := &d.Scrubs; c.Passes.Load() != 1 || c.Last.Load() == 0 ||
 		c.Bytes.Load() < int64(len(d.sound))*9/10 {
 		t.Errorf("%d passes over %d bytes, at %d", c.Passes.Load(), c.Bytes.Load(), c.Last.Load())
 	}
@@ -335,7 +335,7 @@ func TestScrub(t *testing.T) {
 		d.mustHeal(t)
 		d.expectServed(t, tag, whole)
 	}
-	if n := d.Suspects.Found[state.ByChecksum].Load(); n != 20 {
+	if n := d.Found[state.ByChecksum].Load(); n != 20 {
 		t.Errorf("%d wrong checksums were counted, want 20", n)
 	}
 }
@@ -362,7 +362,7 @@ func TestWrittenFile(t *testing.T) {
 		d.CheckFiles()
 		d.expectServed(t, tag, whole)
 	}
-	if n := d.Suspects.Found[state.ByWrite].Load(); n != 3 {
+	if n := d.Found[state.ByWrite].Load(); n != 3 {
 		t.Errorf("%d writes were counted, want 3", n)
 	}
 	if err := errors.Join(os.Rename(d.file, d.file+".away"), os.WriteFile(d.file, nil, 0o644)); err != nil {
@@ -387,7 +387,7 @@ func TestScrubOfFault(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.Scrub(context.Background(), 0)
-	if n := d.Suspects.Found[state.ByFault].Load(); n != 1 {
+	if n := d.Found[state.ByFault].Load(); n != 1 {
 		t.Errorf("%d faults were counted", n)
 	}
 	d.expect(t, 200, "GET", damagedTarget)
@@ -429,7 +429,7 @@ func TestDamagedPosting(t *testing.T) {
 	d.overwrite(t, d.sound)
 	d.mustHeal(t)
 	d.expectServed(t, tag, whole)
-	if n := d.Suspects.Found[state.ByChecksum].Load(); n != 1 {
+	if n := d.Found[state.ByChecksum].Load(); n != 1 {
 		t.Errorf("%d malformed postings were counted", n)
 	}
 }
@@ -454,7 +454,7 @@ func TestPanicFromDamage(t *testing.T) {
 	}
 	waitFor(t, "the refusal", func() bool { return d.Answer("GET", damagedTarget, nil).Status == 503 })
 	d.expectRefused(t, tag)
-	if n := d.Suspects.Found[state.ByChecksum].Load(); n == 0 {
+	if n := d.Found[state.ByChecksum].Load(); n == 0 {
 		t.Error("nothing was counted")
 	}
 	d.overwrite(t, d.sound)
@@ -474,8 +474,8 @@ func TestCheckAfterPanic(t *testing.T) {
 		}
 	}
 	segment := s.Current.Load().Bound.Snap.Segments[damagedTable]
-	waitFor(t, "the check", func() bool { return s.Suspects.Scrub.Bytes.Load() > 0 })
-	if n := s.Suspects.Scrub.Bytes.Load(); n > segment.Bytes() || segment.IsSuspect() {
+	waitFor(t, "the check", func() bool { return s.Scrubs.Bytes.Load() > 0 })
+	if n := s.Scrubs.Bytes.Load(); n > segment.Bytes() || segment.IsSuspect() {
 		t.Errorf("%d bytes of %d were checked, suspect %v", n, segment.Bytes(), segment.IsSuspect())
 	}
 }

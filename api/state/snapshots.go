@@ -1,0 +1,272 @@
+package state
+
+import (
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+	"weak"
+
+	"hdqs/snapshot"
+	"hdqs/snapshot/store"
+)
+
+// Snapshots are the snapshots of a server: the current one, retained ones, and others that a
+// request still reads.
+type Snapshots struct {
+	Current  atomic.Pointer[Served]
+	Retained Retained
+	open     OpenSnapshots
+	Log      *slog.Logger
+}
+
+// Acquire takes a reference to the current snapshot, which the caller releases. It is nil if there
+// is none yet.
+func (s *Snapshots) Acquire() *Served {
+	for {
+		v := s.Current.Load()
+		if v == nil || v.Acquire() {
+			return v
+		}
+		// The last reference was released between the two steps, so another snapshot is current.
+	}
+}
+
+// AcquirePinned is like acquire for the snapshot with an id, current or retained.
+func (s *Snapshots) AcquirePinned(id string) *Served {
+	if v := s.Current.Load(); v == nil || v.Id == id && v.Acquire() {
+		return v
+	}
+	s.Retained.Lock() // the current snapshot cannot change now
+	defer s.Retained.Unlock()
+	if v := s.Current.Load(); v != nil && v.Id == id && v.Acquire() {
+		return v
+	}
+	return s.Retained.acquire(id)
+}
+
+// Snapshot returns a handle on the served snapshot, which the caller closes; nil if there is none.
+func (s *Snapshots) Snapshot() *store.Snapshot {
+	v := s.Acquire()
+	if v == nil {
+		return nil
+	}
+	defer v.Release(s.Log)
+	return v.Bound.Snap.Acquire()
+}
+
+// CurrentID returns the id of the served snapshot, empty without one.
+func (s *Snapshots) CurrentID() string {
+	if v := s.Current.Load(); v != nil {
+		return v.Id
+	}
+	return ""
+}
+
+// Missing lists the tables of endpoints that the served snapshot does not have, or that have no
+// rows.
+func (s *Snapshots) Missing() []string {
+	v := s.Acquire()
+	if v == nil {
+		return nil
+	}
+	defer v.Release(s.Log)
+	return v.Bound.Missing()
+}
+
+// replace serves the same snapshot with other segments, unless another one is current.
+func (s *Snapshots) replace(old, next *Served) bool {
+	s.Retained.Lock()
+	defer s.Retained.Unlock()
+	if !s.Current.CompareAndSwap(old, next) {
+		return false
+	}
+	old.Release(s.Log)
+	return true
+}
+
+// Refused returns the tables of the served snapshot that are refused.
+func (s *Snapshots) Refused() []string {
+	v := s.Acquire()
+	if v == nil {
+		return nil
+	}
+	defer v.Release(s.Log)
+	return v.Bound.RefusedTables()
+}
+
+// isCurrent reports whether the served snapshot has a segment.
+func (s *Snapshots) isCurrent(segment *snapshot.Segment) bool {
+	v := s.Acquire()
+	if v == nil {
+		return false
+	}
+	defer v.Release(s.Log)
+	return v.Bound.Snap.Segments[segment.Name()] == segment
+}
+
+// mapped returns the segments of the current and the retained snapshots, each once. The caller
+// closes them.
+func (s *Snapshots) mapped() []mapped {
+	var snapshots []*Served
+	if v := s.Acquire(); v != nil {
+		snapshots = append(snapshots, v)
+	}
+	s.Retained.Lock()
+	for _, v := range s.Retained.Entries {
+		if v.Acquire() {
+			snapshots = append(snapshots, v)
+		}
+	}
+	s.Retained.Unlock()
+	var all []mapped
+	for _, v := range snapshots {
+		for _, ref := range v.Bound.Snap.Manifest.Tables {
+			segment := v.Bound.Snap.Segments[ref.Table]
+			same := func(m mapped) bool { return m.Segment == segment }
+			if segment != nil && !slices.ContainsFunc(all, same) {
+				all = append(all, mapped{segment.Acquire(), ref.SHA256})
+			}
+		}
+		v.Release(s.Log)
+	}
+	return all
+}
+
+// mapped is a segment of a served snapshot.
+type mapped struct {
+	*snapshot.Segment
+	version string // of the table's content
+}
+
+// OpenSnapshots are the snapshots that are in memory: the current one, retained ones, and others
+// that a request still reads.
+type OpenSnapshots struct {
+	mu  sync.Mutex
+	all []*Served
+}
+
+func (o *OpenSnapshots) add(v *Served) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.all = append(o.all, v)
+}
+
+func (o *OpenSnapshots) remove(v *Served) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.all = slices.DeleteFunc(o.all, func(other *Served) bool { return other == v })
+}
+
+// bounds returns the tables of all open snapshots but some.
+func (o *OpenSnapshots) bounds(except []*Served) (all []*Bound) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, v := range o.all {
+		if !slices.Contains(except, v) {
+			all = append(all, v.Bound)
+		}
+	}
+	return all
+}
+
+// Retained is the replaced snapshots that still answer, oldest first. Each entry owns the reference
+// that the server had.
+type Retained struct {
+	sync.Mutex
+	Entries []*Served
+	closed  bool
+	Dropped [countedDrops]atomic.Int64
+}
+
+// dropReason says why a snapshot is retained no longer.
+type dropReason int
+
+// Reasons.
+const (
+	dropForAge dropReason = iota
+	dropForNumber
+	DropForMemory
+	countedDrops
+	notCounted // it is current again, or the server ends
+)
+
+// dropReasons are the names of the reasons that are counted.
+var dropReasons = [countedDrops]string{"age", "number", "memory"}
+
+// Keep retains a snapshot for some time, taking over the caller's reference. The caller holds the
+// lock.
+func (r *Retained) Keep(v *Served, period time.Duration, log *slog.Logger) {
+	if period <= 0 || r.closed {
+		v.Release(log)
+		return
+	}
+	r.Entries = append(r.Entries, v)
+	if len(r.Entries) > MostPrevious {
+		r.DropOldest(log, dropForNumber)
+	}
+	kept := weak.Make(v) // it may be dropped long before, and then its memory is free
+	time.AfterFunc(period, func() {
+		r.Lock()
+		defer r.Unlock()
+		r.drop(log, dropForAge, func(entry *Served) bool { return entry == kept.Value() })
+	})
+}
+
+// DropOldest releases the oldest snapshot. The caller holds the lock.
+func (r *Retained) DropOldest(log *slog.Logger, why dropReason) {
+	oldest := r.Entries[0]
+	r.drop(log, why, func(entry *Served) bool { return entry == oldest })
+}
+
+// drop releases the snapshots that match. The caller holds the lock.
+func (r *Retained) drop(log *slog.Logger, why dropReason, match func(*Served) bool) {
+	r.Entries = slices.DeleteFunc(r.Entries, func(v *Served) bool {
+		if !match(v) {
+			return false
+		}
+		if why < countedDrops {
+			r.Dropped[why].Add(1)
+			log.Info("a replaced snapshot is not kept any longer", "snapshot", v.Id, "reason", dropReasons[why])
+		}
+		v.Release(log)
+		return true
+	})
+}
+
+// acquire takes a reference to the retained snapshot with an id. The caller holds the lock.
+func (r *Retained) acquire(id string) *Served {
+	for _, v := range r.Entries {
+		if v.Id == id && v.Acquire() {
+			return v
+		}
+	}
+	return nil
+}
+
+// Count returns the number of retained snapshots.
+func (r *Retained) Count() int {
+	r.Lock()
+	defer r.Unlock()
+	return len(r.Entries)
+}
+
+// Close releases all retained snapshots. Later ones are released at once.
+func (r *Retained) Close(log *slog.Logger) {
+	r.Lock()
+	defer r.Unlock()
+	r.drop(log, notCounted, func(*Served) bool { return true })
+	r.closed = true
+}
+
+// Ids lists the retained snapshots, the latest first.
+func (r *Retained) Ids() []string {
+	r.Lock()
+	defer r.Unlock()
+	var all []string
+	for _, v := range slices.Backward(r.Entries) {
+		all = append(all, v.Id)
+	}
+	return all
+}
