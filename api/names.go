@@ -14,7 +14,7 @@ type (
 	Release        = state.Release
 	Published      = state.Published
 	Change         = state.Change
-	Look           = state.Look
+	Poll           = state.Poll
 	Bound          = state.Bound
 	MemoryError    = state.MemoryError
 	HeaderField    = reply.HeaderField

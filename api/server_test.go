@@ -349,7 +349,7 @@ func TestAdmin(t *testing.T) {
 	if err := s.Swap(state.Release{Snapshot: snap, PublishedAt: publishedTime}); err != nil {
 		t.Fatal(err)
 	}
-	s.Looked(state.Look{At: publishedTime, Outcome: "failed", Reason: "channel: it is empty"})
+	s.Polled(state.Poll{At: publishedTime, Outcome: "failed", Reason: "channel: it is empty"})
 	if got := ask(t, listen(t, s), "GET", "/api/v2/metadata/sector", nil); got.Status != 403 {
 		t.Errorf("without an identifier: %d", got.Status)
 	}
@@ -368,10 +368,10 @@ func TestAdmin(t *testing.T) {
 		Table: "org", Since: sampleStale,
 		Why: "it has no column name",
 	}) ||
-		r.PublishedAt == nil || !r.PublishedAt.Equal(publishedTime) || r.LastLook == nil ||
-		!r.LastLook.At.Equal(publishedTime) || r.LastLook.Outcome != "failed" ||
-		r.LastLook.Reason != "channel: it is empty" {
-		t.Errorf("stale sources, publication and last look: %+v, last look %+v", r, r.LastLook)
+		r.PublishedAt == nil || !r.PublishedAt.Equal(publishedTime) || r.LastPoll == nil ||
+		!r.LastPoll.At.Equal(publishedTime) || r.LastPoll.Outcome != "failed" ||
+		r.LastPoll.Reason != "channel: it is empty" {
+		t.Errorf("stale sources, publication and last poll: %+v, last poll %+v", r, r.LastPoll)
 	}
 	series := readMetrics(t, l.Addr().String())
 	published, updated := float64(publishedTime.UnixMilli())/1e3, float64(sampleUpdated.Unix())

@@ -22,7 +22,7 @@ func shownText(page string) string {
 func TestStatus(t *testing.T) {
 	t.Parallel()
 	s := sampleServer(t, state.Options{}, 30)
-	s.Looked(state.Look{At: time.Now().Add(-90 * time.Second), Outcome: "failed", Reason: "s3://secret-bucket is away"})
+	s.Polled(state.Poll{At: time.Now().Add(-90 * time.Second), Outcome: "failed", Reason: "s3://secret-bucket is away"})
 	var ready state.Readiness
 	if err := json.Unmarshal(ask(t, listenAdmin(t, s), "GET", "/readyz", nil).Body, &ready); err != nil {
 		t.Fatal(err)

@@ -82,6 +82,10 @@ var imports = map[string][]string{
 	"internal/replica": {
 		"bulk", "snapshot", "snapshot/store", "internal/atomicfile", "internal/fetch", "internal/bucket",
 	},
+	"internal/follow": {
+		"api", "api/state", "bulk", "snapshot", "snapshot/store", "internal/background", "internal/memory",
+		"internal/replica", "internal/fetch", "loader", // the last two: its tests
+	},
 	"internal/generator": {},
 	"internal/judge":     {"testdata"},
 	"internal/ckantest":  {},
@@ -103,6 +107,7 @@ var imports = map[string][]string{
 		"bulk", "bulk/export", "bulk/iceberg", "loader/upstream", "api", "api/reply", "api/state", "api/figures",
 		"api/boundary",
 		"api/contract", "api/encode", "api/accesslog", "internal/nearest", "internal/memory", "internal/background",
+		"internal/follow",
 	},
 }
 

@@ -68,7 +68,7 @@ func (s *Admin) answerIndex(ctx *fasthttp.RequestCtx) {
 <dl>
 <dt><a href="/healthz">/healthz</a><dd>200 while the process runs
 <dt><a href="/readyz">/readyz</a><dd>200 when this replica should get traffic, else 503;
-JSON with the snapshot, its age, its tables, stale sources and the last look at the store
+JSON with the snapshot, its age, its tables, stale sources and the last poll of the store
 <dt><a href="/metrics">/metrics</a><dd>metrics for Prometheus
 <dt><a href="/debug/pprof/">/debug/pprof/</a><dd>profiles: ` + profiles + `
 </dl>

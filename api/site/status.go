@@ -26,7 +26,7 @@ type statusData struct {
 	State    string // in words
 	Now      statusTime
 	Served   *statusSnapshot // nil without one
-	Look     *statusLook     // nil before the first
+	Poll     *statusPoll     // nil before the first
 	Held     []string        // replaced snapshots that still answer
 	Groups   []statusGroup
 	Stale    []statusTable
@@ -60,9 +60,9 @@ func newStatusSnapshot(v *state.Served) *statusSnapshot {
 	}
 }
 
-// statusLook is the last look at the store. Its error is for operators: it can name hosts and
+// statusPoll is the last poll of the store. Its error is for operators: it can name hosts and
 // files.
-type statusLook struct {
+type statusPoll struct {
 	statusTime
 	Outcome string
 }
@@ -141,8 +141,8 @@ func (s *Site) statusOf(m *list.Mount, v *state.Served) statusData {
 	case len(r.Refused) > 0:
 		data.State = "Requests are answered, but those for some tables are not."
 	}
-	if look := r.LastLook; look != nil {
-		data.Look = &statusLook{newStatusTime(look.At, now), look.Outcome}
+	if poll := r.LastPoll; poll != nil {
+		data.Poll = &statusPoll{newStatusTime(poll.At, now), poll.Outcome}
 	}
 	data.Held = s.Retained.Ids()
 	if v == nil {

@@ -23,7 +23,7 @@ type Readiness struct {
 	Missing      []string       `json:"missing"`
 	Refused      []string       `json:"refused"`       // tables whose segment may be damaged
 	Stale        []StaleSource  `json:"stale_sources"` // tables for which loads keep an older form
-	LastLook     *Look          `json:"last_look"`     // at the store; null before the first has ended
+	LastPoll     *Poll          `json:"last_poll"`     // at the store; null before the first has ended
 	Unidentified int64          `json:"requests_without_identifier"`
 	Panics       int64          `json:"panics"`
 }
@@ -35,21 +35,21 @@ type StaleSource struct {
 	Why   string    `json:"why"`
 }
 
-// Look is a look at the store for another snapshot.
-type Look struct {
+// Poll is a poll of the store for another snapshot.
+type Poll struct {
 	At      time.Time `json:"at"`
 	Outcome string    `json:"outcome"`
 	Reason  string    `json:"reason,omitempty"` // of a failure
 }
 
-// Looked notes the last look at the store, for /readyz.
-func (s *State) Looked(l Look) { s.looked.Store(&l) }
+// Polled notes the last poll of the store, for /readyz.
+func (s *State) Polled(l Poll) { s.polled.Store(&l) }
 
 // ReadinessOf is the state of the server with a snapshot, nil for none.
 func (s *State) ReadinessOf(v *Served) Readiness {
 	r := Readiness{
 		Draining: s.Draining.Load(), Schema: contract.SchemaVersion, Interface: contract.InterfaceVersion,
-		Missing: []string{}, Refused: []string{}, Stale: []StaleSource{}, LastLook: s.looked.Load(),
+		Missing: []string{}, Refused: []string{}, Stale: []StaleSource{}, LastPoll: s.polled.Load(),
 		Unidentified: s.unidentified(), Panics: s.Panics.Load(),
 	}
 	if v != nil {

@@ -31,7 +31,7 @@ type State struct {
 
 	Draining atomic.Bool
 	Step     atomic.Pointer[string] // of a start
-	looked   atomic.Pointer[Look]
+	polled   atomic.Pointer[Poll]
 	Panics   atomic.Int64
 	refused  atomic.Int64 // snapshots that did not fit in memory
 }

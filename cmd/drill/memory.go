@@ -114,7 +114,7 @@ func memoryLimit(ctx context.Context, d *drill, t *table) error {
 		if err := errors.Join(showIn(store, to), r.signal(syscall.SIGHUP)); err != nil {
 			return err
 		}
-		err := waitFor(ctx, "the end of the look", func() bool {
+		err := waitFor(ctx, "the end of the poll", func() bool {
 			return !r.alive() || r.readiness().Snapshot == to.id || r.log.count(oldOneStays) > failures
 		})
 		if err != nil {

@@ -205,7 +205,7 @@ func (o *objectStore) testDamagedBulk(t *testing.T, id string) {
 	s.signal(t, syscall.SIGHUP)
 	testServedBulk(t, s, id)
 
-	// The copy of the replica is damaged: the next look downloads the file again.
+	// The copy of the replica is damaged: the next poll downloads the file again.
 	testkit.WriteFile(t, filepath.Join(data, name), damaged)
 	status := func() int { return ask(t, "GET", s.base+"/bulk/"+id+"/"+file).status }
 	if got := status(); got != http.StatusServiceUnavailable {

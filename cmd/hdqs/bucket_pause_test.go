@@ -22,13 +22,13 @@ func testBucketPaused(t *testing.T, o *objectStore) {
 	first := o.serve(t, replica...)
 	old := first.snapshotID(t)
 
-	// During a look: SIGHUP begins another one.
+	// During a poll: SIGHUP begins another one.
 	o.signal(t, syscall.SIGSTOP)
 	first.signal(t, syscall.SIGHUP)
-	testkit.WaitFor(t, "the look that hangs", func() bool { return first.logged("is taking long") })
+	testkit.WaitFor(t, "the poll that hangs", func() bool { return first.logged("is taking long") })
 	first.mustAnswer(t)
-	first.signalAndWait(t, "another look", "looking again")
-	// At the end, which waits for no look.
+	first.signalAndWait(t, "another poll", "polling again")
+	// At the end, which waits for no poll.
 	if code := first.stop(t); code != 0 {
 		t.Errorf("the end while the server is paused: exit code %d\n%s", code, first.log)
 	}
@@ -55,7 +55,7 @@ func testBucketPaused(t *testing.T, o *objectStore) {
 		t.Errorf("a load ends with %s, want the timeout in it", got.stderr)
 	}
 
-	// When the server continues, so do the look and the next load.
+	// When the server continues, so do the poll and the next load.
 	o.signal(t, syscall.SIGCONT)
 	o.run(t, 0, append(load, "2026-11-22T00:00:00Z")...)
 	next := o.inspect(t, data).ID

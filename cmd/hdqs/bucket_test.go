@@ -303,7 +303,7 @@ func (o *objectStore) testOutage(t *testing.T, data string, s *server) {
 	}
 	again := o.serve(t, "--store", storeAddress, "--data-dir", data)
 	again.mustAnswer(t)
-	testkit.WaitFor(t, "the first look of a replica without its store", func() bool {
+	testkit.WaitFor(t, "the first poll of a replica without its store", func() bool {
 		return again.logged(oldOneStays) && again.logged("remote store is unavailable")
 	})
 	path := with("/api/v2/metadata/location?limit=1")

@@ -148,7 +148,7 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 		return nil, err
 	}
 	shown, shownErr := base.Pointer, error(nil)
-	if into.remote == nil {
+	if into.Remote == nil {
 		shown, shownErr = into.Channel(f.channel)
 	}
 	write, err := f.bulkOf(ctx, into, messages)
@@ -178,21 +178,21 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 			return nil, err
 		}
 	}
-	if into.remote == nil {
+	if into.Remote == nil {
 		return l, nil
 	}
-	before := into.remote.Traffic()
-	now, err := into.remote.Push(ctx, into.Store, f.channel, base, damaged)
+	before := into.Remote.Traffic()
+	now, err := into.Remote.Push(ctx, into.Store, f.channel, base, damaged)
 	if err == nil && f.withBulk {
-		err = into.remote.PushIceberg(ctx, into.Store)
+		err = into.Remote.PushIceberg(ctx, into.Store)
 	}
 	if err != nil {
 		return nil, storeError(err)
 	}
-	t := into.remote.Traffic().Minus(before)
+	t := into.Remote.Traffic().Minus(before)
 	fmt.Fprintf(messages, "pushed %s to %s: %d requests, %d bytes sent\n",
-		now.ID, into.remote.Address(), t.Requests, t.Sent)
-	return l, into.copy.Keep(now)
+		now.ID, into.Remote.Address(), t.Requests, t.Sent)
+	return l, into.Copy.Keep(now)
 }
 
 // begin checks that the channel may be moved, and downloads the snapshot that a remote one shows:
@@ -201,11 +201,11 @@ func (f *buildFlags) build(ctx context.Context, messages io.Writer) (*loaded, er
 func (f *buildFlags) begin(
 	ctx context.Context, into *openStore, messages io.Writer,
 ) (base replica.Version, damaged bool, err error) {
-	if into.remote == nil {
+	if into.Remote == nil {
 		before, _ := into.History(f.channel) // what is wrong with it does not keep a load from replacing it
 		return base, false, into.checkMove(before, messages)
 	}
-	fetched, err := into.copy.Fetch(ctx)
+	fetched, err := into.Copy.Fetch(ctx)
 	if fetched != nil {
 		if err := into.checkMove(fetched.Channel, messages); err != nil {
 			return base, false, err
@@ -213,7 +213,7 @@ func (f *buildFlags) begin(
 	}
 	switch {
 	case err == nil:
-		if err := into.copy.Keep(fetched.Version); err != nil {
+		if err := into.Copy.Keep(fetched.Version); err != nil {
 			return fetched.Version, false, err
 		}
 		return fetched.Version, false, f.beginBulk(ctx, into, fetched.ID)

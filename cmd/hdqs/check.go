@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"hdqs/api"
+	"hdqs/internal/background"
+	"hdqs/internal/follow"
 	"hdqs/internal/memory"
 	"hdqs/internal/replica"
 	"hdqs/loader/upstream"
@@ -31,12 +33,12 @@ func (f *serveFlags) checkAll(ctx context.Context, out, messages io.Writer) erro
 	if _, err := f.accessLog.options(log); err != nil {
 		return err
 	}
-	setGarbagePercent()
+	background.SetGarbagePercent()
 	if err := f.memory.apply(&options, log); err != nil {
 		return err
 	}
 	server := api.New(options)
-	st, remove, err := f.checkedStore(ctx, messages, newWaiter(f.hangups, log))
+	st, remove, err := f.checkedStore(ctx, messages, follow.NewWaiter(f.hangups, log))
 	if err != nil {
 		return err
 	}
@@ -45,12 +47,15 @@ func (f *serveFlags) checkAll(ctx context.Context, out, messages io.Writer) erro
 		fmt.Fprintf(out, "%s has not been loaded yet: serve loads it before it listens\n", f.load.catalog)
 		return nil
 	}
-	follower := newFollower(server, st, newWaiter(f.hangups, log), f.storeTimeout, newLookMetrics(server.Metrics()))
-	if _, err := follower.look(ctx); err != nil {
-		return errors.Join(ctx.Err(), err)
+	follower := follow.New(follow.Options{
+		Server: server, Source: &st.Source, Waiter: follow.NewWaiter(f.hangups, log), Timeout: f.storeTimeout,
+		Explain: st.channelError,
+	})
+	if _, err := follower.Poll(ctx); err != nil {
+		return errors.Join(ctx.Err(), storeError(err))
 	}
 	snap := server.Snapshot()
-	defer closeSnapshot(snap)
+	defer snap.Close()
 	defer server.Shutdown(ctx)
 	rows, bytes := 0, int64(0)
 	for _, ref := range snap.Manifest.Tables {
@@ -62,7 +67,7 @@ func (f *serveFlags) checkAll(ctx context.Context, out, messages io.Writer) erro
 	}
 	age := time.Since(snap.Manifest.SnapshotTime).Round(time.Minute)
 	fmt.Fprintf(out, "snapshot    %s of channel %s, published %s\n", snap.Manifest.ID, f.channel,
-		follower.shown.PublishedAt.Format(time.RFC3339))
+		follower.Shown().PublishedAt.Format(time.RFC3339))
 	fmt.Fprintf(out, "data        of %s, %s old\n", snap.Manifest.SnapshotTime.Format(time.RFC3339), age)
 	fmt.Fprintf(out, "tables      %d with %d rows, %s\n", len(snap.Manifest.Tables), rows, memory.Size(bytes))
 	if missing := server.Missing(); len(missing) > 0 {
@@ -85,7 +90,7 @@ func (f *serveFlags) checkAll(ctx context.Context, out, messages io.Writer) erro
 
 // checkedStore opens the store for a check. It is nil if a catalog has not been loaded yet.
 func (f *serveFlags) checkedStore(
-	ctx context.Context, messages io.Writer, w *waiter,
+	ctx context.Context, messages io.Writer, w *follow.Waiter,
 ) (st *openStore, remove func(), err error) {
 	remove = func() {}
 	switch {

@@ -140,7 +140,7 @@ func TestStatus(t *testing.T) {
 	ill := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/readyz" {
 			_, _ = io.WriteString(w, `{"ready":true,"snapshot":"x","refused":["idps"],"stale_sources":`+
-				`[{"table":"rainfall"}],"last_look":{"outcome":"failed","reason":"disk on fire"}}`)
+				`[{"table":"rainfall"}],"last_poll":{"outcome":"failed","reason":"disk on fire"}}`)
 			return
 		}
 		_, _ = io.WriteString(w, "hdqs_http_shed_total{reason=\"queries\"} 7\n"+

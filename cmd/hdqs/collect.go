@@ -42,7 +42,7 @@ func expireIceberg(ctx context.Context, st *openStore, inventory store.Inventory
 	if err != nil {
 		return err
 	}
-	if st.remote == nil {
+	if st.Remote == nil {
 		return iceberg.Expire(st.Dir(), kept)
 	}
 	dir, remove, err := temporaryDir("gc")
@@ -54,13 +54,13 @@ func expireIceberg(ctx context.Context, st *openStore, inventory store.Inventory
 	if err != nil {
 		return err
 	}
-	if err := replica.NewReplica(st.remote, tables, st.channel).FetchIceberg(ctx); err != nil {
+	if err := replica.NewReplica(st.Remote, tables, st.ChannelName).FetchIceberg(ctx); err != nil {
 		return err
 	}
 	if err := iceberg.Expire(dir, kept); err != nil {
 		return err
 	}
-	return st.remote.PushIceberg(ctx, tables)
+	return st.Remote.PushIceberg(ctx, tables)
 }
 
 func newCollect() *cobra.Command {
@@ -85,8 +85,8 @@ published. The grace must be longer than a load takes.`,
 				return err
 			}
 			inventory := st.Inventory()
-			if st.remote != nil {
-				inventory = st.remote.Inventory(cmd.Context())
+			if st.Remote != nil {
+				inventory = st.Remote.Inventory(cmd.Context())
 			} else {
 				release, err := st.lock("gc")
 				if err != nil {
@@ -98,7 +98,7 @@ published. The grace must be longer than a load takes.`,
 			if err != nil {
 				return storeError(err)
 			}
-			if !o.DryRun && st.remote == nil {
+			if !o.DryRun && st.Remote == nil {
 				if err := st.Sweep(); err != nil {
 					return err
 				}

@@ -326,7 +326,7 @@ func TestCopyDamaged(t *testing.T) {
 	f := newFaultyServer(t, "web", store)
 	d := &damagedServer{server: serveWith(t, nil, f.args(data, "--scrub", "300ms")...)}
 	d.want = d.fingerprints(t)
-	testkit.WaitFor(t, "the first look", func() bool { return d.logged("snapshot fetched") })
+	testkit.WaitFor(t, "the first poll", func() bool { return d.logged("snapshot fetched") })
 	path := segmentOf(t, store, "conflict_event")
 	local := filepath.Join(data, "store", "segments", filepath.Base(path))
 	for n, harm := range []func(){

@@ -20,6 +20,7 @@ import (
 	"hdqs/bulk"
 	"hdqs/bulk/export"
 	"hdqs/bulk/iceberg"
+	"hdqs/internal/follow"
 	"hdqs/internal/replica"
 	"hdqs/snapshot"
 )
@@ -168,7 +169,7 @@ func (r *exported) printFormats(out io.Writer) error {
 func runExport(
 	ctx context.Context, f *serveFlags, args []string, keep int, o export.Options, messages io.Writer,
 ) (*exported, error) {
-	w := newWaiter(nil, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+	w := follow.NewWaiter(nil, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	st, done, err := openServed(ctx, messages, f, w)
 	if err != nil {
 		return nil, err
@@ -197,7 +198,7 @@ func (f *buildFlags) tablesAt(into *openStore) string {
 	switch absolute, err := filepath.Abs(into.Dir()); {
 	case f.icebergLocation != "":
 		return f.icebergLocation
-	case into.remote != nil:
+	case into.Remote != nil:
 		return f.store
 	case err == nil:
 		return filepath.ToSlash(absolute)
@@ -212,9 +213,9 @@ func (f *buildFlags) updateIceberg(ctx context.Context, into *openStore, id stri
 		return nil
 	}
 	var only map[string]bool
-	if into.remote != nil {
+	if into.Remote != nil {
 		var err error
-		if only, err = bulk.SnapshotsIn(into.remote.Inventory(ctx)); err != nil {
+		if only, err = bulk.SnapshotsIn(into.Remote.Inventory(ctx)); err != nil {
 			return err
 		}
 		only[id] = true
@@ -231,11 +232,11 @@ func (f *buildFlags) beginBulk(ctx context.Context, into *openStore, id string) 
 	if !f.withBulk {
 		return nil
 	}
-	_, err := into.copy.FetchBulk(ctx, id, false)
+	_, err := into.Copy.FetchBulk(ctx, id, false)
 	if err != nil && !isAbsent(err) && !errors.Is(err, snapshot.ErrCorrupt) {
 		return storeError(err)
 	}
-	return storeError(into.copy.FetchIceberg(ctx))
+	return storeError(into.Copy.FetchIceberg(ctx))
 }
 
 // bulkOf returns what writes the bulk files of a snapshot beside the store. Without --bulk it does

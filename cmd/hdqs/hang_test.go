@@ -85,7 +85,7 @@ func startServe(t *testing.T, env []string, args ...string) *server {
 var remoteKinds = []string{"web", "bucket"}
 
 // TestStartWhileStoreHangs: a replica with a copy of its store serves the copy, though the store
-// does not answer. A look that hangs is logged, SIGHUP begins another one, and the end does not
+// does not answer. A poll that hangs is logged, SIGHUP begins another one, and the end does not
 // wait for it.
 func TestStartWhileStoreHangs(t *testing.T) {
 	parallel(t)
@@ -128,7 +128,7 @@ func TestStartWhileStoreHangs(t *testing.T) {
 }
 
 // TestStartWithoutCopy: while a store hangs and there is no copy of it, the admin listener says so.
-// SIGHUP begins another look, SIGTERM ends the process, and the timeout does.
+// SIGHUP begins another poll, SIGTERM ends the process, and the timeout does.
 func TestStartWithoutCopy(t *testing.T) {
 	parallel(t)
 	for _, kind := range remoteKinds {
@@ -149,7 +149,7 @@ func TestStartWithoutCopy(t *testing.T) {
 				return status == 503 && strings.HasPrefix(reason, "reading channel stable")
 			})
 			for range 3 {
-				s.signalAndWait(t, "another look", "looking again")
+				s.signalAndWait(t, "another poll", "polling again")
 			}
 			testkit.WaitFor(t, "the time in the reason", func() bool {
 				_, reason := readiness()
@@ -168,7 +168,7 @@ func TestStartWithoutCopy(t *testing.T) {
 	}
 }
 
-// TestDeafStore: the timeout also ends a look whose connection is open and whose handshake hangs.
+// TestDeafStore: the timeout also ends a poll whose connection is open and whose handshake hangs.
 func TestDeafStore(t *testing.T) {
 	parallel(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0") // the kernel accepts connections, and nobody reads
@@ -184,7 +184,7 @@ func TestDeafStore(t *testing.T) {
 }
 
 // TestDrippingStore: reading the channel has a limit, whatever arrives meanwhile. Once the store is
-// mended, the next look succeeds.
+// mended, the next poll succeeds.
 func TestDrippingStore(t *testing.T) {
 	parallel(t)
 	for _, kind := range remoteKinds {
@@ -196,7 +196,7 @@ func TestDrippingStore(t *testing.T) {
 			buildOther(t, store, "2026-12-01T00:00:00Z")
 			next, _ := inspect(t, store)
 			f.mode.Store(drips)
-			s.signalAndWait(t, "the failed look", oldOneStays)
+			s.signalAndWait(t, "the failed poll", oldOneStays)
 			s.mustAnswer(t)
 			f.mode.Store(answers)
 			s.signalAndWait(t, "the swap to the new snapshot", "to="+next.ID)
@@ -205,7 +205,7 @@ func TestDrippingStore(t *testing.T) {
 }
 
 // TestPipeInStore: a named pipe in place of a directory store or of one of its files is refused and
-// does not hang. Once the file is back, the next look succeeds.
+// does not hang. Once the file is back, the next poll succeeds.
 func TestPipeInStore(t *testing.T) {
 	parallel(t)
 	whole := sampleStore(t)
@@ -232,7 +232,7 @@ func TestPipeInStore(t *testing.T) {
 			if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o644)); err != nil {
 				t.Fatal(err)
 			}
-			s.signalAndWait(t, "the failed look", oldOneStays)
+			s.signalAndWait(t, "the failed poll", oldOneStays)
 			if !s.logged("is not a regular file") {
 				t.Errorf("log %s, want the reason", s.log)
 			}
@@ -267,7 +267,7 @@ func TestDeadFileSystem(t *testing.T) {
 	point(old)
 	s := serve(t, "--store", link, "--snapshot-poll", "1h", "--store-timeout", "10s")
 	point(dead)
-	s.signalAndWait(t, "the failed look", oldOneStays)
+	s.signalAndWait(t, "the failed poll", oldOneStays)
 	if !s.logged("the store does not answer: reading channel stable has taken 10s") {
 		t.Errorf("log %s, want the reason", s.log)
 	}

@@ -88,7 +88,7 @@ func (f *loadFlags) options(st *store.Store, channel string) (loader.Options, er
 // prepare returns the options of a load, except its catalog, and locks the store for it. holder is
 // what other loads report that find the store locked.
 func (f *loadFlags) prepare(into *openStore, holder string) (loader.Options, func(), error) {
-	o, err := f.options(into.Store, into.channel)
+	o, err := f.options(into.Store, into.ChannelName)
 	if err != nil {
 		return o, nil, err
 	}

@@ -1,5 +1,6 @@
 // Command hdqs builds snapshots of humanitarian data from a catalog and serves them from memory.
-// Each file of this package is one command. The commands only wire the other packages together.
+// Most files of this package are one command each. The commands read flags, wire the other packages
+// together, and turn errors into messages and exit codes.
 package main
 
 import (
@@ -9,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -93,4 +96,26 @@ func printJSON(w io.Writer, v any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	return encoder.Encode(v)
+}
+
+// handleSignals installs the signal handlers of the process, which stay until it ends. The context
+// ends with the first SIGINT or SIGTERM. The second one ends the process at once. SIGHUP is for
+// `hdqs serve`, which main therefore has to recognize before flags are parsed; it ends every other
+// command.
+func handleSignals(args []string) (ctx context.Context, hangups <-chan os.Signal) {
+	hup := make(chan os.Signal, 1)
+	if len(args) > 0 && args[0] == "serve" {
+		signal.Notify(hup, syscall.SIGHUP)
+	}
+	ends := make(chan os.Signal, 2)
+	signal.Notify(ends, os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		<-ends
+		cancel()
+		<-ends
+		fmt.Fprintln(os.Stderr, "hdqs: a second signal: ending at once")
+		os.Exit(exitInterrupted)
+	}()
+	return ctx, hup
 }

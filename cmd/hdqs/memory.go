@@ -42,17 +42,6 @@ func (s *size) Type() string { return "size" }
 // leastMemory is the least limit that leaves something for a snapshot.
 const leastMemory = 32 << 20
 
-// garbagePercent is GOGC. Requests allocate little compared with what is kept (stored blocks,
-// fragments, bodies), so the default of 100 would mostly double the memory without need.
-const garbagePercent = 50
-
-// setGarbagePercent sets GOGC unless the environment does.
-func setGarbagePercent() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(garbagePercent)
-	}
-}
-
 // apply sets how much memory the Go runtime may use, unless the environment does, and the option.
 func (s *size) apply(o *api.Options, log *slog.Logger) error {
 	group, err := memory.CgroupLimit()

@@ -78,7 +78,7 @@ func TestMetricsAreDocumented(t *testing.T) {
 	}
 }
 
-// TestMetricsOfLooks checks that a failed look, its stage and a repaired store show in the metrics
+// TestMetricsOfLooks checks that a failed poll, its stage and a repaired store show in the metrics
 // and in /readyz.
 func TestMetricsOfLooks(t *testing.T) {
 	parallel(t)
@@ -88,24 +88,24 @@ func TestMetricsOfLooks(t *testing.T) {
 	channel := filepath.Join(store, "channels", "stable.json")
 	good := testkit.ReadFile(t, channel)
 	has := func(line string) bool { return strings.Contains(s.scrape(t), line+"\n") }
-	if !has(`hdqs_looks_total{outcome="swapped"} 1`) || !has("hdqs_look_running_seconds 0") {
+	if !has(`hdqs_polls_total{outcome="swapped"} 1`) || !has("hdqs_poll_running_seconds 0") {
 		t.Errorf("after the start:\n%s", s.scrape(t))
 	}
 	testkit.WriteFile(t, channel, []byte("nonsense"))
-	s.signalAndWait(t, "the failed look", "another snapshot could not be served")
-	testkit.WaitFor(t, "the failed look in the metrics", func() bool {
-		return has(`hdqs_look_failures_total{stage="channel"} 1`) && has(`hdqs_looks_total{outcome="failed"} 1`)
+	s.signalAndWait(t, "the failed poll", "another snapshot could not be served")
+	testkit.WaitFor(t, "the failed poll in the metrics", func() bool {
+		return has(`hdqs_poll_failures_total{stage="channel"} 1`) && has(`hdqs_polls_total{outcome="failed"} 1`)
 	})
-	look := decode[struct {
-		Last struct{ Outcome, Reason string } `json:"last_look"`
+	poll := decode[struct {
+		Last struct{ Outcome, Reason string } `json:"last_poll"`
 	}](t, ask(t, "GET", s.admin+"/readyz").body).Last
-	if look.Outcome != "failed" || !strings.HasPrefix(look.Reason, "channel: ") {
-		t.Errorf("the last look in /readyz: %+v", look)
+	if poll.Outcome != "failed" || !strings.HasPrefix(poll.Reason, "channel: ") {
+		t.Errorf("the last poll in /readyz: %+v", poll)
 	}
 	testkit.WriteFile(t, channel, good)
-	testkit.WaitFor(t, "a look that finds the store repaired", func() bool {
+	testkit.WaitFor(t, "a poll that finds the store repaired", func() bool {
 		s.signal(t, syscall.SIGHUP)
-		return has(`hdqs_look_failures_total{stage="channel"} 1`) && !has(`hdqs_looks_total{outcome="unchanged"} 0`)
+		return has(`hdqs_poll_failures_total{stage="channel"} 1`) && !has(`hdqs_polls_total{outcome="unchanged"} 0`)
 	})
 }
 

@@ -84,7 +84,7 @@ The time of publication becomes that of the rollback; no rows change. Replicas w
 // publish moves the channel to the snapshot that choose picks, and prints the keys to purge.
 func (s *openStore) publish(cmd *cobra.Command, choose func(store.Channel) (string, error)) error {
 	ctx, out, messages := cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr()
-	if s.remote == nil {
+	if s.Remote == nil {
 		release, err := s.lock("publish")
 		if err != nil {
 			return err
@@ -100,25 +100,25 @@ func (s *openStore) publish(cmd *cobra.Command, choose func(store.Channel) (stri
 	}
 	id, err := choose(before)
 	if err == nil && id == before.ID {
-		err = fmt.Errorf("channel %s shows %s already", s.channel, id)
+		err = fmt.Errorf("channel %s shows %s already", s.ChannelName, id)
 	}
 	if err != nil {
 		return err
 	}
-	if s.remote == nil {
+	if s.Remote == nil {
 		// Verify all bytes, not only the directory of each segment, before everyone is served from
 		// them.
 		if err := s.Verify(id); err != nil {
 			return s.snapshotError(ctx, id, err)
 		}
-		err = s.Publish(s.channel, id, time.Now())
+		err = s.Publish(s.ChannelName, id, time.Now())
 	} else {
-		_, err = s.remote.Publish(ctx, s.channel, id, time.Now(), s.Store)
+		_, err = s.Remote.Publish(ctx, s.ChannelName, id, time.Now(), s.Store)
 	}
 	if err != nil {
 		return s.snapshotError(ctx, id, err)
 	}
-	line := fmt.Sprintf("channel %s: %s", s.channel, id)
+	line := fmt.Sprintf("channel %s: %s", s.ChannelName, id)
 	if before.ID != "" {
 		line += ", before " + before.ID
 	}
@@ -132,17 +132,18 @@ func (s *openStore) publish(cmd *cobra.Command, choose func(store.Channel) (stri
 // checkMove returns an error before a signed channel is moved without a key, and warns of another
 // key than that of its last move.
 func (s *openStore) checkMove(before store.Channel, messages io.Writer) error {
-	if s.IsOtherKey(s.channel, before) {
+	if s.IsOtherKey(s.ChannelName, before) {
 		fmt.Fprintf(messages, "hdqs: warning: channel %s was signed with another key than --sign-key: replicas follow "+
-			"only if they have the public key of this one too\n", s.channel)
+			"only if they have the public key of this one too\n", s.ChannelName)
 	}
-	return storeError(s.CheckMove(s.channel, before.Signature != "" || s.remote == nil && s.IsSigned(s.channel)))
+	signed := before.Signature != "" || s.Remote == nil && s.IsSigned(s.ChannelName)
+	return storeError(s.CheckMove(s.ChannelName, signed))
 }
 
 func (s *openStore) history(ctx context.Context) (store.Channel, error) {
-	if s.remote == nil {
-		return s.History(s.channel)
+	if s.Remote == nil {
+		return s.History(s.ChannelName)
 	}
-	v, err := s.remote.Read(ctx, s.channel)
+	v, err := s.Remote.Read(ctx, s.ChannelName)
 	return v.Channel, err
 }

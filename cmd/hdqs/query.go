@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"hdqs/api"
+	"hdqs/internal/follow"
 	"hdqs/internal/replica"
 )
 
@@ -89,16 +90,18 @@ func openOffline(ctx context.Context, f *serveFlags, messages io.Writer) (*api.S
 		return nil, nil, exitWith(exitUsage, err)
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	w := newWaiter(nil, log)
+	w := follow.NewWaiter(nil, log)
 	store, done, err := openServed(ctx, messages, f, w)
 	if err != nil {
 		return nil, nil, err
 	}
 	server := api.New(api.Options{Identifier: mode, Logger: log, SkipWarmUp: true, MadeUp: f.sample()})
-	follower := newFollower(server, store, w, f.storeTimeout, newLookMetrics(server.Metrics()))
-	if err := follower.firstAnswered(ctx); err != nil {
+	follower := follow.New(follow.Options{
+		Server: server, Source: &store.Source, Waiter: w, Timeout: f.storeTimeout, Explain: store.channelError,
+	})
+	if err := follower.FirstAnswered(ctx); err != nil {
 		done()
-		return nil, nil, err
+		return nil, nil, storeError(err)
 	}
 	return server, func() {
 		if err := server.Shutdown(context.WithoutCancel(ctx)); err != nil {

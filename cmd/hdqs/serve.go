@@ -17,6 +17,8 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/contract"
+	"hdqs/internal/background"
+	"hdqs/internal/follow"
 	"hdqs/internal/replica"
 	"hdqs/loader"
 	"hdqs/loader/sample"
@@ -128,19 +130,19 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	defer options.AccessLog.Close()
 	collect := func() {}
 	if f.load.catalog == "" {
-		collect = collectLess(garbageInStart)
+		collect = background.CollectLess(background.GarbageInStart)
 	} else {
-		setGarbagePercent() // a build makes more
+		background.SetGarbagePercent() // a build makes more
 	}
 	defer collect()
 	if err := errors.Join(f.memory.apply(&options, log), limitConnections(&options, log)); err != nil {
 		return err
 	}
-	ahead := f.openAhead()
-	defer ahead.close()
+	preopened := f.preopen()
+	defer preopened.Close()
 	server := api.New(options)
 	server.Metrics().MustRegister(newBuildInfo())
-	looks := newLookMetrics(server.Metrics())
+	polls := follow.NewMetrics(server.Metrics())
 	f.loads = newLoadMetrics(server.Metrics())
 	server.Starting("starting")
 	failed := make(chan error, 1)
@@ -159,40 +161,40 @@ func serve(ctx context.Context, messages io.Writer, f *serveFlags) error {
 	starting, started := context.WithCancel(ctx)
 	defer started()
 	go notify.startingUp(starting)
-	w := newWaiter(f.hangups, log)
-	w.report = func(step string) {
+	w := follow.NewWaiter(f.hangups, log)
+	w.Report = func(step string) {
 		server.Starting(step)
 		notify.starting(step)
 	}
-	looks.begin() // opening the store can hang as well
+	polls.Begin() // opening the store can hang as well
 	source, closeSource, err := openServed(ctx, messages, f, w)
 	if err != nil {
 		return err
 	}
 	defer closeSource()
-	looks.ended()
-	follower := newFollower(server, source, w, f.storeTimeout, looks)
-	follower.notify, follower.bulk.wanted, follower.ahead = notify, f.answers.bulk, ahead
+	polls.Ended()
 	public := &publicListeners{sockets: sockets, server: server, address: f.listen, failed: failed}
-	follower.answering = func() { public.open(ctx) }
+	follower := follow.New(follow.Options{
+		Server: server, Source: &source.Source, Waiter: w, Timeout: f.storeTimeout, Metrics: polls,
+		Bulk: f.answers.bulk, Preopened: preopened, Patient: os.Getenv("NOTIFY_SOCKET") != "",
+		Explain: source.channelError, Answering: func() { public.open(ctx) },
+		Reloading: notify.reloading, Polled: notify.ready,
+	})
 	began := time.Now()
 	defer context.AfterFunc(ctx, server.EndWarmUp)()
-	err = follower.first(ctx)
-	switch {
-	case !public.opened:
-		if err != nil || ctx.Err() != nil {
-			return errors.Join(ctx.Err(), err)
-		}
-	case err != nil:
-		ending, cancel := context.WithTimeout(context.Background(), f.drainTimeout)
-		defer cancel()
-		return errors.Join(err, server.Shutdown(ending))
+	if err := f.first(ctx, server, follower, public); err != nil {
+		return err
 	}
-	w.report = nil
-	follower.opened = time.Since(began)
+	w.Report = nil
+	opened := time.Since(began)
 	started()
 	collect()
-	return follower.serve(ctx, messages, f, public)
+	if public.open(ctx); public.err != nil {
+		return public.err
+	}
+	f.announce(messages, server, follower, public, opened)
+	notify.ready(follower.Shown(), nil)
+	return f.run(ctx, server, source, follower, notify, public.failed)
 }
 
 // configure checks the flags and makes the options of the server. Its errors are wrong usage.
@@ -207,7 +209,7 @@ func (f *serveFlags) configure(messages io.Writer) (p passedSockets, o api.Optio
 		return p, o, err
 	}
 	if f.refresh > 0 && f.load.catalog == "" {
-		return p, o, errors.New("--refresh needs --catalog; --snapshot-poll is how often --store is looked at")
+		return p, o, errors.New("--refresh needs --catalog; --snapshot-poll is how often --store is polled")
 	}
 	o.Connections, o.ConnectionsPerAddress, o.Pprof = f.connections, f.perAddress, f.pprof
 	o.MadeUp = f.sample()
@@ -235,48 +237,69 @@ func (f *serveFlags) checkSource() error {
 	return nil
 }
 
-// serve answers requests from the first snapshot on, until ctx ends or a listener fails.
-func (f *follower) serve(
-	ctx context.Context, messages io.Writer, flags *serveFlags, public *publicListeners,
+// first serves the first snapshot. After an error it ends the listeners that are open.
+func (f *serveFlags) first(
+	ctx context.Context, server *api.Server, follower *follow.Follower, public *publicListeners,
 ) error {
-	if public.open(ctx); public.err != nil {
-		return public.err
+	err := storeError(follower.First(ctx))
+	if !public.opened {
+		return errors.Join(ctx.Err(), err)
 	}
-	f.server.Starting("")
-	f.notify.ready(f, nil)
-	fmt.Fprintf(messages, "serving snapshot %s, opened in %s, of which %s to warm up\n", f.shown.ID,
-		f.opened.Round(time.Millisecond/10), f.server.WarmUp().Took.Round(time.Millisecond/10))
-	for _, l := range public.listeners {
-		printAddresses(messages, addressOf(l), flags.identifier)
+	if err == nil {
+		return nil
 	}
+	ending, cancel := context.WithTimeout(context.Background(), f.drainTimeout)
+	defer cancel()
+	return errors.Join(err, server.Shutdown(ending))
+}
 
+// announce ends the start, and prints what is served and where.
+func (f *serveFlags) announce(
+	messages io.Writer, server *api.Server, follower *follow.Follower, public *publicListeners, opened time.Duration,
+) {
+	server.Starting("")
+	fmt.Fprintf(messages, "serving snapshot %s, opened in %s, of which %s to warm up\n", follower.Shown().ID,
+		opened.Round(time.Millisecond/10), server.WarmUp().Took.Round(time.Millisecond/10))
+	for _, l := range public.listeners {
+		printAddresses(messages, addressOf(l), f.identifier)
+	}
+}
+
+// run answers requests until ctx ends or a listener fails.
+func (f *serveFlags) run(
+	ctx context.Context, server *api.Server, source *openStore, follower *follow.Follower, notify *notifier,
+	failed <-chan error,
+) error {
 	background, stop := context.WithCancel(ctx)
 	defer stop()
 	followed := make(chan struct{})
 	go func() {
-		f.follow(background, flags.poll)
+		follower.Follow(background, f.poll)
 		close(followed)
 	}()
-	go f.heal(background)
-	go f.server.WatchFiles(background)
-	if flags.scrub > 0 {
-		go f.server.ScrubEvery(background, flags.scrub)
+	go follower.Heal(background)
+	go server.WatchFiles(background)
+	if f.scrub > 0 {
+		go server.ScrubEvery(background, f.scrub)
 	}
-	if flags.load.catalog != "" {
-		go refresh(background, flags, f)
+	if f.load.catalog != "" {
+		go follower.Refresh(background, f.refresh, func(damaged bool) error {
+			f.load.damaged = damaged
+			return f.rebuild(background, source, notify.log)
+		})
 	}
 	select {
-	case err := <-public.failed:
+	case err := <-failed:
 		return err
 	case <-ctx.Done():
 	}
-	f.notify.stopping(flags)
-	shutDown(f.server, f.log, flags, followed)
+	notify.stopping(f)
+	shutDown(server, notify.log, f, followed)
 	return nil
 }
 
 // shutDown ends in the order that a load balancer expects: not ready, no new connections, exit. It
-// takes no longer than the delay and the drain timeout, whatever requests and looks at the store
+// takes no longer than the delay and the drain timeout, whatever requests and polls of the store
 // do.
 func shutDown(server *api.Server, log *slog.Logger, f *serveFlags, followed <-chan struct{}) {
 	server.Drain()
@@ -298,20 +321,20 @@ func (f *serveFlags) sample() bool { return f.store == "" && f.load.catalog == "
 // openServed opens the store to serve: the one of --store, one built from --catalog, or one built
 // from the sample in a temporary directory.
 func openServed(
-	ctx context.Context, messages io.Writer, f *serveFlags, w *waiter,
+	ctx context.Context, messages io.Writer, f *serveFlags, w *follow.Waiter,
 ) (*openStore, func(), error) {
 	if err := f.checkSource(); err != nil {
 		return nil, nil, exitWith(exitUsage, err)
 	}
 	switch {
 	case f.store != "":
-		st, err := awaitAgain(ctx, w, step[*openStore]{
-			name: "opening store " + f.store, timeout: f.storeTimeout,
-			run: func(context.Context) (*openStore, error) { return f.openLinking() },
+		st, err := follow.AwaitAgain(ctx, w, follow.Step[*openStore]{
+			Name: "opening store " + f.store, Timeout: f.storeTimeout,
+			Run: func(context.Context) (*openStore, error) { return f.openLinking() },
 		})
 		return st, func() {}, storeError(err)
 	case f.load.catalog != "":
-		w.reportStep("loading catalog " + f.load.catalog)
+		w.ReportStep("loading catalog " + f.load.catalog)
 		st, err := buildServed(ctx, messages, f)
 		return st, func() {}, err
 	}
@@ -329,14 +352,28 @@ func openServed(
 		remove()
 		return nil, nil, err
 	}
-	return &openStore{Store: st, channel: f.channel}, remove, nil
+	return &openStore{follow.Source{Store: st, ChannelName: f.channel}}, remove, nil
+}
+
+// preopen begins to open the snapshot of --store, if that is set.
+func (f *serveFlags) preopen() *follow.Preopened {
+	if f.store == "" {
+		return nil
+	}
+	return follow.Preopen(func() (*follow.Source, error) {
+		st, err := f.openLinking()
+		if err != nil {
+			return nil, err
+		}
+		return &st.Source, nil
+	})
 }
 
 // openLinking opens the store of --store, a directory store with a folder of links if there is a
 // data directory.
 func (f *serveFlags) openLinking() (*openStore, error) {
 	st, err := f.openExisting()
-	if err == nil && st.remote == nil && f.ownData {
+	if err == nil && st.Remote == nil && f.ownData {
 		st.Store = st.Linking(f.linksFolder())
 	}
 	return st, err
@@ -388,35 +425,20 @@ func (f *serveFlags) buildOnce(ctx context.Context, st *openStore, messages io.W
 	return f.load.run(ctx, o, f.dataDir, f.net.options(), messages)
 }
 
-// refresh builds from the catalog at intervals, and when files of the store are damaged. If a
-// build fails, the served snapshot stays.
-func refresh(ctx context.Context, f *serveFlags, follower *follower) {
-	log := follower.log
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-nextPoll(f.refresh):
-			f.load.damaged = len(follower.server.Refused()) > 0
-		case <-follower.rebuild:
-			f.load.damaged = true
-		}
-		l, err := f.buildOnce(ctx, follower.store, io.Discard)
-		if err != nil {
-			log.Error("refresh failed; the served snapshot stays", "catalog", f.load.catalog, "error", err)
-			continue
-		}
-		stale := 0
-		if l.summary != nil {
-			stale = l.summary.Count(upstream.Stale) + l.summary.Count(upstream.Refused)
-		}
-		log.Info("refreshed", "outcome", l.Outcome, "snapshot", l.Snapshot, "partial", l.partial() != nil,
-			"stale", stale, "seconds", l.Seconds)
-		select {
-		case follower.wake <- struct{}{}:
-		default:
-		}
+// rebuild builds from the catalog again. If that fails, the served snapshot stays.
+func (f *serveFlags) rebuild(ctx context.Context, st *openStore, log *slog.Logger) error {
+	l, err := f.buildOnce(ctx, st, io.Discard)
+	if err != nil {
+		log.Error("refresh failed; the served snapshot stays", "catalog", f.load.catalog, "error", err)
+		return err
 	}
+	stale := 0
+	if l.summary != nil {
+		stale = l.summary.Count(upstream.Stale) + l.summary.Count(upstream.Refused)
+	}
+	log.Info("refreshed", "outcome", l.Outcome, "snapshot", l.Snapshot, "partial", l.partial() != nil,
+		"stale", stale, "seconds", l.Seconds)
+	return nil
 }
 
 func newLogger(w io.Writer, format string) (*slog.Logger, error) {

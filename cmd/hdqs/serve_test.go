@@ -39,7 +39,7 @@ func TestServeSample(t *testing.T) {
 			flags = []string{"--compression", tier}
 		}
 		s := serve(t, flags...)
-		testkit.WaitFor(t, "Last-Modified, which is known after the first look", func() bool {
+		testkit.WaitFor(t, "Last-Modified, which is known after the first poll", func() bool {
 			return ask(t, "GET", s.base+with("/api/v2/metadata/location?limit=1")).header.Get("Last-Modified") != ""
 		})
 		t.Run("printed addresses "+tier, s.testPrinted)

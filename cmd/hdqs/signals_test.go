@@ -99,7 +99,7 @@ func TestSecondSignal(t *testing.T) {
 	}
 }
 
-// TestEndIsBounded: a client that never finishes reading, and a look that never ends, do not make
+// TestEndIsBounded: a client that never finishes reading, and a poll that never ends, do not make
 // the end take longer than the shutdown delay and the drain timeout.
 func TestEndIsBounded(t *testing.T) {
 	parallel(t)

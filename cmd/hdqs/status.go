@@ -42,7 +42,7 @@ type replicaStatus struct {
 	Missing          []string         `json:"missing,omitempty"`
 	Refused          []string         `json:"refused,omitempty"`
 	Stale            []string         `json:"stale_sources,omitempty"`
-	LastLook         *lookStatus      `json:"last_look,omitempty"`
+	LastPoll         *pollStatus      `json:"last_poll,omitempty"`
 	InFlight         int64            `json:"in_flight,omitempty"`
 	InFlightBytes    int64            `json:"in_flight_bytes,omitempty"`
 	MemoryBytes      int64            `json:"memory_bytes,omitempty"` // resident, mapped segments included
@@ -52,7 +52,7 @@ type replicaStatus struct {
 	Panics           int64            `json:"panics,omitempty"`
 }
 
-type lookStatus struct {
+type pollStatus struct {
 	At      time.Time `json:"at"`
 	Outcome string    `json:"outcome"`
 	Reason  string    `json:"reason,omitempty"`
@@ -71,7 +71,7 @@ func newStatus() *cobra.Command {
 its public URL only which snapshot is served. With several addresses their snapshots are compared.
 The exit code is 0 if all is good, 1 if a replica is not ready or degraded or the snapshots differ,
 and 3 if a replica does not answer. A replica is degraded if it refuses a table, if a source of a
-table is stale, or if its last look at the store failed.`,
+table is stale, or if its last poll of the store failed.`,
 		Example: "  hdqs status --admin 127.0.0.1:18080\n  hdqs status https://a.example.org https://b.example.org",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args)+len(admins) == 0 {
@@ -190,14 +190,14 @@ func (s *replicaStatus) askAdmin(ctx context.Context, base string) error {
 		Stale      []struct {
 			Table string `json:"table"`
 		} `json:"stale_sources"`
-		LastLook *lookStatus `json:"last_look"`
+		LastPoll *pollStatus `json:"last_poll"`
 		Panics   int64       `json:"panics"`
 	}
 	if err := json.Unmarshal(body, &r); err != nil || r.Ready == nil {
 		return fmt.Errorf("%s/readyz is not that of a replica's admin listener: %.60q", base, body)
 	}
 	s.Snapshot, s.AgeSeconds, s.Missing, s.Refused = r.Snapshot, r.AgeSeconds, r.Missing, r.Refused
-	s.LastLook, s.Panics = r.LastLook, r.Panics
+	s.LastPoll, s.Panics = r.LastPoll, r.Panics
 	for _, n := range r.Rows {
 		if s.Rows += n; n > 0 {
 			s.Tables++
@@ -214,8 +214,8 @@ func (s *replicaStatus) askAdmin(ctx context.Context, base string) error {
 	switch {
 	case !*r.Ready:
 		s.worsen(stateUnready, cmp.Or(r.Reason, "not ready"))
-	case s.LastLook != nil && s.LastLook.Outcome == "failed":
-		s.worsen(stateDegraded, "the last look at the store failed: "+s.LastLook.Reason)
+	case s.LastPoll != nil && s.LastPoll.Outcome == "failed":
+		s.worsen(stateDegraded, "the last poll of the store failed: "+s.LastPoll.Reason)
 	}
 	if len(s.Refused) > 0 {
 		s.worsen(stateDegraded, "tables refused, since their files changed: "+strings.Join(s.Refused, ", "))
@@ -317,8 +317,8 @@ func (s *replicaStatus) print(out io.Writer) {
 	if len(s.Missing) > 0 {
 		fmt.Fprintf(out, "  no rows   %s\n", strings.Join(s.Missing, ", "))
 	}
-	if s.LastLook != nil {
-		fmt.Fprintf(out, "  last look %s: %s\n", s.LastLook.At.UTC().Format(time.RFC3339), s.LastLook.Outcome)
+	if s.LastPoll != nil {
+		fmt.Fprintf(out, "  last poll %s: %s\n", s.LastPoll.At.UTC().Format(time.RFC3339), s.LastPoll.Outcome)
 	}
 	limit := "no limit"
 	if s.MemoryLimitBytes > 0 {

@@ -9,10 +9,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
+	"time"
 
 	"github.com/spf13/pflag"
 
 	"hdqs/internal/fetch"
+	"hdqs/internal/follow"
 	"hdqs/internal/replica"
 	"hdqs/snapshot"
 	"hdqs/snapshot/store"
@@ -118,20 +121,7 @@ func (f *storeFlags) register(fl *pflag.FlagSet) {
 }
 
 // openStore is the store of a command: a local one, or the local copy of a remote one.
-type openStore struct {
-	*store.Store
-	channel string
-	remote  *replica.Remote // nil for a local store
-	copy    *replica.Replica
-}
-
-// traffic returns the traffic with the remote store so far.
-func (s *openStore) traffic() (t replica.Traffic) {
-	if s.remote != nil {
-		t = s.remote.Traffic()
-	}
-	return t
-}
+type openStore struct{ follow.Source }
 
 // open opens a store. The copy of a remote store is in the data directory. No request is sent yet.
 func (f *storeFlags) open() (*openStore, error) {
@@ -145,10 +135,10 @@ func (f *storeFlags) open() (*openStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.remote, err = replica.Open(f.store, f.net.options()); err != nil {
+	if s.Remote, err = replica.Open(f.store, f.net.options()); err != nil {
 		return nil, exitWith(exitUsage, err)
 	}
-	s.copy = replica.NewReplica(s.remote, s.Store, f.channel)
+	s.Copy = replica.NewReplica(s.Remote, s.Store, f.channel)
 	return s, nil
 }
 
@@ -157,7 +147,7 @@ func (f *storeFlags) openLocal(dir string) (*openStore, error) {
 	if err == nil {
 		st, err = f.trust.apply(st)
 	}
-	return &openStore{Store: st, channel: f.channel}, err
+	return &openStore{follow.Source{Store: st, ChannelName: f.channel}}, err
 }
 
 // openExisting is open for commands that only read: a missing directory is a mistake, not an empty
@@ -174,24 +164,24 @@ func (f *storeFlags) openExisting() (*openStore, error) {
 // current returns what the channel shows, and downloads it from a remote store. If the remote store
 // is unavailable, it returns the last kept snapshot and says so in messages.
 func (s *openStore) current(ctx context.Context, messages io.Writer) (store.Pointer, error) {
-	if s.remote == nil {
-		p, err := s.Channel(s.channel)
+	if s.Remote == nil {
+		p, err := s.Channel(s.ChannelName)
 		if err != nil {
 			return p, storeError(s.channelError(ctx, err))
 		}
 		_, err = s.Published(p)
 		return p, storeError(err)
 	}
-	f, err := s.copy.Fetch(ctx)
+	f, err := s.Copy.Fetch(ctx)
 	if err == nil {
-		return f.Pointer, s.copy.Keep(f.Version)
+		return f.Pointer, s.Copy.Keep(f.Version)
 	}
-	last, lastErr := s.copy.Last()
+	last, lastErr := s.Copy.Last()
 	if lastErr != nil || !errors.Is(err, replica.ErrUnavailable) || ctx.Err() != nil {
 		return last, storeError(s.channelError(ctx, err))
 	}
 	fmt.Fprintf(messages, "hdqs: %v\nhdqs: using snapshot %s of %s, kept in %s\n",
-		err, last.ID, s.remote.Address(), s.Dir())
+		err, last.ID, s.Remote.Address(), s.Dir())
 	return last, nil
 }
 
@@ -204,8 +194,8 @@ func (s *openStore) find(
 		p, err = s.current(ctx, messages)
 		return p.ID, p, err
 	}
-	if s.remote != nil {
-		_, err = s.copy.FetchID(ctx, args[0])
+	if s.Remote != nil {
+		_, err = s.Copy.FetchID(ctx, args[0])
 	} else {
 		_, _, err = s.ManifestFile(args[0])
 	}
@@ -219,8 +209,8 @@ func (s *openStore) manifest(ctx context.Context, args []string, messages io.Wri
 	if len(args) > 0 {
 		id = args[0]
 	}
-	if s.remote != nil {
-		m, err := s.copy.Manifest(ctx, id)
+	if s.Remote != nil {
+		m, err := s.Copy.Manifest(ctx, id)
 		if id != "" {
 			return m, s.snapshotError(ctx, id, err)
 		}
@@ -254,11 +244,50 @@ func storeError(err error) error {
 		return exitWith(exitUsage, err)
 	case errors.Is(err, snapshot.ErrCorrupt) || errors.Is(err, store.ErrSignature):
 		return exitWith(exitVerification, err)
-	case errors.Is(err, replica.ErrUnavailable) || errors.Is(err, fetch.ErrRefused) || errors.Is(err, errNoAnswer):
+	case errors.Is(err, replica.ErrUnavailable), errors.Is(err, fetch.ErrRefused),
+		errors.Is(err, follow.ErrNoAnswer):
 		return exitWith(exitUpstream, err)
+	}
+	if _, ok := errors.AsType[*follow.RefusedError](err); ok {
+		return exitWith(exitVerification, err)
 	}
 	return err
 }
 
 // isAbsent reports whether an error is about a missing channel.
 func isAbsent(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+
+// temporaryDir makes a temporary directory that is locked until remove is called or the process
+// ends. Directories of the same kind whose processes were killed are removed first.
+func temporaryDir(kind string) (dir string, remove func(), err error) {
+	earlier, _ := filepath.Glob(filepath.Join(os.TempDir(), "hdqs-"+kind+"-*")) // the pattern is right
+	for _, dir := range earlier {
+		removeDead(dir)
+	}
+	if dir, err = os.MkdirTemp("", "hdqs-"+kind+"-"); err != nil {
+		return "", nil, err
+	}
+	lock, err := store.LockDir(dir, kind)
+	if err != nil {
+		os.RemoveAll(dir)
+		return "", nil, err
+	}
+	return dir, func() { os.RemoveAll(dir); _ = lock.Release() }, nil
+}
+
+// removeDead removes a directory of temporaryDir if it is this user's and nobody has its lock. A
+// new one may not be locked yet.
+func removeDead(dir string) {
+	info, err := os.Lstat(dir)
+	lockFile, lockErr := os.Lstat(filepath.Join(dir, "lock"))
+	if err != nil || lockErr != nil || !info.IsDir() || time.Since(lockFile.ModTime()) < time.Minute {
+		return
+	}
+	if owner, ok := info.Sys().(*syscall.Stat_t); !ok || int(owner.Uid) != os.Getuid() {
+		return
+	}
+	if lock, err := store.LockDir(dir, "removal"); err == nil {
+		os.RemoveAll(dir)
+		_ = lock.Release()
+	}
+}

@@ -176,7 +176,7 @@ func TestPollFindsSnapshot(t *testing.T) {
 }
 
 // TestRepublish publishes another snapshot and then the served one again, while a replica does not
-// look. Its Last-Modified is that of the second publication: clients of other replicas have seen
+// poll. Its Last-Modified is that of the second publication: clients of other replicas have seen
 // the snapshot in between.
 func TestRepublish(t *testing.T) {
 	parallel(t)

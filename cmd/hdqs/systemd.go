@@ -12,6 +12,7 @@ import (
 
 	"hdqs/api"
 	"hdqs/api/contract"
+	"hdqs/snapshot/store"
 )
 
 // notifier reports to systemd (sd_notify). Without systemd, or with a unit of another type than
@@ -54,18 +55,18 @@ func extend(by time.Duration) string { return fmt.Sprintf("EXTEND_TIMEOUT_USEC=%
 // starting says what the start waits for.
 func (n *notifier) starting(step string) { n.send("STATUS=starting: " + step) }
 
-// reloading announces a look at the store that SIGHUP asked for. The time is what
+// reloading announces a poll of the store that SIGHUP asked for. The time is what
 // Type=notify-reload needs; ready ends the reload.
 func (n *notifier) reloading() {
 	n.send(daemon.SdNotifyReloading, daemon.SdNotifyMonotonicUsec())
 }
 
-// ready says that requests are answered, and the result of the last look at the store.
-func (n *notifier) ready(f *follower, lookFailed error) {
+// ready says that requests are answered, and the result of the last poll of the store.
+func (n *notifier) ready(shown store.Pointer, pollFailed error) {
 	status := fmt.Sprintf("STATUS=serving snapshot %s, published %s",
-		f.shown.ID, f.shown.PublishedAt.UTC().Format(time.RFC3339))
-	if lookFailed != nil {
-		status += "; the last look at the store failed: " + lookFailed.Error()
+		shown.ID, shown.PublishedAt.UTC().Format(time.RFC3339))
+	if pollFailed != nil {
+		status += "; the last poll of the store failed: " + pollFailed.Error()
 	}
 	n.send(daemon.SdNotifyReady, status)
 }

@@ -219,7 +219,7 @@ func TestPassedSocketFlags(t *testing.T) {
 	}
 }
 
-// TestNotifications: systemd learns when requests are answered and from which snapshot, when a look
+// TestNotifications: systemd learns when requests are answered and from which snapshot, when a poll
 // that SIGHUP asked for begins and ends, and when the end begins.
 func TestNotifications(t *testing.T) {
 	parallel(t)
@@ -255,7 +255,7 @@ func TestNotifications(t *testing.T) {
 	next, _ := inspect(t, store)
 	reload("serving snapshot " + next.ID + ", published 2026-12-01T00:00:00Z\n")
 	testkit.ReplaceFile(t, filepath.Join(store, "channels", "stable.json"), []byte("{"))
-	reload("serving snapshot " + next.ID + ", published 2026-12-01T00:00:00Z; the last look at the store failed: ")
+	reload("serving snapshot " + next.ID + ", published 2026-12-01T00:00:00Z; the last poll of the store failed: ")
 	s.stop(t)
 	if last := f.told.String(); !strings.Contains(last, "STOPPING=1\nEXTEND_TIMEOUT_USEC=30000000\nSTATUS=ending") {
 		t.Errorf("at the end: %.2000s", last[max(0, len(last)-300):])

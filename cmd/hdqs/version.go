@@ -1,8 +1,12 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
+	"io"
 	"runtime/debug"
+
+	"github.com/spf13/cobra"
 
 	"hdqs/api/contract"
 )
@@ -36,3 +40,22 @@ func versionText() string {
 // userAgent names the program to the servers that it asks. Another commit has another name: it may
 // accept a file that this one has rejected.
 func userAgent() string { return fmt.Sprintf("hdqs/%s (%s)", release, built()) }
+
+// thirdParty is made from the modules that go.mod names. THIRD_PARTY at the root of the repository
+// is a link to it.
+//
+//go:generate go run ../notices -o third_party.txt
+//go:embed third_party.txt
+var thirdParty string
+
+func newLicenses() *cobra.Command {
+	return &cobra.Command{
+		Use:   "licenses",
+		Short: "Prints the licences of everything that is linked into this program, and the sources of its lists",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := io.WriteString(cmd.OutOrStdout(), thirdParty)
+			return err
+		},
+	}
+}

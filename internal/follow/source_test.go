@@ -1,4 +1,4 @@
-package main
+package follow
 
 import (
 	"testing"
@@ -11,7 +11,7 @@ import (
 func TestManifestOfOpenSnapshot(t *testing.T) {
 	open := []*store.Snapshot{nil, {Manifest: &store.Manifest{ID: "a"}}, {Manifest: &store.Manifest{ID: "b"}}}
 	for i, id := range []string{"a", "b"} {
-		m, err := (&openStore{}).manifestOf(id, open)
+		m, err := (&Source{}).manifestOf(id, open)
 		if err != nil || m != open[i+1].Manifest {
 			t.Errorf("manifest %q: %v, %v", id, m, err)
 		}

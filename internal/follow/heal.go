@@ -1,4 +1,4 @@
-package main
+package follow
 
 import (
 	"context"
@@ -18,10 +18,10 @@ const (
 // first one counts; ten tries take a minute at first and ten minutes later.
 const rebuildEvery = 10
 
-// heal opens the segments of tables that the server refuses again: at once, after each look, and
-// after growing pauses. It runs beside looks, which may take long. If tries fail, a server that
-// builds from a catalog builds again, which replaces damaged files.
-func (f *follower) heal(ctx context.Context) {
+// Heal opens the segments of tables that the server refuses again: at once, after each poll, and
+// after growing pauses. It runs in parallel with polls, which may take long. If tries fail, Refresh
+// builds again, which replaces damaged files.
+func (f *Follower) Heal(ctx context.Context) {
 	pause, failed := shortestHeal, 0
 	var next <-chan time.Time
 	for {
@@ -30,7 +30,7 @@ func (f *follower) heal(ctx context.Context) {
 			return
 		case <-f.server.Quarantined():
 			pause, failed = shortestHeal, 0
-		case <-f.looked:
+		case <-f.polled:
 		case <-next:
 		}
 		next = nil
@@ -59,14 +59,14 @@ func (f *follower) heal(ctx context.Context) {
 
 // reopen opens the suspect segments of a snapshot again. Those of a remote store are downloaded
 // again if the local copy is damaged.
-func (f *follower) reopen(ctx context.Context, snap *store.Snapshot) (*store.Snapshot, error) {
-	next, err := f.store.Reopen(snap)
-	if err == nil || f.store.remote == nil {
+func (f *Follower) reopen(ctx context.Context, snap *store.Snapshot) (*store.Snapshot, error) {
+	next, err := f.source.Reopen(snap)
+	if err == nil || f.source.Remote == nil {
 		return next, err
 	}
-	if fetchErr := f.store.copy.Repair(ctx, snap.Manifest.ID); fetchErr != nil {
+	if fetchErr := f.source.Copy.Repair(ctx, snap.Manifest.ID); fetchErr != nil {
 		return next, errors.Join(err, fetchErr)
 	}
 	closeSnapshot(next)
-	return f.store.Reopen(snap)
+	return f.source.Reopen(snap)
 }

@@ -1,4 +1,4 @@
-package main
+package follow
 
 import (
 	"bytes"
@@ -15,28 +15,28 @@ import (
 
 // hangingStep is a step that ignores its context, like a system call on a dead file system, until
 // end is closed.
-func hangingStep(end <-chan struct{}, discarded *int) step[int] {
-	return step[int]{
-		name: "reading", timeout: 10 * time.Second,
-		run:     func(context.Context) (int, error) { <-end; return 7, nil },
-		discard: func(int) { *discarded++ },
+func hangingStep(end <-chan struct{}, discarded *int) Step[int] {
+	return Step[int]{
+		Name: "reading", Timeout: 10 * time.Second,
+		Run:     func(context.Context) (int, error) { <-end; return 7, nil },
+		Discard: func(int) { *discarded++ },
 	}
 }
 
 // TestAwaitHang: a step that never ends is logged after 5 s, fails by its timeout, and is
-// abandoned. The next look works meanwhile.
+// abandoned. The next poll works meanwhile.
 func TestAwaitHang(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
 		var reasons []string
-		w := newWaiter(nil, slog.New(slog.NewTextHandler(&log, nil)))
-		w.report = func(reason string) { reasons = append(reasons, reason) }
+		w := NewWaiter(nil, slog.New(slog.NewTextHandler(&log, nil)))
+		w.Report = func(reason string) { reasons = append(reasons, reason) }
 		end, discarded := make(chan struct{}), 0
 		began := time.Now()
 		_, err := await(t.Context(), w, hangingStep(end, &discarded))
-		if took := time.Since(began); !errors.Is(err, errNoAnswer) || took != 10*time.Second+abandonAfter {
-			t.Errorf("%v after %s, want errNoAnswer after the timeout and %s", err, took, abandonAfter)
+		if took := time.Since(began); !errors.Is(err, ErrNoAnswer) || took != 10*time.Second+abandonAfter {
+			t.Errorf("%v after %s, want ErrNoAnswer after the timeout and %s", err, took, abandonAfter)
 		}
 		if want := "reading; reading, for 5s so far"; strings.Join(reasons, "; ") != want {
 			t.Errorf("reported %q, want %s", reasons, want)
@@ -44,7 +44,7 @@ func TestAwaitHang(t *testing.T) {
 		if !strings.Contains(log.String(), "taking long") || !strings.Contains(log.String(), "for=5s") {
 			t.Errorf("log %s, want the hang after 5s", &log)
 		}
-		answering := step[int]{name: "reading", run: func(context.Context) (int, error) { return 8, nil }}
+		answering := Step[int]{Name: "reading", Run: func(context.Context) (int, error) { return 8, nil }}
 		if v, err := await(t.Context(), w, answering); v != 8 || err != nil {
 			t.Errorf("the next step: %d, %v", v, err)
 		}
@@ -62,10 +62,10 @@ func TestAwaitAbandonsOne(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
-		w := newWaiter(nil, slog.New(slog.NewTextHandler(&log, nil)))
+		w := NewWaiter(nil, slog.New(slog.NewTextHandler(&log, nil)))
 		end, discarded := make(chan struct{}), 0
 		defer close(end)
-		if _, err := await(t.Context(), w, hangingStep(end, &discarded)); !errors.Is(err, errNoAnswer) {
+		if _, err := await(t.Context(), w, hangingStep(end, &discarded)); !errors.Is(err, ErrNoAnswer) {
 			t.Fatal(err)
 		}
 		log.Reset()
@@ -92,15 +92,15 @@ func TestAwaitInterrupted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		hangups := make(chan os.Signal, 1)
-		w := newWaiter(hangups, slog.New(slog.DiscardHandler))
+		w := NewWaiter(hangups, slog.New(slog.DiscardHandler))
 		time.AfterFunc(time.Second, func() { hangups <- syscall.SIGHUP })
 		began := time.Now()
-		_, err := await(t.Context(), w, step[int]{name: "reading", run: func(ctx context.Context) (int, error) {
+		_, err := await(t.Context(), w, Step[int]{Name: "reading", Run: func(ctx context.Context) (int, error) {
 			<-ctx.Done()
 			return 0, ctx.Err()
 		}})
-		if took := time.Since(began); !errors.Is(err, errInterrupted) || !w.again || took != time.Second {
-			t.Errorf("%v after %s, again %v; want errInterrupted after 1s", err, took, w.again)
+		if took := time.Since(began); !errors.Is(err, ErrInterrupted) || !w.again || took != time.Second {
+			t.Errorf("%v after %s, again %v; want ErrInterrupted after 1s", err, took, w.again)
 		}
 		if len(w.abandoned) != 0 {
 			t.Error("the step was abandoned")
@@ -108,12 +108,12 @@ func TestAwaitInterrupted(t *testing.T) {
 		// A result that came in spite of the signal counts.
 		hangups <- syscall.SIGHUP
 		w.again = false
-		v, err := await(t.Context(), w, step[int]{name: "opening", run: func(context.Context) (int, error) {
+		v, err := await(t.Context(), w, Step[int]{Name: "opening", Run: func(context.Context) (int, error) {
 			time.Sleep(abandonAfter / 2)
 			return 9, nil
 		}})
 		if v != 9 || err != nil || !w.again {
-			t.Errorf("%d, %v, again %v; want the result, and another look", v, err, w.again)
+			t.Errorf("%d, %v, again %v; want the result, and another poll", v, err, w.again)
 		}
 	})
 }

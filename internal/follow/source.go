@@ -1,17 +1,34 @@
-package main
+package follow
 
 import (
 	"hdqs/api"
 	"hdqs/api/state"
+	"hdqs/internal/replica"
 	"hdqs/snapshot/store"
 )
+
+// Source is a local store, or the local copy of a remote one, with the channel to follow.
+type Source struct {
+	*store.Store
+	ChannelName string
+	Remote      *replica.Remote  // nil for a local store
+	Copy        *replica.Replica // nil for a local store
+}
+
+// traffic returns the traffic with the remote store so far.
+func (s *Source) traffic() (t replica.Traffic) {
+	if s.Remote != nil {
+		t = s.Remote.Traffic()
+	}
+	return t
+}
 
 // changesOf compares the snapshots that a channel has shown, the newest first, each with the one
 // before it, as far as the local store has their manifests. It ends at the snapshot that is served
 // already, since the server knows the changes before that.
 //
 // Manifests of open snapshots are not read again: at full scale each takes 10 ms to parse.
-func (s *openStore) changesOf(c store.Channel, served string, open ...*store.Snapshot) []*api.Change {
+func (s *Source) changesOf(c store.Channel, served string, open ...*store.Snapshot) []*api.Change {
 	var (
 		changes []*api.Change
 		later   *api.Published
@@ -34,7 +51,7 @@ func (s *openStore) changesOf(c store.Channel, served string, open ...*store.Sna
 }
 
 // manifestOf returns the manifest of a snapshot that is open, or reads it.
-func (s *openStore) manifestOf(id string, open []*store.Snapshot) (*store.Manifest, error) {
+func (s *Source) manifestOf(id string, open []*store.Snapshot) (*store.Manifest, error) {
 	for _, snap := range open {
 		if snap != nil && snap.Manifest.ID == id {
 			return snap.Manifest, nil

@@ -60,21 +60,21 @@ func (s *openStore) channelError(ctx context.Context, err error) error {
 		return err
 	}
 	names, listErr := s.Channels()
-	if s.remote != nil {
+	if s.Remote != nil {
 		var objects []store.Object
 		names = nil
-		objects, listErr = s.remote.Inventory(ctx).List("channels")
+		objects, listErr = s.Remote.Inventory(ctx).List("channels")
 		for _, o := range objects {
 			names = append(names, strings.TrimSuffix(path.Base(o.Name), ".json"))
 		}
 	}
-	if listErr != nil || slices.Contains(names, s.channel) {
+	if listErr != nil || slices.Contains(names, s.ChannelName) {
 		return err
 	}
 	if len(names) == 0 {
 		return absent("store %s has no channel yet: 'hdqs build' or 'hdqs publish' makes one", s.address())
 	}
-	return absent("store %s has no channel %q; it has %s", s.address(), s.channel, strings.Join(names, ", "))
+	return absent("store %s has no channel %q; it has %s", s.address(), s.ChannelName, strings.Join(names, ", "))
 }
 
 // mostListed is how many snapshots an error lists.
@@ -102,7 +102,7 @@ func (s *openStore) snapshotError(ctx context.Context, id string, err error) err
 
 // snapshots returns the ids of snapshots of the store, the latest first.
 func (s *openStore) snapshots(ctx context.Context) (ids []string, err error) {
-	if s.remote == nil {
+	if s.Remote == nil {
 		ids, err = s.Manifests()
 		slices.Reverse(ids) // they begin with the time of the snapshot
 		return ids, err
@@ -117,8 +117,8 @@ func (s *openStore) snapshots(ctx context.Context) (ids []string, err error) {
 }
 
 func (s *openStore) address() string {
-	if s.remote != nil {
-		return s.remote.Address()
+	if s.Remote != nil {
+		return s.Remote.Address()
 	}
 	return s.Dir()
 }

@@ -1,37 +1,31 @@
-package main
+package follow
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
-	"hdqs/loader"
-	"hdqs/loader/sample"
 	"hdqs/snapshot/store"
 )
 
-// TestOpenAhead checks that a snapshot that was opened ahead is returned once and for its pointer
-// only, that what cannot be opened is left to the first look, and that only one call waits.
-func TestOpenAhead(t *testing.T) {
+// TestPreopen checks that a snapshot that was opened before is returned once and for its pointer
+// only, that what cannot be opened is left to the first poll, and that only one call waits.
+func TestPreopen(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	st, err := store.Open(dir)
+	st, _ := newStore(t, time.Now())
+	p, err := st.Channel(channel)
 	if err != nil {
 		t.Fatal(err)
 	}
-	build := loader.Options{Catalog: sample.FS, CatalogName: "sample", Store: st, Channel: stableChannel}
-	if _, err := loader.Build(t.Context(), build); err != nil {
-		t.Fatal(err)
+	preopen := func() *Preopened {
+		return Preopen(func() (*Source, error) { return &Source{Store: st, ChannelName: channel}, nil })
 	}
-	p, err := st.Channel(stableChannel)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := serveFlags{storeFlags: storeFlags{store: dir, channel: stableChannel}}
 
-	a := f.openAhead()
+	a := preopen()
 	snap := a.take(p)
 	if snap == nil || snap.Manifest.ID != p.ID {
 		t.Fatalf("the snapshot of the channel was not opened: %v", snap)
@@ -43,20 +37,20 @@ func TestOpenAhead(t *testing.T) {
 
 	other := p
 	other.SHA256 = "00" + p.SHA256[2:]
-	a = f.openAhead()
+	a = preopen()
 	if a.take(other) != nil || a.take(p) != nil {
 		t.Error("a snapshot was returned for another pointer, or after that")
 	}
 
-	damage(t, filepath.Join(dir, "segments", snap.Manifest.Tables[0].SHA256+".seg"))
-	if f.openAhead().take(p) != nil {
+	damage(t, filepath.Join(st.Dir(), "segments", snap.Manifest.Tables[0].SHA256+".seg"))
+	if preopen().take(p) != nil {
 		t.Error("a damaged snapshot was returned")
 	}
-	f.store = filepath.Join(dir, "missing")
-	if f.openAhead().take(p) != nil {
+	missing := Preopen(func() (*Source, error) { return nil, fs.ErrNotExist })
+	if missing.take(p) != nil {
 		t.Error("a store that is missing has a snapshot")
 	}
-	stuck := &ahead{done: make(chan struct{})}
+	stuck := &Preopened{done: make(chan struct{})}
 	first := make(chan *store.Snapshot)
 	go func() { first <- stuck.take(p) }()
 	for !stuck.taken.Load() {
@@ -69,9 +63,8 @@ func TestOpenAhead(t *testing.T) {
 	if <-first != nil {
 		t.Error("there is a snapshot though none was opened")
 	}
-	f.store = ""
-	a = f.openAhead()
-	a.close()
+	a = nil
+	a.Close()
 	if a.take(p) != nil {
 		t.Error("without a store there is a snapshot")
 	}

@@ -1,4 +1,4 @@
-package main
+package background
 
 import (
 	"runtime"
@@ -40,9 +40,9 @@ func TestBeginStep(t *testing.T) {
 				t.Errorf("%+v, %s: GOGC is %d, want %d", c, when, got, wantGarbage)
 			}
 		}
-		endFirst := beginStep()
+		endFirst := BeginStep()
 		check("in the first step", want+1, c.during)
-		endSecond := beginStep()
+		endSecond := BeginStep()
 		check("in both", want+1, c.during)
 		endFirst()
 		check("in the second step", want+1, c.during)
@@ -51,11 +51,11 @@ func TestBeginStep(t *testing.T) {
 
 		inStart := c.usual
 		if c.garbage == "" {
-			inStart = garbageInStart
+			inStart = GarbageInStart
 		}
-		collect := collectLess(garbageInStart)
+		collect := CollectLess(GarbageInStart)
 		check("in a start", want, inStart)
-		endStep := beginStep()
+		endStep := BeginStep()
 		collect()
 		collect()
 		check("in a step that began in a start", want+1, inStart)

@@ -1,11 +1,9 @@
-package main
+package background
 
 import (
 	"os"
 	"runtime/debug"
 	"sync"
-
-	"hdqs/internal/background"
 )
 
 // steps counts what runs now: the start, or up to two steps of swaps, an abandoned one and the
@@ -15,36 +13,48 @@ var steps struct {
 	running int
 }
 
+// garbagePercent is GOGC. Requests allocate little compared with what is kept (stored blocks,
+// fragments, bodies), so the default of 100 would mostly double the memory without need.
+const garbagePercent = 50
+
 // GOGC during a start, when the heap is small, and during a step of a swap.
 const (
-	garbageInStart = 400
+	GarbageInStart = 400
 	garbageInSwap  = 200
 )
 
-// besideRequests runs a step of a swap, which computes for a long time in one goroutine.
-func besideRequests(step func()) {
-	defer beginStep()()
-	background.Run(step)
+// SetGarbagePercent sets GOGC unless the environment does.
+func SetGarbagePercent() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbagePercent)
+	}
 }
 
-// beginStep sets up the Go runtime for a step of a swap, until end is called.
+// Beside runs a step of a swap in parallel with requests: it computes for a long time in one
+// goroutine.
+func Beside(step func()) {
+	defer BeginStep()()
+	Run(step)
+}
+
+// BeginStep sets up the Go runtime for a step of a swap, until end is called.
 //
 // It lets the runtime use one thread more. And it lets garbage accumulate until the end of the
 // step. A swap makes about as much garbage as the heap is large. With garbagePercent, that is four
 // collections, which use all cores while they run: requests then wait for a core until the kernel
 // takes it from a collector, which is up to 4 ms.
-func beginStep() (end func()) {
-	endMore, collect := background.More(), collectLess(garbageInSwap)
+func BeginStep() (end func()) {
+	endMore, collect := More(), CollectLess(garbageInSwap)
 	return func() {
 		endMore()
 		collect()
 	}
 }
 
-// collectLess raises GOGC until collect is called; further calls do nothing. A start makes as much
+// CollectLess raises GOGC until collect is called; further calls do nothing. A start makes as much
 // garbage as a swap. With garbagePercent it would collect 17 times, since the heap is small at
 // first, which takes a quarter of the CPU until /readyz says yes.
-func collectLess(garbage int) (collect func()) {
+func CollectLess(garbage int) (collect func()) {
 	steps.Lock()
 	defer steps.Unlock()
 	if steps.running++; steps.running == 1 && os.Getenv("GOGC") == "" {
@@ -54,7 +64,7 @@ func collectLess(garbage int) (collect func()) {
 		steps.Lock()
 		defer steps.Unlock()
 		if steps.running--; steps.running == 0 {
-			setGarbagePercent()
+			SetGarbagePercent()
 		}
 	})
 }

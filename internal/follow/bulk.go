@@ -1,4 +1,4 @@
-package main
+package follow
 
 import (
 	"context"
@@ -10,20 +10,19 @@ import (
 
 // bulkCopy is what a follower does about the bulk files of a remote store.
 type bulkCopy struct {
-	wanted  bool         // they are served
 	running atomic.Bool  // a download is
 	have    atomic.Value // id of the snapshot whose files were downloaded last
 	damaged atomic.Bool  // some of them cannot be served
-	look    sync.Mutex
+	serve   sync.Mutex
 	said    sync.Once // that there are none
 }
 
-// lookForBulk serves the bulk files that the store has now. Without them the rest is served.
-func (f *follower) lookForBulk(snapshotID string) {
-	f.bulk.look.Lock()
-	defer f.bulk.look.Unlock()
-	files := bulk.Open(f.store.Store)
-	if ids, err := files.Snapshots(); err == nil && len(ids) == 0 && f.store.remote == nil {
+// serveBulk serves the bulk files that the store has now. Without them the rest is served.
+func (f *Follower) serveBulk(snapshotID string) {
+	f.bulk.serve.Lock()
+	defer f.bulk.serve.Unlock()
+	files := bulk.Open(f.source.Store)
+	if ids, err := files.Snapshots(); err == nil && len(ids) == 0 && f.source.Remote == nil {
 		f.sayNoBulk()
 	}
 	if err := f.server.LookForBulk(files); err != nil {
@@ -34,8 +33,8 @@ func (f *follower) lookForBulk(snapshotID string) {
 }
 
 // sayNoBulk logs once that --bulk has nothing to serve yet.
-func (f *follower) sayNoBulk() {
-	if f.bulk.wanted {
+func (f *Follower) sayNoBulk() {
+	if f.options.Bulk {
 		f.bulk.said.Do(func() {
 			f.log.Warn("--bulk: the store has no bulk files of its snapshot; 'hdqs build --bulk' makes them")
 		})
@@ -43,19 +42,19 @@ func (f *follower) sayNoBulk() {
 }
 
 // fetchBulk downloads the bulk files of a snapshot of a remote store, beside everything else: they
-// are large, and nothing waits for them. A download that fails is tried again after the next look.
-func (f *follower) fetchBulk(ctx context.Context, snapshotID string) {
-	if !f.bulk.wanted || f.store.remote == nil || snapshotID == "" || f.bulk.have.Load() == snapshotID ||
+// are large, and nothing waits for them. A download that fails is tried again after the next poll.
+func (f *Follower) fetchBulk(ctx context.Context, snapshotID string) {
+	if !f.options.Bulk || f.source.Remote == nil || snapshotID == "" || f.bulk.have.Load() == snapshotID ||
 		!f.bulk.running.CompareAndSwap(false, true) {
 		return
 	}
 	go func() {
 		defer f.bulk.running.Store(false)
-		switch fetched, err := f.store.copy.FetchBulk(ctx, snapshotID, f.bulk.damaged.Swap(false)); {
+		switch fetched, err := f.source.Copy.FetchBulk(ctx, snapshotID, f.bulk.damaged.Swap(false)); {
 		case err == nil:
 			f.bulk.have.Store(snapshotID)
 			f.log.Info("bulk files fetched", "snapshot", snapshotID, "files", fetched.Files, "bytes", fetched.Bytes)
-			f.lookForBulk(snapshotID)
+			f.serveBulk(snapshotID)
 		case isAbsent(err):
 			f.sayNoBulk()
 		case ctx.Err() == nil:

@@ -1,0 +1,158 @@
+package follow
+
+import (
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"hdqs/api"
+	"hdqs/snapshot/store"
+)
+
+// stage is the part of a poll that failed.
+type stage string
+
+// The stages of a poll, in their order. Keeping comes after the snapshot is served.
+const (
+	stageChannel  stage = "channel"
+	stageManifest stage = "manifest"
+	stageSegments stage = "segments"
+	stageOpen     stage = "open"
+	stageKeep     stage = "keep"
+	stageWarm     stage = "warm"
+	stageMemory   stage = "memory"
+)
+
+var stages = []stage{
+	stageChannel, stageManifest, stageSegments, stageOpen, stageWarm, stageMemory, stageKeep,
+}
+
+// stageError is an error of a poll with its stage.
+type stageError struct {
+	stage stage
+	error
+}
+
+func (e *stageError) Unwrap() error { return e.error }
+
+// atStage notes the stage of an error, unless it has one.
+func atStage(at stage, err error) error {
+	if _, noted := errors.AsType[*stageError](err); err == nil || noted {
+		return err
+	}
+	return &stageError{at, err}
+}
+
+// stageOf returns the stage at which a poll failed.
+func stageOf(err error) stage {
+	if _, ok := errors.AsType[*store.ManifestError](err); ok {
+		return stageManifest
+	}
+	if e, ok := errors.AsType[*stageError](err); ok {
+		return e.stage
+	}
+	return stageOpen
+}
+
+// Outcomes of polls and of loads.
+const (
+	Swapped     = "swapped"
+	Published   = "published"
+	Unchanged   = "unchanged"
+	Partial     = "partial"
+	Failed      = "failed"
+	Interrupted = "interrupted"
+)
+
+// Outcomes counts the outcomes of something that is repeated, and notes the last success.
+type Outcomes struct {
+	total *prometheus.CounterVec
+	last  prometheus.Gauge
+}
+
+// NewOutcomes registers hdqs_WHATs_total and hdqs_WHAT_last_success_timestamp_seconds.
+func NewOutcomes(to prometheus.Registerer, what, help string, all ...string) Outcomes {
+	o := Outcomes{
+		total: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "hdqs_" + what + "s_total", Help: help + " by their outcome.",
+		}, []string{"outcome"}),
+		last: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "hdqs_" + what + "_last_success_timestamp_seconds",
+			Help: help + ": when the last one ended that did not fail; 0 before the first.",
+		}),
+	}
+	for _, outcome := range all {
+		o.total.WithLabelValues(outcome)
+	}
+	to.MustRegister(o.total, o.last)
+	return o
+}
+
+// Count counts an outcome.
+func (o *Outcomes) Count(outcome string) {
+	o.total.WithLabelValues(outcome).Inc()
+	if outcome != Failed && outcome != Interrupted {
+		o.last.SetToCurrentTime()
+	}
+}
+
+// Metrics counts polls of the store.
+type Metrics struct {
+	Outcomes
+	failures *prometheus.CounterVec
+	began    atomic.Pointer[time.Time] // of the poll that runs
+}
+
+// NewMetrics registers the metrics of polls.
+func NewMetrics(to prometheus.Registerer) *Metrics {
+	m := &Metrics{
+		Outcomes: NewOutcomes(to, "poll", "Polls of the store",
+			Unchanged, Swapped, Failed, Interrupted),
+		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "hdqs_poll_failures_total", Help: "Polls of the store that failed, by the stage that failed.",
+		}, []string{"stage"}),
+	}
+	for _, at := range stages {
+		m.failures.WithLabelValues(string(at))
+	}
+	to.MustRegister(m.failures, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "hdqs_poll_running_seconds", Help: "How long the present poll of the store has taken; 0 if none runs.",
+	}, m.running))
+	return m
+}
+
+func (m *Metrics) running() float64 {
+	if began := m.began.Load(); began != nil {
+		return time.Since(*began).Seconds()
+	}
+	return 0
+}
+
+// Begin notes that a poll begins, or something before the first that can hang like one.
+func (m *Metrics) Begin() {
+	now := time.Now()
+	m.began.Store(&now)
+}
+
+// Ended ends what Begin began without counting it.
+func (m *Metrics) Ended() { m.began.Store(nil) }
+
+// end counts a poll. ended says that the process ends, which interrupts it.
+func (m *Metrics) end(changed bool, err error, ended bool) api.Poll {
+	m.Ended()
+	poll := api.Poll{At: time.Now(), Outcome: Unchanged}
+	switch {
+	case ended || errors.Is(err, ErrInterrupted):
+		poll.Outcome = Interrupted
+	case err != nil:
+		at := stageOf(err)
+		m.failures.WithLabelValues(string(at)).Inc()
+		poll.Outcome, poll.Reason = Failed, string(at)+": "+err.Error()
+	case changed:
+		poll.Outcome = Swapped
+	}
+	m.Count(poll.Outcome)
+	return poll
+}

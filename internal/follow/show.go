@@ -1,0 +1,212 @@
+package follow
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"sync"
+	"time"
+
+	"hdqs/api"
+	"hdqs/bulk"
+	"hdqs/internal/background"
+	"hdqs/internal/memory"
+	"hdqs/internal/replica"
+	"hdqs/snapshot"
+	"hdqs/snapshot/store"
+)
+
+// found is a snapshot that is ready to be served.
+type found struct {
+	snapshot *store.Snapshot      // nil if the server has it already
+	changes  []*api.Change        // by it and by those before it
+	fetched  *replica.FetchResult // nil for a local store
+	end      func()               // of the step of a swap that began with opening; nil if there was none
+}
+
+func (n found) endStep() {
+	if n.end != nil {
+		n.end()
+	}
+}
+
+// find opens the snapshot of a channel, which it downloads first from a remote store. It may be
+// abandoned, so it reads and changes no field of the follower that changes.
+func (f *Follower) find(
+	ctx context.Context, v replica.Version, shown store.Pointer, earlier *store.Snapshot,
+) (n found, err error) {
+	defer func() {
+		if err != nil {
+			n.endStep()
+			n.end = nil
+		} else if n.snapshot != nil {
+			background.Beside(func() {
+				n.changes = f.source.changesOf(v.Channel, shown.ID, n.snapshot, earlier)
+			})
+		}
+	}()
+	if f.source.Remote != nil {
+		if n.fetched, err = f.source.Copy.FetchVersion(ctx, v, false); err != nil {
+			return n, err
+		}
+	}
+	if earlier != nil && v.ID != shown.ID {
+		n.end = background.BeginStep() // until it is served, since each end of a step collects garbage
+	}
+	if f.source.Remote == nil {
+		n.snapshot, err = f.open(v.Pointer, shown, earlier)
+		return n, err
+	}
+	if n.snapshot, err = f.open(v.Pointer, shown, earlier); errors.Is(err, snapshot.ErrCorrupt) {
+		// Either the local copy of a segment is damaged, which this repairs, or the remote one, and
+		// this fails.
+		f.log.Warn("the local copy of the snapshot is damaged; downloading damaged segments again", "error", err)
+		if n.fetched, err = f.source.Copy.FetchVersion(ctx, v, true); err == nil {
+			n.snapshot, err = f.open(v.Pointer, shown, earlier)
+		}
+	}
+	return n, err
+}
+
+// open opens a snapshot of the local store. It returns nil if it is the one that is shown.
+func (f *Follower) open(p, shown store.Pointer, earlier *store.Snapshot) (*store.Snapshot, error) {
+	if err := f.source.CheckStep(shown, p); err != nil {
+		return nil, atStage(stageChannel, err)
+	}
+	if p.ID == shown.ID && p.SHA256 == shown.SHA256 {
+		return nil, nil
+	}
+	if earlier == nil {
+		if snap := f.options.Preopened.take(p); snap != nil {
+			return snap, nil
+		}
+		return f.source.OpenPointer(p, nil)
+	}
+	var snap *store.Snapshot
+	var err error
+	background.Beside(func() { snap, err = f.source.OpenPointer(p, earlier) })
+	return snap, err
+}
+
+// show serves a snapshot. If it is served already but was published again, because the channel
+// moved away and back between two polls, only its time of publication changes.
+func (f *Follower) show(p store.Pointer, next found) (changed bool, err error) {
+	snap := next.snapshot
+	if snap == nil {
+		if !p.PublishedAt.Equal(f.shown.PublishedAt) {
+			f.server.Announce(p.PublishedAt)
+			f.shown = p
+		}
+		f.serveBulk(f.shown.ID)
+		return false, nil
+	}
+	f.ReportStep("warming up snapshot " + p.ID)
+	release := api.Release{
+		Snapshot: snap, PublishedAt: p.PublishedAt, Changes: next.changes, Answering: f.options.Answering,
+	}
+	if f.shown.ID == "" {
+		err = f.swap(release)
+	} else {
+		background.Beside(func() { err = f.swap(release) })
+	}
+	if err != nil {
+		return false, errors.Join(swapError(p.ID, err), snap.Close())
+	}
+	f.shown = p
+	f.serveBulk(f.shown.ID)
+	if err := f.source.KeepLinks(snap.Manifest); err != nil {
+		f.log.Warn("links to files of earlier snapshots could not be removed", "error", err)
+	}
+	return true, nil
+}
+
+// swap swaps, and SIGHUP ends the warm-up before it: another poll is due.
+func (f *Follower) swap(r api.Release) error {
+	swapped := make(chan struct{})
+	var listening sync.WaitGroup
+	listening.Go(func() {
+		select {
+		case <-f.hangups:
+			f.again = true
+			f.server.InterruptWarmUp()
+		case <-swapped:
+		}
+	})
+	err := f.server.Swap(r)
+	close(swapped)
+	listening.Wait()
+	return err
+}
+
+// RefusedError is about a snapshot that the server cannot serve.
+type RefusedError struct {
+	ID  string
+	Err error
+}
+
+// Error names the snapshot.
+func (e *RefusedError) Error() string { return "snapshot " + e.ID + ": " + e.Err.Error() }
+
+// Unwrap returns why.
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+// swapError sets the stage of a snapshot that the server refused, and says what to do about it.
+func swapError(id string, err error) error {
+	if fault, ok := errors.AsType[*api.MemoryError](err); ok {
+		return atStage(stageMemory, fmt.Errorf(
+			"%w: raise the limit of the container or --memory-limit to %s, or lower --body-cache or "+
+				"--max-inflight-bytes",
+			fault, memory.Size(fault.Enough())))
+	}
+	return &RefusedError{id, err}
+}
+
+func closeSnapshot(s *store.Snapshot) {
+	if s != nil {
+		_ = s.Close() // of a mapping, which can fail only if it is not one
+	}
+}
+
+// keep makes a served snapshot the one that is served after a restart without the remote store.
+func (f *Follower) keep(fetched *replica.FetchResult, t replica.Traffic) error {
+	if err := f.source.Copy.Keep(fetched.Version); err != nil {
+		return err
+	}
+	if fetched.Changed {
+		f.log.Info("snapshot fetched", "snapshot", f.shown.ID,
+			"segments", fetched.Segments, "segment_bytes", fetched.Bytes,
+			"requests", t.Requests, "received_bytes", t.Received)
+		f.tidy()
+	}
+	return nil
+}
+
+// The copy of a remote store keeps the snapshot before the served one. The grace protects files of
+// other commands that use the same directory.
+const (
+	copyKeeps = 1
+	copyGrace = time.Hour
+)
+
+// tidy removes unused snapshots from the copy.
+func (f *Follower) tidy() {
+	lock, err := f.source.Lock("serve: collection")
+	if errors.Is(err, store.ErrLocked) {
+		return // the next change calls tidy again
+	}
+	if err == nil {
+		defer lock.Release()
+		o := store.CollectOptions{Keep: copyKeeps, Grace: copyGrace}
+		var removed *store.Collected
+		if removed, err = store.Collect(f.source.Inventory(), o); err == nil {
+			_, err = bulk.Collect(f.source.Inventory(), removed.Manifests, o)
+		}
+	}
+	if err != nil {
+		f.log.Warn("old snapshots could not be removed", "store", f.source.Dir(), "error", err)
+	}
+}
+
+// isAbsent reports whether an error is about something that is missing, such as a channel.
+func isAbsent(err error) bool { return errors.Is(err, fs.ErrNotExist) }
