@@ -8,7 +8,7 @@ import (
 
 // The metrics of the table. An operator watches the one beside a figure.
 const (
-	metricSwapped     = `hdqs_looks_total{outcome="swapped"}`
+	metricSwapped     = `hdqs_polls_total{outcome="swapped"}`
 	metricScrubs      = "hdqs_scrub_passes_total"
 	metricNoRoom      = "hdqs_swaps_refused_total"
 	metricDropped     = "hdqs_snapshots_dropped_total"

@@ -106,8 +106,8 @@ func TestStartWhileStoreHangs(t *testing.T) {
 				t.Errorf("snapshot %s is served, want the kept %s\n%s", id, old.ID, s.log)
 			}
 			testkit.WaitFor(t, "the hang in the log", func() bool { return s.logged("is taking long") })
-			if strings.Contains(s.scrape(t), "hdqs_look_running_seconds 0\n") {
-				t.Error("hdqs_look_running_seconds is 0 while the look hangs")
+			if strings.Contains(s.scrape(t), "hdqs_poll_running_seconds 0\n") {
+				t.Error("hdqs_poll_running_seconds is 0 while the look hangs")
 			}
 
 			buildOther(t, store, "2026-12-01T00:00:00Z")

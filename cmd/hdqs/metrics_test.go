@@ -29,8 +29,8 @@ func (s *server) scrape(t *testing.T) string {
 	return string(a.body)
 }
 
-// TestMetricsAreDocumented compares the metrics of a server with those that docs/operating.md and
-// the alert rules name, and the alerts of the two.
+// TestMetricsAreDocumented compares the metrics of a server with those that docs/metrics.md,
+// docs/faults.md and the alert rules name, and the alerts of the two.
 func TestMetricsAreDocumented(t *testing.T) {
 	parallel(t)
 	store := filepath.Join(t.TempDir(), "store")
@@ -50,10 +50,9 @@ func TestMetricsAreDocumented(t *testing.T) {
 	read := func(path ...string) string {
 		return string(testkit.ReadFile(t, filepath.Join(append([]string{"..", ".."}, path...)...)))
 	}
-	_, docs, _ := strings.Cut(read("docs", "operating.md"), "\n## Metrics and alerts\n")
-	docs, _, _ = strings.Cut(docs, "\n## ")
+	docs := read("docs", "faults.md") + read("docs", "metrics.md")
 	rules := read("deploy", "prometheus", "hdqs.rules.yml")
-	for name, text := range map[string]string{"docs/operating.md": docs, "hdqs.rules.yml": rules} {
+	for name, text := range map[string]string{"docs/faults.md or docs/metrics.md": docs, "hdqs.rules.yml": rules} {
 		for _, metric := range metricName.FindAllString(text, -1) {
 			family := strings.TrimSuffix(metric, "_bucket")
 			if !families[family] {
@@ -63,17 +62,17 @@ func TestMetricsAreDocumented(t *testing.T) {
 	}
 	for family := range families {
 		if !strings.Contains(docs, "| `"+family+"` |") {
-			t.Errorf("docs/operating.md does not describe %s", family)
+			t.Errorf("docs/metrics.md does not describe %s", family)
 		}
 	}
 	for _, alert := range alertName.FindAllString(rules, -1) {
 		if !strings.Contains(docs, alert) {
-			t.Errorf("docs/operating.md does not say what to do about %s", alert)
+			t.Errorf("docs/faults.md does not say what to do about %s", alert)
 		}
 	}
 	for _, alert := range alertName.FindAllString(docs, -1) {
 		if !strings.Contains(rules, "alert: "+alert+"\n") {
-			t.Errorf("docs/operating.md names the alert %s, which is not in the rules", alert)
+			t.Errorf("docs/faults.md names the alert %s, which is not in the rules", alert)
 		}
 	}
 }

@@ -281,7 +281,7 @@ func TestDamagedSnapshotIsNotServed(t *testing.T) {
 					}
 				}
 				testkit.WaitFor(t, "the failed stage in the metrics", func() bool {
-					return strings.Contains(s.scrape(t), `hdqs_look_failures_total{stage="`+d.stage+"\"} 1\n")
+					return strings.Contains(s.scrape(t), `hdqs_poll_failures_total{stage="`+d.stage+"\"} 1\n")
 				})
 				// Once the file is repaired the next SIGHUP serves the snapshot.
 				testkit.ReplaceFile(t, path, testkit.ReadFile(t, filepath.Join(both, filepath.FromSlash(d.path))))

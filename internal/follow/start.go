@@ -84,7 +84,6 @@ func (f *Follower) FirstAnswered(ctx context.Context) error {
 	}
 	if keptErr != nil {
 		return fmt.Errorf("%w\nand the kept snapshot: %v", err, keptErr) // the first sets the exit code
-
 	}
 	reason := "the store has no snapshot that can be served"
 	if errors.Is(err, replica.ErrUnavailable) || errors.Is(err, ErrNoAnswer) {

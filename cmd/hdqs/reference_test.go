@@ -1,0 +1,138 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"hdqs/api"
+	"hdqs/internal/follow"
+)
+
+// TestReference compares docs/flags.md with the flags of all commands, and the table of
+// docs/metrics.md with the descriptions of the metrics of serve. With -update it writes them.
+func TestReference(t *testing.T) {
+	t.Parallel()
+	metrics := readDoc(t, "metrics.md")
+	const begin, end = "-update -->\n", "<!-- end -->"
+	before, rest, found := strings.Cut(metrics, begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !found || !ended {
+		t.Fatalf("docs/metrics.md has no part between %q and %q", begin, end)
+	}
+	for name, want := range map[string]string{
+		"flags.md":   flagReference(),
+		"metrics.md": before + begin + "\n" + metricTable(t) + "\n" + end + after,
+	} {
+		if flag.Lookup("update").Value.String() == "true" {
+			if err := os.WriteFile("../../docs/"+name, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		} else if readDoc(t, name) != want {
+			t.Errorf("docs/%s is not what the program has: go test ./cmd/hdqs -run TestReference -update", name)
+		}
+	}
+}
+
+func readDoc(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// flagReference is a page with a table for each command.
+func flagReference() string {
+	var page strings.Builder
+	page.WriteString(`# Flags
+
+Made by "go test ./cmd/hdqs -run TestReference -update" from the help of the program. Every flag is also an
+environment variable, for example HDQS_DATA_DIR for --data-dir. The command line wins.
+
+`)
+	commands := newRoot(nil).Commands()
+	for _, cmd := range commands {
+		fmt.Fprintf(&page, "- [%s](#%s)\n", cmd.Name(), cmd.Name())
+	}
+	for _, cmd := range commands {
+		fmt.Fprintf(&page, "\n## %s\n\n%s.\n", cmd.Name(), strings.TrimSuffix(cmd.Short, "."))
+		for _, one := range append([]*cobra.Command{cmd}, cmd.Commands()...) {
+			fmt.Fprintf(&page, "\n    %s\n", one.UseLine())
+			writeFlags(&page, one.LocalFlags())
+		}
+	}
+	return page.String()
+}
+
+func writeFlags(page *strings.Builder, flags *pflag.FlagSet) {
+	head := "\n| flag | default | means |\n|---|---|---|\n"
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Hidden || f.Name == "help" {
+			return
+		}
+		value, usage := pflag.UnquoteUsage(f)
+		name := strings.TrimSpace("--" + f.Name + " " + value)
+		if f.Shorthand != "" {
+			name = "-" + f.Shorthand + ", " + name
+		}
+		given := ""
+		if f.DefValue != "" && f.DefValue != "[]" && f.DefValue != "false" {
+			given = "`" + f.DefValue + "`"
+		}
+		fmt.Fprintf(page, "%s| `%s` | %s | %s |\n", head, name, given, cell(usage))
+		head = ""
+	})
+}
+
+// cell escapes what would end a cell or begin markup.
+func cell(text string) string {
+	return strings.NewReplacer("|", `\|`, "<", "&lt;", "*", `\*`).Replace(strings.Join(strings.Fields(text), " "))
+}
+
+// description is how a description of a metric prints itself, which is all that it exports.
+var description = regexp.MustCompile(
+	`^Desc\{fqName: "(hdqs_\w+)", help: (".*"), unit: .*, variableLabels: \{(.*)\}\}$`)
+
+// metricTable lists the metrics of serve, as the program describes them.
+func metricTable(t *testing.T) string {
+	server := api.New(api.Options{})
+	t.Cleanup(func() { _ = server.Shutdown(t.Context()) })
+	registry := server.Metrics()
+	registry.MustRegister(newBuildInfo())
+	follow.NewMetrics(registry)
+	newLoadMetrics(registry)
+	all := make(chan *prometheus.Desc)
+	go func() { registry.(prometheus.Collector).Describe(all); close(all) }()
+	var rows []string
+	for desc := range all {
+		m := description.FindStringSubmatch(desc.String())
+		if m == nil {
+			continue // of the Go runtime or the process
+		}
+		help, err := strconv.Unquote(m[2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		labels := ""
+		if m[3] != "" {
+			labels = "`" + strings.ReplaceAll(m[3], ",", "`, `") + "`"
+		}
+		rows = append(rows, fmt.Sprintf("| `%s` | %s | %s |\n", m[1], labels, cell(help)))
+	}
+	slices.Sort(rows)
+	if len(rows) < 40 {
+		t.Errorf("only %d metrics", len(rows))
+	}
+	return "| metric | labels | means |\n|---|---|---|\n" + strings.Join(rows, "")
+}
