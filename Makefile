@@ -252,7 +252,7 @@ nightly: ## what takes hours: drill and soak, with the long forms of all tests
 
 golden: ## rewrite golden files and the embedded sample; read the diff before committing it
 	$(GO) test $$(grep -rl --include='*_test.go' '"update", false' . | xargs -n 1 dirname | sort -u) \
-	  -run 'Golden|Bytes' -update
+	  -run 'Golden|Bytes|Reference' -update
 	rm -rf loader/sample/catalog
 	$(GO) run ./cmd/generate catalog --scale 0 --seed 1 --out loader/sample/catalog
 

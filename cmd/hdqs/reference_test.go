@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -18,8 +20,9 @@ import (
 	"hdqs/internal/follow"
 )
 
-// TestReference compares docs/flags.md with the flags of all commands, and the table of
-// docs/metrics.md with the descriptions of the metrics of serve. With -update it writes them.
+// TestReference compares docs/flags.md with the flags of all commands, the table of docs/metrics.md
+// with the descriptions of the metrics of serve, and docs/openapi.json with what serve describes at
+// /openapi.json. With -update it writes them.
 func TestReference(t *testing.T) {
 	t.Parallel()
 	metrics := readDoc(t, "metrics.md")
@@ -30,8 +33,9 @@ func TestReference(t *testing.T) {
 		t.Fatalf("docs/metrics.md has no part between %q and %q", begin, end)
 	}
 	for name, want := range map[string]string{
-		"flags.md":   flagReference(),
-		"metrics.md": before + begin + "\n" + metricTable(t) + "\n" + end + after,
+		"flags.md":     flagReference(),
+		"openapi.json": openAPI(t),
+		"metrics.md":   before + begin + "\n" + metricTable(t) + "\n" + end + after,
 	} {
 		if flag.Lookup("update").Value.String() == "true" {
 			if err := os.WriteFile("../../docs/"+name, []byte(want), 0o644); err != nil {
@@ -50,6 +54,19 @@ func readDoc(t *testing.T, name string) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+// openAPI is the description of the interface, indented so that a change is a few lines.
+func openAPI(t *testing.T) string {
+	t.Helper()
+	server := api.New(api.Options{})
+	defer server.Shutdown(t.Context())
+	a := server.Answer("GET", "/openapi.json", nil)
+	var text bytes.Buffer
+	if err := json.Indent(&text, a.Body, "", " "); err != nil || a.Status != 200 {
+		t.Fatalf("/openapi.json: %d, %v", a.Status, err)
+	}
+	return text.String() + "\n"
 }
 
 // flagReference is a page with a table for each command.
