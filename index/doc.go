@@ -28,7 +28,7 @@
 //
 // Once the predicate is cached, 200 values take 2 to 6 microseconds, and one 0.2 to 0.7. A whole
 // request over HTTP with 200 codes, uncached, takes 1.1 to 2.2 times the CPU of one with a single
-// code (docs/performance.md).
+// code (docs/measurements/history.md).
 //
 // A filter bound to the table this way is a predicate. Predicates on the same code space or the
 // same column of numbers are merged before any row is looked up (Index.merge): the two ends of a
