@@ -49,7 +49,7 @@ const (
 
 // ManifestFile returns the file of a manifest, byte for byte, and its SHA-256. It is checked as by
 // Manifest.
-func (s *Store) ManifestFile(id string) (data []byte, hash string, err error) {
+func (s *Snapshots) ManifestFile(id string) (data []byte, hash string, err error) {
 	if _, hash, err = s.manifest(id); err != nil {
 		return nil, "", err
 	}
@@ -57,7 +57,7 @@ func (s *Store) ManifestFile(id string) (data []byte, hash string, err error) {
 	return data, hash, err
 }
 
-func (s *Store) manifestFile(id string) ([]byte, error) {
+func (s *Snapshots) manifestFile(id string) ([]byte, error) {
 	path, err := s.jsonPath(manifestsDir, id, "")
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (s *Store) manifestFile(id string) ([]byte, error) {
 
 // CheckManifest parses the manifest of a pointer. It must be exactly the published one, signed as
 // the store requires.
-func (s *Store) CheckManifest(p Pointer, data, signature []byte) (*Manifest, error) {
+func (s *Snapshots) CheckManifest(p Pointer, data, signature []byte) (*Manifest, error) {
 	sum := sha256.Sum256(data)
 	if hash := hex.EncodeToString(sum[:]); hash != p.SHA256 {
 		return nil, corruptf("manifest %s has the SHA-256 %s, published was %s", p.ID, hash, p.SHA256)
@@ -87,7 +87,7 @@ func (s *Store) CheckManifest(p Pointer, data, signature []byte) (*Manifest, err
 
 // AddManifest is CheckManifest followed by storing the manifest and its signature, if any. It
 // replaces a manifest with the same id: the pointer decides which of the two is right.
-func (s *Store) AddManifest(p Pointer, data, signature []byte) error {
+func (s *Snapshots) AddManifest(p Pointer, data, signature []byte) error {
 	m, err := s.CheckManifest(p, data, signature)
 	if err != nil {
 		return err
@@ -108,7 +108,7 @@ func (s *Store) AddManifest(p Pointer, data, signature []byte) error {
 }
 
 // HasSegment reports whether the store has a segment: by its size or, with whole, by its content.
-func (s *Store) HasSegment(ref SegmentRef, whole bool) bool {
+func (s *Segments) HasSegment(ref SegmentRef, whole bool) bool {
 	path, err := s.SegmentPath(ref.SHA256)
 	if err != nil {
 		return false
@@ -125,7 +125,7 @@ func (s *Store) HasSegment(ref SegmentRef, whole bool) bool {
 
 // AddSegment stores a segment that fill writes to a file. The file gets its name only if its
 // content has the right hash.
-func (s *Store) AddSegment(ref SegmentRef, fill func(*os.File) error) error {
+func (s *Segments) AddSegment(ref SegmentRef, fill func(*os.File) error) error {
 	path, err := s.SegmentPath(ref.SHA256)
 	if err != nil {
 		return err

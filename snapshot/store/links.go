@@ -23,7 +23,7 @@ func (s *Store) Linking(folder string) *Store {
 }
 
 // link links a file of the store that was opened. An older link to another file is replaced.
-func (s *Store) link(path string) {
+func (s *Segments) link(path string) {
 	if s.links == "" || atomicfile.MkdirAll(s.links) != nil {
 		return
 	}
@@ -51,7 +51,7 @@ func sameFile(a, b string) bool {
 }
 
 // openLink opens a segment by its link.
-func (s *Store) openLink(ref SegmentRef, cores int) (*snapshot.Segment, error) {
+func (s *Segments) openLink(ref SegmentRef, cores int) (*snapshot.Segment, error) {
 	if s.links == "" {
 		return nil, fs.ErrNotExist
 	}
@@ -59,7 +59,7 @@ func (s *Store) openLink(ref SegmentRef, cores int) (*snapshot.Segment, error) {
 }
 
 // KeepLinks removes all links except those to the segments of a snapshot.
-func (s *Store) KeepLinks(m *Manifest) error {
+func (s *Segments) KeepLinks(m *Manifest) error {
 	if s.links == "" {
 		return nil
 	}

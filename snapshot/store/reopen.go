@@ -12,7 +12,7 @@ import (
 // mapped already, if they have become right again. Either is verified whole (Segment.Verify). Where
 // neither is right, the suspect segment stays, and the error says why. Both snapshots must be
 // closed, in any order.
-func (s *Store) Reopen(snap *Snapshot) (*Snapshot, error) {
+func (s *Snapshots) Reopen(snap *Snapshot) (*Snapshot, error) {
 	next := snap.Acquire()
 	var errs []error
 	for _, ref := range snap.Manifest.Tables {
@@ -31,7 +31,7 @@ func (s *Store) Reopen(snap *Snapshot) (*Snapshot, error) {
 	return next, errors.Join(errs...)
 }
 
-func (s *Store) reopenRef(ref SegmentRef, old *snapshot.Segment) (*snapshot.Segment, error) {
+func (s *Segments) reopenRef(ref SegmentRef, old *snapshot.Segment) (*snapshot.Segment, error) {
 	fresh, err := verified(s.openRef(ref, 1)) // requests need the other cores
 	if err == nil {
 		return fresh, nil

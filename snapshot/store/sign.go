@@ -32,6 +32,13 @@ const (
 	publicBlock  = "PUBLIC KEY"
 )
 
+// Keys sign what a writer makes, and check what a reader finds. They know no files.
+type Keys struct {
+	signer  ed25519.PrivateKey  // signs manifests and channels; nil: not signed
+	trusted []ed25519.PublicKey // keys whose signatures are accepted
+	strict  bool                // refuse what no trusted key has signed
+}
+
 // Signing returns the same store for a writer with a key: PutManifest and Publish sign what they
 // write.
 func (s *Store) Signing(key ed25519.PrivateKey) *Store {
@@ -50,7 +57,7 @@ func (s *Store) Trusting(keys []ed25519.PublicKey) *Store {
 }
 
 // Sign signs an existing manifest with the key of Signing, unless it has that signature.
-func (s *Store) Sign(id string) error {
+func (s *Snapshots) Sign(id string) error {
 	data, err := s.manifestFile(id)
 	if err != nil {
 		return err
@@ -64,9 +71,9 @@ func (s *Store) Sign(id string) error {
 
 // SignChannel returns a channel with the signature of Signing's key. Without a key it returns the
 // channel unchanged.
-func (s *Store) SignChannel(name string, c Channel) Channel {
-	if s.signer != nil {
-		c.Signature = strings.TrimSpace(string(encodeSignature(s.signer, c.signedText(name))))
+func (k *Keys) SignChannel(name string, c Channel) Channel {
+	if k.signer != nil {
+		c.Signature = strings.TrimSpace(string(encodeSignature(k.signer, c.signedText(name))))
 	}
 	return c
 }
@@ -74,11 +81,11 @@ func (s *Store) SignChannel(name string, c Channel) Channel {
 // SignatureFor returns the signature that a manifest lacks before a channel moves to it; nil if it
 // has one, or if there is no key. What the channel remembers about the snapshot must agree: nobody
 // without the key can have a changed manifest signed by removing its signature.
-func (s *Store) SignatureFor(channel string, before Channel, p Pointer, data, old []byte) ([]byte, error) {
-	if s.signer == nil || len(old) > 0 {
+func (k *Keys) SignatureFor(channel string, before Channel, p Pointer, data, old []byte) ([]byte, error) {
+	if k.signer == nil || len(old) > 0 {
 		return nil, nil
 	}
-	if s.IsOtherKey(channel, before) {
+	if k.IsOtherKey(channel, before) {
 		return nil, fmt.Errorf("%w: manifest %s has no signature, and channel %s, which would vouch for it, "+
 			"has none by this key", ErrSignature, p.ID, channel)
 	}
@@ -87,7 +94,7 @@ func (s *Store) SignatureFor(channel string, before Channel, p Pointer, data, ol
 			return nil, corruptf("manifest %s has the SHA-256 %s, published was %s", p.ID, p.SHA256, known.SHA256)
 		}
 	}
-	return encodeSignature(s.signer, data), nil
+	return encodeSignature(k.signer, data), nil
 }
 
 // signFor writes the signature of SignatureFor, if there is one.
@@ -109,8 +116,8 @@ func (s *Store) signFor(channel string, before Channel, p Pointer) error {
 
 // CheckMove refuses to move a signed channel without a key: readers that require signatures would
 // stay where they are. The error is ErrUnsigned.
-func (s *Store) CheckMove(name string, signed bool) error {
-	if signed && s.signer == nil {
+func (k *Keys) CheckMove(name string, signed bool) error {
+	if signed && k.signer == nil {
 		return fmt.Errorf("channel %s is signed: %w", name, ErrUnsigned)
 	}
 	return nil
@@ -127,11 +134,11 @@ func (s *Store) IsSigned(name string) bool {
 }
 
 // IsOtherKey reports whether a signed channel has no valid signature by the key of Signing.
-func (s *Store) IsOtherKey(name string, c Channel) bool {
-	if s.signer == nil || c.Signature == "" {
+func (k *Keys) IsOtherKey(name string, c Channel) bool {
+	if k.signer == nil || c.Signature == "" {
 		return false
 	}
-	own := s.Trusting([]ed25519.PublicKey{s.signer.Public().(ed25519.PublicKey)})
+	own := Keys{trusted: []ed25519.PublicKey{k.signer.Public().(ed25519.PublicKey)}, strict: true}
 	return own.CheckChannel(name, c) != nil
 }
 
@@ -159,16 +166,16 @@ func (c Channel) signedText(name string) []byte {
 
 // CheckChannel checks the signature of a channel, if the store requires signatures. The error is
 // ErrSignature.
-func (s *Store) CheckChannel(name string, c Channel) error {
-	return s.checkSignature("channel "+name, c.signedText(name), []byte(c.Signature))
+func (k *Keys) CheckChannel(name string, c Channel) error {
+	return k.checkSignature("channel "+name, c.signedText(name), []byte(c.Signature))
 }
 
 // CheckStep refuses to follow a channel back to an earlier pointer, if the store requires
 // signatures: an old pointer is signed, but can be put back by someone without a key. A rollback is
 // a step forward, with a new time. The error is ErrSignature.
-func (s *Store) CheckStep(from, to Pointer) error {
+func (k *Keys) CheckStep(from, to Pointer) error {
 	same := from.ID == to.ID && from.SHA256 == to.SHA256 && from.PublishedAt.Equal(to.PublishedAt)
-	if !s.strict || from.ID == "" || same || to.PublishedAt.After(from.PublishedAt) {
+	if !k.strict || from.ID == "" || same || to.PublishedAt.After(from.PublishedAt) {
 		return nil
 	}
 	return fmt.Errorf("%w: the channel was moved back, to %s of %s, after it had shown %s of %s", ErrSignature,
@@ -176,7 +183,7 @@ func (s *Store) CheckStep(from, to Pointer) error {
 }
 
 // Signature reads the signature file of a manifest. Without one the error is fs.ErrNotExist.
-func (s *Store) Signature(id string) ([]byte, error) {
+func (s *Snapshots) Signature(id string) ([]byte, error) {
 	path, err := s.signaturePath(id)
 	if err != nil {
 		return nil, err
@@ -184,7 +191,7 @@ func (s *Store) Signature(id string) ([]byte, error) {
 	return readFile(path, maxSignature)
 }
 
-func (s *Store) putSignature(id string, signature []byte) error {
+func (s *Snapshots) putSignature(id string, signature []byte) error {
 	path, err := s.signaturePath(id)
 	if err != nil {
 		return err
@@ -192,7 +199,7 @@ func (s *Store) putSignature(id string, signature []byte) error {
 	return atomicfile.Write(path, signature)
 }
 
-func (s *Store) signaturePath(id string) (string, error) {
+func (s *Snapshots) signaturePath(id string) (string, error) {
 	if err := checkID(id); err != nil {
 		return "", err
 	}
@@ -200,7 +207,7 @@ func (s *Store) signaturePath(id string) (string, error) {
 }
 
 // checkSigned checks the signature in the store, if the store requires signatures.
-func (s *Store) checkSigned(id string, manifest []byte) error {
+func (s *Snapshots) checkSigned(id string, manifest []byte) error {
 	if !s.strict {
 		return nil
 	}
@@ -211,8 +218,8 @@ func (s *Store) checkSigned(id string, manifest []byte) error {
 	return s.checkSignature("manifest "+id, manifest, signature)
 }
 
-func (s *Store) checkSignature(what string, text, signature []byte) error {
-	if !s.strict {
+func (k *Keys) checkSignature(what string, text, signature []byte) error {
+	if !k.strict {
 		return nil
 	}
 	if len(signature) == 0 {
@@ -223,27 +230,27 @@ func (s *Store) checkSignature(what string, text, signature []byte) error {
 		return fmt.Errorf("%w: the signature of %s is not %d bytes in base64", ErrSignature, what,
 			ed25519.SignatureSize)
 	}
-	for _, key := range s.trusted {
+	for _, key := range k.trusted {
 		if ed25519.Verify(key, text, raw) {
 			return nil
 		}
 	}
-	return fmt.Errorf("%w: %s is not signed by any of the %d trusted keys", ErrSignature, what, len(s.trusted))
+	return fmt.Errorf("%w: %s is not signed by any of the %d trusted keys", ErrSignature, what, len(k.trusted))
 }
 
 // SignText signs a text about something else than a manifest or channel with the key of Signing.
 // The signature covers what the text is about, so that it fits no other. It is nil without a key.
-func (s *Store) SignText(about string, text []byte) []byte {
-	if s.signer == nil {
+func (k *Keys) SignText(about string, text []byte) []byte {
+	if k.signer == nil {
 		return nil
 	}
-	return encodeSignature(s.signer, aboutText(about, text))
+	return encodeSignature(k.signer, aboutText(about, text))
 }
 
 // CheckText checks the signature of SignText, if the store requires signatures. The error is
 // ErrSignature.
-func (s *Store) CheckText(about string, text, signature []byte) error {
-	return s.checkSignature(about, aboutText(about, text), signature)
+func (k *Keys) CheckText(about string, text, signature []byte) error {
+	return k.checkSignature(about, aboutText(about, text), signature)
 }
 
 // aboutText puts a line before a text. No manifest starts like it, and no channel's text.

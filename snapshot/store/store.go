@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"cmp"
-	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -34,13 +33,21 @@ const (
 )
 
 // Store is a directory of segments, manifests and channels. It has no state of its own: any number
-// of goroutines and processes may use one directory at once.
-type Store struct {
-	dir     string
-	signer  ed25519.PrivateKey  // signs manifests and channels; nil: not signed
-	trusted []ed25519.PublicKey // keys whose signatures are accepted
-	strict  bool                // refuse what no trusted key has signed
-	links   string              // folder of hard links to opened segments; empty: none
+// of goroutines and processes may use one directory at once. Its own methods are those of channels
+// and of the directory as a whole.
+type Store struct{ Snapshots }
+
+// Snapshots are the manifests of a store with what is beside them: reports and signatures.
+type Snapshots struct {
+	dir string
+	Keys
+	Segments
+}
+
+// Segments are the segments of a store.
+type Segments struct {
+	folder string
+	links  string // folder of hard links to opened segments; empty: none
 }
 
 // Open opens a directory as a store. The first write makes a missing directory.
@@ -53,21 +60,21 @@ func Open(dir string) (*Store, error) {
 	case !info.IsDir():
 		return nil, fmt.Errorf("store %s is not a directory", dir)
 	}
-	return &Store{dir: dir}, nil
+	return &Store{Snapshots{dir: dir, Segments: Segments{folder: filepath.Join(dir, segmentsDir)}}}, nil
 }
 
 // Dir is the store's directory.
 func (s *Store) Dir() string { return s.dir }
 
 // SegmentPath is the path of the segment with a hash, whether or not it exists.
-func (s *Store) SegmentPath(hash string) (string, error) {
+func (s *Segments) SegmentPath(hash string) (string, error) {
 	if err := checkHash(hash); err != nil {
 		return "", err
 	}
-	return filepath.Join(s.dir, segmentsDir, hash+segmentExt), nil
+	return filepath.Join(s.folder, hash+segmentExt), nil
 }
 
-func (s *Store) jsonPath(dir, name, suffix string) (string, error) {
+func (s *Snapshots) jsonPath(dir, name, suffix string) (string, error) {
 	if err := checkID(name); err != nil {
 		return "", err
 	}
@@ -75,8 +82,8 @@ func (s *Store) jsonPath(dir, name, suffix string) (string, error) {
 }
 
 // PutSegment writes a table as a segment, unless the store has the same segment already.
-func (s *Store) PutSegment(t *snapshot.TableData) (SegmentRef, error) {
-	f, err := createSegment(filepath.Join(s.dir, segmentsDir))
+func (s *Segments) PutSegment(t *snapshot.TableData) (SegmentRef, error) {
+	f, err := createSegment(s.folder)
 	if err != nil {
 		return SegmentRef{}, err
 	}
@@ -99,7 +106,7 @@ func (s *Store) PutSegment(t *snapshot.TableData) (SegmentRef, error) {
 
 // PutManifest adds a manifest whose segments are in the store. Writing the same manifest again
 // changes nothing. Another one with the same id is refused.
-func (s *Store) PutManifest(m *Manifest) error {
+func (s *Snapshots) PutManifest(m *Manifest) error {
 	data, err := m.encode()
 	if err != nil {
 		return err
@@ -132,7 +139,7 @@ func (s *Store) PutManifest(m *Manifest) error {
 }
 
 // checkSegments checks that each segment of a manifest has a file of the right size.
-func (s *Store) checkSegments(m *Manifest) error {
+func (s *Segments) checkSegments(m *Manifest) error {
 	for _, ref := range m.Tables {
 		path, err := s.SegmentPath(ref.SHA256)
 		if err != nil {
@@ -152,15 +159,15 @@ func (s *Store) checkSegments(m *Manifest) error {
 
 // syncSegments makes the names of segments durable before the manifest is written. The writer of a
 // segment that was there already may have failed to do so.
-func (s *Store) syncSegments(m *Manifest) error {
+func (s *Segments) syncSegments(m *Manifest) error {
 	if len(m.Tables) == 0 {
 		return nil
 	}
-	return atomicfile.SyncDir(filepath.Join(s.dir, segmentsDir))
+	return atomicfile.SyncDir(s.folder)
 }
 
 // PutReport stores a JSON text beside the manifest of an id. The snapshot does not depend on it.
-func (s *Store) PutReport(id string, report []byte) error {
+func (s *Snapshots) PutReport(id string, report []byte) error {
 	path, err := s.jsonPath(manifestsDir, id, reportSuffix)
 	if err != nil {
 		return err
@@ -172,7 +179,7 @@ func (s *Store) PutReport(id string, report []byte) error {
 }
 
 // Report reads what PutReport stored. Without one the error is fs.ErrNotExist.
-func (s *Store) Report(id string) ([]byte, error) {
+func (s *Snapshots) Report(id string) ([]byte, error) {
 	path, err := s.jsonPath(manifestsDir, id, reportSuffix)
 	if err != nil {
 		return nil, err
@@ -181,12 +188,12 @@ func (s *Store) Report(id string) ([]byte, error) {
 }
 
 // Manifest reads the manifest of an id. If there is none the error is fs.ErrNotExist.
-func (s *Store) Manifest(id string) (*Manifest, error) {
+func (s *Snapshots) Manifest(id string) (*Manifest, error) {
 	m, _, err := s.manifest(id)
 	return m, err
 }
 
-func (s *Store) manifest(id string) (m *Manifest, hash string, err error) {
+func (s *Snapshots) manifest(id string) (m *Manifest, hash string, err error) {
 	path, err := s.jsonPath(manifestsDir, id, "")
 	if err != nil {
 		return nil, "", err
@@ -209,12 +216,12 @@ func (s *Store) manifest(id string) (m *Manifest, hash string, err error) {
 }
 
 // Manifests are the ids of all snapshots, sorted.
-func (s *Store) Manifests() ([]string, error) { return s.names(manifestsDir) }
+func (s *Snapshots) Manifests() ([]string, error) { return s.names(manifestsDir) }
 
 // Channels are the names of all channels, sorted.
 func (s *Store) Channels() ([]string, error) { return s.names(channelsDir) }
 
-func (s *Store) names(dir string) ([]string, error) {
+func (s *Snapshots) names(dir string) ([]string, error) {
 	entries, err := os.ReadDir(filepath.Join(s.dir, dir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -237,13 +244,13 @@ type Snapshot struct {
 }
 
 // Open maps all segments of a snapshot and checks sizes, checksums and contents.
-func (s *Store) Open(id string) (*Snapshot, error) { return s.OpenAfter(id, nil) }
+func (s *Snapshots) Open(id string) (*Snapshot, error) { return s.OpenAfter(id, nil) }
 
 // OpenAfter is Open, but segments that are also in an earlier snapshot, which must still be open,
 // are shared with it: they are the same *snapshot.Segment, unless that is marked as suspect. The
 // others are opened on one core, since the earlier snapshot is in use. Both must be closed, in any
 // order.
-func (s *Store) OpenAfter(id string, earlier *Snapshot) (*Snapshot, error) {
+func (s *Snapshots) OpenAfter(id string, earlier *Snapshot) (*Snapshot, error) {
 	m, err := s.Manifest(id)
 	if err != nil {
 		return nil, err
@@ -253,7 +260,7 @@ func (s *Store) OpenAfter(id string, earlier *Snapshot) (*Snapshot, error) {
 
 // OpenPointer is OpenAfter for the pointer of a channel. The manifest must be exactly the published
 // one.
-func (s *Store) OpenPointer(p Pointer, earlier *Snapshot) (*Snapshot, error) {
+func (s *Snapshots) OpenPointer(p Pointer, earlier *Snapshot) (*Snapshot, error) {
 	m, err := s.Published(p)
 	if err != nil {
 		return nil, &ManifestError{err}
@@ -262,7 +269,7 @@ func (s *Store) OpenPointer(p Pointer, earlier *Snapshot) (*Snapshot, error) {
 }
 
 // Published reads the manifest of a channel's pointer. It must be exactly the published one.
-func (s *Store) Published(p Pointer) (*Manifest, error) {
+func (s *Snapshots) Published(p Pointer) (*Manifest, error) {
 	m, hash, err := s.manifest(p.ID)
 	if errors.Is(err, fs.ErrNotExist) {
 		// A channel moves only after its manifest is written, so this one was lost: the store is
@@ -278,7 +285,7 @@ func (s *Store) Published(p Pointer) (*Manifest, error) {
 	return m, nil
 }
 
-func (s *Store) openManifest(m *Manifest, earlier *Snapshot) (*Snapshot, error) {
+func (s *Snapshots) openManifest(m *Manifest, earlier *Snapshot) (*Snapshot, error) {
 	shared := map[string]*snapshot.Segment{}
 	if earlier != nil {
 		for _, ref := range earlier.Manifest.Tables {
@@ -330,7 +337,7 @@ func largestFirst(tables []SegmentRef) []int {
 
 // openRef opens a segment of the store on so many cores, or by its link if the file is damaged or
 // missing.
-func (s *Store) openRef(ref SegmentRef, cores int) (*snapshot.Segment, error) {
+func (s *Segments) openRef(ref SegmentRef, cores int) (*snapshot.Segment, error) {
 	path, err := s.SegmentPath(ref.SHA256)
 	if err != nil {
 		return nil, err

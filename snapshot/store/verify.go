@@ -37,7 +37,7 @@ func (s *Store) Verify(id string) error {
 	return nil
 }
 
-func (s *Store) verifyRef(ref SegmentRef) error {
+func (s *Segments) verifyRef(ref SegmentRef) error {
 	path, err := s.SegmentPath(ref.SHA256)
 	if err != nil {
 		return err
