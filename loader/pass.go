@@ -157,7 +157,7 @@ func (p *pass) readRole(ctx context.Context, th *theme) (*roleRows, error) {
 	files := p.catalog.files[th.role]
 	var refused []Refusal
 	for {
-		f := newSourceReader(th.table, th.steps, &p.refs)
+		f := newSourceReader(th.table, slices.Concat(th.steps, th.checks), &p.refs)
 		f.strict = p.opts.StrictResources
 		out := &roleRows{rows: f.rows, uses: f.uses, refused: refused}
 		bad := -1

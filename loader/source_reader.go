@@ -76,7 +76,7 @@ func (f *sourceReader) open(r *csvReader, report *ResourceReport) error {
 func (f *sourceReader) readRow() *rowFault {
 	f.row = sourceRow{}
 	for _, s := range f.file.steps {
-		if fault := s.Row(); fault != nil {
+		if fault := s(); fault != nil {
 			return fault
 		}
 	}

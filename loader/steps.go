@@ -1,174 +1,131 @@
 package loader
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+
+	"hdqs/snapshot"
+)
 
 // step is one part of reading a row: it takes some cells of a file and sets some columns of a
 // table. Cells are found by the names in the file's header, so the order of columns does not
 // matter.
-type step interface {
-	// headers are the columns that a file must have, and those that are used when it has them.
-	headers() (wanted, optional []string)
+type step struct {
+	// The columns that a file must have, and those that are used when it has them.
+	wanted, optional []string
+	joins            string // role of the list that rows are joined with, "" for none
 
 	// bind prepares the step for one file.
-	bind(f *sourceReader) rowStep
+	bind func(f *sourceReader) rowStep
 }
 
-// rowStep is a step bound to a file.
-type rowStep interface {
-	// Row sets the step's columns from the current row. A fault means that the row cannot be used.
-	Row() *rowFault
+// rowStep sets a step's columns from the current row. A fault means that the row cannot be used.
+type rowStep func() *rowFault
+
+// headersOfSteps are the columns that files must have, and those that are used when they are there.
+func headersOfSteps(steps []step) (wanted, optional []string) {
+	for i := range steps {
+		wanted, optional = append(wanted, steps[i].wanted...), append(optional, steps[i].optional...)
+	}
+	return wanted, optional
 }
-
-// names are the headers of steps that have nothing else to declare.
-type names struct{ wanted, optional []string }
-
-func (n names) headers() (wanted, optional []string) { return n.wanted, n.optional }
 
 // read sets the column of this name from the cell of the same name.
-func read(name string) step { return columnStep{header: name, column: name} }
+func read(name string) step { return readAs(name, name) }
 
 // readAs sets a column from the cell under another header.
-func readAs(header, name string) step { return columnStep{header: header, column: name} }
-
-type columnStep struct{ header, column string }
-
-func (s columnStep) headers() (wanted, optional []string) { return []string{s.header}, nil }
-
-func (s columnStep) bind(f *sourceReader) rowStep {
-	return &columnRow{csv: f.file.csv, to: f.rows.column(s.column), at: f.file.csv.position(s.header), header: s.header}
+func readAs(header, name string) step {
+	return step{wanted: []string{header}, bind: func(f *sourceReader) rowStep {
+		csv, to, at := f.file.csv, f.rows.column(name), f.file.csv.position(header)
+		return func() *rowFault {
+			cell := csv.cell(at)
+			if why := to.read(cell); why != "" {
+				return csv.cellFault(why, header, cell)
+			}
+			return nil
+		}
+	}}
 }
 
-type columnRow struct {
-	csv    *csvReader
-	to     *vector
-	at     int
-	header string
-}
-
-// Row reads one cell.
-func (s *columnRow) Row() *rowFault {
-	cell := s.csv.cell(s.at)
-	if why := s.to.read(cell); why != "" {
-		return s.csv.cellFault(why, s.header, cell)
+// once sets the tuple of a key. It calls read for the first row with these cells only.
+func once(key *tupleKey, read rowStep) rowStep {
+	return func() *rowFault {
+		if key.known() {
+			return nil
+		}
+		if fault := read(); fault != nil {
+			return fault
+		}
+		key.add()
+		return nil
 	}
-	return nil
 }
 
 // readGroup sets a tuple of columns from the cells of the same names.
 func readGroup(group string, columns ...string) step {
-	return groupStep{names{wanted: columns}, group}
-}
-
-type groupStep struct {
-	names
-	group string
-}
-
-func (s groupStep) bind(f *sourceReader) rowStep {
-	key := f.newKey(f.rows.group(s.group), s.wanted...)
-	return &groupRow{csv: f.file.csv, key: key, cells: key.vectors(s.wanted, 0)}
-}
-
-type groupRow struct {
-	csv   *csvReader
-	key   *tupleKey
-	cells []keyCell
-}
-
-// Row reads the tuple unless its cells have been seen before.
-func (s *groupRow) Row() *rowFault {
-	if s.key.known() {
-		return nil
-	}
-	if fault := s.key.readAll(s.cells); fault != nil {
-		return fault
-	}
-	s.key.add()
-	return nil
-}
-
-// readPeriod sets the first and the last day of a row; the last one ends with its last second.
-func readPeriod() step {
-	return periodStep{names{wanted: []string{periodStart, periodEnd}}}
-}
-
-// readOpenPeriod is readPeriod where the file may lack the end.
-func readOpenPeriod() step {
-	return periodStep{names{wanted: []string{periodStart}, optional: []string{periodEnd}}}
+	return step{wanted: columns, bind: func(f *sourceReader) rowStep {
+		key := f.newKey(f.rows.group(group), columns...)
+		cells := key.vectors(columns, 0)
+		return once(key, func() *rowFault { return key.readAll(cells) })
+	}}
 }
 
 const periodStart, periodEnd = "reference_period_start", "reference_period_end"
 
-type periodStep struct{ names }
+// readPeriod sets the first and the last day of a row; the last one ends with its last second.
+func readPeriod() step { return step{wanted: []string{periodStart, periodEnd}, bind: bindPeriod} }
 
-func (periodStep) bind(f *sourceReader) rowStep {
-	if f.file.csv.position(periodEnd) < 0 {
+// readOpenPeriod is readPeriod where the file may lack the end.
+func readOpenPeriod() step {
+	return step{wanted: []string{periodStart}, optional: []string{periodEnd}, bind: bindPeriod}
+}
+
+func bindPeriod(f *sourceReader) rowStep {
+	csv := f.file.csv
+	if csv.position(periodEnd) < 0 {
 		f.file.report.Faults = append(f.file.report.Faults, "no column "+periodEnd+": no row has an end")
 	}
 	k := f.newKey(f.rows.group("period"), periodStart, periodEnd)
-	return &periodRow{csv: f.file.csv, key: k, start: k.group.column(periodStart), end: k.group.column(periodEnd)}
-}
-
-type periodRow struct {
-	csv        *csvReader
-	key        *tupleKey
-	start, end *vector
-}
-
-// Row reads the two days unless they have been seen before.
-func (s *periodRow) Row() *rowFault {
-	if s.key.known() {
+	start, end := k.group.column(periodStart), k.group.column(periodEnd)
+	return once(k, func() *rowFault {
+		from, to := k.cell(0), k.cell(1)
+		first, ok := parseDay(from)
+		switch {
+		case len(from) == 0:
+			return csv.cellFault(missing, periodStart, nil)
+		case !ok:
+			return csv.cellFault(badDate, periodStart, from)
+		}
+		start.setInt(first)
+		switch last, ok := parseDay(to); {
+		case len(to) == 0 && end.nullable:
+			end.setNull()
+		case len(to) == 0:
+			return csv.cellFault(missing, periodEnd, nil)
+		case !ok:
+			return csv.cellFault(badDate, periodEnd, to)
+		case last < first:
+			return csv.cellFault(endFirst, periodEnd, to)
+		default:
+			end.setInt(endOfDay(last))
+		}
 		return nil
-	}
-	from, to := s.key.cell(0), s.key.cell(1)
-	first, ok := parseDay(from)
-	switch {
-	case len(from) == 0:
-		return s.csv.cellFault(missing, periodStart, nil)
-	case !ok:
-		return s.csv.cellFault(badDate, periodStart, from)
-	}
-	s.start.setInt(first)
-	switch last, ok := parseDay(to); {
-	case len(to) == 0 && s.end.nullable:
-		s.end.setNull()
-	case len(to) == 0:
-		return s.csv.cellFault(missing, periodEnd, nil)
-	case !ok:
-		return s.csv.cellFault(badDate, periodEnd, to)
-	case last < first:
-		return s.csv.cellFault(endFirst, periodEnd, to)
-	default:
-		s.end.setInt(endOfDay(last))
-	}
-	s.key.add()
-	return nil
+	})
 }
 
 // checkPovertyIndex reports rows whose poverty index is not the product of its two factors. It
 // keeps them.
-func checkPovertyIndex() step { return povertyStep{} }
-
-type povertyStep struct{ names }
-
-func (povertyStep) bind(f *sourceReader) rowStep {
-	return &povertyRow{
-		f: f, mpi: f.rows.column("mpi"),
-		headcount: f.rows.column("headcount_ratio"), intensity: f.rows.column("intensity_of_deprivation"),
-	}
-}
-
-type povertyRow struct {
-	f                         *sourceReader
-	mpi, headcount, intensity *vector
-}
-
-// Row compares the values that earlier steps have set.
-func (s *povertyRow) Row() *rowFault {
-	if gap, ok := mpiGap(s.mpi, s.headcount, s.intensity, s.f.rows.rows); ok {
-		s.f.odd(mpiMismatch, fmt.Sprintf("off by %.6f", gap))
-	}
-	return nil
+func checkPovertyIndex() step {
+	return step{bind: func(f *sourceReader) rowStep {
+		mpi, headcount := f.rows.column("mpi"), f.rows.column("headcount_ratio")
+		intensity := f.rows.column("intensity_of_deprivation")
+		return func() *rowFault {
+			if gap, ok := mpiGap(mpi, headcount, intensity, f.rows.rows); ok {
+				f.odd(mpiMismatch, fmt.Sprintf("off by %.6f", gap))
+			}
+			return nil
+		}
+	}}
 }
 
 // tupleKey finds the tuple of a row by the cells it comes from. Neighbouring rows mostly have the
@@ -244,4 +201,30 @@ func (k *tupleKey) readAll(cells []keyCell) *rowFault {
 		}
 	}
 	return nil
+}
+
+// mpiMismatch is reported; the row is kept.
+const mpiMismatch reason = "mpi_is_not_headcount_times_intensity"
+
+// mpiTolerance is how far an index may be from the product of its factors.
+const mpiTolerance = 0.0001
+
+// mpiGap is the difference between headcount × intensity, both in percent, and mpi in the current
+// set. ok is false when it is within the tolerance or one of the values is null.
+func mpiGap(mpi, headcount, intensity *vector, row int) (gap float64, ok bool) {
+	if mpi.isNull(row) || headcount.isNull(row) || intensity.isNull(row) {
+		return 0, false
+	}
+	gap = headcount.float(row)*intensity.float(row)/10_000 - mpi.float(row)
+	return gap, gap >= mpiTolerance || gap <= -mpiTolerance
+}
+
+// float is the Decimal at position i, which is not null.
+func (v *vector) float(i int) float64 {
+	d := v.decs[i]
+	if d.Scale != snapshot.DecText {
+		return d.Float()
+	}
+	f, _ := strconv.ParseFloat(v.texts[d.Mantissa], 64) // read has parsed it
+	return f
 }

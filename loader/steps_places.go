@@ -5,42 +5,19 @@ import "slices"
 // readCountry sets a group that is only a country; prefix is that of its columns (origin_, asylum_
 // or empty).
 func readCountry(group, prefix string) step {
-	return countryStep{names{wanted: []string{prefix + "location_code"}}, group, prefix}
-}
-
-type countryStep struct {
-	names
-	group, prefix string
-}
-
-func (s countryStep) bind(f *sourceReader) rowStep {
-	k := f.newKey(f.rows.group(s.group), s.wanted...)
-	return &countryRow{
-		csv: f.file.csv, key: k, header: s.wanted[0], units: f.refs.units,
-		columns: newCountryColumns(k.group, s.prefix),
-	}
-}
-
-type countryRow struct {
-	csv     *csvReader
-	key     *tupleKey
-	header  string
-	units   *units
-	columns *countryColumns
-}
-
-// Row looks the country up unless its code has been seen before.
-func (s *countryRow) Row() *rowFault {
-	if s.key.known() {
-		return nil
-	}
-	at, ok := s.units.countryOf[string(s.key.cell(0))]
-	if !ok {
-		return s.csv.cellFault(unknownLocation, s.header, s.key.cell(0))
-	}
-	s.columns.set(s.units, at)
-	s.key.add()
-	return nil
+	header := prefix + "location_code"
+	return step{wanted: []string{header}, bind: func(f *sourceReader) rowStep {
+		units, k := f.refs.units, f.newKey(f.rows.group(group), header)
+		columns := newCountryColumns(k.group, prefix)
+		return once(k, func() *rowFault {
+			at, ok := units.countryOf[string(k.cell(0))]
+			if !ok {
+				return f.file.csv.cellFault(unknownLocation, header, k.cell(0))
+			}
+			columns.set(units, at)
+			return nil
+		})
+	}}
 }
 
 // countryColumns are the five columns of a country. Name and flags are those of the list of
@@ -78,41 +55,35 @@ var (
 // readUnit2 sets the group place down to level 2, and further columns of the group from the cells
 // of their names.
 func readUnit2(more ...string) step {
-	return unit2Step{names{wanted: slices.Concat(unit2Headers, more), optional: unitIgnored}, more}
+	wanted := slices.Concat(unit2Headers, more)
+	return step{wanted: wanted, optional: unitIgnored, bind: func(f *sourceReader) rowStep {
+		k := f.newKey(f.rows.group("place"), wanted...)
+		place, others := f.newUnit2Columns(k), k.vectors(more, len(unit2Headers))
+		return f.placed(k, func() (string, *rowFault) {
+			unlisted, fault := place.set()
+			if fault == nil {
+				fault = k.readAll(others)
+			}
+			return unlisted, fault
+		})
+	}}
 }
 
-type unit2Step struct {
-	names
-	more []string
-}
-
-func (s unit2Step) bind(f *sourceReader) rowStep {
-	k := f.newKey(f.rows.group("place"), s.wanted...)
-	return &unit2Row{f: f, key: k, place: f.newUnit2Columns(k), more: k.vectors(s.more, len(unit2Headers))}
-}
-
-type unit2Row struct {
-	f     *sourceReader
-	key   *tupleKey
-	place *unit2Columns
-	more  []keyCell
-}
-
-// Row resolves the place unless its cells have been seen before.
-func (s *unit2Row) Row() *rowFault {
-	if !s.key.known() {
-		unlisted, fault := s.place.set()
-		if fault == nil {
-			fault = s.key.readAll(s.more)
+// placed is once for a key that has the place of a row. A code that no list has is remembered for
+// the rows with the same cells.
+func (f *sourceReader) placed(k *tupleKey, read func() (unlisted string, fault *rowFault)) rowStep {
+	return func() *rowFault {
+		if !k.known() {
+			unlisted, fault := read()
+			if fault != nil {
+				return fault
+			}
+			k.add()
+			f.addUnlisted(k.code, unlisted)
 		}
-		if fault != nil {
-			return fault
-		}
-		s.key.add()
-		s.f.addUnlisted(s.key.code, unlisted)
+		f.notePlace(k.code)
+		return nil
 	}
-	s.f.notePlace(s.key.code)
-	return nil
 }
 
 // unit2Columns are the columns of a place down to level 2. Its key begins with unit2Headers.
@@ -163,50 +134,29 @@ func (s *unit2Columns) set() (unlisted string, fault *rowFault) {
 }
 
 // readUnit1 sets the group place for files that have no level 2.
-func readUnit1() step { return unit1Step{names{wanted: unit1Headers, optional: unitIgnored}} }
+func readUnit1() step { return step{wanted: unit1Headers, optional: unitIgnored, bind: bindUnit1} }
 
-type unit1Step struct{ names }
-
-func (s unit1Step) bind(f *sourceReader) rowStep {
-	k := f.newKey(f.rows.group("place"), s.wanted...)
-	return &unit1Row{
-		f: f, key: k, country: newCountryColumns(k.group, ""), id: k.group.column("admin1_ref"),
-		place: newPlaceVectors(k.group), provider: k.vectors([]string{"provider_admin1_name"}, 1),
-	}
-}
-
-type unit1Row struct {
-	f        *sourceReader
-	key      *tupleKey
-	country  *countryColumns
-	id       *vector
-	place    *placeVectors
-	provider []keyCell
-}
-
-// Row resolves the place unless its cells have been seen before.
-func (s *unit1Row) Row() *rowFault {
-	k, u := s.key, s.f.refs.units
-	if !k.known() {
+func bindUnit1(f *sourceReader) rowStep {
+	u, k := f.refs.units, f.newKey(f.rows.group("place"), unit1Headers...)
+	columns, id, printed := newCountryColumns(k.group, ""), k.group.column("admin1_ref"), newPlaceVectors(k.group)
+	provider := k.vectors([]string{"provider_admin1_name"}, 1)
+	return f.placed(k, func() (string, *rowFault) {
 		country, ok := u.countryOf[string(k.cell(0))]
 		if !ok {
-			return s.f.file.csv.cellFault(unknownLocation, "location_code", k.cell(0))
+			return "", f.file.csv.cellFault(unknownLocation, "location_code", k.cell(0))
 		}
 		at, unlisted := u.find1(spot{
 			country: country, code1: k.cell(2), named1: len(k.cell(1)) > 0 || len(k.cell(3)) > 0,
 		})
 		unit := &u.level1[at]
-		s.country.set(u, unit.country)
-		s.id.setInt(ref(at))
-		if fault := k.readAll(s.provider); fault != nil {
-			return fault
+		columns.set(u, unit.country)
+		id.setInt(ref(at))
+		if fault := k.readAll(provider); fault != nil {
+			return "", fault
 		}
-		s.place.set(place{
+		printed.set(place{
 			code1: unit.code, name1: unit.name, placeholder1: unit.placeholder, provider1: string(k.cell(1)),
 		})
-		k.add()
-		s.f.addUnlisted(k.code, string(unlisted))
-	}
-	s.f.notePlace(k.code)
-	return nil
+		return string(unlisted), nil
+	})
 }

@@ -22,6 +22,9 @@ type theme struct {
 	// (places.go).
 	steps []step
 
+	// checks look at what the steps have set, and keep the row. They also check dumps.
+	checks []step
+
 	// joinedBy are the columns by which steps of other themes look up rows of this one; nil when no
 	// theme does.
 	joinedBy []string
@@ -64,6 +67,9 @@ var dataThemes = slices.DeleteFunc(slices.Clone(themes), func(th *theme) bool { 
 var tables = func() []*table {
 	var all []*table
 	for _, th := range themes {
+		if th.table.order == nil {
+			th.table.order = th.table.key
+		}
 		all = append(all, th.table)
 	}
 	return all
@@ -92,10 +98,7 @@ func dataTheme(role string) *theme {
 // headers are the columns that files of the theme must have, and those that are used when they are
 // there.
 func (th *theme) headers() (wanted, optional []string) {
-	for _, s := range th.steps {
-		w, o := s.headers()
-		wanted, optional = append(wanted, w...), append(optional, o...)
-	}
+	wanted, optional = headersOfSteps(th.steps)
 	return wanted, append(optional, unreadHeaders...)
 }
 

@@ -14,7 +14,6 @@ var affectedThemes = []*theme{
 			name:    "refugees",
 			columns: movement,
 			key:     movementKey,
-			order:   movementOrder,
 		},
 		steps:       movementSteps,
 		category:    "affected-people",
@@ -28,7 +27,6 @@ var affectedThemes = []*theme{
 			name:    "returnees",
 			columns: movement,
 			key:     movementKey,
-			order:   movementOrder,
 		},
 		steps:       movementSteps,
 		category:    "affected-people",
@@ -55,7 +53,7 @@ var affectedThemes = []*theme{
 			},
 		},
 		steps: []step{
-			readUnit2(), readSector(""), read("category"), read("population_status"),
+			readUnit2(), readSector(false), read("category"), read("population_status"),
 			read("population"), readPeriod(), readIDs(),
 		},
 		category:    "affected-people",
@@ -102,7 +100,6 @@ var (
 	movementKey = []string{
 		"origin_location_ref", "asylum_location_ref", "population_group", "gender", "age_range", "reference_period_start",
 	}
-	movementOrder = movementKey
 )
 
 var movementSteps = []step{

@@ -23,7 +23,7 @@ var coordinationThemes = []*theme{
 			},
 		},
 		steps: []step{
-			readUnit2(), readOrg(), readSector("sector_name"), readOpenPeriod(), readIDs(),
+			readUnit2(), readOrg(), readSector(true), readOpenPeriod(), readIDs(),
 		},
 		category:    "coordination-context",
 		subcategory: "operational-presence",
@@ -40,8 +40,7 @@ var coordinationThemes = []*theme{
 					decimal("requirements_usd").orNull().nonNegative(), decimal("funding_usd").nonNegative(),
 					decimal("funding_pct").orNull().nonNegative()), // above 100 when more was given than asked for
 				period, resourceID),
-			key:   []string{"appeal_code", "location_ref", "reference_period_start"},
-			order: []string{"appeal_code", "location_ref", "reference_period_start"},
+			key: []string{"appeal_code", "location_ref", "reference_period_start"},
 		},
 		steps: []step{
 			readCountry("place", ""), read("appeal_code"), read("appeal_name"),
@@ -85,8 +84,7 @@ var coordinationThemes = []*theme{
 					decimal("vulnerability_risk").between(0, 10), decimal("coping_capacity_risk").between(0, 10),
 					decimal("meta_missing_indicators_pct").orNull().between(0, 100), decimal("meta_avg_recentness_years").orNull()),
 				period, resourceID),
-			key:   []string{"location_ref", "reference_period_start"},
-			order: []string{"location_ref", "reference_period_start"},
+			key: []string{"location_ref", "reference_period_start"},
 		},
 		steps: []step{
 			readCountry("place", ""), read("risk_class"), read("global_rank"),

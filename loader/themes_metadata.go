@@ -11,8 +11,7 @@ var metadataThemes = []*theme{
 				rows(integer("id"), text("code", 128).indexed(), text("name", 512).indexed(),
 					flag("has_hrp").indexed(), flag("in_gho").indexed(), flag("from_cods")),
 				openPeriod),
-			key:   []string{"id"},
-			order: []string{"id"},
+			key: []string{"id"},
 		},
 		view: view{needed: "reference_period_start"},
 	},
@@ -24,8 +23,7 @@ var metadataThemes = []*theme{
 			columns: record(
 				rows(integer("id"), text("code", 128).indexed(), text("name", 512).indexed(), flag("from_cods")),
 				location, openPeriod),
-			key:   []string{"id"},
-			order: []string{"id"},
+			key: []string{"id"},
 		},
 		view: view{hidden: "is_unspecified", needed: "reference_period_start"},
 	},
@@ -36,8 +34,7 @@ var metadataThemes = []*theme{
 				rows(integer("id"), text("code", 128).indexed(), text("name", 512).indexed(), flag("from_cods")),
 				group("admin1", integer("admin1_ref"), text("admin1_code", 128), text("admin1_name", 512)),
 				location, openPeriod),
-			key:   []string{"id"},
-			order: []string{"id"},
+			key: []string{"id"},
 		},
 		view: view{hidden: "is_unspecified", needed: "reference_period_start"},
 	},
@@ -48,7 +45,6 @@ var metadataThemes = []*theme{
 			name:    "currency",
 			columns: rows(text("code", 32).indexed(), text("name", 512)),
 			key:     []string{"code"},
-			order:   []string{"code"},
 		},
 		steps: []step{
 			read("code"), read("name"),
@@ -61,8 +57,7 @@ var metadataThemes = []*theme{
 			name: "org",
 			columns: rows(text("acronym", 32).indexed(), text("name", 512).indexed(),
 				text("org_type_code", 32).orNull().indexed(), text("org_type_description", 512).orNull().indexed()),
-			key:   []string{"acronym", "name"},
-			order: []string{"acronym", "name"},
+			key: []string{"acronym", "name"},
 		},
 		steps: []step{
 			read("acronym"), read("name"), readOrgType(),
@@ -76,7 +71,6 @@ var metadataThemes = []*theme{
 			name:    "org_type",
 			columns: rows(text("code", 32).indexed(), text("description", 512).indexed()),
 			key:     []string{"code"},
-			order:   []string{"code"},
 		},
 		steps: []step{
 			readAs("HR.info ID", "code"), readAs("Preferred Term", "description"),
@@ -90,7 +84,6 @@ var metadataThemes = []*theme{
 			name:    "sector",
 			columns: rows(text("code", 32).indexed(), text("name", 512).indexed()),
 			key:     []string{"code"},
-			order:   []string{"code"},
 		},
 		steps: []step{
 			readAs("ACRONYM", "code"), readAs("Preferred Term", "name"),
@@ -104,7 +97,6 @@ var metadataThemes = []*theme{
 			name:    "commodity",
 			columns: rows(text("code", 32).indexed(), enum("category", commodityCategories), text("name", 512).indexed()),
 			key:     []string{"code"},
-			order:   []string{"code"},
 		},
 		steps: []step{
 			read("code"), read("category"), read("name"),
@@ -120,8 +112,7 @@ var metadataThemes = []*theme{
 			columns: record(
 				place2,
 				rows(text("code", 32).indexed(), text("name", 512).indexed(), decimal("lat").orNull().between(-90, 90), decimal("lon").orNull().between(-180, 180))),
-			key:   []string{"code"},
-			order: []string{"code"},
+			key: []string{"code"},
 		},
 		steps: []step{
 			readUnit2(), readAs("market_code", "code"), readAs("market_name", "name"), read("lat"),
@@ -138,8 +129,7 @@ var metadataThemes = []*theme{
 				text("catalog_provider_stub", 128).indexed(), text("catalog_provider_name", 512).indexed(),
 				text("catalog_link", maxURI), text("catalog_api_link", maxURI),
 				text("provider_catalog_link", maxURI), text("provider_catalog_api_link", maxURI)),
-			key:   []string{"dataset_catalog_id"},
-			order: []string{"dataset_catalog_id"},
+			key: []string{"dataset_catalog_id"},
 		},
 		view: view{renamed: map[string]string{
 			"dataset_catalog_id":    "hdx_id",
@@ -160,8 +150,7 @@ var metadataThemes = []*theme{
 				text("catalog_link", maxURI), text("catalog_api_link", maxURI),
 				text("dataset_catalog_link", maxURI), text("dataset_catalog_api_link", maxURI),
 				text("provider_catalog_link", maxURI), text("provider_catalog_api_link", maxURI)),
-			key:   []string{"resource_catalog_id"},
-			order: []string{"resource_catalog_id"},
+			key: []string{"resource_catalog_id"},
 		},
 		view: view{assumed: map[string]bool{"is_hxl": true}, renamed: map[string]string{
 			"resource_catalog_id":           "hdx_id",

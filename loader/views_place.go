@@ -47,56 +47,45 @@ func (p *placeDump) sets(name string) bool {
 	return false
 }
 
+// bind sets a tuple's place. A level in the dump that does not follow from the place is reported.
 func (p *placeDump) bind(f *sourceReader, g *tuples) rowStep {
-	s := &placeDumpRow{placeDump: p, f: f, group: g, place: newPlaceVectors(g), at: map[string]int{}}
+	csv, at, to := f.file.csv, map[string]int{}, newPlaceVectors(g)
 	for _, name := range p.wanted {
-		s.at[name] = f.file.csv.position(name)
+		at[name] = csv.position(name)
 	}
-	return s
-}
-
-type placeDumpRow struct {
-	*placeDump
-	f     *sourceReader
-	group *tuples
-	place *placeVectors
-	at    map[string]int
-}
-
-func (s *placeDumpRow) cell(name string) []byte {
-	if i, ok := s.at[name]; ok {
-		return s.f.file.csv.cell(i)
-	}
-	return nil
-}
-
-// Row sets a tuple's place. A level in the dump that does not follow from the place is reported.
-func (s *placeDumpRow) Row() *rowFault {
-	text := func(name string) string { return string(s.cell(name)) }
-	where := place{
-		code1: text("admin1_code"), name1: text("admin1_name"), provider1: text("provider_admin1_name"),
-		code2: text("admin2_code"), name2: text("admin2_name"), provider2: text("provider_admin2_name"),
-	}
-	dumped := s.cell("admin_level")
-	level, ok := parseInt(dumped)
-	if s.readLevel {
-		if !ok || level < 0 || level > 2 {
-			return s.f.file.csv.cellFault(badNumber, "admin_level", dumped)
+	cell := func(name string) []byte {
+		if i, ok := at[name]; ok {
+			return csv.cell(i)
 		}
-		s.place.setAt(where, int(level))
 		return nil
 	}
-	for i, placeholder := range []*bool{&where.placeholder1, &where.placeholder2}[:s.levels] {
-		header := fmt.Sprintf("admin%d_is_unspecified", i+1)
-		if *placeholder, ok = parseFlag(s.cell(header)); !ok {
-			return s.f.file.csv.cellFault(badFlag, header, s.cell(header))
+	text := func(name string) string { return string(cell(name)) }
+	return func() *rowFault {
+		where := place{
+			code1: text("admin1_code"), name1: text("admin1_name"), provider1: text("provider_admin1_name"),
+			code2: text("admin2_code"), name2: text("admin2_name"), provider2: text("provider_admin2_name"),
 		}
+		dumped := cell("admin_level")
+		level, ok := parseInt(dumped)
+		if p.readLevel {
+			if !ok || level < 0 || level > 2 {
+				return csv.cellFault(badNumber, "admin_level", dumped)
+			}
+			to.setAt(where, int(level))
+			return nil
+		}
+		for i, placeholder := range []*bool{&where.placeholder1, &where.placeholder2}[:p.levels] {
+			header := fmt.Sprintf("admin%d_is_unspecified", i+1)
+			if *placeholder, ok = parseFlag(cell(header)); !ok {
+				return csv.cellFault(badFlag, header, cell(header))
+			}
+		}
+		to.set(where)
+		if derived := to.level.int(g.n); !isLevel(dumped) || level != derived {
+			f.odd(levelDiffers, fmt.Sprintf("admin_level: %s, the place is of level %d", quoted(dumped), derived))
+		}
+		return nil
 	}
-	s.place.set(where)
-	if derived := s.place.level.int(s.group.n); !isLevel(dumped) || level != derived {
-		s.f.odd(levelDiffers, fmt.Sprintf("admin_level: %s, the place is of level %d", quoted(dumped), derived))
-	}
-	return nil
 }
 
 func isLevel(cell []byte) bool { return len(cell) == 1 && cell[0] >= '0' && cell[0] <= '2' }

@@ -50,11 +50,7 @@ func (l *load) readDump(ctx context.Context, th *theme) (*tableBuilder, *Resourc
 		sourceReader: *newSourceReader(th.table, th.viewSteps(), nil), th: th,
 		addLinks: linkForms[th.table.name] != nil, site: l.report.CatalogURL,
 	}
-	var wanted, optional []string
-	for _, s := range v.steps {
-		w, o := s.headers()
-		wanted, optional = append(wanted, w...), append(optional, o...)
-	}
+	wanted, optional := headersOfSteps(v.steps)
 	if th.view.hidden != "" {
 		wanted = append(wanted, th.view.hidden)
 	}
@@ -84,7 +80,7 @@ func (v *viewReader) readRow() *rowFault {
 		}
 	}
 	for _, s := range v.file.steps {
-		if fault := s.Row(); fault != nil {
+		if fault := s(); fault != nil {
 			return fault
 		}
 	}
@@ -154,10 +150,7 @@ func (th *theme) viewSteps() []step {
 	for _, name := range order {
 		steps = append(steps, newViewGroup(th, name, groups[name]))
 	}
-	if slices.ContainsFunc(th.steps, func(s step) bool { _, ok := s.(povertyStep); return ok }) {
-		steps = append(steps, checkPovertyIndex())
-	}
-	return steps
+	return append(steps, th.checks...)
 }
 
 // mayLack reports whether a dump may lack a column. Others are wanted, also those that may be null:
@@ -168,16 +161,10 @@ func (th *theme) mayLack(c *column) bool {
 	return assumed
 }
 
-// viewColumn takes a column as it is: only a cell that cannot be read drops the row, anything else
-// is reported.
-type viewColumn struct {
-	names
-	th     *theme
-	column *column
-}
-
+// newViewColumn takes a column as it is: only a cell that cannot be read drops the row, anything
+// else is reported.
 func newViewColumn(th *theme, c *column) step {
-	s := viewColumn{th: th, column: c}
+	s := step{bind: func(f *sourceReader) rowStep { return newViewCell(f, th, f.rows.column(c.name)) }}
 	header := []string{th.viewHeader(c.name)}
 	if th.mayLack(c) {
 		s.optional = header
@@ -187,105 +174,76 @@ func newViewColumn(th *theme, c *column) step {
 	return s
 }
 
-func (s viewColumn) bind(f *sourceReader) rowStep {
-	return newViewCell(f, s.th, f.rows.column(s.column.name))
-}
-
-// viewCell is a cell of a dump and the column that it is read into.
-type viewCell struct {
-	f       *sourceReader
-	to      *vector
-	at      int // -1 when the dump lacks the column
-	header  string
-	assumed bool // the value then
-	needed  bool
-}
-
-func newViewCell(f *sourceReader, th *theme, to *vector) *viewCell {
-	header := th.viewHeader(to.name)
-	return &viewCell{
-		f: f, to: to, at: f.file.csv.position(header), header: header,
-		assumed: th.view.assumed[to.name], needed: to.name == th.view.needed,
+// newViewCell reads a cell of a dump into a column.
+func newViewCell(f *sourceReader, th *theme, to *vector) rowStep {
+	csv, header := f.file.csv, th.viewHeader(to.name)
+	at, needed := csv.position(header), to.name == th.view.needed
+	if at < 0 {
+		return func() *rowFault {
+			to.setBool(th.view.assumed[to.name])
+			return nil
+		}
 	}
-}
-
-// Row reads the cell.
-func (c *viewCell) Row() *rowFault {
-	if c.at < 0 {
-		c.to.setBool(c.assumed)
+	return func() *rowFault {
+		cell := csv.cell(at)
+		why := to.read(cell)
+		switch {
+		case why == "":
+		case why.unreadable(), why == missing && needed:
+			return csv.cellFault(why, header, cell)
+		default:
+			f.odd(why, header+": "+quoted(cell))
+		}
 		return nil
 	}
-	cell := c.f.file.csv.cell(c.at)
-	why := c.to.read(cell)
-	switch {
-	case why == "":
-	case why.unreadable(), why == missing && c.needed:
-		return c.f.file.csv.cellFault(why, c.header, cell)
-	default:
-		c.f.odd(why, c.header+": "+quoted(cell))
-	}
-	return nil
 }
 
-// viewGroup takes a tuple as it is. Each distinct tuple is read once, so that what is odd about it
-// is counted once and not for each of its rows. The columns of a place that a dump does not have as
-// they are printed follow from those that it has.
-type viewGroup struct {
-	names
-	th    *theme
-	group string
-	kept  []*column
-	place *placeDump
-}
-
+// newViewGroup takes a tuple as it is. Each distinct tuple is read once, so that what is odd about
+// it is counted once and not for each of its rows. The columns of a place that a dump does not have
+// as they are printed follow from those that it has.
 func newViewGroup(th *theme, group string, columns []*column) step {
-	s := viewGroup{th: th, group: group, place: placeDumpOf(th.table, columns)}
-	if s.place != nil {
-		s.wanted = slices.Clone(s.place.wanted)
+	s, place := step{}, placeDumpOf(th.table, columns)
+	if place != nil {
+		s.wanted = slices.Clone(place.wanted)
 	}
+	var kept []*column
 	for _, c := range columns {
-		if s.place == nil || !s.place.sets(c.name) {
+		if place == nil || !place.sets(c.name) {
 			s.wanted = append(s.wanted, th.viewHeader(c.name))
-			s.kept = append(s.kept, c)
+			kept = append(kept, c)
 		}
+	}
+	s.bind = func(f *sourceReader) rowStep {
+		key := f.newKey(f.rows.group(group), s.wanted...)
+		var cells []rowStep
+		for _, c := range kept {
+			cells = append(cells, newViewCell(f, th, key.group.column(c.name)))
+		}
+		switch {
+		case place != nil:
+			cells = append(cells, place.bind(f, key.group))
+		case group == "period":
+			cells = append(cells, f.checkPeriod(key.group))
+		}
+		return once(key, func() *rowFault {
+			for _, read := range cells {
+				if fault := read(); fault != nil {
+					return fault
+				}
+			}
+			return nil
+		})
 	}
 	return s
 }
 
-func (s viewGroup) bind(f *sourceReader) rowStep {
-	r := &viewGroupRow{f: f, key: f.newKey(f.rows.group(s.group), s.wanted...)}
-	for _, c := range s.kept {
-		r.cells = append(r.cells, newViewCell(f, s.th, r.key.group.column(c.name)))
-	}
-	if s.place != nil {
-		r.cells = append(r.cells, s.place.bind(f, r.key.group))
-	}
-	if s.group == "period" {
-		r.start, r.end = r.key.group.column(periodStart), r.key.group.column(periodEnd)
-	}
-	return r
-}
-
-type viewGroupRow struct {
-	f          *sourceReader
-	key        *tupleKey
-	cells      []rowStep
-	start, end *vector // of a period
-}
-
-// Row reads the tuple unless its cells have been seen before.
-func (s *viewGroupRow) Row() *rowFault {
-	if s.key.known() {
+// checkPeriod reports a period that ends before it begins.
+func (f *sourceReader) checkPeriod(periods *tuples) rowStep {
+	start, end := periods.column(periodStart), periods.column(periodEnd)
+	return func() *rowFault {
+		if n := periods.n; !start.isNull(n) && !end.isNull(n) && end.int(n) < start.int(n) {
+			f.odd(endFirst, periodEnd)
+		}
 		return nil
 	}
-	for _, c := range s.cells {
-		if fault := c.Row(); fault != nil {
-			return fault
-		}
-	}
-	if n := s.key.group.n; s.start != nil && !s.start.isNull(n) && !s.end.isNull(n) && s.end.int(n) < s.start.int(n) {
-		s.f.odd(endFirst, periodEnd)
-	}
-	s.key.add()
-	return nil
 }
