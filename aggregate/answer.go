@@ -2,9 +2,7 @@ package aggregate
 
 import (
 	"math/bits"
-	"runtime/debug"
 	"sync"
-	"sync/atomic"
 
 	"hdqs/index"
 )
@@ -28,28 +26,21 @@ func (t *Table) Answer(q *Question) (*Result, error) {
 	w := newWorker(p, passing)
 	defer w.release()
 	p.chooseDense(passing, &w.chunk)
-	n := min(max(q.Workers, 1), (passing.Chunks()+t.chunksPerWorker-1)/t.chunksPerWorker)
-	if n <= 1 {
-		w.pause = q.Pause
-		err = w.addAll()
-	} else {
-		err = runAll(w, n)
-	}
-	if err != nil {
+	w.pause = q.Pause
+	if err := w.addAll(); err != nil {
 		return nil, err
 	}
 	return newResult(w)
 }
 
-// worker adds up the rows of some chunks.
+// worker adds up the rows of a question.
 type worker struct {
 	p       *plan
 	passing *index.Passing
 	*memory
 	keys    *keys
 	rows    []uint32 // by group
-	states  []state
-	fast    []runState // those of them that can add runs
+	fast    []runState // the states that can add runs
 	slow    []state    // and the others
 	cursors []cursor   // of the inputs, if all have runs
 	run     run        // rows to be added
@@ -91,9 +82,7 @@ func (w *worker) release() {
 func (w *worker) start() {
 	w.keys = newKeys(w.p)
 	w.block.reset(w.p.spaces)
-	for _, newState := range w.p.states {
-		s := newState()
-		w.states = append(w.states, s)
+	for _, s := range w.p.states {
 		if fast, is := s.(runState); is {
 			w.fast = append(w.fast, fast)
 		} else {
@@ -119,7 +108,7 @@ func (w *worker) grow(groups int) {
 	}
 	w.room = groups
 	w.rows = grown(w.rows, groups)
-	for _, s := range w.states {
+	for _, s := range w.p.states {
 		s.grow(groups)
 	}
 }
@@ -133,54 +122,6 @@ func (w *worker) addAll() error {
 		}
 	}
 	return w.finish()
-}
-
-// runAll shares the chunks among n workers and merges what they have into the first.
-func runAll(first *worker, n int) error {
-	workers := []*worker{first}
-	for range n - 1 {
-		w := newWorker(first.p, first.passing)
-		defer w.release()
-		workers = append(workers, w)
-	}
-	var next atomic.Int64
-	var wait sync.WaitGroup
-	errs, panics := make([]error, n), make([]any, n)
-	for i, w := range workers {
-		wait.Go(func() {
-			// A memory fault of a mapped segment is a panic, as for the caller, who gets it below.
-			debug.SetPanicOnFault(true)
-			defer func() {
-				if panics[i] = recover(); panics[i] != nil {
-					next.Store(int64(w.passing.Chunks()))
-				}
-			}()
-			w.start()
-			for k := int(next.Add(1)) - 1; k < w.passing.Chunks() && errs[i] == nil; k = int(next.Add(1)) - 1 {
-				errs[i] = w.add(k)
-			}
-			if errs[i] == nil {
-				errs[i] = w.finish()
-			}
-		})
-	}
-	wait.Wait()
-	for _, fault := range panics {
-		if fault != nil {
-			panic(fault)
-		}
-	}
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	for _, w := range workers[1:] {
-		if err := first.merge(w); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // minRange is the number of rows that follow each other from which on they are read in sequence.
@@ -368,7 +309,7 @@ func (w *worker) addBlock() error {
 	} else {
 		countRows(w.rows, b.ids)
 	}
-	for _, s := range w.states {
+	for _, s := range w.p.states {
 		if err := s.add(b); err != nil {
 			return err
 		}
@@ -388,34 +329,4 @@ func countRows(rows, ids []uint32) {
 	for _, id := range ids[4*n:] {
 		rows[id]++
 	}
-}
-
-// merge adds what another worker has.
-func (w *worker) merge(other *worker) error {
-	ids := make([]uint32, other.room)
-	if !w.p.dense && len(w.p.inputs) > 0 {
-		ids = ids[:other.keys.len()] // there may be room for more
-		digits := make([]uint64, len(w.p.inputs))
-		for i := range ids {
-			other.keys.digits(uint32(i), digits)
-			var err error
-			if ids[i], err = w.keys.id(digits); err != nil {
-				return err
-			}
-		}
-		w.grow(w.keys.len())
-	} else {
-		for i := range ids {
-			ids[i] = uint32(i)
-		}
-	}
-	for i, id := range ids {
-		w.rows[id] += other.rows[i]
-	}
-	for i, s := range w.states {
-		if err := s.merge(other.states[i], ids); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -98,32 +98,6 @@ func (d *distinct) check() error {
 	return nil
 }
 
-func (d *distinct) merge(other state, ids []uint32) error {
-	o := other.(*distinct)
-	if d.pairs == nil && o.pairs == nil {
-		for i, id := range ids {
-			to, from := d.bits[int(id)*d.words:], o.bits[i*d.words:(i+1)*d.words]
-			for k, word := range from {
-				to[k] |= word
-			}
-		}
-		return nil
-	}
-	for _, of := range []*distinct{d, o} {
-		if of.pairs == nil {
-			of.toPairs()
-		}
-	}
-	for _, pair := range o.pairs.keys {
-		number := uint32(pair)
-		if d.d == nil {
-			number = d.values.id(o.values.keys[number])
-		}
-		d.see(ids[pair>>32], number)
-	}
-	return d.check()
-}
-
 func (d *distinct) value(id uint32, _ Func, _ uint32) Value {
 	if d.pairs != nil {
 		return Value{Kind: Int, Int: int64(d.count[id])}

@@ -74,13 +74,6 @@ func (e *codedExtreme) addRun(from, to, id uint32) {
 	e.found[id] = score
 }
 
-func (e *codedExtreme) merge(other state, ids []uint32) error {
-	for i, id := range ids {
-		e.found[id] = max(e.found[id], other.(*codedExtreme).found[i])
-	}
-	return nil
-}
-
 func (e *codedExtreme) value(id uint32, _ Func, _ uint32) Value {
 	switch score := e.found[id]; {
 	case score == 0:
@@ -152,17 +145,6 @@ func (e *intExtreme) seeText(id uint32, d snapshot.Dec) {
 	}
 }
 
-func (e *intExtreme) merge(other state, ids []uint32) error {
-	o := other.(*intExtreme)
-	for i, id := range ids {
-		e.found[id] = max(e.found[id], o.found[i])
-	}
-	for i, d := range o.texts {
-		e.seeText(ids[i], d)
-	}
-	return nil
-}
-
 func (e *intExtreme) value(id uint32, _ Func, _ uint32) Value {
 	c := e.n.c
 	text, is := e.texts[id]
@@ -208,16 +190,6 @@ func (e *decExtreme) see(id uint32, v snapshot.Dec) {
 	if !e.some[id] || e.max == (e.c.compareDecs(v, e.found[id]) > 0) {
 		e.some[id], e.found[id] = true, v
 	}
-}
-
-func (e *decExtreme) merge(other state, ids []uint32) error {
-	o := other.(*decExtreme)
-	for i, id := range ids {
-		if o.some[i] {
-			e.see(id, o.found[i])
-		}
-	}
-	return nil
 }
 
 func (e *decExtreme) value(id uint32, _ Func, _ uint32) Value {

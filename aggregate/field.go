@@ -94,7 +94,7 @@ func (f *field) compare(a, b uint64) int {
 
 // input is what of a row decides its group: the fields of one space, or one column without a space.
 // Its digits number the combinations of the fields' ranks that occur, in their order. The digits of
-// a column without a space number its values as they appear, in each worker.
+// a column without a space number its values as they appear.
 type input struct {
 	space  *space
 	raw    *field

@@ -158,7 +158,7 @@ func segmentOf(tb testing.TB, data *snapshot.TableData) *snapshot.Segment {
 
 // randomQuestion has up to four fields and five measures, and up to three filters.
 func randomQuestion(r *rand.Rand, seg *snapshot.Segment) *Question {
-	q := &Question{Query: randomQuery(r, seg), Workers: r.IntN(4)}
+	q := &Question{Query: randomQuery(r, seg)}
 	columns := seg.Columns()
 	for range []int{0, 1, 1, 2, 2, 3, 4}[r.IntN(7)] {
 		c := columns[r.IntN(len(columns))]

@@ -2,7 +2,7 @@ package aggregate
 
 import "math/bits"
 
-// keys numbers the groups that occur, in one worker. The key of a group is the digits of its
+// keys numbers the groups that occur. The key of a group is the digits of its
 // inputs, as in a number with several radixes. Dense keys are the ids of groups; other keys get the
 // next free id when they first appear.
 type keys struct {
@@ -134,28 +134,6 @@ func (k *keys) digits(id uint32, dst []uint64) {
 			key = k.folds[i].keys[key]
 		}
 	}
-}
-
-// id is the group of such digits, of keys that are not dense.
-func (k *keys) id(digits []uint64) (uint32, error) {
-	key, most := uint64(0), 0
-	for i, in := range k.p.inputs {
-		if in.fold {
-			key = uint64(k.folds[i].id(key))
-			most = max(most, len(k.folds[i].keys))
-		}
-		digit := digits[i]
-		if in.raw != nil {
-			digit = uint64(k.raw[i].id(digit))
-			most = max(most, len(k.raw[i].keys))
-		}
-		key = key*in.radix + digit
-	}
-	id := k.groups.id(key)
-	if max(most, len(k.groups.keys)) > k.p.maxGroups {
-		return 0, &TooManyGroups{Max: k.p.maxGroups}
-	}
-	return id, nil
 }
 
 // interner numbers keys in the order in which they appear. It is a hash table with open addressing,

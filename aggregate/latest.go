@@ -80,15 +80,6 @@ func (l *latest) see(id uint32, n newest) {
 	}
 }
 
-func (l *latest) merge(other state, ids []uint32) error {
-	for i, id := range ids {
-		if n := other.(*latest).found[i]; n.rank > 0 {
-			l.see(id, n)
-		}
-	}
-	return nil
-}
-
 func (l *latest) value(id uint32, _ Func, _ uint32) Value {
 	switch n := l.found[id]; {
 	case n.rank == 0:

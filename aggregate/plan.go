@@ -13,7 +13,7 @@ type plan struct {
 	fields    []*field
 	inputs    []*input
 	measures  []Measure
-	states    []func() state // a new one of each
+	states    []state
 	uses      []int          // the state of each measure
 	spaces    []*space       // whose codes a block may need
 	maxGroups int
@@ -154,37 +154,36 @@ func (p *plan) addMeasure(m Measure, made map[stateKey]int) error {
 		at = len(p.states)
 		made[key] = at
 		p.need(c.space)
-		newState, err := p.newState(key)
+		s, err := p.newState(key)
 		if err != nil {
 			return err
 		}
-		p.states = append(p.states, newState)
+		p.states = append(p.states, s)
 	}
 	p.uses = append(p.uses, at)
 	return nil
 }
 
-func (p *plan) newState(key stateKey) (func() state, error) {
+func (p *plan) newState(key stateKey) (state, error) {
 	c := key.c
 	switch key.kind {
 	case Sum:
-		n := c.numbers()
-		return func() state { return newSumState(n) }, nil
+		return newSumState(c.numbers()), nil
 	case Min, Max:
 		largest := key.kind == Max
 		if c.space != nil {
-			return func() state { return newCodedExtreme(c, largest) }, nil
+			return newCodedExtreme(c, largest), nil
 		}
 		if n := c.numbers(); n.fits {
 			sign := int64(1)
 			if !largest {
 				sign = -1
 			}
-			return func() state { return &intExtreme{n: n, sign: sign} }, nil
+			return &intExtreme{n: n, sign: sign}, nil
 		}
-		return func() state { return &decExtreme{c: c, raw: c.col.Numbers(), max: largest} }, nil
+		return &decExtreme{c: c, raw: c.col.Numbers(), max: largest}, nil
 	case Distinct:
-		return func() state { return newDistinct(c) }, nil
+		return newDistinct(c), nil
 	}
 	if p.t.end == nil && p.t.start == nil {
 		return nil, questionf("latest of column %q: the table has no period", c.col.Name)
@@ -194,6 +193,5 @@ func (p *plan) newState(key stateKey) (func() state, error) {
 			p.need(period.space)
 		}
 	}
-	ranks := p.t.periodRanks()
-	return func() state { return newLatest(c, ranks) }, nil
+	return newLatest(c, p.t.periodRanks()), nil
 }

@@ -62,10 +62,8 @@ type Question struct {
 	Groups    []Group
 	Measures  []Measure
 	MaxGroups int // 0 means DefaultMaxGroups
-	Workers   int // goroutines that may share the work, 0 means 1
 
-	// Pause is called every few microseconds to some dozens of them, if there is one worker. nil is
-	// none.
+	// Pause, unless nil, is called every few microseconds to some dozens of them.
 	Pause func()
 }
 

@@ -157,5 +157,5 @@ func (r *Result) Measure(group, measure int) Value {
 	if m.Func == Count {
 		return Value{Kind: Int, Int: int64(r.w.rows[id])}
 	}
-	return r.w.states[r.w.p.uses[measure]].value(id, m.Func, r.w.rows[id])
+	return r.w.p.states[r.w.p.uses[measure]].value(id, m.Func, r.w.rows[id])
 }

@@ -7,14 +7,12 @@ import (
 	"hdqs/snapshot"
 )
 
-// state is what a measure keeps of each group, in one worker.
+// state is what a measure keeps of each group.
 type state interface {
 	// grow makes room for groups.
 	grow(groups int)
 	// add adds the rows of a block.
 	add(b *block) error
-	// merge adds what another state of the same measure keeps. Its group i is this one's ids[i].
-	merge(other state, ids []uint32) error
 	// value is the measure of a group with that many rows.
 	value(id uint32, f Func, rows uint32) Value
 }
@@ -59,10 +57,6 @@ func (s *runSums) addRun(from, to, id uint32) {
 	if s.nullable {
 		s.some[id] += some
 	}
-}
-
-func (s *runSums) merge(other state, ids []uint32) error {
-	return s.sumState.merge(other.(*runSums).sumState, ids)
 }
 
 func (s *sumState) grow(groups int) {
@@ -212,31 +206,6 @@ func (s *sumState) addLimbs(id uint32, limbs *[maxLimbs]int64) {
 	if s.nullable {
 		s.some[id]++
 	}
-}
-
-func (s *sumState) merge(other state, ids []uint32) error {
-	o := other.(*sumState)
-	for j, sums := range o.sums {
-		for i, id := range ids {
-			s.sums[j][id] += sums[i]
-		}
-	}
-	if s.nullable {
-		for i, id := range ids {
-			s.some[id] += o.some[i]
-		}
-	}
-	for i, r := range o.odd {
-		id := ids[i]
-		if s.odd == nil {
-			s.odd = make(map[uint32]*big.Rat)
-		}
-		if have := s.odd[id]; have != nil {
-			r = new(big.Rat).Add(r, have)
-		}
-		s.odd[id] = r
-	}
-	return nil
 }
 
 func (s *sumState) value(id uint32, f Func, rows uint32) Value {

@@ -29,8 +29,6 @@ type Table struct {
 
 	runsLeft atomic.Int64 // bytes that runs may still take
 	made     atomic.Int64 // bytes of what columns keep, but inputs and runs
-
-	chunksPerWorker int // chunks that make another worker worth its start
 }
 
 // space is a kind of code that rows have: the codes of a column, or the tuple numbers of a group.
@@ -65,7 +63,7 @@ type coding struct {
 // Open makes a Table of a segment and its index. The columns of the period must be in it.
 func Open(x *index.Index, seg *snapshot.Segment, o Options) (*Table, error) {
 	t := &Table{
-		x: x, columns: make(map[string]*column, len(seg.Columns())), chunksPerWorker: 8,
+		x: x, columns: make(map[string]*column, len(seg.Columns())),
 		inputs: inputs{most: inputBytes(seg.Rows())},
 	}
 	t.runsLeft.Store(int64(runBytes(seg.Rows())))

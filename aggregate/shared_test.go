@@ -1,0 +1,95 @@
+package aggregate
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+
+	"hdqs/index"
+	"hdqs/snapshot"
+)
+
+// TestShared compares the answers of a table that several goroutines share, of rows of two chunks,
+// with those of the twin.
+func TestShared(t *testing.T) {
+	t.Parallel()
+	r := rand.New(rand.NewPCG(7, 7))
+	seg := segmentOf(t, generate(r, 70_000))
+	x, err := index.Open(seg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := Options{PeriodStart: "start", PeriodEnd: "end"}
+	table, err := Open(x, seg, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	byHand := &twinTable{seg: seg, o: o}
+	var wait sync.WaitGroup
+	for range 6 {
+		q := randomQuestion(r, seg)
+		rows, err := passingRows(x, q.Query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := byHand.answer(q, rows)
+		for range 2 {
+			wait.Go(func() {
+				got, err := table.Answer(q)
+				if err != nil {
+					t.Error(err)
+				} else if have := lines(got, q); !slices.Equal(have, want) {
+					t.Errorf("%+v: %d groups are not the %d of the twin", q, len(have), len(want))
+				}
+			})
+		}
+	}
+	wait.Wait()
+}
+
+// TestPauses checks that every kind of work pauses at least once for each block of rows: ranges,
+// scattered rows, and runs, with measures that can add those and with others.
+func TestPauses(t *testing.T) {
+	t.Parallel()
+	const rows = 70_000
+	r := rand.New(rand.NewPCG(1, 2))
+	numbers, runs := make([]int64, rows), make([]uint32, rows)
+	for i := range numbers {
+		numbers[i], runs[i] = r.Int64N(1<<40), uint32(i/10_000)
+	}
+	data := &snapshot.TableData{Name: "table", Rows: rows, Columns: []snapshot.ColumnData{
+		{Name: "kind", Kind: snapshot.Enum, Codes: randomCodes(r, rows, 2, 2), Index: true, Values: []string{"v", "w"}},
+		{Name: "place", Kind: snapshot.Text, Codes: runs, Values: []string{"a", "b", "c", "d", "e", "f", "g"}},
+		{Name: "number", Kind: snapshot.Int, Ints: numbers},
+	}}
+	seg := segmentOf(t, data)
+	x, err := index.Open(seg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table, err := Open(x, seg, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	some := &index.Query{Filters: []index.Filter{{
+		Op: index.Equal, Columns: []string{"kind"}, Value: index.Value{Text: "v"},
+	}}}
+	for name, c := range map[string]struct {
+		q    Question
+		want int
+	}{
+		"ranges":         {Question{Groups: []Group{{"kind", Whole}}}, rows / blockRows},
+		"scattered rows": {Question{Query: some, Groups: []Group{{"kind", Whole}}}, rows / 4 / blockRows},
+		"runs":           {Question{Groups: []Group{{"place", Whole}}, Measures: []Measure{{Sum, "number"}}}, 7},
+		"long runs": {
+			Question{Groups: []Group{{"place", Whole}}, Measures: []Measure{{Distinct, "number"}}}, rows / blockRows,
+		},
+	} {
+		n := 0
+		c.q.Pause = func() { n++ }
+		if _, err := table.Answer(&c.q); err != nil || n < c.want {
+			t.Errorf("%s: %d pauses, %v; want %d", name, n, err, c.want)
+		}
+	}
+}
