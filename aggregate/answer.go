@@ -39,7 +39,7 @@ type worker struct {
 	passing *index.Passing
 	*memory
 	keys    *keys
-	rows    []uint32 // by group
+	rows    []uint32   // by group
 	fast    []runState // the states that can add runs
 	slow    []state    // and the others
 	cursors []cursor   // of the inputs, if all have runs

@@ -14,8 +14,8 @@ type plan struct {
 	inputs    []*input
 	measures  []Measure
 	states    []state
-	uses      []int          // the state of each measure
-	spaces    []*space       // whose codes a block may need
+	uses      []int    // the state of each measure
+	spaces    []*space // whose codes a block may need
 	maxGroups int
 	natural   bool // groups are in order if their keys are
 
