@@ -1,6 +1,7 @@
 // Package aggregate answers questions with figures: of the rows that pass the filters of a query,
 // in groups, how many there are, and the sum, smallest, largest, mean, newest or number of
-// different values of a column. It knows no column by name.
+// different values of a column. It knows no column by name. docs/measurements/aggregate.md has what
+// was tried.
 //
 // # From rows to groups
 //
@@ -48,26 +49,5 @@
 //
 // A question keeps what its groups need, not its rows: 4 bytes for a count, 8 or 16 for a sum, and
 // so on. There are bounds on groups and on pairs of a group and a different value. What is made of
-// a column once and kept is at most what FullBytes says. Several workers share the chunks of a long
-// question, each with groups of its own, which are merged.
-//
-// # Tried
-//
-// In milliseconds of CPU on 2.2 million rows, or 3.2 where it says so.
-//
-// Taken: adding four parts of a block in turns. Neighbouring rows are often of one group, and an
-// addition to the same place has to wait for the one before: 8.8 to 8.0 by month, 22.6 to 18.7 by
-// two fields.
-//
-// Taken: prefix sums at the nearer of two steps, added or subtracted, which halves the rows at the
-// ends of a run: 2.3 to 1.8 for two sums in 9,500 runs.
-//
-// Taken: runs that keep their codes. Reading the packed code at the start of each took almost half
-// of the time of two sums in 14,600 runs: 4.9 to 2.8, of 3.2 million rows.
-//
-// Taken: each value of a part of times is written once for all groups, keys are put in order by
-// radix together with their ids, and a mean of small numbers is one division: 10.7 to 6.0 for
-// 20,594 prices in 19,176 groups, most of which goes into writing them.
-//
-// Taken: bits for different values, while they fit: 146 to 6.2 where a map had the pairs.
+// a column once and kept is at most what FullBytes says.
 package aggregate
